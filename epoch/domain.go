@@ -1,0 +1,233 @@
+package epoch
+
+import (
+	"context"
+	"math/bits"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"coatcheck/internal/atom"
+	"coatcheck/internal/hint"
+)
+
+// Domain is a clock for grace periods, shared by those who read a structure and
+// those who retire parts of it.
+//
+// The naive clock advances when every pinned reader has reached the current
+// epoch, and frees what was retired two epochs ago. Its numbers are compared
+// for equality modulo three, which is right only as long as nobody is delayed
+// between two of its loads. Here numbers only grow and are only compared with
+// less-than, so that whatever is old is merely too careful:
+//
+//	        Pin                         Retire                Frontier
+//	reader  e = E; cell = e·active      writer unlinks        e = E
+//	        looks at the structure      r = E                 m = min(e, epochs of active cells)
+//	        …                           E: r → r+1            S = max(S, m)
+//	        cell = idle                 waits for r < S
+//
+// S is the safe frontier: what carries a tag r < S may be reused (I8). DESIGN.md
+// proves it (L3); the three steps of Frontier must keep their order.
+//
+// A Domain is safe for concurrent use. Make one with [New]; Pin of a zero Domain
+// panics. It must not be copied.
+type Domain struct {
+	// epoch is E.
+	//
+	//	writers  Retire, by compare-and-swap from the value that it read
+	//	readers  Pin, Retire, Frontier
+	//	moves    +1, up to Limit
+	epoch atom.Uint64
+	_     [120]byte
+
+	// safe is S.
+	//
+	//	writers  Frontier, raising it
+	//	readers  whoever holds a tag
+	//	moves    grows; never above E
+	//	orders   the raise publishes that all guards before it have gone (P6)
+	safe atom.Uint64
+	_    [120]byte
+
+	first block // the cells that every scan visits
+}
+
+// New returns a domain with cells for four guards a processor at once. More
+// guards find more cells: there is no limit.
+func New() *Domain { return NewSize(0) }
+
+// NewSize is New with cells for at least n guards provided from the start, so
+// that so many of them can be pinned at once without an allocation.
+func NewSize(n int) *Domain {
+	d := new(Domain)
+	d.Init(n)
+	return d
+}
+
+// Init is NewSize for a Domain that lies in another struct, which spares those
+// who pin it a load. It must come before any other use.
+func (d *Domain) Init(n int) {
+	base := firstCells()
+	d.first.cells = make([]cell, ceilPow2(base))
+	d.first.used.Store(1)
+	if n > len(d.first.cells) {
+		d.first.next.Store(newBlock(ceilPow2(max(n, 2*base))))
+	}
+}
+
+func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }
+
+// Pin announces a reader. It costs one locked instruction, and never waits.
+func (d *Domain) Pin() Guard {
+	// E may have moved on before the cell shows e. A stale e delays
+	// reclamation and endangers nobody: the frontier stays at or below it.
+	e := d.epoch.Load()
+	at := hint.Goroutine()
+	if i := hint.Index(at, len(d.first.cells)); i < len(d.first.cells) {
+		c := &d.first.cells[i]
+		if word, ok := c.claim(e); ok {
+			return Guard{c, word}
+		}
+	}
+	return d.pinSlow(at, e)
+}
+
+// Epoch returns the current epoch. It only grows.
+func (d *Domain) Epoch() uint64 { return d.epoch.Load() }
+
+// Retire returns the tag of everything that was unlinked before the call, and
+// lets the epoch advance, so that the tag's grace period can end.
+//
+// The wrong version stores the new epoch: two writers that read the same r
+// would both advance, or a delayed one would set the clock back, and a tag
+// would compare as passed while its readers are still there. The
+// compare-and-swap advances from r only; its failure means that somebody else
+// has done so.
+func (d *Domain) Retire() uint64 {
+	r := d.epoch.Load()
+	if r < Limit {
+		d.epoch.CompareAndSwap(r, r+1)
+	}
+	return r
+}
+
+// Safe returns the frontier as far as it is known: everything with a lower tag
+// may be reused.
+func (d *Domain) Safe() uint64 { return d.safe.Load() } // observes (P6)
+
+// Passed answers whether the grace period of a tag is over, and looks for
+// itself if nobody has found out yet. It costs a scan of the cells then.
+func (d *Domain) Passed(tag uint64) bool { return tag < d.Safe() || tag < d.Frontier() }
+
+// Frontier raises the frontier as far as the pinned guards allow, and returns
+// it. It visits every cell that was ever used.
+func (d *Domain) Frontier() uint64 {
+	// E comes first. Loaded after the scan it might count retirements whose
+	// readers pinned in cells that the scan had passed.
+	m := d.epoch.Load()
+	for b := &d.first; b != nil; b = b.next.Load() {
+		if b.used.Load() == 0 {
+			continue
+		}
+		for i := range b.cells {
+			// Observes (P4) of guards that are pinned, and (P5) of those that were.
+			if word := b.cells[i].word.Load(); isActive(word) {
+				m = min(m, epochOf(word))
+			}
+		}
+	}
+	for {
+		s := d.safe.Load()
+		if s >= m {
+			return s // another scan knew more
+		}
+		if d.safe.CompareAndSwap(s, m) { // publishes (P6)
+			return m
+		}
+	}
+}
+
+// Scanned returns how many cells a scan visits, for callers who want to pay for
+// a scan only when it serves enough retired nodes.
+func (d *Domain) Scanned() int {
+	n := 0
+	for b := &d.first; b != nil; b = b.next.Load() {
+		if b.used.Load() != 0 {
+			n += len(b.cells)
+		}
+	}
+	return n
+}
+
+// Pinned returns how many guards are pinned, and how many epochs the oldest of
+// them lies back. Each may have changed when it returns.
+func (d *Domain) Pinned() (guards int, oldest uint64) {
+	e := d.epoch.Load()
+	for b := &d.first; b != nil; b = b.next.Load() {
+		for i := range b.cells {
+			if word := b.cells[i].word.Load(); isActive(word) {
+				guards++
+				if o := epochOf(word); o < e {
+					oldest = max(oldest, e-o)
+				}
+			}
+		}
+	}
+	return guards, oldest
+}
+
+// Bytes returns the memory that the cells take.
+func (d *Domain) Bytes() int64 {
+	n := int64(unsafe.Sizeof(*d))
+	for b := &d.first; b != nil; b = b.next.Load() {
+		n += int64(len(b.cells)) * int64(unsafe.Sizeof(cell{}))
+	}
+	return n
+}
+
+// Synchronize returns once every guard that was pinned before the call has been
+// unpinned. It is the one operation that waits: it yields, then sleeps, and
+// gives up with ctx's error when ctx is done. Under a guard of one's own it only
+// ends with ctx.
+func (d *Domain) Synchronize(ctx context.Context) error {
+	tag := d.Retire()
+	return Wait(ctx, func() bool { return d.Passed(tag) })
+}
+
+// Wait calls done until it answers true, with growing pauses between the calls,
+// and returns ctx's error if that is done first. A condition that holds already
+// is nil also for a ctx that is done.
+func Wait(ctx context.Context, done func() bool) error {
+	const (
+		yields   = 16
+		longest  = time.Millisecond
+		shortest = 10 * time.Microsecond
+	)
+	for range yields {
+		if done() {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		runtime.Gosched()
+	}
+	pause := shortest
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			if done() {
+				return nil
+			}
+			return ctx.Err()
+		case <-timer.C:
+		}
+		if done() {
+			return nil
+		}
+		pause = min(2*pause, longest)
+		timer.Reset(pause)
+	}
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+	"golang.org/x/sync/errgroup"
+)
+
+// Workers grow a binary tree of jobs; the queue has to end when it is grown,
+// no sooner, and hand out each job once.
+func TestQueueEndsOnceEveryWorkerIsIdle(t *testing.T) {
+	const depth = 12
+	for _, workers := range []int{1, 2, 3, 16} {
+		q := newQueue[int](workers)
+		q.push(workers-1, depth)
+		var taken atomic.Int32
+		var group errgroup.Group
+		within(t, time.Minute, func() {
+			for w := range workers {
+				group.Go(func() error {
+					for {
+						d, ok := q.take(w)
+						if !ok {
+							return nil
+						}
+						taken.Inc()
+						if d > 0 {
+							q.push(w, d-1, d-1)
+						}
+					}
+				})
+			}
+			require.NoError(t, group.Wait())
+		})
+		require.EqualValues(t, 1<<(depth+1)-1, taken.Load(), "%d workers", workers)
+	}
+}
+
+func TestQueueCloseWakesParked(t *testing.T) {
+	q := newQueue[int](3)
+	var group errgroup.Group
+	for w := range 2 { // the third never asks, so the queue does not end by itself
+		group.Go(func() error {
+			_, ok := q.take(w)
+			require.False(t, ok)
+			return nil
+		})
+	}
+	require.Eventually(t, func() bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return q.parked == 2
+	}, time.Minute, time.Millisecond)
+	q.close()
+	within(t, time.Minute, func() { require.NoError(t, group.Wait()) })
+	q.push(2, 1)
+	_, ok := q.take(2)
+	require.False(t, ok, "a closed queue drops what waits")
+}
+
+func TestQueueTakesFromOthersFirst(t *testing.T) {
+	q := newQueue[string](3)
+	q.push(0, "0a", "0b")
+	q.push(1, "1a", "1b")
+	q.push(2, "2a")
+	q.push(2) // nothing
+	var got []string
+	for range 5 {
+		job, ok := q.take(1)
+		require.True(t, ok)
+		got = append(got, job)
+	}
+	require.Equal(t, []string{"2a", "0a", "0b", "1a", "1b"}, got)
+	require.Zero(t, q.waiting)
+}
+
+func TestLaneKeepsOrderAndMemory(t *testing.T) {
+	var l lane[int]
+	next := 0
+	for i := 0; i < 10_000; i += 10 {
+		l.push([]int{i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7, i + 8, i + 9})
+		for range 10 - i%20/10*5 + i%40/20*5 { // ten on average, now fewer, now more
+			if got, ok := l.pop(); ok {
+				require.Equal(t, next, got)
+				next++
+			}
+		}
+	}
+	for {
+		got, ok := l.pop()
+		if !ok {
+			break
+		}
+		require.Equal(t, next, got)
+		next++
+	}
+	require.Equal(t, 10_000, next)
+	require.Less(t, cap(l.items), 1_000)
+}

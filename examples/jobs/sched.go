@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"coatcheck/pool"
+
+	"go.uber.org/atomic"
+	"golang.org/x/sync/errgroup"
+)
+
+// The scheduler runs a graph of jobs on a fixed number of workers.
+//
+//	seed ──▶ package job ──── open ────▶ parse tasks ──── finish ────▶ removed
+//	             ▲        once no import  one a file,   once no file     │
+//	             │        is unmet        any worker    is unparsed      │
+//	             └────────── release: one unmet import less ─────────────┘
+//
+// Jobs and tasks are nodes in the pool, and they name each other by handles. A
+// job counts in its node what it waits for; whoever brings the count to zero is
+// alone with the job and takes it on. That is all the coordination there is: no
+// lock is held while a job runs, and no worker waits for a certain other one.
+//
+// Whatever ends a run early (an error, a cancelled context, a panic) closes the
+// queue of ready jobs, so that parked workers leave as well; a job that runs is
+// let finish. The tempting alternative, a channel of jobs that is closed when a
+// sync.WaitGroup says so, needs a buffer for every job there may be, or workers
+// that send block each other; and it hangs when one of them is gone.
+
+// work is what the jobs do. The scheduler calls check(u) once, after every
+// parse of u and every check of u's imports returned, and what these wrote is
+// visible to it. Calls for different files and packages run at the same time.
+type work interface {
+	parse(u *unit, file int) error
+	check(u *unit) error
+}
+
+// outcome is what a run counted.
+type outcome struct {
+	tally
+	peakLive  int // most nodes live at one time
+	allocated int // slots that the pool holds memory for, at the end
+}
+
+// scheduler is what the workers of one run share.
+type scheduler struct {
+	work  work
+	nodes *pool.Pool[node]
+	ready *queue[handle] // packages to open, files to parse
+	live  highWater      // nodes in the pool
+
+	// left counts the package jobs that are not done.
+	//
+	//	writers  seed; then the workers that finish a package
+	//	readers  run, once all workers have left
+	//	moves    number of packages → 0, by ones
+	//	orders   nothing: the end of the workers does
+	left atomic.Int32
+
+	// fresh is the generation with which every slot of the pool begins. It is
+	// written by the first insertion of seed, before there are goroutines to
+	// share it with, and only read since.
+	fresh uint32
+}
+
+// schedule runs the jobs of all units and returns once every worker has left.
+// An error of a job stops the run, as the end of ctx does; a panic in a job
+// comes up here, as a *jobPanic. A run without an error has done every job, and
+// has seen its pool empty.
+func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outcome, error) {
+	nodes, err := pool.New[node](nil)
+	if err != nil {
+		return outcome{}, err
+	}
+	s := &scheduler{work: jobs, nodes: nodes, ready: newQueue[handle](workers)}
+	crew := make([]*worker, workers)
+	for i := range crew {
+		crew[i] = &worker{scheduler: s, number: i, slots: nodes.Worker()}
+	}
+	err = crew[0].seed(units)
+	if err == nil {
+		err = s.run(ctx, crew)
+	}
+	var out outcome
+	for _, w := range crew {
+		w.slots.Close()
+		out.tally.add(w.tally)
+	}
+	if err == nil {
+		err = s.settle(ctx)
+	}
+	out.peakLive = s.live.most()
+	out.allocated = nodes.Stats().Allocated
+	return out, err
+}
+
+// run starts the workers and waits for them.
+func (s *scheduler) run(ctx context.Context, crew []*worker) error {
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	group, groupCtx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(groupCtx, s.ready.close)()
+	for _, w := range crew {
+		group.Go(func() error { return w.run(abort) })
+	}
+	err := group.Wait()
+	for _, w := range crew {
+		// Looked up here and not in err, which is the first error only: a panic
+		// that comes after it would be lost.
+		if w.panicked != nil {
+			panic(w.panicked)
+		}
+	}
+	// No error, and yet jobs are left: somebody closed the queue before they
+	// were done, or it closed itself because none of them could start.
+	if err == nil && s.left.Load() > 0 {
+		err = context.Cause(ctx)
+	}
+	if err == nil && s.left.Load() > 0 {
+		err = s.stuck()
+	}
+	return err
+}
+
+// stuck names the jobs that no worker can ever take. A graph without cycles has
+// none, so this tells of a defect rather than of bad input.
+func (s *scheduler) stuck() error {
+	for h, n := range s.nodes.All() {
+		return fmt.Errorf("%d jobs can never start: the first is %s (node %v), which waits for %d imports and %d files",
+			s.left.Load(), n.unit.path, h, n.unmet.Load(), n.unparsed.Load())
+	}
+	return errors.New("jobs are missing from the pool")
+}
+
+// settle checks that the run left nothing in the pool, once what was removed
+// last has come back too.
+func (s *scheduler) settle(ctx context.Context) error {
+	if err := s.nodes.Synchronize(ctx); err != nil {
+		return err
+	}
+	if stats := s.nodes.Stats(); s.nodes.Len() != 0 || stats.Live != 0 || stats.Limbo != 0 {
+		return fmt.Errorf("the pool is not empty at the end: %d nodes live, %d slots in limbo", stats.Live, stats.Limbo)
+	}
+	return nil
+}
+
+// jobPanic carries a panic from the worker on which it happened to the caller
+// of schedule, which x/sync's errgroup leaves to its users.
+type jobPanic struct {
+	value any
+	stack []byte
+}
+
+func (p *jobPanic) Error() string {
+	return fmt.Sprintf("a job panicked: %v\n\n%s", p.value, p.stack)
+}
+
+func (p *jobPanic) Unwrap() error {
+	err, _ := p.value.(error)
+	return err
+}
+
+// errGoexit stands for a job that ended its goroutine, as a failed test does.
+var errGoexit = errors.New("a job called runtime.Goexit")
+
+// run takes ready jobs until there are none. However a job ends, the others
+// hear of it: a panic becomes the worker's error, and a Goexit, which lets no
+// error be returned, goes through abort. Without that the others would park for
+// ever, since the queue counts on a worker that is gone.
+func (w *worker) run(abort context.CancelCauseFunc) (err error) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if v := recover(); v != nil {
+			w.panicked = &jobPanic{value: v, stack: debug.Stack()}
+			err = w.panicked
+		} else {
+			abort(errGoexit)
+		}
+	}()
+	err = w.loop()
+	returned = true
+	return err
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"fmt"
+
+	"coatcheck/pool"
+)
+
+// worker runs jobs, one after another. Its slots and its tally are its own, so
+// neither costs the others anything; the numbers are added up at the end.
+type worker struct {
+	*scheduler
+	number int
+	slots  *pool.Worker[node]
+	tally  tally // read by others once the worker has left
+
+	// panicked is what a job of this worker panicked with. It is read once the
+	// worker has left.
+	panicked *jobPanic
+}
+
+// seed inserts a job for each package and ties it to the jobs that wait for it,
+// and makes those ready that wait for nothing. It runs before any worker does,
+// so that the plain fields of a node need no lock.
+func (w *worker) seed(units []*unit) error {
+	jobs := make([]handle, len(units))
+	for i, u := range units {
+		h, err := w.insert(func(n *node) {
+			n.task = task{kind: packageJob, unit: u}
+			n.unmet.Store(int32(len(u.imports)))
+			n.unparsed.Store(int32(len(u.files)))
+		})
+		if err != nil {
+			return err
+		}
+		jobs[i] = h
+	}
+	w.left.Store(int32(len(units)))
+
+	g := w.slots.Pin()
+	defer g.Unpin()
+	var ready []handle
+	for i, u := range units {
+		if len(u.imports) == 0 {
+			ready = append(ready, jobs[i])
+		}
+		for _, imported := range u.imports {
+			// A plain append to a node that has a handle: right only because no
+			// other goroutine has seen that handle.
+			n, ok := g.Get(jobs[imported.index])
+			if !ok {
+				return lost(jobs[imported.index])
+			}
+			n.dependents = append(n.dependents, jobs[i])
+		}
+	}
+	w.ready.push(w.number, ready...)
+	return nil
+}
+
+// loop runs ready jobs until there are no more, or one fails.
+func (w *worker) loop() error {
+	for {
+		h, ok := w.ready.take(w.number)
+		if !ok {
+			return nil
+		}
+		t, err := w.look(h)
+		if err != nil {
+			return err
+		}
+		switch t.kind {
+		case packageJob:
+			err = w.open(h, t.unit)
+		case parseTask:
+			err = w.parse(h, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// open starts a package whose imports are all checked: it hands out its files
+// as parse tasks, to whichever workers are free.
+func (w *worker) open(job handle, u *unit) error {
+	if len(u.files) == 0 {
+		return w.finish(job, u)
+	}
+	tasks := make([]handle, len(u.files))
+	for i := range u.files {
+		h, err := w.insert(func(n *node) {
+			n.task = task{kind: parseTask, unit: u, file: i, parent: job}
+		})
+		if err != nil {
+			return err
+		}
+		tasks[i] = h
+	}
+	// All at once, and after the last insertion: from here on the package may
+	// be checked, and its job removed, before push returns.
+	w.ready.push(w.number, tasks...)
+	return nil
+}
+
+// parse runs a parse task and removes it. The worker that parses the last file
+// of a package goes on to check it.
+func (w *worker) parse(h handle, t task) error {
+	if err := w.work.parse(t.unit, t.file); err != nil {
+		return err
+	}
+	if _, err := w.take(h); err != nil {
+		return err
+	}
+	last, err := w.fileDone(t.parent)
+	if err != nil || !last {
+		return err
+	}
+	return w.finish(t.parent, t.unit)
+}
+
+// fileDone tells a package job that one more of its files is parsed, and its
+// caller whether that was the last.
+func (w *worker) fileDone(job handle) (last bool, err error) {
+	g := w.slots.Pin()
+	defer g.Unpin()
+	n, ok := g.Get(job)
+	if !ok {
+		return false, lost(job)
+	}
+	// Publishes this file's tree; zero observes those of all others.
+	return n.unparsed.Dec() == 0, nil
+}
+
+// finish checks a package that is parsed, removes its job and releases the jobs
+// that waited for it.
+func (w *worker) finish(job handle, u *unit) error {
+	if err := w.work.check(u); err != nil {
+		return err
+	}
+	n, err := w.take(job)
+	if err != nil {
+		return err
+	}
+	w.left.Dec()
+	return w.release(n.dependents)
+}
+
+// release makes those dependents of a checked package ready that waited for
+// nothing else.
+func (w *worker) release(dependents []handle) error {
+	ready, err := w.importDone(dependents)
+	if err != nil {
+		return err
+	}
+	w.ready.push(w.number, ready...)
+	return nil
+}
+
+// importDone tells jobs that one more of their imports is checked, and gives
+// those for which it was the last.
+func (w *worker) importDone(dependents []handle) (ready []handle, err error) {
+	g := w.slots.Pin()
+	defer g.Unpin()
+	for _, h := range dependents {
+		n, ok := g.Get(h)
+		if !ok {
+			return nil, lost(h)
+		}
+		// Publishes the checked package; zero observes the other imports.
+		if n.unmet.Dec() == 0 {
+			ready = append(ready, h)
+		}
+	}
+	return ready, nil
+}
+
+// insert puts a node into the pool, built in place.
+func (w *worker) insert(build func(n *node)) (handle, error) {
+	h, err := w.slots.InsertFunc(func(_ handle, n *node) {
+		build(n)
+		n.insertedBy = w.number
+	})
+	if err != nil {
+		return h, fmt.Errorf("inserting a job: %w", err)
+	}
+	w.live.add(1)
+	w.tally.inserted++
+	// The first node of a new pool takes a slot that was never used, so its
+	// generation is the one with which every slot begins.
+	if w.fresh == 0 {
+		w.fresh = h.Generation()
+	}
+	if h.Generation() != w.fresh {
+		w.tally.reuses++
+	}
+	return h, nil
+}
+
+// look copies out what a node says of its job.
+func (w *worker) look(h handle) (task, error) {
+	g := w.slots.Pin()
+	defer g.Unpin()
+	n, ok := g.Get(h)
+	if !ok {
+		return task{}, lost(h)
+	}
+	return n.task, nil
+}
+
+// take removes a node and moves it out. Nobody else is at it: its files are
+// parsed, its imports checked, and one worker finishes it.
+func (w *worker) take(h handle) (node, error) {
+	n, ok := w.slots.Take(h)
+	if !ok {
+		return n, lost(h)
+	}
+	w.live.add(-1)
+	w.tally.removed++
+	if n.insertedBy != w.number {
+		w.tally.elsewhere++
+	}
+	return n, nil
+}
+
+// lost is the error for a handle that the pool refuses. Each job is removed
+// once, by its last user, so it tells of a defect here or in the pool.
+func lost(h handle) error {
+	return fmt.Errorf("job %v is gone before it was done", h)
+}

@@ -1,0 +1,74 @@
+package interleave
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// PCT runs the program n times with random priorities: the ready thread with the
+// highest goes on, and at depth-1 random steps whoever runs falls to the lowest.
+// A bug that needs depth orderings among k steps of t threads shows with
+// probability 1/(t·k^(depth-1)) at least in each run. Run i has seed+i for seed.
+func PCT(setup Setup, n, depth int, seed uint64) Result {
+	begin := time.Now()
+	var res Result
+	length := 1
+	for i := range n {
+		p := newPCT(seed+uint64(i), depth, length)
+		r := start(setup, p, false)
+		length = max(length, r.steps)
+		res.Runs++
+		res.AllRuns++
+		res.Switches += r.inside
+		if r.err != nil {
+			res.Failure = failure(setup, r, i+1, seed+uint64(i))
+			break
+		}
+	}
+	res.Steps, res.Took = length, time.Since(begin)
+	return res
+}
+
+type pct struct {
+	rnd        *rand.Rand
+	priorities []int // by thread; greater goes first
+	changes    []int // steps at which who runs falls
+	lowest     int
+}
+
+func newPCT(seed uint64, depth, length int) *pct {
+	p := &pct{rnd: rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))}
+	for range depth - 1 {
+		p.changes = append(p.changes, 1+p.rnd.IntN(length))
+	}
+	return p
+}
+
+func (p *pct) accessed(*Run, *Thread) {}
+
+func (p *pct) pick(r *Run, options []*Thread, costly bool) *Thread {
+	for len(p.priorities) < len(r.threads) {
+		p.priorities = append(p.priorities, 1+p.rnd.IntN(1<<30))
+	}
+	for i, at := range p.changes {
+		if at > 0 && r.steps >= at && r.last != nil {
+			p.changes[i] = 0
+			p.lower(r.last)
+		}
+	}
+	if !costly && r.last != nil {
+		p.lower(r.last) // it lets others go first, or cannot go on
+	}
+	best := options[0]
+	for _, t := range options {
+		if p.priorities[t.id] > p.priorities[best.id] {
+			best = t
+		}
+	}
+	return best
+}
+
+func (p *pct) lower(t *Thread) {
+	p.lowest--
+	p.priorities[t.id] = p.lowest
+}

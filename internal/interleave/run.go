@@ -1,0 +1,166 @@
+package interleave
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// Setup builds the state of one run, with hooks off, and starts its threads. It
+// must do the same each time.
+type Setup func(r *Run)
+
+// Run is one execution of a program.
+type Run struct {
+	threads []*Thread
+	next    *Thread // who goes on
+	last    *Thread // who made the last step
+	held    map[unsafe.Pointer]*Thread
+	picker  picker
+
+	check    func() error
+	finally  func() error
+	key      func(unsafe.Pointer) uint64
+	describe func(unsafe.Pointer) (string, func(uint64) string)
+
+	err         error
+	steps       int
+	maxSteps    int
+	preemptions int
+	inside      int // switches inside of operations
+	schedule    Schedule
+	options     []*Thread // scratch of decide
+
+	tracing bool
+	events  []event
+}
+
+// picker chooses who goes on. The first option costs no preemption, the others
+// one each if costly; preemptible says whether a switch here can matter.
+type picker interface {
+	pick(r *Run, options []*Thread, costly bool) *Thread
+	accessed(r *Run, t *Thread)
+}
+
+// Check sets the function that is called after every step, with hooks off.
+func (r *Run) Check(f func() error) { r.check = f }
+
+// Finally sets the function that is called when all threads have ended.
+func (r *Run) Finally(f func() error) { r.finally = f }
+
+// Key sets the function that names words by numbers which are the same in every
+// run, 0 for those that it does not know. With it Search leaves out switches
+// before accesses to words which no two threads ever share.
+func (r *Run) Key(f func(word unsafe.Pointer) uint64) { r.key = f }
+
+// Describe sets the function that tells a word's name and how to write its
+// values, for the record.
+func (r *Run) Describe(f func(word unsafe.Pointer) (string, func(uint64) string)) { r.describe = f }
+
+// Failf fails the run. It may be called from threads.
+func (r *Run) Failf(format string, args ...any) { r.fail(fmt.Errorf(format, args...)) }
+
+// Failed answers whether it has failed.
+func (r *Run) Failed() bool { return r.err != nil }
+
+func (r *Run) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// execute runs the threads to their end or to the first failure. Threads that
+// have not ended by then are left where they stand.
+func (r *Run) execute() {
+	r.held = make(map[unsafe.Pointer]*Thread)
+	r.decide(nil)
+	for r.next != nil {
+		t := r.next
+		r.grant(t)
+		current = t
+		t.resume()
+		current = nil
+	}
+	if r.err == nil && r.finally != nil {
+		r.fail(r.finally())
+	}
+}
+
+// grant lets t make its next access.
+func (r *Run) grant(t *Thread) {
+	r.steps++
+	r.last = t
+	if t.op != "" && t.next.op != Point {
+		t.inside++
+	}
+	r.schedule = append(r.schedule, uint8(t.id))
+	r.picker.accessed(r, t)
+	if r.tracing {
+		r.events = append(r.events, event{thread: t, op: t.op, access: t.next})
+	}
+}
+
+var errLivelock = errors.New("livelock: the run does not end")
+
+// decide checks the invariants and chooses who makes the next step. t has just
+// made one, or is nil.
+func (r *Run) decide(t *Thread) {
+	r.next = nil
+	if r.err == nil && r.check != nil {
+		r.fail(r.check())
+	}
+	if r.err == nil && r.steps >= r.maxSteps {
+		r.fail(errLivelock)
+	}
+	if r.err != nil {
+		return
+	}
+	options := r.options[:0]
+	costly := false
+	if t != nil && r.ready(t) && t.next.op != Yield {
+		options, costly = append(options, t), true
+	}
+	waiting := false
+	for _, o := range r.threads {
+		waiting = waiting || !o.done
+		if o != t && r.ready(o) {
+			options = append(options, o)
+		}
+	}
+	if len(options) == 0 && t != nil && r.ready(t) {
+		options = append(options, t)
+	}
+	r.options = options
+	if len(options) == 0 {
+		if waiting {
+			r.fail(errors.New("deadlock: " + r.blocked()))
+		}
+		return
+	}
+	r.next = options[0]
+	if len(options) > 1 {
+		r.next = r.picker.pick(r, options, costly)
+	}
+	if t != nil && r.next != t {
+		if costly {
+			r.preemptions++
+		}
+		if t.op != "" && t.inside > 0 {
+			r.inside++
+		}
+	}
+}
+
+func (r *Run) ready(t *Thread) bool {
+	return !t.done && !(t.next.op == Lock && r.held[t.next.word] != nil)
+}
+
+func (r *Run) blocked() string {
+	text := ""
+	for _, t := range r.threads {
+		if !t.done {
+			text += fmt.Sprintf("%s waits in %s; ", t.name, t.op)
+		}
+	}
+	return text
+}

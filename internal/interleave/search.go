@@ -1,0 +1,184 @@
+package interleave
+
+import (
+	"fmt"
+	"time"
+)
+
+// DefaultSteps is how many steps a run may take before it counts as a livelock.
+const DefaultSteps = 20_000
+
+// Result is what an exploration has found.
+type Result struct {
+	Runs     int // schedules of the last pass, all different
+	AllRuns  int // with those of passes that prepared it
+	Steps    int // of the longest run
+	Switches int // inside of operations, in all runs
+	Shared   int // words that threads were seen to share
+	Took     time.Duration
+	Failure  *Failure // nil if none failed
+}
+
+// Failure is a run that failed.
+type Failure struct {
+	Err         error
+	Schedule    Schedule
+	Preemptions int
+	Runs        int // how many runs it took to find
+	Seed        uint64
+	Record      string // the interleaving, readable
+}
+
+func (f *Failure) Error() string {
+	return fmt.Sprintf("%v\n(run %d, %d preemptions, seed %d)\n%s\nschedule: %s", f.Err, f.Runs, f.Preemptions, f.Seed, f.Record, f.Schedule)
+}
+
+// start makes one run of the program.
+func start(setup Setup, p picker, tracing bool) *Run {
+	r := &Run{picker: p, maxSteps: DefaultSteps, tracing: tracing}
+	setup(r)
+	if r.err == nil {
+		r.execute()
+	}
+	return r
+}
+
+// failure repeats a run that failed, with a record.
+func failure(setup Setup, r *Run, runs int, seed uint64) *Failure {
+	f := &Failure{Err: r.err, Schedule: r.schedule, Preemptions: r.preemptions, Runs: runs, Seed: seed}
+	again := start(setup, &replay{schedule: r.schedule}, true)
+	switch {
+	case again.err == nil:
+		f.Record = "(the failure did not come again: the program is not deterministic)\n"
+	case firstLine(again.err) != firstLine(r.err):
+		f.Record = fmt.Sprintf("(the program is not deterministic; this time: %v)\n", again.err)
+	}
+	f.Record += again.record()
+	return f
+}
+
+// Search runs the program under every schedule with at most bound preemptions,
+// those with fewer first.
+func Search(setup Setup, bound int) Result {
+	s := &search{sharing: make(map[uint64]sharing), shared: make(map[uint64]bool)}
+	begin := time.Now()
+	var res Result
+	for s.bound = 0; s.bound <= bound; s.bound++ {
+		for again := true; again; {
+			res.Runs = 0
+			// What is shared is learnt on the way. A pass that has learnt
+			// something new has left out switches that matter, and is repeated.
+			again = false
+			s.path = s.path[:0]
+			for more := true; more; more = s.advance() {
+				r := s.once(setup)
+				res.Runs++
+				res.AllRuns++
+				res.Steps = max(res.Steps, r.steps)
+				res.Switches += r.inside
+				if r.err != nil {
+					res.Failure = failure(setup, r, res.AllRuns, 0)
+					res.Took = time.Since(begin)
+					return res
+				}
+			}
+			again = s.learn()
+		}
+	}
+	res.Shared, res.Took = len(s.shared), time.Since(begin)
+	return res
+}
+
+// search is a depth-first walk over the schedules.
+type search struct {
+	bound int
+	path  []point // the choices of the run under way
+	depth int     // how many of them it has made
+
+	sharing map[uint64]sharing
+	shared  map[uint64]bool // words that count as shared in this pass
+}
+
+// point is a choice: which of n options was taken.
+type point struct{ n, at uint8 }
+
+// sharing is who has accessed a word so far, as bits.
+type sharing struct{ readers, writers uint32 }
+
+func (s *search) once(setup Setup) *Run {
+	s.depth = 0
+	return start(setup, s, false)
+}
+
+// advance changes the last choice that has an option left, and forgets those
+// after it.
+func (s *search) advance() bool {
+	for n := len(s.path); n > 0; n-- {
+		if p := &s.path[n-1]; p.at+1 < p.n {
+			p.at++
+			s.path = s.path[:n]
+			return true
+		}
+	}
+	return false
+}
+
+func (s *search) pick(r *Run, options []*Thread, costly bool) *Thread {
+	if costly && (r.preemptions >= s.bound || !s.matters(r, options[0])) {
+		return options[0]
+	}
+	if s.depth == len(s.path) {
+		s.path = append(s.path, point{n: uint8(len(options))})
+	}
+	p := s.path[s.depth]
+	s.depth++
+	if int(p.n) != len(options) {
+		r.Failf("interleave: the program is not deterministic: %d options where there were %d", len(options), p.n)
+		return options[0]
+	}
+	return options[p.at]
+}
+
+// matters answers whether a switch before t's next access can make a difference:
+// before one that commutes with everything that others do, it is as good as a
+// switch after it.
+func (s *search) matters(r *Run, t *Thread) bool {
+	if t.next.word == nil || r.key == nil {
+		return true
+	}
+	k := r.key(t.next.word)
+	return k == 0 || s.shared[k] || t.next.op >= Lock
+}
+
+func (s *search) accessed(r *Run, t *Thread) {
+	if t.next.word == nil || r.key == nil {
+		return
+	}
+	k := r.key(t.next.word)
+	if k == 0 {
+		return
+	}
+	is, bit := s.sharing[k], uint32(1)<<t.id
+	was := is
+	if t.next.op.reads() {
+		is.readers |= bit
+	} else {
+		is.writers |= bit
+	}
+	if is != was {
+		s.sharing[k] = is
+	}
+}
+
+// learn makes what was seen count in the next pass, and answers whether that is
+// anything new.
+func (s *search) learn() bool {
+	n := len(s.shared)
+	for k, is := range s.sharing {
+		all := is.readers | is.writers
+		if is.writers != 0 && all&(all-1) != 0 {
+			s.shared[k] = true
+		}
+	}
+	return len(s.shared) > n
+}

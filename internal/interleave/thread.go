@@ -1,0 +1,181 @@
+package interleave
+
+import (
+	"fmt"
+	"iter"
+	"runtime/debug"
+	"unsafe"
+)
+
+// Op is a kind of access.
+type Op uint8
+
+const (
+	Start Op = iota // a thread's first step, up to its first access
+	Load
+	Store
+	Add
+	Swap
+	CompareAndSwap
+	And
+	Or
+	Lock
+	TryLock
+	Unlock
+	Point // a point without an access
+	Yield // a point at which the thread lets others go first
+)
+
+var opNames = [...]string{"start", "Load", "Store", "Add", "Swap", "CAS", "And", "Or", "Lock", "TryLock", "Unlock", "pause", "yield"}
+
+func (o Op) String() string { return opNames[o] }
+
+// reads answers whether accesses of this kind leave the word alone.
+func (o Op) reads() bool { return o == Load }
+
+// access is what a thread is about to do.
+type access struct {
+	op   Op
+	word unsafe.Pointer
+	a, b uint64
+}
+
+// current is the thread that runs. It is nil outside of runs, while a run
+// decides, and while it checks invariants, so that accesses pass unseen then. It
+// is plain: threads are coroutines.
+var current *Thread
+
+// Before announces an access: another thread may run before it returns. Outside
+// of virtual threads it does nothing.
+func Before(op Op, word unsafe.Pointer, a, b uint64) {
+	if t := current; t != nil {
+		t.arrive(access{op, word, a, b})
+	}
+}
+
+// After tells the result of the access announced last, for the record.
+func After(result uint64) {
+	if t := current; t != nil && t.run.tracing {
+		t.run.events[len(t.run.events)-1].result = result
+	}
+}
+
+// LockMutex locks the mutex at word for the running thread, which does not run
+// before the mutex is free. It answers false outside of virtual threads.
+func LockMutex(word unsafe.Pointer) bool {
+	t := current
+	if t == nil {
+		return false
+	}
+	t.arrive(access{op: Lock, word: word})
+	t.run.held[word] = t
+	return true
+}
+
+// TryLockMutex is LockMutex that does not wait; on answers whether it was called
+// on a virtual thread.
+func TryLockMutex(word unsafe.Pointer) (locked, on bool) {
+	t := current
+	if t == nil {
+		return false, false
+	}
+	t.arrive(access{op: TryLock, word: word})
+	if t.run.held[word] != nil {
+		return false, true
+	}
+	t.run.held[word] = t
+	return true, true
+}
+
+// UnlockMutex unlocks it.
+func UnlockMutex(word unsafe.Pointer) bool {
+	t := current
+	if t == nil {
+		return false
+	}
+	t.arrive(access{op: Unlock, word: word})
+	if t.run.held[word] == nil {
+		panic("interleave: Unlock of an unlocked mutex")
+	}
+	delete(t.run.held, word)
+	return true
+}
+
+// Hint returns the number that the running thread was given in place of a
+// goroutine's hint.
+func Hint() (uint32, bool) {
+	if t := current; t != nil {
+		return t.hint, true
+	}
+	return 0, false
+}
+
+// Thread is one virtual thread of a run.
+type Thread struct {
+	run  *Run
+	id   int
+	name string
+	hint uint32
+
+	resume func() (struct{}, bool)
+	yield  func(struct{}) bool
+
+	next access // what it does when it goes on
+	done bool
+
+	op     string // the operation under way, "" for none
+	inside int    // accesses that op has made
+}
+
+// Go adds a thread to the run. hint is what hashes of goroutines become for it.
+func (r *Run) Go(name string, hint uint32, body func(t *Thread)) {
+	t := &Thread{run: r, id: len(r.threads), name: name, hint: hint}
+	t.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
+		t.yield = yield
+		defer t.end()
+		body(t)
+	})
+	r.threads = append(r.threads, t)
+}
+
+// end ends the thread's last step.
+func (t *Thread) end() {
+	current = nil
+	t.done, t.op = true, ""
+	if v := recover(); v != nil {
+		t.run.fail(fmt.Errorf("panic in thread %s: %v\n%s", t.name, v, debug.Stack()))
+	}
+	t.run.decide(t)
+}
+
+// arrive ends a step of t before its next access, and returns when t may make it.
+func (t *Thread) arrive(next access) {
+	r := t.run
+	current = nil
+	t.next = next
+	if r.decide(t); r.next != t {
+		t.yield(struct{}{})
+	} else {
+		r.grant(t)
+	}
+	current = t
+}
+
+// Begin says that an operation begins, and End that it has ended: switches
+// between its accesses are inside of it.
+func (t *Thread) Begin(op string) { t.op, t.inside = op, 0 }
+func (t *Thread) End()            { t.op = "" }
+
+// Pause is a point at which other threads may run, without an access.
+func Pause() { Before(Point, nil, 0, 0) }
+
+// LetOthers is a point at which the other threads go first, if any can. Loops that
+// wait need one in each turn.
+func LetOthers() { Before(Yield, nil, 0, 0) }
+
+// Notef adds a line to the record of the run.
+func (t *Thread) Notef(format string, args ...any) {
+	if t.run.tracing {
+		t.run.note(t, fmt.Sprintf(format, args...))
+	}
+}

@@ -1,0 +1,85 @@
+package pool
+
+import "coatcheck/shard"
+
+// InsertBatch inserts the values of vs in order and appends a handle for each to
+// dst. On an error what was inserted stays, and the handles tell how many. It is
+// a sequence of insertions, not one.
+func (p *Pool[T]) InsertBatch(vs []T, dst []Handle[T]) ([]Handle[T], error) {
+	t := p.pages()
+	s := p.local()
+	for i := range vs {
+		slot, h, err := p.claim(s, t)
+		if err != nil {
+			return dst, err
+		}
+		slot.Value = vs[i]
+		slot.Word.Store(h) // publishes (P1)
+		dst = append(dst, Handle[T](h))
+	}
+	return dst, nil
+}
+
+// RemoveBatch removes every value that hs names, and returns how many it
+// removed. It is a sequence of removals, each of which costs one locked
+// instruction; the slots wait for their grace period together.
+func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
+	b := p.remover()
+	defer b.flush()
+	t := p.pages()
+	for _, h := range hs {
+		if h.Index() < t.Limit {
+			b.remove(shard.At[T](t, h.Index()), uint64(h))
+		}
+	}
+	return b.n
+}
+
+// GetBatch appends to dst a pointer for each of hs, nil for one that is not
+// live. It looks at the words of many slots before it uses any, so that their
+// cache misses overlap.
+func (g *Guard[T]) GetBatch(hs []Handle[T], dst []*T) []*T {
+	if g.pages == nil {
+		panic(unpinned)
+	}
+	if t := g.pages.Now.Load(); t != g.pages {
+		g.pages = t // observes (P2)
+	}
+	t := g.pages
+	for _, h := range hs {
+		var v *T
+		if h.Index() < t.Limit {
+			if slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)
+				v = &slot.Value
+			}
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// remover gathers removals in chains of a batch, so that limbo is pushed to
+// once in a batch.
+type remover[T any] struct {
+	s     *shard.Shard[T]
+	chain shard.Chain
+	n     int
+}
+
+func (p *Pool[T]) remover() remover[T] { return remover[T]{s: p.local()} }
+
+// remove removes what h names from slot.
+func (b *remover[T]) remove(slot *shard.Slot[T], h uint64) bool {
+	if !b.s.Unlink(slot, h, &b.chain) {
+		return false
+	}
+	b.n++
+	if b.chain.Len() >= shard.Batch {
+		b.s.RetireChain(&b.chain)
+	}
+	return true
+}
+
+// flush retires what was gathered. It must run on every way out: deferred, where
+// user code runs between the removals.
+func (b *remover[T]) flush() { b.s.RetireChain(&b.chain) }

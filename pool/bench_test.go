@@ -1,0 +1,536 @@
+package pool_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"coatcheck/pool"
+)
+
+// The benchmarks put the pool beside what it is measured against, on the same
+// work, in one run: rounds of either alternate, so that whatever else the machine
+// does hits both alike, and the ratio is the median over the rounds.
+//
+//	go test -run xxx -bench . -benchtime 1x ./pool
+//
+// prints, for each pair, ns/op of the pool, base-ns/op of the baseline, and their
+// ratio: below 1 the pool is faster.
+
+const (
+	rounds    = 31
+	roundTime = 4 * time.Millisecond
+)
+
+// work does n operations.
+type work func(n int)
+
+// on runs the same work on g goroutines, each with its own state, and counts one
+// operation for each of their n.
+func on(g int, each func() work) work {
+	works := make([]work, g)
+	for i := range works {
+		works[i] = each()
+	}
+	return func(n int) {
+		var wg sync.WaitGroup
+		for _, w := range works {
+			wg.Add(1)
+			go func() { defer wg.Done(); w(n) }()
+		}
+		wg.Wait()
+	}
+}
+
+// versus measures subject against base and reports both and their ratio.
+func versus(b *testing.B, subject, base work) {
+	b.ReportAllocs()
+	for b.Loop() {
+		ns, nb := calibrate(subject), calibrate(base)
+		subjects, bases, ratios := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
+		for i := range rounds {
+			subjects[i], bases[i] = measure(subject, ns), measure(base, nb)
+			ratios[i] = subjects[i] / bases[i]
+		}
+		b.ReportMetric(median(subjects), "ns/op")
+		b.ReportMetric(median(bases), "base-ns/op")
+		b.ReportMetric(median(ratios), "ratio")
+	}
+}
+
+// calibrate returns how many operations make a round, after warming up.
+func calibrate(w work) int {
+	for n := 1; ; n *= 2 {
+		if measure(w, n)*float64(n) >= float64(roundTime) {
+			return n
+		}
+	}
+}
+
+func measure(w work, n int) float64 {
+	start := time.Now()
+	w(n)
+	return float64(time.Since(start)) / float64(n)
+}
+
+func median(xs []float64) float64 {
+	slices.Sort(xs)
+	return xs[len(xs)/2]
+}
+
+// small is the value of most benchmarks: 16 bytes without pointers.
+type small struct{ id, payload uint64 }
+
+var sink atomic.Uint64
+
+// lockedPair is the floor under an insertion with a removal: a slot that is
+// written, published by a store and taken back by a compare-and-swap.
+func lockedPair(n int) {
+	var slot struct {
+		value small
+		word  atomic.Uint64
+	}
+	for i := range n {
+		slot.value = small{uint64(i), 1}
+		slot.word.Store(uint64(i) | 1)
+		slot.word.CompareAndSwap(uint64(i)|1, 0)
+	}
+	sink.Add(slot.value.id)
+}
+
+func BenchmarkPair(b *testing.B) {
+	b.Run("impl=worker/base=locked", func(b *testing.B) {
+		p := pool.Must[small](nil)
+		w := p.Worker()
+		defer w.Close()
+		versus(b, func(n int) {
+			for i := range n {
+				h, _ := w.Insert(small{uint64(i), 1})
+				w.Remove(h)
+			}
+		}, lockedPair)
+	})
+	for _, g := range []int{1, 2} {
+		b.Run(fmt.Sprintf("impl=pool/base=mutexmap/goroutines=%d", g), func(b *testing.B) {
+			p := pool.Must[small](nil)
+			m := new(mutexMap[small])
+			versus(b, on(g, func() work {
+				return func(n int) {
+					for i := range n {
+						h, _ := p.Insert(small{uint64(i), 1})
+						p.Remove(h)
+					}
+				}
+			}), on(g, func() work {
+				return func(n int) {
+					for i := range n {
+						m.Remove(m.Insert(small{uint64(i), 1}))
+					}
+				}
+			}))
+		})
+	}
+	b.Run("impl=fifo/base=mutexmap", func(b *testing.B) {
+		p := pool.Must[small](&pool.Options[small]{Reuse: pool.FIFO})
+		m := new(mutexMap[small])
+		versus(b, func(n int) {
+			for i := range n {
+				h, _ := p.Insert(small{uint64(i), 1})
+				p.Remove(h)
+			}
+		}, func(n int) {
+			for i := range n {
+				m.Remove(m.Insert(small{uint64(i), 1}))
+			}
+		})
+	})
+}
+
+// BenchmarkChurn replaces a random one of 1,000 live values.
+func BenchmarkChurn(b *testing.B) {
+	const live = 1000
+	order := randomOrder(1<<12, live)
+	base := func() work {
+		m := new(mutexMap[small])
+		ks := make([]key, live)
+		for i := range ks {
+			ks[i] = m.Insert(small{uint64(i), 1})
+		}
+		return func(n int) {
+			for i := range n {
+				k := order[i&(len(order)-1)]
+				m.Remove(ks[k])
+				ks[k] = m.Insert(small{uint64(i), 1})
+			}
+		}
+	}
+	type verbs interface {
+		Insert(small) (pool.Handle[small], error)
+		Remove(pool.Handle[small]) bool
+	}
+	fill := func(p verbs) []pool.Handle[small] {
+		hs := make([]pool.Handle[small], live)
+		for i := range hs {
+			hs[i], _ = p.Insert(small{uint64(i), 1})
+		}
+		return hs
+	}
+	b.Run("impl=pool/base=mutexmap", func(b *testing.B) {
+		p := pool.Must[small](nil)
+		hs := fill(p)
+		versus(b, func(n int) {
+			for i := range n {
+				k := order[i&(len(order)-1)]
+				p.Remove(hs[k])
+				hs[k], _ = p.Insert(small{uint64(i), 1})
+			}
+		}, base())
+	})
+	b.Run("impl=worker/base=mutexmap", func(b *testing.B) {
+		w := pool.Must[small](nil).Worker()
+		defer w.Close()
+		hs := fill(w)
+		versus(b, func(n int) {
+			for i := range n {
+				k := order[i&(len(order)-1)]
+				w.Remove(hs[k])
+				hs[k], _ = w.Insert(small{uint64(i), 1})
+			}
+		}, base())
+	})
+}
+
+// BenchmarkHandover inserts on one goroutine and removes on another.
+func BenchmarkHandover(b *testing.B) {
+	const batch = 256
+	handover := func(insert func(uint64) uint64, remove func(uint64)) work {
+		return func(n int) {
+			full, empty := make(chan []uint64, 4), make(chan []uint64, 4)
+			for range cap(empty) {
+				empty <- make([]uint64, 0, batch)
+			}
+			go func() {
+				for i := 0; i < n; {
+					hs := (<-empty)[:0]
+					for ; len(hs) < batch && i < n; i++ {
+						hs = append(hs, insert(uint64(i)))
+					}
+					full <- hs
+				}
+				close(full)
+			}()
+			for hs := range full {
+				for _, h := range hs {
+					remove(h)
+				}
+				empty <- hs
+			}
+		}
+	}
+	m := new(mutexMap[small])
+	base := handover(func(i uint64) uint64 {
+		k := m.Insert(small{i, 1})
+		return uint64(k.generation)<<32 | uint64(k.index)
+	}, func(h uint64) { m.Remove(key{uint32(h), uint32(h >> 32)}) })
+	b.Run("impl=pool/base=mutexmap", func(b *testing.B) {
+		p := pool.Must[small](nil)
+		versus(b, handover(func(i uint64) uint64 {
+			h, _ := p.Insert(small{i, 1})
+			return uint64(h)
+		}, func(h uint64) { p.Remove(pool.Handle[small](h)) }), base)
+	})
+	b.Run("impl=worker/base=mutexmap", func(b *testing.B) {
+		p := pool.Must[small](nil)
+		producer, consumer := p.Worker(), p.Worker()
+		defer producer.Close()
+		defer consumer.Close()
+		versus(b, handover(func(i uint64) uint64 {
+			h, _ := producer.Insert(small{i, 1})
+			return uint64(h)
+		}, func(h uint64) { consumer.Remove(pool.Handle[small](h)) }), base)
+	})
+}
+
+func BenchmarkPin(b *testing.B) {
+	b.Run("impl=pool/base=locked", func(b *testing.B) {
+		p := pool.Must[small](nil)
+		versus(b, func(n int) {
+			for range n {
+				g := p.Pin()
+				g.Unpin()
+			}
+		}, func(n int) {
+			sink.Store(0)
+			for i := range uint64(n) {
+				sink.CompareAndSwap(2*i, 2*i+1)
+				sink.CompareAndSwap(2*i+1, 2*i+2)
+			}
+			sink.Store(0)
+		})
+	})
+}
+
+// filled is a pool and its baselines with the same live values, all written, and
+// their names in one random order.
+type filled struct {
+	p     *pool.Pool[small]
+	hs    []pool.Handle[small]
+	plain plainMap[small]
+	rw    rwMutexMap[small]
+	sm    sync.Map
+	ks    []key
+}
+
+func fillAll(live int, syncMap bool) *filled {
+	f := &filled{p: pool.Must[small](nil)}
+	hs, ks := make([]pool.Handle[small], live), make([]key, live)
+	for i := range live {
+		v := small{uint64(i), 1}
+		hs[i], _ = f.p.Insert(v)
+		ks[i] = f.plain.Insert(v)
+		f.rw.Insert(v)
+		if syncMap {
+			f.sm.Store(uint64(i), v)
+		}
+	}
+	for _, i := range randomOrder(ceilPow2(min(live, 1<<20)), live) {
+		f.hs, f.ks = append(f.hs, hs[i]), append(f.ks, ks[i])
+	}
+	return f
+}
+
+// randomOrder returns n indexes below live in random order; n is a power of two.
+func randomOrder(n, live int) []int {
+	r := rand.New(rand.NewPCG(1, 2))
+	order := make([]int, n)
+	for i := range order {
+		order[i] = r.IntN(live)
+	}
+	return order
+}
+
+func ceilPow2(n int) int {
+	p := 1
+	for p < n {
+		p *= 2
+	}
+	return p
+}
+
+// BenchmarkLookup looks values up in random order.
+func BenchmarkLookup(b *testing.B) {
+	for _, live := range []int{10_000, 1_000_000} {
+		f := fillAll(live, true)
+		mask := len(f.hs) - 1
+		b.Run(fmt.Sprintf("impl=guard/base=plainmap/live=%d", live), func(b *testing.B) {
+			versus(b, func(n int) {
+				g := f.p.Pin()
+				defer g.Unpin()
+				sum := uint64(0)
+				for i := range n {
+					if v, ok := g.Get(f.hs[i&mask]); ok {
+						sum += v.payload
+					}
+				}
+				sink.Add(sum)
+			}, func(n int) {
+				sum := uint64(0)
+				for i := range n {
+					if v, ok := f.plain.Get(f.ks[i&mask]); ok {
+						sum += v.payload
+					}
+				}
+				sink.Add(sum)
+			})
+		})
+		b.Run(fmt.Sprintf("impl=contains/base=plainmap/live=%d", live), func(b *testing.B) {
+			versus(b, func(n int) {
+				sum := uint64(0)
+				for i := range n {
+					if f.p.Contains(f.hs[i&mask]) {
+						sum++
+					}
+				}
+				sink.Add(sum)
+			}, func(n int) {
+				sum := uint64(0)
+				for i := range n {
+					if f.plain.Contains(f.ks[i&mask]) {
+						sum++
+					}
+				}
+				sink.Add(sum)
+			})
+		})
+		get := func() work {
+			return func(n int) {
+				sum := uint64(0)
+				for i := range n {
+					if v, ok := f.p.Get(f.hs[i&mask]); ok {
+						sum += v.payload
+					}
+				}
+				sink.Add(sum)
+			}
+		}
+		for _, g := range []int{1, 2} {
+			b.Run(fmt.Sprintf("impl=pool/base=rwmutexmap/live=%d/goroutines=%d", live, g), func(b *testing.B) {
+				versus(b, on(g, get), on(g, func() work {
+					return func(n int) {
+						sum := uint64(0)
+						for i := range n {
+							if v, ok := f.rw.Get(f.ks[i&mask]); ok {
+								sum += v.payload
+							}
+						}
+						sink.Add(sum)
+					}
+				}))
+			})
+		}
+		b.Run(fmt.Sprintf("impl=pool/base=syncmap/live=%d", live), func(b *testing.B) {
+			versus(b, get(), func(n int) {
+				sum := uint64(0)
+				for i := range n {
+					if v, ok := f.sm.Load(uint64(f.ks[i&mask].index)); ok {
+						sum += v.(small).payload
+					}
+				}
+				sink.Add(sum)
+			})
+		})
+	}
+}
+
+// BenchmarkFill inserts 10,000 values into a new pool, New included.
+func BenchmarkFill(b *testing.B) {
+	const live = 10_000
+	b.Run("impl=pool/base=mutexmap", func(b *testing.B) {
+		versus(b, func(n int) {
+			for range n {
+				p := pool.Must[small](nil)
+				for i := range live {
+					p.Insert(small{uint64(i), 1})
+				}
+			}
+		}, func(n int) {
+			for range n {
+				m := new(mutexMap[small])
+				for i := range live {
+					m.Insert(small{uint64(i), 1})
+				}
+			}
+		})
+	})
+}
+
+// BenchmarkRange sums a million values.
+func BenchmarkRange(b *testing.B) {
+	const live = 1_000_000
+	f := fillAll(live, false)
+	values := make([]small, live)
+	for i := range values {
+		values[i] = small{uint64(i), 1}
+	}
+	base := func(n int) {
+		for range n {
+			sum := uint64(0)
+			for i := range values {
+				sum += values[i].payload
+			}
+			sink.Add(sum)
+		}
+	}
+	b.Run("impl=all/base=slice", func(b *testing.B) {
+		versus(b, func(n int) {
+			for range n {
+				sum := uint64(0)
+				for _, v := range f.p.All() {
+					sum += v.payload
+				}
+				sink.Add(sum)
+			}
+		}, base)
+	})
+	b.Run("impl=pages/base=slice", func(b *testing.B) {
+		versus(b, func(n int) {
+			for range n {
+				sum := uint64(0)
+				g := f.p.Pin()
+				for _, page := range g.Pages() {
+					for _, v := range page {
+						sum += v.payload
+					}
+				}
+				g.Unpin()
+				sink.Add(sum)
+			}
+		}, base)
+	})
+}
+
+// BenchmarkGC times a garbage collection with five million live values, against
+// a map of pointers to as many.
+func BenchmarkGC(b *testing.B) {
+	const live = 5_000_000
+	collect := func(n int) {
+		for range n {
+			runtime.GC()
+		}
+	}
+	measureGC := func() float64 {
+		collect(2)
+		times := make([]float64, 7)
+		for i := range times {
+			times[i] = measure(collect, 1)
+		}
+		return median(times)
+	}
+	b.Run("impl=pool/base=map", func(b *testing.B) {
+		for b.Loop() {
+			empty := measureGC()
+			p := pool.Must[small](nil)
+			for i := range live {
+				p.Insert(small{uint64(i), 1})
+			}
+			ours := measureGC()
+			runtime.KeepAlive(p)
+			p = nil
+			m := make(map[uint64]*small, live)
+			for i := range uint64(live) {
+				m[i] = &small{i, 1}
+			}
+			theirs := measureGC()
+			runtime.KeepAlive(m)
+			b.ReportMetric(ours, "ns/op")
+			b.ReportMetric(theirs, "base-ns/op")
+			b.ReportMetric(empty, "empty-ns/op")
+			b.ReportMetric(ours/theirs, "ratio")
+			b.ReportMetric((ours-empty)/(theirs-empty), "net-ratio")
+		}
+	})
+}
+
+// BenchmarkMemory reports what a slot takes at a million live values of 16 bytes.
+func BenchmarkMemory(b *testing.B) {
+	const live = 1_000_000
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		p := pool.Must[small](nil)
+		for i := range live {
+			p.Insert(small{uint64(i), 1})
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/live, "heap-bytes/slot")
+		b.ReportMetric(float64(p.Stats().Bytes)/live, "bytes/slot")
+		runtime.KeepAlive(p)
+	}
+}

@@ -1,0 +1,217 @@
+package pool
+
+import (
+	"coatcheck/shard"
+)
+
+// chunk is how many slots that were never used a shard is given at once.
+const chunk = shard.Batch
+
+// claim finds a vacant slot for an insertion, and returns it with the handle
+// that it will have. The caller owns the slot.
+//
+// A pool looks where it costs least: the shard's own freelist, its range of
+// slots that were never used, what waits in its limbo, the other shards, and
+// only then new memory. With a Capacity reached, it turns every stone before it
+// says ErrFull.
+func (p *Pool[T]) claim(s *shard.Shard[T], t *shard.Pages) (*shard.Slot[T], uint64, error) {
+	if !p.space.FIFO {
+		if slot, h := s.Pop(t); slot != nil {
+			return slot, h, nil
+		}
+	}
+	return p.claimSlow(s, t)
+}
+
+func (p *Pool[T]) claimSlow(s *shard.Shard[T], t *shard.Pages) (*shard.Slot[T], uint64, error) {
+	if p.space.FIFO {
+		return p.claimFIFO(s)
+	}
+	if slot, h := s.Fresh(); slot != nil {
+		return slot, h, nil
+	}
+	if s.Pending() >= shard.Batch {
+		if n, _ := s.Reclaim(s, true); n > 0 {
+			if slot, h := s.Pop(t); slot != nil {
+				return slot, h, nil
+			}
+		}
+	}
+	for k := 1; k < len(p.shards); k++ {
+		if slot, h := p.next(s, k).Pop(t); slot != nil {
+			return slot, h, nil
+		}
+	}
+	if slot, h := p.sweep(s, shard.Batch); slot != nil {
+		return slot, h, nil
+	}
+	if slot, h := p.claimNew(s); slot != nil {
+		return slot, h, nil
+	}
+	// Others may have been given what was left, in this shard too.
+	for k := range p.shards {
+		if slot, h := p.next(s, k).Fresh(); slot != nil {
+			return slot, h, nil
+		}
+		if slot, h := p.next(s, k).Pop(t); slot != nil {
+			return slot, h, nil
+		}
+	}
+	if slot, h := p.sweep(s, 1); slot != nil {
+		return slot, h, nil
+	}
+	return nil, 0, p.full()
+}
+
+// claimFIFO finds a slot under FIFO. It first takes the right to one, which says
+// that there is a slot to be found and MinFree others, and then looks for it:
+// never used ones first, which is what wears least.
+func (p *Pool[T]) claimFIFO(s *shard.Shard[T]) (*shard.Slot[T], uint64, error) {
+	if slot, h := p.claimCredit(s); slot != nil {
+		return slot, h, nil
+	}
+	if slot, h := p.sweep(s, shard.Batch); slot != nil {
+		return slot, h, nil
+	}
+	if slot, h := p.claimNew(s); slot != nil {
+		return slot, h, nil
+	}
+	if slot, h := p.claimCredit(s); slot != nil {
+		return slot, h, nil // others were given what was left
+	}
+	if slot, h := p.sweep(s, 1); slot != nil {
+		return slot, h, nil
+	}
+	return nil, 0, p.full()
+}
+
+// claimCredit finds a slot that some shard gives the right to.
+func (p *Pool[T]) claimCredit(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
+	for k := range p.shards {
+		if o := p.next(s, k); o.TakeCredit() {
+			if slot, h := p.redeem(o); slot != nil {
+				return slot, h
+			}
+		}
+	}
+	return nil, 0
+}
+
+// redeem finds the slot that a credit stands for, in the shard that gave it or
+// in another. Others may be faster wherever it looks, each time because they
+// found one; should that happen all the way round it gives the credit back.
+func (p *Pool[T]) redeem(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
+	t := p.pages()
+	for k := range p.shards {
+		o := p.next(s, k)
+		if slot, h := o.Fresh(); slot != nil {
+			return slot, h
+		}
+		if slot, h := o.Pop(t); slot != nil {
+			return slot, h
+		}
+	}
+	s.GiveCredit(1)
+	return nil, 0
+}
+
+// next returns the k-th shard after s, in a round that each begins at its own.
+func (p *Pool[T]) next(s *shard.Shard[T], k int) *shard.Shard[T] {
+	i := s.Number() + k
+	if i >= len(p.shards) {
+		i -= len(p.shards)
+	}
+	return &p.shards[i]
+}
+
+// claimNew takes a slot that was never given to a shard, growing the pool if it
+// must and may.
+func (p *Pool[T]) claimNew(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
+	for {
+		if slot, h := s.Refill(chunk); slot != nil {
+			return slot, h
+		}
+		if !p.mayGrow() || !p.space.Table.Grow() {
+			return nil, 0
+		}
+	}
+}
+
+// sweep reclaims in every shard in which at least least slots wait, until one
+// comes free for s. One round may find a batch whose slots are all used up, the
+// next seals what waits behind it, the third finds it past its grace period: so
+// there are three, and a scan for the frontier before each of the last two.
+func (p *Pool[T]) sweep(s *shard.Shard[T], least int) (*shard.Slot[T], uint64) {
+	for round := range 3 {
+		waiting := false
+		for k := range p.shards {
+			o := p.next(s, k)
+			for more := o.Pending() >= least; more; {
+				waiting = true
+				_, more = o.Reclaim(s, false)
+				if slot, h := p.swept(s, o); slot != nil {
+					return slot, h
+				}
+			}
+		}
+		if !waiting || round == 2 {
+			break
+		}
+		p.domain.Frontier()
+	}
+	return nil, 0
+}
+
+// swept takes one of the slots that Reclaim freed: under LIFO it moved them to
+// s, under FIFO they stay with o.
+func (p *Pool[T]) swept(s, o *shard.Shard[T]) (*shard.Slot[T], uint64) {
+	if !p.space.FIFO {
+		return s.Pop(p.pages())
+	}
+	if o.TakeCredit() {
+		return p.redeem(o)
+	}
+	return nil, 0
+}
+
+// mayGrow answers whether limbo allows new memory. A pool that grows while a
+// forgotten guard holds everything back would grow for ever.
+func (p *Pool[T]) mayGrow() bool {
+	limbo := int64(p.pending())
+	if p.maxLimbo > 0 {
+		return limbo < p.maxLimbo
+	}
+	if limbo < defaultLimbo {
+		return true
+	}
+	// Nobody counts live values. Of the slots that were handed out, those that
+	// neither wait nor may be in a Worker's reach are the live ones here, where
+	// the freelists have just been found empty.
+	out := int64(p.space.Table.Pages().Limit) - int64(p.space.Table.Unused())
+	live := out - limbo - p.workers.Load()*workerReach
+	return limbo < 2*live
+}
+
+// pending returns how many slots wait for their grace period.
+func (p *Pool[T]) pending() int {
+	n := 0
+	for i := range p.shards {
+		n += p.shards[i].Pending()
+	}
+	return n
+}
+
+// full finds out what kept an insertion from a slot.
+func (p *Pool[T]) full() error {
+	spent, exhausted := p.space.Spent.Load(), p.space.Exhausted.Load()
+	if uint64(spent) >= p.usable {
+		return ErrExhausted
+	}
+	// Slots that wait and will be retired are none that a value could have, save
+	// those that FIFO's reserve will stand in for. All others are, under FIFO
+	// too: the reserve itself is in the queues, not in limbo.
+	if int64(p.pending()) > max(0, spent-exhausted-p.space.Reserve.Load()) {
+		return ErrStalled
+	}
+	return ErrFull
+}

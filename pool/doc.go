@@ -1,0 +1,60 @@
+// Package pool keeps values that many goroutines create, look up and remove, and
+// names each by a handle that cannot dangle.
+//
+// Objects that come and go and refer to each other (jobs, entities, connections,
+// timers) need names. A pointer keeps its object alive and does not tell that it
+// was given up; an index into a slice is taken over by the next object that
+// moves in. A [Handle] is an index with a generation: it names one incarnation
+// of one slot, and once that is removed, the handle is refused for ever.
+//
+//	p := pool.Must[Conn](nil)
+//	h, err := p.Insert(conn)     // a name: one word, comparable, no pointer
+//	…
+//	c, ok := p.Get(h)            // a copy, or false if it is gone
+//	p.Remove(h)                  // true for exactly one caller
+//
+// # In the order in which you will need them
+//
+// A [Pool] may be used by any number of goroutines. [Pool.Insert], [Pool.Get]
+// and [Pool.Remove] are O(1) and lock-free.
+//
+// A [Guard] lets you work on values where they are. While it is pinned, every
+// pointer that it gave stays that incarnation, even if the value is removed
+// meanwhile. Pin for a burst of look-ups, not for a lifetime: what is removed
+// during the pin is not reused before it ends.
+//
+//	g := p.Pin()
+//	if c, ok := g.Get(h); ok {
+//		c.hits.Add(1)
+//	}
+//	g.Unpin()
+//
+// A [Worker] is the fast path of one goroutine at a time: it keeps some slots at
+// hand, so that an insertion and a removal cost one locked instruction each.
+//
+// [Pool.InsertFunc] builds a value in its slot, [Pool.Reserve] gives a handle
+// before the value is ready, and a pool with [Options].Reset keeps what values
+// have allocated from one life to the next.
+//
+// # What is ordered before what
+//
+// What was written before Insert returns, or init in InsertFunc, or before
+// Commit, is visible to whoever gets the handle or meets the value in a loop.
+// Insert, Remove, Take, Get and Contains take effect at one point between call
+// and return. Goroutines that share one *T, one of them writing, must
+// synchronize between themselves, as with any pointer: the pool only makes sure
+// that they all mean the same incarnation. Get, Take and Drain copy the value
+// plainly.
+//
+// # Reuse
+//
+// Slots that were removed are reused: the last first ([LIFO], the default, whose
+// memory is still in the cache), or the one that has waited longest ([FIFO],
+// which spreads wear). Generations never wrap. A slot lives at most 2^31 − 1
+// times and is then retired for good, so a stale handle stays stale however long
+// a program runs.
+//
+// The ideas are old and good: slot maps with generations, Treiber's stack,
+// Michael's and Scott's queue, Fraser's epochs. DESIGN.md says what was changed
+// and proves that it holds.
+package pool

@@ -1,0 +1,36 @@
+package pool
+
+import "errors"
+
+// wrapping is a sentinel error that wraps a wider one.
+type wrapping struct {
+	text  string
+	wider error
+}
+
+func (e *wrapping) Error() string { return e.text }
+func (e *wrapping) Unwrap() error { return e.wider }
+
+var (
+	// ErrFull says that no free slot was reachable during the call. Under
+	// concurrency that is all it says: a slot may have come free meanwhile.
+	ErrFull = errors.New("pool: full")
+
+	// ErrStalled wraps ErrFull: at least one removed slot waits for a guard to
+	// be unpinned. See [Stats] for how old the oldest guard is.
+	ErrStalled error = &wrapping{"pool: full: removed slots wait for a guard that is still pinned", ErrFull}
+
+	// ErrExhausted wraps ErrFull: every slot has used up its generations. It
+	// stays that way.
+	ErrExhausted error = &wrapping{"pool: full: every slot has used up its generations", ErrFull}
+)
+
+// Texts of panics. They say what was done and what to do; they are constants so
+// that the fast paths that panic can be put into their callers.
+const (
+	zeroPool     = "pool: use of a zero Pool; make one with New or Must"
+	unpinned     = "pool: use of a Guard that is not pinned (a zero Guard, or after Unpin); get one from Pin"
+	unpinAgain   = "pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)"
+	closedWorker = "pool: use of a Worker that is closed, or not from Pool.Worker"
+	unsettled    = "pool: use of a Reservation after Commit or Cancel, or not from Pool.Reserve"
+)

@@ -1,0 +1,12 @@
+package pool
+
+// NewTiny is New with pages of 1<<shift slots, so that small tests cross every
+// boundary.
+func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
+	pl, err := opts.check()
+	if err != nil {
+		return nil, err
+	}
+	pl.shift = shift
+	return pl.build(), nil
+}

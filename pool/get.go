@@ -1,0 +1,46 @@
+package pool
+
+import (
+	"fmt"
+
+	"coatcheck/shard"
+)
+
+// Get returns a shallow copy of the value that h names, and false if h is not
+// live. The copy is made under a pin, so it is never a mixture of two values; a
+// value that others write to meanwhile needs their synchronization all the same.
+// It costs two locked instructions: for more than a few look-ups in a row, Pin
+// and use [Guard.Get].
+func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
+	g := p.domain.Pin()
+	if t := p.space.Table.Current.Load(); h.Index() < t.Limit {
+		if slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)
+			v, ok = slot.Value, true
+		}
+	}
+	g.Unpin()
+	return v, ok
+}
+
+// MustGet is Get for those to whom a stale handle is a bug: it panics, naming
+// the handle.
+func (p *Pool[T]) MustGet(h Handle[T]) T {
+	v, ok := p.Get(h)
+	if !ok {
+		panic(fmt.Sprintf("pool: MustGet: handle %v is not live", h))
+	}
+	return v
+}
+
+// View calls f with the value that h names, under a pin, and answers whether
+// there was one. The pointer is good until f returns. A panic in f comes up, and
+// the pin is given back.
+func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
+	g := p.Pin()
+	defer g.Unpin()
+	v, ok := g.Get(h)
+	if ok {
+		f(v)
+	}
+	return ok
+}

@@ -1,0 +1,48 @@
+package pool
+
+import (
+	"coatcheck/epoch"
+	"coatcheck/shard"
+)
+
+// Guard is a pin of a pool. While it is pinned, every *T that it gave stays that
+// incarnation: not zeroed, not reset, not handed out again, even when it has been
+// removed. Removals go on; their slots wait.
+//
+// A Guard comes from [Pool.Pin] or [Worker.Pin]. It is used by one goroutine at a
+// time, but may be unpinned by another than pinned it. It must not be copied
+// (vet sees it; a copy's second Unpin panics). The zero Guard panics.
+type Guard[T any] struct {
+	_     noCopy
+	pages *shard.Pages // nil when not pinned
+	pin   epoch.Guard
+}
+
+// noCopy makes vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// Pin pins the pool until [Guard.Unpin]. Pin and Unpin cost one locked
+// instruction each and never wait. There is no limit on the number of guards.
+//
+// A guard that is never unpinned keeps what is removed after it from being
+// reused: insertions then take new memory up to Options.MaxLimbo, and answer
+// ErrStalled after that. [Stats] tells.
+func (p *Pool[T]) Pin() (g Guard[T]) {
+	g.pin = p.domain.Pin()
+	// Loaded under the pin, so that every page in the table stays while the
+	// guard is pinned.
+	g.pages = p.space.Table.Current.Load()
+	return
+}
+
+// Unpin ends the pin. No pointer that the guard gave may be used after it. A
+// second Unpin, or a Get after it, panics.
+func (g *Guard[T]) Unpin() {
+	if g.pages == nil || !g.pin.Release() {
+		panic(unpinAgain)
+	}
+	g.pages = nil
+}

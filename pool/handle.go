@@ -1,0 +1,96 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"coatcheck/shard"
+)
+
+// Handle names one incarnation of one slot of a pool: the slot's index in the
+// low 32 bits, the generation, odd while the value lives, in the high 32. The
+// zero Handle names nothing.
+//
+// Handles are plain words: compare them, use them as map keys, send them
+// anywhere. Any Handle may be shown to any pool: one that is stale, forged or
+// another pool's is refused. They are names, not secrets: who guesses a live one
+// has it.
+type Handle[T any] uint64
+
+// Index returns the number of the slot.
+func (h Handle[T]) Index() uint32 { return shard.Low(uint64(h)) }
+
+// Generation returns the incarnation that h names.
+func (h Handle[T]) Generation() uint32 { return shard.Generation(uint64(h)) }
+
+// IsZero answers whether h is the zero Handle, which names nothing.
+func (h Handle[T]) IsZero() bool { return h == 0 }
+
+const (
+	textOfZero = "none"
+	textSep    = "@"
+)
+
+// String returns "index@generation", or "none" for the zero Handle.
+func (h Handle[T]) String() string {
+	if h.IsZero() {
+		return textOfZero
+	}
+	b, _ := h.AppendText(make([]byte, 0, len("4294967295@4294967295")))
+	return string(b)
+}
+
+// AppendText appends what String returns to b. The error is always nil.
+func (h Handle[T]) AppendText(b []byte) ([]byte, error) {
+	if h.IsZero() {
+		return append(b, textOfZero...), nil
+	}
+	b = strconv.AppendUint(b, uint64(h.Index()), 10)
+	b = append(b, textSep...)
+	return strconv.AppendUint(b, uint64(h.Generation()), 10), nil
+}
+
+// MarshalText returns what String returns. The error is always nil.
+func (h Handle[T]) MarshalText() ([]byte, error) { return h.AppendText(nil) }
+
+// UnmarshalText reads back what String gives and nothing else: no sign, no
+// leading zeros, no even generation, no empty text. It leaves h as it is when it
+// returns an error.
+func (h *Handle[T]) UnmarshalText(b []byte) error {
+	text := string(b)
+	if text == textOfZero {
+		*h = 0
+		return nil
+	}
+	left, right, found := strings.Cut(text, textSep)
+	if !found {
+		return fmt.Errorf("pool: handle %q: want %q or index@generation", text, textOfZero)
+	}
+	index, err := parse32(left)
+	if err != nil {
+		return fmt.Errorf("pool: handle %q: index: %w", text, err)
+	}
+	generation, err := parse32(right)
+	if err != nil {
+		return fmt.Errorf("pool: handle %q: generation: %w", text, err)
+	}
+	if generation%2 == 0 {
+		return fmt.Errorf("pool: handle %q: generation %d is even, so nothing ever lived with it", text, generation)
+	}
+	*h = Handle[T](shard.Pack(generation, index))
+	return nil
+}
+
+// parse32 reads a number as strconv formats it.
+func parse32(s string) (uint32, error) {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil {
+		return 0, errors.Unwrap(err)
+	}
+	if len(s) > 1 && s[0] == '0' {
+		return 0, errors.New("leading zero")
+	}
+	return uint32(n), nil
+}

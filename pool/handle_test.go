@@ -1,0 +1,94 @@
+package pool_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+func TestHandleHalves(t *testing.T) {
+	h := pool.Handle[int](7<<32 | 42)
+	assert.EqualValues(t, 42, h.Index())
+	assert.EqualValues(t, 7, h.Generation())
+	assert.Equal(t, "42@7", h.String())
+	assert.False(t, h.IsZero())
+
+	var zero pool.Handle[int]
+	assert.True(t, zero.IsZero())
+	assert.Equal(t, "none", zero.String())
+}
+
+func TestHandleTextRoundTrip(t *testing.T) {
+	for _, h := range []pool.Handle[int]{
+		0, 1 << 32, 3<<32 | 1, 7<<32 | 42, lastGeneration<<32 | math.MaxUint32, math.MaxUint64,
+	} {
+		text, err := h.MarshalText()
+		require.NoError(t, err)
+		assert.Equal(t, h.String(), string(text))
+
+		back := ^h
+		require.NoError(t, back.UnmarshalText(text), "%v", h)
+		assert.Equal(t, h, back)
+	}
+}
+
+func TestHandleIsJSONText(t *testing.T) {
+	type H = pool.Handle[int]
+	in := map[H][]H{7<<32 | 42: {0, 1 << 32}}
+	text, err := json.Marshal(in)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"42@7":["none","0@1"]}`, string(text))
+	var out map[H][]H
+	require.NoError(t, json.Unmarshal(text, &out))
+	assert.Equal(t, in, out)
+}
+
+// UnmarshalText takes what String gives and nothing else.
+func TestUnmarshalRefusesMalformedText(t *testing.T) {
+	for _, text := range []string{
+		"", " ", "None", "NONE", "nil", "0", "none ", " none", "none\n", "nonenone",
+		"@", "1@", "@1", "1", "1@1@1", "@1@", "1@@1",
+		"0@0", "42@2", "42@4294967294", // even generations
+		"00@1", "01@1", "1@01", "1@001", // leading zeros
+		"+1@1", "1@+1", "-1@1", "1@-1", "-0@1",
+		"1 @1", "1@ 1", " 1@1", "1@1 ", "1@1\n", "1@1\x00",
+		"1_0@1", "0x1@1", "1@0x1", "1e0@1", "1.0@1", "a@1", "1@a", "١@1",
+		"4294967296@1", "1@4294967297", "18446744073709551616@1",
+		strings.Repeat("9", 1000) + "@1", "1#1", "1:1", "42@7@", "\xff@1",
+	} {
+		h := pool.Handle[int](9<<32 | 9)
+		err := h.UnmarshalText([]byte(text))
+		if assert.Errorf(t, err, "text %q gave %v", text, h) {
+			assert.Truef(t, strings.HasPrefix(err.Error(), "pool: "), "%v", err)
+		}
+		assert.EqualValues(t, 9<<32|9, h, "changed by %q", text)
+	}
+	h := pool.Handle[int](9<<32 | 9)
+	require.Error(t, h.UnmarshalText(nil))
+}
+
+// FuzzHandleText checks that a text is taken if and only if it is what String
+// gives.
+func FuzzHandleText(f *testing.F) {
+	for _, s := range []string{"none", "0@1", "42@7", "01@1", "1@2", "", "4294967295@4294967293"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var h pool.Handle[int]
+		if err := h.UnmarshalText([]byte(s)); err != nil {
+			return
+		}
+		if h.String() != s {
+			t.Fatalf("took %q for %v", s, h)
+		}
+		if h.Generation()%2 == 0 && h != 0 {
+			t.Fatalf("took %q, whose generation is even", s)
+		}
+	})
+}

@@ -1,0 +1,19 @@
+package pool
+
+import (
+	"coatcheck/epoch"
+	"coatcheck/internal/atom"
+	"coatcheck/internal/hint"
+	"coatcheck/shard"
+)
+
+// inlined makes this package hand on the bodies of short functions that its
+// generic code calls to the packages that instantiate it (see package atom).
+// Nobody calls it.
+func inlined(a *atom.Uint32, b *atom.Uint64, c *atom.Int64, d *atom.Pointer[int], g *epoch.Guard) bool {
+	words := shard.InlineWord(b.Load())
+	return atom.InlineUint32(a) && atom.InlineUint64(b) && atom.InlineInt64(c) && atom.InlinePointer(d) &&
+		words != 0 && hint.Index(hint.Goroutine(), 1) == 0 && g.Release()
+}
+
+var _ = inlined

@@ -1,0 +1,62 @@
+package pool
+
+import "coatcheck/shard"
+
+// Insert puts v into a vacant slot and returns the handle that names it. The
+// error is ErrFull, or one that wraps it. It costs two locked instructions.
+func (p *Pool[T]) Insert(v T) (Handle[T], error) {
+	t := p.pages()
+	s := p.local()
+	var slot *shard.Slot[T]
+	var h uint64
+	if !p.space.FIFO {
+		slot, h = s.Pop(t)
+	}
+	if slot == nil {
+		var err error
+		if slot, h, err = p.claimSlow(s, t); err != nil {
+			return 0, err
+		}
+	}
+	slot.Value = v
+	slot.Word.Store(h) // publishes (P1): here the insertion takes effect
+	return Handle[T](h), nil
+}
+
+// InsertFunc is Insert for a value that is built where it will live. init gets
+// the value, zero or as Options.Reset left it, and its handle, which is not live
+// until init returns. A panic in init, or runtime.Goexit, gives the slot back
+// and goes on up; the handle then never becomes live. init may use the pool.
+func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
+	t := p.pages()
+	s := p.local()
+	slot, h, err := p.claim(s, t)
+	if err != nil {
+		return 0, err
+	}
+	return p.build(s, slot, h, init), nil
+}
+
+// build runs a constructor on a claimed slot and publishes what it made.
+func (p *Pool[T]) build(s *shard.Shard[T], slot *shard.Slot[T], h uint64, init func(Handle[T], *T)) Handle[T] {
+	built := false
+	defer func() {
+		if !built {
+			s.Burn(slot, h)
+		}
+	}()
+	p.blank(slot)
+	init(Handle[T](h), &slot.Value)
+	slot.Word.Store(h) // publishes (P1)
+	built = true
+	return Handle[T](h)
+}
+
+// blank zeroes what the slot's last life left, where reclaiming did not: a T
+// without pointers needs it only if somebody looks before writing.
+func (p *Pool[T]) blank(slot *shard.Slot[T]) {
+	if p.space.Plain() {
+		var zero T
+		slot.Value = zero
+	}
+}

@@ -1,0 +1,171 @@
+package pool
+
+import (
+	"iter"
+
+	"coatcheck/shard"
+)
+
+// blockSlots is how many slots a loop takes at a time, and what Pages calls a
+// page: a pool of one large page can be shared out, too.
+const blockSlots = 4096
+
+// All ranges over the live values. The loop is pinned from beginning to end, so
+// every pointer is good until the loop ends.
+//
+// Iteration is weakly consistent: a value that lives through the whole loop is
+// yielded exactly once, one that comes or goes meanwhile at most once. The body
+// may do anything to the pool. It costs a look at every slot that has memory,
+// live or not.
+//
+// If the body panics or calls runtime.Goexit, the pin is given back with the
+// next garbage collection at the latest. [Pool.View] and [Pool.Each] do so at
+// once.
+func (p *Pool[T]) All() iter.Seq2[Handle[T], *T] {
+	return func(yield func(Handle[T], *T) bool) {
+		l := p.beginLoop()
+		t := p.space.Table.Current.Load()
+	slots:
+		for first := uint32(0); first < t.Limit; {
+			block := shard.Block[T](t, first, blockSlots)
+			for j := range block {
+				// A word with the slot's own index is live (I4). Observes (P1).
+				if w := block[j].Word.Load(); uint32(w) == first+uint32(j) {
+					if !yield(Handle[T](w), &block[j].Value) {
+						break slots
+					}
+				}
+			}
+			first += uint32(len(block))
+		}
+		p.endLoop(l)
+	}
+}
+
+// All ranges over the live values under the guard, like [Pool.All]. The pointers
+// are good until Unpin.
+func (g *Guard[T]) All() iter.Seq2[Handle[T], *T] {
+	return func(yield func(Handle[T], *T) bool) {
+		if g.pages == nil {
+			panic(unpinned)
+		}
+		t := g.pages.Now.Load()
+		for first := uint32(0); first < t.Limit; {
+			block := shard.Block[T](t, first, blockSlots)
+			for j := range block {
+				if w := block[j].Word.Load(); uint32(w) == first+uint32(j) {
+					if !yield(Handle[T](w), &block[j].Value) {
+						return
+					}
+				}
+			}
+			first += uint32(len(block))
+		}
+	}
+}
+
+// Pages is All by page, for parallel loops of one's own: it yields a number that
+// counts from 0 and the loop over a few thousand slots. Those loops may run at
+// the same time, on other goroutines, while the guard is pinned.
+func (g *Guard[T]) Pages() iter.Seq2[int, iter.Seq2[Handle[T], *T]] {
+	return func(yield func(int, iter.Seq2[Handle[T], *T]) bool) {
+		if g.pages == nil {
+			panic(unpinned)
+		}
+		t := g.pages.Now.Load()
+		n := 0
+		for first := uint32(0); first < t.Limit; n++ {
+			block := shard.Block[T](t, first, blockSlots)
+			if !yield(n, over(block, first)) {
+				return
+			}
+			first += uint32(len(block))
+		}
+	}
+}
+
+// over ranges over the live values of a block whose first slot has index first.
+func over[T any](block []shard.Slot[T], first uint32) iter.Seq2[Handle[T], *T] {
+	return func(yield func(Handle[T], *T) bool) {
+		for j := range block {
+			if w := block[j].Word.Load(); uint32(w) == first+uint32(j) {
+				if !yield(Handle[T](w), &block[j].Value) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Drain removes the live values and yields what it removed, moved out. It is a
+// sequence of Takes: each value is yielded by one Drain, and a loop that is left
+// early leaves the rest in the pool. It holds no pin.
+func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
+	return func(yield func(Handle[T], T) bool) {
+		t := p.pages()
+		s := p.local()
+		for first := uint32(0); first < t.Limit; {
+			block := shard.Block[T](t, first, blockSlots)
+			for h := range over(block, first) {
+				if v, ok := s.Take(&block[h.Index()-first], uint64(h)); ok && !yield(h, v) {
+					return
+				}
+			}
+			first += uint32(len(block))
+		}
+	}
+}
+
+// DeleteFunc removes the values for which del answers true, and returns how many
+// it removed. It is pinned while it runs. A panic in del comes up; what was
+// removed before stays removed.
+func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) int {
+	g := p.Pin()
+	defer g.Unpin()
+	b := p.remover()
+	defer b.flush()
+	t := g.pages
+	for first := uint32(0); first < t.Limit; {
+		block := shard.Block[T](t, first, blockSlots)
+		for h, v := range over(block, first) {
+			if del(h, v) {
+				b.remove(&block[h.Index()-first], uint64(h))
+			}
+		}
+		first += uint32(len(block))
+	}
+	return b.n
+}
+
+// Clear removes all values and returns how many it removed. It is a sequence of
+// removals: what is inserted meanwhile may survive it. No handle comes back to
+// life.
+func (p *Pool[T]) Clear() int {
+	t := p.pages()
+	b := p.remover()
+	defer b.flush()
+	for first := uint32(0); first < t.Limit; {
+		block := shard.Block[T](t, first, blockSlots)
+		for h := range over(block, first) {
+			b.remove(&block[h.Index()-first], uint64(h))
+		}
+		first += uint32(len(block))
+	}
+	return b.n
+}
+
+// Len returns the number of live values: exact when nobody changes anything, and
+// otherwise a number that was right for each slot at some moment. It looks at
+// every slot that has memory, so that no other operation has to count.
+func (p *Pool[T]) Len() int {
+	n := 0
+	t := p.pages()
+	for first := uint32(0); first < t.Limit; {
+		block := shard.Block[T](t, first, blockSlots)
+		for range over(block, first) {
+			n++
+		}
+		first += uint32(len(block))
+	}
+	return n
+}

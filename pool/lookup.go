@@ -1,0 +1,51 @@
+package pool
+
+import (
+	"unsafe"
+
+	"coatcheck/shard"
+)
+
+// The look-ups below are written so that the compiler puts them into the
+// caller's loop, which halves what they cost. Its budget does not allow for a
+// call and hardly for an accessor, so they find the slot themselves, as shard.At
+// does (unsafe register, U2), they load the newer table in line when an index
+// lies beyond the one at hand, and misuse panics with a constant.
+// TestLookupsInline watches over the budget.
+
+// Get returns the value that h names, and false if h is stale, zero or another
+// pool's. The pointer is good until Unpin, even if the value is removed
+// meanwhile. It writes nothing, and costs little more than indexing a slice. It
+// panics if the guard is not pinned.
+func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
+	t := g.pages
+	if t == nil {
+		panic(unpinned)
+	}
+	i := uint32(h)
+	if i >= t.Limit {
+		t = t.Now.Load() // inserted since the pin, if at all; observes (P2)
+	}
+	if i < t.Limit {
+		s := (*shard.Slot[T])(unsafe.Add(t.Base[i>>(t.Shift&31)], uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
+		if s.Word.Load() == uint64(h) { // observes (P1)
+			return &s.Value, true
+		}
+	}
+	return
+}
+
+// Contains answers whether h names a live value, which another goroutine may
+// remove the moment after. It writes nothing, and costs what Guard.Get costs.
+func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
+	t := p.space.Table.Current.Load()
+	if t == nil {
+		panic(zeroPool)
+	}
+	i := uint32(h)
+	if i < t.Limit {
+		s := (*shard.Slot[T])(unsafe.Add(t.Base[i>>(t.Shift&31)], uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
+		live = s.Word.Load() == uint64(h)
+	}
+	return
+}

@@ -1,0 +1,85 @@
+package pool
+
+import (
+	"reflect"
+
+	"coatcheck/shard"
+)
+
+// New returns an empty pool. Nil options are the defaults. Bad options are
+// answered with an error that says which one and why.
+//
+// A pool needs no closing, and starts no goroutine. Its first page is allocated
+// by the first insertion: 64 KiB or a little more, less if a Capacity is
+// smaller.
+func New[T any](opts *Options[T]) (*Pool[T], error) {
+	pl, err := opts.check()
+	if err != nil {
+		return nil, err
+	}
+	return pl.build(), nil
+}
+
+// build makes the pool. Tests change a plan before, for pages of two slots.
+func (pl plan[T]) build() *Pool[T] {
+	p := &Pool[T]{
+		shards:   make([]shard.Shard[T], pl.Shards),
+		capacity: uint64(pl.Capacity),
+		maxLimbo: int64(pl.MaxLimbo),
+		usable:   pl.slots,
+	}
+	sp := &p.space
+	p.domain.Init(pl.guards)
+	sp.Domain, sp.First, sp.Reset = &p.domain, pl.Origin, pl.Reset
+	sp.FIFO = pl.Reuse == FIFO
+	sp.Zero = hasPointers(reflect.TypeFor[T]())
+	sp.Table.Init(pl.slots, pl.shift, pl.Reset != nil)
+	if sp.FIFO {
+		p.usable -= uint64(pl.Shards) // the dummies
+		sp.Reserve.Store(int64(pl.MinFree))
+		sp.Table.Provide(uint64(pl.MinFree) + uint64(pl.Shards))
+	}
+	if pl.Preallocate {
+		sp.Table.Provide(pl.slots)
+	}
+	for i := range p.shards {
+		p.shards[i].Init(sp, i, share(pl.MinFree, i, pl.Shards))
+	}
+	if pl.Preallocate {
+		p.loops.fill()
+	}
+	p.dropped = dropReservation[T]
+	return p
+}
+
+// share returns the i-th of parts nearly equal parts of n.
+func share(n, i, parts int) int { return n*(i+1)/parts - n*i/parts }
+
+// Must is New that panics with the error.
+func Must[T any](opts *Options[T]) *Pool[T] {
+	p, err := New(opts)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// hasPointers answers whether values of type t keep others alive.
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
+		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return false
+	case reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if hasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package pool
+
+import (
+	"runtime"
+
+	"coatcheck/internal/atom"
+	"coatcheck/shard"
+)
+
+// Reservation is a slot whose handle is known before its value is live: for
+// values that refer to each other, or to themselves, and for handles that must
+// be handed out before there is anything to show.
+//
+// It is used by one goroutine at a time, and settled by one Commit or Cancel.
+// One that is dropped is cancelled by the garbage collector, so keep it until
+// you settle it: the pointer that Value gave does not. The zero Reservation
+// panics. It must not be copied.
+type Reservation[T any] struct {
+	_     noCopy
+	pool  *Pool[T]
+	slot  *shard.Slot[T]
+	h     uint64
+	state atom.Uint32 // open → settled, by compare-and-swap: once
+}
+
+const (
+	open    = 1
+	settled = 2
+)
+
+// Reserve takes a vacant slot without making it live. The error is ErrFull, or
+// one that wraps it. It allocates one object.
+func (p *Pool[T]) Reserve() (*Reservation[T], error) {
+	t := p.pages()
+	slot, h, err := p.claim(p.local(), t)
+	if err != nil {
+		return nil, err
+	}
+	p.blank(slot)
+	p.reserved.Add(1)
+	r := &Reservation[T]{pool: p, slot: slot, h: h}
+	r.state.Store(open)
+	runtime.SetFinalizer(r, p.dropped)
+	return r, nil
+}
+
+// dropReservation is the finalizer of reservations.
+func dropReservation[T any](r *Reservation[T]) {
+	if r.state.CompareAndSwap(open, settled) {
+		r.giveBack()
+	}
+}
+
+// Handle returns the handle that the value will have. It is not live until
+// Commit, and never will be after Cancel.
+func (r *Reservation[T]) Handle() Handle[T] {
+	if r.slot == nil {
+		panic(unsettled)
+	}
+	return Handle[T](r.h)
+}
+
+// Value returns the value to fill in, which is zero or as Options.Reset left it.
+// The pointer is good until Commit or Cancel.
+func (r *Reservation[T]) Value() *T {
+	if r.state.Load() != open {
+		panic(unsettled)
+	}
+	return &r.slot.Value
+}
+
+// Commit makes the value live and returns its handle.
+func (r *Reservation[T]) Commit() Handle[T] {
+	r.settle()
+	r.pool.reserved.Add(-1)
+	r.slot.Word.Store(r.h) // publishes (P1)
+	return Handle[T](r.h)
+}
+
+// Cancel gives the slot back. The handle never becomes live.
+func (r *Reservation[T]) Cancel() {
+	r.settle()
+	r.giveBack()
+}
+
+// settle ends the reservation. Success of the compare-and-swap makes the caller
+// the slot's owner; failure means misuse, or the finalizer of a reservation that
+// nobody has.
+func (r *Reservation[T]) settle() {
+	if !r.state.CompareAndSwap(open, settled) {
+		panic(unsettled)
+	}
+	runtime.SetFinalizer(r, nil)
+}
+
+func (r *Reservation[T]) giveBack() {
+	r.pool.reserved.Add(-1)
+	r.pool.local().Burn(r.slot, r.h)
+}

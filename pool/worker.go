@@ -1,0 +1,342 @@
+package pool
+
+import (
+	"runtime"
+
+	"coatcheck/shard"
+)
+
+// workerReach is the most slots that a Worker has in reach.
+const workerReach = 128
+
+// Worker is the fast path of one goroutine at a time, a worker of a job system
+// say. It keeps some vacant slots at hand and gathers what it removes, so that an
+// insertion and a removal cost one locked instruction each. The verbs mean the
+// same as the pool's, and handles are the pool's.
+//
+// At most 128 slots are in its reach: fewer in a small bounded pool, none under
+// FIFO. They are free, but nobody else can take them: Stats counts them as
+// Cached. Flush gives them back; so does Close, and so does the garbage collector
+// if the Worker is dropped.
+//
+// It must not be used by two goroutines at once; it may be handed from one to
+// another, as any value may. The zero Worker panics. It must not be copied.
+//
+// A locked instruction holds up every load after it, so what a fast path costs
+// beyond its one is the longest chain of loads that depend on each other. That
+// is why a Worker keeps pointers to slots and its own copy of the page table.
+type Worker[T any] struct {
+	_ noCopy
+
+	// All fields are plain: the Worker's goroutine has them to itself, and the
+	// finalizer runs when there is no such goroutine any more. Therefore every
+	// method keeps the Worker alive to its end: its last mention may otherwise
+	// lie before the last use of what it keeps, and a collection right there
+	// would give the slots back under the method.
+
+	// ready are the slots that Insert takes from, the last first; nil when
+	// closed, as are all others then.
+	ready []cached[T]
+
+	// bag are the slots that were removed and not yet past their grace period,
+	// with the handles that they had. Their words link them, each to the one
+	// before, for the way to limbo; bagTop is the last one's index, or None.
+	bag    []cached[T]
+	bagTop uint32
+
+	// next ≤ index < end are slots that were never used.
+	next, end uint32
+
+	pages shard.Pages // a copy
+
+	pool     *Pool[T] // nil when closed
+	shard    *shard.Shard[T]
+	bagMost  int // the bag is full with so many; 0 when nothing is kept
+	readyMax int // ready takes so many, those never used included
+}
+
+// cached is a vacant slot with the handle that it had, or will have.
+type cached[T any] struct {
+	slot *shard.Slot[T]
+	h    uint64
+}
+
+// Worker returns a new Worker. It allocates; make one a goroutine, not one a
+// call.
+func (p *Pool[T]) Worker() *Worker[T] {
+	pages := p.pages()
+	w := &Worker[T]{
+		pool:   p,
+		shard:  &p.shards[p.dealt.Add(1)%uint64(len(p.shards))],
+		pages:  *pages,
+		bagTop: shard.None,
+	}
+	// In a bounded pool the Workers should not keep more than a fraction of the
+	// slots out of the others' reach.
+	reach := workerReach
+	if p.capacity > 0 {
+		reach = int(min(uint64(reach), p.capacity/16))
+	}
+	if !p.space.FIFO && reach >= 4 {
+		w.bagMost = reach * 3 / 8
+		w.readyMax = reach - w.bagMost
+		w.ready = make([]cached[T], 0, w.readyMax)
+		w.bag = make([]cached[T], 0, w.readyMax)
+	}
+	p.workers.Add(1)
+	// A finalizer and not a cleanup: it is handed the Worker itself, so that the
+	// fields need not lie in another object, one load further away. Nothing that
+	// the Worker refers to refers back.
+	runtime.SetFinalizer(w, (*Worker[T]).Close)
+	return w
+}
+
+// open panics unless the Worker is open.
+func (w *Worker[T]) open() {
+	if w.pool == nil {
+		panic(closedWorker)
+	}
+}
+
+// Insert is [Pool.Insert] by the fast path. It costs one locked instruction.
+func (w *Worker[T]) Insert(v T) (Handle[T], error) {
+	n := len(w.ready) - 1
+	if n < 0 {
+		return w.insertSlow(v)
+	}
+	c := w.ready[n]
+	w.ready = w.ready[:n]
+	c.slot.Value = v
+	c.slot.Word.Store(c.h) // publishes (P1)
+	runtime.KeepAlive(w)
+	return Handle[T](c.h), nil
+}
+
+func (w *Worker[T]) insertSlow(v T) (Handle[T], error) {
+	w.open()
+	slot, h, err := w.claimSlow()
+	if err == nil {
+		slot.Value = v
+		slot.Word.Store(h) // publishes (P1)
+	}
+	runtime.KeepAlive(w)
+	return Handle[T](h), err
+}
+
+// InsertFunc is [Pool.InsertFunc] by the fast path. init may use the Worker.
+func (w *Worker[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
+	w.open()
+	defer runtime.KeepAlive(w) // also when init panics
+	slot, h, err := w.claim()
+	if err != nil {
+		return 0, err
+	}
+	return w.pool.build(w.shard, slot, h, init), nil
+}
+
+// Get is [Pool.Get].
+func (w *Worker[T]) Get(h Handle[T]) (T, bool) {
+	w.open()
+	return w.pool.Get(h)
+}
+
+// Pin is [Pool.Pin].
+func (w *Worker[T]) Pin() Guard[T] {
+	w.open()
+	return w.pool.Pin()
+}
+
+// Remove is [Pool.Remove] by the fast path. It costs one locked instruction.
+func (w *Worker[T]) Remove(h Handle[T]) bool {
+	n := len(w.bag)
+	if n >= w.bagMost || h.Index() >= w.pages.Limit || shard.LastLife(uint64(h)) {
+		return w.removeSlow(h)
+	}
+	slot := shard.At[T](&w.pages, h.Index())
+	// Success proves that this Worker ended the incarnation, and makes it the
+	// slot's owner (I1). The link is not to the slot itself (I4): if it were in
+	// the bag it would not be live, and nobody else takes it out.
+	ok := slot.Word.CompareAndSwap(uint64(h), shard.Vacated(uint64(h), w.bagTop))
+	if ok {
+		w.bag = w.bag[:n+1]
+		w.bag[n] = cached[T]{slot, uint64(h)}
+		w.bagTop = h.Index()
+	}
+	runtime.KeepAlive(w)
+	return ok
+}
+
+// removeSlow is Remove when the bag is full, or there is none, or the index lies
+// beyond the table at hand, or the slot has no life left.
+func (w *Worker[T]) removeSlow(h Handle[T]) (ok bool) {
+	w.open()
+	if h.Index() >= w.pages.Limit {
+		w.refresh()
+	}
+	if len(w.bag) >= w.bagMost && w.bagMost > 0 {
+		w.turn()
+	}
+	if h.Index() < w.pages.Limit {
+		if w.bagMost > 0 && !shard.LastLife(uint64(h)) {
+			return w.Remove(h)
+		}
+		ok = w.shard.Remove(shard.At[T](&w.pages, h.Index()), uint64(h))
+	}
+	runtime.KeepAlive(w)
+	return ok
+}
+
+// Take is [Pool.Take] by the fast path. It costs one locked instruction.
+func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
+	w.open()
+	if h.Index() >= w.pages.Limit {
+		if w.refresh(); h.Index() >= w.pages.Limit {
+			return v, false
+		}
+	}
+	slot := shard.At[T](&w.pages, h.Index())
+	if w.bagMost == 0 || w.pool.space.Reset != nil || shard.LastLife(uint64(h)) {
+		// To limbo, which wants the value moved and marked before.
+		v, ok = w.shard.Take(slot, uint64(h))
+	} else if ok = w.Remove(h); ok {
+		v = slot.Value // in the bag it is this Worker's
+	}
+	runtime.KeepAlive(w)
+	return v, ok
+}
+
+// Flush gives the Worker's slots back to the pool. The Worker may go on.
+func (w *Worker[T]) Flush() {
+	w.open()
+	w.flush()
+	runtime.KeepAlive(w)
+}
+
+// Close is Flush for good. Closing twice is fine; any other use after it panics.
+func (w *Worker[T]) Close() {
+	p := w.pool
+	if p == nil {
+		return
+	}
+	runtime.SetFinalizer(w, nil)
+	defer p.workers.Add(-1) // also when a Reset panics
+	// Closed before the slots go: a Reset that uses this Worker must not fill it
+	// again.
+	w.pool, w.bagMost = nil, 0
+	w.flush()
+	*w = Worker[T]{}
+}
+
+// refresh copies the current table of pages.
+func (w *Worker[T]) refresh() { w.pages = *w.pool.pages() } // observes (P2)
+
+func (w *Worker[T]) claim() (*shard.Slot[T], uint64, error) {
+	if n := len(w.ready) - 1; n >= 0 {
+		c := w.ready[n]
+		w.ready = w.ready[:n]
+		return c.slot, c.h, nil
+	}
+	return w.claimSlow()
+}
+
+// claimSlow finds a slot when none is ready: one that was never used, or the
+// bag's if they may be turned already, or from the shard's freelist, or wherever
+// the pool finds one.
+func (w *Worker[T]) claimSlow() (*shard.Slot[T], uint64, error) {
+	if w.next < w.end {
+		i := w.next
+		w.next++
+		return w.pool.space.Slot(i), shard.Pack(w.pool.space.First, i), nil
+	}
+	if w.bagMost == 0 {
+		return w.pool.claim(w.shard, w.pool.pages())
+	}
+	if len(w.bag) >= w.bagMost/2 {
+		// A Reset that runs in turn may have used this Worker, and filled it.
+		if w.turn(); len(w.ready) > 0 || w.next < w.end {
+			return w.claim()
+		}
+	}
+	if i, n := w.shard.PopRun(w.readyMax / 2); n > 0 {
+		w.fill(i, n)
+		return w.claim()
+	}
+	if i, n := w.shard.FreshRun(w.readyMax / 2); n > 0 {
+		w.next, w.end = i+1, i+uint32(n)
+		return w.pool.space.Slot(i), shard.Pack(w.pool.space.First, i), nil
+	}
+	slot, h, err := w.pool.claim(w.shard, w.pool.pages())
+	if err != nil && len(w.bag) > 0 {
+		w.retireBag() // what the Worker keeps from itself
+		slot, h, err = w.pool.claim(w.shard, w.pool.pages())
+	}
+	return slot, h, err
+}
+
+// fill makes n linked slots from index i ready, the first to be taken first.
+func (w *Worker[T]) fill(i uint32, n int) {
+	w.refresh()
+	w.ready = w.ready[:n]
+	for n--; n >= 0; n-- {
+		slot := shard.At[T](&w.pages, i)
+		word := slot.Word.Load()
+		w.ready[n] = cached[T]{slot, shard.Pack(shard.Generation(word)+1, i)}
+		i = shard.Low(word)
+	}
+}
+
+// turn makes the bag ready if nobody can be looking any more, and sends it to
+// limbo otherwise. Also when there is a Reset: that may panic, or use this
+// Worker, and limbo is prepared for it.
+//
+// A slot that goes round in one Worker is touched by nobody else; one scan of
+// the pin cells serves the whole bag.
+func (w *Worker[T]) turn() {
+	sp := &w.pool.space
+	if sp.Reset != nil || len(w.ready)+len(w.bag) > w.readyMax ||
+		// The bag was unlinked before the tag is taken, and nothing is added to
+		// it between: it is a seal of its own.
+		!sp.Domain.Passed(sp.Domain.Retire()) {
+		w.retireBag()
+		return
+	}
+	if sp.Zero {
+		var zero T
+		for _, c := range w.bag {
+			c.slot.Value = zero
+		}
+	}
+	for i := range w.bag {
+		w.bag[i].h = shard.Reborn(w.bag[i].h)
+	}
+	if len(w.ready) == 0 {
+		w.ready, w.bag = w.bag, w.ready
+	} else {
+		w.ready = append(w.ready, w.bag...)
+	}
+	w.bag, w.bagTop = w.bag[:0], shard.None
+}
+
+// retireBag sends the bag to the shard's limbo.
+func (w *Worker[T]) retireBag() {
+	n := len(w.bag)
+	if n == 0 {
+		return
+	}
+	c := shard.ChainOf(w.bag[0].h, w.bag[n-1].h, n)
+	w.bag, w.bagTop = w.bag[:0], shard.None
+	w.shard.RetireChain(&c)
+}
+
+// flush gives back what the Worker keeps: what is ready to the shard's freelist,
+// the bag to limbo.
+func (w *Worker[T]) flush() {
+	for _, c := range w.ready {
+		w.shard.Return(c.slot, c.h)
+	}
+	for ; w.next < w.end; w.next++ {
+		w.shard.ReturnFresh(w.next)
+	}
+	w.ready = w.ready[:0]
+	w.retireBag()
+}

@@ -1,0 +1,7 @@
+//go:build interleave
+
+package shard
+
+// Batch is small where schedules are explored, so that two removals are enough
+// for a seal and nine for more than one call moves. It stays a power of two.
+const Batch = 2

@@ -1,0 +1,212 @@
+package shard
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"coatcheck/internal/atom"
+)
+
+// Slot is the storage of one value. The value comes first so that a T of no
+// size costs nothing, and a slot is the value plus 8 bytes, rounded up to 8.
+type Slot[T any] struct {
+	// Value belongs to the slot's owner while the slot is vacant (I1), and to
+	// whoever has the handle while it is live: those share it among themselves.
+	// Plain access is right because the word orders it: the store of live
+	// publishes it (P1), and it is not written again before every guard that
+	// may read it has gone (P6).
+	Value T
+
+	// Word is described in word.go.
+	//
+	//	writers  the slot's owner; whoever unlinks it, by compare-and-swap (I1)
+	//	readers  any holder of a handle
+	//	moves    vacant → live → retired or vacant; the generation grows (I2)
+	//	orders   the store of live publishes Value (P1)
+	Word atom.Uint64
+}
+
+// Pages is an immutable table of pages: growth makes another one. A page is an
+// array of slots that never moves. All have the same power-of-two length, so
+// that finding a slot is a shift and a mask; pages that grow geometrically would
+// need the position of the index's highest bit, an instruction that on amd64
+// makes every look-up wait for the one before.
+//
+// It is not generic, keeps bare pointers and shows its fields, so that package
+// pool can spell its look-ups out and the compiler can put them into the
+// caller's loop: each accessor would cost a quarter of what it allows.
+type Pages struct {
+	Base  []unsafe.Pointer     // page k's first slot; later tables share the array and add to it
+	Limit uint32               // slots with an index below it have memory
+	Mask  uint32               // slots in a page, less one
+	Shift uint32               // index >> Shift is the page; at most 31
+	Now   *atom.Pointer[Pages] // the current table, which has every slot of this one
+
+	taken [][]atom.Uint32 // see Space.MarkTaken; nil without Reset
+}
+
+// At returns the slot of index i, which must be below t.Limit.
+func At[T any](t *Pages, i uint32) *Slot[T] {
+	return (*Slot[T])(unsafe.Add(t.Base[i>>(t.Shift&31)], uintptr(i&t.Mask)*unsafe.Sizeof(Slot[T]{})))
+}
+
+// Block returns up to n slots from index i to the end of its page, for loops
+// over all of them.
+func Block[T any](t *Pages, i, n uint32) []Slot[T] {
+	n = min(n, t.Mask+1-i&t.Mask, t.Limit-i)
+	return unsafe.Slice(At[T](t, i), n)
+}
+
+const (
+	// pageBytes is the least size of a page. Below 32 KiB a page of values with
+	// pointers pays a header and a size class; anything above measures alike.
+	pageBytes = 64 << 10
+
+	// pageAlign is what the runtime rounds large allocations up to. 1,024 slots
+	// are a multiple of it whatever their size.
+	pageAlign = 8 << 10
+	pageSlots = 1024
+
+	// wideSlot is the size from which a page has fewer than pageSlots slots,
+	// since memory comes a page at a time.
+	wideSlot = 512
+
+	// maxShift keeps shifts below 32, where the compiler needs no check.
+	maxShift = 31
+)
+
+// PageShift returns the binary logarithm of the slots in a page for slots of
+// the given size, of which the pool will have at most limit.
+func PageShift(size uintptr, limit uint64, whole bool) uint32 {
+	n := uint64(pageBytes) / uint64(size)
+	if size <= wideSlot {
+		n = max(n, pageSlots)
+	} else {
+		n = max(4*n, 1)
+	}
+	if whole || limit < n {
+		n = limit
+	}
+	return min(uint32(bits.Len64(max(n, 1)-1)), maxShift)
+}
+
+// Table owns the pages of one pool and hands out slots that were never used.
+//
+// Growth takes a mutex: it is the one place besides Synchronize where an
+// operation waits for another, once in a page.
+type Table[T any] struct {
+	// Current is the newest table of pages.
+	//
+	//	writers  Grow, under mu
+	//	readers  everybody
+	//	orders   the store publishes the new page (P2)
+	Current atom.Pointer[Pages]
+
+	// next is the first index that was never handed out.
+	//
+	//	writers  Allot, by compare-and-swap; it only grows
+	next atom.Uint64
+
+	mu   atom.Mutex
+	max  uint64 // most slots there may be
+	bits bool   // keep a bit a slot for Space.MarkTaken
+}
+
+// Init makes an empty table for at most max slots in pages of 1<<shift.
+func (t *Table[T]) Init(max uint64, shift uint32, bits bool) {
+	t.max, t.bits = max, bits
+	t.Current.Store(&Pages{Mask: 1<<shift - 1, Shift: shift, Now: &t.Current})
+}
+
+// Pages returns the current table. Any index that was read before the call lies
+// below its Limit (P2).
+func (t *Table[T]) Pages() *Pages { return t.Current.Load() }
+
+// Max returns the most slots that there may be.
+func (t *Table[T]) Max() uint64 { return t.max }
+
+// Unused returns how many slots have memory and were never handed out.
+func (t *Table[T]) Unused() uint64 {
+	handed := t.next.Load() // first: next never passes a limit that is read later
+	return uint64(t.Pages().Limit) - handed
+}
+
+// left returns how many slots there may be that were not handed out.
+func (t *Table[T]) left() uint64 { return t.max - t.next.Load() }
+
+// Allot hands out up to n slots that were never used: those with index lo to
+// hi-1 are the caller's alone. An empty range means that a page must be grown
+// first, or that there are Max slots already.
+func (t *Table[T]) Allot(n uint32) (lo, hi uint32) {
+	for {
+		first := t.next.Load()
+		last := min(first+uint64(n), uint64(t.Pages().Limit))
+		if first >= last {
+			return 0, 0
+		}
+		// Success proves that nobody else was given the range. Failure means
+		// that somebody was given slots.
+		if t.next.CompareAndSwap(first, last) {
+			return uint32(first), uint32(last)
+		}
+	}
+}
+
+// Grow adds a page if every slot there is has been handed out, and answers
+// false when there are Max slots already.
+func (t *Table[T]) Grow() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old := t.Pages()
+	if t.next.Load() < uint64(old.Limit) {
+		return true // somebody else grew it meanwhile
+	}
+	if uint64(old.Limit) >= t.max {
+		return false
+	}
+	t.addPage(old)
+	return true
+}
+
+// Provide adds pages until n slots that were not handed out have memory, or all
+// that there may be.
+func (t *Table[T]) Provide(n uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.Unused() < n && uint64(t.Pages().Limit) < t.max {
+		t.addPage(t.Pages())
+	}
+}
+
+func (t *Table[T]) addPage(old *Pages) {
+	n := min(uint64(old.Mask)+1, t.max-uint64(old.Limit))
+	page := make([]Slot[T], n)
+	if old.Limit == 0 {
+		page[0].Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
+	}
+	grown := *old
+	// Older tables share the array and never look at the entry that this append
+	// may write in place: it lies beyond their length.
+	grown.Base = append(old.Base, unsafe.Pointer(unsafe.SliceData(page)))
+	if t.bits {
+		grown.taken = append(old.taken, make([]atom.Uint32, (n+31)/32))
+	}
+	grown.Limit = uint32(uint64(old.Limit) + n)
+	t.Current.Store(&grown) // publishes (P2)
+}
+
+// Bytes returns the memory that the pages and their tables take.
+func (t *Table[T]) Bytes() int64 {
+	p := t.Pages()
+	n := int64(p.Limit)*int64(unsafe.Sizeof(Slot[T]{})) + int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0]))
+	if t.bits {
+		n += int64(p.Limit) / 8
+	}
+	return n
+}
+
+// Fits answers whether n slots of T can be allocated at all.
+func Fits[T any](n uint64) bool {
+	return n <= min(math.MaxInt, 1<<47)/uint64(unsafe.Sizeof(Slot[T]{}))
+}

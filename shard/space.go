@@ -1,0 +1,104 @@
+package shard
+
+import (
+	"coatcheck/epoch"
+	"coatcheck/internal/atom"
+)
+
+// Space is what all shards of one pool share: the pages, the clock, and how a
+// slot is made ready for its next life. Its fields are set before the first
+// shard is made, and read ever after.
+type Space[T any] struct {
+	Table  Table[T]
+	Domain *epoch.Domain
+
+	First uint32   // the first live generation of every slot; odd
+	FIFO  bool     // shards keep queues in place of stacks
+	Zero  bool     // T holds pointers: a reclaimed slot must not hold them back
+	Reset func(*T) // object-pool mode: called in place of zeroing
+
+	// Spent counts slots that have left their last generation, Exhausted those
+	// of them that are retired: reclaimed and in no list.
+	Spent     atom.Int64
+	Exhausted atom.Int64
+
+	// Reserve is how many free slots FIFO still keeps back (MinFree). It shrinks
+	// when slots are exhausted, so that they are missed there first.
+	//
+	//	writers  wear, by compare-and-swap
+	Reserve atom.Int64
+}
+
+// wear takes an exhausted slot's loss from the reserve, and answers whether
+// there was anything left to take it from.
+func (sp *Space[T]) wear() bool {
+	for {
+		left := sp.Reserve.Load()
+		if left == 0 {
+			return false
+		}
+		if sp.Reserve.CompareAndSwap(left, left-1) {
+			return true
+		}
+	}
+}
+
+// Slot returns the slot of an index that was read from the words.
+func (sp *Space[T]) Slot(i uint32) *Slot[T] { return At[T](sp.Table.Pages(), i) }
+
+// MarkTaken notes that the value of slot i was moved out, so that the slot is
+// zeroed when it is reclaimed and Reset never sees a value that another owns.
+// Only the slot's owner calls it, before Retire; the bits of a word belong to
+// different owners, hence the atomic operation. Without a Reset it does nothing.
+func (sp *Space[T]) MarkTaken(i uint32) {
+	if t := sp.Table.Pages(); t.taken != nil {
+		j := i & t.Mask
+		t.taken[i>>(t.Shift&31)][j/32].Or(1 << (j % 32))
+	}
+}
+
+// unmarkTaken clears the mark of slot i and returns what it was.
+func (sp *Space[T]) unmarkTaken(i uint32) bool {
+	t := sp.Table.Pages()
+	if t.taken == nil {
+		return false
+	}
+	j := i & t.Mask
+	bit := uint32(1) << (j % 32)
+	return t.taken[i>>(t.Shift&31)][j/32].And(^bit)&bit != 0
+}
+
+// Plain answers whether a slot is ready for its next life as it is.
+func (sp *Space[T]) Plain() bool { return !sp.Zero && sp.Reset == nil }
+
+// clean makes a slot ready for its next life, after its grace period. The
+// caller owns the slot, and must expect a Reset that panics or exits.
+func (sp *Space[T]) clean(slot *Slot[T], i uint32) {
+	switch {
+	case sp.Reset == nil:
+		if sp.Zero {
+			clear1(&slot.Value)
+		}
+	case sp.unmarkTaken(i):
+		clear1(&slot.Value)
+	default:
+		sp.reset(slot)
+	}
+}
+
+// reset calls Reset, and leaves a zero value behind when that does not return.
+func (sp *Space[T]) reset(slot *Slot[T]) {
+	done := false
+	defer func() {
+		if !done {
+			clear1(&slot.Value)
+		}
+	}()
+	sp.Reset(&slot.Value)
+	done = true
+}
+
+func clear1[T any](v *T) {
+	var zero T
+	*v = zero
+}
