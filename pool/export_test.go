@@ -10,3 +10,6 @@ func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
 	pl.shift = shift
 	return pl.build(), nil
 }
+
+// Unused returns how many slots have memory and were never handed to a shard.
+func Unused[T any](p *Pool[T]) int { return int(p.space.Table.Unused()) }

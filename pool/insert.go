@@ -7,16 +7,18 @@ import "coatcheck/shard"
 func (p *Pool[T]) Insert(v T) (Handle[T], error) {
 	t := p.pages()
 	s := p.local()
-	var slot *shard.Slot[T]
-	var h uint64
 	if !p.space.FIFO {
-		slot, h = s.Pop(t)
-	}
-	if slot == nil {
-		var err error
-		if slot, h, err = p.claimSlow(s, t); err != nil {
-			return 0, err
+		if h := s.Insert(t, v); h != 0 {
+			return Handle[T](h), nil
 		}
+	}
+	return p.insertSlow(s, t, v)
+}
+
+func (p *Pool[T]) insertSlow(s *shard.Shard[T], t *shard.Pages, v T) (Handle[T], error) {
+	slot, h, err := p.claimSlow(s, t)
+	if err != nil {
+		return 0, err
 	}
 	slot.Value = v
 	slot.Word.Store(h) // publishes (P1): here the insertion takes effect
@@ -42,21 +44,13 @@ func (p *Pool[T]) build(s *shard.Shard[T], slot *shard.Slot[T], h uint64, init f
 	built := false
 	defer func() {
 		if !built {
-			s.Burn(slot, h)
+			c := s.Burn(slot, h)
+			s.RetireChain(&c)
 		}
 	}()
-	p.blank(slot)
+	p.space.Blank(slot)
 	init(Handle[T](h), &slot.Value)
 	slot.Word.Store(h) // publishes (P1)
 	built = true
 	return Handle[T](h)
-}
-
-// blank zeroes what the slot's last life left, where reclaiming did not: a T
-// without pointers needs it only if somebody looks before writing.
-func (p *Pool[T]) blank(slot *shard.Slot[T]) {
-	if p.space.Plain() {
-		var zero T
-		slot.Value = zero
-	}
 }

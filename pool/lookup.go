@@ -27,7 +27,8 @@ func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
 		t = t.Now.Load() // inserted since the pin, if at all; observes (P2)
 	}
 	if i < t.Limit {
-		s := (*shard.Slot[T])(unsafe.Add(t.Base[i>>(t.Shift&31)], uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
+		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
 		if s.Word.Load() == uint64(h) { // observes (P1)
 			return &s.Value, true
 		}
@@ -44,8 +45,11 @@ func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 	}
 	i := uint32(h)
 	if i < t.Limit {
-		s := (*shard.Slot[T])(unsafe.Add(t.Base[i>>(t.Shift&31)], uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
+		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
 		live = s.Word.Load() == uint64(h)
 	}
 	return
 }
+
+const pointerSize = uint64(unsafe.Sizeof(unsafe.Pointer(nil)))

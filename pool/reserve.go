@@ -36,7 +36,7 @@ func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	p.blank(slot)
+	p.space.Blank(slot)
 	p.reserved.Add(1)
 	r := &Reservation[T]{pool: p, slot: slot, h: h}
 	r.state.Store(open)
@@ -44,10 +44,13 @@ func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 	return r, nil
 }
 
-// dropReservation is the finalizer of reservations.
+// dropReservation is the finalizer of reservations. It leaves reclaiming to those
+// who use the pool: a Reset has no business on the collector's goroutine, where
+// a panic would end the program.
 func dropReservation[T any](r *Reservation[T]) {
 	if r.state.CompareAndSwap(open, settled) {
-		r.giveBack()
+		s, c := r.burn()
+		s.AbandonChain(&c)
 	}
 }
 
@@ -80,7 +83,8 @@ func (r *Reservation[T]) Commit() Handle[T] {
 // Cancel gives the slot back. The handle never becomes live.
 func (r *Reservation[T]) Cancel() {
 	r.settle()
-	r.giveBack()
+	s, c := r.burn()
+	s.RetireChain(&c)
 }
 
 // settle ends the reservation. Success of the compare-and-swap makes the caller
@@ -93,7 +97,9 @@ func (r *Reservation[T]) settle() {
 	runtime.SetFinalizer(r, nil)
 }
 
-func (r *Reservation[T]) giveBack() {
+// burn ends the reservation's life that never began.
+func (r *Reservation[T]) burn() (*shard.Shard[T], shard.Chain) {
 	r.pool.reserved.Add(-1)
-	r.pool.local().Burn(r.slot, r.h)
+	s := r.pool.local()
+	return s, s.Burn(r.slot, r.h)
 }

@@ -87,7 +87,7 @@ func (p *Pool[T]) Worker() *Worker[T] {
 	// A finalizer and not a cleanup: it is handed the Worker itself, so that the
 	// fields need not lie in another object, one load further away. Nothing that
 	// the Worker refers to refers back.
-	runtime.SetFinalizer(w, (*Worker[T]).Close)
+	runtime.SetFinalizer(w, (*Worker[T]).drop)
 	return w
 }
 
@@ -208,7 +208,8 @@ func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 // Flush gives the Worker's slots back to the pool. The Worker may go on.
 func (w *Worker[T]) Flush() {
 	w.open()
-	w.flush()
+	w.returnReady()
+	w.retireBag()
 	runtime.KeepAlive(w)
 }
 
@@ -223,8 +224,22 @@ func (w *Worker[T]) Close() {
 	// Closed before the slots go: a Reset that uses this Worker must not fill it
 	// again.
 	w.pool, w.bagMost = nil, 0
-	w.flush()
+	w.returnReady()
+	w.retireBag()
 	*w = Worker[T]{}
+}
+
+// drop is the finalizer of a Worker that was dropped. It leaves reclaiming to
+// those who use the pool: a Reset has no business on the collector's goroutine,
+// where a panic would end the program.
+func (w *Worker[T]) drop() {
+	if w.pool == nil {
+		return
+	}
+	w.pool.workers.Add(-1)
+	w.returnReady()
+	c := w.emptyBag()
+	w.shard.AbandonChain(&c)
 }
 
 // refresh copies the current table of pages.
@@ -293,7 +308,8 @@ func (w *Worker[T]) fill(i uint32, n int) {
 // the pin cells serves the whole bag.
 func (w *Worker[T]) turn() {
 	sp := &w.pool.space
-	if sp.Reset != nil || len(w.ready)+len(w.bag) > w.readyMax ||
+	unused := int(w.end - w.next)
+	if sp.Reset != nil || len(w.ready)+unused+len(w.bag) > w.readyMax ||
 		// The bag was unlinked before the tag is taken, and nothing is added to
 		// it between: it is a seal of its own.
 		!sp.Domain.Passed(sp.Domain.Retire()) {
@@ -319,24 +335,28 @@ func (w *Worker[T]) turn() {
 
 // retireBag sends the bag to the shard's limbo.
 func (w *Worker[T]) retireBag() {
-	n := len(w.bag)
-	if n == 0 {
-		return
-	}
-	c := shard.ChainOf(w.bag[0].h, w.bag[n-1].h, n)
-	w.bag, w.bagTop = w.bag[:0], shard.None
+	c := w.emptyBag()
 	w.shard.RetireChain(&c)
 }
 
-// flush gives back what the Worker keeps: what is ready to the shard's freelist,
-// the bag to limbo.
-func (w *Worker[T]) flush() {
+// emptyBag takes everything out of the bag, as a chain.
+func (w *Worker[T]) emptyBag() shard.Chain {
+	n := len(w.bag)
+	if n == 0 {
+		return shard.Chain{}
+	}
+	c := shard.ChainOf(w.bag[0].h, w.bag[n-1].h, n)
+	w.bag, w.bagTop = w.bag[:0], shard.None
+	return c
+}
+
+// returnReady gives back to the shard's freelist what is ready and was not used.
+func (w *Worker[T]) returnReady() {
 	for _, c := range w.ready {
 		w.shard.Return(c.slot, c.h)
 	}
+	w.ready = w.ready[:0]
 	for ; w.next < w.end; w.next++ {
 		w.shard.ReturnFresh(w.next)
 	}
-	w.ready = w.ready[:0]
-	w.retireBag()
 }

@@ -60,6 +60,37 @@ func (s *Shard[T]) Pop(t *Pages) (*Slot[T], uint64) {
 	}
 }
 
+// Insert pops a slot, gives it the value v and makes it live; it returns the
+// handle, or 0 if the freelist is empty. It is Pop with what follows it: a call
+// less between two locked instructions, each of which holds up the loads that
+// bring arguments back. LIFO only.
+func (s *Shard[T]) Insert(t *Pages, v T) uint64 {
+	for {
+		top := s.free.Load() // observes (P3)
+		i := Low(top)
+		if i >= t.Limit {
+			if i == None {
+				return 0
+			}
+			t = t.Now.Load() // observes (P2)
+		}
+		slot := At[T](t, i)
+		word := slot.Word.Load()
+		rest := emptyList
+		if next := Low(word); next != None {
+			if next >= t.Limit {
+				t = t.Now.Load() // observes (P2)
+			}
+			rest = Pack(Generation(At[T](t, next).Word.Load()), next)
+		}
+		if s.free.CompareAndSwap(top, rest) { // as in Pop
+			slot.Value = v
+			slot.Word.Store(top + generationStep) // publishes (P1)
+			return top + generationStep
+		}
+	}
+}
+
 // PopRun takes up to n slots at once and returns the first one's index and how
 // many there are; their words link them. It must not be used under FIFO.
 //

@@ -53,17 +53,18 @@ func (s *Shard[T]) unlink(slot *Slot[T], h uint64) (seen uint64, ok bool) {
 	return seen, slot.Word.CompareAndSwap(h, Vacated(h, Low(seen)))
 }
 
-// Burn gives back a slot that was handed out and never went live. Its
-// generation counts as lived: without that the slot could come to the
+// Burn ends a life that never began: of a slot that was handed out and did not
+// go live. Its generation counts as lived, or the slot could come to the
 // freelist's top a second time with one generation (I5), and a handle that was
-// shown to a constructor could be issued again.
-//
-// It goes through limbo like any other, although nobody can have seen it: one
-// way back is easier to trust than two.
-func (s *Shard[T]) Burn(slot *Slot[T], h uint64) {
-	seen := s.limbo.Load()
-	slot.Word.Store(Vacated(h, Low(seen)))
-	s.retire(slot, h, seen)
+// shown to a constructor could be issued again. The chain of this one slot is
+// for RetireChain: back through limbo like any other, although nobody can have
+// seen it, because one way back is easier to trust than two.
+func (s *Shard[T]) Burn(slot *Slot[T], h uint64) Chain {
+	slot.Word.Store(Vacated(h, None))
+	if h >= lastLife {
+		s.space.Spent.Add(1)
+	}
+	return ChainOf(h, h, 1)
 }
 
 // retire pushes the caller's slot onto limbo; its word links to the top that was
@@ -138,22 +139,31 @@ func ChainOf(first, last uint64, n int) Chain {
 	return Chain{notTop: ^Low(last), n: uint32(n), tail: Pack(Generation(first)+1, Low(first))}
 }
 
-// RetireChain pushes all of c onto limbo and leaves c empty.
+// RetireChain pushes all of c onto limbo and leaves c empty. It reclaims if that
+// completes a batch.
 func (s *Shard[T]) RetireChain(c *Chain) {
+	if before, after := s.pushChain(c); before/Batch != after/Batch {
+		s.reclaimDue(after &^ (Batch - 1))
+	}
+}
+
+// AbandonChain is RetireChain that leaves reclaiming to others: for the garbage
+// collector's goroutines, on which no Reset should run.
+func (s *Shard[T]) AbandonChain(c *Chain) { s.pushChain(c) }
+
+// pushChain pushes c and returns how many slots waited before and after.
+func (s *Shard[T]) pushChain(c *Chain) (before, after uint32) {
 	if c.n == 0 {
-		return
+		return 0, 0
 	}
 	last := s.space.Slot(Low(c.tail))
 	for {
 		seen := s.limbo.Load()
 		last.Word.Store(Pack(Generation(c.tail), Low(seen)))            // anew at each try
 		if s.limbo.CompareAndSwap(seen, pushed(seen, ^c.notTop, c.n)) { // publishes (P7)
-			before, after := Generation(seen), Generation(seen)+c.n
+			before, after = Generation(seen), Generation(seen)+c.n
 			*c = Chain{}
-			if before/Batch != after/Batch {
-				s.reclaimDue(after &^ (Batch - 1))
-			}
-			return
+			return before, after
 		}
 	}
 }

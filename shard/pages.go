@@ -37,19 +37,24 @@ type Slot[T any] struct {
 // pool can spell its look-ups out and the compiler can put them into the
 // caller's loop: each accessor would cost a quarter of what it allows.
 type Pages struct {
-	Base  []unsafe.Pointer     // page k's first slot; later tables share the array and add to it
-	Limit uint32               // slots with an index below it have memory
-	Mask  uint32               // slots in a page, less one
-	Shift uint32               // index >> Shift is the page; at most 31
-	Now   *atom.Pointer[Pages] // the current table, which has every slot of this one
+	Base    []unsafe.Pointer     // page k's first slot; later tables share the array and add to it
+	Array   unsafe.Pointer       // that array: a look-up has checked Limit and needs no second check
+	Inverse uint64               // 2^32 >> Shift: multiplying by it shifts, in fewer steps than shifting does
+	Shift   uint32               // index >> Shift is the page; at most 31
+	Mask    uint32               // slots in a page, less one
+	Limit   uint32               // slots with an index below it have memory
+	Now     *atom.Pointer[Pages] // the current table, which has every slot of this one
 
 	taken [][]atom.Uint32 // see Space.MarkTaken; nil without Reset
 }
 
 // At returns the slot of index i, which must be below t.Limit.
 func At[T any](t *Pages, i uint32) *Slot[T] {
-	return (*Slot[T])(unsafe.Add(t.Base[i>>(t.Shift&31)], uintptr(i&t.Mask)*unsafe.Sizeof(Slot[T]{})))
+	return (*Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+		uintptr(i&t.Mask)*unsafe.Sizeof(Slot[T]{})))
 }
+
+const pointerSize = uint64(unsafe.Sizeof(unsafe.Pointer(nil)))
 
 // Block returns up to n slots from index i to the end of its page, for loops
 // over all of them.
@@ -72,7 +77,7 @@ const (
 	// since memory comes a page at a time.
 	wideSlot = 512
 
-	// maxShift keeps shifts below 32, where the compiler needs no check.
+	// maxShift keeps Inverse above 1. A pool that is larger has several pages.
 	maxShift = 31
 )
 
@@ -116,7 +121,7 @@ type Table[T any] struct {
 // Init makes an empty table for at most max slots in pages of 1<<shift.
 func (t *Table[T]) Init(max uint64, shift uint32, bits bool) {
 	t.max, t.bits = max, bits
-	t.Current.Store(&Pages{Mask: 1<<shift - 1, Shift: shift, Now: &t.Current})
+	t.Current.Store(&Pages{Inverse: 1 << (32 - shift), Shift: shift, Mask: 1<<shift - 1, Now: &t.Current})
 }
 
 // Pages returns the current table. Any index that was read before the call lies
@@ -189,6 +194,7 @@ func (t *Table[T]) addPage(old *Pages) {
 	// Older tables share the array and never look at the entry that this append
 	// may write in place: it lies beyond their length.
 	grown.Base = append(old.Base, unsafe.Pointer(unsafe.SliceData(page)))
+	grown.Array = unsafe.Pointer(unsafe.SliceData(grown.Base))
 	if t.bits {
 		grown.taken = append(old.taken, make([]atom.Uint32, (n+31)/32))
 	}

@@ -68,8 +68,24 @@ func (sp *Space[T]) unmarkTaken(i uint32) bool {
 	return t.taken[i>>(t.Shift&31)][j/32].And(^bit)&bit != 0
 }
 
-// Plain answers whether a slot is ready for its next life as it is.
-func (sp *Space[T]) Plain() bool { return !sp.Zero && sp.Reset == nil }
+// Blank zeroes what the last life of a claimed slot left, where reclaiming did
+// not: in a T without pointers it matters only if somebody looks before writing.
+func (sp *Space[T]) Blank(slot *Slot[T]) {
+	if sp.plain() {
+		clear1(&slot.Value)
+	}
+}
+
+// plain answers whether a slot is ready for its next life as it is.
+func (sp *Space[T]) plain() bool { return !sp.Zero && sp.Reset == nil }
+
+// wornSlots answers whether any slot waits that has used up its generations. A
+// slot is counted in Spent before it is pushed on limbo, so that whoever holds
+// the batch sees it counted.
+func (sp *Space[T]) wornSlots() bool {
+	exhausted := sp.Exhausted.Load() // first: it never passes a Spent that is read later
+	return sp.Spent.Load() != exhausted
+}
 
 // clean makes a slot ready for its next life, after its grace period. The
 // caller owns the slot, and must expect a Reset that panics or exits.

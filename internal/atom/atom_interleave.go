@@ -196,7 +196,7 @@ func (m *Mutex) Unlock() {
 }
 
 // number is a pointer for the record of a run.
-func number[T any](p *T) uint64 { return uint64(uintptr(unsafe.Pointer(p))) }
+func number[T any](p *T) uint64 { return interleave.Number(unsafe.Pointer(p)) }
 
 func after(ok bool) bool {
 	if ok {

@@ -113,7 +113,7 @@ func (r *Run) text(e *event) string {
 	if a.word == nil {
 		return ""
 	}
-	name, format := fmt.Sprintf("%p", a.word), func(v uint64) string { return fmt.Sprint(v) }
+	name, format := fmt.Sprintf("word #%d", r.number(a.word)), func(v uint64) string { return fmt.Sprint(v) }
 	if r.describe != nil {
 		if n, f := r.describe(a.word); n != "" {
 			name = n

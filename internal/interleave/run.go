@@ -33,6 +33,7 @@ type Run struct {
 
 	tracing bool
 	events  []event
+	numbers map[unsafe.Pointer]uint64 // of pointers, in the record
 }
 
 // picker chooses who goes on. The first option costs no preemption, the others
@@ -73,6 +74,7 @@ func (r *Run) fail(err error) {
 // have not ended by then are left where they stand.
 func (r *Run) execute() {
 	r.held = make(map[unsafe.Pointer]*Thread)
+	r.numbers = make(map[unsafe.Pointer]uint64)
 	r.decide(nil)
 	for r.next != nil {
 		t := r.next

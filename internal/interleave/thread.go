@@ -60,6 +60,33 @@ func After(result uint64) {
 	}
 }
 
+// Number returns a number for a pointer in the record, which is the same each time
+// a run is repeated: pointers are numbered as they come, nil is 0.
+func Number(p unsafe.Pointer) uint64 {
+	t := current
+	if t == nil || !t.run.tracing || p == nil {
+		return 0
+	}
+	return t.run.number(p)
+}
+
+func (r *Run) number(p unsafe.Pointer) uint64 {
+	n, ok := r.numbers[p]
+	if !ok {
+		n = uint64(len(r.numbers) + 1)
+		r.numbers[p] = n
+	}
+	return n
+}
+
+// Unseen calls f with hooks off: what it accesses is no part of the run.
+func Unseen(f func()) {
+	t := current
+	current = nil
+	f()
+	current = t
+}
+
 // LockMutex locks the mutex at word for the running thread, which does not run
 // before the mutex is free. It answers false outside of virtual threads.
 func LockMutex(word unsafe.Pointer) bool {
@@ -162,9 +189,20 @@ func (t *Thread) arrive(next access) {
 }
 
 // Begin says that an operation begins, and End that it has ended: switches
-// between its accesses are inside of it.
-func (t *Thread) Begin(op string) { t.op, t.inside = op, 0 }
-func (t *Thread) End()            { t.op = "" }
+// between its accesses are inside of it. A nil Thread, which stands for what is
+// not explored, takes both.
+func (t *Thread) Begin(op string) {
+	if t != nil {
+		t.op, t.inside = op, 0
+	}
+}
+
+// End ends the operation.
+func (t *Thread) End() {
+	if t != nil {
+		t.op = ""
+	}
+}
 
 // Pause is a point at which other threads may run, without an access.
 func Pause() { Before(Point, nil, 0, 0) }
@@ -175,7 +213,7 @@ func LetOthers() { Before(Yield, nil, 0, 0) }
 
 // Notef adds a line to the record of the run.
 func (t *Thread) Notef(format string, args ...any) {
-	if t.run.tracing {
+	if t != nil && t.run.tracing {
 		t.run.note(t, fmt.Sprintf(format, args...))
 	}
 }

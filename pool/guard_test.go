@@ -1,0 +1,341 @@
+package pool_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/pool"
+)
+
+// stamp is a value that tells when its slot was given to another.
+type stamp struct {
+	id   uint64
+	self *stamp // zeroed with it
+}
+
+// A guard holds the values that it has seen, whoever removes them and however
+// much is inserted and removed afterwards. It catches a grace period that ends
+// an epoch early, a Worker that turns its bag without a look at the cells, and
+// slots that go straight back to the freelist.
+func TestPinHoldsReuse(t *testing.T) {
+	removers := map[string]func(p *pool.Pool[stamp], w *pool.Worker[stamp], hs []pool.Handle[stamp]){
+		"Remove": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) {
+			each(hs, func(h pool.Handle[stamp]) { p.Remove(h) })
+		},
+		"Take": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) {
+			each(hs, func(h pool.Handle[stamp]) { p.Take(h) })
+		},
+		"RemoveBatch": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) { p.RemoveBatch(hs) },
+		"Clear":       func(p *pool.Pool[stamp], _ *pool.Worker[stamp], _ []pool.Handle[stamp]) { p.Clear() },
+		"Drain": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], _ []pool.Handle[stamp]) {
+			for range p.Drain() {
+			}
+		},
+		"DeleteFunc": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], _ []pool.Handle[stamp]) {
+			p.DeleteFunc(func(pool.Handle[stamp], *stamp) bool { return true })
+		},
+		"Worker.Remove": func(_ *pool.Pool[stamp], w *pool.Worker[stamp], hs []pool.Handle[stamp]) {
+			each(hs, func(h pool.Handle[stamp]) { w.Remove(h) })
+		},
+		"Worker.Take": func(_ *pool.Pool[stamp], w *pool.Worker[stamp], hs []pool.Handle[stamp]) {
+			each(hs, func(h pool.Handle[stamp]) { w.Take(h) })
+		},
+		"Worker.Close": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) {
+			w := p.Worker()
+			each(hs, func(h pool.Handle[stamp]) { w.Remove(h) })
+			w.Close()
+		},
+	}
+	for name, remove := range removers {
+		t.Run(name, func(t *testing.T) {
+			for _, reuse := range reuses {
+				for _, reset := range []func(*stamp){nil, func(v *stamp) { v.id = 0 }} {
+					p := tiny(t, &pool.Options[stamp]{Shards: 2, Reuse: reuse, Reset: reset})
+					w := p.Worker()
+					for n := range 70 {
+						hs := fill(t, p, n+1, func(i int) stamp { return stamp{id: uint64(i + 1)} })
+						g := p.Pin()
+						if n%2 == 0 {
+							g.Unpin()
+							g = w.Pin()
+						}
+						vs := g.GetBatch(hs, nil)
+						for i, v := range vs {
+							require.Equal(t, uint64(i+1), v.id)
+							v.self = v
+						}
+						remove(p, w, hs)
+						require.Zero(t, p.Len())
+						churn(t, p, w, 200)
+						for i, v := range vs {
+							require.Equalf(t, stamp{uint64(i + 1), v}, *v, "%v of %v, %d removed", reuse, hs[i], n+1)
+							_, ok := g.Get(hs[i])
+							require.False(t, ok)
+						}
+						g.Unpin()
+					}
+					w.Close()
+					requireReclaimed(t, p)
+				}
+			}
+		})
+	}
+}
+
+// churn inserts and removes n values each by pool and Worker.
+func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
+	t.Helper()
+	for range n {
+		h, err := p.Insert(stamp{id: 1 << 60})
+		require.NoError(t, err)
+		k, err := w.Insert(stamp{id: 1 << 61})
+		require.NoError(t, err)
+		if !w.Remove(h) || !p.Remove(k) {
+			t.Fatalf("lost %v or %v", h, k)
+		}
+	}
+}
+
+// Readers stay pinned over many epochs while thousands are retired on other
+// goroutines. It catches an epoch that is compared as older when it is newer, and
+// a look at the word before the pin shows.
+func TestReadersHoldReuseUnderStorm(t *testing.T) {
+	for _, reuse := range reuses {
+		p := tiny(t, &pool.Options[stamp]{Shards: 2, Reuse: reuse, Capacity: 2000})
+		var cells [64]atomic.Uint64 // handles that writers have put up
+		var looks, kept, ids atomic.Uint64
+		var writers, readers sync.WaitGroup
+		var stop atomic.Bool
+		for k := range 2 {
+			writers.Add(1)
+			go func() {
+				defer writers.Done()
+				w := p.Worker()
+				defer w.Close()
+				for i := range long(60_000) {
+					id := ids.Inc()
+					var h pool.Handle[stamp]
+					var err error
+					if k == 0 {
+						h, err = w.Insert(stamp{id: id})
+					} else {
+						h, err = p.Insert(stamp{id: id})
+					}
+					if err != nil {
+						continue // readers stall it
+					}
+					old := pool.Handle[stamp](cells[i%len(cells)].Swap(uint64(h)))
+					if old != 0 {
+						if k == 0 && !p.Remove(old) || k == 1 && !w.Remove(old) {
+							t.Errorf("lost %v", old)
+						}
+					}
+				}
+			}()
+		}
+		for range 2 {
+			readers.Add(1)
+			go func() {
+				defer readers.Done()
+				for !stop.Load() {
+					g := p.Pin()
+					seen := map[*stamp]uint64{}
+					for i := range 300 {
+						h := pool.Handle[stamp](cells[i%len(cells)].Load())
+						if v, ok := g.Get(h); ok {
+							if id, was := seen[v]; was && id != v.id {
+								t.Errorf("value %d became %d under the guard", id, v.id)
+							}
+							seen[v] = v.id
+							looks.Inc()
+						}
+					}
+					for v, id := range seen {
+						if v.id != id {
+							t.Errorf("value %d became %d under the guard", id, v.id)
+						}
+						kept.Inc()
+					}
+					g.Unpin()
+				}
+			}()
+		}
+		writers.Wait()
+		stop.Store(true)
+		readers.Wait()
+		require.Greater(t, looks.Load(), uint64(100))
+		require.Greater(t, kept.Load(), uint64(10))
+		p.Clear()
+		st := requireReclaimed(t, p)
+		require.Equal(t, st.Allocated, st.Free)
+	}
+}
+
+// A guard sees what was inserted since it was pinned, also on pages that did not
+// exist then.
+func TestGuardSeesLaterPages(t *testing.T) {
+	p := tiny[int](t, nil)
+	g := p.Pin() // of a pool without a page
+	all := map[pool.Handle[int]]int{}
+	for i := range 500 {
+		h := mustInsert(t, p, i)
+		all[h] = i
+		v, ok := g.Get(h)
+		require.True(t, ok, "%v", h)
+		require.Equal(t, i, *v)
+		require.NotNil(t, g.GetBatch([]pool.Handle[int]{h}, nil)[0])
+	}
+	seen := 0
+	for h, v := range g.All() {
+		require.Equal(t, all[h], *v)
+		seen++
+	}
+	require.Equal(t, 500, seen)
+	for _, page := range g.Pages() {
+		for h, v := range page {
+			require.Equal(t, all[h], *v)
+			seen++
+		}
+	}
+	require.Equal(t, 1000, seen)
+	g.Unpin()
+}
+
+func TestUnpinOnAnotherGoroutine(t *testing.T) {
+	p := tiny[int](t, &pool.Options[int]{Capacity: 1})
+	for range 100 {
+		h := mustInsert(t, p, 1)
+		g := p.Pin()
+		require.True(t, p.Remove(h))
+		_, err := p.Insert(2)
+		require.ErrorIs(t, err, pool.ErrStalled)
+		require.Nil(t, apart(g.Unpin))
+		require.True(t, p.Remove(mustInsert(t, p, 2)))
+	}
+}
+
+func TestGuardMisusePanics(t *testing.T) {
+	p := pool.Must[int](nil)
+	h := mustInsert(t, p, 1)
+	uses := func(g *pool.Guard[int]) map[string]func() {
+		return map[string]func(){
+			"Get":      func() { g.Get(h) },
+			"GetBatch": func() { g.GetBatch(nil, nil) },
+			"All": func() {
+				for range g.All() {
+				}
+			},
+			"Pages": func() {
+				for range g.Pages() {
+				}
+			},
+		}
+	}
+	unpinned := p.Pin()
+	unpinned.Unpin()
+	for name, g := range map[string]*pool.Guard[int]{"zero": {}, "unpinned": &unpinned} {
+		for verb, use := range uses(g) {
+			t.Run(name+" "+verb, func(t *testing.T) { requirePanicText(t, use, "pool: ", "Guard", "not pinned") })
+		}
+		t.Run(name+" Unpin", func(t *testing.T) {
+			requirePanicText(t, g.Unpin, "pool: Unpin of a guard that is not pinned")
+		})
+	}
+	st := p.Stats()
+	require.Zero(t, st.Pinned)
+}
+
+// The second Unpin of two copies panics, and ends nobody else's pin: another
+// guard may have the cell by then.
+func TestCopysSecondUnpinPanics(t *testing.T) {
+	p := pool.Must[int](nil)
+	const n = 64
+	copies := make([]pool.Guard[int], n)
+	for i := range copies {
+		g := p.Pin()
+		copyGuard(&copies[i], &g)
+		g.Unpin()
+	}
+	others := make([]pool.Guard[int], n)
+	for i := range others {
+		others[i] = p.Pin()
+	}
+	for i := range copies {
+		requirePanicText(t, copies[i].Unpin, "pool: Unpin of a guard that is not pinned")
+	}
+	require.Equal(t, n, p.Stats().Pinned)
+	for i := range others {
+		others[i].Unpin()
+	}
+	require.Zero(t, p.Stats().Pinned)
+}
+
+// copyGuard copies in a way that vet does not see.
+func copyGuard[T any](to, from *T) { *to = *from }
+
+// There is no limit on guards.
+func TestManyGuards(t *testing.T) {
+	const n = 2000
+	p := tiny[stamp](t, &pool.Options[stamp]{Shards: 2})
+	h, err := p.Insert(stamp{id: 7})
+	require.NoError(t, err)
+	guards := make([]pool.Guard[stamp], n)
+	vs := make([]*stamp, n)
+	var wg sync.WaitGroup
+	for i := range guards {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			guards[i] = p.Pin()
+			vs[i], _ = guards[i].Get(h)
+		}()
+	}
+	wg.Wait()
+	require.Equal(t, n, p.Stats().Pinned)
+	require.True(t, p.Remove(h))
+	w := p.Worker()
+	defer w.Close()
+	for i := range guards {
+		if i%100 == 0 {
+			churn(t, p, w, 100)
+		}
+		require.NotNil(t, vs[i])
+		require.EqualValues(t, 7, vs[i].id)
+		guards[i].Unpin()
+	}
+	require.Zero(t, p.Stats().Pinned)
+	churn(t, p, w, 2000)
+	// A scan visits many cells now, and is paid for by more removals; still all
+	// of them come back.
+	assert.Less(t, p.Stats().Allocated, 3*2048*4)
+}
+
+// 500 readers pin on two processors: nobody spins for a cell.
+func TestPinNeverWaits(t *testing.T) {
+	p := tiny[int](t, &pool.Options[int]{Shards: 1})
+	h := mustInsert(t, p, 1)
+	within(t, func() {
+		var wg sync.WaitGroup
+		var gets atomic.Int64
+		for range 500 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for range long(200) {
+					g := p.Pin()
+					if _, ok := g.Get(h); ok {
+						gets.Inc()
+					}
+					g.Unpin()
+				}
+			}()
+		}
+		wg.Wait()
+		require.EqualValues(t, 500*long(200), gets.Load())
+	})
+	require.Zero(t, p.Stats().Pinned)
+}

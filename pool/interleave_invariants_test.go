@@ -1,0 +1,304 @@
+//go:build interleave
+
+package pool
+
+import (
+	"fmt"
+
+	"coatcheck/shard"
+)
+
+// Where a slot is. In transit, in the hands of an operation under way, it is
+// nowhere.
+const (
+	nowhere = iota
+	isLive
+	inFree
+	inLimbo
+	inSealed
+	inFresh
+	inReady
+	inBag
+	unallotted
+)
+
+var placeNames = [...]string{"nowhere", "live", "freelist", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "unallotted"}
+
+// put notes that slot i is at a place, and fails if it is at another as well.
+func (w *world) put(i uint32, place uint8) error {
+	if i >= w.p.space.Table.Pages().Limit {
+		return fmt.Errorf("slot %d in the %s has no memory", i, placeNames[place])
+	}
+	if was := w.place[i]; was != nowhere {
+		return fmt.Errorf("slot %d is in two places: %s and %s", i, placeNames[was], placeNames[place])
+	}
+	w.place[i] = place
+	return nil
+}
+
+// chain notes the slots of a list, of n slots or to its end if n < 0, and returns
+// how many there are.
+func (w *world) chain(i uint32, n int, place uint8) (int, error) {
+	k := 0
+	for ; k != n && (n >= 0 || i != shard.None); k++ {
+		if err := w.put(i, place); err != nil {
+			return k, err
+		}
+		word := w.p.space.Slot(i).Word.Load()
+		if shard.IsLive(word) {
+			return k, fmt.Errorf("slot %d in the %s is live", i, placeNames[place])
+		}
+		i = shard.Low(word)
+	}
+	return k, nil
+}
+
+// vacant fails unless slot i is ready for its next life.
+func (w *world) vacant(i uint32) error {
+	v := w.p.space.Slot(i).Value
+	if v.stamp != 0 || w.p.space.Reset == nil && v.keep != nil {
+		return fmt.Errorf("vacant slot %d is not cleaned: %+v", i, v)
+	}
+	return nil
+}
+
+// locate finds the place of every slot.
+func (w *world) locate() error {
+	t := w.p.space.Table.Pages()
+	if t.Limit > maxSlots {
+		return fmt.Errorf("the scenario touches %d slots", t.Limit)
+	}
+	clear(w.place[:t.Limit])
+	for i := range w.p.shards {
+		if err := w.locateIn(w.p.shards[i].Inspect()); err != nil {
+			return fmt.Errorf("shard %d: %w", i, err)
+		}
+	}
+	for _, k := range w.workers {
+		if err := w.locateKept(k); err != nil {
+			return fmt.Errorf("Worker: %w", err)
+		}
+	}
+	for i := t.Limit - uint32(w.p.space.Table.Unused()); i < t.Limit; i++ {
+		if err := w.put(i, unallotted); err != nil {
+			return err
+		}
+	}
+	for i := range t.Limit {
+		if w.place[i] == inFree || w.place[i] == inFresh || w.place[i] == inReady || w.place[i] == unallotted {
+			if err := w.vacant(i); err != nil {
+				return err
+			}
+		}
+		if shard.IsLive(shard.At[val](t, i).Word.Load()) {
+			if err := w.put(i, isLive); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *world) locateIn(c shard.Contents) error {
+	if top := shard.Low(c.Free); top != shard.None && shard.Generation(c.Free) != shard.Generation(w.p.space.Slot(top).Word.Load()) {
+		return fmt.Errorf("the freelist's head has generation %d, its top slot %d another (I5)", shard.Generation(c.Free), top)
+	}
+	if _, err := w.chain(shard.Low(c.Free), -1, inFree); err != nil {
+		return err
+	}
+	n, err := w.chain(shard.Low(c.Limbo), -1, inLimbo)
+	if err != nil {
+		return err
+	}
+	if uint32(n) != shard.Generation(c.Limbo) {
+		return fmt.Errorf("limbo says %d slots and has %d", shard.Generation(c.Limbo), n)
+	}
+	if c.Sealed > 0 && !w.p.space.FIFO {
+		_, err = w.chain(c.Top, int(c.Sealed), inSealed)
+	} else if c.Sealed > 0 {
+		if n, err = w.chain(c.Top, -1, inSealed); err == nil {
+			var m int
+			m, err = w.chain(c.Turned, -1, inSealed)
+			if err == nil && n+m != int(c.Sealed) {
+				err = fmt.Errorf("the sealed batch says %d slots and has %d", c.Sealed, n+m)
+			}
+		}
+	}
+	for i := shard.Generation(c.Fresh); i < shard.Low(c.Fresh) && err == nil; i++ {
+		err = w.put(i, inFresh)
+	}
+	return err
+}
+
+// locateKept finds what a Worker keeps.
+func (w *world) locateKept(k *keeper) error {
+	if k.closing || k.w.pool == nil {
+		return nil
+	}
+	for _, c := range k.w.ready {
+		if k.busy && (c.slot == nil || shard.Generation(c.slot.Word.Load())+1 != shard.Generation(c.h)) {
+			continue // the Worker is about to write this entry
+		}
+		if err := w.put(shard.Low(c.h), inReady); err != nil {
+			return err
+		}
+	}
+	for _, c := range k.w.bag {
+		if err := w.put(shard.Low(c.h), inBag); err != nil {
+			return err
+		}
+	}
+	for i := k.w.next; i < k.w.end; i++ {
+		if err := w.put(i, inReady); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check is what holds after every step.
+func (w *world) check() error {
+	if err := w.locate(); err != nil {
+		return err
+	}
+	t := w.p.space.Table.Pages()
+	for i := range t.Limit {
+		slot := shard.At[val](t, i)
+		word := slot.Word.Load()
+		g := shard.Generation(word)
+		if g < w.generation[i] {
+			return fmt.Errorf("the generation of slot %d went back from %d to %d (I2)", i, w.generation[i], g)
+		}
+		w.generation[i] = g
+		if own := shard.Low(word) == i; own != shard.IsLive(word) && (i > 0 || word != 0) {
+			return fmt.Errorf("the word of slot %d, %d:%d, links to itself, or lives with another index (I4)", i, g, shard.Low(word))
+		}
+		if !shard.IsLive(word) {
+			continue
+		}
+		e := w.find(Handle[val](word))
+		if e == nil {
+			return fmt.Errorf("%v is live and was never issued", Handle[val](word))
+		}
+		if e.removed {
+			return fmt.Errorf("%v is live and was removed", e.h)
+		}
+		if slot.Value.stamp != e.stamp {
+			return fmt.Errorf("the live value of %v is %d; want %d: its slot has two owners", e.h, slot.Value.stamp, e.stamp)
+		}
+	}
+	for _, e := range w.entries {
+		if !e.begun && w.p.space.Slot(e.h.Index()).Word.Load() != uint64(e.h) {
+			return fmt.Errorf("%v is lost, and nobody removed it", e.h)
+		}
+	}
+	for _, rd := range w.watched {
+		if rd.v != nil && rd.v.stamp != rd.stamp {
+			return fmt.Errorf("the slot of %v was reused or cleaned under a guard that has seen it", rd.h)
+		}
+	}
+	e, s := w.p.domain.Epoch(), w.p.domain.Safe()
+	if e < w.epoch || s < w.safe || s > e {
+		return fmt.Errorf("epoch %d → %d, frontier %d → %d: one went back, or the frontier passed the epoch", w.epoch, e, w.safe, s)
+	}
+	w.epoch, w.safe = e, s
+	return nil
+}
+
+// complete fails if a slot is lost: when nobody does anything, each has a place.
+func (w *world) complete() error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	t := w.p.space.Table.Pages()
+	exhausted, reserved := 0, 0
+	for i := range t.Limit {
+		if w.place[i] != nowhere {
+			continue
+		}
+		switch {
+		case shard.Generation(shard.At[val](t, i).Word.Load()) == shard.Spent:
+			exhausted++
+		case w.isReserved(i):
+			reserved++
+		default:
+			return fmt.Errorf("slot %d is lost", i)
+		}
+	}
+	if n := int(w.p.space.Exhausted.Load()); n != exhausted {
+		return fmt.Errorf("%d slots are exhausted, and counted are %d", exhausted, n)
+	}
+	if n := int(w.p.reserved.Load()); n != reserved {
+		return fmt.Errorf("%d slots are reserved, and counted are %d", reserved, n)
+	}
+	live := 0
+	for _, e := range w.entries {
+		if w.p.space.Slot(e.h.Index()).Word.Load() == uint64(e.h) {
+			live++
+		}
+	}
+	if len(w.entries)-live != w.gone {
+		return fmt.Errorf("%d values are gone, and %d removals succeeded", len(w.entries)-live, w.gone)
+	}
+	return nil
+}
+
+func (w *world) isReserved(i uint32) bool {
+	for _, r := range w.reserved {
+		if r.state.Load() == open && r.Handle().Index() == i {
+			return true
+		}
+	}
+	return false
+}
+
+// finally is what holds at the end of a run: nothing is lost, and when the
+// guards go, everything comes back.
+func (w *world) finally() error {
+	if err := w.complete(); err != nil {
+		return fmt.Errorf("at the end: %w", err)
+	}
+	a := &actor{w, nil, w.p, nil}
+	for len(w.watched) > 0 {
+		a.unpin(w.watched[0])
+	}
+	for _, k := range w.workers {
+		k.w.Close()
+	}
+	for _, r := range w.reserved {
+		if r.state.Load() == open {
+			a.cancel(r, (*Reservation[val]).Cancel)
+		}
+	}
+	if err := w.p.Synchronize(&patience{turns: 4}); err != nil {
+		return fmt.Errorf("nothing is pinned, and Synchronize does not end")
+	}
+	if n := w.p.pending(); n != 0 {
+		return fmt.Errorf("nothing is pinned, and after Synchronize %d slots are not reclaimed", n)
+	}
+	if err := w.complete(); err != nil {
+		return fmt.Errorf("when all is given back: %w", err)
+	}
+	if w.p.capacity > 0 && w.p.capacity <= 8 && !w.exhausting {
+		room := int(w.p.capacity) - w.p.Len()
+		w.roomy = false
+		for i := 0; ; i++ {
+			if a.insert() == 0 {
+				if i != room {
+					return fmt.Errorf("the pool takes %d values more; want %d", i, room)
+				}
+				break
+			}
+			if w.r.Failed() {
+				return nil
+			}
+		}
+		if err := w.complete(); err != nil {
+			return fmt.Errorf("when it is full: %w", err)
+		}
+	}
+	if w.finish != nil {
+		return w.finish()
+	}
+	return nil
+}

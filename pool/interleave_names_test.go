@@ -1,0 +1,152 @@
+//go:build interleave
+
+package pool
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unsafe"
+
+	"coatcheck/shard"
+)
+
+// names tells the words of a pool apart: by a number that is the same in every
+// run, and by a name for the record.
+type names struct {
+	p       *Pool[val]
+	threads []string
+	regions []region
+}
+
+// region is memory in one piece that holds words.
+type region struct {
+	base, size uintptr
+	id         uint64
+	name       string
+	element    reflect.Type // what it is an array of
+}
+
+func (ns *names) init(p *Pool[val]) {
+	ns.p = p
+	ns.find()
+}
+
+// find looks for the pool's memory, as far as there is any yet.
+func (ns *names) find() {
+	p := ns.p
+	ns.regions = ns.regions[:0]
+	add := func(base unsafe.Pointer, n int, element reflect.Type, id int, name string) {
+		ns.regions = append(ns.regions, region{uintptr(base), uintptr(n) * element.Size(), uint64(id) << 32, name, element})
+	}
+	t := p.space.Table.Pages()
+	for k := range t.Base {
+		n := min(t.Limit-uint32(k)<<t.Shift, t.Mask+1)
+		add(t.Base[k], int(n), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, "slot")
+	}
+	add(unsafe.Pointer(&p.shards[0]), len(p.shards), reflect.TypeFor[shard.Shard[val]](), 1, "shard")
+	// The cells are the epoch package's own affair: by reflection.
+	block := reflect.ValueOf(&p.domain).Elem().FieldByName("first")
+	for k := 0; ; k++ {
+		cells := block.FieldByName("cells")
+		add(cells.UnsafePointer(), cells.Len(), cells.Type().Elem(), 1<<8+k, fmt.Sprintf("cells%d", k))
+		next := block.FieldByName("next")
+		for next.Kind() == reflect.Struct {
+			next = next.Field(next.NumField() - 1)
+		}
+		if next.Pointer() == 0 {
+			break
+		}
+		block = reflect.NewAt(block.Type(), next.UnsafePointer()).Elem()
+		add(next.UnsafePointer(), 1, block.Type(), 1<<9+k, fmt.Sprintf("block%d", k+1))
+	}
+	add(unsafe.Pointer(p), 1, reflect.TypeFor[Pool[val]](), 2, "")
+}
+
+// region returns the one that holds a word, or nil.
+func (ns *names) region(word unsafe.Pointer) *region {
+	for range 2 {
+		for i := range ns.regions {
+			if r := &ns.regions[i]; uintptr(word)-r.base < r.size {
+				return r
+			}
+		}
+		ns.find()
+	}
+	return nil
+}
+
+func (ns *names) key(word unsafe.Pointer) uint64 {
+	if r := ns.region(word); r != nil {
+		return r.id | uint64(uintptr(word)-r.base)
+	}
+	return 0
+}
+
+func (ns *names) describe(word unsafe.Pointer) (string, func(uint64) string) {
+	r := ns.region(word)
+	if r == nil {
+		return "", nil
+	}
+	off := uintptr(word) - r.base
+	i := off / r.element.Size()
+	name := path(r.element, off%r.element.Size())
+	switch r.name {
+	case "slot":
+		i += uintptr(r.id>>32-1<<16) << ns.p.space.Table.Pages().Shift
+		return fmt.Sprintf("slot[%d].%s", i, name), pair
+	case "":
+		if strings.HasSuffix(name, "Current") {
+			return name, func(v uint64) string { return fmt.Sprint("table #", v) }
+		}
+		return name, nil
+	}
+	name = fmt.Sprintf("%s[%d].%s", r.name, i, name)
+	switch {
+	case strings.HasPrefix(r.name, "cells"):
+		return name, cell
+	case strings.HasSuffix(name, ".free") || strings.HasSuffix(name, ".limbo") || strings.HasSuffix(name, ".fresh"):
+		return name, pair
+	}
+	return name, nil
+}
+
+// pair writes a word of two halves; generations are written so that odd ones,
+// which are live, catch the eye.
+func pair(v uint64) string {
+	low := fmt.Sprint(shard.Low(v))
+	if shard.Low(v) == shard.None {
+		low = "None"
+	}
+	return fmt.Sprintf("%d:%s", shard.Generation(v), low)
+}
+
+// cell writes a pin cell's word.
+func cell(v uint64) string {
+	if v&1 == 0 {
+		return "idle"
+	}
+	return fmt.Sprintf("pinned at %d", v>>16)
+}
+
+// path returns the name of the field at an offset.
+func path(t reflect.Type, off uintptr) string {
+	switch {
+	case t.PkgPath() == "coatcheck/internal/atom":
+		return ""
+	case t.Kind() == reflect.Struct:
+		for i := t.NumField() - 1; i >= 0; i-- {
+			if f := t.Field(i); f.Offset <= off && off-f.Offset < f.Type.Size() {
+				rest := path(f.Type, off-f.Offset)
+				if rest == "" {
+					return f.Name
+				}
+				return f.Name + "." + rest
+			}
+		}
+	case t.Kind() == reflect.Array:
+		i := off / t.Elem().Size()
+		return fmt.Sprintf("%d %s", i, path(t.Elem(), off%t.Elem().Size()))
+	}
+	return ""
+}

@@ -1,0 +1,339 @@
+package pool_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// object has a buffer that is worth keeping.
+type object struct {
+	buf    []byte
+	resets int
+	note   string
+}
+
+func resetObject(v *object) { v.buf, v.note, v.resets = v.buf[:0], "", v.resets+1 }
+
+// Reset is called when the grace period is over, and not before; InsertFunc then
+// finds what it left.
+func TestResetComesAtReclaim(t *testing.T) {
+	for _, reuse := range reuses {
+		for _, worker := range []bool{false, true} {
+			calls := 0
+			p := tiny(t, &pool.Options[object]{Capacity: 1, Reuse: reuse, MinFree: map[pool.Reuse]int{pool.FIFO: 1}[reuse],
+				Reset: func(v *object) { calls++; resetObject(v) }})
+			remove := p.Remove
+			if worker {
+				w := p.Worker()
+				defer w.Close()
+				remove = w.Remove
+			}
+			for round := range 50 {
+				calls = 0
+				h, err := p.InsertFunc(func(_ pool.Handle[object], v *object) {
+					if v.resets > 0 {
+						require.Zero(t, len(v.buf))
+						require.NotZero(t, cap(v.buf), "the buffer was not kept")
+						require.Empty(t, v.note)
+					}
+					v.buf = append(v.buf, "hello"...)
+					v.note = "alive"
+				})
+				require.NoErrorf(t, err, "round %d", round)
+				g := p.Pin()
+				v, ok := g.Get(h)
+				require.True(t, ok)
+				require.True(t, remove(h))
+				_, err = p.Insert(object{})
+				require.ErrorIs(t, err, pool.ErrStalled)
+				require.Zero(t, calls, "Reset under a guard")
+				require.Equal(t, "alive", v.note)
+				g.Unpin()
+				require.NoError(t, p.Synchronize(context.Background()))
+				require.Equal(t, 1, calls)
+			}
+		}
+	}
+}
+
+// What was moved out is another's: its slot is zeroed, never Reset.
+func TestTakenValueIsNotReset(t *testing.T) {
+	for _, reuse := range reuses {
+		p := tiny(t, &pool.Options[object]{Shards: 1, Reuse: reuse, Reset: func(v *object) {
+			if v.note == "mine" {
+				t.Error("Reset saw a value that was taken")
+			}
+			resetObject(v)
+		}})
+		w := p.Worker()
+		defer w.Close()
+		for i := range 400 {
+			h := mustInsert(t, p, object{buf: []byte("x"), note: "mine"})
+			var v object
+			var ok bool
+			switch i % 3 {
+			case 0:
+				v, ok = p.Take(h)
+			case 1:
+				v, ok = w.Take(h)
+			case 2:
+				for k, drained := range p.Drain() {
+					v, ok = drained, k == h
+				}
+			}
+			require.True(t, ok)
+			require.Equal(t, "mine", v.note)
+			require.Equal(t, "x", string(v.buf))
+			// Beside, some that are removed and Reset, so that marks may mix up.
+			require.True(t, p.Remove(mustInsert(t, p, object{note: "theirs"})))
+		}
+		w.Flush()
+		requireReclaimed(t, p)
+		// Every slot is zero or Reset now.
+		fresh, reset := 0, 0
+		for range 16 {
+			_, err := p.InsertFunc(func(_ pool.Handle[object], v *object) {
+				require.Empty(t, v.note)
+				require.Empty(t, v.buf)
+				if v.resets == 0 {
+					fresh++
+					require.Nil(t, v.buf, "not zeroed")
+				} else {
+					reset++
+				}
+			})
+			require.NoError(t, err)
+		}
+		require.Positive(t, fresh+reset)
+	}
+}
+
+// A mark of Take must not outlive its incarnation.
+func TestTakeThenRemove(t *testing.T) {
+	calls := 0
+	p := tiny(t, &pool.Options[object]{Capacity: 1, Reset: func(v *object) { calls++; resetObject(v) }})
+	for range 20 {
+		_, ok := p.Take(mustInsert(t, p, object{note: "a"}))
+		require.True(t, ok)
+		require.NoError(t, p.Synchronize(context.Background()))
+		require.Zero(t, calls)
+		require.True(t, p.Remove(mustInsert(t, p, object{note: "b"})))
+		require.NoError(t, p.Synchronize(context.Background()))
+		require.Equal(t, 1, calls)
+		calls = 0
+	}
+}
+
+// Insert overwrites what Reset left.
+func TestInsertOverwritesWhatResetLeft(t *testing.T) {
+	p := tiny(t, &pool.Options[object]{Capacity: 1, Reset: resetObject})
+	require.True(t, p.Remove(mustInsert(t, p, object{buf: make([]byte, 9)})))
+	h := mustInsert(t, p, object{note: "new"})
+	assert.Equal(t, object{note: "new"}, p.MustGet(h))
+}
+
+// A Reset that panics or exits leaves its slot zeroed and free; the panic
+// reaches whoever reclaimed, and no slot is lost on any way.
+func TestResetMayPanicOrExit(t *testing.T) {
+	for _, reuse := range reuses {
+		for _, exit := range []bool{false, true} {
+			const capacity = 200
+			bad := 0
+			p := tiny(t, &pool.Options[object]{Capacity: capacity, Shards: 2, Reuse: reuse, Reset: func(v *object) {
+				if v.note != "bad" {
+					resetObject(v)
+					return
+				}
+				bad++
+				v.note = "half reset"
+				if exit {
+					runtime.Goexit()
+				}
+				panic(v)
+			}})
+			ways := []func(w *pool.Worker[object], hs []pool.Handle[object]){
+				func(_ *pool.Worker[object], hs []pool.Handle[object]) { p.RemoveBatch(hs) },
+				func(_ *pool.Worker[object], _ []pool.Handle[object]) { p.Clear() },
+				func(w *pool.Worker[object], hs []pool.Handle[object]) {
+					each(hs, func(h pool.Handle[object]) { apart(func() { w.Remove(h) }) })
+				},
+				func(_ *pool.Worker[object], hs []pool.Handle[object]) {
+					each(hs, func(h pool.Handle[object]) { apart(func() { p.Remove(h) }) })
+				},
+				func(_ *pool.Worker[object], _ []pool.Handle[object]) {
+					p.DeleteFunc(func(pool.Handle[object], *object) bool { return true })
+				},
+			}
+			for round := range 20 {
+				w := p.Worker()
+				hs := fill(t, p, capacity, func(i int) object {
+					return object{note: map[bool]string{true: "bad"}[(i+round)%7 == 0]}
+				})
+				for p.Len() > 0 {
+					v := apart(func() { ways[round%len(ways)](w, hs) })
+					if v != nil {
+						_, ok := v.(*object)
+						require.Truef(t, ok, "panic %v", v)
+					}
+				}
+				apart(w.Close)
+				apart(w.Close) // what the first one's panic left
+				for {
+					done := false
+					v := apart(func() {
+						require.NoError(t, p.Synchronize(context.Background()))
+						done = true
+					})
+					if done {
+						break
+					}
+					require.Equal(t, exit, v == nil)
+				}
+				st := requireReclaimed(t, p)
+				require.Equalf(t, st.Allocated, st.Free, "%v, round %d", reuse, round)
+			}
+			require.Greater(t, bad, 200)
+			n := 0
+			for ; n < capacity; n++ {
+				_, err := p.InsertFunc(func(_ pool.Handle[object], v *object) { require.Empty(t, v.note) })
+				require.NoError(t, err)
+			}
+		}
+	}
+}
+
+// Reset may use the pool, and the Worker that reclaims. No slot is lost.
+func TestResetMayUseThePool(t *testing.T) {
+	for _, reuse := range reuses {
+		for _, origin := range []uint32{1, lastGeneration - 4, lastGeneration} {
+			var p *pool.Pool[object]
+			var w *pool.Worker[object]
+			var hs []pool.Handle[object]
+			depth, nested, calls := 0, 0, 0
+			p = tiny(t, &pool.Options[object]{Shards: 1, Reuse: reuse, Origin: origin, Reset: func(v *object) {
+				resetObject(v)
+				// Each use leads to two more calls by and by.
+				if calls++; depth > 0 || calls%4 != 0 {
+					return
+				}
+				depth++
+				defer func() { depth-- }()
+				nested++
+				h, err := p.Insert(object{note: "from Reset"})
+				require.NoError(t, err)
+				k, err := w.Insert(object{note: "from Reset"})
+				require.NoError(t, err)
+				hs = append(hs, k)
+				require.True(t, p.Contains(h))
+				require.True(t, w.Remove(h))
+				if nested%3 == 0 {
+					w.Flush()
+				}
+				for range p.All() {
+					break
+				}
+			}})
+			w = p.Worker()
+			for range 2000 {
+				h, err := w.Insert(object{note: "a"})
+				require.NoError(t, err)
+				require.True(t, w.Remove(h))
+				h = mustInsert(t, p, object{note: "b"})
+				require.True(t, p.Remove(h))
+				if len(hs) > 20 {
+					gone := hs
+					hs = nil
+					require.Equal(t, len(gone), p.RemoveBatch(gone))
+				}
+			}
+			require.Greater(t, nested, 100)
+			p.RemoveBatch(hs)
+			depth = 1 // no more
+			w.Close()
+			st := requireReclaimed(t, p)
+			require.Equal(t, st.Allocated, st.Free+st.Live+st.Exhausted)
+			require.Zero(t, st.Live)
+		}
+	}
+}
+
+// A Reset that uses the very Worker that closes is misuse or works, but loses
+// no slot.
+func TestResetMayMeetAWorkerThatCloses(t *testing.T) {
+	var p *pool.Pool[object]
+	var w *pool.Worker[object]
+	used := 0
+	closing := false
+	p = tiny(t, &pool.Options[object]{Shards: 1, Reset: func(v *object) {
+		resetObject(v)
+		if closing && used == 0 {
+			used++
+			if h, err := w.Insert(object{}); err == nil {
+				w.Remove(h)
+			}
+		}
+	}})
+	for n := 1; n < 200 && used == 0; n++ {
+		w = p.Worker()
+		hs := fill(t, p, n, func(int) object { return object{} })
+		g := p.Pin()
+		each(hs, func(h pool.Handle[object]) { w.Remove(h) })
+		g.Unpin()
+		closing = true
+		recovered(w.Close)
+		recovered(w.Close)
+		closing = false
+	}
+	require.Positive(t, used, "no Reset came while closing")
+	st := requireReclaimed(t, p)
+	require.Equal(t, st.Allocated, st.Free)
+}
+
+// The garbage collector's goroutines must not run the user's Reset, which may
+// panic, exit or block: a Worker or Reservation that is dropped comes back
+// without it, and whoever reclaims later calls it.
+func TestResetRunsOnUsersGoroutines(t *testing.T) {
+	var foreign int
+	p := tiny(t, &pool.Options[object]{Shards: 1, Reset: func(v *object) {
+		resetObject(v)
+		pcs := make([]uintptr, 64)
+		frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
+		ours := false
+		for {
+			f, more := frames.Next()
+			ours = ours || f.Function == "coatcheck/pool_test.TestResetRunsOnUsersGoroutines" || f.Function == "coatcheck/pool_test.apart.func1"
+			if !more {
+				break
+			}
+		}
+		if !ours {
+			foreign++
+		}
+	}})
+	for range 10 {
+		before := p.Stats()
+		apart(func() {
+			w := p.Worker()
+			for range 60 {
+				h, _ := p.Insert(object{})
+				w.Remove(h)
+			}
+			for range 70 {
+				_, _ = p.Reserve()
+			}
+			for range 30 {
+				_, _ = w.Insert(object{})
+			}
+		})
+		eventually(t, func() bool { st := p.Stats(); return st.Reserved == 0 && st.Cached == 0 }, "dropped: %+v", before)
+		p.Clear()
+	}
+	requireReclaimed(t, p)
+	assert.Zero(t, foreign, "calls of Reset by the garbage collector's goroutines")
+}
