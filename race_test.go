@@ -2,18 +2,502 @@ package coatcheck_test
 
 import (
 	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
+	"coatcheck/internal/storm"
 	"coatcheck/pool"
 )
 
 // last is a pool's last generation.
 const last = 1<<32 - 3
+
+// TestStormOwnsOnce lets goroutines do everything that can be done to single
+// values. No slot is owned twice, none is lost, no stale handle is answered, and
+// no value changes under a guard.
+func TestStormOwnsOnce(t *testing.T) {
+	for _, set := range []storm.Setup{
+		{Name: "one slot", Options: storm.Options{Capacity: 1}, Hands: 4, Shown: 1},
+		{Name: "two slots", Options: storm.Options{Capacity: 2, Shards: 1}, Hands: 4, Procs: 8},
+		{Name: "tiny", Options: storm.Options{Capacity: 8, Shards: 1}, Hands: 8, Procs: 8},
+		{Name: "tiny shards", Options: storm.Options{Capacity: 7, Shards: 3}, Hands: 6},
+		{Name: "tiny FIFO", Options: storm.Options{Capacity: 4, Shards: 1, Reuse: pool.FIFO, MinFree: 2}, Hands: 6, Procs: 8},
+		{Name: "FIFO shards", Options: storm.Options{Capacity: 8, Shards: 3, Reuse: pool.FIFO, MinFree: 3}, Hands: 6},
+		{Name: "Workers", Options: storm.Options{Capacity: 1024, Shards: 2}, Hands: 4, Workers: 4, Shown: 256},
+		{Name: "mixed", Options: storm.Options{Capacity: 256, Shards: 1}, Hands: 6, Workers: 3, Shown: 64, Procs: 8},
+		{Name: "preallocated", Options: storm.Options{Capacity: 100, Preallocate: true}, Hands: 4, Workers: 2, Shown: 32},
+		{Name: "unlimited", Hands: 6, Workers: 3, Shown: 512},
+		{Name: "unlimited FIFO", Options: storm.Options{Reuse: pool.FIFO}, Hands: 6, Workers: 1, Shown: 512},
+	} {
+		t.Run(set.Name, func(t *testing.T) {
+			t.Run("plain", func(t *testing.T) { storm.Churn(t, set, storm.Plains) })
+			t.Run("linked", func(t *testing.T) { storm.Churn(t, set, storm.Linkeds) })
+		})
+	}
+}
+
+// TestStormHandsOver inserts on some goroutines and removes on others. Slots must
+// find their way back to the side that inserts: memory stays near what is live.
+func TestStormHandsOver(t *testing.T) {
+	const inFlight = 64
+	for _, set := range []storm.Setup{
+		{Name: "pool", Hands: 4},
+		{Name: "Workers", Hands: 4, Workers: 4},
+		{Name: "FIFO", Options: storm.Options{Reuse: pool.FIFO}, Hands: 4},
+	} {
+		t.Run(set.Name, func(t *testing.T) {
+			w := storm.Raise(t, set, storm.Linkeds, nil)
+			tickets := make(chan *storm.Ticket[storm.Linked], inFlight)
+			verbs := func(h *storm.Hand) (storm.Verbs[storm.Linked], func()) {
+				if h.ID <= set.Workers {
+					worker := w.Pool.Worker()
+					return worker, worker.Close
+				}
+				return w.Pool, func() {}
+			}
+			var inserting sync.WaitGroup
+			inserting.Add(2)
+			w.Go(2, func(h *storm.Hand) {
+				defer inserting.Done()
+				v, done := verbs(h)
+				defer done()
+				for a := w.Actor(h, v); h.Running(); {
+					if ticket := a.Insert(); ticket != nil {
+						tickets <- ticket
+					}
+				}
+			})
+			w.Go(2, func(h *storm.Hand) {
+				v, done := verbs(h)
+				defer done()
+				a := w.Actor(h, v)
+				defer a.Ended()
+				for ticket := range tickets {
+					a.Remove(ticket)
+				}
+			})
+			go func() {
+				inserting.Wait()
+				close(tickets)
+			}()
+			w.Run(storm.Least{storm.Removed: 20_000})
+			st := w.Pool.Stats()
+			assert.Less(t, st.Allocated, 8192, "slots for %d values in flight: %+v", inFlight, st)
+			w.Finish()
+		})
+	}
+}
+
+// TestStormSweeps runs Clear, Drain, DeleteFunc and the loops against everything
+// else. Every value is removed exactly once, by whomever.
+func TestStormSweeps(t *testing.T) {
+	for _, set := range []storm.Setup{
+		{Name: "LIFO", Options: storm.Options{Capacity: 300, Shards: 2}, Hands: 5, Workers: 2, Shown: 256},
+		{Name: "FIFO", Options: storm.Options{Capacity: 40, Shards: 2, Reuse: pool.FIFO, MinFree: 8}, Hands: 4, Shown: 32},
+		{Name: "unlimited", Hands: 4, Workers: 1, Shown: 2048},
+	} {
+		t.Run(set.Name, func(t *testing.T) {
+			storm.Loosely(t, set, storm.Linkeds, storm.Least{storm.Inserted: 2000, storm.Removed: 100, storm.Swept: 500}, sweep)
+		})
+	}
+}
+
+type (
+	linked       = storm.Linked
+	linkedHandle = pool.Handle[linked]
+)
+
+// sweep removes or visits everything by one of the verbs that do.
+func sweep(w *storm.World[linked], h *storm.Hand) {
+	whole := func(hd linkedHandle, v *linked) error {
+		if storm.Linkeds.Stamp(v) == 0 {
+			w.Failf("a sweep meets %+v under %v", *v, hd)
+		}
+		return nil
+	}
+	switch h.IntN(6) {
+	case 0:
+		h.Did(storm.Swept, w.Pool.Clear())
+	case 1, 2:
+		most := h.IntN(100)
+		for hd, v := range w.Pool.Drain() {
+			h.Did(storm.Swept, 1)
+			_ = whole(hd, &v)
+			if most--; most < 0 {
+				break
+			}
+		}
+	case 3:
+		h.Did(storm.Swept, w.Pool.DeleteFunc(func(hd linkedHandle, v *linked) bool {
+			return whole(hd, v) == nil && h.Chance(4)
+		}))
+	case 4:
+		for hd, v := range w.Pool.All() {
+			_ = whole(hd, v)
+		}
+	case 5:
+		if err := w.Pool.Each(context.Background(), 2, whole); err != nil {
+			w.Failf("Each: %v", err)
+		}
+	}
+}
+
+// TestStormLoopsMissNothing ranges over values that stay while others come and
+// go: every loop yields each of those that stay exactly once.
+func TestStormLoopsMissNothing(t *testing.T) {
+	const stay = 100
+	set := storm.Setup{Options: storm.Options{Shards: 2}, Hands: 4, Workers: 2, Shown: 512}
+	w := storm.Raise(t, set, storm.Plains, nil)
+	numbers := map[pool.Handle[storm.Plain]]int{}
+	for i := range stay {
+		h, err := w.Pool.Insert(storm.Plains.Make(1))
+		require.NoError(t, err)
+		numbers[h] = i
+	}
+	w.Crew(set, (*storm.Actor[storm.Plain]).Step)
+	w.Go(2, func(h *storm.Hand) {
+		for h.Running() {
+			var seen [stay]atomic.Uint32
+			count := func(hd pool.Handle[storm.Plain], _ *storm.Plain) error {
+				if i, ok := numbers[hd]; ok {
+					seen[i].Inc()
+				}
+				return nil
+			}
+			verb := "All"
+			if h.Chance(2) {
+				verb = "Each"
+				_ = w.Pool.Each(context.Background(), 3, count)
+			} else {
+				for hd, v := range w.Pool.All() {
+					_ = count(hd, v)
+				}
+			}
+			for i := range seen {
+				if n := seen[i].Load(); n != 1 {
+					w.Failf("%s yields a value that stays %d times", verb, n)
+				}
+			}
+			h.Did(storm.Swept, 1)
+		}
+	})
+	w.Run(storm.Least{storm.Inserted: 1000, storm.Swept: 5})
+	for h := range numbers {
+		require.True(t, w.Pool.Remove(h), "%v", h)
+	}
+}
+
+// kept is a value of an object pool: it keeps a buffer from one life to the next.
+type kept struct {
+	storm.Plain
+	owner *atomic.Bool // whether somebody took the value
+	buf   []byte
+}
+
+// TestStormResets storms an object pool. Reset sees every value that was removed
+// and none that was taken, and what it leaves is what constructors find.
+func TestStormResets(t *testing.T) {
+	for _, set := range []storm.Setup{
+		{Name: "pool", Options: storm.Options{Capacity: 16, Shards: 2}, Hands: 6},
+		{Name: "FIFO", Options: storm.Options{Capacity: 16, Shards: 2, Reuse: pool.FIFO, MinFree: 4}, Hands: 6},
+		{Name: "Workers", Options: storm.Options{Capacity: 512, Shards: 1}, Hands: 5, Workers: 4, Shown: 64},
+	} {
+		t.Run(set.Name, func(t *testing.T) {
+			var resets, reused atomic.Uint32
+			var w *storm.World[kept]
+			kind := storm.Kind[kept]{
+				Make: func(s uint64) kept {
+					return kept{storm.Plains.Make(s), atomic.NewBool(false), make([]byte, 1, 8)}
+				},
+				Stamp: func(v *kept) uint64 { return storm.Plains.Stamp(&v.Plain) },
+				Blank: func(v *kept) bool {
+					if cap(v.buf) > 0 {
+						reused.Inc()
+					}
+					return v.Plain == storm.Plain{} && v.owner == nil && len(v.buf) == 0
+				},
+			}
+			w = storm.Raise(t, set, kind, func(v *kept) {
+				if v.owner != nil && v.owner.Load() {
+					w.Failf("Reset sees %+v, which was taken", *v)
+				}
+				resets.Inc()
+				*v = kept{buf: v.buf[:0]}
+			})
+			w.Crew(set, func(a *storm.Actor[kept]) {
+				if !a.Chance(8) {
+					a.Step()
+				} else if ticket := a.Insert(); ticket != nil {
+					v := a.Take(ticket)
+					v.owner.Store(true) // it is ours, buffer and all
+				}
+			})
+			w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 2000})
+			w.Finish()
+			assert.NotZero(t, resets.Load())
+			assert.NotZero(t, reused.Load(), "no constructor found a buffer")
+		})
+	}
+}
+
+// TestStormResetPanics lets Reset panic, exit and use the pool. The panic comes
+// up in whoever reclaimed, and no slot is lost.
+func TestStormResetPanics(t *testing.T) {
+	const capacity = 12
+	errMeant := errors.New("meant")
+	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
+		t.Run(reuse.String(), func(t *testing.T) {
+			var calm atomic.Bool
+			var resets atomic.Uint32
+			var p *pool.Pool[kept]
+			p = pool.Must(&pool.Options[kept]{Capacity: capacity, Shards: 2, Reuse: reuse, Reset: func(v *kept) {
+				if n := resets.Inc(); !calm.Load() && n%7 == 0 {
+					if h, err := p.Insert(kept{}); err == nil {
+						p.Remove(h)
+					}
+					panic(errMeant)
+				}
+			}})
+			s := storm.New(t)
+			// try runs one operation, which may panic as Reset does.
+			try := func(f func()) {
+				defer func() {
+					if v := recover(); v != nil && v != errMeant {
+						panic(v)
+					}
+				}()
+				f()
+			}
+			s.Go(4, func(h *storm.Hand) {
+				for h.Running() {
+					var hs []pool.Handle[kept]
+					for range 1 + h.IntN(4) {
+						try(func() {
+							if hd, err := p.Insert(kept{}); err == nil {
+								hs = append(hs, hd)
+								h.Did(storm.Inserted, 1)
+							}
+						})
+					}
+					for _, hd := range hs {
+						removed := false
+						try(func() { removed = p.Remove(hd) })
+						if removed == p.Contains(hd) {
+							s.Failf("%v: removed %t, live %t", hd, removed, !removed)
+						}
+					}
+				}
+			})
+			s.Run(storm.Least{storm.Inserted: 2000})
+			calm.Store(true)
+			requireBrim(t, p, capacity)
+		})
+	}
+}
+
+// requireBrim requires that capacity values fit into p, which is empty, and not
+// one more.
+func requireBrim[T any](t *testing.T, p *pool.Pool[T], capacity int) {
+	t.Helper()
+	require.NoError(t, p.Synchronize(context.Background()))
+	st := p.Stats()
+	require.Equal(t, st.Allocated, st.Free+st.Live+st.Exhausted, "%+v", st)
+	var zero T
+	hs, err := p.InsertBatch(make([]T, capacity), nil)
+	require.NoError(t, err, "%d of %d fit: %+v", len(hs), capacity, p.Stats())
+	_, err = p.Insert(zero)
+	require.ErrorIs(t, err, pool.ErrFull)
+	require.NotErrorIs(t, err, pool.ErrStalled)
+	require.Equal(t, capacity, p.RemoveBatch(hs))
+}
+
+// TestStormUsesUpGenerations runs generations out. Each slot lives exactly as
+// often as it may, lives that constructors gave up included, and then the pool
+// says so.
+func TestStormUsesUpGenerations(t *testing.T) {
+	const lives = 40
+	for _, set := range []storm.Setup{
+		{Name: "LIFO", Options: storm.Options{Capacity: 64, Shards: 2}, Hands: 4},
+		{Name: "FIFO", Options: storm.Options{Capacity: 8, Shards: 1, Reuse: pool.FIFO, MinFree: 8}, Hands: 4},
+		{Name: "Workers", Options: storm.Options{Capacity: 256, Shards: 1}, Hands: 4, Workers: 4},
+	} {
+		t.Run(set.Name, func(t *testing.T) {
+			set.Origin = last - 2*(lives-1)
+			w := storm.Raise(t, set, storm.Linkeds, nil)
+			w.Crew(set, (*storm.Actor[linked]).Step)
+			// Slots that a dropped Worker or Reservation has are not used up yet.
+			w.Go(1, func(h *storm.Hand) {
+				for h.Running() {
+					runtime.GC()
+					time.Sleep(time.Millisecond)
+				}
+			})
+			w.Run(storm.Least{storm.Spent: 1})
+			used := w.Done(storm.Inserted) + w.Done(storm.Burned)
+			w.Finish()
+			slots := int64(set.Capacity + set.MinFree)
+			if set.Reuse == pool.LIFO && set.Workers == 0 {
+				require.Equal(t, slots*lives, used, "lives of %d slots; %+v", slots, w.Pool.Stats())
+			}
+			require.LessOrEqual(t, used, (slots+1)*lives, "one dummy has lives of its own")
+			require.GreaterOrEqual(t, used, slots*lives/2)
+			_, err := w.Pool.Insert(linked{})
+			require.ErrorIs(t, err, pool.ErrExhausted)
+		})
+	}
+}
+
+// TestStormRecoversFromStalls stalls everybody by a guard, again and again, which
+// another goroutine unpins. Each time everything goes on.
+func TestStormRecoversFromStalls(t *testing.T) {
+	for _, set := range []storm.Setup{
+		{Name: "LIFO", Options: storm.Options{Capacity: 16, Shards: 2}, Hands: 4},
+		{Name: "FIFO", Options: storm.Options{Capacity: 16, Shards: 1, Reuse: pool.FIFO, MinFree: 4}, Hands: 4},
+		{Name: "Workers", Options: storm.Options{Capacity: 256, Shards: 1}, Hands: 4, Workers: 3},
+		{Name: "MaxLimbo", Options: storm.Options{MaxLimbo: 200, Shards: 2}, Hands: 4, Workers: 1},
+	} {
+		t.Run(set.Name, func(t *testing.T) {
+			w := storm.Raise(t, set, storm.Plains, nil)
+			w.Crew(set, (*storm.Actor[storm.Plain]).Step)
+			guards := make(chan *pool.Guard[storm.Plain])
+			// more waits until so much more of a kind was done.
+			more := func(h *storm.Hand, kind storm.Work, n int64) {
+				want, end := w.Done(kind)+n, time.Now().Add(10*time.Second)
+				for w.Done(kind) < want && h.Running() {
+					if time.Now().After(end) {
+						w.Failf("nothing goes on after a stall: %+v", w.Pool.Stats())
+					}
+					time.Sleep(20 * time.Microsecond)
+				}
+			}
+			w.Go(1, func(h *storm.Hand) {
+				defer close(guards)
+				for h.Running() {
+					g := w.Pool.Pin()
+					more(h, storm.Stalled, 5)
+					guards <- &g
+					more(h, storm.Inserted, 500)
+				}
+			})
+			w.Go(1, func(h *storm.Hand) {
+				for g := range guards {
+					g.Unpin()
+					h.Did(storm.Lapsed, 1)
+				}
+			})
+			w.Run(storm.Least{storm.Inserted: 2000, storm.Stalled: 20, storm.Lapsed: 3})
+			w.Finish()
+		})
+	}
+}
+
+// TestStormUnderChange flips GOMAXPROCS and collects garbage all the time.
+func TestStormUnderChange(t *testing.T) {
+	old := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(old)
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	set := storm.Setup{Options: storm.Options{Capacity: 256, Shards: 2}, Hands: 6, Workers: 3, Shown: 64}
+	w := storm.Raise(t, set, storm.Linkeds, nil)
+	w.Crew(set, (*storm.Actor[linked]).Step)
+	w.Go(1, func(h *storm.Hand) {
+		for h.Running() {
+			runtime.GOMAXPROCS(1 + h.IntN(8))
+			runtime.GC()
+			time.Sleep(100 * time.Microsecond)
+		}
+	})
+	w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 2000})
+	w.Finish()
+}
+
+// TestStormOfManyGoroutines has 10,000 of them, some of which live for a few
+// steps only. No more than 7,000 live at once: the race detector allows 8,128.
+func TestStormOfManyGoroutines(t *testing.T) {
+	const standing, relays, legs = 4000, 1500, 3
+	set := storm.Setup{Options: storm.Options{Capacity: 2000}, Hands: standing, Shown: 512}
+	w := storm.Raise(t, set, storm.Plains, nil)
+	var goroutines atomic.Int32
+	w.Crew(set, func(a *storm.Actor[storm.Plain]) {
+		a.Step()
+		runtime.Gosched()
+	})
+	w.Go(relays, func(h *storm.Hand) {
+		a := w.Actor(h, w.Pool)
+		for range legs {
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				a.Step()
+				a.Step()
+				goroutines.Inc()
+			}()
+			<-ended
+		}
+		a.Ended()
+		goroutines.Inc()
+	})
+	w.Run(storm.Least{storm.Inserted: 5000, storm.Removed: 2000})
+	w.Finish()
+	assert.EqualValues(t, relays*(legs+1), goroutines.Load())
+}
+
+// TestStormFindsAnUntaggedFreelist is the control: a stack whose head is an index
+// without a tag hands a slot out twice, and the books show it.
+func TestStormFindsAnUntaggedFreelist(t *testing.T) {
+	const slots, none = 4, 0
+	var head atomic.Uint32 // 1 + index
+	next := make([]atomic.Uint32, slots+1)
+	push := func(i uint32) {
+		for {
+			top := head.Load()
+			next[i].Store(top)
+			if head.CompareAndSwap(top, i) {
+				return
+			}
+		}
+	}
+	for i := range uint32(slots) {
+		push(i + 1)
+	}
+	owners := storm.NewOwners(slots + 1)
+	s := storm.New(t)
+	var serial atomic.Uint32
+	s.Go(4, func(h *storm.Hand) {
+		for h.Running() {
+			top := head.Load()
+			if top == none {
+				runtime.Gosched()
+				continue
+			}
+			rest := next[top].Load()
+			if h.Chance(16) {
+				runtime.Gosched() // as if descheduled here
+			}
+			if !head.CompareAndSwap(top, rest) {
+				continue
+			}
+			word := uint64(serial.Inc())<<32 | uint64(top)
+			if err := owners.Claim(top, word); err != nil {
+				s.Failf("%w", err)
+			}
+			if h.Chance(4) {
+				runtime.Gosched()
+			}
+			owners.Release(top, word)
+			push(top)
+		}
+	})
+	err := s.Try(20*time.Second, nil)
+	require.ErrorContains(t, err, "owned twice", "the checker finds nothing: do not trust it")
+}
 
 // TestTakeInLastLifeKeepsTheValue takes values whose slots have no life after
 // this one, enough of them that slots are reclaimed on the way. It catches a

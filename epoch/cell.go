@@ -48,7 +48,13 @@ func (c *cell) claim(e uint64) (word uint64, ok bool) {
 		return 0, false
 	}
 	word = claimed(idle, e)
-	return word, c.word.CompareAndSwap(idle, word) // announces (P4)
+	return word, c.word.CompareAndSwap(idle, word) // publishes (P4)
+}
+
+// claimBrief tries to pin c, of which another idle word was expected, with word.
+func (c *cell) claimBrief(word uint64) bool {
+	idle := c.word.Load() // observes (P5) of the last pin
+	return !isActive(idle) && c.word.CompareAndSwap(idle, word)
 }
 
 // pinSlow finds a cell for a Pin whose first choice was taken: a few neighbours
@@ -71,7 +77,7 @@ func (d *Domain) pinSlow(at uint32, e uint64) Guard {
 		}
 		last = b
 	}
-	fresh := newBlock(2 * len(last.cells))
+	fresh := newBlock(2 * len(last.cells)) // at least doubles what there is
 	fresh.used.Store(1)
 	c := &fresh.cells[hint.Index(at, len(fresh.cells))]
 	word := claimed(0, e)

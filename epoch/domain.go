@@ -49,11 +49,13 @@ type Domain struct {
 	safe atom.Uint64
 	_    [120]byte
 
-	first block // the cells that every scan visits
+	// first are the cells of Pin, and brief those of PinBrief, which come next in
+	// the list. Every scan visits both.
+	first, brief block
 }
 
-// New returns a domain with cells for four guards a processor at once. More
-// guards find more cells: there is no limit.
+// New returns a domain with cells for four guards a processor at once, half of
+// them brief. More guards find more cells: there is no limit.
 func New() *Domain { return NewSize(0) }
 
 // NewSize is New with cells for at least n guards provided from the start, so
@@ -67,11 +69,14 @@ func NewSize(n int) *Domain {
 // Init is NewSize for a Domain that lies in another struct, which spares those
 // who pin it a load. It must come before any other use.
 func (d *Domain) Init(n int) {
-	base := firstCells()
-	d.first.cells = make([]cell, ceilPow2(base))
+	base := ceilPow2(firstCells())
+	cells := make([]cell, 2*base)
+	d.first.cells, d.brief.cells = cells[:base:base], cells[base:]
 	d.first.used.Store(1)
-	if n > len(d.first.cells) {
-		d.first.next.Store(newBlock(ceilPow2(max(n, 2*base))))
+	d.brief.used.Store(1)
+	d.first.next.Store(&d.brief)
+	if n > base {
+		d.brief.next.Store(newBlock(ceilPow2(n)))
 	}
 }
 
@@ -86,6 +91,28 @@ func (d *Domain) Pin() Guard {
 	if i := hint.Index(at, len(d.first.cells)); i < len(d.first.cells) {
 		c := &d.first.cells[i]
 		if word, ok := c.claim(e); ok {
+			return Guard{c, word}
+		}
+	}
+	return d.pinSlow(at, e)
+}
+
+// PinBrief is Pin for a pin that ends in the function that began it, with
+// [Guard.UnpinBrief], and of which nobody gets a copy: misuse is not noticed.
+//
+// A Pin cannot write before the Unpin before it in the same cell is through,
+// because the sequence that it finds there is part of what it writes. Brief cells
+// do without a sequence, so that the word of an idle one can be told in advance
+// from the epoch. That takes 2 ns of 15 off a look-up with a pin of its own.
+func (d *Domain) PinBrief() Guard {
+	e := d.epoch.Load()
+	at := hint.Goroutine()
+	if i := hint.Index(at, len(d.brief.cells)); i < len(d.brief.cells) {
+		c := &d.brief.cells[i]
+		word := claimed(0, e)
+		// The guess fails at the first pin of an epoch, and when another guard
+		// has the cell.
+		if c.word.CompareAndSwap(released(word), word) || c.claimBrief(word) { // publishes (P4)
 			return Guard{c, word}
 		}
 	}

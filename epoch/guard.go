@@ -32,5 +32,10 @@ func (g *Guard) Release() bool {
 	return c.word.CompareAndSwap(g.word, released(g.word))
 }
 
+// UnpinBrief ends a pin of PinBrief. It does not look whether there is one.
+func (g *Guard) UnpinBrief() {
+	g.cell.word.Store(released(g.word)) // publishes (P5); the cell is this guard's
+}
+
 // Pinned answers whether Unpin has yet to be called on this copy of the guard.
 func (g *Guard) Pinned() bool { return g.cell != nil }

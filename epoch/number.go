@@ -13,7 +13,7 @@ package epoch
 // all others, so that a second Unpin, or one through a copied Guard, finds
 // another word and is noticed rather than ending somebody else's pin. (It would
 // go unnoticed after exactly a multiple of 32,768 pins of one cell within one
-// epoch.)
+// epoch. A brief pin starts the sequence anew each time.)
 const (
 	activeBits   = 1
 	sequenceBits = 15

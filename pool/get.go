@@ -12,13 +12,13 @@ import (
 // It costs two locked instructions: for more than a few look-ups in a row, Pin
 // and use [Guard.Get].
 func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
-	g := p.domain.Pin()
+	g := p.domain.PinBrief()
 	if t := p.space.Table.Current.Load(); h.Index() < t.Limit {
 		if slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)
 			v, ok = slot.Value, true
 		}
 	}
-	g.Unpin()
+	g.UnpinBrief()
 	return v, ok
 }
 

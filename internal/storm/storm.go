@@ -1,0 +1,199 @@
+// Package storm lets many goroutines loose on a structure and judges what comes
+// of it. It is for tests alone.
+//
+// The race detector finds neither a slot that was handed out twice nor one that
+// was reused too early: every access is atomic, and the damage is in what the
+// words mean. So a storm keeps books of its own beside the structure: who owns
+// which slot ([Owners]), what was written into each value and who may still be
+// reading it ([World]), how much was done at all ([Work]).
+package storm
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/atomic"
+)
+
+var (
+	lengthFlag = flag.Duration("storm", 500*time.Millisecond, "how long each storm lasts; an eighth of it in -short")
+	seedFlag   = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
+)
+
+// Length returns how long a storm lasts.
+func Length() time.Duration {
+	if testing.Short() {
+		return *lengthFlag / 8
+	}
+	return *lengthFlag
+}
+
+// Work is a kind of work that storms count.
+type Work int
+
+// What is counted.
+const (
+	Inserted Work = iota
+	Removed       // by a verb that answered true
+	Swept         // by Clear, Drain or DeleteFunc
+	Read          // values looked at under a guard
+	Refused       // stale handles that were refused
+	Full          // insertions that found no slot
+	Stalled       // those of them that were told of a guard
+	Spent         // those that were told that generations are used up
+	Burned        // slots that were handed out and never went live
+	Lapsed        // guards that were unpinned on another goroutine
+	works
+)
+
+var workNames = [works]string{
+	"inserted", "removed", "swept", "read", "refused", "full", "stalled", "spent", "burned", "lapsed",
+}
+
+// Least is the least work that a storm must have done. It goes on past its
+// length until it has.
+type Least map[Work]int64
+
+// patience is how long a storm may go on past its length, and how long its
+// goroutines may take to end.
+const patience = 30 * time.Second
+
+// Storm is one run of many goroutines.
+type Storm struct {
+	t      testing.TB
+	seed   uint64
+	stop   atomic.Bool
+	failed atomic.Error // the first failure
+	hands  []*Hand
+	start  chan struct{}
+	wg     sync.WaitGroup
+}
+
+// New returns a storm that reports to t.
+func New(t testing.TB) *Storm {
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	return &Storm{t: t, seed: seed, start: make(chan struct{})}
+}
+
+// Hand is one goroutine of a storm.
+type Hand struct {
+	*rand.Rand
+	ID    int
+	storm *Storm
+	done  []atomic.Int64 // by Work; a slice, for its alignment on 32 bits
+}
+
+// Go provides n goroutines that run f once the storm begins. f returns when
+// Running answers false.
+func (s *Storm) Go(n int, f func(h *Hand)) {
+	for range n {
+		h := &Hand{ID: len(s.hands) + 1, storm: s, done: make([]atomic.Int64, works)}
+		h.Rand = rand.New(rand.NewPCG(s.seed, uint64(h.ID)))
+		s.hands = append(s.hands, h)
+		s.wg.Add(1)
+		go func() {
+			defer s.wg.Done()
+			defer func() {
+				if v := recover(); v != nil {
+					s.Failf("goroutine %d: panic: %v\n%s", h.ID, v, debug.Stack())
+				}
+			}()
+			<-s.start
+			f(h)
+		}()
+	}
+}
+
+// Running answers whether the storm goes on.
+func (h *Hand) Running() bool { return !h.storm.stop.Load() }
+
+// Did counts work.
+func (h *Hand) Did(w Work, n int) { h.done[w].Add(int64(n)) }
+
+// Chance answers true once in n times.
+func (h *Hand) Chance(n int) bool { return h.IntN(n) == 0 }
+
+// Failf ends the storm with an error. The first one is kept.
+func (s *Storm) Failf(format string, args ...any) {
+	s.failed.CompareAndSwap(nil, fmt.Errorf(format, args...))
+	s.stop.Store(true)
+}
+
+// Done returns how much work of a kind was done.
+func (s *Storm) Done(w Work) (n int64) {
+	for _, h := range s.hands {
+		n += h.done[w].Load()
+	}
+	return n
+}
+
+// Run lets the goroutines loose, and fails the test if they found an error, did
+// too little or did not end.
+func (s *Storm) Run(least Least) {
+	s.t.Helper()
+	s.Require(s.Try(Length(), least))
+}
+
+// Require fails the test with the storm's seed unless err is nil.
+func (s *Storm) Require(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatalf("%v\nrepeat with -stormseed %d; done: %s", err, s.seed, s.report())
+	}
+}
+
+// Try is Run that returns the error.
+func (s *Storm) Try(length time.Duration, least Least) error {
+	close(s.start)
+	begin := time.Now()
+	for !s.stop.Load() {
+		time.Sleep(length/64 + time.Microsecond)
+		switch short := s.short(least); {
+		case time.Since(begin) < length:
+		case short == "":
+			s.stop.Store(true)
+		case time.Since(begin) > length+patience:
+			s.Failf("too little was done: %s", short)
+		}
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.wg.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		buf := make([]byte, 1<<17)
+		return fmt.Errorf("storm: stuck (%v):\n%s", s.failed.Load(), buf[:runtime.Stack(buf, true)])
+	}
+	return s.failed.Load()
+}
+
+// short says which work is missing.
+func (s *Storm) short(least Least) string {
+	for w := range works {
+		if n := s.Done(w); n < least[w] {
+			return fmt.Sprintf("%d of %d %s", n, least[w], workNames[w])
+		}
+	}
+	return ""
+}
+
+func (s *Storm) report() (text string) {
+	for w := range works {
+		if n := s.Done(w); n > 0 {
+			text += fmt.Sprintf("%d %s ", n, workNames[w])
+		}
+	}
+	return text
+}

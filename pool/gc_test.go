@@ -1,0 +1,209 @@
+package pool_test
+
+import (
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// payload is large enough to be an object of its own.
+type payload struct{ data [64]byte }
+
+type holder struct {
+	p *payload
+	n int
+}
+
+// A reclaimed slot holds nothing back from the garbage collector, whichever way
+// its value went, also in its last life and in a Worker's reach. A clearing that
+// is left out anywhere keeps a value alive.
+func TestReclaimedValuesAreCollected(t *testing.T) {
+	const n = 100
+	type remover func(p *pool.Pool[holder], w *pool.Worker[holder], hs []pool.Handle[holder])
+	for name, remove := range map[string]remover{
+		"Remove": func(p *pool.Pool[holder], _ *pool.Worker[holder], hs []pool.Handle[holder]) {
+			each(hs, func(h pool.Handle[holder]) { p.Remove(h) })
+		},
+		"Take": func(p *pool.Pool[holder], _ *pool.Worker[holder], hs []pool.Handle[holder]) {
+			each(hs, func(h pool.Handle[holder]) { p.Take(h) })
+		},
+		"RemoveBatch": func(p *pool.Pool[holder], _ *pool.Worker[holder], hs []pool.Handle[holder]) { p.RemoveBatch(hs) },
+		"Clear":       func(p *pool.Pool[holder], _ *pool.Worker[holder], _ []pool.Handle[holder]) { p.Clear() },
+		"Drain": func(p *pool.Pool[holder], _ *pool.Worker[holder], _ []pool.Handle[holder]) {
+			for range p.Drain() {
+			}
+		},
+		"Worker.Remove": func(_ *pool.Pool[holder], w *pool.Worker[holder], hs []pool.Handle[holder]) {
+			each(hs, func(h pool.Handle[holder]) { w.Remove(h) })
+		},
+		"Worker.Take": func(_ *pool.Pool[holder], w *pool.Worker[holder], hs []pool.Handle[holder]) {
+			each(hs, func(h pool.Handle[holder]) { w.Take(h) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, reuse := range reuses {
+				for _, origin := range []uint32{1, lastGeneration} {
+					for _, reset := range []func(*holder){nil, func(v *holder) { v.p = nil }} {
+						p := tiny(t, &pool.Options[holder]{Shards: 2, Reuse: reuse, Origin: origin, Reset: reset})
+						w := p.Worker()
+						refs := make([]weak.Pointer[payload], n)
+						hs := make([]pool.Handle[holder], n)
+						apart(func() {
+							for i := range hs {
+								v := new(payload)
+								refs[i] = weak.Make(v)
+								hs[i], _ = w.Insert(holder{v, i})
+							}
+						})
+						runtime.GC()
+						for i := range refs {
+							require.NotNil(t, refs[i].Value(), "collected while it lives")
+						}
+						apart(func() { remove(p, w, hs) })
+						w.Close()
+						requireReclaimed(t, p)
+						eventually(t, func() bool {
+							for i := range refs {
+								if refs[i].Value() != nil {
+									return false
+								}
+							}
+							return true
+						}, "%v, Origin %d", reuse, origin)
+						runtime.KeepAlive(p)
+					}
+				}
+			}
+		})
+	}
+}
+
+// In an exhausted slot even what Reset would keep is let go.
+func TestExhaustedSlotKeepsNoBuffer(t *testing.T) {
+	p := tiny(t, &pool.Options[holder]{Capacity: 1, Origin: lastGeneration, Reset: func(*holder) {}})
+	var ref weak.Pointer[payload]
+	apart(func() {
+		v := new(payload)
+		ref = weak.Make(v)
+		h, _ := p.Insert(holder{p: v})
+		p.Remove(h)
+	})
+	require.Equal(t, 1, requireReclaimed(t, p).Exhausted)
+	eventually(t, func() bool { return ref.Value() == nil }, "an exhausted slot's buffer")
+	runtime.KeepAlive(p)
+}
+
+// What a Worker keeps and turns by itself is let go, too: after some more
+// operations only the bag, whose grace period is not over, may hold values.
+func TestWorkersTurnedSlotsHoldNothingBack(t *testing.T) {
+	p := tiny(t, &pool.Options[holder]{Shards: 1})
+	w := p.Worker()
+	refs := make([]weak.Pointer[payload], 0, 1000)
+	apart(func() {
+		for i := range 1000 {
+			v := new(payload)
+			refs = append(refs, weak.Make(v))
+			h, _ := w.Insert(holder{v, i})
+			w.Remove(h)
+		}
+	})
+	eventually(t, func() bool {
+		held := 0
+		for i := range refs {
+			if refs[i].Value() != nil {
+				held++
+			}
+		}
+		return held <= 64
+	}, "values of a Worker's slots")
+	w.Close()
+}
+
+// A guard keeps what it has seen from the garbage collector, by itself.
+func TestGuardKeepsRemovedValuesAlive(t *testing.T) {
+	p := tiny(t, &pool.Options[holder]{Shards: 1})
+	var ref weak.Pointer[payload]
+	h, _ := func() (pool.Handle[holder], error) {
+		v := new(payload)
+		ref = weak.Make(v)
+		return p.Insert(holder{p: v})
+	}()
+	g := p.Pin()
+	p.Remove(h)
+	for range 200 {
+		p.Remove(mustInsert(t, p, holder{}))
+	}
+	runtime.GC()
+	runtime.GC()
+	require.NotNil(t, ref.Value())
+	g.Unpin()
+}
+
+// A pool that nobody has is collected whole, open Workers and Reservations with
+// it.
+func TestDroppedPoolIsCollected(t *testing.T) {
+	var refs []weak.Pointer[payload]
+	apart(func() {
+		for _, reuse := range reuses {
+			p := pool.Must(&pool.Options[holder]{Reuse: reuse})
+			v := new(payload)
+			refs = append(refs, weak.Make(v))
+			_, _ = p.Insert(holder{p: v})
+			w := p.Worker()
+			h, _ := w.Insert(holder{})
+			w.Remove(h)
+			_, _ = p.Reserve()
+			for range p.All() {
+			}
+		}
+	})
+	eventually(t, func() bool { return refs[0].Value() == nil && refs[1].Value() == nil }, "the pool's values")
+}
+
+func TestZeroPoolPanics(t *testing.T) {
+	var p pool.Pool[int]
+	for verb, use := range map[string]func(){
+		"Insert":      func() { _, _ = p.Insert(1) },
+		"InsertFunc":  func() { _, _ = p.InsertFunc(func(pool.Handle[int], *int) {}) },
+		"InsertBatch": func() { _, _ = p.InsertBatch([]int{1}, nil) },
+		"Reserve":     func() { _, _ = p.Reserve() },
+		"Get":         func() { p.Get(1 << 32) },
+		"MustGet":     func() { p.MustGet(1 << 32) },
+		"View":        func() { p.View(1<<32, func(*int) {}) },
+		"Contains":    func() { p.Contains(1 << 32) },
+		"Remove":      func() { p.Remove(1 << 32) },
+		"Take":        func() { p.Take(1 << 32) },
+		"RemoveBatch": func() { p.RemoveBatch([]pool.Handle[int]{1 << 32}) },
+		"Pin":         func() { p.Pin() },
+		"Worker":      func() { p.Worker() },
+		"All": func() {
+			for range p.All() {
+			}
+		},
+		"Drain": func() {
+			for range p.Drain() {
+			}
+		},
+		"DeleteFunc":  func() { p.DeleteFunc(func(pool.Handle[int], *int) bool { return true }) },
+		"Clear":       func() { p.Clear() },
+		"Len":         func() { p.Len() },
+		"Cap":         func() { p.Cap() },
+		"Each":        func() { _ = p.Each(t.Context(), 1, func(pool.Handle[int], *int) error { return nil }) },
+		"Synchronize": func() { _ = p.Synchronize(t.Context()) },
+		"Stats":       func() { p.Stats() },
+		"Ptr.Live":    func() { p.Ptr(1 << 32).Live() },
+	} {
+		t.Run(verb, func(t *testing.T) { requirePanicText(t, use, "pool: use of a zero Pool", "New") })
+	}
+	var q pool.Ptr[int]
+	assert.False(t, q.Live())
+	assert.False(t, q.Remove())
+	assert.False(t, q.View(func(*int) {}))
+	_, ok := q.Get()
+	assert.False(t, ok)
+}

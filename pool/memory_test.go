@@ -1,0 +1,110 @@
+package pool_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+	"golang.org/x/sync/errgroup"
+
+	"coatcheck/pool"
+)
+
+// Memory stays near what is live plus a bounded reserve: for each shard two
+// batches and a range of slots that were never used, and what Workers may reach.
+func TestMemoryIsBounded(t *testing.T) {
+	const live, reserve = 100, 4 * 64
+	for _, reuse := range reuses {
+		for _, shards := range []int{1, 2, 8} {
+			t.Run(fmt.Sprintf("%v shards=%d", reuse, shards), func(t *testing.T) {
+				p := tiny(t, &pool.Options[int]{Shards: shards, Reuse: reuse})
+				queue := make(chan pool.Handle[int], live)
+				n := long(200_000)
+				var g errgroup.Group
+				var moved atomic.Int64
+				g.Go(func() error {
+					defer close(queue)
+					for i := range n {
+						h, err := p.Insert(i)
+						if err != nil {
+							return err
+						}
+						queue <- h
+					}
+					return nil
+				})
+				g.Go(func() error {
+					for h := range queue {
+						if !p.Remove(h) {
+							return fmt.Errorf("lost %v", h)
+						}
+						moved.Inc()
+					}
+					return nil
+				})
+				require.NoError(t, g.Wait())
+				require.EqualValues(t, n, moved.Load())
+				st := requireReclaimed(t, p)
+				require.LessOrEqualf(t, st.Allocated, live+2+pool.DefaultMinFree+shards*reserve, "%+v", st)
+			})
+		}
+	}
+}
+
+// Phases of growth and emptiness reuse the same slots.
+func TestMemoryDoesNotCreep(t *testing.T) {
+	for _, reuse := range reuses {
+		p := tiny(t, &pool.Options[int]{Shards: 2, Reuse: reuse})
+		const most = 3000
+		first := 0
+		for round := range 30 {
+			hs := fill(t, p, most, number)
+			w := p.Worker()
+			for i, h := range hs {
+				if i%2 == round%2 {
+					require.True(t, w.Remove(h))
+				} else {
+					require.True(t, p.Remove(h))
+				}
+			}
+			w.Close()
+			if round == 0 {
+				first = p.Stats().Allocated
+			}
+		}
+		require.LessOrEqual(t, p.Stats().Allocated, first+2*4*64)
+	}
+}
+
+// A slot costs its value plus 8 bytes, rounded up to 8, plus at most an eighth.
+func TestMemoryOfASlot(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector needs memory of its own")
+	}
+	testMemoryOfASlot[uint64](t, 16)
+	testMemoryOfASlot[[3]uint64](t, 32)
+	testMemoryOfASlot[[5]byte](t, 16)
+	testMemoryOfASlot[struct{}](t, 8)
+	testMemoryOfASlot[holder](t, 24)
+}
+
+func testMemoryOfASlot[T any](t *testing.T, bytes uint64) {
+	const n = 200_000
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	p := pool.Must[T](nil)
+	var v T
+	for range n {
+		if _, err := p.Insert(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	got := float64(after.HeapAlloc-before.HeapAlloc) / n
+	require.LessOrEqual(t, got, float64(bytes)*1.125, "bytes a slot of %T", v)
+	require.Equal(t, n, p.Len())
+}

@@ -1,0 +1,176 @@
+package pool_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/pool"
+)
+
+// done returns a context that is done.
+func done() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestSynchronizeWithNothingToWaitFor(t *testing.T) {
+	for _, reuse := range reuses {
+		p := tiny(t, &pool.Options[int]{Reuse: reuse})
+		require.NoError(t, p.Synchronize(done()), "empty")
+		fill(t, p, 5, number)
+		require.NoError(t, p.Synchronize(done()), "nothing removed")
+		g := p.Pin()
+		require.NoError(t, p.Synchronize(done()), "nothing removed, a guard")
+		g.Unpin()
+		p.Clear()
+		require.NoError(t, p.Synchronize(context.Background()))
+		require.NoError(t, p.Synchronize(done()), "all reclaimed")
+	}
+}
+
+// Synchronize reclaims everything, however much it is, in every shard.
+func TestSynchronizeReclaimsEverything(t *testing.T) {
+	for _, reuse := range reuses {
+		for _, n := range []int{1, 63, 64, 65, 1000, 5000} {
+			p := tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 4})
+			hs := fill(t, p, n, number)
+			g := p.Pin()
+			var wg sync.WaitGroup
+			for k := range 4 { // on several goroutines, hence shards
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					for i := k; i < n; i += 4 {
+						p.Remove(hs[i])
+					}
+				}()
+			}
+			wg.Wait()
+			require.Equal(t, n, p.Stats().Limbo)
+			g.Unpin()
+			require.NoError(t, p.Synchronize(context.Background()))
+			st := requireConserved(t, p)
+			require.Zero(t, st.Limbo)
+			require.Equal(t, st.Allocated, st.Free)
+		}
+	}
+}
+
+func TestSynchronizeWaitsForGuards(t *testing.T) {
+	for _, reuse := range reuses {
+		p := tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2})
+		hs := fill(t, p, 100, number)
+		g := p.Pin()
+		p.RemoveBatch(hs)
+
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+		require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded, "under a guard of one's own")
+		cancel()
+		require.ErrorIs(t, p.Synchronize(done()), context.Canceled)
+		require.Equal(t, 100, p.Stats().Limbo)
+
+		ended := make(chan error, 1)
+		go func() { ended <- p.Synchronize(context.Background()) }()
+		select {
+		case err := <-ended:
+			t.Fatalf("Synchronize under a guard answers %v", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+		g.Unpin()
+		select {
+		case err := <-ended:
+			require.NoError(t, err)
+		case <-time.After(20 * time.Second):
+			t.Fatal("Synchronize goes on after the guard has gone")
+		}
+		require.Zero(t, p.Stats().Limbo)
+	}
+}
+
+// A stream of guards that were pinned later does not hold it up for ever, since
+// each goes.
+func TestSynchronizeEndsUnderPins(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 2})
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for !stop.Load() {
+				g := p.Pin()
+				// A goroutine that is descheduled here may stall the others.
+				if h, err := p.Insert(1); err == nil && !p.Remove(h) {
+					t.Errorf("lost %v", h)
+				}
+				g.Unpin()
+				runtime.Gosched()
+			}
+		}()
+	}
+	for range 5 {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		require.NoError(t, p.Synchronize(ctx))
+		cancel()
+	}
+	stop.Store(true)
+	wg.Wait()
+	requireReclaimed(t, p)
+}
+
+// Synchronize ends when everybody else has stopped, too. It fails when a batch
+// is counted before it is taken, in a way that lets Synchronize wait for a batch
+// that never comes.
+func TestSynchronizeEndsBesideReclaimers(t *testing.T) {
+	for range long(6000) {
+		p := pool.Must(&pool.Options[int]{Shards: 1})
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Add(2)
+			go func() {
+				defer wg.Done()
+				for range 130 {
+					h, err := p.Insert(1)
+					if err != nil || !p.Remove(h) {
+						t.Error(err)
+					}
+				}
+			}()
+			go func() {
+				defer wg.Done()
+				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+				defer cancel()
+				for range 40 {
+					if err := p.Synchronize(ctx); err != nil {
+						t.Errorf("Synchronize: %v, with nothing in the way", err)
+						return
+					}
+				}
+			}()
+		}
+		wg.Wait()
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// What open Workers keep is not waited for.
+func TestSynchronizeLeavesWorkersAlone(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	w := p.Worker()
+	h, err := w.Insert(1)
+	require.NoError(t, err)
+	require.True(t, w.Remove(h))
+	require.NoError(t, p.Synchronize(context.Background()))
+	require.Positive(t, p.Stats().Cached)
+	w.Close()
+	requireReclaimed(t, p)
+}

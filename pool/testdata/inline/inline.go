@@ -1,0 +1,36 @@
+// Package inline instantiates a pool as a user's package does: without importing
+// sync/atomic. TestLookupsInline reads what the compiler says about it.
+package inline
+
+import "coatcheck/pool"
+
+type value struct{ a, b uint64 }
+
+func sum(p *pool.Pool[value], hs []pool.Handle[value]) (total uint64) {
+	g := p.Pin()
+	for _, h := range hs {
+		if v, ok := g.Get(h); ok {
+			total += v.a
+		}
+	}
+	g.Unpin()
+	return total
+}
+
+func count(p *pool.Pool[value], hs []pool.Handle[value]) (n int) {
+	for _, h := range hs {
+		if p.Contains(h) {
+			n++
+		}
+	}
+	return n
+}
+
+func all(p *pool.Pool[value]) (total uint64) {
+	for _, v := range p.All() {
+		total += v.a
+	}
+	return total
+}
+
+var _, _, _ = sum, count, all
