@@ -533,7 +533,7 @@ func TestFirstInsertsFindRoom(t *testing.T) {
 	const goroutines = 4
 	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
 		t.Run(reuse.String(), func(t *testing.T) {
-			for round, end := 0, time.Now().Add(300*time.Millisecond); round < 100 || time.Now().Before(end); round++ {
+			for round, end := 0, time.Now().Add(storm.Length()); round < 100 || time.Now().Before(end); round++ {
 				p := pool.Must(&pool.Options[uint64]{Capacity: 64, Shards: 1, Reuse: reuse})
 				var failed atomic.Error
 				var wg sync.WaitGroup

@@ -198,7 +198,7 @@ func TestZeroPoolPanics(t *testing.T) {
 		"Stats":       func() { p.Stats() },
 		"Ptr.Live":    func() { p.Ptr(1 << 32).Live() },
 	} {
-		t.Run(verb, func(t *testing.T) { requirePanicText(t, use, "pool: use of a zero Pool", "New") })
+		t.Run(verb, func(t *testing.T) { requirePanicText(t, use, "zero", "make one with New") })
 	}
 	var q pool.Ptr[int]
 	assert.False(t, q.Live())

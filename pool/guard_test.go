@@ -56,7 +56,7 @@ func TestPinHoldsReuse(t *testing.T) {
 				for _, reset := range []func(*stamp){nil, func(v *stamp) { v.id = 0 }} {
 					p := tiny(t, &pool.Options[stamp]{Shards: 2, Reuse: reuse, Reset: reset})
 					w := p.Worker()
-					for n := range 70 {
+					for n := 0; n < 70; n += 3 {
 						hs := fill(t, p, n+1, func(i int) stamp { return stamp{id: uint64(i + 1)} })
 						g := p.Pin()
 						if n%2 == 0 {

@@ -67,7 +67,7 @@ func TestUnmarshalRefusesMalformedText(t *testing.T) {
 		if assert.Errorf(t, err, "text %q gave %v", text, h) {
 			assert.Truef(t, strings.HasPrefix(err.Error(), "pool: "), "%v", err)
 		}
-		assert.EqualValues(t, 9<<32|9, h, "changed by %q", text)
+		assert.Equal(t, pool.Handle[int](9<<32|9), h, "changed by %q", text)
 	}
 	h := pool.Handle[int](9<<32 | 9)
 	require.Error(t, h.UnmarshalText(nil))

@@ -56,6 +56,9 @@ func (w *world) chain(i uint32, n int, place uint8) (int, error) {
 // vacant fails unless slot i is ready for its next life.
 func (w *world) vacant(i uint32) error {
 	v := w.p.space.Slot(i).Value
+	if !w.p.space.Zero && w.p.space.Reset == nil {
+		return nil // plain values may stay
+	}
 	if v.stamp != 0 || w.p.space.Reset == nil && v.keep != nil {
 		return fmt.Errorf("vacant slot %d is not cleaned: %+v", i, v)
 	}
@@ -72,6 +75,17 @@ func (w *world) locate() error {
 	for i := range w.p.shards {
 		if err := w.locateIn(w.p.shards[i].Inspect()); err != nil {
 			return fmt.Errorf("shard %d: %w", i, err)
+		}
+	}
+	if sp := &w.p.space; sp.FIFO {
+		free := -len(w.p.shards) // the dummies
+		for _, at := range w.place[:t.Limit] {
+			if at == inFree || at == inFresh {
+				free++
+			}
+		}
+		if free < int(sp.Reserve.Load()) {
+			return fmt.Errorf("%d slots are free; want a reserve of %d", free, sp.Reserve.Load())
 		}
 	}
 	for _, k := range w.workers {
@@ -270,7 +284,7 @@ func (w *world) finally() error {
 			a.cancel(r, (*Reservation[val]).Cancel)
 		}
 	}
-	if err := w.p.Synchronize(&patience{turns: 4}); err != nil {
+	if err := w.p.Synchronize(&patience{w, 0, 3}); err != nil {
 		return fmt.Errorf("nothing is pinned, and Synchronize does not end")
 	}
 	if n := w.p.pending(); n != 0 {

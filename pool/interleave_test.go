@@ -200,6 +200,53 @@ var scenarios = []scenario{
 			a.remove(h[4])
 		})
 	}},
+	{"two sealers", func(w *world) {
+		a := w.pool(Options[val]{Shards: 2})
+		h := a.insertN(6)
+		w.thread(0, func(a *actor) {
+			a.remove(h[0])
+			a.remove(h[1]) // seals
+		})
+		w.thread(1, func(a *actor) {
+			a.remove(h[2])
+			a.remove(h[3]) // seals
+			a.remove(h[4])
+			a.pin(h[5])
+			a.remove(h[5]) // seals
+		})
+	}},
+	{"values without pointers go round whole batches at a time", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 4})
+		w.p.space.Zero = false
+		h := a.insertN(4)
+		a.remove(h[0])
+		w.thread(0, func(a *actor) {
+			a.remove(h[1])
+			a.insert()
+		})
+		w.thread(0, func(a *actor) {
+			a.insert()
+			a.remove(h[2])
+		})
+		w.thread(0, func(a *actor) {
+			a.pin(h[1])
+			a.remove(h[3])
+		})
+	}},
+	{"values without pointers that run out of generations", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 3, Origin: shard.LastGeneration - 2})
+		w.p.space.Zero, w.exhausting = false, true
+		h := a.insertN(3)
+		a.removeBatch(h[:2]...)
+		w.thread(0, func(a *actor) {
+			a.remove(a.insert())
+			a.remove(a.insert())
+		})
+		w.thread(0, func(a *actor) {
+			a.remove(h[2])
+			a.insertFunc(true, nil)
+		})
+	}},
 	{"FIFO: enqueue and dequeue", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 3, Reuse: FIFO, MinFree: 1})
 		h := a.insertN(3)
@@ -258,7 +305,7 @@ var scenarios = []scenario{
 			for range 5 {
 				a.remove(a.insert())
 			}
-			if err := w.p.Synchronize(&patience{turns: 4}); err != nil {
+			if err := w.p.Synchronize(&patience{w, 0, 3}); err != nil {
 				return err
 			}
 			if _, err := w.p.Insert(val{}); !errors.Is(err, ErrExhausted) || len(w.entries) != 4 {
@@ -416,12 +463,7 @@ var scenarios = []scenario{
 		})
 	}},
 	{"Take where slots are Reset", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 4, Reset: func(v *val) {
-			if v.keep == nil || v.stamp == 0 {
-				w.r.Failf("Reset of a value that is another's: %+v", *v)
-			}
-			v.stamp = 0
-		}})
+		a := w.pool(Options[val]{Capacity: 4, Reset: w.reset})
 		h := a.insertN(3)
 		w.thread(0, func(a *actor) {
 			a.take(h[0])
@@ -440,13 +482,38 @@ var scenarios = []scenario{
 		a := w.pool(Options[val]{})
 		h := a.insertN(3)
 		a.remove(h[0])
-		for range 3 {
-			w.thread(0, func(a *actor) { a.unpin(a.pin(h[1])) })
+		for range 2 {
+			w.thread(0, func(a *actor) { a.read(h[1]) })
 		}
 		w.thread(0, func(a *actor) {
 			a.pin(h[1])
 			a.removeBatch(h[1], h[2])
 			a.synchronize(1)
+		})
+	}},
+	{"two guards append cells", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(4)
+		all := []*reader{a.pin(0), a.pin(0)} // no cell is left
+		w.thread(0, func(a *actor) { a.pin(h[0]) })
+		w.thread(0, func(a *actor) {
+			a.unpin(a.pin(0))
+			a.unpin(all[0])
+			a.unpin(all[1])
+			a.removeBatch(h...)
+		})
+	}},
+	{"guards in cells that were provided", func(w *world) {
+		a := w.pool(Options[val]{})
+		w.p.domain.Init(4)
+		w.names.find()
+		h := a.insertN(4)
+		all := []*reader{a.pin(0), a.pin(0)}
+		w.thread(0, func(a *actor) { a.pin(h[0]) })
+		w.thread(0, func(a *actor) {
+			a.unpin(all[0])
+			a.unpin(all[1])
+			a.removeBatch(h...)
 		})
 	}},
 	{"a handle is guessed before its time", func(w *world) {

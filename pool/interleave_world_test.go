@@ -3,10 +3,10 @@
 package pool
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"runtime"
+	"slices"
+	"time"
 
 	"coatcheck/internal/interleave"
 	"coatcheck/shard"
@@ -33,8 +33,10 @@ type world struct {
 	watched  []*reader
 	workers  []*keeper
 	reserved []*Reservation[val]
-	gone     int // removals that succeeded
-	clearing int // sweeping removals that are under way
+	taken    []uint64 // stamps that Take moved out
+	resets   []uint64 // stamps that Reset was shown
+	gone     int      // removals that succeeded
+	clearing int      // sweeping removals that are under way
 	refused  int
 
 	roomy      bool // there is a slot for each insertion, whatever the schedule
@@ -166,7 +168,7 @@ func (a *actor) flush() { a.giveBack("Flush", (*Worker[val]).Flush) }
 func (a *actor) close() { a.giveBack("Close", (*Worker[val]).Close) }
 
 // drop does what the garbage collector does to a Worker that nobody has.
-func (a *actor) drop() { a.giveBack("finalizer", (*Worker[val]).Close) }
+func (a *actor) drop() { a.giveBack("finalizer", (*Worker[val]).drop) }
 
 // find returns what is known of h, or nil.
 func (w *world) find(h Handle[val]) *entry {
@@ -183,21 +185,12 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 	switch {
 	case w.find(h) != nil:
 		w.r.Failf("handle %v was issued twice", h)
-	case contains(w.burned, h):
+	case slices.Contains(w.burned, h):
 		w.r.Failf("handle %v was given up, and issued again", h)
 	case h.Generation()%2 == 0:
 		w.r.Failf("handle %v has an even generation", h)
 	}
-	w.entries = append(w.entries, &entry{h: h, stamp: stamp, begun: w.clearing > 0 || contains(w.guessed, h)})
-}
-
-func contains(hs []Handle[val], h Handle[val]) bool {
-	for _, o := range hs {
-		if o == h {
-			return true
-		}
-	}
-	return false
+	w.entries = append(w.entries, &entry{h: h, stamp: stamp, begun: w.clearing > 0 || slices.Contains(w.guessed, h)})
 }
 
 // refuse judges an insertion's error.
@@ -367,10 +360,35 @@ func (a *actor) take(h Handle[val]) bool {
 	a.enter("Take")
 	v, ok := a.do.Take(h)
 	a.end(h, e, was, ok)
-	if e = a.find(h); ok && v.stamp != e.stamp {
+	if !ok {
+		return false
+	}
+	if e = a.find(h); v.stamp != e.stamp {
 		a.r.Failf("Take of %v gave value %d; want %d", h, v.stamp, e.stamp)
 	}
+	a.taken = append(a.taken, v.stamp)
+	a.notBoth()
 	return ok
+}
+
+// reset is an Options.Reset that keeps a part of the value, and complains about
+// values that are not the pool's any more.
+func (w *world) reset(v *val) {
+	if v.keep == nil || v.stamp == 0 {
+		w.r.Failf("Reset of what is no value: %+v", *v)
+	}
+	w.resets = append(w.resets, v.stamp)
+	w.notBoth()
+	v.stamp = 0
+}
+
+// notBoth fails if a value was Reset and taken.
+func (w *world) notBoth() {
+	for _, s := range w.taken {
+		if slices.Contains(w.resets, s) {
+			w.r.Failf("value %d was taken, and Reset all the same", s)
+		}
+	}
 }
 
 // sees judges an answer to a look at h that began when it was removed or not.
@@ -436,12 +454,7 @@ func (a *actor) unpin(rd *reader) {
 	a.enter("Unpin")
 	rd.g.Unpin()
 	a.leave()
-	for i, o := range a.watched {
-		if o == rd {
-			a.watched = append(a.watched[:i], a.watched[i+1:]...)
-			break
-		}
-	}
+	a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
 }
 
 // read is a pin, a look, and an unpin.
@@ -474,7 +487,7 @@ func (a *actor) all() {
 	for h, v := range a.p.All() {
 		e := a.find(h)
 		a.sees(h, e, false, true, v.stamp)
-		if contains(seen, h) {
+		if slices.Contains(seen, h) {
 			a.r.Failf("All yields %v twice", h)
 		}
 		seen = append(seen, h)
@@ -485,7 +498,7 @@ func (a *actor) all() {
 	}
 	a.leave()
 	for _, e := range a.entries[:n] {
-		if !e.begun && !contains(seen, e.h) {
+		if !e.begun && !slices.Contains(seen, e.h) {
 			a.r.Failf("All misses %v", e.h)
 		}
 	}
@@ -542,7 +555,7 @@ func (a *actor) synchronize(turns int) {
 		}
 	}
 	a.enter("Synchronize")
-	err := a.p.Synchronize(&patience{Context: context.Background(), turns: turns})
+	err := a.p.Synchronize(&patience{a.world, turns, 3})
 	a.leave()
 	a.t.Notef("%v", err)
 	if err != nil {
@@ -566,19 +579,31 @@ func (w *world) reclaimed(hs []Handle[val]) {
 }
 
 // patience is a context that lets others go on each time it is asked, and ends
-// after a few.
+// after a few turns. When nobody is left who could be waited for, a few more must
+// do.
 type patience struct {
-	context.Context
+	w     *world
 	turns int
+	alone int
 }
 
-var errImpatient = fmt.Errorf("no patience left")
+var errImpatient = errors.New("no patience left")
 
 func (c *patience) Err() error {
-	if c.turns == 0 {
+	if interleave.Alone() && len(c.w.watched) == 0 {
+		if c.alone--; c.alone < 0 {
+			c.w.r.Failf("nothing is pinned, and Synchronize does not end")
+			return errImpatient
+		}
+		return nil
+	}
+	if c.turns--; c.turns < 0 {
 		return errImpatient
 	}
-	c.turns--
 	interleave.LetOthers()
 	return nil
 }
+
+func (c *patience) Done() <-chan struct{}       { return nil }
+func (c *patience) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (c *patience) Value(any) any               { return nil }

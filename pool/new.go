@@ -33,7 +33,7 @@ func (pl plan[T]) build() *Pool[T] {
 	sp.Domain, sp.First, sp.Reset = &p.domain, pl.Origin, pl.Reset
 	sp.FIFO = pl.Reuse == FIFO
 	sp.Zero = hasPointers(reflect.TypeFor[T]())
-	sp.Table.Init(pl.slots, pl.shift, pl.Reset != nil)
+	sp.Init(pl.slots, pl.shift)
 	if sp.FIFO {
 		p.usable -= uint64(pl.Shards) // the dummies
 		sp.Reserve.Store(int64(pl.MinFree))

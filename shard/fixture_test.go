@@ -39,7 +39,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	r.space.Zero = set.zero
 	r.space.Reset = set.reset
 	r.space.Reserve.Store(int64(set.reserve * max(set.shards, 1)))
-	r.space.Table.Init(uint64(set.slots), tinyShift, set.reset != nil)
+	r.space.Init(uint64(set.slots), tinyShift)
 	r.space.Table.Provide(uint64(set.slots))
 	for i := range max(set.shards, 1) {
 		s := new(shard.Shard[T])

@@ -57,6 +57,7 @@ func (s *Shard[T]) Pop(t *Pages) (*Slot[T], uint64) {
 		if s.free.CompareAndSwap(top, rest) {
 			return slot, top + generationStep
 		}
+		s.contend()
 	}
 }
 
@@ -88,6 +89,7 @@ func (s *Shard[T]) Insert(t *Pages, v T) uint64 {
 			slot.Word.Store(top + generationStep) // publishes (P1)
 			return top + generationStep
 		}
+		s.contend()
 	}
 }
 

@@ -75,6 +75,7 @@ func (s *Shard[T]) retire(slot *Slot[T], h, seen uint64) {
 		s.space.Spent.Add(1)
 	}
 	for !s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P7)
+		s.contend()
 		seen = s.limbo.Load()
 		slot.Word.Store(Vacated(h, Low(seen)))
 	}

@@ -31,10 +31,12 @@ type Shard[T any] struct {
 	//	writers  TakeCredit (−1, never below 0); Refill and Reclaim (+)
 	credit atom.Int64
 
+	misses atom.Uint32 // see contend
+
 	space *Space[T]
 	fifo  bool   // space.FIFO, at hand
 	at    uint32 // the shard's number in its pool
-	_     [128 - 5*8]byte
+	_     [128 - 6*8]byte
 
 	// limbo is the stack of removed slots: how many, and the index of the last.
 	//

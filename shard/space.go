@@ -17,6 +17,15 @@ type Space[T any] struct {
 	Zero  bool     // T holds pointers: a reclaimed slot must not hold them back
 	Reset func(*T) // object-pool mode: called in place of zeroing
 
+	// Deal multiplies the hints that choose a goroutine's shard; odd. Two
+	// goroutines that meet at one shard for life are dealt anew.
+	//
+	//	writers  contend, when it has been called patience times for a shard;
+	//	         patience doubles each time, so that dealing dies out where there
+	//	         are more goroutines than shards
+	Deal     atom.Uint32
+	patience atom.Uint32
+
 	// Spent counts slots that have left their last generation, Exhausted those
 	// of them that are retired: reclaimed and in no list.
 	Spent     atom.Int64
@@ -40,6 +49,30 @@ func (sp *Space[T]) wear() bool {
 		if sp.Reserve.CompareAndSwap(left, left-1) {
 			return true
 		}
+	}
+}
+
+// firstPatience is how many failed compare-and-swaps a shard bears at first.
+const firstPatience = 64
+
+// Init prepares the space after its fields have been set.
+func (sp *Space[T]) Init(max uint64, shift uint32) {
+	sp.Table.Init(max, shift, sp.Reset != nil)
+	sp.Deal.Store(1)
+	sp.patience.Store(firstPatience)
+}
+
+// contend notes that a goroutine met another at shard s: its compare-and-swap
+// failed.
+func (s *Shard[T]) contend() {
+	sp := s.space
+	patience := sp.patience.Load()
+	if s.misses.Add(1) < patience || patience > 1<<30 {
+		return
+	}
+	s.misses.Store(0)
+	if sp.patience.CompareAndSwap(patience, 2*patience) {
+		sp.Deal.Store(sp.Deal.Load()*0x915F77F5 | 1) // Steele and Vigna's multiplier
 	}
 }
 

@@ -13,7 +13,7 @@ package atom
 // InlineUint32 has every method of Uint32 inlined in it.
 func InlineUint32(w *Uint32) bool {
 	w.Store(w.Load())
-	w.Or(1)
+	w.Add(w.Or(1))
 	w.And(1)
 	return w.CompareAndSwap(0, 1)
 }

@@ -137,6 +137,19 @@ func Hint() (uint32, bool) {
 	return 0, false
 }
 
+// Alone answers whether every other thread of the run has ended: nobody is left to
+// wait for. It is true outside of virtual threads.
+func Alone() bool {
+	if t := current; t != nil {
+		for _, o := range t.run.threads {
+			if o != t && !o.done {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Thread is one virtual thread of a run.
 type Thread struct {
 	run  *Run

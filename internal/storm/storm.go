@@ -27,12 +27,7 @@ var (
 )
 
 // Length returns how long a storm lasts.
-func Length() time.Duration {
-	if testing.Short() {
-		return *lengthFlag / 8
-	}
-	return *lengthFlag
-}
+func Length() time.Duration { return shorter(*lengthFlag) }
 
 // Work is a kind of work that storms count.
 type Work int
@@ -56,9 +51,17 @@ var workNames = [works]string{
 	"inserted", "removed", "swept", "read", "refused", "full", "stalled", "spent", "burned", "lapsed",
 }
 
-// Least is the least work that a storm must have done. It goes on past its
-// length until it has.
+// Least is the least work that a storm must have done, an eighth of it in
+// -short. It goes on past its length until it has.
 type Least map[Work]int64
+
+// shorter returns n, or what -short makes of it.
+func shorter[N ~int64](n N) N {
+	if testing.Short() {
+		return (n + 7) / 8
+	}
+	return n
+}
 
 // patience is how long a storm may go on past its length, and how long its
 // goroutines may take to end.
@@ -182,8 +185,8 @@ func (s *Storm) Try(length time.Duration, least Least) error {
 // short says which work is missing.
 func (s *Storm) short(least Least) string {
 	for w := range works {
-		if n := s.Done(w); n < least[w] {
-			return fmt.Sprintf("%d of %d %s", n, least[w], workNames[w])
+		if n := s.Done(w); n < shorter(least[w]) {
+			return fmt.Sprintf("%d of %d %s", n, shorter(least[w]), workNames[w])
 		}
 	}
 	return ""
