@@ -24,9 +24,9 @@ func (p *Pool[T]) InsertBatch(vs []T, dst []Handle[T]) ([]Handle[T], error) {
 // removed. It is a sequence of removals, each of which costs one locked
 // instruction; the slots wait for their grace period together.
 func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
+	t := p.pages()
 	b := p.remover()
 	defer b.flush()
-	t := p.pages()
 	for _, h := range hs {
 		if h.Index() < t.Limit {
 			b.remove(shard.At[T](t, h.Index()), uint64(h))

@@ -144,7 +144,7 @@ func TestFailingInitsOnManyGoroutines(t *testing.T) {
 					insert = w.InsertFunc
 				}
 				built := 0
-				for i := range long(10_000) {
+				for i := 0; built < long(4000); i++ {
 					recovered(func() {
 						h, err := insert(func(_ pool.Handle[stamp], v *stamp) {
 							v.self = v
@@ -159,7 +159,9 @@ func TestFailingInitsOnManyGoroutines(t *testing.T) {
 								panic("no")
 							}
 						})
-						if err == nil {
+						if err != nil {
+							runtime.Gosched() // somebody who is not running holds slots back
+						} else {
 							built++
 							if v, ok := p.Take(h); !ok || v.id != uint64(k)<<32|uint64(i) {
 								t.Errorf("%v: %v %v", h, v, ok)
@@ -167,12 +169,9 @@ func TestFailingInitsOnManyGoroutines(t *testing.T) {
 						}
 					})
 				}
-				if built < long(10_000)/10 {
-					t.Errorf("only %d were built", built)
-				}
 			}()
 		}
-		wg.Wait()
+		within(t, wg.Wait)
 	})
 }
 

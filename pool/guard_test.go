@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 
@@ -50,13 +51,17 @@ func TestPinHoldsReuse(t *testing.T) {
 			w.Close()
 		},
 	}
+	step := 3
+	if testing.Short() {
+		step = 9
+	}
 	for name, remove := range removers {
 		t.Run(name, func(t *testing.T) {
 			for _, reuse := range reuses {
 				for _, reset := range []func(*stamp){nil, func(v *stamp) { v.id = 0 }} {
 					p := tiny(t, &pool.Options[stamp]{Shards: 2, Reuse: reuse, Reset: reset})
 					w := p.Worker()
-					for n := 0; n < 70; n += 3 {
+					for n := 0; n < 70; n += step {
 						hs := fill(t, p, n+1, func(i int) stamp { return stamp{id: uint64(i + 1)} })
 						g := p.Pin()
 						if n%2 == 0 {
@@ -126,7 +131,8 @@ func TestReadersHoldReuseUnderStorm(t *testing.T) {
 						h, err = p.Insert(stamp{id: id})
 					}
 					if err != nil {
-						continue // readers stall it
+						runtime.Gosched() // readers stall it
+						continue
 					}
 					old := pool.Handle[stamp](cells[i%len(cells)].Swap(uint64(h)))
 					if old != 0 {
@@ -300,7 +306,7 @@ func TestManyGuards(t *testing.T) {
 	w := p.Worker()
 	defer w.Close()
 	for i := range guards {
-		if i%100 == 0 {
+		if i%200 == 0 {
 			churn(t, p, w, 100)
 		}
 		require.NotNil(t, vs[i])

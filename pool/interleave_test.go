@@ -171,15 +171,14 @@ var scenarios = []scenario{
 		a.remove(h[0])
 		w.thread(0, func(a *actor) {
 			a.remove(h[1]) // reclaims shard 0
-			a.insert()
-			a.insert()
+			a.insertN(2)
 		})
 		w.thread(1, func(a *actor) {
 			a.pin(h[2]) // for good
 			a.remove(h[2])
 			a.remove(h[3]) // reclaims shard 1
 		})
-		w.thread(1, func(a *actor) { a.insert() })
+		w.thread(1, func(a *actor) { a.get(h[3]) })
 	}},
 	{"two shards, each sealed", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 6, Shards: 2})

@@ -132,8 +132,8 @@ func TestSmallCapacityWorksWithEveryDefault(t *testing.T) {
 func TestManyShardsWork(t *testing.T) {
 	for _, reuse := range reuses {
 		p := pool.Must(&pool.Options[int]{Shards: 65_536, Reuse: reuse, MinFree: map[pool.Reuse]int{pool.FIFO: 3}[reuse]})
-		hs := fill(t, p, 300, number)
-		assert.Equal(t, 300, p.RemoveBatch(hs))
+		hs := fill(t, p, 30, number)
+		assert.Equal(t, 30, p.RemoveBatch(hs))
 		requireReclaimed(t, p)
 	}
 }

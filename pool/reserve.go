@@ -14,7 +14,8 @@ import (
 // It is used by one goroutine at a time, and settled by one Commit or Cancel.
 // One that is dropped is cancelled by the garbage collector, so keep it until
 // you settle it: the pointer that Value gave does not. The zero Reservation
-// panics. It must not be copied.
+// panics. It must not be copied, nor kept in a value of its own pool, where the
+// collector would never find it dropped.
 type Reservation[T any] struct {
 	_     noCopy
 	pool  *Pool[T]

@@ -240,7 +240,7 @@ func TestResetMayUseThePool(t *testing.T) {
 				}
 			}})
 			w = p.Worker()
-			for range 2000 {
+			for range 500 {
 				h, err := w.Insert(object{note: "a"})
 				require.NoError(t, err)
 				require.True(t, w.Remove(h))
@@ -252,7 +252,7 @@ func TestResetMayUseThePool(t *testing.T) {
 					require.Equal(t, len(gone), p.RemoveBatch(gone))
 				}
 			}
-			require.Greater(t, nested, 100)
+			require.Greater(t, nested, 50)
 			p.RemoveBatch(hs)
 			depth = 1 // no more
 			w.Close()

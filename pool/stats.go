@@ -69,21 +69,24 @@ func (p *Pool[T]) bytes() int64 {
 // keep. With nothing to wait for it returns nil, even if ctx is done.
 func (p *Pool[T]) Synchronize(ctx context.Context) error {
 	p.pages()
-	var few [64]uint64
-	goals := few[:0]
 	for i := range p.shards {
-		goals = append(goals, p.shards[i].Goal())
+		p.shards[i].Reclaim(&p.shards[i], false) // seals, so that all grace periods run at once
 	}
-	return epoch.Wait(ctx, func() bool {
-		done := true
-		for i := range p.shards {
-			s := &p.shards[i]
-			for more := s.Done() < goals[i]; more; {
+	// One shard after the other. Each goal is set late, and so covers what was
+	// removed before the call all the more.
+	for i := range p.shards {
+		s := &p.shards[i]
+		goal := s.Goal()
+		err := epoch.Wait(ctx, func() bool {
+			for more := s.Done() < goal; more; {
 				_, more = s.Reclaim(s, true)
-				more = more && s.Done() < goals[i]
+				more = more && s.Done() < goal
 			}
-			done = done && s.Done() >= goals[i]
+			return s.Done() >= goal
+		})
+		if err != nil {
+			return err
 		}
-		return done
-	})
+	}
+	return nil
 }

@@ -20,7 +20,9 @@ const workerReach = 128
 // if the Worker is dropped.
 //
 // It must not be used by two goroutines at once; it may be handed from one to
-// another, as any value may. The zero Worker panics. It must not be copied.
+// another, as any value may. The zero Worker panics. It must not be copied, nor
+// kept in a value of its own pool, where the collector would never find it
+// dropped.
 //
 // A locked instruction holds up every load after it, so what a fast path costs
 // beyond its one is the longest chain of loads that depend on each other. That

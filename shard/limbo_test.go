@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
+
+	"coatcheck/shard"
 )
 
 // budget is how long a storm of this package lasts.
@@ -56,4 +58,92 @@ func TestGoalIsReached(t *testing.T) {
 		require.Zero(t, s.Pending())
 		require.GreaterOrEqual(t, s.Done(), highest.Load(), "batch %d: nothing waits, and a goal was not reached", round)
 	}
+}
+
+// TestRemoveSucceedsOnce offers each verb a handle that another has removed.
+func TestRemoveSucceedsOnce(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 8})
+	s := r.shards[0]
+	for _, h := range r.fill(t, s, 3, number) {
+		slot := r.space.Slot(shard.Low(h))
+		require.False(t, s.Remove(slot, h+2<<32), "ahead of its time")
+		require.False(t, s.Remove(slot, h-1<<32), "even")
+		r.remove(t, s, h)
+		var c shard.Chain
+		_, taken := s.Take(slot, h)
+		require.False(t, taken)
+		require.False(t, s.Remove(slot, h))
+		require.False(t, s.Unlink(slot, h, &c))
+		require.Zero(t, c.Len())
+		r.requireNoSelfLink(t)
+	}
+}
+
+// TestChainsKeepTheirOrder retires chains of every length between two slots.
+func TestChainsKeepTheirOrder(t *testing.T) {
+	for n := range 6 {
+		r := newRig[uint64](t, setup[uint64]{slots: 8})
+		s := r.shards[0]
+		hs := r.fill(t, s, n+2, number)
+		r.remove(t, s, hs[0])
+		var c shard.Chain
+		for _, h := range hs[1 : n+1] {
+			require.True(t, s.Unlink(r.space.Slot(shard.Low(h)), h, &c))
+			r.requireNoSelfLink(t)
+		}
+		require.Equal(t, n, c.Len())
+		s.RetireChain(&c)
+		require.Zero(t, c.Len())
+		s.RetireChain(&c) // an empty one
+		r.remove(t, s, hs[n+1])
+		require.Equal(t, n+2, s.Pending())
+		r.requireNoSelfLink(t)
+		r.reclaim(t, s)
+		for i := n + 1; i >= 0; i-- {
+			_, h := s.Pop(r.space.Table.Pages())
+			require.Equal(t, text(shard.Reborn(hs[i])), text(h), "chain of %d", n)
+		}
+	}
+}
+
+// TestChainOfKnowsItsEnds makes a chain of slots that were linked by hand, as a
+// Worker does.
+func TestChainOfKnowsItsEnds(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4})
+	s := r.shards[0]
+	hs := r.fill(t, s, 4, number)
+	last := uint32(shard.None)
+	for _, h := range hs {
+		r.space.Slot(shard.Low(h)).Word.Store(shard.Vacated(h, last))
+		last = shard.Low(h)
+	}
+	c := shard.ChainOf(hs[0], hs[3], 4)
+	s.RetireChain(&c)
+	r.reclaim(t, s)
+	require.Equal(t, 4, s.Free())
+	_, n := s.PopRun(10)
+	require.Equal(t, 4, n)
+}
+
+// TestSealCountsBeforeItTakes: a goal is never below what a seal that is under
+// way will finish.
+func TestSealCountsBeforeItTakes(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4})
+	s := r.shards[0]
+	require.Equal(t, s.Done(), s.Goal(), "nothing waits")
+	hs := r.fill(t, s, 2, number)
+	g := r.space.Domain.Pin()
+	r.remove(t, s, hs[0])
+	goal := s.Goal()
+	require.Greater(t, goal, s.Done())
+	s.Reclaim(s, true) // seals the first
+	require.Equal(t, goal, s.Goal())
+	r.remove(t, s, hs[1])
+	require.Equal(t, goal+1, s.Goal(), "the second waits for the next seal")
+	g.Unpin()
+	s.Reclaim(s, true)
+	require.Equal(t, goal, s.Done())
+	s.Reclaim(s, true)
+	require.Equal(t, goal+1, s.Done())
+	require.Equal(t, s.Done(), s.Goal())
 }

@@ -12,11 +12,13 @@ import (
 func PCT(setup Setup, n, depth int, seed uint64) Result {
 	begin := time.Now()
 	var res Result
-	length := 1
+	// Change points are drawn among the steps of a run without preemptions and
+	// some more: what a seed means must not depend on the runs before it.
+	length := start(setup, &replay{}, false).steps * 5 / 4
 	for i := range n {
 		p := newPCT(seed+uint64(i), depth, length)
 		r := start(setup, p, false)
-		length = max(length, r.steps)
+		res.Steps = max(res.Steps, r.steps)
 		res.Runs++
 		res.AllRuns++
 		res.Switches += r.inside
@@ -25,7 +27,7 @@ func PCT(setup Setup, n, depth int, seed uint64) Result {
 			break
 		}
 	}
-	res.Steps, res.Took = length, time.Since(begin)
+	res.Took = time.Since(begin)
 	return res
 }
 
@@ -39,7 +41,7 @@ type pct struct {
 func newPCT(seed uint64, depth, length int) *pct {
 	p := &pct{rnd: rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))}
 	for range depth - 1 {
-		p.changes = append(p.changes, 1+p.rnd.IntN(length))
+		p.changes = append(p.changes, 1+p.rnd.IntN(max(length, 1)))
 	}
 	return p
 }

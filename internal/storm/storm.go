@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	lengthFlag = flag.Duration("storm", 500*time.Millisecond, "how long each storm lasts; an eighth of it in -short")
+	lengthFlag = flag.Duration("storm", 350*time.Millisecond, "how long each storm lasts; an eighth of it in -short")
 	seedFlag   = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
 )
 

@@ -1,0 +1,275 @@
+package epoch_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+)
+
+func TestPinHoldsTheFrontier(t *testing.T) {
+	d := epoch.New()
+	before := d.Retire()
+	g := d.Pin()
+	after := d.Retire()
+	require.Greater(t, after, before)
+	for range 10 {
+		d.Retire()
+		assert.True(t, d.Passed(before), "retired before the pin")
+		assert.False(t, d.Passed(after), "retired under the pin")
+		assert.LessOrEqual(t, d.Safe(), after)
+	}
+	last := d.Retire()
+	g.Unpin()
+	assert.LessOrEqual(t, d.Safe(), after, "nobody has looked yet")
+	assert.True(t, d.Passed(last))
+	assert.Greater(t, d.Safe(), last)
+}
+
+// TestTagOfThePinsOwnEpochIsHeld: a reader may have seen what was retired in the
+// very epoch in which it pinned.
+func TestTagOfThePinsOwnEpochIsHeld(t *testing.T) {
+	d := epoch.New()
+	g := d.Pin()
+	tag := d.Retire()
+	require.False(t, d.Passed(tag))
+	require.Equal(t, tag, d.Frontier(), "the frontier stops at the pin")
+	g.Unpin()
+	require.True(t, d.Passed(tag))
+}
+
+func TestTagsGrowAndTheEpochWithThem(t *testing.T) {
+	d := epoch.New()
+	for want := d.Epoch(); want < 100; want++ {
+		require.Equal(t, want, d.Retire())
+		require.Equal(t, want+1, d.Epoch())
+	}
+	require.False(t, d.Passed(d.Epoch()), "a tag that nobody was given")
+}
+
+// TestOldestGuardDecides unpins guards in another order than they were pinned.
+func TestOldestGuardDecides(t *testing.T) {
+	d := epoch.New()
+	var guards []epoch.Guard
+	var tags []uint64
+	for range 5 {
+		guards = append(guards, d.Pin())
+		tags = append(tags, d.Retire())
+	}
+	n, oldest := d.Pinned()
+	require.Equal(t, 5, n)
+	require.EqualValues(t, 5, oldest)
+	for _, i := range []int{4, 1, 3, 2} {
+		guards[i].Unpin()
+		for _, tag := range tags {
+			require.False(t, d.Passed(tag), "the first is pinned")
+		}
+	}
+	guards[0].Unpin()
+	for _, tag := range tags {
+		require.True(t, d.Passed(tag))
+	}
+	n, oldest = d.Pinned()
+	require.Zero(t, n)
+	require.Zero(t, oldest)
+}
+
+// TestStaleEpochIsConservative: a guard that pinned with an epoch of long ago
+// holds back more than it must, and an epoch that seems to lie ahead harms
+// nobody.
+func TestStaleEpochIsConservative(t *testing.T) {
+	d := epoch.New()
+	d.SetEpoch(1000)
+	old := d.Pin()
+	d.SetEpoch(5000)
+	tag := d.Retire()
+	young := d.Pin()
+	assert.EqualValues(t, 1000, d.Frontier())
+	assert.False(t, d.Passed(tag))
+	n, oldest := d.Pinned()
+	assert.Equal(t, 2, n)
+	assert.EqualValues(t, 4001, oldest)
+	old.Unpin()
+	assert.EqualValues(t, 5001, d.Frontier())
+	assert.True(t, d.Passed(tag))
+	young.Unpin()
+}
+
+func TestBriefPinHoldsTheFrontier(t *testing.T) {
+	d := epoch.New()
+	for range 100 { // some guesses fail, some do not
+		g := d.PinBrief()
+		tag := d.Retire()
+		require.False(t, d.Passed(tag))
+		n, _ := d.Pinned()
+		require.Equal(t, 1, n)
+		g.UnpinBrief()
+		require.True(t, d.Passed(tag))
+	}
+}
+
+// TestBriefPinsFindCells has more brief guards than there are brief cells.
+func TestBriefPinsFindCells(t *testing.T) {
+	const n = 500
+	d := epoch.New()
+	var brief, other []epoch.Guard
+	for range n {
+		brief = append(brief, d.PinBrief())
+		other = append(other, d.Pin())
+	}
+	tag := d.Retire()
+	pinned, _ := d.Pinned()
+	require.Equal(t, 2*n, pinned)
+	for i := range brief {
+		require.False(t, d.Passed(tag))
+		brief[i].UnpinBrief()
+		other[i].Unpin()
+	}
+	require.True(t, d.Passed(tag))
+}
+
+func TestUnpinOfWhatIsNotPinnedPanics(t *testing.T) {
+	const text = "epoch: Unpin of a guard that is not pinned (unpinned before, or through a copy?)"
+	d := epoch.New()
+	g := d.Pin()
+	theCopy := g
+	require.True(t, g.Pinned())
+	g.Unpin()
+	assert.False(t, g.Pinned())
+	assert.PanicsWithValue(t, text, g.Unpin, "a second time")
+	assert.PanicsWithValue(t, text, theCopy.Unpin, "through a copy")
+	assert.False(t, theCopy.Release(), "Release answers in place of a panic")
+	assert.PanicsWithValue(t, text, new(epoch.Guard).Unpin, "the zero Guard")
+	assert.False(t, new(epoch.Guard).Pinned())
+	n, _ := d.Pinned()
+	assert.Zero(t, n)
+}
+
+// TestCopyEndsNobodyElsesPin unpins through a copy when its cell has been pinned
+// again, in the same epoch and later.
+func TestCopyEndsNobodyElsesPin(t *testing.T) {
+	for _, advance := range []bool{false, true} {
+		d := epoch.New()
+		g := d.Pin()
+		theCopy := g
+		g.Unpin()
+		if advance {
+			d.Retire()
+		}
+		again := d.Pin() // the same goroutine, so the same cell
+		require.Panics(t, theCopy.Unpin)
+		n, _ := d.Pinned()
+		require.Equal(t, 1, n, "somebody else's pin ended")
+		again.Unpin()
+	}
+}
+
+func TestZeroDomainPanics(t *testing.T) {
+	const text = "epoch: Pin of a zero Domain (or Pool); make one with New"
+	assert.PanicsWithValue(t, text, func() { new(epoch.Domain).Pin() })
+	assert.PanicsWithValue(t, text, func() { new(epoch.Domain).PinBrief() })
+}
+
+func TestUnpinOnAnotherGoroutine(t *testing.T) {
+	d := epoch.New()
+	g := d.Pin()
+	tag := d.Retire()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		g.Unpin()
+	}()
+	<-done
+	assert.True(t, d.Passed(tag))
+}
+
+// TestEpochStopsAtItsLimit: there the clock stands still. What is retired then
+// is never reused, and nothing wraps.
+func TestEpochStopsAtItsLimit(t *testing.T) {
+	d := epoch.New()
+	d.SetEpoch(epoch.Limit - 2)
+	for _, want := range []uint64{epoch.Limit - 2, epoch.Limit - 1} {
+		g := d.Pin()
+		require.Equal(t, want, d.Retire())
+		require.False(t, d.Passed(want))
+		g.Unpin()
+		require.True(t, d.Passed(want))
+	}
+	for range 3 {
+		g := d.Pin()
+		require.EqualValues(t, epoch.Limit, d.Retire())
+		require.EqualValues(t, epoch.Limit, d.Epoch())
+		n, oldest := d.Pinned()
+		require.Equal(t, 1, n)
+		require.Zero(t, oldest)
+		g.Unpin()
+		require.False(t, d.Passed(epoch.Limit), "nothing is newer")
+		require.True(t, d.Passed(epoch.Limit-1))
+		require.EqualValues(t, epoch.Limit, d.Safe())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, d.Synchronize(ctx), context.DeadlineExceeded)
+}
+
+// TestCellsWord checks the arithmetic at its edges.
+func TestCellsWord(t *testing.T) {
+	for _, e := range []uint64{0, 1, 77, epoch.Limit - 1, epoch.Limit} {
+		idle, seen := uint64(0), map[uint64]bool{}
+		for range 1 << 15 {
+			w := epoch.Claimed(idle, e)
+			require.True(t, epoch.IsActive(w))
+			require.Equal(t, e, epoch.EpochOf(w))
+			require.False(t, seen[w], "pin %d has the word of an earlier one", len(seen))
+			seen[w] = true
+			idle = epoch.Released(w)
+			require.False(t, epoch.IsActive(idle))
+		}
+		w := epoch.Claimed(idle, e)
+		require.True(t, seen[w], "the sequence begins anew")
+		require.Equal(t, e, epoch.EpochOf(w), "and carries nothing into the epoch")
+	}
+}
+
+func TestBlocksGrowAndAreVisitedWhenUsed(t *testing.T) {
+	d := epoch.NewSize(1000)
+	cells, used := d.Blocks()
+	require.Len(t, cells, 3, "first, brief, and the rest")
+	assert.Equal(t, []bool{true, true, false}, used)
+	assert.GreaterOrEqual(t, cells[2], 1000)
+	assert.Equal(t, cells[0]+cells[1], d.Scanned(), "what was provided and never needed costs nothing")
+	bytes := d.Bytes()
+	var guards []epoch.Guard
+	for range 1000 {
+		guards = append(guards, d.Pin())
+	}
+	assert.Equal(t, bytes, d.Bytes(), "a cell for each was there")
+	_, used = d.Blocks()
+	assert.Equal(t, []bool{true, true, true}, used)
+	assert.Equal(t, cells[0]+cells[1]+cells[2], d.Scanned())
+	tag := d.Retire()
+	for i := range guards {
+		require.False(t, d.Passed(tag))
+		guards[i].Unpin()
+	}
+	require.True(t, d.Passed(tag))
+}
+
+func TestSizesOfBlocks(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 8, 9, 100} {
+		d := epoch.NewSize(n)
+		cells, _ := d.Blocks()
+		sum := 0
+		for _, c := range cells {
+			require.Zero(t, c&(c-1), "a power of two")
+			sum += c
+		}
+		require.GreaterOrEqual(t, sum, n)
+		g := d.Pin()
+		g.Unpin()
+	}
+}

@@ -1,0 +1,169 @@
+package epoch_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"go.uber.org/atomic"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/storm"
+)
+
+// node is what a structure of one node consists of. Its word says whose it is
+// now; a reader that meets another under a guard has met a node that was reused
+// too early.
+type node struct {
+	tag  uint64
+	life atomic.Uint32
+}
+
+// pinning are the two kinds of pin.
+type pinning struct {
+	pin   func(d *epoch.Domain) epoch.Guard
+	unpin func(g *epoch.Guard)
+}
+
+var pinnings = []pinning{
+	{(*epoch.Domain).Pin, (*epoch.Guard).Unpin},
+	{(*epoch.Domain).PinBrief, (*epoch.Guard).UnpinBrief},
+}
+
+// TestStormReusesNothingUnderAPin has readers look at nodes that writers unlink,
+// retire and reuse. Readers check that the frontier stays where they pinned, and
+// that no node changes under them. Domains have few cells, so that blocks are
+// appended meanwhile, or so many that a scan takes long and much happens during
+// it.
+func TestStormReusesNothingUnderAPin(t *testing.T) {
+	for name, size := range map[string]int{"few cells": 0, "many cells": 8192} {
+		t.Run(name, func(t *testing.T) {
+			old := runtime.GOMAXPROCS(8)
+			defer runtime.GOMAXPROCS(old)
+			d := epoch.NewSize(size)
+			guards := make([]epoch.Guard, size) // use them all, so that scans visit them
+			for i := range guards {
+				guards[i] = d.Pin()
+			}
+			for i := range guards {
+				guards[i].Unpin()
+			}
+			runStorm(t, d)
+		})
+	}
+}
+
+func runStorm(t *testing.T, d *epoch.Domain) {
+	const nodes = 4
+	var links [nodes]atomic.Pointer[node]
+	for i := range links {
+		links[i].Store(new(node))
+	}
+	s := storm.New(t)
+	s.Go(2, func(h *storm.Hand) {
+		var limbo []*node
+		for h.Running() {
+			n := new(node)
+			if len(limbo) > 0 && d.Passed(limbo[0].tag) {
+				n, limbo = limbo[0], limbo[1:]
+				n.life.Inc() // whoever still reads it sees this
+				h.Did(storm.Inserted, 1)
+			}
+			was := links[h.IntN(nodes)].Swap(n)
+			was.tag = d.Retire()
+			limbo = append(limbo, was)
+			h.Did(storm.Removed, 1)
+			if len(limbo) > 100 {
+				d.Frontier()
+				runtime.Gosched()
+			}
+		}
+	})
+	s.Go(4, func(h *storm.Hand) {
+		last := uint64(0)
+		for h.Running() {
+			kind := pinnings[h.IntN(2)]
+			g := kind.pin(d)
+			e := d.Epoch()
+			if e < last {
+				s.Failf("the epoch went back from %d to %d", last, e)
+			}
+			last = e
+			n := links[h.IntN(nodes)].Load()
+			life := n.life.Load()
+			for range 1 + h.IntN(8) {
+				if h.Chance(32) {
+					time.Sleep(time.Duration(h.IntN(500)) * time.Microsecond)
+				}
+				if safe := d.Safe(); safe > e {
+					s.Failf("under a pin of epoch %d or before the frontier rose to %d", e, safe)
+				}
+				if now := n.life.Load(); now != life {
+					s.Failf("a node was reused under a guard: life %d became %d", life, now)
+				}
+				h.Did(storm.Read, 1)
+			}
+			kind.unpin(&g)
+		}
+	})
+	s.Run(storm.Least{storm.Inserted: 100, storm.Removed: 100, storm.Read: 1000})
+}
+
+// TestStormAppendsBlocks pins thousands of guards at once: each has a cell of its
+// own, and all are seen.
+func TestStormAppendsBlocks(t *testing.T) {
+	const hands, each = 16, 200
+	d := epoch.New()
+	s := storm.New(t)
+	s.Go(hands, func(h *storm.Hand) {
+		for h.Running() {
+			guards := make([]epoch.Guard, 0, each)
+			for i := range each {
+				guards = append(guards, pinnings[i%2].pin(d))
+			}
+			tag := d.Retire()
+			if d.Passed(tag) {
+				s.Failf("a tag passed under %d guards", each)
+			}
+			for i := range guards {
+				if i == each/2 && d.Passed(tag) {
+					s.Failf("a tag passed under %d guards", each-i)
+				}
+				if i%2 == 0 {
+					guards[i].Unpin() // panics if two guards had one cell
+				} else {
+					guards[i].UnpinBrief()
+				}
+			}
+			h.Did(storm.Read, each)
+		}
+	})
+	s.Run(storm.Least{storm.Read: 10_000})
+	if n, _ := d.Pinned(); n != 0 {
+		t.Fatalf("%d guards are pinned that nobody has", n)
+	}
+	if tag := d.Retire(); !d.Passed(tag) {
+		t.Fatal("something holds the frontier")
+	}
+}
+
+// TestStormOfRetirers: tags that are given to one goroutine grow, and the epoch
+// never goes back, however many advance it.
+func TestStormOfRetirers(t *testing.T) {
+	d := epoch.New()
+	old := runtime.GOMAXPROCS(8)
+	defer runtime.GOMAXPROCS(old)
+	s := storm.New(t)
+	s.Go(6, func(h *storm.Hand) {
+		var last uint64
+		for h.Running() {
+			tag := d.Retire()
+			if e := d.Epoch(); tag < last || e <= tag {
+				s.Failf("after tag %d comes %d, and epoch %d", last, tag, e)
+			}
+			last = tag + 1
+			h.Did(storm.Removed, 1)
+		}
+	})
+	s.Run(storm.Least{storm.Removed: 10_000})
+}

@@ -1,0 +1,249 @@
+package interleave
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// word is a hooked word, as package atom has them under the tag.
+type word uint64
+
+func (w *word) load() uint64 {
+	Before(Load, unsafe.Pointer(w), 0, 0)
+	After(uint64(*w))
+	return uint64(*w)
+}
+
+func (w *word) store(v uint64) {
+	Before(Store, unsafe.Pointer(w), v, 0)
+	*w = word(v)
+}
+
+// counting starts n threads that each add 1 to a word by a load and a store, and
+// fails if one is lost.
+func counting(n int) Setup {
+	return func(r *Run) {
+		var w word
+		for range n {
+			r.Go("adder", 0, func(t *Thread) {
+				t.Begin("add")
+				w.store(w.load() + 1)
+				t.End()
+			})
+		}
+		r.Finally(func() error {
+			if int(w) != n {
+				r.Failf("%d additions of %d", w, n)
+			}
+			return nil
+		})
+	}
+}
+
+// lost reports to the run that it is part of.
+type lost struct{ r *Run }
+
+func (l lost) Errorf(format string, args ...any) { l.r.Failf(format, args...) }
+
+func TestSearchFindsALostUpdate(t *testing.T) {
+	assert.Nil(t, Search(counting(2), 0).Failure, "no preemption, no loss")
+	f := Search(counting(2), 1).Failure
+	require.NotNil(t, f)
+	assert.Equal(t, 1, f.Preemptions)
+	assert.Contains(t, f.Err.Error(), "1 additions of 2")
+	assert.Contains(t, f.Record, "Load", "the record shows the interleaving")
+
+	err, record := Replay(counting(2), f.Schedule)
+	assert.EqualError(t, err, f.Err.Error())
+	assert.Equal(t, f.Record, record)
+}
+
+func TestPCTFindsALostUpdate(t *testing.T) {
+	f := PCT(counting(3), 1000, 2, 1).Failure
+	require.NotNil(t, f)
+	again := PCT(counting(3), 1, 2, f.Seed)
+	require.NotNil(t, again.Failure, "its seed repeats it")
+}
+
+// TestSearchVisitsEverySchedule counts: two threads of n accesses to one word
+// each have C(2n, n) interleavings, and the bound leaves out none of them if it is
+// large enough.
+func TestSearchVisitsEverySchedule(t *testing.T) {
+	seen := make(map[string]bool)
+	setup := func(n int) Setup {
+		return func(r *Run) {
+			var w word
+			var order strings.Builder
+			for _, name := range []string{"a", "b"} {
+				r.Go(name, 0, func(t *Thread) {
+					for range n {
+						w.store(1)
+						order.WriteString(name)
+					}
+				})
+			}
+			r.Finally(func() error { seen[order.String()] = true; return nil })
+		}
+	}
+	res := Search(setup(3), 10)
+	assert.Nil(t, res.Failure)
+	assert.Len(t, seen, 20)
+	clear(seen)
+	Search(setup(3), 0)
+	assert.Len(t, seen, 2)
+	clear(seen)
+	Search(setup(3), 1)
+	assert.Len(t, seen, 2+2*2, "with one preemption a thread stops after its first or second access")
+}
+
+// TestSearchLeavesOutOnlyWhatCommutes: what the words' keys save must not hide
+// the failure.
+func TestSearchLeavesOutOnlyWhatCommutes(t *testing.T) {
+	setup := func(keys, right bool) Setup {
+		return func(r *Run) {
+			var shared word
+			own := make([]word, 2)
+			for i := range own {
+				r.Go("t", 0, func(*Thread) {
+					for range 5 {
+						own[i].store(own[i].load() + 1)
+					}
+					shared.store(shared.load() + 1)
+				})
+			}
+			if keys {
+				r.Key(func(p unsafe.Pointer) uint64 {
+					switch p {
+					case unsafe.Pointer(&shared):
+						return 1
+					case unsafe.Pointer(&own[0]):
+						return 2
+					}
+					return 3
+				})
+			}
+			r.Finally(func() error {
+				if shared != 2 && !right {
+					r.Failf("lost")
+				}
+				return nil
+			})
+		}
+	}
+	assert.NotNil(t, Search(setup(false, false), 1).Failure)
+	assert.NotNil(t, Search(setup(true, false), 1).Failure)
+	assert.Less(t, Search(setup(true, true), 1).Runs, Search(setup(false, true), 1).Runs)
+}
+
+func TestMutexIsExclusive(t *testing.T) {
+	setup := func(r *Run) {
+		var mu, w word
+		for range 3 {
+			r.Go("t", 0, func(*Thread) {
+				assert.True(lost{r}, LockMutex(unsafe.Pointer(&mu)))
+				w.store(w.load() + 1)
+				assert.True(lost{r}, UnlockMutex(unsafe.Pointer(&mu)))
+			})
+		}
+		r.Finally(func() error {
+			if w != 3 {
+				r.Failf("lost under a mutex")
+			}
+			return nil
+		})
+	}
+	res := Search(setup, 3)
+	assert.Nil(t, res.Failure)
+	assert.Greater(t, res.Runs, 6)
+}
+
+func TestDeadlockIsAFailure(t *testing.T) {
+	setup := func(r *Run) {
+		var mu [2]word
+		for i := range mu {
+			r.Go("t", 0, func(*Thread) {
+				LockMutex(unsafe.Pointer(&mu[i]))
+				LockMutex(unsafe.Pointer(&mu[1-i]))
+				UnlockMutex(unsafe.Pointer(&mu[1-i]))
+				UnlockMutex(unsafe.Pointer(&mu[i]))
+			})
+		}
+	}
+	f := Search(setup, 1).Failure
+	require.NotNil(t, f)
+	assert.Contains(t, f.Err.Error(), "deadlock")
+}
+
+func TestLivelockIsAFailure(t *testing.T) {
+	f := Search(func(r *Run) {
+		var w word
+		r.Go("t", 0, func(*Thread) {
+			for w.load() == 0 {
+			}
+		})
+	}, 0).Failure
+	require.NotNil(t, f)
+	assert.ErrorIs(t, f.Err, errLivelock)
+}
+
+func TestWaitingLoopsLetOthersGoFirst(t *testing.T) {
+	res := Search(func(r *Run) {
+		var w word
+		r.Go("waits", 0, func(*Thread) {
+			for w.load() == 0 {
+				LetOthers()
+			}
+		})
+		r.Go("sets", 0, func(*Thread) { w.store(1) })
+	}, 2)
+	assert.Nil(t, res.Failure)
+}
+
+func TestPanicIsAFailure(t *testing.T) {
+	f := Search(func(r *Run) {
+		r.Go("t", 0, func(*Thread) { panic("ouch") })
+	}, 0).Failure
+	require.NotNil(t, f)
+	assert.Contains(t, f.Err.Error(), "ouch")
+}
+
+func TestInvariantIsCheckedAfterEveryStep(t *testing.T) {
+	f := Search(func(r *Run) {
+		var w word
+		r.Go("t", 0, func(*Thread) { w.store(1); w.store(0) })
+		r.Check(func() error {
+			if w.load() == 1 { // no step of the run
+				r.Failf("it was 1")
+			}
+			return nil
+		})
+	}, 0).Failure
+	require.NotNil(t, f)
+	assert.Contains(t, f.Err.Error(), "it was 1")
+}
+
+func TestScheduleText(t *testing.T) {
+	s := Schedule{0, 0, 1, 0, 2, 2, 2}
+	assert.Equal(t, "0x2 1x1 0x1 2x3", s.String())
+	back, err := ParseSchedule(s.String())
+	assert.NoError(t, err)
+	assert.Equal(t, s, back)
+	for _, bad := range []string{"0", "x", "0x", "ax1", "99x1", "0x-1"} {
+		_, err := ParseSchedule(bad)
+		assert.Error(t, err, bad)
+	}
+}
+
+func TestOutsideOfThreadsHooksDoNothing(t *testing.T) {
+	var w word
+	w.store(3)
+	assert.Equal(t, uint64(3), w.load())
+	assert.False(t, LockMutex(unsafe.Pointer(&w)))
+	assert.False(t, UnlockMutex(unsafe.Pointer(&w)))
+	_, on := Hint()
+	assert.False(t, on)
+}

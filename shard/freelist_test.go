@@ -1,0 +1,172 @@
+package shard_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/shard"
+)
+
+func TestStackHandsOutTheLastFirst(t *testing.T) {
+	for _, zero := range []bool{false, true} { // spliced and visited
+		r := newRig[uint64](t, setup[uint64]{slots: 10, zero: zero})
+		s := r.shards[0]
+		hs := r.fill(t, s, 10, number)
+		r.remove(t, s, hs...)
+		require.Equal(t, 10, s.Pending())
+		slot, _ := s.Pop(r.space.Table.Pages())
+		require.Nil(t, slot, "none is reclaimed")
+		r.reclaim(t, s)
+		r.requireNoSelfLink(t)
+		assert.Equal(t, 10, s.Free())
+		slices.Reverse(hs)
+		for _, h := range hs {
+			_, got := s.Pop(r.space.Table.Pages())
+			require.Equal(t, text(shard.Reborn(h)), text(got))
+		}
+		slot, _ = s.Pop(r.space.Table.Pages())
+		require.Nil(t, slot)
+		assert.Zero(t, s.Free())
+	}
+}
+
+// TestPopLoadsTheTableAnew pops by a table of pages that is older than the slots.
+func TestPopLoadsTheTableAnew(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 6, memory: 2})
+	s, old := r.shards[0], r.space.Table.Pages()
+	r.space.Table.Provide(6)
+	hs := r.fill(t, s, 6, number)
+	r.remove(t, s, hs...)
+	r.reclaim(t, s)
+	for i := range 3 {
+		slot, h := s.Pop(old)
+		require.Same(t, r.space.Slot(shard.Low(h)), slot, "pop %d", i)
+	}
+	for i := range uint64(3) {
+		require.NotZero(t, s.Insert(old, i))
+	}
+	require.Zero(t, s.Insert(old, 0), "it is empty")
+}
+
+func TestInsertPublishesTheValue(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4})
+	s := r.shards[0]
+	require.Zero(t, s.Insert(r.space.Table.Pages(), 7), "nothing was freed yet")
+	hs := r.fill(t, s, 4, number)
+	r.remove(t, s, hs...)
+	r.reclaim(t, s)
+	for i := range uint64(4) {
+		h := s.Insert(r.space.Table.Pages(), 100+i)
+		require.True(t, shard.IsLive(h))
+		slot := r.space.Slot(shard.Low(h))
+		require.Equal(t, h, slot.Word.Load())
+		require.Equal(t, 100+i, slot.Value)
+	}
+	require.Zero(t, s.Insert(r.space.Table.Pages(), 7))
+}
+
+func TestPopRunTakesALinkedRun(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 7})
+	s := r.shards[0]
+	first, n := s.PopRun(3)
+	require.EqualValues(t, shard.None, first)
+	require.Zero(t, n)
+	hs := r.fill(t, s, 7, number)
+	r.remove(t, s, hs...)
+	r.reclaim(t, s)
+	want := lows(hs)
+	slices.Reverse(want)
+	for _, most := range []int{1, 3, 100} {
+		i, n := s.PopRun(most)
+		require.Equal(t, min(most, len(want)), n)
+		for k := range n {
+			require.Equal(t, want[k], i)
+			i = shard.Low(r.word(i))
+		}
+		want = want[n:]
+	}
+	require.Empty(t, want)
+}
+
+// TestReturnBurnsTheGeneration: a slot that goes back unused never enters the
+// freelist with its generation again (I5).
+func TestReturnBurnsTheGeneration(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4})
+	s := r.shards[0]
+	r.remove(t, s, r.fill(t, s, 4, number)...)
+	r.reclaim(t, s)
+	seen := map[uint64]bool{}
+	for range 100 {
+		slot, h := s.Pop(r.space.Table.Pages())
+		require.NotNil(t, slot)
+		require.False(t, seen[h], "%s was handed out before", text(h))
+		seen[h] = true
+		s.Return(slot, h)
+		r.requireNoSelfLink(t)
+		require.Equal(t, 4, s.Free())
+	}
+}
+
+func TestReturnRetiresTheSpent(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1, first: shard.LastGeneration})
+	s := r.shards[0]
+	slot, h := r.take(t, s)
+	s.Return(slot, h)
+	assert.EqualValues(t, 1, r.space.Exhausted.Load())
+	assert.EqualValues(t, 1, r.space.Spent.Load())
+	assert.EqualValues(t, shard.Spent, shard.Generation(r.word(0)))
+	slot, _ = r.tryTake(s)
+	assert.Nil(t, slot, "it has no life left")
+	r.requireNoSelfLink(t)
+}
+
+func TestReturnFreshKeepsTheFirstGeneration(t *testing.T) {
+	const first = 41
+	r := newRig[uint64](t, setup[uint64]{slots: 4, first: first})
+	s := r.shards[0]
+	_, h := s.Refill(1)
+	require.Equal(t, shard.Pack(first, 0), h)
+	s.ReturnFresh(shard.Low(h))
+	_, again := s.Pop(r.space.Table.Pages())
+	assert.Equal(t, text(h), text(again), "it was never in a list with this generation")
+}
+
+// TestBurnNeverIssuesAHandleAgain gives every slot up that is handed out.
+func TestBurnNeverIssuesAHandleAgain(t *testing.T) {
+	for _, fifo := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 5, fifo: fifo, reserve: 1, zero: true})
+		s := r.shards[0]
+		seen := map[uint64]bool{}
+		for range 200 {
+			slot, h := r.take(t, s)
+			require.False(t, seen[h], "%s was handed out before", text(h))
+			seen[h] = true
+			c := s.Burn(slot, h)
+			s.RetireChain(&c)
+			require.False(t, s.Remove(slot, h), "it never lived")
+			r.requireNoSelfLink(t)
+			r.reclaim(t, s)
+		}
+	}
+}
+
+// TestSlotsFlowBetweenShards reclaims one shard's limbo onto another's stack.
+func TestSlotsFlowBetweenShards(t *testing.T) {
+	for _, zero := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 6, shards: 2, zero: zero})
+		a, b := r.shards[0], r.shards[1]
+		r.remove(t, a, r.fill(t, a, 3, number)...)
+		r.remove(t, b, r.fill(t, a, 3, number)...)
+		r.reclaim(t, b) // b's stack is not empty now
+		n, more := a.Reclaim(b, true)
+		require.Equal(t, 3, n)
+		require.False(t, more)
+		assert.Zero(t, a.Free())
+		assert.Equal(t, 6, b.Free())
+		_, popped := b.PopRun(100)
+		assert.Equal(t, 6, popped)
+	}
+}

@@ -1,0 +1,293 @@
+package shard_test
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/shard"
+)
+
+// TestPinHoldsTheBatch: what a guard may have seen is neither cleaned nor freed
+// before it goes, whoever reclaims.
+func TestPinHoldsTheBatch(t *testing.T) {
+	for _, fifo := range []bool{false, true} {
+		r := newRig[*int](t, setup[*int]{slots: 3 * shard.Batch, zero: true, fifo: fifo, reserve: 1})
+		s := r.shards[0]
+		hs := r.fill(t, s, 2*shard.Batch, func(i int) *int { return &i })
+		free := s.Free()
+		g := r.space.Domain.Pin()
+		r.remove(t, s, hs...) // seals on the way
+		for range 3 {
+			n, _ := s.Reclaim(s, true)
+			require.Zero(t, n)
+		}
+		require.Equal(t, len(hs), s.Pending())
+		require.Equal(t, free, s.Free())
+		for i, h := range hs {
+			require.Equal(t, i+1, *r.space.Slot(shard.Low(h)).Value)
+		}
+		g.Unpin()
+		r.reclaim(t, s)
+		require.Equal(t, free+len(hs), s.Free())
+		for _, h := range hs {
+			require.Nil(t, r.space.Slot(shard.Low(h)).Value, "a reclaimed slot keeps its pointer")
+		}
+		r.requireNoSelfLink(t)
+	}
+}
+
+// TestLaterGuardHoldsNothingBack: only guards that were pinned when a slot was
+// removed matter to it.
+func TestLaterGuardHoldsNothingBack(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4})
+	s := r.shards[0]
+	hs := r.fill(t, s, 2, number)
+	r.remove(t, s, hs...)
+	n, _ := s.Reclaim(s, false)
+	require.Zero(t, n, "sealed, and nobody has looked for the frontier")
+	g := r.space.Domain.Pin()
+	defer g.Unpin()
+	n, _ = s.Reclaim(s, true)
+	require.Equal(t, 2, n)
+}
+
+// TestReclaimIsBounded works arrears off by many calls, and loses nothing.
+func TestReclaimIsBounded(t *testing.T) {
+	const n = 5*shard.ReclaimMost + 3
+	for _, fifo := range []bool{false, true} {
+		r := newRig[*int](t, setup[*int]{slots: n + 2, zero: true, fifo: fifo, reserve: 1})
+		s := r.shards[0]
+		hs := r.fill(t, s, n, func(i int) *int { return &i })
+		before := s.Free()
+		var c shard.Chain
+		for _, h := range hs {
+			require.True(t, s.Unlink(r.space.Slot(shard.Low(h)), h, &c))
+		}
+		s.AbandonChain(&c)
+		require.Equal(t, n, s.Pending(), "AbandonChain reclaims nothing")
+		calls, freed := 0, 0
+		for more := true; more; calls++ {
+			var got int
+			got, more = s.Reclaim(s, true)
+			require.LessOrEqual(t, got, shard.ReclaimMost)
+			freed += got
+			require.Equal(t, n-freed, s.Pending())
+			require.Equal(t, before+freed, s.Free())
+		}
+		require.Equal(t, n, freed)
+		require.GreaterOrEqual(t, calls, 6)
+		require.Equal(t, s.Done(), s.Goal())
+	}
+}
+
+// TestSplicedBatchHoldsNoSpentSlot: a batch that needs no cleaning is handed over
+// whole, but not if a slot in it has used up its generations.
+func TestSplicedBatchHoldsNoSpentSlot(t *testing.T) {
+	for at := range 3 { // where in the batch it lies
+		r := newRig[uint64](t, setup[uint64]{slots: 3, first: shard.LastGeneration - 2})
+		s := r.shards[0]
+		hs := r.fill(t, s, 3, number)
+		r.remove(t, s, hs[at])
+		r.reclaim(t, s)
+		slot, h := s.Pop(r.space.Table.Pages())
+		require.Equal(t, shard.Reborn(hs[at]), h)
+		live(slot, h, 1)
+		hs[at] = h // it lives for the last time
+		r.remove(t, s, hs...)
+		r.reclaim(t, s)
+		require.EqualValues(t, 1, r.space.Exhausted.Load())
+		require.Equal(t, 2, s.Free())
+		for range 2 {
+			_, h := s.Pop(r.space.Table.Pages())
+			require.EqualValues(t, shard.LastGeneration, shard.Generation(h))
+		}
+		slot, _ = s.Pop(r.space.Table.Pages())
+		require.Nil(t, slot)
+		r.requireNoSelfLink(t)
+	}
+}
+
+// TestExhaustionEndsEverySlot runs the last lives out, by every way in which a
+// life ends.
+func TestExhaustionEndsEverySlot(t *testing.T) {
+	const slots, lives = 6, 5
+	ends := map[string]func(r *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64){
+		"Remove": func(r *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
+			live(slot, h, new(int))
+			r.remove(t, s, h)
+		},
+		"Take": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
+			live(slot, h, new(int))
+			v, ok := s.Take(slot, h)
+			require.True(t, ok)
+			require.NotNil(t, v)
+		},
+		"Unlink": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
+			live(slot, h, new(int))
+			var c shard.Chain
+			require.True(t, s.Unlink(slot, h, &c))
+			s.RetireChain(&c)
+		},
+		"Burn": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
+			slot.Value = new(int)
+			c := s.Burn(slot, h)
+			s.RetireChain(&c)
+		},
+		"Return": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) { s.Return(slot, h) },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			r := newRig[*int](t, setup[*int]{slots: slots, zero: true, first: shard.LastGeneration - 2*(lives-1)})
+			s := r.shards[0]
+			seen := map[uint64]bool{}
+			for {
+				slot, h := r.tryTake(s)
+				if slot == nil {
+					break
+				}
+				require.False(t, seen[h], "%s twice", text(h))
+				seen[h] = true
+				end(r, s, slot, h)
+				r.reclaim(t, s)
+				r.requireNoSelfLink(t)
+			}
+			assert.Len(t, seen, slots*lives)
+			assert.EqualValues(t, slots, r.space.Exhausted.Load())
+			assert.EqualValues(t, slots, r.space.Spent.Load())
+			assert.Zero(t, s.Free())
+			for i := range uint32(slots) {
+				assert.Nil(t, r.space.Slot(i).Value, "an exhausted slot keeps its pointer")
+				assert.EqualValues(t, shard.Spent, shard.Generation(r.word(i)))
+			}
+		})
+	}
+}
+
+// TestResetThatFailsLosesNoSlot lets Reset panic or exit at each slot of a batch
+// in turn.
+func TestResetThatFailsLosesNoSlot(t *testing.T) {
+	const n = 7
+	fails := map[string]func(){"panic": func() { panic("meant") }, "Goexit": runtime.Goexit}
+	for name, fail := range fails {
+		for _, fifo := range []bool{false, true} {
+			for at := 1; at <= n; at++ {
+				resets := 0
+				r := newRig[uint64](t, setup[uint64]{slots: n + 2, fifo: fifo, reserve: 1, reset: func(v *uint64) {
+					if resets++; resets == at {
+						fail()
+					}
+					*v = 1000
+				}})
+				s := r.shards[0]
+				hs := r.fill(t, s, n, number)
+				before := s.Free()
+				r.remove(t, s, hs...)
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					defer func() { _ = recover() }()
+					s.Reclaim(s, true)
+				}()
+				<-done
+				require.Equal(t, before+n, s.Free()+s.Pending(), "%s at %d: slots", name, at)
+				r.reclaim(t, s)
+				require.Equal(t, before+n, s.Free())
+				require.Equal(t, n, resets)
+				var values []uint64
+				for _, h := range hs {
+					values = append(values, r.space.Slot(shard.Low(h)).Value)
+				}
+				slices.Sort(values)
+				require.Equal(t, []uint64{0, 1000}, slices.Compact(values), "the one that failed is zero, the others as Reset left them")
+				require.Equal(t, s.Goal(), s.Done())
+			}
+		}
+	}
+}
+
+// TestTakenValueIsZeroedNotReset: Reset sees no value that another owns now.
+func TestTakenValueIsZeroedNotReset(t *testing.T) {
+	var saw []uint64
+	r := newRig[uint64](t, setup[uint64]{slots: 40, reset: func(v *uint64) { saw = append(saw, *v) }})
+	s := r.shards[0]
+	hs := r.fill(t, s, 40, number)
+	var want []uint64
+	for i, h := range hs {
+		if i%3 == 0 {
+			v, ok := s.Take(r.space.Slot(shard.Low(h)), h)
+			require.True(t, ok)
+			require.EqualValues(t, i+1, v)
+		} else {
+			r.remove(t, s, h)
+			want = append(want, uint64(i+1))
+		}
+	}
+	r.reclaim(t, s)
+	assert.ElementsMatch(t, want, saw)
+	for i, h := range hs {
+		if i%3 == 0 {
+			assert.Zero(t, r.space.Slot(shard.Low(h)).Value)
+		}
+	}
+}
+
+// TestBlankIsForWhatReclaimingLeft: a T without pointers is not cleaned until
+// somebody will look.
+func TestBlankIsForWhatReclaimingLeft(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1})
+	s := r.shards[0]
+	r.remove(t, s, r.fill(t, s, 1, number)...)
+	r.reclaim(t, s)
+	slot, _ := s.Pop(r.space.Table.Pages())
+	r.space.Blank(slot)
+	assert.Zero(t, slot.Value)
+}
+
+// TestTokenIsTriedForAndNeverWaitedFor uses the shard from a Reset, which runs
+// under its token.
+func TestTokenIsTriedForAndNeverWaitedFor(t *testing.T) {
+	var r *rig[uint64]
+	resets := 0
+	r = newRig[uint64](t, setup[uint64]{slots: 64, reset: func(*uint64) {
+		s := r.shards[0]
+		resets++
+		n, more := s.Reclaim(s, true)
+		require.Zero(t, n)
+		require.False(t, more)
+		slot, h := s.Refill(16)
+		require.NotNil(t, slot, "a single slot, past the shard")
+		live(slot, h, 0)
+	}})
+	s := r.shards[0]
+	r.remove(t, s, r.fill(t, s, 5, number)...)
+	r.reclaim(t, s)
+	assert.Equal(t, 5, resets)
+	assert.Equal(t, 5, s.Free())
+}
+
+// TestRefillMakesARange checks the two ways of Refill.
+func TestRefillMakesARange(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1000})
+	s := r.shards[0]
+	_, h := s.Refill(8)
+	require.EqualValues(t, 0, shard.Low(h))
+	require.Equal(t, 7, s.Free())
+	_, h = s.Refill(8)
+	require.EqualValues(t, 8, shard.Low(h), "past the range that is there")
+	require.Equal(t, 7, s.Free())
+	i, n := s.FreshRun(100)
+	require.EqualValues(t, 1, i)
+	require.Equal(t, 7, n)
+	slot, _ := s.Fresh()
+	require.Nil(t, slot)
+	for want := uint32(9); want < 1000; want++ {
+		_, h := r.take(t, s)
+		require.Equal(t, want, shard.Low(h))
+	}
+	slot, _ = s.Refill(8)
+	require.Nil(t, slot, "all were given away")
+}

@@ -1,0 +1,374 @@
+package shard_test
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/internal/storm"
+	"coatcheck/shard"
+)
+
+// stormy is a rig in a storm. Values are pointers to a word that says whose they
+// are, so that a reader sees both a slot that was cleaned and one that lives
+// again.
+type stormy struct {
+	*rig[*uint64]
+	*storm.Storm
+	owners *storm.Owners
+	board  []atomic.Uint64 // live handles
+}
+
+func newStormy(t *testing.T, set setup[*uint64]) *stormy {
+	set.zero = set.reset == nil
+	// More threads than processors: the system preempts them at any instruction.
+	old := runtime.GOMAXPROCS(8)
+	t.Cleanup(func() { runtime.GOMAXPROCS(old) })
+	return &stormy{
+		rig:    newRig(t, set),
+		Storm:  storm.New(t),
+		owners: storm.NewOwners(set.slots),
+		board:  make([]atomic.Uint64, 3),
+	}
+}
+
+// claim notes that h was handed out.
+func (y *stormy) claim(h uint64) {
+	if err := y.owners.Claim(shard.Low(h), h); err != nil {
+		y.Failf("%w", err)
+	}
+}
+
+// give notes that h is given back.
+func (y *stormy) give(h uint64) { y.owners.Release(shard.Low(h), h) }
+
+// publish makes a slot live, and removes the handle that it displaces.
+func (y *stormy) publish(hand *storm.Hand, s *shard.Shard[*uint64], slot *shard.Slot[*uint64], h uint64) {
+	stamp := h
+	live(slot, h, &stamp)
+	hand.Did(storm.Inserted, 1)
+	if old := y.board[hand.IntN(len(y.board))].Swap(h); old != 0 {
+		y.end(hand, s, old)
+	}
+}
+
+// end removes the value of h, which nobody else may remove.
+func (y *stormy) end(hand *storm.Hand, s *shard.Shard[*uint64], h uint64) {
+	slot := y.space.Slot(shard.Low(h))
+	y.give(h)
+	ok := false
+	switch hand.IntN(3) {
+	case 0:
+		var v *uint64
+		if v, ok = s.Take(slot, h); ok && *v != h {
+			y.Failf("Take(%s): the value of %s", text(h), text(*v))
+		}
+	case 1:
+		var c shard.Chain
+		ok = s.Unlink(slot, h, &c)
+		y.also(hand, s, &c)
+		s.RetireChain(&c)
+	default:
+		ok = s.Remove(slot, h)
+	}
+	if !ok {
+		y.Failf("%s was removed by somebody else", text(h))
+	}
+	hand.Did(storm.Removed, 1)
+}
+
+// also adds what lies on the board to a chain.
+func (y *stormy) also(hand *storm.Hand, s *shard.Shard[*uint64], c *shard.Chain) {
+	for i := range y.board {
+		if h := y.board[i].Swap(0); h != 0 {
+			y.give(h)
+			if !s.Unlink(y.space.Slot(shard.Low(h)), h, c) {
+				y.Failf("%s was removed by somebody else", text(h))
+			}
+			hand.Did(storm.Removed, 1)
+		}
+	}
+}
+
+// take takes a slot in one of the ways there are.
+func (y *stormy) take(hand *storm.Hand, s *shard.Shard[*uint64]) (*shard.Slot[*uint64], uint64) {
+	pages := y.space.Table.Pages()
+	if y.space.FIFO && !s.TakeCredit() {
+		return s.Refill(2)
+	}
+	if slot, h := s.Fresh(); slot != nil {
+		return slot, h
+	}
+	if !y.space.FIFO && hand.Chance(4) {
+		if i, n := s.PopRun(1 + hand.IntN(3)); n > 0 {
+			var first uint64
+			for k := range n {
+				h := shard.Pack(shard.Generation(y.word(i))+1, i)
+				next := shard.Low(y.word(i))
+				if k == 0 {
+					first = h
+				} else {
+					y.claim(h)
+					y.give(h)
+					s.Return(y.space.Slot(i), h)
+				}
+				i = next
+			}
+			return y.space.Slot(shard.Low(first)), first
+		}
+	}
+	if slot, h := s.Pop(pages); slot != nil {
+		return slot, h
+	}
+	if y.space.FIFO {
+		s.GiveCredit(1)
+	}
+	return s.Refill(2)
+}
+
+// step does one thing with a slot.
+func (y *stormy) step(hand *storm.Hand) {
+	s := y.shards[hand.IntN(len(y.shards))]
+	if !y.space.FIFO && hand.Chance(4) {
+		// Insert publishes before its caller knows the handle: nobody else does.
+		stamp := new(uint64)
+		if h := s.Insert(y.space.Table.Pages(), stamp); h != 0 {
+			y.claim(h)
+			y.give(h)
+			if !s.Remove(y.space.Slot(shard.Low(h)), h) {
+				y.Failf("%s was removed by somebody else", text(h))
+			}
+			hand.Did(storm.Inserted, 1)
+			hand.Did(storm.Removed, 1)
+		}
+		return
+	}
+	slot, h := y.take(hand, s)
+	if slot == nil {
+		hand.Did(storm.Full, 1)
+		s.Reclaim(y.shards[hand.IntN(len(y.shards))], true)
+		if hand.Chance(4) {
+			for i := range y.board {
+				if h := y.board[i].Swap(0); h != 0 {
+					y.end(hand, s, h)
+				}
+			}
+		}
+		return
+	}
+	y.claim(h)
+	switch {
+	case hand.Chance(8):
+		y.give(h)
+		c := s.Burn(slot, h)
+		s.RetireChain(&c)
+		hand.Did(storm.Burned, 1)
+	case hand.Chance(8) && !y.space.FIFO:
+		y.give(h)
+		s.Return(slot, h)
+		hand.Did(storm.Burned, 1)
+	default:
+		y.publish(hand, s, slot, h)
+	}
+	if hand.Chance(4) {
+		s.Reclaim(y.shards[hand.IntN(len(y.shards))], true)
+	}
+}
+
+// read pins, looks a value up, and watches it for a while: some readers look
+// once, some for longer than a thread runs before it is preempted.
+func (y *stormy) read(hand *storm.Hand) {
+	g := y.space.Domain.Pin()
+	defer g.Unpin()
+	h := y.board[hand.IntN(len(y.board))].Load()
+	if h == 0 {
+		return
+	}
+	slot := y.space.Slot(shard.Low(h))
+	if slot.Word.Load() != h {
+		return
+	}
+	v := slot.Value
+	for range 1 + hand.IntN(3) {
+		if slot.Value != v || v == nil || *v != h {
+			y.Failf("under a guard the value of %s changed from %p to %p", text(h), v, slot.Value)
+			return
+		}
+		hand.Did(storm.Read, 1)
+		if hand.Chance(16) {
+			time.Sleep(time.Duration(hand.IntN(2000)) * time.Microsecond)
+		} else {
+			runtime.Gosched()
+		}
+	}
+}
+
+// finish requires that every slot came back.
+func (y *stormy) finish(t *testing.T, slots int) {
+	t.Helper()
+	for i := range y.board {
+		if h := y.board[i].Load(); h != 0 {
+			y.remove(t, y.shards[0], h)
+		}
+	}
+	free := int(y.space.Table.Unused()) + int(y.space.Exhausted.Load())
+	for _, s := range y.shards {
+		y.reclaim(t, s)
+		free += s.Free()
+	}
+	require.Equal(t, slots, free, "slots")
+	y.requireNoSelfLink(t)
+}
+
+// TestStormOwnsOnce lets goroutines take, publish, give up and remove slots of
+// one or two shards while others read. No slot is owned twice, none is lost,
+// and none is cleaned under a guard.
+func TestStormOwnsOnce(t *testing.T) {
+	for name, set := range map[string]setup[*uint64]{
+		"stack of two":  {slots: 2},
+		"stack":         {slots: 6},
+		"two stacks":    {slots: 8, shards: 2},
+		"queue":         {slots: 6, fifo: true, reserve: 2},
+		"two queues":    {slots: 12, shards: 2, fifo: true, reserve: 1},
+		"near the end":  {slots: 6, first: shard.LastGeneration - 1000},
+		"larger stacks": {slots: 400, shards: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			y := newStormy(t, set)
+			y.Go(4, func(h *storm.Hand) {
+				for h.Running() {
+					y.step(h)
+					if set.first != 0 && int(y.space.Exhausted.Load()) == set.slots {
+						break
+					}
+				}
+			})
+			y.Go(3, func(h *storm.Hand) {
+				for h.Running() {
+					y.read(h)
+				}
+			})
+			y.Run(storm.Least{storm.Inserted: 1000, storm.Removed: 1000})
+			y.finish(t, set.slots)
+		})
+	}
+}
+
+// TestStormRemovesOnce lets many remove the same handles at once.
+func TestStormRemovesOnce(t *testing.T) {
+	const removers = 4
+	y := newStormy(t, setup[*uint64]{slots: 64})
+	s := y.shards[0]
+	type contest struct {
+		h    uint64
+		wins atomic.Int32
+	}
+	var shown atomic.Pointer[contest]
+	y.Go(1, func(hand *storm.Hand) {
+		for hand.Running() {
+			slot, h := y.take(hand, s)
+			if slot == nil {
+				s.Reclaim(s, true)
+				continue
+			}
+			live(slot, h, nil)
+			c := &contest{h: h}
+			shown.Store(c)
+			hand.Did(storm.Inserted, 1)
+			for c.wins.Load() == 0 && hand.Running() {
+				runtime.Gosched()
+			}
+		}
+	})
+	y.Go(removers, func(hand *storm.Hand) {
+		for hand.Running() {
+			c := shown.Load()
+			if c == nil {
+				continue
+			}
+			if s.Remove(y.space.Slot(shard.Low(c.h)), c.h) {
+				hand.Did(storm.Removed, 1)
+				if n := c.wins.Inc(); n != 1 {
+					y.Failf("%s was removed %d times", text(c.h), n)
+				}
+			}
+		}
+	})
+	y.Run(storm.Least{storm.Removed: 500})
+}
+
+// TestStormOfFailingResets lets Reset panic under the token while others go on.
+func TestStormOfFailingResets(t *testing.T) {
+	errMeant := errors.New("meant")
+	var resets atomic.Uint32
+	calm := atomic.NewBool(false)
+	const slots = 16
+	y := newStormy(t, setup[*uint64]{slots: slots, shards: 2, reset: func(v **uint64) {
+		if n := resets.Inc(); n%5 == 0 && !calm.Load() {
+			panic(errMeant)
+		}
+		*v = nil
+	}})
+	y.Go(4, func(hand *storm.Hand) {
+		s := y.shards[hand.ID%2]
+		for hand.Running() {
+			func() {
+				defer func() {
+					if v := recover(); v != nil && v != errMeant {
+						panic(v)
+					}
+				}()
+				slot, h := y.take(hand, s)
+				if slot == nil {
+					s.Reclaim(s, true)
+					return
+				}
+				y.claim(h)
+				if slot.Value != nil {
+					y.Failf("%s: neither Reset nor zeroed", text(h))
+				}
+				live(slot, h, new(uint64))
+				y.give(h)
+				hand.Did(storm.Inserted, 1)
+				s.Remove(slot, h)
+			}()
+		}
+	})
+	y.Run(storm.Least{storm.Inserted: 1000})
+	calm.Store(true)
+	y.finish(t, slots)
+}
+
+// TestStormOfChains lets goroutines push chains onto one limbo, which is sealed
+// all the while: whoever links a chain's tail to what he saw once loses slots.
+func TestStormOfChains(t *testing.T) {
+	const slots = 60
+	y := newStormy(t, setup[*uint64]{slots: slots})
+	s := y.shards[0]
+	y.Go(4, func(hand *storm.Hand) {
+		for hand.Running() {
+			var c shard.Chain
+			for range 1 + hand.IntN(4) {
+				slot, h := y.take(hand, s)
+				if slot == nil {
+					break
+				}
+				y.claim(h)
+				live(slot, h, nil)
+				y.give(h)
+				if !s.Unlink(slot, h, &c) {
+					y.Failf("%s was removed by somebody else", text(h))
+				}
+			}
+			hand.Did(storm.Removed, c.Len())
+			s.RetireChain(&c)
+			s.Reclaim(s, true)
+		}
+	})
+	y.Run(storm.Least{storm.Removed: 2000})
+	y.finish(t, slots)
+}
