@@ -8,6 +8,7 @@ import (
 	"go.uber.org/atomic"
 	"golang.org/x/sync/errgroup"
 
+	"coatcheck/internal/atom"
 	"coatcheck/shard"
 )
 
@@ -65,7 +66,7 @@ type each[T any] struct {
 	size  uint64 // slots in a piece of work
 	f     func(Handle[T], *T) error
 
-	next    atomic.Uint64 // the first index that nobody has taken
+	next    atom.Uint64 // the first index that nobody has taken; aligns itself on 32 bits
 	stopped atomic.Bool
 	err     atomic.Error // the first one
 

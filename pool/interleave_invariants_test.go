@@ -150,8 +150,8 @@ func (w *world) locateKept(k *keeper) error {
 		return nil
 	}
 	for _, c := range k.w.ready {
-		if k.busy && (c.slot == nil || shard.Generation(c.slot.Word.Load())+1 != shard.Generation(c.h)) {
-			continue // the Worker is about to write this entry
+		if k.busy {
+			break // an operation may be about to write these entries
 		}
 		if err := w.put(shard.Low(c.h), inReady); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"coatcheck/internal/interleave"
 	"coatcheck/shard"
 )
 
@@ -30,6 +31,12 @@ type region struct {
 func (ns *names) init(p *Pool[val]) {
 	ns.p = p
 	ns.find()
+}
+
+// table returns the pages, unseen by the run.
+func (ns *names) table() (t *shard.Pages) {
+	interleave.Unseen(func() { t = ns.p.space.Table.Pages() })
+	return t
 }
 
 // find looks for the pool's memory, as far as there is any yet.

@@ -392,3 +392,54 @@ func TestProducerAndConsumerShareMemory(t *testing.T) {
 		}
 	}
 }
+
+// Workers that take slots from the freelist and give them back unused, beside
+// goroutines that pop them: no slot has two owners, and none is lost. (That a slot
+// must not go back with the generation that it was popped with is for schedule
+// exploration to show: the window is too narrow for a storm.)
+func TestFlushedSlotsHaveOneOwner(t *testing.T) {
+	const capacity = 64
+	p := tiny(t, &pool.Options[stamp]{Shards: 1, Capacity: capacity})
+	var ids, owned atomic.Uint64
+	var wg sync.WaitGroup
+	for k := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			w := p.Worker()
+			defer w.Close()
+			insert := p.InsertFunc
+			if k < 2 {
+				insert = w.InsertFunc
+			}
+			var mine [8]pool.Handle[stamp]
+			for i := range long(40_000) {
+				id := ids.Inc()
+				at := i % len(mine)
+				if h := mine[at]; h != 0 && !p.Remove(h) {
+					t.Errorf("lost %v", h)
+				}
+				var err error
+				mine[at], err = insert(func(_ pool.Handle[stamp], v *stamp) {
+					if v.id != 0 {
+						t.Errorf("the slot belongs to %d, and to %d", v.id, id)
+					}
+					v.id = id
+				})
+				if err != nil {
+					runtime.Gosched()
+				} else {
+					owned.Inc()
+				}
+				if k < 2 {
+					w.Flush()
+				}
+			}
+			p.RemoveBatch(mine[:])
+		}()
+	}
+	within(t, wg.Wait)
+	require.Greater(t, owned.Load(), uint64(long(40_000)/10))
+	st := requireReclaimed(t, p)
+	require.Equal(t, capacity, st.Free)
+}
