@@ -54,8 +54,8 @@ type Domain struct {
 	first, brief block
 }
 
-// New returns a domain with cells for four guards a processor at once, half of
-// them brief. More guards find more cells: there is no limit.
+// New returns a domain with cells for four guards a processor at once, and as many
+// brief ones. More guards find more cells: there is no limit.
 func New() *Domain { return NewSize(0) }
 
 // NewSize is New with cells for at least n guards provided from the start, so

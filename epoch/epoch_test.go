@@ -201,15 +201,15 @@ func TestEpochStopsAtItsLimit(t *testing.T) {
 	}
 	for range 3 {
 		g := d.Pin()
-		require.EqualValues(t, epoch.Limit, d.Retire())
-		require.EqualValues(t, epoch.Limit, d.Epoch())
+		require.EqualValues(t, uint64(epoch.Limit), d.Retire())
+		require.EqualValues(t, uint64(epoch.Limit), d.Epoch())
 		n, oldest := d.Pinned()
 		require.Equal(t, 1, n)
 		require.Zero(t, oldest)
 		g.Unpin()
 		require.False(t, d.Passed(epoch.Limit), "nothing is newer")
 		require.True(t, d.Passed(epoch.Limit-1))
-		require.EqualValues(t, epoch.Limit, d.Safe())
+		require.EqualValues(t, uint64(epoch.Limit), d.Safe())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
 	defer cancel()

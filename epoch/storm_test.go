@@ -79,6 +79,14 @@ func runStorm(t *testing.T, d *epoch.Domain) {
 			}
 		}
 	})
+	s.Go(1, func(h *storm.Hand) { // the clock never stands still during a scan
+		for h.Running() {
+			d.Retire()
+			if h.Chance(64) {
+				runtime.Gosched()
+			}
+		}
+	})
 	s.Go(4, func(h *storm.Hand) {
 		last := uint64(0)
 		for h.Running() {

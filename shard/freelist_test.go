@@ -72,7 +72,7 @@ func TestPopRunTakesALinkedRun(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 7})
 	s := r.shards[0]
 	first, n := s.PopRun(3)
-	require.EqualValues(t, shard.None, first)
+	require.EqualValues(t, uint32(shard.None), first)
 	require.Zero(t, n)
 	hs := r.fill(t, s, 7, number)
 	r.remove(t, s, hs...)
@@ -117,7 +117,7 @@ func TestReturnRetiresTheSpent(t *testing.T) {
 	s.Return(slot, h)
 	assert.EqualValues(t, 1, r.space.Exhausted.Load())
 	assert.EqualValues(t, 1, r.space.Spent.Load())
-	assert.EqualValues(t, shard.Spent, shard.Generation(r.word(0)))
+	assert.EqualValues(t, uint32(shard.Spent), shard.Generation(r.word(0)))
 	slot, _ = r.tryTake(s)
 	assert.Nil(t, slot, "it has no life left")
 	r.requireNoSelfLink(t)

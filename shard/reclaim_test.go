@@ -103,7 +103,7 @@ func TestSplicedBatchHoldsNoSpentSlot(t *testing.T) {
 		require.Equal(t, 2, s.Free())
 		for range 2 {
 			_, h := s.Pop(r.space.Table.Pages())
-			require.EqualValues(t, shard.LastGeneration, shard.Generation(h))
+			require.EqualValues(t, uint32(shard.LastGeneration), shard.Generation(h))
 		}
 		slot, _ = s.Pop(r.space.Table.Pages())
 		require.Nil(t, slot)
@@ -161,7 +161,7 @@ func TestExhaustionEndsEverySlot(t *testing.T) {
 			assert.Zero(t, s.Free())
 			for i := range uint32(slots) {
 				assert.Nil(t, r.space.Slot(i).Value, "an exhausted slot keeps its pointer")
-				assert.EqualValues(t, shard.Spent, shard.Generation(r.word(i)))
+				assert.EqualValues(t, uint32(shard.Spent), shard.Generation(r.word(i)))
 			}
 		})
 	}

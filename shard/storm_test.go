@@ -179,8 +179,7 @@ func (y *stormy) step(hand *storm.Hand) {
 	}
 }
 
-// read pins, looks a value up, and watches it for a while: some readers look
-// once, some for longer than a thread runs before it is preempted.
+// read pins, looks a value up, and watches it for a while.
 func (y *stormy) read(hand *storm.Hand) {
 	g := y.space.Domain.Pin()
 	defer g.Unpin()
@@ -199,8 +198,8 @@ func (y *stormy) read(hand *storm.Hand) {
 			return
 		}
 		hand.Did(storm.Read, 1)
-		if hand.Chance(16) {
-			time.Sleep(time.Duration(hand.IntN(2000)) * time.Microsecond)
+		if hand.Chance(64) {
+			time.Sleep(time.Duration(hand.IntN(200)) * time.Microsecond)
 		} else {
 			runtime.Gosched()
 		}
@@ -264,22 +263,26 @@ func TestStormRemovesOnce(t *testing.T) {
 	y := newStormy(t, setup[*uint64]{slots: 64})
 	s := y.shards[0]
 	type contest struct {
-		h    uint64
-		wins atomic.Int32
+		hs   []uint64
+		wins []atomic.Int32
+		left atomic.Int32
 	}
 	var shown atomic.Pointer[contest]
 	y.Go(1, func(hand *storm.Hand) {
 		for hand.Running() {
-			slot, h := y.take(hand, s)
-			if slot == nil {
-				s.Reclaim(s, true)
-				continue
+			c := &contest{wins: make([]atomic.Int32, 32)}
+			for len(c.hs) < len(c.wins) && hand.Running() {
+				slot, h := y.take(hand, s)
+				if slot == nil {
+					s.Reclaim(s, true)
+					continue
+				}
+				live(slot, h, nil)
+				c.hs = append(c.hs, h)
 			}
-			live(slot, h, nil)
-			c := &contest{h: h}
+			c.left.Store(int32(len(c.hs)))
 			shown.Store(c)
-			hand.Did(storm.Inserted, 1)
-			for c.wins.Load() == 0 && hand.Running() {
+			for c.left.Load() > 0 && hand.Running() {
 				runtime.Gosched()
 			}
 		}
@@ -287,18 +290,64 @@ func TestStormRemovesOnce(t *testing.T) {
 	y.Go(removers, func(hand *storm.Hand) {
 		for hand.Running() {
 			c := shown.Load()
-			if c == nil {
+			if c == nil || c.left.Load() == 0 {
+				runtime.Gosched()
 				continue
 			}
-			if s.Remove(y.space.Slot(shard.Low(c.h)), c.h) {
-				hand.Did(storm.Removed, 1)
-				if n := c.wins.Inc(); n != 1 {
-					y.Failf("%s was removed %d times", text(c.h), n)
+			for i, h := range c.hs { // all in one order, so that they meet
+				if !s.Remove(y.space.Slot(shard.Low(h)), h) {
+					continue
 				}
+				hand.Did(storm.Removed, 1)
+				if n := c.wins[i].Inc(); n != 1 {
+					y.Failf("%s was removed %d times", text(h), n)
+				}
+				c.left.Dec()
 			}
 		}
 	})
 	y.Run(storm.Least{storm.Removed: 500})
+}
+
+// TestStormTagsWhatItHasTaken has one goroutine seal and reclaim all the while,
+// and others remove what they look at under a guard. A seal whose tag is older
+// than what it takes would end their grace periods under them.
+func TestStormTagsWhatItHasTaken(t *testing.T) {
+	const slots = 64
+	y := newStormy(t, setup[*uint64]{slots: slots})
+	s := y.shards[0]
+	y.Go(1, func(hand *storm.Hand) {
+		for hand.Running() {
+			s.Reclaim(s, true)
+		}
+	})
+	y.Go(4, func(hand *storm.Hand) {
+		for hand.Running() {
+			slot, h := y.take(hand, s)
+			if slot == nil {
+				runtime.Gosched()
+				continue
+			}
+			v := new(uint64)
+			live(slot, h, v)
+			g := y.space.Domain.Pin()
+			var c shard.Chain
+			if slot.Word.Load() != h || !s.Unlink(slot, h, &c) {
+				y.Failf("%s was removed by somebody else", text(h))
+			}
+			s.AbandonChain(&c) // sealing is another's
+			for range hand.IntN(200) {
+				if slot.Value != v {
+					y.Failf("%s was cleaned under a guard that was pinned before its removal", text(h))
+					break
+				}
+			}
+			g.Unpin()
+			hand.Did(storm.Removed, 1)
+		}
+	})
+	y.Run(storm.Least{storm.Removed: 2000})
+	y.finish(t, slots)
 }
 
 // TestStormOfFailingResets lets Reset panic under the token while others go on.

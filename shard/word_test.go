@@ -54,7 +54,7 @@ func TestVacatedIsOneGenerationOn(t *testing.T) {
 
 func TestLastGenerationIsFollowedBySpent(t *testing.T) {
 	w := shard.Vacated(shard.Pack(shard.LastGeneration, 7), shard.None)
-	assert.EqualValues(t, shard.Spent, shard.Generation(w))
+	assert.EqualValues(t, uint32(shard.Spent), shard.Generation(w))
 	assert.True(t, shard.LastLife(shard.Pack(shard.LastGeneration, 0)), "of slot 0")
 	assert.False(t, shard.LastLife(shard.Pack(shard.LastGeneration-2, shard.None)), "the one before")
 	assert.Less(t, uint64(shard.MaxSlots), uint64(shard.None), "no index is None")

@@ -3,6 +3,7 @@ package interleave
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"unsafe"
 )
 
@@ -84,8 +85,18 @@ func (r *Run) execute() {
 		current = nil
 	}
 	if r.err == nil && r.finally != nil {
-		r.fail(r.finally())
+		r.end()
 	}
+}
+
+// end checks what must hold at the end.
+func (r *Run) end() {
+	defer func() {
+		if v := recover(); v != nil {
+			r.fail(fmt.Errorf("panic at the end: %v\n%s", v, debug.Stack()))
+		}
+	}()
+	r.fail(r.finally())
 }
 
 // grant lets t make its next access.

@@ -1,0 +1,117 @@
+/* Guards and the frontier. Code: epoch/domain.go, epoch/cell.go, epoch/guard.go. */
+
+guard:	/* Pin, a look, Unpin */
+	atomic { e = E }
+#if BUG == LOOK_FIRST
+	LOOK;
+#endif
+claim:	/* any cell that is idle: a hint may be any number */
+	if
+	:: atomic { c = 0; do :: c < C1 - 1 -> c++ :: break od }
+#if C2
+	:: linked2 -> goto claim2
+#if !LINKED
+	/* pinSlow: a block with a claimed cell, which nobody sees, is appended */
+	:: !linked2 ->
+		atomic {
+			if
+			:: !linked2 -> linked2 = 1; used2 = 1; c = C1; cell[c] = 2 * e + 1; goto pinned
+			:: else -> goto claim2
+			fi
+		}
+#endif
+#endif
+	fi;
+	goto claim_cell;
+#if C2
+claim2:	/* block.pin of the second block */
+#if BUG != USED_LATE
+	if
+	:: used2
+	:: else -> d_step { used2 = 1 }
+	fi;
+#endif
+	atomic { c = C1; do :: c < CELLS - 1 -> c++ :: break od }
+#endif
+claim_cell:
+	if
+	:: cell[c] != 0 -> goto claim
+	:: else
+	fi;
+	atomic {
+		if
+		:: cell[c] == 0 || BUG == CLAIM_STORES -> cell[c] = 2 * e + 1 /* P4 */
+		:: else -> goto claim
+		fi
+	}
+pinned:
+#if BUG != LOOK_FIRST
+	LOOK;
+#endif
+#if BUG == USED_LATE
+	if
+	:: c >= C1 -> d_step { used2 = 1 }
+	:: else
+	fi;
+#endif
+	d_step { /* Unpin (P5) */
+		EARLY(own_cell, cell[c] == 2 * e + 1);
+		cell[c] = 0; g = 0;
+		do
+		:: g < SLOTS -> seen[g] = seen[g] & ~(1 << me); g++
+		:: else -> break
+		od;
+		g = 0
+	}
+	goto main
+
+frontier: /* Frontier; m is its result */
+#if BUG == E_LATE
+	m = 31;
+#else
+	atomic { m = E }
+#endif
+	c = 0;
+	do
+	:: c < C1 -> SCAN_CELL
+	:: else -> break
+	od;
+#if C2
+	if
+	:: linked2 ->
+		if
+		:: used2 ->
+			do
+			:: c < CELLS -> SCAN_CELL
+			:: else -> break
+			od
+		:: else
+		fi
+	:: else
+	fi;
+#endif
+#if BUG == E_LATE
+	atomic { m = (E < m -> E : m) }
+#endif
+raise:
+	atomic { x = S }
+	if
+	:: x >= m -> m = x
+	:: else ->
+		atomic {
+			if
+			:: S == x || BUG == S_STORED ->
+				EARLY(S_grows, m >= S);
+				EARLY(S_below_E, m <= E);
+				S = m /* P6 */
+			:: else -> goto raise
+			fi
+		}
+	fi;
+	x = 0;
+	if
+#if WORKERS
+	:: after == TURN -> goto turn_passed
+#endif
+	:: else -> goto frontier_known
+	fi

@@ -1,0 +1,122 @@
+/* Removing. Code: shard/limbo.go. A remover may name any incarnation, one that it
+ * guessed included: what does not match at the first look changes nothing, so the
+ * choice is among what matches. Low half = own index is all that a match takes. */
+
+remove:	/* Remove: unlink */
+#if BUG == LIMBO_FIRST
+	atomic { wseen = limbo[sh] }
+#endif
+	atomic {
+		CHOOSE_SLOT;
+		if
+		:: L(word[i]) == i -> h = word[i]; EARLY(I4, ODD(h))
+		:: else -> goto main
+		fi
+	}
+#if BUG != LIMBO_FIRST
+	d_step { wseen = limbo[sh] }
+#endif
+	atomic {
+		if
+		:: word[i] == h || BUG == REMOVE_STORES ->
+			CHECK(removed_once, place[i] == LIVING);
+			SETW(i, W(G(h) + 1, L(wseen)));
+			place[i] = HELD + me
+		:: else -> goto main
+		fi
+	}
+	if
+	:: G(h) >= LAST || (G(wseen) + 1) % BATCH == 0
+	:: else ->
+		atomic {
+			if
+			:: limbo[sh] == wseen ->
+				limbo[sh] = W(G(wseen) + 1, i);
+				WALK(i, 1, HELD + me, WAITING, limbo_chain);
+				goto main
+			:: else
+			fi
+		}
+	fi;
+	/* retire */
+#if BUG != WORN_LATE
+	if
+	:: G(h) >= LAST -> d_step { spent++ }
+	:: else
+	fi;
+#endif
+retire:
+	atomic {
+		if
+		:: limbo[sh] == wseen ->
+			limbo[sh] = W(G(wseen) + 1, i);
+			WALK(i, 1, HELD + me, WAITING, limbo_chain);
+			goto retired
+		:: else
+		fi
+	}
+	d_step { wseen = limbo[sh] }
+#if BUG != RETIRE_ONCE
+	d_step {
+		EARLY(I1, place[i] == HELD + me);
+		SETW(i, W(G(h) + 1, L(wseen)))
+	}
+#endif
+	goto retire;
+retired:
+#if BUG == WORN_LATE
+	if
+	:: G(h) >= LAST -> d_step { spent++ }
+	:: else
+	fi;
+#endif
+	if
+	:: (G(wseen) + 1) % BATCH == 0 -> s = sh; to = sh; scan = 1; goto reclaim
+	:: else -> goto main
+	fi
+
+burn:	/* Burn of slot i, handed out as h */
+	atomic {
+		EARLY(I1, place[i] == HELD + me);
+#if BUG == BURN_NOTHING
+		lastw = W(G(h) - 1, NONE);
+		first = W(G(lastw), i); last = i; rn = 1; to = sh; after = 0;
+		SETW(i, lastw)
+#else
+		SETW(i, W(G(h) + 1, NONE));
+		ctop = i; ctail = W(G(h) + 1, i); cn = 1
+#endif
+	}
+#if BUG == BURN_NOTHING
+	goto pushrun;
+#endif
+	if
+	:: G(h) >= LAST -> d_step { spent++ }
+	:: else
+	fi;
+	goto pushchain
+
+pushchain: /* pushChain of cn slots from ctop on; ctail is the last one's generation and index */
+#if BUG == CHAIN_ONCE
+	atomic { wseen = limbo[sh]; SETW(L(ctail), W(G(ctail), L(wseen))) }
+#endif
+pushchain_again:
+	atomic { wseen = limbo[sh] }
+#if BUG != CHAIN_ONCE
+	d_step {
+		EARLY(I1, place[L(ctail)] == HELD + me);
+		SETW(L(ctail), W(G(ctail), L(wseen)))
+	}
+#endif
+	atomic {
+		if
+		:: limbo[sh] == wseen ->
+			limbo[sh] = W(G(wseen) + cn, ctop);
+			WALK(ctop, cn, HELD + me, WAITING, limbo_chain)
+		:: else -> goto pushchain_again
+		fi
+	}
+	if
+	:: G(wseen) / BATCH != (G(wseen) + cn) / BATCH -> s = sh; to = sh; scan = 1; goto reclaim
+	:: else -> goto main
+	fi
