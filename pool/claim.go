@@ -39,6 +39,7 @@ func (p *Pool[T]) claimSlow(s *shard.Shard[T], t *shard.Pages) (*shard.Slot[T], 
 	}
 	for k := 1; k < len(p.shards); k++ {
 		if slot, h := p.next(s, k).Pop(t); slot != nil {
+			s.Need()
 			return slot, h, nil
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // payload is large enough to be an object of its own.
-type payload struct{ data [64]byte }
+type payload [64]byte
 
 type holder struct {
 	p *payload

@@ -40,7 +40,7 @@ func TestInterleave(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				err, record := interleave.Replay(setup, schedule)
+				record, err := interleave.Replay(setup, schedule)
 				t.Logf("%v\n%s", err, record)
 				return
 			case *pctFlag > 0:
@@ -68,8 +68,8 @@ func TestInterleave(t *testing.T) {
 func TestInterleaveRepeats(t *testing.T) {
 	for _, s := range scenarios {
 		setup := func(r *interleave.Run) { s.setup(&world{r: r}) }
-		err1, first := interleave.Replay(setup, interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1})
-		err2, second := interleave.Replay(setup, interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1})
+		first, err1 := interleave.Replay(setup, interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1})
+		second, err2 := interleave.Replay(setup, interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1})
 		if first != second || (err1 == nil) != (err2 == nil) {
 			t.Errorf("%s runs differently the second time:\n%s\n%s", s.name, first, second)
 		}

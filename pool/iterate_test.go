@@ -438,7 +438,7 @@ func TestEachLetsPanicsUp(t *testing.T) {
 		require.Zero(t, p.Stats().Pinned)
 
 		v = recovered(func() {
-			_ = p.Each(context.Background(), workers, func(pool.Handle[int], *int) error { var m map[int]int; m[0] = 1; return nil })
+			_ = p.Each(context.Background(), workers, func(pool.Handle[int], *int) error { return index([]int{}, 1) })
 		})
 		_, ok := v.(runtime.Error)
 		require.Truef(t, ok, "%v", v)
@@ -497,4 +497,10 @@ func TestLoopsNest(t *testing.T) {
 	nest(20)
 	require.Equal(t, 20+3, n)
 	require.Zero(t, p.Stats().Pinned)
+}
+
+// index panics, as the runtime does.
+func index(s []int, i int) error {
+	s[i] = 1
+	return nil
 }

@@ -98,8 +98,26 @@ func (s *Shard[T]) reclaimDue(n uint32) {
 			return
 		}
 	}
-	if _, more := s.Reclaim(s, true); more && Low(s.limbo.Load()) != None {
+	if _, more := s.Reclaim(s.heir(), true); more && Low(s.limbo.Load()) != None {
 		s.Reclaim(s, false) // catching up after a stall
+	}
+}
+
+// heir returns the shard that gets what s reclaims: s itself, unless it has
+// slots enough and another is in need.
+func (s *Shard[T]) heir() *Shard[T] {
+	if s.free.Load() != emptyList {
+		if to := s.space.needy.Load(); to != nil && s.space.needy.CompareAndSwap(to, nil) {
+			return to
+		}
+	}
+	return s
+}
+
+// Need asks removers elsewhere to reclaim for s. LIFO only.
+func (s *Shard[T]) Need() {
+	if s.space.needy.Load() != s {
+		s.space.needy.Store(s)
 	}
 }
 

@@ -26,6 +26,14 @@ type Space[T any] struct {
 	Deal     atom.Uint32
 	patience atom.Uint32
 
+	// needy is a shard whose goroutine found its freelist empty and took a slot
+	// from another's, or nil. The next remover that has slots to spare reclaims
+	// for it, so that slots which one goroutine removes reach the one that
+	// inserts by the batch and not one by one.
+	//
+	//	writers  Need, to a shard; reclaimDue, by compare-and-swap to nil
+	needy atom.Pointer[Shard[T]]
+
 	// Spent counts slots that have left their last generation, Exhausted those
 	// of them that are retired: reclaimed and in no list.
 	Spent     atom.Int64

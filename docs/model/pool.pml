@@ -15,6 +15,7 @@
 #define GRD 16   /* Pin, a look at any slot, Unpin */
 #define WIN 32   /* a Worker's Insert */
 #define WRM 64   /* a Worker's Remove */
+#define ALL 128  /* Reclaim of the thread's shard, with a scan */
 
 /* Where to go on after frontier and pushrun. */
 #define RELEASE 1
@@ -43,6 +44,8 @@
 /* The second half of Retire: E from r to r+1. */
 #if BUG == E_STORED
 #define ADVANCE if :: r < ELIM -> d_step { EARLY(E_grows, r + 1 >= E); E = r + 1 } :: else fi
+#elif BUG == E_STILL
+#define ADVANCE skip
 #else
 #define ADVANCE if :: r < ELIM -> d_step { if :: E == r -> E = r + 1 :: else fi } :: else fi
 #endif
@@ -110,6 +113,9 @@ main:
 		}
 		goto reclaim
 	:: (menu & GRD) && k > 0 -> k--; goto guard
+#if DRAIN
+	:: (menu & ALL) && k > 0 -> k--; scan = 1; s = sh; to = sh; goto reclaim
+#endif
 	fi;
 
 built:	/* slot i is the thread's, to be h */
@@ -207,6 +213,15 @@ init {
 #endif
 	}
 	(done == NT);
+#if DRAIN
+	/* L5: when all guards have gone, a few calls bring everything back */
+	run thread(4, ALL, 4);
+	(done == NT + 1);
+#if NSH > 1
+	run thread(5, ALL, 4);
+	(done == NT + 2);
+#endif
+#endif
 	d_step { /* I3, when nobody does anything */
 		t = 0;
 		do
@@ -228,6 +243,9 @@ init {
 			:: else -> break
 			od;
 			CHECK(none_lost, token[t] == 0);
+#if DRAIN
+			CHECK(all_back, limbo[t] == EMPTY && sn[t] == 0);
+#endif
 			t++
 		:: else -> break
 		od;

@@ -48,6 +48,9 @@
 #ifndef LINKED
 #define LINKED 1        /* 0: the second block is not there before a Pin appends it */
 #endif
+#ifndef DRAIN
+#define DRAIN 0         /* 1: at the end everything that waits is reclaimed */
+#endif
 #ifndef REACH
 #define REACH 2         /* a Worker's: slots in its bag, ready, in a run */
 #endif
@@ -84,6 +87,7 @@
 #define TAG_OF_FIRST   26  /* turn takes a tag before the bag's last unlinking */
 #define TOKENLESS      27  /* Reclaim does not take the token */
 #define RUN_UNLINKED   28  /* a run is not linked past a worn slot */
+#define E_STILL        29  /* Retire does not advance E */
 
 /* Words: generation (limbo: count; range: next) above, index, link or end in the
  * lower three bits. A cell is epoch above, active below; an idle cell is 0. */
@@ -131,7 +135,8 @@ hidden byte hits[SLOTS];
 /* Checks. A violated one is printed by its name. EARLY ones are invariants that
  * break before harm is done; -DHARM goes without them, to see the harm. */
 hidden byte owned_once, unseen, none_lost, removed_once, spent_in_no_list, true_tag,
-	I1, I2, I4, I5, E_grows, S_grows, S_below_E, own_cell, limbo_chain;
+	I1, I2, I4, I5, E_grows, S_grows, S_below_E, own_cell, limbo_chain,
+	all_back;
 #define CHECK(name, cond)  assert((cond) || name)
 #ifdef HARM
 #define EARLY(name, cond)  skip

@@ -57,7 +57,7 @@ func TestSearchFindsALostUpdate(t *testing.T) {
 	assert.Contains(t, f.Err.Error(), "1 additions of 2")
 	assert.Contains(t, f.Record, "Load", "the record shows the interleaving")
 
-	err, record := Replay(counting(2), f.Schedule)
+	record, err := Replay(counting(2), f.Schedule)
 	assert.EqualError(t, err, f.Err.Error())
 	assert.Equal(t, f.Record, record)
 }

@@ -46,9 +46,9 @@ func ParseSchedule(text string) (Schedule, error) {
 // Replay runs the program under one schedule; where that ends or cannot be
 // followed, the thread that runs goes on as long as it can. It returns the
 // failure, if any, and the record.
-func Replay(setup Setup, s Schedule) (err error, record string) {
+func Replay(setup Setup, s Schedule) (record string, err error) {
 	r := start(setup, &replay{schedule: s}, true)
-	return r.err, r.record()
+	return r.record(), r.err
 }
 
 type replay struct{ schedule Schedule }
