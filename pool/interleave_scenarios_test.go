@@ -4,6 +4,7 @@ package pool
 
 import (
 	"errors"
+	"slices"
 
 	"coatcheck/shard"
 )
@@ -15,7 +16,11 @@ type scenario struct {
 	setup func(w *world)
 }
 
-var scenarios = []scenario{
+var scenarios = slices.Concat(slotScenarios, workerScenarios, guardScenarios)
+
+// slotScenarios are about the life of slots: freelists, limbo, growth, generations
+// that run out.
+var slotScenarios = []scenario{
 	{"insert, remove and get", func(w *world) {
 		a := w.pool(Options[val]{})
 		old := a.insertN(2)
@@ -270,234 +275,5 @@ var scenarios = []scenario{
 				a.cancel(r, dropReservation[val])
 			}
 		})
-	}},
-	{"a Worker refills, turns its bag and flushes", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 128}) // 8 in reach, 3 of them in the bag
-		wk := a.worker()
-		h := wk.insertN(4)
-		wk.remove(h[0])
-		wk.remove(h[1])
-		w.thread(0, func(a *actor) {
-			wk := a.by(wk)
-			wk.remove(h[2])
-			wk.insert()
-			wk.remove(h[3])
-			wk.flush()
-			wk.insert()
-		})
-		w.thread(0, func(a *actor) {
-			a.read(h[2])
-			a.remove(h[2])
-			a.pin(h[3])
-		})
-	}},
-	{"a Worker takes from the freelist and gives back", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 128})
-		wk := a.worker()
-		h := a.insertN(6)
-		a.removeBatch(h[:4]...)
-		a.synchronize(1)
-		a.remove(h[4])
-		w.thread(0, func(a *actor) { a.insert() })
-		w.thread(0, func(a *actor) {
-			wk := a.by(wk)
-			a.remove(h[5]) // two more come to the freelist
-			a.insert()     // takes one of them
-			wk.insert()    // takes the other, and what the first thread saw on top
-			a.insert()     // takes what it saw below
-			wk.flush()     // gives back what it saw on top
-		})
-	}},
-	{"a Worker is dropped", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 128})
-		wk := a.worker()
-		h := wk.insertN(4)
-		wk.remove(h[0])
-		w.thread(0, func(a *actor) { a.by(wk).drop() })
-		w.thread(0, func(a *actor) {
-			a.remove(h[1])
-			a.insert()
-		})
-		w.thread(0, func(a *actor) {
-			a.read(h[0])
-			a.remove(a.insert())
-		})
-	}},
-	{"two Workers, one of them with nothing left to live", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 128, Origin: shard.LastGeneration - 2})
-		one, two := a.worker(), a.worker()
-		h := one.insertN(3)
-		one.removeAll(h)
-		w.exhausting = true
-		w.thread(0, func(a *actor) {
-			wk := a.by(one)
-			wk.take(wk.insert())
-			wk.take(wk.insert())
-			wk.close()
-		})
-		w.thread(0, func(a *actor) {
-			wk := a.by(two)
-			wk.remove(wk.insert())
-			wk.close()
-		})
-	}},
-	{"Clear against Get", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.clear() })
-		w.thread(0, func(a *actor) {
-			a.get(h[0])
-			a.read(h[1])
-			a.remove(h[2])
-		})
-		w.thread(0, func(a *actor) { a.insert(); a.clear() })
-	}},
-	{"two Drains and a loop", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.drain() })
-		w.thread(0, func(a *actor) { a.drain() })
-		w.thread(0, func(a *actor) { a.view(h[0]) })
-	}},
-	{"a loop while values come and go", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.all() })
-		w.thread(0, func(a *actor) {
-			a.remove(h[0])
-			a.remove(h[1])
-			a.insert()
-		})
-	}},
-	{"two Synchronize", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(3)
-		a.remove(h[0])
-		w.thread(0, func(a *actor) { a.synchronize(1) })
-		w.thread(0, func(a *actor) { a.synchronize(1) })
-		w.thread(0, func(a *actor) { a.remove(h[1]) })
-	}},
-	{"Synchronize waits for a guard", func(w *world) {
-		a := w.pool(Options[val]{Shards: 2})
-		h := a.insertN(3)
-		w.thread(0, func(a *actor) {
-			a.remove(h[0])
-			a.synchronize(2)
-		})
-		w.thread(1, func(a *actor) {
-			a.read(h[0])
-			a.remove(h[1])
-		})
-	}},
-	{"Take where slots are Reset", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 4, Reset: w.reset})
-		h := a.insertN(3)
-		w.thread(0, func(a *actor) {
-			a.take(h[0])
-			a.insert()
-		})
-		w.thread(0, func(a *actor) {
-			a.remove(h[1])
-			a.insertFunc(false, nil)
-		})
-		w.thread(0, func(a *actor) {
-			a.read(h[0])
-			a.take(h[2])
-		})
-	}},
-	{"a whole batch meets what a Worker gives back", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 128})
-		w.p.space.Zero = false
-		wk := a.worker()
-		h := wk.insertN(4)
-		wk.removeAll(h[:3])
-		last := wk.insert() // has turned the bag: two more slots are ready
-		a.remove(h[3])
-		w.thread(0, func(a *actor) {
-			a.remove(last) // reclaims
-			a.insert()
-		})
-		w.thread(0, func(a *actor) { a.by(wk).flush() })
-	}},
-	{"two brief pins of one cell", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(3)
-		a.remove(h[0])
-		w.thread(0, func(a *actor) { a.brief(h[1], true) })
-		w.thread(0, func(a *actor) { a.brief(h[1], false) })
-		w.thread(0, func(a *actor) {
-			a.removeBatch(h[1], h[2])
-			a.synchronize(1)
-			a.insert()
-		})
-	}},
-	{"more guards than cells", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(3)
-		a.remove(h[0])
-		for range 2 {
-			w.thread(0, func(a *actor) { a.read(h[1]) })
-		}
-		w.thread(0, func(a *actor) {
-			a.pin(h[1])
-			a.removeBatch(h[1], h[2])
-			a.synchronize(1)
-		})
-	}},
-	{"two guards append cells", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(4)
-		all := []*reader{a.pin(0), a.pin(0)} // no cell is left
-		w.thread(0, func(a *actor) { a.pin(h[0]) })
-		w.thread(0, func(a *actor) {
-			a.unpin(a.pin(0))
-			a.unpin(all[0])
-			a.unpin(all[1])
-			a.removeBatch(h...)
-		})
-	}},
-	{"guards in cells that were provided", func(w *world) {
-		a := w.pool(Options[val]{})
-		w.p.domain.Init(4)
-		w.names.find()
-		h := a.insertN(4)
-		all := []*reader{a.pin(0), a.pin(0)}
-		w.thread(0, func(a *actor) { a.pin(h[0]) })
-		w.thread(0, func(a *actor) {
-			a.unpin(all[0])
-			a.unpin(all[1])
-			a.removeBatch(h...)
-		})
-	}},
-	{"a handle is guessed before its time", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 3})
-		h := a.insertN(3)
-		a.remove(h[0])
-		next := Handle[val](shard.Reborn(uint64(h[0])))
-		w.thread(0, func(a *actor) { a.remove(next) })
-		w.thread(0, func(a *actor) {
-			a.remove(h[1])
-			a.insertN(2)
-		})
-		w.thread(0, func(a *actor) { a.get(next); a.take(next) })
-	}},
-	{"chains and single slots come to one limbo", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(6)
-		w.thread(0, func(a *actor) { a.removeBatch(h[0], h[1], h[2]) })
-		w.thread(0, func(a *actor) { a.remove(h[3]); a.insert() })
-		w.thread(0, func(a *actor) { a.removeBatch(h[4]); a.read(h[0]) })
-	}},
-	{"arrears are more than one call moves", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(12)
-		rd := a.pin(h[0])
-		a.removeBatch(h[:10]...)
-		a.unpin(rd)
-		w.thread(0, func(a *actor) {
-			a.remove(h[10])
-			a.remove(h[11])
-		})
-		w.thread(0, func(a *actor) { a.insertN(2) })
 	}},
 }

@@ -71,7 +71,7 @@ retired:
 	fi;
 #endif
 	if
-	:: (G(wseen) + 1) % BATCH == 0 -> s = sh; to = sh; scan = 1; goto reclaim
+	:: (G(wseen) + 1) % BATCH == 0 -> s = sh; scan = 1; HEIR; goto reclaim
 	:: else -> goto main
 	fi
 
@@ -117,6 +117,6 @@ pushchain_again:
 		fi
 	}
 	if
-	:: G(wseen) / BATCH != (G(wseen) + cn) / BATCH -> s = sh; to = sh; scan = 1; goto reclaim
+	:: G(wseen) / BATCH != (G(wseen) + cn) / BATCH -> s = sh; scan = 1; HEIR; goto reclaim
 	:: else -> goto main
 	fi

@@ -23,6 +23,13 @@
 
 #define CHOOSE_SLOT  i = 0; do :: i < SLOTS - 1 -> i++ :: break od
 
+/* heir: what a remover reclaims may go to any shard. The needy one is a hint. */
+#if NSH > 1 && !FIFO
+#define HEIR if :: to = sh :: to = 1 - sh fi
+#else
+#define HEIR to = sh
+#endif
+
 #define LOOK \
 	atomic { \
 		CHOOSE_SLOT; \
