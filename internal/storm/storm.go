@@ -92,6 +92,7 @@ type Hand struct {
 	*rand.Rand
 	ID    int
 	storm *Storm
+	looks int
 	done  []atomic.Int64 // by Work; a slice, for its alignment on 32 bits
 }
 
@@ -116,8 +117,15 @@ func (s *Storm) Go(n int, f func(h *Hand)) {
 	}
 }
 
-// Running answers whether the storm goes on.
-func (h *Hand) Running() bool { return !h.storm.stop.Load() }
+// Running answers whether the storm goes on. Now and then it yields: a loop that
+// is all put in line has no other point at which to be stopped when goroutines
+// are not preempted by signals, and would hold up the world for ever.
+func (h *Hand) Running() bool {
+	if h.looks++; h.looks%256 == 0 {
+		runtime.Gosched()
+	}
+	return !h.storm.stop.Load()
+}
 
 // Did counts work.
 func (h *Hand) Did(w Work, n int) { h.done[w].Add(int64(n)) }
