@@ -1,0 +1,120 @@
+//go:build !interleave
+
+package atom_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The door costs nothing: the protocol's packages, and a program that uses a pool,
+// compile to the same machine code when their words come from here and when they
+// come from sync and sync/atomic. An overlay puts the other import in place, line
+// for line, and the compiler's listings are compared.
+func TestSameMachineCode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the protocol twice")
+	}
+	overlay := struct{ Replace map[string]string }{make(map[string]string)}
+	scratch := t.TempDir()
+	words := 0
+	for _, dir := range []string{"hint", "../epoch", "../shard", "../pool"} {
+		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
+		require.NoError(t, err)
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			name, err = filepath.Abs(name)
+			require.NoError(t, err)
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			plain, n := withoutDoor(string(text))
+			if n == 0 {
+				continue
+			}
+			words += n
+			copied := filepath.Join(scratch, strings.ReplaceAll(name, string(filepath.Separator), "_"))
+			require.NoError(t, os.WriteFile(copied, []byte(plain), 0o666))
+			overlay.Replace[name] = copied
+		}
+	}
+	require.Greater(t, words, 20, "the protocol no longer takes its words from here")
+	file := filepath.Join(scratch, "overlay.json")
+	data, err := json.Marshal(overlay)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, data, 0o666))
+
+	through, past := listing(t), listing(t, "-overlay="+file)
+	require.Contains(t, through, "LOCK", "no listing")
+	if through != past { // not require.Equal of the whole, which would print both
+		a, b := strings.Split(through, "\n"), strings.Split(past, "\n")
+		for i := range min(len(a), len(b)) {
+			require.Equal(t, a[i], b[i], "line %d of the listing", i+1)
+		}
+		require.Len(t, b, len(a))
+	}
+	t.Logf("%d words, %d lines of assembly", words, strings.Count(through, "\n"))
+}
+
+var (
+	word      = regexp.MustCompile(`\batom\.(Uint32|Uint64|Int64|Pointer|Mutex)\b`)
+	initOrder = regexp.MustCompile(`(?m)^\s+rel .*R_INITORDER .*\n`)
+)
+
+// withoutDoor returns the text of a file that takes its words from where they
+// really are, without moving a line, and how many it takes.
+func withoutDoor(text string) (string, int) {
+	n := 0
+	var atomics, mutexes bool
+	text = word.ReplaceAllStringFunc(text, func(w string) string {
+		n++
+		if w == "atom.Mutex" {
+			mutexes = true
+			return "plainsync.Mutex"
+		}
+		atomics = true
+		return "plainatomic." + strings.TrimPrefix(w, "atom.")
+	})
+	if n == 0 {
+		return text, 0
+	}
+	const door = `"coatcheck/internal/atom"`
+	imports := []string{door}
+	if !strings.Contains(text, "atom.Inline") {
+		imports[0] = "_ " + door
+	}
+	if atomics {
+		imports = append(imports, `plainatomic "sync/atomic"`)
+	}
+	if mutexes {
+		imports = append(imports, `plainsync "sync"`)
+	}
+	return strings.Replace(text, door, strings.Join(imports, "; "), 1), n
+}
+
+// listing compiles the protocol's packages and a program that instantiates the
+// pool, and returns the compiler's assembly of all of them.
+func listing(t *testing.T, flags ...string) string {
+	t.Helper()
+	args := append([]string{"build", "-gcflags=-S"}, flags...)
+	build := exec.Command("go", append(args, "coatcheck/internal/hint", "coatcheck/epoch", "coatcheck/shard", "coatcheck/pool", "coatcheck/pool/testdata/inline")...)
+	build.Dir = "../.."
+	build.Env = append(os.Environ(), "GOARCH=amd64")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	// That a package is initialized after sync is no code.
+	text := initOrder.ReplaceAllString("\n"+string(out), "")
+	// The order of packages is that in which they were built.
+	parts := strings.Split(text, "\n# ")
+	slices.Sort(parts)
+	return strings.Join(parts, "\n# ")
+}
