@@ -1,0 +1,168 @@
+package linearize
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// controlOrigin is the generation that slots of the controls start from.
+const controlOrigin = 1001
+
+var (
+	controlLayout = Layout{Name: "control", Options: options{Capacity: 16, Shards: 2, Origin: controlOrigin}}
+	controlQueue  = Layout{Name: "control-fifo", Options: options{Capacity: 4, Shards: 2, Reuse: pool.FIFO, MinFree: 8, Origin: controlOrigin}}
+)
+
+const noExplanation = "has no explanation"
+
+// controls are pools that must be refuted, and what refutes them.
+var controls = []struct {
+	name   string
+	maker  Maker
+	layout Layout
+	reason string // that the refutation gives
+	// blamed is what the wrong verb's operations begin with: where their answers
+	// are not believed, the life that was refuted has an explanation. Empty where
+	// the fault shows in what other verbs answer.
+	blamed string
+	shows  func(*part) bool // what else is to be seen of the fault; nil: nothing
+}{
+	{"two removers succeed", wrongly(func(s Subject) Subject { return loadAndStore{s} }), controlLayout, noExplanation, "Remove:", nil},
+	{"two takers succeed", wrongly(func(s Subject) Subject { return takeLate{s} }), controlLayout, noExplanation, "Take:", nil},
+	{"a stale handle revives", wrongly(func(s Subject) Subject { return revives{s} }), controlLayout, noExplanation, "Contains", nil},
+	{"Get returns the next incarnation's value", wrongly(func(s Subject) Subject { return nextLife{s} }), controlLayout, noExplanation, "Get:", nil},
+	{"a handle is issued twice", wrongly(func(s Subject) Subject { return reissues{s} }), controlLayout, noExplanation, "", func(p *part) bool { return p.count(Reserve, Insert) > 1 }},
+	{"Get answers after removal", wrongly(func(s Subject) Subject { return &caches{Subject: s} }), controlLayout, noExplanation, "Get:", nil},
+	{"visible before its value", wrongly(func(s Subject) Subject { return &early{Subject: s} }), controlLayout, noExplanation, "Get:", nil},
+	{"live in its constructor", wrongly(func(s Subject) Subject { return &building{Subject: s} }), controlLayout, noExplanation, "Contains:", nil},
+	{"live although its constructor gave up", wrongly(func(s Subject) Subject { return unburnt{s} }), controlLayout, noExplanation, "", func(p *part) bool { return p.count(Cancel) == 1 }},
+	{"live only after Insert returned", wrongly(func(s Subject) Subject { return &later{Subject: s} }), controlLayout, noExplanation, "", func(p *part) bool { return p.count(Insert) == 1 }},
+	{"inserted although full", wrongly(func(s Subject) Subject { return &loses{Subject: s} }), controlLayout, noExplanation, "", func(p *part) bool { return p.count(Reserve, Insert) == 0 }},
+	{"Drain yields twice", wrongly(func(s Subject) Subject { return yieldsTwice{s} }), controlLayout, noExplanation, "Drain", nil},
+	{"All leaves a value out", wrongly(func(s Subject) Subject { return skips{s} }), controlLayout, noExplanation, "All:", nil},
+	{"Clear leaves a value live", wrongly(func(s Subject) Subject { return spares{s} }), controlLayout, noExplanation, "Clear:", nil},
+	{"RemoveBatch counts wrongly", wrongly(func(s Subject) Subject { return miscounts{s} }), controlLayout, "values went live, and", "", nil},
+	{"InsertFunc returns another handle", wrongly(func(s Subject) Subject { return renames{s} }), controlLayout, "but the constructor was told", "", nil},
+	{"a verb panics", wrongly(func(s Subject) Subject { return &panics{Subject: s} }), controlLayout, "out of order", "", nil},
+	{"more values than Capacity", roomy, controlQueue, "values were live in a pool of capacity 4", "", nil},
+	{"more slots than Capacity", large, controlLayout, "there are 16 slots", "", nil},
+	{"a generation before the first", old, controlLayout, "the generation is none that lives", "", nil},
+}
+
+// controlHistories is in how many histories a control must be refuted. Most are
+// in the first few.
+const controlHistories = 1000
+
+func TestWrongPoolsAreRefuted(t *testing.T) {
+	for _, c := range controls {
+		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
+			var r *Refutation
+			n := uint64(0)
+			for n < controlHistories && r == nil {
+				Quiet(func() {
+					for last := n + round; n < last && r == nil; {
+						n++
+						_, r = Plan{c.layout, 8, DefaultOps, n}.Run(c.maker).Judge()
+					}
+				})
+			}
+			require.NotNil(t, r, "%d histories passed", n)
+			t.Logf("history %d: %s", n, firstLine(r.Reason))
+			require.Contains(t, r.Error(), c.reason)
+			if c.blamed != "" {
+				requireBlame(t, r.part, c.blamed)
+			}
+			if c.shows != nil {
+				require.True(t, c.shows(r.part), r)
+			}
+			requireLeft(t, r)
+		})
+	}
+}
+
+// count returns how many of the part's operations had one of the effects.
+func (p *part) count(es ...Effect) (n int) {
+	for _, r := range p.records {
+		if slices.Contains(es, r.Effect) {
+			n++
+		}
+	}
+	return n
+}
+
+// requireBlame requires that the part has an explanation if operations that begin
+// with blamed are not believed: those that end a life may have done so or not,
+// and the others are left out.
+func requireBlame(t *testing.T, p *part, blamed string) {
+	t.Helper()
+	rest := part{handle: p.handle}
+	for _, r := range p.records {
+		if strings.HasPrefix(r.String(), blamed) {
+			if r.Effect != Remove && r.Effect != Take {
+				continue
+			}
+			mayHave := *r
+			mayHave.Effect = Sweep
+			r = &mayHave
+		}
+		rest.records = append(rest.records, r)
+	}
+	require.NoError(t, rest.explain(), "without %q", blamed)
+}
+
+// requireLeft requires that a refutation leaves the visualisation of what it is
+// about, and the steps if there are any.
+func requireLeft(t *testing.T, r *Refutation) {
+	t.Helper()
+	names, err := r.Leave(t.TempDir())
+	require.NoError(t, err)
+	want := []string{".html"}
+	if r.History.Schedule != "" {
+		want = append(want, ".steps")
+	}
+	require.Len(t, names, len(want))
+	for i, name := range names {
+		assert.True(t, strings.HasSuffix(name, want[i]), name)
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NotEmpty(t, text, name)
+		if want[i] != ".html" {
+			continue
+		}
+		about := r.History.parts()
+		if r.part != nil {
+			about = []part{*r.part}
+		}
+		for _, p := range about {
+			require.Contains(t, string(text), p.records[0].String())
+		}
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// TestGuardsAreWatched changes a value that a guard has shown.
+func TestGuardsAreWatched(t *testing.T) {
+	threads, end := Plan{controlLayout, 1, DefaultOps, 1}.begin(Pool)
+	th := threads[0]
+	h := th.insert()
+	require.NotZero(t, h)
+	for len(th.hold.seen) == 0 {
+		th.guard()
+	}
+	th.hold.seen[0].v.id++
+	th.letGo()
+	_, r := end().Judge()
+	require.NotNil(t, r)
+	require.Contains(t, r.Reason, "under one pin, the value of "+h.String())
+}

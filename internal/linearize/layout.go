@@ -1,0 +1,47 @@
+package linearize
+
+import (
+	"coatcheck/pool"
+	"coatcheck/shard"
+)
+
+// Layout describes a pool and who uses it.
+type Layout struct {
+	Name string
+	pool.Options[Value]
+	Workers bool // every other thread acts through a Worker
+}
+
+// Layouts are those that the pool is judged in. A small Capacity makes one page
+// of so many slots.
+var Layouts = []Layout{
+	{Name: "plain", Options: options{Capacity: 64}},
+	{Name: "unlimited", Options: options{Shards: 2}, Workers: true},
+	{Name: "one-slot", Options: options{Capacity: 1}},
+	{Name: "two-slots", Options: options{Capacity: 2, Shards: 1}, Workers: true},
+	{Name: "tiny-shards", Options: options{Capacity: 8, Shards: 4, Preallocate: true}},
+	{Name: "workers", Options: options{Capacity: 128, Shards: 2}, Workers: true}, // of which each keeps 8
+	{Name: "reset", Options: options{Capacity: 16, Shards: 2, Reset: func(v *Value) { v.twin = nil }}, Workers: true},
+	{Name: "2-bits-left", Options: options{Capacity: 64, Shards: 2, Origin: bitsLeft(2)}},
+	{Name: "3-bits-left", Options: options{Capacity: 64, Shards: 4, Origin: bitsLeft(3)}, Workers: true}, // of which each keeps 4
+	{Name: "4-bits-left", Options: options{Capacity: 8, Shards: 2, Origin: bitsLeft(4)}},
+	{Name: "fifo", Options: options{Capacity: 4, Shards: 2, Reuse: pool.FIFO, MinFree: 1}},
+	{Name: "fifo-2-bits-left", Options: options{Capacity: 32, Shards: 2, Reuse: pool.FIFO, MinFree: 1, Origin: bitsLeft(2)}},
+	{Name: "fifo-rests", Options: options{Capacity: 16, Shards: 2, Reuse: pool.FIFO, MinFree: 8}, Workers: true},
+}
+
+type options = pool.Options[Value]
+
+// bitsLeft returns the origin from which a slot has 2^n lives.
+func bitsLeft(n int) uint32 { return shard.LastGeneration - 2*(1<<n-1) }
+
+// slots returns how many slots the pool may have at most, 0 for any number.
+func (l *Layout) slots() int {
+	if l.Capacity == 0 {
+		return 0
+	}
+	if l.Reuse == pool.FIFO {
+		return l.Capacity + l.MinFree + l.Shards // a dummy for each shard
+	}
+	return l.Capacity
+}

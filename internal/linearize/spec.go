@@ -1,0 +1,83 @@
+package linearize
+
+import (
+	"github.com/anishathalye/porcupine"
+)
+
+// life is the state of one handle: unborn, reserved, dead, or live with the value
+// of that number.
+//
+//	unborn ── Reserve ──▶ reserved ── Cancel ──▶ dead
+//	   │                      │                    ▲
+//	   │                   Commit            Remove, Take, Sweep
+//	   │                      ▼                    │
+//	   └────── Insert ──▶ live(value) ─────────────┘
+//
+// There is no way back to unborn: a handle that is issued twice, or that comes
+// back to life, has no explanation.
+type life uint64
+
+const (
+	unborn life = iota
+	reserved
+	dead
+	firstLive // values count from here
+)
+
+func (l life) live() bool { return l >= firstLive }
+
+func (l life) String() string {
+	switch l {
+	case unborn:
+		return "unborn"
+	case reserved:
+		return "reserved"
+	case dead:
+		return "dead"
+	}
+	return "live with " + number(uint64(l))
+}
+
+// step is the sequential specification: whether an operation can have had its
+// result on a handle in state l, and the state after it.
+func step(l life, r *Record) (bool, life) {
+	switch r.Effect {
+	case Reserve:
+		return l == unborn, reserved
+	case Insert:
+		return l == unborn, life(r.Value)
+	case Commit:
+		return l == reserved, life(r.Value)
+	case Cancel:
+		return l == reserved, dead
+	case Look:
+		return r.OK == l.live(), l
+	case Read:
+		return r.OK == l.live() && (!r.OK || life(r.Value) == l), l
+	case Remove:
+		return r.OK == l.live(), l.ended()
+	case Take:
+		return r.OK == l.live() && (!r.OK || life(r.Value) == l), l.ended()
+	case Sweep:
+		return true, l.ended()
+	}
+	return false, l
+}
+
+func (l life) ended() life {
+	if l.live() {
+		return dead
+	}
+	return l
+}
+
+// model is step as porcupine wants it, for one handle.
+var model = porcupine.Model{
+	Init: func() any { return unborn },
+	Step: func(state, input, _ any) (bool, any) {
+		ok, next := step(state.(life), input.(*Record))
+		return ok, next
+	},
+	DescribeOperation: func(input, _ any) string { return input.(*Record).String() },
+	DescribeState:     func(state any) string { return state.(life).String() },
+}

@@ -1,0 +1,292 @@
+package linearize
+
+import (
+	"iter"
+	"runtime"
+	"sync"
+
+	"go.uber.org/atomic"
+
+	"coatcheck/pool"
+)
+
+// The pools of this file are wrong on purpose. Each is a real one in which some
+// verbs are put together badly, in a way that a pool may well be wrong. None
+// races in the sense of the race detector.
+
+// wrongly makes pools that are real but for what wrap puts around them.
+func wrongly(wrap func(Subject) Subject) Maker {
+	return func(o *pool.Options[Value]) Subject { return wrap(Pool(o)) }
+}
+
+// gap is where a wrong verb lets others in between its halves.
+func gap() {
+	runtime.Gosched()
+	pause()
+}
+
+// handles is a set of handles.
+type handles struct{ m sync.Map }
+
+func (s *handles) add(h Handle)      { s.m.Store(h, true) }
+func (s *handles) remove(h Handle)   { s.m.Delete(h) }
+func (s *handles) has(h Handle) bool { _, ok := s.m.Load(h); return ok }
+
+// loadAndStore removes by a load and a store: two removers may both succeed.
+type loadAndStore struct{ Subject }
+
+func (s loadAndStore) Remove(h Handle) bool {
+	live := s.Subject.Contains(h)
+	gap()
+	s.Subject.Remove(h)
+	return live
+}
+
+// takeLate does so in Take.
+type takeLate struct{ Subject }
+
+func (s takeLate) Take(h Handle) (Value, bool) {
+	v, ok := s.Subject.Get(h)
+	gap()
+	s.Subject.Remove(h)
+	return v, ok
+}
+
+// revives takes a stale handle for live when its slot is in use again: it does
+// not look at the generation.
+type revives struct{ Subject }
+
+func (s revives) Contains(h Handle) bool {
+	for o := range s.Subject.All() {
+		if o.Index() == h.Index() && h.Generation() >= controlOrigin {
+			return true
+		}
+	}
+	return false
+}
+
+// nextLife does so in Get, which then returns the next incarnation's value.
+type nextLife struct{ Subject }
+
+func (s nextLife) Get(h Handle) (Value, bool) {
+	for o, v := range s.Subject.All() {
+		if o.Index() == h.Index() && h.Generation() >= controlOrigin {
+			return *v, true
+		}
+	}
+	return Value{}, false
+}
+
+// reissues sets a slot's generation back when the slot is used again.
+type reissues struct{ Subject }
+
+func (s reissues) Insert(v Value) (Handle, error) {
+	h, err := s.Subject.Insert(v)
+	if before := h - 2<<32; err == nil && before.Generation() >= controlOrigin {
+		h = before
+	}
+	return h, err
+}
+
+// caches answers Get from what it has seen, without a look at the slot.
+type caches struct {
+	Subject
+	seen sync.Map
+}
+
+func (s *caches) Get(h Handle) (Value, bool) {
+	if v, ok := s.seen.Load(h); ok {
+		return v.(Value), true
+	}
+	v, ok := s.Subject.Get(h)
+	if ok {
+		s.seen.Store(h, v)
+	}
+	return v, ok
+}
+
+// early publishes the handle before the value is there.
+type early struct {
+	Subject
+	empty handles
+}
+
+func (s *early) InsertFunc(init func(Handle, *Value)) (Handle, error) {
+	h, err := s.Subject.InsertFunc(func(h Handle, v *Value) {
+		s.empty.add(h)
+		init(h, v)
+	})
+	gap()
+	s.empty.remove(h)
+	return h, err
+}
+
+func (s *early) Get(h Handle) (Value, bool) {
+	v, ok := s.Subject.Get(h)
+	if ok && s.empty.has(h) {
+		v = Value{}
+	}
+	return v, ok
+}
+
+// building takes a value for live while its constructor runs.
+type building struct {
+	Subject
+	known handles
+}
+
+func (s *building) InsertFunc(init func(Handle, *Value)) (Handle, error) {
+	return s.Subject.InsertFunc(func(h Handle, v *Value) {
+		s.known.add(h)
+		defer s.known.remove(h)
+		gap()
+		init(h, v)
+	})
+}
+
+func (s *building) Contains(h Handle) bool { return s.known.has(h) || s.Subject.Contains(h) }
+
+// unburnt lets a value go live whose constructor gave up.
+type unburnt struct{ Subject }
+
+func (s unburnt) InsertFunc(init func(Handle, *Value)) (Handle, error) {
+	var gaveUp any
+	h, err := s.Subject.InsertFunc(func(h Handle, v *Value) {
+		defer func() { gaveUp = recover() }()
+		init(h, v)
+	})
+	if gaveUp != nil {
+		panic(gaveUp)
+	}
+	return h, err
+}
+
+// later returns from Insert before the insertion takes effect.
+type later struct {
+	Subject
+	mu   sync.Mutex
+	open []*pool.Reservation[Value]
+}
+
+func (s *later) Insert(v Value) (Handle, error) {
+	r, err := s.Reserve()
+	if err != nil {
+		return 0, err
+	}
+	*r.Value() = v
+	s.mu.Lock()
+	s.open = append(s.open, r)
+	var due *pool.Reservation[Value]
+	if len(s.open) > 2 {
+		due, s.open = s.open[0], s.open[1:]
+	}
+	s.mu.Unlock()
+	if due != nil {
+		due.Commit()
+	}
+	return r.Handle(), nil
+}
+
+// loses says ErrFull of an insertion that has taken place.
+type loses struct {
+	Subject
+	n atomic.Int64
+}
+
+func (s *loses) Insert(v Value) (Handle, error) {
+	h, err := s.Subject.Insert(v)
+	if err == nil && s.n.Inc()%8 == 0 {
+		return 0, pool.ErrFull
+	}
+	return h, err
+}
+
+// yieldsTwice drains each value twice.
+type yieldsTwice struct{ Subject }
+
+func (s yieldsTwice) Drain() iter.Seq2[Handle, Value] {
+	return func(yield func(Handle, Value) bool) {
+		for h, v := range s.Subject.Drain() {
+			for range 2 {
+				if !yield(h, v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// skips leaves the first value out of loops.
+type skips struct{ Subject }
+
+func (s skips) All() iter.Seq2[Handle, *Value] {
+	return func(yield func(Handle, *Value) bool) {
+		first := true
+		for h, v := range s.Subject.All() {
+			if !first && !yield(h, v) {
+				return
+			}
+			first = false
+		}
+	}
+}
+
+// spares leaves the first value in the pool that it clears.
+type spares struct{ Subject }
+
+func (s spares) Clear() int {
+	first := true
+	return s.Subject.DeleteFunc(func(Handle, *Value) bool {
+		defer func() { first = false }()
+		return !first
+	})
+}
+
+// miscounts counts a removal that did not take place.
+type miscounts struct{ Subject }
+
+func (s miscounts) RemoveBatch(hs []Handle) int {
+	n := s.Subject.RemoveBatch(hs)
+	if 0 < n && n < len(hs)-1 {
+		n++
+	}
+	return n
+}
+
+// renames returns another handle than it told the constructor.
+type renames struct{ Subject }
+
+func (s renames) InsertFunc(init func(Handle, *Value)) (Handle, error) {
+	h, err := s.Subject.InsertFunc(init)
+	return h + 2<<32, err
+}
+
+// panics does so at the tenth look-up.
+type panics struct {
+	Subject
+	n atomic.Int64
+}
+
+func (s *panics) Contains(h Handle) bool {
+	if s.n.Inc() == 10 {
+		panic("out of order")
+	}
+	return s.Subject.Contains(h)
+}
+
+// roomy takes more values than its Capacity.
+func roomy(o *pool.Options[Value]) Subject {
+	return Pool(&pool.Options[Value]{Capacity: o.Capacity + o.MinFree, Shards: o.Shards, Origin: o.Origin})
+}
+
+// large has a slot too many.
+func large(o *pool.Options[Value]) Subject {
+	o.Capacity++
+	return Pool(o)
+}
+
+// old begins a life too early.
+func old(o *pool.Options[Value]) Subject {
+	o.Origin -= 2
+	return Pool(o)
+}
