@@ -122,6 +122,9 @@ func TestReadersHoldReuseUnderStorm(t *testing.T) {
 				w := p.Worker()
 				defer w.Close()
 				for i := range long(60_000) {
+					if i%64 == 0 {
+						runtime.Gosched() // readers look meanwhile, also where nobody is preempted
+					}
 					id := ids.Inc()
 					var h pool.Handle[stamp]
 					var err error

@@ -3,6 +3,7 @@ package pool_test
 import (
 	"encoding/json"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -73,22 +74,46 @@ func TestUnmarshalRefusesMalformedText(t *testing.T) {
 	require.Error(t, h.UnmarshalText(nil))
 }
 
+// handleText is what String gives: no leading zeros, and an odd generation.
+var handleText = regexp.MustCompile(`\A(0|[1-9][0-9]{0,9})@([1-9][0-9]{0,9})\z`)
+
 // FuzzHandleText checks that a text is taken if and only if it is what String
-// gives.
+// gives, by another way of reading it.
 func FuzzHandleText(f *testing.F) {
-	for _, s := range []string{"none", "0@1", "42@7", "01@1", "1@2", "", "4294967295@4294967293"} {
+	for _, s := range []string{
+		"none", "0@1", "42@7", "01@1", "1@2", "", "4294967295@4294967293", "4294967296@1", "1@4294967297", "9999999999@9999999999",
+		"1@01", "+1@1", "1@1@1", "nonenone", "none@1", "@", "1@", "@1", " 1@1", "1@1\n", "\u0661@1", "0x1@1", "1_0@1", "4294967295@4294967295",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		var h pool.Handle[int]
-		if err := h.UnmarshalText([]byte(s)); err != nil {
-			return
+		want := s == "none"
+		var index, generation uint64
+		if m := handleText.FindStringSubmatch(s); m != nil {
+			for _, digit := range m[1] {
+				index = 10*index + uint64(digit-'0')
+			}
+			for _, digit := range m[2] {
+				generation = 10*generation + uint64(digit-'0')
+			}
+			want = index <= math.MaxUint32 && generation <= math.MaxUint32 && generation%2 == 1
 		}
-		if h.String() != s {
+		const before = pool.Handle[int](9<<32 | 9)
+		h := before
+		err := h.UnmarshalText([]byte(s))
+		switch {
+		case (err == nil) != want:
+			t.Fatalf("%q: %v, want it taken: %v", s, err, want)
+		case err != nil && (h != before || !strings.HasPrefix(err.Error(), "pool: handle ")):
+			t.Fatalf("%q was refused and gave %v, %v", s, h, err)
+		case err == nil && (h != pool.Handle[int](generation<<32|index) || h.String() != s):
 			t.Fatalf("took %q for %v", s, h)
 		}
-		if h.Generation()%2 == 0 && h != 0 {
-			t.Fatalf("took %q, whose generation is even", s)
+		if err != nil {
+			return
+		}
+		if text, err := h.AppendText([]byte("x")); err != nil || string(text) != "x"+s {
+			t.Fatalf("AppendText gives %q, %v", text, err)
 		}
 	})
 }
