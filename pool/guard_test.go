@@ -150,7 +150,7 @@ func TestReadersHoldReuseUnderStorm(t *testing.T) {
 			readers.Add(1)
 			go func() {
 				defer readers.Done()
-				for !stop.Load() {
+				for !stop.Load() || looks.Load() <= 100 || kept.Load() <= 10 {
 					g := p.Pin()
 					seen := map[*stamp]uint64{}
 					for i := range 300 {
