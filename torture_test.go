@@ -1,0 +1,353 @@
+package coatcheck_test
+
+import (
+	"context"
+	"iter"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/storm"
+	"coatcheck/pool"
+)
+
+// rates is what must happen in every second of a torture. A busy machine with the
+// race detector does ten times as much, and a calm one a hundred times.
+var rates = storm.Rates{
+	storm.Insertion: 100, storm.Removal: 100, storm.Burn: 20, storm.Refusal: 50, storm.Told: 50,
+	storm.Pinning: 100, storm.Borrow: 20, storm.Look: 500, storm.Late: 50, storm.HandOver: 4,
+	storm.Exit: 1, storm.Panic: 1, storm.LeftLoop: 0.2, storm.Stall: 1,
+	storm.Stutter: 2, storm.Flip: 2, storm.Garbage: 1,
+}
+
+// tortures is how many of them share the time: those of TestTorture and the
+// sound model's.
+const tortures = 8
+
+// TestTorture keeps pointers under guards for short and long times, while all
+// else happens that may happen to a program. Nobody ever keeps a value that has
+// become another one; slots go round, and none is lost. Run it for an hour with
+//
+//	go test -run 'Torture$' -torture 1h -timeout 0 -v .
+//
+// and it reports how old what the readers kept was, as rcutorture does.
+func TestTorture(t *testing.T) {
+	crew := storm.Crew{Writers: 3, Readers: 4, Mayflies: 1, Stallers: 1}
+	type setup struct {
+		name string
+		storm.Options
+		scribble bool
+		crew     func(c *storm.Crew)
+		shown    int
+		slots    int // the bound of memory
+		with     storm.Rates
+	}
+	setups := []setup{
+		{name: "LIFO", Options: storm.Options{Capacity: 64, Shards: 2}, shown: 32, slots: 64},
+		{name: "tiny", Options: storm.Options{Capacity: 4, Shards: 1}, shown: 2, slots: 4},
+		{name: "FIFO", Options: storm.Options{Capacity: 16, Shards: 2, Reuse: pool.FIFO, MinFree: 4}, shown: 8, slots: 16 + 4 + 2},
+		{name: "Reset", Options: storm.Options{Capacity: 64, Shards: 2}, scribble: true, shown: 32, slots: 64},
+		{
+			name: "Workers", Options: storm.Options{Capacity: 512, Shards: 2}, shown: 64, slots: 512,
+			crew: func(c *storm.Crew) { c.Workers = 2 },
+		},
+		{
+			name: "swept", Options: storm.Options{Capacity: 256, Shards: 2}, shown: 128, slots: 256,
+			crew: func(c *storm.Crew) { c.Sweepers = 1 },
+			with: storm.Rates{storm.Sweep: 50},
+		},
+		{
+			// What lives, waits and lies at hand fits into one page: of 4,096 slots
+			// on 32-bit platforms, and of half as many on others.
+			name: "MaxLimbo", Options: storm.Options{MaxLimbo: 300, Shards: 2}, shown: 128, slots: 4096,
+		},
+	}
+	require.Len(t, setups, tortures-1)
+	for _, set := range setups {
+		t.Run(set.name, func(t *testing.T) {
+			least := storm.Rates{}
+			for _, r := range []storm.Rates{rates, set.with} {
+				for e, n := range r {
+					least[e] = n
+				}
+			}
+			c := crew
+			if set.crew != nil {
+				set.crew(&c)
+			}
+			s, err := storm.NewSubject(set.Options, set.scribble)
+			require.NoError(t, err)
+			tt := storm.NewTorture(t, s, set.slots, set.shown, c)
+			tt.Require(tt.Endure(storm.TortureLength(tortures), least))
+			t.Logf("%s for %s", set.name, tt.Report())
+		})
+	}
+}
+
+// fault is what is wrong with a model.
+type fault int
+
+const (
+	sound    fault = iota
+	tagless        // the freelist's head is an index alone
+	oneEpoch       // what was retired in the epoch of the frontier is reused, too
+)
+
+// model is a pool as simple as can be, right or with a fault. It goes through the
+// same torture as the real ones: a torture that does not find the fault finds
+// nothing in those either. All of it is atomic, so that it is the torture that
+// finds the fault and not the race detector.
+type model struct {
+	fault  fault
+	domain *epoch.Domain
+	slots  []modelSlot
+	head   atomic.Uint64 // of the freelist: tag | 1 + index, 0 for none
+
+	mu    sync.Mutex // of limbo
+	limbo []retired
+}
+
+type modelSlot struct {
+	word atomic.Uint64 // the handle while live; otherwise generation | notLive
+	next atomic.Uint32 // 1 + index of the slot below in the freelist
+	c    storm.Coupon
+}
+
+// retired is a slot in limbo.
+type retired struct {
+	index uint32
+	tag   uint64
+}
+
+func newModel(slots int, f fault) *model {
+	m := &model{fault: f, domain: epoch.New(), slots: make([]modelSlot, slots)}
+	for i := range m.slots {
+		m.slots[i].word.Store(vacant<<32 | notLive)
+		m.push(uint32(i))
+	}
+	return m
+}
+
+// vacant is the generation that a model's slots start with. notLive is the low half
+// of the word of one that is not live: never its own index, which for slot 0 a bare
+// generation would have.
+const (
+	vacant  = 2
+	notLive = 1<<32 - 1
+)
+
+func (m *model) push(i uint32) {
+	for {
+		top := m.head.Load()
+		m.slots[i].next.Store(uint32(top))
+		if m.head.CompareAndSwap(top, m.tagged(top, i+1)) {
+			return
+		}
+	}
+}
+
+// tagged is the head that follows old and has its top at top.
+func (m *model) tagged(old uint64, top uint32) uint64 {
+	if m.fault == tagless {
+		return uint64(top)
+	}
+	return (old>>32+1)<<32 | uint64(top)
+}
+
+func (m *model) pop() (uint32, bool) {
+	for {
+		top := m.head.Load()
+		if uint32(top) == 0 {
+			return 0, false
+		}
+		i := uint32(top) - 1
+		below := m.slots[i].next.Load()
+		if rand.IntN(16) == 0 {
+			runtime.Gosched() // as if descheduled here
+		}
+		if m.head.CompareAndSwap(top, m.tagged(top, below)) {
+			return i, true
+		}
+	}
+}
+
+// reclaim moves from limbo to the freelist what may go there.
+func (m *model) reclaim() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	safe := m.domain.Frontier()
+	if m.fault == oneEpoch {
+		safe++
+	}
+	n := 0
+	for ; n < len(m.limbo) && m.limbo[n].tag < safe; n++ {
+		m.push(m.limbo[n].index)
+	}
+	m.limbo = m.limbo[n:]
+}
+
+func (m *model) insert(c storm.Coupon) (storm.Handle, error) {
+	m.reclaim()
+	i, ok := m.pop()
+	if !ok {
+		return 0, pool.ErrFull
+	}
+	s := &m.slots[i]
+	s.c.Sign(c.Stamp())
+	h := (s.word.Load()>>32+1)<<32 | uint64(i)
+	s.word.Store(h)
+	return storm.Handle(h), nil
+}
+
+func (m *model) remove(h storm.Handle) (*storm.Coupon, bool) {
+	s := &m.slots[h.Index()]
+	if !s.word.CompareAndSwap(uint64(h), (uint64(h)>>32+1)<<32|notLive) {
+		return nil, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.limbo = append(m.limbo, retired{h.Index(), m.domain.Retire()})
+	return nil, true
+}
+
+// Part is the same for all goroutines.
+func (m *model) Part(bool) storm.Part {
+	return storm.Part{
+		Insert: []func([]storm.Coupon, []storm.Handle) ([]storm.Handle, error){storm.OneByOne(m.insert)},
+		Remove: []func(storm.Handle) (*storm.Coupon, bool){m.remove},
+		Get:    m.get,
+		View:   m.view,
+		Pin:    func() storm.Pin { return &modelGuard{m, m.domain.Pin()} },
+		Close:  func() {},
+	}
+}
+
+// modelGuard is a guard of a model.
+type modelGuard struct {
+	m   *model
+	pin epoch.Guard
+}
+
+func (g *modelGuard) Unpin() { g.pin.Unpin() }
+
+func (g *modelGuard) Get(h storm.Handle) (*storm.Coupon, bool) {
+	return &g.m.slots[h.Index()].c, g.m.Contains(h)
+}
+
+func (m *model) view(h storm.Handle, f func(c *storm.Coupon)) bool {
+	g := m.domain.Pin()
+	defer g.Unpin()
+	ok := m.Contains(h)
+	if ok {
+		f(&m.slots[h.Index()].c)
+	}
+	return ok
+}
+
+func (m *model) get(h storm.Handle) (c storm.Coupon, ok bool) {
+	ok = m.view(h, func(at *storm.Coupon) { c.Sign(at.Stamp()) })
+	return c, ok
+}
+
+func (m *model) Contains(h storm.Handle) bool { return m.slots[h.Index()].word.Load() == uint64(h) }
+
+func (m *model) All() iter.Seq2[storm.Handle, *storm.Coupon] {
+	return func(yield func(storm.Handle, *storm.Coupon) bool) {
+		g := m.domain.Pin()
+		defer g.Unpin()
+		for i := range m.slots {
+			s := &m.slots[i]
+			if w := s.word.Load(); uint32(w) == uint32(i) && !yield(storm.Handle(w), &s.c) {
+				return
+			}
+		}
+	}
+}
+
+// Sweep is not asked for.
+func (m *model) Sweep(*rand.Rand) int { return 0 }
+
+func (m *model) Stats() pool.Stats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	st := pool.Stats{Allocated: len(m.slots), Limbo: len(m.limbo)}
+	for i := range m.slots {
+		if uint32(m.slots[i].word.Load()) == uint32(i) {
+			st.Live++
+		}
+	}
+	st.Pinned, st.OldestPin = m.domain.Pinned()
+	return st
+}
+
+// Settle requires that every slot is free.
+func (m *model) Settle(s *storm.Storm) {
+	if err := m.domain.Synchronize(context.Background()); err != nil {
+		s.Failf("Synchronize: %v", err)
+	}
+	m.reclaim()
+	free := 0
+	for free <= len(m.slots) { // a list without a tag may have become a ring
+		if _, ok := m.pop(); !ok {
+			break
+		}
+		free++
+	}
+	if st := m.Stats(); free != len(m.slots) || st.Limbo+st.Pinned > 0 {
+		s.Failf("%d of %d slots are free: %+v", free, len(m.slots), st)
+	}
+}
+
+// tortureModel tortures a model of a few slots.
+func tortureModel(t *testing.T, f fault, length time.Duration, least storm.Rates) (*storm.Torture, error) {
+	const slots = 12
+	crew := storm.Crew{Writers: 3, Readers: 2, Mayflies: 1, Stallers: 1}
+	tt := storm.NewTorture(t, newModel(slots, f), slots, 4, crew)
+	return tt, tt.Endure(length, least)
+}
+
+// TestTortureSparesASoundModel is what the controls below are measured by: the
+// model without a fault stands the torture.
+func TestTortureSparesASoundModel(t *testing.T) {
+	tt, err := tortureModel(t, sound, storm.TortureLength(tortures), storm.Rates{storm.Insertion: 100, storm.Late: 50})
+	tt.Require(err)
+	t.Log(tt.Report())
+}
+
+// TestTortureFindsOneEpoch is a control: where what is retired in the frontier's
+// own epoch is reused, a reader that pinned in that epoch keeps a value that
+// becomes another one.
+func TestTortureFindsOneEpoch(t *testing.T) {
+	requireFound(t, oneEpoch, "was reused under a guard", "a copy of")
+}
+
+// TestTortureFindsAnUntaggedFreelist is a control: a slot is handed out twice.
+func TestTortureFindsAnUntaggedFreelist(t *testing.T) {
+	requireFound(t, tagless, "owned twice", "was reused under a guard", "a copy of", "is not whole",
+		"generation is even", "values were inserted and")
+}
+
+// requireFound tortures a model with a fault, again and again, until one of the
+// findings tells of it. The model may lose all its slots before that, which
+// alone would prove little.
+func requireFound(t *testing.T, f fault, findings ...string) {
+	t.Helper()
+	begin := time.Now()
+	for round := 1; time.Since(begin) < 20*time.Second; round++ {
+		_, err := tortureModel(t, f, 100*time.Millisecond, nil)
+		if err == nil || strings.Contains(err.Error(), "slots are free") {
+			continue
+		}
+		require.Regexp(t, strings.Join(findings, "|"), err.Error())
+		t.Logf("found after %v, in round %d: %v", time.Since(begin).Round(time.Millisecond), round, err)
+		return
+	}
+	t.Fatal("the torture finds nothing: do not trust it")
+}
