@@ -48,6 +48,9 @@ func (w *world) chain(i uint32, n int, place uint8) (int, error) {
 		if shard.IsLive(word) {
 			return k, fmt.Errorf("slot %d in the %s is live", i, placeNames[place])
 		}
+		if place == inFree && shard.Generation(word) == shard.Spent {
+			return k, fmt.Errorf("slot %d in the freelist has no life left (I3)", i)
+		}
 		i = shard.Low(word)
 	}
 	return k, nil
@@ -189,6 +192,9 @@ func (w *world) check() error {
 		}
 		if !shard.IsLive(word) {
 			continue
+		}
+		if g > shard.LastGeneration {
+			return fmt.Errorf("slot %d lives with generation %d, after the last", i, g)
 		}
 		e := w.find(Handle[val](word))
 		if e == nil {

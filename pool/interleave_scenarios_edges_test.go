@@ -1,0 +1,145 @@
+//go:build interleave
+
+package pool
+
+import "coatcheck/shard"
+
+// edgeScenarios were each written for a seeded bug that all others let through
+// (internal/mutants): runs longer than a batch, ranges, last lives in company.
+var edgeScenarios = []scenario{
+	{"two Takes of neighbours that are Reset", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 4, Reset: w.reset})
+		h := a.insertN(4)
+		w.thread(0, func(a *actor) { a.take(h[0]) })
+		w.thread(0, func(a *actor) { a.take(h[1]) })
+		w.thread(0, func(a *actor) { a.remove(h[2]) })
+	}},
+	{"FIFO: arrears are more than one call moves", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 20, Reuse: FIFO, MinFree: 1})
+		h := a.insertN(14)
+		rd := a.pin(h[0])
+		a.removeBatch(h[:12]...)
+		a.unpin(rd)
+		w.roomy = true
+		w.thread(0, func(a *actor) {
+			a.remove(h[12])
+			a.remove(h[13])
+			a.synchronize(1)
+		})
+		w.thread(0, func(a *actor) { a.insertN(2) })
+	}},
+	{"FIFO: a range of slots", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 60, Reuse: FIFO, MinFree: 2})
+		h := a.insert()
+		w.roomy = true
+		w.thread(0, func(a *actor) { a.insertN(2) })
+		w.thread(0, func(a *actor) { a.insert(); a.remove(h) })
+	}},
+	{"a run that a Worker takes comes back meanwhile", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 128})
+		wk := a.worker()
+		h := a.insertN(6)
+		a.removeBatch(h[:4]...)
+		a.synchronize(1)
+		a.remove(h[4])
+		w.thread(0, func(a *actor) { a.by(wk).insert() })
+		w.thread(0, func(a *actor) {
+			first := a.insert()
+			a.insertN(2)
+			a.remove(h[5]) // two more come to the freelist
+			a.remove(first)
+			a.remove(a.insert()) // and so does what the Worker saw on top
+		})
+	}},
+	{"many last lives are removed at once", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 4, Origin: shard.LastGeneration})
+		w.p.space.Zero, w.exhausting = false, true
+		h := a.insertN(3)
+		w.thread(0, func(a *actor) { a.removeBatch(h[:2]...) })
+		w.thread(0, func(a *actor) {
+			a.remove(h[2])
+			a.remove(a.insert())
+		})
+	}},
+	{"a Worker removes last lives", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 128, Origin: shard.LastGeneration})
+		wk := a.worker()
+		h := wk.insertN(3)
+		w.exhausting = true
+		w.thread(0, func(a *actor) {
+			wk := a.by(wk)
+			wk.remove(h[0])
+			wk.take(h[1])
+			wk.remove(wk.insert())
+			wk.remove(wk.insert())
+			wk.flush()
+		})
+		w.thread(0, func(a *actor) { a.remove(h[2]); a.insert() })
+	}},
+	{"plain values run out of generations in two shards", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 4, Shards: 2, Origin: shard.LastGeneration - 2})
+		w.p.space.Zero, w.exhausting = false, true
+		h := a.insertN(4)
+		a.removeBatch(h[:2]...)
+		last := a.insertN(2)
+		w.thread(0, func(a *actor) {
+			a.remove(last[0])
+			a.remove(h[2])
+			a.removeAll(a.insertN(2))
+		})
+		w.thread(1, func(a *actor) {
+			a.remove(last[1])
+			a.remove(h[3])
+		})
+	}},
+	{"a plain value's last life among others", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 3, Origin: shard.LastGeneration - 2})
+		w.p.space.Zero, w.exhausting = false, true
+		h := a.insertN(3)
+		a.removeBatch(h[:2]...)
+		last := a.insertN(2)
+		w.thread(0, func(a *actor) { a.remove(last[0]) })
+		w.thread(0, func(a *actor) {
+			a.remove(h[2])
+			a.removeAll(a.insertN(2))
+		})
+	}},
+	{"Synchronize while another seals", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(4)
+		rd := a.pin(h[0])
+		a.removeBatch(h[0], h[1]) // sealed
+		a.remove(h[2])
+		w.thread(0, func(a *actor) { a.synchronize(1) })
+		w.thread(0, func(a *actor) {
+			a.unpin(rd)
+			a.remove(h[3]) // reclaims and seals
+			a.read(0)
+		})
+	}},
+	{"a guard in a cell that was used an epoch before", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(6)
+		a.removeBatch(h[0], h[1])
+		a.read(h[5])
+		w.thread(0, func(a *actor) {
+			a.removeBatch(h[2], h[3])
+			a.synchronize(1)
+		})
+		w.thread(0, func(a *actor) { a.pin(h[4]); a.remove(h[4]); a.remove(h[5]) })
+	}},
+	{"a Worker takes a range and gives the rest back", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 128})
+		s := &w.p.shards[0]
+		w.p.space.Table.Provide(4) // a longer range than a chunk, or a Worker would take it whole
+		c := s.Burn(s.Refill(4))
+		s.RetireChain(&c)
+		wk := a.worker()
+		w.thread(0, func(a *actor) {
+			wk := a.by(wk)
+			wk.remove(wk.insert())
+			wk.flush()
+		})
+		w.thread(0, func(a *actor) { a.insertN(2) })
+	}},
+}
