@@ -1,0 +1,125 @@
+package trace
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// mostDropped is how many items a set remembers of those that were dropped.
+	mostDropped = 16
+
+	// mostStories is how many stacks the text of a set tells.
+	mostStories = 10
+)
+
+// Set is what is open of one kind, guards say. The zero Set is empty.
+//
+// It must not lie in the pool, nor refer to it: what is open refers to its Set,
+// and finalizers do not run for what lies on a cycle.
+type Set struct {
+	mu      sync.Mutex
+	open    map[*Item]struct{}
+	dropped []*Item // the last few
+}
+
+// Item is one thing that was opened.
+type Item struct {
+	name   string // of the thing, if it has one: a handle
+	opened Event
+	closed Event // under the mutex of the Set
+}
+
+// Open notes that the caller opened something. did says how: "pinned".
+func (s *Set) Open(did, name string) *Item {
+	it := &Item{name: name, opened: Event{did, time.Now(), callers()}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		s.open = make(map[*Item]struct{})
+	}
+	s.open[it] = struct{}{}
+	return it
+}
+
+// Close notes that the caller closed what it was.
+func (s *Set) Close(it *Item, did string) { s.close(it, Event{did, time.Now(), callers()}) }
+
+// Drop notes that the garbage collector closed it: that it was dropped.
+func (s *Set) Drop(it *Item, did string) {
+	s.close(it, Event{did, time.Now(), nil})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dropped = append(s.dropped, it); len(s.dropped) > mostDropped {
+		s.dropped = slices.Delete(s.dropped, 0, 1)
+	}
+}
+
+func (s *Set) close(it *Item, e Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	it.closed = e
+	delete(s.open, it)
+}
+
+// WriteOpen appends who opened what is open, the oldest first. Each line follows
+// a newline and indent.
+func (s *Set) WriteOpen(b *strings.Builder, indent string) {
+	s.mu.Lock()
+	open := slices.Collect(maps.Keys(s.open))
+	s.mu.Unlock()
+	slices.SortFunc(open, func(x, y *Item) int { return x.opened.when.Compare(y.opened.when) })
+	writeItems(b, indent, open)
+}
+
+// WriteDropped appends who opened what was dropped, the last few.
+func (s *Set) WriteDropped(b *strings.Builder, indent string) {
+	s.mu.Lock()
+	dropped := slices.Clone(s.dropped)
+	s.mu.Unlock()
+	writeItems(b, indent, dropped)
+}
+
+// writeItems appends one story for all items that were opened in one place.
+func writeItems(b *strings.Builder, indent string, items []*Item) {
+	told := make(map[*stack]bool)
+	for at, it := range items {
+		if told[it.opened.stack] {
+			continue
+		}
+		if len(told) == mostStories {
+			fmt.Fprintf(b, "\n%sand more from other places", indent)
+			return
+		}
+		told[it.opened.stack] = true
+		b.WriteString("\n" + indent)
+		if it.name != "" {
+			b.WriteString(it.name + ", ")
+		}
+		it.opened.write(b, indent)
+		same := 0
+		for _, other := range items[at+1:] {
+			if other.opened.stack == it.opened.stack {
+				same++
+			}
+		}
+		if same > 0 {
+			fmt.Fprintf(b, "\n%sand %d more from there", indent, same)
+		}
+	}
+}
+
+// WriteItem appends who opened an item and who closed it.
+func (s *Set) WriteItem(b *strings.Builder, it *Item) {
+	it.opened.Write(b, "")
+	s.mu.Lock()
+	closed := it.closed
+	s.mu.Unlock()
+	if closed.Happened() {
+		closed.Write(b, "")
+	}
+}

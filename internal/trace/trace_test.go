@@ -1,0 +1,159 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// life is a handle of slot 7.
+func lifeOf(generation uint64) uint64 { return generation<<32 | 7 }
+
+func told(l *Lives, handle uint64) string {
+	var b strings.Builder
+	if !l.Write(&b, handle) && b.Len() > 0 {
+		return "told and not known: " + b.String()
+	}
+	return b.String()
+}
+
+// The last lives are kept, in whatever order their records come, and a record
+// of an earlier one that comes late is not taken for a later one's.
+func TestLivesKeepTheLast(t *testing.T) {
+	var l Lives
+	require.Empty(t, told(&l, lifeOf(1)))
+	require.Empty(t, told(&l, 0))
+	for _, g := range []uint64{3, 1, 9, 7, 5, 11} {
+		l.Ended(lifeOf(g), fmt.Sprintf("ended %d", g))
+		l.Began(lifeOf(g), fmt.Sprintf("began %d", g))
+	}
+	l.Ended(lifeOf(1), "late")
+	l.Dropped(lifeOf(3), "late")
+	for _, g := range []uint64{1, 3} {
+		require.Empty(t, told(&l, lifeOf(g)))
+	}
+	for _, g := range []uint64{5, 7, 9, 11} {
+		text := told(&l, lifeOf(g))
+		began, ended := strings.Index(text, fmt.Sprintf("\nbegan %d at ", g)), strings.Index(text, fmt.Sprintf("\nended %d at ", g))
+		require.Equal(t, 0, began, text)
+		require.Greater(t, ended, began, text)
+		require.Equal(t, 2, strings.Count(text, "TestLivesKeepTheLast\n"), text)
+	}
+	require.Empty(t, told(&l, lifeOf(9)+1), "another slot")
+	require.Empty(t, told(&l, lifeOf(9)+stripes), "another slot of the same stripe")
+	l.Dropped(lifeOf(11), "dropped")
+	require.Regexp(t, `(?s)began 11.*\ndropped at .* ago\) by the garbage collector$`, told(&l, lifeOf(11)))
+}
+
+func TestLivesOfManyGoroutines(t *testing.T) {
+	var l Lives
+	var wg sync.WaitGroup
+	for g := range uint64(8) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range uint64(100) {
+				for slot := range uint64(3) {
+					l.Began((2*(8*i+g)+1)<<32|slot, "began")
+					l.Ended((2*(8*i+g)+1)<<32|slot, "ended")
+					told(&l, (2*i+1)<<32|slot)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	for last := range uint64(Kept) {
+		for slot := range uint64(3) {
+			require.NotEmpty(t, told(&l, (2*(799-last)+1)<<32|slot))
+		}
+	}
+	require.Empty(t, told(&l, (2*(799-Kept)+1)<<32))
+}
+
+func text(write func(*strings.Builder, string)) string {
+	var b strings.Builder
+	write(&b, "")
+	return b.String()
+}
+
+// A set tells each place once, and the oldest first.
+func TestSetTellsEachPlaceOnce(t *testing.T) {
+	var s Set
+	require.Empty(t, text(s.WriteOpen))
+	first := s.Open("opened", "first")
+	var many []*Item
+	for range 5 {
+		many = append(many, s.Open("opened", "other"))
+	}
+	open := text(s.WriteOpen)
+	require.Equal(t, 1, strings.Count(open, "first, opened at "))
+	require.Equal(t, 1, strings.Count(open, "other, opened at "))
+	require.Less(t, strings.Index(open, "first"), strings.Index(open, "other"))
+	require.True(t, strings.HasSuffix(open, "\nand 4 more from there"), open)
+
+	s.Close(first, "closed")
+	require.NotContains(t, text(s.WriteOpen), "first")
+	story := text(func(b *strings.Builder, _ string) { s.WriteItem(b, first) })
+	require.Regexp(t, `(?s)^\nopened at .*TestSetTellsEachPlaceOnce.*\nclosed at .*TestSetTellsEachPlaceOnce`, story)
+	require.NotContains(t, text(func(b *strings.Builder, _ string) { s.WriteItem(b, many[0]) }), "closed")
+
+	require.Empty(t, text(s.WriteDropped))
+	for _, it := range many {
+		s.Drop(it, "dropped")
+	}
+	require.Empty(t, text(s.WriteOpen))
+	require.True(t, strings.HasSuffix(text(s.WriteDropped), "\nand 4 more from there"))
+	for range 100 {
+		s.Drop(s.Open("opened", ""), "dropped")
+	}
+	require.Len(t, s.dropped, mostDropped)
+}
+
+// branch opens at the end of one of 2^depth ways. The calls are not taken for
+// one package's own because another one's lies between.
+func branch(way, depth int, open func()) {
+	switch {
+	case depth == 0:
+		new(sync.Once).Do(open)
+	case way&1 == 0:
+		branch(way>>1, depth-1, open)
+	default:
+		branch(way>>1, depth-1, open)
+	}
+}
+
+// Memory and texts are bounded, however many places there are.
+func TestStacksAreBounded(t *testing.T) {
+	var s Set
+	for way := range 1 << 15 {
+		branch(way, 15, func() { s.Close(s.Open("opened", ""), "closed") })
+	}
+	stacks.mu.Lock()
+	n := len(stacks.met)
+	stacks.mu.Unlock()
+	require.LessOrEqual(t, n, mostStacks)
+	for way := range 100 {
+		branch(way, 15, func() { s.Open("opened", "") })
+	}
+	branch(0, 100, func() { s.Open("opened", "") })
+	open := text(s.WriteOpen)
+	require.Equal(t, mostStories, strings.Count(open, "opened at "))
+	require.True(t, strings.HasSuffix(open, "\nand more from other places"), open)
+	require.Equal(t, mostStories, strings.Count(open, "\n\t…"))
+	require.Less(t, len(open), 20_000)
+}
+
+// One place has one stack, which is told by identity.
+func TestStacksAreKeptOnce(t *testing.T) {
+	var s Set
+	var items []*Item
+	for range 3 {
+		items = append(items, s.Open("opened", ""))
+	}
+	other := s.Open("opened", "")
+	require.Same(t, items[0].opened.stack, items[2].opened.stack)
+	require.NotSame(t, items[0].opened.stack, other.opened.stack)
+}
