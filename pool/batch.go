@@ -15,6 +15,9 @@ func (p *Pool[T]) InsertBatch(vs []T, dst []Handle[T]) ([]Handle[T], error) {
 		}
 		slot.Value = vs[i]
 		slot.Word.Store(h) // publishes (P1)
+		if debugging {
+			p.records.lives.Began(h, inserted)
+		}
 		dst = append(dst, Handle[T](h))
 	}
 	return dst, nil
@@ -29,7 +32,9 @@ func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
 	defer b.flush()
 	for _, h := range hs {
 		if h.Index() < t.Limit {
-			b.remove(shard.At[T](t, h.Index()), uint64(h))
+			if b.remove(shard.At[T](t, h.Index()), uint64(h)) && debugging {
+				p.records.lives.Ended(uint64(h), removed)
+			}
 		}
 	}
 	return b.n

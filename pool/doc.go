@@ -54,6 +54,13 @@
 // times and is then retired for good, so a stale handle stays stale however long
 // a program runs.
 //
+// # In tests
+//
+// Package pooltest fails a test that leaves something behind in a pool. In a
+// program that is built with the tag coatcheck_debug, pools remember who
+// inserted, removed and opened what: [Pool.Explain] and [Pool.ExplainOpen] tell,
+// and so do MustGet and guards when they panic.
+//
 // The ideas are old and good: slot maps with generations, Treiber's stack,
 // Michael's and Scott's queue, Fraser's epochs. DESIGN.md says what was changed
 // and proves that it holds.

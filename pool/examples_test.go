@@ -202,18 +202,6 @@ func ExamplePool_Get() {
 	// false
 }
 
-func ExamplePool_MustGet() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	fmt.Println(p.MustGet(h))
-	p.Remove(h)
-	defer func() { fmt.Println(recover()) }()
-	p.MustGet(h)
-	// Output:
-	// umbrella
-	// pool: MustGet: handle 0@1 is not live
-}
-
 func ExamplePool_View() {
 	p := pool.Must(replay[[3]int]())
 	h, _ := p.Insert([3]int{1, 2, 3})
@@ -497,15 +485,6 @@ func ExampleGuard_Pages() {
 	}
 	fmt.Println(sum)
 	// Output: 10000
-}
-
-func ExampleGuard_Unpin() {
-	p := pool.Must(replay[int]())
-	g := p.Pin()
-	g.Unpin()
-	defer func() { fmt.Println(recover()) }()
-	g.Unpin()
-	// Output: pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)
 }
 
 func ExampleReservation() {

@@ -1,5 +1,7 @@
 package pool
 
+import "unsafe"
+
 // NewTiny is New with pages of 1<<shift slots, so that small tests cross every
 // boundary.
 func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
@@ -13,3 +15,6 @@ func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
 
 // Unused returns how many slots have memory and were never handed to a shard.
 func Unused[T any](p *Pool[T]) int { return int(p.space.Table.Unused()) }
+
+// RecordBytes is what remembering adds to a pool and to what is opened.
+const RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})

@@ -23,10 +23,13 @@ func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 }
 
 // MustGet is Get for those to whom a stale handle is a bug: it panics, naming
-// the handle.
+// the handle; under the tag coatcheck_debug, with what [Pool.Explain] says.
 func (p *Pool[T]) MustGet(h Handle[T]) T {
 	v, ok := p.Get(h)
 	if !ok {
+		if debugging {
+			panic(fmt.Sprintf("pool: MustGet: handle %v is not live: %s", h, p.Explain(h)))
+		}
 		panic(fmt.Sprintf("pool: MustGet: handle %v is not live", h))
 	}
 	return v

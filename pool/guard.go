@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"coatcheck/epoch"
 	"coatcheck/shard"
 )
 
@@ -15,7 +14,7 @@ import (
 type Guard[T any] struct {
 	_     noCopy
 	pages *shard.Pages // nil when not pinned
-	pin   epoch.Guard
+	pin   tracedPin    // an epoch.Guard
 }
 
 // noCopy makes vet report copies.
@@ -42,6 +41,9 @@ func (p *Pool[T]) Pin() (g Guard[T]) {
 // second Unpin, or a Get after it, panics.
 func (g *Guard[T]) Unpin() {
 	if g.pages == nil || !g.pin.Release() {
+		if debugging {
+			panic(misuse(unpinAgain, &g.pin))
+		}
 		panic(unpinAgain)
 	}
 	g.pages = nil

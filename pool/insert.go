@@ -9,6 +9,9 @@ func (p *Pool[T]) Insert(v T) (Handle[T], error) {
 	s := p.local()
 	if !p.space.FIFO {
 		if h := s.Insert(t, v); h != 0 {
+			if debugging {
+				p.records.lives.Began(h, inserted)
+			}
 			return Handle[T](h), nil
 		}
 	}
@@ -22,6 +25,9 @@ func (p *Pool[T]) insertSlow(s *shard.Shard[T], t *shard.Pages, v T) (Handle[T],
 	}
 	slot.Value = v
 	slot.Word.Store(h) // publishes (P1): here the insertion takes effect
+	if debugging {
+		p.records.lives.Began(h, inserted)
+	}
 	return Handle[T](h), nil
 }
 
@@ -45,6 +51,9 @@ func (p *Pool[T]) build(s *shard.Shard[T], slot *shard.Slot[T], h uint64, init f
 	defer func() {
 		if !built {
 			c := s.Burn(slot, h)
+			if debugging {
+				p.records.lives.Ended(h, burnt)
+			}
 			s.RetireChain(&c)
 		}
 	}()
@@ -52,5 +61,8 @@ func (p *Pool[T]) build(s *shard.Shard[T], slot *shard.Slot[T], h uint64, init f
 	init(Handle[T](h), &slot.Value)
 	slot.Word.Store(h) // publishes (P1)
 	built = true
+	if debugging {
+		p.records.lives.Began(h, inserted)
+	}
 	return Handle[T](h)
 }

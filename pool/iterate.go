@@ -107,7 +107,11 @@ func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 		for first := uint32(0); first < t.Limit; {
 			block := shard.Block[T](t, first, blockSlots)
 			for h := range over(block, first) {
-				if v, ok := s.Take(&block[h.Index()-first], uint64(h)); ok && !yield(h, v) {
+				v, ok := s.Take(&block[h.Index()-first], uint64(h))
+				if debugging && ok {
+					p.records.lives.Ended(uint64(h), removed)
+				}
+				if ok && !yield(h, v) {
 					return
 				}
 			}
@@ -128,8 +132,8 @@ func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) int {
 	for first := uint32(0); first < t.Limit; {
 		block := shard.Block[T](t, first, blockSlots)
 		for h, v := range over(block, first) {
-			if del(h, v) {
-				b.remove(&block[h.Index()-first], uint64(h))
+			if del(h, v) && b.remove(&block[h.Index()-first], uint64(h)) && debugging {
+				p.records.lives.Ended(uint64(h), removed)
 			}
 		}
 		first += uint32(len(block))
@@ -147,7 +151,9 @@ func (p *Pool[T]) Clear() int {
 	for first := uint32(0); first < t.Limit; {
 		block := shard.Block[T](t, first, blockSlots)
 		for h := range over(block, first) {
-			b.remove(&block[h.Index()-first], uint64(h))
+			if b.remove(&block[h.Index()-first], uint64(h)) && debugging {
+				p.records.lives.Ended(uint64(h), removed)
+			}
 		}
 		first += uint32(len(block))
 	}

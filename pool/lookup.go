@@ -20,6 +20,9 @@ import (
 func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
 	t := g.pages
 	if t == nil {
+		if debugging {
+			panic(misuse(unpinned, &g.pin))
+		}
 		panic(unpinned)
 	}
 	i := uint32(h)

@@ -3,7 +3,6 @@ package pool
 import (
 	"runtime"
 
-	"coatcheck/epoch"
 	"coatcheck/internal/atom"
 	"coatcheck/internal/hint"
 )
@@ -21,7 +20,7 @@ type loop struct {
 	// guard is plain: its holder writes it, and the finalizer reads it, which
 	// runs when there is no holder. The collector, which stops the world between
 	// the two, orders them.
-	guard epoch.Guard
+	guard tracedPin // an epoch.Guard
 }
 
 // idleLoops is how many loops a pool puts by. More that run at once allocate.

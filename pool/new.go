@@ -30,7 +30,7 @@ func (pl plan[T]) build() *Pool[T] {
 	}
 	sp := &p.space
 	p.domain.Init(pl.guards)
-	sp.Domain, sp.First, sp.Reset = &p.domain, pl.Origin, pl.Reset
+	sp.Domain, sp.First, sp.Reset = clock(&p.domain), pl.Origin, pl.Reset
 	sp.FIFO = pl.Reuse == FIFO
 	sp.Zero = hasPointers(reflect.TypeFor[T]())
 	sp.Init(pl.slots, pl.shift)
@@ -49,6 +49,7 @@ func (pl plan[T]) build() *Pool[T] {
 		p.loops.fill()
 	}
 	p.dropped = dropReservation[T]
+	p.record()
 	return p
 }
 

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"coatcheck/epoch"
 	"coatcheck/internal/atom"
 	"coatcheck/internal/hint"
 	"coatcheck/shard"
@@ -18,20 +17,22 @@ type Pool[T any] struct {
 	// once a page).
 	shards   []shard.Shard[T]
 	space    shard.Space[T]
-	domain   epoch.Domain
-	capacity uint64 // Options.Capacity
-	usable   uint64 // slots that values can have: all but dummies
-	maxLimbo int64  // Options.MaxLimbo
+	domain   tracedDomain // an epoch.Domain
+	capacity uint64       // Options.Capacity
+	usable   uint64       // slots that values can have: all but dummies
+	maxLimbo int64        // Options.MaxLimbo
 
 	loops   loops
 	dropped func(*Reservation[T]) // made once, so that Reserve allocates one object
+	records records
 
 	_ [128]byte
 	// workers counts open Workers and deals shards out to new ones; reserved
-	// counts open Reservations.
-	workers  atom.Int64
-	dealt    atom.Uint64
-	reserved atom.Int64
+	// counts open Reservations, collected those of both that were dropped.
+	workers   atom.Int64
+	dealt     atom.Uint64
+	reserved  atom.Int64
+	collected atom.Int64
 }
 
 // local returns the shard that the calling goroutine uses. It is always a right

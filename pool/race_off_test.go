@@ -1,4 +1,4 @@
-//go:build !race
+//go:build !race && !coatcheck_debug
 
 package pool_test
 

@@ -1,7 +1,8 @@
-//go:build race
+//go:build race || coatcheck_debug
 
 package pool_test
 
 // raceEnabled says that the race detector watches, which allocates by itself and
-// makes sync.Pool forget.
+// makes sync.Pool forget; or that pools remember who did what, which costs as
+// much.
 const raceEnabled = true

@@ -10,14 +10,21 @@ import "coatcheck/shard"
 // a bounded number of slots, which is when Options.Reset is called.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	t := p.pages()
-	return h.Index() < t.Limit && p.local().Remove(shard.At[T](t, h.Index()), uint64(h))
+	ok := h.Index() < t.Limit && p.local().Remove(shard.At[T](t, h.Index()), uint64(h))
+	if debugging && ok {
+		p.records.lives.Ended(uint64(h), removed)
+	}
+	return ok
 }
 
 // Take is Remove that also hands the value over: a shallow copy. Others may
 // still be reading the value through guards.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	if t := p.pages(); h.Index() < t.Limit {
-		return p.local().Take(shard.At[T](t, h.Index()), uint64(h))
+		v, ok = p.local().Take(shard.At[T](t, h.Index()), uint64(h))
 	}
-	return v, false
+	if debugging && ok {
+		p.records.lives.Ended(uint64(h), removed)
+	}
+	return v, ok
 }

@@ -17,7 +17,7 @@ import (
 // panics. It must not be copied, nor kept in a value of its own pool, where the
 // collector would never find it dropped.
 type Reservation[T any] struct {
-	_     noCopy
+	mark  mark // noCopy
 	pool  *Pool[T]
 	slot  *shard.Slot[T]
 	h     uint64
@@ -42,6 +42,10 @@ func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 	r := &Reservation[T]{pool: p, slot: slot, h: h}
 	r.state.Store(open)
 	runtime.SetFinalizer(r, p.dropped)
+	if debugging {
+		p.records.lives.Began(h, reserved)
+		r.mark.opened(p.records.reservations, reserved, Handle[T](h).String())
+	}
 	return r, nil
 }
 
@@ -50,7 +54,12 @@ func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 // a panic would end the program.
 func dropReservation[T any](r *Reservation[T]) {
 	if r.state.CompareAndSwap(open, settled) {
+		r.pool.collected.Add(1) // first: who sees no open Reservation sees this
 		s, c := r.burn()
+		if debugging {
+			r.pool.records.lives.Dropped(r.h, collected)
+			r.mark.dropped(r.pool.records.reservations, collected)
+		}
 		s.AbandonChain(&c)
 	}
 }
@@ -78,6 +87,10 @@ func (r *Reservation[T]) Commit() Handle[T] {
 	r.settle()
 	r.pool.reserved.Add(-1)
 	r.slot.Word.Store(r.h) // publishes (P1)
+	if debugging {
+		r.pool.records.lives.Began(r.h, committed)
+		r.mark.closed(r.pool.records.reservations, committed)
+	}
 	return Handle[T](r.h)
 }
 
@@ -85,6 +98,10 @@ func (r *Reservation[T]) Commit() Handle[T] {
 func (r *Reservation[T]) Cancel() {
 	r.settle()
 	s, c := r.burn()
+	if debugging {
+		r.pool.records.lives.Ended(r.h, cancelled)
+		r.mark.closed(r.pool.records.reservations, cancelled)
+	}
 	s.RetireChain(&c)
 }
 

@@ -44,7 +44,8 @@ func refuses[T any](t *testing.T, p *pool.Pool[T], h pool.Handle[T]) {
 	_, ok = w.Take(h)
 	require.Falsef(t, ok, "Worker.Take(%v)", h)
 	w.Close()
-	require.PanicsWithValue(t, "pool: MustGet: handle "+h.String()+" is not live", func() { p.MustGet(h) })
+	requirePanicText(t, func() { p.MustGet(h) }, "pool: MustGet: handle "+h.String()+" is not live")
+	require.NotEqual(t, h.String()+" is live", firstLine(p.Explain(h)))
 	require.Equalf(t, live, p.Len(), "after %v", h)
 }
 

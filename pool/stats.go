@@ -19,6 +19,9 @@ type Stats struct {
 	Reserved int // slots of open Reservations
 	Held     int // Refs; their slots count under Live or Limbo
 
+	Workers int // open Workers
+	Dropped int // Reservations and Workers that were dropped, ever, and that the garbage collector gave back
+
 	Exhausted int // slots retired for good because their generations are used up
 
 	// Allocated is how many slots memory is held for: Live + Free + Limbo +
@@ -37,6 +40,8 @@ func (p *Pool[T]) Stats() Stats {
 	st := Stats{
 		Live:      p.Len(),
 		Reserved:  int(p.reserved.Load()),
+		Workers:   int(p.workers.Load()),
+		Dropped:   int(p.collected.Load()),
 		Limbo:     p.pending(),
 		Exhausted: int(p.space.Exhausted.Load()),
 		Allocated: int(p.pages().Limit),

@@ -28,7 +28,7 @@ const workerReach = 128
 // beyond its one is the longest chain of loads that depend on each other. That
 // is why a Worker keeps pointers to slots and its own copy of the page table.
 type Worker[T any] struct {
-	_ noCopy
+	mark mark // noCopy
 
 	// All fields are plain: the Worker's goroutine has them to itself, and the
 	// finalizer runs when there is no such goroutine any more. Therefore every
@@ -90,6 +90,9 @@ func (p *Pool[T]) Worker() *Worker[T] {
 	// fields need not lie in another object, one load further away. Nothing that
 	// the Worker refers to refers back.
 	runtime.SetFinalizer(w, (*Worker[T]).drop)
+	if debugging {
+		w.mark.opened(p.records.workers, opened, "")
+	}
 	return w
 }
 
@@ -110,6 +113,9 @@ func (w *Worker[T]) Insert(v T) (Handle[T], error) {
 	w.ready = w.ready[:n]
 	c.slot.Value = v
 	c.slot.Word.Store(c.h) // publishes (P1)
+	if debugging {
+		w.pool.records.lives.Began(c.h, inserted)
+	}
 	runtime.KeepAlive(w)
 	return Handle[T](c.h), nil
 }
@@ -120,6 +126,9 @@ func (w *Worker[T]) insertSlow(v T) (Handle[T], error) {
 	if err == nil {
 		slot.Value = v
 		slot.Word.Store(h) // publishes (P1)
+		if debugging {
+			w.pool.records.lives.Began(h, inserted)
+		}
 	}
 	runtime.KeepAlive(w)
 	return Handle[T](h), err
@@ -163,6 +172,9 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 		w.bag = w.bag[:n+1]
 		w.bag[n] = cached[T]{slot, uint64(h)}
 		w.bagTop = h.Index()
+		if debugging {
+			w.pool.records.lives.Ended(uint64(h), removed)
+		}
 	}
 	runtime.KeepAlive(w)
 	return ok
@@ -183,6 +195,9 @@ func (w *Worker[T]) removeSlow(h Handle[T]) (ok bool) {
 			return w.Remove(h)
 		}
 		ok = w.shard.Remove(shard.At[T](&w.pages, h.Index()), uint64(h))
+		if debugging && ok {
+			w.pool.records.lives.Ended(uint64(h), removed)
+		}
 	}
 	runtime.KeepAlive(w)
 	return ok
@@ -200,6 +215,9 @@ func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	if w.bagMost == 0 || w.pool.space.Reset != nil || shard.LastLife(uint64(h)) {
 		// To limbo, which wants the value moved and marked before.
 		v, ok = w.shard.Take(slot, uint64(h))
+		if debugging && ok {
+			w.pool.records.lives.Ended(uint64(h), removed)
+		}
 	} else if ok = w.Remove(h); ok {
 		v = slot.Value // in the bag it is this Worker's
 	}
@@ -223,6 +241,9 @@ func (w *Worker[T]) Close() {
 	}
 	runtime.SetFinalizer(w, nil)
 	defer p.workers.Add(-1) // also when a Reset panics
+	if debugging {
+		w.mark.closed(p.records.workers, closed)
+	}
 	// Closed before the slots go: a Reset that uses this Worker must not fill it
 	// again.
 	w.pool, w.bagMost = nil, 0
@@ -238,7 +259,11 @@ func (w *Worker[T]) drop() {
 	if w.pool == nil {
 		return
 	}
+	w.pool.collected.Add(1) // first: who sees no open Worker sees this
 	w.pool.workers.Add(-1)
+	if debugging {
+		w.mark.dropped(w.pool.records.workers, collected)
+	}
 	w.returnReady()
 	c := w.emptyBag()
 	w.shard.AbandonChain(&c)

@@ -1,0 +1,77 @@
+//go:build !coatcheck_debug || interleave
+
+package pool_test
+
+import (
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+	"coatcheck/pool"
+)
+
+// A program that does not ask for it pays nothing for what another remembers.
+// TestLookupsInline watches the rest.
+func TestRecordsHaveNoSize(t *testing.T) {
+	require.Zero(t, pool.RecordBytes)
+	require.Equal(t, unsafe.Sizeof(epoch.Guard{})+unsafe.Sizeof(uintptr(0)), unsafe.Sizeof(pool.Guard[int]{}))
+	p := pool.Must[int](nil)
+	h := mustInsert(t, p, 1)
+	require.Equal(t, h.String()+" is live", p.Explain(h))
+	require.True(t, p.Remove(h))
+	require.PanicsWithValue(t, "pool: MustGet: handle "+h.String()+" is not live", func() { p.MustGet(h) })
+}
+
+func ExamplePool_MustGet() {
+	p := pool.Must(replay[string]())
+	h, _ := p.Insert("umbrella")
+	fmt.Println(p.MustGet(h))
+	p.Remove(h)
+	defer func() { fmt.Println(recover()) }()
+	p.MustGet(h)
+	// Output:
+	// umbrella
+	// pool: MustGet: handle 0@1 is not live
+}
+
+func ExampleGuard_Unpin() {
+	p := pool.Must(replay[int]())
+	g := p.Pin()
+	g.Unpin()
+	defer func() { fmt.Println(recover()) }()
+	g.Unpin()
+	// Output: pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)
+}
+
+// With the tag coatcheck_debug, the text goes on with who inserted the values,
+// who removed them, and when.
+func ExamplePool_Explain() {
+	p := pool.Must(replay[string]())
+	h, _ := p.Insert("umbrella")
+	fmt.Println(p.Explain(h))
+	p.Remove(h)
+	fmt.Println(p.Explain(h))
+	fmt.Println(p.Explain(1<<40 | 7))
+	// Output:
+	// 0@1 is live
+	// 0@1 is stale: removed or cancelled. Its slot is vacant
+	// 7@256 is malformed: its generation is even, and nothing ever lives with that
+}
+
+// With the tag coatcheck_debug, it also tells who opened them, and when.
+func ExamplePool_ExplainOpen() {
+	p := pool.Must(replay[string]())
+	g := p.Pin()
+	w := p.Worker()
+	fmt.Println(p.ExplainOpen())
+	g.Unpin()
+	w.Close()
+	fmt.Printf("%q\n", p.ExplainOpen())
+	// Output:
+	// 1 guard pinned, the oldest 0 epochs back
+	// 1 Worker open
+	// ""
+}
