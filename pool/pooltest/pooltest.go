@@ -1,0 +1,142 @@
+// Package pooltest is for the tests of programs that use a pool: it finds out
+// what a test has left behind.
+//
+//	func TestServer(t *testing.T) {
+//		p := pool.Must[conn](nil)
+//		pooltest.EmptyAtEnd(t, p)
+//		…
+//	}
+//
+// A test that leaves a value in the pool, or forgets to unpin a guard, to commit
+// or cancel a Reservation or to close a Worker, fails and says so. Who did it is
+// told, with stacks, in a program that is built for it, which makes pools slow:
+//
+//	go test -tags coatcheck_debug ./...
+//
+// The same tag makes [pool.Pool.MustGet] and the misuse of a guard tell what
+// came before; see [pool.Pool.Explain].
+package pooltest
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"coatcheck/pool"
+)
+
+const (
+	// mostValues is how many values a report names.
+	mostValues = 10
+
+	// mostBytes is how much of a value it prints.
+	mostBytes = 100
+)
+
+// Empty fails the test if p is not as good as new: if there are live values, if
+// guards are pinned, or if Reservations or Workers are open. It says which, all
+// in one Errorf.
+//
+// Call it when nobody uses the pool any more: what another goroutine is about to
+// remove counts as left behind, and values are printed with %+v while nobody may
+// write to them.
+//
+// Removed slots that wait for their grace period are none of the test's doing,
+// and Empty does not wait for them. A Reservation or a Worker that was dropped is
+// left behind, whether or not the garbage collector has found it already. The
+// one thing that Empty leaves to the collector is what package pool does: the
+// pin of a loop over All whose body panicked. So if something is pinned, it
+// collects garbage before it complains.
+func Empty[T any](t testing.TB, p *pool.Pool[T]) {
+	t.Helper()
+	if report := leftBehind(p); report != "" {
+		t.Errorf("%s", report)
+	}
+}
+
+// EmptyAtEnd calls Empty when the test and all its subtests have ended, after
+// the cleanups that are registered later. Call it right after making the pool.
+func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
+	t.Helper()
+	t.Cleanup(func() { Empty(t, p) })
+}
+
+// leftBehind says what p holds, or "" if that is nothing.
+func leftBehind[T any](p *pool.Pool[T]) string {
+	if p.Stats().Pinned > 0 {
+		unpinLoops(p)
+	}
+	live, open := values(p), p.ExplainOpen()
+	if live == "" && open == "" {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "pooltest: %T is not empty", p)
+	for _, part := range []string{live, open} {
+		if part != "" {
+			b.WriteString("\n" + part)
+		}
+	}
+	if !stacks {
+		b.WriteString("\n(go test -tags coatcheck_debug tells who left this)")
+	}
+	return b.String()
+}
+
+// unpinLoops lets the garbage collector give back the pins of loops that ended
+// in a panic. It takes a tenth of a second if a guard is pinned and the test
+// fails, and mostly a millisecond otherwise.
+func unpinLoops[T any](p *pool.Pool[T]) {
+	runtime.GC()
+	for range 100 {
+		if p.Stats().Pinned == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond) // finalizers run on a goroutine of their own
+	}
+}
+
+// values names the live values.
+func values[T any](p *pool.Pool[T]) string {
+	var b strings.Builder
+	n, last := 0, ""
+	for h, v := range p.All() {
+		if n++; n > mostValues {
+			continue
+		}
+		fmt.Fprintf(&b, "\n\t%v: %s", h, brief(*v))
+		// Below the line that says what h is, the text tells who inserted it.
+		_, story, _ := strings.Cut(p.Explain(h), "\n")
+		when, who, _ := strings.Cut(story, "\n")
+		switch {
+		case story == "":
+		case who == last:
+			fmt.Fprintf(&b, "\n\t\t%s the same", when)
+		default:
+			b.WriteString("\n\t\t" + strings.ReplaceAll(story, "\n", "\n\t\t"))
+		}
+		last = who
+	}
+	switch {
+	case n == 0:
+		return ""
+	case n > mostValues:
+		fmt.Fprintf(&b, "\n\tand %d more", n-mostValues)
+	}
+	what := "values"
+	if n == 1 {
+		what = "value"
+	}
+	return fmt.Sprintf("%d %s live", n, what) + b.String()
+}
+
+// brief prints the beginning of a value, on one line.
+func brief(v any) string {
+	text := strings.Join(strings.FieldsFunc(fmt.Sprintf("%+v", v), func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	if len(text) <= mostBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostBytes], "") + "…"
+}

@@ -1,0 +1,287 @@
+package pooltest_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/pooltest"
+)
+
+// recorder is a test that fails without failing.
+type recorder struct {
+	testing.TB // nil: everything else panics
+	errors     []string
+	helped     bool
+	cleanups   []func()
+}
+
+func (r *recorder) Helper() { r.helped = true }
+func (r *recorder) Errorf(format string, args ...any) {
+	r.errors = append(r.errors, fmt.Sprintf(format, args...))
+}
+func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
+
+// left returns what Empty says, "" if it is content.
+func left[T any](t *testing.T, p *pool.Pool[T]) string {
+	t.Helper()
+	var r recorder
+	pooltest.Empty(&r, p)
+	require.True(t, r.helped, "the line of the caller is told")
+	if len(r.errors) == 0 {
+		return ""
+	}
+	require.Len(t, r.errors, 1, "all in one Errorf")
+	return r.errors[0]
+}
+
+// lines returns the lines of a report without the stacks in it, and without the
+// first line and the hint at the end.
+func lines(t *testing.T, report string) (kept []string) {
+	t.Helper()
+	all := strings.Split(report, "\n")
+	require.Regexp(t, `^pooltest: \*pool\.Pool\[.*\] is not empty$`, all[0])
+	for _, line := range all[1:] {
+		text := strings.TrimLeft(line, "\t")
+		isStory := strings.Contains(line, "\t\t") || strings.Contains(text, " at ") && strings.Contains(text, " ago) by") ||
+			strings.HasPrefix(line, "\tcoatcheck/") || strings.HasPrefix(line, "\ttesting.")
+		if !isStory && !strings.HasPrefix(line, "(go test -tags coatcheck_debug") {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+type conn struct {
+	Name string
+	Peer pool.Handle[conn]
+}
+
+func replay() *pool.Options[conn] { return &pool.Options[conn]{Origin: 1, Shards: 1} }
+
+// Everything that can be left behind is named, by itself, and no more once it
+// is put in order.
+func TestEmptyNamesWhatIsLeft(t *testing.T) {
+	for name, leave := range map[string]func(p *pool.Pool[conn]) (want []string, tidy func()){
+		"a value": func(p *pool.Pool[conn]) ([]string, func()) {
+			h, _ := p.Insert(conn{Name: "alice"})
+			return []string{"1 value live", "\t0@1: {Name:alice Peer:none}"}, func() { p.Remove(h) }
+		},
+		"values": func(p *pool.Pool[conn]) ([]string, func()) {
+			h, _ := p.Insert(conn{Name: "alice"})
+			_, _ = p.Insert(conn{Name: "bob", Peer: h})
+			return []string{"2 values live", "\t0@1: {Name:alice Peer:none}", "\t1@1: {Name:bob Peer:0@1}"}, func() { p.Clear() }
+		},
+		"a guard": func(p *pool.Pool[conn]) ([]string, func()) {
+			g := p.Pin()
+			return []string{"1 guard pinned, the oldest 0 epochs back"}, func() { g.Unpin() }
+		},
+		"an old guard": func(p *pool.Pool[conn]) ([]string, func()) {
+			g := p.Pin()
+			for range 1000 {
+				h, _ := p.Insert(conn{})
+				p.Remove(h)
+			}
+			back := p.Stats().OldestPin
+			require.NotZero(t, back)
+			young := p.Pin()
+			return []string{fmt.Sprintf("2 guards pinned, the oldest %d epochs back", back)}, func() { g.Unpin(); young.Unpin() }
+		},
+		"a Reservation": func(p *pool.Pool[conn]) ([]string, func()) {
+			r, _ := p.Reserve()
+			return []string{"1 Reservation open"}, r.Cancel
+		},
+		"a Reservation's value": func(p *pool.Pool[conn]) ([]string, func()) {
+			r, _ := p.Reserve()
+			r.Value().Name = "carol"
+			h := r.Commit()
+			return []string{"1 value live", "\t0@1: {Name:carol Peer:none}"}, func() { p.Remove(h) }
+		},
+		"a Worker": func(p *pool.Pool[conn]) ([]string, func()) {
+			w := p.Worker() // caches nothing
+			return []string{"1 Worker open"}, w.Close
+		},
+		"a Worker that has flushed": func(p *pool.Pool[conn]) ([]string, func()) {
+			w := p.Worker()
+			h, _ := w.Insert(conn{})
+			w.Remove(h)
+			w.Flush()
+			return []string{"1 Worker open"}, w.Close
+		},
+		"a Worker's slots": func(p *pool.Pool[conn]) ([]string, func()) {
+			w := p.Worker()
+			h, _ := w.Insert(conn{})
+			w.Remove(h)
+			require.NotZero(t, p.Stats().Cached)
+			return []string{"1 Worker open"}, w.Close
+		},
+		"all at once": func(p *pool.Pool[conn]) ([]string, func()) {
+			g := p.Pin()
+			v, w := p.Worker(), p.Worker()
+			r, _ := p.Reserve()
+			h, _ := v.Insert(conn{Name: "dave"})
+			return []string{
+				"1 value live", "\t" + h.String() + ": {Name:dave Peer:none}", "1 guard pinned, the oldest 0 epochs back",
+				"1 Reservation open", "2 Workers open",
+			}, func() { g.Unpin(); r.Cancel(); v.Remove(h); v.Close(); w.Close() }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pool.Must(replay())
+			require.Empty(t, left(t, p))
+			want, tidy := leave(p)
+			report := left(t, p)
+			require.Equal(t, want, lines(t, report), report)
+			require.NotEqual(t, stacks, strings.HasSuffix(report, "\n(go test -tags coatcheck_debug tells who left this)"))
+			tidy()
+			require.Empty(t, left(t, p))
+		})
+	}
+}
+
+// What was dropped was left behind, whenever the garbage collector comes.
+func TestDroppedOnesAreLeftBehind(t *testing.T) {
+	for name, drop := range map[string]func(p *pool.Pool[conn]){
+		"1 Reservation open": func(p *pool.Pool[conn]) { _, _ = p.Reserve() },
+		"1 Worker open":      func(p *pool.Pool[conn]) { p.Worker() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pool.Must(replay())
+			done := make(chan struct{})
+			go func() { defer close(done); drop(p) }() // nothing stays on this stack
+			<-done
+			for end := time.Now().Add(20 * time.Second); ; runtime.GC() {
+				report := left(t, p)
+				require.NotEmpty(t, report)
+				if lines(t, report)[0] == "1 dropped and left to the garbage collector" {
+					return
+				}
+				require.Contains(t, report, name)
+				require.True(t, time.Now().Before(end), "never collected")
+			}
+		})
+	}
+}
+
+// What only waits, or is used up, or was undone, is nothing left behind.
+func TestEmptyIsContent(t *testing.T) {
+	for _, opts := range []*pool.Options[conn]{
+		{Shards: 1}, {Shards: 1, Reuse: pool.FIFO}, {Capacity: 8, Preallocate: true}, {Origin: 1<<32 - 3}, {Reset: func(*conn) {}},
+	} {
+		p := pool.Must(opts)
+		require.Empty(t, left(t, p))
+		g := p.Pin()
+		for range 8 {
+			h, err := p.Insert(conn{})
+			require.NoError(t, err)
+			p.Remove(h)
+		}
+		g.Unpin()
+		require.NotZero(t, p.Stats().Limbo)
+		require.Empty(t, left(t, p))
+
+		assert.Panics(t, func() { _, _ = p.InsertFunc(func(pool.Handle[conn], *conn) { panic("no") }) })
+		if r, err := p.Reserve(); err == nil {
+			r.Cancel()
+		}
+		w := p.Worker()
+		if h, err := w.Insert(conn{}); err == nil {
+			w.Remove(h)
+		}
+		w.Close()
+		for range p.All() {
+			break
+		}
+		require.Empty(t, left(t, p))
+	}
+}
+
+// The pin of a loop that ended in a panic is the collector's to give back, and
+// Empty lets it.
+func TestEmptyForgivesPanickedLoops(t *testing.T) {
+	p := pool.Must(replay())
+	_, _ = p.Insert(conn{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = recover() }()
+		for range p.All() {
+			panic("left")
+		}
+	}()
+	<-done
+	p.Clear()
+	require.Equal(t, 1, p.Stats().Pinned)
+	require.Empty(t, left(t, p))
+}
+
+// A report stays readable whatever was left behind.
+func TestReportIsBounded(t *testing.T) {
+	p := pool.Must(replay())
+	for i := range 1000 {
+		_, _ = p.Insert(conn{Name: strings.Repeat("long\n", i)})
+	}
+	report := left(t, p)
+	kept := lines(t, report)
+	require.Len(t, kept, 12, report)
+	require.Equal(t, "1000 values live", kept[0])
+	require.Equal(t, "\t0@1: {Name: Peer:none}", kept[1])
+	require.Equal(t, "\t1@1: {Name:long  Peer:none}", kept[2])
+	require.Equal(t, "\tand 990 more", kept[11])
+
+	for range 30 {
+		p.Pin() //nolint:staticcheck // left behind
+	}
+	require.Less(t, len(left(t, p)), 20_000)
+}
+
+type rude struct{ s []int }
+
+func (*rude) String() string { panic("not now") }
+
+// Any value can be printed.
+func TestReportPrintsAnything(t *testing.T) {
+	p := pool.Must[*rude](&pool.Options[*rude]{Origin: 1})
+	_, _ = p.Insert(nil)
+	_, _ = p.Insert(&rude{s: make([]int, 1000)})
+	require.Contains(t, left(t, p), "PANIC")
+
+	q := pool.Must[string](&pool.Options[string]{Origin: 1})
+	_, _ = q.Insert(strings.Repeat("ä", 1000))
+	text := lines(t, left(t, q))[1]
+	require.Regexp(t, `: ä{50}…$`, text)
+
+	b := pool.Must[[1 << 12]byte](&pool.Options[[1 << 12]byte]{Origin: 1})
+	_, _ = b.Insert([1 << 12]byte{})
+	require.Less(t, len(lines(t, left(t, b))[1]), 150)
+}
+
+func TestEmptyAtEndRunsWhenTheTestEnds(t *testing.T) {
+	p := pool.Must(replay())
+	var r recorder
+	pooltest.EmptyAtEnd(&r, p)
+	require.Len(t, r.cleanups, 1)
+	h, _ := p.Insert(conn{})
+	require.Empty(t, r.errors)
+	r.cleanups[0]()
+	require.Len(t, r.errors, 1)
+	p.Remove(h)
+	r.cleanups[0]()
+	require.Len(t, r.errors, 1)
+}
+
+// In a real test: the cleanup runs after the test's own.
+func TestEmptyAtEndComesLast(t *testing.T) {
+	p := pool.Must(replay())
+	pooltest.EmptyAtEnd(t, p)
+	h, _ := p.Insert(conn{})
+	t.Cleanup(func() { p.Remove(h) })
+	w := p.Worker()
+	t.Cleanup(w.Close)
+}
