@@ -172,6 +172,8 @@ func TestExplainTellsCancelledLives(t *testing.T) {
 	eventually(t, func() bool { return p.Stats().Dropped == 1 }, "dropped")
 	eventually(t, func() bool { return len(paragraphs(p.Explain(h))) == 3 }, "recorded")
 	requireStory(t, paragraphs(p.Explain(h))[2], "dropped, and given back", "", "")
+	story := "1 dropped and left to the garbage collector\n\t" + h.String() + ", reserved at "
+	eventually(t, func() bool { return strings.HasPrefix(p.ExplainOpen(), story) }, "told")
 }
 
 // The last lives of a slot are on record, and only those.
