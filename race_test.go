@@ -88,7 +88,7 @@ func TestStormHandsOver(t *testing.T) {
 				inserting.Wait()
 				close(tickets)
 			}()
-			w.Run(storm.Least{storm.Removed: 20_000})
+			w.Run(storm.Least{storm.Removed: 20_000, storm.Held: 100})
 			st := w.Pool.Stats()
 			assert.Less(t, st.Allocated, 8192, "slots for %d values in flight: %+v", inFlight, st)
 			w.Finish()

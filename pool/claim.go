@@ -193,9 +193,9 @@ func (p *Pool[T]) mayGrow() bool {
 	return limbo < 2*live
 }
 
-// pending returns how many slots wait for their grace period.
+// pending returns how many slots wait for their grace period, or for Refs.
 func (p *Pool[T]) pending() int {
-	n := 0
+	n := int(p.space.Parked.Load())
 	for i := range p.shards {
 		n += p.shards[i].Pending()
 	}

@@ -29,6 +29,10 @@
 //	}
 //	g.Unpin()
 //
+// A [Ref], from [Pool.Hold], is for what takes long: it may be kept across
+// blocking calls and handed to other goroutines. It keeps its own slot from being
+// reused, and nothing else.
+//
 // A [Worker] is the fast path of one goroutine at a time: it keeps some slots at
 // hand, so that an insertion and a removal cost one locked instruction each.
 //

@@ -17,8 +17,9 @@ var (
 	ErrFull = errors.New("pool: full")
 
 	// ErrStalled wraps ErrFull: at least one removed slot waits for a guard to
-	// be unpinned. See [Stats] for how old the oldest guard is.
-	ErrStalled error = &wrapping{"pool: full: removed slots wait for a guard that is still pinned", ErrFull}
+	// be unpinned, or a Ref to be released. See [Stats] for how old the oldest
+	// guard is, and how many Refs there are.
+	ErrStalled error = &wrapping{"pool: full: removed slots wait for a guard that is still pinned, or for a Ref", ErrFull}
 
 	// ErrExhausted wraps ErrFull: every slot has used up its generations. It
 	// stays that way.
@@ -32,5 +33,6 @@ const (
 	unpinned     = "pool: use of a Guard that is not pinned (a zero Guard, or after Unpin); get one from Pin"
 	unpinAgain   = "pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)"
 	closedWorker = "pool: use of a Worker that is closed, or not from Pool.Worker"
+	released     = "pool: use of a Ref after Release, or not from Pool.Hold"
 	unsettled    = "pool: use of a Reservation after Commit or Cancel, or not from Pool.Reserve"
 )

@@ -295,7 +295,45 @@ func (a *actor) look(rd *reader, h Handle[val]) {
 	rd.h, rd.v, rd.stamp = h, v, v.stamp
 }
 
+// hold holds h, if it is live. What it holds is watched.
+func (a *actor) hold(h Handle[val]) *reader {
+	if h == 0 {
+		return nil
+	}
+	e := a.find(h)
+	was := e != nil && e.removed
+	a.enter("Hold")
+	ref, ok := a.p.Hold(h)
+	a.leave()
+	a.t.Notef("holds %v: %v", h, ok)
+	if !ok {
+		a.sees(h, e, was, false, 0)
+		return nil
+	}
+	rd := &reader{h: h, v: ref.Value(), ref: ref}
+	rd.stamp = rd.v.stamp
+	a.sees(h, e, was, true, rd.stamp)
+	a.watched = append(a.watched, rd)
+	return rd
+}
+
+// release ends a hold that succeeded.
+func (a *actor) release(rd *reader) {
+	if rd == nil {
+		return
+	}
+	// Not watched any more: the slot may be reused before Release returns.
+	a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
+	a.enter("Release")
+	rd.ref.Release()
+	a.leave()
+}
+
 func (a *actor) unpin(rd *reader) {
+	if rd.ref != nil {
+		a.release(rd)
+		return
+	}
 	a.enter("Unpin")
 	if rd.brief != nil {
 		rd.brief.UnpinBrief()

@@ -19,10 +19,11 @@ const (
 	inFresh
 	inReady
 	inBag
+	isParked
 	unallotted
 )
 
-var placeNames = [...]string{"nowhere", "live", "freelist", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "unallotted"}
+var placeNames = [...]string{"nowhere", "live", "freelist", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "holders' hands", "unallotted"}
 
 // put notes that slot i is at a place, and fails if it is at another as well.
 func (w *world) put(i uint32, place uint8) error {
@@ -109,6 +110,11 @@ func (w *world) locate() error {
 		}
 		if shard.IsLive(shard.At[val](t, i).Word.Load()) {
 			if err := w.put(i, isLive); err != nil {
+				return err
+			}
+		}
+		if _, parked := t.Holding(i); parked {
+			if err := w.put(i, isParked); err != nil {
 				return err
 			}
 		}
@@ -214,7 +220,7 @@ func (w *world) check() error {
 	}
 	for _, rd := range w.watched {
 		if rd.v != nil && rd.v.stamp != rd.stamp {
-			return fmt.Errorf("the slot of %v was reused or cleaned under a guard that has seen it", rd.h)
+			return fmt.Errorf("the slot of %v was reused or cleaned under a guard or a Ref that has seen it", rd.h)
 		}
 	}
 	e, s := w.p.domain.Epoch(), w.p.domain.Safe()
@@ -251,6 +257,9 @@ func (w *world) complete() error {
 	if n := int(w.p.reserved.Load()); n != reserved {
 		return fmt.Errorf("%d slots are reserved, and counted are %d", reserved, n)
 	}
+	if err := w.holds(); err != nil {
+		return err
+	}
 	live := 0
 	for _, e := range w.entries {
 		if w.p.space.Slot(e.h.Index()).Word.Load() == uint64(e.h) {
@@ -259,6 +268,34 @@ func (w *world) complete() error {
 	}
 	if len(w.entries)-live != w.gone {
 		return fmt.Errorf("%d values are gone, and %d removals succeeded", len(w.entries)-live, w.gone)
+	}
+	return nil
+}
+
+// holds compares the counts of holds with the Refs that there are.
+func (w *world) holds() error {
+	t := w.p.space.Table.Pages()
+	held, parked := 0, 0
+	for i := range t.Limit {
+		n, p := t.Holding(i)
+		if held += n; p {
+			parked++
+		}
+		if p && n == 0 {
+			return fmt.Errorf("slot %d is parked, and nobody holds it", i)
+		}
+	}
+	refs := 0
+	for _, rd := range w.watched {
+		if rd.ref != nil {
+			refs++
+		}
+	}
+	if n := int(w.p.space.Refs.Load()); n != refs || held != refs {
+		return fmt.Errorf("there are %d Refs, the counts say %d and Refs says %d", refs, held, n)
+	}
+	if n := int(w.p.space.Parked.Load()); n != parked {
+		return fmt.Errorf("%d slots are parked, and counted are %d", parked, n)
 	}
 	return nil
 }

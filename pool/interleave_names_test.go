@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"coatcheck/internal/atom"
 	"coatcheck/internal/interleave"
 	"coatcheck/shard"
 )
@@ -50,6 +51,11 @@ func (ns *names) find() {
 	for k := range t.Base {
 		n := min(t.Limit-uint32(k)<<t.Shift, t.Mask+1)
 		add(t.Base[k], int(n), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, "slot")
+		m, is, counts := t.Margin(k)
+		add(m, 1, is, 1<<17+k, "margin")
+		if counts != nil {
+			add(unsafe.Pointer(&counts[0]), len(counts), reflect.TypeFor[atom.Uint32](), 1<<18+k, "holders")
+		}
 	}
 	add(unsafe.Pointer(&p.shards[0]), len(p.shards), reflect.TypeFor[shard.Shard[val]](), 1, "shard")
 	// The cells are the epoch package's own affair: by reflection.
@@ -99,6 +105,9 @@ func (ns *names) describe(word unsafe.Pointer) (string, func(uint64) string) {
 	i := off / r.element.Size()
 	name := path(r.element, off%r.element.Size())
 	switch r.name {
+	case "holders":
+		i += uintptr(r.id>>32-1<<18) << ns.p.space.Table.Pages().Shift
+		return fmt.Sprintf("holders[%d]", i), holding
 	case "slot":
 		i += uintptr(r.id>>32-1<<16) << ns.p.space.Table.Pages().Shift
 		return fmt.Sprintf("slot[%d].%s", i, name), pair
@@ -126,6 +135,14 @@ func pair(v uint64) string {
 		low = "None"
 	}
 	return fmt.Sprintf("%d:%s", shard.Generation(v), low)
+}
+
+// holding writes a count of holders.
+func holding(v uint64) string {
+	if v>>31&1 == 1 {
+		return fmt.Sprintf("%d, parked", v&^(1<<31))
+	}
+	return fmt.Sprint(v)
 }
 
 // cell writes a pin cell's word.

@@ -70,13 +70,14 @@ type keeper struct {
 	closing bool
 }
 
-// reader is a guard, and the value that it has seen.
+// reader is a guard or a Ref, and the value that it has seen.
 type reader struct {
 	g     Guard[val]
 	h     Handle[val]
 	v     *val
 	stamp uint64
 	brief *epoch.Guard // in place of g
+	ref   *Ref[val]    // in place of g
 }
 
 // pool makes the run's pool, with pages of two slots, and returns the actor that
@@ -186,7 +187,7 @@ type patience struct {
 var errImpatient = errors.New("no patience left")
 
 func (c *patience) Err() error {
-	if interleave.Alone() && len(c.w.watched) == 0 {
+	if interleave.Alone() && !c.w.pinned() {
 		if c.alone--; c.alone < 0 {
 			c.w.r.Failf("nothing is pinned, and Synchronize does not end")
 			return errImpatient
@@ -198,6 +199,11 @@ func (c *patience) Err() error {
 	}
 	interleave.LetOthers()
 	return nil
+}
+
+// pinned answers whether any guard is pinned.
+func (w *world) pinned() bool {
+	return slices.ContainsFunc(w.watched, func(rd *reader) bool { return rd.ref == nil })
 }
 
 func (c *patience) Done() <-chan struct{}       { return nil }

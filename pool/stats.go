@@ -13,11 +13,11 @@ import (
 type Stats struct {
 	Live  int // slots with a live value
 	Free  int // vacant slots that any Insert may take
-	Limbo int // removed slots that wait for their grace period
+	Limbo int // removed slots that wait for their grace period, or for Refs
 
 	Cached   int // free slots in the reach of open Workers
 	Reserved int // slots of open Reservations
-	Held     int // Refs; their slots count under Live or Limbo
+	Held     int // Refs that were not released, dropped ones included; their slots count under Live or Limbo
 
 	Workers int // open Workers
 	Dropped int // Reservations and Workers that were dropped, ever, and that the garbage collector gave back
@@ -43,6 +43,7 @@ func (p *Pool[T]) Stats() Stats {
 		Workers:   int(p.workers.Load()),
 		Dropped:   int(p.collected.Load()),
 		Limbo:     p.pending(),
+		Held:      int(p.space.Refs.Load()),
 		Exhausted: int(p.space.Exhausted.Load()),
 		Allocated: int(p.pages().Limit),
 		Bytes:     p.bytes(),
@@ -71,7 +72,7 @@ func (p *Pool[T]) bytes() int64 {
 // reclaimed: zeroed or Reset, and free. It waits for the guards that were pinned
 // when it was called, and may wait for later ones; under a guard of one's own,
 // or from a Reset, it only ends with ctx. It does not wait for what open Workers
-// keep. With nothing to wait for it returns nil, even if ctx is done.
+// and Refs keep. With nothing to wait for it returns nil, even if ctx is done.
 func (p *Pool[T]) Synchronize(ctx context.Context) error {
 	p.pages()
 	for i := range p.shards {

@@ -343,6 +343,15 @@ func (w *Worker[T]) turn() {
 		w.retireBag()
 		return
 	}
+	if sp.Refs.Load() != 0 { // observes (P8): holds stood before their slots came into the bag
+		bag := w.bag
+		w.bag = bag[:0] // a slot that is parked is out of the Worker's hands at once
+		for _, c := range bag {
+			if !sp.Park(uint32(c.h)) {
+				w.bag = append(w.bag, c)
+			}
+		}
+	}
 	if sp.Zero {
 		var zero T
 		for _, c := range w.bag {

@@ -28,6 +28,7 @@
 //	fresh.go     slots that were never used
 //	limbo.go     slots that were removed; chains of them
 //	reclaim.go   the way from limbo back to the freelist
+//	holders.go   slots that are kept from reuse one by one
 //
 // The freelist is Treiber's stack (1986); the queue's shape is Michael's and
 // Scott's (1996), with one appender at a time. What is ours is that the slot's

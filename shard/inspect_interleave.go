@@ -2,6 +2,13 @@
 
 package shard
 
+import (
+	"reflect"
+	"unsafe"
+
+	"coatcheck/internal/atom"
+)
+
 // Contents is what a shard's lists begin with: for the invariants that are
 // checked where schedules are explored, between two steps of one run.
 type Contents struct {
@@ -19,4 +26,24 @@ func (s *Shard[T]) Inspect() Contents {
 		Top: s.sealed.top, Turned: s.sealed.turned, Sealed: s.sealed.n,
 		Held: s.token.Load() != 0, Credit: s.credit.Load(),
 	}
+}
+
+// Margin returns what lies beside page k, and its counts of holders if it has any.
+func (t *Pages) Margin(k int) (unsafe.Pointer, reflect.Type, []atom.Uint32) {
+	m := t.margins[k]
+	at, is := unsafe.Pointer(m), reflect.TypeFor[margin]()
+	if h := m.holders.Load(); h != nil {
+		return at, is, h.counts
+	}
+	return at, is, nil
+}
+
+// Holding returns how many hold slot i, and whether it is parked.
+func (t *Pages) Holding(i uint32) (n int, isParked bool) {
+	m, j := t.margin(i)
+	if h := m.holders.Load(); h != nil {
+		c := h.counts[j].Load()
+		return int(c &^ parked), c&parked != 0
+	}
+	return 0, false
 }

@@ -45,7 +45,18 @@ type Pages struct {
 	Limit   uint32               // slots with an index below it have memory
 	Now     *atom.Pointer[Pages] // the current table, which has every slot of this one
 
-	taken [][]atom.Uint32 // see Space.MarkTaken; nil without Reset
+	margins []*margin // page k's
+}
+
+// margin is what lies beside a page's slots, for those who need it.
+type margin struct {
+	taken   []atom.Uint32         // a bit a slot, see Space.MarkTaken; nil without Reset
+	holders atom.Pointer[holders] // counts of Refs; nil until the page's first Hold
+}
+
+// margin returns what lies beside slot i, and i's place in its page.
+func (t *Pages) margin(i uint32) (*margin, uint32) {
+	return t.margins[i>>(t.Shift&31)], i & t.Mask
 }
 
 // At returns the slot of index i, which must be below t.Limit.
@@ -195,19 +206,26 @@ func (t *Table[T]) addPage(old *Pages) {
 	// may write in place: it lies beyond their length.
 	grown.Base = append(old.Base, unsafe.Pointer(unsafe.SliceData(page)))
 	grown.Array = unsafe.Pointer(unsafe.SliceData(grown.Base))
+	m := new(margin)
 	if t.bits {
-		grown.taken = append(old.taken, make([]atom.Uint32, (n+31)/32))
+		m.taken = make([]atom.Uint32, (n+31)/32)
 	}
+	grown.margins = append(old.margins, m)
 	grown.Limit = uint32(uint64(old.Limit) + n)
 	t.Current.Store(&grown) // publishes (P2)
 }
 
-// Bytes returns the memory that the pages and their tables take.
+// Bytes returns the memory that the pages, what lies beside them, and their
+// table take.
 func (t *Table[T]) Bytes() int64 {
 	p := t.Pages()
-	n := int64(p.Limit)*int64(unsafe.Sizeof(Slot[T]{})) + int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0]))
-	if t.bits {
-		n += int64(p.Limit) / 8
+	n := int64(p.Limit)*int64(unsafe.Sizeof(Slot[T]{})) +
+		int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0])+unsafe.Sizeof(p.margins[0])+unsafe.Sizeof(margin{}))
+	for _, m := range p.margins {
+		n += 4 * int64(len(m.taken))
+		if h := m.holders.Load(); h != nil {
+			n += 4 * int64(len(h.counts))
+		}
 	}
 	return n
 }

@@ -92,19 +92,20 @@ func (s *Shard[T]) drainToStack(to *Shard[T]) int {
 			to.pushRun(&r)
 		}
 	}()
+	held := s.space.held()
 	for range min(s.sealed.n, reclaimMost) {
-		s.reclaimOne(&s.sealed.top, &r)
+		s.reclaimOne(&s.sealed.top, &r, held)
 	}
 	return r.n
 }
 
 // splice makes the whole batch the stack of to, if that is empty, as it mostly is
-// when a batch has gathered, and if no slot needs to be visited: T is plain and
-// none has used up its generations. The batch ends with None already, because it
+// when a batch has gathered, and if no slot needs to be visited: T is plain, none
+// has used up its generations, and none is held. The batch ends with None already, because it
 // began as limbo's. Visiting would cost some 5 ns a slot, since each is found
 // only through the one before.
 func (s *Shard[T]) splice(to *Shard[T]) bool {
-	if !s.space.plain() || to.free.Load() != emptyList || s.space.wornSlots() {
+	if !s.space.plain() || to.free.Load() != emptyList || s.space.wornSlots() || s.space.held() {
 		return false
 	}
 	word := s.space.Slot(s.sealed.top).Word.Load()
@@ -132,23 +133,28 @@ func (s *Shard[T]) drainToQueue() int {
 			s.GiveCredit(int64(r.n))
 		}
 	}()
+	held := s.space.held()
 	for range min(s.sealed.n, steps) {
-		s.reclaimOne(&s.sealed.turned, &r)
+		s.reclaimOne(&s.sealed.turned, &r, held)
 	}
 	return r.n
 }
 
 // reclaimOne takes the top slot of list, which is part of the sealed batch, and
-// adds it to r, cleaned; one that has used up its generations is retired.
+// adds it to r, cleaned; one that is held is parked, and one that has used up its
+// generations is retired.
 //
 // Everything is in its place before clean runs, since that may call a Reset that
 // panics: the batch has one slot less, and r has it.
-func (s *Shard[T]) reclaimOne(list *uint32, r *run[T]) {
+func (s *Shard[T]) reclaimOne(list *uint32, r *run[T], held bool) {
 	i := *list
 	slot := s.space.Slot(i)
 	word := slot.Word.Load()
 	*list = Low(word)
 	s.sealed.n--
+	if held && s.space.Park(i) {
+		return
+	}
 	if Generation(word) != Spent {
 		r.add(slot, i, word)
 		s.space.clean(slot, i)

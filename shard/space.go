@@ -39,6 +39,13 @@ type Space[T any] struct {
 	Spent     atom.Int64
 	Exhausted atom.Int64
 
+	// Refs is how many holds there are, Parked how many removed slots wait for
+	// one and for nothing else (see holders.go).
+	//
+	//	writers  hold and drop, before and after the slot's own count; park, leave
+	Refs   atom.Int64
+	Parked atom.Int64
+
 	// Reserve is how many free slots FIFO still keeps back (MinFree). It shrinks
 	// when slots are exhausted, so that they are missed there first.
 	//
@@ -92,21 +99,18 @@ func (sp *Space[T]) Slot(i uint32) *Slot[T] { return At[T](sp.Table.Pages(), i) 
 // Only the slot's owner calls it, before Retire; the bits of a word belong to
 // different owners, hence the atomic operation. Without a Reset it does nothing.
 func (sp *Space[T]) MarkTaken(i uint32) {
-	if t := sp.Table.Pages(); t.taken != nil {
-		j := i & t.Mask
-		t.taken[i>>(t.Shift&31)][j/32].Or(1 << (j % 32))
+	if sp.Reset != nil {
+		m, j := sp.Table.Pages().margin(i)
+		m.taken[j/32].Or(1 << (j % 32))
 	}
 }
 
-// unmarkTaken clears the mark of slot i and returns what it was.
+// unmarkTaken clears the mark of slot i and returns what it was. There must be a
+// Reset.
 func (sp *Space[T]) unmarkTaken(i uint32) bool {
-	t := sp.Table.Pages()
-	if t.taken == nil {
-		return false
-	}
-	j := i & t.Mask
+	m, j := sp.Table.Pages().margin(i)
 	bit := uint32(1) << (j % 32)
-	return t.taken[i>>(t.Shift&31)][j/32].And(^bit)&bit != 0
+	return m.taken[j/32].And(^bit)&bit != 0
 }
 
 // Blank zeroes what the last life of a claimed slot left, where reclaiming did

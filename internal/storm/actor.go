@@ -300,20 +300,30 @@ func (a *Actor[T]) Stale() {
 	a.Did(Refused, 1)
 }
 
-// Read looks at a value under a guard, does other things, and looks again: it
-// must be the same, whether it was removed meanwhile or not.
+// Read looks at a value under a guard or a Ref, does other things, and looks
+// again: it must be the same, whether it was removed meanwhile or not.
 func (a *Actor[T]) Read() {
 	t := a.place().Load()
 	if t == nil {
 		return
 	}
-	held := &pinned[T]{guard: a.v.Pin(), stamp: t.stamp, from: a.ID}
-	v, ok := held.guard.Get(t.H)
-	if !ok {
-		held.guard.Unpin()
-		return
+	held := &pinned[T]{stamp: t.stamp, from: a.ID}
+	if a.Chance(3) {
+		ref, ok := a.w.Pool.Hold(t.H)
+		if !ok {
+			return
+		}
+		held.ref, held.v = ref, ref.Value()
+		a.Did(Held, 1)
+	} else {
+		held.guard = a.v.Pin()
+		v, ok := held.guard.Get(t.H)
+		if !ok {
+			held.guard.Unpin()
+			return
+		}
+		held.v = v
 	}
-	held.v = v
 	a.look(held)
 	a.nested()
 	if a.Chance(4) {
@@ -332,16 +342,20 @@ func (a *Actor[T]) Read() {
 
 func (a *Actor[T]) look(g *pinned[T]) {
 	if s := a.w.Kind.Stamp(g.v); s != g.stamp {
-		a.w.Failf("goroutine %d: a value under a guard became %+v (stamp %d); want stamp %d", a.ID, *g.v, s, g.stamp)
+		a.w.Failf("goroutine %d: a value under a guard or a Ref became %+v (stamp %d); want stamp %d", a.ID, *g.v, s, g.stamp)
 	}
 	a.Did(Read, 1)
 }
 
-// lapse looks for the last time and unpins.
+// lapse looks for the last time, and unpins or releases.
 func (a *Actor[T]) lapse(g *pinned[T]) {
 	a.look(g)
 	if g.from != a.ID {
 		a.Did(Lapsed, 1)
+	}
+	if g.ref != nil {
+		g.ref.Release()
+		return
 	}
 	g.guard.Unpin()
 }

@@ -37,18 +37,19 @@ const (
 	Inserted Work = iota
 	Removed       // by a verb that answered true
 	Swept         // by Clear, Drain or DeleteFunc
-	Read          // values looked at under a guard
+	Read          // values looked at under a guard or a Ref
+	Held          // Refs
 	Refused       // stale handles that were refused
 	Full          // insertions that found no slot
 	Stalled       // those of them that were told of a guard
 	Spent         // those that were told that generations are used up
 	Burned        // slots that were handed out and never went live
-	Lapsed        // guards that were unpinned on another goroutine
+	Lapsed        // guards and Refs that ended on another goroutine
 	works
 )
 
 var workNames = [works]string{
-	"inserted", "removed", "swept", "read", "refused", "full", "stalled", "spent", "burned", "lapsed",
+	"inserted", "removed", "swept", "read", "held", "refused", "full", "stalled", "spent", "burned", "lapsed",
 }
 
 // Least is the least work that a storm must have done, an eighth of it in

@@ -77,13 +77,14 @@ type World[T any] struct {
 	owners *Owners // nil where slots are removed unseen
 
 	board []atomic.Pointer[Ticket[T]] // where handles pass from hand to hand
-	pins  chan *pinned[T]             // guards on their way to another goroutine
+	pins  chan *pinned[T]             // guards and Refs on their way to another goroutine
 	dead  chan *Ticket[T]             // of goroutines that have ended
 }
 
-// pinned is a guard and what was read under it.
+// pinned is a guard or a Ref and what was read under it.
 type pinned[T any] struct {
 	guard pool.Guard[T]
+	ref   *pool.Ref[T] // nil if it is a guard
 	v     *T
 	stamp uint64
 	from  int

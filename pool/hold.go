@@ -1,0 +1,77 @@
+package pool
+
+import (
+	"coatcheck/internal/atom"
+	"coatcheck/shard"
+)
+
+// Ref is a long hold on one value: across blocking I/O, from one goroutine to
+// another, for minutes. It keeps its own slot from being reused and holds nothing
+// else back, where a [Guard] would hold back whatever is removed after it.
+//
+// The value may be removed meanwhile; it stays readable, and its slot waits for
+// Release, counted under Stats.Limbo. Any number of Refs may hold one value.
+//
+// A Ref comes from [Pool.Hold]. Value and Handle may be called by any number of
+// goroutines at once, Release by one of them, after which nobody may use what
+// Value gave. One that is dropped without Release is not guessed at: its slot is
+// never reused, and Stats.Held shows it for ever. The zero Ref panics. It must not
+// be copied.
+type Ref[T any] struct {
+	_     noCopy
+	pool  *Pool[T]
+	slot  *shard.Slot[T]
+	h     Handle[T]
+	count *atom.Uint32 // the slot's
+
+	// state is open until Release, which ends it by compare-and-swap: once.
+	state atom.Uint32
+}
+
+// Hold returns a Ref to the value that h names, or false if it is not live. Raced
+// by Remove, Take, Clear and reuse it holds the incarnation that h names or
+// answers false. It allocates the Ref, and costs three locked instructions; a
+// page's first Hold allocates 4 bytes for each of its slots.
+//
+// For look-ups, and for as long as no call blocks, Pin is cheaper.
+func (p *Pool[T]) Hold(h Handle[T]) (*Ref[T], bool) {
+	t := p.pages()
+	if h.Index() >= t.Limit {
+		return nil, false
+	}
+	slot := shard.At[T](t, h.Index())
+	count := p.local().Hold(t, slot, uint64(h))
+	if count == nil {
+		return nil, false
+	}
+	r := &Ref[T]{pool: p, slot: slot, h: h, count: count}
+	r.state.Store(open)
+	return r, true
+}
+
+// Value returns the value. The pointer is good until Release, also after the
+// value was removed.
+func (r *Ref[T]) Value() *T {
+	if r.state.Load() != open {
+		panic(released)
+	}
+	return &r.slot.Value
+}
+
+// Handle returns the handle that was held. It may be stale by now.
+func (r *Ref[T]) Handle() Handle[T] {
+	if r.pool == nil {
+		panic(released)
+	}
+	return r.h
+}
+
+// Release ends the hold. A second Release panics. It costs three locked
+// instructions; the last one of a value that was removed gives its slot back,
+// and may then reclaim, which is when Options.Reset is called.
+func (r *Ref[T]) Release() {
+	if !r.state.CompareAndSwap(open, settled) {
+		panic(released)
+	}
+	r.pool.local().Drop(r.slot, r.h.Index(), r.count)
+}

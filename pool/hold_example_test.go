@@ -1,0 +1,74 @@
+package pool_test
+
+import (
+	"fmt"
+
+	"coatcheck/pool"
+)
+
+func ExamplePool_Hold() {
+	p := pool.Must(replay[string]())
+	h, _ := p.Insert("umbrella")
+	r, ok := p.Hold(h)
+	fmt.Println(ok)
+	p.Remove(h)
+	fmt.Println(p.Contains(h), *r.Value()) // removed, and still readable
+	r.Release()
+	_, ok = p.Hold(h)
+	fmt.Println(ok)
+	// Output:
+	// true
+	// false umbrella
+	// false
+}
+
+// A reply is written while the connection may be closed by others: its slot waits,
+// and nobody else's does.
+func ExampleRef() {
+	type conn struct{ name string }
+	conns := pool.Must(replay[conn]())
+	h, _ := conns.Insert(conn{"alice"})
+
+	done := make(chan string)
+	if r, ok := conns.Hold(h); ok {
+		go func() {
+			defer r.Release()
+			done <- "replied to " + r.Value().name // as long as it takes
+		}()
+	}
+	conns.Remove(h)
+	fmt.Println(<-done)
+	// Output: replied to alice
+}
+
+func ExampleRef_Value() {
+	p := pool.Must(replay[[2]int]())
+	h, _ := p.Insert([2]int{1, 2})
+	r, _ := p.Hold(h)
+	r.Value()[1] = 7
+	r.Release()
+	fmt.Println(p.MustGet(h))
+	// Output: [1 7]
+}
+
+func ExampleRef_Handle() {
+	p := pool.Must(replay[string]())
+	h, _ := p.Insert("umbrella")
+	r, _ := p.Hold(h)
+	fmt.Println(r.Handle() == h)
+	r.Release()
+	// Output: true
+}
+
+func ExampleRef_Release() {
+	p := pool.Must(replay[string]())
+	h, _ := p.Insert("umbrella")
+	r, _ := p.Hold(h)
+	p.Remove(h)
+	fmt.Println(p.Stats().Held, p.Stats().Limbo)
+	r.Release()
+	fmt.Println(p.Stats().Held)
+	// Output:
+	// 1 1
+	// 0
+}

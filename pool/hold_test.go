@@ -1,0 +1,262 @@
+package pool_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// mustHold holds h, which the test knows to be live.
+func mustHold[T any](t testing.TB, p *pool.Pool[T], h pool.Handle[T]) *pool.Ref[T] {
+	t.Helper()
+	r, ok := p.Hold(h)
+	require.Truef(t, ok, "Hold(%v)", h)
+	require.Equal(t, h, r.Handle())
+	return r
+}
+
+// A Ref holds its own slot, whoever removes the value and however much comes and
+// goes afterwards, and nothing else: every other slot circulates, and the epoch
+// goes on. It catches a reclaimer that does not ask for holders, on each of the
+// ways back: splice, run, queue, bag.
+func TestRefHoldsItsSlotAlone(t *testing.T) {
+	removers := map[string]func(p *pool.Pool[stamp], w *pool.Worker[stamp], h pool.Handle[stamp]){
+		"Remove":        func(p *pool.Pool[stamp], _ *pool.Worker[stamp], h pool.Handle[stamp]) { p.Remove(h) },
+		"Take":          func(p *pool.Pool[stamp], _ *pool.Worker[stamp], h pool.Handle[stamp]) { p.Take(h) },
+		"Clear":         func(p *pool.Pool[stamp], _ *pool.Worker[stamp], _ pool.Handle[stamp]) { p.Clear() },
+		"Worker.Remove": func(_ *pool.Pool[stamp], w *pool.Worker[stamp], h pool.Handle[stamp]) { w.Remove(h) },
+		"Worker.Take":   func(_ *pool.Pool[stamp], w *pool.Worker[stamp], h pool.Handle[stamp]) { w.Take(h) },
+	}
+	for name, remove := range removers {
+		for _, reuse := range reuses {
+			t.Run(fmt.Sprint(name, " ", reuse), func(t *testing.T) {
+				const slots = 512
+				p, err := pool.New(&pool.Options[stamp]{Capacity: slots, Reuse: reuse, Shards: 2})
+				require.NoError(t, err)
+				w := p.Worker()
+				var h pool.Handle[stamp]
+				for i := range uint64(100) {
+					g, err := w.Insert(stamp{id: i, self: &stamp{}})
+					require.NoError(t, err)
+					if i == 70 {
+						h = g
+					}
+				}
+				r := mustHold(t, p, h)
+				before := p.Stats()
+				remove(p, w, h)
+				require.False(t, p.Contains(h))
+				_, again := p.Hold(h)
+				require.False(t, again, "a removed value was held anew")
+				lives := make(map[uint32]int)
+				for i := range uint64(long(100_000)) {
+					g, err := w.Insert(stamp{id: i + 1000, self: &stamp{}})
+					require.NoError(t, err)
+					require.NotEqual(t, h.Index(), g.Index(), "the held slot was handed out")
+					lives[g.Index()]++
+					require.True(t, w.Remove(g))
+				}
+				require.EqualValues(t, 70, r.Value().id)
+				require.NotNil(t, r.Value().self)
+				w.Close()
+				st := p.Stats()
+				require.Equal(t, 1, st.Held)
+				require.Greater(t, st.Epoch, before.Epoch+100, "the epoch stands still")
+				require.NoError(t, p.Synchronize(context.Background()), "Synchronize waits for a Ref")
+				st = requireConserved(t, p)
+				require.Equal(t, 1, st.Limbo, "%+v", st)
+				r.Release()
+				st = requireReclaimed(t, p)
+				require.Zero(t, st.Held)
+				p.Clear()
+				fill(t, p, slots, func(i int) stamp { return stamp{id: uint64(i)} })
+			})
+		}
+	}
+}
+
+// What is not live is not held, and nothing is written for it, or allocated.
+func TestHoldRefusesWhatIsNotLive(t *testing.T) {
+	p, err := pool.New(&pool.Options[int]{Capacity: 100, Origin: 1001})
+	require.NoError(t, err)
+	other, err := pool.New(&pool.Options[int]{Origin: 5001})
+	require.NoError(t, err)
+	gone := mustInsert(t, p, 1)
+	p.Remove(gone)
+	reserved, err := p.Reserve()
+	require.NoError(t, err)
+	before := p.Stats()
+	for _, h := range []pool.Handle[int]{0, gone, gone + 2<<32, gone + 1<<32, reserved.Handle(), mustInsert(t, other, 1), 1<<64 - 1, 99} {
+		_, ok := p.Hold(h)
+		require.Falsef(t, ok, "Hold(%v)", h)
+	}
+	require.Zero(t, testing.AllocsPerRun(100, func() { p.Hold(gone) }))
+	require.Equal(t, before, p.Stats())
+	reserved.Cancel()
+}
+
+func TestRefMisusePanics(t *testing.T) {
+	p := pool.Must[int](nil)
+	h := mustInsert(t, p, 7)
+	r := mustHold(t, p, h)
+	r.Release()
+	const text = "pool: use of a Ref after Release"
+	requirePanicText(t, func() { r.Release() }, text)
+	requirePanicText(t, func() { r.Value() }, text)
+	require.Equal(t, h, r.Handle())
+	var zero pool.Ref[int]
+	for _, f := range []func(){func() { zero.Release() }, func() { zero.Value() }, func() { zero.Handle() }} {
+		requirePanicText(t, f, text, "Pool.Hold")
+	}
+	requirePanicText(t, func() { new(pool.Pool[int]).Hold(h) }, "pool: use of a zero Pool")
+	require.Zero(t, p.Stats().Held, "a second Release let another's hold go")
+	require.True(t, p.Remove(h))
+}
+
+// Many Refs hold one value until the last goes, in any order.
+func TestLastReleaseGivesTheSlotBack(t *testing.T) {
+	for _, reuse := range reuses {
+		p, err := pool.New(&pool.Options[int]{Capacity: 1, Reuse: reuse, MinFree: map[pool.Reuse]int{pool.FIFO: 1}[reuse]})
+		require.NoError(t, err)
+		h := mustInsert(t, p, 42)
+		var refs []*pool.Ref[int]
+		for range 100 {
+			refs = append(refs, mustHold(t, p, h))
+		}
+		require.True(t, p.Remove(h))
+		for i, r := range refs {
+			require.Equal(t, 42, *r.Value())
+			if reuse == pool.LIFO {
+				_, err := p.Insert(1)
+				require.ErrorIs(t, err, pool.ErrStalled, "with %d Refs left", len(refs)-i)
+				require.ErrorContains(t, err, "Ref")
+			}
+			require.Equal(t, len(refs)-i, p.Stats().Held)
+			r.Release()
+		}
+		mustInsert(t, p, 1)
+	}
+}
+
+// Slots that Refs keep count as waiting: a pool that nobody releases does not
+// grow for ever.
+func TestRefsCountForMaxLimbo(t *testing.T) {
+	p, err := pool.New(&pool.Options[int]{MaxLimbo: 1000, Shards: 1})
+	require.NoError(t, err)
+	var refs []*pool.Ref[int]
+	for i := 0; ; i++ {
+		h, err := p.Insert(i)
+		if err != nil {
+			require.ErrorIs(t, err, pool.ErrStalled)
+			break
+		}
+		require.Less(t, i, 1_000_000, "MaxLimbo has no effect")
+		refs = append(refs, mustHold(t, p, h))
+		require.True(t, p.Remove(h))
+	}
+	st := requireConserved(t, p)
+	require.GreaterOrEqual(t, st.Limbo, 1000)
+	for i, r := range refs {
+		require.Equal(t, i, *r.Value())
+		r.Release()
+	}
+	requireReclaimed(t, p)
+}
+
+// What was taken under a Ref stays readable, is zeroed later, and never Reset.
+func TestRefOfATakenValue(t *testing.T) {
+	resets := 0
+	p, err := pool.New(&pool.Options[[]int]{Capacity: 1, Reset: func(v *[]int) { resets++; *v = (*v)[:0] }})
+	require.NoError(t, err)
+	h := mustInsert(t, p, []int{1, 2, 3})
+	r := mustHold(t, p, h)
+	v, ok := p.Take(h)
+	require.True(t, ok)
+	require.NoError(t, p.Synchronize(context.Background()))
+	require.Equal(t, v, *r.Value())
+	r.Release()
+	_, err = p.InsertFunc(func(_ pool.Handle[[]int], v *[]int) { require.Nil(t, *v) })
+	require.NoError(t, err)
+	require.Zero(t, resets)
+}
+
+// A Reset runs after the last Release, not under it, and one that panics then
+// leaves the slot zeroed and free.
+func TestResetWaitsForRefs(t *testing.T) {
+	resets := 0
+	p, err := pool.New(&pool.Options[int]{Capacity: 1, Reset: func(v *int) { resets++; panic("reset") }})
+	require.NoError(t, err)
+	h := mustInsert(t, p, 1)
+	r := mustHold(t, p, h)
+	p.Remove(h)
+	require.NoError(t, p.Synchronize(context.Background()))
+	require.Zero(t, resets)
+	r.Release()
+	require.Equal(t, "reset", recovered(func() { p.Synchronize(context.Background()) }))
+	require.Equal(t, 1, resets)
+	_, err = p.InsertFunc(func(_ pool.Handle[int], v *int) { require.Zero(t, *v) })
+	require.NoError(t, err)
+}
+
+// A slot in its last life is exhausted when the last Ref goes, not before.
+func TestRefOfALastLife(t *testing.T) {
+	p, err := pool.New(&pool.Options[int]{Capacity: 1, Origin: lastGeneration})
+	require.NoError(t, err)
+	h := mustInsert(t, p, 5)
+	r := mustHold(t, p, h)
+	require.True(t, p.Remove(h))
+	require.NoError(t, p.Synchronize(context.Background()))
+	require.Zero(t, requireConserved(t, p).Exhausted)
+	require.Equal(t, 5, *r.Value())
+	r.Release()
+	require.Equal(t, 1, requireReclaimed(t, p).Exhausted)
+	_, err = p.Insert(1)
+	require.ErrorIs(t, err, pool.ErrExhausted)
+}
+
+// A Ref that is dropped is not released behind its user's back: Stats shows it.
+func TestDroppedRefIsCounted(t *testing.T) {
+	p := pool.Must[*int](nil)
+	v := new(int)
+	h := mustInsert(t, p, v)
+	apart(func() { mustHold(t, p, h) })
+	require.True(t, p.Remove(h))
+	for range 3 {
+		runtime.GC()
+	}
+	require.NoError(t, p.Synchronize(context.Background()))
+	st := requireConserved(t, p)
+	require.Equal(t, 1, st.Held)
+	require.Equal(t, 1, st.Limbo)
+}
+
+// A Ref is handed from goroutine to goroutine, and read by several at once.
+func TestRefGoesFromHandToHand(t *testing.T) {
+	p := pool.Must[int](nil)
+	refs := make(chan *pool.Ref[int], 4)
+	go func() {
+		defer close(refs)
+		for i := range long(10_000) {
+			h, err := p.Insert(i)
+			if err != nil {
+				panic(err)
+			}
+			r, _ := p.Hold(h)
+			p.Remove(h)
+			refs <- r
+		}
+	}()
+	n := 0
+	for r := range refs {
+		require.Equal(t, n, *r.Value())
+		n++
+		r.Release()
+	}
+	require.Equal(t, long(10_000), n)
+	requireReclaimed(t, p)
+}
