@@ -96,6 +96,30 @@ func TestStormHandsOver(t *testing.T) {
 	}
 }
 
+// TestStormTrims lets pages lose their memory and get it back all the time, while
+// everything else goes on.
+func TestStormTrims(t *testing.T) {
+	for _, set := range []storm.Setup{
+		{Name: "unlimited", Options: storm.Options{Shards: 2}, Hands: 4, Workers: 1, Shown: 600},
+		{Name: "bounded", Options: storm.Options{Capacity: 1000, Shards: 2}, Hands: 4, Workers: 1, Shown: 600, Procs: 8},
+		{Name: "FIFO", Options: storm.Options{Capacity: 1000, Shards: 2, Reuse: pool.FIFO, MinFree: 16}, Hands: 4, Shown: 600, Procs: 8},
+	} {
+		t.Run(set.Name, func(t *testing.T) {
+			w := storm.Raise(t, set, storm.Bulkies, nil)
+			w.Crew(set, (*storm.Actor[storm.Bulky]).Step)
+			w.Go(2, func(h *storm.Hand) {
+				a := w.Actor(h, w.Pool)
+				defer a.Ended()
+				for h.Running() {
+					a.Ebb()
+				}
+			})
+			w.Run(storm.Least{storm.Inserted: 2000, storm.Read: 200, storm.Refused: 200, storm.Trimmed: 20})
+			w.Finish()
+		})
+	}
+}
+
 // TestStormSweeps runs Clear, Drain, DeleteFunc and the loops against everything
 // else. Every value is removed exactly once, by whomever.
 func TestStormSweeps(t *testing.T) {

@@ -6,10 +6,10 @@ import "coatcheck/shard"
 // dst. On an error what was inserted stays, and the handles tell how many. It is
 // a sequence of insertions, not one.
 func (p *Pool[T]) InsertBatch(vs []T, dst []Handle[T]) ([]Handle[T], error) {
-	t := p.pages()
+	p.pages()
 	s := p.local()
 	for i := range vs {
-		slot, h, err := p.claim(s, t)
+		slot, h, err := p.claim(s)
 		if err != nil {
 			return dst, err
 		}
@@ -44,13 +44,7 @@ func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
 // live. It looks at the words of many slots before it uses any, so that their
 // cache misses overlap.
 func (g *Guard[T]) GetBatch(hs []Handle[T], dst []*T) []*T {
-	if g.pages == nil {
-		panic(unpinned)
-	}
-	if t := g.pages.Now.Load(); t != g.pages {
-		g.pages = t // observes (P2)
-	}
-	t := g.pages
+	t := g.pages()
 	for _, h := range hs {
 		var v *T
 		if h.Index() < t.Limit {

@@ -14,76 +14,92 @@ const chunk = shard.Batch
 // slots that were never used, what waits in its limbo, the other shards, and
 // only then new memory. With a Capacity reached, it turns every stone before it
 // says ErrFull.
-func (p *Pool[T]) claim(s *shard.Shard[T], t *shard.Pages) (*shard.Slot[T], uint64, error) {
+func (p *Pool[T]) claim(s *shard.Shard[T]) (*shard.Slot[T], uint64, error) {
 	if !p.space.FIFO {
-		if slot, h := s.Pop(t); slot != nil {
+		if slot, h := s.Pop(); slot != nil {
 			return slot, h, nil
 		}
 	}
-	return p.claimSlow(s, t)
+	return p.claimSlow(s)
 }
 
-func (p *Pool[T]) claimSlow(s *shard.Shard[T], t *shard.Pages) (*shard.Slot[T], uint64, error) {
+// claimSlow looks again when it finds nothing and a Trim had slots in its hands
+// meanwhile: that must not make a pool full.
+func (p *Pool[T]) claimSlow(s *shard.Shard[T]) (*shard.Slot[T], uint64, error) {
+	for {
+		trims := p.space.Trims.Load()
+		slot, h := p.search(s)
+		if slot != nil {
+			return slot, h, nil
+		}
+		if p.space.Settled(trims) {
+			return nil, 0, p.full()
+		}
+	}
+}
+
+// search looks for a slot everywhere but on top of the shard's own freelist.
+func (p *Pool[T]) search(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	if p.space.FIFO {
-		return p.claimFIFO(s)
+		return p.searchFIFO(s)
 	}
 	if slot, h := s.Fresh(); slot != nil {
-		return slot, h, nil
+		return slot, h
 	}
 	if s.Pending() >= shard.Batch {
 		if n, _ := s.Reclaim(s, true); n > 0 {
-			if slot, h := s.Pop(t); slot != nil {
-				return slot, h, nil
+			if slot, h := s.Pop(); slot != nil {
+				return slot, h
 			}
 		}
 	}
 	for k := 1; k < len(p.shards); k++ {
-		if slot, h := p.next(s, k).Pop(t); slot != nil {
+		if slot, h := p.next(s, k).Pop(); slot != nil {
 			s.Need()
-			return slot, h, nil
+			return slot, h
 		}
 	}
 	if slot, h := p.sweep(s, shard.Batch); slot != nil {
-		return slot, h, nil
+		return slot, h
 	}
 	if slot, h := p.claimNew(s); slot != nil {
-		return slot, h, nil
+		return slot, h
 	}
 	// Others may have been given what was left, in this shard too.
 	for k := range p.shards {
 		if slot, h := p.next(s, k).Fresh(); slot != nil {
-			return slot, h, nil
+			return slot, h
 		}
-		if slot, h := p.next(s, k).Pop(t); slot != nil {
-			return slot, h, nil
+		if slot, h := p.next(s, k).Pop(); slot != nil {
+			return slot, h
 		}
 	}
 	if slot, h := p.sweep(s, 1); slot != nil {
-		return slot, h, nil
+		return slot, h
 	}
-	return nil, 0, p.full()
+	return nil, 0
 }
 
-// claimFIFO finds a slot under FIFO. It first takes the right to one, which says
+// searchFIFO finds a slot under FIFO. It first takes the right to one, which says
 // that there is a slot to be found and MinFree others, and then looks for it:
 // never used ones first, which is what wears least.
-func (p *Pool[T]) claimFIFO(s *shard.Shard[T]) (*shard.Slot[T], uint64, error) {
+func (p *Pool[T]) searchFIFO(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	if slot, h := p.claimCredit(s); slot != nil {
-		return slot, h, nil
+		return slot, h
 	}
 	if slot, h := p.sweep(s, shard.Batch); slot != nil {
-		return slot, h, nil
+		return slot, h
 	}
 	if slot, h := p.claimNew(s); slot != nil {
-		return slot, h, nil
+		return slot, h
 	}
 	if slot, h := p.claimCredit(s); slot != nil {
-		return slot, h, nil // others were given what was left
+		return slot, h // others were given what was left
 	}
 	if slot, h := p.sweep(s, 1); slot != nil {
-		return slot, h, nil
+		return slot, h
 	}
-	return nil, 0, p.full()
+	return nil, 0
 }
 
 // claimCredit finds a slot that some shard gives the right to.
@@ -102,13 +118,12 @@ func (p *Pool[T]) claimCredit(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 // in another. Others may be faster wherever it looks, each time because they
 // found one; should that happen all the way round it gives the credit back.
 func (p *Pool[T]) redeem(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
-	t := p.pages()
 	for k := range p.shards {
 		o := p.next(s, k)
 		if slot, h := o.Fresh(); slot != nil {
 			return slot, h
 		}
-		if slot, h := o.Pop(t); slot != nil {
+		if slot, h := o.Pop(); slot != nil {
 			return slot, h
 		}
 	}
@@ -167,7 +182,7 @@ func (p *Pool[T]) sweep(s *shard.Shard[T], least int) (*shard.Slot[T], uint64) {
 // s, under FIFO they stay with o.
 func (p *Pool[T]) swept(s, o *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	if !p.space.FIFO {
-		return s.Pop(p.pages())
+		return s.Pop()
 	}
 	if o.TakeCredit() {
 		return p.redeem(o)
@@ -176,8 +191,12 @@ func (p *Pool[T]) swept(s, o *shard.Shard[T]) (*shard.Slot[T], uint64) {
 }
 
 // mayGrow answers whether limbo allows new memory. A pool that grows while a
-// forgotten guard holds everything back would grow for ever.
+// forgotten guard holds everything back would grow for ever. What Trim gave up
+// does not count as new.
 func (p *Pool[T]) mayGrow() bool {
+	if p.space.Table.Missing() > 0 {
+		return true
+	}
 	limbo := int64(p.pending())
 	if p.maxLimbo > 0 {
 		return limbo < p.maxLimbo
@@ -188,7 +207,7 @@ func (p *Pool[T]) mayGrow() bool {
 	// Nobody counts live values. Of the slots that were handed out, those that
 	// neither wait nor may be in a Worker's reach are the live ones here, where
 	// the freelists have just been found empty.
-	out := int64(p.space.Table.Pages().Limit) - int64(p.space.Table.Unused())
+	out := int64(p.space.Table.Resident()) - int64(p.space.Table.Unused())
 	live := out - limbo - p.workers.Load()*workerReach
 	return limbo < 2*live
 }

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"coatcheck/internal/atom"
 	"coatcheck/shard"
 )
 
@@ -13,8 +14,8 @@ import (
 // (vet sees it; a copy's second Unpin panics). The zero Guard panics.
 type Guard[T any] struct {
 	_     noCopy
-	pages *shard.Pages // nil when not pinned
-	pin   tracedPin    // an epoch.Guard
+	table *atom.Pointer[shard.Pages] // the pool's; nil when not pinned
+	pin   tracedPin                  // an epoch.Guard
 }
 
 // noCopy makes vet report copies.
@@ -31,20 +32,28 @@ func (*noCopy) Unlock() {}
 // ErrStalled after that. [Stats] tells.
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
-	// Loaded under the pin, so that every page in the table stays while the
-	// guard is pinned.
-	g.pages = p.space.Table.Current.Load()
+	// Not the table itself: a page that Trim gave up may come back while the guard
+	// is pinned, and it must see what is inserted there.
+	g.table = &p.space.Table.Current
 	return
 }
 
 // Unpin ends the pin. No pointer that the guard gave may be used after it. A
 // second Unpin, or a Get after it, panics.
 func (g *Guard[T]) Unpin() {
-	if g.pages == nil || !g.pin.Release() {
+	if g.table == nil || !g.pin.Release() {
 		if debugging {
 			panic(misuse(unpinAgain, &g.pin))
 		}
 		panic(unpinAgain)
 	}
-	g.pages = nil
+	g.table = nil
+}
+
+// pages returns the current table.
+func (g *Guard[T]) pages() *shard.Pages {
+	if g.table == nil {
+		panic(unpinned)
+	}
+	return g.table.Load()
 }

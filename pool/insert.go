@@ -5,21 +5,21 @@ import "coatcheck/shard"
 // Insert puts v into a vacant slot and returns the handle that names it. The
 // error is ErrFull, or one that wraps it. It costs two locked instructions.
 func (p *Pool[T]) Insert(v T) (Handle[T], error) {
-	t := p.pages()
+	p.pages()
 	s := p.local()
 	if !p.space.FIFO {
-		if h := s.Insert(t, v); h != 0 {
+		if h := s.Insert(v); h != 0 {
 			if debugging {
 				p.records.lives.Began(h, inserted)
 			}
 			return Handle[T](h), nil
 		}
 	}
-	return p.insertSlow(s, t, v)
+	return p.insertSlow(s, v)
 }
 
-func (p *Pool[T]) insertSlow(s *shard.Shard[T], t *shard.Pages, v T) (Handle[T], error) {
-	slot, h, err := p.claimSlow(s, t)
+func (p *Pool[T]) insertSlow(s *shard.Shard[T], v T) (Handle[T], error) {
+	slot, h, err := p.claimSlow(s)
 	if err != nil {
 		return 0, err
 	}
@@ -36,9 +36,9 @@ func (p *Pool[T]) insertSlow(s *shard.Shard[T], t *shard.Pages, v T) (Handle[T],
 // until init returns. A panic in init, or runtime.Goexit, gives the slot back
 // and goes on up; the handle then never becomes live. init may use the pool.
 func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
-	t := p.pages()
+	p.pages()
 	s := p.local()
-	slot, h, err := p.claim(s, t)
+	slot, h, err := p.claim(s)
 	if err != nil {
 		return 0, err
 	}

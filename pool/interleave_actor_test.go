@@ -487,3 +487,11 @@ func (w *world) reclaimed(hs []Handle[val]) {
 		}
 	}
 }
+
+// trim gives memory back.
+func (a *actor) trim() {
+	a.enter("Trim")
+	n := a.p.Trim()
+	a.leave()
+	a.t.Notef("%d bytes", n)
+}

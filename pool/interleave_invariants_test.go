@@ -20,10 +20,11 @@ const (
 	inReady
 	inBag
 	isParked
+	isAbsent
 	unallotted
 )
 
-var placeNames = [...]string{"nowhere", "live", "freelist", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "holders' hands", "unallotted"}
+var placeNames = [...]string{"nowhere", "live", "freelist", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "holders' hands", "absent page", "unallotted"}
 
 // put notes that slot i is at a place, and fails if it is at another as well.
 func (w *world) put(i uint32, place uint8) error {
@@ -88,7 +89,7 @@ func (w *world) locate() error {
 				free++
 			}
 		}
-		if free < int(sp.Reserve.Load()) {
+		if free < int(sp.Reserve.Load()) && sp.Trims.Load()%2 == 0 { // Trim may have them
 			return fmt.Errorf("%d slots are free; want a reserve of %d", free, sp.Reserve.Load())
 		}
 	}
@@ -97,12 +98,25 @@ func (w *world) locate() error {
 			return fmt.Errorf("Worker: %w", err)
 		}
 	}
-	for i := t.Limit - uint32(w.p.space.Table.Unused()); i < t.Limit; i++ {
-		if err := w.put(i, unallotted); err != nil {
-			return err
+	next, lo, hi := w.p.space.Table.Unallotted()
+	for i := range t.Limit {
+		if i >= next || lo <= i && i < hi {
+			if err := w.put(i, unallotted); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range t.Limit {
+		if w.isVoid(t, i) {
+			if err := w.put(i, isAbsent); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range t.Limit {
+		if w.place[i] == isAbsent {
+			continue
+		}
 		if w.place[i] == inFree || w.place[i] == inFresh || w.place[i] == inReady || w.place[i] == unallotted {
 			if err := w.vacant(i); err != nil {
 				return err
@@ -189,6 +203,12 @@ func (w *world) check() error {
 		slot := shard.At[val](t, i)
 		word := slot.Word.Load()
 		g := shard.Generation(word)
+		if w.isVoid(t, i) {
+			if word != shard.Pack(0, shard.None) {
+				return fmt.Errorf("the void was written to: slot %d", i)
+			}
+			continue
+		}
 		if g < w.generation[i] {
 			return fmt.Errorf("the generation of slot %d went back from %d to %d (I2)", i, w.generation[i], g)
 		}
@@ -243,7 +263,7 @@ func (w *world) complete() error {
 			continue
 		}
 		switch {
-		case shard.Generation(shard.At[val](t, i).Word.Load()) == shard.Spent:
+		case shard.Generation(w.p.space.Slot(i).Word.Load()) == shard.Spent:
 			exhausted++
 		case w.isReserved(i):
 			reserved++
@@ -260,6 +280,16 @@ func (w *world) complete() error {
 	if err := w.holds(); err != nil {
 		return err
 	}
+	floors := w.p.space.Table.Absent()
+	for i := range t.Limit {
+		floor, absent := floors[int(i>>t.Shift)]
+		if absent != w.isVoid(t, i) {
+			return fmt.Errorf("slot %d: its page is absent or shown, not both", i)
+		}
+		if absent && floor < w.generation[i]+2 {
+			return fmt.Errorf("slot %d had generation %d, and the floor of its page is %d (I11)", i, w.generation[i], floor)
+		}
+	}
 	live := 0
 	for _, e := range w.entries {
 		if w.p.space.Slot(e.h.Index()).Word.Load() == uint64(e.h) {
@@ -270,6 +300,12 @@ func (w *world) complete() error {
 		return fmt.Errorf("%d values are gone, and %d removals succeeded", len(w.entries)-live, w.gone)
 	}
 	return nil
+}
+
+// isVoid answers whether t shows the void in place of slot i's page.
+func (w *world) isVoid(t *shard.Pages, i uint32) bool {
+	v := w.p.space.Table.Void()
+	return v != nil && t.Base[i>>t.Shift] == v
 }
 
 // holds compares the counts of holds with the Refs that there are.

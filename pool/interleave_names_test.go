@@ -48,7 +48,13 @@ func (ns *names) find() {
 		ns.regions = append(ns.regions, region{uintptr(base), uintptr(n) * element.Size(), uint64(id) << 32, name, element})
 	}
 	t := p.space.Table.Pages()
+	if v := p.space.Table.Void(); v != nil {
+		add(v, int(t.Mask)+1, reflect.TypeFor[shard.Slot[val]](), 1<<19, "void")
+	}
 	for k := range t.Base {
+		if t.Base[k] == p.space.Table.Void() {
+			continue
+		}
 		n := min(t.Limit-uint32(k)<<t.Shift, t.Mask+1)
 		add(t.Base[k], int(n), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, "slot")
 		m, is, counts := t.Margin(k)

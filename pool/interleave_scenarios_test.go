@@ -16,7 +16,7 @@ type scenario struct {
 	setup func(w *world)
 }
 
-var scenarios = slices.Concat(slotScenarios, workerScenarios, guardScenarios, edgeScenarios, holdScenarios)
+var scenarios = slices.Concat(slotScenarios, workerScenarios, guardScenarios, edgeScenarios, holdScenarios, trimScenarios)
 
 // slotScenarios are about the life of slots: freelists, limbo, growth, generations
 // that run out.

@@ -46,10 +46,7 @@ func (p *Pool[T]) All() iter.Seq2[Handle[T], *T] {
 // are good until Unpin.
 func (g *Guard[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
-		if g.pages == nil {
-			panic(unpinned)
-		}
-		t := g.pages.Now.Load()
+		t := g.pages()
 		for first := uint32(0); first < t.Limit; {
 			block := shard.Block[T](t, first, blockSlots)
 			for j := range block {
@@ -69,10 +66,7 @@ func (g *Guard[T]) All() iter.Seq2[Handle[T], *T] {
 // the same time, on other goroutines, while the guard is pinned.
 func (g *Guard[T]) Pages() iter.Seq2[int, iter.Seq2[Handle[T], *T]] {
 	return func(yield func(int, iter.Seq2[Handle[T], *T]) bool) {
-		if g.pages == nil {
-			panic(unpinned)
-		}
-		t := g.pages.Now.Load()
+		t := g.pages()
 		n := 0
 		for first := uint32(0); first < t.Limit; n++ {
 			block := shard.Block[T](t, first, blockSlots)
@@ -128,7 +122,7 @@ func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) int {
 	defer g.Unpin()
 	b := p.remover()
 	defer b.flush()
-	t := g.pages
+	t := g.pages()
 	for first := uint32(0); first < t.Limit; {
 		block := shard.Block[T](t, first, blockSlots)
 		for h, v := range over(block, first) {

@@ -9,8 +9,7 @@ import (
 // The look-ups below are written so that the compiler puts them into the
 // caller's loop, which halves what they cost. Its budget does not allow for a
 // call and hardly for an accessor, so they find the slot themselves, as shard.At
-// does (unsafe register, U2), they load the newer table in line when an index
-// lies beyond the one at hand, and misuse panics with a constant.
+// does (unsafe register, U2), and misuse panics with a constant.
 // TestLookupsInline watches over the budget.
 
 // Get returns the value that h names, and false if h is stale, zero or another
@@ -18,17 +17,14 @@ import (
 // meanwhile. It writes nothing, and costs little more than indexing a slice. It
 // panics if the guard is not pinned.
 func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
-	t := g.pages
-	if t == nil {
+	if g.table == nil {
 		if debugging {
 			panic(misuse(unpinned, &g.pin))
 		}
 		panic(unpinned)
 	}
+	t := g.table.Load() // observes (P2)
 	i := uint32(h)
-	if i >= t.Limit {
-		t = t.Now.Load() // inserted since the pin, if at all; observes (P2)
-	}
 	if i < t.Limit {
 		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
 			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))

@@ -27,6 +27,7 @@ func (pl plan[T]) build() *Pool[T] {
 		capacity: uint64(pl.Capacity),
 		maxLimbo: int64(pl.MaxLimbo),
 		usable:   pl.slots,
+		fixed:    pl.Preallocate,
 	}
 	sp := &p.space
 	p.domain.Init(pl.guards)

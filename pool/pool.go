@@ -21,6 +21,7 @@ type Pool[T any] struct {
 	capacity uint64       // Options.Capacity
 	usable   uint64       // slots that values can have: all but dummies
 	maxLimbo int64        // Options.MaxLimbo
+	fixed    bool         // Options.Preallocate: Trim leaves it alone
 
 	loops   loops
 	dropped func(*Reservation[T]) // made once, so that Reserve allocates one object

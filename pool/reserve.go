@@ -32,8 +32,8 @@ const (
 // Reserve takes a vacant slot without making it live. The error is ErrFull, or
 // one that wraps it. It allocates one object.
 func (p *Pool[T]) Reserve() (*Reservation[T], error) {
-	t := p.pages()
-	slot, h, err := p.claim(p.local(), t)
+	p.pages()
+	slot, h, err := p.claim(p.local())
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (p *Pool[T]) Stats() Stats {
 		Limbo:     p.pending(),
 		Held:      int(p.space.Refs.Load()),
 		Exhausted: int(p.space.Exhausted.Load()),
-		Allocated: int(p.pages().Limit),
+		Allocated: p.resident(),
 		Bytes:     p.bytes(),
 		Epoch:     p.domain.Epoch(),
 	}
@@ -60,6 +60,12 @@ func (p *Pool[T]) Stats() Stats {
 		st.Cached = max(0, st.Allocated-st.Live-st.Free-st.Limbo-st.Reserved-st.Exhausted)
 	}
 	return st
+}
+
+// resident returns how many slots have memory.
+func (p *Pool[T]) resident() int {
+	p.pages()
+	return p.space.Table.Resident()
 }
 
 func (p *Pool[T]) bytes() int64 {

@@ -49,7 +49,8 @@ type Worker[T any] struct {
 	// next ≤ index < end are slots that were never used.
 	next, end uint32
 
-	pages shard.Pages // a copy
+	pages shard.Pages  // a copy of the current table
+	table *shard.Pages // that table; nil when there is no copy
 
 	pool     *Pool[T] // nil when closed
 	shard    *shard.Shard[T]
@@ -71,6 +72,7 @@ func (p *Pool[T]) Worker() *Worker[T] {
 		pool:   p,
 		shard:  &p.shards[p.dealt.Add(1)%uint64(len(p.shards))],
 		pages:  *pages,
+		table:  pages,
 		bagTop: shard.None,
 	}
 	// In a bounded pool the Workers should not keep more than a fraction of the
@@ -160,7 +162,7 @@ func (w *Worker[T]) Pin() Guard[T] {
 // Remove is [Pool.Remove] by the fast path. It costs one locked instruction.
 func (w *Worker[T]) Remove(h Handle[T]) bool {
 	n := len(w.bag)
-	if n >= w.bagMost || h.Index() >= w.pages.Limit || shard.LastLife(uint64(h)) {
+	if n >= w.bagMost || w.pages.Now.Load() != w.table || h.Index() >= w.pages.Limit || shard.LastLife(uint64(h)) {
 		return w.removeSlow(h)
 	}
 	slot := shard.At[T](&w.pages, h.Index())
@@ -184,9 +186,7 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 // beyond the table at hand, or the slot has no life left.
 func (w *Worker[T]) removeSlow(h Handle[T]) (ok bool) {
 	w.open()
-	if h.Index() >= w.pages.Limit {
-		w.refresh()
-	}
+	w.refresh()
 	if len(w.bag) >= w.bagMost && w.bagMost > 0 {
 		w.turn()
 	}
@@ -206,10 +206,8 @@ func (w *Worker[T]) removeSlow(h Handle[T]) (ok bool) {
 // Take is [Pool.Take] by the fast path. It costs one locked instruction.
 func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	w.open()
-	if h.Index() >= w.pages.Limit {
-		if w.refresh(); h.Index() >= w.pages.Limit {
-			return v, false
-		}
+	if w.refresh(); h.Index() >= w.pages.Limit {
+		return v, false
 	}
 	slot := shard.At[T](&w.pages, h.Index())
 	if w.bagMost == 0 || w.pool.space.Reset != nil || shard.LastLife(uint64(h)) {
@@ -230,6 +228,8 @@ func (w *Worker[T]) Flush() {
 	w.open()
 	w.returnReady()
 	w.retireBag()
+	// The copy would keep the memory of pages that Trim gives up.
+	w.pages, w.table = shard.Pages{Now: w.pages.Now}, nil
 	runtime.KeepAlive(w)
 }
 
@@ -269,8 +269,12 @@ func (w *Worker[T]) drop() {
 	w.shard.AbandonChain(&c)
 }
 
-// refresh copies the current table of pages.
-func (w *Worker[T]) refresh() { w.pages = *w.pool.pages() } // observes (P2)
+// refresh copies the current table of pages, if it has changed.
+func (w *Worker[T]) refresh() {
+	if t := w.pool.pages(); t != w.table { // observes (P2)
+		w.pages, w.table = *t, t
+	}
+}
 
 func (w *Worker[T]) claim() (*shard.Slot[T], uint64, error) {
 	if n := len(w.ready) - 1; n >= 0 {
@@ -288,10 +292,10 @@ func (w *Worker[T]) claimSlow() (*shard.Slot[T], uint64, error) {
 	if w.next < w.end {
 		i := w.next
 		w.next++
-		return w.pool.space.Slot(i), shard.Pack(w.pool.space.First, i), nil
+		return w.fresh(i)
 	}
 	if w.bagMost == 0 {
-		return w.pool.claim(w.shard, w.pool.pages())
+		return w.pool.claim(w.shard)
 	}
 	if len(w.bag) >= w.bagMost/2 {
 		// A Reset that runs in turn may have used this Worker, and filled it.
@@ -305,14 +309,20 @@ func (w *Worker[T]) claimSlow() (*shard.Slot[T], uint64, error) {
 	}
 	if i, n := w.shard.FreshRun(w.readyMax / 2); n > 0 {
 		w.next, w.end = i+1, i+uint32(n)
-		return w.pool.space.Slot(i), shard.Pack(w.pool.space.First, i), nil
+		return w.fresh(i)
 	}
-	slot, h, err := w.pool.claim(w.shard, w.pool.pages())
+	slot, h, err := w.pool.claim(w.shard)
 	if err != nil && len(w.bag) > 0 {
 		w.retireBag() // what the Worker keeps from itself
-		slot, h, err = w.pool.claim(w.shard, w.pool.pages())
+		slot, h, err = w.pool.claim(w.shard)
 	}
 	return slot, h, err
+}
+
+// fresh returns slot i, of a range, with the handle that it will have.
+func (w *Worker[T]) fresh(i uint32) (*shard.Slot[T], uint64, error) {
+	slot := w.pool.space.Slot(i)
+	return slot, w.pool.space.FirstLife(slot, i), nil
 }
 
 // fill makes n linked slots from index i ready, the first to be taken first.

@@ -76,7 +76,7 @@ func (r *rig[T]) tryTake(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	if slot, h := s.Fresh(); slot != nil {
 		return slot, h
 	}
-	if slot, h := s.Pop(r.space.Table.Pages()); slot != nil {
+	if slot, h := s.Pop(); slot != nil {
 		return slot, h
 	}
 	if r.space.FIFO {

@@ -26,17 +26,18 @@ package shard
 // The caller owns the slot then: it stores the handle into the word to publish
 // the value, or calls Burn.
 //
-// t is a table of pages; a newer one is loaded if a list leads beyond it.
-func (s *Shard[T]) Pop(t *Pages) (*Slot[T], uint64) {
+// The table is loaded after the top. A slot that stays in the list from then on
+// has its memory where that table says; one that does not fails the
+// compare-and-swap. With a table from before, the page might be one that was away
+// then and has come back.
+func (s *Shard[T]) Pop() (*Slot[T], uint64) {
 	for {
 		top := s.free.Load() // observes (P3)
 		i := Low(top)
-		if i >= t.Limit {
-			if i == None {
-				return nil, 0
-			}
-			t = t.Now.Load() // observes (P2)
+		if i == None {
+			return nil, 0
 		}
+		t := s.space.Table.Pages() // observes (P2)
 		slot := At[T](t, i)
 		word := slot.Word.Load()
 		if Generation(word) != Generation(top) {
@@ -44,8 +45,8 @@ func (s *Shard[T]) Pop(t *Pages) (*Slot[T], uint64) {
 		}
 		rest := emptyList
 		if next := Low(word); next != None {
-			if next >= t.Limit {
-				t = t.Now.Load() // observes (P2)
+			if s.fifo {
+				t = s.space.Table.Pages() // a queue's links are newer than its top
 			}
 			rest = Pack(Generation(At[T](t, next).Word.Load()), next)
 		} else if s.fifo {
@@ -65,23 +66,18 @@ func (s *Shard[T]) Pop(t *Pages) (*Slot[T], uint64) {
 // handle, or 0 if the freelist is empty. It is Pop with what follows it: a call
 // less between two locked instructions, each of which holds up the loads that
 // bring arguments back. LIFO only.
-func (s *Shard[T]) Insert(t *Pages, v T) uint64 {
+func (s *Shard[T]) Insert(v T) uint64 {
 	for {
 		top := s.free.Load() // observes (P3)
 		i := Low(top)
-		if i >= t.Limit {
-			if i == None {
-				return 0
-			}
-			t = t.Now.Load() // observes (P2)
+		if i == None {
+			return 0
 		}
+		t := s.space.Table.Pages() // after the top, as in Pop; observes (P2)
 		slot := At[T](t, i)
 		word := slot.Word.Load()
 		rest := emptyList
 		if next := Low(word); next != None {
-			if next >= t.Limit {
-				t = t.Now.Load() // observes (P2)
-			}
 			rest = Pack(Generation(At[T](t, next).Word.Load()), next)
 		}
 		if s.free.CompareAndSwap(top, rest) { // as in Pop
@@ -178,10 +174,11 @@ func (s *Shard[T]) Return(slot *Slot[T], h uint64) {
 	clear1(&slot.Value)
 }
 
-// ReturnFresh is Return for a slot that never was in a list. It keeps the
-// generation that is before its first.
+// ReturnFresh is Return for a slot of a range, which was in no list with the
+// generation that it has, and keeps it.
 func (s *Shard[T]) ReturnFresh(i uint32) {
-	s.pushOne(s.space.Slot(i), Pack(s.space.First-1, i))
+	slot := s.space.Slot(i)
+	s.pushOne(slot, Pack(s.space.vacant(slot), i))
 }
 
 // pushOne makes a slot the freelist's top; top is its generation and index.

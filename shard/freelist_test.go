@@ -17,55 +17,37 @@ func TestStackHandsOutTheLastFirst(t *testing.T) {
 		hs := r.fill(t, s, 10, number)
 		r.remove(t, s, hs...)
 		require.Equal(t, 10, s.Pending())
-		slot, _ := s.Pop(r.space.Table.Pages())
+		slot, _ := s.Pop()
 		require.Nil(t, slot, "none is reclaimed")
 		r.reclaim(t, s)
 		r.requireNoSelfLink(t)
 		assert.Equal(t, 10, s.Free())
 		slices.Reverse(hs)
 		for _, h := range hs {
-			_, got := s.Pop(r.space.Table.Pages())
+			_, got := s.Pop()
 			require.Equal(t, text(shard.Reborn(h)), text(got))
 		}
-		slot, _ = s.Pop(r.space.Table.Pages())
+		slot, _ = s.Pop()
 		require.Nil(t, slot)
 		assert.Zero(t, s.Free())
 	}
 }
 
-// TestPopLoadsTheTableAnew pops by a table of pages that is older than the slots.
-func TestPopLoadsTheTableAnew(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 6, memory: 2})
-	s, old := r.shards[0], r.space.Table.Pages()
-	r.space.Table.Provide(6)
-	hs := r.fill(t, s, 6, number)
-	r.remove(t, s, hs...)
-	r.reclaim(t, s)
-	for i := range 3 {
-		slot, h := s.Pop(old)
-		require.Same(t, r.space.Slot(shard.Low(h)), slot, "pop %d", i)
-	}
-	for i := range uint64(3) {
-		require.NotZero(t, s.Insert(old, i))
-	}
-	require.Zero(t, s.Insert(old, 0), "it is empty")
-}
-
 func TestInsertPublishesTheValue(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 4})
 	s := r.shards[0]
-	require.Zero(t, s.Insert(r.space.Table.Pages(), 7), "nothing was freed yet")
+	require.Zero(t, s.Insert(7), "nothing was freed yet")
 	hs := r.fill(t, s, 4, number)
 	r.remove(t, s, hs...)
 	r.reclaim(t, s)
 	for i := range uint64(4) {
-		h := s.Insert(r.space.Table.Pages(), 100+i)
+		h := s.Insert(100 + i)
 		require.True(t, shard.IsLive(h))
 		slot := r.space.Slot(shard.Low(h))
 		require.Equal(t, h, slot.Word.Load())
 		require.Equal(t, 100+i, slot.Value)
 	}
-	require.Zero(t, s.Insert(r.space.Table.Pages(), 7))
+	require.Zero(t, s.Insert(7))
 }
 
 func TestPopRunTakesALinkedRun(t *testing.T) {
@@ -100,7 +82,7 @@ func TestReturnBurnsTheGeneration(t *testing.T) {
 	r.reclaim(t, s)
 	seen := map[uint64]bool{}
 	for range 100 {
-		slot, h := s.Pop(r.space.Table.Pages())
+		slot, h := s.Pop()
 		require.NotNil(t, slot)
 		require.False(t, seen[h], "%s was handed out before", text(h))
 		seen[h] = true
@@ -130,7 +112,7 @@ func TestReturnFreshKeepsTheFirstGeneration(t *testing.T) {
 	_, h := s.Refill(1)
 	require.Equal(t, shard.Pack(first, 0), h)
 	s.ReturnFresh(shard.Low(h))
-	_, again := s.Pop(r.space.Table.Pages())
+	_, again := s.Pop()
 	assert.Equal(t, text(h), text(again), "it was never in a list with this generation")
 }
 

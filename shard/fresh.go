@@ -1,7 +1,9 @@
 package shard
 
 // Slots that were never used are handed out from a range, not linked into a list
-// first: filling a pool then touches each slot once.
+// first: filling a pool then touches each slot once. So are those of a page that
+// Trim gave up and that came back; their words tell from which generation they go
+// on (I11).
 
 // Fresh takes a slot that was never used from the shard's range, and returns it
 // with the handle that it will have, or nil. It costs one locked instruction.
@@ -10,7 +12,20 @@ func (s *Shard[T]) Fresh() (*Slot[T], uint64) {
 	if i == None {
 		return nil, 0
 	}
-	return s.space.Slot(i), Pack(s.space.First, i)
+	slot := s.space.Slot(i)
+	return slot, s.space.FirstLife(slot, i)
+}
+
+// FirstLife returns the handle that slot i, of a range, will have.
+func (sp *Space[T]) FirstLife(slot *Slot[T], i uint32) uint64 { return Pack(sp.vacant(slot)+1, i) }
+
+// vacant returns the generation of a slot that the caller owns. A word that was
+// never written stands for the one before the first.
+func (sp *Space[T]) vacant(slot *Slot[T]) uint32 {
+	if g := Generation(slot.Word.Load()); g != 0 {
+		return g
+	}
+	return sp.First - 1
 }
 
 // FreshRun takes up to n such slots: count of them from index first.
@@ -22,9 +37,9 @@ func (s *Shard[T]) FreshRun(n int) (first uint32, count int) {
 			return None, 0
 		}
 		count = int(min(uint32(n), end-next))
-		// Success proves that the range is the one that was read: ranges are
-		// disjoint, so no two of them hold the same next and end. Failure means
-		// that somebody was given slots.
+		// Success gives the first slots of a range that looks like the one that
+		// was read: it, or a later one of the same page, which is as good.
+		// Failure means that somebody was given slots.
 		if s.fresh.CompareAndSwap(f, f+uint64(count)<<32) {
 			return next, count
 		}
@@ -32,10 +47,7 @@ func (s *Shard[T]) FreshRun(n int) (first uint32, count int) {
 }
 
 // unclaimed returns how many slots are left in the range.
-func (s *Shard[T]) unclaimed() int {
-	f := s.fresh.Load()
-	return int(max(0, int64(Low(f))-int64(Generation(f))))
-}
+func (s *Shard[T]) unclaimed() int { return int(rangeLen(s.fresh.Load())) }
 
 // Refill takes a slot that no shard was given yet, and if the shard's range is
 // empty, makes the n-1 slots after it the new range. It returns nil when every
@@ -65,7 +77,8 @@ func (s *Shard[T]) Refill(n uint32) (*Slot[T], uint64) {
 			s.GiveCredit(int64(hi - rest))
 		}
 	}
-	return s.space.Slot(lo), Pack(s.space.First, lo)
+	slot := s.space.Slot(lo)
+	return slot, s.space.FirstLife(slot, lo)
 }
 
 // lastRanges is how many ranges of slots there must be for one to be given away

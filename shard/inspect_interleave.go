@@ -47,3 +47,22 @@ func (t *Pages) Holding(i uint32) (n int, isParked bool) {
 	}
 	return 0, false
 }
+
+// Absent returns the pages without memory and the floors of their slots.
+func (t *Table[T]) Absent() map[int]uint32 {
+	floors := make(map[int]uint32)
+	for _, a := range t.absent {
+		floors[a.at] = a.floor
+	}
+	return floors
+}
+
+// Unallotted returns the slots that were not handed out: those from next on, and
+// from lo to hi-1.
+func (t *Table[T]) Unallotted() (next, lo, hi uint32) {
+	r := t.again.Load()
+	return uint32(t.next.Load()), Generation(r), Low(r)
+}
+
+// Void returns the page that stands for those without memory, or nil.
+func (t *Table[T]) Void() unsafe.Pointer { return t.void }

@@ -45,7 +45,7 @@ func TestGoalIsReached(t *testing.T) {
 	defer wg.Wait()
 	defer stop.Store(true)
 	for round, end := 0, time.Now().Add(budget(t)); round < least || time.Now().Before(end); round++ {
-		slot, h := s.Pop(r.space.Table.Pages())
+		slot, h := s.Pop()
 		if slot == nil {
 			slot, h = s.Refill(1)
 		}
@@ -102,7 +102,7 @@ func TestChainsKeepTheirOrder(t *testing.T) {
 		r.requireNoSelfLink(t)
 		r.reclaim(t, s)
 		for i := n + 1; i >= 0; i-- {
-			_, h := s.Pop(r.space.Table.Pages())
+			_, h := s.Pop()
 			require.Equal(t, text(shard.Reborn(hs[i])), text(h), "chain of %d", n)
 		}
 	}

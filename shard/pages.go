@@ -121,10 +121,26 @@ type Table[T any] struct {
 
 	// next is the first index that was never handed out.
 	//
-	//	writers  Allot, by compare-and-swap; it only grows
+	//	writers  Allot and claimRest, by compare-and-swap; it only grows
 	next atom.Uint64
 
-	mu   atom.Mutex
+	// again is the rest of a page that Trim gave up and that was brought back:
+	// next | end, as in Shard.fresh.
+	//
+	//	writers  Allot and claimAgain, by compare-and-swap; bringBack, under mu,
+	//	         when it is empty
+	again atom.Uint64
+
+	// missing is how many slots lie in pages without memory.
+	//
+	//	writers  giveUp and bringBack, under mu
+	missing atom.Int64
+
+	mu         atom.Mutex
+	absent     []absent       // under mu: the pages without memory, see absent.go
+	void       unsafe.Pointer // under mu: what the table shows in their place, or nil
+	voidMargin *margin        // under mu
+
 	max  uint64 // most slots there may be
 	bits bool   // keep a bit a slot for Space.MarkTaken
 }
@@ -142,20 +158,42 @@ func (t *Table[T]) Pages() *Pages { return t.Current.Load() }
 // Max returns the most slots that there may be.
 func (t *Table[T]) Max() uint64 { return t.max }
 
-// Unused returns how many slots have memory and were never handed out.
+// Unused returns how many slots have memory and are not handed out.
 func (t *Table[T]) Unused() uint64 {
+	again := rangeLen(t.again.Load())
 	handed := t.next.Load() // first: next never passes a limit that is read later
-	return uint64(t.Pages().Limit) - handed
+	return uint64(t.Pages().Limit) - handed + again
 }
 
-// left returns how many slots there may be that were not handed out.
-func (t *Table[T]) left() uint64 { return t.max - t.next.Load() }
+// Resident returns how many slots have memory.
+func (t *Table[T]) Resident() int { return int(int64(t.Pages().Limit) - t.missing.Load()) }
 
-// Allot hands out up to n slots that were never used: those with index lo to
-// hi-1 are the caller's alone. An empty range means that a page must be grown
-// first, or that there are Max slots already.
+// Missing returns how many slots lie in pages that were given up.
+func (t *Table[T]) Missing() int { return int(t.missing.Load()) }
+
+// left returns how many slots there may be that are not handed out.
+func (t *Table[T]) left() uint64 {
+	return t.max - t.next.Load() + rangeLen(t.again.Load()) + uint64(t.missing.Load())
+}
+
+// rangeLen returns how many slots a range has.
+func rangeLen(r uint64) uint64 { return uint64(max(0, int64(Low(r))-int64(Generation(r)))) }
+
+// Allot hands out up to n slots that were never used, or not since their page
+// came back: those with index lo to hi-1 are the caller's alone. An empty range
+// means that a page must be grown first, or that there are Max slots already.
 func (t *Table[T]) Allot(n uint32) (lo, hi uint32) {
 	for {
+		if r := t.again.Load(); rangeLen(r) > 0 {
+			count := min(uint64(n), rangeLen(r))
+			// A range may come a second time, when its page was given up and
+			// brought back once more. Whoever succeeds gets its first slots
+			// either way: nothing but the word itself was relied on.
+			if t.again.CompareAndSwap(r, r+count<<32) {
+				return Generation(r), Generation(r) + uint32(count)
+			}
+			continue
+		}
 		first := t.next.Load()
 		last := min(first+uint64(n), uint64(t.Pages().Limit))
 		if first >= last {
@@ -169,14 +207,18 @@ func (t *Table[T]) Allot(n uint32) (lo, hi uint32) {
 	}
 }
 
-// Grow adds a page if every slot there is has been handed out, and answers
-// false when there are Max slots already.
+// Grow adds a page if every slot there is has been handed out, one that was
+// given up if there is any, and answers false when there are Max slots already.
 func (t *Table[T]) Grow() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := t.Pages()
-	if t.next.Load() < uint64(old.Limit) {
+	if t.next.Load() < uint64(old.Limit) || rangeLen(t.again.Load()) > 0 {
 		return true // somebody else grew it meanwhile
+	}
+	if len(t.absent) > 0 {
+		t.bringBack(old)
+		return true
 	}
 	if uint64(old.Limit) >= t.max {
 		return false
@@ -195,42 +237,56 @@ func (t *Table[T]) Provide(n uint64) {
 	}
 }
 
-func (t *Table[T]) addPage(old *Pages) {
-	n := min(uint64(old.Mask)+1, t.max-uint64(old.Limit))
-	page := make([]Slot[T], n)
-	if old.Limit == 0 {
+// newPage makes page k: its slots, and what lies beside them.
+func (t *Table[T]) newPage(old *Pages, k int) ([]Slot[T], *margin) {
+	n := t.slotsIn(old, k)
+	page, m := make([]Slot[T], n), new(margin)
+	if k == 0 {
 		page[0].Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
 	}
+	if t.bits {
+		m.taken = make([]atom.Uint32, (n+31)/32)
+	}
+	return page, m
+}
+
+// slotsIn returns how many slots page k has: all have the same number, but for
+// the last that there may be.
+func (t *Table[T]) slotsIn(p *Pages, k int) uint64 {
+	return min(uint64(p.Mask)+1, t.max-uint64(k)<<(p.Shift&31))
+}
+
+func (t *Table[T]) addPage(old *Pages) {
+	page, m := t.newPage(old, len(old.Base))
 	grown := *old
 	// Older tables share the array and never look at the entry that this append
 	// may write in place: it lies beyond their length.
 	grown.Base = append(old.Base, unsafe.Pointer(unsafe.SliceData(page)))
 	grown.Array = unsafe.Pointer(unsafe.SliceData(grown.Base))
-	m := new(margin)
-	if t.bits {
-		m.taken = make([]atom.Uint32, (n+31)/32)
-	}
 	grown.margins = append(old.margins, m)
-	grown.Limit = uint32(uint64(old.Limit) + n)
+	grown.Limit = old.Limit + uint32(len(page))
 	t.Current.Store(&grown) // publishes (P2)
+}
+
+// Fits answers whether n slots of T can be allocated at all.
+func Fits[T any](n uint64) bool {
+	return n <= min(math.MaxInt, 1<<47)/uint64(unsafe.Sizeof(Slot[T]{}))
 }
 
 // Bytes returns the memory that the pages, what lies beside them, and their
 // table take.
 func (t *Table[T]) Bytes() int64 {
 	p := t.Pages()
-	n := int64(p.Limit)*int64(unsafe.Sizeof(Slot[T]{})) +
+	t.mu.Lock()
+	resident := int64(p.Limit) - t.missing.Load()
+	if t.void != nil {
+		resident += int64(p.Mask) + 1
+	}
+	t.mu.Unlock()
+	n := resident*int64(unsafe.Sizeof(Slot[T]{})) +
 		int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0])+unsafe.Sizeof(p.margins[0])+unsafe.Sizeof(margin{}))
 	for _, m := range p.margins {
-		n += 4 * int64(len(m.taken))
-		if h := m.holders.Load(); h != nil {
-			n += 4 * int64(len(h.counts))
-		}
+		n += m.bytes()
 	}
 	return n
-}
-
-// Fits answers whether n slots of T can be allocated at all.
-func Fits[T any](n uint64) bool {
-	return n <= min(math.MaxInt, 1<<47)/uint64(unsafe.Sizeof(Slot[T]{}))
 }

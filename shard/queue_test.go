@@ -32,7 +32,7 @@ func TestQueueHandsOutTheOldestFirst(t *testing.T) {
 		require.Equal(t, n+reserve+1, s.Free(), "the dummy included")
 		var got []uint32
 		for s.TakeCredit() {
-			_, h := s.Pop(r.space.Table.Pages())
+			_, h := s.Pop()
 			require.NotZero(t, h)
 			got = append(got, shard.Low(h))
 		}
@@ -52,7 +52,7 @@ func TestQueueKeepsItsDummy(t *testing.T) {
 	for round := range 50 {
 		var hs []uint64
 		for {
-			slot, h := s.Pop(r.space.Table.Pages())
+			slot, h := s.Pop()
 			if slot == nil {
 				break
 			}

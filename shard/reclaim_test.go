@@ -93,7 +93,7 @@ func TestSplicedBatchHoldsNoSpentSlot(t *testing.T) {
 		hs := r.fill(t, s, 3, number)
 		r.remove(t, s, hs[at])
 		r.reclaim(t, s)
-		slot, h := s.Pop(r.space.Table.Pages())
+		slot, h := s.Pop()
 		require.Equal(t, shard.Reborn(hs[at]), h)
 		live(slot, h, 1)
 		hs[at] = h // it lives for the last time
@@ -102,10 +102,10 @@ func TestSplicedBatchHoldsNoSpentSlot(t *testing.T) {
 		require.EqualValues(t, 1, r.space.Exhausted.Load())
 		require.Equal(t, 2, s.Free())
 		for range 2 {
-			_, h := s.Pop(r.space.Table.Pages())
+			_, h := s.Pop()
 			require.EqualValues(t, uint32(shard.LastGeneration), shard.Generation(h))
 		}
-		slot, _ = s.Pop(r.space.Table.Pages())
+		slot, _ = s.Pop()
 		require.Nil(t, slot)
 		r.requireNoSelfLink(t)
 	}
@@ -242,7 +242,7 @@ func TestBlankIsForWhatReclaimingLeft(t *testing.T) {
 	s := r.shards[0]
 	r.remove(t, s, r.fill(t, s, 1, number)...)
 	r.reclaim(t, s)
-	slot, _ := s.Pop(r.space.Table.Pages())
+	slot, _ := s.Pop()
 	r.space.Blank(slot)
 	assert.Zero(t, slot.Value)
 }

@@ -46,6 +46,14 @@ type Space[T any] struct {
 	Refs   atom.Int64
 	Parked atom.Int64
 
+	// Trims counts the beginnings and ends of Trim, so that an insertion that finds
+	// nothing knows whether Trim had slots in its hands meanwhile; trim is held in
+	// between.
+	//
+	//	writers  Trim, under trim
+	Trims atom.Uint64
+	trim  atom.Mutex
+
 	// Reserve is how many free slots FIFO still keeps back (MinFree). It shrinks
 	// when slots are exhausted, so that they are missed there first.
 	//

@@ -96,7 +96,6 @@ func (y *stormy) also(hand *storm.Hand, s *shard.Shard[*uint64], c *shard.Chain)
 
 // take takes a slot in one of the ways there are.
 func (y *stormy) take(hand *storm.Hand, s *shard.Shard[*uint64]) (*shard.Slot[*uint64], uint64) {
-	pages := y.space.Table.Pages()
 	if y.space.FIFO && !s.TakeCredit() {
 		return s.Refill(2)
 	}
@@ -121,7 +120,7 @@ func (y *stormy) take(hand *storm.Hand, s *shard.Shard[*uint64]) (*shard.Slot[*u
 			return y.space.Slot(shard.Low(first)), first
 		}
 	}
-	if slot, h := s.Pop(pages); slot != nil {
+	if slot, h := s.Pop(); slot != nil {
 		return slot, h
 	}
 	if y.space.FIFO {
@@ -136,7 +135,7 @@ func (y *stormy) step(hand *storm.Hand) {
 	if !y.space.FIFO && hand.Chance(4) {
 		// Insert publishes before its caller knows the handle: nobody else does.
 		stamp := new(uint64)
-		if h := s.Insert(y.space.Table.Pages(), stamp); h != 0 {
+		if h := s.Insert(stamp); h != 0 {
 			y.claim(h)
 			y.give(h)
 			if !s.Remove(y.space.Slot(shard.Low(h)), h) {

@@ -360,6 +360,25 @@ func (a *Actor[T]) lapse(g *pinned[T]) {
 	g.guard.Unpin()
 }
 
+// Ebb removes all that is shown, and trims: pages lose what they have and come
+// back with the next insertions.
+func (a *Actor[T]) Ebb() {
+	for i := range a.w.board {
+		if t := a.w.board[i].Swap(nil); t != nil {
+			a.Remove(t)
+		}
+	}
+	switch freed := a.w.Pool.Trim(); {
+	case freed < 0:
+		a.w.Failf("Trim gave back %d bytes", freed)
+	case freed > 0:
+		a.Did(Trimmed, 1)
+	}
+	if a.Chance(8) {
+		runtime.GC()
+	}
+}
+
 // Copy gets a value, which must be whole.
 func (a *Actor[T]) Copy() {
 	t := a.place().Load()

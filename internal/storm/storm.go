@@ -44,12 +44,13 @@ const (
 	Stalled       // those of them that were told of a guard
 	Spent         // those that were told that generations are used up
 	Burned        // slots that were handed out and never went live
+	Trimmed       // pages' memory that was given back, a Trim each
 	Lapsed        // guards and Refs that ended on another goroutine
 	works
 )
 
 var workNames = [works]string{
-	"inserted", "removed", "swept", "read", "held", "refused", "full", "stalled", "spent", "burned", "lapsed",
+	"inserted", "removed", "swept", "read", "held", "refused", "full", "stalled", "spent", "burned", "trimmed", "lapsed",
 }
 
 // Least is the least work that a storm must have done, an eighth of it in

@@ -52,6 +52,19 @@ var Linkeds = Kind[Linked]{
 	Blank: func(v *Linked) bool { return *v == Linked{} },
 }
 
+// Bulky is a value of which few fit into a page.
+type Bulky struct {
+	Plain
+	_ [8 << 10]byte
+}
+
+// Bulkies stamps Bulky.
+var Bulkies = Kind[Bulky]{
+	Make:  func(s uint64) Bulky { return Bulky{Plain: Plains.Make(s)} },
+	Stamp: func(v *Bulky) uint64 { return Plains.Stamp(&v.Plain) },
+	Blank: func(v *Bulky) bool { return v.Plain == Plain{} },
+}
+
 // Ticket is what is known of one inserted value.
 type Ticket[T any] struct {
 	H     pool.Handle[T]

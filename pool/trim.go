@@ -1,0 +1,34 @@
+package pool
+
+import "coatcheck/shard"
+
+// Trim gives the memory of pages in which nothing is live, held, reserved, cached
+// by a Worker or in limbo back to the Go heap, and returns how many bytes that is.
+// Others may insert, remove, read and iterate meanwhile. No handle comes back to
+// life: what is left of a page is the generation from which its slots go on.
+//
+// It costs a look at every slot that has memory and some nanoseconds more for each
+// vacant one, and uses up one of the 2^31 lives of each of these. It delays
+// insertions that find no vacant slot while it runs, and other calls of Trim;
+// nobody else. Memory comes back when insertions need it, a page at a time.
+//
+// Pages are what the pool allocates: 64 KiB or a little more, at least 1,024
+// slots. One value that lives keeps its page; guards and Workers that are open
+// may keep the memory of what is given up until they are unpinned or flushed. A
+// pool with Preallocate, or with a single page, keeps what it has.
+func (p *Pool[T]) Trim() int64 {
+	p.pages()
+	if p.fixed {
+		return 0
+	}
+	// What waits and need not wait any more would keep its pages.
+	for i := range p.shards {
+		s := &p.shards[i]
+		for calls := 4 + s.Pending()/shard.Batch; calls > 0; calls-- {
+			if _, more := s.Reclaim(s, true); !more {
+				break
+			}
+		}
+	}
+	return shard.Trim(p.shards)
+}

@@ -1,0 +1,305 @@
+package pool_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/pool"
+)
+
+// heap returns how much of the Go heap is in use.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// After a peak, with nothing live, the memory comes back: Stats says so, and the
+// Go heap too, although a Worker and a guard look on.
+func TestTrimGivesMemoryBack(t *testing.T) {
+	for _, reuse := range reuses {
+		t.Run(reuse.String(), func(t *testing.T) {
+			peak := long(1_000_000)
+			p, err := pool.New(&pool.Options[[2]uint64]{Reuse: reuse})
+			require.NoError(t, err)
+			w := p.Worker()
+			hs := make([]pool.Handle[[2]uint64], 0, peak)
+			for i := range uint64(peak) {
+				h, err := w.Insert([2]uint64{i, i})
+				require.NoError(t, err)
+				hs = append(hs, h)
+			}
+			for _, h := range hs {
+				require.True(t, w.Remove(h))
+			}
+			w.Flush()
+			require.NoError(t, p.Synchronize(context.Background())) // or the guard would hold the last of limbo
+			before, heapBefore := p.Stats().Bytes, heap()
+			g := p.Pin()
+			freed := p.Trim()
+			st := requireConserved(t, p)
+			assert.Equal(t, before-st.Bytes, freed)
+			assert.Less(t, st.Bytes, max(before/20, 300<<10), "%+v", st)
+			assert.Greater(t, heapBefore-heap(), freed*9/10, "the Go heap did not get it back")
+			for _, h := range hs {
+				require.False(t, p.Contains(h))
+				_, ok := g.Get(h)
+				require.False(t, ok)
+			}
+			assert.Zero(t, p.Trim(), "a second Trim found more")
+			issued := make(map[pool.Handle[[2]uint64]]bool, peak)
+			for _, h := range hs {
+				issued[h] = true
+			}
+			for i := range uint64(peak) {
+				h, err := w.Insert([2]uint64{i, i})
+				require.NoError(t, err)
+				require.Falsef(t, issued[h], "%v was issued again", h)
+				v, ok := g.Get(h)
+				require.True(t, ok, "a guard does not see what was inserted in a page that came back")
+				require.Equal(t, [2]uint64{i, i}, *v)
+			}
+			g.Unpin()
+			w.Close()
+			require.LessOrEqual(t, p.Stats().Bytes, before+before/20, "pages did not come back, others were made")
+			runtime.KeepAlive(hs)
+		})
+	}
+}
+
+// What lives, is held, reserved, or seen by a guard stays where it is, with its
+// handle; what is stale stays stale, through many rounds, on pages of two slots.
+func TestTrimTouchesNothingInUse(t *testing.T) {
+	for _, reuse := range reuses {
+		for _, shards := range []int{1, 3} {
+			t.Run(fmt.Sprint(reuse, shards), func(t *testing.T) {
+				r := newRand(t)
+				opts := &pool.Options[int]{Reuse: reuse, Shards: shards, Capacity: 400}
+				if reuse == pool.FIFO {
+					opts.MinFree = 3
+				}
+				p := tiny(t, opts)
+				live := make(map[pool.Handle[int]]int)
+				dead := make(map[pool.Handle[int]]bool)
+				freed := int64(0)
+				for round := range long(60) {
+					for range r.IntN(200) {
+						h, err := p.Insert(round)
+						if err != nil {
+							require.ErrorIs(t, err, pool.ErrFull)
+							break
+						}
+						require.False(t, dead[h], "%v was issued again", h)
+						live[h] = round
+					}
+					g := p.Pin()
+					var seen *int
+					var seenAs int
+					for h, v := range live {
+						if seen == nil {
+							seen, _ = g.Get(h)
+							seenAs = v
+						} else if r.IntN(20) == 0 {
+							continue
+						}
+						require.True(t, p.Remove(h))
+						dead[h] = true
+						delete(live, h)
+					}
+					var ref *pool.Ref[int]
+					for h := range live {
+						ref = mustHold(t, p, h)
+						break
+					}
+					res, err := p.Reserve()
+					if err != nil {
+						require.ErrorIs(t, err, pool.ErrFull)
+						res = nil
+					}
+					if round%2 == 0 {
+						g.Unpin()
+					}
+					freed += p.Trim()
+					if round%2 == 1 {
+						if seen != nil {
+							require.Equal(t, seenAs, *seen)
+						}
+						g.Unpin()
+					}
+					if ref != nil {
+						require.Equal(t, live[ref.Handle()], *ref.Value())
+						ref.Release()
+					}
+					if res != nil {
+						*res.Value() = round
+						live[res.Commit()] = round
+					}
+					for h, v := range live {
+						require.Equal(t, v, p.MustGet(h))
+					}
+					for h := range dead {
+						require.False(t, p.Contains(h), "%v came back to life", h)
+					}
+					n := 0
+					for h, v := range p.All() {
+						require.Equal(t, live[h], *v)
+						n++
+					}
+					require.Equal(t, len(live), n)
+					require.Equal(t, len(live), requireConserved(t, p).Live)
+				}
+				require.Positive(t, freed)
+				p.Clear()
+				requireReclaimed(t, p)
+				fill(t, p, 400, number)
+				_, err := p.Insert(0)
+				require.ErrorIs(t, err, pool.ErrFull)
+			})
+		}
+	}
+}
+
+// A pool that has room takes a value, whatever Trim has in its hands at the moment.
+// There is slack for what waits in limbo while somebody else reclaims.
+func TestInsertIsNeverFullBecauseOfTrim(t *testing.T) {
+	const hands, each, slack = 4, 25, 300
+	for _, reuse := range reuses {
+		t.Run(reuse.String(), func(t *testing.T) {
+			opts := &pool.Options[int]{Reuse: reuse, Shards: 2, Capacity: hands*each + slack}
+			if reuse == pool.FIFO {
+				opts.MinFree = 1
+			}
+			p := tiny(t, opts)
+			var stop atomic.Bool
+			var trims, freed atomic.Int64
+			var trimming, wg sync.WaitGroup
+			trimming.Add(1)
+			go func() {
+				defer trimming.Done()
+				for !stop.Load() {
+					if n := p.Trim(); n > 0 {
+						freed.Add(n)
+						trims.Inc()
+					}
+					runtime.Gosched()
+				}
+			}()
+			var failed atomic.Error
+			for range hands {
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					var hs [each]pool.Handle[int]
+					for range long(2_000) {
+						for i := range hs {
+							h, err := p.Insert(i)
+							if err != nil {
+								failed.Store(fmt.Errorf("with %d values live at most: %w; %+v", hands*each, err, p.Stats()))
+								return
+							}
+							hs[i] = h
+						}
+						for _, h := range hs {
+							p.Remove(h)
+						}
+						runtime.Gosched()
+					}
+				}()
+			}
+			wg.Wait()
+			for failed.Load() == nil && trims.Load() < 10 {
+				runtime.Gosched()
+			}
+			stop.Store(true)
+			trimming.Wait()
+			require.NoError(t, failed.Load())
+			t.Logf("%d Trims gave back %d bytes", trims.Load(), freed.Load())
+			requireReclaimed(t, p)
+		})
+	}
+}
+
+// A pool with Preallocate keeps what it promised to have, and one page is not
+// worth a void.
+func TestTrimLeavesFixedPoolsAlone(t *testing.T) {
+	p, err := pool.New(&pool.Options[int]{Capacity: 10_000, Preallocate: true})
+	require.NoError(t, err)
+	require.Zero(t, p.Trim())
+	require.Equal(t, 10_000, p.Stats().Allocated)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		h, _ := p.Insert(1)
+		p.Remove(h)
+	}))
+	single := pool.Must[int](nil)
+	single.Remove(mustInsert(t, single, 1))
+	before := single.Stats()
+	require.Zero(t, single.Trim())
+	require.Equal(t, before.Bytes, single.Stats().Bytes)
+	requirePanicText(t, func() { new(pool.Pool[int]).Trim() }, "zero Pool")
+}
+
+// Trim costs a slot that it moves a life, and no more: the rest are issued once
+// each, and a slot that is worn out is counted.
+func TestTrimNearTheLastGeneration(t *testing.T) {
+	for _, reuse := range reuses {
+		opts := &pool.Options[int]{Capacity: 10, Shards: 1, Reuse: reuse, Origin: lastGeneration - 20}
+		if reuse == pool.FIFO {
+			opts.MinFree = 1
+		}
+		p := tiny(t, opts)
+		issued := make(map[pool.Handle[int]]bool)
+		for {
+			h, err := p.Insert(1)
+			if err != nil {
+				require.ErrorIs(t, err, pool.ErrExhausted)
+				break
+			}
+			require.False(t, issued[h])
+			issued[h] = true
+			p.Remove(h)
+			if len(issued)%7 == 0 {
+				require.NoError(t, p.Synchronize(context.Background()))
+				require.Zero(t, p.Trim(), "worn pages were given up")
+			}
+		}
+		st := requireReclaimed(t, p)
+		require.Equal(t, st.Allocated-st.Free, st.Exhausted)
+		require.Greater(t, len(issued), 10*11/2)
+	}
+}
+
+// An open Worker may keep the memory of what is given up, but does not look at it:
+// it finds what others inserted in a page that came back.
+func TestWorkerFollowsTheTable(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	w := p.Worker()
+	hs := fill(t, p, 400, number)
+	w.Remove(hs[0]) // has a copy of the table now
+	p.RemoveBatch(hs)
+	require.NoError(t, p.Synchronize(context.Background()))
+	require.Positive(t, p.Trim())
+	again := fill(t, p, 300, number)
+	for i, h := range again {
+		v, ok := w.Get(h)
+		require.True(t, ok)
+		require.Equal(t, i+1, v)
+		if i%2 == 0 {
+			require.True(t, w.Remove(h))
+		} else {
+			v, ok := w.Take(h)
+			require.True(t, ok)
+			require.Equal(t, i+1, v)
+		}
+	}
+	w.Close()
+	require.Zero(t, requireReclaimed(t, p).Live)
+}
