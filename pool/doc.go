@@ -58,6 +58,11 @@
 // times and is then retired for good, so a stale handle stays stale however long
 // a program runs.
 //
+// # Memory
+//
+// Pages stay when they are empty, for the next peak. [Pool.Trim] gives them back,
+// and [Options].AutoTrim does so by itself.
+//
 // # In tests
 //
 // Package pooltest fails a test that leaves something behind in a pool. In a

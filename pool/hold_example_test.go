@@ -72,3 +72,20 @@ func ExampleRef_Release() {
 	// 1 1
 	// 0
 }
+
+func ExamplePool_Trim() {
+	p := pool.Must(replay[[128]byte]())
+	var hs []pool.Handle[[128]byte]
+	for range 100_000 {
+		h, _ := p.Insert([128]byte{})
+		hs = append(hs, h)
+	}
+	p.RemoveBatch(hs)
+	before := p.Stats().Bytes
+	freed := p.Trim()
+	fmt.Println(freed > before*9/10, p.Stats().Bytes == before-freed)
+	fmt.Println(p.Contains(hs[0]))
+	// Output:
+	// true true
+	// false
+}

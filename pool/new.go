@@ -51,6 +51,9 @@ func (pl plan[T]) build() *Pool[T] {
 	}
 	p.dropped = dropReservation[T]
 	p.record()
+	if pl.AutoTrim {
+		sp.Reclaimed = p.autoTrim
+	}
 	return p
 }
 

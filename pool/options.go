@@ -102,6 +102,13 @@ type Options[T any] struct {
 	// Insert or a Remove. Reset may use the pool. It runs on any goroutine.
 	Reset func(*T)
 
+	// AutoTrim trims by itself, see [Pool.Trim], when fewer than half of the slots
+	// that have memory are live. A Remove notices: once for every fourth part of
+	// the slots that it and others have freed, it looks at all of them, which takes
+	// a millisecond or so for a million, and then may trim. It does not go with
+	// Preallocate.
+	AutoTrim bool
+
 	// Origin chooses the generation that every slot starts from, Origin|1, for
 	// replays that want the same handles each time (with Shards: 1 and one
 	// goroutine). 0 draws it at random below 2^31 for each pool, so that another
@@ -133,6 +140,8 @@ func (o *Options[T]) check() (plan[T], error) {
 		return fail("Capacity is %d; the limit is %d", pl.Capacity, uint64(MaxCapacity))
 	case pl.Preallocate && pl.Capacity == 0:
 		return fail("Preallocate needs a Capacity")
+	case pl.AutoTrim && pl.Preallocate:
+		return fail("AutoTrim and Preallocate exclude each other: one gives memory back, the other keeps it")
 	case pl.Reuse > FIFO:
 		return fail("Reuse is %v; want LIFO or FIFO", pl.Reuse)
 	case pl.MinFree < 0:

@@ -21,6 +21,7 @@ func TestBadOptionsAreRefused(t *testing.T) {
 		"negative Capacity":            {O{Capacity: -1}, "Capacity"},
 		"least Capacity":               {O{Capacity: math.MinInt}, "Capacity"},
 		"Preallocate alone":            {O{Preallocate: true}, "Preallocate"},
+		"AutoTrim, Preallocate":        {O{Capacity: 9, Preallocate: true, AutoTrim: true}, "AutoTrim"},
 		"unknown Reuse":                {O{Reuse: pool.FIFO + 1}, "Reuse"},
 		"negative MinFree":             {O{Reuse: pool.FIFO, MinFree: -1}, "MinFree"},
 		"MinFree under LIFO":           {O{MinFree: 1}, "MinFree"},

@@ -29,11 +29,13 @@ type Pool[T any] struct {
 
 	_ [128]byte
 	// workers counts open Workers and deals shards out to new ones; reserved
-	// counts open Reservations, collected those of both that were dropped.
+	// counts open Reservations, collected those of both that were dropped; freed
+	// counts what came free since AutoTrim last looked.
 	workers   atom.Int64
 	dealt     atom.Uint64
 	reserved  atom.Int64
 	collected atom.Int64
+	freed     atom.Int64
 }
 
 // local returns the shard that the calling goroutine uses. It is always a right

@@ -30,5 +30,21 @@ func (p *Pool[T]) Trim() int64 {
 			}
 		}
 	}
-	return shard.Trim(p.shards)
+	return shard.Trim(p.shards, true)
+}
+
+// autoTrim is Options.AutoTrim. It is told of n slots that a remover has freed.
+//
+// Nobody counts live values, so it does, and pays for that with every fourth part
+// of the slots that comes free: four words to be looked at for each slot. When a
+// pool shrinks, each Trim leaves less to be looked at by the next.
+func (p *Pool[T]) autoTrim(n int) {
+	c := p.freed.Add(int64(n))
+	t := p.pages()
+	if resident := p.space.Table.Resident(); c < int64(resident/4) || resident <= 2*int(t.Mask+1) ||
+		// Failure means that another remover has come this far.
+		!p.freed.CompareAndSwap(c, 0) || 2*p.Len() >= resident {
+		return
+	}
+	shard.Trim(p.shards, false)
 }

@@ -303,3 +303,38 @@ func TestWorkerFollowsTheTable(t *testing.T) {
 	w.Close()
 	require.Zero(t, requireReclaimed(t, p).Live)
 }
+
+// With AutoTrim a pool shrinks as its values go, by itself; without it does not.
+func TestAutoTrimFollowsTheLiveValues(t *testing.T) {
+	peak := long(400_000)
+	for _, auto := range []bool{false, true} {
+		p, err := pool.New(&pool.Options[[2]uint64]{AutoTrim: auto})
+		require.NoError(t, err)
+		hs := fill(t, p, peak, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+		most := p.Stats().Bytes
+		for i, h := range hs[:len(hs)/2] {
+			require.True(t, p.Remove(h))
+			if i%1000 == 0 {
+				runtime.Gosched()
+			}
+		}
+		half := p.Stats().Bytes
+		for _, h := range hs[len(hs)/2:] {
+			require.True(t, p.Contains(h))
+		}
+		p.RemoveBatch(hs[len(hs)/2:])
+		last := p.Stats().Bytes
+		if !auto {
+			require.Equal(t, most, half)
+			require.Equal(t, most, last)
+			continue
+		}
+		assert.LessOrEqual(t, half, most)
+		assert.Less(t, last, max(most/8, 600<<10), "%+v", p.Stats())
+		for _, h := range hs {
+			require.False(t, p.Contains(h))
+		}
+		fill(t, p, peak, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+		requireConserved(t, p)
+	}
+}

@@ -29,6 +29,9 @@
 //	limbo.go     slots that were removed; chains of them
 //	reclaim.go   the way from limbo back to the freelist
 //	holders.go   slots that are kept from reuse one by one
+//	absent.go    pages without memory, and how they come back
+//	trim.go      which pages can go, and how their slots are got hold of
+//	trim_queue.go  the same under FIFO
 //
 // The freelist is Treiber's stack (1986); the queue's shape is Michael's and
 // Scott's (1996), with one appender at a time. What is ours is that the slot's

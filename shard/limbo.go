@@ -98,8 +98,13 @@ func (s *Shard[T]) reclaimDue(n uint32) {
 			return
 		}
 	}
-	if _, more := s.Reclaim(s.heir(), true); more && Low(s.limbo.Load()) != None {
-		s.Reclaim(s, false) // catching up after a stall
+	freed, more := s.Reclaim(s.heir(), true)
+	if more && Low(s.limbo.Load()) != None {
+		again, _ := s.Reclaim(s, false) // catching up after a stall
+		freed += again
+	}
+	if s.space.Reclaimed != nil && freed > 0 {
+		s.space.Reclaimed(freed)
 	}
 }
 

@@ -17,6 +17,9 @@ type Space[T any] struct {
 	Zero  bool     // T holds pointers: a reclaimed slot must not hold them back
 	Reset func(*T) // object-pool mode: called in place of zeroing
 
+	// Reclaimed, if not nil, is told how many slots a remover has freed.
+	Reclaimed func(n int)
+
 	// Deal multiplies the hints that choose a goroutine's shard; odd. Two
 	// goroutines that meet at one shard for life are dealt anew.
 	//

@@ -45,10 +45,15 @@ type found struct {
 
 // Trim gives up every page whose slots it can get hold of, and returns how many
 // bytes that gives back. It costs a look at every slot that has memory, and a few
-// nanoseconds more for each vacant one.
-func Trim[T any](shards []Shard[T]) int64 {
+// nanoseconds more for each vacant one. If another Trim is under way it waits for
+// that, or does nothing.
+func Trim[T any](shards []Shard[T], wait bool) int64 {
 	sp := shards[0].space
-	sp.trim.Lock()
+	if wait {
+		sp.trim.Lock()
+	} else if !sp.trim.TryLock() {
+		return 0
+	}
 	defer sp.trim.Unlock()
 	t := trimmer[T]{space: sp, pages: sp.Table.Pages()}
 	if t.choose(len(shards)) == 0 {
