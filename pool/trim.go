@@ -7,8 +7,9 @@ import "coatcheck/shard"
 // Others may insert, remove, read and iterate meanwhile. No handle comes back to
 // life: what is left of a page is the generation from which its slots go on.
 //
-// It costs a look at every slot that has memory and some nanoseconds more for each
-// vacant one, and uses up one of the 2^31 lives of each of these. It delays
+// It costs a look at every slot that has memory and, if there are pages to give
+// up, some nanoseconds more for each vacant one, a cache miss each where they were
+// removed in random order; and it uses up one of the 2^31 lives of each of these. It delays
 // insertions that find no vacant slot while it runs, and other calls of Trim;
 // nobody else. Memory comes back when insertions need it, a page at a time.
 //
