@@ -32,6 +32,7 @@ func (p *Pool[T]) record() {
 		guards:       set{new(trace.Set)},
 		reservations: set{new(trace.Set)},
 		workers:      set{new(trace.Set)},
+		refs:         set{new(trace.Set)},
 	}
 	p.domain.guards = p.records.guards
 }

@@ -13,7 +13,7 @@ type records struct {
 	lives lives
 
 	// What is open, by kind, for ExplainOpen.
-	guards, reservations, workers set
+	guards, reservations, workers, refs set
 }
 
 // How lives begin and end, and what is opened, in the words of the records.
@@ -27,6 +27,8 @@ const (
 	collected = "dropped, and given back"
 	opened    = "opened"
 	closed    = "closed"
+	held      = "held"
+	released  = "released"
 )
 
 // Explain returns a text that says what h is to the pool at this moment, for
@@ -60,6 +62,12 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 	case h.Generation() < p.space.First:
 		return say("was never issued by this pool, whose generations begin at %d", p.space.First), false
 	}
+	if floor, ok := p.space.Table.Floor(h.Index()); ok {
+		if h.Generation() < floor {
+			return say("is stale: removed or cancelled. Its slot has no memory now, since Trim gave it back"), true
+		}
+		return say("was never issued by this pool: its slot has come to generation %d", floor), false
+	}
 	word := shard.At[T](t, h.Index()).Word.Load()
 	now := shard.Generation(word)
 	if now < p.space.First {
@@ -83,8 +91,9 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 }
 
 // ExplainOpen returns a text that says what is open, a line a kind: guards
-// (those of calls and loops under way included), Reservations and Workers, and
-// how many of these were dropped. It is empty if nothing is.
+// (those of calls and loops under way included), Reservations, Workers and Refs,
+// and how many Reservations and Workers were dropped; a dropped Ref counts as
+// open. It is empty if nothing is.
 //
 // In a program that is built with the tag coatcheck_debug it also tells, with
 // stacks, who opened them and when.
@@ -113,6 +122,7 @@ func (p *Pool[T]) ExplainOpen() string {
 	}{
 		{reserved, "Reservation", p.records.reservations},
 		{workers, "Worker", p.records.workers},
+		{int(p.space.Refs.Load()), "Ref", p.records.refs},
 	} {
 		if line(kind.n, "%s open", count(kind.n, kind.what)) {
 			b.WriteString(kind.who.tell())

@@ -201,3 +201,16 @@ func requireExplainedStale(t *testing.T, p *pool.Pool[int], h pool.Handle[int]) 
 	t.Helper()
 	require.True(t, strings.HasPrefix(p.Explain(h), h.String()+" is stale"), p.Explain(h))
 }
+
+// What Trim gave up is explained by what is left of it.
+func TestExplainAfterTrim(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Origin: 1, Shards: 1})
+	hs := fill(t, p, 64, number)
+	p.RemoveBatch(hs)
+	requireReclaimed(t, p)
+	require.Positive(t, p.Trim())
+	for _, h := range hs {
+		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot has no memory now, since Trim gave it back")
+		requireExplained(t, p, h+1000<<32, "was never issued by this pool: its slot has come to generation 4")
+	}
+}

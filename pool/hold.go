@@ -18,7 +18,7 @@ import (
 // never reused, and Stats.Held shows it for ever. The zero Ref panics. It must not
 // be copied.
 type Ref[T any] struct {
-	_     noCopy
+	mark  mark // noCopy
 	pool  *Pool[T]
 	slot  *shard.Slot[T]
 	h     Handle[T]
@@ -46,6 +46,9 @@ func (p *Pool[T]) Hold(h Handle[T]) (*Ref[T], bool) {
 	}
 	r := &Ref[T]{pool: p, slot: slot, h: h, count: count}
 	r.state.Store(open)
+	if debugging {
+		r.mark.opened(p.records.refs, held, h.String())
+	}
 	return r, true
 }
 
@@ -53,7 +56,7 @@ func (p *Pool[T]) Hold(h Handle[T]) (*Ref[T], bool) {
 // value was removed.
 func (r *Ref[T]) Value() *T {
 	if r.state.Load() != open {
-		panic(released)
+		panic(releasedRef)
 	}
 	return &r.slot.Value
 }
@@ -61,7 +64,7 @@ func (r *Ref[T]) Value() *T {
 // Handle returns the handle that was held. It may be stale by now.
 func (r *Ref[T]) Handle() Handle[T] {
 	if r.pool == nil {
-		panic(released)
+		panic(releasedRef)
 	}
 	return r.h
 }
@@ -71,7 +74,10 @@ func (r *Ref[T]) Handle() Handle[T] {
 // and may then reclaim, which is when Options.Reset is called.
 func (r *Ref[T]) Release() {
 	if !r.state.CompareAndSwap(open, settled) {
-		panic(released)
+		panic(releasedRef)
+	}
+	if debugging {
+		r.mark.closed(r.pool.records.refs, released)
 	}
 	r.pool.local().Drop(r.slot, r.h.Index(), r.count)
 }

@@ -65,6 +65,18 @@ func (t *Table[T]) showsVoid() unsafe.Pointer {
 	return t.void
 }
 
+// Floor returns the floor of slot i's page, if that has no memory.
+func (t *Table[T]) Floor(i uint32) (floor uint32, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, a := range t.absent {
+		if a.at == int(i>>(t.Pages().Shift&31)) {
+			return a.floor, true
+		}
+	}
+	return 0, false
+}
+
 // newVoid makes the page that stands for those without memory. Its words equal no
 // handle, not even the zero one: None is no index.
 func (t *Table[T]) newVoid() []Slot[T] {

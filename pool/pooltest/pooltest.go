@@ -7,8 +7,8 @@
 //		…
 //	}
 //
-// A test that leaves a value in the pool, or forgets to unpin a guard, to commit
-// or cancel a Reservation or to close a Worker, fails and says so. Who did it is
+// A test that leaves a value in the pool, or forgets to unpin a guard, to release
+// a Ref, to commit or cancel a Reservation or to close a Worker, fails and says so. Who did it is
 // told, with stacks, in a program that is built for it, which makes pools slow:
 //
 //	go test -tags coatcheck_debug ./...
@@ -36,8 +36,8 @@ const (
 )
 
 // Empty fails the test if p is not as good as new: if there are live values, if
-// guards are pinned, or if Reservations or Workers are open. It says which, all
-// in one Errorf.
+// guards are pinned, or if Reservations, Workers or Refs are open. It says which,
+// all in one Errorf.
 //
 // Call it when nobody uses the pool any more: what another goroutine is about to
 // remove counts as left behind, and values are printed with %+v while nobody may

@@ -121,6 +121,12 @@ func TestEmptyNamesWhatIsLeft(t *testing.T) {
 			require.NotZero(t, p.Stats().Cached)
 			return []string{"1 Worker open"}, w.Close
 		},
+		"a Ref of a removed value": func(p *pool.Pool[conn]) ([]string, func()) {
+			h, _ := p.Insert(conn{})
+			r, _ := p.Hold(h)
+			p.Remove(h)
+			return []string{"1 Ref open"}, r.Release
+		},
 		"all at once": func(p *pool.Pool[conn]) ([]string, func()) {
 			g := p.Pin()
 			v, w := p.Worker(), p.Worker()

@@ -22,6 +22,12 @@ func leakOtherValue(p *pool.Pool[conn])                { _, _ = p.InsertFunc(fun
 func leakGuard(p *pool.Pool[conn]) pool.Guard[conn]    { return p.Pin() }
 func leakWorker(p *pool.Pool[conn]) *pool.Worker[conn] { return p.Worker() }
 func leakReservation(p *pool.Pool[conn]) func()        { r, _ := p.Reserve(); return r.Cancel }
+func leakRef(p *pool.Pool[conn]) *pool.Ref[conn] {
+	h, _ := p.Insert(conn{})
+	defer p.Remove(h)
+	r, _ := p.Hold(h)
+	return r
+}
 func leakLoop(p *pool.Pool[conn], yield func()) {
 	for range p.All() {
 		yield()
@@ -51,6 +57,7 @@ func TestStacksNameTheCreator(t *testing.T) {
 	g := leakGuard(p)
 	w := leakWorker(p)
 	cancel := leakReservation(p)
+	ref := leakRef(p)
 	report := left(t, p)
 	require.NotContains(t, report, "-tags")
 
@@ -61,11 +68,13 @@ func TestStacksNameTheCreator(t *testing.T) {
 	require.Contains(t, section(t, report, "1 guard pinned, the oldest 0 epochs back"), "coatcheck/pool/pooltest_test.leakGuard\n")
 	require.Contains(t, section(t, report, "1 Reservation open"), "coatcheck/pool/pooltest_test.leakReservation\n")
 	require.Contains(t, section(t, report, "1 Worker open"), "coatcheck/pool/pooltest_test.leakWorker\n")
+	require.Contains(t, section(t, report, "1 Ref open"), "coatcheck/pool/pooltest_test.leakRef\n")
 	require.Contains(t, report, "/stacks_on_test.go:")
 
 	g.Unpin()
 	w.Close()
 	cancel()
+	ref.Release()
 	leakLoop(p, func() {
 		require.Contains(t, section(t, left(t, p), "1 guard pinned, the oldest 0 epochs back"), "coatcheck/pool/pooltest_test.leakLoop\n")
 	})
