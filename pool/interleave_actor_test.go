@@ -153,6 +153,7 @@ func (a *actor) begin(h Handle[val]) *entry {
 	e := a.find(h)
 	if e != nil {
 		e.begun = true
+		e.tries++
 	} else {
 		a.guessed = append(a.guessed, h)
 	}
@@ -174,6 +175,8 @@ func (a *actor) end(h Handle[val], before *entry, was, ok bool) {
 	case ok:
 		e.removed = true
 		a.gone++
+	case before != nil && !was && e.tries == 1 && a.clearing == 0:
+		a.r.Failf("%v is live, nobody else removes it, and its removal is refused", h)
 	}
 }
 
@@ -418,6 +421,7 @@ func (a *actor) all() {
 func (a *actor) sweep(op string, f func() int) {
 	for _, e := range a.entries {
 		e.begun = true
+		e.tries += 2
 	}
 	a.clearing++
 	a.enter(op)

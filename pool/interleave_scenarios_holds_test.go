@@ -16,6 +16,16 @@ var holdScenarios = []scenario{
 			a.remove(h[2])
 		})
 	}},
+	{"values without pointers that are held", func(w *world) {
+		a := w.pool(Options[val]{})
+		w.p.space.Zero = false // or each slot would be visited anyway
+		h := a.insertN(3)
+		w.thread(0, func(a *actor) { a.hold(h[1]) })
+		w.thread(0, func(a *actor) {
+			a.removeBatch(h[0], h[1])
+			a.insertN(2)
+		})
+	}},
 	{"Hold and Release against reclaim and insert", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4})
 		h := a.insertN(3)
@@ -38,6 +48,16 @@ var holdScenarios = []scenario{
 			a.remove(h[2])
 			a.insert()
 		})
+	}},
+	{"a slot is parked while its last Ref goes", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(4)
+		rd := a.hold(h[1])
+		w.thread(0, func(a *actor) {
+			a.remove(h[2])
+			a.release(rd)
+		})
+		w.thread(0, func(a *actor) { a.removeBatch(h[0], h[1]) })
 	}},
 	{"a Hold that is late meets a Release of the parked slot", func(w *world) {
 		a := w.pool(Options[val]{})

@@ -15,7 +15,7 @@ var trimScenarios = []scenario{
 		})
 	}},
 	{"Trim of a full pool's only free slots", func(w *world) {
-		a := w.emptied(Options[val]{Capacity: 4}, 4)
+		w.emptied(Options[val]{Capacity: 4}, 4)
 		w.roomy = true
 		w.thread(0, func(a *actor) { a.trim() })
 		w.thread(0, func(a *actor) {
@@ -24,15 +24,13 @@ var trimScenarios = []scenario{
 		w.thread(0, func(a *actor) {
 			a.insertN(2)
 		})
-		_ = a
 	}},
 	{"Trim of two shards against a pop", func(w *world) {
-		a := w.emptied(Options[val]{Shards: 2}, 6)
+		w.emptied(Options[val]{Shards: 2}, 6)
 		w.roomy = true
 		w.thread(0, func(a *actor) { a.trim() })
 		w.thread(1, func(a *actor) { a.remove(a.insert()) })
 		w.thread(0, func(a *actor) { a.insert() })
-		_ = a
 	}},
 	{"a guard sees what comes back", func(w *world) {
 		a := w.emptied(Options[val]{Capacity: 4}, 4)
@@ -51,19 +49,18 @@ var trimScenarios = []scenario{
 		})
 	}},
 	{"a Worker's copy of the table, before and after", func(w *world) {
-		a := w.emptied(Options[val]{Capacity: 64}, 8)
+		a := w.emptied(Options[val]{Capacity: 128}, 6)
 		wk := a.worker()
 		wk.remove(wk.insert())
-		wk.flush()
-		old := wk.insert()
+		var h Handle[val]
 		w.thread(0, func(a *actor) {
 			a.trim()
-			a.insertN(2)
+			h = a.insert()
 		})
 		w.thread(0, func(a *actor) {
 			a = a.by(wk)
-			a.remove(old)
-			a.remove(a.insert())
+			a.remove(h)
+			a.take(h)
 			a.flush()
 		})
 	}},
@@ -78,7 +75,7 @@ var trimScenarios = []scenario{
 		w.thread(0, func(a *actor) { a.trim() })
 	}},
 	{"a pop that is late, and a page that was away", func(w *world) {
-		a := w.emptied(Options[val]{Capacity: 4, Origin: 101}, 4)
+		w.emptied(Options[val]{Capacity: 4, Origin: 101}, 4)
 		w.thread(0, func(a *actor) { a.insert() })
 		w.thread(0, func(a *actor) {
 			a.trim()
@@ -86,14 +83,61 @@ var trimScenarios = []scenario{
 			a.removeBatch(h...)
 			a.insert()
 		})
-		_ = a
+	}},
+	{"Trim of slots that have lived unequally long", func(w *world) {
+		a := w.emptied(Options[val]{Capacity: 4}, 4)
+		for range 3 {
+			a.remove(a.insert()) // always the same
+			a.synchronize(1)
+		}
+		w.thread(0, func(a *actor) { a.trim() })
+		w.thread(0, func(a *actor) { a.insertN(2) })
+	}},
+	{"Trim of pages that were never used", func(w *world) {
+		w.emptied(Options[val]{Capacity: 6}, 5)
+		w.roomy = true
+		w.thread(0, func(a *actor) { a.trim() })
+		w.thread(0, func(a *actor) { a.insertN(2) })
+	}},
+	{"FIFO: a page comes back behind a pop", func(w *world) {
+		a := w.emptied(Options[val]{Capacity: 6, Reuse: FIFO, MinFree: 1}, 6)
+		a.trim()
+		w.p.space.Reserve.Store(0)
+		w.exhausting = true // Capacity is not what it was
+		a.pop()             // the dummy is alone
+		w.thread(0, func(a *actor) { a.pop() })
+		w.thread(0, func(a *actor) {
+			a.remove(a.insert())
+			a.synchronize(1)
+		})
+	}},
+	{"the zero handle in a page that is away", func(w *world) {
+		w.emptied(Options[val]{Capacity: 4, Origin: 1}, 4)
+		w.thread(0, func(a *actor) { a.trim() })
+		w.thread(0, func(a *actor) {
+			if a.p.Contains(0) {
+				a.r.Failf("the zero Handle is live")
+			}
+			a.read(0)
+			a.all()
+			if a.p.Remove(0) {
+				a.r.Failf("the zero Handle was removed")
+			}
+		})
 	}},
 	{"Trim against Trim", func(w *world) {
-		a := w.emptied(Options[val]{Shards: 2}, 6)
+		w.emptied(Options[val]{Capacity: 4}, 4)
+		w.roomy = true
 		w.thread(0, func(a *actor) { a.trim() })
-		w.thread(1, func(a *actor) { a.trim() })
+		w.thread(0, func(a *actor) { a.trim() })
+		w.thread(0, func(a *actor) { a.insert() })
+	}},
+	{"Trim of the only free slots, which lie in another shard", func(w *world) {
+		w.emptied(Options[val]{Capacity: 4, Shards: 2}, 4)
+		w.roomy = true
+		w.thread(0, func(a *actor) { a.trim() })
+		w.thread(0, func(a *actor) { a.insert() })
 		w.thread(1, func(a *actor) { a.insert() })
-		_ = a
 	}},
 	{"Trim under FIFO", func(w *world) {
 		a := w.emptied(Options[val]{Capacity: 6, Reuse: FIFO, MinFree: 1}, 6)
@@ -107,11 +151,13 @@ var trimScenarios = []scenario{
 	}},
 	{"Trim of two queues", func(w *world) {
 		a := w.emptied(Options[val]{Capacity: 8, Reuse: FIFO, MinFree: 1, Shards: 2}, 8)
+		h := a.insertN(2)
 		w.roomy = true
 		w.thread(0, func(a *actor) { a.trim() })
-		w.thread(0, func(a *actor) { a.insertN(2) })
-		w.thread(1, func(a *actor) { a.remove(a.insert()) })
-		_ = a
+		w.thread(0, func(a *actor) {
+			a.removeBatch(h...) // appends to a queue
+			a.insert()
+		})
 	}},
 	{"Trim against a reservation, a Ref and a loop", func(w *world) {
 		a := w.emptied(Options[val]{}, 6)
@@ -125,6 +171,22 @@ var trimScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) { a.all() })
 	}},
+}
+
+// pop takes a slot from the queue of the only shard, without a credit, and makes
+// it live.
+func (a *actor) pop() {
+	a.enter("Pop")
+	slot, h := a.p.shards[0].Pop()
+	if slot == nil {
+		a.leave()
+		return
+	}
+	stamp := a.stamp()
+	slot.Value = val{stamp, &anchor}
+	slot.Word.Store(h)
+	a.leave()
+	a.issued(Handle[val](h), stamp)
 }
 
 // emptied is a pool of which n slots were in use and are free, in lists.

@@ -59,6 +59,7 @@ type entry struct {
 	h       Handle[val]
 	stamp   uint64
 	begun   bool // somebody may have removed it already
+	tries   int  // removals of it that were begun; a sweep is as good as many
 	removed bool // somebody has
 }
 
@@ -159,7 +160,11 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 	case h.Generation()%2 == 0:
 		w.r.Failf("handle %v has an even generation", h)
 	}
-	w.entries = append(w.entries, &entry{h: h, stamp: stamp, begun: w.clearing > 0 || slices.Contains(w.guessed, h)})
+	e := &entry{h: h, stamp: stamp, begun: w.clearing > 0 || slices.Contains(w.guessed, h)}
+	if e.begun {
+		e.tries = 2
+	}
+	w.entries = append(w.entries, e)
 }
 
 // refuse judges an insertion's error.

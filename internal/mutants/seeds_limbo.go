@@ -1,0 +1,111 @@
+package main
+
+// Seeds against limbo: who has removed a slot, and where it goes.
+
+const limboFile = "shard/limbo.go"
+
+var limboSeeds = []seed{
+	{
+		name: "Remove by load and store", row: 8, attacks: "I1",
+		edits: []edit{{limboFile,
+			"\treturn seen, slot.Word.CompareAndSwap(h, Vacated(h, Low(seen)))",
+			"\tslot.Word.Store(Vacated(h, Low(seen)))\n\treturn seen, true"}},
+		by:    []string{"a Worker refills, turns its bag and flushes"},
+		quick: true,
+	},
+	{
+		name: "RemoveBatch by load and store", row: 8, attacks: "I1",
+		edits: []edit{{limboFile,
+			"\tif !slot.Word.CompareAndSwap(h, Vacated(h, ^c.notTop)) {\n\t\treturn false\n\t}\n",
+			"\tif slot.Word.Load() != h {\n\t\treturn false\n\t}\n\tslot.Word.Store(Vacated(h, ^c.notTop))\n"}},
+		by:    []string{"Clear against Get"},
+		quick: true,
+	},
+	{
+		name: "a remover looks at limbo before the slot", attacks: "I4",
+		edits: []edit{{limboFile, "\tif slot.Word.Load() != h {\n\t\treturn 0, false\n\t}\n", ""}},
+		by:    []string{"a handle is guessed before its time"},
+		quick: true,
+	},
+	{
+		name: "a removed slot goes straight to the freelist", row: 6, attacks: "I8",
+		edits: []edit{{limboFile,
+			"\tseen, ok := s.unlink(slot, h)\n\tif !ok {\n\t\treturn false\n\t}\n",
+			"\tseen, ok := s.unlink(slot, h)\n\tif !ok {\n\t\treturn false\n\t}\n" +
+				"\tif h < lastLife && !s.fifo {\n\t\tclear1(&slot.Value)\n\t\ts.pushOne(slot, Vacated(h, Low(h)))\n\t\treturn true\n\t}\n"}},
+		by:    []string{"seal against frontier"},
+		quick: true,
+	},
+	{
+		name: "Take moves the value out after the slot has gone", attacks: "I1",
+		edits: []edit{
+			{limboFile, "\t\tv = slot.Value\n", ""},
+			{limboFile, "\t\ts.retire(slot, h, seen)\n\t}\n\treturn v, ok", "\t\ts.retire(slot, h, seen)\n\t\tv = slot.Value\n\t}\n\treturn v, ok"},
+		},
+		by: []string{"exhaustion"},
+	},
+	{
+		name: "Take zeroes what guards still read", attacks: "I8",
+		edits: []edit{{limboFile, "\t\tv = slot.Value\n", "\t\tv = slot.Value\n\t\tclear1(&slot.Value)\n"}},
+		by:    []string{"two removers of one handle"},
+	},
+	{
+		name: "Take marks the slot after it has gone", attacks: "Reset",
+		edits: []edit{{limboFile,
+			"\t\ts.space.MarkTaken(Low(h))\n\t\ts.retire(slot, h, seen)\n",
+			"\t\ts.retire(slot, h, seen)\n\t\ts.space.MarkTaken(Low(h))\n"}},
+		by: []string{"Take where slots are Reset"},
+	},
+	{
+		name: "a life that never began is not burnt", row: 5, attacks: "I2, I5",
+		edits: []edit{{limboFile,
+			"\tslot.Word.Store(Vacated(h, None))\n\tif h >= lastLife {\n",
+			"\th -= 2 * generationStep\n\tslot.Word.Store(Vacated(h, None))\n\tif h >= lastLife {\n"}},
+		by:    []string{"three goroutines and a failing constructor in a tiny pool"},
+		quick: true,
+	},
+	{
+		name: "a burnt last life is not counted", attacks: "I3",
+		edits: []edit{{limboFile,
+			"\tslot.Word.Store(Vacated(h, None))\n\tif h >= lastLife {\n\t\ts.space.Spent.Add(1)\n\t}\n",
+			"\tslot.Word.Store(Vacated(h, None))\n"}},
+		by: []string{"values without pointers that run out of generations"},
+	},
+	{
+		name: "a last life is counted after the slot is in limbo", attacks: "I3",
+		edits: []edit{
+			{limboFile, "h, seen uint64) {\n\tif h >= lastLife {\n\t\ts.space.Spent.Add(1)\n\t}\n", "h, seen uint64) {\n"},
+			{limboFile, "\tif n := Generation(seen) + 1;", "\tif h >= lastLife {\n\t\ts.space.Spent.Add(1)\n\t}\n\tif n := Generation(seen) + 1;"},
+		},
+		by: []string{"a plain value's last life among others"},
+	},
+	{
+		name: "a removed slot is linked once, not at each try", row: 7, attacks: "I3",
+		edits: []edit{{limboFile,
+			"\t\tseen = s.limbo.Load()\n\t\tslot.Word.Store(Vacated(h, Low(seen)))\n",
+			"\t\tseen = s.limbo.Load()\n"}},
+		by:    []string{"exhaustion"},
+		quick: true,
+	},
+	{
+		name: "a chain's tail is linked once, not at each try", row: 7, attacks: "I3",
+		edits: []edit{{limboFile,
+			"\tfor {\n\t\tseen := s.limbo.Load()\n\t\tlast.Word.Store(Pack(Generation(c.tail), Low(seen)))            // anew at each try\n",
+			"\tlast.Word.Store(Pack(Generation(c.tail), Low(s.limbo.Load())))\n\tfor {\n\t\tseen := s.limbo.Load()\n"}},
+		by:    []string{"three goroutines and a failing constructor in a tiny pool"},
+		quick: true,
+	},
+	{
+		name: "limbo is pushed to by a store", attacks: "I3, P7",
+		edits: []edit{{limboFile,
+			"\tfor !s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P7)",
+			"\tfor s.limbo.Store(pushed(seen, Low(h), 1)); false; {"}},
+		by:    []string{"exhaustion"},
+		quick: true,
+	},
+	{
+		name: "a chain holds a slot whose generations are used up", attacks: "I3",
+		edits: []edit{{limboFile, "\tif h >= lastLife {\n\t\treturn s.Remove(slot, h)\n\t}\n", ""}},
+		by:    []string{"many last lives are removed at once"},
+	},
+}

@@ -1,0 +1,108 @@
+package main
+
+// Seeds against Trim: pages that go with something in them, that come back as
+// they were, or that are looked for where they were.
+
+const (
+	trimFile      = "shard/trim.go"
+	trimQueueFile = "shard/trim_queue.go"
+	absentFile    = "shard/absent.go"
+)
+
+var trimSeeds = []seed{
+	{
+		name: "a page goes although a slot of it is missing", attacks: "I11, L7",
+		edits: []edit{{trimFile, "\t\tif uint64(f.got) == t.space.Table.slotsIn(t.pages, k) &&", "\t\tif uint64(f.got)+1 >= t.space.Table.slotsIn(t.pages, k) &&"}},
+		by:    []string{"Trim of a full pool's only free slots"},
+		quick: true,
+	},
+	{
+		name: "a floor is the oldest generation and no more", attacks: "I11",
+		edits: []edit{{trimFile, "floor: f.oldest + 2", "floor: f.oldest"}},
+		by:    []string{"Trim against insert and remove"},
+		quick: true,
+	},
+	{
+		name: "a floor is the first slot's generation", attacks: "I11, I2",
+		edits: []edit{{trimFile, "f.top, f.oldest = i, max(f.oldest, g)", "f.top, f.oldest = i, g"}},
+		by:    []string{"Trim of slots that have lived unequally long"},
+	},
+	{
+		name: "a page comes back as new", row: 11, attacks: "I11, I2",
+		edits: []edit{{absentFile, "page[i].Word.Store(Pack(a.floor, None))", "page[i].Word.Store(Pack(0, None))"}},
+		by:    []string{"pages come back to two inserters, and go again", "a guard sees what comes back"},
+		quick: true,
+	},
+	{
+		name: "what Trim puts back is as old as it was", row: 5, attacks: "I5",
+		edits: []edit{{trimFile, "\t\tword := Pack(g+2, None)\n", "\t\tword := Pack(g, None)\n"}},
+		by:    []string{"Trim against insert and remove"},
+	},
+	{
+		name: "Trim takes a stack by load and store", attacks: "I1",
+		edits: []edit{{trimFile, "for top != emptyList && !s.free.CompareAndSwap(top, emptyList) {\n\t\ttop = s.free.Load() // somebody got a slot or gave one\n\t}",
+			"if top != emptyList {\n\t\ts.free.Store(emptyList)\n\t}"}},
+		by: []string{"Trim against insert and remove", "Trim of a full pool's only free slots"},
+	},
+	{
+		name: "Trim takes what the table has left by load and store", attacks: "I1",
+		edits: []edit{{trimFile, "if lo < hi && t.completes(lo, hi) && tab.next.CompareAndSwap(lo, hi) {", "if lo < hi && t.completes(lo, hi) {\n\t\ttab.next.Store(hi)"}},
+		by:    []string{"Trim of pages that were never used"},
+	},
+	{
+		name: "Trim takes a page that is coming back by load and store", attacks: "I1",
+		edits: []edit{{trimFile, "\t\ttab.again.CompareAndSwap(r, Pack(Low(r), Low(r))) {\n", "\t\ttrue {\n\t\ttab.again.Store(Pack(Low(r), Low(r)))\n"}},
+		by:    []string{"pages come back to two inserters, and go again"},
+	},
+	{
+		name: "an insertion does not wait for Trim before it gives up", attacks: "Insert",
+		edits: []edit{{trimFile, "\tif n&1 == 0 && sp.Trims.Load() == n {\n", "\tif true {\n"}},
+		by:    []string{"Trim of a full pool's only free slots"},
+		quick: true,
+	},
+	{
+		name: "an insertion waits only for a Trim that it saw begin", attacks: "Insert",
+		edits: []edit{{trimFile, "\tif n&1 == 0 && sp.Trims.Load() == n {\n", "\tif n&1 == 0 {\n"}},
+		by:    []string{"Trim of the only free slots, which lie in another shard"},
+	},
+	{
+		name: "a pop goes by a table from before the list", attacks: "P2, L7",
+		edits: []edit{
+			{freelistFile, "\t\tt := s.space.Table.Pages() // after the top, as in Pop; observes (P2)\n", ""},
+			{freelistFile, "func (s *Shard[T]) Insert(v T) uint64 {\n\tfor {\n", "func (s *Shard[T]) Insert(v T) uint64 {\n\tfor {\n\t\tt := s.space.Table.Pages()\n"},
+		},
+		by: []string{"a pop that is late, and a page that was away"},
+	},
+	{
+		name: "a queue's link goes by the table of its top", attacks: "P2, L7",
+		edits: []edit{{freelistFile, "\t\t\tif s.fifo {\n\t\t\t\tt = s.space.Table.Pages() // a queue's links are newer than its top\n\t\t\t}\n", ""}},
+		by:    []string{"FIFO: a page comes back behind a pop"},
+	},
+	{
+		name: "a Worker goes by an old table", attacks: "P2, L7",
+		edits: []edit{{workerFile, "w.pages.Now.Load() != w.table || ", ""}},
+		by:    []string{"a Worker's copy of the table, before and after"},
+		quick: true,
+	},
+	{
+		name: "the void is born with zero words", attacks: "I4",
+		edits: []edit{{absentFile, "v[i].Word.Store(Pack(0, None))", "v[i].Word.Store(0)"}},
+		by:    []string{"the zero handle in a page that is away"},
+		quick: true,
+	},
+	{
+		name: "the range that comes back is one slot short", attacks: "L4",
+		edits: []edit{{absentFile, "\tt.again.Store(Pack(lo, lo+uint32(len(page))))\n", "\tt.again.Store(Pack(lo+1, lo+uint32(len(page))))\n"}},
+		by:    []string{"a guard sees what comes back"},
+	},
+	{
+		name: "a page that goes takes no credits along", attacks: "I9",
+		edits: []edit{{trimFile, "(fifo == nil || takeCredits(shards, int64(f.free)))", "true"}},
+		by:    []string{"Trim under FIFO", "Trim of two queues"},
+	},
+	{
+		name: "a queue is taken without its token", attacks: "I1, L7",
+		edits: []edit{{trimQueueFile, "if s := &shards[i]; s.token.CompareAndSwap(0, 1) {", "if s := &shards[i]; true {"}},
+		by:    []string{"Trim under FIFO", "Trim of two queues"},
+	},
+}
