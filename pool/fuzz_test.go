@@ -66,7 +66,7 @@ func FuzzRawHandles(f *testing.F) {
 		for range 5 {
 			seed = append(seed, insert...)
 		}
-		for _, word := range []uint64{0, 1, 1<<32 | 0, 3<<32 | 1, 1<<32 | math.MaxUint32, math.MaxUint64, lastGeneration << 32, (lastGeneration + 1) << 32} {
+		for _, word := range []uint64{0, 1, 1 << 32, 3<<32 | 1, 1<<32 | math.MaxUint32, math.MaxUint64, lastGeneration << 32, (lastGeneration + 1) << 32} {
 			seed = append(seed, raw(byte(i), word)...)
 		}
 		f.Add(seed)

@@ -28,10 +28,9 @@ const worn = 1<<32 - 1<<28
 
 // trimmer is one Trim under way.
 type trimmer[T any] struct {
-	space  *Space[T]
-	shards []Shard[T] // those that it takes from: under FIFO, whose tokens it has
-	pages  *Pages
-	found  []found // by page
+	space *Space[T]
+	pages *Pages
+	found []found // by page
 }
 
 // found is what Trim knows of one page.
