@@ -98,7 +98,11 @@ func withoutDoor(text string) (string, int) {
 	if mutexes {
 		imports = append(imports, `plainsync "sync"`)
 	}
-	return strings.Replace(text, door, strings.Join(imports, "; "), 1), n
+	group := strings.Join(imports, "; ")
+	if single := "import " + door; strings.Contains(text, single) {
+		return strings.Replace(text, single, "import ("+group+")", 1), n
+	}
+	return strings.Replace(text, door, group, 1), n
 }
 
 // listing compiles the protocol's packages and a program that instantiates the
