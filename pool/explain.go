@@ -62,7 +62,7 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 	case h.Generation() < p.space.First:
 		return say("was never issued by this pool, whose generations begin at %d", p.space.First), false
 	}
-	if floor, ok := p.space.Table.Floor(h.Index()); ok {
+	if floor, ok := t.Floor(h.Index()); ok {
 		if h.Generation() < floor {
 			return say("is stale: removed or cancelled. Its slot has no memory now, since Trim gave it back"), true
 		}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -197,12 +198,13 @@ func TestInsertIsNeverFullBecauseOfTrim(t *testing.T) {
 				}
 			}()
 			var failed atomic.Error
+			end := time.Now().Add(20 * time.Second)
 			for range hands {
 				wg.Add(1)
 				go func() {
 					defer wg.Done()
 					var hs [each]pool.Handle[int]
-					for range long(2_000) {
+					for round := 0; (round < long(2_000) || trims.Load() < 10) && time.Now().Before(end); round++ {
 						for i := range hs {
 							h, err := p.Insert(i)
 							for errors.Is(err, pool.ErrStalled) {
@@ -224,12 +226,10 @@ func TestInsertIsNeverFullBecauseOfTrim(t *testing.T) {
 				}()
 			}
 			wg.Wait()
-			for failed.Load() == nil && trims.Load() < 10 {
-				runtime.Gosched()
-			}
 			stop.Store(true)
 			trimming.Wait()
 			require.NoError(t, failed.Load())
+			require.GreaterOrEqual(t, trims.Load(), int64(10), "Trim has hardly met anybody")
 			t.Logf("%d Trims gave back %d bytes; %d stalls", trims.Load(), freed.Load(), stalls.Load())
 			requireReclaimed(t, p)
 		})

@@ -49,7 +49,7 @@ func (t *Table[T]) giveUp(pages []absent) (bytes int64) {
 	for _, a := range pages {
 		slots += int64(t.slotsIn(now, a.at))
 		bytes += now.margins[a.at].bytes()
-		now.Base[a.at], now.margins[a.at] = t.void, t.voidMargin
+		now.Base[a.at], now.margins[a.at], now.floors[a.at] = t.void, t.voidMargin, a.floor
 		t.absent = append(t.absent, a)
 	}
 	t.missing.Add(slots)
@@ -65,16 +65,14 @@ func (t *Table[T]) showsVoid() unsafe.Pointer {
 	return t.void
 }
 
-// Floor returns the floor of slot i's page, if that has no memory.
-func (t *Table[T]) Floor(i uint32) (floor uint32, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, a := range t.absent {
-		if a.at == int(i>>(t.Pages().Shift&31)) {
-			return a.floor, true
-		}
+// Floor returns the generation of slot i, and of all others of its page, if that
+// has no memory in this table.
+func (t *Pages) Floor(i uint32) (floor uint32, ok bool) {
+	k := int(i >> (t.Shift & 31))
+	if k >= len(t.floors) || t.floors[k] == 0 {
+		return 0, false
 	}
-	return 0, false
+	return t.floors[k], true
 }
 
 // newVoid makes the page that stands for those without memory. Its words equal no
@@ -97,7 +95,7 @@ func (t *Table[T]) bringBack(old *Pages) {
 		page[i].Word.Store(Pack(a.floor, None)) // I11
 	}
 	now := t.copied()
-	now.Base[a.at], now.margins[a.at] = unsafe.Pointer(unsafe.SliceData(page)), m
+	now.Base[a.at], now.margins[a.at], now.floors[a.at] = unsafe.Pointer(unsafe.SliceData(page)), m, 0
 	t.missing.Add(-int64(len(page)))
 	t.Current.Store(now) // publishes (P2)
 	lo := uint32(a.at) << (old.Shift & 31)
@@ -110,6 +108,7 @@ func (t *Table[T]) copied() *Pages {
 	now.Base = append(make([]unsafe.Pointer, 0, cap(now.Base)), now.Base...)
 	now.Array = unsafe.Pointer(unsafe.SliceData(now.Base))
 	now.margins = append(make([]*margin, 0, cap(now.margins)), now.margins...)
+	now.floors = append(make([]uint32, 0, cap(now.Base)), now.floors...)[:len(now.Base)]
 	return &now
 }
 

@@ -46,6 +46,7 @@ type Pages struct {
 	Now     *atom.Pointer[Pages] // the current table, which has every slot of this one
 
 	margins []*margin // page k's
+	floors  []uint32  // page k's floor if it has no memory, else 0; may be shorter, see absent.go
 }
 
 // margin is what lies beside a page's slots, for those who need it.
@@ -284,7 +285,8 @@ func (t *Table[T]) Bytes() int64 {
 	}
 	t.mu.Unlock()
 	n := resident*int64(unsafe.Sizeof(Slot[T]{})) +
-		int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0])+unsafe.Sizeof(p.margins[0])+unsafe.Sizeof(margin{}))
+		int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0])+unsafe.Sizeof(p.margins[0])+unsafe.Sizeof(margin{})) +
+		int64(cap(p.floors))*4
 	for _, m := range p.margins {
 		n += m.bytes()
 	}
