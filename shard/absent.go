@@ -39,30 +39,20 @@ type absent struct {
 func (t *Table[T]) giveUp(pages []absent) (bytes int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	before := t.bytes()
 	if t.void == nil {
-		v := t.newVoid()
-		t.void, t.voidMargin = unsafe.Pointer(unsafe.SliceData(v)), new(margin)
-		bytes -= int64(len(v)) * int64(unsafe.Sizeof(v[0]))
+		t.void, t.voidMargin = unsafe.Pointer(unsafe.SliceData(t.newVoid())), new(margin)
 	}
 	now := t.copied()
-	slots := int64(0)
+	slots := uint64(0)
 	for _, a := range pages {
-		slots += int64(t.slotsIn(now, a.at))
-		bytes += now.margins[a.at].bytes()
+		slots += t.slotsIn(now, a.at)
 		now.Base[a.at], now.margins[a.at], now.floors[a.at] = t.void, t.voidMargin, a.floor
-		t.absent = append(t.absent, a)
 	}
-	t.missing.Add(slots)
+	t.absent = append(t.absent, pages...)
+	t.missing.Add(int64(slots))
 	t.Current.Store(now) // publishes (P2)
-	return bytes + slots*int64(unsafe.Sizeof(Slot[T]{}))
-}
-
-// showsVoid returns the page that stands for those without memory, or nil if there
-// are none yet.
-func (t *Table[T]) showsVoid() unsafe.Pointer {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.void
+	return before - t.bytes()
 }
 
 // Floor returns the generation of slot i, and of all others of its page, if that

@@ -277,16 +277,21 @@ func Fits[T any](n uint64) bool {
 // Bytes returns the memory that the pages, what lies beside them, and their
 // table take.
 func (t *Table[T]) Bytes() int64 {
-	p := t.Pages()
 	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bytes()
+}
+
+// bytes is Bytes under mu.
+func (t *Table[T]) bytes() int64 {
+	p := t.Pages()
 	resident := int64(p.Limit) - t.missing.Load()
 	if t.void != nil {
 		resident += int64(p.Mask) + 1
 	}
-	t.mu.Unlock()
 	n := resident*int64(unsafe.Sizeof(Slot[T]{})) +
 		int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0])+unsafe.Sizeof(p.margins[0])+unsafe.Sizeof(margin{})) +
-		int64(cap(p.floors))*4
+		int64(cap(p.floors))*int64(unsafe.Sizeof(p.floors[0]))
 	for _, m := range p.margins {
 		n += m.bytes()
 	}

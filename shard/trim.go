@@ -87,14 +87,13 @@ func (sp *Space[T]) Settled(n uint64) bool {
 // returns how many there are.
 func (t *trimmer[T]) choose(shards int) (wanted int) {
 	t.found = make([]found, len(t.pages.Base))
-	void := t.space.Table.showsVoid()
 	keep := uint64(0)
 	if t.space.FIFO {
 		// The reserve and the dummies must lie somewhere, better together.
 		keep = uint64(t.space.Reserve.Load()) + uint64(shards)
 	}
 	for k := range t.found {
-		if t.pages.Base[k] == void && void != nil {
+		if _, gone := t.pages.Floor(uint32(k) << (t.pages.Shift & 31)); gone {
 			continue
 		}
 		idle, tired := t.look(k)
@@ -110,8 +109,8 @@ func (t *trimmer[T]) choose(shards int) (wanted int) {
 			wanted++
 		}
 	}
-	if void == nil && wanted < 2 {
-		return 0 // the void would cost what it gives
+	if len(t.pages.floors) == 0 && wanted < 2 {
+		return 0 // there is no void yet, and it would cost what a page gives
 	}
 	return wanted
 }
