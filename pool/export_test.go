@@ -1,6 +1,9 @@
 package pool
 
-import "unsafe"
+import (
+	"io"
+	"unsafe"
+)
 
 // NewTiny is New with pages of 1<<shift slots, so that small tests cross every
 // boundary.
@@ -11,6 +14,16 @@ func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
 	}
 	pl.shift = shift
 	return pl.build(), nil
+}
+
+// ReadTiny is ReadFrom with pages of 1<<shift slots.
+func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], error) {
+	pl, err := opts.checkCopy()
+	if err != nil {
+		return nil, err
+	}
+	pl.shift = shift
+	return pl.restore(r)
 }
 
 // Unused returns how many slots have memory and were never handed to a shard.

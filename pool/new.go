@@ -22,6 +22,21 @@ func New[T any](opts *Options[T]) (*Pool[T], error) {
 
 // build makes the pool. Tests change a plan before, for pages of two slots.
 func (pl plan[T]) build() *Pool[T] {
+	p := pl.frame()
+	sp := &p.space
+	if sp.FIFO {
+		sp.Reserve.Store(int64(pl.MinFree))
+		sp.Table.Provide(uint64(pl.MinFree) + uint64(pl.Shards))
+	}
+	pl.preallocate(p)
+	for i := range p.shards {
+		p.shards[i].Init(sp, i, share(pl.MinFree, i, pl.Shards))
+	}
+	return p
+}
+
+// frame makes a pool that has neither slots nor shards yet.
+func (pl plan[T]) frame() *Pool[T] {
 	p := &Pool[T]{
 		shards:   make([]shard.Shard[T], pl.Shards),
 		capacity: uint64(pl.Capacity),
@@ -37,17 +52,6 @@ func (pl plan[T]) build() *Pool[T] {
 	sp.Init(pl.slots, pl.shift)
 	if sp.FIFO {
 		p.usable -= uint64(pl.Shards) // the dummies
-		sp.Reserve.Store(int64(pl.MinFree))
-		sp.Table.Provide(uint64(pl.MinFree) + uint64(pl.Shards))
-	}
-	if pl.Preallocate {
-		sp.Table.Provide(pl.slots)
-	}
-	for i := range p.shards {
-		p.shards[i].Init(sp, i, share(pl.MinFree, i, pl.Shards))
-	}
-	if pl.Preallocate {
-		p.loops.fill()
 	}
 	p.dropped = dropReservation[T]
 	p.record()
@@ -55,6 +59,14 @@ func (pl plan[T]) build() *Pool[T] {
 		sp.Reclaimed = p.autoTrim
 	}
 	return p
+}
+
+// preallocate allocates all that there will be, if that is what the plan says.
+func (pl plan[T]) preallocate(p *Pool[T]) {
+	if pl.Preallocate {
+		p.space.Table.Provide(pl.slots)
+		p.loops.fill()
+	}
 }
 
 // share returns the i-th of parts nearly equal parts of n.

@@ -163,7 +163,7 @@ func (o *Options[T]) check() (plan[T], error) {
 		pl.Shards = min(shardsPerProc*runtime.GOMAXPROCS(0), MaxShards)
 	}
 	if pl.Capacity > 0 {
-		pl.Shards = min(pl.Shards, max(1, pl.Capacity/slotsPerShard))
+		pl.Shards = min(pl.Shards, maxShardsOf(pl.Capacity))
 	}
 	pl.slots = uint64(pl.Capacity)
 	if pl.Reuse == FIFO {
@@ -188,3 +188,6 @@ func (o *Options[T]) check() (plan[T], error) {
 	}
 	return pl, nil
 }
+
+// maxShardsOf returns the most shards of a pool that is bounded to capacity.
+func maxShardsOf(capacity int) int { return min(MaxShards, max(1, capacity/slotsPerShard)) }

@@ -32,6 +32,7 @@
 //	absent.go    pages without memory, and how they come back
 //	trim.go      which pages can go, and how their slots are got hold of
 //	trim_queue.go  the same under FIFO
+//	restore.go   what a snapshot reads of slots, and slots built from one
 //
 // The freelist is Treiber's stack (1986); the queue's shape is Michael's and
 // Scott's (1996), with one appender at a time. What is ours is that the slot's

@@ -33,15 +33,26 @@ func (s *Shard[T]) initQueue(n int) bool {
 	return true
 }
 
-// appendRun puts a run at the queue's end. The caller holds the token.
-func (s *Shard[T]) appendRun(r *run[T]) {
+// appendRun puts a run at the queue's end and returns how many slots more it can
+// hand out. The caller holds the token.
+//
+// A queue of a restored pool may have no slot at all, if there were fewer than
+// shards. Then the first of the run is the dummy. A plain store is right: Pop
+// leaves a queue without slots alone.
+func (s *Shard[T]) appendRun(r *run[T]) int {
 	r.link(None)
+	if s.tail == None {
+		s.free.Store(r.first) // publishes (P3)
+		s.tail = r.lastAt
+		return r.n - 1
+	}
 	tail := s.space.Slot(s.tail)
 	// A plain read-modify-write of the tail's word is right: it has no link, so
 	// it cannot be popped, and only the holder of the token links it. The store
 	// publishes (P3).
 	tail.Word.Store(Pack(Generation(tail.Word.Load()), Low(r.first)))
 	s.tail = r.lastAt
+	return r.n
 }
 
 // TakeCredit takes the right to one free slot: while it is held, the pool has a

@@ -129,8 +129,7 @@ func (s *Shard[T]) drainToQueue() int {
 	var r run[T]
 	defer func() {
 		if r.n > 0 {
-			s.appendRun(&r)
-			s.GiveCredit(int64(r.n))
+			s.GiveCredit(int64(s.appendRun(&r)))
 		}
 	}()
 	held := s.space.held()

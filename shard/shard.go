@@ -72,10 +72,16 @@ const emptyList = uint64(None)
 // the queue's dummy, which must have memory in one piece; it answers false if
 // they do not.
 func (s *Shard[T]) Init(space *Space[T], at, reserve int) bool {
+	s.attach(space, at)
+	return !s.fifo || s.initQueue(reserve)
+}
+
+// attach makes s an empty shard.
+func (s *Shard[T]) attach(space *Space[T], at int) {
 	s.space, s.fifo, s.at = space, space.FIFO, uint32(at)
 	s.free.Store(emptyList)
 	s.limbo.Store(emptyList)
-	return !s.fifo || s.initQueue(reserve)
+	s.tail = None
 }
 
 // Number returns the shard's number in its pool.

@@ -18,7 +18,11 @@ func (t *trimmer[T]) takeQueues(shards []Shard[T]) int64 {
 		}
 	}()
 	for i := range shards {
-		if s := &shards[i]; s.token.CompareAndSwap(0, 1) {
+		switch s := &shards[i]; {
+		case !s.token.CompareAndSwap(0, 1):
+		case s.tail == None: // of a restored pool, and without a dummy yet
+			s.token.Store(0)
+		default:
 			mine = append(mine, s)
 		}
 	}

@@ -102,7 +102,7 @@ var trimSeeds = []seed{
 	},
 	{
 		name: "a queue is taken without its token", attacks: "I1, L7",
-		edits: []edit{{trimQueueFile, "if s := &shards[i]; s.token.CompareAndSwap(0, 1) {", "if s := &shards[i]; true {"}},
+		edits: []edit{{trimQueueFile, "case !s.token.CompareAndSwap(0, 1):\n", "case false:\n"}},
 		by:    []string{"Trim under FIFO", "Trim of two queues"},
 	},
 }

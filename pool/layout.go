@@ -1,0 +1,220 @@
+package pool
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"strings"
+	"unsafe"
+)
+
+// A layout says how a type of fixed size becomes bytes: those that encoding/binary
+// gives in little-endian order, for the same types. It is made once for a
+// snapshot, so that a value is copied and not reflected upon: encoding/binary
+// takes 20 ns for each number of a struct or array and this 3 ns for a value
+// whose fields have no gaps between them.
+//
+// Values are read and written as bytes (unsafe register, U4). That is right
+// because a type with a layout holds numbers alone, no pointers; because spans lie
+// within it, as reflect reports them; and because a bool is never written but as 0
+// or 1.
+type layout struct {
+	spans []span
+	size  int // encoded
+}
+
+// span is a part of a value: bytes that follow each other there and in the
+// encoding, or an array of layouts.
+type span struct {
+	at    uintptr // where it begins in the value
+	n     int     // bytes, or elements of an array
+	kind  spanKind
+	width int     // bytes of a number, where their order matters
+	elem  *layout // of an array
+	step  uintptr // from one element to the next
+}
+
+type spanKind uint8
+
+const (
+	numbers spanKind = iota
+	bools
+	blanks // fields named _: zeros in the encoding, never written
+	arrays
+)
+
+// littleEndian says whether numbers lie in memory as they do in the encoding.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// layoutOf returns the layout of t, or false if it has none: if it holds anything
+// but numbers and bools, or a field that is not exported.
+func layoutOf(t reflect.Type) (*layout, bool) {
+	l := new(layout)
+	return l, l.add(t, 0)
+}
+
+// add appends what a value of type t at offset at needs.
+func (l *layout) add(t reflect.Type, at uintptr) bool {
+	switch t.Kind() {
+	case reflect.Bool:
+		l.span(span{at: at, n: 1, kind: bools, width: 1})
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Float32, reflect.Float64:
+		l.span(span{at: at, n: int(t.Size()), width: int(t.Size())})
+	case reflect.Complex64, reflect.Complex128:
+		l.span(span{at: at, n: int(t.Size()), width: int(t.Size()) / 2})
+	case reflect.Array:
+		return l.addArray(t, at)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !l.addField(t.Field(i), at) {
+				return false
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (l *layout) addField(f reflect.StructField, at uintptr) bool {
+	if f.Name == "_" {
+		blank, ok := layoutOf(f.Type)
+		if ok {
+			l.span(span{at: at + f.Offset, n: blank.size, kind: blanks, width: 1})
+		}
+		return ok
+	}
+	// The fields of an embedded struct are promoted, whatever its own name.
+	if !f.IsExported() && !(f.Anonymous && f.Type.Kind() == reflect.Struct) {
+		return false
+	}
+	return l.add(f.Type, at+f.Offset)
+}
+
+func (l *layout) addArray(t reflect.Type, at uintptr) bool {
+	elem, ok := layoutOf(t.Elem())
+	if !ok {
+		return false
+	}
+	if len(elem.spans) == 1 && elem.spans[0].kind == numbers && elem.size == int(t.Elem().Size()) {
+		l.span(span{at: at, n: elem.size * t.Len(), width: elem.spans[0].width})
+	} else if elem.size > 0 && t.Len() > 0 {
+		l.spans = append(l.spans, span{at: at, n: t.Len(), kind: arrays, elem: elem, step: t.Elem().Size()})
+		l.size += elem.size * t.Len()
+	}
+	return true
+}
+
+// span appends s, to the last span if that goes on in s.
+func (l *layout) span(s span) {
+	l.size += s.n
+	if k := len(l.spans) - 1; k >= 0 {
+		last := &l.spans[k]
+		if last.kind == s.kind && s.kind != arrays && last.at+uintptr(last.n) == s.at && (last.width == s.width || littleEndian) {
+			last.n += s.n
+			return
+		}
+	}
+	if s.n > 0 {
+		l.spans = append(l.spans, s)
+	}
+}
+
+// fixedCodec is for types of fixed size, see layout.
+type fixedCodec[T any] struct{ *layout }
+
+func (c *fixedCodec[T]) append(dst []byte, v *T) ([]byte, error) {
+	n := len(dst)
+	if cap(dst)-n < c.size {
+		dst = append(dst, make([]byte, c.size)...)
+	} else {
+		dst = dst[:n+c.size]
+	}
+	c.put(dst[n:], unsafe.Pointer(v))
+	return dst, nil
+}
+
+func (c *fixedCodec[T]) decode(src []byte, v *T) ([]byte, error) {
+	if len(src) < c.size {
+		return nil, errShort
+	}
+	c.get(src[:c.size], unsafe.Pointer(v))
+	return src[c.size:], nil
+}
+
+// put writes the value at p to dst, which is as long as the encoding.
+func (l *layout) put(dst []byte, p unsafe.Pointer) {
+	for i := range l.spans {
+		s := &l.spans[i]
+		switch s.kind {
+		case arrays:
+			for k := range s.n {
+				s.elem.put(dst[k*s.elem.size:][:s.elem.size], unsafe.Add(p, s.at+uintptr(k)*s.step))
+			}
+			dst = dst[s.n*s.elem.size:]
+			continue
+		case blanks:
+			clear(dst[:s.n])
+		default:
+			copy(dst[:s.n], unsafe.Slice((*byte)(unsafe.Add(p, s.at)), s.n))
+			if !littleEndian {
+				swap(dst[:s.n], s.width)
+			}
+		}
+		dst = dst[s.n:]
+	}
+}
+
+// get reads the value at p from src, which is as long as the encoding.
+func (l *layout) get(src []byte, p unsafe.Pointer) {
+	for i := range l.spans {
+		s := &l.spans[i]
+		switch s.kind {
+		case arrays:
+			for k := range s.n {
+				s.elem.get(src[k*s.elem.size:][:s.elem.size], unsafe.Add(p, s.at+uintptr(k)*s.step))
+			}
+			src = src[s.n*s.elem.size:]
+			continue
+		case numbers:
+			to := unsafe.Slice((*byte)(unsafe.Add(p, s.at)), s.n)
+			copy(to, src)
+			if !littleEndian {
+				swap(to, s.width)
+			}
+		case bools:
+			to := unsafe.Slice((*bool)(unsafe.Add(p, s.at)), s.n)
+			for k := range to {
+				to[k] = src[k] != 0
+			}
+		}
+		src = src[s.n:]
+	}
+}
+
+// swap turns each number of b round.
+func swap(b []byte, width int) {
+	for ; len(b) > 0; b = b[width:] {
+		for i, j := 0, width-1; i < j; i, j = i+1, j-1 {
+			b[i], b[j] = b[j], b[i]
+		}
+	}
+}
+
+// describe returns what t is made of, names of types aside.
+func describe(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Array:
+		return fmt.Sprintf("[%d]%s", t.Len(), describe(t.Elem()))
+	case reflect.Struct:
+		fields := make([]string, t.NumField())
+		for i := range fields {
+			f := t.Field(i)
+			fields[i] = f.Name + " " + describe(f.Type)
+		}
+		return "struct{" + strings.Join(fields, "; ") + "}"
+	}
+	return t.Kind().String()
+}

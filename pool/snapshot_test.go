@@ -1,0 +1,438 @@
+package pool_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// snapshotOf returns a snapshot of p.
+func snapshotOf[T any](t testing.TB, p *pool.Pool[T]) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	n, err := p.WriteTo(&b)
+	require.NoError(t, err)
+	require.EqualValues(t, b.Len(), n, "the count of bytes")
+	return b.Bytes()
+}
+
+// copyOf returns a copy of p in pages of two slots.
+func copyOf[T any](t testing.TB, p *pool.Pool[T], opts *pool.Options[T]) *pool.Pool[T] {
+	t.Helper()
+	c, err := pool.ReadTiny(bytes.NewReader(snapshotOf(t, p)), opts, 1)
+	require.NoError(t, err)
+	return c
+}
+
+// contents are the values of p by handle.
+func contents[T any](p *pool.Pool[T]) map[pool.Handle[T]]T {
+	m := map[pool.Handle[T]]T{}
+	for h, v := range p.All() {
+		m[h] = *v
+	}
+	return m
+}
+
+// requireCopy requires that c has what p has, and accounts for every slot.
+func requireCopy[T any](t testing.TB, p, c *pool.Pool[T]) {
+	t.Helper()
+	require.Equal(t, contents(p), contents(c))
+	for h, v := range contents(p) {
+		got, ok := c.Get(h)
+		require.True(t, ok, "%v", h)
+		require.Equal(t, v, got)
+	}
+	requireConserved(t, c)
+}
+
+// reissues fails the test if c issues one of stale, which are not live, in n
+// insertions with removals, while keep values stay alive.
+func requireNoReissue[T any](t testing.TB, c *pool.Pool[T], stale map[pool.Handle[T]]bool, n, keep int) {
+	t.Helper()
+	var v T
+	var hs []pool.Handle[T]
+	for range n {
+		h, err := c.Insert(v)
+		if err == nil {
+			require.Falsef(t, stale[h], "%v was issued by the original", h)
+			hs = append(hs, h)
+		}
+		if len(hs) > keep || err != nil && len(hs) > 0 {
+			require.True(t, c.Remove(hs[0]))
+			hs = hs[1:]
+		}
+		if err != nil && len(hs) == 0 {
+			break
+		}
+	}
+	for h := range stale {
+		require.Falsef(t, c.Contains(h), "%v came back to life", h)
+	}
+	c.RemoveBatch(hs)
+}
+
+// The types of the round trips.
+type (
+	fixed struct {
+		ID    uint64
+		Score float32
+		On    bool
+		_     [3]byte
+		Peers [2]pool.Handle[fixed]
+		Names [3]struct {
+			A uint8
+			B uint16
+		}
+		C complex64
+	}
+	marshalling struct{ text string } // unexported, and encodes itself
+	gobbing     struct {
+		Name  string
+		Tags  []string
+		By    map[string]int
+		Next  *gobbing
+		When  time.Time
+		Inner marshalling
+	}
+)
+
+func (m marshalling) MarshalBinary() ([]byte, error) { return []byte(m.text), nil }
+func (m *marshalling) UnmarshalBinary(b []byte) error {
+	if bytes.HasPrefix(b, []byte("bad")) {
+		return errBad
+	}
+	m.text = string(b)
+	return nil
+}
+
+var errBad = errors.New("bad text")
+
+func fixedOf(i int) fixed {
+	v := fixed{ID: uint64(i), Score: float32(i) / 3, On: i%2 == 1, C: complex(float32(i), -1)}
+	v.Peers[1] = pool.Handle[fixed](i)
+	v.Names[2].A, v.Names[2].B = uint8(i), uint16(i)
+	return v
+}
+
+func marshallingOf(i int) marshalling { return marshalling{strings.Repeat("x", i%50)} }
+
+func gobbingOf(i int) gobbing {
+	return gobbing{
+		Name: fmt.Sprint(i), Tags: []string{"a", fmt.Sprint(i)}, By: map[string]int{"i": i},
+		Next: &gobbing{Name: "next", When: time.Unix(int64(i), 0).UTC()}, When: time.Unix(1, 0).UTC(), Inner: marshallingOf(i),
+	}
+}
+
+// churned fills a pool to some values and holes at all ages, and returns the
+// handles that it issued and that are stale.
+func churned[T any](t testing.TB, p *pool.Pool[T], n int, value func(int) T) map[pool.Handle[T]]bool {
+	t.Helper()
+	rnd := newRand(t)
+	stale := map[pool.Handle[T]]bool{}
+	var live []pool.Handle[T]
+	for i := range 6 * n {
+		if len(live) >= n || rnd.IntN(3) == 0 && len(live) > 0 {
+			k := rnd.IntN(len(live))
+			require.True(t, p.Remove(live[k]))
+			stale[live[k]] = true
+			live = append(live[:k], live[k+1:]...)
+			continue
+		}
+		h, err := p.Insert(value(i))
+		if err != nil {
+			continue
+		}
+		live = append(live, h)
+	}
+	return stale
+}
+
+func testRoundTrip[T any](t *testing.T, value func(int) T) {
+	for _, from := range reuses {
+		for _, to := range reuses {
+			for _, n := range []int{0, 1, 2, 5, 300, 3000} {
+				t.Run(fmt.Sprintf("%v to %v, %d", from, to, n), func(t *testing.T) {
+					p := tiny(t, &pool.Options[T]{Reuse: from, Shards: 3})
+					stale := churned(t, p, n, value)
+					c := copyOf(t, p, &pool.Options[T]{Reuse: to, Shards: 2})
+					requireCopy(t, p, c)
+					requireNoReissue(t, c, stale, 10*n+10, n/2)
+					again := copyOf(t, c, &pool.Options[T]{Reuse: from, Shards: 5})
+					requireCopy(t, c, again)
+					requireNoReissue(t, again, stale, 10*n+10, n/2)
+					require.Equal(t, c.Len(), again.Clear())
+					requireReclaimed(t, again)
+				})
+			}
+		}
+	}
+}
+
+func TestSnapshotRoundTrip(t *testing.T) {
+	t.Run("fixed", func(t *testing.T) { testRoundTrip(t, fixedOf) })
+	t.Run("bytes", func(t *testing.T) { testRoundTrip(t, func(i int) [3]byte { return [3]byte{byte(i), 1, byte(i >> 8)} }) })
+	t.Run("nothing", func(t *testing.T) { testRoundTrip(t, func(int) struct{} { return struct{}{} }) })
+	t.Run("handle", func(t *testing.T) { testRoundTrip(t, func(i int) pool.Handle[int] { return pool.Handle[int](i) }) })
+	t.Run("marshaler", func(t *testing.T) { testRoundTrip(t, marshallingOf) })
+	t.Run("gob", func(t *testing.T) { testRoundTrip(t, gobbingOf) })
+	t.Run("int", func(t *testing.T) { testRoundTrip(t, number) })
+	t.Run("pointer", func(t *testing.T) {
+		testRoundTrip(t, func(i int) *gobbing {
+			if i%3 == 0 {
+				return nil
+			}
+			v := gobbingOf(i)
+			return &v
+		})
+	})
+	t.Run("any", func(t *testing.T) { testRoundTrip(t, func(i int) any { return []any{nil, i, fmt.Sprint(i)}[i%3] }) })
+}
+
+// A fixed-size value's bytes are what encoding/binary makes of it.
+func TestFixedSizeIsEncodingBinary(t *testing.T) {
+	test := func(t *testing.T, last func(snapshot []byte, size int) []byte, v any, snapshot []byte) {
+		want, err := binary.Append(nil, binary.LittleEndian, v)
+		require.NoError(t, err)
+		require.Equal(t, want, last(snapshot, len(want)), "%T", v)
+	}
+	// The values of one record end before its checksum and the end record.
+	last := func(b []byte, size int) []byte {
+		end := len(b) - (16 + 8 + 4) - 4
+		return b[end-size : end]
+	}
+	testFixed(t, test, last, fixedOf(77))
+	testFixed(t, test, last, true)
+	testFixed(t, test, last, int8(-3))
+	testFixed(t, test, last, float32(math.Pi))
+	testFixed(t, test, last, complex(1, math.Inf(1)))
+	testFixed(t, test, last, [3]uint16{1, 2, 0xFFFE})
+	testFixed(t, test, last, [2][2]bool{{true, false}, {false, true}})
+	testFixed(t, test, last, struct {
+		A uint8
+		B uint64
+		C [2]struct {
+			D int16
+			_ uint8
+			E int64
+		}
+	}{A: 1, B: 2})
+}
+
+func testFixed[T any](t *testing.T, test func(*testing.T, func([]byte, int) []byte, any, []byte), last func([]byte, int) []byte, v T) {
+	p := tiny[T](t, nil)
+	h := mustInsert(t, p, v)
+	snapshot := snapshotOf(t, p)
+	test(t, last, v, snapshot)
+	got, ok := copyOf(t, p, nil).Get(h)
+	require.True(t, ok)
+	require.Equal(t, v, got)
+}
+
+// Whoever has a slot at the time of the snapshot, its handle never comes to life in
+// the copy, although the original may let it live.
+func TestOpenSlotsAreBurned(t *testing.T) {
+	for _, reuse := range reuses {
+		p := tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2})
+		stale := churned(t, p, 200, number)
+		stale[mustReserve(t, p).Handle()] = true // a fresh slot's or a used one's
+		w := p.Worker()
+		for i := range 200 {
+			h, err := w.Insert(i)
+			require.NoError(t, err)
+			if i%3 > 0 {
+				require.True(t, w.Remove(h))
+				stale[h] = true
+			}
+		}
+		h := mustInsert(t, p, 1)
+		ref, _ := p.Hold(h)
+		g := p.Pin()
+		p.Remove(h)
+		stale[h] = true
+		var c *pool.Pool[int]
+		_, err := p.InsertFunc(func(h pool.Handle[int], _ *int) {
+			stale[h] = true
+			c = copyOf(t, p, &pool.Options[int]{Reuse: reuse, Shards: 1})
+			stale[h] = true
+		})
+		require.NoError(t, err)
+		for h := range stale {
+			require.False(t, c.Contains(h))
+		}
+		requireNoReissue(t, c, stale, 5000, 300)
+		c.Clear()
+		requireReclaimed(t, c)
+		g.Unpin()
+		ref.Release()
+		w.Close()
+	}
+}
+
+func mustReserve[T any](t testing.TB, p *pool.Pool[T]) *pool.Reservation[T] {
+	t.Helper()
+	r, err := p.Reserve()
+	require.NoError(t, err)
+	t.Cleanup(r.Cancel)
+	return r
+}
+
+// Near exhaustion a copy issues no handle that the original issued, however long it
+// goes on, and ends exhausted.
+func TestCopyIssuesNewHandlesOnly(t *testing.T) {
+	for _, reuse := range reuses {
+		for _, capacity := range []int{1, 2, 7, 40} {
+			for _, origin := range []uint32{lastGeneration, lastGeneration - 2, lastGeneration - 8, lastGeneration - 40} {
+				for steps := range 12 {
+					opts := &pool.Options[int]{Capacity: capacity, Origin: origin, Reuse: reuse, Shards: 1 + steps%3}
+					if reuse == pool.FIFO {
+						opts.MinFree = 1 + steps%5
+					}
+					p := tiny(t, opts)
+					issued := map[pool.Handle[int]]bool{}
+					var live []pool.Handle[int]
+					for i := range steps * capacity {
+						h, err := p.Insert(i)
+						if err == nil {
+							issued[h] = true
+							live = append(live, h)
+						}
+						if len(live) > 0 && (err != nil || i%3 == 0) {
+							require.True(t, p.Remove(live[0]))
+							live = live[1:]
+						}
+					}
+					opts.Shards = 1 + (steps+1)%4
+					c := copyOf(t, p, opts)
+					requireCopy(t, p, c)
+					require.Equal(t, len(live), c.RemoveBatch(live))
+					seen := map[pool.Handle[int]]bool{}
+					for {
+						h, err := c.Insert(1)
+						if err != nil {
+							require.ErrorIs(t, err, pool.ErrExhausted)
+							break
+						}
+						require.Falsef(t, issued[h] || seen[h], "%v was issued before", h)
+						seen[h] = true
+						require.True(t, c.Remove(h))
+					}
+					st := requireReclaimed(t, c)
+					require.Zero(t, st.Live)
+				}
+			}
+		}
+	}
+}
+
+// A copy takes exactly Capacity values, as a new pool does, whatever the original
+// was and however full.
+func TestCapacityOfCopyIsExact(t *testing.T) {
+	for _, o := range capacityConfigs() {
+		for _, filled := range []int{0, 1, o.Capacity / 2, o.Capacity} {
+			for _, from := range []pool.Options[int]{o, {Capacity: o.Capacity, Shards: 7, Reuse: o.Reuse, MinFree: o.MinFree}, {Shards: 2}} {
+				p := tiny(t, &from)
+				live := fill(t, p, filled, number)
+				for range 3 {
+					p.RemoveBatch(live)
+					live = fill(t, p, filled, number)
+				}
+				c, err := pool.ReadTiny(bytes.NewReader(snapshotOf(t, p)), &o, 1)
+				if from.Capacity == 0 && errors.Is(err, pool.ErrFull) {
+					continue // its values have indexes that Capacity does not allow
+				}
+				require.NoError(t, err, "%+v from %+v with %d", o, from, filled)
+				requireCopy(t, p, c)
+				name := fmt.Sprintf("%+v from %+v with %d", o, from, filled)
+				hs := live
+				for range 4 {
+					for len(hs) < o.Capacity {
+						h, err := c.Insert(1)
+						require.NoError(t, err, "%s: after %d", name, len(hs))
+						hs = append(hs, h)
+					}
+					requireRefusal(t, c, pool.ErrFull, name)
+					require.Equal(t, o.Capacity, c.RemoveBatch(hs))
+					hs = nil
+				}
+				requireReclaimed(t, c)
+			}
+		}
+	}
+}
+
+// A copy of a preallocated pool is one too.
+func TestPreallocatedCopy(t *testing.T) {
+	for _, reuse := range reuses {
+		opts := &pool.Options[plain]{Capacity: 100, Preallocate: true, Reuse: reuse, Shards: 2}
+		p := pool.Must(&pool.Options[[2]uint64]{Capacity: 100, Preallocate: true, Reuse: reuse, Shards: 2})
+		fill(t, p, 60, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+		c, err := pool.ReadFrom(bytes.NewReader(snapshotOf(t, p)), &pool.Options[[2]uint64]{Capacity: 100, Preallocate: true, Reuse: reuse, Shards: 2})
+		require.NoError(t, err)
+		requireCopy(t, p, c)
+		before := c.Stats()
+		require.GreaterOrEqual(t, before.Allocated, opts.Capacity)
+		fill(t, c, 40, func(int) [2]uint64 { return [2]uint64{} })
+		require.Equal(t, before.Bytes, c.Stats().Bytes)
+	}
+}
+
+// What Capacity and Origin cannot give is said.
+func TestCopyThatDoesNotFit(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, Origin: 5})
+	hs := fill(t, p, 20, number)
+	snapshot := snapshotOf(t, p)
+	_, err := pool.ReadFrom(bytes.NewReader(snapshot), &pool.Options[int]{Capacity: 19})
+	require.ErrorIs(t, err, pool.ErrFull)
+	assert.ErrorContains(t, err, "Options.Capacity is 19: the value 19@5 lies beyond its 19 slots")
+	_, err = pool.ReadFrom(bytes.NewReader(snapshot), &pool.Options[int]{Capacity: 19, Reuse: pool.FIFO})
+	require.ErrorIs(t, err, pool.ErrFull)
+	assert.ErrorContains(t, err, "there are 20 values")
+	_, err = pool.ReadFrom(bytes.NewReader(snapshot), &pool.Options[int]{Origin: 7})
+	assert.EqualError(t, err, "pool: Options.Origin is 7; the snapshot's pool began at 5")
+	_, err = pool.ReadFrom(bytes.NewReader(snapshot), &pool.Options[int]{Origin: 4}) // 4|1
+	require.NoError(t, err)
+	_, err = pool.ReadFrom(bytes.NewReader(snapshot), &pool.Options[int]{Capacity: -1})
+	assert.ErrorContains(t, err, "Options.Capacity")
+
+	// What is vacant beyond the last value needs no slot.
+	require.Equal(t, 10, p.RemoveBatch(hs[10:]))
+	c, err := pool.ReadFrom(bytes.NewReader(snapshotOf(t, p)), &pool.Options[int]{Capacity: 10})
+	require.NoError(t, err)
+	requireCopy(t, p, c)
+	requireRefusal(t, c, pool.ErrFull, "ten values")
+	for _, h := range hs[10:] {
+		require.False(t, c.Contains(h))
+	}
+}
+
+// ReadFrom takes its snapshot from the stream and nothing beyond.
+func TestSnapshotsFollowEachOther(t *testing.T) {
+	var b bytes.Buffer
+	var ps []*pool.Pool[int]
+	for n := range 4 {
+		p := tiny[int](t, nil)
+		fill(t, p, 10*n, number)
+		_, err := p.WriteTo(&b)
+		require.NoError(t, err)
+		ps = append(ps, p)
+	}
+	b.WriteString("and more")
+	for _, p := range ps {
+		c, err := pool.ReadFrom[int](&b, nil)
+		require.NoError(t, err)
+		requireCopy(t, p, c)
+	}
+	rest, _ := io.ReadAll(&b)
+	require.Equal(t, "and more", string(rest))
+}

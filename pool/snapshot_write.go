@@ -1,0 +1,209 @@
+package pool
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"coatcheck/shard"
+)
+
+// WriteTo writes a snapshot of the pool to w, from which [ReadFrom] makes a copy:
+// the same handles with the same values. It returns how many bytes it wrote. The
+// pool may be used meanwhile.
+//
+// When nobody changes the pool, the snapshot is exact. Otherwise it is weakly
+// consistent, as loops are: what lives from beginning to end is in it, what comes
+// or goes meanwhile is in it or not, and a value that others write to needs their
+// synchronization. But a handle that is part of a value never comes to name
+// another one: in the copy it names what it named, or nothing for ever.
+//
+// Values are encoded by T's MarshalBinary if it has one; if not and T is made of
+// numbers and bools alone (those that encoding/binary knows; int, uint and uintptr
+// are none of them), as these, without gaps, in little-endian order; else by
+// encoding/gob, with all that this means for pointers, nil and empty slices and
+// interfaces. A T that would lose something in silence is refused with ErrType,
+// which names the field: an unexported one, a channel or a function, in a type
+// without a MarshalBinary or GobEncode of its own. So is a type that has only one
+// half of such a pair. An error, or a panic, of such a method comes up.
+//
+// Values are encoded some 16 KiB at a time, under a pin; the pool is not pinned
+// while w is written to. There is no copy of the pool in memory.
+func (p *Pool[T]) WriteTo(w io.Writer) (int64, error) {
+	p.pages()
+	c, encoding, err := codecOf[T]()
+	if err != nil {
+		return 0, err
+	}
+	sw := snapshotWriter[T]{
+		pool: p, codec: c, w: w,
+		generations: make([]uint32, slotsOfRecord[T]()),
+	}
+	err = sw.snapshot(encoding)
+	return sw.written, err
+}
+
+// snapshotWriter is one call of WriteTo.
+type snapshotWriter[T any] struct {
+	pool  *Pool[T]
+	codec codec[T]
+
+	w       io.Writer
+	written int64
+	sum     uint32 // of what was written, checksums aside
+
+	generations []uint32 // of a block
+	record      []byte   // the record that is being made
+	values      []byte   // its values
+	live        uint64   // values written
+
+	looks []look // what the first look found
+}
+
+// look is what is kept of a run of slots: how many, and the sum of their
+// generations.
+type look struct {
+	slots uint32
+	sum   uint64
+}
+
+func lookAt(generations []uint32) look {
+	l := look{slots: uint32(len(generations))}
+	for _, g := range generations {
+		l.sum += uint64(g)
+	}
+	return l
+}
+
+func (sw *snapshotWriter[T]) snapshot(encoding encodingOf) error {
+	if err := sw.header(encoding); err != nil {
+		return err
+	}
+	table := &sw.pool.space.Table
+	handed := table.Handed()
+	for first := uint64(0); first < handed; {
+		n, err := sw.block(uint32(first), handed-first)
+		if err == nil {
+			err = sw.flush()
+		}
+		if err != nil {
+			return err
+		}
+		first += uint64(n)
+	}
+	// No value is looked at any more, so that no handle can come to be known
+	// whose slot is looked at for the last time already.
+	last := table.Handed()
+	first := uint64(0)
+	for _, was := range sw.looks {
+		if sw.again(uint32(first), int(was.slots)) != was {
+			if err := sw.changed(uint32(first), int(was.slots)); err != nil {
+				return err
+			}
+		}
+		first += uint64(was.slots)
+	}
+	for first < last {
+		now := sw.again(uint32(first), int(min(last-first, math.MaxInt32)))
+		if err := sw.changed(uint32(first), int(now.slots)); err != nil {
+			return err
+		}
+		first += uint64(now.slots)
+	}
+	sw.begin(endRecord, uint32(last), 0)
+	sw.record = binary.LittleEndian.AppendUint64(sw.record, sw.live)
+	return sw.flush()
+}
+
+// header writes the header.
+func (sw *snapshotWriter[T]) header(encoding encodingOf) error {
+	h := headerOf[T](encoding)
+	h.first = sw.pool.space.First
+	if c := sw.pool.capacity; c > 0 {
+		h.spare = uint32(sw.pool.space.Table.Max() - c)
+	}
+	sw.record = append(sw.record[:0], magic...)
+	sw.record = binary.LittleEndian.AppendUint32(sw.record, version)
+	sw.record = append(sw.record, 0, 0, 0, 0) // the length
+	sw.record = h.appendTo(sw.record)
+	return sw.flush()
+}
+
+// begin begins a record.
+func (sw *snapshotWriter[T]) begin(kind byte, first uint32, slots int) {
+	sw.record = append(sw.record[:0], kind, 0, 0, 0)
+	sw.record = binary.LittleEndian.AppendUint32(sw.record, first)
+	sw.record = binary.LittleEndian.AppendUint32(sw.record, uint32(slots))
+	sw.record = append(sw.record, 0, 0, 0, 0) // the length
+}
+
+// flush completes the record and writes it.
+func (sw *snapshotWriter[T]) flush() error {
+	payload := len(sw.record) - recordHead
+	binary.LittleEndian.PutUint32(sw.record[recordHead-4:], uint32(payload))
+	sw.sum = crc32.Update(sw.sum, castagnoli, sw.record)
+	sw.record = binary.LittleEndian.AppendUint32(sw.record, sw.sum)
+	n, err := sw.w.Write(sw.record)
+	sw.written += int64(n)
+	if err == nil && n < len(sw.record) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return fmt.Errorf("pool: WriteTo: %w", err)
+	}
+	return nil
+}
+
+// block makes the record of up to most slots from index first on, and returns how
+// many it took: fewer if their values are large.
+//
+// The pin comes before the words are read and goes after the values have been, so
+// that each is the value of the incarnation that its word named (L3), also when it
+// was removed between.
+func (sw *snapshotWriter[T]) block(first uint32, most uint64) (n int, err error) {
+	g := sw.pool.Pin()
+	defer g.Unpin() // also when the codec panics
+	slots := sw.see(g.pages(), first, int(min(most, math.MaxInt32)))
+	sw.values = sw.values[:0]
+	for n < len(slots) && len(sw.values) < flushBytes {
+		if sw.generations[n]%2 == 1 {
+			sw.values, err = sw.codec.append(sw.values, &slots[n].Value)
+			if err != nil {
+				h := Handle[T](shard.Pack(sw.generations[n], first+uint32(n)))
+				return n, fmt.Errorf("pool: WriteTo: value %v: %w", h, err)
+			}
+			sw.live++
+		}
+		n++
+	}
+	sw.looks = append(sw.looks, lookAt(sw.generations[:n]))
+	sw.begin(valuesRecord, first, n)
+	sw.record = appendRuns(sw.record, sw.generations[:n], sw.pool.space.First)
+	sw.record = append(sw.record, sw.values...)
+	return n, nil
+}
+
+// see reads the generations of up to most slots of a block, and returns the slots.
+func (sw *snapshotWriter[T]) see(t *shard.Pages, first uint32, most int) []shard.Slot[T] {
+	most = min(most, cap(sw.generations))
+	slots := sw.pool.space.Generations(t, first, sw.generations[:most])
+	sw.generations = sw.generations[:len(slots)]
+	return slots
+}
+
+// again looks at slots for the second time.
+func (sw *snapshotWriter[T]) again(first uint32, most int) look {
+	sw.see(sw.pool.pages(), first, most)
+	return lookAt(sw.generations)
+}
+
+// changed writes what again saw of a block that is not what it was. A live slot
+// keeps its value in the copy if it had it at the first look, with the same
+// generation; otherwise it is vacant there.
+func (sw *snapshotWriter[T]) changed(first uint32, slots int) error {
+	sw.begin(generationsRecord, first, slots)
+	sw.record = appendRuns(sw.record, sw.generations, sw.pool.space.First)
+	return sw.flush()
+}
