@@ -80,8 +80,9 @@ func (seen gobCheck) check(t reflect.Type, path string) error {
 }
 
 func (seen gobCheck) checkFields(t reflect.Type, path string) error {
+	prefix := ""
 	if path != "" {
-		path += "."
+		prefix = path + "."
 	}
 	fields := 0
 	for i := range t.NumField() {
@@ -90,9 +91,9 @@ func (seen gobCheck) checkFields(t reflect.Type, path string) error {
 		case f.Name == "_":
 			continue // nobody can miss it
 		case !f.IsExported():
-			return fmt.Errorf("field %s%s is unexported, and %v has no MarshalBinary", path, f.Name, t)
+			return fmt.Errorf("field %s%s is unexported, and %v has no MarshalBinary", prefix, f.Name, t)
 		}
-		if err := seen.check(f.Type, path+f.Name); err != nil {
+		if err := seen.check(f.Type, prefix+f.Name); err != nil {
 			return err
 		}
 		fields++

@@ -310,7 +310,7 @@ func (mc *machine[T]) all(what string, loop func(yield func(pool.Handle[T], *T) 
 // step runs one operation.
 func (mc *machine[T]) step() {
 	p := mc.p
-	switch mc.choose(34) {
+	switch mc.choose(35) {
 	case 0, 1, 2, 3:
 		id := mc.newID()
 		h, err := p.Insert(mc.kind.make(id))
@@ -469,6 +469,8 @@ func (mc *machine[T]) step() {
 		}
 	case 33:
 		mc.loopAndChange()
+	case 34:
+		mc.snapshot()
 	}
 }
 
@@ -712,7 +714,7 @@ func TestOperationsMatchModel(t *testing.T) {
 		"Insert", "InsertFunc", "InsertFunc, panic", "Commit", "Cancel", "Remove", "Ptr.Remove", "Take", "Get", "View",
 		"InsertBatch", "RemoveBatch", "Pin", "Guard.Get", "Guard.GetBatch", "Guard.All", "Guard.Pages", "Worker.Insert",
 		"Worker.InsertFunc", "Worker.Get", "Worker.Remove", "Worker.Take", "Close", "All", "Each", "DeleteFunc", "Drain",
-		"Synchronize", "Remove in All", "Insert in All", "stale", "refused",
+		"Synchronize", "Remove in All", "Insert in All", "stale", "refused", "Snapshot",
 		pool.ErrFull.Error(), pool.ErrStalled.Error(), pool.ErrExhausted.Error(),
 	} {
 		require.GreaterOrEqualf(t, done[what], 10, "%q was hardly tried", what)

@@ -1,0 +1,361 @@
+package pool_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"runtime"
+	"testing"
+	"testing/iotest"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/shard"
+)
+
+// cut takes a snapshot apart into its header and records, without checksums.
+func cut(snapshot []byte) (records [][]byte) {
+	for len(snapshot) > 0 {
+		end := 16 + int(binary.LittleEndian.Uint32(snapshot[12:]))
+		records = append(records, bytes.Clone(snapshot[:end]))
+		snapshot = snapshot[end+4:]
+	}
+	return records
+}
+
+// joined makes records a stream again, with right lengths and checksums: what
+// somebody would send who means harm.
+func joined(records [][]byte) (snapshot []byte) {
+	sum := uint32(0)
+	for _, r := range records {
+		if len(r) >= 16 {
+			binary.LittleEndian.PutUint32(r[12:], uint32(len(r)-16))
+		}
+		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), r)
+		snapshot = binary.LittleEndian.AppendUint32(append(snapshot, r...), sum)
+	}
+	return snapshot
+}
+
+// reseal changes a snapshot's records and makes it whole again.
+func reseal(snapshot []byte, change func(records [][]byte)) []byte {
+	records := cut(snapshot)
+	change(records)
+	return joined(records)
+}
+
+// record makes a record.
+func record(kind byte, first, slots uint32, payload ...byte) []byte {
+	r := []byte{kind, 0, 0, 0}
+	r = binary.LittleEndian.AppendUint32(r, first)
+	r = binary.LittleEndian.AppendUint32(r, slots)
+	return append(append(r, 0, 0, 0, 0), payload...)
+}
+
+const (
+	valuesKind = 1 + iota
+	generationsKind
+	endKind
+)
+
+// end is the record that ends a snapshot.
+func end(slots uint32, values uint64) []byte {
+	return record(endKind, slots, 0, binary.LittleEndian.AppendUint64(nil, values)...)
+}
+
+// runs encodes generations of slots: how many, and which, counted from one before
+// the first.
+func runs(ns ...uint64) (b []byte) {
+	for _, n := range ns {
+		b = binary.AppendUvarint(b, n)
+	}
+	return b
+}
+
+// refusal reads in, which must be refused as a snapshot is, by one of its errors.
+func refusal[T any](t testing.TB, in []byte) error {
+	t.Helper()
+	p, err := pool.ReadFrom[T](bytes.NewReader(in), nil)
+	require.Error(t, err)
+	require.Nil(t, p)
+	require.Regexp(t, "^pool: ", err.Error())
+	known := errors.Is(err, pool.ErrCorrupt) || errors.Is(err, pool.ErrVersion) || errors.Is(err, pool.ErrType)
+	require.Truef(t, known, "%v", err)
+	return err
+}
+
+// samples are small snapshots in each encoding, with live, vacant and stale slots.
+func samples(t testing.TB) map[string]func(in []byte) (error, []byte) {
+	all := map[string]func([]byte) (error, []byte){}
+	sample(t, all, "fixed", fixedOf)
+	sample(t, all, "marshaler", marshallingOf)
+	sample(t, all, "gob", func(i int) gobbing { return gobbing{Name: fmt.Sprint(i), Tags: []string{"a"}} })
+	return all
+}
+
+// sample adds a reader of T: it is handed a snapshot, or nil to return one.
+func sample[T any](t testing.TB, all map[string]func([]byte) (error, []byte), name string, value func(int) T) {
+	p := tiny(t, &pool.Options[T]{Shards: 1, Origin: 7})
+	hs := fill(t, p, 4, value)
+	p.RemoveBatch(hs[1:3])
+	snapshot := snapshotOf(t, p)
+	all[name] = func(in []byte) (error, []byte) {
+		if in == nil {
+			return nil, snapshot
+		}
+		return refusal[T](t, in), nil
+	}
+}
+
+// Whatever is missing at the end is missed, and said to be.
+func TestTruncatedSnapshots(t *testing.T) {
+	for name, read := range samples(t) {
+		_, whole := read(nil)
+		for n := range whole {
+			err, _ := read(whole[:n:n])
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s: %d of %d bytes", name, n, len(whole))
+			require.ErrorIs(t, err, pool.ErrCorrupt)
+			require.ErrorContains(t, err, "at byte ")
+		}
+	}
+}
+
+// No bit may change.
+func TestFlippedBits(t *testing.T) {
+	for name, read := range samples(t) {
+		_, whole := read(nil)
+		for i := range whole {
+			for bit := range 8 {
+				in := bytes.Clone(whole)
+				in[i] ^= 1 << bit
+				err, _ := read(in)
+				if i < 8 {
+					require.ErrorIs(t, err, pool.ErrCorrupt, "%s: the magic", name)
+				} else if i < 12 {
+					require.ErrorIs(t, err, pool.ErrVersion, "%s: the version", name)
+				}
+			}
+		}
+	}
+}
+
+// Records in another order, twice, or from another snapshot do not pass, although
+// each is whole.
+func TestMovedRecords(t *testing.T) {
+	p := tiny(t, &pool.Options[uint64]{Origin: 1, Shards: 1})
+	fill(t, p, 5, func(i int) uint64 { return uint64(i) })
+	a := snapshotOf(t, p)
+	for _, v := range p.All() {
+		*v++
+	}
+	b := snapshotOf(t, p)
+	whole := func(snapshot []byte) (records [][]byte) { // with checksums
+		for _, r := range cut(snapshot) {
+			records = append(records, snapshot[:len(r)+4:len(r)+4])
+			snapshot = snapshot[len(r)+4:]
+		}
+		return records
+	}
+	ra, rb := whole(a), whole(b)
+	require.Len(t, ra, 2+3, "header, three pages, end")
+	refused := func(records ...[]byte) {
+		t.Helper()
+		refusal[uint64](t, bytes.Join(records, nil))
+	}
+	refused(ra[0], ra[1], ra[1], ra[2], ra[3], ra[4])
+	refused(ra[0], ra[2], ra[1], ra[3], ra[4])
+	refused(ra[0], ra[1], ra[3], ra[4])
+	refused(ra[0], ra[1], ra[2], ra[4])
+	refused(ra[0], ra[0], ra[1], ra[2], ra[3], ra[4])
+	refused(ra[0], ra[1], ra[2], rb[3], ra[4])
+	refused(ra[0], rb[1], rb[2], rb[3], ra[4])
+	refused(ra[1], ra[2], ra[3], ra[4])
+	_, err := pool.ReadFrom[uint64](bytes.NewReader(bytes.Join(rb, nil)), nil)
+	require.NoError(t, err)
+}
+
+// Input whose checksums are right is looked at all the same.
+func TestForgedSnapshots(t *testing.T) {
+	p := tiny(t, &pool.Options[uint64]{Origin: 7, Shards: 1})
+	head := cut(snapshotOf(t, p))[0]
+	value := []byte{1, 2, 3, 4, 5, 6, 7, 8}
+	live := append(runs(1, 1), value...)
+	forge := func(records ...[]byte) []byte {
+		return joined(append([][]byte{bytes.Clone(head)}, records...))
+	}
+	for _, c := range []struct {
+		text    string
+		records [][]byte
+	}{
+		{"no record is of kind 0x4", [][]byte{record(4, 0, 0)}},
+		{"no record is of kind 0x101", [][]byte{{1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}}},
+		{"the end tells of 1 values, but there were 0", [][]byte{end(0, 1)}},
+		{"the end tells of 0 values, but there were 1", [][]byte{record(valuesKind, 0, 1, live...), end(1, 0)}},
+		{"kind 3 begins at slot 2 instead of 1", [][]byte{record(valuesKind, 0, 1, live...), end(2, 1)}},
+		{"an end of 7 bytes", [][]byte{record(endKind, 0, 0, 1, 2, 3, 4, 5, 6, 7)}},
+		{"an end with 1 slots", [][]byte{record(endKind, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0)}},
+		{"a record of 0 slots", [][]byte{record(valuesKind, 0, 0)}},
+		{"a record of 4294967295 slots; the limit is 2048", [][]byte{record(valuesKind, 0, 1<<32-1, runs(1<<32-1, 0)...)}},
+		{"a record of 2049 slots", [][]byte{record(valuesKind, 0, 2049, runs(2049, 0)...)}},
+		{"kind 1 begins at slot 1 instead of 0", [][]byte{record(valuesKind, 1, 1, live...)}},
+		{"kind 2 begins at slot 1 instead of 0", [][]byte{record(generationsKind, 1, 1, runs(1, 0)...)}},
+		{"kind 1 begins at slot 4294967295 instead of 1", [][]byte{record(valuesKind, 0, 1, live...), record(valuesKind, 1<<32-1, 1, live...)}},
+		{"make no sense", [][]byte{record(valuesKind, 0, 2, runs(1, 0)...)}},
+		{"make no sense", [][]byte{record(valuesKind, 0, 2, runs(3, 0)...)}},
+		{"make no sense", [][]byte{record(valuesKind, 0, 2, runs(0, 0)...)}},
+		{"make no sense", [][]byte{record(valuesKind, 0, 2, runs(1<<60, 0)...)}},
+		{"make no sense", [][]byte{record(valuesKind, 0, 1, runs(1, 1<<60)...)}},
+		{"make no sense", [][]byte{record(valuesKind, 0, 1, runs(1, 1<<32-7)...)}}, // beyond Spent
+		{"value 0@7: the block ends before its values do", [][]byte{record(valuesKind, 0, 1, live[:9]...)}},
+		{"1 bytes after the last value", [][]byte{record(valuesKind, 0, 1, append(live, 0)...)}},
+		{"1 bytes after the last generation", [][]byte{record(generationsKind, 0, 1, append(runs(1, 0), 0)...)}},
+		{"values of slot 1 after generations", [][]byte{record(generationsKind, 0, 1, runs(1, 0)...), record(valuesKind, 1, 1, live...)}},
+		{"slot 0 goes back from generation 7 to 6", [][]byte{record(valuesKind, 0, 1, live...), record(generationsKind, 0, 1, runs(1, 0)...)}},
+		{"kind 2 begins at slot 0 instead of 1", [][]byte{record(generationsKind, 0, 1, runs(1, 0)...), record(generationsKind, 0, 1, runs(1, 2)...)}},
+		{"generations of slots 0 to 1, where 1 were seen", [][]byte{record(valuesKind, 0, 1, live...), record(generationsKind, 0, 2, runs(2, 2)...)}},
+	} {
+		err := refusal[uint64](t, forge(c.records...))
+		require.ErrorIs(t, err, pool.ErrCorrupt, "%v", c.text)
+		assert.ErrorContains(t, err, c.text)
+	}
+	for _, change := range []func(h []byte){
+		func(h []byte) { h[17] = 6 },                        // the first generation is even
+		func(h []byte) { copy(h[17:], "\xff\xff\xff\xff") }, // and beyond the last
+		func(h []byte) { h[25] = 0xFF },                     // the name's length
+	} {
+		bad := bytes.Clone(head)
+		change(bad)
+		require.ErrorContains(t, refusal[uint64](t, joined([][]byte{bad, end(0, 0)})), "the header makes no sense")
+	}
+	c, err := pool.ReadFrom[uint64](bytes.NewReader(forge(record(valuesKind, 0, 1, live...), record(generationsKind, 0, 1, runs(1, 3)...), end(1, 1))), nil)
+	require.NoError(t, err)
+	require.Zero(t, c.Len(), "a value whose slot moved on")
+	require.Equal(t, "0@13", mustInsert(t, c, 1).String(), "9 lived in the original, and 11 is burned")
+}
+
+// Lengths are not believed: nothing is allocated for what does not come.
+func TestHostileLengths(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	head := cut(snapshotOf(t, tiny(t, &pool.Options[[4096]byte]{Origin: 1})))[0]
+	lying := func(kind byte, slots, length uint32) []byte {
+		in := append(joined([][]byte{bytes.Clone(head)}), record(kind, 0, slots)...)
+		binary.LittleEndian.PutUint32(in[len(in)-4:], length)
+		return in
+	}
+	for name, in := range map[string][]byte{
+		"a payload of 1 GiB": lying(valuesKind, 1, 1<<30),
+		"a payload of 4 GiB": lying(valuesKind, 1, 1<<32-1),
+		"an end of 1 GiB":    lying(endKind, 0, 1<<30),
+		"a header of 4 GiB":  append(bytes.Clone(head[:12]), 0xff, 0xff, 0xff, 0xff),
+	} {
+		require.LessOrEqual(t, allocated(func() { refusal[[4096]byte](t, in) }), uint64(1<<20), name)
+	}
+	// A value that says that it has 2^60 bytes.
+	head = cut(snapshotOf(t, tiny(t, &pool.Options[marshalling]{Origin: 1})))[0]
+	in := joined([][]byte{head, record(valuesKind, 0, 1, append(runs(1, 1), runs(1<<60)...)...)})
+	require.LessOrEqual(t, allocated(func() { refusal[marshalling](t, in) }), uint64(1<<20))
+}
+
+// Vacant slots are cheap to claim and dear to have: memory keeps to its bound of 32
+// KiB, or a slot, for 20 bytes.
+func TestHostileVacancies(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	testVacancies[byte](t, 2*16384/16)
+	testVacancies[[4096]byte](t, 7)
+	testVacancies[[100_000]byte](t, 1)
+}
+
+func testVacancies[T any](t *testing.T, most uint32) {
+	const records = 200
+	all := cut(snapshotOf(t, pool.Must(&pool.Options[T]{Origin: 1})))[:1]
+	for i := range uint32(records) {
+		all = append(all, record(valuesKind, i*most, most, runs(uint64(most), 0)...))
+	}
+	in := joined(append(all, end(records*most, 0)))
+	require.Greater(t, len(in), 20*records)
+	slot := uint64(unsafe.Sizeof(shard.Slot[T]{}))
+	page := slot << shard.PageShift(uintptr(slot), pool.MaxCapacity, false)
+	got := allocated(func() {
+		p, err := pool.ReadFrom[T](bytes.NewReader(in), nil)
+		require.NoError(t, err)
+		st := requireConserved(t, p)
+		require.GreaterOrEqual(t, st.Free, records*int(most))
+	})
+	require.LessOrEqual(t, got, records*max(32<<10, slot)*11/10+page+1<<20, "from %d bytes", len(in))
+}
+
+// allocated is how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// A reader may give what it likes at a time; its own errors come as they are.
+func TestReadersOfSnapshots(t *testing.T) {
+	p := tiny(t, &pool.Options[gobbing]{Shards: 1})
+	fill(t, p, 20, gobbingOf)
+	snapshot := snapshotOf(t, p)
+	for name, r := range map[string]io.Reader{
+		"a byte":   iotest.OneByteReader(bytes.NewReader(snapshot)),
+		"half":     iotest.HalfReader(bytes.NewReader(snapshot)),
+		"EOF with": iotest.DataErrReader(bytes.NewReader(snapshot)),
+	} {
+		c, err := pool.ReadFrom[gobbing](r, nil)
+		require.NoError(t, err, name)
+		requireCopy(t, p, c)
+	}
+	for n := range snapshot {
+		r := io.MultiReader(bytes.NewReader(snapshot[:n]), iotest.ErrReader(errMood))
+		_, err := pool.ReadFrom[gobbing](r, nil)
+		require.ErrorIs(t, err, errMood)
+		require.NotErrorIs(t, err, pool.ErrCorrupt)
+		require.ErrorContains(t, err, fmt.Sprintf("pool: ReadFrom: at byte %d: ", n))
+	}
+}
+
+// A writer that fails half-way gets no further, and is told of with the count.
+func TestWritersThatFail(t *testing.T) {
+	p := tiny(t, &pool.Options[uint64]{Shards: 1})
+	fill(t, p, 100, func(i int) uint64 { return uint64(i) })
+	whole := snapshotOf(t, p)
+	for room := range len(whole) {
+		w := &narrow{room: room}
+		n, err := p.WriteTo(w)
+		require.ErrorIs(t, err, errMood)
+		require.EqualValues(t, room, n)
+		require.Equal(t, string(whole[:room]), w.String())
+	}
+	_, err := p.WriteTo(&narrow{room: 40, quiet: true})
+	require.ErrorIs(t, err, io.ErrShortWrite)
+	requireReclaimed(t, p) // nothing is pinned
+}
+
+// narrow is a writer with room for so many bytes.
+type narrow struct {
+	bytes.Buffer
+	room  int
+	quiet bool // says nothing about what did not fit
+}
+
+func (w *narrow) Write(b []byte) (int, error) {
+	k := min(len(b), w.room)
+	w.room -= k
+	w.Buffer.Write(b[:k])
+	if k < len(b) && !w.quiet {
+		return k, errMood
+	}
+	return k, nil
+}

@@ -1,0 +1,197 @@
+package pool_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+	"golang.org/x/sync/errgroup"
+
+	"coatcheck/pool"
+)
+
+// link is a value that refers to another one, or to none.
+type link struct {
+	ID   uint64
+	Self pool.Handle[link]
+	To   pool.Handle[link]
+	ToID uint64 // what is there, or was
+}
+
+// during is a writer that does something before a snapshot's n-th record is
+// written: nothing is pinned then.
+type during struct {
+	bytes.Buffer
+	n  int
+	do func()
+}
+
+func (w *during) Write(b []byte) (int, error) {
+	if w.n--; w.n == 0 {
+		w.do()
+	}
+	return w.Buffer.Write(b)
+}
+
+// A handle that comes to be known during the snapshot, of a slot that was written
+// already, must not wait in the copy for that slot to come to its generation. One
+// look at each slot would let it: this is what the second is for.
+func TestNoHandleInACopyComesToName(t *testing.T) {
+	for _, reuse := range reuses {
+		for lives := range 5 {
+			for _, vacant := range []bool{true, false} {
+				for at := range 12 {
+					p := tiny(t, &pool.Options[link]{Reuse: reuse, MinFree: min(1, int(reuse)), Shards: 1})
+					hs := fill(t, p, 20, func(i int) link { return link{ID: uint64(i + 1)} })
+					if vacant {
+						p.RemoveBatch(hs[:4])
+						require.NoError(t, p.Synchronize(context.Background()))
+					}
+					w := &during{n: at}
+					w.do = func() {
+						h, id := hs[0], uint64(1)
+						for range lives {
+							p.Remove(h)
+							require.NoError(t, p.Synchronize(context.Background()))
+							h, id = mustInsert(t, p, link{ID: 99}), 99
+						}
+						p.View(hs[19], func(v *link) { v.To, v.ToID = h, id })
+					}
+					_, err := p.WriteTo(w)
+					require.NoError(t, err)
+					c, err := pool.ReadTiny(w, &pool.Options[link]{Shards: 1}, 1)
+					require.NoError(t, err)
+					last, ok := c.Get(hs[19])
+					require.True(t, ok)
+					requireNothingElse(t, c, last)
+				}
+			}
+		}
+	}
+}
+
+// requireNothingElse requires that what v refers to is what it did refer to, or
+// nothing for ever.
+func requireNothingElse(t *testing.T, c *pool.Pool[link], v link) {
+	t.Helper()
+	if to, ok := c.Get(v.To); ok {
+		require.Equal(t, v.ToID, to.ID, "%v", v.To)
+		require.True(t, c.Remove(v.To))
+	}
+	for range 5 {
+		hs := fill(t, c, 40, func(int) link { return link{ID: 1 << 40} })
+		require.False(t, c.Contains(v.To), "%v came to life", v.To)
+		require.Equal(t, len(hs), c.RemoveBatch(hs))
+	}
+}
+
+// A snapshot while others insert and remove: what lives throughout is in it, each
+// value is whole, and each reference is right or dead.
+func TestSnapshotWhileOthersChange(t *testing.T) {
+	for _, reuse := range reuses {
+		t.Run(reuse.String(), func(t *testing.T) {
+			p := tiny(t, &pool.Options[link]{Reuse: reuse, Shards: 3})
+			stay := fill(t, p, 300, func(i int) link { return link{ID: uint64(i + 1)} })
+			var ids atomic.Uint64
+			ids.Store(1000)
+			var stop atomic.Bool
+			var known [64]atomic.Uint64 // handles that may live
+			var removed atomic.Int64
+			var g errgroup.Group
+			for k := range 8 {
+				g.Go(func() error {
+					rnd := rand.New(rand.NewPCG(uint64(k), 1))
+					var mine []pool.Handle[link]
+					for n := 0; !stop.Load(); n++ {
+						to := pool.Handle[link](known[rnd.IntN(len(known))].Load())
+						v, ok := p.Get(to)
+						if !ok {
+							to = 0
+						}
+						h, err := p.InsertFunc(func(h pool.Handle[link], in *link) {
+							*in = link{ids.Inc(), h, to, v.ID}
+						})
+						if err != nil {
+							return err
+						}
+						known[rnd.IntN(len(known))].Store(uint64(h))
+						if mine = append(mine, h); len(mine) > 20 {
+							i := rnd.IntN(len(mine))
+							if !p.Remove(mine[i]) {
+								return fmt.Errorf("lost %v", mine[i])
+							}
+							removed.Inc()
+							mine[i] = mine[len(mine)-1]
+							mine = mine[:len(mine)-1]
+						}
+						if n%16 == 0 {
+							runtime.Gosched()
+						}
+					}
+					return nil
+				})
+			}
+			for range long(30) {
+				var b bytes.Buffer
+				_, err := p.WriteTo(&slow{&b})
+				require.NoError(t, err)
+				c, err := pool.ReadTiny(&b, &pool.Options[link]{Shards: 2}, 1)
+				require.NoError(t, err)
+				requireRight(t, c, stay)
+			}
+			stop.Store(true)
+			require.NoError(t, g.Wait())
+			require.Positive(t, removed.Load())
+			c := copyOf(t, p, nil) // nobody changes anything
+			requireCopy(t, p, c)
+		})
+	}
+}
+
+// slow is a writer that lets others run.
+type slow struct{ w io.Writer }
+
+func (s *slow) Write(b []byte) (int, error) {
+	runtime.Gosched()
+	return s.w.Write(b)
+}
+
+// requireRight requires that c has stay, and that nothing in it refers to another
+// value than it did, now and later.
+func requireRight(t *testing.T, c *pool.Pool[link], stay []pool.Handle[link]) {
+	t.Helper()
+	for i, h := range stay {
+		v, ok := c.Get(h)
+		require.True(t, ok, "%v lives throughout", h)
+		require.EqualValues(t, i+1, v.ID)
+	}
+	values := contents(c)
+	refs := map[pool.Handle[link]]uint64{}
+	for h, v := range values {
+		if v.ID > 1000 {
+			require.Equal(t, h, v.Self, "a value in another's slot")
+			refs[v.To] = v.ToID
+		}
+	}
+	delete(refs, 0)
+	for to, id := range refs {
+		if v, ok := values[to]; ok {
+			require.Equal(t, id, v.ID, "%v names another value", to)
+			delete(refs, to)
+		}
+	}
+	for range 4 {
+		hs := fill(t, c, 400, func(int) link { return link{} })
+		for to := range refs {
+			require.False(t, c.Contains(to), "%v came to life", to)
+		}
+		require.Equal(t, len(hs), c.RemoveBatch(hs))
+	}
+	requireConserved(t, c)
+}
