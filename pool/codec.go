@@ -42,11 +42,22 @@ func (e encodingOf) String() string {
 	return fmt.Sprintf("in way %d", uint8(e))
 }
 
-// maxValue is the greatest length of an encoded value. gob has the same limit on
-// 32 bits.
-const maxValue = 1<<30 - 1
+const (
+	// maxValue is the greatest length of an encoded value.
+	maxValue = 1<<30 - 1
 
-var errTooLong = fmt.Errorf("its encoding is longer than %d bytes", maxValue)
+	// maxGob is the same for gob, which follows whatever input tells it into
+	// depths that end the program: a level for each byte, in types of the
+	// input's own making, some 500 bytes of stack each, of 250 MB on a 32-bit
+	// platform.
+	maxGob = 512 << 10
+)
+
+var (
+	errTooLong = fmt.Errorf("its encoding is longer than %d bytes", maxValue)
+	errGobLong = fmt.Errorf("its encoding by gob is longer than %d bytes; give the type a MarshalBinary", maxGob)
+	errShort   = errors.New("the block ends before its values do")
+)
 
 // codecOf chooses the encoding of T, or answers with ErrType why there is none.
 func codecOf[T any]() (codec[T], encodingOf, error) {
@@ -69,8 +80,6 @@ func codecOf[T any]() (codec[T], encodingOf, error) {
 	}
 	return newGobCodec[T](), gobbed, nil
 }
-
-var errShort = errors.New("the block ends before its values do")
 
 // marshalCodec is for types that encode themselves. Each encoding has its length
 // before it.
@@ -119,19 +128,23 @@ func newGobCodec[T any]() *gobCodec[T] {
 func (c *gobCodec[T]) append(dst []byte, v *T) ([]byte, error) {
 	c.b = dst
 	err := c.enc.Encode(gobBox[T]{v})
-	if err == nil && len(c.b)-len(dst) > maxValue {
-		err = errTooLong
+	if err == nil && len(c.b)-len(dst) > maxGob {
+		err = errGobLong
 	}
 	return c.b, err
 }
 
 func (c *gobCodec[T]) decode(src []byte, v *T) ([]byte, error) {
-	c.b = src
+	c.b = src[:min(len(src), maxGob)]
+	n := len(c.b)
 	err := c.dec.Decode(&gobBox[T]{v})
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errShort
+		if n == maxGob {
+			err = errGobLong
+		}
 	}
-	return c.b, err
+	return src[n-len(c.b):], err
 }
 
 // gobBuffer is written at its end and read from its beginning. It reads single

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"runtime"
+	"slices"
 	"testing"
 	"testing/iotest"
 	"unsafe"
@@ -262,6 +263,50 @@ func TestHostileLengths(t *testing.T) {
 	head = cut(snapshotOf(t, tiny(t, &pool.Options[marshalling]{Origin: 1})))[0]
 	in := joined([][]byte{head, record(valuesKind, 0, 1, append(runs(1, 1), runs(1<<60)...)...)})
 	require.LessOrEqual(t, allocated(func() { refusal[marshalling](t, in) }), uint64(1<<20))
+}
+
+// nest may be as deep as its input says.
+type nest struct{ Next *nest }
+
+// A value that is nested too deep is refused before gob follows it to the end of
+// the stack, which would be the end of the program.
+func TestDeepValues(t *testing.T) {
+	p := tiny[nest](t, &pool.Options[nest]{Origin: 1})
+	h := mustInsert(t, p, nest{new(nest)})
+	records := cut(snapshotOf(t, p))
+	stream := records[1][16+2:] // behind the generations: gob's messages, the value in the last
+	for n := int(stream[0]); 1+n < len(stream); n = int(stream[0]) {
+		require.Less(t, n, 128)
+		stream = stream[1+n:]
+	}
+	value := []byte{1, 1, 0, 0, 0} // a box with a nest with a nest
+	id, ok := bytes.CutSuffix(stream[1:], value)
+	require.True(t, ok, "% x", stream)
+	deep := func(n int) []byte {
+		body := slices.Concat(id, bytes.Repeat([]byte{1}, n), bytes.Repeat([]byte{0}, n+1))
+		length := []byte{0xFD, byte(len(body) >> 16), byte(len(body) >> 8), byte(len(body))}
+		r := slices.Concat(records[1][:len(records[1])-len(stream)], length, body)
+		return joined([][]byte{bytes.Clone(records[0]), r, bytes.Clone(records[2])})
+	}
+	c, err := pool.ReadFrom[nest](bytes.NewReader(deep(1000)), nil)
+	require.NoError(t, err)
+	depth := 0
+	c.View(h, func(v *nest) {
+		for ; v != nil; v = v.Next {
+			depth++
+		}
+	})
+	require.Equal(t, 1000, depth)
+	err = refusal[nest](t, deep(3_000_000))
+	require.ErrorContains(t, err, "value "+h.String()+": its encoding by gob is longer than 524288 bytes")
+
+	p.View(h, func(v *nest) {
+		for range 300_000 {
+			v.Next = &nest{v.Next}
+		}
+	})
+	_, err = p.WriteTo(io.Discard)
+	require.ErrorContains(t, err, "value "+h.String()+": its encoding by gob is longer than 524288 bytes")
 }
 
 // Vacant slots are cheap to claim and dear to have: memory keeps to its bound of 32

@@ -91,6 +91,44 @@ func requireNothingElse(t *testing.T, c *pool.Pool[link], v link) {
 	}
 }
 
+// meddler is a value whose encoding removes its neighbour and tries for the slot.
+type meddler struct {
+	meddle func()
+	text   string
+}
+
+func (m *meddler) MarshalBinary() ([]byte, error) {
+	if m.meddle != nil {
+		m.meddle()
+	}
+	return []byte(m.text), nil
+}
+
+func (m *meddler) UnmarshalBinary(b []byte) error { m.text = string(b); return nil }
+
+// What was seen live is encoded as that incarnation, also when it is removed
+// before its turn: its slot waits for the snapshot's pin.
+func TestSnapshotPinsWhatItEncodes(t *testing.T) {
+	p := tiny(t, &pool.Options[meddler]{Capacity: 2, Shards: 1})
+	meddled := 0
+	var next pool.Handle[meddler]
+	meddle := func() {
+		meddled++
+		require.True(t, p.Remove(next))
+		_, err := p.Insert(meddler{text: "another"})
+		require.ErrorIs(t, err, pool.ErrStalled, "the slot is reused while it is encoded")
+	}
+	h := mustInsert(t, p, meddler{meddle, "first"})
+	next = mustInsert(t, p, meddler{nil, "second"})
+	c := copyOf(t, p, nil)
+	require.Equal(t, 1, meddled)
+	v, ok := c.Get(h)
+	require.True(t, ok)
+	require.Equal(t, "first", v.text)
+	require.False(t, c.Contains(next), "it was removed before the second look")
+	mustInsert(t, p, meddler{text: "another"})
+}
+
 // A snapshot while others insert and remove: what lives throughout is in it, each
 // value is whole, and each reference is right or dead.
 func TestSnapshotWhileOthersChange(t *testing.T) {
