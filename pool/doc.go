@@ -40,6 +40,10 @@
 // before the value is ready, and a pool with [Options].Reset keeps what values
 // have allocated from one life to the next.
 //
+// [Pool.WriteTo] writes a snapshot while others use the pool, and [ReadFrom] makes a
+// copy of it that knows the same handles: those that were live are live, all others
+// are refused for ever.
+//
 // # What is ordered before what
 //
 // What was written before Insert returns, or init in InsertFunc, or before
@@ -47,7 +51,7 @@
 // Insert, Remove, Take, Get and Contains take effect at one point between call
 // and return. Goroutines that share one *T, one of them writing, must
 // synchronize between themselves, as with any pointer: the pool only makes sure
-// that they all mean the same incarnation. Get, Take and Drain copy the value
+// that they all mean the same incarnation. Get, Take, Drain and WriteTo copy the value
 // plainly.
 //
 // # Reuse

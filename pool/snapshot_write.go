@@ -27,7 +27,9 @@ import (
 // interfaces. A T that would lose something in silence is refused with ErrType,
 // which names the field: an unexported one, a channel or a function, in a type
 // without a MarshalBinary or GobEncode of its own. So is a type that has only one
-// half of such a pair. An error, or a panic, of such a method comes up.
+// half of such a pair. An error, or a panic, of such a method comes up; they run
+// under a pin, and so must not wait for the pool. The encoding of a value is at
+// most 2^30 bytes long, by gob 512 KiB; one that is longer is an error.
 //
 // Values are encoded some 16 KiB at a time, under a pin; the pool is not pinned
 // while w is written to. There is no copy of the pool in memory.
