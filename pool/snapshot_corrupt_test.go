@@ -91,36 +91,34 @@ func refusal[T any](t testing.TB, in []byte) error {
 	return err
 }
 
-// samples are small snapshots in each encoding, with live, vacant and stale slots.
-func samples(t testing.TB) map[string]func(in []byte) (error, []byte) {
-	all := map[string]func([]byte) (error, []byte){}
-	sample(t, all, "fixed", fixedOf)
-	sample(t, all, "marshaler", marshallingOf)
-	sample(t, all, "gob", func(i int) gobbing { return gobbing{Name: fmt.Sprint(i), Tags: []string{"a"}} })
-	return all
+// sample is a small snapshot, and what reading it with a change answers.
+type sample struct {
+	whole []byte
+	read  func(in []byte) error
 }
 
-// sample adds a reader of T: it is handed a snapshot, or nil to return one.
-func sample[T any](t testing.TB, all map[string]func([]byte) (error, []byte), name string, value func(int) T) {
+// samples are snapshots in each encoding, with live, vacant and stale slots.
+func samples(t testing.TB) map[string]sample {
+	return map[string]sample{
+		"fixed":     sampleOf(t, fixedOf),
+		"marshaler": sampleOf(t, marshallingOf),
+		"gob":       sampleOf(t, func(i int) gobbing { return gobbing{Name: fmt.Sprint(i), Tags: []string{"a"}} }),
+	}
+}
+
+func sampleOf[T any](t testing.TB, value func(int) T) sample {
 	p := tiny(t, &pool.Options[T]{Shards: 1, Origin: 7})
 	hs := fill(t, p, 4, value)
 	p.RemoveBatch(hs[1:3])
-	snapshot := snapshotOf(t, p)
-	all[name] = func(in []byte) (error, []byte) {
-		if in == nil {
-			return nil, snapshot
-		}
-		return refusal[T](t, in), nil
-	}
+	return sample{snapshotOf(t, p), func(in []byte) error { return refusal[T](t, in) }}
 }
 
 // Whatever is missing at the end is missed, and said to be.
 func TestTruncatedSnapshots(t *testing.T) {
-	for name, read := range samples(t) {
-		_, whole := read(nil)
-		for n := range whole {
-			err, _ := read(whole[:n:n])
-			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s: %d of %d bytes", name, n, len(whole))
+	for name, s := range samples(t) {
+		for n := range s.whole {
+			err := s.read(s.whole[:n:n])
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s: %d of %d bytes", name, n, len(s.whole))
 			require.ErrorIs(t, err, pool.ErrCorrupt)
 			require.ErrorContains(t, err, "at byte ")
 		}
@@ -129,13 +127,12 @@ func TestTruncatedSnapshots(t *testing.T) {
 
 // No bit may change.
 func TestFlippedBits(t *testing.T) {
-	for name, read := range samples(t) {
-		_, whole := read(nil)
-		for i := range whole {
+	for name, s := range samples(t) {
+		for i := range s.whole {
 			for bit := range 8 {
-				in := bytes.Clone(whole)
+				in := bytes.Clone(s.whole)
 				in[i] ^= 1 << bit
-				err, _ := read(in)
+				err := s.read(in)
 				if i < 8 {
 					require.ErrorIs(t, err, pool.ErrCorrupt, "%s: the magic", name)
 				} else if i < 12 {

@@ -161,7 +161,7 @@ func churned[T any](t testing.TB, p *pool.Pool[T], n int, value func(int) T) map
 func testRoundTrip[T any](t *testing.T, value func(int) T) {
 	for _, from := range reuses {
 		for _, to := range reuses {
-			for _, n := range []int{0, 1, 2, 5, 300, 3000} {
+			for _, n := range []int{0, 1, 2, 5, 300, long(3000)} {
 				t.Run(fmt.Sprintf("%v to %v, %d", from, to, n), func(t *testing.T) {
 					p := tiny(t, &pool.Options[T]{Reuse: from, Shards: 3})
 					stale := churned(t, p, n, value)
