@@ -239,6 +239,25 @@ func testFixed[T any](t *testing.T, test func(*testing.T, func([]byte, int) []by
 	require.Equal(t, v, got)
 }
 
+// Where numbers lie in memory in the other order, each is turned round by itself.
+func TestFixedSizeOnOtherPlatforms(t *testing.T) {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		t.Skip("this is such a platform")
+	}
+	p := tiny[fixed](t, nil)
+	v := fixedOf(0x01020304)
+	h := mustInsert(t, p, v)
+	pool.Foreign(func() {
+		in := snapshotOf(t, p)
+		want, err := binary.Append(nil, binary.BigEndian, v)
+		require.NoError(t, err)
+		require.Contains(t, string(in), string(want))
+		c, err := pool.ReadFrom[fixed](bytes.NewReader(in), nil)
+		require.NoError(t, err)
+		require.Equal(t, v, c.MustGet(h))
+	})
+}
+
 // Whoever has a slot at the time of the snapshot, its handle never comes to life in
 // the copy, although the original may let it live.
 func TestOpenSlotsAreBurned(t *testing.T) {
