@@ -10,7 +10,7 @@ import (
 
 // snapshotScenarios are about WriteTo among those who change the pool: that a copy
 // has what lived throughout, and that no handle which was known when a value was
-// read comes to life in it (L7).
+// read comes to life in it (L8).
 var snapshotScenarios = []scenario{
 	{"WriteTo against slots that come back", func(w *world) {
 		a := w.pool(Options[val]{})
@@ -50,6 +50,24 @@ var snapshotScenarios = []scenario{
 			a.remove(a.insert())
 		})
 	}},
+	{"WriteTo beside a reservation", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(3)
+		a.removeBatch(h[:2]...)
+		a.synchronize(1)
+		w.thread(0, func(a *actor) { a.snapshot(h[2]) })
+		w.thread(0, func(a *actor) { a.commit(a.reserve()) })
+	}},
+	{"WriteTo against Trim", func(w *world) {
+		a := w.emptied(Options[val]{Capacity: 6}, 6)
+		h := a.insert()
+		w.thread(0, func(a *actor) { a.snapshot(h) })
+		w.thread(0, func(a *actor) {
+			a.trim()
+			a.remove(a.insert())
+			a.insert()
+		})
+	}},
 	{"WriteTo against the last lives of slots", func(w *world) {
 		w.exhausting = true
 		a := w.pool(Options[val]{Capacity: 4, Origin: 1<<32 - 5})
@@ -63,15 +81,16 @@ var snapshotScenarios = []scenario{
 	}},
 }
 
-// known are the handles that have been issued in the run that is under way: what a
-// value might refer to at the moment when it is encoded. Runs do not overlap.
-var known func() []*entry
+// known are the handles that have been issued or reserved in the run that is under
+// way: what a value might refer to at the moment when it is encoded. Runs do not
+// overlap.
+var known func() []Handle[val]
 
 // MarshalBinary encodes the stamp and every handle that is known.
 func (v val) MarshalBinary() ([]byte, error) {
 	b := binary.BigEndian.AppendUint64(nil, v.stamp)
-	for _, e := range known() {
-		b = binary.BigEndian.AppendUint64(b, uint64(e.h))
+	for _, h := range known() {
+		b = binary.BigEndian.AppendUint64(b, uint64(h))
 	}
 	return b, nil
 }
@@ -91,7 +110,15 @@ func (v *val) UnmarshalBinary(b []byte) error {
 // Nobody removes stay.
 func (a *actor) snapshot(stay ...Handle[val]) {
 	w := a.world
-	known = func() []*entry { return w.entries }
+	known = func() (hs []Handle[val]) {
+		for _, e := range w.entries {
+			hs = append(hs, e.h)
+		}
+		for _, r := range w.reserved {
+			hs = append(hs, r.Handle())
+		}
+		return hs
+	}
 	var b bytes.Buffer
 	a.enter("WriteTo")
 	_, err := a.p.WriteTo(&b)

@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -454,4 +455,42 @@ func TestSnapshotsFollowEachOther(t *testing.T) {
 	}
 	rest, _ := io.ReadAll(&b)
 	require.Equal(t, "and more", string(rest))
+}
+
+// What Trim gave up stays given up: no handle of it is live in a copy, and neither
+// the copy nor the original issues one again.
+func TestSnapshotOfATrimmedPool(t *testing.T) {
+	for _, reuse := range reuses {
+		opts := &pool.Options[[2]uint64]{Shards: 2, Reuse: reuse}
+		if reuse == pool.FIFO {
+			opts.MinFree = 2
+		}
+		p := tiny(t, opts)
+		issued := make(map[pool.Handle[[2]uint64]]bool)
+		hs := fill(t, p, 400, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+		for _, h := range hs {
+			issued[h] = true
+		}
+		p.RemoveBatch(hs[7:])
+		require.NoError(t, p.Synchronize(context.Background()))
+		require.Positive(t, p.Trim())
+		var b bytes.Buffer
+		_, err := p.WriteTo(&b)
+		require.NoError(t, err)
+		c, err := pool.ReadTiny(&b, opts, 1)
+		require.NoError(t, err)
+		for i, h := range hs {
+			v, ok := c.Get(h)
+			require.Equal(t, i < 7, ok, "%v", h)
+			if ok {
+				require.EqualValues(t, i, v[0])
+			}
+		}
+		for _, q := range []*pool.Pool[[2]uint64]{p, c} {
+			for _, h := range fill(t, q, 600, func(int) [2]uint64 { return [2]uint64{} }) {
+				require.False(t, issued[h], "%v was issued again", h)
+			}
+			requireReclaimed(t, q)
+		}
+	}
 }

@@ -243,10 +243,12 @@ func TestTrimLeavesFixedPoolsAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, p.Trim())
 	require.Equal(t, 10_000, p.Stats().Allocated)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		h, _ := p.Insert(1)
-		p.Remove(h)
-	}))
+	if !raceEnabled {
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			h, _ := p.Insert(1)
+			p.Remove(h)
+		}))
+	}
 	single := pool.Must[int](nil)
 	single.Remove(mustInsert(t, single, 1))
 	before := single.Stats()

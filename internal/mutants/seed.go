@@ -25,7 +25,7 @@ type edit struct {
 }
 
 // seeds are all seeds.
-var seeds = slices.Concat(epochSeeds, cellSeeds, freelistSeeds, limboSeeds, reclaimSeeds, freshSeeds, queueSeeds, poolSeeds, workerSeeds, holdSeeds, trimSeeds)
+var seeds = slices.Concat(epochSeeds, cellSeeds, freelistSeeds, limboSeeds, reclaimSeeds, freshSeeds, queueSeeds, poolSeeds, workerSeeds, holdSeeds, trimSeeds, snapshotSeeds)
 
 // mutate returns the files that s changes, as they are and as s makes them. The
 // edits of one file are applied in order.

@@ -16,7 +16,7 @@ var queueSeeds = []seed{
 	{
 		name: "a credit is given before its slot", attacks: "I9",
 		edits: []edit{{reclaimFile,
-			"\t\t\ts.appendRun(&r)\n\t\t\ts.GiveCredit(int64(r.n))\n",
+			"\t\t\ts.GiveCredit(int64(s.appendRun(&r)))\n",
 			"\t\t\ts.GiveCredit(int64(r.n))\n\t\t\ts.appendRun(&r)\n"}},
 		by: []string{"FIFO: two shards lend each other slots"},
 	},
@@ -37,7 +37,7 @@ var queueSeeds = []seed{
 	},
 	{
 		name: "the queue's tail stays where it was", attacks: "L4",
-		edits: []edit{{queueFile, "\ts.tail = r.lastAt\n", ""}},
+		edits: []edit{{queueFile, "Low(r.first)))\n\ts.tail = r.lastAt\n", "Low(r.first)))\n"}},
 		by:    []string{"FIFO: enqueue and dequeue"},
 	},
 }
