@@ -48,15 +48,19 @@ func churning(p *pool.Pool[small], n int) *churners {
 }
 
 // BenchmarkTrim trims after a peak of a million 16-byte values, of which a thousand
-// survive or none, beside eight goroutines that insert and remove. It reports the
+// survive or none, alone or beside eight goroutines that insert and remove. It reports the
 // memory before and after, how long Trim took, and the longest that a churning
 // goroutine took for an insertion and a removal while nobody trimmed and while
 // somebody did; where goroutines outnumber processors, that is mostly their turn to
 // run.
 func BenchmarkTrim(b *testing.B) {
-	const peak, survivors, hands = 1_000_000, 1_000, 8
-	for _, left := range []string{"none", "clustered", "scattered"} {
-		b.Run("survivors="+left, func(b *testing.B) {
+	const peak, survivors = 1_000_000, 1_000
+	for _, c := range []struct {
+		left  string
+		hands int
+	}{{"none", 0}, {"none", 8}, {"clustered", 8}, {"scattered", 0}, {"scattered", 8}} {
+		left, hands := c.left, c.hands
+		b.Run(fmt.Sprintf("survivors=%s/goroutines=%d", left, hands), func(b *testing.B) {
 			for b.Loop() {
 				p := pool.Must[small](nil)
 				c := churning(p, hands)

@@ -109,8 +109,8 @@ func (t *trimmer[T]) choose(shards int) (wanted int) {
 			wanted++
 		}
 	}
-	if len(t.pages.floors) == 0 && wanted < 2 {
-		return 0 // there is no void yet, and it would cost what a page gives
+	if t.tooFew(wanted) {
+		return 0
 	}
 	return wanted
 }
@@ -249,31 +249,49 @@ func (t *trimmer[T]) finish(shards []Shard[T], fifo *Shard[T]) int64 {
 	var gone []absent
 	for k := len(t.found) - 1; k >= 0; k-- { // so that the first come back first
 		f := &t.found[k]
-		if !f.wanted || f.got == 0 {
-			continue
-		}
-		if uint64(f.got) == t.space.Table.slotsIn(t.pages, k) && (fifo == nil || takeCredits(shards, int64(f.free))) {
+		if f.wanted && uint64(f.got) == t.space.Table.slotsIn(t.pages, k) && (fifo == nil || takeCredits(shards, int64(f.free))) {
 			gone = append(gone, absent{at: k, floor: f.oldest + 2})
-			continue
 		}
-		var back run[T]
-		for i := f.top; i != None; {
-			slot := t.space.Slot(i)
-			next := Low(slot.Word.Load())
-			t.burn(&back, slot, i)
-			i = next
+	}
+	if len(gone) == 1 && t.tooFew(1) {
+		if fifo != nil {
+			fifo.GiveCredit(int64(t.found[gone[0].at].free))
 		}
-		switch {
-		case back.n == 0:
-		case fifo == nil:
-			shards[k%len(shards)].pushRun(&back)
-		default:
-			fifo.appendRun(&back)
-			fifo.GiveCredit(int64(f.got - f.free))
+		gone = nil
+	}
+	for _, a := range gone {
+		t.found[a.at].got = 0
+	}
+	for k := range t.found {
+		if f := &t.found[k]; f.got > 0 {
+			t.giveBack(f, &shards[k%len(shards)], fifo)
 		}
 	}
 	if len(gone) == 0 {
 		return 0
 	}
 	return t.space.Table.giveUp(gone)
+}
+
+// tooFew answers whether n pages are not worth it: there is no void yet, and it would
+// cost what a page gives.
+func (t *trimmer[T]) tooFew(n int) bool { return n < 2 && len(t.pages.floors) == 0 }
+
+// giveBack gives back the slots that are here of one page.
+func (t *trimmer[T]) giveBack(f *found, s, fifo *Shard[T]) {
+	var back run[T]
+	for i := f.top; i != None; {
+		slot := t.space.Slot(i)
+		next := Low(slot.Word.Load())
+		t.burn(&back, slot, i)
+		i = next
+	}
+	switch {
+	case back.n == 0:
+	case fifo == nil:
+		s.pushRun(&back)
+	default:
+		fifo.appendRun(&back)
+		fifo.GiveCredit(int64(f.got - f.free))
+	}
 }

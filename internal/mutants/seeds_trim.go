@@ -12,7 +12,7 @@ const (
 var trimSeeds = []seed{
 	{
 		name: "a page goes although a slot of it is missing", attacks: "I11, L7",
-		edits: []edit{{trimFile, "\t\tif uint64(f.got) == t.space.Table.slotsIn(t.pages, k) &&", "\t\tif uint64(f.got)+1 >= t.space.Table.slotsIn(t.pages, k) &&"}},
+		edits: []edit{{trimFile, "if f.wanted && uint64(f.got) == t.space.Table.slotsIn(t.pages, k) &&", "if f.wanted && uint64(f.got)+1 >= t.space.Table.slotsIn(t.pages, k) &&"}},
 		by:    []string{"Trim of a full pool's only free slots"},
 		quick: true,
 	},
