@@ -224,7 +224,7 @@ func (p *Pool[T]) pending() int {
 // full finds out what kept an insertion from a slot.
 func (p *Pool[T]) full() error {
 	spent, exhausted := p.space.Spent.Load(), p.space.Exhausted.Load()
-	if uint64(spent) >= p.usable {
+	if uint64(spent)+p.dummies() >= p.space.Table.Max() {
 		return ErrExhausted
 	}
 	// Slots that wait and will be retired are none that a value could have, save
@@ -234,4 +234,15 @@ func (p *Pool[T]) full() error {
 		return ErrStalled
 	}
 	return ErrFull
+}
+
+// dummies returns how many slots queues keep. Every shard of FIFO has one, but for
+// those of a pool that was restored with fewer vacant slots than shards.
+func (p *Pool[T]) dummies() (n uint64) {
+	for i := range p.shards {
+		if p.shards[i].HasDummy() {
+			n++
+		}
+	}
+	return n
 }

@@ -41,7 +41,6 @@ func (pl plan[T]) frame() *Pool[T] {
 		shards:   make([]shard.Shard[T], pl.Shards),
 		capacity: uint64(pl.Capacity),
 		maxLimbo: int64(pl.MaxLimbo),
-		usable:   pl.slots,
 		fixed:    pl.Preallocate,
 	}
 	sp := &p.space
@@ -50,9 +49,6 @@ func (pl plan[T]) frame() *Pool[T] {
 	sp.FIFO = pl.Reuse == FIFO
 	sp.Zero = hasPointers(reflect.TypeFor[T]())
 	sp.Init(pl.slots, pl.shift)
-	if sp.FIFO {
-		p.usable -= uint64(pl.Shards) // the dummies
-	}
 	p.dropped = dropReservation[T]
 	p.record()
 	if pl.AutoTrim {

@@ -19,7 +19,6 @@ type Pool[T any] struct {
 	space    shard.Space[T]
 	domain   tracedDomain // an epoch.Domain
 	capacity uint64       // Options.Capacity
-	usable   uint64       // slots that values can have: all but dummies
 	maxLimbo int64        // Options.MaxLimbo
 	fixed    bool         // Options.Preallocate: Trim leaves it alone
 

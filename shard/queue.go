@@ -55,6 +55,9 @@ func (s *Shard[T]) appendRun(r *run[T]) int {
 	return r.n
 }
 
+// HasDummy answers whether the shard has a queue, with a slot in it.
+func (s *Shard[T]) HasDummy() bool { return s.fifo && s.free.Load() != emptyList }
+
 // TakeCredit takes the right to one free slot: while it is held, the pool has a
 // slot for it and Reserve slots besides. Only FIFO gives credit.
 func (s *Shard[T]) TakeCredit() bool {
