@@ -655,7 +655,8 @@ func (mc *machine[T]) runAll(more func() bool) {
 		// (and in a copy made from a snapshot the dummy may be exhausted too)
 		want = max(0, min(mc.opts.Capacity, want+mc.opts.MinFree))
 	}
-	if got != want {
+	// A queue of a copy has no dummy before the first slot comes to it.
+	if copied := mc.opts.Reuse == pool.FIFO && mc.done["Snapshot"] > 0; got < want || got > want && !copied || got > min(want+mc.opts.Shards, mc.opts.Capacity) {
 		mc.fatalf("at the end %d values fit, want %d", got, want)
 	}
 }
