@@ -9,8 +9,9 @@ import (
 // incarnation: not zeroed, not reset, not handed out again, even when it has been
 // removed. Removals go on; their slots wait.
 //
-// A Guard comes from [Pool.Pin] or [Worker.Pin]. It is used by one goroutine at a
-// time, but may be unpinned by another than pinned it. It must not be copied
+// A Guard comes from [Pool.Pin] or [Worker.Pin]. Any number of goroutines may look
+// up and loop under one guard, as long as none of them unpins it before the others
+// have done; it may be unpinned by another than pinned it. It must not be copied
 // (vet sees it; a copy's second Unpin panics). The zero Guard panics.
 type Guard[T any] struct {
 	_     noCopy

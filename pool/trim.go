@@ -9,11 +9,11 @@ import "coatcheck/shard"
 //
 // It costs a look at every slot that has memory and, if there are pages to give
 // up, some nanoseconds more for each vacant one, a cache miss each where they were
-// removed in random order; and it uses up one of the 2^31 lives of each of these. It delays
-// insertions that find no vacant slot while it runs, and other calls of Trim;
-// nobody else. Memory comes back when insertions need it, a page at a time.
+// removed in random order; and it uses up one of the 2^31 lives of each of these.
+// It delays insertions that find no vacant slot while it runs, and other calls of
+// Trim; nobody else. Memory comes back when insertions need it, a page at a time.
 //
-// Pages are what the pool allocates: 64 KiB or a little more, at least 1,024
+// Pages are what the pool allocates: between 64 and 128 KiB, at least 1,024
 // slots. One value that lives keeps its page; guards and Workers that are open
 // may keep the memory of what is given up until they are unpinned or flushed. A
 // pool with Preallocate, or with a single page, keeps what it has.

@@ -1,8 +1,6 @@
 package shard
 
-import (
-	"unsafe"
-)
+import "unsafe"
 
 // A page without memory keeps its place in the table, and its indices: so that a
 // look-up needs to know nothing of it, the table shows the void there, one page

@@ -150,6 +150,9 @@ func (r *run[T]) link(i uint32) {
 // slot's link is written anew at each try: the wrong version, which reads the
 // top once, links to a slot that another push has buried or a pop has taken.
 func (s *Shard[T]) pushRun(r *run[T]) {
+	if r.n == 0 {
+		return
+	}
 	for {
 		top := s.free.Load()
 		r.link(Low(top))
@@ -168,10 +171,16 @@ func (s *Shard[T]) Return(slot *Slot[T], h uint64) {
 		s.pushOne(slot, Pack(Generation(h)+1, Low(h)))
 		return
 	}
-	s.space.Spent.Add(1)
-	s.space.Exhausted.Add(1)
-	slot.Word.Store(Vacated(h, None))
+	s.space.exhaust(slot)
+}
+
+// exhaust takes a slot that the caller owns, and that nobody can see, out of use
+// for good.
+func (sp *Space[T]) exhaust(slot *Slot[T]) {
+	sp.Spent.Add(1)
+	slot.Word.Store(Pack(Spent, None))
 	clear1(&slot.Value)
+	sp.Exhausted.Add(1)
 }
 
 // ReturnFresh is Return for a slot of a range, which was in no list with the

@@ -40,6 +40,9 @@ func (s *Shard[T]) initQueue(n int) bool {
 // shards. Then the first of the run is the dummy. A plain store is right: Pop
 // leaves a queue without slots alone.
 func (s *Shard[T]) appendRun(r *run[T]) int {
+	if r.n == 0 {
+		return 0
+	}
 	r.link(None)
 	if s.tail == None {
 		s.free.Store(r.first) // publishes (P3)

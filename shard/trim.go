@@ -1,5 +1,7 @@
 package shard
 
+import "iter"
+
 // Trim gives back the memory of pages in which every slot is vacant. What makes
 // it hard is that vacant slots lie in lists, mixed with those of other pages, and
 // that nothing can be taken out of the middle of a list.
@@ -158,16 +160,26 @@ func (t *trimmer[T]) takeStack(s *Shard[T]) {
 	// Success has proved that the list was as it had been pushed: it is whole, and
 	// here.
 	var back run[T]
-	for i := Low(top); i != None; {
-		slot := t.space.Slot(i)
-		next := Low(slot.Word.Load())
+	for i, slot := range t.list(Low(top)) {
 		if t.keep(slot, i) == nil {
 			t.burn(&back, slot, i)
 		}
-		i = next
 	}
-	if back.n > 0 {
-		s.pushRun(&back)
+	s.pushRun(&back)
+}
+
+// list yields the slots of a list that Trim owns. What it yields may be put
+// elsewhere in the loop.
+func (t *trimmer[T]) list(first uint32) iter.Seq2[uint32, *Slot[T]] {
+	return func(yield func(uint32, *Slot[T]) bool) {
+		for i := first; i != None; {
+			slot := t.space.Slot(i)
+			next := Low(slot.Word.Load())
+			if !yield(i, slot) {
+				return
+			}
+			i = next
+		}
 	}
 }
 
@@ -180,10 +192,7 @@ func (t *trimmer[T]) burn(back *run[T], slot *Slot[T], i uint32) {
 		back.add(slot, i, word)
 		return
 	}
-	t.space.Spent.Add(1)
-	slot.Word.Store(Pack(Spent, None))
-	clear1(&slot.Value)
-	t.space.Exhausted.Add(1)
+	t.space.exhaust(slot)
 }
 
 // takeRange takes the shard's range if its pages are wanted. What is not wanted
@@ -228,8 +237,9 @@ func (t *trimmer[T]) completes(lo, hi uint64) bool {
 	for lo < hi {
 		f := t.page(uint32(lo))
 		k := int(lo >> (t.pages.Shift & 31))
-		end := uint64(k)<<(t.pages.Shift&31) + t.space.Table.slotsIn(t.pages, k)
-		if f == nil || uint64(f.got)+end-lo != t.space.Table.slotsIn(t.pages, k) {
+		slots := t.space.Table.slotsIn(t.pages, k)
+		end := uint64(k)<<(t.pages.Shift&31) + slots
+		if f == nil || uint64(f.got)+end-lo != slots {
 			return false
 		}
 		lo = end
@@ -280,17 +290,12 @@ func (t *trimmer[T]) tooFew(n int) bool { return n < 2 && len(t.pages.floors) ==
 // giveBack gives back the slots that are here of one page.
 func (t *trimmer[T]) giveBack(f *found, s, fifo *Shard[T]) {
 	var back run[T]
-	for i := f.top; i != None; {
-		slot := t.space.Slot(i)
-		next := Low(slot.Word.Load())
+	for i, slot := range t.list(f.top) {
 		t.burn(&back, slot, i)
-		i = next
 	}
-	switch {
-	case back.n == 0:
-	case fifo == nil:
+	if fifo == nil {
 		s.pushRun(&back)
-	default:
+	} else if back.n > 0 {
 		fifo.appendRun(&back)
 		fifo.GiveCredit(int64(f.got - f.free))
 	}

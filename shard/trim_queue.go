@@ -54,9 +54,7 @@ func (t *trimmer[T]) takeQueue(s *Shard[T]) bool {
 			t.burn(&back, slot, Low(h))
 		}
 	}
-	if back.n > 0 {
-		s.appendRun(&back)
-	}
+	s.appendRun(&back)
 	return t.passDummy(s)
 }
 
@@ -78,9 +76,7 @@ func (t *trimmer[T]) passDummy(s *Shard[T]) bool {
 	// Somebody was faster, and the dummy is another.
 	var back run[T]
 	t.burn(&back, slot, Low(h))
-	if back.n > 0 {
-		s.appendRun(&back)
-	}
+	s.appendRun(&back)
 	return true
 }
 
