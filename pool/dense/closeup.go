@@ -1,0 +1,168 @@
+package dense
+
+import (
+	"math/bits"
+
+	"coatcheck/pool"
+)
+
+// closer is one closing up: the marked of the first n positions go, and the others come
+// to lie side by side.
+//
+// All of it is one pass over the marks. In order, the run of living values between two
+// gaps moves down by what died before it; a run is moved as a block, and only what is
+// behind its handles is changed one by one. Marks are read 64 at a time, so a run of dead
+// ones costs no branch for each either.
+type closer[T any] struct {
+	*room[T]
+	n int
+
+	to      int              // where the next living value goes
+	from    int              // first position that was not dealt with
+	gone    int              // how many values have gone
+	spent   int              // how many of their slots have no generation left
+	leaving []pool.Handle[T] // the next handles of the other slots
+}
+
+// closeUp removes the marked among the n positions of d, and returns how many values were
+// created and destroyed.
+func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
+	created = n - s.alive
+	s.fresh = max(s.fresh, n)
+	if d.dead.empty() {
+		s.alive = n
+		return created, 0
+	}
+	c := closer[T]{room: d, n: n, leaving: s.leaving[:0]}
+	if s.options.Unordered {
+		c.fillGaps()
+	} else {
+		c.inOrder()
+	}
+	d.dead.clear()
+	clear(d.values[c.to:n]) // the garbage collector must get what they held
+	copy(d.handles[c.to:], c.leaving)
+	if c.spent > 0 {
+		s.retire(d, n, c.spent)
+	}
+	s.leaving = c.leaving
+	s.alive = c.to
+	s.tail.Store(uint64(c.to))
+	return created, c.gone
+}
+
+// retire takes slots that are used up out of the handles to be issued: as many places
+// below position n are left over.
+func (s *Store[T]) retire(d *room[T], n, spent int) {
+	copy(d.handles[n-spent:], d.handles[n:s.fresh])
+	clear(d.handles[s.fresh-spent : s.fresh])
+	s.fresh -= spent
+	s.exhausted += spent
+	s.limit -= uint64(spent)
+}
+
+// marked returns the marks of word i that are below n. There are none above, unless a Kill
+// has overlapped a Refresh and put its mark where a value had been.
+func (c *closer[T]) marked(i int, word uint64) uint64 {
+	if over := (i+1)*64 - c.n; over > 0 {
+		word = word << over >> over
+	}
+	return word
+}
+
+// inOrder closes up and keeps the order.
+func (c *closer[T]) inOrder() {
+	for i, word := range c.dead.words {
+		c.closeWord(i*64, c.marked(i, word))
+	}
+	c.move(c.n)
+}
+
+// closeWord deals with the marks of 64 positions.
+func (c *closer[T]) closeWord(first int, word uint64) {
+	for at := 0; word != 0; {
+		skip := bits.TrailingZeros64(word)
+		run := bits.TrailingZeros64(^(word >> skip)) // of dead ones
+		at += skip
+		c.move(first + at)
+		c.leave(c.handles[first+at : first+at+run])
+		at += run
+		word = word >> skip >> run
+		c.from = first + at
+	}
+}
+
+// move moves the living from c.from to end down to c.to.
+func (c *closer[T]) move(end int) {
+	to, from := c.to, c.from
+	n := end - from
+	c.to += n
+	if to == from || n <= 0 { // before the first gap; or right behind another
+		return
+	}
+	values, handles, slots := c.values, c.handles, c.slots
+	if n <= shortRun {
+		for i := from; i < end; i++ {
+			h := handles[i]
+			values[to], handles[to] = values[i], h
+			slots[h.Index()].at = uint32(to)
+			to++
+		}
+		return
+	}
+	copy(values[to:], values[from:end])
+	copy(handles[to:], handles[from:end])
+	for i, h := range handles[to : to+n] {
+		slots[h.Index()].at = uint32(to + i)
+	}
+}
+
+// shortRun is how many values are moved faster one by one than by copy, more or less.
+const shortRun = 8
+
+// fillGaps moves values from the end into the gaps. As many values live at or behind the
+// new end as there are gaps before it.
+func (c *closer[T]) fillGaps() {
+	c.to = c.n
+	for i, word := range c.dead.words {
+		c.to -= bits.OnesCount64(c.marked(i, word))
+	}
+	c.from = c.to
+	for i, word := range c.dead.words {
+		c.fillWord(i*64, c.marked(i, word))
+	}
+}
+
+// fillWord deals with the marks of 64 positions.
+func (c *closer[T]) fillWord(first int, word uint64) {
+	values, handles, slots := c.values, c.handles, c.slots
+	for ; word != 0; word &= word - 1 {
+		gap := first + bits.TrailingZeros64(word)
+		c.leave(handles[gap : gap+1])
+		if gap >= c.to {
+			continue
+		}
+		from := c.dead.nextAbsent(c.from)
+		if from >= c.n {
+			return // marks have come meanwhile, see marked
+		}
+		h := handles[from]
+		values[gap], handles[gap] = values[from], h
+		slots[h.Index()].at = uint32(gap)
+		c.from = from + 1
+	}
+}
+
+// leave ends the slots of hs.
+func (c *closer[T]) leave(hs []pool.Handle[T]) {
+	slots := c.slots
+	for _, h := range hs {
+		slots[h.Index()].end(h.Generation())
+		if h.Generation() == lastGeneration {
+			c.spent++
+			continue
+		}
+		c.leaving = append(c.leaving, h+2<<32)
+	}
+	c.gone += len(hs)
+}

@@ -1,0 +1,83 @@
+package dense
+
+import "coatcheck/pool"
+
+// Get returns the value that h names, and false if h is stale, zero, forged or another
+// store's. A value that was killed is found until Refresh, one that was created is
+// found at once. The pointer is good until the next Refresh, Clear or Reserve.
+//
+// Any number of goroutines may call it at once. It writes nothing, and costs a slice with
+// generations and two loads.
+func (s *Store[T]) Get(h pool.Handle[T]) (v *T, ok bool) {
+	w := s.phase.enter("Get")
+	d := s.room.Load()
+	if i := uint(h.Index()); i < uint(len(d.slots)) {
+		if sl := &d.slots[i]; sl.names(h.Generation()) {
+			if at := uint(sl.at); at < uint(len(d.values)) {
+				v, ok = &d.values[at], true
+			} else {
+				v, ok = d.get(h)
+			}
+		}
+	} else {
+		v, ok = d.get(h)
+	}
+	s.phase.leave("Get", w)
+	return v, ok
+}
+
+// get is Get for what lies in chunks.
+func (d *room[T]) get(h pool.Handle[T]) (*T, bool) {
+	c, at := d.look(h)
+	if c == nil {
+		return nil, false
+	}
+	return &c.values[at], true
+}
+
+// look returns where the value that h names lies, or nil.
+func (d *room[T]) look(h pool.Handle[T]) (*part[T], int) {
+	c, i := d.find(h.Index())
+	if c == nil || !c.slots[i].names(h.Generation()) {
+		return nil, 0
+	}
+	return d.find(c.slots[i].at)
+}
+
+// Alive answers whether h names a value, and so whether Get finds it: until Refresh,
+// also when it was killed. [Store.State] tells the difference.
+func (s *Store[T]) Alive(h pool.Handle[T]) bool {
+	w := s.phase.enter("Alive")
+	c, _ := s.room.Load().look(h)
+	s.phase.leave("Alive", w)
+	return c != nil
+}
+
+// State returns what h's value is: Alive, Dead if it was killed in this phase, Unused if
+// h names nothing. Other goroutines may kill the value the moment after.
+func (s *Store[T]) State(h pool.Handle[T]) (st State) {
+	w := s.phase.enter("State")
+	if c, at := s.room.Load().look(h); c != nil {
+		st = Alive
+		if c.dead.has(at) {
+			st = Dead
+		}
+	}
+	s.phase.leave("State", w)
+	return st
+}
+
+// Kill marks the value that h names as dead, and answers whether this call did: true for
+// exactly one caller, false for all others and for a handle that names nothing. The
+// value and its handle stay good until Refresh, which destroys them.
+//
+// Any number of goroutines may kill at once. It costs one locked instruction, and another
+// for the first value that dies among 64 neighbours.
+func (s *Store[T]) Kill(h pool.Handle[T]) (killed bool) {
+	w := s.phase.enter("Kill")
+	if c, at := s.room.Load().look(h); c != nil {
+		killed = c.dead.add(at)
+	}
+	s.phase.leave("Kill", w)
+	return killed
+}

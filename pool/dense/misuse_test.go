@@ -1,0 +1,158 @@
+package dense_test
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/dense"
+)
+
+// calls are all methods of a Store.
+func calls(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
+	return map[string]func(){
+		"Create":    func() { _, _ = s.Create(1) },
+		"Kill":      func() { s.Kill(h) },
+		"Get":       func() { s.Get(h) },
+		"Alive":     func() { s.Alive(h) },
+		"State":     func() { s.State(h) },
+		"Refresh":   func() { s.Refresh() },
+		"Clear":     func() { s.Clear() },
+		"Reserve":   func() { s.Reserve(1) },
+		"Values":    func() { s.Values() },
+		"Handles":   func() { s.Handles() },
+		"All":       func() { s.All()(func(pool.Handle[int], *int) bool { return true }) },
+		"Len":       func() { s.Len() },
+		"Pending":   func() { s.Pending() },
+		"Cap":       func() { s.Cap() },
+		"Allocated": func() { s.Allocated() },
+	}
+}
+
+func TestZeroStorePanics(t *testing.T) {
+	for name, call := range calls(new(dense.Store[int]), 0) {
+		t.Run(name, func(t *testing.T) {
+			requirePanicText(t, call, "dense: use of a zero Store; make one with New or Must")
+		})
+	}
+}
+
+// TestNothingIsCalledDuringRefresh calls every method while Refresh or Clear waits in
+// OnDestroy: from OnDestroy itself, and from another goroutine.
+func TestNothingIsCalledDuringRefresh(t *testing.T) {
+	for _, end := range []struct {
+		name string
+		f    func(*dense.Store[int])
+	}{{"Refresh", func(s *dense.Store[int]) { s.Refresh() }}, {"Clear", (*dense.Store[int]).Clear}} {
+		var during func()
+		s := tiny(t, &dense.Options[int]{OnDestroy: func(pool.Handle[int], *int) { during() }})
+		hs := fill(t, s, 10)
+		during = func() {
+			for name, call := range calls(s, hs[5]) {
+				want := []string{"dense: " + name + " during Refresh, Clear or Reserve", "OnDestroy"}
+				requirePanicText(t, call, want...)
+				done := make(chan any)
+				go func() { done <- recovered(call) }()
+				require.Contains(t, <-done, want[0])
+			}
+			during = func() {}
+		}
+		s.Kill(hs[2])
+		end.f(s)
+		require.False(t, s.Alive(hs[2]))
+		requireSound(t, s)
+		if end.name == "Refresh" {
+			require.Equal(t, 9, s.Len(), "refused calls have changed something")
+		}
+	}
+}
+
+// TestRefreshInALoopPanics: the loop notices it at its next step or at its end.
+func TestRefreshInALoopPanics(t *testing.T) {
+	for _, leave := range []bool{false, true} {
+		s := tiny[int](t, nil)
+		fill(t, s, 3)
+		requirePanicText(t, func() {
+			for range s.All() {
+				s.Refresh()
+				if leave {
+					break
+				}
+			}
+		}, "dense: Refresh, Clear or Reserve was called during All")
+		requireSound(t, s)
+	}
+}
+
+var errTest = errors.New("test")
+
+// TestOnDestroyMayPanic: the seen leave, the unseen stay dead, and nothing is lost.
+func TestOnDestroyMayPanic(t *testing.T) {
+	for _, unordered := range []bool{false, true} {
+		for _, goexit := range []bool{false, true} {
+			var seen []int
+			failing := true
+			s := tiny(t, &dense.Options[int]{Unordered: unordered, OnDestroy: func(_ pool.Handle[int], v *int) {
+				seen = append(seen, *v)
+				if failing && *v == 4 {
+					if goexit {
+						runtime.Goexit()
+					}
+					panic(errTest)
+				}
+			}})
+			hs := fill(t, s, 10)
+			for _, i := range []int{2, 4, 6, 8} {
+				require.True(t, s.Kill(hs[i]))
+			}
+			created := create(t, s, 10)
+			done := make(chan any)
+			go func() {
+				defer func() { done <- recover() }()
+				s.Refresh()
+			}()
+			if v := <-done; goexit {
+				require.Nil(t, v)
+			} else {
+				require.Equal(t, errTest, v)
+			}
+			require.Equal(t, []int{2, 4}, seen)
+			requireSound(t, s)
+			require.ElementsMatch(t, []int{0, 1, 3, 5, 6, 7, 8, 9, 10}, s.Values())
+			require.Equal(t, dense.Alive, s.State(created))
+			require.Equal(t, dense.Unused, s.State(hs[4]))
+			for _, i := range []int{6, 8} {
+				require.Equal(t, dense.Dead, s.State(hs[i]))
+				require.False(t, s.Kill(hs[i]), "killed twice")
+			}
+			failing = false
+			_, destroyed := s.Refresh()
+			require.Equal(t, 2, destroyed)
+			require.ElementsMatch(t, []int{2, 4, 6, 8}, seen)
+			require.ElementsMatch(t, []int{0, 1, 3, 5, 7, 9, 10}, s.Values())
+			requireSound(t, s)
+		}
+	}
+}
+
+// TestOnDestroySeesEverythingInPlace: nothing has moved or gone when the first is shown.
+func TestOnDestroySeesEverythingInPlace(t *testing.T) {
+	var s *dense.Store[int]
+	var before []int
+	var shown []pool.Handle[int]
+	s = tiny(t, &dense.Options[int]{OnDestroy: func(h pool.Handle[int], v *int) {
+		shown = append(shown, h)
+		require.Equal(t, len(shown)*3, *v)
+		require.Same(t, &before[*v], v)
+	}})
+	hs := fill(t, s, 20)
+	before = s.Values()
+	for i := 18; i > 0; i -= 3 {
+		s.Kill(hs[i])
+	}
+	s.Refresh()
+	require.Equal(t, []pool.Handle[int]{hs[3], hs[6], hs[9], hs[12], hs[15], hs[18]}, shown)
+}

@@ -1,0 +1,465 @@
+package dense_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/dense"
+)
+
+// lastGeneration is the last generation that a slot may live with.
+const lastGeneration = 1<<32 - 3
+
+// kind says how the machine deals with values of T.
+type kind[T any] struct {
+	make func(id uint64) T
+	id   func(*T) uint64
+}
+
+type plain struct{ id, twice uint64 }
+
+var plainKind = kind[plain]{
+	func(id uint64) plain { return plain{id, 2 * id} },
+	func(v *plain) uint64 {
+		if v.twice != 2*v.id {
+			return 1 << 63 // torn
+		}
+		return v.id
+	},
+}
+
+type boxed struct{ box *uint64 }
+
+var boxedKind = kind[boxed]{
+	func(id uint64) boxed { return boxed{&id} },
+	func(v *boxed) uint64 {
+		if v.box == nil {
+			return 1 << 62
+		}
+		return *v.box
+	},
+}
+
+// byteKind has few different values: ids that differ by 256 look alike.
+var byteKind = kind[byte]{func(id uint64) byte { return byte(id) }, func(v *byte) uint64 { return uint64(*v) }}
+
+var emptyKind = kind[struct{}]{func(uint64) (v struct{}) { return }, func(*struct{}) uint64 { return 0 }}
+
+type page struct {
+	id   uint64
+	_    [4080]byte
+	last uint64
+}
+
+var pageKind = kind[page]{
+	func(id uint64) page { return page{id: id, last: id} },
+	func(v *page) uint64 {
+		if v.last != v.id {
+			return 1 << 63
+		}
+		return v.id
+	},
+}
+
+// item is what the model knows of a value.
+type item[T any] struct {
+	h    pool.Handle[T]
+	id   uint64
+	dead bool
+}
+
+// machine runs an operation stream on a store and on the store that is obviously right:
+// a slice of items, in order, those created in this phase at the end. Its choices come
+// from choose, which a fuzzer or a generator feeds.
+type machine[T any] struct {
+	t      testing.TB
+	kind   kind[T]
+	opts   dense.Options[T]
+	s      *dense.Store[T]
+	choose func(n int) int // 0 ≤ choice < n
+
+	items     []item[T]
+	index     map[pool.Handle[T]]int  // into items
+	joined    int                     // items that Values must have
+	past      map[pool.Handle[T]]bool // every handle that was issued
+	known     []pool.Handle[T]        // the same, to choose from
+	pointers  map[*T]uint64           // what Get has returned in this phase
+	exhausted int
+	lastID    uint64
+
+	shown   []item[T] // what OnDestroy has been shown
+	panicAt int       // the call at which it panics, or -1
+	done    map[string]int
+}
+
+func newMachine[T any](t testing.TB, k kind[T], opts dense.Options[T], choose func(int) int) *machine[T] {
+	mc := &machine[T]{
+		t: t, kind: k, opts: opts, choose: choose, panicAt: -1,
+		index: map[pool.Handle[T]]int{}, past: map[pool.Handle[T]]bool{}, pointers: map[*T]uint64{}, done: map[string]int{},
+	}
+	if opts.OnDestroy != nil {
+		opts.OnDestroy = func(h pool.Handle[T], v *T) {
+			mc.shown = append(mc.shown, item[T]{h: h, id: k.id(v)})
+			if len(mc.shown) == mc.panicAt {
+				panic(errOnDestroy)
+			}
+		}
+	}
+	mc.s = tiny(t, &opts)
+	return mc
+}
+
+var errOnDestroy = errors.New("OnDestroy")
+
+// fatalf fails with what there is.
+func (mc *machine[T]) fatalf(format string, args ...any) {
+	mc.t.Helper()
+	mc.t.Fatalf("%s\n(%d items, %d of them joined, %d slots exhausted, capacity %d, origin %d, unordered %v, OnDestroy %v)", fmt.Sprintf(format, args...),
+		len(mc.items), mc.joined, mc.exhausted, mc.opts.Capacity, mc.opts.Origin, mc.opts.Unordered, mc.opts.OnDestroy != nil)
+}
+
+// shownAs is what a value with this id looks like.
+func (mc *machine[T]) shownAs(id uint64) uint64 {
+	v := mc.kind.make(id)
+	return mc.kind.id(&v)
+}
+
+func (mc *machine[T]) create() {
+	mc.lastID++
+	h, err := mc.s.Create(mc.kind.make(mc.lastID))
+	limit := mc.s.Cap() - mc.exhausted
+	switch full := len(mc.items) >= limit; {
+	case full && limit == 0 && !errors.Is(err, pool.ErrExhausted), full && !errors.Is(err, pool.ErrFull), full && h != 0,
+		full && limit > 0 && errors.Is(err, pool.ErrExhausted):
+		mc.fatalf("Create answers %v, %v at the limit, %d", h, err, limit)
+	case full:
+		mc.done["refused"]++
+		return
+	case err != nil:
+		mc.fatalf("Create answers %v below the limit, %d", err, limit)
+	case h.Generation()%2 == 0 || h.Generation() > lastGeneration || mc.past[h]:
+		mc.fatalf("handle %v was issued, before: %v", h, mc.past[h])
+	}
+	mc.past[h] = true
+	mc.known = append(mc.known, h)
+	mc.index[h] = len(mc.items)
+	mc.items = append(mc.items, item[T]{h: h, id: mc.lastID})
+	mc.done["Create"]++
+}
+
+// any chooses a handle: mostly a young one, so that it often lives; sometimes its
+// neighbour or any word.
+func (mc *machine[T]) any() pool.Handle[T] {
+	if len(mc.known) == 0 {
+		return pool.Handle[T](mc.choose(1 << 16))
+	}
+	h := mc.known[len(mc.known)-1-mc.choose(min(len(mc.known), 40))]
+	switch mc.choose(16) {
+	case 0:
+		h += pool.Handle[T](mc.choose(5)-2) << 32
+	case 1:
+		h ^= 1 << mc.choose(64)
+	case 2:
+		h = pool.Handle[T](mc.choose(256)) << (mc.choose(8) * 8)
+	}
+	return h
+}
+
+func (mc *machine[T]) kill(h pool.Handle[T]) {
+	i, lives := mc.index[h]
+	want := lives && !mc.items[i].dead
+	if got := mc.s.Kill(h); got != want {
+		mc.fatalf("Kill(%v) answers %v, want %v", h, got, want)
+	}
+	if want {
+		mc.items[i].dead = true
+		mc.done["Kill"]++
+		if i >= mc.joined {
+			mc.done["Kill, created"]++
+		}
+	} else {
+		mc.done["Kill, refused"]++
+	}
+}
+
+// look judges Get, Alive and State.
+func (mc *machine[T]) look(h pool.Handle[T]) {
+	i, lives := mc.index[h]
+	want := dense.Unused
+	if lives {
+		want = dense.Alive
+		if mc.items[i].dead {
+			want = dense.Dead
+		}
+		mc.done[want.String()]++
+	}
+	if got := mc.s.State(h); got != want {
+		mc.fatalf("State(%v) is %v, want %v", h, got, want)
+	}
+	if got := mc.s.Alive(h); got != lives {
+		mc.fatalf("Alive(%v) is %v, want %v", h, got, lives)
+	}
+	v, ok := mc.s.Get(h)
+	if ok != lives || (v != nil) != lives {
+		mc.fatalf("Get(%v) answers %v, %v, want %v", h, v != nil, ok, lives)
+	}
+	if !lives {
+		return
+	}
+	if want := mc.shownAs(mc.items[i].id); mc.kind.id(v) != want {
+		mc.fatalf("Get(%v) gives value %d, want %d", h, mc.kind.id(v), want)
+	}
+	mc.pointers[v] = mc.kind.id(v)
+}
+
+// slices judges Values, Handles, All, Len and Pending.
+func (mc *machine[T]) slices() {
+	s := mc.s
+	vs, hs := s.Values(), s.Handles()
+	if len(vs) != mc.joined || len(hs) != mc.joined || s.Len() != mc.joined || cap(vs) != len(vs) || cap(hs) != len(hs) {
+		mc.fatalf("%d values, %d handles, Len %d; want %d", len(vs), len(hs), s.Len(), mc.joined)
+	}
+	for i := range vs {
+		if it := mc.items[i]; hs[i] != it.h || mc.kind.id(&vs[i]) != mc.shownAs(it.id) {
+			mc.fatalf("at %d is %v with value %d, want %v with %d", i, hs[i], mc.kind.id(&vs[i]), it.h, it.id)
+		}
+	}
+	n := 0
+	for h, v := range s.All() {
+		if h != hs[n] || v != &vs[n] {
+			mc.fatalf("All yields %v at %d", h, n)
+		}
+		n++
+	}
+	if n != mc.joined {
+		mc.fatalf("All yields %d of %d", n, mc.joined)
+	}
+	dead := 0
+	for _, it := range mc.items {
+		if it.dead {
+			dead++
+		}
+	}
+	if created, killed := s.Pending(); created != len(mc.items)-mc.joined || killed != dead {
+		mc.fatalf("Pending is %d, %d; want %d, %d", created, killed, len(mc.items)-mc.joined, dead)
+	}
+	if err := dense.Check(s); err != nil {
+		mc.fatalf("%v", err)
+	}
+}
+
+// watch checks that what Get has returned is still there.
+func (mc *machine[T]) watch() {
+	for v, id := range mc.pointers {
+		if mc.kind.id(v) != id {
+			mc.fatalf("a pointer shows %d, and showed %d", mc.kind.id(v), id)
+		}
+	}
+}
+
+// refresh judges Refresh and, if all is set, Clear.
+func (mc *machine[T]) refresh(all bool) {
+	s := mc.s
+	var dead []item[T]
+	for i := range mc.items {
+		it := &mc.items[i]
+		it.dead = it.dead || all
+		if it.dead {
+			dead = append(dead, *it)
+		}
+	}
+	mc.shown, mc.panicAt = nil, -1
+	leave := len(dead) // how many will
+	if mc.opts.OnDestroy != nil && len(dead) > 0 && mc.choose(4) == 0 {
+		mc.panicAt = 1 + mc.choose(len(dead))
+		leave = mc.panicAt
+	}
+	wantCreated := len(mc.items) - mc.joined
+	before := slices.Clone(s.Handles())
+	var created, destroyed int
+	switch v := recovered(func() {
+		if all {
+			s.Clear()
+			created, destroyed = wantCreated, leave
+		} else {
+			created, destroyed = s.Refresh()
+		}
+	}); {
+	case mc.panicAt >= 0 && v != any(errOnDestroy), mc.panicAt < 0 && v != nil:
+		mc.fatalf("panic %v came up", v)
+	case v != nil:
+		mc.done["Refresh, panic"]++
+	case created != wantCreated || destroyed != len(dead):
+		mc.fatalf("Refresh answers %d, %d; want %d, %d", created, destroyed, wantCreated, len(dead))
+	}
+	if mc.opts.OnDestroy != nil {
+		if len(mc.shown) != leave {
+			mc.fatalf("OnDestroy was shown %d, want %d", len(mc.shown), leave)
+		}
+		for i, it := range mc.shown {
+			if it.h != dead[i].h || it.id != mc.shownAs(dead[i].id) {
+				mc.fatalf("OnDestroy was shown %v with %d, want %v with %d", it.h, it.id, dead[i].h, dead[i].id)
+			}
+		}
+	}
+	for _, it := range dead[:leave] {
+		delete(mc.index, it.h)
+		if it.h.Generation() == lastGeneration {
+			mc.exhausted++
+			mc.done["exhausted"]++
+		}
+		if s.Alive(it.h) || s.State(it.h) != dense.Unused || s.Kill(it.h) {
+			mc.fatalf("%v lives after Refresh", it.h)
+		}
+	}
+	old := mc.items
+	mc.items = slices.DeleteFunc(slices.Clone(old), func(it item[T]) bool { _, lives := mc.index[it.h]; return !lives })
+	if mc.opts.Unordered {
+		mc.adoptOrder(old, before)
+	}
+	for i, it := range mc.items {
+		mc.index[it.h] = i
+	}
+	mc.joined = len(mc.items)
+	clear(mc.pointers)
+	mc.done["Refresh"]++
+	mc.slices()
+	for i := 0; i < len(mc.known); i += 1 + len(mc.known)/64 {
+		mc.look(mc.known[i])
+	}
+}
+
+// adoptOrder takes over the order in which the store has the items, and checks that no
+// more have moved than left.
+func (mc *machine[T]) adoptOrder(old []item[T], before []pool.Handle[T]) {
+	hs := mc.s.Handles()
+	if len(hs) != len(mc.items) {
+		mc.fatalf("%d values, want %d", len(hs), len(mc.items))
+	}
+	moved := 0
+	ordered := make([]item[T], len(hs))
+	for i, h := range hs {
+		at, lives := mc.index[h]
+		if !lives {
+			mc.fatalf("%v is in Values", h)
+		}
+		ordered[i] = old[at]
+		if i != at {
+			moved++
+		}
+		if at < len(before) && before[at] != h {
+			mc.fatalf("%v was at %d", h, at)
+		}
+	}
+	if gone := len(old) - len(hs); moved > gone {
+		mc.fatalf("%d values moved for %d that left", moved, gone)
+	}
+	mc.items = ordered
+}
+
+// step runs one operation.
+func (mc *machine[T]) step() {
+	switch c := mc.choose(32); {
+	case c < 11:
+		mc.create()
+	case c < 18:
+		mc.kill(mc.any())
+	case c < 25:
+		mc.look(mc.any())
+	case c < 27:
+		mc.slices()
+	case c < 29:
+		mc.refresh(false)
+	case c < 30:
+		n := mc.choose(2*len(mc.items) + 8)
+		mc.s.Reserve(n)
+		if most := mc.s.Cap() - mc.exhausted; mc.s.Allocated() < min(n, most) {
+			mc.fatalf("Allocated is %d after Reserve(%d)", mc.s.Allocated(), n)
+		}
+		clear(mc.pointers)
+		mc.done["Reserve"]++
+	case c < 31:
+		if mc.choose(8) == 0 {
+			mc.refresh(true)
+			mc.done["Clear"]++
+		}
+	default: // a burst, for chunks
+		for range mc.choose(40) {
+			mc.create()
+		}
+	}
+}
+
+// runAll runs steps while more says so, and then takes everything back.
+func (mc *machine[T]) runAll(more func() bool) {
+	for more() {
+		mc.step()
+		mc.watch()
+	}
+	for len(mc.items) > 0 { // a panic may leave some
+		mc.refresh(true)
+	}
+	for _, h := range mc.known {
+		if mc.s.Alive(h) {
+			mc.fatalf("stale handle %v lives", h)
+		}
+	}
+	// No slot was lost: as many values fit as there are slots that can still live.
+	if c := mc.opts.Capacity; c > 0 {
+		for range c - mc.exhausted + 1 {
+			mc.create()
+		}
+	}
+}
+
+// modelConfigs are stores of every kind.
+func modelConfigs[T any]() (all []dense.Options[T]) {
+	for _, unordered := range []bool{false, true} {
+		for _, capacity := range []int{0, 1, 5, 70} {
+			for _, origin := range []uint32{0, 1, lastGeneration - 6} {
+				for _, onDestroy := range []func(pool.Handle[T], *T){nil, func(pool.Handle[T], *T) {}} {
+					all = append(all, dense.Options[T]{Capacity: capacity, Origin: origin, Unordered: unordered, OnDestroy: onDestroy})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// TestOperationsMatchModel catches, among others: a run that is moved and whose slots are
+// not told, handles to be issued that overwrite each other, a slot that is issued beyond
+// its last generation, marks that are lost when chunks are joined, and a mark that
+// survives its Refresh.
+func TestOperationsMatchModel(t *testing.T) {
+	done := map[string]int{}
+	t.Run("plain", func(t *testing.T) { testModel(t, plainKind, 1500, done) })
+	t.Run("boxed", func(t *testing.T) { testModel(t, boxedKind, 700, done) })
+	t.Run("byte", func(t *testing.T) { testModel(t, byteKind, 300, done) })
+	t.Run("empty", func(t *testing.T) { testModel(t, emptyKind, 300, done) })
+	t.Run("page", func(t *testing.T) { testModel(t, pageKind, 200, done) })
+	if t.Failed() {
+		return
+	}
+	for _, what := range []string{
+		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, panic", "Reserve", "Clear", "exhausted",
+	} {
+		require.GreaterOrEqualf(t, done[what], 10, "%q was hardly tried", what)
+	}
+}
+
+func testModel[T any](t *testing.T, k kind[T], steps int, done map[string]int) {
+	rnd := newRand(t)
+	for _, o := range modelConfigs[T]() {
+		mc := newMachine(t, k, o, rnd.IntN)
+		n := max(150, long(steps))
+		mc.runAll(func() bool { n--; return n >= 0 })
+		for what, n := range mc.done {
+			done[what] += n
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package dense
+
+// Reserve makes room for n values in all, or for Cap if that is less: as long as there are
+// no more than that, created and killed ones included, the store allocates nothing but
+// scratch for Refresh (8 bytes for each value that dies in a phase, once). It never takes
+// room away. It panics if n is negative.
+//
+// It moves the values, so it must have the Store to itself, as Refresh must, and ends what
+// Values and Get have returned. Handles stay good; who was created or killed stays so.
+func (s *Store[T]) Reserve(n int) {
+	if n < 0 {
+		panic("dense: Reserve of a negative number")
+	}
+	s.phase.begin("Reserve")
+	defer s.phase.end() // also when there is no memory for so many
+	d := s.room.Load()
+	used := s.used()
+	// An exhausted slot takes a place in the array that no value can have.
+	if n = min(n, d.most-s.exhausted) + s.exhausted; n > len(d.values) {
+		s.room.Store(d.resized(max(n, used), used))
+	}
+}
+
+// used returns how many positions and slots were ever used: no index is greater or equal.
+func (s *Store[T]) used() int { return max(s.taken(), s.fresh) + s.exhausted }
+
+// taken returns how many positions were taken. The tail is above the limit only while a
+// Create is about to fail.
+func (s *Store[T]) taken() int { return int(min(s.tail.Load(), s.limit)) }

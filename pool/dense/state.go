@@ -1,0 +1,25 @@
+package dense
+
+import "strconv"
+
+// State is what a handle's value is: Unused → Alive → Dead → Unused.
+type State uint8
+
+const (
+	Unused State = iota // the handle names nothing: zero, stale, forged, another store's
+	Alive               // created, and not killed
+	Dead                // killed, and still there until Refresh
+)
+
+// String returns "unused", "alive" or "dead".
+func (st State) String() string {
+	switch st {
+	case Unused:
+		return "unused"
+	case Alive:
+		return "alive"
+	case Dead:
+		return "dead"
+	}
+	return "State(" + strconv.Itoa(int(st)) + ")"
+}

@@ -1,0 +1,101 @@
+package table
+
+import "fmt"
+
+// Add adds the record r by the key k and returns its Index, the last one. If k is
+// there already it returns None and changes nothing; so it does for a key that
+// cannot be found again (a NaN; in a table from ForHandles, a handle that the pool
+// refuses).
+//
+// In a table from ForHandles, a dead occupant of the handle's slot is replaced: r
+// takes its row over, nothing moves, and Len stays as it is.
+//
+// It is O(1), but for the Add that finds the table full: that one allocates twice
+// the room and copies all columns. References are not good any more then.
+func (t *Table[K, R]) Add(k K, r R) Index {
+	t.change()
+	n := t.rows.n
+	i := t.index.claim(k, Index(n), t.keys)
+	if int(i) == n {
+		if n == t.rows.allocated {
+			t.growFor(k)
+		}
+		t.keys = t.keys[:n+1]
+		t.rows.n = n + 1
+	}
+	if i.IsSet() {
+		t.keys[i] = k
+		store(&t.rows, i, &r)
+	}
+	return i
+}
+
+// growFor makes room for one more record, whose key is claimed.
+func (t *Table[K, R]) growFor(k K) {
+	done := false
+	defer func() {
+		if !done {
+			t.index.unclaim(k, t.keys)
+		}
+	}()
+	t.grow(t.rows.n + 1)
+	done = true
+}
+
+// AddBatch adds the records rs by the keys ks, in that order, or nothing: it
+// answers false and changes nothing, references included, if Add would refuse one of the keys,
+// or if two are the same. It panics if there are not as many keys as records.
+//
+// It reallocates the columns at most once, and is faster than as many calls of
+// Add: under SoA it writes column by column.
+func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
+	t.change()
+	if len(ks) != len(rs) {
+		panic(fmt.Sprintf("table: AddBatch of %d keys and %d records", len(ks), len(rs)))
+	}
+	before := t.rows.n
+	n, ok := t.claimAll(ks)
+	if !ok {
+		return false
+	}
+	t.keys = t.keys[:n]
+	t.rows.n = n
+	if n-before == len(ks) {
+		copy(t.keys[before:], ks)
+		storeAll(&t.rows, Index(before), rs)
+		return true
+	}
+	for j, k := range ks {
+		i := t.index.row(k)
+		t.keys[i] = k
+		store(&t.rows, i, &rs[j])
+	}
+	return true
+}
+
+// claimAll claims all of ks, makes room for those that need rows of their own,
+// and returns how many rows there are to be; or it claims none and
+// answers false, or panics.
+func (t *Table[K, R]) claimAll(ks []K) (n int, ok bool) {
+	n = t.rows.n
+	claimed := 0
+	defer func() {
+		if !ok {
+			for _, k := range ks[:claimed] {
+				t.index.unclaim(k, t.keys)
+			}
+		}
+	}()
+	for _, k := range ks {
+		i := t.index.claim(k, Index(n), t.keys)
+		if i == None {
+			return 0, false
+		}
+		claimed++
+		if int(i) == n {
+			n++
+		}
+	}
+	t.grow(n)
+	return n, true
+}

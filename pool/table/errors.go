@@ -1,0 +1,20 @@
+package table
+
+import "errors"
+
+var (
+	// ErrNotFound says that the table has no record by this key, or, in a table
+	// from ForHandles, that the pool refuses the handle.
+	ErrNotFound = errors.New("table: no record by this key")
+
+	// ErrRange says that the Index is None, or not below Len.
+	ErrRange = errors.New("table: no record at this index")
+)
+
+// Texts of panics.
+const (
+	zeroTable = "table: use of a zero Table; make one with New or ForHandles"
+	// A constant, so that At can be put into its callers' loops.
+	noRecordAt = "table: View.At of an Index that is None or not below Len, or of a zero View"
+	inOnMove   = "table: a function that OnMove was given changes the table; it may only read it"
+)

@@ -1,0 +1,342 @@
+package table_test
+
+import (
+	"fmt"
+
+	"coatcheck/pool"
+	"coatcheck/pool/table"
+)
+
+type Vec struct{ X, Y float64 }
+
+type Body struct {
+	Pos  Vec
+	Mass float64
+	Name string
+}
+
+// bodies returns a table of three.
+func bodies() *table.Table[string, Body] {
+	t := table.Must(table.New[string, Body](table.SoA))
+	t.Add("S", Body{Name: "Sun", Mass: 1000})
+	t.Add("E", Body{Name: "Earth", Mass: 3, Pos: Vec{1, 0}})
+	t.Add("M", Body{Name: "Moon", Mass: 0.04, Pos: Vec{1, 0.1}})
+	return t
+}
+
+// One argument decides how the records lie in memory.
+func Example_layout() {
+	for _, layout := range []table.Layout{table.SoA, table.AoS} {
+		t, err := table.New[string, Body](layout)
+		if err != nil {
+			panic(err)
+		}
+		t.Add("S", Body{Name: "Sun", Mass: 1000})
+		t.Add("E", Body{Name: "Earth", Mass: 3, Pos: Vec{1, 0}})
+
+		total := 0.0
+		for _, m := range table.Column(t, func(b *Body) *float64 { return &b.Mass }).All() {
+			total += *m
+		}
+		fmt.Println(t.Layout(), total)
+	}
+	// Output:
+	// SoA 1003
+	// AoS 1003
+}
+
+// Systems of a game that work on columns of their own may run at once.
+func Example_columnsInParallel() {
+	t := bodies()
+	at(
+		func() {
+			for _, m := range table.Column(t, func(b *Body) *float64 { return &b.Mass }).All() {
+				*m *= 2
+			}
+		},
+		func() {
+			for _, x := range table.Column(t, func(b *Body) *float64 { return &b.Pos.X }).All() {
+				*x += 10
+			}
+		},
+	)
+	fmt.Println(t.Copy("E"))
+	// Output: {{11 0} 6 Earth} <nil>
+}
+
+func ExampleNew() {
+	_, err := table.New[int, float64](table.SoA)
+	fmt.Println(err)
+	t, err := table.New[int, Body](table.SoA)
+	fmt.Println(t.Len(), err)
+	// Output:
+	// table: records of type float64, of kind float64; want a struct, whose fields become the columns
+	// 0 <nil>
+}
+
+func ExampleMust() {
+	t := table.Must(table.New[int, Body](table.AoS))
+	fmt.Println(t.Layout())
+	// Output: AoS
+}
+
+// What some values of a pool have, and others have not, is kept in a table by
+// their handles.
+func ExampleForHandles() {
+	type entity struct{}
+	type shield struct{ Strength int }
+	entities := pool.Must(&pool.Options[entity]{Origin: 1, Capacity: 2})
+	shields, _ := table.ForHandles[entity, shield](entities, table.SoA)
+
+	a, _ := entities.Insert(entity{})
+	b, _ := entities.Insert(entity{})
+	shields.Add(b, shield{50})
+	fmt.Println(shields.Lookup(a), shields.Lookup(b))
+
+	entities.Remove(b)
+	c, _ := entities.Insert(entity{}) // in the slot of b
+	fmt.Println(c.Index() == b.Index(), shields.Lookup(b), shields.Lookup(c))
+	fmt.Println(shields.Add(c, shield{70}), shields.Len()) // and its shield in the row of b's
+	// Output:
+	// -1 0
+	// true -1 -1
+	// 0 1
+}
+
+func ExampleLayout_String() {
+	fmt.Println(table.SoA.String(), table.AoS.String())
+	// Output: SoA AoS
+}
+
+func ExampleIndex_IsSet() {
+	t := bodies()
+	fmt.Println(t.Lookup("E").IsSet(), t.Lookup("Vulcan").IsSet(), table.None.IsSet())
+	// Output: true false false
+}
+
+func ExampleTable_Add() {
+	t := bodies()
+	fmt.Println(t.Add("V", Body{Name: "Venus", Mass: 2}))
+	fmt.Println(t.Add("V", Body{Name: "Vulcan"}) == table.None)
+	// Output:
+	// 3
+	// true
+}
+
+func ExampleTable_AddBatch() {
+	t := bodies()
+	fmt.Println(t.AddBatch([]string{"V", "E"}, []Body{{Name: "Venus"}, {Name: "Eris"}}), t.Len())
+	fmt.Println(t.AddBatch([]string{"V", "J"}, []Body{{Name: "Venus"}, {Name: "Jupiter"}}), t.Len())
+	// Output:
+	// false 3
+	// true 5
+}
+
+func ExampleTable_Remove() {
+	t := bodies()
+	gap := t.Remove("S")
+	k, _ := t.KeyAt(gap) // the last record has moved in
+	fmt.Println(gap, k, t.Keys(), t.Remove("S"))
+	// Output: 0 M [M E] -1
+}
+
+func ExampleTable_RemoveAt() {
+	t := bodies()
+	fmt.Println(t.RemoveAt(1), t.Keys(), t.RemoveAt(2))
+	// Output: 1 [S M] -1
+}
+
+func ExampleTable_RemoveDead() {
+	p := pool.Must[string](nil)
+	notes := table.Must(table.ForHandles[string, struct{ Text string }](p, table.SoA))
+	for _, name := range []string{"a", "b", "c", "d"} {
+		h, _ := p.Insert(name)
+		notes.Add(h, struct{ Text string }{"note on " + name})
+	}
+	p.DeleteFunc(func(_ pool.Handle[string], name *string) bool { return *name < "c" })
+	fmt.Println(notes.Len(), notes.RemoveDead(), notes.Len())
+	// Output: 4 2 2
+}
+
+func ExampleTable_Clear() {
+	t := bodies()
+	before := t.Allocated()
+	t.Clear()
+	fmt.Println(t.Len(), t.Allocated() == before)
+	// Output: 0 true
+}
+
+func ExampleTable_OnMove() {
+	t := bodies()
+	moon := t.Lookup("M") // an Index that is kept …
+	t.OnMove(func(k string, from, to table.Index) {
+		if from == moon {
+			moon = to // … and mended
+		}
+	})
+	t.Remove("S")
+	fmt.Println(t.CopyAt(moon))
+	// Output: {{1 0.1} 0.04 Moon} <nil>
+}
+
+func ExampleTable_Lookup() {
+	t := bodies()
+	fmt.Println(t.Lookup("E"), t.Lookup("Vulcan"))
+	// Output: 1 -1
+}
+
+func ExampleTable_KeyAt() {
+	t := bodies()
+	fmt.Println(t.KeyAt(1))
+	_, err := t.KeyAt(3)
+	fmt.Println(err)
+	// Output:
+	// E <nil>
+	// table: no record at this index
+}
+
+func ExampleTable_Copy() {
+	t := bodies()
+	earth, err := t.Copy("E")
+	fmt.Println(earth.Name, err)
+	_, err = t.Copy("Vulcan")
+	fmt.Println(err)
+	// Output:
+	// Earth <nil>
+	// table: no record by this key
+}
+
+func ExampleTable_CopyAt() {
+	t := bodies()
+	fmt.Println(t.CopyAt(2))
+	// Output: {{1 0.1} 0.04 Moon} <nil>
+}
+
+func ExampleTable_Set() {
+	t := bodies()
+	fmt.Println(t.Set("M", Body{Name: "Luna"}), t.Set("V", Body{Name: "Venus"}))
+	fmt.Println(t.Copy("M"))
+	// Output:
+	// true false
+	// {{0 0} 0 Luna} <nil>
+}
+
+func ExampleTable_SetAt() {
+	t := bodies()
+	fmt.Println(t.SetAt(2, Body{Name: "Luna"}), t.SetAt(3, Body{}))
+	// Output: true false
+}
+
+func ExampleTable_Keys() {
+	fmt.Println(bodies().Keys())
+	// Output: [S E M]
+}
+
+func ExampleTable_Len() {
+	fmt.Println(bodies().Len())
+	// Output: 3
+}
+
+func ExampleTable_Allocated() {
+	t := table.Must(table.New[uint64, struct{ X, Y float64 }](table.SoA))
+	fmt.Println(t.Allocated())
+	t.Add(1, struct{ X, Y float64 }{})
+	fmt.Println(t.Allocated())
+	t.Reserve(1000)
+	fmt.Println(t.Allocated())
+	// Output:
+	// 0
+	// 512
+	// 1024
+}
+
+func ExampleTable_Pages() {
+	t := table.Must(table.New[uint64, struct{ X, Y float64 }](table.SoA))
+	t.Add(1, struct{ X, Y float64 }{})
+	fmt.Println(t.Pages(), "of 4 KiB: keys, X and Y, for", t.Allocated(), "records")
+	// Output: 3 of 4 KiB: keys, X and Y, for 512 records
+}
+
+func ExampleTable_Layout() {
+	fmt.Println(bodies().Layout())
+	// Output: SoA
+}
+
+func ExampleTable_Reserve() {
+	t := table.Must(table.New[int, Body](table.AoS))
+	t.Reserve(100_000) // no Add allocates until there are so many
+	fmt.Println(t.Allocated())
+	// Output: 131072
+}
+
+func ExampleTable_All() {
+	for k, b := range bodies().All() {
+		fmt.Println(k, b.Name)
+	}
+	// Output:
+	// S Sun
+	// E Earth
+	// M Moon
+}
+
+func ExampleColumn() {
+	t := bodies()
+	x := table.Column(t, func(b *Body) *float64 { return &b.Pos.X }) // also within nested structs
+	*x.At(t.Lookup("M")) = 7
+	fmt.Println(t.Copy("M"))
+	// Output: {{7 0.1} 0.04 Moon} <nil>
+}
+
+func ExampleView_Len() {
+	fmt.Println(table.Column(bodies(), func(b *Body) *Vec { return &b.Pos }).Len())
+	// Output: 3
+}
+
+func ExampleView_At() {
+	t := bodies()
+	mass := table.Column(t, func(b *Body) *float64 { return &b.Mass })
+	*mass.At(0)++
+	sun, _ := t.CopyAt(0)
+	fmt.Println(sun.Mass)
+	// Output: 1001
+}
+
+func ExampleView_All() {
+	for i, name := range table.Column(bodies(), func(b *Body) *string { return &b.Name }).All() {
+		fmt.Println(i, *name)
+	}
+	// Output:
+	// 0 Sun
+	// 1 Earth
+	// 2 Moon
+}
+
+func ExampleView_Batch() {
+	t := bodies()
+	var ix []table.Index
+	for _, k := range []string{"M", "Vulcan", "S"} {
+		ix = append(ix, t.Lookup(k))
+	}
+	for _, name := range table.Column(t, func(b *Body) *string { return &b.Name }).Batch(ix, nil) {
+		if name != nil {
+			fmt.Println(*name)
+		} else {
+			fmt.Println("nobody")
+		}
+	}
+	// Output:
+	// Moon
+	// nobody
+	// Sun
+}
+
+func ExampleView_Slice() {
+	t := bodies()
+	mass, ok := table.Column(t, func(b *Body) *float64 { return &b.Mass }).Slice()
+	fmt.Println(mass, ok)
+	_, ok = table.Column(t, func(b *Body) *float64 { return &b.Pos.X }).Slice()
+	fmt.Println(ok) // one in every two float64s
+	// Output:
+	// [1000 3 0.04] true
+	// false
+}

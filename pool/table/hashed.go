@@ -1,0 +1,44 @@
+package table
+
+// hashed is the index of tables from New: a Go map.
+type hashed[K comparable] struct{ rows map[K]Index }
+
+func (x *hashed[K]) find(k K) Index {
+	if i, ok := x.rows[k]; ok {
+		return i
+	}
+	return None
+}
+
+func (x *hashed[K]) claim(k K, next Index, _ []K) Index {
+	// A key that is not equal to itself would go into the map and never out again.
+	if k != k || x.find(k).IsSet() {
+		return None
+	}
+	if x.rows == nil {
+		x.rows = map[K]Index{}
+	}
+	x.rows[k] = next
+	return next
+}
+
+func (x *hashed[K]) unclaim(k K, _ []K) { delete(x.rows, k) }
+
+func (x *hashed[K]) row(k K) Index    { return x.rows[k] }
+func (x *hashed[K]) set(k K, i Index) { x.rows[k] = i }
+func (x *hashed[K]) drop(k K)         { delete(x.rows, k) }
+func (x *hashed[K]) dead(K) bool      { return false }
+func (x *hashed[K]) clear([]K)        { clear(x.rows) }
+
+// reserve makes a larger map where that spares it at least one growth: maps
+// cannot be told to grow.
+func (x *hashed[K]) reserve(n int) {
+	if n <= 2*len(x.rows) {
+		return
+	}
+	rows := make(map[K]Index, n)
+	for k, i := range x.rows {
+		rows[k] = i
+	}
+	x.rows = rows
+}

@@ -1,0 +1,356 @@
+package table
+
+// All of this package's unsafe is in this file.
+//
+// A table does not know the types of R's fields at compile time, and keeps each
+// of them in a block of its own type. So it reaches them by address, and has to
+// do by hand what the compiler and the runtime do for slices:
+//
+//   - A column lives in a block that was allocated for its type, so that the
+//     garbage collector sees the pointers in it; or in plain bytes, if the type has none.
+//   - Every word that holds a pointer is copied as a pointer, never as bytes: the
+//     garbage collector runs meanwhile and must be told (a write barrier). The
+//     compiler sees to that wherever the copy is spelt with a type that has
+//     a pointer in that place.
+//   - An address is only made from a column and a row below rows.allocated, or from
+//     a record and the offset of a field in its type; never one behind the end of
+//     either, which may be another object's.
+//
+// reflect.Value.Set would do the copying as well, at several times the cost for
+// each field; the blocks come from reflect, and go to a larger one with it.
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+)
+
+// column is an array of values of one type.
+type column struct {
+	base     unsafe.Pointer // element 0, page-aligned; nil before the first growth
+	size     uintptr        // of an element
+	offset   uintptr        // of the field in R
+	how      how            // an element is copied
+	pointers bool           // the type holds any
+	bytes    int            // of the block, whole pages
+	typ      reflect.Type
+	block    reflect.Value // the block as a slice of typ, if that holds pointers
+	pieces   []piece       // if how is byPieces
+}
+
+// how is the way to copy a value.
+type how uint8
+
+const (
+	byNothing how = iota // it has no size
+	by1                  // by8 and below: a word of so many bytes
+	by2
+	by4
+	by8
+	byBytes
+	byPointer
+	byString
+	bySlice
+	byInterface
+	byPieces
+)
+
+// piece is a part of a value that is copied in one way, or, if how is byPieces,
+// count times a group of pieces.
+type piece struct {
+	how    how
+	offset uintptr
+	size   uintptr // of the part; of one group
+	count  int
+	pieces []piece
+}
+
+// flatPieces is how many pieces an array is cut into before it becomes a loop.
+const flatPieces = 16
+
+func newColumn(typ reflect.Type, offset uintptr) column {
+	c := column{size: typ.Size(), offset: offset, typ: typ, pointers: hasPointers(typ)}
+	c.how = howTo(typ)
+	if c.how == byPieces {
+		c.pieces = cut(nil, typ, 0)
+	}
+	return c
+}
+
+// howTo returns how to copy a value of type typ.
+func howTo(typ reflect.Type) how {
+	if !hasPointers(typ) {
+		// A word may only be read where the type is aligned like one.
+		switch size, align := typ.Size(), uintptr(typ.Align()); {
+		case size == 0:
+			return byNothing
+		case size == 1:
+			return by1
+		case size == 2 && align >= unsafe.Alignof(uint16(0)):
+			return by2
+		case size == 4 && align >= unsafe.Alignof(uint32(0)):
+			return by4
+		case size == 8 && align >= unsafe.Alignof(uint64(0)):
+			return by8
+		}
+		return byBytes
+	}
+	switch typ.Kind() {
+	case reflect.String:
+		return byString
+	case reflect.Slice:
+		return bySlice
+	case reflect.Interface:
+		return byInterface
+	case reflect.Struct, reflect.Array:
+		return byPieces
+	}
+	return byPointer // Pointer, UnsafePointer, Map, Chan and Func are one pointer each
+}
+
+// cut appends the pieces of a value of type typ that lies at offset.
+func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
+	h := howTo(typ)
+	switch {
+	case h == byNothing:
+		return to
+	case h != byPieces:
+		// What needs no write barrier is copied together with its neighbour.
+		if last := len(to) - 1; h <= byBytes && last >= 0 && to[last].how <= byBytes && to[last].offset+to[last].size == offset {
+			to[last].how = byBytes
+			to[last].size += typ.Size()
+			return to
+		}
+		return append(to, piece{how: h, offset: offset, size: typ.Size()})
+	case typ.Kind() == reflect.Struct:
+		for i := range typ.NumField() {
+			if f := typ.Field(i); f.Name != "_" {
+				to = cut(to, f.Type, offset+f.Offset)
+			}
+		}
+		return to
+	}
+	size := typ.Elem().Size()
+	element := cut(nil, typ.Elem(), 0)
+	if typ.Len()*len(element) > flatPieces {
+		return append(to, piece{how: byPieces, offset: offset, size: size, count: typ.Len(), pieces: element})
+	}
+	for i := range typ.Len() {
+		to = cut(to, typ.Elem(), offset+uintptr(i)*size)
+	}
+	return to
+}
+
+// hasPointers answers whether values of type t hold any.
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
+		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return false
+	case reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if hasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// copyValue copies a value.
+func copyValue(h how, to, from unsafe.Pointer, size uintptr, pieces []piece) {
+	switch h {
+	case by8:
+		*(*uint64)(to) = *(*uint64)(from)
+	case by4:
+		*(*uint32)(to) = *(*uint32)(from)
+	case by1:
+		*(*uint8)(to) = *(*uint8)(from)
+	case by2:
+		*(*uint16)(to) = *(*uint16)(from)
+	case byBytes:
+		copy(unsafe.Slice((*byte)(to), size), unsafe.Slice((*byte)(from), size))
+	case byPointer:
+		*(*unsafe.Pointer)(to) = *(*unsafe.Pointer)(from)
+	case byString:
+		*(*string)(to) = *(*string)(from)
+	case bySlice:
+		// A slice of whatever is three words, the first of them a pointer.
+		*(*[]byte)(to) = *(*[]byte)(from)
+	case byInterface:
+		// Any interface is two words; the copy does not look at what they say.
+		*(*any)(to) = *(*any)(from)
+	case byPieces:
+		for i := range pieces {
+			p := &pieces[i]
+			to, from := unsafe.Add(to, p.offset), unsafe.Add(from, p.offset)
+			if p.how != byPieces {
+				copyValue(p.how, to, from, p.size, nil)
+				continue
+			}
+			for j := range uintptr(p.count) {
+				copyValue(byPieces, unsafe.Add(to, j*p.size), unsafe.Add(from, j*p.size), 0, p.pieces)
+			}
+		}
+	}
+}
+
+// zeroSized is where columns lie whose elements have no size.
+var zeroSized struct{}
+
+// grown returns c with room for rows, and with its first n elements copied there. The
+// block begins on the boundary of a page: Go allocates blocks without pointers
+// whose size is a multiple of 4 KiB, and all blocks of 32 KiB and more, that way. It
+// does not promise to, so blocks without pointers are looked at; those with
+// pointers must begin where the runtime has put them, and TestColumnsArePageAligned
+// watches over that.
+func (c column) grown(n, rows int) column {
+	size := int(c.size)
+	switch old := c; {
+	case size == 0:
+		c.base = unsafe.Pointer(&zeroSized)
+	case c.pointers:
+		fit := max(rows, (pointerBytes+size-1)/size)
+		c.block = reflect.MakeSlice(reflect.SliceOf(c.typ), fit, fit)
+		c.base = c.block.UnsafePointer()
+		c.bytes = wholePages(fit * size)
+		if n > 0 {
+			reflect.Copy(c.block, old.block.Slice(0, n))
+		}
+	default:
+		c.bytes = wholePages(rows * size)
+		block := make([]byte, c.bytes)
+		if shift := uintptr(unsafe.Pointer(&block[0])) % pageBytes; shift != 0 {
+			block = make([]byte, c.bytes+pageBytes)
+			block = block[pageBytes-uintptr(unsafe.Pointer(&block[0]))%pageBytes:]
+		}
+		c.base = unsafe.Pointer(&block[0])
+		copy(block, unsafe.Slice((*byte)(old.base), n*size))
+	}
+	return c
+}
+
+// wipe zeroes the first n elements.
+func (c *column) wipe(n int) {
+	switch {
+	case n == 0:
+	case c.pointers:
+		c.block.Slice(0, n).Clear()
+	default:
+		clear(unsafe.Slice((*byte)(c.base), n*int(c.size)))
+	}
+}
+
+// wholePages rounds n up to whole pages.
+func wholePages(n int) int { return (n + pageBytes - 1) &^ (pageBytes - 1) }
+
+// elements returns the first n elements of c, whose type is E.
+func elements[E any](c *column, n int) []E { return unsafe.Slice((*E)(c.base), n) }
+
+// part returns the part of type F that lies at offset in element i of c, whose
+// elements are size bytes.
+func part[F any](c *column, i Index, size, offset uintptr) *F {
+	return (*F)(unsafe.Add(c.base, uintptr(i)*size+offset))
+}
+
+// load copies record i to *r.
+func load[R any](rs *rows, i Index, r *R) {
+	if rs.layout == AoS {
+		*r = *part[R](&rs.columns[0], i, unsafe.Sizeof(*r), 0)
+		return
+	}
+	for j := range rs.columns {
+		c := &rs.columns[j]
+		copyValue(c.how, unsafe.Add(unsafe.Pointer(r), c.offset), unsafe.Add(c.base, uintptr(i)*c.size), c.size, c.pieces)
+	}
+}
+
+// store copies *r to record i.
+func store[R any](rs *rows, i Index, r *R) {
+	if rs.layout == AoS {
+		*part[R](&rs.columns[0], i, unsafe.Sizeof(*r), 0) = *r
+		return
+	}
+	for j := range rs.columns {
+		c := &rs.columns[j]
+		copyValue(c.how, unsafe.Add(c.base, uintptr(i)*c.size), unsafe.Add(unsafe.Pointer(r), c.offset), c.size, c.pieces)
+	}
+}
+
+// storeBlock is how many records storeAll takes at a time: so few that they are
+// still in the cache when the last column is written.
+const storeBlock = 64
+
+// storeAll copies records to the rows from i on, column by column: page-aligned
+// columns are a multiple of 4 KiB apart, and a cache has few places for such
+// addresses.
+func storeAll[R any](rs *rows, i Index, records []R) {
+	if rs.layout == AoS {
+		copy(elements[R](&rs.columns[0], rs.allocated)[i:], records)
+		return
+	}
+	for len(records) > 0 {
+		block := records[:min(storeBlock, len(records))]
+		records = records[len(block):]
+		for j := range rs.columns {
+			c := &rs.columns[j]
+			to := unsafe.Add(c.base, uintptr(i)*c.size)
+			for k := range block {
+				copyValue(c.how, unsafe.Add(to, uintptr(k)*c.size), unsafe.Add(unsafe.Pointer(&block[k]), c.offset), c.size, c.pieces)
+			}
+		}
+		i += Index(len(block))
+	}
+}
+
+// leave moves the record at last to i, unless that is the same, and zeroes the row
+// that it leaves, all in one pass over the columns.
+func leave[R any](rs *rows, i, last Index) {
+	var zero R
+	if rs.layout == AoS {
+		all := elements[R](&rs.columns[0], rs.allocated)
+		all[i] = all[last]
+		all[last] = zero
+		return
+	}
+	for j := range rs.columns {
+		c := &rs.columns[j]
+		left := unsafe.Add(c.base, uintptr(last)*c.size)
+		if i != last {
+			copyValue(c.how, unsafe.Add(c.base, uintptr(i)*c.size), left, c.size, c.pieces)
+		}
+		copyValue(c.how, left, unsafe.Add(unsafe.Pointer(&zero), c.offset), c.size, c.pieces)
+	}
+}
+
+// offsetOf returns where in R the selector points. It panics unless it points
+// into the record that it is given.
+func offsetOf[F, R any](selector func(*R) *F) uintptr {
+	record := new(R)
+	at := uintptr(unsafe.Pointer(ask(selector, record)))
+	start := uintptr(unsafe.Pointer(record))
+	if at == 0 {
+		panic(fmt.Sprintf("table: Column: the selector answers nil for a zero %T; want the address of a field of it", *record))
+	}
+	if at < start || at-start >= max(1, unsafe.Sizeof(*record)) {
+		panic(fmt.Sprintf("table: Column: the selector points outside of the %T that it was given; want the address of a field of it", *record))
+	}
+	return at - start
+}
+
+// ask calls the selector on record, and says why if it panics.
+func ask[F, R any](selector func(*R) *F, record *R) *F {
+	if selector == nil {
+		panic("table: Column with a nil selector")
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			panic(fmt.Sprintf("table: Column: the selector panics on a zero %T: %v; what lies behind a pointer is no column", *record, v))
+		}
+	}()
+	return selector(record)
+}

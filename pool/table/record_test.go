@@ -1,0 +1,166 @@
+package table_test
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"coatcheck/pool/table"
+)
+
+// nested is a field that is a struct, with pointers at an odd place.
+type nested struct {
+	A uint8
+	S string
+	b [3]uint16
+	c uint16 // beside b: the two are copied as one
+}
+
+// Embedded is embedded in record.
+type Embedded struct {
+	E int32
+	f *uint64
+}
+
+type embedded struct{ G, h uint16 }
+
+// record has a field of every kind that a table copies in a way of its own.
+type record struct {
+	ID    uint64
+	small uint8
+	_     [3]byte
+	none  struct{}
+	half  uint16
+	word  int32
+	Name  string
+	ptr   *uint64
+	list  []uint64
+	dict  map[uint64]string
+	dyn   any
+	str   fmt.Stringer
+	In    nested
+	Embedded
+	*embedded
+	Pos    [3]float64
+	odd    [7]byte
+	deep   [2][3]nested
+	many   [10]string
+	mixed  [9]struct{ p, q *uint64 }
+	ch     chan uint64
+	fn     func() uint64
+	c      complex128
+	b      bool
+	twelve [3]int32
+	End    [0]func()
+}
+
+// number is a Stringer that is no pointer.
+type number uint64
+
+func (n number) String() string { return strconv.FormatUint(uint64(n), 10) }
+
+// newRecord makes a record all of whose fields tell id.
+func newRecord(id uint64) (r record) {
+	at := func(i int) *uint64 { v := id + uint64(i); return &v }
+	in := func(i int) nested {
+		return nested{uint8(id) + uint8(i), strconv.Itoa(int(id) + i), [3]uint16{uint16(id), uint16(i), 7}, uint16(id) + 3}
+	}
+	r.ID, r.small, r.half, r.word = id, uint8(id), uint16(id), int32(id)
+	r.Name, r.ptr, r.list, r.dict = strconv.FormatUint(id, 10), at(0), []uint64{id}, map[uint64]string{id: "id"}
+	r.dyn, r.str = id, number(id)
+	if id%3 == 0 {
+		r.dyn, r.str = at(0), nil
+	}
+	r.In, r.Embedded = in(1), Embedded{int32(id), at(2)}
+	r.embedded = &embedded{uint16(id), 3}
+	r.Pos, r.odd = [3]float64{float64(id), float64(id) + 1, 2}, [7]byte{0: byte(id), 6: byte(id) + 1}
+	for i := range r.deep {
+		for j := range r.deep[i] {
+			r.deep[i][j] = in(10*i + j)
+		}
+	}
+	for i := range r.many {
+		r.many[i] = strconv.Itoa(int(id) + 100*i)
+	}
+	for i := range r.mixed {
+		r.mixed[i].p, r.mixed[i].q = at(i), at(-i)
+	}
+	r.ch = make(chan uint64, 1)
+	r.ch <- id
+	r.fn = func() uint64 { return id }
+	r.c, r.b, r.twelve = complex(float64(id), 1), id%2 == 1, [3]int32{int32(id), 2, int32(id)}
+	return r
+}
+
+// differs tells how r is not newRecord(id); "" if it is.
+func (r *record) differs(id uint64) string {
+	want := newRecord(id)
+	if r.fn == nil || r.fn() != id {
+		return "fn"
+	}
+	if len(r.ch) != 1 || <-r.ch != id {
+		return "ch"
+	}
+	r.ch <- id
+	want.ch, want.fn = r.ch, nil
+	got := *r
+	got.fn = nil
+	if reflect.DeepEqual(got, want) {
+		return ""
+	}
+	return fmt.Sprintf("%+v, want %+v", got, want)
+}
+
+// recordViews are columns of records, each with what it tells of the id.
+type recordViews struct {
+	id     table.View[uint64]
+	name   table.View[string]
+	ptr    table.View[*uint64]
+	inner  table.View[string]
+	deep   table.View[uint16]
+	gopher table.View[int32]
+	none   table.View[struct{}]
+	pos    table.View[[3]float64]
+	pos1   table.View[float64]
+	odd6   table.View[byte]
+}
+
+func viewsOf[K comparable](tb *table.Table[K, record]) recordViews {
+	return recordViews{
+		table.Column(tb, func(r *record) *uint64 { return &r.ID }),
+		table.Column(tb, func(r *record) *string { return &r.Name }),
+		table.Column(tb, func(r *record) **uint64 { return &r.ptr }),
+		table.Column(tb, func(r *record) *string { return &r.In.S }),
+		table.Column(tb, func(r *record) *uint16 { return &r.deep[1][2].b[1] }),
+		table.Column(tb, func(r *record) *int32 { return &r.E }),
+		table.Column(tb, func(r *record) *struct{} { return &r.none }),
+		table.Column(tb, func(r *record) *[3]float64 { return &r.Pos }),
+		table.Column(tb, func(r *record) *float64 { return &r.Pos[1] }),
+		table.Column(tb, func(r *record) *byte { return &r.odd[6] }),
+	}
+}
+
+// differs returns the column that does not show newRecord(id) at i, or "".
+func (v *recordViews) differs(i table.Index, id uint64) string {
+	switch {
+	case *v.id.At(i) != id:
+		return "ID"
+	case *v.name.At(i) != strconv.FormatUint(id, 10):
+		return "Name"
+	case **v.ptr.At(i) != id:
+		return "ptr"
+	case *v.inner.At(i) != strconv.Itoa(int(id)+1):
+		return "In.S"
+	case *v.deep.At(i) != 12:
+		return "deep[1][2].b[1]"
+	case *v.gopher.At(i) != int32(id):
+		return "E"
+	case *v.none.At(i) != struct{}{}:
+		return "none"
+	case v.pos.At(i)[1] != float64(id)+1, *v.pos1.At(i) != float64(id)+1:
+		return "Pos"
+	case *v.odd6.At(i) != byte(id)+1:
+		return "odd[6]"
+	}
+	return ""
+}

@@ -1,0 +1,104 @@
+package table
+
+// Remove removes the record by the key k. It returns the Index that it had, and
+// None if there is no such record. The last record moves into the gap, so unless it
+// was the last one itself, another record has that Index now, and OnMove tells.
+//
+// It is O(1) and frees no memory, but what the record pointed to. The Index and
+// references of the last record name nothing any more, those of the removed one
+// name the record that has moved in.
+func (t *Table[K, R]) Remove(k K) Index {
+	t.change()
+	i := t.index.find(k)
+	if i.IsSet() {
+		t.removeAt(i)
+	}
+	return i
+}
+
+// RemoveAt removes the record at i, as Remove does, dead or not. It returns i,
+// and None if there is no record at i.
+func (t *Table[K, R]) RemoveAt(i Index) Index {
+	t.change()
+	if !t.has(i) {
+		return None
+	}
+	t.removeAt(i)
+	return i
+}
+
+func (t *Table[K, R]) removeAt(i Index) {
+	var none K
+	last := Index(t.rows.n - 1)
+	t.index.drop(t.keys[i])
+	k := t.keys[last]
+	if i != last {
+		t.index.set(k, i)
+		t.keys[i] = k
+	}
+	t.keys[last] = none
+	leave[R](&t.rows, i, last)
+	t.keys = t.keys[:last]
+	t.rows.n = int(last)
+	if i != last && len(t.moves) > 0 {
+		t.tell(k, last, i)
+	}
+}
+
+// RemoveDead removes, from a table that ForHandles made, all records whose
+// handles the pool refuses by now, and returns how many. In other tables no
+// record is ever dead.
+//
+// It is one pass over the keys, and moves at most one record for each that it
+// removes.
+func (t *Table[K, R]) RemoveDead() int {
+	t.change()
+	before := t.rows.n
+	// From the end: what moves into a gap has been looked at.
+	for i := before - 1; i >= 0; i-- {
+		if t.index.dead(t.keys[i]) {
+			t.removeAt(Index(i))
+		}
+	}
+	return before - t.rows.n
+}
+
+// Clear removes all records. It keeps their memory, for those to come, and holds
+// nothing of what they pointed to. OnMove tells nothing: nothing moves.
+func (t *Table[K, R]) Clear() {
+	t.change()
+	t.index.clear(t.keys)
+	for c := range t.rows.all {
+		c.wipe(t.rows.n)
+	}
+	t.keys = t.keys[:0]
+	t.rows.n = 0
+}
+
+// OnMove has f called whenever a removal has moved a record into the gap: that of
+// the key k was at from and is at to now. Whoever keeps an Index mends it there.
+// If there are several such functions, they are called in the order in which they were
+// given; there is no way to take one back.
+//
+// The removal is complete when f is called, and f may read the table. Changing
+// it there panics. If f panics, the functions after it are not called for this
+// move, RemoveDead leaves the rest of the dead for another call, and the table is
+// as it should be.
+//
+// It is no move when a record replaces a dead occupant, or when growth gives the
+// table new memory: there every Index stays good.
+func (t *Table[K, R]) OnMove(f func(k K, from, to Index)) {
+	t.change()
+	if f == nil {
+		panic("table: OnMove of a nil function")
+	}
+	t.moves = append(t.moves, f)
+}
+
+func (t *Table[K, R]) tell(k K, from, to Index) {
+	t.telling = true
+	defer func() { t.telling = false }()
+	for _, f := range t.moves {
+		f(k, from, to)
+	}
+}

@@ -1,0 +1,155 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"reflect"
+)
+
+// pageBytes is the size of a page, and what columns are aligned to.
+const pageBytes = 4 << 10
+
+// pointerBytes is the least that a column whose type holds pointers occupies. Go
+// puts blocks that hold pointers on the boundary of a page if they are at least
+// so large; smaller ones lie behind a header of eight bytes.
+const pointerBytes = 32 << 10
+
+// rows is the memory of a table: columns of equal length.
+//
+// Both layouts are the same thing here, but for how R is cut into columns: under
+// SoA at its fields, under AoS not at all. A field of R is a column and an offset
+// within the elements of it.
+type rows struct {
+	n         int // records
+	allocated int // room for so many: 0 or a power of two
+	first     int // what the first growth allocates
+	layout    Layout
+	record    reflect.Type
+	fields    []field  // of R, without blank ones
+	columns   []column // under SoA, one for each of fields; under AoS, one of type R. Never moves: Views point in
+	key       column   // the keys
+}
+
+// field is a field of R.
+type field struct {
+	typ    reflect.Type
+	offset uintptr // in R
+}
+
+func (rs *rows) init(key, record reflect.Type, l Layout) {
+	rs.layout, rs.record = l, record
+	for i := range record.NumField() {
+		if f := record.Field(i); f.Name != "_" {
+			rs.fields = append(rs.fields, field{f.Type, f.Offset})
+		}
+	}
+	if l == AoS {
+		rs.columns = []column{newColumn(record, 0)}
+	} else {
+		rs.columns = make([]column, len(rs.fields))
+		for i, f := range rs.fields {
+			rs.columns[i] = newColumn(f.typ, f.offset)
+		}
+	}
+	rs.key = newColumn(key, 0)
+
+	// The first growth gives each column the least that a column occupies, as far
+	// as that goes: the one that has room for the fewest rows decides.
+	least := pageBytes
+	for c := range rs.all {
+		if c.size > 0 {
+			least = min(least, max(1, c.least()/int(c.size)))
+		}
+	}
+	rs.first = 1 << (bits.Len(uint(least)) - 1)
+}
+
+// all ranges over the columns, that of the keys included.
+func (rs *rows) all(yield func(*column) bool) {
+	for i := range rs.columns {
+		if !yield(&rs.columns[i]) {
+			return
+		}
+	}
+	yield(&rs.key)
+}
+
+// least is how many bytes a column occupies at least.
+func (c *column) least() int {
+	if c.pointers {
+		return pointerBytes
+	}
+	return pageBytes
+}
+
+func (rs *rows) pages() (n int) {
+	for c := range rs.all {
+		n += c.bytes / pageBytes
+	}
+	return n
+}
+
+// grow makes room for n rows, which are more than there are. Everything is
+// allocated before anything changes.
+func (rs *rows) grow(n int) {
+	allocated := max(rs.first, 2*rs.allocated)
+	if allocated < n {
+		allocated = 1 << bits.Len(uint(n-1))
+	}
+	var widest uintptr = 1
+	for c := range rs.all {
+		widest = max(widest, c.size)
+	}
+	if allocated <= 0 || uintptr(allocated) > (math.MaxInt-pointerBytes)/widest {
+		panic(fmt.Sprintf("table: no room for %d records of %d bytes", n, rs.record.Size()))
+	}
+	grown := make([]column, 0, len(rs.columns)+1)
+	for c := range rs.all {
+		grown = append(grown, c.grown(rs.n, allocated))
+	}
+	copy(rs.columns, grown)
+	rs.key = grown[len(rs.columns)]
+	rs.allocated = allocated
+}
+
+// find returns where the field of type typ that lies at offset in R is: a column
+// and the offset in its elements.
+func (rs *rows) find(typ reflect.Type, offset uintptr) (c *column, inner uintptr, ok bool) {
+	for i, f := range rs.fields {
+		if offset < f.offset || !contains(f.typ, offset-f.offset, typ) {
+			continue
+		}
+		if rs.layout == AoS {
+			return &rs.columns[0], offset, true
+		}
+		return &rs.columns[i], offset - f.offset, true
+	}
+	return nil, 0, false
+}
+
+// contains answers whether part lies at offset in values of type t: t itself, a
+// field of it, an element, or one of these within them.
+func contains(t reflect.Type, offset uintptr, part reflect.Type) bool {
+	if t == part && offset == 0 {
+		return true
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Name != "_" && f.Offset <= offset && contains(f.Type, offset-f.Offset, part) {
+				return true
+			}
+		}
+	case reflect.Array:
+		size := t.Elem().Size()
+		switch {
+		case t.Len() == 0:
+		case size == 0:
+			return contains(t.Elem(), offset, part)
+		case offset < t.Size():
+			return contains(t.Elem(), offset%size, part)
+		}
+	}
+	return false
+}

@@ -1,0 +1,94 @@
+package table
+
+import (
+	"slices"
+
+	"coatcheck/pool"
+)
+
+// slotsPerPage is how many slots a page of the index is for: 4 KiB of occupants.
+const slotsPerPage = 512
+
+// occupant says which incarnation of a slot has a record, and in which row. The
+// zero occupant is none: no incarnation has generation 0.
+type occupant struct{ generation, row uint32 }
+
+// slots is the index of tables from ForHandles: an array by slot, of pages that
+// are made when they are needed. A pool has fewer than 2^32 slots, each at most
+// one row, so that a row fits a word of 32 bits.
+type slots[T any] struct {
+	pool  *pool.Pool[T]
+	pages []*[slotsPerPage]occupant
+}
+
+// at returns the occupant of h's slot, nil if its page is not there.
+func (x *slots[T]) at(h pool.Handle[T]) *occupant {
+	i := h.Index()
+	if n := i / slotsPerPage; uint64(n) < uint64(len(x.pages)) {
+		if page := x.pages[n]; page != nil {
+			return &page[i%slotsPerPage]
+		}
+	}
+	return nil
+}
+
+// provide is at that makes the page.
+func (x *slots[T]) provide(h pool.Handle[T]) *occupant {
+	n := int(h.Index() / slotsPerPage)
+	if n >= len(x.pages) {
+		x.pages = slices.Grow(x.pages, n+1-len(x.pages))[:n+1]
+	}
+	if x.pages[n] == nil {
+		x.pages[n] = new([slotsPerPage]occupant)
+	}
+	return x.at(h)
+}
+
+func (x *slots[T]) find(h pool.Handle[T]) Index {
+	if o := x.at(h); o != nil && o.generation == h.Generation() && x.pool.Contains(h) {
+		return Index(o.row)
+	}
+	return None
+}
+
+func (x *slots[T]) claim(h pool.Handle[T], next Index, keys []pool.Handle[T]) Index {
+	if !x.pool.Contains(h) {
+		return None
+	}
+	o := x.provide(h)
+	switch row := Index(o.row); {
+	case o.generation == 0:
+		*o = occupant{h.Generation(), uint32(next)}
+		return next
+	case o.generation == h.Generation(),
+		// Claimed in this batch, by an incarnation that somebody has replaced since.
+		int(row) >= len(keys), keys[row].Generation() != o.generation:
+		return None
+	default: // h lives, so the occupant does not
+		o.generation = h.Generation()
+		return row
+	}
+}
+
+// unclaim gives a slot back to the dead occupant whose row it was to have, which
+// is still there.
+func (x *slots[T]) unclaim(h pool.Handle[T], keys []pool.Handle[T]) {
+	o := x.at(h)
+	if int(o.row) < len(keys) {
+		o.generation = keys[o.row].Generation()
+	} else {
+		*o = occupant{}
+	}
+}
+
+func (x *slots[T]) row(h pool.Handle[T]) Index    { return Index(x.at(h).row) }
+func (x *slots[T]) set(h pool.Handle[T], i Index) { x.at(h).row = uint32(i) }
+func (x *slots[T]) drop(h pool.Handle[T])         { *x.at(h) = occupant{} }
+func (x *slots[T]) dead(h pool.Handle[T]) bool    { return !x.pool.Contains(h) }
+func (x *slots[T]) reserve(int)                   {} // which slots it will be, nobody knows
+
+func (x *slots[T]) clear(keys []pool.Handle[T]) {
+	for _, h := range keys {
+		x.drop(h)
+	}
+}

@@ -1,0 +1,414 @@
+package tree_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"coatcheck/pool"
+	"coatcheck/pool/tree"
+)
+
+// The benchmarks put the forest beside what people write by hand, on the same trees,
+// in one run: rounds of either alternate, and the ratio is the median over the rounds.
+// Below 1 the forest is faster.
+//
+//	go test -run xxx -bench . -benchtime 1x ./pool/tree
+//
+// Three trees of each kind: one that was built in order, so that neighbours lie side by
+// side; one whose nodes are shuffled in memory; and one that is a long list. By hand
+// means: nodes of their own with pointers to each other; and indexes into one slice,
+// without generations.
+
+const roundTime = 8 * time.Millisecond
+
+func rounds() int {
+	if testing.Short() {
+		return 1
+	}
+	return 21
+}
+
+// work does at least n operations and returns how many it did.
+type work func(n int) int
+
+func versus(b *testing.B, subject, base work) {
+	b.ReportAllocs()
+	for b.Loop() {
+		ns, nb := calibrate(subject), calibrate(base)
+		rounds := rounds()
+		subjects, bases, ratios := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
+		for i := range rounds {
+			subjects[i], bases[i] = measure(subject, ns), measure(base, nb)
+			ratios[i] = subjects[i] / bases[i]
+		}
+		b.ReportMetric(median(subjects), "ns/op")
+		b.ReportMetric(median(bases), "base-ns/op")
+		b.ReportMetric(median(ratios), "ratio")
+	}
+}
+
+func calibrate(w work) int {
+	for n := 1; ; n *= 2 {
+		start := time.Now()
+		if w(n); time.Since(start) >= roundTime {
+			return n
+		}
+	}
+}
+
+func measure(w work, n int) float64 {
+	start := time.Now()
+	n = w(n)
+	return float64(time.Since(start)) / float64(n)
+}
+
+func median(xs []float64) float64 {
+	slices.Sort(xs)
+	return xs[len(xs)/2]
+}
+
+var sink atomic.Uint64
+
+// leaf is the value of the benchmarks: 8 bytes and the links.
+type leaf struct {
+	n     uint64
+	links tree.Links[leaf]
+}
+
+func leafLinks(l *leaf) *tree.Links[leaf] { return &l.links }
+
+// byPointer is a node of a tree by hand.
+type byPointer struct {
+	n                               uint64
+	parent, first, last, next, prev *byPointer
+}
+
+func (p *byPointer) append(c *byPointer) {
+	c.parent, c.prev = p, p.last
+	if p.last != nil {
+		p.last.next = c
+	} else {
+		p.first = c
+	}
+	p.last = c
+}
+
+func (c *byPointer) detach() {
+	p := c.parent
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		p.first = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	} else {
+		p.last = c.prev
+	}
+	c.parent, c.prev, c.next = nil, nil, nil
+}
+
+// below calls f for all nodes below top, in pre-order, without recursion.
+func (top *byPointer) below(f func(*byPointer) bool) {
+	for at := top; ; {
+		if at.first != nil {
+			at = at.first
+		} else {
+			for at != top && at.next == nil {
+				at = at.parent
+			}
+			if at == top {
+				return
+			}
+			at = at.next
+		}
+		if !f(at) {
+			return
+		}
+	}
+}
+
+// byIndex is a node of a tree in one slice; 0 is the top and means none elsewhere.
+type byIndex struct {
+	n                               uint64
+	parent, first, last, next, prev uint32
+}
+
+type indexTree []byIndex
+
+func (t indexTree) append(p, c uint32) {
+	child, parent := &t[c], &t[p]
+	child.parent, child.prev = p, parent.last
+	if parent.last != 0 {
+		t[parent.last].next = c
+	} else {
+		parent.first = c
+	}
+	parent.last = c
+}
+
+func (t indexTree) below(f func(*byIndex) bool) {
+	for at := uint32(0); ; {
+		if t[at].first != 0 {
+			at = t[at].first
+		} else {
+			for at != 0 && t[at].next == 0 {
+				at = t[at].parent
+			}
+			if at == 0 {
+				return
+			}
+			at = t[at].next
+		}
+		if !f(&t[at]) {
+			return
+		}
+	}
+}
+
+// shape says which node is the parent of node i; parents come first.
+type shape struct {
+	name     string
+	parent   func(i int) int
+	shuffled bool
+}
+
+var shapes = []shape{
+	{"shape=eight", func(i int) int { return (i - 1) / 8 }, false},
+	{"shape=eight/shuffled", func(i int) int { return (i - 1) / 8 }, true},
+	{"shape=list", func(int) int { return 0 }, false},
+	{"shape=chain", func(i int) int { return i - 1 }, false},
+}
+
+// places returns where node i is made, the top first.
+func (s shape) places(n int) []int {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	if s.shuffled {
+		rand.New(rand.NewPCG(1, 2)).Shuffle(n-1, func(i, j int) { at[1+i], at[1+j] = at[1+j], at[1+i] })
+	}
+	return at
+}
+
+func (s shape) forest(b *testing.B, n int) (*pool.Pool[leaf], *tree.Forest[leaf], []pool.Handle[leaf]) {
+	p := pool.Must(&pool.Options[leaf]{Shards: 1})
+	f := tree.New(p, leafLinks)
+	hs := make([]pool.Handle[leaf], n)
+	for i := range hs {
+		hs[i], _ = p.InsertFunc(func(_ pool.Handle[leaf], l *leaf) { l.n = uint64(i) })
+	}
+	at := s.places(n)
+	for i := 1; i < n; i++ {
+		if err := f.Append(hs[at[s.parent(i)]], hs[at[i]]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return p, f, hs
+}
+
+func (s shape) pointers(n int) []*byPointer {
+	nodes := make([]*byPointer, n)
+	for i := range nodes {
+		nodes[i] = &byPointer{n: uint64(i)}
+	}
+	at := s.places(n)
+	for i := 1; i < n; i++ {
+		nodes[at[s.parent(i)]].append(nodes[at[i]])
+	}
+	return nodes
+}
+
+func (s shape) indexes(n int) indexTree {
+	t := make(indexTree, n)
+	for i := range t {
+		t[i].n = uint64(i)
+	}
+	at := s.places(n)
+	for i := 1; i < n; i++ {
+		t.append(uint32(at[s.parent(i)]), uint32(at[i]))
+	}
+	return t
+}
+
+// over repeats a walk until it has done n steps.
+func over(walk func() (steps int, sum uint64)) work {
+	return func(n int) int {
+		done := 0
+		for done < n {
+			steps, sum := walk()
+			done += steps
+			sink.Add(sum)
+		}
+		return done
+	}
+}
+
+func BenchmarkDescendants(b *testing.B) {
+	for _, n := range []int{1000, 1_000_000} {
+		for _, s := range shapes {
+			_, f, hs := s.forest(b, n)
+			mine := over(func() (steps int, sum uint64) {
+				for _, v := range f.Descendants(hs[0]) {
+					sum += v.n
+					steps++
+				}
+				return steps, sum
+			})
+			b.Run(fmt.Sprintf("%s/nodes=%d/base=pointers", s.name, n), func(b *testing.B) {
+				top := s.pointers(n)[0]
+				versus(b, mine, over(func() (steps int, sum uint64) {
+					for v := range top.below {
+						sum += v.n
+						steps++
+					}
+					return steps, sum
+				}))
+			})
+			b.Run(fmt.Sprintf("%s/nodes=%d/base=indexes", s.name, n), func(b *testing.B) {
+				t := s.indexes(n)
+				versus(b, mine, over(func() (steps int, sum uint64) {
+					for v := range t.below {
+						sum += v.n
+						steps++
+					}
+					return steps, sum
+				}))
+			})
+		}
+	}
+}
+
+// A handful of children, where setting out counts.
+func BenchmarkChildren(b *testing.B) {
+	s := shapes[0]
+	_, f, hs := s.forest(b, 1000)
+	top := s.pointers(1000)
+	versus(b, over(func() (steps int, sum uint64) {
+		for _, h := range hs[:100] {
+			for _, v := range f.Children(h) {
+				sum += v.n
+				steps++
+			}
+		}
+		return steps, sum
+	}), over(func() (steps int, sum uint64) {
+		for _, p := range top[:100] {
+			for c := p.first; c != nil; c = c.next {
+				sum += c.n
+				steps++
+			}
+		}
+		return steps, sum
+	}))
+}
+
+// Detach a node and append it elsewhere.
+func BenchmarkDetachAppend(b *testing.B) {
+	s := shapes[0]
+	const n = 1000
+	_, f, hs := s.forest(b, n)
+	nodes := s.pointers(n)
+	versus(b, func(k int) int {
+		for i := range k {
+			c := hs[n-1-i%500]
+			if f.Detach(c) != nil || f.Append(hs[i%100], c) != nil {
+				b.Fatal("an error")
+			}
+		}
+		return k
+	}, func(k int) int {
+		for i := range k {
+			c := nodes[n-1-i%500]
+			c.detach()
+			nodes[i%100].append(c)
+		}
+		return k
+	})
+}
+
+// Insert a node, append it, and remove it: by hand the garbage collector takes it.
+func BenchmarkInsertAppendRemove(b *testing.B) {
+	p, f, hs := shapes[0].forest(b, 1000)
+	nodes := shapes[0].pointers(1000)
+	versus(b, func(k int) int {
+		for i := range k {
+			h, _ := p.Insert(leaf{n: uint64(i)})
+			if f.Append(hs[i%100], h) != nil || f.Remove(h) != 1 {
+				b.Fatal("an error")
+			}
+		}
+		return k
+	}, func(k int) int {
+		for i := range k {
+			c := &byPointer{n: uint64(i)}
+			nodes[i%100].append(c)
+			c.detach()
+		}
+		return k
+	})
+}
+
+// The work of a garbage collection aside: how long building and giving up a tree of
+// a million takes, a node.
+func BenchmarkBuildRemove(b *testing.B) {
+	const n = 1_000_000
+	s := shapes[0]
+	versus(b, func(int) int {
+		_, f, hs := s.forest(b, n)
+		if f.Remove(hs[0]) != n {
+			b.Fatal("not all are removed")
+		}
+		return n
+	}, func(int) int {
+		sink.Add(s.pointers(n)[n-1].n)
+		return n
+	})
+}
+
+// Repair with one node in a hundred removed, a node, beside a walk over the pool.
+func BenchmarkRepair(b *testing.B) {
+	const n = 1_000_000
+	p, f, hs := shapes[1].forest(b, n)
+	for i := 1; i < n; i += 100 {
+		p.Remove(hs[i])
+	}
+	f.Repair()
+	versus(b, func(int) int {
+		if f.Repair() != 0 {
+			b.Fatal("broken again")
+		}
+		return n
+	}, func(int) int {
+		for _, v := range p.All() {
+			sink.Store(v.n)
+		}
+		return n
+	})
+}
+
+// A reader beside a writer that never rests: what a step costs then.
+func BenchmarkDescendantsBesideAWriter(b *testing.B) {
+	_, f, hs := shapes[0].forest(b, 1000)
+	walk := over(func() (steps int, sum uint64) {
+		for _, v := range f.Descendants(hs[0]) {
+			sum += v.n
+			steps++
+		}
+		return steps + 1, sum
+	})
+	busy := func(n int) (done int) {
+		together(1, func(_ int, stop *atomic.Bool) {
+			for i := 0; !stop.Load(); i++ {
+				_ = f.Move(hs[999-i%10], hs[100+i%50])
+			}
+		}, func() { done = walk(n) })
+		return done
+	}
+	versus(b, busy, walk)
+}

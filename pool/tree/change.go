@@ -1,0 +1,218 @@
+package tree
+
+import "coatcheck/pool"
+
+// Append makes child, a root, the last child of parent. It costs O(1) if child has no
+// children, and otherwise a look at every ancestor of parent, because none of them
+// may be child.
+func (f *Forest[T]) Append(parent, child pool.Handle[T]) error {
+	return f.insert(child, parent, lastChild)
+}
+
+// Prepend makes child, a root, the first child of parent. It costs what [Forest.Append]
+// costs.
+func (f *Forest[T]) Prepend(parent, child pool.Handle[T]) error {
+	return f.insert(child, parent, firstChild)
+}
+
+// InsertAfter makes h, a root, the next sibling of sibling, which must have a parent:
+// roots have no order. It costs what [Forest.Append] costs.
+func (f *Forest[T]) InsertAfter(sibling, h pool.Handle[T]) error {
+	return f.insert(h, sibling, nextSibling)
+}
+
+// where is a place with regard to a node.
+type where uint8
+
+const (
+	lastChild where = iota
+	firstChild
+	nextSibling
+)
+
+// insert links h, a root, where it is to be with regard to node.
+func (f *Forest[T]) insert(h, node pool.Handle[T], at where) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	g := f.pin()
+	defer g.Unpin()
+	n, o := f.look(&g, h), f.look(&g, node)
+	if n == nil || o == nil {
+		return ErrStale
+	}
+	if h == node && (at != nextSibling || o.parent.Load() == 0) {
+		return ErrCycle // also of a root that is to follow itself
+	}
+	to, err := f.place(&g, node, o, at)
+	switch {
+	case err != nil:
+		return err
+	case to.parent == h:
+		return ErrCycle
+	}
+	if p := load[T](&n.parent); p != 0 {
+		if f.look(&g, p) == nil {
+			return ErrBroken
+		}
+		return ErrHasParent
+	}
+	if err := f.above(&g, to, h, n); err != nil {
+		return err
+	}
+	if err := f.check(&g, &to); err != nil {
+		return err
+	}
+	stamp := f.change()
+	to.fill(h, n, stamp)
+	f.changed()
+	return nil
+}
+
+// place returns the gap at a place.
+func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at where) (gap[T], error) {
+	switch at {
+	case lastChild:
+		return gap[T]{parent: node, before: load[T](&o.last), p: o}, nil
+	case firstChild:
+		return gap[T]{parent: node, after: load[T](&o.first), p: o}, nil
+	}
+	parent := load[T](&o.parent)
+	if parent == 0 {
+		return gap[T]{}, ErrNoParent
+	}
+	p := f.look(g, parent)
+	if p == nil {
+		return gap[T]{}, ErrBroken
+	}
+	return gap[T]{parent: parent, before: node, after: load[T](&o.next), p: p}, nil
+}
+
+// Move makes h the last child of newParent, with everything below it. It may have a
+// parent, that one too, or be a root. Readers see it in one place or the other. The
+// zero handle is no parent: Detach makes roots. It costs what [Forest.Append] costs.
+func (f *Forest[T]) Move(h, newParent pool.Handle[T]) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	g := f.pin()
+	defer g.Unpin()
+	n, p := f.look(&g, h), f.look(&g, newParent)
+	switch {
+	case n == nil || p == nil:
+		return ErrStale
+	case h == newParent:
+		return ErrCycle
+	}
+	to := gap[T]{parent: newParent, before: load[T](&p.last), p: p}
+	if err := f.above(&g, to, h, n); err != nil {
+		return err
+	}
+	var from gap[T]
+	hasParent := load[T](&n.parent) != 0
+	if hasParent {
+		var err error
+		if from, err = f.around(&g, h, n); err != nil {
+			return err
+		}
+		if to.before == h {
+			return nil // it is the last child already
+		}
+	}
+	if err := f.check(&g, &to); err != nil {
+		return err
+	}
+	stamp := f.change()
+	if hasParent {
+		from.close()
+	}
+	to.fill(h, n, stamp)
+	f.changed()
+	return nil
+}
+
+// Detach makes h a root, with everything below it. It is none of its parent's children
+// any more. Detach of a root does nothing. It costs O(1).
+func (f *Forest[T]) Detach(h pool.Handle[T]) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	g := f.pin()
+	defer g.Unpin()
+	n := f.look(&g, h)
+	if n == nil {
+		return ErrStale
+	}
+	if load[T](&n.parent) == 0 {
+		return nil
+	}
+	from, err := f.around(&g, h, n)
+	if err != nil {
+		return err
+	}
+	stamp := f.change()
+	from.close()
+	n.detach(stamp)
+	f.changed()
+	return nil
+}
+
+// above answers with ErrCycle if h is one of to's ancestors, the parent aside. Only a
+// node with children has anything below it. The forest of this package has no cycles,
+// but links that were read from a file may.
+func (f *Forest[T]) above(g *pool.Guard[T], to gap[T], h pool.Handle[T], n *words[T]) error {
+	if n.first.Load() == 0 && n.last.Load() == 0 {
+		return nil
+	}
+	at := to.p
+	for t := newTortoise(to.parent); ; {
+		up := load[T](&at.parent)
+		switch {
+		case up == 0:
+			return nil
+		case up == h:
+			return ErrCycle
+		}
+		if at = f.look(g, up); at == nil || t.meets(up) {
+			return ErrBroken
+		}
+	}
+}
+
+// around returns the gap that h, which has a parent, would leave, or ErrBroken if it
+// does not stand in that parent's list.
+func (f *Forest[T]) around(g *pool.Guard[T], h pool.Handle[T], n *words[T]) (gap[T], error) {
+	at := gap[T]{parent: load[T](&n.parent), before: load[T](&n.prev), after: load[T](&n.next)}
+	if at.p = f.look(g, at.parent); at.p == nil || !f.neighbours(g, &at) {
+		return at, ErrBroken
+	}
+	if next, prev := at.ends(); load[T](next) != h || load[T](prev) != h {
+		return at, ErrBroken
+	}
+	return at, nil
+}
+
+// check answers with ErrBroken unless the siblings on both sides of a gap live and
+// name each other.
+func (f *Forest[T]) check(g *pool.Guard[T], at *gap[T]) error {
+	if !f.neighbours(g, at) {
+		return ErrBroken
+	}
+	if next, prev := at.ends(); load[T](next) != at.after || load[T](prev) != at.before {
+		return ErrBroken
+	}
+	return nil
+}
+
+// neighbours finds the siblings of a gap and answers whether they are live children
+// of its parent.
+func (f *Forest[T]) neighbours(g *pool.Guard[T], at *gap[T]) bool {
+	if at.before != 0 {
+		if at.b = f.look(g, at.before); at.b == nil || load[T](&at.b.parent) != at.parent {
+			return false
+		}
+	}
+	if at.after != 0 {
+		if at.a = f.look(g, at.after); at.a == nil || load[T](&at.a.parent) != at.parent {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,101 @@
+// Package tree makes hierarchies of the values in a pool: scenes, widgets, families of
+// processes, syntax trees.
+//
+// The links lie in the values themselves, as in the intrusive lists of a kernel, so a
+// tree allocates nothing and a node is found with its neighbours. A link is a
+// [pool.Handle] and not a pointer. Bare pointers cannot tell that what they lead to was
+// given up; a handle is refused, so a node that was removed without the tree's knowledge
+// is a gap that everybody sees, and not a way into whatever has moved into its slot.
+//
+//	type Node struct {
+//		Name  string
+//		Links tree.Links[Node]
+//	}
+//	p := pool.Must[Node](nil)
+//	f := tree.New(p, func(n *Node) *tree.Links[Node] { return &n.Links })
+//
+//	root, _ := p.Insert(Node{Name: "root"})
+//	leaf, _ := p.Insert(Node{Name: "leaf"})
+//	err := f.Append(root, leaf)
+//	for h, n := range f.Descendants(root) {
+//		…
+//	}
+//	f.Remove(root) // with the leaf
+//
+// [Links] is a field of the value, for one place in one [Forest]. A T with two such
+// fields can stand in two forests over the same pool.
+//
+// # Changing
+//
+// Append, Prepend and InsertAfter give a root a parent; Move takes a node from one
+// parent to another, Detach makes it a root again, each with all below it; Remove
+// removes it from the pool, with all below it. Each takes effect at once, for whoever
+// changes or walks, and either succeeds or returns an error and changes nothing:
+// [ErrStale], [ErrHasParent], [ErrNoParent], [ErrCycle], [ErrBroken].
+//
+// Several goroutines may change a forest: they take turns. What takes more than one
+// call (look whether there is room, then append) they have to order themselves.
+//
+// # Walking while others change
+//
+// Children, Descendants and Ancestors may run while others change the forest, as may
+// all that reads. They take no lock, unless changes have spoilt a step several times in
+// a row: then they wait for the change that is under way. They are pinned, so every
+// pointer that they yield is good until the loop ends, also when the value is removed
+// meanwhile, and no slot that they come to is another's.
+//
+// A walk over Children or Descendants sees the tree as it was when the walk began,
+// less what has left its place since:
+//
+//   - It yields nodes that were there when it began, in the order in which they stood
+//     then, each at most once. A node lives at the moment of the step that comes to it.
+//   - What stays where it is while the walk lasts, with all its ancestors up to the top
+//     of the walk, is yielded.
+//   - What is detached or removed before the walk comes to it is not yielded.
+//   - What is linked, or moved, or moved with an ancestor, while the walk lasts is
+//     yielded or not if it was there before, and is not if it was not. If the walk
+//     stands below a node that is moved, it goes to the end of that node's descendants
+//     first.
+//   - It ends: after at most as many steps as there were nodes below the top when it
+//     began, however fast others change the forest. A step is tried four times, and
+//     then taken while changes wait.
+//
+// There are two exceptions to the second promise. What was removed behind the forest's
+// back hides the siblings that follow it (see below). And if a node that was yielded has
+// left its place before the next step, and the sibling that followed it, or its parent,
+// has left too, and so have the fifteen nodes that were yielded before it, then a walk
+// ends early if one that was yielded still earlier was in its place when the walk last
+// looked. A loop that detaches, moves or removes each node that it gets is no such case.
+//
+// Ancestors yields the way up as it was at one moment when the loop began.
+//
+// The values themselves are yours: goroutines that share one *T, one of them writing,
+// synchronize between themselves. The links are atomic.
+//
+// # Removal behind the forest's back
+//
+// Pool.Remove of a node, or Take, Clear or anything else that ends its life, cannot
+// tell the forest. Nothing comes to harm by that: a list of siblings seems to end before
+// the dead node, whose children seem to have no parent; walks end, and changes that need
+// a neighbour which is gone answer [ErrBroken]. [Forest.Repair] mends the links of the
+// whole forest; the children of the dead become roots. Who removes a node without
+// children, or does not mind what becomes of them, need only call it now and then.
+//
+// # Snapshots
+//
+// [pool.Pool.WriteTo] writes the links with the values, and a New over the pool that
+// [pool.ReadFrom] makes goes on with the same trees and the same handles. A snapshot
+// that is taken while the forest changes may catch a change half done: call Repair on
+// what is read from it.
+//
+// # Cost
+//
+// Each step and each change costs O(1), but that linking a node which has children looks
+// at all ancestors of its new parent, for cycles. Depth is no burden on the stack. Links
+// take 48 bytes a value.
+//
+// The idea of lists in the things themselves is as old as linked lists; here it follows
+// the "large array of things" of handmade game engines, with generations in the links.
+// The readers' protocol is Lamport's sequence lock with stamps in the manner of
+// multi-version databases.
+package tree

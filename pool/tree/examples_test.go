@@ -1,0 +1,302 @@
+package tree_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"coatcheck/pool"
+	"coatcheck/pool/tree"
+)
+
+// Part is a part of a scene, with its place in it.
+type Part struct {
+	Name  string
+	Links tree.Links[Part]
+}
+
+// scene makes a forest of parts that are given as "car(wheel wheel)", with a map from
+// names to handles.
+func scene(picture string) (*pool.Pool[Part], *tree.Forest[Part], map[string]pool.Handle[Part]) {
+	p := pool.Must(&pool.Options[Part]{Origin: 1, Shards: 1})
+	f := tree.New(p, func(v *Part) *tree.Links[Part] { return &v.Links })
+	named := map[string]pool.Handle[Part]{}
+	var up []pool.Handle[Part]
+	for _, word := range strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(picture)) {
+		switch word {
+		case "(":
+			up = append(up, 0)
+		case ")":
+			up = up[:len(up)-1]
+		default:
+			h, _ := p.Insert(Part{Name: word})
+			named[word] = h
+			if n := len(up); n > 0 {
+				if up[n-1] == 0 {
+					up[n-1] = last
+				}
+				_ = f.Append(up[n-1], h)
+			}
+			last = h
+		}
+	}
+	return p, f, named
+}
+
+var last pool.Handle[Part]
+
+// show prints what a node has below it.
+func show(f *tree.Forest[Part], h pool.Handle[Part]) {
+	for d, v := range f.Descendants(h) {
+		fmt.Print(strings.Repeat("· ", f.Depth(d)), v.Name, "\n")
+	}
+}
+
+func Example() {
+	type Node struct {
+		Name  string
+		Links tree.Links[Node]
+	}
+	p := pool.Must[Node](nil)
+	f := tree.New(p, func(n *Node) *tree.Links[Node] { return &n.Links })
+
+	car, _ := p.Insert(Node{Name: "car"})
+	door, _ := p.Insert(Node{Name: "door"})
+	handle, _ := p.Insert(Node{Name: "handle"})
+	_ = f.Append(car, door)
+	_ = f.Append(door, handle)
+	fmt.Println(f.Append(handle, car))
+
+	for h, n := range f.Descendants(car) {
+		fmt.Println(n.Name, f.Depth(h))
+	}
+	fmt.Println(f.Remove(car), p.Contains(handle))
+	// Output:
+	// tree: the node would lie below itself
+	// door 1
+	// handle 2
+	// 3 false
+}
+
+func ExampleNew() {
+	// A T with two fields stands in two forests.
+	type Task struct {
+		Name   string
+		ByTeam tree.Links[Task]
+		ByDate tree.Links[Task]
+	}
+	p := pool.Must[Task](nil)
+	teams := tree.New(p, func(t *Task) *tree.Links[Task] { return &t.ByTeam })
+	dates := tree.New(p, func(t *Task) *tree.Links[Task] { return &t.ByDate })
+	team, _ := p.Insert(Task{Name: "team"})
+	monday, _ := p.Insert(Task{Name: "monday"})
+	task, _ := p.Insert(Task{Name: "task"})
+	fmt.Println(teams.Append(team, task), dates.Append(monday, task))
+	a, _ := teams.Parent(task)
+	b, _ := dates.Parent(task)
+	fmt.Println(a == team, b == monday)
+	// Output:
+	// <nil> <nil>
+	// true true
+}
+
+func ExampleForest_Append() {
+	_, f, part := scene("car wheel")
+	fmt.Println(f.Append(part["car"], part["wheel"]))
+	fmt.Println(f.Append(part["car"], part["wheel"]))
+	fmt.Println(f.Append(part["wheel"], part["car"]))
+	show(f, part["car"])
+	// Output:
+	// <nil>
+	// tree: the node has a parent already
+	// tree: the node would lie below itself
+	// · wheel
+}
+
+func ExampleForest_Prepend() {
+	_, f, part := scene("car(wheel) engine")
+	fmt.Println(f.Prepend(part["car"], part["engine"]))
+	show(f, part["car"])
+	// Output:
+	// <nil>
+	// · engine
+	// · wheel
+}
+
+func ExampleForest_InsertAfter() {
+	_, f, part := scene("car(engine wheel) door")
+	fmt.Println(f.InsertAfter(part["car"], part["door"]))
+	fmt.Println(f.InsertAfter(part["engine"], part["door"]))
+	show(f, part["car"])
+	// Output:
+	// tree: the sibling has no parent
+	// <nil>
+	// · engine
+	// · door
+	// · wheel
+}
+
+func ExampleForest_Move() {
+	_, f, part := scene("car(door(handle) wheel) garage")
+	fmt.Println(f.Move(part["door"], part["garage"]))
+	show(f, part["garage"])
+	// Output:
+	// <nil>
+	// · door
+	// · · handle
+}
+
+func ExampleForest_Detach() {
+	_, f, part := scene("car(door(handle) wheel)")
+	fmt.Println(f.Detach(part["door"]))
+	show(f, part["car"])
+	fmt.Println(f.Depth(part["handle"]))
+	// Output:
+	// <nil>
+	// · wheel
+	// 1
+}
+
+func ExampleForest_Remove() {
+	p, f, part := scene("car(door(handle) wheel)")
+	fmt.Println(f.Remove(part["door"]), f.Remove(part["door"]))
+	fmt.Println(p.Contains(part["handle"]), p.Len())
+	// Output:
+	// 2 0
+	// false 2
+}
+
+func ExampleForest_Repair() {
+	p, f, part := scene("car(door(handle) wheel)")
+	p.Remove(part["door"]) // without the forest's knowledge
+
+	for _, v := range f.Children(part["car"]) {
+		fmt.Println(v.Name) // never: the list seems to end before the dead door
+	}
+	fmt.Println(errors.Is(f.Prepend(part["car"], part["handle"]), tree.ErrBroken))
+
+	fmt.Println(f.Repair()) // car's first child, wheel's previous sibling, handle's parent
+	fmt.Println(f.Prepend(part["car"], part["handle"]))
+	show(f, part["car"])
+	// Output:
+	// true
+	// 3
+	// <nil>
+	// · handle
+	// · wheel
+}
+
+func ExampleForest_Parent() {
+	_, f, part := scene("car(door)")
+	h, ok := f.Parent(part["door"])
+	fmt.Println(h == part["car"], ok)
+	_, ok = f.Parent(part["car"])
+	fmt.Println(ok)
+	// Output:
+	// true true
+	// false
+}
+
+func ExampleForest_FirstChild() {
+	_, f, part := scene("car(door wheel)")
+	h, ok := f.FirstChild(part["car"])
+	fmt.Println(h == part["door"], ok)
+	// Output: true true
+}
+
+func ExampleForest_LastChild() {
+	_, f, part := scene("car(door wheel)")
+	h, ok := f.LastChild(part["car"])
+	fmt.Println(h == part["wheel"], ok)
+	// Output: true true
+}
+
+func ExampleForest_Next() {
+	_, f, part := scene("car(door wheel)")
+	h, ok := f.Next(part["door"])
+	fmt.Println(h == part["wheel"], ok)
+	_, ok = f.Next(part["wheel"])
+	fmt.Println(ok)
+	// Output:
+	// true true
+	// false
+}
+
+func ExampleForest_Prev() {
+	_, f, part := scene("car(door wheel)")
+	h, ok := f.Prev(part["wheel"])
+	fmt.Println(h == part["door"], ok)
+	// Output: true true
+}
+
+func ExampleForest_Children() {
+	_, f, part := scene("car(door(handle) wheel)")
+	for h, v := range f.Children(part["car"]) {
+		fmt.Println(v.Name)
+		_ = f.Detach(h) // the body may change the forest
+	}
+	_, ok := f.FirstChild(part["car"])
+	fmt.Println(ok)
+	// Output:
+	// door
+	// wheel
+	// false
+}
+
+func ExampleForest_Descendants() {
+	_, f, part := scene("car(door(handle) wheel)")
+	for _, v := range f.Descendants(part["car"]) {
+		fmt.Println(v.Name)
+	}
+	// Output:
+	// door
+	// handle
+	// wheel
+}
+
+func ExampleForest_Ancestors() {
+	_, f, part := scene("car(door(handle) wheel)")
+	for _, v := range f.Ancestors(part["handle"]) {
+		fmt.Println(v.Name)
+	}
+	// Output:
+	// door
+	// car
+}
+
+func ExampleForest_Depth() {
+	p, f, part := scene("car(door(handle))")
+	fmt.Println(f.Depth(part["car"]), f.Depth(part["handle"]))
+	p.Remove(part["handle"])
+	fmt.Println(f.Depth(part["handle"]))
+	// Output:
+	// 0 2
+	// -1
+}
+
+func ExampleForest_Roots() {
+	_, f, part := scene("car(door) garage")
+	_ = f.Detach(part["door"])
+	for _, v := range f.Roots() {
+		fmt.Println(v.Name)
+	}
+	// Output:
+	// car
+	// door
+	// garage
+}
+
+func ExampleLinks() {
+	p, f, part := scene("car(door wheel)")
+	var file bytes.Buffer
+	_, _ = p.WriteTo(&file) // the links are part of the values
+
+	again, _ := pool.ReadFrom[Part](&file, nil)
+	g := tree.New(again, func(v *Part) *tree.Links[Part] { return &v.Links })
+	show(g, part["car"]) // with the same handles
+	_ = f
+	// Output:
+	// · door
+	// · wheel
+}

@@ -1,0 +1,38 @@
+package tree
+
+import "coatcheck/pool"
+
+// Trailed is how many nodes a walk remembers.
+const Trailed = trailed
+
+// ErrTexts are the texts of panics.
+var ErrTexts = struct{ NilPool, NilLinks, NoLinks, Zero string }{nilPool, nilLinks, noLinks, zeroForest}
+
+// Image returns the five links of every live node: parent, first, last, next, previous.
+func Image[T any](f *Forest[T]) map[pool.Handle[T]][5]pool.Handle[T] {
+	image := make(map[pool.Handle[T]][5]pool.Handle[T])
+	g := f.pool.Pin()
+	defer g.Unpin()
+	for h, v := range g.All() {
+		var links [5]pool.Handle[T]
+		for i, w := range f.linksOf(v).all() {
+			links[i] = load[T](w)
+		}
+		image[h] = links
+	}
+	return image
+}
+
+// Scramble sets link number at of h to another handle, as no operation would.
+func Scramble[T any](f *Forest[T], h pool.Handle[T], at int, to pool.Handle[T]) {
+	g := f.pool.Pin()
+	defer g.Unpin()
+	f.look(&g, h).all()[at].Store(uint64(to))
+}
+
+// Busy makes every step believe that changes have spoilt it, so that it is taken under
+// the lock, until what it returns is called. Nobody may change the forest meanwhile.
+func Busy[T any](f *Forest[T]) (quiet func()) {
+	f.version.Add(1)
+	return func() { f.version.Add(1) }
+}

@@ -1,0 +1,106 @@
+package tree_test
+
+import (
+	"flag"
+	"iter"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/tree"
+)
+
+// seedFlag repeats a generated test: go test -run TestX -seed N.
+var seedFlag = flag.Uint64("seed", 0, "seed of generated tests; 0 draws one")
+
+// newRand returns a source of numbers whose seed a failure prints.
+func newRand(t testing.TB) *rand.Rand {
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("repeat with -seed %d", seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// long returns n, and a tenth of it in -short and where every operation is recorded.
+func long(n int) int {
+	if testing.Short() || recorded {
+		return max(1, n/10)
+	}
+	return n
+}
+
+// node is the value of most tests. Other is for a second forest.
+type node struct {
+	ID    uint64
+	Self  handle
+	Links tree.Links[node]
+	Other tree.Links[node]
+}
+
+type handle = pool.Handle[node]
+
+func linksOf(n *node) *tree.Links[node] { return &n.Links }
+
+// newForest returns a pool whose handles are the same each time, and its forest.
+func newForest(t testing.TB) (*pool.Pool[node], *tree.Forest[node]) {
+	t.Helper()
+	p, err := pool.New(&pool.Options[node]{Origin: 1, Shards: 1})
+	require.NoError(t, err)
+	return p, tree.New(p, linksOf)
+}
+
+// add inserts a node that knows its handle.
+func add(t testing.TB, p *pool.Pool[node], id uint64) handle {
+	t.Helper()
+	h, err := p.InsertFunc(func(h handle, n *node) { n.ID, n.Self = id, h })
+	require.NoError(t, err)
+	return h
+}
+
+// addN inserts n nodes.
+func addN(t testing.TB, p *pool.Pool[node], n int) []handle {
+	t.Helper()
+	hs := make([]handle, n)
+	for i := range hs {
+		hs[i] = add(t, p, uint64(i+1))
+	}
+	return hs
+}
+
+// family inserts a root with n children.
+func family(t testing.TB, p *pool.Pool[node], f *tree.Forest[node], n int) (root handle, kids []handle) {
+	t.Helper()
+	root, kids = add(t, p, 0), addN(t, p, n)
+	for _, h := range kids {
+		require.NoError(t, f.Append(root, h))
+	}
+	return root, kids
+}
+
+// handles collects what a loop yields.
+func handles(t testing.TB, loop iter.Seq2[handle, *node]) (hs []handle) {
+	t.Helper()
+	for h, n := range loop {
+		if n.Self != h {
+			t.Fatalf("%v is yielded with the value of %v", h, n.Self)
+		}
+		hs = append(hs, h)
+	}
+	return hs
+}
+
+// unchanged requires that f changes no link.
+func unchanged(t testing.TB, f *tree.Forest[node], do func()) {
+	t.Helper()
+	before := tree.Image(f)
+	do()
+	require.Equal(t, before, tree.Image(f), "links changed")
+}

@@ -1,0 +1,325 @@
+//go:build interleave
+
+package tree
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"coatcheck/internal/interleave"
+	"coatcheck/pool"
+)
+
+// These tests run readers beside a writer under all schedules with a few preemptions:
+//
+//	go test -tags interleave -run Interleave -v ./pool/tree -interleave.bound 2
+//
+// A failure prints the interleaving and its schedule, which -interleave.replay repeats.
+var (
+	boundFlag  = flag.Int("interleave.bound", 2, "explore all schedules with so many preemptions")
+	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print it")
+)
+
+type item struct {
+	name  byte
+	links Links[item]
+}
+
+type itemHandle = pool.Handle[item]
+
+// stage is one run's forest: nodes named by letters.
+type stage struct {
+	r    *interleave.Run
+	p    *pool.Pool[item]
+	f    *Forest[item]
+	node map[byte]itemHandle
+	// finally judges the forest when all threads have ended.
+	finally func() error
+}
+
+// plant makes the nodes of a picture like "a(bc(d))e": children in parentheses.
+func plant(r *interleave.Run, picture string) *stage {
+	p := pool.Must(&pool.Options[item]{Capacity: 16, Shards: 1, Origin: 1})
+	s := &stage{r: r, p: p, f: New(p, func(i *item) *Links[item] { return &i.links }), node: map[byte]itemHandle{}}
+	var up []byte
+	var last byte
+	for i := range len(picture) {
+		switch c := picture[i]; c {
+		case '(':
+			up = append(up, last)
+		case ')':
+			up = up[:len(up)-1]
+		default:
+			h, err := p.InsertFunc(func(_ itemHandle, v *item) { v.name = c })
+			if err != nil {
+				r.Failf("%v", err)
+			}
+			s.node[c], last = h, c
+			if len(up) > 0 {
+				if err := s.f.Append(s.node[up[len(up)-1]], h); err != nil {
+					r.Failf("%v", err)
+				}
+			}
+		}
+	}
+	r.Finally(func() error {
+		if n := s.f.Repair(); n != 0 && s.finally == nil {
+			return fmt.Errorf("%d links were wrong at the end", n)
+		}
+		if s.finally != nil {
+			return s.finally()
+		}
+		return nil
+	})
+	return s
+}
+
+// write starts the writer.
+func (s *stage) write(do func(at func(byte) itemHandle) error) {
+	s.r.Go("writer", 0, func(t *interleave.Thread) {
+		t.Begin("change")
+		if err := do(func(c byte) itemHandle { return s.node[c] }); err != nil {
+			s.r.Failf("%v", err)
+		}
+		t.End()
+	})
+}
+
+// walk starts a reader below top. Its yield must be one of want, and no other thing.
+func (s *stage) walk(top byte, deep bool, want ...string) {
+	s.r.Go("reader", 1, func(t *interleave.Thread) {
+		walk := s.f.Children(s.node[top])
+		if deep {
+			walk = s.f.Descendants(s.node[top])
+		}
+		got := ""
+		t.Begin("walk")
+		for h, v := range walk {
+			got += string(v.name)
+			if s.node[v.name] != h {
+				s.r.Failf("%v is yielded with the value of %c", h, v.name)
+			}
+			if len(got) > 20 {
+				s.r.Failf("the walk does not end: %s", got)
+				break
+			}
+		}
+		t.End()
+		if t.Notef("yields %q", got); !slices.Contains(want, got) {
+			s.r.Failf("the walk yields %q, want one of %q", got, want)
+		}
+	})
+}
+
+// ancestors starts a reader of ancestors and depth.
+func (s *stage) ancestors(of byte, want ...string) {
+	s.r.Go("climber", 1, func(t *interleave.Thread) {
+		got := ""
+		t.Begin("Ancestors")
+		for _, v := range s.f.Ancestors(s.node[of]) {
+			got += string(v.name)
+		}
+		t.End()
+		if !slices.Contains(want, got) {
+			s.r.Failf("the ancestors of %c are %q, want one of %q", of, got, want)
+		}
+		t.Begin("Depth")
+		n := s.f.Depth(s.node[of])
+		t.End()
+		if !slices.ContainsFunc(want, func(w string) bool { return len(w) == n }) {
+			s.r.Failf("the depth of %c is %d, want the length of one of %q", of, n, want)
+		}
+	})
+}
+
+var scenarios = []struct {
+	name  string
+	setup func(r *interleave.Run)
+}{
+	{"Children against Append", func(r *interleave.Run) {
+		s := plant(r, "a(bcd)x")
+		// What was appended after the walk began is not yielded: it may begin after.
+		s.walk('a', false, "bcd", "bcdx")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Append(at('a'), at('x')) })
+	}},
+	{"Children against Prepend and InsertAfter", func(r *interleave.Run) {
+		s := plant(r, "a(bcd)xy")
+		s.walk('a', false, "bcd", "xbcd", "xbycd")
+		s.write(func(at func(byte) itemHandle) error {
+			if err := s.f.Prepend(at('a'), at('x')); err != nil {
+				return err
+			}
+			return s.f.InsertAfter(at('b'), at('y'))
+		})
+	}},
+	{"Children against Detach", func(r *interleave.Run) {
+		s := plant(r, "a(bcd)")
+		s.walk('a', false, "bcd", "bd")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Detach(at('c')) })
+	}},
+	{"Children against Detach of neighbours", func(r *interleave.Run) {
+		s := plant(r, "a(bcde)")
+		s.walk('a', false, "bcde", "bde", "bce", "be")
+		s.write(func(at func(byte) itemHandle) error {
+			if err := s.f.Detach(at('c')); err != nil {
+				return err
+			}
+			return s.f.Detach(at('d'))
+		})
+	}},
+	{"Children against Move to the end", func(r *interleave.Run) {
+		s := plant(r, "a(bcd)")
+		s.walk('a', false, "bcd", "cd", "cdb")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('a')) })
+	}},
+	{"Children against Move to the end, one after the other", func(r *interleave.Run) {
+		s := plant(r, "a(bcd)")
+		// b goes, then c: what is yielded is in order, d always, nothing twice.
+		s.walk('a', false, "bcd", "cd", "d", "bd", "cdb", "dbc", "db")
+		s.write(func(at func(byte) itemHandle) error {
+			if err := s.f.Move(at('b'), at('a')); err != nil {
+				return err
+			}
+			return s.f.Move(at('c'), at('a'))
+		})
+	}},
+	{"Children against Move into another list", func(r *interleave.Run) {
+		s := plant(r, "a(bcd)x(yz)")
+		s.walk('a', false, "bcd", "bd")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('x')) })
+	}},
+	{"Children against Remove", func(r *interleave.Run) {
+		s := plant(r, "a(bc(x)d)")
+		s.walk('a', false, "bcd", "bd")
+		s.write(func(at func(byte) itemHandle) error {
+			if n := s.f.Remove(at('c')); n != 2 {
+				return fmt.Errorf("removed %d", n)
+			}
+			return nil
+		})
+	}},
+	{"Children against a removal behind the back, and Repair", func(r *interleave.Run) {
+		s := plant(r, "a(bcd)")
+		s.walk('a', false, "bcd", "bd", "b", "bc")
+		s.finally = func() error { return nil }
+		s.write(func(at func(byte) itemHandle) error {
+			s.p.Remove(at('c'))
+			s.f.Repair()
+			return nil
+		})
+	}},
+	{"Descendants against Append", func(r *interleave.Run) {
+		s := plant(r, "a(b(c)d)x(y)")
+		s.walk('a', true, "bcd", "bcxyd")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Append(at('b'), at('x')) })
+	}},
+	{"Descendants against Detach", func(r *interleave.Run) {
+		s := plant(r, "a(b(c)d)")
+		s.walk('a', true, "bcd", "d", "bd")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Detach(at('b')) })
+	}},
+	{"Descendants against Move down", func(r *interleave.Run) {
+		s := plant(r, "a(b(c)d(e))")
+		s.walk('a', true, "bcde", "bde", "de", "debc")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('d')) })
+	}},
+	{"Descendants against Move up", func(r *interleave.Run) {
+		s := plant(r, "a(b(c(d))e)")
+		s.walk('a', true, "bcde", "bce", "be", "becd")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('a')) })
+	}},
+	{"Descendants against Move out and back", func(r *interleave.Run) {
+		s := plant(r, "a(b(c)d)x")
+		s.walk('a', true, "bcd", "bd", "d", "dbc")
+		s.write(func(at func(byte) itemHandle) error {
+			if err := s.f.Move(at('b'), at('x')); err != nil {
+				return err
+			}
+			return s.f.Move(at('b'), at('a'))
+		})
+	}},
+	{"Descendants against Remove", func(r *interleave.Run) {
+		s := plant(r, "a(b(cd)e)")
+		s.walk('a', true, "bcde", "e", "be", "bce")
+		s.write(func(at func(byte) itemHandle) error {
+			if n := s.f.Remove(at('b')); n != 3 {
+				return fmt.Errorf("removed %d", n)
+			}
+			return nil
+		})
+	}},
+	{"Ancestors against Move", func(r *interleave.Run) {
+		s := plant(r, "a(b(c(d)))x(y)")
+		s.ancestors('d', "cba", "cyx")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('y')) })
+	}},
+	{"Remove against a removal behind the back", func(r *interleave.Run) {
+		s := plant(r, "a(b(cd)e)")
+		removed := 0
+		s.finally = func() error {
+			if left := s.p.Len(); left+removed != 5 {
+				return fmt.Errorf("%d are left and %d removed, of 5", left, removed)
+			}
+			return nil
+		}
+		s.write(func(at func(byte) itemHandle) error {
+			removed += s.f.Remove(at('b'))
+			return nil
+		})
+		s.r.Go("behind", 1, func(t *interleave.Thread) {
+			t.Begin("Remove")
+			for _, c := range []byte("bd") {
+				if s.p.Remove(s.node[c]) {
+					removed++
+				}
+			}
+			t.End()
+		})
+	}},
+	{"two writers", func(r *interleave.Run) {
+		s := plant(r, "a(bc)x")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('x')) })
+		s.r.Go("other", 1, func(t *interleave.Thread) {
+			t.Begin("change")
+			if err := s.f.Move(s.node['c'], s.node['b']); err != nil {
+				s.r.Failf("%v", err)
+			}
+			t.End()
+		})
+	}},
+}
+
+func TestInterleave(t *testing.T) {
+	bound := *boundFlag
+	if testing.Short() {
+		bound = 1
+	}
+	runs := 0
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			if *replayFlag != "" {
+				schedule, err := interleave.ParseSchedule(*replayFlag)
+				if err != nil {
+					t.Fatal(err)
+				}
+				record, err := interleave.Replay(s.setup, schedule)
+				t.Logf("%v\n%s", err, record)
+				return
+			}
+			res := interleave.Search(s.setup, bound)
+			runs += res.AllRuns
+			t.Logf("%8d schedules (%d with preparing ones), %3d steps at most, %7d switches inside operations, %v",
+				res.Runs, res.AllRuns, res.Steps, res.Switches, res.Took.Round(time.Millisecond))
+			if res.Failure != nil {
+				t.Fatal(res.Failure)
+			}
+			if res.Switches == 0 {
+				t.Fatal("no switch fell inside an operation: the scenario explores nothing")
+			}
+		})
+	}
+	t.Logf("%d schedules", runs)
+}

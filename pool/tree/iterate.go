@@ -1,0 +1,172 @@
+package tree
+
+import (
+	"iter"
+
+	"coatcheck/pool"
+)
+
+// Parent returns the parent of h, and false if h is a root or not live, or if its
+// parent was removed behind the forest's back.
+func (f *Forest[T]) Parent(h pool.Handle[T]) (pool.Handle[T], bool) {
+	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.parent) })
+}
+
+// FirstChild returns the first child of h, and false if it has none, or if that was
+// removed behind the forest's back.
+func (f *Forest[T]) FirstChild(h pool.Handle[T]) (pool.Handle[T], bool) {
+	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.first) })
+}
+
+// LastChild returns the last child of h, like [Forest.FirstChild].
+func (f *Forest[T]) LastChild(h pool.Handle[T]) (pool.Handle[T], bool) {
+	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.last) })
+}
+
+// Next returns the sibling that follows h, like [Forest.FirstChild].
+func (f *Forest[T]) Next(h pool.Handle[T]) (pool.Handle[T], bool) {
+	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.next) })
+}
+
+// Prev returns the sibling before h, like [Forest.FirstChild].
+func (f *Forest[T]) Prev(h pool.Handle[T]) (pool.Handle[T], bool) {
+	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.prev) })
+}
+
+// neighbour follows one link, which was right at the moment when it was read.
+func (f *Forest[T]) neighbour(h pool.Handle[T], link func(*words[T]) pool.Handle[T]) (pool.Handle[T], bool) {
+	g := f.pin()
+	defer g.Unpin()
+	n := f.look(&g, h)
+	if n == nil {
+		return 0, false
+	}
+	to := link(n)
+	if f.look(&g, to) == nil {
+		return 0, false
+	}
+	return to, true
+}
+
+// Children ranges over the children of h, first to last. The loop is pinned from
+// beginning to end, so every pointer is good until it ends. The body may change the
+// forest and remove nodes, the one it has just got included. If h is not live the
+// loop is empty.
+//
+// A step costs O(1). What others change meanwhile may be seen or not as the head of
+// the package says: nodes that were children when the loop began, in their order,
+// each at most once.
+func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
+	return f.walk(h, false)
+}
+
+// Descendants ranges over all that lies below h, parents before their children and
+// siblings first to last (pre-order), h itself not included. In all else it is like
+// [Forest.Children]. It takes no memory for depth, and O(1) a step on average: going
+// up costs as much as going down did.
+func (f *Forest[T]) Descendants(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
+	return f.walk(h, true)
+}
+
+func (f *Forest[T]) walk(h pool.Handle[T], deep bool) iter.Seq2[pool.Handle[T], *T] {
+	return func(yield func(pool.Handle[T], *T) bool) {
+		w := walk[T]{f: f, g: f.pin(), top: h, deep: deep}
+		defer w.g.Unpin() // also if the body panics
+		if !w.begin() {
+			return
+		}
+		for h, v := w.step(); v != nil; h, v = w.step() {
+			if !yield(h, v) {
+				return
+			}
+		}
+	}
+}
+
+// Ancestors ranges over the parent of h, its parent, and so on up to the root. They
+// are the ancestors that h had at one moment when the loop began, but for those that
+// are removed before the loop comes to them. If one was removed behind the forest's
+// back before that, they end below it.
+//
+// The way up is found before the loop begins: all of it costs O(1) a step, and 8 bytes
+// for each ancestor if there are more than 32. Use [Forest.Parent] to look at the
+// nearest only. The loop is pinned.
+func (f *Forest[T]) Ancestors(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
+	return func(yield func(pool.Handle[T], *T) bool) {
+		g := f.pin()
+		defer g.Unpin() // also if the body panics
+		var room [32]pool.Handle[T]
+		way, _ := f.way(&g, h, room[:0], true)
+		for _, h := range way {
+			if v, ok := g.Get(h); ok && !yield(h, v) {
+				return
+			}
+		}
+	}
+}
+
+// Depth returns how many ancestors h had at one moment of the call: 0 for a root, -1 if
+// h is not live. Those above one that was removed behind the forest's back do not
+// count. It costs O(depth).
+func (f *Forest[T]) Depth(h pool.Handle[T]) int {
+	g := f.pin()
+	defer g.Unpin()
+	_, depth := f.way(&g, h, nil, false)
+	return depth
+}
+
+// way returns the ancestors of h, appended to room if keep, and how many there are,
+// or -1. As in a walk, an attempt that changes have spoilt is repeated, in the end
+// under the lock.
+func (f *Forest[T]) way(g *pool.Guard[T], h pool.Handle[T], room []pool.Handle[T], keep bool) ([]pool.Handle[T], int) {
+	for range attempts {
+		if version := f.version.Load(); version%2 == 0 {
+			if way, n, ok := f.climb(g, version, h, room, keep); ok {
+				return way, n
+			}
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	way, n, _ := f.climb(g, f.version.Load(), h, room, keep)
+	return way, n
+}
+
+// climb finds the ancestors of h, and fails if links change meanwhile.
+func (f *Forest[T]) climb(g *pool.Guard[T], version uint64, h pool.Handle[T], way []pool.Handle[T], keep bool) ([]pool.Handle[T], int, bool) {
+	n := f.look(g, h)
+	if n == nil {
+		return way, -1, true // whenever that was
+	}
+	steps := 0
+	for t := newTortoise(h); ; steps++ {
+		h = load[T](&n.parent)
+		if f.version.Load() != version {
+			return nil, 0, false
+		}
+		if h == 0 || t.meets(h) {
+			return way, steps, true
+		}
+		if n = f.look(g, h); n == nil {
+			return way, steps, true
+		}
+		if keep {
+			way = append(way, h)
+		}
+	}
+}
+
+// Roots ranges over the nodes that have no parent, those whose parent was removed
+// behind the forest's back included. It looks at every slot of the pool that has
+// memory; it is weakly consistent, as [pool.Pool.All] is.
+func (f *Forest[T]) Roots() iter.Seq2[pool.Handle[T], *T] {
+	return func(yield func(pool.Handle[T], *T) bool) {
+		g := f.pin()
+		defer g.Unpin() // also if the body panics
+		for h, v := range g.All() {
+			if f.look(&g, load[T](&f.linksOf(v).parent)) == nil && !yield(h, v) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,457 @@
+package tree_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"coatcheck/pool"
+	"coatcheck/pool/tree"
+)
+
+// model is the forest that is obviously right: a slice of children for every node. A
+// node that was removed behind the forest's back stays in its parent's slice, and its
+// own slice stays, until Repair.
+type model struct {
+	live   map[handle]bool
+	parent map[handle]handle
+	kids   map[handle][]handle
+}
+
+func (m *model) at(h handle) int { return slices.Index(m.kids[m.parent[h]], h) }
+
+// dead answers whether there is an i-th child of parent, and it is dead.
+func (m *model) dead(parent handle, i int) bool {
+	kids := m.kids[parent]
+	return i >= 0 && i < len(kids) && !m.live[kids[i]]
+}
+
+// above is what a look for h among the ancestors of at finds.
+func (m *model) above(at, h handle) error {
+	if len(m.kids[h]) == 0 {
+		return nil
+	}
+	for at = m.parent[at]; at != 0; at = m.parent[at] {
+		switch {
+		case at == h:
+			return tree.ErrCycle
+		case !m.live[at]:
+			return tree.ErrBroken
+		}
+	}
+	return nil
+}
+
+// insert is Append (at the end), Prepend (at 0) and InsertAfter, which the others
+// share.
+func (m *model) insert(parent, h handle, i int) error {
+	switch {
+	case parent == h:
+		return tree.ErrCycle
+	case m.parent[h] != 0 && !m.live[m.parent[h]]:
+		return tree.ErrBroken
+	case m.parent[h] != 0:
+		return tree.ErrHasParent
+	}
+	if err := m.above(parent, h); err != nil {
+		return err
+	}
+	if m.dead(parent, i-1) || m.dead(parent, i) {
+		return tree.ErrBroken
+	}
+	m.kids[parent] = slices.Insert(m.kids[parent], i, h)
+	m.parent[h] = parent
+	return nil
+}
+
+func (m *model) insertAfter(sibling, h handle) error {
+	parent := m.parent[sibling]
+	switch {
+	case !m.live[sibling] || !m.live[h]:
+		return tree.ErrStale
+	case parent == 0 && sibling == h:
+		return tree.ErrCycle
+	case parent == 0:
+		return tree.ErrNoParent
+	case !m.live[parent]:
+		return tree.ErrBroken
+	}
+	return m.insert(parent, h, m.at(sibling)+1)
+}
+
+// loose answers with ErrBroken if h has a parent and cannot be taken out of its list.
+func (m *model) loose(h handle) error {
+	if p := m.parent[h]; p != 0 && (!m.live[p] || m.dead(p, m.at(h)-1) || m.dead(p, m.at(h)+1)) {
+		return tree.ErrBroken
+	}
+	return nil
+}
+
+func (m *model) cut(h handle) {
+	if p := m.parent[h]; p != 0 {
+		i := m.at(h)
+		m.kids[p] = slices.Delete(slices.Clone(m.kids[p]), i, i+1)
+	}
+	delete(m.parent, h)
+}
+
+func (m *model) move(h, parent handle) error {
+	switch {
+	case !m.live[h] || !m.live[parent]:
+		return tree.ErrStale
+	case h == parent:
+		return tree.ErrCycle
+	}
+	if err := m.above(parent, h); err != nil {
+		return err
+	}
+	if m.parent[h] == parent && m.at(h) == len(m.kids[parent])-1 {
+		return m.loose(h)
+	}
+	if err := m.loose(h); err != nil {
+		return err
+	}
+	if m.dead(parent, len(m.kids[parent])-1) {
+		return tree.ErrBroken
+	}
+	m.cut(h)
+	m.kids[parent] = append(m.kids[parent], h)
+	m.parent[h] = parent
+	return nil
+}
+
+// runs splits the children of h at the dead.
+func (m *model) runs(h handle) (runs [][]handle) {
+	runs = [][]handle{nil}
+	for _, k := range m.kids[h] {
+		if m.live[k] {
+			runs[len(runs)-1] = append(runs[len(runs)-1], k)
+		} else {
+			runs = append(runs, nil)
+		}
+	}
+	return runs
+}
+
+// below is what Descendants yields.
+func (m *model) below(h handle) (all []handle) {
+	for _, k := range m.runs(h)[0] {
+		all = append(append(all, k), m.below(k)...)
+	}
+	return all
+}
+
+// remove is Remove of a live node, whose list has been cut.
+func (m *model) remove(h handle) (n int) {
+	runs := m.runs(h)
+	reached := runs[0]
+	if len(runs) > 1 {
+		reached = slices.Concat(reached, runs[len(runs)-1])
+	}
+	for _, k := range reached {
+		n += m.remove(k)
+		m.cut(k)
+	}
+	delete(m.live, h)
+	return n + 1
+}
+
+func (m *model) repair() {
+	for h := range m.live {
+		if p := m.parent[h]; p != 0 && !m.live[p] {
+			delete(m.parent, h)
+		}
+		runs := m.runs(h)
+		if len(runs) > 2 {
+			slot := func(run []handle) uint32 {
+				return slices.MinFunc(run, func(a, b handle) int { return cmp.Compare(a.Index(), b.Index()) }).Index()
+			}
+			inner := slices.DeleteFunc(slices.Clone(runs[1:len(runs)-1]), func(run []handle) bool { return len(run) == 0 })
+			slices.SortFunc(inner, func(a, b []handle) int { return cmp.Compare(slot(a), slot(b)) })
+			runs = slices.Concat(runs[:1], inner, runs[len(runs)-1:])
+		}
+		m.kids[h] = slices.Concat(runs...)
+	}
+}
+
+// machine runs an operation stream on a forest and a model side by side. Its choices
+// come from choose, which a fuzzer or a generator feeds.
+type machine struct {
+	t      testing.TB
+	p      *pool.Pool[node]
+	f      *tree.Forest[node]
+	m      model
+	choose func(n int) int
+	known  []handle
+	done   map[string]int
+}
+
+func newMachine(t testing.TB, choose func(int) int) *machine {
+	p, f := newForest(t)
+	foreign := pool.Must(&pool.Options[node]{Origin: 99, Shards: 1})
+	mc := &machine{t: t, p: p, f: f, choose: choose, done: map[string]int{}}
+	mc.known = append(mc.known, 0, add(t, foreign, 1), 1<<63|1<<32|5)
+	mc.m = model{map[handle]bool{}, map[handle]handle{}, map[handle][]handle{}}
+	return mc
+}
+
+func (mc *machine) fatalf(format string, args ...any) {
+	mc.t.Helper()
+	mc.t.Fatalf("%s\n(model: live %v, children %v)", fmt.Sprintf(format, args...), mc.m.live, mc.m.kids)
+}
+
+// any chooses a node, mostly a live one.
+func (mc *machine) any() handle {
+	h := mc.known[mc.choose(len(mc.known))]
+	for range 3 {
+		if mc.m.live[h] {
+			break
+		}
+		h = mc.known[mc.choose(len(mc.known))]
+	}
+	return h
+}
+
+// answered judges an answer: the error that the model gives, and no link changed if it
+// is one.
+func (mc *machine) answered(what string, do func() error, want func() error) {
+	mc.t.Helper()
+	before := tree.Image(mc.f)
+	got, wanted := do(), want()
+	if !errors.Is(got, wanted) {
+		mc.fatalf("%s: %v, want %v", what, got, wanted)
+	}
+	name := "nil"
+	if got != nil {
+		name = got.Error()
+		if after := tree.Image(mc.f); fmt.Sprint(before) != fmt.Sprint(after) {
+			mc.fatalf("%s: %v, and links changed: %v became %v", what, got, before, after)
+		}
+	}
+	mc.done[what[:3]+" "+name]++
+}
+
+func (mc *machine) step() {
+	m, f := &mc.m, mc.f
+	a, b := mc.any(), mc.any()
+	stale := func(f func() error) func() error {
+		return func() error {
+			if !m.live[a] || !m.live[b] {
+				return tree.ErrStale
+			}
+			return f()
+		}
+	}
+	switch mc.choose(17) {
+	case 0, 1:
+		if len(m.live) < 30 {
+			h := add(mc.t, mc.p, uint64(len(mc.known)))
+			m.live[h] = true
+			mc.known = append(mc.known, h)
+		}
+	case 2, 3, 4:
+		mc.answered(fmt.Sprintf("Append(%v, %v)", a, b), func() error { return f.Append(a, b) },
+			stale(func() error { return m.insert(a, b, len(m.kids[a])) }))
+	case 5, 6:
+		mc.answered(fmt.Sprintf("Prepend(%v, %v)", a, b), func() error { return f.Prepend(a, b) },
+			stale(func() error { return m.insert(a, b, 0) }))
+	case 7, 8:
+		mc.answered(fmt.Sprintf("InsertAfter(%v, %v)", a, b), func() error { return f.InsertAfter(a, b) },
+			func() error { return m.insertAfter(a, b) })
+	case 9, 10, 11:
+		mc.answered(fmt.Sprintf("Move(%v, %v)", a, b), func() error { return f.Move(a, b) },
+			func() error { return m.move(a, b) })
+	case 12:
+		mc.answered(fmt.Sprintf("Detach(%v)", a), func() error { return f.Detach(a) }, func() error {
+			if !m.live[a] {
+				return tree.ErrStale
+			}
+			err := m.loose(a)
+			if err == nil {
+				m.cut(a)
+			}
+			return err
+		})
+	case 13:
+		if mc.choose(2) == 0 {
+			want := 0
+			if m.live[a] {
+				m.cut(a)
+				want = m.remove(a)
+			}
+			if n := f.Remove(a); n != want {
+				mc.fatalf("Remove(%v): %d, want %d", a, n, want)
+			}
+			mc.done["Remove"]++
+		}
+	case 14:
+		if mc.choose(3) == 0 && mc.p.Remove(a) { // behind the forest's back
+			delete(m.live, a)
+			mc.done["behind"]++
+		}
+	case 15:
+		if mc.choose(3) == 0 {
+			mc.repair()
+		}
+	case 16:
+		mc.loop()
+	}
+}
+
+// repair judges Repair: the lists are judged after every step, and here how many links
+// it says it has mended.
+func (mc *machine) repair() {
+	mc.m.repair()
+	before := tree.Image(mc.f)
+	n := mc.f.Repair()
+	after := tree.Image(mc.f)
+	changed := 0
+	for h, links := range after {
+		for i := range links {
+			if links[i] != before[h][i] {
+				changed++
+			}
+		}
+	}
+	if n != changed {
+		mc.fatalf("Repair says %d, and changed %d links", n, changed)
+	}
+	if again := mc.f.Repair(); again != 0 {
+		mc.fatalf("a second Repair says %d", again)
+	}
+	if n > 0 {
+		mc.done["Repair"]++
+	}
+}
+
+// judge compares all that can be read with the model.
+func (mc *machine) judge() {
+	m, f := &mc.m, mc.f
+	for _, h := range mc.known {
+		if mc.p.Contains(h) != m.live[h] {
+			mc.fatalf("%v lives is %v", h, !m.live[h])
+		}
+		if !m.live[h] {
+			if hs := handles(mc.t, f.Descendants(h)); len(hs) > 0 || f.Depth(h) != -1 {
+				mc.fatalf("%v is not live and has depth %d, descendants %v", h, f.Depth(h), hs)
+			}
+			continue
+		}
+		var up []handle
+		for p := m.parent[h]; p != 0 && m.live[p]; p = m.parent[p] {
+			up = append(up, p)
+		}
+		if got := handles(mc.t, f.Ancestors(h)); !slices.Equal(got, up) || f.Depth(h) != len(up) {
+			mc.fatalf("ancestors of %v: %v, depth %d, want %v", h, got, f.Depth(h), up)
+		}
+		if p, ok := f.Parent(h); ok != (len(up) > 0) || ok && p != up[0] {
+			mc.fatalf("parent of %v: %v %v, want %v", h, p, ok, up)
+		}
+		if got, want := handles(mc.t, f.Children(h)), m.runs(h)[0]; !slices.Equal(got, want) {
+			mc.fatalf("children of %v: %v, want %v", h, got, want)
+		}
+		if got, want := handles(mc.t, f.Descendants(h)), m.below(h); !slices.Equal(got, want) {
+			mc.fatalf("descendants of %v: %v, want %v", h, got, want)
+		}
+		kids := m.kids[h]
+		mc.neighbour("first child", h, f.FirstChild, kids, 0)
+		mc.neighbour("last child", h, f.LastChild, kids, len(kids)-1)
+		if siblings := m.kids[m.parent[h]]; m.live[m.parent[h]] {
+			mc.neighbour("next", h, f.Next, siblings, m.at(h)+1)
+			mc.neighbour("previous", h, f.Prev, siblings, m.at(h)-1)
+		}
+	}
+}
+
+func (mc *machine) neighbour(what string, h handle, find func(handle) (handle, bool), list []handle, i int) {
+	mc.t.Helper()
+	var want handle
+	if i >= 0 && i < len(list) && mc.m.live[list[i]] {
+		want = list[i]
+	}
+	if got, ok := find(h); got != want || ok != (want != 0) {
+		mc.fatalf("%s of %v: %v %v, want %v", what, h, got, ok, want)
+	}
+}
+
+func (mc *machine) run(more func() bool) {
+	for more() {
+		mc.step()
+		mc.judge()
+	}
+	mc.repair()
+	mc.judge()
+	n := 0
+	for h := range mc.f.Roots() {
+		if mc.m.parent[h] != 0 {
+			mc.fatalf("%v is yielded as a root", h)
+		}
+		n += 1 + len(mc.m.below(h))
+	}
+	if n != len(mc.m.live) {
+		mc.fatalf("%d nodes are below roots, of %d", n, len(mc.m.live))
+	}
+}
+
+func TestOperationsMatchModel(t *testing.T) {
+	rnd := newRand(t)
+	done := map[string]int{}
+	for range long(40) {
+		n := 0
+		mc := newMachine(t, rnd.IntN)
+		mc.run(func() bool { n++; return n < 300 })
+		for k, v := range mc.done {
+			done[k] += v
+		}
+	}
+	if testing.Short() || recorded {
+		return
+	}
+	for _, verb := range []string{"App", "Pre", "Ins", "Mov", "Det"} {
+		for _, err := range []error{nil, tree.ErrStale, tree.ErrBroken} {
+			name := "nil"
+			if err != nil {
+				name = err.Error()
+			}
+			if done[verb+" "+name] == 0 {
+				t.Errorf("%s never answered %s: %v", verb, name, done)
+			}
+		}
+		if verb != "Det" && done[verb+" "+tree.ErrCycle.Error()] == 0 {
+			t.Errorf("%s never met a cycle", verb)
+		}
+	}
+	for _, what := range []string{"Remove", "behind", "Repair", "loop", "loop, disturbed", "Ins " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error()} {
+		if done[what] == 0 {
+			t.Errorf("there was no %s: %v", what, done)
+		}
+	}
+}
+
+// FuzzOps decodes bytes into the operations of TestOperationsMatchModel.
+func FuzzOps(f *testing.F) {
+	rnd := newRand(f)
+	for range 8 {
+		seed := make([]byte, 200)
+		for i := range seed {
+			seed[i] = byte(rnd.UintN(256))
+		}
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if len(in) > 2000 {
+			return
+		}
+		mc := newMachine(t, func(n int) int {
+			if len(in) == 0 {
+				return 0
+			}
+			c := int(in[0]) % n
+			in = in[1:]
+			return c
+		})
+		mc.run(func() bool { return len(in) > 0 })
+	})
+}

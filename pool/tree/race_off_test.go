@@ -1,0 +1,5 @@
+//go:build !race && !coatcheck_debug
+
+package tree_test
+
+const recorded = false

@@ -1,0 +1,225 @@
+package tree
+
+import (
+	"coatcheck/internal/atom"
+	"coatcheck/pool"
+)
+
+// Repair mends what removals behind the forest's back have left, and returns how many
+// links it has set anew: 0 if there was nothing to mend. A link is one of the five
+// handles of a node.
+//
+//   - A node whose parent is gone becomes a root, with everything below it.
+//   - Every other node stands in its parent's list afterwards. The siblings that the
+//     parent's first child leads to come first, in their order, those that lead to its
+//     last child come last, in their order. Runs of siblings between two that are gone
+//     keep their order as well, and stand between these; but in which order the runs
+//     stood nobody knows any more, and they stand as their slots do.
+//   - Links that never were those of one tree are mended too, as in a snapshot that was
+//     taken while the forest changed, or in a value that was copied with its links:
+//     a node goes to the parent that it names, and of nodes that lie below each other
+//     one becomes a root.
+//
+// It looks at every slot of the pool that has memory, and costs O(n): half a dozen
+// look-ups for each node, two bits for each slot, 8 bytes for each level of depth, and
+// memory in proportion to the number of damaged lists. Readers wait for it to end, save for those that are in the midst of
+// lists it need not change. Nodes that are removed behind its back while it runs may
+// leave the forest broken again.
+func (f *Forest[T]) Repair() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	g := f.pin()
+	defer g.Unpin()
+	r := repair[T]{f: f, g: &g, seams: make(map[pool.Handle[T]]*seam[T])}
+	r.stamp = f.change()
+	defer f.changed() // also if the function that finds links panics
+	r.orphans()
+	r.circles()
+	r.lists()
+	r.between()
+	r.sew()
+	return r.mended
+}
+
+// repair is one call of Repair. Each of its passes is over all nodes.
+type repair[T any] struct {
+	f      *Forest[T]
+	g      *pool.Guard[T]
+	stamp  uint64
+	mended int
+
+	// here and done have a bit for each slot: first for the ways up, then here for
+	// the nodes that stand in their lists.
+	here, done bits[T]
+	seams      map[pool.Handle[T]]*seam[T]
+}
+
+// seam is a list of siblings that has to be sewn together, by its parent.
+type seam[T any] struct {
+	head, tail pool.Handle[T] // what is sewn together already
+	rest, last pool.Handle[T] // the run that belongs to its end, or 0
+}
+
+// mend sets a link. Each link is set at most once in a repair, so that they can be
+// counted.
+func (r *repair[T]) mend(link *atom.Uint64, h pool.Handle[T]) {
+	if set(link, h) {
+		r.mended++
+	}
+}
+
+// orphans makes nodes without a living parent roots, and sees that roots have no
+// siblings.
+func (r *repair[T]) orphans() {
+	for _, v := range r.g.All() {
+		n := r.f.linksOf(v)
+		if r.f.look(r.g, load[T](&n.parent)) == nil {
+			r.root(n)
+		}
+	}
+}
+
+func (r *repair[T]) root(n *words[T]) {
+	before := r.mended
+	r.mend(&n.parent, 0)
+	r.mend(&n.prev, 0)
+	r.mend(&n.next, 0)
+	if r.mended != before {
+		n.stamp.Store(r.stamp)
+	}
+}
+
+// circles finds nodes that lie below each other, and makes one of them a root. It goes
+// up from every node to the first whose way is known, and marks its own as known.
+func (r *repair[T]) circles() {
+	var way []pool.Handle[T]
+	for h, v := range r.g.All() {
+		way = way[:0]
+		for n := r.f.linksOf(v); n != nil && !r.done.has(h); n = r.f.look(r.g, h) {
+			if r.here.has(h) { // and its way is not known: this one has been here
+				r.root(n)
+				break
+			}
+			r.here.set(h)
+			way = append(way, h)
+			h = load[T](&n.parent)
+		}
+		for _, h := range way {
+			r.done.set(h)
+		}
+	}
+	r.here.clear()
+}
+
+// lists goes through the children of every node, as far as they lead, and puts by what
+// does not lead to the last child, with the run of siblings that ends there.
+func (r *repair[T]) lists() {
+	for parent, v := range r.g.All() {
+		p := r.f.linksOf(v)
+		first, last := load[T](&p.first), load[T](&p.last)
+		head, tail, next := r.run(parent, 0, first, false)
+		if head == first && tail == last && next == 0 {
+			continue
+		}
+		s := &seam[T]{head: head, tail: tail}
+		r.seams[parent] = s
+		// Backwards from the last, up to where a link fails.
+		at := last
+		for n := r.child(parent, at); n != nil; n = r.child(parent, at) {
+			if s.last == 0 {
+				s.last = last
+			} else if load[T](&n.next) != s.rest {
+				break
+			}
+			r.here.set(at)
+			s.rest, at = at, load[T](&n.prev)
+		}
+	}
+}
+
+// between finds the nodes that stand in no list, and puts the runs that they are in at
+// the seams of their parents' lists.
+func (r *repair[T]) between() {
+	for h, v := range r.g.All() {
+		n := r.f.linksOf(v)
+		parent := load[T](&n.parent)
+		p := r.f.look(r.g, parent)
+		if p == nil || r.here.has(h) {
+			continue
+		}
+		s := r.seams[parent]
+		if s == nil {
+			s = &seam[T]{head: load[T](&p.first), tail: load[T](&p.last)}
+			r.seams[parent] = s
+		}
+		first := h
+		for t := newTortoise(h); ; {
+			prev := load[T](&n.prev)
+			if n = r.child(parent, prev); n == nil || load[T](&n.next) != first || t.meets(prev) {
+				break
+			}
+			first = prev
+		}
+		head, tail, _ := r.run(parent, s.tail, first, true)
+		if b := r.f.look(r.g, s.tail); b != nil {
+			r.mend(&b.next, head)
+		} else {
+			s.head = head
+		}
+		s.tail = tail
+	}
+}
+
+// sew completes the lists that had to be sewn.
+func (r *repair[T]) sew() {
+	for parent, s := range r.seams {
+		head, last := s.head, s.tail
+		if s.rest != 0 {
+			last = s.last
+			if head == 0 {
+				head = s.rest
+			}
+			if n := r.f.look(r.g, s.rest); n != nil {
+				r.mend(&n.prev, s.tail)
+			}
+			if n := r.f.look(r.g, s.last); n != nil {
+				r.mend(&n.next, 0)
+			}
+		}
+		if n := r.f.look(r.g, s.tail); n != nil {
+			r.mend(&n.next, s.rest)
+		}
+		if p := r.f.look(r.g, parent); p != nil {
+			r.mend(&p.first, head)
+			r.mend(&p.last, last)
+		}
+	}
+}
+
+// run marks a run of siblings from h on, each of which gets its previous sibling, the
+// first one prev. It returns the first and the last, prev if there is none, and what
+// that names as its next. The nodes of a run that is moved are new where they stand.
+func (r *repair[T]) run(parent, prev, h pool.Handle[T], moved bool) (head, tail, next pool.Handle[T]) {
+	tail = prev
+	for n := r.child(parent, h); n != nil; n = r.child(parent, h) {
+		if head == 0 {
+			head = h
+		}
+		r.here.set(h)
+		if moved || load[T](&n.prev) != tail {
+			n.stamp.Store(r.stamp)
+		}
+		r.mend(&n.prev, tail)
+		tail, h = h, load[T](&n.next)
+	}
+	return head, tail, h
+}
+
+// child returns the links of h if it is a child of parent that stands in no list yet.
+func (r *repair[T]) child(parent, h pool.Handle[T]) *words[T] {
+	n := r.f.look(r.g, h)
+	if n == nil || load[T](&n.parent) != parent || r.here.has(h) {
+		return nil
+	}
+	return n
+}

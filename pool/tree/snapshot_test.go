@@ -1,0 +1,117 @@
+package tree_test
+
+import (
+	"bytes"
+	"encoding/gob"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/tree"
+)
+
+func TestSnapshotsKeepTheTrees(t *testing.T) {
+	rnd := newRand(t)
+	p, f := newForest(t)
+	all := addN(t, p, 300)
+	for range 900 {
+		_ = f.Move(all[rnd.IntN(300)], all[rnd.IntN(300)])
+	}
+	f.Remove(all[17])
+
+	var b bytes.Buffer
+	_, err := p.WriteTo(&b)
+	require.NoError(t, err)
+	copied, err := pool.ReadFrom[node](&b, nil)
+	require.NoError(t, err)
+	again := tree.New(copied, linksOf)
+	assert.Equal(t, tree.Image(f), tree.Image(again))
+	for h := range p.All() {
+		require.Equal(t, handles(t, f.Descendants(h)), handles(t, again.Descendants(h)))
+		require.Equal(t, handles(t, f.Ancestors(h)), handles(t, again.Ancestors(h)))
+	}
+	assert.Zero(t, again.Repair())
+
+	// And it goes on.
+	roots := handles(t, again.Roots())
+	h := add(t, copied, 1000)
+	require.NoError(t, again.Append(roots[0], h))
+	assert.Contains(t, handles(t, again.Children(roots[0])), h)
+}
+
+// What a snapshot catches in the midst of changes, Repair makes a forest of.
+func TestSnapshotsBesideAWriter(t *testing.T) {
+	rnd := newRand(t)
+	p, f := newForest(t)
+	all := addN(t, p, 1000) // some records of a snapshot, each looked at by itself
+	for i, h := range all[1:] {
+		require.NoError(t, f.Append(all[i/3], h))
+	}
+	torn := 0
+	together(1, func(_ int, stop *atomic.Bool) {
+		for i := 0; !stop.Load(); i++ {
+			_ = f.Move(all[i*31%1000], all[i*17%1000])
+			if i%64 == 0 {
+				runtime.Gosched()
+			}
+		}
+	}, func() {
+		for range long(30) {
+			var b bytes.Buffer
+			_, err := p.WriteTo(&b)
+			require.NoError(t, err)
+			copied, err := pool.ReadFrom[node](&b, nil)
+			require.NoError(t, err)
+			again := tree.New(copied, linksOf)
+			for range 20 {
+				handles(t, again.Descendants(all[rnd.IntN(1000)])) // ends
+			}
+			if again.Repair() > 0 {
+				torn++
+			}
+			require.Zero(t, again.Repair())
+			n := 0
+			for h := range again.Roots() {
+				n += 1 + len(handles(t, again.Descendants(h)))
+			}
+			require.Equal(t, 1000, n)
+		}
+	})
+	t.Logf("%d snapshots of %d were torn", torn, long(30))
+}
+
+func TestLinksEncodeThemselves(t *testing.T) {
+	p, f := newForest(t)
+	root, kids := family(t, p, f, 3)
+	require.True(t, p.View(root, func(n *node) {
+		b, err := n.Links.Words.MarshalBinary()
+		require.NoError(t, err)
+		assert.Len(t, b, 40)
+		var l tree.Links[node]
+		require.NoError(t, l.Words.UnmarshalBinary(b))
+		again, err := l.Words.AppendBinary([]byte{7})
+		require.NoError(t, err)
+		assert.Equal(t, append([]byte{7}, b...), again)
+		for _, wrong := range [][]byte{nil, b[:39], again} {
+			assert.Error(t, l.Words.UnmarshalBinary(wrong))
+		}
+	}), "%v", kids)
+}
+
+// A T that embeds its Links keeps its other fields: their methods must not become T's.
+func TestEmbeddedLinksAreNotAllOfAValue(t *testing.T) {
+	type embeds struct {
+		Name string
+		tree.Links[embeds]
+	}
+	var b bytes.Buffer
+	v := embeds{Name: "root"}
+	require.NoError(t, gob.NewEncoder(&b).Encode(&v))
+	var again embeds
+	require.NoError(t, gob.NewDecoder(&b).Decode(&again))
+	assert.Equal(t, "root", again.Name)
+}
