@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/bench/suite"
+)
+
+func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-quik"}, "-quik"},
+		{[]string{"pool"}, `"pool" is not a flag`},
+		{[]string{"-quick", "-full"}, "contradict"},
+		{[]string{"-rounds", "0"}, "at least one"},
+		{[]string{"-quick", "-rounds", "3"}, "-rounds"},
+		{[]string{"-only", "("}, "-only"},
+		{[]string{"-cpu", "1,x"}, `"x"`},
+		{[]string{"-cpu", "0"}, `"0"`},
+		{[]string{"-cpu", "2,2"}, "twice"},
+		{[]string{"-cpu", "1,,2"}, `""`},
+		{[]string{"-quick", "-readme"}, "-readme"},
+		{[]string{"-from", "x", "-only", "y"}, "leave -only out"},
+		{[]string{"-seed", "-1"}, "-seed"},
+	} {
+		_, err := parse(c.args, new(bytes.Buffer))
+		require.ErrorContains(t, err, c.want, "%v", c.args)
+	}
+}
+
+func TestHelpNamesEveryFlag(t *testing.T) {
+	var out bytes.Buffer
+	_, err := parse([]string{"-h"}, &out)
+	require.ErrorIs(t, err, errHelp)
+	for _, name := range []string{"-quick", "-full", "-only", "-cpu", "-rounds", "-seed", "-out", "-from", "-compare", "-readme"} {
+		require.Contains(t, out.String(), "\n    "+name)
+	}
+}
+
+func TestCommandCanBePastedIntoAShell(t *testing.T) {
+	require.Equal(t, `go -C bench run . -only 'impl=(pool|it'\''s)/' -full`, command([]string{"-only", "impl=(pool|it's)/", "-full"}))
+}
+
+// The program's exit status and what it leaves behind.
+func TestFailedChecksFailTheProgram(t *testing.T) {
+	for _, right := range []bool{true, false} {
+		dir := t.TempDir()
+		asked, err := parse([]string{"-quick", "-only", "Q", "-out", dir}, new(bytes.Buffer))
+		require.NoError(t, err)
+		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		require.NoError(t, err)
+		q := suite.Question{ID: "Q", Title: "Does it work?", About: "It should.",
+			Charts: []suite.Chart{{Unit: "ns/op"}},
+			Groups: func(suite.Env) []suite.Group {
+				return []suite.Group{{Cases: []suite.Case{
+					{Impl: "good", Open: func() (suite.Run, error) { return idle{}, nil }},
+					{Impl: "other", Open: func() (suite.Run, error) {
+						if right {
+							return idle{}, nil
+						}
+						return wrong{}, nil
+					}},
+				}}}
+			}}
+		err = answer(t.Context(), asked, []suite.Question{q}, null, null)
+		null.Close()
+		figures, read := os.ReadFile(dir + "/" + figuresFile)
+		require.NoError(t, read)
+		require.FileExists(t, dir+"/"+reportFile)
+		require.Contains(t, string(figures), "impl=good/")
+		if right {
+			require.NoError(t, err)
+			require.Contains(t, string(figures), "impl=other/")
+		} else {
+			require.ErrorContains(t, err, "Q/impl=other/goroutines=1")
+			require.ErrorIs(t, err, os.ErrInvalid)
+			require.NotContains(t, string(figures), "impl=other/")
+		}
+	}
+}
+
+// wrong finds out only in the end that it was wrong.
+type wrong struct{ idle }
+
+func (wrong) Close() error { return os.ErrInvalid }

@@ -1,0 +1,149 @@
+package measure
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"time"
+)
+
+const (
+	// fewest is the fewest rounds from which a median and a spread can be had.
+	fewest = 3
+	// openings is how often a case is opened at most whose group is measured apart.
+	openings = 2
+	// litter is how many bytes a turn may leave to the next.
+	litter = 256 << 10
+	// tiny is how many operations make a turn of a quick run.
+	tiny = 256
+)
+
+// group is a group that is being measured.
+type group struct {
+	question string
+	cases    []*contestant
+	once     bool
+	apart    bool
+	turn     time.Duration // 0: tiny turns
+	rounds   int
+	tick     func(c *contestant, done int) // called before each turn
+	late     func() bool                   // whether there is no time for more rounds
+}
+
+// measure gives each case its turns.
+func (g *group) measure(ctx context.Context) error {
+	defer func() {
+		for _, c := range g.cases {
+			c.end()
+		}
+		runtime.GC()
+	}()
+	switch {
+	case g.once:
+		return g.measureOnce(ctx)
+	case g.apart:
+		return g.measureApart(ctx)
+	}
+	return g.measureTogether(ctx)
+}
+
+// measureOnce gives each case one turn, while no other is open.
+func (g *group) measureOnce(ctx context.Context) error {
+	for i, c := range g.cases {
+		g.tick(c, i)
+		if ctx.Err() != nil {
+			return errStopped
+		}
+		if c.start(0); c.run != nil {
+			c.turn(1)
+		}
+		c.end()
+		runtime.GC()
+	}
+	return nil
+}
+
+// measureApart opens each case twice, in the opposite order the second time, and
+// gives it half of its turns while no other is open. A case that takes longer to be
+// opened than for all of its turns has them all when it is first opened.
+func (g *group) measureApart(ctx context.Context) error {
+	order := slices.Clone(g.cases)
+	for opening := range openings {
+		for i, c := range order {
+			g.tick(c, (opening*len(order)+i)*g.rounds/openings)
+			if ctx.Err() != nil {
+				return errStopped
+			}
+			rounds := g.rounds - len(c.rounds)
+			if rounds == 0 || opening > 0 && len(c.rounds) >= fewest && g.late() {
+				continue
+			}
+			begin := time.Now()
+			c.start(g.turn)
+			if opening == 0 && g.turn > 0 && time.Since(begin) < time.Duration(g.rounds)*g.turn {
+				rounds /= openings
+			}
+			for ; rounds > 0 && c.run != nil && c.err == nil; rounds-- {
+				if ctx.Err() != nil {
+					return errStopped
+				}
+				if len(c.rounds) >= fewest && g.late() {
+					break
+				}
+				c.turn(g.ops(c))
+				if g.turn > 0 {
+					c.adjust(g.turn)
+				}
+			}
+			c.end()
+			runtime.GC()
+		}
+		slices.Reverse(order)
+	}
+	return nil
+}
+
+// measureTogether opens all cases and gives each a turn in each round. Every round
+// begins with another case.
+func (g *group) measureTogether(ctx context.Context) error {
+	for _, c := range g.cases {
+		g.tick(c, 0)
+		if c.start(g.turn); c.err != nil {
+			c.end()
+		}
+		if ctx.Err() != nil {
+			return errStopped
+		}
+	}
+	runtime.GC()
+	for round := range g.rounds {
+		if round >= fewest && g.late() {
+			break
+		}
+		for i := range g.cases {
+			c := g.cases[(round+i)%len(g.cases)]
+			g.tick(c, round*len(g.cases)+i)
+			if c.err != nil {
+				continue
+			}
+			if ctx.Err() != nil {
+				return errStopped
+			}
+			if left := c.turn(g.ops(c)); left > litter {
+				runtime.GC()
+			}
+			if g.turn > 0 {
+				c.adjust(g.turn)
+			}
+		}
+	}
+	return nil
+}
+
+// ops returns how many operations make a turn of c.
+func (g *group) ops(c *contestant) int {
+	if g.turn == 0 {
+		return tiny
+	}
+	return c.n
+}

@@ -1,0 +1,84 @@
+package measure
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// The range of latencies that are told apart: from a nanosecond to 10 seconds,
+// with an error of at most 1 %.
+const (
+	longest = int64(10 * time.Second)
+	digits  = 2
+)
+
+// Stopwatch takes the latencies of single operations on one goroutine.
+type Stopwatch struct {
+	turn *hdrhistogram.Histogram
+	lost int // latencies beyond the range
+	from time.Time
+}
+
+// NewStopwatch returns a Stopwatch.
+func NewStopwatch() *Stopwatch {
+	return &Stopwatch{turn: hdrhistogram.New(1, longest, digits), from: time.Now()}
+}
+
+// Now returns the time since the Stopwatch was made. It reads one clock, where
+// time.Now reads two.
+func (s *Stopwatch) Now() time.Duration { return time.Since(s.from) }
+
+// Record counts a latency.
+func (s *Stopwatch) Record(d time.Duration) {
+	// The clock may stand still for shorter than it can tell.
+	if s.turn.RecordValue(max(1, int64(d))) != nil {
+		s.lost++
+	}
+}
+
+// Latencies gathers what the stopwatches of several goroutines took.
+type Latencies struct {
+	watches []*Stopwatch
+	turn    *hdrhistogram.Histogram
+	longest int64 // of all turns that were asked for
+	lost    int
+}
+
+// NewLatencies returns the Latencies of the goroutines that have these watches.
+func NewLatencies(watches []*Stopwatch) *Latencies {
+	return &Latencies{watches: watches, turn: hdrhistogram.New(1, longest, digits)}
+}
+
+// EndTurn takes over what the watches took since it was called last. Nobody may
+// use them meanwhile.
+func (l *Latencies) EndTurn() {
+	l.turn.Reset()
+	for _, w := range l.watches {
+		l.lost += int(l.turn.Merge(w.turn)) + w.lost
+		w.turn.Reset()
+		w.lost = 0
+	}
+}
+
+// Sample returns the quantiles of the last turn.
+func (l *Latencies) Sample() map[string]float64 {
+	l.longest = max(l.longest, l.turn.Max())
+	q := l.turn.ValueAtPercentilesSlice([]float64{50, 99, 99.9})
+	return map[string]float64{"p50-ns": float64(q[0]), "p99-ns": float64(q[1]), "p99.9-ns": float64(q[2])}
+}
+
+// Metrics returns the longest latency of all turns whose Sample was taken: those
+// that found out how long a turn is do not count.
+func (l *Latencies) Metrics() map[string]float64 {
+	return map[string]float64{"max-ns": float64(l.longest)}
+}
+
+// Err says whether a latency was too long to be counted.
+func (l *Latencies) Err() error {
+	if l.lost > 0 {
+		return fmt.Errorf("%d operations took more than %v each", l.lost, time.Duration(longest))
+	}
+	return nil
+}

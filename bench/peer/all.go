@@ -1,0 +1,81 @@
+package peer
+
+import (
+	"slices"
+
+	"coatcheck/bench/suite"
+	"coatcheck/pool"
+)
+
+// The names of the peers: what stands behind impl= in a benchmark's name.
+const (
+	NamePool     = "pool"
+	NameFIFO     = "fifo"
+	NameWorker   = "worker"
+	NameMutex    = "mutex"
+	NameRWMutex  = "rwmutex"
+	NameSyncMap  = "syncmap"
+	NameXsync    = "xsync"
+	NameOrcaman  = "orcaman"
+	NameHaxmap   = "haxmap"
+	NameCgo      = "cgo"
+	NameArk      = "ark"
+	NameSyncPool = "syncpool"
+	NameNew      = "new"
+	NameChannel  = "channel"
+	NamePlain    = "plain"
+	NameSlice    = "slice"
+)
+
+// All returns every peer, in the order of the report: ours, theirs, floors.
+func All[R any]() []Peer[R] { return slices.Concat(Ours[R](), Theirs[R](), Floors[R]()) }
+
+// Ours returns the pool, by each of its ways in.
+func Ours[R any]() []Peer[R] {
+	return []Peer[R]{
+		Pool[R](NamePool, nil),
+		Pool(NameFIFO, func(o *pool.Options[Value[R]]) { o.Reuse = pool.FIFO }),
+		Worker[R](NameWorker, nil),
+	}
+}
+
+// Theirs returns what people would use instead: what locks, what is a map, what
+// recycles pointers.
+func Theirs[R any]() []Peer[R] {
+	return []Peer[R]{
+		Mutex[R](),
+		RWMutex[R](),
+		SyncMap[R](),
+		Xsync[R](),
+		Orcaman[R](),
+		Haxmap[R](),
+		Cgo[R](),
+		Ark[R](),
+		SyncPool[R](),
+		New[R](),
+		Channel[R](),
+	}
+}
+
+// Floors returns what is for one goroutine and spares itself what the others are
+// for.
+func Floors[R any]() []Peer[R] { return []Peer[R]{Plain[R](), Slice[R]()} }
+
+// ByName returns the peer of that name.
+func ByName[R any](name string) (Peer[R], bool) {
+	for _, p := range All[R]() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Peer[R]{}, false
+}
+
+// Roles returns the role of each peer, as a suite.Question wants them.
+func Roles() map[string]suite.Role {
+	roles := make(map[string]suite.Role)
+	for _, p := range All[Rest16]() {
+		roles[p.Name] = p.Role
+	}
+	return roles
+}

@@ -1,0 +1,118 @@
+package peer
+
+import "reflect"
+
+// slotMap is the slot map of one goroutine, what a good engineer writes in an
+// afternoon: slots with generations, the vacant ones linked. A name is the
+// generation, odd while the value lives, in the high half of a word and the index
+// in the low half.
+//
+// Its generations wrap, so that a name comes back to life after 2³¹ lives of one
+// slot: whoever writes it in an afternoon lets that be.
+type slotMap[T any] struct {
+	slots []slot[T]
+	free  uint32 // the first vacant slot, or none
+	live  int
+	clear bool // T has pointers
+}
+
+type slot[T any] struct {
+	generation uint32
+	next       uint32 // while vacant: the next vacant slot, or none
+	value      T
+}
+
+const none = 1<<32 - 1
+
+func newSlotMap[R any](c Config[R]) slotMap[Value[R]] {
+	m := slotMap[Value[R]]{free: none, clear: hasPointers(reflect.TypeFor[R]())}
+	if !c.Grow {
+		// What is replaced is stored before it is removed.
+		m.slots = make([]slot[Value[R]], 0, c.Live+c.Sessions)
+	}
+	return m
+}
+
+func (m *slotMap[T]) insert(v T) uint64 {
+	m.live++
+	i := m.free
+	if i == none {
+		m.slots = append(m.slots, slot[T]{generation: 1, value: v})
+		return 1<<32 | uint64(len(m.slots)-1)
+	}
+	s := &m.slots[i]
+	m.free = s.next
+	s.generation++
+	s.value = v
+	return uint64(s.generation)<<32 | uint64(i)
+}
+
+// get returns the value that n names, nil if there is none.
+func (m *slotMap[T]) get(n uint64) *T {
+	if i := uint64(uint32(n)); i < uint64(len(m.slots)) {
+		if s := &m.slots[i]; s.generation == uint32(n>>32) {
+			return &s.value
+		}
+	}
+	return nil
+}
+
+func (m *slotMap[T]) remove(n uint64) bool {
+	i := uint32(n)
+	if uint64(i) >= uint64(len(m.slots)) {
+		return false
+	}
+	s := &m.slots[i]
+	if s.generation != uint32(n>>32) {
+		return false
+	}
+	s.generation++
+	if m.clear {
+		var zero T
+		s.value = zero
+	}
+	s.next = m.free
+	m.free = i
+	m.live--
+	return true
+}
+
+// idOf returns the identity of v, and whether there is one.
+func idOf[R any](v *Value[R]) (uint64, bool) {
+	if v == nil {
+		return 0, false
+	}
+	return v.ID, true
+}
+
+// all calls visit with each value.
+func (m *slotMap[T]) all(visit func(*T)) {
+	for i := range m.slots {
+		if s := &m.slots[i]; s.generation%2 == 1 {
+			visit(&s.value)
+		}
+	}
+}
+
+// hasPointers answers whether values of type t can keep something from the
+// garbage collector.
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if hasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	case reflect.Pointer, reflect.UnsafePointer, reflect.Interface, reflect.Map, reflect.Chan,
+		reflect.Func, reflect.Slice, reflect.String:
+		return true
+	}
+	return false
+}
+
+// large answers whether values of R have at least that many bytes.
+func large[R any](bytes uintptr) bool { return reflect.TypeFor[Value[R]]().Size() >= bytes }

@@ -1,0 +1,66 @@
+package workload
+
+import (
+	"coatcheck/bench/measure"
+	"coatcheck/bench/peer"
+	"coatcheck/bench/suite"
+)
+
+func burst() suite.Question {
+	return suite.Question{
+		ID:    "Burst",
+		Title: "What does a value cost that comes and goes with a thousand others?",
+		About: "Each goroutine stores 1,000 values, then looks each up and removes it, the first one first. An operation is all that happens to one value.",
+		Roles: rolesWith(nil),
+		Charts: []suite.Chart{
+			{Kind: suite.Bars, Unit: "ns/op", X: "goroutines"},
+		},
+		Groups: func(env suite.Env) (groups []suite.Group) {
+			for _, goroutines := range goroutinesOf(env) {
+				groups = append(groups, suite.Group{Cases: burstCases[peer.Rest16](goroutines, env)})
+			}
+			return groups
+		},
+	}
+}
+
+// burstCases has each goroutine store values and remove them.
+func burstCases[R any](goroutines int, env suite.Env) (cases []suite.Case) {
+	size := sizesOf(env, 1_000)[0]
+	params := []suite.Param{value[R]()}
+	for _, p := range peer.All[R]() {
+		if may(&p.About, goroutines) {
+			cases = append(cases, burstCase(p, params, size, goroutines))
+		}
+	}
+	return cases
+}
+
+func burstCase[R any](p peer.Peer[R], params []suite.Param, size, goroutines int) suite.Case {
+	return suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
+		return enter(p, size*goroutines, goroutines, func(sessions []peer.Session) (j job, err error) {
+			for g, s := range sessions {
+				j.works = append(j.works, bursts(s, size, base(g)))
+			}
+			// Each burst is checked when it is over.
+			j.check = func() error { return nil }
+			return j, nil
+		})
+	}}
+}
+
+// bursts stores and removes that many values at a time.
+func bursts(s peer.Session, size int, first uint64) measure.Work {
+	ns := s.Names(size)
+	return func(n int) (did int, err error) {
+		for did < n {
+			s.Fill(ns, first)
+			if err := cleared(s, ns, first); err != nil {
+				return did, err
+			}
+			first += uint64(size)
+			did += size
+		}
+		return did, nil
+	}
+}

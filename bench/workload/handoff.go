@@ -1,0 +1,156 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+
+	"coatcheck/bench/measure"
+	"coatcheck/bench/peer"
+	"coatcheck/bench/suite"
+)
+
+const bare = "bare"
+
+func handoff() suite.Question {
+	return suite.Question{
+		ID:    "Handoff",
+		Title: "What does a value cost that one goroutine stores and another removes?",
+		About: "A producer stores values and sends their names over a channel; a consumer looks each up and removes it. Names travel one by one, or 64 at a time. " +
+			"The floor 'bare' sends the values themselves, so it is the channel's share of the cost.",
+		Roles: rolesWith(map[string]suite.Role{bare: suite.Floor}),
+		Charts: []suite.Chart{
+			{Kind: suite.Bars, Unit: "ns/op", X: "batch"},
+		},
+		Groups: func(env suite.Env) (groups []suite.Group) {
+			for _, batch := range []int{1, 64} {
+				groups = append(groups, suite.Group{Cases: handoffCases[peer.Rest16](batch, 2)})
+				if more := env.Procs / 2 * 2; env.Full && more > 2 {
+					groups = append(groups, suite.Group{Cases: handoffCases[peer.Rest16](batch, more)})
+				}
+			}
+			return groups
+		},
+	}
+}
+
+// handoffCases has half of the goroutines produce, each for one of the others.
+func handoffCases[R any](batch, goroutines int) (cases []suite.Case) {
+	params := []suite.Param{value[R](), number("batch", batch)}
+	for _, p := range peer.All[R]() {
+		if may(&p.About, goroutines) {
+			cases = append(cases, handoffCase(p, params, batch, goroutines))
+		}
+	}
+	cases = append(cases, suite.Case{Impl: bare, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
+		var works []measure.Work
+		r := rest[R]()
+		for g := 0; g < goroutines; g += 2 {
+			b := newBelt(batch, base(g), func() []peer.Value[R] { return make([]peer.Value[R], batch) })
+			b.fill = func(vs []peer.Value[R], id uint64) {
+				for i := range vs {
+					vs[i] = peer.Value[R]{ID: id + uint64(i), Rest: r}
+				}
+			}
+			b.empty = func(vs []peer.Value[R]) (sum uint64, failed int) {
+				for i := range vs {
+					sum += vs[i].ID
+				}
+				return sum, 0
+			}
+			works = append(works, b.produce, b.consume)
+		}
+		return alone(works...), nil
+	}})
+	return cases
+}
+
+func handoffCase[R any](p peer.Peer[R], params []suite.Param, batch, goroutines int) suite.Case {
+	// What may be on its way between all producers and consumers.
+	live := goroutines / 2 * batch * (onTheWay(batch) + 2)
+	return suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
+		return enter(p, live, goroutines, func(sessions []peer.Session) (j job, err error) {
+			for g := 0; g < len(sessions); g += 2 {
+				from, to := sessions[g], sessions[g+1]
+				b := newBelt(batch, base(g), func() peer.Names { return from.Names(batch) })
+				b.fill, b.empty = from.Fill, to.Empty
+				j.works = append(j.works, b.produce, b.consume)
+			}
+			// Each batch is checked when it arrives.
+			j.check = func() error { return nil }
+			return j, nil
+		})
+	}}
+}
+
+// onTheWay is how many batches a channel holds.
+func onTheWay(batch int) int { return max(8, 128/batch) }
+
+// belt is what lies between one producer and one consumer. Batches of names go
+// round: the producer fills the one again that it has sent longest ago. When
+// another has gone into the channel after it than the channel holds, and one more
+// has been received, the consumer is done with it.
+type belt[B any] struct {
+	batch   int
+	fill    func(b B, id uint64)
+	empty   func(b B) (sum uint64, failed int)
+	send    chan B
+	batches []B
+	at      int
+	stored  uint64 // the identity of the producer's next value
+	removed uint64 // of the consumer's
+}
+
+func newBelt[B any](batch int, first uint64, names func() B) *belt[B] {
+	b := &belt[B]{batch: batch, send: make(chan B, onTheWay(batch)), stored: first, removed: first}
+	for range cap(b.send) + 2 {
+		b.batches = append(b.batches, names())
+	}
+	return b
+}
+
+// rounds returns how many batches are the producer's and the consumer's share, of
+// n operations each.
+func (b *belt[B]) rounds(n int) int { return max(1, 2*n/b.batch) }
+
+func (b *belt[B]) produce(n int) (did int, err error) {
+	whole := false
+	defer func() {
+		if !whole {
+			close(b.send) // the consumer must not wait for what will not come
+		}
+	}()
+	for range b.rounds(n) {
+		names := b.batches[b.at]
+		if b.at++; b.at == len(b.batches) {
+			b.at = 0
+		}
+		b.fill(names, b.stored)
+		b.stored += uint64(b.batch)
+		b.send <- names
+	}
+	whole = true
+	return 0, nil
+}
+
+func (b *belt[B]) consume(n int) (did int, err error) {
+	left := b.rounds(n)
+	defer func() {
+		for ; left > 0; left-- {
+			<-b.send // the producer must not wait for what will not be taken
+		}
+	}()
+	size := uint64(b.batch)
+	for ; left > 0; left-- {
+		names, ok := <-b.send
+		if !ok {
+			return did, errors.New("the producer has given up")
+		}
+		sum, failed := b.empty(names)
+		if want := size*b.removed + size*(size-1)/2; (sum != want || failed > 0) && err == nil {
+			err = fmt.Errorf("of %d values %d could not be looked up and removed; the identities sum to %d and should to %d", size, failed, sum, want)
+		}
+		b.removed += size
+		did += b.batch
+	}
+	return did, err
+}

@@ -1,0 +1,111 @@
+package workload
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"coatcheck/bench/measure"
+	"coatcheck/bench/peer"
+	"coatcheck/bench/suite"
+)
+
+const locked = "locked"
+
+func pair() suite.Question {
+	return suite.Question{
+		ID:    "Pair",
+		Title: "What does it cost to store a value and to remove it at once?",
+		About: "One goroutine stores a value and removes it, over and over, in a store that is otherwise empty. " +
+			"Everything is in the first cache, so this is the least that each can do, and flatters those that cost cache misses. " +
+			"The floor 'locked' writes a value, publishes it and takes it back with two locked instructions.",
+		Roles: rolesWith(map[string]suite.Role{locked: suite.Floor}),
+		Charts: []suite.Chart{
+			{Kind: suite.Bars, Unit: "ns/op"},
+			{Kind: suite.Bars, Unit: "B/op", Title: "How much does storing a value allocate?"},
+		},
+		Groups: values(pairGroups[peer.Rest16], pairGroups[peer.Rest64], pairGroups[peer.Rest256],
+			pairGroups[peer.Refs16], pairGroups[peer.Refs64], pairGroups[peer.Refs256]),
+	}
+}
+
+func pairGroups[R any](suite.Env) []suite.Group {
+	params := []suite.Param{value[R]()}
+	var cases []suite.Case
+	for _, p := range peer.All[R]() {
+		cases = append(cases, pairCase(p, params, 1))
+	}
+	cases = append(cases, suite.Case{Impl: locked, Params: params, Open: func() (suite.Run, error) {
+		return alone(lockedPair[R]()), nil
+	}})
+	return []suite.Group{{Cases: cases}}
+}
+
+// pairCase has each goroutine store and remove.
+func pairCase[R any](p peer.Peer[R], params []suite.Param, goroutines int) suite.Case {
+	return suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
+		return enter(p, goroutines, goroutines, func(sessions []peer.Session) (j job, err error) {
+			for g, s := range sessions {
+				id := base(g)
+				j.works = append(j.works, func(n int) (int, error) {
+					failed := s.Pairs(n, id)
+					id += uint64(n)
+					if failed > 0 {
+						return n, fmt.Errorf("%d of %d removals were refused", failed, n)
+					}
+					return n, nil
+				})
+			}
+			// The loop does not look at what it stores, so this does.
+			j.check = func() error {
+				for g, s := range sessions {
+					ns := s.Names(1)
+					id := base(g) - 1
+					s.Put(ns, 0, id)
+					if got, ok := s.Look(ns, 0); !ok || got != id {
+						return fmt.Errorf("stored %d and found %d, %v", id, got, ok)
+					}
+					if !s.Drop(ns, 0) {
+						return fmt.Errorf("the removal of %d was refused", id)
+					}
+				}
+				return nil
+			}
+			return j, nil
+		})
+	}}
+}
+
+// lone is a run of goroutines that have no store.
+type lone struct{ *measure.Crew }
+
+// alone returns the run of these works.
+func alone(works ...measure.Work) suite.Run { return lone{measure.NewCrew(works...)} }
+
+func (l lone) Close() error {
+	l.Crew.Close()
+	return nil
+}
+
+// slot is a slot by itself, on cache lines that nobody else uses.
+type slot[R any] struct {
+	_     [128]byte
+	value peer.Value[R]
+	word  atomic.Uint64
+	_     [128]byte
+}
+
+// lockedPair is the floor under a pair: a slot is written, published by a store
+// and taken back by a compare-and-swap.
+func lockedPair[R any]() measure.Work {
+	s, r := new(slot[R]), rest[R]()
+	return func(n int) (int, error) {
+		for i := range uint64(n) {
+			s.value = peer.Value[R]{ID: i, Rest: r}
+			s.word.Store(i | 1)
+			if !s.word.CompareAndSwap(i|1, 0) {
+				return int(i), fmt.Errorf("somebody else has written to the slot")
+			}
+		}
+		return n, nil
+	}
+}
