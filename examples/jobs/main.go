@@ -11,7 +11,8 @@
 // Read node.go, sched.go, worker.go and queue.go for the scheduler; it knows
 // nothing of Go packages but their imports and the number of their files.
 // load.go and graph.go make the graph, check.go does the work, progress.go,
-// tally.go and report.go tell of it.
+// tally.go and report.go tell of it. record.go writes down what the scheduler does
+// to the pool.
 package main
 
 import (
@@ -26,7 +27,7 @@ import (
 	"time"
 )
 
-const usage = `usage: jobs [-workers n] [-once] [-v] [packages]
+const usage = `usage: jobs [-workers n] [-once] [-v] [-record file] [packages]
 
 Jobs type-checks Go packages and everything that they import, in dependency
 order and in parallel. Packages are named as for "go list"; without any it
@@ -45,6 +46,9 @@ imports itself through others; with 2 when the command line is wrong.
 	-workers n  this many workers; default: GOMAXPROCS, here %d
 	-once       do not repeat the run with one worker
 	-v          a line for each package when it is done
+	-record file
+	            write to the file, as text, in which order the workers inserted,
+	            looked up and removed jobs (in the first run), for a replay
 	-h          this text
 `
 
@@ -64,6 +68,7 @@ type settings struct {
 	workers  int
 	once     bool
 	verbose  bool
+	record   string // name of a file; empty: no recording
 }
 
 // command is the program without its process: it gives the exit status.
@@ -101,6 +106,7 @@ func parseArgs(args []string) (settings, error) {
 	flags.IntVar(&set.workers, "workers", runtime.GOMAXPROCS(0), "")
 	flags.BoolVar(&set.once, "once", false, "")
 	flags.BoolVar(&set.verbose, "v", false, "")
+	flags.StringVar(&set.record, "record", "", "")
 	if err := flags.Parse(args); err != nil {
 		return set, err
 	}
@@ -126,12 +132,21 @@ func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, err
 		return nil, err
 	}
 	rep := &report{units: units}
-	if rep.run, err = checkOnce(ctx, units, set.workers, set.verbose, stderr); err != nil {
+	var rec *recording
+	if set.record != "" {
+		rec = newRecording(set.workers)
+	}
+	if rep.run, err = checkOnce(ctx, units, set.workers, rec, set.verbose, stderr); err != nil {
 		return nil, err
+	}
+	if rec != nil {
+		if err := save(rec, set.record); err != nil {
+			return nil, err
+		}
 	}
 	if set.workers > 1 && !set.once {
 		runtime.GC() // what the first run left is not the second one's to clear
-		alone, err := checkOnce(ctx, units, 1, false, stderr)
+		alone, err := checkOnce(ctx, units, 1, nil, false, stderr)
 		if err != nil {
 			return nil, err
 		}
@@ -140,12 +155,22 @@ func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, err
 	return rep, nil
 }
 
+// save writes a recording to a file.
+func save(rec *recording, name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = rec.WriteTo(f)
+	return errors.Join(err, f.Close())
+}
+
 // checkOnce is one run over the graph, with a pool of its own.
-func checkOnce(ctx context.Context, units []*unit, workers int, verbose bool, stderr io.Writer) (result, error) {
+func checkOnce(ctx context.Context, units []*unit, workers int, rec *recording, verbose bool, stderr io.Writer) (result, error) {
 	told := newProgress(stderr, verbose, plural(workers, "worker"), len(units))
 	defer told.end()
 	c := newChecker(units, told.packageDone)
 	start := time.Now()
-	out, err := schedule(ctx, units, workers, c)
+	out, err := schedule(ctx, units, workers, c, rec)
 	return result{outcome: out, workers: workers, lines: c.totalLines(), wall: time.Since(start)}, err
 }

@@ -69,8 +69,9 @@ type scheduler struct {
 // schedule runs the jobs of all units and returns once every worker has left.
 // An error of a job stops the run, as the end of ctx does; a panic in a job
 // comes up here, as a *jobPanic. A run without an error has done every job, and
-// has seen its pool empty.
-func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outcome, error) {
+// has seen its pool empty. What it does to the pool goes to rec, unless that is
+// nil.
+func schedule(ctx context.Context, units []*unit, workers int, jobs work, rec *recording) (outcome, error) {
 	nodes, err := pool.New[node](nil)
 	if err != nil {
 		return outcome{}, err
@@ -78,7 +79,7 @@ func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outco
 	s := &scheduler{work: jobs, nodes: nodes, ready: newQueue[handle](workers)}
 	crew := make([]*worker, workers)
 	for i := range crew {
-		crew[i] = &worker{scheduler: s, number: i, slots: nodes.Worker()}
+		crew[i] = &worker{scheduler: s, number: i, slots: nodes.Worker(), tape: rec.of(i)}
 	}
 	err = crew[0].seed(units)
 	if err == nil {

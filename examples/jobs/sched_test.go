@@ -22,7 +22,7 @@ func TestScheduleRunsEveryJobOnceInOrder(t *testing.T) {
 			var out outcome
 			within(t, time.Minute, func() {
 				var err error
-				out, err = schedule(t.Context(), units, workers, j)
+				out, err = schedule(t.Context(), units, workers, j, nil)
 				require.NoError(t, err, "seed %d, %d workers", seed, workers)
 			})
 			j.requireDone()
@@ -46,7 +46,7 @@ func TestScheduleReusesSlots(t *testing.T) {
 	units := chain(100, 50)
 	for _, workers := range []int{1, 4} {
 		j := newJudge(t, units)
-		out, err := schedule(t.Context(), units, workers, j)
+		out, err := schedule(t.Context(), units, workers, j, nil)
 		require.NoError(t, err)
 		j.requireDone()
 		require.Equal(t, 5_100, out.inserted)
@@ -67,7 +67,7 @@ func TestScheduleStopsOnError(t *testing.T) {
 			return nil
 		}
 		within(t, time.Minute, func() {
-			_, err := schedule(t.Context(), units, workers, j)
+			_, err := schedule(t.Context(), units, workers, j, nil)
 			require.ErrorIs(t, err, failure)
 		})
 		require.EqualValues(t, 11, j.checks.Load())
@@ -85,7 +85,7 @@ func TestScheduleStopsOnParseError(t *testing.T) {
 		return nil
 	}
 	within(t, time.Minute, func() {
-		_, err := schedule(t.Context(), units, 4, j)
+		_, err := schedule(t.Context(), units, 4, j, nil)
 		require.ErrorIs(t, err, failure)
 	})
 	require.EqualValues(t, 10, j.checks.Load())
@@ -107,7 +107,7 @@ func TestScheduleEndsWithItsContext(t *testing.T) {
 			return nil
 		}
 		within(t, time.Minute, func() {
-			_, err := schedule(ctx, units, workers, j)
+			_, err := schedule(ctx, units, workers, j, nil)
 			require.ErrorIs(t, err, reason)
 		})
 		require.GreaterOrEqual(t, j.checks.Load(), int32(11))
@@ -129,7 +129,7 @@ func TestScheduleLetsPanicComeUp(t *testing.T) {
 		var up any
 		within(t, time.Minute, func() {
 			defer func() { up = recover() }()
-			_, _ = schedule(t.Context(), units, workers, j)
+			_, _ = schedule(t.Context(), units, workers, j, nil)
 		})
 		p, ok := up.(*jobPanic)
 		require.True(t, ok, "%v", up)
@@ -160,7 +160,7 @@ func TestScheduleLetsPanicComeUpAfterError(t *testing.T) {
 	var up any
 	within(t, time.Minute, func() {
 		defer func() { up = recover() }()
-		_, _ = schedule(t.Context(), units, 2, j)
+		_, _ = schedule(t.Context(), units, 2, j, nil)
 	})
 	p, ok := up.(*jobPanic)
 	require.True(t, ok, "%v", up)
@@ -180,7 +180,7 @@ func TestScheduleSurvivesGoexit(t *testing.T) {
 			return nil
 		}
 		within(t, time.Minute, func() {
-			_, err := schedule(t.Context(), units, workers, j)
+			_, err := schedule(t.Context(), units, workers, j, nil)
 			require.ErrorIs(t, err, errGoexit)
 		})
 		require.EqualValues(t, 51, j.checks.Load())
@@ -195,7 +195,7 @@ func TestScheduleEndsWhenStuck(t *testing.T) {
 		units[4].imports = append(units[4].imports, units[7])
 		j := newJudge(t, units)
 		within(t, time.Minute, func() {
-			_, err := schedule(t.Context(), units, workers, j)
+			_, err := schedule(t.Context(), units, workers, j, nil)
 			require.ErrorContains(t, err, "6 jobs can never start")
 		})
 		require.EqualValues(t, 4, j.checks.Load())
