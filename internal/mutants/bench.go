@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +27,9 @@ func newBenches(c *config, root, scratch string) ([]*bench, error) {
 		if err := copyTree(root, b.tree); err != nil {
 			return nil, err
 		}
+		if err := hideTests(b.tree); err != nil {
+			return nil, err
+		}
 		benches = append(benches, b)
 	}
 	return benches, nil
@@ -34,7 +37,7 @@ func newBenches(c *config, root, scratch string) ([]*bench, error) {
 
 // result is what became of one mutant.
 type result struct {
-	kills []verdict // of scenarios that killed it
+	kills []verdict // of scenarios and tests that killed it
 	other []verdict // of those that failed otherwise, or a build that failed
 	build time.Duration
 	err   error // the seed could not be tried
@@ -42,36 +45,61 @@ type result struct {
 
 func (r *result) killed() bool { return len(r.kills) > 0 }
 
-// unmutated builds the tree as it is, on a bench that shares it. All that mutants
-// have in common is in the build cache then.
-func (b *bench) unmutated() (*bench, error) {
+// unmutated builds the tree as it is, on a bench that shares it, with the tests that
+// the seeds in list need. All that mutants have in common is in the build cache then.
+func (b *bench) unmutated(list []seed) (*bench, error) {
 	plain := &bench{config: b.config, tree: b.tree, binary: b.binary + "-unmutated"}
-	if out, err := plain.build(); err != nil {
-		return nil, fmt.Errorf("the unmutated tree: %w\n%s", err, out)
+	built := make(map[suite]bool)
+	for i := range list {
+		parts, err := list[i].selections(b.tree, b.all)
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range parts {
+			if built[part.suite] {
+				continue
+			}
+			built[part.suite] = true
+			if out, err := plain.build(part.suite); err != nil {
+				return nil, fmt.Errorf("the unmutated tree: %w\n%s", err, out)
+			}
+		}
 	}
 	return plain, nil
 }
 
-// passes explores every scenario that killed, with as many preemptions as its
-// kills took. All must pass. A scenario fails without any, since then there may be
-// no switch inside an operation.
+// passes runs every test that killed, and explores every scenario that did, with as
+// many preemptions as its kills took. All must pass. A scenario fails without any,
+// since then there may be no switch inside an operation.
 func (b *bench) passes(killed []result) error {
-	preemptions := make(map[string]int)
+	type judge struct {
+		suite
+		name string
+	}
+	preemptions := make(map[judge]int)
 	for _, r := range killed {
 		for _, v := range r.kills {
-			preemptions[v.scenario] = max(preemptions[v.scenario], v.preemptions, 1)
+			by := judge{v.suite, v.name}
+			preemptions[by] = max(preemptions[by], v.preemptions, 1)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(preemptions)) {
-		if v := b.explore(name, preemptions[name]); v.kind != passed {
-			return fmt.Errorf("no kill by %q counts, which the unmutated tree does not pass: %s: %s", name, v.kind, v.text)
+	order := slices.SortedFunc(maps.Keys(preemptions), func(x, y judge) int {
+		return cmp.Or(cmp.Compare(x.pkg, y.pkg), cmp.Compare(x.name, y.name))
+	})
+	for _, by := range order {
+		if v := b.run(by.suite, by.name, preemptions[by]); v.kind != passed {
+			return fmt.Errorf("no kill by %q of %s counts, which the unmutated tree does not pass: %s: %s", by.name, by.pkg, v.kind, v.text)
 		}
 	}
 	return nil
 }
 
-// try applies s, runs its scenarios until one kills it, and takes s back.
+// try applies s, runs its scenarios and tests until one kills it, and takes s back.
 func (b *bench) try(s *seed) (r result) {
+	parts, err := s.selections(b.tree, b.all)
+	if err != nil {
+		return result{err: err}
+	}
 	before, after, err := s.mutate(b.tree)
 	if err == nil {
 		err = writeFiles(b.tree, after)
@@ -84,58 +112,79 @@ func (b *bench) try(s *seed) (r result) {
 			r.err = err
 		}
 	}()
-	begin := time.Now()
-	out, err := b.build()
-	r.build = time.Since(begin)
-	if err != nil {
-		r.other = append(r.other, verdict{kind: noBuild, text: out})
-		return r
-	}
-	names := s.by
-	if b.all {
-		if names, err = scenarios(b.tree); err != nil {
-			return result{err: err}
+	for _, part := range parts {
+		begin := time.Now()
+		out, err := b.build(part.suite)
+		r.build += time.Since(begin)
+		if err != nil {
+			r.other = append(r.other, verdict{kind: noBuild, text: out})
+			return r
 		}
-	}
-	for _, name := range names {
-		switch v := b.explore(name, b.bound); v.kind {
-		case passed:
-		case broken:
-			if r.kills = append(r.kills, v); !b.all {
-				return r
+		for _, name := range part.names {
+			switch v := b.run(part.suite, name, b.bound); {
+			case v.kind == passed:
+			case s.kills(v.kind):
+				if r.kills = append(r.kills, v); !b.all {
+					return r
+				}
+			default:
+				r.other = append(r.other, v)
 			}
-		default:
-			r.other = append(r.other, v)
 		}
 	}
 	slices.SortStableFunc(r.kills, func(x, y verdict) int { return x.schedules - y.schedules })
 	return r
 }
 
-// build builds the tests of package pool with the words hooked. Paths are trimmed
-// so that packages that are the same in all mutants, and from one day to the next,
-// come out of the build cache; nobody debugs the binary.
-func (b *bench) build() (out string, err error) {
-	cmd := exec.Command("go", "test", "-c", "-trimpath", "-ldflags=-s -w", "-tags", "interleave", "-o", b.binary, "./pool")
+// binaryOf is where the tests of u are built.
+func (b *bench) binaryOf(u suite) string {
+	name := b.binary + "-" + strings.ReplaceAll(u.pkg, "/", "-")
+	if u.explores {
+		name += "-explores"
+	}
+	return name
+}
+
+// build builds the tests of u. Paths are trimmed so that packages that are the same
+// in all mutants, and from one day to the next, come out of the build cache; nobody
+// debugs the binary.
+func (b *bench) build(u suite) (out string, err error) {
+	args := []string{"test", "-c", "-trimpath", "-ldflags=-s -w", "-o", b.binaryOf(u)}
+	if u.explores {
+		args = append(args, "-tags", "interleave", "-overlay", overlayOf(b.tree))
+	}
+	cmd := exec.Command("go", append(args, "./"+u.pkg)...)
 	cmd.Dir = b.tree
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0") // with it Go would not see that all wait
 	text, err := cmd.CombinedOutput()
 	return string(text), err
 }
 
-// explore runs one scenario, with so many preemptions at most, and judges it.
-func (b *bench) explore(name string, bound int) verdict {
+// run runs one scenario, with so many preemptions at most, or one test, and judges
+// it. Each has a process of its own: so a test that waits for itself is found out
+// by Go's runtime, at once, since nobody else runs and there is no alarm.
+func (b *bench) run(u suite, name string, bound int) verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.binary, "-test.v",
-		"-test.run", "^TestInterleave$/^"+regexp.QuoteMeta(strings.ReplaceAll(name, " ", "_"))+"$",
-		fmt.Sprintf("-interleave.bound=%d", bound))
-	cmd.Dir = filepath.Join(b.tree, "pool")
+	args := []string{"-test.v", "-test.run", u.pattern(name)}
+	if u.explores {
+		args = append(args, fmt.Sprintf("-interleave.bound=%d", bound))
+	} else {
+		args = append(args, "-test.short", "-test.timeout=0")
+	}
+	cmd := exec.CommandContext(ctx, b.binaryOf(u), args...)
+	cmd.Dir = filepath.Join(b.tree, u.pkg)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
-	v := judge(string(out), err == nil)
-	if ctx.Err() != nil {
+	var v verdict
+	switch {
+	case ctx.Err() != nil:
 		v = verdict{kind: tooLong, text: fmt.Sprintf("not through after %v", b.limit)}
+	case u.explores:
+		v = judge(string(out), err == nil)
+	default:
+		v = judgeTest(name, string(out), err == nil)
 	}
-	v.scenario = name
+	v.suite, v.name = u, name
 	return v
 }

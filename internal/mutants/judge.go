@@ -11,7 +11,8 @@ type kind string
 
 const (
 	passed  kind = "passed"
-	broken  kind = "broken invariant" // the one that kills
+	broken  kind = "broken invariant" // kills, as what a scenario says
+	failed  kind = "test failed"      // kills, as what a test says
 	noBuild kind = "does not build"
 	tooLong kind = "time limit"
 	stuck   kind = "livelock or deadlock"
@@ -20,14 +21,15 @@ const (
 	crashed kind = "crash" // no report of the explorer, or none that is understood
 )
 
-// verdict is what one scenario said.
+// verdict is what one scenario or test said.
 type verdict struct {
-	scenario    string
+	suite
+	name        string
 	kind        kind
 	text        string // what was broken, or went wrong
 	schedules   int    // until it showed, or all of them
 	preemptions int
-	took        string // by exploring
+	took        string // by exploring, or by the test
 }
 
 var (
@@ -93,4 +95,51 @@ func judge(out string, ok bool) verdict {
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+var (
+	testEnded  = regexp.MustCompile(`(?m)^--- (PASS|FAIL): (\w+) \((\S+)\)$`)
+	assertion  = regexp.MustCompile(`(?m)^\s+Error:\s+(.*)(?:\n\s+(\S.*))?$`)
+	testReport = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: (\S.*)$`)
+	panicked   = regexp.MustCompile(`(?m)^(panic: .+)$`)
+)
+
+// asleep is what Go's runtime says if all wait.
+const asleep = "fatal error: all goroutines are asleep - deadlock!"
+
+// judgeTest reads what one test printed.
+//
+// Failed means that this test ended, failed, and nothing else went wrong: the process
+// came to its end.
+func judgeTest(name, out string, ok bool) verdict {
+	v := verdict{kind: crashed, text: lastLine(out)}
+	thrown := panicked.FindStringSubmatch(out)
+	end := testEnded.FindStringSubmatch(out)
+	switch {
+	case strings.Contains(out, asleep):
+		v.kind, v.text = stuck, asleep
+	case thrown != nil:
+		v.kind, v.text = panics, thrown[1]
+	case end == nil || end[2] != name:
+		// It did not run, or not to its end.
+	case ok && end[1] == "PASS":
+		v.kind, v.text, v.took = passed, "", end[3]
+	case !ok && end[1] == "FAIL" && v.text == "FAIL":
+		v.kind, v.text, v.took = failed, reason(out), end[3]
+	}
+	return v
+}
+
+// reason returns why a test failed, in a line.
+func reason(out string) string {
+	if m := assertion.FindStringSubmatch(out); m != nil {
+		if strings.HasPrefix(m[2], "Test:") {
+			m[2] = ""
+		}
+		return strings.Join(strings.Fields(m[1]+" "+m[2]), " ")
+	}
+	if m := testReport.FindStringSubmatch(out); m != nil {
+		return m[1]
+	}
+	return "an example's output is another"
 }

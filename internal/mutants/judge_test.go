@@ -63,6 +63,47 @@ func TestJudgeKillsOnlyByWholeReports(t *testing.T) {
 	require.Equal(t, crashed, judge(nothing, false).kind)
 }
 
+// TestJudgeOfTests: a test kills if it came to its end, failed, and nothing else went
+// wrong.
+func TestJudgeOfTests(t *testing.T) {
+	const (
+		testify = "=== RUN   TestA\n    a_test.go:7: \n        \tError Trace:\t/a_test.go:7\n" +
+			"        \tError:      \tNot equal: \n        \t            \texpected: 1\n        \t            \tactual  : 2\n        \tTest:       \tTestA\n"
+		fails  = "--- FAIL: TestA (0.02s)\n"
+		thrown = "panic: index out of range [recovered, repanicked]\n\ngoroutine 7 [running]:\n"
+	)
+	for _, s := range []struct {
+		out  string
+		ok   bool
+		want verdict
+	}{
+		{"=== RUN   TestA\n--- PASS: TestA (0.01s)\nPASS\n", true, verdict{kind: passed, took: "0.01s"}},
+		{testify + fails + "FAIL\n", false, verdict{kind: failed, text: "Not equal: expected: 1", took: "0.02s"}},
+		{"=== RUN   TestA\n    a_test.go:9: one is lost\n" + fails + "FAIL\n", false, verdict{kind: failed, text: "one is lost", took: "0.02s"}},
+		{"=== RUN   ExampleA\n--- FAIL: ExampleA (0.00s)\ngot:\n1\nwant:\n2\nFAIL\n", false, verdict{kind: crashed, text: "FAIL"}},
+		{testify + fails + thrown, false, verdict{kind: panics, text: "panic: index out of range [recovered, repanicked]"}},
+		{"=== RUN   TestA\n" + asleep + "\n\ngoroutine 1 [chan receive]:\n", false, verdict{kind: stuck, text: asleep}},
+		{testify + fails, false, verdict{kind: crashed, text: "--- FAIL: TestA (0.02s)"}},
+		{testify, false, verdict{kind: crashed, text: "        \tTest:       \tTestA"}},
+		{testify + fails + "FAIL\n", true, verdict{kind: crashed, text: "FAIL"}},
+		{"testing: warning: no tests to run\nPASS\n", true, verdict{kind: crashed, text: "PASS"}},
+	} {
+		require.Equal(t, s.want, judgeTest("TestA", s.out, s.ok), s.out)
+	}
+	v := judgeTest("ExampleA", "=== RUN   ExampleA\n--- FAIL: ExampleA (0.00s)\ngot:\n1\nwant:\n2\nFAIL\n", false)
+	require.Equal(t, verdict{kind: failed, text: "an example's output is another", took: "0.00s"}, v)
+}
+
+// TestOnlyWhatASeedComesToKillsIt: a deadlock, say, is no broken invariant, save where
+// the seed is one.
+func TestOnlyWhatASeedComesToKillsIt(t *testing.T) {
+	for _, k := range []kind{passed, broken, failed, noBuild, tooLong, stuck, panics, unsure, crashed} {
+		require.Equal(t, k == broken || k == failed, (&seed{}).kills(k), k)
+		require.Equal(t, k == stuck, (&seed{ends: stuck}).kills(k), k)
+		require.Equal(t, k == panics, (&seed{ends: panics}).kills(k), k)
+	}
+}
+
 // TestExplorerSaysWhatJudgeExpects: a report of the explorer that is worded anew
 // must not come to count as a broken invariant.
 func TestExplorerSaysWhatJudgeExpects(t *testing.T) {
@@ -110,15 +151,17 @@ func TestTimeLimitKillsNothing(t *testing.T) {
 	text, err := filepath.Abs(filepath.Join("testdata", "broken.txt"))
 	require.NoError(t, err)
 	b := &bench{config: &config{limit: 100 * time.Millisecond}, tree: dir, binary: filepath.Join(dir, "tests")}
+	u := suite{poolPackage, true}
 	script := func(end string) {
-		require.NoError(t, os.WriteFile(b.binary, []byte("#!/bin/sh\ncat '"+text+"'\n"+end+"\n"), 0o777))
+		require.NoError(t, os.WriteFile(b.binaryOf(u), []byte("#!/bin/sh\ncat '"+text+"'\n"+end+"\n"), 0o777))
 	}
 	script("exec sleep 60")
-	v := b.explore("two sealers", 2)
+	v := b.run(u, "two sealers", 2)
 	require.Equal(t, tooLong, v.kind)
-	require.Equal(t, "two sealers", v.scenario)
+	require.Equal(t, "two sealers", v.name)
+	require.Equal(t, u, v.suite)
 
 	b.limit = time.Minute
 	script("exit 1")
-	require.Equal(t, broken, b.explore("two sealers", 2).kind, "the same in time")
+	require.Equal(t, broken, b.run(u, "two sealers", 2).kind, "the same in time")
 }

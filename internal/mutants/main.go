@@ -6,7 +6,10 @@
 // prototypes had, one for each row of the table that the protocol began with (see
 // rows.go), and for each invariant of DESIGN.md those that its comments warn of.
 // Such a bug is a seed: a few lines of the real code, the lines that take their
-// place, and the scenarios of package pool that must notice.
+// place, and the scenarios of package pool that must notice. The structures that stand
+// on pool have seeds as well, against the rules that they state. A seed names the
+// package whose scenarios must notice, or, if schedules do not matter to it, the
+// package's ordinary tests.
 //
 //	go run ./internal/mutants            # all; exits with 1 if any survives
 //	go run ./internal/mutants -short     # the quick ones, some for each row; for CI
@@ -16,16 +19,18 @@
 // The tree is copied to a temporary directory first, so that production code
 // never sees a seed and edits meanwhile do not matter. Each seed is applied to the
 // copy, the tests are built with the tag interleave, and the seed's scenarios run
-// in order, each in a process of its own, until one kills. In the end the copy as
-// it was must pass each scenario that killed, under all schedules with as many
+// in order, each in a process of its own, until one kills; then its tests do, built
+// without the tag and run with -short. In the end the copy as it was must pass each
+// test that killed, and each scenario that did, under all schedules with as many
 // preemptions as its kills took: otherwise it would kill anything.
 //
 // A seed is killed if the explorer reports that an invariant is broken: a slot in
 // two places or in none, one reused under a guard, a handle issued twice, and so
-// on. It survives if nothing fails, and also if what fails is no invariant: a
-// build, a time limit, a livelock, a deadlock, a panic, or a run that is not
-// deterministic (see judge.go). A seed whose old text does not occur exactly once
-// is an error.
+// on; or if a test fails by what it checks. It survives if nothing fails, and also if
+// what fails is no invariant: a build, a time limit, a livelock, a deadlock, a panic,
+// or a run that is not deterministic (see judge.go). Where a deadlock or a panic is
+// what the bug comes to, the seed says so, and is killed by that alone. A seed whose
+// old text does not occur exactly once is an error.
 //
 // To add a seed: write it into the file that is named after what it attacks, with
 // the shortest old text that occurs once; find who notices with
@@ -62,7 +67,7 @@ func main() {
 	flag.BoolVar(&c.short, "short", false, "only the quick seeds")
 	flag.BoolVar(&c.list, "list", false, "list seeds and rows, and run nothing")
 	flag.BoolVar(&c.verbose, "v", false, "say what was broken")
-	flag.BoolVar(&c.all, "all", false, "run every scenario and name all that kill")
+	flag.BoolVar(&c.all, "all", false, "run every scenario, and test, and name all that kill")
 	jobs := flag.Int("j", 2, "mutants at once")
 	flag.IntVar(&c.bound, "bound", 2, "preemptions at most")
 	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time for one scenario")
@@ -122,7 +127,7 @@ func run(c *config) error {
 	if err != nil {
 		return err
 	}
-	plain, err := benches[0].unmutated()
+	plain, err := benches[0].unmutated(list)
 	if err != nil {
 		return err
 	}

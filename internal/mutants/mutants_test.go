@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,18 +65,29 @@ func TestMutateDemandsOneOccurrence(t *testing.T) {
 	require.Equal(t, "five two", text, "edits of one file build on each other")
 }
 
-func TestSeedsNameScenariosThatThereAre(t *testing.T) {
-	names, err := scenarios(root(t))
-	require.NoError(t, err)
+func TestSeedsNameTestsThatThereAre(t *testing.T) {
+	root := root(t)
+	has := make(map[suite][]string)
+	for _, pkg := range append([]string{poolPackage}, packages...) {
+		scenarios, err := scenariosOf(root, pkg)
+		require.NoError(t, err)
+		tests, err := testsOf(root, pkg)
+		require.NoError(t, err)
+		require.Equal(t, pkg == poolPackage, len(tests) == 0, "of package pool scenarios alone are run")
+		has[suite{pkg, true}], has[suite{pkg, false}] = scenarios, tests
+	}
 	for i := range seeds {
 		s := &seeds[i]
-		assertSeed(t, s, len(s.by) > 0, "is to be killed by nobody")
+		assertSeed(t, s, len(s.by)+len(s.tests) > 0, "is to be killed by nobody")
+		assertSeed(t, s, s.ends == "" || s.ends == stuck || s.ends == panics, "%q does not kill", s.ends)
 		for _, name := range s.by {
-			found := false
-			for _, n := range names {
-				found = found || n == name
-			}
-			assertSeed(t, s, found, "there is no scenario %q", name)
+			assertSeed(t, s, slices.Contains(has[suite{s.pkg(), true}], name), "there is no scenario %q", name)
+		}
+		for _, name := range s.tests {
+			assertSeed(t, s, slices.Contains(has[suite{s.pkg(), false}], name), "there is no test %q", name)
+		}
+		for _, e := range s.edits {
+			assertSeed(t, s, s.in == "" || strings.HasPrefix(e.file, s.in+"/"), "%s is not in %s", e.file, s.in)
 		}
 	}
 }
@@ -124,6 +136,9 @@ func TestRulesAreAttacked(t *testing.T) {
 	rule := regexp.MustCompile(`^[IPL]\d+$`)
 	for i := range seeds {
 		s := &seeds[i]
+		if s.in != "" {
+			continue
+		}
 		for _, name := range strings.Split(s.attacks, ", ") {
 			if !rule.MatchString(name) {
 				continue // a promise, by name
@@ -140,6 +155,30 @@ func TestRulesAreAttacked(t *testing.T) {
 	}
 }
 
+// TestTreesRulesAreAttacked is the same for what package tree numbers.
+func TestTreesRulesAreAttacked(t *testing.T) {
+	attacked := make(map[string]bool)
+	for _, file := range []string{treeWalk, "pool/tree/links.go"} {
+		text, err := os.ReadFile(filepath.Join(root(t), file))
+		require.NoError(t, err)
+		for _, name := range regexp.MustCompile(`\b[KW]\d\b`).FindAllString(string(text), -1) {
+			attacked[name] = false
+		}
+	}
+	require.Len(t, attacked, 3+3)
+	for i := range seeds {
+		s := &seeds[i]
+		for _, name := range strings.Split(s.attacks, ", ") {
+			if before, known := attacked[name]; known && s.in == treeIn {
+				attacked[name] = before || s.quick
+			}
+		}
+	}
+	for name, yes := range attacked {
+		require.True(t, yes, "no quick seed attacks %s", name)
+	}
+}
+
 // TestCopyLeavesOthersBehind: what somebody else is in the middle of must not
 // break the copy.
 func TestCopyLeavesOthersBehind(t *testing.T) {
@@ -147,9 +186,11 @@ func TestCopyLeavesOthersBehind(t *testing.T) {
 	files := []string{
 		"go.mod", "go.sum", "doc.go", "shard/word.go", "pool/pool.go",
 		"pool/export_test.go", "pool/interleave_test.go", "pool/interleave_world_test.go",
+		"pool/tree/tree.go", "pool/tree/model_test.go", "pool/tree/interleave_test.go",
 	}
 	others := []string{
 		"README.md", "pool/pool_test.go", "shard/word_test.go", "shard/export_test.go", "pool/image.bin",
+		"pool/table/table_test.go", "pool/tree/bench_test.go", "bench/tree/tree_test.go",
 		"nested/go.mod", "nested/nested.go", "nested/deeper/deeper.go",
 		".git/hook.go", "_old/old.go", "pool/testdata/sample.go",
 	}

@@ -11,10 +11,13 @@ import (
 // seed is one bug.
 type seed struct {
 	name    string
+	in      string // the package whose tests must notice; "" is pool
 	row     int    // of the table in rows.go; 0 if it is our own
 	attacks string // the invariant, publication, lemma or promise that it breaks
 	edits   []edit
 	by      []string // scenarios that should kill it, the quickest first
+	tests   []string // ordinary tests that should, where schedules do not matter
+	ends    kind     // how they end if the bug breaks no invariant: stuck or panics
 	quick   bool     // part of -short
 }
 
@@ -25,7 +28,24 @@ type edit struct {
 }
 
 // seeds are all seeds.
-var seeds = slices.Concat(epochSeeds, cellSeeds, freelistSeeds, limboSeeds, reclaimSeeds, freshSeeds, queueSeeds, poolSeeds, workerSeeds, holdSeeds, trimSeeds, snapshotSeeds)
+var seeds = slices.Concat(epochSeeds, cellSeeds, freelistSeeds, limboSeeds, reclaimSeeds, freshSeeds, queueSeeds, poolSeeds, workerSeeds, holdSeeds, trimSeeds, snapshotSeeds,
+	denseSeeds, treeSeeds, commandSeeds)
+
+// pkg is the package whose tests must notice s.
+func (s *seed) pkg() string {
+	if s.in == "" {
+		return poolPackage
+	}
+	return s.in
+}
+
+// kills answers whether a scenario or a test that ends so kills s.
+func (s *seed) kills(k kind) bool {
+	if s.ends != "" {
+		return k == s.ends
+	}
+	return k == broken || k == failed
+}
 
 // mutate returns the files that s changes, as they are and as s makes them. The
 // edits of one file are applied in order.

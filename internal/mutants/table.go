@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
-const format = "%-56s %-16s %-58s %9s %5s  %s\n"
+const format = "%-56s %-24s %-64s %9s %5s  %s\n"
 
 func printHead(w io.Writer) {
 	fmt.Fprintf(w, format, "seed", "row, rule", "killed by", "schedules", "pre.", "time")
@@ -18,16 +19,20 @@ func printRow(w io.Writer, s *seed, r *result, verbose bool) {
 	if !r.killed() {
 		fmt.Fprintf(w, format, s.name, s.target(), "SURVIVES", "", "", "")
 		for _, v := range r.other {
-			fmt.Fprintf(w, "    %s: %s: %s\n", v.scenario, v.kind, strings.TrimSpace(v.text))
+			fmt.Fprintf(w, "    %s: %s: %s\n", v.name, v.kind, strings.TrimSpace(v.text))
 		}
 		return
 	}
 	for i, v := range r.kills {
 		name, target := s.name, s.target()
+		schedules, preemptions := fmt.Sprint(v.schedules), fmt.Sprint(v.preemptions)
+		if !v.explores {
+			schedules, preemptions = "", ""
+		}
 		if i > 0 {
 			name, target = "", ""
 		}
-		fmt.Fprintf(w, format, name, target, v.scenario, fmt.Sprint(v.schedules), fmt.Sprint(v.preemptions), v.took)
+		fmt.Fprintf(w, format, name, target, v.name, schedules, preemptions, v.took)
 		if verbose {
 			fmt.Fprintf(w, "    %s\n", v.text)
 		}
@@ -37,8 +42,12 @@ func printRow(w io.Writer, s *seed, r *result, verbose bool) {
 	}
 }
 
-// target is what s attacks: the row, if any, and the rule.
+// target is what s attacks: the package, if it is not pool, or else the row, if any,
+// and the rule.
 func (s *seed) target() string {
+	if s.in != "" {
+		return strings.TrimPrefix(s.in, "pool/") + ": " + s.attacks
+	}
 	if s.row == 0 {
 		return s.attacks
 	}
@@ -53,7 +62,7 @@ func printList(w io.Writer, list []seed) {
 		if s.quick {
 			quick = "*"
 		}
-		fmt.Fprintf(w, "%s %-56s %-16s %s\n", quick, s.name, s.target(), strings.Join(s.by, "; "))
+		fmt.Fprintf(w, "%s %-56s %-24s %s\n", quick, s.name, s.target(), strings.Join(slices.Concat(s.by, s.tests), "; "))
 	}
 	fmt.Fprintf(w, "\n* runs with -short\n\n")
 	for i, r := range rows {

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,11 +30,11 @@ func findRoot() (string, error) {
 	}
 }
 
-// copyTree copies what a build of the scenarios reads of the module at root: its
-// Go files, of the tests those in explorerTests alone, go.mod and go.sum. The
-// other tests would be built for nothing, and somebody may be in the middle of
-// writing one. Modules inside the module, and directories that Go ignores, stay
-// behind.
+// copyTree copies what a build of the tests reads of the module at root: its Go
+// files, go.mod and go.sum. Of the tests it takes those of packages, benchmarks aside,
+// and of package pool those that explore. The others would be built for nothing, and somebody may
+// be in the middle of writing one. Modules inside the module, and directories that
+// Go ignores, stay behind.
 func copyTree(root, to string) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -64,8 +67,13 @@ func copyTree(root, to string) error {
 	})
 }
 
-// explorerTests are the tests of package pool that explore, with what they need.
-var explorerTests = regexp.MustCompile(`^pool/(interleave(_\w+)?|export)_test\.go$`)
+var (
+	// explorerFile is a file of tests that explore, explorerTest one of these or
+	// what they need.
+	explorerFile = regexp.MustCompile(`^interleave(_\w+)?_test\.go$`)
+	explorerTest = regexp.MustCompile(`^(interleave(_\w+)?|export)_test\.go$`)
+	benchmark    = regexp.MustCompile(`^(bench|baseline)_test\.go$`)
+)
 
 // wanted answers whether the file name, a path from the module's root, is copied.
 func wanted(name string) bool {
@@ -73,7 +81,9 @@ func wanted(name string) bool {
 	case name == "go.mod" || name == "go.sum":
 		return true
 	case strings.HasSuffix(name, "_test.go"):
-		return explorerTests.MatchString(name)
+		pkg, base := path.Split(name)
+		pkg = path.Clean(pkg)
+		return slices.Contains(packages, pkg) && !benchmark.MatchString(base) || pkg == poolPackage && explorerTest.MatchString(base)
 	}
 	return strings.HasSuffix(name, ".go")
 }
@@ -86,6 +96,31 @@ func ignored(path, name string) bool {
 	_, err := os.Stat(filepath.Join(path, "go.mod"))
 	return err == nil
 }
+
+// hideTests writes, beside the copy, an overlay in which it has no ordinary tests, so
+// that they are not built where schedules are explored.
+func hideTests(tree string) error {
+	var overlay struct{ Replace map[string]string }
+	overlay.Replace = make(map[string]string)
+	for _, pkg := range packages {
+		files, err := filepath.Glob(filepath.Join(tree, pkg, "*_test.go"))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if !explorerTest.MatchString(filepath.Base(file)) {
+				overlay.Replace[file] = ""
+			}
+		}
+	}
+	text, err := json.Marshal(overlay)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(overlayOf(tree), text, 0o666)
+}
+
+func overlayOf(tree string) string { return tree + ".json" }
 
 // writeFiles writes files, by their names in the tree at root.
 func writeFiles(root string, files map[string]string) error {

@@ -142,7 +142,13 @@ func (w *world) noticing(call func()) (alone bool) {
 // finally checks, with hooks off, that everything is where it belongs.
 func (w *world) finally() error {
 	if w.misused && w.noticed > 0 {
-		return nil // what it has is of no use
+		// What it has is of no use, but nobody falls over it.
+		w.s.Refresh()
+		if _, err := w.s.Create(val{}); err != nil {
+			return err
+		}
+		w.s.Refresh()
+		return nil
 	}
 	if err := Check(w.s); err != nil {
 		return err
@@ -328,22 +334,29 @@ var scenarios = []scenario{
 	}},
 	{"a slot is used again, under the eyes of its old handle and of a guess at its next", func(w *world) {
 		w.begin(Options[val]{}, 0)
-		hs := w.fill(2)
-		w.kill(nil, hs[1])
-		w.s.Refresh()
-		next := hs[1] + 2<<32
+		hs := w.fill(3)
+		w.kill(nil, hs[0])
+		w.s.Refresh() // the others close up, so the slot has another position next
+		next := hs[0] + 2<<32
+		id := w.serial + 1
 		w.thread(func(t *interleave.Thread) { w.create(t) })
 		w.thread(func(t *interleave.Thread) {
 			t.Begin("Get")
-			_, ok := w.s.Get(hs[1])
+			_, ok := w.s.Get(hs[0])
 			t.End()
 			if ok {
-				w.r.Failf("stale handle %v lives", hs[1])
+				w.r.Failf("stale handle %v lives", hs[0])
 			}
-			w.get(t, next, false)
-			w.get(t, next, false)
+			for range 2 {
+				t.Begin("Get")
+				v, ok := w.s.Get(next)
+				t.End()
+				if ok && *v != (val{id, 2 * id}) {
+					w.r.Failf("%v shows %+v, want %d", next, *v, id)
+				}
+			}
 		})
-		w.thread(func(t *interleave.Thread) { w.kill(t, hs[1]); w.get(t, hs[0], true) })
+		w.thread(func(t *interleave.Thread) { w.kill(t, hs[0]); w.get(t, hs[1], true) })
 	}},
 	{"Refresh over look-ups", func(w *world) {
 		w.begin(Options[val]{}, 0)
@@ -365,7 +378,28 @@ var scenarios = []scenario{
 		hs := w.fill(3)
 		w.kill(nil, hs[0])
 		w.misused = true
-		w.thread(func(t *interleave.Thread) { w.noticing(func() { w.kill(t, hs[1]) }) })
+		// The last one comes to a position that has no mark.
+		w.thread(func(t *interleave.Thread) { w.noticing(func() { w.kill(t, hs[2]) }) })
+		w.thread(func(t *interleave.Thread) {
+			t.Begin("Refresh")
+			w.s.Refresh()
+			t.End()
+		})
+	}},
+	{"Refresh over a killer of what it destroys", func(w *world) {
+		w.begin(Options[val]{}, 0)
+		hs := w.fill(1)
+		w.kill(nil, hs[0])
+		w.misused = true
+		w.thread(func(t *interleave.Thread) {
+			w.noticing(func() {
+				t.Begin("Kill")
+				defer t.End()
+				if w.s.Kill(hs[0]) {
+					w.r.Failf("%v was killed twice", hs[0])
+				}
+			})
+		})
 		w.thread(func(t *interleave.Thread) {
 			t.Begin("Refresh")
 			w.s.Refresh()

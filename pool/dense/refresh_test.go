@@ -313,6 +313,21 @@ func TestPeakIsKept(t *testing.T) {
 }
 
 // TestDeadAreCollected: what died is not kept by the store, in the array or in a chunk.
+// A store that grows by one value in each phase moves them to larger arrays seldom.
+func TestArrayGrowsBySteps(t *testing.T) {
+	s := dense.Must[[2]int](nil)
+	steps, has := 0, s.Allocated()
+	for i := range 10_000 {
+		_, err := s.Create([2]int{i})
+		require.NoError(t, err)
+		s.Refresh()
+		if n := s.Allocated(); n != has {
+			steps, has = steps+1, n
+		}
+	}
+	require.LessOrEqual(t, steps, 14, "%d values, twice as many or half as much again each time", has)
+}
+
 func TestDeadAreCollected(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		for _, created := range []bool{false, true} {

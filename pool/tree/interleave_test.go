@@ -186,6 +186,13 @@ var scenarios = []struct {
 			return s.f.Move(at('c'), at('a'))
 		})
 	}},
+	{"Children against two writers", func(r *interleave.Run) {
+		s := plant(r, "a(bcd)")
+		// One change spoils the walk's quick half, the other what is tried next.
+		s.walk('a', false, "bcd", "cd", "bd", "d", "bdc", "dc")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Detach(at('b')) })
+		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('a')) })
+	}},
 	{"Children against Move into another list", func(r *interleave.Run) {
 		s := plant(r, "a(bcd)x(yz)")
 		s.walk('a', false, "bcd", "bd")
@@ -255,6 +262,16 @@ var scenarios = []struct {
 		s := plant(r, "a(b(c(d)))x(y)")
 		s.ancestors('d', "cba", "cyx")
 		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('y')) })
+	}},
+	{"Ancestors against Moves one above the other", func(r *interleave.Run) {
+		s := plant(r, "a(b(c(d)))x(y)")
+		s.ancestors('d', "cba", "cyx") // never cbx
+		s.write(func(at func(byte) itemHandle) error {
+			if err := s.f.Move(at('c'), at('y')); err != nil {
+				return err
+			}
+			return s.f.Move(at('b'), at('x'))
+		})
 	}},
 	{"Remove against a removal behind the back", func(r *interleave.Run) {
 		s := plant(r, "a(b(cd)e)")

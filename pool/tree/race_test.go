@@ -258,6 +258,7 @@ func TestWalksEndWhateverTheWriterDoes(t *testing.T) {
 			}
 			return f.Prepend(top, h)
 		},
+		"detaches it": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) error { return f.Detach(h) },
 		"removes it and its like": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) error {
 			f.Remove(h)
 			return nil

@@ -130,6 +130,71 @@ func TestRepairMends(t *testing.T) {
 	}
 }
 
+// Repair puts the runs between dead siblings in the order of their slots. A walk that has
+// passed one of them must not go back with it.
+func TestRepairSendsNoWalkBack(t *testing.T) {
+	p, f := newForest(t)
+	root, k := add(t, p, 0), addN(t, p, 7)
+	list := []handle{k[0], k[1], k[4], k[3], k[2], k[5], k[6]}
+	for _, h := range list {
+		require.NoError(t, f.Append(root, h))
+	}
+	var got []handle
+	for h := range f.Children(root) {
+		if got = append(got, h); h == k[2] {
+			for _, dead := range []handle{k[1], k[3], k[5]} {
+				require.True(t, p.Remove(dead))
+			}
+			require.Positive(t, f.Repair())
+			require.Equal(t, []handle{k[0], k[2], k[4], k[6]}, handles(t, f.Children(root)), "k[2] and k[4] change places")
+		}
+	}
+	assert.Equal(t, []handle{k[0], k[1], k[4], k[3], k[2], k[6]}, got)
+}
+
+// A gap whose sides live and do not name each other, as no operation leaves it, is not
+// filled.
+func TestGapWhoseSidesDoNotMeetIsBroken(t *testing.T) {
+	const first, last, next, prev = 1, 2, 3, 4
+	for name, try := range map[string]func(f *tree.Forest[node], root handle, k []handle, h handle) error{
+		"last is another": func(f *tree.Forest[node], root handle, k []handle, h handle) error {
+			tree.Scramble(f, root, last, k[1])
+			return f.Append(root, h)
+		},
+		"last is another, Move": func(f *tree.Forest[node], root handle, k []handle, h handle) error {
+			tree.Scramble(f, root, last, k[1])
+			return f.Move(h, root)
+		},
+		"first is another": func(f *tree.Forest[node], root handle, k []handle, h handle) error {
+			tree.Scramble(f, root, first, k[1])
+			return f.Prepend(root, h)
+		},
+		"next is another": func(f *tree.Forest[node], root handle, k []handle, h handle) error {
+			tree.Scramble(f, k[0], next, k[2])
+			return f.InsertAfter(k[0], h)
+		},
+		"previous is another": func(f *tree.Forest[node], root handle, k []handle, h handle) error {
+			tree.Scramble(f, k[1], prev, k[2])
+			return f.InsertAfter(k[0], h)
+		},
+	} {
+		p, f := newForest(t)
+		root, kids := family(t, p, f, 3)
+		assert.ErrorIs(t, try(f, root, kids, add(t, p, 9)), tree.ErrBroken, name)
+	}
+}
+
+// Remove reaches the children on both sides of a dead one.
+func TestRemoveReachesBehindADeadChild(t *testing.T) {
+	for dead := range 5 {
+		p, f := newForest(t)
+		root, kids := family(t, p, f, 5)
+		require.True(t, p.Remove(kids[dead]))
+		assert.Equal(t, 5, f.Remove(root), "child %d is dead", dead)
+		assert.Zero(t, p.Len(), "child %d is dead", dead)
+	}
+}
+
 func TestOrphansBecomeRoots(t *testing.T) {
 	p, f := newForest(t)
 	root, kids := family(t, p, f, 3)
@@ -261,6 +326,23 @@ func TestTwoForestsOverOnePool(t *testing.T) {
 	assert.Zero(t, f.Repair())
 }
 
+// A walk that has lost all that it remembers ends early: at its beginning it would come
+// to nodes that it has yielded.
+func TestLostWalkYieldsNothingTwice(t *testing.T) {
+	p, f := newForest(t)
+	root, kids := family(t, p, f, 4*tree.Trailed)
+	var got []handle
+	for h := range f.Children(root) {
+		if got = append(got, h); len(got) == 2*tree.Trailed {
+			for _, k := range kids[tree.Trailed : 2*tree.Trailed+1] { // the trail, and what follows
+				require.NoError(t, f.Detach(k))
+			}
+		}
+		require.LessOrEqual(t, len(got), len(kids))
+	}
+	assert.Equal(t, kids[:2*tree.Trailed], got)
+}
+
 // A Forest that takes over from another one sees what that has linked.
 func TestForestsOneAfterTheOther(t *testing.T) {
 	p, f := newForest(t)
@@ -272,7 +354,7 @@ func TestForestsOneAfterTheOther(t *testing.T) {
 }
 
 func TestDeepAndWide(t *testing.T) {
-	n := long(1_000_000)
+	n := long(300_000)
 	p := pool.Must[node](nil)
 	f := tree.New(p, linksOf)
 	chain := addN(t, p, n)
