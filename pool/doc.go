@@ -37,7 +37,7 @@
 // hand, so that an insertion and a removal cost one locked instruction each.
 //
 // [Pool.InsertFunc] builds a value in its slot, [Pool.Reserve] gives a handle
-// before the value is ready, and a pool with [Options].Reset keeps what values
+// before the value is ready, a [Reserver] many of them, and a pool with [Options].Reset keeps what values
 // have allocated from one life to the next.
 //
 // [Pool.WriteTo] writes a snapshot while others use the pool, and [ReadFrom] makes a

@@ -35,4 +35,5 @@ const (
 	closedWorker = "pool: use of a Worker that is closed, or not from Pool.Worker"
 	releasedRef  = "pool: use of a Ref after Release, or not from Pool.Hold"
 	unsettled    = "pool: use of a Reservation after Commit or Cancel, or not from Pool.Reserve"
+	zeroReserver = "pool: use of a zero Reserver; get one from Pool.Reserver"
 )

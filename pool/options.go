@@ -72,7 +72,7 @@ type Options[T any] struct {
 
 	// Preallocate, which needs a Capacity, allocates everything in New, cells
 	// for PreallocatedGuards guards included: no operation allocates after that,
-	// save Reserve, Worker and Each, which return or start something.
+	// save Reserve, Reserver, Worker and Each, which return or start something.
 	Preallocate bool
 
 	// Reuse is the order in which slots are reused.

@@ -19,9 +19,10 @@ import (
 type Reservation[T any] struct {
 	mark  mark // noCopy
 	pool  *Pool[T]
-	slot  *shard.Slot[T]
+	slot  *shard.Slot[T] // until it is settled: a settled one keeps no page from the collector
 	h     uint64
 	state atom.Uint32 // open → settled, by compare-and-swap: once
+	block bool        // it lies in a Reserver's block, which has the finalizer
 }
 
 const (
@@ -30,23 +31,31 @@ const (
 )
 
 // Reserve takes a vacant slot without making it live. The error is ErrFull, or
-// one that wraps it. It allocates one object.
+// one that wraps it. It allocates one object. That, and having the object
+// watched by the garbage collector, costs several times what an insertion does:
+// whoever makes many, gets them from a [Reserver].
 func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 	p.pages()
 	slot, h, err := p.claim(p.local())
 	if err != nil {
 		return nil, err
 	}
+	r := new(Reservation[T])
+	r.begin(p, slot, h)
+	runtime.SetFinalizer(r, p.dropped)
+	return r, nil
+}
+
+// begin opens r, which nobody has used before, on a slot that is the caller's.
+func (r *Reservation[T]) begin(p *Pool[T], slot *shard.Slot[T], h uint64) {
 	p.space.Blank(slot)
 	p.reserved.Add(1)
-	r := &Reservation[T]{pool: p, slot: slot, h: h}
+	r.pool, r.slot, r.h = p, slot, h
 	r.state.Store(open)
-	runtime.SetFinalizer(r, p.dropped)
 	if debugging {
 		p.records.lives.Began(h, reserved)
 		r.mark.opened(p.records.reservations, reserved, Handle[T](h).String())
 	}
-	return r, nil
 }
 
 // dropReservation is the finalizer of reservations. It leaves reclaiming to those
@@ -55,7 +64,7 @@ func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 func dropReservation[T any](r *Reservation[T]) {
 	if r.state.CompareAndSwap(open, settled) {
 		r.pool.collected.Add(1) // first: who sees no open Reservation sees this
-		s, c := r.burn()
+		s, c := r.burn(r.slot)
 		if debugging {
 			r.pool.records.lives.Dropped(r.h, collected)
 			r.mark.dropped(r.pool.records.reservations, collected)
@@ -67,7 +76,7 @@ func dropReservation[T any](r *Reservation[T]) {
 // Handle returns the handle that the value will have. It is not live until
 // Commit, and never will be after Cancel.
 func (r *Reservation[T]) Handle() Handle[T] {
-	if r.slot == nil {
+	if r.pool == nil {
 		panic(unsettled)
 	}
 	return Handle[T](r.h)
@@ -84,9 +93,9 @@ func (r *Reservation[T]) Value() *T {
 
 // Commit makes the value live and returns its handle.
 func (r *Reservation[T]) Commit() Handle[T] {
-	r.settle()
+	slot := r.settle()
 	r.pool.reserved.Add(-1)
-	r.slot.Word.Store(r.h) // publishes (P1)
+	slot.Word.Store(r.h) // publishes (P1)
 	if debugging {
 		r.pool.records.lives.Began(r.h, committed)
 		r.mark.closed(r.pool.records.reservations, committed)
@@ -96,8 +105,7 @@ func (r *Reservation[T]) Commit() Handle[T] {
 
 // Cancel gives the slot back. The handle never becomes live.
 func (r *Reservation[T]) Cancel() {
-	r.settle()
-	s, c := r.burn()
+	s, c := r.burn(r.settle())
 	if debugging {
 		r.pool.records.lives.Ended(r.h, cancelled)
 		r.mark.closed(r.pool.records.reservations, cancelled)
@@ -105,19 +113,24 @@ func (r *Reservation[T]) Cancel() {
 	s.RetireChain(&c)
 }
 
-// settle ends the reservation. Success of the compare-and-swap makes the caller
-// the slot's owner; failure means misuse, or the finalizer of a reservation that
-// nobody has.
-func (r *Reservation[T]) settle() {
+// settle ends the reservation and returns its slot. Success of the
+// compare-and-swap makes the caller the slot's owner; failure means misuse, or
+// the finalizer of a reservation that nobody has.
+func (r *Reservation[T]) settle() *shard.Slot[T] {
 	if !r.state.CompareAndSwap(open, settled) {
 		panic(unsettled)
 	}
-	runtime.SetFinalizer(r, nil)
+	if !r.block {
+		runtime.SetFinalizer(r, nil)
+	}
+	slot := r.slot
+	r.slot = nil
+	return slot
 }
 
 // burn ends the reservation's life that never began.
-func (r *Reservation[T]) burn() (*shard.Shard[T], shard.Chain) {
+func (r *Reservation[T]) burn(slot *shard.Slot[T]) (*shard.Shard[T], shard.Chain) {
 	r.pool.reserved.Add(-1)
 	s := r.pool.local()
-	return s, s.Burn(r.slot, r.h)
+	return s, s.Burn(slot, r.h)
 }

@@ -37,6 +37,13 @@ var poolSeeds = []seed{
 		quick: true,
 	},
 	{
+		name: "two goroutines get one Reservation", attacks: "I1",
+		edits: []edit{{"pool/reserver.go",
+			"if i := s.taken.Add(1) - 1; i < blockCells {",
+			"i := s.taken.Load()\n\t\t\ts.taken.Store(i + 1)\n\t\t\tif i < blockCells {"}},
+		by: []string{"two take from a Reserver's block"},
+	},
+	{
 		name: "a constructor runs when its value is live", attacks: "P1",
 		edits: []edit{{insertFile,
 			"\tinit(Handle[T](h), &slot.Value)\n\tslot.Word.Store(h) // publishes (P1)\n",

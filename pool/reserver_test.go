@@ -1,0 +1,439 @@
+package pool_test
+
+import (
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+	"weak"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// mustReserveFrom returns a reservation that the test knows to fit.
+func mustReserveFrom[T any](t testing.TB, v *pool.Reserver[T]) *pool.Reservation[T] {
+	t.Helper()
+	r, err := v.Reserve()
+	require.NoError(t, err)
+	return r
+}
+
+// A Reserver's Reservations are what Pool.Reserve's are, over many blocks.
+func TestReserverReservesAsPoolDoes(t *testing.T) {
+	testReserverReserves(t, plain{1, 2}, plain{})
+	testReserverReserves(t, stamp{1, &stamp{}}, stamp{})
+	testReserverReserves(t, "text", "")
+}
+
+func testReserverReserves[T comparable](t *testing.T, dirty, zero T) {
+	t.Helper()
+	for _, reuse := range reuses {
+		p := tiny(t, &pool.Options[T]{Reuse: reuse, Shards: 1})
+		v := p.Reserver()
+		for range 3 * pool.BlockCells {
+			p.Remove(mustInsert(t, p, dirty))
+			r := mustReserveFrom(t, v)
+			h := r.Handle()
+			require.Equal(t, zero, *r.Value())
+			require.False(t, p.Contains(h))
+			require.Equal(t, 1, p.Stats().Reserved)
+			*r.Value() = dirty
+			require.Equal(t, h, r.Commit())
+			require.Equal(t, h, r.Handle(), "Handle stays readable")
+			require.Zero(t, p.Stats().Reserved)
+			require.Equal(t, dirty, p.MustGet(h))
+			require.True(t, p.Remove(h))
+
+			r = mustReserveFrom(t, v)
+			*r.Value() = dirty
+			r.Cancel()
+			refuses(t, p, r.Handle())
+			require.Zero(t, p.Stats().Reserved)
+		}
+		require.Zero(t, p.Stats().Dropped)
+		requireReclaimed(t, p)
+	}
+}
+
+// Under FIFO the slot that has waited longest is reserved.
+func TestReserverTakesTurns(t *testing.T) {
+	const n = 100
+	p := tiny(t, &pool.Options[int]{Capacity: n, Reuse: pool.FIFO, Shards: 1, MinFree: 1})
+	hs := fill(t, p, n, number)
+	require.Equal(t, n, p.RemoveBatch(hs))
+	requireReclaimed(t, p)
+	v := p.Reserver()
+	q := tiny(t, &pool.Options[int]{Capacity: n, Reuse: pool.FIFO, Shards: 1, MinFree: 1})
+	ks := fill(t, q, n, number)
+	require.Equal(t, n, q.RemoveBatch(ks))
+	requireReclaimed(t, q)
+	for i := range n {
+		h := mustReserveFrom(t, v).Commit()
+		require.Equalf(t, mustInsert(t, q, i).Index(), h.Index(), "reservation %d against an insertion", i)
+	}
+}
+
+// Whoever keeps a settled Reservation hears of it if it is used again, however
+// many others were made since, and harms none of them.
+func TestReserverReservationSettlesOnce(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{})
+	v := p.Reserver()
+	var done []*pool.Reservation[int]
+	for i := range 2 * pool.BlockCells {
+		r := mustReserveFrom(t, v)
+		if i%2 == 0 {
+			r.Commit()
+		} else {
+			r.Cancel()
+		}
+		done = append(done, r)
+	}
+	var others []*pool.Reservation[int]
+	for i := range 2 * pool.BlockCells {
+		r := mustReserveFrom(t, v)
+		*r.Value() = i
+		others = append(others, r)
+	}
+	for _, r := range done {
+		for _, again := range []func(){func() { r.Commit() }, r.Cancel, func() { r.Value() }} {
+			text, _ := recovered(again).(string)
+			require.Containsf(t, text, "pool: use of a Reservation after Commit or Cancel", "%v", r.Handle())
+		}
+	}
+	require.Equal(t, len(others), p.Stats().Reserved)
+	for i, r := range others {
+		require.Equal(t, i, p.MustGet(r.Commit()))
+	}
+	p.Clear()
+	requireReclaimed(t, p)
+}
+
+func TestZeroReserverPanics(t *testing.T) {
+	var zero pool.Reserver[int]
+	requirePanicText(t, func() { _, _ = zero.Reserve() }, "pool: ", "zero Reserver", "Pool.Reserver")
+	requirePanicText(t, func() { new(pool.Pool[int]).Reserver() }, "pool: ", "zero Pool")
+}
+
+// What is dropped comes back although the Reserver is kept, idle, and though its
+// last block is not full.
+func TestReserverLosesNoSlot(t *testing.T) {
+	const capacity = 2*pool.BlockCells + 10
+	for _, reuse := range reuses {
+		p := tiny(t, &pool.Options[stamp]{Capacity: capacity, Reuse: reuse})
+		v := p.Reserver()
+		for round := range 3 {
+			handles := make([]pool.Handle[stamp], capacity)
+			apart(func() {
+				for i := range handles {
+					r := mustReserveFrom(t, v)
+					handles[i] = r.Handle()
+					r.Value().self = r.Value()
+				}
+				_, err := v.Reserve()
+				assert.ErrorIs(t, err, pool.ErrFull)
+				assert.NotErrorIs(t, err, pool.ErrStalled)
+			})
+			eventually(t, func() bool { return p.Stats().Reserved == 0 }, "reservations that nobody has: %+v", p.Stats())
+			require.Equal(t, (round+1)*capacity, p.Stats().Dropped)
+			hs := fill(t, p, capacity, func(int) stamp { return stamp{} })
+			for _, h := range handles {
+				require.Falsef(t, p.Contains(h), "%v was dropped", h)
+			}
+			require.Equal(t, capacity, p.RemoveBatch(hs))
+		}
+		runtime.KeepAlive(v)
+	}
+}
+
+// As long as one Reservation of a block is kept, all of it stays as it is. Then
+// those that are open come back, and those that were settled do not.
+func TestReserverBlockIsDroppedAsOne(t *testing.T) {
+	const n = pool.BlockCells - 1
+	p := tiny(t, &pool.Options[stamp]{})
+	v := p.Reserver()
+	var kept []*pool.Reservation[stamp]
+	apart(func() {
+		for i := range n {
+			r := mustReserveFrom(t, v)
+			r.Value().id = uint64(i)
+			if i%3 == 0 {
+				kept = append(kept, r)
+			}
+		}
+	})
+	for range 5 {
+		runtime.GC()
+	}
+	require.Equal(t, n, p.Stats().Reserved)
+	for i, r := range kept {
+		require.EqualValues(t, 3*i, p.MustGet(r.Commit()).id, r.Handle())
+	}
+	for range 5 {
+		runtime.GC()
+	}
+	require.Equal(t, n-len(kept), p.Stats().Reserved)
+	runtime.KeepAlive(kept)
+	hs := make([]pool.Handle[stamp], len(kept))
+	for i, r := range kept {
+		hs[i] = r.Handle()
+	}
+	settled := len(kept)
+	clear(kept)
+	eventually(t, func() bool { return p.Stats().Reserved == 0 }, "nobody has any: %+v", p.Stats())
+	require.Equal(t, n-settled, p.Stats().Dropped)
+	for i, h := range hs {
+		require.EqualValuesf(t, 3*i, p.MustGet(h).id, "%v was committed", h)
+	}
+	require.Equal(t, settled, p.Clear())
+	requireReclaimed(t, p)
+	runtime.KeepAlive(v)
+}
+
+// A block that nobody refers to is given back while its Reserver goes on.
+func TestReserverOutlivesItsBlocks(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Capacity: 4})
+	v := p.Reserver()
+	for round := range 20 {
+		apart(func() { mustReserveFrom(t, v) })
+		r := mustReserveFrom(t, v)
+		*r.Value() = round
+		runtime.GC()
+		h := r.Commit()
+		require.Equal(t, round, p.MustGet(h))
+		require.True(t, p.Remove(h))
+		r = nil
+		eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
+	}
+	require.Equal(t, 20, p.Stats().Dropped)
+}
+
+// A settled Reservation that is kept, and its neighbours, keep no page that Trim
+// gives up.
+func TestSettledReservationKeepsNoPage(t *testing.T) {
+	for name, reserve := range map[string]func(*pool.Pool[stamp]) func() (*pool.Reservation[stamp], error){
+		"Pool":     func(p *pool.Pool[stamp]) func() (*pool.Reservation[stamp], error) { return p.Reserve },
+		"Reserver": func(p *pool.Pool[stamp]) func() (*pool.Reservation[stamp], error) { return p.Reserver().Reserve },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := tiny(t, &pool.Options[stamp]{Shards: 1})
+			var kept []*pool.Reservation[stamp]
+			var pages []weak.Pointer[stamp]
+			apart(func() {
+				reserve := reserve(p)
+				for i := range 200 {
+					r, err := reserve()
+					if !assert.NoError(t, err) {
+						return
+					}
+					pages = append(pages, weak.Make(r.Value()))
+					kept = append(kept, r)
+					if i%2 == 0 {
+						r.Cancel()
+					} else {
+						r.Commit()
+					}
+				}
+			})
+			p.Clear()
+			requireReclaimed(t, p)
+			require.Positive(t, p.Trim())
+			left := func() (n int) {
+				for _, page := range pages {
+					if page.Value() != nil {
+						n++
+					}
+				}
+				return n
+			}
+			eventually(t, func() bool { return left() <= 4 }, "%d of %d values have memory", left(), len(pages))
+			runtime.KeepAlive(kept)
+		})
+	}
+}
+
+// Goroutines that share a Reserver get a Reservation each, across the ends of
+// blocks, while the collector gives back what some of them drop.
+func TestReserverIsSharedByGoroutines(t *testing.T) {
+	const goroutines = 8
+	p := tiny(t, &pool.Options[stamp]{Shards: 2})
+	v := p.Reserver()
+	n := long(3000)
+	var wg sync.WaitGroup
+	dropped := make([]int, goroutines)
+	for g := range goroutines {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			var open []*pool.Reservation[stamp]
+			settle := func(r *pool.Reservation[stamp]) {
+				s := r.Value()
+				id := s.id
+				if !assert.Samef(t, s, s.self, "value of %v", r.Handle()) {
+					return
+				}
+				if id%2 == 0 {
+					r.Cancel()
+					assert.Falsef(t, p.Contains(r.Handle()), "%v was cancelled", r.Handle())
+					return
+				}
+				h := r.Commit()
+				got, ok := p.Take(h)
+				assert.Truef(t, ok && got.id == id, "%v: value %d, %v; want %d", h, got.id, ok, id)
+			}
+			for i := range n {
+				r, err := v.Reserve()
+				if !assert.NoError(t, err) {
+					return
+				}
+				*r.Value() = stamp{uint64(g*n + i), r.Value()}
+				if i%7 == 0 {
+					dropped[g]++
+					continue
+				}
+				open = append(open, r)
+				if i%200 == 199 {
+					for _, r := range open {
+						settle(r)
+					}
+					open = nil
+				}
+				if g == 0 && i%500 == 0 {
+					runtime.GC()
+				}
+			}
+			for _, r := range open {
+				settle(r)
+			}
+		}()
+	}
+	wg.Wait()
+	want := 0
+	for _, d := range dropped {
+		want += d
+	}
+	eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
+	require.Equal(t, want, p.Stats().Dropped)
+	st := requireReclaimed(t, p)
+	require.Zero(t, st.Live)
+}
+
+// The errors are those of Pool.Reserve, and a Reserve that fails uses up nothing.
+func TestReserverErrors(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Capacity: 2, Origin: lastGeneration - 2, Shards: 1})
+	v := p.Reserver()
+	a, b := mustReserveFrom(t, v), mustReserveFrom(t, v)
+	for range 2 * pool.BlockCells {
+		_, err := v.Reserve()
+		require.ErrorIs(t, err, pool.ErrFull)
+		require.NotErrorIs(t, err, pool.ErrStalled)
+	}
+	h := a.Commit()
+	g := p.Pin()
+	require.True(t, p.Remove(h))
+	_, err := v.Reserve()
+	require.ErrorIs(t, err, pool.ErrStalled)
+	g.Unpin()
+	b.Cancel()
+	for range 2 {
+		require.Equal(t, uint32(lastGeneration), mustReserveFrom(t, v).Commit().Generation())
+	}
+	require.Equal(t, 2, p.Clear())
+	_, err = v.Reserve()
+	require.ErrorIs(t, err, pool.ErrExhausted)
+	require.Zero(t, p.Stats().Reserved)
+}
+
+// A Reset that runs in Reserve may reserve, and panic.
+func TestReserverServesItsReset(t *testing.T) {
+	failed := errors.New("no")
+	var v *pool.Reserver[int]
+	var inner []*pool.Reservation[int]
+	fail := false
+	p := tiny(t, &pool.Options[int]{Capacity: 4, Shards: 1, Reset: func(*int) {
+		if fail {
+			fail = false
+			panic(failed)
+		}
+		if r, err := v.Reserve(); err == nil {
+			inner = append(inner, r)
+		}
+	}})
+	v = p.Reserver()
+	for range pool.BlockCells {
+		p.RemoveBatch(fill(t, p, 4, number))
+		r, err := v.Reserve()
+		if err == nil {
+			r.Cancel()
+		}
+		for _, r := range inner {
+			r.Cancel()
+		}
+		inner = inner[:0]
+		requireConserved(t, p)
+	}
+	// All four wait for Reset, which fails for the first that is looked at.
+	v = tiny(t, &pool.Options[int]{Shards: 1}).Reserver() // the Reset takes no more of p's
+	p.Clear()
+	requireReclaimed(t, p)
+	p.RemoveBatch(fill(t, p, 4, number))
+	fail = true
+	u := p.Reserver()
+	require.Equal(t, any(failed), recovered(func() { _, _ = u.Reserve() }))
+	require.Zero(t, p.Stats().Reserved)
+	for range 4 {
+		mustReserveFrom(t, u).Commit()
+	}
+}
+
+func TestReserverAllocatesThreeObjectsABlock(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection ends a block that nobody refers to
+	for _, opts := range []*pool.Options[plain]{{Shards: 1}, {Shards: 1, Capacity: 100, Preallocate: true}} {
+		p := pool.Must(opts)
+		v := p.Reserver()
+		const blocks = 10
+		f := func() {
+			for i := range blocks * pool.BlockCells {
+				r, err := v.Reserve()
+				switch {
+				case err != nil:
+					t.Error(err)
+				case i%2 == 0:
+					p.Remove(r.Commit())
+				default:
+					r.Cancel()
+				}
+			}
+		}
+		f()
+		assert.EqualValues(t, 3*blocks, testing.AllocsPerRun(10, f))
+	}
+}
+
+// A full block has the size of what the allocator gives for it.
+func TestReserverBlockFillsItsMemory(t *testing.T) {
+	if runtime.GOARCH != "amd64" || raceEnabled {
+		t.Skip("sizes are those of 64 bits, without records")
+	}
+	require.LessOrEqual(t, int(pool.BlockBytes), 2048-8)
+	require.Greater(t, int(pool.BlockBytes)/pool.BlockCells*(pool.BlockCells+1), 2048-8, "one more would fit")
+}
+
+// What is open is told by number, whoever made it.
+func TestExplainOpenCountsAReserversReservations(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	v := p.Reserver()
+	rs := []*pool.Reservation[int]{mustReserveFrom(t, v), mustReserveFrom(t, v)}
+	require.True(t, strings.HasPrefix(p.ExplainOpen(), "2 Reservations open"), p.ExplainOpen())
+	rs[0].Cancel()
+	require.True(t, strings.HasPrefix(p.ExplainOpen(), "1 Reservation open"), p.ExplainOpen())
+	rs[1].Commit()
+	require.Empty(t, p.ExplainOpen())
+}
