@@ -1,0 +1,311 @@
+package command_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"coatcheck/pool"
+	"coatcheck/pool/command"
+)
+
+// The benchmarks put the Buffer beside what it is measured against, on the same
+// work, in one run: rounds of either alternate, so that whatever else the
+// machine does hits both alike, and the ratio is the median over the rounds.
+//
+//	go test -run xxx -bench . -benchtime 1x ./pool/command
+//
+// prints, for each pair, ns/op of the Buffer, base-ns/op of the baseline, and
+// their ratio: below 1 the Buffer is faster. An operation is an insertion with
+// a removal, unless the name says otherwise.
+
+const roundTime = 4 * time.Millisecond
+
+// rounds is the number of rounds; -short only sees that everything runs.
+func rounds() int {
+	if testing.Short() {
+		return 1
+	}
+	return 31
+}
+
+// work does n operations.
+type work func(n int)
+
+// on runs the same work on g goroutines, each with its own state, and counts
+// one operation for each of their n.
+func on(g int, each func() work) work {
+	works := make([]work, g)
+	for i := range works {
+		works[i] = each()
+	}
+	return func(n int) {
+		var wg sync.WaitGroup
+		for _, w := range works {
+			wg.Add(1)
+			go func() { defer wg.Done(); w(n) }()
+		}
+		wg.Wait()
+	}
+}
+
+// versus measures subject against base and reports both and their ratio.
+func versus(b *testing.B, subject, base work) {
+	b.ReportAllocs()
+	for b.Loop() {
+		ns, nb := calibrate(subject), calibrate(base)
+		rounds := rounds()
+		subjects, bases, ratios := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
+		for i := range rounds {
+			subjects[i], bases[i] = measure(subject, ns), measure(base, nb)
+			ratios[i] = subjects[i] / bases[i]
+		}
+		b.ReportMetric(median(subjects), "ns/op")
+		b.ReportMetric(median(bases), "base-ns/op")
+		b.ReportMetric(median(ratios), "ratio")
+	}
+}
+
+// calibrate returns how many operations make a round, after warming up.
+func calibrate(w work) int {
+	for n := 1; ; n *= 2 {
+		if measure(w, n)*float64(n) >= float64(roundTime) {
+			return n
+		}
+	}
+}
+
+func measure(w work, n int) float64 {
+	start := time.Now()
+	w(n)
+	return float64(time.Since(start)) / float64(n)
+}
+
+func median(xs []float64) float64 {
+	slices.Sort(xs)
+	return xs[len(xs)/2]
+}
+
+// item is the value of the benchmarks: 16 bytes without pointers.
+type item struct{ id, payload uint64 }
+
+// perFrame is how many insertions, and as many removals, a frame has.
+const perFrame = 1000
+
+// frames runs n operations as frames of perFrame. A frame inserts as many
+// values as it removes, which are those of the frame before.
+func frames(n int, frame func(k int)) {
+	for ; n > 0; n -= perFrame {
+		frame(min(n, perFrame))
+	}
+}
+
+func buffered() work {
+	p := pool.Must[item](nil)
+	b := command.New(p)
+	old := make([]pool.Handle[item], 0, perFrame)
+	return func(n int) {
+		frames(n, func(k int) {
+			for _, h := range old {
+				b.Remove(h)
+			}
+			old = old[:0]
+			for i := range k {
+				h, _ := b.Insert(item{uint64(i), 1})
+				old = append(old, h)
+			}
+			b.Apply()
+		})
+	}
+}
+
+func byClosures() work {
+	p := pool.Must[item](nil)
+	var c closures
+	var old []pool.Handle[item]
+	return func(n int) {
+		frames(n, func(k int) {
+			for _, h := range old {
+				c.later(func() { p.Remove(h) })
+			}
+			old = old[:0]
+			for i := range k {
+				c.later(func() {
+					h, _ := p.Insert(item{uint64(i), 1})
+					old = append(old, h)
+				})
+			}
+			c.run()
+		})
+	}
+}
+
+func byLists() work {
+	p := pool.Must[item](nil)
+	var l lists[item]
+	return func(n int) {
+		frames(n, func(k int) {
+			for _, h := range l.inserted {
+				l.remove(h)
+			}
+			for i := range k {
+				l.insert(item{uint64(i), 1})
+			}
+			l.run(p)
+		})
+	}
+}
+
+// verbs are what a Pool and a Worker have in common.
+type verbs interface {
+	Insert(item) (pool.Handle[item], error)
+	Remove(pool.Handle[item]) bool
+}
+
+func atOnce(p verbs) work {
+	old := make([]pool.Handle[item], 0, perFrame)
+	return func(n int) {
+		frames(n, func(k int) {
+			for _, h := range old {
+				p.Remove(h)
+			}
+			old = old[:0]
+			for i := range k {
+				h, _ := p.Insert(item{uint64(i), 1})
+				old = append(old, h)
+			}
+		})
+	}
+}
+
+func BenchmarkFrame(b *testing.B) {
+	b.Run("impl=buffer/base=closures", func(b *testing.B) { versus(b, buffered(), byClosures()) })
+	b.Run("impl=buffer/base=lists", func(b *testing.B) { versus(b, buffered(), byLists()) })
+	b.Run("impl=buffer/base=pool", func(b *testing.B) { versus(b, buffered(), atOnce(pool.Must[item](nil))) })
+	b.Run("impl=buffer/base=worker", func(b *testing.B) {
+		w := pool.Must[item](nil).Worker()
+		defer w.Close()
+		versus(b, buffered(), atOnce(w))
+	})
+}
+
+// BenchmarkReserve is what the Buffer adds to what it stands on: an insertion
+// against a reservation that is put into a list and committed. What is inserted
+// is removed at once by either.
+func BenchmarkReserve(b *testing.B) {
+	b.Run("impl=buffer/base=reserve", func(b *testing.B) {
+		p := pool.Must[item](nil)
+		buf := command.New(p)
+		hs := make([]pool.Handle[item], 0, perFrame)
+		rs := make([]*pool.Reservation[item], 0, perFrame)
+		versus(b, func(n int) {
+			frames(n, func(k int) {
+				for i := range k {
+					h, _ := buf.Insert(item{uint64(i), 1})
+					hs = append(hs, h)
+				}
+				buf.Apply()
+				p.RemoveBatch(hs)
+				hs = hs[:0]
+			})
+		}, func(n int) {
+			frames(n, func(k int) {
+				for i := range k {
+					r, _ := p.Reserve()
+					*r.Value() = item{uint64(i), 1}
+					rs = append(rs, r)
+				}
+				for _, r := range rs {
+					hs = append(hs, r.Commit())
+				}
+				p.RemoveBatch(hs)
+				hs = hs[:0]
+				clear(rs)
+				rs = rs[:0]
+			})
+		})
+	})
+}
+
+// BenchmarkRemove inserts at once, and removes a frame's values by the Buffer
+// against one by one: there is nothing to be reserved.
+func BenchmarkRemove(b *testing.B) {
+	b.Run("impl=buffer/base=pool", func(b *testing.B) {
+		p := pool.Must[item](nil)
+		buf := command.New(p)
+		vs := make([]item, perFrame)
+		hs := make([]pool.Handle[item], 0, perFrame)
+		versus(b, func(n int) {
+			frames(n, func(k int) {
+				hs, _ = p.InsertBatch(vs[:k], hs[:0])
+				for _, h := range hs {
+					buf.Remove(h)
+				}
+				buf.Apply()
+			})
+		}, func(n int) {
+			frames(n, func(k int) {
+				hs, _ = p.InsertBatch(vs[:k], hs[:0])
+				for _, h := range hs {
+					p.Remove(h)
+				}
+			})
+		})
+	})
+}
+
+// BenchmarkRecorders compares goroutines that share a Buffer with such that
+// have one each, and both with closures in one list. Each discards or runs what
+// it has recorded from time to time.
+func BenchmarkRecorders(b *testing.B) {
+	removals := func(buf *command.Buffer[item]) work {
+		return func(n int) {
+			for i := range n {
+				buf.Remove(pool.Handle[item](i))
+				if i%perFrame == 0 {
+					buf.Discard()
+				}
+			}
+		}
+	}
+	insertions := func(buf *command.Buffer[item]) work {
+		return func(n int) {
+			for i := range n {
+				_, _ = buf.Insert(item{uint64(i), 1})
+				if i%perFrame == 0 {
+					buf.Discard()
+				}
+			}
+			buf.Discard()
+		}
+	}
+	for _, g := range []int{1, 2} {
+		for _, verb := range []struct {
+			name string
+			each func(*command.Buffer[item]) work
+		}{{"Remove", removals}, {"Insert", insertions}} {
+			b.Run(fmt.Sprintf("verb=%s/impl=own/base=shared/goroutines=%d", verb.name, g), func(b *testing.B) {
+				p := pool.Must[item](nil)
+				shared := command.New(p)
+				versus(b, on(g, func() work { return verb.each(command.New(p)) }), on(g, func() work { return verb.each(shared) }))
+			})
+		}
+		b.Run(fmt.Sprintf("verb=Remove/impl=shared/base=closures/goroutines=%d", g), func(b *testing.B) {
+			p := pool.Must[item](nil)
+			shared := command.New(p)
+			c := new(closures)
+			versus(b, on(g, func() work { return removals(shared) }), on(g, func() work {
+				return func(n int) {
+					for i := range n {
+						c.later(func() { p.Remove(pool.Handle[item](i)) })
+						if i%perFrame == 0 {
+							c.run()
+						}
+					}
+				}
+			}))
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package command_test
+
+import (
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/command"
+)
+
+func TestDroppedBufferLosesNoSlot(t *testing.T) {
+	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
+		p := small(t, pool.Options[value]{Capacity: 50, Reuse: reuse})
+		live := mustInsert(t, p, 1)
+		var hs []pool.Handle[value]
+		for range 5 {
+			apart(func() {
+				b := command.New(p)
+				for i := range uint64(20) { // a frame, so that there is memory to be reused
+					b.Remove(mustRecord(t, b, i))
+				}
+				requireApplied(t, 20, 20, b)
+				requireReclaimed(t, p)
+				for i := range uint64(49) {
+					hs = append(hs, mustRecord(t, b, i))
+				}
+				b.Remove(live)
+				_, err := b.Insert(value{})
+				require.ErrorIs(t, err, pool.ErrFull)
+			})
+			eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
+		}
+		for _, h := range hs {
+			require.Falsef(t, p.Contains(h), "%v was dropped", h)
+		}
+		requireLive(t, p, live, 1)
+		requireNoneLost(t, p)
+	}
+}
+
+// As long as a Buffer can be reached, so can all that is recorded in it.
+func TestBufferKeepsWhatIsRecorded(t *testing.T) {
+	p := small(t, pool.Options[value]{})
+	b := command.New(p)
+	hs := map[pool.Handle[value]]uint64{}
+	for i := range uint64(1000) {
+		hs[mustRecord(t, b, i)] = i
+		if i%100 == 0 {
+			runtime.GC()
+		}
+	}
+	runtime.GC()
+	requireApplied(t, 1000, 0, b)
+	require.Zero(t, p.Stats().Dropped)
+	for h, id := range hs {
+		requireLive(t, p, h, id)
+	}
+}
+
+// What a Buffer keeps from one frame to the next is memory for commands, and
+// nothing that was recorded.
+func TestAppliedBufferHoldsNothingBack(t *testing.T) {
+	p := small(t, pool.Options[value]{})
+	a, b := command.New(p), command.New(p)
+	for range 3 {
+		for i := range uint64(1000) {
+			a.Remove(mustRecord(t, a, i))
+			mustRecord(t, b, i)
+		}
+		reservations, _ := command.Kept(a)
+		assert.Zero(t, reservations)
+		requireApplied(t, 2000, 1000, a, b)
+		for _, x := range []*command.Buffer[value]{a, b} {
+			reservations, commands := command.Kept(x)
+			assert.Zero(t, reservations)
+			assert.Greater(t, commands, 0)
+			assert.LessOrEqual(t, commands, 4000, "one list of either kind is enough")
+			assert.Zero(t, command.KeptBuffers(x))
+		}
+		mustRecord(t, a, 1)
+		require.Equal(t, 1, a.Discard())
+		reservations, _ = command.Kept(a)
+		assert.Zero(t, reservations)
+	}
+}
+
+// An Apply keeps no Buffer alive that it was given together with others.
+func TestBuffersAreCollectedAlone(t *testing.T) {
+	p := small(t, pool.Options[value]{})
+	b := command.New(p)
+	var ref weak.Pointer[command.Buffer[value]]
+	apart(func() {
+		other := command.New(p)
+		ref = weak.Make(other)
+		mustRecord(t, other, 1)
+		requireApplied(t, 1, 0, b, other)
+	})
+	eventually(t, func() bool { return ref.Value() == nil }, "a Buffer that was applied with another")
+	mustRecord(t, b, 1)
+	requireApplied(t, 1, 0, b)
+}
+
+func TestSteadyFrameAllocatesWhatReserverDoes(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	const (
+		n = 630
+		// most is for ten blocks of reservations, three objects each, and those
+		// that a collection ends early.
+		most = 3 * (10 + 2)
+	)
+	p := small(t, pool.Options[value]{})
+	q := pool.Must(&pool.Options[uint64]{Shards: 1})
+	a, b, c := command.New(p), command.New(p), command.New(q)
+	v := valueOf(1)
+	init := func(_ pool.Handle[value], in *value) { *in = v }
+	old := make([]pool.Handle[value], 0, n)
+	for name, run := range map[string]struct {
+		frame func()
+		most  float64
+	}{
+		"insertions": {func() {
+			for _, h := range old {
+				b.Remove(h)
+			}
+			old = old[:0]
+			for range n / 2 {
+				h, _ := a.Insert(v)
+				k, _ := b.InsertFunc(init)
+				old = append(old, h, k)
+			}
+			command.Apply(a, b)
+		}, most},
+		"removals": {func() {
+			for range n {
+				h, _ := p.Insert(v)
+				a.Remove(h)
+			}
+			a.Apply()
+		}, 0},
+		"Discard": {func() {
+			for range n {
+				_, _ = c.Insert(1)
+				c.Remove(1)
+			}
+			c.Discard()
+		}, most},
+		"loops": {func() {
+			for range n {
+				a.Remove(1)
+			}
+			for range a.Removals() {
+				runtime.KeepAlive(a)
+			}
+			for range a.Insertions() {
+				runtime.KeepAlive(a)
+			}
+			a.Len()
+			a.Apply()
+		}, 0},
+		"nothing": {func() { command.Apply(a, b); a.Apply(); a.Discard() }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 100 {
+				run.frame()
+			}
+			assert.LessOrEqual(t, testing.AllocsPerRun(200, run.frame), run.most)
+		})
+	}
+}

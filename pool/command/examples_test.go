@@ -1,0 +1,241 @@
+package command_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"coatcheck/pool"
+	"coatcheck/pool/command"
+)
+
+// replay are options that make the handles of the examples the same each time.
+func replay[T any]() *pool.Options[T] { return &pool.Options[T]{Origin: 1, Shards: 1} }
+
+type shell struct {
+	owner string
+	fuse  int
+}
+
+// Goroutines work on all values at once and record what should come and go. None
+// of them meets what another has recorded; all of it happens in Apply.
+func Example() {
+	p := pool.Must[shell](nil)
+	for i := range 4 {
+		_, _ = p.Insert(shell{owner: "gun", fuse: i})
+	}
+	b := command.New(p)
+	for frame := range 4 {
+		var wg sync.WaitGroup
+		g := p.Pin()
+		for _, page := range g.Pages() {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for h, s := range page {
+					if s.fuse--; s.fuse > 0 {
+						continue
+					}
+					b.Remove(h)
+					if s.owner == "gun" { // bursts in two
+						_, _ = b.Insert(shell{owner: "burst", fuse: 2})
+						_, _ = b.Insert(shell{owner: "burst", fuse: 2})
+					}
+				}
+			}()
+		}
+		wg.Wait()
+		g.Unpin()
+		inserted, removed := b.Apply()
+		fmt.Printf("frame %d: +%d −%d, %d fly\n", frame, inserted, removed, p.Len())
+	}
+	// Output:
+	// frame 0: +4 −2, 6 fly
+	// frame 1: +2 −1, 7 fly
+	// frame 2: +2 −5, 4 fly
+	// frame 3: +0 −2, 2 fly
+}
+
+func ExampleNew() {
+	p := pool.Must[string](nil)
+	b := command.New(p)
+	_, _ = b.Insert("coat")
+	fmt.Println(b.Apply())
+	// Output: 1 0
+}
+
+func ExampleBuffer() {
+	p := pool.Must[string](nil)
+	b := command.New(p) // shared
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			_, _ = b.Insert(fmt.Sprint("coat ", i))
+		}()
+	}
+	wg.Wait()
+	fmt.Println(p.Len())
+	b.Apply()
+	fmt.Println(p.Len())
+	// Output:
+	// 0
+	// 8
+}
+
+func ExampleBuffer_Insert() {
+	type node struct {
+		name   string
+		parent pool.Handle[node]
+	}
+	p := pool.Must(replay[node]())
+	b := command.New(p)
+	root, err := b.Insert(node{name: "root"})
+	leaf, _ := b.Insert(node{name: "leaf", parent: root}) // the name is good at once
+	fmt.Println(root, err, p.Contains(root))
+
+	b.Apply()
+	fmt.Println(p.MustGet(p.MustGet(leaf).parent).name)
+	// Output:
+	// 0@1 <nil> false
+	// root
+}
+
+func ExampleBuffer_Insert_full() {
+	p := pool.Must(&pool.Options[string]{Capacity: 1})
+	b := command.New(p)
+	h, _ := p.Insert("coat")
+	b.Remove(h) // makes room in Apply, not before
+	_, err := b.Insert("hat")
+	fmt.Println(err)
+
+	b.Apply()
+	_, err = b.Insert("hat")
+	fmt.Println(err)
+	// Output:
+	// pool: full
+	// <nil>
+}
+
+func ExampleBuffer_InsertFunc() {
+	type loop struct{ self pool.Handle[loop] }
+	p := pool.Must[loop](nil)
+	b := command.New(p)
+	h, _ := b.InsertFunc(func(h pool.Handle[loop], v *loop) { v.self = h })
+	b.Apply()
+	fmt.Println(p.MustGet(h).self == h)
+	// Output: true
+}
+
+func ExampleBuffer_Remove() {
+	p := pool.Must[string](nil)
+	b, c := command.New(p), command.New(p)
+	coat, _ := p.Insert("coat")
+	hat, _ := b.Insert("hat")
+
+	b.Remove(coat)
+	c.Remove(coat) // counts once
+	c.Remove(hat)  // inserted by the same frame
+	fmt.Println(p.Contains(coat))
+
+	fmt.Println(command.Apply(b, c))
+	fmt.Println(p.Contains(coat), p.Contains(hat))
+	// Output:
+	// true
+	// 1 2
+	// false false
+}
+
+func ExampleBuffer_Apply() {
+	p := pool.Must[string](nil)
+	b := command.New(p)
+	h, _ := b.Insert("coat")
+	inserted, removed := b.Apply()
+	fmt.Println(inserted, removed, p.MustGet(h))
+	// Output: 1 0 coat
+}
+
+// Each piece of the work has its Buffer, whoever does it; applied in the order of the
+// pieces, the values go live in the same order each time.
+func ExampleApply() {
+	p := pool.Must[string](nil)
+	pieces := []string{"a b", "c d e", "f"}
+	buffers := make([]*command.Buffer[string], len(pieces))
+	var wg sync.WaitGroup
+	for i, piece := range pieces {
+		buffers[i] = command.New(p)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for _, word := range strings.Fields(piece) {
+				_, _ = buffers[i].Insert(word)
+			}
+		}()
+	}
+	wg.Wait()
+	for i, b := range buffers {
+		for h, v := range b.Insertions() {
+			fmt.Println(i, *v, p.Contains(h))
+		}
+	}
+	fmt.Println(command.Apply(buffers...))
+	// Output:
+	// 0 a false
+	// 0 b false
+	// 1 c false
+	// 1 d false
+	// 1 e false
+	// 2 f false
+	// 6 0
+}
+
+func ExampleBuffer_Discard() {
+	p := pool.Must[string](nil)
+	b := command.New(p)
+	coat, _ := p.Insert("coat")
+	hat, _ := b.Insert("hat")
+	b.Remove(coat)
+	fmt.Println(b.Discard())
+
+	fmt.Println(b.Apply())
+	fmt.Println(p.Contains(coat), p.Contains(hat), p.Stats().Reserved)
+	// Output:
+	// 2
+	// 0 0
+	// true false 0
+}
+
+func ExampleBuffer_Len() {
+	p := pool.Must[string](nil)
+	b := command.New(p)
+	h, _ := b.Insert("coat")
+	b.Remove(h)
+	b.Remove(h)
+	fmt.Println(b.Len())
+	// Output: 1 2
+}
+
+func ExampleBuffer_Insertions() {
+	p := pool.Must(replay[string]())
+	b := command.New(p)
+	_, _ = b.Insert("coat")
+	_, _ = b.Insert("hat")
+	for h, v := range b.Insertions() {
+		*v += ", new"
+		fmt.Println(h, *v)
+	}
+	// Output:
+	// 0@1 coat, new
+	// 1@1 hat, new
+}
+
+func ExampleBuffer_Removals() {
+	p := pool.Must(replay[string]())
+	b := command.New(p)
+	h, _ := p.Insert("coat")
+	b.Remove(h)
+	fmt.Println(slices.Collect(b.Removals()))
+	// Output: [0@1]
+}

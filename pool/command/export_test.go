@@ -1,0 +1,31 @@
+package command
+
+// Kept returns how many settled reservations b keeps from the garbage
+// collector, and how many commands its lists have memory for.
+func Kept[T any](b *Buffer[T]) (reservations, commands int) {
+	recorded := b.insertions[len(b.insertions):cap(b.insertions)]
+	spare := b.spareInsertions[:cap(b.spareInsertions)]
+	for _, r := range append(recorded[:len(recorded):len(recorded)], spare...) {
+		if r != nil {
+			reservations++
+		}
+	}
+	return reservations, cap(b.insertions) + cap(b.spareInsertions) + cap(b.removals) + cap(b.spareRemovals)
+}
+
+// KeptBuffers returns how many Buffers the frame that b keeps refers to.
+func KeptBuffers[T any](b *Buffer[T]) (n int) {
+	if f := b.spareFrame; f != nil {
+		for _, o := range f.buffers[:cap(f.buffers)] {
+			if o != nil {
+				n++
+			}
+		}
+		for _, t := range f.taken[:cap(f.taken)] {
+			if t.from != nil || t.insertions != nil || t.removals != nil {
+				n++
+			}
+		}
+	}
+	return n
+}

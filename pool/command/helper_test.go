@@ -1,0 +1,198 @@
+package command_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/command"
+)
+
+// lastGeneration is the last generation that a slot may live with.
+const lastGeneration = 1<<32 - 3
+
+// seedFlag repeats a generated test: go test -run TestX -seed N.
+var seedFlag = flag.Uint64("seed", 0, "seed of generated tests; 0 draws one")
+
+// newSeed returns a seed, which a failure prints.
+func newSeed(t testing.TB) uint64 {
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("repeat with -seed %d", seed)
+		}
+	})
+	return seed
+}
+
+// long returns n, and a tenth of it in -short.
+func long(n int) int {
+	if testing.Short() {
+		return max(1, n/10)
+	}
+	return n
+}
+
+// value is what the tests' pools hold: its parts tell whether it is whole, and
+// the pointer makes the pool zero what it reclaims.
+type value struct {
+	id, twice uint64
+	box       *uint64
+}
+
+func valueOf(id uint64) value { return value{id, 2 * id, &id} }
+
+// torn is no value's id.
+const torn = 1 << 63
+
+// number returns the id that a value was made with, or 0 for one that is zero.
+func (v *value) number() uint64 {
+	switch {
+	case *v == value{}:
+		return 0
+	case v.box == nil || *v.box != v.id || v.twice != 2*v.id:
+		return torn
+	}
+	return v.id
+}
+
+func (v *value) reset() { v.id, v.twice, v.box = 0, 0, nil }
+
+// small returns a pool whose handles are the same each time.
+func small(t testing.TB, opts pool.Options[value]) *pool.Pool[value] {
+	t.Helper()
+	if opts.Shards == 0 {
+		opts.Shards = 1
+	}
+	if opts.Origin == 0 {
+		opts.Origin = 1
+	}
+	p, err := pool.New(&opts)
+	require.NoError(t, err)
+	return p
+}
+
+// mustRecord records the insertion of a value that the test knows to fit.
+func mustRecord(t testing.TB, b *command.Buffer[value], id uint64) pool.Handle[value] {
+	t.Helper()
+	h, err := b.Insert(valueOf(id))
+	require.NoError(t, err)
+	return h
+}
+
+// mustInsert inserts a value that the test knows to fit.
+func mustInsert(t testing.TB, p *pool.Pool[value], id uint64) pool.Handle[value] {
+	t.Helper()
+	h, err := p.Insert(valueOf(id))
+	require.NoError(t, err)
+	return h
+}
+
+// requireApplied applies buffers and requires what that returns.
+func requireApplied(t testing.TB, inserted, removed int, buffers ...*command.Buffer[value]) {
+	t.Helper()
+	i, r := command.Apply(buffers...)
+	require.Equal(t, inserted, i, "inserted")
+	require.Equal(t, removed, r, "removed")
+}
+
+// requireLen requires that so many commands wait in b.
+func requireLen(t testing.TB, b *command.Buffer[value], insertions, removals int) {
+	t.Helper()
+	i, r := b.Len()
+	require.Equal(t, insertions, i, "insertions that wait")
+	require.Equal(t, removals, r, "removals that wait")
+}
+
+// requireLive requires that h is live with value id.
+func requireLive(t testing.TB, p *pool.Pool[value], h pool.Handle[value], id uint64) {
+	t.Helper()
+	v, ok := p.Get(h)
+	require.Truef(t, ok, "%v is not live; want value %d", h, id)
+	require.Equalf(t, id, v.number(), "value of %v", h)
+}
+
+// requireReclaimed waits until nothing waits, and requires that every slot is
+// accounted for, and none reserved.
+func requireReclaimed(t testing.TB, p *pool.Pool[value]) pool.Stats {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	require.NoError(t, p.Synchronize(ctx))
+	st := p.Stats()
+	require.Equalf(t, st.Allocated, st.Live+st.Free+st.Limbo+st.Cached+st.Reserved+st.Exhausted, "sum of %+v", st)
+	require.Zerof(t, st.Limbo+st.Cached+st.Reserved+st.Pinned, "%+v", st)
+	return st
+}
+
+// requireNoneLost clears p and requires that every slot comes back.
+func requireNoneLost(t testing.TB, p *pool.Pool[value]) {
+	t.Helper()
+	p.Clear()
+	st := requireReclaimed(t, p)
+	require.Equalf(t, st.Allocated, st.Free+st.Exhausted, "%+v", st)
+}
+
+// eventually collects garbage until cond holds.
+func eventually(t testing.TB, cond func() bool, format string, args ...any) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !cond(); {
+		if time.Now().After(end) {
+			require.FailNow(t, "never came true", fmt.Sprintf(format, args...))
+		}
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// apart runs f on a goroutine of its own, to its end: f may panic or exit, and
+// leaves nothing reachable on the test's stack. It returns what f panicked
+// with.
+func apart(f func()) (panicked any) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { panicked = recover() }()
+		f()
+	}()
+	<-done
+	return panicked
+}
+
+// within fails the test if f takes longer than a minute.
+func within(t testing.TB, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		buf := make([]byte, 1<<16)
+		t.Fatalf("stuck:\n%s", buf[:runtime.Stack(buf, true)])
+	}
+}
+
+// requirePanicText requires that f panics with a text that has each of parts.
+func requirePanicText(t testing.TB, f func(), parts ...string) {
+	t.Helper()
+	v := apart(f)
+	text, ok := v.(string)
+	require.Truef(t, ok, "want a panic with a text, got %v", v)
+	for _, part := range parts {
+		assert.Contains(t, text, part)
+	}
+}

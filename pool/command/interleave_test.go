@@ -1,0 +1,95 @@
+//go:build interleave
+
+package command
+
+import (
+	"flag"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"coatcheck/internal/interleave"
+)
+
+// These tests run the exported methods of this package, on a real pool, under
+// all schedules with a few preemptions:
+//
+//	go test -tags interleave -run Interleave -v ./pool/command -interleave.bound 2
+//
+// A failure prints the interleaving and its schedule, which -interleave.replay
+// repeats.
+var (
+	boundFlag  = flag.Int("interleave.bound", 2, "explore all schedules with so many preemptions")
+	pctFlag    = flag.Int("interleave.pct", 0, "in place of that, draw so many schedules for each scenario")
+	depthFlag  = flag.Int("interleave.depth", 3, "depth of the bugs that drawn schedules look for")
+	pctSeed    = flag.Uint64("interleave.seed", 1, "seed of the first drawn schedule")
+	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print it")
+)
+
+// betweenRuns lets garbage be collected between runs alone, until it is called
+// off: whether an insertion finds the block of the one before it, or that
+// nobody refers to it any more, would be another step (see pool.Reserver).
+func betweenRuns(s scenario) (setup func(*interleave.Run), off func()) {
+	percent := debug.SetGCPercent(-1)
+	n := 0
+	return func(r *interleave.Run) {
+			if n++; n%500 == 0 { // which is some megabytes
+				runtime.GC()
+			}
+			s.setup(newWorld(r))
+		}, func() {
+			debug.SetGCPercent(percent)
+		}
+}
+
+func TestInterleave(t *testing.T) {
+	var runs int
+	var took time.Duration
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			setup, off := betweenRuns(s)
+			defer off()
+			var res interleave.Result
+			switch {
+			case *replayFlag != "":
+				schedule, err := interleave.ParseSchedule(*replayFlag)
+				if err != nil {
+					t.Fatal(err)
+				}
+				record, err := interleave.Replay(setup, schedule)
+				t.Logf("%v\n%s", err, record)
+				return
+			case *pctFlag > 0:
+				res = interleave.PCT(setup, *pctFlag, *depthFlag, *pctSeed)
+			default:
+				res = interleave.Search(setup, *boundFlag)
+			}
+			runs += res.AllRuns
+			took += res.Took
+			t.Logf("%8d schedules (%d with preparing ones), %3d steps at most, %7d switches inside operations, %v",
+				res.Runs, res.AllRuns, res.Steps, res.Switches, res.Took.Round(time.Millisecond))
+			if res.Failure != nil {
+				t.Fatal(res.Failure)
+			}
+			if res.Switches == 0 && !s.alone {
+				t.Fatal("no switch fell inside an operation: the scenario explores nothing")
+			}
+		})
+	}
+	t.Logf("%d schedules in %v", runs, took.Round(time.Millisecond))
+}
+
+// TestInterleaveRepeats replays what it draws: a program that depends on
+// anything but its schedule could not be searched.
+func TestInterleaveRepeats(t *testing.T) {
+	for _, s := range scenarios {
+		setup, off := betweenRuns(s)
+		first, err1 := interleave.Replay(setup, interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1})
+		second, err2 := interleave.Replay(setup, interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1})
+		if first != second || (err1 == nil) != (err2 == nil) {
+			t.Errorf("%s runs differently the second time:\n%s\n%s", s.name, first, second)
+		}
+		off()
+	}
+}
