@@ -71,30 +71,27 @@ func TestJobsMovesSlotsAcrossWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several runs over a good part of the standard library")
 	}
-	for _, pattern := range []string{"go/types", "net/http"} {
-		packages, err := list(t.Context(), []string{pattern}, io.Discard)
+	packages, err := list(t.Context(), []string{"net/http"}, io.Discard)
+	require.NoError(t, err)
+	units, err := connect(packages)
+	require.NoError(t, err)
+	for _, workers := range []int{2, 8} {
+		res, err := checkOnce(t.Context(), units, workers, nil, false, io.Discard)
 		require.NoError(t, err)
-		units, err := connect(packages)
-		require.NoError(t, err)
-		for _, workers := range []int{2, 4, 8} {
-			res, err := checkOnce(t.Context(), units, workers, nil, false, io.Discard)
-			require.NoError(t, err)
-			require.Greater(t, res.removed, 300)
-			requireMoves(t, workers, res.elsewhere, res.removed)
-		}
+		require.Greater(t, res.removed, 300)
+		requireMoves(t, workers, res.elsewhere, res.removed)
 	}
 }
 
 func TestJobsChecksStandardLibrary(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the whole standard library, twice")
+		t.Skip("the whole standard library")
 	}
-	code, table, said := jobs(t, "-workers", "4")
+	code, table, said := jobs(t, "-workers", "4", "-once")
 	require.Zero(t, code, said)
 	require.Greater(t, column(t, table, "packages"), 250)
 	require.Greater(t, column(t, table, "files"), 1_200)
 	require.Greater(t, column(t, table, "lines"), 300_000)
-	require.Contains(t, table, "with one worker")
 	requireMoves(t, 4, column(t, table, "  on another worker"), column(t, table, "jobs removed"))
 }
 

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// run runs the program with a command line.
+func runProgram(args ...string) (code int, out, said string) {
+	var o, e bytes.Buffer
+	code = program(args, &o, &e)
+	return code, o.String(), e.String()
+}
+
+// line returns the line of the program's output that begins with a word.
+func line(t *testing.T, out, word string) string {
+	t.Helper()
+	for l := range strings.Lines(out) {
+		if strings.HasPrefix(l, word) {
+			return strings.TrimSpace(l)
+		}
+	}
+	require.Failf(t, "no such line", "%q in\n%s", word, out)
+	return ""
+}
+
+func TestProgramPrintsTheSameForAnyWorkers(t *testing.T) {
+	_, one, _ := runProgram("-ticks", "40", "-workers", "1", "-resume=false")
+	for _, args := range [][]string{{"-workers", "2"}, {"-workers", "8", "-layout", "aos"}} {
+		code, out, said := runProgram(append(args, "-ticks", "40")...)
+		require.Zero(t, code, said)
+		require.Equal(t, line(t, one, "checksum"), line(t, out, "checksum"))
+		require.Contains(t, line(t, out, "tick 20"), "handles name the same parts")
+	}
+}
+
+func TestProgramDraws(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "meadow.png")
+	code, _, said := runProgram("-ticks", "40", "-o", name)
+	require.Zero(t, code, said)
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	defer f.Close()
+	img, err := png.Decode(f)
+	require.NoError(t, err)
+	require.Equal(t, width, img.Bounds().Dx())
+	require.Equal(t, height, img.Bounds().Dy())
+	green := 0
+	for y := range height {
+		for x := range width {
+			if r, g, b, _ := img.At(x, y).RGBA(); g > r+r/4 && g > b+b/4 {
+				green++
+			}
+		}
+	}
+	require.Greater(t, green, 3_000, "there are thousands of leaves")
+}
+
+func TestProgramRefusesBadCommandLines(t *testing.T) {
+	for _, c := range []struct{ args, says string }{
+		{"-ticks -1", "-1 ticks"},
+		{"-workers 0", "0 workers"},
+		{"-plants 100000", "100000 plants"},
+		{"-layout rows", `no layout "rows"`},
+		{"-seed x", "-seed"},
+		{"meadow", `unexpected argument "meadow"`},
+	} {
+		code, out, said := runProgram(strings.Fields(c.args)...)
+		require.Equal(t, 2, code, c.args)
+		require.Empty(t, out)
+		require.Contains(t, said, c.says)
+		require.Contains(t, said, "usage: world")
+	}
+	code, out, said := runProgram("-h")
+	require.Zero(t, code)
+	require.Contains(t, out, "usage: world")
+	require.Empty(t, said)
+	code, _, said = runProgram("-ticks", "1", "-o", filepath.Join(t.TempDir(), "no", "such.png"))
+	require.Equal(t, 1, code)
+	require.Contains(t, said, "no such file")
+}

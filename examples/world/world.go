@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+
+	"coatcheck/pool"
+	"coatcheck/pool/command"
+	"coatcheck/pool/dense"
+	"coatcheck/pool/table"
+	"coatcheck/pool/tree"
+)
+
+// World is a meadow: plants that grow towards the light, seeds in the wind, and
+// beetles that eat leaves.
+//
+//	parts    a pool: plants' parts refer to each other, beetles to parts, and
+//	         any of them may be gone by the next tick
+//	plants   a forest over them: what grew from what
+//	shapes   a table by their handles: loops read a column or two of it
+//	seeds,   dense: all of them move in every tick, a slice at a time
+//	beetles
+//	pieces   command buffers: while workers look, nothing comes or goes
+//
+// A tick is a row of phases, in each of which all workers do the same to different
+// things (tick.go). In a phase a thing is written by one worker, and read only in
+// fields that nobody writes in that phase; what it wants to change elsewhere is
+// recorded, and done at the frame's end by one goroutine.
+type World struct {
+	seed    uint64
+	tick    int
+	workers int
+
+	parts   *pool.Pool[Part]
+	plants  *tree.Forest[Part]
+	shapes  *table.Table[pool.Handle[Part], Shape]
+	seeds   *dense.Store[Seed]
+	beetles *dense.Store[Beetle]
+
+	columns columns
+	light   light
+	ground  []foot
+	pieces  []*piece
+	frame   piece // what the frame's end itself removes
+	counts  counts
+}
+
+// columns are the fields of shapes that loops use.
+type columns struct {
+	toX, toY, angle, width table.View[float64]
+	light                  table.View[int32]
+	hue                    table.View[uint8]
+}
+
+// counts are what has happened so far.
+type counts struct {
+	Grown, Withered, Eaten int // parts
+	Sown, Bred, Starved    int
+	PeakParts, PeakBeetles int
+	RefusedHandles         int // perches that were gone
+}
+
+// piece is what one piece of a phase wants changed. There is one for each run of
+// things rather than for each worker, so that the order of changes does not depend
+// on who did which.
+type piece struct {
+	commands *command.Buffer[Part]
+	spawns   []spawn
+	seeds    []Seed
+	beetles  []Beetle
+	counts   counts
+}
+
+const (
+	width  = 1200 // of the meadow, in pixels
+	height = 600
+)
+
+// NewWorld makes a meadow with some plants and beetles.
+func NewWorld(seed uint64, workers, plants int, layout table.Layout) (*World, error) {
+	w, err := empty(seed, workers, layout, pool.Must[Part](nil))
+	if err != nil {
+		return nil, err
+	}
+	d := roll(seed, -1)
+	for i := range plants {
+		id := childID(seed, uint32(i))
+		x := (float64(i)+0.5)*width/float64(plants) + d.spread(20)
+		if err := w.sprout(&w.frame, id, x, uint8(d.below(256))); err != nil {
+			return nil, err
+		}
+		if i%4 != 0 {
+			continue
+		}
+		w.frame.beetles = append(w.frame.beetles, Beetle{ID: mix(id), X: d.spread(width/2) + width/2, Food: 60})
+	}
+	return w, w.endFrame([]*piece{&w.frame})
+}
+
+// empty makes a world around a pool of parts.
+func empty(seed uint64, workers int, layout table.Layout, parts *pool.Pool[Part]) (*World, error) {
+	if workers < 1 {
+		return nil, fmt.Errorf("world: %d workers", workers)
+	}
+	shapes, err := table.ForHandles[Part, Shape](parts, layout)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{
+		seed:    seed,
+		workers: workers,
+		parts:   parts,
+		plants:  tree.New(parts, func(p *Part) *tree.Links[Part] { return &p.Links }),
+		shapes:  shapes,
+		seeds:   dense.Must[Seed](nil),
+		beetles: dense.Must[Beetle](nil),
+		columns: columns{
+			toX:   table.Column(shapes, func(s *Shape) *float64 { return &s.ToX }),
+			toY:   table.Column(shapes, func(s *Shape) *float64 { return &s.ToY }),
+			angle: table.Column(shapes, func(s *Shape) *float64 { return &s.Angle }),
+			width: table.Column(shapes, func(s *Shape) *float64 { return &s.Width }),
+			light: table.Column(shapes, func(s *Shape) *int32 { return &s.Light }),
+			hue:   table.Column(shapes, func(s *Shape) *uint8 { return &s.Hue }),
+		},
+	}
+	w.frame.commands = command.New(parts)
+	return w, nil
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/table"
+)
+
+// grown makes a world and lets it live for some ticks.
+func grown(t testing.TB, seed uint64, workers, ticks int, layout table.Layout) *World {
+	t.Helper()
+	w, err := NewWorld(seed, workers, 16, layout)
+	require.NoError(t, err)
+	goOn(t, w, ticks)
+	return w
+}
+
+// goOn lets w live for some ticks more.
+func goOn(t testing.TB, w *World, ticks int) {
+	t.Helper()
+	for range ticks {
+		require.NoError(t, w.Tick())
+	}
+}
+
+// copyOf saves w and reads it back.
+func copyOf(t testing.TB, w *World, workers int, layout table.Layout) *World {
+	t.Helper()
+	var saved bytes.Buffer
+	require.NoError(t, w.Save(&saved))
+	c, err := Load(&saved, workers, layout)
+	require.NoError(t, err)
+	return c
+}
+
+// ticks is long enough for a second generation of plants, where there is time for
+// that, and always for leaves to be eaten.
+func ticks() int {
+	if testing.Short() || slowed {
+		return 40
+	}
+	return 240
+}
+
+// A world is the same whatever the number of workers and the layout. It catches
+// spawns that are applied in the order in which workers recorded them.
+func TestWorldDoesNotDependOnWorkers(t *testing.T) {
+	seeds := uint64(2)
+	if slowed {
+		seeds = 1
+	}
+	for seed := range seeds {
+		want := grown(t, seed, 1, ticks(), table.SoA).Checksum()
+		for workers, layout := range map[int]table.Layout{2: table.AoS, 8: table.SoA} {
+			w := grown(t, seed, workers, ticks(), layout)
+			require.Equalf(t, want, w.Checksum(), "seed %d, %d workers, %v", seed, workers, layout)
+		}
+	}
+	require.NotEqual(t, grown(t, 0, 2, 20, table.SoA).Checksum(), grown(t, 1, 2, 20, table.SoA).Checksum())
+}
+
+// A world that is saved and read back goes on as if it had not been, with other
+// workers and another layout, and every handle means what it did.
+func TestWorldResumes(t *testing.T) {
+	straight := grown(t, 3, 2, ticks(), table.SoA)
+	w := grown(t, 3, 2, ticks()/2, table.SoA)
+	for _, workers := range []int{1, 8} {
+		c := copyOf(t, w, workers, table.AoS)
+		require.Equal(t, w.Checksum(), c.Checksum())
+		n, err := sameHandles(w, c)
+		require.NoError(t, err)
+		require.Equal(t, w.shapes.Len()+w.beetles.Len(), n)
+		goOn(t, c, ticks()/4)
+		c = copyOf(t, c, 2, table.SoA)
+		goOn(t, c, ticks()-ticks()/2-ticks()/4)
+		require.Equalf(t, straight.Checksum(), c.Checksum(), "%d workers", workers)
+		require.Equal(t, straight.report(), c.report())
+	}
+}
+
+// A handle that was stale when the world was saved is stale in what is read back,
+// and stays so when its slot is used again.
+func TestStaleHandlesStayStaleAcrossSaving(t *testing.T) {
+	w := grown(t, 5, 2, 40, table.SoA)
+	dead := slices.Clone(w.shapes.Keys())
+	for _, f := range slices.Clone(w.ground) {
+		w.plants.Remove(f.part)
+	}
+	w.shapes.RemoveDead()
+	require.Zero(t, w.parts.Len())
+	c := copyOf(t, w, 2, table.SoA)
+	for i := range dead {
+		require.NoError(t, c.sprout(&c.frame, uint64(i)+1, float64(i%width), 0))
+	}
+	require.NoError(t, c.endFrame([]*piece{&c.frame}))
+	require.Equal(t, len(dead), c.parts.Len())
+	for _, h := range dead {
+		require.Falsef(t, c.parts.Contains(h), "%v was removed before the world was saved", h)
+	}
+}
+
+// Between ticks the structures agree: each part has a shape, a place in its plant,
+// and nothing waits in any buffer.
+func TestStructuresAgree(t *testing.T) {
+	w := grown(t, 7, 4, 0, table.SoA)
+	for range ticks() / 20 {
+		goOn(t, w, 20)
+		require.Equal(t, w.parts.Len(), w.shapes.Len())
+		require.Zero(t, w.parts.Stats().Reserved)
+		seen := map[pool.Handle[Part]]bool{}
+		var walk func(h pool.Handle[Part])
+		walk = func(h pool.Handle[Part]) {
+			require.Falsef(t, seen[h], "%v has two places", h)
+			require.Truef(t, w.shapes.Lookup(h).IsSet(), "%v has no shape", h)
+			seen[h] = true
+			for child := range w.plants.Children(h) {
+				parent, ok := w.plants.Parent(child)
+				require.True(t, ok)
+				require.Equal(t, h, parent)
+				walk(child)
+			}
+		}
+		for _, f := range w.ground {
+			walk(f.part)
+		}
+		require.Len(t, seen, w.parts.Len())
+		ids := map[uint64]bool{}
+		for _, p := range w.parts.All() {
+			require.Falsef(t, ids[p.ID], "two parts are %x", p.ID)
+			ids[p.ID] = true
+		}
+		require.Equal(t, w.counts.Grown-w.counts.Withered, w.parts.Len(), "everything that came and did not go is here")
+		require.Zero(t, w.plants.Repair(), "the forest knows of every removal")
+	}
+	if ticks() > 200 {
+		require.Positive(t, w.counts.Sown)
+	}
+	require.Positive(t, w.counts.Eaten)
+}
+
+// Each field of everything is in the checksum.
+func TestChecksumSeesEverything(t *testing.T) {
+	w := grown(t, 11, 2, 30, table.SoA)
+	_, err := w.seeds.Create(Seed{ID: 1})
+	require.NoError(t, err)
+	w.seeds.Refresh()
+	before := w.Checksum()
+	changed := func(what string, change func()) {
+		change()
+		after := w.Checksum()
+		require.NotEqual(t, before, after, what)
+		before = after
+	}
+	h := w.shapes.Keys()[w.shapes.Len()/2]
+	w.parts.View(h, func(p *Part) {
+		changed("age", func() { p.Age++ })
+		changed("sap", func() { p.Sap++ })
+		changed("spare", func() { p.Spare++ })
+		changed("grown", func() { p.Grown++ })
+		changed("kind", func() { p.Kind++ })
+	})
+	changed("place", func() { *w.columns.toX.At(w.shapes.Lookup(h))++ })
+	changed("parent", func() { require.NoError(t, w.plants.Detach(h)) })
+	changed("seed", func() { w.seeds.Values()[0].VY++ })
+	changed("beetle", func() { w.beetles.Values()[0].Food++ })
+	changed("perch", func() { w.beetles.Values()[0].Perch = h })
+}
+
+// What was cut short or is something else is refused, whole.
+func TestLoadRefusesWhatIsNoWorld(t *testing.T) {
+	w := grown(t, 13, 1, 10, table.SoA)
+	var saved bytes.Buffer
+	require.NoError(t, w.Save(&saved))
+	whole := saved.Bytes()
+	for n := 0; n < len(whole); n += max(1, len(whole)/50) {
+		_, err := Load(bytes.NewReader(whole[:n]), 1, table.SoA)
+		require.Errorf(t, err, "%d of %d bytes", n, len(whole))
+	}
+	_, err := Load(strings.NewReader("PNG"), 1, table.SoA)
+	require.ErrorIs(t, err, pool.ErrCorrupt)
+	_, err = Load(bytes.NewReader(whole), 0, table.SoA)
+	require.ErrorContains(t, err, "0 workers")
+	// A table that does not fit the parts.
+	w.shapes.Remove(w.shapes.Keys()[0])
+	saved.Reset()
+	require.NoError(t, w.Save(&saved))
+	_, err = Load(&saved, 1, table.SoA)
+	require.ErrorContains(t, err, fmt.Sprint(w.parts.Len(), " parts"))
+}
