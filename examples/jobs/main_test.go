@@ -63,7 +63,13 @@ func requireMoves(t *testing.T, workers, elsewhere, removed int) {
 		require.Zero(t, elsewhere)
 		return
 	}
-	require.GreaterOrEqual(t, 100*elsewhere, 30*removed, "%d workers: %d of %d", workers, elsewhere, removed)
+	least := 30
+	if workers == 2 {
+		// Mostly more than 40; but two share the work as the machine lets them run, and
+		// on a busy one it may be one of them for a while.
+		least = 10
+	}
+	require.GreaterOrEqual(t, 100*elsewhere, least*removed, "%d workers: %d of %d", workers, elsewhere, removed)
 }
 
 // Longer lists, and other numbers of workers.

@@ -3,8 +3,9 @@
 //
 // It shows what the structures on top of a pool are for, and that a parallel
 // simulation can be the same whatever the number of workers: it prints a checksum
-// of everything in the world, which depends on the seed alone. Half-way it saves
-// itself, and goes on as what it reads back, with the same handles.
+// of everything in the world, which for a kind of machine follows from the seed, the
+// ticks and the plants. Half-way it saves itself, and goes on as what it reads back,
+// with the same handles of parts.
 //
 // Read world.go for what there is, tick.go for the order in which things happen,
 // then plant.go, seed.go and beetle.go for what they do. snapshot.go saves,
@@ -130,7 +131,7 @@ func play(o options, out io.Writer) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(out, "tick %d    saved %d bytes; %d handles name the same parts in what was read back\n", w.tick, size, same)
+			fmt.Fprintf(out, "tick %d    saved %d bytes; %d handles, live and stale, mean the same in what was read back\n", w.tick, size, same)
 			w = read
 		}
 	}
@@ -152,7 +153,7 @@ func (w *World) report() string {
 	c := &w.counts
 	return fmt.Sprintf(`plants      %d, of %d stems, %d leaves and %d flowers; %d seeds in the air
             grown %d, gone %d, at most %d at a time
-beetles     %d, bred %d, starved %d; ate %d leaves; %d times what they sat on was gone
+beetles     %d, bred %d, starved %d; ate %d times; %d times what they sat on was gone
 `, len(w.ground), kind[Stem], kind[Leaf], kind[Flower], w.seeds.Len(),
 		c.Grown, c.Withered, c.PeakParts,
 		w.beetles.Len(), c.Bred, c.Starved, c.Eaten, c.RefusedHandles)

@@ -36,7 +36,7 @@ func TestProgramPrintsTheSameForAnyWorkers(t *testing.T) {
 		code, out, said := runProgram(append(args, "-ticks", "40")...)
 		require.Zero(t, code, said)
 		require.Equal(t, line(t, one, "checksum"), line(t, out, "checksum"))
-		require.Contains(t, line(t, out, "tick 20"), "handles name the same parts")
+		require.Contains(t, line(t, out, "tick 20"), "handles, live and stale, mean the same")
 	}
 }
 

@@ -109,8 +109,8 @@ func (w *World) endFrame(pieces []*piece) error {
 	// goes as well: an order of removals that the frame adds to those recorded.
 	for _, p := range pieces {
 		for h := range p.commands.Removals() {
-			if w.plants.Detach(h) != nil {
-				continue // gone with another one, or eaten twice
+			if err := w.plants.Detach(h); err != nil {
+				return err // nothing has been removed yet, so all of them live
 			}
 			for d := range w.plants.Descendants(h) {
 				w.frame.commands.Remove(d)

@@ -22,6 +22,7 @@ func (b *Buffer[T]) Discard() int {
 			b.mu.Lock()
 			b.insertions = append(insertions[k:], b.insertions...)
 			b.mu.Unlock()
+			clear(insertions[:k]) // settled ones, before the list's beginning now
 		}
 	}()
 	for k < len(insertions) {

@@ -173,3 +173,33 @@ func TestSteadyFrameAllocatesWhatReserverDoes(t *testing.T) {
 		})
 	}
 }
+
+// A Discard that a panicking Reset cut short keeps what it has not discarded, and
+// nothing of the rest. It catches a list that goes on with what was settled before its
+// beginning.
+func TestDiscardCutShortHoldsNothingBack(t *testing.T) {
+	const n = 2000
+	resets, angry := 0, true
+	p := pool.Must(&pool.Options[int]{Shards: 1, Reset: func(*int) {
+		if resets++; angry && resets > 10 {
+			panic("reset")
+		}
+	}})
+	b := command.New(p)
+	for i := range n {
+		_, err := b.Insert(i)
+		require.NoError(t, err)
+	}
+	first := command.FirstInsertion(b)
+	require.Panics(t, func() { b.Discard() })
+	left, _ := b.Len()
+	require.Positive(t, left)
+	require.LessOrEqual(t, left, n-63, "the whole block of the first one is settled")
+	angry = false
+	inserted, _ := b.Apply()
+	require.Equal(t, left, inserted)
+	runtime.GC()
+	runtime.GC()
+	require.Nil(t, first.Value(), "a reservation that is settled")
+	runtime.KeepAlive(b)
+}

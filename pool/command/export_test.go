@@ -1,5 +1,11 @@
 package command
 
+import (
+	"weak"
+
+	"coatcheck/pool"
+)
+
 // Kept returns how many settled reservations b keeps from the garbage
 // collector, and how many commands its lists have memory for.
 func Kept[T any](b *Buffer[T]) (reservations, commands int) {
@@ -28,4 +34,9 @@ func KeptBuffers[T any](b *Buffer[T]) (n int) {
 		}
 	}
 	return n
+}
+
+// FirstInsertion returns a weak pointer to the first reservation that b waits with.
+func FirstInsertion[T any](b *Buffer[T]) weak.Pointer[pool.Reservation[T]] {
+	return weak.Make(b.insertions[0])
 }

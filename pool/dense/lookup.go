@@ -72,7 +72,8 @@ func (s *Store[T]) State(h pool.Handle[T]) (st State) {
 // value and its handle stay good until Refresh, which destroys them.
 //
 // Any number of goroutines may kill at once. It costs one locked instruction, and another
-// for the first value that dies among 64 neighbours.
+// for the first value that dies among 64 neighbours, and so on for the first among
+// 64 of these.
 func (s *Store[T]) Kill(h pool.Handle[T]) (killed bool) {
 	w := s.phase.enter("Kill")
 	if c, at := s.room.Load().look(h); c != nil {

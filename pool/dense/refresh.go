@@ -11,16 +11,19 @@ import "coatcheck/pool"
 // One goroutine calls it, and nobody else may call anything meanwhile. A call that
 // overlaps it, or is made by OnDestroy, is noticed for certain and panics; so does a
 // second Refresh at the same time. Such a program is wrong, and its store's contents are
-// of no use afterwards: a value may be lost, or another one dead. Memory is safe. What Get
-// and Values returned before ends here, and nobody can notice if it is used: it may show
-// other values, or none.
+// of no use afterwards: a value may be lost, another one dead, or one that Create was
+// writing half written, which is what a data race on a T is, and no safer. The store's own
+// bookkeeping stays within its memory. What Get and Values returned before ends here, and
+// nobody can notice if it is used: it may show other values, or none.
 //
 // It costs O(dead + created + moved). Without dead values that is nothing, but for what was
 // created beyond the array's spare room, which makes a larger array. With dead ones,
 // values are moved from the first gap on, whole runs at a time, and each has its position
 // changed behind its handle; under Unordered, as many move as there are gaps. Dead values
-// are found in order, without sorting. It allocates nothing unless the array grows, then to
-// twice the size, or half as much again from 4,096 on.
+// are found in order, without sorting. It allocates when the array grows, to twice the
+// size, or half as much again from 4,096 on; and scratch, 8 bytes for each value of the
+// phase in which most have died, kept from then on. Where a slot's generations are used up
+// it costs a look at the handles that wait.
 //
 // If OnDestroy panics, the values that it has seen leave, the one at which it panicked
 // included, and everything else closes up and joins as always; those that it has not seen

@@ -80,10 +80,10 @@ func (t *Table[K, R]) Clear() {
 // If there are several such functions, they are called in the order in which they were
 // given; there is no way to take one back.
 //
-// The removal is complete when f is called, and f may read the table. Changing
-// it there panics. If f panics, the functions after it are not called for this
-// move, RemoveDead leaves the rest of the dead for another call, and the table is
-// as it should be.
+// The removal is complete when f is called, and f may read the table and Set
+// records. Adding, removing, Clear, Reserve and OnMove panic there. If f panics, the
+// functions after it are not called for this move, RemoveDead leaves the rest of the
+// dead for another call, and the table is as it should be.
 //
 // It is no move when a record replaces a dead occupant, or when growth gives the
 // table new memory: there every Index stays good.

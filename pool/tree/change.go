@@ -113,7 +113,7 @@ func (f *Forest[T]) Move(h, newParent pool.Handle[T]) error {
 		if from, err = f.around(&g, h, n); err != nil {
 			return err
 		}
-		if to.before == h {
+		if to.before == h && from.parent == newParent {
 			return nil // it is the last child already
 		}
 	}

@@ -39,10 +39,10 @@
 // # Walking while others change
 //
 // Children, Descendants and Ancestors may run while others change the forest, as may
-// all that reads. They take no lock, unless changes have spoilt a step several times in
-// a row: then they wait for the change that is under way. They are pinned, so every
-// pointer that they yield is good until the loop ends, also when the value is removed
-// meanwhile, and no slot that they come to is another's.
+// all that reads. They take no lock, unless a change is under way when they begin, or
+// changes have spoilt a step several times in a row: then they wait for it. They are
+// pinned, so every pointer that they yield is good until the loop ends, also when the
+// value is removed meanwhile, and no slot that they come to is another's.
 //
 // A walk over Children or Descendants sees the tree as it was when the walk began,
 // less what has left its place since:
@@ -63,9 +63,11 @@
 // There are two exceptions to the second promise. What was removed behind the forest's
 // back hides the siblings that follow it (see below). And if a node that was yielded has
 // left its place before the next step, and the sibling that followed it, or its parent,
-// has left too, and so have the fifteen nodes that were yielded before it, then a walk
-// ends early if one that was yielded still earlier was in its place when the walk last
-// looked. A loop that detaches, moves or removes each node that it gets is no such case.
+// has left too, and so have the fifteen nodes that were yielded before it, by themselves
+// or with an ancestor, then the walk goes on with the next child of the top: what else it
+// would have yielded below the child before is passed over, and if that child has gone, and
+// the one that followed it, the walk ends. A loop that detaches, moves or removes each node
+// that it gets is no such case.
 //
 // Ancestors yields the way up as it was at one moment when the loop began.
 //
@@ -91,8 +93,8 @@
 // # Cost
 //
 // Each step and each change costs O(1), but that linking a node which has children looks
-// at all ancestors of its new parent, for cycles. Depth is no burden on the stack. Links
-// take 48 bytes a value.
+// at all ancestors of its new parent, for cycles; Remove costs O(1) for each value, and
+// Repair O(n). Depth is no burden on the stack. Links take 48 bytes a value.
 //
 // The idea of lists in the things themselves is as old as linked lists; here it follows
 // the "large array of things" of handmade game engines, with generations in the links.

@@ -36,3 +36,9 @@ func Busy[T any](f *Forest[T]) (quiet func()) {
 	f.version.Add(1)
 	return func() { f.version.Add(1) }
 }
+
+// Age makes the Forest as old as one that has made n changes more.
+func Age[T any](f *Forest[T], n uint64) { f.version.Add(2 * n) }
+
+// Versions is how many changes use a Forest's versions up.
+const Versions = versions / 2

@@ -31,7 +31,8 @@ type Forest[T any] struct {
 	//
 	//	writers  the holder of mu
 	//	readers  anybody
-	//	moves    up, by one at the beginning of a change and one at its end
+	//	moves    up, by one at the beginning of a change and one at its end; by more
+	//	         when all versions are used up
 	//	orders   two loads that answer the same even version prove that the links
 	//	         that were loaded between them stood side by side
 	version atom.Uint64
@@ -41,8 +42,9 @@ type Forest[T any] struct {
 // dropped lie in the past of the next.
 var forests atomic.Uint64
 
-// versions is how many versions a Forest has before it might come to those of
-// another that takes its place: two a change.
+// versions is how many versions a Forest has before it would come to those of
+// another that takes its place, two a change. One that has used them up goes on with
+// those of a Forest that is never made.
 const versions = 1 << 32
 
 // New returns the Forest of the values of p by the links that the function finds:
@@ -104,7 +106,13 @@ func (f *Forest[T]) change() (stamp uint64) {
 }
 
 // changed ends a change.
-func (f *Forest[T]) changed() { f.version.Store(f.version.Load() + 1) }
+func (f *Forest[T]) changed() {
+	next := f.version.Load() + 1
+	if next%versions == 0 { // used up: those that follow are the next Forest's
+		next = forests.Add(1) * versions
+	}
+	f.version.Store(next)
+}
 
 // inlined makes the methods of atomics short again for those who instantiate this
 // package (see package atom). Nobody calls it.

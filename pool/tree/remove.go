@@ -10,6 +10,9 @@ import "coatcheck/pool"
 // children first. Remove does not fail on what was removed behind the forest's back: it
 // closes the gap as far as there are neighbours. What it cannot reach, because it hangs
 // from a dead node or stands between two dead siblings, stays.
+//
+// If a Reset that the pool calls panics, that goes on up. By then h is detached, and what
+// has not gone yet is below it: Remove it again.
 func (f *Forest[T]) Remove(h pool.Handle[T]) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,13 +69,13 @@ func (f *Forest[T]) dismantle(g *pool.Guard[T], top pool.Handle[T], links *words
 			at, n = child, c
 			continue
 		}
-		up, next, prev := load[T](&n.parent), load[T](&n.next), load[T](&n.prev)
-		if f.pool.Remove(at) {
-			removed++
-		}
 		if at == top {
+			if f.pool.Remove(at) {
+				removed++
+			}
 			return removed
 		}
+		up, next, prev := load[T](&n.parent), load[T](&n.next), load[T](&n.prev)
 		parent := f.look(g, up)
 		if parent == nil || up == top {
 			up, parent = top, links
@@ -82,6 +85,11 @@ func (f *Forest[T]) dismantle(g *pool.Guard[T], top pool.Handle[T], links *words
 		}
 		if load[T](&parent.last) == at {
 			parent.last.Store(uint64(prev))
+		}
+		// After that, since it may call a Reset that panics: whoever calls Remove
+		// again finds what is left.
+		if f.pool.Remove(at) {
+			removed++
 		}
 		at, n = up, parent
 	}

@@ -22,9 +22,8 @@ import (
 //
 // It looks at every slot of the pool that has memory, and costs O(n): half a dozen
 // look-ups for each node, two bits for each slot, 8 bytes for each level of depth, and
-// memory in proportion to the number of damaged lists. Readers wait for it to end, save for those that are in the midst of
-// lists it need not change. Nodes that are removed behind its back while it runs may
-// leave the forest broken again.
+// memory in proportion to the number of damaged lists. Walks wait for it to end. Nodes
+// that are removed behind its back while it runs may leave the forest broken again.
 func (f *Forest[T]) Repair() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

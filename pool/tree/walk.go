@@ -36,8 +36,8 @@ import "coatcheck/pool"
 //
 // What remains is to find on when the node that was yielded last has gone from its
 // place in between: the body of a loop may well do that to every node it gets. The walk
-// then goes on behind the last of those it has yielded that are still in their places
-// See resume and retrace.
+// then goes on behind the last of those it has yielded that are still in their places.
+// See resume, retrace and outside.
 //
 // Nothing here says that a node lives. Nodes are removed without the Forest's knowledge;
 // they are found out by looking their handles up, in each step.
@@ -62,6 +62,10 @@ type walk[T any] struct {
 	trail [trailed]pool.Handle[T]
 	steps uint
 	lost  bool
+
+	// child is the child of top that was yielded last, and behind what followed it then:
+	// where a walk goes on that has lost its trail.
+	child, behind pool.Handle[T]
 }
 
 const (
@@ -142,6 +146,9 @@ func (w *walk[T]) step() (pool.Handle[T], *T) {
 			w.at, w.links, w.next, w.parent = to, links, next, parent
 			w.trail[w.steps%trailed] = to
 			w.steps++
+			if parent == w.top {
+				w.child, w.behind = to, next
+			}
 			return to, v
 		}
 	}
@@ -167,6 +174,9 @@ func (w *walk[T]) stepSlow() (pool.Handle[T], *T) {
 	w.at, w.links, w.next, w.parent, w.seen = to.h, to.links, to.next, to.parent, version
 	w.trail[w.steps%trailed] = to.h
 	w.steps++
+	if to.parent == w.top {
+		w.child, w.behind = to.h, to.next
+	}
 	return to.h, to.v
 }
 
@@ -284,7 +294,8 @@ func (w *walk[T]) resume(version uint64) (to found[T], ok bool) {
 // node of the trail that stands where it stood, with all above it. Whatever was yielded
 // after that node is gone, so if one of its descendants is in its place, it was not
 // yielded (K2). If none is left of all that were yielded, that is at the beginning; if
-// none is left of the trail, but one that left the trail may be, the walk ends early.
+// none is left of the trail, but one that left the trail may be, it goes on outside of
+// where it was.
 //
 // What stands may still be removed between this look and the next, which brings from
 // back here, but once for each node of the trail at most.
@@ -301,7 +312,7 @@ func (w *walk[T]) retrace(version uint64) (to found[T], ok bool) {
 		}
 	}
 	if w.lost {
-		return found[T]{}, true
+		return w.outside(version)
 	}
 	links := w.f.look(&w.g, w.top)
 	if links == nil {
@@ -322,4 +333,16 @@ func (w *walk[T]) below(version uint64, links *words[T]) (in, ok bool) {
 		}
 	}
 	return false, true
+}
+
+// outside goes on when the trail is lost: with the next child of top. What was yielded
+// last lay below the child before, so all that follows it was not yielded (K2).
+func (w *walk[T]) outside(version uint64) (to found[T], ok bool) {
+	if links := w.f.look(&w.g, w.child); w.stays(links) {
+		return w.from(version, w.child, links, false)
+	}
+	if v, links := w.f.find(&w.g, w.behind); w.stays(links) && load[T](&links.parent) == w.top && w.behind != w.top {
+		return found[T]{w.behind, v, links, load[T](&links.next), w.top}, true
+	}
+	return found[T]{}, true
 }
