@@ -58,7 +58,7 @@ var treeSeeds = []seed{
 	},
 	{
 		name: "a walk goes on from where its node went", in: treeIn, attacks: "K2, K3",
-		edits: []edit{{treeWalk, "w.stays(w.links) && w.f.look(&w.g, w.at) != nil {", "w.f.look(&w.g, w.at) != nil {"}},
+		edits: []edit{{treeWalk, "w.f.look(&w.g, h); w.old(links) {", "w.f.look(&w.g, h); links != nil {"}},
 		by:    []string{"Children against Move into another list", "Descendants against Move up", "Descendants against Move down", "Children against Move to the end"},
 		quick: true,
 	},
@@ -68,21 +68,35 @@ var treeSeeds = []seed{
 		by:    []string{"Children against Append", "Children against Move to the end", "Descendants against Append"},
 	},
 	{
-		name: "a walk loses its way when its node goes", in: treeIn, attacks: "K2",
-		edits: []edit{{treeWalk, "\tfor i := range min(w.steps, trailed) {", "\tfor i := range min(w.steps, 0) {"}},
-		by:    []string{"Descendants against Move out and back", "Children against Detach of neighbours"},
-		tests: []string{"TestWalksEndWhateverTheWriterDoes", "TestOperationsMatchModel"},
+		name: "a walk loses its way when its node goes", in: treeIn, attacks: "walks",
+		edits: []edit{{treeWalk, "\t\t\t\tlevel = min(level, levels-1)\n", "\t\t\t\tlevel = 1\n"}},
+		tests: []string{"TestWalkGoesOnBehindALostSubtree"},
 	},
 	{
-		name: "a walk forgets what followed its node", in: treeIn, attacks: "K2",
-		edits: []edit{{treeWalk, "\tif w.next != 0 {\n\t\tv, links", "\tif w.next != 0 && false {\n\t\tv, links"}},
+		name: "a walk forgets what followed its node", in: treeIn, attacks: "walks",
+		edits: []edit{{treeWalk, "p.at == h && next != nil", "false && next != nil"}},
 		by:    []string{"Children against Move to the end", "Children against Detach"},
 		tests: []string{"TestWalksEndWhateverTheWriterDoes", "TestOperationsMatchModel"},
 	},
 	{
-		name: "a walk starts again when all its nodes have gone", in: treeIn, attacks: "K2",
-		edits: []edit{{treeWalk, "\tif w.lost {\n", "\tif false {\n"}},
+		name: "a walk follows what has moved away", in: treeIn, attacks: "K2",
+		edits: []edit{{treeWalk, "next != nil && next.stamp.Load() <= kept", "next != nil && kept > 0"}},
 		tests: []string{"TestLostWalkYieldsNothingTwice"},
+	},
+	{
+		name: "a walk follows what moved long ago", in: treeIn, attacks: "K2",
+		edits: []edit{{treeWalk, "level, kept = level-1, w.began {", "level = level-1 {"}},
+		tests: []string{"TestLostWalkYieldsNothingTwice"},
+	},
+	{
+		name: "a walk loses what came behind its node", in: treeIn, attacks: "walks",
+		edits: []edit{{treeWalk, "h, level, kept := w.at, w.level, w.seen", "h, level, kept := w.at, w.level, w.began"}},
+		tests: []string{"TestLoopsTakeAwayWhatTheyGet"},
+	},
+	{
+		name: "a walk enters again what it has gone through", in: treeIn, attacks: "K2, K3",
+		edits: []edit{{treeWalk, "if w.deep && h == w.at {", "if w.deep {"}},
+		tests: []string{"TestWalksGoForwards"},
 	},
 	{
 		name: "a list's first child keeps a sibling before it", in: treeIn, attacks: "W1",

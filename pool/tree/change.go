@@ -154,7 +154,7 @@ func (f *Forest[T]) Detach(h pool.Handle[T]) error {
 	return nil
 }
 
-// above answers with ErrCycle if h is one of to's ancestors, the parent aside. Only a
+// above returns ErrCycle if h is one of to's ancestors, the parent aside. Only a
 // node with children has anything below it. The forest of this package has no cycles,
 // but links that were read from a file may.
 func (f *Forest[T]) above(g *pool.Guard[T], to gap[T], h pool.Handle[T], n *words[T]) error {
@@ -189,7 +189,7 @@ func (f *Forest[T]) around(g *pool.Guard[T], h pool.Handle[T], n *words[T]) (gap
 	return at, nil
 }
 
-// check answers with ErrBroken unless the siblings on both sides of a gap live and
+// check returns ErrBroken unless the siblings on both sides of a gap live and
 // name each other.
 func (f *Forest[T]) check(g *pool.Guard[T], at *gap[T]) error {
 	if !f.neighbours(g, at) {
@@ -201,7 +201,7 @@ func (f *Forest[T]) check(g *pool.Guard[T], at *gap[T]) error {
 	return nil
 }
 
-// neighbours finds the siblings of a gap and answers whether they are live children
+// neighbours finds the siblings of a gap and reports whether they are live children
 // of its parent.
 func (f *Forest[T]) neighbours(g *pool.Guard[T], at *gap[T]) bool {
 	if at.before != 0 {

@@ -40,34 +40,22 @@
 //
 // Children, Descendants and Ancestors may run while others change the forest, as may
 // all that reads. They take no lock, unless a change is under way when they begin, or
-// changes have spoilt a step several times in a row: then they wait for it. They are
+// changes have spoilt a step four times in a row: then they wait for it. They are
 // pinned, so every pointer that they yield is good until the loop ends, also when the
-// value is removed meanwhile, and no slot that they come to is another's.
+// value is removed meanwhile.
 //
-// A walk over Children or Descendants sees the tree as it was when the walk began,
-// less what has left its place since:
+// A walk over Children or Descendants yields nodes that were below its top when it began,
+// in the order in which they stood then, each at most once. It yields every node that stays
+// in its place until the walk ends, with all its ancestors up to the top, but for one case.
 //
-//   - It yields nodes that were there when it began, in the order in which they stood
-//     then, each at most once. A node lives at the moment of the step that comes to it.
-//   - What stays where it is while the walk lasts, with all its ancestors up to the top
-//     of the walk, is yielded.
-//   - What is detached or removed before the walk comes to it is not yielded.
-//   - What is linked, or moved, or moved with an ancestor, while the walk lasts is
-//     yielded or not if it was there before, and is not if it was not. If the walk
-//     stands below a node that is moved, it goes to the end of that node's descendants
-//     first.
-//   - It ends: after at most as many steps as there were nodes below the top when it
-//     began, however fast others change the forest. A step is tried four times, and
-//     then taken while changes wait.
+// If a node leaves its place while the walk stands at it or below it, the walk goes on
+// with the sibling that followed it. If that has not kept its place since the walk began
+// either, the walk passes over their other siblings and goes on behind the parent.
 //
-// There are two exceptions to the second promise. What was removed behind the forest's
-// back hides the siblings that follow it (see below). And if a node that was yielded has
-// left its place before the next step, and the sibling that followed it, or its parent,
-// has left too, and so have the fifteen nodes that were yielded before it, by themselves
-// or with an ancestor, then the walk goes on with the next child of the top: what else it
-// would have yielded below the child before is passed over, and if that child has gone, and
-// the one that followed it, the walk ends. A loop that detaches, moves or removes each node
-// that it gets is no such case.
+// So a walk ends, however fast others change the forest. A node is live at the step that
+// comes to it, and has not been linked, moved or detached since the walk began. What lies
+// below a node that has is yielded or not. A body that detaches, moves or removes the node
+// that it has just got makes the walk pass over nothing.
 //
 // Ancestors yields the way up as it was at one moment when the loop began.
 //
@@ -77,11 +65,14 @@
 // # Removal behind the forest's back
 //
 // Pool.Remove of a node, or Take, Clear or anything else that ends its life, cannot
-// tell the forest. Nothing comes to harm by that: a list of siblings seems to end before
-// the dead node, whose children seem to have no parent; walks end, and changes that need
-// a neighbour which is gone answer [ErrBroken]. [Forest.Repair] mends the links of the
-// whole forest; the children of the dead become roots. Who removes a node without
-// children, or does not mind what becomes of them, need only call it now and then.
+// tell the forest. Nothing comes to harm by that. A list of siblings seems to end before
+// the dead node, which hides those behind it; its children seem to have no parent. Changes
+// that need a neighbour which is gone return [ErrBroken].
+//
+// [Forest.Repair] closes such gaps in the whole forest; the children of the dead become
+// roots. It may move siblings between two dead nodes. A walk that has passed a gap does
+// not go back to what Repair shows there. If all nodes that are removed in this way have
+// no children, or nobody needs their children's places, a Repair now and then is enough.
 //
 // # Snapshots
 //

@@ -2,8 +2,8 @@ package tree
 
 import "coatcheck/pool"
 
-// Trailed is how many nodes a walk remembers.
-const Trailed = trailed
+// Levels is how many places a walk keeps.
+const Levels = levels
 
 // ErrTexts are the texts of panics.
 var ErrTexts = struct{ NilPool, NilLinks, NoLinks, Zero string }{nilPool, nilLinks, noLinks, zeroForest}

@@ -33,7 +33,7 @@ type Forest[T any] struct {
 	//	readers  anybody
 	//	moves    up, by one at the beginning of a change and one at its end; by more
 	//	         when all versions are used up
-	//	orders   two loads that answer the same even version prove that the links
+	//	orders   two loads that return the same even version prove that the links
 	//	         that were loaded between them stood side by side
 	version atom.Uint64
 }

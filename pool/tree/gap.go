@@ -63,7 +63,7 @@ type tortoise[T any] struct {
 
 func newTortoise[T any](h pool.Handle[T]) tortoise[T] { return tortoise[T]{at: h, limit: 1} }
 
-// meets takes the next handle of the chain and answers whether it was here before.
+// meets takes the next handle of the chain and reports whether it was here before.
 func (t *tortoise[T]) meets(h pool.Handle[T]) bool {
 	if h == t.at {
 		return true

@@ -135,6 +135,17 @@ func (s *stage) ancestors(of byte, want ...string) {
 	})
 }
 
+// partsOf returns what is left of s if letters are left out, in all ways.
+func partsOf(s string) []string {
+	parts := []string{""}
+	for _, c := range s {
+		for _, p := range parts {
+			parts = append(parts, p+string(c))
+		}
+	}
+	return parts
+}
+
 var scenarios = []struct {
 	name  string
 	setup func(r *interleave.Run)
@@ -162,7 +173,8 @@ var scenarios = []struct {
 	}},
 	{"Children against Detach of neighbours", func(r *interleave.Run) {
 		s := plant(r, "a(bcde)")
-		s.walk('a', false, "bcde", "bde", "bce", "be")
+		// Both can go while the walk is at c: then it cannot know where e stands.
+		s.walk('a', false, "bcde", "bde", "bc", "be")
 		s.write(func(at func(byte) itemHandle) error {
 			if err := s.f.Detach(at('c')); err != nil {
 				return err
@@ -177,8 +189,9 @@ var scenarios = []struct {
 	}},
 	{"Children against Move to the end, one after the other", func(r *interleave.Run) {
 		s := plant(r, "a(bcd)")
-		// b goes, then c: what is yielded is in order, d always, nothing twice.
-		s.walk('a', false, "bcd", "cd", "d", "bd", "cdb", "dbc", "db")
+		// b goes, then c: what is yielded is in order, nothing twice, and d always but if
+		// both go while the walk is at b.
+		s.walk('a', false, "bcd", "cd", "d", "bd", "cdb", "dbc", "db", "b")
 		s.write(func(at func(byte) itemHandle) error {
 			if err := s.f.Move(at('b'), at('a')); err != nil {
 				return err
@@ -189,7 +202,7 @@ var scenarios = []struct {
 	{"Children against two writers", func(r *interleave.Run) {
 		s := plant(r, "a(bcd)")
 		// One change spoils the walk's quick half, the other what is tried next.
-		s.walk('a', false, "bcd", "cd", "bd", "d", "bdc", "dc")
+		s.walk('a', false, "bcd", "cd", "bd", "d", "bdc", "dc", "b")
 		s.write(func(at func(byte) itemHandle) error { return s.f.Detach(at('b')) })
 		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('a')) })
 	}},
@@ -216,6 +229,20 @@ var scenarios = []struct {
 			s.p.Remove(at('c'))
 			s.f.Repair()
 			return nil
+		})
+	}},
+	{"Descendants against a Repair that shows what a dead node hid", func(r *interleave.Run) {
+		s := plant(r, "a(b(cde)fgh)")
+		// What is yielded is in order: never e behind f.
+		s.walk('a', true, partsOf("bcdefgh")...)
+		s.finally = func() error { return nil }
+		s.write(func(at func(byte) itemHandle) error {
+			s.p.Remove(at('d'))
+			s.f.Repair()
+			if err := s.f.Detach(at('f')); err != nil {
+				return err
+			}
+			return s.f.Detach(at('g'))
 		})
 	}},
 	{"Descendants against Append", func(r *interleave.Run) {

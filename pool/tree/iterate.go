@@ -53,9 +53,8 @@ func (f *Forest[T]) neighbour(h pool.Handle[T], link func(*words[T]) pool.Handle
 // forest and remove nodes, the one it has just got included. If h is not live the
 // loop is empty.
 //
-// A step costs O(1). What others change meanwhile may be seen or not as the head of
-// the package says: nodes that were children when the loop began, in their order,
-// each at most once.
+// A step costs O(1). The loop yields nodes that were children when it began, in their
+// order, each at most once; the head of the package says what it yields beside changes.
 func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.walk(h, false)
 }
@@ -64,6 +63,9 @@ func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 // siblings first to last (pre-order), h itself not included. In all else it is like
 // [Forest.Children]. It takes no memory for depth, and O(1) a step on average: going
 // up costs as much as going down did.
+//
+// It remembers the way down for fourteen levels. If a node further down leaves its place
+// while the loop is below it, the loop goes on behind the ancestor at the fourteenth level.
 func (f *Forest[T]) Descendants(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.walk(h, true)
 }

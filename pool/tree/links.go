@@ -89,7 +89,7 @@ func (w *words[T]) all() [5]*atom.Uint64 {
 // load reads a link.
 func load[T any](w *atom.Uint64) pool.Handle[T] { return pool.Handle[T](w.Load()) }
 
-// set changes a link, and answers whether it was another one. A store is a locked
+// set changes a link, and reports whether it was another one. A store is a locked
 // instruction, which a comparison often saves.
 func set[T any](w *atom.Uint64, h pool.Handle[T]) bool {
 	if w.Load() == uint64(h) {

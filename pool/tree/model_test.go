@@ -158,10 +158,12 @@ func (m *model) remove(h handle) (n int) {
 	return n + 1
 }
 
-func (m *model) repair() {
+// repair is Repair, and returns the nodes that it moves.
+func (m *model) repair() (moved []handle) {
 	for h := range m.live {
 		if p := m.parent[h]; p != 0 && !m.live[p] {
 			delete(m.parent, h)
+			moved = append(moved, h)
 		}
 		runs := m.runs(h)
 		if len(runs) > 2 {
@@ -170,10 +172,12 @@ func (m *model) repair() {
 			}
 			inner := slices.DeleteFunc(slices.Clone(runs[1:len(runs)-1]), func(run []handle) bool { return len(run) == 0 })
 			slices.SortFunc(inner, func(a, b []handle) int { return cmp.Compare(slot(a), slot(b)) })
+			moved = append(moved, slices.Concat(inner...)...)
 			runs = slices.Concat(runs[:1], inner, runs[len(runs)-1:])
 		}
 		m.kids[h] = slices.Concat(runs...)
 	}
+	return moved
 }
 
 // machine runs an operation stream on a forest and a model side by side. Its choices
@@ -296,7 +300,7 @@ func (mc *machine) step() {
 			mc.repair()
 		}
 	case 16:
-		mc.loop()
+		mc.loop(mc.any())
 	}
 }
 

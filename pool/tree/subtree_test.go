@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,50 +11,153 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// A walk goes on when the subtree in which it stands is taken away from under it,
-// deeper in than it remembers: with the next child of the top. It catches a walk that
-// ends there.
+// A walk goes on when the subtree in which it stands is taken away from under it: with
+// what followed the subtree, or, if that is taken away too, behind the parent.
 func TestWalkGoesOnBehindALostSubtree(t *testing.T) {
-	const objects, parts = 20, 3 * tree.Trailed
+	const areas, objects, parts = 2, 8, 20
 	takes := map[string]func(f *tree.Forest[node], attic handle, h handle){
 		"Remove": func(f *tree.Forest[node], _ handle, h handle) { require.Equal(t, parts+1, f.Remove(h)) },
 		"Move":   func(f *tree.Forest[node], attic handle, h handle) { require.NoError(t, f.Move(h, attic)) },
 		"Detach": func(f *tree.Forest[node], _ handle, h handle) { require.NoError(t, f.Detach(h)) },
 	}
 	for name, take := range takes {
-		for _, with := range []int{1, 2} { // the object that follows as well: then the walk may end
+		for _, with := range []int{1, 2} { // the object that follows as well
 			t.Run(name, func(t *testing.T) {
 				p, f := newForest(t)
 				root, attic := add(t, p, 0), add(t, p, 0)
-				tops := addN(t, p, objects)
-				for _, h := range tops {
-					require.NoError(t, f.Append(root, h))
-					for range parts {
-						require.NoError(t, f.Append(h, add(t, p, 0)))
+				var all, tops []handle
+				grow := func(parent handle) handle {
+					h := add(t, p, 0)
+					require.NoError(t, f.Append(parent, h))
+					all = append(all, h)
+					return h
+				}
+				for range areas {
+					area := grow(root)
+					for range objects {
+						object := grow(area)
+						tops = append(tops, object)
+						for range parts {
+							grow(object)
+						}
 					}
+				}
+				// It stands at a part in the middle of the sixth object.
+				at := 1 + 5*(parts+1) + parts/2
+				want := slices.Clone(all[:at+1])
+				if name != "Remove" { // what is elsewhere now is walked to its end first
+					want = slices.Clone(all[:1+6*(parts+1)])
+				}
+				if with == 1 {
+					want = append(want, all[1+6*(parts+1):]...)
+				} else {
+					want = append(want, all[1+objects*(parts+1):]...)
 				}
 				var seen []handle
 				for h := range f.Descendants(root) {
 					seen = append(seen, h)
-					if len(seen) == 5*(parts+1)+2*tree.Trailed {
+					if h == all[at] {
 						for _, gone := range tops[5 : 5+with] {
 							take(f, attic, gone)
 						}
 					}
 				}
-				// What is removed ends at once; what is elsewhere now is walked to its end first.
-				want := 5*(parts+1) + 2*tree.Trailed
-				if name != "Remove" {
-					want = 6 * (parts + 1)
-				}
-				if with == 1 {
-					want += (objects - 6) * (parts + 1)
-					assert.Subset(t, seen, tops)
-				}
-				assert.Equal(t, want, len(seen))
+				assert.Equal(t, want, seen)
 			})
 		}
 	}
+}
+
+// Further down than a walk keeps places it goes on behind the last that it keeps, if a
+// subtree is taken away there. A node alone, with siblings behind it or without, costs
+// nothing.
+func TestWalkLosesMoreFarDown(t *testing.T) {
+	const deep, last = 2 * tree.Levels, tree.Levels - 2
+	for name, seconds := range map[string]int{"first": deep, "second": deep, "parent": last} {
+		p, f := newForest(t)
+		// Each node of a chain has a second child.
+		chain, second := addN(t, p, deep+1), addN(t, p, deep)
+		for i := range deep {
+			require.NoError(t, f.Append(chain[i], chain[i+1]))
+			require.NoError(t, f.Append(chain[i], second[i]))
+		}
+		at := map[string]handle{"first": chain[deep], "second": second[deep-1], "parent": chain[deep]}[name]
+		gone := at
+		if name == "parent" {
+			gone = chain[deep-1]
+		}
+		var got []handle
+		for h := range f.Descendants(chain[0]) {
+			if got = append(got, h); h == at {
+				f.Remove(gone)
+			}
+		}
+		slices.Reverse(second)
+		assert.Equal(t, slices.Concat(chain[1:], second[deep-seconds:]), got, name)
+	}
+}
+
+// A loop that takes away each node that it gets comes to all the others, also if what
+// follows a node came there after the walk began.
+func TestLoopsTakeAwayWhatTheyGet(t *testing.T) {
+	p, f := newForest(t)
+	root, kids := family(t, p, f, 20)
+	var got []handle
+	for h := range f.Children(root) {
+		if next, ok := f.Next(h); ok {
+			require.NoError(t, f.InsertAfter(next, add(t, p, 0)))
+		}
+		got = append(got, h)
+		require.Equal(t, 1, f.Remove(h))
+	}
+	assert.Equal(t, kids, got)
+}
+
+// A walk passes over the siblings behind a node that has left together with what followed
+// it, also if that was moved to the front of the list: it does not begin again there.
+func TestLostWalkYieldsNothingTwice(t *testing.T) {
+	for when := range 2 { // when what follows moves: as the walk is at either node below
+		p, f := newForest(t)
+		root, k := family(t, p, f, 4)
+		below := addN(t, p, 2)
+		for _, h := range below {
+			require.NoError(t, f.Append(k[1], h))
+		}
+		var got []handle
+		for h := range f.Descendants(root) {
+			got = append(got, h)
+			if h == below[when] {
+				require.NoError(t, f.Detach(k[2]))
+				require.NoError(t, f.Prepend(root, k[2]))
+			}
+			if h == below[1] {
+				require.NoError(t, f.Detach(k[1]))
+			}
+		}
+		assert.Equal(t, []handle{k[0], k[1], below[0], below[1]}, got, "k[3] is passed over")
+	}
+}
+
+// Repair makes visible what a dead sibling has hidden. A walk that has passed that place
+// and then loses the node at which it stands does not go back to it.
+func TestWalkDoesNotGoBackToWhatRepairShows(t *testing.T) {
+	p, f := newForest(t)
+	root, k := family(t, p, f, 4)
+	below := addN(t, p, 4)
+	for _, h := range below {
+		require.NoError(t, f.Append(k[0], h))
+	}
+	require.True(t, p.Remove(below[2])) // and hides below[3]
+	var got []handle
+	for h := range f.Descendants(root) {
+		if got = append(got, h); h == k[1] {
+			require.Positive(t, f.Repair())
+			require.Equal(t, []handle{below[0], below[1], below[3]}, handles(t, f.Children(k[0])))
+			require.NoError(t, f.Detach(k[1]))
+			require.NoError(t, f.Detach(k[2]))
+		}
+	}
+	assert.Equal(t, []handle{k[0], below[0], below[1], k[1]}, got, "k[3] is passed over, and below[3] is not behind k[1]")
 }
 
 // A Forest that follows one which has used its versions up sees everything.
