@@ -79,6 +79,11 @@ var treeSeeds = []seed{
 		tests: []string{"TestWalksEndWhateverTheWriterDoes", "TestOperationsMatchModel"},
 	},
 	{
+		name: "a walk forgets the parent of its node", in: treeIn, attacks: "walks",
+		edits: []edit{{treeWalk, "\t\t\tif h == w.at {\n\t\t\t\th = w.parent\n", "\t\t\tif false {\n"}},
+		tests: []string{"TestWalkLosesMoreFarDown"},
+	},
+	{
 		name: "a walk follows what has moved away", in: treeIn, attacks: "K2",
 		edits: []edit{{treeWalk, "next != nil && next.stamp.Load() <= kept", "next != nil && kept > 0"}},
 		tests: []string{"TestLostWalkYieldsNothingTwice"},
