@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unsafe"
 )
@@ -152,6 +153,32 @@ func (c *fixedCodec[T]) decode(src []byte, v *T) ([]byte, error) {
 		c.get(src[:c.size], unsafe.Pointer(v))
 	}
 	return src[c.size:], nil
+}
+
+// appendAll appends the encodings of n values, at p and every step bytes on.
+func (l *layout) appendAll(dst []byte, p unsafe.Pointer, n int, step uintptr) []byte {
+	from := len(dst)
+	dst = slices.Grow(dst, n*l.size)[:from+n*l.size]
+	if l.whole {
+		copy(dst[from:], unsafe.Slice((*byte)(p), n*l.size))
+		return dst
+	}
+	for k := range n {
+		l.put(dst[from+k*l.size:][:l.size], unsafe.Add(p, uintptr(k)*step))
+	}
+	return dst
+}
+
+// getAll reads n values at p, and every step bytes on, from src, which is as long as
+// their encodings.
+func (l *layout) getAll(src []byte, p unsafe.Pointer, n int, step uintptr) {
+	if l.whole {
+		copy(unsafe.Slice((*byte)(p), len(src)), src)
+		return
+	}
+	for k := range n {
+		l.get(src[k*l.size:][:l.size], unsafe.Add(p, uintptr(k)*step))
+	}
 }
 
 // put writes the value at p to dst, which is as long as the encoding.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"hash/fnv"
-	"reflect"
 	"unsafe"
 
 	"coatcheck/shard"
@@ -97,17 +96,7 @@ type header struct {
 	first    uint32 // Space.First
 	spare    uint32 // slots that a bounded pool has beside its Capacity
 	name     string // of T
-	layout   string // what T is made of, if it has a fixed size
-}
-
-// headerOf is the header for T, as far as T determines it.
-func headerOf[T any](e encodingOf) header {
-	t := reflect.TypeFor[T]()
-	h := header{encoding: e, name: shorten(t.String())}
-	if e == fixedSize {
-		h.layout = shorten(describe(t))
-	}
-	return h
+	layout   string // what T is made of, unless it encodes itself
 }
 
 // shorten keeps a long description's beginning and its hash.

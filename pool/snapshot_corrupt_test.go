@@ -59,6 +59,18 @@ func record(kind byte, first, slots uint32, payload ...byte) []byte {
 	return append(append(r, 0, 0, 0, 0), payload...)
 }
 
+// valuesAt returns where in a record its values begin.
+func valuesAt(record []byte) int {
+	rest := record[16:]
+	for slots := binary.LittleEndian.Uint32(record[8:]); slots > 0; {
+		n, k := binary.Uvarint(rest)
+		_, l := binary.Uvarint(rest[k:])
+		rest = rest[k+l:]
+		slots -= uint32(n)
+	}
+	return len(record) - len(rest)
+}
+
 const (
 	valuesKind = 1 + iota
 	generationsKind
@@ -102,7 +114,7 @@ func samples(t testing.TB) map[string]sample {
 	return map[string]sample{
 		"fixed":     sampleOf(t, fixedOf),
 		"marshaler": sampleOf(t, marshallingOf),
-		"gob":       sampleOf(t, func(i int) gobbing { return gobbing{Name: fmt.Sprint(i), Tags: []string{"a"}} }),
+		"parts":     sampleOf(t, func(i int) mixed { return mixed{Name: fmt.Sprint(i), Tags: []string{"a"}} }),
 	}
 }
 
@@ -262,48 +274,198 @@ func TestHostileLengths(t *testing.T) {
 	require.LessOrEqual(t, allocated(func() { refusal[marshalling](t, in) }), uint64(1<<20))
 }
 
+// A value takes memory in proportion to what is there of it, wherever a number in it
+// is replaced by a great one, and whatever its type.
+func TestHostileValues(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	testHostile(t, nestedOf(2))
+	testHostile(t, mixedOf(3))
+	testHostile(t, map[string]int{"a": 1})
+	testHostile(t, map[struct{}]struct{}{{}: {}})
+	testHostile(t, map[[0]int]string{{}: "a"})
+	testHostile(t, map[bool]string{true: "a"})
+	testHostile(t, [][]string{{"a"}, {}})
+	testHostile(t, []struct{}{{}, {}})
+	testHostile(t, [][][0]byte{{{}, {}}})
+	testHostile(t, []struct{ A, B []struct{} }{{}, {}})
+	testHostile(t, []*[1 << 12]uint64{nil, nil, new([1 << 12]uint64)})
+	testHostile(t, new([1 << 12]string))
+	testHostile(t, []map[string]string{nil, {"a": "b"}})
+	testHostile(t, [][1 << 10]int{{}})
+}
+
+func testHostile[T any](t *testing.T, v T) {
+	t.Helper()
+	p := tiny[T](t, &pool.Options[T]{Origin: 1, Shards: 1})
+	mustInsert(t, p, v)
+	records := cut(snapshotOf(t, p))
+	read := func(value []byte) {
+		in := joined([][]byte{bytes.Clone(records[0]), value, bytes.Clone(records[2])})
+		got := allocated(func() { _, _ = pool.ReadFrom[T](bytes.NewReader(in), nil) })
+		require.LessOrEqual(t, got, 64*uint64(len(in))+1<<20, "%T from %d bytes", v, len(in))
+	}
+	for at := valuesAt(records[1]); at < len(records[1]); at += 1 + at/30 {
+		for _, n := range []uint32{1 << 20, 1 << 30, 1<<32 - 1} {
+			b := binary.LittleEndian.AppendUint32(nil, n)
+			read(slices.Concat(records[1][:at], b))
+			read(slices.Concat(records[1][:at], b, records[1][min(at+4, len(records[1])):]))
+			read(slices.Concat(records[1][:at], b, make([]byte, 4096)))
+		}
+	}
+}
+
+// The bound on memory is the same for values of all shapes, read as they were
+// written: what takes most for each byte are many small things.
+func TestMemoryOfValues(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	const n = 20_000
+	testMemory(t, make([]string, n))
+	testMemory(t, make([][]string, n))
+	testMemory(t, make([]*string, n))
+	testMemory(t, repeated(n, func() *bool { return new(bool) }))
+	testMemory(t, repeated(n, func() []bool { return make([]bool, 1) }))
+	testMemory(t, repeated(n, func() map[bool]bool { return map[bool]bool{} }))
+	testMemory(t, repeated(n, func() map[bool]bool { return map[bool]bool{true: true} }))
+	testMemory(t, repeated(n, func() map[string]string { return map[string]string{"": ""} }))
+	testMemory(t, repeated(n, func() map[uint8]*string { return map[uint8]*string{1: nil} }))
+	testMemory(t, repeated(n, func() map[string][5][]byte { return map[string][5][]byte{"": {}} }))
+	testMemory(t, repeated(n, func() map[string][64]*byte { return map[string][64]*byte{"": {}} }))
+	testMemory(t, repeated(n, func() map[[8]string][8]string { return map[[8]string][8]string{{}: {}} }))
+	testMemory(t, repeated(n, func() map[uint8][0]int { return map[uint8][0]int{1: {}} }))
+	for _, n := range []int{8, 9, 15, 57, 255, 256, 1000, 1793} { // just beyond what a map has room for
+		m := map[uint16]*bool{}
+		for i := range n {
+			m[uint16(i)] = nil
+		}
+		testMemory(t, repeated(50, func() map[uint16]*bool { return m }))
+	}
+	testMemory(t, repeated(50, func() nest { return chain(999) }))
+	type tree struct{ Kids []tree }
+	deep := tree{}
+	for range 900 {
+		deep = tree{[]tree{deep}}
+	}
+	testMemory(t, deep)
+}
+
+func testMemory[T any](t *testing.T, v T) {
+	t.Helper()
+	p := tiny[T](t, &pool.Options[T]{Origin: 1, Shards: 1})
+	mustInsert(t, p, v)
+	in := snapshotOf(t, p)
+	got := allocated(func() {
+		_, err := pool.ReadFrom[T](bytes.NewReader(in), nil)
+		require.NoError(t, err)
+	})
+	require.LessOrEqual(t, got, 64*uint64(len(in))+1<<20, "%T from %d bytes", v, len(in))
+}
+
+func repeated[T any](n int, f func() T) []T {
+	vs := make([]T, n)
+	for i := range vs {
+		vs[i] = f()
+	}
+	return vs
+}
+
+// Slices within slices do not each count on all of the input: with claims of their
+// own they would take its square.
+func TestClaimsDoNotOverlap(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	type tree struct{ Kids []tree }
+	type array struct {
+		Next *array
+		Rest [1000]*int
+	}
+	testOverlap[tree](t, func(left int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(left/4)) })
+	testOverlap[array](t, func(int) []byte { return []byte{1} })
+	testOverlap[[]array](t, func(left int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(left/4)) })
+}
+
+// testOverlap reads a value of which each level claims what is left.
+func testOverlap[T any](t *testing.T, level func(left int) []byte) {
+	p := tiny[T](t, &pool.Options[T]{Origin: 1, Shards: 1})
+	var v T
+	mustInsert(t, p, v)
+	records := cut(snapshotOf(t, p))
+	const size = 64 << 10
+	value := slices.Clone(records[1][:valuesAt(records[1])])
+	for range 900 {
+		value = append(value, level(size-len(value))...)
+	}
+	value = slices.Concat(value, make([]byte, size-len(value)))
+	in := joined([][]byte{records[0], value, records[2]})
+	got := allocated(func() { refusal[T](t, in) })
+	require.LessOrEqual(t, got, 64*uint64(len(in))+1<<20, "%T from %d bytes", v, len(in))
+}
+
 // nest may be as deep as its input says.
 type nest struct{ Next *nest }
 
-// A value that is nested too deep is refused before gob follows it to the end of
-// the stack, which would be the end of the program.
+// chain is a nest with n nodes in all.
+func chain(n int) (v nest) {
+	for range n - 1 {
+		v = nest{&nest{v.Next}}
+	}
+	return v
+}
+
+// A value that is nested too deep is refused before anything follows it to the end
+// of the stack, which would be the end of the program. A cycle has no end.
 func TestDeepValues(t *testing.T) {
 	p := tiny[nest](t, &pool.Options[nest]{Origin: 1})
-	h := mustInsert(t, p, nest{new(nest)})
+	h := mustInsert(t, p, chain(2))
 	records := cut(snapshotOf(t, p))
-	stream := records[1][16+2:] // behind the generations: gob's messages, the value in the last
-	for n := int(stream[0]); 1+n < len(stream); n = int(stream[0]) {
-		require.Less(t, n, 128)
-		stream = stream[1+n:]
-	}
-	value := []byte{1, 1, 0, 0, 0} // a box with a nest with a nest
-	id, ok := bytes.CutSuffix(stream[1:], value)
-	require.True(t, ok, "% x", stream)
+	head, value := records[1][:valuesAt(records[1])], records[1][valuesAt(records[1]):]
+	require.Equal(t, []byte{1, 0}, value)
 	deep := func(n int) []byte {
-		body := slices.Concat(id, bytes.Repeat([]byte{1}, n), bytes.Repeat([]byte{0}, n+1))
-		length := []byte{0xFD, byte(len(body) >> 16), byte(len(body) >> 8), byte(len(body))}
-		r := slices.Concat(records[1][:len(records[1])-len(stream)], length, body)
+		r := slices.Concat(head, bytes.Repeat([]byte{1}, n-1), []byte{0})
 		return joined([][]byte{bytes.Clone(records[0]), r, bytes.Clone(records[2])})
 	}
 	c, err := pool.ReadFrom[nest](bytes.NewReader(deep(1000)), nil)
 	require.NoError(t, err)
-	depth := 0
-	c.View(h, func(v *nest) {
-		for ; v != nil; v = v.Next {
-			depth++
-		}
-	})
-	require.Equal(t, 1000, depth)
-	err = refusal[nest](t, deep(3_000_000))
-	require.ErrorContains(t, err, "value "+h.String()+": its encoding by gob is longer than 524288 bytes")
+	require.Equal(t, chain(1000), c.MustGet(h))
+	for _, n := range []int{1001, 3_000_000} {
+		err = refusal[nest](t, deep(n))
+		require.ErrorIs(t, err, pool.ErrCorrupt)
+		require.ErrorContains(t, err, "value "+h.String()+": it is nested deeper than 1000 pointers")
+	}
 
-	p.View(h, func(v *nest) {
-		for range 300_000 {
-			v.Next = &nest{v.Next}
-		}
-	})
-	_, err = p.WriteTo(io.Discard)
-	require.ErrorContains(t, err, "value "+h.String()+": its encoding by gob is longer than 524288 bytes")
+	cycle := new(nest)
+	cycle.Next = cycle
+	p.View(h, func(v *nest) { *v = chain(1000) })
+	requireCopy(t, p, copyOf(t, p, nil))
+	for _, v := range []nest{chain(1001), chain(300_000), *cycle} {
+		p.View(h, func(to *nest) { *to = v })
+		_, err = p.WriteTo(io.Discard)
+		require.ErrorIs(t, err, pool.ErrType)
+		require.ErrorContains(t, err, "value "+h.String()+": ")
+		require.ErrorContains(t, err, "or leads back to itself")
+	}
+}
+
+// Slices and maps that contain themselves are refused as well.
+func TestCyclesOfSlicesAndMaps(t *testing.T) {
+	type slice []slice
+	type table map[string]table
+	s, m := slice{nil}, table{}
+	s[0], m["again"] = s, m
+	testCycle(t, s)
+	testCycle(t, m)
+	testCycle(t, struct{ A, B *slice }{&s, &s})
+}
+
+func testCycle[T any](t *testing.T, v T) {
+	p := tiny[T](t, nil)
+	mustInsert(t, p, v)
+	_, err := p.WriteTo(io.Discard)
+	require.ErrorIs(t, err, pool.ErrType, "%T", v)
 }
 
 // Vacant slots are cheap to claim and dear to have: memory keeps to its bound of 32
@@ -347,21 +509,21 @@ func allocated(f func()) uint64 {
 
 // A reader may give what it likes at a time; its own errors come as they are.
 func TestReadersOfSnapshots(t *testing.T) {
-	p := tiny(t, &pool.Options[gobbing]{Shards: 1})
-	fill(t, p, 20, gobbingOf)
+	p := tiny(t, &pool.Options[mixed]{Shards: 1})
+	fill(t, p, 20, mixedOf)
 	snapshot := snapshotOf(t, p)
 	for name, r := range map[string]io.Reader{
 		"a byte":   iotest.OneByteReader(bytes.NewReader(snapshot)),
 		"half":     iotest.HalfReader(bytes.NewReader(snapshot)),
 		"EOF with": iotest.DataErrReader(bytes.NewReader(snapshot)),
 	} {
-		c, err := pool.ReadFrom[gobbing](r, nil)
+		c, err := pool.ReadFrom[mixed](r, nil)
 		require.NoError(t, err, name)
 		requireCopy(t, p, c)
 	}
 	for n := range snapshot {
 		r := io.MultiReader(bytes.NewReader(snapshot[:n]), iotest.ErrReader(errMood))
-		_, err := pool.ReadFrom[gobbing](r, nil)
+		_, err := pool.ReadFrom[mixed](r, nil)
 		require.ErrorIs(t, err, errMood)
 		require.NotErrorIs(t, err, pool.ErrCorrupt)
 		require.ErrorContains(t, err, fmt.Sprintf("pool: ReadFrom: at byte %d: ", n))

@@ -56,12 +56,12 @@ func (o *Options[T]) checkCopy() (plan[T], error) {
 
 // restore makes the pool. Tests change a plan before, for pages of two slots.
 func (pl plan[T]) restore(r io.Reader) (*Pool[T], error) {
-	c, encoding, err := codecOf[T]()
+	c, want, err := codecOf[T]()
 	if err != nil {
 		return nil, err
 	}
 	sr := snapshotReader[T]{codec: c, r: r, plan: pl}
-	if err := sr.header(headerOf[T](encoding)); err != nil {
+	if err := sr.header(want); err != nil {
 		return nil, err
 	}
 	sr.pool = sr.plan.frame()

@@ -35,7 +35,7 @@ import (
 // while w is written to. There is no copy of the pool in memory.
 func (p *Pool[T]) WriteTo(w io.Writer) (int64, error) {
 	p.pages()
-	c, encoding, err := codecOf[T]()
+	c, h, err := codecOf[T]()
 	if err != nil {
 		return 0, err
 	}
@@ -43,7 +43,7 @@ func (p *Pool[T]) WriteTo(w io.Writer) (int64, error) {
 		pool: p, codec: c, w: w,
 		generations: make([]uint32, slotsOfRecord[T]()),
 	}
-	err = sw.snapshot(encoding)
+	err = sw.snapshot(h)
 	return sw.written, err
 }
 
@@ -79,8 +79,8 @@ func lookAt(generations []uint32) look {
 	return l
 }
 
-func (sw *snapshotWriter[T]) snapshot(encoding encodingOf) error {
-	if err := sw.header(encoding); err != nil {
+func (sw *snapshotWriter[T]) snapshot(h header) error {
+	if err := sw.header(h); err != nil {
 		return err
 	}
 	table := &sw.pool.space.Table
@@ -120,8 +120,7 @@ func (sw *snapshotWriter[T]) snapshot(encoding encodingOf) error {
 }
 
 // header writes the header.
-func (sw *snapshotWriter[T]) header(encoding encodingOf) error {
-	h := headerOf[T](encoding)
+func (sw *snapshotWriter[T]) header(h header) error {
 	h.first = sw.pool.space.First
 	if c := sw.pool.capacity; c > 0 {
 		h.spare = uint32(sw.pool.space.Table.Max() - c)

@@ -1,0 +1,254 @@
+package pool
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Values that are neither of fixed size nor encode themselves are written by their
+// parts, each at its type's own length at least, numbers little-endian:
+//
+//	a type with MarshalBinary   length (4) · its encoding
+//	a type of fixed size        as everywhere, see layout
+//	int, uint                   8 bytes
+//	string                      length (4) · bytes
+//	slice                       0 for nil, or 1 + length (4) · elements
+//	map                         the same · keys and elements in turn
+//	pointer                     0 for nil, or 1 (1) · what it points to
+//	array, struct               elements, or fields without those named _
+//
+// Nothing says which type comes next: the header describes T, and a snapshot of
+// another type is refused.
+//
+// Input may lie. What a value of n bytes in a snapshot can make ReadFrom allocate is
+// at most memoryFactor·n. Two rules see to it. Of each type that is allocated, a
+// value's memory is at most that multiple of its shortest encoding; partsOf refuses
+// the others. And a decoder allocates only for what it has claimed: bytes of the
+// input that no other part can claim (see partsDecoder).
+
+const (
+	// memoryFactor is how many bytes of memory a byte of input may cost. The
+	// dearest are maps with one entry, which have room for eight.
+	memoryFactor = 64
+
+	// maxDepth is how many pointers, slices and maps may lie within each other. A
+	// level takes some 1 KiB of stack, and a chain that leads back to itself ends
+	// here.
+	maxDepth = 1000
+
+	lengthBytes = 4
+)
+
+// part is how a type's values are written and read.
+type part struct {
+	typ    reflect.Type
+	own    bool    // by MarshalBinary
+	fixed  *layout // or as numbers
+	least  int     // bytes of the shortest encoding; if 0, there is no other
+	memory uint64  // bytes of a value, but for types that encode themselves
+
+	key, elem *part
+	fields    []fieldPart
+}
+
+type fieldPart struct {
+	*part
+	index int
+}
+
+// planner makes the parts of a type.
+type planner struct {
+	known map[reflect.Type]*part
+	later []reference
+}
+
+// reference is a part that another one refers to, and so may contain it: it is made
+// after that one.
+type reference struct {
+	to   **part
+	typ  reflect.Type
+	from *part
+	path string
+}
+
+// partsOf returns the part that t is, or why it cannot be written without loss.
+func partsOf(t reflect.Type) (*part, error) {
+	pl := planner{known: map[reflect.Type]*part{}}
+	top, err := pl.part(t, "")
+	for err == nil && len(pl.later) > 0 {
+		r := pl.later[0]
+		pl.later = pl.later[1:]
+		if *r.to, err = pl.part(r.typ, r.path); err == nil {
+			err = r.check()
+		}
+	}
+	return top, err
+}
+
+// part returns the part for t, which is found at path: "" for the whole value, else
+// a field.
+func (pl *planner) part(t reflect.Type, path string) (*part, error) {
+	if p := pl.known[t]; p != nil {
+		return p, nil
+	}
+	p := &part{typ: t, memory: uint64(t.Size())}
+	var err error
+	if p.own, err = encodesItself(t); err != nil {
+		return nil, fmt.Errorf("%stype %v %w", at(path), t, err)
+	}
+	var least uint64
+	if p.own {
+		least, p.memory = lengthBytes, 0
+	} else if l, ok := layoutOf(t); ok {
+		p.fixed, least = l, uint64(l.size)
+	} else if least, err = pl.fill(p, path); err != nil {
+		return nil, err
+	}
+	if least > maxValue {
+		return nil, fmt.Errorf("%s%w", at(path), errTooLong)
+	}
+	p.least = int(least)
+	pl.known[t] = p
+	return p, nil
+}
+
+// fill completes p by what its type is made of, and returns how long its shortest
+// encoding is.
+func (pl *planner) fill(p *part, path string) (least uint64, err error) {
+	t := p.typ
+	refer := func(to **part, t reflect.Type, path string) {
+		pl.later = append(pl.later, reference{to, t, p, path})
+	}
+	switch t.Kind() {
+	case reflect.Int, reflect.Uint:
+		return 8, nil
+	case reflect.String:
+		return lengthBytes, nil
+	case reflect.Pointer:
+		refer(&p.elem, t.Elem(), path)
+		return 1, nil
+	case reflect.Slice:
+		refer(&p.elem, t.Elem(), path+"[]")
+		return lengthBytes, nil
+	case reflect.Map:
+		refer(&p.key, t.Key(), path+"[key]")
+		refer(&p.elem, t.Elem(), path+"[]")
+		return lengthBytes, nil
+	case reflect.Array:
+		if p.elem, err = pl.part(t.Elem(), path+"[]"); err != nil {
+			return 0, err
+		}
+		p.memory = uint64(t.Len()) * p.elem.memory
+		return uint64(t.Len()) * uint64(p.elem.least), nil
+	case reflect.Struct:
+		return pl.fillFields(p, path)
+	}
+	return 0, fmt.Errorf("%sa %v cannot be written", at(path), t.Kind())
+}
+
+func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {
+	if path != "" {
+		path += "."
+	}
+	for i := range p.typ.NumField() {
+		f := p.typ.Field(i)
+		if f.Name == "_" {
+			continue // nobody can miss it
+		}
+		if !f.IsExported() {
+			return 0, fmt.Errorf("field %s%s is unexported, and %v has no MarshalBinary", path, f.Name, p.typ)
+		}
+		field, err := pl.part(f.Type, path+f.Name)
+		if err != nil {
+			return 0, err
+		}
+		p.fields = append(p.fields, fieldPart{field, i})
+		p.memory -= uint64(f.Type.Size()) - field.memory
+		least += uint64(field.least)
+	}
+	return least, nil
+}
+
+// check returns an error if what the reference leads to may not be there.
+func (r *reference) check() error {
+	p := r.from
+	var memory, least uint64
+	switch {
+	case p.typ.Kind() != reflect.Map:
+		memory, least = p.elem.memory, uint64(p.elem.least)
+	case p.elem == nil:
+		if p.key.points() {
+			return fmt.Errorf("%sa pointer within a key is another one in the copy", at(r.path))
+		}
+		return nil
+	default:
+		memory = 64 + inMap(p.key.memory) + inMap(p.elem.memory)
+		least = lengthBytes + uint64(p.key.least+p.elem.least)
+	}
+	if memory > memoryFactor*least {
+		return fmt.Errorf("%s%v may need %d bytes of memory where a snapshot has %d; the limit is %d times as many", at(r.path), r.typ, memory, least, memoryFactor)
+	}
+	return nil
+}
+
+// inMap is how many bytes a map of one entry, with room for eight, has for keys of
+// so many, or for elements. Larger ones lie outside.
+func inMap(memory uint64) uint64 {
+	if memory > 128 {
+		return memory + 8*8
+	}
+	return 8 * memory
+}
+
+// points reports whether values of p's type have a pointer in themselves.
+func (p *part) points() bool {
+	for _, f := range p.fields {
+		if f.points() {
+			return true
+		}
+	}
+	return p.typ.Kind() == reflect.Pointer || p.typ.Kind() == reflect.Array && p.elem != nil && p.elem.points()
+}
+
+// describe returns what p's type is made of, names of types aside but for those
+// that encode themselves. A type that was described before, perhaps not to its end,
+// is a number.
+func (p *part) describe(seen map[*part]int) string {
+	switch t := p.typ; {
+	case p.own:
+		return t.String()
+	case p.fixed != nil:
+		return describe(t)
+	case t.Kind() == reflect.Struct || p.elem != nil && t.Name() != "":
+		if n, ok := seen[p]; ok {
+			return fmt.Sprintf("#%d", n)
+		}
+		seen[p] = len(seen)
+	}
+	switch t := p.typ; t.Kind() {
+	case reflect.Pointer:
+		return "*" + p.elem.describe(seen)
+	case reflect.Slice:
+		return "[]" + p.elem.describe(seen)
+	case reflect.Array:
+		return fmt.Sprintf("[%d]%s", t.Len(), p.elem.describe(seen))
+	case reflect.Map:
+		return "map[" + p.key.describe(seen) + "]" + p.elem.describe(seen)
+	case reflect.Struct:
+		fields := make([]string, len(p.fields))
+		for i, f := range p.fields {
+			fields[i] = t.Field(f.index).Name + " " + f.describe(seen)
+		}
+		return "struct{" + strings.Join(fields, "; ") + "}"
+	}
+	return p.typ.Kind().String()
+}
+
+// at is the beginning of a message about path.
+func at(path string) string {
+	if path == "" {
+		return ""
+	}
+	return "field " + path + ": "
+}

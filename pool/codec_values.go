@@ -1,0 +1,328 @@
+package pool
+
+import (
+	"encoding"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+var (
+	errDeep  = fmt.Errorf("it is nested deeper than %d pointers, slices and maps, or leads back to itself", maxDepth)
+	errFlag  = errors.New("a pointer is neither nil nor not")
+	errRange = errors.New("a number is beyond the range of int or uint on this platform")
+	errTwice = errors.New("a map has a key twice")
+)
+
+// partsCodec is for types that are written by their parts.
+type partsCodec[T any] struct{ top *part }
+
+func (c partsCodec[T]) append(dst []byte, v *T) ([]byte, error) {
+	e := partsEncoder{dst: dst, limit: len(dst) + maxValue}
+	err := e.put(c.top, reflect.ValueOf(v).Elem())
+	return e.dst, err
+}
+
+func (c partsCodec[T]) decode(src []byte, v *T) (rest []byte, err error) {
+	defer caught(&err)
+	d := partsDecoder{src: src}
+	if err = d.claim(1, c.top.least); err == nil {
+		err = d.get(c.top, reflect.ValueOf(v).Elem())
+	}
+	return d.src, err
+}
+
+// partsEncoder writes one value.
+type partsEncoder struct {
+	dst   []byte
+	limit int // of dst's length
+	depth int
+}
+
+// put appends v, which is addressable.
+func (e *partsEncoder) put(p *part, v reflect.Value) error {
+	if p.own {
+		b, err := v.Addr().Interface().(encoding.BinaryMarshaler).MarshalBinary()
+		if err == nil {
+			err = e.room(len(b), 1)
+		}
+		if err == nil {
+			e.length(len(b))
+			e.dst = append(e.dst, b...)
+		}
+		return err
+	}
+	if err := e.room(1, p.least); err != nil {
+		return err
+	}
+	if p.fixed != nil {
+		e.dst = p.fixed.appendAll(e.dst, v.Addr().UnsafePointer(), 1, 0)
+		return nil
+	}
+	switch p.typ.Kind() {
+	case reflect.Int:
+		e.dst = binary.LittleEndian.AppendUint64(e.dst, uint64(v.Int()))
+	case reflect.Uint:
+		e.dst = binary.LittleEndian.AppendUint64(e.dst, v.Uint())
+	case reflect.String:
+		if err := e.room(v.Len(), 1); err != nil {
+			return err
+		}
+		e.length(v.Len())
+		e.dst = append(e.dst, v.String()...)
+	case reflect.Struct:
+		for _, f := range p.fields {
+			if err := e.put(f.part, v.Field(f.index)); err != nil {
+				return err
+			}
+		}
+	case reflect.Array:
+		return e.elements(p, v)
+	default:
+		return e.inside(p, v)
+	}
+	return nil
+}
+
+// inside appends a pointer, slice or map and what is in it.
+func (e *partsEncoder) inside(p *part, v reflect.Value) error {
+	if e.depth++; e.depth > maxDepth {
+		return fmt.Errorf("%w: %w", ErrType, errDeep)
+	}
+	defer func() { e.depth-- }()
+	switch pointer := p.typ.Kind() == reflect.Pointer; {
+	case v.IsNil() && pointer:
+		e.dst = append(e.dst, 0)
+		return nil
+	case v.IsNil():
+		e.length(0)
+		return nil
+	case pointer:
+		e.dst = append(e.dst, 1)
+		return e.put(p.elem, v.Elem())
+	}
+	n, least := v.Len(), p.elem.least
+	if p.key != nil {
+		least += p.key.least
+	}
+	if err := e.room(n, max(1, least)); err != nil {
+		return err
+	}
+	e.length(n + 1)
+	if p.key == nil {
+		return e.elements(p, v)
+	}
+	key, elem := reflect.New(p.key.typ).Elem(), reflect.New(p.elem.typ).Elem()
+	for entry := v.MapRange(); entry.Next(); {
+		key.SetIterKey(entry)
+		elem.SetIterValue(entry)
+		if err := e.put(p.key, key); err != nil {
+			return err
+		}
+		if err := e.put(p.elem, elem); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elements appends those of an array or a slice.
+func (e *partsEncoder) elements(p *part, v reflect.Value) error {
+	n := v.Len()
+	if n == 0 || p.elem.least == 0 {
+		return nil
+	}
+	if l := p.elem.fixed; l != nil {
+		e.dst = l.appendAll(e.dst, v.Index(0).Addr().UnsafePointer(), n, p.elem.typ.Size())
+		return nil
+	}
+	for i := range n {
+		if err := e.put(p.elem, v.Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// room returns an error unless n times size bytes, and a length, may follow.
+func (e *partsEncoder) room(n, size int) error {
+	if left := e.limit - len(e.dst) - lengthBytes; left < 0 || size > 0 && n > left/size {
+		return errTooLong
+	}
+	return nil
+}
+
+func (e *partsEncoder) length(n int) {
+	e.dst = binary.LittleEndian.AppendUint32(e.dst, uint32(n))
+}
+
+// partsDecoder reads one value.
+//
+// Before a part is read, the bytes of its shortest encoding are claimed: those of a
+// slice's elements all at once, when its length is known and before it is allocated.
+// Claims never exceed what is left, and a byte is claimed by one part at a time. If
+// each part could count on all that is left, slices within slices would: a thousand
+// of them, and a thousand times the memory.
+type partsDecoder struct {
+	src     []byte
+	claimed int // bytes of src
+	depth   int
+}
+
+// claim claims n times size bytes.
+func (d *partsDecoder) claim(n, size int) error {
+	if size > 0 && n > (len(d.src)-d.claimed)/size {
+		return errShort
+	}
+	d.claimed += n * size
+	return nil
+}
+
+// take returns the next n bytes, which are claimed.
+func (d *partsDecoder) take(n int) []byte {
+	b := d.src[:n:n]
+	d.src = d.src[n:]
+	d.claimed -= n
+	return b
+}
+
+// length reads a length, which is claimed.
+func (d *partsDecoder) length() int {
+	return int(min(binary.LittleEndian.Uint32(d.take(lengthBytes)), maxValue+1))
+}
+
+// bytes reads a length, which is claimed, and as many bytes.
+func (d *partsDecoder) bytes() ([]byte, error) {
+	n := d.length()
+	if err := d.claim(n, 1); err != nil {
+		return nil, err
+	}
+	return d.take(n), nil
+}
+
+// get reads v, which is zero. The shortest encoding is claimed.
+func (d *partsDecoder) get(p *part, v reflect.Value) error {
+	if p.own {
+		b, err := d.bytes()
+		if err != nil {
+			return err
+		}
+		return v.Addr().Interface().(encoding.BinaryUnmarshaler).UnmarshalBinary(b)
+	}
+	if p.fixed != nil {
+		p.fixed.getAll(d.take(p.least), v.Addr().UnsafePointer(), 1, 0)
+		return nil
+	}
+	switch p.typ.Kind() {
+	case reflect.Int:
+		n := int64(binary.LittleEndian.Uint64(d.take(8)))
+		if v.SetInt(n); v.Int() != n {
+			return errRange
+		}
+	case reflect.Uint:
+		n := binary.LittleEndian.Uint64(d.take(8))
+		if v.SetUint(n); v.Uint() != n {
+			return errRange
+		}
+	case reflect.String:
+		b, err := d.bytes()
+		if err != nil {
+			return err
+		}
+		v.SetString(string(b))
+	case reflect.Struct:
+		for _, f := range p.fields {
+			if err := d.get(f.part, v.Field(f.index)); err != nil {
+				return err
+			}
+		}
+	case reflect.Array:
+		return d.elements(p, v)
+	default:
+		return d.inside(p, v)
+	}
+	return nil
+}
+
+// inside reads a pointer, slice or map and what is in it.
+func (d *partsDecoder) inside(p *part, v reflect.Value) error {
+	if d.depth++; d.depth > maxDepth {
+		return errDeep
+	}
+	defer func() { d.depth-- }()
+	if p.typ.Kind() == reflect.Pointer {
+		return d.pointee(p, v)
+	}
+	n := d.length() - 1
+	if n < 0 {
+		return nil
+	}
+	if p.key != nil {
+		return d.entries(p, v, n)
+	}
+	if err := d.claim(n, p.elem.least); err != nil {
+		return err
+	}
+	v.Set(reflect.MakeSlice(p.typ, n, n))
+	return d.elements(p, v)
+}
+
+func (d *partsDecoder) pointee(p *part, v reflect.Value) error {
+	switch d.take(1)[0] {
+	case 0:
+		return nil
+	case 1:
+		if err := d.claim(1, p.elem.least); err != nil {
+			return err
+		}
+		to := reflect.New(p.elem.typ)
+		v.Set(to.Convert(p.typ))
+		return d.get(p.elem, to.Elem())
+	}
+	return errFlag
+}
+
+// entries reads the n entries of a map.
+func (d *partsDecoder) entries(p *part, v reflect.Value, n int) error {
+	if n > 1 && p.key.least == 0 {
+		return errTwice // there is but one such key
+	}
+	if err := d.claim(n, p.key.least+p.elem.least); err != nil {
+		return err
+	}
+	v.Set(reflect.MakeMapWithSize(p.typ, n))
+	key, elem := reflect.New(p.key.typ).Elem(), reflect.New(p.elem.typ).Elem()
+	for i := range n {
+		key.SetZero()
+		elem.SetZero()
+		if err := d.get(p.key, key); err != nil {
+			return err
+		}
+		if err := d.get(p.elem, elem); err != nil {
+			return err
+		}
+		if v.SetMapIndex(key, elem); v.Len() != i+1 {
+			return errTwice
+		}
+	}
+	return nil
+}
+
+// elements reads those of an array or a slice.
+func (d *partsDecoder) elements(p *part, v reflect.Value) error {
+	n := v.Len()
+	if n == 0 || p.elem.least == 0 {
+		return nil
+	}
+	if l := p.elem.fixed; l != nil {
+		l.getAll(d.take(n*l.size), v.Index(0).Addr().UnsafePointer(), n, p.elem.typ.Size())
+		return nil
+	}
+	for i := range n {
+		if err := d.get(p.elem, v.Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
