@@ -144,7 +144,7 @@ func (pl *planner) fill(p *part, path string) (least uint64, err error) {
 	case reflect.Struct:
 		return pl.fillFields(p, path)
 	}
-	return 0, fmt.Errorf("%sa %v cannot be written", at(path), t.Kind())
+	return 0, fmt.Errorf("%s%v values cannot be written", at(path), t.Kind())
 }
 
 func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {

@@ -1,0 +1,158 @@
+package pool_test
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// A value takes memory in proportion to what is there of it, wherever a number in it
+// is replaced by a great one, and whatever its type.
+func TestHostileValues(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	testHostile(t, nestedOf(2))
+	testHostile(t, mixedOf(3))
+	testHostile(t, map[string]int{"a": 1})
+	testHostile(t, map[struct{}]struct{}{{}: {}})
+	testHostile(t, map[[0]int]string{{}: "a"})
+	testHostile(t, map[bool]string{true: "a"})
+	testHostile(t, [][]string{{"a"}, {}})
+	testHostile(t, []struct{}{{}, {}})
+	testHostile(t, [][][0]byte{{{}, {}}})
+	testHostile(t, []struct{ A, B []struct{} }{{}, {}})
+	testHostile(t, []*[1 << 12]uint64{nil, nil, new([1 << 12]uint64)})
+	testHostile(t, new([1 << 12]string))
+	testHostile(t, []map[string]string{nil, {"a": "b"}})
+	testHostile(t, [][1 << 10]int{{}})
+}
+
+func testHostile[T any](t *testing.T, v T) {
+	t.Helper()
+	whole, err := pool.Encode(v)
+	require.NoError(t, err)
+	read := func(parts ...[]byte) {
+		in := slices.Concat(parts...)
+		got := allocated(func() { _, _, _ = pool.Decode[T](in) })
+		require.LessOrEqual(t, got, 64*uint64(len(in))+slack, "%T from %d bytes", v, len(in))
+	}
+	for at := range whole {
+		for _, n := range []uint32{1 << 20, 1 << 30, 1<<32 - 1} {
+			b := binary.LittleEndian.AppendUint32(nil, n)
+			read(whole[:at], b)
+			read(whole[:at], b, whole[min(at+4, len(whole)):])
+			read(whole[:at], b, make([]byte, 4096))
+		}
+	}
+}
+
+// slack is what a codec and errors take, whatever the input.
+const slack = 32 << 10
+
+// The bound on memory is the same for values of all shapes, read as they were
+// written: what takes most for each byte are many small things.
+func TestMemoryOfValues(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	const n = 20_000
+	testMemory(t, make([]string, n))
+	testMemory(t, make([][]string, n))
+	testMemory(t, make([]*string, n))
+	testMemory(t, repeated(n, func() *bool { return new(bool) }))
+	testMemory(t, repeated(n, func() []bool { return make([]bool, 1) }))
+	testMemory(t, repeated(n, func() map[bool]bool { return map[bool]bool{} }))
+	testMemory(t, repeated(n, func() map[bool]bool { return map[bool]bool{true: true} }))
+	testMemory(t, repeated(n, func() map[string]string { return map[string]string{"": ""} }))
+	testMemory(t, repeated(n, func() map[uint8]*string { return map[uint8]*string{1: nil} }))
+	testMemory(t, repeated(n, func() map[string][5][]byte { return map[string][5][]byte{"": {}} }))
+	testMemory(t, repeated(n, func() map[string][64]*byte { return map[string][64]*byte{"": {}} }))
+	testMemory(t, repeated(n, func() map[[8]string][8]string { return map[[8]string][8]string{{}: {}} }))
+	testMemory(t, repeated(n, func() map[uint8][0]int { return map[uint8][0]int{1: {}} }))
+	for _, n := range []int{8, 9, 15, 57, 255, 256, 1000, 1793} { // just beyond what a map has room for
+		m := map[uint16]*bool{}
+		for i := range n {
+			m[uint16(i)] = nil
+		}
+		testMemory(t, repeated(50, func() map[uint16]*bool { return m }))
+	}
+	testMemory(t, repeated(50, func() nest { return chain(999) }))
+	type tree struct{ Kids []tree }
+	deep := tree{}
+	for range 900 {
+		deep = tree{[]tree{deep}}
+	}
+	testMemory(t, deep)
+}
+
+func testMemory[T any](t *testing.T, v T) {
+	t.Helper()
+	in, err := pool.Encode(v)
+	require.NoError(t, err)
+	got := allocated(func() {
+		_, _, err := pool.Decode[T](in)
+		require.NoError(t, err)
+	})
+	require.LessOrEqual(t, got, 64*uint64(len(in))+slack, "%T from %d bytes", v, len(in))
+}
+
+func repeated[T any](n int, f func() T) []T {
+	vs := make([]T, n)
+	for i := range vs {
+		vs[i] = f()
+	}
+	return vs
+}
+
+// Slices within slices do not each count on all of the input: with claims of their
+// own they would take its square.
+func TestClaimsDoNotOverlap(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	type tree struct{ Kids []tree }
+	type array struct {
+		Next *array
+		Rest [1000]*int
+	}
+	testOverlap[tree](t, func(left int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(left/4)) })
+	testOverlap[array](t, func(int) []byte { return []byte{1} })
+	testOverlap[[]array](t, func(left int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(left/4)) })
+}
+
+// testOverlap reads a value of which each level claims what is left.
+func testOverlap[T any](t *testing.T, level func(left int) []byte) {
+	t.Helper()
+	const size = 64 << 10
+	var in []byte
+	for range 900 {
+		in = append(in, level(size-len(in))...)
+	}
+	in = slices.Concat(in, make([]byte, size-len(in)))
+	got := allocated(func() {
+		_, _, err := pool.Decode[T](in)
+		require.ErrorContains(t, err, "the block ends before its values do")
+	})
+	require.LessOrEqual(t, got, 64*uint64(len(in))+slack, "%T", *new(T))
+}
+
+// Slices and maps that contain themselves are refused as well.
+func TestCyclesOfSlicesAndMaps(t *testing.T) {
+	type slice []slice
+	type table map[string]table
+	s, m := slice{nil}, table{}
+	s[0], m["again"] = s, m
+	testCycle(t, s)
+	testCycle(t, m)
+	testCycle(t, struct{ A, B *slice }{&s, &s})
+}
+
+func testCycle[T any](t *testing.T, v T) {
+	_, err := pool.Encode(v)
+	require.ErrorIs(t, err, pool.ErrType, "%T", v)
+}

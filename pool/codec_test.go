@@ -1,0 +1,385 @@
+package pool_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// The types that cannot be written without loss, and some that look like it.
+type (
+	halfMarshaler   struct{ A int }
+	halfUnmarshaler struct{ A int }
+	lowered         struct{ A int }
+	embeds          struct {
+		lowered
+		B int
+	}
+	embedsNumbers struct {
+		numbers
+		B int8
+	}
+	numbers struct{ A uint16 }
+	loop    struct {
+		Next *loop
+		Up   []loop
+		hid  int
+	}
+)
+
+func (halfMarshaler) MarshalBinary() ([]byte, error)  { return nil, nil }
+func (*halfUnmarshaler) UnmarshalBinary([]byte) error { return nil }
+
+var _ = loop{hid: 1}
+
+// refused requires that T is refused as a type of snapshots.
+func refused[T any](t *testing.T, text string) {
+	t.Helper()
+	var v T
+	_, err := pool.Encode(v)
+	require.ErrorIs(t, err, pool.ErrType, "%T", v)
+	assert.ErrorContains(t, err, text)
+}
+
+// requireEncodes requires that v is the same after encoding and decoding.
+func requireEncodes[T any](t *testing.T, v T) {
+	t.Helper()
+	b, err := pool.Encode(v)
+	require.NoError(t, err, "%T", v)
+	got, rest, err := pool.Decode[T](append(b, 1, 2, 3))
+	require.NoError(t, err, "%T", v)
+	require.Equal(t, v, got)
+	require.Equal(t, []byte{1, 2, 3}, rest)
+}
+
+// What would be lost in silence is refused by name.
+func TestSnapshotRefusesLoss(t *testing.T) {
+	refused[struct{ a int }](t, "field a is unexported")
+	refused[struct{ a uint64 }](t, "field a is unexported") // of fixed size all the same
+	refused[struct {
+		A struct{ B []struct{ c string } }
+	}](t, "field A.B[].c is unexported")
+	refused[struct {
+		M map[string]*struct{ c string }
+	}](t, "field M[].c is unexported")
+	refused[struct{ M map[struct{ c string }]int }](t, "field M[key].c is unexported")
+	refused[struct{ Hits atomic.Uint64 }](t, "field Hits.v is unexported, and atomic.Uint64 has no MarshalBinary")
+	refused[sync.Mutex](t, "is unexported")
+	refused[*struct{ a int }](t, "field a is unexported")
+	refused[loop](t, "field hid is unexported")
+	refused[embeds](t, "field lowered is unexported")
+	refused[struct{ F func() }](t, "field F: func values cannot be written")
+	refused[struct{ C *chan int }](t, "field C: chan values cannot be written")
+	refused[func()](t, "func values cannot be written")
+	refused[unsafe.Pointer](t, "unsafe.Pointer values cannot be written")
+	refused[any](t, "interface values cannot be written")
+	refused[struct{ M map[any]int }](t, "field M[key]: interface values cannot be written")
+	refused[struct{ E []error }](t, "field E[]: interface values cannot be written")
+	refused[uintptr](t, "uintptr values cannot be written")
+	refused[map[*int]string](t, "field [key]: a pointer within a key")
+	refused[map[[2]struct{ P *int }]string](t, "field [key]: a pointer within a key")
+	refused[halfMarshaler](t, "pool_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")
+	refused[halfUnmarshaler](t, "pool_test.halfUnmarshaler has UnmarshalBinary but no MarshalBinary")
+	refused[struct{ H []halfMarshaler }](t, "field H[]: type pool_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")
+}
+
+// What encodes itself may hide what it likes; blank fields are nobody's loss.
+func TestSnapshotTakesWhatLosesNothing(t *testing.T) {
+	addr := netip.MustParseAddr("::1")
+	requireEncodes(t, struct {
+		At   time.Time
+		From *netip.Addr
+		_    int
+		_    [0]func()
+	}{At: time.Unix(7, 8).UTC(), From: &addr})
+	requireEncodes(t, time.Unix(7, 8).UTC())
+	requireEncodes(t, embedsNumbers{numbers{1}, 2})
+	requireEncodes(t, struct{ time.Time }{time.Unix(1, 2).UTC()})
+	requireEncodes(t, map[string][]int{"a": {1}})
+	requireEncodes(t, [3]string{"", "a", "b"})
+	requireEncodes(t, map[string]struct{}{"a": {}})
+	requireEncodes(t, []struct{}{{}, {}})
+	requireEncodes(t, map[struct{}]int{{}: 1})
+	requireEncodes(t, [][0]int{{}, {}})
+	requireEncodes(t, struct {
+		Nil, None []int
+		No, Empty map[string]int
+	}{None: []int{}, Empty: map[string]int{}})
+	requireEncodes(t, struct {
+		Low, High int
+		Most      uint
+		Deep      **[]*int
+	}{math.MinInt, math.MaxInt, math.MaxUint, new(*[]*int)})
+	requireEncodes(t, [2][3]numbersAndMore{1: {2: {N: []embedsNumbers{{numbers{1}, 2}, {numbers{3}, 4}}}}})
+	requireEncodes(t, map[time.Time]list{time.Unix(7, 0).UTC(): {nil, {{}}}})
+	requireEncodes(t, map[float64][]bool{math.Inf(1): {true, false}, -1: nil})
+}
+
+type (
+	numbersAndMore struct {
+		N    []embedsNumbers
+		Text string
+		B    [2]struct {
+			On bool
+			N  uint64
+		}
+	}
+	list []list
+)
+
+// Snapshots that gob encoded, as they once were, are told apart.
+func TestSnapshotByGobIsOfAnotherType(t *testing.T) {
+	in := reseal(snapshotOf(t, tiny[string](t, nil)), func(records [][]byte) {
+		require.Equal(t, byte(4), records[0][16])
+		records[0][16] = 3
+	})
+	err := refusal[string](t, in)
+	require.ErrorIs(t, err, pool.ErrType)
+	require.ErrorContains(t, err, "string was written by gob, and is now encoded by its parts")
+}
+
+// Types that embed one with methods to encode itself, and may take them for their own.
+type (
+	stamped struct {
+		time.Time
+		Name string
+	}
+	stampedPointer struct {
+		Name string
+		*time.Time
+	}
+	stampedDeep   struct{ stamped }
+	stampedHidden struct {
+		marshalling
+		ID uint64
+	}
+	stampedID struct {
+		coded
+		More [8]byte
+	}
+	stampedHalf struct {
+		time.Time
+		Name string
+	}
+	stampedWrong struct{ time.Time }
+	embedsAny    struct {
+		self
+		Name string
+	}
+	self interface {
+		MarshalBinary() ([]byte, error)
+		UnmarshalBinary(b []byte) error
+	}
+	wraps      struct{ marshalling }
+	wrapsDeep  struct{ wraps }
+	wrapsBlank struct {
+		_ struct{}
+		wraps
+	}
+	wrapsPointer struct{ *time.Time }
+	declares     struct {
+		marshalling
+		Name string
+	}
+	declaresOf[V any] struct {
+		marshalling
+		Value V
+	}
+	coded       uint64
+	idle        struct{}
+	stampedIdle struct {
+		idle
+		Name string
+	}
+)
+
+func (stampedHalf) MarshalBinary() ([]byte, error)   { return nil, nil }
+func (*stampedWrong) UnmarshalBinary(b []byte) error { return nil }
+
+func (c coded) MarshalBinary() ([]byte, error) { return binary.AppendUvarint(nil, uint64(c)), nil }
+func (c *coded) UnmarshalBinary(b []byte) error {
+	n, _ := binary.Uvarint(b)
+	*c = coded(n)
+	return nil
+}
+
+func (idle) MarshalBinary() ([]byte, error) { return nil, nil }
+func (*idle) UnmarshalBinary([]byte) error  { return nil }
+
+func (d declares) MarshalBinary() ([]byte, error) { return []byte(d.text + "," + d.Name), nil }
+func (d *declares) UnmarshalBinary(b []byte) error {
+	d.text, d.Name, _ = strings.Cut(string(b), ",")
+	return nil
+}
+
+func (d *declaresOf[V]) MarshalBinary() ([]byte, error) {
+	return fmt.Append(nil, d.text, " ", d.Value), nil
+}
+func (d *declaresOf[V]) UnmarshalBinary(b []byte) error {
+	_, err := fmt.Sscan(string(b), &d.text, &d.Value)
+	return err
+}
+
+// A method of an embedded field's is not taken for one of the whole value's, which
+// would lose the other fields.
+func TestSnapshotRefusesPromotedMethods(t *testing.T) {
+	const text = "has MarshalBinary or UnmarshalBinary of its embedded field "
+	refused[struct {
+		time.Time
+		Name string
+	}](t, text+"Time")
+	refused[stamped](t, "pool_test.stamped "+text+"Time")
+	refused[stampedPointer](t, text+"Time")
+	refused[stampedDeep](t, text+"Time")
+	refused[stampedHidden](t, text+"marshalling")
+	refused[stampedID](t, text+"coded")
+	refused[stampedHalf](t, text+"Time")
+	refused[stampedWrong](t, text+"Time")
+	refused[stampedIdle](t, text+"idle")
+	refused[embedsAny](t, text+"self")
+	refused[struct{ self }](t, "field self is unexported")
+	refused[*stamped](t, "pool_test.stamped "+text+"Time")
+	refused[struct{ At []stamped }](t, "field At[]: type pool_test.stamped "+text+"Time")
+	refused[map[string]*stampedDeep](t, "field []: type pool_test.stampedDeep "+text+"Time")
+	refused[map[stampedID]int](t, "field [key]: type pool_test.stampedID "+text+"coded")
+	refused[struct {
+		stampedDeep
+		N int
+	}](t, text+"stampedDeep")
+}
+
+// Methods of an embedded field's serve where it is all that there is, and where they
+// are declared anew.
+func TestSnapshotTakesDeclaredMethods(t *testing.T) {
+	at := time.Unix(1, 2).UTC()
+	requireEncodes(t, wraps{marshalling{"a"}})
+	requireEncodes(t, wrapsDeep{wraps{marshalling{"a"}}})
+	requireEncodes(t, wrapsBlank{wraps: wraps{marshalling{"a"}}})
+	requireEncodes(t, wrapsPointer{&at})
+	requireEncodes(t, wrapsPointer{})
+	requireEncodes(t, declares{marshalling{"a"}, "b"})
+	requireEncodes(t, []declares{{marshalling{"a"}, "b"}})
+	requireEncodes(t, declaresOf[int]{marshalling{"a"}, 7})
+	requireEncodes(t, declaresOf[string]{marshalling{"a"}, "b"})
+	requireEncodes(t, struct {
+		Time time.Time
+		Name string
+	}{at, "a"})
+}
+
+// large encodes itself; its memory is its own affair, not so that of blank fields.
+type large struct{ buf [1 << 10]string }
+
+func (*large) MarshalBinary() ([]byte, error) { return nil, nil }
+func (*large) UnmarshalBinary([]byte) error   { return nil }
+
+// What would take much memory for little input is refused as a type, where it may be
+// there many times.
+func TestSnapshotRefusesDearTypes(t *testing.T) {
+	type dear struct {
+		_ [1 << 10]uint64
+		S string
+	}
+	requireEncodes(t, dear{S: "in the slot"})
+	requireEncodes(t, [2]dear{{S: "in the slot"}})
+	requireEncodes(t, []*large{nil, {}})
+	requireEncodes(t, map[string]large{"a": {}})
+	refused[[]dear](t, "field []: pool_test.dear may need 8208 bytes of memory where a snapshot has 4; the limit is 64 times as many")
+	refused[struct{ P **dear }](t, "field P: pool_test.dear may need 8208 bytes")
+	refused[map[string]dear](t, "field []: pool_test.dear may need")
+	refused[map[dear]string](t, "field []: string may need")
+	refused[*[2][1 << 30]string](t, "longer than 1073741823 bytes")
+}
+
+// A description tells apart all types of the same name whose values are written
+// differently, and no others.
+func TestDescriptionsOfParts(t *testing.T) {
+	type part struct{ Name string }
+	type piece struct{ Name string }
+	type value struct {
+		Parts []part
+		Next  *value
+		By    map[string][2]part
+		At    time.Time
+		N     []uint16
+	}
+	described[value](t, "struct{Parts []struct{Name string}; Next *#0; By map[string][2]#1; At time.Time; N []uint16}")
+	{
+		type value struct {
+			Parts []piece
+			Next  *value
+			By    map[string][2]piece
+			At    time.Time
+			N     []uint16
+		}
+		described[value](t, "struct{Parts []struct{Name string}; Next *#0; By map[string][2]#1; At time.Time; N []uint16}")
+	}
+	described[*part](t, "*struct{Name string}")
+	described[[2]string](t, "[2]string")
+	described[list](t, "[]#0")
+	described[[]list](t, "[][]#0")
+	described[map[time.Time][]numbersAndMore](t, "map[time.Time][]struct{N []struct{numbers struct{A uint16}; B int8}; Text string; B [2]struct{On bool; N uint64}}")
+}
+
+func described[T any](t *testing.T, want string) {
+	t.Helper()
+	got, err := pool.Description[T]()
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+// A number that this platform's int has no place for is an error.
+func TestIntsBeyondRange(t *testing.T) {
+	if strconv.IntSize == 64 {
+		t.Skip("int has 64 bits")
+	}
+	for _, b := range [][]byte{{0, 0, 0, 0, 1, 0, 0, 0}, {0, 0, 0, 0x80, 0, 0, 0, 0}} {
+		_, _, err := pool.Decode[int](b)
+		require.ErrorContains(t, err, "beyond the range")
+	}
+	_, _, err := pool.Decode[uint]([]byte{0, 0, 0, 0, 1, 0, 0, 0})
+	require.ErrorContains(t, err, "beyond the range")
+}
+
+// What the encoder never writes is no value.
+func TestForgedParts(t *testing.T) {
+	forged := func(err error, text string) {
+		t.Helper()
+		require.ErrorContains(t, err, text)
+	}
+	_, _, err := pool.Decode[*int]([]byte{2, 0, 0, 0, 0, 0, 0, 0, 0})
+	forged(err, "a pointer is neither nil nor not")
+	_, _, err = pool.Decode[map[uint8]struct{}]([]byte{3, 0, 0, 0, 7, 7})
+	forged(err, "a map has a key twice")
+	_, _, err = pool.Decode[map[struct{}]struct{}]([]byte{0, 0, 0, 0x40})
+	forged(err, "a map has a key twice")
+	_, _, err = pool.Decode[string]([]byte{2, 0, 0, 0, 'a'})
+	forged(err, "the block ends before its values do")
+	_, _, err = pool.Decode[[]time.Time]([]byte{2, 0, 0, 0, 1, 0, 0, 0, 0})
+	forged(err, "Time.UnmarshalBinary")
+}
+
+// NaNs are as many keys as there are of them.
+func TestNaNKeys(t *testing.T) {
+	b, err := pool.Encode(map[float32]string{float32(math.NaN()): "a", -float32(math.NaN()): "b", 1: "c"})
+	require.NoError(t, err)
+	m, _, err := pool.Decode[map[float32]string](b)
+	require.NoError(t, err)
+	values := slices.Sorted(maps.Values(m))
+	require.Equal(t, []string{"a", "b", "c"}, values)
+}
