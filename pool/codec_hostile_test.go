@@ -41,8 +41,8 @@ func testHostile[T any](t *testing.T, v T) {
 		got := allocated(func() { _, _, _ = pool.Decode[T](in) })
 		require.LessOrEqual(t, got, 64*uint64(len(in))+slack, "%T from %d bytes", v, len(in))
 	}
-	for at := range whole {
-		for _, n := range []uint32{1 << 20, 1 << 30, 1<<32 - 1} {
+	for at := 0; at < len(whole); at += 1 + at/20 {
+		for _, n := range []uint32{1 << 20, 1<<32 - 1} {
 			b := binary.LittleEndian.AppendUint32(nil, n)
 			read(whole[:at], b)
 			read(whole[:at], b, whole[min(at+4, len(whole)):])

@@ -32,10 +32,13 @@ import (
 //
 // Input that is truncated, changed, or nobody's is answered with ErrCorrupt, one in
 // a later format with ErrVersion, another type's with ErrType, and an error of r as
-// it is; the text says at which byte, and what. Nothing half-built is returned.
-// Memory grows with what has been read and not with what it claims: at most by 32
-// KiB, or by one slot if that is more, for each 20 bytes, beside the last page and
-// what values themselves allocate. A Capacity bounds it as well. The checksums find
+// it is; the text says at which byte, and what. Nothing half-built is returned. An
+// error, or a panic, of T's UnmarshalBinary is ErrCorrupt too.
+//
+// Memory grows with what has been read and not with what it claims: by at most 64
+// bytes for each byte of input, and 32 KiB, or one slot if that is more, for each 20
+// bytes. The last page comes on top, and so do types with an UnmarshalBinary: their
+// values, and what it allocates. A Capacity bounds slots as well. The checksums find
 // accidents; they are no signature.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.checkCopy()

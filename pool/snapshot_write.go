@@ -22,14 +22,20 @@ import (
 //
 // Values are encoded by T's MarshalBinary if it has one; if not and T is made of
 // numbers and bools alone (those that encoding/binary knows; int, uint and uintptr
-// are none of them), as these, without gaps, in little-endian order; else by
-// encoding/gob, with all that this means for pointers, nil and empty slices and
-// interfaces. A T that would lose something in silence is refused with ErrType,
-// which names the field: an unexported one, a channel or a function, in a type
-// without a MarshalBinary or GobEncode of its own. So is a type that has only one
-// half of such a pair. An error, or a panic, of such a method comes up; they run
-// under a pin, and so must not wait for the pool. The encoding of a value is at
-// most 2^30 bytes long, by gob 512 KiB; one that is longer is an error.
+// are none of them), as these, without gaps, in little-endian order; else by parts:
+// strings, ints, elements, fields and what pointers point to, each of them by the
+// same rules. Nil and empty slices and maps stay apart. What two pointers share
+// comes back twice. The encoding of a value is at most 2^30 bytes long; one that is
+// longer is an error.
+//
+// A T that would lose something in silence is refused with ErrType, which names the
+// field: an unexported one in a type without a MarshalBinary, a channel, a function,
+// an interface, a uintptr, an unsafe.Pointer, or a pointer within a map's key. So is
+// a type that has MarshalBinary or UnmarshalBinary alone, or has either from an
+// embedded field beside other fields. A value in which pointers, slices and maps are
+// nested 1000 deep or more, or lead back to themselves, is refused when it is met. An
+// error, or a panic, of MarshalBinary comes up; it runs under a pin, and so must not
+// wait for the pool.
 //
 // Values are encoded some 16 KiB at a time, under a pin; the pool is not pinned
 // while w is written to. There is no copy of the pool in memory.
