@@ -283,7 +283,7 @@ func TestSnapshotTakesDeclaredMethods(t *testing.T) {
 }
 
 // large encodes itself; its memory is its own affair, not so that of blank fields.
-type large struct{ buf [1 << 10]string }
+type large struct{ _ [1 << 10]string }
 
 func (*large) MarshalBinary() ([]byte, error) { return nil, nil }
 func (*large) UnmarshalBinary([]byte) error   { return nil }
