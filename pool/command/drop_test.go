@@ -61,6 +61,45 @@ func TestBufferKeepsWhatIsRecorded(t *testing.T) {
 	}
 }
 
+// A loop keeps its Buffer alive until it ends, also in a body that is the last to
+// use it and does not come back for the next value.
+func TestLoopKeepsItsBuffer(t *testing.T) {
+	for name, loop := range map[string]func(b *command.Buffer[value], kept func(*value)){
+		"the body breaks out": func(b *command.Buffer[value], kept func(*value)) {
+			for _, v := range b.Insertions() {
+				kept(v)
+				break
+			}
+		},
+		"the body ends its goroutine": func(b *command.Buffer[value], kept func(*value)) {
+			for _, v := range b.Insertions() {
+				kept(v)
+				for {
+					runtime.Goexit()
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := small(t, pool.Options[value]{})
+			require.Nil(t, apart(func() {
+				b := command.New(p)
+				mustRecord(t, b, 7)
+				loop(b, func(v *value) {
+					for range 10 {
+						runtime.GC()
+						require.Equal(t, 1, p.Stats().Reserved, "the collector gave the slot back")
+						h := mustInsert(t, p, 8)
+						require.EqualValues(t, 7, v.number())
+						require.True(t, p.Remove(h))
+					}
+				})
+			}))
+			eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
+		})
+	}
+}
+
 // What a Buffer keeps from one frame to the next is memory for commands, and
 // nothing that was recorded.
 func TestAppliedBufferHoldsNothingBack(t *testing.T) {

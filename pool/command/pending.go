@@ -2,6 +2,7 @@ package command
 
 import (
 	"iter"
+	"runtime"
 
 	"coatcheck/pool"
 )
@@ -17,6 +18,9 @@ import (
 func (b *Buffer[T]) Insertions() iter.Seq2[pool.Handle[T], *T] {
 	b.usable()
 	return func(yield func(pool.Handle[T], *T) bool) {
+		// The body may be the last to use the Buffer. Without this, the collector
+		// could find it dropped there, and give back the slot that the body writes to.
+		defer runtime.KeepAlive(b)
 		for i := 0; ; i++ {
 			h, v, ok := b.insertion(i)
 			if !ok || !yield(h, v) {
