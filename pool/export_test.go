@@ -38,3 +38,6 @@ func Unused[T any](p *Pool[T]) int { return int(p.space.Table.Unused()) }
 
 // RecordBytes is what remembering adds to a pool and to what is opened.
 const RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})
+
+// EachCalls is how many calls of f Each makes under one pin.
+const EachCalls = eachCalls
