@@ -21,6 +21,12 @@ const blockSlots = 4096
 // If the body panics or calls runtime.Goexit, the pin is given back with the
 // next garbage collection at the latest. [Pool.View] and [Pool.Each] do so at
 // once.
+//
+// There is one exception. On a path through the body from which the compiler sees
+// no way back to the loop, such as one that ends in panic, select {} or an endless
+// for, a garbage collection may end the pin at once. A body that uses its pointers
+// on such a path takes a guard with [Pool.Pin], defers its Unpin, and ranges over
+// [Guard.All] instead.
 func (p *Pool[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		l := p.beginLoop()

@@ -16,6 +16,12 @@ import (
 // the iterator unpins it and puts it by for the next. If a panic or Goexit skips
 // that, nobody refers to the object any more, and its finalizer unpins it with
 // the next cycle of the garbage collector.
+//
+// On a path through the body that cannot come back, nothing uses the loop any
+// more either, and the finalizer may run while the body still does: All warns of
+// it. The tempting cures are none. A KeepAlive is not reached, an array or closure
+// on the stack counts as dead with the last use of its address, and a reference
+// from the pool would keep the pin after a panic. Only a defer holds.
 type loop struct {
 	// guard is plain: its holder writes it, and the finalizer reads it, which
 	// runs when there is no holder. The collector, which stops the world between

@@ -13,7 +13,8 @@ import (
 //
 // It is used by one goroutine at a time, and settled by one Commit or Cancel.
 // One that is dropped is cancelled by the garbage collector, so keep it until
-// you settle it: the pointer that Value gave does not. The zero Reservation
+// you settle it: the pointer that Value gave does not. Where a path may use that
+// pointer and never settle, defer runtime.KeepAlive. The zero Reservation
 // panics. It must not be copied, nor kept in a value of its own pool, where the
 // collector would never find it dropped.
 type Reservation[T any] struct {
@@ -83,7 +84,7 @@ func (r *Reservation[T]) Handle() Handle[T] {
 }
 
 // Value returns the value to fill in, which is zero or as Options.Reset left it.
-// The pointer is good until Commit or Cancel.
+// The pointer is good until Commit or Cancel, and does not keep the Reservation.
 func (r *Reservation[T]) Value() *T {
 	if r.state.Load() != open {
 		panic(unsettled)
