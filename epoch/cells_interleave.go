@@ -3,5 +3,12 @@
 package epoch
 
 // firstCells is small where schedules are explored, so that a third guard needs
-// another block.
+// a block.
 func firstCells() int { return 1 }
+
+// The blocks are small as well: one of four cells has marks of two levels.
+const (
+	fan    = 2
+	probes = 2
+	rounds = 2
+)

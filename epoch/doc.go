@@ -21,7 +21,7 @@
 //	}
 //
 // The tag must be taken after the unlinking; one tag serves all that was
-// unlinked before it. Nothing here allocates but a Pin that finds every cell
+// unlinked before it. Nothing here allocates but a Pin that finds the cells
 // taken, nothing waits but [Domain.Synchronize], and no goroutine runs in the
 // background: the epoch advances because somebody retires.
 //

@@ -49,9 +49,17 @@ type Domain struct {
 	safe atom.Uint64
 	_    [120]byte
 
-	// first are the cells of Pin, and brief those of PinBrief, which come next in
-	// the list. Every scan visits both.
-	first, brief block
+	// first are the cells of Pin, and brief those of PinBrief alone. Every scan
+	// visits both.
+	first, brief []cell
+
+	// top is the newest block of cells, nil before a pin needs one.
+	//
+	//	writers  pins that found no cell, by compare-and-swap
+	//	readers  such pins, and scans
+	//	moves    to a block that is longer, and whose older is what was there
+	//	orders   the change announces the pin in the new block (P4)
+	top atom.Pointer[block]
 }
 
 // New returns a domain with cells for four guards a processor at once, and as many
@@ -71,12 +79,10 @@ func NewSize(n int) *Domain {
 func (d *Domain) Init(n int) {
 	base := ceilPow2(firstCells())
 	cells := make([]cell, 2*base)
-	d.first.cells, d.brief.cells = cells[:base:base], cells[base:]
-	d.first.used.Store(1)
-	d.brief.used.Store(1)
-	d.first.next.Store(&d.brief)
+	d.first, d.brief = cells[:base:base], cells[base:]
 	if n > base {
-		d.brief.next.Store(newBlock(ceilPow2(n)))
+		// Half of the cells stay idle, so that pins find the others.
+		d.top.Store(newBlock(2*ceilPow2(n), nil))
 	}
 }
 
@@ -88,13 +94,13 @@ func (d *Domain) Pin() Guard {
 	// reclamation and endangers nobody: the frontier stays at or below it.
 	e := d.epoch.Load()
 	at := hint.Goroutine()
-	if i := hint.Index(at, len(d.first.cells)); i < len(d.first.cells) {
-		c := &d.first.cells[i]
-		if word, ok := c.claim(e); ok {
+	if i := hint.Index(at, len(d.first)); i < len(d.first) {
+		c := &d.first[i]
+		if word, ok := c.claim(e, active); ok {
 			return Guard{c, word}
 		}
 	}
-	return d.pinSlow(at, e)
+	return d.pinSlow(at, e, active)
 }
 
 // PinBrief is Pin for a pin that ends in the function that began it, with
@@ -107,16 +113,16 @@ func (d *Domain) Pin() Guard {
 func (d *Domain) PinBrief() Guard {
 	e := d.epoch.Load()
 	at := hint.Goroutine()
-	if i := hint.Index(at, len(d.brief.cells)); i < len(d.brief.cells) {
-		c := &d.brief.cells[i]
-		word := claimed(0, e)
+	if i := hint.Index(at, len(d.brief)); i < len(d.brief) {
+		c := &d.brief[i]
+		word := claimed(0, e, active|brief)
 		// The guess fails at the first pin of an epoch, and when another guard
 		// has the cell.
 		if c.word.CompareAndSwap(released(word), word) || c.claimBrief(word) { // publishes (P4)
 			return Guard{c, word}
 		}
 	}
-	return d.pinSlow(at, e)
+	return d.pinSlow(at, e, active|brief)
 }
 
 // Epoch returns the current epoch. It only grows.
@@ -147,22 +153,12 @@ func (d *Domain) Safe() uint64 { return d.safe.Load() } // observes (P6)
 func (d *Domain) Passed(tag uint64) bool { return tag < d.Safe() || tag < d.Frontier() }
 
 // Frontier raises the frontier as far as the pinned guards allow, and returns
-// it. It visits every cell that was ever used.
+// it. It visits the cells that Scanned counts.
 func (d *Domain) Frontier() uint64 {
 	// E comes first. Loaded after the scan it might count retirements whose
 	// readers pinned in cells that the scan had passed.
 	m := d.epoch.Load()
-	for b := &d.first; b != nil; b = b.next.Load() {
-		if b.used.Load() == 0 {
-			continue
-		}
-		for i := range b.cells {
-			// Observes (P4) of guards that are pinned, and (P5) of those that were.
-			if word := b.cells[i].word.Load(); isActive(word) {
-				m = min(m, epochOf(word))
-			}
-		}
-	}
+	m = d.scan(m).oldest
 	for {
 		s := d.safe.Load()
 		if s >= m {
@@ -174,14 +170,25 @@ func (d *Domain) Frontier() uint64 {
 	}
 }
 
-// Scanned returns how many cells a scan visits, for callers who want to pay for
-// a scan only when it serves enough retired nodes.
+// scan visits every guard that has looked at anything before it began, and
+// returns what it finds; its oldest is at most e.
+func (d *Domain) scan(e uint64) census {
+	s := census{oldest: e}
+	s.visit(d.first)
+	s.visit(d.brief)
+	for b := d.top.Load(); b != nil; b = b.older {
+		s.visitMark(b, len(b.marks)-1, 0)
+	}
+	return s
+}
+
+// Scanned returns about how many cells a scan visits, for callers who want to pay
+// for a scan only when it serves enough retired nodes. Once a scan has found that
+// guards have gone, it is less.
 func (d *Domain) Scanned() int {
-	n := 0
-	for b := &d.first; b != nil; b = b.next.Load() {
-		if b.used.Load() != 0 {
-			n += len(b.cells)
-		}
+	n := len(d.first) + len(d.brief)
+	for b := d.top.Load(); b != nil; b = b.older {
+		n += fan * max(0, int(b.groups.Load()))
 	}
 	return n
 }
@@ -190,24 +197,19 @@ func (d *Domain) Scanned() int {
 // them lies back. Each may have changed when it returns.
 func (d *Domain) Pinned() (guards int, oldest uint64) {
 	e := d.epoch.Load()
-	for b := &d.first; b != nil; b = b.next.Load() {
-		for i := range b.cells {
-			if word := b.cells[i].word.Load(); isActive(word) {
-				guards++
-				if o := epochOf(word); o < e {
-					oldest = max(oldest, e-o)
-				}
-			}
-		}
-	}
-	return guards, oldest
+	s := d.scan(e)
+	return s.full + s.brief, e - s.oldest
 }
+
+// Held reports whether a guard of Pin is pinned. Those of PinBrief do not count:
+// they end by themselves. It costs a scan of the cells.
+func (d *Domain) Held() bool { return d.scan(0).full > 0 }
 
 // Bytes returns the memory that the cells take.
 func (d *Domain) Bytes() int64 {
-	n := int64(unsafe.Sizeof(*d))
-	for b := &d.first; b != nil; b = b.next.Load() {
-		n += int64(len(b.cells)) * int64(unsafe.Sizeof(cell{}))
+	n := int64(unsafe.Sizeof(*d)) + int64(len(d.first)+len(d.brief))*int64(unsafe.Sizeof(cell{}))
+	for b := d.top.Load(); b != nil; b = b.older {
+		n += b.bytes()
 	}
 	return n
 }

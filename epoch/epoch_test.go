@@ -218,58 +218,47 @@ func TestEpochStopsAtItsLimit(t *testing.T) {
 
 // TestCellsWord checks the arithmetic at its edges.
 func TestCellsWord(t *testing.T) {
-	for _, e := range []uint64{0, 1, 77, epoch.Limit - 1, epoch.Limit} {
-		idle, seen := uint64(0), map[uint64]bool{}
-		for range 1 << 15 {
-			w := epoch.Claimed(idle, e)
-			require.True(t, epoch.IsActive(w))
-			require.Equal(t, e, epoch.EpochOf(w))
-			require.False(t, seen[w], "pin %d has the word of an earlier one", len(seen))
-			seen[w] = true
-			idle = epoch.Released(w)
-			require.False(t, epoch.IsActive(idle))
+	for _, kind := range []uint64{epoch.Active, epoch.Active | epoch.Brief} {
+		for _, e := range []uint64{0, 1, 77, epoch.Limit - 1, epoch.Limit} {
+			idle, seen := uint64(0), map[uint64]bool{}
+			for range 1 << 14 {
+				w := epoch.Claimed(idle, e, kind)
+				require.True(t, epoch.IsActive(w))
+				require.Equal(t, kind&epoch.Brief != 0, epoch.IsBrief(w))
+				require.Equal(t, e, epoch.EpochOf(w))
+				require.False(t, seen[w], "pin %d has the word of an earlier one", len(seen))
+				seen[w] = true
+				idle = epoch.Released(w)
+				require.False(t, epoch.IsActive(idle))
+				require.False(t, epoch.IsBrief(idle))
+			}
+			w := epoch.Claimed(idle, e, kind)
+			require.True(t, seen[w], "the sequence begins anew")
+			require.Equal(t, e, epoch.EpochOf(w), "and carries nothing into the epoch")
 		}
-		w := epoch.Claimed(idle, e)
-		require.True(t, seen[w], "the sequence begins anew")
-		require.Equal(t, e, epoch.EpochOf(w), "and carries nothing into the epoch")
 	}
 }
 
-func TestBlocksGrowAndAreVisitedWhenUsed(t *testing.T) {
-	d := epoch.NewSize(1000)
-	cells, used := d.Blocks()
-	require.Len(t, cells, 3, "first, brief, and the rest")
-	assert.Equal(t, []bool{true, true, false}, used)
-	assert.GreaterOrEqual(t, cells[2], 1000)
-	assert.Equal(t, cells[0]+cells[1], d.Scanned(), "what was provided and never needed costs nothing")
-	bytes := d.Bytes()
-	var guards []epoch.Guard
-	for range 1000 {
-		guards = append(guards, d.Pin())
+// TestHeldIsAboutFullPins has brief pins in their own cells and in others.
+func TestHeldIsAboutFullPins(t *testing.T) {
+	d := epoch.New()
+	require.False(t, d.Held())
+	var brief []epoch.Guard
+	for range 300 {
+		brief = append(brief, d.PinBrief())
 	}
-	assert.Equal(t, bytes, d.Bytes(), "a cell for each was there")
-	_, used = d.Blocks()
-	assert.Equal(t, []bool{true, true, true}, used)
-	assert.Equal(t, cells[0]+cells[1]+cells[2], d.Scanned())
-	tag := d.Retire()
-	for i := range guards {
-		require.False(t, d.Passed(tag))
-		guards[i].Unpin()
+	require.False(t, d.Held())
+	n, _ := d.Pinned()
+	require.Equal(t, 300, n)
+	g := d.Pin()
+	require.True(t, d.Held())
+	for i := range brief {
+		brief[i].UnpinBrief()
 	}
-	require.True(t, d.Passed(tag))
-}
-
-func TestSizesOfBlocks(t *testing.T) {
-	for _, n := range []int{0, 1, 7, 8, 9, 100} {
-		d := epoch.NewSize(n)
-		cells, _ := d.Blocks()
-		sum := 0
-		for _, c := range cells {
-			require.Zero(t, c&(c-1), "a power of two")
-			sum += c
-		}
-		require.GreaterOrEqual(t, sum, n)
-		g := d.Pin()
-		g.Unpin()
-	}
+	require.True(t, d.Held())
+	g.Unpin()
+	require.False(t, d.Held())
+	full := d.Pin()
+	require.True(t, d.Held(), "the only one")
+	full.Unpin()
 }

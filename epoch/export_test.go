@@ -3,17 +3,29 @@ package epoch
 // SetEpoch moves a domain's clock, for tests near its limit.
 func (d *Domain) SetEpoch(e uint64) { d.epoch.Store(e) }
 
-// Blocks returns how many cells each block has, and whether it was ever used.
-func (d *Domain) Blocks() (cells []int, used []bool) {
-	for b := &d.first; b != nil; b = b.next.Load() {
+// Blocks returns how many cells each block has, the newest first, and how many
+// groups of each a scan visits.
+func (d *Domain) Blocks() (cells, groups []int) {
+	for b := d.top.Load(); b != nil; b = b.older {
 		cells = append(cells, len(b.cells))
-		used = append(used, b.used.Load() != 0)
+		groups = append(groups, int(b.groups.Load()))
 	}
-	return cells, used
+	return cells, groups
 }
 
-// Claimed, Released, IsActive and EpochOf are the arithmetic of a cell's word.
-func Claimed(idle, e uint64) uint64 { return claimed(idle, e) }
-func Released(word uint64) uint64   { return released(word) }
-func IsActive(word uint64) bool     { return isActive(word) }
-func EpochOf(word uint64) uint64    { return epochOf(word) }
+// FirstCells returns how many cells there are for full pins, and for brief ones.
+func (d *Domain) FirstCells() (full, brief int) { return len(d.first), len(d.brief) }
+
+// Claimed, Released, IsActive, IsBrief and EpochOf are the arithmetic of a cell's
+// word.
+func Claimed(idle, e, kind uint64) uint64 { return claimed(idle, e, kind) }
+func Released(word uint64) uint64         { return released(word) }
+func IsActive(word uint64) bool           { return isActive(word) }
+func IsBrief(word uint64) bool            { return isBrief(word) }
+func EpochOf(word uint64) uint64          { return epochOf(word) }
+
+const (
+	Active = active
+	Brief  = brief
+	Group  = fan
+)

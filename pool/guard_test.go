@@ -318,8 +318,8 @@ func TestManyGuards(t *testing.T) {
 	}
 	require.Zero(t, p.Stats().Pinned)
 	churn(t, p, w, 2000)
-	// A scan visits many cells now, and is paid for by more removals; still all
-	// of them come back.
+	// The first scan since visits many cells, and is paid for by more removals;
+	// still all of them come back.
 	assert.Less(t, p.Stats().Allocated, 3*2048*4)
 }
 

@@ -5,6 +5,7 @@ package pool
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -65,21 +66,37 @@ func (ns *names) find() {
 	}
 	add(unsafe.Pointer(&p.shards[0]), len(p.shards), reflect.TypeFor[shard.Shard[val]](), 1, "shard")
 	// The cells are the epoch package's own affair: by reflection.
-	block := reflect.ValueOf(&p.domain).Elem().FieldByName("first")
-	for k := 0; ; k++ {
-		cells := block.FieldByName("cells")
-		add(cells.UnsafePointer(), cells.Len(), cells.Type().Elem(), 1<<8+k, fmt.Sprintf("cells%d", k))
-		next := block.FieldByName("next")
-		for next.Kind() == reflect.Struct {
-			next = next.Field(next.NumField() - 1)
+	array := func(v reflect.Value, id int, name string) {
+		add(v.UnsafePointer(), v.Len(), v.Type().Elem(), id, name)
+	}
+	domain := reflect.ValueOf(&p.domain).Elem()
+	array(domain.FieldByName("first"), 1<<8, "cells")
+	array(domain.FieldByName("brief"), 1<<8+1, "brief")
+	blocks := blocksOf(domain.FieldByName("top"))
+	for k, b := range blocks {
+		add(b.Addr().UnsafePointer(), 1, b.Type(), 1<<9+k, fmt.Sprintf("block%d", k))
+		array(b.FieldByName("cells"), 1<<10+k, fmt.Sprintf("cells%d", k))
+		for i, marks := 0, b.FieldByName("marks"); i < marks.Len(); i++ {
+			array(marks.Index(i), 1<<11+k<<4+i, fmt.Sprintf("marks%d.%d", k, i))
 		}
-		if next.Pointer() == 0 {
-			break
-		}
-		block = reflect.NewAt(block.Type(), next.UnsafePointer()).Elem()
-		add(next.UnsafePointer(), 1, block.Type(), 1<<9+k, fmt.Sprintf("block%d", k+1))
 	}
 	add(unsafe.Pointer(p), 1, reflect.TypeFor[Pool[val]](), 2, "")
+}
+
+// blocksOf returns the blocks of cells, the oldest first, so that each keeps its
+// number. A hooked pointer holds one of sync/atomic, which begins with an array of
+// no pointers, for their type, and ends with the address.
+func blocksOf(top reflect.Value) (list []reflect.Value) {
+	plain := top.Field(0)
+	element := plain.Type().Field(0).Type.Elem().Elem()
+	next := plain.Field(plain.NumField() - 1)
+	for !next.IsNil() {
+		b := reflect.NewAt(element, next.UnsafePointer()).Elem()
+		list = append(list, b)
+		next = b.FieldByName("older")
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // region returns the one that holds a word, or nil.
@@ -125,8 +142,10 @@ func (ns *names) describe(word unsafe.Pointer) (string, func(uint64) string) {
 	}
 	name = fmt.Sprintf("%s[%d].%s", r.name, i, name)
 	switch {
-	case strings.HasPrefix(r.name, "cells"):
+	case strings.HasPrefix(r.name, "cells") || r.name == "brief":
 		return name, cell
+	case strings.HasPrefix(r.name, "marks"):
+		return name, marked
 	case strings.HasSuffix(name, ".free") || strings.HasSuffix(name, ".limbo") || strings.HasSuffix(name, ".fresh"):
 		return name, pair
 	}
@@ -157,6 +176,11 @@ func cell(v uint64) string {
 		return "idle"
 	}
 	return fmt.Sprintf("pinned at %d", v>>16)
+}
+
+// marked writes the mark of a group of cells.
+func marked(v uint64) string {
+	return fmt.Sprintf("%s, changed %d times", [...]string{"clear", "set", "doubted", "?"}[v&3], v>>2)
 }
 
 // path returns the name of the field at an offset.

@@ -1,0 +1,130 @@
+package epoch_test
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+)
+
+// TestScansVisitWhatStands has guards come and go in any order: a scan costs what
+// stands, not what once stood.
+func TestScansVisitWhatStands(t *testing.T) {
+	const n = 10_000
+	r := rand.New(rand.NewPCG(1, 2))
+	d := epoch.New()
+	full, brief := d.FirstCells()
+	require.Equal(t, full+brief, d.Scanned())
+	for range 3 {
+		guards := make([]epoch.Guard, n)
+		for i := range guards {
+			guards[i] = d.Pin()
+		}
+		tag := d.Retire()
+		require.False(t, d.Passed(tag))
+		require.GreaterOrEqual(t, d.Scanned(), n)
+		r.Shuffle(n, func(i, k int) { guards[i], guards[k] = guards[k], guards[i] })
+		for i := n - 1; i >= 0; i-- {
+			guards[i].Unpin()
+			if i%1000 == 0 || i < 50 {
+				assert.LessOrEqual(t, d.Frontier(), tag+1)
+				require.Equal(t, i == 0, d.Passed(tag))
+				require.LessOrEqual(t, d.Scanned(), full+brief+i*epoch.Group)
+				pinned, _ := d.Pinned()
+				require.Equal(t, i, pinned)
+			}
+		}
+		require.Equal(t, full+brief, d.Scanned())
+	}
+}
+
+// TestPinsComeBackToGroupsThatWereCleared pins in cells that scans no longer
+// visited.
+func TestPinsComeBackToGroupsThatWereCleared(t *testing.T) {
+	d := epoch.New()
+	for range 100 {
+		guards := make([]epoch.Guard, 100)
+		for i := range guards {
+			guards[i] = d.Pin()
+			tag := d.Retire()
+			require.False(t, d.Passed(tag), "guard %d", i)
+		}
+		last := d.Retire()
+		for i := range guards {
+			require.False(t, d.Passed(last))
+			guards[i].Unpin()
+		}
+		require.True(t, d.Passed(last))
+	}
+}
+
+// TestProvidedCellsAreEnough pins as many guards as were asked for, by one
+// goroutine and by many, with some that stay while others come and go.
+func TestProvidedCellsAreEnough(t *testing.T) {
+	for _, n := range []int{1, 7, 8, 9, 100, 256, 1000} {
+		d := epoch.NewSize(n)
+		bytes := d.Bytes()
+		var guards []epoch.Guard
+		for range n {
+			guards = append(guards, d.Pin())
+		}
+		for i := range guards[n/2:] {
+			guards[n/2+i].Unpin()
+		}
+		var wg sync.WaitGroup
+		for range n - n/2 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for range 100 {
+					g := d.Pin()
+					g.Unpin()
+				}
+			}()
+		}
+		wg.Wait()
+		some := guards[n/2:]
+		for i := range some {
+			some[i] = d.Pin()
+		}
+		for i := range 20_000 { // in a queue, so that the place of each is another
+			some[i%len(some)].Unpin()
+			some[i%len(some)] = d.Pin()
+		}
+		require.Equal(t, bytes, d.Bytes(), "with %d guards", n)
+	}
+}
+
+// TestBlocksAtLeastDouble bounds how many there are, and what they take.
+func TestBlocksAtLeastDouble(t *testing.T) {
+	const n = 5000
+	d := epoch.New()
+	before := d.Bytes()
+	for range n {
+		d.Pin()
+	}
+	cells, groups := d.Blocks()
+	for i, c := range cells {
+		require.Zero(t, c&(c-1), "a power of two")
+		if i > 0 {
+			require.GreaterOrEqual(t, cells[i-1], 2*c)
+		}
+		require.LessOrEqual(t, groups[i], c/epoch.Group)
+	}
+	require.Less(t, d.Bytes()-before, int64(n*128*5))
+}
+
+// TestBlocksThatWereProvidedAreNotVisited until they are used.
+func TestBlocksThatWereProvidedAreNotVisited(t *testing.T) {
+	d := epoch.NewSize(1000)
+	full, brief := d.FirstCells()
+	cells, groups := d.Blocks()
+	require.Len(t, cells, 1)
+	require.GreaterOrEqual(t, cells[0], 1000)
+	require.Equal(t, []int{0}, groups)
+	require.Equal(t, full+brief, d.Scanned(), "what was provided and never needed costs nothing")
+}

@@ -1,0 +1,143 @@
+package epoch
+
+import "coatcheck/internal/atom"
+
+// A mark says whether a scan must visit a group: the cells that it stands for, or
+// the marks below it. A scan clears a mark once it has found nothing there, so
+// that the next one costs what stands and not what once stood.
+//
+// Unpin knows nothing of marks, and a Pin that finds them set only reads them.
+// What is to be kept true is this (DESIGN.md, L3):
+//
+//	a mark is not clear while a guard below it is pinned and has looked
+//
+// The naive way is to clear what is found idle. A guard may find the mark set
+// after the scan has passed its cell and before the mark is cleared; the next scan
+// does not visit it. So a scan doubts the mark first, and then looks again:
+//
+//	Pin                        scan
+//	claims the cell            finds all idle
+//	loads the mark:            set → doubted
+//	  set: it may look         looks again: a guard that found the mark
+//	  else: sets it              set had claimed its cell before
+//	looks                      all idle: doubted → clear
+//
+// A guard that comes while the mark is doubted sets it, and the scan's last
+// compare-and-swap fails. Marks are set from the cell upwards and cleared alike.
+//
+//	word     changes | state
+//	writers  pins set it; scans doubt it, and clear it
+//	readers  pins and scans
+//	moves    clear → set → doubted → clear, doubted → set, doubted → doubted;
+//	         each counts a change, so no word comes back
+//	orders   found or made set, it announces the pin to scans (P4); cleared, it
+//	         publishes that the guards below have gone (P5)
+type mark struct{ word atom.Uint64 }
+
+const (
+	isClear = iota
+	isSet
+	isDoubted
+
+	stateMask = 3
+)
+
+// changed is the word that follows word, with another state.
+func changed(word, state uint64) uint64 { return (word | stateMask) + 1 + state }
+
+// raise makes the mark set, and reports whether it was clear. Failure of the
+// compare-and-swap means that another pin has set it, or that a scan got ahead.
+func (m *mark) raise() bool {
+	for {
+		word := m.word.Load()
+		if word&stateMask == isSet {
+			return false // publishes (P4) as well: no scan is about to clear it
+		}
+		if m.word.CompareAndSwap(word, changed(word, isSet)) { // publishes (P4)
+			return word&stateMask == isClear
+		}
+	}
+}
+
+// announce sets the marks of cell i, which the caller has claimed and under which
+// it has not looked at anything yet. The lower ones come first: what a scan clears
+// above, it clears because it finds the marks below clear.
+func (b *block) announce(i int) {
+	for k, level := range b.marks {
+		i /= fan
+		if level[i].raise() && k == 0 {
+			b.groups.Add(1)
+		}
+	}
+}
+
+// census is what a scan finds.
+type census struct {
+	oldest uint64 // the least epoch of an active cell, at most what it was at first
+	full   int    // guards of Pin
+	brief  int    // and of PinBrief
+}
+
+func (s *census) add(word uint64) {
+	s.oldest = min(s.oldest, epochOf(word))
+	if isBrief(word) {
+		s.brief++
+	} else {
+		s.full++
+	}
+}
+
+// visit adds the active cells, and reports whether there are none.
+func (s *census) visit(cells []cell) bool {
+	idle := true
+	for i := range cells {
+		// Observes (P4) of guards that are pinned, and (P5) of those that were.
+		if word := cells[i].word.Load(); isActive(word) {
+			s.add(word)
+			idle = false
+		}
+	}
+	return idle
+}
+
+// visitMark adds the active cells below mark i of a level. It clears the mark if
+// it finds none, and reports whether the mark is clear.
+func (s *census) visitMark(b *block, level, i int) bool {
+	m := &b.marks[level][i]
+	word := m.word.Load()
+	if word&stateMask == isClear {
+		return true // observes (P5); a guard that is pinned here has yet to look
+	}
+	if !s.visitBelow(b, level, i) {
+		return false
+	}
+	doubt := changed(word, isDoubted)
+	if !m.word.CompareAndSwap(word, doubt) || !s.visitBelow(b, level, i) {
+		return false // guards come, or another scan is at it
+	}
+	// Success proves that no guard has set the mark since it was doubted; so all
+	// that looked had announced themselves before, and have gone.
+	if !m.word.CompareAndSwap(doubt, changed(doubt, isClear)) { // publishes (P5)
+		return false
+	}
+	if level == 0 {
+		b.groups.Add(-1)
+	}
+	return true
+}
+
+// visitBelow adds the active cells in the group of a mark, and reports whether
+// there is nothing: no active cell, or no mark that is not clear.
+func (s *census) visitBelow(b *block, level, i int) bool {
+	from := i * fan
+	if level == 0 {
+		return s.visit(b.cells[from:min(from+fan, len(b.cells))])
+	}
+	idle := true
+	for k := from; k < min(from+fan, len(b.marks[level-1])); k++ {
+		if !s.visitMark(b, level-1, k) {
+			idle = false
+		}
+	}
+	return idle
+}
