@@ -366,6 +366,10 @@ func (w *world) finally() error {
 	if err := w.p.Synchronize(&patience{w, 0, 3}); err != nil {
 		return fmt.Errorf("nothing is pinned, and Synchronize does not end")
 	}
+	w.p.domain.Frontier()
+	if n := w.p.domain.Scanned(); n != w.scanned {
+		return fmt.Errorf("nothing is pinned, and a scan visits %d cells; want %d, as at first", n, w.scanned)
+	}
 	if n := w.p.pending(); n != 0 {
 		return fmt.Errorf("nothing is pinned, and after Synchronize %d slots are not reclaimed", n)
 	}

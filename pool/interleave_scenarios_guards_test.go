@@ -5,8 +5,16 @@ package pool
 import (
 	"fmt"
 
+	"coatcheck/epoch"
 	"coatcheck/shard"
 )
+
+// frontier scans the cells.
+func (a *actor) frontier() {
+	a.enter("Frontier")
+	a.p.domain.Frontier()
+	a.leave()
+}
 
 // guardScenarios are about who may be looking: guards and their cells, grace
 // periods, and pools that were held back and recover.
@@ -89,12 +97,11 @@ var guardScenarios = []scenario{
 	{"two guards append cells", func(w *world) {
 		a := w.pool(Options[val]{})
 		h := a.insertN(4)
-		all := []*reader{a.pin(0), a.pin(0)} // no cell is left
+		first := a.pin(0) // no cell is left
 		w.thread(0, func(a *actor) { a.pin(h[0]) })
 		w.thread(0, func(a *actor) {
 			a.unpin(a.pin(0))
-			a.unpin(all[0])
-			a.unpin(all[1])
+			a.unpin(first)
 			a.removeBatch(h...)
 		})
 	}},
@@ -109,6 +116,97 @@ var guardScenarios = []scenario{
 			a.unpin(all[0])
 			a.unpin(all[1])
 			a.removeBatch(h...)
+		})
+	}},
+	{"the copy of a full guard beside brief pins", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(3)
+		var copies []epoch.Guard
+		for range 2 {
+			all := []*reader{a.pin(0), a.pin(0), a.pin(0)} // more than there are cells
+			for _, rd := range all {
+				copies = append(copies, rd.g.pin)
+			}
+			for _, rd := range all {
+				a.unpin(rd)
+			}
+		}
+		w.thread(0, func(a *actor) {
+			a.brief(h[0], true)
+			lasting := a.watched[len(a.watched)-1]
+			a.brief(h[1], false) // where full guards were
+			a.pin(h[2])
+			a.unpin(lasting)
+			a.pin(0)
+		})
+		w.thread(0, func(a *actor) {
+			for i := range copies {
+				a.enter("Release")
+				if copies[i].Release() {
+					a.r.Failf("the copy of a guard that was unpinned ends a pin")
+				}
+				a.leave()
+			}
+		})
+	}},
+	{"guards in two blocks", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(3)
+		first := a.pin(0)
+		a.pin(h[0]) // in the older block, for good
+		other, newest := a.pin(0), a.pin(0)
+		a.unpin(other)
+		w.thread(0, func(a *actor) { a.unpin(a.pin(h[1])) })
+		w.thread(0, func(a *actor) {
+			a.unpin(newest)
+			a.unpin(first)
+			a.removeBatch(h[0], h[1])
+			a.synchronize(2)
+		})
+	}},
+	{"a mark is cleared while a guard comes", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(3)
+		first, other := a.pin(0), a.pin(0)
+		a.unpin(other) // has left a block whose mark is set
+		w.thread(0, func(a *actor) { a.pin(h[0]) })
+		w.thread(0, func(a *actor) {
+			a.frontier()
+			a.unpin(first)
+			a.removeBatch(h[0], h[1])
+			a.synchronize(2)
+		})
+	}},
+	{"two scans clear a mark while guards come", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(3)
+		first, other := a.pin(0), a.pin(0)
+		a.unpin(other)
+		w.thread(0, func(a *actor) { a.unpin(a.pin(0)) })
+		w.thread(0, func(a *actor) { a.pin(h[0]) })
+		w.thread(0, func(a *actor) { a.frontier() })
+		w.thread(0, func(a *actor) {
+			a.frontier()
+			a.unpin(first)
+			a.removeBatch(h[0], h[1])
+			a.synchronize(1)
+		})
+	}},
+	{"marks of several levels", func(w *world) {
+		a := w.pool(Options[val]{})
+		w.p.domain.Init(4) // eight cells, with marks of three levels
+		w.names.find()
+		h := a.insertN(3)
+		all := []*reader{a.pin(0), a.pin(0), a.pin(0)}
+		w.thread(0, func(a *actor) { a.pin(h[0]) })
+		w.thread(0, func(a *actor) {
+			for _, rd := range all[1:] {
+				a.unpin(rd)
+			}
+			a.frontier()
+			a.unpin(all[0])
+			a.removeBatch(h[0], h[1])
+			a.synchronize(2)
 		})
 	}},
 	{"a handle is guessed before its time", func(w *world) {

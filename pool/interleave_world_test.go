@@ -47,6 +47,7 @@ type world struct {
 	place      [maxSlots]uint8
 	epoch      uint64
 	safe       uint64
+	scanned    int // cells that a scan visits when there are no guards
 
 	names names
 }
@@ -95,6 +96,7 @@ func (w *world) pool(o Options[val]) *actor {
 		panic(err)
 	}
 	w.p = p
+	w.scanned = p.domain.Scanned()
 	w.r.Check(w.check)
 	w.r.Finally(w.finally)
 	w.names.init(p)
