@@ -1,0 +1,182 @@
+package pool_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"coatcheck/epoch"
+	"coatcheck/pool"
+)
+
+// The benchmarks of this file put a pool, or a domain, that has seen many guards
+// beside one that has not. What is wanted is a ratio of at most 2.
+
+// manyGuards is how many guards there were, openGuards how many there are.
+const (
+	manyGuards = 10_000
+	openGuards = 32_000
+)
+
+// BenchmarkAfterGuards does pairs when so many guards have gone, in the order in
+// which they came or in any.
+func BenchmarkAfterGuards(b *testing.B) {
+	pairs := func(p *pool.Pool[small]) work {
+		return func(n int) {
+			for i := range n {
+				h, _ := p.Insert(small{uint64(i), 1})
+				p.Remove(h)
+			}
+		}
+	}
+	workerPairs := func(p *pool.Pool[small]) work {
+		w := p.Worker()
+		b.Cleanup(w.Close)
+		return func(n int) {
+			for i := range n {
+				h, _ := w.Insert(small{uint64(i), 1})
+				w.Remove(h)
+			}
+		}
+	}
+	for name, do := range map[string]func(*pool.Pool[small]) work{"pool": pairs, "worker": workerPairs} {
+		for _, order := range []string{"any", "same"} {
+			b.Run(fmt.Sprintf("impl=%s/order=%s", name, order), func(b *testing.B) {
+				p := pool.Must[small](nil)
+				guards := make([]pool.Guard[small], manyGuards)
+				for i := range guards {
+					guards[i] = p.Pin()
+				}
+				for _, i := range leaving(order) {
+					guards[i].Unpin()
+				}
+				versus(b, do(p), do(pool.Must[small](nil)))
+			})
+		}
+	}
+}
+
+// BenchmarkScanAfterGuards retires and looks whether the grace period of a tag is
+// over when so many guards have gone and a few have not.
+func BenchmarkScanAfterGuards(b *testing.B) {
+	for _, stay := range []int{0, 1, 10} {
+		scans := func(many int) work {
+			d := epoch.New()
+			guards := make([]epoch.Guard, many)
+			for i := range guards {
+				guards[i] = d.Pin()
+			}
+			order := rand.New(rand.NewPCG(1, 2)).Perm(many)
+			for _, i := range order[stay:] {
+				guards[i].Unpin()
+			}
+			return func(n int) {
+				for range n {
+					d.Passed(d.Retire())
+				}
+			}
+		}
+		b.Run(fmt.Sprintf("stay=%d", stay), func(b *testing.B) {
+			versus(b, scans(manyGuards), scans(stay))
+		})
+	}
+}
+
+// BenchmarkPinBesideGuards pins while so many others are pinned, and none: all of
+// them by this goroutine, or each by another.
+func BenchmarkPinBesideGuards(b *testing.B) {
+	pins := func(p *pool.Pool[small]) work {
+		return func(n int) {
+			for range n {
+				g := p.Pin()
+				g.Unpin()
+			}
+		}
+	}
+	for _, by := range []string{"one", "many"} {
+		b.Run(fmt.Sprintf("impl=pool/by=%s", by), func(b *testing.B) {
+			p := pool.Must[small](nil)
+			guards := make([]pool.Guard[small], openGuards)
+			for i := range guards {
+				if by == "one" {
+					guards[i] = p.Pin()
+					continue
+				}
+				done := make(chan bool)
+				go func() { guards[i] = p.Pin(); close(done) }()
+				<-done
+			}
+			versus(b, pins(p), pins(pool.Must[small](nil)))
+			for i := range guards {
+				guards[i].Unpin()
+			}
+		})
+	}
+	b.Run("impl=epoch", func(b *testing.B) {
+		pins := func(d *epoch.Domain) work {
+			return func(n int) {
+				for range n {
+					g := d.Pin()
+					g.Unpin()
+				}
+			}
+		}
+		d := epoch.New()
+		for range openGuards {
+			d.Pin()
+		}
+		versus(b, pins(d), pins(epoch.New()))
+	})
+	b.Run("impl=get", func(b *testing.B) {
+		gets := func(p *pool.Pool[small]) work {
+			h, _ := p.Insert(small{})
+			return func(n int) {
+				for range n {
+					p.Get(h)
+				}
+			}
+		}
+		p := pool.Must[small](nil)
+		guards := make([]pool.Guard[small], openGuards)
+		for i := range guards {
+			guards[i] = p.Pin()
+		}
+		versus(b, gets(p), gets(pool.Must[small](nil)))
+		for i := range guards {
+			guards[i].Unpin()
+		}
+	})
+}
+
+// BenchmarkOpenGuards opens many guards and closes them in any order; its baseline
+// pins as often, one at a time.
+func BenchmarkOpenGuards(b *testing.B) {
+	p, q := pool.Must[small](nil), pool.Must[small](nil)
+	guards, order := make([]pool.Guard[small], manyGuards), leaving("any")
+	versus(b, func(n int) {
+		for range n {
+			for i := range guards {
+				guards[i] = p.Pin()
+			}
+			for _, i := range order {
+				guards[i].Unpin()
+			}
+		}
+	}, func(n int) {
+		for range n * manyGuards {
+			g := q.Pin()
+			g.Unpin()
+		}
+	})
+}
+
+// leaving is the order in which guards go.
+func leaving(order string) []int {
+	list := rand.New(rand.NewPCG(1, 2)).Perm(manyGuards)
+	if order == "same" {
+		for i := range list {
+			list[i] = i
+		}
+	}
+	return list
+}
