@@ -1,4 +1,5 @@
-/* Guards and the frontier. Code: epoch/domain.go, epoch/cell.go, epoch/guard.go. */
+/* Guards and the frontier. Code: epoch/domain.go, cell.go, block.go, mark.go and
+ * guard.go. The second array of cells is a block, one group with its mark. */
 
 guard:	/* Pin, a look, Unpin */
 	atomic { e = E }
@@ -15,7 +16,7 @@ claim:	/* any cell that is idle: a hint may be any number */
 	:: !linked2 ->
 		atomic {
 			if
-			:: !linked2 -> linked2 = 1; used2 = 1; c = C1; cell[c] = 2 * e + 1; goto pinned
+			:: !linked2 -> linked2 = 1; mark2 = MARKSET; c = C1; cell[c] = 2 * e + 1; goto pinned
 			:: else -> goto claim2
 			fi
 		}
@@ -24,13 +25,7 @@ claim:	/* any cell that is idle: a hint may be any number */
 	fi;
 	goto claim_cell;
 #if C2
-claim2:	/* block.pin of the second block */
-#if BUG != USED_LATE
-	if
-	:: used2
-	:: else -> d_step { used2 = 1 }
-	fi;
-#endif
+claim2:	/* block.pin */
 	atomic { c = C1; do :: c < CELLS - 1 -> c++ :: break od }
 #endif
 claim_cell:
@@ -44,13 +39,19 @@ claim_cell:
 		:: else -> goto claim
 		fi
 	}
+#if C2 && BUG != MARK_LATE
+	if
+	:: c >= C1 -> MARK
+	:: else
+	fi;
+#endif
 pinned:
 #if BUG != LOOK_FIRST
 	LOOK;
 #endif
-#if BUG == USED_LATE
+#if BUG == MARK_LATE
 	if
-	:: c >= C1 -> d_step { used2 = 1 }
+	:: c >= C1 -> MARK
 	:: else
 	fi;
 #endif
@@ -79,16 +80,33 @@ frontier: /* Frontier; m is its result */
 #if C2
 	if
 	:: linked2 ->
+		atomic { w = mark2 } /* census.visitMark */
 		if
-		:: used2 ->
-			do
-			:: c < CELLS -> SCAN_CELL
-			:: else -> break
-			od
+		:: MARKSTATE(w) != CLEAR ->
+			SCAN_BLOCK;
+			if
+			:: !busy ->
+				atomic {
+					if
+					:: mark2 == w -> w = CHANGED(w, DOUBTED); mark2 = w
+					:: else -> goto visited
+					fi
+				}
+#if BUG != CLEAR_ONCE
+				SCAN_BLOCK;
+#endif
+				if
+				:: !busy -> d_step { if :: mark2 == w -> mark2 = CHANGED(w, CLEAR) :: else fi }
+				:: else
+				fi
+			:: else
+			fi
 		:: else
 		fi
 	:: else
 	fi;
+visited:
+	w = 0; busy = 0;
 #endif
 #if BUG == E_LATE
 	atomic { m = (E < m -> E : m) }

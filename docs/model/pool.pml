@@ -48,6 +48,37 @@
 		c++ \
 	}
 
+/* The cells of the block; busy is whether any is active. */
+#define SCAN_BLOCK \
+	c = C1; busy = 0; \
+	do \
+	:: c < CELLS -> \
+		d_step { \
+			if \
+			:: cell[c] & 1 -> busy = 1; m = ((cell[c] >> 1) < m -> cell[c] >> 1 : m) \
+			:: else \
+			fi; \
+			c++ \
+		} \
+	:: else -> break \
+	od
+
+/* mark.raise: the mark is set, found so or made so. */
+#define MARK \
+	do \
+	:: atomic { \
+		w = mark2; \
+		if \
+		:: MARKSTATE(w) == MARKSET || (BUG == DOUBT_UNSEEN && MARKSTATE(w) == DOUBTED) -> w = 0; break \
+		:: else \
+		fi } \
+		atomic { \
+		if \
+		:: mark2 == w -> mark2 = CHANGED(w, MARKSET); w = 0; break \
+		:: else \
+		fi } \
+	od
+
 /* The second half of Retire: E from r to r+1. */
 #if BUG == E_STORED
 #define ADVANCE if :: r < ELIM -> d_step { EARLY(E_grows, r + 1 >= E); E = r + 1 } :: else fi
@@ -67,7 +98,7 @@ proctype thread(byte me; byte menu; byte k)
 {
 	byte i, w, h, top, next, rest, first, last, lastw, rn, cnt;
 	byte wseen, ctop, ctail, cn, s, to, q, r, m, e, c, x, lo, hi, after;
-	bit scan, checked, bld;
+	bit scan, checked, bld, busy;
 	byte g, gn; /* of ghosts */
 	byte sh = me % NSH;
 #if WORKERS
@@ -204,7 +235,7 @@ init {
 #endif
 		fresh[0] = W(LIVE0 + FREE0, LIVE0 + FREE0 + FRESH0);
 		tnext = LIVE0 + FREE0 + FRESH0;
-		used2 = 0; linked2 = LINKED;
+		mark2 = CLEAR; linked2 = LINKED;
 		j = 0; t = 0
 	}
 	atomic {

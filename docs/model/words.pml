@@ -40,13 +40,13 @@
 #define ELIM 3          /* epoch.Limit: E stops here */
 #endif
 #ifndef C1
-#define C1 1            /* cells of the first block */
+#define C1 1            /* cells that every scan visits */
 #endif
 #ifndef C2
-#define C2 0            /* cells of the second */
+#define C2 0            /* cells of the block behind it */
 #endif
 #ifndef LINKED
-#define LINKED 1        /* 0: the second block is not there before a Pin appends it */
+#define LINKED 1        /* 0: the block is not there before a Pin appends it */
 #endif
 #ifndef DRAIN
 #define DRAIN 0         /* 1: at the end everything that waits is reclaimed */
@@ -78,7 +78,7 @@
 #define RETIRE_ONCE    17  /* retire does not link anew when it tries again */
 #define CHAIN_ONCE     18  /* pushChain links its tail before the first try only */
 #define CLAIM_STORES   19  /* Pin: load and store */
-#define USED_LATE      20  /* a block is marked used after a cell of it was claimed */
+#define MARK_LATE      20  /* a guard looks, and then sets the mark of its block */
 #define WORN_LATE      21  /* a worn slot is counted after it was pushed on limbo */
 #define WORN_SWAPPED   22  /* wornSlots loads Spent before Exhausted */
 #define S_STORED       23  /* Frontier stores S */
@@ -88,6 +88,8 @@
 #define TOKENLESS      27  /* Reclaim does not take the token */
 #define RUN_UNLINKED   28  /* a run is not linked past a worn slot */
 #define E_STILL        29  /* Retire does not advance E */
+#define DOUBT_UNSEEN   30  /* a pin takes a mark that is doubted for one that is set */
+#define CLEAR_ONCE     31  /* Frontier clears a mark without a second look */
 
 /* Words: generation (limbo: count; range: next) above, index, link or end in the
  * lower three bits. A cell is epoch above, active below; an idle cell is 0. */
@@ -99,6 +101,11 @@
 #define SPENT    (LAST + 1)
 #define ODD(w)   (G(w) & 1)
 #define CELLS    (C1 + C2)
+#define CLEAR    0
+#define MARKSET  1
+#define DOUBTED  2
+#define MARKSTATE(w)   ((w) & 3)
+#define CHANGED(w, st) (((w) | 3) + 1 + (st))
 
 /* Shared words. Each access to one of them is a step of its own. */
 byte word[SLOTS];       /* Slot.Word */
@@ -110,7 +117,8 @@ byte tnext;             /* Table.next */
 byte spent, exhausted;  /* Space.Spent, Space.Exhausted */
 byte E, S;              /* Domain.epoch, Domain.safe */
 byte cell[CELLS];       /* cell.word */
-bit  linked2, used2;    /* the second block: reachable, used */
+bit  linked2;           /* the block is reachable */
+byte mark2;             /* its mark: changes above, state in the lower two bits */
 
 /* Plain fields that the token orders: Shard.sealed and Shard.tail. */
 byte stop[NSH], sturned[NSH], sn[NSH], stag[NSH], tail[NSH];
