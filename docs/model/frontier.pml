@@ -51,9 +51,10 @@ pinned:
 #endif
 #if BUG == MARK_LATE
 	if
-	:: c >= C1 -> MARK
+	:: c >= C1 -> MARK; skip /* Spin allows no jump into the d_step below */
 	:: else
 	fi;
+	skip;
 #endif
 	d_step { /* Unpin (P5) */
 		EARLY(own_cell, cell[c] == 2 * e + 1);
