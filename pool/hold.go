@@ -30,8 +30,9 @@ type Ref[T any] struct {
 
 // Hold returns a Ref to the value that h names, or false if it is not live. Raced
 // by Remove, Take, Clear and reuse it holds the incarnation that h names or
-// answers false. It allocates the Ref, and costs three locked instructions; a
-// page's first Hold allocates 4 bytes for each of its slots.
+// returns false. It allocates the Ref, and costs three locked instructions. The
+// first Hold in a page also allocates 4 bytes for each slot of the page, at most
+// 32 KiB, except in a pool with Preallocate, where New has allocated them.
 //
 // For look-ups, and for as long as no call blocks, Pin is cheaper.
 func (p *Pool[T]) Hold(h Handle[T]) (*Ref[T], bool) {

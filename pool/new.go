@@ -61,6 +61,7 @@ func (pl plan[T]) frame() *Pool[T] {
 func (pl plan[T]) preallocate(p *Pool[T]) {
 	if pl.Preallocate {
 		p.space.Table.Provide(pl.slots)
+		p.pages().MakeCounts()
 		p.loops.fill()
 	}
 }

@@ -70,9 +70,12 @@ type Options[T any] struct {
 	// comes on top.
 	Capacity int
 
-	// Preallocate, which needs a Capacity, allocates everything in New, cells
-	// for PreallocatedGuards guards included: no operation allocates after that,
-	// save Reserve, Reserver, Worker and Each, which return or start something.
+	// Preallocate, which needs a Capacity, allocates everything in New: the
+	// slots, 4 bytes a slot for Refs, cells for PreallocatedGuards guards, and
+	// eight loops of [Pool.All]. After that only these allocate: Hold, Reserve,
+	// Reserver, Worker and Each, which return or start something; WriteTo,
+	// Explain and ExplainOpen; a Synchronize that has to wait, for its timer;
+	// and guards and loops beyond these numbers.
 	Preallocate bool
 
 	// Reuse is the order in which slots are reused.

@@ -17,8 +17,8 @@ import "coatcheck/internal/atom"
 //	                        └── the last drop leaves ─┘
 //
 // So a hold costs its slot's reclaimer one look at a count, and nobody anything
-// where there are none: Refs says so for a whole batch, and a page has counts from
-// its first hold on only.
+// where there are none: Refs says so for a whole batch, and a page gets its counts
+// with its first hold, unless MakeCounts made them.
 //
 // Why no hold is missed (I10): whoever holds raises the count and then looks at
 // the slot's word again. If that is still the handle's, the slot is unlinked after
@@ -63,19 +63,27 @@ func (s *Shard[T]) Hold(t *Pages, slot *Slot[T], h uint64) *atom.Uint32 {
 	return nil
 }
 
-// count returns the count of slot i, and makes those of its page if this is the
-// first hold there.
+// count returns the count of slot i, and makes those of its page if it has none
+// yet. Holds that race for a page's first make counts each, and one's are used: a
+// page that is not preallocated has 32 KiB of them at most.
 func (t *Pages) count(i uint32) *atom.Uint32 {
 	m, j := t.margin(i)
 	h := m.holders.Load()
 	if h == nil {
-		h = &holders{make([]atom.Uint32, uint64(t.Mask)+1)}
+		h = &holders{make([]atom.Uint32, min(t.Mask, t.Limit-1-(i-j))+1)}
 		// Failure means that another hold made them, and nobody has used these.
 		if !m.holders.CompareAndSwap(nil, h) {
 			h = m.holders.Load()
 		}
 	}
 	return &h.counts[j]
+}
+
+// MakeCounts makes the counts of every page, so that no hold allocates them.
+func (t *Pages) MakeCounts() {
+	for k := range t.Base {
+		t.count(uint32(k) << (t.Shift & 31))
+	}
 }
 
 // Drop ends a hold of slot i. The last one of a parked slot sends it back to

@@ -52,7 +52,7 @@ type Pages struct {
 // margin is what lies beside a page's slots, for those who need it.
 type margin struct {
 	taken   []atom.Uint32         // a bit a slot, see Space.MarkTaken; nil without Reset
-	holders atom.Pointer[holders] // counts of Refs; nil until the page's first Hold
+	holders atom.Pointer[holders] // counts of Refs; nil until MakeCounts or the page's first Hold
 }
 
 // margin returns what lies beside slot i, and i's place in its page.
