@@ -100,6 +100,36 @@ func BenchmarkTrim(b *testing.B) {
 	}
 }
 
+// BenchmarkGrowthAfterTrim fills a pool of 8,000 pages, empties it, trims it, and
+// fills it again. It reports how long either took, and their ratio: above 1, memory
+// that comes back costs more than memory did at first.
+func BenchmarkGrowthAfterTrim(b *testing.B) {
+	type value [7]uint64 // 64 KiB are 1,024 slots
+	const slots = 8_000 * 1024
+	hs := make([]pool.Handle[value], slots)
+	fill := func(p *pool.Pool[value]) float64 {
+		runtime.GC()
+		start := time.Now()
+		for i := range hs {
+			hs[i], _ = p.Insert(value{uint64(i)})
+		}
+		return float64(time.Since(start)) / 1e6
+	}
+	var first, again, ratios []float64
+	for b.Loop() {
+		fill(pool.Must[value](nil)) // so that the process has the memory
+		p := pool.Must[value](nil)
+		first = append(first, fill(p))
+		p.RemoveBatch(hs)
+		p.Trim()
+		again = append(again, fill(p))
+		ratios = append(ratios, again[len(again)-1]/first[len(first)-1])
+	}
+	b.ReportMetric(median(first), "first-ms")
+	b.ReportMetric(median(again), "again-ms")
+	b.ReportMetric(median(ratios), "ratio")
+}
+
 // BenchmarkAfterTrim is churn in a pool that was trimmed, against a pool that was
 // not: both had a peak of a million and have a thousand values left, in order.
 func BenchmarkAfterTrim(b *testing.B) {

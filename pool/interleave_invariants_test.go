@@ -286,7 +286,7 @@ func (w *world) complete() error {
 		if absent != w.isVoid(t, i) {
 			return fmt.Errorf("slot %d: its page is absent or shown, not both", i)
 		}
-		if absent && floor < w.generation[i]+2 {
+		if absent && floor < w.generation[i] { // the life that Trim burns included
 			return fmt.Errorf("slot %d had generation %d, and the floor of its page is %d (I11)", i, w.generation[i], floor)
 		}
 	}

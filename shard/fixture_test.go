@@ -14,6 +14,7 @@ import (
 type rig[T any] struct {
 	space  shard.Space[T]
 	shards []*shard.Shard[T]
+	all    []shard.Shard[T] // those, as Trim wants them
 }
 
 // setup is how a rig differs from the usual one: stacks, pages of 2 slots,
@@ -46,8 +47,9 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 		set.memory = set.slots
 	}
 	r.space.Table.Provide(uint64(set.memory))
-	for i := range max(set.shards, 1) {
-		s := new(shard.Shard[T])
+	r.all = make([]shard.Shard[T], max(set.shards, 1))
+	for i := range r.all {
+		s := &r.all[i]
 		require.True(t, s.Init(&r.space, i, set.reserve), "shard %d", i)
 		r.shards = append(r.shards, s)
 	}

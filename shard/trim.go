@@ -1,16 +1,16 @@
 package shard
 
-import "iter"
-
 // Trim gives back the memory of pages in which every slot is vacant. What makes
 // it hard is that vacant slots lie in lists, mixed with those of other pages, and
 // that nothing can be taken out of the middle of a list.
 //
-// So Trim takes the lists whole, as their owner (I1), picks out the slots of pages
-// in which nothing was live a moment ago, and puts the others back. A page whose
-// slots it then has all is given up; the slots of one of which somebody else has
-// a slot (a Worker, a reservation, limbo, an insertion that was faster) go back
-// too.
+// So Trim takes the lists whole, as their owner (I1), and counts the slots of
+// pages in which nothing was live a moment ago. A page whose slots are all in
+// its hands is given up. Whatever else is in its hands goes back to the shard
+// that it came from, in the order that it had: slots of other pages, and of pages
+// of which somebody else has a slot (a Worker, a reservation, limbo, an insertion
+// that was faster). The wrong version puts back page by page, and FIFO reuses a
+// slot before others that were removed earlier.
 //
 // What goes back burns a life: a stack that has the same slot on top, with the same
 // generation and other slots below, is what I5 is there to prevent. So a Trim
@@ -32,16 +32,20 @@ const worn = 1<<32 - 1<<28
 type trimmer[T any] struct {
 	space *Space[T]
 	pages *Pages
-	found []found // by page
+	found []found    // by page
+	taken []taken[T] // by shard
+	rest  taken[T]   // what the table had not handed out
+	stays int        // how many slots are here, less those of pages that go
+	kept  int        // how many of them are of wanted pages
 }
 
 // found is what Trim knows of one page.
 type found struct {
 	wanted bool
+	gone   bool
 	got    uint32 // how many of its slots are here
-	free   uint32 // how many of those FIFO has given credit for
-	top    uint32 // the slots: a list through their words
-	oldest uint32 // their greatest generation
+	rest   uint32 // how many of those are in rest: FIFO has given no credit for them
+	oldest uint32 // their greatest generation, the life that each has burnt included
 }
 
 // Trim gives up every page whose slots it can get hold of, and returns how many
@@ -66,14 +70,12 @@ func Trim[T any](shards []Shard[T], wait bool) int64 {
 		return t.takeQueues(shards)
 	}
 	for i := range shards {
-		t.takeRange(&shards[i], nil)
-		t.takeStack(&shards[i])
+		t.take(&shards[i])
 	}
-	t.takeRest()
-	return t.finish(shards, nil)
+	return t.finish(shards)
 }
 
-// Settled answers whether no Trim has been under way since Trims was n. If one
+// Settled reports whether no Trim has been under way since Trims was n. If one
 // has, it waits for the end of the one that is.
 func (sp *Space[T]) Settled(n uint64) bool {
 	if n&1 == 0 && sp.Trims.Load() == n {
@@ -107,7 +109,7 @@ func (t *trimmer[T]) choose(shards int) (wanted int) {
 			continue
 		}
 		if idle && !tired {
-			t.found[k] = found{wanted: true, top: None, oldest: t.space.First - 1}
+			t.found[k] = found{wanted: true}
 			wanted++
 		}
 	}
@@ -138,80 +140,68 @@ func (t *trimmer[T]) page(i uint32) *found {
 	return nil
 }
 
-// keep takes slot i, which Trim owns, if its page is wanted.
-func (t *trimmer[T]) keep(slot *Slot[T], i uint32) *found {
-	f := t.page(i)
-	if f != nil {
-		g := t.space.vacant(slot)
-		slot.Word.Store(Pack(g, f.top))
-		f.top, f.oldest = i, max(f.oldest, g)
-		f.got++
+// take takes all of s's list, and its range if that lies in wanted pages. A queue
+// hands out the range first, a stack last.
+func (t *trimmer[T]) take(s *Shard[T]) {
+	l := taken[T]{from: s}
+	if s.fifo {
+		t.takeRange(&l)
 	}
-	return f
-}
-
-// takeStack takes the whole stack of s, and gives back what is not wanted, in the
-// order that it had.
-func (t *trimmer[T]) takeStack(s *Shard[T]) {
 	top := s.free.Load() // observes (P3)
 	for top != emptyList && !s.free.CompareAndSwap(top, emptyList) {
 		top = s.free.Load() // somebody got a slot or gave one
 	}
 	// Success has proved that the list was as it had been pushed: it is whole, and
 	// here.
-	var back run[T]
-	for i, slot := range t.list(Low(top)) {
-		if t.keep(slot, i) == nil {
-			t.burn(&back, slot, i)
-		}
+	for i := Low(top); i != None; {
+		slot := t.space.Slot(i)
+		word := slot.Word.Load()
+		t.add(&l, slot, i, word)
+		i = Low(word)
 	}
-	s.pushRun(&back)
+	if !s.fifo {
+		t.takeRange(&l)
+	}
+	t.taken = append(t.taken, l)
 }
 
-// list yields the slots of a list that Trim owns. What it yields may be put
-// elsewhere in the loop.
-func (t *trimmer[T]) list(first uint32) iter.Seq2[uint32, *Slot[T]] {
-	return func(yield func(uint32, *Slot[T]) bool) {
-		for i := first; i != None; {
-			slot := t.space.Slot(i)
-			next := Low(slot.Word.Load())
-			if !yield(i, slot) {
-				return
-			}
-			i = next
-		}
-	}
-}
-
-// burn adds slot i to what goes back, one life older; or retires it, if that was
-// the last one.
-func (t *trimmer[T]) burn(back *run[T], slot *Slot[T], i uint32) {
-	if g := t.space.vacant(slot); g+1 != LastGeneration {
-		word := Pack(g+2, None)
-		slot.Word.Store(word)
-		back.add(slot, i, word)
+// add appends slot i, which Trim owns and whose word is word, to l, one life
+// older; or retires it, if that was its last. A page that is wanted has none such.
+func (t *trimmer[T]) add(l *taken[T], slot *Slot[T], i uint32, word uint64) {
+	g := max(Generation(word), t.space.First-1) // a word may never have been written
+	if g+1 == LastGeneration {
+		t.space.exhaust(slot)
 		return
 	}
-	t.space.exhaust(slot)
+	word = Pack(g+2, Low(word)) // mostly the link that stays
+	slot.Word.Store(word)
+	t.stays++
+	f := t.page(i)
+	if f == nil {
+		l.add(slot, i, word)
+		return
+	}
+	l.mark()
+	l.wanted.add(slot, i, word)
+	t.kept++
+	f.got++
+	f.oldest = max(f.oldest, g+2)
 }
 
-// takeRange takes the shard's range if its pages are wanted. What is not wanted
-// of it after all goes to back if there is one, and to the stack otherwise.
-func (t *trimmer[T]) takeRange(s *Shard[T], back *run[T]) {
-	f := s.fresh.Load()
+// takeRange takes the shard's range if its pages are wanted.
+func (t *trimmer[T]) takeRange(l *taken[T]) {
+	f := l.from.fresh.Load()
 	if rangeLen(f) == 0 || t.page(Generation(f)) == nil || t.page(Low(f)-1) == nil {
 		return
 	}
-	first, n := s.FreshRun(int(rangeLen(f)))
+	first, n := l.from.FreshRun(int(rangeLen(f)))
+	t.addRange(l, first, n)
+}
+
+func (t *trimmer[T]) addRange(l *taken[T], first uint32, n int) {
 	for i := first; n > 0; i, n = i+1, n-1 {
 		slot := t.space.Slot(i)
-		if f := t.keep(slot, i); f != nil {
-			f.free++
-		} else if back != nil {
-			t.burn(back, slot, i)
-		} else {
-			s.ReturnFresh(i)
-		}
+		t.add(l, slot, i, slot.Word.Load())
 	}
 }
 
@@ -223,15 +213,15 @@ func (t *trimmer[T]) takeRest() {
 		// Success makes all of the range the caller's. Failure means that somebody
 		// was given slots.
 		tab.again.CompareAndSwap(r, Pack(Low(r), Low(r))) {
-		t.keepAll(Generation(r), Low(r))
+		t.addRest(Generation(r), Low(r))
 	}
 	lo, hi := tab.next.Load(), uint64(t.pages.Limit)
 	if lo < hi && t.completes(lo, hi) && tab.next.CompareAndSwap(lo, hi) {
-		t.keepAll(uint32(lo), uint32(hi))
+		t.addRest(uint32(lo), uint32(hi))
 	}
 }
 
-// completes answers whether the pages of slots lo to hi−1 are wanted and would be
+// completes reports whether the pages of slots lo to hi−1 are wanted and would be
 // whole with them.
 func (t *trimmer[T]) completes(lo, hi uint64) bool {
 	for lo < hi {
@@ -247,34 +237,30 @@ func (t *trimmer[T]) completes(lo, hi uint64) bool {
 	return true
 }
 
-func (t *trimmer[T]) keepAll(lo, hi uint32) {
+func (t *trimmer[T]) addRest(lo, hi uint32) {
+	t.addRange(&t.rest, lo, int(hi-lo))
 	for i := lo; i < hi; i++ {
-		t.keep(t.space.Slot(i), i)
+		t.page(i).rest++
 	}
 }
 
 // finish gives up the pages that are here whole, and gives back what is here of
-// others: to the stacks, or at the end of the queue of fifo.
-func (t *trimmer[T]) finish(shards []Shard[T], fifo *Shard[T]) int64 {
-	var gone []absent
-	for k := len(t.found) - 1; k >= 0; k-- { // so that the first come back first
-		f := &t.found[k]
-		if f.wanted && uint64(f.got) == t.space.Table.slotsIn(t.pages, k) && (fifo == nil || takeCredits(shards, int64(f.free))) {
-			gone = append(gone, absent{at: k, floor: f.oldest + 2})
+// others.
+func (t *trimmer[T]) finish(shards []Shard[T]) int64 {
+	t.takeRest()
+	gone := t.whole(shards)
+	if t.kept > 0 {
+		t.merge(&t.rest)
+		for i := range t.taken {
+			t.merge(&t.taken[i])
 		}
 	}
-	if len(gone) == 1 && t.tooFew(1) {
-		if fifo != nil {
-			fifo.GiveCredit(int64(t.found[gone[0].at].free))
-		}
-		gone = nil
-	}
-	for _, a := range gone {
-		t.found[a.at].got = 0
-	}
-	for k := range t.found {
-		if f := &t.found[k]; f.got > 0 {
-			t.giveBack(f, &shards[k%len(shards)], fifo)
+	if t.space.FIFO {
+		t.appendAll()
+	} else {
+		t.taken[0].from.pushRun(&t.rest.run) // below what is warmer
+		for i := range t.taken {
+			t.taken[i].from.pushRun(&t.taken[i].run)
 		}
 	}
 	if len(gone) == 0 {
@@ -283,20 +269,31 @@ func (t *trimmer[T]) finish(shards []Shard[T], fifo *Shard[T]) int64 {
 	return t.space.Table.giveUp(gone)
 }
 
-// tooFew answers whether n pages are not worth it: there is no void yet, and it would
+// whole finds the pages to be given up: those whose slots are all here, as far as
+// they can be spared.
+func (t *trimmer[T]) whole(shards []Shard[T]) (gone []absent) {
+	for k := len(t.found) - 1; k >= 0; k-- { // so that the first come back first
+		f := &t.found[k]
+		if f.wanted && uint64(f.got) == t.space.Table.slotsIn(t.pages, k) && t.canSpare(shards, f) {
+			t.stays -= int(f.got)
+			gone = append(gone, absent{at: k, floor: f.oldest})
+		}
+	}
+	if len(gone) == 1 && t.tooFew(1) {
+		f := &t.found[gone[0].at]
+		if t.space.FIFO {
+			shards[0].GiveCredit(int64(f.got - f.rest))
+		}
+		return nil
+	}
+	for _, a := range gone {
+		f := &t.found[a.at]
+		f.gone = true
+		t.kept -= int(f.got)
+	}
+	return gone
+}
+
+// tooFew reports whether n pages are not worth it: there is no void yet, and it would
 // cost what a page gives.
 func (t *trimmer[T]) tooFew(n int) bool { return n < 2 && len(t.pages.floors) == 0 }
-
-// giveBack gives back the slots that are here of one page.
-func (t *trimmer[T]) giveBack(f *found, s, fifo *Shard[T]) {
-	var back run[T]
-	for i, slot := range t.list(f.top) {
-		t.burn(&back, slot, i)
-	}
-	if fifo == nil {
-		s.pushRun(&back)
-	} else if back.n > 0 {
-		fifo.appendRun(&back)
-		fifo.GiveCredit(int64(f.got - f.free))
-	}
-}

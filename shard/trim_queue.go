@@ -1,8 +1,9 @@
 package shard
 
-// Trim under FIFO. A queue is taken slot by slot, and only under its shard's
-// token, because what is not wanted goes to its end and there is one appender at a
-// time. A shard whose token somebody has is left alone.
+// Trim under FIFO. A queue is taken only under its shard's token, dummy included:
+// nobody appends meanwhile, so that the head's compare-and-swap takes it whole, and
+// what goes back is appended to an empty queue. A shard whose token somebody has is
+// left alone.
 //
 // Credits say how many free slots there are beyond the reserve (I9). Slots that
 // Trim has in its hands keep their credits, so that an insertion may have one and
@@ -29,73 +30,48 @@ func (t *trimmer[T]) takeQueues(shards []Shard[T]) int64 {
 	if len(mine) == 0 {
 		return 0
 	}
-	var bare []*Shard[T] // of whose slots only a wanted dummy is left
 	for _, s := range mine {
-		if !t.takeQueue(s) {
-			bare = append(bare, s)
-		}
+		t.take(s)
+		s.tail = None
 	}
-	for _, s := range bare {
-		t.replaceDummy(s, mine)
-	}
-	t.takeRest()
-	return t.finish(shards, mine[0])
+	return t.finish(shards)
 }
 
-// takeQueue takes the wanted slots of the queue and the range of s, and answers
-// whether its dummy was, or need not be, among them.
-func (t *trimmer[T]) takeQueue(s *Shard[T]) bool {
-	var back run[T]
-	t.takeRange(s, &back)
-	for slot, h := s.Pop(); slot != nil; slot, h = s.Pop() {
-		if f := t.keep(slot, Low(h)); f != nil {
-			f.free++
-		} else {
-			t.burn(&back, slot, Low(h))
-		}
-	}
-	s.appendRun(&back)
-	return t.passDummy(s)
+// canSpare reports whether page f, which is here whole, may be given up. Under FIFO
+// its credits must be there to be taken, which leaves the reserve, and each queue
+// keeps a dummy.
+func (t *trimmer[T]) canSpare(shards []Shard[T], f *found) bool {
+	return !t.space.FIFO ||
+		t.stays-int(f.got) >= len(t.taken) && takeCredits(shards, int64(f.got-f.rest))
 }
 
-// passDummy takes the dummy of s if it is wanted and another slot can be the
-// dummy, which all behind it are fit for. It answers whether the dummy may stay.
-func (t *trimmer[T]) passDummy(s *Shard[T]) bool {
-	at := Low(s.free.Load())
-	if t.page(at) == nil {
-		return true
+// appendAll gives back what is here of queues, slots that were never used first.
+// What the table had not handed out comes with the right to it.
+func (t *trimmer[T]) appendAll() {
+	first := &t.taken[0]
+	first.from.GiveCredit(int64(t.rest.n))
+	t.rest.concat(&first.run)
+	first.run = t.rest.run
+	t.shareDummies()
+	for i := range t.taken {
+		t.taken[i].from.appendRun(&t.taken[i].run)
 	}
-	slot, h := s.Pop()
-	if slot == nil {
-		return false
-	}
-	if f := t.keep(slot, Low(h)); f != nil {
-		f.free++
-		return true
-	}
-	// Somebody was faster, and the dummy is another.
-	var back run[T]
-	t.burn(&back, slot, Low(h))
-	s.appendRun(&back)
-	return true
 }
 
-// replaceDummy gives s a slot of another shard's queue, to be its dummy in place
-// of the one that is wanted.
-func (t *trimmer[T]) replaceDummy(s *Shard[T], from []*Shard[T]) {
-	for _, o := range from {
-		if o == s || t.page(Low(o.free.Load())) != nil {
-			continue // it has none either
+// shareDummies gives each queue of which nothing is left a slot of another's, to be
+// its dummy. There are as many slots as queues (canSpare).
+func (t *trimmer[T]) shareDummies() {
+	from := 0
+	for i := range t.taken {
+		to := &t.taken[i]
+		if to.n > 0 {
+			continue
 		}
-		if slot, h := o.Pop(); slot != nil {
-			var back run[T]
-			t.burn(&back, slot, Low(h))
-			if back.n > 0 {
-				s.appendRun(&back)
-				t.passDummy(s)
-			}
-			return
+		for t.taken[from].n < 2 {
+			from++
 		}
+		slot, at := t.shift(&t.taken[from].run)
+		to.add(slot, at, slot.Word.Load())
 	}
 }
 

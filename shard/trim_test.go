@@ -1,0 +1,76 @@
+package shard_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/shard"
+)
+
+// TestTrimKeepsTheOrderOfEachList trims shards whose lists are mixed up, while some
+// slots live and some are in others' hands, so that some pages go, some are not
+// wanted, and some are wanted and stay. Each list then has what is left of it, in
+// the order that it had. A queue of which nothing is left has one slot of another's.
+func TestTrimKeepsTheOrderOfEachList(t *testing.T) {
+	const slots = 120
+	for _, fifo := range []bool{false, true} {
+		for _, shards := range []int{1, 3} {
+			for seed := range uint64(100) {
+				rnd := rand.New(rand.NewPCG(seed, uint64(shards)))
+				what := fmt.Sprintf("fifo %v, %d shards, seed %d", fifo, shards, seed)
+				r := newRig[uint64](t, setup[uint64]{slots: slots, shards: shards, fifo: fifo, reserve: 1})
+				all := r.shards
+				var hs, owned []uint64
+				for {
+					slot, h := r.tryTake(all[rnd.IntN(shards)])
+					if slot == nil {
+						break
+					}
+					live(slot, h, 1)
+					hs = append(hs, h)
+				}
+				rnd.Shuffle(len(hs), func(i, j int) { hs[i], hs[j] = hs[j], hs[i] })
+				lives := rnd.IntN(4)
+				for _, h := range hs[lives:] {
+					r.remove(t, all[rnd.IntN(shards)], h)
+				}
+				for _, s := range all {
+					r.reclaim(t, s)
+				}
+				for range rnd.IntN(8) {
+					if slot, h := r.tryTake(all[rnd.IntN(shards)]); slot != nil {
+						owned = append(owned, h) // vacant, and in no list
+					}
+				}
+				before := make([][]uint32, shards)
+				for k, s := range all {
+					before[k] = s.Order()
+				}
+				freed := shard.Trim(r.all, true)
+				gone := func(i uint32) bool { _, gone := r.space.Table.Pages().Floor(i); return gone }
+				require.Equal(t, freed > 0, slices.ContainsFunc(slices.Concat(before...), gone), what)
+				given := 0
+				for k, s := range all {
+					want, got := slices.DeleteFunc(before[k], gone), s.Order()
+					if fifo && len(want) == 0 {
+						require.Len(t, got, 1, what)
+						given--
+						continue
+					}
+					// A queue may have given its first slots to others.
+					require.LessOrEqual(t, len(got), len(want), what)
+					given += len(want) - len(got)
+					require.Equal(t, want[len(want)-len(got):], append([]uint32{}, got...), what) // not nil
+				}
+				require.Zero(t, given, what)
+				for _, h := range append(owned, hs[:lives]...) {
+					require.False(t, gone(shard.Low(h)), what)
+				}
+			}
+		}
+	}
+}
