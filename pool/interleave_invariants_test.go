@@ -98,9 +98,8 @@ func (w *world) locate() error {
 			return fmt.Errorf("Worker: %w", err)
 		}
 	}
-	next, lo, hi := w.p.space.Table.Unallotted()
 	for i := range t.Limit {
-		if i >= next || lo <= i && i < hi {
+		if w.p.space.Table.Unallotted(i) {
 			if err := w.put(i, unallotted); err != nil {
 				return err
 			}

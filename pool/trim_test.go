@@ -228,6 +228,54 @@ func TestTrimKeepsTheOrderOfReuse(t *testing.T) {
 	require.Positive(t, kept)
 }
 
+// Pages that come back share a copy of the table: growth after Trim allocates little
+// more than what it brings back, however many pages there are, and has at most a
+// 64th of the memory before it is needed, which the next Trim gives back.
+func TestPagesComeBackTogether(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	const pages, perPage, shift = 4000, 256, 8
+	for _, reuse := range reuses {
+		p, err := pool.NewTiny(&pool.Options[[7]uint64]{Reuse: reuse, Shards: 1}, shift)
+		require.NoError(t, err)
+		hs := make([]pool.Handle[[7]uint64], pages*perPage)
+		grow := func() (allocated float64) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for i := range hs {
+				if hs[i], err = p.Insert([7]uint64{}); err != nil {
+					t.Fatal(err)
+				}
+				if i%(50*perPage) == 0 {
+					// The queue's slots, and those of a page that is in use and one that is not.
+					most := (i+pool.DefaultMinFree)*65/64 + 3*perPage
+					require.LessOrEqual(t, p.Stats().Allocated, most, "%d are live", i+1)
+					requireConserved(t, p)
+				}
+			}
+			runtime.ReadMemStats(&after)
+			return float64(after.TotalAlloc - before.TotalAlloc)
+		}
+		first := grow()
+		require.Equal(t, len(hs), p.RemoveBatch(hs))
+		require.Positive(t, p.Trim())
+		require.Less(t, grow()/first, 2.0, reuse)
+		require.Equal(t, len(hs)-len(hs)/3, p.RemoveBatch(hs[len(hs)/3:]))
+		before := p.Stats().Bytes
+		freed := p.Trim()
+		require.Equal(t, before-p.Stats().Bytes, freed)
+		mustInsert(t, p, [7]uint64{}) // and so have others come back
+		fill(t, p, 2*perPage, func(int) (v [7]uint64) { return })
+		before = p.Stats().Bytes
+		require.Greater(t, pool.Unused(p), 4*perPage)
+		freed = p.Trim()
+		require.Equal(t, before-p.Stats().Bytes, freed)
+		require.Less(t, pool.Unused(p), 2*perPage)
+		requireConserved(t, p)
+	}
+}
+
 // A pool that has room takes a value, whatever Trim has in its hands at the moment.
 // There is slack for what waits in limbo; but who reclaims may lose its turn to
 // run, and then Insert says ErrStalled, Trim or no Trim. It must not say ErrFull.

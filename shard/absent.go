@@ -9,7 +9,12 @@ import "unsafe"
 //	           all its slots vacant and in Trim's hands
 //	resident ───────────────────────────────────────────▶ absent: floor
 //	   ▲                                                    │
-//	   └──── bringBack: every word {floor, None} ◀──────────┘
+//	   └──── offer ──── back ◀── bringBack: every word ─────┘
+//	                                {floor, None}
+//
+// Pages come back several at a time, since each time costs a copy of the table. Those
+// that wait in back for their turn have memory, and nobody has their slots; the
+// next Trim gives them up again (withdraw).
 //
 // The floor is above every generation that any of the page's slots had, so that
 // no handle of theirs comes back to life, and none of them comes to a freelist
@@ -37,6 +42,27 @@ type absent struct {
 func (t *Table[T]) giveUp(pages []absent) (bytes int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.showVoid(pages)
+}
+
+// withdraw gives up again what came back and was not offered to Allot. It returns
+// how many bytes that gives back.
+func (t *Table[T]) withdraw() (bytes int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.back) == 0 {
+		return 0
+	}
+	pages := t.back
+	t.back = nil
+	bytes = t.showVoid(pages)
+	t.missing.Add(-t.spare.Load()) // they have been missing all the while
+	t.spare.Store(0)
+	return bytes
+}
+
+// showVoid is giveUp under mu.
+func (t *Table[T]) showVoid(pages []absent) (bytes int64) {
 	before := t.bytes()
 	if t.void == nil {
 		t.void, t.voidMargin = unsafe.Pointer(unsafe.SliceData(t.newVoid())), new(margin)
@@ -73,21 +99,42 @@ func (t *Table[T]) newVoid() []Slot[T] {
 	return v
 }
 
-// bringBack gives an absent page memory again, and its slots to Allot. The caller
-// holds mu, and again is empty. It costs the page, and a copy of the table.
-func (t *Table[T]) bringBack(old *Pages) {
-	a := t.absent[len(t.absent)-1]
-	t.absent = t.absent[:len(t.absent)-1]
-	page, m := t.newPage(old, a.at)
-	for i := range page {
-		page[i].Word.Store(Pack(a.floor, None)) // I11
-	}
+// bringBack gives absent pages memory again: one for each backShare pages that have
+// memory, and at least one, so that the copy of the table is paid for by as many.
+// The wrong version brings back one page at a time: n pages cost n copies of n
+// entries. The caller holds mu, and there are absent pages and none in back.
+func (t *Table[T]) bringBack() {
 	now := t.copied()
-	now.Base[a.at], now.margins[a.at], now.floors[a.at] = unsafe.Pointer(unsafe.SliceData(page)), m, 0
-	t.missing.Add(-int64(len(page)))
+	n := min(max((len(now.Base)-len(t.absent))/backShare, 1), len(t.absent))
+	pages := t.absent[len(t.absent)-n:]
+	t.absent = t.absent[:len(t.absent)-n]
+	slots := 0
+	for _, a := range pages {
+		page, m := t.newPage(now, a.at)
+		for i := range page {
+			page[i].Word.Store(Pack(a.floor, None)) // I11
+		}
+		now.Base[a.at], now.margins[a.at], now.floors[a.at] = unsafe.Pointer(unsafe.SliceData(page)), m, 0
+		slots += len(page)
+	}
+	t.spare.Add(int64(slots))
 	t.Current.Store(now) // publishes (P2)
-	lo := uint32(a.at) << (old.Shift & 31)
-	t.again.Store(Pack(lo, lo+uint32(len(page))))
+	t.back = append(t.back, pages...)
+}
+
+// offer gives Allot the slots of a page that came back. The caller holds mu, again
+// is empty, and there is such a page.
+//
+// The slots are counted as missing for a moment longer: an insertion that finds
+// neither them nor any missing would believe that it may not grow the pool.
+func (t *Table[T]) offer() {
+	p := t.Pages()
+	a := t.back[len(t.back)-1]
+	t.back = t.back[:len(t.back)-1]
+	lo, n := uint32(a.at)<<(p.Shift&31), uint32(t.slotsIn(p, a.at))
+	t.again.Store(Pack(lo, lo+n))
+	t.spare.Add(-int64(n))
+	t.missing.Add(-int64(n))
 }
 
 // copied returns a copy of the current table that shares nothing that changes.

@@ -4,6 +4,7 @@ package shard
 
 import (
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"coatcheck/internal/atom"
@@ -57,11 +58,15 @@ func (t *Table[T]) Absent() map[int]uint32 {
 	return floors
 }
 
-// Unallotted returns the slots that were not handed out: those from next on, and
-// from lo to hi-1.
-func (t *Table[T]) Unallotted() (next, lo, hi uint32) {
+// Unallotted reports whether slot i was not handed out, or not since its page came
+// back.
+func (t *Table[T]) Unallotted(i uint32) bool {
 	r := t.again.Load()
-	return uint32(t.next.Load()), Generation(r), Low(r)
+	if uint64(i) >= t.next.Load() || Generation(r) <= i && i < Low(r) {
+		return true
+	}
+	k := int(i >> (t.Pages().Shift & 31))
+	return slices.ContainsFunc(t.back, func(a absent) bool { return a.at == k })
 }
 
 // Void returns the page that stands for those without memory, or nil.

@@ -128,17 +128,20 @@ type Table[T any] struct {
 	// again is the rest of a page that Trim gave up and that was brought back:
 	// next | end, as in Shard.fresh.
 	//
-	//	writers  Allot and claimAgain, by compare-and-swap; bringBack, under mu,
-	//	         when it is empty
+	//	writers  Allot and takeRest, by compare-and-swap; offer, under mu, when it
+	//	         is empty
 	again atom.Uint64
 
-	// missing is how many slots lie in pages without memory.
+	// missing is how many slots lie in pages that Trim gave up and that were not
+	// offered since; spare, how many of these have memory again.
 	//
-	//	writers  giveUp and bringBack, under mu
+	//	writers  showVoid, bringBack, offer and withdraw, under mu
 	missing atom.Int64
+	spare   atom.Int64
 
 	mu         atom.Mutex
 	absent     []absent       // under mu: the pages without memory, see absent.go
+	back       []absent       // under mu: those that have memory again, and were not offered
 	void       unsafe.Pointer // under mu: what the table shows in their place, or nil
 	voidMargin *margin        // under mu
 
@@ -161,15 +164,18 @@ func (t *Table[T]) Max() uint64 { return t.max }
 
 // Unused returns how many slots have memory and are not handed out.
 func (t *Table[T]) Unused() uint64 {
-	again := rangeLen(t.again.Load())
+	again := rangeLen(t.again.Load()) + uint64(t.spare.Load())
 	handed := t.next.Load() // first: next never passes a limit that is read later
 	return uint64(t.Pages().Limit) - handed + again
 }
 
 // Resident returns how many slots have memory.
-func (t *Table[T]) Resident() int { return int(int64(t.Pages().Limit) - t.missing.Load()) }
+func (t *Table[T]) Resident() int {
+	return int(int64(t.Pages().Limit) - t.missing.Load() + t.spare.Load())
+}
 
-// Missing returns how many slots lie in pages that were given up.
+// Missing returns how many slots lie in pages that were given up and not offered
+// since.
 func (t *Table[T]) Missing() int { return int(t.missing.Load()) }
 
 // left returns how many slots there may be that are not handed out.
@@ -208,8 +214,8 @@ func (t *Table[T]) Allot(n uint32) (lo, hi uint32) {
 	}
 }
 
-// Grow adds a page if every slot there is has been handed out, one that was
-// given up if there is any, and answers false when there are Max slots already.
+// Grow offers a page if every slot there is has been handed out, one that was
+// given up if there is any, and reports false when there are Max slots already.
 func (t *Table[T]) Grow() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -217,8 +223,11 @@ func (t *Table[T]) Grow() bool {
 	if t.next.Load() < uint64(old.Limit) || rangeLen(t.again.Load()) > 0 {
 		return true // somebody else grew it meanwhile
 	}
-	if len(t.absent) > 0 {
-		t.bringBack(old)
+	if len(t.back) == 0 && len(t.absent) > 0 {
+		t.bringBack()
+	}
+	if len(t.back) > 0 {
+		t.offer()
 		return true
 	}
 	if uint64(old.Limit) >= t.max {
@@ -285,7 +294,7 @@ func (t *Table[T]) Bytes() int64 {
 // bytes is Bytes under mu.
 func (t *Table[T]) bytes() int64 {
 	p := t.Pages()
-	resident := int64(p.Limit) - t.missing.Load()
+	resident := int64(p.Limit) - t.missing.Load() + t.spare.Load()
 	if t.void != nil {
 		resident += int64(p.Mask) + 1
 	}

@@ -60,19 +60,20 @@ func Trim[T any](shards []Shard[T], wait bool) int64 {
 		return 0
 	}
 	defer sp.trim.Unlock()
+	bytes := sp.Table.withdraw()
 	t := trimmer[T]{space: sp, pages: sp.Table.Pages()}
 	if t.choose(len(shards)) == 0 {
-		return 0
+		return bytes
 	}
 	sp.Trims.Add(1)
 	defer sp.Trims.Add(1)
 	if sp.FIFO {
-		return t.takeQueues(shards)
+		return bytes + t.takeQueues(shards)
 	}
 	for i := range shards {
 		t.take(&shards[i])
 	}
-	return t.finish(shards)
+	return bytes + t.finish(shards)
 }
 
 // Settled reports whether no Trim has been under way since Trims was n. If one
