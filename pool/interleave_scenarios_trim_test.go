@@ -74,6 +74,21 @@ var trimScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) { a.trim() })
 	}},
+	{"pages that came back together are offered, or go again", func(w *world) {
+		a := w.emptied(Options[val]{Capacity: 12}, 8)
+		a.insertN(4) // or nothing would come back but what is needed
+		a.trim()
+		w.thread(0, func(a *actor) { a.insertN(3) })
+		w.thread(0, func(a *actor) { a.trim() })
+	}},
+	{"pages that came back together, and two inserters", func(w *world) {
+		a := w.emptied(Options[val]{Capacity: 8}, 8)
+		a.insertN(4)
+		a.trim()
+		w.roomy = true
+		w.thread(0, func(a *actor) { a.insertN(2) })
+		w.thread(0, func(a *actor) { a.insertN(2) })
+	}},
 	{"a pop that is late, and a page that was away", func(w *world) {
 		w.emptied(Options[val]{Capacity: 4, Origin: 101}, 4)
 		w.thread(0, func(a *actor) { a.insert() })

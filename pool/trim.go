@@ -11,7 +11,9 @@ import "coatcheck/shard"
 // up, some nanoseconds more for each vacant one, a cache miss each where they were
 // removed in random order; and it uses up one of the 2^31 lives of each of these.
 // It delays insertions that find no vacant slot while it runs, and other calls of
-// Trim; nobody else. Memory comes back when insertions need it, a page at a time.
+// Trim; nobody else. What stays is reused in the order that it had before. Memory
+// comes back when insertions need it: a page, and with it a 64th as many as there
+// are.
 //
 // Pages are what the pool allocates: between 64 and 128 KiB, at least 1,024
 // slots. One value that lives keeps its page; guards and Workers that are open

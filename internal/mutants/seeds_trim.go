@@ -18,13 +18,13 @@ var trimSeeds = []seed{
 	},
 	{
 		name: "a floor is the oldest generation and no more", attacks: "I11",
-		edits: []edit{{trimFile, "floor: f.oldest + 2", "floor: f.oldest"}},
+		edits: []edit{{trimFile, "floor: f.oldest}", "floor: f.oldest - 2}"}},
 		by:    []string{"Trim against insert and remove"},
 		quick: true,
 	},
 	{
 		name: "a floor is the first slot's generation", attacks: "I11, I2",
-		edits: []edit{{trimFile, "f.top, f.oldest = i, max(f.oldest, g)", "f.top, f.oldest = i, g"}},
+		edits: []edit{{trimFile, "f.oldest = max(f.oldest, g+2)", "f.oldest = g + 2"}},
 		by:    []string{"Trim of slots that have lived unequally long"},
 	},
 	{
@@ -35,7 +35,7 @@ var trimSeeds = []seed{
 	},
 	{
 		name: "what Trim puts back is as old as it was", row: 5, attacks: "I5",
-		edits: []edit{{trimFile, "\t\tword := Pack(g+2, None)\n", "\t\tword := Pack(g, None)\n"}},
+		edits: []edit{{trimFile, "\tword = Pack(g+2, Low(word))", "\tword = Pack(g, Low(word))"}},
 		by:    []string{"Trim against insert and remove"},
 	},
 	{
@@ -92,12 +92,23 @@ var trimSeeds = []seed{
 	},
 	{
 		name: "the range that comes back is one slot short", attacks: "L4",
-		edits: []edit{{absentFile, "\tt.again.Store(Pack(lo, lo+uint32(len(page))))\n", "\tt.again.Store(Pack(lo+1, lo+uint32(len(page))))\n"}},
+		edits: []edit{{absentFile, "\tt.again.Store(Pack(lo, lo+n))\n", "\tt.again.Store(Pack(lo+1, lo+n))\n"}},
 		by:    []string{"a guard sees what comes back"},
 	},
 	{
+		name: "a page that came back and was not offered is offered and gone", attacks: "L7, I3",
+		edits: []edit{{absentFile, "\tpages := t.back\n\tt.back = nil\n", "\tpages := t.back\n"}},
+		by:    []string{"pages that came back together are offered, or go again"},
+		quick: true,
+	},
+	{
+		name: "of pages that came back together one is offered", attacks: "L4",
+		edits: []edit{{absentFile, "\tt.back = append(t.back, pages...)\n", "\tt.back = append(t.back, pages[:1]...)\n"}},
+		by:    []string{"pages that came back together, and two inserters"},
+	},
+	{
 		name: "a page that goes takes no credits along", attacks: "I9",
-		edits: []edit{{trimFile, "(fifo == nil || takeCredits(shards, int64(f.free)))", "true"}},
+		edits: []edit{{trimQueueFile, "&& takeCredits(shards, int64(f.got-f.rest))", "&& true"}},
 		by:    []string{"Trim under FIFO", "Trim of two queues"},
 	},
 	{
