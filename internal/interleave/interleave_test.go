@@ -203,6 +203,24 @@ func TestWaitingLoopsLetOthersGoFirst(t *testing.T) {
 	assert.Nil(t, res.Failure)
 }
 
+func TestWaitingLoopsDoNotKeepOthersOut(t *testing.T) {
+	res := Search(func(r *Run) {
+		var w word
+		for range 3 {
+			r.Go("waits", 0, func(*Thread) {
+				for w.load() == 0 {
+					LetOthers()
+				}
+			})
+		}
+		r.Go("sets", 0, func(*Thread) {
+			w.load()
+			w.store(1)
+		})
+	}, 2)
+	assert.Nil(t, res.Failure)
+}
+
 func TestPanicIsAFailure(t *testing.T) {
 	f := Search(func(r *Run) {
 		r.Go("t", 0, func(*Thread) { panic("ouch") })

@@ -103,6 +103,12 @@ func (r *Run) end() {
 func (r *Run) grant(t *Thread) {
 	r.steps++
 	r.last = t
+	if t.next.op == Yield {
+		t.ran = 0
+	}
+	for _, o := range r.threads {
+		o.ran |= 1 << t.id
+	}
 	if t.op != "" && t.next.op != Point {
 		t.inside++
 	}
@@ -136,8 +142,15 @@ func (r *Run) decide(t *Thread) {
 	waiting := false
 	for _, o := range r.threads {
 		waiting = waiting || !o.done
-		if o != t && r.ready(o) {
+		if o != t && r.ready(o) && r.mayPass(o) {
 			options = append(options, o)
+		}
+	}
+	if len(options) == 0 {
+		for _, o := range r.threads {
+			if o != t && r.ready(o) {
+				options = append(options, o) // all wait for each other
+			}
 		}
 	}
 	if len(options) == 0 && t != nil && r.ready(t) {
@@ -162,6 +175,19 @@ func (r *Run) decide(t *Thread) {
 			r.inside++
 		}
 	}
+}
+
+// mayPass reports whether t is not at a point where others go first, or these have.
+func (r *Run) mayPass(t *Thread) bool {
+	if t.next.op != Yield {
+		return true
+	}
+	for _, o := range r.threads {
+		if o != t && t.ran&(1<<o.id) == 0 && r.ready(o) {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *Run) ready(t *Thread) bool {

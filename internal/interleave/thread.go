@@ -163,6 +163,9 @@ type Thread struct {
 	next access // what it does when it goes on
 	done bool
 
+	// ran has a bit for each thread that has made a step since this one yielded last.
+	ran uint32
+
 	op     string // the operation under way, "" for none
 	inside int    // accesses that op has made
 }
@@ -221,7 +224,9 @@ func (t *Thread) End() {
 func Pause() { Before(Point, nil, 0, 0) }
 
 // LetOthers is a point at which the other threads go first, if any can. Loops that
-// wait need one in each turn.
+// wait need one in each turn. A thread does not pass a second one before every other
+// that can has made a step since the first, so that several such loops do not keep
+// out whom they wait for (after Musuvathi's and Qadeer's fair scheduler).
 func LetOthers() { Before(Yield, nil, 0, 0) }
 
 // Notef adds a line to the record of the run.
