@@ -34,11 +34,19 @@ import (
 type Domain struct {
 	// epoch is E.
 	//
-	//	writers  Retire, by compare-and-swap from the value that it read
-	//	readers  Pin, Retire, Frontier
+	//	writers  advance, by compare-and-swap from the value that was read
+	//	readers  Pin, Retire, Stamp, Frontier
 	//	moves    +1, up to Limit
 	epoch atom.Uint64
-	_     [120]byte
+
+	// stamped is one more than the last epoch for which a stamp was taken. While
+	// it is above E, the next Pin advances E, and so begins after the stamp.
+	//
+	//	writers  Stamp, raising it
+	//	readers  Pin, Stamp
+	//	moves    grows; at most E + 1
+	stamped atom.Uint64
+	_       [112]byte
 
 	// safe is S.
 	//
@@ -93,6 +101,9 @@ func (d *Domain) Pin() Guard {
 	// E may have moved on before the cell shows e. A stale e delays
 	// reclamation and endangers nobody: the frontier stays at or below it.
 	e := d.epoch.Load()
+	if d.stamped.Load() > e {
+		e = d.advance(e)
+	}
 	at := hint.Goroutine()
 	if i := hint.Index(at, len(d.first)); i < len(d.first) {
 		c := &d.first[i]
@@ -138,27 +149,94 @@ func (d *Domain) Epoch() uint64 { return d.epoch.Load() }
 // has done so.
 func (d *Domain) Retire() uint64 {
 	r := d.epoch.Load()
-	if r < Limit {
-		d.epoch.CompareAndSwap(r, r+1)
+	d.advance(r)
+	return r
+}
+
+// Advance lets the grace period of tag end, for a tag of Stamp: it moves the epoch
+// past the tag, if nothing else has.
+func (d *Domain) Advance(tag uint64) {
+	if d.epoch.Load() <= tag {
+		d.advance(tag)
+	}
+}
+
+// advance moves the epoch on from e, which was read, and returns the epoch then.
+func (d *Domain) advance(e uint64) uint64 {
+	if e < Limit && d.epoch.CompareAndSwap(e, e+1) {
+		return e + 1
+	}
+	return d.epoch.Load() // failure means that another advance was faster
+}
+
+// Stamp returns the tag of everything that was unlinked before the call, as Retire
+// does, and leaves it to the next Pin to advance the epoch. So a guard that is
+// pinned after Stamp has returned does not delay the tag's grace period: its epoch
+// is above the tag.
+//
+// Retire has that property as well, and advances the epoch at every call, which all
+// callers would contend for. Stamp writes only if a Pin or a Retire came since the
+// last stamp; between two of them it costs two loads. Advance must be called before
+// the tag can pass.
+//
+// The wrong version stores the stamp. A delayed one would take back a later stamp,
+// and the Pin after it would begin in the epoch of what was unlinked before.
+func (d *Domain) Stamp() uint64 {
+	r := d.epoch.Load()
+	for m := d.stamped.Load(); m <= r; m = d.stamped.Load() {
+		// Failure means that another stamp was faster.
+		if d.stamped.CompareAndSwap(m, r+1) {
+			break
+		}
 	}
 	return r
+}
+
+// Separates reports whether a guard is pinned whose epoch lies above a and not
+// above b: one that delays what has the tag b and not what has the tag a. It costs
+// a scan of the cells.
+func (d *Domain) Separates(a, b uint64) bool {
+	return d.scanBetween(b, a, b).between
 }
 
 // Safe returns the frontier as far as it is known: everything with a lower tag
 // may be reused.
 func (d *Domain) Safe() uint64 { return d.safe.Load() } // observes (P6)
 
-// Passed answers whether the grace period of a tag is over, and looks for
-// itself if nobody has found out yet. It costs a scan of the cells then.
+// Passed reports whether the grace period of a tag is over. If the frontier does not
+// tell yet, it looks for itself, which costs a scan of the cells.
 func (d *Domain) Passed(tag uint64) bool { return tag < d.Safe() || tag < d.Frontier() }
+
+// Over is Passed for what was unlinked before the call. It may report true earlier,
+// and sees to it that the epoch is past the tag if guards are in the way.
+//
+// A scan that meets no guard at all proves as much as the frontier does: a guard that
+// has seen the node was pinned before the unlinking, and would be met. So a
+// structure without readers leaves the epoch alone, which all its users read.
+func (d *Domain) Over(tag uint64) bool {
+	if tag < d.Safe() {
+		return true
+	}
+	e := d.epoch.Load() // before the scan, as in Frontier
+	s := d.scan(e)
+	if s.full+s.brief == 0 || d.raise(s.oldest) > tag {
+		return true
+	}
+	d.Advance(tag) // so that guards to come do not delay it
+	return false
+}
 
 // Frontier raises the frontier as far as the pinned guards allow, and returns
 // it. It visits the cells that Scanned counts.
 func (d *Domain) Frontier() uint64 {
 	// E comes first. Loaded after the scan it might count retirements whose
 	// readers pinned in cells that the scan had passed.
-	m := d.epoch.Load()
-	m = d.scan(m).oldest
+	e := d.epoch.Load()
+	return d.raise(d.scan(e).oldest)
+}
+
+// raise raises the frontier to m and returns it.
+func (d *Domain) raise(m uint64) uint64 {
 	for {
 		s := d.safe.Load()
 		if s >= m {
@@ -172,8 +250,12 @@ func (d *Domain) Frontier() uint64 {
 
 // scan visits every guard that has looked at anything before it began, and
 // returns what it finds; its oldest is at most e.
-func (d *Domain) scan(e uint64) census {
-	s := census{oldest: e}
+func (d *Domain) scan(e uint64) census { return d.scanBetween(e, 0, 0) }
+
+// scanBetween is scan that also looks for guards with epochs above a and not above
+// b.
+func (d *Domain) scanBetween(e, a, b uint64) census {
+	s := census{oldest: e, above: a, upTo: b}
 	s.visit(d.first)
 	s.visit(d.brief)
 	for b := d.top.Load(); b != nil; b = b.older {

@@ -76,10 +76,15 @@ type census struct {
 	oldest uint64 // the least epoch of an active cell, at most what it was at first
 	full   int    // guards of Pin
 	brief  int    // and of PinBrief
+
+	above, upTo uint64 // epochs that are asked about
+	between     bool   // a guard has such an epoch
 }
 
 func (s *census) add(word uint64) {
-	s.oldest = min(s.oldest, epochOf(word))
+	e := epochOf(word)
+	s.oldest = min(s.oldest, e)
+	s.between = s.between || s.above < e && e <= s.upTo
 	if isBrief(word) {
 		s.brief++
 	} else {

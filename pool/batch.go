@@ -57,15 +57,17 @@ func (g *Guard[T]) GetBatch(hs []Handle[T], dst []*T) []*T {
 	return dst
 }
 
-// remover gathers removals in chains of a batch, so that limbo is pushed to
-// once in a batch.
+// remover gathers removals in chains of up to a batch, so that limbo is pushed to
+// once a chain. Nobody else can have the slots meanwhile, so no user code may run
+// while there are any.
 type remover[T any] struct {
 	s     *shard.Shard[T]
+	most  uint32 // slots in a chain
 	chain shard.Chain
 	n     int
 }
 
-func (p *Pool[T]) remover() remover[T] { return remover[T]{s: p.local()} }
+func (p *Pool[T]) remover() remover[T] { return remover[T]{s: p.local(), most: p.space.Reach} }
 
 // remove removes what h names from slot.
 func (b *remover[T]) remove(slot *shard.Slot[T], h uint64) bool {
@@ -73,7 +75,7 @@ func (b *remover[T]) remove(slot *shard.Slot[T], h uint64) bool {
 		return false
 	}
 	b.n++
-	if b.chain.Len() >= shard.Batch {
+	if b.chain.Len() >= int(b.most) {
 		b.s.RetireChain(&b.chain)
 	}
 	return true

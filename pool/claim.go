@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"coatcheck/internal/atom"
 	"coatcheck/shard"
 )
 
@@ -23,18 +24,30 @@ func (p *Pool[T]) claim(s *shard.Shard[T]) (*shard.Slot[T], uint64, error) {
 	return p.claimSlow(s)
 }
 
-// claimSlow looks again when it finds nothing and a Trim had slots in its hands
-// meanwhile: that must not make a pool full.
+// claimSlow looks everywhere, until it has a slot or knows a reason why there is
+// none. A failed search is no such reason: slots move from where it has not looked
+// to where it has, and goroutines that were preempted may have many in their hands.
+//
+// It waits for these: for a Trim, for whoever reclaims, for look-ups that have a pin
+// of their own. None of them runs user code meanwhile. Otherwise it goes round again
+// only because another insertion was faster.
 func (p *Pool[T]) claimSlow(s *shard.Shard[T]) (*shard.Slot[T], uint64, error) {
-	for {
+	for round := 0; ; round++ {
 		trims := p.space.Trims.Load()
-		slot, h := p.search(s)
+		if slot, h := p.search(s); slot != nil {
+			return slot, h, nil
+		}
+		if !p.space.Settled(trims) {
+			continue
+		}
+		slot, h, blocked := p.wring(s)
 		if slot != nil {
 			return slot, h, nil
 		}
-		if p.space.Settled(trims) {
-			return nil, 0, p.full()
+		if err := p.refusal(blocked); err != nil {
+			return nil, 0, err
 		}
+		atom.Pause(round)
 	}
 }
 
@@ -47,7 +60,7 @@ func (p *Pool[T]) search(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 		return slot, h
 	}
 	if s.Pending() >= shard.Batch {
-		if n, _ := s.Reclaim(s, true); n > 0 {
+		if n, _ := s.Reclaim(s, shard.Scan); n > 0 {
 			if slot, h := s.Pop(); slot != nil {
 				return slot, h
 			}
@@ -59,7 +72,7 @@ func (p *Pool[T]) search(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 			return slot, h
 		}
 	}
-	if slot, h := p.sweep(s, shard.Batch); slot != nil {
+	if slot, h := p.sweep(s); slot != nil {
 		return slot, h
 	}
 	if slot, h := p.claimNew(s); slot != nil {
@@ -74,9 +87,6 @@ func (p *Pool[T]) search(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 			return slot, h
 		}
 	}
-	if slot, h := p.sweep(s, 1); slot != nil {
-		return slot, h
-	}
 	return nil, 0
 }
 
@@ -87,7 +97,7 @@ func (p *Pool[T]) searchFIFO(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	if slot, h := p.claimCredit(s); slot != nil {
 		return slot, h
 	}
-	if slot, h := p.sweep(s, shard.Batch); slot != nil {
+	if slot, h := p.sweep(s); slot != nil {
 		return slot, h
 	}
 	if slot, h := p.claimNew(s); slot != nil {
@@ -95,9 +105,6 @@ func (p *Pool[T]) searchFIFO(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	}
 	if slot, h := p.claimCredit(s); slot != nil {
 		return slot, h // others were given what was left
-	}
-	if slot, h := p.sweep(s, 1); slot != nil {
-		return slot, h
 	}
 	return nil, 0
 }
@@ -147,35 +154,60 @@ func (p *Pool[T]) claimNew(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 		if slot, h := s.Refill(chunk); slot != nil {
 			return slot, h
 		}
+		if p.crowded() {
+			if slot, h, _ := p.wring(s); slot != nil {
+				return slot, h
+			}
+		}
 		if !p.mayGrow() || !p.space.Table.Grow() {
 			return nil, 0
 		}
 	}
 }
 
-// sweep reclaims in every shard in which at least least slots wait, until one
-// comes free for s. One round may find a batch whose slots are all used up, the
-// next seals what waits behind it, the third finds it past its grace period: so
-// there are three, and a scan for the frontier before each of the last two.
-func (p *Pool[T]) sweep(s *shard.Shard[T], least int) (*shard.Slot[T], uint64) {
-	for round := range 3 {
-		waiting := false
+// crowded reports whether so many slots wait that growth, which may wait for others
+// anyway, should first wait for those who reclaim.
+func (p *Pool[T]) crowded() bool {
+	limbo := p.pending()
+	return limbo >= crowd && limbo >= p.space.Table.Resident()/2
+}
+
+// crowd is how many slots must wait for a pool to be crowded. With fewer, growth is
+// cheaper than waiting.
+const crowd = 64 * shard.Batch
+
+// sweep reclaims in every shard in which a batch waits, until a slot comes free for
+// s. A second round finds out which guards are pinned.
+func (p *Pool[T]) sweep(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
+	for effort := shard.Known; effort <= shard.Scan; effort++ {
 		for k := range p.shards {
 			o := p.next(s, k)
-			for more := o.Pending() >= least; more; {
-				waiting = true
-				_, more = o.Reclaim(s, false)
+			for more := o.Pending() >= shard.Batch; more; {
+				_, more = o.Reclaim(s, effort)
 				if slot, h := p.swept(s, o); slot != nil {
 					return slot, h
 				}
 			}
 		}
-		if !waiting || round == 2 {
-			break
-		}
-		p.domain.Frontier()
 	}
 	return nil, 0
+}
+
+// wring reclaims whatever can be reclaimed, until a slot comes free for s, and
+// waits for those who are at it. It reports whether slots are left that wait for a
+// guard.
+func (p *Pool[T]) wring(s *shard.Shard[T]) (slot *shard.Slot[T], h uint64, blocked bool) {
+	for k := range p.shards {
+		o := p.next(s, k)
+		for more := o.Waiting() > 0; more; {
+			_, more = o.Reclaim(s, shard.Wait)
+			if slot, h = p.swept(s, o); slot != nil {
+				return slot, h, false
+			}
+		}
+		blocked = blocked || o.Blocked()
+	}
+	return nil, 0, blocked
 }
 
 // swept takes one of the slots that Reclaim freed: under LIFO it moved them to
@@ -190,7 +222,7 @@ func (p *Pool[T]) swept(s, o *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	return nil, 0
 }
 
-// mayGrow answers whether limbo allows new memory. A pool that grows while a
+// mayGrow reports whether limbo allows new memory. A pool that grows while a
 // forgotten guard holds everything back would grow for ever. What Trim gave up
 // does not count as new.
 func (p *Pool[T]) mayGrow() bool {
@@ -221,19 +253,51 @@ func (p *Pool[T]) pending() int {
 	return n
 }
 
-// full finds out what kept an insertion from a slot.
-func (p *Pool[T]) full() error {
+// refusal returns the reason why an insertion that found nothing has no slot, or
+// nil if none is known and it must look again. blocked is what wring reported.
+func (p *Pool[T]) refusal(blocked bool) error {
 	spent, exhausted := p.space.Spent.Load(), p.space.Exhausted.Load()
 	if uint64(spent)+p.dummies() >= p.space.Table.Max() {
 		return ErrExhausted
 	}
-	// Slots that wait and will be retired are none that a value could have, save
+	// Slots that wait and have no life left are none that a value could have, save
 	// those that FIFO's reserve will stand in for. All others are, under FIFO
 	// too: the reserve itself is in the queues, not in limbo.
-	if int64(p.pending()) > max(0, spent-exhausted-p.space.Reserve.Load()) {
+	worn := int(max(0, spent-exhausted-p.space.Reserve.Load()))
+	if p.bare(worn) {
+		return ErrFull
+	}
+	if p.pending() > worn && (p.space.Parked.Load() > 0 || blocked && p.domain.Held()) {
 		return ErrStalled
 	}
-	return ErrFull
+	return nil
+}
+
+// bare reports whether there was a moment at which no shard had a slot and none
+// waited, save worn ones. It looks at every shard twice. What is empty both times
+// was so in between unless a batch was sealed: nothing else fills a freelist but
+// Trim and Workers that give back, and what a Worker has counts as taken.
+func (p *Pool[T]) bare(worn int) bool {
+	var seals [2]uint64
+	for i := range seals {
+		waiting := int(p.space.Parked.Load())
+		for k := range p.shards {
+			s := &p.shards[k]
+			seals[i] += s.Seals()
+			if waiting += s.Waiting(); !s.Bare() {
+				return false
+			}
+		}
+		if waiting > worn {
+			return false
+		}
+	}
+	return seals[0] == seals[1] && !p.mayRefill()
+}
+
+// mayRefill reports whether a slot can come from the table.
+func (p *Pool[T]) mayRefill() bool {
+	return p.space.Table.Unused() > 0 || p.space.Table.Left() > 0 && p.mayGrow()
 }
 
 // dummies returns how many slots queues keep. Every shard of FIFO has one, but for

@@ -12,8 +12,9 @@ func (e *wrapping) Error() string { return e.text }
 func (e *wrapping) Unwrap() error { return e.wider }
 
 var (
-	// ErrFull says that no free slot was reachable during the call. Under
-	// concurrency that is all it says: a slot may have come free meanwhile.
+	// ErrFull says that there was a moment during the call at which no slot was free:
+	// each was live, exhausted, or in the hands of a call under way, a Worker or a
+	// Reservation. A slot may have come free since.
 	ErrFull = errors.New("pool: full")
 
 	// ErrStalled wraps ErrFull: at least one removed slot waits for a guard to

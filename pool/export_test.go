@@ -36,6 +36,21 @@ func Foreign(f func()) {
 // Unused returns how many slots have memory and were never handed to a shard.
 func Unused[T any](p *Pool[T]) int { return int(p.space.Table.Unused()) }
 
+// Waiting returns how many removed slots wait, without a look at the others.
+func Waiting[T any](p *Pool[T]) int { return p.pending() }
+
+// Kept returns how many slots the Worker's arrays point to, in and beyond its reach.
+func Kept[T any](w *Worker[T]) (n int) {
+	for _, list := range [][]cached[T]{w.ready[:cap(w.ready)], w.bag[:cap(w.bag)]} {
+		for _, c := range list {
+			if c.slot != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // RecordBytes is what remembering adds to a pool and to what is opened.
 const RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})
 

@@ -32,10 +32,8 @@
 //	                                   others panic and end nobody else's        epoch.TestCopyEndsNobodyElsesPin
 //	more guards than cells             they get more cells, and hold what        TestManyGuards, TestPinNeverWaits, TestPreallocatedPoolNeverAllocates
 //	                                   they see                                  epoch.TestBriefPinsFindCells, epoch.TestStormAppendsBlocks
-//	the epoch reaches its limit        it stands; what is retired from then on   TestEpochAtItsLimitReusesNothing, epoch.TestEpochStopsAtItsLimit
-//	                                   is never reused, and Insert says
-//	                                   ErrStalled, without a guard; all else
-//	                                   goes on
+//	the epoch reaches its limit        it stands; what is retired from then on   TestEpochAtItsLimitReusesNothingUnderAGuard, epoch.TestEpochStopsAtItsLimit
+//	                                   is reused while no guard is pinned
 //	a forged handle                    false; no panic, allocation, waiting,     TestForgedHandleIsRefused, TestForgedHandleIsRefusedByEveryVerb
 //	                                   write or hit                              TestBitFlipsOfLiveHandlesMiss, TestRandomHandlesMiss
 //	                                                                             TestForgedHandlesAllocateNothing, TestEveryHandleOfATinyLayout
@@ -224,9 +222,10 @@ func TestRacingUnpinsOfCopiesEndOnePin(t *testing.T) {
 	}
 }
 
-// Up to the last epoch everything is as ever. There nothing is reused any more:
-// insertions take what was free and new memory, up to the bounds for a stall.
-func TestEpochAtItsLimitReusesNothing(t *testing.T) {
+// At the last epoch a guard delays everything that is removed, for the epoch cannot
+// tell any more what was removed before it was pinned. While none is pinned, all is
+// as ever.
+func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
 	for _, o := range []pool.Options[int]{
 		{Capacity: 150, Shards: 2}, {Capacity: 150, Shards: 2, Reuse: pool.FIFO, MinFree: 4},
 		{MaxLimbo: 200, Shards: 2}, {MaxLimbo: 200, Shards: 2, Reuse: pool.FIFO, MinFree: 4},
@@ -241,55 +240,51 @@ func TestEpochAtItsLimitReusesNothing(t *testing.T) {
 					insert, remove = w.Insert, w.Remove
 				}
 				live := fill(t, p, 8, number)
-				pool.SetEpoch(p, epoch.Limit-20)
-				removedAtLimit := map[uint32]bool{}
+				pool.SetEpoch(p, epoch.Limit)
 				issued := map[pool.Handle[int]]bool{}
-				slots := map[uint32]bool{}
-				n := 0
-				for ; ; n++ {
-					require.Less(t, n, 100_000, "no end")
+				again := func() {
+					h, err := insert(1)
+					require.NoError(t, err)
+					require.False(t, issued[h], "%v was issued twice", h)
+					issued[h] = true
+					require.True(t, remove(h))
+				}
+				for range 1000 {
+					again()
+				}
+				g := p.Pin()
+				seen := map[uint32]bool{}
+				for {
 					h, err := insert(1)
 					if err != nil {
 						require.ErrorIs(t, err, pool.ErrStalled)
 						break
 					}
-					require.False(t, issued[h], "%v was issued twice", h)
-					require.False(t, removedAtLimit[h.Index()], "%v: its slot was retired at the limit", h)
-					issued[h], slots[h.Index()] = true, true
-					if p.Stats().Epoch == epoch.Limit {
-						removedAtLimit[h.Index()] = true
-					}
+					require.False(t, seen[h.Index()], "%v: its slot was removed under the guard", h)
+					seen[h.Index()] = true
 					require.True(t, remove(h))
 				}
-				require.Less(t, len(slots), n, "none was reused before the limit: this test tests nothing")
-				require.Greater(t, len(removedAtLimit), 32)
+				require.Greater(t, len(seen), 32)
 				st := requireConserved(t, p)
 				require.EqualValues(t, uint64(epoch.Limit), st.Epoch)
-				require.Zero(t, st.Pinned)
 				require.Zero(t, st.OldestPin)
-				require.Positive(t, st.Limbo)
-
-				// All else goes on.
-				for h := range issued {
-					require.False(t, p.Contains(h))
+				for i, h := range live {
+					v, ok := g.Get(h)
+					require.True(t, ok)
+					require.Equal(t, i+1, *v)
 				}
-				for range 100 {
-					g := p.Pin()
-					for i, h := range live {
-						v, ok := g.Get(h)
-						require.True(t, ok)
-						require.Equal(t, i+1, *v)
-					}
-					require.Equal(t, 1, p.Stats().Pinned)
-					g.Unpin()
-					require.Panics(t, g.Unpin)
-				}
-				require.True(t, p.Remove(live[0]))
-				require.Equal(t, 7, p.Clear())
 				ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 				defer cancel()
 				require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded)
-				requireConserved(t, p)
+				g.Unpin()
+				require.Panics(t, g.Unpin)
+
+				for range 1000 {
+					again()
+				}
+				require.Equal(t, 8, p.Clear())
+				require.NoError(t, p.Synchronize(t.Context()))
+				require.EqualValues(t, uint64(epoch.Limit), p.Stats().Epoch)
 			})
 		}
 	}

@@ -39,6 +39,9 @@ func (p *Pool[T]) MustGet(h Handle[T]) T {
 // there was one. The pointer is good until f returns. A panic in f comes up, and
 // the pin is given back.
 func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
+	if !p.Contains(h) {
+		return false // without a pin
+	}
 	g := p.Pin()
 	defer g.Unpin()
 	v, ok := g.Get(h)

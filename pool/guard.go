@@ -29,8 +29,9 @@ func (*noCopy) Unlock() {}
 // instruction each and never wait. There is no limit on the number of guards.
 //
 // A guard that is never unpinned keeps what is removed after it from being
-// reused: insertions then take new memory up to Options.MaxLimbo, and answer
-// ErrStalled after that. [Stats] tells.
+// reused: insertions then take new memory up to Options.MaxLimbo, and return
+// ErrStalled after that. [Stats] tells. What was removed before does not wait for
+// the guard; only where memory can grow without a bound, up to 63 slots a shard may.
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
 	// Not the table itself: a page that Trim gave up may come back while the guard

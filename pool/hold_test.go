@@ -48,7 +48,6 @@ func TestRefHoldsItsSlotAlone(t *testing.T) {
 					}
 				}
 				r := mustHold(t, p, h)
-				before := p.Stats()
 				remove(p, w, h)
 				require.False(t, p.Contains(h))
 				_, again := p.Hold(h)
@@ -66,7 +65,9 @@ func TestRefHoldsItsSlotAlone(t *testing.T) {
 				w.Close()
 				st := p.Stats()
 				require.Equal(t, 1, st.Held)
-				require.Greater(t, st.Epoch, before.Epoch+100, "the epoch stands still")
+				for i, n := range lives {
+					require.Greater(t, n, 1, "slot %d does not circulate", i)
+				}
 				require.NoError(t, p.Synchronize(context.Background()), "Synchronize waits for a Ref")
 				st = requireConserved(t, p)
 				require.Equal(t, 1, st.Limbo, "%+v", st)

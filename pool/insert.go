@@ -4,6 +4,10 @@ import "coatcheck/shard"
 
 // Insert puts v into a vacant slot and returns the handle that names it. The
 // error is ErrFull, or one that wraps it. It costs two locked instructions.
+//
+// It waits for other goroutines in two cases: when it adds a page, and when it would
+// be refused because one of them was preempted while it reclaimed, trimmed or looked
+// a value up.
 func (p *Pool[T]) Insert(v T) (Handle[T], error) {
 	p.pages()
 	s := p.local()

@@ -149,19 +149,30 @@ func (w *world) locateIn(c shard.Contents) error {
 	if uint32(n) != shard.Generation(c.Limbo) {
 		return fmt.Errorf("limbo says %d slots and has %d", shard.Generation(c.Limbo), n)
 	}
-	if c.Sealed > 0 && !w.p.space.FIFO {
-		_, err = w.chain(c.Top, int(c.Sealed), inSealed)
-	} else if c.Sealed > 0 {
-		if n, err = w.chain(c.Top, -1, inSealed); err == nil {
-			var m int
-			m, err = w.chain(c.Turned, -1, inSealed)
-			if err == nil && n+m != int(c.Sealed) {
-				err = fmt.Errorf("the sealed batch says %d slots and has %d", c.Sealed, n+m)
-			}
+	for _, b := range c.Sealed {
+		if err == nil && b.N > 0 {
+			err = w.sealed(b)
 		}
 	}
 	for i := shard.Generation(c.Fresh); i < shard.Low(c.Fresh) && err == nil; i++ {
 		err = w.put(i, inFresh)
+	}
+	return err
+}
+
+// sealed notes the slots of a sealed batch.
+func (w *world) sealed(b shard.Sealed) error {
+	if !w.p.space.FIFO {
+		_, err := w.chain(b.Top, int(b.N), inSealed)
+		return err
+	}
+	n, err := w.chain(b.Top, -1, inSealed)
+	if err != nil {
+		return err
+	}
+	m, err := w.chain(b.Turned, -1, inSealed)
+	if err == nil && n+m != int(b.N) {
+		err = fmt.Errorf("the sealed batch says %d slots and has %d", b.N, n+m)
 	}
 	return err
 }

@@ -104,6 +104,135 @@ var edgeScenarios = []scenario{
 			a.removeAll(a.insertN(2))
 		})
 	}},
+	{"an insertion meets a reclaimer that was preempted", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 4})
+		h := a.insertN(4)
+		a.remove(h[0])
+		w.roomy = true                                 // for the one insertion
+		w.thread(0, func(a *actor) { a.remove(h[1]) }) // reclaims
+		w.thread(0, func(a *actor) { a.insert() })
+	}},
+	{"an insertion meets two reclaimers under FIFO", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 4, Reuse: FIFO, MinFree: 1, Shards: 2})
+		h := a.insertN(4)
+		a.remove(h[0])
+		w.roomy = true
+		w.thread(0, func(a *actor) { a.remove(h[1]) })
+		w.thread(1, func(a *actor) { a.removeBatch(h[2]); a.synchronize(1) })
+		w.thread(1, func(a *actor) { a.insert() })
+	}},
+	{"slots move behind an insertion's back", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 4, Shards: 2})
+		h := a.insertN(4)
+		a.removeBatch(h[0], h[1])
+		a.synchronize(1)
+		w.roomy = true // at most three are live or on their way
+		w.thread(0, func(a *actor) { a.insert() })
+		w.thread(1, func(a *actor) {
+			a.remove(a.insert())
+			a.remove(a.insert())
+		})
+	}},
+	{"a guard is pinned between two removals of a small pool", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 4})
+		h := a.insertN(4)
+		a.remove(h[0])
+		w.thread(0, func(a *actor) {
+			a.pin(h[1]) // for good
+			a.remove(h[1])
+		})
+		w.thread(0, func(a *actor) { a.insert(); a.read(h[1]) })
+		w.thread(0, func(a *actor) { a.remove(h[2]); a.pin(h[3]) })
+	}},
+	{"a guard delays only its own in a small pool", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 2})
+		h := a.insertN(2)
+		a.remove(h[0])
+		w.roomy = true
+		w.thread(0, func(a *actor) {
+			a.pin(h[1]) // for good
+			a.remove(h[1])
+			a.insert()
+		})
+		w.thread(0, func(a *actor) {
+			a.enter("Contains")
+			a.p.Contains(h[1])
+			a.leave()
+		})
+	}},
+	{"two guards come while a scan is under way", func(w *world) {
+		a := w.pool(Options[val]{Shards: 2})
+		h := a.insertN(6)
+		w.thread(0, func(a *actor) {
+			a.removeBatch(h[4], h[5])
+			a.insertN(3)
+		})
+		w.thread(0, func(a *actor) { a.pin(h[2]) }) // for good
+		w.thread(1, func(a *actor) {
+			a.removeBatch(h[2], h[3])
+			a.pin(h[0]) // for good, an epoch later
+		})
+	}},
+	{"two scans raise the frontier, the later one further", func(w *world) {
+		a := w.pool(Options[val]{Shards: 2})
+		h := a.insertN(8)
+		a.removeBatch(h[6], h[7]) // the epoch is 1
+		rd := a.pin(h[0])
+		w.thread(0, func(a *actor) { a.removeBatch(h[4], h[5]) })
+		w.thread(1, func(a *actor) {
+			a.unpin(rd)
+			a.pin(h[1]) // for good
+			a.removeBatch(h[2], h[3])
+		})
+	}},
+	{"a guard is pinned while a removal takes its stamp", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 4})
+		h := a.insertN(4)
+		w.thread(0, func(a *actor) { a.remove(h[0]) })
+		w.thread(0, func(a *actor) { a.pin(h[0]) }) // for good
+		w.thread(0, func(a *actor) { a.insert() })
+	}},
+	{"small pool: removals, guards and reclaimers", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 6})
+		h := a.insertN(5)
+		a.remove(h[0])
+		w.thread(0, func(a *actor) {
+			a.pin(h[1]) // for good
+			a.remove(h[1])
+		})
+		w.thread(0, func(a *actor) {
+			a.remove(h[2])
+			a.pin(h[3])
+			a.remove(h[4])
+		})
+		w.thread(0, func(a *actor) { a.insertN(3) })
+	}},
+	{"a look-up is preempted in its pin", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 2})
+		h := a.insertN(2)
+		w.roomy = true
+		w.thread(0, func(a *actor) { a.get(h[0]) })
+		w.thread(0, func(a *actor) { a.remove(h[1]); a.insert() })
+	}},
+	{"the collector's turn", func(w *world) {
+		a := w.pool(Options[val]{Shards: 2})
+		h := a.insertN(4)
+		a.remove(h[0])
+		w.thread(0, func(a *actor) { a.enter("sentinel"); a.p.letGo(); a.leave() })
+		w.thread(0, func(a *actor) { a.remove(h[1]); a.insert() })
+		w.thread(1, func(a *actor) { a.remove(h[2]); a.read(h[3]) })
+	}},
+	{"an insertion is overtaken by growth", func(w *world) {
+		a := w.pool(Options[val]{})
+		a.removeBatch(a.insertN(2)...)
+		a.synchronize(1) // the freelist has the first page
+		w.thread(0, func(a *actor) { a.insert() })
+		w.thread(0, func(a *actor) {
+			first, _ := a.insert(), a.insert()
+			a.remove(a.insert()) // of a page that the other may not know
+			a.remove(first)      // its word links to that one
+		})
+	}},
 	{"Synchronize while another seals", func(w *world) {
 		a := w.pool(Options[val]{})
 		h := a.insertN(4)

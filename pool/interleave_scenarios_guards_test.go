@@ -230,13 +230,13 @@ var guardScenarios = []scenario{
 	}},
 	{"arrears are more than one call moves", func(w *world) {
 		a := w.pool(Options[val]{})
-		h := a.insertN(12)
+		h := a.insertN(18)
 		rd := a.pin(h[0])
-		a.removeBatch(h[:10]...)
+		a.removeBatch(h[:16]...)
 		a.unpin(rd)
 		w.thread(0, func(a *actor) {
-			a.remove(h[10])
-			a.remove(h[11])
+			a.remove(h[16])
+			a.remove(h[17])
 		})
 		w.thread(0, func(a *actor) { a.insertN(2) })
 	}},

@@ -2,6 +2,8 @@
 
 package pool
 
+import "coatcheck/shard"
+
 // trimScenarios are about pages that lose their memory and get it back. A page has
 // two slots; one Trim gives up two pages or more.
 var trimScenarios = []scenario{
@@ -63,6 +65,16 @@ var trimScenarios = []scenario{
 			a.take(h)
 			a.flush()
 		})
+	}},
+	{"a Worker takes what lives where another page was", func(w *world) {
+		a := w.emptied(Options[val]{Capacity: 128}, 6)
+		wk := a.worker()
+		next := Handle[val](shard.Pack(105, 0)) // Trim makes 102 the floor 104
+		w.thread(0, func(a *actor) {
+			a.trim()
+			a.insert()
+		})
+		w.thread(0, func(a *actor) { a.by(wk).take(next) })
 	}},
 	{"pages come back to two inserters, and go again", func(w *world) {
 		a := w.emptied(Options[val]{Capacity: 8}, 8)

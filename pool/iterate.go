@@ -120,30 +120,36 @@ func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	}
 }
 
-// DeleteFunc removes the values for which del answers true, and returns how many
+// DeleteFunc removes the values for which del returns true, and returns how many
 // it removed. It is pinned while it runs. A panic in del comes up; what was
 // removed before stays removed.
-func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) int {
+//
+// What keeps a removed value from being let go is told at [Pool.Remove]; the pin of
+// the DeleteFunc is one such guard.
+func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
 	g := p.Pin()
 	defer g.Unpin()
-	b := p.remover()
-	defer b.flush()
 	t := g.pages()
 	for first := uint32(0); first < t.Limit; {
 		block := shard.Block[T](t, first, blockSlots)
 		for h, v := range over(block, first) {
-			if del(h, v) && b.remove(&block[h.Index()-first], uint64(h)) && debugging {
-				p.records.lives.Ended(uint64(h), removed)
+			// Each slot is retired at once. One that waited for company would be out of
+			// everybody's sight while del runs, which may do anything.
+			if del(h, v) && p.local().Remove(&block[h.Index()-first], uint64(h)) {
+				n++
+				if debugging {
+					p.records.lives.Ended(uint64(h), removed)
+				}
 			}
 		}
 		first += uint32(len(block))
 	}
-	return b.n
+	return n
 }
 
 // Clear removes all values and returns how many it removed. It is a sequence of
 // removals: what is inserted meanwhile may survive it. No handle comes back to
-// life.
+// life. For what keeps the values from being let go, see [Pool.Remove].
 func (p *Pool[T]) Clear() int {
 	t := p.pages()
 	b := p.remover()

@@ -47,6 +47,8 @@ func (pl plan[T]) frame() *Pool[T] {
 	p.domain.Init(pl.guards)
 	sp.Domain, sp.First, sp.Reset = clock(&p.domain), pl.Origin, pl.Reset
 	sp.FIFO = pl.Reuse == FIFO
+	sp.Exact = pl.Capacity > 0 || pl.MaxLimbo > 0
+	sp.Reach = pl.reach()
 	sp.Zero = hasPointers(reflect.TypeFor[T]())
 	sp.Init(pl.slots, pl.shift)
 	p.dropped = dropReservation[T]
@@ -55,6 +57,15 @@ func (pl plan[T]) frame() *Pool[T] {
 		sp.Reclaimed = p.autoTrim
 	}
 	return p
+}
+
+// reach returns how many slots an operation may have in its hands. In a bounded pool
+// thirty-two operations leave half of it to others.
+func (pl plan[T]) reach() uint32 {
+	if pl.Capacity == 0 {
+		return shard.Batch
+	}
+	return uint32(min(max(pl.Capacity/64, 1), shard.Batch))
 }
 
 // preallocate allocates all that there will be, if that is what the plan says.

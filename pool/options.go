@@ -88,7 +88,7 @@ type Options[T any] struct {
 	MinFree int
 
 	// MaxLimbo is how many removed slots may wait for guards before an Insert
-	// that would need new memory answers ErrStalled instead. 0 means the greater
+	// that would need new memory returns ErrStalled instead. 0 means the greater
 	// of a million and twice the live values, so that a forgotten guard cannot
 	// eat the machine.
 	MaxLimbo int
@@ -102,7 +102,9 @@ type Options[T any] struct {
 	// Reserve show what Reset left; Insert overwrites it. A value that Take or
 	// Drain moved out is another's: its slot is zeroed, never Reset. So is one
 	// whose Reset panics; the panic comes up in whoever reclaimed, mostly an
-	// Insert or a Remove. Reset may use the pool. It runs on any goroutine.
+	// Insert or a Remove. Reset may use the pool, and the Worker whose call it
+	// interrupts. It runs on any goroutine, and on several at once; while it runs, its
+	// slot is not free, and up to 15 others that the goroutine took with it.
 	Reset func(*T)
 
 	// AutoTrim trims by itself, see [Pool.Trim], when fewer than half of the slots

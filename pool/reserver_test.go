@@ -365,7 +365,12 @@ func TestReserverServesItsReset(t *testing.T) {
 	}})
 	v = p.Reserver()
 	for range pool.BlockCells {
-		p.RemoveBatch(fill(t, p, 4, number))
+		var hs []pool.Handle[int]
+		for h, err := p.Insert(1); err == nil; h, err = p.Insert(1) {
+			hs = append(hs, h)
+		}
+		require.Equal(t, 4, len(hs)+len(inner))
+		p.RemoveBatch(hs)
 		r, err := v.Reserve()
 		if err == nil {
 			r.Cancel()

@@ -253,8 +253,8 @@ func TestResetMayUseThePool(t *testing.T) {
 				}
 			}
 			require.Greater(t, nested, 50)
-			p.RemoveBatch(hs)
 			depth = 1 // no more
+			p.RemoveBatch(hs)
 			w.Close()
 			st := requireReclaimed(t, p)
 			require.Equal(t, st.Allocated, st.Free+st.Live+st.Exhausted)
@@ -336,4 +336,73 @@ func TestResetRunsOnUsersGoroutines(t *testing.T) {
 	}
 	requireReclaimed(t, p)
 	assert.Zero(t, foreign, "calls of Reset by the garbage collector's goroutines")
+}
+
+// A Reset may flush the Worker whose removal calls it. No removal is lost by that.
+func TestResetMayFlushItsWorker(t *testing.T) {
+	var w *pool.Worker[int]
+	calls := 0
+	p := pool.Must[int](&pool.Options[int]{Shards: 1, Reset: func(v *int) {
+		if calls++; calls%3 == 0 {
+			w.Flush()
+		}
+		*v = 0
+	}})
+	w = p.Worker()
+	hs := fill(t, p, 4000, number)
+	for i, h := range hs {
+		require.Truef(t, w.Remove(h), "removal %d", i)
+		require.False(t, p.Contains(h))
+		if i%5 == 0 {
+			h, err := w.Insert(1)
+			require.NoError(t, err)
+			_, ok := w.Take(h)
+			require.True(t, ok)
+		}
+	}
+	require.Greater(t, calls, 1000)
+	w.Close()
+	requireReclaimed(t, p)
+}
+
+// A Reset may close the Worker whose call it interrupts. What that call has not
+// done yet it does not do, and panics as every later call does; nothing is lost.
+func TestResetMayCloseItsWorker(t *testing.T) {
+	const closed = "pool: use of a Worker that is closed, or not from Pool.Worker"
+	for name, use := range map[string]func(w *pool.Worker[int], h pool.Handle[int]) bool{
+		"Remove": func(w *pool.Worker[int], h pool.Handle[int]) bool { return w.Remove(h) },
+		"Insert": func(w *pool.Worker[int], h pool.Handle[int]) bool {
+			_, err := w.Insert(1)
+			return w.Remove(h) && err == nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for at := 1; at < 200; at += 7 {
+				var w *pool.Worker[int]
+				calls := 0
+				p := pool.Must[int](&pool.Options[int]{Shards: 1, Reset: func(*int) {
+					if calls++; calls == at {
+						w.Close()
+					}
+				}})
+				w = p.Worker()
+				hs := fill(t, p, 600, number)
+				for _, h := range hs {
+					ok := false
+					v := recovered(func() { ok = use(w, h) })
+					if v != nil {
+						require.Equal(t, closed, v)
+						require.GreaterOrEqual(t, calls, at)
+						require.Panics(t, func() { w.Remove(h) })
+						break
+					}
+					require.True(t, ok)
+				}
+				require.GreaterOrEqual(t, calls, at)
+				w.Close()
+				p.Clear()
+				requireReclaimed(t, p)
+			}
+		})
+	}
 }

@@ -82,7 +82,7 @@ func (p *Pool[T]) bytes() int64 {
 func (p *Pool[T]) Synchronize(ctx context.Context) error {
 	p.pages()
 	for i := range p.shards {
-		p.shards[i].Reclaim(&p.shards[i], false) // seals, so that all grace periods run at once
+		p.shards[i].Reclaim(&p.shards[i], shard.Wait) // seals, so that all grace periods run at once
 	}
 	// One shard after the other. Each goal is set late, and so covers what was
 	// removed before the call all the more.
@@ -91,10 +91,22 @@ func (p *Pool[T]) Synchronize(ctx context.Context) error {
 		goal := s.Goal()
 		err := epoch.Wait(ctx, func() bool {
 			for more := s.Done() < goal; more; {
-				_, more = s.Reclaim(s, true)
+				_, more = s.Reclaim(s, shard.Wait)
 				more = more && s.Done() < goal
 			}
 			return s.Done() >= goal
+		})
+		if err != nil {
+			return err
+		}
+		// All these slots have been taken. Others may yet call Reset for some.
+		goal = s.ResetsGoal()
+		err = epoch.Wait(ctx, func() bool {
+			if s.ResetsDone(goal) {
+				return true
+			}
+			s.Reclaim(s, shard.Known) // lets the phase end
+			return s.ResetsDone(goal)
 		})
 		if err != nil {
 			return err

@@ -174,3 +174,24 @@ func TestSynchronizeLeavesWorkersAlone(t *testing.T) {
 	w.Close()
 	requireReclaimed(t, p)
 }
+
+// What a DeleteFunc has removed so far is removed: Synchronize waits for it, which the
+// pin of the DeleteFunc makes wait in turn.
+func TestSynchronizeWaitsForADeleteFuncUnderWay(t *testing.T) {
+	for _, reuse := range reuses {
+		p := pool.Must[int](&pool.Options[int]{Reuse: reuse})
+		fill(t, p, 10, number)
+		n := 0
+		p.DeleteFunc(func(pool.Handle[int], *int) bool {
+			if n++; n > 1 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				defer cancel()
+				require.Equal(t, n-1, p.Stats().Limbo)
+				require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded)
+			}
+			return true
+		})
+		require.Equal(t, 10, n)
+		requireReclaimed(t, p)
+	}
+}

@@ -28,7 +28,7 @@ func (p *Pool[T]) Trim() int64 {
 	for i := range p.shards {
 		s := &p.shards[i]
 		for calls := 4 + s.Pending()/shard.Batch; calls > 0; calls-- {
-			if _, more := s.Reclaim(s, true); !more {
+			if _, more := s.Reclaim(s, shard.Scan); !more {
 				break
 			}
 		}

@@ -46,6 +46,10 @@ type Worker[T any] struct {
 	bag    []cached[T]
 	bagTop uint32
 
+	// tag is the greatest of the removals in the bag, where exact asks for it.
+	tag   uint64
+	exact bool // space.Exact, at hand
+
 	// next ≤ index < end are slots that were never used.
 	next, end uint32
 
@@ -74,6 +78,7 @@ func (p *Pool[T]) Worker() *Worker[T] {
 		pages:  *pages,
 		table:  pages,
 		bagTop: shard.None,
+		exact:  p.space.Exact,
 	}
 	// In a bounded pool the Workers should not keep more than a fraction of the
 	// slots out of the others' reach.
@@ -162,9 +167,17 @@ func (w *Worker[T]) Pin() Guard[T] {
 // Remove is [Pool.Remove] by the fast path. It costs one locked instruction.
 func (w *Worker[T]) Remove(h Handle[T]) bool {
 	n := len(w.bag)
-	if n >= w.bagMost || w.pages.Now.Load() != w.table || h.Index() >= w.pages.Limit || shard.LastLife(uint64(h)) {
+	if n >= w.bagMost || w.pages.Now.Load() != w.table || h.Index() >= w.pages.Limit || shard.LastLife(uint64(h)) ||
+		w.exact && n > 0 && w.pool.domain.Epoch() != w.tag {
 		return w.removeSlow(h)
 	}
+	return w.unlink(h)
+}
+
+// unlink ends the life of what h names, and puts its slot into the bag, which has
+// room.
+func (w *Worker[T]) unlink(h Handle[T]) bool {
+	n := len(w.bag)
 	slot := shard.At[T](&w.pages, h.Index())
 	// Success proves that this Worker ended the incarnation, and makes it the
 	// slot's owner (I1). The link is not to the slot itself (I4): if it were in
@@ -174,6 +187,9 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 		w.bag = w.bag[:n+1]
 		w.bag[n] = cached[T]{slot, uint64(h)}
 		w.bagTop = h.Index()
+		if w.exact {
+			w.tag = w.pool.space.Domain.Stamp()
+		}
 		if debugging {
 			w.pool.records.lives.Ended(uint64(h), removed)
 		}
@@ -183,53 +199,71 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 }
 
 // removeSlow is Remove when the bag is full, or there is none, or the index lies
-// beyond the table at hand, or the slot has no life left.
+// beyond the table at hand, or the slot has no life left, or the epoch has moved.
 func (w *Worker[T]) removeSlow(h Handle[T]) (ok bool) {
 	w.open()
-	w.refresh()
-	if len(w.bag) >= w.bagMost && w.bagMost > 0 {
+	if n := len(w.bag); n > 0 && (n >= w.bagMost || w.parted()) {
 		w.turn()
+		w.open() // a Reset that ran in turn may have closed this Worker
 	}
-	if h.Index() < w.pages.Limit {
-		if w.bagMost > 0 && !shard.LastLife(uint64(h)) {
-			return w.Remove(h)
+	// After turn: a Reset may also have flushed it, and with it the table at hand.
+	if w.refresh(); h.Index() < w.pages.Limit {
+		if len(w.bag) < w.bagMost && !shard.LastLife(uint64(h)) {
+			return w.unlink(h)
 		}
+		p := w.pool
 		ok = w.shard.Remove(shard.At[T](&w.pages, h.Index()), uint64(h))
 		if debugging && ok {
-			w.pool.records.lives.Ended(uint64(h), removed)
+			p.records.lives.Ended(uint64(h), removed)
 		}
 	}
 	runtime.KeepAlive(w)
 	return ok
 }
 
+// parted reports whether a guard was pinned since something came into the bag, that
+// is still pinned: what is there need not wait for it, and what comes now must.
+func (w *Worker[T]) parted() bool {
+	if !w.exact {
+		return false
+	}
+	d := clock(&w.pool.domain)
+	e := d.Epoch()
+	return e > w.tag && d.Separates(w.tag, e)
+}
+
 // Take is [Pool.Take] by the fast path. It costs one locked instruction.
 func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	w.open()
-	if w.refresh(); h.Index() >= w.pages.Limit {
-		return v, false
-	}
-	slot := shard.At[T](&w.pages, h.Index())
 	if w.bagMost == 0 || w.pool.space.Reset != nil || shard.LastLife(uint64(h)) {
 		// To limbo, which wants the value moved and marked before.
-		v, ok = w.shard.Take(slot, uint64(h))
-		if debugging && ok {
-			w.pool.records.lives.Ended(uint64(h), removed)
+		if w.refresh(); h.Index() < w.pages.Limit {
+			p := w.pool
+			v, ok = w.shard.Take(shard.At[T](&w.pages, h.Index()), uint64(h))
+			if debugging && ok {
+				p.records.lives.Ended(uint64(h), removed)
+			}
 		}
 	} else if ok = w.Remove(h); ok {
-		v = slot.Value // in the bag it is this Worker's
+		// In the bag, as its last slot, it is this Worker's. The table from before the
+		// removal might show the page as it was before it was given up.
+		v = w.bag[len(w.bag)-1].slot.Value
 	}
 	runtime.KeepAlive(w)
 	return v, ok
 }
 
-// Flush gives the Worker's slots back to the pool. The Worker may go on.
+// Flush gives the Worker's slots back to the pool. The Worker may be used further.
 func (w *Worker[T]) Flush() {
 	w.open()
 	w.returnReady()
-	w.retireBag()
-	// The copy would keep the memory of pages that Trim gives up.
+	c := w.emptyBag()
+	// Pointers to slots and a copy of the table would keep the memory of pages that
+	// Trim gives up. They go before a Reset runs, which may use this Worker.
+	clear(w.ready[:cap(w.ready)])
+	clear(w.bag[:cap(w.bag)])
 	w.pages, w.table = shard.Pages{Now: w.pages.Now}, nil
+	w.shard.RetireChain(&c)
 	runtime.KeepAlive(w)
 }
 
@@ -248,8 +282,10 @@ func (w *Worker[T]) Close() {
 	// again.
 	w.pool, w.bagMost = nil, 0
 	w.returnReady()
-	w.retireBag()
+	c := w.emptyBag()
+	s := w.shard
 	*w = Worker[T]{}
+	s.RetireChain(&c)
 }
 
 // drop is the finalizer of a Worker that was dropped. It leaves reclaiming to
@@ -297,9 +333,11 @@ func (w *Worker[T]) claimSlow() (*shard.Slot[T], uint64, error) {
 	if w.bagMost == 0 {
 		return w.pool.claim(w.shard)
 	}
-	if len(w.bag) >= w.bagMost/2 {
+	if n := len(w.bag); n > 0 && n >= w.bagMost/2 {
 		// A Reset that runs in turn may have used this Worker, and filled it.
-		if w.turn(); len(w.ready) > 0 || w.next < w.end {
+		w.turn()
+		w.open()
+		if len(w.ready) > 0 || w.next < w.end {
 			return w.claim()
 		}
 	}
@@ -311,10 +349,15 @@ func (w *Worker[T]) claimSlow() (*shard.Slot[T], uint64, error) {
 		w.next, w.end = i+1, i+uint32(n)
 		return w.fresh(i)
 	}
-	slot, h, err := w.pool.claim(w.shard)
+	p, s := w.pool, w.shard
+	slot, h, err := p.claim(s)
 	if err != nil && len(w.bag) > 0 {
-		w.retireBag() // what the Worker keeps from itself
-		slot, h, err = w.pool.claim(w.shard)
+		w.turn() // what the Worker keeps from itself
+		w.open()
+		if len(w.ready) > 0 {
+			return w.claim()
+		}
+		slot, h, err = p.claim(s)
 	}
 	return slot, h, err
 }
@@ -347,9 +390,7 @@ func (w *Worker[T]) turn() {
 	sp := &w.pool.space
 	unused := int(w.end - w.next)
 	if sp.Reset != nil || len(w.ready)+unused+len(w.bag) > w.readyMax ||
-		// The bag was unlinked before the tag is taken, and nothing is added to
-		// it between: it is a seal of its own.
-		!sp.Domain.Passed(sp.Domain.Retire()) {
+		!sp.Domain.Over(w.sealTag()) {
 		w.retireBag()
 		return
 	}
@@ -379,6 +420,15 @@ func (w *Worker[T]) turn() {
 	w.bag, w.bagTop = w.bag[:0], shard.None
 }
 
+// sealTag returns the tag of the bag. Its slots were unlinked before, and nothing is
+// added meanwhile: it is a seal of its own.
+func (w *Worker[T]) sealTag() uint64 {
+	if w.exact {
+		return w.tag
+	}
+	return w.pool.space.Domain.Retire()
+}
+
 // retireBag sends the bag to the shard's limbo.
 func (w *Worker[T]) retireBag() {
 	c := w.emptyBag()
@@ -392,6 +442,7 @@ func (w *Worker[T]) emptyBag() shard.Chain {
 		return shard.Chain{}
 	}
 	c := shard.ChainOf(w.bag[0].h, w.bag[n-1].h, n)
+	c.Tag, c.Stamped = w.tag, w.exact
 	w.bag, w.bagTop = w.bag[:0], shard.None
 	return c
 }

@@ -2,9 +2,15 @@
 
 package shard
 
-// Batch is small where schedules are explored, so that two removals are enough
-// for a seal and nine for more than one call moves. It stays a power of two.
-const Batch = 2
+// Exploring has At check its index.
+const Exploring = true
 
-// backShare is 1 here, so that pages come back several at a time.
-const backShare = 1
+// These are small where schedules are explored, so that two removals are enough
+// for a seal, nine for more than one call moves, and a few for all batches to be
+// sealed. Batch stays a power of two.
+const (
+	Batch      = 2
+	sealedMost = 2
+	resetRun   = 2
+	backShare  = 1 // pages come back several at a time
+)

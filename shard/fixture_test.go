@@ -113,7 +113,7 @@ func (r *rig[T]) reclaim(t testing.TB, s *shard.Shard[T]) {
 	t.Helper()
 	for calls := 0; s.Pending() > 0; calls++ {
 		require.Less(t, calls, 1000, "%d slots still wait", s.Pending())
-		s.Reclaim(s, true)
+		s.Reclaim(s, shard.Scan)
 	}
 }
 

@@ -76,6 +76,9 @@ func (s *Shard[T]) Insert(v T) uint64 {
 		t := s.space.Table.Pages() // after the top, as in Pop; observes (P2)
 		slot := At[T](t, i)
 		word := slot.Word.Load()
+		if Generation(word) != Generation(top) {
+			continue // popped since, as in Pop: its link may lead outside t
+		}
 		rest := emptyList
 		if next := Low(word); next != None {
 			rest = Pack(Generation(At[T](t, next).Word.Load()), next)

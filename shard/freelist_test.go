@@ -143,7 +143,7 @@ func TestSlotsFlowBetweenShards(t *testing.T) {
 		r.remove(t, a, r.fill(t, a, 3, number)...)
 		r.remove(t, b, r.fill(t, a, 3, number)...)
 		r.reclaim(t, b) // b's stack is not empty now
-		n, more := a.Reclaim(b, true)
+		n, more := a.Reclaim(b, shard.Scan)
 		require.Equal(t, 3, n)
 		require.False(t, more)
 		assert.Zero(t, a.Free())

@@ -54,17 +54,17 @@ func (s *Shard[T]) unclaimed() int { return int(rangeLen(s.fresh.Load())) }
 // slot that has memory was given to a shard; it does not grow the pool. Under
 // FIFO the slot comes with the right to it.
 //
-// Who finds the token taken takes a single slot past the shard: nobody waits.
-// So does everybody when the last slots are near, for a range that is between
+// If the lock is held, it takes a single slot directly from the table and does not
+// wait. So does everybody when the last slots are near, for a range that is between
 // the table and the shard is out of all others' sight, who might find the pool
 // full meanwhile.
 func (s *Shard[T]) Refill(n uint32) (*Slot[T], uint64) {
-	if s.space.Table.left() < lastRanges*uint64(n) || !s.token.CompareAndSwap(0, 1) {
+	if s.space.Table.Left() < lastRanges*uint64(n) || !s.mu.TryLock() {
 		n = 1
 	} else {
-		defer s.token.Store(0)
+		defer s.mu.Unlock()
 		if s.unclaimed() > 0 {
-			n = 1 // looked at under the token: only its holder makes a range
+			n = 1 // looked at under the lock: only its holder makes a range
 		}
 	}
 	lo, hi := s.space.Table.Allot(n)

@@ -13,7 +13,7 @@ import (
 
 // TestRefillLosesNoSlot lets goroutines empty and refill one shard's range at
 // once. Every slot must be handed out exactly once. It catches a Refill that
-// looks whether the range is empty before it has the token and not again.
+// looks whether the range is empty before it has the lock and not again.
 func TestRefillLosesNoSlot(t *testing.T) {
 	const (
 		slots      = 512

@@ -97,7 +97,7 @@ func (s *Shard[T]) Drop(slot *Slot[T], i uint32, count *atom.Uint32) {
 	s.space.Refs.Add(-1)
 	if last {
 		// Its grace period is over, and it could go to a freelist at once. But a
-		// queue has one appender at a time, and nobody waits for a token: one way
+		// queue has one appender at a time, and nobody waits for it: one way
 		// back is easier to trust than two.
 		was := Pack(Generation(slot.Word.Load())-1, i) // before it was removed
 		s.space.Parked.Add(-1)

@@ -14,19 +14,24 @@ import (
 // checked where schedules are explored, between two steps of one run.
 type Contents struct {
 	Free, Fresh, Limbo uint64 // the words
-	Top, Turned        uint32 // the sealed batch
-	Sealed             uint32
-	Held               bool // the token
+	Sealed             []Sealed
 	Credit             int64
 }
 
+// Sealed is one sealed batch: how many slots it has, in two lists.
+type Sealed struct{ Top, Turned, N uint32 }
+
 // Inspect returns the shard's contents.
 func (s *Shard[T]) Inspect() Contents {
-	return Contents{
+	c := Contents{
 		Free: s.free.Load(), Fresh: s.fresh.Load(), Limbo: s.limbo.Load(),
-		Top: s.sealed.top, Turned: s.sealed.turned, Sealed: s.sealed.n,
-		Held: s.token.Load() != 0, Credit: s.credit.Load(),
+		Credit: s.credit.Load(),
 	}
+	for k := range s.sealed.n {
+		b := s.sealed.at(k)
+		c.Sealed = append(c.Sealed, Sealed{b.top, b.turned, b.n})
+	}
+	return c
 }
 
 // Margin returns what lies beside page k, and its counts of holders if it has any.

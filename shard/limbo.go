@@ -17,7 +17,7 @@ func (s *Shard[T]) Remove(slot *Slot[T], h uint64) bool {
 	}
 	// The common half of retire, in line.
 	head := pushed(seen, Low(h), 1)
-	if h >= lastLife || Generation(head)%Batch == 0 || !s.limbo.CompareAndSwap(seen, head) { // publishes (P7)
+	if h >= lastLife || s.space.Exact || Generation(head)%Batch == 0 || !s.limbo.CompareAndSwap(seen, head) { // publishes (P7)
 		s.retire(slot, h, seen)
 	}
 	return true
@@ -74,6 +74,7 @@ func (s *Shard[T]) retire(slot *Slot[T], h, seen uint64) {
 	if h >= lastLife {
 		s.space.Spent.Add(1)
 	}
+	s.stamp(s.space.tag())
 	for !s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P7)
 		s.contend()
 		seen = s.limbo.Load()
@@ -81,6 +82,34 @@ func (s *Shard[T]) retire(slot *Slot[T], h, seen uint64) {
 	}
 	if n := Generation(seen) + 1; n%Batch == 0 {
 		s.reclaimDue(n)
+	}
+}
+
+// tag returns the tag of what was unlinked before the call, where it is wanted.
+func (sp *Space[T]) tag() uint64 {
+	if !sp.Exact {
+		return 0
+	}
+	return sp.Domain.Stamp()
+}
+
+// stamp notes the tag of something that was unlinked and is about to be pushed.
+//
+// A batch has one tag for all its slots, the greatest, so that a guard which one of
+// them must wait for delays the others too. That does not matter where memory can
+// grow. Where it cannot (Space.Exact), what was removed before a guard was pinned
+// must not wait for that guard: it is sealed before anything is added that must.
+// If mu is held, or there is no room for a batch more, it waits all the same.
+func (s *Shard[T]) stamp(tag uint64) {
+	old := s.latest.Load()
+	if old >= tag {
+		return // always, without Exact
+	}
+	if Low(s.limbo.Load()) != None && s.space.Domain.Separates(old, tag) {
+		s.part()
+	}
+	for old < tag && !s.latest.CompareAndSwap(old, tag) {
+		old = s.latest.Load() // another remover has raised it
 	}
 }
 
@@ -98,9 +127,9 @@ func (s *Shard[T]) reclaimDue(n uint32) {
 			return
 		}
 	}
-	freed, more := s.Reclaim(s.heir(), true)
+	freed, more := s.Reclaim(s.heir(), Scan)
 	if more && Low(s.limbo.Load()) != None {
-		again, _ := s.Reclaim(s, false) // catching up after a stall
+		again, _ := s.Reclaim(s, Known) // catching up after a stall
 		freed += again
 	}
 	if s.space.Reclaimed != nil && freed > 0 {
@@ -132,6 +161,11 @@ type Chain struct {
 	notTop uint32 // the last slot added, complemented: in an empty chain, None
 	n      uint32
 	tail   uint64 // generation and index of the first
+
+	// Tag is that of the removals if Stamped says so. Otherwise it is taken when the
+	// chain is retired.
+	Tag     uint64
+	Stamped bool
 }
 
 // Len returns how many slots the chain holds.
@@ -180,6 +214,10 @@ func (s *Shard[T]) pushChain(c *Chain) (before, after uint32) {
 	if c.n == 0 {
 		return 0, 0
 	}
+	if !c.Stamped {
+		c.Tag = s.space.tag()
+	}
+	s.stamp(c.Tag)
 	last := s.space.Slot(Low(c.tail))
 	for {
 		seen := s.limbo.Load()

@@ -52,11 +52,11 @@ func TestGoalIsReached(t *testing.T) {
 		require.NotNil(t, slot)
 		live(slot, h, 1)
 		require.True(t, s.Remove(slot, h))
-		s.Reclaim(s, true) // while somebody asks
+		s.Reclaim(s, shard.Scan) // while somebody asks
 		for n := asked.Load() + 2; asked.Load() < n; {
 			runtime.Gosched() // until whoever asked meanwhile has his answer
 		}
-		s.Reclaim(s, true) // as Synchronize would
+		s.Reclaim(s, shard.Scan) // as Synchronize would
 		require.Zero(t, s.Pending())
 		require.GreaterOrEqual(t, s.Done(), highest.Load(), "batch %d: nothing waits, and a goal was not reached", round)
 	}
@@ -138,14 +138,14 @@ func TestSealCountsBeforeItTakes(t *testing.T) {
 	r.remove(t, s, hs[0])
 	goal := s.Goal()
 	require.Greater(t, goal, s.Done())
-	s.Reclaim(s, true) // seals the first
+	s.Reclaim(s, shard.Scan) // seals the first
 	require.Equal(t, goal, s.Goal())
 	r.remove(t, s, hs[1])
 	require.Equal(t, goal+1, s.Goal(), "the second waits for the next seal")
 	g.Unpin()
-	s.Reclaim(s, true)
+	s.Reclaim(s, shard.Scan)
 	require.Equal(t, goal, s.Done())
-	s.Reclaim(s, true)
+	s.Reclaim(s, shard.Scan)
 	require.Equal(t, goal+1, s.Done())
 	require.Equal(t, s.Done(), s.Goal())
 }

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"unsafe"
@@ -62,6 +63,9 @@ func (t *Pages) margin(i uint32) (*margin, uint32) {
 
 // At returns the slot of index i, which must be below t.Limit.
 func At[T any](t *Pages, i uint32) *Slot[T] {
+	if Exploring && i >= t.Limit {
+		panic(fmt.Sprintf("shard: slot %d lies outside a table of %d", i, t.Limit))
+	}
 	return (*Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
 		uintptr(i&t.Mask)*unsafe.Sizeof(Slot[T]{})))
 }
@@ -178,8 +182,8 @@ func (t *Table[T]) Resident() int {
 // since.
 func (t *Table[T]) Missing() int { return int(t.missing.Load()) }
 
-// left returns how many slots there may be that are not handed out.
-func (t *Table[T]) left() uint64 {
+// Left returns how many slots there may be that are not handed out.
+func (t *Table[T]) Left() uint64 {
 	return t.max - t.next.Load() + rangeLen(t.again.Load()) + uint64(t.missing.Load())
 }
 

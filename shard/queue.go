@@ -9,7 +9,7 @@ package shard
 //
 // Michael's and Scott's queue lets anybody append, which takes a
 // compare-and-swap on a null link, null links that carry tags, and a tail that
-// lags. Here slots are appended only by Reclaim, whose token admits one
+// lags. Here slots are appended only under the shard's lock, which admits one
 // goroutine at a time; nobody waits for it, so the queue needs none of that: the
 // appender stores one link, and tail is a plain field. Taking is Pop, as for the
 // stack, and right for the same reason (I5).
@@ -34,7 +34,7 @@ func (s *Shard[T]) initQueue(n int) bool {
 }
 
 // appendRun puts a run at the queue's end and returns how many slots more it can
-// hand out. The caller holds the token.
+// hand out. The caller holds mu.
 //
 // A queue of a restored pool may have no slot at all, if there were fewer than
 // shards. Then the first of the run is the dummy. A plain store is right: Pop
@@ -51,7 +51,7 @@ func (s *Shard[T]) appendRun(r *run[T]) int {
 	}
 	tail := s.space.Slot(s.tail)
 	// A plain read-modify-write of the tail's word is right: it has no link, so
-	// it cannot be popped, and only the holder of the token links it. The store
+	// it cannot be popped, and only the holder of mu links it. The store
 	// publishes (P3).
 	tail.Word.Store(Pack(Generation(tail.Word.Load()), Low(r.first)))
 	s.tail = r.lastAt

@@ -25,7 +25,7 @@ func TestQueueHandsOutTheOldestFirst(t *testing.T) {
 		r.remove(t, s, hs...)
 		g.Unpin()
 		for s.Pending() > 0 {
-			s.Reclaim(s, true)
+			s.Reclaim(s, shard.Scan)
 			r.requireNoSelfLink(t)
 		}
 		require.EqualValues(t, n, s.Credit())

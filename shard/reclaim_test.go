@@ -3,6 +3,7 @@ package shard_test
 import (
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,7 +23,7 @@ func TestPinHoldsTheBatch(t *testing.T) {
 		g := r.space.Domain.Pin()
 		r.remove(t, s, hs...) // seals on the way
 		for range 3 {
-			n, _ := s.Reclaim(s, true)
+			n, _ := s.Reclaim(s, shard.Scan)
 			require.Zero(t, n)
 		}
 		require.Equal(t, len(hs), s.Pending())
@@ -47,11 +48,11 @@ func TestLaterGuardHoldsNothingBack(t *testing.T) {
 	s := r.shards[0]
 	hs := r.fill(t, s, 2, number)
 	r.remove(t, s, hs...)
-	n, _ := s.Reclaim(s, false)
+	n, _ := s.Reclaim(s, shard.Known)
 	require.Zero(t, n, "sealed, and nobody has looked for the frontier")
 	g := r.space.Domain.Pin()
 	defer g.Unpin()
-	n, _ = s.Reclaim(s, true)
+	n, _ = s.Reclaim(s, shard.Scan)
 	require.Equal(t, 2, n)
 }
 
@@ -72,7 +73,7 @@ func TestReclaimIsBounded(t *testing.T) {
 		calls, freed := 0, 0
 		for more := true; more; calls++ {
 			var got int
-			got, more = s.Reclaim(s, true)
+			got, more = s.Reclaim(s, shard.Scan)
 			require.LessOrEqual(t, got, shard.ReclaimMost)
 			freed += got
 			require.Equal(t, n-freed, s.Pending())
@@ -190,7 +191,7 @@ func TestResetThatFailsLosesNoSlot(t *testing.T) {
 				go func() {
 					defer close(done)
 					defer func() { _ = recover() }()
-					s.Reclaim(s, true)
+					s.Reclaim(s, shard.Scan)
 				}()
 				<-done
 				require.Equal(t, before+n, s.Free()+s.Pending(), "%s at %d: slots", name, at)
@@ -247,26 +248,63 @@ func TestBlankIsForWhatReclaimingLeft(t *testing.T) {
 	assert.Zero(t, slot.Value)
 }
 
-// TestTokenIsTriedForAndNeverWaitedFor uses the shard from a Reset, which runs
-// under its token.
-func TestTokenIsTriedForAndNeverWaitedFor(t *testing.T) {
-	var r *rig[uint64]
-	resets := 0
-	r = newRig[uint64](t, setup[uint64]{slots: 64, reset: func(*uint64) {
+// TestResetRunsUnderNoLock reclaims and refills from a Reset, both of which would
+// wait for the lock of the shard for ever.
+func TestResetRunsUnderNoLock(t *testing.T) {
+	for _, fifo := range []bool{false, true} {
+		var r *rig[uint64]
+		resets := 0
+		r = newRig[uint64](t, setup[uint64]{slots: 64, fifo: fifo, reset: func(*uint64) {
+			s := r.shards[0]
+			resets++
+			s.Reclaim(s, shard.Wait)
+			slot, h := s.Refill(16)
+			require.NotNil(t, slot)
+			live(slot, h, 0)
+		}})
 		s := r.shards[0]
-		resets++
-		n, more := s.Reclaim(s, true)
-		require.Zero(t, n)
-		require.False(t, more)
-		slot, h := s.Refill(16)
-		require.NotNil(t, slot, "a single slot, past the shard")
-		live(slot, h, 0)
+		r.remove(t, s, r.fill(t, s, 5, number)...)
+		r.reclaim(t, s)
+		assert.Equal(t, 5, resets)
+		assert.Zero(t, s.Waiting())
+	}
+}
+
+// TestResetsThatStayKeepNobodyWaiting lets as many Resets stand as may. Whoever
+// comes then neither begins another nor tries again and again.
+func TestResetsThatStayKeepNobodyWaiting(t *testing.T) {
+	const slots = 1000
+	entered, gate := make(chan struct{}, slots), make(chan struct{})
+	r := newRig[uint64](t, setup[uint64]{slots: slots, reset: func(*uint64) {
+		entered <- struct{}{}
+		<-gate
 	}})
 	s := r.shards[0]
-	r.remove(t, s, r.fill(t, s, 5, number)...)
+	for _, h := range r.fill(t, s, slots, number) {
+		slot := r.space.Slot(shard.Low(h))
+		var c shard.Chain
+		require.True(t, s.Unlink(slot, h, &c))
+		s.AbandonChain(&c)
+	}
+	var wg sync.WaitGroup
+	stand := 0
+	for s.Waiting() > 0 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			s.Reclaim(s, shard.Wait)
+		}()
+		<-entered
+		stand++
+	}
+	require.Less(t, stand, 100)
+	n, more := s.Reclaim(s, shard.Wait)
+	require.Zero(t, n)
+	require.False(t, more)
+	close(gate)
+	wg.Wait()
 	r.reclaim(t, s)
-	assert.Equal(t, 5, resets)
-	assert.Equal(t, 5, s.Free())
+	require.Equal(t, slots, s.Free())
 }
 
 // TestRefillMakesARange checks the two ways of Refill.

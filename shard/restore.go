@@ -140,7 +140,7 @@ func (sp *Space[T]) reserve(c Census, n, capacity, minFree uint64) (added uint64
 	want := n + minFree
 	if capacity > 0 {
 		// Each slot that is left in the table comes with the right to it.
-		others := c.Vacant + sp.Table.left()
+		others := c.Vacant + sp.Table.Left()
 		want = max(n, others-min(others, capacity-c.Live))
 	}
 	for c.Vacant+added < want {
@@ -167,7 +167,7 @@ func (sp *Space[T]) credits(c Census, n, capacity, minFree uint64) (credits uint
 		return free - kept
 	}
 	come := capacity - c.Live // c.Live ≤ capacity
-	credits = min(free, come-min(come, sp.Table.left()))
+	credits = min(free, come-min(come, sp.Table.Left()))
 	sp.Reserve.Store(int64(free - credits))
 	return credits
 }

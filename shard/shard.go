@@ -22,7 +22,7 @@ type Shard[T any] struct {
 
 	// fresh is a range of slots that were never used: next | end.
 	//
-	//	writers  Fresh, by compare-and-swap; Refill, under token, when it is empty
+	//	writers  Fresh, by compare-and-swap; Refill, under mu, when it is empty
 	//	moves    next grows to end; then another range, disjoint from all before
 	fresh atom.Uint64
 
@@ -40,28 +40,41 @@ type Shard[T any] struct {
 
 	// limbo is the stack of removed slots: how many, and the index of the last.
 	//
-	//	writers  Retire pushes by compare-and-swap; seal takes all with a swap
+	//	writers  retire and pushChain push by compare-and-swap; seal takes all with
+	//	         a swap
 	//	moves    nothing is popped, so there is no ABA: a push that succeeds
 	//	         found the top that it linked to, whatever happened between
 	//	orders   the push publishes the unlinking to seal (P7)
 	limbo atom.Uint64
 
-	// token is 1 while somebody reclaims or refills this shard; it is tried for
-	// and never waited for. It orders the plain fields below: its release
-	// publishes them, the next holder's compare-and-swap observes them.
-	token atom.Uint32
+	// latest is the greatest tag of what lies in limbo, where Space.Exact asks for
+	// tags of removals.
+	//
+	//	writers  stamp, raising it before the push
+	//	readers  seal, after it has taken limbo
+	latest atom.Uint64
 
-	// left is how many slots of the sealed batch are not reclaimed yet. Written
-	// under token; read by Pending.
+	// left is how many slots of the sealed batches are not reclaimed yet.
+	//
+	//	writers  seal (+); Reclaim (−), when the slots have reached their list
+	//	readers  Pending
 	left atom.Uint32
 
-	// seals and done number the batches that were begun and finished. Written
-	// under token; read by Synchronize.
+	// mu guards sealed and tail. Whoever must not wait tries for it, and an
+	// insertion that would be refused waits for it: no user code runs under it,
+	// and no lock is taken.
+	mu atom.Mutex
+
+	// seals numbers the batches that were begun, done those that were finished.
+	//
+	//	writers  seal; settle; both under mu
+	//	readers  Synchronize
 	seals atom.Uint64
 	done  atom.Uint64
 
-	sealed sealed // plain: under token
-	tail   uint32 // FIFO: the queue's last slot. Plain: under token
+	sealed batches // under mu
+	resets resets
+	tail   uint32 // FIFO: the queue's last slot; under mu
 	_      [128]byte
 }
 
@@ -90,6 +103,31 @@ func (s *Shard[T]) Number() int { return int(s.at) }
 // Pending returns how many slots were removed and not reclaimed yet.
 func (s *Shard[T]) Pending() int {
 	return int(Generation(s.limbo.Load())) + int(s.left.Load())
+}
+
+// Waiting is Pending without the slots for which somebody calls Reset, and without
+// those that wait for too many of these calls: no insertion may wait for user code.
+func (s *Shard[T]) Waiting() int {
+	if s.resetting() {
+		return 0
+	}
+	return s.Pending() - s.Resets()
+}
+
+// Seals returns how many batches were begun. While it stays the same, what was
+// empty in limbo and in the batches has stayed so.
+func (s *Shard[T]) Seals() uint64 { return s.seals.Load() }
+
+// Blocked reports whether slots wait in batches whose grace period was not over when
+// the shard was reclaimed last.
+func (s *Shard[T]) Blocked() bool { return int(s.left.Load()) > s.Resets() }
+
+// Bare reports whether the shard has no slot for an insertion.
+func (s *Shard[T]) Bare() bool {
+	if s.fifo {
+		return s.credit.Load() == 0
+	}
+	return s.free.Load() == emptyList && s.unclaimed() == 0
 }
 
 // Goal returns the number that Done must reach for everything that was retired

@@ -15,7 +15,12 @@ type Space[T any] struct {
 	First uint32   // the first live generation of every slot; odd
 	FIFO  bool     // shards keep queues in place of stacks
 	Zero  bool     // T holds pointers: a reclaimed slot must not hold them back
+	Exact bool     // what was removed before a guard was pinned must not wait for it, see stamp
 	Reset func(*T) // object-pool mode: called in place of zeroing
+
+	// Reach is the most slots that an operation has in its hands at a time, a small
+	// part of a bounded pool; 0 means Batch.
+	Reach uint32
 
 	// Reclaimed, if not nil, is told how many slots a remover has freed.
 	Reclaimed func(n int)
@@ -84,6 +89,9 @@ const firstPatience = 64
 // Init prepares the space after its fields have been set.
 func (sp *Space[T]) Init(max uint64, shift uint32) {
 	sp.Table.Init(max, shift, sp.Reset != nil)
+	if sp.Reach == 0 {
+		sp.Reach = Batch
+	}
 	sp.Deal.Store(1)
 	sp.patience.Store(firstPatience)
 }

@@ -149,7 +149,7 @@ func (y *stormy) step(hand *storm.Hand) {
 	slot, h := y.take(hand, s)
 	if slot == nil {
 		hand.Did(storm.Full, 1)
-		s.Reclaim(y.shards[hand.IntN(len(y.shards))], true)
+		s.Reclaim(y.shards[hand.IntN(len(y.shards))], shard.Scan)
 		if hand.Chance(4) {
 			for i := range y.board {
 				if h := y.board[i].Swap(0); h != 0 {
@@ -174,7 +174,7 @@ func (y *stormy) step(hand *storm.Hand) {
 		y.publish(hand, s, slot, h)
 	}
 	if hand.Chance(4) {
-		s.Reclaim(y.shards[hand.IntN(len(y.shards))], true)
+		s.Reclaim(y.shards[hand.IntN(len(y.shards))], shard.Scan)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestStormRemovesOnce(t *testing.T) {
 			for len(c.hs) < len(c.wins) && hand.Running() {
 				slot, h := y.take(hand, s)
 				if slot == nil {
-					s.Reclaim(s, true)
+					s.Reclaim(s, shard.Scan)
 					continue
 				}
 				live(slot, h, nil)
@@ -317,7 +317,7 @@ func TestStormTagsWhatItHasTaken(t *testing.T) {
 	s := y.shards[0]
 	y.Go(1, func(hand *storm.Hand) {
 		for hand.Running() {
-			s.Reclaim(s, true)
+			s.Reclaim(s, shard.Scan)
 		}
 	})
 	y.Go(4, func(hand *storm.Hand) {
@@ -349,7 +349,7 @@ func TestStormTagsWhatItHasTaken(t *testing.T) {
 	y.finish(t, slots)
 }
 
-// TestStormOfFailingResets lets Reset panic under the token while others go on.
+// TestStormOfFailingResets lets Reset panic while others go on.
 func TestStormOfFailingResets(t *testing.T) {
 	errMeant := errors.New("meant")
 	var resets atomic.Uint32
@@ -372,7 +372,7 @@ func TestStormOfFailingResets(t *testing.T) {
 				}()
 				slot, h := y.take(hand, s)
 				if slot == nil {
-					s.Reclaim(s, true)
+					s.Reclaim(s, shard.Scan)
 					return
 				}
 				y.claim(h)
@@ -414,7 +414,7 @@ func TestStormOfChains(t *testing.T) {
 			}
 			hand.Did(storm.Removed, c.Len())
 			s.RetireChain(&c)
-			s.Reclaim(s, true)
+			s.Reclaim(s, shard.Scan)
 		}
 	})
 	y.Run(storm.Least{storm.Removed: 2000})

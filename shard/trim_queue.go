@@ -1,9 +1,9 @@
 package shard
 
-// Trim under FIFO. A queue is taken only under its shard's token, dummy included:
+// Trim under FIFO. A queue is taken only under its shard's lock, dummy included:
 // nobody appends meanwhile, so that the head's compare-and-swap takes it whole, and
-// what goes back is appended to an empty queue. A shard whose token somebody has is
-// left alone.
+// what goes back is appended to an empty queue. A shard whose lock is held is left
+// alone.
 //
 // Credits say how many free slots there are beyond the reserve (I9). Slots that
 // Trim has in its hands keep their credits, so that an insertion may have one and
@@ -15,14 +15,14 @@ func (t *trimmer[T]) takeQueues(shards []Shard[T]) int64 {
 	var mine []*Shard[T]
 	defer func() {
 		for _, s := range mine {
-			s.token.Store(0)
+			s.mu.Unlock()
 		}
 	}()
 	for i := range shards {
 		switch s := &shards[i]; {
-		case !s.token.CompareAndSwap(0, 1):
+		case !s.mu.TryLock():
 		case s.tail == None: // of a restored pool, and without a dummy yet
-			s.token.Store(0)
+			s.mu.Unlock()
 		default:
 			mine = append(mine, s)
 		}

@@ -18,22 +18,22 @@ var freshSeeds = []seed{
 	},
 	{
 		name: "a range is replaced before it is empty", attacks: "L4",
-		edits: []edit{{freshFile, "\t\tif s.unclaimed() > 0 {\n\t\t\tn = 1 // looked at under the token: only its holder makes a range\n\t\t}\n", ""}},
+		edits: []edit{{freshFile, "\t\tif s.unclaimed() > 0 {\n\t\t\tn = 1 // looked at under the lock: only its holder makes a range\n\t\t}\n", ""}},
 		by:    []string{"growth"},
 	},
 	{
-		name: "a range is looked at before the token is taken", attacks: "L4",
+		name: "a range is looked at before the lock is taken", attacks: "L4",
 		edits: []edit{
-			{freshFile, "\tif s.space.Table.left()", "\tsome := s.unclaimed() > 0\n\tif s.space.Table.left()"},
+			{freshFile, "\tif s.space.Table.Left()", "\tsome := s.unclaimed() > 0\n\tif s.space.Table.Left()"},
 			{freshFile, "\t\tif s.unclaimed() > 0 {\n", "\t\tif some {\n"},
 		},
 		by: []string{"growth", "growth of a pool with two shards", "insert, remove and get"},
 	},
 	{
-		name: "a range is made without the token", attacks: "L4",
+		name: "a range is made without the lock", attacks: "L4",
 		edits: []edit{
-			{freshFile, " || !s.token.CompareAndSwap(0, 1) {", " {"},
-			{freshFile, "\t\tdefer s.token.Store(0)\n", ""},
+			{freshFile, " || !s.mu.TryLock() {", " {"},
+			{freshFile, "\t\tdefer s.mu.Unlock()\n", ""},
 		},
 		by: []string{"growth"},
 	},

@@ -60,7 +60,7 @@ var holdSeeds = []seed{
 	},
 	{
 		name: "a queue's slots are not asked for holders", attacks: "I10",
-		edits: []edit{{reclaimFile, "s.reclaimOne(&s.sealed.turned, &r, held)", "s.reclaimOne(&s.sealed.turned, &r, held && false)"}},
+		edits: []edit{{reclaimFile, "s.reclaimOne(list, &b.n, &r, held)", "s.reclaimOne(list, &b.n, &r, held && !s.fifo)"}},
 		by:    []string{"Hold against Clear under FIFO"},
 	},
 	{
@@ -71,8 +71,8 @@ var holdSeeds = []seed{
 	{
 		name: "a parked slot's link is read after it was parked", attacks: "I10",
 		edits: []edit{
-			{reclaimFile, "\t*list = Low(word)\n\ts.sealed.n--\n\tif held && s.space.Park(i) {\n\t\treturn\n\t}\n",
-				"\ts.sealed.n--\n\tif held && s.space.Park(i) {\n\t\t*list = Low(slot.Word.Load())\n\t\treturn\n\t}\n\t*list = Low(word)\n"},
+			{reclaimFile, "\t*list = Low(word)\n\t*n--\n\tif held && s.space.Park(i) {\n\t\treturn nil\n\t}\n",
+				"\t*n--\n\tif held && s.space.Park(i) {\n\t\t*list = Low(slot.Word.Load())\n\t\treturn nil\n\t}\n\t*list = Low(word)\n"},
 		},
 		by: []string{"a slot is parked while its last Ref goes"},
 	},

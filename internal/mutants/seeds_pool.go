@@ -102,14 +102,14 @@ var poolSeeds = []seed{
 		by:    []string{"chains and single slots come to one limbo"},
 	},
 	{
-		name: "a sweep gives up after one round", row: 13, attacks: "ErrFull",
-		edits: []edit{{claimFile, "if !waiting || round == 2 {", "if !waiting || round == 0 {"}},
+		name: "nothing is wrung before a refusal", row: 13, attacks: "ErrFull", ends: stuck,
+		edits: []edit{{claimFile, "more := o.Waiting() > 0; more;", "more := false; more;"}, {claimFile, "blocked && p.domain.Held()", "blocked"}},
 		by:    []string{"a pool that was full and stalled fills again"},
 		quick: true,
 	},
 	{
 		name: "a sweep passes the first shard over", row: 13, attacks: "ErrFull",
-		edits: []edit{{claimFile, "\t\tfor k := range p.shards {\n\t\t\to := p.next(s, k)\n\t\t\tfor more", "\t\tfor k := 1; k < len(p.shards); k++ {\n\t\t\to := p.next(s, k)\n\t\t\tfor more"}},
+		edits: []edit{{claimFile, "\tfor k := range p.shards {\n\t\to := p.next(s, k)\n\t\tfor more := o.Waiting()", "\tfor k := 1; k < len(p.shards); k++ {\n\t\to := p.next(s, k)\n\t\tfor more := o.Waiting()"}, {claimFile, "blocked && p.domain.Held()", "true"}},
 		by:    []string{"a pool that was full and stalled fills again"},
 	},
 }

@@ -16,8 +16,8 @@ var queueSeeds = []seed{
 	{
 		name: "a credit is given before its slot", attacks: "I9",
 		edits: []edit{{reclaimFile,
-			"\t\t\ts.GiveCredit(int64(s.appendRun(&r)))\n",
-			"\t\t\ts.GiveCredit(int64(r.n))\n\t\t\ts.appendRun(&r)\n"}},
+			"\t\ts.GiveCredit(int64(s.appendRun(&r)))\n",
+			"\t\ts.GiveCredit(int64(r.n))\n\t\ts.appendRun(&r)\n"}},
 		by: []string{"FIFO: two shards lend each other slots"},
 	},
 	{

@@ -1,6 +1,6 @@
 package main
 
-// Seeds against reclaiming: the token, the seal and its tag, the way back to the
+// Seeds against reclaiming: the lock, the seal and its tag, the way back to the
 // freelist, and waiting for it.
 
 const (
@@ -14,61 +14,96 @@ var reclaimSeeds = []seed{
 		name: "a seal takes its tag before the swap", row: 1, attacks: "I6",
 		edits: []edit{
 			{reclaimFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\ttag := s.space.Domain.Retire()\n\thead := s.limbo.Swap(emptyList) // observes (P7)\n"},
-			{reclaimFile, "tag: s.space.Domain.Retire()}", "tag: tag}"},
+			{reclaimFile, "\t\tb.tag = s.space.Domain.Retire()\n", "\t\tb.tag = tag\n"},
 		},
 		by:    []string{"seal against frontier"},
 		quick: true,
 	},
 	{
 		name: "a batch is reclaimed one epoch too early", row: 1, attacks: "I8",
-		edits: []edit{{reclaimFile, "s.sealed.tag >= s.space.Domain.Safe()", "s.sealed.tag > s.space.Domain.Safe()"}},
+		edits: []edit{{reclaimFile, "b.tag < d.Safe()", "b.tag <= d.Safe()"}},
 		by:    []string{"two brief pins of one cell"},
 	},
 	{
 		name: "a batch is reclaimed without a look at the guards", attacks: "I8",
-		edits: []edit{{reclaimFile, "(!scan || !s.space.Domain.Passed(s.sealed.tag))", "!scan"}},
+		edits: []edit{{reclaimFile, "scan && d.Over(b.tag)", "scan"}},
 		by:    []string{"two brief pins of one cell"},
 	},
 	{
-		name: "the token is taken by load and store", attacks: "I3",
+		name: "a batch is sealed without the lock", attacks: "I3",
 		edits: []edit{{reclaimFile,
-			"\tif !s.token.CompareAndSwap(0, 1) {\n\t\treturn 0, false\n\t}\n",
-			"\tif s.token.Load() != 0 {\n\t\treturn 0, false\n\t}\n\ts.token.Store(1)\n"}},
-		by: []string{"two sealers", "arrears are more than one call moves", "two Synchronize", "seal against frontier"},
+			"\tif !s.mu.TryLock() {\n\t\treturn\n\t}\n\ts.settle()\n",
+			"\tif s.mu.TryLock() {\n\t\ts.mu.Unlock()\n\t}\n\ts.mu.Lock()\n\ts.mu.Unlock()\n\ts.settle()\n"},
+			{reclaimFile, "\tif !s.sealed.full() {\n\t\ts.seal()\n\t}\n\ts.mu.Unlock()\n", "\tif !s.sealed.full() {\n\t\ts.seal()\n\t}\n"}},
+		by: []string{"a guard is pinned between two removals of a small pool", "small pool: removals, guards and reclaimers"},
 	},
 	{
-		name: "the token goes back before the batch is numbered done", attacks: "Synchronize",
+		name: "a stamped batch takes its tag before the swap", attacks: "I6",
 		edits: []edit{
-			{reclaimFile, "\tif s.sealed.n == 0 {\n\t\ts.done", "\ts.token.Store(0)\n\tif s.sealed.n == 0 {\n\t\ts.done"},
-			{reclaimFile, "\t}\n\ts.token.Store(0)\n}", "\t}\n}"},
+			{reclaimFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\ttag := s.latest.Load()\n\thead := s.limbo.Swap(emptyList) // observes (P7)\n"},
+			{reclaimFile, "\t\tb.tag = s.latest.Load()\n", "\t\tb.tag = tag\n"},
 		},
-		by: []string{"seal against frontier"},
+		by: []string{"small pool: removals, guards and reclaimers"},
 	},
 	{
-		name: "a seal counts after it has taken", attacks: "Synchronize",
+		name: "a slot is pushed before its stamp is noted", attacks: "I6",
+		edits: []edit{{limboFile, "\tfor old < tag && !s.latest.CompareAndSwap(old, tag) {\n\t\told = s.latest.Load() // another remover has raised it\n\t}\n", ""}},
+		by:    []string{"small pool: removals, guards and reclaimers"},
+	},
+	{
+		name: "a stamp is taken before the unlinking", attacks: "I6",
 		edits: []edit{
-			{reclaimFile, "\ts.seals.Add(1)\n", ""},
-			{reclaimFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\thead := s.limbo.Swap(emptyList) // observes (P7)\n\ts.seals.Add(1)\n"},
+			{limboFile, "\tif slot.Word.Load() != h {\n\t\treturn 0, false\n\t}\n\tseen = s.limbo.Load()\n", "\tif slot.Word.Load() != h {\n\t\treturn 0, false\n\t}\n\tif s.space.Exact {\n\t\ts.stamp(s.space.tag())\n\t}\n\tseen = s.limbo.Load()\n"},
+			{limboFile, "\ts.stamp(s.space.tag())\n\tfor !s.limbo", "\tfor !s.limbo"},
 		},
-		by: []string{"two Synchronize", "Synchronize waits for a guard"},
+		by: []string{"a guard is pinned while a removal takes its stamp"},
+	},
+	{
+		name: "what waits is not sealed before a guard's own comes", attacks: "L10",
+		edits: []edit{{limboFile, "s.space.Domain.Separates(old, tag) {", "s.space.Domain.Separates(tag, old) {"}},
+		by:    []string{"a guard delays only its own in a small pool"},
+	},
+	{
+		name: "an insertion does not wait for a reclaimer before it is refused", attacks: "L11",
+		edits: []edit{{reclaimFile, "\t\tif effort == Wait {\n\t\t\ts.mu.Lock()\n\t\t} else if !s.mu.TryLock() {", "\t\tif !s.mu.TryLock() {"},
+			{claimFile, "blocked && p.domain.Held()", "blocked"}},
+		by:    []string{"an insertion meets a reclaimer that was preempted", "an insertion meets two reclaimers under FIFO"},
+		quick: true,
+	},
+	{
+		name: "a seal shows nothing while it takes", attacks: "L11",
+		edits: []edit{
+			{reclaimFile, "\ts.left.Add(1)                   // for an insertion that looks now: it must see that something waits\n", ""},
+			{reclaimFile, "s.left.Add(b.n - 1)", "s.left.Add(b.n)"},
+		},
+		by:    []string{"an insertion meets a reclaimer that was preempted"},
+		quick: true,
+	},
+	{
+		name: "a look-up under way counts as a guard", attacks: "L11",
+		edits: []edit{{claimFile, "blocked && p.domain.Held()", "blocked"}},
+		by:    []string{"a look-up is preempted in its pin"},
+		quick: true,
+	},
+	{
+		name: "Insert follows a link that it has not checked", attacks: "L1",
+		edits: []edit{{freelistFile, "\t\tif Generation(word) != Generation(top) {\n\t\t\tcontinue // popped since, as in Pop: its link may lead outside t\n\t\t}\n", ""}},
+		by:    []string{"an insertion is overtaken by growth"},
+		ends:  panics,
+		quick: true,
 	},
 	{
 		name: "a seal that finds nothing does not count", attacks: "Synchronize",
 		edits: []edit{{reclaimFile,
-			"\ts.seals.Add(1)\n\tif Low(s.limbo.Load()) == None {\n\t\treturn false\n\t}\n",
-			"\tif Low(s.limbo.Load()) == None {\n\t\treturn false\n\t}\n\ts.seals.Add(1)\n"}},
+			"\tnumber := s.seals.Add(1)\n\tif Low(s.limbo.Load()) == None {\n\t\ts.settle()\n\t\treturn\n\t}\n",
+			"\tif Low(s.limbo.Load()) == None {\n\t\treturn\n\t}\n\tnumber := s.seals.Add(1)\n"}},
 		by: []string{"two Synchronize"},
-	},
-	{
-		name: "Synchronize aims at the seals it counted first", attacks: "Synchronize",
-		edits: []edit{{shardFile, "\treturn s.seals.Load() // a seal counts before it takes", "\treturn begun"}},
-		by:    []string{"Synchronize while another seals"},
 	},
 	{
 		name: "a whole batch is stored over the stack", attacks: "I3",
 		edits: []edit{{reclaimFile,
-			"\treturn to.free.CompareAndSwap(emptyList, Pack(Generation(word), s.sealed.top)) // publishes (P3)",
-			"\tto.free.Store(Pack(Generation(word), s.sealed.top))\n\treturn true"}},
+			"\treturn to.free.CompareAndSwap(emptyList, Pack(Generation(word), b.top)) // publishes (P3)",
+			"\tto.free.Store(Pack(Generation(word), b.top))\n\treturn true"}},
 		by: []string{"a whole batch meets what a Worker gives back"},
 	},
 	{
@@ -98,18 +133,17 @@ var reclaimSeeds = []seed{
 	{
 		name: "the rest of a large batch is forgotten", row: 13, attacks: "L4",
 		edits: []edit{{reclaimFile,
-			"\t\ts.reclaimOne(&s.sealed.top, &r, held)\n\t}\n",
-			"\t\ts.reclaimOne(&s.sealed.top, &r, held)\n\t}\n\ts.sealed.n = 0\n"}},
+			"\tif s.fifo {\n\t\ts.GiveCredit(int64(s.appendRun(&r)))\n",
+			"\tb.n = 0\n\tif s.fifo {\n\t\ts.GiveCredit(int64(s.appendRun(&r)))\n"}},
 		by:    []string{"arrears are more than one call moves"},
 		quick: true,
 	},
 	{
 		name: "slots go to the freelist before they are cleaned", attacks: "P3",
 		edits: []edit{
-			{reclaimFile, "\t\t\tto.pushRun(&r)\n\t\t}\n", "\t\t\tto.pushRun(&r)\n\t\t\tfor _, i := range late {\n\t\t\t\ts.space.clean(s.space.Slot(i), i)\n\t\t\t}\n\t\t}\n"},
-			{reclaimFile, "\tvar r run[T]\n\tdefer func() {\n\t\tif r.n > 0 {\n\t\t\tto.", "\tvar r run[T]\n\tvar late []uint32\n\tdefer func() {\n\t\tif r.n > 0 {\n\t\t\tto."},
-			{reclaimFile, "\t\ts.reclaimOne(&s.sealed.top, &r, held)\n", "\t\tlate = append(late, s.sealed.top)\n\t\ts.reclaimOne(&s.sealed.top, &r, held)\n"},
-			{reclaimFile, "\t\tr.add(slot, i, word)\n\t\ts.space.clean(slot, i)\n", "\t\tif r.add(slot, i, word); s.fifo {\n\t\t\ts.space.clean(slot, i)\n\t\t}\n"},
+			{reclaimFile, "\t\tto.pushRun(&r)\n\t}\n\treturn r.n\n", "\t\tto.pushRun(&r)\n\t\tfor _, slot := range late {\n\t\t\ts.space.Table.Pages()\n\t\t\tclear1(&slot.Value)\n\t\t}\n\t}\n\treturn r.n\n"},
+			{reclaimFile, "\tlist := s.list(b)\n\tvar r run[T]\n", "\tlist := s.list(b)\n\tvar r run[T]\n\tvar late []*Slot[T]\n"},
+			{reclaimFile, "\t\t\tclear1(&slot.Value)\n\t\t}\n\t}\n\tif s.fifo", "\t\t\tlate = append(late, slot)\n\t\t}\n\t}\n\tif s.fifo"},
 		},
 		by:    []string{"two Synchronize"},
 		quick: true,

@@ -71,7 +71,8 @@ var trimSeeds = []seed{
 			{freelistFile, "\t\tt := s.space.Table.Pages() // after the top, as in Pop; observes (P2)\n", ""},
 			{freelistFile, "func (s *Shard[T]) Insert(v T) uint64 {\n\tfor {\n", "func (s *Shard[T]) Insert(v T) uint64 {\n\tfor {\n\t\tt := s.space.Table.Pages()\n"},
 		},
-		by: []string{"a pop that is late, and a page that was away"},
+		by:   []string{"an insertion is overtaken by growth"},
+		ends: panics,
 	},
 	{
 		name: "a queue's link goes by the table of its top", attacks: "P2, L7",
@@ -102,7 +103,7 @@ var trimSeeds = []seed{
 		quick: true,
 	},
 	{
-		name: "of pages that came back together one is offered", attacks: "L4",
+		name: "of pages that came back together one is offered", attacks: "L4", ends: stuck,
 		edits: []edit{{absentFile, "\tt.back = append(t.back, pages...)\n", "\tt.back = append(t.back, pages[:1]...)\n"}},
 		by:    []string{"pages that came back together, and two inserters"},
 	},
@@ -112,8 +113,12 @@ var trimSeeds = []seed{
 		by:    []string{"Trim under FIFO", "Trim of two queues"},
 	},
 	{
-		name: "a queue is taken without its token", attacks: "I1, L7",
-		edits: []edit{{trimQueueFile, "case !s.token.CompareAndSwap(0, 1):\n", "case false:\n"}},
-		by:    []string{"Trim under FIFO", "Trim of two queues"},
+		name: "a queue is taken without its lock", attacks: "I1, L7",
+		edits: []edit{
+			{trimQueueFile, "case !s.mu.TryLock():\n", "case false:\n"},
+			{trimQueueFile, "\t\tfor _, s := range mine {\n\t\t\ts.mu.Unlock()\n\t\t}\n", ""},
+			{trimQueueFile, "\t\t\ts.mu.Unlock()\n\t\tdefault", "\t\tdefault"},
+		},
+		by: []string{"Trim under FIFO", "Trim of two queues"},
 	},
 }

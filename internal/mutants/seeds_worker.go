@@ -6,6 +6,14 @@ const workerFile = "pool/worker.go"
 
 var workerSeeds = []seed{
 	{
+		name: "Take reads the value by the table from before the removal", attacks: "L7",
+		edits: []edit{
+			{workerFile, "\t} else if ok = w.Remove(h); ok {\n", "\t} else if w.refresh(); h.Index() >= w.pages.Limit {\n\t\treturn v, false\n\t} else if slot := shard.At[T](&w.pages, h.Index()); w.Remove(h) {\n\t\tok = true\n"},
+			{workerFile, "\t\tv = w.bag[len(w.bag)-1].slot.Value\n", "\t\tv = slot.Value\n"},
+		},
+		by: []string{"a Worker takes what lives where another page was"},
+	},
+	{
 		name: "a Worker removes by load and store", row: 8, attacks: "I1",
 		edits: []edit{{workerFile,
 			"\tok := slot.Word.CompareAndSwap(uint64(h), shard.Vacated(uint64(h), w.bagTop))\n",
@@ -15,7 +23,7 @@ var workerSeeds = []seed{
 	},
 	{
 		name: "a bag goes round one epoch too early", row: 1, attacks: "I8",
-		edits: []edit{{workerFile, "!sp.Domain.Passed(sp.Domain.Retire())", "sp.Domain.Retire() > sp.Domain.Frontier()"}},
+		edits: []edit{{workerFile, "!sp.Domain.Over(w.sealTag())", "w.sealTag() > sp.Domain.Frontier()"}},
 		by:    []string{"a Worker refills, turns its bag and flushes"},
 		quick: true,
 	},
@@ -33,8 +41,8 @@ var workerSeeds = []seed{
 	{
 		name: "a bag takes a slot without another life", attacks: "I2",
 		edits: []edit{{workerFile,
-			"h.Index() >= w.pages.Limit || shard.LastLife(uint64(h)) {\n\t\treturn w.removeSlow(h)",
-			"h.Index() >= w.pages.Limit {\n\t\treturn w.removeSlow(h)"},
+			"h.Index() >= w.pages.Limit || shard.LastLife(uint64(h)) ||",
+			"h.Index() >= w.pages.Limit ||"},
 			{workerFile, " != nil || shard.LastLife(uint64(h)) {", " != nil {"}},
 		by: []string{"a Worker removes last lives"},
 	},
