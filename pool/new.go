@@ -32,6 +32,7 @@ func (pl plan[T]) build() *Pool[T] {
 	for i := range p.shards {
 		p.shards[i].Init(sp, i, share(pl.MinFree, i, pl.Shards))
 	}
+	p.watch() // last: the sentinel uses the pool from another goroutine
 	return p
 }
 

@@ -350,6 +350,7 @@ func (sr *snapshotReader[T]) open() (*Pool[T], error) {
 	}
 	sp.Stock(p.shards, c, p.capacity, uint64(sr.plan.MinFree))
 	sr.plan.preallocate(p)
+	p.watch() // last, as in build
 	return p, nil
 }
 
