@@ -38,8 +38,12 @@ func (s *sentinel[T]) cycle() {
 	}
 }
 
-// letGo reclaims what need not wait for a guard.
+// letGo reclaims everything, if no guard is pinned. Where one is, somebody uses the
+// pool, and the next cycle is soon enough.
 func (p *Pool[T]) letGo() {
+	if guards, _ := p.domain.Pinned(); guards > 0 {
+		return
+	}
 	for i := range p.shards {
 		s := &p.shards[i]
 		for more := s.Waiting() > 0; more; {
