@@ -227,7 +227,7 @@ func (w *Worker[T]) parted() bool {
 	if !w.exact {
 		return false
 	}
-	d := clock(&w.pool.domain)
+	d := w.pool.space.Domain
 	e := d.Epoch()
 	return e > w.tag && d.Separates(w.tag, e)
 }

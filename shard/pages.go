@@ -126,7 +126,7 @@ type Table[T any] struct {
 
 	// next is the first index that was never handed out.
 	//
-	//	writers  Allot and claimRest, by compare-and-swap; it only grows
+	//	writers  Allot and takeRest, by compare-and-swap; it only grows
 	next atom.Uint64
 
 	// again is the rest of a page that Trim gave up and that was brought back:

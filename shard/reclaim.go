@@ -5,8 +5,8 @@ package shard
 //	limbo ──seal──▶ batch, tag r ──grace period──▶ clean ──▶ freelist
 //
 // A shard has up to sealedMost batches, in the order in which they were sealed.
-// Whoever has removed enough slots, or needs some, tries for the shard's lock; if
-// it is held, somebody is reclaiming already and the loser continues without. So no
+// A goroutine that has removed enough slots, or needs some, tries for the shard's
+// lock; if it is held, somebody is reclaiming already and it continues without. So no
 // operation waits, save an insertion that would be refused otherwise: a goroutine
 // that is preempted with the lock must not make the pool full.
 //
