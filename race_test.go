@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
-	"coatcheck/internal/storm"
+	"coatcheck/internal/check/storm"
 	"coatcheck/pool"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
-	"coatcheck/internal/storm"
+	"coatcheck/internal/check/storm"
 	"coatcheck/pool"
 )
 

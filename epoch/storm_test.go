@@ -8,7 +8,7 @@ import (
 	"go.uber.org/atomic"
 
 	"coatcheck/epoch"
-	"coatcheck/internal/storm"
+	"coatcheck/internal/check/storm"
 )
 
 // node is what a structure of one node consists of. Its word says whose it is

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"slices"
 
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 	"coatcheck/shard"
 )
 

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"coatcheck/internal/atom"
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 	"coatcheck/shard"
 )
 

@@ -5,7 +5,7 @@ package pool
 import "coatcheck/shard"
 
 // edgeScenarios were each written for a seeded bug that all others let through
-// (internal/mutants): runs longer than a batch, ranges, last lives in company.
+// (internal/check/mutants): runs longer than a batch, ranges, last lives in company.
 var edgeScenarios = []scenario{
 	{"two Takes of neighbours that are Reset", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4, Reset: w.reset})

@@ -5,7 +5,7 @@ package pool
 import (
 	"slices"
 
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 )
 
 // reserveFrom is reserve by a Reserver. What it makes stays in w.reserved, so

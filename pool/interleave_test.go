@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 )
 
 // These tests run the exported methods of this package, and with them those of

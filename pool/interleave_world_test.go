@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"coatcheck/epoch"
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 )
 
 // val is what the explored pools hold. The stamp is another in each value; the

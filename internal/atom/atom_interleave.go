@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 )
 
 // Uint32 is atomic.Uint32, hooked.

@@ -2,7 +2,7 @@
 
 package atom
 
-import "coatcheck/internal/interleave"
+import "coatcheck/internal/check/interleave"
 
 // Pause lets other virtual threads go first.
 func Pause(int) { interleave.LetOthers() }

@@ -2,7 +2,7 @@
 
 package hint
 
-import "coatcheck/internal/interleave"
+import "coatcheck/internal/check/interleave"
 
 // Goroutine returns the hint that the running virtual thread was given, and 0
 // outside of one: stacks lie elsewhere in each run, and a run must be repeatable.

@@ -3,7 +3,7 @@
 package command
 
 import (
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 	"coatcheck/pool"
 )
 

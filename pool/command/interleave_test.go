@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 )
 
 // These tests run the exported methods of this package, on a real pool, under

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 	"coatcheck/pool"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unsafe"
 
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 	"coatcheck/pool"
 )
 

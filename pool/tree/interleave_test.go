@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 	"coatcheck/pool"
 )
 

@@ -1,4 +1,4 @@
-module coatcheck/internal/linearize
+module coatcheck/internal/check/linearize
 
 go 1.24.0
 
@@ -14,4 +14,4 @@ require (
 	golang.org/x/sync v0.19.0 // indirect
 )
 
-replace coatcheck => ../..
+replace coatcheck => ../../..

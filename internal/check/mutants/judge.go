@@ -40,7 +40,7 @@ var (
 )
 
 // others are the reports that do not come from an invariant. The explorer has
-// these and no more (run.go, search.go and thread.go of internal/interleave);
+// these and no more (run.go, search.go and thread.go of internal/check/interleave);
 // everything else that it reports was said by a check of the scenarios.
 var others = []struct {
 	begins string

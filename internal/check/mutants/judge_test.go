@@ -107,7 +107,7 @@ func TestOnlyWhatASeedComesToKillsIt(t *testing.T) {
 // TestExplorerSaysWhatJudgeExpects: a report of the explorer that is worded anew
 // must not come to count as a broken invariant.
 func TestExplorerSaysWhatJudgeExpects(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(root(t), "internal", "interleave", "*.go"))
+	files, err := filepath.Glob(filepath.Join(root(t), "internal", "check", "interleave", "*.go"))
 	require.NoError(t, err)
 	var text string
 	for _, file := range files {

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"coatcheck/internal/interleave"
+	"coatcheck/internal/check/interleave"
 )
 
 // virtual says which half this is.

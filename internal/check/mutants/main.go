@@ -11,10 +11,10 @@
 // package whose scenarios must notice, or, if schedules do not matter to it, the
 // package's ordinary tests.
 //
-//	go run ./internal/mutants            # all; exits with 1 if any survives
-//	go run ./internal/mutants -short     # the quick ones, some for each row; for CI
-//	go run ./internal/mutants -only Pop -v
-//	go run ./internal/mutants -list
+//	go run ./internal/check/mutants            # all; exits with 1 if any survives
+//	go run ./internal/check/mutants -short     # the quick ones, some for each row; for CI
+//	go run ./internal/check/mutants -only Pop -v
+//	go run ./internal/check/mutants -list
 //
 // The tree is copied to a temporary directory first, so that production code
 // never sees a seed and edits meanwhile do not matter. Each seed is applied to the
@@ -35,7 +35,7 @@
 // To add a seed: write it into the file that is named after what it attacks, with
 // the shortest old text that occurs once; find who notices with
 //
-//	go run ./internal/mutants -only 'its name' -all
+//	go run ./internal/check/mutants -only 'its name' -all
 //
 // and name the quickest in by. Mark it quick if that takes less than a second and
 // its row has no quick seed yet. If nobody notices, either a scenario is missing or
