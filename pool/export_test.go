@@ -26,13 +26,6 @@ func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], err
 	return pl.restore(r)
 }
 
-// Foreign runs f as if numbers lay in memory in the other order.
-func Foreign(f func()) {
-	littleEndian = !littleEndian
-	defer func() { littleEndian = !littleEndian }()
-	f()
-}
-
 // Unused returns how many slots have memory and were never handed to a shard.
 func Unused[T any](p *Pool[T]) int { return int(p.space.Table.Unused()) }
 

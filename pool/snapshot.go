@@ -3,11 +3,10 @@ package pool
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
-	"hash/fnv"
 	"unsafe"
 
+	"coatcheck/internal/codec"
 	"coatcheck/shard"
 )
 
@@ -59,10 +58,7 @@ const (
 
 	// maxPayload is the most that a record holds: the generations of a block,
 	// flushBytes of values, and one more.
-	maxPayload = maxValue + 1<<20
-
-	// nameBytes is how long descriptions of types are before they are cut short.
-	nameBytes = 1000
+	maxPayload = codec.MaxValue + 1<<20
 
 	maxHeader = 1 << 13
 )
@@ -85,52 +81,40 @@ var (
 
 	// ErrType says that values of the pool's type cannot be written without loss,
 	// or that the snapshot is of another type.
-	ErrType = errors.New("pool: the type is not one for this snapshot")
+	ErrType = codec.ErrType
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // header is what a snapshot begins with.
 type header struct {
-	encoding encodingOf
-	first    uint32 // Space.First
-	spare    uint32 // slots that a bounded pool has beside its Capacity
-	name     string // of T
-	layout   string // what T is made of, unless it encodes itself
-}
-
-// shorten keeps a long description's beginning and its hash.
-func shorten(s string) string {
-	if len(s) <= nameBytes {
-		return s
-	}
-	hash := fnv.New64a()
-	hash.Write([]byte(s))
-	return fmt.Sprintf("%s… (%016x)", s[:nameBytes], hash.Sum64())
+	codec.Description        // of T
+	first             uint32 // Space.First
+	spare             uint32 // slots that a bounded pool has beside its Capacity
 }
 
 // appendTo appends the header's payload.
 func (h *header) appendTo(b []byte) []byte {
-	b = append(b, byte(h.encoding))
+	b = append(b, byte(h.Encoding))
 	b = binary.LittleEndian.AppendUint32(b, h.first)
 	b = binary.LittleEndian.AppendUint32(b, h.spare)
-	b = append(binary.AppendUvarint(b, uint64(len(h.name))), h.name...)
-	return append(binary.AppendUvarint(b, uint64(len(h.layout))), h.layout...)
+	b = append(binary.AppendUvarint(b, uint64(len(h.Name))), h.Name...)
+	return append(binary.AppendUvarint(b, uint64(len(h.Parts))), h.Parts...)
 }
 
-// parse reads a header's payload and answers whether it is one.
+// parse reads a header's payload and reports whether it is one.
 func (h *header) parse(b []byte) bool {
 	if len(b) < 9 {
 		return false
 	}
-	h.encoding = encodingOf(b[0])
+	h.Encoding = codec.Encoding(b[0])
 	h.first = binary.LittleEndian.Uint32(b[1:])
 	h.spare = binary.LittleEndian.Uint32(b[5:])
 	var ok bool
-	if h.name, b, ok = cutString(b[9:]); !ok {
+	if h.Name, b, ok = cutString(b[9:]); !ok {
 		return false
 	}
-	h.layout, b, ok = cutString(b)
+	h.Parts, b, ok = cutString(b)
 	return ok && len(b) == 0 && h.first%2 == 1 && h.first <= shard.LastGeneration
 }
 
@@ -141,20 +125,6 @@ func cutString(b []byte) (s string, rest []byte, ok bool) {
 		return "", nil, false
 	}
 	return string(b[k:][:n]), b[k:][n:], true
-}
-
-// accepts answers with ErrType if a snapshot with header h is not one of the type
-// that want describes.
-func (want *header) accepts(h *header) error {
-	switch {
-	case h.name != want.name:
-		return fmt.Errorf("%w: it is of %s, wanted is %s", ErrType, h.name, want.name)
-	case h.encoding != want.encoding:
-		return fmt.Errorf("%w: %s was written %v, and is now encoded %v", ErrType, h.name, h.encoding, want.encoding)
-	case h.layout != want.layout:
-		return fmt.Errorf("%w: %s was %s, and is now %s", ErrType, h.name, h.layout, want.layout)
-	}
-	return nil
 }
 
 // appendRuns appends generations, those that follow each other and are equal as

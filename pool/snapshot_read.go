@@ -9,6 +9,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"coatcheck/internal/codec"
 	"coatcheck/shard"
 )
 
@@ -59,7 +60,7 @@ func (o *Options[T]) checkCopy() (plan[T], error) {
 
 // restore makes the pool. Tests change a plan before, for pages of two slots.
 func (pl plan[T]) restore(r io.Reader) (*Pool[T], error) {
-	c, want, err := codecOf[T]()
+	c, want, err := codec.Of[T]()
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (pl plan[T]) restore(r io.Reader) (*Pool[T], error) {
 type snapshotReader[T any] struct {
 	plan  plan[T]
 	pool  *Pool[T] // nobody else's before open
-	codec codec[T]
+	codec codec.Codec[T]
 
 	r   io.Reader
 	at  int64  // how many bytes were read before this record
@@ -149,7 +150,7 @@ func (sr *snapshotReader[T]) done() { sr.at += int64(len(sr.record) + sumBytes) 
 func (sr *snapshotReader[T]) field(k int) uint32 { return binary.LittleEndian.Uint32(sr.record[4*k:]) }
 
 // header reads the header and makes the plan follow it.
-func (sr *snapshotReader[T]) header(want header) error {
+func (sr *snapshotReader[T]) header(want codec.Description) error {
 	err := sr.next(maxHeader, func() error {
 		if string(sr.record[:len(magic)]) != magic {
 			return sr.corrupt("no snapshot begins with %q", sr.record[:len(magic)])
@@ -166,7 +167,7 @@ func (sr *snapshotReader[T]) header(want header) error {
 	if !h.parse(sr.record[recordHead:]) {
 		return sr.corrupt("the header makes no sense")
 	}
-	if err := want.accepts(&h); err != nil {
+	if err := want.Accepts(h.Description); err != nil {
 		return err
 	}
 	pl := &sr.plan
@@ -281,7 +282,7 @@ func (sr *snapshotReader[T]) values() error {
 			continue // the copy has no such slot, and hence nobody to revive
 		}
 		if g%2 == 1 {
-			if rest, err = sr.codec.decode(rest, &sp.Slot(i).Value); err != nil {
+			if rest, err = sr.codec.Decode(rest, &sp.Slot(i).Value); err != nil {
 				return sr.corrupt("value %v: %w", h, err)
 			}
 			sr.live++

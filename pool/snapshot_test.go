@@ -3,11 +3,9 @@ package pool_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -199,65 +197,6 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	})
 	t.Run("slice", func(t *testing.T) {
 		testRoundTrip(t, func(i int) []string { return [][]string{nil, {}, {"", "a"}}[i%3] })
-	})
-}
-
-// A fixed-size value's bytes are what encoding/binary makes of it.
-func TestFixedSizeIsEncodingBinary(t *testing.T) {
-	test := func(t *testing.T, last func(snapshot []byte, size int) []byte, v any, snapshot []byte) {
-		want, err := binary.Append(nil, binary.LittleEndian, v)
-		require.NoError(t, err)
-		require.Equal(t, want, last(snapshot, len(want)), "%T", v)
-	}
-	// The values of one record end before its checksum and the end record.
-	last := func(b []byte, size int) []byte {
-		end := len(b) - (16 + 8 + 4) - 4
-		return b[end-size : end]
-	}
-	testFixed(t, test, last, fixedOf(77))
-	testFixed(t, test, last, true)
-	testFixed(t, test, last, int8(-3))
-	testFixed(t, test, last, float32(math.Pi))
-	testFixed(t, test, last, complex(1, math.Inf(1)))
-	testFixed(t, test, last, [3]uint16{1, 2, 0xFFFE})
-	testFixed(t, test, last, [2][2]bool{{true, false}, {false, true}})
-	testFixed(t, test, last, struct {
-		A uint8
-		B uint64
-		C [2]struct {
-			D int16
-			_ uint8
-			E int64
-		}
-	}{A: 1, B: 2})
-}
-
-func testFixed[T any](t *testing.T, test func(*testing.T, func([]byte, int) []byte, any, []byte), last func([]byte, int) []byte, v T) {
-	p := tiny[T](t, nil)
-	h := mustInsert(t, p, v)
-	snapshot := snapshotOf(t, p)
-	test(t, last, v, snapshot)
-	got, ok := copyOf(t, p, nil).Get(h)
-	require.True(t, ok)
-	require.Equal(t, v, got)
-}
-
-// Where numbers lie in memory in the other order, each is turned round by itself.
-func TestFixedSizeOnOtherPlatforms(t *testing.T) {
-	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		t.Skip("this is such a platform")
-	}
-	p := tiny[fixed](t, nil)
-	v := fixedOf(0x01020304)
-	h := mustInsert(t, p, v)
-	pool.Foreign(func() {
-		in := snapshotOf(t, p)
-		want, err := binary.Append(nil, binary.BigEndian, v)
-		require.NoError(t, err)
-		require.Contains(t, string(in), string(want))
-		c, err := pool.ReadFrom[fixed](bytes.NewReader(in), nil)
-		require.NoError(t, err)
-		require.Equal(t, v, c.MustGet(h))
 	})
 }
 

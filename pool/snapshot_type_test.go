@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
@@ -17,7 +18,10 @@ import (
 // A type that is refused is so by WriteTo, before anything is written, and by ReadFrom.
 func TestBothEndsRefuseTypes(t *testing.T) {
 	testRefused[struct{ a int }](t, "field a is unexported")
-	testRefused[stamped](t, "of its embedded field Time")
+	testRefused[struct {
+		time.Time
+		Name string
+	}](t, "of its embedded field Time")
 	testRefused[[]any](t, "interface values cannot be written")
 }
 
@@ -70,6 +74,17 @@ func TestSnapshotOfAnotherType(t *testing.T) {
 		require.NotErrorIs(t, err, pool.ErrCorrupt)
 		assert.ErrorContains(t, err, c.text)
 	}
+}
+
+// Snapshots that gob encoded, as they once were, are told apart.
+func TestSnapshotByGobIsOfAnotherType(t *testing.T) {
+	in := reseal(snapshotOf(t, tiny[string](t, nil)), func(records [][]byte) {
+		require.Equal(t, byte(4), records[0][16])
+		records[0][16] = 3
+	})
+	err := refusal[string](t, in)
+	require.ErrorIs(t, err, pool.ErrType)
+	require.ErrorContains(t, err, "string was written by gob, and is now encoded by its parts")
 }
 
 // moody encodes itself as it is told.

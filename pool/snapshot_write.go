@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"coatcheck/internal/codec"
 	"coatcheck/shard"
 )
 
@@ -41,7 +42,7 @@ import (
 // while w is written to. There is no copy of the pool in memory.
 func (p *Pool[T]) WriteTo(w io.Writer) (int64, error) {
 	p.pages()
-	c, h, err := codecOf[T]()
+	c, d, err := codec.Of[T]()
 	if err != nil {
 		return 0, err
 	}
@@ -49,14 +50,14 @@ func (p *Pool[T]) WriteTo(w io.Writer) (int64, error) {
 		pool: p, codec: c, w: w,
 		generations: make([]uint32, slotsOfRecord[T]()),
 	}
-	err = sw.snapshot(h)
+	err = sw.snapshot(d)
 	return sw.written, err
 }
 
 // snapshotWriter is one call of WriteTo.
 type snapshotWriter[T any] struct {
 	pool  *Pool[T]
-	codec codec[T]
+	codec codec.Codec[T]
 
 	w       io.Writer
 	written int64
@@ -85,8 +86,8 @@ func lookAt(generations []uint32) look {
 	return l
 }
 
-func (sw *snapshotWriter[T]) snapshot(h header) error {
-	if err := sw.header(h); err != nil {
+func (sw *snapshotWriter[T]) snapshot(d codec.Description) error {
+	if err := sw.header(d); err != nil {
 		return err
 	}
 	table := &sw.pool.space.Table
@@ -126,8 +127,8 @@ func (sw *snapshotWriter[T]) snapshot(h header) error {
 }
 
 // header writes the header.
-func (sw *snapshotWriter[T]) header(h header) error {
-	h.first = sw.pool.space.First
+func (sw *snapshotWriter[T]) header(d codec.Description) error {
+	h := header{Description: d, first: sw.pool.space.First}
 	if c := sw.pool.capacity; c > 0 {
 		h.spare = uint32(sw.pool.space.Table.Max() - c)
 	}
@@ -176,7 +177,7 @@ func (sw *snapshotWriter[T]) block(first uint32, most uint64) (n int, err error)
 	sw.values = sw.values[:0]
 	for n < len(slots) && len(sw.values) < flushBytes {
 		if sw.generations[n]%2 == 1 {
-			sw.values, err = sw.codec.append(sw.values, &slots[n].Value)
+			sw.values, err = sw.codec.Append(sw.values, &slots[n].Value)
 			if err != nil {
 				h := Handle[T](shard.Pack(sw.generations[n], first+uint32(n)))
 				return n, fmt.Errorf("pool: WriteTo: value %v: %w", h, err)

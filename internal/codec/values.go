@@ -1,4 +1,4 @@
-package pool
+package codec
 
 import (
 	"encoding"
@@ -18,13 +18,13 @@ var (
 // partsCodec is for types that are written by their parts.
 type partsCodec[T any] struct{ top *part }
 
-func (c partsCodec[T]) append(dst []byte, v *T) ([]byte, error) {
-	e := partsEncoder{dst: dst, limit: len(dst) + maxValue}
+func (c partsCodec[T]) Append(dst []byte, v *T) ([]byte, error) {
+	e := partsEncoder{dst: dst, limit: len(dst) + MaxValue}
 	err := e.put(c.top, reflect.ValueOf(v).Elem())
 	return e.dst, err
 }
 
-func (c partsCodec[T]) decode(src []byte, v *T) (rest []byte, err error) {
+func (c partsCodec[T]) Decode(src []byte, v *T) (rest []byte, err error) {
 	defer caught(&err)
 	d := partsDecoder{src: src}
 	if err = d.claim(1, c.top.least); err == nil {
@@ -189,7 +189,7 @@ func (d *partsDecoder) take(n int) []byte {
 
 // length reads a length, which is claimed.
 func (d *partsDecoder) length() int {
-	return int(min(binary.LittleEndian.Uint32(d.take(lengthBytes)), maxValue+1))
+	return int(min(binary.LittleEndian.Uint32(d.take(lengthBytes)), MaxValue+1))
 }
 
 // bytes reads a length, which is claimed, and as many bytes.

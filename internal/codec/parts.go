@@ -1,4 +1,4 @@
-package pool
+package codec
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 //	pointer                     0 for nil, or 1 (1) · what it points to
 //	array, struct               elements, or fields without those named _
 //
-// Nothing says which type comes next: the header describes T, and a snapshot of
+// Nothing says which type comes next: the snapshot's header describes T, and a snapshot of
 // another type is refused.
 //
 // Input may lie. What a value of n bytes in a snapshot can make ReadFrom allocate is
@@ -105,7 +105,7 @@ func (pl *planner) part(t reflect.Type, path string) (*part, error) {
 	} else if least, err = pl.fill(p, path); err != nil {
 		return nil, err
 	}
-	if least > maxValue {
+	if least > MaxValue {
 		return nil, fmt.Errorf("%s%w", at(path), errTooLong)
 	}
 	p.least = int(least)

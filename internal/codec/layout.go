@@ -1,4 +1,4 @@
-package pool
+package codec
 
 import (
 	"encoding/binary"
@@ -128,7 +128,7 @@ func (l *layout) span(s span) {
 // fixedCodec is for types of fixed size, see layout.
 type fixedCodec[T any] struct{ *layout }
 
-func (c *fixedCodec[T]) append(dst []byte, v *T) ([]byte, error) {
+func (c *fixedCodec[T]) Append(dst []byte, v *T) ([]byte, error) {
 	n := len(dst)
 	if cap(dst)-n < c.size {
 		dst = append(dst, make([]byte, c.size)...)
@@ -143,7 +143,7 @@ func (c *fixedCodec[T]) append(dst []byte, v *T) ([]byte, error) {
 	return dst, nil
 }
 
-func (c *fixedCodec[T]) decode(src []byte, v *T) ([]byte, error) {
+func (c *fixedCodec[T]) Decode(src []byte, v *T) ([]byte, error) {
 	if len(src) < c.size {
 		return nil, errShort
 	}

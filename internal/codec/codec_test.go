@@ -1,4 +1,4 @@
-package pool_test
+package codec_test
 
 import (
 	"encoding/binary"
@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/pool"
+	"coatcheck/internal/codec"
 )
 
 // The types that cannot be written without loss, and some that look like it.
@@ -47,28 +47,56 @@ func (*halfUnmarshaler) UnmarshalBinary([]byte) error { return nil }
 
 var _ = loop{hid: 1}
 
+// marshalling encodes itself, and has a field that is unexported.
+type marshalling struct{ text string }
+
+func (m marshalling) MarshalBinary() ([]byte, error) { return []byte(m.text), nil }
+func (m *marshalling) UnmarshalBinary(b []byte) error {
+	m.text = string(b)
+	return nil
+}
+
+// encode returns the encoding of v.
+func encode[T any](v T) ([]byte, error) {
+	c, _, err := codec.Of[T]()
+	if err != nil {
+		return nil, err
+	}
+	return c.Append(nil, &v)
+}
+
+// decode reads back what encode returned, and returns the rest of b.
+func decode[T any](b []byte) (v T, rest []byte, err error) {
+	c, _, err := codec.Of[T]()
+	if err != nil {
+		return v, b, err
+	}
+	rest, err = c.Decode(b, &v)
+	return v, rest, err
+}
+
 // refused requires that T is refused as a type of snapshots.
 func refused[T any](t *testing.T, text string) {
 	t.Helper()
 	var v T
-	_, err := pool.Encode(v)
-	require.ErrorIs(t, err, pool.ErrType, "%T", v)
+	_, err := encode(v)
+	require.ErrorIs(t, err, codec.ErrType, "%T", v)
 	assert.ErrorContains(t, err, text)
 }
 
 // requireEncodes requires that v is the same after encoding and decoding.
 func requireEncodes[T any](t *testing.T, v T) {
 	t.Helper()
-	b, err := pool.Encode(v)
+	b, err := encode(v)
 	require.NoError(t, err, "%T", v)
-	got, rest, err := pool.Decode[T](append(b, 1, 2, 3))
+	got, rest, err := decode[T](append(b, 1, 2, 3))
 	require.NoError(t, err, "%T", v)
 	require.Equal(t, v, got)
 	require.Equal(t, []byte{1, 2, 3}, rest)
 }
 
 // What would be lost in silence is refused by name.
-func TestSnapshotRefusesLoss(t *testing.T) {
+func TestOfRefusesLoss(t *testing.T) {
 	refused[struct{ a int }](t, "field a is unexported")
 	refused[struct{ a uint64 }](t, "field a is unexported") // of fixed size all the same
 	refused[struct {
@@ -93,13 +121,13 @@ func TestSnapshotRefusesLoss(t *testing.T) {
 	refused[uintptr](t, "uintptr values cannot be written")
 	refused[map[*int]string](t, "field [key]: a pointer within a key")
 	refused[map[[2]struct{ P *int }]string](t, "field [key]: a pointer within a key")
-	refused[halfMarshaler](t, "pool_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")
-	refused[halfUnmarshaler](t, "pool_test.halfUnmarshaler has UnmarshalBinary but no MarshalBinary")
-	refused[struct{ H []halfMarshaler }](t, "field H[]: type pool_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")
+	refused[halfMarshaler](t, "codec_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")
+	refused[halfUnmarshaler](t, "codec_test.halfUnmarshaler has UnmarshalBinary but no MarshalBinary")
+	refused[struct{ H []halfMarshaler }](t, "field H[]: type codec_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")
 }
 
 // What encodes itself may hide what it likes; blank fields are nobody's loss.
-func TestSnapshotTakesWhatLosesNothing(t *testing.T) {
+func TestOfTakesWhatLosesNothing(t *testing.T) {
 	addr := netip.MustParseAddr("::1")
 	requireEncodes(t, struct {
 		At   time.Time
@@ -141,17 +169,6 @@ type (
 	}
 	list []list
 )
-
-// Snapshots that gob encoded, as they once were, are told apart.
-func TestSnapshotByGobIsOfAnotherType(t *testing.T) {
-	in := reseal(snapshotOf(t, tiny[string](t, nil)), func(records [][]byte) {
-		require.Equal(t, byte(4), records[0][16])
-		records[0][16] = 3
-	})
-	err := refusal[string](t, in)
-	require.ErrorIs(t, err, pool.ErrType)
-	require.ErrorContains(t, err, "string was written by gob, and is now encoded by its parts")
-}
 
 // Types that embed one with methods to encode itself, and may take them for their own.
 type (
@@ -237,13 +254,13 @@ func (d *declaresOf[V]) UnmarshalBinary(b []byte) error {
 
 // A method of an embedded field's is not taken for one of the whole value's, which
 // would lose the other fields.
-func TestSnapshotRefusesPromotedMethods(t *testing.T) {
+func TestOfRefusesPromotedMethods(t *testing.T) {
 	const text = "has MarshalBinary or UnmarshalBinary of its embedded field "
 	refused[struct {
 		time.Time
 		Name string
 	}](t, text+"Time")
-	refused[stamped](t, "pool_test.stamped "+text+"Time")
+	refused[stamped](t, "codec_test.stamped "+text+"Time")
 	refused[stampedPointer](t, text+"Time")
 	refused[stampedDeep](t, text+"Time")
 	refused[stampedHidden](t, text+"marshalling")
@@ -253,10 +270,10 @@ func TestSnapshotRefusesPromotedMethods(t *testing.T) {
 	refused[stampedIdle](t, text+"idle")
 	refused[embedsAny](t, text+"self")
 	refused[struct{ self }](t, "field self is unexported")
-	refused[*stamped](t, "pool_test.stamped "+text+"Time")
-	refused[struct{ At []stamped }](t, "field At[]: type pool_test.stamped "+text+"Time")
-	refused[map[string]*stampedDeep](t, "field []: type pool_test.stampedDeep "+text+"Time")
-	refused[map[stampedID]int](t, "field [key]: type pool_test.stampedID "+text+"coded")
+	refused[*stamped](t, "codec_test.stamped "+text+"Time")
+	refused[struct{ At []stamped }](t, "field At[]: type codec_test.stamped "+text+"Time")
+	refused[map[string]*stampedDeep](t, "field []: type codec_test.stampedDeep "+text+"Time")
+	refused[map[stampedID]int](t, "field [key]: type codec_test.stampedID "+text+"coded")
 	refused[struct {
 		stampedDeep
 		N int
@@ -265,7 +282,7 @@ func TestSnapshotRefusesPromotedMethods(t *testing.T) {
 
 // Methods of an embedded field's serve where it is all that there is, and where they
 // are declared anew.
-func TestSnapshotTakesDeclaredMethods(t *testing.T) {
+func TestOfTakesDeclaredMethods(t *testing.T) {
 	at := time.Unix(1, 2).UTC()
 	requireEncodes(t, wraps{marshalling{"a"}})
 	requireEncodes(t, wrapsDeep{wraps{marshalling{"a"}}})
@@ -290,7 +307,7 @@ func (*large) UnmarshalBinary([]byte) error   { return nil }
 
 // What would take much memory for little input is refused as a type, where it may be
 // there many times.
-func TestSnapshotRefusesDearTypes(t *testing.T) {
+func TestOfRefusesDearTypes(t *testing.T) {
 	type dear struct {
 		_ [1 << 10]uint64
 		S string
@@ -299,9 +316,9 @@ func TestSnapshotRefusesDearTypes(t *testing.T) {
 	requireEncodes(t, [2]dear{{S: "in the slot"}})
 	requireEncodes(t, []*large{nil, {}})
 	requireEncodes(t, map[string]large{"a": {}})
-	refused[[]dear](t, "field []: pool_test.dear may need 82")
-	refused[struct{ P **dear }](t, "field P: pool_test.dear may need 82")
-	refused[map[string]dear](t, "field []: pool_test.dear may need")
+	refused[[]dear](t, "field []: codec_test.dear may need 82")
+	refused[struct{ P **dear }](t, "field P: codec_test.dear may need 82")
+	refused[map[string]dear](t, "field []: codec_test.dear may need")
 	refused[map[dear]string](t, "field []: string may need")
 	refused[*[1 << 27]int](t, "longer than 1073741823 bytes")
 }
@@ -338,9 +355,9 @@ func TestDescriptionsOfParts(t *testing.T) {
 
 func described[T any](t *testing.T, want string) {
 	t.Helper()
-	got, err := pool.Description[T]()
+	_, d, err := codec.Of[T]()
 	require.NoError(t, err)
-	require.Equal(t, want, got)
+	require.Equal(t, want, d.Parts)
 }
 
 // A number that this platform's int has no place for is an error.
@@ -349,10 +366,10 @@ func TestIntsBeyondRange(t *testing.T) {
 		t.Skip("int has 64 bits")
 	}
 	for _, b := range [][]byte{{0, 0, 0, 0, 1, 0, 0, 0}, {0, 0, 0, 0x80, 0, 0, 0, 0}} {
-		_, _, err := pool.Decode[int](b)
+		_, _, err := decode[int](b)
 		require.ErrorContains(t, err, "beyond the range")
 	}
-	_, _, err := pool.Decode[uint]([]byte{0, 0, 0, 0, 1, 0, 0, 0})
+	_, _, err := decode[uint]([]byte{0, 0, 0, 0, 1, 0, 0, 0})
 	require.ErrorContains(t, err, "beyond the range")
 }
 
@@ -362,23 +379,23 @@ func TestForgedParts(t *testing.T) {
 		t.Helper()
 		require.ErrorContains(t, err, text)
 	}
-	_, _, err := pool.Decode[*int]([]byte{2, 0, 0, 0, 0, 0, 0, 0, 0})
+	_, _, err := decode[*int]([]byte{2, 0, 0, 0, 0, 0, 0, 0, 0})
 	forged(err, "a pointer is neither nil nor not")
-	_, _, err = pool.Decode[map[uint8]struct{}]([]byte{3, 0, 0, 0, 7, 7})
+	_, _, err = decode[map[uint8]struct{}]([]byte{3, 0, 0, 0, 7, 7})
 	forged(err, "a map has a key twice")
-	_, _, err = pool.Decode[map[struct{}]struct{}]([]byte{0, 0, 0, 0x40})
+	_, _, err = decode[map[struct{}]struct{}]([]byte{0, 0, 0, 0x40})
 	forged(err, "a map has a key twice")
-	_, _, err = pool.Decode[string]([]byte{2, 0, 0, 0, 'a'})
+	_, _, err = decode[string]([]byte{2, 0, 0, 0, 'a'})
 	forged(err, "the block ends before its values do")
-	_, _, err = pool.Decode[[]time.Time]([]byte{2, 0, 0, 0, 1, 0, 0, 0, 0})
+	_, _, err = decode[[]time.Time]([]byte{2, 0, 0, 0, 1, 0, 0, 0, 0})
 	forged(err, "Time.UnmarshalBinary")
 }
 
 // NaNs are as many keys as there are of them.
 func TestNaNKeys(t *testing.T) {
-	b, err := pool.Encode(map[float32]string{float32(math.NaN()): "a", -float32(math.NaN()): "b", 1: "c"})
+	b, err := encode(map[float32]string{float32(math.NaN()): "a", -float32(math.NaN()): "b", 1: "c"})
 	require.NoError(t, err)
-	m, _, err := pool.Decode[map[float32]string](b)
+	m, _, err := decode[map[float32]string](b)
 	require.NoError(t, err)
 	values := slices.Sorted(maps.Values(m))
 	require.Equal(t, []string{"a", "b", "c"}, values)

@@ -1,0 +1,72 @@
+package codec_test
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/codec"
+)
+
+// fixed is a type of fixed size with gaps and blank fields.
+type fixed struct {
+	ID    uint64
+	Score float32
+	On    bool
+	_     [3]byte
+	Peers [2]named
+	Names [3]struct {
+		A uint8
+		B uint16
+	}
+	C complex64
+}
+
+type named uint64
+
+func fixedOf(i int) fixed {
+	v := fixed{ID: uint64(i), Score: float32(i) / 3, On: i%2 == 1, C: complex(float32(i), -1)}
+	v.Peers[1] = named(i)
+	v.Names[2].A, v.Names[2].B = uint8(i), uint16(i)
+	return v
+}
+
+// requireFixed requires that v's encoding is what encoding/binary makes of it.
+func requireFixed[T any](t *testing.T, order binary.ByteOrder, v T) {
+	t.Helper()
+	want, err := binary.Append(nil, order, v)
+	require.NoError(t, err)
+	got, err := encode(v)
+	require.NoError(t, err)
+	require.Equal(t, want, got, "%T", v)
+	requireEncodes(t, v)
+}
+
+func TestFixedSizeIsEncodingBinary(t *testing.T) {
+	requireFixed(t, binary.LittleEndian, fixedOf(77))
+	requireFixed(t, binary.LittleEndian, true)
+	requireFixed(t, binary.LittleEndian, int8(-3))
+	requireFixed(t, binary.LittleEndian, float32(math.Pi))
+	requireFixed(t, binary.LittleEndian, complex(1, math.Inf(1)))
+	requireFixed(t, binary.LittleEndian, [3]uint16{1, 2, 0xFFFE})
+	requireFixed(t, binary.LittleEndian, [2][2]bool{{true, false}, {false, true}})
+	requireFixed(t, binary.LittleEndian, struct {
+		A uint8
+		B uint64
+		C [2]struct {
+			D int16
+			_ uint8
+			E int64
+		}
+	}{A: 1, B: 2})
+}
+
+// Where numbers lie in memory in the other order, each is turned round by itself.
+func TestFixedSizeOnOtherPlatforms(t *testing.T) {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		t.Skip("this is such a platform")
+	}
+	codec.Foreign(func() { requireFixed(t, binary.BigEndian, fixedOf(0x01020304)) })
+}
