@@ -14,7 +14,7 @@ import (
 // costs a call or three: nothing fails but the benchmarks.
 func TestLookupsInline(t *testing.T) {
 	// Always for amd64: a 32-bit platform makes a call of each 64-bit atomic.
-	build := exec.Command("go", "build", "-gcflags=-m=2", "./testdata/inline")
+	build := exec.Command("go", "build", "-gcflags=-m=2", "./testdata/inline", "./testdata/inline/dense")
 	build.Env = append(os.Environ(), "GOARCH=amd64")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -28,6 +28,11 @@ func TestLookupsInline(t *testing.T) {
 		"atomic loads": `inline\.go:\d+:\d+: inlining call to atomic\.\(\*Uint64\)\.Load`,
 		"slot words":   `limbo\.go:\d+:\d+: inlining call to shard\.Vacated`,
 		"hints":        `inlining call to hint\.Goroutine`,
+
+		"an index in dense":      `dense/lookup\.go:\d+:\d+: inlining call to shard\.Low`,
+		"a generation in dense":  `dense/lookup\.go:\d+:\d+: inlining call to shard\.Generation`,
+		"a handle made by dense": `dense/create\.go:\d+:\d+: inlining call to shard\.Pack`,
+		"a next handle in dense": `dense/closeup\.go:\d+:\d+: inlining call to shard\.Reborn`,
 	} {
 		require.True(t, regexp.MustCompile(said).Match(out), "%s is not put into its caller", what)
 	}

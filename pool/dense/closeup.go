@@ -3,6 +3,7 @@ package dense
 import (
 	"math/bits"
 
+	"coatcheck/internal/handle"
 	"coatcheck/pool"
 )
 
@@ -158,11 +159,11 @@ func (c *closer[T]) leave(hs []pool.Handle[T]) {
 	slots := c.slots
 	for _, h := range hs {
 		slots[h.Index()].end(h.Generation())
-		if h.Generation() == lastGeneration {
+		if h.Generation() == handle.Last {
 			c.spent++
 			continue
 		}
-		c.leaving = append(c.leaving, h+2<<32)
+		c.leaving = append(c.leaving, handle.Next(h))
 	}
 	c.gone += len(hs)
 }

@@ -1,6 +1,9 @@
 package dense
 
-import "coatcheck/pool"
+import (
+	"coatcheck/internal/handle"
+	"coatcheck/pool"
+)
 
 // Create puts v into the store and returns its handle, which is good at once for Get,
 // Alive, State and Kill. The value is in Values after the next Refresh, behind all that
@@ -41,7 +44,7 @@ func (s *Store[T]) create(v *T) (pool.Handle[T], error) {
 	c.values[at] = *v
 	h := c.handles[at]
 	if h == 0 {
-		h = handle[T](s.first, i+uint32(s.exhausted))
+		h = handle.Make[T](i+uint32(s.exhausted), s.first)
 		c.handles[at] = h // read by Refresh, which comes later
 	}
 	if c, at = d.find(h.Index()); c == nil {

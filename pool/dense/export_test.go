@@ -1,6 +1,10 @@
 package dense
 
-import "fmt"
+import (
+	"fmt"
+
+	"coatcheck/internal/handle"
+)
 
 // NewTiny is New with a first chunk of two values, so that small tests cross every
 // boundary.
@@ -26,7 +30,7 @@ func Check[T any](s *Store[T]) error {
 			if p >= max(n, s.fresh) {
 				return fmt.Errorf("position %d, which is fresh, has handle %v", p, h)
 			}
-			if indexes[h.Index()] || h.Generation()%2 == 0 || h.Generation() > lastGeneration {
+			if indexes[h.Index()] || h.Generation()%2 == 0 || h.Generation() > handle.Last {
 				return fmt.Errorf("handle %v, at %d; is its index elsewhere: %v", h, p, indexes[h.Index()])
 			}
 			indexes[h.Index()] = true

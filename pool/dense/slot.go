@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"coatcheck/internal/atom"
-	"coatcheck/pool"
 )
 
 // slot is what a handle's index leads to: where the value lies, if it is the value that
@@ -41,15 +40,6 @@ type slot struct {
 	// at is the value's position. It is plain: written before generation is published,
 	// and by Refresh; read by who has found his generation.
 	at uint32
-}
-
-// lastGeneration is the last one that lives, as in package pool: handles of both look
-// alike.
-const lastGeneration = 1<<32 - 3
-
-// handle makes a handle from its halves.
-func handle[T any](generation, index uint32) pool.Handle[T] {
-	return pool.Handle[T](uint64(generation)<<32 | uint64(index))
 }
 
 // begin publishes that the value at position at has this generation of the slot.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"coatcheck/internal/atom"
+	"coatcheck/internal/handle"
 	"coatcheck/pool"
 )
 
@@ -97,8 +98,8 @@ func build[T any](opts *Options[T], least uint) (*Store[T], error) {
 		most = pool.MaxCapacity
 	}
 	switch s.first = o.Origin | 1; {
-	case s.first > lastGeneration:
-		return nil, fmt.Errorf("dense: Options.Origin is %d; the last generation is %d", o.Origin, uint32(lastGeneration))
+	case s.first > handle.Last:
+		return nil, fmt.Errorf("dense: Options.Origin is %d; the last generation is %d", o.Origin, uint32(handle.Last))
 	case o.Origin == 0:
 		s.first = rand.Uint32()>>1 | 1
 	}

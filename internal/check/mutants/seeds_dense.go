@@ -102,12 +102,12 @@ var denseSeeds = []seed{
 	},
 	{
 		name: "a slot is issued again under its old generation", in: denseIn, attacks: "stale",
-		edits: []edit{{denseCloseUp, "h+2<<32", "h"}},
+		edits: []edit{{denseCloseUp, "handle.Next(h)", "h"}},
 		tests: []string{"TestHandlesAreReproducible", "TestGenerationsRunOut", "TestOperationsMatchModel"},
 	},
 	{
 		name: "the last generation is not the last", in: denseIn, attacks: "stale",
-		edits: []edit{{denseCloseUp, "h.Generation() == lastGeneration", "false"}},
+		edits: []edit{{denseCloseUp, "h.Generation() == handle.Last", "false"}},
 		tests: []string{"TestGenerationsRunOut"},
 	},
 	{
