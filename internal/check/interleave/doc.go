@@ -6,7 +6,8 @@
 // coroutines, of which one runs at a time, and each access to a shared word is a
 // point at which another may be made to go on. A run is therefore a sequence of
 // choices: it can be enumerated, and repeated exactly. Go's atomics are
-// sequentially consistent, so choices between accesses are all there are.
+// sequentially consistent, so choices between accesses are all there are; but for
+// release stores, which others may see late (see buffer.go).
 //
 // The nouns, in order of use: a [Setup] builds the state of one run and starts
 // its threads; a [Thread] is one coroutine; a step is one access of a thread and

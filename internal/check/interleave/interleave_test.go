@@ -14,13 +14,30 @@ type word uint64
 
 func (w *word) load() uint64 {
 	Before(Load, unsafe.Pointer(w), 0, 0)
-	After(uint64(*w))
-	return uint64(*w)
+	v, own := Forwarded(unsafe.Pointer(w))
+	if !own {
+		v = uint64(*w)
+	}
+	After(v)
+	return v
 }
 
 func (w *word) store(v uint64) {
 	Before(Store, unsafe.Pointer(w), v, 0)
 	*w = word(v)
+}
+
+func (w *word) release(v uint64) {
+	if !StoreRelease(unsafe.Pointer(w), v) {
+		*w = word(v)
+	}
+}
+
+func (w *word) swap(v uint64) (was uint64) {
+	Before(Swap, unsafe.Pointer(w), v, 0)
+	was, *w = uint64(*w), word(v)
+	After(was)
+	return was
 }
 
 // counting starts n threads that each add 1 to a word by a load and a store, and
@@ -245,12 +262,12 @@ func TestInvariantIsCheckedAfterEveryStep(t *testing.T) {
 }
 
 func TestScheduleText(t *testing.T) {
-	s := Schedule{0, 0, 1, 0, 2, 2, 2}
-	assert.Equal(t, "0x2 1x1 0x1 2x3", s.String())
+	s := Schedule{0, 0, 1, 0, 2, 2, 2, 2 | drained, 2 | drained, 1}
+	assert.Equal(t, "0x2 1x1 0x1 2x3 d2x2 1x1", s.String())
 	back, err := ParseSchedule(s.String())
 	assert.NoError(t, err)
 	assert.Equal(t, s, back)
-	for _, bad := range []string{"0", "x", "0x", "ax1", "99x1", "0x-1"} {
+	for _, bad := range []string{"0", "x", "0x", "ax1", "99x1", "0x-1", "d", "dd0x1"} {
 		_, err := ParseSchedule(bad)
 		assert.Error(t, err, bad)
 	}

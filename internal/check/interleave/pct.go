@@ -46,7 +46,9 @@ func newPCT(seed uint64, depth, length int) *pct {
 	return p
 }
 
-func (p *pct) accessed(*Run, *Thread) {}
+func (p *pct) accessed(*Run, *Thread, access) {}
+
+func (p *pct) drains(*Run, *Thread) bool { return p.rnd.IntN(2) == 0 }
 
 func (p *pct) pick(r *Run, options []*Thread, costly bool) *Thread {
 	for len(p.priorities) < len(r.threads) {

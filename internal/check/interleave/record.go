@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// Schedule is the thread of each step, by number.
+// Schedule is the thread of each step, by number. A step that drains a store of a
+// thread has the mark drained.
 type Schedule []uint8
 
-// String writes a schedule as thread×steps, in order.
+// String writes a schedule as thread×steps, in order, with a d before the thread
+// where its stores drain.
 func (s Schedule) String() string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -20,7 +22,10 @@ func (s Schedule) String() string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		fmt.Fprintf(&b, "%dx%d", s[i], j-i)
+		if s[i]&drained != 0 {
+			b.WriteByte('d')
+		}
+		fmt.Fprintf(&b, "%dx%d", s[i]&^drained, j-i)
 		i = j
 	}
 	return b.String()
@@ -30,11 +35,15 @@ func (s Schedule) String() string {
 func ParseSchedule(text string) (Schedule, error) {
 	var s Schedule
 	for _, f := range strings.Fields(text) {
-		left, right, found := strings.Cut(f, "x")
+		rest, drains := strings.CutPrefix(f, "d")
+		left, right, found := strings.Cut(rest, "x")
 		t, err1 := strconv.ParseUint(left, 10, 5)
 		n, err2 := strconv.ParseUint(right, 10, 20)
 		if !found || err1 != nil || err2 != nil {
 			return nil, fmt.Errorf("interleave: schedule: %q: want thread×steps, such as 0x12", f)
+		}
+		if drains {
+			t |= drained
 		}
 		for range n {
 			s = append(s, uint8(t))
@@ -53,12 +62,20 @@ func Replay(setup Setup, s Schedule) (record string, err error) {
 
 type replay struct{ schedule Schedule }
 
-func (p *replay) accessed(*Run, *Thread) {}
+func (p *replay) accessed(*Run, *Thread, access) {}
+
+func (p *replay) drains(r *Run, t *Thread) bool {
+	return r.steps < len(p.schedule) && p.schedule[r.steps] == uint8(t.id)|drained
+}
 
 func (p *replay) pick(r *Run, options []*Thread, costly bool) *Thread {
-	if r.steps < len(p.schedule) {
+	at := r.steps
+	for at < len(p.schedule) && p.schedule[at]&drained != 0 {
+		at++ // these come before the step of the thread that is chosen here
+	}
+	if at < len(p.schedule) {
 		for _, t := range options {
-			if t.id == int(p.schedule[r.steps]) {
+			if t.id == int(p.schedule[at]) {
 				return t
 			}
 		}
@@ -96,6 +113,10 @@ func (r *Run) record() string {
 			fmt.Fprintf(&b, "      %-10s %-14s # %s\n", e.thread.name, e.op, e.note)
 			continue
 		}
+		if e.access.op == drains {
+			fmt.Fprintf(&b, "      %-10s %-14s %-7s %s\n", e.thread.name, "", drains, r.text(e))
+			continue
+		}
 		step++
 		fmt.Fprintf(&b, "%5d %-10s %-14s %-7s %s\n", step, e.thread.name, e.op, e.access.op, r.text(e))
 	}
@@ -126,7 +147,7 @@ func (r *Run) text(e *event) string {
 	switch a.op {
 	case Load:
 		return name + "= " + format(e.result)
-	case Store:
+	case Store, Release, drains:
 		return name + "← " + format(a.a)
 	case Add:
 		return name + fmt.Sprintf("%+d = %s", int64(a.a), format(e.result))

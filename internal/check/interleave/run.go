@@ -31,6 +31,7 @@ type Run struct {
 	inside      int // switches inside of operations
 	schedule    Schedule
 	options     []*Thread // scratch of decide
+	was         []pending // scratch of settled
 
 	tracing bool
 	events  []event
@@ -41,7 +42,10 @@ type Run struct {
 // one each if costly; preemptible says whether a switch here can matter.
 type picker interface {
 	pick(r *Run, options []*Thread, costly bool) *Thread
-	accessed(r *Run, t *Thread)
+	// drains chooses whether what t's buffer has for a word is stored before another
+	// thread accesses the word.
+	drains(r *Run, t *Thread) bool
+	accessed(r *Run, t *Thread, a access)
 }
 
 // Check sets the function that is called after every step, with hooks off.
@@ -101,6 +105,12 @@ func (r *Run) end() {
 
 // grant lets t make its next access.
 func (r *Run) grant(t *Thread) {
+	if t.next.op.empties() {
+		r.drain(t)
+	}
+	if t.next.op != Release {
+		r.meet(t, t.next.word)
+	}
 	r.steps++
 	r.last = t
 	if t.next.op == Yield {
@@ -113,7 +123,9 @@ func (r *Run) grant(t *Thread) {
 		t.inside++
 	}
 	r.schedule = append(r.schedule, uint8(t.id))
-	r.picker.accessed(r, t)
+	if t.next.op != Release {
+		r.picker.accessed(r, t, t.next)
+	}
 	if r.tracing {
 		r.events = append(r.events, event{thread: t, op: t.op, access: t.next})
 	}
@@ -126,7 +138,7 @@ var errLivelock = errors.New("livelock: the run does not end")
 func (r *Run) decide(t *Thread) {
 	r.next = nil
 	if r.err == nil && r.check != nil {
-		r.fail(r.check())
+		r.fail(r.settled(r.check))
 	}
 	if r.err == nil && r.steps >= r.maxSteps {
 		r.fail(errLivelock)

@@ -3,6 +3,7 @@ package interleave
 import (
 	"fmt"
 	"time"
+	"unsafe"
 )
 
 // DefaultSteps is how many steps a run may take before it counts as a livelock.
@@ -127,40 +128,61 @@ func (s *search) pick(r *Run, options []*Thread, costly bool) *Thread {
 	if costly && (r.preemptions >= s.bound || !s.matters(r, options[0])) {
 		return options[0]
 	}
+	return options[s.choose(r, len(options))]
+}
+
+func (s *search) drains(r *Run, _ *Thread) bool { return s.choose(r, 2) == 0 }
+
+// choose makes the next choice, between n options.
+func (s *search) choose(r *Run, n int) int {
 	if s.depth == len(s.path) {
-		s.path = append(s.path, point{n: uint8(len(options))})
+		s.path = append(s.path, point{n: uint8(n)})
 	}
 	p := s.path[s.depth]
 	s.depth++
-	if int(p.n) != len(options) {
-		r.Failf("interleave: the program is not deterministic: %d options where there were %d", len(options), p.n)
-		return options[0]
+	if int(p.n) != n {
+		r.Failf("interleave: the program is not deterministic: %d options where there were %d", n, p.n)
+		return 0
 	}
-	return options[p.at]
+	return int(p.at)
 }
 
 // matters answers whether a switch before t's next access can make a difference:
 // before one that commutes with everything that others do, it is as good as a
-// switch after it.
+// switch after it. A store in a buffer is done when it drains.
 func (s *search) matters(r *Run, t *Thread) bool {
-	if t.next.word == nil || r.key == nil {
-		return true
+	if t.next.op == Release {
+		return false // as good as a switch after it
 	}
-	k := r.key(t.next.word)
-	return k == 0 || s.shared[k] || t.next.op >= Lock
+	if t.next.op.empties() {
+		for _, p := range t.buffer {
+			if s.isShared(r, p.word) {
+				return true
+			}
+		}
+	}
+	return t.next.op >= Lock || t.next.op != Fence && s.isShared(r, t.next.word)
 }
 
-func (s *search) accessed(r *Run, t *Thread) {
-	if t.next.word == nil || r.key == nil {
+func (s *search) isShared(r *Run, word unsafe.Pointer) bool {
+	if word == nil || r.key == nil {
+		return true
+	}
+	k := r.key(word)
+	return k == 0 || s.shared[k]
+}
+
+func (s *search) accessed(r *Run, t *Thread, a access) {
+	if a.word == nil || r.key == nil {
 		return
 	}
-	k := r.key(t.next.word)
+	k := r.key(a.word)
 	if k == 0 {
 		return
 	}
 	is, bit := s.sharing[k], uint32(1)<<t.id
 	was := is
-	if t.next.op.reads() {
+	if a.op.reads() {
 		is.readers |= bit
 	} else {
 		is.writers |= bit

@@ -14,24 +14,37 @@ const (
 	Start Op = iota // a thread's first step, up to its first access
 	Load
 	Store
+	Release // into the thread's buffer
 	Add
 	Swap
 	CompareAndSwap
 	And
 	Or
+	Fence // empties the thread's buffer, and is no access
 	Lock
 	TryLock
 	Unlock
-	Point // a point without an access
-	Yield // a point at which the thread lets others go first
+	Point  // a point without an access
+	Yield  // a point at which the thread lets others go first
+	drains // no access of its own: what was in a buffer is stored
 )
 
-var opNames = [...]string{"start", "Load", "Store", "Add", "Swap", "CAS", "And", "Or", "Lock", "TryLock", "Unlock", "pause", "yield"}
+var opNames = [...]string{"start", "Load", "Store", "release", "Add", "Swap", "CAS", "And", "Or", "fence", "Lock", "TryLock", "Unlock", "pause", "yield", "drains"}
 
 func (o Op) String() string { return opNames[o] }
 
 // reads answers whether accesses of this kind leave the word alone.
 func (o Op) reads() bool { return o == Load }
+
+// empties answers whether the thread's buffer is empty before an access of this
+// kind, which is that of a locked instruction.
+func (o Op) empties() bool {
+	switch o {
+	case Start, Load, Release, TryLock, Point, Yield:
+		return false
+	}
+	return true
+}
 
 // access is what a thread is about to do.
 type access struct {
@@ -79,11 +92,16 @@ func (r *Run) number(p unsafe.Pointer) uint64 {
 	return n
 }
 
-// Unseen calls f with hooks off: what it accesses is no part of the run.
+// Unseen calls f with hooks off and as if all buffers were empty: what it accesses
+// is no part of the run.
 func Unseen(f func()) {
 	t := current
 	current = nil
-	f()
+	if t == nil {
+		f()
+		return
+	}
+	_ = t.run.settled(func() error { f(); return nil })
 	current = t
 }
 
@@ -110,6 +128,7 @@ func TryLockMutex(word unsafe.Pointer) (locked, on bool) {
 	if t.run.held[word] != nil {
 		return false, true
 	}
+	t.run.drain(t)
 	t.run.held[word] = t
 	return true, true
 }
@@ -160,8 +179,9 @@ type Thread struct {
 	resume func() (struct{}, bool)
 	yield  func(struct{}) bool
 
-	next access // what it does when it goes on
-	done bool
+	next   access // what it does when it goes on
+	done   bool
+	buffer []pending
 
 	// ran has a bit for each thread that has made a step since this one yielded last.
 	ran uint32
@@ -177,6 +197,7 @@ func (r *Run) Go(name string, hint uint32, body func(t *Thread)) {
 		t.yield = yield
 		defer t.end()
 		body(t)
+		Drain()
 	})
 	r.threads = append(r.threads, t)
 }
@@ -226,8 +247,12 @@ func Pause() { Before(Point, nil, 0, 0) }
 // LetOthers is a point at which the other threads go first, if any can. Loops that
 // wait need one in each turn. A thread does not pass a second one before every other
 // that can has made a step since the first, so that several such loops do not keep
-// out whom they wait for (after Musuvathi's and Qadeer's fair scheduler).
-func LetOthers() { Before(Yield, nil, 0, 0) }
+// out whom they wait for (after Musuvathi's and Qadeer's fair scheduler). Before
+// they go, the thread's buffer is empty, as by the scheduler's locks.
+func LetOthers() {
+	Drain()
+	Before(Yield, nil, 0, 0)
+}
 
 // Notef adds a line to the record of the run.
 func (t *Thread) Notef(format string, args ...any) {

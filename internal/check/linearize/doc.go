@@ -68,5 +68,8 @@
 // slot was reachable. What RemoveBatch, Clear and DeleteFunc count is checked as
 // a sum over the history, not for each call. The counter that gives the times
 // orders the threads, so that the race detector sees less here than in the
-// storms, and an order that only weak memory would show may be hidden by it.
+// storms, and an order that only weak memory would show may be hidden by it: a
+// reading is a locked instruction, after which others see every store that the
+// thread has made, release stores included. So an operation takes effect before
+// its Return here; DESIGN.md says what holds without such an instruction.
 package linearize

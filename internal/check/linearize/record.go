@@ -86,7 +86,12 @@ type Span struct {
 // was taken before another is less.
 type clock struct{ now atomic.Int64 }
 
-func (c *clock) read() int64 { return c.now.Inc() }
+// read is a locked instruction: others see all that the thread has stored before a
+// reading that comes later, so an operation takes effect before its Return.
+func (c *clock) read() int64 {
+	drain()
+	return c.now.Inc()
+}
 
 // log is what one thread writes down. It is the thread's alone until it ends.
 type log struct {

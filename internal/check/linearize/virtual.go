@@ -27,6 +27,9 @@ const moment = 8
 
 func pause() { interleave.LetOthers() }
 
+// drain does what a locked instruction does: the clock's is not hooked.
+func drain() { interleave.Drain() }
+
 // enough is after how many steps threads begin no other operation: Replay takes a
 // run that is much longer for a livelock.
 const enough = interleave.DefaultSteps * 3 / 4

@@ -1,0 +1,209 @@
+package interleave
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// litmus are two words and what two threads do with them: the last test of each
+// asks what they can have seen together.
+type litmus struct{ x, y word }
+
+// outcomes returns what two threads can see, by Search and by PCT, which must not
+// find anything that Search does not.
+func outcomes(t *testing.T, first, second func(l *litmus) uint64) map[[2]uint64]bool {
+	t.Helper()
+	program := func(seen map[[2]uint64]bool) Setup {
+		return func(r *Run) {
+			l := new(litmus)
+			var saw [2]uint64
+			r.Go("first", 0, func(*Thread) { saw[0] = first(l) })
+			r.Go("second", 0, func(*Thread) { saw[1] = second(l) })
+			r.Finally(func() error { seen[saw] = true; return nil })
+		}
+	}
+	all, drawn := make(map[[2]uint64]bool), make(map[[2]uint64]bool)
+	require.Nil(t, Search(program(all), 3).Failure)
+	require.Nil(t, PCT(program(drawn), 500, 3, 1).Failure)
+	require.Equal(t, all, drawn)
+	return all
+}
+
+// Dekker's shape: each thread says that it is there, and looks for the other.
+func TestReleaseStoresMayBeSeenAfterLaterLoads(t *testing.T) {
+	neither := [2]uint64{0, 0}
+	side := func(say func(*word, uint64), own, other func(*litmus) *word) func(*litmus) uint64 {
+		return func(l *litmus) uint64 {
+			say(own(l), 1)
+			return other(l).load()
+		}
+	}
+	x, y := func(l *litmus) *word { return &l.x }, func(l *litmus) *word { return &l.y }
+	for name, say := range map[string]func(*word, uint64){
+		"store": (*word).store,
+		"swap":  func(w *word, v uint64) { w.swap(v) },
+		"release and a locked instruction": func(w *word, v uint64) {
+			w.release(v)
+			new(word).swap(1)
+		},
+		"release and Drain": func(w *word, v uint64) {
+			w.release(v)
+			Drain()
+		},
+		"release and LetOthers": func(w *word, v uint64) {
+			w.release(v)
+			LetOthers()
+		},
+		"release and a mutex": func(w *word, v uint64) {
+			var mu word
+			w.release(v)
+			LockMutex(unsafe.Pointer(&mu))
+		},
+		"release and a mutex that is tried for": func(w *word, v uint64) {
+			var mu word
+			w.release(v)
+			TryLockMutex(unsafe.Pointer(&mu))
+		},
+	} {
+		assert.NotContains(t, outcomes(t, side(say, x, y), side(say, y, x)), neither, name)
+	}
+	release := (*word).release
+	assert.Contains(t, outcomes(t, side(release, x, y), side(release, y, x)), neither)
+	assert.Contains(t, outcomes(t, side(release, x, y), side((*word).store, y, x)), neither, "one is enough")
+}
+
+// One preemption is enough for it, and the record tells.
+func TestLateStoreIsReplayed(t *testing.T) {
+	setup := func(r *Run) {
+		var l litmus
+		saw := [2]uint64{1, 1}
+		r.Go("first", 0, func(*Thread) { l.x.release(1); saw[0] = l.y.load() })
+		r.Go("second", 0, func(*Thread) { l.y.release(1); saw[1] = l.x.load() })
+		r.Finally(func() error {
+			if saw == [2]uint64{} {
+				r.Failf("neither sees the other")
+			}
+			return nil
+		})
+	}
+	assert.Nil(t, Search(setup, 0).Failure)
+	f := Search(setup, 1).Failure
+	require.NotNil(t, f)
+	assert.Contains(t, f.Record, "drains", "the record shows when")
+	record, err := Replay(setup, f.Schedule)
+	assert.EqualError(t, err, f.Err.Error())
+	assert.Equal(t, f.Record, record)
+}
+
+// Message passing: stores drain in order.
+func TestReleaseStoresStayInOrder(t *testing.T) {
+	saw := outcomes(t,
+		func(l *litmus) uint64 { l.x.release(1); l.y.release(1); return 0 },
+		func(l *litmus) uint64 { return l.y.load()<<1 | l.x.load() })
+	assert.Equal(t, map[[2]uint64]bool{{0, 0b00}: true, {0, 0b01}: true, {0, 0b11}: true}, saw)
+}
+
+// The record of a store is made before the store can be seen.
+func TestPlainStoresComeBeforeTheReleaseStore(t *testing.T) {
+	saw := outcomes(t,
+		func(l *litmus) uint64 { l.x = 7; l.y.release(1); return 0 },
+		func(l *litmus) uint64 {
+			if l.y.load() == 1 {
+				return uint64(l.x)
+			}
+			return 0
+		})
+	assert.Equal(t, map[[2]uint64]bool{{0, 0}: true, {0, 7}: true}, saw)
+}
+
+// A thread sees what it stored, whatever others do to the word meanwhile: until its
+// own store has drained, and then what is there.
+func TestOwnLoadsAreForwarded(t *testing.T) {
+	saw := outcomes(t,
+		func(l *litmus) uint64 { l.x.release(1); l.x.release(2); return l.x.load()<<4 | l.y.load() },
+		func(l *litmus) uint64 { l.x.store(3); l.y.store(1); return l.x.load() })
+	for s := range saw {
+		assert.Contains(t, []uint64{2, 3}, s[0]>>4)
+	}
+	assert.Contains(t, saw, [2]uint64{2<<4 | 1, 3}, "the other was overtaken by nothing, and is overwritten")
+	assert.Contains(t, saw, [2]uint64{3<<4 | 1, 3})
+}
+
+// A TryLock that finds the mutex locked is no locked instruction.
+func TestTryLockThatFailsDrainsNothing(t *testing.T) {
+	saw := outcomes(t,
+		func(l *litmus) uint64 {
+			var mu word
+			LockMutex(unsafe.Pointer(&mu))
+			l.x.release(1)
+			TryLockMutex(unsafe.Pointer(&mu))
+			return l.y.load()
+		},
+		func(l *litmus) uint64 { l.y.store(1); return l.x.load() })
+	assert.Contains(t, saw, [2]uint64{0, 0})
+}
+
+// What is in a buffer when its thread ends is not lost, and what the search leaves
+// out for the words' keys does not hide it.
+func TestBuffersAreEmptyAtTheEnd(t *testing.T) {
+	setup := func(r *Run) {
+		var l litmus
+		r.Key(func(p unsafe.Pointer) uint64 {
+			if p == unsafe.Pointer(&l.x) {
+				return 1
+			}
+			return 2
+		})
+		early := false
+		r.Go("first", 0, func(*Thread) { l.y.release(1); l.x.release(1) })
+		r.Go("second", 0, func(*Thread) {
+			early = l.x.load() == 0
+			l.x.swap(l.x.load() + 1)
+		})
+		r.Finally(func() error {
+			if early && l.x == 1 {
+				r.Failf("an addition of two is lost")
+			}
+			if l.x == 0 || l.y == 0 {
+				r.Failf("a store is lost")
+			}
+			return nil
+		})
+	}
+	f := Search(setup, 2).Failure
+	require.NotNil(t, f)
+	assert.Contains(t, f.Err.Error(), "an addition")
+}
+
+// Invariants, and what is Unseen, find what buffers hold, and leave it there.
+func TestInvariantsSeeBuffersAsEmpty(t *testing.T) {
+	late := false
+	assert.Nil(t, Search(func(r *Run) {
+		var x word
+		done := false
+		r.Go("stores", 0, func(*Thread) {
+			x.release(1)
+			done = true
+			assert.True(lost{r}, !Pending(unsafe.Pointer(&x)), "it is the thread's own")
+			Unseen(func() { assert.EqualValues(lost{r}, 1, x.load()) })
+			new(word).load()
+		})
+		r.Go("looks", 0, func(*Thread) {
+			pending := Pending(unsafe.Pointer(&x))
+			if v := x.load(); done && v == 0 {
+				assert.True(lost{r}, pending)
+				late = true
+			}
+		})
+		r.Check(func() error {
+			if done && x.load() != 1 {
+				r.Failf("the thread takes it for done")
+			}
+			return nil
+		})
+	}, 1).Failure)
+	assert.True(t, late)
+}
