@@ -12,7 +12,8 @@ import (
 //	readers  every scan for the frontier
 //	moves    idle → active → idle; the sequence grows at each release
 //	orders   the claim announces the pin before the guard's first look (P4);
-//	         the release publishes that the guard's reads are over (P5)
+//	         the release store publishes that the guard's reads are over (P5); one
+//	         that is seen late delays reclaiming
 //
 // Cells lie two cache lines apart (processors fetch lines in pairs): the point
 // of a cell for each guard is that guards do not write each other's lines.

@@ -9,8 +9,8 @@ import (
 // Get returns a shallow copy of the value that h names, and false if h is not
 // live. The copy is made under a pin, so it is never a mixture of two values; a
 // value that others write to meanwhile needs their synchronization all the same.
-// It costs two locked instructions: for more than a few look-ups in a row, Pin
-// and use [Guard.Get].
+// It costs a locked instruction: for more than a few look-ups in a row, Pin and use
+// [Guard.Get].
 func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 	g := p.domain.PinBrief()
 	if t := p.space.Table.Current.Load(); h.Index() < t.Limit {

@@ -25,8 +25,8 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// Pin pins the pool until [Guard.Unpin]. Pin and Unpin cost one locked
-// instruction each and never wait. There is no limit on the number of guards.
+// Pin pins the pool until [Guard.Unpin]. It costs one locked instruction, and Unpin
+// none on amd64; neither waits. There is no limit on the number of guards.
 //
 // A guard that is never unpinned keeps what is removed after it from being
 // reused: insertions then take new memory up to Options.MaxLimbo, and return

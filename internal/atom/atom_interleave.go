@@ -68,7 +68,10 @@ type Uint64 struct{ w atomic.Uint64 }
 
 func (w *Uint64) Load() uint64 {
 	interleave.Before(interleave.Load, unsafe.Pointer(w), 0, 0)
-	v := w.w.Load()
+	v, own := interleave.Forwarded(unsafe.Pointer(w))
+	if !own {
+		v = w.w.Load()
+	}
 	interleave.After(v)
 	return v
 }
@@ -76,6 +79,13 @@ func (w *Uint64) Load() uint64 {
 func (w *Uint64) Store(v uint64) {
 	interleave.Before(interleave.Store, unsafe.Pointer(w), v, 0)
 	w.w.Store(v)
+}
+
+// StoreRelease stores v in w by way of the virtual thread's buffer.
+func StoreRelease(w *Uint64, v uint64) {
+	if !interleave.StoreRelease(unsafe.Pointer(w), v) {
+		w.w.Store(v)
+	}
 }
 
 func (w *Uint64) Add(d uint64) uint64 {

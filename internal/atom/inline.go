@@ -25,6 +25,11 @@ func InlineUint64(w *Uint64) bool {
 	return w.CompareAndSwap(0, 1)
 }
 
+// InlineRelease has StoreRelease inlined in it, where that can be. It stands alone: a call
+// would make InlineUint64 too long to be put into its callers, and with it all that it
+// hands on.
+func InlineRelease(w *Uint64) { StoreRelease(w, 0) }
+
 // InlineInt64 has every method of Int64 inlined in it.
 func InlineInt64(w *Int64) bool {
 	w.Store(w.Load())

@@ -1,0 +1,59 @@
+//go:build !interleave
+
+package atom_test
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/atom"
+)
+
+// A release store costs no locked instruction on amd64, and is no plain store
+// where that would not do.
+func TestReleaseStoreIsPlainWhereThatIsEnough(t *testing.T) {
+	body := regexp.MustCompile(`(?s)\ncoatcheck/internal/atom\.StoreRelease STEXT.*?\n(?:[^\t\n]|$)`)
+	for _, c := range []struct {
+		arch  string
+		flag  string
+		plain bool
+	}{{"amd64", "-tags=", true}, {"amd64", "-tags=race", false}, {"386", "-tags=", false}, {"arm64", "-tags=", false}} {
+		build := exec.Command("go", "build", "-gcflags=-S", c.flag, "coatcheck/internal/atom")
+		build.Env = append(os.Environ(), "GOARCH="+c.arch)
+		out, err := build.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		code := body.Find(append([]byte{'\n'}, out...))
+		require.NotEmpty(t, code, c)
+		orders := regexp.MustCompile(`\tXCHG|\tSTLR|atomic\.Store`).Match(code)
+		assert.Equal(t, !c.plain, orders, "%v\n%s", c, code)
+	}
+}
+
+// What was written before a release store is there for whoever sees it.
+func TestReleaseStorePublishes(t *testing.T) {
+	var w atom.Uint64
+	var value [64]uint64
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		for i := uint64(1); i < uint64(len(value)); i++ {
+			value[i] = i
+			atom.StoreRelease(&w, i)
+		}
+	}()
+	for last := uint64(0); last < uint64(len(value))-1; {
+		if now := w.Load(); now != last {
+			require.Greater(t, now, last)
+			require.Equal(t, now, value[now])
+			last = now
+		}
+	}
+	wg.Wait()
+}
