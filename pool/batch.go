@@ -14,7 +14,7 @@ func (p *Pool[T]) InsertBatch(vs []T, dst []Handle[T]) ([]Handle[T], error) {
 			return dst, err
 		}
 		slot.Value = vs[i]
-		slot.Word.Store(h) // publishes (P1)
+		slot.Publish(h)
 		if debugging {
 			p.records.lives.Began(h, inserted)
 		}

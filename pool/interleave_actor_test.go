@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"unsafe"
 
 	"coatcheck/internal/check/interleave"
 	"coatcheck/shard"
@@ -148,6 +149,18 @@ func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {
 	a.leave()
 }
 
+// known is find for somebody who is about to do something with h: nil also while
+// h's publication has yet to leave another thread's buffer. Its insertion has
+// returned by then, but nobody can have been told: any word that tells would have
+// left the buffer later.
+func (a *actor) known(h Handle[val]) *entry {
+	e := a.find(h)
+	if e != nil && interleave.Pending(unsafe.Pointer(&shard.At[val](a.names.table(), h.Index()).Word)) {
+		return nil
+	}
+	return e
+}
+
 // begin notes that h may go from now on.
 func (a *actor) begin(h Handle[val]) *entry {
 	e := a.find(h)
@@ -157,7 +170,7 @@ func (a *actor) begin(h Handle[val]) *entry {
 	} else {
 		a.guessed = append(a.guessed, h)
 	}
-	return e
+	return a.known(h)
 }
 
 // end notes what a removal of h answered; before is what was known when it began.
@@ -258,7 +271,7 @@ func (a *actor) sees(h Handle[val], e *entry, was bool, ok bool, stamp uint64) {
 }
 
 func (a *actor) get(h Handle[val]) bool {
-	e := a.find(h)
+	e := a.known(h)
 	was := e != nil && e.removed
 	a.enter("Get")
 	v, ok := a.do.Get(h)
@@ -284,7 +297,7 @@ func (a *actor) look(rd *reader, h Handle[val]) {
 	if h == 0 {
 		return
 	}
-	e := a.find(h)
+	e := a.known(h)
 	was := e != nil && e.removed
 	a.enter("Guard.Get")
 	v, ok := rd.g.Get(h)
@@ -303,7 +316,7 @@ func (a *actor) hold(h Handle[val]) *reader {
 	if h == 0 {
 		return nil
 	}
-	e := a.find(h)
+	e := a.known(h)
 	was := e != nil && e.removed
 	a.enter("Hold")
 	ref, ok := a.p.Hold(h)
@@ -352,7 +365,7 @@ func (a *actor) read(h Handle[val]) { a.unpin(a.pin(h)) }
 
 // brief is the pin that Get makes, with a look under it that lasts.
 func (a *actor) brief(h Handle[val], lasting bool) {
-	e := a.find(h)
+	e := a.known(h)
 	was := e != nil && e.removed
 	a.enter("PinBrief")
 	g := a.p.domain.PinBrief()
@@ -375,7 +388,7 @@ func (a *actor) brief(h Handle[val], lasting bool) {
 
 // view looks at h through View.
 func (a *actor) view(h Handle[val]) {
-	e := a.find(h)
+	e := a.known(h)
 	was := e != nil && e.removed
 	a.enter("View")
 	ok := a.p.View(h, func(v *val) {
@@ -394,7 +407,12 @@ func (a *actor) view(h Handle[val]) {
 
 // all ranges over the values. Those that live all the while must be yielded once.
 func (a *actor) all() {
-	n := len(a.entries)
+	var before []*entry
+	for _, e := range a.entries {
+		if a.known(e.h) != nil {
+			before = append(before, e)
+		}
+	}
 	var seen []Handle[val]
 	a.enter("All")
 	for h, v := range a.p.All() {
@@ -410,7 +428,7 @@ func (a *actor) all() {
 		}
 	}
 	a.leave()
-	for _, e := range a.entries[:n] {
+	for _, e := range before {
 		if !e.begun && !slices.Contains(seen, e.h) {
 			a.r.Failf("All misses %v", e.h)
 		}

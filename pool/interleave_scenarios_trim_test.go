@@ -211,7 +211,7 @@ func (a *actor) pop() {
 	}
 	stamp := a.stamp()
 	slot.Value = val{stamp, &anchor}
-	slot.Word.Store(h)
+	slot.Publish(h)
 	a.leave()
 	a.issued(Handle[val](h), stamp)
 }

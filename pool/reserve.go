@@ -96,7 +96,7 @@ func (r *Reservation[T]) Value() *T {
 func (r *Reservation[T]) Commit() Handle[T] {
 	slot := r.settle()
 	r.pool.reserved.Add(-1)
-	slot.Word.Store(r.h) // publishes (P1)
+	slot.Publish(r.h)
 	if debugging {
 		r.pool.records.lives.Began(r.h, committed)
 		r.mark.closed(r.pool.records.reservations, committed)

@@ -59,7 +59,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 // live publishes v in a slot that was handed out.
 func live[T any](slot *shard.Slot[T], h uint64, v T) {
 	slot.Value = v
-	slot.Word.Store(h)
+	slot.Publish(h)
 }
 
 // take takes a slot as a pool would, or fails the test.

@@ -64,8 +64,8 @@ func (s *Shard[T]) Pop() (*Slot[T], uint64) {
 
 // Insert pops a slot, gives it the value v and makes it live; it returns the
 // handle, or 0 if the freelist is empty. It is Pop with what follows it: a call
-// less between two locked instructions, each of which holds up the loads that
-// bring arguments back. LIFO only.
+// less after a locked instruction, which holds up the loads that bring arguments
+// back. LIFO only.
 func (s *Shard[T]) Insert(v T) uint64 {
 	for {
 		top := s.free.Load() // observes (P3)
@@ -85,7 +85,7 @@ func (s *Shard[T]) Insert(v T) uint64 {
 		}
 		if s.free.CompareAndSwap(top, rest) { // as in Pop
 			slot.Value = v
-			slot.Word.Store(top + generationStep) // publishes (P1)
+			slot.Publish(top + generationStep)
 			return top + generationStep
 		}
 		s.contend()

@@ -28,6 +28,11 @@ type Slot[T any] struct {
 	Word atom.Uint64
 }
 
+// Publish makes the slot live with the handle h and the Value that it has; the slot
+// is the caller's until then. A release store is enough: what the caller does next
+// with the slot, it does by h, and finds its own store.
+func (s *Slot[T]) Publish(h uint64) { atom.StoreRelease(&s.Word, h) } // publishes (P1)
+
 // Pages is an immutable table of pages: growth makes another one. A page is an
 // array of slots that never moves. All have the same power-of-two length, so
 // that finding a slot is a shift and a mask; pages that grow geometrically would

@@ -46,8 +46,8 @@ var poolSeeds = []seed{
 	{
 		name: "a constructor runs when its value is live", attacks: "P1",
 		edits: []edit{{insertFile,
-			"\tinit(Handle[T](h), &slot.Value)\n\tslot.Word.Store(h) // publishes (P1)\n",
-			"\tslot.Word.Store(h) // publishes (P1)\n\tinit(Handle[T](h), &slot.Value)\n"}},
+			"\tinit(Handle[T](h), &slot.Value)\n\tslot.Publish(h)\n",
+			"\tslot.Publish(h)\n\tinit(Handle[T](h), &slot.Value)\n"}},
 		by:    []string{"the zero handle in a pool's first page"},
 		quick: true,
 	},
