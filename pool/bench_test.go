@@ -348,7 +348,7 @@ func ceilPow2(n int) int {
 
 // BenchmarkLookup looks values up in random order.
 func BenchmarkLookup(b *testing.B) {
-	for _, live := range []int{10_000, 1_000_000} {
+	for _, live := range []int{1, 10_000, 1_000_000} {
 		f := fillAll(live, true)
 		mask := len(f.hs) - 1
 		b.Run(fmt.Sprintf("impl=guard/base=plainmap/live=%d", live), func(b *testing.B) {

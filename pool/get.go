@@ -6,12 +6,9 @@ import (
 	"coatcheck/shard"
 )
 
-// Get returns a shallow copy of the value that h names, and false if h is not
-// live. The copy is made under a pin, so it is never a mixture of two values; a
-// value that others write to meanwhile needs their synchronization all the same.
-// It costs a locked instruction: for more than a few look-ups in a row, Pin and use
-// [Guard.Get].
-func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
+// getPinned is Get where two looks at the word do not prove the copy (L12): a pin
+// keeps the slot out of everybody's hands while it is copied (L3).
+func (p *Pool[T]) getPinned(h Handle[T]) (v T, ok bool) {
 	g := p.domain.PinBrief()
 	if t := p.space.Table.Current.Load(); h.Index() < t.Limit {
 		if slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)

@@ -14,6 +14,7 @@ func inlined(a *atom.Uint32, b *atom.Uint64, c *atom.Int64, d *atom.Pointer[int]
 	words := shard.InlineWord(b.Load())
 	g.UnpinBrief()
 	atom.InlineRelease(b)
+	atom.Between()
 	return atom.InlineUint32(a) && atom.InlineUint64(b) && atom.InlineInt64(c) && atom.InlinePointer(d) &&
 		words != 0 && hint.Index(hint.Goroutine(), 1) == 0 && g.Release()
 }

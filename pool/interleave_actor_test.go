@@ -278,6 +278,9 @@ func (a *actor) get(h Handle[val]) bool {
 	a.leave()
 	a.t.Notef("%v: %v", h, ok)
 	a.sees(h, e, was, ok, v.stamp)
+	if ok && v.keep != &anchor || !ok && v != (val{}) {
+		a.r.Failf("Get of %v: %+v, %v", h, v, ok)
+	}
 	return ok
 }
 

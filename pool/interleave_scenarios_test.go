@@ -16,7 +16,7 @@ type scenario struct {
 	setup func(w *world)
 }
 
-var scenarios = slices.Concat(slotScenarios, workerScenarios, guardScenarios, edgeScenarios, holdScenarios, trimScenarios, snapshotScenarios, reserverScenarios)
+var scenarios = slices.Concat(slotScenarios, workerScenarios, guardScenarios, edgeScenarios, holdScenarios, trimScenarios, snapshotScenarios, reserverScenarios, copyScenarios)
 
 // slotScenarios are about the life of slots: freelists, limbo, growth, generations
 // that run out.

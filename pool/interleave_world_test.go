@@ -96,6 +96,7 @@ func (w *world) pool(o Options[val]) *actor {
 		panic(err)
 	}
 	w.p = p
+	copiesWithoutPin = false
 	w.scanned = p.domain.Scanned()
 	w.r.Check(w.check)
 	w.r.Finally(w.finally)

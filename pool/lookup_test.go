@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,4 +37,61 @@ func TestLookupsInline(t *testing.T) {
 	} {
 		require.True(t, regexp.MustCompile(said).Match(out), "%s is not put into its caller", what)
 	}
+}
+
+// L12 needs the loads of a copy to come after the first look at the slot's word and
+// before the second, in the machine code as in the source. So no instruction after
+// the second look may load through a pointer, and some between the two must.
+func TestCopyIsLoadedBetweenLooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a pool nine times")
+	}
+	build := exec.Command("go", "build", "-gcflags=-S", "./testdata/copies")
+	build.Env = append(os.Environ(), "GOARCH=amd64")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	instances := 0
+	for _, listing := range regexp.MustCompile(`(?m)^coatcheck/pool\.\(\*Pool\[go\.shape\..*\]\)\.Get STEXT.*\n(?:\t0x\S+ \d+ \(.*\n)+`).FindAllString(string(out), -1) {
+		instances++
+		looks, loads := 0, 0
+		for _, line := range strings.Split(listing, "\n") {
+			f := strings.Split(line, "\t") // nothing, position, instruction, operands
+			if len(f) < 3 {
+				continue
+			}
+			at, op, operands := f[1], f[2], strings.Join(f[3:], "")
+			switch loading := loadsThroughPointer(op, operands); {
+			case loading && strings.Contains(at, "sync/atomic/type.go:"):
+				looks++ // at the table of pages, then twice at the word
+			case looks == 2 && loading:
+				loads++
+			case looks > 2 && loading:
+				t.Errorf("a load after the second look: %s\n%s", line, listing)
+			case op == "CALL" && !loading && !regexp.MustCompile(`^runtime\.(gopanic|morestack\w*|duffzero|memclr\w*)\(SB\)$`).MatchString(operands):
+				t.Errorf("a call: %s\n%s", line, listing)
+			}
+		}
+		require.Equal(t, 3, looks, "%s", listing)
+		require.NotZero(t, loads, "nothing is copied between the looks:\n%s", listing)
+	}
+	require.Equal(t, 9, instances)
+}
+
+// loadsThroughPointer reports whether an instruction reads memory that is not the
+// stack: by an operand that is not what it stores to, or by itself.
+func loadsThroughPointer(op, operands string) bool {
+	switch {
+	case strings.HasPrefix(op, "LEA"):
+		return false
+	case op == "CALL":
+		return strings.Contains(operands, "memmove") || strings.Contains(operands, "duffcopy")
+	case op == "MOVSQ" || op == "MOVSB":
+		return operands == "" // from (SI)
+	}
+	const through = `-?\d*\((AX|BX|CX|DX|SI|DI|R\d+)\)`
+	last := regexp.MustCompile(`, ` + through + `(\(\w+\*\d\))?$`)
+	if strings.HasPrefix(op, "MOV") {
+		operands = last.ReplaceAllString(operands, "")
+	}
+	return regexp.MustCompile(through).MatchString(operands)
 }

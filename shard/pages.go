@@ -16,7 +16,8 @@ type Slot[T any] struct {
 	// whoever has the handle while it is live: those share it among themselves.
 	// Plain access is right because the word orders it: the store of live
 	// publishes it (P1), and it is not written again before every guard that
-	// may read it has gone (P6).
+	// may read it has gone (P6). A Get without a pin may read it at any time, and
+	// uses nothing of what it read unless Word is still the same (L12).
 	Value T
 
 	// Word is described in word.go.

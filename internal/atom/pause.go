@@ -20,3 +20,8 @@ func Pause(round int) {
 	}
 	time.Sleep(time.Microsecond << min(round-yields, longest))
 }
+
+// Between stands between a load of a shared word and plain loads that another
+// thread's stores may overtake. Where schedules are explored it is a step; here it is
+// nothing.
+func Between() {}

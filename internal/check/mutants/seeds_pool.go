@@ -6,6 +6,7 @@ const (
 	claimFile   = "pool/claim.go"
 	insertFile  = "pool/insert.go"
 	iterateFile = "pool/iterate.go"
+	lookupFile  = "pool/lookup.go"
 	reserveFile = "pool/reserve.go"
 )
 
@@ -19,6 +20,47 @@ var poolSeeds = []seed{
 		},
 		by:    []string{"Clear against Get"},
 		quick: true,
+	},
+	{
+		name: "Get does not look again", row: 15, attacks: "L12",
+		edits: []edit{{lookupFile,
+			"\t\t\tif s.Word.Load() == uint64(h) {\n\t\t\t\treturn v, true\n\t\t\t}\n\t\t\tvar zero T\n\t\t\treturn zero, false\n",
+			"\t\t\treturn v, true\n"}},
+		by:    []string{"a copy is overtaken by a removal and an insertion"},
+		quick: true,
+	},
+	{
+		name: "Get looks again only whether the slot is live", row: 15, attacks: "L12",
+		edits: []edit{{lookupFile, "if s.Word.Load() == uint64(h) {\n\t\t\t\treturn v, true\n", "if shard.IsLive(s.Word.Load()) {\n\t\t\t\treturn v, true\n"}},
+		by:    []string{"a copy is overtaken by a removal and an insertion"},
+		quick: true,
+	},
+	{
+		name: "Get looks again only at the index", row: 15, attacks: "L12",
+		edits: []edit{{lookupFile, "if s.Word.Load() == uint64(h) {\n\t\t\t\treturn v, true\n", "if uint32(s.Word.Load()) == i {\n\t\t\t\treturn v, true\n"}},
+		by:    []string{"a copy is overtaken by two lives of the slot"},
+	},
+	{
+		name: "Get looks twice, and then copies", row: 15, attacks: "L12",
+		edits: []edit{
+			{lookupFile, "\t\t\tatom.Between()\n", "\t\t\tagain := s.Word.Load()\n\t\t\tatom.Between()\n"},
+			{lookupFile, "if s.Word.Load() == uint64(h) {\n\t\t\t\treturn v, true\n", "if again == uint64(h) {\n\t\t\t\treturn v, true\n"},
+		},
+		by: []string{"a copy while a constructor builds, and fails"},
+	},
+	{
+		name: "Get copies, and then looks twice", row: 15, attacks: "P1",
+		edits: []edit{
+			{lookupFile, "\t\t\tv = s.Value\n", ""},
+			{lookupFile, "\t\tif s.Word.Load() == uint64(h) { // observes (P1)\n\t\t\tatom.Between()\n", "\t\tv = s.Value\n\t\tif s.Word.Load() == uint64(h) { // observes (P1)\n\t\t\tatom.Between()\n"},
+			{lookupFile, "\treturn\n}\n\nconst pointerSize", "\tvar zero T\n\treturn zero, false\n}\n\nconst pointerSize"},
+		},
+		by: []string{"a copy of what is inserted meanwhile"},
+	},
+	{
+		name: "Get shows a copy that it refuses", row: 15, attacks: "L12",
+		edits: []edit{{lookupFile, "\t\t\tvar zero T\n\t\t\treturn zero, false\n", "\t\t\treturn v, false\n"}},
+		by:    []string{"a copy is overtaken by Take"},
 	},
 	{
 		name: "View looks at the generation before its pin", row: 2, attacks: "P4",

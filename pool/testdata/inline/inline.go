@@ -33,4 +33,13 @@ func all(p *pool.Pool[value]) (total uint64) {
 	return total
 }
 
-var _, _, _ = sum, count, all
+func get(p *pool.Pool[value], hs []pool.Handle[value]) (total uint64) {
+	for _, h := range hs {
+		if v, ok := p.Get(h); ok {
+			total += v.a
+		}
+	}
+	return total
+}
+
+var _, _, _, _ = sum, count, all, get

@@ -1,0 +1,6 @@
+//go:build interleave
+
+package pool
+
+// copiesWithoutPin is set by each scenario, so that both ways of Get are explored.
+var copiesWithoutPin bool
