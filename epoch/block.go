@@ -26,8 +26,8 @@ type block struct {
 
 	// salt says where pins look for a cell, together with their hints.
 	//
-	//	writers  a pin that found the cells taken where it looked
-	//	readers  every pin in this block
+	//	writers  pin, when it has found the cells taken where it looked
+	//	readers  pin
 	//	moves    +1, and wraps; a hint, of which nothing depends
 	//
 	// A goroutine that pins again finds the cell again that it had, as long as
@@ -36,7 +36,7 @@ type block struct {
 
 	// groups counts the marks of the first level that are not clear.
 	//
-	//	writers  who sets or clears one, afterwards
+	//	writers  announce and visitMark, after the mark
 	//	readers  Scanned
 	groups atom.Int64
 	_      [112]byte

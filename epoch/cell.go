@@ -8,8 +8,9 @@ import (
 // cell is where one guard says that it is pinned, and since when.
 //
 //	word     epoch | sequence | brief | active
-//	writers  who finds it idle claims it; whoever has the Guard releases it
-//	readers  every scan for the frontier
+//	writers  claim, claimBrief and PinBrief, when it is idle; Release and
+//	         UnpinBrief, for the guard that has it
+//	readers  visit, for a scan
 //	moves    idle → active → idle; the sequence grows at each release
 //	orders   the claim announces the pin before the guard's first look (P4);
 //	         the release store publishes that the guard's reads are over (P5); one

@@ -50,8 +50,8 @@ type Domain struct {
 
 	// safe is S.
 	//
-	//	writers  Frontier, raising it
-	//	readers  whoever holds a tag
+	//	writers  raise, for Frontier and Over
+	//	readers  Safe and raise
 	//	moves    grows; never above E
 	//	orders   the raise publishes that all guards before it have gone (P6)
 	safe atom.Uint64
@@ -63,8 +63,8 @@ type Domain struct {
 
 	// top is the newest block of cells, nil before a pin needs one.
 	//
-	//	writers  pins that found no cell, by compare-and-swap
-	//	readers  such pins, and scans
+	//	writers  pinSlow, by compare-and-swap; Init
+	//	readers  pinSlow, scanBetween and Scanned
 	//	moves    to a block that is longer, and whose older is what was there
 	//	orders   the change announces the pin in the new block (P4)
 	top atom.Pointer[block]

@@ -26,8 +26,8 @@ import "coatcheck/internal/atom"
 // compare-and-swap fails. Marks are set from the cell upwards and cleared alike.
 //
 //	word     changes | state
-//	writers  pins set it; scans doubt it, and clear it
-//	readers  pins and scans
+//	writers  raise, for a pin; visitMark, for a scan
+//	readers  raise and visitMark
 //	moves    clear → set → doubted → clear, doubted → set, doubted → doubted;
 //	         each counts a change, so no word comes back
 //	orders   found or made set, it announces the pin to scans (P4); cleared, it

@@ -180,3 +180,34 @@ func leaving(order string) []int {
 	}
 	return list
 }
+
+// BenchmarkGuardedPair inserts and removes under a guard of its own each time, in a pool
+// with a Capacity, whose removals are told apart by the guards between them, beside one
+// without.
+func BenchmarkGuardedPair(b *testing.B) {
+	type verbs interface {
+		Insert(small) (pool.Handle[small], error)
+		Remove(pool.Handle[small]) bool
+		Pin() pool.Guard[small]
+	}
+	pairs := func(p verbs) work {
+		return func(n int) {
+			for i := range n {
+				g := p.Pin()
+				h, _ := p.Insert(small{uint64(i), 1})
+				p.Remove(h)
+				g.Unpin()
+			}
+		}
+	}
+	bounded := &pool.Options[small]{Capacity: 1000}
+	b.Run("impl=pool/base=unbounded", func(b *testing.B) {
+		versus(b, pairs(pool.Must(bounded)), pairs(pool.Must[small](nil)))
+	})
+	b.Run("impl=worker/base=unbounded", func(b *testing.B) {
+		w, base := pool.Must(bounded).Worker(), pool.Must[small](nil).Worker()
+		defer w.Close()
+		defer base.Close()
+		versus(b, pairs(w), pairs(base))
+	})
+}

@@ -211,6 +211,48 @@ func BenchmarkChurn(b *testing.B) {
 	})
 }
 
+// BenchmarkBurst inserts many values and then removes them, in that order.
+func BenchmarkBurst(b *testing.B) {
+	const burst = 1000
+	type verbs interface {
+		Insert(small) (pool.Handle[small], error)
+		Remove(pool.Handle[small]) bool
+	}
+	bursts := func(p verbs) work {
+		hs := make([]pool.Handle[small], burst)
+		return func(n int) {
+			for ; n > 0; n -= burst {
+				hs = hs[:min(n, burst)]
+				for i := range hs {
+					hs[i], _ = p.Insert(small{uint64(i), 1})
+				}
+				for _, h := range hs {
+					p.Remove(h)
+				}
+				hs = hs[:cap(hs)]
+			}
+		}
+	}
+	m := new(mutexMap[small])
+	ks := make([]key, burst)
+	base := func(n int) {
+		for ; n > 0; n -= burst {
+			for i := range ks[:min(n, burst)] {
+				ks[i] = m.Insert(small{uint64(i), 1})
+			}
+			for _, k := range ks[:min(n, burst)] {
+				m.Remove(k)
+			}
+		}
+	}
+	b.Run("impl=pool/base=mutexmap", func(b *testing.B) { versus(b, bursts(pool.Must[small](nil)), base) })
+	b.Run("impl=worker/base=mutexmap", func(b *testing.B) {
+		w := pool.Must[small](nil).Worker()
+		defer w.Close()
+		versus(b, bursts(w), base)
+	})
+}
+
 // BenchmarkHandover inserts on one goroutine and removes on another.
 func BenchmarkHandover(b *testing.B) {
 	const batch = 256

@@ -59,8 +59,8 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 		return say("is malformed: generations end at %d", uint32(shard.LastGeneration)), false
 	case h.Index() >= t.Limit:
 		return say("was never issued by this pool, which has memory for %d slots", t.Limit), false
-	case h.Generation() < p.space.First:
-		return say("was never issued by this pool, whose generations begin at %d", p.space.First), false
+	case h.Generation() < p.arena.First:
+		return say("was never issued by this pool, whose generations begin at %d", p.arena.First), false
 	}
 	if floor, ok := t.Floor(h.Index()); ok {
 		if h.Generation() < floor {
@@ -70,8 +70,8 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 	}
 	word := shard.At[T](t, h.Index()).Word.Load()
 	now := shard.Generation(word)
-	if now < p.space.First {
-		now = p.space.First - 1 // memory that was never used
+	if now < p.arena.First {
+		now = p.arena.First - 1 // memory that was never used
 	}
 	switch g := h.Generation(); {
 	case g == now:
@@ -122,7 +122,7 @@ func (p *Pool[T]) ExplainOpen() string {
 	}{
 		{reserved, "Reservation", p.records.reservations},
 		{workers, "Worker", p.records.workers},
-		{int(p.space.Refs.Load()), "Ref", p.records.refs},
+		{p.arena.Held(), "Ref", p.records.refs},
 	} {
 		if line(kind.n, "%s open", count(kind.n, kind.what)) {
 			b.WriteString(kind.who.tell())

@@ -10,7 +10,7 @@ import (
 // tests that want to see that nothing was written.
 func Image[T any](p *Pool[T]) (words []uint64, values []T) {
 	for i := range p.pages().Limit {
-		slot := p.space.Slot(i)
+		slot := p.slot(i)
 		words = append(words, slot.Word.Load())
 		values = append(values, slot.Value)
 	}
@@ -35,6 +35,6 @@ func FailGrowth[T any](p *Pool[T]) (mend func()) {
 	}
 	broken := *t
 	broken.Mask = 1<<31 - 1 // all indices lie in page 0 and are what they were
-	p.space.Table.Current.Store(&broken)
-	return func() { p.space.Table.Current.Store(t) }
+	p.arena.Table.Current.Store(&broken)
+	return func() { p.arena.Table.Current.Store(t) }
 }

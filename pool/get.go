@@ -10,7 +10,7 @@ import (
 // keeps the slot out of everybody's hands while it is copied (L3).
 func (p *Pool[T]) getPinned(h Handle[T]) (v T, ok bool) {
 	g := p.domain.PinBrief()
-	if t := p.space.Table.Current.Load(); h.Index() < t.Limit {
+	if t := p.arena.Table.Current.Load(); h.Index() < t.Limit {
 		if slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)
 			v, ok = slot.Value, true
 		}
@@ -32,7 +32,7 @@ func (p *Pool[T]) MustGet(h Handle[T]) T {
 	return v
 }
 
-// View calls f with the value that h names, under a pin, and answers whether
+// View calls f with the value that h names, under a pin, and reports whether
 // there was one. The pointer is good until f returns. A panic in f comes up, and
 // the pin is given back.
 func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {

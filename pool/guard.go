@@ -36,7 +36,7 @@ func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
 	// Not the table itself: a page that Trim gave up may come back while the guard
 	// is pinned, and it must see what is inserted there.
-	g.table = &p.space.Table.Current
+	g.table = &p.arena.Table.Current
 	return
 }
 

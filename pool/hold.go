@@ -18,11 +18,10 @@ import (
 // never reused, and Stats.Held shows it for ever. The zero Ref panics. It must not
 // be copied.
 type Ref[T any] struct {
-	mark  mark // noCopy
-	pool  *Pool[T]
-	slot  *shard.Slot[T]
-	h     Handle[T]
-	count *atom.Uint32 // the slot's
+	mark mark // noCopy
+	pool *Pool[T]
+	held shard.Held[T]
+	h    Handle[T]
 
 	// state is open until Release, which ends it by compare-and-swap: once.
 	state atom.Uint32
@@ -36,16 +35,12 @@ type Ref[T any] struct {
 //
 // For look-ups, and for as long as no call blocks, Pin is cheaper.
 func (p *Pool[T]) Hold(h Handle[T]) (*Ref[T], bool) {
-	t := p.pages()
-	if h.Index() >= t.Limit {
+	p.pages()
+	k, ok := p.arena.Hold(uint64(h))
+	if !ok {
 		return nil, false
 	}
-	slot := shard.At[T](t, h.Index())
-	count := p.local().Hold(t, slot, uint64(h))
-	if count == nil {
-		return nil, false
-	}
-	r := &Ref[T]{pool: p, slot: slot, h: h, count: count}
+	r := &Ref[T]{pool: p, held: k, h: h}
 	r.state.Store(open)
 	if debugging {
 		r.mark.opened(p.records.refs, held, h.String())
@@ -59,7 +54,7 @@ func (r *Ref[T]) Value() *T {
 	if r.state.Load() != open {
 		panic(releasedRef)
 	}
-	return &r.slot.Value
+	return r.held.Value()
 }
 
 // Handle returns the handle that was held. It may be stale by now.
@@ -80,5 +75,5 @@ func (r *Ref[T]) Release() {
 	if debugging {
 		r.mark.closed(r.pool.records.refs, released)
 	}
-	r.pool.local().Drop(r.slot, r.h.Index(), r.count)
+	r.pool.arena.Drop(r.held)
 }

@@ -25,7 +25,7 @@ type sentinel[T any] struct {
 
 // watch gives the pool, which is complete, its sentinel if it needs one.
 func (p *Pool[T]) watch() {
-	if p.space.Zero && p.space.Reset == nil && !shard.Exploring {
+	if p.arena.Pointers && p.arena.Reset == nil && !shard.Exploring {
 		runtime.SetFinalizer(&sentinel[T]{weak.Make(p)}, (*sentinel[T]).cycle)
 	}
 }
@@ -33,21 +33,7 @@ func (p *Pool[T]) watch() {
 // cycle is the sentinel's finalizer.
 func (s *sentinel[T]) cycle() {
 	if p := s.pool.Value(); p != nil {
-		p.letGo()
+		p.arena.LetGo()
 		runtime.SetFinalizer(s, (*sentinel[T]).cycle)
-	}
-}
-
-// letGo reclaims everything, if no guard is pinned. Where one is, somebody uses the
-// pool, and the next cycle is soon enough.
-func (p *Pool[T]) letGo() {
-	if guards, _ := p.domain.Pinned(); guards > 0 {
-		return
-	}
-	for i := range p.shards {
-		s := &p.shards[i]
-		for more := s.Waiting() > 0; more; {
-			_, more = s.Reclaim(s, shard.Wait)
-		}
 	}
 }

@@ -3,37 +3,56 @@ package pool
 import "coatcheck/shard"
 
 // Insert puts v into a vacant slot and returns the handle that names it. The
-// error is ErrFull, or one that wraps it. It costs one locked instruction on
-// amd64.
+// error is ErrFull, or one that wraps it. It costs one locked instruction on amd64, and
+// two elsewhere.
 //
 // It waits for other goroutines in two cases: when it adds a page, and when it would
 // be refused because one of them was preempted while it reclaimed, trimmed or looked
 // a value up.
 func (p *Pool[T]) Insert(v T) (Handle[T], error) {
-	p.pages()
-	s := p.local()
-	if !p.space.FIFO {
-		if h := s.Insert(v); h != 0 {
-			if debugging {
-				p.records.lives.Began(h, inserted)
-			}
-			return Handle[T](h), nil
-		}
-	}
-	return p.insertSlow(s, v)
-}
-
-func (p *Pool[T]) insertSlow(s *shard.Shard[T], v T) (Handle[T], error) {
-	slot, h, err := p.claimSlow(s)
-	if err != nil {
-		return 0, err
+	slot, h := p.arena.Local().Pop()
+	if slot == nil {
+		return p.insertSlow(v)
 	}
 	slot.Value = v
-	slot.Publish(h) // here the insertion takes effect
+	slot.Publish(h)
 	if debugging {
 		p.records.lives.Began(h, inserted)
 	}
 	return Handle[T](h), nil
+}
+
+func (p *Pool[T]) insertSlow(v T) (Handle[T], error) {
+	slot, h, err := p.arena.Claim()
+	if err != nil {
+		return 0, err
+	}
+	return p.publish(slot, h, v), nil
+}
+
+// publish makes v live in a slot that was claimed as h.
+func (p *Pool[T]) publish(slot *shard.Slot[T], h uint64, v T) Handle[T] {
+	slot.Value = v
+	slot.Publish(h)
+	if debugging {
+		p.records.lives.Began(h, inserted)
+	}
+	return Handle[T](h)
+}
+
+// InsertBatch inserts the values of vs in order and appends a handle for each to
+// dst. On an error what was inserted stays, and the handles tell how many. It is
+// a sequence of insertions, not one.
+func (p *Pool[T]) InsertBatch(vs []T, dst []Handle[T]) ([]Handle[T], error) {
+	p.pages()
+	for i := range vs {
+		slot, h, err := p.arena.Claim()
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, p.publish(slot, h, vs[i]))
+	}
+	return dst, nil
 }
 
 // InsertFunc is Insert for a value that is built where it will live. init gets
@@ -41,31 +60,28 @@ func (p *Pool[T]) insertSlow(s *shard.Shard[T], v T) (Handle[T], error) {
 // until init returns. A panic in init, or runtime.Goexit, gives the slot back
 // and goes on up; the handle then never becomes live. init may use the pool.
 func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
-	p.pages()
-	s := p.local()
-	slot, h, err := p.claim(s)
+	slot, h, err := p.arena.Claim()
 	if err != nil {
 		return 0, err
 	}
-	return p.build(s, slot, h, init), nil
+	return p.construct(slot, h, init), nil
 }
 
-// build runs a constructor on a claimed slot and publishes what it made.
-func (p *Pool[T]) build(s *shard.Shard[T], slot *shard.Slot[T], h uint64, init func(Handle[T], *T)) Handle[T] {
-	built := false
+// construct runs a constructor on a claimed slot and publishes what it made.
+func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], *T)) Handle[T] {
+	done := false
 	defer func() {
-		if !built {
-			c := s.Burn(slot, h)
+		if !done {
 			if debugging {
 				p.records.lives.Ended(h, burnt)
 			}
-			s.RetireChain(&c)
+			p.arena.Abandon(slot, h)
 		}
 	}()
-	p.space.Blank(slot)
+	p.arena.Blank(slot)
 	init(Handle[T](h), &slot.Value)
 	slot.Publish(h)
-	built = true
+	done = true
 	if debugging {
 		p.records.lives.Began(h, inserted)
 	}

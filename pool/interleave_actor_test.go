@@ -75,7 +75,7 @@ func (a *actor) insertN(n int) []Handle[val] {
 
 // clean fails if a slot is shown that is not ready for its next life.
 func (a *actor) clean(h Handle[val], v *val) {
-	if v.stamp != 0 || v.keep != nil && a.p.space.Reset == nil {
+	if v.stamp != 0 || v.keep != nil && a.p.arena.Reset == nil {
 		a.r.Failf("constructor of %v sees what another value left: %+v", h, *v)
 	}
 }
@@ -203,6 +203,13 @@ func (a *actor) remove(h Handle[val]) bool {
 	ok := a.do.Remove(h)
 	a.end(h, e, was, ok)
 	return ok
+}
+
+// removeAt removes h, which lives, into the limbo of shard k.
+func (a *actor) removeAt(k int, h Handle[val]) {
+	e := a.begin(h)
+	a.enter("Remove")
+	a.end(h, e, false, a.p.arena.RemoveAt(k, a.p.slot(h.Index()), uint64(h)))
 }
 
 // removeAll removes hs one after the other.
@@ -506,7 +513,7 @@ func (w *world) reclaimed(hs []Handle[val]) {
 		return
 	}
 	for _, h := range hs {
-		word := w.p.space.Slot(h.Index()).Word.Load()
+		word := w.p.slot(h.Index()).Word.Load()
 		if at := w.place[h.Index()]; shard.Generation(word) == h.Generation()+1 && (at == inLimbo || at == inSealed) {
 			w.r.Failf("Synchronize returned, and %v is not reclaimed", h)
 		}

@@ -14,6 +14,7 @@ const (
 	nowhere = iota
 	isLive
 	inFree
+	inRest
 	inLimbo
 	inSealed
 	inFresh
@@ -24,11 +25,11 @@ const (
 	unallotted
 )
 
-var placeNames = [...]string{"nowhere", "live", "freelist", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "holders' hands", "absent page", "unallotted"}
+var placeNames = [...]string{"nowhere", "live", "freelist", "reserve", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "holders' hands", "absent page", "unallotted"}
 
 // put notes that slot i is at a place, and fails if it is at another as well.
 func (w *world) put(i uint32, place uint8) error {
-	if i >= w.p.space.Table.Pages().Limit {
+	if i >= w.p.arena.Table.Pages().Limit {
 		return fmt.Errorf("slot %d in the %s has no memory", i, placeNames[place])
 	}
 	if was := w.place[i]; was != nowhere {
@@ -46,11 +47,11 @@ func (w *world) chain(i uint32, n int, place uint8) (int, error) {
 		if err := w.put(i, place); err != nil {
 			return k, err
 		}
-		word := w.p.space.Slot(i).Word.Load()
+		word := w.p.slot(i).Word.Load()
 		if shard.IsLive(word) {
 			return k, fmt.Errorf("slot %d in the %s is live", i, placeNames[place])
 		}
-		if place == inFree && shard.Generation(word) == shard.Spent {
+		if (place == inFree || place == inRest) && shard.Generation(word) == shard.Spent {
 			return k, fmt.Errorf("slot %d in the freelist has no life left (I3)", i)
 		}
 		i = shard.Low(word)
@@ -60,11 +61,11 @@ func (w *world) chain(i uint32, n int, place uint8) (int, error) {
 
 // vacant fails unless slot i is ready for its next life.
 func (w *world) vacant(i uint32) error {
-	v := w.p.space.Slot(i).Value
-	if !w.p.space.Zero && w.p.space.Reset == nil {
+	v := w.p.slot(i).Value
+	if !w.p.arena.Pointers && w.p.arena.Reset == nil {
 		return nil // plain values may stay
 	}
-	if v.stamp != 0 || w.p.space.Reset == nil && v.keep != nil {
+	if v.stamp != 0 || w.p.arena.Reset == nil && v.keep != nil {
 		return fmt.Errorf("vacant slot %d is not cleaned: %+v", i, v)
 	}
 	return nil
@@ -72,25 +73,14 @@ func (w *world) vacant(i uint32) error {
 
 // locate finds the place of every slot.
 func (w *world) locate() error {
-	t := w.p.space.Table.Pages()
+	t := w.p.arena.Table.Pages()
 	if t.Limit > maxSlots {
 		return fmt.Errorf("the scenario touches %d slots", t.Limit)
 	}
 	clear(w.place[:t.Limit])
-	for i := range w.p.shards {
-		if err := w.locateIn(w.p.shards[i].Inspect()); err != nil {
+	for i, c := range w.p.arena.Inspect() {
+		if err := w.locateIn(c); err != nil {
 			return fmt.Errorf("shard %d: %w", i, err)
-		}
-	}
-	if sp := &w.p.space; sp.FIFO {
-		free := -len(w.p.shards) // the dummies
-		for _, at := range w.place[:t.Limit] {
-			if at == inFree || at == inFresh {
-				free++
-			}
-		}
-		if free < int(sp.Reserve.Load()) && sp.Trims.Load()%2 == 0 { // Trim may have them
-			return fmt.Errorf("%d slots are free; want a reserve of %d", free, sp.Reserve.Load())
 		}
 	}
 	for _, k := range w.workers {
@@ -99,7 +89,7 @@ func (w *world) locate() error {
 		}
 	}
 	for i := range t.Limit {
-		if w.p.space.Table.Unallotted(i) {
+		if w.p.arena.Table.Unallotted(i) {
 			if err := w.put(i, unallotted); err != nil {
 				return err
 			}
@@ -116,7 +106,7 @@ func (w *world) locate() error {
 		if w.place[i] == isAbsent {
 			continue
 		}
-		if w.place[i] == inFree || w.place[i] == inFresh || w.place[i] == inReady || w.place[i] == unallotted {
+		if w.place[i] == inFree || w.place[i] == inRest || w.place[i] == inFresh || w.place[i] == inReady || w.place[i] == unallotted {
 			if err := w.vacant(i); err != nil {
 				return err
 			}
@@ -136,10 +126,13 @@ func (w *world) locate() error {
 }
 
 func (w *world) locateIn(c shard.Contents) error {
-	if top := shard.Low(c.Free); top != shard.None && shard.Generation(c.Free) != shard.Generation(w.p.space.Slot(top).Word.Load()) {
+	if top := shard.Low(c.Free); top != shard.None && shard.Generation(c.Free) != shard.Generation(w.p.slot(top).Word.Load()) {
 		return fmt.Errorf("the freelist's head has generation %d, its top slot %d another (I5)", shard.Generation(c.Free), top)
 	}
 	if _, err := w.chain(shard.Low(c.Free), -1, inFree); err != nil {
+		return err
+	}
+	if _, err := w.chain(c.Rest, int(c.Resting), inRest); err != nil {
 		return err
 	}
 	n, err := w.chain(shard.Low(c.Limbo), -1, inLimbo)
@@ -162,7 +155,7 @@ func (w *world) locateIn(c shard.Contents) error {
 
 // sealed notes the slots of a sealed batch.
 func (w *world) sealed(b shard.Sealed) error {
-	if !w.p.space.FIFO {
+	if !w.p.arena.FIFO {
 		_, err := w.chain(b.Top, int(b.N), inSealed)
 		return err
 	}
@@ -182,20 +175,21 @@ func (w *world) locateKept(k *keeper) error {
 	if k.closing || k.w.pool == nil {
 		return nil
 	}
-	for _, c := range k.w.ready {
+	ready, bag, next, end := k.w.slots.Inspect()
+	for _, h := range ready {
 		if k.busy {
 			break // an operation may be about to write these entries
 		}
-		if err := w.put(shard.Low(c.h), inReady); err != nil {
+		if err := w.put(shard.Low(h), inReady); err != nil {
 			return err
 		}
 	}
-	for _, c := range k.w.bag {
-		if err := w.put(shard.Low(c.h), inBag); err != nil {
+	for _, h := range bag {
+		if err := w.put(shard.Low(h), inBag); err != nil {
 			return err
 		}
 	}
-	for i := k.w.next; i < k.w.end; i++ {
+	for i := next; i < end; i++ {
 		if err := w.put(i, inReady); err != nil {
 			return err
 		}
@@ -208,7 +202,7 @@ func (w *world) check() error {
 	if err := w.locate(); err != nil {
 		return err
 	}
-	t := w.p.space.Table.Pages()
+	t := w.p.arena.Table.Pages()
 	for i := range t.Limit {
 		slot := shard.At[val](t, i)
 		word := slot.Word.Load()
@@ -244,7 +238,7 @@ func (w *world) check() error {
 		}
 	}
 	for _, e := range w.entries {
-		if !e.begun && w.p.space.Slot(e.h.Index()).Word.Load() != uint64(e.h) {
+		if !e.begun && w.p.slot(e.h.Index()).Word.Load() != uint64(e.h) {
 			return fmt.Errorf("%v is lost, and nobody removed it", e.h)
 		}
 	}
@@ -266,14 +260,14 @@ func (w *world) complete() error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	t := w.p.space.Table.Pages()
+	t := w.p.arena.Table.Pages()
 	exhausted, reserved := 0, 0
 	for i := range t.Limit {
 		if w.place[i] != nowhere {
 			continue
 		}
 		switch {
-		case shard.Generation(w.p.space.Slot(i).Word.Load()) == shard.Spent:
+		case shard.Generation(w.p.slot(i).Word.Load()) == shard.Spent:
 			exhausted++
 		case w.isReserved(i):
 			reserved++
@@ -281,7 +275,7 @@ func (w *world) complete() error {
 			return fmt.Errorf("slot %d is lost", i)
 		}
 	}
-	if n := int(w.p.space.Exhausted.Load()); n != exhausted {
+	if n := int(w.p.arena.Sums().Exhausted); n != exhausted {
 		return fmt.Errorf("%d slots are exhausted, and counted are %d", exhausted, n)
 	}
 	if n := int(w.p.reserved.Load()); n != reserved {
@@ -290,7 +284,14 @@ func (w *world) complete() error {
 	if err := w.holds(); err != nil {
 		return err
 	}
-	floors := w.p.space.Table.Absent()
+	rest := 0
+	for _, c := range w.p.arena.Inspect() {
+		rest += int(c.Resting)
+	}
+	if n := int(w.p.arena.Sums().Reserve); rest < n {
+		return fmt.Errorf("%d slots are kept back; want a reserve of %d (I9)", rest, n)
+	}
+	floors := w.p.arena.Table.Absent()
 	for i := range t.Limit {
 		floor, absent := floors[int(i>>t.Shift)]
 		if absent != w.isVoid(t, i) {
@@ -302,7 +303,7 @@ func (w *world) complete() error {
 	}
 	live := 0
 	for _, e := range w.entries {
-		if w.p.space.Slot(e.h.Index()).Word.Load() == uint64(e.h) {
+		if w.p.slot(e.h.Index()).Word.Load() == uint64(e.h) {
 			live++
 		}
 	}
@@ -314,13 +315,13 @@ func (w *world) complete() error {
 
 // isVoid answers whether t shows the void in place of slot i's page.
 func (w *world) isVoid(t *shard.Pages, i uint32) bool {
-	v := w.p.space.Table.Void()
+	v := w.p.arena.Table.Void()
 	return v != nil && t.Base[i>>t.Shift] == v
 }
 
 // holds compares the counts of holds with the Refs that there are.
 func (w *world) holds() error {
-	t := w.p.space.Table.Pages()
+	t := w.p.arena.Table.Pages()
 	held, parked := 0, 0
 	for i := range t.Limit {
 		n, p := t.Holding(i)
@@ -337,10 +338,10 @@ func (w *world) holds() error {
 			refs++
 		}
 	}
-	if n := int(w.p.space.Refs.Load()); n != refs || held != refs {
+	if n := int(w.p.arena.Sums().Refs); n != refs || held != refs {
 		return fmt.Errorf("there are %d Refs, the counts say %d and Refs says %d", refs, held, n)
 	}
-	if n := int(w.p.space.Parked.Load()); n != parked {
+	if n := int(w.p.arena.Sums().Parked); n != parked {
 		return fmt.Errorf("%d slots are parked, and counted are %d", parked, n)
 	}
 	return nil
@@ -380,14 +381,14 @@ func (w *world) finally() error {
 	if n := w.p.domain.Scanned(); n != w.scanned {
 		return fmt.Errorf("nothing is pinned, and a scan visits %d cells; want %d, as at first", n, w.scanned)
 	}
-	if n := w.p.pending(); n != 0 {
+	if n := w.p.arena.Waiting(); n != 0 {
 		return fmt.Errorf("nothing is pinned, and after Synchronize %d slots are not reclaimed", n)
 	}
 	if err := w.complete(); err != nil {
 		return fmt.Errorf("when all is given back: %w", err)
 	}
-	if w.p.capacity > 0 && w.p.capacity <= 8 && !w.exhausting {
-		room := int(w.p.capacity) - w.p.Len()
+	if w.p.arena.Capacity > 0 && w.p.arena.Capacity <= 8 && !w.exhausting {
+		room := int(w.p.arena.Capacity) - w.p.Len()
 		w.roomy = false
 		for i := 0; ; i++ {
 			if a.insert() == 0 {

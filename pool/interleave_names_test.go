@@ -37,7 +37,7 @@ func (ns *names) init(p *Pool[val]) {
 
 // table returns the pages, unseen by the run.
 func (ns *names) table() (t *shard.Pages) {
-	interleave.Unseen(func() { t = ns.p.space.Table.Pages() })
+	interleave.Unseen(func() { t = ns.p.arena.Table.Pages() })
 	return t
 }
 
@@ -48,12 +48,12 @@ func (ns *names) find() {
 	add := func(base unsafe.Pointer, n int, element reflect.Type, id int, name string) {
 		ns.regions = append(ns.regions, region{uintptr(base), uintptr(n) * element.Size(), uint64(id) << 32, name, element})
 	}
-	t := p.space.Table.Pages()
-	if v := p.space.Table.Void(); v != nil {
+	t := p.arena.Table.Pages()
+	if v := p.arena.Table.Void(); v != nil {
 		add(v, int(t.Mask)+1, reflect.TypeFor[shard.Slot[val]](), 1<<19, "void")
 	}
 	for k := range t.Base {
-		if t.Base[k] == p.space.Table.Void() {
+		if t.Base[k] == p.arena.Table.Void() {
 			continue
 		}
 		n := min(t.Limit-uint32(k)<<t.Shift, t.Mask+1)
@@ -64,7 +64,8 @@ func (ns *names) find() {
 			add(unsafe.Pointer(&counts[0]), len(counts), reflect.TypeFor[atom.Uint32](), 1<<18+k, "holders")
 		}
 	}
-	add(unsafe.Pointer(&p.shards[0]), len(p.shards), reflect.TypeFor[shard.Shard[val]](), 1, "shard")
+	at, n, is := p.arena.Place()
+	add(at, n, is, 1, "shard")
 	// The cells are the epoch package's own affair: by reflection.
 	array := func(v reflect.Value, id int, name string) {
 		add(v.UnsafePointer(), v.Len(), v.Type().Elem(), id, name)
@@ -129,10 +130,10 @@ func (ns *names) describe(word unsafe.Pointer) (string, func(uint64) string) {
 	name := path(r.element, off%r.element.Size())
 	switch r.name {
 	case "holders":
-		i += uintptr(r.id>>32-1<<18) << ns.p.space.Table.Pages().Shift
+		i += uintptr(r.id>>32-1<<18) << ns.p.arena.Table.Pages().Shift
 		return fmt.Sprintf("holders[%d]", i), holding
 	case "slot":
-		i += uintptr(r.id>>32-1<<16) << ns.p.space.Table.Pages().Shift
+		i += uintptr(r.id>>32-1<<16) << ns.p.arena.Table.Pages().Shift
 		return fmt.Sprintf("slot[%d].%s", i, name), pair
 	case "":
 		if strings.HasSuffix(name, "Current") {

@@ -35,6 +35,14 @@ var edgeScenarios = []scenario{
 		w.thread(0, func(a *actor) { a.insertN(2) })
 		w.thread(0, func(a *actor) { a.insert(); a.remove(h) })
 	}},
+	{"FIFO: what another shard keeps back stands in for a worn slot", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 4, Reuse: FIFO, MinFree: 2, Shards: 2, Origin: shard.LastGeneration})
+		h := a.insertN(4)
+		a.removeAt(0, h[0]) // its loss leaves shard 1 with too much
+		w.roomy, w.exhausting = true, true
+		w.thread(1, func(a *actor) { a.insert() })
+		w.thread(0, func(a *actor) { a.get(h[1]) })
+	}},
 	{"a run that a Worker takes comes back meanwhile", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 128})
 		wk := a.worker()
@@ -53,7 +61,7 @@ var edgeScenarios = []scenario{
 	}},
 	{"many last lives are removed at once", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4, Origin: shard.LastGeneration})
-		w.p.space.Zero, w.exhausting = false, true
+		w.p.arena.Pointers, w.exhausting = false, true
 		h := a.insertN(3)
 		w.thread(0, func(a *actor) { a.removeBatch(h[:2]...) })
 		w.thread(0, func(a *actor) {
@@ -78,7 +86,7 @@ var edgeScenarios = []scenario{
 	}},
 	{"plain values run out of generations in two shards", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4, Shards: 2, Origin: shard.LastGeneration - 2})
-		w.p.space.Zero, w.exhausting = false, true
+		w.p.arena.Pointers, w.exhausting = false, true
 		h := a.insertN(4)
 		a.removeBatch(h[:2]...)
 		last := a.insertN(2)
@@ -94,7 +102,7 @@ var edgeScenarios = []scenario{
 	}},
 	{"a plain value's last life among others", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 3, Origin: shard.LastGeneration - 2})
-		w.p.space.Zero, w.exhausting = false, true
+		w.p.arena.Pointers, w.exhausting = false, true
 		h := a.insertN(3)
 		a.removeBatch(h[:2]...)
 		last := a.insertN(2)
@@ -218,7 +226,7 @@ var edgeScenarios = []scenario{
 		a := w.pool(Options[val]{Shards: 2})
 		h := a.insertN(4)
 		a.remove(h[0])
-		w.thread(0, func(a *actor) { a.enter("sentinel"); a.p.letGo(); a.leave() })
+		w.thread(0, func(a *actor) { a.enter("sentinel"); a.p.arena.LetGo(); a.leave() })
 		w.thread(0, func(a *actor) { a.remove(h[1]); a.insert() })
 		w.thread(1, func(a *actor) { a.remove(h[2]); a.read(h[3]) })
 	}},
@@ -231,6 +239,44 @@ var edgeScenarios = []scenario{
 			first, _ := a.insert(), a.insert()
 			a.remove(a.insert()) // of a page that the other may not know
 			a.remove(first)      // its word links to that one
+		})
+	}},
+	{"a Worker's run is overtaken by growth", func(w *world) {
+		a := w.pool(Options[val]{})
+		wk := a.worker()
+		a.removeBatch(a.insertN(2)...)
+		a.synchronize(1) // the freelist has the first page
+		w.thread(0, func(a *actor) { a.by(wk).insert() })
+		w.thread(0, func(a *actor) {
+			first, _ := a.insert(), a.insert()
+			a.remove(a.insert()) // of a page that the Worker may not know
+			a.remove(first)      // its word links to that one
+		})
+	}},
+	{"another shard ends the epoch during a seal", func(w *world) {
+		a := w.pool(Options[val]{Shards: 2})
+		h := a.insertN(6)
+		a.removeAt(0, h[0])
+		w.thread(0, func(a *actor) { a.removeAt(0, h[1]) }) // seals
+		w.thread(1, func(a *actor) {
+			rd := a.pin(h[2])
+			a.removeBatch(h[3], h[4]) // seals, and ends the epoch
+			a.unpin(rd)
+			a.pin(h[5]) // for good
+			a.removeAt(0, h[5])
+		})
+	}},
+	{"a guard comes during a seal behind another", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(5)
+		rd := a.pin(h[0])
+		a.removeBatch(h[0], h[1]) // sealed, and waits
+		a.remove(h[2])
+		w.thread(0, func(a *actor) { a.remove(h[3]) }) // seals, and ends the epoch
+		w.thread(0, func(a *actor) {
+			a.unpin(rd)
+			a.pin(h[4]) // for good
+			a.remove(h[4])
 		})
 	}},
 	{"Synchronize while another seals", func(w *world) {
@@ -246,6 +292,19 @@ var edgeScenarios = []scenario{
 			a.read(0)
 		})
 	}},
+	{"Synchronize while more waits than can be sealed", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(6)
+		rd := a.pin(h[0])
+		a.removeBatch(h[:2]...)
+		a.removeBatch(h[2:4]...)
+		a.remove(h[4]) // stays in limbo
+		w.thread(0, func(a *actor) { a.synchronize(2) })
+		w.thread(0, func(a *actor) {
+			a.unpin(rd)
+			a.remove(h[5])
+		})
+	}},
 	{"a guard in a cell that was used an epoch before", func(w *world) {
 		a := w.pool(Options[val]{})
 		h := a.insertN(6)
@@ -256,19 +315,5 @@ var edgeScenarios = []scenario{
 			a.synchronize(1)
 		})
 		w.thread(0, func(a *actor) { a.pin(h[4]); a.remove(h[4]); a.remove(h[5]) })
-	}},
-	{"a Worker takes a range and gives the rest back", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 128})
-		s := &w.p.shards[0]
-		w.p.space.Table.Provide(4) // a longer range than a chunk, or a Worker would take it whole
-		c := s.Burn(s.Refill(4))
-		s.RetireChain(&c)
-		wk := a.worker()
-		w.thread(0, func(a *actor) {
-			wk := a.by(wk)
-			wk.remove(wk.insert())
-			wk.flush()
-		})
-		w.thread(0, func(a *actor) { a.insertN(2) })
 	}},
 }

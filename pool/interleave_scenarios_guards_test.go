@@ -57,7 +57,7 @@ var guardScenarios = []scenario{
 	}},
 	{"a whole batch meets what a Worker gives back", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 128})
-		w.p.space.Zero = false
+		w.p.arena.Pointers = false
 		wk := a.worker()
 		h := wk.insertN(4)
 		wk.removeAll(h[:3])
@@ -302,10 +302,8 @@ var guardScenarios = []scenario{
 		h := a.insertN(6)
 		rd := a.pin(h[0])
 		a.removeBatch(h[0], h[1], h[2])
-		for _, h := range h[3:] { // to the other shard
-			e := a.begin(h)
-			a.enter("Remove")
-			a.end(h, e, false, w.p.shards[1].Remove(w.p.space.Slot(h.Index()), uint64(h)))
+		for _, h := range h[3:] {
+			a.removeAt(1, h) // to the other shard
 		}
 		a.insert() // finds nothing, and tries
 		a.unpin(rd)

@@ -18,7 +18,7 @@ var holdScenarios = []scenario{
 	}},
 	{"values without pointers that are held", func(w *world) {
 		a := w.pool(Options[val]{})
-		w.p.space.Zero = false // or each slot would be visited anyway
+		w.p.arena.Pointers = false // or each slot would be visited anyway
 		h := a.insertN(3)
 		w.thread(0, func(a *actor) { a.hold(h[1]) })
 		w.thread(0, func(a *actor) {

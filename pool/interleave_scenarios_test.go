@@ -151,7 +151,7 @@ var slotScenarios = []scenario{
 	}},
 	{"values without pointers go round whole batches at a time", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4})
-		w.p.space.Zero = false
+		w.p.arena.Pointers = false
 		h := a.insertN(4)
 		a.remove(h[0])
 		w.thread(0, func(a *actor) {
@@ -169,7 +169,7 @@ var slotScenarios = []scenario{
 	}},
 	{"values without pointers that run out of generations", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 3, Origin: shard.LastGeneration - 2})
-		w.p.space.Zero, w.exhausting = false, true
+		w.p.arena.Pointers, w.exhausting = false, true
 		h := a.insertN(3)
 		a.removeBatch(h[:2]...)
 		w.thread(0, func(a *actor) {
@@ -253,6 +253,19 @@ var slotScenarios = []scenario{
 		w.exhausting = true
 		w.thread(0, func(a *actor) { a.remove(h[0]); a.insert() })
 		w.thread(0, func(a *actor) { a.remove(h[1]); a.insert() })
+		w.finish = func() error {
+			for _, e := range w.entries {
+				a.remove(e.h)
+			}
+			a.removeAll(a.insertN(2))
+			if err := w.p.Synchronize(&patience{w, 0, 3}); err != nil {
+				return err
+			}
+			if _, err := w.p.Insert(val{}); !errors.Is(err, ErrExhausted) || len(w.entries) != 3 {
+				return errors.Join(err, errors.New("two slots and the reserve should have served a value each and be exhausted"))
+			}
+			return nil
+		}
 	}},
 	{"a reservation is cancelled", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 3})

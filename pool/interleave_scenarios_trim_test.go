@@ -129,7 +129,8 @@ var trimScenarios = []scenario{
 	{"FIFO: a page comes back behind a pop", func(w *world) {
 		a := w.emptied(Options[val]{Capacity: 6, Reuse: FIFO, MinFree: 1}, 6)
 		a.trim()
-		w.p.space.Reserve.Store(0)
+		w.p.arena.SetReserve(0)
+		a.synchronize(1)
 		w.exhausting = true // Capacity is not what it was
 		a.pop()             // the dummy is alone
 		w.thread(0, func(a *actor) { a.pop() })
@@ -166,6 +167,16 @@ var trimScenarios = []scenario{
 		w.thread(0, func(a *actor) { a.insert() })
 		w.thread(1, func(a *actor) { a.insert() })
 	}},
+	{"Trim takes what an insertion has reclaimed", func(w *world) {
+		a := w.emptied(Options[val]{Capacity: 4}, 4)
+		for range 3 {
+			a.reserve() // for good: nothing lives in any page
+		}
+		a.remove(a.insert())
+		w.roomy = true
+		w.thread(0, func(a *actor) { a.trim() })
+		w.thread(0, func(a *actor) { a.insert() })
+	}},
 	{"Trim under FIFO", func(w *world) {
 		a := w.emptied(Options[val]{Capacity: 6, Reuse: FIFO, MinFree: 1}, 6)
 		h := a.insert()
@@ -200,11 +211,11 @@ var trimScenarios = []scenario{
 	}},
 }
 
-// pop takes a slot from the queue of the only shard, without a credit, and makes
+// pop takes a slot from the queue of the only shard, and makes
 // it live.
 func (a *actor) pop() {
 	a.enter("Pop")
-	slot, h := a.p.shards[0].Pop()
+	slot, h := a.p.arena.PopAt(0)
 	if slot == nil {
 		a.leave()
 		return

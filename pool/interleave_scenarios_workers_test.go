@@ -77,6 +77,18 @@ var workerScenarios = []scenario{
 			wk.close()
 		})
 	}},
+	{"a guard is pinned between two removals of a Worker", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 128})
+		wk := a.worker()
+		h := wk.insertN(4)
+		w.thread(0, func(a *actor) {
+			wk := a.by(wk)
+			wk.remove(h[0])
+			wk.take(h[1])
+			wk.insertN(3)
+		})
+		w.thread(0, func(a *actor) { a.pin(h[1]) }) // for good
+	}},
 	{"Clear against Get", func(w *world) {
 		a := w.pool(Options[val]{})
 		h := a.insertN(3)

@@ -110,7 +110,7 @@ func (w *world) pool(o Options[val]) *actor {
 func (w *world) thread(s int, body func(a *actor)) {
 	name := string(rune('A' + len(w.names.threads)))
 	w.names.threads = append(w.names.threads, name)
-	hint := uint32((uint64(s)<<32 + 1<<31) / uint64(len(w.p.shards)))
+	hint := uint32((uint64(s)<<32 + 1<<31) / uint64(w.p.arena.Shards))
 	w.r.Go(name, hint, func(t *interleave.Thread) { body(&actor{w, t, w.p, nil}) })
 }
 

@@ -30,7 +30,7 @@ const blockSlots = 4096
 func (p *Pool[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		l := p.beginLoop()
-		t := p.space.Table.Current.Load()
+		t := p.arena.Table.Current.Load()
 	slots:
 		for first := uint32(0); first < t.Limit; {
 			block := shard.Block[T](t, first, blockSlots)
@@ -97,87 +97,10 @@ func over[T any](block []shard.Slot[T], first uint32) iter.Seq2[Handle[T], *T] {
 	}
 }
 
-// Drain removes the live values and yields what it removed, moved out. It is a
-// sequence of Takes: each value is yielded by one Drain, and a loop that is left
-// early leaves the rest in the pool. It holds no pin.
-func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
-	return func(yield func(Handle[T], T) bool) {
-		t := p.pages()
-		s := p.local()
-		for first := uint32(0); first < t.Limit; {
-			block := shard.Block[T](t, first, blockSlots)
-			for h := range over(block, first) {
-				v, ok := s.Take(&block[h.Index()-first], uint64(h))
-				if debugging && ok {
-					p.records.lives.Ended(uint64(h), removed)
-				}
-				if ok && !yield(h, v) {
-					return
-				}
-			}
-			first += uint32(len(block))
-		}
-	}
-}
-
-// DeleteFunc removes the values for which del returns true, and returns how many
-// it removed. It is pinned while it runs. A panic in del comes up; what was
-// removed before stays removed.
-//
-// What keeps a removed value from being let go is told at [Pool.Remove]; the pin of
-// the DeleteFunc is one such guard.
-func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
-	g := p.Pin()
-	defer g.Unpin()
-	t := g.pages()
-	for first := uint32(0); first < t.Limit; {
-		block := shard.Block[T](t, first, blockSlots)
-		for h, v := range over(block, first) {
-			// Each slot is retired at once. One that waited for company would be out of
-			// everybody's sight while del runs, which may do anything.
-			if del(h, v) && p.local().Remove(&block[h.Index()-first], uint64(h)) {
-				n++
-				if debugging {
-					p.records.lives.Ended(uint64(h), removed)
-				}
-			}
-		}
-		first += uint32(len(block))
-	}
-	return n
-}
-
-// Clear removes all values and returns how many it removed. It is a sequence of
-// removals: what is inserted meanwhile may survive it. No handle comes back to
-// life. For what keeps the values from being let go, see [Pool.Remove].
-func (p *Pool[T]) Clear() int {
-	t := p.pages()
-	b := p.remover()
-	defer b.flush()
-	for first := uint32(0); first < t.Limit; {
-		block := shard.Block[T](t, first, blockSlots)
-		for h := range over(block, first) {
-			if b.remove(&block[h.Index()-first], uint64(h)) && debugging {
-				p.records.lives.Ended(uint64(h), removed)
-			}
-		}
-		first += uint32(len(block))
-	}
-	return b.n
-}
-
 // Len returns the number of live values: exact when nobody changes anything, and
 // otherwise a number that was right for each slot at some moment. It looks at
 // every slot that has memory, so that no other operation has to count.
 func (p *Pool[T]) Len() int {
-	n := 0
-	t := p.pages()
-	for first := uint32(0); first < t.Limit; {
-		block := shard.Block[T](t, first, blockSlots)
-		for range over(block, first) {
-			n++
-		}
-		first += uint32(len(block))
-	}
-	return n
+	p.pages()
+	return p.arena.Len()
 }

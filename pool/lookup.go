@@ -37,10 +37,27 @@ func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
 	return
 }
 
-// Contains answers whether h names a live value, which another goroutine may
+// GetBatch appends to dst a pointer for each of hs, nil for one that is not
+// live. It looks at the words of many slots before it uses any, so that their
+// cache misses overlap.
+func (g *Guard[T]) GetBatch(hs []Handle[T], dst []*T) []*T {
+	t := g.pages()
+	for _, h := range hs {
+		var v *T
+		if h.Index() < t.Limit {
+			if slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)
+				v = &slot.Value
+			}
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// Contains reports whether h names a live value, which another goroutine may
 // remove the moment after. It writes nothing, and costs what Guard.Get costs.
 func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
-	t := p.space.Table.Current.Load()
+	t := p.arena.Table.Current.Load()
 	if t == nil {
 		panic(zeroPool)
 	}
@@ -65,7 +82,7 @@ func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 	if !copiesWithoutPin {
 		return p.getPinned(h)
 	}
-	t := p.space.Table.Current.Load()
+	t := p.arena.Table.Current.Load()
 	if t == nil {
 		panic(zeroPool)
 	}

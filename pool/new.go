@@ -23,63 +23,45 @@ func New[T any](opts *Options[T]) (*Pool[T], error) {
 // build makes the pool. Tests change a plan before, for pages of two slots.
 func (pl plan[T]) build() *Pool[T] {
 	p := pl.frame()
-	sp := &p.space
-	if sp.FIFO {
-		sp.Reserve.Store(int64(pl.MinFree))
-		sp.Table.Provide(uint64(pl.MinFree) + uint64(pl.Shards))
-	}
-	pl.preallocate(p)
-	for i := range p.shards {
-		p.shards[i].Init(sp, i, share(pl.MinFree, i, pl.Shards))
-	}
-	p.watch() // last: the sentinel uses the pool from another goroutine
+	p.arena.Init(pl.config(p))
+	pl.complete(p)
 	return p
 }
 
-// frame makes a pool that has neither slots nor shards yet.
+// frame makes a pool whose arena is yet to be made.
 func (pl plan[T]) frame() *Pool[T] {
-	p := &Pool[T]{
-		shards:   make([]shard.Shard[T], pl.Shards),
-		capacity: uint64(pl.Capacity),
-		maxLimbo: int64(pl.MaxLimbo),
-		fixed:    pl.Preallocate,
-	}
-	sp := &p.space
+	p := &Pool[T]{dropped: dropReservation[T]}
 	p.domain.Init(pl.guards)
-	sp.Domain, sp.First, sp.Reset = clock(&p.domain), pl.Origin, pl.Reset
-	sp.FIFO = pl.Reuse == FIFO
-	sp.Exact = pl.Capacity > 0 || pl.MaxLimbo > 0
-	sp.Reach = pl.reach()
-	sp.Zero = hasPointers(reflect.TypeFor[T]())
-	sp.Init(pl.slots, pl.shift)
-	p.dropped = dropReservation[T]
 	p.record()
-	if pl.AutoTrim {
-		sp.Reclaimed = p.autoTrim
-	}
 	return p
 }
 
-// reach returns how many slots an operation may have in its hands. In a bounded pool
-// thirty-two operations leave half of it to others.
-func (pl plan[T]) reach() uint32 {
-	if pl.Capacity == 0 {
-		return shard.Batch
+// config says what the arena is to be.
+func (pl plan[T]) config(p *Pool[T]) shard.Config[T] {
+	return shard.Config[T]{
+		Domain:   clock(&p.domain),
+		Slots:    pl.slots,
+		Shift:    pl.shift,
+		Shards:   pl.Shards,
+		Capacity: uint64(pl.Capacity),
+		MaxLimbo: int64(pl.MaxLimbo),
+		First:    pl.Origin,
+		FIFO:     pl.Reuse == FIFO,
+		MinFree:  pl.MinFree,
+		AutoTrim: pl.AutoTrim,
+		Fixed:    pl.Preallocate,
+		Reset:    pl.Reset,
+		Pointers: hasPointers(reflect.TypeFor[T]()),
 	}
-	return uint32(min(max(pl.Capacity/64, 1), shard.Batch))
 }
 
-// preallocate allocates all that there will be, if that is what the plan says.
-func (pl plan[T]) preallocate(p *Pool[T]) {
+// complete is the last step, when the arena is made.
+func (pl plan[T]) complete(p *Pool[T]) {
 	if pl.Preallocate {
-		p.space.Table.Provide(pl.slots)
-		p.pages().MakeCounts()
 		p.loops.fill()
 	}
+	p.watch() // last: the sentinel uses the pool from another goroutine
 }
-
-// share returns the i-th of parts nearly equal parts of n.
-func share(n, i, parts int) int { return n*(i+1)/parts - n*i/parts }
 
 // Must is New that panics with the error.
 func Must[T any](opts *Options[T]) *Pool[T] {
@@ -90,7 +72,7 @@ func Must[T any](opts *Options[T]) *Pool[T] {
 	return p
 }
 
-// hasPointers answers whether values of type t keep others alive.
+// hasPointers reports whether values of type t keep others alive.
 func hasPointers(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,

@@ -20,8 +20,8 @@ const (
 	// FIFO reuses the slot first that was removed longest ago (strictly so
 	// within a shard), and only while [Options].MinFree others are free. That
 	// spreads wear: generations last as long as they can, and a bug that uses a
-	// handle late meets a vacant slot rather than another value. It costs an
-	// insertion a locked instruction more, and the cache.
+	// handle late meets a vacant slot rather than another value. It costs the
+	// cache, and a look at each slot that comes free.
 	FIFO
 )
 
@@ -58,9 +58,6 @@ const (
 
 	// slotsPerShard is how many slots of a bounded pool a shard must have.
 	slotsPerShard = 2
-
-	// defaultLimbo is the least value of MaxLimbo's default.
-	defaultLimbo = 1_000_000
 )
 
 // Options are the options of [New]. The zero Options are the defaults.

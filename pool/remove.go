@@ -1,6 +1,10 @@
 package pool
 
-import "coatcheck/shard"
+import (
+	"iter"
+
+	"coatcheck/shard"
+)
 
 // Remove ends the life of the value that h names. It returns true for exactly
 // one caller per handle, and false for a handle that is not live.
@@ -14,8 +18,12 @@ import "coatcheck/shard"
 // It costs two locked instructions, and once in a while it reclaims a bounded
 // number of slots, which is when Options.Reset is called.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
-	t := p.pages()
-	ok := h.Index() < t.Limit && p.local().Remove(shard.At[T](t, h.Index()), uint64(h))
+	slot := p.arena.Find(uint64(h))
+	if slot == nil {
+		p.pages() // or it is a zero Pool
+		return false
+	}
+	ok := p.arena.Local().Remove(slot, uint64(h))
 	if debugging && ok {
 		p.records.lives.Ended(uint64(h), removed)
 	}
@@ -26,11 +34,96 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 // still be reading the value through guards, and the pool keeps its copy for as long
 // as after Remove.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
-	if t := p.pages(); h.Index() < t.Limit {
-		v, ok = p.local().Take(shard.At[T](t, h.Index()), uint64(h))
+	p.pages()
+	if slot := p.arena.Find(uint64(h)); slot != nil {
+		v, ok = p.takeFrom(slot, h)
 	}
+	return v, ok
+}
+
+func (p *Pool[T]) takeFrom(slot *shard.Slot[T], h Handle[T]) (v T, ok bool) {
+	v, ok = p.arena.Local().Take(slot, uint64(h))
 	if debugging && ok {
 		p.records.lives.Ended(uint64(h), removed)
 	}
 	return v, ok
+}
+
+// RemoveBatch removes every value that hs names, and returns how many it
+// removed. It is a sequence of removals, each of which costs one locked
+// instruction; the slots wait for their grace period together.
+func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
+	p.pages()
+	r := p.arena.Removals()
+	defer r.End()
+	for _, h := range hs {
+		if slot := p.arena.Find(uint64(h)); slot != nil && r.Remove(slot, uint64(h)) && debugging {
+			p.records.lives.Ended(uint64(h), removed)
+		}
+	}
+	return r.N
+}
+
+// Drain removes the live values and yields what it removed, moved out. It is a
+// sequence of Takes: each value is yielded by one Drain, and a loop that is left
+// early leaves the rest in the pool. It holds no pin.
+func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
+	return func(yield func(Handle[T], T) bool) {
+		t := p.pages()
+		for first := uint32(0); first < t.Limit; {
+			block := shard.Block[T](t, first, blockSlots)
+			for h := range over(block, first) {
+				if v, ok := p.takeFrom(&block[h.Index()-first], h); ok && !yield(h, v) {
+					return
+				}
+			}
+			first += uint32(len(block))
+		}
+	}
+}
+
+// DeleteFunc removes the values for which del returns true, and returns how many
+// it removed. It is pinned while it runs. A panic in del comes up; what was
+// removed before stays removed.
+//
+// What keeps a removed value from being let go is told at [Pool.Remove]; the pin of
+// the DeleteFunc is one such guard.
+func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
+	g := p.Pin()
+	defer g.Unpin()
+	t := g.pages()
+	for first := uint32(0); first < t.Limit; {
+		block := shard.Block[T](t, first, blockSlots)
+		for h, v := range over(block, first) {
+			// Each slot is retired at once. One that waited for company would be out of
+			// everybody's sight while del runs, which may do anything.
+			if del(h, v) && p.arena.Local().Remove(&block[h.Index()-first], uint64(h)) {
+				n++
+				if debugging {
+					p.records.lives.Ended(uint64(h), removed)
+				}
+			}
+		}
+		first += uint32(len(block))
+	}
+	return n
+}
+
+// Clear removes all values and returns how many it removed. It is a sequence of
+// removals: what is inserted meanwhile may survive it. No handle comes back to
+// life. For what keeps the values from being let go, see [Pool.Remove].
+func (p *Pool[T]) Clear() int {
+	t := p.pages()
+	r := p.arena.Removals()
+	defer r.End()
+	for first := uint32(0); first < t.Limit; {
+		block := shard.Block[T](t, first, blockSlots)
+		for h := range over(block, first) {
+			if r.Remove(&block[h.Index()-first], uint64(h)) && debugging {
+				p.records.lives.Ended(uint64(h), removed)
+			}
+		}
+		first += uint32(len(block))
+	}
+	return r.N
 }

@@ -36,8 +36,7 @@ const (
 // watched by the garbage collector, costs several times what an insertion does:
 // whoever makes many, gets them from a [Reserver].
 func (p *Pool[T]) Reserve() (*Reservation[T], error) {
-	p.pages()
-	slot, h, err := p.claim(p.local())
+	slot, h, err := p.arena.Claim()
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +48,7 @@ func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 
 // begin opens r, which nobody has used before, on a slot that is the caller's.
 func (r *Reservation[T]) begin(p *Pool[T], slot *shard.Slot[T], h uint64) {
-	p.space.Blank(slot)
+	p.arena.Blank(slot)
 	p.reserved.Add(1)
 	r.pool, r.slot, r.h = p, slot, h
 	r.state.Store(open)
@@ -65,12 +64,12 @@ func (r *Reservation[T]) begin(p *Pool[T], slot *shard.Slot[T], h uint64) {
 func dropReservation[T any](r *Reservation[T]) {
 	if r.state.CompareAndSwap(open, settled) {
 		r.pool.collected.Add(1) // first: who sees no open Reservation sees this
-		s, c := r.burn(r.slot)
+		r.pool.reserved.Add(-1)
 		if debugging {
 			r.pool.records.lives.Dropped(r.h, collected)
 			r.mark.dropped(r.pool.records.reservations, collected)
 		}
-		s.AbandonChain(&c)
+		r.pool.arena.AbandonQuietly(r.slot, r.h)
 	}
 }
 
@@ -106,12 +105,13 @@ func (r *Reservation[T]) Commit() Handle[T] {
 
 // Cancel gives the slot back. The handle never becomes live.
 func (r *Reservation[T]) Cancel() {
-	s, c := r.burn(r.settle())
+	slot := r.settle()
+	r.pool.reserved.Add(-1)
 	if debugging {
 		r.pool.records.lives.Ended(r.h, cancelled)
 		r.mark.closed(r.pool.records.reservations, cancelled)
 	}
-	s.RetireChain(&c)
+	r.pool.arena.Abandon(slot, r.h)
 }
 
 // settle ends the reservation and returns its slot. Success of the
@@ -127,11 +127,4 @@ func (r *Reservation[T]) settle() *shard.Slot[T] {
 	slot := r.slot
 	r.slot = nil
 	return slot
-}
-
-// burn ends the reservation's life that never began.
-func (r *Reservation[T]) burn(slot *shard.Slot[T]) (*shard.Shard[T], shard.Chain) {
-	r.pool.reserved.Add(-1)
-	s := r.pool.local()
-	return s, s.Burn(slot, r.h)
 }

@@ -74,7 +74,7 @@ func (v *Reserver[T]) Reserve() (*Reservation[T], error) {
 	if p == nil {
 		panic(zeroReserver)
 	}
-	slot, h, err := p.claim(p.local())
+	slot, h, err := p.arena.Claim()
 	if err != nil {
 		return nil, err
 	}

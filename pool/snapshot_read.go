@@ -69,6 +69,7 @@ func (pl plan[T]) restore(r io.Reader) (*Pool[T], error) {
 		return nil, err
 	}
 	sr.pool = sr.plan.frame()
+	sr.pool.arena.Frame(sr.plan.config(sr.pool))
 	if err := sr.records(); err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func (sr *snapshotReader[T]) states() ([]byte, error) {
 	}
 	if end := uint64(sr.field(1)) + uint64(n); end > sr.slots {
 		sr.slots = end
-		sr.pool.space.Table.Extend(min(end, sr.plan.slots))
+		sr.pool.arena.Extend(min(end, sr.plan.slots))
 	}
 	return rest, nil
 }
@@ -271,7 +272,7 @@ func (sr *snapshotReader[T]) values() error {
 	if err != nil {
 		return err
 	}
-	sp := &sr.pool.space
+	a := &sr.pool.arena
 	for j, g := range sr.generations {
 		i := sr.field(1) + uint32(j)
 		h := Handle[T](shard.Pack(g, i))
@@ -282,12 +283,12 @@ func (sr *snapshotReader[T]) values() error {
 			continue // the copy has no such slot, and hence nobody to revive
 		}
 		if g%2 == 1 {
-			if rest, err = sr.codec.Decode(rest, &sp.Slot(i).Value); err != nil {
+			if rest, err = sr.codec.Decode(rest, a.Value(i)); err != nil {
 				return sr.corrupt("value %v: %w", h, err)
 			}
 			sr.live++
 		}
-		sp.Load(i, g)
+		a.Load(i, g)
 	}
 	if len(rest) > 0 {
 		return sr.corrupt("%d bytes after the last value", len(rest))
@@ -305,7 +306,7 @@ func (sr *snapshotReader[T]) changed() error {
 	if len(rest) > 0 {
 		return sr.corrupt("%d bytes after the last generation", len(rest))
 	}
-	sp := &sr.pool.space
+	a := &sr.pool.arena
 	first := uint64(sr.field(1))
 	sr.again = first + uint64(len(sr.generations))
 	for j, g := range sr.generations {
@@ -315,16 +316,16 @@ func (sr *snapshotReader[T]) changed() error {
 		}
 		was := uint32(0)
 		if first < seen {
-			was = shard.Generation(sp.Slot(i).Word.Load())
+			was = a.Loaded(i)
 		}
 		switch {
 		case g < was:
 			return sr.corrupt("slot %d goes back from generation %d to %d", i, was, g)
 		case g == was:
 		case g%2 == 1:
-			sp.Load(i, g+1) // lives in the original, too late for its value
+			a.Load(i, g+1) // lives in the original, too late for its value
 		default:
-			sp.Load(i, g)
+			a.Load(i, g)
 		}
 	}
 	return nil
@@ -344,14 +345,13 @@ func (sr *snapshotReader[T]) end() error {
 
 // open makes the loaded slots a pool.
 func (sr *snapshotReader[T]) open() (*Pool[T], error) {
-	p, sp := sr.pool, &sr.pool.space
-	c := sp.Burn()
-	if p.capacity > 0 && c.Live > p.capacity {
+	p, a := sr.pool, &sr.pool.arena
+	c := a.Burn()
+	if a.Capacity > 0 && c.Live > a.Capacity {
 		return nil, sr.tooSmall("there are %d values", c.Live)
 	}
-	sp.Stock(p.shards, c, p.capacity, uint64(sr.plan.MinFree))
-	sr.plan.preallocate(p)
-	p.watch() // last, as in build
+	a.Stock(c)
+	sr.plan.complete(p)
 	return p, nil
 }
 

@@ -90,8 +90,8 @@ func (sw *snapshotWriter[T]) snapshot(d codec.Description) error {
 	if err := sw.header(d); err != nil {
 		return err
 	}
-	table := &sw.pool.space.Table
-	handed := table.Handed()
+	a := &sw.pool.arena
+	handed := a.Handed()
 	for first := uint64(0); first < handed; {
 		n, err := sw.block(uint32(first), handed-first)
 		if err == nil {
@@ -104,7 +104,7 @@ func (sw *snapshotWriter[T]) snapshot(d codec.Description) error {
 	}
 	// No value is looked at any more, so that no handle can come to be known
 	// whose slot is looked at for the last time already.
-	last := table.Handed()
+	last := a.Handed()
 	first := uint64(0)
 	for _, was := range sw.looks {
 		if sw.again(uint32(first), int(was.slots)) != was {
@@ -128,9 +128,9 @@ func (sw *snapshotWriter[T]) snapshot(d codec.Description) error {
 
 // header writes the header.
 func (sw *snapshotWriter[T]) header(d codec.Description) error {
-	h := header{Description: d, first: sw.pool.space.First}
-	if c := sw.pool.capacity; c > 0 {
-		h.spare = uint32(sw.pool.space.Table.Max() - c)
+	h := header{Description: d, first: sw.pool.arena.First}
+	if c := sw.pool.arena.Capacity; c > 0 {
+		h.spare = uint32(sw.pool.arena.Slots - c)
 	}
 	sw.record = append(sw.record[:0], magic...)
 	sw.record = binary.LittleEndian.AppendUint32(sw.record, version)
@@ -188,7 +188,7 @@ func (sw *snapshotWriter[T]) block(first uint32, most uint64) (n int, err error)
 	}
 	sw.looks = append(sw.looks, lookAt(sw.generations[:n]))
 	sw.begin(valuesRecord, first, n)
-	sw.record = appendRuns(sw.record, sw.generations[:n], sw.pool.space.First)
+	sw.record = appendRuns(sw.record, sw.generations[:n], sw.pool.arena.First)
 	sw.record = append(sw.record, sw.values...)
 	return n, nil
 }
@@ -196,7 +196,7 @@ func (sw *snapshotWriter[T]) block(first uint32, most uint64) (n int, err error)
 // see reads the generations of up to most slots of a block, and returns the slots.
 func (sw *snapshotWriter[T]) see(t *shard.Pages, first uint32, most int) []shard.Slot[T] {
 	most = min(most, cap(sw.generations))
-	slots := sw.pool.space.Generations(t, first, sw.generations[:most])
+	slots := sw.pool.arena.Generations(t, first, sw.generations[:most])
 	sw.generations = sw.generations[:len(slots)]
 	return slots
 }
@@ -212,6 +212,6 @@ func (sw *snapshotWriter[T]) again(first uint32, most int) look {
 // generation; otherwise it is vacant there.
 func (sw *snapshotWriter[T]) changed(first uint32, slots int) error {
 	sw.begin(generationsRecord, first, slots)
-	sw.record = appendRuns(sw.record, sw.generations, sw.pool.space.First)
+	sw.record = appendRuns(sw.record, sw.generations, sw.pool.arena.First)
 	return sw.flush()
 }

@@ -3,9 +3,6 @@ package pool
 import (
 	"context"
 	"unsafe"
-
-	"coatcheck/epoch"
-	"coatcheck/shard"
 )
 
 // Stats describes a pool at a moment. Each figure is exact when nobody changes
@@ -37,41 +34,26 @@ type Stats struct {
 // Stats looks at every slot that has memory and follows the freelists: it is for
 // monitoring, not for every request.
 func (p *Pool[T]) Stats() Stats {
+	p.pages()
+	c := p.arena.Count()
 	st := Stats{
-		Live:      p.Len(),
+		Live: c.Live, Free: c.Free, Limbo: c.Limbo,
 		Reserved:  int(p.reserved.Load()),
+		Held:      c.Held,
 		Workers:   int(p.workers.Load()),
 		Dropped:   int(p.collected.Load()),
-		Limbo:     p.pending(),
-		Held:      int(p.space.Refs.Load()),
-		Exhausted: int(p.space.Exhausted.Load()),
-		Allocated: p.resident(),
-		Bytes:     p.bytes(),
+		Exhausted: c.Exhausted,
+		Allocated: c.Allocated,
+		Bytes:     int64(unsafe.Sizeof(*p)) + c.Bytes + p.domain.Bytes(),
 		Epoch:     p.domain.Epoch(),
 	}
 	st.Pinned, st.OldestPin = p.domain.Pinned()
-	st.Free = int(p.space.Table.Unused())
-	for i := range p.shards {
-		st.Free += p.shards[i].Free()
-	}
-	if p.workers.Load() > 0 {
+	if st.Workers > 0 {
 		// A Worker's slots are in nobody's list, and it counts them for itself
 		// alone. They are what is left.
 		st.Cached = max(0, st.Allocated-st.Live-st.Free-st.Limbo-st.Reserved-st.Exhausted)
 	}
 	return st
-}
-
-// resident returns how many slots have memory.
-func (p *Pool[T]) resident() int {
-	p.pages()
-	return p.space.Table.Resident()
-}
-
-func (p *Pool[T]) bytes() int64 {
-	return int64(unsafe.Sizeof(*p)) +
-		int64(len(p.shards))*int64(unsafe.Sizeof(shard.Shard[T]{})) +
-		p.space.Table.Bytes() + p.domain.Bytes()
 }
 
 // Synchronize returns once everything that was removed before the call has been
@@ -81,36 +63,5 @@ func (p *Pool[T]) bytes() int64 {
 // and Refs keep. With nothing to wait for it returns nil, even if ctx is done.
 func (p *Pool[T]) Synchronize(ctx context.Context) error {
 	p.pages()
-	for i := range p.shards {
-		p.shards[i].Reclaim(&p.shards[i], shard.Wait) // seals, so that all grace periods run at once
-	}
-	// One shard after the other. Each goal is set late, and so covers what was
-	// removed before the call all the more.
-	for i := range p.shards {
-		s := &p.shards[i]
-		goal := s.Goal()
-		err := epoch.Wait(ctx, func() bool {
-			for more := s.Done() < goal; more; {
-				_, more = s.Reclaim(s, shard.Wait)
-				more = more && s.Done() < goal
-			}
-			return s.Done() >= goal
-		})
-		if err != nil {
-			return err
-		}
-		// All these slots have been taken. Others may yet call Reset for some.
-		goal = s.ResetsGoal()
-		err = epoch.Wait(ctx, func() bool {
-			if s.ResetsDone(goal) {
-				return true
-			}
-			s.Reclaim(s, shard.Known) // lets the phase end
-			return s.ResetsDone(goal)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.arena.Wait(ctx)
 }

@@ -1,7 +1,5 @@
 package pool
 
-import "coatcheck/shard"
-
 // Trim gives the memory of pages in which nothing is live, held, reserved, cached
 // by a Worker or in limbo back to the Go heap, and returns how many bytes that is.
 // Others may insert, remove, read and iterate meanwhile. No handle comes back to
@@ -21,33 +19,5 @@ import "coatcheck/shard"
 // pool with Preallocate, or with a single page, keeps what it has.
 func (p *Pool[T]) Trim() int64 {
 	p.pages()
-	if p.fixed {
-		return 0
-	}
-	// What waits and need not wait any more would keep its pages.
-	for i := range p.shards {
-		s := &p.shards[i]
-		for calls := 4 + s.Pending()/shard.Batch; calls > 0; calls-- {
-			if _, more := s.Reclaim(s, shard.Scan); !more {
-				break
-			}
-		}
-	}
-	return shard.Trim(p.shards, true)
-}
-
-// autoTrim is Options.AutoTrim. It is told of n slots that a remover has freed.
-//
-// Nobody counts live values, so it does, and pays for that with every fourth part
-// of the slots that comes free: four words to be looked at for each slot. When a
-// pool shrinks, each Trim leaves less to be looked at by the next.
-func (p *Pool[T]) autoTrim(n int) {
-	c := p.freed.Add(int64(n))
-	t := p.pages()
-	if resident := p.space.Table.Resident(); c < int64(resident/4) || resident <= 2*int(t.Mask+1) ||
-		// Failure means that another remover has come this far.
-		!p.freed.CompareAndSwap(c, 0) || 2*p.Len() >= resident {
-		return
-	}
-	shard.Trim(p.shards, false)
+	return p.arena.Trim()
 }

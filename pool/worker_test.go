@@ -75,7 +75,7 @@ func TestClosedWorkerPanics(t *testing.T) {
 	require.Zero(t, p.Stats().Cached)
 }
 
-// At most 128 slots are in a Worker's reach, a sixteenth of a small Capacity,
+// At most 4,096 slots are in a Worker's reach, a sixteenth of a small Capacity,
 // and none under FIFO, whatever it did; Flush gives them all back.
 func TestWorkersReachIsBounded(t *testing.T) {
 	rnd := newRand(t)
@@ -83,15 +83,15 @@ func TestWorkersReachIsBounded(t *testing.T) {
 		opts pool.Options[int]
 		most int
 	}{
-		{pool.Options[int]{Shards: 1}, 128},
-		{pool.Options[int]{Shards: 3}, 128},
-		{pool.Options[int]{Shards: 1, Capacity: 100_000}, 128},
+		{pool.Options[int]{Shards: 1}, 4096},
+		{pool.Options[int]{Shards: 3}, 4096},
+		{pool.Options[int]{Shards: 1, Capacity: 100_000}, 4096},
 		{pool.Options[int]{Shards: 1, Capacity: 1000}, 125},
 		{pool.Options[int]{Shards: 1, Capacity: 200}, 25},
 		{pool.Options[int]{Shards: 1, Capacity: 4}, 1},
 		{pool.Options[int]{Shards: 1, Reuse: pool.FIFO}, 0},
 		{pool.Options[int]{Shards: 1, Reset: func(*int) {}}, 128},
-		{pool.Options[int]{Shards: 1, Origin: lastGeneration - 20}, 128},
+		{pool.Options[int]{Shards: 1, Origin: lastGeneration - 20}, 4096},
 	} {
 		p := tiny(t, &c.opts)
 		w := p.Worker()
@@ -145,14 +145,64 @@ func TestWorkersReachIsBounded(t *testing.T) {
 			}
 		}
 		if c.most > 4 && c.opts.Origin == 0 && c.opts.Reset == nil {
-			require.Greaterf(t, greatest, c.most/3, "the Worker kept nearly nothing: %+v", c.opts)
+			require.Greaterf(t, greatest, min(c.most, 128)/3, "the Worker kept nearly nothing: %+v", c.opts)
 		}
 		w.Close()
 		requireReclaimed(t, p)
 	}
 }
 
-// The way to the greatest reach: slots that never were used, beside two bags.
+// A Worker comes to keep what goes round in it, and gives it back when it goes round no
+// more. One that only removes, or whose slots wait for a guard, keeps no more than at
+// first.
+func TestWorkersReachFollowsItsUse(t *testing.T) {
+	const burst = 1000
+	p := pool.Must(&pool.Options[int]{Shards: 1})
+	w := p.Worker()
+	defer w.Close()
+	var hs []pool.Handle[int]
+	bursts := func(rounds, n int) {
+		for range rounds {
+			for i := range n {
+				h, err := w.Insert(i)
+				require.NoError(t, err)
+				hs = append(hs, h)
+			}
+			for _, h := range hs {
+				require.True(t, w.Remove(h))
+			}
+			hs = hs[:0]
+		}
+	}
+	cached := func() int { return p.Stats().Cached }
+	bursts(2, 20)
+	require.LessOrEqual(t, cached(), 128)
+	bursts(8, burst)
+	require.GreaterOrEqual(t, cached(), burst)
+	require.LessOrEqual(t, cached(), 4096)
+	bursts(40_000, 1)
+	require.LessOrEqual(t, cached(), 128)
+
+	bursts(8, burst)
+	w.Flush()
+	require.Zero(t, cached())
+	for range 10 {
+		for _, h := range fill(t, p, burst, number) {
+			require.True(t, w.Remove(h))
+		}
+		require.LessOrEqual(t, cached(), 128, "it only removes")
+	}
+
+	w.Flush()
+	g := p.Pin()
+	bursts(10, burst)
+	require.LessOrEqual(t, cached(), 128, "nothing goes round")
+	g.Unpin()
+	bursts(8, 100*burst)
+	require.LessOrEqual(t, cached(), 4096)
+}
+
+// The way to the greatest reach at first: slots that never were used, beside two bags.
 func TestWorkersReachCountsUnusedSlots(t *testing.T) {
 	for before := 0; before < 70; before += 1 + before%3 {
 		p := pool.Must(&pool.Options[int]{Shards: 1})

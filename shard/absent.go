@@ -151,7 +151,7 @@ func (t *Table[T]) copied() *Pages {
 func (m *margin) bytes() int64 {
 	n := 4 * int64(len(m.taken))
 	if h := m.holders.Load(); h != nil {
-		n += 4 * int64(len(h.counts))
+		n += 4 * int64(len(h.count))
 	}
 	return n
 }

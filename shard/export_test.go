@@ -1,13 +1,133 @@
 package shard
 
-// ReclaimMost is how many slots one Reclaim moves.
+import "slices"
+
+// ReclaimMost is how many slots one reclaim moves.
 const ReclaimMost = reclaimMost
 
+// Shard is the type of shards, and these are its methods, for tests that look at one
+// shard's lists.
+type Shard[T any] = shard[T]
+
+func (s *shard[T]) Fresh() (*Slot[T], uint64)          { return s.takeFresh() }
+func (s *shard[T]) FreshRun(n int) (uint32, int)       { return s.freshRun(n) }
+func (s *shard[T]) Refill(n uint32) (*Slot[T], uint64) { return s.refill(n) }
+func (s *shard[T]) Pending() int                       { return s.pending() }
+func (s *shard[T]) Free() int                          { return s.freeSlots() }
+func (s *shard[T]) Goal() uint64                       { return s.goal() }
+func (s *shard[T]) Done() uint64                       { return s.done.Load() }
+func (s *shard[T]) Bare() bool                         { return s.bare() }
+
+// Reclaim is reclaim that scans, and moves all that has passed.
+func (s *shard[T]) Reclaim(to *shard[T]) (freed int, more bool) { return s.reclaim(to, effortAll) }
+
+// Removals begins to gather what is removed in s.
+func (s *shard[T]) Removals() Removals[T] { return Removals[T]{shard: s} }
+
+// Len returns how many slots wait for End.
+func (r *Removals[T]) Len() int { return int(r.chain.n) }
+
+// Abandon is Arena.Abandon in s.
+func (s *shard[T]) Abandon(slot *Slot[T], h uint64) {
+	c := s.arena.abandoned(slot, h)
+	s.retireChain(&c, s.arena.tag())
+}
+
+// Return gives a slot back that was popped as h, as magazines do.
+func (s *shard[T]) Return(slot *Slot[T], h uint64) {
+	m := Magazine[T]{arena: s.arena, shard: s, ready: []kept[T]{{slot, h}}}
+	m.giveBack(1)
+}
+
+// ReturnFresh gives slot i back that came from a range, as magazines do.
+func (s *shard[T]) ReturnFresh(i uint32) {
+	m := Magazine[T]{arena: s.arena, shard: s, next: i, end: i + 1}
+	m.empty()
+}
+
 // Order returns the slots of the shard's list, in the order in which they will be
-// handed out.
-func (s *Shard[T]) Order() (slots []uint32) {
-	for i := Low(s.free.Load()); i != None; i = Low(s.space.Slot(i).Word.Load()) {
-		slots = append(slots, i)
+// handed out; those that are kept back last.
+func (s *shard[T]) Order() (slots []uint32) {
+	for _, i := range []uint32{Low(s.free.Load()), s.rest.top()} {
+		for ; i != None; i = Low(s.arena.slot(i).Word.Load()) {
+			slots = append(slots, i)
+		}
 	}
 	return slots
 }
+
+// Slot returns slot i.
+func (a *Arena[T]) Slot(i uint32) *Slot[T] { return a.slot(i) }
+
+// Shard returns shard k.
+func (a *Arena[T]) Shard(k int) *shard[T] { return &a.shards[k] }
+
+// Exhausted, Spent and Reserve are the arena's counts.
+func (a *Arena[T]) Exhausted() int64 { return a.exhausted.Load() }
+func (a *Arena[T]) Spent() int64     { return a.spent.Load() }
+func (a *Arena[T]) Reserve() int64   { return a.reserve.Load() }
+
+// TrimAll is Trim that does not reclaim before.
+func (a *Arena[T]) TrimAll() int64 {
+	a.trim.Lock()
+	defer a.trim.Unlock()
+	return a.trimLocked()
+}
+
+// SetReach changes how many slots an operation may have in its hands.
+func (a *Arena[T]) SetReach(n uint32) { a.reach = n }
+
+// Abandon is End that leaves reclaiming to others.
+func (r *Removals[T]) Abandon() {
+	r.shard.pushLimbo(&r.chain, r.shard.arena.tag())
+	r.chain = chain[T]{}
+}
+
+// ReclaimWaiting is reclaim that waits for the lock.
+func (s *shard[T]) ReclaimWaiting(to *shard[T]) (freed int, more bool) {
+	return s.reclaim(to, effortWait)
+}
+
+// ReclaimKnown is reclaim that goes by the frontier as known.
+func (s *shard[T]) ReclaimKnown(to *shard[T]) (freed int, more bool) {
+	return s.reclaim(to, effortKnown)
+}
+
+// Waits is waiting.
+func (s *shard[T]) Waits() int { return s.waiting() }
+
+// Grow is grow.
+func (t *Table[T]) Grow() bool { return t.grow() }
+
+// PopRun takes up to n slots and returns the handles that they will have.
+func (s *shard[T]) PopRun(n int) (hs []uint64) {
+	dst := make([]kept[T], n)
+	dst = dst[:s.popRun(dst)]
+	slices.Reverse(dst)
+	for _, k := range dst {
+		hs = append(hs, k.h)
+	}
+	return hs
+}
+
+// Share is share.
+func Share(n, i, parts int) int { return share(n, i, parts) }
+
+// Kept returns how many slots the magazine keeps.
+func (m *Magazine[T]) Kept() int { return len(m.ready) + len(m.bag) - m.from + int(m.end-m.next) }
+
+// Ordered reports whether the parts of the bag lie one behind the other, up to the open
+// part.
+func (m *Magazine[T]) Ordered() bool {
+	at := m.from
+	for _, s := range m.seals {
+		if s.end <= at {
+			return false
+		}
+		at = s.end
+	}
+	return m.open == at && at <= len(m.bag) || m.open == 0 && len(m.seals) == 0
+}
+
+// Starve is starve.
+func (s *shard[T]) Starve() { s.starve() }

@@ -10,24 +10,25 @@ import (
 	"coatcheck/shard"
 )
 
-// rig is what a pool gives its shards: a space of slots, and shards in it.
+// rig is an arena whose shards a test uses one by one.
 type rig[T any] struct {
-	space  shard.Space[T]
+	arena  shard.Arena[T]
 	shards []*shard.Shard[T]
-	all    []shard.Shard[T] // those, as Trim wants them
 }
 
 // setup is how a rig differs from the usual one: stacks, pages of 2 slots,
 // generations from 1.
 type setup[T any] struct {
-	slots   int  // the most there may be
-	memory  int  // how many have memory from the start; 0: all
-	shards  int  // 0: one
-	fifo    bool // queues; each shard has reserve slots and a dummy
-	reserve int
-	first   uint32 // the first live generation; 0: 1
-	zero    bool
-	reset   func(*T)
+	slots    int  // the most there may be
+	memory   int  // how many have memory from the start; 0: all
+	shards   int  // 0: one
+	fifo     bool // queues; each shard has reserve slots and a dummy
+	reserve  int
+	first    uint32 // the first live generation; 0: 1
+	zero     bool
+	exact    bool // removals have tags
+	capacity int  // so have they then, and magazines are small
+	reset    func(*T)
 }
 
 // tinyShift makes pages of 2 slots, so that every list crosses pages.
@@ -36,22 +37,24 @@ const tinyShift = 1
 func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	t.Helper()
 	r := new(rig[T])
-	r.space.Domain = epoch.New()
-	r.space.First = max(set.first, 1)
-	r.space.FIFO = set.fifo
-	r.space.Zero = set.zero
-	r.space.Reset = set.reset
-	r.space.Reserve.Store(int64(set.reserve * max(set.shards, 1)))
-	r.space.Init(uint64(set.slots), tinyShift)
+	n := max(set.shards, 1)
+	limbo := 0
+	if set.exact {
+		limbo = set.slots
+	}
+	r.arena.Init(shard.Config[T]{
+		Domain: epoch.New(),
+		Slots:  uint64(set.slots), Shift: tinyShift, Shards: n,
+		First: max(set.first, 1), FIFO: set.fifo, MinFree: set.reserve * n,
+		Pointers: set.zero, Reset: set.reset,
+		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),
+	})
 	if set.memory == 0 {
 		set.memory = set.slots
 	}
-	r.space.Table.Provide(uint64(set.memory))
-	r.all = make([]shard.Shard[T], max(set.shards, 1))
-	for i := range r.all {
-		s := &r.all[i]
-		require.True(t, s.Init(&r.space, i, set.reserve), "shard %d", i)
-		r.shards = append(r.shards, s)
+	r.arena.Table.Provide(uint64(set.memory))
+	for k := range n {
+		r.shards = append(r.shards, r.arena.Shard(k))
 	}
 	return r
 }
@@ -70,19 +73,13 @@ func (r *rig[T]) take(t testing.TB, s *shard.Shard[T]) (*shard.Slot[T], uint64) 
 	return slot, h
 }
 
-// tryTake is take that may find nothing. Under FIFO it wants a right to the slot.
+// tryTake is take that may find nothing.
 func (r *rig[T]) tryTake(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
-	if r.space.FIFO && !s.TakeCredit() {
-		return s.Refill(1)
-	}
 	if slot, h := s.Fresh(); slot != nil {
 		return slot, h
 	}
 	if slot, h := s.Pop(); slot != nil {
 		return slot, h
-	}
-	if r.space.FIFO {
-		s.GiveCredit(1)
 	}
 	return s.Refill(1)
 }
@@ -104,7 +101,7 @@ func number(i int) uint64 { return uint64(i) }
 func (r *rig[T]) remove(t testing.TB, s *shard.Shard[T], hs ...uint64) {
 	t.Helper()
 	for _, h := range hs {
-		require.True(t, s.Remove(r.space.Slot(shard.Low(h)), h), "Remove(%s)", text(h))
+		require.True(t, s.Remove(r.arena.Slot(shard.Low(h)), h), "Remove(%s)", text(h))
 	}
 }
 
@@ -113,18 +110,18 @@ func (r *rig[T]) reclaim(t testing.TB, s *shard.Shard[T]) {
 	t.Helper()
 	for calls := 0; s.Pending() > 0; calls++ {
 		require.Less(t, calls, 1000, "%d slots still wait", s.Pending())
-		s.Reclaim(s, shard.Scan)
+		s.Reclaim(s)
 	}
 }
 
 // word is slot i's word.
-func (r *rig[T]) word(i uint32) uint64 { return r.space.Slot(i).Word.Load() }
+func (r *rig[T]) word(i uint32) uint64 { return r.arena.Slot(i).Word.Load() }
 
 // requireNoSelfLink requires that no slot that is not live answers to a handle
 // of its own (I4).
 func (r *rig[T]) requireNoSelfLink(t testing.TB) {
 	t.Helper()
-	for i := range r.space.Table.Pages().Limit {
+	for i := range r.arena.Table.Pages().Limit {
 		w := r.word(i)
 		require.False(t, !shard.IsLive(w) && shard.Low(w) == i, "slot %d: vacant word %s", i, text(w))
 	}

@@ -5,31 +5,31 @@ package shard
 // Trim gave up and that came back; their words tell from which generation they go
 // on (I11).
 
-// Fresh takes a slot that was never used from the shard's range, and returns it
+// takeFresh takes a slot that was never used from the shard's range, and returns it
 // with the handle that it will have, or nil. It costs one locked instruction.
-func (s *Shard[T]) Fresh() (*Slot[T], uint64) {
-	i, _ := s.FreshRun(1)
+func (s *shard[T]) takeFresh() (*Slot[T], uint64) {
+	i, _ := s.freshRun(1)
 	if i == None {
 		return nil, 0
 	}
-	slot := s.space.Slot(i)
-	return slot, s.space.FirstLife(slot, i)
+	slot := s.arena.slot(i)
+	return slot, s.arena.firstLife(slot, i)
 }
 
-// FirstLife returns the handle that slot i, of a range, will have.
-func (sp *Space[T]) FirstLife(slot *Slot[T], i uint32) uint64 { return Pack(sp.vacant(slot)+1, i) }
+// firstLife returns the handle that slot i, of a range, will have.
+func (a *Arena[T]) firstLife(slot *Slot[T], i uint32) uint64 { return Pack(a.vacant(slot)+1, i) }
 
 // vacant returns the generation of a slot that the caller owns. A word that was
 // never written stands for the one before the first.
-func (sp *Space[T]) vacant(slot *Slot[T]) uint32 {
+func (a *Arena[T]) vacant(slot *Slot[T]) uint32 {
 	if g := Generation(slot.Word.Load()); g != 0 {
 		return g
 	}
-	return sp.First - 1
+	return a.First - 1
 }
 
-// FreshRun takes up to n such slots: count of them from index first.
-func (s *Shard[T]) FreshRun(n int) (first uint32, count int) {
+// freshRun takes up to n such slots: count of them from index first.
+func (s *shard[T]) freshRun(n int) (first uint32, count int) {
 	for {
 		f := s.fresh.Load()
 		next, end := Generation(f), Low(f)
@@ -47,19 +47,19 @@ func (s *Shard[T]) FreshRun(n int) (first uint32, count int) {
 }
 
 // unclaimed returns how many slots are left in the range.
-func (s *Shard[T]) unclaimed() int { return int(rangeLen(s.fresh.Load())) }
+func (s *shard[T]) unclaimed() int { return int(rangeLen(s.fresh.Load())) }
 
-// Refill takes a slot that no shard was given yet, and if the shard's range is
+// refill takes a slot that no shard was given yet, and if the shard's range is
 // empty, makes the n-1 slots after it the new range. It returns nil when every
-// slot that has memory was given to a shard; it does not grow the pool. Under
-// FIFO the slot comes with the right to it.
+// slot that has memory was given to a shard; it does not grow the pool.
 //
 // If the lock is held, it takes a single slot directly from the table and does not
 // wait. So does everybody when the last slots are near, for a range that is between
 // the table and the shard is out of all others' sight, who might find the pool
 // full meanwhile.
-func (s *Shard[T]) Refill(n uint32) (*Slot[T], uint64) {
-	if s.space.Table.Left() < lastRanges*uint64(n) || !s.mu.TryLock() {
+func (s *shard[T]) refill(n uint32) (*Slot[T], uint64) {
+	a := s.arena
+	if a.Table.Left() < lastRanges*uint64(n) || !s.mu.TryLock() {
 		n = 1
 	} else {
 		defer s.mu.Unlock()
@@ -67,18 +67,15 @@ func (s *Shard[T]) Refill(n uint32) (*Slot[T], uint64) {
 			n = 1 // looked at under the lock: only its holder makes a range
 		}
 	}
-	lo, hi := s.space.Table.Allot(n)
+	lo, hi := a.Table.Allot(n)
 	if lo == hi {
 		return nil, 0
 	}
 	if rest := lo + 1; rest < hi {
 		s.fresh.Store(Pack(rest, hi))
-		if s.fifo {
-			s.GiveCredit(int64(hi - rest))
-		}
 	}
-	slot := s.space.Slot(lo)
-	return slot, s.space.FirstLife(slot, lo)
+	slot := a.slot(lo)
+	return slot, a.firstLife(slot, lo)
 }
 
 // lastRanges is how many ranges of slots there must be for one to be given away

@@ -14,24 +14,66 @@ import (
 // checked where schedules are explored, between two steps of one run.
 type Contents struct {
 	Free, Fresh, Limbo uint64 // the words
+	Rest, Resting      uint32 // FIFO: the list of what is kept back, and its length
 	Sealed             []Sealed
-	Credit             int64
 }
 
 // Sealed is one sealed batch: how many slots it has, in two lists.
 type Sealed struct{ Top, Turned, N uint32 }
 
-// Inspect returns the shard's contents.
-func (s *Shard[T]) Inspect() Contents {
-	c := Contents{
-		Free: s.free.Load(), Fresh: s.fresh.Load(), Limbo: s.limbo.Load(),
-		Credit: s.credit.Load(),
+// Inspect returns the contents of the shards.
+func (a *Arena[T]) Inspect() (all []Contents) {
+	for i := range a.shards {
+		s := &a.shards[i]
+		c := Contents{
+			Free: s.free.Load(), Fresh: s.fresh.Load(), Limbo: s.limbo.Load(),
+			Rest: s.rest.top(), Resting: s.rest.n,
+		}
+		for k := range s.sealed.n {
+			b := s.sealed.at(k)
+			c.Sealed = append(c.Sealed, Sealed{b.top, b.turned.top(), b.n})
+		}
+		all = append(all, c)
 	}
-	for k := range s.sealed.n {
-		b := s.sealed.at(k)
-		c.Sealed = append(c.Sealed, Sealed{b.top, b.turned, b.n})
+	return all
+}
+
+// Sums is what counts of the arena say, for the same purpose.
+type Sums struct {
+	Reserve, Exhausted, Refs, Parked int64
+	Trimming                         bool
+	Waiting                          int
+}
+
+// Sums returns them.
+func (a *Arena[T]) Sums() Sums {
+	return Sums{a.reserve.Load(), a.exhausted.Load(), a.refs.Load(), a.parked.Load(), a.trims.Load()%2 == 1, a.Waiting()}
+}
+
+// SetReserve changes how many slots FIFO keeps back.
+func (a *Arena[T]) SetReserve(n int64) { a.reserve.Store(n) }
+
+// Place returns where the shards lie, how many there are, and of which type they are.
+func (a *Arena[T]) Place() (unsafe.Pointer, int, reflect.Type) {
+	return unsafe.Pointer(&a.shards[0]), len(a.shards), reflect.TypeFor[shard[T]]()
+}
+
+// RemoveAt is Remove in shard k, and PopAt takes a slot of its list.
+func (a *Arena[T]) RemoveAt(k int, slot *Slot[T], h uint64) bool { return a.shards[k].Remove(slot, h) }
+
+// PopAt is described above.
+func (a *Arena[T]) PopAt(k int) (*Slot[T], uint64) { return a.shards[k].Pop() }
+
+// Inspect returns the handles of what is ready and of what is in the bag, and the range
+// of what was never used.
+func (m *Magazine[T]) Inspect() (ready, bag []uint64, next, end uint32) {
+	for _, k := range m.ready {
+		ready = append(ready, k.h)
 	}
-	return c
+	for _, k := range m.bag[m.from:] {
+		bag = append(bag, k.h)
+	}
+	return ready, bag, m.next, m.end
 }
 
 // Margin returns what lies beside page k, and its counts of holders if it has any.
@@ -39,7 +81,7 @@ func (t *Pages) Margin(k int) (unsafe.Pointer, reflect.Type, []atom.Uint32) {
 	m := t.margins[k]
 	at, is := unsafe.Pointer(m), reflect.TypeFor[margin]()
 	if h := m.holders.Load(); h != nil {
-		return at, is, h.counts
+		return at, is, h.count
 	}
 	return at, is, nil
 }
@@ -48,7 +90,7 @@ func (t *Pages) Margin(k int) (unsafe.Pointer, reflect.Type, []atom.Uint32) {
 func (t *Pages) Holding(i uint32) (n int, isParked bool) {
 	m, j := t.margin(i)
 	if h := m.holders.Load(); h != nil {
-		c := h.counts[j].Load()
+		c := h.count[j].Load()
 		return int(c &^ parked), c&parked != 0
 	}
 	return 0, false

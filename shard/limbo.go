@@ -8,28 +8,28 @@ import "math/bits"
 // Its head counts what it holds. That costs nothing, since the head is written
 // anyway, and tells the remover when enough has gathered to be worth a seal.
 
-// Remove unlinks the live slot that h names and retires it. It answers true for
+// Remove ends the life of the slot that h names, and retires it. It reports true for
 // exactly one caller per handle. It costs two locked instructions.
-func (s *Shard[T]) Remove(slot *Slot[T], h uint64) bool {
+func (s *shard[T]) Remove(slot *Slot[T], h uint64) bool {
 	seen, ok := s.unlink(slot, h)
 	if !ok {
 		return false
 	}
 	// The common half of retire, in line.
 	head := pushed(seen, Low(h), 1)
-	if h >= lastLife || s.space.Exact || Generation(head)%Batch == 0 || !s.limbo.CompareAndSwap(seen, head) { // publishes (P7)
+	if h >= lastLife || s.arena.exact || Generation(head)%Batch == 0 || !s.limbo.CompareAndSwap(seen, head) { // publishes (P7)
 		s.retire(slot, h, seen)
 	}
 	return true
 }
 
-// Take is Remove that moves the value out. It copies before it retires: until
-// then the slot cannot be reclaimed, so no pin is needed.
-func (s *Shard[T]) Take(slot *Slot[T], h uint64) (v T, ok bool) {
+// Take is Remove that moves the value out. It copies before it retires: until then the
+// slot cannot be reclaimed, so no pin is needed.
+func (s *shard[T]) Take(slot *Slot[T], h uint64) (v T, ok bool) {
 	seen, ok := s.unlink(slot, h)
 	if ok {
 		v = slot.Value
-		s.space.MarkTaken(Low(h))
+		s.arena.markTaken(Low(h))
 		s.retire(slot, h, seen)
 	}
 	return v, ok
@@ -43,69 +43,110 @@ func (s *Shard[T]) Take(slot *Slot[T], h uint64) (v T, ok bool) {
 // time would make a slot link to itself (I4). A slot that was live with h
 // before limbo was read, and still is when the compare-and-swap succeeds, was
 // not in limbo between.
-func (s *Shard[T]) unlink(slot *Slot[T], h uint64) (seen uint64, ok bool) {
+func (s *shard[T]) unlink(slot *Slot[T], h uint64) (seen uint64, ok bool) {
 	if slot.Word.Load() != h {
 		return 0, false
 	}
 	seen = s.limbo.Load()
-	// Success proves that this caller ended the incarnation, and makes it the
-	// slot's owner (I1). Failure means that another remover did.
-	return seen, slot.Word.CompareAndSwap(h, Vacated(h, Low(seen)))
+	return seen, slot.vacate(h, Low(seen))
 }
 
-// Burn ends a life that never began: of a slot that was handed out and did not
-// go live. Its generation counts as lived, or the slot could come to the
-// freelist's top a second time with one generation (I5), and a handle that was
-// shown to a constructor could be issued again. The chain of this one slot is
-// for RetireChain: back through limbo like any other, although nobody can have
-// seen it, because one way back is easier to trust than two.
-func (s *Shard[T]) Burn(slot *Slot[T], h uint64) Chain {
-	slot.Word.Store(Vacated(h, None))
-	if h >= lastLife {
-		s.space.Spent.Add(1)
-	}
-	return ChainOf(h, h, 1)
+// vacate ends the life of the slot that is live with h, and links it to next. Success
+// proves that this caller ended the incarnation, and makes it the slot's owner (I1).
+// Failure means that another remover did, or that h was stale.
+func (s *Slot[T]) vacate(h uint64, next uint32) bool {
+	return s.Word.CompareAndSwap(h, Vacated(h, next))
 }
 
 // retire pushes the caller's slot onto limbo; its word links to the top that was
 // seen. At each batch it reclaims, so that what is removed is also freed if
 // nobody inserts any more.
-func (s *Shard[T]) retire(slot *Slot[T], h, seen uint64) {
+func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
 	if h >= lastLife {
-		s.space.Spent.Add(1)
+		s.arena.spent.Add(1)
 	}
-	s.stamp(s.space.tag())
+	s.stamp(s.arena.tag())
 	for !s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P7)
 		s.contend()
 		seen = s.limbo.Load()
-		slot.Word.Store(Vacated(h, Low(seen)))
+		slot.set(Vacated(h, Low(seen)))
 	}
 	if n := Generation(seen) + 1; n%Batch == 0 {
 		s.reclaimDue(n)
 	}
 }
 
+// retireChain pushes all of c onto limbo. It reclaims if that completes a batch.
+func (s *shard[T]) retireChain(c *chain[T], tag uint64) {
+	if before, after := s.pushLimbo(c, tag); before/Batch != after/Batch {
+		s.reclaimDue(after &^ (Batch - 1))
+	}
+}
+
+// pushLimbo pushes c, whose slots were unlinked before tag was taken, and returns how
+// many slots waited before and after.
+func (s *shard[T]) pushLimbo(c *chain[T], tag uint64) (before, after uint32) {
+	if c.n == 0 {
+		return 0, 0
+	}
+	s.stamp(tag)
+	for {
+		seen := s.limbo.Load()
+		c.link(Low(seen))                                                  // anew at each try
+		if s.limbo.CompareAndSwap(seen, pushed(seen, Low(c.first), c.n)) { // publishes (P7)
+			return Generation(seen), Generation(seen) + c.n
+		}
+	}
+}
+
+// Abandon gives back a slot that was claimed as h and did not go live. Its generation
+// counts as lived, or the slot could come to the freelist's top a second time with
+// one generation (I5), and a handle that was shown to a constructor could be issued
+// again. It goes through limbo like any other, although nobody can have seen it,
+// because one way back is easier to trust than two.
+func (a *Arena[T]) Abandon(slot *Slot[T], h uint64) {
+	c := a.abandoned(slot, h)
+	a.Local().retireChain(&c, a.tag())
+}
+
+// AbandonQuietly is Abandon that leaves reclaiming to others: for the garbage
+// collector's goroutines, on which no Reset should run.
+func (a *Arena[T]) AbandonQuietly(slot *Slot[T], h uint64) {
+	c := a.abandoned(slot, h)
+	a.Local().pushLimbo(&c, a.tag())
+}
+
+func (a *Arena[T]) abandoned(slot *Slot[T], h uint64) (c chain[T]) {
+	word := Vacated(h, None)
+	slot.set(word)
+	if h >= lastLife {
+		a.spent.Add(1)
+	}
+	c.append(slot, Low(h), word)
+	return c
+}
+
 // tag returns the tag of what was unlinked before the call, where it is wanted.
-func (sp *Space[T]) tag() uint64 {
-	if !sp.Exact {
+func (a *Arena[T]) tag() uint64 {
+	if !a.exact {
 		return 0
 	}
-	return sp.Domain.Stamp()
+	return a.Domain.Stamp()
 }
 
 // stamp notes the tag of something that was unlinked and is about to be pushed.
 //
 // A batch has one tag for all its slots, the greatest, so that a guard which one of
 // them must wait for delays the others too. That does not matter where memory can
-// grow. Where it cannot (Space.Exact), what was removed before a guard was pinned
+// grow. Where it cannot (Arena.exact), what was removed before a guard was pinned
 // must not wait for that guard: it is sealed before anything is added that must.
 // If mu is held, or there is no room for a batch more, it waits all the same.
-func (s *Shard[T]) stamp(tag uint64) {
+func (s *shard[T]) stamp(tag uint64) {
 	old := s.latest.Load()
 	if old >= tag {
-		return // always, without Exact
+		return // always, without exact
 	}
-	if Low(s.limbo.Load()) != None && s.space.Domain.Separates(old, tag) {
+	if Low(s.limbo.Load()) != None && s.arena.Domain.Separates(old, tag) {
 		s.part()
 	}
 	for old < tag && !s.latest.CompareAndSwap(old, tag) {
@@ -121,111 +162,62 @@ func pushed(head uint64, i uint32, n uint32) uint64 {
 // reclaimDue reclaims after the n-th removal that waits, if a scan for the
 // frontier is paid for by then: with many guards it visits many cells, and is
 // put off until there are as many slots.
-func (s *Shard[T]) reclaimDue(n uint32) {
-	if cells := s.space.Domain.Scanned(); cells > Batch {
+func (s *shard[T]) reclaimDue(n uint32) {
+	if cells := s.arena.Domain.Scanned(); cells > Batch {
 		if n&(1<<bits.Len(uint(cells-1))-1) != 0 {
 			return
 		}
 	}
-	freed, more := s.Reclaim(s.heir(), Scan)
+	freed, more := s.reclaim(s.helped(), effortScan)
 	if more && Low(s.limbo.Load()) != None {
-		again, _ := s.Reclaim(s, Known) // catching up after a stall
+		again, _ := s.reclaim(s, effortKnown) // catching up after a stall
 		freed += again
 	}
-	if s.space.Reclaimed != nil && freed > 0 {
-		s.space.Reclaimed(freed)
+	if freed > 0 {
+		s.arena.autoTrim(freed)
 	}
 }
 
-// heir returns the shard that gets what s reclaims: s itself, unless it has
-// slots enough and another is in need.
-func (s *Shard[T]) heir() *Shard[T] {
-	if s.free.Load() != emptyList {
-		if to := s.space.needy.Load(); to != nil && s.space.needy.CompareAndSwap(to, nil) {
-			return to
-		}
-	}
-	return s
+// Removals gathers removals in chains of up to a batch, so that limbo is pushed to
+// once a chain. Nobody else can have the slots meanwhile, so no user code may run
+// while there are any, and End must run on every way out.
+type Removals[T any] struct {
+	N     int // how many there were
+	shard *shard[T]
+	chain chain[T]
 }
 
-// Need asks removers elsewhere to reclaim for s. LIFO only.
-func (s *Shard[T]) Need() {
-	if s.space.needy.Load() != s {
-		s.space.needy.Store(s)
-	}
-}
+// Removals begins to gather.
+func (a *Arena[T]) Removals() Removals[T] { return Removals[T]{shard: a.Local()} }
 
-// Chain gathers slots that one goroutine has unlinked, to retire them with one
-// compare-and-swap. Its zero value is empty. It is not safe for concurrent use.
-type Chain struct {
-	notTop uint32 // the last slot added, complemented: in an empty chain, None
-	n      uint32
-	tail   uint64 // generation and index of the first
-
-	// Tag is that of the removals if Stamped says so. Otherwise it is taken when the
-	// chain is retired.
-	Tag     uint64
-	Stamped bool
-}
-
-// Len returns how many slots the chain holds.
-func (c *Chain) Len() int { return int(c.n) }
-
-// Unlink ends the life of the slot that h names and adds it to c. It costs one
-// locked instruction. A slot whose generations are used up goes to limbo at
-// once, so that a chain's slots all have another life.
-func (s *Shard[T]) Unlink(slot *Slot[T], h uint64, c *Chain) bool {
+// Remove is Arena.Remove. It costs one locked instruction. A slot whose generations
+// are used up goes to limbo at once, so that a chain's slots all have another life.
+func (r *Removals[T]) Remove(slot *Slot[T], h uint64) bool {
 	if h >= lastLife {
-		return s.Remove(slot, h)
+		r.End() // Remove may run a Reset
+		if !r.shard.Remove(slot, h) {
+			return false
+		}
+		r.N++
+		return true
 	}
-	// See unlink for what success proves. The slot is not in c already, nor can
-	// it come there meanwhile: whoever has the chain is here.
-	if !slot.Word.CompareAndSwap(h, Vacated(h, ^c.notTop)) {
+	// The slot is not in the chain already, nor can it come there meanwhile: only
+	// this goroutine adds to it. So it does not link to itself (I4).
+	top := r.chain.top()
+	if !slot.vacate(h, top) {
 		return false
 	}
-	if c.n == 0 {
-		c.tail = Pack(Generation(h)+1, Low(h))
+	r.chain.prepend(slot, Low(h), Vacated(h, top))
+	r.N++
+	if r.chain.n >= r.shard.arena.reach {
+		r.End()
 	}
-	c.notTop = ^Low(h)
-	c.n++
 	return true
 }
 
-// ChainOf makes a chain of n slots that were unlinked one after the other, each
-// linked to the one before: first and last are the handles that they had.
-func ChainOf(first, last uint64, n int) Chain {
-	return Chain{notTop: ^Low(last), n: uint32(n), tail: Pack(Generation(first)+1, Low(first))}
-}
-
-// RetireChain pushes all of c onto limbo and leaves c empty. It reclaims if that
-// completes a batch.
-func (s *Shard[T]) RetireChain(c *Chain) {
-	if before, after := s.pushChain(c); before/Batch != after/Batch {
-		s.reclaimDue(after &^ (Batch - 1))
-	}
-}
-
-// AbandonChain is RetireChain that leaves reclaiming to others: for the garbage
-// collector's goroutines, on which no Reset should run.
-func (s *Shard[T]) AbandonChain(c *Chain) { s.pushChain(c) }
-
-// pushChain pushes c and returns how many slots waited before and after.
-func (s *Shard[T]) pushChain(c *Chain) (before, after uint32) {
-	if c.n == 0 {
-		return 0, 0
-	}
-	if !c.Stamped {
-		c.Tag = s.space.tag()
-	}
-	s.stamp(c.Tag)
-	last := s.space.Slot(Low(c.tail))
-	for {
-		seen := s.limbo.Load()
-		last.Word.Store(Pack(Generation(c.tail), Low(seen)))            // anew at each try
-		if s.limbo.CompareAndSwap(seen, pushed(seen, ^c.notTop, c.n)) { // publishes (P7)
-			before, after = Generation(seen), Generation(seen)+c.n
-			*c = Chain{}
-			return before, after
-		}
-	}
+// End retires what was gathered.
+func (r *Removals[T]) End() {
+	c := r.chain
+	r.chain = chain[T]{}
+	r.shard.retireChain(&c, r.shard.arena.tag())
 }

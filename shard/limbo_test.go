@@ -52,11 +52,11 @@ func TestGoalIsReached(t *testing.T) {
 		require.NotNil(t, slot)
 		live(slot, h, 1)
 		require.True(t, s.Remove(slot, h))
-		s.Reclaim(s, shard.Scan) // while somebody asks
+		s.Reclaim(s) // while somebody asks
 		for n := asked.Load() + 2; asked.Load() < n; {
 			runtime.Gosched() // until whoever asked meanwhile has his answer
 		}
-		s.Reclaim(s, shard.Scan) // as Synchronize would
+		s.Reclaim(s) // as Synchronize would
 		require.Zero(t, s.Pending())
 		require.GreaterOrEqual(t, s.Done(), highest.Load(), "batch %d: nothing waits, and a goal was not reached", round)
 	}
@@ -67,15 +67,15 @@ func TestRemoveSucceedsOnce(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 8})
 	s := r.shards[0]
 	for _, h := range r.fill(t, s, 3, number) {
-		slot := r.space.Slot(shard.Low(h))
+		slot := r.arena.Slot(shard.Low(h))
 		require.False(t, s.Remove(slot, h+2<<32), "ahead of its time")
 		require.False(t, s.Remove(slot, h-1<<32), "even")
 		r.remove(t, s, h)
-		var c shard.Chain
+		c := s.Removals()
 		_, taken := s.Take(slot, h)
 		require.False(t, taken)
 		require.False(t, s.Remove(slot, h))
-		require.False(t, s.Unlink(slot, h, &c))
+		require.False(t, c.Remove(slot, h))
 		require.Zero(t, c.Len())
 		r.requireNoSelfLink(t)
 	}
@@ -88,15 +88,15 @@ func TestChainsKeepTheirOrder(t *testing.T) {
 		s := r.shards[0]
 		hs := r.fill(t, s, n+2, number)
 		r.remove(t, s, hs[0])
-		var c shard.Chain
+		c := s.Removals()
 		for _, h := range hs[1 : n+1] {
-			require.True(t, s.Unlink(r.space.Slot(shard.Low(h)), h, &c))
+			require.True(t, c.Remove(r.arena.Slot(shard.Low(h)), h))
 			r.requireNoSelfLink(t)
 		}
 		require.Equal(t, n, c.Len())
-		s.RetireChain(&c)
+		c.End()
 		require.Zero(t, c.Len())
-		s.RetireChain(&c) // an empty one
+		c.End() // an empty one
 		r.remove(t, s, hs[n+1])
 		require.Equal(t, n+2, s.Pending())
 		r.requireNoSelfLink(t)
@@ -108,25 +108,6 @@ func TestChainsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// TestChainOfKnowsItsEnds makes a chain of slots that were linked by hand, as a
-// Worker does.
-func TestChainOfKnowsItsEnds(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 4})
-	s := r.shards[0]
-	hs := r.fill(t, s, 4, number)
-	last := uint32(shard.None)
-	for _, h := range hs {
-		r.space.Slot(shard.Low(h)).Word.Store(shard.Vacated(h, last))
-		last = shard.Low(h)
-	}
-	c := shard.ChainOf(hs[0], hs[3], 4)
-	s.RetireChain(&c)
-	r.reclaim(t, s)
-	require.Equal(t, 4, s.Free())
-	_, n := s.PopRun(10)
-	require.Equal(t, 4, n)
-}
-
 // TestSealCountsBeforeItTakes: a goal is never below what a seal that is under
 // way will finish.
 func TestSealCountsBeforeItTakes(t *testing.T) {
@@ -134,18 +115,18 @@ func TestSealCountsBeforeItTakes(t *testing.T) {
 	s := r.shards[0]
 	require.Equal(t, s.Done(), s.Goal(), "nothing waits")
 	hs := r.fill(t, s, 2, number)
-	g := r.space.Domain.Pin()
+	g := r.arena.Domain.Pin()
 	r.remove(t, s, hs[0])
 	goal := s.Goal()
 	require.Greater(t, goal, s.Done())
-	s.Reclaim(s, shard.Scan) // seals the first
+	s.Reclaim(s) // seals the first
 	require.Equal(t, goal, s.Goal())
 	r.remove(t, s, hs[1])
 	require.Equal(t, goal+1, s.Goal(), "the second waits for the next seal")
 	g.Unpin()
-	s.Reclaim(s, shard.Scan)
+	s.Reclaim(s)
 	require.Equal(t, goal, s.Done())
-	s.Reclaim(s, shard.Scan)
+	s.Reclaim(s)
 	require.Equal(t, goal+1, s.Done())
 	require.Equal(t, s.Done(), s.Goal())
 }

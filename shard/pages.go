@@ -34,6 +34,10 @@ type Slot[T any] struct {
 // with the slot, it does by h, and finds its own store.
 func (s *Slot[T]) Publish(h uint64) { atom.StoreRelease(&s.Word, h) } // publishes (P1)
 
+// set changes the word of a slot that the caller owns, or holds the list of. A release
+// store is enough: what makes the slot known to others is another store, a later one.
+func (s *Slot[T]) set(word uint64) { atom.StoreRelease(&s.Word, word) }
+
 // Pages is an immutable table of pages: growth makes another one. A page is an
 // array of slots that never moves. All have the same power-of-two length, so
 // that finding a slot is a shift and a mask; pages that grow geometrically would
@@ -58,8 +62,8 @@ type Pages struct {
 
 // margin is what lies beside a page's slots, for those who need it.
 type margin struct {
-	taken   []atom.Uint32         // a bit a slot, see Space.MarkTaken; nil without Reset
-	holders atom.Pointer[holders] // counts of Refs; nil until MakeCounts or the page's first Hold
+	taken   []atom.Uint32         // a bit a slot, see Arena.markTaken; nil without Reset
+	holders atom.Pointer[holders] // counts of Refs; nil until makeCounts or the page's first Hold
 }
 
 // margin returns what lies beside slot i, and i's place in its page.
@@ -125,18 +129,19 @@ func PageShift(size uintptr, limit uint64, whole bool) uint32 {
 type Table[T any] struct {
 	// Current is the newest table of pages.
 	//
-	//	writers  Grow, under mu
+	//	writers  Init; addPage, showVoid and bringBack, under mu
 	//	readers  everybody
 	//	orders   the store publishes the new page (P2)
 	Current atom.Pointer[Pages]
 
 	// next is the first index that was never handed out.
 	//
-	//	writers  Allot and takeRest, by compare-and-swap; it only grows
+	//	writers  Allot and takeRest, by compare-and-swap; extend
+	//	moves    it only grows
 	next atom.Uint64
 
 	// again is the rest of a page that Trim gave up and that was brought back:
-	// next | end, as in Shard.fresh.
+	// next | end, as in shard.fresh.
 	//
 	//	writers  Allot and takeRest, by compare-and-swap; offer, under mu, when it
 	//	         is empty
@@ -156,7 +161,7 @@ type Table[T any] struct {
 	voidMargin *margin        // under mu
 
 	max  uint64 // most slots there may be
-	bits bool   // keep a bit a slot for Space.MarkTaken
+	bits bool   // keep a bit a slot for Arena.markTaken
 }
 
 // Init makes an empty table for at most max slots in pages of 1<<shift.
@@ -224,9 +229,9 @@ func (t *Table[T]) Allot(n uint32) (lo, hi uint32) {
 	}
 }
 
-// Grow offers a page if every slot there is has been handed out, one that was
+// grow offers a page if every slot there is has been handed out, one that was
 // given up if there is any, and reports false when there are Max slots already.
-func (t *Table[T]) Grow() bool {
+func (t *Table[T]) grow() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := t.Pages()
@@ -288,7 +293,7 @@ func (t *Table[T]) addPage(old *Pages) {
 	t.Current.Store(&grown) // publishes (P2)
 }
 
-// Fits answers whether n slots of T can be allocated at all.
+// Fits reports whether n slots of T can be allocated at all.
 func Fits[T any](n uint64) bool {
 	return n <= min(math.MaxInt, 1<<47)/uint64(unsafe.Sizeof(Slot[T]{}))
 }

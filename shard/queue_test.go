@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/epoch"
 	"coatcheck/shard"
 )
 
@@ -18,24 +17,23 @@ func TestQueueHandsOutTheOldestFirst(t *testing.T) {
 		r := newRig[uint64](t, setup[uint64]{slots: n + reserve + 1, fifo: true, reserve: reserve})
 		s := r.shards[0]
 		hs := r.fill(t, s, n, number)
-		require.Zero(t, s.Credit())
+		require.True(t, s.Bare())
 		slot, _ := r.tryTake(s)
 		require.Nil(t, slot, "the reserve stays")
-		g := r.space.Domain.Pin() // all in few batches
+		g := r.arena.Domain.Pin() // all in few batches
 		r.remove(t, s, hs...)
 		g.Unpin()
-		for s.Pending() > 0 {
-			s.Reclaim(s, shard.Scan)
+		for more := true; more; {
+			_, more = s.Reclaim(s)
 			r.requireNoSelfLink(t)
 		}
-		require.EqualValues(t, n, s.Credit())
+		require.Zero(t, s.Pending())
 		require.Equal(t, n+reserve+1, s.Free(), "the dummy included")
 		var got []uint32
-		for s.TakeCredit() {
-			_, h := s.Pop()
-			require.NotZero(t, h)
+		for slot, h := s.Pop(); slot != nil; slot, h = s.Pop() {
 			got = append(got, shard.Low(h))
 		}
+		require.Len(t, got, n)
 		// First the dummy and the reserve, which have waited longest.
 		require.Equal(t, []uint32{0, 1, 2, 3}[:min(n, reserve+1)], got[:min(n, reserve+1)])
 		if n > reserve+1 {
@@ -47,12 +45,12 @@ func TestQueueHandsOutTheOldestFirst(t *testing.T) {
 // TestQueueKeepsItsDummy pops until nothing is left: one slot stays, and serves
 // as dummy for what is appended later.
 func TestQueueKeepsItsDummy(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 4, fifo: true, reserve: 2})
+	r := newRig[uint64](t, setup[uint64]{slots: 3, fifo: true})
 	s := r.shards[0]
 	for round := range 50 {
 		var hs []uint64
 		for {
-			slot, h := s.Pop()
+			slot, h := r.tryTake(s)
 			if slot == nil {
 				break
 			}
@@ -68,23 +66,31 @@ func TestQueueKeepsItsDummy(t *testing.T) {
 	}
 }
 
-func TestInitQueueWantsMemoryInOnePiece(t *testing.T) {
-	var sp shard.Space[uint64]
-	sp.Domain, sp.First, sp.FIFO = epoch.New(), 1, true
-	sp.Table.Init(3, tinyShift, false)
-	sp.Table.Provide(3)
-	assert.False(t, new(shard.Shard[uint64]).Init(&sp, 0, 3), "four slots of three")
-}
-
-func TestCreditIsNeverOverdrawn(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 4, fifo: true, reserve: 1})
+// TestReserveIsNeverHandedOut pops whatever can be popped after each way to give slots
+// back: so many rest as the reserve is.
+func TestReserveIsNeverHandedOut(t *testing.T) {
+	const reserve, values = 3, 5
+	r := newRig[uint64](t, setup[uint64]{slots: values + reserve + 1, fifo: true, reserve: reserve})
 	s := r.shards[0]
-	assert.False(t, s.TakeCredit())
-	s.GiveCredit(2)
-	assert.True(t, s.TakeCredit())
-	assert.True(t, s.TakeCredit())
-	assert.False(t, s.TakeCredit())
-	assert.Zero(t, s.Credit())
+	for round := range 40 {
+		var hs []uint64
+		for slot, h := r.tryTake(s); slot != nil; slot, h = r.tryTake(s) {
+			live(slot, h, 1)
+			hs = append(hs, h)
+		}
+		require.Len(t, hs, values, "round %d", round)
+		require.True(t, s.Bare())
+		require.Equal(t, reserve+1, s.Free())
+		for i, h := range hs {
+			if i <= round%values {
+				r.remove(t, s, h)
+			} else {
+				s.Remove(r.arena.Slot(shard.Low(h)), h)
+				r.reclaim(t, s) // one by one
+			}
+		}
+		r.reclaim(t, s)
+	}
 }
 
 // TestReserveIsWornFirst uses a queue's generations up: for each slot that is
@@ -108,6 +114,6 @@ func TestReserveIsWornFirst(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, used, (values+reserve)*lives)
 	assert.LessOrEqual(t, used, (values+reserve+1)*lives)
-	assert.Zero(t, r.space.Reserve.Load())
-	assert.EqualValues(t, values+reserve, r.space.Exhausted.Load())
+	assert.Zero(t, r.arena.Reserve())
+	assert.EqualValues(t, values+reserve, r.arena.Exhausted())
 }

@@ -21,31 +21,32 @@ package shard
 // Remove longer; it must be above Batch for arrears to shrink at all.
 const reclaimMost = 4 * Batch
 
-// Effort is how far Reclaim goes.
-type Effort uint8
+// effort is how far reclaim goes.
+type effort uint8
 
 const (
-	Known Effort = iota // goes by the frontier as known
-	Scan                // finds out which guards are pinned
-	Wait                // and waits for the lock, and seals however few wait
+	effortKnown effort = iota // goes by the frontier as known
+	effortScan                // finds out which guards are pinned
+	effortAll                 // and moves also what nobody needs yet
+	effortWait                // and waits for the lock, and seals however few wait
 )
 
-// Reclaim moves slots from limbo to the freelist of to (under FIFO, its own): it
+// reclaim moves slots from limbo to the freelist of to (under FIFO, its own): it
 // seals what has gathered, and moves the batches whose grace period is over. It
 // returns how many slots it freed, and whether another call would do more at once.
-func (s *Shard[T]) Reclaim(to *Shard[T], effort Effort) (freed int, more bool) {
+func (s *shard[T]) reclaim(to *shard[T], e effort) (freed int, more bool) {
 	runs := 1
-	if s.space.Reset != nil {
+	if s.arena.Reset != nil {
 		runs = reclaimMost / resetRun
 	}
 	for round := range runs {
-		if effort == Wait {
+		if e == effortWait {
 			s.mu.Lock()
 		} else if !s.mu.TryLock() {
 			return freed, false
 		}
 		var n int
-		n, more = s.reclaim(to, effort, round == 0)
+		n, more = s.reclaimLocked(to, e, round == 0)
 		if freed += n; !more {
 			break
 		}
@@ -53,74 +54,94 @@ func (s *Shard[T]) Reclaim(to *Shard[T], effort Effort) (freed int, more bool) {
 	return freed, more
 }
 
-// reclaim is Reclaim under mu, which it unlocks. With a Reset it moves one run, and
-// another call then finds out whether that was the last one.
-func (s *Shard[T]) reclaim(to *Shard[T], effort Effort, first bool) (freed int, more bool) {
+// reclaimLocked is reclaim under mu, which it unlocks. With a Reset it moves a few slots,
+// and another call then finds out whether they were the last.
+func (s *shard[T]) reclaimLocked(to *shard[T], e effort, first bool) (freed int, more bool) {
 	s.settle()
-	if q := &s.sealed; first && !q.full() && (q.n == 0 || effort == Wait || Generation(s.limbo.Load()) >= Batch) {
-		s.seal()
+	if q := &s.sealed; first && !q.full() && (q.n == 0 || e == effortWait || Generation(s.limbo.Load()) >= s.enough()) {
+		s.seal(e)
 	}
-	var mine toReset
-	freed = s.drain(to, effort != Known, &mine)
+	var mine toReset[T]
+	freed = s.drain(to, e, &mine)
+	if e >= effortAll && s.fifo {
+		s.keepLess()
+	}
 	s.settle()
-	more = !s.resetting() && (s.passed(false) != nil || freed > 0 && Low(s.limbo.Load()) != None)
+	more = !s.ahead && !s.resetting() && (s.passed(false) != nil || freed > 0 && Low(s.limbo.Load()) != None) ||
+		e >= effortAll && s.keepsTooMuch()
 	s.mu.Unlock()
-	if mine.n > 0 {
+	if mine.slots.n > 0 {
 		return s.resetAll(&mine, to), true
 	}
 	return freed, more
 }
 
+// enough returns how many slots must wait for a seal. While batches that have passed
+// wait for an empty stack, the next one may be larger for each of them: bursts then are
+// handed over in few large batches.
+func (s *shard[T]) enough() uint32 {
+	if s.ahead && !s.arena.exact {
+		return Batch * (s.sealed.n + 1)
+	}
+	return Batch
+}
+
 // drain moves the slots of batches that have passed, up to reclaimMost, and returns
 // how many came free. With a Reset it takes a run of them instead. The caller holds
 // mu.
-func (s *Shard[T]) drain(to *Shard[T], scan bool, mine *toReset) (freed int) {
+//
+// A batch whose slots need not be visited stays where it is while the stack has slots,
+// and is handed over whole when it has none (splice). AutoTrim wants them all on the
+// stack, where it finds them.
+func (s *shard[T]) drain(to *shard[T], e effort, mine *toReset[T]) (freed int) {
+	s.ahead = false
 	steps := uint32(reclaimMost)
+	scan := e != effortKnown
 	for b := s.passed(scan); b != nil && steps > 0; b = s.passed(scan) {
-		if s.fifo && !s.turn(b, &steps) {
-			break
-		}
-		if s.space.Reset != nil {
-			if !s.resetting() {
-				*mine = s.take(b)
+		if s.arena.Reset != nil {
+			if !s.resetting() && s.turnAll(b, &steps) {
+				*mine = s.takeForReset(b)
 			}
 			break
 		}
 		n := b.n
-		if !s.fifo && s.splice(b, to) {
+		switch visit := s.mustVisit(); {
+		case !visit && s.splice(b, to):
 			b.n = 0
 			freed += int(n)
-		} else {
-			freed += s.move(b, to, steps)
+		case !visit && e < effortAll && !s.arena.AutoTrim && !s.sealed.full():
+			s.ahead = true
+			return freed
+		default:
+			freed += s.move(b, to, &steps)
 		}
-		steps -= min(steps, n-b.n)
 		s.left.Add(b.n - n)
 	}
 	return freed
 }
 
 // batch is a part of limbo that was sealed. Its slots wait for one grace period.
-type batch struct {
-	top    uint32 // the slot removed last
-	turned uint32 // FIFO: the part turned round so far, its oldest on top
-	n      uint32 // slots in these lists
-	over   bool   // the grace period is known to be over
+type batch[T any] struct {
+	top    uint32   // the slot removed last
+	turned chain[T] // FIFO: what was turned round so far, the oldest first
+	n      uint32   // slots in these lists
+	over   bool     // the grace period is known to be over
 	tag    uint64
-	number uint64 // Shard.seals when it was sealed
+	number uint64 // shard.seals when it was sealed
 }
 
 // batches is a queue of sealed batches; tags and numbers grow towards its end.
-type batches struct {
-	ring     [sealedMost]batch
+type batches[T any] struct {
+	ring     [sealedMost]batch[T]
 	first, n uint32
 }
 
-func (q *batches) at(k uint32) *batch { return &q.ring[(q.first+k)%sealedMost] }
-func (q *batches) full() bool         { return q.n == sealedMost }
+func (q *batches[T]) at(k uint32) *batch[T] { return &q.ring[(q.first+k)%sealedMost] }
+func (q *batches[T]) full() bool            { return q.n == sealedMost }
 
 // settle removes the batches at the front of which nothing is left, and counts
 // them as done. The caller holds mu.
-func (s *Shard[T]) settle() {
+func (s *shard[T]) settle() {
 	q := &s.sealed
 	for q.n > 0 && q.at(0).n == 0 {
 		s.done.Store(q.at(0).number)
@@ -134,8 +155,8 @@ func (s *Shard[T]) settle() {
 
 // passed returns the first batch with slots whose grace period is over, or nil.
 // With scan it finds out for itself. The caller holds mu.
-func (s *Shard[T]) passed(scan bool) *batch {
-	q, d := &s.sealed, s.space.Domain
+func (s *shard[T]) passed(scan bool) *batch[T] {
+	q, d := &s.sealed, s.arena.Domain
 	for k := range q.n {
 		b := q.at(k)
 		if b.n == 0 {
@@ -159,8 +180,8 @@ func (s *Shard[T]) passed(scan bool) *batch {
 //
 // A seal counts before it looks, also when it then finds nothing: who sees limbo
 // filled after the count may wait for the next seal, and must not wait for ever
-// if this one takes all there is (see Goal).
-func (s *Shard[T]) seal() {
+// if this one takes all there is (see goal).
+func (s *shard[T]) seal(e effort) {
 	number := s.seals.Add(1)
 	if Low(s.limbo.Load()) == None {
 		s.settle()
@@ -169,112 +190,141 @@ func (s *Shard[T]) seal() {
 	s.left.Add(1)                   // for an insertion that looks now: it must see that something waits
 	head := s.limbo.Swap(emptyList) // observes (P7)
 	b := s.sealed.at(s.sealed.n)
-	b.top, b.turned, b.n, b.over = Low(head), None, Generation(head), false
+	b.top, b.turned, b.n, b.over = Low(head), chain[T]{}, Generation(head), false
 	b.number = number
-	if s.space.Exact {
+	switch {
+	case s.arena.exact:
 		b.tag = s.latest.Load()
-	} else {
-		b.tag = s.space.Domain.Retire()
+	case e == effortKnown || s.sealed.n > 0 && !s.ahead:
+		b.tag = s.arena.Domain.Retire()
+	default:
+		// No batch waits for a guard, and the scan that follows advances the epoch if one
+		// is in the way of this. If none is, the word that all pins read stays as it is.
+		b.tag = s.arena.Domain.Epoch()
 	}
-	s.left.Add(b.n - 1)
+	if b.n > 1 {
+		s.left.Add(b.n - 1)
+	}
 	s.sealed.n++
 }
 
 // part seals what waits, if there is room for a batch, or comes to be: its slots
 // were unlinked before a guard was pinned that the next one must wait for.
-func (s *Shard[T]) part() {
+func (s *shard[T]) part() {
 	if !s.mu.TryLock() {
 		return
 	}
 	s.settle()
-	if s.sealed.full() && s.space.Reset == nil {
-		s.drain(s, true, nil)
+	if s.sealed.full() && s.arena.Reset == nil {
+		s.drain(s, effortAll, nil)
 		s.settle()
 	}
 	if !s.sealed.full() {
-		s.seal()
+		s.seal(effortKnown)
 	}
 	s.mu.Unlock()
 }
 
-// move moves up to most slots of b to the end of the queue, or onto the stack of
-// to, the one removed last on top.
-func (s *Shard[T]) move(b *batch, to *Shard[T], most uint32) int {
-	list := s.list(b)
-	var r run[T]
-	held := s.space.held()
-	for range min(b.n, most) {
-		if slot := s.reclaimOne(list, &b.n, &r, held); slot != nil && s.space.Zero {
+// move visits up to *steps slots of b, and takes from them what it visits. What can be used
+// again goes onto the stack of to, the one removed last on top, or to the end of the
+// queue, once all are turned round. It returns how many came free.
+func (s *shard[T]) move(b *batch[T], to *shard[T], steps *uint32) int {
+	a := s.arena
+	held := a.held()
+	var c chain[T]
+	for ; *steps > 0 && b.top != None; *steps-- {
+		i := b.top
+		slot := a.slot(i)
+		word := slot.Word.Load()
+		b.top = Low(word)
+		b.n-- // a slot that is parked is out of the batch at once
+		switch {
+		case held && a.park(i) || !s.reusable(slot, word):
+			continue
+		case a.Pointers:
 			clear1(&slot.Value)
+		}
+		if s.fifo {
+			b.turn(slot, i, word)
+			b.n++
+		} else {
+			c.append(slot, i, word)
 		}
 	}
 	if s.fifo {
-		s.GiveCredit(int64(s.appendRun(&r)))
-	} else {
-		to.pushRun(&r)
+		if b.top != None {
+			return 0
+		}
+		c, b.turned, b.n = b.turned, chain[T]{}, 0
 	}
-	return r.n
+	return s.release(&c, to)
 }
 
-// list returns the list from which b's slots are reclaimed.
-func (s *Shard[T]) list(b *batch) *uint32 {
+// turn puts slot i before what was turned round: limbo has what was removed last on top,
+// and a queue wants it last.
+func (b *batch[T]) turn(slot *Slot[T], i uint32, word uint64) {
+	word = Pack(Generation(word), b.turned.top())
+	slot.set(word)
+	b.turned.prepend(slot, i, word)
+}
+
+// turnAll turns a queue's batch round for Reset, which visits the slots. It reports whether
+// that took no more than *steps.
+func (s *shard[T]) turnAll(b *batch[T], steps *uint32) bool {
+	for ; s.fifo && *steps > 0 && b.top != None; *steps-- {
+		i := b.top
+		slot := s.arena.slot(i)
+		word := slot.Word.Load()
+		b.turn(slot, i, word)
+		b.top = Low(word)
+	}
+	return !s.fifo || b.top == None
+}
+
+// release sends c to the stack of to, or to the queue, and returns how many slots came
+// free. For a queue the caller holds mu.
+func (s *shard[T]) release(c *chain[T], to *shard[T]) int {
+	n := int(c.n)
 	if s.fifo {
-		return &b.turned
+		s.enqueue(c)
+	} else {
+		to.push(c)
 	}
-	return &b.top
+	return n
 }
 
-// splice makes the whole batch the stack of to, if that is empty, as it mostly is
-// when a batch has gathered, and if no slot needs to be visited: T is plain, none
-// has used up its generations, and none is held. The batch ends with None already,
-// because it began as limbo's. Visiting would cost some 5 ns a slot, since each is
-// found only through the one before.
-func (s *Shard[T]) splice(b *batch, to *Shard[T]) bool {
-	if !s.space.plain() || to.free.Load() != emptyList || s.space.wornSlots() || s.space.held() {
+// mustVisit reports whether each slot of a batch must be visited: to be cleaned, because it
+// may be held or have used up its generations, or to be turned round. Visiting costs some
+// 5 ns a slot, since each is found only through the one before.
+func (s *shard[T]) mustVisit() bool {
+	a := s.arena
+	return s.fifo || !a.plain() || a.worn() > 0 || a.held()
+}
+
+// splice makes the whole batch the stack of to if that is empty. The batch ends with None
+// already, because it began as limbo's.
+func (s *shard[T]) splice(b *batch[T], to *shard[T]) bool {
+	if to.free.Load() != emptyList {
 		return false
 	}
-	word := s.space.Slot(b.top).Word.Load()
+	word := s.arena.slot(b.top).Word.Load()
 	return to.free.CompareAndSwap(emptyList, Pack(Generation(word), b.top)) // publishes (P3)
 }
 
-// turn turns the batch round, since limbo has what was removed last on top and a
-// queue wants it last. It reports whether that took no more than steps, and takes
-// what it took from them.
-func (s *Shard[T]) turn(b *batch, steps *uint32) bool {
-	for ; *steps > 0 && b.top != None; *steps-- {
-		i := b.top
-		slot := s.space.Slot(i)
-		word := slot.Word.Load()
-		slot.Word.Store(Pack(Generation(word), b.turned))
-		b.top, b.turned = Low(word), i
-	}
-	return b.top == None
-}
-
-// reclaimOne takes the top slot of list, which has n, and adds it to r. It parks one that is
-// held, and takes one out of use that has no generation left. It returns the slot
-// if its value is still to be cleaned.
-func (s *Shard[T]) reclaimOne(list, n *uint32, r *run[T], held bool) *Slot[T] {
-	i := *list
-	slot := s.space.Slot(i)
-	word := slot.Word.Load()
-	*list = Low(word)
-	*n--
-	if held && s.space.Park(i) {
-		return nil
-	}
+// reusable reports whether a slot whose grace period is over has a generation left. It
+// takes one that has none out of use; where there is a Reset, that is yet to be called.
+func (s *shard[T]) reusable(slot *Slot[T], word uint64) bool {
 	if Generation(word) != Spent {
-		r.add(slot, i, word)
-		return slot
+		return true
 	}
-	slot.Word.Store(Pack(Spent, None))
-	s.space.Exhausted.Add(1)
-	if s.fifo && s.space.wear() {
-		s.GiveCredit(1)
+	a := s.arena
+	slot.set(Pack(Spent, None))
+	if s.fifo {
+		a.wear() // first: an insertion that sees it exhausted must see that the reserve stands in for it
 	}
-	if s.space.Reset == nil {
+	a.exhausted.Add(1)
+	if a.Reset == nil {
 		clear1(&slot.Value)
-		return nil
 	}
-	return slot
+	return false
 }

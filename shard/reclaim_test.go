@@ -20,22 +20,22 @@ func TestPinHoldsTheBatch(t *testing.T) {
 		s := r.shards[0]
 		hs := r.fill(t, s, 2*shard.Batch, func(i int) *int { return &i })
 		free := s.Free()
-		g := r.space.Domain.Pin()
+		g := r.arena.Domain.Pin()
 		r.remove(t, s, hs...) // seals on the way
 		for range 3 {
-			n, _ := s.Reclaim(s, shard.Scan)
+			n, _ := s.Reclaim(s)
 			require.Zero(t, n)
 		}
 		require.Equal(t, len(hs), s.Pending())
 		require.Equal(t, free, s.Free())
 		for i, h := range hs {
-			require.Equal(t, i+1, *r.space.Slot(shard.Low(h)).Value)
+			require.Equal(t, i+1, *r.arena.Slot(shard.Low(h)).Value)
 		}
 		g.Unpin()
 		r.reclaim(t, s)
 		require.Equal(t, free+len(hs), s.Free())
 		for _, h := range hs {
-			require.Nil(t, r.space.Slot(shard.Low(h)).Value, "a reclaimed slot keeps its pointer")
+			require.Nil(t, r.arena.Slot(shard.Low(h)).Value, "a reclaimed slot keeps its pointer")
 		}
 		r.requireNoSelfLink(t)
 	}
@@ -48,12 +48,50 @@ func TestLaterGuardHoldsNothingBack(t *testing.T) {
 	s := r.shards[0]
 	hs := r.fill(t, s, 2, number)
 	r.remove(t, s, hs...)
-	n, _ := s.Reclaim(s, shard.Known)
+	n, _ := s.ReclaimKnown(s)
 	require.Zero(t, n, "sealed, and nobody has looked for the frontier")
-	g := r.space.Domain.Pin()
+	g := r.arena.Domain.Pin()
 	defer g.Unpin()
-	n, _ = s.Reclaim(s, shard.Scan)
+	n, _ = s.Reclaim(s)
 	require.Equal(t, 2, n)
+
+	// So it is behind a batch that an earlier guard holds back.
+	r = newRig[uint64](t, setup[uint64]{slots: 2 * shard.Batch})
+	s = r.shards[0]
+	hs = r.fill(t, s, 2*shard.Batch, number)
+	early := r.arena.Domain.Pin()
+	r.remove(t, s, hs...)
+	late := r.arena.Domain.Pin()
+	defer late.Unpin()
+	early.Unpin()
+	s.Reclaim(s)
+	require.Zero(t, s.Pending())
+}
+
+// TestBatchWaitsForAnEmptyStack: a batch of slots that need no look is handed over whole
+// when the stack is empty, and not before, unless AutoTrim wants the slots.
+func TestBatchWaitsForAnEmptyStack(t *testing.T) {
+	const n = shard.Batch
+	for _, trims := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 3 * n})
+		r.arena.AutoTrim = trims
+		s := r.shards[0]
+		hs := r.fill(t, s, 3*n, number)
+		r.remove(t, s, hs[:n]...)
+		require.Equal(t, n, s.Free(), "the stack was empty")
+		r.remove(t, s, hs[n:2*n]...)
+		if trims {
+			require.Zero(t, s.Pending())
+			continue
+		}
+		require.Equal(t, n, s.Pending())
+		require.Len(t, s.PopRun(3*n), n)
+		r.remove(t, s, hs[2*n:]...)
+		require.Equal(t, n, s.Free(), "what waited is on the stack")
+		require.Equal(t, n, s.Pending())
+		r.reclaim(t, s)
+		require.Equal(t, 2*n, s.Free())
+	}
 }
 
 // TestReclaimIsBounded works arrears off by many calls, and loses nothing.
@@ -64,17 +102,20 @@ func TestReclaimIsBounded(t *testing.T) {
 		s := r.shards[0]
 		hs := r.fill(t, s, n, func(i int) *int { return &i })
 		before := s.Free()
-		var c shard.Chain
+		r.arena.SetReach(n + 1)
+		c := s.Removals()
 		for _, h := range hs {
-			require.True(t, s.Unlink(r.space.Slot(shard.Low(h)), h, &c))
+			require.True(t, c.Remove(r.arena.Slot(shard.Low(h)), h))
 		}
-		s.AbandonChain(&c)
-		require.Equal(t, n, s.Pending(), "AbandonChain reclaims nothing")
+		c.Abandon()
+		require.Equal(t, n, s.Pending(), "nothing is reclaimed")
 		calls, freed := 0, 0
 		for more := true; more; calls++ {
 			var got int
-			got, more = s.Reclaim(s, shard.Scan)
-			require.LessOrEqual(t, got, shard.ReclaimMost)
+			got, more = s.Reclaim(s)
+			if !fifo { // a queue gets a batch whole, when it is turned round
+				require.LessOrEqual(t, got, shard.ReclaimMost)
+			}
 			freed += got
 			require.Equal(t, n-freed, s.Pending())
 			require.Equal(t, before+freed, s.Free())
@@ -100,7 +141,7 @@ func TestSplicedBatchHoldsNoSpentSlot(t *testing.T) {
 		hs[at] = h // it lives for the last time
 		r.remove(t, s, hs...)
 		r.reclaim(t, s)
-		require.EqualValues(t, 1, r.space.Exhausted.Load())
+		require.EqualValues(t, 1, r.arena.Exhausted())
 		require.Equal(t, 2, s.Free())
 		for range 2 {
 			_, h := s.Pop()
@@ -127,16 +168,15 @@ func TestExhaustionEndsEverySlot(t *testing.T) {
 			require.True(t, ok)
 			require.NotNil(t, v)
 		},
-		"Unlink": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
+		"Removals": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
 			live(slot, h, new(int))
-			var c shard.Chain
-			require.True(t, s.Unlink(slot, h, &c))
-			s.RetireChain(&c)
+			c := s.Removals()
+			require.True(t, c.Remove(slot, h))
+			c.End()
 		},
-		"Burn": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
+		"Abandon": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
 			slot.Value = new(int)
-			c := s.Burn(slot, h)
-			s.RetireChain(&c)
+			s.Abandon(slot, h)
 		},
 		"Return": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) { s.Return(slot, h) },
 	}
@@ -157,11 +197,11 @@ func TestExhaustionEndsEverySlot(t *testing.T) {
 				r.requireNoSelfLink(t)
 			}
 			assert.Len(t, seen, slots*lives)
-			assert.EqualValues(t, slots, r.space.Exhausted.Load())
-			assert.EqualValues(t, slots, r.space.Spent.Load())
+			assert.EqualValues(t, slots, r.arena.Exhausted())
+			assert.EqualValues(t, slots, r.arena.Spent())
 			assert.Zero(t, s.Free())
 			for i := range uint32(slots) {
-				assert.Nil(t, r.space.Slot(i).Value, "an exhausted slot keeps its pointer")
+				assert.Nil(t, r.arena.Slot(i).Value, "an exhausted slot keeps its pointer")
 				assert.EqualValues(t, uint32(shard.Spent), shard.Generation(r.word(i)))
 			}
 		})
@@ -191,7 +231,7 @@ func TestResetThatFailsLosesNoSlot(t *testing.T) {
 				go func() {
 					defer close(done)
 					defer func() { _ = recover() }()
-					s.Reclaim(s, shard.Scan)
+					s.Reclaim(s)
 				}()
 				<-done
 				require.Equal(t, before+n, s.Free()+s.Pending(), "%s at %d: slots", name, at)
@@ -200,7 +240,7 @@ func TestResetThatFailsLosesNoSlot(t *testing.T) {
 				require.Equal(t, n, resets)
 				var values []uint64
 				for _, h := range hs {
-					values = append(values, r.space.Slot(shard.Low(h)).Value)
+					values = append(values, r.arena.Slot(shard.Low(h)).Value)
 				}
 				slices.Sort(values)
 				require.Equal(t, []uint64{0, 1000}, slices.Compact(values), "the one that failed is zero, the others as Reset left them")
@@ -208,6 +248,33 @@ func TestResetThatFailsLosesNoSlot(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestResetFindsNoChain: what is gathered when a slot's last life ends is in limbo before a
+// Reset runs, which may wait for it.
+func TestResetFindsNoChain(t *testing.T) {
+	var c shard.Removals[uint64]
+	resets := 0
+	r := newRig[uint64](t, setup[uint64]{slots: shard.Batch + 1, first: shard.LastGeneration - 2, reset: func(*uint64) {
+		resets++
+		require.Zero(t, c.Len())
+	}})
+	s := r.shards[0]
+	h := r.fill(t, s, 1, number)[0]
+	r.remove(t, s, h)
+	r.reclaim(t, s)
+	last, h := s.Pop()
+	live(last, h, 1)
+	hs := r.fill(t, s, shard.Batch, number)
+	r.remove(t, s, hs[1:]...) // one more makes a batch
+	c = s.Removals()
+	require.True(t, c.Remove(r.arena.Slot(shard.Low(hs[0])), hs[0]))
+	resets = 0
+	require.True(t, c.Remove(last, h))
+	require.Positive(t, resets)
+	c.End()
+	r.reclaim(t, s)
+	require.Equal(t, shard.Batch, s.Free())
 }
 
 // TestTakenValueIsZeroedNotReset: Reset sees no value that another owns now.
@@ -219,7 +286,7 @@ func TestTakenValueIsZeroedNotReset(t *testing.T) {
 	var want []uint64
 	for i, h := range hs {
 		if i%3 == 0 {
-			v, ok := s.Take(r.space.Slot(shard.Low(h)), h)
+			v, ok := s.Take(r.arena.Slot(shard.Low(h)), h)
 			require.True(t, ok)
 			require.EqualValues(t, i+1, v)
 		} else {
@@ -231,7 +298,7 @@ func TestTakenValueIsZeroedNotReset(t *testing.T) {
 	assert.ElementsMatch(t, want, saw)
 	for i, h := range hs {
 		if i%3 == 0 {
-			assert.Zero(t, r.space.Slot(shard.Low(h)).Value)
+			assert.Zero(t, r.arena.Slot(shard.Low(h)).Value)
 		}
 	}
 }
@@ -244,7 +311,7 @@ func TestBlankIsForWhatReclaimingLeft(t *testing.T) {
 	r.remove(t, s, r.fill(t, s, 1, number)...)
 	r.reclaim(t, s)
 	slot, _ := s.Pop()
-	r.space.Blank(slot)
+	r.arena.Blank(slot)
 	assert.Zero(t, slot.Value)
 }
 
@@ -257,7 +324,7 @@ func TestResetRunsUnderNoLock(t *testing.T) {
 		r = newRig[uint64](t, setup[uint64]{slots: 64, fifo: fifo, reset: func(*uint64) {
 			s := r.shards[0]
 			resets++
-			s.Reclaim(s, shard.Wait)
+			s.ReclaimWaiting(s)
 			slot, h := s.Refill(16)
 			require.NotNil(t, slot)
 			live(slot, h, 0)
@@ -266,7 +333,7 @@ func TestResetRunsUnderNoLock(t *testing.T) {
 		r.remove(t, s, r.fill(t, s, 5, number)...)
 		r.reclaim(t, s)
 		assert.Equal(t, 5, resets)
-		assert.Zero(t, s.Waiting())
+		assert.Zero(t, s.Waits())
 	}
 }
 
@@ -281,24 +348,24 @@ func TestResetsThatStayKeepNobodyWaiting(t *testing.T) {
 	}})
 	s := r.shards[0]
 	for _, h := range r.fill(t, s, slots, number) {
-		slot := r.space.Slot(shard.Low(h))
-		var c shard.Chain
-		require.True(t, s.Unlink(slot, h, &c))
-		s.AbandonChain(&c)
+		slot := r.arena.Slot(shard.Low(h))
+		c := s.Removals()
+		require.True(t, c.Remove(slot, h))
+		c.Abandon()
 	}
 	var wg sync.WaitGroup
 	stand := 0
-	for s.Waiting() > 0 {
+	for s.Waits() > 0 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			s.Reclaim(s, shard.Wait)
+			s.ReclaimWaiting(s)
 		}()
 		<-entered
 		stand++
 	}
 	require.Less(t, stand, 100)
-	n, more := s.Reclaim(s, shard.Wait)
+	n, more := s.ReclaimWaiting(s)
 	require.Zero(t, n)
 	require.False(t, more)
 	close(gate)

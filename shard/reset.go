@@ -17,37 +17,29 @@ const resetsMost = 8 * resetRun
 type resets struct {
 	// under has the counts, under[flips%2] that of the Resets that begin now.
 	//
-	//	writers  take (+), under mu; resetAll (−)
+	//	writers  takeForReset (+), under mu; resetAll (−)
+	//	readers  underReset, flip
 	under [2]atom.Uint32
 
 	// flips numbers the phases.
 	//
 	//	writers  flip, under mu, when the other count is 0: so when it has grown by
 	//	         two, all that was counted before is over
+	//	readers  takeForReset, resetsGoal, resetsDone
 	flips atom.Uint64
 }
 
-// Resets returns how many slots are in the hands of goroutines that call Reset.
-func (s *Shard[T]) Resets() int { return int(s.resets.under[0].Load() + s.resets.under[1].Load()) }
+// underReset returns how many slots are in the hands of goroutines that call Reset.
+func (s *shard[T]) underReset() int { return int(s.resets.under[0].Load() + s.resets.under[1].Load()) }
 
 // resetting reports whether so many Resets are under way that no more begin. Nothing
 // more can be reclaimed then, and nobody may wait for user code.
-func (s *Shard[T]) resetting() bool { return s.space.Reset != nil && s.Resets() >= resetsMost }
-
-// ResetsGoal returns the number that ResetsDone is to be asked for about the Resets
-// that are under way.
-func (s *Shard[T]) ResetsGoal() uint64 { return s.resets.flips.Load() + 2 }
-
-// ResetsDone reports whether the Resets are over that were under way when ResetsGoal
-// returned goal.
-func (s *Shard[T]) ResetsDone(goal uint64) bool {
-	return s.resets.flips.Load() >= goal || s.Resets() == 0
-}
+func (s *shard[T]) resetting() bool { return s.arena.Reset != nil && s.underReset() >= resetsMost }
 
 // flip begins another phase if nothing is left of the one before. The caller holds
 // mu.
-func (s *Shard[T]) flip() {
-	if s.space.Reset == nil {
+func (s *shard[T]) flip() {
+	if s.arena.Reset == nil {
 		return
 	}
 	if f := s.resets.flips.Load(); s.resets.under[(f+1)%2].Load() == 0 {
@@ -56,92 +48,84 @@ func (s *Shard[T]) flip() {
 }
 
 // toReset is a part of a batch that one goroutine has to itself.
-type toReset struct {
-	list  uint32 // n slots from here, by their links
-	n     uint32
+type toReset[T any] struct {
+	slots chain[T]
 	phase uint64
 }
 
-// take takes the first slots of b. The caller holds mu.
-func (s *Shard[T]) take(b *batch) toReset {
-	list := s.list(b)
-	mine := toReset{*list, min(b.n, s.space.handful()), s.resets.flips.Load() % 2}
-	rest := *list
-	for range mine.n {
-		rest = Low(s.space.Slot(rest).Word.Load())
+// takeForReset takes the first slots of b: in a bounded pool a small part of it, so that
+// an insertion finds one of the others. The caller holds mu.
+func (s *shard[T]) takeForReset(b *batch[T]) (mine toReset[T]) {
+	a := s.arena
+	n := min(b.n, a.reach, resetRun)
+	if s.fifo {
+		mine.slots = b.turned.cut(a, n)
+	} else {
+		for range n {
+			slot := a.slot(b.top)
+			word := slot.Word.Load()
+			mine.slots.append(slot, b.top, word)
+			b.top = Low(word)
+		}
 	}
-	*list = rest
-	b.n -= mine.n
-	s.resets.under[mine.phase].Add(mine.n)
+	b.n -= n
+	mine.phase = s.resets.flips.Load() % 2
+	s.resets.under[mine.phase].Add(n) // first: each slot is counted all the while
+	s.left.Add(-n)
 	return mine
 }
-
-// handful returns how many slots one goroutine takes at a time. In a bounded pool
-// that is a small part of it, so that an insertion finds one of the others.
-func (sp *Space[T]) handful() uint32 { return min(sp.Reach, resetRun) }
 
 // resetAll cleans what was taken, sends it to the freelist of to, and returns how
 // many slots came free.
 //
-// Everything is in its place before a Reset runs: run has the slot, and mine the
+// Everything is in its place before a Reset runs: clean has the slot, and mine the
 // rest. If Reset does not return, the rest goes back to limbo, for whoever
 // reclaims next.
-func (s *Shard[T]) resetAll(mine *toReset, to *Shard[T]) int {
-	var r run[T]
-	n := mine.n
+func (s *shard[T]) resetAll(mine *toReset[T], to *shard[T]) (freed int) {
+	a, n := s.arena, mine.slots.n
+	var clean chain[T]
 	defer func() {
-		s.untake(mine)
-		s.putClean(&r, to)
-		s.left.Add(-n)
+		s.pushLimbo(&mine.slots, a.tag())
+		freed = s.putClean(&clean, to)
 		s.resets.under[mine.phase].Add(-n)
 	}()
-	held := s.space.held()
-	for mine.n > 0 {
-		i := mine.list
-		slot := s.reclaimOne(&mine.list, &mine.n, &r, held)
-		if slot == nil {
+	held := a.held()
+	for mine.slots.n > 0 {
+		one := mine.slots.cut(a, 1)
+		slot, i := one.last, Low(one.tail)
+		word := Pack(Generation(one.tail), one.next)
+		if held && a.park(i) {
 			continue
 		}
-		s.space.clean(slot, i)
-		if Generation(slot.Word.Load()) == Spent {
+		if s.reusable(slot, word) {
+			clean.append(slot, i, word)
+			a.clean(slot, i)
+		} else {
+			a.clean(slot, i)
 			clear1(&slot.Value) // what Reset keeps for a next life is of no use now
 		}
 	}
-	return r.n
+	return freed
 }
 
 // putClean sends clean slots to the freelist. A queue has one appender at a time,
 // which is not waited for here: the slots go round once more then, and are zeroed
 // at the end and not Reset again.
-func (s *Shard[T]) putClean(r *run[T], to *Shard[T]) {
-	switch {
-	case r.n == 0:
-	case !s.fifo:
-		to.pushRun(r)
-	case s.mu.TryLock():
-		s.GiveCredit(int64(s.appendRun(r)))
+func (s *shard[T]) putClean(c *chain[T], to *shard[T]) int {
+	if !s.fifo {
+		return s.release(c, to)
+	}
+	if s.mu.TryLock() {
+		n := s.release(c, to)
+		s.settle()
 		s.mu.Unlock()
-	default:
-		i := Low(r.first)
-		for range r.n {
-			s.space.MarkTaken(i)
-			i = Low(s.space.Slot(i).Word.Load())
-		}
-		c := Chain{notTop: ^Low(r.first), n: uint32(r.n), tail: Pack(Generation(r.lastWord), r.lastAt)}
-		s.pushChain(&c)
+		return n
 	}
-}
-
-// untake sends slots that were not cleaned back to limbo.
-func (s *Shard[T]) untake(mine *toReset) {
-	if mine.n == 0 {
-		return
+	i := Low(c.first)
+	for range c.n {
+		s.arena.markTaken(i)
+		i = Low(s.arena.slot(i).Word.Load())
 	}
-	last := mine.list
-	for range mine.n - 1 {
-		last = Low(s.space.Slot(last).Word.Load())
-	}
-	tail := Pack(Generation(s.space.Slot(last).Word.Load()), last)
-	c := Chain{notTop: ^mine.list, n: mine.n, tail: tail}
-	s.pushChain(&c)
+	s.pushLimbo(c, s.arena.tag())
+	return 0
 }

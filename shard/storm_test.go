@@ -58,7 +58,7 @@ func (y *stormy) publish(hand *storm.Hand, s *shard.Shard[*uint64], slot *shard.
 
 // end removes the value of h, which nobody else may remove.
 func (y *stormy) end(hand *storm.Hand, s *shard.Shard[*uint64], h uint64) {
-	slot := y.space.Slot(shard.Low(h))
+	slot := y.arena.Slot(shard.Low(h))
 	y.give(h)
 	ok := false
 	switch hand.IntN(3) {
@@ -68,10 +68,10 @@ func (y *stormy) end(hand *storm.Hand, s *shard.Shard[*uint64], h uint64) {
 			y.Failf("Take(%s): the value of %s", text(h), text(*v))
 		}
 	case 1:
-		var c shard.Chain
-		ok = s.Unlink(slot, h, &c)
-		y.also(hand, s, &c)
-		s.RetireChain(&c)
+		c := s.Removals()
+		ok = c.Remove(slot, h)
+		y.also(hand, &c)
+		c.End()
 	default:
 		ok = s.Remove(slot, h)
 	}
@@ -82,11 +82,11 @@ func (y *stormy) end(hand *storm.Hand, s *shard.Shard[*uint64], h uint64) {
 }
 
 // also adds what lies on the board to a chain.
-func (y *stormy) also(hand *storm.Hand, s *shard.Shard[*uint64], c *shard.Chain) {
+func (y *stormy) also(hand *storm.Hand, c *shard.Removals[*uint64]) {
 	for i := range y.board {
 		if h := y.board[i].Swap(0); h != 0 {
 			y.give(h)
-			if !s.Unlink(y.space.Slot(shard.Low(h)), h, c) {
+			if !c.Remove(y.arena.Slot(shard.Low(h)), h) {
 				y.Failf("%s was removed by somebody else", text(h))
 			}
 			hand.Did(storm.Removed, 1)
@@ -96,35 +96,21 @@ func (y *stormy) also(hand *storm.Hand, s *shard.Shard[*uint64], c *shard.Chain)
 
 // take takes a slot in one of the ways there are.
 func (y *stormy) take(hand *storm.Hand, s *shard.Shard[*uint64]) (*shard.Slot[*uint64], uint64) {
-	if y.space.FIFO && !s.TakeCredit() {
-		return s.Refill(2)
-	}
 	if slot, h := s.Fresh(); slot != nil {
 		return slot, h
 	}
-	if !y.space.FIFO && hand.Chance(4) {
-		if i, n := s.PopRun(1 + hand.IntN(3)); n > 0 {
-			var first uint64
-			for k := range n {
-				h := shard.Pack(shard.Generation(y.word(i))+1, i)
-				next := shard.Low(y.word(i))
-				if k == 0 {
-					first = h
-				} else {
-					y.claim(h)
-					y.give(h)
-					s.Return(y.space.Slot(i), h)
-				}
-				i = next
+	if !y.arena.FIFO && hand.Chance(4) {
+		if hs := s.PopRun(1 + hand.IntN(3)); len(hs) > 0 {
+			for _, h := range hs[1:] {
+				y.claim(h)
+				y.give(h)
+				s.Return(y.arena.Slot(shard.Low(h)), h)
 			}
-			return y.space.Slot(shard.Low(first)), first
+			return y.arena.Slot(shard.Low(hs[0])), hs[0]
 		}
 	}
 	if slot, h := s.Pop(); slot != nil {
 		return slot, h
-	}
-	if y.space.FIFO {
-		s.GiveCredit(1)
 	}
 	return s.Refill(2)
 }
@@ -132,13 +118,13 @@ func (y *stormy) take(hand *storm.Hand, s *shard.Shard[*uint64]) (*shard.Slot[*u
 // step does one thing with a slot.
 func (y *stormy) step(hand *storm.Hand) {
 	s := y.shards[hand.IntN(len(y.shards))]
-	if !y.space.FIFO && hand.Chance(4) {
-		// Insert publishes before its caller knows the handle: nobody else does.
+	if !y.arena.FIFO && hand.Chance(4) {
 		stamp := new(uint64)
-		if h := s.Insert(stamp); h != 0 {
+		if slot, h := s.Pop(); slot != nil {
+			live(slot, h, stamp)
 			y.claim(h)
 			y.give(h)
-			if !s.Remove(y.space.Slot(shard.Low(h)), h) {
+			if !s.Remove(y.arena.Slot(shard.Low(h)), h) {
 				y.Failf("%s was removed by somebody else", text(h))
 			}
 			hand.Did(storm.Inserted, 1)
@@ -149,7 +135,7 @@ func (y *stormy) step(hand *storm.Hand) {
 	slot, h := y.take(hand, s)
 	if slot == nil {
 		hand.Did(storm.Full, 1)
-		s.Reclaim(y.shards[hand.IntN(len(y.shards))], shard.Scan)
+		s.Reclaim(y.shards[hand.IntN(len(y.shards))])
 		if hand.Chance(4) {
 			for i := range y.board {
 				if h := y.board[i].Swap(0); h != 0 {
@@ -163,10 +149,9 @@ func (y *stormy) step(hand *storm.Hand) {
 	switch {
 	case hand.Chance(8):
 		y.give(h)
-		c := s.Burn(slot, h)
-		s.RetireChain(&c)
+		s.Abandon(slot, h)
 		hand.Did(storm.Burned, 1)
-	case hand.Chance(8) && !y.space.FIFO:
+	case hand.Chance(8) && !y.arena.FIFO:
 		y.give(h)
 		s.Return(slot, h)
 		hand.Did(storm.Burned, 1)
@@ -174,19 +159,19 @@ func (y *stormy) step(hand *storm.Hand) {
 		y.publish(hand, s, slot, h)
 	}
 	if hand.Chance(4) {
-		s.Reclaim(y.shards[hand.IntN(len(y.shards))], shard.Scan)
+		s.Reclaim(y.shards[hand.IntN(len(y.shards))])
 	}
 }
 
 // read pins, looks a value up, and watches it for a while.
 func (y *stormy) read(hand *storm.Hand) {
-	g := y.space.Domain.Pin()
+	g := y.arena.Domain.Pin()
 	defer g.Unpin()
 	h := y.board[hand.IntN(len(y.board))].Load()
 	if h == 0 {
 		return
 	}
-	slot := y.space.Slot(shard.Low(h))
+	slot := y.arena.Slot(shard.Low(h))
 	if slot.Word.Load() != h {
 		return
 	}
@@ -213,7 +198,7 @@ func (y *stormy) finish(t *testing.T, slots int) {
 			y.remove(t, y.shards[0], h)
 		}
 	}
-	free := int(y.space.Table.Unused()) + int(y.space.Exhausted.Load())
+	free := int(y.arena.Table.Unused()) + int(y.arena.Exhausted())
 	for _, s := range y.shards {
 		y.reclaim(t, s)
 		free += s.Free()
@@ -240,7 +225,7 @@ func TestStormOwnsOnce(t *testing.T) {
 			y.Go(4, func(h *storm.Hand) {
 				for h.Running() {
 					y.step(h)
-					if set.first != 0 && int(y.space.Exhausted.Load()) == set.slots {
+					if set.first != 0 && int(y.arena.Exhausted()) == set.slots {
 						break
 					}
 				}
@@ -273,7 +258,7 @@ func TestStormRemovesOnce(t *testing.T) {
 			for len(c.hs) < len(c.wins) && hand.Running() {
 				slot, h := y.take(hand, s)
 				if slot == nil {
-					s.Reclaim(s, shard.Scan)
+					s.Reclaim(s)
 					continue
 				}
 				live(slot, h, nil)
@@ -294,7 +279,7 @@ func TestStormRemovesOnce(t *testing.T) {
 				continue
 			}
 			for i, h := range c.hs { // all in one order, so that they meet
-				if !s.Remove(y.space.Slot(shard.Low(h)), h) {
+				if !s.Remove(y.arena.Slot(shard.Low(h)), h) {
 					continue
 				}
 				hand.Did(storm.Removed, 1)
@@ -317,7 +302,7 @@ func TestStormTagsWhatItHasTaken(t *testing.T) {
 	s := y.shards[0]
 	y.Go(1, func(hand *storm.Hand) {
 		for hand.Running() {
-			s.Reclaim(s, shard.Scan)
+			s.Reclaim(s)
 		}
 	})
 	y.Go(4, func(hand *storm.Hand) {
@@ -329,12 +314,12 @@ func TestStormTagsWhatItHasTaken(t *testing.T) {
 			}
 			v := new(uint64)
 			live(slot, h, v)
-			g := y.space.Domain.Pin()
-			var c shard.Chain
-			if slot.Word.Load() != h || !s.Unlink(slot, h, &c) {
+			g := y.arena.Domain.Pin()
+			c := s.Removals()
+			if slot.Word.Load() != h || !c.Remove(slot, h) {
 				y.Failf("%s was removed by somebody else", text(h))
 			}
-			s.AbandonChain(&c) // sealing is another's
+			c.Abandon() // sealing is another's
 			for range hand.IntN(200) {
 				if slot.Value != v {
 					y.Failf("%s was cleaned under a guard that was pinned before its removal", text(h))
@@ -372,7 +357,7 @@ func TestStormOfFailingResets(t *testing.T) {
 				}()
 				slot, h := y.take(hand, s)
 				if slot == nil {
-					s.Reclaim(s, shard.Scan)
+					s.Reclaim(s)
 					return
 				}
 				y.claim(h)
@@ -399,7 +384,7 @@ func TestStormOfChains(t *testing.T) {
 	s := y.shards[0]
 	y.Go(4, func(hand *storm.Hand) {
 		for hand.Running() {
-			var c shard.Chain
+			c := s.Removals()
 			for range 1 + hand.IntN(4) {
 				slot, h := y.take(hand, s)
 				if slot == nil {
@@ -408,13 +393,13 @@ func TestStormOfChains(t *testing.T) {
 				y.claim(h)
 				live(slot, h, nil)
 				y.give(h)
-				if !s.Unlink(slot, h, &c) {
+				if !c.Remove(slot, h) {
 					y.Failf("%s was removed by somebody else", text(h))
 				}
 			}
 			hand.Did(storm.Removed, c.Len())
-			s.RetireChain(&c)
-			s.Reclaim(s, shard.Scan)
+			c.End()
+			s.Reclaim(s)
 		}
 	})
 	y.Run(storm.Least{storm.Removed: 2000})

@@ -8,10 +8,10 @@ package shard
 
 // taken is what Trim has taken from one shard.
 type taken[T any] struct {
-	from   *Shard[T]
-	run[T]        // slots of other pages, in the order in which the shard would hand them out
-	wanted run[T] // slots of wanted pages, in that order too
-	marks  []mark // where they belong among the others
+	from   *shard[T]
+	run    chain[T] // slots of other pages, in the order in which the shard would hand them out
+	wanted chain[T] // slots of wanted pages, in that order too
+	marks  []mark   // where they belong among the others
 }
 
 // mark says that the next n of the wanted slots belong behind slot at, or in front
@@ -21,8 +21,8 @@ type mark struct{ at, n uint32 }
 // mark notes where the next wanted slot belongs.
 func (l *taken[T]) mark() {
 	at := uint32(None)
-	if l.n > 0 {
-		at = l.lastAt
+	if l.run.n > 0 {
+		at = Low(l.run.tail)
 	}
 	if k := len(l.marks) - 1; k >= 0 && l.marks[k].at == at {
 		l.marks[k].n++
@@ -33,14 +33,14 @@ func (l *taken[T]) mark() {
 
 // merge puts the slots of wanted pages that stay in their places among the others.
 func (t *trimmer[T]) merge(l *taken[T]) {
-	i := Low(l.wanted.first)
+	i := l.wanted.top()
 	for _, m := range l.marks {
-		var back run[T]
+		var back chain[T]
 		for range m.n {
-			slot := t.space.Slot(i)
+			slot := t.arena.slot(i)
 			word := slot.Word.Load()
 			if !t.page(i).gone {
-				back.add(slot, i, word)
+				back.append(slot, i, word)
 			}
 			i = Low(word)
 		}
@@ -49,34 +49,14 @@ func (t *trimmer[T]) merge(l *taken[T]) {
 		case m.at == None:
 			back.concat(&l.run)
 			l.run = back
-		case m.at == l.lastAt:
-			l.concat(&back)
+		case m.at == Low(l.run.tail):
+			l.run.concat(&back)
 		default:
-			before := t.space.Slot(m.at)
+			before := t.arena.slot(m.at)
 			word := before.Word.Load()
 			back.link(Low(word))
-			before.Word.Store(Pack(Generation(word), Low(back.first)))
-			l.n += back.n
+			before.set(Pack(Generation(word), Low(back.first)))
+			l.run.n += back.n
 		}
 	}
-}
-
-// concat puts the slots of o behind those of r.
-func (r *run[T]) concat(o *run[T]) {
-	if r.n == 0 {
-		*r = *o
-	} else if o.n > 0 {
-		r.link(Low(o.first))
-		r.last, r.lastAt, r.lastWord, r.n = o.last, o.lastAt, o.lastWord, r.n+o.n
-	}
-}
-
-// shift takes the first slot out of r, which has another.
-func (t *trimmer[T]) shift(r *run[T]) (*Slot[T], uint32) {
-	i := Low(r.first)
-	slot := t.space.Slot(i)
-	next := Low(slot.Word.Load())
-	r.first = Pack(Generation(t.space.Slot(next).Word.Load()), next)
-	r.n--
-	return slot, i
 }

@@ -19,7 +19,7 @@ package shard
 // While Trim has the lists, an insertion may find nothing. It goes on to other
 // shards and to new memory as always, and where there is none it asks, before it
 // says that the pool is full, whether a Trim was under way, waits for its end, and
-// looks again (Settled). Nobody else waits, and Trim waits for nobody but
+// looks again (settled). Nobody else waits, and Trim waits for nobody but
 // another Trim.
 
 // worn is the generation from which a page is not given up any more. Its floor
@@ -30,12 +30,12 @@ const worn = 1<<32 - 1<<28
 
 // trimmer is one Trim under way.
 type trimmer[T any] struct {
-	space *Space[T]
+	arena *Arena[T]
 	pages *Pages
 	found []found    // by page
 	taken []taken[T] // by shard
 	rest  taken[T]   // what the table had not handed out
-	stays int        // how many slots are here, less those of pages that go
+	stays int        // how many slots are here
 	kept  int        // how many of them are of wanted pages
 }
 
@@ -44,68 +44,99 @@ type found struct {
 	wanted bool
 	gone   bool
 	got    uint32 // how many of its slots are here
-	rest   uint32 // how many of those are in rest: FIFO has given no credit for them
 	oldest uint32 // their greatest generation, the life that each has burnt included
 }
 
 // Trim gives up every page whose slots it can get hold of, and returns how many
 // bytes that gives back. It costs a look at every slot that has memory, and a few
 // nanoseconds more for each vacant one. If another Trim is under way it waits for
-// that, or does nothing.
-func Trim[T any](shards []Shard[T], wait bool) int64 {
-	sp := shards[0].space
-	if wait {
-		sp.trim.Lock()
-	} else if !sp.trim.TryLock() {
+// that.
+func (a *Arena[T]) Trim() int64 {
+	if a.Fixed {
 		return 0
 	}
-	defer sp.trim.Unlock()
-	bytes := sp.Table.withdraw()
-	t := trimmer[T]{space: sp, pages: sp.Table.Pages()}
-	if t.choose(len(shards)) == 0 {
-		return bytes
+	// What waits and need not wait any more would keep its pages.
+	for i := range a.shards {
+		s := &a.shards[i]
+		for calls := 4 + s.pending()/Batch; calls > 0; calls-- {
+			if _, more := s.reclaim(s, effortAll); !more {
+				break
+			}
+		}
 	}
-	sp.Trims.Add(1)
-	defer sp.Trims.Add(1)
-	if sp.FIFO {
-		return bytes + t.takeQueues(shards)
-	}
-	for i := range shards {
-		t.take(&shards[i])
-	}
-	return bytes + t.finish(shards)
+	a.trim.Lock()
+	defer a.trim.Unlock()
+	return a.trimLocked()
 }
 
-// Settled reports whether no Trim has been under way since Trims was n. If one
+// autoTrim is Config.AutoTrim. It is told of n slots that a remover has freed.
+//
+// Nobody counts live values, so it does, and pays for that with every fourth part
+// of the slots that comes free: four words to be looked at for each slot. When a
+// pool shrinks, each Trim leaves less to be looked at by the next.
+func (a *Arena[T]) autoTrim(n int) {
+	if !a.AutoTrim {
+		return
+	}
+	freed := a.freed.Add(int64(n))
+	resident := a.Table.Resident()
+	if freed < int64(resident/4) || resident <= 2*int(a.Table.Pages().Mask+1) ||
+		// Failure means that another remover has come this far.
+		!a.freed.CompareAndSwap(freed, 0) || 2*a.Len() >= resident || !a.trim.TryLock() {
+		return
+	}
+	defer a.trim.Unlock()
+	a.trimLocked()
+}
+
+// trimLocked is Trim under trim.
+func (a *Arena[T]) trimLocked() int64 {
+	bytes := a.Table.withdraw()
+	t := trimmer[T]{arena: a, pages: a.Table.Pages()}
+	if t.choose() == 0 {
+		return bytes
+	}
+	a.trims.Add(1)
+	defer a.trims.Add(1)
+	if a.FIFO {
+		return bytes + t.takeQueues()
+	}
+	for i := range a.shards {
+		t.take(&a.shards[i])
+	}
+	return bytes + t.finish()
+}
+
+// settled reports whether no Trim has been under way since trims was n. If one
 // has, it waits for the end of the one that is.
-func (sp *Space[T]) Settled(n uint64) bool {
-	if n&1 == 0 && sp.Trims.Load() == n {
+func (a *Arena[T]) settled(n uint64) bool {
+	if n&1 == 0 && a.trims.Load() == n {
 		return true
 	}
-	sp.trim.Lock()
+	a.trim.Lock()
 	//lint:ignore SA2001 waiting is all that is wanted
-	sp.trim.Unlock()
+	a.trim.Unlock()
 	return false
 }
 
 // choose finds the pages in which nothing is live and which are worth it, and
 // returns how many there are.
-func (t *trimmer[T]) choose(shards int) (wanted int) {
+func (t *trimmer[T]) choose() (wanted int) {
 	t.found = make([]found, len(t.pages.Base))
 	keep := uint64(0)
-	if t.space.FIFO {
+	if t.arena.FIFO {
 		// The reserve and the dummies must lie somewhere, better together.
-		keep = uint64(t.space.Reserve.Load()) + uint64(shards)
+		keep = uint64(t.arena.reserve.Load()) + uint64(len(t.arena.shards))
 	}
 	for k := range t.found {
 		if _, gone := t.pages.Floor(uint32(k) << (t.pages.Shift & 31)); gone {
 			continue
 		}
 		idle, tired := t.look(k)
-		if tired && t.space.FIFO {
+		if tired && t.arena.FIFO {
 			return 0
 		}
-		if n := t.space.Table.slotsIn(t.pages, k); keep > 0 {
+		if n := t.arena.Table.slotsIn(t.pages, k); keep > 0 {
 			keep -= min(keep, n)
 			continue
 		}
@@ -143,7 +174,7 @@ func (t *trimmer[T]) page(i uint32) *found {
 
 // take takes all of s's list, and its range if that lies in wanted pages. A queue
 // hands out the range first, a stack last.
-func (t *trimmer[T]) take(s *Shard[T]) {
+func (t *trimmer[T]) take(s *shard[T]) {
 	l := taken[T]{from: s}
 	if s.fifo {
 		t.takeRange(&l)
@@ -154,36 +185,44 @@ func (t *trimmer[T]) take(s *Shard[T]) {
 	}
 	// Success has proved that the list was as it had been pushed: it is whole, and
 	// here.
-	for i := Low(top); i != None; {
-		slot := t.space.Slot(i)
-		word := slot.Word.Load()
-		t.add(&l, slot, i, word)
-		i = Low(word)
-	}
-	if !s.fifo {
+	t.addList(&l, Low(top))
+	if s.fifo {
+		t.addList(&l, s.rest.top())
+		s.tail, s.rest = None, chain[T]{}
+	} else {
 		t.takeRange(&l)
 	}
 	t.taken = append(t.taken, l)
 }
 
+// addList adds the slots of a list that begins with slot i.
+func (t *trimmer[T]) addList(l *taken[T], i uint32) {
+	for i != None {
+		slot := t.arena.slot(i)
+		word := slot.Word.Load()
+		t.add(l, slot, i, word)
+		i = Low(word)
+	}
+}
+
 // add appends slot i, which Trim owns and whose word is word, to l, one life
 // older; or retires it, if that was its last. A page that is wanted has none such.
 func (t *trimmer[T]) add(l *taken[T], slot *Slot[T], i uint32, word uint64) {
-	g := max(Generation(word), t.space.First-1) // a word may never have been written
+	g := max(Generation(word), t.arena.First-1) // a word may never have been written
 	if g+1 == LastGeneration {
-		t.space.exhaust(slot)
+		t.arena.exhaust(slot)
 		return
 	}
 	word = Pack(g+2, Low(word)) // mostly the link that stays
-	slot.Word.Store(word)
+	slot.set(word)
 	t.stays++
 	f := t.page(i)
 	if f == nil {
-		l.add(slot, i, word)
+		l.run.append(slot, i, word)
 		return
 	}
 	l.mark()
-	l.wanted.add(slot, i, word)
+	l.wanted.append(slot, i, word)
 	t.kept++
 	f.got++
 	f.oldest = max(f.oldest, g+2)
@@ -195,13 +234,13 @@ func (t *trimmer[T]) takeRange(l *taken[T]) {
 	if rangeLen(f) == 0 || t.page(Generation(f)) == nil || t.page(Low(f)-1) == nil {
 		return
 	}
-	first, n := l.from.FreshRun(int(rangeLen(f)))
+	first, n := l.from.freshRun(int(rangeLen(f)))
 	t.addRange(l, first, n)
 }
 
 func (t *trimmer[T]) addRange(l *taken[T], first uint32, n int) {
 	for i := first; n > 0; i, n = i+1, n-1 {
-		slot := t.space.Slot(i)
+		slot := t.arena.slot(i)
 		t.add(l, slot, i, slot.Word.Load())
 	}
 }
@@ -209,7 +248,7 @@ func (t *trimmer[T]) addRange(l *taken[T], first uint32, n int) {
 // takeRest takes the slots that the table has not handed out, if with them the
 // pages in which they lie are here whole.
 func (t *trimmer[T]) takeRest() {
-	tab := &t.space.Table
+	tab := &t.arena.Table
 	if r := tab.again.Load(); rangeLen(r) > 0 && t.completes(uint64(Generation(r)), uint64(Low(r))) &&
 		// Success makes all of the range the caller's. Failure means that somebody
 		// was given slots.
@@ -228,7 +267,7 @@ func (t *trimmer[T]) completes(lo, hi uint64) bool {
 	for lo < hi {
 		f := t.page(uint32(lo))
 		k := int(lo >> (t.pages.Shift & 31))
-		slots := t.space.Table.slotsIn(t.pages, k)
+		slots := t.arena.Table.slotsIn(t.pages, k)
 		end := uint64(k)<<(t.pages.Shift&31) + slots
 		if f == nil || uint64(f.got)+end-lo != slots {
 			return false
@@ -238,53 +277,45 @@ func (t *trimmer[T]) completes(lo, hi uint64) bool {
 	return true
 }
 
-func (t *trimmer[T]) addRest(lo, hi uint32) {
-	t.addRange(&t.rest, lo, int(hi-lo))
-	for i := lo; i < hi; i++ {
-		t.page(i).rest++
-	}
-}
+func (t *trimmer[T]) addRest(lo, hi uint32) { t.addRange(&t.rest, lo, int(hi-lo)) }
 
 // finish gives up the pages that are here whole, and gives back what is here of
 // others.
-func (t *trimmer[T]) finish(shards []Shard[T]) int64 {
+func (t *trimmer[T]) finish() int64 {
 	t.takeRest()
-	gone := t.whole(shards)
+	gone := t.whole()
 	if t.kept > 0 {
 		t.merge(&t.rest)
 		for i := range t.taken {
 			t.merge(&t.taken[i])
 		}
 	}
-	if t.space.FIFO {
+	if t.arena.FIFO {
 		t.appendAll()
 	} else {
-		t.taken[0].from.pushRun(&t.rest.run) // below what is warmer
+		t.taken[0].from.push(&t.rest.run) // below what is warmer
 		for i := range t.taken {
-			t.taken[i].from.pushRun(&t.taken[i].run)
+			t.taken[i].from.push(&t.taken[i].run)
 		}
 	}
 	if len(gone) == 0 {
 		return 0
 	}
-	return t.space.Table.giveUp(gone)
+	return t.arena.Table.giveUp(gone)
 }
 
 // whole finds the pages to be given up: those whose slots are all here, as far as
 // they can be spared.
-func (t *trimmer[T]) whole(shards []Shard[T]) (gone []absent) {
+func (t *trimmer[T]) whole() (gone []absent) {
+	spare := t.stays - t.needed()
 	for k := len(t.found) - 1; k >= 0; k-- { // so that the first come back first
 		f := &t.found[k]
-		if f.wanted && uint64(f.got) == t.space.Table.slotsIn(t.pages, k) && t.canSpare(shards, f) {
-			t.stays -= int(f.got)
+		if got := int(f.got); f.wanted && uint64(got) == t.arena.Table.slotsIn(t.pages, k) && got <= spare {
+			spare -= got
 			gone = append(gone, absent{at: k, floor: f.oldest})
 		}
 	}
-	if len(gone) == 1 && t.tooFew(1) {
-		f := &t.found[gone[0].at]
-		if t.space.FIFO {
-			shards[0].GiveCredit(int64(f.got - f.rest))
-		}
+	if t.tooFew(len(gone)) {
 		return nil
 	}
 	for _, a := range gone {

@@ -53,10 +53,6 @@ func TestReleaseStoresMayBeSeenAfterLaterLoads(t *testing.T) {
 			w.release(v)
 			Drain()
 		},
-		"release and LetOthers": func(w *word, v uint64) {
-			w.release(v)
-			LetOthers()
-		},
 		"release and a mutex": func(w *word, v uint64) {
 			var mu word
 			w.release(v)

@@ -37,10 +37,10 @@ func (o Op) String() string { return opNames[o] }
 func (o Op) reads() bool { return o == Load }
 
 // empties answers whether the thread's buffer is empty before an access of this
-// kind, which is that of a locked instruction.
+// kind: that of a locked instruction, or of the scheduler, which has some.
 func (o Op) empties() bool {
 	switch o {
-	case Start, Load, Release, TryLock, Point, Yield:
+	case Start, Load, Release, TryLock, Point:
 		return false
 	}
 	return true
@@ -247,12 +247,8 @@ func Pause() { Before(Point, nil, 0, 0) }
 // LetOthers is a point at which the other threads go first, if any can. Loops that
 // wait need one in each turn. A thread does not pass a second one before every other
 // that can has made a step since the first, so that several such loops do not keep
-// out whom they wait for (after Musuvathi's and Qadeer's fair scheduler). Before
-// they go, the thread's buffer is empty, as by the scheduler's locks.
-func LetOthers() {
-	Drain()
-	Before(Yield, nil, 0, 0)
-}
+// out whom they wait for (after Musuvathi's and Qadeer's fair scheduler).
+func LetOthers() { Before(Yield, nil, 0, 0) }
 
 // Notef adds a line to the record of the run.
 func (t *Thread) Notef(format string, args ...any) {

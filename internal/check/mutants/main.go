@@ -7,7 +7,8 @@
 // rows.go), and for each invariant of DESIGN.md those that its comments warn of.
 // Such a bug is a seed: a few lines of the real code, the lines that take their
 // place, and the scenarios of package pool that must notice. The structures that stand
-// on pool have seeds as well, against the rules that they state. A seed names the
+// on pool have seeds as well, against the rules that they state, and so have magazines of
+// package shard, which need more slots than can be explored with. A seed names the
 // package whose scenarios must notice, or, if schedules do not matter to it, the
 // package's ordinary tests.
 //

@@ -185,11 +185,12 @@ func TestCopyLeavesOthersBehind(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	files := []string{
 		"go.mod", "go.sum", "doc.go", "shard/word.go", "pool/pool.go",
+		"shard/word_test.go", "shard/export_test.go",
 		"pool/export_test.go", "pool/interleave_test.go", "pool/interleave_world_test.go",
 		"pool/tree/tree.go", "pool/tree/model_test.go", "pool/tree/interleave_test.go",
 	}
 	others := []string{
-		"README.md", "pool/pool_test.go", "shard/word_test.go", "shard/export_test.go", "pool/image.bin",
+		"README.md", "pool/pool_test.go", "epoch/cell_test.go", "epoch/export_test.go", "pool/image.bin",
 		"pool/table/table_test.go", "pool/tree/bench_test.go", "bench/tree/tree_test.go",
 		"nested/go.mod", "nested/nested.go", "nested/deeper/deeper.go",
 		".git/hook.go", "_old/old.go", "pool/testdata/sample.go",

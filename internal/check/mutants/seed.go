@@ -28,7 +28,7 @@ type edit struct {
 }
 
 // seeds are all seeds.
-var seeds = slices.Concat(epochSeeds, cellSeeds, markSeeds, freelistSeeds, limboSeeds, reclaimSeeds, freshSeeds, queueSeeds, poolSeeds, workerSeeds, holdSeeds, releaseSeeds, trimSeeds, snapshotSeeds,
+var seeds = slices.Concat(epochSeeds, cellSeeds, markSeeds, freelistSeeds, limboSeeds, reclaimSeeds, freshSeeds, queueSeeds, claimSeeds, chainSeeds, poolSeeds, magazineSeeds, holdSeeds, releaseSeeds, trimSeeds, snapshotSeeds,
 	denseSeeds, treeSeeds, commandSeeds)
 
 // pkg is the package whose tests must notice s.

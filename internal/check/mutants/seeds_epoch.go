@@ -29,7 +29,7 @@ var epochSeeds = []seed{
 	{
 		name: "a guard newer than the epoch counts as very old", row: 3, attacks: "Pinned",
 		edits: []edit{{markFile, "s.oldest = min(s.oldest, e)", "s.oldest = max(s.oldest, e)"}},
-		by:    []string{"guards are counted while the epoch advances"},
+		by:    []string{"two shards, each sealed"},
 		quick: true,
 	},
 	{
@@ -37,7 +37,7 @@ var epochSeeds = []seed{
 		edits: []edit{{domainFile,
 			"\tif e < Limit && d.epoch.CompareAndSwap(e, e+1) {\n\t\treturn e + 1\n\t}\n",
 			"\tif e < Limit {\n\t\td.epoch.Store(e + 1)\n\t\treturn e + 1\n\t}\n"}},
-		by:    []string{"two sealers"},
+		by:    []string{"a guard is pinned between two removals of a small pool"},
 		quick: true,
 	},
 	{
@@ -45,7 +45,7 @@ var epochSeeds = []seed{
 		edits: []edit{{domainFile,
 			"if d.safe.CompareAndSwap(s, m) { // publishes (P6)\n\t\t\treturn m\n\t\t}",
 			"d.safe.Store(m) // publishes (P6)\n\t\treturn m"}},
-		by:    []string{"two scans raise the frontier, the later one further"},
+		by:    []string{"two shards, each sealed"},
 		quick: true,
 	},
 	{

@@ -24,7 +24,7 @@ var freshSeeds = []seed{
 	{
 		name: "a range is looked at before the lock is taken", attacks: "L4",
 		edits: []edit{
-			{freshFile, "\tif s.space.Table.Left()", "\tsome := s.unclaimed() > 0\n\tif s.space.Table.Left()"},
+			{freshFile, "\tif a.Table.Left()", "\tsome := s.unclaimed() > 0\n\tif a.Table.Left()"},
 			{freshFile, "\t\tif s.unclaimed() > 0 {\n", "\t\tif some {\n"},
 		},
 		by: []string{"growth", "growth of a pool with two shards", "insert, remove and get"},
@@ -52,7 +52,7 @@ var freshSeeds = []seed{
 	},
 	{
 		name: "a guard keeps the table that it found", attacks: "P2",
-		edits: []edit{{"pool/guard.go", "\tg.table = &p.space.Table.Current\n", "\tg.table = new(atom.Pointer[shard.Pages])\n\tg.table.Store(p.space.Table.Pages())\n"}},
+		edits: []edit{{"pool/guard.go", "\tg.table = &p.arena.Table.Current\n", "\tg.table = new(atom.Pointer[shard.Pages])\n\tg.table.Store(p.arena.Table.Pages())\n"}},
 		by:    []string{"growth"},
 		quick: true,
 	},

@@ -3,82 +3,80 @@ package main
 // Seeds against holds: that a hold and a removal see each other, who gets a parked
 // slot, and that the way back is whole.
 
-const holdersFile = "shard/holders.go"
+const holdFile = "shard/hold.go"
 
 var holdSeeds = []seed{
 	{
 		name: "a hold looks at the word and then raises the count", attacks: "P8, I10",
-		edits: []edit{{holdersFile, "\tif slot.Word.Load() == h {\n\t\treturn count // held", "\tif true {\n\t\treturn count // held"}},
+		edits: []edit{{holdFile, "\tif slot.Word.Load() == h {\n\t\treturn k, true // it", "\tif true {\n\t\treturn k, true // it"}},
 		by:    []string{"Hold against Remove and reclaim"},
 		quick: true,
 	},
 	{
-		name: "Refs is raised after the word was looked at", attacks: "P8",
+		name: "refs is raised after the word was looked at", attacks: "P8",
 		edits: []edit{
-			{holdersFile, "\ts.space.Refs.Add(1)\n", ""},
-			{holdersFile, "\t\treturn count // held", "\t\ts.space.Refs.Add(1)\n\t\treturn count // held"},
+			{holdFile, "\ta.refs.Add(1)\n", ""},
+			{holdFile, "\t\treturn k, true // it", "\t\ta.refs.Add(1)\n\t\treturn k, true // it"},
 		},
 		by: []string{"Hold against Remove and reclaim", "Holds that are late meet each other"},
 	},
 	{
 		name: "who brings the count to nothing owns the slot", attacks: "I10, I1",
-		edits: []edit{{holdersFile, "last = last && count.CompareAndSwap(parked, 0)", "if last {\n\t\tcount.Store(0)\n\t}"}},
+		edits: []edit{{holdFile, "last = last && k.count.CompareAndSwap(parked, 0)", "if last {\n\t\tk.count.Store(0)\n\t}"}},
 		by:    []string{"Holds that are late meet each other", "a Hold that is late meets a Release of the parked slot"},
 		quick: true,
 	},
 	{
 		name: "nobody sends a parked slot back", attacks: "I10, L6",
-		edits: []edit{{holdersFile, "\t\ts.RetireChain(&c)\n", "\t\t_ = c\n"}},
+		edits: []edit{{holdFile, "\t\ta.Local().retireChain(&c, a.tag())\n", ""}},
 		by:    []string{"two Refs of a parked slot are released"},
 		quick: true,
 	},
 	{
 		name: "a parked slot goes straight to the freelist, uncleaned", attacks: "P3",
-		edits: []edit{{holdersFile, "\t\ts.RetireChain(&c)\n", "\t\t_ = c\n\t\ts.pushOne(slot, Pack(Generation(was)+1, i))\n"}},
+		edits: []edit{{holdFile, "\t\ta.Local().retireChain(&c, a.tag())\n", "\t\ta.Local().push(&c)\n"}},
 		by:    []string{"two Refs of a parked slot are released"},
 	},
 	{
 		name: "a slot is parked by load and store", attacks: "I10",
-		edits: []edit{{holdersFile,
+		edits: []edit{{holdFile,
 			"\t\tif count.CompareAndSwap(n, n|parked) {\n\t\t\treturn true\n\t\t}\n",
 			"\t\tcount.Store(n | parked)\n\t\treturn true\n"}},
 		by: []string{"Hold and Release against reclaim and insert"},
 	},
 	{
 		name: "a slot is parked although its last hold has gone", attacks: "I10, L6",
-		edits: []edit{
-			{holdersFile, "\t\tif n == 0 {\n\t\t\ts", "\t\tif n == parked {\n\t\t\ts"},
-			{holdersFile, "\t\tif n == parked {\n\t\t\tsp.Parked.Add(-1)\n\t\t\treturn false\n\t\t}\n", ""},
-		},
-		by: []string{"Hold and Release against reclaim and insert"},
+		edits: []edit{{holdFile, "\t\tif n == 0 {\n\t\t\ta.parked.Add(-1)\n\t\t\treturn false\n\t\t}\n", ""}},
+		by:    []string{"Hold and Release against reclaim and insert"},
 	},
 	{
 		name: "a whole batch goes back with slots that are held", attacks: "I10",
-		edits: []edit{{reclaimFile, " || s.space.held()", ""}},
+		edits: []edit{{reclaimFile, " || a.held()", ""}},
 		by:    []string{"values without pointers that are held"},
 		quick: true,
 	},
 	{
 		name: "a queue's slots are not asked for holders", attacks: "I10",
-		edits: []edit{{reclaimFile, "s.reclaimOne(list, &b.n, &r, held)", "s.reclaimOne(list, &b.n, &r, held && !s.fifo)"}},
+		edits: []edit{{reclaimFile, "case held && a.park(i)", "case held && !s.fifo && a.park(i)"}},
 		by:    []string{"Hold against Clear under FIFO"},
 	},
 	{
 		name: "a Worker's bag is not asked for holders", attacks: "I10",
-		edits: []edit{{workerFile, "\tif sp.Refs.Load() != 0 {", "\tif false {"}},
+		edits: []edit{{bagFile, "\tif a.held() {", "\tif false {"}},
 		by:    []string{"Hold against a Worker that turns its bag"},
 	},
 	{
 		name: "a parked slot's link is read after it was parked", attacks: "I10",
 		edits: []edit{
-			{reclaimFile, "\t*list = Low(word)\n\t*n--\n\tif held && s.space.Park(i) {\n\t\treturn nil\n\t}\n",
-				"\t*n--\n\tif held && s.space.Park(i) {\n\t\t*list = Low(slot.Word.Load())\n\t\treturn nil\n\t}\n\t*list = Low(word)\n"},
+			{reclaimFile, "\t\tb.top = Low(word)\n\t\tb.n--",
+				"\t\tif held && a.park(i) {\n\t\t\tb.top = Low(slot.Word.Load())\n\t\t\tb.n--\n\t\t\tcontinue\n\t\t}\n\t\tb.top = Low(word)\n\t\tb.n--"},
+			{reclaimFile, "case held && a.park(i) || ", "case "},
 		},
 		by: []string{"a slot is parked while its last Ref goes"},
 	},
 	{
 		name: "two first holds of a page each make counts", attacks: "I10",
-		edits: []edit{{holdersFile,
+		edits: []edit{{holdFile,
 			"\t\tif !m.holders.CompareAndSwap(nil, h) {\n\t\t\th = m.holders.Load()\n\t\t}\n",
 			"\t\tm.holders.Store(h)\n"}},
 		by: []string{"a page's first two Holds"},

@@ -8,7 +8,7 @@ var limboSeeds = []seed{
 	{
 		name: "Remove by load and store", row: 8, attacks: "I1",
 		edits: []edit{{limboFile,
-			"\treturn seen, slot.Word.CompareAndSwap(h, Vacated(h, Low(seen)))",
+			"\treturn seen, slot.vacate(h, Low(seen))",
 			"\tslot.Word.Store(Vacated(h, Low(seen)))\n\treturn seen, true"}},
 		by:    []string{"a Worker refills, turns its bag and flushes"},
 		quick: true,
@@ -16,8 +16,8 @@ var limboSeeds = []seed{
 	{
 		name: "RemoveBatch by load and store", row: 8, attacks: "I1",
 		edits: []edit{{limboFile,
-			"\tif !slot.Word.CompareAndSwap(h, Vacated(h, ^c.notTop)) {\n\t\treturn false\n\t}\n",
-			"\tif slot.Word.Load() != h {\n\t\treturn false\n\t}\n\tslot.Word.Store(Vacated(h, ^c.notTop))\n"}},
+			"\tif !slot.vacate(h, top) {\n\t\treturn false\n\t}\n",
+			"\tif slot.Word.Load() != h {\n\t\treturn false\n\t}\n\tslot.Word.Store(Vacated(h, top))\n"}},
 		by:    []string{"Clear against Get"},
 		quick: true,
 	},
@@ -32,7 +32,8 @@ var limboSeeds = []seed{
 		edits: []edit{{limboFile,
 			"\tseen, ok := s.unlink(slot, h)\n\tif !ok {\n\t\treturn false\n\t}\n",
 			"\tseen, ok := s.unlink(slot, h)\n\tif !ok {\n\t\treturn false\n\t}\n" +
-				"\tif h < lastLife && !s.fifo {\n\t\tclear1(&slot.Value)\n\t\ts.pushOne(slot, Vacated(h, Low(h)))\n\t\treturn true\n\t}\n"}},
+				"\tif h < lastLife && !s.fifo {\n\t\tclear1(&slot.Value)\n\t\tvar c chain[T]\n" +
+				"\t\tc.append(slot, Low(h), Vacated(h, Low(seen)))\n\t\ts.push(&c)\n\t\treturn true\n\t}\n"}},
 		by:    []string{"seal against frontier"},
 		quick: true,
 	},
@@ -52,37 +53,37 @@ var limboSeeds = []seed{
 	{
 		name: "Take marks the slot after it has gone", attacks: "Reset",
 		edits: []edit{{limboFile,
-			"\t\ts.space.MarkTaken(Low(h))\n\t\ts.retire(slot, h, seen)\n",
-			"\t\ts.retire(slot, h, seen)\n\t\ts.space.MarkTaken(Low(h))\n"}},
+			"\t\ts.arena.markTaken(Low(h))\n\t\ts.retire(slot, h, seen)\n",
+			"\t\ts.retire(slot, h, seen)\n\t\ts.arena.markTaken(Low(h))\n"}},
 		by: []string{"Take where slots are Reset"},
 	},
 	{
 		name: "a life that never began is not burnt", row: 5, attacks: "I2, I5",
 		edits: []edit{{limboFile,
-			"\tslot.Word.Store(Vacated(h, None))\n\tif h >= lastLife {\n",
-			"\th -= 2 * generationStep\n\tslot.Word.Store(Vacated(h, None))\n\tif h >= lastLife {\n"}},
+			"\tword := Vacated(h, None)\n",
+			"\th -= 2 * generationStep\n\tword := Vacated(h, None)\n"}},
 		by:    []string{"three goroutines and a failing constructor in a tiny pool"},
 		quick: true,
 	},
 	{
 		name: "a burnt last life is not counted", attacks: "I3",
 		edits: []edit{{limboFile,
-			"\tslot.Word.Store(Vacated(h, None))\n\tif h >= lastLife {\n\t\ts.space.Spent.Add(1)\n\t}\n",
-			"\tslot.Word.Store(Vacated(h, None))\n"}},
+			"\tslot.set(word)\n\tif h >= lastLife {\n\t\ta.spent.Add(1)\n\t}\n",
+			"\tslot.set(word)\n"}},
 		by: []string{"values without pointers that run out of generations"},
 	},
 	{
 		name: "a last life is counted after the slot is in limbo", attacks: "I3",
 		edits: []edit{
-			{limboFile, "h, seen uint64) {\n\tif h >= lastLife {\n\t\ts.space.Spent.Add(1)\n\t}\n", "h, seen uint64) {\n"},
-			{limboFile, "\tif n := Generation(seen) + 1;", "\tif h >= lastLife {\n\t\ts.space.Spent.Add(1)\n\t}\n\tif n := Generation(seen) + 1;"},
+			{limboFile, "h, seen uint64) {\n\tif h >= lastLife {\n\t\ts.arena.spent.Add(1)\n\t}\n", "h, seen uint64) {\n"},
+			{limboFile, "\tif n := Generation(seen) + 1;", "\tif h >= lastLife {\n\t\ts.arena.spent.Add(1)\n\t}\n\tif n := Generation(seen) + 1;"},
 		},
 		by: []string{"a plain value's last life among others"},
 	},
 	{
 		name: "a removed slot is linked once, not at each try", row: 7, attacks: "I3",
 		edits: []edit{{limboFile,
-			"\t\tseen = s.limbo.Load()\n\t\tslot.Word.Store(Vacated(h, Low(seen)))\n",
+			"\t\tseen = s.limbo.Load()\n\t\tslot.set(Vacated(h, Low(seen)))\n",
 			"\t\tseen = s.limbo.Load()\n"}},
 		by:    []string{"exhaustion"},
 		quick: true,
@@ -90,8 +91,8 @@ var limboSeeds = []seed{
 	{
 		name: "a chain's tail is linked once, not at each try", row: 7, attacks: "I3",
 		edits: []edit{{limboFile,
-			"\tfor {\n\t\tseen := s.limbo.Load()\n\t\tlast.Word.Store(Pack(Generation(c.tail), Low(seen)))            // anew at each try\n",
-			"\tlast.Word.Store(Pack(Generation(c.tail), Low(s.limbo.Load())))\n\tfor {\n\t\tseen := s.limbo.Load()\n"}},
+			"\tfor {\n\t\tseen := s.limbo.Load()\n\t\tc.link(Low(seen))                                                  // anew at each try\n",
+			"\tc.link(Low(s.limbo.Load()))\n\tfor {\n\t\tseen := s.limbo.Load()\n"}},
 		by:    []string{"three goroutines and a failing constructor in a tiny pool"},
 		quick: true,
 	},
@@ -105,7 +106,13 @@ var limboSeeds = []seed{
 	},
 	{
 		name: "a chain holds a slot whose generations are used up", attacks: "I3",
-		edits: []edit{{limboFile, "\tif h >= lastLife {\n\t\treturn s.Remove(slot, h)\n\t}\n", ""}},
-		by:    []string{"many last lives are removed at once"},
+		edits: []edit{{limboFile,
+			"\tif h >= lastLife {\n\t\tr.End() // Remove may run a Reset\n\t\tif !r.shard.Remove(slot, h) {\n\t\t\treturn false\n\t\t}\n\t\tr.N++\n\t\treturn true\n\t}\n", ""}},
+		by: []string{"many last lives are removed at once"},
+	},
+	{
+		name: "a Reset runs while a chain is gathered", in: shardPackage, attacks: "Reset",
+		edits: []edit{{limboFile, "\t\tr.End() // Remove may run a Reset\n", ""}},
+		tests: []string{"TestResetFindsNoChain"},
 	},
 }

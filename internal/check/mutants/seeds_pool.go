@@ -3,10 +3,10 @@ package main
 // Seeds against the verbs of package pool.
 
 const (
-	claimFile   = "pool/claim.go"
 	insertFile  = "pool/insert.go"
 	iterateFile = "pool/iterate.go"
 	lookupFile  = "pool/lookup.go"
+	removeFile  = "pool/remove.go"
 	reserveFile = "pool/reserve.go"
 )
 
@@ -14,8 +14,8 @@ var poolSeeds = []seed{
 	{
 		name: "Get looks at the generation before its pin", row: 2, attacks: "P4",
 		edits: []edit{
-			{"pool/get.go", "\tg := p.domain.PinBrief()\n", "\tt := p.space.Table.Current.Load()\n\tok = h.Index() < t.Limit && shard.At[T](t, h.Index()).Word.Load() == uint64(h)\n\tg := p.domain.PinBrief()\n"},
-			{"pool/get.go", "\tif t := p.space.Table.Current.Load(); h.Index() < t.Limit {\n\t\tif slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)\n\t\t\tv, ok = slot.Value, true\n\t\t}\n\t}\n",
+			{"pool/get.go", "\tg := p.domain.PinBrief()\n", "\tt := p.arena.Table.Current.Load()\n\tok = h.Index() < t.Limit && shard.At[T](t, h.Index()).Word.Load() == uint64(h)\n\tg := p.domain.PinBrief()\n"},
+			{"pool/get.go", "\tif t := p.arena.Table.Current.Load(); h.Index() < t.Limit {\n\t\tif slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)\n\t\t\tv, ok = slot.Value, true\n\t\t}\n\t}\n",
 				"\tif ok {\n\t\tv = shard.At[T](t, h.Index()).Value\n\t}\n"},
 		},
 		by:    []string{"Clear against Get"},
@@ -95,42 +95,44 @@ var poolSeeds = []seed{
 	},
 	{
 		name: "a failed constructor pushes its slot straight back", row: 6, attacks: "I5",
-		edits: []edit{{insertFile,
-			"\t\t\ts.RetireChain(&c)\n",
-			"\t\t\tvar zero T\n\t\t\tslot.Value = zero\n\t\t\ts.Return(slot, h-2<<32)\n\t\t\t_ = c\n"}},
+		edits: []edit{{limboFile,
+			"\tc := a.abandoned(slot, h)\n\ta.Local().retireChain(&c, a.tag())\n",
+			"\tclear1(&slot.Value)\n\tword := Pack(Generation(h)-1, None)\n\tslot.set(word)\n\tvar c chain[T]\n\tc.append(slot, Low(h), word)\n\ta.Local().push(&c)\n"}},
 		by:    []string{"three goroutines and a failing constructor in a tiny pool"},
 		quick: true,
 	},
 	{
 		name: "a constructor sees what plain values left", attacks: "Blank",
-		edits: []edit{{insertFile, "\tp.space.Blank(slot)\n", ""}},
+		edits: []edit{{insertFile, "\tp.arena.Blank(slot)\n", ""}},
 		by:    []string{"values without pointers that run out of generations"},
 	},
 	{
 		name: "a cancelled reservation loses its slot", row: 10, attacks: "L4",
-		edits: []edit{{reserveFile, "\ts.RetireChain(&c)\n", "\t_, _ = s, c\n"}},
+		edits: []edit{{reserveFile, "\tr.pool.arena.Abandon(slot, r.h)\n", "\t_ = slot\n"}},
 		by:    []string{"a reservation is cancelled"},
 		quick: true,
 	},
 	{
 		name: "a dropped reservation loses its slot", row: 10, attacks: "L4",
-		edits: []edit{{reserveFile, "\t\ts.AbandonChain(&c)\n", "\t\t_, _ = s, c\n"}},
+		edits: []edit{{reserveFile, "\t\tr.pool.arena.AbandonQuietly(r.slot, r.h)\n", ""}},
 		by:    []string{"a reservation is cancelled"},
 		quick: true,
 	},
 	{
 		name: "Clear sets generations back", row: 11, attacks: "I2",
-		edits: []edit{{iterateFile,
-			"\t\t\tif b.remove(&block[h.Index()-first], uint64(h)) && debugging {\n",
-			"\t\t\tif slot := &block[h.Index()-first]; b.remove(slot, uint64(h)) {\n" +
+		edits: []edit{{removeFile,
+			"\t\t\tif r.Remove(&block[h.Index()-first], uint64(h)) && debugging {\n",
+			"\t\t\tif slot := &block[h.Index()-first]; r.Remove(slot, uint64(h)) {\n" +
 				"\t\t\t\tslot.Word.Store(shard.Pack(h.Generation()-1, shard.Low(slot.Word.Load())))\n\t\t\t}\n\t\t\tif debugging {\n"}},
 		by:    []string{"Clear against Get"},
 		quick: true,
 	},
 	{
 		name: "Drain yields what another has removed", attacks: "L2",
-		edits: []edit{{iterateFile, "\t\t\t\tif ok && !yield(h, v) {\n", "\t\t\t\tif !yield(h, v) {\n"}},
-		by:    []string{"two Drains and a loop"},
+		edits: []edit{{removeFile,
+			"\t\t\t\tif v, ok := p.takeFrom(&block[h.Index()-first], h); ok && !yield(h, v) {\n",
+			"\t\t\t\tif v, _ := p.takeFrom(&block[h.Index()-first], h); !yield(h, v) {\n"}},
+		by: []string{"two Drains and a loop"},
 	},
 	{
 		name: "a loop's pin ends before the loop", attacks: "P5",
@@ -140,18 +142,7 @@ var poolSeeds = []seed{
 	},
 	{
 		name: "RemoveBatch forgets its last chain", attacks: "L4",
-		edits: []edit{{"pool/batch.go", "func (b *remover[T]) flush() { b.s.RetireChain(&b.chain) }", "func (b *remover[T]) flush() {}"}},
+		edits: []edit{{removeFile, "\tdefer r.End()\n\tfor _, h := range hs {\n", "\tfor _, h := range hs {\n"}},
 		by:    []string{"chains and single slots come to one limbo"},
-	},
-	{
-		name: "nothing is wrung before a refusal", row: 13, attacks: "ErrFull", ends: stuck,
-		edits: []edit{{claimFile, "more := o.Waiting() > 0; more;", "more := false; more;"}, {claimFile, "blocked && p.domain.Held()", "blocked"}},
-		by:    []string{"a pool that was full and stalled fills again"},
-		quick: true,
-	},
-	{
-		name: "a sweep passes the first shard over", row: 13, attacks: "ErrFull",
-		edits: []edit{{claimFile, "\tfor k := range p.shards {\n\t\to := p.next(s, k)\n\t\tfor more := o.Waiting()", "\tfor k := 1; k < len(p.shards); k++ {\n\t\to := p.next(s, k)\n\t\tfor more := o.Waiting()"}, {claimFile, "blocked && p.domain.Held()", "true"}},
-		by:    []string{"a pool that was full and stalled fills again"},
 	},
 }

@@ -4,14 +4,14 @@ package main
 // the snapshot was taken.
 
 const (
-	restoreFile  = "shard/restore.go"
+	restoreFile  = "shard/snapshot.go"
 	snapshotFile = "pool/snapshot_write.go"
 )
 
 var snapshotSeeds = []seed{
 	{
 		name: "a copy's vacant slots are as old as the original's", row: 11, attacks: "L8",
-		edits: []edit{{restoreFile, "slot.Word.Store(Pack(g+2, None))", "slot.Word.Store(Pack(g, None))"}},
+		edits: []edit{{restoreFile, "slot.set(Pack(g+2, None))", "slot.set(Pack(g, None))"}},
 		by:    []string{"WriteTo beside a reservation"},
 		quick: true,
 	},
@@ -23,8 +23,13 @@ var snapshotSeeds = []seed{
 	},
 	{
 		name: "a snapshot's second look ends where the first did", attacks: "L8",
-		edits: []edit{{snapshotFile, "\tlast := table.Handed()\n", "\tlast := handed\n"}},
+		edits: []edit{{snapshotFile, "\tlast := a.Handed()\n", "\tlast := handed\n"}},
 		by:    []string{"WriteTo against a growing pool"},
+	},
+	{
+		name: "a restored pool forgets its reserve", attacks: "I9",
+		edits: []edit{{restoreFile, "\ta.reserve.Store(int64(reserve))\n", ""}},
+		by:    []string{"WriteTo beside a reservation"},
 	},
 	{
 		name: "a snapshot takes a page without memory for a new one", row: 11, attacks: "I11, L8",

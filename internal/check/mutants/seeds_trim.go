@@ -12,7 +12,7 @@ const (
 var trimSeeds = []seed{
 	{
 		name: "a page goes although a slot of it is missing", attacks: "I11, L7",
-		edits: []edit{{trimFile, "if f.wanted && uint64(f.got) == t.space.Table.slotsIn(t.pages, k) &&", "if f.wanted && uint64(f.got)+1 >= t.space.Table.slotsIn(t.pages, k) &&"}},
+		edits: []edit{{trimFile, "uint64(got) == t.arena.Table.slotsIn(t.pages, k) &&", "uint64(got)+1 >= t.arena.Table.slotsIn(t.pages, k) &&"}},
 		by:    []string{"Trim of a full pool's only free slots"},
 		quick: true,
 	},
@@ -56,32 +56,32 @@ var trimSeeds = []seed{
 	},
 	{
 		name: "an insertion does not wait for Trim before it gives up", attacks: "Insert",
-		edits: []edit{{trimFile, "\tif n&1 == 0 && sp.Trims.Load() == n {\n", "\tif true {\n"}},
+		edits: []edit{{trimFile, "\tif n&1 == 0 && a.trims.Load() == n {\n", "\tif true {\n"}},
 		by:    []string{"Trim of a full pool's only free slots"},
 		quick: true,
 	},
 	{
 		name: "an insertion waits only for a Trim that it saw begin", attacks: "Insert",
-		edits: []edit{{trimFile, "\tif n&1 == 0 && sp.Trims.Load() == n {\n", "\tif n&1 == 0 {\n"}},
+		edits: []edit{{trimFile, "\tif n&1 == 0 && a.trims.Load() == n {\n", "\tif n&1 == 0 {\n"}},
 		by:    []string{"Trim of the only free slots, which lie in another shard"},
 	},
 	{
 		name: "a pop goes by a table from before the list", attacks: "P2, L7",
 		edits: []edit{
-			{freelistFile, "\t\tt := s.space.Table.Pages() // after the top, as in Pop; observes (P2)\n", ""},
-			{freelistFile, "func (s *Shard[T]) Insert(v T) uint64 {\n\tfor {\n", "func (s *Shard[T]) Insert(v T) uint64 {\n\tfor {\n\t\tt := s.space.Table.Pages()\n"},
+			{stackFile, "\t\tt := s.arena.Table.Pages() // observes (P2)\n", ""},
+			{stackFile, "\t\ttop := s.free.Load() // observes (P3)\n\t\ti := Low(top)\n", "\t\tt := s.arena.Table.Pages()\n\t\ttop := s.free.Load() // observes (P3)\n\t\ti := Low(top)\n"},
 		},
 		by:   []string{"an insertion is overtaken by growth"},
 		ends: panics,
 	},
 	{
 		name: "a queue's link goes by the table of its top", attacks: "P2, L7",
-		edits: []edit{{freelistFile, "\t\t\tif s.fifo {\n\t\t\t\tt = s.space.Table.Pages() // a queue's links are newer than its top\n\t\t\t}\n", ""}},
+		edits: []edit{{stackFile, "\t\t\tif s.fifo {\n\t\t\t\tt = s.arena.Table.Pages() // a queue's links are newer than its top\n\t\t\t}\n", ""}},
 		by:    []string{"FIFO: a page comes back behind a pop"},
 	},
 	{
 		name: "a Worker goes by an old table", attacks: "P2, L7",
-		edits: []edit{{workerFile, "w.pages.Now.Load() != w.table || ", ""}},
+		edits: []edit{{magazineFile, "m.pages.Now.Load() != m.table || ", ""}},
 		by:    []string{"a Worker's copy of the table, before and after"},
 		quick: true,
 	},
@@ -108,9 +108,25 @@ var trimSeeds = []seed{
 		by:    []string{"pages that came back together, and two inserters"},
 	},
 	{
-		name: "a page that goes takes no credits along", attacks: "I9",
-		edits: []edit{{trimQueueFile, "&& takeCredits(shards, int64(f.got-f.rest))", "&& true"}},
+		name: "Trim leaves a queue without its dummy", attacks: "I9",
+		edits: []edit{{trimQueueFile, "return 1 + l.from.arena.keeps(l.from.at)", "return l.from.arena.keeps(l.from.at)"}},
 		by:    []string{"Trim under FIFO", "Trim of two queues"},
+	},
+	{
+		name: "Trim leaves a queue without its reserve", attacks: "I9",
+		edits: []edit{{trimQueueFile, "return 1 + l.from.arena.keeps(l.from.at)", "return 1"}},
+		by:    []string{"Trim under FIFO", "Trim of two queues"},
+	},
+	{
+		name: "Trim gives each queue what it had", in: shardPackage, attacks: "I9",
+		edits: []edit{{trimQueueFile, "to.run.n < to.needs(); {", "false; {"}},
+		tests: []string{"TestTrimKeepsTheOrderOfEachList"},
+	},
+	{
+		name: "Trim leaves what is kept back in its place", attacks: "I3",
+		edits: []edit{{trimFile, "s.tail, s.rest = None, chain[T]{}", "s.tail = None"}},
+		by:    []string{"Trim under FIFO"},
+		quick: true,
 	},
 	{
 		name: "a queue is taken without its lock", attacks: "I1, L7",

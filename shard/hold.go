@@ -17,8 +17,8 @@ import "coatcheck/internal/atom"
 //	                        └── the last drop leaves ─┘
 //
 // So a hold costs its slot's reclaimer one look at a count, and nobody anything
-// where there are none: Refs says so for a whole batch, and a page gets its counts
-// with its first hold, unless MakeCounts made them.
+// where there are none: refs says so for a whole batch, and a page gets its counts
+// with its first hold, unless makeCounts made them.
 //
 // Why no hold is missed (I10): whoever holds raises the count and then looks at
 // the slot's word again. If that is still the handle's, the slot is unlinked after
@@ -33,34 +33,51 @@ import "coatcheck/internal/atom"
 
 // holders are the counts of one page.
 type holders struct {
-	// counts has a word for each slot: how many hold it, and whether it is parked.
+	// count has a word for each slot: how many hold it, and whether it is parked.
 	//
-	//	writers  hold and drop, by adding; park and leave, by compare-and-swap
+	//	writers  Hold and Drop, by adding; park and Drop, by compare-and-swap
+	//	readers  park
 	//	moves    n → n+1, n → n−1, n → n|parked for n > 0, 0|parked → 0
 	//	orders   the raise publishes the hold to the reclaimer (P8)
-	counts []atom.Uint32
+	count []atom.Uint32
 }
 
 // parked marks the count of a slot whose grace period is over and that is in no
-// list: who brings its count to nothing owns it. A slot has fewer than 2^31
+// list: the drop that brings its count to zero owns it. A slot has fewer than 2^31
 // holders because each is an object of some 40 bytes.
 const parked = 1 << 31
 
-// Hold tries to hold the live slot that h names. It returns the slot's count, for
-// Drop, or nil if h is not live. It costs three locked instructions.
-func (s *Shard[T]) Hold(t *Pages, slot *Slot[T], h uint64) *atom.Uint32 {
+// Held is a hold of one slot.
+type Held[T any] struct {
+	slot  *Slot[T]
+	index uint32
+	count *atom.Uint32 // the slot's
+}
+
+// Value returns the slot's value.
+func (k *Held[T]) Value() *T { return &k.slot.Value }
+
+// Hold tries to hold the live slot that h names, until Drop. It reports whether h is
+// live. It costs three locked instructions.
+func (a *Arena[T]) Hold(h uint64) (k Held[T], ok bool) {
+	t := a.Table.Pages()
+	i := Low(h)
+	if i >= t.Limit {
+		return k, false
+	}
+	slot := At[T](t, i)
 	if slot.Word.Load() != h {
-		return nil // before anything is written: a stale handle touches nothing
+		return k, false // before anything is written: a stale handle touches nothing
 	}
-	count := t.count(Low(h))
-	// Refs comes first, so that it is not 0 while a hold stands.
-	s.space.Refs.Add(1)
-	count.Add(1) // publishes (P8)
+	k = Held[T]{slot, i, t.count(i)}
+	// refs comes first, so that it is not 0 while a hold stands.
+	a.refs.Add(1)
+	k.count.Add(1) // publishes (P8)
 	if slot.Word.Load() == h {
-		return count // held: it was live after the count was raised (I10)
+		return k, true // it was live after the count was raised (I10)
 	}
-	s.Drop(slot, Low(h), count)
-	return nil
+	a.Drop(k)
+	return k, false
 }
 
 // count returns the count of slot i, and makes those of its page if it has none
@@ -76,56 +93,56 @@ func (t *Pages) count(i uint32) *atom.Uint32 {
 			h = m.holders.Load()
 		}
 	}
-	return &h.counts[j]
+	return &h.count[j]
 }
 
-// MakeCounts makes the counts of every page, so that no hold allocates them.
-func (t *Pages) MakeCounts() {
+// makeCounts makes the counts of every page, so that no hold allocates them.
+func (t *Pages) makeCounts() {
 	for k := range t.Base {
 		t.count(uint32(k) << (t.Shift & 31))
 	}
 }
 
-// Drop ends a hold of slot i. The last one of a parked slot sends it back to
-// limbo, which may reclaim. It costs two locked instructions.
-func (s *Shard[T]) Drop(slot *Slot[T], i uint32, count *atom.Uint32) {
-	last := count.Add(^uint32(0)) == parked
+// Drop ends a hold. The last one of a parked slot sends it back to limbo, which may
+// reclaim. It costs two locked instructions.
+func (a *Arena[T]) Drop(k Held[T]) {
+	last := k.count.Add(^uint32(0)) == parked
 	// Success makes the caller the slot's owner (I1). Failure means that a hold
 	// that came too late has raised the count again, or has dropped it since and
 	// was faster: the slot is that one's to send.
-	last = last && count.CompareAndSwap(parked, 0)
-	s.space.Refs.Add(-1)
+	last = last && k.count.CompareAndSwap(parked, 0)
+	a.refs.Add(-1)
 	if last {
 		// Its grace period is over, and it could go to a freelist at once. But a
 		// queue has one appender at a time, and nobody waits for it: one way
 		// back is easier to trust than two.
-		was := Pack(Generation(slot.Word.Load())-1, i) // before it was removed
-		s.space.Parked.Add(-1)
-		c := ChainOf(was, was, 1)
-		s.RetireChain(&c)
+		a.parked.Add(-1)
+		var c chain[T]
+		c.append(k.slot, k.index, k.slot.Word.Load())
+		a.Local().retireChain(&c, a.tag())
 	}
 }
 
-// held answers whether any slot is held, hence whether a batch that was unlinked
+// held reports whether any slot is held, hence whether a batch that was unlinked
 // before must be asked slot by slot.
-func (sp *Space[T]) held() bool { return sp.Refs.Load() != 0 } // observes (P8)
+func (a *Arena[T]) held() bool { return a.refs.Load() != 0 } // observes (P8)
 
-// Park leaves slot i, which the caller owns and whose grace period is over, to its
-// holders. It answers false if there are none, and the slot is the caller's as
+// park leaves slot i, which the caller owns and whose grace period is over, to its
+// holders. It reports false if there are none, and the slot is the caller's as
 // before. Whatever the caller wants to know of the slot it must read first:
-// the last drop may own it before Park returns.
-func (sp *Space[T]) Park(i uint32) bool {
-	m, j := sp.Table.Pages().margin(i)
+// the last drop may own it before park returns.
+func (a *Arena[T]) park(i uint32) bool {
+	m, j := a.Table.Pages().margin(i)
 	h := m.holders.Load()
-	if h == nil || h.counts[j].Load() == 0 {
+	if h == nil || h.count[j].Load() == 0 {
 		return false
 	}
-	sp.Parked.Add(1) // before it is true, so that it never falls short
-	count := &h.counts[j]
+	a.parked.Add(1) // before it is true, so that it never falls short
+	count := &h.count[j]
 	for {
 		n := count.Load() // observes (P8)
 		if n == 0 {
-			sp.Parked.Add(-1)
+			a.parked.Add(-1)
 			return false
 		}
 		// Success gives the slot away. Failure means that a hold came, and will

@@ -1,0 +1,241 @@
+package shard
+
+import (
+	"coatcheck/epoch"
+	"coatcheck/internal/atom"
+)
+
+// Arena owns the slots of one pool, from vacant to vacant. It hands them out
+// (Claim), makes them live (Publish), ends their lives (Remove, Take, Abandon) and
+// sees to it that they come round. What a user sees of a pool, package pool makes
+// of that: its verbs, guards, loops and options.
+//
+// The zero Arena is not ready: Init comes first. All other methods are safe for
+// concurrent use, save those of snapshot.go that fill an Arena.
+type Arena[T any] struct {
+	Config[T]
+
+	// Table has the pages. Its fields are this package's, but for Current, by which
+	// look-ups find slots.
+	Table Table[T]
+
+	shards []shard[T] // written by Init alone
+
+	exact bool   // what was removed before a guard was pinned must not wait for it, see stamp
+	reach uint32 // most slots that an operation has in its hands at a time
+
+	affinity affinity[T]
+
+	// spent counts slots that have left their last generation, exhausted those
+	// of them that are reclaimed and in no list.
+	//
+	//	writers  retire, abandoned, exhaust, before the slot is pushed on limbo or
+	//	         dropped; reusable and exhaust
+	//	readers  worn, refusal; Count
+	//	moves    both grow; exhausted never passes a spent that is read later
+	spent     atom.Int64
+	exhausted atom.Int64
+
+	// reserve is how many free slots FIFO still keeps back (MinFree). It shrinks
+	// when slots are exhausted, so that they are missed there first.
+	//
+	//	writers  wear, by compare-and-swap
+	//	readers  keeps
+	reserve atom.Int64
+
+	// refs is how many holds there are, parked how many removed slots wait for
+	// one and for nothing else (see hold.go).
+	//
+	//	writers  Hold and Drop, before and after the slot's own count; park, Drop
+	//	readers  held; Count
+	refs   atom.Int64
+	parked atom.Int64
+
+	// trims counts the beginnings and ends of Trim, so that an insertion that finds
+	// nothing knows whether Trim had slots in its hands meanwhile; trim is held in
+	// between.
+	//
+	//	writers  Trim, under trim
+	//	readers  settled
+	trims atom.Uint64
+	trim  atom.Mutex
+
+	// freed counts slots that came free since autoTrim looked last.
+	//
+	//	writers  autoTrim
+	freed atom.Int64
+
+	// cached is how many slots all magazines together may keep.
+	//
+	//	writers  setReach
+	//	readers  mayGrow
+	cached atom.Int64
+}
+
+// Zero is the text of panics on use of a zero Arena, which is a zero Pool's.
+const Zero = "pool: use of a zero Pool; make one with New or Must"
+
+// Config is what an Arena is to be.
+type Config[T any] struct {
+	Domain *epoch.Domain
+
+	Slots    uint64 // most slots of all kinds
+	Shift    uint32 // a page has 1<<Shift slots
+	Shards   int
+	Capacity uint64 // most live values; 0: no limit but Slots
+	MaxLimbo int64  // most slots that wait before the arena grows no more; 0: a default
+	First    uint32 // the first live generation of every slot; odd
+	FIFO     bool   // shards keep queues in place of stacks
+	MinFree  int    // FIFO: free slots that are kept back
+	AutoTrim bool
+	Fixed    bool     // all memory is allocated from the start, and kept
+	Reset    func(*T) // object-pool mode: called in place of zeroing
+	Pointers bool     // T holds pointers
+}
+
+// Init makes an empty arena.
+func (a *Arena[T]) Init(c Config[T]) {
+	a.Frame(c)
+	if a.FIFO {
+		a.reserve.Store(int64(c.MinFree))
+		a.Table.Provide(uint64(c.MinFree) + uint64(c.Shards))
+	}
+	a.preallocate()
+	for i := range a.shards {
+		s := &a.shards[i]
+		s.attach(a, i)
+		if a.FIFO {
+			s.fillQueue(share(c.MinFree, i, c.Shards))
+		}
+	}
+}
+
+// Frame makes an arena that has neither slots nor lists yet, for Load and Stock.
+func (a *Arena[T]) Frame(c Config[T]) {
+	a.Config = c
+	a.exact = c.Capacity > 0 || c.MaxLimbo > 0
+	a.reach = Batch
+	if c.Capacity > 0 {
+		// Thirty-two operations leave half of the slots to others.
+		a.reach = uint32(min(max(c.Capacity/64, 1), Batch))
+	}
+	a.Table.Init(c.Slots, c.Shift, c.Reset != nil)
+	a.affinity.init()
+	a.shards = make([]shard[T], c.Shards)
+}
+
+// preallocate allocates all that there will be, if that is asked for.
+func (a *Arena[T]) preallocate() {
+	if a.Fixed {
+		a.Table.Provide(a.Slots)
+		a.Table.Pages().makeCounts()
+	}
+}
+
+// share returns the i-th of parts nearly equal parts of n. When n shrinks by one, so does
+// one part, and no other changes. The wrong version spreads the greater parts evenly:
+// some parts of n-1 are greater then than those of n, and a reserve that shrinks is not
+// whole until each shard has reclaimed.
+func share(n, i, parts int) int {
+	if i < n%parts {
+		return n/parts + 1
+	}
+	return n / parts
+}
+
+// keeps returns how many free slots shard i keeps back.
+func (a *Arena[T]) keeps(i uint32) uint32 {
+	return uint32(share(int(a.reserve.Load()), int(i), len(a.shards)))
+}
+
+// wear takes an exhausted slot's loss from the reserve.
+func (a *Arena[T]) wear() {
+	for {
+		left := a.reserve.Load()
+		// Failure means that another exhausted slot was faster.
+		if left == 0 || a.reserve.CompareAndSwap(left, left-1) {
+			return
+		}
+	}
+}
+
+// Find returns the slot that h would be in, or nil if it has no memory, in a zero Arena
+// as well. It may be anything but live with h; Remove, Take and Hold look.
+func (a *Arena[T]) Find(h uint64) *Slot[T] {
+	if t := a.Table.Current.Load(); t != nil && Low(h) < t.Limit {
+		return At[T](t, Low(h))
+	}
+	return nil
+}
+
+// slot returns the slot of an index that was read from the words.
+func (a *Arena[T]) slot(i uint32) *Slot[T] { return At[T](a.Table.Pages(), i) }
+
+// markTaken notes that the value of slot i was moved out, so that the slot is
+// zeroed when it is reclaimed and Reset never sees a value that another owns.
+// Only the slot's owner calls it, before it retires the slot; the bits of a word belong
+// to different owners, hence the atomic operation. Without a Reset it does nothing.
+func (a *Arena[T]) markTaken(i uint32) {
+	if a.Reset != nil {
+		m, j := a.Table.Pages().margin(i)
+		m.taken[j/32].Or(1 << (j % 32))
+	}
+}
+
+// unmarkTaken clears the mark of slot i and returns what it was. There must be a
+// Reset.
+func (a *Arena[T]) unmarkTaken(i uint32) bool {
+	m, j := a.Table.Pages().margin(i)
+	bit := uint32(1) << (j % 32)
+	return m.taken[j/32].And(^bit)&bit != 0
+}
+
+// Blank zeroes what the last life of a claimed slot left, where reclaiming did
+// not: in a T without pointers it matters only if somebody looks before writing.
+func (a *Arena[T]) Blank(slot *Slot[T]) {
+	if a.plain() {
+		clear1(&slot.Value)
+	}
+}
+
+// plain reports whether a slot is ready for its next life as it is.
+func (a *Arena[T]) plain() bool { return !a.Pointers && a.Reset == nil }
+
+// worn returns how many slots wait that have used up their generations. A slot is
+// counted in spent before it is pushed on limbo, so that the reclaimer of the batch sees
+// it counted.
+func (a *Arena[T]) worn() int64 {
+	exhausted := a.exhausted.Load() // first: it never passes a spent that is read later
+	return a.spent.Load() - exhausted
+}
+
+// exhaust takes a slot that the caller owns, and that nobody can see, out of use
+// for good.
+func (a *Arena[T]) exhaust(slot *Slot[T]) {
+	a.spent.Add(1)
+	slot.set(Pack(Spent, None))
+	clear1(&slot.Value)
+	a.exhausted.Add(1)
+}
+
+// clean makes a slot ready for its next life, after its grace period. The
+// caller owns the slot, and must expect a Reset that panics or exits.
+func (a *Arena[T]) clean(slot *Slot[T], i uint32) {
+	if a.unmarkTaken(i) {
+		clear1(&slot.Value)
+		return
+	}
+	done := false
+	defer func() {
+		if !done {
+			clear1(&slot.Value)
+		}
+	}()
+	a.Reset(&slot.Value)
+	done = true
+}
+
+func clear1[T any](v *T) {
+	var zero T
+	*v = zero
+}

@@ -1,0 +1,267 @@
+package shard
+
+import (
+	"errors"
+
+	"coatcheck/internal/atom"
+)
+
+// wrapping is a sentinel error that wraps a wider one.
+type wrapping struct {
+	text  string
+	wider error
+}
+
+func (e *wrapping) Error() string { return e.text }
+func (e *wrapping) Unwrap() error { return e.wider }
+
+// Reasons why a claim is refused; package pool says what they mean.
+var (
+	ErrFull            = errors.New("pool: full")
+	ErrStalled   error = &wrapping{"pool: full: removed slots wait for a guard that is still pinned, or for a Ref", ErrFull}
+	ErrExhausted error = &wrapping{"pool: full: every slot has used up its generations", ErrFull}
+)
+
+// Claim finds a vacant slot for an insertion, and returns it with the handle
+// that it will have. The caller owns the slot, and publishes or abandons it.
+//
+// An arena looks where it costs least: the shard's own freelist, its range of
+// slots that were never used, what waits in its limbo, the other shards, and
+// only then new memory. Before it refuses, it has looked everywhere.
+func (a *Arena[T]) Claim() (*Slot[T], uint64, error) { return a.claim(a.Local()) }
+
+func (a *Arena[T]) claim(s *shard[T]) (*Slot[T], uint64, error) {
+	if slot, h := s.Pop(); slot != nil {
+		return slot, h, nil
+	}
+	return a.claimSlow(s)
+}
+
+// claimSlow looks everywhere, until it has a slot or knows a reason why there is none. A
+// failed search is no such reason: slots move from where it has not looked to where it
+// has, and goroutines that were preempted may have many in their hands.
+//
+// It waits for these: for a Trim, for reclaimers, for look-ups that have a pin of their
+// own. None of them runs user code meanwhile. Otherwise it goes round again
+// only because another insertion was faster.
+func (a *Arena[T]) claimSlow(s *shard[T]) (*Slot[T], uint64, error) {
+	for round := 0; ; round++ {
+		trims := a.trims.Load()
+		if slot, h := a.search(s); slot != nil {
+			return slot, h, nil
+		}
+		if !a.settled(trims) {
+			continue
+		}
+		slot, h, blocked := a.wring(s)
+		if slot != nil {
+			return slot, h, nil
+		}
+		// Once more: a Trim may have begun since, and have taken what wring looked for.
+		if err := a.refusal(blocked); err != nil && a.settled(trims) {
+			return nil, 0, err
+		}
+		atom.Pause(round)
+	}
+}
+
+// search looks for a slot in s, in the other shards, and in new memory.
+func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
+	if slot, h := s.takeFresh(); slot != nil {
+		return slot, h
+	}
+	if slot, h := s.Pop(); slot != nil { // it may have some again
+		return slot, h
+	}
+	if !s.fifo && s.pending() >= Batch {
+		s.reclaim(s, effortScan)
+		if slot, h := s.Pop(); slot != nil {
+			return slot, h
+		}
+	}
+	for k := 1; k < len(a.shards); k++ {
+		o := a.next(s, k)
+		if slot, h := o.Pop(); slot != nil {
+			if !s.fifo {
+				s.starve()
+			}
+			return slot, h
+		}
+	}
+	if slot, h := a.sweep(s); slot != nil {
+		return slot, h
+	}
+	if slot, h := a.claimNew(s); slot != nil {
+		return slot, h
+	}
+	// Others may have been given what was left.
+	for k := range a.shards {
+		if slot, h := a.next(s, k).takeFresh(); slot != nil {
+			return slot, h
+		}
+	}
+	return nil, 0
+}
+
+// claimNew takes a slot that was never given to a shard, growing the arena if it
+// must and may.
+func (a *Arena[T]) claimNew(s *shard[T]) (*Slot[T], uint64) {
+	for {
+		if slot, h := s.refill(Batch); slot != nil {
+			return slot, h
+		}
+		if a.crowded() {
+			if slot, h, _ := a.wring(s); slot != nil {
+				return slot, h
+			}
+		}
+		if !a.mayGrow() || !a.Table.grow() {
+			return nil, 0
+		}
+	}
+}
+
+// crowded reports whether so many slots wait that growth, which may wait for others
+// anyway, should first wait for reclaimers.
+func (a *Arena[T]) crowded() bool {
+	waiting := a.Waiting()
+	return waiting >= crowd && waiting >= a.Table.Resident()/2
+}
+
+// crowd is how many slots must wait for a pool to be crowded. With fewer, growth is
+// cheaper than waiting.
+const crowd = 64 * Batch
+
+// sweep reclaims in every shard in which a batch waits, until a slot comes free for
+// s. A second round finds out which guards are pinned, and takes from what rests too long.
+func (a *Arena[T]) sweep(s *shard[T]) (*Slot[T], uint64) {
+	for _, e := range [...]effort{effortKnown, effortAll} {
+		for k := range a.shards {
+			o := a.next(s, k)
+			for more := o.pending() >= Batch || e == effortAll && o.keepsTooMuch(); more; {
+				_, more = o.reclaim(s, e)
+				if slot, h := o.popFor(s); slot != nil {
+					return slot, h
+				}
+			}
+		}
+	}
+	return nil, 0
+}
+
+// wring reclaims whatever can be reclaimed, until a slot comes free for s, and
+// waits for other reclaimers. It reports whether slots are left that wait for a
+// guard.
+func (a *Arena[T]) wring(s *shard[T]) (slot *Slot[T], h uint64, blocked bool) {
+	for k := range a.shards {
+		o := a.next(s, k)
+		for more := o.waiting() > 0 || o.keepsTooMuch(); more; {
+			_, more = o.reclaim(s, effortWait)
+			if slot, h = o.popFor(s); slot != nil {
+				return slot, h, false
+			}
+		}
+		blocked = blocked || o.blocked()
+	}
+	return nil, 0, blocked
+}
+
+// popFor takes one of the slots that o reclaimed for s: a stack's moved to s, a
+// queue's stay with o.
+func (o *shard[T]) popFor(s *shard[T]) (*Slot[T], uint64) {
+	if o.fifo {
+		return o.Pop()
+	}
+	return s.Pop()
+}
+
+// defaultLimbo is the least value of MaxLimbo's default.
+const defaultLimbo = 1_000_000
+
+// mayGrow reports whether limbo allows new memory. A pool that grows while a
+// forgotten guard holds everything back would grow for ever. What Trim gave up
+// does not count as new.
+func (a *Arena[T]) mayGrow() bool {
+	if a.Table.Missing() > 0 {
+		return true
+	}
+	waiting := int64(a.Waiting())
+	if a.MaxLimbo > 0 {
+		return waiting < a.MaxLimbo
+	}
+	if waiting < defaultLimbo {
+		return true
+	}
+	// Nobody counts live values. Of the slots that were handed out, those that
+	// neither wait nor may be in a magazine are the live ones here, where
+	// the freelists have just been found empty.
+	out := int64(a.Table.Resident()) - int64(a.Table.Unused())
+	return waiting < 2*(out-waiting-a.cached.Load())
+}
+
+// Waiting returns how many slots wait for their grace period, or for holds.
+func (a *Arena[T]) Waiting() int {
+	n := int(a.parked.Load())
+	for i := range a.shards {
+		n += a.shards[i].pending()
+	}
+	return n
+}
+
+// refusal returns the reason why an insertion that found nothing has no slot, or
+// nil if none is known and it must look again. blocked is what wring reported.
+func (a *Arena[T]) refusal(blocked bool) error {
+	spent, exhausted := a.spent.Load(), a.exhausted.Load()
+	if uint64(spent)+a.dummies() >= a.Slots {
+		return ErrExhausted
+	}
+	// Slots that wait and have no life left are none that a value could have, save
+	// those that FIFO's reserve will stand in for. All others are, under FIFO
+	// too: the reserve itself is in the queues, not in limbo.
+	worn := int(max(0, spent-exhausted-a.reserve.Load()))
+	if a.bare(worn) && a.exhausted.Load() == exhausted { // or worn was too many
+		return ErrFull
+	}
+	if a.Waiting() > worn && (a.parked.Load() > 0 || blocked && a.Domain.Held()) {
+		return ErrStalled
+	}
+	return nil
+}
+
+// bare reports whether there was a moment at which no shard had a slot and none
+// waited, save worn ones. It looks at every shard twice. What is empty both times
+// was so in between unless a batch was sealed: nothing else fills a freelist but
+// Trim and magazines that give back, and what a magazine has counts as taken.
+func (a *Arena[T]) bare(worn int) bool {
+	var seals [2]uint64
+	for i := range seals {
+		waiting := int(a.parked.Load())
+		for k := range a.shards {
+			s := &a.shards[k]
+			seals[i] += s.seals.Load()
+			if waiting += s.waiting(); !s.bare() {
+				return false
+			}
+		}
+		if waiting > worn {
+			return false
+		}
+	}
+	return seals[0] == seals[1] && !a.mayRefill()
+}
+
+// mayRefill reports whether a slot can come from the table.
+func (a *Arena[T]) mayRefill() bool {
+	return a.Table.Unused() > 0 || a.Table.Left() > 0 && a.mayGrow()
+}
+
+// dummies returns how many slots queues keep. Every shard of FIFO has one, but for
+// those of a pool that was restored with fewer vacant slots than shards.
+func (a *Arena[T]) dummies() (n uint64) {
+	for i := range a.shards {
+		if a.shards[i].hasDummy() {
+			n++
+		}
+	}
+	return n
+}

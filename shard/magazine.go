@@ -1,0 +1,319 @@
+package shard
+
+import "slices"
+
+// Magazine keeps vacant slots for one goroutine at a time (Bonwick's word for such a
+// cache), so that an insertion costs no locked instruction of its own and a removal
+// one: nobody else sees what it keeps.
+//
+//	        Claim                     Remove
+//	ready ─────────▶ the goroutine ──────────▶ bag: │ sealed │ sealed │ open │
+//	  ▲                                              │
+//	  └──────────── grace period over ──────────────┘
+//
+// A slot that was removed waits in the bag for its grace period, as any other waits in
+// limbo: the open part of the bag is sealed with a tag now and then, and a sealed part
+// becomes ready when its tag has passed (bag.go). Both are arrays, because a list has a cache
+// miss for each step. In the bag the words link the slots as well, each to the one
+// removed before, for the way to limbo.
+//
+// How many slots it keeps follows what goes round in it. It starts with firstReach,
+// doubles when it has to fetch slots after it gave some away, and halves when many were
+// not touched for long.
+//
+// All fields are plain: the goroutine has them to itself.
+type Magazine[T any] struct {
+	ready []kept[T] // Claim takes the last
+
+	bag  []kept[T] // what was removed, in that order
+	from int       // the bag begins here: what is before it has become ready
+	open int       // the open part begins here
+	room int       // the bag may grow to this length before turn has to look at it
+	top  uint32    // the index of the last slot in the bag, or None
+
+	// tag is the greatest of the removals in the open part, where exact asks for it.
+	tag   uint64
+	exact bool // Arena.exact, at hand
+
+	// next ≤ index < end are slots that were never used.
+	next, end uint32
+
+	pages Pages  // a copy of the current table, which spares a load
+	table *Pages // that table; nil when there is no copy
+
+	arena *Arena[T]
+	shard *shard[T]
+
+	seals []seal // of the sealed parts, in order; tags grow
+
+	reach int  // most slots that it keeps, 0 when none
+	most  int  // reach may grow to this
+	batch int  // slots in a sealed part
+	gave  bool // it gave slots away since it fetched some
+
+	low, turns int // the fewest that were ready at the end of a turn, and how many turns since
+}
+
+// kept is a vacant slot with the handle that it had, or will have.
+type kept[T any] struct {
+	slot *Slot[T]
+	h    uint64
+}
+
+// seal says that what lies before end waits for the grace period of a tag.
+type seal struct {
+	end int
+	tag uint64
+}
+
+const (
+	// firstReach is how many slots a magazine keeps at first.
+	firstReach = 128
+
+	// leastReach is the least reach that is worth it.
+	leastReach = 4
+
+	// reachShare is how many magazines a bounded pool can feed: more would keep too many
+	// slots out of the others' reach.
+	reachShare = 16
+
+	// idleTurns is after how many turns a magazine gives back what was not touched
+	// meanwhile. Fewer would have it give away in one phase what the next needs.
+	idleTurns = 64
+)
+
+// MaxReach is the most slots that a magazine keeps. A larger one serves longer bursts
+// and keeps more memory: each is an entry of 16 bytes, twice, beside the slot.
+const MaxReach = 4096
+
+// NewMagazine returns an empty magazine.
+func (a *Arena[T]) NewMagazine() Magazine[T] {
+	t := a.Table.Pages()
+	m := Magazine[T]{
+		arena: a, shard: &a.shards[a.affinity.dealt.Add(1)%uint32(len(a.shards))],
+		pages: *t, table: t, top: None, exact: a.exact,
+		most: MaxReach,
+	}
+	if a.Capacity > 0 {
+		m.most = int(min(MaxReach, a.Capacity/reachShare))
+	}
+	if a.FIFO || m.most < leastReach {
+		m.most = 0 // a slot goes to the queue's end
+		return m
+	}
+	m.setReach(min(firstReach, m.most))
+	m.batch = m.reach * 3 / 8
+	n := m.reach
+	if a.Fixed {
+		n = m.most
+	}
+	m.ready, m.bag = make([]kept[T], 0, n), make([]kept[T], 0, n)
+	m.seals = make([]seal, 0, sealedMost)
+	m.room = m.batch
+	m.low = m.most
+	return m
+}
+
+// setReach changes how many slots the magazine may keep.
+func (m *Magazine[T]) setReach(n int) {
+	m.arena.cached.Add(int64(n - m.reach))
+	m.reach = n
+}
+
+// Next returns a slot that is ready and the handle that it will have, or nil. The
+// caller owns it then.
+func (m *Magazine[T]) Next() (*Slot[T], uint64) {
+	n := len(m.ready) - 1
+	if n < 0 {
+		return nil, 0
+	}
+	k := m.ready[n]
+	m.ready = m.ready[:n]
+	return k.slot, k.h
+}
+
+// Claim is Arena.Claim for when none is ready: it takes a slot that was never used, or
+// from the bag if nobody can be looking any more, or some slots from the shard's lists,
+// or wherever the arena finds one. It returns nil without an error if a Reset that it
+// ran has closed the magazine.
+func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
+	if m.next < m.end {
+		i := m.next
+		m.next++
+		return m.fresh(i)
+	}
+	a, s := m.arena, m.shard
+	if m.reach == 0 {
+		return a.claim(s)
+	}
+	if len(m.bag)-m.from >= m.batch/2 && len(m.bag) > m.from {
+		if a.turn(m); m.arena == nil {
+			return nil, 0, nil
+		}
+		// A Reset that ran in turn may have used the magazine, and filled it.
+		if slot, h := m.Next(); slot != nil {
+			return slot, h, nil
+		}
+		if m.next < m.end {
+			return m.Claim()
+		}
+	}
+	chunk := min((m.reach-m.batch)/2, m.reach-(m.room-m.from), Batch)
+	m.ready = slices.Grow(m.ready, chunk)
+	if n := s.popRun(m.ready[:chunk]); n > 0 {
+		m.ready = m.ready[:n]
+		m.fetched()
+		slot, h := m.Next()
+		return slot, h, nil
+	}
+	if i, n := s.freshRun(chunk); n > 0 {
+		m.fetched()
+		m.next, m.end = i+1, i+uint32(n)
+		return m.fresh(i)
+	}
+	slot, h, err := a.claim(s)
+	if err != nil && len(m.bag) > m.from {
+		m.retireBag() // what the magazine keeps from itself
+		slot, h, err = a.claim(s)
+	}
+	return slot, h, err
+}
+
+// fetched notes that slots come from the shard's lists. If some were given to them
+// before, a larger reach would have kept these.
+func (m *Magazine[T]) fetched() {
+	if m.gave {
+		m.gave = false
+		m.setReach(min(2*m.reach, m.most))
+	}
+}
+
+// fresh returns slot i, of a range, with the handle that it will have.
+func (m *Magazine[T]) fresh(i uint32) (*Slot[T], uint64, error) {
+	slot := m.arena.slot(i)
+	return slot, m.arena.firstLife(slot, i), nil
+}
+
+// refresh copies the current table of pages, if it has changed.
+func (m *Magazine[T]) refresh() {
+	if t := m.arena.Table.Pages(); t != m.table { // observes (P2)
+		m.pages, m.table = *t, t
+	}
+}
+
+// Remove ends the life of what h names, and puts its slot into the bag. It reports whether
+// h was live. It reports !ok if the bag is full, or the index lies beyond the table at
+// hand, or the slot has no life left, or the epoch has moved: RemoveSlow is to be called
+// then.
+func (m *Magazine[T]) Remove(h uint64) (removed, ok bool) {
+	if len(m.bag) >= m.room || m.pages.Now.Load() != m.table || Low(h) >= m.pages.Limit || h >= lastLife ||
+		m.exact && m.arena.Domain.Epoch() != m.tag {
+		return false, false
+	}
+	slot := At[T](&m.pages, Low(h))
+	// The link is not to the slot itself (I4): if it were in the bag it would not be
+	// live, and nobody else takes it out.
+	if !slot.vacate(h, m.top) {
+		return false, true
+	}
+	m.bag = append(m.bag, kept[T]{slot, h})
+	m.top = Low(h)
+	if m.exact {
+		m.tag = m.arena.Domain.Stamp()
+	}
+	return true, true
+}
+
+// RemoveSlow is Remove that always can. It reports false as well if a Reset that it ran
+// has closed the magazine.
+func (m *Magazine[T]) RemoveSlow(h uint64) bool {
+	a := m.arena
+	for {
+		if e := a.Domain.Epoch(); m.exact && e != m.tag {
+			m.seal() // what comes now may have to wait for longer
+			m.tag = e
+		}
+		if m.reach > 0 && len(m.bag) >= m.room {
+			if a.turn(m); m.arena == nil {
+				return false
+			}
+		}
+		// After turn: a Reset may also have flushed it, and with it the table at hand.
+		if m.refresh(); Low(h) >= m.pages.Limit {
+			return false
+		}
+		if len(m.bag) >= m.room || h >= lastLife {
+			return m.shard.Remove(At[T](&m.pages, Low(h)), h)
+		}
+		if removed, ok := m.Remove(h); ok {
+			return removed
+		}
+	}
+}
+
+// Take is Remove that moves the value out.
+func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
+	if m.reach == 0 || m.arena.Reset != nil || LastLife(h) {
+		// To limbo, which wants the value moved and marked before.
+		if m.refresh(); Low(h) < m.pages.Limit {
+			v, ok = m.shard.Take(At[T](&m.pages, Low(h)), h)
+		}
+		return v, ok
+	}
+	removed, ok := m.Remove(h)
+	if !ok {
+		removed = m.RemoveSlow(h)
+	}
+	if removed {
+		// In the bag, as its last slot, it is this magazine's. The table from before the
+		// removal might show the page as it was before it was given up.
+		v = m.bag[len(m.bag)-1].slot.Value
+	}
+	return v, removed
+}
+
+// Flush gives everything back. It may run a Reset.
+func (m *Magazine[T]) Flush() {
+	lots := m.empty()
+	m.setReach(min(firstReach, m.most))
+	m.gave = false
+	// Pointers to slots and a copy of the table would keep the memory of pages that
+	// Trim gives up. They go before a Reset runs, which may use this magazine.
+	clear(m.ready[:cap(m.ready)])
+	clear(m.bag[:cap(m.bag)])
+	m.pages, m.table = Pages{Now: m.pages.Now}, nil
+	m.shard.retireLots(lots)
+}
+
+// Close is Flush for good. The magazine is closed before it may run a Reset, which must
+// not fill it again.
+func (m *Magazine[T]) Close() {
+	s, lots := m.shard, m.empty()
+	m.setReach(0)
+	*m = Magazine[T]{}
+	s.retireLots(lots)
+}
+
+// CloseQuietly is Close that leaves reclaiming to others, as AbandonQuietly does.
+func (m *Magazine[T]) CloseQuietly() {
+	lots := m.empty()
+	m.setReach(0)
+	for i := range lots {
+		m.shard.pushLimbo(&lots[i].chain, lots[i].tag)
+	}
+}
+
+// empty gives back what is ready, and returns what is in the bag.
+func (m *Magazine[T]) empty() [sealedMost + 1]lot[T] {
+	m.giveBack(len(m.ready))
+	var unused chain[T]
+	for ; m.next < m.end; m.next++ {
+		// It was in no list with the generation that it has, and keeps it.
+		slot := m.arena.slot(m.next)
+		word := Pack(m.arena.vacant(slot), None)
+		slot.set(word)
+		unused.append(slot, m.next, word)
+	}
+	m.shard.push(&unused)
+	return m.emptyBag()
+}

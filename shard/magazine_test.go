@@ -1,0 +1,332 @@
+package shard_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+	"coatcheck/shard"
+)
+
+// next takes a slot as a Worker does.
+func next(m *shard.Magazine[uint64]) (*shard.Slot[uint64], uint64, error) {
+	if slot, h := m.Next(); slot != nil {
+		return slot, h, nil
+	}
+	return m.Claim()
+}
+
+// give removes h as a Worker does.
+func give(m *shard.Magazine[uint64], h uint64) bool {
+	removed, ok := m.Remove(h)
+	if !ok {
+		removed = m.RemoveSlow(h)
+	}
+	return removed
+}
+
+// watch is a guard and a value that it sees.
+type watch struct {
+	guard epoch.Guard
+	slot  *shard.Slot[uint64]
+	value uint64
+}
+
+// errReset is what some Resets of TestMagazineLosesNoSlot panic with.
+const errReset = "this Reset fails"
+
+// TestMagazineLosesNoSlot uses a magazine in long runs of one kind, while guards of many
+// epochs are pinned: no handle is issued twice, no value changes under a guard, and in
+// the end every slot is there.
+func TestMagazineLosesNoSlot(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		setup[uint64]
+	}{
+		{"tags of seals", setup[uint64]{}},
+		{"tags of removals", setup[uint64]{exact: true}},
+		{"failing Resets", setup[uint64]{exact: true, reset: func(*uint64) {}}},
+		{"cleaned", setup[uint64]{zero: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range uint64(60) {
+				testMagazine(t, c.setup, seed)
+			}
+		})
+	}
+}
+
+func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	if set.reset != nil {
+		set.reset = func(*uint64) {
+			if rnd.IntN(40) == 0 {
+				panic(errReset)
+			}
+		}
+	}
+	set.slots = 300
+	r := newRig(t, set)
+	m := r.arena.NewMagazine()
+	survives := func(f func()) {
+		defer func() {
+			if v := recover(); v != nil && v != errReset {
+				t.Fatalf("seed %d: %v", seed, v)
+			}
+		}()
+		f()
+	}
+	seen := map[uint64]bool{}
+	var hs []uint64
+	var watched []watch
+	insert := func() {
+		slot, h, err := next(&m)
+		if err != nil {
+			return
+		}
+		require.False(t, seen[h], "seed %d: %s was issued before", seed, text(h))
+		seen[h] = true
+		live(slot, h, h)
+		hs = append(hs, h)
+	}
+	remove := func() {
+		if len(hs) == 0 {
+			return
+		}
+		k := rnd.IntN(len(hs))
+		h := hs[k]
+		hs[k] = hs[len(hs)-1]
+		hs = hs[:len(hs)-1]
+		survives(func() {
+			if rnd.IntN(4) > 0 {
+				require.True(t, give(&m, h), "seed %d", seed)
+				return
+			}
+			v, ok := m.Take(h)
+			require.True(t, ok, "seed %d", seed)
+			require.Equal(t, h, v, "seed %d", seed)
+		})
+		if r.word(shard.Low(h)) == h {
+			hs = append(hs, h) // a Reset failed before
+		}
+	}
+	pin := func() {
+		if len(hs) > 0 && len(watched) < 1+int(seed%12) {
+			h := hs[rnd.IntN(len(hs))]
+			watched = append(watched, watch{r.arena.Domain.Pin(), r.arena.Slot(shard.Low(h)), h})
+		}
+	}
+	unpin := func() {
+		if len(watched) > 0 {
+			k := rnd.IntN(1 + rnd.IntN(len(watched))) // mostly an older one
+			watched[k].guard.Unpin()
+			watched = append(watched[:k], watched[k+1:]...)
+		}
+	}
+	for range 300 {
+		op, n := insert, 1+rnd.IntN(80)
+		switch k := rnd.IntN(20); {
+		case k < 7:
+			op = remove
+		case k < 10:
+			op, n = pin, 1
+		case k < 13:
+			op, n = unpin, 1
+		case k < 14:
+			op, n = m.Flush, 1
+		}
+		for range n {
+			survives(op)
+			require.True(t, m.Ordered(), "seed %d", seed)
+			switch k := rnd.IntN(200); {
+			case k < 10:
+				pin()
+			case k < 15:
+				unpin()
+			case k < 20:
+				r.arena.Domain.Retire() // as others do, so that epochs pass between removals
+			case k == 20:
+				survives(m.Flush)
+			}
+		}
+		for _, w := range watched {
+			require.Equal(t, w.value, w.slot.Value, "seed %d: a value changed under a guard", seed)
+		}
+	}
+	for len(watched) > 0 {
+		unpin()
+	}
+	survives(m.Close)
+	for r.shards[0].Pending() > 0 {
+		survives(func() { r.shards[0].ReclaimWaiting(r.shards[0]) })
+	}
+	c := r.arena.Count()
+	require.Equal(t, len(hs), c.Live, "seed %d", seed)
+	require.Equal(t, set.slots, c.Live+c.Free, "seed %d: %+v", seed, c)
+}
+
+// TestMagazineKeepsNothingFromItself: of all slots one is in the bag, before another that
+// a guard delays.
+func TestMagazineKeepsNothingFromItself(t *testing.T) {
+	for _, guarded := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 10, exact: guarded})
+		hs := r.fill(t, r.shards[0], 10, number)
+		m := r.arena.NewMagazine()
+		require.True(t, give(&m, hs[0]))
+		if guarded {
+			g := r.arena.Domain.Pin()
+			defer g.Unpin()
+			require.True(t, give(&m, hs[1]))
+		}
+		_, h, err := next(&m)
+		require.NoError(t, err)
+		require.Equal(t, text(shard.Reborn(hs[0])), text(h))
+	}
+}
+
+// TestMagazineKeepsItsReach: however it is used, a magazine keeps no more than its reach,
+// which grows to what the arena can spare and shrinks again.
+func TestMagazineKeepsItsReach(t *testing.T) {
+	const bound = 200
+	testReach(t, setup[uint64]{slots: 16 * bound, capacity: 16 * bound}, bound)
+	testReach(t, setup[uint64]{slots: 4 * shard.MaxReach}, shard.MaxReach)
+}
+
+func testReach(t *testing.T, set setup[uint64], most int) {
+	burst := 5 * most
+	if set.capacity == 0 {
+		burst = most / 2
+	}
+	r := newRig(t, set)
+	m := r.arena.NewMagazine()
+	greatest := 0
+	bursts := func(rounds, n int) {
+		for range rounds {
+			var hs []uint64
+			for range n {
+				slot, h, err := next(&m)
+				require.NoError(t, err)
+				live(slot, h, 1)
+				hs = append(hs, h)
+				greatest = max(greatest, m.Kept())
+			}
+			for _, h := range hs {
+				require.True(t, give(&m, h))
+				greatest = max(greatest, m.Kept())
+			}
+		}
+	}
+	bursts(20, burst)
+	require.Greater(t, greatest, most/2)
+	require.LessOrEqual(t, greatest, most)
+	for range 10 {
+		for _, h := range r.fill(t, r.shards[0], burst, number) {
+			require.True(t, give(&m, h))
+		}
+		require.LessOrEqual(t, m.Kept(), most, "it only removes")
+	}
+	bursts(10, burst)
+	bursts(20_000, 1)
+	require.LessOrEqual(t, m.Kept(), 128, "it was idle")
+	bursts(10, burst)
+	require.LessOrEqual(t, greatest, most)
+	m.Close()
+	require.Zero(t, m.Kept())
+	r.reclaim(t, r.shards[0])
+	require.Equal(t, set.slots, r.arena.Count().Free)
+}
+
+// lent is a magazine, with its shard, of an arena whose next Reset calls use. The bag has n
+// slots, and with them limbo has a batch.
+type lent struct {
+	*rig[uint64]
+	shard.Magazine[uint64]
+	s, other *shard.Shard[uint64]
+	use      func()
+	used     int // values that are live
+}
+
+func newLent(t *testing.T, n int) *lent {
+	l := new(lent)
+	l.rig = newRig(t, setup[uint64]{slots: 2000, shards: 2, reset: func(*uint64) {
+		if f := l.use; f != nil {
+			l.use = nil
+			f()
+		}
+	}})
+	l.Magazine = l.arena.NewMagazine()
+	l.other, l.s = l.shards[0], l.shards[1]
+	slot, h := l.s.Refill(shard.Batch)
+	require.NotNil(t, slot, "and the shard has a range now")
+	live(slot, h, 1)
+	l.used++
+	hs := l.fill(t, l.other, shard.Batch, number)
+	l.remove(t, l.s, hs[n:]...)
+	for _, h := range hs[:n] {
+		require.True(t, give(&l.Magazine, h))
+	}
+	return l
+}
+
+// insert makes a value live by the magazine.
+func (l *lent) insert(t *testing.T) {
+	slot, h, err := next(&l.Magazine)
+	require.NoError(t, err)
+	require.NotNil(t, slot)
+	live(slot, h, 1)
+	l.used++
+}
+
+// requireWhole requires that a Reset has run, and that no slot is lost.
+func (l *lent) requireWhole(t *testing.T) {
+	require.Nil(t, l.use, "no Reset ran")
+	for _, s := range l.shards {
+		l.reclaim(t, s)
+	}
+	c := l.arena.Count()
+	require.Equal(t, l.used, c.Live)
+	require.Equal(t, 2000, c.Live+c.Free)
+}
+
+// TestResetMayFillItsMagazine: a Reset that runs while a magazine looks for a slot uses it,
+// and what it leaves there is not lost.
+func TestResetMayFillItsMagazine(t *testing.T) {
+	for _, uses := range []int{1, 4} {
+		l := newLent(t, 24)
+		for range 3 {
+			slot, h := l.take(t, l.other)
+			l.s.Return(slot, h)
+		}
+		if uses > 3 {
+			l.other.Starve() // or what is reclaimed would come to the shard
+		}
+		l.use = func() {
+			for range uses { // leaves two ready slots, or a range
+				l.insert(t)
+			}
+		}
+		l.insert(t)
+		l.Close()
+		l.requireWhole(t)
+	}
+}
+
+// TestResetMayGiveItsMagazineBack is the same for a Reset that flushes or closes it.
+func TestResetMayGiveItsMagazineBack(t *testing.T) {
+	flushed := newLent(t, 48) // the bag is full
+	slot, h := flushed.take(t, flushed.other)
+	live(slot, h, 1)
+	flushed.use = flushed.Flush
+	require.True(t, give(&flushed.Magazine, h), "it was live")
+	flushed.Close()
+	flushed.requireWhole(t)
+
+	closed := newLent(t, 24)
+	closed.use = closed.Close
+	slot, _, err := next(&closed.Magazine)
+	require.NoError(t, err)
+	require.Nil(t, slot)
+	closed.requireWhole(t)
+}

@@ -1,0 +1,172 @@
+package shard
+
+// What a snapshot needs: what a pool's slots are, read while others use them, and
+// a pool's lists, built anew from that.
+//
+// The generation of a slot says all that a snapshot must know: odd, and the slot
+// is live with it; even, and no handle beyond the next odd one was ever issued,
+// because a slot's owner has the handle of the very next life (I2). So restoring a
+// vacant slot burns that one life, and it does not matter who had the slot: a
+// freelist, limbo, a Worker, a reservation, a Ref.
+//
+// Everything from Load on is for one goroutine that builds a pool which nobody
+// else has seen. Its stores are atomic because the words are, not because
+// anybody looks.
+
+// Handed returns how many slots have been handed out: the others have the indexes
+// from there on, and no handle names one of them. Every slot below lies below
+// the Limit of a table that is loaded after the call.
+func (a *Arena[T]) Handed() uint64 { return a.Table.next.Load() }
+
+// Generations stores the generations of the slots from index first on in dst, up to
+// the end of first's page, and returns these slots. One that was handed out and
+// never went live counts as vacant before its first life; those of a page without
+// memory have its floor. Values of live ones may be read by who has a guard pinned
+// since before the call.
+func (a *Arena[T]) Generations(t *Pages, first uint32, dst []uint32) []Slot[T] {
+	slots := Block[T](t, first, uint32(len(dst)))
+	if floor, gone := t.Floor(first); gone {
+		for j := range slots {
+			dst[j] = floor
+		}
+		return slots
+	}
+	for j := range slots {
+		g := Generation(slots[j].Word.Load()) // observes (P1)
+		dst[j] = max(g, a.First-1)
+	}
+	return slots
+}
+
+// Extend hands out the slots below n, which must not be more than there may be, and
+// sees that they have memory.
+func (a *Arena[T]) Extend(n uint64) { a.Table.extend(n) }
+
+func (t *Table[T]) extend(n uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for uint64(t.Pages().Limit) < n {
+		t.addPage(t.Pages())
+	}
+	t.next.Store(max(n, t.next.Load()))
+}
+
+// Load gives slot i, which was handed out, a generation. A live one has its value
+// already; what is vacant has none.
+func (a *Arena[T]) Load(i, generation uint32) {
+	slot := a.slot(i)
+	if generation%2 == 1 {
+		slot.Publish(Pack(generation, i))
+		return
+	}
+	clear1(&slot.Value)
+	slot.set(Pack(generation, None))
+}
+
+// Census counts the slots that were handed out.
+type Census struct{ Live, Vacant, Exhausted uint64 }
+
+// Burn ends the life that each vacant slot might have been promised to somebody
+// for, and counts. A slot without another life is exhausted.
+func (a *Arena[T]) Burn() (c Census) {
+	for i := range uint32(a.Handed()) {
+		slot := a.slot(i)
+		switch g := Generation(slot.Word.Load()); {
+		case g%2 == 1:
+			c.Live++
+		case g < LastGeneration-1:
+			c.Vacant++
+			slot.set(Pack(g+2, None))
+		default:
+			c.Exhausted++
+			slot.set(Pack(Spent, None))
+		}
+	}
+	a.spent.Store(int64(c.Exhausted))
+	a.exhausted.Store(int64(c.Exhausted))
+	return c
+}
+
+// Value returns the value of slot i, which was handed out.
+func (a *Arena[T]) Value(i uint32) *T { return &a.slot(i).Value }
+
+// Loaded returns the generation of slot i, which was handed out.
+func (a *Arena[T]) Loaded(i uint32) uint32 { return Generation(a.slot(i).Word.Load()) }
+
+// Stock puts the vacant slots on the shards' freelists, in equal parts. c is what Burn
+// counted. Every queue gets a dummy as long as there are slots, and its part of the
+// reserve.
+func (a *Arena[T]) Stock(c Census) {
+	n := uint64(len(a.shards))
+	dummies, ready := uint64(0), c.Vacant
+	if a.FIFO {
+		c.Vacant += a.restoreReserve(c)
+		dummies = min(c.Vacant, n)
+		ready = c.Vacant - dummies - uint64(a.reserve.Load())
+	}
+	i := uint32(0)
+	for k := range a.shards {
+		s := &a.shards[k]
+		s.attach(a, k)
+		want := uint64(share(int(ready), k, len(a.shards)))
+		if a.FIFO {
+			want += uint64(share(int(dummies), k, len(a.shards))) + uint64(a.keeps(s.at))
+		}
+		var list chain[T]
+		for range want {
+			i = a.nextVacant(i)
+			slot := a.slot(i)
+			list.append(slot, i, slot.Word.Load())
+			i++
+		}
+		s.release(&list, s)
+		for s.keepsTooMuch() {
+			s.keepLess()
+		}
+	}
+	a.preallocate()
+}
+
+// nextVacant returns the first vacant slot from i on. There must be one.
+func (a *Arena[T]) nextVacant(i uint32) uint32 {
+	for {
+		if g := a.Loaded(i); g%2 == 0 && g != Spent {
+			return i
+		}
+		i++
+	}
+}
+
+// restoreReserve sets the reserve: MinFree slots beside n dummies, or in a bounded pool
+// as many as leave no more than there are values to come. It adds slots that were never
+// used to those that are vacant until there are so many, and returns how many it added.
+func (a *Arena[T]) restoreReserve(c Census) (added uint64) {
+	n := uint64(len(a.shards))
+	want := n + uint64(a.MinFree)
+	if a.Capacity > 0 {
+		// What is left in the table can be handed out: it counts among those to come.
+		others := c.Vacant + a.Table.Left()
+		want = max(n, others-min(others, a.Capacity-c.Live)) // c.Live ≤ Capacity
+	}
+	for c.Vacant+added < want {
+		a.Table.Provide(want - c.Vacant - added)
+		lo, hi := a.Table.Allot(uint32(want - c.Vacant - added))
+		if lo == hi {
+			break
+		}
+		for i := lo; i < hi; i++ {
+			a.slot(i).set(Pack(a.First-1, None))
+		}
+		added += uint64(hi - lo)
+	}
+	vacant := c.Vacant + added
+	reserve := vacant - min(vacant, n)
+	if a.Capacity > 0 {
+		come := a.Capacity - c.Live
+		reserve -= min(reserve, come-min(come, a.Table.Left()))
+	} else {
+		reserve = min(reserve, uint64(a.MinFree))
+	}
+	a.reserve.Store(int64(reserve))
+	return added
+}

@@ -1,0 +1,112 @@
+package shard
+
+import "slices"
+
+// The freelist, LIFO: Treiber's stack of vacant slots, linked through their
+// words; the head holds the top's generation and index.
+//
+// A stack whose head is an index alone breaks when three goroutines meet. A
+// reads top X and its link Y, and is delayed. B pops X and Y; C's removal
+// pushes X again. A's compare-and-swap finds X on top, succeeds, and makes Y the
+// top, which B owns: Y is handed out twice.
+//
+// The usual cure is a counter beside the index. Here the slot's own generation
+// is the tag. A slot enters a freelist at most once with a generation (I5),
+// since between any two entries it was live or gave its generation up.
+// So a head that still reads {generation, X} means that X has been in the list
+// all the while, hence also that everything below it is unchanged, and the
+// success of the compare-and-swap is a proof that needs no word about how often
+// a counter may wrap.
+//
+// The use that tempts and is wrong: to push back a slot that was popped and not
+// needed. It would enter a second time with one generation. It goes through
+// giveBack, or through limbo.
+
+// Pop takes the freelist's first slot and returns it with the handle that it
+// will have when it is live, or nil. It costs one locked instruction. The caller
+// owns the slot then. FIFO prefers what was never used, which wears least.
+//
+// The table is loaded after the top. A slot that stays in the list from then on
+// has its memory where that table says; one that does not fails the
+// compare-and-swap. With a table from before, the page might be one that was away
+// then and has come back.
+func (s *shard[T]) Pop() (*Slot[T], uint64) {
+	if s.fifo {
+		if slot, h := s.takeFresh(); slot != nil {
+			return slot, h
+		}
+	}
+	for {
+		top := s.free.Load() // observes (P3)
+		i := Low(top)
+		if i == None {
+			return nil, 0
+		}
+		t := s.arena.Table.Pages() // observes (P2)
+		slot := At[T](t, i)
+		word := slot.Word.Load()
+		if Generation(word) != Generation(top) {
+			continue // popped since: its link may lead outside t
+		}
+		rest := emptyList
+		if next := Low(word); next != None {
+			if s.fifo {
+				t = s.arena.Table.Pages() // a queue's links are newer than its top
+			}
+			rest = Pack(Generation(At[T](t, next).Word.Load()), next)
+		} else if s.fifo {
+			return nil, 0 // the dummy stays
+		}
+		// Success proves that slot i never left the list since top was read, so
+		// that rest is what lies below it. Failure means that another pop or a
+		// push succeeded.
+		if s.free.CompareAndSwap(top, rest) {
+			return slot, top + generationStep
+		}
+		s.contend()
+	}
+}
+
+// popRun takes as many slots as dst has room for, or all, from a stack alone. It puts them
+// into dst, the first one last, and returns how many there are.
+//
+// What it reads of the slots is true if the top has not changed when they have
+// been read, which is what the compare-and-swap proves; until then any link
+// may be stale, and only leads to another slot.
+func (s *shard[T]) popRun(dst []kept[T]) int {
+	a := s.arena
+	for {
+		top := s.free.Load() // observes (P3)
+		i, n := Low(top), 0
+		for ; n < len(dst) && i != None; n++ {
+			slot := a.slot(i) // by a table that is newer than the link
+			word := slot.Word.Load()
+			dst[n] = kept[T]{slot, Pack(Generation(word)+1, i)}
+			i = Low(word)
+		}
+		if n == 0 {
+			return 0
+		}
+		rest := emptyList
+		if i != None {
+			rest = Pack(Generation(a.slot(i).Word.Load()), i)
+		}
+		if s.free.CompareAndSwap(top, rest) {
+			slices.Reverse(dst[:n])
+			return n
+		}
+	}
+}
+
+// push puts c on top of the stack with one compare-and-swap. The last
+// slot's link is written anew at each try: the wrong version, which reads the
+// top once, links to a slot that another push has buried or a pop has taken.
+func (s *shard[T]) push(c *chain[T]) {
+	for c.n > 0 {
+		top := s.free.Load()
+		c.link(Low(top))
+		if s.free.CompareAndSwap(top, c.first) { // publishes (P3)
+			return
+		}
+	}
+}
