@@ -24,10 +24,17 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 		return false
 	}
 	ok := p.arena.Local().Remove(slot, uint64(h))
-	if debugging && ok {
-		p.records.lives.Ended(uint64(h), removed)
+	if ok {
+		p.ended(h)
 	}
 	return ok
+}
+
+// ended records that h was removed.
+func (p *Pool[T]) ended(h Handle[T]) {
+	if debugging {
+		p.records.lives.Ended(uint64(h), removed)
+	}
 }
 
 // Take is Remove that also hands the value over: a shallow copy. Others may
@@ -43,8 +50,8 @@ func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 
 func (p *Pool[T]) takeFrom(slot *shard.Slot[T], h Handle[T]) (v T, ok bool) {
 	v, ok = p.arena.Local().Take(slot, uint64(h))
-	if debugging && ok {
-		p.records.lives.Ended(uint64(h), removed)
+	if ok {
+		p.ended(h)
 	}
 	return v, ok
 }
@@ -57,8 +64,8 @@ func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
 	r := p.arena.Removals()
 	defer r.End()
 	for _, h := range hs {
-		if slot := p.arena.Find(uint64(h)); slot != nil && r.Remove(slot, uint64(h)) && debugging {
-			p.records.lives.Ended(uint64(h), removed)
+		if slot := p.arena.Find(uint64(h)); slot != nil && r.Remove(slot, uint64(h)) {
+			p.ended(h)
 		}
 	}
 	return r.N
@@ -99,9 +106,7 @@ func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
 			// everybody's sight while del runs, which may do anything.
 			if del(h, v) && p.arena.Local().Remove(&block[h.Index()-first], uint64(h)) {
 				n++
-				if debugging {
-					p.records.lives.Ended(uint64(h), removed)
-				}
+				p.ended(h)
 			}
 		}
 		first += uint32(len(block))
@@ -119,8 +124,8 @@ func (p *Pool[T]) Clear() int {
 	for first := uint32(0); first < t.Limit; {
 		block := shard.Block[T](t, first, blockSlots)
 		for h := range over(block, first) {
-			if r.Remove(&block[h.Index()-first], uint64(h)) && debugging {
-				p.records.lives.Ended(uint64(h), removed)
+			if r.Remove(&block[h.Index()-first], uint64(h)) {
+				p.ended(h)
 			}
 		}
 		first += uint32(len(block))

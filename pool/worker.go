@@ -8,8 +8,8 @@ import (
 
 // Worker is the fast path of one goroutine at a time, a worker of a job system
 // say. It keeps some vacant slots at hand and gathers what it removes, so that a
-// removal costs one locked instruction, and an insertion none on amd64, one elsewhere. The verbs mean the
-// same as the pool's, and handles are the pool's.
+// removal costs one locked instruction, and an insertion none on amd64, one elsewhere.
+// The verbs mean the same as the pool's, and handles are the pool's.
 //
 // Some slots are in its reach: 128 at first, and up to 4,096 when as many go round in
 // it; fewer in a small bounded pool, none under FIFO. They are free, but nobody else can
@@ -126,8 +126,8 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 	if !ok {
 		return w.removeSlow(h)
 	}
-	if debugging && removed {
-		w.ended(w.pool, h)
+	if removed {
+		w.pool.ended(h)
 	}
 	runtime.KeepAlive(w)
 	return removed
@@ -138,7 +138,7 @@ func (w *Worker[T]) removeSlow(h Handle[T]) bool {
 	p := w.pool
 	removed := w.slots.RemoveSlow(uint64(h))
 	if removed {
-		w.ended(p, h)
+		p.ended(h)
 	} else {
 		w.open() // a Reset may have closed it
 	}
@@ -146,19 +146,12 @@ func (w *Worker[T]) removeSlow(h Handle[T]) bool {
 	return removed
 }
 
-// ended records that h was removed.
-func (w *Worker[T]) ended(p *Pool[T], h Handle[T]) {
-	if debugging {
-		p.records.lives.Ended(uint64(h), removed)
-	}
-}
-
 // Take is [Pool.Take] by the fast path. It costs one locked instruction.
 func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	w.open()
 	p := w.pool
 	if v, ok = w.slots.Take(uint64(h)); ok {
-		w.ended(p, h)
+		p.ended(h)
 	}
 	runtime.KeepAlive(w)
 	return v, ok

@@ -6,8 +6,8 @@ import (
 )
 
 // Arena owns the slots of one pool, from vacant to vacant. It hands them out
-// (Claim), makes them live (Publish), ends their lives (Remove, Take, Abandon) and
-// sees to it that they come round. What a user sees of a pool, package pool makes
+// (Claim), makes them live (Publish), ends their lives (Remove and Take of its shards,
+// Removals, Abandon) and sees to it that they come round. What a user sees of a pool, package pool makes
 // of that: its verbs, guards, loops and options.
 //
 // The zero Arena is not ready: Init comes first. All other methods are safe for

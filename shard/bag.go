@@ -15,18 +15,18 @@ import "slices"
 
 // turn makes what has passed in the bag ready, or sends the bag to limbo if there is no
 // need of it. So it does where there is a Reset: that may panic, or use the magazine,
-// and limbo is prepared for it. It is Arena's because a Reset may close the magazine.
-func (a *Arena[T]) turn(m *Magazine[T]) {
-	waits := len(m.bag) - m.from
-	if a.Reset != nil || len(m.ready)+int(m.end-m.next)+waits > m.reach-m.batch {
-		if m.seal(); !m.gave && a.Reset == nil && len(m.seals) > 0 {
+// and limbo is prepared for it. A Reset may have closed the magazine when turn returns.
+func (m *Magazine[T]) turn() {
+	a := m.arena
+	m.seal()
+	if waits := len(m.bag) - m.from; a.Reset != nil || len(m.ready)+int(m.end-m.next)+waits > m.reach-m.batch {
+		if !m.gave && a.Reset == nil && len(m.seals) > 0 {
 			// What guards keep from going round is no reason to keep more.
 			m.gave = a.Domain.Over(m.seals[len(m.seals)-1].tag)
 		}
 		m.retireBag()
 		return
 	}
-	m.seal()
 	m.pass()
 	m.makeRoom()
 	m.shrink()
@@ -167,24 +167,21 @@ type lot[T any] struct {
 }
 
 // emptyBag takes everything out of the bag: each sealed part with its tag, so that a
-// guard which one of them must wait for does not delay the others.
-func (m *Magazine[T]) emptyBag() (lots [sealedMost + 1]lot[T]) {
+// guard which one of them must wait for does not delay the others. Where removals have
+// no tags it is one part: the shard's batch will have a tag for all.
+func (m *Magazine[T]) emptyBag() (lots [sealedMost]lot[T]) {
 	m.seal()
+	if !m.exact && len(m.seals) > 0 {
+		m.seals = append(m.seals[:0], seal{end: len(m.bag)})
+	}
 	for k, s := range m.seals {
-		if !m.exact {
-			// The shard's batch will have a tag for all.
-			k, s = 0, m.seals[len(m.seals)-1]
-		}
 		part := m.bag[m.from:s.end]
 		first, last := part[len(part)-1], part[0]
 		lots[k] = lot[T]{chain[T]{
 			first: first.h + generationStep, n: uint32(len(part)),
 			tail: last.h + generationStep, last: last.slot, next: Low(last.slot.Word.Load()),
 		}, s.tag}
-		if m.from = s.end; !m.exact {
-			lots[k].tag = 0
-			break
-		}
+		m.from = s.end
 	}
 	m.clearBag()
 	m.room = m.batch
@@ -197,7 +194,7 @@ func (m *Magazine[T]) retireBag() { m.shard.retireLots(m.emptyBag()) }
 
 // retireLots retires what was in a bag: all of it, before a Reset runs that may not
 // return.
-func (s *shard[T]) retireLots(lots [sealedMost + 1]lot[T]) {
+func (s *shard[T]) retireLots(lots [sealedMost]lot[T]) {
 	due := uint32(0)
 	for i := range lots {
 		if before, after := s.pushLimbo(&lots[i].chain, lots[i].tag); before/Batch != after/Batch {

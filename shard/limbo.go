@@ -190,7 +190,8 @@ type Removals[T any] struct {
 // Removals begins to gather.
 func (a *Arena[T]) Removals() Removals[T] { return Removals[T]{shard: a.Local()} }
 
-// Remove is Arena.Remove. It costs one locked instruction. A slot whose generations
+// Remove ends the life of the slot that h names, as a shard's Remove does, and gathers
+// the slot. It costs one locked instruction. A slot whose generations
 // are used up goes to limbo at once, so that a chain's slots all have another life.
 func (r *Removals[T]) Remove(slot *Slot[T], h uint64) bool {
 	if h >= lastLife {

@@ -147,7 +147,7 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 		return a.claim(s)
 	}
 	if len(m.bag)-m.from >= m.batch/2 && len(m.bag) > m.from {
-		if a.turn(m); m.arena == nil {
+		if m.turn(); m.arena == nil {
 			return nil, 0, nil
 		}
 		// A Reset that ran in turn may have used the magazine, and filled it.
@@ -234,7 +234,7 @@ func (m *Magazine[T]) RemoveSlow(h uint64) bool {
 			m.tag = e
 		}
 		if m.reach > 0 && len(m.bag) >= m.room {
-			if a.turn(m); m.arena == nil {
+			if m.turn(); m.arena == nil {
 				return false
 			}
 		}
@@ -304,7 +304,7 @@ func (m *Magazine[T]) CloseQuietly() {
 }
 
 // empty gives back what is ready, and returns what is in the bag.
-func (m *Magazine[T]) empty() [sealedMost + 1]lot[T] {
+func (m *Magazine[T]) empty() [sealedMost]lot[T] {
 	m.giveBack(len(m.ready))
 	var unused chain[T]
 	for ; m.next < m.end; m.next++ {

@@ -21,8 +21,8 @@ func (a *Arena[T]) Handed() uint64 { return a.Table.next.Load() }
 // Generations stores the generations of the slots from index first on in dst, up to
 // the end of first's page, and returns these slots. One that was handed out and
 // never went live counts as vacant before its first life; those of a page without
-// memory have its floor. Values of live ones may be read by who has a guard pinned
-// since before the call.
+// memory have its floor. Values of live ones may be read under a guard that was pinned
+// before the call.
 func (a *Arena[T]) Generations(t *Pages, first uint32, dst []uint32) []Slot[T] {
 	slots := Block[T](t, first, uint32(len(dst)))
 	if floor, gone := t.Floor(first); gone {

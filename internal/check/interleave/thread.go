@@ -36,7 +36,7 @@ func (o Op) String() string { return opNames[o] }
 // reads answers whether accesses of this kind leave the word alone.
 func (o Op) reads() bool { return o == Load }
 
-// empties answers whether the thread's buffer is empty before an access of this
+// empties reports whether the thread's buffer is empty before an access of this
 // kind: that of a locked instruction, or of the scheduler, which has some.
 func (o Op) empties() bool {
 	switch o {

@@ -155,7 +155,7 @@ var magazineSeeds = []seed{
 	},
 	{
 		name: "a claim goes on although a Reset has closed the magazine", in: shardPackage, attacks: "Close",
-		edits: []edit{{magazineFile, "\t\tif a.turn(m); m.arena == nil {\n\t\t\treturn nil, 0, nil\n\t\t}\n", "\t\ta.turn(m)\n"}},
+		edits: []edit{{magazineFile, "\t\tif m.turn(); m.arena == nil {\n\t\t\treturn nil, 0, nil\n\t\t}\n", "\t\tm.turn()\n"}},
 		tests: []string{"TestResetMayGiveItsMagazineBack"},
 	},
 	{
@@ -171,7 +171,7 @@ var magazineSeeds = []seed{
 	{
 		name: "a magazine that is full keeps more", in: shardPackage, attacks: "MaxReach",
 		edits: []edit{
-			{bagFile, "\tif a.Reset != nil || len(m.ready)+int(m.end-m.next)+waits > m.reach-m.batch {\n", "\tif a.Reset != nil {\n\t\t_ = waits\n"},
+			{bagFile, "a.Reset != nil || len(m.ready)+int(m.end-m.next)+waits > m.reach-m.batch {\n", "a.Reset != nil {\n\t\t_ = waits\n"},
 			{bagFile, "m.room = min(m.open+m.batch, m.from+m.reach-len(m.ready)-int(m.end-m.next))", "m.room = m.open + m.batch"},
 		},
 		tests: []string{"TestMagazineKeepsItsReach"},

@@ -121,9 +121,9 @@ var poolSeeds = []seed{
 	{
 		name: "Clear sets generations back", row: 11, attacks: "I2",
 		edits: []edit{{removeFile,
-			"\t\t\tif r.Remove(&block[h.Index()-first], uint64(h)) && debugging {\n",
+			"\t\t\tif r.Remove(&block[h.Index()-first], uint64(h)) {\n\t\t\t\tp.ended(h)\n\t\t\t}\n",
 			"\t\t\tif slot := &block[h.Index()-first]; r.Remove(slot, uint64(h)) {\n" +
-				"\t\t\t\tslot.Word.Store(shard.Pack(h.Generation()-1, shard.Low(slot.Word.Load())))\n\t\t\t}\n\t\t\tif debugging {\n"}},
+				"\t\t\t\tslot.Word.Store(shard.Pack(h.Generation()-1, shard.Low(slot.Word.Load())))\n\t\t\t}\n"}},
 		by:    []string{"Clear against Get"},
 		quick: true,
 	},
