@@ -80,7 +80,7 @@ func (s *shard[T]) contend() {
 	}
 }
 
-// starve asks removers elsewhere to reclaim for s. LIFO only.
+// starve asks removers elsewhere to reclaim for s.
 func (s *shard[T]) starve() {
 	if f := &s.arena.affinity; f.starved.Load() != s {
 		f.starved.Store(s)

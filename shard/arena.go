@@ -104,9 +104,7 @@ func (a *Arena[T]) Init(c Config[T]) {
 	for i := range a.shards {
 		s := &a.shards[i]
 		s.attach(a, i)
-		if a.FIFO {
-			s.fillQueue(share(c.MinFree, i, c.Shards))
-		}
+		s.list.fill(share(c.MinFree, i, c.Shards))
 	}
 }
 

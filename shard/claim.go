@@ -73,7 +73,7 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 	if slot, h := s.Pop(); slot != nil { // it may have some again
 		return slot, h
 	}
-	if !s.fifo && s.pending() >= Batch {
+	if s.pending() >= Batch {
 		s.reclaim(s, effortScan)
 		if slot, h := s.Pop(); slot != nil {
 			return slot, h
@@ -82,9 +82,7 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 	for k := 1; k < len(a.shards); k++ {
 		o := a.next(s, k)
 		if slot, h := o.Pop(); slot != nil {
-			if !s.fifo {
-				s.starve()
-			}
+			s.starve()
 			return slot, h
 		}
 	}
@@ -138,9 +136,9 @@ func (a *Arena[T]) sweep(s *shard[T]) (*Slot[T], uint64) {
 	for _, e := range [...]effort{effortKnown, effortAll} {
 		for k := range a.shards {
 			o := a.next(s, k)
-			for more := o.pending() >= Batch || e == effortAll && o.keepsTooMuch(); more; {
+			for more := o.pending() >= Batch || e == effortAll && o.list.keepsTooMuch(); more; {
 				_, more = o.reclaim(s, e)
-				if slot, h := o.popFor(s); slot != nil {
+				if slot, h := o.list.home(s).Pop(); slot != nil {
 					return slot, h
 				}
 			}
@@ -155,24 +153,15 @@ func (a *Arena[T]) sweep(s *shard[T]) (*Slot[T], uint64) {
 func (a *Arena[T]) wring(s *shard[T]) (slot *Slot[T], h uint64, blocked bool) {
 	for k := range a.shards {
 		o := a.next(s, k)
-		for more := o.waiting() > 0 || o.keepsTooMuch(); more; {
+		for more := o.waiting() > 0 || o.list.keepsTooMuch(); more; {
 			_, more = o.reclaim(s, effortWait)
-			if slot, h = o.popFor(s); slot != nil {
+			if slot, h = o.list.home(s).Pop(); slot != nil {
 				return slot, h, false
 			}
 		}
 		blocked = blocked || o.blocked()
 	}
 	return nil, 0, blocked
-}
-
-// popFor takes one of the slots that o reclaimed for s: a stack's moved to s, a
-// queue's stay with o.
-func (o *shard[T]) popFor(s *shard[T]) (*Slot[T], uint64) {
-	if o.fifo {
-		return o.Pop()
-	}
-	return s.Pop()
 }
 
 // defaultLimbo is the least value of MaxLimbo's default.
@@ -233,7 +222,7 @@ func (a *Arena[T]) refusal(blocked bool) error {
 // was so in between unless a batch was sealed: nothing else fills a freelist but
 // Trim and magazines that give back, and what a magazine has counts as taken.
 func (a *Arena[T]) bare(worn int) bool {
-	var seals [2]uint64
+	var seals [2]uint32
 	for i := range seals {
 		waiting := int(a.parked.Load())
 		for k := range a.shards {
@@ -259,9 +248,7 @@ func (a *Arena[T]) mayRefill() bool {
 // those of a pool that was restored with fewer vacant slots than shards.
 func (a *Arena[T]) dummies() (n uint64) {
 	for i := range a.shards {
-		if a.shards[i].hasDummy() {
-			n++
-		}
+		n += uint64(a.shards[i].list.dummies())
 	}
 	return n
 }

@@ -27,25 +27,14 @@ func (a *Arena[T]) Count() Counts {
 	}
 	for i := range a.shards {
 		s := &a.shards[i]
-		passed := s.passedSlots()
+		passed := 0
+		if a.Reset == nil {
+			passed = s.passedSlots()
+		}
 		c.Free += s.freeSlots() + passed
 		c.Limbo -= passed
 	}
 	return c
-}
-
-// passedSlots returns how many slots are in batches whose grace period is known to be over:
-// they wait for nothing but an insertion that needs them. It tries for the lock.
-func (s *shard[T]) passedSlots() (n int) {
-	if s.arena.Reset == nil && s.mu.TryLock() {
-		for k := range s.sealed.n {
-			if b := s.sealed.at(k); b.over {
-				n += int(b.n)
-			}
-		}
-		s.mu.Unlock()
-	}
-	return n
 }
 
 // Len returns the number of live slots.
@@ -69,7 +58,7 @@ func (a *Arena[T]) Held() int { return int(a.refs.Load()) }
 // freeSlots returns how many vacant slots the shard's lists hold. It follows the
 // freelist and is exact when nobody changes anything.
 func (s *shard[T]) freeSlots() int {
-	n := s.unclaimed() + int(s.resting.Load())
+	n := s.unclaimed() + int(s.list.kept())
 	most := int(s.arena.Table.Pages().Limit)
 	i := Low(s.free.Load())
 	for i != None && n <= most {

@@ -25,19 +25,21 @@
 //	arena.go     what all shards of a pool share
 //	chain.go     a list of slots in one goroutine's hands
 //	shard.go     the shard's words
+//	freelist.go  what a stack and a queue do alike
 //	stack.go     the freelist, LIFO: a stack that is popped without ABA
 //	queue.go     the freelist, FIFO: a queue of the same words, and the reserve
 //	fresh.go     slots that were never used
 //	claim.go     where an insertion looks for a slot, and when it is refused
 //	affinity.go  which shard a goroutine uses, and which one gets what is reclaimed
 //	limbo.go     the end of a life: slots that were removed
+//	batch.go     a part of limbo that was sealed, and who owns it
 //	reclaim.go   the way from limbo back to the freelist
 //	reset.go     the same where user code cleans
 //	hold.go      slots that are kept from reuse one by one
 //	magazine.go  slots that one goroutine keeps for itself
 //	bag.go       what it has removed
 //	trim.go      which pages can go, and how their slots are got hold of
-//	trim_queue.go, taken.go  the same under FIFO, and how what stays goes back
+//	taken.go     how what stays goes back
 //	quiesce.go   when everything is reclaimed that was removed before
 //	count.go     how many slots are where
 //	snapshot.go  what a snapshot reads of slots, and slots built from one

@@ -14,8 +14,8 @@ func (s *shard[T]) FreshRun(n int) (uint32, int)       { return s.freshRun(n) }
 func (s *shard[T]) Refill(n uint32) (*Slot[T], uint64) { return s.refill(n) }
 func (s *shard[T]) Pending() int                       { return s.pending() }
 func (s *shard[T]) Free() int                          { return s.freeSlots() }
-func (s *shard[T]) Goal() uint64                       { return s.goal() }
-func (s *shard[T]) Done() uint64                       { return s.done.Load() }
+func (s *shard[T]) Goal() (number uint32, known bool)  { return s.goal() }
+func (s *shard[T]) Finished(number uint32) bool        { return s.finished(number) }
 func (s *shard[T]) Bare() bool                         { return s.bare() }
 
 // Reclaim is reclaim that scans, and moves all that has passed.
@@ -48,7 +48,11 @@ func (s *shard[T]) ReturnFresh(i uint32) {
 // Order returns the slots of the shard's list, in the order in which they will be
 // handed out; those that are kept back last.
 func (s *shard[T]) Order() (slots []uint32) {
-	for _, i := range []uint32{Low(s.free.Load()), s.rest.top()} {
+	lists := []uint32{Low(s.free.Load())}
+	if q, ok := s.list.(*queue[T]); ok {
+		lists = append(lists, q.rest.top())
+	}
+	for _, i := range lists {
 		for ; i != None; i = Low(s.arena.slot(i).Word.Load()) {
 			slots = append(slots, i)
 		}
@@ -83,7 +87,7 @@ func (r *Removals[T]) Abandon() {
 	r.chain = chain[T]{}
 }
 
-// ReclaimWaiting is reclaim that waits for the lock.
+// ReclaimWaiting is reclaim that waits for other reclaimers.
 func (s *shard[T]) ReclaimWaiting(to *shard[T]) (freed int, more bool) {
 	return s.reclaim(to, effortWait)
 }

@@ -138,3 +138,11 @@ func lows(hs []uint64) []uint32 {
 	}
 	return is
 }
+
+// requireFinished requires that nothing waits to be reclaimed.
+func requireFinished[T any](t *testing.T, s *shard.Shard[T]) {
+	t.Helper()
+	number, known := s.Goal()
+	require.True(t, known)
+	require.True(t, s.Finished(number))
+}

@@ -59,10 +59,10 @@ func (s *shard[T]) unclaimed() int { return int(rangeLen(s.fresh.Load())) }
 // full meanwhile.
 func (s *shard[T]) refill(n uint32) (*Slot[T], uint64) {
 	a := s.arena
-	if a.Table.Left() < lastRanges*uint64(n) || !s.mu.TryLock() {
+	if a.Table.Left() < lastRanges*uint64(n) || !s.filling.TryLock() {
 		n = 1
 	} else {
-		defer s.mu.Unlock()
+		defer s.filling.Unlock()
 		if s.unclaimed() > 0 {
 			n = 1 // looked at under the lock: only its holder makes a range
 		}

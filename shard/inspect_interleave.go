@@ -18,20 +18,21 @@ type Contents struct {
 	Sealed             []Sealed
 }
 
-// Sealed is one sealed batch: how many slots it has, in two lists.
+// Sealed is one batch that nobody has claimed: how many slots it has, in two lists.
 type Sealed struct{ Top, Turned, N uint32 }
 
 // Inspect returns the contents of the shards.
 func (a *Arena[T]) Inspect() (all []Contents) {
 	for i := range a.shards {
 		s := &a.shards[i]
-		c := Contents{
-			Free: s.free.Load(), Fresh: s.fresh.Load(), Limbo: s.limbo.Load(),
-			Rest: s.rest.top(), Resting: s.rest.n,
+		c := Contents{Free: s.free.Load(), Fresh: s.fresh.Load(), Limbo: s.limbo.Load(), Rest: None}
+		if q, ok := s.list.(*queue[T]); ok {
+			c.Rest, c.Resting = q.rest.top(), q.rest.n
 		}
-		for k := range s.sealed.n {
-			b := s.sealed.at(k)
-			c.Sealed = append(c.Sealed, Sealed{b.top, b.turned.top(), b.n})
+		for k := range s.sealed {
+			if b := &s.sealed[k]; isSealed(b.word.Load()) {
+				c.Sealed = append(c.Sealed, Sealed{b.top, b.turned, b.n})
+			}
 		}
 		all = append(all, c)
 	}

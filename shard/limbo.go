@@ -140,7 +140,7 @@ func (a *Arena[T]) tag() uint64 {
 // them must wait for delays the others too. That does not matter where memory can
 // grow. Where it cannot (Arena.exact), what was removed before a guard was pinned
 // must not wait for that guard: it is sealed before anything is added that must.
-// If mu is held, or there is no room for a batch more, it waits all the same.
+// If all batches wait, each for another guard, it waits all the same.
 func (s *shard[T]) stamp(tag uint64) {
 	old := s.latest.Load()
 	if old >= tag {
@@ -168,11 +168,7 @@ func (s *shard[T]) reclaimDue(n uint32) {
 			return
 		}
 	}
-	freed, more := s.reclaim(s.helped(), effortScan)
-	if more && Low(s.limbo.Load()) != None {
-		again, _ := s.reclaim(s, effortKnown) // catching up after a stall
-		freed += again
-	}
+	freed, _ := s.reclaim(s.helped(), effortScan)
 	if freed > 0 {
 		s.arena.autoTrim(freed)
 	}

@@ -1,5 +1,7 @@
 package shard
 
+import "coatcheck/internal/atom"
+
 // The freelist, FIFO: a queue of vacant slots, linked through their words, and behind
 // it the slots that are kept back.
 //
@@ -20,14 +22,31 @@ package shard
 //
 // Michael's and Scott's queue lets anybody append, which takes a
 // compare-and-swap on a null link, null links that carry tags, and a tail that
-// lags. Here slots are appended only under the shard's lock, which admits one
-// goroutine at a time; nobody waits for it, so the queue needs none of that: the
-// appender stores one link, and tail and rest are plain fields. Taking is Pop, as for
-// the stack, and right for the same reason (I5).
+// lags. Here slots are appended a batch at a time and under a lock, which admits one
+// goroutine at a time, so the queue needs none of that: the appender stores one link, and
+// tail and rest are plain fields. A reclaimer that finds the lock held does not wait: its
+// slots stay in their batch. Taking is Pop, as for the stack, and right for the same
+// reason (I5).
 
-// fillQueue gives the queue its dummy and its part of the reserve, n slots.
-func (s *shard[T]) fillQueue(n int) {
-	a := s.arena
+// queue is the freelist of a FIFO shard. What is reclaimed in the shard stays there.
+type queue[T any] struct {
+	*shard[T]
+
+	// mu guards rest and tail. No user code runs under it, and no lock is taken.
+	mu   atom.Mutex
+	rest chain[T] // what is kept back
+	tail uint32   // the last slot
+
+	// resting is how many slots are kept back: rest.n, for goroutines without the lock.
+	//
+	//	writers  enqueue and unkeep, under mu
+	//	readers  keepsTooMuch, kept
+	resting atom.Uint32
+}
+
+// fill gives the queue its dummy and its part of the reserve, n slots.
+func (q *queue[T]) fill(n int) {
+	a := q.arena
 	lo, hi := a.Table.Allot(uint32(n + 1)) // in one piece: nobody else takes any yet
 	var c chain[T]
 	for i := lo; i < hi; i++ {
@@ -36,7 +55,25 @@ func (s *shard[T]) fillQueue(n int) {
 		slot.set(word)
 		c.append(slot, i, word)
 	}
-	s.enqueue(&c)
+	q.enqueue(&c)
+}
+
+// lock takes mu, or tries for it.
+func (q *queue[T]) lock(wait bool) bool {
+	if wait {
+		q.mu.Lock()
+		return true
+	}
+	return q.mu.TryLock()
+}
+
+func (q *queue[T]) put(c chain[T], wait bool) bool {
+	if !q.lock(wait) {
+		return false
+	}
+	q.enqueue(&c)
+	q.mu.Unlock()
+	return true
 }
 
 // enqueue puts c behind what is kept back, and what rested before at the queue's end as far
@@ -44,62 +81,141 @@ func (s *shard[T]) fillQueue(n int) {
 //
 // A queue of a restored pool may have no slot at all, if there were fewer than
 // shards. Then the first slot is the dummy.
-func (s *shard[T]) enqueue(c *chain[T]) {
+func (q *queue[T]) enqueue(c *chain[T]) {
 	if c.n == 0 {
 		return
 	}
 	c.link(None)
-	if s.tail == None {
-		dummy := c.cut(s.arena, 1)
+	if q.tail == None {
+		dummy := c.cut(q.arena, 1)
 		dummy.link(None)
-		s.free.Store(dummy.first) // publishes (P3); Pop leaves a queue without slots alone
-		s.tail = Low(dummy.tail)
+		q.free.Store(dummy.first) // publishes (P3); Pop leaves a queue without slots alone
+		q.tail = Low(dummy.tail)
 	}
-	keeps := s.arena.keeps(s.at)
-	ready := s.rest
+	keeps := q.arena.keeps(q.at)
+	ready := q.rest
 	switch {
 	case keeps == 0:
-		s.rest = chain[T]{}
+		q.rest = chain[T]{}
 		ready.concat(c)
-		s.append(&ready)
+		q.append(&ready)
 	case c.n >= keeps:
-		s.rest = *c
-		s.append(&ready)
+		q.rest = *c
+		q.append(&ready)
 	default:
-		if s.rest.concat(c); s.rest.n > keeps+Batch {
-			s.keepLess()
+		if q.rest.concat(c); q.rest.n > keeps+Batch {
+			q.unkeep()
 		}
 	}
-	s.resting.Store(s.rest.n)
+	q.resting.Store(q.rest.n)
 }
 
-// keepLess puts what is kept back too much at the queue's end, up to reclaimMost slots.
+// unkeep puts what is kept back too much at the queue's end, up to reclaimMost slots.
 // The caller holds mu.
-func (s *shard[T]) keepLess() {
-	if keeps := s.arena.keeps(s.at); s.rest.n > keeps {
-		ready := s.rest.cut(s.arena, min(s.rest.n-keeps, reclaimMost))
-		s.append(&ready)
-		s.resting.Store(s.rest.n)
+func (q *queue[T]) unkeep() {
+	if keeps := q.arena.keeps(q.at); q.rest.n > keeps {
+		ready := q.rest.cut(q.arena, min(q.rest.n-keeps, reclaimMost))
+		q.append(&ready)
+		q.resting.Store(q.rest.n)
 	}
 }
 
 // append puts c at the queue's end. It counts as a seal, so that an insertion which finds
 // neither the slots at rest nor in the queue looks again (bare). The caller holds mu.
-func (s *shard[T]) append(c *chain[T]) {
+func (q *queue[T]) append(c *chain[T]) {
 	if c.n > 0 {
-		s.seals.Add(1)
+		q.seals.Add(1)
 		c.link(None)
-		tail := s.arena.slot(s.tail)
+		tail := q.arena.slot(q.tail)
 		// A plain read-modify-write of the tail's word is right: it has no link, so
 		// it cannot be popped, and only the holder of mu links it. The store
 		// publishes (P3).
 		tail.set(Pack(Generation(tail.Word.Load()), Low(c.first)))
-		s.tail = Low(c.tail)
+		q.tail = Low(c.tail)
 	}
 }
 
-// hasDummy reports whether the shard has a queue, with a slot in it.
-func (s *shard[T]) hasDummy() bool { return s.fifo && s.free.Load() != emptyList }
+func (q *queue[T]) keepLess(wait bool) bool {
+	if !q.keepsTooMuch() || !q.lock(wait) {
+		return false
+	}
+	q.unkeep()
+	q.mu.Unlock()
+	return true
+}
 
-// keepsTooMuch reports whether more slots rest than the reserve wants.
-func (s *shard[T]) keepsTooMuch() bool { return s.fifo && s.resting.Load() > s.arena.keeps(s.at) }
+// turn links each slot to the one that was removed before it: limbo has what was removed
+// last on top, and a queue wants it last.
+func (q *queue[T]) turn(b *batch[T], most uint32) (visited uint32, done bool) {
+	if b.turned == None && !b.upright {
+		b.last = b.top
+	}
+	for ; !b.upright && visited < most; visited++ {
+		i := b.top
+		slot := q.arena.slot(i)
+		word := slot.Word.Load()
+		slot.set(Pack(Generation(word), b.turned))
+		if b.turned, b.top = i, Low(word); b.top == None {
+			b.top, b.turned, b.upright = i, None, true
+		}
+	}
+	return visited, b.upright
+}
+
+// splice may do the same with what is left of a batch: its end stays.
+func (q *queue[T]) splice(b *batch[T], wait bool) bool {
+	first, last := q.arena.slot(b.top), q.arena.slot(b.last)
+	return q.put(chain[T]{
+		first: Pack(Generation(first.Word.Load()), b.top),
+		tail:  Pack(Generation(last.Word.Load()), b.last),
+		last:  last,
+		next:  None,
+		n:     b.n,
+	}, wait)
+}
+
+func (q *queue[T]) home(*shard[T]) *shard[T] { return q.shard }
+func (q *queue[T]) kept() uint32             { return q.resting.Load() }
+func (q *queue[T]) keepsTooMuch() bool       { return q.resting.Load() > q.arena.keeps(q.at) }
+func (q *queue[T]) needs() uint32            { return 1 + q.arena.keeps(q.at) }
+
+func (q *queue[T]) dummies() uint32 {
+	if q.free.Load() == emptyList {
+		return 0 // of a restored pool, and without a dummy yet
+	}
+	return 1
+}
+
+func (q *queue[T]) bare() bool {
+	top := q.free.Load()
+	if top == emptyList {
+		return true
+	}
+	word := q.arena.slot(Low(top)).Word.Load()
+	return word == Pack(Generation(top), None) && !q.keepsTooMuch() // the dummy alone
+}
+
+// enter tries for the lock: Trim takes a queue whole, dummy and reserve included, while
+// nobody appends, and appends what goes back to an empty one.
+func (q *queue[T]) enter() bool {
+	if !q.mu.TryLock() {
+		return false
+	}
+	if q.tail == None { // of a restored pool, and without a dummy yet
+		q.mu.Unlock()
+		return false
+	}
+	return true
+}
+
+func (q *queue[T]) leave() { q.mu.Unlock() }
+
+// take takes the range first, as Pop does.
+func (q *queue[T]) take(t *trimmer[T], l *taken[T]) {
+	t.takeRange(l)
+	t.takeList(l)
+	t.addList(l, q.rest.top())
+	q.tail, q.rest = None, chain[T]{}
+}
+
+func (q *queue[T]) back(c chain[T]) { q.enqueue(&c) }

@@ -8,28 +8,29 @@ import (
 
 // Quiescence: when everything has been reclaimed that was removed before a moment.
 
-// goal returns the number that done must reach for everything that was retired
-// before the call to be reclaimed.
-func (s *shard[T]) goal() uint64 {
-	begun := s.seals.Load()
-	if Low(s.limbo.Load()) != None {
-		return begun + 1 // the next seal takes it
-	}
-	return s.seals.Load() // a seal counts before it takes
+// goal seals what waits, and returns the number up to which all batches must be finished
+// for everything to be reclaimed that was retired before the call. It is not known while
+// there is no batch for the seal. A seal gets its number before it takes what waits, so
+// that who finds limbo empty finds the number counted.
+func (s *shard[T]) goal() (number uint32, known bool) {
+	known = s.seal(effortKnown)
+	return s.seals.Load(), known
 }
 
-// reclaimedAll reclaims what it can, and reports whether done has reached goal.
-func (s *shard[T]) reclaimedAll(goal uint64) bool {
-	for more := s.done.Load() < goal; more; {
+// reclaimedAll reclaims what it can, and reports whether all batches are finished up to that
+// with the given number.
+func (s *shard[T]) reclaimedAll(number uint32) bool {
+	for more := !s.finished(number); more; {
 		_, more = s.reclaim(s, effortWait)
-		more = more && s.done.Load() < goal
+		more = more && !s.finished(number)
 	}
-	return s.done.Load() >= goal
+	return s.finished(number)
 }
 
 // resetsGoal returns the number that resetsDone is to be asked for about the Resets
-// that are under way.
-func (s *shard[T]) resetsGoal() uint64 { return s.resets.flips.Load() + 2 }
+// that are under way. The next flip may have looked already; the two after it look at both
+// counts.
+func (s *shard[T]) resetsGoal() uint64 { return s.resets.flips.Load() + 3 }
 
 // resetsDone reports whether the Resets are over that were under way when resetsGoal
 // returned goal.
@@ -41,21 +42,28 @@ func (s *shard[T]) resetsDone(goal uint64) bool {
 // what magazines and holds keep, or with ctx's error when ctx is done before.
 func (a *Arena[T]) Wait(ctx context.Context) error {
 	for i := range a.shards {
-		a.shards[i].reclaim(&a.shards[i], effortWait) // seals, so that all grace periods run at once
+		a.shards[i].seal(effortKnown) // so that all grace periods run at once
 	}
-	// One shard after the other. Each goal is set late, and so covers what was
+	// One shard after the other. Each number is read late, and so covers what was
 	// removed before the call all the more.
 	for i := range a.shards {
 		s := &a.shards[i]
-		goal := s.goal()
-		if err := epoch.Wait(ctx, func() bool { return s.reclaimedAll(goal) }); err != nil {
+		number, known := s.goal()
+		err := epoch.Wait(ctx, func() bool {
+			if !known {
+				s.reclaim(s, effortWait) // a batch may come to be empty
+				number, known = s.goal()
+			}
+			return known && s.reclaimedAll(number)
+		})
+		if err != nil {
 			return err
 		}
 		// All these slots have been taken. Others may yet call Reset for some.
-		goal = s.resetsGoal()
-		err := epoch.Wait(ctx, func() bool {
+		goal := s.resetsGoal()
+		err = epoch.Wait(ctx, func() bool {
 			if !s.resetsDone(goal) {
-				s.reclaim(s, effortKnown) // lets the phase end
+				s.resets.flip()
 			}
 			return s.resetsDone(goal)
 		})

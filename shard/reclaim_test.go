@@ -122,7 +122,7 @@ func TestReclaimIsBounded(t *testing.T) {
 		}
 		require.Equal(t, n, freed)
 		require.GreaterOrEqual(t, calls, 6)
-		require.Equal(t, s.Done(), s.Goal())
+		requireFinished(t, s)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestResetThatFailsLosesNoSlot(t *testing.T) {
 				}
 				slices.Sort(values)
 				require.Equal(t, []uint64{0, 1000}, slices.Compact(values), "the one that failed is zero, the others as Reset left them")
-				require.Equal(t, s.Goal(), s.Done())
+				requireFinished(t, s)
 			}
 		}
 	}

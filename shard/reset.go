@@ -17,16 +17,33 @@ const resetsMost = 8 * resetRun
 type resets struct {
 	// under has the counts, under[flips%2] that of the Resets that begin now.
 	//
-	//	writers  takeForReset (+), under mu; resetAll (−)
+	//	writers  begin (+); resetSome (−)
 	//	readers  underReset, flip
 	under [2]atom.Uint32
 
 	// flips numbers the phases.
 	//
-	//	writers  flip, under mu, when the other count is 0: so when it has grown by
-	//	         two, all that was counted before is over
-	//	readers  takeForReset, resetsGoal, resetsDone
+	//	writers  flip, by compare-and-swap, when the other count is 0
+	//	readers  begin, resetsGoal, resetsDone
 	flips atom.Uint64
+}
+
+// begin counts n slots in the phase of now, and returns its number. Another may have begun
+// when they are counted: each of the two counts is looked at in every other flip, so that
+// they delay the next one or the one after it.
+func (r *resets) begin(n uint32) (phase uint64) {
+	phase = r.flips.Load()
+	r.under[phase%2].Add(n)
+	return phase
+}
+
+// flip begins another phase if nothing is left of the one before.
+func (r *resets) flip() {
+	f := r.flips.Load()
+	if r.under[(f+1)%2].Load() == 0 {
+		// Failure means that another began it.
+		r.flips.CompareAndSwap(f, f+1)
+	}
 }
 
 // underReset returns how many slots are in the hands of goroutines that call Reset.
@@ -36,96 +53,31 @@ func (s *shard[T]) underReset() int { return int(s.resets.under[0].Load() + s.re
 // more can be reclaimed then, and nobody may wait for user code.
 func (s *shard[T]) resetting() bool { return s.arena.Reset != nil && s.underReset() >= resetsMost }
 
-// flip begins another phase if nothing is left of the one before. The caller holds
-// mu.
-func (s *shard[T]) flip() {
-	if s.arena.Reset == nil {
-		return
+// resetSome takes the first of r's slots out of b, ends the claim, and calls Reset for them:
+// in a bounded pool for few at a time, so that an insertion finds one of the others. If a
+// Reset does not return, the rest goes back to limbo, for whoever reclaims next.
+func (r *run[T]) resetSome(b *batch[T]) {
+	s, a := r.from, r.from.arena
+	r.n = min(r.n, a.reach, resetRun)
+	for range r.n {
+		b.top = Low(a.slot(b.top).Word.Load())
 	}
-	if f := s.resets.flips.Load(); s.resets.under[(f+1)%2].Load() == 0 {
-		s.resets.flips.Store(f + 1)
-	}
-}
-
-// toReset is a part of a batch that one goroutine has to itself.
-type toReset[T any] struct {
-	slots chain[T]
-	phase uint64
-}
-
-// takeForReset takes the first slots of b: in a bounded pool a small part of it, so that
-// an insertion finds one of the others. The caller holds mu.
-func (s *shard[T]) takeForReset(b *batch[T]) (mine toReset[T]) {
-	a := s.arena
-	n := min(b.n, a.reach, resetRun)
-	if s.fifo {
-		mine.slots = b.turned.cut(a, n)
-	} else {
-		for range n {
-			slot := a.slot(b.top)
-			word := slot.Word.Load()
-			mine.slots.append(slot, b.top, word)
-			b.top = Low(word)
-		}
-	}
+	n := r.n
 	b.n -= n
-	mine.phase = s.resets.flips.Load() % 2
-	s.resets.under[mine.phase].Add(n) // first: each slot is counted all the while
+	phase := s.resets.begin(n) // first: each slot is counted all the while
 	s.left.Add(-n)
-	return mine
-}
-
-// resetAll cleans what was taken, sends it to the freelist of to, and returns how
-// many slots came free.
-//
-// Everything is in its place before a Reset runs: clean has the slot, and mine the
-// rest. If Reset does not return, the rest goes back to limbo, for whoever
-// reclaims next.
-func (s *shard[T]) resetAll(mine *toReset[T], to *shard[T]) (freed int) {
-	a, n := s.arena, mine.slots.n
-	var clean chain[T]
+	b.leave()
 	defer func() {
-		s.pushLimbo(&mine.slots, a.tag())
-		freed = s.putClean(&clean, to)
-		s.resets.under[mine.phase].Add(-n)
+		var rest chain[T]
+		for ; r.n > 0; r.n-- {
+			slot := a.slot(r.top)
+			word := slot.Word.Load()
+			rest.append(slot, r.top, word)
+			r.top = Low(word)
+		}
+		s.pushLimbo(&rest, 0)
+		r.deliver(true) // these are in no batch, where others could wait for them
+		s.resets.under[phase%2].Add(-n)
 	}()
-	held := a.held()
-	for mine.slots.n > 0 {
-		one := mine.slots.cut(a, 1)
-		slot, i := one.last, Low(one.tail)
-		word := Pack(Generation(one.tail), one.next)
-		if held && a.park(i) {
-			continue
-		}
-		if s.reusable(slot, word) {
-			clean.append(slot, i, word)
-			a.clean(slot, i)
-		} else {
-			a.clean(slot, i)
-			clear1(&slot.Value) // what Reset keeps for a next life is of no use now
-		}
-	}
-	return freed
-}
-
-// putClean sends clean slots to the freelist. A queue has one appender at a time,
-// which is not waited for here: the slots go round once more then, and are zeroed
-// at the end and not Reset again.
-func (s *shard[T]) putClean(c *chain[T], to *shard[T]) int {
-	if !s.fifo {
-		return s.release(c, to)
-	}
-	if s.mu.TryLock() {
-		n := s.release(c, to)
-		s.settle()
-		s.mu.Unlock()
-		return n
-	}
-	i := Low(c.first)
-	for range c.n {
-		s.arena.markTaken(i)
-		i = Low(s.arena.slot(i).Word.Load())
-	}
-	s.pushLimbo(c, s.arena.tag())
-	return 0
+	r.visit()
 }

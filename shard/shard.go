@@ -13,8 +13,8 @@ type shard[T any] struct {
 	// free is the freelist: the generation and index of its top slot (LIFO) or
 	// of the queue's first (FIFO), or None.
 	//
-	//	writers  Pop, popRun and take, by compare-and-swap; push and splice, for any
-	//	         shard; enqueue, under mu, for a queue that has no slot
+	//	writers  Pop, popRun and takeList, by compare-and-swap; push and splice, for any
+	//	         shard; enqueue, under the lock of a queue that has no slot
 	//	readers  the same
 	//	moves    see stack.go and queue.go
 	//	orders   pushing publishes that the slot was cleaned (P3)
@@ -35,7 +35,8 @@ type shard[T any] struct {
 	fifo  bool   // Config.FIFO, at hand
 	at    uint32 // the shard's number
 	arena *Arena[T]
-	_     [128 - 5*8]byte
+	list  freelist[T]
+	_     [128 - 7*8]byte
 
 	// limbo is the stack of removed slots: how many, and the index of the last.
 	//
@@ -56,33 +57,22 @@ type shard[T any] struct {
 
 	// left is how many slots of the sealed batches are not reclaimed yet.
 	//
-	//	writers  seal (+); drain and takeForReset (−), when the slots are elsewhere
+	//	writers  seal (+); move and resetSome (−), when the slots are elsewhere
 	//	readers  waiting, blocked
 	left atom.Uint32
 
-	// resting is how many slots are kept back: rest.n, for goroutines without the lock.
+	// filling is held by the one goroutine that gives the shard a new range. Nobody waits
+	// for it.
+	filling atom.Mutex
+
+	// seals numbers the batches.
 	//
-	//	writers  enqueue and keepLess, under mu
-	//	readers  keepsTooMuch, freeSlots
-	resting atom.Uint32
+	//	writers  seal; append
+	//	readers  goal, bare
+	seals atom.Uint32
 
-	// mu guards sealed, rest and tail. A goroutine that must not wait tries for it, and an
-	// insertion that would be refused waits for it: no user code runs under it,
-	// and no lock is taken.
-	mu atom.Mutex
-
-	// seals numbers the batches that were begun, done those that were finished.
-	//
-	//	writers  seal and append, under mu; settle, under mu
-	//	readers  goal, reclaimedAll
-	seals atom.Uint64
-	done  atom.Uint64
-
-	sealed batches[T] // under mu
-	ahead  bool       // a batch that has passed waits for an empty stack; under mu
+	sealed [sealedMost]batch[T]
 	resets resets
-	rest   chain[T] // FIFO: what is kept back; under mu
-	tail   uint32   // FIFO: the queue's last slot; under mu
 	_      [128]byte
 }
 
@@ -94,7 +84,12 @@ func (s *shard[T]) attach(a *Arena[T], at int) {
 	s.arena, s.fifo, s.at = a, a.FIFO, uint32(at)
 	s.free.Store(emptyList)
 	s.limbo.Store(emptyList)
-	s.tail = None
+	for k := range s.sealed {
+		s.sealed[k].word.Store(emptyList)
+	}
+	if s.list = (stack[T]{s}); s.fifo {
+		s.list = &queue[T]{shard: s, tail: None}
+	}
 }
 
 // pending returns how many slots were removed and not reclaimed yet.
@@ -117,13 +112,5 @@ func (s *shard[T]) blocked() bool { return s.left.Load() > 0 }
 
 // bare reports whether the shard has no slot for an insertion.
 func (s *shard[T]) bare() bool {
-	if s.unclaimed() > 0 {
-		return false
-	}
-	top := s.free.Load()
-	if top == emptyList || !s.fifo {
-		return top == emptyList
-	}
-	word := s.arena.slot(Low(top)).Word.Load()
-	return word == Pack(Generation(top), None) && !s.keepsTooMuch() // the dummy alone
+	return s.unclaimed() == 0 && s.list.bare()
 }

@@ -109,9 +109,7 @@ func (a *Arena[T]) Stock(c Census) {
 		s := &a.shards[k]
 		s.attach(a, k)
 		want := uint64(share(int(ready), k, len(a.shards)))
-		if a.FIFO {
-			want += uint64(share(int(dummies), k, len(a.shards))) + uint64(a.keeps(s.at))
-		}
+		want += uint64(share(int(dummies), k, len(a.shards))) + uint64(a.keeps(s.at))
 		var list chain[T]
 		for range want {
 			i = a.nextVacant(i)
@@ -119,9 +117,8 @@ func (a *Arena[T]) Stock(c Census) {
 			list.append(slot, i, slot.Word.Load())
 			i++
 		}
-		s.release(&list, s)
-		for s.keepsTooMuch() {
-			s.keepLess()
+		s.list.put(list, true)
+		for s.list.keepLess(true) {
 		}
 	}
 	a.preallocate()

@@ -98,11 +98,15 @@ func (a *Arena[T]) trimLocked() int64 {
 	}
 	a.trims.Add(1)
 	defer a.trims.Add(1)
-	if a.FIFO {
-		return bytes + t.takeQueues()
-	}
 	for i := range a.shards {
-		t.take(&a.shards[i])
+		if s := &a.shards[i]; s.list.enter() {
+			defer s.list.leave()
+			t.taken = append(t.taken, taken[T]{from: s})
+			s.list.take(&t, &t.taken[len(t.taken)-1])
+		}
+	}
+	if len(t.taken) == 0 {
+		return bytes
 	}
 	return bytes + t.finish()
 }
@@ -123,10 +127,9 @@ func (a *Arena[T]) settled(n uint64) bool {
 // returns how many there are.
 func (t *trimmer[T]) choose() (wanted int) {
 	t.found = make([]found, len(t.pages.Base))
-	keep := uint64(0)
-	if t.arena.FIFO {
-		// The reserve and the dummies must lie somewhere, better together.
-		keep = uint64(t.arena.reserve.Load()) + uint64(len(t.arena.shards))
+	keep := uint64(0) // what must stay had better lie together
+	for i := range t.arena.shards {
+		keep += uint64(t.arena.shards[i].list.needs())
 	}
 	for k := range t.found {
 		if _, gone := t.pages.Floor(uint32(k) << (t.pages.Shift & 31)); gone {
@@ -172,27 +175,16 @@ func (t *trimmer[T]) page(i uint32) *found {
 	return nil
 }
 
-// take takes all of s's list, and its range if that lies in wanted pages. A queue
-// hands out the range first, a stack last.
-func (t *trimmer[T]) take(s *shard[T]) {
-	l := taken[T]{from: s}
-	if s.fifo {
-		t.takeRange(&l)
-	}
+// takeList takes all of a shard's list.
+func (t *trimmer[T]) takeList(l *taken[T]) {
+	s := l.from
 	top := s.free.Load() // observes (P3)
 	for top != emptyList && !s.free.CompareAndSwap(top, emptyList) {
 		top = s.free.Load() // somebody got a slot or gave one
 	}
 	// Success has proved that the list was as it had been pushed: it is whole, and
 	// here.
-	t.addList(&l, Low(top))
-	if s.fifo {
-		t.addList(&l, s.rest.top())
-		s.tail, s.rest = None, chain[T]{}
-	} else {
-		t.takeRange(&l)
-	}
-	t.taken = append(t.taken, l)
+	t.addList(l, Low(top))
 }
 
 // addList adds the slots of a list that begins with slot i.
@@ -290,14 +282,7 @@ func (t *trimmer[T]) finish() int64 {
 			t.merge(&t.taken[i])
 		}
 	}
-	if t.arena.FIFO {
-		t.appendAll()
-	} else {
-		t.taken[0].from.push(&t.rest.run) // below what is warmer
-		for i := range t.taken {
-			t.taken[i].from.push(&t.taken[i].run)
-		}
-	}
+	t.giveBack()
 	if len(gone) == 0 {
 		return 0
 	}
@@ -324,6 +309,44 @@ func (t *trimmer[T]) whole() (gone []absent) {
 		t.kept -= int(f.got)
 	}
 	return gone
+}
+
+// needed returns how many slots must stay.
+func (t *trimmer[T]) needed() (n int) {
+	for i := range t.taken {
+		n += int(t.taken[i].from.list.needs())
+	}
+	return n
+}
+
+// giveBack gives back what is here. Slots that were never used are handed out first by a
+// queue, and last by a stack, where the others are warmer. A queue must get back its dummy
+// and its part of the reserve (I9), if not of its own slots then of another's: otherwise
+// more values could be live than Capacity.
+func (t *trimmer[T]) giveBack() {
+	first, unused := &t.taken[0].run, &t.rest.run
+	if t.arena.FIFO {
+		first, unused = unused, first
+	}
+	first.concat(unused)
+	t.taken[0].run = *first
+	from := 0
+	for i := range t.taken {
+		to := &t.taken[i]
+		for needs := to.from.list.needs(); to.run.n < needs; {
+			rich := &t.taken[from]
+			spare := rich.run.n - min(rich.run.n, rich.from.list.needs())
+			if spare == 0 {
+				from++
+				continue
+			}
+			some := rich.run.cut(t.arena, min(spare, needs-to.run.n))
+			to.run.concat(&some)
+		}
+	}
+	for i := range t.taken {
+		t.taken[i].from.list.back(t.taken[i].run)
+	}
 }
 
 // tooFew reports whether n pages are not worth it: there is no void yet, and it would

@@ -52,9 +52,11 @@ func TestStepsOfTheProtocolExistOnce(t *testing.T) {
 			"shard.newPage": 1, "shard.newVoid": 1, "shard.bringBack": 1,
 		}},
 		"a slot leaves a freelist": {`free\.CompareAndSwap\(top, (rest|emptyList)`, map[string]int{
-			"shard.Pop": 1, "shard.popRun": 1, "shard.take": 1, // one, some, all
+			"shard.Pop": 1, "shard.popRun": 1, "shard.takeList": 1, // one, some, all
 		}},
 		"slots come to a stack":   {`free\.CompareAndSwap\((top, c\.first|emptyList)`, map[string]int{"shard.push": 1, "shard.splice": 1}},
+		"a batch is claimed":      {`CompareAndSwap\([^)]*claimed\)`, map[string]int{"shard.emptyBatch": 1, "shard.oldest": 1, "shard.passedSlots": 1}},
+		"a batch is left":         {`publishes \(P9\)`, map[string]int{"shard.leave": 1}},
 		"limbo is sealed":         {`limbo\.Swap`, map[string]int{"shard.seal": 1}},
 		"a slot comes to limbo":   {`limbo\.CompareAndSwap`, map[string]int{"shard.Remove": 1, "shard.retire": 1, "shard.pushLimbo": 1}},
 		"a tag is taken":          {`Domain\.(Retire|Stamp)\(`, map[string]int{"shard.seal": 1, "shard.tag": 1, "shard.Remove": 1}},

@@ -11,7 +11,7 @@ const (
 var claimSeeds = []seed{
 	{
 		name: "nothing is wrung before a refusal", row: 13, attacks: "ErrFull", ends: stuck,
-		edits: []edit{{claimFile, "more := o.waiting() > 0 || o.keepsTooMuch(); more;", "more := false; more;"}, {claimFile, "blocked && a.Domain.Held()", "blocked"}},
+		edits: []edit{{claimFile, "more := o.waiting() > 0 || o.list.keepsTooMuch(); more;", "more := false; more;"}, {claimFile, "blocked && a.Domain.Held()", "blocked"}},
 		by:    []string{"a pool that was full and stalled fills again"},
 		quick: true,
 	},
@@ -34,20 +34,20 @@ var claimSeeds = []seed{
 	},
 	{
 		name: "a shard that keeps too much counts as bare", attacks: "I9, ErrFull",
-		edits: []edit{{shardFile, " && !s.keepsTooMuch() //", " //"}},
+		edits: []edit{{queueFile, " && !q.keepsTooMuch() //", " //"}},
 		by:    []string{"FIFO: what another shard keeps back stands in for a worn slot"},
 	},
 	{
 		name: "nobody takes what a shard keeps too much of", attacks: "I9, ErrFull", ends: stuck,
 		edits: []edit{
-			{claimFile, "o.waiting() > 0 || o.keepsTooMuch()", "o.waiting() > 0"},
-			{claimFile, " || e == effortAll && o.keepsTooMuch()", ""},
+			{claimFile, "o.waiting() > 0 || o.list.keepsTooMuch()", "o.waiting() > 0"},
+			{claimFile, " || e == effortAll && o.list.keepsTooMuch()", ""},
 		},
 		by: []string{"FIFO: what another shard keeps back stands in for a worn slot"},
 	},
 	{
 		name: "a shard that keeps too much reclaims and keeps it", attacks: "I9, ErrFull", ends: stuck,
-		edits: []edit{{reclaimFile, "\tif e >= effortAll && s.fifo {\n\t\ts.keepLess()\n\t}\n", ""}},
+		edits: []edit{{reclaimFile, "more = e >= effortAll && s.list.keepLess(e == effortWait)", "more = false"}},
 		by:    []string{"FIFO: what another shard keeps back stands in for a worn slot"},
 	},
 	{
@@ -57,13 +57,26 @@ var claimSeeds = []seed{
 	},
 	{
 		name: "Synchronize does not wait for what is in limbo", attacks: "Synchronize",
-		edits: []edit{{quiesceFile, "return begun + 1 //", "return begun //"}},
+		edits: []edit{{quiesceFile, "\tknown = s.seal(effortKnown)\n", "\tknown = true\n"}},
 		by:    []string{"Synchronize while more waits than can be sealed"},
 		quick: true,
 	},
 	{
-		name: "Synchronize does not wait for a seal that was faster", attacks: "Synchronize",
-		edits: []edit{{quiesceFile, "return s.seals.Load() // a seal", "return begun // a seal"}},
+		name: "Synchronize does not wait for room to seal", attacks: "Synchronize",
+		edits: []edit{{quiesceFile, "return s.seals.Load(), known", "return s.seals.Load(), true"}},
 		by:    []string{"Synchronize while more waits than can be sealed"},
+	},
+	{
+		name: "Synchronize does not wait for batches in others' hands", attacks: "Synchronize",
+		edits: []edit{{batchFile, "if word == claimed || isSealed", "if isSealed"}},
+		by:    []string{"two Synchronize", "Synchronize while more waits than can be sealed"},
+	},
+	{
+		name: "a seal is numbered after it took what waits", attacks: "Synchronize",
+		edits: []edit{
+			{batchFile, "\tb.number = s.seals.Add(1)\n", ""},
+			{batchFile, "\tif b.n != 1 {\n", "\tb.number = s.seals.Add(1)\n\tif b.n != 1 {\n"},
+		},
+		by: []string{"two Synchronize", "Synchronize while more waits than can be sealed"},
 	},
 }

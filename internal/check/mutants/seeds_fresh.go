@@ -32,8 +32,8 @@ var freshSeeds = []seed{
 	{
 		name: "a range is made without the lock", attacks: "L4",
 		edits: []edit{
-			{freshFile, " || !s.mu.TryLock() {", " {"},
-			{freshFile, "\t\tdefer s.mu.Unlock()\n", ""},
+			{freshFile, " || !s.filling.TryLock() {", " {"},
+			{freshFile, "\t\tdefer s.filling.Unlock()\n", ""},
 		},
 		by: []string{"growth"},
 	},

@@ -57,7 +57,7 @@ var holdSeeds = []seed{
 	},
 	{
 		name: "a queue's slots are not asked for holders", attacks: "I10",
-		edits: []edit{{reclaimFile, "case held && a.park(i)", "case held && !s.fifo && a.park(i)"}},
+		edits: []edit{{reclaimFile, "if held && a.park(i) {", "if held && !r.from.fifo && a.park(i) {"}},
 		by:    []string{"Hold against Clear under FIFO"},
 	},
 	{
@@ -68,9 +68,8 @@ var holdSeeds = []seed{
 	{
 		name: "a parked slot's link is read after it was parked", attacks: "I10",
 		edits: []edit{
-			{reclaimFile, "\t\tb.top = Low(word)\n\t\tb.n--",
-				"\t\tif held && a.park(i) {\n\t\t\tb.top = Low(slot.Word.Load())\n\t\t\tb.n--\n\t\t\tcontinue\n\t\t}\n\t\tb.top = Low(word)\n\t\tb.n--"},
-			{reclaimFile, "case held && a.park(i) || ", "case "},
+			{reclaimFile, "\t\tr.top, r.n = Low(word), r.n-1\n\t\tif held && a.park(i) {\n\t\t\tcontinue\n\t\t}\n",
+				"\t\tr.n--\n\t\tif held && a.park(i) {\n\t\t\tr.top = Low(slot.Word.Load())\n\t\t\tcontinue\n\t\t}\n\t\tr.top = Low(word)\n"},
 		},
 		by: []string{"a slot is parked while its last Ref goes"},
 	},

@@ -7,13 +7,13 @@ const queueFile = "shard/queue.go"
 var queueSeeds = []seed{
 	{
 		name: "a queue keeps nothing back", attacks: "I9",
-		edits: []edit{{queueFile, "\tkeeps := s.arena.keeps(s.at)\n\tready", "\tkeeps := uint32(0)\n\tready"}},
+		edits: []edit{{queueFile, "\tkeeps := q.arena.keeps(q.at)\n\tready", "\tkeeps := uint32(0)\n\tready"}},
 		by:    []string{"FIFO: enqueue and dequeue"},
 		quick: true,
 	},
 	{
 		name: "a queue gets a slot of the reserve", attacks: "I9",
-		edits: []edit{{queueFile, "min(s.rest.n-keeps, reclaimMost)", "min(s.rest.n-keeps+1, s.rest.n, reclaimMost)"}},
+		edits: []edit{{queueFile, "min(q.rest.n-keeps, reclaimMost)", "min(q.rest.n-keeps+1, q.rest.n, reclaimMost)"}},
 		by:    []string{"FIFO: enqueue and dequeue"},
 	},
 	{
@@ -28,27 +28,27 @@ var queueSeeds = []seed{
 	},
 	{
 		name: "a batch comes to a queue the wrong way round", in: shardPackage, attacks: "FIFO",
-		edits: []edit{{reclaimFile, "\t\t\tb.turn(slot, i, word)\n\t\t\tb.n++\n", "\t\t\tb.turned.append(slot, i, word)\n\t\t\tb.n++\n"}},
+		edits: []edit{{queueFile, "\tif b.turned == None && !b.upright {\n", "\tb.upright = true\n\tif b.turned == None && !b.upright {\n"}},
 		tests: []string{"TestQueueHandsOutTheOldestFirst"},
 	},
 	{
 		name: "a queue gets a batch that is turned round in part", in: shardPackage, attacks: "L4",
-		edits: []edit{{reclaimFile, "\t\tif b.top != None {\n\t\t\treturn 0\n\t\t}\n", ""}},
+		edits: []edit{{queueFile, "return visited, b.upright", "return visited, true"}},
 		tests: []string{"TestReclaimIsBounded"},
 	},
 	{
 		name: "a queue keeps a slot back too many", attacks: "I9", ends: stuck,
-		edits: []edit{{queueFile, "if keeps := s.arena.keeps(s.at); s.rest.n > keeps {", "if keeps := s.arena.keeps(s.at) + 1; s.rest.n > keeps {"}},
+		edits: []edit{{queueFile, "if keeps := q.arena.keeps(q.at); q.rest.n > keeps {", "if keeps := q.arena.keeps(q.at) + 1; q.rest.n > keeps {"}},
 		by:    []string{"FIFO: enqueue and dequeue"},
 	},
 	{
 		name: "an exhausted slot is not taken from the reserve", attacks: "I9",
-		edits: []edit{{reclaimFile, "\tif s.fifo {\n\t\ta.wear() //", "\tif false {\n\t\ta.wear() //"}},
+		edits: []edit{{reclaimFile, "\ta.wear() // first", "\t// first"}},
 		by:    []string{"exhaustion, FIFO"},
 	},
 	{
 		name: "the queue's end keeps the link that it had", attacks: "I3",
-		edits: []edit{{queueFile, "\t\ts.seals.Add(1)\n\t\tc.link(None)\n", "\t\ts.seals.Add(1)\n"}},
+		edits: []edit{{queueFile, "\t\tq.seals.Add(1)\n\t\tc.link(None)\n", "\t\tq.seals.Add(1)\n"}},
 		by:    []string{"FIFO: enqueue and dequeue"},
 		quick: true,
 	},
@@ -59,20 +59,36 @@ var queueSeeds = []seed{
 	},
 	{
 		name: "the end of what is kept back keeps the link that it had", in: shardPackage, attacks: "I3",
-		edits: []edit{{queueFile, "\tc.link(None)\n\tif s.tail == None", "\tif s.tail == None"}},
+		edits: []edit{{queueFile, "\tc.link(None)\n\tif q.tail == None", "\tif q.tail == None"}},
 		tests: []string{"TestTrimKeepsTheOrderOfEachList"},
 	},
 	{
 		name: "the queue's tail stays where it was", attacks: "L4",
-		edits: []edit{{queueFile, "\t\ts.tail = Low(c.tail)\n", ""}},
+		edits: []edit{{queueFile, "\t\tq.tail = Low(c.tail)\n", ""}},
 		by:    []string{"FIFO: enqueue and dequeue"},
 	},
 	{
 		name: "a queue's new end is linked before it ends", attacks: "I3",
 		edits: []edit{
-			{queueFile, "\t\ts.seals.Add(1)\n\t\tc.link(None)\n", "\t\ts.seals.Add(1)\n"},
-			{queueFile, "\t\ts.tail = Low(c.tail)\n", "\t\tc.link(None)\n\t\ts.tail = Low(c.tail)\n"},
+			{queueFile, "\t\tq.seals.Add(1)\n\t\tc.link(None)\n", "\t\tq.seals.Add(1)\n"},
+			{queueFile, "\t\tq.tail = Low(c.tail)\n", "\t\tc.link(None)\n\t\tq.tail = Low(c.tail)\n"},
 		},
 		by: []string{"FIFO: enqueue and dequeue"},
+	},
+	{
+		name: "what a queue refuses is forgotten", attacks: "L4",
+		edits: []edit{{reclaimFile, "\tif !done { // they wait", "\tif false { // they wait"}},
+		by:    []string{"FIFO: two shards lend each other slots", "FIFO: arrears are more than one call moves"},
+	},
+	{
+		name: "what a queue refuses keeps the link that it had", attacks: "L4",
+		edits: []edit{{reclaimFile, "\t\tc.link(b.top)\n", "\t\tc.link(None)\n"}},
+		by:    []string{"FIFO: arrears are more than one call moves"},
+	},
+	{
+		name: "a whole batch comes to a queue without its lock", attacks: "I3",
+		edits: []edit{{queueFile, "\treturn q.put(chain[T]{\n", "\tc := chain[T]{\n"},
+			{queueFile, "\t}, wait)\n", "\t}\n\tq.enqueue(&c)\n\treturn true\n"}},
+		by: []string{"FIFO: enqueue and dequeue", "FIFO: two shards lend each other slots", "an insertion meets two reclaimers under FIFO"},
 	},
 }

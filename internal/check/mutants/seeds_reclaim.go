@@ -1,10 +1,12 @@
 package main
 
-// Seeds against reclaiming: the lock, the seal and its tag, the way back to the
+// Seeds against reclaiming: the claims, the seal and its tag, the way back to the
 // freelist, and waiting for it.
 
 const (
+	batchFile   = "shard/batch.go"
 	reclaimFile = "shard/reclaim.go"
+	resetFile   = "shard/reset.go"
 	shardFile   = "shard/shard.go"
 	arenaFile   = "shard/arena.go"
 )
@@ -13,8 +15,8 @@ var reclaimSeeds = []seed{
 	{
 		name: "a seal takes its tag before the swap", row: 1, attacks: "I6",
 		edits: []edit{
-			{reclaimFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\ttag := s.arena.Domain.Epoch()\n\thead := s.limbo.Swap(emptyList) // observes (P7)\n"},
-			{reclaimFile, "\t\tb.tag = s.arena.Domain.Epoch()\n", "\t\tb.tag = tag\n"},
+			{batchFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\ttag := s.arena.Domain.Epoch()\n\thead := s.limbo.Swap(emptyList) // observes (P7)\n"},
+			{batchFile, "\t\tb.tag = s.arena.Domain.Epoch()\n", "\t\tb.tag = tag\n"},
 		},
 		by:    []string{"another shard ends the epoch during a seal"},
 		quick: true,
@@ -22,34 +24,64 @@ var reclaimSeeds = []seed{
 	{
 		name: "a seal ends its epoch before the swap", row: 1, attacks: "I6",
 		edits: []edit{
-			{reclaimFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\ttag := s.arena.Domain.Epoch()\n\tif !s.arena.exact && (e == effortKnown || s.sealed.n > 0 && !s.ahead) {\n\t\ttag = s.arena.Domain.Retire()\n\t}\n\thead := s.limbo.Swap(emptyList) // observes (P7)\n"},
-			{reclaimFile, "\t\tb.tag = s.arena.Domain.Retire()\n", "\t\tb.tag = tag\n"},
+			{batchFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\ttag := s.arena.Domain.Epoch()\n\tif !s.arena.exact && (e == effortKnown || s.guarded()) {\n\t\ttag = s.arena.Domain.Retire()\n\t}\n\thead := s.limbo.Swap(emptyList) // observes (P7)\n"},
+			{batchFile, "\t\tb.tag = s.arena.Domain.Retire()\n", "\t\tb.tag = tag\n"},
 		},
 		by: []string{"a guard comes during a seal behind another"},
 	},
 	{
 		name: "a batch is reclaimed one epoch too early", row: 1, attacks: "I8",
-		edits: []edit{{reclaimFile, "b.tag < d.Safe()", "b.tag <= d.Safe()"}},
+		edits: []edit{{batchFile, "b.tag < d.Safe()", "b.tag <= d.Safe()"}},
 		by:    []string{"two brief pins of one cell"},
 	},
 	{
 		name: "a batch is reclaimed without a look at the guards", attacks: "I8",
-		edits: []edit{{reclaimFile, "scan && d.Over(b.tag)", "scan"}},
+		edits: []edit{{batchFile, "e != effortKnown && d.Over(b.tag)", "e != effortKnown"}},
 		by:    []string{"two brief pins of one cell"},
 	},
 	{
-		name: "a batch is sealed without the lock", attacks: "I3",
-		edits: []edit{{reclaimFile,
-			"\tif !s.mu.TryLock() {\n\t\treturn\n\t}\n\ts.settle()\n",
-			"\tif s.mu.TryLock() {\n\t\ts.mu.Unlock()\n\t}\n\ts.mu.Lock()\n\ts.mu.Unlock()\n\ts.settle()\n"},
-			{reclaimFile, "\tif !s.sealed.full() {\n\t\ts.seal(effortKnown)\n\t}\n\ts.mu.Unlock()\n", "\tif !s.sealed.full() {\n\t\ts.seal(effortKnown)\n\t}\n"}},
-		by: []string{"a guard is pinned between two removals of a small pool", "small pool: removals, guards and reclaimers"},
+		name: "an empty batch is claimed by load and store", attacks: "I3",
+		edits: []edit{{batchFile, "\t\tif b.word.Load() == emptyList && b.word.CompareAndSwap(emptyList, claimed) { // observes (P9)\n", "\t\tif b.word.Load() == emptyList {\n\t\t\tb.word.Store(claimed)\n"}},
+		by:    []string{"a guard is pinned between two removals of a small pool", "small pool: removals, guards and reclaimers"},
+	},
+	{
+		name: "a sealed batch is claimed by load and store", attacks: "P9, I3",
+		edits: []edit{{batchFile,
+			"\t\tif first == nil || first.word.CompareAndSwap(word, claimed) { // observes (P9)\n\t\t\treturn first, busy\n",
+			"\t\tif true {\n\t\t\tif first != nil {\n\t\t\t\tfirst.word.Store(claimed)\n\t\t\t}\n\t\t\treturn first, busy\n"}},
+		by:    []string{"two Synchronize"},
+		quick: true,
+	},
+	{
+		name: "a batch is looked at before it is claimed", attacks: "I8",
+		edits: []edit{{batchFile,
+			"\t\tif first == nil || first.word.CompareAndSwap(word, claimed) { // observes (P9)\n\t\t\treturn first, busy\n",
+			"\t\tif first == nil {\n\t\t\treturn nil, busy\n\t\t}\n\t\tover := first.over || s.arena.Domain.Over(first.tag)\n\t\tif w := first.word.Load(); isSealed(w) && first.word.CompareAndSwap(w, claimed) {\n\t\t\tfirst.over = over\n\t\t\treturn first, busy\n"}},
+		by: []string{"small pool: removals, guards and reclaimers", "seal against frontier", "two shards, each sealed"},
+	},
+	{
+		name: "a batch is left as over that was so before", attacks: "I8",
+		edits: []edit{{batchFile, "b.top, b.n, b.over, b.turned, b.upright = Low(head), Generation(head), false, None, false", "b.top, b.n, b.turned, b.upright = Low(head), Generation(head), None, false"}},
+		by:    []string{"two brief pins of one cell", "small pool: removals, guards and reclaimers"},
+	},
+	{
+		name: "a batch in hand counts as none", attacks: "L11",
+		edits: []edit{{reclaimFile, "\ts.left.Add(-n) // last: what waits has a place where an insertion looks\n", ""},
+			{reclaimFile, "\tn := r.n\n\tr.visit()\n", "\tn := r.n\n\ts.left.Add(-n)\n\tr.visit()\n"},
+			{reclaimFile, "b.n+c.n, n-c.n\n", "b.n+c.n, n-c.n\n\t\ts.left.Add(c.n)\n"}},
+		by: []string{"an insertion meets a reclaimer that was preempted", "an insertion meets two reclaimers under FIFO"},
+	},
+	{
+		name: "slots come to Reset uncounted", attacks: "Synchronize",
+		edits: []edit{{resetFile, "\tr.under[phase%2].Add(n)\n", "\tr.under[phase%2].Add(0)\n"},
+			{resetFile, "s.resets.under[phase%2].Add(-n)", "s.resets.under[phase%2].Add(-n + n)"}},
+		by: []string{"Take where slots are Reset"},
 	},
 	{
 		name: "a stamped batch takes its tag before the swap", attacks: "I6",
 		edits: []edit{
-			{reclaimFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\ttag := s.latest.Load()\n\thead := s.limbo.Swap(emptyList) // observes (P7)\n"},
-			{reclaimFile, "\t\tb.tag = s.latest.Load()\n", "\t\tb.tag = tag\n"},
+			{batchFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\ttag := s.latest.Load()\n\thead := s.limbo.Swap(emptyList) // observes (P7)\n"},
+			{batchFile, "\t\tb.tag = s.latest.Load()\n", "\t\tb.tag = tag\n"},
 		},
 		by: []string{"small pool: removals, guards and reclaimers"},
 	},
@@ -73,7 +105,7 @@ var reclaimSeeds = []seed{
 	},
 	{
 		name: "an insertion does not wait for a reclaimer before it is refused", attacks: "L11",
-		edits: []edit{{reclaimFile, "\t\tif e == effortWait {\n\t\t\ts.mu.Lock()\n\t\t} else if !s.mu.TryLock() {", "\t\tif !s.mu.TryLock() {"},
+		edits: []edit{{batchFile, "if !busy || e < effortWait {", "if !busy || e <= effortWait {"},
 			{claimFile, "blocked && a.Domain.Held()", "blocked"}},
 		by:    []string{"an insertion meets a reclaimer that was preempted", "an insertion meets two reclaimers under FIFO"},
 		quick: true,
@@ -81,8 +113,8 @@ var reclaimSeeds = []seed{
 	{
 		name: "a seal shows nothing while it takes", attacks: "L11",
 		edits: []edit{
-			{reclaimFile, "\ts.left.Add(1)                   // for an insertion that looks now: it must see that something waits\n", ""},
-			{reclaimFile, "s.left.Add(b.n - 1)", "s.left.Add(b.n)"},
+			{batchFile, "\ts.left.Add(1)                   // for an insertion that looks now: it must see that something waits\n", ""},
+			{batchFile, "\tif b.n != 1 {\n\t\ts.left.Add(b.n - 1)\n", "\tif b.n != 0 {\n\t\ts.left.Add(b.n)\n"},
 		},
 		by:    []string{"an insertion meets a reclaimer that was preempted"},
 		quick: true,
@@ -101,44 +133,37 @@ var reclaimSeeds = []seed{
 		quick: true,
 	},
 	{
-		name: "a seal that finds nothing does not count", attacks: "Synchronize",
-		edits: []edit{{reclaimFile,
-			"\tnumber := s.seals.Add(1)\n\tif Low(s.limbo.Load()) == None {\n\t\ts.settle()\n\t\treturn\n\t}\n",
-			"\tif Low(s.limbo.Load()) == None {\n\t\treturn\n\t}\n\tnumber := s.seals.Add(1)\n"}},
-		by: []string{"two Synchronize"},
-	},
-	{
 		name: "a whole batch is stored over the stack", attacks: "I3",
-		edits: []edit{{reclaimFile,
-			"\treturn to.free.CompareAndSwap(emptyList, Pack(Generation(word), b.top)) // publishes (P3)",
-			"\tto.free.Store(Pack(Generation(word), b.top))\n\treturn true"}},
+		edits: []edit{{stackFile,
+			"\treturn l.free.CompareAndSwap(emptyList, Pack(Generation(word), b.top)) // publishes (P3)",
+			"\tl.free.Store(Pack(Generation(word), b.top))\n\treturn true"}},
 		by: []string{"a whole batch meets what a Worker gives back"},
 	},
 	{
 		name: "a whole batch takes the place of what is on the stack", in: shardPackage, attacks: "L4",
-		edits: []edit{{reclaimFile,
-			"\tif to.free.Load() != emptyList {\n\t\treturn false\n\t}\n\tword := s.arena.slot(b.top).Word.Load()\n\treturn to.free.CompareAndSwap(emptyList, Pack",
-			"\ttop := to.free.Load()\n\tword := s.arena.slot(b.top).Word.Load()\n\treturn to.free.CompareAndSwap(top, Pack"}},
+		edits: []edit{{stackFile,
+			"\tif l.free.Load() != emptyList {\n\t\treturn false\n\t}\n\tword := l.arena.slot(b.top).Word.Load()\n\treturn l.free.CompareAndSwap(emptyList, Pack",
+			"\ttop := l.free.Load()\n\tword := l.arena.slot(b.top).Word.Load()\n\treturn l.free.CompareAndSwap(top, Pack"}},
 		tests: []string{"TestBatchWaitsForAnEmptyStack"},
 	},
 	{
 		name: "a batch that has passed waits although the stack is empty", in: shardPackage, attacks: "L4",
-		edits: []edit{{reclaimFile, "case !visit && s.splice(b, to):", "case !visit && e >= effortAll && s.splice(b, to):"}},
+		edits: []edit{{reclaimFile, "if r.to.list.splice(b,", "if r.effort >= effortAll && r.to.list.splice(b,"}},
 		tests: []string{"TestBatchWaitsForAnEmptyStack"},
 	},
 	{
 		name: "a batch that has passed waits although AutoTrim wants it", in: shardPackage, attacks: "AutoTrim",
-		edits: []edit{{reclaimFile, " && !s.arena.AutoTrim", ""}},
+		edits: []edit{{reclaimFile, " && !a.AutoTrim", ""}},
 		tests: []string{"TestBatchWaitsForAnEmptyStack"},
 	},
 	{
 		name: "a seal after which nobody scans has the epoch of now", in: shardPackage, attacks: "L10",
-		edits: []edit{{reclaimFile, "case e == effortKnown || s.sealed.n", "case s.sealed.n"}},
+		edits: []edit{{batchFile, "case e == effortKnown || s.guarded():", "case s.guarded():"}},
 		tests: []string{"TestLaterGuardHoldsNothingBack"},
 	},
 	{
 		name: "a seal behind one that waits has the epoch of now", in: shardPackage, attacks: "L10",
-		edits: []edit{{reclaimFile, "case e == effortKnown || s.sealed.n > 0 && !s.ahead:", "case e == effortKnown:"}},
+		edits: []edit{{batchFile, "case e == effortKnown || s.guarded():", "case e == effortKnown:"}},
 		tests: []string{"TestLaterGuardHoldsNothingBack"},
 	},
 	{
@@ -156,8 +181,8 @@ var reclaimSeeds = []seed{
 	{
 		name: "reclaiming sets generations back", row: 11, attacks: "I2",
 		edits: []edit{{reclaimFile,
-			"\t\tc.append(slot, i, word)\n",
-			"\t\tword = Pack(a.First-1, Low(word))\n\t\tslot.Word.Store(word)\n\t\tc.append(slot, i, word)\n"}},
+			"\t\t\tr.clean.append(slot, i, word)\n",
+			"\t\t\tword = Pack(a.First-1, Low(word))\n\t\t\tslot.Word.Store(word)\n\t\t\tr.clean.append(slot, i, word)\n"}},
 		by: []string{"two Synchronize"},
 	},
 	{
@@ -167,19 +192,18 @@ var reclaimSeeds = []seed{
 	},
 	{
 		name: "the rest of a large batch is forgotten", row: 13, attacks: "L4",
-		edits: []edit{{reclaimFile,
-			"\treturn s.release(&c, to)\n",
-			"\tb.n = 0\n\treturn s.release(&c, to)\n"}},
+		edits: []edit{{reclaimFile, "\tb.top, b.n = r.top, b.n-n\n", "\tb.top, b.n = r.top, 0\n"}},
 		by:    []string{"arrears are more than one call moves"},
 		quick: true,
 	},
 	{
 		name: "slots go to the freelist before they are cleaned", attacks: "P3",
 		edits: []edit{
-			{reclaimFile, "\tvar c chain[T]\n", "\tvar c chain[T]\n\tvar late []*Slot[T]\n"},
-			{reclaimFile, "\t\tcase a.Pointers:\n\t\t\tclear1(&slot.Value)\n", "\t\tcase a.Pointers:\n\t\t\tlate = append(late, slot)\n"},
-			{reclaimFile, "\treturn s.release(&c, to)\n",
-				"\tn := s.release(&c, to)\n\tfor _, slot := range late {\n\t\ta.Table.Pages()\n\t\tclear1(&slot.Value)\n\t}\n\treturn n\n"},
+			{reclaimFile, "\t\tif zero || !fit {\n", "\t\tif !fit {\n"},
+			{reclaimFile, "held, zero := a.held(), a.Pointers && a.Reset == nil", "held := a.held()"},
+			{reclaimFile, "\tdone := r.deliver(r.effort == effortWait)\n",
+				"\tvar late []*Slot[T]\n\tfor k, i := uint32(0), Low(c.first); k < c.n; k++ {\n\t\tlate = append(late, a.slot(i))\n\t\ti = Low(a.slot(i).Word.Load())\n\t}\n" +
+					"\tdone := r.deliver(r.effort == effortWait)\n\tfor _, slot := range late {\n\t\ta.Table.Pages()\n\t\tclear1(&slot.Value)\n\t}\n"},
 		},
 		by:    []string{"two Synchronize"},
 		quick: true,

@@ -64,11 +64,8 @@ var releaseSeeds = []seed{
 	},
 	{
 		name: "limbo is sealed by a release store", attacks: "P7, I6",
-		edits: []edit{
-			{reclaimFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\thead := s.limbo.Load()\n\tatom.StoreRelease(&s.limbo, emptyList)\n"},
-			{reclaimFile, "package shard\n", "package shard\n\nimport \"coatcheck/internal/atom\"\n"},
-		},
-		by: []string{"chains and single slots come to one limbo", "a slot leaves the freelist and comes back"},
+		edits: []edit{{batchFile, "\thead := s.limbo.Swap(emptyList) // observes (P7)\n", "\thead := s.limbo.Load()\n\tatom.StoreRelease(&s.limbo, emptyList)\n"}},
+		by:    []string{"chains and single slots come to one limbo", "a slot leaves the freelist and comes back"},
 	},
 	{
 		name: "Unpin does not look whose pin it ends", attacks: "a copy's second Unpin panics",

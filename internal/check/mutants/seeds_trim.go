@@ -4,9 +4,8 @@ package main
 // they were, or that are looked for where they were.
 
 const (
-	trimFile      = "shard/trim.go"
-	trimQueueFile = "shard/trim_queue.go"
-	absentFile    = "shard/absent.go"
+	trimFile   = "shard/trim.go"
+	absentFile = "shard/absent.go"
 )
 
 var trimSeeds = []seed{
@@ -109,31 +108,31 @@ var trimSeeds = []seed{
 	},
 	{
 		name: "Trim leaves a queue without its dummy", attacks: "I9",
-		edits: []edit{{trimQueueFile, "return 1 + l.from.arena.keeps(l.from.at)", "return l.from.arena.keeps(l.from.at)"}},
+		edits: []edit{{queueFile, "return 1 + q.arena.keeps(q.at)", "return q.arena.keeps(q.at)"}},
 		by:    []string{"Trim under FIFO", "Trim of two queues"},
 	},
 	{
 		name: "Trim leaves a queue without its reserve", attacks: "I9",
-		edits: []edit{{trimQueueFile, "return 1 + l.from.arena.keeps(l.from.at)", "return 1"}},
+		edits: []edit{{queueFile, "return 1 + q.arena.keeps(q.at)", "return 1"}},
 		by:    []string{"Trim under FIFO", "Trim of two queues"},
 	},
 	{
 		name: "Trim gives each queue what it had", in: shardPackage, attacks: "I9",
-		edits: []edit{{trimQueueFile, "to.run.n < to.needs(); {", "false; {"}},
+		edits: []edit{{trimFile, "to.run.n < needs; {", "to.run.n < needs && false; {"}},
 		tests: []string{"TestTrimKeepsTheOrderOfEachList"},
 	},
 	{
 		name: "Trim leaves what is kept back in its place", attacks: "I3",
-		edits: []edit{{trimFile, "s.tail, s.rest = None, chain[T]{}", "s.tail = None"}},
+		edits: []edit{{queueFile, "q.tail, q.rest = None, chain[T]{}", "q.tail = None"}},
 		by:    []string{"Trim under FIFO"},
 		quick: true,
 	},
 	{
 		name: "a queue is taken without its lock", attacks: "I1, L7",
 		edits: []edit{
-			{trimQueueFile, "case !s.mu.TryLock():\n", "case false:\n"},
-			{trimQueueFile, "\t\tfor _, s := range mine {\n\t\t\ts.mu.Unlock()\n\t\t}\n", ""},
-			{trimQueueFile, "\t\t\ts.mu.Unlock()\n\t\tdefault", "\t\tdefault"},
+			{queueFile, "\tif !q.mu.TryLock() {\n\t\treturn false\n\t}\n\tif q.tail == None {", "\tif q.tail == None {"},
+			{queueFile, "without a dummy yet\n\t\tq.mu.Unlock()\n", "without a dummy yet\n"},
+			{queueFile, "leave() { q.mu.Unlock() }", "leave() {}"},
 		},
 		by: []string{"Trim under FIFO", "Trim of two queues"},
 	},

@@ -1,0 +1,40 @@
+package shard
+
+// freelist is how a shard keeps its vacant slots: in a stack (LIFO) or in a queue (FIFO).
+// Both are linked through the slots' words from shard.free on, and Pop takes from both.
+type freelist[T any] interface {
+	// fill provides what the list never hands out, n slots for the reserve among it.
+	fill(n int)
+
+	// put makes the slots of c vacant for all, the first one first. With wait it does so
+	// for certain; otherwise it reports whether it could.
+	put(c chain[T], wait bool) bool
+
+	// splice makes the whole of b vacant for all, without a look at each slot. It reports
+	// whether it could: a stack must be empty.
+	splice(b *batch[T], wait bool) bool
+
+	// turn brings slots of b into the order in which the list wants them, up to the given
+	// number. It returns how many it visited, and whether all are in order.
+	turn(b *batch[T], most uint32) (visited uint32, done bool)
+
+	// keepLess makes up to reclaimMost slots available that the list keeps back and need
+	// not. It reports whether there were any; without wait there may have been others.
+	keepLess(wait bool) bool
+
+	// home returns the shard that gets what is reclaimed for to.
+	home(to *shard[T]) *shard[T]
+
+	bare() bool         // there is no slot for an insertion
+	kept() uint32       // how many slots are kept back
+	keepsTooMuch() bool // these are more than the reserve wants
+	dummies() uint32    // how many slots are there for the list's own sake
+	needs() uint32      // how many it must have when Trim leaves
+
+	// enter tries for what Trim must have to itself between take and back, and leave
+	// gives that up.
+	enter() bool
+	leave()
+	take(t *trimmer[T], l *taken[T]) // moves all slots to l, and the shard's range if it is wanted
+	back(c chain[T])                 // brings some back
+}
