@@ -44,10 +44,19 @@ func (a *Arena[T]) Wait(ctx context.Context) error {
 	for i := range a.shards {
 		a.shards[i].seal(effortKnown) // so that all grace periods run at once
 	}
-	// One shard after the other. Each number is read late, and so covers what was
-	// removed before the call all the more.
 	for i := range a.shards {
-		s := &a.shards[i]
+		if err := a.shards[i].wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait is Wait for one shard. What a Reset that failed has sent back to limbo was removed
+// before, too, and is waited for once more.
+func (s *shard[T]) wait(ctx context.Context) error {
+	for {
+		failed := s.resets.failed.Load()
 		number, known := s.goal()
 		err := epoch.Wait(ctx, func() bool {
 			if !known {
@@ -56,22 +65,19 @@ func (a *Arena[T]) Wait(ctx context.Context) error {
 			}
 			return known && s.reclaimedAll(number)
 		})
-		if err != nil {
+		if err != nil || s.arena.Reset == nil {
 			return err
 		}
 		// All these slots have been taken. Others may yet call Reset for some.
 		goal := s.resetsGoal()
 		err = epoch.Wait(ctx, func() bool {
-			if !s.resetsDone(goal) {
-				s.resets.flip()
-			}
+			s.resets.flip()
 			return s.resetsDone(goal)
 		})
-		if err != nil {
+		if err != nil || s.resets.failed.Load() == failed {
 			return err
 		}
 	}
-	return nil
 }
 
 // LetGo reclaims everything, if no guard is pinned. Where one is, somebody uses the

@@ -26,6 +26,12 @@ type resets struct {
 	//	writers  flip, by compare-and-swap, when the other count is 0
 	//	readers  begin, resetsGoal, resetsDone
 	flips atom.Uint64
+
+	// failed counts the runs that a Reset left undone: their slots are in limbo again.
+	//
+	//	writers  resetSome, before it takes them from under
+	//	readers  Wait
+	failed atom.Uint64
 }
 
 // begin counts n slots in the phase of now, and returns its number. Another may have begun
@@ -68,16 +74,24 @@ func (r *run[T]) resetSome(b *batch[T]) {
 	s.left.Add(-n)
 	b.leave()
 	defer func() {
-		var rest chain[T]
-		for ; r.n > 0; r.n-- {
-			slot := a.slot(r.top)
-			word := slot.Word.Load()
-			rest.append(slot, r.top, word)
-			r.top = Low(word)
+		if r.n > 0 {
+			r.putBack()
+			s.resets.failed.Add(1)
 		}
-		s.pushLimbo(&rest, 0)
 		r.deliver(true) // these are in no batch, where others could wait for them
 		s.resets.under[phase%2].Add(-n)
 	}()
 	r.visit()
+}
+
+// putBack retires what a Reset that did not return has left.
+func (r *run[T]) putBack() {
+	var rest chain[T]
+	for ; r.n > 0; r.n-- {
+		slot := r.from.arena.slot(r.top)
+		word := slot.Word.Load()
+		rest.append(slot, r.top, word)
+		r.top = Low(word)
+	}
+	r.from.pushLimbo(&rest, 0)
 }
