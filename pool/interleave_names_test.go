@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"coatcheck/epoch"
 	"coatcheck/internal/atom"
 	"coatcheck/internal/check/interleave"
 	"coatcheck/shard"
@@ -71,9 +72,9 @@ func (ns *names) find() {
 		add(v.UnsafePointer(), v.Len(), v.Type().Elem(), id, name)
 	}
 	domain := reflect.ValueOf(&p.domain).Elem()
-	array(domain.FieldByName("first"), 1<<8, "cells")
-	array(domain.FieldByName("brief"), 1<<8+1, "brief")
-	blocks := blocksOf(domain.FieldByName("top"))
+	array(domain.FieldByIndex(firstField), 1<<8, "cells")
+	array(domain.FieldByIndex(briefField), 1<<8+1, "brief")
+	blocks := blocksOf(domain.FieldByIndex(topField))
 	for k, b := range blocks {
 		add(b.Addr().UnsafePointer(), 1, b.Type(), 1<<9+k, fmt.Sprintf("block%d", k))
 		array(b.FieldByName("cells"), 1<<10+k, fmt.Sprintf("cells%d", k))
@@ -82,6 +83,21 @@ func (ns *names) find() {
 		}
 	}
 	add(unsafe.Pointer(p), 1, reflect.TypeFor[Pool[val]](), 2, "")
+}
+
+// Where the fields are that lead to the cells: to look them up by name takes long.
+var (
+	firstField = domainField("first")
+	briefField = domainField("brief")
+	topField   = domainField("top")
+)
+
+func domainField(name string) []int {
+	f, ok := reflect.TypeFor[epoch.Domain]().FieldByName(name)
+	if !ok {
+		panic("epoch.Domain has no field " + name)
+	}
+	return f.Index
 }
 
 // blocksOf returns the blocks of cells, the oldest first, so that each keeps its
@@ -102,13 +118,19 @@ func blocksOf(top reflect.Value) (list []reflect.Value) {
 
 // region returns the one that holds a word, or nil.
 func (ns *names) region(word unsafe.Pointer) *region {
-	for range 2 {
-		for i := range ns.regions {
-			if r := &ns.regions[i]; uintptr(word)-r.base < r.size {
-				return r
-			}
+	if r := ns.known(word); r != nil {
+		return r
+	}
+	ns.find()
+	return ns.known(word)
+}
+
+// known returns the region of those that were found.
+func (ns *names) known(word unsafe.Pointer) *region {
+	for i := range ns.regions {
+		if r := &ns.regions[i]; uintptr(word)-r.base < r.size {
+			return r
 		}
-		ns.find()
 	}
 	return nil
 }

@@ -261,6 +261,79 @@ func TestInvariantIsCheckedAfterEveryStep(t *testing.T) {
 	assert.Contains(t, f.Err.Error(), "it was 1")
 }
 
+// TestKnownStatesWereChecked: a state is known if, and only if, an earlier run has
+// made the same steps.
+func TestKnownStatesWereChecked(t *testing.T) {
+	checked := make(map[string]bool)
+	known := 0
+	res := Search(func(r *Run) {
+		var x, y word
+		for range 2 {
+			r.Go("t", 0, func(*Thread) {
+				x.release(1)
+				y.store(y.load() + 1)
+				x.load()
+			})
+		}
+		r.Check(func() error {
+			at := r.schedule.String()
+			if r.Known() {
+				known++
+				assert.True(lost{r}, checked[at], "%q is not known", at)
+			}
+			checked[at] = true
+			return nil
+		})
+		r.Finally(func() error {
+			assert.False(lost{r}, r.Known(), "two runs are the same")
+			return nil
+		})
+	}, 2)
+	require.Nil(t, res.Failure)
+	require.Greater(t, known, res.Runs)
+}
+
+// TestSearchLearnsWhatIsShared: a pass that has learnt something begins anew, so
+// that the last one has left out nothing.
+func TestSearchLearnsWhatIsShared(t *testing.T) {
+	var flag, both word
+	last := make(map[word]bool)
+	res := Search(func(r *Run) {
+		flag, both = 0, 0
+		r.Key(func(p unsafe.Pointer) uint64 {
+			if p == unsafe.Pointer(&flag) {
+				return 1
+			}
+			return 2
+		})
+		r.Go("first", 0, func(*Thread) {
+			flag.store(1)
+			flag.store(0)
+			both.store(1)
+		})
+		r.Go("second", 0, func(*Thread) {
+			if flag.load() == 1 {
+				both.store(2) // shared only now that the first was preempted
+			}
+		})
+		r.Finally(func() error { last[both] = true; return nil })
+	}, 2)
+	require.Nil(t, res.Failure)
+	require.Equal(t, 2, res.Shared)
+	require.Equal(t, map[word]bool{1: true, 2: true}, last)
+}
+
+// A thread that follows one which panicked runs on the same stack.
+func TestCoroutinesAreUsedAgain(t *testing.T) {
+	Search(func(r *Run) {
+		r.Go("t", 0, func(*Thread) { panic("ouch") })
+	}, 0)
+	n := len(idle)
+	require.NotZero(t, n)
+	require.Nil(t, Search(counting(2), 0).Failure)
+	require.LessOrEqual(t, len(idle), n+1)
+}
+
 func TestScheduleText(t *testing.T) {
 	s := Schedule{0, 0, 1, 0, 2, 2, 2, 2 | drained, 2 | drained, 1}
 	assert.Equal(t, "0x2 1x1 0x1 2x3 d2x2 1x1", s.String())

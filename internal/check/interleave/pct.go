@@ -48,6 +48,8 @@ func newPCT(seed uint64, depth, length int) *pct {
 
 func (p *pct) accessed(*Run, *Thread, access) {}
 
+func (p *pct) known() bool { return false }
+
 func (p *pct) drains(*Run, *Thread) bool { return p.rnd.IntN(2) == 0 }
 
 func (p *pct) pick(r *Run, options []*Thread, costly bool) *Thread {

@@ -46,10 +46,17 @@ type picker interface {
 	// thread accesses the word.
 	drains(r *Run, t *Thread) bool
 	accessed(r *Run, t *Thread, a access)
+	// known reports whether an earlier run made the same choices so far.
+	known() bool
 }
 
 // Check sets the function that is called after every step, with hooks off.
 func (r *Run) Check(f func() error) { r.check = f }
+
+// Known reports whether an earlier run of the search has made the same steps so
+// far. What must hold now held then: a check that costs much need not look again,
+// and only keeps what it compares later states with.
+func (r *Run) Known() bool { return r.picker.known() }
 
 // Finally sets the function that is called when all threads have ended.
 func (r *Run) Finally(f func() error) { r.finally = f }

@@ -64,14 +64,18 @@ func Search(setup Setup, bound int) Result {
 	s := &search{sharing: make(map[uint64]sharing), shared: make(map[uint64]bool)}
 	begin := time.Now()
 	var res Result
+	var scouted *Failure
 	for s.bound = 0; s.bound <= bound; s.bound++ {
+		if s.bound == 1 && s.keyed {
+			scouted = s.scout(setup, bound, &res)
+		}
 		for again := true; again; {
 			res.Runs = 0
 			// What is shared is learnt on the way. A pass that has learnt
-			// something new has left out switches that matter, and is repeated.
+			// something new has left out switches that matter, and begins anew.
 			again = false
 			s.path = s.path[:0]
-			for more := true; more; more = s.advance() {
+			for more := true; more && !again; more = s.advance() {
 				r := s.once(setup)
 				res.Runs++
 				res.AllRuns++
@@ -82,21 +86,50 @@ func Search(setup Setup, bound int) Result {
 					res.Took = time.Since(begin)
 					return res
 				}
+				again = s.news && s.learn()
 			}
-			again = s.learn()
 		}
 	}
+	res.Failure = scouted // so deep that the bound hides it
 	res.Shared, res.Took = len(s.shared), time.Since(begin)
 	return res
 }
+
+// scouts is how many schedules are drawn to learn what is shared. More cost more,
+// and fewer leave more to be learnt by passes that are repeated.
+const scouts = 300
+
+// scout draws schedules with about as many preemptions as there may be, and makes
+// what they share count. It returns the first failure.
+func (s *search) scout(setup Setup, bound int, res *Result) (f *Failure) {
+	for seed := range uint64(scouts) {
+		r := start(setup, &scout{newPCT(seed, bound+1, res.Steps), s}, false)
+		if res.AllRuns++; r.err != nil {
+			f = failure(setup, r, res.AllRuns, 0)
+			break
+		}
+	}
+	s.learn()
+	return f
+}
+
+// scout draws a schedule, and tells a search who accesses what.
+type scout struct {
+	*pct
+	of *search
+}
+
+func (p *scout) accessed(r *Run, t *Thread, a access) { p.of.accessed(r, t, a) }
 
 // search is a depth-first walk over the schedules.
 type search struct {
 	bound int
 	path  []point // the choices of the run under way
 	depth int     // how many of them it has made
+	keyed bool    // the program names its words
 
 	sharing map[uint64]sharing
+	news    bool            // in sharing, since learn
 	shared  map[uint64]bool // words that count as shared in this pass
 }
 
@@ -130,6 +163,9 @@ func (s *search) pick(r *Run, options []*Thread, costly bool) *Thread {
 	}
 	return options[s.choose(r, len(options))]
 }
+
+// known: the choices up to the last in path were made by the run before as well.
+func (s *search) known() bool { return s.depth < len(s.path) }
 
 func (s *search) drains(r *Run, _ *Thread) bool { return s.choose(r, 2) == 0 }
 
@@ -176,6 +212,7 @@ func (s *search) accessed(r *Run, t *Thread, a access) {
 	if a.word == nil || r.key == nil {
 		return
 	}
+	s.keyed = true
 	k := r.key(a.word)
 	if k == 0 {
 		return
@@ -188,7 +225,7 @@ func (s *search) accessed(r *Run, t *Thread, a access) {
 		is.writers |= bit
 	}
 	if is != was {
-		s.sharing[k] = is
+		s.sharing[k], s.news = is, true
 	}
 }
 
@@ -196,6 +233,7 @@ func (s *search) accessed(r *Run, t *Thread, a access) {
 // anything new.
 func (s *search) learn() bool {
 	n := len(s.shared)
+	s.news = false
 	for k, is := range s.sharing {
 		all := is.readers | is.writers
 		if is.writers != 0 && all&(all-1) != 0 {

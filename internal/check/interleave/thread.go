@@ -176,8 +176,7 @@ type Thread struct {
 	name string
 	hint uint32
 
-	resume func() (struct{}, bool)
-	yield  func(struct{}) bool
+	*coroutine
 
 	next   access // what it does when it goes on
 	done   bool
@@ -193,13 +192,43 @@ type Thread struct {
 // Go adds a thread to the run. hint is what hashes of goroutines become for it.
 func (r *Run) Go(name string, hint uint32, body func(t *Thread)) {
 	t := &Thread{run: r, id: len(r.threads), name: name, hint: hint}
-	t.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
-		t.yield = yield
+	t.coroutine = newCoroutine(func() {
 		defer t.end()
 		body(t)
 		Drain()
 	})
 	r.threads = append(r.threads, t)
+}
+
+// coroutine runs one function after the other. A stack that has grown is worth
+// keeping: runs are short.
+type coroutine struct {
+	resume func() (struct{}, bool)
+	yield  func(struct{}) bool
+	f      func() // what it runs next
+}
+
+// idle are the coroutines that have come to the end of what they ran.
+var idle []*coroutine
+
+// newCoroutine returns one that runs f when it is resumed.
+func newCoroutine(f func()) *coroutine {
+	if n := len(idle); n > 0 {
+		c := idle[n-1]
+		idle, c.f = idle[:n-1], f
+		return c
+	}
+	c := &coroutine{f: f}
+	c.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
+		c.yield = yield
+		for {
+			c.f()
+			c.f = nil
+			idle = append(idle, c)
+			yield(struct{}{})
+		}
+	})
+	return c
 }
 
 // end ends the thread's last step.
