@@ -56,7 +56,11 @@ func TestSameMachineCode(t *testing.T) {
 	through, past := listing(t), listing(t, "-overlay="+file)
 	require.Contains(t, through, "LOCK", "no listing")
 	// Nor is any of them a call in a program that does not import sync/atomic.
-	require.NotRegexp(t, `CALL\s+sync/atomic\.\(\*U?[Ii]nt\w+\)\.[^L]`, through)
+	for line := range strings.Lines(through) {
+		if strings.Contains(line, "sync/atomic.(*") {
+			require.NotRegexp(t, calls, line)
+		}
+	}
 	if through != past { // not require.Equal of the whole, which would print both
 		a, b := strings.Split(through, "\n"), strings.Split(past, "\n")
 		for i := range min(len(a), len(b)) {
@@ -68,9 +72,9 @@ func TestSameMachineCode(t *testing.T) {
 }
 
 var (
-	word      = regexp.MustCompile(`\batom\.(Uint32|Uint64|Int64|Pointer|Mutex)\b`)
-	function  = regexp.MustCompile(`\batom\.(Inline|StoreRelease|Pause)`)
-	initOrder = regexp.MustCompile(`(?m)^\s+rel .*R_INITORDER .*\n`)
+	word     = regexp.MustCompile(`\batom\.(Uint32|Uint64|Int64|Pointer|Mutex)\b`)
+	function = regexp.MustCompile(`\batom\.(Inline|StoreRelease|Pause)`)
+	calls    = regexp.MustCompile(`CALL\s+sync/atomic\.\(\*U?[Ii]nt\w+\)\.[^L]`)
 )
 
 // withoutDoor returns the text of a file that takes its words from where they
@@ -119,7 +123,14 @@ func listing(t *testing.T, flags ...string) string {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	// That a package is initialized after sync is no code.
-	text := initOrder.ReplaceAllString("\n"+string(out), "")
+	var code strings.Builder
+	code.WriteString("\n")
+	for line := range strings.Lines(string(out)) {
+		if !strings.Contains(line, "R_INITORDER ") {
+			code.WriteString(line)
+		}
+	}
+	text := code.String()
 	// The order of packages is that in which they were built.
 	parts := strings.Split(text, "\n# ")
 	slices.Sort(parts)
