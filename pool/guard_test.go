@@ -95,10 +95,11 @@ func TestPinHoldsReuse(t *testing.T) {
 func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
 	t.Helper()
 	for range n {
-		h, err := p.Insert(stamp{id: 1 << 60})
-		require.NoError(t, err)
+		h := mustInsert(t, p, stamp{id: 1 << 60})
 		k, err := w.Insert(stamp{id: 1 << 61})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !w.Remove(h) || !p.Remove(k) {
 			t.Fatalf("lost %v or %v", h, k)
 		}

@@ -46,12 +46,16 @@ func contents[T any](p *pool.Pool[T]) map[pool.Handle[T]]T {
 // requireCopy requires that c has what p has, and accounts for every slot.
 func requireCopy[T any](t testing.TB, p, c *pool.Pool[T]) {
 	t.Helper()
-	require.Equal(t, contents(p), contents(c))
-	for h, v := range contents(p) {
-		got, ok := c.Get(h)
-		require.True(t, ok, "%v", h)
-		require.Equal(t, v, got)
+	want, got := contents(p), map[pool.Handle[T]]T{}
+	require.Equal(t, want, contents(c))
+	for h := range want {
+		v, ok := c.Get(h)
+		if !ok {
+			t.Fatalf("%v is lost", h)
+		}
+		got[h] = v
 	}
+	require.Equal(t, want, got)
 	requireConserved(t, c)
 }
 
@@ -64,11 +68,15 @@ func requireNoReissue[T any](t testing.TB, c *pool.Pool[T], stale map[pool.Handl
 	for range n {
 		h, err := c.Insert(v)
 		if err == nil {
-			require.Falsef(t, stale[h], "%v was issued by the original", h)
+			if stale[h] {
+				t.Fatalf("%v was issued by the original", h)
+			}
 			hs = append(hs, h)
 		}
 		if len(hs) > keep || err != nil && len(hs) > 0 {
-			require.True(t, c.Remove(hs[0]))
+			if !c.Remove(hs[0]) {
+				t.Fatalf("Remove(%v)", hs[0])
+			}
 			hs = hs[1:]
 		}
 		if err != nil && len(hs) == 0 {
@@ -76,7 +84,9 @@ func requireNoReissue[T any](t testing.TB, c *pool.Pool[T], stale map[pool.Handl
 		}
 	}
 	for h := range stale {
-		require.Falsef(t, c.Contains(h), "%v came back to life", h)
+		if c.Contains(h) {
+			t.Fatalf("%v came back to life", h)
+		}
 	}
 	c.RemoveBatch(hs)
 }
@@ -143,7 +153,9 @@ func churned[T any](t testing.TB, p *pool.Pool[T], n int, value func(int) T) map
 	for i := range 6 * n {
 		if len(live) >= n || rnd.IntN(3) == 0 && len(live) > 0 {
 			k := rnd.IntN(len(live))
-			require.True(t, p.Remove(live[k]))
+			if !p.Remove(live[k]) {
+				t.Fatalf("Remove(%v)", live[k])
+			}
 			stale[live[k]] = true
 			live = append(live[:k], live[k+1:]...)
 			continue

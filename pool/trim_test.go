@@ -38,11 +38,15 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 			hs := make([]pool.Handle[[2]uint64], 0, peak)
 			for i := range uint64(peak) {
 				h, err := w.Insert([2]uint64{i, i})
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				hs = append(hs, h)
 			}
 			for _, h := range hs {
-				require.True(t, w.Remove(h))
+				if !w.Remove(h) {
+					t.Fatalf("Remove(%v)", h)
+				}
 			}
 			w.Flush()
 			require.NoError(t, p.Synchronize(context.Background())) // or the guard would hold the last of limbo
@@ -54,9 +58,9 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 			assert.Less(t, st.Bytes, max(before/20, 300<<10), "%+v", st)
 			assert.Greater(t, heapBefore-heap(), freed*9/10, "the Go heap did not get it back")
 			for _, h := range hs {
-				require.False(t, p.Contains(h))
-				_, ok := g.Get(h)
-				require.False(t, ok)
+				if _, ok := g.Get(h); ok || p.Contains(h) {
+					t.Fatalf("%v is live", h)
+				}
 			}
 			assert.Zero(t, p.Trim(), "a second Trim found more")
 			issued := make(map[pool.Handle[[2]uint64]]bool, peak)
@@ -65,11 +69,12 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 			}
 			for i := range uint64(peak) {
 				h, err := w.Insert([2]uint64{i, i})
-				require.NoError(t, err)
-				require.Falsef(t, issued[h], "%v was issued again", h)
-				v, ok := g.Get(h)
-				require.True(t, ok, "a guard does not see what was inserted in a page that came back")
-				require.Equal(t, [2]uint64{i, i}, *v)
+				if err != nil || issued[h] {
+					t.Fatalf("%v, %v was issued again: %v", err, h, issued[h])
+				}
+				if v, ok := g.Get(h); !ok || *v != [2]uint64{i, i} {
+					t.Fatalf("a guard does not see %v, which was inserted in a page that came back", h)
+				}
 			}
 			g.Unpin()
 			w.Close()
@@ -432,14 +437,18 @@ func TestAutoTrimFollowsTheLiveValues(t *testing.T) {
 		hs := fill(t, p, peak, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 		most := p.Stats().Bytes
 		for i, h := range hs[:len(hs)/2] {
-			require.True(t, p.Remove(h))
+			if !p.Remove(h) {
+				t.Fatalf("Remove(%v)", h)
+			}
 			if i%1000 == 0 {
 				runtime.Gosched()
 			}
 		}
 		half := p.Stats().Bytes
 		for _, h := range hs[len(hs)/2:] {
-			require.True(t, p.Contains(h))
+			if !p.Contains(h) {
+				t.Fatalf("%v is lost", h)
+			}
 		}
 		p.RemoveBatch(hs[len(hs)/2:])
 		last := p.Stats().Bytes
@@ -451,7 +460,9 @@ func TestAutoTrimFollowsTheLiveValues(t *testing.T) {
 		assert.LessOrEqual(t, half, most)
 		assert.Less(t, last, max(most/8, 600<<10), "%+v", p.Stats())
 		for _, h := range hs {
-			require.False(t, p.Contains(h))
+			if p.Contains(h) {
+				t.Fatalf("%v is live", h)
+			}
 		}
 		fill(t, p, peak, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 		requireConserved(t, p)
