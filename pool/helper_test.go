@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/length"
 	"coatcheck/pool"
 )
 
@@ -35,13 +36,8 @@ func newRand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// long returns n, and a tenth of it in -short.
-func long(n int) int {
-	if testing.Short() {
-		return max(1, n/10)
-	}
-	return n
-}
+// long returns how often a test does what it does n times in the full programme.
+func long(n int) int { return length.Of(n) }
 
 // tiny returns a pool with pages of two slots.
 func tiny[T any](t testing.TB, opts *pool.Options[T]) *pool.Pool[T] {
@@ -55,7 +51,9 @@ func tiny[T any](t testing.TB, opts *pool.Options[T]) *pool.Pool[T] {
 func mustInsert[T any](t testing.TB, p *pool.Pool[T], v T) pool.Handle[T] {
 	t.Helper()
 	h, err := p.Insert(v)
-	require.NoError(t, err)
+	if err != nil { // in loops this is much cheaper than require
+		t.Fatal(err)
+	}
 	return h
 }
 
@@ -65,8 +63,9 @@ func fill[T any](t testing.TB, p *pool.Pool[T], n int, v func(i int) T) []pool.H
 	hs := make([]pool.Handle[T], n)
 	for i := range hs {
 		var err error
-		hs[i], err = p.Insert(v(i))
-		require.NoErrorf(t, err, "insertion %d of %d", i+1, n)
+		if hs[i], err = p.Insert(v(i)); err != nil {
+			t.Fatalf("insertion %d of %d: %v", i+1, n, err)
+		}
 	}
 	return hs
 }

@@ -27,7 +27,7 @@ func TestInsertIsNotRefusedWhileHalfIsFree(t *testing.T) {
 				p := pool.Must[int](&pool.Options[int]{Capacity: capacity, Reuse: reuse})
 				var done atomic.Int64
 				var refused atomic.Error
-				end := time.Now().Add(time.Second)
+				end := time.Now().Add(time.Duration(long(1000)) * time.Millisecond)
 				var wg sync.WaitGroup
 				for range goroutines {
 					wg.Add(1)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/length"
 	"coatcheck/pool"
 	"coatcheck/pool/command"
 )
@@ -36,13 +37,8 @@ func newSeed(t testing.TB) uint64 {
 	return seed
 }
 
-// long returns n, and a tenth of it in -short.
-func long(n int) int {
-	if testing.Short() {
-		return max(1, n/10)
-	}
-	return n
-}
+// long returns how often a test does what it does n times in the full programme.
+func long(n int) int { return length.Of(n) }
 
 // value is what the tests' pools hold: its parts tell whether it is whole, and
 // the pointer makes the pool zero what it reclaims.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/length"
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
@@ -30,13 +31,8 @@ func newRand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// long returns n, and a tenth of it in -short.
-func long(n int) int {
-	if testing.Short() {
-		return max(1, n/10)
-	}
-	return n
-}
+// long returns how often a test does what it does n times in the full programme.
+func long(n int) int { return length.Of(n) }
 
 // tiny returns a store whose first chunk has two values.
 func tiny[T any](t testing.TB, opts *dense.Options[T]) *dense.Store[T] {

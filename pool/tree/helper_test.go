@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/length"
 	"coatcheck/pool"
 	"coatcheck/pool/tree"
 )
@@ -29,12 +30,13 @@ func newRand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// long returns n, and a tenth of it in -short and where every operation is recorded.
+// long returns how often a test does what it does n times in the full programme: no
+// more than in -short where every operation is recorded.
 func long(n int) int {
-	if testing.Short() || recorded {
+	if recorded {
 		return max(1, n/10)
 	}
-	return n
+	return length.Of(n)
 }
 
 // node is the value of most tests. Other is for a second forest.

@@ -19,15 +19,31 @@ import (
 	"time"
 
 	"go.uber.org/atomic"
+
+	"coatcheck/internal/check/length"
 )
 
 var (
-	lengthFlag = flag.Duration("storm", 350*time.Millisecond, "how long each storm lasts; an eighth of it in -short")
+	lengthFlag = flag.Duration("storm", 0, "how long each storm lasts, an eighth of it in -short; 0: 350 ms in the full programme, 150 ms otherwise")
 	seedFlag   = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
 )
 
 // Length returns how long a storm lasts.
-func Length() time.Duration { return shorter(*lengthFlag) }
+func Length() time.Duration {
+	return shorter(lasts(*lengthFlag, 350*time.Millisecond, 150*time.Millisecond))
+}
+
+// lasts returns what a flag says, and if it says nothing what is due in the full
+// programme or usually.
+func lasts(said, full, usually time.Duration) time.Duration {
+	switch {
+	case said > 0:
+		return said
+	case length.Full():
+		return full
+	}
+	return usually
+}
 
 // Work is a kind of work that storms count.
 type Work int

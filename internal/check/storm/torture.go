@@ -22,10 +22,12 @@ import (
 // another incarnation than the reader found at first; it is removed if the
 // goroutine that removed it said so.
 
-var tortureFlag = flag.Duration("torture", 5*time.Second, "how long all tortures take together; an eighth of it in -short")
+var tortureFlag = flag.Duration("torture", 0, "how long all tortures take together, an eighth of it in -short; 0: 5 s in the full programme, 2.5 s otherwise")
 
 // TortureLength returns how long one of n tortures lasts.
-func TortureLength(n int) time.Duration { return shorter(*tortureFlag) / time.Duration(n) }
+func TortureLength(n int) time.Duration {
+	return shorter(lasts(*tortureFlag, 5*time.Second, 2500*time.Millisecond)) / time.Duration(n)
+}
 
 // Crew is how many goroutines do what in a torture.
 type Crew struct {
