@@ -278,7 +278,7 @@ func TestEveryHandleOfATinyLayout(t *testing.T) {
 		{Capacity: 64, Shards: 1}, // the least that lets a Worker keep slots
 	} {
 		for _, lives := range []uint32{1, 2, 5} {
-			if o.Capacity == 64 && lives == 5 && (testing.Short() || raceEnabled) {
+			if o.Capacity == 64 && lives == 5 && raceEnabled {
 				continue
 			}
 			o.Origin = lastGeneration - 2*(lives-1)

@@ -241,7 +241,7 @@ func TestForgottenGuardStopsGrowth(t *testing.T) {
 
 // The default of MaxLimbo lies below a bound, too.
 func TestDefaultMaxLimboStopsGrowth(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if raceEnabled {
 		t.Skip("a million removals")
 	}
 	p := pool.Must(&pool.Options[struct{}]{Shards: 1})
