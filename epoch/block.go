@@ -78,8 +78,12 @@ func (b *block) pin(at uint32, e, kind uint64) (Guard, bool) {
 // MurmurHash3). A plain sum would not do: the places of one salt and of a later one
 // would be the same cells in the same order, and a run of guards that stay would
 // seem to fill the block.
+//
+// The salt has a factor of its own. With that of hint.Goroutine, one goroutine's next
+// salt would be its neighbour's hint: the cells that one has filled with guards that
+// stay would be all that the other tries.
 func mix(at, salt uint32) uint32 {
-	h := at + salt*0x9E3779B9
+	h := at + salt*0xCC9E2D51
 	h = (h ^ h>>16) * 0x85EBCA6B
 	h = (h ^ h>>13) * 0xC2B2AE35
 	return h ^ h>>16

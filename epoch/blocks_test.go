@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/hint"
 )
 
 // TestScansVisitWhatStands has guards come and go in any order: a scan costs what
@@ -96,6 +97,19 @@ func TestProvidedCellsAreEnough(t *testing.T) {
 			some[i%len(some)] = d.Pin()
 		}
 		require.Equal(t, bytes, d.Bytes(), "with %d guards", n)
+	}
+}
+
+// TestNeighboursTryOtherCells: the places that one goroutine tries with one salt are not
+// those of its neighbour with another.
+func TestNeighboursTryOtherCells(t *testing.T) {
+	seen := map[uint32]bool{}
+	for goroutine := range uint32(64) {
+		for salt := range uint32(64) {
+			h := epoch.Mix(goroutine*hint.Spread, salt)
+			require.False(t, seen[h], "goroutine %d, salt %d", goroutine, salt)
+			seen[h] = true
+		}
 	}
 }
 

@@ -24,6 +24,9 @@ func IsActive(word uint64) bool           { return isActive(word) }
 func IsBrief(word uint64) bool            { return isBrief(word) }
 func EpochOf(word uint64) uint64          { return epochOf(word) }
 
+// Mix is mix.
+func Mix(at, salt uint32) uint32 { return mix(at, salt) }
+
 const (
 	Active = active
 	Brief  = brief

@@ -8,9 +8,8 @@ import "unsafe"
 // the smallest stack; a larger shift would give neighbours the same hint.
 const stackShift = 11
 
-// Goroutine returns the calling goroutine's hint, spread over all 32 bits. The
-// multiplier is 2^32 divided by the golden ratio (Knuth's multiplicative hash).
+// Goroutine returns the calling goroutine's hint, spread over all 32 bits.
 func Goroutine() uint32 {
 	var here byte
-	return uint32(uintptr(unsafe.Pointer(&here))>>stackShift) * 0x9E3779B9
+	return uint32(uintptr(unsafe.Pointer(&here))>>stackShift) * Spread
 }

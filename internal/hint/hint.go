@@ -12,6 +12,10 @@
 // deeply. It chooses where to look first and must never decide what is right.
 package hint
 
+// Spread is the factor that spreads what is known of a goroutine over all 32 bits: 2^32
+// divided by the golden ratio (Knuth's multiplicative hash).
+const Spread = 0x9E3779B9
+
 // Index maps a hint to 0 ≤ index < n without a division: the hint's high bits,
 // the well-mixed ones, decide.
 func Index(h uint32, n int) int {
