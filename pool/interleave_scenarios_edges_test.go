@@ -28,6 +28,19 @@ var edgeScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) { a.insertN(2) })
 	}},
+	{"FIFO: whole batches come to a queue", func(w *world) {
+		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1})
+		w.p.arena.Pointers = false
+		h := a.insertN(4)
+		rd := a.pin(h[0])
+		a.removeBatch(h[:2]...)
+		w.roomy = true
+		w.thread(0, func(a *actor) {
+			a.unpin(rd)
+			a.removeBatch(h[2:]...)
+		})
+		w.thread(0, func(a *actor) { a.insertN(2) })
+	}},
 	{"FIFO: a range of slots", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 60, Reuse: FIFO, MinFree: 2})
 		h := a.insert()
@@ -184,8 +197,10 @@ var edgeScenarios = []scenario{
 	{"two scans raise the frontier, the later one further", func(w *world) {
 		a := w.pool(Options[val]{Shards: 2})
 		h := a.insertN(8)
-		a.removeBatch(h[6], h[7]) // the epoch is 1
 		rd := a.pin(h[0])
+		a.removeBatch(h[6], h[7]) // the scan meets the guard: the epoch is 1
+		a.unpin(rd)
+		rd = a.pin(h[0])
 		w.thread(0, func(a *actor) { a.removeBatch(h[4], h[5]) })
 		w.thread(1, func(a *actor) {
 			a.unpin(rd)
@@ -304,6 +319,22 @@ var edgeScenarios = []scenario{
 			a.unpin(rd)
 			a.remove(h[5])
 		})
+	}},
+	{"Synchronize under FIFO while more waits than can be sealed", func(w *world) {
+		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1})
+		h := a.insertN(5)
+		rd := a.pin(h[0])
+		a.removeBatch(h[:2]...)
+		a.removeBatch(h[2:4]...)
+		a.remove(h[4]) // stays in limbo
+		w.thread(0, func(a *actor) { a.synchronize(2) })
+		w.thread(0, func(a *actor) { a.unpin(rd) })
+	}},
+	{"Synchronize beside a queue's Resets", func(w *world) {
+		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1, Reset: w.reset})
+		a.insertN(2)
+		w.thread(0, func(a *actor) { a.synchronize(1) })
+		w.thread(0, func(a *actor) { a.drain() })
 	}},
 	{"a guard in a cell that was used an epoch before", func(w *world) {
 		a := w.pool(Options[val]{})

@@ -269,8 +269,9 @@ var guardScenarios = []scenario{
 			}
 		})
 		w.thread(0, func(a *actor) {
-			a.removeBatch(h[0], h[1])
-			a.read(h[2])
+			rd := a.pin(h[2])
+			a.removeBatch(h[0], h[1]) // the scan meets the guard
+			a.unpin(rd)
 		})
 	}},
 	{"a pin waits for nobody", func(w *world) {

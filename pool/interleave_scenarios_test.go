@@ -136,7 +136,8 @@ var slotScenarios = []scenario{
 	}},
 	{"two sealers", func(w *world) {
 		a := w.pool(Options[val]{Shards: 2})
-		h := a.insertN(6)
+		h := a.insertN(7)
+		a.pin(h[6]) // for good: scans meet it, and advance the epoch
 		w.thread(0, func(a *actor) {
 			a.remove(h[0])
 			a.remove(h[1]) // seals

@@ -53,7 +53,7 @@ func (s *shard[T]) unclaimed() int { return int(rangeLen(s.fresh.Load())) }
 // empty, makes the n-1 slots after it the new range. It returns nil when every
 // slot that has memory was given to a shard; it does not grow the pool.
 //
-// If the lock is held, it takes a single slot directly from the table and does not
+// If another is doing so, it takes a single slot directly from the table and does not
 // wait. So does everybody when the last slots are near, for a range that is between
 // the table and the shard is out of all others' sight, who might find the pool
 // full meanwhile.

@@ -22,7 +22,7 @@ type shard[T any] struct {
 
 	// fresh is a range of slots that were never used: next | end.
 	//
-	//	writers  freshRun, by compare-and-swap; refill, under mu, when it is empty
+	//	writers  freshRun, by compare-and-swap; refill, under filling, when it is empty
 	//	readers  the same
 	//	moves    next grows to end; then another range, disjoint from all before
 	fresh atom.Uint64

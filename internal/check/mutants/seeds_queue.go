@@ -34,7 +34,7 @@ var queueSeeds = []seed{
 	{
 		name: "a queue gets a batch that is turned round in part", in: shardPackage, attacks: "L4",
 		edits: []edit{{queueFile, "return visited, b.upright", "return visited, true"}},
-		tests: []string{"TestReclaimIsBounded"},
+		tests: []string{"TestQueueHandsOutTheOldestFirst"},
 	},
 	{
 		name: "a queue keeps a slot back too many", attacks: "I9", ends: stuck,
@@ -89,6 +89,6 @@ var queueSeeds = []seed{
 		name: "a whole batch comes to a queue without its lock", attacks: "I3",
 		edits: []edit{{queueFile, "\treturn q.put(chain[T]{\n", "\tc := chain[T]{\n"},
 			{queueFile, "\t}, wait)\n", "\t}\n\tq.enqueue(&c)\n\treturn true\n"}},
-		by: []string{"FIFO: enqueue and dequeue", "FIFO: two shards lend each other slots", "an insertion meets two reclaimers under FIFO"},
+		by: []string{"FIFO: whole batches come to a queue"},
 	},
 }

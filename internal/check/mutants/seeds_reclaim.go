@@ -75,7 +75,7 @@ var reclaimSeeds = []seed{
 		name: "slots come to Reset uncounted", attacks: "Synchronize",
 		edits: []edit{{resetFile, "\tr.under[phase%2].Add(n)\n", "\tr.under[phase%2].Add(0)\n"},
 			{resetFile, "s.resets.under[phase%2].Add(-n)", "s.resets.under[phase%2].Add(-n + n)"}},
-		by: []string{"Take where slots are Reset"},
+		by: []string{"Synchronize beside a queue's Resets", "Take where slots are Reset"},
 	},
 	{
 		name: "a stamped batch takes its tag before the swap", attacks: "I6",
