@@ -75,6 +75,19 @@ func Pending(word unsafe.Pointer) bool {
 	return false
 }
 
+// Buffered reports whether another thread than the running one has any store in
+// its buffer.
+func Buffered() bool {
+	if t := current; t != nil {
+		for _, o := range t.run.threads {
+			if o != t && len(o.buffer) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Drain empties the running thread's buffer, as a locked instruction does.
 func Drain() {
 	if t := current; t != nil && len(t.buffer) > 0 {

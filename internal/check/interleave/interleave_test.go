@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -354,4 +355,35 @@ func TestOutsideOfThreadsHooksDoNothing(t *testing.T) {
 	assert.False(t, UnlockMutex(unsafe.Pointer(&w)))
 	_, on := Hint()
 	assert.False(t, on)
+}
+
+func TestSearchSomeGivesUp(t *testing.T) {
+	assert.Equal(t, 3, SearchSome(counting(2), 2, 3).AllRuns)
+	assert.NotNil(t, SearchSome(counting(2), 1, 1000).Failure)
+}
+
+// A thread may exit, as a goroutine may: its deferred functions run, under hooks, and
+// the others go on.
+func TestThreadsMayExit(t *testing.T) {
+	var w word
+	var running *Thread
+	setup := func(r *Run) {
+		w = 0
+		r.Go("exits", 0, func(t *Thread) {
+			running = Running()
+			defer w.release(1)
+			w.load()
+			runtime.Goexit()
+		})
+		r.Go("waits", 0, func(*Thread) {
+			for w.load() == 0 {
+				LetOthers()
+			}
+		})
+	}
+	res := Search(setup, 2)
+	assert.Nil(t, res.Failure)
+	assert.Greater(t, res.Runs, 3)
+	assert.NotNil(t, running)
+	assert.Nil(t, Running())
 }

@@ -50,7 +50,8 @@ type picker interface {
 	known() bool
 }
 
-// Check sets the function that is called after every step, with hooks off.
+// Check sets the function that is called after every step that is no load, with
+// hooks off.
 func (r *Run) Check(f func() error) { r.check = f }
 
 // Known reports whether an earlier run of the search has made the same steps so
@@ -89,14 +90,27 @@ func (r *Run) execute() {
 	r.numbers = make(map[unsafe.Pointer]uint64)
 	r.decide(nil)
 	for r.next != nil {
+		// A thread that calls runtime.Goexit takes with it who resumed it.
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			r.drive()
+		}()
+		<-ended
+	}
+	if r.err == nil && r.finally != nil {
+		r.end()
+	}
+}
+
+// drive resumes one thread after the other.
+func (r *Run) drive() {
+	for r.next != nil {
 		t := r.next
 		r.grant(t)
 		current = t
 		t.resume()
 		current = nil
-	}
-	if r.err == nil && r.finally != nil {
-		r.end()
 	}
 }
 
@@ -144,7 +158,7 @@ var errLivelock = errors.New("livelock: the run does not end")
 // made one, or is nil.
 func (r *Run) decide(t *Thread) {
 	r.next = nil
-	if r.err == nil && r.check != nil {
+	if r.err == nil && r.check != nil && (t == nil || t.made != Load || t.done) {
 		r.fail(r.settled(r.check))
 	}
 	if r.err == nil && r.steps >= r.maxSteps {

@@ -2,6 +2,7 @@ package interleave
 
 import (
 	"fmt"
+	"math"
 	"time"
 	"unsafe"
 )
@@ -60,13 +61,16 @@ func failure(setup Setup, r *Run, runs int, seed uint64) *Failure {
 
 // Search runs the program under every schedule with at most bound preemptions,
 // those with fewer first.
-func Search(setup Setup, bound int) Result {
+func Search(setup Setup, bound int) Result { return SearchSome(setup, bound, math.MaxInt) }
+
+// SearchSome is Search that gives up after so many runs.
+func SearchSome(setup Setup, bound, most int) Result {
 	s := &search{sharing: make(map[uint64]sharing), shared: make(map[uint64]bool)}
 	begin := time.Now()
 	var res Result
 	var scouted *Failure
 	for s.bound = 0; s.bound <= bound; s.bound++ {
-		if s.bound == 1 && s.keyed {
+		if s.bound == 1 && s.keyed && most > 10*scouts {
 			scouted = s.scout(setup, bound, &res)
 		}
 		for again := true; again; {
@@ -76,6 +80,10 @@ func Search(setup Setup, bound int) Result {
 			again = false
 			s.path = s.path[:0]
 			for more := true; more && !again; more = s.advance() {
+				if res.AllRuns >= most {
+					res.Shared, res.Took = len(s.shared), time.Since(begin)
+					return res
+				}
 				r := s.once(setup)
 				res.Runs++
 				res.AllRuns++

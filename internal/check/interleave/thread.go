@@ -156,6 +156,9 @@ func Hint() (uint32, bool) {
 	return 0, false
 }
 
+// Running returns the thread that runs, nil outside of virtual threads.
+func Running() *Thread { return current }
+
 // Alone answers whether every other thread of the run has ended: nobody is left to
 // wait for. It is true outside of virtual threads.
 func Alone() bool {
@@ -178,6 +181,7 @@ type Thread struct {
 
 	*coroutine
 
+	made   Op     // its last step
 	next   access // what it does when it goes on
 	done   bool
 	buffer []pending
@@ -194,8 +198,8 @@ func (r *Run) Go(name string, hint uint32, body func(t *Thread)) {
 	t := &Thread{run: r, id: len(r.threads), name: name, hint: hint}
 	t.coroutine = newCoroutine(func() {
 		defer t.end()
+		defer Drain() // also when body exits
 		body(t)
-		Drain()
 	})
 	r.threads = append(r.threads, t)
 }
@@ -245,7 +249,7 @@ func (t *Thread) end() {
 func (t *Thread) arrive(next access) {
 	r := t.run
 	current = nil
-	t.next = next
+	t.made, t.next = t.next.op, next
 	if r.decide(t); r.next != t {
 		t.yield(struct{}{})
 	} else {
