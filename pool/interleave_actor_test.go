@@ -3,7 +3,6 @@
 package pool
 
 import (
-	"errors"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -31,20 +30,6 @@ type actor struct {
 	k  *keeper // do, if that is a Worker
 }
 
-func (a *actor) enter(op string) {
-	if a.k != nil {
-		a.k.busy = true
-	}
-	a.t.Begin(op)
-}
-
-func (a *actor) leave() {
-	if a.k != nil {
-		a.k.busy = false
-	}
-	a.t.End()
-}
-
 func (a *actor) insert() Handle[val] {
 	stamp := a.stamp()
 	a.enter("Insert")
@@ -53,10 +38,10 @@ func (a *actor) insert() Handle[val] {
 }
 
 func (a *actor) inserted(h Handle[val], stamp uint64, err error) Handle[val] {
-	a.leave()
+	f := a.leave()
 	if err != nil {
 		a.t.Notef("%v", err)
-		a.refuse(err)
+		a.refuse(f, err)
 		return 0
 	}
 	a.t.Notef("inserted %v", h)
@@ -80,40 +65,34 @@ func (a *actor) clean(h Handle[val], v *val) {
 	}
 }
 
-// insertFunc inserts through a constructor that does inner on the way; if fail,
-// it panics after that.
-func (a *actor) insertFunc(fail bool, inner func()) Handle[val] {
+// insertFunc inserts through a constructor that does inner on the way, if that is
+// not nil. If inner fails or exits, so does the constructor.
+func (a *actor) insertFunc(inner func()) Handle[val] {
 	stamp := a.stamp()
-	failed := errors.New("the constructor fails")
 	var h Handle[val]
 	var err error
 	a.enter("InsertFunc")
-	func() {
-		defer func() {
-			if v := recover(); v != nil && v != failed {
-				panic(v)
-			}
-		}()
+	failed := a.caught(func() {
 		h, err = a.do.InsertFunc(func(h Handle[val], v *val) {
 			a.clean(h, v)
-			if fail {
-				a.burned = append(a.burned, h)
-			}
+			built := false
+			defer func() {
+				if !built {
+					a.burned = append(a.burned, h)
+				}
+			}()
 			*v = val{stamp, &anchor}
 			if inner != nil {
 				inner()
-				a.enter("InsertFunc")
 				interleave.Pause()
 			}
 			if v.stamp != stamp {
 				a.r.Failf("the value of %v changed while it was built", h)
 			}
-			if fail {
-				panic(failed)
-			}
+			built = true
 		})
-	}()
-	if fail {
+	})
+	if failed {
 		a.leave()
 		return 0
 	}
@@ -124,9 +103,9 @@ func (a *actor) insertFunc(fail bool, inner func()) Handle[val] {
 func (a *actor) reserve() *Reservation[val] {
 	a.enter("Reserve")
 	r, err := a.p.Reserve()
-	a.leave()
+	f := a.leave()
 	if err != nil {
-		a.refuse(err)
+		a.refuse(f, err)
 		return nil
 	}
 	runtime.SetFinalizer(r, nil)                                 // see worker
@@ -135,7 +114,17 @@ func (a *actor) reserve() *Reservation[val] {
 	return r
 }
 
+// isOpen reports whether r is to be settled yet.
+func isOpen(r *Reservation[val]) (is bool) {
+	interleave.Unseen(func() { is = r != nil && r.state.Load() == open })
+	return is
+}
+
+// commit makes the value of r live, if that is open.
 func (a *actor) commit(r *Reservation[val]) Handle[val] {
+	if !isOpen(r) {
+		return 0
+	}
 	stamp := a.stamp()
 	interleave.Unseen(func() { *r.Value() = val{stamp, &anchor} })
 	a.enter("Commit")
@@ -143,7 +132,11 @@ func (a *actor) commit(r *Reservation[val]) Handle[val] {
 }
 
 func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {
+	if !isOpen(r) {
+		return
+	}
 	a.burned = append(a.burned, r.Handle())
+	a.cancelled++
 	a.enter("Cancel")
 	how(r)
 	a.leave()
@@ -199,7 +192,7 @@ func (a *actor) remove(h Handle[val]) bool {
 	}
 	e := a.begin(h)
 	was := e != nil && e.removed
-	a.enter("Remove")
+	a.enter("Remove").removing(h)
 	ok := a.do.Remove(h)
 	a.end(h, e, was, ok)
 	return ok
@@ -208,7 +201,7 @@ func (a *actor) remove(h Handle[val]) bool {
 // removeAt removes h, which lives, into the limbo of shard k.
 func (a *actor) removeAt(k int, h Handle[val]) {
 	e := a.begin(h)
-	a.enter("Remove")
+	a.enter("Remove").removing(h)
 	a.end(h, e, false, a.p.arena.RemoveAt(k, a.p.slot(h.Index()), uint64(h)))
 }
 
@@ -225,7 +218,7 @@ func (a *actor) take(h Handle[val]) bool {
 	}
 	e := a.begin(h)
 	was := e != nil && e.removed
-	a.enter("Take")
+	a.enter("Take").removing(h)
 	v, ok := a.do.Take(h)
 	a.end(h, e, was, ok)
 	if !ok {
@@ -242,10 +235,14 @@ func (a *actor) take(h Handle[val]) bool {
 // reset is an Options.Reset that keeps a part of the value, and complains about
 // values that are not the pool's any more.
 func (w *world) reset(v *val) {
-	if v.keep == nil || v.stamp == 0 {
+	switch {
+	case v.keep != nil && v.stamp != 0:
+		w.resets = append(w.resets, v.stamp)
+	case w.cancelled > 0:
+		w.cancelled-- // a Reservation shows a slot that may have been written to
+	default:
 		w.r.Failf("Reset of what is no value: %+v", *v)
 	}
-	w.resets = append(w.resets, v.stamp)
 	w.notBoth()
 	v.stamp = 0
 }
@@ -259,192 +256,6 @@ func (w *world) notBoth() {
 	}
 }
 
-// sees judges an answer to a look at h that began when it was removed or not.
-func (a *actor) sees(h Handle[val], e *entry, was bool, ok bool, stamp uint64) {
-	known := e != nil
-	if !known {
-		e = a.find(h) // it may have been inserted meanwhile
-	}
-	switch {
-	case ok && e == nil:
-		a.r.Failf("%v is found and was never inserted", h)
-	case ok && was:
-		a.r.Failf("%v is found after it was removed", h)
-	case !ok && known && !e.begun:
-		a.r.Failf("%v is lost", h)
-	case ok && stamp != e.stamp:
-		a.r.Failf("%v has value %d; want %d", h, stamp, e.stamp)
-	}
-}
-
-func (a *actor) get(h Handle[val]) bool {
-	e := a.known(h)
-	was := e != nil && e.removed
-	a.enter("Get")
-	v, ok := a.do.Get(h)
-	a.leave()
-	a.t.Notef("%v: %v", h, ok)
-	a.sees(h, e, was, ok, v.stamp)
-	if ok && v.keep != &anchor || !ok && v != (val{}) {
-		a.r.Failf("Get of %v: %+v, %v", h, v, ok)
-	}
-	return ok
-}
-
-// pin pins a guard and looks at h, if that is not zero. What it sees is watched.
-func (a *actor) pin(h Handle[val]) *reader {
-	rd := new(reader)
-	a.enter("Pin")
-	rd.g = a.do.Pin()
-	a.leave()
-	a.watched = append(a.watched, rd)
-	a.look(rd, h)
-	return rd
-}
-
-// look makes rd look at h.
-func (a *actor) look(rd *reader, h Handle[val]) {
-	if h == 0 {
-		return
-	}
-	e := a.known(h)
-	was := e != nil && e.removed
-	a.enter("Guard.Get")
-	v, ok := rd.g.Get(h)
-	a.leave()
-	a.t.Notef("sees %v: %v", h, ok)
-	if !ok {
-		a.sees(h, e, was, false, 0)
-		return
-	}
-	a.sees(h, e, was, true, v.stamp)
-	rd.h, rd.v, rd.stamp = h, v, v.stamp
-}
-
-// hold holds h, if it is live. What it holds is watched.
-func (a *actor) hold(h Handle[val]) *reader {
-	if h == 0 {
-		return nil
-	}
-	e := a.known(h)
-	was := e != nil && e.removed
-	a.enter("Hold")
-	ref, ok := a.p.Hold(h)
-	a.leave()
-	a.t.Notef("holds %v: %v", h, ok)
-	if !ok {
-		a.sees(h, e, was, false, 0)
-		return nil
-	}
-	rd := &reader{h: h, v: ref.Value(), ref: ref}
-	rd.stamp = rd.v.stamp
-	a.sees(h, e, was, true, rd.stamp)
-	a.watched = append(a.watched, rd)
-	return rd
-}
-
-// release ends a hold that succeeded.
-func (a *actor) release(rd *reader) {
-	if rd == nil {
-		return
-	}
-	// Not watched any more: the slot may be reused before Release returns.
-	a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
-	a.enter("Release")
-	rd.ref.Release()
-	a.leave()
-}
-
-func (a *actor) unpin(rd *reader) {
-	if rd.ref != nil {
-		a.release(rd)
-		return
-	}
-	a.enter("Unpin")
-	if rd.brief != nil {
-		rd.brief.UnpinBrief()
-	} else {
-		rd.g.Unpin()
-	}
-	a.leave()
-	a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
-}
-
-// read is a pin, a look, and an unpin.
-func (a *actor) read(h Handle[val]) { a.unpin(a.pin(h)) }
-
-// brief is the pin that Get makes, with a look under it that lasts.
-func (a *actor) brief(h Handle[val], lasting bool) {
-	e := a.known(h)
-	was := e != nil && e.removed
-	a.enter("PinBrief")
-	g := a.p.domain.PinBrief()
-	ok := a.p.Contains(h)
-	rd := &reader{h: h}
-	if ok {
-		rd.v = &shard.At[val](a.names.table(), h.Index()).Value
-		rd.stamp = rd.v.stamp
-	}
-	a.sees(h, e, was, ok, rd.stamp)
-	a.watched = append(a.watched, rd)
-	if !lasting {
-		g.UnpinBrief()
-		a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
-	} else {
-		rd.brief = &g
-	}
-	a.leave()
-}
-
-// view looks at h through View.
-func (a *actor) view(h Handle[val]) {
-	e := a.known(h)
-	was := e != nil && e.removed
-	a.enter("View")
-	ok := a.p.View(h, func(v *val) {
-		a.sees(h, e, was, true, v.stamp)
-		stamp := v.stamp
-		interleave.Pause()
-		if v.stamp != stamp {
-			a.r.Failf("the value of %v changed under View", h)
-		}
-	})
-	a.leave()
-	if !ok {
-		a.sees(h, e, was, false, 0)
-	}
-}
-
-// all ranges over the values. Those that live all the while must be yielded once.
-func (a *actor) all() {
-	var before []*entry
-	for _, e := range a.entries {
-		if a.known(e.h) != nil {
-			before = append(before, e)
-		}
-	}
-	var seen []Handle[val]
-	a.enter("All")
-	for h, v := range a.p.All() {
-		e := a.find(h)
-		a.sees(h, e, false, true, v.stamp)
-		if slices.Contains(seen, h) {
-			a.r.Failf("All yields %v twice", h)
-		}
-		seen = append(seen, h)
-		interleave.Pause()
-		if e != nil && v.stamp != e.stamp {
-			a.r.Failf("the value of %v changed under All", h)
-		}
-	}
-	a.leave()
-	for _, e := range before {
-		if !e.begun && !slices.Contains(seen, e.h) {
-			a.r.Failf("All misses %v", e.h)
-		}
-	}
-}
-
 // sweep runs an operation that removes whatever it meets.
 func (a *actor) sweep(op string, f func() int) {
 	for _, e := range a.entries {
@@ -452,17 +263,21 @@ func (a *actor) sweep(op string, f func() int) {
 		e.tries += 2
 	}
 	a.clearing++
-	a.enter(op)
-	n := f()
+	defer func() { a.clearing-- }()
+	a.enter(op).slots = maxSlots
+	n := 0
+	if a.caught(func() { n = f() }) {
+		a.vague = true
+	}
 	a.leave()
 	a.t.Notef("removed %d", n)
-	a.clearing--
 	a.gone += n
 }
 
 func (a *actor) clear() { a.sweep("Clear", a.p.Clear) }
 
-func (a *actor) drain() {
+// drain drains the pool, and does inner at the first value, if that is not nil.
+func (a *actor) drain(inner func()) {
 	a.sweep("Drain", func() int {
 		n := 0
 		for h, v := range a.p.Drain() {
@@ -471,9 +286,35 @@ func (a *actor) drain() {
 			if e != nil {
 				e.removed = true
 			}
-			n++
+			a.taken = append(a.taken, v.stamp)
+			a.notBoth()
+			if n++; n == 1 && inner != nil {
+				inner()
+			}
 		}
 		return n
+	})
+}
+
+// deleteFunc removes the values with an odd stamp, and does inner at the first, if
+// that is not nil.
+func (a *actor) deleteFunc(inner func()) {
+	a.sweep("DeleteFunc", func() int {
+		a.top(a.t).pins = true
+		first := true
+		return a.p.DeleteFunc(func(h Handle[val], v *val) bool {
+			a.sees(h, a.find(h), false, true, v.stamp)
+			stamp := v.stamp
+			if first && inner != nil {
+				first = false
+				inner()
+			}
+			interleave.Pause()
+			if v.stamp != stamp {
+				a.r.Failf("the value of %v changed under DeleteFunc", h)
+			}
+			return stamp%2 == 1
+		})
 	})
 }
 
@@ -482,48 +323,44 @@ func (a *actor) removeBatch(hs ...Handle[val]) {
 	for _, h := range hs {
 		a.begin(h)
 	}
-	a.enter("RemoveBatch")
+	a.enter("RemoveBatch").removing(hs...)
 	n := a.p.RemoveBatch(hs)
 	a.leave()
 	a.gone += n
 }
 
-// synchronize waits for what was removed, for a few turns.
-func (a *actor) synchronize(turns int) {
-	var before []Handle[val]
-	for _, e := range a.entries {
-		if e.removed {
-			before = append(before, e.h)
+// insertBatch inserts n values at once.
+func (a *actor) insertBatch(n int) []Handle[val] {
+	var vs []val
+	for range n {
+		vs = append(vs, val{a.stamp(), &anchor})
+		a.announced = append(a.announced, vs[len(vs)-1].stamp)
+	}
+	a.enter("InsertBatch").slots = n
+	hs, err := a.p.InsertBatch(vs, nil)
+	f := a.leave()
+	a.t.Notef("%v: %v", hs, err)
+	for i, h := range hs {
+		a.appeared(h, vs[i].stamp) // the last may not have been noted yet
+		if e := a.find(h); e == nil || e.stamp != vs[i].stamp {
+			a.r.Failf("InsertBatch returned %v for value %d, which it is not", h, vs[i].stamp)
 		}
 	}
-	a.enter("Synchronize")
-	err := a.p.Synchronize(&patience{a.world, turns, 3})
-	a.leave()
-	a.t.Notef("%v", err)
+	if len(hs) < n && err == nil || len(hs) == n && err != nil {
+		a.r.Failf("InsertBatch inserted %d of %d: %v", len(hs), n, err)
+	}
 	if err != nil {
-		return
+		a.refuse(f, err)
 	}
-	interleave.Unseen(func() { a.reclaimed(before) })
+	return append(hs, make([]Handle[val], n-len(hs))...)
 }
 
-// reclaimed fails if a slot of hs waits for its grace period.
-func (w *world) reclaimed(hs []Handle[val]) {
-	if err := w.locate(); err != nil {
-		w.r.Failf("%v", err)
-		return
-	}
-	for _, h := range hs {
-		word := w.p.slot(h.Index()).Word.Load()
-		if at := w.place[h.Index()]; shard.Generation(word) == h.Generation()+1 && (at == inLimbo || at == inSealed) {
-			w.r.Failf("Synchronize returned, and %v is not reclaimed", h)
-		}
-	}
-}
-
-// trim gives memory back.
-func (a *actor) trim() {
-	a.enter("Trim")
-	n := a.p.Trim()
+// stats asks for all figures.
+func (a *actor) stats() {
+	a.enter("Stats")
+	st, n := a.p.Stats(), a.p.Len()
 	a.leave()
-	a.t.Notef("%d bytes", n)
+	if most := len(a.entries) + len(a.announced) + len(a.frames); st.Live > most || n > most {
+		a.r.Failf("Stats and Len say that %d and %d values are live, and there were %d ever", st.Live, n, most)
+	}
 }

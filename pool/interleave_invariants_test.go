@@ -44,6 +44,9 @@ func (w *world) put(i uint32, place uint8) error {
 func (w *world) chain(i uint32, n int, place uint8) (int, error) {
 	k := 0
 	for ; k != n && (n >= 0 || i != shard.None); k++ {
+		if i == shard.None && w.p.arena.Reset != nil {
+			break // who takes some of a batch for Reset may be between two of them
+		}
 		if err := w.put(i, place); err != nil {
 			return k, err
 		}
@@ -132,8 +135,10 @@ func (w *world) locateIn(c shard.Contents) error {
 	if _, err := w.chain(shard.Low(c.Free), -1, inFree); err != nil {
 		return err
 	}
-	if _, err := w.chain(c.Rest, int(c.Resting), inRest); err != nil {
-		return err
+	if !w.p.arena.FIFO || !w.p.arena.Sums().Trimming { // or the list is being taken
+		if _, err := w.chain(c.Rest, int(c.Resting), inRest); err != nil {
+			return err
+		}
 	}
 	n, err := w.chain(shard.Low(c.Limbo), -1, inLimbo)
 	if err != nil {
@@ -177,7 +182,7 @@ func (w *world) locateKept(k *keeper) error {
 	}
 	ready, bag, next, end := k.w.slots.Inspect()
 	for _, h := range ready {
-		if k.busy {
+		if k.busy > 0 {
 			break // an operation may be about to write these entries
 		}
 		if err := w.put(shard.Low(h), inReady); err != nil {
@@ -230,7 +235,7 @@ func (w *world) check() error {
 		if g > shard.LastGeneration {
 			return fmt.Errorf("slot %d lives with generation %d, after the last", i, g)
 		}
-		e := w.find(Handle[val](word))
+		e := w.appeared(Handle[val](word), slot.Value.stamp)
 		if e == nil {
 			return fmt.Errorf("%v is live and was never issued", Handle[val](word))
 		}
@@ -256,6 +261,7 @@ func (w *world) check() error {
 		return fmt.Errorf("epoch %d → %d, frontier %d → %d: one went back, or the frontier passed the epoch", w.epoch, e, w.safe, s)
 	}
 	w.epoch, w.safe = e, s
+	w.measure()
 	return nil
 }
 
@@ -322,10 +328,10 @@ func (w *world) complete() error {
 			live++
 		}
 	}
-	if len(w.entries)-live != w.gone {
+	if len(w.entries)-live != w.gone && !w.vague {
 		return fmt.Errorf("%d values are gone, and %d removals succeeded", len(w.entries)-live, w.gone)
 	}
-	return nil
+	return w.figures(live, reserved, exhausted)
 }
 
 // isVoid answers whether t shows the void in place of slot i's page.

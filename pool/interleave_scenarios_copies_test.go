@@ -43,7 +43,7 @@ var copyScenarios = []scenario{
 		a := w.copying(Options[val]{Capacity: 2, Reset: w.reset})
 		h := a.insertN(2)
 		w.thread(0, func(a *actor) { a.get(h[0]); a.get(h[1]) })
-		w.thread(0, func(a *actor) { a.remove(h[0]); a.insertFunc(false, nil) })
+		w.thread(0, func(a *actor) { a.remove(h[0]); a.insertFunc(nil) })
 		w.thread(0, func(a *actor) { a.take(h[1]) })
 	}},
 	{"a copy while a constructor builds, and fails", func(w *world) {
@@ -52,8 +52,8 @@ var copyScenarios = []scenario{
 		w.thread(0, func(a *actor) { a.get(h) })
 		w.thread(0, func(a *actor) {
 			a.remove(h)
-			a.insertFunc(true, nil)
-			a.insertFunc(false, nil)
+			a.insertFunc(a.fail)
+			a.insertFunc(nil)
 		})
 	}},
 	{"a copy while a reservation is written", func(w *world) {

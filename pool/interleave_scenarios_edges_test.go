@@ -176,9 +176,7 @@ var edgeScenarios = []scenario{
 			a.insert()
 		})
 		w.thread(0, func(a *actor) {
-			a.enter("Contains")
-			a.p.Contains(h[1])
-			a.leave()
+			a.contains(h[1])
 		})
 	}},
 	{"two guards come while a scan is under way", func(w *world) {

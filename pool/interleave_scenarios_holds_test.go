@@ -100,7 +100,7 @@ var holdScenarios = []scenario{
 		w.thread(0, func(a *actor) {
 			a.take(h[0])
 			a.remove(h[1])
-			a.insertFunc(false, nil)
+			a.insertFunc(nil)
 		})
 	}},
 	{"Hold against Clear under FIFO", func(w *world) {

@@ -13,9 +13,9 @@ import (
 func (a *actor) reserveFrom(v *Reserver[val]) *Reservation[val] {
 	a.enter("Reserve")
 	r, err := v.Reserve()
-	a.leave()
+	f := a.leave()
 	if err != nil {
-		a.refuse(err)
+		a.refuse(f, err)
 		return nil
 	}
 	if slices.Contains(a.reserved, r) {

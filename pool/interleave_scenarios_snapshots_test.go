@@ -17,7 +17,7 @@ var snapshotScenarios = []scenario{
 		h := a.insertN(5)
 		a.removeBatch(h[:2]...)
 		a.synchronize(1) // two slots are in the freelist
-		w.thread(0, func(a *actor) { a.snapshot(h[3:]...) })
+		w.thread(0, func(a *actor) { a.snapshot() })
 		w.thread(0, func(a *actor) {
 			a.remove(a.insert())
 			a.remove(h[2]) // completes a batch
@@ -31,7 +31,7 @@ var snapshotScenarios = []scenario{
 		h := a.insertN(5)
 		a.removeBatch(h[:4]...)
 		a.synchronize(1)
-		w.thread(0, func(a *actor) { a.snapshot(h[4]) })
+		w.thread(0, func(a *actor) { a.snapshot() })
 		w.thread(0, func(a *actor) {
 			wk := a.by(wk)
 			for range 3 {
@@ -43,7 +43,7 @@ var snapshotScenarios = []scenario{
 	{"WriteTo against a growing pool", func(w *world) {
 		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1})
 		h := a.insertN(2)
-		w.thread(0, func(a *actor) { a.snapshot(h[1]) })
+		w.thread(0, func(a *actor) { a.snapshot() })
 		w.thread(0, func(a *actor) {
 			a.remove(h[0])
 			a.insertN(3)
@@ -55,13 +55,13 @@ var snapshotScenarios = []scenario{
 		h := a.insertN(3)
 		a.removeBatch(h[:2]...)
 		a.synchronize(1)
-		w.thread(0, func(a *actor) { a.snapshot(h[2]) })
+		w.thread(0, func(a *actor) { a.snapshot() })
 		w.thread(0, func(a *actor) { a.commit(a.reserve()) })
 	}},
 	{"WriteTo against Trim", func(w *world) {
 		a := w.emptied(Options[val]{Capacity: 6}, 6)
-		h := a.insert()
-		w.thread(0, func(a *actor) { a.snapshot(h) })
+		a.insert()
+		w.thread(0, func(a *actor) { a.snapshot() })
 		w.thread(0, func(a *actor) {
 			a.trim()
 			a.remove(a.insert())
@@ -72,7 +72,7 @@ var snapshotScenarios = []scenario{
 		w.exhausting = true
 		a := w.pool(Options[val]{Capacity: 4, Origin: 1<<32 - 5})
 		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.snapshot(h[2]) })
+		w.thread(0, func(a *actor) { a.snapshot() })
 		w.thread(0, func(a *actor) {
 			a.removeBatch(h[:2]...)
 			a.remove(a.insert())
@@ -107,8 +107,7 @@ func (v *val) UnmarshalBinary(b []byte) error {
 }
 
 // snapshot writes a snapshot; at the end of the run, what a copy has is judged.
-// Nobody removes stay.
-func (a *actor) snapshot(stay ...Handle[val]) {
+func (a *actor) snapshot() {
 	w := a.world
 	known = func() (hs []Handle[val]) {
 		for _, e := range w.entries {
@@ -120,14 +119,25 @@ func (a *actor) snapshot(stay ...Handle[val]) {
 		return hs
 	}
 	var b bytes.Buffer
-	a.enter("WriteTo")
+	before := a.settledEntries()
+	a.enter("WriteTo").pins = true
 	_, err := a.p.WriteTo(&b)
 	a.leave()
-	w.finish = func() error {
-		if err != nil {
-			return err
+	var stay []Handle[val] // what nobody can have removed
+	for _, e := range before {
+		if !e.begun {
+			stay = append(stay, e.h)
 		}
-		return w.judge(b.Bytes(), stay)
+	}
+	next := w.finish
+	w.finish = func() error {
+		if err == nil {
+			err = w.judge(b.Bytes(), stay)
+		}
+		if err == nil && next != nil {
+			err = next()
+		}
+		return err
 	}
 }
 

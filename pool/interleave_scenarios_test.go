@@ -44,7 +44,7 @@ var slotScenarios = []scenario{
 		h := a.insertN(2)
 		w.thread(0, func(a *actor) { a.remove(h[0]) })
 		w.thread(0, func(a *actor) { a.take(h[0]) })
-		w.thread(0, func(a *actor) { a.view(h[0]); a.remove(h[1]) })
+		w.thread(0, func(a *actor) { a.view(h[0], nil); a.remove(h[1]) })
 	}},
 	{"three goroutines and a failing constructor in a tiny pool", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 3})
@@ -54,7 +54,7 @@ var slotScenarios = []scenario{
 			a.insert()
 		})
 		w.thread(0, func(a *actor) {
-			a.insertFunc(true, nil)
+			a.insertFunc(a.fail)
 			a.insert()
 		})
 		w.thread(0, func(a *actor) { a.remove(a.insert()) })
@@ -64,12 +64,12 @@ var slotScenarios = []scenario{
 		h := a.insertN(3)
 		a.remove(h[0])
 		w.thread(0, func(a *actor) {
-			a.insertFunc(true, func() { a.insert() })
+			a.insertFunc(func() { a.insert(); a.fail() })
 			a.insert()
 		})
 		w.thread(0, func(a *actor) {
 			a.remove(h[1])
-			a.insertFunc(false, nil)
+			a.insertFunc(nil)
 		})
 	}},
 	{"a slot leaves the freelist and comes back", func(w *world) {
@@ -179,7 +179,7 @@ var slotScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) {
 			a.remove(h[2])
-			a.insertFunc(true, nil)
+			a.insertFunc(a.fail)
 		})
 	}},
 	{"FIFO: enqueue and dequeue", func(w *world) {
@@ -224,7 +224,7 @@ var slotScenarios = []scenario{
 		w.roomy = true
 		w.thread(0, func(a *actor) { a.insertN(2) })
 		w.thread(1, func(a *actor) { a.insertN(2) })
-		w.thread(1, func(a *actor) { a.insert(); a.all() })
+		w.thread(1, func(a *actor) { a.insert(); a.all(nil) })
 	}},
 	{"exhaustion", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 2, Origin: shard.LastGeneration - 2})

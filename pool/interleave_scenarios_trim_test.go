@@ -147,7 +147,7 @@ var trimScenarios = []scenario{
 				a.r.Failf("the zero Handle is live")
 			}
 			a.read(0)
-			a.all()
+			a.all(nil)
 			if a.p.Remove(0) {
 				a.r.Failf("the zero Handle was removed")
 			}
@@ -207,7 +207,7 @@ var trimScenarios = []scenario{
 			a.release(rd)
 			a.cancel(a.reserve(), (*Reservation[val]).Cancel)
 		})
-		w.thread(0, func(a *actor) { a.all() })
+		w.thread(0, func(a *actor) { a.all(nil) })
 	}},
 }
 

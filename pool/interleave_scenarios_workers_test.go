@@ -103,14 +103,14 @@ var workerScenarios = []scenario{
 	{"two Drains and a loop", func(w *world) {
 		a := w.pool(Options[val]{})
 		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.drain() })
-		w.thread(0, func(a *actor) { a.drain() })
-		w.thread(0, func(a *actor) { a.view(h[0]) })
+		w.thread(0, func(a *actor) { a.drain(nil) })
+		w.thread(0, func(a *actor) { a.drain(nil) })
+		w.thread(0, func(a *actor) { a.view(h[0], nil) })
 	}},
 	{"a loop while values come and go", func(w *world) {
 		a := w.pool(Options[val]{})
 		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.all() })
+		w.thread(0, func(a *actor) { a.all(nil) })
 		w.thread(0, func(a *actor) {
 			a.remove(h[0])
 			a.remove(h[1])

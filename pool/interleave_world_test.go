@@ -26,18 +26,23 @@ type world struct {
 	r *interleave.Run
 	p *Pool[val]
 
-	serial   uint64
-	entries  []*entry      // handles that were issued
-	burned   []Handle[val] // handles that were shown and must never live
-	guessed  []Handle[val] // handles that a thread removes although it never got them
-	watched  []*reader
-	workers  []*keeper
-	reserved []*Reservation[val]
-	taken    []uint64 // stamps that Take moved out
-	resets   []uint64 // stamps that Reset was shown
-	gone     int      // removals that succeeded
-	clearing int      // sweeping removals that are under way
-	refused  int
+	serial      uint64
+	entries     []*entry      // handles that were issued
+	burned      []Handle[val] // handles that were shown and must never live
+	guessed     []Handle[val] // handles that a thread removes although it never got them
+	watched     []*reader
+	workers     []*keeper
+	reserved    []*Reservation[val]
+	taken       []uint64 // stamps that Take moved out
+	resets      []uint64 // stamps that Reset was shown
+	cancelled   int      // Reservations whose slots it was not shown
+	gone        int      // removals that succeeded
+	vague       bool     // some may have, whose answers a panic or Goexit took away
+	interrupted bool     // a Reset has not returned
+	clearing    int      // sweeping removals that are under way
+
+	frames    []*frame // operations under way, those of callbacks after their callers
+	announced []uint64 // stamps whose handles are known when they appear in a slot
 
 	roomy      bool // there is a slot for each insertion, whatever the schedule
 	exhausting bool // generations run out
@@ -53,7 +58,7 @@ type world struct {
 }
 
 // maxSlots is how many slots a scenario may touch.
-const maxSlots = 64
+const maxSlots = 256
 
 // entry is what is known of one handle.
 type entry struct {
@@ -68,7 +73,7 @@ type entry struct {
 // gives slots back, that is not in order either.
 type keeper struct {
 	w       *Worker[val]
-	busy    bool
+	busy    int // operations under way
 	closing bool
 }
 
@@ -84,14 +89,17 @@ type reader struct {
 
 // pool makes the run's pool, with pages of two slots, and returns the actor that
 // prepares it.
-func (w *world) pool(o Options[val]) *actor {
+func (w *world) pool(o Options[val]) *actor { return w.paged(1, o) }
+
+// paged is pool with pages of 1<<shift slots.
+func (w *world) paged(shift uint32, o Options[val]) *actor {
 	if o.Origin == 0 {
 		o.Origin = 101
 	}
 	if o.Shards == 0 {
 		o.Shards = 1
 	}
-	p, err := NewTiny(&o, 1)
+	p, err := NewTiny(&o, shift)
 	if err != nil {
 		panic(err)
 	}
@@ -111,7 +119,11 @@ func (w *world) thread(s int, body func(a *actor)) {
 	name := string(rune('A' + len(w.names.threads)))
 	w.names.threads = append(w.names.threads, name)
 	hint := uint32((uint64(s)<<32 + 1<<31) / uint64(w.p.arena.Shards))
-	w.r.Go(name, hint, func(t *interleave.Thread) { body(&actor{w, t, w.p, nil}) })
+	w.r.Go(name, hint, func(t *interleave.Thread) {
+		a := &actor{w, t, w.p, nil}
+		defer a.ended(name)
+		body(a)
+	})
 }
 
 // worker opens a Worker. Its finalizer is of no use here: it would run on a
@@ -125,23 +137,36 @@ func (a *actor) worker() *actor {
 	return &actor{a.world, a.t, k.w, k}
 }
 
-// by is the actor of the same Worker on another thread.
-func (a *actor) by(worker *actor) *actor { return &actor{a.world, a.t, worker.do, worker.k} }
+// by is the actor of the same Worker on another thread, and a if there is none any
+// more.
+func (a *actor) by(worker *actor) *actor {
+	if worker == nil || worker.k.w.pool == nil || !slices.Contains(a.workers, worker.k) {
+		return a
+	}
+	return &actor{a.world, a.t, worker.do, worker.k}
+}
 
-// giveBack flushes or closes the actor's Worker.
+// giveBack flushes or closes the actor's Worker, if it is one's.
 func (a *actor) giveBack(how string, f func(*Worker[val])) {
+	if a.k == nil {
+		return
+	}
+	was := a.k.closing
 	a.k.closing = true
+	defer func() { a.k.closing = was }()
 	a.enter(how)
 	f(a.k.w)
 	a.leave()
-	a.k.closing = false
 }
 
 func (a *actor) flush() { a.giveBack("Flush", (*Worker[val]).Flush) }
 func (a *actor) close() { a.giveBack("Close", (*Worker[val]).Close) }
 
 // drop does what the garbage collector does to a Worker that nobody has.
-func (a *actor) drop() { a.giveBack("finalizer", (*Worker[val]).drop) }
+func (a *actor) drop() {
+	a.giveBack("finalizer", (*Worker[val]).drop)
+	a.workers = slices.DeleteFunc(a.workers, func(k *keeper) bool { return k == a.k })
+}
 
 // find returns what is known of h, or nil.
 func (w *world) find(h Handle[val]) *entry {
@@ -168,14 +193,6 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 		e.tries = 2
 	}
 	w.entries = append(w.entries, e)
-}
-
-// refuse judges an insertion's error.
-func (w *world) refuse(err error) {
-	w.refused++
-	if !errors.Is(err, ErrFull) || w.roomy {
-		w.r.Failf("Insert: %v", err)
-	}
 }
 
 func (w *world) stamp() uint64 {
@@ -209,9 +226,10 @@ func (c *patience) Err() error {
 	return nil
 }
 
-// pinned answers whether any guard is pinned.
+// pinned reports whether any guard is pinned, or a callback runs.
 func (w *world) pinned() bool {
-	return slices.ContainsFunc(w.watched, func(rd *reader) bool { return rd.ref == nil })
+	return slices.ContainsFunc(w.watched, func(rd *reader) bool { return rd.ref == nil }) ||
+		slices.ContainsFunc(w.frames, func(f *frame) bool { return f.pins })
 }
 
 func (c *patience) Done() <-chan struct{}       { return nil }

@@ -1,0 +1,467 @@
+//go:build interleave
+
+package pool
+
+import (
+	"flag"
+	"fmt"
+	"go/format"
+	"math/rand/v2"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/atom"
+	"coatcheck/internal/check/interleave"
+	"coatcheck/shard"
+)
+
+// Scenarios are programs that somebody thought of. These are drawn:
+//
+//	go test -tags interleave -run Generated ./pool -generate 10m -generate.seed 1 -v
+//
+// Each runs under some schedules with few preemptions, against the same invariants.
+// One that fails is made as small as it can be, and printed as the source of a
+// scenario.
+var (
+	generateFlag = flag.Duration("generate", 20*time.Second, "draw programs for so long")
+	programFlag  = flag.Uint64("generate.seed", 0, "seed of the first generated program, the next ones count on; 0 draws one")
+	shrinkFlag   = flag.Duration("generate.shrink", time.Minute, "make a program that fails smaller for so long")
+)
+
+func TestInterleaveGenerated(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(800))
+	first, limit := *programFlag, *generateFlag
+	if first == 0 {
+		first = rand.Uint64N(1 << 48)
+	}
+	if testing.Short() {
+		limit = min(limit, 2*time.Second)
+	}
+	var sum interleave.Result
+	begin := time.Now()
+	seed := first
+	for ; sum.Failure == nil && (time.Since(begin) < limit || seed == first); seed++ {
+		explore(draw(seed), seed, &sum)
+	}
+	t.Logf("%d programs from seed %d on", seed-first, first)
+	t.Logf("%8d schedules (%d with preparing ones), %3d steps at most, %7d switches inside operations, %3d shared words, %v",
+		sum.Runs, sum.AllRuns, sum.Steps, sum.Switches, sum.Shared, time.Since(begin).Round(time.Millisecond))
+	if sum.Failure != nil {
+		p := draw(seed - 1)
+		if *shrinkFlag > 0 {
+			p, sum.Failure = shrink(p, seed-1, sum.Failure)
+		}
+		t.Fatalf("%v\nseed %d:\n%s", sum.Failure, seed-1, p.String())
+	}
+	if sum.Switches == 0 {
+		t.Fatal("no switch fell inside an operation: the programs explore nothing")
+	}
+}
+
+// explore runs p under a budget of schedules, and adds to sum.
+func explore(p *program, seed uint64, sum *interleave.Result) {
+	for depth := 1; depth < 5; depth++ {
+		var res interleave.Result
+		if depth == 1 {
+			res = interleave.SearchSome(p.setup, 2, 100)
+		} else {
+			res = interleave.PCT(p.setup, 80/depth, depth, seed)
+		}
+		sum.Runs += res.Runs
+		sum.AllRuns += res.AllRuns
+		sum.Steps = max(sum.Steps, res.Steps)
+		sum.Switches += res.Switches
+		if sum.Failure = res.Failure; res.Failure != nil {
+			sum.Failure.Runs = sum.AllRuns
+			return
+		}
+	}
+}
+
+// program is what is drawn.
+type program struct {
+	shift    uint32
+	opts     Options[val]
+	resets   []op // what Reset does
+	isReset  bool
+	plain    bool   // values without pointers
+	copying  bool   // Get copies without a pin
+	epochs   uint64 // that are left
+	cells    int
+	reserver bool
+	prepare  []op
+	threads  []script
+}
+
+// script is a thread, and the shard that it uses.
+type script struct {
+	shard int
+	ops   []op
+}
+
+// setup builds the state of a run of p.
+func (p *program) setup(r *interleave.Run) {
+	w := &world{r: r}
+	v := new(vars)
+	o := p.opts
+	if p.isReset {
+		o.Reset = w.resetting(3, func(a *actor) { run(v, a, p.resets) })
+	}
+	a := w.paged(p.shift, o)
+	w.exhausting = p.wears()
+	if p.plain {
+		w.p.arena.Pointers = false
+	}
+	copiesWithoutPin = p.copying
+	if p.epochs > 0 {
+		w.lastEpochs(p.epochs)
+	}
+	if p.cells > 0 {
+		w.p.domain.Init(p.cells)
+		w.names.find()
+	}
+	if p.reserver {
+		v.rv = a.reserver()
+	}
+	run(v, a, p.prepare)
+	for _, s := range p.threads {
+		w.thread(s.shard, func(a *actor) { run(v, a, s.ops) })
+	}
+}
+
+// wears reports whether generations may run out.
+func (p *program) wears() bool { return p.opts.Origin > shard.LastGeneration-40 }
+
+// lastEpochs leaves the pool's clock so many epochs.
+func (w *world) lastEpochs(n uint64) {
+	domain := reflect.ValueOf(&w.p.domain).Elem()
+	for _, name := range [...]string{"epoch", "safe"} {
+		(*atom.Uint64)(domain.FieldByName(name).Addr().UnsafePointer()).Store(epoch.Limit + 1 - n)
+	}
+}
+
+// String returns p as the source of a scenario.
+func (p *program) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	body := source(p.prepare) + source(p.resets)
+	for _, s := range p.threads {
+		body += source(s.ops)
+	}
+	line("var generated = []scenario{")
+	line("{%q, func(w *world) {", "generated")
+	for _, v := range [...]struct{ name, of string }{{"h", "Handle[val]"}, {"g", "*reader"}, {"r", "*Reservation[val]"}, {"wk", "*actor"}} {
+		for i := variables - 1; i >= 0; i-- {
+			if strings.Contains(body, fmt.Sprintf("%s[%d]", v.name, i)) || strings.Contains(body, fmt.Sprintf("%s[%d:", v.name, i)) {
+				line("var %s [%d]%s", v.name, min(i+4, variables), v.of)
+				break
+			}
+		}
+	}
+	reset := ""
+	if p.isReset {
+		reset = "w.resetting(3, func(a *actor) {\n" + source(p.resets) + "})"
+	}
+	line("a := w.paged(%d, Options[val]{%s})", p.shift, fields(p.opts, reset))
+	if p.wears() {
+		line("w.exhausting = true")
+	}
+	if p.plain {
+		line("w.p.arena.Pointers = false")
+	}
+	if p.copying {
+		line("copiesWithoutPin = true")
+	}
+	if p.epochs > 0 {
+		line("w.lastEpochs(%d)", p.epochs)
+	}
+	if p.cells > 0 {
+		line("w.p.domain.Init(%d)\nw.names.find()", p.cells)
+	}
+	if p.reserver {
+		line("rv := a.reserver()")
+	}
+	if p.prepare == nil && !p.reserver {
+		line("_ = a")
+	}
+	b.WriteString(source(p.prepare))
+	for _, s := range p.threads {
+		line("w.thread(%d, func(a *actor) {\n%s})", s.shard, source(s.ops))
+	}
+	line("}},\n}")
+	text, err := format.Source([]byte(b.String()))
+	if err != nil {
+		return fmt.Sprintf("%v\n%s", err, b.String())
+	}
+	return string(text)
+}
+
+// fields are the options that are not zero, as source.
+func fields(o Options[val], reset string) string {
+	var list []string
+	v := reflect.ValueOf(o)
+	for i := range v.NumField() {
+		if f := v.Field(i); !f.IsZero() {
+			list = append(list, fmt.Sprintf("%s: %v", v.Type().Field(i).Name, f))
+		}
+	}
+	if reset != "" {
+		list = append(list, "Reset: "+reset)
+	}
+	return strings.Join(list, ", ")
+}
+
+// drawer draws a program.
+type drawer struct {
+	*rand.Rand
+	p                     *program
+	handles, opened       int // variables in use
+	reservations, workers int
+	hot                   []int // handles that are used often
+	weights               []int // of the verbs
+}
+
+// hand is what a thread has.
+type hand struct {
+	h, g, r, w []int
+	deep       int  // in so many callbacks
+	shared     bool // Resets: by whichever thread, several at once
+	stays      bool // it must not exit: it prepares, or is in a loop whose pin would stay
+}
+
+// odds returns true n times out of 100.
+func (d *drawer) odds(n int) bool { return d.IntN(100) < n }
+
+// among returns one of list.
+func among[T any](d *drawer, list ...T) T { return list[d.IntN(len(list))] }
+
+// draw returns the program of a seed.
+func draw(seed uint64) *program {
+	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 1)), p: new(program)}
+	d.options()
+	// A program has some of the verbs alone: so the few that a bug needs meet more often
+	// than if each came as often everywhere (Groce's swarm testing).
+	share := among(d, 20, 40, 60, 100)
+	for i := range verbTable {
+		w := verbTable[i].weight
+		if w < usual && !d.odds(share) {
+			w = 0
+		}
+		d.weights = append(d.weights, w)
+	}
+	most := 7
+	if c := d.p.opts.Capacity; c > 0 && c < 8 {
+		most = c
+	}
+	all := hand{stays: true}
+	n := among(d, most, most, d.IntN(most+1))
+	if n > 0 {
+		d.p.prepare = append(d.p.prepare, op{verb: verbOf("insertBatch"), by: -1, n: n})
+	}
+	for range n {
+		all.h = append(all.h, d.handles)
+		d.handles++
+	}
+	for range min(n, 2) {
+		d.hot = append(d.hot, d.IntN(n))
+	}
+	if d.odds(25) {
+		d.p.prepare = append(d.p.prepare, d.op(&all, "worker()"))
+	}
+	for range among(d, 0, 1, 2, 3, 5) {
+		d.p.prepare = append(d.p.prepare, d.op(&all, ""))
+	}
+	if d.p.isReset {
+		d.p.resets = d.ops(&hand{shared: true, deep: 1}, d.IntN(3), among(d, "", "", "", "fail()", "exit()"))
+	}
+	hands := make([]hand, among(d, 2, 2, 2, 3, 3, 3, 4))
+	for i := range hands {
+		hands[i].h = slices.Clone(all.h)
+	}
+	for _, part := range [...]struct {
+		of []int
+		to func(*hand) *[]int
+	}{{all.g, func(h *hand) *[]int { return &h.g }}, {all.r, func(h *hand) *[]int { return &h.r }}, {all.w, func(h *hand) *[]int { return &h.w }}} {
+		for _, x := range part.of { // each has one owner
+			to := part.to(&hands[d.IntN(len(hands))])
+			*to = append(*to, x)
+		}
+	}
+	for i := range hands {
+		s := script{shard: d.IntN(max(d.p.opts.Shards, 1))}
+		s.ops = d.ops(&hands[i], 1+d.IntN(among(d, 1, 2, 3, 3, 5)), "")
+		d.p.threads = append(d.p.threads, s)
+	}
+	if last := len(d.p.resets) - 1; last >= 0 && strings.Contains(d.p.String(), "a.all(func") && d.p.resets[last].verb == verbOf("exit()") {
+		d.p.resets[last].verb = verbOf("fail()") // or a loop's pin would stay
+	}
+	return d.p
+}
+
+// options draws a pool.
+func (d *drawer) options() {
+	p := d.p
+	o := &p.opts
+	p.shift = among[uint32](d, 0, 1, 1, 1, 2)
+	o.Shards = among(d, 1, 1, 1, 2, 2, 3)
+	o.Capacity = among(d, 0, 0, 0, 1+d.IntN(3), 2+d.IntN(4), 4+d.IntN(5), 128)
+	if d.odds(25) {
+		o.Reuse, o.MinFree = FIFO, 1+d.IntN(2)
+	}
+	if d.odds(10) {
+		o.MaxLimbo = 1 + d.IntN(3)
+	}
+	switch {
+	case d.odds(10) && o.Capacity > 0 && o.Capacity < 100:
+		o.Preallocate = true
+	case d.odds(15):
+		o.AutoTrim = true
+	}
+	o.Origin = 101
+	if d.odds(20) {
+		o.Origin = among[uint32](d, 1, shard.LastGeneration, shard.LastGeneration-2, shard.LastGeneration-4)
+	}
+	p.isReset = d.odds(15)
+	p.plain = !p.isReset && d.odds(25)
+	p.copying = d.odds(50)
+	if d.odds(6) {
+		p.epochs = 1 + d.Uint64N(4)
+	}
+	if d.odds(10) {
+		p.cells = among(d, 2, 4)
+	}
+	p.reserver = d.odds(20)
+}
+
+// ops draws n operations, and one that ends them, if that is not "".
+func (d *drawer) ops(h *hand, n int, end string) (list []op) {
+	for range n {
+		list = append(list, d.op(h, ""))
+	}
+	if end != "" {
+		list = append(list, op{verb: verbOf(end), by: -1})
+	}
+	return list
+}
+
+// verbOf returns the verb with a word in its text.
+func verbOf(word string) *verb {
+	for i := range verbTable {
+		if strings.Contains(verbTable[i].text, word) {
+			return &verbTable[i]
+		}
+	}
+	panic(word)
+}
+
+// op draws an operation of h's thread, of some kind if that is not "".
+func (d *drawer) op(h *hand, kind string) op {
+	for {
+		v := d.verb()
+		if kind != "" {
+			v = verbOf(kind)
+		}
+		if o, ok := d.arguments(v, h); ok {
+			return o
+		}
+	}
+}
+
+func (d *drawer) verb() *verb {
+	sum := 0
+	for _, w := range d.weights {
+		sum += w
+	}
+	at, i := d.IntN(sum), 0
+	for at >= d.weights[i] {
+		at -= d.weights[i]
+		i++
+	}
+	return &verbTable[i]
+}
+
+// arguments draws what v's text asks for, and reports whether h has it.
+func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
+	o = op{verb: v, by: -1, n: 1 + d.IntN(3)}
+	has := func(s string) bool { return strings.Contains(v.text, s) }
+	one := func(list []int, at *int) bool {
+		if len(list) > 0 {
+			*at = list[len(list)-1-d.IntN(min(len(list), 3))]
+		}
+		return len(list) > 0
+	}
+	fresh := func(count *int, list *[]int) int {
+		*list = append(*list, *count)
+		*count++
+		return *count - 1
+	}
+	full := max(d.handles, d.opened, d.reservations, d.workers)+o.n > variables
+	switch {
+	case full && (has("$>") || has("$t") || has("$G") || has("$R") || has("$W")):
+		return o, false
+	case has("$g") && !one(h.g, &o.g), has("$r") && !one(h.r, &o.r), has("rv") && !d.p.reserver:
+		return o, false
+	case has("$w") && !h.shared && !one(h.w, &o.by):
+		return o, false
+	case has("$a") && d.odds(60):
+		one(h.w, &o.by)
+	}
+	switch {
+	case has("$h"):
+		o.h = []named{d.handle(h)}
+	case has("$H"):
+		for range o.n {
+			if n := d.handle(h); !slices.Contains(o.h, n) {
+				o.h = append(o.h, n)
+			}
+		}
+	}
+	if o.calls = (has("$f") || has("$b")) && h.deep < 2 && d.odds(60); o.calls {
+		was := h.stays
+		h.deep++
+		h.stays = was || has("$b")
+		end := among(d, "", "", "", "fail()", "exit()")
+		if h.stays && end == "exit()" {
+			end = ""
+		}
+		o.inner = d.ops(h, d.IntN(3), end)
+		h.deep--
+		h.stays = was
+	}
+	switch {
+	case has("$>"):
+		o.to = fresh(&d.handles, &h.h)
+	case has("$t"):
+		o.to = d.handles
+		for range o.n {
+			fresh(&d.handles, &h.h)
+		}
+	case has("$G"):
+		o.into = fresh(&d.opened, &h.g)
+	case has("$R"):
+		o.into = fresh(&d.reservations, &h.r)
+	case has("$W"):
+		o.into = fresh(&d.workers, &h.w)
+	}
+	return o, true
+}
+
+// handle draws one: mostly of few that all threads use.
+func (d *drawer) handle(h *hand) named {
+	switch {
+	case d.odds(4):
+		return named{made: Handle[val](shard.Pack(d.p.opts.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
+	case d.odds(40) && len(d.hot) > 0:
+		return named{at: among(d, d.hot...), ahead: d.odds(5)}
+	case len(h.h) > 0 && d.odds(90):
+		return named{at: among(d, h.h...), ahead: d.odds(5)}
+	case d.handles > 0:
+		return named{at: d.IntN(d.handles)}
+	}
+	return named{}
+}

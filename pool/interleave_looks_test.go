@@ -1,0 +1,305 @@
+//go:build interleave
+
+package pool
+
+import (
+	"slices"
+
+	"coatcheck/internal/check/interleave"
+	"coatcheck/shard"
+)
+
+// What an actor looks at, and what it waits for.
+
+// sees judges an answer to a look at h that began when it was removed or not.
+func (a *actor) sees(h Handle[val], e *entry, was bool, ok bool, stamp uint64) {
+	known := e != nil
+	if !known {
+		e = a.find(h) // it may have been inserted meanwhile
+	}
+	switch {
+	case ok && e == nil:
+		a.r.Failf("%v is found and was never inserted", h)
+	case ok && was:
+		a.r.Failf("%v is found after it was removed", h)
+	case !ok && known && !e.begun:
+		a.r.Failf("%v is lost", h)
+	case ok && stamp != e.stamp:
+		a.r.Failf("%v has value %d; want %d", h, stamp, e.stamp)
+	}
+}
+
+func (a *actor) get(h Handle[val]) bool {
+	e := a.known(h)
+	was := e != nil && e.removed
+	a.enter("Get")
+	v, ok := a.do.Get(h)
+	a.leave()
+	a.t.Notef("%v: %v", h, ok)
+	a.sees(h, e, was, ok, v.stamp)
+	if ok && v.keep != &anchor || !ok && v != (val{}) {
+		a.r.Failf("Get of %v: %+v, %v", h, v, ok)
+	}
+	return ok
+}
+
+// pin pins a guard and looks at h, if that is not zero. What it sees is watched.
+func (a *actor) pin(h Handle[val]) *reader {
+	rd := new(reader)
+	a.enter("Pin")
+	rd.g = a.do.Pin()
+	a.leave()
+	a.watched = append(a.watched, rd)
+	a.look(rd, h)
+	return rd
+}
+
+// look makes rd look at h, if it is pinned.
+func (a *actor) look(rd *reader, h Handle[val]) {
+	if h == 0 || !slices.Contains(a.watched, rd) || rd.ref != nil {
+		return
+	}
+	e := a.known(h)
+	was := e != nil && e.removed
+	a.enter("Guard.Get")
+	v, ok := rd.g.Get(h)
+	a.leave()
+	a.t.Notef("sees %v: %v", h, ok)
+	if !ok {
+		a.sees(h, e, was, false, 0)
+		return
+	}
+	a.sees(h, e, was, true, v.stamp)
+	rd.h, rd.v, rd.stamp = h, v, v.stamp
+}
+
+// hold holds h, if it is live. What it holds is watched.
+func (a *actor) hold(h Handle[val]) *reader {
+	if h == 0 {
+		return nil
+	}
+	e := a.known(h)
+	was := e != nil && e.removed
+	a.enter("Hold").pins = true
+	ref, ok := a.p.Hold(h)
+	a.leave()
+	a.t.Notef("holds %v: %v", h, ok)
+	if !ok {
+		a.sees(h, e, was, false, 0)
+		return nil
+	}
+	rd := &reader{h: h, ref: ref}
+	interleave.Unseen(func() { rd.v = ref.Value() })
+	rd.stamp = rd.v.stamp
+	a.sees(h, e, was, true, rd.stamp)
+	a.watched = append(a.watched, rd)
+	return rd
+}
+
+// release ends a hold that succeeded.
+func (a *actor) release(rd *reader) {
+	if !slices.Contains(a.watched, rd) {
+		return
+	}
+	// Not watched any more: the slot may be reused before Release returns.
+	a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
+	a.enter("Release").pins = true
+	rd.ref.Release()
+	a.leave()
+}
+
+// unpin ends what rd has, if that did not end yet.
+func (a *actor) unpin(rd *reader) {
+	if !slices.Contains(a.watched, rd) {
+		return
+	}
+	if rd.ref != nil {
+		a.release(rd)
+		return
+	}
+	a.enter("Unpin")
+	if rd.brief != nil {
+		rd.brief.UnpinBrief()
+	} else {
+		rd.g.Unpin()
+	}
+	a.leave()
+	a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
+}
+
+// read is a pin, a look, and an unpin.
+func (a *actor) read(h Handle[val]) { a.unpin(a.pin(h)) }
+
+// brief is the pin that Get makes, with a look under it that lasts.
+func (a *actor) brief(h Handle[val], lasting bool) {
+	e := a.known(h)
+	was := e != nil && e.removed
+	a.enter("PinBrief")
+	g := a.p.domain.PinBrief()
+	ok := a.p.Contains(h)
+	rd := &reader{h: h}
+	if ok {
+		rd.v = &shard.At[val](a.names.table(), h.Index()).Value
+		rd.stamp = rd.v.stamp
+	}
+	a.sees(h, e, was, ok, rd.stamp)
+	a.watched = append(a.watched, rd)
+	if !lasting {
+		g.UnpinBrief()
+		a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
+	} else {
+		rd.brief = &g
+	}
+	a.leave()
+}
+
+// contains asks for h.
+func (a *actor) contains(h Handle[val]) {
+	e := a.known(h)
+	was := e != nil && e.removed
+	a.enter("Contains")
+	ok := a.p.Contains(h)
+	a.leave()
+	stamp := uint64(0)
+	if it := a.find(h); it != nil {
+		stamp = it.stamp // Contains shows none
+	}
+	a.sees(h, e, was, ok, stamp)
+}
+
+// view looks at h through View, and does inner meanwhile, if that is not nil.
+func (a *actor) view(h Handle[val], inner func()) {
+	e := a.known(h)
+	was := e != nil && e.removed
+	a.enter("View").pins = true
+	ok := false
+	failed := a.caught(func() {
+		ok = a.p.View(h, func(v *val) {
+			a.sees(h, e, was, true, v.stamp)
+			stamp := v.stamp
+			interleave.Pause()
+			if inner != nil {
+				inner()
+			}
+			if v.stamp != stamp {
+				a.r.Failf("the value of %v changed under View", h)
+			}
+		})
+	})
+	a.leave()
+	if !ok && !failed {
+		a.sees(h, e, was, false, 0)
+	}
+}
+
+// all ranges over the values, and does inner at the first, if that is not nil; if
+// inner fails, the loop ends early. What lives all the while must be yielded once.
+func (a *actor) all(inner func()) {
+	before := a.settledEntries()
+	var seen []Handle[val]
+	failed := false
+	a.enter("All").pins = true
+	for h, v := range a.p.All() {
+		e := a.find(h)
+		a.sees(h, e, false, true, v.stamp)
+		if slices.Contains(seen, h) {
+			a.r.Failf("All yields %v twice", h)
+		}
+		seen = append(seen, h)
+		interleave.Pause()
+		if inner != nil && len(seen) == 1 {
+			failed = a.caught(inner)
+		}
+		if e != nil && v.stamp != e.stamp {
+			a.r.Failf("the value of %v changed under All", h)
+		}
+		if failed {
+			break
+		}
+	}
+	a.leave()
+	for _, e := range before {
+		if !e.begun && !failed && !slices.Contains(seen, e.h) {
+			a.r.Failf("All misses %v", e.h)
+		}
+	}
+}
+
+// settledEntries are the entries that the thread can know of.
+func (a *actor) settledEntries() (list []*entry) {
+	for _, e := range a.entries {
+		if a.known(e.h) != nil {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// synchronize waits for what was removed, for a few turns.
+func (a *actor) synchronize(turns int) {
+	before := a.removedByNow()
+	a.enter("Synchronize")
+	err := a.p.Synchronize(&patience{a.world, turns, 3})
+	a.leave()
+	a.t.Notef("%v", err)
+	if err != nil || a.interrupted {
+		return // what a Reset leaves undone goes to limbo again
+	}
+	interleave.Unseen(func() { a.reclaimed(before) })
+}
+
+// removedByNow are the handles that were removed, but for those whose slots a Worker or a
+// Ref may keep.
+func (w *world) removedByNow() (hs []Handle[val]) {
+	if slices.ContainsFunc(w.frames, func(f *frame) bool { return f.a.k != nil || f.op == "Hold" || f.op == "Release" }) {
+		return nil // they may be on their way
+	}
+	full := false
+	interleave.Unseen(func() {
+		if err := w.locate(); err != nil {
+			w.r.Failf("%v", err)
+		}
+		for _, c := range w.p.arena.Inspect() {
+			full = full || w.p.arena.FIFO && len(c.Sealed) > 1
+		}
+	})
+	if full {
+		return nil // Synchronize may not wait for what finds no batch in a queue's shard
+	}
+	for _, e := range w.entries {
+		if at := w.place[e.h.Index()]; e.removed && at != inBag && at != isParked && !w.isHeld(e.h) {
+			hs = append(hs, e.h)
+		}
+	}
+	return hs
+}
+
+// isHeld reports whether a Ref holds h.
+func (w *world) isHeld(h Handle[val]) bool {
+	return slices.ContainsFunc(w.watched, func(rd *reader) bool { return rd.ref != nil && rd.h == h })
+}
+
+// reclaimed fails if a slot of hs waits for its grace period.
+func (w *world) reclaimed(hs []Handle[val]) {
+	if err := w.locate(); err != nil {
+		w.r.Failf("%v", err)
+		return
+	}
+	for _, h := range hs {
+		word := w.p.slot(h.Index()).Word.Load()
+		if w.p.arena.FIFO && w.p.arena.Reset != nil && w.vacant(h.Index()) == nil {
+			continue // it may go round once more after its Reset, which had no mutex
+		}
+		if at := w.place[h.Index()]; shard.Generation(word) == h.Generation()+1 && (at == inLimbo || at == inSealed) {
+			w.r.Failf("Synchronize returned, and %v is not reclaimed", h)
+		}
+	}
+}
+
+// trim gives memory back.
+func (a *actor) trim() {
+	a.enter("Trim")
+	n := a.p.Trim()
+	a.leave()
+	a.t.Notef("%d bytes", n)
+}

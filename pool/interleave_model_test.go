@@ -1,0 +1,224 @@
+//go:build interleave
+
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"coatcheck/internal/check/interleave"
+	"coatcheck/shard"
+)
+
+// frame is an operation under way.
+type frame struct {
+	a       *actor
+	op      string
+	pins    bool          // it has a guard of its own, or is a callback
+	slots   int           // that it may have in its hands, at most
+	removes []Handle[val] // these count as well, when they are not live any more
+
+	// What was seen meanwhile, for the judge of refusals.
+	most    int  // slots in use or in the hands of others
+	excused bool // something stood that a refusal may be due to
+}
+
+// enter begins an operation, and leave ends the one that the thread began last.
+func (a *actor) enter(op string) *frame {
+	if a.k != nil {
+		a.k.busy++
+	}
+	a.t.Begin(op)
+	f := &frame{a: a, op: op, slots: 1, excused: interleave.Buffered()}
+	a.frames = append(a.frames, f)
+	interleave.Unseen(a.measure)
+	return f
+}
+
+func (a *actor) leave() *frame {
+	if a.t == nil {
+		a.measure() // nobody checks
+	}
+	f := a.top(a.t)
+	i := slices.Index(a.frames, f)
+	a.frames = slices.Delete(a.frames, i, i+1)
+	if f.a.k != nil {
+		f.a.k.busy--
+	}
+	a.t.End()
+	if f := a.top(a.t); f != nil {
+		a.t.Begin(f.op)
+	}
+	return f
+}
+
+// top returns the innermost operation of a thread, or nil.
+func (w *world) top(t *interleave.Thread) *frame {
+	for _, f := range slices.Backward(w.frames) {
+		if f.a.t == t {
+			return f
+		}
+	}
+	return nil
+}
+
+// unwind leaves the operations of a's thread that are inside of f: a panic or Goexit
+// has ended them.
+func (a *actor) unwind(f *frame) {
+	for a.top(a.t) != f {
+		a.leave()
+		a.vague = true
+	}
+}
+
+// errFails is what a callback panics with.
+var errFails = errors.New("the callback fails")
+
+// fail and exit end a callback, if it is one.
+func (a *actor) fail() {
+	interleave.Pause()
+	panic(errFails)
+}
+
+func (a *actor) exit() {
+	interleave.Pause()
+	runtime.Goexit()
+}
+
+// caught calls f and reports whether a callback failed in it.
+func (a *actor) caught(f func()) (failed bool) {
+	outer := a.top(a.t)
+	defer func() {
+		switch v := recover(); v {
+		case nil:
+		case errFails:
+			a.unwind(outer)
+			failed = true
+		default:
+			panic(v)
+		}
+	}()
+	f()
+	return false
+}
+
+// ended is deferred by a thread, whose operation a callback may have ended: by
+// Goexit, or by a panic in a Reset, or because a Reset closed the Worker that it
+// interrupted.
+func (a *actor) ended(name string) {
+	v := recover()
+	f := a.top(a.t)
+	if f == nil && v == nil {
+		return
+	}
+	closed := f != nil && f.a.k != nil && f.a.k.w.pool == nil
+	a.unwind(nil)
+	if v != nil && v != errFails && !(closed && v == closedWorker) {
+		a.r.Failf("panic in thread %s: %v\n%s", name, v, debug.Stack())
+	}
+}
+
+// resetting is an Options.Reset that does inner as well, the first few times, by the
+// actor whose operation it interrupts.
+func (w *world) resetting(times int, inner func(a *actor)) func(*val) {
+	return func(v *val) {
+		w.reset(v)
+		t := interleave.Running()
+		f := w.top(t)
+		if t == nil || f == nil || times == 0 {
+			return
+		}
+		times--
+		f.a.enter("Reset").pins = true
+		was := w.interrupted
+		w.interrupted = true
+		inner(f.a)
+		w.interrupted = was
+		f.a.leave()
+	}
+}
+
+// appeared returns what is known of h, which is live with a value of this stamp. It
+// is issued right now if it was announced, by an operation that makes several live.
+func (w *world) appeared(h Handle[val], stamp uint64) *entry {
+	e := w.find(h)
+	if i := slices.Index(w.announced, stamp); e == nil && i >= 0 {
+		w.announced = slices.Delete(w.announced, i, i+1)
+		w.issued(h, stamp)
+		e = w.find(h)
+	}
+	return e
+}
+
+// measure notes for each operation how many slots others have, and whether anything
+// stands that may make an insertion fail although a slot is free.
+func (w *world) measure() {
+	if w.p == nil || len(w.frames) == 0 {
+		return
+	}
+	used := 0
+	t := w.p.arena.Table.Pages()
+	for i := range t.Limit {
+		if shard.IsLive(shard.At[val](t, i).Word.Load()) {
+			used++
+		}
+	}
+	for _, r := range w.reserved {
+		if r.state.Load() == open {
+			used++
+		}
+	}
+	excused := len(w.watched) > 0 || len(w.workers) > 0 || w.exhausting || w.pinned()
+	for _, f := range w.frames {
+		used += f.has()
+		excused = excused || w.p.arena.Reset != nil && f.a.t != w.frames[0].a.t
+	}
+	for _, f := range w.frames {
+		f.most = max(f.most, used-f.has())
+		f.excused = f.excused || excused
+	}
+}
+
+// has returns how many slots f may have in its hands.
+func (f *frame) has() int {
+	n := f.slots
+	t := f.a.p.arena.Table.Pages()
+	for _, h := range f.removes {
+		if h.Index() < t.Limit && shard.At[val](t, h.Index()).Word.Load() != uint64(h) {
+			n++
+		}
+	}
+	return n
+}
+
+// removing says that f removes hs, and has no other slots in its hands.
+func (f *frame) removing(hs ...Handle[val]) { f.slots, f.removes = 0, hs }
+
+// refuse judges the error of an insertion. Refusals are true: a pool is full when its
+// slots are in use, and stalled while a guard is pinned or a Ref stands.
+func (w *world) refuse(f *frame, err error) {
+	full := w.p.arena.Capacity > 0 && f.most >= int(w.p.arena.Capacity)
+	switch {
+	case !errors.Is(err, ErrFull) || w.roomy:
+		w.r.Failf("Insert: %v", err)
+	case f.excused:
+	case errors.Is(err, ErrStalled):
+		w.r.Failf("%s: %v; no guard was pinned, and no Ref stood", f.op, err)
+	case !full:
+		w.r.Failf("%s: %v; the capacity is %d, and others never had more than %d", f.op, err, w.p.arena.Capacity, f.most)
+	}
+}
+
+// figures compares what the pool says of itself with what there is, when nobody does
+// anything.
+func (w *world) figures(live, reserved, exhausted int) error {
+	st := w.p.Stats()
+	sum := st.Live + st.Free + st.Limbo + st.Cached + st.Reserved + st.Exhausted
+	if st.Live != live || w.p.Len() != live || st.Reserved != reserved || st.Exhausted != exhausted || st.Allocated != sum {
+		return fmt.Errorf("%d values are live, %d slots reserved and %d exhausted; Len is %d, and Stats are %+v", live, reserved, exhausted, w.p.Len(), st)
+	}
+	return nil
+}
