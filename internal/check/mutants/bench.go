@@ -123,7 +123,7 @@ func (b *bench) try(s *seed) (r result) {
 		for _, name := range part.names {
 			switch v := b.run(part.suite, name, b.bound); {
 			case v.kind == passed:
-			case s.kills(v.kind):
+			case s.kills(v.kind), name == generatedPrograms && (v.kind == stuck || v.kind == panics):
 				if r.kills = append(r.kills, v); !b.all {
 					return r
 				}
@@ -169,6 +169,9 @@ func (b *bench) run(u suite, name string, bound int) verdict {
 	args := []string{"-test.v", "-test.run", u.pattern(name)}
 	if u.explores {
 		args = append(args, fmt.Sprintf("-interleave.bound=%d", bound))
+		if name == generatedPrograms {
+			args = append(args, fmt.Sprint("-generate=", b.generated), "-generate.shrink=0", "-generate.seed=1")
+		}
 	} else {
 		args = append(args, "-test.short", "-test.timeout=0")
 	}

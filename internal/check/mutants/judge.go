@@ -33,9 +33,9 @@ type verdict struct {
 }
 
 var (
-	summary = regexp.MustCompile(`(?m)^\s+interleave_test\.go:\d+: +\d+ schedules \((\d+) with preparing ones\),.* (\S+)$`)
-	report  = regexp.MustCompile(`(?m)^\s+interleave_test\.go:\d+: (.+)$`)
-	ended   = regexp.MustCompile(`(?m)^--- FAIL: TestInterleave `)
+	summary = regexp.MustCompile(`(?m)^\s+interleave(?:_generated)?_test\.go:\d+: +\d+ schedules \((\d+) with preparing ones\),.* (\S+)$`)
+	report  = regexp.MustCompile(`(?m)^\s+interleave(?:_generated)?_test\.go:\d+: (.+)$`)
+	ended   = regexp.MustCompile(`(?m)^--- FAIL: TestInterleave(?:Generated)? `)
 	found   = regexp.MustCompile(`(?m)^\s+\(run (\d+), (\d+) preemptions, seed \d+\)$`)
 )
 
@@ -68,7 +68,7 @@ func judge(out string, ok bool) verdict {
 	v.schedules, _ = strconv.Atoi(out[at[2]:at[3]])
 	v.took = out[at[4]:at[5]]
 	if ok {
-		if strings.Contains(out, "--- PASS: TestInterleave/") {
+		if strings.Contains(out, "--- PASS: TestInterleave/") || strings.Contains(out, "--- PASS: TestInterleaveGenerated ") {
 			v.kind, v.text = passed, ""
 		}
 		return v

@@ -16,6 +16,7 @@
 //	go run ./internal/check/mutants -short     # the quick ones, some for each row; for CI
 //	go run ./internal/check/mutants -only Pop -v
 //	go run ./internal/check/mutants -list
+//	go run ./internal/check/mutants -generated 30s  # how many do generated programs find?
 //
 // The tree is copied to a temporary directory first, so that production code
 // never sees a seed and edits meanwhile do not matter. Each seed is applied to the
@@ -60,6 +61,9 @@ type config struct {
 	jobs  int
 	bound int
 	limit time.Duration
+
+	generated time.Duration // judge seeds of pool by generated programs alone
+	every     int           // and only every so-manieth of them
 }
 
 func main() {
@@ -72,6 +76,8 @@ func main() {
 	jobs := flag.Int("j", 2, "mutants at once")
 	flag.IntVar(&c.bound, "bound", 2, "preemptions at most")
 	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time for one scenario")
+	flag.DurationVar(&c.generated, "generated", 0, "in place of scenarios, draw programs for so long for each seed of pool")
+	flag.IntVar(&c.every, "every", 1, "only every so-manieth seed")
 	flag.Parse()
 	err := c.set(*only, *jobs)
 	if err == nil {
@@ -96,11 +102,22 @@ func (c *config) set(only string, jobs int) (err error) {
 func (c *config) chosen() []seed {
 	var list []seed
 	for _, s := range seeds {
-		if (s.quick || !c.short) && c.only.MatchString(s.name) {
+		if (s.quick || !c.short) && c.only.MatchString(s.name) && (c.generated == 0 || s.pkg() == poolPackage) {
+			if c.generated > 0 {
+				s.by, s.tests = []string{generatedPrograms}, nil
+			}
 			list = append(list, s)
 		}
 	}
-	return list
+	return every(list, c.every)
+}
+
+// every returns the first of list and every n-th after it.
+func every(list []seed, n int) (some []seed) {
+	for i := 0; i < len(list); i += max(n, 1) {
+		some = append(some, list[i])
+	}
+	return some
 }
 
 // run does what the flags say. Its error is also that a seed survived.

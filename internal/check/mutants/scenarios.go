@@ -102,10 +102,16 @@ func namesIn(pattern string, expression, except *regexp.Regexp) ([]string, error
 	return names, nil
 }
 
+// generatedPrograms stands for the test that draws programs, among the scenarios.
+const generatedPrograms = "generated programs"
+
 // pattern is what -test.run takes to choose one scenario or test.
 func (u suite) pattern(name string) string {
 	if !u.explores {
 		return "^" + regexp.QuoteMeta(name) + "$"
+	}
+	if name == generatedPrograms {
+		return "^TestInterleaveGenerated$"
 	}
 	return "^TestInterleave$/^" + regexp.QuoteMeta(strings.ReplaceAll(name, " ", "_")) + "$"
 }
