@@ -179,7 +179,7 @@ func (a *actor) end(h Handle[val], before *entry, was, ok bool) {
 	case ok && before != nil && was:
 		a.r.Failf("%v was removed again", h)
 	case ok:
-		e.removed = true
+		e.removed, e.gone = true, a.clock
 		a.gone++
 	case before != nil && !was && e.tries == 1 && a.clearing == 0:
 		a.r.Failf("%v is live, nobody else removes it, and its removal is refused", h)

@@ -277,7 +277,8 @@ func draw(seed uint64) *program {
 		d.p.prepare = append(d.p.prepare, d.op(&all, ""))
 	}
 	if d.p.isReset {
-		d.p.resets = d.ops(&hand{shared: true, deep: 1}, d.IntN(3), among(d, "", "", "", "fail()", "exit()"))
+		d.p.resets = append(d.p.resets, d.op(&hand{shared: true, deep: 1}, among(d, "", "flush()", "close()")))
+		d.p.resets = append(d.p.resets, d.ops(&hand{shared: true, deep: 1}, d.IntN(3), among(d, "", "", "", "fail()", "exit()"))...)
 	}
 	hands := make([]hand, among(d, 2, 2, 2, 3, 3, 3, 4))
 	for i := range hands {
@@ -326,7 +327,7 @@ func (d *drawer) options() {
 	if d.odds(20) {
 		o.Origin = among[uint32](d, 1, shard.LastGeneration, shard.LastGeneration-2, shard.LastGeneration-4)
 	}
-	p.isReset = d.odds(15)
+	p.isReset = d.odds(20)
 	p.plain = !p.isReset && d.odds(25)
 	p.copying = d.odds(50)
 	if d.odds(6) {
@@ -454,7 +455,7 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 // handle draws one: mostly of few that all threads use.
 func (d *drawer) handle(h *hand) named {
 	switch {
-	case d.odds(4):
+	case d.odds(6):
 		return named{made: Handle[val](shard.Pack(d.p.opts.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
 	case d.odds(40) && len(d.hot) > 0:
 		return named{at: among(d, d.hot...), ahead: d.odds(5)}

@@ -45,7 +45,7 @@ func (a *actor) get(h Handle[val]) bool {
 
 // pin pins a guard and looks at h, if that is not zero. What it sees is watched.
 func (a *actor) pin(h Handle[val]) *reader {
-	rd := new(reader)
+	rd := &reader{from: a.clock}
 	a.enter("Pin")
 	rd.g = a.do.Pin()
 	a.leave()
@@ -80,7 +80,7 @@ func (a *actor) hold(h Handle[val]) *reader {
 	}
 	e := a.known(h)
 	was := e != nil && e.removed
-	a.enter("Hold").pins = true
+	a.enter("Hold")
 	ref, ok := a.p.Hold(h)
 	a.leave()
 	a.t.Notef("holds %v: %v", h, ok)
@@ -103,7 +103,7 @@ func (a *actor) release(rd *reader) {
 	}
 	// Not watched any more: the slot may be reused before Release returns.
 	a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
-	a.enter("Release").pins = true
+	a.enter("Release")
 	rd.ref.Release()
 	a.leave()
 }
@@ -137,7 +137,7 @@ func (a *actor) brief(h Handle[val], lasting bool) {
 	a.enter("PinBrief")
 	g := a.p.domain.PinBrief()
 	ok := a.p.Contains(h)
-	rd := &reader{h: h}
+	rd := &reader{h: h, from: a.top(a.t).from}
 	if ok {
 		rd.v = &shard.At[val](a.names.table(), h.Index()).Value
 		rd.stamp = rd.v.stamp

@@ -38,8 +38,9 @@ type world struct {
 	cancelled   int      // Reservations whose slots it was not shown
 	gone        int      // removals that succeeded
 	vague       bool     // some may have, whose answers a panic or Goexit took away
-	interrupted bool     // a Reset has not returned
-	clearing    int      // sweeping removals that are under way
+	clock       uint64
+	interrupted bool // a Reset has not returned
+	clearing    int  // sweeping removals that are under way
 
 	frames    []*frame // operations under way, those of callbacks after their callers
 	announced []uint64 // stamps whose handles are known when they appear in a slot
@@ -64,9 +65,10 @@ const maxSlots = 256
 type entry struct {
 	h       Handle[val]
 	stamp   uint64
-	begun   bool // somebody may have removed it already
-	tries   int  // removals of it that were begun; a sweep is as good as many
-	removed bool // somebody has
+	begun   bool   // somebody may have removed it already
+	tries   int    // removals of it that were begun; a sweep is as good as many
+	removed bool   // somebody has
+	gone    uint64 // when its removal returned, if that is known
 }
 
 // keeper is an open Worker. While it is busy, what it has is on its way; while it
@@ -79,6 +81,7 @@ type keeper struct {
 
 // reader is a guard or a Ref, and the value that it has seen.
 type reader struct {
+	from  uint64 // when its pin began
 	g     Guard[val]
 	h     Handle[val]
 	v     *val
