@@ -222,6 +222,7 @@ type drawer struct {
 	p                     *program
 	handles, opened       int // variables in use
 	reservations, workers int
+	workersMost           int   // that are open from the start
 	hot                   []int // handles that are used often
 	weights               []int // of the verbs
 }
@@ -244,13 +245,16 @@ func among[T any](d *drawer, list ...T) T { return list[d.IntN(len(list))] }
 func draw(seed uint64) *program {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 1)), p: new(program)}
 	d.options()
-	// A program has some of the verbs alone: so the few that a bug needs meet more often
-	// than if each came as often everywhere (Groce's swarm testing).
+	// A program has some of the verbs alone, and some of these often: so the few that a
+	// bug needs meet more often than if all came everywhere (Groce's swarm testing).
 	share := among(d, 20, 40, 60, 100)
 	for i := range verbTable {
 		w := verbTable[i].weight
 		if w < usual && !d.odds(share) {
 			w = 0
+		}
+		if d.odds(20) {
+			w *= 5
 		}
 		d.weights = append(d.weights, w)
 	}
@@ -270,7 +274,17 @@ func draw(seed uint64) *program {
 	for range min(n, 2) {
 		d.hot = append(d.hot, d.IntN(n))
 	}
-	if d.odds(25) {
+	if d.odds(30) && n > 0 { // some are gone, and mostly free again
+		gone := op{verb: verbOf("removeBatch"), by: -1}
+		for i := range 1 + d.IntN(n) {
+			gone.h = append(gone.h, named{at: i})
+		}
+		d.p.prepare = append(d.p.prepare, gone)
+		if d.odds(60) {
+			d.p.prepare = append(d.p.prepare, op{verb: verbOf("synchronize"), by: -1, n: 1})
+		}
+	}
+	for range d.workersMost {
 		d.p.prepare = append(d.p.prepare, d.op(&all, "worker()"))
 	}
 	for range among(d, 0, 1, 2, 3, 5) {
@@ -313,6 +327,11 @@ func (d *drawer) options() {
 	o.Capacity = among(d, 0, 0, 0, 1+d.IntN(3), 2+d.IntN(4), 4+d.IntN(5), 128)
 	if d.odds(25) {
 		o.Reuse, o.MinFree = FIFO, 1+d.IntN(2)
+	}
+	if d.odds(30) {
+		// With this capacity a Worker has eight slots in reach; it has none in small ones.
+		o.Reuse, o.MinFree, o.Capacity = LIFO, 0, among(d, 0, 128, 128, 128)
+		d.workersMost = among(d, 1, 1, 2)
 	}
 	if d.odds(10) {
 		o.MaxLimbo = 1 + d.IntN(3)
