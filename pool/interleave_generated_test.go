@@ -183,10 +183,10 @@ func (p *program) String() string {
 	if p.cells > 0 {
 		line("w.p.domain.Init(%d)\nw.names.find()", p.cells)
 	}
-	if p.reserver {
+	switch {
+	case strings.Contains(body, "(rv)"):
 		line("rv := a.reserver()")
-	}
-	if p.prepare == nil && !p.reserver {
+	case len(p.prepare) == 0:
 		line("_ = a")
 	}
 	b.WriteString(source(p.prepare))

@@ -4,6 +4,8 @@ package pool
 
 import (
 	"slices"
+	"strings"
+	"testing"
 	"time"
 
 	"coatcheck/internal/check/interleave"
@@ -144,4 +146,32 @@ func (r *reduction) ops(list *[]op) bool {
 		}
 	}
 	return false
+}
+
+// What is drawn is the same each time, runs the same each time, and prints as Go.
+func TestInterleaveProgramsRepeat(t *testing.T) {
+	for seed := range uint64(200) {
+		p := draw(seed)
+		text := p.String()
+		if !strings.HasPrefix(text, "var generated") || text != draw(seed).String() || text != p.clone().String() {
+			t.Fatalf("seed %d is no program, or another each time:\n%s", seed, text)
+		}
+		schedule := interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1}
+		first, err1 := interleave.Replay(p.setup, schedule)
+		second, err2 := interleave.Replay(p.setup, schedule)
+		if first != second || (err1 == nil) != (err2 == nil) {
+			t.Fatalf("seed %d runs differently the second time:\n%s\n%s\n%s", seed, text, first, second)
+		}
+	}
+}
+
+// A program that fails is made as small as it can be.
+func TestInterleaveShrinks(t *testing.T) {
+	p := draw(1)
+	bug := verb{text: "panic()", run: func(*vars, *actor, *op) { panic("a bug") }}
+	p.threads[0].ops = append(p.threads[0].ops, op{verb: &bug, by: -1})
+	small, f := shrink(p, 1, nil)
+	if f == nil || len(small.prepare) != 0 || len(small.threads) != 1 || len(small.threads[0].ops) != 1 {
+		t.Errorf("one operation is enough to fail; this is left:\n%s\n%v", small, f)
+	}
 }
