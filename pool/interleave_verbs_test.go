@@ -43,12 +43,12 @@ const variables = 64
 // op is one operation of a program.
 type op struct {
 	*verb
-	by, to, n  int // which Worker (none: -1), variable, and number
-	g, r, w    int
-	h          []named
-	inner      []op
-	calls      bool // inner is there, if empty
-	into, from int
+	by, to, n int // which Worker (none: -1), variable, and number
+	g, r      int
+	h         []named
+	inner     []op
+	calls     bool // inner is there, if empty
+	into      int
 }
 
 // named is a handle in a program: of a variable, of the next life of its slot, or,
