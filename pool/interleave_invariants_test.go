@@ -265,15 +265,22 @@ func (w *world) check() error {
 	return nil
 }
 
-// follow keeps what check compares with later.
+// follow keeps what check compares with later, and what answers are judged by.
 func (w *world) follow() {
 	t := w.p.arena.Table.Pages()
 	for i := range t.Limit {
-		if !w.isVoid(t, i) {
-			w.generation[i] = shard.Generation(shard.At[val](t, i).Word.Load())
+		if w.isVoid(t, i) {
+			continue
+		}
+		slot := shard.At[val](t, i)
+		word := slot.Word.Load()
+		w.generation[i] = shard.Generation(word)
+		if shard.IsLive(word) {
+			w.appeared(Handle[val](word), slot.Value.stamp)
 		}
 	}
 	w.epoch, w.safe = w.p.domain.Epoch(), w.p.domain.Safe()
+	w.measure()
 }
 
 // complete fails if a slot is lost: when nobody does anything, each has a place.

@@ -242,8 +242,8 @@ func (a *actor) synchronize(turns int) {
 	err := a.p.Synchronize(&patience{a.world, turns, 3})
 	a.leave()
 	a.t.Notef("%v", err)
-	if err != nil || a.interrupted {
-		return // what a Reset leaves undone goes to limbo again
+	if err != nil {
+		return
 	}
 	interleave.Unseen(func() { a.reclaimed(before) })
 }
@@ -254,18 +254,11 @@ func (w *world) removedByNow() (hs []Handle[val]) {
 	if slices.ContainsFunc(w.frames, func(f *frame) bool { return f.a.k != nil || f.op == "Hold" || f.op == "Release" }) {
 		return nil // they may be on their way
 	}
-	full := false
 	interleave.Unseen(func() {
 		if err := w.locate(); err != nil {
 			w.r.Failf("%v", err)
 		}
-		for _, c := range w.p.arena.Inspect() {
-			full = full || w.p.arena.FIFO && len(c.Sealed) > 1
-		}
 	})
-	if full {
-		return nil // Synchronize may not wait for what finds no batch in a queue's shard
-	}
 	for _, e := range w.entries {
 		if at := w.place[e.h.Index()]; e.removed && at != inBag && at != isParked && !w.isHeld(e.h) {
 			hs = append(hs, e.h)
@@ -286,11 +279,13 @@ func (w *world) reclaimed(hs []Handle[val]) {
 		return
 	}
 	for _, h := range hs {
-		word := w.p.slot(h.Index()).Word.Load()
-		if w.p.arena.FIFO && w.p.arena.Reset != nil && w.vacant(h.Index()) == nil {
-			continue // it may go round once more after its Reset, which had no mutex
+		slot := w.p.slot(h.Index())
+		if shard.Generation(slot.Word.Load()) != h.Generation()+1 {
+			continue
 		}
-		if at := w.place[h.Index()]; shard.Generation(word) == h.Generation()+1 && (at == inLimbo || at == inSealed) {
+		at := w.place[h.Index()]
+		inHand := at == nowhere && w.vacant(h.Index()) != nil && slot.Value.stamp == w.find(h).stamp
+		if at == inLimbo || at == inSealed || inHand {
 			w.r.Failf("Synchronize returned, and %v is not reclaimed", h)
 		}
 	}

@@ -136,10 +136,7 @@ func (w *world) resetting(times int, inner func(a *actor)) func(*val) {
 		}
 		times--
 		f.a.enter("Reset").pins = true
-		was := w.interrupted
-		w.interrupted = true
 		inner(f.a)
-		w.interrupted = was
 		f.a.leave()
 	}
 }

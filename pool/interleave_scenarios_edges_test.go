@@ -332,7 +332,20 @@ var edgeScenarios = []scenario{
 		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1, Reset: w.reset})
 		a.insertN(2)
 		w.thread(0, func(a *actor) { a.synchronize(1) })
-		w.thread(0, func(a *actor) { a.drain() })
+		w.thread(0, func(a *actor) { a.drain(nil) })
+	}},
+	{"a Reset fails beside Synchronize", func(w *world) {
+		a := w.pool(Options[val]{Reset: w.resetting(3, func(a *actor) { a.fail() })})
+		h := a.insertN(7)
+		a.take(h[6])
+		w.thread(0, func(a *actor) { a.synchronize(1) })
+		w.thread(0, func(a *actor) { a.remove(h[5]) })
+	}},
+	{"Synchronize beside Resets", func(w *world) {
+		a := w.pool(Options[val]{Reset: w.reset})
+		h := a.insertN(2)
+		w.thread(0, func(a *actor) { a.synchronize(1) })
+		w.thread(0, func(a *actor) { a.removeBatch(h...) })
 	}},
 	{"a guard in a cell that was used an epoch before", func(w *world) {
 		a := w.pool(Options[val]{})

@@ -26,21 +26,20 @@ type world struct {
 	r *interleave.Run
 	p *Pool[val]
 
-	serial      uint64
-	entries     []*entry      // handles that were issued
-	burned      []Handle[val] // handles that were shown and must never live
-	guessed     []Handle[val] // handles that a thread removes although it never got them
-	watched     []*reader
-	workers     []*keeper
-	reserved    []*Reservation[val]
-	taken       []uint64 // stamps that Take moved out
-	resets      []uint64 // stamps that Reset was shown
-	cancelled   int      // Reservations whose slots it was not shown
-	gone        int      // removals that succeeded
-	vague       bool     // some may have, whose answers a panic or Goexit took away
-	clock       uint64
-	interrupted bool // a Reset has not returned
-	clearing    int  // sweeping removals that are under way
+	serial    uint64
+	entries   []*entry      // handles that were issued
+	burned    []Handle[val] // handles that were shown and must never live
+	guessed   []Handle[val] // handles that a thread removes although it never got them
+	watched   []*reader
+	workers   []*keeper
+	reserved  []*Reservation[val]
+	taken     []uint64 // stamps that Take moved out
+	resets    []uint64 // stamps that Reset was shown
+	cancelled int      // Reservations whose slots it was not shown
+	gone      int      // removals that succeeded
+	vague     bool     // some may have, whose answers a panic or Goexit took away
+	clock     uint64
+	clearing  int // sweeping removals that are under way
 
 	frames    []*frame // operations under way, those of callbacks after their callers
 	announced []uint64 // stamps whose handles are known when they appear in a slot

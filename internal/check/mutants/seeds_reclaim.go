@@ -72,10 +72,20 @@ var reclaimSeeds = []seed{
 		by: []string{"an insertion meets a reclaimer that was preempted", "an insertion meets two reclaimers under FIFO"},
 	},
 	{
+		name: "Synchronize forgets what a Reset that failed has left", attacks: "Synchronize",
+		edits: []edit{{resetFile, "\t\t\ts.resets.failed.Add(1)\n", ""}},
+		by:    []string{"a Reset fails beside Synchronize"},
+	},
+	{
+		name: "Synchronize waits for one flip less", attacks: "Synchronize",
+		edits: []edit{{quiesceFile, "s.resets.flips.Load() + 3", "s.resets.flips.Load() + 1"}},
+		by:    []string{"Synchronize beside Resets", "Synchronize beside a queue's Resets"},
+	},
+	{
 		name: "slots come to Reset uncounted", attacks: "Synchronize",
 		edits: []edit{{resetFile, "\tr.under[phase%2].Add(n)\n", "\tr.under[phase%2].Add(0)\n"},
 			{resetFile, "s.resets.under[phase%2].Add(-n)", "s.resets.under[phase%2].Add(-n + n)"}},
-		by: []string{"Synchronize beside a queue's Resets", "Take where slots are Reset"},
+		by: []string{"Synchronize beside Resets", "Synchronize beside a queue's Resets"},
 	},
 	{
 		name: "a stamped batch takes its tag before the swap", attacks: "I6",
