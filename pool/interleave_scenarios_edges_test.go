@@ -28,6 +28,17 @@ var edgeScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) { a.insertN(2) })
 	}},
+	{"FIFO: arrears that come to a queue whole", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 24, Reuse: FIFO, MinFree: 1})
+		w.p.arena.Pointers = false
+		h := a.insertN(18)
+		rd := a.pin(h[0])
+		a.removeBatch(h[:16]...)
+		a.unpin(rd)
+		w.roomy = true
+		w.thread(0, func(a *actor) { a.removeBatch(h[16:]...) })
+		w.thread(0, func(a *actor) { a.insert() })
+	}},
 	{"FIFO: whole batches come to a queue", func(w *world) {
 		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1})
 		w.p.arena.Pointers = false
@@ -340,6 +351,24 @@ var edgeScenarios = []scenario{
 		a.take(h[6])
 		w.thread(0, func(a *actor) { a.synchronize(1) })
 		w.thread(0, func(a *actor) { a.remove(h[5]) })
+	}},
+	{"Synchronize beside a seal", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(2)
+		a.remove(h[0])
+		w.thread(0, func(a *actor) { a.synchronize(2) })
+		w.thread(0, func(a *actor) { a.remove(h[1]) })
+	}},
+	{"Synchronize beside a reclaimer", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(4)
+		rd := a.pin(h[0])
+		a.removeBatch(h[:2]...)
+		w.thread(0, func(a *actor) { a.synchronize(2) })
+		w.thread(0, func(a *actor) {
+			a.unpin(rd)
+			a.removeBatch(h[2:]...)
+		})
 	}},
 	{"Synchronize beside Resets", func(w *world) {
 		a := w.pool(Options[val]{Reset: w.reset})

@@ -42,7 +42,9 @@ func (s *shard[T]) resetsDone(goal uint64) bool {
 // what magazines and holds keep, or with ctx's error when ctx is done before.
 func (a *Arena[T]) Wait(ctx context.Context) error {
 	for i := range a.shards {
-		a.shards[i].reclaim(&a.shards[i], effortWait) // seals, so that all grace periods run at once
+		s := &a.shards[i]
+		s.seal(effortKnown) // so that all grace periods run at once
+		s.reclaim(s, effortAll)
 	}
 	for i := range a.shards {
 		if err := a.shards[i].wait(ctx); err != nil {

@@ -158,7 +158,7 @@ var errLivelock = errors.New("livelock: the run does not end")
 // made one, or is nil.
 func (r *Run) decide(t *Thread) {
 	r.next = nil
-	if r.err == nil && r.check != nil && (t == nil || t.made != Load || t.done) {
+	if r.err == nil && r.check != nil {
 		r.fail(r.settled(r.check))
 	}
 	if r.err == nil && r.steps >= r.maxSteps {

@@ -181,7 +181,6 @@ type Thread struct {
 
 	*coroutine
 
-	made   Op     // its last step
 	next   access // what it does when it goes on
 	done   bool
 	buffer []pending
@@ -249,7 +248,7 @@ func (t *Thread) end() {
 func (t *Thread) arrive(next access) {
 	r := t.run
 	current = nil
-	t.made, t.next = t.next.op, next
+	t.next = next
 	if r.decide(t); r.next != t {
 		t.yield(struct{}{})
 	} else {

@@ -69,7 +69,7 @@ var claimSeeds = []seed{
 	{
 		name: "Synchronize does not wait for batches in others' hands", attacks: "Synchronize",
 		edits: []edit{{batchFile, "if word == claimed || isSealed", "if isSealed"}},
-		by:    []string{"two Synchronize", "Synchronize while more waits than can be sealed"},
+		by:    []string{"Synchronize beside a reclaimer"},
 	},
 	{
 		name: "a seal is numbered after it took what waits", attacks: "Synchronize",
@@ -77,6 +77,6 @@ var claimSeeds = []seed{
 			{batchFile, "\tb.number = s.seals.Add(1)\n", ""},
 			{batchFile, "\tif b.n != 1 {\n", "\tb.number = s.seals.Add(1)\n\tif b.n != 1 {\n"},
 		},
-		by: []string{"two Synchronize", "Synchronize while more waits than can be sealed"},
+		by: []string{"Synchronize beside a seal"},
 	},
 }

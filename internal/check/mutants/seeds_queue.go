@@ -32,9 +32,9 @@ var queueSeeds = []seed{
 		tests: []string{"TestQueueHandsOutTheOldestFirst"},
 	},
 	{
-		name: "a queue gets a batch that is turned round in part", in: shardPackage, attacks: "L4",
+		name: "a queue gets a batch that is turned round in part", attacks: "L4",
 		edits: []edit{{queueFile, "return visited, b.upright", "return visited, true"}},
-		tests: []string{"TestQueueHandsOutTheOldestFirst"},
+		by:    []string{"FIFO: arrears that come to a queue whole"},
 	},
 	{
 		name: "a queue keeps a slot back too many", attacks: "I9", ends: stuck,

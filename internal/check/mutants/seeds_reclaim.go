@@ -77,8 +77,8 @@ var reclaimSeeds = []seed{
 		by:    []string{"a Reset fails beside Synchronize"},
 	},
 	{
-		name: "Synchronize waits for one flip less", attacks: "Synchronize",
-		edits: []edit{{quiesceFile, "s.resets.flips.Load() + 3", "s.resets.flips.Load() + 1"}},
+		name: "Synchronize does not wait for Resets under way", attacks: "Synchronize",
+		edits: []edit{{quiesceFile, "s.resets.flips.Load() + 3", "s.resets.flips.Load()"}},
 		by:    []string{"Synchronize beside Resets", "Synchronize beside a queue's Resets"},
 	},
 	{
