@@ -28,24 +28,26 @@ import (
 // One that fails is made as small as it can be, and printed as the source of a
 // scenario.
 var (
-	generateFlag = flag.Duration("generate", 20*time.Second, "draw programs for so long")
+	generateFlag = flag.Duration("generate", 0, "draw programs for so long; 0: the first few hundred, which are the same each time")
 	programFlag  = flag.Uint64("generate.seed", 0, "seed of the first generated program, the next ones count on; 0 draws one")
 	shrinkFlag   = flag.Duration("generate.shrink", time.Minute, "make a program that fails smaller for so long")
 )
 
 func TestInterleaveGenerated(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
-	first, limit := *programFlag, *generateFlag
-	if first == 0 {
+	first, limit, least := *programFlag, *generateFlag, uint64(1)
+	switch {
+	case limit == 0 && testing.Short():
+		least = 30
+	case limit == 0:
+		least = 300
+	case first == 0:
 		first = rand.Uint64N(1 << 48)
-	}
-	if testing.Short() {
-		limit = min(limit, 2*time.Second)
 	}
 	var sum interleave.Result
 	begin := time.Now()
 	seed := first
-	for ; sum.Failure == nil && (time.Since(begin) < limit || seed == first); seed++ {
+	for ; sum.Failure == nil && (time.Since(begin) < limit || seed-first < least); seed++ {
 		explore(draw(seed), seed, &sum)
 	}
 	t.Logf("%d programs from seed %d on", seed-first, first)
