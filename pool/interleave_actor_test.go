@@ -174,16 +174,22 @@ func (a *actor) end(h Handle[val], before *entry, was, ok bool) {
 	switch {
 	case ok && e == nil:
 		a.r.Failf("%v was removed and never inserted", h)
-	case ok && e.removed:
-		a.r.Failf("%v was removed twice", h)
 	case ok && before != nil && was:
 		a.r.Failf("%v was removed again", h)
 	case ok:
-		e.removed, e.gone = true, a.clock
+		a.removed(e)
 		a.gone++
 	case before != nil && !was && e.tries == 1 && a.clearing == 0:
 		a.r.Failf("%v is live, nobody else removes it, and its removal is refused", h)
 	}
+}
+
+// removed notes that e's value was removed by an operation that has returned.
+func (a *actor) removed(e *entry) {
+	if e.removed {
+		a.r.Failf("%v was removed twice", e.h)
+	}
+	e.removed, e.gone = true, a.clock
 }
 
 func (a *actor) remove(h Handle[val]) bool {
@@ -327,6 +333,11 @@ func (a *actor) removeBatch(hs ...Handle[val]) {
 	n := a.p.RemoveBatch(hs)
 	a.leave()
 	a.gone += n
+	for _, h := range hs {
+		if e := a.find(h); e != nil && n == len(hs) { // all of them, by this call
+			a.removed(e)
+		}
+	}
 }
 
 // insertBatch inserts n values at once.

@@ -29,7 +29,7 @@ import (
 // scenario.
 var (
 	generateFlag = flag.Duration("generate", 0, "draw programs for so long; 0: the first few hundred, which are the same each time")
-	programFlag  = flag.Uint64("generate.seed", 0, "seed of the first generated program, the next ones count on; 0 draws one")
+	programFlag  = flag.Uint64("generate.seed", 0, "seed of the first generated program, the next ones count on; with -generate, 0 draws one")
 	shrinkFlag   = flag.Duration("generate.shrink", time.Minute, "make a program that fails smaller for so long")
 )
 
@@ -51,8 +51,8 @@ func TestInterleaveGenerated(t *testing.T) {
 		explore(draw(seed), seed, &sum)
 	}
 	t.Logf("%d programs from seed %d on", seed-first, first)
-	t.Logf("%8d schedules (%d with preparing ones), %3d steps at most, %7d switches inside operations, %3d shared words, %v",
-		sum.Runs, sum.AllRuns, sum.Steps, sum.Switches, sum.Shared, time.Since(begin).Round(time.Millisecond))
+	sum.Took = time.Since(begin)
+	t.Log(sum)
 	if sum.Failure != nil {
 		p := draw(seed - 1)
 		if *shrinkFlag > 0 {
@@ -314,10 +314,20 @@ func draw(seed uint64) *program {
 		s.ops = d.ops(&hands[i], 1+d.IntN(among(d, 1, 2, 3, 3, 5)), "")
 		d.p.threads = append(d.p.threads, s)
 	}
-	if last := len(d.p.resets) - 1; last >= 0 && strings.Contains(d.p.String(), "a.all(func") && d.p.resets[last].verb == verbOf("exit()") {
-		d.p.resets[last].verb = verbOf("fail()") // or a loop's pin would stay
+	if d.p.isReset && strings.Contains(d.p.String(), "a.all(func") {
+		failForExit(d.p.resets) // or a loop's pin would stay
 	}
 	return d.p
+}
+
+// failForExit makes the callbacks in ops fail that exit, at any depth.
+func failForExit(ops []op) {
+	for i := range ops {
+		if ops[i].verb == verbOf("exit()") {
+			ops[i].verb = verbOf("fail()")
+		}
+		failForExit(ops[i].inner)
+	}
 }
 
 // options draws a pool.

@@ -29,9 +29,14 @@ func (a *actor) sees(h Handle[val], e *entry, was bool, ok bool, stamp uint64) {
 	}
 }
 
+// before returns what is known of h before a look at it, and whether it was removed.
+func (a *actor) before(h Handle[val]) (e *entry, was bool) {
+	e = a.known(h)
+	return e, e != nil && e.removed
+}
+
 func (a *actor) get(h Handle[val]) bool {
-	e := a.known(h)
-	was := e != nil && e.removed
+	e, was := a.before(h)
 	a.enter("Get")
 	v, ok := a.do.Get(h)
 	a.leave()
@@ -59,8 +64,7 @@ func (a *actor) look(rd *reader, h Handle[val]) {
 	if h == 0 || !slices.Contains(a.watched, rd) || rd.ref != nil {
 		return
 	}
-	e := a.known(h)
-	was := e != nil && e.removed
+	e, was := a.before(h)
 	a.enter("Guard.Get")
 	v, ok := rd.g.Get(h)
 	a.leave()
@@ -78,8 +82,7 @@ func (a *actor) hold(h Handle[val]) *reader {
 	if h == 0 {
 		return nil
 	}
-	e := a.known(h)
-	was := e != nil && e.removed
+	e, was := a.before(h)
 	a.enter("Hold")
 	ref, ok := a.p.Hold(h)
 	a.leave()
@@ -132,8 +135,7 @@ func (a *actor) read(h Handle[val]) { a.unpin(a.pin(h)) }
 
 // brief is the pin that Get makes, with a look under it that lasts.
 func (a *actor) brief(h Handle[val], lasting bool) {
-	e := a.known(h)
-	was := e != nil && e.removed
+	e, was := a.before(h)
 	a.enter("PinBrief")
 	g := a.p.domain.PinBrief()
 	ok := a.p.Contains(h)
@@ -155,8 +157,7 @@ func (a *actor) brief(h Handle[val], lasting bool) {
 
 // contains asks for h.
 func (a *actor) contains(h Handle[val]) {
-	e := a.known(h)
-	was := e != nil && e.removed
+	e, was := a.before(h)
 	a.enter("Contains")
 	ok := a.p.Contains(h)
 	a.leave()
@@ -169,8 +170,7 @@ func (a *actor) contains(h Handle[val]) {
 
 // view looks at h through View, and does inner meanwhile, if that is not nil.
 func (a *actor) view(h Handle[val], inner func()) {
-	e := a.known(h)
-	was := e != nil && e.removed
+	e, was := a.before(h)
 	a.enter("View").pins = true
 	ok := false
 	failed := a.caught(func() {

@@ -354,7 +354,8 @@ var edgeScenarios = []scenario{
 	}},
 	{"Synchronize beside a seal", func(w *world) {
 		a := w.pool(Options[val]{})
-		h := a.insertN(2)
+		h := a.insertN(3)
+		a.pin(h[2]) // for good: Synchronize must not return
 		a.remove(h[0])
 		w.thread(0, func(a *actor) { a.synchronize(2) })
 		w.thread(0, func(a *actor) { a.remove(h[1]) })

@@ -156,10 +156,7 @@ func TestInterleaveProgramsRepeat(t *testing.T) {
 		if !strings.HasPrefix(text, "var generated") || text != draw(seed).String() || text != p.clone().String() {
 			t.Fatalf("seed %d is no program, or another each time:\n%s", seed, text)
 		}
-		schedule := interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1}
-		first, err1 := interleave.Replay(p.setup, schedule)
-		second, err2 := interleave.Replay(p.setup, schedule)
-		if first != second || (err1 == nil) != (err2 == nil) {
+		if first, second, same := replayTwice(p.setup); !same {
 			t.Fatalf("seed %d runs differently the second time:\n%s\n%s\n%s", seed, text, first, second)
 		}
 	}

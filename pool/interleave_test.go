@@ -50,8 +50,7 @@ func TestInterleave(t *testing.T) {
 			}
 			runs += res.AllRuns
 			took += res.Took
-			t.Logf("%8d schedules (%d with preparing ones), %3d steps at most, %7d switches inside operations, %3d shared words, %v",
-				res.Runs, res.AllRuns, res.Steps, res.Switches, res.Shared, res.Took.Round(time.Millisecond))
+			t.Log(res)
 			if res.Failure != nil {
 				t.Fatal(res.Failure)
 			}
@@ -67,11 +66,17 @@ func TestInterleave(t *testing.T) {
 // but its schedule could not be searched.
 func TestInterleaveRepeats(t *testing.T) {
 	for _, s := range scenarios {
-		setup := func(r *interleave.Run) { s.setup(&world{r: r}) }
-		first, err1 := interleave.Replay(setup, interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1})
-		second, err2 := interleave.Replay(setup, interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1})
-		if first != second || (err1 == nil) != (err2 == nil) {
+		if first, second, same := replayTwice(func(r *interleave.Run) { s.setup(&world{r: r}) }); !same {
 			t.Errorf("%s runs differently the second time:\n%s\n%s", s.name, first, second)
 		}
 	}
+}
+
+// replayTwice runs a program twice under one schedule, and reports whether the records, and
+// whether it failed, are the same.
+func replayTwice(setup interleave.Setup) (first, second string, same bool) {
+	schedule := interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1}
+	first, err1 := interleave.Replay(setup, schedule)
+	second, err2 := interleave.Replay(setup, schedule)
+	return first, second, first == second && (err1 == nil) == (err2 == nil)
 }

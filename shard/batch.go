@@ -69,8 +69,8 @@ func precedes(word uint64, number uint32) bool {
 // under a guard that saw it. Where removals have tags, the greatest of them will
 // do: each was raised before its slot was pushed.
 //
-// The number comes before the chain: who finds limbo empty after a removal knows that the
-// slot's batch has a number by then (goal).
+// The number comes before the chain: when limbo is found empty after a removal, the
+// slot's batch has a number already (goal).
 func (s *shard[T]) seal(e effort) bool {
 	if Low(s.limbo.Load()) == None {
 		return true

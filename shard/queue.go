@@ -40,7 +40,7 @@ type queue[T any] struct {
 	// resting is how many slots are kept back: rest.n, for goroutines without the lock.
 	//
 	//	writers  enqueue and unkeep, under mu
-	//	readers  keepsTooMuch, kept
+	//	readers  kept
 	resting atom.Uint32
 }
 
@@ -176,7 +176,7 @@ func (q *queue[T]) splice(b *batch[T], wait bool) bool {
 
 func (q *queue[T]) home(*shard[T]) *shard[T] { return q.shard }
 func (q *queue[T]) kept() uint32             { return q.resting.Load() }
-func (q *queue[T]) keepsTooMuch() bool       { return q.resting.Load() > q.arena.keeps(q.at) }
+func (q *queue[T]) keepsTooMuch() bool       { return q.kept() > q.arena.keeps(q.at) }
 func (q *queue[T]) needs() uint32            { return 1 + q.arena.keeps(q.at) }
 
 func (q *queue[T]) dummies() uint32 {

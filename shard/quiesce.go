@@ -11,7 +11,7 @@ import (
 // goal seals what waits, and returns the number up to which all batches must be finished
 // for everything to be reclaimed that was retired before the call. It is not known while
 // there is no batch for the seal. A seal gets its number before it takes what waits, so
-// that who finds limbo empty finds the number counted.
+// that the number is counted when limbo is found empty.
 func (s *shard[T]) goal() (number uint32, known bool) {
 	known = s.seal(effortKnown)
 	return s.seals.Load(), known
@@ -20,9 +20,8 @@ func (s *shard[T]) goal() (number uint32, known bool) {
 // reclaimedAll reclaims what it can, and reports whether all batches are finished up to that
 // with the given number.
 func (s *shard[T]) reclaimedAll(number uint32) bool {
-	for more := !s.finished(number); more; {
+	for more := true; more && !s.finished(number); {
 		_, more = s.reclaim(s, effortWait)
-		more = more && !s.finished(number)
 	}
 	return s.finished(number)
 }

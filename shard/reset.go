@@ -30,7 +30,7 @@ type resets struct {
 	// failed counts the runs that a Reset left undone: their slots are in limbo again.
 	//
 	//	writers  resetSome, before it takes them from under
-	//	readers  Wait
+	//	readers  wait
 	failed atom.Uint64
 }
 

@@ -67,8 +67,7 @@ func TestInterleave(t *testing.T) {
 			}
 			runs += res.AllRuns
 			took += res.Took
-			t.Logf("%8d schedules (%d with preparing ones), %3d steps at most, %7d switches inside operations, %v",
-				res.Runs, res.AllRuns, res.Steps, res.Switches, res.Took.Round(time.Millisecond))
+			t.Log(res)
 			if res.Failure != nil {
 				t.Fatal(res.Failure)
 			}

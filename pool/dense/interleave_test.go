@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 
 	"coatcheck/internal/check/interleave"
@@ -474,8 +473,7 @@ func TestInterleave(t *testing.T) {
 				return
 			}
 			res := interleave.Search(setup, *boundFlag)
-			t.Logf("%8d schedules (%d with preparing ones), %3d steps at most, %7d switches inside operations, %v",
-				res.Runs, res.AllRuns, res.Steps, res.Switches, res.Took.Round(time.Millisecond))
+			t.Log(res)
 			switch {
 			case res.Failure != nil:
 				t.Fatal(res.Failure)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"coatcheck/internal/check/interleave"
 	"coatcheck/pool"
@@ -355,8 +354,7 @@ func TestInterleave(t *testing.T) {
 			}
 			res := interleave.Search(s.setup, bound)
 			runs += res.AllRuns
-			t.Logf("%8d schedules (%d with preparing ones), %3d steps at most, %7d switches inside operations, %v",
-				res.Runs, res.AllRuns, res.Steps, res.Switches, res.Took.Round(time.Millisecond))
+			t.Log(res)
 			if res.Failure != nil {
 				t.Fatal(res.Failure)
 			}

@@ -1,8 +1,7 @@
 // Package comments holds tests that read comments: what a comment names must exist,
 // and do what the comment says of it. It has nothing to import.
 //
-// A protocol word's comment says who writes it and who reads it, by the names of
-// functions:
+// A protocol word's comment names the functions that write and read it:
 //
 //	writers  Fresh, by compare-and-swap; Refill, under mu, when it is empty
 //	readers  Fresh and Refill

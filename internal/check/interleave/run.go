@@ -50,8 +50,8 @@ type picker interface {
 	known() bool
 }
 
-// Check sets the function that is called after every step that is no load, with
-// hooks off.
+// Check sets the function that is called after every step, with hooks off. That of a
+// load is followed by plain code, which may write a value.
 func (r *Run) Check(f func() error) { r.check = f }
 
 // Known reports whether an earlier run of the search has made the same steps so

@@ -21,6 +21,12 @@ type Result struct {
 	Failure  *Failure // nil if none failed
 }
 
+// String returns the figures, in one line that is the same for all programs.
+func (r Result) String() string {
+	return fmt.Sprintf("%8d schedules (%d with preparing ones), %3d steps at most, %7d switches inside operations, %3d shared words, %v",
+		r.Runs, r.AllRuns, r.Steps, r.Switches, r.Shared, r.Took.Round(time.Millisecond))
+}
+
 // Failure is a run that failed.
 type Failure struct {
 	Err         error
@@ -64,10 +70,10 @@ func failure(setup Setup, r *Run, runs int, seed uint64) *Failure {
 func Search(setup Setup, bound int) Result { return SearchSome(setup, bound, math.MaxInt) }
 
 // SearchSome is Search that gives up after so many runs.
-func SearchSome(setup Setup, bound, most int) Result {
+func SearchSome(setup Setup, bound, most int) (res Result) {
 	s := &search{sharing: make(map[uint64]sharing), shared: make(map[uint64]bool)}
 	begin := time.Now()
-	var res Result
+	defer func() { res.Shared, res.Took = len(s.shared), time.Since(begin) }()
 	var scouted *Failure
 	for s.bound = 0; s.bound <= bound; s.bound++ {
 		if s.bound == 1 && s.keyed && most > 10*scouts {
@@ -81,7 +87,6 @@ func SearchSome(setup Setup, bound, most int) Result {
 			s.path = s.path[:0]
 			for more := true; more && !again; more = s.advance() {
 				if res.AllRuns >= most {
-					res.Shared, res.Took = len(s.shared), time.Since(begin)
 					return res
 				}
 				r := s.once(setup)
@@ -91,7 +96,6 @@ func SearchSome(setup Setup, bound, most int) Result {
 				res.Switches += r.inside
 				if r.err != nil {
 					res.Failure = failure(setup, r, res.AllRuns, 0)
-					res.Took = time.Since(begin)
 					return res
 				}
 				again = s.news && s.learn()
@@ -99,7 +103,6 @@ func SearchSome(setup Setup, bound, most int) Result {
 		}
 	}
 	res.Failure = scouted // so deep that the bound hides it
-	res.Shared, res.Took = len(s.shared), time.Since(begin)
 	return res
 }
 
