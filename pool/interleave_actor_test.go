@@ -158,6 +158,10 @@ func (a *actor) known(h Handle[val]) *entry {
 func (a *actor) begin(h Handle[val]) *entry {
 	e := a.find(h)
 	if e != nil {
+		if a.t == nil && !e.begun { // nobody watches limbo yet
+			a.turns++
+			a.turn[h.Index()] = a.turns
+		}
 		e.begun = true
 		e.tries++
 	} else {
@@ -308,8 +312,14 @@ func (a *actor) deleteFunc(inner func()) {
 	a.sweep("DeleteFunc", func() int {
 		a.top(a.t).pins = true
 		first := true
+		var last *entry // that was to go
 		return a.p.DeleteFunc(func(h Handle[val], v *val) bool {
-			a.sees(h, a.find(h), false, true, v.stamp)
+			if last != nil && last.tries == 2 {
+				last.unlinked = true // by nobody else
+			}
+			last = nil
+			e := a.find(h)
+			a.sees(h, e, false, true, v.stamp)
 			stamp := v.stamp
 			if first && inner != nil {
 				first = false
@@ -319,7 +329,10 @@ func (a *actor) deleteFunc(inner func()) {
 			if v.stamp != stamp {
 				a.r.Failf("the value of %v changed under DeleteFunc", h)
 			}
-			return stamp%2 == 1
+			if stamp%2 == 1 {
+				last = e
+			}
+			return last != nil
 		})
 	})
 }

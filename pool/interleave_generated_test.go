@@ -108,7 +108,7 @@ type script struct {
 
 // setup builds the state of a run of p.
 func (p *program) setup(r *interleave.Run) {
-	w := &world{r: r}
+	w := &world{r: r, alone: len(p.threads) == 1}
 	v := new(vars)
 	o := p.opts
 	if p.isReset {
@@ -232,6 +232,7 @@ type drawer struct {
 // hand is what a thread has.
 type hand struct {
 	h, g, r, w []int
+	pinned     int  // guards and Refs in g that stand
 	deep       int  // in so many callbacks
 	shared     bool // Resets: by whichever thread, several at once
 	stays      bool // it must not exit: it prepares, or is in a loop whose pin would stay
@@ -265,7 +266,7 @@ func draw(seed uint64) *program {
 		most = c
 	}
 	all := hand{stays: true}
-	n := among(d, most, most, d.IntN(most+1))
+	n := among(d, most, most&^(1<<d.p.shift-1), d.IntN(most+1)) // full pages, so that the next one grows
 	if n > 0 {
 		d.p.prepare = append(d.p.prepare, op{verb: verbOf("insertBatch"), by: -1, n: n})
 	}
@@ -278,7 +279,7 @@ func draw(seed uint64) *program {
 	}
 	if d.odds(30) && n > 0 { // some are gone, and mostly free again
 		gone := op{verb: verbOf("removeBatch"), by: -1}
-		for i := range 1 + d.IntN(n) {
+		for i := range among(d, 1, 1, 1+d.IntN(n)) {
 			gone.h = append(gone.h, named{at: i})
 		}
 		d.p.prepare = append(d.p.prepare, gone)
@@ -296,7 +297,11 @@ func draw(seed uint64) *program {
 		d.p.resets = append(d.p.resets, d.op(&hand{shared: true, deep: 1}, among(d, "", "flush()", "close()")))
 		d.p.resets = append(d.p.resets, d.ops(&hand{shared: true, deep: 1}, d.IntN(3), among(d, "", "", "", "fail()", "exit()"))...)
 	}
+	most = among(d, 1, 2, 3, 3, 5)
 	hands := make([]hand, among(d, 2, 2, 2, 3, 3, 3, 4))
+	if d.odds(50) { // what needs many operations seldom needs schedules as well
+		most, hands = 40, hands[:1]
+	}
 	for i := range hands {
 		hands[i].h = slices.Clone(all.h)
 	}
@@ -311,7 +316,7 @@ func draw(seed uint64) *program {
 	}
 	for i := range hands {
 		s := script{shard: d.IntN(max(d.p.opts.Shards, 1))}
-		s.ops = d.ops(&hands[i], 1+d.IntN(among(d, 1, 2, 3, 3, 5)), "")
+		s.ops = d.ops(&hands[i], 1+d.IntN(most), "")
 		d.p.threads = append(d.p.threads, s)
 	}
 	if d.p.isReset && strings.Contains(d.p.String(), "a.all(func") {
@@ -395,8 +400,11 @@ func verbOf(word string) *verb {
 func (d *drawer) op(h *hand, kind string) op {
 	for {
 		v := d.verb()
-		if kind != "" {
+		switch {
+		case kind != "":
 			v = verbOf(kind)
+		case h.pinned > 1 && d.odds(20*h.pinned):
+			v = verbOf("unpin") // or nothing would be reclaimed any more
 		}
 		if o, ok := d.arguments(v, h); ok {
 			return o
@@ -436,6 +444,8 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 	switch {
 	case full && (has("$>") || has("$t") || has("$G") || has("$R") || has("$W")):
 		return o, false
+	case h.shared && (has("$G") || has("$R") || has("$W")):
+		return o, false // nobody would give them back
 	case has("$g") && !one(h.g, &o.g), has("$r") && !one(h.r, &o.r), has("rv") && !d.p.reserver:
 		return o, false
 	case has("$w") && !h.shared && !one(h.w, &o.by):
@@ -447,8 +457,13 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 	case has("$h"):
 		o.h = []named{d.handle(h)}
 	case has("$H"):
-		for range o.n {
-			if n := d.handle(h); !slices.Contains(o.h, n) {
+		last := d.odds(40) && len(h.h) >= o.n // what it has made last
+		for i := range o.n {
+			n := d.handle(h)
+			if last {
+				n = named{at: h.h[len(h.h)-1-i]}
+			}
+			if !slices.Contains(o.h, n) {
 				o.h = append(o.h, n)
 			}
 		}
@@ -475,6 +490,9 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 		}
 	case has("$G"):
 		o.into = fresh(&d.opened, &h.g)
+		h.pinned++
+	case v == verbOf("unpin"):
+		h.pinned = max(0, h.pinned-1)
 	case has("$R"):
 		o.into = fresh(&d.reservations, &h.r)
 	case has("$W"):
@@ -489,11 +507,21 @@ func (d *drawer) handle(h *hand) named {
 	case d.odds(6):
 		return named{made: Handle[val](shard.Pack(d.p.opts.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
 	case d.odds(40) && len(d.hot) > 0:
-		return named{at: among(d, d.hot...), ahead: d.odds(5)}
+		return named{at: among(d, d.hot...), ahead: d.ahead()}
+	case len(h.h) > 0 && d.odds(40): // what it has made last
+		return named{at: h.h[len(h.h)-1-d.IntN(min(len(h.h), 3))], ahead: d.ahead()}
 	case len(h.h) > 0 && d.odds(90):
-		return named{at: among(d, h.h...), ahead: d.odds(5)}
+		return named{at: among(d, h.h...), ahead: d.ahead()}
 	case d.handles > 0:
 		return named{at: d.IntN(d.handles)}
 	}
 	return named{}
+}
+
+// ahead draws how many lives a handle is ahead of its slot.
+func (d *drawer) ahead() int {
+	if d.odds(6) {
+		return 1 + d.IntN(2)
+	}
+	return 0
 }

@@ -4,7 +4,9 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 
+	"coatcheck/internal/check/interleave"
 	"coatcheck/shard"
 )
 
@@ -82,9 +84,16 @@ func (w *world) locate() error {
 	}
 	clear(w.place[:t.Limit])
 	for i, c := range w.p.arena.Inspect() {
-		if err := w.locateIn(c); err != nil {
+		err := w.locateIn(c)
+		if err == nil && w.p.arena.FIFO {
+			err = w.queue(c)
+		}
+		if err != nil {
 			return fmt.Errorf("shard %d: %w", i, err)
 		}
+	}
+	for i := range t.Limit {
+		w.waits[i] = w.place[i] == inLimbo
 	}
 	for _, k := range w.workers {
 		if err := w.locateKept(k); err != nil {
@@ -175,6 +184,41 @@ func (w *world) sealed(b shard.Sealed) error {
 	return err
 }
 
+// queue notes in which order slots came to limbo, and fails if a queue hands them out in
+// another.
+func (w *world) queue(c shard.Contents) error {
+	var came []uint32
+	for i := shard.Low(c.Limbo); i != shard.None; i = shard.Low(w.p.slot(i).Word.Load()) {
+		if !w.waits[i] {
+			came = append(came, i)
+		}
+	}
+	for _, i := range slices.Backward(came) { // limbo is a stack
+		w.turns++
+		w.turn[i] = w.turns
+	}
+	if w.p.arena.Sums().Trimming { // it may have some in its hands
+		return nil
+	}
+	last := uint32(0)
+	for _, i := range slices.Concat(w.listed(shard.Low(c.Free), -1), w.listed(c.Rest, int(c.Resting))) {
+		if w.turn[i] < last && w.turn[i] > 0 {
+			return fmt.Errorf("slot %d comes later in the queue than slots that were removed after it", i)
+		}
+		last = max(last, w.turn[i])
+	}
+	return nil
+}
+
+// listed returns the slots of a list, of n slots or to its end if n < 0.
+func (w *world) listed(i uint32, n int) (list []uint32) {
+	for len(list) != n && i != shard.None {
+		list = append(list, i)
+		i = shard.Low(w.p.slot(i).Word.Load())
+	}
+	return list
+}
+
 // locateKept finds what a Worker keeps.
 func (w *world) locateKept(k *keeper) error {
 	if k.closing || k.w.pool == nil {
@@ -202,12 +246,20 @@ func (w *world) locateKept(k *keeper) error {
 	return nil
 }
 
-// check is what holds after every step.
+// check is called after every step.
 func (w *world) check() error {
-	if w.r.Known() {
+	switch {
+	case w.r.Known():
 		w.follow()
 		return nil
+	case w.r.Loaded():
+		return w.values()
 	}
+	return w.holds()
+}
+
+// holds is what holds after every step.
+func (w *world) holds() error {
 	if err := w.locate(); err != nil {
 		return err
 	}
@@ -251,10 +303,8 @@ func (w *world) check() error {
 			return fmt.Errorf("%v is lost, and nobody removed it", e.h)
 		}
 	}
-	for _, rd := range w.watched {
-		if rd.v != nil && rd.v.stamp != rd.stamp {
-			return fmt.Errorf("the slot of %v was reused or cleaned under a guard or a Ref that has seen it", rd.h)
-		}
+	if err := w.values(); err != nil {
+		return err
 	}
 	e, s := w.p.domain.Epoch(), w.p.domain.Safe()
 	if e < w.epoch || s < w.safe || s > e {
@@ -265,8 +315,22 @@ func (w *world) check() error {
 	return nil
 }
 
+// values fails if a value is another than the one that was seen: of a slot that is
+// live, or under a guard or a Ref.
+func (w *world) values() error {
+	for _, rd := range w.watched {
+		if rd.v != nil && rd.v.stamp != rd.stamp {
+			return fmt.Errorf("the slot of %v was reused or cleaned under a guard or a Ref that has seen it", rd.h)
+		}
+	}
+	return nil
+}
+
 // follow keeps what check compares with later, and what answers are judged by.
 func (w *world) follow() {
+	if w.p.arena.FIFO {
+		w.locate() // for the order
+	}
 	t := w.p.arena.Table.Pages()
 	for i := range t.Limit {
 		if w.isVoid(t, i) {
@@ -285,7 +349,7 @@ func (w *world) follow() {
 
 // complete fails if a slot is lost: when nobody does anything, each has a place.
 func (w *world) complete() error {
-	if err := w.check(); err != nil {
+	if err := w.holds(); err != nil {
 		return err
 	}
 	t := w.p.arena.Table.Pages()
@@ -309,7 +373,7 @@ func (w *world) complete() error {
 	if n := int(w.p.reserved.Load()); n != reserved {
 		return fmt.Errorf("%d slots are reserved, and counted are %d", reserved, n)
 	}
-	if err := w.holds(); err != nil {
+	if err := w.refs(); err != nil {
 		return err
 	}
 	rest := 0
@@ -341,14 +405,28 @@ func (w *world) complete() error {
 	return w.figures(live, reserved, exhausted)
 }
 
+// rest checks what holds when nobody does anything, if there is one thread and it is
+// between two operations.
+func (a *actor) rest() {
+	if !a.alone || len(a.frames) > 0 {
+		return
+	}
+	interleave.Drain()
+	interleave.Unseen(func() {
+		if err := a.complete(); err != nil {
+			a.r.Failf("at rest: %w", err)
+		}
+	})
+}
+
 // isVoid answers whether t shows the void in place of slot i's page.
 func (w *world) isVoid(t *shard.Pages, i uint32) bool {
 	v := w.p.arena.Table.Void()
 	return v != nil && t.Base[i>>t.Shift] == v
 }
 
-// holds compares the counts of holds with the Refs that there are.
-func (w *world) holds() error {
+// refs compares the counts of holds with the Refs that there are.
+func (w *world) refs() error {
 	t := w.p.arena.Table.Pages()
 	held, parked := 0, 0
 	for i := range t.Limit {

@@ -3,6 +3,8 @@
 package pool
 
 import (
+	"context"
+	"iter"
 	"slices"
 
 	"coatcheck/internal/check/interleave"
@@ -53,6 +55,7 @@ func (a *actor) pin(h Handle[val]) *reader {
 	rd := &reader{from: a.clock}
 	a.enter("Pin")
 	rd.g = a.do.Pin()
+	rd.copy = rd.g.pin
 	a.leave()
 	a.watched = append(a.watched, rd)
 	a.look(rd, h)
@@ -99,6 +102,28 @@ func (a *actor) hold(h Handle[val]) *reader {
 	return rd
 }
 
+// lookAll makes rd look at several handles at once, if it is pinned.
+func (a *actor) lookAll(rd *reader, hs ...Handle[val]) {
+	if !slices.Contains(a.watched, rd) || rd.ref != nil {
+		return
+	}
+	es, was := make([]*entry, len(hs)), make([]bool, len(hs))
+	for i, h := range hs {
+		es[i], was[i] = a.before(h)
+	}
+	a.enter("GetBatch")
+	vs := rd.g.GetBatch(hs, nil)
+	a.leave()
+	for i, h := range hs {
+		if vs[i] == nil {
+			a.sees(h, es[i], was[i], false, 0)
+			continue
+		}
+		a.sees(h, es[i], was[i], true, vs[i].stamp)
+		rd.h, rd.v, rd.stamp = h, vs[i], vs[i].stamp
+	}
+}
+
 // release ends a hold that succeeded.
 func (a *actor) release(rd *reader) {
 	if !slices.Contains(a.watched, rd) {
@@ -128,6 +153,18 @@ func (a *actor) unpin(rd *reader) {
 	}
 	a.leave()
 	a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
+}
+
+// again unpins a copy of rd, which has been unpinned.
+func (a *actor) again(rd *reader) {
+	if rd == nil || rd.ref != nil || slices.Contains(a.watched, rd) {
+		return
+	}
+	a.enter("Release")
+	if rd.copy.Release() {
+		a.r.Failf("the copy of a guard that was unpinned ends a pin")
+	}
+	a.leave()
 }
 
 // read is a pin, a look, and an unpin.
@@ -194,16 +231,44 @@ func (a *actor) view(h Handle[val], inner func()) {
 
 // all ranges over the values, and does inner at the first, if that is not nil; if
 // inner fails, the loop ends early. What lives all the while must be yielded once.
-func (a *actor) all(inner func()) {
+func (a *actor) all(inner func()) { a.loop("All", a.p.All(), inner) }
+
+// allUnder is all under a guard, if that is pinned.
+func (a *actor) allUnder(rd *reader, inner func()) {
+	if slices.Contains(a.watched, rd) && rd.ref == nil && rd.brief == nil {
+		a.loop("Guard.All", rd.g.All(), inner)
+	}
+}
+
+// each is what a goroutine of Each does.
+func (a *actor) each(inner func()) {
+	a.loop("Each", func(yield func(Handle[val], *val) bool) {
+		e := each[val]{pool: a.p, ctx: context.Background(), pages: a.p.pages(), size: 8}
+		e.f = func(h Handle[val], v *val) error {
+			if !yield(h, v) {
+				return errFails
+			}
+			return nil
+		}
+		if err := e.work(); err != nil {
+			a.r.Failf("Each: %v", err)
+		}
+		if e.panicked.Load() {
+			panic(e.panic)
+		}
+	}, inner)
+}
+
+func (a *actor) loop(how string, values iter.Seq2[Handle[val], *val], inner func()) {
 	before := a.settledEntries()
 	var seen []Handle[val]
 	failed := false
-	a.enter("All").pins = true
-	for h, v := range a.p.All() {
+	a.enter(how).pins = true
+	for h, v := range values {
 		e := a.find(h)
 		a.sees(h, e, false, true, v.stamp)
 		if slices.Contains(seen, h) {
-			a.r.Failf("All yields %v twice", h)
+			a.r.Failf("%s yields %v twice", how, h)
 		}
 		seen = append(seen, h)
 		interleave.Pause()
@@ -211,7 +276,7 @@ func (a *actor) all(inner func()) {
 			failed = a.caught(inner)
 		}
 		if e != nil && v.stamp != e.stamp {
-			a.r.Failf("the value of %v changed under All", h)
+			a.r.Failf("the value of %v changed under %s", h, how)
 		}
 		if failed {
 			break
@@ -220,7 +285,7 @@ func (a *actor) all(inner func()) {
 	a.leave()
 	for _, e := range before {
 		if !e.begun && !failed && !slices.Contains(seen, e.h) {
-			a.r.Failf("All misses %v", e.h)
+			a.r.Failf("%s misses %v", how, e.h)
 		}
 	}
 }
@@ -260,7 +325,7 @@ func (w *world) removedByNow() (hs []Handle[val]) {
 		}
 	})
 	for _, e := range w.entries {
-		if at := w.place[e.h.Index()]; e.removed && at != inBag && at != isParked && !w.isHeld(e.h) {
+		if at := w.place[e.h.Index()]; (e.removed || e.unlinked) && at != inBag && at != isParked && !w.isHeld(e.h) {
 			hs = append(hs, e.h)
 		}
 	}

@@ -248,6 +248,15 @@ func (w *world) refuse(f *frame, err error) {
 // anything.
 func (w *world) figures(live, reserved, exhausted int) error {
 	st := w.p.Stats()
+	pinned := 0
+	for _, rd := range w.watched {
+		if rd.ref == nil {
+			pinned++
+		}
+	}
+	if st.Pinned != pinned {
+		return fmt.Errorf("%d guards are pinned, and Stats counts %d", pinned, st.Pinned)
+	}
 	sum := st.Live + st.Free + st.Limbo + st.Cached + st.Reserved + st.Exhausted
 	if st.Live != live || w.p.Len() != live || st.Reserved != reserved || st.Exhausted != exhausted || st.Allocated != sum {
 		return fmt.Errorf("%d values are live, %d slots reserved and %d exhausted; Len is %d, and Stats are %+v", live, reserved, exhausted, w.p.Len(), st)

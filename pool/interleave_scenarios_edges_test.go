@@ -28,6 +28,31 @@ var edgeScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) { a.insertN(2) })
 	}},
+	{"FIFO: Stats beside a reclaimer", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 20, Reuse: FIFO, MinFree: 1})
+		h := a.insertN(15)
+		rd := a.pin(h[0])
+		a.removeBatch(h[:11]...)
+		a.unpin(rd)
+		a.removeAll(h[11:14]) // the last one turns a part of ten
+		w.thread(0, func(a *actor) { a.stats() })
+		w.thread(0, func(a *actor) {
+			a.remove(h[14])
+			a.synchronize(1)
+		})
+	}},
+	{"FIFO: seals beside a reclaimer", func(w *world) {
+		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1})
+		h := a.insertN(3)
+		a.remove(h[0])
+		w.thread(0, func(a *actor) { a.synchronize(1) })
+		w.thread(0, func(a *actor) {
+			a.remove(h[1])
+			a.synchronize(1)
+			a.remove(h[2])
+			a.synchronize(1)
+		})
+	}},
 	{"FIFO: arrears that come to a queue whole", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 24, Reuse: FIFO, MinFree: 1})
 		w.p.arena.Pointers = false

@@ -51,38 +51,38 @@ type op struct {
 	into      int
 }
 
-// named is a handle in a program: of a variable, of the next life of its slot, or,
+// named is a handle in a program: of a variable, of a later life of its slot, or,
 // if made is not zero, one that was made up.
 type named struct {
 	at    int
-	ahead bool
+	ahead int // so many lives
 	made  Handle[val]
 }
 
-// ahead returns the handle of the next life of h's slot.
-func ahead(h Handle[val]) Handle[val] {
-	if h == 0 {
-		return 0
+// ahead returns the handle that h's slot will have after n lives.
+func ahead(h Handle[val], n int) Handle[val] {
+	for range n {
+		if h != 0 {
+			h = Handle[val](shard.Reborn(uint64(h)))
+		}
 	}
-	return Handle[val](shard.Reborn(uint64(h)))
+	return h
 }
 
 func (n named) of(v *vars) Handle[val] {
 	switch {
 	case n.made != 0:
 		return n.made
-	case n.ahead:
-		return ahead(v.h[n.at])
 	}
-	return v.h[n.at]
+	return ahead(v.h[n.at], n.ahead)
 }
 
 func (n named) String() string {
 	switch {
 	case n.made != 0:
 		return fmt.Sprintf("Handle[val](shard.Pack(%d, %d))", n.made.Generation(), n.made.Index())
-	case n.ahead:
-		return fmt.Sprintf("ahead(h[%d])", n.at)
+	case n.ahead > 0:
+		return fmt.Sprintf("ahead(h[%d], %d)", n.at, n.ahead)
 	}
 	return fmt.Sprintf("h[%d]", n.at)
 }
@@ -108,6 +108,7 @@ func init() {
 		{2, "a.contains($h)", func(v *vars, a *actor, o *op) { a.contains(o.h[0].of(v)) }},
 		{3, "a.view($h, $f)", func(v *vars, a *actor, o *op) { a.view(o.h[0].of(v), o.f(v, a)) }},
 		{3, "a.all($b)", func(v *vars, a *actor, o *op) { a.all(o.f(v, a)) }},
+		{1, "a.each($b)", func(v *vars, a *actor, o *op) { a.each(o.f(v, a)) }},
 		{3, "a.drain($f)", func(v *vars, a *actor, o *op) { a.drain(o.f(v, a)) }},
 		{3, "a.deleteFunc($f)", func(v *vars, a *actor, o *op) { a.deleteFunc(o.f(v, a)) }},
 		{3, "a.clear()", func(v *vars, a *actor, o *op) { a.clear() }},
@@ -121,6 +122,9 @@ func init() {
 		{3, "a.brief($h, false)", func(v *vars, a *actor, o *op) { a.brief(o.h[0].of(v), false) }},
 		{2, "a.frontier()", func(v *vars, a *actor, o *op) { a.frontier() }},
 		{5, "a.look($g, $h)", func(v *vars, a *actor, o *op) { a.look(v.g[o.g], o.h[0].of(v)) }},
+		{2, "a.lookAll($g, $H)", func(v *vars, a *actor, o *op) { a.lookAll(v.g[o.g], o.handles(v)...) }},
+		{2, "a.allUnder($g, $b)", func(v *vars, a *actor, o *op) { a.allUnder(v.g[o.g], o.f(v, a)) }},
+		{2, "a.again($g)", func(v *vars, a *actor, o *op) { a.again(v.g[o.g]) }},
 		{8, "a.unpin($g)", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 
 		{3, "$R = a.reserve()", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserve() }},
@@ -151,6 +155,7 @@ func run(v *vars, a *actor, ops []op) {
 			return
 		}
 		ops[i].do(v, a)
+		a.rest()
 	}
 }
 

@@ -44,12 +44,16 @@ type world struct {
 	frames    []*frame // operations under way, those of callbacks after their callers
 	announced []uint64 // stamps whose handles are known when they appear in a slot
 
+	alone      bool // there is one thread
 	roomy      bool // there is a slot for each insertion, whatever the schedule
 	exhausting bool // generations run out
 	finish     func() error
 
 	generation [maxSlots]uint32 // the greatest seen of each slot
 	place      [maxSlots]uint8
+	turn       [maxSlots]uint32 // the order in which slots came to limbo
+	waits      [maxSlots]bool   // what was there at the last step
+	turns      uint32
 	epoch      uint64
 	safe       uint64
 	scanned    int // cells that a scan visits when there are no guards
@@ -68,6 +72,8 @@ type entry struct {
 	tries   int    // removals of it that were begun; a sweep is as good as many
 	removed bool   // somebody has
 	gone    uint64 // when its removal returned, if that is known
+
+	unlinked bool // by an operation that goes on
 }
 
 // keeper is an open Worker. While it is busy, what it has is on its way; while it
@@ -86,6 +92,7 @@ type reader struct {
 	v     *val
 	stamp uint64
 	brief *epoch.Guard // in place of g
+	copy  epoch.Guard  // of g's pin
 	ref   *Ref[val]    // in place of g
 }
 
@@ -195,6 +202,7 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 		e.tries = 2
 	}
 	w.entries = append(w.entries, e)
+	w.turn[h.Index()] = 0
 }
 
 func (w *world) stamp() uint64 {

@@ -61,8 +61,22 @@ func precedes(word uint64, number uint32) bool {
 	return int32(Generation(word)&^1-number<<1) < 0
 }
 
-// seal makes all of limbo a batch. It reports whether it left nothing in limbo of what was
-// there when it was called: false means that all batches are in use.
+// sealNow is seal for callers who do not hold the list, and will not scan. Where another
+// holds it, it returns false as well.
+func (s *shard[T]) sealNow() bool {
+	if Low(s.limbo.Load()) == None {
+		return true
+	}
+	if !s.list.hold(false) {
+		return false
+	}
+	defer s.list.release()
+	return s.seal(effortKnown)
+}
+
+// seal makes all of limbo a batch, for a caller who holds the list. It reports whether it
+// left nothing in limbo of what was there when it was called: false means that all batches
+// are in use.
 //
 // The chain comes first: a tag that was loaded before could be older than the
 // unlinking of what came into limbo meanwhile, and end that slot's grace period
@@ -196,6 +210,8 @@ func (s *shard[T]) finished(number uint32) bool {
 // they wait for nothing but an insertion that needs them. Batches in others' hands do not
 // count.
 func (s *shard[T]) passedSlots() (n int) {
+	s.list.hold(true) // or a reclaimer of a queue would pass over a batch that is looked at
+	defer s.list.release()
 	for k := range s.sealed {
 		b := &s.sealed[k]
 		word := b.word.Load()

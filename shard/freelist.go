@@ -6,21 +6,26 @@ type freelist[T any] interface {
 	// fill provides what the list never hands out, n slots for the reserve among it.
 	fill(n int)
 
-	// put makes the slots of c vacant for all, the first one first. With wait it does so
-	// for certain; otherwise it reports whether it could.
-	put(c chain[T], wait bool) bool
+	// hold lets the caller alone move slots into a queue, from the seal to the append, so
+	// that they keep their order. It tries, or waits; release ends it. Any number of
+	// goroutines may hold a stack. What is below down to keepLess is done under it.
+	hold(wait bool) bool
+	release()
+
+	// put makes the slots of c vacant for all, the first one first.
+	put(c chain[T])
 
 	// splice makes the whole of b vacant for all, without a look at each slot. It reports
 	// whether it could: a stack must be empty.
-	splice(b *batch[T], wait bool) bool
+	splice(b *batch[T]) bool
 
 	// turn brings slots of b into the order in which the list wants them, up to the given
 	// number. It returns how many it visited, and whether all are in order.
 	turn(b *batch[T], most uint32) (visited uint32, done bool)
 
 	// keepLess makes up to reclaimMost slots available that the list keeps back and need
-	// not. It reports whether there were any; without wait there may have been others.
-	keepLess(wait bool) bool
+	// not. It reports whether there were any.
+	keepLess() bool
 
 	// home returns the shard that gets what is reclaimed for to.
 	home(to *shard[T]) *shard[T]
@@ -31,10 +36,8 @@ type freelist[T any] interface {
 	dummies() uint32    // how many slots are there for the list's own sake
 	needs() uint32      // how many it must have when Trim leaves
 
-	// enter tries for what Trim must have to itself between take and back, and leave
-	// gives that up.
+	// enter is hold for Trim, which takes the list whole: moves all slots to l, and the
+	// shard's range if it is wanted.
 	enter() bool
-	leave()
-	take(t *trimmer[T], l *taken[T]) // moves all slots to l, and the shard's range if it is wanted
-	back(c chain[T])                 // brings some back
+	take(t *trimmer[T], l *taken[T])
 }

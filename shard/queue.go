@@ -22,24 +22,27 @@ import "coatcheck/internal/atom"
 //
 // Michael's and Scott's queue lets anybody append, which takes a
 // compare-and-swap on a null link, null links that carry tags, and a tail that
-// lags. Here slots are appended a batch at a time and under a lock, which admits one
-// goroutine at a time, so the queue needs none of that: the appender stores one link, and
-// tail and rest are plain fields. A reclaimer that finds the lock held does not wait: its
-// slots stay in their batch. Taking is Pop, as for the stack, and right for the same
-// reason (I5).
+// lags. Here slots are appended a batch at a time and under a lock, so the queue needs
+// none of that: the appender stores one link, and tail and rest are plain fields. Taking is
+// Pop, as for the stack, and right for the same reason (I5).
+//
+// The lock is held from the seal to the append, or slots would change their order: the
+// claims of batches, which are enough for a stack, let one reclaimer overtake another
+// (L14). A reclaimer that finds it held leaves everything to its holder.
 
 // queue is the freelist of a FIFO shard. What is reclaimed in the shard stays there.
 type queue[T any] struct {
 	*shard[T]
 
-	// mu guards rest and tail. No user code runs under it, and no lock is taken.
+	// mu guards rest and tail, and the way from limbo to here. No user code runs under it,
+	// and no lock is taken.
 	mu   atom.Mutex
 	rest chain[T] // what is kept back
 	tail uint32   // the last slot
 
 	// resting is how many slots are kept back: rest.n, for goroutines without the lock.
 	//
-	//	writers  enqueue and unkeep, under mu
+	//	writers  put and keepLess, under mu
 	//	readers  kept
 	resting atom.Uint32
 }
@@ -55,11 +58,11 @@ func (q *queue[T]) fill(n int) {
 		slot.set(word)
 		c.append(slot, i, word)
 	}
-	q.enqueue(&c)
+	q.put(c)
 }
 
-// lock takes mu, or tries for it.
-func (q *queue[T]) lock(wait bool) bool {
+// hold takes mu, or tries for it.
+func (q *queue[T]) hold(wait bool) bool {
 	if wait {
 		q.mu.Lock()
 		return true
@@ -67,21 +70,14 @@ func (q *queue[T]) lock(wait bool) bool {
 	return q.mu.TryLock()
 }
 
-func (q *queue[T]) put(c chain[T], wait bool) bool {
-	if !q.lock(wait) {
-		return false
-	}
-	q.enqueue(&c)
-	q.mu.Unlock()
-	return true
-}
+func (q *queue[T]) release() { q.mu.Unlock() }
 
-// enqueue puts c behind what is kept back, and what rested before at the queue's end as far
-// as it can be spared. The caller holds mu.
+// put puts c behind what is kept back, and what rested before at the queue's end as far
+// as it can be spared.
 //
 // A queue of a restored pool may have no slot at all, if there were fewer than
 // shards. Then the first slot is the dummy.
-func (q *queue[T]) enqueue(c *chain[T]) {
+func (q *queue[T]) put(c chain[T]) {
 	if c.n == 0 {
 		return
 	}
@@ -97,31 +93,33 @@ func (q *queue[T]) enqueue(c *chain[T]) {
 	switch {
 	case keeps == 0:
 		q.rest = chain[T]{}
-		ready.concat(c)
+		ready.concat(&c)
 		q.append(&ready)
 	case c.n >= keeps:
-		q.rest = *c
+		q.rest = c
 		q.append(&ready)
 	default:
-		if q.rest.concat(c); q.rest.n > keeps+Batch {
-			q.unkeep()
+		if q.rest.concat(&c); q.rest.n > keeps+Batch {
+			q.keepLess()
 		}
 	}
 	q.resting.Store(q.rest.n)
 }
 
-// unkeep puts what is kept back too much at the queue's end, up to reclaimMost slots.
-// The caller holds mu.
-func (q *queue[T]) unkeep() {
-	if keeps := q.arena.keeps(q.at); q.rest.n > keeps {
-		ready := q.rest.cut(q.arena, min(q.rest.n-keeps, reclaimMost))
-		q.append(&ready)
-		q.resting.Store(q.rest.n)
+// keepLess puts what is kept back too much at the queue's end.
+func (q *queue[T]) keepLess() bool {
+	keeps := q.arena.keeps(q.at)
+	if q.rest.n <= keeps {
+		return false
 	}
+	ready := q.rest.cut(q.arena, min(q.rest.n-keeps, reclaimMost))
+	q.append(&ready)
+	q.resting.Store(q.rest.n)
+	return true
 }
 
 // append puts c at the queue's end. It counts as a seal, so that an insertion which finds
-// neither the slots at rest nor in the queue looks again (bare). The caller holds mu.
+// neither the slots at rest nor in the queue looks again (bare).
 func (q *queue[T]) append(c *chain[T]) {
 	if c.n > 0 {
 		q.seals.Add(1)
@@ -133,15 +131,6 @@ func (q *queue[T]) append(c *chain[T]) {
 		tail.set(Pack(Generation(tail.Word.Load()), Low(c.first)))
 		q.tail = Low(c.tail)
 	}
-}
-
-func (q *queue[T]) keepLess(wait bool) bool {
-	if !q.keepsTooMuch() || !q.lock(wait) {
-		return false
-	}
-	q.unkeep()
-	q.mu.Unlock()
-	return true
 }
 
 // turn links each slot to the one that was removed before it: limbo has what was removed
@@ -163,15 +152,16 @@ func (q *queue[T]) turn(b *batch[T], most uint32) (visited uint32, done bool) {
 }
 
 // splice may do the same with what is left of a batch: its end stays.
-func (q *queue[T]) splice(b *batch[T], wait bool) bool {
+func (q *queue[T]) splice(b *batch[T]) bool {
 	first, last := q.arena.slot(b.top), q.arena.slot(b.last)
-	return q.put(chain[T]{
+	q.put(chain[T]{
 		first: Pack(Generation(first.Word.Load()), b.top),
 		tail:  Pack(Generation(last.Word.Load()), b.last),
 		last:  last,
 		next:  None,
 		n:     b.n,
-	}, wait)
+	})
+	return true
 }
 
 func (q *queue[T]) home(*shard[T]) *shard[T] { return q.shard }
@@ -208,8 +198,6 @@ func (q *queue[T]) enter() bool {
 	return true
 }
 
-func (q *queue[T]) leave() { q.mu.Unlock() }
-
 // take takes the range first, as Pop does.
 func (q *queue[T]) take(t *trimmer[T], l *taken[T]) {
 	t.takeRange(l)
@@ -217,5 +205,3 @@ func (q *queue[T]) take(t *trimmer[T], l *taken[T]) {
 	t.addList(l, q.rest.top())
 	q.tail, q.rest = None, chain[T]{}
 }
-
-func (q *queue[T]) back(c chain[T]) { q.enqueue(&c) }

@@ -13,7 +13,7 @@ import (
 // there is no batch for the seal. A seal gets its number before it takes what waits, so
 // that the number is counted when limbo is found empty.
 func (s *shard[T]) goal() (number uint32, known bool) {
-	known = s.seal(effortKnown)
+	known = s.sealNow()
 	return s.seals.Load(), known
 }
 
@@ -42,7 +42,7 @@ func (s *shard[T]) resetsDone(goal uint64) bool {
 func (a *Arena[T]) Wait(ctx context.Context) error {
 	for i := range a.shards {
 		s := &a.shards[i]
-		s.seal(effortKnown) // so that all grace periods run at once
+		s.sealNow() // so that all grace periods run at once
 		s.reclaim(s, effortAll)
 	}
 	for i := range a.shards {

@@ -35,6 +35,9 @@ const (
 // seals what has gathered, and moves the batches whose grace period is over. It
 // returns how many slots it freed, and whether another call would do more at once.
 func (s *shard[T]) reclaim(to *shard[T], e effort) (freed int, more bool) {
+	if !s.list.hold(e == effortWait) {
+		return 0, false
+	}
 	if s.due(e) {
 		s.seal(e)
 	}
@@ -48,9 +51,9 @@ func (s *shard[T]) reclaim(to *shard[T], e effort) (freed int, more bool) {
 	if s.arena.Reset != nil {
 		s.resets.flip()
 	}
-	more = e >= effortAll && s.list.keepLess(e == effortWait)
-	more = more || r.steps == 0 || r.freed > 0 && Low(s.limbo.Load()) != None
-	return r.freed, more && !r.refused
+	more = e >= effortAll && s.list.keepLess()
+	s.list.release()
+	return r.freed, more || r.steps == 0 || r.freed > 0 && Low(s.limbo.Load()) != None
 }
 
 // due reports whether as many slots wait as are worth a seal.
@@ -72,9 +75,9 @@ func (s *shard[T]) enough() uint32 {
 // part seals what waits, if there is a batch for it, or comes to be: its slots
 // were unlinked before a guard was pinned that the next one must wait for.
 func (s *shard[T]) part() {
-	if !s.seal(effortKnown) && s.arena.Reset == nil {
+	if !s.sealNow() && s.arena.Reset == nil {
 		s.reclaim(s, effortAll)
-		s.seal(effortKnown)
+		s.sealNow()
 	}
 }
 
@@ -84,7 +87,6 @@ type run[T any] struct {
 	effort   effort
 	steps    uint32 // how many more slots may be visited
 	freed    int    // how many came free
-	refused  bool   // a queue had another appender, which was not waited for
 
 	top, n uint32   // the slots to be visited: the first, and how many
 	clean  chain[T] // what was visited
@@ -104,7 +106,7 @@ func (r *run[T]) move(b *batch[T]) bool {
 		return false
 	}
 	if !s.mustVisit() {
-		if r.to.list.splice(b, r.effort == effortWait) {
+		if r.to.list.splice(b) {
 			r.freed += int(b.n)
 			s.left.Add(-b.n)
 			b.n = 0
@@ -124,15 +126,10 @@ func (r *run[T]) move(b *batch[T]) bool {
 	n := r.n
 	r.visit()
 	b.top, b.n = r.top, b.n-n
-	c := r.clean
-	done := r.deliver(r.effort == effortWait)
-	if !done { // they wait in front of the others
-		c.link(b.top)
-		b.top, b.n, n = Low(c.first), b.n+c.n, n-c.n
-	}
+	r.deliver()
 	s.left.Add(-n) // last: what waits has a place where an insertion looks
 	b.leave()
-	return done
+	return true
 }
 
 // visit makes the slots of r ready for their next life. Everything is in its place before
@@ -162,16 +159,11 @@ func (r *run[T]) visit() {
 	}
 }
 
-// deliver makes vacant for all what was visited. A queue has one appender at a time, and
-// without wait deliver reports whether there was no other.
-func (r *run[T]) deliver(wait bool) bool {
-	n := int(r.clean.n)
-	r.refused = n > 0 && !r.to.list.put(r.clean, wait)
-	if !r.refused {
-		r.freed += n
-	}
+// deliver makes vacant for all what was visited.
+func (r *run[T]) deliver() {
+	r.freed += int(r.clean.n)
+	r.to.list.put(r.clean)
 	r.clean = chain[T]{}
-	return !r.refused
 }
 
 // mustVisit reports whether each slot of a batch must be visited: to be cleaned, or because

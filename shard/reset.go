@@ -59,9 +59,10 @@ func (s *shard[T]) underReset() int { return int(s.resets.under[0].Load() + s.re
 // more can be reclaimed then, and nobody may wait for user code.
 func (s *shard[T]) resetting() bool { return s.arena.Reset != nil && s.underReset() >= resetsMost }
 
-// resetSome takes the first of r's slots out of b, ends the claim, and calls Reset for them:
-// in a bounded pool for few at a time, so that an insertion finds one of the others. If a
-// Reset does not return, the rest goes back to limbo, for whoever reclaims next.
+// resetSome takes the first of r's slots out of b, ends the claim, lets go of the list, and
+// calls Reset for them: in a bounded pool for few at a time, so that an insertion finds one
+// of the others. The list is held again when it returns. If a Reset does not return, the
+// rest goes back to limbo, for the next reclaimer.
 func (r *run[T]) resetSome(b *batch[T]) {
 	s, a := r.from, r.from.arena
 	r.n = min(r.n, a.reach, resetRun)
@@ -73,15 +74,22 @@ func (r *run[T]) resetSome(b *batch[T]) {
 	phase := s.resets.begin(n) // first: each slot is counted all the while
 	s.left.Add(-n)
 	b.leave()
+	s.list.release()
+	done := false
 	defer func() {
+		s.list.hold(true) // these slots are in no batch, where others could wait for them
 		if r.n > 0 {
 			r.putBack()
 			s.resets.failed.Add(1)
 		}
-		r.deliver(true) // these are in no batch, where others could wait for them
+		r.deliver()
 		s.resets.under[phase%2].Add(-n)
+		if !done {
+			s.list.release()
+		}
 	}()
 	r.visit()
+	done = true
 }
 
 // putBack retires what a Reset that did not return has left.

@@ -14,7 +14,7 @@ type shard[T any] struct {
 	// of the queue's first (FIFO), or None.
 	//
 	//	writers  Pop, popRun and takeList, by compare-and-swap; push and splice, for any
-	//	         shard; enqueue, under the lock of a queue that has no slot
+	//	         shard; put, under the lock of a queue that has no slot
 	//	readers  the same
 	//	moves    see stack.go and queue.go
 	//	orders   pushing publishes that the slot was cleaned (P3)

@@ -117,8 +117,8 @@ func (a *Arena[T]) Stock(c Census) {
 			list.append(slot, i, slot.Word.Load())
 			i++
 		}
-		s.list.put(list, true)
-		for s.list.keepLess(true) {
+		s.list.put(list) // nobody else has the arena yet
+		for s.list.keepLess() {
 		}
 	}
 	a.preallocate()

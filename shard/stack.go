@@ -114,14 +114,13 @@ func (s *shard[T]) push(c *chain[T]) {
 // stack is the freelist of a LIFO shard. What is reclaimed may go to any of them.
 type stack[T any] struct{ *shard[T] }
 
-func (l stack[T]) put(c chain[T], _ bool) bool {
-	l.push(&c)
-	return true
-}
+func (l stack[T]) hold(bool) bool { return true }
+func (l stack[T]) release()       {}
+func (l stack[T]) put(c chain[T]) { l.push(&c) }
 
 // splice needs no visit for links: the batch ends with None already, because it began as
 // limbo's.
-func (l stack[T]) splice(b *batch[T], _ bool) bool {
+func (l stack[T]) splice(b *batch[T]) bool {
 	if l.free.Load() != emptyList {
 		return false
 	}
@@ -135,14 +134,12 @@ func (l stack[T]) turn(*batch[T], uint32) (uint32, bool) { return 0, true } // l
 
 // A stack keeps nothing back, and Trim takes it with one compare-and-swap.
 func (l stack[T]) fill(int)           {}
-func (l stack[T]) keepLess(bool) bool { return false }
+func (l stack[T]) keepLess() bool     { return false }
 func (l stack[T]) keepsTooMuch() bool { return false }
 func (l stack[T]) kept() uint32       { return 0 }
 func (l stack[T]) dummies() uint32    { return 0 }
 func (l stack[T]) enter() bool        { return true }
-func (l stack[T]) leave()             {}
 func (l stack[T]) needs() uint32      { return 0 }
-func (l stack[T]) back(c chain[T])    { l.push(&c) }
 
 // take takes the range last, as an insertion does.
 func (l stack[T]) take(t *trimmer[T], into *taken[T]) {

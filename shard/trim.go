@@ -100,7 +100,7 @@ func (a *Arena[T]) trimLocked() int64 {
 	defer a.trims.Add(1)
 	for i := range a.shards {
 		if s := &a.shards[i]; s.list.enter() {
-			defer s.list.leave()
+			defer s.list.release()
 			t.taken = append(t.taken, taken[T]{from: s})
 			s.list.take(&t, &t.taken[len(t.taken)-1])
 		}
@@ -345,7 +345,7 @@ func (t *trimmer[T]) giveBack() {
 		}
 	}
 	for i := range t.taken {
-		t.taken[i].from.list.back(t.taken[i].run)
+		t.taken[i].from.list.put(t.taken[i].run)
 	}
 }
 

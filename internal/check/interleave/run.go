@@ -54,6 +54,12 @@ type picker interface {
 // load is followed by plain code, which may write a value.
 func (r *Run) Check(f func() error) { r.check = f }
 
+// Loaded reports whether the last step was a load, or none at all: the words are what
+// they were at the check before, and only plain code can have changed anything.
+func (r *Run) Loaded() bool {
+	return r.last != nil && (r.last.made == Load || r.last.made == Point || r.last.made == Yield)
+}
+
 // Known reports whether an earlier run of the search has made the same steps so
 // far. What must hold now held then: a check that costs much need not look again,
 // and only keeps what it compares later states with.
@@ -133,7 +139,7 @@ func (r *Run) grant(t *Thread) {
 		r.meet(t, t.next.word)
 	}
 	r.steps++
-	r.last = t
+	r.last, t.made = t, t.next.op
 	if t.next.op == Yield {
 		t.ran = 0
 	}

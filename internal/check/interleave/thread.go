@@ -182,6 +182,7 @@ type Thread struct {
 	*coroutine
 
 	next   access // what it does when it goes on
+	made   Op     // what it did last
 	done   bool
 	buffer []pending
 

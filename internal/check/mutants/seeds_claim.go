@@ -47,7 +47,7 @@ var claimSeeds = []seed{
 	},
 	{
 		name: "a shard that keeps too much reclaims and keeps it", attacks: "I9, ErrFull", ends: stuck,
-		edits: []edit{{reclaimFile, "more = e >= effortAll && s.list.keepLess(e == effortWait)", "more = false"}},
+		edits: []edit{{reclaimFile, "more = e >= effortAll && s.list.keepLess()", "more = false"}},
 		by:    []string{"FIFO: what another shard keeps back stands in for a worn slot"},
 	},
 	{
@@ -57,7 +57,7 @@ var claimSeeds = []seed{
 	},
 	{
 		name: "Synchronize does not wait for what is in limbo", attacks: "Synchronize",
-		edits: []edit{{quiesceFile, "\tknown = s.seal(effortKnown)\n", "\tknown = true\n"}},
+		edits: []edit{{quiesceFile, "\tknown = s.sealNow()\n", "\tknown = true\n"}},
 		by:    []string{"Synchronize while more waits than can be sealed"},
 		quick: true,
 	},

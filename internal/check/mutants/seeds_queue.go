@@ -32,13 +32,13 @@ var queueSeeds = []seed{
 		tests: []string{"TestQueueHandsOutTheOldestFirst"},
 	},
 	{
-		name: "a queue gets a batch that is turned round in part", attacks: "L4",
+		name: "a queue gets a batch that is turned round in part", attacks: "L4", ends: panics,
 		edits: []edit{{queueFile, "return visited, b.upright", "return visited, true"}},
 		by:    []string{"FIFO: arrears that come to a queue whole"},
 	},
 	{
 		name: "a queue keeps a slot back too many", attacks: "I9", ends: stuck,
-		edits: []edit{{queueFile, "if keeps := q.arena.keeps(q.at); q.rest.n > keeps {", "if keeps := q.arena.keeps(q.at) + 1; q.rest.n > keeps {"}},
+		edits: []edit{{queueFile, "\tkeeps := q.arena.keeps(q.at)\n\tif q.rest.n <= keeps {", "\tkeeps := q.arena.keeps(q.at) + 1\n\tif q.rest.n <= keeps {"}},
 		by:    []string{"FIFO: enqueue and dequeue"},
 	},
 	{
@@ -76,19 +76,29 @@ var queueSeeds = []seed{
 		by: []string{"FIFO: enqueue and dequeue"},
 	},
 	{
-		name: "what a queue refuses is forgotten", attacks: "L4",
-		edits: []edit{{reclaimFile, "\tif !done { // they wait", "\tif false { // they wait"}},
-		by:    []string{"FIFO: two shards lend each other slots", "FIFO: arrears are more than one call moves"},
+		name: "a queue is held for each append alone", attacks: "L14",
+		edits: []edit{
+			{reclaimFile, "\tr := run[T]{from: s, to: s.list.home(to)", "\ts.list.release()\n\tr := run[T]{from: s, to: s.list.home(to)"},
+			{reclaimFile, "\tmore = e >= effortAll && s.list.keepLess()\n", "\ts.list.hold(true)\n\tmore = e >= effortAll && s.list.keepLess()\n"},
+			{reclaimFile, "\tr.deliver()\n\ts.left", "\ts.list.hold(true)\n\tr.deliver()\n\ts.list.release()\n\ts.left"},
+			{reclaimFile, "\t\tif r.to.list.splice(b) {", "\t\ts.list.hold(true)\n\t\tdone := r.to.list.splice(b)\n\t\ts.list.release()\n\t\tif done {"},
+		},
+		by:    []string{"FIFO: enqueue and dequeue"},
+		quick: true,
 	},
 	{
-		name: "what a queue refuses keeps the link that it had", attacks: "L4",
-		edits: []edit{{reclaimFile, "\t\tc.link(b.top)\n", "\t\tc.link(None)\n"}},
-		by:    []string{"FIFO: arrears are more than one call moves"},
+		name: "a seal does not hold the queue", attacks: "L14",
+		edits: []edit{{batchFile, "\tif !s.list.hold(false) {\n\t\treturn false\n\t}\n\tdefer s.list.release()\n\treturn s.seal(effortKnown)", "\treturn s.seal(effortKnown)"}},
+		by:    []string{"FIFO: seals beside a reclaimer"},
 	},
 	{
-		name: "a whole batch comes to a queue without its lock", attacks: "I3",
-		edits: []edit{{queueFile, "\treturn q.put(chain[T]{\n", "\tc := chain[T]{\n"},
-			{queueFile, "\t}, wait)\n", "\t}\n\tq.enqueue(&c)\n\treturn true\n"}},
-		by: []string{"FIFO: whole batches come to a queue"},
+		name: "a batch that is looked at is passed over", attacks: "L14",
+		edits: []edit{{batchFile, "\ts.list.hold(true) // or a reclaimer of a queue would pass over a batch that is looked at\n\tdefer s.list.release()\n", ""}},
+		by:    []string{"FIFO: Stats beside a reclaimer"},
+	},
+	{
+		name: "a whole batch comes to a queue without its lock", attacks: "I3, L14",
+		edits: []edit{{queueFile, "return q.mu.TryLock()\n}\n\nfunc (q *queue[T]) release() { q.mu.Unlock() }", "return true\n}\n\nfunc (q *queue[T]) release() {\n\tif q.mu.TryLock() {\n\t}\n\tq.mu.Unlock()\n}"}},
+		by:    []string{"FIFO: whole batches come to a queue"},
 	},
 }

@@ -67,8 +67,7 @@ var reclaimSeeds = []seed{
 	{
 		name: "a batch in hand counts as none", attacks: "L11",
 		edits: []edit{{reclaimFile, "\ts.left.Add(-n) // last: what waits has a place where an insertion looks\n", ""},
-			{reclaimFile, "\tn := r.n\n\tr.visit()\n", "\tn := r.n\n\ts.left.Add(-n)\n\tr.visit()\n"},
-			{reclaimFile, "b.n+c.n, n-c.n\n", "b.n+c.n, n-c.n\n\t\ts.left.Add(c.n)\n"}},
+			{reclaimFile, "\tn := r.n\n\tr.visit()\n", "\tn := r.n\n\ts.left.Add(-n)\n\tr.visit()\n"}},
 		by: []string{"an insertion meets a reclaimer that was preempted", "an insertion meets two reclaimers under FIFO"},
 	},
 	{
@@ -158,7 +157,7 @@ var reclaimSeeds = []seed{
 	},
 	{
 		name: "a batch that has passed waits although the stack is empty", in: shardPackage, attacks: "L4",
-		edits: []edit{{reclaimFile, "if r.to.list.splice(b,", "if r.effort >= effortAll && r.to.list.splice(b,"}},
+		edits: []edit{{reclaimFile, "if r.to.list.splice(b) {", "if r.effort >= effortAll && r.to.list.splice(b) {"}},
 		tests: []string{"TestBatchWaitsForAnEmptyStack"},
 	},
 	{
@@ -211,9 +210,9 @@ var reclaimSeeds = []seed{
 		edits: []edit{
 			{reclaimFile, "\t\tif zero || !fit {\n", "\t\tif !fit {\n"},
 			{reclaimFile, "held, zero := a.held(), a.Pointers && a.Reset == nil", "held := a.held()"},
-			{reclaimFile, "\tdone := r.deliver(r.effort == effortWait)\n",
-				"\tvar late []*Slot[T]\n\tfor k, i := uint32(0), Low(c.first); k < c.n; k++ {\n\t\tlate = append(late, a.slot(i))\n\t\ti = Low(a.slot(i).Word.Load())\n\t}\n" +
-					"\tdone := r.deliver(r.effort == effortWait)\n\tfor _, slot := range late {\n\t\ta.Table.Pages()\n\t\tclear1(&slot.Value)\n\t}\n"},
+			{reclaimFile, "\tb.top, b.n = r.top, b.n-n\n\tr.deliver()\n",
+				"\tb.top, b.n = r.top, b.n-n\n\tvar late []*Slot[T]\n\tfor k, i := uint32(0), Low(r.clean.first); k < r.clean.n; k++ {\n\t\tlate = append(late, a.slot(i))\n\t\ti = Low(a.slot(i).Word.Load())\n\t}\n" +
+					"\tr.deliver()\n\tfor _, slot := range late {\n\t\ta.Table.Pages()\n\t\tclear1(&slot.Value)\n\t}\n"},
 		},
 		by:    []string{"two Synchronize"},
 		quick: true,

@@ -132,7 +132,7 @@ var trimSeeds = []seed{
 		edits: []edit{
 			{queueFile, "\tif !q.mu.TryLock() {\n\t\treturn false\n\t}\n\tif q.tail == None {", "\tif q.tail == None {"},
 			{queueFile, "without a dummy yet\n\t\tq.mu.Unlock()\n", "without a dummy yet\n"},
-			{queueFile, "leave() { q.mu.Unlock() }", "leave() {}"},
+			{trimFile, "\t\t\tdefer s.list.release()\n", ""},
 		},
 		by: []string{"Trim under FIFO", "Trim of two queues"},
 	},
