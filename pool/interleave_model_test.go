@@ -120,7 +120,7 @@ func (a *actor) ended(name string) {
 	closed := f != nil && f.a.k != nil && f.a.k.w.pool == nil
 	a.unwind(nil)
 	if v != nil && v != errFails && !(closed && v == closedWorker) {
-		a.r.Failf("panic in thread %s: %v\n%s", name, v, debug.Stack())
+		a.r.Panicf("panic in thread %s: %v\n%s", name, v, debug.Stack())
 	}
 }
 

@@ -165,8 +165,3 @@ func (r *Run) text(e *event) string {
 	}
 	return name
 }
-
-func firstLine(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return text
-}

@@ -24,7 +24,8 @@ type Run struct {
 	key      func(unsafe.Pointer) uint64
 	describe func(unsafe.Pointer) (string, func(uint64) string)
 
-	err         error
+	err         error // the first failure
+	kind        Kind  // its kind
 	steps       int
 	maxSteps    int
 	preemptions int
@@ -78,14 +79,18 @@ func (r *Run) Key(f func(word unsafe.Pointer) uint64) { r.key = f }
 func (r *Run) Describe(f func(word unsafe.Pointer) (string, func(uint64) string)) { r.describe = f }
 
 // Failf fails the run. It may be called from threads.
-func (r *Run) Failf(format string, args ...any) { r.fail(fmt.Errorf(format, args...)) }
+func (r *Run) Failf(format string, args ...any) { r.fail(Broken, fmt.Errorf(format, args...)) }
+
+// Panicf fails the run as a panic of a thread does, which a function that the thread
+// has deferred may have recovered.
+func (r *Run) Panicf(format string, args ...any) { r.fail(Panicked, fmt.Errorf(format, args...)) }
 
 // Failed answers whether it has failed.
 func (r *Run) Failed() bool { return r.err != nil }
 
-func (r *Run) fail(err error) {
+func (r *Run) fail(k Kind, err error) {
 	if r.err == nil {
-		r.err = err
+		r.kind, r.err = k, err
 	}
 }
 
@@ -124,10 +129,10 @@ func (r *Run) drive() {
 func (r *Run) end() {
 	defer func() {
 		if v := recover(); v != nil {
-			r.fail(fmt.Errorf("panic at the end: %v\n%s", v, debug.Stack()))
+			r.fail(Panicked, fmt.Errorf("panic at the end: %v\n%s", v, debug.Stack()))
 		}
 	}()
-	r.fail(r.finally())
+	r.fail(Broken, r.finally())
 }
 
 // grant lets t make its next access.
@@ -165,10 +170,10 @@ var errLivelock = errors.New("livelock: the run does not end")
 func (r *Run) decide(t *Thread) {
 	r.next = nil
 	if r.err == nil && r.check != nil {
-		r.fail(r.settled(r.check))
+		r.fail(Broken, r.settled(r.check))
 	}
 	if r.err == nil && r.steps >= r.maxSteps {
-		r.fail(errLivelock)
+		r.fail(Livelock, errLivelock)
 	}
 	if r.err != nil {
 		return
@@ -198,7 +203,7 @@ func (r *Run) decide(t *Thread) {
 	r.options = options
 	if len(options) == 0 {
 		if waiting {
-			r.fail(errors.New("deadlock: " + r.blocked()))
+			r.fail(Deadlock, errors.New("deadlock: "+r.blocked()))
 		}
 		return
 	}

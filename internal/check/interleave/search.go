@@ -27,20 +27,6 @@ func (r Result) String() string {
 		r.Runs, r.AllRuns, r.Steps, r.Switches, r.Shared, r.Took.Round(time.Millisecond))
 }
 
-// Failure is a run that failed.
-type Failure struct {
-	Err         error
-	Schedule    Schedule
-	Preemptions int
-	Runs        int // how many runs it took to find
-	Seed        uint64
-	Record      string // the interleaving, readable
-}
-
-func (f *Failure) Error() string {
-	return fmt.Sprintf("%v\n(run %d, %d preemptions, seed %d)\n%s\nschedule: %s", f.Err, f.Runs, f.Preemptions, f.Seed, f.Record, f.Schedule)
-}
-
 // start makes one run of the program.
 func start(setup Setup, p picker, tracing bool) *Run {
 	r := &Run{picker: p, maxSteps: DefaultSteps, tracing: tracing}
@@ -49,20 +35,6 @@ func start(setup Setup, p picker, tracing bool) *Run {
 		r.execute()
 	}
 	return r
-}
-
-// failure repeats a run that failed, with a record.
-func failure(setup Setup, r *Run, runs int, seed uint64) *Failure {
-	f := &Failure{Err: r.err, Schedule: r.schedule, Preemptions: r.preemptions, Runs: runs, Seed: seed}
-	again := start(setup, &replay{schedule: r.schedule}, true)
-	switch {
-	case again.err == nil:
-		f.Record = "(the failure did not come again: the program is not deterministic)\n"
-	case firstLine(again.err) != firstLine(r.err):
-		f.Record = fmt.Sprintf("(the program is not deterministic; this time: %v)\n", again.err)
-	}
-	f.Record += again.record()
-	return f
 }
 
 // Search runs the program under every schedule with at most bound preemptions,
@@ -188,7 +160,7 @@ func (s *search) choose(r *Run, n int) int {
 	p := s.path[s.depth]
 	s.depth++
 	if int(p.n) != n {
-		r.Failf("interleave: the program is not deterministic: %d options where there were %d", n, p.n)
+		r.fail(NotDeterministic, fmt.Errorf("interleave: the program is not deterministic: %d options where there were %d", n, p.n))
 		return 0
 	}
 	return int(p.at)

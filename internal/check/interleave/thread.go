@@ -240,7 +240,7 @@ func (t *Thread) end() {
 	current = nil
 	t.done, t.op = true, ""
 	if v := recover(); v != nil {
-		t.run.fail(fmt.Errorf("panic in thread %s: %v\n%s", t.name, v, debug.Stack()))
+		t.run.Panicf("panic in thread %s: %v\n%s", t.name, v, debug.Stack())
 	}
 	t.run.decide(t)
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -12,182 +12,158 @@ import (
 	"time"
 )
 
-// bench is a copy of the tree on which one mutant at a time is tried.
-type bench struct {
-	*config
-	tree   string // the copy
-	binary string // where its tests are built
+// copyTree copies what a build of the tests reads of the module at root, and a little
+// more.
+func copyTree(root, to string) error {
+	cmd := exec.Command("cp", "-r", "go.mod", "go.sum", "epoch", "internal", "pool", "shard", to)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cp: %w\n%s", err, out)
+	}
+	return nil
 }
 
-// newBenches makes a bench for each job.
-func newBenches(c *config, root, scratch string) ([]*bench, error) {
-	var benches []*bench
-	for i := range c.jobs {
-		b := &bench{config: c, tree: filepath.Join(scratch, fmt.Sprint("tree", i)), binary: filepath.Join(scratch, fmt.Sprint("test", i))}
-		if err := copyTree(root, b.tree); err != nil {
-			return nil, err
-		}
-		if err := hideTests(b.tree); err != nil {
-			return nil, err
-		}
-		benches = append(benches, b)
-	}
-	return benches, nil
+// bench is where one mutant at a time is tried. Benches share a copy of the tree, which
+// stays as it is: a mutant's files are an overlay.
+type bench struct {
+	*config
+	tree string // the copy
+	dir  string // in it, for the mutant's files and tests
 }
 
 // result is what became of one mutant.
 type result struct {
 	kills []verdict // of scenarios and tests that killed it
 	other []verdict // of those that failed otherwise, or a build that failed
-	build time.Duration
-	err   error // the seed could not be tried
 }
 
-func (r *result) killed() bool { return len(r.kills) > 0 }
-
-// unmutated builds the tree as it is, on a bench that shares it, with the tests that
-// the seeds in list need. All that mutants have in common is in the build cache then.
-func (b *bench) unmutated(list []seed) (*bench, error) {
-	plain := &bench{config: b.config, tree: b.tree, binary: b.binary + "-unmutated"}
-	built := make(map[suite]bool)
-	for i := range list {
-		parts, err := list[i].selections(b.tree, b.all)
-		if err != nil {
-			return nil, err
-		}
-		for _, part := range parts {
-			if built[part.suite] {
-				continue
+// prepare builds the tests that the seeds in list need, of the tree as it is. All that
+// mutants have in common is in the build cache then.
+func (b *bench) prepare(list []seed) error {
+	for _, s := range list {
+		for _, k := range s.killers {
+			if _, err := os.Stat(b.binary(k.suite)); err == nil {
+				continue // it is built
 			}
-			built[part.suite] = true
-			if out, err := plain.build(part.suite); err != nil {
-				return nil, fmt.Errorf("the unmutated tree: %w\n%s", err, out)
+			if err := b.build(k.suite, nil); err != nil {
+				return fmt.Errorf("the unmutated tree: %w", err)
 			}
 		}
 	}
-	return plain, nil
+	return nil
 }
 
 // passes runs every test that killed, and explores every scenario that did, with as
 // many preemptions as its kills took. All must pass. A scenario fails without any,
 // since then there may be no switch inside an operation.
 func (b *bench) passes(killed []result) error {
-	type judge struct {
-		suite
-		name string
-	}
-	preemptions := make(map[judge]int)
+	preemptions := make(map[killer]int)
 	for _, r := range killed {
 		for _, v := range r.kills {
-			by := judge{v.suite, v.name}
-			preemptions[by] = max(preemptions[by], v.preemptions, 1)
+			preemptions[v.killer] = max(preemptions[v.killer], v.preemptions, 1)
 		}
 	}
-	order := slices.SortedFunc(maps.Keys(preemptions), func(x, y judge) int {
-		return cmp.Or(cmp.Compare(x.pkg, y.pkg), cmp.Compare(x.name, y.name))
-	})
-	for _, by := range order {
-		if v := b.run(by.suite, by.name, preemptions[by]); v.kind != passed {
-			return fmt.Errorf("no kill by %q of %s counts, which the unmutated tree does not pass: %s: %s", by.name, by.pkg, v.kind, v.text)
+	for k, n := range preemptions {
+		if v := b.run(k, n); v.kind != passed {
+			return fmt.Errorf("no kill by %q of %s counts, which the unmutated tree does not pass: %s: %s", k.name, k.pkg, v.kind, v.text)
 		}
 	}
 	return nil
 }
 
-// try applies s, runs its scenarios and tests until one kills it, and takes s back.
+// try applies s, and runs its scenarios and tests until one kills it.
 func (b *bench) try(s *seed) (r result) {
-	parts, err := s.selections(b.tree, b.all)
-	if err != nil {
-		return result{err: err}
-	}
-	before, after, err := s.mutate(b.tree)
-	if err == nil {
-		err = writeFiles(b.tree, after)
-	}
-	if err != nil {
-		return result{err: err}
-	}
-	defer func() {
-		if err := writeFiles(b.tree, before); err != nil {
-			r.err = err
-		}
-	}()
-	for _, part := range parts {
-		begin := time.Now()
-		out, err := b.build(part.suite)
-		r.build += time.Since(begin)
-		if err != nil {
-			r.other = append(r.other, verdict{kind: noBuild, text: out})
-			return r
-		}
-		for _, name := range part.names {
-			switch v := b.run(part.suite, name, b.bound); {
-			case v.kind == passed:
-			case s.kills(v.kind), name == generatedPrograms && (v.kind == stuck || v.kind == panics):
-				if r.kills = append(r.kills, v); !b.all {
-					return r
-				}
-			default:
-				r.other = append(r.other, v)
+	after, _ := s.apply(b.tree) // as check has tried
+	for i, k := range s.killers {
+		if i == 0 || k.suite != s.killers[i-1].suite {
+			if err := b.build(k.suite, after); err != nil {
+				r.other = append(r.other, verdict{kind: noBuild, text: err.Error()})
+				return r
 			}
+		}
+		switch v := b.run(k, b.bound); {
+		case v.kind == passed:
+		case s.kills(v.kind), k.name == generated && slices.Contains(fates, v.kind):
+			if r.kills = append(r.kills, v); !b.all {
+				return r
+			}
+		default:
+			r.other = append(r.other, v)
 		}
 	}
 	slices.SortStableFunc(r.kills, func(x, y verdict) int { return x.schedules - y.schedules })
 	return r
 }
 
-// binaryOf is where the tests of u are built.
-func (b *bench) binaryOf(u suite) string {
-	name := b.binary + "-" + strings.ReplaceAll(u.pkg, "/", "-")
-	if u.explores {
-		name += "-explores"
-	}
-	return name
+// binary is where the tests of u are built.
+func (b *bench) binary(u suite) string {
+	return filepath.Join(b.dir, fmt.Sprint(strings.ReplaceAll(u.pkg, "/", "-"), "-", u.explores))
 }
 
-// build builds the tests of u. Paths are trimmed so that packages that are the same
-// in all mutants, and from one day to the next, come out of the build cache; nobody
-// debugs the binary.
-func (b *bench) build(u suite) (out string, err error) {
-	args := []string{"test", "-c", "-trimpath", "-ldflags=-s -w", "-o", b.binaryOf(u)}
+// build builds the tests of u, with the files in after in place of the tree's. Where
+// schedules are explored, ordinary tests are left out. Paths are trimmed so that
+// packages that are the same in all mutants, and from one day to the next, come out of
+// the build cache; nobody debugs the binary.
+func (b *bench) build(u suite, after map[string]string) error {
+	replace := make(map[string]string)
+	if err := os.MkdirAll(b.dir, 0o777); err != nil {
+		return err
+	}
+	for name, text := range after {
+		file := filepath.Join(b.dir, strings.ReplaceAll(name, "/", "-"))
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			return err
+		}
+		replace[filepath.Join(b.tree, name)] = file
+	}
+	args := []string{"test", "-c", "-trimpath", "-ldflags=-s -w", "-o", b.binary(u), "-overlay", b.binary(u) + ".json"}
 	if u.explores {
-		args = append(args, "-tags", "interleave", "-overlay", overlayOf(b.tree))
+		args = append(args, "-tags", "interleave")
+		tests, _ := filepath.Glob(filepath.Join(b.tree, u.pkg, "*_test.go"))
+		for _, file := range tests {
+			if !explorerTest.MatchString(filepath.Base(file)) {
+				replace[file] = ""
+			}
+		}
+	}
+	overlay, _ := json.Marshal(map[string]any{"Replace": replace}) // it is strings
+	if err := os.WriteFile(b.binary(u)+".json", overlay, 0o666); err != nil {
+		return err
 	}
 	cmd := exec.Command("go", append(args, "./"+u.pkg)...)
 	cmd.Dir = b.tree
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0") // with it Go would not see that all wait
-	text, err := cmd.CombinedOutput()
-	return string(text), err
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, text)
+	}
+	return nil
 }
 
-// run runs one scenario, with so many preemptions at most, or one test, and judges
-// it. Each has a process of its own: so a test that waits for itself is found out
-// by Go's runtime, at once, since nobody else runs and there is no alarm.
-func (b *bench) run(u suite, name string, bound int) verdict {
+// run runs a scenario, with so many preemptions at most, or a test, and judges it.
+// Each has a process of its own: so a test that waits for itself is found out by Go's
+// runtime, at once, since nobody else runs and there is no alarm.
+func (b *bench) run(k killer, bound int) verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
 	defer cancel()
-	args := []string{"-test.v", "-test.run", u.pattern(name)}
-	if u.explores {
-		args = append(args, fmt.Sprintf("-interleave.bound=%d", bound))
-		if name == generatedPrograms {
-			args = append(args, fmt.Sprint("-generate=", b.generated), "-generate.shrink=0", "-generate.seed=1")
-		}
-	} else {
+	args := []string{"-test.v=test2json", "-test.run", k.pattern()}
+	switch {
+	case !k.explores:
 		args = append(args, "-test.short", "-test.timeout=0")
+	case k.name == generated:
+		args = append(args, fmt.Sprint("-generate=", b.generated), "-generate.shrink=0", "-generate.seed=1")
+	default:
+		args = append(args, fmt.Sprint("-interleave.bound=", bound))
 	}
-	cmd := exec.CommandContext(ctx, b.binaryOf(u), args...)
-	cmd.Dir = filepath.Join(b.tree, u.pkg)
+	cmd := exec.CommandContext(ctx, b.binary(k.suite), args...)
+	cmd.Dir = filepath.Join(b.tree, k.pkg)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
-	var v verdict
-	switch {
-	case ctx.Err() != nil:
-		v = verdict{kind: tooLong, text: fmt.Sprintf("not through after %v", b.limit)}
-	case u.explores:
-		v = judge(string(out), err == nil)
-	default:
-		v = judgeTest(name, string(out), err == nil)
+	if ctx.Err() != nil {
+		return verdict{killer: k, kind: tooLong, text: fmt.Sprintf("not through after %v", b.limit)}
 	}
-	v.suite, v.name = u, name
-	return v
+	list, wrong := events(out)
+	if wrong != nil {
+		return verdict{killer: k, kind: crashed, text: wrong.Error()}
+	}
+	return judge(k, list, err == nil)
 }

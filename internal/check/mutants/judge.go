@@ -1,145 +1,120 @@
 package main
 
 import (
-	"regexp"
-	"strconv"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os/exec"
 	"strings"
+
+	"coatcheck/internal/check/interleave"
 )
 
-// kind is how a scenario ended.
-type kind string
+// kind is how a scenario or a test ended: as the explorer reports, or one of these.
+type kind = interleave.Kind
 
 const (
 	passed  kind = "passed"
-	broken  kind = "broken invariant" // kills, as what a scenario says
-	failed  kind = "test failed"      // kills, as what a test says
+	failed  kind = "test failed"
 	noBuild kind = "does not build"
 	tooLong kind = "time limit"
-	stuck   kind = "livelock or deadlock"
-	panics  kind = "panic"
-	unsure  kind = "not deterministic"
-	crashed kind = "crash" // no report of the explorer, or none that is understood
+	crashed kind = "crash" // not to its end, or no report that is understood
 )
 
 // verdict is what one scenario or test said.
 type verdict struct {
-	suite
-	name        string
+	killer
 	kind        kind
 	text        string // what was broken, or went wrong
-	schedules   int    // until it showed, or all of them
+	schedules   int    // until it showed
 	preemptions int
-	took        string // by exploring, or by the test
+	took        string
 }
 
-var (
-	summary = regexp.MustCompile(`(?m)^\s+interleave(?:_generated)?_test\.go:\d+: +\d+ schedules \((\d+) with preparing ones\),.* (\S+)$`)
-	report  = regexp.MustCompile(`(?m)^\s+interleave(?:_generated)?_test\.go:\d+: (.+)$`)
-	ended   = regexp.MustCompile(`(?m)^--- FAIL: TestInterleave(?:Generated)? `)
-	found   = regexp.MustCompile(`(?m)^\s+\(run (\d+), (\d+) preemptions, seed \d+\)$`)
-)
-
-// others are the reports that do not come from an invariant. The explorer has
-// these and no more (run.go, search.go and thread.go of internal/check/interleave);
-// everything else that it reports was said by a check of the scenarios.
-var others = []struct {
-	begins string
-	kind   kind
-}{
-	{"livelock: ", stuck},
-	{"deadlock: ", stuck},
-	{"panic in thread ", panics},
-	{"panic at the end: ", panics},
-	{"interleave: ", unsure},
+// event is what go tool test2json makes of what tests print.
+type event struct {
+	Action, Test, Output string
+	Elapsed              float64
 }
 
-// judge reads what the tests printed about one scenario.
+// events reads what a test binary printed that was run with -test.v=test2json.
+func events(printed []byte) (list []event, err error) {
+	cmd := exec.Command("go", "tool", "test2json", "-t")
+	cmd.Stdin = bytes.NewReader(printed)
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go tool test2json: %w", err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
+		var e event
+		if err := d.Decode(&e); err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// judge reads the events of a process that ran one scenario or test; ok says that it
+// exited with 0.
 //
-// Broken means this and nothing less: the scenario's summary is there, then a
-// failure with its run and preemptions, as only the explorer writes it; the tests
-// came to their end; the failure's first line is of none of the other kinds; and
-// when the explorer replayed the schedule the same failure came again.
-func judge(out string, ok bool) verdict {
-	v := verdict{kind: crashed, text: lastLine(out)}
-	at := summary.FindStringSubmatchIndex(out)
-	if at == nil {
-		return v
-	}
-	v.schedules, _ = strconv.Atoi(out[at[2]:at[3]])
-	v.took = out[at[4]:at[5]]
-	if ok {
-		if strings.Contains(out, "--- PASS: TestInterleave/") || strings.Contains(out, "--- PASS: TestInterleaveGenerated ") {
-			v.kind, v.text = passed, ""
+// A failure counts only if the test came to its end, and the process to its own, and
+// both failed. If schedules are explored, its kind is the explorer's, which must have
+// made one report. Elsewhere all goroutines may wait, or one panic, and then neither
+// comes to an end.
+func judge(k killer, events []event, ok bool) verdict {
+	var said strings.Builder
+	var test, process event // their ends
+	var fatal string
+	for _, e := range events {
+		mine, ends := e.Test == k.test(), e.Action == "pass" || e.Action == "fail" || e.Action == "skip"
+		switch {
+		case ends && mine:
+			test = e
+		case ends && e.Test == "":
+			process = e
+		case (mine || strings.HasPrefix(e.Test, k.test()+"/")) && !strings.HasPrefix(e.Output, "=== ") && !strings.HasPrefix(e.Output, "--- "):
+			said.WriteString(e.Output)
 		}
-		return v
-	}
-	rest := out[at[1]:]
-	said, run := report.FindStringSubmatch(rest), found.FindStringSubmatch(rest)
-	if said == nil || run == nil || !ended.MatchString(rest) {
-		return v
-	}
-	v.kind, v.text = broken, said[1]
-	v.schedules, _ = strconv.Atoi(run[1])
-	v.preemptions, _ = strconv.Atoi(run[2])
-	for _, o := range others {
-		if strings.HasPrefix(v.text, o.begins) {
-			v.kind = o.kind
+		if fatal == "" && (strings.HasPrefix(e.Output, "panic: ") || strings.HasPrefix(e.Output, asleep)) {
+			fatal = strings.TrimSpace(e.Output)
 		}
 	}
-	if strings.Contains(rest, "(the failure did not come again") || strings.Contains(rest, "(the program is not deterministic") {
-		v.kind = unsure
+	v := verdict{killer: k, kind: crashed, text: oneLine(said.String()), took: fmt.Sprintf("%.2fs", test.Elapsed)}
+	switch {
+	case !ok && process.Action == "" && fatal == asleep && !k.explores:
+		v.kind, v.text = interleave.Deadlock, fatal
+	case !ok && process.Action == "" && fatal != "" && !k.explores:
+		v.kind, v.text = interleave.Panicked, fatal
+	case ok && test.Action == "pass" && process.Action == "pass":
+		v.kind, v.text = passed, ""
+	case ok || test.Action != "fail" || process.Action != "fail":
+		// It did not run, or not to its end.
+	case !k.explores:
+		v.kind = failed
+	default:
+		var reports []interleave.Report
+		for line := range strings.Lines(said.String()) {
+			if r, ok := interleave.ParseReport(line); ok {
+				reports = append(reports, r)
+			}
+		}
+		if len(reports) == 1 {
+			r := reports[0]
+			v.kind, v.text, v.schedules, v.preemptions = r.Kind, r.Text, r.Runs, r.Preemptions
+		}
 	}
 	return v
 }
-
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
-var (
-	testEnded  = regexp.MustCompile(`(?m)^--- (PASS|FAIL): (\w+) \((\S+)\)$`)
-	assertion  = regexp.MustCompile(`(?m)^\s+Error:\s+(.*)(?:\n\s+(\S.*))?$`)
-	testReport = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: (\S.*)$`)
-	panicked   = regexp.MustCompile(`(?m)^(panic: .+)$`)
-)
 
 // asleep is what Go's runtime says if all wait.
 const asleep = "fatal error: all goroutines are asleep - deadlock!"
 
-// judgeTest reads what one test printed.
-//
-// Failed means that this test ended, failed, and nothing else went wrong: the process
-// came to its end.
-func judgeTest(name, out string, ok bool) verdict {
-	v := verdict{kind: crashed, text: lastLine(out)}
-	thrown := panicked.FindStringSubmatch(out)
-	end := testEnded.FindStringSubmatch(out)
-	switch {
-	case strings.Contains(out, asleep):
-		v.kind, v.text = stuck, asleep
-	case thrown != nil:
-		v.kind, v.text = panics, thrown[1]
-	case end == nil || end[2] != name:
-		// It did not run, or not to its end.
-	case ok && end[1] == "PASS":
-		v.kind, v.text, v.took = passed, "", end[3]
-	case !ok && end[1] == "FAIL" && v.text == "FAIL":
-		v.kind, v.text, v.took = failed, reason(out), end[3]
+// oneLine is what a test printed, in a line: of testify's report what was wrong.
+func oneLine(said string) string {
+	said = strings.Join(strings.Fields(said), " ")
+	if _, wrong, ok := strings.Cut(said, " Error: "); ok {
+		said, _, _ = strings.Cut(wrong, " Test: ")
 	}
-	return v
-}
-
-// reason returns why a test failed, in a line.
-func reason(out string) string {
-	if m := assertion.FindStringSubmatch(out); m != nil {
-		if strings.HasPrefix(m[2], "Test:") {
-			m[2] = ""
-		}
-		return strings.Join(strings.Fields(m[1]+" "+m[2]), " ")
-	}
-	if m := testReport.FindStringSubmatch(out); m != nil {
-		return m[1]
-	}
-	return "an example's output is another"
+	return strings.ToValidUTF8(said[:min(len(said), 300)], "")
 }

@@ -1,167 +1,134 @@
 package main
 
 import (
+	"errors"
+	"flag"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/interleave"
 )
 
-// samples are what the tests printed when there was something to judge; only the
-// records of the schedules are cut short.
-var samples = []struct {
-	file string
-	ok   bool // they succeeded
-	want verdict
-}{
-	{"passed", true, verdict{kind: passed, schedules: 32, took: "2ms"}},
-	{"broken", false, verdict{kind: broken, schedules: 12, preemptions: 1, took: "6ms",
-		text: "epoch 2 → 1, frontier 1 → 1: one went back, or the frontier passed the epoch"}},
-	{"livelock", false, verdict{kind: stuck, schedules: 1, took: "93ms", text: "livelock: the run does not end"}},
-	{"deadlock", false, verdict{kind: stuck, schedules: 1, took: "1ms", text: "deadlock: B waits in Insert; C waits in Insert; "}},
-	{"panic", false, verdict{kind: panics, schedules: 1, took: "0s",
-		text: "panic in thread B: pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)"}},
-	{"choices_differ", false, verdict{kind: unsure, schedules: 14, took: "5ms",
-		text: "interleave: the program is not deterministic: 3 options where there were 2"}},
-	{"failure_differs", false, verdict{kind: unsure, schedules: 8, took: "1ms",
-		text: "epoch 2 → 2, frontier 1 → 0: one went back, or the frontier passed the epoch"}},
-	{"no_scenario", true, verdict{kind: crashed, text: "PASS"}},
+// Lines of what a process prints that runs TestA.
+const (
+	passes  = "\x16--- PASS: TestA (0.01s)\n"
+	fails   = "\x16--- FAIL: TestA (0.02s)\n"
+	testify = "    a_test.go:7: \n        \tError Trace:\t/a_test.go:7\n        \tError:      \tNot equal: \n" +
+		"        \t            \texpected: 1\n        \t            \tactual  : 2\n        \tTest:       \tTestA\n"
+	waits = asleep + "\n\ngoroutine 1 [chan receive]:\n"
+	throw = "panic: ouch [recovered, repanicked]\n\ngoroutine 7 [running]:\n"
+	pass  = "\x16PASS\n"
+	fail  = "\x16FAIL\n"
+)
+
+// printed is what test2json makes of text, were k in TestA's place.
+func printed(t *testing.T, k killer, text string) []event {
+	list, err := events([]byte("\x16=== RUN   " + k.test() + "\n" + strings.ReplaceAll(text, " TestA (", " "+k.test()+" (")))
+	require.NoError(t, err)
+	return list
 }
 
-func sample(t *testing.T, name string) string {
-	text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
-	require.NoError(t, err)
-	return string(text)
+// reports is what the explorer prints when one is lost, as k.
+func reports(k kind) string {
+	f := interleave.Failure{Report: interleave.Report{Kind: k, Text: "one is lost", Runs: 7}, Err: errors.New("one is lost\nreport:")}
+	return "    a_test.go:1: " + strings.ReplaceAll(f.Error(), "\n", "\n        ") + "\n"
 }
 
 func TestJudgeTellsKindsApart(t *testing.T) {
-	for _, s := range samples {
-		require.Equal(t, s.want, judge(sample(t, s.file), s.ok), s.file)
-	}
-}
-
-// TestJudgeKillsOnlyByWholeReports: what was cut off, by a crash or a signal,
-// kills nothing, wherever it was cut.
-func TestJudgeKillsOnlyByWholeReports(t *testing.T) {
-	text := sample(t, "broken")
-	whole := strings.Index(text, "--- FAIL: TestInterleave ") + len("--- FAIL: TestInterleave ")
-	for n := range whole {
-		v := judge(text[:n], false)
-		require.Equal(t, crashed, v.kind, "after %d bytes", n)
-	}
-	require.Equal(t, broken, judge(text, false).kind)
-
-	require.NotEqual(t, broken, judge(text, true).kind, "the tests succeeded")
-	require.NotEqual(t, broken, judge("", false).kind)
-	require.NotEqual(t, broken, judge("panic: test timed out after 10m0s\n\ngoroutine 1 [running]:\n", false).kind)
-	nothing := strings.Replace(sample(t, "passed"), "--- PASS", "    interleave_test.go:59: no switch fell inside an operation: the scenario explores nothing\n--- FAIL", 1)
-	require.Equal(t, crashed, judge(nothing, false).kind)
-}
-
-// TestJudgeOfTests: a test kills if it came to its end, failed, and nothing else went
-// wrong.
-func TestJudgeOfTests(t *testing.T) {
-	const (
-		testify = "=== RUN   TestA\n    a_test.go:7: \n        \tError Trace:\t/a_test.go:7\n" +
-			"        \tError:      \tNot equal: \n        \t            \texpected: 1\n        \t            \tactual  : 2\n        \tTest:       \tTestA\n"
-		fails  = "--- FAIL: TestA (0.02s)\n"
-		thrown = "panic: index out of range [recovered, repanicked]\n\ngoroutine 7 [running]:\n"
-	)
+	lost := reports(interleave.Broken)
 	for _, s := range []struct {
-		out  string
-		ok   bool
-		want verdict
+		explores, ok bool
+		printed      string
+		kind         kind
+		text         string
 	}{
-		{"=== RUN   TestA\n--- PASS: TestA (0.01s)\nPASS\n", true, verdict{kind: passed, took: "0.01s"}},
-		{testify + fails + "FAIL\n", false, verdict{kind: failed, text: "Not equal: expected: 1", took: "0.02s"}},
-		{"=== RUN   TestA\n    a_test.go:9: one is lost\n" + fails + "FAIL\n", false, verdict{kind: failed, text: "one is lost", took: "0.02s"}},
-		{"=== RUN   ExampleA\n--- FAIL: ExampleA (0.00s)\ngot:\n1\nwant:\n2\nFAIL\n", false, verdict{kind: crashed, text: "FAIL"}},
-		{testify + fails + thrown, false, verdict{kind: panics, text: "panic: index out of range [recovered, repanicked]"}},
-		{"=== RUN   TestA\n" + asleep + "\n\ngoroutine 1 [chan receive]:\n", false, verdict{kind: stuck, text: asleep}},
-		{testify + fails, false, verdict{kind: crashed, text: "--- FAIL: TestA (0.02s)"}},
-		{testify, false, verdict{kind: crashed, text: "        \tTest:       \tTestA"}},
-		{testify + fails + "FAIL\n", true, verdict{kind: crashed, text: "FAIL"}},
-		{"testing: warning: no tests to run\nPASS\n", true, verdict{kind: crashed, text: "PASS"}},
+		{false, true, passes + pass, passed, ""},
+		{false, false, testify + fails + fail, failed, "Not equal: expected: 1 actual : 2"},
+		{false, false, "    a_test.go:9: panic: no\n" + fails + fail, failed, "a_test.go:9: panic: no"},
+		{false, false, "\x16=== RUN   TestA/b\n    a_test.go:9: no\n\x16--- FAIL: TestA/b (0.01s)\n" + fails + fail, failed, "a_test.go:9: no"},
+		{false, false, fails + "got:\n1\nwant:\n2\n" + fail, failed, "got: 1 want: 2"},
+		{false, false, testify + fails + throw, interleave.Panicked, "panic: ouch [recovered, repanicked]"},
+		{false, false, waits, interleave.Deadlock, asleep},
+		{false, false, waits + fails + fail, failed, asleep + " goroutine 1 [chan receive]:"},
+		{false, false, testify + fails, crashed, "Not equal: expected: 1 actual : 2"},
+		{false, false, testify + fail, crashed, "Not equal: expected: 1 actual : 2"},
+		{false, false, "\x16--- FAIL: TestB (0.02s)\n" + fail, crashed, ""},
+		{false, false, passes + pass, crashed, ""},
+		{false, true, fails + fail, crashed, ""},
+		{false, true, "\x16--- SKIP: TestA (0.00s)\n" + pass, crashed, ""},
+		{false, true, "testing: warning: no tests to run\n" + pass, crashed, "testing: warning: no tests to run"},
+
+		{true, true, passes + pass, passed, ""},
+		{true, false, lost + fails + fail, interleave.Broken, "one is lost"},
+		{true, false, reports(interleave.NotDeterministic) + fails + fail, interleave.NotDeterministic, "one is lost"},
+		{true, false, "    a_test.go:9: explores nothing\n" + fails + fail, crashed, "a_test.go:9: explores nothing"},
+		{true, false, fails + throw, crashed, "panic: ouch [recovered, repanicked] goroutine 7 [running]:"},
+		{true, false, waits, crashed, asleep + " goroutine 1 [chan receive]:"},
 	} {
-		require.Equal(t, s.want, judgeTest("TestA", s.out, s.ok), s.out)
+		k := killer{suite{explores: s.explores}, "TestA"}
+		v := judge(k, printed(t, k, s.printed), s.ok)
+		require.Equal(t, []any{s.kind, s.text}, []any{v.kind, v.text}, "%q", s.printed)
 	}
-	v := judgeTest("ExampleA", "=== RUN   ExampleA\n--- FAIL: ExampleA (0.00s)\ngot:\n1\nwant:\n2\nFAIL\n", false)
-	require.Equal(t, verdict{kind: failed, text: "an example's output is another", took: "0.00s"}, v)
+}
+
+// TestJudgeKillsOnlyByWholeReports: what was cut off, by a crash or a signal, kills
+// nothing, wherever it was cut; nor do two reports.
+func TestJudgeKillsOnlyByWholeReports(t *testing.T) {
+	k, lost := killer{suite{explores: true}, "a"}, reports(interleave.Broken)
+	whole := printed(t, k, lost+fails+fail)
+	require.Equal(t, verdict{killer: k, kind: interleave.Broken, text: "one is lost", schedules: 7, took: "0.02s"}, judge(k, whole, false))
+	require.Equal(t, crashed, judge(k, whole, true).kind, "it exited with 0")
+	for i, e := range whole {
+		require.Equal(t, crashed, judge(k, whole[:i], false).kind, "cut after %d events", i)
+		if _, ok := interleave.ParseReport(e.Output); ok {
+			require.Equal(t, crashed, judge(k, slices.Delete(slices.Clone(whole), i, i+1), false).kind)
+			require.Equal(t, crashed, judge(k, slices.Insert(slices.Clone(whole), i, e), false).kind)
+		}
+	}
 }
 
 // TestOnlyWhatASeedComesToKillsIt: a deadlock, say, is no broken invariant, save where
 // the seed is one.
 func TestOnlyWhatASeedComesToKillsIt(t *testing.T) {
-	for _, k := range []kind{passed, broken, failed, noBuild, tooLong, stuck, panics, unsure, crashed} {
-		require.Equal(t, k == broken || k == failed, (&seed{}).kills(k), k)
-		require.Equal(t, k == stuck, (&seed{ends: stuck}).kills(k), k)
-		require.Equal(t, k == panics, (&seed{ends: panics}).kills(k), k)
-	}
-}
-
-// TestExplorerSaysWhatJudgeExpects: a report of the explorer that is worded anew
-// must not come to count as a broken invariant.
-func TestExplorerSaysWhatJudgeExpects(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(root(t), "internal", "check", "interleave", "*.go"))
-	require.NoError(t, err)
-	var text string
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
-		text += string(data)
-	}
-	for _, o := range others {
-		require.Contains(t, text, `"`+o.begins)
-	}
-	said := regexp.MustCompile(`(?:fail|Failf)\((?:fmt\.Errorf\(|errors\.New\()?"([^"]+)"`).FindAllStringSubmatch(text, -1)
-	require.NotEmpty(t, said)
-	for _, m := range said {
-		require.True(t, known(m[1]), "the explorer fails runs with %q, which would kill", m[1])
-	}
-	require.Contains(t, text, "(the failure did not come again")
-	require.Contains(t, text, "(the program is not deterministic")
-}
-
-// known answers whether a failure that begins so comes from the explorer.
-func known(text string) bool {
-	for _, o := range others {
-		if strings.HasPrefix(text, o.begins) {
-			return true
+	for _, k := range append(fates, passed, interleave.Broken, failed, noBuild, tooLong, interleave.NotDeterministic, crashed) {
+		require.Equal(t, k == interleave.Broken || k == failed, (&seed{}).kills(k), k)
+		for _, e := range fates {
+			require.Equal(t, k == e, (&seed{ends: e}).kills(k), k)
 		}
 	}
-	return false
 }
 
-// TestTimeLimitKillsNothing: not even a process that had said that an invariant
-// is broken.
-func TestTimeLimitKillsNothing(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("no sh")
-	}
-	dir := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "pool"), 0o777))
-	text, err := filepath.Abs(filepath.Join("testdata", "broken.txt"))
-	require.NoError(t, err)
-	b := &bench{config: &config{limit: 100 * time.Millisecond}, tree: dir, binary: filepath.Join(dir, "tests")}
-	u := suite{poolPackage, true}
-	script := func(end string) {
-		require.NoError(t, os.WriteFile(b.binaryOf(u), []byte("#!/bin/sh\ncat '"+text+"'\n"+end+"\n"), 0o777))
-	}
-	script("exec sleep 60")
-	v := b.run(u, "two sealers", 2)
-	require.Equal(t, tooLong, v.kind)
-	require.Equal(t, "two sealers", v.name)
-	require.Equal(t, u, v.suite)
+const asScenarios = "MUTANTS_SCENARIOS"
 
-	b.limit = time.Minute
-	script("exit 1")
-	require.Equal(t, broken, b.run(u, "two sealers", 2).kind, "the same in time")
+var _ = flag.Int("interleave.bound", 0, "what run gives to tests that explore")
+
+// TestInterleave stands for the tests of that name, which run has in other packages.
+func TestInterleave(t *testing.T) {
+	if os.Getenv(asScenarios) == "" {
+		t.Skip("this is what TestRunExplores runs")
+	}
+	for name, sleep := range map[string]time.Duration{"breaks": 0, "breaks and hangs": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			defer time.Sleep(sleep)
+			t.Fatal(interleave.Search(func(r *interleave.Run) { r.Failf("one is lost") }, 0).Failure)
+		})
+	}
+}
+
+func TestRunExplores(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	t.Setenv(asScenarios, "1")
+	b, u := &bench{&config{limit: time.Minute}, ".", t.TempDir()}, suite{".", true}
+	require.NoError(t, os.Symlink(self, b.binary(u)))
+	v := b.run(killer{u, "breaks"}, 2)
+	require.Equal(t, []any{interleave.Broken, "one is lost", 1}, []any{v.kind, v.text, v.schedules})
+	require.Equal(t, crashed, b.run(killer{u, "is not there"}, 2).kind)
+	b.limit = time.Second
+	require.Equal(t, tooLong, b.run(killer{u, "breaks and hangs"}, 2).kind, "a time limit kills nothing, whatever was reported")
 }

@@ -1,70 +1,161 @@
 package main
 
 import (
+	"embed"
+	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"coatcheck/internal/check/interleave"
 )
 
-// seed is one bug.
+// files has the patches, and README.md.
+//
+//go:embed seeds
+var files embed.FS
+
+// seed is one bug: a patch of the product, under a header.
 type seed struct {
+	file    string // below seeds, such as limbo/remove-by-load-and-store.patch
 	name    string
-	in      string // the package whose tests must notice; "" is pool
-	row     int    // of the table in rows.go; 0 if it is our own
-	attacks string // the invariant, publication, lemma or promise that it breaks
-	edits   []edit
-	by      []string // scenarios that should kill it, the quickest first
-	tests   []string // ordinary tests that should, where schedules do not matter
-	ends    kind     // how they end if the bug breaks no invariant: stuck or panics
+	says    string   // the lines that the rest is from
+	attacks []string // labels of DESIGN.md, promises, rows of the table
+	killers []killer // the quickest first
+	ends    kind     // how they end if the bug breaks no invariant, or ""
 	quick   bool     // part of -short
+	hunks   []hunk
 }
 
-// edit is one change of a file: old must occur in it exactly once.
-type edit struct {
+// fates are what a bug may come to that breaks no invariant.
+var fates = []kind{interleave.Livelock, interleave.Deadlock, interleave.Panicked}
+
+// hunk is one change of a file: the lines old must occur in it exactly once.
+type hunk struct {
 	file     string
-	old, new string
+	old, new []string
 }
 
-// seeds are all seeds.
-var seeds = slices.Concat(epochSeeds, cellSeeds, markSeeds, freelistSeeds, limboSeeds, reclaimSeeds, freshSeeds, queueSeeds, claimSeeds, chainSeeds, poolSeeds, magazineSeeds, holdSeeds, releaseSeeds, trimSeeds, snapshotSeeds,
-	denseSeeds, treeSeeds, commandSeeds)
+// load reads all seeds.
+func load() (list []seed, err error) {
+	names, err := fs.Glob(files, "seeds/*/*.patch")
+	for _, name := range names {
+		text, _ := files.ReadFile(name) // it is there
+		s := seed{file: strings.TrimPrefix(name, "seeds/")}
+		if wrong := s.parse(string(text)); wrong != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", name, wrong))
+		}
+		list = append(list, s)
+	}
+	return list, err
+}
+
+// parse reads a patch. Its first paragraph is the seed's name, and its last one before
+// the diff says the rest, a line each. What stands between is for readers.
+func (s *seed) parse(text string) error {
+	header, diff, _ := strings.Cut(text, "\n--- a/")
+	paragraphs := strings.Split(strings.TrimSpace(header), "\n\n")
+	s.name, s.says = strings.TrimSuffix(paragraphs[0], "."), paragraphs[len(paragraphs)-1]
+	for _, line := range strings.Split(s.says, "\n") {
+		switch key, value, _ := strings.Cut(line, ": "); key {
+		case "attacks":
+			s.attacks = strings.Split(value, ", ")
+		case "killed by":
+			pkg, name, _ := strings.Cut(value, ": ")
+			s.killers = append(s.killers, killer{suite{pkg, !testName.MatchString(name)}, name})
+		case "ends":
+			s.ends = kind(value)
+		case "quick":
+			s.quick = true
+		default:
+			return fmt.Errorf("the header has a line %q", line)
+		}
+	}
+	var file string
+	for line := range strings.Lines("--- a/" + diff) {
+		switch {
+		case strings.HasPrefix(line, "--- a/"):
+		case strings.HasPrefix(line, "+++ b/"):
+			file = strings.TrimSpace(line[len("+++ b/"):])
+		case strings.HasPrefix(line, "@@ "):
+			s.hunks = append(s.hunks, hunk{file: file})
+		case len(s.hunks) == 0 || !strings.Contains(" -+", line[:1]):
+			return fmt.Errorf("the diff has a line %q", line)
+		default:
+			h := &s.hunks[len(s.hunks)-1]
+			if line[0] != '+' {
+				h.old = append(h.old, line[1:])
+			}
+			if line[0] != '-' {
+				h.new = append(h.new, line[1:])
+			}
+		}
+	}
+	if s.name == "" || s.attacks == nil || s.killers == nil || s.hunks == nil || s.ends != "" && !slices.Contains(fates, s.ends) {
+		return fmt.Errorf("want a name, what it attacks, who kills it, perhaps how it ends, in one of %q, and hunks", fates)
+	}
+	return nil
+}
+
+// apply returns the files of the tree at root that s changes, as s makes them. A hunk
+// is applied to what those before it have left.
+func (s *seed) apply(root string) (after map[string]string, err error) {
+	after = make(map[string]string)
+	for _, h := range s.hunks {
+		if after[h.file] == "" {
+			data, err := os.ReadFile(filepath.Join(root, h.file))
+			if err != nil {
+				return nil, err
+			}
+			after[h.file] = string(data)
+		}
+		if after[h.file], err = h.apply(after[h.file]); err != nil {
+			return nil, err
+		}
+	}
+	for name, text := range after {
+		if _, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution); err != nil {
+			return nil, err
+		}
+	}
+	return after, nil
+}
+
+// apply changes the one place in text where h fits, whatever its number: what stands
+// elsewhere may change without it.
+func (h *hunk) apply(text string) (string, error) {
+	lines := strings.SplitAfter(text, "\n")
+	at, n := 0, 0
+	for i := range len(lines) - len(h.old) + 1 {
+		if slices.Equal(lines[i:i+len(h.old)], h.old) {
+			at, n = i, n+1
+		}
+	}
+	if n != 1 {
+		return "", fmt.Errorf("these lines occur %d times in %s; want once:\n%s", n, h.file, strings.Join(h.old, ""))
+	}
+	return strings.Join(slices.Replace(lines, at, at+len(h.old), h.new...), ""), nil
+}
+
+// check says which seeds in list do not apply to the tree at root, and why.
+func check(list []seed, root string) (err error) {
+	for i := range list {
+		if _, wrong := list[i].apply(root); wrong != nil {
+			err = errors.Join(err, fmt.Errorf("seeds/%s: %w", list[i].file, wrong))
+		}
+	}
+	return err
+}
 
 // pkg is the package whose tests must notice s.
-func (s *seed) pkg() string {
-	if s.in == "" {
-		return poolPackage
-	}
-	return s.in
-}
+func (s *seed) pkg() string { return s.killers[0].pkg }
 
-// kills answers whether a scenario or a test that ends so kills s.
+// kills reports whether a scenario or a test that ends so kills s.
 func (s *seed) kills(k kind) bool {
-	if s.ends != "" {
-		return k == s.ends
-	}
-	return k == broken || k == failed
-}
-
-// mutate returns the files that s changes, as they are and as s makes them. The
-// edits of one file are applied in order.
-func (s *seed) mutate(root string) (before, after map[string]string, err error) {
-	before, after = make(map[string]string), make(map[string]string)
-	for _, e := range s.edits {
-		text, ok := after[e.file]
-		if !ok {
-			data, err := os.ReadFile(filepath.Join(root, e.file))
-			if err != nil {
-				return nil, nil, err
-			}
-			text = string(data)
-			before[e.file] = text
-		}
-		if n := strings.Count(text, e.old); n != 1 {
-			return nil, nil, fmt.Errorf("this text occurs %d times in %s; want once:\n%s", n, e.file, e.old)
-		}
-		after[e.file] = strings.Replace(text, e.old, e.new, 1)
-	}
-	return before, after, nil
+	return k == s.ends || s.ends == "" && (k == interleave.Broken || k == failed)
 }
