@@ -7,10 +7,10 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// The range of latencies that are told apart: from a nanosecond to 10 seconds,
-// with an error of at most 1 %.
+// The range of latencies that are told apart: from a nanosecond to an hour, with an
+// error of at most 1 %.
 const (
-	longest = int64(10 * time.Second)
+	longest = int64(time.Hour)
 	digits  = 2
 )
 
@@ -61,6 +61,9 @@ func (l *Latencies) EndTurn() {
 		w.lost = 0
 	}
 }
+
+// Turn returns the latencies of the last turn.
+func (l *Latencies) Turn() *hdrhistogram.Histogram { return l.turn }
 
 // Sample returns the quantiles of the last turn.
 func (l *Latencies) Sample() map[string]float64 {

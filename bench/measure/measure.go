@@ -183,7 +183,7 @@ func (p *plan) run(ctx context.Context, out *writer) (measured int, err error) {
 		cost := p.costs[i]
 		if p.o.Progress != nil {
 			if i == 0 || p.groups[i-1].question != g.question {
-				p.o.Progress.question(g.question)
+				p.o.Progress.Begin(g.question)
 			}
 		}
 		turns := max(1, len(g.cases)*g.rounds)
@@ -192,7 +192,7 @@ func (p *plan) run(ctx context.Context, out *writer) (measured int, err error) {
 				return
 			}
 			part := (float64(spent) + float64(cost)*float64(done)/float64(turns)) / float64(p.total)
-			p.o.Progress.show(c.name, (float64(p.before)+part)/float64(p.passes))
+			p.o.Progress.Show(c.name, (float64(p.before)+part)/float64(p.passes))
 		}
 		deadline := begin.Add(time.Duration(float64(p.o.Budget) * float64(spent+cost) / float64(p.total)))
 		g.late = func() bool {
@@ -218,7 +218,7 @@ func (p *plan) run(ctx context.Context, out *writer) (measured int, err error) {
 		}
 	}
 	if p.o.Progress != nil {
-		p.o.Progress.end()
+		p.o.Progress.End()
 	}
 	return measured, errors.Join(errs...)
 }

@@ -25,10 +25,10 @@ func NewProgress(f *os.File) *Progress {
 	return &Progress{out: f, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0, begin: time.Now()}
 }
 
-// question is called when another question begins.
-func (p *Progress) question(id string) {
+// Begin is called when another question, or whatever a run has in its place, begins.
+func (p *Progress) Begin(name string) {
 	p.finish()
-	p.current, p.since = id, time.Now()
+	p.current, p.since = name, time.Now()
 }
 
 func (p *Progress) finish() {
@@ -38,8 +38,8 @@ func (p *Progress) finish() {
 	p.current = ""
 }
 
-// show is called before each turn. part, of 1, is done.
-func (p *Progress) show(name string, part float64) {
+// Show is called before each turn. part, of 1, is done.
+func (p *Progress) Show(name string, part float64) {
 	if !p.terminal || time.Since(p.shown) < 100*time.Millisecond {
 		return
 	}
@@ -61,8 +61,8 @@ func (p *Progress) print(line string) {
 	p.wide = wide
 }
 
-// end is called when a pass is over.
-func (p *Progress) end() {
+// End is called when a pass is over.
+func (p *Progress) End() {
 	p.finish()
 	if p.terminal {
 		p.print("")

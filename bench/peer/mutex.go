@@ -12,25 +12,40 @@ func Mutex[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameMutex, What: standard("slot map under a sync.Mutex"), Keys: true, Clears: true},
 		Open: func(c Config[R]) (Store, error) {
-			return &mutexStore[R]{mutexMap[Value[R]]{slots: newSlotMap(c)}, c.Rest}, nil
+			return &mutexStore[R]{MutexMap[R]{slots: newSlotMap(c)}, c.Rest}, nil
 		},
 	}
 }
 
-// mutexMap is a slotMap for any number of goroutines.
-type mutexMap[T any] struct {
+// MutexMap is a slotMap for any number of goroutines.
+type MutexMap[R any] struct {
 	mu    sync.Mutex
-	slots slotMap[T]
+	slots slotMap[Value[R]]
 }
 
-func (m *mutexMap[T]) Insert(v T) uint64 {
+// NewMutexMap returns a map with room for that many values.
+func NewMutexMap[R any](live int) *MutexMap[R] {
+	return &MutexMap[R]{slots: newSlotMap(Config[R]{Live: live})}
+}
+
+func (m *MutexMap[R]) Insert(v Value[R]) uint64 {
 	m.mu.Lock()
 	n := m.slots.insert(v)
 	m.mu.Unlock()
 	return n
 }
 
-func (m *mutexMap[T]) Get(n uint64) (v T, ok bool) {
+// InsertBelow is Insert, unless there are limit values.
+func (m *MutexMap[R]) InsertBelow(limit int, v Value[R]) (n uint64, ok bool) {
+	m.mu.Lock()
+	if ok = m.slots.live < limit; ok {
+		n = m.slots.insert(v)
+	}
+	m.mu.Unlock()
+	return n, ok
+}
+
+func (m *MutexMap[R]) Get(n uint64) (v Value[R], ok bool) {
 	m.mu.Lock()
 	if found := m.slots.get(n); found != nil {
 		v, ok = *found, true
@@ -39,7 +54,7 @@ func (m *mutexMap[T]) Get(n uint64) (v T, ok bool) {
 	return
 }
 
-func (m *mutexMap[T]) Remove(n uint64) bool {
+func (m *MutexMap[R]) Remove(n uint64) bool {
 	m.mu.Lock()
 	ok := m.slots.remove(n)
 	m.mu.Unlock()
@@ -47,7 +62,7 @@ func (m *mutexMap[T]) Remove(n uint64) bool {
 }
 
 type mutexStore[R any] struct {
-	values mutexMap[Value[R]]
+	values MutexMap[R]
 	rest   R
 }
 
@@ -72,7 +87,7 @@ func (s *mutexStore[R]) All() (n int, sum uint64) {
 
 type mutexSession[R any] struct {
 	words
-	values *mutexMap[Value[R]]
+	values *MutexMap[R]
 	rest   R
 }
 

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"coatcheck/bench/measure"
+	"coatcheck/bench/peer"
+)
+
+// The operations that are timed.
+const (
+	insert = iota
+	look
+	remove
+	pin // and the unpin before it
+	operations
+)
+
+var operationNames = [operations]string{"insert", "look-up", "remove", "unpin+pin"}
+
+// began is when the clock of all spans began.
+var began = time.Now()
+
+func now() time.Duration { return time.Since(began) }
+
+// hand is a goroutine that works on a store, and what it noted.
+type hand[R any] struct {
+	run     *run
+	store   store[R]
+	guards  guards // nil where there are none
+	rand    *rand.Rand
+	watches [operations]*measure.Stopwatch
+
+	value peer.Value[R] // its identity is that of the last value inserted
+	names []uint64      // of values that live; 0 is none
+	ids   []uint64
+	from  []time.Duration // when their insertion was called
+	fence atomic.Uint64
+
+	tenures  []span // where they matter
+	refusals []refusal
+	refused  int
+	err      error
+}
+
+func newHand[R any](r *run, s store[R], k int) *hand[R] {
+	h := &hand[R]{
+		run: r, store: s, rand: rand.New(rand.NewPCG(uint64(k), 1)),
+		names: make([]uint64, r.each), ids: make([]uint64, r.each), from: make([]time.Duration, r.each),
+	}
+	h.value.ID = uint64(k) << 40
+	for o := range h.watches {
+		h.watches[o] = measure.NewStopwatch()
+	}
+	if n := r.guardsEach(); n > 0 {
+		h.guards = s.Guards(n)
+	}
+	return h
+}
+
+// work replaces values until it is told to stop. Where goroutines fight for slots, it
+// gives each back at once, and does so attempts times at most.
+func (h *hand[R]) work(stop *atomic.Bool) {
+	fight := h.run.contended()
+	for n := 0; h.err == nil && !stop.Load() && !(fight && n == attempts); n++ {
+		i := h.rand.IntN(len(h.names))
+		h.end(i)
+		if h.guards != nil {
+			h.renew(n)
+		}
+		h.insert(i)
+		if h.names[i] == 0 || fight && h.rand.IntN(8) == 0 {
+			runtime.Gosched() // for those who keep it full, or for those who want it
+		}
+		if fight {
+			h.end(i)
+		}
+	}
+}
+
+// attempts bounds what a goroutine notes in a round.
+const attempts = 1 << 13
+
+// insert inserts a value with a new identity at place i, or notes a refusal.
+func (h *hand[R]) insert(i int) {
+	h.value.ID++
+	from := now()
+	h.fence.Add(1) // the insertion looks at nothing before the clock is read
+	name, err := h.store.Insert(&h.value)
+	to := now()
+	h.watches[insert].Record(to - from)
+	if err != nil {
+		h.refused++
+		h.refusals = append(h.refusals, refusal{span{from, to}, err})
+		return
+	}
+	h.names[i], h.ids[i], h.from[i] = name, h.value.ID, from
+}
+
+// end looks the value of place i up, if there is one, and removes it.
+func (h *hand[R]) end(i int) {
+	name := h.names[i]
+	if name == 0 {
+		return
+	}
+	var id uint64
+	var ok bool
+	from := now()
+	if h.guards != nil {
+		id, ok = h.guards.Look(h.rand.IntN(h.run.guardsEach()), name)
+	} else {
+		id, ok = h.store.Look(name)
+	}
+	looked := now()
+	removed := h.store.Remove(name)
+	to := now()
+	h.watches[look].Record(looked - from)
+	h.watches[remove].Record(to - looked)
+	if !ok || id != h.ids[i] || !removed {
+		h.err = fmt.Errorf("%s: value %#x was found as %#x (%v), and removed: %v", h.run.name, h.ids[i], id, ok, removed)
+	}
+	h.names[i] = 0
+	if h.run.contended() {
+		h.tenures = append(h.tenures, span{h.from[i], to})
+	}
+}
+
+// renew pins a guard in place of the one that has been pinned for longest.
+func (h *hand[R]) renew(n int) {
+	i := n % h.run.guardsEach()
+	from := now()
+	h.guards.Unpin(i)
+	h.guards.Pin(i)
+	h.watches[pin].Record(now() - from)
+	if n%32 == 0 {
+		runtime.Gosched() // the guards of others come and go as well
+	}
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"coatcheck/bench/measure"
+	"coatcheck/bench/peer"
+)
+
+// run is goroutines that work on values, under circumstances.
+type run struct {
+	name, about string
+	procs       int  // GOMAXPROCS
+	beside      bool // other processes take all processors
+	goroutines  int
+	each        int // most values of a goroutine
+	capacity    int
+	guards      int  // that are pinned at all times, each for a while
+	large       bool // values of a megabyte
+}
+
+var runs = []run{
+	{name: "beside", about: "64 goroutines on two processors, beside processes that take all", procs: 2, beside: true, goroutines: 64, each: 16, capacity: 64 * 16},
+	{name: "procs-1", about: "the same on one processor, by themselves", procs: 1, goroutines: 64, each: 16, capacity: 64 * 16},
+	{name: "procs-16", about: "GOMAXPROCS is 16, whatever there is", procs: 16, goroutines: 64, each: 16, capacity: 64 * 16},
+	{name: "megabyte", about: "values of 1 MB", procs: 2, goroutines: 16, each: 1, capacity: 16, large: true},
+	{name: "guards", about: "10,000 guards that come and go", procs: 2, goroutines: 64, each: 16, capacity: 2048, guards: 10_000},
+	{name: "one", about: "a pool of one slot, for which 64 goroutines fight", procs: 2, goroutines: 64, each: 1, capacity: 1},
+}
+
+// contended reports whether goroutines can have all slots beside an insertion.
+func (r *run) contended() bool { return r.goroutines*r.each > r.capacity }
+
+func (r *run) guardsEach() int { return (r.guards + r.goroutines - 1) / r.goroutines }
+
+// figures are what came of one subject of a run.
+type figures struct {
+	run, subject string
+	took         [operations]*hdrhistogram.Histogram
+	refused      int
+	false        int
+	example      refusal // of those that were false
+}
+
+// measure has each subject work for that long, in turns, and returns their figures. spoil,
+// if there is one, is put between the work and a subject. The error is one of a subject
+// that lost a value.
+func (r *run) measure(ctx context.Context, each time.Duration, spoil spoiler, tick func(part float64)) (_ []figures, err error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.procs))
+	if r.beside {
+		stop, err := burn()
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	if r.large {
+		return measured[[1<<17 - 1]uint64](ctx, r, each, spoil, tick)
+	}
+	return measured[peer.Rest16](ctx, r, each, spoil, tick)
+}
+
+// spoiler spoils the insertions of a subject, for controls.
+type spoiler func(insert func() (uint64, error)) (uint64, error)
+
+// subject is one of those that are compared.
+type subject[R any] struct {
+	run   *run
+	store store[R]
+	hands []*hand[R]
+	figures
+}
+
+// round is how long a subject works at most before it is another's turn: long enough
+// for each of 64 goroutines on one processor to run for its 10 ms.
+const round = 700 * time.Millisecond
+
+func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoiler, tick func(part float64)) (all []figures, err error) {
+	names, stores := stores[R](r.capacity)
+	var subjects []*subject[R]
+	for i, name := range names {
+		s := &subject[R]{run: r, store: stores[i], figures: figures{run: r.name, subject: name}}
+		if spoil != nil {
+			s.store = spoilt[R]{s.store, spoil}
+		}
+		for k := range r.goroutines {
+			s.hands = append(s.hands, newHand(r, s.store, k))
+		}
+		if err := s.fill(); err != nil {
+			return nil, err
+		}
+		subjects = append(subjects, s)
+	}
+	for spent := time.Duration(0); spent < each && ctx.Err() == nil && err == nil; {
+		turn := min(each-spent, round)
+		for i, s := range subjects {
+			tick((float64(spent) + float64(turn)*float64(i)/float64(len(subjects))) / float64(each))
+			err = errors.Join(err, s.turn(turn))
+		}
+		spent += turn
+	}
+	for _, s := range subjects {
+		for o := range s.took {
+			var watches []*measure.Stopwatch
+			for _, h := range s.hands {
+				watches = append(watches, h.watches[o])
+			}
+			l := measure.NewLatencies(watches)
+			l.EndTurn()
+			s.took[o] = l.Turn()
+			err = errors.Join(err, l.Err())
+		}
+		all = append(all, s.figures)
+	}
+	return all, err
+}
+
+// turn has the goroutines work for that long, in rounds, and judges what they noted.
+func (s *subject[R]) turn(d time.Duration) (err error) {
+	for end := time.Now().Add(d); err == nil && time.Until(end) > 0; {
+		s.eachGuard(guards.Pin)
+		var stop atomic.Bool
+		bell := time.AfterFunc(time.Until(end), func() { stop.Store(true) })
+		var wg sync.WaitGroup
+		for _, h := range s.hands {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				h.work(&stop)
+			}()
+		}
+		wg.Wait()
+		bell.Stop()
+		s.eachGuard(guards.Unpin)
+		var tenures []span
+		var refusals []refusal
+		for _, h := range s.hands {
+			tenures, refusals = append(tenures, h.tenures...), append(refusals, h.refusals...)
+			s.refused += h.refused
+			h.tenures, h.refusals, h.refused = h.tenures[:0], h.refusals[:0], 0
+			err = errors.Join(err, h.err)
+		}
+		s.accuse(s.run.falsely(tenures, refusals))
+		err = errors.Join(err, s.fill())
+	}
+	return err
+}
+
+func (s *subject[R]) eachGuard(do func(g guards, i int)) {
+	for _, h := range s.hands {
+		if h.guards != nil {
+			for i := range s.run.guardsEach() {
+				do(h.guards, i)
+			}
+		}
+	}
+}
+
+func (s *subject[R]) accuse(found []refusal) {
+	if s.false += len(found); len(found) > 0 {
+		s.example = found[0]
+	}
+}
+
+// fill inserts as many values as there is room for, and removes them, while nobody does
+// anything: all of them must find a slot, and no more.
+func (s *subject[R]) fill() error {
+	room := s.run.capacity
+	for _, h := range s.hands {
+		for _, name := range h.names {
+			if name != 0 {
+				room--
+			}
+		}
+	}
+	var names []uint64
+	var v peer.Value[R]
+	for len(names) <= room {
+		name, err := s.store.Insert(&v)
+		if err != nil {
+			if len(names) < room {
+				s.accuse([]refusal{{err: err}})
+			}
+			break
+		}
+		names = append(names, name)
+	}
+	if len(names) > room {
+		return fmt.Errorf("%s: there were more than %d values", s.run.name, s.run.capacity)
+	}
+	for _, name := range names {
+		if !s.store.Remove(name) {
+			return fmt.Errorf("%s: the removal of a live value failed", s.run.name)
+		}
+	}
+	return nil
+}

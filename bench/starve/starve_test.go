@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+func TestMain(m *testing.M) {
+	burnIfTold()
+	os.Exit(m.Run())
+}
+
+// blink is how long a subject works in tests.
+const blink = 100 * time.Millisecond
+
+func TestRefusalsAreTrue(t *testing.T) {
+	for _, r := range runs {
+		t.Run(r.name, func(t *testing.T) {
+			all, err := r.measure(context.Background(), blink, nil, func(float64) {})
+			require.NoError(t, err)
+			require.Len(t, all, 3)
+			for _, f := range all {
+				t.Logf("%s: %d insertions, %d refused", f.subject, f.took[insert].TotalCount(), f.refused)
+				require.Zerof(t, f.false, "%s: %+v", f.subject, f.example)
+				for _, o := range []int{insert, look, remove} {
+					require.Positive(t, f.took[o].TotalCount(), operationNames[o])
+				}
+				if r.contended() {
+					require.Positive(t, f.refused, "nobody was refused, so nothing was judged")
+				}
+			}
+		})
+	}
+}
+
+// Subjects that refuse now and then are reported, whatever the run.
+func TestFalseRefusalsAreReported(t *testing.T) {
+	for _, r := range runs {
+		t.Run(r.name, func(t *testing.T) {
+			var n atomic.Int64
+			all, err := r.measure(context.Background(), blink, func(insert func() (uint64, error)) (uint64, error) {
+				if n.Add(1)%7 == 0 {
+					return 0, pool.ErrFull
+				}
+				return insert()
+			}, func(float64) {})
+			require.NoError(t, err)
+			for _, f := range all {
+				t.Logf("%s: %d of %d insertions were refused, %d falsely", f.subject, f.refused, f.took[insert].TotalCount(), f.false)
+				require.Positive(t, f.false)
+			}
+		})
+	}
+}
+
+func TestRule(t *testing.T) {
+	// Two were live from 20 to 30 and from 40 to 40.
+	tenures := []span{{10, 30}, {20, 40}, {40, 50}, {60, 70}}
+	for _, c := range []struct {
+		from, to time.Duration
+		err      error
+		guards   int
+		false    bool
+	}{
+		{0, 19, pool.ErrFull, 0, true},
+		{0, 20, pool.ErrFull, 0, false},
+		{25, 26, pool.ErrFull, 0, false},
+		{30, 35, pool.ErrFull, 0, false},
+		{31, 39, pool.ErrFull, 0, true},
+		{31, 39, pool.ErrFull, 1, true},
+		{31, 40, pool.ErrFull, 0, false},
+		{41, 99, pool.ErrFull, 0, true},
+		{0, 99, pool.ErrStalled, 0, true},
+		{31, 39, pool.ErrStalled, 1, false},
+		{0, 99, pool.ErrExhausted, 1, true},
+	} {
+		r := run{capacity: 2, guards: c.guards}
+		found := r.falsely(tenures, []refusal{{span{c.from, c.to}, c.err}})
+		require.Equal(t, c.false, len(found) > 0, "%+v", c)
+	}
+}
+
+func TestBurnersEnd(t *testing.T) {
+	stop, err := burn()
+	require.NoError(t, err)
+	require.NoError(t, stop())
+}
