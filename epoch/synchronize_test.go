@@ -11,13 +11,8 @@ import (
 	"go.uber.org/atomic"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 )
-
-func done() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}
 
 func TestSynchronizeWaitsForGuards(t *testing.T) {
 	d := epoch.New()
@@ -33,10 +28,10 @@ func TestSynchronizeWaitsForGuards(t *testing.T) {
 
 func TestSynchronizeEndsWithItsContext(t *testing.T) {
 	d := epoch.New()
-	require.NoError(t, d.Synchronize(done()), "there is nothing to wait for")
+	require.NoError(t, d.Synchronize(testkit.Done()), "there is nothing to wait for")
 	g := d.Pin()
 	defer g.Unpin()
-	require.ErrorIs(t, d.Synchronize(done()), context.Canceled)
+	require.ErrorIs(t, d.Synchronize(testkit.Done()), context.Canceled)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
 	begin := time.Now()
@@ -75,6 +70,6 @@ func TestWaitAsksOnceMoreWhenTheContextEnds(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, 31, calls)
-	require.ErrorIs(t, epoch.Wait(done(), func() bool { return false }), context.Canceled)
-	require.NoError(t, epoch.Wait(done(), func() bool { return true }))
+	require.ErrorIs(t, epoch.Wait(testkit.Done(), func() bool { return false }), context.Canceled)
+	require.NoError(t, epoch.Wait(testkit.Done(), func() bool { return true }))
 }

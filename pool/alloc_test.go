@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -77,7 +78,7 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 }
 
 func TestSteadyOperationDoesNotAllocate(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	run := func(t *testing.T, name string, f func()) {
@@ -103,7 +104,7 @@ func TestSteadyOperationDoesNotAllocate(t *testing.T) {
 }
 
 func TestReserveAllocatesOneObject(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	p := pool.Must(&pool.Options[plain]{Shards: 1})
@@ -178,7 +179,7 @@ func TestPreallocatedPoolNeverAllocates(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if !raceEnabled {
+				if !testkit.Watched {
 					// AllocsPerRun runs once before it counts; this must not hide
 					// what the first run allocates, so the pool's own figures are
 					// looked at as well.
@@ -196,7 +197,7 @@ func TestPreallocatedPoolNeverAllocates(t *testing.T) {
 
 // The first operations of a preallocated pool do not allocate either.
 func TestPreallocatedPoolDoesNotAllocateAtFirst(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	const pools = 20

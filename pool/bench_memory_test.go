@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -109,11 +110,11 @@ func BenchmarkGrowthAfterTrim(b *testing.B) {
 	hs := make([]pool.Handle[value], slots)
 	fill := func(p *pool.Pool[value]) float64 {
 		runtime.GC()
-		start := time.Now()
-		for i := range hs {
-			hs[i], _ = p.Insert(value{uint64(i)})
-		}
-		return float64(time.Since(start)) / 1e6
+		return testkit.Timed(func() {
+			for i := range hs {
+				hs[i], _ = p.Insert(value{uint64(i)})
+			}
+		}) / 1e6
 	}
 	var first, again, ratios []float64
 	for b.Loop() {
@@ -125,9 +126,9 @@ func BenchmarkGrowthAfterTrim(b *testing.B) {
 		again = append(again, fill(p))
 		ratios = append(ratios, again[len(again)-1]/first[len(first)-1])
 	}
-	b.ReportMetric(median(first), "first-ms")
-	b.ReportMetric(median(again), "again-ms")
-	b.ReportMetric(median(ratios), "ratio")
+	b.ReportMetric(testkit.Median(first), "first-ms")
+	b.ReportMetric(testkit.Median(again), "again-ms")
+	b.ReportMetric(testkit.Median(ratios), "ratio")
 }
 
 // BenchmarkAfterTrim is churn in a pool that was trimmed, against a pool that was

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -22,72 +21,12 @@ import (
 // prints, for each pair, ns/op of the pool, base-ns/op of the baseline, and their
 // ratio: below 1 the pool is faster.
 
-const roundTime = 4 * time.Millisecond
+type work = testkit.Work
 
-// rounds is the number of rounds; -short only sees that everything runs.
-func rounds() int {
-	if testing.Short() {
-		return 1
-	}
-	return 31
-}
-
-// work does n operations.
-type work func(n int)
-
-// on runs the same work on g goroutines, each with its own state, and counts one
-// operation for each of their n.
-func on(g int, each func() work) work {
-	works := make([]work, g)
-	for i := range works {
-		works[i] = each()
-	}
-	return func(n int) {
-		var wg sync.WaitGroup
-		for _, w := range works {
-			wg.Add(1)
-			go func() { defer wg.Done(); w(n) }()
-		}
-		wg.Wait()
-	}
-}
-
-// versus measures subject against base and reports both and their ratio.
-func versus(b *testing.B, subject, base work) {
-	b.ReportAllocs()
-	for b.Loop() {
-		ns, nb := calibrate(subject), calibrate(base)
-		rounds := rounds()
-		subjects, bases, ratios := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
-		for i := range rounds {
-			subjects[i], bases[i] = measure(subject, ns), measure(base, nb)
-			ratios[i] = subjects[i] / bases[i]
-		}
-		b.ReportMetric(median(subjects), "ns/op")
-		b.ReportMetric(median(bases), "base-ns/op")
-		b.ReportMetric(median(ratios), "ratio")
-	}
-}
-
-// calibrate returns how many operations make a round, after warming up.
-func calibrate(w work) int {
-	for n := 1; ; n *= 2 {
-		if measure(w, n)*float64(n) >= float64(roundTime) {
-			return n
-		}
-	}
-}
-
-func measure(w work, n int) float64 {
-	start := time.Now()
-	w(n)
-	return float64(time.Since(start)) / float64(n)
-}
-
-func median(xs []float64) float64 {
-	slices.Sort(xs)
-	return xs[len(xs)/2]
-}
+var (
+	on     = testkit.On
+	versus = testkit.Versus
+)
 
 // small is the value of most benchmarks: 16 bytes without pointers.
 type small struct{ id, payload uint64 }
@@ -544,18 +483,14 @@ func BenchmarkRange(b *testing.B) {
 // a map of pointers to as many.
 func BenchmarkGC(b *testing.B) {
 	const live = 5_000_000
-	collect := func(n int) {
-		for range n {
-			runtime.GC()
-		}
-	}
 	measureGC := func() float64 {
-		collect(2)
+		runtime.GC()
+		runtime.GC()
 		times := make([]float64, 7)
 		for i := range times {
-			times[i] = measure(collect, 1)
+			times[i] = testkit.Timed(runtime.GC)
 		}
-		return median(times)
+		return testkit.Median(times)
 	}
 	b.Run("impl=pool/base=map", func(b *testing.B) {
 		for b.Loop() {
@@ -586,16 +521,12 @@ func BenchmarkGC(b *testing.B) {
 func BenchmarkMemory(b *testing.B) {
 	const live = 1_000_000
 	for b.Loop() {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
+		before := testkit.Heap()
 		p := pool.Must[small](nil)
 		for i := range live {
 			p.Insert(small{uint64(i), 1})
 		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/live, "heap-bytes/slot")
+		b.ReportMetric(float64(testkit.Heap()-before)/live, "heap-bytes/slot")
 		b.ReportMetric(float64(p.Stats().Bytes)/live, "bytes/slot")
 		runtime.KeepAlive(p)
 	}

@@ -270,7 +270,7 @@ func TestExplainOpenNamesTheOpener(t *testing.T) {
 	creator(func() pool.Handle[int] { apart(func() { p.Worker() }); return 0 })
 	const story = "1 dropped and left to the garbage collector\n\topened at "
 	eventually(t, func() bool { return strings.Contains(p.ExplainOpen(), story) }, "dropped")
-	require.Contains(t, p.ExplainOpen(), "apart")
+	require.Contains(t, p.ExplainOpen(), "Apart")
 	runtime.KeepAlive(p)
 }
 

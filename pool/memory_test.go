@@ -2,13 +2,13 @@ package pool_test
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 	"golang.org/x/sync/errgroup"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -80,7 +80,7 @@ func TestMemoryDoesNotCreep(t *testing.T) {
 
 // A slot costs its value plus 8 bytes, rounded up to 8, plus at most an eighth.
 func TestMemoryOfASlot(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector needs memory of its own")
 	}
 	testMemoryOfASlot[uint64](t, 16)
@@ -92,9 +92,7 @@ func TestMemoryOfASlot(t *testing.T) {
 
 func testMemoryOfASlot[T any](t *testing.T, bytes uint64) {
 	const n = 200_000
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
+	before := testkit.Heap()
 	p := pool.Must[T](nil)
 	var v T
 	for range n {
@@ -102,9 +100,7 @@ func testMemoryOfASlot[T any](t *testing.T, bytes uint64) {
 			t.Fatal(err)
 		}
 	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	got := float64(after.HeapAlloc-before.HeapAlloc) / n
+	got := float64(testkit.Heap()-before) / n
 	require.LessOrEqual(t, got, float64(bytes)*1.125, "bytes a slot of %T", v)
 	require.Equal(t, n, p.Len())
 }

@@ -2,13 +2,13 @@ package pool_test
 
 import (
 	"math"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -141,13 +141,10 @@ func TestManyShardsWork(t *testing.T) {
 
 // What does not say Preallocate does not allocate for a Capacity in advance.
 func TestCapacityAloneCostsNothing(t *testing.T) {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	p := pool.Must(&pool.Options[[64]byte]{Capacity: 100_000_000})
-	h := mustInsert(t, p, [64]byte{1})
-	runtime.ReadMemStats(&after)
-	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
-	assert.True(t, p.Contains(h))
+	assert.Less(t, testkit.Allocated(func() {
+		p := pool.Must(&pool.Options[[64]byte]{Capacity: 100_000_000})
+		assert.True(t, p.Contains(mustInsert(t, p, [64]byte{1})))
+	}), uint64(4<<20))
 }
 
 func TestReuseHasAName(t *testing.T) {

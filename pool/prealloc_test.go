@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -16,7 +17,7 @@ import (
 // and of what the pool hands out, the first time that it is called there. Only
 // those may allocate that Options.Preallocate names, and Hold only its Ref.
 func TestPreallocatedVerbsAllocateNothing(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	type (
@@ -125,7 +126,7 @@ func nestedLoops(p *pool.Pool[plain], n int) int {
 // TestWorkersOfPreallocatedPoolsAllocateNothing opens Workers and then fills and
 // empties the pool through them, again and again from the first time on.
 func TestWorkersOfPreallocatedPoolsAllocateNothing(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	const capacity, pools = 3000, 5
@@ -156,7 +157,7 @@ func TestWorkersOfPreallocatedPoolsAllocateNothing(t *testing.T) {
 // TestRestoredPreallocatedPoolHasCounts holds values of a copy, all of
 // whose memory ReadFrom was asked to allocate.
 func TestRestoredPreallocatedPoolHasCounts(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	opts := &pool.Options[plain]{Capacity: 3000, Preallocate: true}

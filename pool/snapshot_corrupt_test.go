@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"runtime"
 	"slices"
 	"testing"
 	"testing/iotest"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/shard"
 )
@@ -251,7 +251,7 @@ func TestForgedSnapshots(t *testing.T) {
 
 // Lengths are not believed: nothing is allocated for what does not come.
 func TestHostileLengths(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	head := cut(snapshotOf(t, tiny(t, &pool.Options[[4096]byte]{Origin: 1})))[0]
@@ -266,12 +266,12 @@ func TestHostileLengths(t *testing.T) {
 		"an end of 1 GiB":    lying(endKind, 0, 1<<30),
 		"a header of 4 GiB":  append(bytes.Clone(head[:12]), 0xff, 0xff, 0xff, 0xff),
 	} {
-		require.LessOrEqual(t, allocated(func() { refusal[[4096]byte](t, in) }), uint64(1<<20), name)
+		require.LessOrEqual(t, testkit.Allocated(func() { refusal[[4096]byte](t, in) }), uint64(1<<20), name)
 	}
 	// A value that says that it has 2^60 bytes.
 	head = cut(snapshotOf(t, tiny(t, &pool.Options[marshalling]{Origin: 1})))[0]
 	in := joined([][]byte{head, record(valuesKind, 0, 1, append(runs(1, 1), runs(1<<60)...)...)})
-	require.LessOrEqual(t, allocated(func() { refusal[marshalling](t, in) }), uint64(1<<20))
+	require.LessOrEqual(t, testkit.Allocated(func() { refusal[marshalling](t, in) }), uint64(1<<20))
 }
 
 // nest may be as deep as its input says.
@@ -322,7 +322,7 @@ func TestDeepValues(t *testing.T) {
 // Vacant slots are cheap to claim and dear to have: memory keeps to its bound of 32
 // KiB, or a slot, for 20 bytes.
 func TestHostileVacancies(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	testVacancies[byte](t, 2*16384/16)
@@ -340,22 +340,13 @@ func testVacancies[T any](t *testing.T, most uint32) {
 	require.Greater(t, len(in), 20*records)
 	slot := uint64(unsafe.Sizeof(shard.Slot[T]{}))
 	page := slot << shard.PageShift(uintptr(slot), pool.MaxCapacity, false)
-	got := allocated(func() {
+	got := testkit.Allocated(func() {
 		p, err := pool.ReadFrom[T](bytes.NewReader(in), nil)
 		require.NoError(t, err)
 		st := requireConserved(t, p)
 		require.GreaterOrEqual(t, st.Free, records*int(most))
 	})
 	require.LessOrEqual(t, got, records*max(32<<10, slot)*11/10+page+1<<20, "from %d bytes", len(in))
-}
-
-// allocated is how many bytes f allocates.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
 
 // A reader may give what it likes at a time; its own errors come as they are.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -39,7 +40,7 @@ func TestStatsTellEveryState(t *testing.T) {
 		g.Unpin()
 		require.Zero(t, requireConserved(t, p).Pinned)
 
-		require.NoError(t, p.Synchronize(done()))
+		require.NoError(t, p.Synchronize(testkit.Done()))
 		require.Zero(t, requireConserved(t, p).Limbo)
 		hs[0] = r.Commit()
 		require.Equal(t, 7, requireConserved(t, p).Live)

@@ -10,28 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
-
-// done returns a context that is done.
-func done() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}
 
 func TestSynchronizeWithNothingToWaitFor(t *testing.T) {
 	for _, reuse := range reuses {
 		p := tiny(t, &pool.Options[int]{Reuse: reuse})
-		require.NoError(t, p.Synchronize(done()), "empty")
+		require.NoError(t, p.Synchronize(testkit.Done()), "empty")
 		fill(t, p, 5, number)
-		require.NoError(t, p.Synchronize(done()), "nothing removed")
+		require.NoError(t, p.Synchronize(testkit.Done()), "nothing removed")
 		g := p.Pin()
-		require.NoError(t, p.Synchronize(done()), "nothing removed, a guard")
+		require.NoError(t, p.Synchronize(testkit.Done()), "nothing removed, a guard")
 		g.Unpin()
 		p.Clear()
 		require.NoError(t, p.Synchronize(context.Background()))
-		require.NoError(t, p.Synchronize(done()), "all reclaimed")
+		require.NoError(t, p.Synchronize(testkit.Done()), "all reclaimed")
 	}
 }
 
@@ -73,7 +67,7 @@ func TestSynchronizeWaitsForGuards(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
 		require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded, "under a guard of one's own")
 		cancel()
-		require.ErrorIs(t, p.Synchronize(done()), context.Canceled)
+		require.ErrorIs(t, p.Synchronize(testkit.Done()), context.Canceled)
 		require.Equal(t, 100, p.Stats().Limbo)
 
 		ended := make(chan error, 1)

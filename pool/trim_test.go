@@ -14,17 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
-
-// heap returns how much of the Go heap is in use.
-func heap() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
 
 // After a peak, with nothing live, the memory comes back: Stats says so, and the
 // Go heap too, although a Worker and a guard look on.
@@ -50,13 +42,13 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 			}
 			w.Flush()
 			require.NoError(t, p.Synchronize(context.Background())) // or the guard would hold the last of limbo
-			before, heapBefore := p.Stats().Bytes, heap()
+			before, heapBefore := p.Stats().Bytes, testkit.Heap()
 			g := p.Pin()
 			freed := p.Trim()
 			st := requireConserved(t, p)
 			assert.Equal(t, before-st.Bytes, freed)
 			assert.Less(t, st.Bytes, max(before/20, 300<<10), "%+v", st)
-			assert.Greater(t, heapBefore-heap(), freed*9/10, "the Go heap did not get it back")
+			assert.Greater(t, heapBefore-testkit.Heap(), freed*9/10, "the Go heap did not get it back")
 			for _, h := range hs {
 				if _, ok := g.Get(h); ok || p.Contains(h) {
 					t.Fatalf("%v is live", h)
@@ -237,7 +229,7 @@ func TestTrimKeepsTheOrderOfReuse(t *testing.T) {
 // more than what it brings back, however many pages there are, and has at most a
 // 64th of the memory before it is needed, which the next Trim gives back.
 func TestPagesComeBackTogether(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	const pages, perPage, shift = 4000, 256, 8
@@ -245,22 +237,20 @@ func TestPagesComeBackTogether(t *testing.T) {
 		p, err := pool.NewTiny(&pool.Options[[7]uint64]{Reuse: reuse, Shards: 1}, shift)
 		require.NoError(t, err)
 		hs := make([]pool.Handle[[7]uint64], pages*perPage)
-		grow := func() (allocated float64) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			for i := range hs {
-				if hs[i], err = p.Insert([7]uint64{}); err != nil {
-					t.Fatal(err)
+		grow := func() float64 {
+			return float64(testkit.Allocated(func() {
+				for i := range hs {
+					if hs[i], err = p.Insert([7]uint64{}); err != nil {
+						t.Fatal(err)
+					}
+					if i%(50*perPage) == 0 {
+						// The queue's slots, and those of a page that is in use and one that is not.
+						most := (i+pool.DefaultMinFree)*65/64 + 3*perPage
+						require.LessOrEqual(t, p.Stats().Allocated, most, "%d are live", i+1)
+						requireConserved(t, p)
+					}
 				}
-				if i%(50*perPage) == 0 {
-					// The queue's slots, and those of a page that is in use and one that is not.
-					most := (i+pool.DefaultMinFree)*65/64 + 3*perPage
-					require.LessOrEqual(t, p.Stats().Allocated, most, "%d are live", i+1)
-					requireConserved(t, p)
-				}
-			}
-			runtime.ReadMemStats(&after)
-			return float64(after.TotalAlloc - before.TotalAlloc)
+			}))
 		}
 		first := grow()
 		require.Equal(t, len(hs), p.RemoveBatch(hs))
@@ -357,7 +347,7 @@ func TestTrimLeavesFixedPoolsAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, p.Trim())
 	require.Equal(t, 10_000, p.Stats().Allocated)
-	if !raceEnabled {
+	if !testkit.Watched {
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			h, _ := p.Insert(1)
 			p.Remove(h)

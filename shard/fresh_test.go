@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
+	"coatcheck/internal/check/length"
 	"coatcheck/shard"
 )
 
@@ -20,7 +21,7 @@ func TestRefillLosesNoSlot(t *testing.T) {
 		goroutines = 4
 		chunk      = 4
 	)
-	for round, end := 0, time.Now().Add(budget(t)); round < 50 || time.Now().Before(end); round++ {
+	for round, end := 0, time.Now().Add(length.Of(4*time.Second)); round < 50 || time.Now().Before(end); round++ {
 		r := newRig(t, setup[uint64]{slots: slots})
 		s := r.shards[0]
 		var taken [slots]atomic.Uint32

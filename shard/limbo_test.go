@@ -9,17 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
+	"coatcheck/internal/check/length"
 	"coatcheck/shard"
 )
-
-// budget is how long a storm of this package lasts.
-func budget(t testing.TB) time.Duration {
-	t.Helper()
-	if testing.Short() {
-		return 300 * time.Millisecond
-	}
-	return time.Second
-}
 
 // TestGoalIsReached asks for goals while others seal, and reclaims until each is reached, as
 // Synchronize would. It catches goals that nobody will reach, and batches that are called
@@ -46,7 +38,7 @@ func TestGoalIsReached(t *testing.T) {
 	}()
 	defer wg.Wait()
 	defer stop.Store(true)
-	for round, end := 0, time.Now().Add(budget(t)); round < least || time.Now().Before(end); round++ {
+	for round, end := 0, time.Now().Add(length.Of(4*time.Second)); round < least || time.Now().Before(end); round++ {
 		slot, h := r.take(t, s)
 		live(slot, h, 1)
 		require.True(t, s.Remove(slot, h))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/testkit"
 )
 
 func TestEveryPeerHasItsName(t *testing.T) {
@@ -40,7 +41,7 @@ func TestEveryPeerHasItsName(t *testing.T) {
 // About.Loses is a claim about somebody else's work. This is what it rests on; when
 // it fails, haxmap may be let in among those that goroutines share.
 func TestHaxmapLoses(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if testing.Short() || testkit.Race {
 		t.Skip("takes a while to happen")
 	}
 	const sessions, live, n = 4, 16, 50_000

@@ -5,10 +5,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
 )
 
 func probeTries() int {
-	if testing.Short() || raceEnabled {
+	if testing.Short() || testkit.Race {
 		return 1 << 10
 	}
 	return tries
@@ -41,7 +43,7 @@ func TestProbeFindsWhatPeersPromise(t *testing.T) {
 	}
 	for _, p := range All[Rest16]() {
 		t.Run("impl="+p.Name, func(t *testing.T) {
-			if p.Name == NameSyncPool && raceEnabled {
+			if p.Name == NameSyncPool && testkit.Race {
 				t.Skip("under the race detector it drops what it is given, now and then")
 			}
 			f, err := ProbeFor(p, probeTries())

@@ -5,9 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
@@ -108,19 +106,6 @@ func (j *judge) requireDone() {
 		require.Equal(j.t, 1, j.checked[i], "checks of unit %d", i)
 	}
 	require.EqualValues(j.t, len(j.checked), j.checks.Load())
-}
-
-// within fails the test, with every goroutine's stack, when f hangs. It runs f
-// on the test's goroutine, so f may fail the test as well.
-func within(t *testing.T, limit time.Duration, f func()) {
-	t.Helper()
-	timer := time.AfterFunc(limit, func() {
-		stacks := make([]byte, 1<<20)
-		stacks = stacks[:runtime.Stack(stacks, true)]
-		panic(fmt.Sprintf("%s hangs:\n%s", t.Name(), stacks))
-	})
-	defer timer.Stop()
-	f()
 }
 
 // module makes a module of the given files, next to a go.mod if there is none

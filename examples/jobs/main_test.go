@@ -7,18 +7,18 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/length"
+	"coatcheck/internal/check/testkit"
 )
 
 // jobs runs the program with a command line.
 func jobs(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, said bytes.Buffer
-	within(t, 5*time.Minute, func() { code = command(t.Context(), args, &out, &said) })
+	testkit.Within(t, func() { code = command(t.Context(), args, &out, &said) })
 	return code, out.String(), said.String()
 }
 
@@ -188,7 +188,7 @@ func TestJobsEndsWhenInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, said bytes.Buffer
-	within(t, time.Minute, func() { require.Equal(t, 1, command(ctx, []string{"fmt"}, &out, &said)) })
+	testkit.Within(t, func() { require.Equal(t, 1, command(ctx, []string{"fmt"}, &out, &said)) })
 	require.Equal(t, "jobs: interrupted\n", said.String())
 	require.Empty(t, out.String())
 }
@@ -207,7 +207,7 @@ func TestJobsEndsWhenInterruptedMidway(t *testing.T) {
 	for _, workers := range []string{"1", "4"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var out bytes.Buffer
-		within(t, time.Minute, func() {
+		testkit.Within(t, func() {
 			require.Equal(t, 1, command(ctx, []string{"-v", "-once", "-workers", workers, "fmt"}, &out, failAfter{cancel}))
 		})
 		require.Empty(t, out.String())

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 	"golang.org/x/sync/errgroup"
+
+	"coatcheck/internal/check/testkit"
 )
 
 // Workers grow a binary tree of jobs; the queue has to end when it is grown,
@@ -18,7 +20,7 @@ func TestQueueEndsOnceEveryWorkerIsIdle(t *testing.T) {
 		q.push(workers-1, depth)
 		var taken atomic.Int32
 		var group errgroup.Group
-		within(t, time.Minute, func() {
+		testkit.Within(t, func() {
 			for w := range workers {
 				group.Go(func() error {
 					for {
@@ -55,7 +57,7 @@ func TestQueueCloseWakesParked(t *testing.T) {
 		return q.parked == 2
 	}, time.Minute, time.Millisecond)
 	q.close()
-	within(t, time.Minute, func() { require.NoError(t, group.Wait()) })
+	testkit.Within(t, func() { require.NoError(t, group.Wait()) })
 	q.push(2, 1)
 	_, ok := q.take(2)
 	require.False(t, ok, "a closed queue drops what waits")

@@ -9,9 +9,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
 )
 
 // A recording must be one that could have been: what comes between a node's
@@ -22,7 +23,7 @@ func TestRecordingIsInOrder(t *testing.T) {
 			units := tangle(rand.New(rand.NewPCG(seed, 1)), 300)
 			rec := newRecording(workers)
 			j := newJudge(t, units)
-			within(t, time.Minute, func() {
+			testkit.Within(t, func() {
 				_, err := schedule(t.Context(), units, workers, j, rec)
 				require.NoError(t, err)
 			})

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +21,7 @@ func TestScheduleRunsEveryJobOnceInOrder(t *testing.T) {
 			units := tangle(rand.New(rand.NewPCG(seed, 0)), 400)
 			j := newJudge(t, units)
 			var out outcome
-			within(t, time.Minute, func() {
+			testkit.Within(t, func() {
 				var err error
 				out, err = schedule(t.Context(), units, workers, j, nil)
 				require.NoError(t, err, "seed %d, %d workers", seed, workers)
@@ -66,7 +67,7 @@ func TestScheduleStopsOnError(t *testing.T) {
 			}
 			return nil
 		}
-		within(t, time.Minute, func() {
+		testkit.Within(t, func() {
 			_, err := schedule(t.Context(), units, workers, j, nil)
 			require.ErrorIs(t, err, failure)
 		})
@@ -84,7 +85,7 @@ func TestScheduleStopsOnParseError(t *testing.T) {
 		}
 		return nil
 	}
-	within(t, time.Minute, func() {
+	testkit.Within(t, func() {
 		_, err := schedule(t.Context(), units, 4, j, nil)
 		require.ErrorIs(t, err, failure)
 	})
@@ -106,7 +107,7 @@ func TestScheduleEndsWithItsContext(t *testing.T) {
 			}
 			return nil
 		}
-		within(t, time.Minute, func() {
+		testkit.Within(t, func() {
 			_, err := schedule(ctx, units, workers, j, nil)
 			require.ErrorIs(t, err, reason)
 		})
@@ -127,7 +128,7 @@ func TestScheduleLetsPanicComeUp(t *testing.T) {
 			return nil
 		}
 		var up any
-		within(t, time.Minute, func() {
+		testkit.Within(t, func() {
 			defer func() { up = recover() }()
 			_, _ = schedule(t.Context(), units, workers, j, nil)
 		})
@@ -158,7 +159,7 @@ func TestScheduleLetsPanicComeUpAfterError(t *testing.T) {
 		return io.EOF
 	}
 	var up any
-	within(t, time.Minute, func() {
+	testkit.Within(t, func() {
 		defer func() { up = recover() }()
 		_, _ = schedule(t.Context(), units, 2, j, nil)
 	})
@@ -179,7 +180,7 @@ func TestScheduleSurvivesGoexit(t *testing.T) {
 			}
 			return nil
 		}
-		within(t, time.Minute, func() {
+		testkit.Within(t, func() {
 			_, err := schedule(t.Context(), units, workers, j, nil)
 			require.ErrorIs(t, err, errGoexit)
 		})
@@ -194,7 +195,7 @@ func TestScheduleEndsWhenStuck(t *testing.T) {
 		units := chain(10, 2)
 		units[4].imports = append(units[4].imports, units[7])
 		j := newJudge(t, units)
-		within(t, time.Minute, func() {
+		testkit.Within(t, func() {
 			_, err := schedule(t.Context(), units, workers, j, nil)
 			require.ErrorContains(t, err, "6 jobs can never start")
 		})

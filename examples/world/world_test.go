@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/table"
 )
@@ -43,7 +44,7 @@ func copyOf(t testing.TB, w *World, workers int, layout table.Layout) *World {
 // ticks is long enough for a second generation of plants, where there is time for
 // that, and always for leaves to be eaten.
 func ticks() int {
-	if testing.Short() || slowed {
+	if testing.Short() || testkit.Watched {
 		return 40
 	}
 	return 240
@@ -53,7 +54,7 @@ func ticks() int {
 // spawns that are applied in the order in which workers recorded them.
 func TestWorldDoesNotDependOnWorkers(t *testing.T) {
 	seeds := uint64(2)
-	if slowed {
+	if testkit.Watched {
 		seeds = 1
 	}
 	for seed := range seeds {

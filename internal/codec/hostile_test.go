@@ -2,20 +2,20 @@ package codec_test
 
 import (
 	"encoding/binary"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/codec"
 )
 
 // A value takes memory in proportion to what is there of it, wherever a number in it
 // is replaced by a great one, and whatever its type.
 func TestHostileValues(t *testing.T) {
-	if raceEnabled {
+	if testkit.Race {
 		t.Skip("the race detector allocates")
 	}
 	testHostile(t, nestedOf(2))
@@ -73,7 +73,7 @@ func testHostile[T any](t *testing.T, v T) {
 	require.NoError(t, err)
 	read := func(parts ...[]byte) {
 		in := slices.Concat(parts...)
-		got := allocated(func() { _, _, _ = decode[T](in) })
+		got := testkit.Allocated(func() { _, _, _ = decode[T](in) })
 		require.LessOrEqual(t, got, 64*uint64(len(in))+slack, "%T from %d bytes", v, len(in))
 	}
 	for at := 0; at < len(whole); at += 1 + at/20 {
@@ -86,21 +86,13 @@ func testHostile[T any](t *testing.T, v T) {
 	}
 }
 
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // slack is what a codec and errors take, whatever the input.
 const slack = 32 << 10
 
 // The bound on memory is the same for values of all shapes, read as they were
 // written: what takes most for each byte are many small things.
 func TestMemoryOfValues(t *testing.T) {
-	if raceEnabled {
+	if testkit.Race {
 		t.Skip("the race detector allocates")
 	}
 	const n = 20_000
@@ -142,7 +134,7 @@ func testMemory[T any](t *testing.T, v T) {
 	t.Helper()
 	in, err := encode(v)
 	require.NoError(t, err)
-	got := allocated(func() {
+	got := testkit.Allocated(func() {
 		_, _, err := decode[T](in)
 		require.NoError(t, err)
 	})
@@ -160,7 +152,7 @@ func repeated[T any](n int, f func() T) []T {
 // Slices within slices do not each count on all of the input: with claims of their
 // own they would take its square.
 func TestClaimsDoNotOverlap(t *testing.T) {
-	if raceEnabled {
+	if testkit.Race {
 		t.Skip("the race detector allocates")
 	}
 	type tree struct{ Kids []tree }
@@ -182,7 +174,7 @@ func testOverlap[T any](t *testing.T, level func(left int) []byte) {
 		in = append(in, level(size-len(in))...)
 	}
 	in = slices.Concat(in, make([]byte, size-len(in)))
-	got := allocated(func() {
+	got := testkit.Allocated(func() {
 		_, _, err := decode[T](in)
 		require.ErrorContains(t, err, "the block ends before its values do")
 	})

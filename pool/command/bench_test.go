@@ -2,11 +2,9 @@ package command_test
 
 import (
 	"fmt"
-	"slices"
-	"sync"
 	"testing"
-	"time"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/command"
 )
@@ -21,72 +19,12 @@ import (
 // their ratio: below 1 the Buffer is faster. An operation is an insertion with
 // a removal, unless the name says otherwise.
 
-const roundTime = 4 * time.Millisecond
+type work = testkit.Work
 
-// rounds is the number of rounds; -short only sees that everything runs.
-func rounds() int {
-	if testing.Short() {
-		return 1
-	}
-	return 31
-}
-
-// work does n operations.
-type work func(n int)
-
-// on runs the same work on g goroutines, each with its own state, and counts
-// one operation for each of their n.
-func on(g int, each func() work) work {
-	works := make([]work, g)
-	for i := range works {
-		works[i] = each()
-	}
-	return func(n int) {
-		var wg sync.WaitGroup
-		for _, w := range works {
-			wg.Add(1)
-			go func() { defer wg.Done(); w(n) }()
-		}
-		wg.Wait()
-	}
-}
-
-// versus measures subject against base and reports both and their ratio.
-func versus(b *testing.B, subject, base work) {
-	b.ReportAllocs()
-	for b.Loop() {
-		ns, nb := calibrate(subject), calibrate(base)
-		rounds := rounds()
-		subjects, bases, ratios := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
-		for i := range rounds {
-			subjects[i], bases[i] = measure(subject, ns), measure(base, nb)
-			ratios[i] = subjects[i] / bases[i]
-		}
-		b.ReportMetric(median(subjects), "ns/op")
-		b.ReportMetric(median(bases), "base-ns/op")
-		b.ReportMetric(median(ratios), "ratio")
-	}
-}
-
-// calibrate returns how many operations make a round, after warming up.
-func calibrate(w work) int {
-	for n := 1; ; n *= 2 {
-		if measure(w, n)*float64(n) >= float64(roundTime) {
-			return n
-		}
-	}
-}
-
-func measure(w work, n int) float64 {
-	start := time.Now()
-	w(n)
-	return float64(time.Since(start)) / float64(n)
-}
-
-func median(xs []float64) float64 {
-	slices.Sort(xs)
-	return xs[len(xs)/2]
-}
+var (
+	on     = testkit.On
+	versus = testkit.Versus
+)
 
 // item is the value of the benchmarks: 16 bytes without pointers.
 type item struct{ id, payload uint64 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/command"
 )
@@ -144,7 +145,7 @@ func TestBuffersAreCollectedAlone(t *testing.T) {
 }
 
 func TestSteadyFrameAllocatesWhatReserverDoes(t *testing.T) {
-	if raceEnabled {
+	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
 	const (

@@ -2,40 +2,28 @@ package command_test
 
 import (
 	"context"
-	"flag"
-	"fmt"
-	"math/rand/v2"
-	"runtime"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/length"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/command"
 )
 
+// What the tests of other packages have as well, under the names used here.
+var (
+	newSeed          = testkit.Seed
+	eventually       = testkit.Eventually
+	apart            = testkit.Apart
+	within           = testkit.Within
+	requirePanicText = testkit.RequirePanicText
+)
+
 // lastGeneration is the last generation that a slot may live with.
 const lastGeneration = 1<<32 - 3
-
-// seedFlag repeats a generated test: go test -run TestX -seed N.
-var seedFlag = flag.Uint64("seed", 0, "seed of generated tests; 0 draws one")
-
-// newSeed returns a seed, which a failure prints.
-func newSeed(t testing.TB) uint64 {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("repeat with -seed %d", seed)
-		}
-	})
-	return seed
-}
 
 // long returns how often a test does what it does n times in the full programme.
 func long(n int) int { return length.Of(n) }
@@ -138,57 +126,4 @@ func requireNoneLost(t testing.TB, p *pool.Pool[value]) {
 	p.Clear()
 	st := requireReclaimed(t, p)
 	require.Equalf(t, st.Allocated, st.Free+st.Exhausted, "%+v", st)
-}
-
-// eventually collects garbage until cond holds.
-func eventually(t testing.TB, cond func() bool, format string, args ...any) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !cond(); {
-		if time.Now().After(end) {
-			require.FailNow(t, "never came true", fmt.Sprintf(format, args...))
-		}
-		runtime.GC()
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// apart runs f on a goroutine of its own, to its end: f may panic or exit, and
-// leaves nothing reachable on the test's stack. It returns what f panicked
-// with.
-func apart(f func()) (panicked any) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { panicked = recover() }()
-		f()
-	}()
-	<-done
-	return panicked
-}
-
-// within fails the test if f takes longer than a minute.
-func within(t testing.TB, f func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		buf := make([]byte, 1<<16)
-		t.Fatalf("stuck:\n%s", buf[:runtime.Stack(buf, true)])
-	}
-}
-
-// requirePanicText requires that f panics with a text that has each of parts.
-func requirePanicText(t testing.TB, f func(), parts ...string) {
-	t.Helper()
-	v := apart(f)
-	text, ok := v.(string)
-	require.Truef(t, ok, "want a panic with a text, got %v", v)
-	for _, part := range parts {
-		assert.Contains(t, text, part)
-	}
 }

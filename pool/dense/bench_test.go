@@ -8,8 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
@@ -23,16 +23,6 @@ import (
 // prints, for each pair, ns/op of the store, base-ns/op of the baseline, and their ratio:
 // below 1 the store is faster.
 
-const roundTime = 4 * time.Millisecond
-
-// rounds is the number of rounds; -short only sees that everything runs.
-func rounds(n int) int {
-	if testing.Short() {
-		return 1
-	}
-	return n
-}
-
 // size is how many values the large benchmarks have.
 func size() int {
 	if testing.Short() {
@@ -41,72 +31,12 @@ func size() int {
 	return 1_000_000
 }
 
-// work does n operations.
-type work func(n int)
+type work = testkit.Work
 
-// on runs the same work on g goroutines, each with its own state, and counts one
-// operation for each of their n.
-func on(g int, each func() work) work {
-	works := make([]work, g)
-	for i := range works {
-		works[i] = each()
-	}
-	return func(n int) {
-		var wg sync.WaitGroup
-		for _, w := range works {
-			wg.Add(1)
-			go func() { defer wg.Done(); w(n) }()
-		}
-		wg.Wait()
-	}
-}
-
-// versus measures subject against base and reports both and their ratio.
-func versus(b *testing.B, subject, base work) {
-	b.ReportAllocs()
-	for b.Loop() {
-		ns, nb := calibrate(subject), calibrate(base)
-		compare(b, rounds(31), 1, func() float64 { return measure(subject, ns) }, func() float64 { return measure(base, nb) })
-	}
-}
-
-// compare reports the medians of alternating rounds, in units of per operations.
-func compare(b *testing.B, rounds int, per float64, subject, base func() float64) {
-	subjects, bases, ratios := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
-	for i := range rounds {
-		subjects[i], bases[i] = subject(), base()
-		ratios[i] = subjects[i] / bases[i]
-	}
-	b.ReportMetric(median(subjects)/per, "ns/op")
-	b.ReportMetric(median(bases)/per, "base-ns/op")
-	b.ReportMetric(median(ratios), "ratio")
-}
-
-// calibrate returns how many operations make a round, after warming up.
-func calibrate(w work) int {
-	for n := 1; ; n *= 2 {
-		if measure(w, n)*float64(n) >= float64(roundTime) {
-			return n
-		}
-	}
-}
-
-func measure(w work, n int) float64 {
-	start := time.Now()
-	w(n)
-	return float64(time.Since(start)) / float64(n)
-}
-
-func timed(f func()) float64 {
-	start := time.Now()
-	f()
-	return float64(time.Since(start))
-}
-
-func median(xs []float64) float64 {
-	slices.Sort(xs)
-	return xs[len(xs)/2]
-}
+var (
+	on     = testkit.On
+	versus = testkit.Versus
+)
 
 // small is the value of most benchmarks: 16 bytes without pointers.
 type small struct{ id, payload uint64 }
@@ -144,20 +74,20 @@ func benchmarkIterate(b *testing.B, n int) {
 	}
 	b.Run("impl=values/base=slice", func(b *testing.B) {
 		for b.Loop() {
-			compare(b, rounds(301), float64(n), func() float64 { return timed(func() { sum(s.Values()) }) }, func() float64 { return timed(func() { sum(plain) }) })
+			testkit.Compare(b, 301, float64(n), func() float64 { return testkit.Timed(func() { sum(s.Values()) }) }, func() float64 { return testkit.Timed(func() { sum(plain) }) })
 		}
 	})
 	b.Run("impl=all/base=slice", func(b *testing.B) {
 		for b.Loop() {
-			compare(b, rounds(301), float64(n), func() float64 {
-				return timed(func() {
+			testkit.Compare(b, 301, float64(n), func() float64 {
+				return testkit.Timed(func() {
 					var sum uint64
 					for _, v := range s.All() {
 						sum += v.payload
 					}
 					sink.Add(sum)
 				})
-			}, func() float64 { return timed(func() { sum(plain) }) })
+			}, func() float64 { return testkit.Timed(func() { sum(plain) }) })
 		}
 	})
 }
@@ -274,7 +204,7 @@ func benchmarkRefresh[T any](b *testing.B) {
 					dead := int(float64(n) * share)
 					round := func(r refresher, perm []int) float64 {
 						r.prepare(perm[:dead])
-						took := timed(r.refresh)
+						took := testkit.Timed(r.refresh)
 						r.refill(dead)
 						return took
 					}
@@ -284,7 +214,7 @@ func benchmarkRefresh[T any](b *testing.B) {
 					round(subject, perm)
 					round(base, perm)
 					runtime.GC()
-					compare(b, rounds(pair.rounds), float64(n),
+					testkit.Compare(b, pair.rounds, float64(n),
 						func() float64 { next(); return round(subject, perm) },
 						func() float64 { return round(base, perm) })
 				}

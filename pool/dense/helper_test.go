@@ -1,35 +1,23 @@
 package dense_test
 
 import (
-	"flag"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/length"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
 
-// seedFlag repeats a generated test: go test -run TestX -seed N.
-var seedFlag = flag.Uint64("seed", 0, "seed of generated tests; 0 draws one")
-
-// newRand returns a source of numbers whose seed a failure prints.
-func newRand(t testing.TB) *rand.Rand {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("repeat with -seed %d", seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 0))
-}
+// What the tests of other packages have as well, under the names used here.
+var (
+	newRand          = testkit.Rand
+	requirePanicText = testkit.RequirePanicText
+	recovered        = testkit.Recovered
+)
 
 // long returns how often a test does what it does n times in the full programme.
 func long(n int) int { return length.Of(n) }
@@ -78,24 +66,6 @@ func requireSound[T any](t testing.TB, s *dense.Store[T]) {
 		seen[h] = true
 	}
 	require.NoError(t, dense.Check(s))
-}
-
-// requirePanicText requires that f panics with a string that has each of parts.
-func requirePanicText(t testing.TB, f func(), parts ...string) {
-	t.Helper()
-	v := recovered(f)
-	text, ok := v.(string)
-	require.Truef(t, ok, "want a panic with a text, got %v", v)
-	for _, part := range parts {
-		assert.Contains(t, text, part)
-	}
-}
-
-// recovered runs f and returns what it panicked with.
-func recovered(f func()) (panicked any) {
-	defer func() { panicked = recover() }()
-	f()
-	return nil
 }
 
 // values returns a copy of what Values has.

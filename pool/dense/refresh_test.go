@@ -6,11 +6,11 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
@@ -271,7 +271,7 @@ func TestReserve(t *testing.T) {
 
 // TestSteadyStateAllocatesNothing: phases like the one before need no memory.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
-	if raceEnabled {
+	if testkit.Race {
 		t.Skip("the race detector allocates")
 	}
 	for _, unordered := range []bool{false, true} {
@@ -353,13 +353,12 @@ func TestDeadAreCollected(t *testing.T) {
 			}()
 			require.Equal(t, 1, s.Len())
 			n := 0
-			for end := time.Now().Add(20 * time.Second); n < 99; {
-				require.Truef(t, time.Now().Before(end), "%d of 99 are collected", n)
-				runtime.GC()
-				for time.Sleep(time.Millisecond); len(gone) > 0; n++ {
+			testkit.Eventually(t, func() bool {
+				for ; len(gone) > 0; n++ {
 					<-gone
 				}
-			}
+				return n >= 99
+			}, "99 are collected")
 			select {
 			case <-gone:
 				require.Fail(t, "the living was collected")
@@ -409,24 +408,18 @@ func TestStateText(t *testing.T) {
 
 // TestMemoryAValue measures what a value costs beyond itself.
 func TestMemoryAValue(t *testing.T) {
-	if raceEnabled {
+	if testkit.Race {
 		t.Skip("the race detector allocates")
 	}
 	const n = 1 << 19
-	heap := func() uint64 {
-		var ms runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&ms)
-		return ms.HeapAlloc
-	}
-	before := heap()
+	before := testkit.Heap()
 	s := dense.Must[[3]uint64](nil)
 	s.Reserve(n)
 	for range n {
 		_, _ = s.Create([3]uint64{})
 	}
 	s.Refresh()
-	beyond := float64(heap()-before)/n - 24
+	beyond := float64(testkit.Heap()-before)/n - 24
 	runtime.KeepAlive(s)
 	t.Logf("%.2f bytes a value beyond its own 24", beyond)
 	require.Less(t, beyond, 16.3)

@@ -2,10 +2,9 @@ package table_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
-	"time"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/table"
 )
@@ -19,58 +18,12 @@ import (
 // prints, for each pair, ns/op of the table, base-ns/op of the baseline, and their
 // ratio: below 1 the table is faster.
 
-const roundTime = 4 * time.Millisecond
+type work = testkit.Work
 
-// rounds is the number of rounds; -short only sees that everything runs.
-func rounds() int {
-	if testing.Short() {
-		return 1
-	}
-	return 31
-}
-
-// work does n operations.
-type work func(n int)
-
-// versus measures subject against base and reports both and their ratio.
-func versus(b *testing.B, subject, base work) { versusEach(b, 1, subject, base) }
-
-// versusEach is versus for operations on so many records, of which it reports
-// what each costs.
-func versusEach(b *testing.B, records int, subject, base work) {
-	for b.Loop() {
-		ns, nb := calibrate(subject), calibrate(base)
-		rounds := rounds()
-		subjects, bases, ratios := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
-		for i := range rounds {
-			subjects[i], bases[i] = measure(subject, ns), measure(base, nb)
-			ratios[i] = subjects[i] / bases[i]
-		}
-		b.ReportMetric(median(subjects)/float64(records), "ns/op")
-		b.ReportMetric(median(bases)/float64(records), "base-ns/op")
-		b.ReportMetric(median(ratios), "ratio")
-	}
-}
-
-// calibrate returns how many operations make a round, after warming up.
-func calibrate(w work) int {
-	for n := 1; ; n *= 2 {
-		if measure(w, n)*float64(n) >= float64(roundTime) {
-			return n
-		}
-	}
-}
-
-func measure(w work, n int) float64 {
-	start := time.Now()
-	w(n)
-	return float64(time.Since(start)) / float64(n)
-}
-
-func median(xs []float64) float64 {
-	slices.Sort(xs)
-	return xs[len(xs)/2]
-}
+var (
+	versus     = testkit.Versus
+	versusEach = testkit.VersusEach
+)
 
 var sink uint64
 

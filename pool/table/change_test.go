@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/table"
 )
@@ -128,7 +129,7 @@ func TestBatchReallocatesOnce(t *testing.T) {
 		// One reallocation is a list of the columns, and three blocks; there are
 		// seven doublings.
 		slots := float64(p.Stats().Allocated)
-		if !raceEnabled {
+		if !testkit.Race {
 			require.LessOrEqual(t, allocs, math.Ceil(slots/512)+10+4)
 		}
 	})

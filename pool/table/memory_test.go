@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool/table"
 )
 
@@ -234,7 +235,7 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 
 // Nothing allocates but growth.
 func TestOperationsDoNotAllocate(t *testing.T) {
-	if raceEnabled {
+	if testkit.Race {
 		t.Skip("the race detector allocates by itself")
 	}
 	each(t, func(t *testing.T, l table.Layout) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/table"
 )
@@ -228,7 +229,7 @@ func TestChildOfChangeBesideReader(t *testing.T) {
 // The race detector reports each change beside each reader, under either layout,
 // and nothing else. As such a report fails the process, it takes one of its own.
 func TestChangeBesideReader(t *testing.T) {
-	if !raceEnabled {
+	if !testkit.Race {
 		t.Skip("needs the race detector")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestChildOfChangeBesideReader$", "-test.v")

@@ -1,11 +1,11 @@
 package table
 
 import (
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -13,16 +13,15 @@ import (
 // handle with the highest index: 4 KiB for 512 of them, and a word.
 func TestSlotIndexIsSparse(t *testing.T) {
 	x := &slots[int]{}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
 	far := pool.Handle[int](7<<32 | 1<<28)
-	for _, h := range []pool.Handle[int]{far, 7 << 32, far - 1} {
-		*x.provide(h) = occupant{h.Generation(), h.Index()}
-	}
-	runtime.ReadMemStats(&after)
+	took := testkit.Allocated(func() {
+		for _, h := range []pool.Handle[int]{far, 7 << 32, far - 1} {
+			*x.provide(h) = occupant{h.Generation(), h.Index()}
+		}
+	})
 	require.EqualValues(t, uint32(far), x.row(far))
 	require.Nil(t, x.at(1<<27))
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20), "2 GiB for all slots up to there")
+	require.Less(t, took, uint64(16<<20), "2 GiB for all slots up to there")
 }
 
 // Two incarnations of one slot in one batch, the first of which dies between the

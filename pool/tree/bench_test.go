@@ -3,11 +3,10 @@ package tree_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/tree"
 )
@@ -23,53 +22,10 @@ import (
 // means: nodes of their own with pointers to each other; and indexes into one slice,
 // without generations.
 
-const roundTime = 8 * time.Millisecond
-
-func rounds() int {
-	if testing.Short() {
-		return 1
-	}
-	return 21
-}
-
 // work does at least n operations and returns how many it did.
-type work func(n int) int
+type work = func(n int) int
 
-func versus(b *testing.B, subject, base work) {
-	b.ReportAllocs()
-	for b.Loop() {
-		ns, nb := calibrate(subject), calibrate(base)
-		rounds := rounds()
-		subjects, bases, ratios := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
-		for i := range rounds {
-			subjects[i], bases[i] = measure(subject, ns), measure(base, nb)
-			ratios[i] = subjects[i] / bases[i]
-		}
-		b.ReportMetric(median(subjects), "ns/op")
-		b.ReportMetric(median(bases), "base-ns/op")
-		b.ReportMetric(median(ratios), "ratio")
-	}
-}
-
-func calibrate(w work) int {
-	for n := 1; ; n *= 2 {
-		start := time.Now()
-		if w(n); time.Since(start) >= roundTime {
-			return n
-		}
-	}
-}
-
-func measure(w work, n int) float64 {
-	start := time.Now()
-	n = w(n)
-	return float64(time.Since(start)) / float64(n)
-}
-
-func median(xs []float64) float64 {
-	slices.Sort(xs)
-	return xs[len(xs)/2]
-}
+var versus = testkit.VersusCounted
 
 var sink atomic.Uint64
 

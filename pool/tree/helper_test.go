@@ -1,39 +1,24 @@
 package tree_test
 
 import (
-	"flag"
 	"iter"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/length"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/tree"
 )
 
-// seedFlag repeats a generated test: go test -run TestX -seed N.
-var seedFlag = flag.Uint64("seed", 0, "seed of generated tests; 0 draws one")
-
-// newRand returns a source of numbers whose seed a failure prints.
-func newRand(t testing.TB) *rand.Rand {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("repeat with -seed %d", seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 0))
-}
+// What the tests of other packages have as well, under the names used here.
+var newRand = testkit.Rand
 
 // long returns how often a test does what it does n times in the full programme: no
 // more than in -short where every operation is recorded.
 func long(n int) int {
-	if recorded {
+	if testkit.Watched {
 		return max(1, n/10)
 	}
 	return length.Of(n)

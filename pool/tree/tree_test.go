@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/tree"
 )
@@ -438,7 +439,7 @@ func TestLoopsUnpin(t *testing.T) {
 }
 
 func TestNothingAllocates(t *testing.T) {
-	if recorded {
+	if testkit.Watched {
 		t.Skip("pools allocate records")
 	}
 	p, f := newForest(t)

@@ -1,0 +1,39 @@
+package testkit
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Apart runs f on a goroutine of its own, to its end: f may panic or exit, and leaves
+// nothing reachable on the test's stack. It returns what f panicked with.
+func Apart(f func()) (panicked any) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { panicked = recover() }()
+		f()
+	}()
+	<-done
+	return panicked
+}
+
+// Recovered runs f here and returns what it panicked with.
+func Recovered(f func()) (panicked any) {
+	defer func() { panicked = recover() }()
+	f()
+	return nil
+}
+
+// RequirePanicText requires that f panics with a string that has each of parts.
+func RequirePanicText(t testing.TB, f func(), parts ...string) {
+	t.Helper()
+	v := Apart(f)
+	text, ok := v.(string)
+	require.Truef(t, ok, "want a panic with a text, got %v", v)
+	for _, part := range parts {
+		assert.Contains(t, text, part)
+	}
+}

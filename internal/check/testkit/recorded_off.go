@@ -1,0 +1,5 @@
+//go:build !coatcheck_debug
+
+package testkit
+
+const recorded = false

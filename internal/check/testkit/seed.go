@@ -1,0 +1,27 @@
+package testkit
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+)
+
+// seedFlag repeats a generated test: go test -run TestX -seed N.
+var seedFlag = flag.Uint64("seed", 0, "seed of generated tests; 0 draws one")
+
+// Seed returns a seed, which a failure prints.
+func Seed(t testing.TB) uint64 {
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("repeat with -seed %d", seed)
+		}
+	})
+	return seed
+}
+
+// Rand returns a source of numbers whose seed a failure prints.
+func Rand(t testing.TB) *rand.Rand { return rand.New(rand.NewPCG(Seed(t), 0)) }

@@ -1,0 +1,41 @@
+package testkit
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Eventually collects garbage until cond holds.
+func Eventually(t testing.TB, cond func() bool, format string, args ...any) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !cond(); {
+		if time.Now().After(end) {
+			require.FailNow(t, "never came true", fmt.Sprintf(format, args...))
+		}
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Within ends the tests, with every goroutine's stack, if f takes longer than five
+// minutes. It runs f on the test's goroutine, so f may fail the test as well.
+func Within(t testing.TB, f func()) {
+	timer := time.AfterFunc(5*time.Minute, func() {
+		stacks := make([]byte, 1<<20)
+		panic(fmt.Sprintf("%s hangs:\n%s", t.Name(), stacks[:runtime.Stack(stacks, true)]))
+	})
+	defer timer.Stop()
+	f()
+}
+
+// Done returns a context that is done.
+func Done() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}

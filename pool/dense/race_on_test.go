@@ -1,6 +1,0 @@
-//go:build race
-
-package dense_test
-
-// raceEnabled says that the race detector watches, which allocates by itself.
-const raceEnabled = true
