@@ -49,7 +49,7 @@ func lines(t *testing.T, report string) (kept []string) {
 	for _, line := range all[1:] {
 		text := strings.TrimLeft(line, "\t")
 		isStory := strings.Contains(line, "\t\t") || strings.Contains(text, " at ") && strings.Contains(text, " ago) by") ||
-			strings.HasPrefix(line, "\tcoatcheck/") || strings.HasPrefix(line, "\ttesting.")
+			strings.HasPrefix(line, "\tcoatcheck/pool/") || strings.HasPrefix(line, "\ttesting.")
 		if !isStory && !strings.HasPrefix(line, "(go test -tags coatcheck_debug") {
 			kept = append(kept, line)
 		}
