@@ -1,0 +1,78 @@
+// Callback gives Go values to a C library as its user data.
+//
+//	go run ./examples/callback
+//
+// The library (timers.c) keeps a void* for each timer and cannot forget one. Sessions
+// end while timers of theirs are still to fire: their handles are refused then, where a
+// pointer would dangle, and an index would wake the next session.
+package main
+
+/*
+#include <stdint.h>
+#include "timers.h"
+
+// The Go function. It takes an integer: a void* would be a pointer to Go's collector.
+extern void onTimer(uintptr_t session);
+
+static void trampoline(void *data) { onTimer((uintptr_t)data); }
+
+static int add(unsigned due, uintptr_t session) { return timer_add(due, trampoline, (void *)session); }
+*/
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+
+	"coatcheck/pool/cgohandle"
+)
+
+// session is what timers belong to. C never sees it.
+type session struct {
+	name  string
+	wakes int
+}
+
+var sessions = cgohandle.NewTable[*session]()
+
+//export onTimer
+func onTimer(word C.uintptr_t) {
+	runtime.GC() // C holds the only names of the sessions, and none of their addresses
+	s, ok := sessions.Lookup(uintptr(word))
+	if !ok {
+		fmt.Println("  a timer for a session that has ended")
+		return
+	}
+	s.wakes++
+	fmt.Printf("  %s wakes for the %s time\n", s.name, []string{"first", "second", "third"}[s.wakes-1])
+}
+
+func begin(name string, dues ...uint) uintptr {
+	h := sessions.New(&session{name: name})
+	for _, due := range dues {
+		if C.add(C.uint(due), C.uintptr_t(h)) != 0 {
+			panic("no room for a timer")
+		}
+	}
+	return h
+}
+
+func advance(to uint) {
+	fmt.Println("to", to)
+	C.timer_advance(C.uint(to))
+}
+
+func main() {
+	alice := begin("alice", 1, 3, 5)
+	bob := begin("bob", 2, 4)
+	advance(2)
+
+	sessions.Delete(alice)
+	carol := begin("carol", 3) // may have the slot that was alice's
+	advance(4)
+
+	sessions.Delete(bob)
+	sessions.Delete(carol)
+	advance(5)
+	fmt.Println(sessions.Len(), "sessions left")
+}

@@ -1,0 +1,38 @@
+package main_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The program runs, with the checks of checkptr, and vet has nothing to say. Its timers
+// fire for their own sessions or for none.
+func TestProgram(t *testing.T) {
+	env, err := exec.Command("go", "env", "CGO_ENABLED", "CC").Output()
+	require.NoError(t, err)
+	enabled, cc, _ := strings.Cut(strings.TrimSpace(string(env)), "\n")
+	if enabled != "1" {
+		t.Skip("without cgo: it is off, or this is not the machine's own platform")
+	}
+	if _, err := exec.LookPath(strings.Fields(cc)[0]); err != nil {
+		t.Skip("no C compiler: ", err)
+	}
+	vet, err := exec.Command("go", "vet", ".").CombinedOutput()
+	require.NoError(t, err, "%s", vet)
+	out, err := exec.Command("go", "run", "-gcflags=-d=checkptr=2", ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, `to 2
+  alice wakes for the first time
+  bob wakes for the first time
+to 4
+  a timer for a session that has ended
+  carol wakes for the first time
+  bob wakes for the second time
+to 5
+  a timer for a session that has ended
+0 sessions left
+`, string(out))
+}

@@ -1,0 +1,249 @@
+package cgohandle_test
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/internal/check/length"
+	"coatcheck/pool"
+	"coatcheck/pool/cgohandle"
+)
+
+// verbs are those of one implementation, on the handles that it gave out, by number.
+type verbs struct {
+	create  func(v any)
+	value   func(i int) any
+	destroy func(i int)
+}
+
+func ours() verbs {
+	hs := []cgohandle.Handle{0}
+	return verbs{
+		func(v any) { hs = append(hs, cgohandle.New(v)) },
+		func(i int) any { return hs[i].Value() },
+		func(i int) { hs[i].Delete() },
+	}
+}
+
+func ofTableAny() verbs {
+	t, hs := cgohandle.NewTable[any](), []uintptr{0}
+	return verbs{
+		func(v any) { hs = append(hs, t.New(v)) },
+		func(i int) any { return t.Value(hs[i]) },
+		func(i int) { t.Delete(hs[i]) },
+	}
+}
+
+// outcome is what a caller sees: what is returned, or that it panics.
+func outcome(f func() any) (v any, panics bool) {
+	defer func() {
+		if recover() != nil {
+			v, panics = nil, true
+		}
+	}()
+	return f(), false
+}
+
+// matchOriginal decodes operations and does each with runtime/cgo.Handle (original) and
+// with ours. Handles are all that were given out, stale ones too, and the zero one, and values
+// of all kinds: whatever one returns or refuses, so does the other.
+func matchOriginal(t *testing.T, in []byte) {
+	values := []any{nil, 1, "two", 3.0, []int{4}, &struct{ five int }{5}, struct{ a, b string }{"6", "7"}, error(pool.ErrFull)}
+	base, subjects := original(), map[string]verbs{"Handle": ours(), "Table": ofTableAny()}
+	issued, live := 1, map[int]bool{}
+	for k := 0; k+1 < len(in); k += 2 {
+		pick := int(in[k+1]) % issued
+		var do func(verbs) any
+		var what string
+		switch in[k] % 4 {
+		case 0, 1:
+			v := values[int(in[k+1])%len(values)]
+			what = fmt.Sprintf("New(%v)", v)
+			do = func(s verbs) any { s.create(v); return nil }
+			live[issued] = true
+			issued++
+		case 2:
+			what = fmt.Sprintf("Value of handle %d", pick)
+			do = func(s verbs) any { return s.value(pick) }
+		case 3:
+			what = fmt.Sprintf("Delete of handle %d", pick)
+			do = func(s verbs) any { s.destroy(pick); return nil }
+			delete(live, pick)
+		}
+		want, refused := outcome(func() any { return do(base) })
+		for name, s := range subjects {
+			got, panics := outcome(func() any { return do(s) })
+			require.Equal(t, refused, panics, "operation %d, %s: %s", k/2, what, name)
+			require.Equal(t, want, got, "operation %d, %s: %s", k/2, what, name)
+		}
+	}
+	for i := range live { // these tables are the process's
+		base.destroy(i)
+		for _, s := range subjects {
+			s.destroy(i)
+		}
+	}
+}
+
+func TestHandlesMatchOriginal(t *testing.T) {
+	for seed := range uint64(length.Of(2000)) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		in := make([]byte, 2+rnd.IntN(400))
+		for i := range in {
+			in[i] = byte(rnd.Uint32())
+		}
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { matchOriginal(t, in) })
+	}
+}
+
+func FuzzAgainstOriginal(f *testing.F) {
+	f.Add([]byte{0, 5, 2, 1, 3, 1, 2, 1, 3, 1, 2, 0})
+	f.Add([]byte{0, 0, 0, 1, 3, 1, 0, 2, 2, 1, 2, 2, 2, 3, 3, 3, 3, 3})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if len(in) <= 1024 {
+			matchOriginal(t, in)
+		}
+	})
+}
+
+// Any word may come back from C: what is not a live handle is refused, by Lookup
+// quietly and by the others with a text that says what it is.
+func TestWordsThatAreNoHandlesAreRefused(t *testing.T) {
+	h := cgohandle.New("live")
+	defer h.Delete()
+	stale := cgohandle.New("gone")
+	stale.Delete()
+	const half, top = bits.UintSize / 2, bits.UintSize - 1
+	for _, word := range []cgohandle.Handle{0, 1, stale, ^h, h ^ 1, h ^ 1<<half, h ^ 1<<top, math.MaxUint32, ^cgohandle.Handle(0)} {
+		v, ok := word.Lookup()
+		require.False(t, ok, "%#x is %v", word, v)
+		require.Nil(t, v)
+		says := firstLine(cgohandle.Explain(word))
+		require.Equal(t, "cgohandle: Value of an invalid handle: "+says, panicText(func() { word.Value() }))
+		require.Equal(t, "cgohandle: Delete of an invalid handle: "+says, panicText(func() { word.Delete() }))
+	}
+	require.Contains(t, panicText(stale.Delete), "is stale: removed")
+	require.Equal(t, "live", h.Value())
+
+	tab := cgohandle.NewTable[int]()
+	n := tab.New(7)
+	require.Equal(t, 1, tab.Len())
+	tab.Delete(n)
+	require.Contains(t, panicText(func() { tab.Delete(n) }), "is stale: removed")
+	require.Contains(t, panicText(func() { new(cgohandle.Table[int]).Value(n) }), "a zero ")
+	require.Zero(t, tab.Len())
+}
+
+// panicText returns the first line that f panics with; under the tag coatcheck_debug
+// stacks follow.
+func panicText(f func()) (text string) {
+	defer func() {
+		if said := recover(); said != nil {
+			text = firstLine(fmt.Sprint(said))
+		}
+	}()
+	f()
+	return ""
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// Of goroutines that delete one handle at once, one succeeds; those that look it up
+// meanwhile find its own value or nothing.
+func TestOneDeleteSucceedsAmongLookups(t *testing.T) {
+	type named struct {
+		n    int
+		text string
+	}
+	rounds := length.Of(4000)
+	var found, refused atomic.Int64
+	for n := range rounds {
+		var v any = n
+		if n%2 == 0 {
+			v = named{n, fmt.Sprint(n)}
+		}
+		h := cgohandle.New(v)
+		var deleted atomic.Int64
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Add(2)
+			go func() {
+				defer wg.Done()
+				if _, panics := outcome(func() any { h.Delete(); return nil }); !panics {
+					deleted.Inc()
+				}
+				cgohandle.New(nil).Delete() // the slot is used again
+			}()
+			go func() {
+				defer wg.Done()
+				for range 4 {
+					got, ok := h.Lookup()
+					if !ok {
+						refused.Inc()
+						continue
+					}
+					found.Inc()
+					if got != v {
+						t.Errorf("handle %#x of %v finds %v", h, v, got)
+					}
+				}
+			}()
+		}
+		wg.Wait()
+		require.EqualValues(t, 1, deleted.Load(), "handle %#x", h)
+	}
+	require.EqualValues(t, rounds*8, found.Load()+refused.Load())
+	require.NotZero(t, found.Load())
+}
+
+// A value is reachable through its handle alone, and is let go within two cycles
+// of the collector after Delete, though nobody calls anything any more.
+func TestDeletedValueIsLetGo(t *testing.T) {
+	type heavy [1 << 16]byte
+	h, ref := func() (cgohandle.Handle, weak.Pointer[heavy]) {
+		v := new(heavy)
+		return cgohandle.New(v), weak.Make(v)
+	}()
+	runtime.GC()
+	require.NotNil(t, ref.Value(), "a live handle keeps its value")
+	func() { require.IsType(t, new(heavy), h.Value()) }()
+	h.Delete()
+	for end := time.Now().Add(20 * time.Second); ref.Value() != nil && time.Now().Before(end); {
+		runtime.GC()
+		time.Sleep(time.Millisecond) // the sentinel runs after the cycle
+	}
+	require.Nil(t, ref.Value(), "a deleted handle keeps its value")
+}
+
+func TestVerbsAllocateNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates by itself, and so do records")
+	}
+	v := new(int)
+	tab := cgohandle.NewTable[*int]()
+	do := func() {
+		h := cgohandle.New(v)
+		h.Value()
+		h.Lookup()
+		h.Delete()
+		n := tab.New(v)
+		tab.Value(n)
+		tab.Delete(n)
+	}
+	do() // the first pages
+	require.Zero(t, testing.AllocsPerRun(200, do))
+}

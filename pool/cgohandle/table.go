@@ -1,0 +1,63 @@
+package cgohandle
+
+import "coatcheck/pool"
+
+// Table has handles for values of type T. They are uintptrs, and not Handles, which
+// would look in the table that those share.
+//
+// It is safe for concurrent use by any number of goroutines. Make one with NewTable; the
+// zero Table panics, and it must not be copied. One that is no longer referred to is
+// collected with all that it holds, whatever C still keeps.
+//
+// A Table is a pool under other verbs. (*pool.Pool[T])(t) is that pool, for its Stats,
+// Trim and Synchronize.
+type Table[T any] pool.Pool[T]
+
+// NewTable returns an empty table.
+func NewTable[T any]() *Table[T] {
+	if wide {
+		return (*Table[T])(pool.Must[T](nil))
+	}
+	return (*Table[T])(pool.Must(narrowOptions[T]()))
+}
+
+// New returns a handle for v, which is live until Delete. It is never zero. New panics
+// if the table is full.
+func (t *Table[T]) New(v T) uintptr {
+	h, err := (*pool.Pool[T])(t).Insert(v)
+	if err != nil {
+		panic("cgohandle: New in a table that is full: " + err.Error())
+	}
+	return wordOf(h)
+}
+
+// Value returns the value that h names: a copy, if T is no pointer. It panics if h is
+// not live.
+func (t *Table[T]) Value(h uintptr) T {
+	v, ok := (*pool.Pool[T])(t).Get(handleOf[T](h))
+	if !ok {
+		t.misuse("Value", h)
+	}
+	return v
+}
+
+// Lookup returns the value that h names, and false if h is not live. A handle of
+// another table is refused but for about one in 2^30, on 64-bit platforms.
+func (t *Table[T]) Lookup(h uintptr) (T, bool) { return (*pool.Pool[T])(t).Get(handleOf[T](h)) }
+
+// Delete ends the life of h. It panics if h is not live, so that of two Deletes one
+// panics, always.
+func (t *Table[T]) Delete(h uintptr) {
+	if !(*pool.Pool[T])(t).Remove(handleOf[T](h)) {
+		t.misuse("Delete", h)
+	}
+}
+
+// misuse panics over a handle that is not live.
+func (t *Table[T]) misuse(verb string, h uintptr) {
+	panic("cgohandle: " + verb + " of an invalid handle: " + (*pool.Pool[T])(t).Explain(handleOf[T](h)))
+}
+
+// Len returns the number of live handles. It looks at every slot that has memory, about
+// a millisecond for a million.
+func (t *Table[T]) Len() int { return (*pool.Pool[T])(t).Len() }

@@ -1,0 +1,55 @@
+package cgohandle
+
+import "coatcheck/pool"
+
+// wide says that a uintptr carries a pool's handle whole.
+const wide = ^uintptr(0)>>32 != 0
+
+// Where it does not, a word is
+//
+//	life | index        12 and 20 bits
+//
+// The first life is 1, so that no word is zero, and the last is the last generation that
+// a slot may have. So the pool retires a slot by itself when the life would overflow, and
+// no word is ever given out twice. More bits of index would allow more handles at a
+// time, and retire a slot sooner: in all it is 2^32 of them, less 2^20, either way.
+const (
+	indexBits       = 20
+	lives           = 1<<(32-indexBits) - 1
+	lastGeneration  = 1<<32 - 3
+	firstGeneration = lastGeneration - 2*(lives-1)
+)
+
+// narrowOptions are those of a pool whose handles fit into a narrow word.
+func narrowOptions[T any]() *pool.Options[T] {
+	return &pool.Options[T]{Capacity: 1 << indexBits, Origin: firstGeneration}
+}
+
+// narrow returns the word for a handle of a pool with narrowOptions.
+func narrow(h uint64) uint32 {
+	life := (uint32(h>>32)-firstGeneration)/2 + 1
+	return life<<indexBits | uint32(h)
+}
+
+// widen returns the handle that a word stands for. A word with life 0, which nobody was
+// given, becomes a handle from before the first generation, which the pool refuses.
+func widen(w uint32) uint64 {
+	generation := firstGeneration + 2*(uint64(w>>indexBits)-1)
+	return generation<<32 | uint64(w&(1<<indexBits-1))
+}
+
+// wordOf returns the word that C gets for h.
+func wordOf[T any](h pool.Handle[T]) uintptr {
+	if wide {
+		return uintptr(h)
+	}
+	return uintptr(narrow(uint64(h)))
+}
+
+// handleOf returns the handle that C gives back as a word.
+func handleOf[T any](w uintptr) pool.Handle[T] {
+	if wide {
+		return pool.Handle[T](w)
+	}
+	return pool.Handle[T](widen(uint32(w)))
+}

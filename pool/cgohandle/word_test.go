@@ -1,0 +1,69 @@
+package cgohandle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// A narrow word stands for one handle, and goes there and back. The code is that of
+// 32-bit platforms, and the same on all.
+func TestNarrowWordsGoThereAndBack(t *testing.T) {
+	for _, life := range []uint32{0, 1, 2, lives/2 - 1, lives / 2, lives - 2, lives - 1} {
+		for _, index := range []uint32{0, 1, 1<<indexBits/2 - 1, 1<<indexBits - 1} {
+			h := pool.Handle[int](uint64(firstGeneration+2*life)<<32 | uint64(index))
+			w := narrow(uint64(h))
+			require.NotZero(t, w, "%v", h)
+			require.Equal(t, h, pool.Handle[int](widen(w)), "%#x", w)
+		}
+	}
+	require.EqualValues(t, ^uint32(0), narrow(lastGeneration<<32|(1<<indexBits-1)), "every word but those of life 0")
+}
+
+// A slot gives out each of its words once, and then the pool retires it by itself.
+func TestNarrowWordsAreNeverGivenOutTwice(t *testing.T) {
+	const slots = 3
+	opts := narrowOptions[int]()
+	opts.Capacity = slots // so that they come to their end soon
+	p := pool.Must(opts)
+	seen := make(map[uint32]bool)
+	for {
+		h, err := p.Insert(0)
+		if err != nil {
+			require.ErrorIs(t, err, pool.ErrExhausted)
+			break
+		}
+		w := narrow(uint64(h))
+		require.False(t, seen[w], "%#x for %v", w, h)
+		seen[w] = true
+		require.True(t, p.Remove(pool.Handle[int](widen(w))))
+	}
+	require.Len(t, seen, slots*lives)
+	for w := range seen {
+		require.False(t, p.Contains(pool.Handle[int](widen(w))), "%#x is stale", w)
+	}
+	for w := range uint32(2 * slots) { // life 0
+		require.False(t, p.Contains(pool.Handle[int](widen(w))), "%#x was never given out", w)
+	}
+}
+
+// A table is full at its number of indexes, and says so.
+func TestNarrowTableFills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a million slots")
+	}
+	p := pool.Must(narrowOptions[struct{}]())
+	for range 1 << indexBits {
+		h, err := p.Insert(struct{}{})
+		require.NoError(t, err)
+		require.Less(t, h.Index(), uint32(1<<indexBits))
+	}
+	if wide {
+		p.Clear()
+		return // a wide table has no such limit
+	}
+	require.PanicsWithValue(t, "cgohandle: New in a table that is full: "+pool.ErrFull.Error(),
+		func() { (*Table[struct{}])(p).New(struct{}{}) })
+}
