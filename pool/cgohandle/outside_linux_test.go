@@ -1,0 +1,197 @@
+package cgohandle_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// The code of docs/handles-outside-go.md.
+
+type conn struct {
+	fd   int
+	name string
+}
+
+// watchConn gives epoll the whole handle: eight bytes, in two fields of Go's struct.
+func watchConn(epoll int, conns *pool.Pool[conn], c conn) (pool.Handle[conn], error) {
+	h, err := conns.Insert(c)
+	if err != nil {
+		return 0, err
+	}
+	event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(h.Index()), Pad: int32(h.Generation())}
+	if err := syscall.EpollCtl(epoll, syscall.EPOLL_CTL_ADD, c.fd, &event); err != nil {
+		conns.Remove(h)
+		return 0, err
+	}
+	return h, nil
+}
+
+// connOf returns the connection that an event is for, and false if it is gone.
+func connOf(conns *pool.Pool[conn], event syscall.EpollEvent) (conn, bool) {
+	h := pool.Handle[conn](uint64(uint32(event.Pad))<<32 | uint64(uint32(event.Fd)))
+	return conns.Get(h)
+}
+
+func Example_epoll() {
+	conns := pool.Must[conn](nil)
+	epoll, err := syscall.EpollCreate1(0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer syscall.Close(epoll)
+	var hs []pool.Handle[conn]
+	for _, name := range []string{"alice", "bob"} {
+		r, w, _ := os.Pipe()
+		defer r.Close()
+		defer w.Close()
+		h, err := watchConn(epoll, conns, conn{int(r.Fd()), name})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		hs = append(hs, h)
+		_, _ = w.WriteString("ready")
+	}
+
+	// One wait returns both events. What is done for the first ends the second's
+	// connection, whose number of descriptor might be another's by now.
+	events := make([]syscall.EpollEvent, 8)
+	n, _ := syscall.EpollWait(epoll, events, -1)
+	for i, event := range events[:n] {
+		if _, ok := connOf(conns, event); ok {
+			fmt.Println("event", i, "is for a connection")
+			conns.RemoveBatch(hs)
+		} else {
+			fmt.Println("event", i, "is too late")
+		}
+	}
+	// Output:
+	// event 0 is for a connection
+	// event 1 is too late
+}
+
+// ring stands for io_uring: entries go in and completions come out with the user data
+// that they went in with.
+type ring struct{ queue []entry }
+
+type entry struct{ UserData uint64 }
+
+func (r *ring) submit(e entry)     { r.queue = append(r.queue, e) }
+func (r *ring) completed() []entry { return append(r.queue, r.queue...) } // each twice
+
+// read is an operation under way. While it is in the pool, it keeps its buffer.
+type read struct {
+	file   string
+	buffer []byte
+}
+
+func submitRead(r *ring, reads *pool.Pool[read], op read) (pool.Handle[read], error) {
+	h, err := reads.Insert(op)
+	if err == nil {
+		r.submit(entry{UserData: uint64(h)})
+	}
+	return h, err
+}
+
+// complete ends the operation that a completion is for: once, however often it comes.
+func complete(reads *pool.Pool[read], c entry) (read, bool) {
+	return reads.Take(pool.Handle[read](c.UserData))
+}
+
+func Example_ioUring() {
+	reads := pool.Must[read](nil)
+	var r ring
+	for _, file := range []string{"a", "b"} {
+		if _, err := submitRead(&r, reads, read{file, make([]byte, 512)}); err != nil {
+			fmt.Println(err)
+		}
+	}
+	r.submit(entry{}) // somebody else's, without user data
+	for _, c := range r.completed() {
+		if op, ok := complete(reads, c); ok {
+			fmt.Println("read", op.file, len(op.buffer))
+		}
+	}
+	// Output:
+	// read a 512
+	// read b 512
+}
+
+// mailbox is a word in memory that two processes have mapped.
+func mailbox(shared []byte) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&shared[0])) }
+
+// ask leaves the name of a request to the other process.
+func ask(shared []byte, h pool.Handle[read]) { mailbox(shared).Store(uint64(h)) }
+
+// answered returns the request that the other process names, if it is one of ours.
+func answered(shared []byte, requests *pool.Pool[read]) (read, bool) {
+	return requests.Take(pool.Handle[read](mailbox(shared).Load()))
+}
+
+func Example_sharedMemory() {
+	file, err := os.CreateTemp("", "shared")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	_ = file.Truncate(4096)
+	var sides [2][]byte // the same memory, in two places
+	for i := range sides {
+		sides[i], err = syscall.Mmap(int(file.Fd()), 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer func() { _ = syscall.Munmap(sides[i]) }()
+	}
+
+	requests := pool.Must[read](nil)
+	h, _ := requests.Insert(read{file: "a"})
+	ask(sides[0], h)
+
+	restarted := pool.Must[read](nil) // another pool, as another run of the program has
+	_, _ = restarted.Insert(read{file: "not asked for"})
+	_, ok := answered(sides[1], restarted)
+	fmt.Println("after a restart:", ok)
+
+	op, ok := answered(sides[1], requests)
+	fmt.Println(op.file, ok)
+	_, ok = answered(sides[1], requests)
+	fmt.Println("again:", ok)
+	// Output:
+	// after a restart: false
+	// a true
+	// again: false
+}
+
+// What the page shows is what runs: its Go stands here, its C in examples/callback.
+func TestPageShowsCodeThatRuns(t *testing.T) {
+	root := "../.."
+	page, err := os.ReadFile(filepath.Join(root, "docs/handles-outside-go.md"))
+	require.NoError(t, err)
+	here, err := os.ReadFile("outside_linux_test.go")
+	require.NoError(t, err)
+	callback, err := os.ReadFile(filepath.Join(root, "examples/callback/main.go"))
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)```(go|c)\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	require.Len(t, blocks, 5)
+	for _, block := range blocks {
+		for _, part := range strings.Split(strings.TrimSpace(block[2]), "\n\n") {
+			require.Contains(t, string(here)+string(callback), part+"\n", "the page shows what does not run")
+		}
+	}
+}
