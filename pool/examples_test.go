@@ -417,6 +417,28 @@ func ExampleGuard() {
 	// b
 }
 
+// A goroutine that does nothing but look up keeps its guard, and pins anew now and then,
+// so that what others remove can be reused.
+func ExampleGuard_kept() {
+	type counter struct{ hits int }
+	p := pool.Must[counter](nil)
+	h, _ := p.Insert(counter{})
+
+	g := p.Pin()
+	for i := range 1000 {
+		if i%64 == 63 { // no pointer is kept across this
+			g.Unpin()
+			g = p.Pin()
+		}
+		if c, ok := g.Get(h); ok {
+			c.hits++
+		}
+	}
+	g.Unpin()
+	fmt.Println(p.MustGet(h).hits)
+	// Output: 1000
+}
+
 func ExampleGuard_Get() {
 	p := pool.Must(replay[int]())
 	h, _ := p.Insert(1)

@@ -13,6 +13,11 @@ import (
 // up and loop under one guard, as long as none of them unpins it before the others
 // have done; it may be unpinned by another than pinned it. It must not be copied
 // (vet sees it; a copy's second Unpin panics). The zero Guard panics.
+//
+// A goroutine that looks values up all the time may keep a guard and pin anew now and
+// then, where it has none of the pointers any more: after every 64 look-ups the pins cost
+// next to nothing, and what is removed waits no longer than these take. Such a guard
+// must be unpinned before the goroutine waits for anything.
 type Guard[T any] struct {
 	_     noCopy
 	table *atom.Pointer[shard.Pages] // the pool's; nil when not pinned
