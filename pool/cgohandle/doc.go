@@ -17,8 +17,10 @@
 //
 // The verbs are those of runtime/cgo: [New], [Handle.Value] and [Handle.Delete], which
 // panic on a handle that is not live. There the panic is the only way to learn of it.
-// [Handle.Lookup] reports it, because callbacks come late in order: an event that epoll
-// has queued, a timer that has fired, a completion that was under way.
+// [Handle.Lookup] reports it, because a callback that comes too late is no bug: an event
+// that epoll has queued, a timer that has fired, a completion that was under way. The
+// panics say what the handle was; in a program that is built with the tag
+// coatcheck_debug also who made it, who deleted it, and when.
 //
 // A [Table] has the same verbs for values of one type: no interface, no type assertion,
 // and no part in the table that everybody else's Handles share.
@@ -56,13 +58,13 @@
 //
 // # What it costs
 //
-// On amd64 a look-up is two loads of the slot's word and the copy of the value. It writes nothing
-// shared, and costs the same beside a million others, but for misses of the cache.
-// Elsewhere, and under the race detector, it is two locked instructions more. A New with
-// its Delete is three locked instructions, and four elsewhere. Neither allocates, but
-// for pages of slots; New's conversion to any allocates where the value is no pointer,
-// as everywhere. A Handle's slot takes 24 bytes. Memory of slots stays for the next
-// peak.
+// On amd64 a look-up is two loads of the slot's word and the copy of the value. It
+// writes nothing shared, and costs the same beside a million others, but for misses of
+// the cache. Elsewhere, and under the race detector, it is two locked instructions more.
+// A New with its Delete is three locked instructions, and four elsewhere. Neither
+// allocates, but for pages of slots; New's conversion to any allocates where the value is
+// no pointer, as everywhere. A Handle's slot takes 24 bytes, an empty table 4 KiB a
+// processor. Memory of slots stays for the next peak.
 //
 // # When the value goes
 //

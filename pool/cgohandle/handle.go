@@ -8,8 +8,8 @@ package cgohandle
 // goroutines and threads.
 type Handle uintptr
 
-// handles is the table of all Handles. It costs some kilobytes in a program that has
-// none.
+// handles is the table of all Handles. It takes 4 KiB a processor in a program that has
+// none, so that Value need not look whether it is there.
 var handles = NewTable[any]()
 
 // New returns a handle for v, which is live until Delete. It panics if the table is

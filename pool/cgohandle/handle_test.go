@@ -222,10 +222,13 @@ func TestDeletedValueIsLetGo(t *testing.T) {
 	require.NotNil(t, ref.Value(), "a live handle keeps its value")
 	func() { require.IsType(t, new(heavy), h.Value()) }()
 	h.Delete()
-	for end := time.Now().Add(20 * time.Second); ref.Value() != nil && time.Now().Before(end); {
-		runtime.GC()
-		time.Sleep(time.Millisecond) // the sentinel runs after the cycle
+	require.NotZero(t, cgohandle.Waiting())
+	// Two cycles; a finalizer runs some time after the first.
+	runtime.GC()
+	for end := time.Now().Add(20 * time.Second); cgohandle.Waiting() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
 	}
+	runtime.GC()
 	require.Nil(t, ref.Value(), "a deleted handle keeps its value")
 }
 
