@@ -158,7 +158,7 @@ func (a *actor) known(h Handle[val]) *entry {
 func (a *actor) begin(h Handle[val]) *entry {
 	e := a.find(h)
 	if e != nil {
-		if a.t == nil && !e.begun { // nobody watches limbo yet
+		if a.t == nil && !e.begun && a.p.arena.Reset == nil { // nobody watches limbo yet
 			a.turns++
 			a.turn[h.Index()] = a.turns
 		}

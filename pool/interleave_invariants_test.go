@@ -197,8 +197,8 @@ func (w *world) queue(c shard.Contents) error {
 		w.turns++
 		w.turn[i] = w.turns
 	}
-	if w.p.arena.Sums().Trimming { // it may have some in its hands
-		return nil
+	if w.p.arena.Sums().Trimming || w.p.arena.Reset != nil {
+		return nil // slots are in its hands, or come back as their Resets end
 	}
 	last := uint32(0)
 	for _, i := range slices.Concat(w.listed(shard.Low(c.Free), -1), w.listed(c.Rest, int(c.Resting))) {
@@ -469,6 +469,7 @@ func (w *world) finally() error {
 		return fmt.Errorf("at the end: %w", err)
 	}
 	a := &actor{w, nil, w.p, nil}
+	clear(w.turn[:]) // nobody sees what comes to limbo now
 	for len(w.watched) > 0 {
 		a.unpin(w.watched[0])
 	}
