@@ -157,7 +157,16 @@ func (m *Magazine[T]) giveBack(n int) {
 		}
 	}
 	m.ready = slices.Delete(m.ready, 0, n)
-	m.shard.push(&c)
+	m.pushBack(&c)
+}
+
+// pushBack makes vacant for all what the magazine does not keep. It counts as a seal when
+// it is done, for an insertion that has looked here before (bare).
+func (m *Magazine[T]) pushBack(c *chain[T]) {
+	if c.n > 0 {
+		m.shard.push(c)
+		m.shard.seals.Add(1)
+	}
 }
 
 // lot is a part of a bag on its way to limbo.

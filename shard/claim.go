@@ -218,11 +218,16 @@ func (a *Arena[T]) refusal(blocked bool) error {
 }
 
 // bare reports whether there was a moment at which no shard had a slot and none
-// waited, save worn ones. It looks at every shard twice. What is empty both times
-// was so in between unless a batch was sealed: nothing else fills a freelist but
-// Trim and magazines that give back, and what a magazine has counts as taken.
+// waited, save worn ones. It looks at every shard three times, and finds nothing if no batch
+// was sealed meanwhile, and no magazine has given back: nothing else fills a freelist but
+// Trim. When the first look ends, no batch is
+// left, so lists are not filled any more. When the second ends, which is the moment, all
+// lists are empty. What waited then would wait still in the third.
+//
+// Two looks are not enough: a slot comes into a list behind the first, and is taken
+// from it in the midst of the second, just after another was removed.
 func (a *Arena[T]) bare(worn int) bool {
-	var seals [2]uint32
+	var seals [3]uint32
 	for i := range seals {
 		waiting := int(a.parked.Load())
 		for k := range a.shards {
@@ -236,7 +241,7 @@ func (a *Arena[T]) bare(worn int) bool {
 			return false
 		}
 	}
-	return seals[0] == seals[1] && !a.mayRefill()
+	return seals[0] == seals[2] && !a.mayRefill()
 }
 
 // mayRefill reports whether a slot can come from the table.

@@ -60,6 +60,10 @@ func (s *shard[T]) Order() (slots []uint32) {
 	return slots
 }
 
+// EnterList and LeaveList take a list to oneself, as Trim does, and give it up.
+func (s *shard[T]) EnterList() bool { return s.list.enter() }
+func (s *shard[T]) LeaveList()      { s.list.release() }
+
 // Slot returns slot i.
 func (a *Arena[T]) Slot(i uint32) *Slot[T] { return a.slot(i) }
 

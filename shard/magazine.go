@@ -314,6 +314,6 @@ func (m *Magazine[T]) empty() [sealedMost]lot[T] {
 		slot.set(word)
 		unused.append(slot, m.next, word)
 	}
-	m.shard.push(&unused)
+	m.pushBack(&unused)
 	return m.emptyBag()
 }

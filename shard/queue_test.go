@@ -117,3 +117,34 @@ func TestReserveIsWornFirst(t *testing.T) {
 	assert.Zero(t, r.arena.Reserve())
 	assert.EqualValues(t, values+reserve, r.arena.Exhausted())
 }
+
+// TestQueueEndsWithASlotThatLives has the last slot of a batch used up, while another holds
+// the queue. The queue must end with a slot that is in it, or what comes behind is lost.
+func TestQueueEndsWithASlotThatLives(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 6, fifo: true, first: shard.LastGeneration - 2})
+	s := r.shards[0]
+	r.remove(t, s, r.fill(t, s, 4, number)...)
+	r.reclaim(t, s)
+	var hs []uint64
+	for slot, h := s.Pop(); slot != nil; slot, h = s.Pop() {
+		live(slot, h, 1)
+		hs = append(hs, h)
+	}
+	require.Len(t, hs, 4)
+	require.False(t, shard.LastLife(hs[0]), "the first dummy")
+	require.True(t, shard.LastLife(hs[1]))
+
+	r.remove(t, s, hs[0], hs[1])
+	require.True(t, s.EnterList())
+	s.Reclaim(s)
+	require.Zero(t, r.arena.Exhausted(), "who holds the queue reclaims")
+	s.LeaveList()
+	r.reclaim(t, s)
+	require.Equal(t, []uint32{shard.Low(hs[3]) + 1, shard.Low(hs[0])}, s.Order())
+
+	slot, more := s.Refill(1)
+	live(slot, more, 1)
+	r.remove(t, s, more)
+	r.reclaim(t, s)
+	require.Equal(t, []uint32{shard.Low(hs[3]) + 1, shard.Low(hs[0]), shard.Low(more)}, s.Order())
+}
