@@ -67,7 +67,7 @@ type shard[T any] struct {
 
 	// seals numbers the batches.
 	//
-	//	writers  seal; append
+	//	writers  seal; append; pushBack
 	//	readers  goal, bare
 	seals atom.Uint32
 

@@ -1,23 +1,24 @@
-/* The freelist. Code: shard/freelist.go, and queue.go for Pop's dummy. In: q the
- * shard, checked: Pop (1) or Insert (0), which does not compare generations. */
+/* The freelist. Code: shard/stack.go, and queue.go for Pop's dummy; giveBack of bag.go
+ * and empty of magazine.go. In: q the shard. FIFO prefers what was never used. */
 
-pop:	/* Pop, Insert */
+pop:	/* Pop */
 	atomic {
 		top = free[q];
 		if
-		:: L(top) == NONE -> goto take_fresh
+		:: L(top) == NONE && FIFO -> goto refill
+		:: L(top) == NONE && !FIFO -> goto take_fresh
 		:: else
 		fi
 	}
 	atomic {
-		i = L(top); w = word[i]; next = L(w);
+		i = L(top); w = WORD(i); next = L(w);
 		if
-		:: BUG != HEAD_UNTAGGED && checked && G(w) != G(top) -> goto pop
+		:: BUG != HEAD_UNTAGGED && G(w) != G(top) -> goto pop
 		:: else
 		fi;
 		if
 		:: next != NONE
-		:: next == NONE && FIFO -> goto take_fresh /* the dummy stays */
+		:: next == NONE && FIFO -> goto refill /* the dummy stays */
 		:: next == NONE && !FIFO -> rest = EMPTY; goto pop_swap
 		fi
 	}
@@ -27,11 +28,12 @@ pop:	/* Pop, Insert */
 #elif BUG == HEAD_UNTAGGED
 		rest = next
 #else
-		rest = W(G(word[next]), next)
+		rest = W(G(WORD(next)), next)
 #endif
 	}
 pop_swap:
 	atomic {
+		FENCED;
 		if
 		:: free[q] == top ->
 			free[q] = rest; /* L1 */
@@ -42,7 +44,7 @@ pop_swap:
 			EARLY(true_tag, G(word[i]) == G(top));
 			CHECK(unseen, seen[i] == 0);
 			CHECK(spent_in_no_list, G(word[i]) < SPENT);
-			place[i] = HELD + me;
+			place[i] = HELD + me; TAKEN;
 			h = W(G(top) + 1, i);
 			goto built
 		:: else -> goto pop
@@ -50,7 +52,7 @@ pop_swap:
 	}
 
 #if WORKERS
-poprun:	/* PopRun of up to REACH slots, for a Worker, and fill */
+poprun:	/* popRun of up to WANTED slots, for a Worker's Claim */
 	atomic {
 		top = free[q]; i = L(top); cnt = 0;
 		if
@@ -59,18 +61,20 @@ poprun:	/* PopRun of up to REACH slots, for a Worker, and fill */
 		fi
 	}
 	do
-	:: cnt < REACH && i != NONE -> d_step { i = L(word[i]); cnt++ }
+	:: cnt < WANTED && i != NONE -> d_step { i = L(WORD(i)); cnt++ }
 	:: else -> break
 	od;
 	if
-	:: i != NONE -> d_step { rest = W(G(word[i]), i) }
+	:: i != NONE -> d_step { rest = W(G(WORD(i)), i) }
 	:: else -> rest = EMPTY
 	fi;
 	atomic {
+		FENCED;
 		if
 		:: free[q] == top ->
 			free[q] = rest;
 			WALK(L(top), cnt, FREED, HELD + me, owned_once);
+			TAKEN;
 			i = L(top); nready = cnt
 		:: else -> goto poprun
 		fi
@@ -78,17 +82,17 @@ poprun:	/* PopRun of up to REACH slots, for a Worker, and fill */
 	do
 	:: cnt > 0 ->
 		d_step {
-			cnt--; w = word[i];
+			cnt--; w = WORD(i);
 			CHECK(unseen, seen[i] == 0);
 			ready[cnt] = W(G(w) + 1, i); i = L(w); w = 0
 		}
 	:: else -> break
 	od;
-	goto main
+	goto worker_insert
 ;
 #endif
 
-pushrun: /* pushRun of the rn slots from first to last, whose word is lastw, on free[to] */
+push:	/* push of the rn slots from first to last, whose word is lastw, on free[to] */
 #if BUG == TAIL_ONCE
 	atomic {
 		top = free[to];
@@ -98,39 +102,41 @@ pushrun: /* pushRun of the rn slots from first to last, whose word is lastw, on 
 		fi
 	}
 #endif
-pushrun_again:
+push_again:
 	atomic { top = free[to] }
 #if BUG != TAIL_ONCE
 	if
 	:: L(lastw) != L(top) ->
 		d_step {
+			ROOM;
 			lastw = W(G(lastw), L(top));
-			EARLY(I1, place[last] == HELD + me);
-			SETW(last, lastw)
+			EARLY(I1, place[last] == from);
+			PUTW(last, lastw)
 		}
 	:: else
 	fi;
 #endif
 	atomic {
+		FENCED;
 		if
 		:: free[to] == top ->
 #if BUG == HEAD_UNTAGGED
 			first = L(first);
 #endif
-			free[to] = first;
-			WALKFREE(L(first), rn, HELD + me)
-		:: else -> goto pushrun_again
+			free[to] = first; /* P3 */
+			WALKFREE(L(first), rn, from)
+		:: else -> goto push_again
 		fi
 	}
 	if
-	:: after == RELEASE -> goto release
+	:: after == DELIVERED -> goto delivered
 	:: else -> goto main
 	fi
 
 #if WORKERS
-return_ready: /* Return of the first of what the Worker has ready */
+give_back: /* giveBack of the slot that the Worker has had ready for longest */
 	atomic {
-		h = ready[0]; i = L(h); to = sh; after = 0; nready--;
+		h = ready[0]; i = L(h); to = sh; after = 0; from = HELD + me; nready--; g = 0;
 		do
 		:: g < nready -> ready[g] = ready[g + 1]; g++
 		:: else -> break
@@ -138,14 +144,15 @@ return_ready: /* Return of the first of what the Worker has ready */
 		ready[g] = 0; g = 0
 	}
 	if
-	:: G(h) == LAST ->
-		d_step { spent++ }
-		d_step { exhausted++ }
-		d_step { SETW(i, W(SPENT, NONE)); place[i] = GONE }
+	:: G(h) == LAST -> /* exhaust */
+		d_step { FENCED; spent++ }
+		d_step { ROOM; PUTW(i, W(SPENT, NONE)); place[i] = GONE }
+		d_step { FENCED; exhausted++ }
 		goto main
 	:: else
 	fi;
 	d_step {
+		ROOM;
 #if BUG == RETURN_UNBURNT
 		lastw = W(G(h) - 1, NONE);
 #else
@@ -153,16 +160,17 @@ return_ready: /* Return of the first of what the Worker has ready */
 #endif
 		first = W(G(lastw), i); last = i; rn = 1;
 		EARLY(I1, place[i] == HELD + me);
-		SETW(i, lastw)
+		PUTW(i, lastw)
 	}
-	goto pushrun
+	goto push
 
-return_fresh: /* ReturnFresh of a slot of the Worker's range */
+return_fresh: /* empty: a slot of the Worker's range keeps its generation */
 	atomic {
-		i = wnext; wnext++; to = sh; after = 0;
+		ROOM;
+		i = wnext; wnext++; to = sh; after = 0; from = HELD + me;
 		lastw = W(0, NONE); first = i; last = i; rn = 1;
-		SETW(i, lastw)
+		PUTW(i, lastw)
 	}
-	goto pushrun
+	goto push
 ;
 #endif

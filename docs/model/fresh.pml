@@ -1,34 +1,37 @@
 /* Slots that were never used. Code: shard/fresh.go, Allot of shard/pages.go. */
 
-take_fresh: /* Fresh */
+take_fresh: /* takeFresh */
 	atomic {
 		w = fresh[sh];
 		if
-		:: G(w) >= L(w) -> goto refill
+		:: G(w) >= L(w) && FIFO -> goto pop
+		:: G(w) >= L(w) && !FIFO -> goto refill
 		:: else
 		fi
 	}
 	atomic {
+		FENCED;
 		if
 		:: fresh[sh] == w || BUG == FRESH_STORES ->
 			fresh[sh] = w + 8; i = G(w); h = W(1, i);
 			CHECK(owned_once, place[i] == RANGED);
-			place[i] = HELD + me;
+			place[i] = HELD + me; TAKEN;
 			goto built
 		:: else -> goto take_fresh
 		fi
 	}
 
 #if WORKERS
-freshrun: /* FreshRun of up to REACH slots, for a Worker */
+freshrun: /* freshRun of up to WANTED slots, for a Worker's Claim */
 	atomic {
 		w = fresh[sh];
 		if
 		:: G(w) >= L(w) -> goto refill
-		:: else -> cnt = (L(w) - G(w) < REACH -> L(w) - G(w) : REACH)
+		:: else -> cnt = (L(w) - G(w) < WANTED -> L(w) - G(w) : WANTED)
 		fi
 	}
 	atomic {
+		FENCED;
 		if
 		:: fresh[sh] == w ->
 			fresh[sh] = w + 8 * cnt; wnext = G(w); wend = wnext + cnt;
@@ -39,24 +42,24 @@ freshrun: /* FreshRun of up to REACH slots, for a Worker */
 				place[g] = HELD + me; g++
 			:: else -> break
 			od;
-			g = 0;
-			goto main
+			TAKEN;
+			goto worker_insert
 		:: else -> goto freshrun
 		fi
 	}
 
 #endif
 
-refill:	/* Refill, with Allot; that a pool near its end asks for one slot is a choice */
+refill:	/* refill, with Allot; that a pool near its end asks for one slot is a choice */
 	cnt = 1;
 	if
-	:: tnext == SLOTS -> goto main
+	:: tnext == SLOTS -> goto none_found
 	:: else
 	fi;
 	if
 	:: true
 	:: atomic {
-		token[sh] == 0 -> token[sh] = 1; x = 1
+		FENCED && filling[sh] == 0 -> filling[sh] = 1; x = 1
 	   }
 #if BUG == REFILL_BLIND
 		cnt = RANGE
@@ -71,6 +74,7 @@ allot:
 	:: else
 	fi;
 	atomic {
+		FENCED;
 		if
 		:: tnext == lo ->
 			tnext = hi; g = lo;
@@ -80,13 +84,14 @@ allot:
 				place[g] = HELD + me; g++
 			:: else -> break
 			od;
-			g = 0
+			g = 0; TAKEN
 		:: else -> goto allot
 		fi
 	}
 	if
 	:: lo + 1 < hi ->
 		d_step {
+			FENCED;
 			fresh[sh] = W(lo + 1, hi); g = lo + 1;
 			do
 			:: g < hi ->
@@ -101,10 +106,10 @@ allot:
 	i = lo; h = W(1, i);
 refill_end:
 	if
-	:: x -> d_step { token[sh] = 0; x = 0 }
+	:: x -> d_step { FENCED; filling[sh] = 0; x = 0 }
 	:: else
 	fi;
 	if
 	:: lo < hi -> goto built
-	:: else -> goto main
+	:: else -> goto none_found
 	fi

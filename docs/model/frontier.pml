@@ -1,7 +1,8 @@
 /* Guards and the frontier. Code: epoch/domain.go, cell.go, block.go, mark.go and
- * guard.go. The second array of cells is a block, one group with its mark. */
+ * guard.go. Cells are those of PinBrief. The second array of cells is a block, one group
+ * with its mark. */
 
-guard:	/* Pin, a look, Unpin */
+guard:	/* PinBrief, a look, UnpinBrief */
 	atomic { e = E }
 #if BUG == LOOK_FIRST
 	LOOK;
@@ -15,6 +16,7 @@ claim:	/* any cell that is idle: a hint may be any number */
 	/* pinSlow: a block with a claimed cell, which nobody sees, is appended */
 	:: !linked2 ->
 		atomic {
+			FENCED;
 			if
 			:: !linked2 -> linked2 = 1; mark2 = MARKSET; c = C1; cell[c] = 2 * e + 1; goto pinned
 			:: else -> goto claim2
@@ -30,15 +32,20 @@ claim2:	/* block.pin */
 #endif
 claim_cell:
 	if
-	:: cell[c] != 0 -> goto claim
+	:: RD(CELLAT + c, cell[c]) != 0 -> goto claim
 	:: else
 	fi;
+#if BUG == CLAIM_RELEASED
+	d_step { ROOM; PUT(CELLAT + c, 2 * e + 1, cell[c]) }
+#else
 	atomic {
+		FENCED;
 		if
 		:: cell[c] == 0 || BUG == CLAIM_STORES -> cell[c] = 2 * e + 1 /* P4 */
 		:: else -> goto claim
 		fi
 	}
+#endif
 #if C2 && BUG != MARK_LATE
 	if
 	:: c >= C1 -> MARK
@@ -56,9 +63,10 @@ pinned:
 	fi;
 	skip;
 #endif
-	d_step { /* Unpin (P5) */
-		EARLY(own_cell, cell[c] == 2 * e + 1);
-		cell[c] = 0; g = 0;
+	d_step { /* P5, a release store; the reads are over now */
+		ROOM;
+		EARLY(own_cell, RD(CELLAT + c, cell[c]) == 2 * e + 1);
+		PUT(CELLAT + c, 0, cell[c]); g = 0;
 		do
 		:: g < SLOTS -> seen[g] = seen[g] & ~(1 << me); g++
 		:: else -> break
@@ -67,7 +75,7 @@ pinned:
 	}
 	goto main
 
-frontier: /* Frontier; m is its result */
+over:	/* Over of tag r */
 #if BUG == E_LATE
 	m = 31;
 #else
@@ -81,13 +89,14 @@ frontier: /* Frontier; m is its result */
 #if C2
 	if
 	:: linked2 ->
-		atomic { w = mark2 } /* census.visitMark */
+		atomic { w = mark2 } /* visitMark */
 		if
 		:: MARKSTATE(w) != CLEAR ->
 			SCAN_BLOCK;
 			if
-			:: !busy ->
+			:: !found ->
 				atomic {
+					FENCED;
 					if
 					:: mark2 == w -> w = CHANGED(w, DOUBTED); mark2 = w
 					:: else -> goto visited
@@ -97,7 +106,7 @@ frontier: /* Frontier; m is its result */
 				SCAN_BLOCK;
 #endif
 				if
-				:: !busy -> d_step { if :: mark2 == w -> mark2 = CHANGED(w, CLEAR) :: else fi }
+				:: !found -> d_step { FENCED; if :: mark2 == w -> mark2 = CHANGED(w, CLEAR) :: else fi }
 				:: else
 				fi
 			:: else
@@ -107,8 +116,13 @@ frontier: /* Frontier; m is its result */
 	:: else
 	fi;
 visited:
-	w = 0; busy = 0;
+	w = 0; found = 0;
 #endif
+	c = 0;
+	if
+	:: !met -> goto over_yes /* no guard, so none that saw it */
+	:: else -> met = 0
+	fi;
 #if BUG == E_LATE
 	atomic { m = (E < m -> E : m) }
 #endif
@@ -118,6 +132,7 @@ raise:
 	:: x >= m -> m = x
 	:: else ->
 		atomic {
+			FENCED;
 			if
 			:: S == x || BUG == S_STORED ->
 				EARLY(S_grows, m >= S);
@@ -129,8 +144,30 @@ raise:
 	fi;
 	x = 0;
 	if
+	:: PASSED(r, m) -> goto over_yes
+	:: else
+	fi;
+	ADVANCE; /* Advance */
+	m = 0;
+	if
+#if WORKERS
+	:: after == TURN -> goto turn_waits
+#endif
+#if BUG == TAG_UNCLAIMED
+	:: after == PASS -> top = 0; goto reclaimed
+#else
+	:: after == PASS -> goto not_over
+#endif
+	fi;
+over_yes:
+	m = 0;
+	if
 #if WORKERS
 	:: after == TURN -> goto turn_passed
 #endif
-	:: else -> goto frontier_known
+#if BUG == TAG_UNCLAIMED
+	:: after == PASS -> goto known_over
+#else
+	:: after == PASS -> goto move
+#endif
 	fi

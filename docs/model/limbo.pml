@@ -2,14 +2,14 @@
  * guessed included: what does not match at the first look changes nothing, so the
  * choice is among what matches. Low half = own index is all that a match takes. */
 
-remove:	/* Remove: unlink */
+remove:	/* Remove: unlink, vacate */
 #if BUG == LIMBO_FIRST
 	atomic { wseen = limbo[sh] }
 #endif
 	atomic {
 		CHOOSE_SLOT;
 		if
-		:: L(word[i]) == i -> h = word[i]; EARLY(I4, ODD(h))
+		:: L(WORD(i)) == i -> h = WORD(i); EARLY(I4, ODD(h))
 		:: else -> goto main
 		fi
 	}
@@ -17,6 +17,7 @@ remove:	/* Remove: unlink */
 	d_step { wseen = limbo[sh] }
 #endif
 	atomic {
+		FENCED;
 		if
 		:: word[i] == h || BUG == REMOVE_STORES ->
 			CHECK(removed_once, place[i] == LIVING);
@@ -29,6 +30,7 @@ remove:	/* Remove: unlink */
 	:: G(h) >= LAST || (G(wseen) + 1) % BATCH == 0
 	:: else ->
 		atomic {
+			FENCED;
 			if
 			:: limbo[sh] == wseen ->
 				limbo[sh] = W(G(wseen) + 1, i);
@@ -41,12 +43,13 @@ remove:	/* Remove: unlink */
 	/* retire */
 #if BUG != WORN_LATE
 	if
-	:: G(h) >= LAST -> d_step { spent++ }
+	:: G(h) >= LAST -> d_step { FENCED; spent++ }
 	:: else
 	fi;
 #endif
 retire:
 	atomic {
+		FENCED;
 		if
 		:: limbo[sh] == wseen ->
 			limbo[sh] = W(G(wseen) + 1, i);
@@ -58,65 +61,69 @@ retire:
 	d_step { wseen = limbo[sh] }
 #if BUG != RETIRE_ONCE
 	d_step {
+		ROOM;
 		EARLY(I1, place[i] == HELD + me);
-		SETW(i, W(G(h) + 1, L(wseen)))
+		PUTW(i, W(G(h) + 1, L(wseen)))
 	}
 #endif
 	goto retire;
 retired:
 #if BUG == WORN_LATE
 	if
-	:: G(h) >= LAST -> d_step { spent++ }
+	:: G(h) >= LAST -> d_step { FENCED; spent++ }
 	:: else
 	fi;
 #endif
 	if
-	:: (G(wseen) + 1) % BATCH == 0 -> s = sh; scan = 1; HEIR; goto reclaim
+	:: (G(wseen) + 1) % BATCH == 0 -> s = sh; effort = SCAN; HELPED; goto reclaim
 	:: else -> goto main
 	fi
 
-burn:	/* Burn of slot i, handed out as h */
+abandon: /* Abandon of slot i, handed out as h */
 	atomic {
+		ROOM;
 		EARLY(I1, place[i] == HELD + me);
 #if BUG == BURN_NOTHING
 		lastw = W(G(h) - 1, NONE);
-		first = W(G(lastw), i); last = i; rn = 1; to = sh; after = 0;
-		SETW(i, lastw)
+		first = W(G(lastw), i); last = i; rn = 1; to = sh; after = 0; from = HELD + me;
+		PUTW(i, lastw)
 #else
-		SETW(i, W(G(h) + 1, NONE));
+		PUTW(i, W(G(h) + 1, NONE));
 		ctop = i; ctail = W(G(h) + 1, i); cn = 1
 #endif
 	}
 #if BUG == BURN_NOTHING
-	goto pushrun;
+	goto push;
 #endif
 	if
-	:: G(h) >= LAST -> d_step { spent++ }
+	:: G(h) >= LAST -> d_step { FENCED; spent++ }
 	:: else
 	fi;
-	goto pushchain
+	goto push_limbo
 
-pushchain: /* pushChain of cn slots from ctop on; ctail is the last one's generation and index */
+push_limbo: /* retireChain, pushLimbo of cn slots from ctop on; ctail is the last one's generation and index */
 #if BUG == CHAIN_ONCE
 	atomic { wseen = limbo[sh]; SETW(L(ctail), W(G(ctail), L(wseen))) }
 #endif
-pushchain_again:
+push_limbo_again:
 	atomic { wseen = limbo[sh] }
 #if BUG != CHAIN_ONCE
 	d_step {
+		ROOM;
 		EARLY(I1, place[L(ctail)] == HELD + me);
-		SETW(L(ctail), W(G(ctail), L(wseen)))
+		PUTW(L(ctail), W(G(ctail), L(wseen)))
 	}
 #endif
 	atomic {
+		FENCED;
 		if
 		:: limbo[sh] == wseen ->
 			limbo[sh] = W(G(wseen) + cn, ctop);
 			WALK(ctop, cn, HELD + me, WAITING, limbo_chain)
-		:: else -> goto pushchain_again
+		:: else -> goto push_limbo_again
 		fi
 	}
 	if
-	:: G(wseen) / BATCH != (G(wseen) + cn) / BATCH -> s = sh; scan = 1; HEIR; goto reclaim
+	:: G(wseen) / BATCH != (G(wseen) + cn) / BATCH -> s = sh; effort = SCAN; HELPED; goto reclaim
 	:: else -> goto main
 	fi

@@ -1,81 +1,50 @@
-/* Reclaiming shard s to shard to. Code: shard/reclaim.go, appendRun of shard/queue.go. */
+/* Reclaiming shard s to shard to, with an effort. Code: shard/reclaim.go; put, enqueue,
+ * append, turn and splice of queue.go, without a reserve; splice of stack.go. */
 
-reclaim: /* Reclaim */
+reclaim: /* reclaim, due */
 	atomic {
+		cnt = MOST; LOOKAT(s);
 		if
-		:: token[s] == 0 || BUG == TOKENLESS -> token[s] = 1
-		:: else -> goto main
+		:: G(limbo[s]) >= BATCH || L(limbo[s]) != NONE && (effort == WAIT || allb == 0) -> goto seal
+		:: else -> goto passed
 		fi
 	}
-	if
-	:: sn[s] > 0 -> goto known
-	:: else
-	fi;
-	/* seal */
-	if
-	:: L(limbo[s]) == NONE -> goto release
-	:: else
-	fi;
-#if BUG == TAG_FIRST
-	d_step { r = E }
-	ADVANCE;
-#endif
-	d_step {
-		w = limbo[s]; limbo[s] = EMPTY;
-		WALK(L(w), G(w), WAITING, SEALED, limbo_chain);
-		stop[s] = L(w); sturned[s] = NONE; sn[s] = G(w); w = 0
-	}
-#if BUG != TAG_FIRST
-	d_step { r = E }
-	ADVANCE;
-#endif
-	stag[s] = r;
-known:
-#if BUG == NO_GRACE
-	goto drain;
-#endif
-	if
-	:: PASSED(stag[s], S) -> goto drain
-	:: else
-	fi;
-	if
-	:: !scan -> goto release
-	:: PASSED(stag[s], S) -> goto drain /* Passed looks for itself */
-	:: else
-	fi;
-	after = RELEASE;
-	goto frontier;
-frontier_known:
-	if
-	:: PASSED(stag[s], m) -> goto drain
-	:: else -> goto release
-	fi;
 
-drain:
-	cnt = MOST; rn = 0; after = RELEASE;
+move:	/* move; turn */
+	atomic {
+		bover[b] = 1; r = 0;
 #if FIFO
-	/* drainToQueue: turn the batch round */
+		blast[b] = (turned[b] == NONE && !upright[b] -> btop[b] : blast[b])
+#endif
+	}
+#if FIFO
 	do
-	:: cnt > 0 && stop[s] != NONE ->
-		d_step { i = stop[s]; w = word[i] }
+	:: cnt > 0 && !upright[b] ->
+		d_step { i = btop[b]; w = WORD(i) }
 		d_step {
+			ROOM;
 			EARLY(I1, place[i] == SEALED);
-			SETW(i, W(G(w), sturned[s]));
-			stop[s] = L(w); sturned[s] = i; cnt--
+			PUTW(i, W(G(w), turned[b]));
+			turned[b] = i; btop[b] = L(w); cnt--;
+			if
+			:: btop[b] == NONE -> btop[b] = i; turned[b] = NONE; upright[b] = 1
+			:: else
+			fi
 		}
 	:: else -> break
 	od;
+	i = 0; w = 0;
 	if
-	:: stop[s] != NONE -> goto release
+	:: !upright[b] -> LEAVE; goto reclaimed
 	:: else
 	fi;
-#else
+#endif
+#if BUG == EMPTIED_EARLY
+	d_step { FENCED; bword[b] = EMPTY }
+#endif
 #if PLAIN
-	/* splice */
-	if
-	:: free[to] != EMPTY -> goto visit
-	:: else
-	fi;
+#if LAST < 9
+	/* mustVisit */
 #if BUG == WORN_SWAPPED
 	d_step { x = spent }
 	if
@@ -89,79 +58,156 @@ drain:
 	:: else -> x = 0
 	fi;
 #endif
-	d_step { w = word[stop[s]] }
+#endif
+	/* splice */
+#if FIFO
+	d_step {
+		first = W(G(WORD(btop[b])), btop[b]); last = blast[b]; lastw = W(G(WORD(last)), NONE);
+		rn = bn[b]; from = SEALED
+	}
+	after = SPLICED;
+	goto put;
+#else
+	if
+	:: free[to] != EMPTY -> goto unspliced
+	:: else
+	fi;
 	atomic {
+		FENCED;
 		if
 		:: free[to] == EMPTY ->
+			CHECK(owned_once, btop[b] < SLOTS);
+			w = word[btop[b]];
 #if BUG == HEAD_UNTAGGED
 			w = 0;
 #endif
-			free[to] = W(G(w), stop[s]);
-			WALKFREE(stop[s], sn[s], SEALED);
-			sn[s] = 0;
-			goto release
-		:: else
+			free[to] = W(G(w), btop[b]); /* P3 */
+			WALKFREE(btop[b], bn[b], SEALED);
+			hi = bn[b]; bn[b] = 0; w = 0;
+			goto spliced
+		:: else -> goto unspliced
 		fi
 	}
-visit:
 #endif
+spliced:
+	LEFT(-hi)
+	LEAVE;
+	hi = 0;
+	goto passed;
+unspliced: /* emptyBatches */
+	atomic { LOOKAT(s); x = effort != WAIT && allb < NB }
+	if
+	:: x -> x = 0; LEAVE; goto reclaimed
+	:: else
+	fi;
 #endif
-	/* reclaimOne, and clean, which is where a guard that saw the slot would suffer */
+
+visit:	/* visit, where a guard that saw the slot would suffer; x slots are left to visit */
+	atomic { x = (bn[b] < cnt -> bn[b] : cnt); hi = x; NO_RUN; top = btop[b] }
 	do
-	:: cnt > 0 && sn[s] > 0 ->
+	:: x > 0 ->
 		d_step {
-			cnt--; sn[s]--;
-#if FIFO
-			i = sturned[s]; w = word[i]; sturned[s] = L(w);
-#else
-			i = stop[s]; w = word[i]; stop[s] = L(w);
-#endif
+			x--; cnt--;
+			i = top; w = WORD(i); top = L(w);
+			CHECK(owned_once, i < SLOTS);
 			CHECK(owned_once, place[i] == SEALED);
 			CHECK(unseen, seen[i] == 0);
-			place[i] = HELD + me
+			place[i] = MOVING + me
 		}
 		if
 		:: G(w) != SPENT ->
 			if
 			:: rn == 0 -> first = W(G(w), i)
-			:: rn > 0 && L(lastw) != i && BUG != RUN_UNLINKED -> d_step { SETW(last, W(G(lastw), i)) }
+			:: rn > 0 && L(lastw) != i && BUG != RUN_UNLINKED -> d_step { ROOM; PUTW(last, W(G(lastw), i)) }
 			:: else
 			fi;
 			d_step { last = i; lastw = w; rn++ }
-		:: else ->
-			d_step { SETW(i, W(SPENT, NONE)); place[i] = GONE }
-			d_step { exhausted++ }
+		:: else -> /* reusable */
+			d_step { ROOM; PUTW(i, W(SPENT, NONE)); place[i] = GONE; owed[i] = 0; TAKEN }
+			d_step { FENCED; exhausted++ }
 		fi
 	:: else -> break
 	od;
+	atomic { btop[b] = top; bn[b] = bn[b] - hi; top = 0; i = 0; w = 0; from = MOVING + me; after = DELIVERED }
+	/* deliver */
 	if
-	:: rn == 0 -> goto release
+	:: rn == 0 -> goto delivered
 	:: else
 	fi;
-#if FIFO
-	/* appendRun */
-#if BUG != APPEND_OPEN
-	if
-	:: L(lastw) != NONE -> d_step { SETW(last, W(G(lastw), NONE)) }
-	:: else
-	fi;
-#endif
-	d_step { w = word[tail[s]] }
-	d_step {
-		EARLY(I1, place[tail[s]] == FREED && L(word[tail[s]]) == NONE);
-		SETW(tail[s], W(G(w), L(first))); /* P3 */
-		WALKFREE(L(first), rn, HELD + me);
-		tail[s] = last
-	}
+#if !FIFO
+	goto push;
 #else
-	goto pushrun;
-#endif
-release:
+put:	/* put; enqueue, append */
+#if BUG != QUEUE_UNLOCKED
 	atomic {
 		if
-		:: sn[s] == 0 -> stop[s] = 0; sturned[s] = 0; stag[s] = 0 /* dead: fewer states */
-		:: else
-		fi;
-		token[s] = 0
+		:: FENCED && mu[s] == 0 -> mu[s] = 1
+		:: mu[s] == 1 && effort != WAIT -> goto refused
+		fi
 	}
+#endif
+#if BUG != APPEND_OPEN
+	if
+	:: L(lastw) != NONE -> d_step { ROOM; PUTW(last, W(G(lastw), NONE)) }
+	:: else
+	fi;
+#endif
+	d_step { FENCED; SEALS }
+	d_step { i = tail[s]; w = WORD(i) }
+	d_step {
+		FENCED; /* more than a release store needs: the ghost is of what others see */
+		EARLY(I1, place[i] == FREED && L(word[i]) == NONE);
+		SETW(i, W(G(w), L(first))); /* P3 */
+		WALKFREE(L(first), rn, from);
+		tail[s] = last; i = 0; w = 0
+	}
+#if BUG != QUEUE_UNLOCKED
+	d_step { FENCED; mu[s] = 0 }
+#endif
+#if PLAIN
+	if
+	:: after == SPLICED -> NO_RUN; hi = bn[b]; bn[b] = 0; goto spliced
+	:: else -> goto delivered
+	fi;
+#else
+	goto delivered;
+#endif
+refused: /* what was visited waits in front of the others */
+#if PLAIN
+	if
+	:: after == SPLICED -> NO_RUN; goto unspliced
+	:: else
+	fi;
+#endif
+	if
+	:: L(lastw) != btop[b] -> d_step { ROOM; PUTW(last, W(G(lastw), btop[b])) }
+	:: else
+	fi;
+	d_step {
+		g = 0;
+		do
+		:: g < SLOTS -> place[g] = (place[g] == MOVING + me -> SEALED : place[g]); g++
+		:: else -> break
+		od;
+		blast[b] = (bn[b] == 0 && BUG != END_KEPT -> last : blast[b]);
+		g = 0; btop[b] = L(first); bn[b] = bn[b] + rn; hi = hi - rn
+	}
+	LEFT(-hi)
+	LEAVE;
+	goto reclaimed;
+#endif
+delivered:
+	LEFT(-hi)
+	LEAVE;
+	NO_RUN; hi = 0;
+	goto passed;
+
+reclaimed:
+#if !SYNC
 	goto main
+#else
+	if
+	:: syn -> goto synchronized
+	:: else -> goto main
+	fi
+#endif
