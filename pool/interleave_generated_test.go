@@ -279,7 +279,7 @@ func draw(seed uint64) *program {
 	}
 	if d.odds(30) && n > 0 { // some are gone, and mostly free again
 		gone := op{verb: verbOf("removeBatch"), by: -1}
-		for i := range among(d, 1, 1, 1+d.IntN(n)) {
+		for i := range among(d, 1, 1, 1+d.IntN(n), n) {
 			gone.h = append(gone.h, named{at: i})
 		}
 		d.p.prepare = append(d.p.prepare, gone)
@@ -377,13 +377,45 @@ func (d *drawer) options() {
 
 // ops draws n operations, and one that ends them, if that is not "".
 func (d *drawer) ops(h *hand, n int, end string) (list []op) {
-	for range n {
-		list = append(list, d.op(h, ""))
+	for len(list) < n {
+		if d.odds(25) && max(d.handles, d.opened, d.reservations, d.workers) < variables-8 {
+			list = append(list, d.phrase(h)...)
+		} else {
+			list = append(list, d.op(h, ""))
+		}
 	}
 	if end != "" {
 		list = append(list, op{verb: verbOf(end), by: -1})
 	}
 	return list
+}
+
+// phrase draws some operations that belong together. What users do comes in such groups,
+// and one by one they seldom meet.
+func (d *drawer) phrase(h *hand) []op {
+	out := op{verb: verbOf("removeBatch"), by: -1}
+	switch d.IntN(3) {
+	case 0: // come and go
+		in := d.op(h, "insertBatch")
+		for i := range in.n {
+			out.h = append(out.h, named{at: in.to + i})
+		}
+		if d.odds(50) {
+			slices.Reverse(out.h)
+		}
+		return []op{in, out}
+	case 1: // ebb
+		for _, at := range h.h[:min(len(h.h), 8)] {
+			out.h = append(out.h, named{at: at})
+		}
+		return []op{out, {verb: verbOf("synchronize"), by: -1, n: 1}, {verb: verbOf("trim"), by: -1}}
+	default: // a handle that is to come
+		o := d.op(h, among(d, "take(", "remove(", "get("))
+		if len(d.hot) > 0 {
+			o.h[0] = named{at: among(d, d.hot...), ahead: 1 + d.IntN(2)}
+		}
+		return []op{o}
+	}
 }
 
 // verbOf returns the verb with a word in its text.

@@ -95,9 +95,9 @@ func (a *actor) exit() {
 func (a *actor) caught(f func()) (failed bool) {
 	outer := a.top(a.t)
 	defer func() {
-		switch v := recover(); v {
-		case nil:
-		case errFails:
+		switch v := recover(); {
+		case v == nil:
+		case a.meant(v):
 			a.unwind(outer)
 			failed = true
 		default:
@@ -106,6 +106,13 @@ func (a *actor) caught(f func()) (failed bool) {
 	}()
 	f()
 	return false
+}
+
+// meant reports whether a panic is one that a program may have: a callback's, or that of a
+// Worker which a Reset closed although it interrupted its operation.
+func (a *actor) meant(v any) bool {
+	f := a.top(a.t)
+	return v == errFails || v == closedWorker && f != nil && f.a.k != nil && f.a.k.w.pool == nil
 }
 
 // ended is deferred by a thread, whose operation a callback may have ended: by
@@ -117,9 +124,9 @@ func (a *actor) ended(name string) {
 	if f == nil && v == nil {
 		return
 	}
-	closed := f != nil && f.a.k != nil && f.a.k.w.pool == nil
+	meant := v == nil || a.meant(v)
 	a.unwind(nil)
-	if v != nil && v != errFails && !(closed && v == closedWorker) {
+	if !meant {
 		a.r.Panicf("panic in thread %s: %v\n%s", name, v, debug.Stack())
 	}
 }
