@@ -111,6 +111,7 @@ func (a *actor) reserve() *Reservation[val] {
 	runtime.SetFinalizer(r, nil)                                 // see worker
 	interleave.Unseen(func() { a.clean(r.Handle(), r.Value()) }) // nobody else has r
 	a.reserved = append(a.reserved, r)
+	a.turn[r.Handle().Index()] = 0
 	return r
 }
 

@@ -469,7 +469,7 @@ func (w *world) finally() error {
 		return fmt.Errorf("at the end: %w", err)
 	}
 	a := &actor{w, nil, w.p, nil}
-	clear(w.turn[:]) // nobody sees what comes to limbo now
+	clear(w.turn[:]) // nobody watches in which order the rest comes to limbo
 	for len(w.watched) > 0 {
 		a.unpin(w.watched[0])
 	}

@@ -131,8 +131,8 @@ func (a *actor) release(rd *reader) {
 	}
 	// Not watched any more: the slot may be reused before Release returns.
 	a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
-	if a.t == nil {
-		a.turn[rd.h.Index()] = 0 // it may come to limbo now
+	if a.t == nil { // nobody watches whether it comes to limbo anew
+		a.turn[rd.h.Index()] = 0
 	}
 	a.enter("Release")
 	rd.ref.Release()

@@ -23,6 +23,7 @@ func (a *actor) reserveFrom(v *Reserver[val]) *Reservation[val] {
 	}
 	interleave.Unseen(func() { a.clean(r.Handle(), r.Value()) }) // nobody else has r
 	a.reserved = append(a.reserved, r)
+	a.turn[r.Handle().Index()] = 0
 	return r
 }
 
