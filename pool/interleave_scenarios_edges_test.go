@@ -215,6 +215,18 @@ var edgeScenarios = []scenario{
 			a.contains(h[1])
 		})
 	}},
+	{"FIFO: a guard delays only its own while another holds the queue", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 2, Reuse: FIFO, MinFree: 1})
+		h := a.insertN(2)
+		a.remove(h[0])
+		w.roomy = true
+		w.thread(0, func(a *actor) {
+			a.pin(h[1]) // for good
+			a.remove(h[1])
+			a.insert()
+		})
+		w.thread(0, func(a *actor) { a.stats() })
+	}},
 	{"two guards come while a scan is under way", func(w *world) {
 		a := w.pool(Options[val]{Shards: 2})
 		h := a.insertN(6)
@@ -369,6 +381,22 @@ var edgeScenarios = []scenario{
 		a.insertN(2)
 		w.thread(0, func(a *actor) { a.synchronize(1) })
 		w.thread(0, func(a *actor) { a.drain(nil) })
+	}},
+	{"FIFO: a Reset inserts", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 3, Reuse: FIFO, MinFree: 1, Reset: w.resetting(1, func(a *actor) { a.insert() })})
+		h := a.insertN(3)
+		a.remove(h[0])
+		w.thread(0, func(a *actor) { a.remove(h[1]) })
+		w.thread(0, func(a *actor) { a.insert() })
+	}},
+	{"FIFO: a Reset fails", func(w *world) {
+		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1, Reset: w.resetting(1, func(a *actor) { a.fail() })})
+		h := a.insertN(3)
+		w.thread(0, func(a *actor) { a.removeBatch(h[:2]...) })
+		w.thread(0, func(a *actor) {
+			a.remove(h[2])
+			a.synchronize(1)
+		})
 	}},
 	{"a Reset fails beside Synchronize", func(w *world) {
 		a := w.pool(Options[val]{Reset: w.resetting(3, func(a *actor) { a.fail() })})

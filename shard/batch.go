@@ -8,8 +8,9 @@ import "coatcheck/internal/atom"
 //
 // Its word is its lock: the goroutine that changes it to claimed owns the slots and all
 // fields until it stores another. A goroutine that is preempted with a batch keeps that
-// batch from the others and nothing else. No user code runs meanwhile, so an insertion
-// that would be refused otherwise may wait for it.
+// batch from the others and nothing else; under FIFO it holds the queue as well, hence all
+// of the shard's. No user code runs meanwhile, so an insertion that would be refused
+// otherwise may wait for it.
 //
 // All else is looked at under the claim, the tag above all. The wrong version looks at the
 // tag first and claims then: meanwhile the batch may be emptied and sealed anew with the
@@ -18,7 +19,7 @@ type batch[T any] struct {
 	// word tells a sealed batch's number, whether its grace period is known to be over, and
 	// its first slot (see leave); or it is emptyList, or claimed.
 	//
-	//	writers  oldest and emptyBatch, by compare-and-swap to claimed; leave
+	//	writers  oldest, emptyBatch and passedSlots, by compare-and-swap to claimed; leave
 	//	readers  the same; batches, finished
 	//	orders   leaving publishes slots and fields to the next owner (P9)
 	word atom.Uint64
@@ -61,15 +62,14 @@ func precedes(word uint64, number uint32) bool {
 	return int32(Generation(word)&^1-number<<1) < 0
 }
 
-// sealNow is seal for callers who do not hold the list, and will not scan. Where another
-// holds it, it returns false as well.
+// sealNow is seal for callers who do not hold the list, and will not scan. It waits for
+// whoever holds it: a removal whose slot must wait for a guard would otherwise have those
+// before it wait, too (L10).
 func (s *shard[T]) sealNow() bool {
 	if Low(s.limbo.Load()) == None {
 		return true
 	}
-	if !s.list.hold(false) {
-		return false
-	}
+	s.list.hold(true)
 	defer s.list.release()
 	return s.seal(effortKnown)
 }
@@ -210,7 +210,9 @@ func (s *shard[T]) finished(number uint32) bool {
 // they wait for nothing but an insertion that needs them. Batches in others' hands do not
 // count.
 func (s *shard[T]) passedSlots() (n int) {
-	s.list.hold(true) // or a reclaimer of a queue would pass over a batch that is looked at
+	if !s.list.hold(false) { // or a reclaimer of a queue would pass over a batch that is looked at
+		return 0
+	}
 	defer s.list.release()
 	for k := range s.sealed {
 		b := &s.sealed[k]

@@ -114,8 +114,8 @@ func (a *Arena[T]) Drop(k Held[T]) {
 	a.refs.Add(-1)
 	if last {
 		// Its grace period is over, and it could go to a freelist at once. But a
-		// queue has one appender at a time, and nobody waits for it: one way
-		// back is easier to trust than two.
+		// queue has one appender at a time, and a drop would have to wait for it: one
+		// way back is easier to trust than two.
 		a.parked.Add(-1)
 		var c chain[T]
 		c.append(k.slot, k.index, k.slot.Word.Load())

@@ -35,7 +35,7 @@ type queue[T any] struct {
 	*shard[T]
 
 	// mu guards rest and tail, and the way from limbo to here. No user code runs under it,
-	// and no lock is taken.
+	// and no lock is taken but by Trim: other queues', which it tries for, and the table's.
 	mu   atom.Mutex
 	rest chain[T] // what is kept back
 	tail uint32   // the last slot

@@ -6,9 +6,11 @@ package shard
 //
 // A shard has up to sealedMost batches. A goroutine that has removed enough slots, or
 // needs some, seals what waits and claims the oldest batch whose grace period is over
-// (batch.go). What another has claimed it leaves alone. So no operation waits, save an
-// insertion that would be refused otherwise: a goroutine that is preempted with a batch
-// must not make the pool full.
+// (batch.go). What another has claimed it leaves alone, and under FIFO the whole shard
+// while another reclaims there (queue.go). So hardly an operation waits but an insertion
+// that would be refused otherwise: a goroutine that is preempted with a batch must not make
+// the pool full. Under FIFO a removal waits that has called Resets, to deliver their slots,
+// or that a guard separates from the one before, to seal (part).
 //
 // That insertion may itself run in a Reset. So no user code runs under a claim:
 // the slots that a Reset is called for are taken out of the batch a few at a time,

@@ -58,7 +58,7 @@ type shard[T any] struct {
 	// left is how many slots of the sealed batches are not reclaimed yet.
 	//
 	//	writers  seal (+); move and resetSome (−), when the slots are elsewhere
-	//	readers  waiting, blocked
+	//	readers  pending, waiting, due, blocked
 	left atom.Uint32
 
 	// filling is held by the one goroutine that gives the shard a new range. Nobody waits
