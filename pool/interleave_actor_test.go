@@ -159,7 +159,7 @@ func (a *actor) known(h Handle[val]) *entry {
 func (a *actor) begin(h Handle[val]) *entry {
 	e := a.find(h)
 	if e != nil {
-		if a.t == nil && !e.begun && a.p.arena.Reset == nil { // nobody watches limbo yet
+		if a.t == nil && !e.begun && a.p.arena.Reset == nil && a.p.arena.Shards == 1 { // nobody watches limbo yet
 			a.turns++
 			a.turn[h.Index()] = a.turns
 		}

@@ -86,7 +86,7 @@ func (w *world) locate() error {
 	for i, c := range w.p.arena.Inspect() {
 		err := w.locateIn(c)
 		if err == nil && w.p.arena.FIFO {
-			err = w.queue(c)
+			err = w.queue(i, c)
 		}
 		if err != nil {
 			return fmt.Errorf("shard %d: %w", i, err)
@@ -115,6 +115,10 @@ func (w *world) locate() error {
 		}
 	}
 	for i := range t.Limit {
+		switch w.place[i] {
+		case inFresh, isAbsent, unallotted:
+			w.turn[i] = 0 // Trim has put it where what was never used is
+		}
 		if w.place[i] == isAbsent {
 			continue
 		}
@@ -184,9 +188,9 @@ func (w *world) sealed(b shard.Sealed) error {
 	return err
 }
 
-// queue notes in which order slots came to limbo, and fails if a queue hands them out in
-// another.
-func (w *world) queue(c shard.Contents) error {
+// queue notes in which order slots came to the limbo of shard k, and fails if its queue
+// hands them out in another.
+func (w *world) queue(k int, c shard.Contents) error {
 	var came []uint32
 	for i := shard.Low(c.Limbo); i != shard.None; i = shard.Low(w.p.slot(i).Word.Load()) {
 		if !w.waits[i] {
@@ -195,17 +199,20 @@ func (w *world) queue(c shard.Contents) error {
 	}
 	for _, i := range slices.Backward(came) { // limbo is a stack
 		w.turns++
-		w.turn[i] = w.turns
+		w.turn[i], w.cameTo[i] = w.turns, k
 	}
 	if w.p.arena.Sums().Trimming || w.p.arena.Reset != nil {
 		return nil // slots are in its hands, or come back as their Resets end
 	}
 	last := uint32(0)
 	for _, i := range slices.Concat(w.listed(shard.Low(c.Free), -1), w.listed(c.Rest, int(c.Resting))) {
-		if w.turn[i] < last && w.turn[i] > 0 {
+		if w.turn[i] == 0 || w.cameTo[i] != k {
+			continue // unknown, or lent by Trim
+		}
+		if w.turn[i] < last {
 			return fmt.Errorf("slot %d comes later in the queue than slots that were removed after it", i)
 		}
-		last = max(last, w.turn[i])
+		last = w.turn[i]
 	}
 	return nil
 }

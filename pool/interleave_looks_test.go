@@ -139,9 +139,9 @@ func (a *actor) release(rd *reader) {
 	a.leave()
 }
 
-// unpin ends what rd has, if that did not end yet.
+// unpin ends what rd has, if that did not end yet, and no loop under it goes on.
 func (a *actor) unpin(rd *reader) {
-	if !slices.Contains(a.watched, rd) {
+	if !slices.Contains(a.watched, rd) || rd.loops > 0 {
 		return
 	}
 	if rd.ref != nil {
@@ -239,7 +239,9 @@ func (a *actor) all(inner func()) { a.loop("All", a.p.All(), inner) }
 // allUnder is all under a guard, if that is pinned.
 func (a *actor) allUnder(rd *reader, inner func()) {
 	if slices.Contains(a.watched, rd) && rd.ref == nil && rd.brief == nil {
+		rd.loops++
 		a.loop("Guard.All", rd.g.All(), inner)
+		rd.loops--
 	}
 }
 

@@ -52,6 +52,7 @@ type world struct {
 	generation [maxSlots]uint32 // the greatest seen of each slot
 	place      [maxSlots]uint8
 	turn       [maxSlots]uint32 // the order in which slots came to limbo
+	cameTo     [maxSlots]int    // whose limbo
 	waits      [maxSlots]bool   // what was there at the last step
 	turns      uint32
 	epoch      uint64
@@ -93,6 +94,7 @@ type reader struct {
 	stamp uint64
 	brief *epoch.Guard // in place of g
 	copy  epoch.Guard  // of g's pin
+	loops int          // under g
 	ref   *Ref[val]    // in place of g
 }
 
