@@ -79,6 +79,26 @@ func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 // and a handful of locks for each buffer. It allocates nothing, once the lists
 // have grown.
 func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
+	return ApplyFunc(nil, nil, buffers...)
+}
+
+// ApplyFunc is [Apply] that also tells what it does, for indexes and counts that are
+// kept beside the pool. Either function may be nil.
+//
+// onInsert gets the handle of each value that went live. It is called when all of them
+// are live, and before the first removal. onRemove gets each value that a removal
+// has ended, moved out as by Pool.Take, so that Options.Reset never sees it. It is
+// called after each such removal: a removal that had no effect calls nothing, and one
+// that is recorded twice calls it once. Both are called in the order of [Apply], by the
+// caller's goroutine and under no lock: they may use the pool, record, and apply.
+//
+// If one of them panics, or exits, that goes on up as from a Reset, and the removals
+// that were not made are recorded again. Insertions that were not told by then are told
+// no more, nor is a value whose Take a Reset interrupts.
+//
+// With onRemove a removal costs a locked instruction more than in Apply, and a copy of
+// the value. An onInsert costs a call for each insertion.
+func ApplyFunc[T any](onInsert func(h pool.Handle[T]), onRemove func(h pool.Handle[T], v T), buffers ...*Buffer[T]) (inserted, removed int) {
 	for _, b := range buffers {
 		b.usable()
 	}
@@ -94,7 +114,7 @@ func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 	for _, b := range f.buffers {
 		b.applying.Unlock()
 	}
-	removed = f.remove()
+	removed = f.remove(onInsert, onRemove)
 	f.recycle()
 	return inserted, removed
 }
@@ -143,17 +163,38 @@ func (f *frame[T]) commit() (n int) {
 	return n
 }
 
-// remove does the removals and returns how many took effect.
-func (f *frame[T]) remove() (n int) {
+// remove does the removals and returns how many took effect. It runs whatever is the
+// user's, so it begins with what a panic there needs.
+func (f *frame[T]) remove(onInsert func(pool.Handle[T]), onRemove func(pool.Handle[T], T)) (n int) {
 	k := 0
 	defer func() {
 		if k < len(f.taken) {
 			f.putBack(k)
 		}
 	}()
+	if onInsert != nil {
+		for _, t := range f.taken {
+			for _, r := range t.insertions {
+				onInsert(r.Handle())
+			}
+		}
+	}
 	for ; k < len(f.taken); k++ {
-		if t := &f.taken[k]; len(t.removals) > 0 {
+		if t := &f.taken[k]; onRemove != nil {
+			n += t.take(onRemove)
+		} else if len(t.removals) > 0 {
 			n += t.from.pool.RemoveBatch(t.removals)
+		}
+	}
+	return n
+}
+
+// take does the removals of one Buffer one by one, and hands over what they removed.
+func (t *taken[T]) take(onRemove func(pool.Handle[T], T)) (n int) {
+	for _, h := range t.removals {
+		if v, ok := t.from.pool.Take(h); ok {
+			n++
+			onRemove(h, v)
 		}
 	}
 	return n

@@ -129,6 +129,39 @@ func BenchmarkFrame(b *testing.B) {
 	})
 }
 
+// BenchmarkInsert is an insertion alone, recorded and applied, against one at once.
+// Values are removed between the rounds, which is not counted. The Buffer's figure has
+// its part of the collections that the Reserver's blocks cause.
+func BenchmarkInsert(b *testing.B) {
+	const n = 64 * perFrame
+	p := pool.Must[item](nil)
+	buf := command.New(p)
+	hs := make([]pool.Handle[item], 0, n)
+	round := func(insert func(v item) (pool.Handle[item], error), apply func()) func() float64 {
+		return func() float64 {
+			took := testkit.Timed(func() {
+				for i := range n {
+					h, _ := insert(item{uint64(i), 1})
+					if hs = append(hs, h); i%perFrame == perFrame-1 {
+						apply()
+					}
+				}
+			})
+			if p.RemoveBatch(hs) != n {
+				b.Fatal("values are missing")
+			}
+			hs = hs[:0]
+			return took / n
+		}
+	}
+	b.Run("impl=buffer/base=pool", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			testkit.Compare(b, 31, 1, round(buf.Insert, func() { buf.Apply() }), round(p.Insert, func() {}))
+		}
+	})
+}
+
 // BenchmarkReserve is what the Buffer adds to what it stands on: an insertion
 // against a reservation that is put into a list and committed. What is inserted
 // is removed at once by either.

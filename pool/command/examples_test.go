@@ -191,6 +191,29 @@ func ExampleApply() {
 	// 6 0
 }
 
+// An index beside the pool follows what frames do.
+func ExampleApplyFunc() {
+	p := pool.Must[string](nil)
+	b := command.New(p)
+	names := map[string]pool.Handle[string]{}
+	added := func(h pool.Handle[string]) { names[p.MustGet(h)] = h }
+	gone := func(_ pool.Handle[string], name string) { delete(names, name) }
+
+	_, _ = b.Insert("coat")
+	_, _ = b.Insert("hat")
+	command.ApplyFunc(added, gone, b)
+	fmt.Println(len(names), p.MustGet(names["hat"]))
+
+	b.Remove(names["hat"])
+	b.Remove(names["hat"]) // has no effect, and is not told
+	fmt.Println(command.ApplyFunc(added, gone, b))
+	fmt.Println(len(names))
+	// Output:
+	// 2 hat
+	// 0 1
+	// 1
+}
+
 func ExampleBuffer_Discard() {
 	p := pool.Must[string](nil)
 	b := command.New(p)
