@@ -12,6 +12,9 @@ import (
 //
 // The error is pool.ErrFull when there are Capacity values, killed ones included, or
 // pool.ErrExhausted, which wraps it, when all handles are used up; nothing has changed then.
+// A value that is to know its own handle gets it by Get before anybody else has it. What was
+// created has no loop of its own before Refresh: others may be writing it.
+//
 // Any number of goroutines may create at once. It costs two locked instructions and copies
 // v once; it allocates when the array's spare room is used up (see [Store.Reserve]), and
 // waits for nobody but another Create that does.

@@ -97,6 +97,20 @@ func ExampleOptions() {
 	// [d b c]
 }
 
+// A value that knows its own handle: nobody else has the handle before it is handed on,
+// and Values has the value from the next Refresh on.
+func ExampleStore_Create_ownHandle() {
+	type beetle struct{ self pool.Handle[beetle] }
+	s := dense.Must(&dense.Options[beetle]{Origin: 1})
+	h, _ := s.Create(beetle{})
+	if b, ok := s.Get(h); ok {
+		b.self = h
+	}
+	s.Refresh()
+	fmt.Println(s.Values()[0].self == h)
+	// Output: true
+}
+
 func ExampleStore_Create() {
 	s := dense.Must(&dense.Options[string]{Capacity: 1, Origin: 1})
 	h, err := s.Create("coat")
