@@ -91,7 +91,9 @@ func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 
 // DeleteFunc removes the values for which del returns true, and returns how many
 // it removed. It is pinned while it runs. A panic in del comes up; what was
-// removed before stays removed.
+// removed before stays removed. It looks at every slot that has memory: for values that
+// go with their owner, the example "Owner" is a sixtieth of that for one of 1,000 owners
+// of a million values.
 //
 // What keeps a removed value from being let go is told at [Pool.Remove]; the pin of
 // the DeleteFunc is one such guard.

@@ -14,7 +14,9 @@ package pool
 // are.
 //
 // Pages are what the pool allocates: between 64 and 128 KiB, at least 1,024
-// slots. One value that lives keeps its page; guards and Workers that are open
+// slots. One value that lives keeps its page, and so does a slot whose generation
+// has passed 2^32 − 2^28: its last 2^27 lives are kept for values. Under FIFO, where all
+// slots age alike, one such slot keeps everything. Guards and Workers that are open
 // may keep the memory of what is given up until they are unpinned or flushed. A
 // pool with Preallocate, or with a single page, keeps what it has.
 func (p *Pool[T]) Trim() int64 {
