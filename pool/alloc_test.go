@@ -29,6 +29,7 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 		}
 	}
 	init := func(_ pool.Handle[T], in *T) { *in = v }
+	try := func(_ pool.Handle[T], in *T) error { *in = v; return nil }
 	use := func(*T) { n++ }
 	none := func(pool.Handle[T], *T) bool { return false }
 	ctx := context.Background()
@@ -36,12 +37,14 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 		"Insert, Remove":     func() { h, err := p.Insert(v); ok(err == nil && p.Remove(h)) },
 		"Insert, Take":       func() { h, _ := p.Insert(v); _, is := p.Take(h); ok(is) },
 		"InsertFunc, Remove": func() { h, err := p.InsertFunc(init); ok(err == nil && p.Remove(h)) },
+		"TryInsertFunc":      func() { h, err := p.TryInsertFunc(try); ok(err == nil && p.Remove(h)) },
 		"Get":                func() { _, is := p.Get(h); ok(is) },
 		"MustGet":            func() { p.MustGet(h) },
 		"View":               func() { ok(p.View(h, use)) },
 		"Contains":           func() { ok(p.Contains(h)) },
 		"Ptr":                func() { q := p.Ptr(h); ok(q.Live()); _, is := q.Get(); ok(is); ok(q.View(use)) },
 		"Pin, Get, Unpin":    func() { g := p.Pin(); _, is := g.Get(h); ok(is); g.Unpin() },
+		"Repin":              func() { g := p.Pin(); g.Repin(); _, is := g.Get(h); ok(is); g.Unpin() },
 		"GetBatch":           func() { g := p.Pin(); ptrs = g.GetBatch(keep, ptrs[:0]); g.Unpin(); ok(ptrs[0] != nil) },
 		"Guard.All": func() {
 			g := p.Pin()
@@ -69,6 +72,7 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 		"Worker.Insert, Remove":    func() { h, err := w.Insert(v); ok(err == nil && w.Remove(h)) },
 		"Worker.Insert, Take":      func() { h, _ := w.Insert(v); _, is := w.Take(h); ok(is) },
 		"Worker.InsertFunc":        func() { h, err := w.InsertFunc(init); ok(err == nil && w.Remove(h)) },
+		"Worker.TryInsertFunc":     func() { h, err := w.TryInsertFunc(try); ok(err == nil && w.Remove(h)) },
 		"Worker.Get":               func() { _, is := w.Get(h); ok(is) },
 		"Worker.Pin":               func() { g := w.Pin(); g.Unpin() },
 		"Worker.Flush":             func() { h, _ := w.Insert(v); w.Remove(h); w.Flush() },

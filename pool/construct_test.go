@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 	"testing"
@@ -16,6 +17,21 @@ type inserter[T any] func(func(pool.Handle[T], *T)) (pool.Handle[T], error)
 
 // bothInserters runs a test with a pool's InsertFunc and with a Worker's.
 func bothInserters(t *testing.T, opts pool.Options[stamp], f func(t *testing.T, p *pool.Pool[stamp], insert inserter[stamp])) {
+	bothTriers(t, opts, func(t *testing.T, p *pool.Pool[stamp], insert inserter[stamp], try trier[stamp]) {
+		t.Run("InsertFunc", func(t *testing.T) { f(t, p, insert) })
+		t.Run("TryInsertFunc", func(t *testing.T) {
+			f(t, p, func(init func(pool.Handle[stamp], *stamp)) (pool.Handle[stamp], error) {
+				return try(func(h pool.Handle[stamp], v *stamp) error { init(h, v); return nil })
+			})
+		})
+	})
+}
+
+// trier is TryInsertFunc of a pool or of a Worker.
+type trier[T any] func(func(pool.Handle[T], *T) error) (pool.Handle[T], error)
+
+// bothTriers is bothInserters with either verb.
+func bothTriers(t *testing.T, opts pool.Options[stamp], f func(*testing.T, *pool.Pool[stamp], inserter[stamp], trier[stamp])) {
 	for _, reuse := range reuses {
 		for _, worker := range []bool{false, true} {
 			name := reuse.String()
@@ -27,10 +43,10 @@ func bothInserters(t *testing.T, opts pool.Options[stamp], f func(t *testing.T, 
 				o.Reuse = reuse
 				p := tiny(t, &o)
 				if !worker {
-					f(t, p, p.InsertFunc)
+					f(t, p, p.InsertFunc, p.TryInsertFunc)
 				} else {
 					w := p.Worker()
-					f(t, p, w.InsertFunc)
+					f(t, p, w.InsertFunc, w.TryInsertFunc)
 					w.Close()
 				}
 				p.Clear()
@@ -39,6 +55,63 @@ func bothInserters(t *testing.T, opts pool.Options[stamp], f func(t *testing.T, 
 			})
 		}
 	}
+}
+
+// An init that returns an error gives its slot back, as one that panics does: nothing
+// goes live, what it wrote is gone, and the error is the very one. It catches a value
+// that goes live all the same, a slot that is lost, and one that goes straight back.
+func TestInitThatReturnsAnErrorLosesNoSlot(t *testing.T) {
+	const capacity = 32
+	bothTriers(t, pool.Options[stamp]{Shards: 2, Capacity: capacity}, func(t *testing.T, p *pool.Pool[stamp], _ inserter[stamp], try trier[stamp]) {
+		refusal := errors.New("no")
+		seen := map[pool.Handle[stamp]]bool{}
+		for range 20 * capacity {
+			var shown pool.Handle[stamp]
+			h, err := try(func(h pool.Handle[stamp], v *stamp) error {
+				require.Equal(t, stamp{}, *v)
+				*v, shown = stamp{1, v}, h
+				return refusal
+			})
+			require.Same(t, refusal, err)
+			require.Zero(t, h)
+			require.False(t, seen[shown], "%v twice", shown)
+			seen[shown] = true
+			refuses(t, p, shown)
+			require.False(t, p.Remove(shown))
+			require.Zero(t, p.Len())
+		}
+		var hs []pool.Handle[stamp]
+		for i := range capacity {
+			h, err := try(func(_ pool.Handle[stamp], v *stamp) error { v.id = uint64(i); return nil })
+			require.NoError(t, err)
+			hs = append(hs, h)
+		}
+		_, err := try(func(pool.Handle[stamp], *stamp) error {
+			t.Error("init is called without a slot")
+			return nil
+		})
+		require.ErrorIs(t, err, pool.ErrFull)
+		for i, h := range hs {
+			require.EqualValues(t, i, p.MustGet(h).id)
+		}
+	})
+}
+
+// With a Reset a refused value's slot keeps what Reset leaves, as a removed one's does.
+func TestRefusedValueIsReset(t *testing.T) {
+	p := tiny(t, &pool.Options[[]byte]{Capacity: 1, Reset: func(v *[]byte) { *v = (*v)[:0] }})
+	refusal := errors.New("no")
+	_, err := p.TryInsertFunc(func(_ pool.Handle[[]byte], v *[]byte) error {
+		*v = append(make([]byte, 0, 100), "text"...)
+		return refusal
+	})
+	require.Same(t, refusal, err)
+	_, err = p.TryInsertFunc(func(_ pool.Handle[[]byte], v *[]byte) error {
+		require.Empty(t, *v)
+		require.Equal(t, 100, cap(*v))
+		return nil
+	})
+	require.NoError(t, err)
 }
 
 func TestHandleIsNotLiveDuringInit(t *testing.T) {
@@ -139,14 +212,15 @@ func TestFailingInitsOnManyGoroutines(t *testing.T) {
 				defer wg.Done()
 				w := p.Worker()
 				defer w.Close()
-				insert := p.InsertFunc
+				refusal := errors.New("no")
+				insert := p.TryInsertFunc
 				if k == 0 {
-					insert = w.InsertFunc
+					insert = w.TryInsertFunc
 				}
 				built := 0
-				for i := 0; built < long(4000); i++ {
+				for i := 0; built < long(2000); i++ {
 					recovered(func() {
-						h, err := insert(func(_ pool.Handle[stamp], v *stamp) {
+						h, err := insert(func(_ pool.Handle[stamp], v *stamp) error {
 							v.self = v
 							v.id = uint64(k)<<32 | uint64(i)
 							if k2, err := p.Insert(stamp{id: 1}); err == nil && !p.Remove(k2) {
@@ -155,9 +229,13 @@ func TestFailingInitsOnManyGoroutines(t *testing.T) {
 							if v.self != v || v.id != uint64(k)<<32|uint64(i) {
 								t.Errorf("the slot under construction has two owners")
 							}
-							if i%3 == 0 {
+							switch i % 6 {
+							case 0:
 								panic("no")
+							case 3:
+								return refusal
 							}
+							return nil
 						})
 						if err != nil {
 							runtime.Gosched() // somebody who is not running holds slots back

@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,24 @@ func Example_staleHandle() {
 	// umbrella true
 	// true false
 	// false
+}
+
+// A handle goes into a packet as eight bytes. Whatever comes back is for the pool to
+// judge.
+func ExampleHandle_binary() {
+	p := pool.Must(replay[string]())
+	h, _ := p.Insert("umbrella")
+	packet := binary.LittleEndian.AppendUint64(nil, uint64(h))
+	fmt.Println(packet)
+
+	back := pool.Handle[string](binary.LittleEndian.Uint64(packet))
+	fmt.Println(p.Get(back))
+	packet[4] ^= 2 // another generation
+	fmt.Println(p.Get(pool.Handle[string](binary.LittleEndian.Uint64(packet))))
+	// Output:
+	// [0 0 0 0 1 0 0 0]
+	// umbrella true
+	//  false
 }
 
 func ExampleNew() {
@@ -426,9 +445,8 @@ func ExampleGuard_kept() {
 
 	g := p.Pin()
 	for i := range 1000 {
-		if i%64 == 63 { // no pointer is kept across this
-			g.Unpin()
-			g = p.Pin()
+		if i%64 == 63 {
+			g.Repin() // no pointer is kept across this
 		}
 		if c, ok := g.Get(h); ok {
 			c.hits++
@@ -437,6 +455,24 @@ func ExampleGuard_kept() {
 	g.Unpin()
 	fmt.Println(p.MustGet(h).hits)
 	// Output: 1000
+}
+
+func ExampleGuard_Repin() {
+	p := pool.Must(&pool.Options[string]{Capacity: 1})
+	h, _ := p.Insert("umbrella")
+	g := p.Pin()
+	p.Remove(h)
+	_, err := p.Insert("coat")
+	fmt.Println(err) // the guard may have seen the umbrella
+
+	g.Repin()
+	h, err = p.Insert("coat")
+	v, _ := g.Get(h)
+	fmt.Println(*v, err)
+	g.Unpin()
+	// Output:
+	// pool: full: removed slots wait for a guard that is still pinned, or for a Ref
+	// coat <nil>
 }
 
 func ExampleGuard_Get() {

@@ -23,7 +23,7 @@ const (
 	committed = "committed"
 	removed   = "removed"
 	cancelled = "cancelled"
-	burnt     = "given up, because the constructor did not return,"
+	burnt     = "given up, because the constructor failed,"
 	collected = "dropped, and given back"
 	opened    = "opened"
 	closed    = "closed"

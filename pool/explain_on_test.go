@@ -165,7 +165,7 @@ func TestExplainTellsCancelledLives(t *testing.T) {
 	})
 	parts = paragraphs(p.Explain(h))
 	require.Len(t, parts, 2)
-	require.Contains(t, parts[1], "given up, because the constructor did not return, at ")
+	require.Contains(t, parts[1], "given up, because the constructor failed, at ")
 	require.Contains(t, parts[1], "InsertFunc")
 
 	apart(func() { r, _ := p.Reserve(); h = r.Handle() })

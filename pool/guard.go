@@ -1,9 +1,6 @@
 package pool
 
-import (
-	"coatcheck/internal/atom"
-	"coatcheck/shard"
-)
+import "coatcheck/shard"
 
 // Guard is a pin of a pool. While it is pinned, every *T that it gave stays that
 // incarnation: not zeroed, not reset, not handed out again, even when it has been
@@ -14,14 +11,17 @@ import (
 // have done; it may be unpinned by another than pinned it. It must not be copied
 // (vet sees it; a copy's second Unpin panics). The zero Guard panics.
 //
-// A goroutine that looks values up all the time may keep a guard and pin anew now and
-// then, where it has none of the pointers any more: after every 64 look-ups the pins cost
-// next to nothing, and what is removed waits no longer than these take. Such a guard
+// A goroutine that looks values up all the time may keep a guard and [Guard.Repin] it now
+// and then, where it has none of the pointers any more: after every 64 look-ups the pins
+// cost next to nothing, and what is removed waits no longer than these take. Such a guard
 // must be unpinned before the goroutine waits for anything.
 type Guard[T any] struct {
-	_     noCopy
-	table *atom.Pointer[shard.Pages] // the pool's; nil when not pinned
-	pin   tracedPin                  // an epoch.Guard
+	_ noCopy
+	// pool leads to the table of pages, which a guard must not keep itself: a page that
+	// Trim gave up may come back while the guard is pinned, and it must see what is
+	// inserted there. It is nil when not pinned.
+	pool *Pool[T]
+	pin  tracedPin // an epoch.Guard
 }
 
 // noCopy makes vet report copies.
@@ -39,28 +39,37 @@ func (*noCopy) Unlock() {}
 // the guard; only where memory can grow without a bound, up to 63 slots a shard may.
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
-	// Not the table itself: a page that Trim gave up may come back while the guard
-	// is pinned, and it must see what is inserted there.
-	g.table = &p.arena.Table.Current
+	g.pool = p
 	return
 }
 
 // Unpin ends the pin. No pointer that the guard gave may be used after it. A
 // second Unpin, or a Get after it, panics.
 func (g *Guard[T]) Unpin() {
-	if g.table == nil || !g.pin.Release() {
+	if g.pool == nil || !g.pin.Release() {
 		if debugging {
 			panic(misuse(unpinAgain, &g.pin))
 		}
 		panic(unpinAgain)
 	}
-	g.table = nil
+	g.pool = nil
+}
+
+// Repin is Unpin and Pin in one call: what was removed before no longer waits for the
+// guard. No pointer that the guard gave before may be used after it, those of loops
+// under way included. It costs what Unpin and Pin cost, and does not wait. Of a guard
+// that is not pinned it panics as Unpin does. If several goroutines look up under the
+// guard, none may do so during the call.
+func (g *Guard[T]) Repin() {
+	p := g.pool
+	g.Unpin()
+	*g = p.Pin()
 }
 
 // pages returns the current table.
 func (g *Guard[T]) pages() *shard.Pages {
-	if g.table == nil {
+	if g.pool == nil {
 		panic(unpinned)
 	}
-	return g.table.Load()
+	return g.pool.arena.Table.Current.Load()
 }

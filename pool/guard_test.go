@@ -228,6 +228,84 @@ func TestUnpinOnAnotherGoroutine(t *testing.T) {
 	}
 }
 
+// A guard that is pinned anew keeps nothing back that was removed before, and whatever
+// is removed after.
+func TestRepinLetsGoAndHoldsAnew(t *testing.T) {
+	for _, reuse := range reuses {
+		p := tiny(t, &pool.Options[stamp]{Capacity: 1, Reuse: reuse})
+		g := p.Pin()
+		for id := range uint64(100) {
+			h, err := p.Insert(stamp{id: id})
+			require.NoError(t, err)
+			v, ok := g.Get(h)
+			require.True(t, ok)
+			require.True(t, p.Remove(h))
+			_, err = p.Insert(stamp{})
+			require.ErrorIs(t, err, pool.ErrStalled)
+			require.Equal(t, stamp{id: id}, *v)
+			require.Equal(t, 1, p.Stats().Pinned)
+			g.Repin()
+			require.Equal(t, 1, p.Stats().Pinned)
+			_, ok = g.Get(h)
+			require.False(t, ok)
+		}
+		g.Unpin()
+		requirePanicText(t, g.Repin, "pool: Unpin of a guard that is not pinned")
+		requireReclaimed(t, p)
+	}
+}
+
+// Readers with a guard each that they pin anew now and then see whole values or none,
+// and hold nobody up for good.
+func TestKeptGuardsUnderStorm(t *testing.T) {
+	p := tiny[stamp](t, &pool.Options[stamp]{Capacity: 64})
+	var at atomic.Uint64 // a handle that was live a moment ago
+	var stop atomic.Bool
+	var looks atomic.Int64
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Add(1)
+		go func() {
+			defer readers.Done()
+			g := p.Pin()
+			defer g.Unpin()
+			for n := 0; !stop.Load(); n++ {
+				if n%8 == 7 {
+					g.Repin()
+					runtime.Gosched()
+				}
+				if v, ok := g.Get(pool.Handle[stamp](at.Load())); ok {
+					if id := v.id; v.self != v || id == 0 {
+						t.Errorf("a value is torn: %+v", *v)
+					}
+					looks.Inc()
+				}
+			}
+		}()
+	}
+	for id, full := uint64(1), 0; id <= uint64(long(20_000)) || looks.Load() == 0; id++ {
+		h, err := p.InsertFunc(func(_ pool.Handle[stamp], v *stamp) { *v = stamp{id, v} })
+		if err != nil {
+			if full++; full > 1_000_000 {
+				t.Error("guards that are pinned anew hold everything up")
+				break
+			}
+			runtime.Gosched()
+			continue
+		}
+		full = 0
+		at.Store(uint64(h))
+		if id%16 == 0 {
+			runtime.Gosched()
+		}
+		p.Remove(h)
+	}
+	stop.Store(true)
+	readers.Wait()
+	require.Zero(t, p.Stats().Pinned)
+	requireReclaimed(t, p)
+}
+
 func TestGuardMisusePanics(t *testing.T) {
 	p := pool.Must[int](nil)
 	h := mustInsert(t, p, 1)
@@ -251,9 +329,11 @@ func TestGuardMisusePanics(t *testing.T) {
 		for verb, use := range uses(g) {
 			t.Run(name+" "+verb, func(t *testing.T) { requirePanicText(t, use, "pool: ", "Guard", "not pinned") })
 		}
-		t.Run(name+" Unpin", func(t *testing.T) {
-			requirePanicText(t, g.Unpin, "pool: Unpin of a guard that is not pinned")
-		})
+		for verb, use := range map[string]func(){"Unpin": g.Unpin, "Repin": g.Repin} {
+			t.Run(name+" "+verb, func(t *testing.T) {
+				requirePanicText(t, use, "pool: Unpin of a guard that is not pinned")
+			})
+		}
 	}
 	st := p.Stats()
 	require.Zero(t, st.Pinned)
@@ -275,7 +355,11 @@ func TestCopysSecondUnpinPanics(t *testing.T) {
 		others[i] = p.Pin()
 	}
 	for i := range copies {
-		requirePanicText(t, copies[i].Unpin, "pool: Unpin of a guard that is not pinned")
+		misuse := copies[i].Unpin
+		if i%2 == 1 {
+			misuse = copies[i].Repin
+		}
+		requirePanicText(t, misuse, "pool: Unpin of a guard that is not pinned")
 	}
 	require.Equal(t, n, p.Stats().Pinned)
 	for i := range others {

@@ -17,6 +17,11 @@ import (
 // anywhere. Any Handle may be shown to any pool: one that is stale, forged or
 // another pool's is refused. They are names, not secrets: who guesses a live one
 // has it.
+//
+// In binary form a handle is its 64-bit number, in whichever order of bytes you choose,
+// and a number that was read back needs no checking before it is shown to a pool. So
+// there is no MarshalBinary. With one, encoding/gob and snapshots would write the handles
+// in values in another way, and refuse what was written before.
 type Handle[T any] uint64
 
 // Index returns the number of the slot.

@@ -1,6 +1,9 @@
 package pool_test
 
 import (
+	"bytes"
+	"encoding/binary"
+	"encoding/gob"
 	"encoding/json"
 	"math"
 	"regexp"
@@ -48,6 +51,39 @@ func TestHandleIsJSONText(t *testing.T) {
 	var out map[H][]H
 	require.NoError(t, json.Unmarshal(text, &out))
 	assert.Equal(t, in, out)
+}
+
+// To those who write numbers a handle is one: what was written stays readable. It
+// catches a MarshalBinary or GobEncode, after which values with handles are encoded in
+// another way.
+func TestHandleIsANumberInBinary(t *testing.T) {
+	type node struct {
+		Next pool.Handle[int]
+		N    int32
+	}
+	type plain struct {
+		Next uint64
+		N    int32
+	}
+	const number = 7<<32 | 42
+	b, err := binary.Append(nil, binary.LittleEndian, node{number, -1})
+	require.NoError(t, err)
+	require.Equal(t, []byte{42, 0, 0, 0, 7, 0, 0, 0, 255, 255, 255, 255}, b)
+
+	var stream bytes.Buffer
+	require.NoError(t, gob.NewEncoder(&stream).Encode(plain{number, -1}))
+	var back node
+	require.NoError(t, gob.NewDecoder(&stream).Decode(&back))
+	require.Equal(t, node{number, -1}, back)
+
+	// A snapshot's values, encoded as fixed-size numbers: 12 bytes each.
+	p := tiny(t, &pool.Options[node]{Origin: 1})
+	mustInsert(t, p, node{number, -1})
+	stream.Reset()
+	_, err = p.WriteTo(&stream)
+	require.NoError(t, err)
+	require.Contains(t, stream.String(), string(b))
+	require.Contains(t, stream.String(), "\x01\x01\x00\x00\x00", "fixed size, and the first generation")
 }
 
 // UnmarshalText takes what String gives and nothing else.

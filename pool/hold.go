@@ -12,7 +12,7 @@ import (
 // The value may be removed meanwhile; it stays readable, and its slot waits for
 // Release, counted under Stats.Limbo. Any number of Refs may hold one value.
 //
-// A Ref comes from [Pool.Hold]. Value and Handle may be called by any number of
+// A Ref comes from [Pool.Hold] or [Reservation.CommitHold]. Value and Handle may be called by any number of
 // goroutines at once, Release by one of them, after which nobody may use what
 // Value gave. One that is dropped without Release is not guessed at: its slot is
 // never reused, and Stats.Held shows it for ever. The zero Ref panics. It must not
@@ -40,12 +40,17 @@ func (p *Pool[T]) Hold(h Handle[T]) (*Ref[T], bool) {
 	if !ok {
 		return nil, false
 	}
+	return p.ref(k, h), true
+}
+
+// ref returns a Ref for a hold of h.
+func (p *Pool[T]) ref(k shard.Held[T], h Handle[T]) *Ref[T] {
 	r := &Ref[T]{pool: p, held: k, h: h}
 	r.state.Store(open)
 	if debugging {
 		r.mark.opened(p.records.refs, held, h.String())
 	}
-	return r, true
+	return r
 }
 
 // Value returns the value. The pointer is good until Release, also after the

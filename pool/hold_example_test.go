@@ -41,6 +41,22 @@ func ExampleRef() {
 	// Output: replied to alice
 }
 
+// A connection's own goroutine has its value to the end, whoever removes it meanwhile.
+func ExampleReservation_CommitHold() {
+	type conn struct {
+		self pool.Handle[conn]
+		name string
+	}
+	conns := pool.Must(replay[conn]())
+	r, _ := conns.Reserve()
+	*r.Value() = conn{r.Handle(), "alice"}
+	mine := r.CommitHold()
+	conns.Clear() // the server shuts down
+	fmt.Println(mine.Value().name, conns.Contains(mine.Handle()))
+	mine.Release()
+	// Output: alice false
+}
+
 func ExampleRef_Value() {
 	p := pool.Must(replay[[2]int]())
 	h, _ := p.Insert([2]int{1, 2})

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
 
 	"coatcheck/pool"
 )
@@ -102,6 +104,87 @@ func TestHoldRefusesWhatIsNotLive(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { p.Hold(gone) }))
 	require.Equal(t, before, p.Stats())
 	reserved.Cancel()
+}
+
+// A value that goes live held is there to be held, whoever sweeps the pool meanwhile,
+// and its slot waits for Release. It catches a slot that is published before its count
+// is raised.
+func TestCommitHoldLeavesNoGap(t *testing.T) {
+	for _, reuse := range reuses {
+		for _, preallocate := range []bool{false, true} {
+			p := tiny(t, &pool.Options[stamp]{Capacity: 8, Reuse: reuse, Preallocate: preallocate})
+			reserver := p.Reserver()
+			var sweeping atomic.Bool
+			var sweeper sync.WaitGroup
+			var swept atomic.Int64
+			sweeping.Store(true)
+			sweeper.Add(1)
+			go func() {
+				defer sweeper.Done()
+				w := p.Worker()
+				defer w.Close()
+				for sweeping.Load() {
+					swept.Add(int64(p.Clear()))
+					for range 4 { // takes whatever slot is free
+						if h, err := w.Insert(stamp{id: 1 << 60}); err == nil {
+							w.Remove(h)
+						}
+					}
+				}
+			}()
+			for id := uint64(1); id <= uint64(long(3000)) || swept.Load() == 0; id++ {
+				reserve := p.Reserve
+				if id%2 == 0 {
+					reserve = reserver.Reserve
+				}
+				r, err := reserve()
+				if err != nil {
+					runtime.Gosched()
+					continue
+				}
+				v := r.Value()
+				*v = stamp{id, v}
+				ref := r.CommitHold()
+				if id%64 == 0 {
+					runtime.Gosched()
+				}
+				if ref.Value() != v || *v != (stamp{id, v}) || ref.Handle() != r.Handle() {
+					t.Fatalf("%v is held with %+v; want %d", ref.Handle(), *ref.Value(), id)
+				}
+				ref.Release()
+			}
+			sweeping.Store(false)
+			sweeper.Wait()
+			p.Clear()
+			st := requireReclaimed(t, p)
+			require.Zero(t, st.Held)
+			require.Equal(t, st.Allocated, st.Free)
+		}
+	}
+}
+
+func TestCommitHoldSettlesOnce(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Capacity: 2})
+	r, err := p.Reserve()
+	require.NoError(t, err)
+	ref := r.CommitHold()
+	require.True(t, p.Contains(ref.Handle()))
+	require.Equal(t, 1, p.Stats().Held)
+	require.Zero(t, p.Stats().Reserved)
+	for _, again := range []func(){func() { r.CommitHold() }, func() { r.Commit() }, r.Cancel} {
+		requirePanicText(t, again, "pool: ", "Reservation")
+	}
+	cancelled, err := p.Reserve()
+	require.NoError(t, err)
+	cancelled.Cancel()
+	for _, of := range []*pool.Reservation[int]{cancelled, new(pool.Reservation[int])} {
+		requirePanicText(t, func() { of.CommitHold() }, "pool: ", "Reservation")
+	}
+	require.Equal(t, 1, p.Stats().Held, "a CommitHold that panics holds nothing")
+	_, ok := p.Take(ref.Handle())
+	require.True(t, ok)
+	ref.Release()
+	require.Equal(t, 2, requireReclaimed(t, p).Free)
 }
 
 func TestRefMisusePanics(t *testing.T) {

@@ -67,17 +67,26 @@ func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
 	return p.construct(slot, h, init), nil
 }
 
+// TryInsertFunc is [Pool.InsertFunc] for an init that may fail. If init returns an
+// error, nothing goes live: the slot goes back as it does after a panic, with
+// whatever init left in it, and TryInsertFunc returns the zero Handle and that very
+// error. Without a vacant slot init is not called, and the error is ErrFull, or one
+// that wraps it.
+//
+// A value that was refused has used up one of its slot's lives. It costs what
+// InsertFunc does, and a removal more where init fails.
+func (p *Pool[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], error) {
+	slot, h, err := p.arena.Claim()
+	if err != nil {
+		return 0, err
+	}
+	return p.tryConstruct(slot, h, init)
+}
+
 // construct runs a constructor on a claimed slot and publishes what it made.
 func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], *T)) Handle[T] {
 	done := false
-	defer func() {
-		if !done {
-			if debugging {
-				p.records.lives.Ended(h, burnt)
-			}
-			p.arena.Abandon(slot, h)
-		}
-	}()
+	defer p.unless(&done, slot, h)
 	p.arena.Blank(slot)
 	init(Handle[T](h), &slot.Value)
 	slot.Publish(h)
@@ -86,4 +95,31 @@ func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], 
 		p.records.lives.Began(h, inserted)
 	}
 	return Handle[T](h)
+}
+
+// tryConstruct is construct for a constructor that may fail. As one function with it
+// they would cost those that cannot fail a call more.
+func (p *Pool[T]) tryConstruct(slot *shard.Slot[T], h uint64, init func(Handle[T], *T) error) (Handle[T], error) {
+	done := false
+	defer p.unless(&done, slot, h)
+	p.arena.Blank(slot)
+	if err := init(Handle[T](h), &slot.Value); err != nil {
+		return 0, err
+	}
+	slot.Publish(h)
+	done = true
+	if debugging {
+		p.records.lives.Began(h, inserted)
+	}
+	return Handle[T](h), nil
+}
+
+// unless gives back a slot whose construction was not done.
+func (p *Pool[T]) unless(done *bool, slot *shard.Slot[T], h uint64) {
+	if !*done {
+		if debugging {
+			p.records.lives.Ended(h, burnt)
+		}
+		p.arena.Abandon(slot, h)
+	}
 }

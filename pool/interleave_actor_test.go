@@ -3,6 +3,7 @@
 package pool
 
 import (
+	"errors"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -15,6 +16,7 @@ import (
 type verbs interface {
 	Insert(val) (Handle[val], error)
 	InsertFunc(func(Handle[val], *val)) (Handle[val], error)
+	TryInsertFunc(func(Handle[val], *val) error) (Handle[val], error)
 	Get(Handle[val]) (val, bool)
 	Remove(Handle[val]) bool
 	Take(Handle[val]) (val, bool)
@@ -99,6 +101,39 @@ func (a *actor) insertFunc(inner func()) Handle[val] {
 	return a.inserted(h, stamp, err)
 }
 
+// errMeant is what the constructors of insertFails return.
+var errMeant = errors.New("meant")
+
+// insertFails inserts through a constructor that does inner on the way, if that is not
+// nil, and then returns an error.
+func (a *actor) insertFails(inner func()) {
+	var err error
+	var h, shown Handle[val]
+	a.enter("TryInsertFunc")
+	failed := a.caught(func() {
+		h, err = a.do.TryInsertFunc(func(h Handle[val], v *val) error {
+			a.clean(h, v)
+			defer func() { a.burned = append(a.burned, h) }()
+			shown = h
+			*v = val{a.stamp(), &anchor}
+			if inner != nil {
+				inner()
+			}
+			return errMeant
+		})
+	})
+	f := a.leave()
+	switch {
+	case failed:
+	case h != 0 || err == nil:
+		a.r.Failf("TryInsertFunc returned %v and %v; its constructor failed", h, err)
+	case shown == 0:
+		a.refuse(f, err)
+	case err != errMeant:
+		a.r.Failf("TryInsertFunc returned %v; its constructor %v", err, errMeant)
+	}
+}
+
 // reserve opens a reservation, or returns nil.
 func (a *actor) reserve() *Reservation[val] {
 	a.enter("Reserve")
@@ -130,6 +165,28 @@ func (a *actor) commit(r *Reservation[val]) Handle[val] {
 	interleave.Unseen(func() { *r.Value() = val{stamp, &anchor} })
 	a.enter("Commit")
 	return a.inserted(r.Commit(), stamp, nil)
+}
+
+// commitHold makes the value of r live and holds it, if r is open. What it holds is
+// watched.
+func (a *actor) commitHold(r *Reservation[val]) *reader {
+	if !isOpen(r) {
+		return nil
+	}
+	rd := &reader{stamp: a.stamp()}
+	a.announced = append(a.announced, rd.stamp) // the Ref is made when the value is live
+	interleave.Unseen(func() { *r.Value() = val{rd.stamp, &anchor} })
+	a.enter("CommitHold")
+	rd.ref = r.CommitHold()
+	rd.h = rd.ref.Handle()
+	interleave.Unseen(func() { rd.v = rd.ref.Value() })
+	a.watched = append(a.watched, rd)
+	a.leave()
+	a.t.Notef("inserted %v", rd.h)
+	if e := a.appeared(rd.h, rd.stamp); e == nil || e.stamp != rd.stamp {
+		a.r.Failf("CommitHold made %v live for value %d, which it is not", rd.h, rd.stamp)
+	}
+	return rd
 }
 
 func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {

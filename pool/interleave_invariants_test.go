@@ -201,8 +201,10 @@ func (w *world) queue(k int, c shard.Contents) error {
 		w.turns++
 		w.turn[i], w.cameTo[i] = w.turns, k
 	}
+	// A Trim may have some in its hands; Resets that run at the same time, one inside
+	// another too, deliver in the order in which they end (L14).
 	if w.p.arena.Sums().Trimming || w.p.arena.Reset != nil {
-		return nil // slots are in its hands, or come back as their Resets end
+		return nil
 	}
 	last := uint32(0)
 	for _, i := range slices.Concat(w.listed(shard.Low(c.Free), -1), w.listed(c.Rest, int(c.Resting))) {

@@ -158,6 +158,21 @@ func (a *actor) unpin(rd *reader) {
 	a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
 }
 
+// repin pins rd anew, if it is a guard that is pinned. What it has seen is nobody's any
+// more.
+func (a *actor) repin(rd *reader) {
+	if !slices.Contains(a.watched, rd) || rd.ref != nil || rd.brief != nil {
+		return
+	}
+	// Not watched any more: the slot may be reused before Repin returns.
+	rd.h, rd.v = 0, nil
+	from := a.clock
+	a.enter("Repin")
+	rd.g.Repin()
+	rd.from, rd.copy = from, rd.g.pin
+	a.leave()
+}
+
 // again unpins a copy of rd, which has been unpinned.
 func (a *actor) again(rd *reader) {
 	if rd == nil || rd.ref != nil || slices.Contains(a.watched, rd) {

@@ -196,7 +196,7 @@ func (w *world) measure() {
 		if f.pins {
 			stood, oldest = true, min(oldest, f.from)
 		}
-		stood = stood || f.op == "Hold" || f.op == "Release"
+		stood = stood || f.op == "Hold" || f.op == "CommitHold" || f.op == "Release"
 	}
 	if oldest < w.clock {
 		// Guards hold back what was removed since the oldest was pinned, and nothing else.

@@ -112,6 +112,19 @@ var holdScenarios = []scenario{
 			a.insertN(2)
 		})
 	}},
+	{"CommitHold against removal and reclaim", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(2)
+		r := a.reserve()
+		known := r.Handle()
+		w.thread(0, func(a *actor) { a.commitHold(r) })
+		w.thread(0, func(a *actor) {
+			a.remove(known)
+			a.remove(h[0]) // completes a batch
+			a.insert()
+			a.remove(h[1])
+		})
+	}},
 	{"a page's first two Holds", func(w *world) {
 		a := w.pool(Options[val]{})
 		h := a.insertN(2)

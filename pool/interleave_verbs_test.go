@@ -100,6 +100,7 @@ func init() {
 
 		{usual, "$> = $a.insert()", func(v *vars, a *actor, o *op) { v.h[o.to] = a.insert() }},
 		{5, "$> = $a.insertFunc($f)", func(v *vars, a *actor, o *op) { v.h[o.to] = a.insertFunc(o.f(v, a)) }},
+		{2, "$a.insertFails($f)", func(v *vars, a *actor, o *op) { a.insertFails(o.f(v, a)) }},
 		{5, "copy(h[$t:], a.insertBatch($n))", func(v *vars, a *actor, o *op) { copy(v.h[o.to:], a.insertBatch(o.n)) }},
 		{usual, "$a.remove($h)", func(v *vars, a *actor, o *op) { a.remove(o.h[0].of(v)) }},
 		{8, "$a.take($h)", func(v *vars, a *actor, o *op) { a.take(o.h[0].of(v)) }},
@@ -125,11 +126,13 @@ func init() {
 		{2, "a.lookAll($g, $H)", func(v *vars, a *actor, o *op) { a.lookAll(v.g[o.g], o.handles(v)...) }},
 		{2, "a.allUnder($g, $b)", func(v *vars, a *actor, o *op) { a.allUnder(v.g[o.g], o.f(v, a)) }},
 		{2, "a.again($g)", func(v *vars, a *actor, o *op) { a.again(v.g[o.g]) }},
+		{3, "a.repin($g)", func(v *vars, a *actor, o *op) { a.repin(v.g[o.g]) }},
 		{8, "a.unpin($g)", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 
 		{3, "$R = a.reserve()", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserve() }},
 		{1, "$R = a.reserveFrom(rv)", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserveFrom(v.rv) }},
 		{3, "$> = a.commit($r)", func(v *vars, a *actor, o *op) { v.h[o.to] = a.commit(v.r[o.r]) }},
+		{2, "$G = a.commitHold($r)", func(v *vars, a *actor, o *op) { v.g[o.into] = a.commitHold(v.r[o.r]) }},
 		{2, "a.cancel($r, (*Reservation[val]).Cancel)", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], (*Reservation[val]).Cancel) }},
 		{2, "a.cancel($r, dropReservation[val])", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], dropReservation[val]) }},
 

@@ -19,13 +19,13 @@ import (
 // meanwhile. It writes nothing, and costs little more than indexing a slice. It
 // panics if the guard is not pinned.
 func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
-	if g.table == nil {
+	if g.pool == nil {
 		if debugging {
 			panic(misuse(unpinned, &g.pin))
 		}
 		panic(unpinned)
 	}
-	t := g.table.Load() // observes (P2)
+	t := g.pool.arena.Table.Current.Load() // observes (P2)
 	i := uint32(h)
 	if i < t.Limit {
 		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),

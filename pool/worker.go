@@ -88,14 +88,31 @@ func (w *Worker[T]) insertSlow(v T) (h Handle[T], err error) {
 func (w *Worker[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
 	defer runtime.KeepAlive(w) // also when init panics
 	p := w.pool
-	slot, h := w.slots.Next()
-	if slot == nil {
-		var err error
-		if slot, h, err = w.claim(); err != nil {
-			return 0, err
-		}
+	slot, h, err := w.next()
+	if err != nil {
+		return 0, err
 	}
 	return p.construct(slot, h, init), nil
+}
+
+// TryInsertFunc is [Pool.TryInsertFunc] by the fast path. init may use the Worker. A
+// slot whose init fails goes back to the pool.
+func (w *Worker[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], error) {
+	defer runtime.KeepAlive(w) // also when init panics
+	p := w.pool
+	slot, h, err := w.next()
+	if err != nil {
+		return 0, err
+	}
+	return p.tryConstruct(slot, h, init)
+}
+
+// next returns a vacant slot, which is the caller's.
+func (w *Worker[T]) next() (*shard.Slot[T], uint64, error) {
+	if slot, h := w.slots.Next(); slot != nil {
+		return slot, h, nil
+	}
+	return w.claim()
 }
 
 // claim finds a slot when none is ready. A Reset that it runs may close the Worker.

@@ -25,7 +25,8 @@ import "coatcheck/internal/atom"
 // the count was raised, and reclaimed after it was unlinked, so the reclaimer
 // sees the count (P8). If not, the hold has failed, and what was raised is
 // dropped like any other. The wrong version looks at the word and then raises
-// the count: between the two the slot may go all the way to its next life.
+// the count: between the two the slot may go all the way to its next life. An owner
+// that publishes its slot held (PublishHeld) raises the count before anybody can unlink it.
 //
 // The idea is that of counted references as in Herlihy's and Michael's hazard
 // schemes, with one difference: nobody searches for holders, since each slot
@@ -35,7 +36,7 @@ import "coatcheck/internal/atom"
 type holders struct {
 	// count has a word for each slot: how many hold it, and whether it is parked.
 	//
-	//	writers  Hold and Drop, by adding; park and Drop, by compare-and-swap
+	//	writers  raise and Drop, by adding; park and Drop, by compare-and-swap
 	//	readers  park
 	//	moves    n → n+1, n → n−1, n → n|parked for n > 0, 0|parked → 0
 	//	orders   the raise publishes the hold to the reclaimer (P8)
@@ -70,14 +71,33 @@ func (a *Arena[T]) Hold(h uint64) (k Held[T], ok bool) {
 		return k, false // before anything is written: a stale handle touches nothing
 	}
 	k = Held[T]{slot, i, t.count(i)}
-	// refs comes first, so that it is not 0 while a hold stands.
-	a.refs.Add(1)
-	k.count.Add(1) // publishes (P8)
+	a.raise(k)
 	if slot.Word.Load() == h {
 		return k, true // it was live after the count was raised (I10)
 	}
 	a.Drop(k)
 	return k, false
+}
+
+// PublishHeld makes the slot that was claimed as h live, as Publish does, with a hold
+// on it that no removal comes before. It costs two locked instructions more.
+//
+// The count is raised while the slot is the caller's. Whoever unlinks the slot has
+// observed the publication (P1), and so comes after the raise (I10). The wrong version
+// publishes and then holds: a removal between the two leaves nothing to hold.
+func (a *Arena[T]) PublishHeld(slot *Slot[T], h uint64) Held[T] {
+	i := Low(h)
+	k := Held[T]{slot, i, a.Table.Pages().count(i)}
+	a.raise(k)
+	slot.Publish(h)
+	return k
+}
+
+// raise counts a hold.
+func (a *Arena[T]) raise(k Held[T]) {
+	// refs comes first, so that it is not 0 while a hold stands.
+	a.refs.Add(1)
+	k.count.Add(1) // publishes (P8)
 }
 
 // count returns the count of slot i, and makes those of its page if it has none
