@@ -21,6 +21,12 @@ func (f *Forest[T]) InsertAfter(sibling, h pool.Handle[T]) error {
 	return f.insert(h, sibling, nextSibling)
 }
 
+// InsertBefore makes h, a root, the previous sibling of sibling, like
+// [Forest.InsertAfter].
+func (f *Forest[T]) InsertBefore(sibling, h pool.Handle[T]) error {
+	return f.insert(h, sibling, prevSibling)
+}
+
 // where is a place with regard to a node.
 type where uint8
 
@@ -28,6 +34,7 @@ const (
 	lastChild where = iota
 	firstChild
 	nextSibling
+	prevSibling
 )
 
 // insert links h, a root, where it is to be with regard to node.
@@ -40,8 +47,8 @@ func (f *Forest[T]) insert(h, node pool.Handle[T], at where) error {
 	if n == nil || o == nil {
 		return ErrStale
 	}
-	if h == node && (at != nextSibling || o.parent.Load() == 0) {
-		return ErrCycle // also of a root that is to follow itself
+	if h == node && (at == lastChild || at == firstChild || o.parent.Load() == 0) {
+		return ErrCycle // also of a root that is to be its own sibling
 	}
 	to, err := f.place(&g, node, o, at)
 	switch {
@@ -83,6 +90,9 @@ func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at
 	p := f.look(g, parent)
 	if p == nil {
 		return gap[T]{}, ErrBroken
+	}
+	if at == prevSibling {
+		return gap[T]{parent: parent, before: load[T](&o.prev), after: node, p: p}, nil
 	}
 	return gap[T]{parent: parent, before: node, after: load[T](&o.next), p: p}, nil
 }

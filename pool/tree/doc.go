@@ -27,7 +27,7 @@
 //
 // # Changing
 //
-// Append, Prepend and InsertAfter give a root a parent; Move takes a node from one
+// Append, Prepend, InsertAfter and InsertBefore give a root a parent; Move takes a node from one
 // parent to another, Detach makes it a root again, each with all below it; Remove
 // removes it from the pool, with all below it. Each takes effect at once, for whoever
 // changes or walks, and either succeeds or returns an error and changes nothing:
@@ -38,24 +38,21 @@
 //
 // # Walking while others change
 //
-// Children, Descendants and Ancestors may run while others change the forest, as may
-// all that reads. They take no lock, unless a change is under way when they begin, or
-// changes have spoilt a step four times in a row: then they wait for it. They are
-// pinned, so every pointer that they yield is good until the loop ends, also when the
-// value is removed meanwhile.
+// All that reads may run while others change the forest. It takes no lock, unless a
+// change is under way when it begins, or changes have spoilt a step four times in a row:
+// then it waits for it. Loops are pinned, so every pointer that they yield is good until
+// the loop ends, also when the value is removed meanwhile.
 //
-// A walk over Children or Descendants yields nodes that were below its top when it began,
-// in the order in which they stood then, each at most once. It yields every node that stays
-// in its place until the walk ends, with all its ancestors up to the top, but for one case.
+// Children, Descendants, DescendantsFunc and PostOrder, forwards and backward, are walks.
+// Nodes leave their places by being detached, moved or removed. This is the promise:
 //
-// If a node leaves its place while the walk stands at it or below it, the walk goes on
-// with the sibling that followed it. If that has not kept its place since the walk began
-// either, the walk passes over their other siblings and goes on behind the parent.
+//	A walk yields nodes that were below its top when it began, in the order of that moment, each at most once.
+//	It yields all that keep their places until it ends, and whose ancestors do. Only if a node leaves, with the
+//	walk at it or below it, and the sibling that followed has not kept its place either, may it omit some behind these.
 //
-// So a walk ends, however fast others change the forest. A node is live at the step that
-// comes to it, and has not been linked, moved or detached since the walk began. What lies
-// below a node that has is yielded or not. A body that detaches, moves or removes the node
-// that it has just got makes the walk pass over nothing.
+// So a walk ends, however fast others change the forest. A node is live when it is
+// yielded, and has not left its place since the walk began. A body that takes away the
+// node that it has just got makes the walk omit nothing.
 //
 // Ancestors yields the way up as it was at one moment when the loop began.
 //
@@ -80,6 +77,16 @@
 // [pool.ReadFrom] makes goes on with the same trees and the same handles. A snapshot
 // that is taken while the forest changes may catch a change half done: call Repair on
 // what is read from it.
+//
+// # What is not here
+//
+// Roots have no order. Values enter the pool as roots, and the pool does not tell the
+// forest: no list could have them all. Who needs an ordered list of roots gives them a
+// parent, one more value, and has InsertAfter, Children and Move for them.
+//
+// Links lie in values, and not in the columns of a table. Records move when others are
+// removed and readers take turns with writers there, so nothing of what is here, which
+// goes by slots that stay and by guards, could be shared.
 //
 // # Cost
 //

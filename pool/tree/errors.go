@@ -28,6 +28,7 @@ var (
 const (
 	nilPool    = "tree: New without a pool"
 	nilLinks   = "tree: New without a function that finds the links"
+	nilEnter   = "tree: DescendantsFunc without a function"
 	noLinks    = "tree: the function that was given to New found no links: it returned nil"
 	zeroForest = "tree: use of a zero Forest; make one with New"
 )

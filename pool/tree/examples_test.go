@@ -137,6 +137,17 @@ func ExampleForest_InsertAfter() {
 	// · wheel
 }
 
+func ExampleForest_InsertBefore() {
+	_, f, part := scene("car(engine wheel) door")
+	fmt.Println(f.InsertBefore(part["engine"], part["door"]))
+	show(f, part["car"])
+	// Output:
+	// <nil>
+	// · door
+	// · engine
+	// · wheel
+}
+
 func ExampleForest_Move() {
 	_, f, part := scene("car(door(handle) wheel) garage")
 	fmt.Println(f.Move(part["door"], part["garage"]))
@@ -253,6 +264,58 @@ func ExampleForest_Descendants() {
 	// door
 	// handle
 	// wheel
+}
+
+func ExampleForest_ChildrenBackward() {
+	_, f, part := scene("car(door(handle) wheel)")
+	for _, v := range f.ChildrenBackward(part["car"]) {
+		fmt.Println(v.Name)
+	}
+	// Output:
+	// wheel
+	// door
+}
+
+func ExampleForest_DescendantsFunc() {
+	_, f, part := scene("house(attic(chest(coin)) hall(chair))")
+	hidden := func(v *Part) bool { return v.Name == "chest" }
+	enter := func(_ pool.Handle[Part], v *Part) bool { return !hidden(v) }
+	for _, v := range f.DescendantsFunc(part["house"], enter) {
+		if !hidden(v) {
+			fmt.Println(v.Name)
+		}
+	}
+	// Output:
+	// attic
+	// hall
+	// chair
+}
+
+func ExampleForest_DescendantsBackward() {
+	_, f, part := scene("desktop(editor(menu) clock)") // each drawn over those before it
+	for _, v := range f.DescendantsBackward(part["desktop"]) {
+		fmt.Println(v.Name) // what a click meets first
+	}
+	// Output:
+	// clock
+	// menu
+	// editor
+}
+
+func ExampleForest_PostOrder() {
+	_, f, part := scene("disk(home(notes photos) boot)")
+	sizes := map[string]int{"notes": 1, "photos": 40, "boot": 3}
+	for h, v := range f.PostOrder(part["disk"]) {
+		fmt.Println(v.Name, sizes[v.Name])
+		if up, ok := f.Parent(h); ok && up == part["home"] {
+			sizes["home"] += sizes[v.Name]
+		}
+	}
+	// Output:
+	// notes 1
+	// photos 40
+	// home 41
+	// boot 3
 }
 
 func ExampleForest_Ancestors() {

@@ -5,6 +5,7 @@ package tree
 import (
 	"flag"
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
 
@@ -89,14 +90,19 @@ func (s *stage) write(do func(at func(byte) itemHandle) error) {
 
 // walk starts a reader below top. Its yield must be one of want, and no other thing.
 func (s *stage) walk(top byte, deep bool, want ...string) {
+	if deep {
+		s.loop(s.f.Descendants(s.node[top]), want...)
+	} else {
+		s.loop(s.f.Children(s.node[top]), want...)
+	}
+}
+
+// loop starts a reader, like walk.
+func (s *stage) loop(loop iter.Seq2[itemHandle, *item], want ...string) {
 	s.r.Go("reader", 1, func(t *interleave.Thread) {
-		walk := s.f.Children(s.node[top])
-		if deep {
-			walk = s.f.Descendants(s.node[top])
-		}
 		got := ""
 		t.Begin("walk")
-		for h, v := range walk {
+		for h, v := range loop {
 			got += string(v.name)
 			if s.node[v.name] != h {
 				s.r.Failf("%v is yielded with the value of %c", h, v.name)
@@ -283,6 +289,34 @@ var scenarios = []struct {
 			}
 			return nil
 		})
+	}},
+	{"ChildrenBackward against Move to the end", func(r *interleave.Run) {
+		s := plant(r, "a(bcd)")
+		s.loop(s.f.ChildrenBackward(s.node['a']), "dcb", "dc", "bdc")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('a')) })
+	}},
+	{"ChildrenBackward against InsertBefore", func(r *interleave.Run) {
+		s := plant(r, "a(bcd)x")
+		s.loop(s.f.ChildrenBackward(s.node['a']), "dcb", "dcxb")
+		s.write(func(at func(byte) itemHandle) error { return s.f.InsertBefore(at('c'), at('x')) })
+	}},
+	{"DescendantsBackward against Move up", func(r *interleave.Run) {
+		s := plant(r, "a(b(c(d))e)")
+		// c is yielded if it is below b, or below a and behind e, or not at all.
+		s.loop(s.f.DescendantsBackward(s.node['a']), "edcb", "eb", "edb", "dceb")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('a')) })
+	}},
+	{"PostOrder against Detach", func(r *interleave.Run) {
+		s := plant(r, "a(b(c)d)")
+		s.loop(s.f.PostOrder(s.node['a']), "cbd", "d", "cd")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Detach(at('b')) })
+	}},
+	{"DescendantsFunc against Move down", func(r *interleave.Run) {
+		s := plant(r, "a(b(c)d(e))")
+		// It does not enter d: where b goes, it is not found.
+		enter := func(_ itemHandle, v *item) bool { return v.name != 'd' }
+		s.loop(s.f.DescendantsFunc(s.node['a'], enter), "bcd", "bd", "d")
+		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('d')) })
 	}},
 	{"Ancestors against Move", func(r *interleave.Run) {
 		s := plant(r, "a(b(c(d)))x(y)")

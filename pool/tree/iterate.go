@@ -53,10 +53,15 @@ func (f *Forest[T]) neighbour(h pool.Handle[T], link func(*words[T]) pool.Handle
 // forest and remove nodes, the one it has just got included. If h is not live the
 // loop is empty.
 //
-// A step costs O(1). The loop yields nodes that were children when it began, in their
-// order, each at most once; the head of the package says what it yields beside changes.
+// A step costs O(1). The head of the package says what is yielded beside changes.
 func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.walk(h, false)
+	return f.preOrder(h, false, false, nil)
+}
+
+// ChildrenBackward is [Forest.Children] from the last to the first. Backward a step takes
+// up to three times as long, where nodes lie in the cache.
+func (f *Forest[T]) ChildrenBackward(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
+	return f.preOrder(h, false, true, nil)
 }
 
 // Descendants ranges over all that lies below h, parents before their children and
@@ -67,12 +72,35 @@ func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 // It remembers the way down for fourteen levels. If a node further down leaves its place
 // while the loop is below it, the loop goes on behind the ancestor at the fourteenth level.
 func (f *Forest[T]) Descendants(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.walk(h, true)
+	return f.preOrder(h, true, false, nil)
 }
 
-func (f *Forest[T]) walk(h pool.Handle[T], deep bool) iter.Seq2[pool.Handle[T], *T] {
+// DescendantsFunc is [Forest.Descendants] without what lies below the nodes for which
+// enter returns false, such as the hidden parts of a scene. It yields these nodes
+// themselves, and calls enter for each node once, after the body of the loop.
+func (f *Forest[T]) DescendantsFunc(h pool.Handle[T], enter func(pool.Handle[T], *T) bool) iter.Seq2[pool.Handle[T], *T] {
+	if enter == nil {
+		panic(nilEnter)
+	}
+	return f.preOrder(h, true, false, enter)
+}
+
+// PostOrder is [Forest.Descendants] with children before their parents: what sums up
+// or gives up a tree from below. It takes 8 bytes a level if there are more than 32.
+func (f *Forest[T]) PostOrder(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
+	return f.postOrder(h, false)
+}
+
+// DescendantsBackward is [Forest.Descendants] from its end to its beginning: what was
+// drawn last comes first. It takes the memory of [Forest.PostOrder].
+func (f *Forest[T]) DescendantsBackward(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
+	return f.postOrder(h, true)
+}
+
+// preOrder ranges over the children of h and, if deep, over what lies below them.
+func (f *Forest[T]) preOrder(h pool.Handle[T], deep, back bool, enter func(pool.Handle[T], *T) bool) iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
-		w := walk[T]{f: f, g: f.pin(), top: h, deep: deep}
+		w := walk[T]{f: f, g: f.pin(), top: h, deep: deep, back: back}
 		defer w.g.Unpin() // also if the body panics
 		if !w.begin() {
 			return
@@ -81,6 +109,40 @@ func (f *Forest[T]) walk(h pool.Handle[T], deep bool) iter.Seq2[pool.Handle[T], 
 			if !yield(h, v) {
 				return
 			}
+			if enter != nil {
+				w.deep = enter(h, v)
+			}
+		}
+	}
+}
+
+// postOrder ranges over all that lies below h, each node when the walk leaves it.
+func (f *Forest[T]) postOrder(h pool.Handle[T], back bool) iter.Seq2[pool.Handle[T], *T] {
+	return func(yield func(pool.Handle[T], *T) bool) {
+		w := walk[T]{f: f, g: f.pin(), top: h, back: back, deep: true}
+		defer w.g.Unpin() // also if the body panics
+		if !w.begin() {
+			return
+		}
+		var room [32]pool.Handle[T]
+		open := room[:0] // the nodes that the walk has entered and not left, a level each
+		for {
+			h, v := w.step()
+			level := w.level
+			if v == nil {
+				level = 1
+			}
+			for len(open) >= level {
+				h := open[len(open)-1]
+				open = open[:len(open)-1]
+				if v, links := f.find(&w.g, h); w.old(links) && !yield(h, v) {
+					return
+				}
+			}
+			if v == nil {
+				return
+			}
+			open = append(open, h)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
 
@@ -45,8 +46,7 @@ func (m *model) above(at, h handle) error {
 	return nil
 }
 
-// insert is Append (at the end), Prepend (at 0) and InsertAfter, which the others
-// share.
+// insert is what Append (at the end), Prepend (at 0) and beside share.
 func (m *model) insert(parent, h handle, i int) error {
 	switch {
 	case parent == h:
@@ -67,7 +67,8 @@ func (m *model) insert(parent, h handle, i int) error {
 	return nil
 }
 
-func (m *model) insertAfter(sibling, h handle) error {
+// beside is InsertAfter (1 behind the sibling) and InsertBefore (0 behind it).
+func (m *model) beside(sibling, h handle, behind int) error {
 	parent := m.parent[sibling]
 	switch {
 	case !m.live[sibling] || !m.live[h]:
@@ -79,7 +80,7 @@ func (m *model) insertAfter(sibling, h handle) error {
 	case !m.live[parent]:
 		return tree.ErrBroken
 	}
-	return m.insert(parent, h, m.at(sibling)+1)
+	return m.insert(parent, h, m.at(sibling)+behind)
 }
 
 // loose answers with ErrBroken if h has a parent and cannot be taken out of its list.
@@ -137,11 +138,66 @@ func (m *model) runs(h handle) (runs [][]handle) {
 }
 
 // below is what Descendants yields.
-func (m *model) below(h handle) (all []handle) {
-	for _, k := range m.runs(h)[0] {
-		all = append(append(all, k), m.below(k)...)
+func (m *model) below(h handle) []handle { return preOrder(m.seen(false), h) }
+
+// seen returns the children that a loop comes to.
+func (m *model) seen(back bool) func(handle) []handle {
+	return func(h handle) []handle {
+		runs := m.runs(h)
+		if back {
+			return runs[len(runs)-1]
+		}
+		return runs[0]
+	}
+}
+
+// allWalks are the loops that take some or all of what lies below a node, and the order in
+// which they take it, given the children of each node first to last.
+var allWalks = []struct {
+	name  string
+	back  bool
+	ahead bool // a step is taken before the node is yielded from which it leads
+	loop  func(f *tree.Forest[node], h handle) iter.Seq2[handle, *node]
+	order func(kids func(handle) []handle, h handle) []handle
+}{
+	{"Children", false, false, (*tree.Forest[node]).Children, func(kids func(handle) []handle, h handle) []handle { return slices.Clone(kids(h)) }},
+	{"ChildrenBackward", true, false, (*tree.Forest[node]).ChildrenBackward, func(kids func(handle) []handle, h handle) []handle { return reversed(kids(h)) }},
+	{"Descendants", false, false, (*tree.Forest[node]).Descendants, preOrder},
+	{"DescendantsFunc", false, false, func(f *tree.Forest[node], h handle) iter.Seq2[handle, *node] {
+		return f.DescendantsFunc(h, func(h handle, _ *node) bool { return entered(h) })
+	}, func(kids func(handle) []handle, h handle) []handle {
+		return preOrder(func(k handle) []handle {
+			if k != h && !entered(k) {
+				return nil
+			}
+			return kids(k)
+		}, h)
+	}},
+	{"PostOrder", false, true, (*tree.Forest[node]).PostOrder, postOrder},
+	{"DescendantsBackward", true, true, (*tree.Forest[node]).DescendantsBackward, func(kids func(handle) []handle, h handle) []handle { return reversed(preOrder(kids, h)) }},
+}
+
+// entered is what DescendantsFunc asks in these tests.
+func entered(h handle) bool { return h.Index()%3 != 0 }
+
+func preOrder(kids func(handle) []handle, h handle) (all []handle) {
+	for _, k := range kids(h) {
+		all = append(append(all, k), preOrder(kids, k)...)
 	}
 	return all
+}
+
+func postOrder(kids func(handle) []handle, h handle) (all []handle) {
+	for _, k := range kids(h) {
+		all = append(append(all, postOrder(kids, k)...), k)
+	}
+	return all
+}
+
+func reversed(hs []handle) []handle {
+	hs = slices.Clone(hs)
+	slices.Reverse(hs)
+	return hs
 }
 
 // remove is Remove of a live node, whose list has been cut.
@@ -262,9 +318,12 @@ func (mc *machine) step() {
 	case 5, 6:
 		mc.answered(fmt.Sprintf("Prepend(%v, %v)", a, b), func() error { return f.Prepend(a, b) },
 			stale(func() error { return m.insert(a, b, 0) }))
-	case 7, 8:
-		mc.answered(fmt.Sprintf("InsertAfter(%v, %v)", a, b), func() error { return f.InsertAfter(a, b) },
-			func() error { return m.insertAfter(a, b) })
+	case 7:
+		mc.answered(fmt.Sprintf("After(%v, %v)", a, b), func() error { return f.InsertAfter(a, b) },
+			func() error { return m.beside(a, b, 1) })
+	case 8:
+		mc.answered(fmt.Sprintf("Before(%v, %v)", a, b), func() error { return f.InsertBefore(a, b) },
+			func() error { return m.beside(a, b, 0) })
 	case 9, 10, 11:
 		mc.answered(fmt.Sprintf("Move(%v, %v)", a, b), func() error { return f.Move(a, b) },
 			func() error { return m.move(a, b) })
@@ -354,11 +413,10 @@ func (mc *machine) judge() {
 		if p, ok := f.Parent(h); ok != (len(up) > 0) || ok && p != up[0] {
 			mc.fatalf("parent of %v: %v %v, want %v", h, p, ok, up)
 		}
-		if got, want := handles(mc.t, f.Children(h)), m.runs(h)[0]; !slices.Equal(got, want) {
-			mc.fatalf("children of %v: %v, want %v", h, got, want)
-		}
-		if got, want := handles(mc.t, f.Descendants(h)), m.below(h); !slices.Equal(got, want) {
-			mc.fatalf("descendants of %v: %v, want %v", h, got, want)
+		for _, w := range allWalks {
+			if got, want := handles(mc.t, w.loop(f, h)), w.order(m.seen(w.back), h); !slices.Equal(got, want) {
+				mc.fatalf("%s of %v: %v, want %v", w.name, h, got, want)
+			}
 		}
 		kids := m.kids[h]
 		mc.neighbour("first child", h, f.FirstChild, kids, 0)
@@ -414,7 +472,7 @@ func TestOperationsMatchModel(t *testing.T) {
 	if testing.Short() || testkit.Watched {
 		return
 	}
-	for _, verb := range []string{"App", "Pre", "Ins", "Mov", "Det"} {
+	for _, verb := range []string{"App", "Pre", "Aft", "Bef", "Mov", "Det"} {
 		for _, err := range []error{nil, tree.ErrStale, tree.ErrBroken} {
 			name := "nil"
 			if err != nil {
@@ -428,7 +486,7 @@ func TestOperationsMatchModel(t *testing.T) {
 			t.Errorf("%s never met a cycle", verb)
 		}
 	}
-	for _, what := range []string{"Remove", "behind", "Repair", "loop", "loop, disturbed", "Ins " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error()} {
+	for _, what := range []string{"Remove", "behind", "Repair", "loop", "loop, disturbed", "Aft " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error()} {
 		if done[what] == 0 {
 			t.Errorf("there was no %s: %v", what, done)
 		}

@@ -61,6 +61,7 @@ func testReadersBesideAWriter(t *testing.T, most int) {
 		}
 	}
 	pillars := len(order)
+	backward := reversed(order)
 	const outside = 1 << 62 // ids of nodes that never are below top
 	away := add(t, p, outside)
 
@@ -72,6 +73,9 @@ func testReadersBesideAWriter(t *testing.T, most int) {
 				at := inner[n%len(inner)]
 				i := slices.Index(order, at)
 				walk, want = f.Children(at), order[i+1:i+7]
+			}
+			if n%3 == 2 { // the same from its end
+				walk, want = f.DescendantsBackward(top), backward
 			}
 			met, pillarsMet := 0, 0
 			seen := map[handle]bool{}
@@ -203,7 +207,7 @@ func TestRemovalsBehindTheBackBesideEverything(t *testing.T) {
 				}
 			default:
 				seen := map[handle]bool{}
-				for h, v := range f.Descendants(top) {
+				for h, v := range allWalks[n%len(allWalks)].loop(f, top) {
 					if v.Self != h || seen[h] {
 						t.Errorf("%v is yielded twice, or with the value of %v", h, v.Self)
 					}
@@ -285,23 +289,25 @@ func TestWalksEndWhateverTheWriterDoes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, deep := range []bool{false, true} {
+			for _, w := range allWalks {
 				p, f := newForest(t)
 				top, kids := family(t, p, f, 100)
-				walk := f.Children(top)
-				if deep {
-					walk = f.Descendants(top)
-				}
+				want := w.order(func(h handle) []handle {
+					if h == top {
+						return kids
+					}
+					return nil
+				}, top)
 				var got []handle
-				for h := range walk {
+				for h := range w.loop(f, top) {
 					got = append(got, h)
 					require.LessOrEqual(t, len(got), 100)
 					require.NoError(t, do(p, f, top, h))
 				}
-				if name == "moves it below the next" && deep {
-					continue // all but one have gone before they are reached
+				if name == "moves it below the next" && w.name != "Children" && w.name != "ChildrenBackward" {
+					continue // many have gone before they are reached
 				}
-				assert.Equal(t, kids, got, "deep: %v", deep)
+				assert.Equal(t, want, got, w.name)
 			}
 		})
 	}
@@ -327,6 +333,8 @@ func TestWalksEndBesideABusyWriter(t *testing.T) {
 			for _, walk := range []func(handle) int{
 				func(h handle) int { return len(handles(t, f.Children(h))) },
 				func(h handle) int { return len(handles(t, f.Descendants(h))) },
+				func(h handle) int { return len(handles(t, f.PostOrder(h))) },
+				func(h handle) int { return len(handles(t, f.ChildrenBackward(h))) },
 				func(h handle) int { return len(handles(t, f.Ancestors(h))) },
 			} {
 				require.LessOrEqual(t, walk(top), 100)

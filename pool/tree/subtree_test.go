@@ -100,17 +100,27 @@ func TestWalkLosesMoreFarDown(t *testing.T) {
 // A loop that takes away each node that it gets comes to all the others, also if what
 // follows a node came there after the walk began.
 func TestLoopsTakeAwayWhatTheyGet(t *testing.T) {
-	p, f := newForest(t)
-	root, kids := family(t, p, f, 20)
-	var got []handle
-	for h := range f.Children(root) {
-		if next, ok := f.Next(h); ok {
-			require.NoError(t, f.InsertAfter(next, add(t, p, 0)))
+	for _, w := range allWalks {
+		p, f := newForest(t)
+		root, kids := family(t, p, f, 20)
+		want := w.order(func(h handle) []handle {
+			if h == root {
+				return kids
+			}
+			return nil
+		}, root)
+		var got []handle
+		for h := range w.loop(f, root) {
+			if next, ok := f.Next(h); ok && !w.back {
+				require.NoError(t, f.InsertAfter(next, add(t, p, 0)))
+			} else if prev, ok := f.Prev(h); ok && w.back {
+				require.NoError(t, f.InsertBefore(prev, add(t, p, 0)))
+			}
+			got = append(got, h)
+			require.Equal(t, 1, f.Remove(h))
 		}
-		got = append(got, h)
-		require.Equal(t, 1, f.Remove(h))
+		assert.Equal(t, want, got, w.name)
 	}
-	assert.Equal(t, kids, got)
 }
 
 // A walk passes over the siblings behind a node that has left together with what followed
@@ -229,4 +239,61 @@ func TestMoveToATornListIsBroken(t *testing.T) {
 	f.Repair()
 	require.NoError(t, f.Move(h, to))
 	require.Equal(t, []handle{h}, handles(t, f.Children(to)))
+}
+
+// PostOrder gives up a tree from below, node by node, while the walk goes on.
+func TestPostOrderRemovesATree(t *testing.T) {
+	p, f := newForest(t)
+	root, kids := family(t, p, f, 4)
+	for _, h := range kids {
+		for _, below := range addN(t, p, 3) {
+			require.NoError(t, f.Append(h, below))
+		}
+	}
+	n := 0
+	for h := range f.PostOrder(root) {
+		require.Equal(t, 1, f.Remove(h), "nothing is left below %v", h)
+		n++
+	}
+	assert.Equal(t, 16, n)
+	assert.Equal(t, 1, p.Len())
+}
+
+// A node that moves while a walk is below it has left its place when PostOrder comes back
+// to it, and is not yielded.
+func TestPostOrderYieldsNothingThatHasLeft(t *testing.T) {
+	p, f := newForest(t)
+	root, kids := family(t, p, f, 2)
+	below := addN(t, p, 2)
+	for _, h := range below {
+		require.NoError(t, f.Append(kids[0], h))
+	}
+	var got []handle
+	for h := range f.PostOrder(root) {
+		if got = append(got, h); h == below[0] {
+			require.NoError(t, f.Move(kids[0], root))
+		}
+	}
+	assert.Equal(t, []handle{below[0], below[1], kids[1]}, got)
+}
+
+// DescendantsFunc asks once about each node that it yields, after the body.
+func TestDescendantsFuncAsksAfterTheBody(t *testing.T) {
+	p, f := newForest(t)
+	root, kids := family(t, p, f, 3)
+	below := addN(t, p, 2)
+	for _, h := range below {
+		require.NoError(t, f.Append(kids[1], h))
+	}
+	var got, asked []handle
+	for h := range f.DescendantsFunc(root, func(h handle, n *node) bool {
+		require.Equal(t, h, n.Self)
+		require.Equal(t, got[len(got)-1], h)
+		asked = append(asked, h)
+		return h != kids[1]
+	}) {
+		got = append(got, h)
+	}
+	assert.Equal(t, kids, got)
+	assert.Equal(t, kids, asked)
 }

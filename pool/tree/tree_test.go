@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"iter"
 	"slices"
 	"testing"
 
@@ -33,13 +34,16 @@ func TestErrorsChangeNothing(t *testing.T) {
 			assert.ErrorIs(t, f.Prepend(root, h), tree.ErrStale)
 			assert.ErrorIs(t, f.InsertAfter(h, loose), tree.ErrStale)
 			assert.ErrorIs(t, f.InsertAfter(kids[0], h), tree.ErrStale)
+			assert.ErrorIs(t, f.InsertBefore(h, loose), tree.ErrStale)
+			assert.ErrorIs(t, f.InsertBefore(kids[0], h), tree.ErrStale)
 			assert.ErrorIs(t, f.Move(h, root), tree.ErrStale)
 			assert.ErrorIs(t, f.Move(loose, h), tree.ErrStale)
 			assert.ErrorIs(t, f.Detach(h), tree.ErrStale)
 			assert.Zero(t, f.Remove(h))
 			assert.Equal(t, -1, f.Depth(h))
-			assert.Empty(t, handles(t, f.Children(h)))
-			assert.Empty(t, handles(t, f.Descendants(h)))
+			for _, w := range allWalks {
+				assert.Empty(t, handles(t, w.loop(f, h)))
+			}
 			assert.Empty(t, handles(t, f.Ancestors(h)))
 			for _, look := range []func(handle) (handle, bool){f.Parent, f.FirstChild, f.LastChild, f.Next, f.Prev} {
 				_, ok := look(h)
@@ -52,11 +56,13 @@ func TestErrorsChangeNothing(t *testing.T) {
 			assert.ErrorIs(t, f.Append(h, h), tree.ErrCycle)
 			assert.ErrorIs(t, f.Prepend(h, h), tree.ErrCycle)
 			assert.ErrorIs(t, f.InsertAfter(h, h), tree.ErrCycle)
+			assert.ErrorIs(t, f.InsertBefore(h, h), tree.ErrCycle)
 			assert.ErrorIs(t, f.Move(h, h), tree.ErrCycle)
 		}
 		assert.ErrorIs(t, f.Append(kids[1], top), tree.ErrCycle)
 		assert.ErrorIs(t, f.Prepend(kids[1], top), tree.ErrCycle)
 		assert.ErrorIs(t, f.InsertAfter(kids[1], top), tree.ErrCycle)
+		assert.ErrorIs(t, f.InsertBefore(kids[1], top), tree.ErrCycle)
 		assert.ErrorIs(t, f.Move(root, kids[1]), tree.ErrCycle)
 		assert.ErrorIs(t, f.Move(top, kids[1]), tree.ErrCycle)
 		assert.ErrorIs(t, f.Move(kids[0], kids[0]), tree.ErrCycle)
@@ -65,7 +71,10 @@ func TestErrorsChangeNothing(t *testing.T) {
 		assert.ErrorIs(t, f.Prepend(root, kids[2]), tree.ErrHasParent)
 		assert.ErrorIs(t, f.InsertAfter(kids[0], kids[1]), tree.ErrHasParent)
 		assert.ErrorIs(t, f.InsertAfter(kids[0], kids[0]), tree.ErrHasParent)
+		assert.ErrorIs(t, f.InsertBefore(kids[0], kids[1]), tree.ErrHasParent)
+		assert.ErrorIs(t, f.InsertBefore(kids[0], kids[0]), tree.ErrHasParent)
 		assert.ErrorIs(t, f.InsertAfter(top, loose), tree.ErrNoParent)
+		assert.ErrorIs(t, f.InsertBefore(top, loose), tree.ErrNoParent)
 
 		assert.NoError(t, f.Detach(top), "a root")
 		assert.NoError(t, f.Move(kids[2], root), "where it is")
@@ -117,6 +126,9 @@ func TestRepairMends(t *testing.T) {
 							assert.ErrorIs(t, f.Detach(k), tree.ErrBroken)
 							assert.ErrorIs(t, f.Move(k, h), tree.ErrBroken)
 						})
+					}
+					if set>>i&1 == 0 && before {
+						unchanged(t, f, func() { assert.ErrorIs(t, f.InsertBefore(k, h), tree.ErrBroken) })
 					}
 					if set>>i&1 == 0 && after {
 						unchanged(t, f, func() { assert.ErrorIs(t, f.InsertAfter(k, h), tree.ErrBroken) })
@@ -177,6 +189,10 @@ func TestGapWhoseSidesDoNotMeetIsBroken(t *testing.T) {
 		"previous is another": func(f *tree.Forest[node], root handle, k []handle, h handle) error {
 			tree.Scramble(f, k[1], prev, k[2])
 			return f.InsertAfter(k[0], h)
+		},
+		"next is another, before": func(f *tree.Forest[node], root handle, k []handle, h handle) error {
+			tree.Scramble(f, k[0], next, k[2])
+			return f.InsertBefore(k[1], h)
 		},
 	} {
 		p, f := newForest(t)
@@ -247,8 +263,13 @@ func TestScrambledLinksDoNoHarm(t *testing.T) {
 			quiet = tree.Busy(f)
 		}
 		for _, h := range all {
-			if d, c, n := len(handles(t, f.Descendants(h))), len(handles(t, f.Children(h))), f.Depth(h); d > 12 || c > 12 || n > 3*12 {
-				t.Fatalf("%v has %d descendants, %d children, depth %d", h, d, c, n)
+			for _, w := range allWalks {
+				if n := len(handles(t, w.loop(f, h))); n > 12 {
+					t.Fatalf("%s of %v yields %d nodes", w.name, h, n)
+				}
+			}
+			if n := f.Depth(h); n > 3*12 {
+				t.Fatalf("%v has depth %d", h, n)
 			}
 			handles(t, f.Ancestors(h))
 		}
@@ -347,7 +368,18 @@ func TestDeepAndWide(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	at := 0
+	at := n
+	for _, loop := range []iter.Seq2[handle, *node]{f.PostOrder(chain[0]), f.DescendantsBackward(chain[0])} {
+		at = n
+		for h := range loop {
+			at--
+			if h != chain[at] {
+				t.Fatalf("%d before the end %v is yielded, want %v", n-at, h, chain[at])
+			}
+		}
+		assert.Equal(t, 1, at)
+	}
+	at = 0
 	for h := range f.Descendants(chain[0]) {
 		at++
 		if h != chain[at] {
@@ -384,6 +416,7 @@ func TestMisusePanics(t *testing.T) {
 	h := add(t, p, 1)
 	assert.PanicsWithValue(t, tree.ErrTexts.NilPool, func() { tree.New[node](nil, linksOf) })
 	assert.PanicsWithValue(t, tree.ErrTexts.NilLinks, func() { tree.New(p, nil) })
+	assert.PanicsWithValue(t, tree.ErrTexts.NilEnter, func() { tree.New(p, linksOf).DescendantsFunc(h, nil) })
 
 	var zero tree.Forest[node]
 	none := tree.New(p, func(*node) *tree.Links[node] { return nil })
@@ -396,7 +429,9 @@ func TestMisusePanics(t *testing.T) {
 			assert.PanicsWithValue(t, text, func() { f.Repair() })
 			assert.PanicsWithValue(t, text, func() { f.Depth(h) })
 			assert.PanicsWithValue(t, text, func() { f.Parent(h) })
-			assert.PanicsWithValue(t, text, func() { handles(t, f.Children(h)) })
+			for _, w := range allWalks {
+				assert.PanicsWithValue(t, text, func() { handles(t, w.loop(f, h)) })
+			}
 			assert.PanicsWithValue(t, text, func() { handles(t, f.Ancestors(h)) })
 			assert.PanicsWithValue(t, text, func() { handles(t, f.Roots()) })
 		}
@@ -417,6 +452,20 @@ func TestLoopsUnpin(t *testing.T) {
 		func() {
 			for range f.Descendants(root) {
 				panic("left")
+			}
+		},
+		func() {
+			for range f.PostOrder(root) {
+				panic("left")
+			}
+		},
+		func() {
+			for range f.DescendantsBackward(root) {
+				break
+			}
+		},
+		func() {
+			for range f.DescendantsFunc(root, func(handle, *node) bool { panic("asked") }) {
 			}
 		},
 		func() {
@@ -447,7 +496,15 @@ func TestNothingAllocates(t *testing.T) {
 	n := testing.AllocsPerRun(100, func() {
 		for range f.Children(root) {
 		}
+		for range f.ChildrenBackward(root) {
+		}
 		for range f.Descendants(root) {
+		}
+		for range f.DescendantsBackward(root) {
+		}
+		for range f.PostOrder(root) {
+		}
+		for range f.DescendantsFunc(root, func(_ handle, n *node) bool { return n.ID != 3 }) {
 		}
 		for range f.Ancestors(kids[3]) {
 		}
@@ -461,6 +518,8 @@ func TestNothingAllocates(t *testing.T) {
 		_ = f.Append(root, kids[0])
 		_ = f.Detach(kids[0])
 		_ = f.InsertAfter(kids[1], kids[0])
+		_ = f.Detach(kids[0])
+		_ = f.InsertBefore(kids[1], kids[0])
 	})
 	assert.Zero(t, n, "changes")
 }

@@ -40,13 +40,17 @@ import "coatcheck/pool"
 //	    still it goes forwards in a list whose members agree (W1, W2), or upwards the
 //	    way that it came down.
 //
+// Backwards it is the same, with first and last, next and previous exchanged. In post-order
+// a node is yielded when the walk leaves it, if it is old then.
+//
 // Nothing here says that a node is live. Nodes are removed without the Forest's
 // knowledge; each step finds that out when it looks their handles up.
 type walk[T any] struct {
 	f    *Forest[T]
 	g    pool.Guard[T] // pinned for the length of the walk
 	top  pool.Handle[T]
-	deep bool // the walk enters the nodes that it yields
+	deep bool // the next step enters the node at which the walk is
+	back bool // from the last child to the first
 
 	began uint64 // nodes whose stamps are up to this are old
 	seen  uint64 // the version at the last step
@@ -107,8 +111,12 @@ func (w *walk[T]) begin() bool {
 //
 // This is the half of it that is taken nearly always, when nothing has changed since the
 // step before: stepSlow in short, written out so that the compiler puts the look-up in
-// its place, which makes a walk over what lies in the cache three times as fast.
+// its place, which makes a walk over what lies in the cache three times as fast. It only
+// goes forwards: a look at the direction at each link would cost all walks a quarter.
 func (w *walk[T]) step() (pool.Handle[T], *T) {
+	if w.back {
+		return w.stepSlow()
+	}
 	at, links, level := w.at, w.links, w.level+1
 	var to, prev, parent pool.Handle[T]
 	if w.deep || level == 1 {
@@ -149,7 +157,29 @@ func (w *walk[T]) step() (pool.Handle[T], *T) {
 	return w.stepSlow()
 }
 
-// stepSlow is step at the end of a list, and among changes.
+// first, next and prev follow the links of a node in the direction of the walk.
+func (w *walk[T]) first(n *words[T]) pool.Handle[T] {
+	if w.back {
+		return load[T](&n.last)
+	}
+	return load[T](&n.first)
+}
+
+func (w *walk[T]) next(n *words[T]) pool.Handle[T] {
+	if w.back {
+		return load[T](&n.prev)
+	}
+	return load[T](&n.next)
+}
+
+func (w *walk[T]) prev(n *words[T]) pool.Handle[T] {
+	if w.back {
+		return load[T](&n.next)
+	}
+	return load[T](&n.prev)
+}
+
+// stepSlow is step at the end of a list, among changes, and backwards.
 func (w *walk[T]) stepSlow() (pool.Handle[T], *T) {
 	to, version, ok := w.attempt()
 	for n := 1; !ok; n++ {
@@ -201,23 +231,23 @@ func (w *walk[T]) old(links *words[T]) bool {
 func (w *walk[T]) look(version uint64) (to found[T], ok bool) {
 	h, level, kept := w.at, w.level, w.seen
 	if level == 0 {
-		return w.among(version, 1, h, 0, load[T](&w.links.first))
+		return w.among(version, 1, h, 0, w.first(w.links))
 	}
 	for ; level > 0; level, kept = level-1, w.began {
 		ok = true
 		p := &w.path[min(level, levels-1)]
 		if links := w.f.look(&w.g, h); w.old(links) {
 			if w.deep && h == w.at {
-				to, ok = w.among(version, level+1, h, 0, load[T](&links.first))
+				to, ok = w.among(version, level+1, h, 0, w.first(links))
 			}
 			parent := load[T](&links.parent)
 			if ok && to.h == 0 {
-				to, ok = w.among(version, level, parent, h, load[T](&links.next))
+				to, ok = w.among(version, level, parent, h, w.next(links))
 			}
 			h = parent
 		} else {
 			if next := w.f.look(&w.g, p.next); p.at == h && next != nil && next.stamp.Load() <= kept {
-				to, ok = w.among(version, level, load[T](&next.parent), load[T](&next.prev), p.next)
+				to, ok = w.among(version, level, load[T](&next.parent), w.prev(next), p.next)
 			}
 			if h == w.at {
 				h = w.parent
@@ -238,10 +268,10 @@ func (w *walk[T]) look(version uint64) (to found[T], ok bool) {
 func (w *walk[T]) among(version uint64, level int, parent, prev, h pool.Handle[T]) (to found[T], ok bool) {
 	for h != 0 && h != w.top {
 		v, links := w.f.find(&w.g, h)
-		if links == nil || load[T](&links.parent) != parent || load[T](&links.prev) != prev {
+		if links == nil || load[T](&links.parent) != parent || w.prev(links) != prev {
 			break
 		}
-		next := load[T](&links.next)
+		next := w.next(links)
 		if links.stamp.Load() <= w.began {
 			return found[T]{h, v, links, next, parent, level}, true
 		}
