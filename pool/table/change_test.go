@@ -150,6 +150,8 @@ func TestKeysThatCannotBeKept(t *testing.T) {
 			func() { anys.Add(func() {}, pair{}) },
 			func() { anys.Lookup(func() {}) },
 			func() { anys.Remove(func() {}) },
+			func() { anys.Take(func() {}) },
+			func() { _, _ = anys.Insert(func() {}, pair{}) },
 			func() { anys.Set(func() {}, pair{}) },
 		} {
 			_, ok := recovered(use).(error)

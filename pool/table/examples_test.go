@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"errors"
 	"fmt"
 
 	"coatcheck/pool"
@@ -123,6 +124,13 @@ func ExampleTable_Add() {
 	// true
 }
 
+func ExampleTable_Insert() {
+	t := bodies()
+	_, err := t.Insert("S", Body{Name: "Sun"})
+	fmt.Println(err, errors.Is(err, table.ErrDuplicate))
+	// Output: table: there is a record by this key already true
+}
+
 func ExampleTable_AddBatch() {
 	t := bodies()
 	fmt.Println(t.AddBatch([]string{"V", "E"}, []Body{{Name: "Venus"}, {Name: "Eris"}}), t.Len())
@@ -144,6 +152,36 @@ func ExampleTable_RemoveAt() {
 	t := bodies()
 	fmt.Println(t.RemoveAt(1), t.Keys(), t.RemoveAt(2))
 	// Output: 1 [S M] -1
+}
+
+func ExampleTable_Take() {
+	p := pool.Must[string](nil)
+	notes := table.Must(table.ForHandles[string, struct{ Text string }](p, table.SoA))
+	h, _ := p.Insert("a")
+	notes.Add(h, struct{ Text string }{"note on a"})
+
+	name, _ := p.Take(h)
+	note, ok := notes.Take(h) // by now h is stale
+	fmt.Println(name, note.Text, ok, notes.Len())
+	// Output: a note on a true 0
+}
+
+func ExampleTable_DrainDead() {
+	p := pool.Must[string](nil)
+	notes := table.Must(table.ForHandles[string, struct{ Text string }](p, table.SoA))
+	for _, name := range []string{"a", "b", "c", "d"} {
+		h, _ := p.Insert(name)
+		notes.Add(h, struct{ Text string }{"note on " + name})
+	}
+	p.DeleteFunc(func(_ pool.Handle[string], name *string) bool { return *name < "c" })
+	for h, note := range notes.DrainDead() {
+		fmt.Println(note.Text, p.Contains(h))
+	}
+	fmt.Println(notes.Len())
+	// Output:
+	// note on b false
+	// note on a false
+	// 2
 }
 
 func ExampleTable_RemoveDead() {
@@ -183,6 +221,20 @@ func ExampleTable_Lookup() {
 	t := bodies()
 	fmt.Println(t.Lookup("E"), t.Lookup("Vulcan"))
 	// Output: 1 -1
+}
+
+func ExampleTable_LookupBatch() {
+	t := bodies()
+	ix := t.LookupBatch([]string{"M", "V", "S"}, nil)
+	fmt.Println(ix)
+	for _, mass := range table.Column(t, func(b *Body) *float64 { return &b.Mass }).Batch(ix, nil) {
+		fmt.Println(mass != nil)
+	}
+	// Output:
+	// [2 -1 0]
+	// true
+	// false
+	// true
 }
 
 func ExampleTable_KeyAt() {

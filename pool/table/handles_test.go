@@ -213,3 +213,67 @@ func TestForHandlesRefuses(t *testing.T) {
 		_, _ = table.ForHandles[int, record](new(pool.Pool[int]), table.SoA)
 	}))
 }
+
+// Take finds the record of a value that was removed, and no record of another
+// incarnation.
+func TestTakeOfADeadHandle(t *testing.T) {
+	each(t, func(t *testing.T, l table.Layout) {
+		p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1, Capacity: 1})
+		tb := forHandles[record](t, p, l)
+		h := insert(t, p, 1)
+		tb.Add(h, newRecord(1))
+		_, ok := tb.Take(0)
+		require.False(t, ok, "the zero handle")
+		require.True(t, p.Remove(h))
+		young := insert(t, p, 2)
+		require.Equal(t, h.Index(), young.Index())
+		_, ok = tb.Take(young)
+		require.False(t, ok, "it has no record")
+		r, ok := tb.Take(h)
+		require.True(t, ok)
+		require.Empty(t, r.differs(1))
+		require.Zero(t, tb.Len())
+		tb.Add(young, newRecord(2))
+		_, ok = tb.Take(h)
+		require.False(t, ok, "its slot is another's")
+		require.Equal(t, 1, tb.Len())
+	})
+}
+
+// The body of DrainDead may do anything to the table: nothing is yielded twice, or
+// alive.
+func TestDrainDeadWhoseBodyChanges(t *testing.T) {
+	each(t, func(t *testing.T, l table.Layout) {
+		for name, body := range map[string]func(tb *table.Table[handle, record], fresh func() handle){
+			"adds":    func(tb *table.Table[handle, record], fresh func() handle) { tb.Add(fresh(), newRecord(1)) },
+			"removes": func(tb *table.Table[handle, record], _ func() handle) { tb.RemoveAt(0) },
+			"clears":  func(tb *table.Table[handle, record], _ func() handle) { tb.Clear() },
+			"drains": func(tb *table.Table[handle, record], _ func() handle) {
+				for range tb.DrainDead() {
+					break
+				}
+			},
+		} {
+			p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1})
+			tb := forHandles[record](t, p, l)
+			fresh := func() handle { return insert(t, p, 1) }
+			for range 20 {
+				tb.Add(fresh(), newRecord(1))
+			}
+			for i, h := range tb.Keys() {
+				if i%3 != 0 {
+					p.Remove(h)
+				}
+			}
+			seen := map[handle]bool{}
+			for h, r := range tb.DrainDead() {
+				require.False(t, seen[h] || p.Contains(h), name)
+				require.Empty(t, r.differs(1))
+				seen[h] = true
+				body(tb, fresh)
+			}
+			require.NotEmpty(t, seen, name)
+			require.Zero(t, tb.RemoveDead(), name)
+		}
+	})
+}

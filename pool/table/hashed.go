@@ -10,6 +10,8 @@ func (x *hashed[K]) find(k K) Index {
 	return None
 }
 
+func (x *hashed[K]) held(k K) Index { return x.find(k) }
+
 func (x *hashed[K]) claim(k K, next Index, _ []K) Index {
 	// A key that is not equal to itself would go into the map and never out again.
 	if k != k || x.find(k).IsSet() {

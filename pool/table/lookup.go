@@ -15,6 +15,15 @@ func (t *Table[K, R]) Lookup(k K) Index {
 	return t.index.find(k)
 }
 
+// LookupBatch appends to dst what Lookup returns for each of ks, and returns it: an
+// Index, or None. With [View.Batch] it makes references of keys.
+func (t *Table[K, R]) LookupBatch(ks []K, dst []Index) []Index {
+	for _, k := range ks {
+		dst = append(dst, t.Lookup(k))
+	}
+	return dst
+}
+
 // KeyAt returns the key of the record at i, and ErrRange if there is none.
 func (t *Table[K, R]) KeyAt(i Index) (k K, err error) {
 	if !t.has(i) {

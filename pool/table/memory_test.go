@@ -247,11 +247,16 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 		ids := table.Column(tb, func(r *record) *uint64 { return &r.ID })
 		r := newRecord(1)
 		ix, dst := []table.Index{1, table.None, 5}, make([]*uint64, 0, 3)
+		keys, look := []int{3, -1}, make([]table.Index, 0, 2)
 		tb.OnMove(func(int, table.Index, table.Index) {})
 		var sum uint64
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			tb.Remove(7)
 			tb.Add(7, r)
+			_, _ = tb.Take(7)
+			_, _ = tb.Insert(7, r)
+			_, _ = tb.Insert(7, r)
+			sum += uint64(len(tb.LookupBatch(keys, look[:0])))
 			tb.Set(3, r)
 			tb.SetAt(4, r)
 			tb.Lookup(9)

@@ -66,15 +66,31 @@ func (m *model[K]) removeAt(i table.Index) table.Index {
 
 func (m *model[K]) remove(k K) table.Index { return m.removeAt(m.find(k)) }
 
-func (m *model[K]) removeDead() (n int) {
-	for i := len(m.keys) - 1; i >= 0; i-- {
+// refuses is what Insert says of a key.
+func (m *model[K]) refuses(k K) error {
+	switch {
+	case k != k:
+		return table.ErrNaN
+	case !m.live(k):
+		return table.ErrStale
+	case m.find(k).IsSet():
+		return table.ErrDuplicate
+	}
+	return nil
+}
+
+// drainDead removes at most so many of the dead, and returns them with their ids.
+func (m *model[K]) drainDead(most int) (dead []string) {
+	for i := len(m.keys) - 1; i >= 0 && len(dead) < most; i-- {
 		if !m.live(m.keys[i]) {
+			dead = append(dead, fmt.Sprint(m.keys[i], m.ids[i]))
 			m.removeAt(table.Index(i))
-			n++
 		}
 	}
-	return n
+	return dead
 }
+
+func (m *model[K]) removeDead() int { return len(m.drainDead(len(m.keys))) }
 
 func moved[K any](k K, from, to table.Index) string { return fmt.Sprintf("%v: %d to %d", k, from, to) }
 
@@ -185,6 +201,69 @@ func (mc *machine[K]) add(k K) {
 	})
 }
 
+func (mc *machine[K]) insert(k K) {
+	id := mc.newID()
+	err, want := mc.m.refuses(k), mc.m.add(k, id)
+	judge(mc, fmt.Sprintf("Insert(%v)", k), err, func(s *side[K]) error {
+		i, err := s.Insert(k, newRecord(id))
+		if i != want {
+			mc.fatalf("%v: Insert(%v) answers %v, want %v", s.Layout(), k, i, want)
+		}
+		if i.IsSet() {
+			s.indexes[k] = i
+		}
+		return err
+	})
+	if err != nil {
+		mc.done[err.Error()]++
+	}
+}
+
+func (mc *machine[K]) take(k K) {
+	i, id := table.Index(slices.Index(mc.m.keys, k)), uint64(0)
+	if i.IsSet() {
+		if id = mc.m.ids[i]; !mc.m.live(k) {
+			mc.done["Take dead"]++
+		}
+		mc.m.removeAt(i)
+	}
+	judge(mc, fmt.Sprintf("Take(%v)", k), i.IsSet(), func(s *side[K]) bool {
+		r, ok := s.Take(k)
+		if ok && i.IsSet() {
+			if d := r.differs(id); d != "" {
+				mc.fatalf("%v: Take(%v): %s", s.Layout(), k, d)
+			}
+		}
+		return ok
+	})
+}
+
+func (mc *machine[K]) drainDead(most int) {
+	want := mc.m.drainDead(most)
+	judge(mc, fmt.Sprintf("DrainDead(%d)", most), fmt.Sprint(want), func(s *side[K]) string {
+		dead := []string(nil)
+		if most > 0 {
+			for k, r := range s.DrainDead() {
+				if dead = append(dead, fmt.Sprint(k, r.ID)); len(dead) == most {
+					break
+				}
+			}
+		}
+		return fmt.Sprint(dead)
+	})
+}
+
+func (mc *machine[K]) lookupBatch(n int) {
+	ks, want := make([]K, n), []table.Index{7}
+	for i := range ks {
+		ks[i] = mc.key()
+		want = append(want, mc.m.find(ks[i]))
+	}
+	judge(mc, fmt.Sprintf("LookupBatch(%v)", ks), fmt.Sprint(want), func(s *side[K]) string {
+		return fmt.Sprint(s.LookupBatch(ks, []table.Index{7}))
+	})
+}
+
 func (mc *machine[K]) addBatch(n int, key func() K) {
 	ks, ids := make([]K, n), make([]uint64, n)
 	for i := range ks {
@@ -215,9 +294,17 @@ func (mc *machine[K]) addBatch(n int, key func() K) {
 // step runs one operation.
 func (mc *machine[K]) step() {
 	m := &mc.m
-	switch mc.choose(32) {
-	case 0, 1, 2, 3, 4, 5:
+	switch mc.choose(38) {
+	case 0, 1, 2, 3:
 		mc.add(mc.key())
+	case 4, 5:
+		mc.insert(mc.key())
+	case 32:
+		mc.take(mc.key())
+	case 33:
+		mc.drainDead(mc.choose(4))
+	case 34:
+		mc.lookupBatch(mc.choose(4))
 	case 6, 7:
 		mc.addBatch(mc.choose(4), mc.key)
 	case 8:
@@ -395,11 +482,14 @@ func TestOperationsMatchModel(t *testing.T) {
 			rnd := newRand(t)
 			done := map[string]int{}
 			all := []string{"growth"}
-			for _, verb := range []string{"Add", "AddBatch", "Remove", "RemoveAt", "Lookup", "Set", "SetAt", "Copy", "CopyAt", "KeyAt"} {
+			for _, verb := range []string{"Add", "Insert", "Take", "AddBatch", "Remove", "RemoveAt", "Lookup", "Set", "SetAt", "Copy", "CopyAt", "KeyAt"} {
 				all = append(all, verb+" true", verb+" false")
 			}
 			if kind.name == "handle" {
-				all = append(all, "RemoveDead true")
+				all = append(all, "RemoveDead true", "Take dead", table.ErrStale.Error())
+			}
+			if kind.name == "float" {
+				all = append(all, table.ErrNaN.Error())
 			}
 			misses := func(what string) bool { return done[what] == 0 }
 			// What is rare may take some streams more.

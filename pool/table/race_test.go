@@ -55,6 +55,11 @@ func TestReadersAtOnce(t *testing.T) {
 					t.Errorf("record %d is %v's, want %v's, %v", i, k, h, err)
 				}
 			}
+			for i, id := range ids.Batch(tb.LookupBatch(hs, nil), nil) {
+				if *id != uint64(i) {
+					t.Errorf("record %d is not at its place in a batch", i)
+				}
+			}
 			sum := uint64(0)
 			for _, id := range ids.All() {
 				sum += *id
@@ -163,6 +168,8 @@ var changes = map[string]func(tb *table.Table[int, pair]){
 	"Add":      func(tb *table.Table[int, pair]) { tb.Add(1000, pair{}) },
 	"AddBatch": func(tb *table.Table[int, pair]) { tb.AddBatch([]int{1000}, []pair{{}}) },
 	"Remove":   func(tb *table.Table[int, pair]) { tb.Remove(3) },
+	"Insert":   func(tb *table.Table[int, pair]) { _, _ = tb.Insert(1000, pair{}) },
+	"Take":     func(tb *table.Table[int, pair]) { _, _ = tb.Take(3) },
 	"RemoveAt": func(tb *table.Table[int, pair]) { tb.RemoveAt(3) },
 	"Set":      func(tb *table.Table[int, pair]) { tb.Set(3, pair{}) },
 	"SetAt":    func(tb *table.Table[int, pair]) { tb.SetAt(3, pair{}) },

@@ -1,5 +1,7 @@
 package table
 
+import "iter"
+
 // Remove removes the record by the key k. It returns the Index that it had, and
 // None if there is no such record. The last record moves into the gap, so unless it
 // was the last one itself, another record has that Index now, and OnMove tells.
@@ -25,6 +27,20 @@ func (t *Table[K, R]) RemoveAt(i Index) Index {
 	}
 	t.removeAt(i)
 	return i
+}
+
+// Take is Remove that hands the record over, and reports whether there was one.
+//
+// In a table from ForHandles it takes the record of a dead handle as well, so that
+// a value and its record may be removed in either order.
+func (t *Table[K, R]) Take(k K) (r R, ok bool) {
+	t.change()
+	i := t.index.held(k)
+	if i.IsSet() {
+		load(&t.rows, i, &r)
+		t.removeAt(i)
+	}
+	return r, i.IsSet()
 }
 
 func (t *Table[K, R]) removeAt(i Index) {
@@ -61,6 +77,27 @@ func (t *Table[K, R]) RemoveDead() int {
 		}
 	}
 	return before - t.rows.n
+}
+
+// DrainDead is [Table.RemoveDead] that tells whom it removes: it ranges over the dead
+// from the last to the first, and has removed each before it yields it. The body may
+// change the table. A loop that ends early leaves the rest.
+func (t *Table[K, R]) DrainDead() iter.Seq2[K, R] {
+	return func(yield func(K, R) bool) {
+		t.change()
+		for i := t.rows.n - 1; i >= 0; i-- {
+			if i >= t.rows.n || !t.index.dead(t.keys[i]) { // the body may have removed more
+				continue
+			}
+			k := t.keys[i]
+			var r R
+			load(&t.rows, Index(i), &r)
+			t.removeAt(Index(i))
+			if !yield(k, r) {
+				return
+			}
+		}
+	}
 }
 
 // Clear removes all records. It keeps their memory, for those to come, and holds

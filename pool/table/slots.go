@@ -51,6 +51,13 @@ func (x *slots[T]) find(h pool.Handle[T]) Index {
 	return None
 }
 
+func (x *slots[T]) held(h pool.Handle[T]) Index {
+	if o := x.at(h); o != nil && o.generation == h.Generation() && o.generation != 0 {
+		return Index(o.row)
+	}
+	return None
+}
+
 func (x *slots[T]) claim(h pool.Handle[T], next Index, keys []pool.Handle[T]) Index {
 	if !x.pool.Contains(h) {
 		return None

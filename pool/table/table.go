@@ -13,8 +13,8 @@ import (
 // the three ways to name a record and how long each stays good.
 //
 // Any number of goroutines may read a table at once. One goroutine may change it
-// while nobody reads. Add, AddBatch, Remove, RemoveAt, RemoveDead, Set, SetAt,
-// Clear, Reserve and OnMove change it, and so does writing through a [View],
+// while nobody reads. Add, Insert, AddBatch, Remove, RemoveAt, RemoveDead, DrainDead,
+// Take, Set, SetAt, Clear, Reserve and OnMove change it, and so does writing through a [View],
 // though that only touches the field that is written: columns, and
 // parts of a column, may be worked on in parallel.
 //
@@ -32,10 +32,12 @@ type Table[K comparable, R any] struct {
 // index finds rows by their keys: hashed for any K, slots for handles.
 //
 // It is exact: there is an entry for the key of every row, which tells that row,
-// and no other. Only find and dead know of handles that a pool refuses.
+// and no other. Only find, claim and dead know of handles that a pool refuses.
 type index[K comparable] interface {
 	// find returns the row of k, or None.
 	find(k K) Index
+	// held is find that finds dead keys too.
+	held(k K) Index
 	// claim makes an entry for k, which is to go to row next, or to the row of a
 	// dead occupant, and returns which. It returns None and changes nothing if k
 	// cannot be added. keys are those of the rows that there are; entries for other
@@ -50,7 +52,7 @@ type index[K comparable] interface {
 	set(k K, i Index)
 	// drop forgets k, which is there.
 	drop(k K)
-	// dead answers whether k, which is there, will never be found again.
+	// dead answers whether k will never be found again, if it is there.
 	dead(k K) bool
 	// reserve makes room for n keys in all.
 	reserve(n int)
@@ -83,8 +85,9 @@ func New[K comparable, R any](l Layout) (*Table[K, R], error) {
 // and cannot be added: Add returns None. So when a value has been removed from p,
 // Lookup, Copy, Set and Remove by its handle find nothing. Its record stays until
 // a record is added for the next value in that slot, which takes its row over,
-// until RemoveDead, or RemoveAt; Len, Keys, All and columns count it up to then.
-// To lose none, remove the record before the value, or call [Table.RemoveDead]
+// until RemoveDead, DrainDead or RemoveAt, or until [Table.Take], which alone
+// takes it by its handle; Len, Keys, All and columns count it up to then.
+// To lose none, take the record with the value, or call [Table.RemoveDead]
 // now and then.
 //
 // Other goroutines may use p meanwhile. It answers with an error what New answers
