@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"coatcheck/internal/check/testkit"
@@ -106,6 +107,51 @@ func BenchmarkScan(b *testing.B) {
 				versusEach(b, rows, scan(c.subject), scan(c.base))
 			})
 		}
+	}
+}
+
+// The same in function literals within others, which the compiler has put into these:
+// there it puts no loop body in its place, be it View.All's or slices.All's.
+func BenchmarkScanInALiteral(b *testing.B) {
+	const rows = 10_000
+	tb := table.Must(table.New[int, wide](table.SoA))
+	for i := range rows {
+		tb.Add(i, wide{E: uint64(i)})
+	}
+	plain, column := make([]uint64, rows), table.Column(tb, func(r *wide) *uint64 { return &r.E })
+	for name, base := range map[string]func() uint64{
+		"slice": func() uint64 { return sumSlice(plain) },
+		"slices.All": func() func() (sum uint64) {
+			return func() (sum uint64) {
+				for _, x := range slices.All(plain) {
+					sum += x
+				}
+				return sum
+			}
+		}(),
+	} {
+		b.Run("impl=All/base="+name, func(b *testing.B) {
+			func() {
+				versusEach(b, rows, func(n int) {
+					for range n {
+						for _, x := range column.All() {
+							sink += *x
+						}
+					}
+				}, scan(base))
+			}()
+		})
+		b.Run("impl=At/base="+name, func(b *testing.B) {
+			func() {
+				versusEach(b, rows, func(n int) {
+					for range n {
+						for i := range column.Len() {
+							sink += *column.At(table.Index(i))
+						}
+					}
+				}, scan(base))
+			}()
+		})
 	}
 }
 

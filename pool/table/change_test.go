@@ -145,6 +145,9 @@ func TestKeysThatCannotBeKept(t *testing.T) {
 		require.EqualValues(t, 1, floats.Add(math.Inf(1), pair{}))
 		require.Equal(t, table.None, floats.Lookup(math.NaN()))
 
+		_, err := floats.Insert(math.NaN(), pair{})
+		require.ErrorIs(t, err, table.ErrNaN)
+
 		anys := of[any, pair](t, l)
 		for _, use := range []func(){
 			func() { anys.Add(func() {}, pair{}) },

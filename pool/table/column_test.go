@@ -30,7 +30,6 @@ func TestColumnRefusesWhatIsNoField(t *testing.T) {
 		requirePanicText(t, func() { table.Column(tb, func(*shape) *uint32 { return nil }) }, "nil")
 		requirePanicText(t, func() { table.Column[uint32](tb, nil) }, "nil selector")
 		requirePanicText(t, func() { table.Column(tb, func(r *shape) *uint8 { return &r.Far.A }) }, "behind a pointer")
-		requirePanicText(t, func() { table.Column(tb, func(r *shape) *shape { return r }) }, "offset 0", "no field of type table_test.shape")
 		requirePanicText(t, func() {
 			table.Column(tb, func(r *shape) *uint64 { return (*uint64)(unsafe.Pointer(&r.A)) })
 		}, "offset 0", "no field of type uint64")
@@ -50,6 +49,36 @@ func TestColumnRefusesWhatIsNoField(t *testing.T) {
 		}, "uint64")
 		requirePanicText(t, func() { table.Column(&table.Table[int, shape]{}, func(r *shape) *uint32 { return &r.A }) }, "zero Table")
 	})
+}
+
+// A View of whole records is one under AoS, and says what to do under SoA.
+func TestColumnOfWholeRecords(t *testing.T) {
+	whole := func(r *record) *record { return r }
+	soa := of[int, record](t, table.SoA)
+	requirePanicText(t, func() { table.Column(soa, whole) }, "whole records", "SoA", "CopyAt and SetAt")
+
+	tb := of[int, record](t, table.AoS)
+	v := table.Column(tb, whole)
+	names := table.Column(tb, func(r *record) *string { return &r.Name })
+	for i := range 300 {
+		tb.Add(i, newRecord(uint64(i)))
+	}
+	all, ok := v.Slice()
+	require.True(t, ok)
+	require.Len(t, all, 300)
+	for i, r := range v.All() {
+		require.Empty(t, r.differs(uint64(i)))
+		require.Same(t, r, v.At(i))
+		require.Same(t, r, &all[i])
+		require.Same(t, &r.Name, names.At(i))
+		*r = newRecord(uint64(i) + 1000)
+	}
+	require.Nil(t, v.Batch([]table.Index{table.None}, nil)[0])
+	for i := range 300 {
+		r, err := tb.Copy(i)
+		require.NoError(t, err)
+		require.Empty(t, r.differs(uint64(i)+1000))
+	}
 }
 
 // Fields without a size, which share their offset with a neighbour or lie at the

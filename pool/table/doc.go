@@ -44,7 +44,7 @@
 //	Index      Add, Lookup, OnMove       an addition       a removal: then the removed record's Index names
 //	                                                       the last record, which OnMove tells, and the
 //	                                                       last record's names nothing
-//	reference  View.At, All, Batch;      nothing           the table grows or a record leaves; Set keeps it
+//	reference  View.At, All, Batch;      nothing           the table grows, is trimmed or a record leaves; Set keeps it
 //	*F         elements of View.Slice
 //	handle,    the pool                  two loads more    the value is removed from the pool
 //	as key                               than Contains
@@ -62,8 +62,8 @@
 // records: at first as many as fit each column's smallest block, then twice as many each time.
 // The smallest block is a page, or eight where the type holds pointers,
 // because Go aligns no smaller one of these; so a table of few records with many
-// columns of pointers is better off under AoS, or as a map. A table does not
-// shrink.
+// columns of pointers is better off under AoS, or as a map. [Table.Trim] alone
+// makes a table smaller.
 //
 // The row that a record has left is zeroed at once: a table holds nothing back
 // from the garbage collector, and does not even show it columns without pointers.

@@ -321,6 +321,13 @@ func ExampleTable_Reserve() {
 	// Output: 131072
 }
 
+func ExampleTable_Trim() {
+	t := bodies()
+	t.Reserve(100_000)
+	fmt.Println(t.Allocated(), t.Trim() > 0, t.Allocated(), t.Len())
+	// Output: 131072 true 256 3
+}
+
 func ExampleTable_All() {
 	for k, b := range bodies().All() {
 		fmt.Println(k, b.Name)
@@ -337,6 +344,16 @@ func ExampleColumn() {
 	*x.At(t.Lookup("M")) = 7
 	fmt.Println(t.Copy("M"))
 	// Output: {{7 0.1} 0.04 Moon} <nil>
+}
+
+func ExampleColumn_wholeRecords() {
+	t := table.Must(table.New[string, Body](table.AoS)) // under SoA no record lies in one place
+	t.Add("E", Body{Name: "Earth", Mass: 1})
+	body := table.Column(t, func(b *Body) *Body { return b })
+	b := body.At(t.Lookup("E"))
+	b.Name, b.Mass = "Terra", 6e24
+	fmt.Println(t.Copy("E"))
+	// Output: {{0 0} 6e+24 Terra} <nil>
 }
 
 func ExampleView_Len() {

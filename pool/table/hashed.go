@@ -35,9 +35,15 @@ func (x *hashed[K]) clear([]K)        { clear(x.rows) }
 // reserve makes a larger map where that spares it at least one growth: maps
 // cannot be told to grow.
 func (x *hashed[K]) reserve(n int) {
-	if n <= 2*len(x.rows) {
-		return
+	if n > 2*len(x.rows) {
+		x.resize(n)
 	}
+}
+
+// trim makes a map for as many keys as there are: maps do not shrink.
+func (x *hashed[K]) trim() { x.resize(len(x.rows)) }
+
+func (x *hashed[K]) resize(n int) {
 	rows := make(map[K]Index, n)
 	for k, i := range x.rows {
 		rows[k] = i

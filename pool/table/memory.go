@@ -202,15 +202,17 @@ func copyValue(h how, to, from unsafe.Pointer, size uintptr, pieces []piece) {
 // zeroSized is where columns lie whose elements have no size.
 var zeroSized struct{}
 
-// grown returns c with room for rows, and with its first n elements copied there. The
+// resized returns c with room for rows, and with its first n elements copied there. The
 // block begins on the boundary of a page: Go allocates blocks without pointers
 // whose size is a multiple of 4 KiB, and all blocks of 32 KiB and more, that way. It
 // does not promise to, so blocks without pointers are looked at; those with
 // pointers must begin where the runtime has put them, and TestColumnsArePageAligned
 // watches over that.
-func (c column) grown(n, rows int) column {
+func (c column) resized(n, rows int) column {
 	size := int(c.size)
 	switch old := c; {
+	case rows == 0:
+		c.base, c.bytes, c.block = nil, 0, reflect.Value{}
 	case size == 0:
 		c.base = unsafe.Pointer(&zeroSized)
 	case c.pointers:

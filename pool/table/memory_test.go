@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
 	"coatcheck/pool/table"
 )
 
@@ -275,4 +276,72 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 		}))
 		require.NotZero(t, sum)
 	})
+}
+
+// Trim leaves the room that a table has which was never larger, and every record, Index
+// and View as it was.
+func TestTrim(t *testing.T) {
+	each(t, func(t *testing.T, l table.Layout) {
+		for _, left := range []int{0, 1, 63, 64, 65, 1000, 1024, 1025, 3000} {
+			p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1})
+			tb, fresh := forHandles[record](t, p, l), forHandles[record](t, p, l)
+			v := viewsOf(tb)
+			var hs []handle
+			for i := range 3000 {
+				hs = append(hs, insert(t, p, i))
+				tb.Add(hs[i], newRecord(uint64(i)))
+			}
+			for i := 2999; i >= left; i-- {
+				tb.Remove(hs[i])
+			}
+			for i := range left {
+				fresh.Add(hs[i], newRecord(uint64(i)))
+			}
+			before := tb.Pages()
+			require.Equal(t, before-fresh.Pages(), tb.Trim(), "%d left", left)
+			require.Equal(t, fresh.Pages(), tb.Pages(), "%d left", left)
+			require.Equal(t, fresh.Allocated(), tb.Allocated(), "%d left", left)
+			require.Zero(t, tb.Trim(), "a second time")
+			runtime.GC()
+			require.Equal(t, left, tb.Len())
+			for i := range left {
+				require.EqualValues(t, i, tb.Lookup(hs[i]))
+				require.Empty(t, v.differs(table.Index(i), uint64(i)))
+			}
+			for i := left; i < 3000; i++ { // and it grows again
+				require.EqualValues(t, i, tb.Add(hs[i], newRecord(uint64(i))))
+			}
+			for i := range hs {
+				require.Empty(t, v.differs(table.Index(i), uint64(i)))
+			}
+		}
+	})
+}
+
+// Trim gives back what finds the keys, too.
+func TestTrimShrinksTheIndex(t *testing.T) {
+	p := pool.Must[int](nil)
+	byHandle, byInt := forHandles[struct{}](t, p, table.AoS), of[int, struct{}](t, table.AoS)
+	const n = 200_000
+	for i := range n {
+		byHandle.Add(insert(t, p, i), struct{}{})
+		byInt.Add(i, struct{}{})
+	}
+	byHandle.Clear()
+	byInt.Clear()
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	byHandle.Trim()
+	after := heap()
+	require.Greater(t, before-after, int64(3*n*8/2), "keys of 8 bytes, and 8 bytes a slot")
+	byInt.Trim()
+	require.Greater(t, after-heap(), int64(2*n*8), "keys, and a map of twice that")
+	runtime.KeepAlive(byHandle)
+	runtime.KeepAlive(byInt)
+	runtime.KeepAlive(p)
 }

@@ -303,6 +303,13 @@ func (mc *machine[K]) step() {
 		mc.take(mc.key())
 	case 33:
 		mc.drainDead(mc.choose(4))
+	case 35:
+		judge(mc, "Trim()", true, func(s *side[K]) bool {
+			want := of[K, record](mc.t, s.Layout())
+			want.Reserve(s.Len())
+			s.Trim()
+			return s.Allocated() == want.Allocated() && s.Pages() == want.Pages()
+		})
 	case 34:
 		mc.lookupBatch(mc.choose(4))
 	case 6, 7:

@@ -175,6 +175,7 @@ var changes = map[string]func(tb *table.Table[int, pair]){
 	"SetAt":    func(tb *table.Table[int, pair]) { tb.SetAt(3, pair{}) },
 	"Clear":    func(tb *table.Table[int, pair]) { tb.Clear() },
 	"Reserve":  func(tb *table.Table[int, pair]) { tb.Reserve(1000) },
+	"Trim":     func(tb *table.Table[int, pair]) { tb.Reserve(5000); tb.Trim() },
 	"At":       func(tb *table.Table[int, pair]) { *table.Column(tb, func(r *pair) *int { return &r.B }).At(3)++ },
 }
 

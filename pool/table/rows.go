@@ -90,8 +90,8 @@ func (rs *rows) pages() (n int) {
 	return n
 }
 
-// grow makes room for n rows, which are more than there are. Everything is
-// allocated before anything changes.
+// grow makes room for n rows, which are more than there are. If it panics, nothing has
+// changed.
 func (rs *rows) grow(n int) {
 	allocated := max(rs.first, 2*rs.allocated)
 	if allocated < n {
@@ -104,9 +104,25 @@ func (rs *rows) grow(n int) {
 	if allocated <= 0 || uintptr(allocated) > (math.MaxInt-pointerBytes)/widest {
 		panic(fmt.Sprintf("table: no room for %d records of %d bytes", n, rs.record.Size()))
 	}
+	rs.resize(allocated)
+}
+
+// trim takes away what is above the room that growth to n rows would have made.
+func (rs *rows) trim() {
+	allocated := 0
+	if rs.n > 0 {
+		allocated = max(rs.first, 1<<bits.Len(uint(rs.n-1)))
+	}
+	if allocated < rs.allocated {
+		rs.resize(allocated)
+	}
+}
+
+// resize makes room for so many rows. If it panics, nothing has changed.
+func (rs *rows) resize(allocated int) {
 	grown := make([]column, 0, len(rs.columns)+1)
 	for c := range rs.all {
-		grown = append(grown, c.grown(rs.n, allocated))
+		grown = append(grown, c.resized(rs.n, allocated))
 	}
 	copy(rs.columns, grown)
 	rs.key = grown[len(rs.columns)]
@@ -116,6 +132,9 @@ func (rs *rows) grow(n int) {
 // find returns where the field of type typ that lies at offset in R is: a column
 // and the offset in its elements.
 func (rs *rows) find(typ reflect.Type, offset uintptr) (c *column, inner uintptr, ok bool) {
+	if rs.layout == AoS && offset == 0 && typ == rs.record {
+		return &rs.columns[0], 0, true
+	}
 	for i, f := range rs.fields {
 		if offset < f.offset || !contains(f.typ, offset-f.offset, typ) {
 			continue

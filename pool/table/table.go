@@ -14,7 +14,7 @@ import (
 //
 // Any number of goroutines may read a table at once. One goroutine may change it
 // while nobody reads. Add, Insert, AddBatch, Remove, RemoveAt, RemoveDead, DrainDead,
-// Take, Set, SetAt, Clear, Reserve and OnMove change it, and so does writing through a [View],
+// Take, Set, SetAt, Clear, Reserve, Trim and OnMove change it, and so does writing through a [View],
 // though that only touches the field that is written: columns, and
 // parts of a column, may be worked on in parallel.
 //
@@ -56,6 +56,8 @@ type index[K comparable] interface {
 	dead(k K) bool
 	// reserve makes room for n keys in all.
 	reserve(n int)
+	// trim gives up memory that the keys there are do not need.
+	trim()
 	// clear forgets all keys. The keys of the rows are as before.
 	clear(keys []K)
 }
@@ -146,7 +148,7 @@ func (t *Table[K, R]) Layout() Layout { return t.rows.layout }
 
 // Reserve makes room for n records in all, those that there are included: no Add
 // reallocates before Len reaches n. Allocated becomes the power of two that this
-// needs, and does not shrink. It panics if n is negative or more than memory
+// needs; only Trim makes it less. It panics if n is negative or more than memory
 // can be addressed for.
 func (t *Table[K, R]) Reserve(n int) {
 	t.change()
@@ -157,12 +159,31 @@ func (t *Table[K, R]) Reserve(n int) {
 	t.index.reserve(n)
 }
 
+// Trim gives up the room that Len does not need, and returns by how many pages that
+// makes Pages less. What finds the keys shrinks as well. Allocated becomes the power
+// of two that would be there if the table had grown to its Len, or 0 if it is empty.
+//
+// It is O(n). Every Index and View stays good, as through growth, and references do not.
+func (t *Table[K, R]) Trim() (pages int) {
+	t.change()
+	pages = t.Pages()
+	t.rows.trim()
+	t.hold()
+	t.index.trim()
+	return pages - t.Pages()
+}
+
 // grow makes room for n records in all. If it panics, nothing has changed.
 func (t *Table[K, R]) grow(n int) {
 	if n > t.rows.allocated {
 		t.rows.grow(n)
-		t.keys = elements[K](&t.rows.key, t.rows.allocated)[:t.rows.n]
+		t.hold()
 	}
+}
+
+// hold takes the keys from their column, which has moved.
+func (t *Table[K, R]) hold() {
+	t.keys = elements[K](&t.rows.key, t.rows.allocated)[:t.rows.n]
 }
 
 // change is called by what changes the table.
