@@ -88,6 +88,9 @@
 //
 // # Where it comes from
 //
+// In the words of entity component systems a pool is the registry, its handles are the
+// entities, and a table from [ForHandles] is a sparse set of components.
+//
 // Structures of arrays are as old as vector machines; tables of records by key
 // whose layout is a parameter are known from C++. What is different here: records
 // may hold pointers, absence is an Index and not an exception, a key may be a

@@ -218,24 +218,43 @@ func TestForHandlesRefuses(t *testing.T) {
 // incarnation.
 func TestTakeOfADeadHandle(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
-		p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1, Capacity: 1})
+		p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1, Capacity: 2})
 		tb := forHandles[record](t, p, l)
-		h := insert(t, p, 1)
+		h, other := insert(t, p, 1), insert(t, p, 3)
 		tb.Add(h, newRecord(1))
 		_, ok := tb.Take(0)
 		require.False(t, ok, "the zero handle")
 		require.True(t, p.Remove(h))
 		young := insert(t, p, 2)
 		require.Equal(t, h.Index(), young.Index())
+		require.Equal(t, table.None, tb.Lookup(young))
 		_, ok = tb.Take(young)
 		require.False(t, ok, "it has no record")
 		r, ok := tb.Take(h)
 		require.True(t, ok)
 		require.Empty(t, r.differs(1))
 		require.Zero(t, tb.Len())
+		tb.Add(other, newRecord(3))
+		_, ok = tb.Take(0)
+		require.False(t, ok, "slot 0 has no record")
 		tb.Add(young, newRecord(2))
 		_, ok = tb.Take(h)
 		require.False(t, ok, "its slot is another's")
+		require.Equal(t, 2, tb.Len())
+	})
+}
+
+// A batch that is refused gives a slot back to the dead occupant that it was to replace.
+func TestRefusedBatchKeepsTheDead(t *testing.T) {
+	each(t, func(t *testing.T, l table.Layout) {
+		p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1, Capacity: 1})
+		tb := forHandles[record](t, p, l)
+		h := insert(t, p, 1)
+		tb.Add(h, newRecord(1))
+		require.True(t, p.Remove(h))
+		young := insert(t, p, 2)
+		require.False(t, tb.AddBatch([]handle{young, young}, make([]record, 2)))
+		require.EqualValues(t, 0, tb.Add(young, newRecord(2)), "the row of the dead")
 		require.Equal(t, 1, tb.Len())
 	})
 }

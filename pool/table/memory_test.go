@@ -314,6 +314,12 @@ func TestTrim(t *testing.T) {
 			for i := range hs {
 				require.Empty(t, v.differs(table.Index(i), uint64(i)))
 			}
+			require.Equal(t, hs, tb.Keys())
+			for i := 0; i < 3000; i += 512 { // the first of each page of slots
+				tb.Remove(hs[i])
+			}
+			tb.Trim()
+			require.NotEqual(t, table.None, tb.Lookup(hs[1]))
 		}
 	})
 }
@@ -344,4 +350,26 @@ func TestTrimShrinksTheIndex(t *testing.T) {
 	runtime.KeepAlive(byHandle)
 	runtime.KeepAlive(byInt)
 	runtime.KeepAlive(p)
+}
+
+// A field whose parts have padding between them is copied whole, pointers or not.
+func TestPartsWithPaddingBetween(t *testing.T) {
+	type padded struct {
+		A uint8
+		B uint64
+		P *int
+		C uint8
+		D uint32
+	}
+	each(t, func(t *testing.T, l table.Layout) {
+		type body struct{ In padded }
+		tb := of[int, body](t, l)
+		want := body{padded{1, 1<<63 + 2, new(int), 3, 1<<31 + 4}}
+		tb.Add(1, body{})
+		tb.Add(2, want)
+		tb.Remove(1)
+		r, err := tb.Copy(2)
+		require.NoError(t, err)
+		require.Equal(t, want, r)
+	})
 }

@@ -28,7 +28,7 @@ func TestSeedsNameWhatThereIs(t *testing.T) {
 	readme, err := files.ReadFile("seeds/README.md")
 	require.NoError(t, err)
 	there := make(map[killer]bool)
-	for _, pkg := range []string{poolPackage, "shard", "pool/dense", "pool/tree", "pool/command"} {
+	for _, pkg := range []string{poolPackage, "shard", "pool/dense", "pool/table", "pool/tree", "pool/command"} {
 		list, err := killersOf(root, pkg)
 		require.NoError(t, err)
 		for _, k := range list {
