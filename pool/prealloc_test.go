@@ -70,6 +70,7 @@ func TestPreallocatedVerbsAllocateNothing(t *testing.T) {
 					n++
 				}
 			}
+			g.Repin()
 			g.Unpin()
 		},
 		"Ptr": func(p P, h []H) {
@@ -83,7 +84,11 @@ func TestPreallocatedVerbsAllocateNothing(t *testing.T) {
 		"Synchronize": func(p P, h []H) { p.RemoveBatch(h); ok(p.Synchronize(ctx) == nil) },
 		"Take":        func(p P, h []H) { _, is := p.Take(h[0]); ok(is) },
 		"Trim":        func(p P, h []H) { p.RemoveBatch(h); ok(p.Trim() == 0) },
-		"View":        func(p P, h []H) { ok(p.View(h[0], func(*plain) {})) },
+		"TryInsertFunc": func(p P, h []H) {
+			_, err := p.TryInsertFunc(func(H, *plain) error { return nil })
+			ok(err == nil)
+		},
+		"View": func(p P, h []H) { ok(p.View(h[0], func(*plain) {})) },
 	}
 	for i := range reflect.TypeFor[P]().NumMethod() {
 		name := reflect.TypeFor[P]().Method(i).Name
