@@ -178,7 +178,7 @@ func (a *actor) again(rd *reader) {
 	if rd == nil || rd.ref != nil || slices.Contains(a.watched, rd) {
 		return
 	}
-	a.enter("Release")
+	a.enter("Unpin again")
 	if rd.copy.Release() {
 		a.r.Failf("the copy of a guard that was unpinned ends a pin")
 	}
@@ -255,8 +255,8 @@ func (a *actor) all(inner func()) { a.loop("All", a.p.All(), inner) }
 func (a *actor) allUnder(rd *reader, inner func()) {
 	if slices.Contains(a.watched, rd) && rd.ref == nil && rd.brief == nil {
 		rd.loops++
+		defer func() { rd.loops-- }() // also if a Reset ends the thread
 		a.loop("Guard.All", rd.g.All(), inner)
-		rd.loops--
 	}
 }
 

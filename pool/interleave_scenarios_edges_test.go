@@ -202,29 +202,11 @@ var edgeScenarios = []scenario{
 		w.thread(0, func(a *actor) { a.remove(h[2]); a.pin(h[3]) })
 	}},
 	{"a guard delays only its own in a small pool", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 2})
-		h := a.insertN(2)
-		a.remove(h[0])
-		w.roomy = true
-		w.thread(0, func(a *actor) {
-			a.pin(h[1]) // for good
-			a.remove(h[1])
-			a.insert()
-		})
-		w.thread(0, func(a *actor) {
-			a.contains(h[1])
-		})
+		h := w.delayed(LIFO, 0)
+		w.thread(0, func(a *actor) { a.contains(h) })
 	}},
 	{"FIFO: a guard delays only its own while another holds the queue", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 2, Reuse: FIFO, MinFree: 1})
-		h := a.insertN(2)
-		a.remove(h[0])
-		w.roomy = true
-		w.thread(0, func(a *actor) {
-			a.pin(h[1]) // for good
-			a.remove(h[1])
-			a.insert()
-		})
+		w.delayed(FIFO, 1)
 		w.thread(0, func(a *actor) { a.stats() })
 	}},
 	{"two guards come while a scan is under way", func(w *world) {
@@ -398,6 +380,13 @@ var edgeScenarios = []scenario{
 			a.synchronize(1)
 		})
 	}},
+	{"a Reset exits under a guard's loop", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 8, Reset: w.resetting(1, func(a *actor) { a.exit() })})
+		h := a.insertN(3)
+		a.remove(h[0])
+		w.thread(0, func(a *actor) { a.allUnder(a.pin(0), func() { a.synchronize(1) }) })
+		w.thread(0, func(a *actor) { a.remove(h[1]) })
+	}},
 	{"a Reset fails beside Synchronize", func(w *world) {
 		a := w.pool(Options[val]{Reset: w.resetting(3, func(a *actor) { a.fail() })})
 		h := a.insertN(7)
@@ -441,4 +430,19 @@ var edgeScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) { a.pin(h[4]); a.remove(h[4]); a.remove(h[5]) })
 	}},
+}
+
+// delayed makes a pool of two slots, of which one waits, and a thread that removes the
+// other value, h, under a guard and then needs the first.
+func (w *world) delayed(reuse Reuse, minFree int) (h Handle[val]) {
+	a := w.pool(Options[val]{Capacity: 2, Reuse: reuse, MinFree: minFree})
+	hs := a.insertN(2)
+	a.remove(hs[0])
+	w.roomy = true
+	w.thread(0, func(a *actor) {
+		a.pin(hs[1]) // for good
+		a.remove(hs[1])
+		a.insert()
+	})
+	return hs[1]
 }
