@@ -15,11 +15,7 @@ func (p *Pool[T]) Insert(v T) (Handle[T], error) {
 		return p.insertSlow(v)
 	}
 	slot.Value = v
-	slot.Publish(h)
-	if debugging {
-		p.records.lives.Began(h, inserted)
-	}
-	return Handle[T](h), nil
+	return p.live(slot, h), nil
 }
 
 func (p *Pool[T]) insertSlow(v T) (Handle[T], error) {
@@ -33,6 +29,11 @@ func (p *Pool[T]) insertSlow(v T) (Handle[T], error) {
 // publish makes v live in a slot that was claimed as h.
 func (p *Pool[T]) publish(slot *shard.Slot[T], h uint64, v T) Handle[T] {
 	slot.Value = v
+	return p.live(slot, h)
+}
+
+// live publishes the value of a slot that was claimed as h.
+func (p *Pool[T]) live(slot *shard.Slot[T], h uint64) Handle[T] {
 	slot.Publish(h)
 	if debugging {
 		p.records.lives.Began(h, inserted)
@@ -89,12 +90,8 @@ func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], 
 	defer p.unless(&done, slot, h)
 	p.arena.Blank(slot)
 	init(Handle[T](h), &slot.Value)
-	slot.Publish(h)
 	done = true
-	if debugging {
-		p.records.lives.Began(h, inserted)
-	}
-	return Handle[T](h)
+	return p.live(slot, h)
 }
 
 // tryConstruct is construct for a constructor that may fail. As one function with it
@@ -106,12 +103,8 @@ func (p *Pool[T]) tryConstruct(slot *shard.Slot[T], h uint64, init func(Handle[T
 	if err := init(Handle[T](h), &slot.Value); err != nil {
 		return 0, err
 	}
-	slot.Publish(h)
 	done = true
-	if debugging {
-		p.records.lives.Began(h, inserted)
-	}
-	return Handle[T](h), nil
+	return p.live(slot, h), nil
 }
 
 // unless gives back a slot whose construction was not done.

@@ -64,12 +64,9 @@ func (w *Worker[T]) open() {
 func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 	if slot, next := w.slots.Next(); slot != nil {
 		slot.Value = v
-		slot.Publish(next)
-		if debugging {
-			w.pool.records.lives.Began(next, inserted)
-		}
+		h = w.pool.live(slot, next)
 		runtime.KeepAlive(w)
-		return Handle[T](next), nil
+		return h, nil
 	}
 	return w.insertSlow(v)
 }
