@@ -71,5 +71,5 @@ func (g *Guard[T]) pages() *shard.Pages {
 	if g.pool == nil {
 		panic(unpinned)
 	}
-	return g.pool.arena.Table.Current.Load()
+	return g.pool.arena.Table.Pages()
 }

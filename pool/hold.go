@@ -12,9 +12,9 @@ import (
 // The value may be removed meanwhile; it stays readable, and its slot waits for
 // Release, counted under Stats.Limbo. Any number of Refs may hold one value.
 //
-// A Ref comes from [Pool.Hold] or [Reservation.CommitHold]. Value and Handle may be called by any number of
-// goroutines at once, Release by one of them, after which nobody may use what
-// Value gave. One that is dropped without Release is not guessed at: its slot is
+// A Ref comes from [Pool.Hold] or [Reservation.CommitHold]. Value and Handle may be
+// called by any number of goroutines at once, Release by one of them, after which nobody
+// may use what Value gave. One that is dropped without Release is not guessed at: its slot is
 // never reused, and Stats.Held shows it for ever. The zero Ref panics. It must not
 // be copied.
 type Ref[T any] struct {

@@ -143,11 +143,16 @@ func (a *actor) reserve() *Reservation[val] {
 		a.refuse(f, err)
 		return nil
 	}
-	runtime.SetFinalizer(r, nil)                                 // see worker
+	runtime.SetFinalizer(r, nil) // see worker
+	a.opened(r)
+	return r
+}
+
+// opened notes a reservation.
+func (a *actor) opened(r *Reservation[val]) {
 	interleave.Unseen(func() { a.clean(r.Handle(), r.Value()) }) // nobody else has r
 	a.reserved = append(a.reserved, r)
 	a.turn[r.Handle().Index()] = 0
-	return r
 }
 
 // isOpen reports whether r is to be settled yet.

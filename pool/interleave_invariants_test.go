@@ -324,8 +324,7 @@ func (w *world) holds() error {
 	return nil
 }
 
-// values fails if a value is another than the one that was seen: of a slot that is
-// live, or under a guard or a Ref.
+// values fails if a value that a guard or a Ref has seen is another now.
 func (w *world) values() error {
 	for _, rd := range w.watched {
 		if rd.v != nil && rd.v.stamp != rd.stamp {

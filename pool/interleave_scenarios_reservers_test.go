@@ -2,11 +2,7 @@
 
 package pool
 
-import (
-	"slices"
-
-	"coatcheck/internal/check/interleave"
-)
+import "slices"
 
 // reserveFrom is reserve by a Reserver. What it makes stays in w.reserved, so
 // that no block is dropped in the middle of a run.
@@ -21,9 +17,7 @@ func (a *actor) reserveFrom(v *Reserver[val]) *Reservation[val] {
 	if slices.Contains(a.reserved, r) {
 		a.r.Failf("the Reservation of %v was given out before", r.Handle())
 	}
-	interleave.Unseen(func() { a.clean(r.Handle(), r.Value()) }) // nobody else has r
-	a.reserved = append(a.reserved, r)
-	a.turn[r.Handle().Index()] = 0
+	a.opened(r)
 	return r
 }
 

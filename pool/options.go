@@ -19,10 +19,9 @@ const (
 
 	// FIFO reuses the slot first that was removed longest ago (strictly so within a
 	// shard, but for slots whose Resets run at the same time), and only while
-	// [Options].MinFree others are free. That
-	// spreads wear: generations last as long as they can, and a bug that uses a
-	// handle late meets a vacant slot rather than another value. It costs the
-	// cache, and a look at each slot that comes free.
+	// [Options].MinFree others are free. That spreads wear: generations last as long
+	// as they can, and a bug that uses a handle late meets a vacant slot rather than
+	// another value. It costs the cache, and a look at each slot that comes free.
 	FIFO
 )
 

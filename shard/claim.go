@@ -220,9 +220,9 @@ func (a *Arena[T]) refusal(blocked bool) error {
 // bare reports whether there was a moment at which no shard had a slot and none
 // waited, save worn ones. It looks at every shard three times, and finds nothing if no batch
 // was sealed meanwhile, and no magazine has given back: nothing else fills a freelist but
-// Trim. When the first look ends, no batch is
-// left, so lists are not filled any more. When the second ends, which is the moment, all
-// lists are empty. What waited then would wait still in the third.
+// Trim. When the first look ends, no batch is left, so lists are not filled any more. When
+// the second ends, which is the moment, all lists are empty. What waited then would wait
+// still in the third.
 //
 // Two looks are not enough: a slot comes into a list behind the first, and is taken
 // from it in the midst of the second, just after another was removed.

@@ -36,8 +36,9 @@ type freelist[T any] interface {
 	dummies() uint32    // how many slots are there for the list's own sake
 	needs() uint32      // how many it must have when Trim leaves
 
-	// enter is hold for Trim, which takes the list whole: moves all slots to l, and the
-	// shard's range if it is wanted.
+	// enter is hold for Trim: it tries, and refuses a list that cannot be taken whole.
 	enter() bool
+
+	// take moves all slots to l, and the shard's range if it is wanted.
 	take(t *trimmer[T], l *taken[T])
 }

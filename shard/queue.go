@@ -151,7 +151,7 @@ func (q *queue[T]) turn(b *batch[T], most uint32) (visited uint32, done bool) {
 	return visited, b.upright
 }
 
-// splice may do the same with what is left of a batch: its end stays.
+// splice takes what is left of a batch as well: its end stays.
 func (q *queue[T]) splice(b *batch[T]) bool {
 	first, last := q.arena.slot(b.top), q.arena.slot(b.last)
 	q.put(chain[T]{

@@ -28,6 +28,7 @@ func NewMutexMap[R any](live int) *MutexMap[R] {
 	return &MutexMap[R]{slots: newSlotMap(Config[R]{Live: live})}
 }
 
+// Insert puts v into the map, and returns the name that it has there.
 func (m *MutexMap[R]) Insert(v Value[R]) uint64 {
 	m.mu.Lock()
 	n := m.slots.insert(v)
@@ -45,6 +46,7 @@ func (m *MutexMap[R]) InsertBelow(limit int, v Value[R]) (n uint64, ok bool) {
 	return n, ok
 }
 
+// Get returns a copy of the value that n names.
 func (m *MutexMap[R]) Get(n uint64) (v Value[R], ok bool) {
 	m.mu.Lock()
 	if found := m.slots.get(n); found != nil {
@@ -54,6 +56,7 @@ func (m *MutexMap[R]) Get(n uint64) (v Value[R], ok bool) {
 	return
 }
 
+// Remove removes the value that n names, and reports whether there was one.
 func (m *MutexMap[R]) Remove(n uint64) bool {
 	m.mu.Lock()
 	ok := m.slots.remove(n)

@@ -92,7 +92,7 @@ func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 // that is recorded twice calls it once. Both are called in the order of [Apply], by the
 // caller's goroutine and under no lock: they may use the pool, record, and apply.
 //
-// If one of them panics, or exits, that goes on up as from a Reset, and the removals
+// If one of them panics, or exits, the caller sees it, as from a Reset, and the removals
 // that were not made are recorded again. Insertions that were not told by then are told
 // no more, nor is a value whose Take a Reset interrupts.
 //

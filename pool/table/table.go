@@ -52,7 +52,7 @@ type index[K comparable] interface {
 	set(k K, i Index)
 	// drop forgets k, which is there.
 	drop(k K)
-	// dead answers whether k will never be found again, if it is there.
+	// dead reports whether k will never be found again, if it is there.
 	dead(k K) bool
 	// reserve makes room for n keys in all.
 	reserve(n int)

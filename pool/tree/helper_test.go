@@ -65,11 +65,18 @@ func addN(t testing.TB, p *pool.Pool[node], n int) []handle {
 // family inserts a root with n children.
 func family(t testing.TB, p *pool.Pool[node], f *tree.Forest[node], n int) (root handle, kids []handle) {
 	t.Helper()
-	root, kids = add(t, p, 0), addN(t, p, n)
-	for _, h := range kids {
-		require.NoError(t, f.Append(root, h))
+	root = add(t, p, 0)
+	return root, addBelow(t, p, f, root, n)
+}
+
+// addBelow makes n children of h.
+func addBelow(t testing.TB, p *pool.Pool[node], f *tree.Forest[node], h handle, n int) (kids []handle) {
+	t.Helper()
+	kids = addN(t, p, n)
+	for _, k := range kids {
+		require.NoError(t, f.Append(h, k))
 	}
-	return root, kids
+	return kids
 }
 
 // handles collects what a loop yields.

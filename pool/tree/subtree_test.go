@@ -129,10 +129,7 @@ func TestLostWalkYieldsNothingTwice(t *testing.T) {
 	for when := range 2 { // when what follows moves: as the walk is at either node below
 		p, f := newForest(t)
 		root, k := family(t, p, f, 4)
-		below := addN(t, p, 2)
-		for _, h := range below {
-			require.NoError(t, f.Append(k[1], h))
-		}
+		below := addBelow(t, p, f, k[1], 2)
 		var got []handle
 		for h := range f.Descendants(root) {
 			got = append(got, h)
@@ -153,10 +150,7 @@ func TestLostWalkYieldsNothingTwice(t *testing.T) {
 func TestWalkDoesNotGoBackToWhatRepairShows(t *testing.T) {
 	p, f := newForest(t)
 	root, k := family(t, p, f, 4)
-	below := addN(t, p, 4)
-	for _, h := range below {
-		require.NoError(t, f.Append(k[0], h))
-	}
+	below := addBelow(t, p, f, k[0], 4)
 	require.True(t, p.Remove(below[2])) // and hides below[3]
 	var got []handle
 	for h := range f.Descendants(root) {
@@ -202,9 +196,7 @@ func TestRemoveAfterAPanickingReset(t *testing.T) {
 	f := tree.New(p, linksOf)
 	garbage := addN(t, p, 3000)
 	top := add(t, p, 0)
-	for _, h := range addN(t, p, 3000) {
-		require.NoError(t, f.Append(top, h))
-	}
+	addBelow(t, p, f, top, 3000)
 	g := p.Pin()
 	p.RemoveBatch(garbage)
 	g.Unpin()
@@ -246,9 +238,7 @@ func TestPostOrderRemovesATree(t *testing.T) {
 	p, f := newForest(t)
 	root, kids := family(t, p, f, 4)
 	for _, h := range kids {
-		for _, below := range addN(t, p, 3) {
-			require.NoError(t, f.Append(h, below))
-		}
+		addBelow(t, p, f, h, 3)
 	}
 	n := 0
 	for h := range f.PostOrder(root) {
@@ -264,10 +254,7 @@ func TestPostOrderRemovesATree(t *testing.T) {
 func TestPostOrderYieldsNothingThatHasLeft(t *testing.T) {
 	p, f := newForest(t)
 	root, kids := family(t, p, f, 2)
-	below := addN(t, p, 2)
-	for _, h := range below {
-		require.NoError(t, f.Append(kids[0], h))
-	}
+	below := addBelow(t, p, f, kids[0], 2)
 	var got []handle
 	for h := range f.PostOrder(root) {
 		if got = append(got, h); h == below[0] {
@@ -281,10 +268,7 @@ func TestPostOrderYieldsNothingThatHasLeft(t *testing.T) {
 func TestDescendantsFuncAsksAfterTheBody(t *testing.T) {
 	p, f := newForest(t)
 	root, kids := family(t, p, f, 3)
-	below := addN(t, p, 2)
-	for _, h := range below {
-		require.NoError(t, f.Append(kids[1], h))
-	}
+	addBelow(t, p, f, kids[1], 2)
 	var got, asked []handle
 	for h := range f.DescendantsFunc(root, func(h handle, n *node) bool {
 		require.Equal(t, h, n.Self)

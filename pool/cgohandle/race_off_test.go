@@ -1,5 +1,0 @@
-//go:build !race && !coatcheck_debug
-
-package cgohandle_test
-
-const raceEnabled = false
