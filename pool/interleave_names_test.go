@@ -59,8 +59,9 @@ func (ns *names) find() {
 		}
 		n := min(t.Limit-uint32(k)<<t.Shift, t.Mask+1)
 		add(t.Base[k], int(n), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, "slot")
-		m, is, counts := t.Margin(k)
+		m, is, homes, counts := t.Margin(k)
 		add(m, 1, is, 1<<17+k, "margin")
+		add(unsafe.Pointer(&homes[0]), len(homes), reflect.TypeFor[atom.Uint32](), 3<<17+k, "homes")
 		if counts != nil {
 			add(unsafe.Pointer(&counts[0]), len(counts), reflect.TypeFor[atom.Uint32](), 1<<18+k, "holders")
 		}

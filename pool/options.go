@@ -53,7 +53,8 @@ const (
 	PreallocatedGuards = 256
 
 	// shardsPerProc makes it unlikely that two running goroutines share a shard
-	// by chance. Each shard may keep about 2·shard.Batch slots to itself.
+	// by chance. Each shard may keep about 2·shard.Batch slots to itself, and up to 32 KiB
+	// of slots that others could have lent it.
 	shardsPerProc = 4
 
 	// slotsPerShard is how many slots of a bounded pool a shard must have.

@@ -243,7 +243,7 @@ func TestForgedSnapshots(t *testing.T) {
 		change(bad)
 		require.ErrorContains(t, refusal[uint64](t, joined([][]byte{bad, end(0, 0)})), "the header makes no sense")
 	}
-	c, err := pool.ReadFrom[uint64](bytes.NewReader(forge(record(valuesKind, 0, 1, live...), record(generationsKind, 0, 1, runs(1, 3)...), end(1, 1))), nil)
+	c, err := pool.ReadFrom[uint64](bytes.NewReader(forge(record(valuesKind, 0, 1, live...), record(generationsKind, 0, 1, runs(1, 3)...), end(1, 1))), &pool.Options[uint64]{Shards: 1})
 	require.NoError(t, err)
 	require.Zero(t, c.Len(), "a value whose slot moved on")
 	require.Equal(t, "0@13", mustInsert(t, c, 1).String(), "9 lived in the original, and 11 is burned")

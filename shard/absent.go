@@ -149,7 +149,7 @@ func (t *Table[T]) copied() *Pages {
 
 // bytes returns the memory that a margin takes.
 func (m *margin) bytes() int64 {
-	n := 4 * int64(len(m.taken))
+	n := 4 * int64(len(m.homes)+len(m.taken))
 	if h := m.holders.Load(); h != nil {
 		n += 4 * int64(len(h.count))
 	}

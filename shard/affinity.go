@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"unsafe"
+
 	"coatcheck/internal/atom"
 	"coatcheck/internal/hint"
 )
@@ -9,29 +11,27 @@ import (
 // shard serves every slot; it decides how often goroutines meet at one word.
 //
 // A goroutine comes back to one shard, chosen by a hint. Where two share a shard for
-// life, the hints are dealt anew. Where one goroutine inserts and another removes,
-// the remover helps: it reclaims for the shard that starves.
+// life, the hints are dealt anew.
+//
+// Slots have a home: the shard that they came from when they were last wanted. What a
+// goroutine removes goes home by the batch, whoever inserts there. The naive way leaves it
+// with the remover, and the shard that runs out takes the slots back one by one: then
+// neither has a batch to reclaim, and they take from each other for ever; the slots of
+// one cache line end up in several shards, so that all their words are fought for.
+// On 16 processors that halved the speed of all that inserts and removes.
 type affinity[T any] struct {
 	// deal multiplies the hints; odd.
 	//
 	//	writers  contend, when it has been called patience times for a shard
 	//	readers  Local
 	deal atom.Uint32
+	_    [124]byte // all operations read what is before, and few write what follows
 
 	// patience is how many failed compare-and-swaps a shard tolerates. It doubles at each
 	// deal, so that dealing dies out where there are more goroutines than shards.
 	//
 	//	writers  contend, by compare-and-swap
 	patience atom.Uint32
-
-	// starved is a shard whose goroutine found its freelist empty and took a slot
-	// from another's, or nil. The next remover that has slots to spare reclaims
-	// for it, so that slots which one goroutine removes reach the one that
-	// inserts by the batch and not one by one.
-	//
-	//	writers  starve, to a shard; helped, by compare-and-swap to nil
-	//	readers  helped
-	starved atom.Pointer[shard[T]]
 
 	// dealt deals shards to magazines in turn.
 	//
@@ -80,21 +80,37 @@ func (s *shard[T]) contend() {
 	}
 }
 
-// starve asks removers elsewhere to reclaim for s.
-func (s *shard[T]) starve() {
-	if f := &s.arena.affinity; f.starved.Load() != s {
-		f.starved.Store(s)
+// home returns the shard that slot i goes home to when it was removed in s: s itself if
+// the slot has none.
+func (s *shard[T]) home(i uint32) *shard[T] {
+	m, j := s.arena.Table.Pages().margin(i)
+	if at := m.homes[j/homeSlots].Load(); at > 0 {
+		return &s.arena.shards[at-1]
+	}
+	return s
+}
+
+// settle makes s the home of the slots from lo to hi-1, of which the caller owns the first,
+// and of their neighbours.
+func (s *shard[T]) settle(lo, hi uint32) {
+	t := s.arena.Table.Pages()
+	for i := lo; i < hi; {
+		m, j := t.margin(i)
+		if h := &m.homes[j/homeSlots]; h.Load() != s.at+1 {
+			h.Store(s.at + 1)
+		}
+		i += min(homeSlots-j%homeSlots, t.Mask+1-j)
 	}
 }
 
-// helped returns the shard that gets what s reclaims: s itself, unless it has
-// slots enough and another starves.
-func (s *shard[T]) helped() *shard[T] {
-	f := &s.arena.affinity
-	if s.free.Load() != emptyList {
-		if to := f.starved.Load(); to != nil && f.starved.CompareAndSwap(to, nil) {
-			return to
-		}
+// mayGoAhead reports whether s, which has no slots, may take new memory although others
+// have some, and counts it. Two batches more are mostly enough for a shard to need no other
+// for long; a burst wants as many as it is long. It is little, and once for all, so that
+// memory does not grow where slots wander without end.
+func (s *shard[T]) mayGoAhead() bool {
+	if s.ahead.Load() >= aheadBytes/uint32(unsafe.Sizeof(Slot[T]{})) {
+		return false
 	}
-	return s
+	s.ahead.Add(Batch)
+	return true
 }

@@ -81,8 +81,16 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 	}
 	for k := 1; k < len(a.shards); k++ {
 		o := a.next(s, k)
+		if o.list.bare() {
+			continue
+		}
+		if s.mayGoAhead() {
+			if slot, h := a.claimNew(s); slot != nil {
+				return slot, h
+			}
+		}
 		if slot, h := o.Pop(); slot != nil {
-			s.starve()
+			s.settle(Low(h), Low(h)+1)
 			return slot, h
 		}
 	}
@@ -138,7 +146,7 @@ func (a *Arena[T]) sweep(s *shard[T]) (*Slot[T], uint64) {
 			o := a.next(s, k)
 			for more := o.pending() >= Batch || e == effortAll && o.list.keepsTooMuch(); more; {
 				_, more = o.reclaim(s, e)
-				if slot, h := o.list.home(s).Pop(); slot != nil {
+				if slot, h := o.list.recipient(s).Pop(); slot != nil {
 					return slot, h
 				}
 			}
@@ -155,7 +163,7 @@ func (a *Arena[T]) wring(s *shard[T]) (slot *Slot[T], h uint64, blocked bool) {
 		o := a.next(s, k)
 		for more := o.waiting() > 0 || o.list.keepsTooMuch(); more; {
 			_, more = o.reclaim(s, effortWait)
-			if slot, h = o.list.home(s).Pop(); slot != nil {
+			if slot, h = o.list.recipient(s).Pop(); slot != nil {
 				return slot, h, false
 			}
 		}

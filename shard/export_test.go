@@ -17,6 +17,10 @@ func (s *shard[T]) Free() int                          { return s.freeSlots() }
 func (s *shard[T]) Goal() (number uint32, known bool)  { return s.goal() }
 func (s *shard[T]) Finished(number uint32) bool        { return s.finished(number) }
 func (s *shard[T]) Bare() bool                         { return s.bare() }
+func (s *shard[T]) Claim() (*Slot[T], uint64, error)   { return s.arena.claim(s) }
+
+// Ahead is how many slots of 16 bytes a shard takes although others have some.
+const Ahead = aheadBytes / 16
 
 // Reclaim is reclaim that scans, and moves all that has passed.
 func (s *shard[T]) Reclaim(to *shard[T]) (freed int, more bool) { return s.reclaim(to, effortAll) }
@@ -136,6 +140,3 @@ func (m *Magazine[T]) Ordered() bool {
 	}
 	return m.open == at && at <= len(m.bag) || m.open == 0 && len(m.seals) == 0
 }
-
-// Starve is starve.
-func (s *shard[T]) Starve() { s.starve() }

@@ -27,8 +27,8 @@ type freelist[T any] interface {
 	// not. It reports whether there were any.
 	keepLess() bool
 
-	// home returns the shard that gets what is reclaimed for to.
-	home(to *shard[T]) *shard[T]
+	// recipient returns the shard that gets what is reclaimed for to.
+	recipient(to *shard[T]) *shard[T]
 
 	bare() bool         // there is no slot for an insertion
 	kept() uint32       // how many slots are kept back

@@ -71,6 +71,7 @@ func (s *shard[T]) refill(n uint32) (*Slot[T], uint64) {
 	if lo == hi {
 		return nil, 0
 	}
+	s.settle(lo, hi)
 	if rest := lo + 1; rest < hi {
 		s.fresh.Store(Pack(rest, hi))
 	}

@@ -77,14 +77,14 @@ func (m *Magazine[T]) Inspect() (ready, bag []uint64, next, end uint32) {
 	return ready, bag, m.next, m.end
 }
 
-// Margin returns what lies beside page k, and its counts of holders if it has any.
-func (t *Pages) Margin(k int) (unsafe.Pointer, reflect.Type, []atom.Uint32) {
+// Margin returns what lies beside page k, its homes, and its counts of holders if it has
+// any.
+func (t *Pages) Margin(k int) (at unsafe.Pointer, is reflect.Type, homes, counts []atom.Uint32) {
 	m := t.margins[k]
-	at, is := unsafe.Pointer(m), reflect.TypeFor[margin]()
 	if h := m.holders.Load(); h != nil {
-		return at, is, h.count
+		counts = h.count
 	}
-	return at, is, nil
+	return unsafe.Pointer(m), reflect.TypeFor[margin](), m.homes, counts
 }
 
 // Holding returns how many hold slot i, and whether it is parked.

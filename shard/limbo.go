@@ -168,7 +168,7 @@ func (s *shard[T]) reclaimDue(n uint32) {
 			return
 		}
 	}
-	freed, _ := s.reclaim(s.helped(), effortScan)
+	freed, _ := s.reclaim(nil, effortScan)
 	if freed > 0 {
 		s.arena.autoTrim(freed)
 	}

@@ -62,9 +62,19 @@ type Pages struct {
 
 // margin is what lies beside a page's slots, for those who need it.
 type margin struct {
+	// homes are the numbers from 1 of the shards that slots go home to, one for homeSlots
+	// slots; 0 if they have none. A restored pool's have none before they are wanted.
+	//
+	//	writers  settle, for the owner of a slot
+	//	readers  home
+	homes []atom.Uint32
+
 	taken   []atom.Uint32         // a bit a slot, see Arena.markTaken; nil without Reset
 	holders atom.Pointer[holders] // counts of Refs; nil until makeCounts or the page's first Hold
 }
+
+// homeSlots is how many slots have one home. A range has as many.
+const homeSlots = Batch
 
 // margin returns what lies beside slot i, and i's place in its page.
 func (t *Pages) margin(i uint32) (*margin, uint32) {
@@ -269,6 +279,7 @@ func (t *Table[T]) newPage(old *Pages, k int) ([]Slot[T], *margin) {
 	if k == 0 {
 		page[0].Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
 	}
+	m.homes = make([]atom.Uint32, (n+homeSlots-1)/homeSlots)
 	if t.bits {
 		m.taken = make([]atom.Uint32, (n+31)/32)
 	}

@@ -164,10 +164,10 @@ func (q *queue[T]) splice(b *batch[T]) bool {
 	return true
 }
 
-func (q *queue[T]) home(*shard[T]) *shard[T] { return q.shard }
-func (q *queue[T]) kept() uint32             { return q.resting.Load() }
-func (q *queue[T]) keepsTooMuch() bool       { return q.kept() > q.arena.keeps(q.at) }
-func (q *queue[T]) needs() uint32            { return 1 + q.arena.keeps(q.at) }
+func (q *queue[T]) recipient(*shard[T]) *shard[T] { return q.shard }
+func (q *queue[T]) kept() uint32                  { return q.resting.Load() }
+func (q *queue[T]) keepsTooMuch() bool            { return q.kept() > q.arena.keeps(q.at) }
+func (q *queue[T]) needs() uint32                 { return 1 + q.arena.keeps(q.at) }
 
 func (q *queue[T]) dummies() uint32 {
 	if q.free.Load() == emptyList {

@@ -33,9 +33,10 @@ const (
 	effortWait                // and waits for other reclaimers, and seals however few wait
 )
 
-// reclaim moves slots from limbo to the freelist of to (under FIFO, its own): it
-// seals what has gathered, and moves the batches whose grace period is over. It
-// returns how many slots it freed, and whether another call would do more at once.
+// reclaim moves slots from limbo to the freelist of to, or of their home if to is nil
+// (under FIFO, to the shard's own): it seals what has gathered, and moves the batches whose
+// grace period is over. It returns how many slots it freed, and whether another call would
+// do more at once.
 func (s *shard[T]) reclaim(to *shard[T], e effort) (freed int, more bool) {
 	if !s.list.hold(e == effortWait) {
 		return 0, false
@@ -43,10 +44,10 @@ func (s *shard[T]) reclaim(to *shard[T], e effort) (freed int, more bool) {
 	if s.due(e) {
 		s.seal(e)
 	}
-	r := run[T]{from: s, to: s.list.home(to), effort: e, steps: reclaimMost}
+	r := run[T]{from: s, effort: e, steps: reclaimMost}
 	for r.steps > 0 {
 		b := s.passed(e)
-		if b == nil || !r.move(b) {
+		if b == nil || !r.move(b, to) {
 			break
 		}
 	}
@@ -85,7 +86,7 @@ func (s *shard[T]) part() {
 
 // run is what one reclaimer has in its hands: slots whose grace period is over.
 type run[T any] struct {
-	from, to *shard[T] // whose limbo they were in, and who gets them
+	from, to *shard[T] // whose limbo they were in, and whose list they go to
 	effort   effort
 	steps    uint32 // how many more slots may be visited
 	freed    int    // how many came free
@@ -94,19 +95,24 @@ type run[T any] struct {
 	clean  chain[T] // what was visited
 }
 
-// move visits slots of b, which the caller has claimed, and ends the claim. It reports
-// whether it moved any.
+// move visits slots of b, which the caller has claimed, for to or their home, and ends the
+// claim. It reports whether it moved any.
 //
 // A batch whose slots need not be visited stays where it is while the stack has slots,
-// and is handed over whole when it has none. AutoTrim wants them all on the stack, where
-// it finds them.
-func (r *run[T]) move(b *batch[T]) bool {
+// and is handed over whole when it has none. That is for a shard's own: who inserts
+// elsewhere would have to search for it. AutoTrim wants them all on the stack, where it
+// finds them.
+func (r *run[T]) move(b *batch[T], to *shard[T]) bool {
 	s, a := r.from, r.from.arena
 	visited, turned := s.list.turn(b, r.steps)
 	if r.steps -= visited; !turned || s.resetting() {
 		b.leave()
 		return false
 	}
+	if to == nil {
+		to = s.home(b.top)
+	}
+	r.to = s.list.recipient(to)
 	if !s.mustVisit() {
 		if r.to.list.splice(b) {
 			r.freed += int(b.n)
@@ -115,7 +121,7 @@ func (r *run[T]) move(b *batch[T]) bool {
 			b.leave()
 			return true
 		}
-		if r.effort < effortAll && !a.AutoTrim && s.emptyBatches() {
+		if r.to == s && r.effort < effortAll && !a.AutoTrim && s.emptyBatches() {
 			b.leave()
 			return false
 		}

@@ -32,6 +32,11 @@ type shard[T any] struct {
 	//	writers  contend
 	misses atom.Uint32
 
+	// ahead is how many slots the shard took from new memory while others had some.
+	//
+	//	writers  mayGoAhead
+	ahead atom.Uint32
+
 	fifo  bool   // Config.FIFO, at hand
 	at    uint32 // the shard's number
 	arena *Arena[T]

@@ -22,6 +22,9 @@ const (
 	// a slot.
 	resetRun = 16
 
+	// aheadBytes is how much memory a shard takes although others have slots.
+	aheadBytes = 32 << 10
+
 	// backShare is how many pages have memory for each that comes back to a pool that
 	// was trimmed, when one is needed. A pool then has up to a 64th of its memory before
 	// it needs it, and pays for a copy of the table once in as many pages; a page alone

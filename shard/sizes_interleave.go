@@ -12,5 +12,6 @@ const (
 	Batch      = 2
 	sealedMost = 2
 	resetRun   = 2
-	backShare  = 1 // pages come back several at a time
+	aheadBytes = 64 // a slot: a shard goes ahead once
+	backShare  = 1  // pages come back several at a time
 )

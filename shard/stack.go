@@ -129,7 +129,7 @@ func (l stack[T]) splice(b *batch[T]) bool {
 }
 
 func (l stack[T]) bare() bool                            { return l.free.Load() == emptyList }
-func (l stack[T]) home(to *shard[T]) *shard[T]           { return to }
+func (l stack[T]) recipient(to *shard[T]) *shard[T]      { return to }
 func (l stack[T]) turn(*batch[T], uint32) (uint32, bool) { return 0, true } // limbo is a stack too
 
 // A stack keeps nothing back, and Trim takes it with one compare-and-swap.

@@ -37,7 +37,7 @@
 
 #define CHOOSE_SLOT  i = 0; do :: i < SLOTS - 1 -> i++ :: break od
 
-/* helped, home: what a remover reclaims may go to any shard. Which is a hint. */
+/* home, recipient: what a remover reclaims may go to any shard. Which is a hint. */
 #if NSH > 1 && !FIFO
 #define HELPED if :: to = sh :: to = 1 - sh fi
 #else

@@ -1,0 +1,82 @@
+package shard_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/shard"
+)
+
+// TestSlotsGoHome: what one goroutine inserts and another removes comes back to the first,
+// which takes no slot from the other, and no new memory.
+func TestSlotsGoHome(t *testing.T) {
+	for _, zero := range []bool{false, true} { // a batch goes whole, or each slot is visited
+		r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 3, zero: zero})
+		inserts, removes := r.shards[0], r.shards[1]
+		for range 20 {
+			var hs []uint64
+			for range shard.Batch {
+				slot, h, err := inserts.Claim()
+				require.NoError(t, err)
+				live(slot, h, 1)
+				hs = append(hs, h)
+			}
+			r.remove(t, removes, hs...)
+			require.Equal(t, shard.Batch, inserts.Free())
+			require.Zero(t, removes.Free())
+		}
+	}
+}
+
+// TestQueuesKeepWhatIsRemoved: an order of reuse is one shard's, so slots of a queue stay.
+func TestQueuesKeepWhatIsRemoved(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 2, fifo: true})
+	hs := r.fill(t, r.shards[0], shard.Batch, number)
+	r.remove(t, r.shards[1], hs...)
+	r.reclaim(t, r.shards[1])
+	require.Equal(t, shard.Batch+1, r.shards[1].Free()) // and the dummy
+}
+
+// TestShardGoesAheadOnce: a shard takes new memory before it takes others' slots, but not
+// for ever; and it is where these are at home then.
+func TestShardGoesAheadOnce(t *testing.T) {
+	const others = 2 * shard.Ahead
+	r := newRig[uint64](t, setup[uint64]{slots: 2 * others, shards: 3})
+	a, b, c := r.shards[0], r.shards[1], r.shards[2]
+	r.remove(t, b, r.fill(t, b, others, number)...)
+	r.reclaim(t, b)
+	unused := r.arena.Table.Unused()
+
+	var hs []uint64
+	for range others {
+		slot, h, err := a.Claim()
+		require.NoError(t, err)
+		live(slot, h, 1)
+		hs = append(hs, h)
+	}
+	ahead := unused - r.arena.Table.Unused()
+	assert.EqualValues(t, shard.Ahead, ahead)
+
+	// Ranges are whole batches here, so each batch of removals has one home.
+	r.remove(t, c, hs...)
+	r.reclaim(t, c)
+	require.Equal(t, others, a.Free())
+	require.Zero(t, c.Free())
+}
+
+// TestSlotsWithoutAHomeStay: slots of pages that no shard has taken a range of belong to the
+// shard that removes them.
+func TestSlotsWithoutAHomeStay(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4 * shard.Batch, shards: 2})
+	lo, hi := r.arena.Table.Allot(shard.Batch)
+	var hs []uint64
+	for i := lo; i < hi; i++ {
+		h := shard.Pack(1, i)
+		live(r.arena.Slot(i), h, 1)
+		hs = append(hs, h)
+	}
+	r.remove(t, r.shards[1], hs...)
+	require.Equal(t, shard.Batch, r.shards[1].Free())
+}
