@@ -173,8 +173,12 @@ func (a *actor) giveBack(how string, f func(*Worker[val])) {
 func (a *actor) flush() { a.giveBack("Flush", (*Worker[val]).Flush) }
 func (a *actor) close() { a.giveBack("Close", (*Worker[val]).Close) }
 
-// drop does what the garbage collector does to a Worker that nobody has.
+// drop does what the garbage collector does to a Worker that nobody has, once. One that is
+// in use is had by its user, also where a Reset drops it.
 func (a *actor) drop() {
+	if a.k == nil || a.k.busy > 0 || !slices.Contains(a.workers, a.k) {
+		return
+	}
 	a.giveBack("finalizer", (*Worker[val]).drop)
 	a.workers = slices.DeleteFunc(a.workers, func(k *keeper) bool { return k == a.k })
 }
