@@ -3,6 +3,7 @@ package interleave
 import (
 	"fmt"
 	"math"
+	"runtime/debug"
 	"time"
 	"unsafe"
 )
@@ -30,11 +31,21 @@ func (r Result) String() string {
 // start makes one run of the program.
 func start(setup Setup, p picker, tracing bool) *Run {
 	r := &Run{picker: p, maxSteps: DefaultSteps, tracing: tracing}
-	setup(r)
+	r.prepare(setup)
 	if r.err == nil {
 		r.execute()
 	}
 	return r
+}
+
+// prepare calls setup, which may panic: what it does is a part of the program.
+func (r *Run) prepare(setup Setup) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.fail(Panicked, fmt.Errorf("panic in the setup: %v\n%s", v, debug.Stack()))
+		}
+	}()
+	setup(r)
 }
 
 // Search runs the program under every schedule with at most bound preemptions,

@@ -68,8 +68,15 @@ func Before(op Op, word unsafe.Pointer, a, b uint64) {
 
 // After tells the result of the access announced last, for the record.
 func After(result uint64) {
-	if t := current; t != nil && t.run.tracing {
+	t := current
+	if t == nil {
+		return
+	}
+	if t.run.tracing {
 		t.run.events[len(t.run.events)-1].result = result
+	}
+	if t.made == CompareAndSwap {
+		t.trail.result(result)
 	}
 }
 
@@ -191,6 +198,7 @@ type Thread struct {
 
 	op     string // the operation under way, "" for none
 	inside int    // accesses that op has made
+	trail  trail
 }
 
 // Go adds a thread to the run. hint is what hashes of goroutines become for it.
@@ -264,12 +272,14 @@ func (t *Thread) arrive(next access) {
 func (t *Thread) Begin(op string) {
 	if t != nil {
 		t.op, t.inside = op, 0
+		t.trail.begin(op, len(t.run.writes))
 	}
 }
 
 // End ends the operation.
 func (t *Thread) End() {
 	if t != nil {
+		t.run.covered(t)
 		t.op = ""
 	}
 }

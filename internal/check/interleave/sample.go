@@ -1,0 +1,174 @@
+package interleave
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Sample runs the program under n schedules with few preemptions, in an order that is
+// drawn: first those without any, each thread first in one; then those with one, none
+// twice; then some with two and three. A preemption comes only before an access to a
+// word that threads were seen to share, as in [Search], which is better where all
+// schedules are to be visited: it begins with those that differ at the end.
+func Sample(setup Setup, n int, seed uint64) (res Result) {
+	begin := time.Now()
+	s := &sample{
+		search: search{sharing: make(map[uint64]sharing), shared: make(map[uint64]bool)},
+		rnd:    rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15)),
+	}
+	defer func() { res.Shared, res.Took = len(s.shared), time.Since(begin) }()
+	for threads := 1; res.Runs < n; {
+		s.plan(res.Runs, threads)
+		r := start(setup, s, false)
+		threads = len(r.threads)
+		s.ran(threads)
+		res.Runs++
+		res.AllRuns++
+		res.Steps = max(res.Steps, r.steps)
+		res.Switches += r.inside
+		if r.err != nil {
+			res.Failure = failure(setup, r, res.Runs, seed)
+			return res
+		}
+		if res.Runs == threads && s.points() == 0 {
+			return res // no switch matters
+		}
+	}
+	return res
+}
+
+// sample draws one schedule after the other.
+type sample struct {
+	search // what is shared
+	rnd    *rand.Rand
+	begin  []*beginning // by the thread that goes first
+
+	// of the run under way
+	first   int   // the thread that goes first
+	changes []int // points at which it is preempted
+	at      int   // points that it has come to
+	drain   bool  // what stores do until it is preempted
+	same    bool  // as the first run that began so, until it is preempted
+	repeats bool  // there was such a run
+}
+
+// beginning is what is known of the schedules in which some thread goes first. A point
+// is a step before which a preemption matters.
+type beginning struct {
+	points int
+	left   []int // at which no run was preempted yet
+}
+
+// plan draws run i's choices. Until it is preempted a run does as the first one that
+// began with its thread: so only what comes later has to be checked.
+func (s *sample) plan(i, threads int) {
+	s.first, s.changes, s.at, s.same = i%threads, s.changes[:0], 0, true
+	s.drain = s.first%2 == 1
+	s.repeats = i >= threads
+	if !s.repeats {
+		return
+	}
+	b := s.begin[s.first]
+	if n := len(b.left); n > 0 && i%4 > 0 {
+		s.changes = append(s.changes, b.left[n-1])
+		b.left = b.left[:n-1]
+		return
+	}
+	for range 2 + s.rnd.IntN(2) {
+		s.changes = append(s.changes, s.rnd.IntN(max(b.points, 1)))
+	}
+}
+
+// ran learns from the run that has ended.
+func (s *sample) ran(threads int) {
+	for len(s.begin) < threads {
+		s.begin = append(s.begin, new(beginning))
+	}
+	b := s.begin[s.first]
+	learnt := s.news && s.learn()
+	for _, o := range s.begin {
+		if learnt {
+			o.points, o.left = 0, nil // these are others now
+		}
+	}
+	if s.at > b.points {
+		for k := b.points; k < s.at; k++ {
+			b.left = append(b.left, k)
+		}
+		b.points = s.at
+		s.rnd.Shuffle(len(b.left), func(i, j int) { b.left[i], b.left[j] = b.left[j], b.left[i] })
+	}
+}
+
+// points is how many there are.
+func (s *sample) points() (n int) {
+	for _, b := range s.begin {
+		n += b.points
+	}
+	return n
+}
+
+func (s *sample) known() bool { return s.same && s.repeats }
+
+func (s *sample) drains(*Run, *Thread) bool {
+	if s.same {
+		return s.drain
+	}
+	return s.rnd.IntN(2) == 0
+}
+
+func (s *sample) pick(r *Run, options []*Thread, costly bool) *Thread {
+	if costly {
+		if !s.matters(r, options[0]) {
+			return options[0]
+		}
+		s.at++
+		for _, c := range s.changes {
+			if c == s.at-1 {
+				s.same = false
+				return options[1+s.rnd.IntN(len(options)-1)]
+			}
+		}
+		return options[0]
+	}
+	if !s.same {
+		return options[s.rnd.IntN(len(options))]
+	}
+	best := options[0]
+	for _, t := range options {
+		if (t.id-s.first+len(r.threads))%len(r.threads) < (best.id-s.first+len(r.threads))%len(r.threads) {
+			best = t
+		}
+	}
+	return best
+}
+
+// TB is what Draw uses of a test.
+type TB interface {
+	Helper()
+	Logf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Draw samples programs that draw draws, for so long, or some hundred if limit is 0. The
+// first that fails fails the test; its text is what draw returns with it.
+func Draw(t TB, limit time.Duration, seed uint64, draw func(rnd *rand.Rand) (Setup, fmt.Stringer)) {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	begin := time.Now()
+	programs, runs, switches := 0, 0, 0
+	for ; programs < 300 || time.Since(begin) < limit; programs++ {
+		setup, text := draw(rnd)
+		res := Sample(setup, 60, rnd.Uint64())
+		runs += res.Runs
+		switches += res.Switches
+		if res.Failure != nil {
+			t.Fatalf("program %d of seed %d:\n%v\n%v", programs+1, seed, text, res.Failure)
+		}
+	}
+	t.Logf("%d programs, %d schedules", programs, runs)
+	if switches == 0 {
+		t.Fatalf("no switch fell inside an operation: the programs explore nothing")
+	}
+}
