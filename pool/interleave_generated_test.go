@@ -25,64 +25,81 @@ import (
 //	go test -tags interleave -run Generated ./pool -generate 10m -generate.seed 1 -v
 //
 // Each runs under some schedules with few preemptions, against the same invariants.
-// One that fails is made as small as it can be, and printed as the source of a
-// scenario.
+// One that fails is printed as the source of a scenario, which fails under the schedule
+// that is printed with it; then it is made as small as it can be. A run ends before
+// go test's -timeout, which is ten minutes if nothing else is said.
 var (
 	generateFlag = flag.Duration("generate", 0, "draw programs for so long; 0: the first few hundred, which are the same each time")
-	programFlag  = flag.Uint64("generate.seed", 0, "seed of the first generated program, the next ones count on; with -generate, 0 draws one")
+	programFlag  = flag.Uint64("generate.seed", 0, "seed of all that is drawn; with -generate, 0 draws one")
+	guidedFlag   = flag.Bool("generate.guided", true, "half of the programs are changes of those that showed something new")
 	shrinkFlag   = flag.Duration("generate.shrink", time.Minute, "make a program that fails smaller for so long")
 )
 
 func TestInterleaveGenerated(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
-	first, limit, least := *programFlag, *generateFlag, uint64(1)
+	seed, limit, least := *programFlag, *generateFlag, 1
 	switch {
 	case limit == 0 && testing.Short():
 		least = 30
 	case limit == 0:
 		least = 300
-	case first == 0:
-		first = rand.Uint64N(1 << 48)
+	case seed == 0:
+		seed = rand.Uint64N(1 << 48)
 	}
 	var sum interleave.Result
 	begin := time.Now()
-	seed := first
-	for ; sum.Failure == nil && (time.Since(begin) < limit || seed-first < least); seed++ {
-		explore(draw(seed), seed, &sum)
+	if end, ok := t.Deadline(); ok { // with time to make the program smaller
+		limit = min(limit, time.Until(end)*9/10-*shrinkFlag)
 	}
-	t.Logf("%d programs from seed %d on", seed-first, first)
+	g := newGenerator(seed, *guidedFlag)
+	var p *program
+	n := 0
+	for ; sum.Failure == nil && (time.Since(begin) < limit || n < least); n++ {
+		p = g.next()
+		hangs := time.AfterFunc(hangLimit, func() { panic(fmt.Sprintf("program %d of seed %d hangs:\n%s", n+1, seed, p.String())) })
+		g.explore(p, &sum)
+		hangs.Stop()
+	}
+	t.Logf("%d programs of seed %d, of which %d are kept", n, seed, len(g.kept))
 	sum.Took = time.Since(begin)
 	t.Log(sum)
 	if sum.Failure != nil {
-		p := draw(seed - 1)
 		if *shrinkFlag > 0 {
-			p, sum.Failure = shrink(p, seed-1, sum.Failure)
+			t.Logf("program %d of seed %d: %v\nschedule: %s\n%s", n, seed, sum.Failure.Err, sum.Failure.Schedule, p.String())
+			p, sum.Failure = shrink(p, seed, sum.Failure)
 		}
-		t.Fatalf("%v\nseed %d:\n%s", sum.Failure, seed-1, p.String())
+		t.Fatalf("program %d of seed %d:\n%v\n%s", n, seed, sum.Failure, p.String())
 	}
 	if sum.Switches == 0 {
 		t.Fatal("no switch fell inside an operation: the programs explore nothing")
 	}
 }
 
-// explore runs p under a budget of schedules, and adds to sum.
-func explore(p *program, seed uint64, sum *interleave.Result) {
-	for depth := 1; depth < 5; depth++ {
-		var res interleave.Result
-		if depth == 1 {
-			res = interleave.SearchSome(p.setup, 2, 100)
-		} else {
-			res = interleave.PCT(p.setup, 80/depth, depth, seed)
-		}
+// hangLimit is how long a program may take. It takes a few hundred schedules, each of
+// which ends after a number of steps; only a loop without steps does not end.
+const hangLimit = 5 * time.Minute
+
+// explore runs p under a budget of schedules, and adds to sum. A program that shows
+// something new gets a greater one.
+func (g *generator) explore(p *program, sum *interleave.Result) {
+	if g.guided {
+		p.cover = g.cover
+	}
+	for _, n := range [...]int{40, 100} {
+		res := interleave.Sample(p.setup, n, g.rnd.Uint64())
 		sum.Runs += res.Runs
 		sum.AllRuns += res.AllRuns
 		sum.Steps = max(sum.Steps, res.Steps)
 		sum.Switches += res.Switches
 		if sum.Failure = res.Failure; res.Failure != nil {
 			sum.Failure.Runs = sum.AllRuns
-			return
+			break
+		}
+		if res.Runs < n || g.guided && len(g.cover.News()) == 0 {
+			break
 		}
 	}
+	g.keep(p)
 }
 
 // program is what is drawn.
@@ -98,6 +115,8 @@ type program struct {
 	reserver bool
 	prepare  []op
 	threads  []script
+	cover    *interleave.Coverage // that runs add to, or nil
+	last     *world               // of the last run
 }
 
 // script is a thread, and the shard that it uses.
@@ -109,12 +128,16 @@ type script struct {
 // setup builds the state of a run of p.
 func (p *program) setup(r *interleave.Run) {
 	w := &world{r: r, alone: len(p.threads) == 1}
+	p.last = w
 	v := new(vars)
 	o := p.opts
 	if p.isReset {
 		o.Reset = w.resetting(3, func(a *actor) { run(v, a, p.resets) })
 	}
 	a := w.paged(p.shift, o)
+	if p.cover != nil {
+		r.Cover(p.cover, w.names.class)
+	}
 	w.exhausting = p.wears()
 	if p.plain {
 		w.p.arena.Pointers = false
@@ -131,6 +154,7 @@ func (p *program) setup(r *interleave.Run) {
 		v.rv = a.reserver()
 	}
 	run(v, a, p.prepare)
+	w.prepared = len(w.entries)
 	for _, s := range p.threads {
 		w.thread(s.shard, func(a *actor) { run(v, a, s.ops) })
 	}
@@ -224,9 +248,10 @@ type drawer struct {
 	p                     *program
 	handles, opened       int // variables in use
 	reservations, workers int
-	workersMost           int   // that are open from the start
-	hot                   []int // handles that are used often
-	weights               []int // of the verbs
+	workersMost           int           // that are open from the start
+	hot                   []int         // handles that are used often
+	known                 []Handle[val] // that runs of a program like this one have issued
+	weights               []int         // of the verbs
 }
 
 // hand is what a thread has.
@@ -244,16 +269,17 @@ func (d *drawer) odds(n int) bool { return d.IntN(100) < n }
 // among returns one of list.
 func among[T any](d *drawer, list ...T) T { return list[d.IntN(len(list))] }
 
-// draw returns the program of a seed.
-func draw(seed uint64) *program {
-	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 1)), p: new(program)}
-	d.options()
-	// A program has some of the verbs alone, and some of these often: so the few that a
-	// bug needs meet more often than if all came everywhere (Groce's swarm testing).
-	share := among(d, 20, 40, 60, 100)
+// swarm draws the weights of the verbs. A program has some of the verbs alone, and some
+// of these often: so the few that a bug needs meet more often than if all came
+// everywhere (Groce's swarm testing).
+func (d *drawer) swarm() {
+	share, flat := among(d, 20, 40, 60, 100), d.odds(50)
 	for i := range verbTable {
 		w := verbTable[i].weight
-		if w < usual && !d.odds(share) {
+		if flat {
+			w = min(4*w, usual) // what is rare elsewhere is not so here
+		}
+		if verbTable[i].weight < usual && !d.odds(share) {
 			w = 0
 		}
 		if d.odds(20) {
@@ -261,9 +287,16 @@ func draw(seed uint64) *program {
 		}
 		d.weights = append(d.weights, w)
 	}
-	most := 7
-	if c := d.p.opts.Capacity; c > 0 && c < 8 {
-		most = c
+}
+
+// draw draws a program.
+func draw(rnd *rand.Rand) *program {
+	d := &drawer{Rand: rnd, p: new(program)}
+	d.options()
+	d.swarm()
+	most := among(d, 2, 4, 7)
+	if c := d.p.opts.Capacity; c > 0 {
+		most = min(most, c)
 	}
 	all := hand{stays: true}
 	n := among(d, most, most&^(1<<d.p.shift-1), d.IntN(most+1)) // full pages, so that the next one grows
@@ -345,10 +378,10 @@ func (d *drawer) options() {
 	if d.odds(25) {
 		o.Reuse, o.MinFree = FIFO, 1+d.IntN(2)
 	}
-	if d.odds(30) {
+	if d.odds(40) {
 		// With this capacity a Worker has eight slots in reach; it has none in small ones.
 		o.Reuse, o.MinFree, o.Capacity = LIFO, 0, among(d, 0, 128, 128, 128)
-		d.workersMost = among(d, 1, 1, 2)
+		d.workersMost = among(d, 1, 2, 2, 3)
 	}
 	if d.odds(10) {
 		o.MaxLimbo = 1 + d.IntN(3)
@@ -404,14 +437,21 @@ func (d *drawer) phrase(h *hand) []op {
 			slices.Reverse(out.h)
 		}
 		return []op{in, out}
-	case 1: // ebb
+	case 1: // all goes, and perhaps some comes
 		for _, at := range h.h[:min(len(h.h), 8)] {
 			out.h = append(out.h, named{at: at})
 		}
-		return []op{out, {verb: verbOf("synchronize"), by: -1, n: 1}, {verb: verbOf("trim"), by: -1}}
+		ebb := []op{out, {verb: verbOf("synchronize"), by: -1, n: 1}, {verb: verbOf("trim"), by: -1}}
+		if d.odds(70) {
+			ebb = append(ebb, d.op(h, among(d, "insertBatch", "= $a.insert()")))
+		}
+		return ebb
 	default: // a handle that is to come
 		o := d.op(h, among(d, "take(", "remove(", "get("))
-		if len(d.hot) > 0 {
+		switch {
+		case len(d.known) > 0:
+			o.h[0] = named{made: among(d, d.known...)}
+		case len(d.hot) > 0:
 			o.h[0] = named{at: among(d, d.hot...), ahead: 1 + d.IntN(2)}
 		}
 		return []op{o}
@@ -536,6 +576,8 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 // handle draws one: mostly of few that all threads use.
 func (d *drawer) handle(h *hand) named {
 	switch {
+	case d.odds(40) && len(d.known) > 0:
+		return named{made: among(d, d.known...)}
 	case d.odds(6):
 		return named{made: Handle[val](shard.Pack(d.p.opts.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
 	case d.odds(40) && len(d.hot) > 0:
@@ -552,7 +594,7 @@ func (d *drawer) handle(h *hand) named {
 
 // ahead draws how many lives a handle is ahead of its slot.
 func (d *drawer) ahead() int {
-	if d.odds(6) {
+	if d.odds(12) {
 		return 1 + d.IntN(2)
 	}
 	return 0

@@ -34,9 +34,9 @@ func (a *actor) enter(op string) *frame {
 	if a.k != nil {
 		a.k.busy++
 	}
-	a.t.Begin(op)
 	f := &frame{a: a, op: op, slots: 1, from: a.clock, excused: interleave.Buffered()}
 	a.frames = append(a.frames, f)
+	f.begin()
 	interleave.Unseen(a.measure)
 	return f
 }
@@ -53,9 +53,18 @@ func (a *actor) leave() *frame {
 	}
 	a.t.End()
 	if f := a.top(a.t); f != nil {
-		a.t.Begin(f.op)
+		f.begin()
 	}
 	return f
+}
+
+// begin tells the run that f goes on.
+func (f *frame) begin() {
+	if f.a.k != nil {
+		f.a.t.Begin("Worker." + f.op)
+	} else {
+		f.a.t.Begin(f.op)
+	}
 }
 
 // top returns the innermost operation of a thread, or nil.
@@ -243,11 +252,33 @@ func (w *world) refuse(f *frame, err error) {
 	switch {
 	case !errors.Is(err, ErrFull) || w.roomy:
 		w.r.Failf("Insert: %v", err)
+	case errors.Is(err, ErrExhausted):
+		interleave.Unseen(w.exhausted)
 	case f.excused || f.stood && guardsDelayMore:
 	case errors.Is(err, ErrStalled) && !f.stood:
 		w.r.Failf("%s: %v; no guard was pinned, and no Ref stood", f.op, err)
 	case !full:
 		w.r.Failf("%s: %v; the capacity is %d, and others never had more than %d, of which %d were held back", f.op, err, c, f.most, f.held)
+	}
+}
+
+// exhausted fails if some slot has lives left, but for the dummy of each queue. No slot
+// gets any back, so it need not be asked at each moment. One whose last life is being
+// made or given up may count as either.
+func (w *world) exhausted() {
+	t := w.p.arena.Table.Pages()
+	left := int(w.p.arena.Table.Max()) - int(t.Limit)
+	for i := range t.Limit {
+		g := w.generation[i]
+		if !w.isVoid(t, i) {
+			g = shard.Generation(w.p.slot(i).Word.Load())
+		}
+		if g < shard.LastGeneration-1 && g != shard.Spent {
+			left++
+		}
+	}
+	if !w.p.arena.FIFO && left > 0 || left > int(w.p.arena.Shards) {
+		w.r.Failf("Insert: %v; %d slots have lives left", ErrExhausted, left)
 	}
 }
 

@@ -3,6 +3,7 @@
 package pool
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -150,21 +151,25 @@ func (r *reduction) ops(list *[]op) bool {
 
 // What is drawn is the same each time, runs the same each time, and prints as Go.
 func TestInterleaveProgramsRepeat(t *testing.T) {
-	for seed := range uint64(200) {
-		p := draw(seed)
+	first, second := newGenerator(1, true), newGenerator(1, true)
+	var sum interleave.Result
+	for n := range 200 {
+		p, q := first.next(), second.next()
 		text := p.String()
-		if !strings.HasPrefix(text, "var generated") || text != draw(seed).String() || text != p.clone().String() {
-			t.Fatalf("seed %d is no program, or another each time:\n%s", seed, text)
+		if !strings.HasPrefix(text, "var generated") || text != q.String() || text != p.clone().String() {
+			t.Fatalf("program %d is none, or another each time:\n%s\n%s", n, text, q.String())
 		}
 		if first, second, same := replayTwice(p.setup); !same {
-			t.Fatalf("seed %d runs differently the second time:\n%s\n%s\n%s", seed, text, first, second)
+			t.Fatalf("program %d runs differently the second time:\n%s\n%s\n%s", n, text, first, second)
 		}
+		first.explore(p, &sum)
+		second.explore(q, &sum)
 	}
 }
 
 // A program that fails is made as small as it can be.
 func TestInterleaveShrinks(t *testing.T) {
-	p := draw(1)
+	p := draw(rand.New(rand.NewPCG(1, 1)))
 	bug := verb{text: "panic()", run: func(*vars, *actor, *op) { panic("a bug") }}
 	p.threads[0].ops = append(p.threads[0].ops, op{verb: &bug, by: -1})
 	small, f := shrink(p, 1, nil)
