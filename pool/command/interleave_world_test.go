@@ -34,7 +34,8 @@ type world struct {
 	serial   uint64
 	threads  int
 	entries  []*entry
-	applying int // Applys under way
+	applying int  // Applys under way
+	drops    bool // a Discard may overlap any call
 
 	inserts   int // insertions that were recorded
 	discarded int // commands that Discard answered for
@@ -225,7 +226,7 @@ func (a *actor) insert(i int) handle {
 	a.t.Begin("Insert")
 	// An Apply that begins from now on may find it, before its handle is known
 	// here.
-	e := &entry{name: string(rune('a' + stamp - 1)), stamp: stamp, buffer: i, mayLive: a.applying > 0}
+	e := &entry{name: string(rune('a' + stamp - 1)), stamp: stamp, buffer: i, mayLive: a.applying > 0, discarded: a.drops}
 	a.entries = append(a.entries, e)
 	h, err := a.buffers[i].InsertFunc(func(h handle, v *val) {
 		if v.stamp != 0 || v.keep != nil {
@@ -292,7 +293,7 @@ func (a *actor) remove(i int, h handle) {
 	a.t.Begin("Remove")
 	a.buffers[i].Remove(h)
 	a.t.End()
-	e.mustGo = true
+	e.mustGo = !a.drops
 }
 
 // apply applies the buffers, in the order of is.

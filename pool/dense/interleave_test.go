@@ -33,8 +33,9 @@ type valHandle = pool.Handle[val]
 type world struct {
 	r       *interleave.Run
 	s       *Store[val]
-	ids     map[valHandle]int // what was created
-	killed  map[valHandle]int // how often it was killed
+	ids     map[valHandle]int  // what was created
+	killed  map[valHandle]int  // how often it was killed
+	stale   map[valHandle]bool // destroyed before the threads began
 	serial  int
 	threads int
 	refused int
@@ -50,7 +51,7 @@ func (w *world) begin(o Options[val], room int) {
 		panic(err)
 	}
 	s.Reserve(room)
-	w.s, w.ids, w.killed = s, map[valHandle]int{}, map[valHandle]int{}
+	w.s, w.ids, w.killed, w.stale = s, map[valHandle]int{}, map[valHandle]int{}, map[valHandle]bool{}
 	w.r.Describe(w.name)
 	w.r.Finally(w.finally)
 }
