@@ -22,7 +22,7 @@ import (
 
 // Scenarios are programs that somebody thought of. These are drawn:
 //
-//	go test -tags interleave -run Generated ./pool -generate 10m -generate.seed 1 -v
+//	go test -tags interleave -run Generated ./pool -timeout 0 -generate 10m -generate.seed 1 -v
 //
 // Each runs under some schedules with few preemptions, against the same invariants.
 // One that fails is printed as the source of a scenario, which fails under the schedule
