@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"sync"
 
 	"coatcheck/pool"
@@ -80,6 +82,21 @@ func ExampleOptions() {
 	})
 	p.View(h, func(r *request) { fmt.Printf("%s\n", r.body) })
 	// Output: hello
+}
+
+// In logs the figures are a group.
+func ExampleStats_LogValue() {
+	p := pool.Must(replay[string]())
+	_, _ = p.Insert("umbrella")
+	only := func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) > 0 && (a.Key == "live" || a.Key == "limbo") || a.Key == slog.MessageKey {
+			return a
+		}
+		return slog.Attr{}
+	}
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: only}))
+	log.Info("closing time", "coats", p.Stats())
+	// Output: msg="closing time" coats.live=1 coats.limbo=0
 }
 
 func ExampleReuse() {

@@ -2,11 +2,15 @@ package pool
 
 import (
 	"context"
+	"log/slog"
 	"unsafe"
 )
 
 // Stats describes a pool at a moment. Each figure is exact when nobody changes
 // anything; otherwise they may belong to slightly different moments.
+//
+// Its fields are what encoding/json and expvar show. Package poolhttp has a page of
+// them for people.
 type Stats struct {
 	Live  int // slots with a live value
 	Free  int // vacant slots that any Insert may take
@@ -19,11 +23,13 @@ type Stats struct {
 	Workers int // open Workers
 	Dropped int // Reservations and Workers that were dropped, ever, and that the garbage collector gave back
 
-	Exhausted int // slots retired for good because their generations are used up
+	Exhausted int     // slots retired for good because their generations are used up
+	Worn      float64 // share of its generations that the most worn slot has used up, 1 at the end
 
 	// Allocated is how many slots memory is held for: Live + Free + Limbo +
 	// Cached + Reserved + Exhausted when nobody changes anything.
 	Allocated int
+	Capacity  int   // what Cap returns
 	Bytes     int64 // memory of the pool, without what values point to
 
 	Epoch     uint64
@@ -43,7 +49,9 @@ func (p *Pool[T]) Stats() Stats {
 		Workers:   int(p.workers.Load()),
 		Dropped:   int(p.collected.Load()),
 		Exhausted: c.Exhausted,
+		Worn:      c.Worn,
 		Allocated: c.Allocated,
+		Capacity:  p.Cap(),
 		Bytes:     int64(unsafe.Sizeof(*p)) + c.Bytes + p.domain.Bytes(),
 		Epoch:     p.domain.Epoch(),
 	}
@@ -54,6 +62,28 @@ func (p *Pool[T]) Stats() Stats {
 		st.Cached = max(0, st.Allocated-st.Live-st.Free-st.Limbo-st.Reserved-st.Exhausted)
 	}
 	return st
+}
+
+// LogValue implements [slog.LogValuer]: a group of all figures.
+func (s Stats) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.Int("live", s.Live),
+		slog.Int("free", s.Free),
+		slog.Int("limbo", s.Limbo),
+		slog.Int("cached", s.Cached),
+		slog.Int("reserved", s.Reserved),
+		slog.Int("held", s.Held),
+		slog.Int("workers", s.Workers),
+		slog.Int("dropped", s.Dropped),
+		slog.Int("exhausted", s.Exhausted),
+		slog.Float64("worn", s.Worn),
+		slog.Int("allocated", s.Allocated),
+		slog.Int("capacity", s.Capacity),
+		slog.Int64("bytes", s.Bytes),
+		slog.Uint64("epoch", s.Epoch),
+		slog.Int("pinned", s.Pinned),
+		slog.Uint64("oldestPin", s.OldestPin),
+	)
 }
 
 // Synchronize returns once everything that was removed before the call has been
