@@ -78,6 +78,11 @@
 // inserted, removed and opened what: [Pool.Explain] and [Pool.ExplainOpen] tell,
 // and so do MustGet and guards when they panic.
 //
+// # In operation
+//
+// [Pool.Stats] tells what a pool has. Package poolhttp shows it on a page, as JSON and
+// through expvar.
+//
 // The ideas are old and good: slot maps with generations, Treiber's stack,
 // Michael's and Scott's queue, Fraser's epochs. DESIGN.md says what was changed
 // and proves that it holds.

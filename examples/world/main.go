@@ -14,19 +14,26 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"image/png"
 	"io"
+	"math"
+	"net"
+	"net/http"
 	"os"
+	"os/signal"
 	"runtime"
+	"strconv"
 	"time"
 
+	"coatcheck/pool/poolhttp"
 	"coatcheck/pool/table"
 )
 
-const usage = `usage: world [-seed n] [-ticks n] [-workers n] [-plants n] [-layout soa|aos] [-resume=false] [-o file.png]
+const usage = `usage: world [-seed n] [-ticks n] [-workers n] [-plants n] [-layout soa|aos] [-resume=false] [-o file.png] [-http address]
 
 World grows a meadow of plants, which compete for light, and of beetles, which
 eat their leaves. It prints what became of it and a checksum, which is the same
@@ -40,6 +47,9 @@ for a seed whatever the number of workers and the layout.
 	              aos, an array of structures
 	-resume=false do not save and read back half-way
 	-o file       write a picture of the last tick to the file, as PNG
+	-http address show the pool of parts on a page at this address, :0 for any port,
+	              while the meadow lives; 25 ticks a second, and without -ticks
+	              until it is interrupted
 	-h            this text
 `
 
@@ -51,7 +61,7 @@ type options struct {
 	ticks, workers, plants int
 	layout                 table.Layout
 	resume                 bool
-	picture                string
+	picture, http          string
 }
 
 func program(args []string, out, said io.Writer) (code int) {
@@ -84,8 +94,14 @@ func parse(args []string) (options, error) {
 	layout := flags.String("layout", "soa", "")
 	flags.BoolVar(&o.resume, "resume", true, "")
 	flags.StringVar(&o.picture, "o", "", "")
+	flags.StringVar(&o.http, "http", "", "")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	given := false
+	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "ticks" })
+	if o.http != "" && !given {
+		o.ticks = math.MaxInt
 	}
 	switch *layout {
 	case "soa":
@@ -113,7 +129,18 @@ func play(o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for w.tick < o.ticks {
+	wait := func() bool { return true } // for the next tick, if there is to be one
+	if o.http != "" {
+		stop, err := serve(o.http, w, out)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		ctx, done := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer done()
+		wait = pace(ctx)
+	}
+	for w.tick < o.ticks && wait() {
 		if err := w.Tick(); err != nil {
 			return err
 		}
@@ -133,6 +160,7 @@ func play(o options, out io.Writer) error {
 			}
 			fmt.Fprintf(out, "tick %d    saved %d bytes; %d handles, live and stale, mean the same in what was read back\n", w.tick, size, same)
 			w = read
+			poolhttp.Register(partsName, w.parts)
 		}
 	}
 	fmt.Fprint(out, w.report())
@@ -142,6 +170,41 @@ func play(o options, out io.Writer) error {
 		return save(o.picture, w)
 	}
 	return nil
+}
+
+// partsName is what the page calls the pool of parts.
+const partsName = "parts"
+
+// serve shows the world's pool at the address until stop is called. It prints where.
+func serve(address string, w *World, out io.Writer) (stop func() error, err error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	at := l.Addr().(*net.TCPAddr)
+	host := at.IP.String()
+	if at.IP.IsUnspecified() {
+		host = "localhost"
+	}
+	fmt.Fprintf(out, "pools       http://%s/\n", net.JoinHostPort(host, strconv.Itoa(at.Port)))
+	poolhttp.Register(partsName, w.parts)
+	server := &http.Server{Handler: poolhttp.Handler()}
+	go server.Serve(l)
+	return server.Close, nil
+}
+
+// pace returns a function that waits for the next tick. It reports false once ctx is
+// done.
+func pace(ctx context.Context) func() bool {
+	ticker := time.NewTicker(time.Second / 25)
+	return func() bool {
+		select {
+		case <-ticker.C:
+			return ctx.Err() == nil
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // report tells what there is and what has been.

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
+	"errors"
 	"image/png"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +67,40 @@ func TestProgramDraws(t *testing.T) {
 	require.Greater(t, green, 3_000, "there are thousands of leaves")
 }
 
+// The page shows the pool of the meadow that lives, before and after it is read back.
+func TestProgramServesItsPool(t *testing.T) {
+	in, out := io.Pipe()
+	done := make(chan int)
+	go func() {
+		var said bytes.Buffer
+		done <- program([]string{"-ticks", "4", "-http", "127.0.0.1:0"}, out, &said)
+		out.CloseWithError(errors.New(said.String()))
+	}()
+	lines := bufio.NewReader(in)
+	read := func() string {
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		return line
+	}
+	url, found := strings.CutPrefix(strings.TrimSpace(read()), "pools       ")
+	require.True(t, found)
+	for _, next := range []string{"tick 2 ", "plants "} { // the program waits until the line is read
+		answer, err := http.Get(url + "pools.json")
+		require.NoError(t, err)
+		var pools map[string]struct {
+			Type string
+			Live int
+		}
+		require.NoError(t, json.NewDecoder(answer.Body).Decode(&pools))
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, "main.Part", pools["parts"].Type)
+		require.Positive(t, pools["parts"].Live)
+		require.True(t, strings.HasPrefix(read(), next))
+	}
+	go io.Copy(io.Discard, lines)
+	require.Zero(t, <-done)
+}
+
 func TestProgramRefusesBadCommandLines(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
 		{"-ticks -1", "-1 ticks"},
@@ -69,6 +108,7 @@ func TestProgramRefusesBadCommandLines(t *testing.T) {
 		{"-plants 100000", "100000 plants"},
 		{"-layout rows", `no layout "rows"`},
 		{"-seed x", "-seed"},
+		{"-http", "-http"},
 		{"meadow", `unexpected argument "meadow"`},
 	} {
 		code, out, said := runProgram(strings.Fields(c.args)...)
@@ -84,4 +124,7 @@ func TestProgramRefusesBadCommandLines(t *testing.T) {
 	code, _, said = runProgram("-ticks", "1", "-o", filepath.Join(t.TempDir(), "no", "such.png"))
 	require.Equal(t, 1, code)
 	require.Contains(t, said, "no such file")
+	code, _, said = runProgram("-http", "nowhere")
+	require.Equal(t, 1, code)
+	require.Contains(t, said, "nowhere")
 }

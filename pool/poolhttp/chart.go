@@ -1,0 +1,88 @@
+package poolhttp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The chart's size, in units of its own: the page stretches it.
+const (
+	chartWidth  = 600
+	chartHeight = 120
+)
+
+// chart is what the page needs to draw a history.
+type chart struct {
+	Width, Height int
+	Most          int    // slots at the upper edge
+	Cut           bool   // there are more, which are free
+	Areas         []area // to be drawn in this order, each over those before
+}
+
+// area is a layer with all those below it.
+type area struct {
+	Layer string
+	Path  string // of an SVG path
+}
+
+// draw makes the chart of a history, whose last sample is of this moment.
+func draw(h history) chart {
+	used, all := 0, 0
+	for _, s := range h {
+		used, all = max(used, s.used()), max(all, s.all())
+	}
+	c := chart{Width: chartWidth, Height: chartHeight}
+	// A page of memory has thousands of slots: a few live ones would not be seen among
+	// them. So of what is free the chart shows no more than as much again.
+	most := all
+	if used > 0 {
+		most = min(all, 2*used)
+	}
+	c.Most = ceil(most)
+	c.Cut = all > c.Most
+	end := h[len(h)-1].at.Add(every)
+	x := func(t time.Time) float64 {
+		return max(0, chartWidth*(1-float64(end.Sub(t))/float64(window)))
+	}
+	y := func(slots int) float64 {
+		return chartHeight * (1 - min(1, float64(slots)/float64(c.Most)))
+	}
+	for l := len(layers) - 1; l >= 0; l-- {
+		if l > 0 && !slices.ContainsFunc(h, func(s sample) bool { return s.top[l] > s.top[l-1] }) {
+			continue // there is nothing of it
+		}
+		var path strings.Builder
+		for i, s := range h {
+			until := s.at.Add(every)
+			if i+1 < len(h) {
+				if next := h[i+1].at; next.Sub(s.at) <= lasts {
+					until = next
+				}
+			}
+			if s.top[l] > 0 {
+				fmt.Fprintf(&path, "M%.1f %dV%.1fH%.1fV%[2]dz", x(s.at), chartHeight, y(s.top[l]), x(until))
+			}
+		}
+		if path.Len() > 0 {
+			c.Areas = append(c.Areas, area{layers[l].name, path.String()})
+		}
+	}
+	return c
+}
+
+// ceil returns the least number that is not below n and easy to read.
+func ceil(n int) int {
+	if n <= 10 {
+		return max(n, 1)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(float64(n)))-1) // n has two digits in units
+	for _, digits := range []float64{10, 12, 15, 20, 25, 30, 40, 50, 60, 80} {
+		if m := int(digits * unit); m >= n {
+			return m
+		}
+	}
+	return int(100 * unit)
+}

@@ -1,0 +1,75 @@
+package poolhttp
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// at is a sample so long after noon.
+func at(after time.Duration, live, free int) sample {
+	return sampled(noon.Add(after), pool.Stats{Live: live, Free: free})
+}
+
+func TestSamplesAreStacked(t *testing.T) {
+	s := sampled(noon, pool.Stats{Live: 1, Reserved: 2, Cached: 4, Limbo: 8, Exhausted: 16, Free: 32})
+	require.Equal(t, [len(layers)]int{1, 3, 7, 15, 31, 63}, s.top)
+	require.Equal(t, 31, s.used())
+	require.Equal(t, 63, s.all())
+}
+
+// However often somebody asks and however long, a history stays small, and its last
+// sample is the one that was asked for.
+func TestHistoryIsBounded(t *testing.T) {
+	var h history
+	for i := range 10_000 {
+		got := h.add(at(time.Duration(i)*100*time.Millisecond, i, 0))
+		require.Equal(t, i, got[len(got)-1].used())
+	}
+	require.Equal(t, int(window/apart), len(h))
+	require.LessOrEqual(t, h[len(h)-1].at.Sub(h[0].at), window)
+	require.Len(t, h.add(at(time.Hour, 1, 0)), 1, "all others are too old")
+}
+
+// A chart says what was seen: a step lasts until the next sample, and there is a gap
+// where nobody looked.
+func TestChartStepsAndGaps(t *testing.T) {
+	c := draw(history{at(0, 50, 50), at(60*time.Second, 100, 0), at(180*time.Second, 25, 75), at(298*time.Second, 25, 75)})
+	require.Equal(t, 100, c.Most)
+	require.False(t, c.Cut)
+	require.Equal(t, []area{
+		{"free", "M0.0 120V0.0H120.0V120zM120.0 120V0.0H124.0V120zM360.0 120V0.0H364.0V120zM596.0 120V0.0H600.0V120z"},
+		{"live", "M0.0 120V60.0H120.0V120zM120.0 120V0.0H124.0V120zM360.0 120V90.0H364.0V120zM596.0 120V90.0H600.0V120z"},
+	}, c.Areas, "nothing lies between these")
+}
+
+// A few live slots are seen among the thousands of a page, and so is that there are
+// more.
+func TestChartLeavesFreeSlotsOut(t *testing.T) {
+	c := draw(history{at(0, 90, 8000)})
+	require.Equal(t, 200, c.Most)
+	require.True(t, c.Cut)
+	require.Equal(t, "M596.0 120V0.0H600.0V120z", c.Areas[0].Path, "no higher than the chart")
+
+	c = draw(history{at(0, 0, 8000)})
+	require.Equal(t, 8000, c.Most)
+	require.False(t, c.Cut)
+	require.Empty(t, draw(history{at(0, 0, 0)}).Areas, "and one with nothing at all")
+}
+
+func TestCeil(t *testing.T) {
+	for n, want := range map[int]int{0: 1, 1: 1, 7: 7, 10: 10, 11: 12, 100: 100, 101: 120, 999: 1000, 8192: 10_000, 123_456_789: 150_000_000} {
+		require.Equal(t, want, ceil(n), n)
+	}
+}
+
+func TestNumbersForPeople(t *testing.T) {
+	require.Equal(t, []string{"0", "999", "1,000", "1,234,567"}, []string{grouped(0), grouped(uint64(999)), grouped(1000), grouped(1234567)})
+	require.Equal(t, []string{"0 B", "1023 B", "1.0 KiB", "64.0 KiB", "3.5 GiB"}, []string{inBytes(0), inBytes(1023), inBytes(1024), inBytes(64 << 10), inBytes(7 << 29)})
+	require.Equal(t, []string{"0 %", "< 0.01 %", "12.50 %", "99.99 %", "100 %"}, []string{share(0), share(1e-9), share(0.125), share(0.999999), share(1)})
+}

@@ -1,0 +1,50 @@
+package poolhttp
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"path"
+	"strings"
+)
+
+// Handler returns a handler that shows the registered pools: the page at a path that
+// ends in a slash, and the figures as JSON at pools.json beside it.
+//
+//	http.Handle("/debug/pools/", poolhttp.Handler())
+//
+// The JSON is an object with a member for each pool, by its name, whose members are
+// the fields of [pool.Stats], the Type of the values, and under the tag
+// coatcheck_debug Open, which tells who holds what.
+func Handler() http.Handler { return http.HandlerFunc(serve) }
+
+func serve(w http.ResponseWriter, r *http.Request) {
+	var b bytes.Buffer
+	var err error
+	header := w.Header()
+	switch {
+	case r.URL.Path != "" && !strings.HasSuffix(r.URL.Path, "/") && path.Base(r.URL.Path) != "pools.json":
+		http.NotFound(w, r)
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		header.Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	case path.Base(r.URL.Path) == "pools.json":
+		header.Set("Content-Type", "application/json; charset=utf-8")
+		to := json.NewEncoder(&b)
+		to.SetIndent("", "\t")
+		err = to.Encode(Vars())
+	default:
+		header.Set("Content-Type", "text/html; charset=utf-8")
+		header.Set("Content-Security-Policy", policy)
+		err = pageTemplate.Execute(&b, current())
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(b.Bytes()) // an error means that the client has gone
+}

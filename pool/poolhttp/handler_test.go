@@ -1,0 +1,163 @@
+package poolhttp_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/poolhttp"
+)
+
+func ask(method, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	poolhttp.Handler().ServeHTTP(w, httptest.NewRequest(method, path, nil))
+	return w
+}
+
+// The JSON has the fields of Stats under their names, and tells them as of now.
+func TestJSONTellsStats(t *testing.T) {
+	p := pool.Must(&pool.Options[float64]{Capacity: 50})
+	poolhttp.Register("floats", p)
+	for want := range 3 {
+		w := ask("GET", "/pools.json")
+		require.Equal(t, http.StatusOK, w.Code)
+		require.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
+		require.Equal(t, "no-store", w.Header().Get("Cache-Control"))
+		var pools map[string]map[string]any
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &pools))
+		got := pools["floats"]
+		require.Equal(t, "float64", got["Type"])
+		require.Equal(t, float64(want), got["Live"])
+		require.Equal(t, 50.0, got["Capacity"])
+		for _, f := range reflect.VisibleFields(reflect.TypeFor[pool.Stats]()) {
+			require.Contains(t, got, f.Name)
+		}
+		_, _ = p.Insert(1)
+	}
+	runtime.KeepAlive(p)
+}
+
+func TestPageShowsAPool(t *testing.T) {
+	p := pool.Must(&pool.Options[float64]{Capacity: 5000})
+	for range 1234 {
+		_, _ = p.Insert(1)
+	}
+	poolhttp.Register("page", p)
+	text := ask("GET", "/").Body.String()
+	_, text, found := strings.Cut(text, `<section id="pool-page"`)
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "</section>")
+	require.Contains(t, text, "<h2>page <code>float64</code></h2>")
+	require.Contains(t, text, "<strong>1,234</strong> live of 5,000")
+	require.Regexp(t, `<path class="live" d="M[0-9. HVMz]+"/>`, text)
+	runtime.KeepAlive(p)
+}
+
+// Names come from the program, and may come from its users.
+func TestNamesAreEscaped(t *testing.T) {
+	p := pool.Must[int](nil)
+	const name = `"><script>alert(1)</script><a title='`
+	poolhttp.Register(name, p)
+	text := ask("GET", "/").Body.String()
+	require.NotContains(t, text, "<script>alert")
+	require.NotContains(t, text, "<a title='")
+	require.Contains(t, text, "&lt;script&gt;alert(1)&lt;/script&gt;")
+	runtime.KeepAlive(p)
+}
+
+// The policy lets the page's own style and script pass, and nothing else.
+func TestPolicyNamesWhatThePageBrings(t *testing.T) {
+	w := ask("GET", "/")
+	policy := w.Header().Get("Content-Security-Policy")
+	require.Contains(t, policy, "default-src 'none'")
+	require.NotContains(t, policy, "unsafe")
+	for _, kind := range []string{"style", "script"} {
+		elements := regexp.MustCompile(`(?s)<`+kind+`>(.*?)</`+kind+`>`).FindAllStringSubmatch(w.Body.String(), -1)
+		require.Len(t, elements, 1)
+		sum := sha256.Sum256([]byte(elements[0][1]))
+		require.Contains(t, policy, kind+"-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+	}
+	require.NotRegexp(t, `(src|href|action)="?(https?:)?//`, w.Body.String(), "nothing comes from elsewhere")
+	require.NotContains(t, w.Body.String(), "ZgotmplZ", "the template refuses nothing")
+}
+
+// The handler takes any prefix, stripped or not, and no other method or path.
+func TestMethodsAndPaths(t *testing.T) {
+	for path, kind := range map[string]string{
+		"/": "text/html; charset=utf-8", "/debug/pools/": "text/html; charset=utf-8",
+		"/pools.json": "application/json; charset=utf-8", "/debug/pools/pools.json": "application/json; charset=utf-8",
+		"/favicon.ico": "", "/debug/pools/else": "",
+	} {
+		for _, method := range []string{"GET", "HEAD", "POST", "DELETE"} {
+			w := ask(method, path)
+			switch {
+			case kind == "":
+				require.Equal(t, http.StatusNotFound, w.Code, path)
+			case method == "GET" || method == "HEAD":
+				require.Equal(t, http.StatusOK, w.Code, path)
+				require.Equal(t, kind, w.Header().Get("Content-Type"))
+			default:
+				require.Equal(t, http.StatusMethodNotAllowed, w.Code, path)
+				require.Equal(t, "GET, HEAD", w.Header().Get("Allow"))
+			}
+		}
+	}
+	w := httptest.NewRecorder()
+	http.StripPrefix("/pools", poolhttp.Handler()).ServeHTTP(w, httptest.NewRequest("GET", "/pools/", nil))
+	require.Contains(t, w.Body.String(), "<h1>")
+}
+
+// Pools work, come and go while several ask.
+func TestManyAskAtOnce(t *testing.T) {
+	done := make(chan bool)
+	p := pool.Must[int](nil)
+	for i := range 4 {
+		go func() {
+			defer func() { done <- true }()
+			for j := range 20 {
+				poolhttp.Register([]string{"busy", "busier"}[(i+j)%2], p)
+				h, _ := p.Insert(j)
+				g := p.Pin()
+				w := ask("GET", []string{"/", "/pools.json"}[j%2])
+				g.Unpin()
+				p.Remove(h)
+				if w.Code != http.StatusOK {
+					t.Error(w.Body)
+				}
+			}
+		}()
+	}
+	for range 4 {
+		<-done
+	}
+}
+
+// Who holds what is told in a program that records it, and nowhere else.
+func TestPageTellsWhoHoldsWhat(t *testing.T) {
+	p := pool.Must[int](nil)
+	poolhttp.Register("held", p)
+	g := forgetful(p)
+	defer g.Unpin()
+	var pools map[string]struct{ Open string }
+	require.NoError(t, json.Unmarshal(ask("GET", "/pools.json").Body.Bytes(), &pools))
+	_, text, _ := strings.Cut(ask("GET", "/").Body.String(), `<section id="pool-held"`)
+	if !strings.Contains(p.ExplainOpen(), "pinned at") {
+		require.Empty(t, pools["held"].Open)
+		require.NotContains(t, text, "<pre")
+		return
+	}
+	require.Contains(t, pools["held"].Open, "poolhttp_test.forgetful\n")
+	require.Regexp(t, `(?s)<pre id="text-held">1 guard pinned.*poolhttp_test.forgetful\n`, text)
+}
+
+func forgetful(p *pool.Pool[int]) pool.Guard[int] { return p.Pin() }

@@ -1,0 +1,76 @@
+package poolhttp
+
+import (
+	"slices"
+	"time"
+
+	"coatcheck/pool"
+)
+
+// layers are what slots are counted as, from the bottom of the chart to its top.
+// Together they are all slots that have memory. Free is last: there may be so many
+// free slots that the chart leaves some of them out.
+var layers = [...]struct {
+	name, what string
+	count      func(pool.Stats) int
+}{
+	{"live", "slots with a value", func(s pool.Stats) int { return s.Live }},
+	{"reserved", "slots of open Reservations", func(s pool.Stats) int { return s.Reserved }},
+	{"cached", "free slots in the reach of open Workers", func(s pool.Stats) int { return s.Cached }},
+	{"limbo", "removed slots that wait for guards or Refs", func(s pool.Stats) int { return s.Limbo }},
+	{"exhausted", "slots whose generations are used up", func(s pool.Stats) int { return s.Exhausted }},
+	{"free", "vacant slots that any Insert may take", func(s pool.Stats) int { return s.Free }},
+}
+
+const (
+	window = 5 * time.Minute // that a chart shows
+	apart  = time.Second     // at least, between samples that are kept: at most 301 of 72 bytes a pool
+
+	// every is how often the page asks, and how long a sample holds that no other one
+	// follows.
+	every = 2 * time.Second
+
+	// lasts is how long a sample holds at most. It is longer than a minute, which is
+	// how often metrics are usually collected.
+	lasts = 70 * time.Second
+)
+
+// sample is the height of each layer's upper edge at a moment.
+type sample struct {
+	at  time.Time
+	top [len(layers)]int
+}
+
+func sampled(at time.Time, st pool.Stats) sample {
+	s := sample{at: at}
+	sum := 0
+	for i, l := range layers {
+		sum += l.count(st)
+		s.top[i] = sum
+	}
+	return s
+}
+
+// used returns how many slots are not free.
+func (s sample) used() int { return s.top[len(layers)-2] }
+
+// all returns how many slots there are.
+func (s sample) all() int { return s.top[len(layers)-1] }
+
+// history is the samples of the last minutes, in order of time.
+type history []sample
+
+// add notes a sample, unless the one before is as good as new, and forgets those that
+// are too old. It returns a copy that has the sample in any case.
+func (h *history) add(s sample) history {
+	old := 0
+	for old < len(*h) && s.at.Sub((*h)[old].at) > window {
+		old++
+	}
+	*h = slices.Delete(*h, 0, old)
+	if n := len(*h); n == 0 || s.at.Sub((*h)[n-1].at) >= apart {
+		*h = append(*h, s)
+		return slices.Clone(*h)
+	}
+	return append(slices.Clone(*h), s)
+}

@@ -1,0 +1,124 @@
+package poolhttp
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"time"
+
+	"coatcheck/pool"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var style string
+
+//go:embed page.js
+var script string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"grouped": grouped,
+	"bytes":   inBytes,
+	"share":   share,
+}).Parse(pageText))
+
+// policy lets the browser run and fetch nothing but what the page brings with it.
+var policy = fmt.Sprintf("default-src 'none'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "+
+	"style-src '%s'; script-src '%s'", hash(style), hash(script))
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// page is what page.html shows.
+type page struct {
+	Program string
+	At      time.Time
+	Took    time.Duration // to look at all pools
+	Every   int64         // milliseconds from one look to the next
+	Bytes   int64
+	Stacks  bool // some pool tells who holds what
+	Pools   []card
+	Style   template.CSS
+	Script  template.JS
+}
+
+// card is a pool on the page.
+type card struct {
+	Name, Type string
+	Stats      pool.Stats
+	Bounded    bool
+	Layers     []layer
+	Chart      chart
+	Open       string
+}
+
+// layer is a line of a card's legend.
+type layer struct {
+	Name, What string
+	Slots      int
+}
+
+// current looks at all pools.
+func current() page {
+	v := page{
+		Program: filepath.Base(os.Args[0]),
+		At:      time.Now(),
+		Style:   template.CSS(style),
+		Script:  template.JS(script),
+	}
+	for e, p := range registered() {
+		st, past := e.look(p)
+		c := card{Name: e.name, Type: e.values, Stats: st, Bounded: st.Capacity < pool.MaxCapacity, Chart: draw(past), Open: open(p)}
+		for _, l := range layers {
+			c.Layers = append(c.Layers, layer{l.name, l.what, l.count(st)})
+		}
+		v.Pools = append(v.Pools, c)
+		v.Bytes += st.Bytes
+		v.Stacks = v.Stacks || c.Open != ""
+	}
+	v.Took = time.Since(v.At)
+	v.Every = max(every, 20*v.Took).Milliseconds() // a page that stays open costs at most a twentieth of a processor
+	v.Took = v.Took.Round(max(time.Microsecond, v.Took/100))
+	return v
+}
+
+// grouped writes a whole number with commas.
+func grouped(n any) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// inBytes writes a size in the unit that leaves one to four digits before the point.
+func inBytes(n int64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f, unit := float64(n)/1024, 0
+	for ; f >= 1024; unit++ {
+		f /= 1024
+	}
+	return fmt.Sprintf("%.1f %ciB", f, units[unit])
+}
+
+// share writes a share in per cent.
+func share(f float64) string {
+	switch {
+	case f == 0 || f == 1:
+		return fmt.Sprintf("%.0f %%", 100*f)
+	case f < 0.0001:
+		return "< 0.01 %"
+	}
+	return fmt.Sprintf("%.2f %%", min(100*f, 99.99))
+}

@@ -1,0 +1,79 @@
+package poolhttp_test
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/poolhttp"
+)
+
+// live returns how many values the pool of a name has, -1 if there is none.
+func live(name string) int {
+	for n, st := range poolhttp.All() {
+		if n == name {
+			return st.Live
+		}
+	}
+	return -1
+}
+
+// collect collects garbage until done reports true.
+func collect(t *testing.T, done func() bool) {
+	t.Helper()
+	require.Eventually(t, func() bool { runtime.GC(); return done() }, 10*time.Second, time.Millisecond)
+}
+
+func TestARegisteredPoolIsCollected(t *testing.T) {
+	func() {
+		p := pool.Must[int](nil)
+		poolhttp.Register("dropped", p)
+		w := p.Worker() // has a finalizer, and refers to the pool
+		_, _ = w.Insert(1)
+		require.Equal(t, 1, live("dropped"))
+	}()
+	collect(t, func() bool { return live("dropped") < 0 && !poolhttp.Known("dropped") })
+}
+
+func TestANameMeansTheLastPool(t *testing.T) {
+	first := pool.Must[int](nil)
+	poolhttp.Register("name", first)
+	second := pool.Must[string](nil)
+	_, _ = second.Insert("a")
+	poolhttp.Register("name", second)
+	require.Equal(t, 1, live("name"))
+
+	poolhttp.Register("its other name", first)
+	first = nil
+	collect(t, func() bool { return !poolhttp.Known("its other name") })
+	require.Equal(t, 1, live("name"), "the first pool takes nobody's entry but its own with it")
+	runtime.KeepAlive(second)
+}
+
+func TestAllIsInOrderAndMayStop(t *testing.T) {
+	p := pool.Must[int](nil)
+	for _, name := range []string{"order b", "order a", "order c"} {
+		poolhttp.Register(name, p) // a pool may have several names
+	}
+	var names []string
+	for name := range poolhttp.All() {
+		names = append(names, name)
+	}
+	require.True(t, slices.IsSorted(names))
+	require.Subset(t, names, []string{"order a", "order b", "order c"})
+	for range poolhttp.All() {
+		break
+	}
+	runtime.KeepAlive(p)
+}
+
+func TestRegisterRefusesNoPool(t *testing.T) {
+	require.Panics(t, func() { poolhttp.Register[int]("nil", nil) })
+	require.Panics(t, func() { poolhttp.Register("zero", new(pool.Pool[int])) })
+	require.Equal(t, -1, live("nil"))
+	require.Equal(t, -1, live("zero"))
+}
