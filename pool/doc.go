@@ -81,7 +81,7 @@
 // # In operation
 //
 // [Pool.Stats] tells what a pool has. Package poolhttp shows it on a page, as JSON and
-// through expvar.
+// through expvar, and coatcheck/pool/metrics to Prometheus and OpenTelemetry.
 //
 // The ideas are old and good: slot maps with generations, Treiber's stack,
 // Michael's and Scott's queue, Fraser's epochs. DESIGN.md says what was changed

@@ -1,5 +1,6 @@
 // Package poolhttp shows the pools of a running program: to people on a page, in the
-// manner of net/http/pprof, and to others as JSON and through expvar.
+// manner of net/http/pprof, and to others as JSON, through expvar, or through the
+// collectors of coatcheck/pool/metrics, a module of its own.
 //
 //	conns := pool.Must[Conn](nil)
 //	poolhttp.Register("conns", conns)

@@ -1,0 +1,121 @@
+package poolotel_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"coatcheck/pool"
+	"coatcheck/pool/metrics/poolotel"
+	"coatcheck/pool/poolhttp"
+)
+
+// collect reads all metrics. Its result has the value of each series by name, unit,
+// kind and state, for the pool of a name.
+func collect(t *testing.T, reader sdk.Reader, name string) map[string]float64 {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	require.NoError(t, reader.Collect(context.Background(), &all))
+	values := make(map[string]float64)
+	for _, scope := range all.ScopeMetrics {
+		require.Equal(t, "coatcheck/pool/metrics/poolotel", scope.Scope.Name)
+		for _, m := range scope.Metrics {
+			require.NotEmpty(t, m.Description)
+			note := func(kind string, with attribute.Set, v float64) {
+				if is, _ := with.Value(poolotel.Name); is.AsString() == name {
+					state, _ := with.Value(poolotel.State)
+					values[fmt.Sprintf("%s %s %s%s", m.Name, m.Unit, kind, state.AsString())] = v
+				}
+			}
+			switch data := m.Data.(type) {
+			case metricdata.Sum[int64]:
+				require.Equal(t, metricdata.CumulativeTemporality, data.Temporality)
+				for _, p := range data.DataPoints {
+					note(map[bool]string{true: "counter", false: "up-down"}[data.IsMonotonic], p.Attributes, float64(p.Value))
+				}
+			case metricdata.Gauge[float64]:
+				for _, p := range data.DataPoints {
+					note("gauge", p.Attributes, p.Value)
+				}
+			default:
+				require.Failf(t, "unexpected data", "%T", data)
+			}
+		}
+	}
+	return values
+}
+
+// Each figure arrives under its name, in its unit, as what can be done with it.
+func TestInstrumentsTellEveryFigure(t *testing.T) {
+	reader := sdk.NewManualReader()
+	registration, err := poolotel.Observe(sdk.NewMeterProvider(sdk.WithReader(reader)))
+	require.NoError(t, err)
+	require.Empty(t, collect(t, reader, "observed"))
+
+	p := pool.Must(&pool.Options[int]{Shards: 1, Capacity: 5000})
+	poolhttp.Register("observed", p)
+	w := p.Worker()
+	defer w.Close()
+	hs, _ := p.InsertBatch(make([]int, 20), nil)
+	ref, _ := p.Hold(hs[0])
+	defer ref.Release()
+	for range 2 {
+		r, _ := p.Reserve()
+		defer r.Cancel()
+	}
+	for range 4 {
+		g := p.Pin()
+		defer g.Unpin()
+	}
+	for range 3 {
+		_, _ = w.Insert(1)
+	}
+	p.RemoveBatch(hs[1:10])
+
+	st := p.Stats()
+	require.Equal(t, map[string]float64{
+		"coatcheck.pool.slot.count {slot} up-downlive":      14,
+		"coatcheck.pool.slot.count {slot} up-downlimbo":     9,
+		"coatcheck.pool.slot.count {slot} up-downreserved":  2,
+		"coatcheck.pool.slot.count {slot} up-downexhausted": 0,
+		"coatcheck.pool.slot.count {slot} up-downfree":      float64(st.Free),
+		"coatcheck.pool.slot.count {slot} up-downcached":    float64(st.Cached),
+		"coatcheck.pool.slot.limit {slot} up-down":          5000,
+		"coatcheck.pool.memory.usage By up-down":            float64(st.Bytes),
+		"coatcheck.pool.ref.count {ref} up-down":            1,
+		"coatcheck.pool.worker.count {worker} up-down":      1,
+		"coatcheck.pool.guard.count {guard} up-down":        4,
+		"coatcheck.pool.oldest_pin.age {epoch} gauge":       float64(st.OldestPin),
+		"coatcheck.pool.worn 1 gauge":                       st.Worn,
+		"coatcheck.pool.epochs {epoch} counter":             float64(st.Epoch),
+		"coatcheck.pool.dropped {object} counter":           0,
+	}, collect(t, reader, "observed"))
+
+	require.NoError(t, registration.Unregister())
+	require.Empty(t, collect(t, reader, "observed"))
+	runtime.KeepAlive(p)
+}
+
+func ExampleObserve() {
+	p := pool.Must(&pool.Options[string]{Capacity: 100})
+	_, _ = p.Insert("umbrella")
+	poolhttp.Register("coats", p)
+
+	reader := sdk.NewManualReader() // or what exports
+	registration, err := poolotel.Observe(sdk.NewMeterProvider(sdk.WithReader(reader)))
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = registration.Unregister() }()
+
+	var all metricdata.ResourceMetrics
+	err = reader.Collect(context.Background(), &all)
+	fmt.Println(err, all.ScopeMetrics[0].Metrics[0].Name, p.Len())
+	// Output: <nil> coatcheck.pool.slot.count 1
+}

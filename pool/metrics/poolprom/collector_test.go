@@ -1,0 +1,147 @@
+package poolprom_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/metrics/poolprom"
+	"coatcheck/pool/poolhttp"
+)
+
+// scrape gets the metrics over HTTP, as Prometheus does. Its result has the value of
+// each series by name and labels, and the kind of each metric.
+func scrape(t *testing.T, r *prometheus.Registry) (map[string]float64, map[string]dto.MetricType) {
+	t.Helper()
+	server := httptest.NewServer(promhttp.HandlerFor(r, promhttp.HandlerOpts{}))
+	defer server.Close()
+	answer, err := http.Get(server.URL)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(answer.Body)
+	require.NoError(t, err)
+	values, kinds := make(map[string]float64), make(map[string]dto.MetricType)
+	for name, f := range families {
+		kinds[name] = f.GetType()
+		for _, m := range f.Metric {
+			var labels []string
+			for _, l := range m.Label {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			values[name+"{"+strings.Join(labels, ",")+"}"] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	return values, kinds
+}
+
+func registry(t *testing.T) *prometheus.Registry {
+	r := prometheus.NewPedanticRegistry() // checks that what is collected was described
+	require.NoError(t, r.Register(poolprom.NewCollector()))
+	return r
+}
+
+// Each figure of a pool in which all of them differ arrives under its name.
+func TestScrapeTellsEveryFigure(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{Shards: 1, Capacity: 5000})
+	poolhttp.Register("scraped", p)
+	w := p.Worker()
+	defer w.Close()
+	hs, _ := p.InsertBatch(make([]int, 20), nil)
+	ref, _ := p.Hold(hs[0])
+	defer ref.Release()
+	for range 2 {
+		r, _ := p.Reserve()
+		defer r.Cancel()
+	}
+	for range 4 {
+		g := p.Pin()
+		defer g.Unpin()
+	}
+	for range 3 {
+		_, _ = w.Insert(1)
+	}
+	p.RemoveBatch(hs[1:10])
+
+	st := p.Stats()
+	values, kinds := scrape(t, registry(t))
+	want := map[string]int{
+		"slots{pool=scraped,state=live}": st.Live, "slots{pool=scraped,state=free}": st.Free, "slots{pool=scraped,state=limbo}": st.Limbo,
+		"slots{pool=scraped,state=cached}": st.Cached, "slots{pool=scraped,state=reserved}": 2, "slots{pool=scraped,state=exhausted}": 0,
+		"capacity_slots{pool=scraped}": 5000, "memory_bytes{pool=scraped}": int(st.Bytes), "refs{pool=scraped}": 1,
+		"workers{pool=scraped}": 1, "guards{pool=scraped}": 4, "oldest_pin_epochs{pool=scraped}": int(st.OldestPin),
+		"epochs_total{pool=scraped}": int(st.Epoch), "dropped_total{pool=scraped}": 0,
+	}
+	require.Equal(t, 14, st.Live)
+	require.Equal(t, 9, st.Limbo)
+	for name, n := range want {
+		require.Contains(t, values, "coatcheck_pool_"+name)
+		require.Equal(t, float64(n), values["coatcheck_pool_"+name], name)
+	}
+	require.Equal(t, st.Worn, values["coatcheck_pool_worn_ratio{pool=scraped}"])
+	require.Positive(t, st.Worn)
+	require.Len(t, values, len(want)+1)
+	for name, kind := range kinds {
+		want := dto.MetricType_GAUGE
+		if strings.HasSuffix(name, "_total") {
+			want = dto.MetricType_COUNTER
+		}
+		require.Equal(t, want, kind, name)
+	}
+	problems, err := testutil.GatherAndLint(registry(t))
+	require.NoError(t, err)
+	require.Empty(t, problems)
+}
+
+// Pools come and go between scrapes, whatever they are called.
+func TestScrapeFollowsThePools(t *testing.T) {
+	const name = "ŝranko \xff\n\"{}"
+	r := registry(t)
+	p := pool.Must[int](nil)
+	poolhttp.Register(name, p)
+	has := func() bool {
+		runtime.GC()
+		values, _ := scrape(t, r)
+		_, ok := values["coatcheck_pool_guards{pool=ŝranko \ufffd\n\"{}}"]
+		return ok
+	}
+	require.True(t, has())
+	runtime.KeepAlive(p)
+	require.Eventually(t, func() bool { return !has() }, 10*time.Second, time.Millisecond)
+}
+
+func ExampleNewCollector() {
+	p := pool.Must(&pool.Options[string]{Capacity: 100})
+	_, _ = p.Insert("umbrella")
+	poolhttp.Register("coats", p)
+
+	r := prometheus.NewRegistry()
+	r.MustRegister(poolprom.NewCollector())
+
+	families, err := r.Gather() // promhttp.HandlerFor(r, …) serves them
+	for _, f := range families {
+		for _, m := range f.Metric {
+			if f.GetName() == "coatcheck_pool_capacity_slots" && m.Label[0].GetValue() == "coats" {
+				fmt.Println(f.GetName(), m.Label[0].GetName(), m.GetGauge().GetValue())
+			}
+		}
+	}
+	fmt.Println(err, p.Len())
+	// Output:
+	// coatcheck_pool_capacity_slots pool 100
+	// <nil> 1
+}
