@@ -43,6 +43,7 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 		"View":               func() { ok(p.View(h, use)) },
 		"Contains":           func() { ok(p.Contains(h)) },
 		"Ptr":                func() { q := p.Ptr(h); ok(q.Live()); _, is := q.Get(); ok(is); ok(q.View(use)) },
+		"Ptr.Under":          func() { g := p.Pin(); _, is := p.Ptr(h).Under(&g); ok(is); g.Unpin() },
 		"Pin, Get, Unpin":    func() { g := p.Pin(); _, is := g.Get(h); ok(is); g.Unpin() },
 		"Repin":              func() { g := p.Pin(); g.Repin(); _, is := g.Get(h); ok(is); g.Unpin() },
 		"GetBatch":           func() { g := p.Pin(); ptrs = g.GetBatch(keep, ptrs[:0]); g.Unpin(); ok(ptrs[0] != nil) },

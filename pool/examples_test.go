@@ -299,6 +299,15 @@ func ExamplePool_Pin() {
 	// Output: umbrella
 }
 
+func ExamplePool_Grow() {
+	p := pool.Must(&pool.Options[int]{Capacity: 1000})
+	fmt.Println(p.Grow(1000), p.Stats().Allocated) // the next 1000 insertions allocate nothing
+	fmt.Println(p.Grow(1001))
+	// Output:
+	// <nil> 1000
+	// pool: full: Grow by 1001 values: there may be 1000
+}
+
 func ExamplePool_Ptr() {
 	p := pool.Must(replay[string]())
 	h, _ := p.Insert("umbrella")
@@ -642,6 +651,18 @@ func ExamplePtr_View() {
 	p := pool.Must(replay[int]())
 	h, _ := p.Insert(42)
 	p.Ptr(h).View(func(v *int) { *v++ })
+	fmt.Println(p.MustGet(h))
+	// Output: 43
+}
+
+func ExamplePtr_Under() {
+	p := pool.Must(replay[int]())
+	h, _ := p.Insert(42)
+	g := p.Pin()
+	defer g.Unpin()
+	if v, ok := p.Ptr(h).Under(&g); ok {
+		*v++
+	}
 	fmt.Println(p.MustGet(h))
 	// Output: 43
 }

@@ -111,6 +111,7 @@ func (s *siege) readers() map[string]func(h pool.Handle[int]) bool {
 		"View":       func(h pool.Handle[int]) bool { return s.p.View(h, nothing) },
 		"Ptr.Live":   func(h pool.Handle[int]) bool { return s.p.Ptr(h).Live() },
 		"Ptr.Get":    func(h pool.Handle[int]) bool { _, ok := s.p.Ptr(h).Get(); return ok },
+		"Ptr.Under":  func(h pool.Handle[int]) bool { v, ok := s.p.Ptr(h).Under(&s.g); return ok || v != nil },
 		"Ptr.View":   func(h pool.Handle[int]) bool { return s.p.Ptr(h).View(nothing) },
 		"Worker.Get": func(h pool.Handle[int]) bool { _, ok := s.w.Get(h); return ok },
 		"Guard.Get":  func(h pool.Handle[int]) bool { v, ok := s.g.Get(h); return ok || v != nil },

@@ -156,6 +156,8 @@ func (mc *machine[T]) rawVerb(verb int, h pool.Handle[T]) {
 		defer g.Unpin()
 		v, ok := g.Get(h)
 		mc.looked("Guard.Get", h, v, ok)
+		v, ok = p.Ptr(h).Under(&g)
+		mc.looked("Ptr.Under", h, v, ok)
 	case 4:
 		g := p.Pin()
 		defer g.Unpin()

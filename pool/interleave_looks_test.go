@@ -383,3 +383,13 @@ func (a *actor) trim() {
 	a.leave()
 	a.t.Notef("%d bytes", n)
 }
+
+// grow makes memory ahead.
+func (a *actor) grow(n int) {
+	a.enter("Grow")
+	err := a.p.Grow(n)
+	a.leave()
+	if (err != nil) != (n > a.p.Cap()) {
+		a.r.Failf("Grow(%d) of a pool of %d: %v", n, a.p.Cap(), err)
+	}
+}

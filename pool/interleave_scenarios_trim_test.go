@@ -197,6 +197,13 @@ var trimScenarios = []scenario{
 			a.insert()
 		})
 	}},
+	{"Trim against Grow of what it gives up", func(w *world) {
+		w.emptied(Options[val]{Capacity: 6}, 4)
+		w.roomy = true
+		w.thread(0, func(a *actor) { a.trim() })
+		w.thread(0, func(a *actor) { a.grow(4) })
+		w.thread(0, func(a *actor) { a.insert() })
+	}},
 	{"Trim against a reservation, a Ref and a loop", func(w *world) {
 		a := w.emptied(Options[val]{}, 6)
 		h := a.insert()

@@ -114,6 +114,7 @@ func init() {
 		{3, "a.deleteFunc($f)", func(v *vars, a *actor, o *op) { a.deleteFunc(o.f(v, a)) }},
 		{3, "a.clear()", func(v *vars, a *actor, o *op) { a.clear() }},
 		{6, "a.trim()", func(v *vars, a *actor, o *op) { a.trim() }},
+		{3, "a.grow($n)", func(v *vars, a *actor, o *op) { a.grow(o.n) }},
 		{8, "a.synchronize($n)", func(v *vars, a *actor, o *op) { a.synchronize(o.n) }},
 		{2, "a.stats()", func(v *vars, a *actor, o *op) { a.stats() }},
 		{2, "a.snapshot()", func(v *vars, a *actor, o *op) { a.snapshot() }},

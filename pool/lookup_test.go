@@ -26,6 +26,8 @@ func TestLookupsInline(t *testing.T) {
 		"Contains":     `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Contains`,
 		"All":          `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.All`,
 		"All's body":   `inline\.go:\d+:\d+: inlining call to all\.\(\*Pool\[.*\]\)\.All`,
+		"Worker.Get":   `inline\.go:\d+:\d+: inlining call to pool\.\(\*Worker\[.*\]\)\.Get`,
+		"Ptr.Get":      `inline\.go:\d+:\d+: inlining call to pool\.Ptr\[.*\]\.Get`,
 		"atomic loads": `inline\.go:\d+:\d+: inlining call to atomic\.\(\*Uint64\)\.Load`,
 		"slot words":   `limbo\.go:\d+:\d+: inlining call to shard\.Vacated`,
 		"hints":        `inlining call to hint\.Goroutine`,

@@ -310,7 +310,7 @@ func (mc *machine[T]) all(what string, loop func(yield func(pool.Handle[T], *T) 
 // step runs one operation.
 func (mc *machine[T]) step() {
 	p := mc.p
-	switch mc.choose(35) {
+	switch mc.choose(36) {
 	case 0, 1, 2, 3:
 		id := mc.newID()
 		h, err := p.Insert(mc.kind.make(id))
@@ -471,6 +471,12 @@ func (mc *machine[T]) step() {
 		mc.loopAndChange()
 	case 34:
 		mc.snapshot()
+	case 35:
+		p.Trim()
+		n := mc.choose(20)
+		if err := p.Grow(n); (err != nil) != (n > p.Cap()) {
+			mc.fatalf("Grow(%d) of a pool of %d: %v", n, p.Cap(), err)
+		}
 	}
 }
 

@@ -51,6 +51,7 @@ func TestPreallocatedVerbsAllocateNothing(t *testing.T) {
 			}
 		},
 		"Get":         func(p P, h []H) { _, is := p.Get(h[0]); ok(is) },
+		"Grow":        func(p P, h []H) { ok(p.Grow(300) == nil) },
 		"Hold":        func(p P, h []H) { r, is := p.Hold(h[0]); ok(is); r.Release() },
 		"Insert":      func(p P, h []H) { _, err := p.Insert(plain{}); ok(err == nil) },
 		"InsertBatch": func(p P, h []H) { _, err := p.InsertBatch(vs, dst[:0]); ok(err == nil) },

@@ -16,10 +16,19 @@ func (q Ptr[T]) Live() bool { return q.Pool != nil && q.Pool.Contains(q.Handle) 
 
 // Get returns a copy of the value; see [Pool.Get].
 func (q Ptr[T]) Get() (v T, ok bool) {
-	if q.Pool == nil {
-		return v, false
+	if q.Pool != nil {
+		v, ok = q.Pool.Get(q.Handle)
 	}
-	return q.Pool.Get(q.Handle)
+	return
+}
+
+// Under returns the value itself, good until g is unpinned; see [Guard.Get]. It is false
+// under a guard of another pool, and panics under one that is not pinned.
+func (q Ptr[T]) Under(g *Guard[T]) (v *T, ok bool) {
+	if g.pool == nil || g.pool == q.Pool {
+		v, ok = g.Get(q.Handle)
+	}
+	return
 }
 
 // View calls f with the value; see [Pool.View].

@@ -122,10 +122,16 @@ func (w *Worker[T]) claim() (*shard.Slot[T], uint64, error) {
 	return slot, h, err
 }
 
-// Get is [Pool.Get].
-func (w *Worker[T]) Get(h Handle[T]) (T, bool) {
-	w.open()
-	return w.pool.Get(h)
+// Get is [Pool.Get], at the same cost.
+//
+// A call of open and a return of both results at once would be too much for the compiler
+// to put it into its caller.
+func (w *Worker[T]) Get(h Handle[T]) (v T, ok bool) {
+	if w.pool == nil {
+		panic(closedWorker)
+	}
+	v, ok = w.pool.Get(h)
+	return
 }
 
 // Pin is [Pool.Pin].

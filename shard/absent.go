@@ -102,7 +102,7 @@ func (t *Table[T]) newVoid() []Slot[T] {
 // bringBack gives absent pages memory again: one for each backShare pages that have
 // memory, and at least one, so that the copy of the table is paid for by as many.
 // The wrong version brings back one page at a time: n pages cost n copies of n
-// entries. The caller holds mu, and there are absent pages and none in back.
+// entries. The caller holds mu, and there are absent pages.
 func (t *Table[T]) bringBack() {
 	now := t.copied()
 	n := min(max((len(now.Base)-len(t.absent))/backShare, 1), len(t.absent))

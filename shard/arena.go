@@ -130,6 +130,10 @@ func (a *Arena[T]) preallocate() {
 	}
 }
 
+// Grow gives memory to n slots beyond those that were handed out, and to what insertions
+// by others may leave in the shards' ranges; to fewer only if there may not be as many.
+func (a *Arena[T]) Grow(n uint64) { a.Table.Provide(n + uint64(len(a.shards))*Batch) }
+
 // share returns the i-th of parts nearly equal parts of n. When n shrinks by one, so does
 // one part, and no other changes. The wrong version spreads the greater parts evenly:
 // some parts of n-1 are greater then than those of n, and a reserve that shrinks is not

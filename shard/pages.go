@@ -262,14 +262,29 @@ func (t *Table[T]) grow() bool {
 	return true
 }
 
-// Provide adds pages until n slots that were not handed out have memory, or all
-// that there may be.
+// Provide makes pages until n slots that were not handed out have memory, or all that
+// there may be: those first that were given up. Others that need a page wait for one or
+// two of these, and not for all.
 func (t *Table[T]) Provide(n uint64) {
+	for t.provide(n) {
+	}
+}
+
+// provide is a step of Provide. It reports whether it did any.
+func (t *Table[T]) provide(n uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.Unused() < n && uint64(t.Pages().Limit) < t.max {
+	switch {
+	case t.Unused() >= n:
+		return false
+	case len(t.absent) > 0:
+		t.bringBack()
+	case uint64(t.Pages().Limit) < t.max:
 		t.addPage(t.Pages())
+	default:
+		return false
 	}
+	return true
 }
 
 // newPage makes page k: its slots, and what lies beside them.

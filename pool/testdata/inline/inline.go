@@ -42,4 +42,14 @@ func get(p *pool.Pool[value], hs []pool.Handle[value]) (total uint64) {
 	return total
 }
 
-var _, _, _, _ = sum, count, all, get
+func byWorker(w *pool.Worker[value], h pool.Handle[value]) uint64 {
+	v, _ := w.Get(h)
+	return v.a
+}
+
+func byPtr(q pool.Ptr[value]) uint64 {
+	v, _ := q.Get()
+	return v.a
+}
+
+var _, _, _, _, _, _ = sum, count, all, get, byWorker, byPtr
