@@ -60,8 +60,11 @@
 //
 // A value costs its size and 16 bytes: 8 for its entry in Handles and 8 for the slot that
 // its handle's index leads to; and one bit, and a bit in 63, for its mark. The arrays that
-// these lie in have spare room, as a slice has, and never shrink: a store keeps what its
-// fullest phase needed. See [Store.Reserve], and [Store.Allocated].
+// these lie in have spare room, as a slice has: a store keeps what its fullest phase needed,
+// until [Store.Trim]. See [Store.Reserve], and [Store.Allocated].
+//
+// A handle is a pool's type, and one of another store, or of a pool of the same T, is
+// refused but for about one in 2^30. A [Ptr] has its store with it, and is a type of its own.
 //
 // The idea is that of handle managers in game engines, in which entities are marked
 // as they die and a refresh partitions an array by state; and of sparse sets, which

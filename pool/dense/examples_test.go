@@ -1,6 +1,7 @@
 package dense_test
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 
@@ -297,4 +298,77 @@ func ExampleStore_Cap() {
 	// Output:
 	// 50
 	// true
+}
+
+func ExampleStore_Ptr() {
+	s := dense.Must[string](nil)
+	h, _ := s.Create("door")
+	q := s.Ptr(h) // needs no Store at hand
+	v, ok := q.Get()
+	fmt.Println(*v, ok, q.Kill(), q.State())
+	// Output: door true true dead
+}
+
+func ExamplePtr() {
+	type door struct{ next dense.Ptr[door] }
+	s := dense.Must[door](nil)
+	last, _ := s.Create(door{})
+	first, _ := s.Create(door{next: s.Ptr(last)})
+	d, _ := s.Get(first)
+	fmt.Println(d.next.Alive(), d.next.State(), dense.Ptr[door]{}.Alive())
+	// Output: true alive false
+}
+
+func ExamplePtr_Get() {
+	s := dense.Must[int](nil)
+	h, _ := s.Create(42)
+	v, ok := s.Ptr(h).Get()
+	fmt.Println(*v, ok)
+	// Output: 42 true
+}
+
+func ExamplePtr_Alive() {
+	s := dense.Must[int](nil)
+	h, _ := s.Create(1)
+	fmt.Println(s.Ptr(h).Alive(), s.Ptr(0).Alive())
+	// Output: true false
+}
+
+func ExamplePtr_State() {
+	s := dense.Must[int](nil)
+	h, _ := s.Create(1)
+	s.Kill(h)
+	fmt.Println(s.Ptr(h).State())
+	// Output: dead
+}
+
+func ExamplePtr_Kill() {
+	s := dense.Must[int](nil)
+	h, _ := s.Create(1)
+	fmt.Println(s.Ptr(h).Kill(), s.Ptr(h).Kill())
+	// Output: true false
+}
+
+func ExampleStore_Trim() {
+	s := dense.Must[int](nil)
+	for i := range 1000 {
+		s.Create(i)
+	}
+	s.Clear()
+	fmt.Println(s.Trim() > 0, s.Allocated())
+	// Output: true 0
+}
+
+func ExampleReadFrom() {
+	s := dense.Must[string](nil)
+	h, _ := s.Create("door")
+	s.Refresh()
+	var file bytes.Buffer
+	if _, err := s.WriteTo(&file); err != nil {
+		fmt.Println(err)
+	}
+	c, err := dense.ReadFrom[string](&file, nil)
+	v, ok := c.Get(h) // the same handle
+	fmt.Println(*v, ok, err)
+	// Output: door true <nil>
 }

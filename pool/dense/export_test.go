@@ -10,6 +10,9 @@ import (
 // boundary.
 func NewTiny[T any](opts *Options[T]) (*Store[T], error) { return build(opts, 1) }
 
+// Saved is an entry of a snapshot.
+type Saved[T any] = saved[T]
+
 // Check returns what is wrong in a store that nobody else uses.
 func Check[T any](s *Store[T]) error {
 	d := s.room.Load()

@@ -4,7 +4,7 @@ import "coatcheck/pool"
 
 // Get returns the value that h names, and false if h is stale, zero, forged or another
 // store's. A value that was killed is found until Refresh, one that was created is
-// found at once. The pointer is good until the next Refresh, Clear or Reserve.
+// found at once. The pointer is good until the next Refresh, Clear, Reserve or Trim.
 //
 // Any number of goroutines may call it at once. It writes nothing, and costs a slice with
 // generations and two loads.

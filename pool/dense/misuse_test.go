@@ -2,6 +2,7 @@ package dense_test
 
 import (
 	"errors"
+	"io"
 	"runtime"
 	"testing"
 
@@ -22,6 +23,8 @@ func calls(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 		"Refresh":   func() { s.Refresh() },
 		"Clear":     func() { s.Clear() },
 		"Reserve":   func() { s.Reserve(1) },
+		"Trim":      func() { s.Trim() },
+		"WriteTo":   func() { _, _ = s.WriteTo(io.Discard) },
 		"Values":    func() { s.Values() },
 		"Handles":   func() { s.Handles() },
 		"All":       func() { s.All()(func(pool.Handle[int], *int) bool { return true }) },
@@ -52,7 +55,7 @@ func TestNothingIsCalledDuringRefresh(t *testing.T) {
 		hs := fill(t, s, 10)
 		during = func() {
 			for name, call := range calls(s, hs[5]) {
-				want := []string{"dense: " + name + " during Refresh, Clear or Reserve", "OnDestroy"}
+				want := []string{"dense: " + name + " during Refresh, Clear, Reserve, Trim or WriteTo", "OnDestroy"}
 				requirePanicText(t, call, want...)
 				done := make(chan any)
 				go func() { done <- recovered(call) }()
@@ -82,7 +85,7 @@ func TestRefreshInALoopPanics(t *testing.T) {
 					break
 				}
 			}
-		}, "dense: Refresh, Clear or Reserve was called during All")
+		}, "dense: Refresh, Clear, Reserve, Trim or WriteTo was called during All")
 		requireSound(t, s)
 	}
 }

@@ -1,6 +1,7 @@
 package dense_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,27 +22,27 @@ type kind[T any] struct {
 	id   func(*T) uint64
 }
 
-type plain struct{ id, twice uint64 }
+type plain struct{ ID, Twice uint64 }
 
 var plainKind = kind[plain]{
 	func(id uint64) plain { return plain{id, 2 * id} },
 	func(v *plain) uint64 {
-		if v.twice != 2*v.id {
+		if v.Twice != 2*v.ID {
 			return 1 << 63 // torn
 		}
-		return v.id
+		return v.ID
 	},
 }
 
-type boxed struct{ box *uint64 }
+type boxed struct{ Box *uint64 }
 
 var boxedKind = kind[boxed]{
 	func(id uint64) boxed { return boxed{&id} },
 	func(v *boxed) uint64 {
-		if v.box == nil {
+		if v.Box == nil {
 			return 1 << 62
 		}
-		return *v.box
+		return *v.Box
 	},
 }
 
@@ -51,18 +52,18 @@ var byteKind = kind[byte]{func(id uint64) byte { return byte(id) }, func(v *byte
 var emptyKind = kind[struct{}]{func(uint64) (v struct{}) { return }, func(*struct{}) uint64 { return 0 }}
 
 type page struct {
-	id   uint64
-	_    [4080]byte
-	last uint64
+	ID   uint64
+	Rest [4080]byte
+	Last uint64
 }
 
 var pageKind = kind[page]{
-	func(id uint64) page { return page{id: id, last: id} },
+	func(id uint64) page { return page{ID: id, Last: id} },
 	func(v *page) uint64 {
-		if v.last != v.id {
+		if v.Last != v.ID {
 			return 1 << 63
 		}
-		return v.id
+		return v.ID
 	},
 }
 
@@ -77,11 +78,12 @@ type item[T any] struct {
 // a slice of items, in order, those created in this phase at the end. Its choices come
 // from choose, which a fuzzer or a generator feeds.
 type machine[T any] struct {
-	t      testing.TB
-	kind   kind[T]
-	opts   dense.Options[T]
-	s      *dense.Store[T]
-	choose func(n int) int // 0 ≤ choice < n
+	t         testing.TB
+	kind      kind[T]
+	opts      dense.Options[T]
+	s         *dense.Store[T]
+	onDestroy func(pool.Handle[T], *T)
+	choose    func(n int) int // 0 ≤ choice < n
 
 	items     []item[T]
 	index     map[pool.Handle[T]]int  // into items
@@ -103,13 +105,14 @@ func newMachine[T any](t testing.TB, k kind[T], opts dense.Options[T], choose fu
 		index: map[pool.Handle[T]]int{}, past: map[pool.Handle[T]]bool{}, pointers: map[*T]uint64{}, done: map[string]int{},
 	}
 	if opts.OnDestroy != nil {
-		opts.OnDestroy = func(h pool.Handle[T], v *T) {
+		mc.onDestroy = func(h pool.Handle[T], v *T) {
 			mc.shown = append(mc.shown, item[T]{h: h, id: k.id(v)})
 			if len(mc.shown) == mc.panicAt {
 				panic(errOnDestroy)
 			}
 		}
 	}
+	opts.OnDestroy = mc.onDestroy
 	mc.s = tiny(t, &opts)
 	return mc
 }
@@ -364,7 +367,7 @@ func (mc *machine[T]) adoptOrder(old []item[T], before []pool.Handle[T]) {
 
 // step runs one operation.
 func (mc *machine[T]) step() {
-	switch c := mc.choose(32); {
+	switch c := mc.choose(34); {
 	case c < 11:
 		mc.create()
 	case c < 18:
@@ -388,11 +391,64 @@ func (mc *machine[T]) step() {
 			mc.refresh(true)
 			mc.done["Clear"]++
 		}
+	case c < 32:
+		was := mc.s.Allocated()
+		if freed := mc.s.Trim(); freed < 0 || mc.s.Allocated() > was && was >= len(mc.items) {
+			mc.fatalf("Trim frees %d bytes, from room for %d to %d", freed, was, mc.s.Allocated())
+		} else if len(mc.items) == 0 && mc.exhausted == 0 && mc.s.Allocated() > 0 {
+			mc.fatalf("Trim of nothing leaves room for %d", mc.s.Allocated())
+		} else if freed > 0 {
+			mc.done["Trim"]++
+		}
+		clear(mc.pointers)
+		if err := dense.Check(mc.s); err != nil {
+			mc.fatalf("after Trim: %v", err)
+		}
+	case c < 33:
+		mc.snapshot()
 	default: // a burst, for chunks
 		for range mc.choose(40) {
 			mc.create()
 		}
 	}
+}
+
+// snapshot goes on with a copy of the store, which must issue the handles that the
+// original does.
+func (mc *machine[T]) snapshot() {
+	var b bytes.Buffer
+	n, err := mc.s.WriteTo(&b)
+	if created, killed := mc.s.Pending(); created+killed > 0 {
+		if err == nil || b.Len() > 0 {
+			mc.fatalf("WriteTo in the midst of a phase: %d bytes, %v", b.Len(), err)
+		}
+		return
+	}
+	if err != nil || n != int64(b.Len()) {
+		mc.fatalf("WriteTo: %d of %d bytes, %v", n, b.Len(), err)
+	}
+	opts := mc.opts
+	opts.Origin, opts.OnDestroy = 0, mc.onDestroy
+	c, err := dense.ReadFrom(&b, &opts)
+	if err != nil {
+		mc.fatalf("ReadFrom: %v", err)
+	}
+	if len(mc.items) < mc.s.Cap()-mc.exhausted {
+		h, _ := mc.s.Create(mc.kind.make(0))
+		was := mc.s
+		mc.s = c
+		mc.create()
+		if last := mc.items[len(mc.items)-1]; last.h != h {
+			mc.fatalf("the copy issues %v, and the original %v", last.h, h)
+		}
+		if v, ok := was.Get(h); !ok || mc.kind.id(v) != mc.shownAs(0) {
+			mc.fatalf("the copy and the original share memory")
+		}
+	}
+	mc.s = c
+	clear(mc.pointers)
+	mc.slices()
+	mc.done["snapshot"]++
 }
 
 // runAll runs steps while more says so, and then takes everything back.
@@ -446,7 +502,7 @@ func TestOperationsMatchModel(t *testing.T) {
 		return
 	}
 	for _, what := range []string{
-		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, panic", "Reserve", "Clear", "exhausted",
+		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, panic", "Reserve", "Clear", "exhausted", "Trim", "snapshot",
 	} {
 		require.GreaterOrEqualf(t, done[what], 10, "%q was hardly tried", what)
 	}

@@ -66,17 +66,20 @@ func (p *phase) begin(op string) {
 // end begins the next phase.
 func (p *phase) end() { p.word.Add(1) }
 
+// alone are the calls that begin and end.
+const alone = "Refresh, Clear, Reserve, Trim or WriteTo"
+
 // refuse panics for a call that finds no phase.
 func (p *phase) refuse(op string) {
 	if p.word.Load() == 0 {
 		panic("dense: use of a zero Store; make one with New or Must")
 	}
-	panic("dense: " + op + " during Refresh, Clear or Reserve, each of which must have the Store to itself: " +
+	panic("dense: " + op + " during " + alone + ", each of which must have the Store to itself: " +
 		"wait for all other calls first, and call nothing from OnDestroy")
 }
 
 // overlapped panics for a call that a Refresh overtook.
 func overlapped(op string) {
-	panic("dense: Refresh, Clear or Reserve was called during " + op + ", and must have the Store to itself: " +
+	panic("dense: " + alone + " was called during " + op + ", and must have the Store to itself: " +
 		"wait for all other calls first")
 }

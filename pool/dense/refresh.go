@@ -37,7 +37,7 @@ func (s *Store[T]) Refresh() (created, destroyed int) {
 
 // Clear kills every value and refreshes: OnDestroy sees them all, all handles are refused, and
 // Len is 0. It must have the Store to itself, as Refresh must, and treats panics alike.
-// Memory stays for the next values: to give it back, make a new Store.
+// Memory stays for the next values; a [Store.Trim] after it gives back all.
 func (s *Store[T]) Clear() {
 	s.phase.begin("Clear")
 	defer s.phase.end()

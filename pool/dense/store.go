@@ -12,8 +12,8 @@ import (
 // Store keeps values of type T contiguous and names each by a handle.
 //
 // During a phase any number of goroutines may call Create, Kill, Get, Alive, State,
-// Values, Handles, All, Len and the other questions; Refresh, Clear and Reserve must each
-// have the Store to themselves, and a call that overlaps one of them panics.
+// Values, Handles, All, Len and the other questions; Refresh, Clear, Reserve, Trim and
+// WriteTo must each have the Store to themselves, and a call that overlaps one of them panics.
 //
 // Make one with [New] or [Must]; the zero Store panics. It must not be copied. It needs
 // no closing: one that is no longer referred to is collected whole.

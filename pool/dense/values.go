@@ -9,7 +9,7 @@ import (
 // Values returns the values that were alive at the last Refresh, contiguous and in
 // order (unless Unordered): those that were killed since then are among them, those
 // that were created are not. It costs nothing; the slice is the store's own memory, good
-// until the next Refresh, Clear or Reserve. Its elements may be written; appending
+// until the next Refresh, Clear, Reserve or Trim. Its elements may be written; appending
 // copies it.
 //
 // To share a loop out among goroutines, give each a part of the slice.

@@ -1,0 +1,138 @@
+package dense
+
+import (
+	"fmt"
+	"io"
+
+	"coatcheck/internal/handle"
+	"coatcheck/pool"
+)
+
+// A snapshot is one of a pool, whose entries are, in the order of their slots: where
+// generations begin; the values; the handles that wait to be issued; the slots whose
+// generations are used up. So it has the pool's encoding, checksums and limits, and there
+// is one codec.
+//
+//	Make(0, first), nil │ handle, value  … │ handle, nil  … │ 0, nil  …
+type saved[T any] struct {
+	Handle uint64
+	Value  *T
+}
+
+// WriteTo writes a snapshot to w, from which [ReadFrom] makes a copy: the same values in
+// the same order, with the same handles. It returns how many bytes it wrote.
+//
+// It shows what is between two phases: what was created or killed since the last Refresh is
+// answered with an error, before anything is written. It must have the Store to itself, as
+// Refresh must; the values stay where they are.
+//
+// Values are encoded as [pool.Pool.WriteTo] says, and types are refused that it refuses. It
+// takes some 24 bytes of memory for each value, and for each that there was at once before.
+func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
+	s.phase.begin("WriteTo")
+	defer s.phase.end()
+	d := s.room.Load()
+	if created, killed := s.taken()-s.alive, d.dead.count(); created+killed > 0 {
+		return 0, fmt.Errorf("dense: WriteTo: %d values were created and %d killed since the last Refresh; call it first", created, killed)
+	}
+	p := pool.Must(&pool.Options[saved[T]]{Shards: 1})
+	add := func(h pool.Handle[T], v *T) error {
+		_, err := p.Insert(saved[T]{uint64(h), v})
+		return err
+	}
+	err := add(handle.Make[T](0, s.first), nil)
+	for i := 0; i < s.fresh+s.exhausted && err == nil; i++ {
+		switch {
+		case i < s.alive:
+			err = add(d.handles[i], &d.values[i])
+		case i < s.fresh:
+			err = add(d.handles[i], nil)
+		default:
+			err = add(0, nil)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return p.WriteTo(w)
+}
+
+// ReadFrom makes a Store from a snapshot that [Store.WriteTo] wrote, as [New] makes an empty
+// one. Every handle that named a value names it; every other that was issued is refused for
+// ever. The copy issues the same handles from then on as the original would.
+//
+// Options may differ. Origin comes with the snapshot: one that is set must be the same. A
+// Capacity that has no room for as many values as there ever were at once is answered with
+// an error that wraps pool.ErrFull: each keeps a slot.
+//
+// Errors are those of [pool.ReadFrom], and so is what it costs in memory, but for the room
+// of a value for each slot. Nothing half-built is returned.
+func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
+	s, err := New(opts)
+	if err != nil {
+		return nil, err
+	}
+	p, err := pool.ReadFrom(r, &pool.Options[saved[T]]{Shards: 1})
+	if err != nil {
+		return nil, err
+	}
+	n := p.Len() - 1 // the entries for slots
+	if n > s.Cap() {
+		return nil, fmt.Errorf("%w: Options.Capacity is %d: the snapshot has %d slots", pool.ErrFull, s.options.Capacity, n)
+	}
+	l := loader[T]{store: s, room: makeRoom[T](max(n, 0), s.room.Load().least, s.Cap()), seen: makeMarks(max(n, 0))}
+	i := -1 // the first is no slot's
+	for _, e := range p.All() {
+		if err := l.load(i, pool.Handle[T](e.Handle), e.Value); err != nil {
+			return nil, fmt.Errorf("%w: entry %d: %w", pool.ErrCorrupt, i+1, err)
+		}
+		i++
+	}
+	if i < 0 {
+		return nil, fmt.Errorf("%w: there are no entries", pool.ErrCorrupt)
+	}
+	if o := s.options.Origin; o != 0 && o|1 != s.first {
+		return nil, fmt.Errorf("dense: Options.Origin is %d; the snapshot's generations begin at %d", o, s.first)
+	}
+	s.limit -= uint64(s.exhausted)
+	s.tail.Store(uint64(s.alive))
+	s.room.Store(l.room)
+	return s, nil
+}
+
+// loader fills a Store that nobody else has yet.
+type loader[T any] struct {
+	store *Store[T]
+	room  *room[T]
+	seen  marks // indexes
+}
+
+// load takes the entry for position i.
+func (l *loader[T]) load(i int, h pool.Handle[T], v *T) error {
+	s, g := l.store, h.Generation()
+	named := g&1 != 0 && g <= handle.Last
+	switch {
+	case i < 0:
+		if s.first = g; !named || h.Index() != 0 || v != nil {
+			return fmt.Errorf("generations do not begin with %v", h)
+		}
+		return nil
+	case h == 0 && v == nil:
+		s.exhausted++
+		return nil
+	case !named || s.exhausted > 0 || v != nil && s.fresh > s.alive:
+		return fmt.Errorf("no handle %v, value %v, can come here", h, v != nil)
+	case int64(h.Index()) >= int64(len(l.room.slots)) || !l.seen.add(int(h.Index())):
+		return fmt.Errorf("handle %v has the index of another, or none", h)
+	}
+	l.room.handles[i] = h
+	s.fresh++
+	if v == nil {
+		l.room.slots[h.Index()].begin(g-1, 0)
+		return nil
+	}
+	l.room.values[i] = *v
+	l.room.slots[h.Index()].begin(g, uint32(i))
+	s.alive++
+	return nil
+}

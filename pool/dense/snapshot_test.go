@@ -1,0 +1,208 @@
+package dense_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/dense"
+)
+
+// written returns a snapshot of s.
+func written[T any](t testing.TB, s *dense.Store[T]) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := s.WriteTo(&b)
+	require.NoError(t, err)
+	return b.Bytes()
+}
+
+func TestSnapshotKeepsHandles(t *testing.T) {
+	s := tiny(t, &dense.Options[int]{Origin: 1})
+	hs := fill(t, s, 100)
+	for i := range 40 {
+		s.Kill(hs[2*i])
+	}
+	s.Refresh()
+	c, err := dense.ReadFrom[int](iotest.OneByteReader(bytes.NewReader(written(t, s))), nil)
+	require.NoError(t, err)
+	requireSound(t, c)
+	require.Equal(t, s.Values(), c.Values())
+	require.Equal(t, s.Handles(), c.Handles())
+	for i, h := range hs {
+		require.Equal(t, s.State(h), c.State(h), "%d", i)
+	}
+	for range 60 {
+		require.Equal(t, create(t, s, 0), create(t, c, 0), "both go on alike")
+	}
+	_, err = s.WriteTo(iotest.TruncateWriter(&bytes.Buffer{}, 10))
+	require.ErrorContains(t, err, "60 values were created and 0 killed since the last Refresh")
+}
+
+// What has no values has handles that were issued.
+func TestSnapshotOfAnEmptyStore(t *testing.T) {
+	s := tiny[int](t, nil)
+	hs := fill(t, s, 10)
+	s.Clear()
+	s.Trim()
+	c, err := dense.ReadFrom[int](bytes.NewReader(written(t, s)), nil)
+	require.NoError(t, err)
+	for range 10 {
+		require.NotContains(t, hs, create(t, c, 0))
+	}
+}
+
+func TestSnapshotOptions(t *testing.T) {
+	s := tiny(t, &dense.Options[int]{Origin: 7})
+	fill(t, s, 10)
+	b := written(t, s)
+	read := func(opts dense.Options[int]) error {
+		_, err := dense.ReadFrom(bytes.NewReader(b), &opts)
+		return err
+	}
+	require.NoError(t, read(dense.Options[int]{Capacity: 10, Origin: 7, Unordered: true}))
+	require.ErrorIs(t, read(dense.Options[int]{Capacity: 9}), pool.ErrFull)
+	require.ErrorContains(t, read(dense.Options[int]{Origin: 9}), "Origin is 9; the snapshot's generations begin at 7")
+	require.ErrorContains(t, read(dense.Options[int]{Capacity: -1}), "Capacity is -1")
+	_, err := dense.ReadFrom[uint](bytes.NewReader(b), nil)
+	require.ErrorIs(t, err, pool.ErrType)
+	_, err = dense.Must[any](nil).WriteTo(&bytes.Buffer{})
+	require.ErrorIs(t, err, pool.ErrType)
+	_, err = s.WriteTo(failing{})
+	require.ErrorIs(t, err, errTest)
+	requireSound(t, s)
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errTest }
+
+// Input that is no whole snapshot is refused, be it a pool's by its checksums.
+func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
+	s := tiny(t, &dense.Options[int]{Origin: 1})
+	fill(t, s, 20)
+	b := written(t, s)
+	for i := range b {
+		_, err := dense.ReadFrom[int](bytes.NewReader(b[:i]), nil)
+		require.ErrorIs(t, err, pool.ErrCorrupt, "the first %d bytes", i)
+		bad := bytes.Clone(b)
+		bad[i] ^= 1 << (i % 8)
+		_, err = dense.ReadFrom[int](bytes.NewReader(bad), nil)
+		require.True(t, errors.Is(err, pool.ErrCorrupt) || errors.Is(err, pool.ErrVersion), "byte %d: %v", i, err)
+	}
+	one := func(h uint64) dense.Saved[int] { return dense.Saved[int]{Handle: h, Value: new(int)} }
+	none := func(h uint64) dense.Saved[int] { return dense.Saved[int]{Handle: h} }
+	const g1, g3, even, spent = 1 << 32, 3 << 32, 2 << 32, (lastGeneration + 2) << 32
+	for what, entries := range map[string][]dense.Saved[int]{
+		"nothing":                      {},
+		"no beginning":                 {none(0)},
+		"an even beginning":            {none(even)},
+		"a beginning after the last":   {none(spent)},
+		"a beginning with an index":    {none(g1 + 1)},
+		"a beginning with a value":     {one(g1)},
+		"an even handle":               {none(g1), one(even)},
+		"a generation after the last":  {none(g1), none(spent)},
+		"a value without a handle":     {none(g1), one(0)},
+		"an index twice":               {none(g1), one(g1), one(g3)},
+		"an index twice, free":         {none(g1), one(g1), none(g3)},
+		"an index beyond the slots":    {none(g1), one(g1 + 1)},
+		"a value after a free slot":    {none(g1), none(g1), one(g1 + 1)},
+		"a slot after a spent one":     {none(g1), none(0), none(g1)},
+		"a large index":                {none(g1), one(g1 + 1<<32 - 1)},
+		"a free slot beyond the slots": {none(g1), none(g1 + 7)},
+	} {
+		p := pool.Must(&pool.Options[dense.Saved[int]]{Shards: 1})
+		_, err := p.InsertBatch(entries, nil)
+		require.NoError(t, err)
+		var b bytes.Buffer
+		_, err = p.WriteTo(&b)
+		require.NoError(t, err)
+		_, err = dense.ReadFrom[int](&b, nil)
+		assert.ErrorIs(t, err, pool.ErrCorrupt, what)
+	}
+}
+
+func TestTrimGivesMemoryBack(t *testing.T) {
+	const n = 10_000
+	s := dense.Must[plain](nil)
+	past := map[pool.Handle[plain]]bool{}
+	issue := func(n int) (hs []pool.Handle[plain]) {
+		for range n {
+			h := create(t, s, plain{})
+			require.False(t, past[h], "%v was issued again", h)
+			past[h] = true
+			hs = append(hs, h)
+		}
+		return hs
+	}
+	hs := issue(n)
+	s.Refresh()
+	for _, h := range hs[n/2:] {
+		s.Kill(h)
+	}
+	s.Refresh()
+	spare := s.Allocated() - n/2
+	require.GreaterOrEqual(t, s.Trim(), int64(spare*(16+16)))
+	require.Equal(t, n/2, s.Allocated())
+	require.Zero(t, s.Trim())
+	for i, h := range hs {
+		require.Equal(t, i < n/2, s.Alive(h))
+	}
+	created := issue(n) // in chunks
+	s.Kill(created[0])
+	s.Trim()
+	require.Equal(t, dense.Dead, s.State(created[0]))
+	for _, h := range created[1:] {
+		require.Equal(t, dense.Alive, s.State(h))
+	}
+	s.Refresh()
+	s.Clear()
+	require.Positive(t, s.Trim())
+	require.Zero(t, s.Allocated())
+	issue(n)
+	s.Refresh()
+	requireSound(t, s)
+	for _, h := range hs {
+		require.False(t, s.Alive(h))
+	}
+}
+
+// Once a slot is used up nobody knows its index, so what has an index keeps it.
+func TestTrimKeepsSlotsOnceOneIsExhausted(t *testing.T) {
+	s := tiny(t, &dense.Options[int]{Origin: lastGeneration})
+	hs := fill(t, s, 10)
+	s.Kill(hs[0])
+	s.Refresh()
+	s.Trim()
+	requireSound(t, s)
+	for range 20 {
+		require.NotContains(t, hs, create(t, s, 0))
+	}
+}
+
+func TestPtrKnowsItsStore(t *testing.T) {
+	s, o := tiny(t, &dense.Options[int]{Origin: 1}), tiny(t, &dense.Options[int]{Origin: 1})
+	h := create(t, s, 1)
+	require.Equal(t, h, create(t, o, 2), "both stores know the handle")
+	q := s.Ptr(h)
+	require.NotEqual(t, q, o.Ptr(h))
+	v, ok := q.Get()
+	require.True(t, ok && *v == 1 && q.Alive())
+	require.Equal(t, dense.Alive, q.State())
+	require.True(t, q.Kill())
+	require.False(t, q.Kill())
+	require.Equal(t, dense.Dead, q.State())
+	require.Equal(t, dense.Alive, o.Ptr(h).State())
+	s.Refresh()
+	_, ok = q.Get()
+	require.False(t, ok || q.Alive())
+	var zero dense.Ptr[int]
+	_, ok = zero.Get()
+	require.False(t, ok || zero.Alive() || zero.Kill())
+	require.Equal(t, dense.Unused, zero.State())
+}
