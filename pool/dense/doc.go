@@ -65,10 +65,13 @@
 //
 // A handle is a pool's type, and one of another store, or of a pool of the same T, is
 // refused but for about one in 2^30. A [Ptr] has its store with it, and is a type of its own.
+// No check tells the two kinds apart when a program is tested: nothing in a handle does, and
+// a pool answers whatever it is given with false.
 //
 // The idea is that of handle managers in game engines, in which entities are marked
-// as they die and a refresh partitions an array by state; and of sparse sets, which
-// find the value behind a handle through one indirection. Here the marks are a tree
+// as they die and a refresh partitions an array by state, so the words are theirs; and of
+// sparse sets, which find the value behind a handle through one indirection: Values is
+// the dense side, and the sparse one does not show. Here the marks are a tree
 // of bits that many goroutines set at once, and from which Refresh reads the dead in
 // order, so that nothing is sorted.
 package dense

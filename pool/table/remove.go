@@ -3,7 +3,8 @@ package table
 import "iter"
 
 // Remove removes the record by the key k. It returns the Index that it had, and
-// None if there is no such record. The last record moves into the gap, so unless it
+// None if there is no such record; nor does a dead handle find one, but for Take and
+// RemoveDead. The last record moves into the gap, so unless it
 // was the last one itself, another record has that Index now, and OnMove tells.
 //
 // It is O(1) and frees no memory, but what the record pointed to. The Index and

@@ -94,6 +94,9 @@
 // at all ancestors of its new parent, for cycles; Remove costs O(1) for each value, and
 // Repair O(n). Depth is no burden on the stack. Links take 48 bytes a value.
 //
+// In entity component systems this is the hierarchy, or the relationship component: its
+// destroy with all children is [Forest.Remove], and a setting of the parent [Forest.Move].
+//
 // The idea of lists in the things themselves is as old as linked lists; here it follows
 // the "large array of things" of handmade game engines, with generations in the links.
 // The readers' protocol is Lamport's sequence lock with stamps in the manner of
