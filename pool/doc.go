@@ -69,7 +69,7 @@
 // # Memory
 //
 // Pages stay when they are empty, for the next peak. [Pool.Trim] gives them back,
-// and [Options].AutoTrim does so by itself.
+// and [Options].AutoTrim does so by itself. [Pool.Grow] makes them ahead.
 //
 // # In tests
 //

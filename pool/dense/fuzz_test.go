@@ -1,9 +1,14 @@
 package dense_test
 
 import (
+	"bytes"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+	"coatcheck/pool/dense"
 )
 
 // FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the first
@@ -17,5 +22,41 @@ func FuzzOps(f *testing.F) {
 			configs := modelConfigs[boxed]()
 			newMachine(t, boxedKind, configs[which/2%len(configs)], choose).runAll(more)
 		}
+	})
+}
+
+// FuzzReadFrom reads snapshots whose checksums are right and whose entries are anybody's:
+// three bytes each, for index, generation and whether there is a value. What is accepted
+// must be a sound store that has all of the values.
+func FuzzReadFrom(f *testing.F) {
+	f.Add([]byte{0, 1, 0, 0, 1, 1, 2, 3, 1, 1, 3, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p := pool.Must(&pool.Options[dense.Saved[int]]{Shards: 1})
+		values := 0
+		for ; len(b) >= 3; b = b[3:] {
+			e := dense.Saved[int]{Handle: uint64(b[1])<<32 | uint64(b[0])}
+			if b[2]%2 == 1 {
+				e.Value = new(int)
+				values++
+			}
+			if _, err := p.Insert(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var file bytes.Buffer
+		if _, err := p.WriteTo(&file); err != nil {
+			t.Fatal(err)
+		}
+		s, err := dense.ReadFrom[int](&file, nil)
+		if err != nil {
+			require.ErrorIs(t, err, pool.ErrCorrupt)
+			return
+		}
+		require.Equal(t, values, s.Len())
+		requireSound(t, s)
+		create(t, s, 1)
+		s.Clear()
+		s.Trim()
+		requireSound(t, s)
 	})
 }
