@@ -178,20 +178,20 @@ func Example_sharedMemory() {
 	// again: false
 }
 
-// What the page shows is what runs: its Go stands here, its C in examples/callback.
+// What the page shows is what runs: its Go stands here, its C in examples/cgo.
 func TestPageShowsCodeThatRuns(t *testing.T) {
 	root := "../.."
 	page, err := os.ReadFile(filepath.Join(root, "docs/handles-outside-go.md"))
 	require.NoError(t, err)
 	here, err := os.ReadFile("outside_linux_test.go")
 	require.NoError(t, err)
-	callback, err := os.ReadFile(filepath.Join(root, "examples/callback/main.go"))
+	c, err := os.ReadFile(filepath.Join(root, "examples/cgo/sessions.go"))
 	require.NoError(t, err)
 	blocks := regexp.MustCompile("(?s)```(go|c)\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	require.Len(t, blocks, 5)
 	for _, block := range blocks {
 		for _, part := range strings.Split(strings.TrimSpace(block[2]), "\n\n") {
-			require.Contains(t, string(here)+string(callback), part+"\n", "the page shows what does not run")
+			require.Contains(t, string(here)+string(c), part+"\n", "the page shows what does not run")
 		}
 	}
 }

@@ -1,10 +1,3 @@
-// Callback gives Go values to a C library as its user data.
-//
-//	go run ./examples/callback
-//
-// The library (timers.c) keeps a void* for each timer and cannot forget one. Sessions
-// end while timers of theirs are still to fire: their handles are refused then, where a
-// pointer would dangle, and an index would wake the next session.
 package main
 
 /*
@@ -62,7 +55,11 @@ func advance(to uint) {
 	C.timer_advance(C.uint(to))
 }
 
-func main() {
+// demonstrate gives Go values to a C library as its user data. The library (timers.c)
+// keeps a void* for each timer and cannot forget one. Sessions end while timers of
+// theirs are still to fire: their handles are refused then, where a pointer would
+// dangle, and an index would wake the next session.
+func demonstrate() {
 	alice := begin("alice", 1, 3, 5)
 	bob := begin("bob", 2, 4)
 	advance(2)

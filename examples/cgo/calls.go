@@ -1,0 +1,172 @@
+package main
+
+/*
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+// What C calls: a look-up returns what is behind a name, a replacement ends the name and
+// returns another.
+extern uint64_t lookNone(uintptr_t), lookCgo(uintptr_t), lookHandle(uintptr_t), lookTable(uintptr_t);
+extern uintptr_t replaceNone(uintptr_t), replaceCgo(uintptr_t), replaceHandle(uintptr_t), replaceTable(uintptr_t);
+
+static uint64_t (*const lookers[])(uintptr_t) = {lookNone, lookCgo, lookHandle, lookTable};
+static uintptr_t (*const replacers[])(uintptr_t) = {replaceNone, replaceCgo, replaceHandle, replaceTable};
+
+// look calls back for n of the names, from at on, and adds up what it is told.
+static uint64_t look(int who, const uintptr_t *names, size_t count, size_t at, size_t n) {
+	uint64_t sum = 0;
+	while (n-- > 0) {
+		sum += lookers[who](names[at]);
+		if (++at == count) at = 0;
+	}
+	return sum;
+}
+
+static void replace(int who, uintptr_t *names, size_t count, size_t at, size_t n) {
+	while (n-- > 0) {
+		names[at] = replacers[who](names[at]);
+		if (++at == count) at = 0;
+	}
+}
+*/
+import "C"
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime/cgo"
+	"sync"
+	"unsafe"
+
+	"coatcheck/examples/cgo/rounds"
+	"coatcheck/pool/cgohandle"
+)
+
+// value is what the names are for. All sides hold a pointer to it, which goes into an
+// any without an allocation; and all make a new one when they replace.
+type value struct{ id uint64 }
+
+var typed = cgohandle.NewTable[*value]()
+
+// side is a contestant: how it makes a name and ends one. Its number is its place in the
+// lists of C.
+type side struct {
+	name    string
+	number  C.int
+	create  func(*value) uintptr
+	destroy func(uintptr)
+}
+
+var sides = []side{
+	{"the call alone", 0, func(*value) uintptr { return 1 }, func(uintptr) {}},
+	{"runtime/cgo", 1,
+		func(v *value) uintptr { return uintptr(cgo.NewHandle(v)) },
+		func(h uintptr) { cgo.Handle(h).Delete() }},
+	{"Handle", 2,
+		func(v *value) uintptr { return uintptr(cgohandle.New(v)) },
+		func(h uintptr) { cgohandle.Handle(h).Delete() }},
+	{"Table", 3, typed.New, typed.Delete},
+}
+
+//export lookNone
+func lookNone(h C.uintptr_t) C.uint64_t { return C.uint64_t(h) }
+
+//export lookCgo
+func lookCgo(h C.uintptr_t) C.uint64_t { return C.uint64_t(cgo.Handle(h).Value().(*value).id) }
+
+//export lookHandle
+func lookHandle(h C.uintptr_t) C.uint64_t {
+	return C.uint64_t(cgohandle.Handle(h).Value().(*value).id)
+}
+
+//export lookTable
+func lookTable(h C.uintptr_t) C.uint64_t { return C.uint64_t(typed.Value(uintptr(h)).id) }
+
+//export replaceNone
+func replaceNone(h C.uintptr_t) C.uintptr_t { return h }
+
+//export replaceCgo
+func replaceCgo(h C.uintptr_t) C.uintptr_t {
+	cgo.Handle(h).Delete()
+	return C.uintptr_t(cgo.NewHandle(&value{1}))
+}
+
+//export replaceHandle
+func replaceHandle(h C.uintptr_t) C.uintptr_t {
+	cgohandle.Handle(h).Delete()
+	return C.uintptr_t(cgohandle.New(&value{1}))
+}
+
+//export replaceTable
+func replaceTable(h C.uintptr_t) C.uintptr_t {
+	typed.Delete(uintptr(h))
+	return C.uintptr_t(typed.New(&value{1}))
+}
+
+// names are those that C keeps for one goroutine, in no order of the table's. at is how
+// far the loops are round them: they go on in the next round, or a million would be a
+// few thousand.
+type names struct {
+	words []C.uintptr_t // in C's memory
+	at    int
+}
+
+// hand gives C live names, for each goroutine its part of them, which is one at least.
+func (s side) hand(live, goroutines int) []*names {
+	order := rand.New(rand.NewPCG(1, 2))
+	parts := make([]*names, goroutines)
+	for i := range parts {
+		n := max(1, live/goroutines)
+		memory := (*C.uintptr_t)(C.malloc(C.size_t(n) * C.sizeof_uintptr_t)) // never nil: Go sees to that
+		parts[i] = &names{words: unsafe.Slice(memory, n)}
+		for j := range parts[i].words {
+			parts[i].words[j] = C.uintptr_t(s.create(&value{1}))
+		}
+		order.Shuffle(n, func(a, b int) {
+			w := parts[i].words
+			w[a], w[b] = w[b], w[a]
+		})
+	}
+	return parts
+}
+
+// end takes them back.
+func (s side) end(parts []*names) {
+	for _, p := range parts {
+		for _, w := range p.words {
+			s.destroy(uintptr(w))
+		}
+		C.free(unsafe.Pointer(&p.words[0]))
+	}
+}
+
+// look and replace return works whose operations are calls from C, n by each goroutine.
+func (s side) look(parts []*names) rounds.Work {
+	return together(parts, func(p *names, n int) {
+		if sum := C.look(s.number, &p.words[0], C.size_t(len(p.words)), C.size_t(p.at), C.size_t(n)); sum != C.uint64_t(n) {
+			panic(fmt.Sprintf("%s: %d look-ups found %d values", s.name, n, sum))
+		}
+	})
+}
+
+func (s side) replace(parts []*names) rounds.Work {
+	return together(parts, func(p *names, n int) {
+		C.replace(s.number, &p.words[0], C.size_t(len(p.words)), C.size_t(p.at), C.size_t(n))
+	})
+}
+
+func together(parts []*names, do func(p *names, n int)) rounds.Work {
+	return func(n int) {
+		var wg sync.WaitGroup
+		for _, p := range parts {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				do(p, n)
+				p.at = (p.at + n) % len(p.words)
+			}()
+		}
+		wg.Wait()
+	}
+}

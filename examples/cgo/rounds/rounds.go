@@ -1,0 +1,98 @@
+// Package rounds measures contestants in alternating rounds and shows what came out.
+//
+// Whatever else the machine does hits all of a round alike, so that the ratios of a
+// round can be trusted more than its times.
+package rounds
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Quartiles returns the median of xs, and the values between which half of them lie.
+func Quartiles(xs []float64) (low, median, high float64) {
+	sorted := slices.Sorted(slices.Values(xs))
+	at := func(part float64) float64 { return sorted[int(part*float64(len(sorted)-1)+0.5)] }
+	return at(0.25), at(0.5), at(0.75)
+}
+
+// Ratio is how two contestants compare over the rounds: the median of the rounds' own
+// ratios, and the quartiles.
+func Ratio(of, to []float64) string {
+	ratios := make([]float64, len(of))
+	for i := range of {
+		ratios[i] = of[i] / to[i]
+	}
+	low, median, high := Quartiles(ratios)
+	return fmt.Sprintf("%.2f (%.2f–%.2f)", median, low, high)
+}
+
+// Median returns the median of xs.
+func Median(xs []float64) float64 {
+	_, median, _ := Quartiles(xs)
+	return median
+}
+
+// A Work does n operations.
+type Work func(n int)
+
+// Times measures the works in so many rounds of about that time each, each round begun
+// by the next work, and returns the nanoseconds an operation for each work and round.
+func Times(rounds int, length time.Duration, works ...Work) [][]float64 {
+	sizes := make([]int, len(works))
+	for i, w := range works {
+		for sizes[i] = 1; clock(w, sizes[i]) < length; sizes[i] *= 2 {
+		}
+	}
+	times := make([][]float64, len(works))
+	for r := range rounds {
+		for i := range works {
+			at := (r + i) % len(works)
+			times[at] = append(times[at], float64(clock(works[at], sizes[at]))/float64(sizes[at]))
+		}
+	}
+	return times
+}
+
+func clock(w Work, n int) time.Duration {
+	start := time.Now()
+	w(n)
+	return time.Since(start)
+}
+
+// Table writes rows, the first of them the heads of the columns, as a table in Markdown
+// that can be read as it is.
+func Table(out io.Writer, rows [][]string) {
+	wide := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for n, row := range rows {
+		for i, cell := range row {
+			fmt.Fprintf(out, "| %s%s ", cell, strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell)))
+		}
+		fmt.Fprintln(out, "|")
+		if n == 0 {
+			for i := range row {
+				fmt.Fprintf(out, "|%s", strings.Repeat("-", wide[i]+2))
+			}
+			fmt.Fprintln(out, "|")
+		}
+	}
+}
+
+// Bar returns a bar for x on a scale whose end is 50 characters away.
+func Bar(x, end float64) string {
+	eighths := max(0, int(x/max(end, 1)*50*8+0.5))
+	bar := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		bar += string(rune('█' + 8 - rest))
+	}
+	return bar
+}
