@@ -1,0 +1,282 @@
+// Command sqlite puts the callback handles of github.com/mattn/go-sqlite3 on a pool, in
+// a copy, runs that package's own tests on it, and measures what it changes.
+//
+//	go -C examples/cgo run ./sqlite
+//
+// It fetches the module by the go command, cuts the functions of its table of handles
+// out by their names, and adds testdata/handles.go in their place. SQLite is compiled
+// twice, which takes a minute or two; so is what is measured, testdata/measure_test.go.
+// Both copies are measured in alternating processes.
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"coatcheck/examples/cgo/rounds"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	module = "github.com/mattn/go-sqlite3"
+	tags   = "sqlite_vtable,sqlite_preupdate_hook,sqlite_unlock_notify,sqlite_math_functions"
+)
+
+// What is cut out, of one file. The rest of the package calls these functions, and its
+// tests look into the variable.
+const tableFile = "callback.go"
+
+var tableNames = []string{"handleVals", "newHandle", "lookupHandleVal", "lookupHandle", "deleteHandle", "deleteHandles"}
+
+var (
+	//go:embed testdata/handles.go
+	handles []byte
+	//go:embed testdata/measure_test.go
+	measurement []byte
+)
+
+func main() {
+	version := flag.String("version", "v1.14.53", "`version` of go-sqlite3")
+	many := flag.Int("rounds", 9, "`rounds` of measuring")
+	dir := flag.String("dir", "", "`directory` for the copies, which stay there (default: a temporary one)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *version, *many, *dir); err != nil {
+		fmt.Fprintln(os.Stderr, "sqlite:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, version string, many int, dir string) error {
+	if dir == "" {
+		scratch, err := os.MkdirTemp("", "sqlite-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(scratch)
+		dir = scratch
+	}
+	before, after, err := prepare(ctx, version, dir)
+	if err != nil {
+		return err
+	}
+	progress("compiling SQLite, twice")
+	both, stop := errgroup.WithContext(ctx)
+	both.Go(func() error { return before.compile(stop) })
+	both.Go(func() error { return after.compile(stop) })
+	if err := both.Wait(); err != nil {
+		return err
+	}
+	fmt.Printf("%s %s, %s, %s/%s, %d processors\n\n", module, version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
+	for _, c := range []copied{before, after} {
+		progress("its own tests, " + c.name)
+		if err := c.test(ctx); err != nil {
+			return err
+		}
+	}
+	return compare(ctx, before, after, many)
+}
+
+func progress(what string) { fmt.Fprintln(os.Stderr, what, "…") }
+
+// copied is a copy of the module, with the measurement among its tests.
+type copied struct{ name, dir string }
+
+// prepare makes both copies.
+func prepare(ctx context.Context, version, dir string) (before, after copied, err error) {
+	progress("fetching " + module + " " + version)
+	found, err := output(ctx, ".", "go", "mod", "download", "-json", module+"@"+version)
+	if err != nil {
+		return before, after, err
+	}
+	var downloaded struct{ Dir string }
+	if err := json.Unmarshal(found, &downloaded); err != nil {
+		return before, after, err
+	}
+	root, err := output(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", "coatcheck")
+	if err != nil {
+		return before, after, err
+	}
+	before, after = copied{"before", filepath.Join(dir, "before")}, copied{"after", filepath.Join(dir, "after")}
+	for _, c := range []copied{before, after} {
+		if err := duplicate(downloaded.Dir, c.dir); err != nil {
+			return before, after, err
+		}
+		edit := []string{"mod", "edit", "-go=1.24.0"} // the same language in both
+		if c == after {
+			edit = append(edit, "-require=coatcheck@v0.0.0", "-replace=coatcheck="+strings.TrimSpace(string(root)))
+			if err := replace(c.dir); err != nil {
+				return before, after, err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(c.dir, "measure_test.go"), measurement, 0o666); err != nil {
+			return before, after, err
+		}
+		if _, err := output(ctx, c.dir, "go", edit...); err != nil {
+			return before, after, err
+		}
+		if _, err := output(ctx, c.dir, "go", "mod", "tidy"); err != nil {
+			return before, after, err
+		}
+	}
+	return before, after, nil
+}
+
+// duplicate copies a module's files, which are read-only where they come from.
+func duplicate(from, to string) error {
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	return filepath.WalkDir(to, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.Chmod(path, 0o777)
+		}
+		return os.Chmod(path, 0o666)
+	})
+}
+
+// replace puts the table of this example in the place of the package's own.
+func replace(dir string) error {
+	path := filepath.Join(dir, tableFile)
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if source, err = cut(source, tableNames...); err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(path, source, 0o666),
+		os.WriteFile(filepath.Join(dir, "handles.go"), handles, 0o666))
+}
+
+func (c copied) binary() string { return filepath.Join(c.dir, "sqlite3.test") }
+
+func (c copied) compile(ctx context.Context) error {
+	_, err := output(ctx, c.dir, "go", "test", "-c", "-tags", tags, "-o", c.binary(), ".")
+	return err
+}
+
+// test runs the package's own tests.
+func (c copied) test(ctx context.Context) error {
+	said, err := output(ctx, c.dir, c.binary(), "-test.v", "-test.timeout=5m")
+	if err != nil {
+		return err
+	}
+	count := func(word string) int { return bytes.Count(said, []byte("\n--- "+word+": ")) }
+	fmt.Printf("its own tests, %-7s %d pass, %d skipped\n", c.name+":", count("PASS"), count("SKIP")-1) // the measurement is skipped
+	return nil
+}
+
+// figures are what one run of a measurement says, in its order.
+type figures struct {
+	names []string
+	of    map[string]float64
+}
+
+func (c copied) measure(ctx context.Context) (*figures, error) {
+	said, err := output(ctx, c.dir, "env", "MEASURE_HANDLES=1", c.binary(), "-test.run=^TestMeasureHandles$")
+	if err != nil {
+		return nil, err
+	}
+	f := &figures{of: make(map[string]float64)}
+	for line := range strings.Lines(string(said)) {
+		if parts := strings.Split(strings.TrimSpace(line), "\t"); len(parts) == 3 && parts[0] == "figure" {
+			x, err := strconv.ParseFloat(parts[2], 64)
+			if err != nil {
+				return nil, err
+			}
+			f.names, f.of[parts[1]] = append(f.names, parts[1]), x
+		}
+	}
+	if len(f.names) == 0 {
+		return nil, fmt.Errorf("the measurement says nothing:\n%s", said)
+	}
+	return f, nil
+}
+
+// compare measures both in turns, and prints the table.
+func compare(ctx context.Context, before, after copied, many int) error {
+	var names []string
+	olds, news := make(map[string][]float64), make(map[string][]float64)
+	start := time.Now()
+	for r := range many {
+		fmt.Fprintf(os.Stderr, "\rround %d of %d, %.0f s ", r+1, many, time.Since(start).Seconds())
+		turns := []copied{before, after}
+		if r%2 == 1 {
+			turns[0], turns[1] = after, before
+		}
+		for _, c := range turns {
+			f, err := c.measure(ctx)
+			if err != nil {
+				return err
+			}
+			to := olds
+			if c == after {
+				to = news
+			}
+			names = f.names
+			for _, name := range names {
+				to[name] = append(to[name], f.of[name])
+			}
+		}
+	}
+	fmt.Fprintln(os.Stderr)
+	table(os.Stdout, names, olds, news)
+	return nil
+}
+
+// table prints the medians, and what is no better.
+func table(out io.Writer, names []string, olds, news map[string][]float64) {
+	rows := [][]string{{"what", "before", "after", "ratio, and half of the rounds", ""}}
+	for _, name := range names {
+		ratios := make([]float64, len(olds[name]))
+		for i := range ratios {
+			ratios[i] = news[name][i] / olds[name][i]
+		}
+		low, _, high := rounds.Quartiles(ratios)
+		verdict := "no better"
+		switch {
+		case high < 1:
+			verdict = "better"
+		case low > 1:
+			verdict = "**worse**"
+		}
+		rows = append(rows, []string{name, fmt.Sprintf("%.4g", rounds.Median(olds[name])), fmt.Sprintf("%.4g", rounds.Median(news[name])),
+			rounds.Ratio(news[name], olds[name]), verdict})
+	}
+	fmt.Fprintf(out, "\nMedians of %d rounds:\n\n", len(olds[names[0]]))
+	rounds.Table(out, rows)
+}
+
+// output runs a command in a directory, and returns what it writes to stdout.
+func output(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	var failed bytes.Buffer
+	cmd.Stderr = &failed
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, out, &failed)
+	}
+	return out, nil
+}
