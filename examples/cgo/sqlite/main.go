@@ -109,7 +109,12 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 	if err := json.Unmarshal(found, &downloaded); err != nil {
 		return before, after, err
 	}
-	root, err := output(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", "coatcheck")
+	here, err := output(ctx, ".", "go", "list", "-m")
+	if err != nil {
+		return before, after, err
+	}
+	ours := strings.TrimSuffix(strings.TrimSpace(string(here)), "/examples/cgo")
+	root, err := output(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", ours)
 	if err != nil {
 		return before, after, err
 	}
@@ -120,7 +125,7 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 		}
 		edit := []string{"mod", "edit", "-go=1.24.0"} // the same language in both
 		if c == after {
-			edit = append(edit, "-require=coatcheck@v0.0.0", "-replace=coatcheck="+strings.TrimSpace(string(root)))
+			edit = append(edit, "-require="+ours+"@v0.0.0", "-replace="+ours+"="+strings.TrimSpace(string(root)))
 			if err := replace(c.dir); err != nil {
 				return before, after, err
 			}

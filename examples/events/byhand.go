@@ -1,0 +1,96 @@
+//go:build linux
+
+package main
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// byHand is the same without a pool: pointers that are kept for good, a list of those
+// that are free, and a generation in the upper half of the word. The generation wraps,
+// and nothing is ever given back to the collector.
+type byHand struct {
+	all []atomic.Pointer[operator] // by the lower half of their words; nil: not made yet
+
+	mu   sync.Mutex
+	made int
+	free []*operator
+}
+
+func newByHand(capacity int) operators {
+	return &byHand{all: make([]atomic.Pointer[operator], capacity)}
+}
+
+const generation = 1 << 32 // one, in a word
+
+func (t *byHand) add(fd int, init func(o *operator) error) error {
+	o := t.vacant()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.fd = fd
+	err := init(o)
+	if err != nil {
+		t.remove(o)
+	}
+	return err
+}
+
+// vacant returns an operator that is free. There is one: the server counts.
+func (t *byHand) vacant() *operator {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if last := len(t.free) - 1; last >= 0 {
+		o := t.free[last]
+		t.free = t.free[:last]
+		return o
+	}
+	o := &operator{word: generation | uint64(t.made), fd: -1}
+	t.all[t.made].Store(o)
+	t.made++
+	return o
+}
+
+func (t *byHand) remove(o *operator) {
+	o.word += generation
+	recycle(o)
+	t.mu.Lock()
+	t.free = append(t.free, o)
+	t.mu.Unlock()
+}
+
+func (t *byHand) each(f func(o *operator)) {
+	t.mu.Lock()
+	made := t.made
+	t.mu.Unlock()
+	for i := range made {
+		o := t.all[i].Load()
+		o.mu.Lock()
+		if o.fd >= 0 {
+			f(o)
+		}
+		o.mu.Unlock()
+	}
+}
+
+func (t *byHand) batches() batch { return t }
+
+func (t *byHand) begin() {}
+func (t *byHand) end()   {}
+
+func (t *byHand) find(word uint64) *operator {
+	slot := uint32(word)
+	if uint64(slot) >= uint64(len(t.all)) {
+		return nil
+	}
+	o := t.all[slot].Load()
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	if o.word != word || o.fd < 0 {
+		o.mu.Unlock()
+		return nil
+	}
+	return o
+}

@@ -1,0 +1,180 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	messageSize = 64
+	patience    = 10 * time.Second // with an answer that does not come
+	slowest     = int64(patience)  // of what a histogram takes, in nanoseconds
+	digits      = 2                // that it keeps
+)
+
+// client is a connection to the server. What it sends is its own, so that it knows an
+// answer that is another's.
+type client struct {
+	net.Conn
+	sent, got [messageSize]byte
+}
+
+var clients atomic.Uint64
+
+func dial(ctx context.Context, address netip.AddrPort) (*client, error) {
+	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address.String())
+	if err != nil {
+		return nil, err
+	}
+	c := &client{Conn: conn}
+	binary.LittleEndian.PutUint64(c.sent[:], clients.Add(1))
+	return c, nil
+}
+
+var errMixed = errors.New("an answer is another connection's")
+
+// send sends the next message, receive waits for it to come back.
+func (c *client) send() error {
+	number := c.sent[8:16]
+	binary.LittleEndian.PutUint64(number, binary.LittleEndian.Uint64(number)+1)
+	_, err := c.Write(c.sent[:])
+	return err
+}
+
+func (c *client) receive() error {
+	if _, err := io.ReadFull(c, c.got[:]); err != nil {
+		return err
+	}
+	if !bytes.Equal(c.sent[:], c.got[:]) {
+		return errMixed
+	}
+	return nil
+}
+
+func (c *client) ask() error {
+	if err := c.send(); err != nil {
+		return err
+	}
+	return c.receive()
+}
+
+// steady is a load of so many connections, each of which sends a message as soon as it
+// has its answer. So a server that is slow is asked less often: what the times say of is
+// this load, and not one that comes by itself.
+func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length time.Duration) (*hdrhistogram.Histogram, error) {
+	histograms := make([]*hdrhistogram.Histogram, conns)
+	group, ctx := errgroup.WithContext(ctx)
+	begin := time.Now().Add(warm)
+	end := begin.Add(length)
+	for i := range histograms {
+		h := hdrhistogram.New(1, slowest, digits)
+		histograms[i] = h
+		group.Go(func() error {
+			c, err := dial(ctx, address)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			_ = c.SetDeadline(end.Add(patience))
+			for at := time.Now(); at.Before(end) && ctx.Err() == nil; {
+				if err := c.ask(); err != nil {
+					return err
+				}
+				now := time.Now()
+				if at.After(begin) {
+					if err := h.RecordValue(int64(now.Sub(at))); err != nil {
+						return err
+					}
+				}
+				at = now
+			}
+			return context.Cause(ctx)
+		})
+	}
+	err := group.Wait()
+	all := hdrhistogram.New(1, slowest, digits)
+	for _, h := range histograms {
+		all.Merge(h)
+	}
+	return all, err
+}
+
+// dying is a load of connections that die in the middle of events: by a reset right
+// behind a message, by a reset after some answers, or by the server's deadline while
+// they go on sending. It ends when so many have died; report is told how many now and
+// then.
+func dying(ctx context.Context, address netip.AddrPort, conns, deaths int, report func(died int)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var died atomic.Int64
+	for i := range conns {
+		group.Go(func() error {
+			r := rand.New(rand.NewPCG(uint64(i), 0))
+			for ctx.Err() == nil {
+				n := died.Add(1)
+				if n > int64(deaths) {
+					return nil
+				}
+				if n%500 == 0 {
+					report(int(n))
+				}
+				if err := die(ctx, address, r); err != nil {
+					return err
+				}
+			}
+			return context.Cause(ctx)
+		})
+	}
+	return group.Wait()
+}
+
+// die makes one connection and has it die.
+func die(ctx context.Context, address netip.AddrPort, r *rand.Rand) error {
+	c, err := dial(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.Conn.(*net.TCPConn).SetLinger(0) // a close is a reset
+	answers := 0
+	switch r.IntN(3) {
+	case 0:
+	case 1:
+		answers = r.IntN(20)
+	case 2:
+		answers = 1 << 30 // until the deadline
+	}
+	for range answers {
+		if err := c.ask(); err != nil {
+			return ended(err)
+		}
+	}
+	return ended(c.send())
+}
+
+// ended returns nil for an error that is the server's ending a connection.
+func ended(err error) error {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("no answer for %v: %w", patience, err)
+	}
+	return err
+}

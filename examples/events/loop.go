@@ -1,0 +1,204 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"net/netip"
+	"os"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The words of what is no connection: the zero handle, and one of a generation that no
+// slot reaches.
+const (
+	wakeWord   = 0
+	listenWord = 1<<64 - 1
+)
+
+const (
+	eventsAtOnce  = 128
+	acceptsAtOnce = 64 // of one event, so that connections are not kept waiting
+)
+
+// loop is one goroutine with an epoll, and with its own part of the connections.
+type loop struct {
+	*server
+	epoll, listener, wake int
+	batch                 batch
+	events                []unix.EpollEvent
+	cookies               []uint64 // the judge's
+	time                  int64    // of the batch
+	stopped               bool
+}
+
+// newLoop listens at the server's address. The kernel spreads new connections over the
+// loops.
+func (s *server) newLoop() (l *loop, err error) {
+	l = &loop{server: s, epoll: -1, listener: -1, wake: -1,
+		batch: s.operators.batches(), events: make([]unix.EpollEvent, eventsAtOnce)}
+	defer func() {
+		if err != nil {
+			l.release()
+		}
+	}()
+	steps := []struct {
+		name string
+		do   func() error
+	}{
+		{"epoll_create1", func() (err error) { l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); return }},
+		{"eventfd", func() (err error) { l.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); return }},
+		{"socket", func() (err error) {
+			l.listener, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+			return
+		}},
+		{"setsockopt", func() error { return unix.SetsockoptInt(l.listener, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) }},
+		{"bind", func() error {
+			return unix.Bind(l.listener, &unix.SockaddrInet4{Addr: s.address.Addr().As4(), Port: int(s.address.Port())})
+		}},
+		{"listen", func() error { return unix.Listen(l.listener, 1024) }},
+		{"getsockname", func() error {
+			name, err := unix.Getsockname(l.listener)
+			if err == nil {
+				in := name.(*unix.SockaddrInet4)
+				s.address = netip.AddrPortFrom(netip.AddrFrom4(in.Addr), uint16(in.Port))
+			}
+			return err
+		}},
+		{"epoll_ctl", func() error {
+			return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, l.listener, eventOf(listenWord, unix.EPOLLIN))
+		}},
+		{"epoll_ctl", func() error {
+			return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, l.wake, eventOf(wakeWord, unix.EPOLLIN))
+		}},
+	}
+	for _, step := range steps {
+		if err := step.do(); err != nil {
+			return nil, os.NewSyscallError(step.name, err)
+		}
+	}
+	return l, nil
+}
+
+func (l *loop) release() {
+	for _, fd := range []int{l.epoll, l.listener, l.wake} {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+func (l *loop) run() {
+	timeout := -1
+	for !l.stopped {
+		n := l.wait(timeout)
+		if timeout = 0; n == 0 {
+			timeout = -1 // the next wait sleeps; first let others run on this thread
+			runtime.Gosched()
+			continue
+		}
+		l.handle(l.events[:n])
+	}
+}
+
+// wait returns how many events there are.
+func (l *loop) wait(timeout int) int {
+	for {
+		n, err := unix.EpollWait(l.epoll, l.events, timeout)
+		if !errors.Is(err, unix.EINTR) {
+			if err != nil {
+				panic(err) // the epoll is no epoll: a bug
+			}
+			l.cookies = l.judge.meant(l.events[:n], l.cookies)
+			return n
+		}
+	}
+}
+
+// handle looks at the events of one wait. What is done for one of them, here or in
+// another goroutine, may end the connection of a later one, whose descriptor may be
+// somebody else's by then. Such an event is stale: it is counted, and nothing is done.
+func (l *loop) handle(events []unix.EpollEvent) {
+	l.time = l.now()
+	l.counts.events.Add(int64(len(events)))
+	l.batch.begin()
+	for i := range events {
+		switch word := wordOf(&events[i]); word {
+		case wakeWord:
+			l.stopped = true
+		case listenWord:
+			l.accept()
+		default:
+			o := l.batch.find(word)
+			if o == nil {
+				l.counts.stale.Add(1)
+				continue
+			}
+			l.judge.acts(l.cookies, i, o.fd)
+			l.echo(o)
+			o.mu.Unlock()
+		}
+	}
+	l.batch.end()
+}
+
+func (l *loop) accept() {
+	for range acceptsAtOnce {
+		fd, _, err := unix.Accept4(l.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+		switch {
+		case err == nil:
+			_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+			if l.begin(fd, l.epoll) != nil {
+				l.counts.failed.Add(1)
+			}
+		case errors.Is(err, unix.EAGAIN):
+			return
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.ECONNABORTED):
+		default: // no descriptors, or no memory
+			l.counts.failed.Add(1)
+			time.Sleep(5 * time.Millisecond) // or the next wait returns at once, for ever
+			return
+		}
+	}
+}
+
+// echo sends what is waiting, or receives something and sends it. The operator is
+// locked, and its descriptor is ready for one of the two, or broken.
+func (l *loop) echo(o *operator) {
+	waiting := o.to > o.from
+	if !waiting {
+		n, err := unix.Read(o.fd, o.buffer)
+		switch {
+		case again(err):
+			return
+		case err != nil:
+			l.end(o, &l.counts.broken)
+			return
+		case n == 0:
+			l.end(o, &l.counts.gone)
+			return
+		}
+		o.from, o.to, o.idle = 0, n, l.time+int64(l.idle)
+	}
+	n, err := unix.Write(o.fd, o.buffer[o.from:o.to])
+	if err != nil && !again(err) {
+		l.end(o, &l.counts.broken)
+		return
+	}
+	o.from += max(n, 0)
+	// A client that does not read is not read from: one buffer is all that it gets.
+	if left := o.to > o.from; left != waiting {
+		interest := uint32(unix.EPOLLIN)
+		if left {
+			interest = unix.EPOLLOUT
+		}
+		if unix.EpollCtl(l.epoll, unix.EPOLL_CTL_MOD, o.fd, eventOf(o.word, interest)) != nil {
+			l.end(o, &l.counts.broken)
+		}
+	}
+}
+
+func again(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) }

@@ -1,0 +1,194 @@
+//go:build linux
+
+// Command events is a server on epoll whose events carry handles.
+//
+//	go -C examples/events run .
+//
+// The kernel gives user data back with each event: 8 bytes that were given to it with
+// the descriptor. One wait returns many events. While the first of them is dealt with,
+// the connection of another may end, at its deadline or by another's hand, and its
+// descriptor may be a new connection's before its event is looked at. That event is
+// stale. With a descriptor as user data it would be taken for the new connection's; with
+// a pointer, for that of whoever has the memory now. A handle is refused.
+//
+// What a connection needs, its operator, is in a pool, and is recycled with its buffer:
+// Options.Reset leaves it there, TryInsertFunc finds it. A guard is pinned while the
+// events of one wait are dealt with, so that no operator is recycled under a loop. The
+// same server runs with pointers and generations by hand (byhand.go) for comparison.
+//
+// Read operator.go and server.go, loop.go for the events, handles.go and byhand.go for
+// the two tables. load.go is the load, judge.go asks the kernel whose a descriptor is.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// settings are what the command line says.
+type settings struct {
+	conns, rounds, deaths int
+	length                time.Duration
+}
+
+// contestants are the two tables.
+var contestants = []struct {
+	name  string
+	table func(int) operators
+}{{"handles", newHandles}, {"by hand", newByHand}}
+
+func main() {
+	var set settings
+	flag.IntVar(&set.conns, "conns", 200, "`connections` at a time")
+	flag.IntVar(&set.rounds, "rounds", 7, "`rounds` of measuring, the servers in turns")
+	flag.DurationVar(&set.length, "time", time.Second, "`time` of a server in a round")
+	flag.IntVar(&set.deaths, "deaths", 20_000, "`connections` that die in the middle of events")
+	flag.Parse()
+	if flag.NArg() > 0 || set.conns < 1 || set.rounds < 1 || set.length <= 0 || set.deaths < 0 {
+		fmt.Fprintln(os.Stderr, "events: one connection, one round and some time at least; and no arguments")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, set, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "events:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, set settings, out, said io.Writer) error {
+	fmt.Fprintf(out, "%s, %d processors, which the servers share with the load: %d connections on the loopback address, messages of %d bytes\n\n",
+		runtime.Version(), runtime.GOMAXPROCS(0), set.conns, messageSize)
+	if err := race(ctx, set, out, said); err != nil {
+		return err
+	}
+	if set.deaths == 0 {
+		return nil
+	}
+	rows := [][]string{{fmt.Sprintf("%d connections die", set.deaths)}, {"by their deadline"}, {"events"}, {"stale, refused"}, {"looked at by the judge"}, {"another connection's"}, {"operators made"}}
+	for _, c := range contestants {
+		s, err := mortal(ctx, c.table, set, func(died int) { fmt.Fprintf(said, "%s: %d of %d have died\n", c.name, died, set.deaths) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		n := &s.counts
+		rows[0] = append(rows[0], c.name)
+		for i, x := range []int64{n.late.Load(), n.events.Load(), n.stale.Load(), s.judge.looked.Load(), s.judge.wrong.Load(), n.buffers.Load()} {
+			rows[i+1] = append(rows[i+1], fmt.Sprint(x))
+		}
+		if wrong := s.judge.wrong.Load(); wrong != 0 {
+			return fmt.Errorf("%s: %d stale events were acted upon", c.name, wrong)
+		}
+	}
+	fmt.Fprintln(out)
+	table(out, rows)
+	return nil
+}
+
+// during runs a server while f does.
+func during(o options, f func(s *server) error) (*server, error) {
+	o.loops = max(1, runtime.GOMAXPROCS(0)/2) // the load needs the others
+	s, err := serve(o)
+	if err != nil {
+		return nil, err
+	}
+	s.run()
+	err = f(s)
+	return s, errors.Join(err, s.close())
+}
+
+// mortal has connections die, some of them by a deadline.
+func mortal(ctx context.Context, table func(int) operators, set settings, report func(died int)) (*server, error) {
+	o := options{table: table, capacity: 2 * set.conns, idle: patience, life: 20 * time.Millisecond, sweep: time.Millisecond, judge: newJudge()}
+	return during(o, func(s *server) error { return dying(ctx, s.address, set.conns, set.deaths, report) })
+}
+
+// race measures the servers in turns.
+func race(ctx context.Context, set settings, out, said io.Writer) error {
+	all := make([][]*hdrhistogram.Histogram, len(contestants))
+	for r := range set.rounds {
+		for i := range contestants {
+			at := (r + i) % len(contestants)
+			o := options{table: contestants[at].table, capacity: 2 * set.conns, idle: patience, life: time.Hour, sweep: 100 * time.Millisecond}
+			_, err := during(o, func(s *server) error {
+				h, err := steady(ctx, s.address, set.conns, set.length/5, set.length)
+				all[at] = append(all[at], h)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("%s: %w", contestants[at].name, err)
+			}
+			fmt.Fprintf(said, "round %d of %d, %s: %d requests\n", r+1, set.rounds, contestants[at].name, all[at][r].TotalCount())
+		}
+	}
+	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio", "half of the rounds"}}
+	var bars []string
+	for _, f := range []struct {
+		name string
+		of   func(*hdrhistogram.Histogram) float64
+	}{
+		{"requests a second", func(h *hdrhistogram.Histogram) float64 { return float64(h.TotalCount()) / set.length.Seconds() }},
+		{"p50, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(50)) / 1e3 }},
+		{"p99, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99)) / 1e3 }},
+		{"p99.9, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99.9)) / 1e3 }},
+	} {
+		row, ratios, most := []string{f.name}, make([]float64, set.rounds), 0.0
+		mids := make([]float64, len(contestants))
+		for i := range contestants {
+			xs := make([]float64, set.rounds)
+			for r, h := range all[i] {
+				xs[r] = f.of(h)
+			}
+			for r := range xs {
+				if i == 0 {
+					ratios[r] = xs[r]
+				} else {
+					ratios[r] /= xs[r]
+				}
+			}
+			_, mids[i], _ = quartiles(xs)
+			most = max(most, mids[i])
+			row = append(row, fmt.Sprintf("%.0f", mids[i]))
+		}
+		low, mid, high := quartiles(ratios)
+		rows = append(rows, append(row, fmt.Sprintf("%.2f", mid), fmt.Sprintf("%.2f–%.2f", low, high)))
+		for i, c := range contestants {
+			bars = append(bars, fmt.Sprintf("%-17s %-8s %8.0f %s", f.name, c.name, mids[i], strings.Repeat("▇", int(40*mids[i]/max(most, 1)+0.5))))
+		}
+	}
+	table(out, rows)
+	fmt.Fprintf(out, "\nMedians of %d rounds.\n\n%s\n", set.rounds, strings.Join(bars, "\n"))
+	return nil
+}
+
+// quartiles returns the median of xs, and the values between which half of them lie.
+func quartiles(xs []float64) (low, median, high float64) {
+	sorted := slices.Sorted(slices.Values(xs))
+	at := func(part float64) float64 { return sorted[int(part*float64(len(sorted)-1)+0.5)] }
+	return at(0.25), at(0.5), at(0.75)
+}
+
+// table prints rows, the first of them the heads of the columns, in Markdown.
+func table(out io.Writer, rows [][]string) {
+	for i, row := range rows {
+		fmt.Fprintf(out, "| %-22s", row[0])
+		for _, cell := range row[1:] {
+			fmt.Fprintf(out, " | %10s", cell)
+		}
+		fmt.Fprintln(out, " |")
+		if i == 0 {
+			fmt.Fprintf(out, "|---%s|\n", strings.Repeat("|---", len(row)-1))
+		}
+	}
+}

@@ -1,0 +1,241 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// byDescriptor is what a server without generations does, and the control: it takes a
+// stale event for that of the connection which has the descriptor now.
+type byDescriptor struct{ all []*operator }
+
+func newByDescriptor(int) operators { return &byDescriptor{make([]*operator, 1024)} }
+
+func (t *byDescriptor) add(fd int, init func(o *operator) error) error {
+	t.all[fd] = &operator{word: uint64(fd), fd: fd}
+	return init(t.all[fd])
+}
+
+func (t *byDescriptor) remove(o *operator) { t.all[o.word] = nil }
+
+func (t *byDescriptor) each(f func(o *operator)) {
+	for _, o := range t.all {
+		if o != nil {
+			f(o)
+		}
+	}
+}
+func (t *byDescriptor) batches() batch { return t }
+func (t *byDescriptor) begin()         {}
+func (t *byDescriptor) end()           {}
+func (t *byDescriptor) find(word uint64) *operator {
+	o := t.all[word]
+	if o != nil {
+		o.mu.Lock()
+	}
+	return o
+}
+
+// started returns a server for tests, closed at the end, of which nothing may be left.
+func started(t *testing.T, o options, run bool) *server {
+	if o.sweep == 0 {
+		o.sweep = time.Millisecond
+	}
+	if o.idle == 0 {
+		o.idle = time.Hour
+	}
+	o.life, o.loops, o.judge = time.Hour, 1, newJudge()
+	s, err := serve(o)
+	require.NoError(t, err)
+	if run {
+		s.run()
+	}
+	t.Cleanup(func() {
+		require.NoError(t, s.close())
+		require.Empty(t, s.judge.cookies, "a connection was not closed")
+	})
+	return s
+}
+
+func dialled(t *testing.T, s *server) *client {
+	c, err := dial(context.Background(), s.address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	require.NoError(t, c.SetDeadline(time.Now().Add(patience)))
+	return c
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, so func() bool) {
+	t.Helper()
+	require.Eventually(t, so, patience, time.Millisecond)
+}
+
+// One wait returns the events of two connections. The second's ends before its event is
+// looked at, and a third has its descriptor.
+func TestStaleEventIsRefused(t *testing.T) {
+	for _, test := range []struct {
+		name         string
+		table        func(int) operators
+		stale, wrong int
+	}{
+		{"handles", newHandles, 1, 0},
+		{"by hand", newByHand, 1, 0},
+		{"by descriptor", newByDescriptor, 0, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := started(t, options{table: test.table, capacity: 10}, false)
+			l := s.loopsOf[0]
+			turn := func() { l.handle(l.events[:l.wait(0)]) }
+			alice, bob := dialled(t, s), dialled(t, s)
+			eventually(t, func() bool { turn(); return s.counts.accepted.Load() == 2 })
+			require.NoError(t, alice.send())
+			require.NoError(t, bob.send())
+			eventually(t, func() bool { return l.wait(0) == 2 })
+
+			carol := dialled(t, s) // its descriptor in this process, not in the server
+			require.NoError(t, carol.send())
+			l.batch.begin()
+			ended := l.batch.find(wordOf(&l.events[1]))
+			fd := ended.fd
+			s.end(ended, &s.counts.late)
+			ended.mu.Unlock()
+			l.batch.end()
+			l.accept()
+			reused := false
+			s.operators.each(func(o *operator) { reused = reused || o.fd == fd })
+			require.True(t, reused, "nobody has descriptor %d", fd)
+
+			l.handle(l.events[:2])
+			require.EqualValues(t, test.stale, s.counts.stale.Load())
+			require.EqualValues(t, test.wrong, s.judge.wrong.Load())
+			turn()
+			require.NoError(t, carol.receive(), "somebody else's event has harmed it")
+		})
+	}
+}
+
+func TestConnectionsDieInTheMiddleOfEvents(t *testing.T) {
+	deaths := 3000
+	if testing.Short() {
+		deaths = 600
+	}
+	for _, c := range contestants {
+		t.Run(c.name, func(t *testing.T) {
+			const conns = 50
+			s, err := mortal(context.Background(), c.table, settings{conns: conns, deaths: deaths}, func(int) {})
+			require.NoError(t, err)
+			require.Zero(t, s.judge.wrong.Load())
+			require.NotZero(t, s.judge.looked.Load())
+			require.NotZero(t, s.counts.late.Load())
+			require.NotZero(t, s.counts.broken.Load())
+			require.Empty(t, s.judge.cookies)
+			require.Zero(t, s.counts.failed.Load())
+			require.Less(t, s.counts.buffers.Load(), s.counts.accepted.Load(), "no operator was recycled")
+			if h, ok := s.operators.(handles); ok {
+				require.Zero(t, h.pool.Len())
+			}
+		})
+	}
+}
+
+// A client that does not read is not read from, and gets everything in the end.
+func TestSlowReaderWaits(t *testing.T) {
+	for _, c := range contestants {
+		t.Run(c.name, func(t *testing.T) {
+			s := started(t, options{table: c.table, capacity: 10}, true)
+			conn := dialled(t, s)
+			sent := make([]byte, 16<<20) // more than sockets buffer
+			_, _ = rand.NewChaCha8([32]byte{}).Read(sent)
+			written := make(chan error, 1)
+			go func() {
+				_, err := conn.Write(sent)
+				written <- err
+			}()
+			eventually(t, func() (full bool) {
+				s.operators.each(func(o *operator) { full = full || o.to > o.from })
+				return full
+			})
+			got := make([]byte, len(sent))
+			_, err := io.ReadFull(conn, got)
+			require.NoError(t, err)
+			require.NoError(t, <-written)
+			require.True(t, bytes.Equal(sent, got))
+			eventually(t, func() bool { // its interest is in reading again
+				return conn.ask() == nil
+			})
+		})
+	}
+}
+
+func TestSilentConnectionsEnd(t *testing.T) {
+	for _, c := range contestants {
+		s := started(t, options{table: c.table, capacity: 10, idle: 5 * time.Millisecond}, true)
+		_, err := dialled(t, s).Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF, c.name)
+		require.EqualValues(t, 1, s.counts.late.Load(), c.name)
+	}
+}
+
+func TestTooManyAreTurnedAway(t *testing.T) {
+	for _, c := range contestants {
+		s := started(t, options{table: c.table, capacity: 1}, true)
+		first := dialled(t, s)
+		require.NoError(t, first.ask())
+		require.Error(t, dialled(t, s).ask(), "one is all that there is room for")
+		require.NoError(t, first.ask())
+		require.NoError(t, first.Close())
+		eventually(t, func() bool { return s.live.Load() == 0 })
+		require.NoError(t, dialled(t, s).ask())
+		require.EqualValues(t, 1, s.counts.turnedAway.Load(), c.name)
+	}
+}
+
+// A server that is closed beside live connections leaves no descriptor open.
+func TestNothingIsLeftOpen(t *testing.T) {
+	open := func() int {
+		fds, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(fds)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0") // opens the runtime's own
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	before := open()
+	for _, c := range contestants {
+		_, err := during(options{table: c.table, capacity: 10, idle: time.Hour, life: time.Hour, sweep: time.Millisecond}, func(s *server) error {
+			for range 5 {
+				c, err := dial(context.Background(), s.address)
+				if err == nil {
+					err = c.ask()
+				}
+				if err != nil {
+					return err
+				}
+				defer c.Close()
+			}
+			return nil
+		})
+		require.NoError(t, err)
+		require.Equal(t, before, open(), c.name)
+	}
+}
+
+func TestProgram(t *testing.T) {
+	var out, said bytes.Buffer
+	set := settings{conns: 10, rounds: 1, deaths: 500, length: 50 * time.Millisecond}
+	require.NoError(t, run(context.Background(), set, &out, &said))
+	require.Regexp(t, `requests a second +\| +[1-9]\d* +\| +[1-9]\d* `, out.String())
+	require.Regexp(t, `another connection's +\| +0 \| +0 `, out.String())
+	require.Contains(t, said.String(), "500 of 500 have died")
+}
