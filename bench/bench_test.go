@@ -44,6 +44,7 @@ func BenchmarkPins(b *testing.B)      { benchmark(b, "Pins") }
 func BenchmarkJobs(b *testing.B)      { benchmark(b, "Jobs") }
 func BenchmarkMemory(b *testing.B)    { benchmark(b, "Memory") }
 func BenchmarkGC(b *testing.B)        { benchmark(b, "GC") }
+func BenchmarkOutside(b *testing.B)   { benchmark(b, "Outside") }
 
 func benchmark(b *testing.B, id string) {
 	env := suite.Env{Quick: testing.Short(), Procs: runtime.GOMAXPROCS(0), Seed: 1}

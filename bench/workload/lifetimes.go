@@ -26,6 +26,7 @@ func lifetimes() []suite.Question {
 		jobsMix(),
 		memory(),
 		collector(),
+		outside(),
 	}
 }
 

@@ -1,0 +1,193 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"runtime/cgo"
+
+	"coatcheck/bench/measure"
+	"coatcheck/bench/suite"
+	"coatcheck/pool/cgohandle"
+)
+
+func outside() suite.Question {
+	return suite.Question{
+		ID:    "Outside",
+		Title: "What does a name for C cost, beside runtime/cgo.Handle?",
+		About: "Names are uintptrs for pointers, as C keeps them; a look-up reads what is behind one, a replacement deletes one and makes another. " +
+			"Each goroutine has its part of the live names, in an order drawn beforehand. cgohandle has the original's verbs, cgohandle-table the same for one type. " +
+			"examples/cgo has them behind real calls from C.",
+		Roles: map[string]suite.Role{"cgohandle": suite.Ours, "cgohandle-table": suite.Ours},
+		Charts: []suite.Chart{
+			{Title: "What does a look-up by a name for C cost?", Unit: "ns/op", X: "live", Where: map[string]string{"op": "look"}},
+			{Title: "What does it cost to replace a name for C?", Unit: "ns/op", X: "live", Where: map[string]string{"op": "replace"}},
+		},
+		Groups: func(env suite.Env) (groups []suite.Group) {
+			sizes := []int{1, 100, 10_000, 1_000_000}
+			if env.Quick {
+				sizes = []int{1, 100}
+			}
+			for _, live := range sizes {
+				for _, goroutines := range goroutinesOf(env) {
+					for _, op := range []string{"look", "replace"} {
+						params := []suite.Param{param("op", op), number("live", live)}
+						g := suite.Group{Apart: live >= big}
+						for _, impl := range []string{"cgohandle", "cgohandle-table", "cgo"} {
+							g.Cases = append(g.Cases, suite.Case{Impl: impl, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
+								return openOutside(outsides[impl](), op == "look", live, goroutines, env.Seed), nil
+							}})
+						}
+						groups = append(groups, g)
+					}
+				}
+			}
+			return groups
+		},
+	}
+}
+
+// session is what the names are for. All sides hold a pointer to it, which goes into an
+// any without an allocation.
+type session struct{ id uint64 }
+
+// foreign is a side of the comparison. Its loops are spelt out for each, so that the
+// verbs are called as users call them. They go on at a name where the turn before ended,
+// and return where they end.
+type foreign struct {
+	create  func(*session) uintptr
+	destroy func(uintptr)
+	look    func(names []uintptr, at, n int) (sum uint64, end int)
+	replace func(names []uintptr, at, n int, s *session) (end int)
+}
+
+var outsides = map[string]func() foreign{
+	"cgohandle": func() foreign {
+		return foreign{
+			create:  func(s *session) uintptr { return uintptr(cgohandle.New(s)) },
+			destroy: func(h uintptr) { cgohandle.Handle(h).Delete() },
+			look: func(names []uintptr, at, n int) (sum uint64, end int) {
+				for range n {
+					sum += cgohandle.Handle(names[at]).Value().(*session).id
+					if at++; at == len(names) {
+						at = 0
+					}
+				}
+				return sum, at
+			},
+			replace: func(names []uintptr, at, n int, s *session) int {
+				for range n {
+					cgohandle.Handle(names[at]).Delete()
+					names[at] = uintptr(cgohandle.New(s))
+					if at++; at == len(names) {
+						at = 0
+					}
+				}
+				return at
+			},
+		}
+	},
+	"cgohandle-table": func() foreign {
+		t := cgohandle.NewTable[*session]()
+		return foreign{
+			create:  t.New,
+			destroy: t.Delete,
+			look: func(names []uintptr, at, n int) (sum uint64, end int) {
+				for range n {
+					sum += t.Value(names[at]).id
+					if at++; at == len(names) {
+						at = 0
+					}
+				}
+				return sum, at
+			},
+			replace: func(names []uintptr, at, n int, s *session) int {
+				for range n {
+					t.Delete(names[at])
+					names[at] = t.New(s)
+					if at++; at == len(names) {
+						at = 0
+					}
+				}
+				return at
+			},
+		}
+	},
+	"cgo": func() foreign {
+		return foreign{
+			create:  func(s *session) uintptr { return uintptr(cgo.NewHandle(s)) },
+			destroy: func(h uintptr) { cgo.Handle(h).Delete() },
+			look: func(names []uintptr, at, n int) (sum uint64, end int) {
+				for range n {
+					sum += cgo.Handle(names[at]).Value().(*session).id
+					if at++; at == len(names) {
+						at = 0
+					}
+				}
+				return sum, at
+			},
+			replace: func(names []uintptr, at, n int, s *session) int {
+				for range n {
+					cgo.Handle(names[at]).Delete()
+					names[at] = uintptr(cgo.NewHandle(s))
+					if at++; at == len(names) {
+						at = 0
+					}
+				}
+				return at
+			},
+		}
+	},
+}
+
+// outsideRun has names of a side in the hands of some goroutines.
+type outsideRun struct {
+	*measure.Crew
+	side  foreign
+	names [][]uintptr
+}
+
+// openOutside gives each goroutine its part of the live names, which is one at least.
+func openOutside(side foreign, looks bool, live, goroutines int, seed uint64) *outsideRun {
+	r := &outsideRun{side: side}
+	var works []measure.Work
+	for g := range goroutines {
+		part := max(1, live/goroutines)
+		sessions, names := make([]session, part), make([]uintptr, part)
+		order := shuffled(part, seed+uint64(g))
+		for i := range sessions {
+			sessions[i].id = 1
+			names[order[i]] = side.create(&sessions[i])
+		}
+		r.names = append(r.names, names)
+		at := 0
+		works = append(works, func(n int) (int, error) {
+			if !looks {
+				at = side.replace(names, at, n, &session{1})
+				return n, nil
+			}
+			sum, end := side.look(names, at, n)
+			at = end
+			if sum != uint64(n) {
+				return n, fmt.Errorf("%d look-ups found %d sessions", n, sum)
+			}
+			return n, nil
+		})
+	}
+	r.Crew = measure.NewCrew(works...)
+	return r
+}
+
+// Close looks every name up, and deletes it.
+func (r *outsideRun) Close() error {
+	r.Crew.Close()
+	var errs []error
+	for _, names := range r.names {
+		if sum, _ := r.side.look(names, 0, len(names)); sum != uint64(len(names)) {
+			errs = append(errs, fmt.Errorf("%d names were for %d sessions", len(names), sum))
+		}
+		for _, h := range names {
+			r.side.destroy(h)
+		}
+	}
+	return errors.Join(errs...)
+}
