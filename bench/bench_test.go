@@ -45,6 +45,7 @@ func BenchmarkJobs(b *testing.B)      { benchmark(b, "Jobs") }
 func BenchmarkMemory(b *testing.B)    { benchmark(b, "Memory") }
 func BenchmarkGC(b *testing.B)        { benchmark(b, "GC") }
 func BenchmarkOutside(b *testing.B)   { benchmark(b, "Outside") }
+func BenchmarkLRU(b *testing.B)       { benchmark(b, "LRU") }
 
 func benchmark(b *testing.B, id string) {
 	env := suite.Env{Quick: testing.Short(), Procs: runtime.GOMAXPROCS(0), Seed: 1}

@@ -6,6 +6,7 @@ require (
 	coatcheck v0.0.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/alphadose/haxmap v1.4.0
+	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/mlange-42/ark v0.8.0
 	github.com/orcaman/concurrent-map/v2 v2.0.1
 	github.com/puzpuzpuz/xsync/v4 v4.5.0

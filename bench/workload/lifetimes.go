@@ -27,6 +27,7 @@ func lifetimes() []suite.Question {
 		memory(),
 		collector(),
 		outside(),
+		caches(),
 	}
 }
 
