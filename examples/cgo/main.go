@@ -69,7 +69,7 @@ func timesOf(many, live, goroutines int) (looks, replaces [][]float64) {
 		defer s.end(parts)
 		look, replace = append(look, s.look(parts)), append(replace, s.replace(parts))
 	}
-	const length = 4 * time.Millisecond
+	const length = time.Millisecond
 	return rounds.Times(many, length, look...), rounds.Times(many, length, replace...)
 }
 

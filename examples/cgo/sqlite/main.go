@@ -225,7 +225,7 @@ func compare(ctx context.Context, before, after copied, many int) error {
 	olds, news := make(map[string][]float64), make(map[string][]float64)
 	start := time.Now()
 	for r := range many {
-		fmt.Fprintf(os.Stderr, "\rround %d of %d, %.0f s ", r+1, many, time.Since(start).Seconds())
+		progress(fmt.Sprintf("round %d of %d, %.0f s so far", r+1, many, time.Since(start).Seconds()))
 		turns := []copied{before, after}
 		if r%2 == 1 {
 			turns[0], turns[1] = after, before
@@ -245,7 +245,6 @@ func compare(ctx context.Context, before, after copied, many int) error {
 			}
 		}
 	}
-	fmt.Fprintln(os.Stderr)
 	table(os.Stdout, names, olds, news)
 	return nil
 }
