@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -117,11 +118,11 @@ func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length
 
 // dying is a load of connections that die in the middle of events: by a reset right
 // behind a message, by a reset after some answers, or by the server's deadline while
-// they go on sending. It ends when so many have died; report is told how many now and
-// then.
+// they go on sending. It ends when so many have died; report is told of each fifth.
 func dying(ctx context.Context, address netip.AddrPort, conns, deaths int, report func(died int)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var died atomic.Int64
+	var telling sync.Mutex
 	for i := range conns {
 		group.Go(func() error {
 			r := rand.New(rand.NewPCG(uint64(i), 0))
@@ -130,8 +131,10 @@ func dying(ctx context.Context, address netip.AddrPort, conns, deaths int, repor
 				if n > int64(deaths) {
 					return nil
 				}
-				if n%500 == 0 {
+				if n%max(1, int64(deaths/5)) == 0 {
+					telling.Lock()
 					report(int(n))
+					telling.Unlock()
 				}
 				if err := die(ctx, address, r); err != nil {
 					return err

@@ -98,7 +98,6 @@ func run(ctx context.Context, set settings, out, said io.Writer) error {
 
 // during runs a server while f does.
 func during(o options, f func(s *server) error) (*server, error) {
-	o.loops = max(1, runtime.GOMAXPROCS(0)/2) // the load needs the others
 	s, err := serve(o)
 	if err != nil {
 		return nil, err
@@ -110,7 +109,7 @@ func during(o options, f func(s *server) error) (*server, error) {
 
 // mortal has connections die, some of them by a deadline.
 func mortal(ctx context.Context, table func(int) operators, set settings, report func(died int)) (*server, error) {
-	o := options{table: table, capacity: 2 * set.conns, idle: patience, life: 20 * time.Millisecond, sweep: time.Millisecond, judge: newJudge()}
+	o := options{table: table, loops: 2, capacity: 2 * set.conns, idle: patience, life: 20 * time.Millisecond, sweep: time.Millisecond, judge: newJudge()}
 	return during(o, func(s *server) error { return dying(ctx, s.address, set.conns, set.deaths, report) })
 }
 
@@ -120,7 +119,8 @@ func race(ctx context.Context, set settings, out, said io.Writer) error {
 	for r := range set.rounds {
 		for i := range contestants {
 			at := (r + i) % len(contestants)
-			o := options{table: contestants[at].table, capacity: 2 * set.conns, idle: patience, life: time.Hour, sweep: 100 * time.Millisecond}
+			o := options{table: contestants[at].table, loops: max(1, runtime.GOMAXPROCS(0)/2), // the load needs the others
+				capacity: 2 * set.conns, idle: patience, life: time.Hour, sweep: 100 * time.Millisecond}
 			_, err := during(o, func(s *server) error {
 				h, err := steady(ctx, s.address, set.conns, set.length/5, set.length)
 				all[at] = append(all[at], h)

@@ -213,7 +213,7 @@ func TestNothingIsLeftOpen(t *testing.T) {
 	require.NoError(t, l.Close())
 	before := open()
 	for _, c := range contestants {
-		_, err := during(options{table: c.table, capacity: 10, idle: time.Hour, life: time.Hour, sweep: time.Millisecond}, func(s *server) error {
+		_, err := during(options{table: c.table, loops: 2, capacity: 10, idle: time.Hour, life: time.Hour, sweep: time.Millisecond}, func(s *server) error {
 			for range 5 {
 				c, err := dial(context.Background(), s.address)
 				if err == nil {
