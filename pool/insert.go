@@ -1,6 +1,9 @@
 package pool
 
-import "coatcheck/shard"
+import (
+	"coatcheck/internal/atom"
+	"coatcheck/shard"
+)
 
 // Insert puts v into a vacant slot and returns the handle that names it. The
 // error is ErrFull, or one that wraps it. It costs one locked instruction on amd64, and
@@ -15,6 +18,9 @@ func (p *Pool[T]) Insert(v T) (Handle[T], error) {
 		return p.insertSlow(v)
 	}
 	slot.Value = v
+	if atom.Charges {
+		atom.PlainWrite(&slot.Value)
+	}
 	return p.live(slot, h), nil
 }
 
@@ -29,6 +35,9 @@ func (p *Pool[T]) insertSlow(v T) (Handle[T], error) {
 // publish makes v live in a slot that was claimed as h.
 func (p *Pool[T]) publish(slot *shard.Slot[T], h uint64, v T) Handle[T] {
 	slot.Value = v
+	if atom.Charges {
+		atom.PlainWrite(&slot.Value)
+	}
 	return p.live(slot, h)
 }
 

@@ -95,6 +95,9 @@ func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 			// Until the second look this may be torn, and nothing of it is used
 			// (L12). The second look finds h only if the slot was h's all the while.
 			v = s.Value
+			if atom.Charges {
+				atom.PlainRead(&s.Value)
+			}
 			if s.Word.Load() == uint64(h) {
 				return v, true
 			}

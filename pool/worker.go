@@ -3,6 +3,7 @@ package pool
 import (
 	"runtime"
 
+	"coatcheck/internal/atom"
 	"coatcheck/shard"
 )
 
@@ -64,6 +65,9 @@ func (w *Worker[T]) open() {
 func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 	if slot, next := w.slots.Next(); slot != nil {
 		slot.Value = v
+		if atom.Charges {
+			atom.PlainWrite(&slot.Value)
+		}
 		h = w.pool.live(slot, next)
 		runtime.KeepAlive(w)
 		return h, nil

@@ -240,4 +240,7 @@ func (a *Arena[T]) clean(slot *Slot[T], i uint32) {
 func clear1[T any](v *T) {
 	var zero T
 	*v = zero
+	if atom.Charges {
+		atom.PlainWrite(v)
+	}
 }

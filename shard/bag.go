@@ -1,6 +1,10 @@
 package shard
 
-import "slices"
+import (
+	"slices"
+
+	"coatcheck/internal/atom"
+)
 
 // The bag of a magazine: what was removed and waits for its grace period, in parts that
 // have a tag each.
@@ -93,10 +97,16 @@ func (m *Magazine[T]) reuse(end int) {
 		var zero T
 		for _, k := range passed {
 			k.slot.Value = zero
+			if atom.Charges {
+				atom.PlainWrite(&k.slot.Value)
+			}
 		}
 	}
 	for i := range passed {
 		passed[i].h = Reborn(passed[i].h)
+		if atom.Charges {
+			atom.PlainWrite(&passed[i])
+		}
 	}
 	if whole {
 		m.ready, m.bag = passed, m.ready

@@ -1,6 +1,10 @@
 package shard
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"coatcheck/internal/atom"
+)
 
 // Limbo is where removed slots wait for their grace period: a stack that is
 // only pushed to and taken whole, so that no tag is needed.
@@ -29,6 +33,9 @@ func (s *shard[T]) Take(slot *Slot[T], h uint64) (v T, ok bool) {
 	seen, ok := s.unlink(slot, h)
 	if ok {
 		v = slot.Value
+		if atom.Charges {
+			atom.PlainRead(&slot.Value)
+		}
 		s.arena.markTaken(Low(h))
 		s.retire(slot, h, seen)
 	}

@@ -1,6 +1,10 @@
 package shard
 
-import "slices"
+import (
+	"slices"
+
+	"coatcheck/internal/atom"
+)
 
 // Magazine keeps vacant slots for one goroutine at a time (Bonwick's word for such a
 // cache), so that an insertion costs no locked instruction of its own and a removal
@@ -128,6 +132,9 @@ func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 		return nil, 0
 	}
 	k := m.ready[n]
+	if atom.Charges {
+		atom.PlainRead(&m.ready[n])
+	}
 	m.ready = m.ready[:n]
 	return k.slot, k.h
 }
@@ -217,6 +224,9 @@ func (m *Magazine[T]) Remove(h uint64) (removed, ok bool) {
 		return false, true
 	}
 	m.bag = append(m.bag, kept[T]{slot, h})
+	if atom.Charges {
+		atom.PlainWrite(&m.bag[len(m.bag)-1])
+	}
 	m.top = Low(h)
 	if m.exact {
 		m.tag = m.arena.Domain.Stamp()
@@ -268,6 +278,9 @@ func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 		// In the bag, as its last slot, it is this magazine's. The table from before the
 		// removal might show the page as it was before it was given up.
 		v = m.bag[len(m.bag)-1].slot.Value
+		if atom.Charges {
+			atom.PlainRead(&m.bag[len(m.bag)-1].slot.Value)
+		}
 	}
 	return v, removed
 }

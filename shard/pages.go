@@ -291,6 +291,9 @@ func (t *Table[T]) provide(n uint64) bool {
 func (t *Table[T]) newPage(old *Pages, k int) ([]Slot[T], *margin) {
 	n := t.slotsIn(old, k)
 	page, m := make([]Slot[T], n), new(margin)
+	if atom.Charges {
+		atom.Allocate(uintptr(n) * unsafe.Sizeof(page[0]))
+	}
 	if k == 0 {
 		page[0].Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
 	}

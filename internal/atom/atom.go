@@ -1,4 +1,4 @@
-//go:build !interleave
+//go:build !interleave && !simulate
 
 // Package atom is the one door to the words that goroutines share.
 //

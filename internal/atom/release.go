@@ -1,4 +1,4 @@
-//go:build (!amd64 || race) && !interleave
+//go:build (!amd64 || race) && !interleave && !simulate
 
 package atom
 

@@ -1,4 +1,4 @@
-//go:build !race && !interleave
+//go:build !race && !interleave && !simulate
 
 package atom
 

@@ -1,0 +1,63 @@
+//go:build !simulate
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"coatcheck/internal/simulate/programs"
+)
+
+// run measures the programs for real: every program with every number of goroutines, in
+// rounds, so that whatever slows the machine down hits all.
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("simulated", flag.ExitOnError)
+	var (
+		numbers = flags.String("goroutines", "1,2,4,8,16", "run with these numbers of goroutines")
+		rounds  = flags.Int("rounds", 9, "measure each so often")
+		long    = flags.Duration("time", 30*time.Millisecond, "measure for so long")
+		only    = flags.String("only", ".", "run the programs that match")
+	)
+	flags.Parse(args)
+	matches, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "goos: %s\ngoarch: %s\ncores: %d\ngo: %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	all := programs.All()
+	for _, number := range strings.Split(*numbers, ",") {
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return err
+		}
+		var names []string
+		var runners []*programs.Runner
+		for i := range all {
+			if p := &all[i]; matches.MatchString(p.Name()) {
+				names = append(names, fmt.Sprintf("Benchmark%s/goroutines=%d", p.Name(), n))
+				runners = append(runners, programs.NewRunner(p, n))
+			}
+		}
+		for round := range *rounds + 1 {
+			for i, r := range runners {
+				f := r.Measure(*long)
+				if round > 0 { // the first is for caches and lists
+					fmt.Fprintf(out, "%s %d %.4g ns/op\n", names[i], max(1, f.Operations), f.Nanoseconds)
+				}
+			}
+			fmt.Fprintf(os.Stderr, "%d goroutines: round %d of %d\n", n, round, *rounds)
+		}
+		for _, r := range runners {
+			r.Close()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package simulate
+
+import "unsafe"
+
+// Lines move between caches as by MESI. A line is
+//
+//	nobody's       only memory has it
+//	one's          its owner may write it (exclusive or modified: which one makes no difference here)
+//	several's      they may read it
+//
+// A processor that wants what it may not do asks for a transfer, which takes time by the
+// distance to those who have the line. A line is in one transfer at a time. A processor
+// that asks meanwhile has its request at the line's owner already when the transfer is
+// over, so that it waits for the way back alone (Costs.Queued).
+
+// Kind is a kind of access.
+type Kind uint8
+
+const (
+	Load   Kind = iota
+	Store       // a release store, or a plain one: goes to a buffer
+	Locked      // a locked instruction; on amd64 an atomic store is one
+)
+
+// lineShift is the binary logarithm of a line's bytes.
+const lineShift = 6
+
+// ahead is by how much a processor may be ahead of the others when it accesses a line at
+// hand. It is less than a transfer, and saves many switches.
+const ahead = picoseconds(20_000)
+
+// most is how many processors a machine may have.
+const most = 256
+
+type line struct {
+	holders [most / 64]uint64 // whose caches have it
+	owner   int               // who may write it, or nobody
+	free    picoseconds       // when the last transfer was over
+}
+
+const nobody = -1
+
+func (l *line) has(id int) bool { return l.holders[id/64]>>(id%64)&1 != 0 }
+func (l *line) add(id int)      { l.holders[id/64] |= 1 << (id % 64) }
+
+// line returns the line of a number.
+func (m *Machine) line(number uintptr) *line {
+	recent := &m.recent[number%uintptr(len(m.recent))]
+	if recent.line == nil || recent.number != number {
+		l := m.lines[number]
+		if l == nil {
+			l = &line{owner: nobody}
+			m.lines[number] = l
+		}
+		recent.number, recent.line = number, l
+	}
+	return recent.line
+}
+
+// Access charges the running processor for an access to a word, and lets others go first
+// whose clocks are earlier.
+func Access(kind Kind, word unsafe.Pointer) {
+	if running != nil {
+		running.access(kind, uintptr(word)>>lineShift)
+	}
+}
+
+// Plain charges it for an access to n bytes, each line once.
+func Plain(kind Kind, at unsafe.Pointer, n uintptr) {
+	if running == nil || n == 0 {
+		return
+	}
+	for i := uintptr(at) >> lineShift; i <= (uintptr(at)+n-1)>>lineShift; i++ {
+		running.access(kind, i)
+	}
+}
+
+// Allocate charges it for so many bytes of new memory.
+func Allocate(bytes uintptr) {
+	if running != nil {
+		running.now += duration(running.machine.Fresh * float64(bytes) / 1024)
+	}
+}
+
+// Work charges it for so many nanoseconds of other work.
+func Work(nanoseconds float64) {
+	if running != nil {
+		running.now += duration(nanoseconds)
+	}
+}
+
+func (p *Processor) access(kind Kind, number uintptr) {
+	l, c := p.machine.line(number), &p.machine.costs
+	if kind != Locked && (l.owner == p.id || kind == Load && l.has(p.id)) {
+		p.turn(ahead) // which leaves the line where it is, or not: others may want it
+	} else {
+		p.turn(0)
+	}
+	switch kind {
+	case Load:
+		p.Loads++
+		if l.has(p.id) {
+			p.now += c.hit
+			break
+		}
+		way := p.distance(l)
+		if stride := number - p.lastLoad; stride == p.stride && stride != 0 {
+			way = way / c.overlap
+		}
+		p.now = p.arrives(p.now, l, way)
+		if l.owner != nobody {
+			l.owner, l.free = nobody, p.now // the others find it in a cache that they share
+		}
+		l.add(p.id)
+	case Store:
+		p.Stores++
+		p.now += c.hit
+		if l.owner != p.id {
+			p.drained = max(p.drained, p.arrives(p.now, l, p.distance(l)))
+			l.take(p, p.drained)
+		}
+	case Locked:
+		p.Locked++
+		p.now = max(p.now, p.drained)
+		if l.owner != p.id {
+			p.now = p.arrives(p.now, l, p.distance(l))
+		}
+		p.now += c.locked
+		l.take(p, p.now)
+	}
+	if kind == Load {
+		p.stride, p.lastLoad = number-p.lastLoad, number
+	}
+}
+
+// take makes p the owner of the line, which nobody else has then.
+func (l *line) take(p *Processor, at picoseconds) {
+	l.holders = [len(l.holders)]uint64{}
+	l.add(p.id)
+	l.owner, l.free = p.id, at
+}
+
+// arrives returns when a line is at hand that is asked for at a time and that far away.
+func (p *Processor) arrives(asked picoseconds, l *line, way picoseconds) picoseconds {
+	if l.free > asked {
+		return max(asked+way, l.free+picoseconds(float64(way)*p.machine.Queued))
+	}
+	return asked + way
+}
+
+// distance returns how long the line takes that p has to have for itself, or has not. It
+// counts the transfer.
+func (p *Processor) distance(l *line) (way picoseconds) {
+	c := &p.machine.costs
+	for i, holders := range l.holders {
+		for ; holders != 0; holders &= holders - 1 {
+			id := i*64 + trailingZeros(holders)
+			switch {
+			case id == p.id:
+			case id/p.machine.Socket != p.id/p.machine.Socket:
+				way = max(way, c.far)
+			case id/p.machine.Cluster != p.id/p.machine.Cluster:
+				way = max(way, c.transfer)
+			default:
+				way = max(way, c.near)
+			}
+		}
+	}
+	if way == 0 && !l.has(p.id) {
+		p.Misses++
+		return c.memory
+	}
+	if way > 0 {
+		p.Transfers++
+	}
+	return way
+}

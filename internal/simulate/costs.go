@@ -1,0 +1,67 @@
+package simulate
+
+import "flag"
+
+// Costs are what accesses cost, in nanoseconds. docs/many-processors.md names the sources.
+type Costs struct {
+	Hit    float64 // a load of a line at hand, or a store into the buffer
+	Locked float64 // a locked instruction on a line at hand
+
+	Near     float64 // a transfer within a cluster
+	Transfer float64 // a transfer within a socket
+	Far      float64 // a transfer between sockets
+	Memory   float64 // a line that no cache has
+	Queued   float64 // the part of a transfer by which waiting processors get a line one after the other
+	Overlap  float64 // how many transfers a run of loads at a steady stride has under way at once
+
+	Cluster int // processors that are near each other; 1: none are
+	Socket  int // processors in a socket
+
+	Fresh float64 // a KiB of memory that was just allocated, which somebody has zeroed
+
+	Yield float64 // a goroutine lets others run, and there are none
+	Spin  float64 // one round of a mutex's spinning
+	Park  float64 // putting a goroutine to sleep, or telling the scheduler to wake one
+	Wake  float64 // until a goroutine that is woken runs
+
+	Scattered bool // stacks lie anywhere, as after long; or side by side, as of goroutines begun together
+}
+
+// Server has published figures for a server processor with one mesh of cores.
+func Server() Costs {
+	return Costs{
+		Hit: 0.5, Locked: 5.5,
+		Near: 60, Transfer: 60, Far: 140, Memory: 90, Queued: 0.5, Overlap: 8,
+		Cluster: 1, Socket: 1 << 10,
+		Fresh: 100,
+		Yield: 100, Spin: 1200, Park: 300, Wake: 5000,
+	}
+}
+
+// Flags makes a flag of each cost.
+func (c *Costs) Flags(set *flag.FlagSet) {
+	for _, f := range []struct {
+		at    *float64
+		name  string
+		usage string
+	}{
+		{&c.Hit, "hit", "`ns` of a load of a line at hand"},
+		{&c.Locked, "locked", "`ns` of a locked instruction on a line at hand"},
+		{&c.Near, "near", "`ns` of a transfer within a cluster"},
+		{&c.Transfer, "transfer", "`ns` of a transfer within a socket"},
+		{&c.Far, "far", "`ns` of a transfer between sockets"},
+		{&c.Memory, "memory", "`ns` until a line is there that no cache has"},
+		{&c.Queued, "queued", "`part` of a transfer by which waiting processors get a line one after the other"},
+		{&c.Overlap, "overlap", "`number` of transfers that a run of loads at a steady stride has under way"},
+		{&c.Fresh, "fresh", "`ns` of a KiB of new memory"},
+		{&c.Yield, "yield", "`ns` of letting others run"},
+		{&c.Spin, "spin", "`ns` of a round of a mutex's spinning"},
+		{&c.Park, "park", "`ns` of putting a goroutine to sleep, or having one woken"},
+		{&c.Wake, "wake", "`ns` until a goroutine that is woken runs"},
+	} {
+		set.Float64Var(f.at, f.name, *f.at, f.usage)
+	}
+	set.IntVar(&c.Cluster, "cluster", c.Cluster, "`number` of processors that are near each other")
+	set.IntVar(&c.Socket, "socket", c.Socket, "`number` of processors in a socket")
+	set.BoolVar(&c.Scattered, "scattered", c.Scattered, "goroutines' stacks lie anywhere, not side by side")
+}

@@ -1,0 +1,249 @@
+package simulate
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// Go's mutexes are modelled by their algorithm: Lock is a compare-and-swap if it is free;
+// a goroutine that finds it taken spins a few rounds, then counts itself as waiting and
+// sleeps. Unlock wakes the first of those who sleep, but whoever comes by meanwhile may
+// take the mutex before; one that has waited for a millisecond makes the mutex starving,
+// and then it is handed from one to the next. Outside of runs they are Go's own.
+
+// Mutex is sync.Mutex.
+type Mutex struct{ m sync.Mutex }
+
+// RWMutex is sync.RWMutex.
+type RWMutex struct{ m sync.RWMutex }
+
+// lock is what a machine knows of a mutex.
+type lock struct {
+	state    int // as in sync.Mutex: locked, woken, starving, and how many wait
+	sleepers []*Processor
+
+	// Of an RWMutex, whose mutex for writers is the above.
+	readers, departing int
+	readersAsleep      []*Processor
+	writerAsleep       []*Processor
+}
+
+const (
+	locked   = 1
+	woken    = 2
+	starving = 4
+	waiter   = 8
+
+	spins         = 4
+	starvesAfter  = picoseconds(1_000_000_000) // a millisecond
+	readersAtMost = 1 << 30
+)
+
+func (m *Machine) lock(at unsafe.Pointer) *lock {
+	l := m.locks[uintptr(at)]
+	if l == nil {
+		l = new(lock)
+		m.locks[uintptr(at)] = l
+	}
+	return l
+}
+
+func (m *Mutex) Lock() {
+	if p := running; p != nil {
+		p.lock(p.machine.lock(unsafe.Pointer(m)), unsafe.Pointer(m))
+	} else {
+		m.m.Lock()
+	}
+}
+
+func (m *Mutex) Unlock() {
+	if p := running; p != nil {
+		p.unlock(p.machine.lock(unsafe.Pointer(m)), unsafe.Pointer(m))
+	} else {
+		m.m.Unlock()
+	}
+}
+
+func (m *Mutex) TryLock() bool {
+	p := running
+	if p == nil {
+		return m.m.TryLock()
+	}
+	l := p.machine.lock(unsafe.Pointer(m))
+	Access(Load, unsafe.Pointer(m))
+	old := l.state
+	return old&(locked|starving) == 0 && p.swap(l, unsafe.Pointer(m), old, old|locked)
+}
+
+// swap is a compare-and-swap of a mutex's state.
+func (p *Processor) swap(l *lock, at unsafe.Pointer, old, state int) bool {
+	Access(Locked, at)
+	if l.state != old {
+		return false
+	}
+	l.state = state
+	return true
+}
+
+func (p *Processor) lock(l *lock, at unsafe.Pointer) {
+	if p.swap(l, at, 0, locked) {
+		return
+	}
+	var since picoseconds // when it went to sleep first
+	starves, awoke, spun := false, false, 0
+	for {
+		Access(Load, at)
+		old := l.state
+		if old&(locked|starving) == locked && spun < spins && len(p.machine.waiting) > 0 {
+			if !awoke && old&woken == 0 && old >= waiter && p.swap(l, at, old, old|woken) {
+				awoke = true
+			}
+			p.now += p.machine.costs.spin
+			spun++
+			continue
+		}
+		state := old
+		if old&starving == 0 {
+			state |= locked
+		}
+		if old&(locked|starving) != 0 {
+			state += waiter
+		}
+		if starves && old&locked != 0 {
+			state |= starving
+		}
+		if awoke {
+			state &^= woken
+		}
+		if !p.swap(l, at, old, state) {
+			continue
+		}
+		if old&(locked|starving) == 0 {
+			return
+		}
+		again := since != 0
+		if !again {
+			since = p.now
+		}
+		p.sleep(&l.sleepers, again)
+		starves = starves || p.now-since > starvesAfter
+		if l.state&starving != 0 {
+			l.state += locked - waiter
+			if !starves || l.state < 2*waiter {
+				l.state &^= starving
+			}
+			Access(Locked, at)
+			return
+		}
+		awoke, spun = true, 0
+	}
+}
+
+func (p *Processor) unlock(l *lock, at unsafe.Pointer) {
+	Access(Locked, at)
+	l.state -= locked
+	for l.state != 0 {
+		old := l.state
+		if old&starving != 0 {
+			p.wake(&l.sleepers)
+			return
+		}
+		if old < waiter || old&(locked|woken) != 0 {
+			return
+		}
+		if p.swap(l, at, old, (old-waiter)|woken) {
+			p.wake(&l.sleepers)
+			return
+		}
+	}
+}
+
+// sleep puts the running goroutine to sleep until another wakes it.
+func (p *Processor) sleep(queue *[]*Processor, first bool) {
+	p.Parks++
+	p.now += p.machine.costs.park
+	if first {
+		*queue = append([]*Processor{p}, *queue...)
+	} else {
+		*queue = append(*queue, p)
+	}
+	p.parked = true
+	p.leave()
+}
+
+// wake wakes the first of a queue.
+func (p *Processor) wake(queue *[]*Processor) {
+	if len(*queue) == 0 {
+		return
+	}
+	q := (*queue)[0]
+	*queue = (*queue)[1:]
+	p.now += p.machine.costs.park
+	p.machine.ready(q, p.now+p.machine.costs.wake)
+}
+
+func (m *RWMutex) Lock() {
+	p := running
+	if p == nil {
+		m.m.Lock()
+		return
+	}
+	at := unsafe.Pointer(m)
+	l := p.machine.lock(at)
+	p.lock(l, at)
+	Access(Locked, at)
+	n := l.readers
+	l.readers -= readersAtMost
+	if n != 0 {
+		Access(Locked, at)
+		if l.departing += n; l.departing != 0 {
+			p.sleep(&l.writerAsleep, false)
+		}
+	}
+}
+
+func (m *RWMutex) Unlock() {
+	p := running
+	if p == nil {
+		m.m.Unlock()
+		return
+	}
+	at := unsafe.Pointer(m)
+	l := p.machine.lock(at)
+	Access(Locked, at)
+	l.readers += readersAtMost
+	for range l.readers {
+		p.wake(&l.readersAsleep)
+	}
+	p.unlock(l, at)
+}
+
+func (m *RWMutex) RLock() {
+	p := running
+	if p == nil {
+		m.m.RLock()
+		return
+	}
+	Access(Locked, unsafe.Pointer(m))
+	l := p.machine.lock(unsafe.Pointer(m))
+	if l.readers++; l.readers < 0 {
+		p.sleep(&l.readersAsleep, false)
+	}
+}
+
+func (m *RWMutex) RUnlock() {
+	p := running
+	if p == nil {
+		m.m.RUnlock()
+		return
+	}
+	at := unsafe.Pointer(m)
+	Access(Locked, at)
+	l := p.machine.lock(at)
+	if l.readers--; l.readers < 0 {
+		Access(Locked, at)
+		if l.departing--; l.departing == 0 {
+			p.wake(&l.writerAsleep)
+		}
+	}
+}

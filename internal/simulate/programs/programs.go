@@ -1,0 +1,319 @@
+package programs
+
+import (
+	"fmt"
+
+	"coatcheck/internal/atom"
+	"coatcheck/pool"
+)
+
+// Value is what the programs keep.
+type Value struct{ ID, Rest uint64 }
+
+// Step does about n operations on one processor and returns how many it did; none, if
+// it has to wait for another processor. It ends after a bounded time.
+type Step func(n int) (did int)
+
+// Program is one question put to one implementation.
+type Program struct {
+	ID   string
+	Impl string
+
+	// Work is what an operation costs beside its accesses to shared words and the values,
+	// in nanoseconds: calls, loops, hashing. It is fitted to runs on one processor, and is
+	// the same on any number.
+	Work float64
+
+	// Fresh says that every measurement begins with a program that was just opened, and is
+	// short.
+	Fresh bool
+
+	// Open makes the program ready for n processors and returns what each does, over and
+	// over.
+	Open func(n int) []Step
+}
+
+// Name returns the program's name in the benchmark format.
+func (p *Program) Name() string { return p.ID + "/impl=" + p.Impl }
+
+const (
+	live  = 1000 // values that each processor keeps in Churn, and all together in the look-ups
+	batch = 64   // handles that are handed over at a time
+	many  = 64   // guards that each processor keeps in Guards
+)
+
+// All returns every program.
+func All() (ps []Program) {
+	add := func(id string, open func(impl string, n int) []Step, impls ...string) {
+		for _, impl := range impls {
+			ps = append(ps, Program{ID: id, Impl: impl, Fresh: id == "Grow", Work: work[id+"/"+impl], Open: func(n int) []Step { return open(impl, n) }})
+		}
+	}
+	add("Counter", counter, "sharded", "shared")
+	add("Pass", pass, "word")
+	add("Pair", pair, "pool", "worker", "mutex", "rwmutex", "sharded")
+	add("Churn", churn, "pool", "worker", "mutex", "rwmutex", "sharded")
+	add("Get", get, "pool", "guard", "mutex", "rwmutex", "sharded")
+	add("Hot", hot, "pool", "guard", "mutex", "rwmutex", "sharded")
+	add("Mix", mix, "pool", "mutex", "rwmutex", "sharded")
+	add("Pin", pin, "pool")
+	add("Guards", guards, "pool")
+	add("Handover", handover, "pool", "worker", "mutex", "rwmutex", "sharded")
+	add("Grow", grow, "pool", "worker", "mutex", "sharded")
+	add("FIFO", pair, "fifo")
+	add("Trim", trim, "pool")
+	return ps
+}
+
+// each returns one step for each session.
+func each(ss []session, step func(g int, s session) Step) (steps []Step) {
+	for g, s := range ss {
+		steps = append(steps, step(g, s))
+	}
+	return steps
+}
+
+// cell is a counter on lines of its own.
+type cell struct {
+	n atom.Uint64
+	_ [120]byte
+}
+
+func counter(impl string, n int) (steps []Step) {
+	cells := make([]cell, n)
+	for g := range cells {
+		c := &cells[g]
+		if impl == "shared" {
+			c = &cells[0]
+		}
+		steps = append(steps, func(n int) int {
+			for range n {
+				c.n.Add(1)
+			}
+			return n
+		})
+	}
+	return steps
+}
+
+// pass has each two processors increment a word in turns.
+func pass(_ string, n int) []Step {
+	words := make([]cell, n)
+	return repeat(n, func(g int) Step {
+		word, turn := &words[g/2].n, uint64(g%2)
+		return func(most int) (did int) {
+			for wait := 0; did < most && wait < 1000; wait++ {
+				if at := word.Load(); n == 1 || at%2 == turn {
+					word.Store(at + 1)
+					did++
+					wait = 0
+				}
+			}
+			return did
+		}
+	})
+}
+
+// pair inserts a value and removes it at once.
+func pair(impl string, n int) []Step {
+	return each(open(impl, n, n), func(_ int, s session) Step {
+		return func(n int) int {
+			for i := range n {
+				remove(s, s.insert(Value{ID: uint64(i)}))
+			}
+			return n
+		}
+	})
+}
+
+// churn removes one of the processor's values, drawn at random, and inserts another.
+func churn(impl string, n int) []Step {
+	return each(open(impl, n, n*live), func(g int, s session) Step { return replacing(s, g) })
+}
+
+func replacing(s session, g int) Step {
+	hs := fill(s, live)
+	r := newRandom(g)
+	return func(n int) int {
+		for range n {
+			h := &hs[r.below(live)]
+			remove(s, *h)
+			*h = s.insert(Value{ID: *h})
+		}
+		return n
+	}
+}
+
+// get looks up values that all processors share.
+func get(impl string, n int) []Step { return looking(impl, n, live) }
+
+// hot looks up one value.
+func hot(impl string, n int) []Step { return looking(impl, n, 1) }
+
+func looking(impl string, n, live int) []Step {
+	ss := open(impl, n, live)
+	hs := fill(ss[0], live)
+	return each(ss, func(g int, s session) Step {
+		r := newRandom(g)
+		return func(n int) int {
+			for range n {
+				if _, ok := s.get(hs[r.below(uint64(live))]); !ok {
+					panic("a live value was not found")
+				}
+			}
+			return n
+		}
+	})
+}
+
+// mix looks up values that all processors share, and replaces one in 20.
+func mix(impl string, n int) []Step {
+	ss := open(impl, n, live)
+	names := make([]atom.Uint64, live)
+	for i, h := range fill(ss[0], live) {
+		names[i].Store(h)
+	}
+	return each(ss, func(g int, s session) Step {
+		r := newRandom(g)
+		return func(n int) int {
+			for range n {
+				name := &names[r.below(live)]
+				h := name.Load()
+				if r.below(20) > 0 {
+					s.get(h) // which another may have removed meanwhile
+				} else if s.remove(h) {
+					name.Store(s.insert(Value{ID: h}))
+				}
+			}
+			return n
+		}
+	})
+}
+
+// pin pins and unpins.
+func pin(_ string, n int) []Step {
+	p := pool.Must[Value](nil)
+	return repeat(n, func(int) Step {
+		return func(n int) int {
+			for range n {
+				g := p.Pin()
+				g.Unpin()
+			}
+			return n
+		}
+	})
+}
+
+func repeat(n int, step func(g int) Step) (steps []Step) {
+	for g := range n {
+		steps = append(steps, step(g))
+	}
+	return steps
+}
+
+// guards keeps many guards pinned, renews one and inserts and removes a value.
+func guards(_ string, n int) []Step {
+	p := pool.Must[Value](nil)
+	return repeat(n, func(int) Step {
+		gs := make([]pool.Guard[Value], many)
+		for i := range gs {
+			gs[i] = p.Pin()
+		}
+		r := newRandom(0)
+		return func(n int) int {
+			for i := range n {
+				gs[r.below(many)].Repin()
+				h, err := p.Insert(Value{ID: uint64(i)})
+				if err != nil || !p.Remove(h) {
+					panic(fmt.Sprint("lost: ", err))
+				}
+			}
+			return n
+		}
+	})
+}
+
+// handover has every second processor insert values and the next one remove them. A
+// processor alone does both.
+func handover(impl string, n int) (steps []Step) {
+	ss := open(impl, max(n, 2), n*batch)
+	for g := 0; g+1 < len(ss); g += 2 {
+		q, from, to := new(ring), ss[g], ss[g+1]
+		produce := func(n int) int {
+			for range max(1, n/batch) {
+				hs := q.room()
+				if hs == nil {
+					return 0
+				}
+				for i := range hs {
+					hs[i] = from.insert(Value{ID: uint64(i)})
+				}
+				atom.PlainWrite(hs)
+				q.sent()
+			}
+			return 0
+		}
+		consume := func(n int) (did int) {
+			for range max(1, n/batch) {
+				hs := q.next()
+				if hs == nil {
+					return did
+				}
+				atom.PlainRead(hs)
+				for _, h := range hs {
+					remove(to, h)
+				}
+				q.taken()
+				did += batch
+			}
+			return did
+		}
+		if n == 1 {
+			return []Step{func(n int) (did int) {
+				for range max(1, n/batch) {
+					produce(1)
+					did += consume(1)
+				}
+				return did
+			}}
+		}
+		steps = append(steps, produce, consume)
+	}
+	return steps
+}
+
+// grow inserts and removes nothing.
+func grow(impl string, n int) []Step {
+	return each(open(impl, n, n*live), func(_ int, s session) Step {
+		return func(n int) int {
+			for i := range n {
+				s.insert(Value{ID: uint64(i)})
+			}
+			return n
+		}
+	})
+}
+
+// trim is churn beside a processor that trims the pool all the time, or every so often
+// if it is alone.
+func trim(_ string, n int) []Step {
+	p := pool.Must[Value](nil)
+	steps := repeat(n, func(g int) Step { return replacing(poolSession{p}, g) })
+	if n == 1 {
+		churn, since := steps[0], 0
+		return []Step{func(n int) int {
+			if since += n; since >= trimEvery {
+				since = 0
+				p.Trim()
+			}
+			return churn(n)
+		}}
+	}
+	steps[0] = func(int) int {
+		p.Trim()
+		return 0
+	}
+	return steps
+}
+
+const trimEvery = 1 << 14

@@ -1,0 +1,60 @@
+//go:build simulate
+
+package programs
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"coatcheck/internal/simulate"
+)
+
+type rwMutex = simulate.RWMutex
+
+// Figure is what a simulation found.
+type Figure struct {
+	Operations      int
+	Nanoseconds     float64 // an operation, of all processors together
+	simulate.Counts         // of all operations
+}
+
+// Operations of each processor, before what is measured and in it. The lists of a pool and
+// the cells of guards are looked through after as many removals as there are cells, 1,024
+// with 128 processors.
+const (
+	warmUp   = 3 << 10
+	measured = 6 << 10
+)
+
+// Simulate runs a program on n processors.
+func Simulate(p *Program, n int, c simulate.Costs, seed uint64) (f Figure) {
+	// What is collected might be found again at another address, or not.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n)) // by which a pool chooses how many shards it has
+	runtime.GC()
+	m := simulate.New(n, c, seed)
+	steps := p.Open(n)
+	from, did, begun := warmUp*n, 0, false
+	if p.Fresh {
+		from = 0
+	}
+	to := from + measured*n
+	var begin float64
+	var before simulate.Counts
+	m.Run(func(g int) bool {
+		k := steps[g](4)
+		simulate.Work(p.Work * float64(k))
+		did += k
+		if !begun && did >= from {
+			begun, f.Operations, begin, before = true, -did, simulate.Now(), m.Counts()
+		}
+		if did < to || f.Nanoseconds > 0 {
+			return did < to
+		}
+		f.Operations += did
+		f.Nanoseconds = (simulate.Now() - begin) / float64(f.Operations)
+		f.Counts = m.Counts().Minus(before)
+		return false
+	})
+	return f
+}

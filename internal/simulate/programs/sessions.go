@@ -1,0 +1,293 @@
+package programs
+
+import (
+	"fmt"
+
+	"coatcheck/internal/atom"
+	"coatcheck/pool"
+)
+
+// session is what one processor has of a store.
+type session interface {
+	insert(Value) uint64
+	remove(uint64) bool
+	get(uint64) (Value, bool)
+}
+
+// open returns a session of one store for each of n processors, which will have about
+// live values at most.
+func open(impl string, n, live int) (ss []session) {
+	var p *pool.Pool[Value]
+	switch impl {
+	case "pool", "worker", "guard":
+		p = pool.Must[Value](nil)
+	case "fifo":
+		p = pool.Must(&pool.Options[Value]{Reuse: pool.FIFO})
+	}
+	m := &maps{one: impl == "mutex", shared: impl == "rwmutex"}
+	m.init(live)
+	for g := range n {
+		switch impl {
+		case "pool", "fifo":
+			ss = append(ss, poolSession{p})
+		case "worker":
+			ss = append(ss, workerSession{p.Worker()})
+		case "guard":
+			ss = append(ss, &guardSession{poolSession: poolSession{p}})
+		default:
+			ss = append(ss, &mapSession{maps: m, next: uint64(g+1) << 40})
+		}
+	}
+	return ss
+}
+
+// fill inserts n values.
+func fill(s session, n int) []uint64 {
+	hs := make([]uint64, n)
+	for i := range hs {
+		hs[i] = s.insert(Value{ID: uint64(i)})
+	}
+	return hs
+}
+
+func remove(s session, h uint64) {
+	if !s.remove(h) {
+		panic("a live value was not removed")
+	}
+}
+
+type handle = pool.Handle[Value]
+
+type poolSession struct{ p *pool.Pool[Value] }
+
+func (s poolSession) insert(v Value) uint64           { return must(s.p.Insert(v)) }
+func (s poolSession) remove(h uint64) bool            { return s.p.Remove(handle(h)) }
+func (s poolSession) get(h uint64) (v Value, ok bool) { return s.p.Get(handle(h)) }
+
+type workerSession struct{ w *pool.Worker[Value] }
+
+func (s workerSession) insert(v Value) uint64           { return must(s.w.Insert(v)) }
+func (s workerSession) remove(h uint64) bool            { return s.w.Remove(handle(h)) }
+func (s workerSession) get(h uint64) (v Value, ok bool) { return s.w.Get(handle(h)) }
+
+func must(h handle, err error) uint64 {
+	if err != nil {
+		panic(fmt.Sprint("no slot: ", err))
+	}
+	return uint64(h)
+}
+
+// guardSession looks up by a guard, which it repins after every 64 look-ups.
+type guardSession struct {
+	poolSession
+	_     [128]byte
+	guard pool.Guard[Value]
+	looks int
+	_     [128]byte
+}
+
+func (s *guardSession) get(h uint64) (v Value, ok bool) {
+	if s.looks%64 == 0 {
+		if s.looks > 0 {
+			s.guard.Unpin()
+		}
+		s.guard = s.p.Pin()
+	}
+	s.looks++
+	at, ok := s.guard.Get(handle(h))
+	if ok {
+		atom.PlainRead(at)
+		v = *at
+	}
+	return v, ok
+}
+
+// maps are the controls: a map behind a mutex, behind a readers' and writers' mutex, or
+// 64 behind a mutex each.
+type maps struct {
+	one, shared bool
+	parts       [parts]part
+}
+
+const parts = 64
+
+// part is one map. Its fields do not share lines with another's.
+type part struct {
+	mu    atom.Mutex
+	rw    rwMutex
+	m     map[uint64]Value
+	lines []line // what the map touches, where that is charged
+	_     [128]byte
+}
+
+// line is memory of a map that is not at hand: its header, its table, its groups.
+type line [64]byte
+
+// What a map does under its lock beside touching lines, in nanoseconds: fitted to one
+// processor.
+const (
+	mapLooks   = 8
+	mapInserts = 22
+	mapRemoves = 14
+)
+
+func (m *maps) init(live int) {
+	n := parts
+	if m.one || m.shared {
+		n = 1
+	}
+	for i := range n {
+		m.parts[i].m = make(map[uint64]Value)
+		m.parts[i].lines = make([]line, 2+4*(live/n/7+1)) // a group has four lines for some seven values
+	}
+}
+
+func (m *maps) part(k uint64) *part {
+	if m.one || m.shared {
+		return &m.parts[0]
+	}
+	return &m.parts[k*0x9E3779B97F4A7C15>>58]
+}
+
+// touch charges an access of the map to k.
+func (p *part) touch(k uint64, writes bool, nanoseconds float64) {
+	if !atom.Charges {
+		return
+	}
+	groups := uint64(len(p.lines)-2) / 4
+	g := 2 + 4*(k*0xD6E8FEB86659FD93>>32%groups)
+	for _, i := range [...]uint64{0, 1, g, g + 1 + k%3} {
+		if writes {
+			atom.PlainWrite(&p.lines[i])
+		} else {
+			atom.PlainRead(&p.lines[i])
+		}
+	}
+	atom.Work(nanoseconds)
+}
+
+type mapSession struct {
+	*maps
+	_    [128]byte
+	next uint64
+	_    [128]byte
+}
+
+func (s *mapSession) insert(v Value) uint64 {
+	s.next++
+	p := s.part(s.next)
+	s.lock(p)
+	p.touch(s.next, true, mapInserts)
+	p.m[s.next] = v
+	s.unlock(p)
+	return s.next
+}
+
+func (s *mapSession) remove(k uint64) bool {
+	p := s.part(k)
+	s.lock(p)
+	p.touch(k, true, mapRemoves)
+	_, ok := p.m[k]
+	delete(p.m, k)
+	s.unlock(p)
+	return ok
+}
+
+func (s *mapSession) get(k uint64) (v Value, ok bool) {
+	p := s.part(k)
+	if s.shared {
+		p.rw.RLock()
+		p.touch(k, false, mapLooks)
+		v, ok = p.m[k]
+		p.rw.RUnlock()
+		return v, ok
+	}
+	p.mu.Lock()
+	p.touch(k, false, mapLooks)
+	v, ok = p.m[k]
+	p.mu.Unlock()
+	return v, ok
+}
+
+func (s *mapSession) lock(p *part) {
+	if s.shared {
+		p.rw.Lock()
+	} else {
+		p.mu.Lock()
+	}
+}
+
+func (s *mapSession) unlock(p *part) {
+	if s.shared {
+		p.rw.Unlock()
+	} else {
+		p.mu.Unlock()
+	}
+}
+
+// ring carries batches of handles from one processor to another.
+type ring struct {
+	head  atom.Uint64 // batches sent
+	_     [120]byte
+	tail  atom.Uint64 // batches taken
+	_     [120]byte
+	slots [8][batch]uint64
+
+	// How often in a row the producer and the consumer found nothing to do.
+	_        [128]byte
+	produced int
+	_        [128]byte
+	consumed int
+	_        [128]byte
+}
+
+// room returns where the next batch belongs, or nil if the ring is full, after a pause.
+func (q *ring) room() *[batch]uint64 {
+	n := q.head.Load()
+	if n-q.tail.Load() == uint64(len(q.slots)) {
+		pause(&q.produced)
+		return nil
+	}
+	q.produced = 0
+	return &q.slots[n%uint64(len(q.slots))]
+}
+
+func (q *ring) sent() { q.head.Store(q.head.Load() + 1) }
+
+// next returns the oldest batch, or nil if there is none, after a pause.
+func (q *ring) next() *[batch]uint64 {
+	n := q.tail.Load()
+	if n == q.head.Load() {
+		pause(&q.consumed)
+		return nil
+	}
+	q.consumed = 0
+	return &q.slots[n%uint64(len(q.slots))]
+}
+
+func (q *ring) taken() { q.tail.Store(q.tail.Load() + 1) }
+
+// pause lets others run: it sleeps only after many rounds.
+func pause(waits *int) {
+	*waits++
+	atom.Pause(*waits / 64)
+}
+
+// random draws numbers: George Marsaglia's xorshift. It is on lines of its own: eight bytes
+// that a processor writes all the time would share one with another's.
+type random struct {
+	_ [128]byte
+	x uint64
+	_ [128]byte
+}
+
+func newRandom(g int) *random { return &random{x: uint64(g+1) * 0x9E3779B97F4A7C15} }
+
+func (r *random) below(n uint64) uint64 {
+	x := r.x
+	x ^= x << 13
+	x ^= x >> 7
+	x ^= x << 17
+	r.x = x
+	return (x >> 32) * n >> 32
+}
