@@ -32,32 +32,34 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "goos: %s\ngoarch: %s\ncores: %d\ngo: %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	type opened struct {
+		*programs.Runner
+		name string
+	}
+	var runners []opened
 	all := programs.All()
-	for _, number := range strings.Split(*numbers, ",") {
-		n, err := strconv.Atoi(number)
-		if err != nil {
-			return err
-		}
-		var names []string
-		var runners []*programs.Runner
-		for i := range all {
+	for i := range all {
+		for _, number := range strings.Split(*numbers, ",") {
+			n, err := strconv.Atoi(number)
+			if err != nil {
+				return err
+			}
 			if p := &all[i]; matches.MatchString(p.Name()) {
-				names = append(names, fmt.Sprintf("Benchmark%s/goroutines=%d", p.Name(), n))
-				runners = append(runners, programs.NewRunner(p, n))
+				runners = append(runners, opened{programs.NewRunner(p, n), fmt.Sprintf("Benchmark%s/goroutines=%d", p.Name(), n)})
 			}
 		}
-		for round := range *rounds + 1 {
-			for i, r := range runners {
-				f := r.Measure(*long)
-				if round > 0 { // the first is for caches and lists
-					fmt.Fprintf(out, "%s %d %.4g ns/op\n", names[i], max(1, f.Operations), f.Nanoseconds)
-				}
-			}
-			fmt.Fprintf(os.Stderr, "%d goroutines: round %d of %d\n", n, round, *rounds)
-		}
+	}
+	for round := range *rounds + 1 {
 		for _, r := range runners {
-			r.Close()
+			f := r.Measure(*long)
+			if round > 0 { // the first is for caches and lists
+				fmt.Fprintf(out, "%s %d %.4g ns/op\n", r.name, max(1, f.Operations), f.Nanoseconds)
+			}
 		}
+		fmt.Fprintf(os.Stderr, "round %d of %d\n", round, *rounds)
+	}
+	for _, r := range runners {
+		r.Close()
 	}
 	return nil
 }

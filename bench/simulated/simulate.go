@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,19 +23,20 @@ func run(args []string, out io.Writer) error {
 	var (
 		numbers = flags.String("processors", "1,2,4,8,16,32,64,128", "simulate these `numbers` of processors")
 		only    = flags.String("only", ".", "simulate the programs that match a `regexp`")
-		seed    = flags.Uint64("seed", 1, "")
+		seed    = flags.Uint64("seed", 1, "draw what is random by this `number`")
+		real    = flags.String("beside", "", "put the simulation beside the measurements in this `file`")
 	)
 	flags.Parse(args)
 	matches, err := regexp.Compile(*only)
 	if err != nil {
 		return err
 	}
-	all := programs.All()
+	all := slices.DeleteFunc(programs.All(), func(p programs.Program) bool { return !matches.MatchString(p.Name()) })
+	if *real != "" {
+		return beside(out, *real, all, costs, *seed)
+	}
 	for i := range all {
 		p := &all[i]
-		if !matches.MatchString(p.Name()) {
-			continue
-		}
 		for _, number := range strings.Split(*numbers, ",") {
 			n, err := strconv.Atoi(number)
 			if err != nil {

@@ -9,9 +9,9 @@ import "unsafe"
 //	several's      they may read it
 //
 // A processor that wants what it may not do asks for a transfer, which takes time by the
-// distance to those who have the line. A line is in one transfer at a time. A processor
-// that asks meanwhile has its request at the line's owner already when the transfer is
-// over, so that it waits for the way back alone (Costs.Queued).
+// distance to those who have the line. A line is in one transfer at a time. A request that
+// comes meanwhile waits where the line goes, so that it takes the last part of the way
+// alone (Costs.Queued).
 
 // Kind is a kind of access.
 type Kind uint8
@@ -26,7 +26,7 @@ const (
 const lineShift = 6
 
 // ahead is by how much a processor may be ahead of the others when it accesses a line at
-// hand. It is less than a transfer, and saves many switches.
+// hand. It is less than a transfer, and saves many switches between processors.
 const ahead = picoseconds(20_000)
 
 // most is how many processors a machine may have.
@@ -35,7 +35,7 @@ const most = 256
 type line struct {
 	holders [most / 64]uint64 // whose caches have it
 	owner   int               // who may write it, or nobody
-	free    picoseconds       // when the last transfer was over
+	free    picoseconds       // when the last transfer is over
 }
 
 const nobody = -1
@@ -89,29 +89,37 @@ func Work(nanoseconds float64) {
 	}
 }
 
+// access charges p for an access. A processor asks for a line when its turn comes, in the
+// order of which lines are given; it sees what is in it, or changes it, when its turn comes
+// again after the line is there.
 func (p *Processor) access(kind Kind, number uintptr) {
+	if kind == Locked && p.now < p.drained {
+		p.now = p.drained
+	}
 	l, c := p.machine.line(number), &p.machine.costs
 	if kind != Locked && (l.owner == p.id || kind == Load && l.has(p.id)) {
-		p.turn(ahead) // which leaves the line where it is, or not: others may want it
+		p.turn(ahead)
 	} else {
 		p.turn(0)
 	}
+	begin := p.now
 	switch kind {
 	case Load:
 		p.Loads++
 		if l.has(p.id) {
 			p.now += c.hit
-			break
+		} else {
+			way := p.distance(l)
+			if stride := number - p.lastLoad; stride == p.stride && stride != 0 {
+				way /= c.overlap
+			}
+			p.now = p.arrives(p.now, l, way)
+			if l.owner != nobody {
+				l.owner, l.free = nobody, p.now // others find it in a cache that they share
+			}
+			l.add(p.id)
 		}
-		way := p.distance(l)
-		if stride := number - p.lastLoad; stride == p.stride && stride != 0 {
-			way = way / c.overlap
-		}
-		p.now = p.arrives(p.now, l, way)
-		if l.owner != nobody {
-			l.owner, l.free = nobody, p.now // the others find it in a cache that they share
-		}
-		l.add(p.id)
+		p.stride, p.lastLoad = number-p.lastLoad, number
 	case Store:
 		p.Stores++
 		p.now += c.hit
@@ -121,15 +129,15 @@ func (p *Processor) access(kind Kind, number uintptr) {
 		}
 	case Locked:
 		p.Locked++
-		p.now = max(p.now, p.drained)
-		if l.owner != p.id {
-			p.now = p.arrives(p.now, l, p.distance(l))
+		if l.owner == p.id {
+			p.now += c.locked
+			break
 		}
-		p.now += c.locked
+		p.now = p.arrives(p.now, l, p.distance(l)) + c.locked
 		l.take(p, p.now)
 	}
-	if kind == Load {
-		p.stride, p.lastLoad = number-p.lastLoad, number
+	if p.now-begin > ahead {
+		p.turn(0)
 	}
 }
 
@@ -140,10 +148,13 @@ func (l *line) take(p *Processor, at picoseconds) {
 	l.owner, l.free = p.id, at
 }
 
-// arrives returns when a line is at hand that is asked for at a time and that far away.
+// arrives returns when a line is at hand that is asked for at a time and that far away,
+// more or less: distances differ, and without that, programs that repeat themselves fall
+// into step, as no real ones do.
 func (p *Processor) arrives(asked picoseconds, l *line, way picoseconds) picoseconds {
+	way += way * (picoseconds(p.machine.random()%512) - 256) / 1024
 	if l.free > asked {
-		return max(asked+way, l.free+picoseconds(float64(way)*p.machine.Queued))
+		return l.free + picoseconds(float64(way)*p.machine.Queued)
 	}
 	return asked + way
 }

@@ -27,14 +27,16 @@ type Costs struct {
 	Scattered bool // stacks lie anywhere, as after long; or side by side, as of goroutines begun together
 }
 
-// Server has published figures for a server processor with one mesh of cores.
+// Server has figures for a server processor: published ones, but for Queued, Yield, Spin,
+// Park, Wake and Fresh, which are fitted or guessed.
 func Server() Costs {
 	return Costs{
 		Hit: 0.5, Locked: 5.5,
-		Near: 60, Transfer: 60, Far: 140, Memory: 90, Queued: 0.5, Overlap: 8,
-		Cluster: 1, Socket: 1 << 10,
+		Near: 17, Transfer: 80, Far: 140, Memory: 120, Queued: 0.18, Overlap: 8,
+		Cluster: 1, Socket: most,
 		Fresh: 100,
 		Yield: 100, Spin: 1200, Park: 300, Wake: 5000,
+		Scattered: true,
 	}
 }
 

@@ -39,7 +39,7 @@ func (p *Program) Name() string { return p.ID + "/impl=" + p.Impl }
 const (
 	live  = 1000 // values that each processor keeps in Churn, and all together in the look-ups
 	batch = 64   // handles that are handed over at a time
-	many  = 64   // guards that each processor keeps in Guards
+	many  = 16   // guards that each processor keeps in Guards
 )
 
 // All returns every program.

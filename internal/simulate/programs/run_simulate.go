@@ -18,12 +18,12 @@ type Figure struct {
 	simulate.Counts         // of all operations
 }
 
-// Operations of each processor, before what is measured and in it. The lists of a pool and
-// the cells of guards are looked through after as many removals as there are cells, 1,024
-// with 128 processors.
+// Operations of all processors, before what is measured and in it: so many for each, as long as
+// they are not too many. The cells of guards are looked through after as many removals as
+// there are cells, 1,024 with 128 processors.
 const (
-	warmUp   = 3 << 10
-	measured = 6 << 10
+	perProcessor = 2 << 10
+	together     = 96 << 10
 )
 
 // Simulate runs a program on n processors.
@@ -31,14 +31,15 @@ func Simulate(p *Program, n int, c simulate.Costs, seed uint64) (f Figure) {
 	// What is collected might be found again at another address, or not.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n)) // by which a pool chooses how many shards it has
-	runtime.GC()
+	finalize()
 	m := simulate.New(n, c, seed)
 	steps := p.Open(n)
-	from, did, begun := warmUp*n, 0, false
+	long := min(perProcessor*n, together)
+	from, did, begun := long/2, 0, false
 	if p.Fresh {
 		from = 0
 	}
-	to := from + measured*n
+	to := from + long
 	var begin float64
 	var before simulate.Counts
 	m.Run(func(g int) bool {
@@ -57,4 +58,15 @@ func Simulate(p *Program, n int, c simulate.Costs, seed uint64) (f Figure) {
 		return false
 	})
 	return f
+}
+
+// finalize collects the pools of earlier simulations, and returns when their finalizers have
+// run: what these access would be taken for the running processor's.
+func finalize() {
+	for range 3 { // a finalizer may keep its object for one cycle more
+		done := make(chan struct{})
+		runtime.SetFinalizer(new([64]byte), func(*[64]byte) { close(done) })
+		runtime.GC()
+		<-done
+	}
 }

@@ -1,5 +1,47 @@
 package programs
 
 // work is what an operation costs beside accesses, in nanoseconds, by program and
-// implementation. See Program.Work.
-var work = map[string]float64{}
+// implementation: what one goroutine took on the machine of docs/many-processors.md, less
+// what is charged.
+var work = map[string]float64{
+	"Counter/sharded":  0,
+	"Counter/shared":   0.3,
+	"Pass/word":        7,
+	"Pair/pool":        23,
+	"Pair/worker":      18.4,
+	"Pair/mutex":       18.4,
+	"Pair/rwmutex":     23.6,
+	"Pair/sharded":     21.7,
+	"Churn/pool":       44.4,
+	"Churn/worker":     22.2,
+	"Churn/mutex":      79,
+	"Churn/rwmutex":    80.4,
+	"Churn/sharded":    71.6,
+	"Get/pool":         9.5,
+	"Get/guard":        10.1,
+	"Get/mutex":        7.5,
+	"Get/rwmutex":      7.7,
+	"Get/sharded":      9,
+	"Hot/pool":         9.3,
+	"Hot/guard":        10,
+	"Hot/mutex":        0.1,
+	"Hot/rwmutex":      0.1,
+	"Hot/sharded":      1.1,
+	"Mix/pool":         13.4,
+	"Mix/mutex":        12.5,
+	"Mix/rwmutex":      14.7,
+	"Mix/sharded":      12.6,
+	"Pin/pool":         12.4,
+	"Guards/pool":      113,
+	"Handover/pool":    30.5,
+	"Handover/worker":  47,
+	"Handover/mutex":   53.5,
+	"Handover/rwmutex": 40.2,
+	"Handover/sharded": 17,
+	"Grow/pool":        19.1,
+	"Grow/worker":      1.5,
+	"Grow/mutex":       97.3,
+	"Grow/sharded":     91.5,
+	"FIFO/fifo":        38.5,
+	"Trim/pool":        20.3,
+}
