@@ -3,14 +3,19 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"coatcheck/bench/report"
 	"coatcheck/internal/simulate"
 	"coatcheck/internal/simulate/programs"
 )
@@ -26,7 +31,16 @@ func run(args []string, out io.Writer) error {
 		seed    = flags.Uint64("seed", 1, "draw what is random by this `number`")
 		real    = flags.String("beside", "", "put the simulation beside the measurements in this `file`")
 	)
+	dir := flags.String("out", "", "write figures, a report and a chart to this `directory`")
+	from := flags.String("from", "", "simulate nothing, but write what is in this `file`")
 	flags.Parse(args)
+	if *from != "" {
+		figures, err := os.ReadFile(*from)
+		if err != nil {
+			return err
+		}
+		return write(*dir, figures)
+	}
 	matches, err := regexp.Compile(*only)
 	if err != nil {
 		return err
@@ -35,6 +49,9 @@ func run(args []string, out io.Writer) error {
 	if *real != "" {
 		return beside(out, *real, all, costs, *seed)
 	}
+	var figures bytes.Buffer
+	both := io.MultiWriter(out, &figures)
+	fmt.Fprintf(both, "cpu: simulated\ncommand: go -C bench run -tags simulate ./simulated %s\n", strings.Join(args, " "))
 	for i := range all {
 		p := &all[i]
 		for _, number := range strings.Split(*numbers, ",") {
@@ -44,9 +61,40 @@ func run(args []string, out io.Writer) error {
 			}
 			f := programs.Simulate(p, n, costs, *seed)
 			per := func(count int) float64 { return float64(count) / float64(f.Operations) }
-			fmt.Fprintf(out, "Benchmark%s/goroutines=%d %d %.4g ns/op %.4g transfers/op %.4g misses/op %.4g locked/op %.4g loads/op %.4g stores/op %.4g parks/op\n", p.Name(), n,
-				f.Operations, f.Nanoseconds, per(f.Transfers), per(f.Misses), per(f.Locked), per(f.Loads), per(f.Stores), per(f.Parks))
+			fmt.Fprintf(both, "Benchmark%s%s/goroutines=%d %d %.4g ns/op %.4g transfers/op %.4g misses/op %.4g locked/op %.4g loads/op %.4g parks/op\n",
+				prefix, p.Name(), n, f.Operations, f.Nanoseconds, per(f.Transfers), per(f.Misses), per(f.Locked), per(f.Loads), per(f.Parks))
 		}
 	}
-	return nil
+	if *dir == "" {
+		return nil
+	}
+	return write(*dir, figures.Bytes())
+}
+
+// prefix says in the name of every figure that it is none of a real machine.
+const prefix = "Simulated"
+
+// write makes a directory with the figures, the report, and a file for the README.
+func write(dir string, figures []byte) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "simulated.txt")
+	if err := os.WriteFile(file, figures, 0o666); err != nil {
+		return err
+	}
+	f, err := report.Read(bytes.NewReader(figures), file)
+	if err != nil {
+		return err
+	}
+	var page, picture bytes.Buffer
+	if err := report.HTML(&page, f, questions, nil); err != nil {
+		return err
+	}
+	if err := report.File(&picture, f, &questions[0], questions[0].Charts[0]); err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, "simulated.html"), page.Bytes(), 0o666),
+		os.WriteFile(filepath.Join(dir, "many-processors.svg"), picture.Bytes(), 0o666))
 }

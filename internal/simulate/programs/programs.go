@@ -132,9 +132,13 @@ func churn(impl string, n int) []Step {
 }
 
 func replacing(s session, g int) Step {
-	hs := fill(s, live)
+	hs := make([]uint64, live)
 	r := newRandom(g)
 	return func(n int) int {
+		if hs[0] == 0 {
+			copy(hs, fill(s, live)) // by the processor whose values they are
+			return 0
+		}
 		for range n {
 			h := &hs[r.below(live)]
 			remove(s, *h)

@@ -23,7 +23,7 @@ type Figure struct {
 // there are cells, 1,024 with 128 processors.
 const (
 	perProcessor = 2 << 10
-	together     = 96 << 10
+	together     = 128 << 10
 )
 
 // Simulate runs a program on n processors.
@@ -35,7 +35,7 @@ func Simulate(p *Program, n int, c simulate.Costs, seed uint64) (f Figure) {
 	m := simulate.New(n, c, seed)
 	steps := p.Open(n)
 	long := min(perProcessor*n, together)
-	from, did, begun := long/2, 0, false
+	from, did, begun := long, 0, false
 	if p.Fresh {
 		from = 0
 	}
