@@ -23,17 +23,17 @@ type counted struct {
 var counts = map[string][]counted{
 	"Counter/sharded": {{1, 1, 0}, {2, 1, 0}, {16, 1, 0}, {64, 1, 0}},
 	"Counter/shared":  {{1, 1, 0}, {2, 1, 1}, {16, 1, 1}, {64, 1, 1}},
-	"Pair/pool":       {{1, 3.16, 0}, {2, 3.16, 0}, {16, 3.16, 0}, {64, 3.15, 0.1}},
-	"Pair/worker":     {{1, 1, 0}, {2, 1, 0}, {16, 1, 0.01}, {64, 1, 0.08}},
-	"Churn/pool":      {{1, 3.16, 0}, {2, 3.16, 0}, {16, 3.15, 0}, {64, 3.15, 0.04}},
-	"Churn/worker":    {{1, 1, 0}, {2, 1, 0}, {16, 1, 0}, {64, 1, 0}},
-	"Get/pool":        {{1, 0, 0}, {2, 0, 0.01}, {16, 0, 0.01}, {64, 0, 0.02}},
-	"Get/guard":       {{1, 0.02, 0}, {2, 0.02, 0.01}, {16, 0.02, 0.01}, {64, 0.02, 0.02}},
-	"Mix/pool":        {{1, 0.21, 0}, {2, 0.2, 0.26}, {16, 0.21, 1.28}, {64, 0.2, 2.22}},
+	"Pair/pool":       {{1, 3.16, 0}, {2, 3.16, 0}, {16, 3.16, 0}, {64, 3.16, 0.01}},
+	"Pair/worker":     {{1, 1, 0}, {2, 1, 0}, {16, 1, 0}, {64, 1, 0.05}},
+	"Churn/pool":      {{1, 3.16, 0}, {2, 3.16, 0}, {16, 3.11, 0.03}, {64, 3.13, 0.07}},
+	"Churn/worker":    {{1, 1, 0}, {2, 1, 0}, {16, 1, 0}, {64, 1.01, 0.13}},
+	"Get/pool":        {{1, 0, 0}, {2, 0, 0}, {16, 0, 0}, {64, 0, 0}},
+	"Get/guard":       {{1, 0.02, 0}, {2, 0.02, 0}, {16, 0.02, 0}, {64, 0.02, 0}},
+	"Mix/pool":        {{1, 0.22, 0}, {2, 0.2, 0.22}, {16, 0.21, 1.27}, {64, 0.21, 1.95}},
 	"Pin/pool":        {{1, 1, 0}, {2, 1, 0}, {16, 1, 0}, {64, 1, 0}},
-	"Handover/pool":   {{1, 3.19, 0}, {2, 3.19, 1.89}, {16, 5.99, 13.64}, {64, 4.89, 10.83}},
-	"Handover/worker": {{1, 1.67, 0}, {2, 1.68, 1.51}, {16, 3.25, 7.35}, {64, 1.83, 4.03}},
-	"FIFO/fifo":       {{1, 3.32, 0}, {2, 3.33, 0.65}, {16, 4.6, 8.76}, {64, 4.69, 8.83}},
+	"Handover/pool":   {{1, 3.19, 0}, {2, 3.19, 1.96}, {16, 3.11, 1.91}, {64, 3.2, 2.38}},
+	"Handover/worker": {{1, 1.19, 0}, {2, 1.18, 1.49}, {16, 1.15, 1.49}, {64, 1.49, 2.39}},
+	"FIFO/fifo":       {{1, 3.33, 0}, {2, 3.2, 0}, {16, 3.2, 0}, {64, 3.2, 0}},
 }
 
 func costs() simulate.Costs {
@@ -51,7 +51,7 @@ func TestCounts(t *testing.T) {
 				f := Simulate(&p, want.processors, costs(), 1)
 				locked, transfers := float64(f.Locked)/float64(f.Operations), float64(f.Transfers)/float64(f.Operations)
 				require.InDelta(t, want.locked, locked, 0.02+0.1*want.locked, "locked instructions")
-				require.InDelta(t, want.transfers, transfers, 0.02+0.2*want.transfers, "lines that moved")
+				require.InDelta(t, want.transfers, transfers, 0.05+0.2*want.transfers, "lines that moved")
 			})
 		}
 	}
