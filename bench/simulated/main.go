@@ -1,4 +1,6 @@
-// Command simulated runs the programs of internal/simulate.
+// Command simulated runs the programs of internal/simulate: under the build tag simulate
+// on virtual processors, and without it for real, to see whether that is predicted. Both
+// print lines in Go's benchmark format; docs/many-processors.md says how to read them.
 package main
 
 import (

@@ -28,7 +28,12 @@
 // processors, garbage collections. So figures for one processor are fitted, not
 // predicted; what is predicted is how they change with the number of processors.
 //
-// A run is the same each time: one coroutine runs at a time, goroutines' hints are numbers
-// (see [Machine.Hint]), and lines are told apart by addresses, of which only those within
-// an object matter.
+// A run is the same each time, or nearly: one coroutine runs at a time, where stacks lie is
+// drawn by a seed (see [Stack]), and lines are told apart by addresses, of which only those
+// within an object matter. Under load one run in some dozens differed where processors
+// contend, by some hundredths; why is not known.
+//
+// The use that tempts and is wrong: to let a goroutine that is no virtual processor touch
+// hooked words while a run is under way, a finalizer say. It would be taken for the
+// processor that runs.
 package simulate
