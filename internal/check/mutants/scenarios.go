@@ -64,7 +64,7 @@ func killersOf(root, pkg string) ([]killer, error) {
 			for _, m := range scenarioName.FindAllSubmatch(text, -1) {
 				scenarios = append(scenarios, killer{suite{pkg, true}, string(m[1])})
 			}
-		} else if pkg != poolPackage {
+		} else {
 			for _, m := range testFunc.FindAllSubmatch(text, -1) {
 				tests = append(tests, killer{suite{pkg, false}, string(m[1])})
 			}
