@@ -48,6 +48,19 @@ func ExampleDomain_Init() {
 	// Output: true
 }
 
+func ExampleDomain_InitFull() {
+	var with, without epoch.Domain
+	with.Init(0)
+	without.InitFull(0)
+	fmt.Println(2*without.Scanned() == with.Scanned())
+	g := without.PinBrief()
+	fmt.Println(without.Pinned())
+	g.UnpinBrief()
+	// Output:
+	// true
+	// 1 0
+}
+
 func ExampleDomain_Pin() {
 	d := epoch.New()
 	g := d.Pin()

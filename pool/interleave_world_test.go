@@ -111,12 +111,12 @@ func (w *world) paged(shift uint32, o Options[val]) *actor {
 	if o.Shards == 0 {
 		o.Shards = 1
 	}
+	copiesWithoutPin = false // a domain of both kinds of cells
 	p, err := NewTiny(&o, shift)
 	if err != nil {
 		panic(err)
 	}
 	w.p = p
-	copiesWithoutPin = false
 	w.scanned = p.domain.Scanned()
 	w.r.Check(w.check)
 	w.r.Finally(w.finally)

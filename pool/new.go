@@ -31,7 +31,11 @@ func (pl plan[T]) build() *Pool[T] {
 // frame makes a pool whose arena is yet to be made.
 func (pl plan[T]) frame() *Pool[T] {
 	p := &Pool[T]{dropped: dropReservation[T]}
-	p.domain.Init(pl.guards)
+	if copiesWithoutPin {
+		p.domain.InitFull(pl.guards) // nothing else makes brief pins
+	} else {
+		p.domain.Init(pl.guards)
+	}
 	p.record()
 	return p
 }

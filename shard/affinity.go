@@ -104,13 +104,9 @@ func (s *shard[T]) settle(lo, hi uint32) {
 }
 
 // mayGoAhead reports whether s, which has no slots, may take new memory although others
-// have some, and counts it. Two batches more are mostly enough for a shard to need no other
-// for long; a burst wants as many as it is long. It is little, and once for all, so that
-// memory does not grow where slots wander without end.
+// have some. Two batches more are mostly enough for a shard to need no other for long; a
+// burst wants as many as it is long. It is little, and once for all, so that memory does
+// not grow where slots wander without end.
 func (s *shard[T]) mayGoAhead() bool {
-	if s.ahead.Load() >= aheadBytes/uint32(unsafe.Sizeof(Slot[T]{})) {
-		return false
-	}
-	s.ahead.Add(Batch)
-	return true
+	return s.ahead.Load() < aheadBytes/uint32(unsafe.Sizeof(Slot[T]{}))
 }

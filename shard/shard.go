@@ -34,7 +34,8 @@ type shard[T any] struct {
 
 	// ahead is how many slots the shard took from new memory while others had some.
 	//
-	//	writers  mayGoAhead
+	//	writers  search
+	//	readers  mayGoAhead
 	ahead atom.Uint32
 
 	fifo  bool   // Config.FIFO, at hand
