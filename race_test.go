@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,7 @@ import (
 
 	"coatcheck/internal/check/storm"
 	"coatcheck/pool"
+	"coatcheck/shard"
 )
 
 // last is a pool's last generation.
@@ -90,7 +92,9 @@ func TestStormHandsOver(t *testing.T) {
 			}()
 			w.Run(storm.Least{storm.Removed: 20_000, storm.Held: 100})
 			st := w.Pool.Stats()
-			assert.Less(t, st.Allocated, 8192, "slots for %d values in flight: %+v", inFlight, st)
+			// Each shard, four for a processor, takes up to 32 KiB before it takes others' slots.
+			ahead := 4 * runtime.GOMAXPROCS(0) * (32 << 10) / int(unsafe.Sizeof(shard.Slot[storm.Linked]{}))
+			assert.Less(t, st.Allocated, 8192+ahead, "slots for %d values in flight: %+v", inFlight, st)
 			w.Finish()
 		})
 	}
