@@ -26,8 +26,8 @@ var (
 // that it will have. The caller owns the slot, and publishes or abandons it.
 //
 // An arena looks where it costs least: the shard's own freelist, its range of
-// slots that were never used, what waits in its limbo, memory that no shard has, the
-// other shards, and only then new memory. Before it refuses, it has looked everywhere.
+// slots that were never used, what waits in its limbo, the other shards, and
+// only then new memory. Before it refuses, it has looked everywhere.
 func (a *Arena[T]) Claim() (*Slot[T], uint64, error) { return a.claim(a.Local()) }
 
 func (a *Arena[T]) claim(s *shard[T]) (*Slot[T], uint64, error) {
@@ -78,10 +78,6 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 		if slot, h := s.Pop(); slot != nil {
 			return slot, h
 		}
-	}
-	// What has memory already costs less than a look at all the others.
-	if slot, h := s.refill(Batch); slot != nil {
-		return slot, h
 	}
 	for k := 1; k < len(a.shards); k++ {
 		o := a.next(s, k)
