@@ -294,7 +294,7 @@ func TestStormAppliesOnce(t *testing.T) {
 					defer others.Done()
 					rnd := rand.New(rand.NewPCG(seed, 100+uint64(k)))
 					// Half of the ids are for the recorders.
-					for i := 0; !over.Load() && (k != 2 || i < rounds/2); i++ {
+					for i := 0; (i < 2 || !over.Load()) && (k != 2 || i < rounds/2); i++ { // however late it is
 						turn(rnd)
 						turns[max(k-1, 0)].Add(1)
 						if i == 0 {
