@@ -106,7 +106,8 @@ func (s *shard[T]) settle(lo, hi uint32) {
 // mayGoAhead reports whether s, which has no slots, may take new memory although others
 // have some. Two batches more are mostly enough for a shard to need no other for long; a
 // burst wants as many as it is long. It is little, and once for all, so that memory does
-// not grow where slots wander without end.
+// not grow where slots wander without end. Where all memory there may be was handed out,
+// nobody looks for more: that would take the lock of the table each time.
 func (s *shard[T]) mayGoAhead() bool {
-	return s.ahead.Load() < aheadBytes/uint32(unsafe.Sizeof(Slot[T]{}))
+	return uintptr(s.ahead.Load()) < aheadBytes/unsafe.Sizeof(Slot[T]{}) && s.arena.Table.Left() > 0
 }

@@ -2,6 +2,7 @@ package shard_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -77,4 +78,26 @@ func TestSlotsWithoutAHomeStay(t *testing.T) {
 	}
 	r.remove(t, r.shards[1], hs...)
 	require.Equal(t, shard.Batch, r.shards[1].Free())
+}
+
+// TestFullTableIsLeftAlone: a shard without slots does not ask for memory that there cannot
+// be. It would wait for the table's lock, which is held here, for each slot of another's.
+func TestFullTableIsLeftAlone(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4 * shard.Batch, shards: 2})
+	a, b := r.shards[0], r.shards[1]
+	r.remove(t, b, r.fill(t, b, int(r.arena.Table.Left()), number)...)
+	r.reclaim(t, b)
+	r.arena.Table.Lock()
+	defer r.arena.Table.Unlock()
+	claimed := make(chan *shard.Slot[uint64])
+	go func() {
+		slot, _, _ := a.Claim()
+		claimed <- slot
+	}()
+	select {
+	case slot := <-claimed:
+		require.NotNil(t, slot)
+	case <-time.After(20 * time.Second):
+		t.Fatal("an insertion waits for the table")
+	}
 }

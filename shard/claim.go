@@ -79,17 +79,19 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 			return slot, h
 		}
 	}
+	ahead := s.mayGoAhead()
 	for k := 1; k < len(a.shards); k++ {
 		o := a.next(s, k)
 		if o.list.bare() {
 			continue
 		}
-		if s.mayGoAhead() {
+		if ahead && !a.crowded() { // growth may wait then, and here is a slot
 			if slot, h := a.claimNew(s); slot != nil {
 				s.ahead.Add(1 + uint32(s.unclaimed()))
 				return slot, h
 			}
 		}
+		ahead = false
 		if slot, h := o.Pop(); slot != nil {
 			s.settle(Low(h), Low(h)+1)
 			return slot, h

@@ -17,6 +17,7 @@ func (s *shard[T]) Free() int                          { return s.freeSlots() }
 func (s *shard[T]) Goal() (number uint32, known bool)  { return s.goal() }
 func (s *shard[T]) Finished(number uint32) bool        { return s.finished(number) }
 func (s *shard[T]) Bare() bool                         { return s.bare() }
+func (s *shard[T]) Settle(lo, hi uint32)               { s.settle(lo, hi) }
 func (s *shard[T]) Claim() (*Slot[T], uint64, error)   { return s.arena.claim(s) }
 
 // Ahead is how many slots of 16 bytes a shard takes although others have some.
@@ -110,6 +111,10 @@ func (s *shard[T]) Waits() int { return s.waiting() }
 
 // Grow is grow.
 func (t *Table[T]) Grow() bool { return t.grow() }
+
+// Lock and Unlock take the lock of the table to oneself, and give it up.
+func (t *Table[T]) Lock()   { t.mu.Lock() }
+func (t *Table[T]) Unlock() { t.mu.Unlock() }
 
 // PopRun takes up to n slots and returns the handles that they will have.
 func (s *shard[T]) PopRun(n int) (hs []uint64) {

@@ -299,6 +299,9 @@ func TestResetMayFillItsMagazine(t *testing.T) {
 			slot, h := l.take(t, l.other)
 			l.s.Return(slot, h)
 		}
+		if uses == 1 {
+			l.s.Settle(0, l.arena.Table.Pages().Limit) // or what is reclaimed goes home to the other
+		}
 		l.use = func() {
 			for range uses { // leaves two ready slots, or a range
 				l.insert(t)
