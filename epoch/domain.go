@@ -84,21 +84,17 @@ func NewSize(n int) *Domain {
 
 // Init is NewSize for a Domain that lies in another struct, which spares those
 // who pin it a load. It must come before any other use.
-func (d *Domain) Init(n int) {
-	base := ceilPow2(firstCells())
-	d.init(n, make([]cell, 2*base), base)
-}
+func (d *Domain) Init(n int) { d.init(n, 2) }
 
 // InitFull is Init without cells for brief pins, for structures that make hardly any: a
 // scan visits half as many then. PinBrief shares the cells of Pin, and costs a few
 // nanoseconds more.
-func (d *Domain) InitFull(n int) {
-	base := ceilPow2(firstCells())
-	d.init(n, make([]cell, base), base)
-}
+func (d *Domain) InitFull(n int) { d.init(n, 1) }
 
-// init makes the first base of cells those of full pins.
-func (d *Domain) init(n int, cells []cell, base int) {
+// init makes cells of so many kinds.
+func (d *Domain) init(n, kinds int) {
+	base := ceilPow2(firstCells())
+	cells := make([]cell, kinds*base)
 	d.first, d.brief = cells[:base:base], cells[base:]
 	if n > base {
 		// Half of the cells stay idle, so that pins find the others.

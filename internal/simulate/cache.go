@@ -1,6 +1,9 @@
 package simulate
 
-import "unsafe"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // Lines move between caches as by MESI. A line is
 //
@@ -165,7 +168,7 @@ func (p *Processor) distance(l *line) (way picoseconds) {
 	c := &p.machine.costs
 	for i, holders := range l.holders {
 		for ; holders != 0; holders &= holders - 1 {
-			id := i*64 + trailingZeros(holders)
+			id := i*64 + bits.TrailingZeros64(holders)
 			switch {
 			case id == p.id:
 			case id/p.machine.Socket != p.id/p.machine.Socket:

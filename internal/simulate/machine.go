@@ -3,7 +3,6 @@ package simulate
 import (
 	"container/heap"
 	"iter"
-	"math/bits"
 )
 
 // Machine has processors and memory.
@@ -197,8 +196,6 @@ func (h *byClock) Pop() any {
 	*h = ps[:len(ps)-1]
 	return p
 }
-
-func trailingZeros(w uint64) int { return bits.TrailingZeros64(w) }
 
 // ready lets a goroutine that slept go on at a time.
 func (m *Machine) ready(p *Processor, at picoseconds) {

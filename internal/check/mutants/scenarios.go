@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// poolPackage is the package that most seeds are about. Of its tests the scenarios
-// alone run here. Elsewhere the ordinary tests do as well: what those packages promise
-// is only in part a matter of schedules.
+// poolPackage is the package that most seeds are about. Most of them are a matter of
+// schedules, and scenarios kill them.
 const poolPackage = "pool"
 
 // suite is the tests of a package as they are built: with the words hooked, so that
