@@ -67,7 +67,7 @@ func draw(h history) chart {
 			}
 		}
 		if path.Len() > 0 {
-			c.Areas = append(c.Areas, area{layers[l].name, path.String()})
+			c.Areas = append(c.Areas, area{layers[l].Name, path.String()})
 		}
 	}
 	return c

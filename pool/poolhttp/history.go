@@ -4,23 +4,12 @@ import (
 	"slices"
 	"time"
 
+	"coatcheck/internal/states"
 	"coatcheck/pool"
 )
 
-// layers are what slots are counted as, from the bottom of the chart to its top.
-// Together they are all slots that have memory. Free is last: there may be so many
-// free slots that the chart leaves some of them out.
-var layers = [...]struct {
-	name, what string
-	count      func(pool.Stats) int
-}{
-	{"live", "slots with a value", func(s pool.Stats) int { return s.Live }},
-	{"reserved", "slots of open Reservations", func(s pool.Stats) int { return s.Reserved }},
-	{"cached", "free slots in the reach of open Workers", func(s pool.Stats) int { return s.Cached }},
-	{"limbo", "removed slots that wait for guards or Refs", func(s pool.Stats) int { return s.Limbo }},
-	{"exhausted", "slots whose generations are used up", func(s pool.Stats) int { return s.Exhausted }},
-	{"free", "vacant slots that any Insert may take", func(s pool.Stats) int { return s.Free }},
-}
+// layers are the chart's, from the bottom to the top.
+var layers = states.All
 
 const (
 	window = 5 * time.Minute // that a chart shows
@@ -45,7 +34,7 @@ func sampled(at time.Time, st pool.Stats) sample {
 	s := sample{at: at}
 	sum := 0
 	for i, l := range layers {
-		sum += l.count(st)
+		sum += l.Of(st)
 		s.top[i] = sum
 	}
 	return s

@@ -78,7 +78,7 @@ func current() page {
 		st, past := e.look(p)
 		c := card{Name: e.name, Type: e.values, Stats: st, Bounded: st.Capacity < pool.MaxCapacity, Chart: draw(past), Open: open(p)}
 		for _, l := range layers {
-			c.Layers = append(c.Layers, layer{l.name, l.what, l.count(st)})
+			c.Layers = append(c.Layers, layer{l.Name, l.What, l.Of(st)})
 		}
 		v.Pools = append(v.Pools, c)
 		v.Bytes += st.Bytes

@@ -3,7 +3,6 @@ package poolotel_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"coatcheck/pool"
+	"coatcheck/pool/metrics/internal/metricstest"
 	"coatcheck/pool/metrics/poolotel"
 	"coatcheck/pool/poolhttp"
 )
@@ -58,27 +58,7 @@ func TestInstrumentsTellEveryFigure(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, collect(t, reader, "observed"))
 
-	p := pool.Must(&pool.Options[int]{Shards: 1, Capacity: 5000})
-	poolhttp.Register("observed", p)
-	w := p.Worker()
-	defer w.Close()
-	hs, _ := p.InsertBatch(make([]int, 20), nil)
-	ref, _ := p.Hold(hs[0])
-	defer ref.Release()
-	for range 2 {
-		r, _ := p.Reserve()
-		defer r.Cancel()
-	}
-	for range 4 {
-		g := p.Pin()
-		defer g.Unpin()
-	}
-	for range 3 {
-		_, _ = w.Insert(1)
-	}
-	p.RemoveBatch(hs[1:10])
-
-	st := p.Stats()
+	st := metricstest.Open(t, "observed")
 	require.Equal(t, map[string]float64{
 		"coatcheck.pool.slot.count {slot} up-downlive":      14,
 		"coatcheck.pool.slot.count {slot} up-downlimbo":     9,
@@ -99,7 +79,6 @@ func TestInstrumentsTellEveryFigure(t *testing.T) {
 
 	require.NoError(t, registration.Unregister())
 	require.Empty(t, collect(t, reader, "observed"))
-	runtime.KeepAlive(p)
 }
 
 func ExampleObserve() {

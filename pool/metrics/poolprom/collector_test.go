@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/pool"
+	"coatcheck/pool/metrics/internal/metricstest"
 	"coatcheck/pool/metrics/poolprom"
 	"coatcheck/pool/poolhttp"
 )
@@ -57,27 +58,7 @@ func registry(t *testing.T) *prometheus.Registry {
 
 // Each figure of a pool in which all of them differ arrives under its name.
 func TestScrapeTellsEveryFigure(t *testing.T) {
-	p := pool.Must(&pool.Options[int]{Shards: 1, Capacity: 5000})
-	poolhttp.Register("scraped", p)
-	w := p.Worker()
-	defer w.Close()
-	hs, _ := p.InsertBatch(make([]int, 20), nil)
-	ref, _ := p.Hold(hs[0])
-	defer ref.Release()
-	for range 2 {
-		r, _ := p.Reserve()
-		defer r.Cancel()
-	}
-	for range 4 {
-		g := p.Pin()
-		defer g.Unpin()
-	}
-	for range 3 {
-		_, _ = w.Insert(1)
-	}
-	p.RemoveBatch(hs[1:10])
-
-	st := p.Stats()
+	st := metricstest.Open(t, "scraped")
 	values, kinds := scrape(t, registry(t))
 	want := map[string]int{
 		"slots{pool=scraped,state=live}": st.Live, "slots{pool=scraped,state=free}": st.Free, "slots{pool=scraped,state=limbo}": st.Limbo,

@@ -1,0 +1,35 @@
+// Package metricstest has what the tests of both collectors look at.
+package metricstest
+
+import (
+	"testing"
+
+	"coatcheck/pool"
+	"coatcheck/pool/poolhttp"
+)
+
+// Open registers a pool in which most figures differ, and returns these. They stay so, and
+// the pool is there, to the end of the test.
+func Open(t *testing.T, name string) pool.Stats {
+	t.Helper()
+	p := pool.Must(&pool.Options[int]{Shards: 1, Capacity: 5000})
+	poolhttp.Register(name, p)
+	w := p.Worker()
+	t.Cleanup(w.Close)
+	hs, _ := p.InsertBatch(make([]int, 20), nil)
+	ref, _ := p.Hold(hs[0])
+	t.Cleanup(func() { ref.Release() })
+	for range 2 {
+		r, _ := p.Reserve()
+		t.Cleanup(func() { r.Cancel() })
+	}
+	for range 4 {
+		g := p.Pin()
+		t.Cleanup(func() { g.Unpin() })
+	}
+	for range 3 {
+		_, _ = w.Insert(1)
+	}
+	p.RemoveBatch(hs[1:10])
+	return p.Stats()
+}
