@@ -17,6 +17,7 @@ import (
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
 	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
 
@@ -29,22 +30,19 @@ import (
 // that is printed with it; then it is made as small as it can be. A run ends before
 // go test's -timeout, which is ten minutes if nothing else is said.
 var (
-	generateFlag = flag.Duration("generate", 0, "draw programs for so long; 0: the first few hundred, which are the same each time")
-	programFlag  = flag.Uint64("generate.seed", 0, "seed of all that is drawn; with -generate, 0 draws one")
-	guidedFlag   = flag.Bool("generate.guided", true, "half of the programs are changes of those that showed something new")
-	shrinkFlag   = flag.Duration("generate.shrink", time.Minute, "make a program that fails smaller for so long")
+	guidedFlag = flag.Bool("generate.guided", true, "half of the programs are changes of those that showed something new")
+	shrinkFlag = flag.Duration("generate.shrink", time.Minute, "make a program that fails smaller for so long")
 )
 
 func TestInterleaveGenerated(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
-	seed, limit, least := *programFlag, *generateFlag, 1
+	limit, seed := testkit.Generate()
+	least := 1
 	switch {
 	case limit == 0 && testing.Short():
 		least = 30
 	case limit == 0:
 		least = 300
-	case seed == 0:
-		seed = rand.Uint64N(1 << 48)
 	}
 	var sum interleave.Result
 	begin := time.Now()

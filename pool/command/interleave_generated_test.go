@@ -3,7 +3,6 @@
 package command
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -12,12 +11,8 @@ import (
 	"testing"
 
 	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
-)
-
-var (
-	generateFlag = flag.Duration("generate", 0, "draw programs for so long; 0: the first few hundred, which are the same each time")
-	programFlag  = flag.Uint64("generate.seed", 0, "seed of all that is drawn")
 )
 
 // step is what an actor does: the text prints it.
@@ -118,7 +113,8 @@ func (p *program) setup(r *interleave.Run) {
 func TestInterleaveGenerated(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // see betweenRuns
 	n := 0
-	interleave.Draw(t, *generateFlag, *programFlag, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
+	limit, seed := testkit.Generate()
+	interleave.Draw(t, limit, seed, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
 		if n++; n%10 == 0 {
 			runtime.GC()
 		}

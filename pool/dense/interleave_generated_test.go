@@ -3,18 +3,13 @@
 package dense
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"coatcheck/internal/check/interleave"
-)
-
-var (
-	generateFlag = flag.Duration("generate", 0, "draw programs for so long; 0: the first few hundred, which are the same each time")
-	programFlag  = flag.Uint64("generate.seed", 0, "seed of all that is drawn")
+	"coatcheck/internal/check/testkit"
 )
 
 // program is a phase that is drawn: what is there when it begins, and what each thread
@@ -114,7 +109,8 @@ func (p *program) setup(r *interleave.Run) {
 //
 //	go test -tags interleave -run Generated -v ./pool/dense -generate 1m -generate.seed 1
 func TestInterleaveGenerated(t *testing.T) {
-	interleave.Draw(t, *generateFlag, *programFlag, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
+	limit, seed := testkit.Generate()
+	interleave.Draw(t, limit, seed, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
 		p := draw(rnd)
 		return p.setup, p
 	})

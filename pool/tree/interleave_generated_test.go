@@ -4,7 +4,6 @@ package tree
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -13,11 +12,7 @@ import (
 	"testing"
 
 	"coatcheck/internal/check/interleave"
-)
-
-var (
-	generateFlag = flag.Duration("generate", 0, "draw programs for so long; 0: the first few hundred, which are the same each time")
-	programFlag  = flag.Uint64("generate.seed", 0, "seed of all that is drawn")
+	"coatcheck/internal/check/testkit"
 )
 
 // program is a picture for plant, with a on top, changes of it, and walks from a. Nodes
@@ -184,7 +179,8 @@ func (p *program) judge(r *interleave.Run, want, got string) {
 //
 //	go test -tags interleave -run Generated -v ./pool/tree -generate 1m -generate.seed 1
 func TestInterleaveGenerated(t *testing.T) {
-	interleave.Draw(t, *generateFlag, *programFlag, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
+	limit, seed := testkit.Generate()
+	interleave.Draw(t, limit, seed, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
 		p := draw(rnd)
 		return p.setup, p
 	})

@@ -167,7 +167,7 @@ func Draw(t TB, limit time.Duration, seed uint64, draw func(rnd *rand.Rand) (Set
 			t.Fatalf("program %d of seed %d:\n%v\n%v", programs+1, seed, text, res.Failure)
 		}
 	}
-	t.Logf("%d programs, %d schedules", programs, runs)
+	t.Logf("%d programs of seed %d, %d schedules", programs, seed, runs)
 	if switches == 0 {
 		t.Fatalf("no switch fell inside an operation: the programs explore nothing")
 	}
