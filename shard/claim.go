@@ -85,8 +85,9 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 		if o.list.bare() {
 			continue
 		}
-		if ahead && !a.crowded() { // growth may wait then, and here is a slot
-			if slot, h := a.claimNew(s); slot != nil {
+		if ahead {
+			// Not at the price of waiting: here is a slot.
+			if slot, h := a.claimNew(s, false); slot != nil {
 				s.ahead.Add(1 + uint32(s.unclaimed()))
 				return slot, h
 			}
@@ -100,7 +101,7 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 	if slot, h := a.sweep(s); slot != nil {
 		return slot, h
 	}
-	if slot, h := a.claimNew(s); slot != nil {
+	if slot, h := a.claimNew(s, true); slot != nil {
 		return slot, h
 	}
 	// Others may have been given what was left.
@@ -113,13 +114,16 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 }
 
 // claimNew takes a slot that was never given to a shard, growing the arena if it
-// must and may.
-func (a *Arena[T]) claimNew(s *shard[T]) (*Slot[T], uint64) {
+// must and may. A crowded arena grows only once it has waited for reclaimers, if wait allows.
+func (a *Arena[T]) claimNew(s *shard[T], wait bool) (*Slot[T], uint64) {
 	for {
 		if slot, h := s.refill(Batch); slot != nil {
 			return slot, h
 		}
 		if a.crowded() {
+			if !wait {
+				return nil, 0
+			}
 			if slot, h, _ := a.wring(s); slot != nil {
 				return slot, h
 			}
