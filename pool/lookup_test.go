@@ -30,6 +30,7 @@ func TestLookupsInline(t *testing.T) {
 		"Ptr.Get":      `inline\.go:\d+:\d+: inlining call to pool\.Ptr\[.*\]\.Get`,
 		"atomic loads": `inline\.go:\d+:\d+: inlining call to atomic\.\(\*Uint64\)\.Load`,
 		"slot words":   `limbo\.go:\d+:\d+: inlining call to shard\.Vacated`,
+		"Local":        `insert\.go:\d+:\d+: inlining call to shard\.\(\*Arena\[.*\]\)\.Local`,
 		"hints":        `inlining call to hint\.Goroutine`,
 
 		"an index in dense":      `dense/lookup\.go:\d+:\d+: inlining call to shard\.Low`,

@@ -3,15 +3,16 @@ package shard
 import (
 	"unsafe"
 
-	"coatcheck/internal/atom"
 	"coatcheck/internal/hint"
 )
 
 // Affinity: which shard a goroutine uses. None of it decides what is right, since every
 // shard serves every slot; it decides how often goroutines meet at one word.
 //
-// A goroutine comes back to one shard, chosen by a hint. Where two share a shard for
-// life, the hints are dealt anew.
+// A goroutine comes back to one shard, chosen by a hint. Where hints lead two to one shard,
+// those that they lead there first move, each elsewhere, and all others stay: that ends,
+// as cuckoo hashing does. The naive way deals all hints anew, and with 64 goroutines on 256
+// shards some eight pairs meet in each deal.
 //
 // Slots have a home: the shard that they came from when they were last wanted. What a
 // goroutine removes goes home by the batch, whoever inserts there. The naive way leaves it
@@ -19,33 +20,6 @@ import (
 // neither has a batch to reclaim, and they take from each other for ever; the slots of
 // one cache line end up in several shards, so that all their words are fought for.
 // On 16 processors that halved the speed of all that inserts and removes.
-type affinity[T any] struct {
-	// deal multiplies the hints; odd.
-	//
-	//	writers  contend, when it has been called patience times for a shard
-	//	readers  Local
-	deal atom.Uint32
-	_    [124]byte // all operations read what is before, and few write what follows
-
-	// patience is how many failed compare-and-swaps a shard tolerates. It doubles at each
-	// deal, so that dealing dies out where there are more goroutines than shards.
-	//
-	//	writers  contend, by compare-and-swap
-	patience atom.Uint32
-
-	// dealt deals shards to magazines in turn.
-	//
-	//	writers  NewMagazine
-	dealt atom.Uint32
-}
-
-// firstPatience is how many failed compare-and-swaps a shard tolerates at first.
-const firstPatience = 64
-
-func (f *affinity[T]) init() {
-	f.deal.Store(1)
-	f.patience.Store(firstPatience)
-}
 
 // Local returns the shard that the calling goroutine uses: mostly one that no other
 // running goroutine uses. It is put into its callers, which saves each hot verb a call.
@@ -54,7 +28,37 @@ func (a *Arena[T]) Local() *shard[T] {
 	if len(a.shards) == 0 {
 		panic(Zero)
 	}
-	return &a.shards[hint.Index(hint.Goroutine()*a.affinity.deal.Load(), len(a.shards))]
+	return a.led(hint.Goroutine(), uint64(len(a.shards)))
+}
+
+// led returns the shard, of n, to which a hint leads. It is hint.Index, twice, spelt out:
+// Local could not be put into its callers with the calls.
+func (a *Arena[T]) led(h uint32, n uint64) *shard[T] {
+	s := &a.shards[uint64(h)*n>>32]
+	if salt := s.salt.Load(); salt != 0 {
+		s = &a.shards[uint64(h*salt)*n>>32]
+	}
+	return s
+}
+
+// contend notes that a goroutine met another at shard s: its compare-and-swap failed. That
+// says nothing about hints where it came to s for slots of others.
+//
+// The frame by which the goroutine came to s may lie in the block of stack above this one.
+func (s *shard[T]) contend() {
+	a, h := s.arena, hint.Goroutine()
+	n := len(a.shards)
+	if a.led(h, uint64(n)) != s {
+		if h += hint.Spread; a.led(h, uint64(n)) != s {
+			return
+		}
+	}
+	first := &a.shards[hint.Index(h, n)]
+	// At each power of two: who moves again waits twice as long, and comes to rest also
+	// where there are more goroutines than shards.
+	if m := first.misses.Add(1); m >= patience && m&(m-1) == 0 {
+		first.salt.Store((first.salt.Load() | 1) * 0x915F77F5) // Steele and Vigna's multiplier
+	}
 }
 
 // next returns the k-th shard after s, in a round that each begins at its own.
@@ -64,20 +68,6 @@ func (a *Arena[T]) next(s *shard[T], k int) *shard[T] {
 		i -= len(a.shards)
 	}
 	return &a.shards[i]
-}
-
-// contend notes that a goroutine met another at shard s: its compare-and-swap
-// failed.
-func (s *shard[T]) contend() {
-	f := &s.arena.affinity
-	patience := f.patience.Load()
-	if s.misses.Add(1) < patience || patience > 1<<30 {
-		return
-	}
-	s.misses.Store(0)
-	if f.patience.CompareAndSwap(patience, 2*patience) {
-		f.deal.Store(f.deal.Load()*0x915F77F5 | 1) // Steele and Vigna's multiplier
-	}
 }
 
 // home returns the shard that slot i goes home to when it was removed in s: s itself if

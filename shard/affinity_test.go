@@ -31,6 +31,27 @@ func TestSlotsGoHome(t *testing.T) {
 	}
 }
 
+// TestGoroutineMovesAwayFromOthers: who meets others at its own shard moves, waits longer
+// each time, and keeps its place where it meets them at their shards.
+func TestGoroutineMovesAwayFromOthers(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: shard.Batch, shards: 64})
+	moves, at := 0, r.arena.Local()
+	for n := range 64 * shard.Patience {
+		for _, s := range r.shards {
+			if s != at {
+				s.Contend()
+			}
+		}
+		require.Same(t, at, r.arena.Local())
+		at.Contend()
+		if s := r.arena.Local(); s != at {
+			require.GreaterOrEqual(t, n+1, shard.Patience<<moves)
+			moves, at = moves+1, s
+		}
+	}
+	require.GreaterOrEqual(t, moves, 4) // of seven, since there and back is by chance
+}
+
 // TestQueuesKeepWhatIsRemoved: an order of reuse is one shard's, so slots of a queue stay.
 func TestQueuesKeepWhatIsRemoved(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 2, fifo: true})

@@ -24,7 +24,12 @@ type Arena[T any] struct {
 	exact bool   // what was removed before a guard was pinned must not wait for it, see stamp
 	reach uint32 // most slots that an operation has in its hands at a time
 
-	affinity affinity[T]
+	_ [128]byte // all operations read what is before, and few write what follows
+
+	// dealt deals shards to magazines in turn.
+	//
+	//	writers  NewMagazine
+	dealt atom.Uint32
 
 	// spent counts slots that have left their last generation, exhausted those
 	// of them that are reclaimed and in no list.
@@ -118,7 +123,6 @@ func (a *Arena[T]) Frame(c Config[T]) {
 		a.reach = uint32(min(max(c.Capacity/64, 1), Batch))
 	}
 	a.Table.Init(c.Slots, c.Shift, c.Reset != nil)
-	a.affinity.init()
 	a.shards = make([]shard[T], c.Shards)
 }
 

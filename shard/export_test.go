@@ -23,6 +23,11 @@ func (s *shard[T]) Claim() (*Slot[T], uint64, error)   { return s.arena.claim(s)
 // Ahead is how many slots of 16 bytes a shard takes although others have some.
 const Ahead = aheadBytes / 16
 
+func (s *shard[T]) Contend() { s.contend() }
+
+// Patience is how often a goroutine meets another before it moves.
+const Patience = patience
+
 // Reclaim is reclaim that scans, and moves all that has passed.
 func (s *shard[T]) Reclaim(to *shard[T]) (freed int, more bool) { return s.reclaim(to, effortAll) }
 

@@ -94,7 +94,7 @@ const MaxReach = 4096
 func (a *Arena[T]) NewMagazine() Magazine[T] {
 	t := a.Table.Pages()
 	m := Magazine[T]{
-		arena: a, shard: &a.shards[a.affinity.dealt.Add(1)%uint32(len(a.shards))],
+		arena: a, shard: &a.shards[a.dealt.Add(1)%uint32(len(a.shards))],
 		pages: *t, table: t, top: None, exact: a.exact,
 		most: MaxReach,
 	}

@@ -27,17 +27,13 @@ type shard[T any] struct {
 	//	moves    next grows to end; then another range, disjoint from all before
 	fresh atom.Uint64
 
-	// misses counts failed compare-and-swaps.
-	//
-	//	writers  contend
-	misses atom.Uint32
-
 	// ahead is how many slots the shard took from new memory while others had some.
 	//
 	//	writers  search
 	//	readers  mayGoAhead
 	ahead atom.Uint32
 
+	_     [4]byte
 	fifo  bool   // Config.FIFO, at hand
 	at    uint32 // the shard's number
 	arena *Arena[T]
@@ -79,7 +75,17 @@ type shard[T any] struct {
 
 	sealed [sealedMost]batch[T]
 	resets resets
-	_      [128]byte
+	_      [64]byte
+
+	// misses counts failed compare-and-swaps, at their own shard, of the goroutines whose
+	// hints lead to this one; salt sends these elsewhere, if it is not 0. Each operation of
+	// theirs reads it, so it lies apart from what changes.
+	//
+	//	writers  contend
+	//	readers  Local; contend
+	misses atom.Uint32
+	salt   atom.Uint32
+	_      [120]byte
 }
 
 // emptyList is a list without slots: free when LIFO, limbo always.

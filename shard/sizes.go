@@ -30,4 +30,8 @@ const (
 	// it needs it, and pays for a copy of the table once in as many pages; a page alone
 	// would cost several times what it did at first, where there are thousands.
 	backShare = 64
+
+	// patience is after how many failed compare-and-swaps a goroutine moves to another
+	// shard for the first time: a few of them cost less than a wrong move. A power of two.
+	patience = 16
 )

@@ -14,4 +14,5 @@ const (
 	resetRun   = 2
 	aheadBytes = 64 // a slot: a shard goes ahead once
 	backShare  = 1  // pages come back several at a time
+	patience   = 2
 )
