@@ -168,12 +168,12 @@ func pushed(head uint64, i uint32, n uint32) uint64 {
 
 // reclaimDue reclaims after the n-th removal that waits, if a scan for the
 // frontier is paid for by then: with many guards it visits many cells, and is
-// put off until there are as many slots.
+// put off until there are more slots. It must not be put off for long where there are
+// many processors and no guards: a shard whose slots come home in batches larger than
+// what it took ahead takes others' meanwhile.
 func (s *shard[T]) reclaimDue(n uint32) {
-	if cells := s.arena.Domain.Scanned(); cells > Batch {
-		if n&(1<<bits.Len(uint(cells-1))-1) != 0 {
-			return
-		}
+	if n&(1<<bits.Len(uint(s.arena.Domain.Scanned()-1)/cellsPaid)-1) != 0 {
+		return
 	}
 	freed, _ := s.reclaim(nil, effortScan)
 	if freed > 0 {

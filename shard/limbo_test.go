@@ -57,6 +57,23 @@ func TestGoalIsReached(t *testing.T) {
 	}
 }
 
+// TestManyProcessorsReclaimOften: where a scan visits very many cells, a quarter as many
+// removals pay for it.
+func TestManyProcessorsReclaimOften(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(128))
+	const slots = 1024
+	r := newRig[uint64](t, setup[uint64]{slots: slots})
+	s := r.shards[0]
+	cells := r.arena.Domain.Scanned()
+	require.Greater(t, slots, cells/4)
+	require.Greater(t, cells/4, shard.Batch)
+	for i, h := range r.fill(t, s, cells/4, number) {
+		require.Equal(t, i, s.Pending())
+		require.True(t, s.Remove(r.arena.Slot(shard.Low(h)), h))
+	}
+	require.Zero(t, s.Pending())
+}
+
 // TestRemoveSucceedsOnce offers each verb a handle that another has removed.
 func TestRemoveSucceedsOnce(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 8})

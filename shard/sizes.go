@@ -34,4 +34,7 @@ const (
 	// patience is after how many failed compare-and-swaps a goroutine moves to another
 	// shard for the first time: a few of them cost less than a wrong move. A power of two.
 	patience = 16
+
+	// cellsPaid is how many pin cells a removal pays for, some 2 ns where nobody writes them.
+	cellsPaid = 4
 )

@@ -15,4 +15,5 @@ const (
 	aheadBytes = 64 // a slot: a shard goes ahead once
 	backShare  = 1  // pages come back several at a time
 	patience   = 2
+	cellsPaid  = 1
 )

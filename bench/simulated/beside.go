@@ -30,13 +30,13 @@ func beside(out io.Writer, file string, all []programs.Program, costs simulate.C
 			continue
 		}
 		p.Work = 0
-		p.Work = max(0, alone-programs.Simulate(p, 1, costs, seed).Nanoseconds)
-		one := programs.Simulate(p, 1, costs, seed).Nanoseconds
+		p.Work = max(0, alone-programs.Simulate(p, 1, costs, seed, programs.Steady).Nanoseconds)
+		one := programs.Simulate(p, 1, costs, seed, programs.Steady).Nanoseconds
 		for n := 2; n <= 256; n *= 2 {
 			if real[p.Name()][n] == 0 {
 				continue
 			}
-			measured, predicted := alone/real[p.Name()][n], one/programs.Simulate(p, n, costs, seed).Nanoseconds
+			measured, predicted := alone/real[p.Name()][n], one/programs.Simulate(p, n, costs, seed, programs.Steady).Nanoseconds
 			fmt.Fprintf(out, "| %s | %d | %.4g | %.3g | %.2f | %.2f | %+.0f %% |\n", p.Name(), n, alone, p.Work, measured, predicted, 100*(predicted/measured-1))
 		}
 	}

@@ -59,7 +59,7 @@ func run(args []string, out io.Writer) error {
 			if err != nil {
 				return err
 			}
-			f := programs.Simulate(p, n, costs, *seed)
+			f := programs.Simulate(p, n, costs, *seed, programs.Steady)
 			per := func(count int) float64 { return float64(count) / float64(f.Operations) }
 			fmt.Fprintf(both, "Benchmark%s%s/goroutines=%d %d %.4g ns/op %.4g transfers/op %.4g misses/op %.4g locked/op %.4g loads/op %.4g parks/op\n",
 				prefix, p.Name(), n, f.Operations, f.Nanoseconds, per(f.Transfers), per(f.Misses), per(f.Locked), per(f.Loads), per(f.Parks))

@@ -48,7 +48,7 @@ func TestCounts(t *testing.T) {
 	for _, p := range All() {
 		for _, want := range counts[p.ID+"/"+p.Impl] {
 			t.Run(fmt.Sprintf("%s/%s/%d", p.ID, p.Impl, want.processors), func(t *testing.T) {
-				f := Simulate(&p, want.processors, costs(), 1)
+				f := Simulate(&p, want.processors, costs(), 1, Brief)
 				locked, transfers := float64(f.Locked)/float64(f.Operations), float64(f.Transfers)/float64(f.Operations)
 				require.InDelta(t, want.locked, locked, 0.02+0.1*want.locked, "locked instructions")
 				require.InDelta(t, want.transfers, transfers, 0.05+0.2*want.transfers, "lines that moved")
@@ -61,7 +61,7 @@ func TestCounts(t *testing.T) {
 func TestSimulationsRepeat(t *testing.T) {
 	for _, p := range All() {
 		if p.ID == "Pair" {
-			require.Equal(t, Simulate(&p, 4, simulate.Server(), 1), Simulate(&p, 4, simulate.Server(), 1), p.Name())
+			require.Equal(t, Simulate(&p, 4, simulate.Server(), 1, Brief), Simulate(&p, 4, simulate.Server(), 1, Brief), p.Name())
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestSimulationsRepeat(t *testing.T) {
 func TestControlsScaleAsKnown(t *testing.T) {
 	for _, p := range All() {
 		if p.ID == "Counter" {
-			growth := Simulate(&p, 1, simulate.Server(), 1).Nanoseconds / Simulate(&p, 64, simulate.Server(), 1).Nanoseconds
+			growth := Simulate(&p, 1, simulate.Server(), 1, Brief).Nanoseconds / Simulate(&p, 64, simulate.Server(), 1, Brief).Nanoseconds
 			if p.Impl == "shared" {
 				require.Less(t, growth, 1.0)
 			} else {

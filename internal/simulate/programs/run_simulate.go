@@ -18,23 +18,23 @@ type Figure struct {
 	simulate.Counts         // of all operations
 }
 
-// Operations of all processors, before what is measured and in it: so many for each, as long as
-// they are not too many. The cells of guards are looked through after as many removals as
-// there are cells, 1,024 with 128 processors.
+// Operations of each processor, before what is measured and in it. After Brief, goroutines that
+// met at a shard are still parting, and shards still take memory; the cells of guards are
+// looked through after up to as many removals as there are cells, 512 with 128 processors.
 const (
-	perProcessor = 2 << 10
-	together     = 128 << 10
+	Brief  = 2 << 10
+	Steady = 8 << 10
 )
 
-// Simulate runs a program on n processors.
-func Simulate(p *Program, n int, c simulate.Costs, seed uint64) (f Figure) {
+// Simulate runs a program on n processors, each for so many operations.
+func Simulate(p *Program, n int, c simulate.Costs, seed uint64, each int) (f Figure) {
 	// What is collected might be found again at another address, or not.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n)) // by which a pool chooses how many shards it has
 	finalize()
 	m := simulate.New(n, c, seed)
 	steps := p.Open(n)
-	long := min(perProcessor*n, together)
+	long := each * n
 	from, did, begun := long, 0, false
 	if p.Fresh {
 		from = 0
