@@ -29,7 +29,7 @@ var (
 )
 
 // small is the value of most benchmarks: 16 bytes without pointers.
-type small struct{ id, payload uint64 }
+type small = plain
 
 var sink atomic.Uint64
 
@@ -339,7 +339,7 @@ func BenchmarkLookup(b *testing.B) {
 				sum := uint64(0)
 				for i := range n {
 					if v, ok := g.Get(f.hs[i&mask]); ok {
-						sum += v.payload
+						sum += v.twice
 					}
 				}
 				sink.Add(sum)
@@ -347,7 +347,7 @@ func BenchmarkLookup(b *testing.B) {
 				sum := uint64(0)
 				for i := range n {
 					if v, ok := f.plain.Get(f.ks[i&mask]); ok {
-						sum += v.payload
+						sum += v.twice
 					}
 				}
 				sink.Add(sum)
@@ -377,7 +377,7 @@ func BenchmarkLookup(b *testing.B) {
 				sum := uint64(0)
 				for i := range n {
 					if v, ok := f.p.Get(f.hs[i&mask]); ok {
-						sum += v.payload
+						sum += v.twice
 					}
 				}
 				sink.Add(sum)
@@ -390,7 +390,7 @@ func BenchmarkLookup(b *testing.B) {
 						sum := uint64(0)
 						for i := range n {
 							if v, ok := f.rw.Get(f.ks[i&mask]); ok {
-								sum += v.payload
+								sum += v.twice
 							}
 						}
 						sink.Add(sum)
@@ -403,7 +403,7 @@ func BenchmarkLookup(b *testing.B) {
 				sum := uint64(0)
 				for i := range n {
 					if v, ok := f.sm.Load(uint64(f.ks[i&mask].index)); ok {
-						sum += v.(small).payload
+						sum += v.(small).twice
 					}
 				}
 				sink.Add(sum)
@@ -446,7 +446,7 @@ func BenchmarkRange(b *testing.B) {
 		for range n {
 			sum := uint64(0)
 			for i := range values {
-				sum += values[i].payload
+				sum += values[i].twice
 			}
 			sink.Add(sum)
 		}
@@ -456,7 +456,7 @@ func BenchmarkRange(b *testing.B) {
 			for range n {
 				sum := uint64(0)
 				for _, v := range f.p.All() {
-					sum += v.payload
+					sum += v.twice
 				}
 				sink.Add(sum)
 			}
@@ -469,7 +469,7 @@ func BenchmarkRange(b *testing.B) {
 				g := f.p.Pin()
 				for _, page := range g.Pages() {
 					for _, v := range page {
-						sum += v.payload
+						sum += v.twice
 					}
 				}
 				g.Unpin()

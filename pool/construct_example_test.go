@@ -9,15 +9,10 @@ import (
 )
 
 func ExamplePool_TryInsertFunc() {
-	type link struct {
-		self pool.Handle[link]
-		to   *url.URL
-	}
-	p := pool.Must(replay[link]())
+	p := pool.Must(replay[*url.URL]())
 	for _, text := range []string{"https://go.dev", "::"} {
-		h, err := p.TryInsertFunc(func(h pool.Handle[link], l *link) (err error) {
-			l.self = h
-			l.to, err = url.Parse(text)
+		h, err := p.TryInsertFunc(func(_ pool.Handle[*url.URL], to **url.URL) (err error) {
+			*to, err = url.Parse(text)
 			return err
 		})
 		fmt.Println(h, err)

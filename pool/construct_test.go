@@ -258,7 +258,7 @@ func TestFailingInitsOnManyGoroutines(t *testing.T) {
 func TestReservedValueIsZero(t *testing.T) {
 	testReservedValueIsZero(t, plain{1, 2}, plain{})
 	testReservedValueIsZero(t, stamp{1, &stamp{}}, stamp{})
-	testReservedValueIsZero(t, [3]int{1, 2, 3}, [3]int{})
+	testReservedValueIsZero(t, [2]uint64{1, 2}, [2]uint64{})
 	testReservedValueIsZero(t, "text", "")
 }
 

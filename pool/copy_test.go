@@ -24,7 +24,7 @@ type linked struct {
 	id   uint64
 	text string
 	any  any
-	list []uint64
+	list []byte
 	by   map[uint64]uint64
 	to   *uint64
 	say  func() uint64
@@ -101,29 +101,15 @@ func anyNumber(v any) (id uint64, err error) {
 	return id, err
 }
 
-// newList returns a list whose length goes with its number.
-func newList(id uint64) []uint64 {
-	list := make([]uint64, 1+id%7)
-	for i := range list {
-		list[i] = id
-	}
-	return list
-}
+// newList returns a text as a slice, whose capacity goes with its number as well.
+func newList(id uint64) []byte { return append(make([]byte, 0, 128+id%7), newText(id)...) }
 
-func listNumber(list []uint64) (uint64, error) {
-	if len(list) == 0 {
-		return 0, errors.New("nothing")
+func listNumber(list []byte) (uint64, error) {
+	id, err := textNumber(string(list))
+	if err == nil && uint64(cap(list)) != 128+id%7 {
+		err = fmt.Errorf("torn: %d has room for %d", id, cap(list))
 	}
-	id := list[0]
-	if uint64(len(list)) != 1+id%7 {
-		return 0, fmt.Errorf("torn: %v", list)
-	}
-	for _, n := range list {
-		if n != id {
-			return 0, fmt.Errorf("torn: %v", list)
-		}
-	}
-	return id, nil
+	return id, err
 }
 
 // Copies are of one incarnation while others remove it, zero its slot and use it

@@ -100,7 +100,7 @@ func BenchmarkEach(b *testing.B) {
 		defer cancel()
 		sum := uint64(0)
 		call := func(_ pool.Handle[small], v *small) error {
-			sum += v.payload
+			sum += v.twice
 			return nil
 		}
 		b.Run(fmt.Sprintf("impl=each/base=guard/live=%d", live), func(b *testing.B) {

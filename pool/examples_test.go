@@ -17,6 +17,12 @@ import (
 // generations start at 1, and there is one shard.
 func replay[T any]() *pool.Options[T] { return &pool.Options[T]{Origin: 1, Shards: 1} }
 
+// Node is the examples' value that refers to another.
+type Node struct {
+	Name string
+	Next pool.Handle[Node]
+}
+
 func Example_staleHandle() {
 	p := pool.Must(replay[string]())
 	h, _ := p.Insert("umbrella")
@@ -72,15 +78,14 @@ func ExampleMust() {
 }
 
 func ExampleOptions() {
-	type request struct{ body []byte }
-	p := pool.Must(&pool.Options[request]{
+	p := pool.Must(&pool.Options[[]byte]{
 		Capacity: 1000,
-		Reset:    func(r *request) { r.body = r.body[:0] }, // keeps the buffer
+		Reset:    func(body *[]byte) { *body = (*body)[:0] }, // keeps the buffer
 	})
-	h, _ := p.InsertFunc(func(_ pool.Handle[request], r *request) {
-		r.body = append(r.body, "hello"...)
+	h, _ := p.InsertFunc(func(_ pool.Handle[[]byte], body *[]byte) {
+		*body = append(*body, "hello"...)
 	})
-	p.View(h, func(r *request) { fmt.Printf("%s\n", r.body) })
+	p.View(h, func(body *[]byte) { fmt.Printf("%s\n", *body) })
 	// Output: hello
 }
 
@@ -199,28 +204,23 @@ func ExamplePool_Insert() {
 }
 
 func ExamplePool_InsertFunc() {
-	type node struct {
-		self pool.Handle[node]
-		name string
-	}
-	p := pool.Must(replay[node]())
-	h, _ := p.InsertFunc(func(h pool.Handle[node], n *node) {
-		n.self, n.name = h, "root" // built where it will live
+	p := pool.Must(replay[Node]())
+	h, _ := p.InsertFunc(func(h pool.Handle[Node], n *Node) {
+		n.Name, n.Next = "a ring of one", h // built where it will live
 	})
-	fmt.Println(p.MustGet(h).self == h)
+	fmt.Println(p.MustGet(h).Next == h)
 	// Output: true
 }
 
 func ExamplePool_Reserve() {
-	type node struct{ peer pool.Handle[node] }
-	p := pool.Must(replay[node]())
+	p := pool.Must(replay[Node]())
 	a, _ := p.Reserve()
 	b, _ := p.Reserve()
-	a.Value().peer, b.Value().peer = b.Handle(), a.Handle()
+	a.Value().Next, b.Value().Next = b.Handle(), a.Handle()
 	fmt.Println(p.Contains(a.Handle()))
 	h := a.Commit()
 	b.Commit()
-	fmt.Println(p.MustGet(h).peer)
+	fmt.Println(p.MustGet(h).Next)
 	// Output:
 	// false
 	// 1@1
@@ -239,11 +239,11 @@ func ExamplePool_Get() {
 }
 
 func ExamplePool_View() {
-	p := pool.Must(replay[[3]int]())
-	h, _ := p.Insert([3]int{1, 2, 3})
-	p.View(h, func(v *[3]int) { v[1] = 7 }) // in place, without a copy
+	p := pool.Must(replay[[2]uint64]())
+	h, _ := p.Insert([2]uint64{1, 2})
+	p.View(h, func(v *[2]uint64) { v[1] = 7 }) // in place, without a copy
 	fmt.Println(p.MustGet(h))
-	// Output: [1 7 3]
+	// Output: [1 7]
 }
 
 func ExamplePool_Contains() {
@@ -465,21 +465,20 @@ func ExampleGuard() {
 // A goroutine that does nothing but look up keeps its guard, and pins anew now and then,
 // so that what others remove can be reused.
 func ExampleGuard_kept() {
-	type counter struct{ hits int }
-	p := pool.Must[counter](nil)
-	h, _ := p.Insert(counter{})
+	p := pool.Must[int](nil)
+	h, _ := p.Insert(0)
 
 	g := p.Pin()
 	for i := range 1000 {
 		if i%64 == 63 {
 			g.Repin() // no pointer is kept across this
 		}
-		if c, ok := g.Get(h); ok {
-			c.hits++
+		if hits, ok := g.Get(h); ok {
+			*hits++
 		}
 	}
 	g.Unpin()
-	fmt.Println(p.MustGet(h).hits)
+	fmt.Println(p.MustGet(h))
 	// Output: 1000
 }
 
@@ -592,7 +591,7 @@ func ExampleReservation_Handle() {
 }
 
 func ExampleReservation_Value() {
-	p := pool.Must(replay[[2]int]())
+	p := pool.Must(replay[[2]uint64]())
 	r, _ := p.Reserve()
 	r.Value()[1] = 7
 	fmt.Println(p.MustGet(r.Commit()))
@@ -620,14 +619,12 @@ func ExampleReservation_Cancel() {
 }
 
 func ExamplePtr() {
-	type node struct{ next pool.Ptr[node] }
-	p := pool.Must(replay[node]())
-	tail, _ := p.Insert(node{})
-	head, _ := p.Insert(node{next: p.Ptr(tail)})
-	next := p.MustGet(head).next
-	fmt.Println(next.Live())
-	p.Remove(tail)
-	fmt.Println(next.Live(), pool.Ptr[node]{}.Live())
+	p := pool.Must(replay[string]())
+	h, _ := p.Insert("umbrella")
+	owners := map[string]pool.Ptr[string]{"Ada": p.Ptr(h)}
+	fmt.Println(owners["Ada"].Live())
+	p.Remove(h)
+	fmt.Println(owners["Ada"].Live(), owners["Bob"].Live())
 	// Output:
 	// true
 	// false false
@@ -696,10 +693,10 @@ func ExampleWorker_Insert() {
 }
 
 func ExampleWorker_InsertFunc() {
-	p := pool.Must(replay[[]int]())
+	p := pool.Must(replay[[]byte]())
 	w := p.Worker()
 	defer w.Close()
-	h, _ := w.InsertFunc(func(_ pool.Handle[[]int], v *[]int) { *v = append(*v, 1, 2) })
+	h, _ := w.InsertFunc(func(_ pool.Handle[[]byte], v *[]byte) { *v = append(*v, 1, 2) })
 	fmt.Println(w.Get(h))
 	// Output: [1 2] true
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // bulky is a value of which no page of 2^31 can be had.
-type bulky [1 << 18]byte
+type bulky [1 << 17]byte
 
 // When a page cannot be allocated the insertion panics, and that is all: what is
 // there stays in use, no mutex and no token is left locked, and a later

@@ -14,10 +14,8 @@ import (
 // payload is large enough to be an object of its own.
 type payload [64]byte
 
-type holder struct {
-	p *payload
-	n int
-}
+// holder is a value that keeps a payload.
+type holder = *payload
 
 // A reclaimed slot holds nothing back from the garbage collector, whichever way
 // its value went, also in its last life and in a Worker's reach. A clearing that
@@ -48,7 +46,7 @@ func TestReclaimedValuesAreCollected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, reuse := range reuses {
 				for _, origin := range []uint32{1, lastGeneration} {
-					for _, reset := range []func(*holder){nil, func(v *holder) { v.p = nil }} {
+					for _, reset := range []func(*holder){nil, func(v *holder) { *v = nil }} {
 						p := tiny(t, &pool.Options[holder]{Shards: 2, Reuse: reuse, Origin: origin, Reset: reset})
 						w := p.Worker()
 						refs := make([]weak.Pointer[payload], n)
@@ -57,7 +55,7 @@ func TestReclaimedValuesAreCollected(t *testing.T) {
 							for i := range hs {
 								v := new(payload)
 								refs[i] = weak.Make(v)
-								hs[i], _ = w.Insert(holder{v, i})
+								hs[i], _ = w.Insert(v)
 							}
 						})
 						runtime.GC()
@@ -90,7 +88,7 @@ func TestExhaustedSlotKeepsNoBuffer(t *testing.T) {
 	apart(func() {
 		v := new(payload)
 		ref = weak.Make(v)
-		h, _ := p.Insert(holder{p: v})
+		h, _ := p.Insert(v)
 		p.Remove(h)
 	})
 	require.Equal(t, 1, requireReclaimed(t, p).Exhausted)
@@ -105,10 +103,10 @@ func TestWorkersTurnedSlotsHoldNothingBack(t *testing.T) {
 	w := p.Worker()
 	refs := make([]weak.Pointer[payload], 0, 1000)
 	apart(func() {
-		for i := range 1000 {
+		for range 1000 {
 			v := new(payload)
 			refs = append(refs, weak.Make(v))
-			h, _ := w.Insert(holder{v, i})
+			h, _ := w.Insert(v)
 			w.Remove(h)
 		}
 	})
@@ -131,12 +129,12 @@ func TestGuardKeepsRemovedValuesAlive(t *testing.T) {
 	h, _ := func() (pool.Handle[holder], error) {
 		v := new(payload)
 		ref = weak.Make(v)
-		return p.Insert(holder{p: v})
+		return p.Insert(v)
 	}()
 	g := p.Pin()
 	p.Remove(h)
 	for range 200 {
-		p.Remove(mustInsert(t, p, holder{}))
+		p.Remove(mustInsert(t, p, nil))
 	}
 	runtime.GC()
 	runtime.GC()
@@ -153,9 +151,9 @@ func TestDroppedPoolIsCollected(t *testing.T) {
 			p := pool.Must(&pool.Options[holder]{Reuse: reuse})
 			v := new(payload)
 			refs = append(refs, weak.Make(v))
-			_, _ = p.Insert(holder{p: v})
+			_, _ = p.Insert(v)
 			w := p.Worker()
-			h, _ := w.Insert(holder{})
+			h, _ := w.Insert(nil)
 			w.Remove(h)
 			_, _ = p.Reserve()
 			for range p.All() {

@@ -77,7 +77,7 @@ func TestGrowRefuses(t *testing.T) {
 	assert.ErrorIs(t, err, pool.ErrFull)
 	assert.EqualError(t, err, "pool: full: Grow by 11 values: there may be 10")
 	if strconv.IntSize == 64 {
-		large := pool.Must[[1 << 20]byte](nil)
+		large := pool.Must[bulky](nil)
 		assert.ErrorContains(t, large.Grow(pool.MaxCapacity), "do not fit into the address space")
 		assert.ErrorIs(t, large.Grow(math.MaxInt), pool.ErrFull)
 		assert.Zero(t, large.Stats().Allocated)

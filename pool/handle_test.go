@@ -66,9 +66,10 @@ func TestHandleIsANumberInBinary(t *testing.T) {
 		N    int32
 	}
 	const number = 7<<32 | 42
+	word := []byte{42, 0, 0, 0, 7, 0, 0, 0}
 	b, err := binary.Append(nil, binary.LittleEndian, node{number, -1})
 	require.NoError(t, err)
-	require.Equal(t, []byte{42, 0, 0, 0, 7, 0, 0, 0, 255, 255, 255, 255}, b)
+	require.Equal(t, append(word, 255, 255, 255, 255), b)
 
 	var stream bytes.Buffer
 	require.NoError(t, gob.NewEncoder(&stream).Encode(plain{number, -1}))
@@ -76,12 +77,16 @@ func TestHandleIsANumberInBinary(t *testing.T) {
 	require.NoError(t, gob.NewDecoder(&stream).Decode(&back))
 	require.Equal(t, node{number, -1}, back)
 
-	// A snapshot's values, encoded as fixed-size numbers: 12 bytes each.
-	p := tiny(t, &pool.Options[node]{Origin: 1})
-	mustInsert(t, p, node{number, -1})
+	// A snapshot's values, encoded as fixed-size numbers.
+	p := tiny(t, &pool.Options[fixed]{Origin: 1})
+	v := fixed{Self: number, To: number}
+	mustInsert(t, p, v)
 	stream.Reset()
 	_, err = p.WriteTo(&stream)
 	require.NoError(t, err)
+	b, err = binary.Append(nil, binary.LittleEndian, v)
+	require.NoError(t, err)
+	require.Contains(t, string(b), string(word)+string(word))
 	require.Contains(t, stream.String(), string(b))
 	require.Contains(t, stream.String(), "\x01\x01\x00\x00\x00", "fixed size, and the first generation")
 }

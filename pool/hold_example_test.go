@@ -25,15 +25,14 @@ func ExamplePool_Hold() {
 // A reply is written while the connection may be closed by others: its slot waits,
 // and nobody else's does.
 func ExampleRef() {
-	type conn struct{ name string }
-	conns := pool.Must(replay[conn]())
-	h, _ := conns.Insert(conn{"alice"})
+	conns := pool.Must(replay[string]())
+	h, _ := conns.Insert("alice")
 
 	done := make(chan string)
 	if r, ok := conns.Hold(h); ok {
 		go func() {
 			defer r.Release()
-			done <- "replied to " + r.Value().name // as long as it takes
+			done <- "replied to " + *r.Value() // as long as it takes
 		}()
 	}
 	conns.Remove(h)
@@ -43,23 +42,19 @@ func ExampleRef() {
 
 // A connection's own goroutine has its value to the end, whoever removes it meanwhile.
 func ExampleReservation_CommitHold() {
-	type conn struct {
-		self pool.Handle[conn]
-		name string
-	}
-	conns := pool.Must(replay[conn]())
+	conns := pool.Must(replay[string]())
 	r, _ := conns.Reserve()
-	*r.Value() = conn{r.Handle(), "alice"}
+	*r.Value() = "alice"
 	mine := r.CommitHold()
 	conns.Clear() // the server shuts down
-	fmt.Println(mine.Value().name, conns.Contains(mine.Handle()))
+	fmt.Println(*mine.Value(), conns.Contains(mine.Handle()))
 	mine.Release()
 	// Output: alice false
 }
 
 func ExampleRef_Value() {
-	p := pool.Must(replay[[2]int]())
-	h, _ := p.Insert([2]int{1, 2})
+	p := pool.Must(replay[[2]uint64]())
+	h, _ := p.Insert([2]uint64{1, 2})
 	r, _ := p.Hold(h)
 	r.Value()[1] = 7
 	r.Release()
@@ -90,10 +85,10 @@ func ExampleRef_Release() {
 }
 
 func ExamplePool_Trim() {
-	p := pool.Must(replay[[128]byte]())
-	var hs []pool.Handle[[128]byte]
+	p := pool.Must(replay[[2]uint64]())
+	var hs []pool.Handle[[2]uint64]
 	for range 100_000 {
-		h, _ := p.Insert([128]byte{})
+		h, _ := p.Insert([2]uint64{})
 		hs = append(hs, h)
 	}
 	p.RemoveBatch(hs)

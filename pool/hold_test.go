@@ -258,16 +258,16 @@ func TestRefsCountForMaxLimbo(t *testing.T) {
 // What was taken under a Ref stays readable, is zeroed later, and never Reset.
 func TestRefOfATakenValue(t *testing.T) {
 	resets := 0
-	p, err := pool.New(&pool.Options[[]int]{Capacity: 1, Reset: func(v *[]int) { resets++; *v = (*v)[:0] }})
+	p, err := pool.New(&pool.Options[[]byte]{Capacity: 1, Reset: func(v *[]byte) { resets++; *v = (*v)[:0] }})
 	require.NoError(t, err)
-	h := mustInsert(t, p, []int{1, 2, 3})
+	h := mustInsert(t, p, []byte{1, 2, 3})
 	r := mustHold(t, p, h)
 	v, ok := p.Take(h)
 	require.True(t, ok)
 	require.NoError(t, p.Synchronize(context.Background()))
 	require.Equal(t, v, *r.Value())
 	r.Release()
-	_, err = p.InsertFunc(func(_ pool.Handle[[]int], v *[]int) { require.Nil(t, *v) })
+	_, err = p.InsertFunc(func(_ pool.Handle[[]byte], v *[]byte) { require.Nil(t, *v) })
 	require.NoError(t, err)
 	require.Zero(t, resets)
 }

@@ -43,7 +43,7 @@ func TestIdlePoolLetsGoOfRemovedValues(t *testing.T) {
 					for i := range hs {
 						v := new(payload)
 						refs[i] = weak.Make(v)
-						hs[i], _ = p.Insert(holder{v, i})
+						hs[i], _ = p.Insert(v)
 					}
 					remove(p, hs)
 				})
@@ -71,7 +71,7 @@ func TestSentinelDoesNotKeepThePool(t *testing.T) {
 	var ref weak.Pointer[pool.Pool[holder]]
 	apart(func() {
 		p := pool.Must[holder](nil)
-		mustInsert(t, p, holder{p: new(payload)})
+		mustInsert(t, p, new(payload))
 		ref = weak.Make(p)
 	})
 	eventually(t, func() bool { return ref.Value() == nil }, "the pool is kept")

@@ -87,11 +87,11 @@ func TestMemoryOfASlot(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector needs memory of its own")
 	}
-	testMemoryOfASlot[uint64](t, 16)
-	testMemoryOfASlot[[3]uint64](t, 32)
+	testMemoryOfASlot[int](t, 16)
+	testMemoryOfASlot[[2]uint64](t, 24)
 	testMemoryOfASlot[[5]byte](t, 16)
 	testMemoryOfASlot[struct{}](t, 8)
-	testMemoryOfASlot[holder](t, 24)
+	testMemoryOfASlot[boxed](t, 48)
 }
 
 func testMemoryOfASlot[T any](t *testing.T, bytes uint64) {

@@ -57,7 +57,7 @@ func TestBadOptionsAreRefused(t *testing.T) {
 // No machine has addresses for so much, and New says so.
 func TestPreallocateBeyondAllAddressesIsRefused(t *testing.T) {
 	n := min(uint64(pool.MaxCapacity), 1<<31)
-	_, err := pool.New(&pool.Options[[1 << 20]byte]{Capacity: int(n), Preallocate: true})
+	_, err := pool.New(&pool.Options[bulky]{Capacity: int(n), Preallocate: true})
 	require.ErrorContains(t, err, "Preallocate")
 }
 
@@ -142,8 +142,8 @@ func TestManyShardsWork(t *testing.T) {
 // What does not say Preallocate does not allocate for a Capacity in advance.
 func TestCapacityAloneCostsNothing(t *testing.T) {
 	assert.Less(t, testkit.Allocated(func() {
-		p := pool.Must(&pool.Options[[64]byte]{Capacity: 100_000_000})
-		assert.True(t, p.Contains(mustInsert(t, p, [64]byte{1})))
+		p := pool.Must(&pool.Options[[2]uint64]{Capacity: 100_000_000})
+		assert.True(t, p.Contains(mustInsert(t, p, [2]uint64{1})))
 	}), uint64(4<<20))
 }
 

@@ -8,20 +8,16 @@ import (
 
 // A loader names all records before it knows any of them.
 func ExampleReserver() {
-	type record struct {
-		name string
-		next pool.Handle[record]
-	}
-	p := pool.Must(replay[record]())
+	p := pool.Must(replay[Node]())
 	reserver := p.Reserver()
 
 	names := []string{"hat", "coat", "scarf"}
-	rs := make([]*pool.Reservation[record], len(names))
+	rs := make([]*pool.Reservation[Node], len(names))
 	for i := range rs {
 		rs[i], _ = reserver.Reserve()
 	}
 	for i, r := range rs {
-		*r.Value() = record{names[i], rs[(i+1)%len(rs)].Handle()}
+		*r.Value() = Node{names[i], rs[(i+1)%len(rs)].Handle()}
 	}
 	for _, r := range rs {
 		r.Commit()
@@ -30,8 +26,8 @@ func ExampleReserver() {
 	h := rs[0].Handle()
 	for range names {
 		v := p.MustGet(h)
-		fmt.Println(h, v.name)
-		h = v.next
+		fmt.Println(h, v.Name)
+		h = v.Next
 	}
 	// Output:
 	// 0@1 hat

@@ -16,7 +16,7 @@ import (
 const snapshotValues = 100_000
 
 // record16 is a value of 16 bytes that encoding/binary knows.
-type record16 struct{ ID, Payload uint64 }
+type record16 = [2]uint64
 
 // rawEncodings are the baselines: the values to bytes, and back.
 var rawEncodings = map[string]struct {
@@ -46,15 +46,15 @@ var rawEncodings = map[string]struct {
 	"hand": {
 		func(dst []byte, vs []record16) []byte {
 			for i := range vs {
-				dst = binary.LittleEndian.AppendUint64(dst, vs[i].ID)
-				dst = binary.LittleEndian.AppendUint64(dst, vs[i].Payload)
+				dst = binary.LittleEndian.AppendUint64(dst, vs[i][0])
+				dst = binary.LittleEndian.AppendUint64(dst, vs[i][1])
 			}
 			return dst
 		},
 		func(src []byte, vs []record16) {
 			for i := range vs {
-				vs[i].ID = binary.LittleEndian.Uint64(src[16*i:])
-				vs[i].Payload = binary.LittleEndian.Uint64(src[16*i+8:])
+				vs[i][0] = binary.LittleEndian.Uint64(src[16*i:])
+				vs[i][1] = binary.LittleEndian.Uint64(src[16*i+8:])
 			}
 		},
 	},

@@ -10,13 +10,9 @@ import (
 
 // A snapshot keeps handles, also those inside values.
 func ExamplePool_WriteTo() {
-	type Node struct {
-		Name   string
-		Parent pool.Handle[Node]
-	}
 	p := pool.Must(replay[Node]())
 	root, _ := p.Insert(Node{Name: "root"})
-	leaf, _ := p.Insert(Node{Name: "leaf", Parent: root})
+	leaf, _ := p.Insert(Node{Name: "leaf", Next: root})
 
 	var file bytes.Buffer
 	n, err := p.WriteTo(&file)
@@ -24,7 +20,7 @@ func ExamplePool_WriteTo() {
 
 	restored, err := pool.ReadFrom[Node](&file, nil)
 	fmt.Println(restored.Len(), err)
-	fmt.Println(restored.MustGet(restored.MustGet(leaf).Parent).Name)
+	fmt.Println(restored.MustGet(restored.MustGet(leaf).Next).Name)
 	// Output:
 	// true <nil>
 	// 2 <nil>
@@ -33,17 +29,17 @@ func ExamplePool_WriteTo() {
 
 // What was stale stays stale in the copy, and input that is no snapshot is refused.
 func ExampleReadFrom() {
-	p := pool.Must(replay[uint64]())
+	p := pool.Must(replay[int]())
 	stale, _ := p.Insert(1)
 	p.Remove(stale)
 	h, _ := p.Insert(2)
 
 	var file bytes.Buffer
 	_, _ = p.WriteTo(&file)
-	restored, _ := pool.ReadFrom(&file, &pool.Options[uint64]{Shards: 8, Reuse: pool.FIFO})
+	restored, _ := pool.ReadFrom(&file, &pool.Options[int]{Shards: 8, Reuse: pool.FIFO})
 	fmt.Println(restored.Contains(stale), restored.MustGet(h))
 
-	_, err := pool.ReadFrom[uint64](strings.NewReader("a shopping list: coats"), nil)
+	_, err := pool.ReadFrom[int](strings.NewReader("a shopping list: coats"), nil)
 	fmt.Println(err)
 	// Output:
 	// false 2

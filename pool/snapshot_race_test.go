@@ -17,14 +17,6 @@ import (
 	"coatcheck/pool"
 )
 
-// link is a value that refers to another one, or to none.
-type link struct {
-	ID   uint64
-	Self pool.Handle[link]
-	To   pool.Handle[link]
-	ToID uint64 // what is there, or was
-}
-
 // during is a writer that does something before a snapshot's n-th record is
 // written: nothing is pinned then.
 type during struct {
@@ -48,8 +40,8 @@ func TestNoHandleInACopyComesToName(t *testing.T) {
 		for lives := range 5 {
 			for _, vacant := range []bool{true, false} {
 				for at := range 12 {
-					p := tiny(t, &pool.Options[link]{Reuse: reuse, MinFree: min(1, int(reuse)), Shards: 1})
-					hs := fill(t, p, 20, func(i int) link { return link{ID: uint64(i + 1)} })
+					p := tiny(t, &pool.Options[fixed]{Reuse: reuse, MinFree: min(1, int(reuse)), Shards: 1})
+					hs := fill(t, p, 20, func(i int) fixed { return fixed{ID: uint64(i + 1)} })
 					if vacant {
 						p.RemoveBatch(hs[:4])
 						require.NoError(t, p.Synchronize(context.Background()))
@@ -60,13 +52,13 @@ func TestNoHandleInACopyComesToName(t *testing.T) {
 						for range lives {
 							p.Remove(h)
 							require.NoError(t, p.Synchronize(context.Background()))
-							h, id = mustInsert(t, p, link{ID: 99}), 99
+							h, id = mustInsert(t, p, fixed{ID: 99}), 99
 						}
-						p.View(hs[19], func(v *link) { v.To, v.ToID = h, id })
+						p.View(hs[19], func(v *fixed) { v.To, v.ToID = h, id })
 					}
 					_, err := p.WriteTo(w)
 					require.NoError(t, err)
-					c, err := pool.ReadTiny(w, &pool.Options[link]{Shards: 1}, 1)
+					c, err := pool.ReadTiny(w, &pool.Options[fixed]{Shards: 1}, 1)
 					require.NoError(t, err)
 					last, ok := c.Get(hs[19])
 					require.True(t, ok)
@@ -79,55 +71,40 @@ func TestNoHandleInACopyComesToName(t *testing.T) {
 
 // requireNothingElse requires that what v refers to is what it did refer to, or
 // nothing for ever.
-func requireNothingElse(t *testing.T, c *pool.Pool[link], v link) {
+func requireNothingElse(t *testing.T, c *pool.Pool[fixed], v fixed) {
 	t.Helper()
 	if to, ok := c.Get(v.To); ok {
 		require.Equal(t, v.ToID, to.ID, "%v", v.To)
 		require.True(t, c.Remove(v.To))
 	}
 	for range 5 {
-		hs := fill(t, c, 40, func(int) link { return link{ID: 1 << 40} })
+		hs := fill(t, c, 40, func(int) fixed { return fixed{ID: 1 << 40} })
 		require.False(t, c.Contains(v.To), "%v came to life", v.To)
 		require.Equal(t, len(hs), c.RemoveBatch(hs))
 	}
 }
 
-// meddler is a value whose encoding removes its neighbour and tries for the slot.
-type meddler struct {
-	meddle func()
-	text   string
-}
-
-func (m *meddler) MarshalBinary() ([]byte, error) {
-	if m.meddle != nil {
-		m.meddle()
-	}
-	return []byte(m.text), nil
-}
-
-func (m *meddler) UnmarshalBinary(b []byte) error { m.text = string(b); return nil }
-
 // What was seen live is encoded as that incarnation, also when it is removed
 // before its turn: its slot waits for the snapshot's pin.
 func TestSnapshotPinsWhatItEncodes(t *testing.T) {
-	p := tiny(t, &pool.Options[meddler]{Capacity: 2, Shards: 1})
+	p := tiny(t, &pool.Options[moody]{Capacity: 2, Shards: 1})
 	meddled := 0
-	var next pool.Handle[meddler]
+	var next pool.Handle[moody]
 	meddle := func() {
 		meddled++
 		require.True(t, p.Remove(next))
-		_, err := p.Insert(meddler{text: "another"})
+		_, err := p.Insert(moody{mood: "another"})
 		require.ErrorIs(t, err, pool.ErrStalled, "the slot is reused while it is encoded")
 	}
-	h := mustInsert(t, p, meddler{meddle, "first"})
-	next = mustInsert(t, p, meddler{nil, "second"})
+	h := mustInsert(t, p, moody{"first", meddle})
+	next = mustInsert(t, p, moody{mood: "second"})
 	c := copyOf(t, p, nil)
 	require.Equal(t, 1, meddled)
 	v, ok := c.Get(h)
 	require.True(t, ok)
-	require.Equal(t, "first", v.text)
+	require.Equal(t, "first", v.mood)
 	require.False(t, c.Contains(next), "it was removed before the second look")
-	mustInsert(t, p, meddler{text: "another"})
+	mustInsert(t, p, moody{mood: "another"})
 }
 
 // A snapshot while others insert and remove: what lives throughout is in it, each
@@ -135,8 +112,8 @@ func TestSnapshotPinsWhatItEncodes(t *testing.T) {
 func TestSnapshotWhileOthersChange(t *testing.T) {
 	for _, reuse := range reuses {
 		t.Run(reuse.String(), func(t *testing.T) {
-			p := tiny(t, &pool.Options[link]{Reuse: reuse, Shards: 3})
-			stay := fill(t, p, 300, func(i int) link { return link{ID: uint64(i + 1)} })
+			p := tiny(t, &pool.Options[fixed]{Reuse: reuse, Shards: 3})
+			stay := fill(t, p, 300, func(i int) fixed { return fixed{ID: uint64(i + 1)} })
 			var ids atomic.Uint64
 			ids.Store(1000)
 			var stop atomic.Bool
@@ -146,15 +123,15 @@ func TestSnapshotWhileOthersChange(t *testing.T) {
 			for k := range 8 {
 				g.Go(func() error {
 					rnd := rand.New(rand.NewPCG(uint64(k), 1))
-					var mine []pool.Handle[link]
+					var mine []pool.Handle[fixed]
 					for n := 0; !stop.Load(); n++ {
-						to := pool.Handle[link](known[rnd.IntN(len(known))].Load())
+						to := pool.Handle[fixed](known[rnd.IntN(len(known))].Load())
 						v, ok := p.Get(to)
 						if !ok {
 							to = 0
 						}
-						h, err := p.InsertFunc(func(h pool.Handle[link], in *link) {
-							*in = link{ids.Inc(), h, to, v.ID}
+						h, err := p.InsertFunc(func(h pool.Handle[fixed], in *fixed) {
+							*in = fixed{ID: ids.Inc(), Self: h, To: to, ToID: v.ID}
 						})
 						if err != nil {
 							return err
@@ -182,7 +159,7 @@ func TestSnapshotWhileOthersChange(t *testing.T) {
 				var b bytes.Buffer
 				_, err := p.WriteTo(&slow{w: &b})
 				require.NoError(t, err)
-				c, err := pool.ReadTiny(&b, &pool.Options[link]{Shards: 2}, 1)
+				c, err := pool.ReadTiny(&b, &pool.Options[fixed]{Shards: 2}, 1)
 				require.NoError(t, err)
 				requireRight(t, c, stay)
 			}
@@ -210,7 +187,7 @@ func (s *slow) Write(b []byte) (int, error) {
 
 // requireRight requires that c has stay, and that nothing in it refers to another
 // value than it did, now and later.
-func requireRight(t *testing.T, c *pool.Pool[link], stay []pool.Handle[link]) {
+func requireRight(t *testing.T, c *pool.Pool[fixed], stay []pool.Handle[fixed]) {
 	t.Helper()
 	for i, h := range stay {
 		v, ok := c.Get(h)
@@ -218,7 +195,7 @@ func requireRight(t *testing.T, c *pool.Pool[link], stay []pool.Handle[link]) {
 		require.EqualValues(t, i+1, v.ID)
 	}
 	values := contents(c)
-	refs := map[pool.Handle[link]]uint64{}
+	refs := map[pool.Handle[fixed]]uint64{}
 	for h, v := range values {
 		if v.ID > 1000 {
 			require.Equal(t, h, v.Self, "a value in another's slot")
@@ -233,7 +210,7 @@ func requireRight(t *testing.T, c *pool.Pool[link], stay []pool.Handle[link]) {
 		}
 	}
 	for range 4 {
-		hs := fill(t, c, 400, func(int) link { return link{} })
+		hs := fill(t, c, 400, func(int) fixed { return fixed{} })
 		for to := range refs {
 			require.False(t, c.Contains(to), "%v came to life", to)
 		}

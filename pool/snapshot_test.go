@@ -93,27 +93,45 @@ func requireNoReissue[T any](t testing.TB, c *pool.Pool[T], stale map[pool.Handl
 
 // The types of the round trips.
 type (
+	// fixed refers to another value, or to none.
 	fixed struct {
 		ID    uint64
+		Self  pool.Handle[fixed]
+		To    pool.Handle[fixed]
+		ToID  uint64 // what is there, or was
 		Score float32
-		On    bool
-		_     [3]byte
-		Peers [2]pool.Handle[fixed]
+		On    [2]bool
+		_     [2]byte
 		Names [3]struct {
 			A uint8
 			B uint16
 		}
 		C complex64
 	}
-	marshalling struct{ text string } // unexported, and encodes itself
-	mixed       struct {
+
+	// mixed is of all parts, and of some that encode themselves.
+	mixed struct {
+		Next  *mixed // first, which TestDeepValues makes use of
 		Name  string
 		Tags  []string
-		By    map[string]int
-		Next  *mixed
+		Nums  []uint16
+		Kids  []mixed
+		By    map[string]*mixed
+		Keys  map[unhashable]int
+		Up    **mixed
+		Empty []struct{}
+		Sets  map[uint8]map[bool]struct{}
+		Pairs [2]map[float32][]string
+		Blank struct {
+			_ [3]func()
+			P *[3]string
+		}
 		When  time.Time
 		Inner marshalling
+		Moods []*moody
 	}
+
+	marshalling struct{ text string } // unexported, and encodes itself
 )
 
 func (m marshalling) MarshalBinary() ([]byte, error) { return []byte(m.text), nil }
@@ -128,19 +146,30 @@ func (m *marshalling) UnmarshalBinary(b []byte) error {
 var errBad = errors.New("bad text")
 
 func fixedOf(i int) fixed {
-	v := fixed{ID: uint64(i), Score: float32(i) / 3, On: i%2 == 1, C: complex(float32(i), -1)}
-	v.Peers[1] = pool.Handle[fixed](i)
+	v := fixed{ID: uint64(i), To: pool.Handle[fixed](i), Score: float32(i) / 3, C: complex(float32(i), -1)}
+	v.On[i%2] = true
 	v.Names[2].A, v.Names[2].B = uint8(i), uint16(i)
 	return v
 }
 
-func marshallingOf(i int) marshalling { return marshalling{strings.Repeat("x", i%50)} }
+func moodyOf(i int) moody { return moody{mood: strings.Repeat("x", i%50)} }
 
 func mixedOf(i int) mixed {
-	return mixed{
-		Name: fmt.Sprint(i), Tags: []string{"a", fmt.Sprint(i)}, By: map[string]int{"i": i},
-		Next: &mixed{Name: "next", When: time.Unix(int64(i), 0).UTC()}, When: time.Unix(1, 0).UTC(), Inner: marshallingOf(i),
+	v := mixed{
+		Name: fmt.Sprint(i), Tags: []string{"a", fmt.Sprint(i)}, Nums: []uint16{1, 2}, Empty: make([]struct{}, i),
+		When: time.Unix(1, 0).UTC(), Inner: marshalling{moodyOf(i).mood}, Moods: []*moody{nil, {mood: "good"}},
 	}
+	for range i % 3 {
+		up := &mixed{Kids: []mixed{v}}
+		v = mixed{
+			Next: &mixed{Name: "next", When: time.Unix(int64(i), 0).UTC()},
+			Kids: []mixed{v, {}}, By: map[string]*mixed{"a": {}, "b": nil}, Up: &up,
+			Sets: map[uint8]map[bool]struct{}{1: {true: {}}},
+		}
+		v.Pairs[1] = map[float32][]string{1: {"a"}}
+		v.Blank.P = &[3]string{"b"}
+	}
+	return v
 }
 
 // churned fills a pool to some values and holes at all ages, and returns the
@@ -192,10 +221,9 @@ func testRoundTrip[T any](t *testing.T, value func(int) T) {
 
 func TestSnapshotRoundTrip(t *testing.T) {
 	t.Run("fixed", func(t *testing.T) { testRoundTrip(t, fixedOf) })
-	t.Run("bytes", func(t *testing.T) { testRoundTrip(t, func(i int) [3]byte { return [3]byte{byte(i), 1, byte(i >> 8)} }) })
+	t.Run("bytes", func(t *testing.T) { testRoundTrip(t, func(i int) [5]byte { return [5]byte{byte(i), 1, byte(i >> 8)} }) })
 	t.Run("nothing", func(t *testing.T) { testRoundTrip(t, func(int) struct{} { return struct{}{} }) })
-	t.Run("handle", func(t *testing.T) { testRoundTrip(t, func(i int) pool.Handle[int] { return pool.Handle[int](i) }) })
-	t.Run("marshaler", func(t *testing.T) { testRoundTrip(t, marshallingOf) })
+	t.Run("marshaler", func(t *testing.T) { testRoundTrip(t, moodyOf) })
 	t.Run("parts", func(t *testing.T) { testRoundTrip(t, mixedOf) })
 	t.Run("int", func(t *testing.T) { testRoundTrip(t, number) })
 	t.Run("pointer", func(t *testing.T) {
@@ -208,7 +236,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		})
 	})
 	t.Run("slice", func(t *testing.T) {
-		testRoundTrip(t, func(i int) []string { return [][]string{nil, {}, {"", "a"}}[i%3] })
+		testRoundTrip(t, func(i int) []byte { return [][]byte{nil, {}, {0, 1}}[i%3] })
 	})
 }
 

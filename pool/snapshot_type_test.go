@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
@@ -17,12 +16,8 @@ import (
 
 // A type that is refused is so by WriteTo, before anything is written, and by ReadFrom.
 func TestBothEndsRefuseTypes(t *testing.T) {
-	testRefused[struct{ a int }](t, "field a is unexported")
-	testRefused[struct {
-		time.Time
-		Name string
-	}](t, "of its embedded field Time")
-	testRefused[[]any](t, "interface values cannot be written")
+	testRefused[stamp](t, "field id is unexported")
+	testRefused[any](t, "interface values cannot be written")
 }
 
 func testRefused[T any](t *testing.T, text string) {
@@ -44,35 +39,24 @@ func testRefused[T any](t *testing.T, text string) {
 // A snapshot is one of its type alone: of its name, of how it is encoded, and of
 // what it is made of.
 func TestSnapshotOfAnotherType(t *testing.T) {
-	one := func() any {
-		type value struct{ A, B uint32 }
-		return pool.Must[value](nil)
-	}
-	other := func(r io.Reader) error {
-		type value struct{ A, C uint32 }
-		_, err := pool.ReadFrom[value](r, nil)
-		return err
-	}
-	parts := func(r io.Reader) error {
-		type value struct{ A, B int }
-		_, err := pool.ReadFrom[value](r, nil)
-		return err
-	}
-	var b bytes.Buffer
-	_, err := one().(io.WriterTo).WriteTo(&b)
-	require.NoError(t, err)
-	for _, c := range []struct {
-		read func(r io.Reader) error
-		text string
-	}{
-		{other, "pool_test.value was struct{A uint32; B uint32}, and is now struct{A uint32; C uint32}"},
-		{parts, "pool_test.value was written as fixed-size numbers, and is now encoded by its parts"},
-		{func(r io.Reader) error { _, err := pool.ReadFrom[uint64](r, nil); return err }, "it is of pool_test.value, wanted is uint64"},
+	one := snapshotOf(t, pool.Must[fixed](nil))
+	changed := reseal(one, func(records [][]byte) {
+		require.Equal(t, 1, bytes.Count(records[0], []byte("ToID uint64")))
+		records[0] = bytes.Replace(records[0], []byte("ToID uint64"), []byte("ToNo uint64"), 1)
+	})
+	parts := reseal(one, func(records [][]byte) {
+		require.Equal(t, byte(1), records[0][16])
+		records[0][16] = 4
+	})
+	for text, err := range map[string]error{
+		"pool_test.fixed was struct{ID uint64; ": refusal[fixed](t, changed),
+		"ToID uint64; ":                          refusal[fixed](t, changed),
+		"pool_test.fixed was written by its parts, and is now encoded as fixed-size numbers": refusal[fixed](t, parts),
+		"it is of pool_test.fixed, wanted is int":                                            refusal[int](t, one),
 	} {
-		err := c.read(bytes.NewReader(b.Bytes()))
 		require.ErrorIs(t, err, pool.ErrType)
 		require.NotErrorIs(t, err, pool.ErrCorrupt)
-		assert.ErrorContains(t, err, c.text)
+		assert.ErrorContains(t, err, text)
 	}
 }
 
@@ -87,12 +71,18 @@ func TestSnapshotByGobIsOfAnotherType(t *testing.T) {
 	require.ErrorContains(t, err, "string was written by gob, and is now encoded by its parts")
 }
 
-// moody encodes itself as it is told.
-type moody struct{ mood string }
+// moody encodes itself as it is told, after it has done what it likes to its neighbours.
+type moody struct {
+	mood   string
+	meddle func()
+}
 
 var errMood = errors.New("not today")
 
 func (m *moody) MarshalBinary() ([]byte, error) {
+	if m.meddle != nil {
+		m.meddle()
+	}
 	switch m.mood {
 	case "error":
 		return nil, errMood
@@ -117,27 +107,27 @@ func (m *moody) UnmarshalBinary(b []byte) error {
 // up, and no pin is left behind.
 func TestErrorsOfMarshalers(t *testing.T) {
 	p := tiny[moody](t, &pool.Options[moody]{Origin: 1, Shards: 1})
-	mustInsert(t, p, moody{"fine"})
-	h := mustInsert(t, p, moody{"error"})
+	mustInsert(t, p, moody{mood: "fine"})
+	h := mustInsert(t, p, moody{mood: "error"})
 	_, err := p.WriteTo(io.Discard)
 	require.ErrorIs(t, err, errMood)
 	require.EqualError(t, err, "pool: WriteTo: value 1@1: not today")
 	requireReclaimed(t, p) // nothing is pinned
 
 	p.Remove(h)
-	h = mustInsert(t, p, moody{"panic"})
+	h = mustInsert(t, p, moody{mood: "panic"})
 	require.Equal(t, "a bad mood", apart(func() { _, _ = p.WriteTo(io.Discard) }))
 	require.Zero(t, p.Stats().Pinned)
 
 	p.Remove(h)
-	h = mustInsert(t, p, moody{"no"})
+	h = mustInsert(t, p, moody{mood: "no"})
 	_, err = pool.ReadFrom[moody](bytes.NewReader(snapshotOf(t, p)), nil)
 	require.ErrorIs(t, err, errMood)
 	require.ErrorIs(t, err, pool.ErrCorrupt)
 	require.ErrorContains(t, err, fmt.Sprintf("value %v: not today", h))
 
 	p.Remove(h)
-	h = mustInsert(t, p, moody{"fall"})
+	h = mustInsert(t, p, moody{mood: "fall"})
 	err = refusal[moody](t, snapshotOf(t, p))
 	require.ErrorIs(t, err, pool.ErrCorrupt)
 	require.ErrorContains(t, err, fmt.Sprintf("value %v: decoding panicked: fell", h))
@@ -145,15 +135,14 @@ func TestErrorsOfMarshalers(t *testing.T) {
 
 // The same within a value that is written by its parts.
 func TestErrorsOfParts(t *testing.T) {
-	type value struct{ Of []*moody }
-	p := tiny[value](t, &pool.Options[value]{Origin: 1})
-	h := mustInsert(t, p, value{[]*moody{nil, {"error"}}})
+	p := tiny[mixed](t, &pool.Options[mixed]{Origin: 1})
+	h := mustInsert(t, p, mixed{Moods: []*moody{nil, {mood: "error"}}})
 	_, err := p.WriteTo(io.Discard)
 	require.ErrorIs(t, err, errMood)
 	require.EqualError(t, err, "pool: WriteTo: value 0@1: not today")
 	for mood, text := range map[string]string{"no": "not today", "fall": "decoding panicked: fell"} {
-		p.View(h, func(v *value) { v.Of[1].mood = mood })
-		err := refusal[value](t, snapshotOf(t, p))
+		p.View(h, func(v *mixed) { v.Moods[1].mood = mood })
+		err := refusal[mixed](t, snapshotOf(t, p))
 		require.ErrorIs(t, err, pool.ErrCorrupt)
 		require.ErrorContains(t, err, "value 0@1: "+text)
 	}
@@ -167,9 +156,9 @@ func (u *unhashable) UnmarshalBinary(b []byte) error { u.v = b; return nil }
 
 // A key that no map takes is an error, not a panic of the map's.
 func TestUnhashableKeysAreCorrupt(t *testing.T) {
-	p := tiny[map[unhashable]int](t, nil)
-	mustInsert(t, p, map[unhashable]int{{"a"}: 1})
-	err := refusal[map[unhashable]int](t, snapshotOf(t, p))
+	p := tiny[mixed](t, nil)
+	mustInsert(t, p, mixed{Keys: map[unhashable]int{{"a"}: 1}})
+	err := refusal[mixed](t, snapshotOf(t, p))
 	require.ErrorIs(t, err, pool.ErrCorrupt)
 	require.ErrorContains(t, err, "hash of unhashable type []uint8")
 }
@@ -181,16 +170,17 @@ func TestSnapshotOfZeroPool(t *testing.T) {
 
 // A bool is never made but 0 or 1.
 func TestForgedBool(t *testing.T) {
-	p := tiny(t, &pool.Options[[2]bool]{Origin: 1})
-	h := mustInsert(t, p, [2]bool{true, true})
+	p := tiny(t, &pool.Options[fixed]{Origin: 1})
+	h := mustInsert(t, p, fixed{On: [2]bool{true, true}})
 	in := reseal(snapshotOf(t, p), func(records [][]byte) {
-		values := records[1]
-		values[len(values)-1] = 0x7F
+		at := bytes.LastIndex(records[1], []byte{1, 1})
+		require.Equal(t, valuesAt(records[1])+int(unsafe.Offsetof(fixed{}.On)), at)
+		records[1][at+1] = 0x7F
 	})
-	c, err := pool.ReadFrom[[2]bool](bytes.NewReader(in), nil)
+	c, err := pool.ReadFrom[fixed](bytes.NewReader(in), nil)
 	require.NoError(t, err)
 	v, ok := c.Get(h)
 	require.True(t, ok)
-	require.Equal(t, [2]bool{true, true}, v)
-	require.Equal(t, byte(1), *(*byte)(unsafe.Pointer(&v[1])))
+	require.Equal(t, [2]bool{true, true}, v.On)
+	require.Equal(t, byte(1), *(*byte)(unsafe.Pointer(&v.On[1])))
 }

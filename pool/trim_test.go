@@ -234,13 +234,13 @@ func TestPagesComeBackTogether(t *testing.T) {
 	}
 	const pages, perPage, shift = 4000, 256, 8
 	for _, reuse := range reuses {
-		p, err := pool.NewTiny(&pool.Options[[7]uint64]{Reuse: reuse, Shards: 1}, shift)
+		p, err := pool.NewTiny(&pool.Options[fixed]{Reuse: reuse, Shards: 1}, shift)
 		require.NoError(t, err)
-		hs := make([]pool.Handle[[7]uint64], pages*perPage)
+		hs := make([]pool.Handle[fixed], pages*perPage)
 		grow := func() float64 {
 			return float64(testkit.Allocated(func() {
 				for i := range hs {
-					if hs[i], err = p.Insert([7]uint64{}); err != nil {
+					if hs[i], err = p.Insert(fixed{}); err != nil {
 						t.Fatal(err)
 					}
 					if i%(50*perPage) == 0 {
@@ -260,8 +260,8 @@ func TestPagesComeBackTogether(t *testing.T) {
 		before := p.Stats().Bytes
 		freed := p.Trim()
 		require.Equal(t, before-p.Stats().Bytes, freed)
-		mustInsert(t, p, [7]uint64{}) // and so have others come back
-		fill(t, p, 2*perPage, func(int) (v [7]uint64) { return })
+		mustInsert(t, p, fixed{}) // and so have others come back
+		fill(t, p, 2*perPage, func(int) (v fixed) { return })
 		before = p.Stats().Bytes
 		require.Greater(t, pool.Unused(p), 4*perPage)
 		freed = p.Trim()
