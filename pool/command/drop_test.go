@@ -155,7 +155,7 @@ func TestSteadyFrameAllocatesWhatReserverDoes(t *testing.T) {
 		most = 3 * (10 + 2)
 	)
 	p := small(t, pool.Options[value]{})
-	q := pool.Must(&pool.Options[uint64]{Shards: 1})
+	q := pool.Must(&pool.Options[string]{Shards: 1})
 	a, b, c := command.New(p), command.New(p), command.New(q)
 	v := valueOf(1)
 	init := func(_ pool.Handle[value], in *value) { *in = v }
@@ -185,7 +185,7 @@ func TestSteadyFrameAllocatesWhatReserverDoes(t *testing.T) {
 		}, 0},
 		"Discard": {func() {
 			for range n {
-				_, _ = c.Insert(1)
+				_, _ = c.Insert("one")
 				c.Remove(1)
 			}
 			c.Discard()
@@ -220,14 +220,14 @@ func TestSteadyFrameAllocatesWhatReserverDoes(t *testing.T) {
 func TestDiscardCutShortHoldsNothingBack(t *testing.T) {
 	const n = 2000
 	resets, angry := 0, true
-	p := pool.Must(&pool.Options[int]{Shards: 1, Reset: func(*int) {
+	p := pool.Must(&pool.Options[value]{Shards: 1, Reset: func(*value) {
 		if resets++; angry && resets > 10 {
 			panic("reset")
 		}
 	}})
 	b := command.New(p)
 	for i := range n {
-		_, err := b.Insert(i)
+		_, err := b.Insert(valueOf(uint64(i)))
 		require.NoError(t, err)
 	}
 	first := command.FirstInsertion(b)

@@ -18,6 +18,12 @@ type shell struct {
 	fuse  int
 }
 
+// node is a value that refers to another.
+type node struct {
+	name   string
+	parent pool.Handle[node]
+}
+
 // Goroutines work on all values at once and record what should come and go. None
 // of them meets what another has recorded; all of it happens in Apply.
 func Example() {
@@ -86,10 +92,6 @@ func ExampleBuffer() {
 }
 
 func ExampleBuffer_Insert() {
-	type node struct {
-		name   string
-		parent pool.Handle[node]
-	}
 	p := pool.Must(replay[node]())
 	b := command.New(p)
 	root, err := b.Insert(node{name: "root"})
@@ -120,12 +122,11 @@ func ExampleBuffer_Insert_full() {
 }
 
 func ExampleBuffer_InsertFunc() {
-	type loop struct{ self pool.Handle[loop] }
-	p := pool.Must[loop](nil)
+	p := pool.Must[node](nil)
 	b := command.New(p)
-	h, _ := b.InsertFunc(func(h pool.Handle[loop], v *loop) { v.self = h })
+	h, _ := b.InsertFunc(func(h pool.Handle[node], n *node) { n.name, n.parent = "its own", h })
 	b.Apply()
-	fmt.Println(p.MustGet(h).self == h)
+	fmt.Println(p.MustGet(h).parent == h)
 	// Output: true
 }
 

@@ -39,7 +39,7 @@ var (
 )
 
 // small is the value of most benchmarks: 16 bytes without pointers.
-type small struct{ id, payload uint64 }
+type small = plain
 
 // large has 128 bytes.
 type large [8]small
@@ -68,7 +68,7 @@ func benchmarkIterate(b *testing.B, n int) {
 	sum := func(values []small) {
 		var sum uint64
 		for i := range values {
-			sum += values[i].payload
+			sum += values[i].Twice
 		}
 		sink.Add(sum)
 	}
@@ -83,7 +83,7 @@ func benchmarkIterate(b *testing.B, n int) {
 				return testkit.Timed(func() {
 					var sum uint64
 					for _, v := range s.All() {
-						sum += v.payload
+						sum += v.Twice
 					}
 					sink.Add(sum)
 				})
@@ -239,7 +239,7 @@ func BenchmarkGet(b *testing.B) {
 			var sum uint64
 			for i := range n {
 				if v, ok := s.Get(hs[i%len(hs)]); ok {
-					sum += v.payload
+					sum += v.Twice
 				}
 			}
 			sink.Add(sum)
@@ -249,7 +249,7 @@ func BenchmarkGet(b *testing.B) {
 				var sum uint64
 				for i := range n {
 					if v, ok := plain.Get(names[i%len(names)]); ok {
-						sum += v.payload
+						sum += v.Twice
 					}
 				}
 				sink.Add(sum)
@@ -262,7 +262,7 @@ func BenchmarkGet(b *testing.B) {
 						var sum uint64
 						for i := range n {
 							if v, ok := rw.Get(names[i%len(names)]); ok {
-								sum += v.payload
+								sum += v.Twice
 							}
 						}
 						sink.Add(sum)

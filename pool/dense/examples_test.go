@@ -310,12 +310,10 @@ func ExampleStore_Ptr() {
 }
 
 func ExamplePtr() {
-	type door struct{ next dense.Ptr[door] }
-	s := dense.Must[door](nil)
-	last, _ := s.Create(door{})
-	first, _ := s.Create(door{next: s.Ptr(last)})
-	d, _ := s.Get(first)
-	fmt.Println(d.next.Alive(), d.next.State(), dense.Ptr[door]{}.Alive())
+	s := dense.Must[string](nil)
+	h, _ := s.Create("door")
+	exits := map[string]dense.Ptr[string]{"north": s.Ptr(h)}
+	fmt.Println(exits["north"].Alive(), exits["north"].State(), exits["south"].Alive())
 	// Output: true alive false
 }
 
