@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/length"
 )
 
 // These tests run the exported methods of this package, and with them those of
@@ -19,7 +20,7 @@ import (
 // A failure prints the interleaving and its schedule, which -interleave.replay
 // repeats.
 var (
-	boundFlag  = flag.Int("interleave.bound", 2, "explore all schedules with so many preemptions")
+	boundFlag  = flag.Int("interleave.bound", -1, "explore all schedules with so many preemptions; -1: with two, and all in the full programme alone")
 	pctFlag    = flag.Int("interleave.pct", 0, "in place of that, draw so many schedules for each scenario")
 	depthFlag  = flag.Int("interleave.depth", 3, "depth of the bugs that drawn schedules look for")
 	seedFlag   = flag.Uint64("interleave.seed", 1, "seed of the first drawn schedule")
@@ -46,7 +47,7 @@ func TestInterleave(t *testing.T) {
 			case *pctFlag > 0:
 				res = interleave.PCT(setup, *pctFlag, *depthFlag, *seedFlag)
 			default:
-				res = interleave.Search(setup, *boundFlag)
+				res = search(setup)
 			}
 			runs += res.AllRuns
 			took += res.Took
@@ -60,6 +61,33 @@ func TestInterleave(t *testing.T) {
 		})
 	}
 	t.Logf("%d schedules in %v", runs, took.Round(time.Millisecond))
+}
+
+// enough is how many schedules of a scenario are searched at the usual length. Three in
+// four scenarios have fewer; the others have 2 million together.
+const enough = 10_000
+
+// search explores a scenario's schedules with two preemptions. Where there are more than
+// enough, half as many are drawn in place of the rest, because a search comes late to
+// preemptions near the beginning.
+func search(setup interleave.Setup) interleave.Result {
+	if *boundFlag >= 0 {
+		return interleave.Search(setup, *boundFlag)
+	}
+	if length.Full() {
+		return interleave.Search(setup, 2)
+	}
+	res := interleave.SearchSome(setup, 2, enough)
+	if res.Failure != nil || res.AllRuns < enough {
+		return res
+	}
+	drawn := interleave.Sample(setup, enough/2, *seedFlag)
+	res.Runs += drawn.Runs
+	res.AllRuns += drawn.AllRuns
+	res.Switches += drawn.Switches
+	res.Took += drawn.Took
+	res.Failure = drawn.Failure
+	return res
 }
 
 // TestInterleaveRepeats replays what it draws: a program that depends on anything

@@ -350,7 +350,7 @@ func testVacancies[T any](t *testing.T, most uint32) {
 // A reader may give what it likes at a time; its own errors come as they are.
 func TestReadersOfSnapshots(t *testing.T) {
 	p := tiny(t, &pool.Options[mixed]{Shards: 1})
-	fill(t, p, 20, mixedOf)
+	fill(t, p, 3, mixedOf)
 	snapshot := snapshotOf(t, p)
 	for name, r := range map[string]io.Reader{
 		"a byte":   iotest.OneByteReader(bytes.NewReader(snapshot)),

@@ -57,8 +57,9 @@ func TestNarrowTableFills(t *testing.T) {
 	p := pool.Must(narrowOptions[struct{}]())
 	for range 1 << indexBits {
 		h, err := p.Insert(struct{}{})
-		require.NoError(t, err)
-		require.Less(t, h.Index(), uint32(1<<indexBits))
+		if err != nil || h.Index() >= 1<<indexBits { // of a million, require is what takes the time
+			t.Fatal(h, err)
+		}
 	}
 	if wide {
 		p.Clear()

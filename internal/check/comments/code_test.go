@@ -56,8 +56,15 @@ func newCode() *code {
 	return &code{fset: token.NewFileSet(), funcs: map[string][]*function{}, types: set{}, names: set{}}
 }
 
+// parsed is what parsePackages and parseModule returned, which nobody changes.
+var parsed = map[string]*code{}
+
 // parsePackages parses packages without their tests.
 func parsePackages(t *testing.T, pkgs []string) *code {
+	name := strings.Join(pkgs, " ")
+	if c := parsed[name]; c != nil {
+		return c
+	}
 	c := newCode()
 	for _, pkg := range pkgs {
 		names, err := filepath.Glob(filepath.Join(root, pkg, "*.go"))
@@ -70,11 +77,15 @@ func parsePackages(t *testing.T, pkgs []string) *code {
 		}
 	}
 	c.index()
+	parsed[name] = c
 	return c
 }
 
 // parseModule parses all packages of the module, tests too.
 func parseModule(t *testing.T) *code {
+	if c := parsed[root]; c != nil {
+		return c
+	}
 	c := newCode()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -92,6 +103,7 @@ func parseModule(t *testing.T) *code {
 	})
 	require.NoError(t, err)
 	c.index()
+	parsed[root] = c
 	return c
 }
 
