@@ -91,7 +91,7 @@ func functions(listing, begins, contains string) (found [][]string) {
 		case strings.HasPrefix(line, begins) && strings.Contains(line, contains):
 			inside = true
 			found = append(found, nil)
-		case !strings.HasPrefix(line, "\t0x") || !strings.Contains(line, " ("):
+		case inside && (!strings.HasPrefix(line, "\t0x") || !strings.Contains(line, " (")):
 			inside = false
 		}
 		if inside {
