@@ -32,7 +32,7 @@ import "coatcheck/internal/atom"
 
 // queue is the freelist of a FIFO shard. What is reclaimed in the shard stays there.
 type queue[T any] struct {
-	*shard[T]
+	of *shard[T] // by name: a wrapper of each method would be compiled for every T
 
 	// mu guards rest and tail, and the way from limbo to here. No user code runs under it,
 	// and no lock is taken but by Trim: other queues', which it tries for, and the table's.
@@ -49,7 +49,7 @@ type queue[T any] struct {
 
 // fill gives the queue its dummy and its part of the reserve, n slots.
 func (q *queue[T]) fill(n int) {
-	a := q.arena
+	a := q.of.arena
 	lo, hi := a.Table.Allot(uint32(n + 1)) // in one piece: nobody else takes any yet
 	var c chain[T]
 	for i := lo; i < hi; i++ {
@@ -83,12 +83,12 @@ func (q *queue[T]) put(c chain[T]) {
 	}
 	c.link(None)
 	if q.tail == None {
-		dummy := c.cut(q.arena, 1)
+		dummy := c.cut(q.of.arena, 1)
 		dummy.link(None)
-		q.free.Store(dummy.first) // publishes (P3); Pop leaves a queue without slots alone
+		q.of.free.Store(dummy.first) // publishes (P3); Pop leaves a queue without slots alone
 		q.tail = Low(dummy.tail)
 	}
-	keeps := q.arena.keeps(q.at)
+	keeps := q.of.arena.keeps(q.of.at)
 	ready := q.rest
 	switch {
 	case keeps == 0:
@@ -108,11 +108,11 @@ func (q *queue[T]) put(c chain[T]) {
 
 // keepLess puts what is kept back too much at the queue's end.
 func (q *queue[T]) keepLess() bool {
-	keeps := q.arena.keeps(q.at)
+	keeps := q.of.arena.keeps(q.of.at)
 	if q.rest.n <= keeps {
 		return false
 	}
-	ready := q.rest.cut(q.arena, min(q.rest.n-keeps, reclaimMost))
+	ready := q.rest.cut(q.of.arena, min(q.rest.n-keeps, reclaimMost))
 	q.append(&ready)
 	q.resting.Store(q.rest.n)
 	return true
@@ -122,9 +122,9 @@ func (q *queue[T]) keepLess() bool {
 // neither the slots at rest nor in the queue looks again (bare).
 func (q *queue[T]) append(c *chain[T]) {
 	if c.n > 0 {
-		q.seals.Add(1)
+		q.of.seals.Add(1)
 		c.link(None)
-		tail := q.arena.slot(q.tail)
+		tail := q.of.arena.slot(q.tail)
 		// A plain read-modify-write of the tail's word is right: it has no link, so
 		// it cannot be popped, and only the holder of mu links it. The store
 		// publishes (P3).
@@ -141,7 +141,7 @@ func (q *queue[T]) turn(b *batch[T], most uint32) (visited uint32, done bool) {
 	}
 	for ; !b.upright && visited < most; visited++ {
 		i := b.top
-		slot := q.arena.slot(i)
+		slot := q.of.arena.slot(i)
 		word := slot.Word.Load()
 		slot.set(Pack(Generation(word), b.turned))
 		if b.turned, b.top = i, Low(word); b.top == None {
@@ -153,7 +153,7 @@ func (q *queue[T]) turn(b *batch[T], most uint32) (visited uint32, done bool) {
 
 // splice takes what is left of a batch as well: its end stays.
 func (q *queue[T]) splice(b *batch[T]) bool {
-	first, last := q.arena.slot(b.top), q.arena.slot(b.last)
+	first, last := q.of.arena.slot(b.top), q.of.arena.slot(b.last)
 	q.put(chain[T]{
 		first: Pack(Generation(first.Word.Load()), b.top),
 		tail:  Pack(Generation(last.Word.Load()), b.last),
@@ -164,24 +164,24 @@ func (q *queue[T]) splice(b *batch[T]) bool {
 	return true
 }
 
-func (q *queue[T]) recipient(*shard[T]) *shard[T] { return q.shard }
+func (q *queue[T]) recipient(*shard[T]) *shard[T] { return q.of }
 func (q *queue[T]) kept() uint32                  { return q.resting.Load() }
-func (q *queue[T]) keepsTooMuch() bool            { return q.kept() > q.arena.keeps(q.at) }
-func (q *queue[T]) needs() uint32                 { return 1 + q.arena.keeps(q.at) }
+func (q *queue[T]) keepsTooMuch() bool            { return q.kept() > q.of.arena.keeps(q.of.at) }
+func (q *queue[T]) needs() uint32                 { return 1 + q.of.arena.keeps(q.of.at) }
 
 func (q *queue[T]) dummies() uint32 {
-	if q.free.Load() == emptyList {
+	if q.of.free.Load() == emptyList {
 		return 0 // of a restored pool, and without a dummy yet
 	}
 	return 1
 }
 
 func (q *queue[T]) bare() bool {
-	top := q.free.Load()
+	top := q.of.free.Load()
 	if top == emptyList {
 		return true
 	}
-	word := q.arena.slot(Low(top)).Word.Load()
+	word := q.of.arena.slot(Low(top)).Word.Load()
 	return word == Pack(Generation(top), None) && !q.keepsTooMuch() // the dummy alone
 }
 

@@ -99,8 +99,8 @@ func (s *shard[T]) attach(a *Arena[T], at int) {
 	for k := range s.sealed {
 		s.sealed[k].word.Store(emptyList)
 	}
-	if s.list = (stack[T]{s}); s.fifo {
-		s.list = &queue[T]{shard: s, tail: None}
+	if s.list = (stack[T]{of: s}); s.fifo {
+		s.list = &queue[T]{of: s, tail: None}
 	}
 }
 

@@ -112,23 +112,23 @@ func (s *shard[T]) push(c *chain[T]) {
 }
 
 // stack is the freelist of a LIFO shard. What is reclaimed may go to any of them.
-type stack[T any] struct{ *shard[T] }
+type stack[T any] struct{ of *shard[T] }
 
 func (l stack[T]) hold(bool) bool { return true }
 func (l stack[T]) release()       {}
-func (l stack[T]) put(c chain[T]) { l.push(&c) }
+func (l stack[T]) put(c chain[T]) { l.of.push(&c) }
 
 // splice needs no visit for links: the batch ends with None already, because it began as
 // limbo's.
 func (l stack[T]) splice(b *batch[T]) bool {
-	if l.free.Load() != emptyList {
+	if l.of.free.Load() != emptyList {
 		return false
 	}
-	word := l.arena.slot(b.top).Word.Load()
-	return l.free.CompareAndSwap(emptyList, Pack(Generation(word), b.top)) // publishes (P3)
+	word := l.of.arena.slot(b.top).Word.Load()
+	return l.of.free.CompareAndSwap(emptyList, Pack(Generation(word), b.top)) // publishes (P3)
 }
 
-func (l stack[T]) bare() bool                            { return l.free.Load() == emptyList }
+func (l stack[T]) bare() bool                            { return l.of.free.Load() == emptyList }
 func (l stack[T]) recipient(to *shard[T]) *shard[T]      { return to }
 func (l stack[T]) turn(*batch[T], uint32) (uint32, bool) { return 0, true } // limbo is a stack too
 
