@@ -18,8 +18,12 @@ type Contents struct {
 	Sealed             []Sealed
 }
 
-// Sealed is one batch that nobody has claimed: how many slots it has, in two lists.
-type Sealed struct{ Top, Turned, N uint32 }
+// Sealed is one batch that nobody has claimed: how many slots it has, in two lists, and
+// what its grace period goes by.
+type Sealed struct {
+	Top, Turned, N uint32
+	Tag            uint64
+}
 
 // Inspect returns the contents of the shards.
 func (a *Arena[T]) Inspect() (all []Contents) {
@@ -31,7 +35,7 @@ func (a *Arena[T]) Inspect() (all []Contents) {
 		}
 		for k := range s.sealed {
 			if b := &s.sealed[k]; isSealed(b.word.Load()) {
-				c.Sealed = append(c.Sealed, Sealed{b.top, b.turned, b.n})
+				c.Sealed = append(c.Sealed, Sealed{b.top, b.turned, b.n, b.tag})
 			}
 		}
 		all = append(all, c)

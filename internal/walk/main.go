@@ -1,0 +1,25 @@
+//go:build interleave
+
+// Walk draws the pictures of docs/walk.md:
+//
+//	go run -tags interleave ./internal/walk
+//
+// Each step of a picture is an operation of the real code, on an arena of the sizes that
+// schedules are explored with: two slots a page, two slots a batch. What is drawn is read
+// from its words. A step says what it should show, and nothing is drawn if it does not.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	for _, p := range pictures() {
+		if err := os.WriteFile(filepath.Join("docs", "walk-"+p.name+".svg"), []byte(p.svg()), 0o666); err != nil {
+			fmt.Fprintln(os.Stderr, "walk:", err)
+			os.Exit(1)
+		}
+	}
+}

@@ -1,0 +1,240 @@
+//go:build interleave
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"coatcheck/shard"
+)
+
+// pictures runs the script.
+func pictures() []*picture {
+	return []*picture{ticketPicture(), handlePicture(), pagesPicture(), guardPicture(), batchesPicture(), reusePicture(), exhaustedPicture(), workerPicture()}
+}
+
+// show adds what there is now to p: a caption, the operation that led there, and the
+// lists that are to be seen.
+func (p *picture) show(c *cloakroom, caption, run string, lists ...string) *state {
+	s := c.look()
+	s.caption, s.run, s.shown = caption, run, lists
+	p.steps = append(p.steps, s)
+	return &p.steps[len(p.steps)-1]
+}
+
+// checks shows tickets.
+func (s *state) checks(c *cloakroom, ts ...ticket) *state {
+	for _, t := range ts {
+		v, ok := c.get(t)
+		s.checked = append(s.checked, check{t, v, ok})
+	}
+	return s
+}
+
+// must stops the drawing of a picture whose last step is not what its caption says.
+func (p *picture) must(ok bool) {
+	if !ok {
+		panic(fmt.Sprintf("walk-%s, step %d is not what it says: %+v", p.name, len(p.steps), p.steps[len(p.steps)-1]))
+	}
+}
+
+// clock has the step show the epochs.
+func (s *state) clock() *state {
+	s.showClock = true
+	return s
+}
+
+// tags reports whether s has one batch, with that tag.
+func (s *state) tags(tag uint64) bool {
+	n := 0
+	for _, l := range s.lists {
+		if l.name == "batch" {
+			if n++; l.note != fmt.Sprintf("tag %d", tag) {
+				return false
+			}
+		}
+	}
+	return n == 1
+}
+
+// settle lets everything that was removed come free.
+func (c *cloakroom) settle() {
+	if err := c.arena.Wait(context.Background()); err != nil {
+		panic(err)
+	}
+}
+
+func ticketPicture() *picture {
+	p := &picture{name: "ticket", alt: "A hook is used again, and the old ticket is refused"}
+	c := open(2, 1, nil)
+	red := c.insert("red")
+	s := p.show(c, "A coat is handed in. The ticket says which hook, and which visit.", `red, _ := p.Insert(coat)`).checks(c, red)
+	p.must(s.checked[0].ok && s.place(0) == "live")
+	c.mustRemove(red)
+	c.settle()
+	s = p.show(c, "It is collected. The hook is free, and the ticket is worth nothing.", "p.Remove(red)").checks(c, red)
+	p.must(!s.checked[0].ok && s.place(0) == "freelist")
+	blue := c.insert("blue")
+	s = p.show(c, "The next coat gets the same hook and a new ticket. The old one is refused.", `blue, _ := p.Insert(coat)`).checks(c, red, blue)
+	p.must(!s.checked[0].ok && s.checked[1].ok && s.place(0) == "live")
+	return p
+}
+
+func handlePicture() *picture {
+	p := &picture{name: "handle", alt: "A handle is a generation and an index; the word of a live slot equals it"}
+	c := open(4, 1, nil)
+	ts := c.insertAll("red", "blue")
+	c.mustRemove(ts...)
+	c.settle()
+	blue := c.insert("blue")
+	i := shard.Low(uint64(blue))
+	s := p.show(c, "While a slot is live, its word is the handle. A look-up compares the two.", "")
+	name, slot := halves(uint64(blue)), s.hooks[i].halves()
+	name.name, slot.name, slot.highIs, slot.lowIs = "the handle", "the slot's word", "odd: live", "its own index"
+	s.words = []word{name, slot}
+	p.must(c.arena.Find(uint64(blue)).Word.Load() == uint64(blue))
+
+	c.mustRemove(blue)
+	c.settle()
+	s = p.show(c, "A removal makes the generation even. The low half is now a link to the next vacant slot.", "p.Remove(blue)")
+	slot = s.hooks[i].halves()
+	slot.name, slot.highIs, slot.lowIs = "the slot's word", "even: vacant", "the next of its list"
+	s.words = []word{name, slot}
+	p.must(s.hooks[i].generation%2 == 0 && s.hooks[i].low != i && s.place(i) == "freelist" && s.hooks[i].low == s.list("freelist")[1])
+	return p
+}
+
+// halves are those of a handle.
+func halves(h uint64) word {
+	return word{high: grouped(shard.Generation(h)), low: fmt.Sprint(shard.Low(h)), highIs: "generation", lowIs: "index"}
+}
+
+// halves are those of a slot's word.
+func (h hook) halves() word {
+	high, low := h.word()
+	return word{high: high, low: low}
+}
+
+func pagesPicture() *picture {
+	p := &picture{name: "pages", alt: "Pages are added and never move"}
+	c := open(8, 1, nil)
+	c.insertAll("red", "blue")
+	where := c.arena.Find(0)
+	s := p.show(c, "A pool begins with one page.", "p.Insert(red)\np.Insert(blue)")
+	s.showPages, s.columns = true, 4
+	p.must(slices.Equal(s.pages, []string{"A"}))
+	c.insert("green")
+	s = p.show(c, "When no hook is left, a page is added. Page A is where it was.", "p.Insert(green)")
+	s.showPages, s.columns = true, 4
+	p.must(c.arena.Find(0) == where && slices.Equal(s.pages, []string{"A", "B"}))
+	return p
+}
+
+func guardPicture() *picture {
+	p := &picture{name: "guard", alt: "A slot that a reader may look at is not used again before its guard is unpinned"}
+	c := open(4, 1, nil)
+	ts := c.insertAll("red", "blue")
+	c.pin("reader", ts[0])
+	s := p.show(c, "A reader pins a guard and gets a pointer to the red coat.", "g := p.Pin()\nc, ok := g.Get(red)", "freelist", "limbo").clock()
+	p.must(len(s.guards) == 1 && len(s.hooks[0].seen) == 1)
+	c.mustRemove(ts[0])
+	s = p.show(c, "The coat is removed. Its ticket is refused from now on, but the coat stays: it is in limbo.", "p.Remove(red)", "freelist", "limbo").clock().checks(c, ts[0])
+	p.must(s.place(0) == "limbo" && s.hooks[0].coat == "red" && !s.checked[0].ok)
+	c.mustRemove(ts[1])
+	s = p.show(c, "Limbo is full and is sealed: a batch, with the epoch as its tag. Then the epoch moves on.", "p.Remove(blue)", "freelist", "limbo", "batch").clock()
+	p.must(s.place(0) == "batch" && s.place(1) == "batch" && s.hooks[0].coat == "red" && s.epoch > 0)
+	c.insert("green")
+	s = p.show(c, "A new coat does not get these hooks. The reader was pinned in epoch 0, and the tag is not below that.", "p.Insert(green)", "freelist", "limbo", "batch").clock()
+	p.must(s.place(2) == "live" && s.hooks[0].coat == "red" && len(s.hooks[0].seen) == 1 && s.safe == 0 && s.guards[0].epoch == 0)
+	c.unpin()
+	c.settle()
+	s = p.show(c, "The reader has gone. A scan meets no guard, so the hooks are cleared and free.", "g.Unpin()\np.Synchronize(ctx)", "freelist", "limbo").clock()
+	p.must(s.place(0) == "freelist" && s.place(1) == "freelist" && s.hooks[0].coat == "")
+	return p
+}
+
+func batchesPicture() *picture {
+	p := &picture{name: "batches", alt: "A batch waits for the guards that were pinned before it was sealed, and for no others"}
+	c := open(4, 1, nil)
+	ts := c.insertAll("red", "blue", "green", "gold")
+	c.pin("early", ts[0])
+	c.mustRemove(ts[0], ts[1])
+	s := p.show(c, "An early reader looks at red. Red and blue are removed, and sealed with the tag 0.", "early := p.Pin()\np.Remove(red)\np.Remove(blue)", "freelist", "batch").clock()
+	p.must(s.tags(0))
+	c.pin("late", ts[2])
+	c.mustRemove(ts[2], ts[3])
+	s = p.show(c, "A late reader is pinned in epoch 1, and looks at green. Green and gold are removed.", "late := p.Pin()\np.Remove(green)\np.Remove(gold)", "freelist", "limbo", "batch").clock()
+	p.must(s.tags(0) && s.place(2) == "limbo" && s.guards[1].epoch == 1)
+	c.unpin()
+	c.insert("plum")
+	s = p.show(c, "The early reader has gone, and S is 1. The tag 0 is below S, so red's and blue's hooks are free. The tag 1 is not.", "early.Unpin()\np.Insert(plum)", "freelist", "limbo", "batch").clock()
+	p.must(s.safe == 1 && s.tags(1) && s.place(2) == "batch" && s.hooks[2].coat == "green" && s.place(s.list("freelist")[0]) == "freelist")
+	c.unpin()
+	c.settle()
+	s = p.show(c, "When the late reader has gone, all are free.", "late.Unpin()\np.Synchronize(ctx)", "freelist", "limbo").clock()
+	p.must(len(s.list("freelist")) == 3)
+	return p
+}
+
+func reusePicture() *picture {
+	p := &picture{name: "reuse", alt: "LIFO uses the hook again that came free last, FIFO the one that came free first"}
+	for _, fifo := range []bool{false, true} {
+		c := open(4, 1, func(c *shard.Config[coat]) { c.FIFO = fifo })
+		ts := c.insertAll("red", "blue", "green")
+		c.mustRemove(ts...)
+		c.settle()
+		list, says := "freelist", "LIFO: three coats were removed, one after the other. The last one's hook is on top."
+		lists := []string{list}
+		if fifo {
+			list, says = "queue", "FIFO: the hook that came free first is at the front. The last one stays: it is the queue's dummy."
+			lists = []string{list, "dummy"}
+		}
+		s := p.show(c, says, "", lists...)
+		next := s.list(list)[0]
+		p.must(len(s.list(list)) == 3 && (fifo || next == shard.Low(uint64(ts[2]))) && !(fifo && next == shard.Low(uint64(ts[2]))))
+		gold := c.insert("gold")
+		s = p.show(c, "The next coat gets the first hook of the list.", "p.Insert(gold)", lists...).checks(c, gold)
+		p.must(shard.Low(uint64(gold)) == next)
+	}
+	return p
+}
+
+func exhaustedPicture() *picture {
+	p := &picture{name: "exhausted", alt: "A hook that has used up its generations is given up"}
+	c := open(2, shard.LastGeneration-2, nil)
+	first := c.insert("red")
+	c.mustRemove(first)
+	c.settle()
+	last := c.insert("blue")
+	s := p.show(c, "Hook 0 has its last generation.", "last, _ := p.Insert(blue)").checks(c, last)
+	p.must(s.hooks[0].generation == shard.LastGeneration)
+	c.mustRemove(last)
+	c.settle()
+	s = p.show(c, "Then it is exhausted: in no list, for ever. Its tickets stay refused.", "p.Remove(last)", "freelist").checks(c, first, last)
+	p.must(s.place(0) == "exhausted" && len(s.list("freelist")) == 0 && !s.checked[0].ok && !s.checked[1].ok)
+	green := c.insert("green")
+	s = p.show(c, "The next coat gets another hook.", "p.Insert(green)", "freelist").checks(c, green)
+	p.must(s.place(1) == "live")
+	return p
+}
+
+func workerPicture() *picture {
+	p := &picture{name: "worker", alt: "A Worker keeps vacant hooks that nobody else sees"}
+	c := open(128, 1, func(c *shard.Config[coat]) { c.Capacity = 128 })
+	m := c.arena.NewMagazine()
+	c.worker = &m
+	shown := []string{"freelist", "limbo", "ready", "bag"}
+	ts := c.insertAll("red", "blue", "green", "gold")
+	c.mustRemove(ts[:3]...)
+	s := p.show(c, "A Worker has inserted four coats and removed three. Their hooks are in its bag, for a grace period, as in limbo.", "w.Remove(red)\nw.Remove(blue)\nw.Remove(green)", shown...)
+	p.must(len(s.list("bag")) == 3 && s.place(3) == "live" && s.hooks[0].coat == "red")
+	c.mustRemove(ts[3])
+	s = p.show(c, "The bag is full. What is in it is sealed; no guard is pinned, so its hooks are cleared and ready.", "w.Remove(gold)", shown...)
+	p.must(len(s.list("ready")) == 3 && len(s.list("bag")) == 1 && s.hooks[0].coat == "" && s.hooks[3].coat == "gold")
+	c.insert("plum")
+	s = p.show(c, "An insertion takes a hook that is ready. The shared lists were not touched.", "w.Insert(plum)", shown...)
+	p.must(len(s.list("ready")) == 2 && len(s.list("freelist")) == 0 && len(s.list("limbo")) == 0)
+	return p
+}
