@@ -40,7 +40,8 @@ What to do with the figures
                   is printed
     -from FILE    measure nothing, report the figures of this file
     -compare FILE say what has changed since the figures of this file
-    -readme       rewrite the tables in README.md and ../README.md; run it in bench
+    -readme       rewrite the tables in README.md, ../docs/performance.md and ../README.md;
+                  run it in bench
 
 The exit status is 1 when a contestant's values or counts were wrong.
 `

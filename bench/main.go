@@ -171,10 +171,12 @@ func create(path string, write func(io.Writer) error) (err error) {
 	return write(f)
 }
 
-// readme rewrites the tables of bench's README and of the project's.
+// readme rewrites the tables of bench's README, of docs/performance.md and of the
+// project's README.
 func readme(figures *report.Figures, qs []suite.Question) error {
-	if err := report.Readme("README.md", figures, qs, report.Full); err != nil {
-		return err
-	}
-	return report.Readme(filepath.Join("..", "README.md"), figures, qs, report.Short)
+	return errors.Join(
+		report.Readme("README.md", figures, qs, report.Full),
+		report.Readme(filepath.Join("..", "docs", "performance.md"), figures, qs, report.Short),
+		report.Readme(filepath.Join("..", "README.md"), figures, qs, report.Brief),
+	)
 }

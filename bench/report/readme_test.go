@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,4 +118,15 @@ func TestShortTableKeepsLosses(t *testing.T) {
 		assert.Equal(t, fmt.Sprintf("Question %d?", i), rows[i-21+shortRows-4].what)
 	}
 	assert.Equal(t, "Question 0?", rows[0].what)
+}
+
+func TestBriefReadmeHasItsQuestionsAlone(t *testing.T) {
+	f, qs := fixture(t)
+	table := f.markdown(f.questions(qs), Brief)
+	for i := range qs {
+		if r, ok := f.shortRow(&qs[i]); ok {
+			assert.Equal(t, slices.Contains(briefly, qs[i].ID), strings.Contains(table, r.what), qs[i].ID)
+		}
+	}
+	assert.Contains(t, table, "| What does an insertion with its removal cost? ")
 }
