@@ -1,10 +1,10 @@
-// Package epoch tells when nobody can be looking any more.
+// Package epoch tells when no reader can be looking any more.
 //
 // A lock-free structure unlinks a node while readers may still hold pointers to
 // it. The node's memory must not be used again before the last of them has
 // gone, and the readers cannot be asked to count themselves in and out of every
 // node: that would make each look a write. So readers announce only that they
-// are looking at all (they pin the [Domain] and get a [Guard]), and when; who
+// are looking at all (they pin the [Domain] and get a [Guard]), and when; a writer that
 // retires a node notes the time as well, and reuses the node only when every
 // reader that is still pinned began later.
 //

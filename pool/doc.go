@@ -47,7 +47,7 @@
 // # What is ordered before what
 //
 // What was written before Insert returns, or init in InsertFunc, or before
-// Commit, is visible to whoever gets the handle or meets the value in a loop.
+// Commit, is visible to every goroutine that gets the handle or meets the value in a loop.
 // Insert, Remove, Take, Get and Contains take effect at one point between call
 // and return, as far as anybody is told: all that the goroutine writes, sends or
 // unlocks after Insert or Commit comes after it. What it only loads may be older.

@@ -1,4 +1,4 @@
-// Package cgohandle names Go values for those who cannot hold Go pointers: C code, the
+// Package cgohandle names Go values where Go pointers cannot be held: in C code, the
 // kernel, a file. It is what runtime/cgo.Handle is, on a pool.
 //
 // C takes a callback and a word of user data, and hands the word back later. A Go
@@ -76,6 +76,6 @@
 //
 // # What is ordered before what
 //
-// What was written before New is visible to whoever is given the handle, by whatever way
+// What was written before New is visible to every goroutine that is given the handle, by whatever way
 // C gave it on, and looks it up.
 package cgohandle
