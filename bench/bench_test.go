@@ -3,9 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"regexp"
 	"runtime"
@@ -20,120 +17,7 @@ import (
 	"coatcheck/bench/workload"
 )
 
-// The questions as Go benchmarks. A case is opened once for all b.N, and closed,
-// which checks what it did, when the next one begins. -short makes them tiny.
-
-func BenchmarkPair(b *testing.B)      { benchmark(b, "Pair") }
-func BenchmarkChurn(b *testing.B)     { benchmark(b, "Churn") }
-func BenchmarkRead(b *testing.B)      { benchmark(b, "Read") }
-func BenchmarkHot(b *testing.B)       { benchmark(b, "Hot") }
-func BenchmarkMix(b *testing.B)       { benchmark(b, "Mix") }
-func BenchmarkHandoff(b *testing.B)   { benchmark(b, "Handoff") }
-func BenchmarkBurst(b *testing.B)     { benchmark(b, "Burst") }
-func BenchmarkSizes(b *testing.B)     { benchmark(b, "Sizes") }
-func BenchmarkLatency(b *testing.B)   { benchmark(b, "Latency") }
-func BenchmarkScalePair(b *testing.B) { benchmark(b, "ScalePair") }
-func BenchmarkScaleRead(b *testing.B) { benchmark(b, "ScaleRead") }
-func BenchmarkScaleMix(b *testing.B)  { benchmark(b, "ScaleMix") }
-func BenchmarkEntities(b *testing.B)  { benchmark(b, "Entities") }
-func BenchmarkIterate(b *testing.B)   { benchmark(b, "Iterate") }
-func BenchmarkColumns(b *testing.B)   { benchmark(b, "Columns") }
-func BenchmarkDense(b *testing.B)     { benchmark(b, "Dense") }
-func BenchmarkWear(b *testing.B)      { benchmark(b, "Wear") }
-func BenchmarkPins(b *testing.B)      { benchmark(b, "Pins") }
-func BenchmarkJobs(b *testing.B)      { benchmark(b, "Jobs") }
-func BenchmarkMemory(b *testing.B)    { benchmark(b, "Memory") }
-func BenchmarkGC(b *testing.B)        { benchmark(b, "GC") }
-func BenchmarkOutside(b *testing.B)   { benchmark(b, "Outside") }
-func BenchmarkLRU(b *testing.B)       { benchmark(b, "LRU") }
-
-func benchmark(b *testing.B, id string) {
-	env := suite.Env{Quick: testing.Short(), Procs: runtime.GOMAXPROCS(0), Seed: 1}
-	for _, q := range workload.All() {
-		if q.ID != id {
-			continue
-		}
-		for _, g := range q.Groups(env) {
-			for i := range g.Cases {
-				c := &g.Cases[i]
-				benchmarkCase(b, strings.TrimPrefix(q.Name(c), q.ID+"/"), c, g.Once)
-			}
-		}
-		return
-	}
-	b.Fatalf("there is no question %s", id)
-}
-
-// benchmarkCase opens the case when the benchmark runs for the first time: one that
-// -bench leaves out costs nothing.
-func benchmarkCase(b *testing.B, name string, c *suite.Case, once bool) {
-	var run suite.Run
-	b.Run(name, func(b *testing.B) {
-		b.ReportAllocs()
-		if run == nil {
-			var err error
-			run, err = c.Open()
-			require.NoError(b, err)
-			runtime.GC()
-		}
-		n, turns := b.N, 1
-		if once {
-			n, turns = 1, b.N
-		}
-		var did int
-		var took float64 // nanoseconds
-		b.ResetTimer()
-		for range turns {
-			before := b.Elapsed()
-			d, err := run.Do(n)
-			require.NoError(b, err)
-			did += d
-			if t, ok := run.(suite.Timed); ok {
-				took += float64(t.Took())
-			} else {
-				took += float64(b.Elapsed() - before)
-			}
-		}
-		b.StopTimer()
-		require.Positive(b, did)
-		b.ReportMetric(took/float64(did), "ns/op")
-		if s, ok := run.(suite.Sampled); ok {
-			extra(b, s.Sample())
-		}
-		if m, ok := run.(suite.Metered); ok {
-			extra(b, m.Metrics())
-		}
-	})
-	if run != nil {
-		require.NoError(b, run.Close())
-	}
-}
-
-func extra(b *testing.B, figures map[string]float64) {
-	for unit, figure := range figures {
-		b.ReportMetric(figure, unit)
-	}
-}
-
-func TestEveryQuestionIsABenchmark(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "bench_test.go", nil, 0)
-	require.NoError(t, err)
-	benchmarks := make(map[string]bool)
-	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok {
-			if id, ok := strings.CutPrefix(f.Name.Name, "Benchmark"); ok {
-				benchmarks[id] = true
-			}
-		}
-	}
-	questions := make(map[string]bool)
-	for _, q := range workload.All() {
-		questions[q.ID] = true
-	}
-	require.Equal(t, questions, benchmarks)
-}
-
-// identifier is what a question's ID must be, so that it can be a benchmark.
+// identifier is what a question's ID must be, so that it can be the name of a benchmark.
 var identifier = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
 func TestQuestionsAreQuestions(t *testing.T) {

@@ -21,7 +21,7 @@ const help = `bench measures the pool side by side with what people would use in
 
     go -C bench run . [flags]
 
-It prints a table and writes bench.txt, the figures in Go's benchmark format, and
+It prints tables and writes bench.txt, the figures in Go's benchmark format, and
 report.html, a report with charts.
 
 How much to measure
@@ -39,9 +39,7 @@ What to do with the figures
     -out DIR      where to write; by default a new temporary directory, whose name
                   is printed
     -from FILE    measure nothing, report the figures of this file
-    -compare FILE say what has changed since the figures of this file
-    -readme       rewrite the tables in README.md, ../docs/performance.md and ../README.md;
-                  run it in bench
+    -readme       rewrite the tables in README.md and ../README.md; run it in bench
 
 The exit status is 1 when a contestant's values or counts were wrong.
 `
@@ -52,7 +50,6 @@ type flags struct {
 	only    string
 	out     string
 	from    string
-	compare string
 	readme  bool
 	args    []string // as they were given
 }
@@ -73,7 +70,6 @@ func parse(args []string, stdout io.Writer) (*flags, error) {
 	set.StringVar(&a.only, "only", "", "")
 	set.StringVar(&a.out, "out", "", "")
 	set.StringVar(&a.from, "from", "", "")
-	set.StringVar(&a.compare, "compare", "", "")
 	set.BoolVar(&a.readme, "readme", false, "")
 	cpu := set.String("cpu", "", "")
 	if err := set.Parse(args); err != nil {

@@ -38,7 +38,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	var out bytes.Buffer
 	_, err := parse([]string{"-h"}, &out)
 	require.ErrorIs(t, err, errHelp)
-	for _, name := range []string{"-quick", "-full", "-only", "-cpu", "-rounds", "-seed", "-out", "-from", "-compare", "-readme"} {
+	for _, name := range []string{"-quick", "-full", "-only", "-cpu", "-rounds", "-seed", "-out", "-from", "-readme"} {
 		require.Contains(t, out.String(), "\n    "+name)
 	}
 }

@@ -3,7 +3,7 @@
 //
 //	go -C bench run .
 //
-// takes less than two minutes on two cores. It prints a table, and writes the
+// takes less than two minutes on two cores. It prints tables, and writes the
 // figures in Go's benchmark format and a report with charts, an HTML file that
 // needs no other. -h explains the flags.
 //
@@ -17,15 +17,12 @@
 //	/tmp/bench -out results                   # on the other machine
 //	go -C bench run . -from results/bench.txt # here
 //
-// The same questions are Go benchmarks as well, one contestant after the other and
-// so without the rounds that make figures of a busy machine comparable:
+// benchstat compares the files of two runs, or the contestants within one. It puts
+// figures from under different circumstances into different tables, so tell it which
+// circumstances do not matter:
 //
-//	go -C bench test -bench Churn/impl=pool
-//
-// benchstat reads the files. It puts figures from under different circumstances
-// into different tables, so tell it which circumstances do not matter:
-//
-//	benchstat -ignore commit,date,command old.txt new.txt
+//	go -C bench tool benchstat -ignore commit,date,command old.txt new.txt
+//	go -C bench tool benchstat -filter .name:Churn -col /impl new.txt
 //
 // The program exits with 1 when a contestant's values or counts were wrong, and
 // with 2 when it was not asked rightly.
@@ -35,7 +32,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -78,14 +74,6 @@ func run(ctx context.Context, args []string, stdout, stderr *os.File) int {
 // answer measures, unless there are figures already, and reports. It reports what
 // was measured also when a check failed, and says so in its error.
 func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stderr *os.File) error {
-	var old *report.Figures
-	if asked.compare != "" {
-		// Before two minutes have gone by.
-		var err error
-		if old, err = report.ReadFile(asked.compare); err != nil {
-			return err
-		}
-	}
 	dir, err := directory(asked)
 	if err != nil {
 		return err
@@ -104,7 +92,7 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 		return errors.Join(failed, err)
 	}
 	page := filepath.Join(dir, reportFile)
-	if err := show(figures, old, qs, page, stdout); err != nil {
+	if err := show(figures, qs, page, stdout); err != nil {
 		return errors.Join(failed, err)
 	}
 	if asked.from == "" {
@@ -143,32 +131,20 @@ func gather(ctx context.Context, asked *flags, qs []suite.Question, path string,
 	if o.Only != nil || measure.Stopped(err) {
 		return err
 	}
-	ms, failed := misuses(o.Quick)
-	return errors.Join(err, failed, report.WriteMisuse(f, ms))
+	return errors.Join(err, misuse(f, o.Quick))
 }
 
-// show prints the table and writes the page.
-func show(figures, old *report.Figures, qs []suite.Question, page string, stdout *os.File) error {
-	style := report.StyleOf(stdout)
-	if err := report.Text(stdout, figures, qs, style); err != nil {
+// show prints the tables and writes the page.
+func show(figures *report.Figures, qs []suite.Question, page string, stdout *os.File) (err error) {
+	if err := report.Text(stdout, figures, qs); err != nil {
 		return err
 	}
-	if old != nil {
-		if err := report.Compare(old, figures).Text(stdout, style); err != nil {
-			return err
-		}
-	}
-	return create(page, func(w io.Writer) error { return report.HTML(w, figures, qs, old) })
-}
-
-// create writes a file.
-func create(path string, write func(io.Writer) error) (err error) {
-	f, err := os.Create(path)
+	f, err := os.Create(page)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return write(f)
+	return report.HTML(f, figures, qs)
 }
 
 // readme rewrites the tables of bench's README, of docs/performance.md and of the

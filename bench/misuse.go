@@ -2,41 +2,30 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"strings"
 
 	"coatcheck/bench/peer"
-	"coatcheck/bench/report"
 )
 
-// misuses misuses every peer, as its users may, and says what came of it.
-func misuses(quick bool) (found []report.Misuse, err error) {
+// misuse misuses every peer, as its users may, and writes what came of it: for each a
+// comment that says what it is, and a line in the benchmark format, in which
+// 1 stale-caught means that a stale name was caught, and 0 that it was not. They belong
+// behind the figures, where the file's configuration holds for them.
+func misuse(w io.Writer, quick bool) (err error) {
+	tries := peer.Tries
+	if quick {
+		tries = 1 << 10
+	}
 	for _, p := range peer.All[peer.Rest16]() {
-		var f peer.Findings
-		var failed error
-		if quick {
-			f, failed = peer.ProbeFor(p, 1<<10)
-		} else {
-			f, failed = peer.Probe(p)
-		}
+		f, failed := peer.Probe(p, tries)
 		if failed != nil {
 			err = errors.Join(err, failed)
 			continue
 		}
-		found = append(found, report.Misuse{
-			Impl: p.Name, What: p.What,
-			Stale: outcome(f.Stale), Reused: outcome(f.Reused), Revive: f.Revive,
-			Double: outcome(f.Double), Late: outcome(f.Late), Other: outcome(f.Other),
-			Allocs: f.Allocs, Bytes: f.Bytes,
-		})
+		_, failed = fmt.Fprintf(w, "# impl=%s %s\nBenchmarkMisuse/impl=%s/goroutines=1 1 %s\n", p.Name, p.What, p.Name, strings.Join(f.Figures(), " "))
+		err = errors.Join(err, failed)
 	}
-	return found, err
-}
-
-func outcome(v peer.Verdict) report.Found {
-	switch {
-	case v == peer.Untried:
-		return report.NotTried
-	case v.Caught():
-		return report.Caught
-	}
-	return report.Missed
+	return err
 }

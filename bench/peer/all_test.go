@@ -26,9 +26,9 @@ func TestEveryPeerHasItsName(t *testing.T) {
 	}
 	require.Len(t, roles, len(seen))
 	for role, names := range map[suite.Role][]string{
-		suite.Ours:   {NamePool, NameFIFO, NameWorker},
-		suite.Floor:  {NamePlain, NameSlice},
-		suite.Theirs: {NameMutex, NameArk, NameNew},
+		suite.Ours:      {NamePool, NameFIFO, NameWorker},
+		suite.Reference: {NamePlain, NameSlice, NameNew, NameSyncPool, NameChannel},
+		suite.Theirs:    {NameMutex, NameArk},
 	} {
 		for _, name := range names {
 			assert.Equal(t, role, roles[name], name)

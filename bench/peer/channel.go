@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"coatcheck/bench/suite"
 	"reflect"
 )
 
@@ -10,7 +11,7 @@ import (
 // sync.Pool do, and clear what they give back.
 func Channel[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameChannel, What: standard("buffered channel as a freelist"), Clears: true},
+		About: About{Name: NameChannel, What: standard("buffered channel as a freelist"), Role: suite.Reference, Clears: true},
 		Open: func(c Config[R]) (Store, error) {
 			s := &channelStore[R]{make(chan *Value[R], c.Live+c.Sessions), hasPointers(reflect.TypeFor[R]()), c.Rest}
 			if !c.Grow {

@@ -1,5 +1,7 @@
 package peer
 
+import "coatcheck/bench/suite"
+
 // New allocates each value and leaves the rest to the garbage collector. Names are
 // pointers.
 //
@@ -7,7 +9,7 @@ package peer
 // has been: who still has the pointer still has the value, and keeps it.
 func New[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameNew, What: standard("new, and the garbage collector"), Clears: true},
+		About: About{Name: NameNew, What: standard("new, and the garbage collector"), Role: suite.Reference, Clears: true},
 		Open: func(c Config[R]) (Store, error) {
 			return &newStore[R]{rest: c.Rest}, nil
 		},

@@ -11,7 +11,7 @@ import (
 // insertion moves the slots, and are told of a stale name by the generation.
 func Plain[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NamePlain, What: "slot map without a lock", Role: suite.Floor, Alone: true, Keys: true, Clears: true},
+		About: About{Name: NamePlain, What: "slot map without a lock", Role: suite.Reference, Alone: true, Keys: true, Clears: true},
 		Open: func(c Config[R]) (Store, error) {
 			return &plainStore[R]{newSlotMap(c), c.Rest}, nil
 		},

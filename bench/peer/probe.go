@@ -49,30 +49,41 @@ type Findings struct {
 	Bytes  float64 // allocated per insertion and removal
 }
 
-// Revival says after how many insertions a stale name comes back to life.
-func (f *Findings) Revival() string {
-	switch {
-	case f.Stale == Missed:
-		return "never dead"
-	case f.Revive > 0:
-		return fmt.Sprintf("after %d insertions", f.Revive)
-	case f.Tried > 0:
-		return fmt.Sprintf("not within %d insertions", f.Tried)
+// Figures writes the findings as figures with their units: 1 for what was caught, 0
+// for what was not, nothing for what was not tried.
+func (f *Findings) Figures() (figures []string) {
+	for _, o := range []struct {
+		verdict Verdict
+		unit    string
+	}{{f.Stale, "stale-caught"}, {f.Reused, "reused-caught"}, {f.Double, "double-caught"}, {f.Late, "late-caught"}, {f.Other, "other-caught"}} {
+		switch {
+		case o.verdict.Caught():
+			figures = append(figures, "1 "+o.unit)
+		case o.verdict == Missed:
+			figures = append(figures, "0 "+o.unit)
+		}
 	}
-	return Untried.String()
+	if f.Revive > 0 {
+		figures = append(figures, fmt.Sprintf("%d insertions-to-revive", f.Revive))
+	}
+	return append(figures, fmt.Sprintf("%.5g B/op", f.Bytes), fmt.Sprintf("%.5g allocs/op", f.Allocs))
 }
 
-// tries is how many values Probe inserts and removes to bring a stale name back to
-// life. Most peers put each into the place of the one before, so a generation of 16
+// Catches reports whether p did the job when it was misused: whether stale names and
+// second removals were caught, at once and later.
+func (f *Findings) Catches() bool {
+	return f.Stale.Caught() && f.Reused.Caught() && f.Double.Caught() && f.Late.Caught()
+}
+
+// Tries is how many values Probe should insert and remove to bring a stale name back
+// to life. Most peers put each into the place of the one before, so a generation of 16
 // bits is found out; one of 32 would take minutes.
-const tries = 1 << 17
+const Tries = 1 << 17
 
-// Probe misuses p and says what came of it. It takes some tens of milliseconds. An
-// error is one of Open, or says that p gives wrong answers to right use.
-func Probe[R any](p Peer[R]) (Findings, error) { return ProbeFor(p, tries) }
-
-// ProbeFor is Probe with so many tries to bring a stale name back to life.
-func ProbeFor[R any](p Peer[R], tries int) (f Findings, err error) {
+// Probe misuses p and says what came of it, with so many tries to bring a stale name
+// back to life. It takes some tens of milliseconds. An error is one of Open, or says
+// that p gives wrong answers to right use.
+func Probe[R any](p Peer[R], tries int) (f Findings, err error) {
 	for _, probe := range []func(*Findings, *prober, int) error{
 		(*Findings).probeLookUps, (*Findings).probeRemoval, (*Findings).probeLateRemoval,
 		(*Findings).probeOther, (*Findings).probeAllocations,

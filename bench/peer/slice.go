@@ -10,7 +10,7 @@ import "coatcheck/bench/suite"
 // link or another's value, and a second removal gives a place out twice.
 func Slice[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameSlice, What: "slice of values, by index", Role: suite.Floor, Alone: true},
+		About: About{Name: NameSlice, What: "slice of values, by index", Role: suite.Reference, Alone: true},
 		Open: func(c Config[R]) (Store, error) {
 			s := &sliceStore[R]{free: none, rest: c.Rest}
 			if !c.Grow {

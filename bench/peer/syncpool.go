@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"coatcheck/bench/suite"
 	"reflect"
 	"sync"
 )
@@ -12,7 +13,7 @@ import (
 // They clear what they give back, lest it keep alive what it points to.
 func SyncPool[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameSyncPool, What: standard("sync.Pool"), Clears: true},
+		About: About{Name: NameSyncPool, What: standard("sync.Pool"), Role: suite.Reference, Clears: true},
 		Open: func(c Config[R]) (Store, error) {
 			return &syncPoolStore[R]{clear: hasPointers(reflect.TypeFor[R]()), rest: c.Rest}, nil
 		},

@@ -19,7 +19,6 @@ import (
 
 // Figures are what a file in the benchmark format says.
 type Figures struct {
-	Raw    []byte            // the file as it was read, with the lines that say nothing here
 	Name   string            // of the file, for messages
 	Config map[string]string // its configuration lines: "cpu", "commit", …
 	Series []*Series         // in the order in which they first appear
@@ -39,7 +38,7 @@ type Series struct {
 }
 
 // procs is the name of the parameter that the benchmark format writes as -4.
-const procs = "procs"
+const procs = "GOMAXPROCS"
 
 // machine are the configuration lines that must not change within a file: figures
 // of two machines or two commits in one median would be neither's.
@@ -57,17 +56,16 @@ func ReadFile(path string) (*Figures, error) {
 
 // Read reads figures in Go's benchmark format. Lines of one name are rounds of one
 // case, the n-th of each measured beside the n-th of the others. What is malformed
-// is an error that begins "name:line: "; lines that are neither benchmarks nor
-// configuration are kept in Raw and say nothing.
-//
-// These configuration lines ("key: value") are shown in the report: goos, goarch,
-// cpu, cores, go, commit, date, command.
+// is an error that begins "name:line: ".
 func Read(r io.Reader, name string) (*Figures, error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	f := &Figures{Raw: raw, Name: name, Config: map[string]string{}, what: whats(raw)}
+	f := &Figures{Name: name, Config: map[string]string{}, what: map[string]string{}}
+	for _, m := range whatLine.FindAllSubmatch(raw, -1) {
+		f.what[string(m[1])] = string(bytes.TrimSpace(m[2]))
+	}
 	byName := map[string]*Series{}
 	reader := benchfmt.NewReader(bytes.NewReader(raw), name)
 	for reader.Scan() {
@@ -91,6 +89,10 @@ func Read(r io.Reader, name string) (*Figures, error) {
 	return f, nil
 }
 
+// whatLine is a comment that tells what an impl is. The benchmark format has no
+// place for it that benchstat would not show with every table.
+var whatLine = regexp.MustCompile(`(?m)^# impl=(\S+) (.*)$`)
+
 // add takes one line in.
 func (f *Figures) add(r *benchfmt.Result, byName map[string]*Series) error {
 	for _, c := range r.Config {
@@ -103,44 +105,29 @@ func (f *Figures) add(r *benchfmt.Result, byName map[string]*Series) error {
 	name := r.Name.String()
 	s := byName[name]
 	if s == nil {
-		var err error
-		if s, err = parseName(r.Name); err != nil {
-			return err
-		}
+		s = parseName(r.Name)
 		byName[name] = s
 		f.Series = append(f.Series, s)
 	}
-	seen := map[string]bool{}
 	for _, v := range r.Values {
-		_, v.Unit = benchunit.Tidy(1, v.Unit) // which benchfmt leaves out where the value is 0
-		switch {
-		case math.IsNaN(v.Value) || math.IsInf(v.Value, 0):
-			return fmt.Errorf("%s of %s is %v", unitAsWritten(v), name, v.Value)
-		case seen[v.Unit]:
-			return fmt.Errorf("%s twice in the line of %s", unitAsWritten(v), name)
-		case !slices.Contains(s.Units, v.Unit):
-			s.Units = append(s.Units, v.Unit)
+		_, unit := benchunit.Tidy(1, v.Unit) // which benchfmt leaves out where the value is 0
+		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+			return fmt.Errorf("%s of %s is %v", unit, name, v.Value)
 		}
-		seen[v.Unit] = true
-		s.Rounds[v.Unit] = append(s.Rounds[v.Unit], v.Value)
+		if !slices.Contains(s.Units, unit) {
+			s.Units = append(s.Units, unit)
+		}
+		s.Rounds[unit] = append(s.Rounds[unit], v.Value)
 	}
 	return nil
 }
 
-func unitAsWritten(v benchfmt.Value) string {
-	if v.OrigUnit != "" {
-		return v.OrigUnit
-	}
-	return v.Unit
-}
-
 // parseName splits a name into question, contestant and parameters. A part without
 // "=" is a parameter whose key is its position, "#2".
-func parseName(name benchfmt.Name) (*Series, error) {
+func parseName(name benchfmt.Name) *Series {
 	base, parts := name.Parts()
 	s := &Series{Name: name.String(), ID: string(base), Rounds: map[string][]float64{}}
 	count := suite.Param{Key: procs, Value: "1"}
-	seen := map[string]bool{procs: true}
 	for i, part := range parts {
 		text := string(part)
 		if p, ok := strings.CutPrefix(text, "-"); ok {
@@ -148,26 +135,20 @@ func parseName(name benchfmt.Name) (*Series, error) {
 			continue
 		}
 		key, value, ok := strings.Cut(text[1:], "=")
-		if !ok {
-			key, value = fmt.Sprintf("#%d", i+1), key
-		}
-		if seen[key] {
-			return nil, fmt.Errorf("parameter %s twice in the name %s", key, name)
-		}
-		seen[key] = true
-		if key == "impl" {
+		switch {
+		case !ok:
+			s.Params = append(s.Params, suite.Param{Key: fmt.Sprintf("#%d", i+1), Value: key})
+		case key == "impl":
 			s.Impl = value
-		} else {
+		default:
 			s.Params = append(s.Params, suite.Param{Key: key, Value: value})
 		}
 	}
 	s.Params = append(s.Params, count)
-	return s, nil
+	return s
 }
 
-// param returns the value of a parameter, "" for one that s does not have.
-func (s *Series) param(key string) string { return value(s.Params, key) }
-
+// value returns the value of a parameter, "" for one that ps does not have.
 func value(ps []suite.Param, key string) string {
 	for _, p := range ps {
 		if p.Key == key {
@@ -177,46 +158,35 @@ func value(ps []suite.Param, key string) string {
 	return ""
 }
 
-// whatLine is a comment that tells what an impl is. The benchmark format has no
-// place for it that benchstat would not show with every table.
-var whatLine = regexp.MustCompile(`(?m)^# impl=(\S+) (.*)$`)
-
-func whats(raw []byte) map[string]string {
-	m := map[string]string{}
-	for _, match := range whatLine.FindAllSubmatch(raw, -1) {
-		m[string(match[1])] = string(bytes.TrimSpace(match[2]))
-	}
-	return m
-}
-
-// Questions are those of qs whose figures f has, then one for each benchmark that
+// questions are those of qs whose figures f has, then one for each benchmark that
 // none of qs is about, so that no figure goes unseen.
-func (f *Figures) questions(qs []suite.Question) []suite.Question {
-	has := map[string]bool{}
+func (f *Figures) questions(qs []suite.Question) (found []suite.Question) {
+	has := map[string]bool{misuseID: false}
 	for _, s := range f.Series {
-		has[s.ID] = true
+		if _, known := has[s.ID]; !known {
+			has[s.ID] = true
+		}
 	}
-	var found []suite.Question
 	for _, q := range qs {
 		if has[q.ID] {
 			found = append(found, q)
-			delete(has, q.ID)
+			has[q.ID] = false
 		}
 	}
 	for _, s := range f.Series {
-		if has[s.ID] && s.ID != misuseID {
+		if has[s.ID] {
 			q := suite.Question{ID: s.ID, Title: s.ID, About: "This program knows of no such question; it shows what the file has."}
 			for _, u := range s.Units {
-				q.Charts = append(q.Charts, suite.Chart{Kind: suite.Bars, Title: s.ID + ", " + u, Unit: u})
+				q.Charts = append(q.Charts, suite.Chart{Title: s.ID + ", " + u, Unit: u})
 			}
 			found = append(found, q)
-			delete(has, s.ID)
+			has[s.ID] = false
 		}
 	}
 	return found
 }
 
-// once says whether nothing was measured more than once, as in a quick run.
+// once reports whether nothing was measured more than once, as in a quick run.
 func (f *Figures) once() bool {
 	for _, s := range f.Series {
 		for _, rounds := range s.Rounds {
@@ -230,6 +200,24 @@ func (f *Figures) once() bool {
 
 // onceText warns of such figures.
 const onceText = "Everything was measured once. These figures show that it runs, and nothing of how fast it is."
+
+// origins returns what the file says of its own origin.
+func (f *Figures) origins() (os [][2]string) {
+	c := f.Config
+	machine := c["cpu"]
+	if c["cores"] != "" {
+		machine += ", " + c["cores"] + " cores"
+	}
+	if c["goos"] != "" {
+		machine += ", " + c["goos"] + "/" + c["goarch"]
+	}
+	for _, o := range [][2]string{{"machine", machine}, {"go", c["go"]}, {"commit", c["commit"]}, {"date", c["date"]}, {"command", c["command"]}, {"note", c["note"]}} {
+		if o[1] != "" {
+			os = append(os, o)
+		}
+	}
+	return os
+}
 
 // errNone is the error of a report on nothing.
 var errNone = errors.New("report: no figures")

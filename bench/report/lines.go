@@ -2,23 +2,33 @@ package report
 
 import (
 	"cmp"
+	"fmt"
+	"html"
+	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"coatcheck/bench/suite"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
-const linesHeight = 340 // in points
+// The measures of a chart with lines, in units of its view box. Names stand at the
+// right, and figures at the left.
+const (
+	linesWidth  = 440
+	linesHeight = 300
+	leftMargin  = 56
+	rightMargin = 108
+	topMargin   = 10
+	footMargin  = 26
+	apartNames  = 15 // from one name to the next
+	tones       = 6  // of --line0, --line1, … in the style sheet
+)
 
 // line is one contestant's, from left to right.
 type line struct {
 	impl   string
-	look   look
+	role   suite.Role
 	points []point
 }
 
@@ -27,189 +37,193 @@ type point struct {
 	figure
 }
 
-// lines draws a line for each contestant, log-log, its name at its end.
-// Efficiencies are parts of a whole, and stand on a linear axis.
-func (p *part) lines(looks map[string]look) (picture, error) {
-	l := &lines{linear: p.unit.name == unitEfficiency}
-	var xs []float64
-	labels := map[float64]string{}
-	for _, impl := range p.impls() {
-		ln := line{impl: impl, look: looks[base(impl)]}
-		for _, c := range p.cells {
-			r, ok := c.row(impl)
-			x, _ := numeric(value(c.params, p.chart.X))
-			if !ok || r.mid <= 0 && !l.linear {
+// lines is a chart.
+type lines struct {
+	unit     unit
+	x        string
+	lines    []line
+	xs       []float64
+	loX, hiX float64
+	loY, hiY float64
+	b        strings.Builder
+	rivals   int // whose style is known
+}
+
+// svg draws the lines of those cells; "" where there is nothing to draw along.
+func (v *view) svg(cells []*cell) string {
+	l := &lines{unit: v.unit, x: v.chart.X, loY: math.Inf(1), hiY: math.Inf(-1)}
+	index := map[string]int{}
+	for _, c := range cells {
+		x, ok := numeric(value(c.params, l.x))
+		for _, r := range c.rows {
+			if !ok || x <= 0 || r.mid <= 0 {
 				continue
 			}
-			ln.points = append(ln.points, point{x, r.figure})
-			if labels[x] == "" {
-				xs, labels[x] = append(xs, x), number(value(c.params, p.chart.X))
+			i, known := index[r.impl]
+			if !known {
+				i = len(l.lines)
+				index[r.impl] = i
+				l.lines = append(l.lines, line{impl: r.impl, role: r.role})
 			}
-		}
-		if len(ln.points) > 0 {
-			slices.SortFunc(ln.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
-			l.lines = append(l.lines, ln)
+			l.lines[i].points = append(l.lines[i].points, point{x, r.figure})
+			l.xs = append(l.xs, x)
+			l.loY, l.hiY = min(l.loY, r.mid), max(l.hiY, r.mid)
 		}
 	}
-	if len(l.lines) == 0 {
-		return p.bars(looks) // nothing above zero
+	slices.Sort(l.xs)
+	if l.xs = slices.Compact(l.xs); len(l.xs) < 2 {
+		return ""
+	}
+	l.loX, l.hiX = l.xs[0], l.xs[len(l.xs)-1]
+	if l.linear() {
+		l.loY, l.hiY = 0, max(1, l.hiY)*1.1
+	} else {
+		l.loY, l.hiY = l.loY/1.2, l.hiY*1.2
 	}
 	// Ours last, above the others.
-	slices.SortStableFunc(l.lines, func(a, b line) int {
-		return cmp.Compare(btoi(a.look.role == suite.Ours), btoi(b.look.role == suite.Ours))
-	})
-	slices.Sort(xs)
-
-	pl := newPlot()
-	l.xs = xs
-	l.loX, l.hiX = xs[0], xs[len(xs)-1]
-	if l.loX == l.hiX {
-		l.loX, l.hiX = l.loX/2, l.hiX*2
-	}
-	l.loY, l.hiY = l.domain()
-	pl.X.Scale = plot.LogScale{}
-	var ticks []plot.Tick
-	for _, x := range xs {
-		ticks = append(ticks, plot.Tick{Value: x, Label: labels[x]})
-	}
-	pl.X.Tick.Marker = plot.ConstantTicks(ticks)
-	if l.linear {
-		pl.Y.Tick.Marker = linearTicks{p.unit, 6}
-	} else {
-		pl.Y.Scale = plot.LogScale{}
-		pl.Y.Tick.Marker = logTicks{p.unit, 9}
-	}
-	pl.X.Padding, pl.Y.Padding = 4, 4
-	pl.Add(l)
-	pl.X.Min, pl.X.Max, pl.Y.Min, pl.Y.Max = l.loX, l.hiX, l.loY, l.hiY
-	pic := picture{alt: p.chart.Title, caption: p.unit.caption() + ", by " + p.chart.X}
-	if p.note != "" {
-		pic.alt += ", " + p.note
-		pic.caption = p.note + ": " + pic.caption
-	}
-	if !l.linear {
-		pic.caption += "; both axes are logarithmic"
-	}
-	var err error
-	pic.svg, err = svg(pl, chartWidth, linesHeight, pic.alt)
-	return pic, err
+	slices.SortStableFunc(l.lines, func(a, b line) int { return cmp.Compare(b.role, a.role) })
+	l.draw(v.chart.Title)
+	return l.b.String()
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+// linear reports whether the vertical axis is: efficiencies are parts of a whole.
+func (l *lines) linear() bool { return l.unit.name == unitEfficiency }
+
+func (l *lines) atX(x float64) float64 {
+	return leftMargin + (linesWidth-leftMargin-rightMargin)*math.Log(x/l.loX)/math.Log(l.hiX/l.loX)
 }
 
-// lines is the plotter.
-type lines struct {
-	lines              []line
-	xs                 []float64
-	linear             bool
-	loX, hiX, loY, hiY float64
+func (l *lines) atY(y float64) float64 {
+	part := math.Log(y/l.loY) / math.Log(l.hiY/l.loY)
+	if l.linear() {
+		part = y / l.hiY
+	}
+	return linesHeight - footMargin - part*(linesHeight-footMargin-topMargin)
 }
 
-func (l *lines) domain() (lo, hi float64) {
-	lo, hi = math.Inf(1), 0
-	for _, ln := range l.lines {
-		for _, p := range ln.points {
-			lo, hi = min(lo, p.mid), max(hi, p.mid)
-		}
-	}
-	if l.linear {
-		return min(0, lo), max(1, hi) * 1.1
-	}
-	if hi/lo < 2 {
-		m := math.Sqrt(hi * lo)
-		return m / 1.6, m * 1.6
-	}
-	return lo / 1.15, hi * 1.15
-}
+func (l *lines) printf(format string, args ...any) { fmt.Fprintf(&l.b, format+"\n", args...) }
 
-var dashes = [][]vg.Length{nil, {5, 3}, {1.5, 2.5}}
-
-// Plot draws the grid, then line after line, then their names.
-func (l *lines) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	grid := draw.LineStyle{Color: faint.colour(), Width: 0.75}
-	for _, t := range p.Y.Tick.Marker.Ticks(l.loY, l.hiY) {
-		if t.Label != "" {
-			c.StrokeLine2(grid, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
-		}
+func (l *lines) draw(title string) {
+	l.printf(`<svg role="img" aria-label="%s" viewBox="0 0 %d %d">`, html.EscapeString(title), linesWidth, linesHeight)
+	for _, y := range l.ticks() {
+		l.printf(`<path class="grid" d="M%d %.1fH%d"/>`, leftMargin, l.atY(y), linesWidth-rightMargin)
+		l.printf(`<text class="axis" text-anchor="end" x="%d" y="%.1f">%s</text>`, leftMargin-6, l.atY(y)+4, l.unit.format(y))
 	}
-	for _, v := range l.xs {
-		c.StrokeLine2(grid, x(v), c.Min.Y, x(v), c.Max.Y)
+	for _, x := range l.xs {
+		l.printf(`<path class="grid" d="M%.1f %dV%d"/>`, l.atX(x), topMargin, linesHeight-footMargin)
+		l.printf(`<text class="axis" text-anchor="middle" x="%.1f" y="%d">%s</text>`, l.atX(x), linesHeight-8, number(fmt.Sprint(x)))
 	}
-	for _, ln := range l.lines {
-		style := draw.LineStyle{Color: ln.look.tone.colour(), Width: 1.4, Dashes: dashes[ln.look.dash%len(dashes)]}
-		glyph := draw.GlyphStyle{Color: ln.look.tone.colour(), Radius: 3, Shape: ln.look.glyph}
-		switch ln.look.role {
-		case suite.Ours:
-			style.Width, glyph.Radius = 2.8, 4
-		case suite.Floor, suite.Control:
-			style.Dashes = dashes[1]
-		}
-		var path []vg.Point
-		for _, pt := range ln.points {
-			path = append(path, vg.Point{X: x(pt.x), Y: y(pt.mid)})
-		}
-		c.StrokeLines(style, path)
-		for i, pt := range ln.points {
-			if lo, hi := max(pt.lo, l.loY), min(pt.hi, l.hiY); hi > lo {
-				c.StrokeLine2(draw.LineStyle{Color: ln.look.tone.colour(), Width: 0.8}, path[i].X, y(lo), path[i].X, y(hi))
-			}
-			c.DrawGlyph(glyph, path[i])
-		}
-	}
-	l.names(c, x, y)
-}
-
-// names writes the lines' names at the right, apart from each other, each joined
-// with the end of its line.
-func (l *lines) names(c draw.Canvas, x, y func(float64) vg.Length) {
-	const apart = fontSize + 2
 	type name struct {
-		ln     line
-		end    vg.Point
-		height vg.Length
+		style, text    string
+		x, end, height float64
 	}
-	var ns []name
-	for _, ln := range l.lines {
+	var names []name
+	for i, ln := range l.lines {
+		style := l.style(i)
+		var path, marks strings.Builder
+		for _, p := range ln.points {
+			x, y := l.atX(p.x), l.atY(p.mid)
+			fmt.Fprintf(&path, "%c%.1f %.1f", "ML"[min(path.Len(), 1)], x, y)
+			fmt.Fprintf(&marks, "M%.1f %.1fh.01", x, y)
+			if lo, hi := max(p.lo, l.loY), min(p.hi, l.hiY); hi > lo {
+				fmt.Fprintf(&path, "M%.1f %.1fV%.1fM%.1f %.1f", x, l.atY(lo), l.atY(hi), x, y)
+			}
+		}
+		l.printf(`<g class="%s"><path d="%s"/><path class="mark" d="%s"/></g>`, style, &path, &marks)
 		last := ln.points[len(ln.points)-1]
-		end := vg.Point{X: x(last.x), Y: y(last.mid)}
-		ns = append(ns, name{ln, end, end.Y})
+		end := l.atY(last.mid)
+		names = append(names, name{style, ln.impl, l.atX(last.x), end, end})
 	}
-	slices.SortStableFunc(ns, func(a, b name) int { return cmp.Compare(a.end.Y, b.end.Y) })
-	// Up from below, then down from above where that has left the chart.
-	for i := 1; i < len(ns); i++ {
-		ns[i].height = max(ns[i].height, ns[i-1].height+apart)
+	// Names stand apart: down from above, then up from below where that leaves the chart.
+	slices.SortStableFunc(names, func(a, b name) int { return cmp.Compare(a.end, b.end) })
+	for i := 1; i < len(names); i++ {
+		names[i].height = max(names[i].height, names[i-1].height+apartNames)
 	}
-	limit := c.Max.Y
-	for i := len(ns) - 1; i >= 0; i-- {
-		ns[i].height = min(ns[i].height, limit)
-		limit = ns[i].height - apart
+	limit := float64(linesHeight - footMargin)
+	for i := len(names) - 1; i >= 0; i-- {
+		names[i].height = min(names[i].height, limit)
+		limit = names[i].height - apartNames
 	}
-	for _, n := range ns {
-		left := x(l.hiX) + 16
-		c.StrokeLine2(draw.LineStyle{Color: n.ln.look.tone.colour(), Width: 0.7}, n.end.X+5, n.end.Y, left-2, n.height)
-		c.FillText(l.nameStyle(n.ln), vg.Point{X: left, Y: n.height}, lineName(n.ln))
+	for _, n := range names {
+		x := linesWidth - rightMargin + 14
+		l.printf(`<g class="%s"><path class="lead" d="M%.1f %.1fL%d %.1f"/><text x="%d" y="%.1f">%s</text></g>`,
+			n.style, n.x+4, n.end, x-2, n.height, x, n.height+4, html.EscapeString(n.text))
 	}
+	l.printf("</svg>")
 }
 
-func lineName(ln line) string { return rowName(row{impl: ln.impl, role: ln.look.role}) + ln.look.mark }
-
-func (l *lines) nameStyle(ln line) text.Style {
-	s := textStyle(fontSize, ink, ln.look.role == suite.Ours)
-	s.XAlign, s.YAlign = text.XLeft, text.YCenter
-	return s
+// style returns the classes of a line: ours are blue, references grey, and the others
+// of a colour each as far as there are some.
+func (l *lines) style(i int) string {
+	switch l.lines[i].role {
+	case suite.Ours:
+		return "line ours"
+	case suite.Theirs:
+		l.rivals++
+		return fmt.Sprintf("line theirs line%d", (l.rivals-1)%tones)
+	}
+	return "line reference"
 }
 
-// GlyphBoxes makes room for the names.
-func (l *lines) GlyphBoxes(*plot.Plot) (boxes []plot.GlyphBox) {
-	for _, ln := range l.lines {
-		boxes = append(boxes, plot.GlyphBox{X: 1, Y: 0.5, Rectangle: vg.Rectangle{
-			Min: vg.Point{Y: -4}, Max: vg.Point{X: l.nameStyle(ln).Width(lineName(ln)) + 20, Y: 4}}})
+// ticks are figures for the vertical axis, some six of them: round ones.
+func (l *lines) ticks() (ys []float64) {
+	if l.linear() {
+		for y := 0.0; y <= l.hiY; y += 0.25 {
+			ys = append(ys, y)
+		}
+		return ys
+	}
+	for _, steps := range [][]float64{{1, 1.5, 2, 3, 4, 5, 6, 8}, {1, 2, 5}, {1}} {
+		ys = ys[:0]
+		for e := math.Floor(math.Log10(l.loY)); e <= math.Log10(l.hiY); e++ {
+			for _, s := range steps {
+				if y := s * math.Pow(10, e); y >= l.loY && y <= l.hiY {
+					ys = append(ys, y)
+				}
+			}
+		}
+		if len(ys) <= 8 {
+			break
+		}
+	}
+	return ys
+}
+
+// File writes the first picture of a question's chart, which has lines, as an SVG file
+// of its own.
+func File(w io.Writer, f *Figures, q *suite.Question, chart suite.Chart) error {
+	v := f.view(q, chart)
+	if v == nil {
+		return fmt.Errorf("%s: no figures for %q", f.Name, q.Title)
+	}
+	svg := v.svg(v.split()[0])
+	if svg == "" {
+		return fmt.Errorf("%s: no lines for %q", f.Name, q.Title)
+	}
+	head, drawing, _ := strings.Cut(svg, "\n")
+	_, err := fmt.Fprintf(w, "%s\n<style>%s</style>\n%s", strings.Replace(head, "<svg ", `<svg xmlns="http://www.w3.org/2000/svg" `, 1), chartStyle, drawing)
+	return err
+}
+
+// split divides the cells by what differs beside the horizontal axis.
+func (v *view) split() (parts [][]*cell) {
+	index := map[string]int{}
+	for _, c := range v.cells {
+		key := v.beside(c)
+		i, known := index[key]
+		if !known {
+			i = len(parts)
+			index[key] = i
+			parts = append(parts, nil)
+		}
+		parts[i] = append(parts[i], c)
 	}
 	return
+}
+
+// beside is the cell's parameters that vary, beside the one on the horizontal axis.
+func (v *view) beside(c *cell) string {
+	w := *v
+	w.varied = slices.DeleteFunc(slices.Clone(v.varied), func(key string) bool { return key == v.chart.X })
+	return w.label(c)
 }

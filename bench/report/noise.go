@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -41,11 +42,31 @@ func (f figure) spread() float64 {
 	return max(f.hi-f.mid, f.mid-f.lo) / math.Abs(f.mid)
 }
 
+// spreadText writes the spread: "±3%", nothing for a single round.
+func (f figure) spreadText() string {
+	s := f.spread()
+	switch {
+	case math.IsNaN(s):
+		return ""
+	case s > 9.99:
+		return "±>999%"
+	}
+	return fmt.Sprintf("±%.0f%%", 100*s)
+}
+
+// outcome is how a comparison ended for its first figure.
+type outcome int
+
+const (
+	level outcome = iota // within the noise
+	ahead
+	behind
+)
+
 // verdict is the comparison of two figures.
 type verdict struct {
 	ratio, lo, hi float64 // the first's to the second's; NaN where there is none
-	p             float64 // of Mann and Whitney; NaN with too few rounds for it
-	sure          bool    // they differ beyond the noise
+	outcome
 }
 
 // few is how many rounds on each side the U test needs to see any difference at
@@ -72,43 +93,57 @@ const (
 // tell; then all of one's must lie beyond all of the other's, and the medians be
 // apart by a tenth, times of a single round by a factor of two.
 func compare(a, b figure, u unit) verdict {
-	return judge(a, b, u, len(a.rounds) == len(b.rounds) && len(a.rounds) > 0)
-}
-
-// compareRuns is compare for figures of two runs, whose rounds have nothing to do
-// with each other.
-func compareRuns(a, b figure, u unit) verdict { return judge(a, b, u, false) }
-
-func judge(a, b figure, u unit, paired bool) verdict {
-	v := verdict{ratio: ratio(a.mid, b.mid), p: math.NaN()}
+	v := verdict{ratio: ratio(a.mid, b.mid)}
 	v.lo, v.hi = v.ratio, v.ratio
+	paired := len(a.rounds) == len(b.rounds) && len(a.rounds) > 0
 	if paired && b.mid > 0 {
 		rs := make([]float64, len(a.rounds))
 		for i := range rs {
 			rs[i] = ratio(a.rounds[i], b.rounds[i])
 		}
-		if finite(rs) {
+		if !slices.ContainsFunc(rs, math.IsNaN) {
 			f := summarize(rs)
 			v.lo, v.hi = min(f.lo, v.ratio), max(f.hi, v.ratio)
 		}
 	} else if b.lo > 0 {
 		v.lo, v.hi = ratio(a.lo, b.hi), ratio(a.hi, b.lo)
 	}
-	switch {
-	case u.exact:
-		v.sure = a.mid != b.mid
-	case min(len(a.rounds), len(b.rounds)) < few:
-		by := apart
-		if u.time() && min(len(a.rounds), len(b.rounds)) < 2 {
-			by = apartOnce
-		}
-		v.sure = (a.lo > b.hi || b.lo > a.hi) && math.Abs(a.mid-b.mid) > by*min(math.Abs(a.mid), math.Abs(b.mid))
-	default:
-		c := benchmath.AssumeNothing.Compare(sample(a.rounds), sample(b.rounds))
-		v.p = c.P
-		v.sure = c.P < c.Alpha || paired && len(a.rounds) >= every && oneSided(a.rounds, b.rounds)
+	if !differ(a, b, u, paired) {
+		return v
+	}
+	v.outcome = behind
+	if u.ahead(a.mid, b.mid) {
+		v.outcome = ahead
 	}
 	return v
+}
+
+// differ reports whether a and b do beyond the noise.
+func differ(a, b figure, u unit, paired bool) bool {
+	switch n := min(len(a.rounds), len(b.rounds)); {
+	case u.exact:
+		return a.mid != b.mid
+	case n < few:
+		by := apart
+		if u.time() && n < 2 {
+			by = apartOnce
+		}
+		return (a.lo > b.hi || b.lo > a.hi) && math.Abs(a.mid-b.mid) > by*min(math.Abs(a.mid), math.Abs(b.mid))
+	case paired && n >= every && (allBelow(a.rounds, b.rounds) || allBelow(b.rounds, a.rounds)):
+		return true
+	}
+	c := benchmath.AssumeNothing.Compare(sample(a.rounds), sample(b.rounds))
+	return c.P < c.Alpha
+}
+
+// allBelow reports whether each of as is less than its b.
+func allBelow(as, bs []float64) bool {
+	for i := range as {
+		if as[i] >= bs[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // ratio is a/b where that means something: of what is not negative, to what is not
@@ -123,24 +158,12 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-func finite(vs []float64) bool {
-	for _, v := range vs {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
+// String writes the ratio: "0.13", "1.38", "27"; with a "~" where it is within the
+// noise.
+func (v verdict) String() string {
+	text := times(v.ratio)
+	if v.outcome == level && !math.IsNaN(v.ratio) {
+		text = "~" + text
 	}
-	return true
-}
-
-// oneSided says whether each of as lies on the same side of its b.
-func oneSided(as, bs []float64) bool {
-	var less, more int
-	for i := range as {
-		if as[i] < bs[i] {
-			less++
-		} else if as[i] > bs[i] {
-			more++
-		}
-	}
-	return less == len(as) || more == len(as)
+	return text
 }

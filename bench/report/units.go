@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -21,160 +22,116 @@ const (
 	unitTime       = "sec/op"
 	unitRate       = "ops/s"
 	unitEfficiency = "efficiency"
-	unitSpeedUp    = "speed-up"
 )
 
 // unitOf returns the unit with that name, as charts or files write it. That more is
-// better is said by the chart, by the file's unit lines, or by what the unit is.
+// better is said by the chart, or by the file's unit lines.
 func (f *Figures) unitOf(name string, more bool) unit {
 	_, tidy := benchunit.Tidy(1, name)
-	u := unit{name: tidy, more: more}
-	switch better := f.units.GetBetter(tidy); {
-	case better != 0:
-		u.more = u.more || better > 0
-	case strings.HasSuffix(tidy, "/s"), tidy == unitEfficiency, tidy == unitSpeedUp:
-		u.more = true
+	return unit{
+		name:  tidy,
+		more:  more || f.units.GetBetter(tidy) > 0,
+		exact: f.units.GetAssumption(tidy) == benchmath.AssumeExact,
 	}
-	u.exact = f.units.GetAssumption(tidy) == benchmath.AssumeExact
-	return u
 }
 
-// dimension is the unit without what it is of: "sec" of "sec/op" and of "p99-sec".
-func (u unit) dimension() string {
+// ahead reports whether a is better than b.
+func (u unit) ahead(a, b float64) bool {
+	if u.more {
+		return a > b
+	}
+	return a < b
+}
+
+// symbol is what stands behind a figure: "s" of "sec/op" and of "p99-sec".
+func (u unit) symbol() string {
 	num, _, _ := strings.Cut(u.name, "/")
 	for _, part := range strings.Split(num, "-") {
-		if part == "sec" || part == "B" {
-			return part
+		switch part {
+		case "sec":
+			return "s"
+		case "B":
+			return "B"
 		}
 	}
-	return num
+	return ""
 }
 
-func (u unit) time() bool { return u.dimension() == "sec" }
+func (u unit) time() bool { return u.symbol() == "s" }
 
-// label is the unit as people say it: "time an operation" would be long, "ns/op" is
-// wrong where a figure is in ms, so it is "time/op".
+// label is the unit as people say it: figures may be in ns or in ms, so "sec/op" is
+// "time/op".
 func (u unit) label() string {
-	switch u.name {
-	case unitRate:
+	if u.name == unitRate {
 		return "operations a second"
-	case unitEfficiency:
-		return "efficiency"
 	}
-	switch u.dimension() {
-	case "sec":
-		return strings.Replace(u.name, "sec", "time", 1)
-	case "B":
-		return strings.Replace(u.name, "B", "bytes", 1)
-	}
-	return u.name
+	return strings.Replace(strings.Replace(u.name, "sec", "time", 1), "B", "bytes", 1)
 }
 
-// better tells the reader where to look.
-func (u unit) better() string {
+// caption is the label, and where to look.
+func (u unit) caption() string {
 	if u.more {
-		return "more is better"
+		return u.label() + ", more is better"
 	}
-	return "less is better"
+	return u.label() + ", less is better"
 }
 
-// format writes a value with a prefix and three digits, or four for bytes: "12.3 ns",
-// "24.09 B", "81.2M", "93 %".
+// format writes a value with a prefix and its symbol: "12.34 ns", "24.09 B", "81.20M",
+// "93 %".
 func (u unit) format(v float64) string {
-	if math.IsNaN(v) {
-		return "–"
-	}
 	if u.name == unitEfficiency {
-		return strconv.FormatFloat(100*v, 'f', 0, 64) + " %"
+		return fmt.Sprintf("%.0f %%", 100*v)
 	}
-	if v == 0 {
-		return strings.TrimSpace("0 " + u.symbol())
+	s := benchunit.Scaler{Prec: 0, Factor: 1}
+	switch a := math.Abs(v); {
+	case a == 0 || math.IsNaN(a):
+	case u.time() && a < 1e-9:
+		s = benchunit.Scaler{Prec: 3, Factor: 1e-9, Prefix: "n"} // 0.530 ns rather than 530 ps
+	case !u.time() && a < 1:
+		s.Prec = 3
+	default:
+		s = benchunit.CommonScale([]float64{a}, benchunit.ClassOf(u.name))
+		s.Prec = max(0, s.Prec-1)
 	}
-	class := benchunit.ClassOf(u.name)
-	s := benchunit.CommonScale([]float64{math.Abs(v)}, class)
-	switch {
-	case u.time() && math.Abs(v) < 1e-9:
-		s = benchunit.Scaler{Prec: 3, Factor: 1e-9, Prefix: "n"} // 0.53 ns rather than 530 ps
-	case u.time() && math.Abs(v) >= 1e3:
-		s = benchunit.Scaler{Prec: 1, Factor: 1}
-	case !u.time() && math.Abs(v) < 1:
-		s = benchunit.Scaler{Prec: 4, Factor: 1}
-	case class == benchunit.Binary:
-		s.Prec++
-	}
-	num := strconv.FormatFloat(v/s.Factor, 'f', max(0, s.Prec-1), 64)
-	if s.Prefix == "" && strings.Contains(num, ".") && u.symbol() != "s" {
-		num = strings.TrimSuffix(strings.TrimRight(num, "0"), ".")
-	}
+	num := strconv.FormatFloat(v/s.Factor, 'f', s.Prec, 64)
 	if u.symbol() == "" {
 		return num + s.Prefix
 	}
 	return num + " " + s.Prefix + u.symbol()
 }
 
-func (u unit) symbol() string {
-	switch d := u.dimension(); d {
-	case "sec":
-		return "s"
-	case "B":
-		return "B"
-	}
-	return ""
-}
-
-// spread writes half an interval's width: "±3%", nothing for a single round.
-func (f figure) spreadText() string {
-	s := f.spread()
-	switch {
-	case math.IsNaN(s):
-		return ""
-	case s < 0.095:
-		return "±" + strconv.FormatFloat(100*s, 'f', 0, 64) + "%"
-	case s > 9.99:
-		return "±>999%"
-	}
-	return "±" + strconv.FormatFloat(100*s, 'f', 0, 64) + "%"
-}
-
-// times writes a ratio: "0.13", "1.38", "27", "1300"; with three digits next to 1.
+// times writes a ratio: "0.13", "1.38", "27", "0.0023".
 func times(r float64) string {
 	switch {
 	case math.IsNaN(r):
 		return "–"
-	case r != 1 && math.Abs(r-1) < 0.00995:
-		return strconv.FormatFloat(r, 'f', 3, 64)
 	case r >= 9.995:
 		return strconv.FormatFloat(r, 'f', 0, 64)
 	case r < 0.0095 && r > 0:
-		return strconv.FormatFloat(r, 'f', 1-int(math.Floor(math.Log10(r))), 64) // two digits
+		return strconv.FormatFloat(r, 'g', 2, 64)
 	}
 	return strconv.FormatFloat(r, 'f', 2, 64)
 }
 
-// number writes a parameter's value with its thousands set apart, if it is a number.
+// number writes a parameter's value with its thousands set apart, if it begins with a
+// number.
 func number(v string) string {
-	digits := 0
-	for digits < len(v) && v[digits] >= '0' && v[digits] <= '9' {
-		digits++
-	}
-	if digits < 4 || digits < len(v) && v[digits] == '.' {
+	digits := strings.TrimRight(v, "BKMGi")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || n < 1000 {
 		return v
 	}
-	var b strings.Builder
-	for i := range digits {
-		if i > 0 && (digits-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte(v[i])
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		v = v[:at] + "," + v[at:]
 	}
-	return b.String() + v[digits:]
+	return v
 }
 
 // numeric returns the number with which a parameter's value begins.
 func numeric(v string) (float64, bool) {
-	end := 0
-	for end < len(v) && (v[end] >= '0' && v[end] <= '9' || v[end] == '.') {
-		end++
+	end := strings.IndexFunc(v, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+	if end < 0 {
+		end = len(v)
 	}
 	n, err := strconv.ParseFloat(v[:end], 64)
 	return n, err == nil

@@ -88,7 +88,7 @@ func write(dir string, figures []byte) error {
 		return err
 	}
 	var page, picture bytes.Buffer
-	if err := report.HTML(&page, f, questions, nil); err != nil {
+	if err := report.HTML(&page, f, questions); err != nil {
 		return err
 	}
 	if err := report.File(&picture, f, &questions[0], questions[0].Charts[0]); err != nil {

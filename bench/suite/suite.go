@@ -30,14 +30,21 @@ type Env struct {
 	Seed  uint64 // of all that is drawn
 }
 
-// Role is what a contestant is in a comparison.
-type Role uint8
+// Role is what a contestant is in a comparison. Verdicts are between Ours and Theirs
+// alone.
+type Role int8
 
+// The roles, in the order of the report.
 const (
-	Theirs  Role = iota // what people would use instead
-	Ours                // this project
-	Floor               // the least that the work can cost, without doing it safely
-	Control             // shares nothing: how far this machine scales
+	Ours Role = iota - 1
+	// Theirs do the same job: a name is refused when its value is gone, and so is a
+	// second removal. It is the zero Role.
+	Theirs
+	// References do less, and are no contestants: pointers, which nobody finds stale,
+	// and floors, which are the least that the work can cost.
+	Reference
+	// Control shares nothing: how far this machine scales.
+	Control
 )
 
 // Question is what a reader wants to know.
@@ -48,16 +55,20 @@ type Question struct {
 	Roles  map[string]Role // of each impl= that is not Theirs
 	Charts []Chart
 	Groups func(Env) []Group
-}
 
-// RoleOf returns the role of an impl= in the question.
-func (q *Question) RoleOf(impl string) Role { return q.Roles[impl] }
+	// Own is a parameter that belongs to contestants rather than to the contest: how
+	// long a FIFO pool lets slots rest is nothing that a mutex could be measured at. It
+	// becomes part of the contestant's name.
+	Own string
+	// Front puts the first chart on the report's first page.
+	Front bool
+}
 
 // Kind is a chart's form.
 type Kind uint8
 
 const (
-	Bars  Kind = iota // one group of bars for each value of X, or one bar for each impl without it
+	Bars  Kind = iota // a bar for each contestant, in a group for each set of parameters
 	Lines             // log-log, X on the horizontal axis
 )
 
@@ -67,8 +78,8 @@ type Chart struct {
 	Title string            // "" : the question's title
 	Unit  string            // of the figures: "ns/op", "p99-ns", "B/value", "efficiency"
 	More  bool              // more is better; by default less is
-	X     string            // the parameter along the horizontal axis, "" for none
-	Where map[string]string // only the figures with these parameters; parameters that are not named and differ split bars and lines further
+	X     string            // of Lines: the parameter along the horizontal axis
+	Where map[string]string // only the figures with these parameters
 }
 
 // Param is a parameter of a case.

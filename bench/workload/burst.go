@@ -13,7 +13,7 @@ func burst() suite.Question {
 		About: "Each goroutine stores 1,000 values, then looks each up and removes it, the first one first. An operation is all that happens to one value.",
 		Roles: rolesWith(nil),
 		Charts: []suite.Chart{
-			{Kind: suite.Bars, Unit: "ns/op", X: "goroutines"},
+			{Unit: "ns/op"},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range goroutinesOf(env) {

@@ -17,8 +17,8 @@ func churn() suite.Question {
 			"From 100,000 live on, stores are measured one after the other, so that each one's garbage is collected as it would be in its user's program.",
 		Roles: rolesWith(nil),
 		Charts: []suite.Chart{
-			{Kind: suite.Bars, Unit: "ns/op", X: "live", Where: map[string]string{"goroutines": "1"}, Title: "What does a replacement cost among many live values, to one goroutine?"},
-			{Kind: suite.Bars, Unit: "ns/op", X: "goroutines", Where: map[string]string{"live": "1000"}, Title: "What does a replacement cost among 1,000 live values?"},
+			{Unit: "ns/op", Where: map[string]string{"goroutines": "1"}, Title: "What does a replacement cost among many live values, to one goroutine?"},
+			{Unit: "ns/op", Where: map[string]string{"live": "1000"}, Title: "What does a replacement cost among 1,000 live values?"},
 		},
 		Groups: values(churnGroups[peer.Rest16], churnGroups[peer.Rest64], churnGroups[peer.Rest256],
 			churnGroups[peer.Refs16], churnGroups[peer.Refs64], churnGroups[peer.Refs256]),

@@ -14,9 +14,9 @@ func columns() suite.Question {
 		Title: "What does it cost to read one field of every record?",
 		About: "Records of sixteen 8-byte fields; one field of all is added up, in order, for each record that is read. soa and aos are coatcheck's table as a structure of arrays and as an array of structures: by the column as a slice, which only soa has, by View.All and by View.At. " +
 			"struct is a plain slice of such records, column a plain slice of the field alone, which is the least that it can cost. A million records are more than the caches hold, ten thousand structures as well, but not ten thousand fields.",
-		Roles: map[string]suite.Role{"soa": suite.Ours, "aos": suite.Ours, "struct": suite.Floor, "column": suite.Floor},
+		Roles: map[string]suite.Role{"soa": suite.Ours, "aos": suite.Ours, "struct": suite.Reference, "column": suite.Reference},
 		Charts: []suite.Chart{
-			{Title: "Read one 8-byte field of each 128-byte record", Unit: "ns/op", X: "rows"},
+			{Title: "Read one 8-byte field of each 128-byte record", Unit: "ns/op"},
 		},
 		Groups: func(env suite.Env) []suite.Group {
 			sizes := []int{10_000, 1_000_000}

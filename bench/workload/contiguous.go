@@ -14,9 +14,9 @@ func contiguous() suite.Question {
 		ID:    "Dense",
 		Title: "What does a loop cost over values without gaps?",
 		About: "16-byte values, of which nine in ten were removed, drawn by lot; figures are for each that is left. dense is coatcheck's dense store after Refresh, by Values and by All; pool is the pool, whose loop looks at the vacant slots as well; slice is a plain slice of what is left, without names. Closing up is not measured.",
-		Roles: map[string]suite.Role{"dense": suite.Ours, "pool": suite.Ours, "slice": suite.Floor},
+		Roles: map[string]suite.Role{"dense": suite.Ours, "pool": suite.Ours, "slice": suite.Reference},
 		Charts: []suite.Chart{
-			{Title: "Loop over what is left of a store", Unit: "ns/op", X: "slots"},
+			{Title: "Loop over what is left of a store", Unit: "ns/op"},
 		},
 		Groups: func(env suite.Env) []suite.Group {
 			var groups []suite.Group

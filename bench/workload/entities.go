@@ -29,8 +29,9 @@ func entities() suite.Question {
 			"A preallocated store is used again and again, so its memory is in the cache; a growing one is new each time, and what it leaves to the garbage collector is paid for where it falls. " +
 			"Emptying is not measured. Get of the pool gives a copy and two locked instructions, others a pointer.",
 		Roles: rolesWith(nil),
+		Own:   "by",
 		Charts: []suite.Chart{
-			{Title: "Allocate 10,000 entities", Unit: "ns/op", X: "start", Where: map[string]string{"verb": "allocate"}},
+			{Title: "Allocate 10,000 entities", Unit: "ns/op", Where: map[string]string{"verb": "allocate"}},
 			{Title: "Reach 10,000 entities", Unit: "ns/op", Where: map[string]string{"verb": "access"}},
 		},
 		Groups: func(env suite.Env) []suite.Group {

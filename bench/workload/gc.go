@@ -19,11 +19,11 @@ func collector() suite.Question {
 		About: "Collections are forced while so many values of 64 bytes live and nothing else runs: how long runtime.GC takes, how much processor time the collector says it used, and the longest time for which it stopped the world, of three (of one, where that takes longer than 0.2 s). " +
 			"Values without pointers, and with three, all to one word, so that following them costs little and finding them is what is measured. The names of values (handles, keys; pointers where a name is a pointer) live as well. With new, names are what keeps values. " +
 			"nothing is an empty heap: what a forced collection costs by itself.",
-		Roles: rolesWith(map[string]suite.Role{"nothing": suite.Floor}),
+		Roles: rolesWith(map[string]suite.Role{"nothing": suite.Reference}),
 		Charts: []suite.Chart{
-			{Title: "A garbage collection from beginning to end", Unit: "ns/op", X: "pointers"},
-			{Title: "Processor time of the collector, for each collection", Unit: "gc-cpu-ns/op", X: "pointers"},
-			{Title: "The longest pause of a collection", Unit: "pause-max-ns", X: "pointers"},
+			{Title: "A garbage collection from beginning to end", Unit: "ns/op"},
+			{Title: "Processor time of the collector, for each collection", Unit: "gc-cpu-ns/op"},
+			{Title: "The longest pause of a collection", Unit: "pause-max-ns"},
 		},
 		Groups: func(env suite.Env) []suite.Group {
 			live := 1_000_000

@@ -17,9 +17,9 @@ func handoff() suite.Question {
 		Title: "What does a value cost that one goroutine stores and another removes?",
 		About: "A producer stores values and sends their names over a channel; a consumer looks each up and removes it. Names travel one by one, or 64 at a time. " +
 			"The floor 'bare' sends the values themselves, so it is the channel's share of the cost.",
-		Roles: rolesWith(map[string]suite.Role{bare: suite.Floor}),
+		Roles: rolesWith(map[string]suite.Role{bare: suite.Reference}),
 		Charts: []suite.Chart{
-			{Kind: suite.Bars, Unit: "ns/op", X: "batch"},
+			{Unit: "ns/op"},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, batch := range []int{1, 64} {

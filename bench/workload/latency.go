@@ -17,12 +17,12 @@ func latency() suite.Question {
 		Title: "How long does one replacement take at worst?",
 		About: "Twice as many goroutines as there are processors replace values among 10,000 live ones. Each replacement is timed by itself; the floor 'clock' is the time of nothing. " +
 			"A goroutine begins the next operation when the last has ended, so an operation that takes long keeps others from being begun and counted. The longest of all are those in which a goroutine lost its processor.",
-		Roles: rolesWith(map[string]suite.Role{clock: suite.Floor}),
+		Roles: rolesWith(map[string]suite.Role{clock: suite.Reference}),
 		Charts: []suite.Chart{
-			{Kind: suite.Bars, Unit: "p50-ns", Title: "How long do half of the replacements take at most?"},
-			{Kind: suite.Bars, Unit: "p99-ns", Title: "How long do 99 of 100 replacements take at most?"},
-			{Kind: suite.Bars, Unit: "p99.9-ns", Title: "How long do 999 of 1,000 replacements take at most?"},
-			{Kind: suite.Bars, Unit: "max-ns", Title: "How long does one replacement take at worst?"},
+			{Unit: "p50-ns", Title: "How long do half of the replacements take at most?"},
+			{Unit: "p99-ns", Title: "How long do 99 of 100 replacements take at most?"},
+			{Unit: "p99.9-ns", Title: "How long do 999 of 1,000 replacements take at most?"},
+			{Unit: "max-ns", Title: "How long does one replacement take at worst?"},
 		},
 		Groups: func(env suite.Env) []suite.Group {
 			return []suite.Group{{Cases: latencyCases[peer.Rest16](2*env.Procs, env), Turn: 4}}

@@ -19,8 +19,8 @@ func caches() suite.Question {
 			"The collector's time is the processor time of a million such adds to a million entries.",
 		Roles: map[string]suite.Role{"pool": suite.Ours},
 		Charts: []suite.Chart{
-			{Title: "A hit in a cache", Unit: "ns/op", X: "live", Where: map[string]string{"op": "hit"}},
-			{Title: "An add to a cache that is full", Unit: "ns/op", X: "live", Where: map[string]string{"op": "add"}},
+			{Title: "A hit in a cache", Unit: "ns/op", Where: map[string]string{"op": "hit"}},
+			{Title: "An add to a cache that is full", Unit: "ns/op", Where: map[string]string{"op": "add"}},
 			{Title: "Memory for each of a million entries of a cache", Unit: "B/value", Where: map[string]string{"op": "renew"}},
 			{Title: "Processor time of the collector, for each add to a million entries", Unit: "gc-cpu-ns/op", Where: map[string]string{"op": "renew"}},
 		},

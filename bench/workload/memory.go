@@ -19,8 +19,8 @@ func memory() suite.Question {
 			"After that all values are removed, in the order of insertion, what can give memory back is told to (Trim), and the heap is looked at again; less than half a byte a value counts as half a byte. Time is that of filling.",
 		Roles: rolesWith(nil),
 		Charts: []suite.Chart{
-			{Title: "Memory for each of a million live values", Unit: "B/value", X: "value"},
-			{Title: "Memory for each former value, after all were removed", Unit: "left-B/value", X: "value"},
+			{Title: "Memory for each of a million live values", Unit: "B/value"},
+			{Title: "Memory for each former value, after all were removed", Unit: "left-B/value"},
 		},
 		Groups: func(env suite.Env) []suite.Group {
 			live := 1_000_000

@@ -16,7 +16,7 @@ func mix() suite.Question {
 			"A name may be stale when it is used, because another goroutine has replaced the value meanwhile: 'stale/op' counts these. Only those take part whose names are words and whose stale names are harmless.",
 		Roles: rolesWith(nil),
 		Charts: []suite.Chart{
-			{Kind: suite.Bars, Unit: "ns/op", X: "reads"},
+			{Unit: "ns/op"},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, reads := range []int{95, 50} {

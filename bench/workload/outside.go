@@ -19,8 +19,8 @@ func outside() suite.Question {
 			"examples/cgo has them behind real calls from C.",
 		Roles: map[string]suite.Role{"cgohandle": suite.Ours, "cgohandle-table": suite.Ours},
 		Charts: []suite.Chart{
-			{Title: "What does a look-up by a name for C cost?", Unit: "ns/op", X: "live", Where: map[string]string{"op": "look"}},
-			{Title: "What does it cost to replace a name for C?", Unit: "ns/op", X: "live", Where: map[string]string{"op": "replace"}},
+			{Title: "What does a look-up by a name for C cost?", Unit: "ns/op", Where: map[string]string{"op": "look"}},
+			{Title: "What does it cost to replace a name for C?", Unit: "ns/op", Where: map[string]string{"op": "replace"}},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			sizes := []int{1, 100, 10_000, 1_000_000}

@@ -18,10 +18,11 @@ func pair() suite.Question {
 		About: "One goroutine stores a value and removes it, over and over, in a store that is otherwise empty. " +
 			"Everything is in the first cache, so this is the least that each can do, and flatters those that cost cache misses. " +
 			"The floor 'locked' writes a value, publishes it and takes it back with two locked instructions.",
-		Roles: rolesWith(map[string]suite.Role{locked: suite.Floor}),
+		Roles: rolesWith(map[string]suite.Role{locked: suite.Reference}),
+		Front: true,
 		Charts: []suite.Chart{
-			{Kind: suite.Bars, Unit: "ns/op"},
-			{Kind: suite.Bars, Unit: "B/op", Title: "How much does storing a value allocate?"},
+			{Unit: "ns/op"},
+			{Unit: "B/op", Title: "How much does storing a value allocate?"},
 		},
 		Groups: values(pairGroups[peer.Rest16], pairGroups[peer.Rest64], pairGroups[peer.Rest256],
 			pairGroups[peer.Refs16], pairGroups[peer.Refs64], pairGroups[peer.Refs256]),

@@ -22,9 +22,9 @@ func pins() suite.Question {
 			"It has no line for turn, in which it would do nothing. Limbo is the most slots that waited for the guard, pool-B the most memory that the pool took.",
 		Roles: rolesWith(map[string]suite.Role{"hold": suite.Ours}),
 		Charts: []suite.Chart{
-			{Title: "Replacements beside a reader that takes long", Unit: "ns/op", X: "pin"},
-			{Title: "Removed slots that wait for the reader, at most", Unit: "limbo-slots", X: "pin"},
-			{Title: "Memory of the pool beside the reader, at most", Unit: "pool-B", X: "pin"},
+			{Title: "Replacements beside a reader that takes long", Unit: "ns/op"},
+			{Title: "Removed slots that wait for the reader, at most", Unit: "limbo-slots"},
+			{Title: "Memory of the pool beside the reader, at most", Unit: "pool-B"},
 		},
 		Groups: func(env suite.Env) []suite.Group {
 			window := 100 * time.Millisecond

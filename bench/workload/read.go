@@ -16,8 +16,9 @@ func read() suite.Question {
 			"'-guard' looks up under a guard for 1,024 look-ups at a time, '-batch' many at once under a guard, '-ptr' by names that know their pool. " +
 			"What is named by pointers looks nothing up, and cannot tell that a name is stale.",
 		Roles: rolesWith(readRoles()),
+		Front: true,
 		Charts: []suite.Chart{
-			{Kind: suite.Bars, Unit: "ns/op", X: "live"},
+			{Unit: "ns/op"},
 		},
 		Groups: values(readGroups[peer.Rest16], readGroups[peer.Rest64], readGroups[peer.Rest256],
 			readGroups[peer.Refs16], readGroups[peer.Refs64], readGroups[peer.Refs256]),
@@ -43,7 +44,7 @@ func hot() suite.Question {
 			"with one goroutine nothing moves.",
 		Roles: rolesWith(readRoles()),
 		Charts: []suite.Chart{
-			{Kind: suite.Bars, Unit: "ns/op", X: "goroutines"},
+			{Unit: "ns/op"},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range goroutinesOf(env) {

@@ -18,6 +18,7 @@ func scale(id, title, about string, more map[string]suite.Role, cases func(env s
 		Title: title,
 		About: about + " The control does as much by itself and shares nothing, so that it shows how far the machine scales; efficiency is a contestant's speed-up by the control's.",
 		Roles: rolesWith(more),
+		Front: id == "ScaleMix",
 		Charts: []suite.Chart{
 			{Kind: suite.Lines, Unit: "ops/s", More: true, X: "goroutines"},
 			{Kind: suite.Lines, Unit: "efficiency", More: true, X: "goroutines", Title: title + " (as a part of what the machine gives)"},

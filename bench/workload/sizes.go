@@ -13,7 +13,7 @@ func sizes() suite.Question {
 			"Who hands out copies copies them all; who hands out pointers must clear what is vacant, lest it keep alive what it points to.",
 		Roles: rolesWith(nil),
 		Charts: []suite.Chart{
-			{Kind: suite.Bars, Unit: "ns/op", X: "value"},
+			{Unit: "ns/op"},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, cases := range [][]suite.Case{

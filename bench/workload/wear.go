@@ -16,9 +16,10 @@ func wear() suite.Question {
 		About: "One goroutine in a pool with 1,000 live values of 16 bytes. pairs inserts a value and removes it; churn replaces one of the 1,000, drawn by lot. " +
 			"Wear is how many values the hottest slot held for each million insertions: the slot is retired after 2^31. rest is how many free slots FIFO keeps back (MinFree), in all of its shards, of which one goroutine mostly uses one.",
 		Roles: rolesWith(nil),
+		Own:   "rest",
 		Charts: []suite.Chart{
-			{Title: "An insertion and a removal, by order of reuse", Unit: "ns/op", X: "pattern"},
-			{Title: "Values that the hottest slot holds, for each million insertions", Unit: "lives/Mop", X: "pattern"},
+			{Title: "An insertion and a removal, by order of reuse", Unit: "ns/op"},
+			{Title: "Values that the hottest slot holds, for each million insertions", Unit: "lives/Mop"},
 		},
 		Groups: func(env suite.Env) []suite.Group {
 			var groups []suite.Group
