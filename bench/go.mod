@@ -5,7 +5,6 @@ go 1.24.0
 require (
 	coatcheck v0.0.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
-	github.com/alphadose/haxmap v1.4.0
 	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/mlange-42/ark v0.8.0
 	github.com/orcaman/concurrent-map/v2 v2.0.1
@@ -18,7 +17,6 @@ require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/exp v0.0.0-20250718183923-645b1fa84792 // indirect
 	golang.org/x/sync v0.19.0 // indirect
 )
 

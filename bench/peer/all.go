@@ -17,8 +17,6 @@ const (
 	NameSyncMap  = "syncmap"
 	NameXsync    = "xsync"
 	NameOrcaman  = "orcaman"
-	NameHaxmap   = "haxmap"
-	NameCgo      = "cgo"
 	NameArk      = "ark"
 	NameSyncPool = "syncpool"
 	NameNew      = "new"
@@ -27,8 +25,8 @@ const (
 	NameSlice    = "slice"
 )
 
-// All returns every peer, in the order of the report: ours, theirs, floors.
-func All[R any]() []Peer[R] { return slices.Concat(Ours[R](), Theirs[R](), Floors[R]()) }
+// All returns every peer, in the order of the report: ours, theirs, references.
+func All[R any]() []Peer[R] { return slices.Concat(Ours[R](), Theirs[R](), References[R]()) }
 
 // Ours returns the pool, by each of its ways in.
 func Ours[R any]() []Peer[R] {
@@ -39,27 +37,27 @@ func Ours[R any]() []Peer[R] {
 	}
 }
 
-// Theirs returns what people would use instead: what locks, what is a map, what
-// recycles pointers.
+// Theirs returns what people would use instead, each where it is at its best: what
+// locks, what is a map, what has handles of its own.
 func Theirs[R any]() []Peer[R] {
-	return []Peer[R]{
+	ps := []Peer[R]{
 		Mutex[R](),
 		RWMutex[R](),
 		SyncMap[R](),
-		Xsync[R](),
-		Orcaman[R](),
-		Haxmap[R](),
-		Cgo[R](),
-		Ark[R](),
-		SyncPool[R](),
-		New[R](),
-		Channel[R](),
 	}
+	if !large[R](xsyncBoxes) {
+		ps = append(ps, Xsync[R]())
+	}
+	if !large[R](orcamanBoxes) {
+		ps = append(ps, Orcaman[R]())
+	}
+	return append(ps, Ark[R]())
 }
 
-// Floors returns what is for one goroutine and spares itself what the others are
-// for.
-func Floors[R any]() []Peer[R] { return []Peer[R]{Plain[R](), Slice[R]()} }
+// References returns what does less: pointers, and floors for one goroutine.
+func References[R any]() []Peer[R] {
+	return []Peer[R]{SyncPool[R](), New[R](), Channel[R](), Plain[R](), Slice[R]()}
+}
 
 // ByName returns the peer of that name.
 func ByName[R any](name string) (Peer[R], bool) {

@@ -1,15 +1,15 @@
 package peer
 
 import (
-	"sync"
-	"sync/atomic"
+	"bytes"
+	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/bench/suite"
-	"coatcheck/internal/check/testkit"
 )
 
 func TestEveryPeerHasItsName(t *testing.T) {
@@ -38,41 +38,12 @@ func TestEveryPeerHasItsName(t *testing.T) {
 	require.False(t, ok)
 }
 
-// About.Loses is a claim about somebody else's work. This is what it rests on; when
-// it fails, haxmap may be let in among those that goroutines share.
-func TestHaxmapLoses(t *testing.T) {
-	if testing.Short() || testkit.Race {
-		t.Skip("takes a while to happen")
-	}
-	const sessions, live, n = 4, 16, 50_000
-	for try := range 50 {
-		store := must(Haxmap[Rest16]().Open(Config[Rest16]{Live: live, Sessions: sessions}))
-		shared := make([]atomic.Uint64, live)
-		w := store.Session()
-		ns := w.Names(live)
-		w.Fill(ns, 1)
-		w.(Mixer).Publish(ns, shared)
-		var (
-			wg   sync.WaitGroup
-			lost atomic.Int64
-		)
-		for g := range sessions {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				ops := make([]uint32, n)
-				for i := range ops {
-					ops[i] = uint32((i*(2*g+1)+g)%live)<<1 | 1
-				}
-				_, _, failed := store.Session().(Mixer).Mix(shared, ops, 1)
-				lost.Add(int64(failed))
-			}()
-		}
-		wg.Wait()
-		if lost.Load() > 0 {
-			t.Logf("try %d: %d values of %d were gone when their one owner came to remove them", try, lost.Load(), sessions*n)
-			return
-		}
-	}
-	assert.Fail(t, "haxmap lost nothing")
+// A loop that is not what its session's methods say would be timed, and nothing else
+// would tell.
+func TestSessionsAreGenerated(t *testing.T) {
+	want, err := exec.Command("go", "run", "gen.go").CombinedOutput()
+	require.NoError(t, err, "%s", want)
+	got, err := os.ReadFile("sessions.go")
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(want, got), "sessions.go is not what gen.go makes: run go generate")
 }

@@ -2,9 +2,11 @@ package peer
 
 import "sync/atomic"
 
-// The loops that are timed. Each is small enough to be inlined into the adapter
-// that calls it, and then the function literals that it is given are inlined into
-// the loop. loops_test.go asks the compiler whether that is still so.
+//go:generate sh -c "go run gen.go >sessions.txt && mv sessions.txt sessions.go"
+
+// The loops that are timed. Each is small enough to be inlined into the session's
+// method that calls it, and then the function literals that it is given are inlined
+// into the loop. loops_test.go asks the compiler whether that is still so.
 
 // pairs stores and removes n times.
 func pairs[N any](n int, id uint64, put func(id uint64) N, drop func(N) bool) (failed int) {

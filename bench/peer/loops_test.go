@@ -75,10 +75,6 @@ func TestFastestPathsInline(t *testing.T) {
 		{"(*plainSession[go.shape.[1]uint64]).Pairs.func1", "(*slotMap["},
 		{"(*plainSession[go.shape.[1]uint64]).Read.func1", "(*slotMap["},
 		{"(*plainSession[go.shape.[1]uint64]).Read.func1", "idOf["},
-		{"(*sliceSession[go.shape.[1]uint64]).Pairs.func1", "(*sliceSession[go.shape.[1]uint64]).put"},
-		{"(*sliceSession[go.shape.[1]uint64]).Read.func1", "(*sliceSession[go.shape.[1]uint64]).look"},
-		{"(*newSession[go.shape.[1]uint64]).Read.func1", "(*newSession[go.shape.[1]uint64]).look"},
-		{"(*channelSession[go.shape.[1]uint64]).Pairs.func1", "(*channelSession[go.shape.[1]uint64]).put"},
 	} {
 		at := said[c.literal]
 		require.NotEmpty(t, at, "%s is not put into its loop", c.literal)

@@ -1,5 +1,5 @@
 // Package peer puts what people would use in place of a pool behind one small
-// interface, each at its best, in a file of its own.
+// interface, each at its best.
 //
 // A [Peer] makes a [Store]. Each goroutine works on it through a [Session] of its
 // own, and keeps the names of its values in [Names]: a slice of whatever the peer
@@ -7,8 +7,9 @@
 // another's.
 //
 // The loops of a Session are what is timed. They are written once, in loops.go, as
-// functions that the compiler inlines with the function literals that each adapter
-// passes: no call through an interface lies between a loop and the peer.
+// functions that the compiler inlines with the function literals that each session
+// passes: no call through an interface or a pointer lies between a loop and the peer. A
+// peer has three methods, put, look and drop, of which gen.go makes its loops.
 package peer
 
 import (
@@ -52,18 +53,12 @@ type Config[R any] struct {
 // About says what a peer is and what it does with misuse. What it says of stale
 // names and double removals is found out by running them (Probe), not claimed.
 type About struct {
-	Name   string     // impl= in names of benchmarks
-	What   string     // what it is, in a few words, with its version where it has one
-	Role   suite.Role // in a comparison
-	Alone  bool       // for one goroutine only
-	Keys   bool       // names are words: they can be published in shared memory, and Session is a Mixer
-	Clears bool       // a vacated place holds nothing back from the garbage collector
-	Loses  string     // what a peer that is meant to be shared loses when it is; "" for nothing
+	Name  string     // impl= in names of benchmarks
+	What  string     // what it is, in a few words, with its version where it has one
+	Role  suite.Role // in a comparison
+	Alone bool       // for one goroutine only
+	Keys  bool       // names are words: they can be published in shared memory, and Session is a Mixer
 }
-
-// Shared answers whether goroutines may share the peer and trust what it says. A
-// figure of one that loses values under way is worth nothing.
-func (a *About) Shared() bool { return !a.Alone && a.Loses == "" }
 
 // Peer is one contestant.
 type Peer[R any] struct {
@@ -74,7 +69,9 @@ type Peer[R any] struct {
 // Store is one peer's set of values, open.
 type Store interface {
 	Session() Session
-	Len() int // of values that are live; -1 when the peer can't tell
+	Len() int                 // of values that are live; -1 when the peer can't tell
+	All() (n int, sum uint64) // loops over the values; -1 when the peer can't
+	Trim()                    // gives memory back, where the peer can be told to
 	Close()
 }
 
@@ -124,11 +121,3 @@ type Batched interface {
 type Owned interface {
 	ReadOwned(ns Names, picks []uint32) (sum uint64)
 }
-
-// Ranger is a Store over whose values one can loop.
-type Ranger interface {
-	All() (n int, sum uint64)
-}
-
-// Trimmer is a Store that gives memory back when it is told to.
-type Trimmer interface{ Trim() }

@@ -1,11 +1,15 @@
 package peer
 
 import (
-	"sync/atomic"
+	"errors"
+	"runtime"
+	"time"
 
 	"coatcheck/bench/suite"
 	"coatcheck/pool"
 )
+
+type handle[R any] = pool.Handle[Value[R]]
 
 // Pool is coatcheck's pool through its own methods, any number of goroutines, with
 // the options that set changes.
@@ -13,53 +17,67 @@ import (
 // Its users are told of a stale name by every verb. The second result is what they
 // look at.
 func Pool[R any](name string, set func(*pool.Options[Value[R]])) Peer[R] {
+	return poolPeer(name, "coatcheck/pool", set, func(h handles[R]) Session { return &poolSession[R]{h} })
+}
+
+// Worker is coatcheck's pool with a pool.Worker for each session, and the options
+// that set changes. Its users are told of a stale name as the pool's are, and
+// close the Worker when they are done, which is when a session is closed.
+func Worker[R any](name string, set func(*pool.Options[Value[R]])) Peer[R] {
+	return poolPeer(name, "coatcheck/pool through Workers", set, func(h handles[R]) Session {
+		return &workerSession[R]{h, h.pool.Worker()}
+	})
+}
+
+func poolPeer[R any](name, what string, set func(*pool.Options[Value[R]]), session func(handles[R]) Session) Peer[R] {
 	return Peer[R]{
-		About: About{Name: name, What: "coatcheck/pool", Role: suite.Ours, Keys: true, Clears: true},
+		About: About{Name: name, What: what, Role: suite.Ours, Keys: true},
 		Open: func(c Config[R]) (Store, error) {
-			p, err := newPool(c, set)
+			var opts pool.Options[Value[R]]
+			if !c.Grow {
+				// What guards and workers hold back comes on top of what is live.
+				opts.Capacity = c.Live + 128*c.Sessions + 4096
+				opts.Preallocate = true
+			}
+			if set != nil {
+				set(&opts)
+			}
+			p, err := pool.New(&opts)
 			if err != nil {
 				return nil, err
 			}
-			return &poolStore[R]{p, c.Rest}, nil
+			return store{
+				session: func() Session { return session(handles[R]{pool: p, rest: c.Rest}) },
+				len:     p.Len,
+				trim:    func() { p.Trim() },
+				all: func() (n int, sum uint64) {
+					for _, v := range p.All() {
+						n++
+						sum += v.ID
+					}
+					return
+				},
+			}, nil
 		},
 	}
 }
 
-// newPool makes the pool for c, with the options that set changes.
-func newPool[R any](c Config[R], set func(*pool.Options[Value[R]])) (*pool.Pool[Value[R]], error) {
-	var opts pool.Options[Value[R]]
-	if !c.Grow {
-		// What guards and workers hold back comes on top of what is live.
-		opts.Capacity = c.Live + 128*c.Sessions + 4096
-		opts.Preallocate = true
-	}
-	if set != nil {
-		set(&opts)
-	}
-	return pool.New(&opts)
-}
-
-type poolStore[R any] struct {
-	pool *pool.Pool[Value[R]]
-	rest R
-}
-
-func (s *poolStore[R]) Session() Session {
-	return &poolSession[R]{handles[R]{pool: s.pool, rest: s.rest}}
-}
-
-func (s *poolStore[R]) Len() int { return s.pool.Len() }
-func (s *poolStore[R]) Close()   {}
-
-func (s *poolStore[R]) All() (n int, sum uint64) {
-	for _, v := range s.pool.All() {
-		n++
-		sum += v.ID
-	}
-	return
-}
-
 type poolSession[R any] struct{ handles[R] }
+
+func (s *poolSession[R]) put(id uint64) uint64 {
+	h, err := s.pool.Insert(Value[R]{id, s.rest})
+	if err != nil {
+		h = s.wait(id, err)
+	}
+	return uint64(h)
+}
+
+func (s *poolSession[R]) look(n uint64) (uint64, bool) {
+	v, ok := s.pool.Get(handle[R](n))
+	return v.ID, ok
+}
+
+func (s *poolSession[R]) drop(n uint64) bool { return s.pool.Remove(handle[R](n)) }
 
 func (s *poolSession[R]) ReadOwned(ns Names, picks []uint32) uint64 {
 	return read(of[uint64](ns), picks, func(n uint64) (uint64, bool) {
@@ -68,87 +86,85 @@ func (s *poolSession[R]) ReadOwned(ns Names, picks []uint32) uint64 {
 	})
 }
 
-func (s *poolSession[R]) Put(ns Names, i int, id uint64) {
-	h, err := s.pool.Insert(Value[R]{id, s.rest})
+type workerSession[R any] struct {
+	handles[R]
+	worker *pool.Worker[Value[R]]
+}
+
+func (s *workerSession[R]) Close() { s.worker.Close() }
+
+func (s *workerSession[R]) put(id uint64) uint64 {
+	h, err := s.worker.Insert(Value[R]{id, s.rest})
 	if err != nil {
 		h = s.wait(id, err)
 	}
-	of[uint64](ns)[i] = uint64(h)
+	return uint64(h)
 }
 
-func (s *poolSession[R]) Look(ns Names, i int) (uint64, bool) {
-	v, ok := s.pool.Get(handle[R](of[uint64](ns)[i]))
+func (s *workerSession[R]) look(n uint64) (uint64, bool) {
+	v, ok := s.worker.Get(handle[R](n))
 	return v.ID, ok
 }
 
-func (s *poolSession[R]) Drop(ns Names, i int) bool {
-	return s.pool.Remove(handle[R](of[uint64](ns)[i]))
+func (s *workerSession[R]) drop(n uint64) bool { return s.worker.Remove(handle[R](n)) }
+
+// handles is what sessions of a pool share, whatever they insert and remove
+// through: their names, and looking up under a guard.
+type handles[R any] struct {
+	words
+	pool *pool.Pool[Value[R]]
+	rest R
 }
 
-func (s *poolSession[R]) Pairs(n int, id uint64) int {
-	return pairs(n, id,
-		func(id uint64) uint64 {
-			h, err := s.pool.Insert(Value[R]{id, s.rest})
-			if err != nil {
-				h = s.wait(id, err)
-			}
-			return uint64(h)
-		},
-		func(n uint64) bool { return s.pool.Remove(handle[R](n)) })
-}
-
-func (s *poolSession[R]) Fill(ns Names, id uint64) {
-	fill(of[uint64](ns), id, func(id uint64) uint64 {
-		h, err := s.pool.Insert(Value[R]{id, s.rest})
-		if err != nil {
-			h = s.wait(id, err)
-		}
-		return uint64(h)
-	})
-}
-
-func (s *poolSession[R]) Empty(ns Names) (uint64, int) {
-	return empty(of[uint64](ns),
-		func(n uint64) (uint64, bool) {
-			v, ok := s.pool.Get(handle[R](n))
-			return v.ID, ok
-		},
-		func(n uint64) bool { return s.pool.Remove(handle[R](n)) })
-}
-
-func (s *poolSession[R]) Replace(ns Names, picks []uint32, id uint64) int {
-	return replace(of[uint64](ns), picks, id,
-		func(id uint64) uint64 {
-			h, err := s.pool.Insert(Value[R]{id, s.rest})
-			if err != nil {
-				h = s.wait(id, err)
-			}
-			return uint64(h)
-		},
-		func(n uint64) bool { return s.pool.Remove(handle[R](n)) })
-}
-
-func (s *poolSession[R]) Read(ns Names, picks []uint32) uint64 {
+func (s *handles[R]) ReadPinned(ns Names, picks []uint32) uint64 {
+	guard := s.pool.Pin()
+	defer guard.Unpin()
 	return read(of[uint64](ns), picks, func(n uint64) (uint64, bool) {
-		v, ok := s.pool.Get(handle[R](n))
-		return v.ID, ok
+		v, _ := guard.Get(handle[R](n))
+		return idOf(v)
 	})
 }
 
-func (s *poolSession[R]) Mix(shared []atomic.Uint64, ops []uint32, id uint64) (sum uint64, stale, failed int) {
-	mix(shared, ops,
-		func(place *atomic.Uint64) {
-			v, ok := s.pool.Get(handle[R](place.Load()))
-			sum += v.ID
-			stale += missed(ok)
-		},
-		func(place *atomic.Uint64, i int) {
-			h, err := s.pool.Insert(Value[R]{id + uint64(i), s.rest})
-			if err != nil {
-				h = s.wait(id+uint64(i), err)
+// patience is how long a session waits for guards of others.
+const patience = 10 * time.Second
+
+// wait inserts a value after all, when err says that the pool has no room only
+// because somebody else is pinned, who may have been put to sleep there. Those who
+// bound a pool have to do so. A pool that is full for another reason, or stays so,
+// is the end of the run.
+func (s *handles[R]) wait(id uint64, err error) (h handle[R]) {
+	for start := time.Now(); err != nil; h, err = s.pool.Insert(Value[R]{id, s.rest}) {
+		if !errors.Is(err, pool.ErrStalled) || time.Since(start) > patience {
+			panic(err)
+		}
+		runtime.Gosched()
+	}
+	return h
+}
+
+// batch is how many look-ups ReadBatch makes at once: enough that their cache
+// misses overlap, few enough that what they find is still in the first cache.
+const batch = 64
+
+func (s *handles[R]) ReadBatch(ns Names, picks []uint32) (sum uint64) {
+	names := of[uint64](ns)
+	guard := s.pool.Pin()
+	defer guard.Unpin()
+	var (
+		hs    [batch]handle[R]
+		found [batch]*Value[R]
+	)
+	for len(picks) > 0 {
+		n := min(len(picks), batch)
+		for i, pick := range picks[:n] {
+			hs[i] = handle[R](names[pick])
+		}
+		for _, v := range guard.GetBatch(hs[:n], found[:0]) {
+			if v != nil {
+				sum += v.ID
 			}
-			n := place.Swap(uint64(h))
-			failed += missed(s.pool.Remove(handle[R](n)))
-		})
+		}
+		picks = picks[n:]
+	}
 	return
 }

@@ -35,8 +35,6 @@ func TestProbeFindsWhatPeersPromise(t *testing.T) {
 		NameSyncMap:  safe,
 		NameXsync:    safe,
 		NameOrcaman:  safe,
-		NameHaxmap:   safe,
-		NameCgo:      {Panics, Panics, Panics, Missed, ""},
 		NameSyncPool: {Missed, Missed, Missed, Missed, "another's value"},
 		NameNew:      {Missed, Missed, Missed, Missed, "the old value"},
 		NameChannel:  {Missed, Missed, Missed, Missed, "another's value"},

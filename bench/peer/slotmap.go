@@ -9,35 +9,35 @@ import "reflect"
 //
 // Its generations wrap, so that a name comes back to life after 2³¹ lives of one
 // slot: whoever writes it in an afternoon lets that be.
-type slotMap[T any] struct {
-	slots []slot[T]
+type slotMap[R any] struct {
+	slots []slot[R]
 	free  uint32 // the first vacant slot, or none
 	live  int
-	clear bool // T has pointers
+	clear bool // R has pointers
 }
 
-type slot[T any] struct {
+type slot[R any] struct {
 	generation uint32
 	next       uint32 // while vacant: the next vacant slot, or none
-	value      T
+	value      Value[R]
 }
 
 const none = 1<<32 - 1
 
-func newSlotMap[R any](c Config[R]) slotMap[Value[R]] {
-	m := slotMap[Value[R]]{free: none, clear: hasPointers(reflect.TypeFor[R]())}
+func newSlotMap[R any](c Config[R]) slotMap[R] {
+	m := slotMap[R]{free: none, clear: hasPointers(reflect.TypeFor[R]())}
 	if !c.Grow {
 		// What is replaced is stored before it is removed.
-		m.slots = make([]slot[Value[R]], 0, c.Live+c.Sessions)
+		m.slots = make([]slot[R], 0, c.Live+c.Sessions)
 	}
 	return m
 }
 
-func (m *slotMap[T]) insert(v T) uint64 {
+func (m *slotMap[R]) insert(v Value[R]) uint64 {
 	m.live++
 	i := m.free
 	if i == none {
-		m.slots = append(m.slots, slot[T]{generation: 1, value: v})
+		m.slots = append(m.slots, slot[R]{generation: 1, value: v})
 		return 1<<32 | uint64(len(m.slots)-1)
 	}
 	s := &m.slots[i]
@@ -48,7 +48,7 @@ func (m *slotMap[T]) insert(v T) uint64 {
 }
 
 // get returns the value that n names, nil if there is none.
-func (m *slotMap[T]) get(n uint64) *T {
+func (m *slotMap[R]) get(n uint64) *Value[R] {
 	if i := uint64(uint32(n)); i < uint64(len(m.slots)) {
 		if s := &m.slots[i]; s.generation == uint32(n>>32) {
 			return &s.value
@@ -57,7 +57,7 @@ func (m *slotMap[T]) get(n uint64) *T {
 	return nil
 }
 
-func (m *slotMap[T]) remove(n uint64) bool {
+func (m *slotMap[R]) remove(n uint64) bool {
 	i := uint32(n)
 	if uint64(i) >= uint64(len(m.slots)) {
 		return false
@@ -68,8 +68,7 @@ func (m *slotMap[T]) remove(n uint64) bool {
 	}
 	s.generation++
 	if m.clear {
-		var zero T
-		s.value = zero
+		s.value = Value[R]{}
 	}
 	s.next = m.free
 	m.free = i
@@ -85,13 +84,15 @@ func idOf[R any](v *Value[R]) (uint64, bool) {
 	return v.ID, true
 }
 
-// all calls visit with each value.
-func (m *slotMap[T]) all(visit func(*T)) {
+// sum counts the values and adds up their identities.
+func (m *slotMap[R]) sum() (n int, sum uint64) {
 	for i := range m.slots {
 		if s := &m.slots[i]; s.generation%2 == 1 {
-			visit(&s.value)
+			n++
+			sum += s.value.ID
 		}
 	}
+	return
 }
 
 // hasPointers answers whether values of type t can keep something from the

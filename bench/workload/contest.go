@@ -182,4 +182,4 @@ func goroutinesOf(env suite.Env) []int {
 }
 
 // may answers whether so many goroutines may work on the peer.
-func may(about *peer.About, goroutines int) bool { return goroutines == 1 || about.Shared() }
+func may(about *peer.About, goroutines int) bool { return goroutines == 1 || !about.Alone }

@@ -157,10 +157,6 @@ func loopPeer(p peer.Peer[peer.Rest16], slots int, left []uint32) (func() looped
 	if err != nil {
 		return nil, nil, err
 	}
-	ranger, ok := store.(peer.Ranger)
-	if !ok {
-		return nil, nil, fmt.Errorf("%s has no loop", p.Name)
-	}
 	session := store.Session()
 	names := session.Names(slots)
 	session.Fill(names, 1)
@@ -174,7 +170,7 @@ func loopPeer(p peer.Peer[peer.Rest16], slots int, left []uint32) (func() looped
 		}
 	}
 	loop := func() looped {
-		n, sum := ranger.All()
+		n, sum := store.All()
 		return looped{n, sum}
 	}
 	end := func() error {

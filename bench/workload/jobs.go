@@ -40,7 +40,7 @@ func jobsMix() suite.Question {
 						Open:   func() (suite.Run, error) { return openReplay(p) },
 					})
 				}
-				if p.Keys && p.Shared() {
+				if p.Keys && !p.Alone {
 					together.Cases = append(together.Cases, suite.Case{
 						Impl:       p.Name,
 						Params:     []suite.Param{number("graphs", jobsGraphs)},
@@ -272,7 +272,7 @@ func noStore() peer.Peer[peer.Rest64] {
 
 // nothing is a Store, and its session names a value by its place, and knows the
 // value's identity by that.
-type nothing struct{}
+type nothing struct{ peer.Store }
 
 type nothingSession struct{ peer.Session }
 

@@ -38,9 +38,8 @@ func memory() suite.Question {
 	}
 }
 
-// memoryTwins are left out where time is short: the first four keep values as pool,
-// mutex and syncmap do, and the last is the slowest to fill.
-var memoryTwins = []string{peer.NameFIFO, peer.NameWorker, peer.NameRWMutex, peer.NameCgo, peer.NameHaxmap}
+// memoryTwins are left out where time is short: they keep values as pool and mutex do.
+var memoryTwins = []string{peer.NameFIFO, peer.NameWorker, peer.NameRWMutex}
 
 // memoryCases are the peers with values of that size, all or without twins.
 func memoryCases[R any](live int, value string, all bool) []suite.Case {
@@ -95,9 +94,7 @@ func openMemory[R any](p peer.Peer[R], live int) suite.Run {
 		}
 		names = nil // a name may be what keeps a value, as a pointer does
 		session.Close()
-		if t, ok := store.(peer.Trimmer); ok {
-			t.Trim()
-		}
+		store.Trim()
 		runtime.GC() // what has a finalizer, or lies in a sync.Pool, takes two
 		left := liveHeap() - empty
 		store.Close()

@@ -46,7 +46,7 @@ func doublings(most int, env suite.Env) []int {
 }
 
 func shared[R any]() []peer.Peer[R] {
-	return slices.DeleteFunc(peer.All[R](), func(p peer.Peer[R]) bool { return !p.Shared() })
+	return slices.DeleteFunc(peer.All[R](), func(p peer.Peer[R]) bool { return p.Alone })
 }
 
 func scalePair() suite.Question {
@@ -75,7 +75,7 @@ func scaleRead() suite.Question {
 			params := []suite.Param{value[peer.Rest16](), number("live", live)}
 			cases := slices.DeleteFunc(readCases[peer.Rest16](params, live, goroutines, env.Seed), func(c suite.Case) bool {
 				p, ok := peer.ByName[peer.Rest16](c.Impl)
-				return ok && !p.Shared()
+				return ok && p.Alone
 			})
 			return append(cases, controlCase(params, goroutines, func(g int) measure.Work { return ownReads[peer.Rest16](env.Seed, g, live) }))
 		})
@@ -89,7 +89,7 @@ func scaleMix() suite.Question {
 			params := []suite.Param{value[peer.Rest16](), number("reads", 95)}
 			cases := slices.DeleteFunc(mixCases[peer.Rest16](params, 95, goroutines, env), func(c suite.Case) bool {
 				p, ok := peer.ByName[peer.Rest16](c.Impl)
-				return ok && !p.Shared()
+				return ok && p.Alone
 			})
 			live := sizesOf(env, 10_000)[0]
 			return append(cases, controlCase(params, goroutines, func(g int) measure.Work { return ownReads[peer.Rest16](env.Seed, g, live) }))

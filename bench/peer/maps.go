@@ -1,0 +1,164 @@
+package peer
+
+import (
+	"sync"
+
+	cmap "github.com/orcaman/concurrent-map/v2"
+	"github.com/puzpuzpuz/xsync/v4"
+)
+
+// The maps name a value by a key that counts and is never used again. Their users find
+// a stale name missing.
+
+// SyncMap is the standard library's map for concurrent use. It boxes keys and values,
+// so values are pointers.
+func SyncMap[R any]() Peer[R] {
+	return Peer[R]{
+		About: About{Name: NameSyncMap, What: standard("sync.Map"), Keys: true},
+		Open: func(c Config[R]) (Store, error) {
+			values := new(sync.Map)
+			return store{
+				session: func() Session { return &syncMapSession[R]{keys: newKeys(), values: values, rest: c.Rest} },
+				all: func() (n int, sum uint64) {
+					values.Range(func(_, v any) bool {
+						n++
+						sum += v.(*Value[R]).ID
+						return true
+					})
+					return
+				},
+			}, nil
+		},
+	}
+}
+
+type syncMapSession[R any] struct {
+	words
+	keys
+	values *sync.Map
+	rest   R
+}
+
+func (s *syncMapSession[R]) put(id uint64) uint64 {
+	k := s.key()
+	s.values.Store(k, &Value[R]{id, s.rest})
+	return k
+}
+
+func (s *syncMapSession[R]) look(n uint64) (uint64, bool) {
+	if v, ok := s.values.Load(n); ok {
+		return v.(*Value[R]).ID, true
+	}
+	return 0, false
+}
+
+func (s *syncMapSession[R]) drop(n uint64) bool {
+	_, ok := s.values.LoadAndDelete(n)
+	return ok
+}
+
+// Xsync is xsync's map. It makes an entry of key and value for each insertion anyway,
+// so that small values are faster by value, and is left out where they are large:
+// values of 256 bytes, which every verb copies, would be better off by pointer.
+func Xsync[R any]() Peer[R] {
+	return Peer[R]{
+		About: About{Name: NameXsync, What: module("github.com/puzpuzpuz/xsync/v4"), Keys: true},
+		Open: func(c Config[R]) (Store, error) {
+			var presize []func(*xsync.MapConfig)
+			if !c.Grow {
+				presize = append(presize, xsync.WithPresize(c.Live+c.Sessions))
+			}
+			values := xsync.NewMap[uint64, Value[R]](presize...)
+			return store{
+				session: func() Session { return &xsyncSession[R]{keys: newKeys(), values: values, rest: c.Rest} },
+				len:     values.Size,
+				all: func() (n int, sum uint64) {
+					for _, v := range values.All() {
+						n++
+						sum += v.ID
+					}
+					return
+				},
+			}, nil
+		},
+	}
+}
+
+// xsyncBoxes is the size in bytes from which on xsync would be better off with pointers.
+const xsyncBoxes = 128
+
+type xsyncSession[R any] struct {
+	words
+	keys
+	values *xsync.Map[uint64, Value[R]]
+	rest   R
+}
+
+func (s *xsyncSession[R]) put(id uint64) uint64 {
+	k := s.key()
+	s.values.Store(k, Value[R]{id, s.rest})
+	return k
+}
+
+func (s *xsyncSession[R]) look(n uint64) (uint64, bool) {
+	v, ok := s.values.Load(n)
+	return v.ID, ok
+}
+
+func (s *xsyncSession[R]) drop(n uint64) bool {
+	_, ok := s.values.LoadAndDelete(n)
+	return ok
+}
+
+// Orcaman is orcaman's map: built-in maps, each under a lock of its own. A built-in map
+// holds a small value in place, without an allocation, and copies it by every verb. It
+// is left out where values are larger: at 64 bytes, a look-up would be 1.8 times as fast
+// by pointer.
+func Orcaman[R any]() Peer[R] {
+	return Peer[R]{
+		About: About{Name: NameOrcaman, What: module("github.com/orcaman/concurrent-map/v2"), Keys: true},
+		Open: func(c Config[R]) (Store, error) {
+			// Keys that count go to the locks in turn, which is both the cheapest and the
+			// most even way.
+			values := cmap.NewWithCustomShardingFunction[uint64, Value[R]](func(k uint64) uint32 { return uint32(k) })
+			return store{
+				session: func() Session { return &orcamanSession[R]{keys: newKeys(), values: values, rest: c.Rest} },
+				len:     values.Count,
+				all: func() (n int, sum uint64) {
+					values.IterCb(func(_ uint64, v Value[R]) {
+						n++
+						sum += v.ID
+					})
+					return
+				},
+			}, nil
+		},
+	}
+}
+
+// orcamanBoxes is the size in bytes from which on orcaman would be better off with
+// pointers.
+const orcamanBoxes = 64
+
+type orcamanSession[R any] struct {
+	words
+	keys
+	values cmap.ConcurrentMap[uint64, Value[R]]
+	rest   R
+}
+
+func (s *orcamanSession[R]) put(id uint64) uint64 {
+	k := s.key()
+	s.values.Set(k, Value[R]{id, s.rest})
+	return k
+}
+
+func (s *orcamanSession[R]) look(n uint64) (uint64, bool) {
+	v, ok := s.values.Get(n)
+	return v.ID, ok
+}
+
+func (s *orcamanSession[R]) drop(n uint64) bool {
+	_, ok := s.values.Pop(n)
+	return ok
+}
