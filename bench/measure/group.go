@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"coatcheck/internal/check/turns"
 )
 
 const (
@@ -116,25 +118,25 @@ func (g *group) measureTogether(ctx context.Context) error {
 		}
 	}
 	runtime.GC()
-	for round := range g.rounds {
-		if round >= fewest && g.late() {
+	done := 0
+	for round, i := range turns.Order(g.rounds, len(g.cases)) {
+		if i == round%len(g.cases) && round >= fewest && g.late() {
 			break
 		}
-		for i := range g.cases {
-			c := g.cases[(round+i)%len(g.cases)]
-			g.tick(c, round*len(g.cases)+i)
-			if c.err != nil {
-				continue
-			}
-			if ctx.Err() != nil {
-				return errStopped
-			}
-			if left := c.turn(g.ops(c)); left > litter {
-				runtime.GC()
-			}
-			if g.turn > 0 {
-				c.adjust(g.turn)
-			}
+		c := g.cases[i]
+		g.tick(c, done)
+		done++
+		if c.err != nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return errStopped
+		}
+		if left := c.turn(g.ops(c)); left > litter {
+			runtime.GC()
+		}
+		if g.turn > 0 {
+			c.adjust(g.turn)
 		}
 	}
 	return nil

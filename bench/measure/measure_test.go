@@ -3,11 +3,8 @@ package measure
 import (
 	"bytes"
 	"context"
-	"errors"
 	"regexp"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,42 +13,6 @@ import (
 
 	"coatcheck/bench/suite"
 )
-
-func TestCrewDoesEveryOperationAndTellsTheFirstError(t *testing.T) {
-	for _, k := range []int{1, 2, 7} {
-		var ops atomic.Int64
-		fail := make([]error, k)
-		var works []Work
-		for i := range k {
-			works = append(works, func(n int) (int, error) {
-				ops.Add(int64(n))
-				if n == 13 {
-					panic("unlucky")
-				}
-				return n, fail[i]
-			})
-		}
-		c := NewCrew(works...)
-		for range 3 {
-			did, err := c.Do(100 * k)
-			require.NoError(t, err)
-			require.Equal(t, 100*k, did)
-		}
-		require.EqualValues(t, 300*k, ops.Load())
-		fail[k-1] = errors.New("wrong")
-		_, err := c.Do(k)
-		require.ErrorIs(t, err, fail[k-1])
-		if k > 1 {
-			_, err = c.Do(13 * k)
-			require.ErrorContains(t, err, "unlucky")
-		}
-		before := runtime.NumGoroutine()
-		c.Close()
-		if k > 1 {
-			require.LessOrEqual(t, runtime.NumGoroutine(), before-k)
-		}
-	}
-}
 
 func TestLatenciesAreThoseOfTheLastTurn(t *testing.T) {
 	watches := []*Stopwatch{NewStopwatch(), NewStopwatch()}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 )
 
 // contestant is a case that is being measured.
@@ -46,7 +47,7 @@ func (c *contestant) start(turn time.Duration) {
 	if c.err != nil {
 		return
 	}
-	if _, err := safely(func() (_ int, err error) {
+	if _, err := turns.Safely(func() (_ int, err error) {
 		c.run, err = c.open()
 		return
 	}); err != nil {
@@ -55,7 +56,7 @@ func (c *contestant) start(turn time.Duration) {
 		return
 	}
 	if c.n == 0 && turn > 0 {
-		c.calibrate(turn)
+		c.n, _ = turns.Calibrate(turn, c.once)
 	}
 }
 
@@ -67,7 +68,7 @@ func (c *contestant) end() {
 	if m, ok := c.run.(suite.Metered); ok && c.err == nil && len(c.rounds) > 0 {
 		c.rounds[len(c.rounds)-1].add(m.Metrics())
 	}
-	_, err := safely(func() (int, error) { return 0, c.run.Close() })
+	_, err := turns.Safely(func() (int, error) { return 0, c.run.Close() })
 	c.run = nil
 	c.fail(err)
 }
@@ -80,10 +81,10 @@ func (f *figures) add(extra map[string]float64) {
 }
 
 // once does n operations and times them.
-func (c *contestant) once(n int) (did int, took time.Duration) {
-	start := time.Now()
-	did, err := safely(func() (int, error) { return c.run.Do(n) })
-	took = time.Since(start)
+func (c *contestant) once(n int) (did int, took time.Duration, err error) {
+	did, took, err = turns.Time(func(n int) (int, error) {
+		return turns.Safely(func() (int, error) { return c.run.Do(n) })
+	}, n)
 	if t, ok := c.run.(suite.Timed); ok {
 		took = t.Took()
 	}
@@ -91,30 +92,7 @@ func (c *contestant) once(n int) (did int, took time.Duration) {
 		err = fmt.Errorf("did %d operations of %d", did, n)
 	}
 	c.fail(err)
-	return did, took
-}
-
-// calibrate finds n by doing more and more, a turn's length in all.
-func (c *contestant) calibrate(turn time.Duration) {
-	const most = 1 << 30
-	for n := 16; c.err == nil; {
-		did, took := c.once(n)
-		if c.err != nil {
-			return
-		}
-		if took >= turn/4 || did >= most {
-			c.n = scale(did, turn, took)
-			return
-		}
-		// Not more than a few times as many as before: the first operations are
-		// the slowest, but a clock that is coarse may say otherwise.
-		n = min(max(2*n, scale(did, turn/2, took)), 16*n)
-	}
-}
-
-// scale returns how many operations would have taken that long.
-func scale(n int, want, took time.Duration) int {
-	return max(1, int(float64(n)*float64(want)/float64(max(took, 1))))
+	return did, took, err
 }
 
 // turn has the case do n operations, and notes what they took. It returns how many
@@ -122,10 +100,10 @@ func scale(n int, want, took time.Duration) int {
 func (c *contestant) turn(n int) (bytes uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	did, took := c.once(n)
+	did, took, err := c.once(n)
 	runtime.ReadMemStats(&after)
 	bytes = after.TotalAlloc - before.TotalAlloc
-	if c.err != nil {
+	if err != nil {
 		return bytes
 	}
 	f := figures{ops: did, took: took, objects: after.Mallocs - before.Mallocs, bytes: bytes}
@@ -144,7 +122,7 @@ func (c *contestant) adjust(turn time.Duration) {
 	}
 	last := &c.rounds[len(c.rounds)-1]
 	if last.took > 2*turn || last.took < turn/2 {
-		c.n = scale(last.ops, turn, last.took)
+		c.n = turns.Scale(last.ops, last.took, turn)
 	}
 }
 

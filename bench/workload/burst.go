@@ -1,9 +1,9 @@
 package workload
 
 import (
-	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 )
 
 func burst() suite.Question {
@@ -50,7 +50,7 @@ func burstCase[R any](p peer.Peer[R], params []suite.Param, size, goroutines int
 }
 
 // bursts stores and removes that many values at a time.
-func bursts(s peer.Session, size int, first uint64) measure.Work {
+func bursts(s peer.Session, size int, first uint64) turns.Work {
 	ns := s.Names(size)
 	return func(n int) (did int, err error) {
 		for did < n {

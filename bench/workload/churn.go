@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 )
 
 func churn() suite.Question {
@@ -37,7 +37,7 @@ func churnGroups[R any](env suite.Env) (groups []suite.Group) {
 				if may(&p.About, goroutines) {
 					g.Cases = append(g.Cases, suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
 						return enter(p, live, goroutines, func(sessions []peer.Session) (job, error) {
-							return replacing(sessions, live/goroutines, env.Seed, func(r *replacer) measure.Work { return r.work })
+							return replacing(sessions, live/goroutines, env.Seed, func(r *replacer) turns.Work { return r.work })
 						})
 					}})
 				}
@@ -50,7 +50,7 @@ func churnGroups[R any](env suite.Env) (groups []suite.Group) {
 
 // replacing has each goroutine replace values of its own, live of them, by the work
 // that do makes of its replacer.
-func replacing(sessions []peer.Session, live int, seed uint64, do func(*replacer) measure.Work) (j job, err error) {
+func replacing(sessions []peer.Session, live int, seed uint64, do func(*replacer) turns.Work) (j job, err error) {
 	var replacers []*replacer
 	for g, s := range sessions {
 		r := newReplacer(s, g, live, seed)

@@ -6,15 +6,15 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 )
 
 // contest is a case that is open: a store, a session for each goroutine, and the
 // goroutines with what they do.
 type contest struct {
-	*measure.Crew
+	turns.Crew
 	store    peer.Store
 	sessions []peer.Session
 	check    func() error
@@ -24,7 +24,7 @@ type contest struct {
 // job is what the goroutines of a contest do, and how to find out in the end
 // whether they did it right.
 type job struct {
-	works []measure.Work
+	works []turns.Work
 	check func() error
 	left  int // how many values are live after check
 }
@@ -49,13 +49,12 @@ func enter[R any](p peer.Peer[R], live, goroutines int, plan func([]peer.Session
 		return nil, errors.Join(err, c.shut())
 	}
 	c.check, c.left = j.check, j.left
-	c.Crew = measure.NewCrew(j.works...)
+	c.Crew = turns.Crew(j.works)
 	return c, nil
 }
 
 // Close sees whether everything was done right.
 func (c *contest) Close() error {
-	c.Crew.Close()
 	err := c.check()
 	return errors.Join(err, c.shut())
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 )
 
 const bare = "bare"
@@ -42,7 +42,7 @@ func handoffCases[R any](batch, goroutines int) (cases []suite.Case) {
 		}
 	}
 	cases = append(cases, suite.Case{Impl: bare, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-		var works []measure.Work
+		var works []turns.Work
 		r := rest[R]()
 		for g := 0; g < goroutines; g += 2 {
 			b := newBelt(batch, base(g), func() []peer.Value[R] { return make([]peer.Value[R], batch) })
@@ -59,7 +59,7 @@ func handoffCases[R any](batch, goroutines int) (cases []suite.Case) {
 			}
 			works = append(works, b.produce, b.consume)
 		}
-		return alone(works...), nil
+		return turns.Crew(works), nil
 	}})
 	return cases
 }

@@ -7,6 +7,7 @@ import (
 	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 )
 
 const clock = "clock"
@@ -41,7 +42,7 @@ func latencyCases[R any](goroutines int, env suite.Env) (cases []suite.Case) {
 			watches, taken := stopwatches(goroutines)
 			c, err := enter(p, live, goroutines, func(sessions []peer.Session) (job, error) {
 				g := -1
-				return replacing(sessions, live/goroutines, env.Seed, func(r *replacer) measure.Work {
+				return replacing(sessions, live/goroutines, env.Seed, func(r *replacer) turns.Work {
 					g++
 					return timed(r, watches[g])
 				})
@@ -54,7 +55,7 @@ func latencyCases[R any](goroutines int, env suite.Env) (cases []suite.Case) {
 	}
 	cases = append(cases, suite.Case{Impl: clock, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
 		watches, taken := stopwatches(goroutines)
-		var works []measure.Work
+		var works []turns.Work
 		for _, w := range watches {
 			works = append(works, func(n int) (int, error) {
 				for range n {
@@ -64,7 +65,7 @@ func latencyCases[R any](goroutines int, env suite.Env) (cases []suite.Case) {
 				return n, nil
 			})
 		}
-		return &timing{alone(works...), taken}, nil
+		return &timing{turns.Crew(works), taken}, nil
 	}})
 	return cases
 }
@@ -91,7 +92,7 @@ func (t *timing) Do(n int) (int, error) {
 func (t *timing) Close() error { return errors.Join(t.Run.Close(), t.Err()) }
 
 // timed replaces as replacer.work does, one value at a time.
-func timed(r *replacer, w *measure.Stopwatch) measure.Work {
+func timed(r *replacer, w *measure.Stopwatch) turns.Work {
 	return func(n int) (int, error) {
 		for left := n; left > 0; {
 			picks := r.picks.next(left)

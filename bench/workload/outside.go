@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"runtime/cgo"
 
-	"coatcheck/bench/measure"
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 	"coatcheck/pool/cgohandle"
 )
 
@@ -141,7 +141,7 @@ var outsides = map[string]func() foreign{
 
 // outsideRun has names of a side in the hands of some goroutines.
 type outsideRun struct {
-	*measure.Crew
+	turns.Crew
 	side  foreign
 	names [][]uintptr
 }
@@ -149,7 +149,7 @@ type outsideRun struct {
 // openOutside gives each goroutine its part of the live names, which is one at least.
 func openOutside(side foreign, looks bool, live, goroutines int, seed uint64) *outsideRun {
 	r := &outsideRun{side: side}
-	var works []measure.Work
+	var works []turns.Work
 	for g := range goroutines {
 		part := max(1, live/goroutines)
 		sessions, names := make([]session, part), make([]uintptr, part)
@@ -173,13 +173,12 @@ func openOutside(side foreign, looks bool, live, goroutines int, seed uint64) *o
 			return n, nil
 		})
 	}
-	r.Crew = measure.NewCrew(works...)
+	r.Crew = turns.Crew(works)
 	return r
 }
 
 // Close looks every name up, and deletes it.
 func (r *outsideRun) Close() error {
-	r.Crew.Close()
 	var errs []error
 	for _, names := range r.names {
 		if sum, _ := r.side.look(names, 0, len(names)); sum != uint64(len(names)) {

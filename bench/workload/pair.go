@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 )
 
 const locked = "locked"
@@ -36,7 +36,7 @@ func pairGroups[R any](suite.Env) []suite.Group {
 		cases = append(cases, pairCase(p, params, 1))
 	}
 	cases = append(cases, suite.Case{Impl: locked, Params: params, Open: func() (suite.Run, error) {
-		return alone(lockedPair[R]()), nil
+		return turns.Crew{lockedPair[R]()}, nil
 	}})
 	return []suite.Group{{Cases: cases}}
 }
@@ -76,17 +76,6 @@ func pairCase[R any](p peer.Peer[R], params []suite.Param, goroutines int) suite
 	}}
 }
 
-// lone is a run of goroutines that have no store.
-type lone struct{ *measure.Crew }
-
-// alone returns the run of these works.
-func alone(works ...measure.Work) suite.Run { return lone{measure.NewCrew(works...)} }
-
-func (l lone) Close() error {
-	l.Crew.Close()
-	return nil
-}
-
 // slot is a slot by itself, on cache lines that nobody else uses.
 type slot[R any] struct {
 	_     [128]byte
@@ -97,7 +86,7 @@ type slot[R any] struct {
 
 // lockedPair is the floor under a pair: a slot is written, published by a store
 // and taken back by a compare-and-swap.
-func lockedPair[R any]() measure.Work {
+func lockedPair[R any]() turns.Work {
 	s, r := new(slot[R]), rest[R]()
 	return func(n int) (int, error) {
 		for i := range uint64(n) {

@@ -11,6 +11,7 @@ import (
 	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 )
 
 // broken is a peer that is right but for what spoil does to it.
@@ -116,7 +117,7 @@ func TestWrongContestantsAreRefused(t *testing.T) {
 	pairs := func(p peer.Peer[peer.Rest16]) suite.Case { return pairCase(p, nil, 2) }
 	churns := func(p peer.Peer[peer.Rest16]) suite.Case {
 		return plan(p, 100, 1, func(s peer.Session, live int) (job, error) {
-			return replacing([]peer.Session{s}, live, env.Seed, func(r *replacer) measure.Work { return r.work })
+			return replacing([]peer.Session{s}, live, env.Seed, func(r *replacer) turns.Work { return r.work })
 		})
 	}
 	bursting := func(p peer.Peer[peer.Rest16]) suite.Case { return burstCase(p, nil, 100, 2) }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 )
 
 const control = "control"
@@ -58,7 +58,7 @@ func scalePair() suite.Question {
 			for _, p := range shared[peer.Rest16]() {
 				cases = append(cases, pairCase(p, params, goroutines))
 			}
-			return append(cases, controlCase(params, goroutines, func(int) measure.Work { return lockedPairs[peer.Rest16]() }))
+			return append(cases, controlCase(params, goroutines, func(int) turns.Work { return lockedPairs[peer.Rest16]() }))
 		})
 }
 
@@ -77,7 +77,7 @@ func scaleRead() suite.Question {
 				p, ok := peer.ByName[peer.Rest16](c.Impl)
 				return ok && p.Alone
 			})
-			return append(cases, controlCase(params, goroutines, func(g int) measure.Work { return ownReads[peer.Rest16](env.Seed, g, live) }))
+			return append(cases, controlCase(params, goroutines, func(g int) turns.Work { return ownReads[peer.Rest16](env.Seed, g, live) }))
 		})
 }
 
@@ -92,24 +92,24 @@ func scaleMix() suite.Question {
 				return ok && p.Alone
 			})
 			live := sizesOf(env, 10_000)[0]
-			return append(cases, controlCase(params, goroutines, func(g int) measure.Work { return ownReads[peer.Rest16](env.Seed, g, live) }))
+			return append(cases, controlCase(params, goroutines, func(g int) turns.Work { return ownReads[peer.Rest16](env.Seed, g, live) }))
 		})
 }
 
-func controlCase(params []suite.Param, goroutines int, work func(g int) measure.Work) suite.Case {
+func controlCase(params []suite.Param, goroutines int, work func(g int) turns.Work) suite.Case {
 	return suite.Case{Impl: control, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-		var works []measure.Work
+		var works []turns.Work
 		for g := range goroutines {
 			works = append(works, work(g))
 		}
-		return alone(works...), nil
+		return turns.Crew(works), nil
 	}}
 }
 
 // lockedPairs is the control of pairs: two of lockedPair for each operation, the
 // four locked instructions that an insertion and a removal cost, on cache lines of
 // its own.
-func lockedPairs[R any]() measure.Work {
+func lockedPairs[R any]() turns.Work {
 	pair := lockedPair[R]()
 	return func(n int) (int, error) {
 		_, err := pair(2 * n)
@@ -120,7 +120,7 @@ func lockedPairs[R any]() measure.Work {
 // ownReads is the control of look-ups: a slice of its own, as long as there are live
 // values, each element read between two locked instructions on a cache line of its
 // own.
-func ownReads[R any](seed uint64, g, live int) measure.Work {
+func ownReads[R any](seed uint64, g, live int) turns.Work {
 	values := make([]peer.Value[R], live)
 	for i := range values {
 		values[i].ID = base(0) + uint64(i)

@@ -1,10 +1,10 @@
 package testkit
 
 import (
-	"slices"
-	"sync"
 	"testing"
 	"time"
+
+	"coatcheck/internal/check/turns"
 )
 
 // Benchmarks put a subject beside a base, on the same work, in one run: rounds of either
@@ -23,17 +23,15 @@ type Work func(n int)
 // On runs the same work on g goroutines, each with its own state, and counts one
 // operation for each of their n.
 func On(g int, each func() Work) Work {
-	works := make([]Work, g)
-	for i := range works {
-		works[i] = each()
+	var crew turns.Crew
+	for range g {
+		w := each()
+		crew = append(crew, func(n int) (int, error) { w(n); return n, nil })
 	}
 	return func(n int) {
-		var wg sync.WaitGroup
-		for _, w := range works {
-			wg.Add(1)
-			go func() { defer wg.Done(); w(n) }()
+		if _, err := crew.Do(n * g); err != nil {
+			panic(err)
 		}
-		wg.Wait()
 	}
 }
 
@@ -61,14 +59,13 @@ func VersusCounted(b *testing.B, subject, base func(n int) int) {
 // round returns what does a round of w, after warming up, and tells the cost of an
 // operation.
 func round(w func(n int) int) func() float64 {
-	for n := 1; ; n *= 2 {
-		if Timed(func() { w(n) }) >= float64(roundTime) {
-			return func() float64 {
-				did := 0
-				took := Timed(func() { did = w(n) })
-				return took / float64(did)
-			}
-		}
+	n, _ := turns.Calibrate(roundTime, func(n int) (int, time.Duration, error) {
+		return n, time.Duration(Timed(func() { w(n) })), nil
+	})
+	return func() float64 {
+		did := 0
+		took := Timed(func() { did = w(n) })
+		return took / float64(did)
 	}
 }
 
@@ -77,13 +74,16 @@ func Compare(b *testing.B, rounds int, per float64, subject, base func() float64
 	if testing.Short() {
 		rounds = 1
 	}
-	subjects, bases, ratios := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
-	for i := range rounds {
-		subjects[i], bases[i] = subject(), base()
-		ratios[i] = subjects[i] / bases[i]
+	var took [2][]float64
+	for _, i := range turns.Order(rounds, 2) {
+		took[i] = append(took[i], []func() float64{subject, base}[i]())
 	}
-	b.ReportMetric(Median(subjects)/per, "ns/op")
-	b.ReportMetric(Median(bases)/per, "base-ns/op")
+	ratios := make([]float64, rounds)
+	for i := range rounds {
+		ratios[i] = took[0][i] / took[1][i]
+	}
+	b.ReportMetric(Median(took[0])/per, "ns/op")
+	b.ReportMetric(Median(took[1])/per, "base-ns/op")
 	b.ReportMetric(Median(ratios), "ratio")
 }
 
@@ -94,8 +94,5 @@ func Timed(f func()) float64 {
 	return float64(time.Since(start))
 }
 
-// Median returns the median, and sorts xs.
-func Median(xs []float64) float64 {
-	slices.Sort(xs)
-	return xs[len(xs)/2]
-}
+// Median returns the median.
+func Median(xs []float64) float64 { return turns.Median(xs) }
