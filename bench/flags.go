@@ -17,33 +17,6 @@ import (
 // budget is how long a run with the default flags may take.
 const budget = 105 * time.Second
 
-const help = `bench measures the pool side by side with what people would use in its place.
-
-    go -C bench run . [flags]
-
-It prints tables and writes bench.txt, the figures in Go's benchmark format, and
-report.html, a report with charts.
-
-How much to measure
-    -quick        every case once, with a few hundred operations: whether all of it
-                  works, in some seconds. The figures mean nothing.
-    -full         every size of values and stores, every number of goroutines, more
-                  rounds. Takes long.
-    -only REGEXP  only the questions whose name, or the cases whose full name,
-                  matches: -only 'Churn|Read', -only 'impl=(pool|mutex)/'
-    -cpu LIST     GOMAXPROCS, as 1,2,4: everything is measured with each of them
-    -rounds N     turns that each case takes (7; 15 with -full)
-    -seed N       of all that is drawn at random (1)
-
-What to do with the figures
-    -out DIR      where to write; by default a new temporary directory, whose name
-                  is printed
-    -from FILE    measure nothing, report the figures of this file
-    -readme       rewrite the tables in README.md and ../README.md; run it in bench
-
-The exit status is 1 when a contestant's values or counts were wrong.
-`
-
 // flags are what the program was asked for.
 type flags struct {
 	options measure.Options
@@ -54,28 +27,27 @@ type flags struct {
 	args    []string // as they were given
 }
 
-var errHelp = errors.New("help")
-
-// parse reads the arguments. It prints the help if they ask for it.
-func parse(args []string, stdout io.Writer) (*flags, error) {
+// parse reads the arguments. It prints the help to out if they ask for it, which is
+// flag.ErrHelp.
+func parse(args []string, out io.Writer) (*flags, error) {
 	a := &flags{args: args}
 	o := &a.options
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
-	set.Usage = func() {}
-	set.BoolVar(&o.Quick, "quick", false, "")
-	set.BoolVar(&o.Full, "full", false, "")
-	set.IntVar(&o.Rounds, "rounds", 0, "")
-	set.Uint64Var(&o.Seed, "seed", 1, "")
-	set.StringVar(&a.only, "only", "", "")
-	set.StringVar(&a.out, "out", "", "")
-	set.StringVar(&a.from, "from", "", "")
-	set.BoolVar(&a.readme, "readme", false, "")
-	cpu := set.String("cpu", "", "")
+	set.BoolVar(&o.Quick, "quick", false, "every case once, with a few hundred operations: whether all of it works.\nThe figures mean nothing")
+	set.BoolVar(&o.Full, "full", false, "every size of values and stores, every number of goroutines, more rounds. Takes long")
+	set.IntVar(&o.Rounds, "rounds", 0, "turns that each case takes (7; 15 with -full)")
+	set.Uint64Var(&o.Seed, "seed", 1, "of all that is drawn at random")
+	set.StringVar(&a.only, "only", "", "only the questions whose name, or the cases whose full name, matches this `regexp`:\n-only 'Churn|Read', -only 'impl=(pool|mutex)/'")
+	set.StringVar(&a.out, "out", "", "where to write; by default a new temporary `directory`, whose name is printed")
+	set.StringVar(&a.from, "from", "", "measure nothing, report the figures of this `file`")
+	set.BoolVar(&a.readme, "readme", false, "rewrite the tables in README.md and ../README.md; run it in bench")
+	cpu := set.String("cpu", "", "GOMAXPROCS, a `list` as 1,2,4: everything is measured with each of them")
 	if err := set.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprint(stdout, help)
-			return nil, errHelp
+			fmt.Fprint(out, "bench measures the pool side by side with what people would use in its place.\n\n")
+			set.SetOutput(out)
+			set.PrintDefaults()
 		}
 		return nil, err
 	}

@@ -31,7 +31,9 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -55,10 +57,10 @@ func main() {
 }
 
 // run is the program. It returns the exit status.
-func run(ctx context.Context, args []string, stdout, stderr *os.File) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	asked, err := parse(args, stdout)
 	switch {
-	case errors.Is(err, errHelp):
+	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
 		fmt.Fprintf(stderr, "bench: %v\nbench -h explains the flags.\n", err)
@@ -73,7 +75,7 @@ func run(ctx context.Context, args []string, stdout, stderr *os.File) int {
 
 // answer measures, unless there are figures already, and reports. It reports what
 // was measured also when a check failed, and says so in its error.
-func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stderr *os.File) error {
+func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stderr io.Writer) error {
 	dir, err := directory(asked)
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func directory(asked *flags) (string, error) {
 }
 
 // gather measures the questions and writes the figures to the file of that path.
-func gather(ctx context.Context, asked *flags, qs []suite.Question, path string, stderr *os.File) (err error) {
+func gather(ctx context.Context, asked *flags, qs []suite.Question, path string, stderr io.Writer) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -126,7 +128,7 @@ func gather(ctx context.Context, asked *flags, qs []suite.Question, path string,
 	defer func() { err = errors.Join(err, f.Close()) }()
 	o := asked.options
 	o.Config = circumstances(asked)
-	o.Progress = measure.NewProgress(stderr)
+	o.Begin = func(question string, part float64) { fmt.Fprintf(stderr, "%3.0f %%  %s\n", 100*part, question) }
 	err = measure.Questions(ctx, f, qs, o)
 	if o.Only != nil || measure.Stopped(err) {
 		return err
@@ -135,7 +137,7 @@ func gather(ctx context.Context, asked *flags, qs []suite.Question, path string,
 }
 
 // show prints the tables and writes the page.
-func show(figures *report.Figures, qs []suite.Question, page string, stdout *os.File) (err error) {
+func show(figures *report.Figures, qs []suite.Question, page string, stdout io.Writer) (err error) {
 	if err := report.Text(stdout, figures, qs); err != nil {
 		return err
 	}

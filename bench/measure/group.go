@@ -28,8 +28,7 @@ type group struct {
 	apart    bool
 	turn     time.Duration // 0: tiny turns
 	rounds   int
-	tick     func(c *contestant, done int) // called before each turn
-	late     func() bool                   // whether there is no time for more rounds
+	late     func() bool // whether there is no time for more rounds
 }
 
 // measure gives each case its turns.
@@ -51,8 +50,7 @@ func (g *group) measure(ctx context.Context) error {
 
 // measureOnce gives each case one turn, while no other is open.
 func (g *group) measureOnce(ctx context.Context) error {
-	for i, c := range g.cases {
-		g.tick(c, i)
+	for _, c := range g.cases {
 		if ctx.Err() != nil {
 			return errStopped
 		}
@@ -71,8 +69,7 @@ func (g *group) measureOnce(ctx context.Context) error {
 func (g *group) measureApart(ctx context.Context) error {
 	order := slices.Clone(g.cases)
 	for opening := range openings {
-		for i, c := range order {
-			g.tick(c, (opening*len(order)+i)*g.rounds/openings)
+		for _, c := range order {
 			if ctx.Err() != nil {
 				return errStopped
 			}
@@ -109,7 +106,6 @@ func (g *group) measureApart(ctx context.Context) error {
 // begins with another case.
 func (g *group) measureTogether(ctx context.Context) error {
 	for _, c := range g.cases {
-		g.tick(c, 0)
 		if c.start(g.turn); c.err != nil {
 			c.end()
 		}
@@ -118,14 +114,11 @@ func (g *group) measureTogether(ctx context.Context) error {
 		}
 	}
 	runtime.GC()
-	done := 0
 	for round, i := range turns.Order(g.rounds, len(g.cases)) {
 		if i == round%len(g.cases) && round >= fewest && g.late() {
 			break
 		}
 		c := g.cases[i]
-		g.tick(c, done)
-		done++
 		if c.err != nil {
 			continue
 		}

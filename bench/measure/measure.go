@@ -25,8 +25,10 @@ type Options struct {
 	Budget time.Duration  // of a pass: when it runs short there are fewer rounds; 0 is none
 	Only   *regexp.Regexp // questions' IDs and cases' names; nil is all
 
-	Config   []benchfmt.Config // lines at the beginning of the file
-	Progress *Progress         // nil says nothing
+	Config []benchfmt.Config // lines at the beginning of the file
+	// Begin is called when a question begins. part of the run, of 1, is done, by
+	// estimate. It may be nil.
+	Begin func(question string, part float64)
 }
 
 // The default lengths.
@@ -181,18 +183,8 @@ func (p *plan) run(ctx context.Context, out *writer) (measured int, err error) {
 	var spent time.Duration // by estimate, of the groups that are done
 	for i, g := range p.groups {
 		cost := p.costs[i]
-		if p.o.Progress != nil {
-			if i == 0 || p.groups[i-1].question != g.question {
-				p.o.Progress.Begin(g.question)
-			}
-		}
-		turns := max(1, len(g.cases)*g.rounds)
-		g.tick = func(c *contestant, done int) {
-			if p.o.Progress == nil {
-				return
-			}
-			part := (float64(spent) + float64(cost)*float64(done)/float64(turns)) / float64(p.total)
-			p.o.Progress.Show(c.name, (float64(p.before)+part)/float64(p.passes))
+		if p.o.Begin != nil && (i == 0 || p.groups[i-1].question != g.question) {
+			p.o.Begin(g.question, (float64(p.before)+float64(spent)/float64(p.total))/float64(p.passes))
 		}
 		deadline := begin.Add(time.Duration(float64(p.o.Budget) * float64(spent+cost) / float64(p.total)))
 		g.late = func() bool {
@@ -216,9 +208,6 @@ func (p *plan) run(ctx context.Context, out *writer) (measured int, err error) {
 			errs = append(errs, stopped)
 			break
 		}
-	}
-	if p.o.Progress != nil {
-		p.o.Progress.End()
 	}
 	return measured, errors.Join(errs...)
 }

@@ -59,8 +59,6 @@ import (
 	"regexp"
 	"slices"
 	"time"
-
-	"coatcheck/bench/measure"
 )
 
 // longest is the most that -time may be. A slot lives 2^31 times, which takes one alone
@@ -75,7 +73,7 @@ func main() {
 }
 
 // start is the program. It returns the exit status.
-func start(ctx context.Context, args []string, stdout io.Writer, stderr *os.File) int {
+func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("starve", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	each := set.Duration("time", 2*time.Second, "how long each subject of each run works")
@@ -98,20 +96,16 @@ func start(ctx context.Context, args []string, stdout io.Writer, stderr *os.File
 	}
 
 	asked := slices.DeleteFunc(slices.Clone(runs), func(r run) bool { return !named.MatchString(r.name) })
-	progress := measure.NewProgress(stderr)
 	var all []figures
-	for i, r := range asked {
+	for _, r := range asked {
 		if ctx.Err() != nil || err != nil {
 			break
 		}
-		progress.Begin(r.name)
+		fmt.Fprintln(stderr, r.name)
 		var fs []figures
-		fs, err = r.measure(ctx, *each, nil, func(part float64) {
-			progress.Show(r.name, (float64(i)+part)/float64(len(asked)))
-		})
+		fs, err = r.measure(ctx, *each, nil)
 		all = append(all, fs...)
 	}
-	progress.End()
 	show(stdout, all)
 	if err != nil {
 		fmt.Fprintf(stderr, "starve: %v\n", err)

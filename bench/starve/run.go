@@ -53,7 +53,7 @@ type figures struct {
 // measure has each subject work for that long, in turns, and returns their figures. spoil,
 // if there is one, is put between the work and a subject. The error is one of a subject
 // that lost a value.
-func (r *run) measure(ctx context.Context, each time.Duration, spoil spoiler, tick func(part float64)) (_ []figures, err error) {
+func (r *run) measure(ctx context.Context, each time.Duration, spoil spoiler) (_ []figures, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.procs))
 	if r.beside {
 		stop, err := burn()
@@ -63,9 +63,9 @@ func (r *run) measure(ctx context.Context, each time.Duration, spoil spoiler, ti
 		defer func() { err = errors.Join(err, stop()) }()
 	}
 	if r.large {
-		return measured[[1<<17 - 1]uint64](ctx, r, each, spoil, tick)
+		return measured[[1<<17 - 1]uint64](ctx, r, each, spoil)
 	}
-	return measured[peer.Rest16](ctx, r, each, spoil, tick)
+	return measured[peer.Rest16](ctx, r, each, spoil)
 }
 
 // spoiler spoils the insertions of a subject, for controls.
@@ -83,7 +83,7 @@ type subject[R any] struct {
 // for each of 64 goroutines on one processor to run for its 10 ms.
 const round = 700 * time.Millisecond
 
-func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoiler, tick func(part float64)) (all []figures, err error) {
+func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoiler) (all []figures, err error) {
 	names, stores := stores[R](r.capacity)
 	var subjects []*subject[R]
 	for i, name := range names {
@@ -101,8 +101,7 @@ func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoi
 	}
 	for spent := time.Duration(0); spent < each && ctx.Err() == nil && err == nil; {
 		turn := min(each-spent, round)
-		for i, s := range subjects {
-			tick((float64(spent) + float64(turn)*float64(i)/float64(len(subjects))) / float64(each))
+		for _, s := range subjects {
 			err = errors.Join(err, s.turn(turn))
 		}
 		spent += turn

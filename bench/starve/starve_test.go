@@ -23,7 +23,7 @@ const blink = 100 * time.Millisecond
 func TestRefusalsAreTrue(t *testing.T) {
 	for _, r := range runs {
 		t.Run(r.name, func(t *testing.T) {
-			all, err := r.measure(context.Background(), blink, nil, func(float64) {})
+			all, err := r.measure(context.Background(), blink, nil)
 			require.NoError(t, err)
 			require.Len(t, all, 3)
 			for _, f := range all {
@@ -50,7 +50,7 @@ func TestFalseRefusalsAreReported(t *testing.T) {
 					return 0, pool.ErrFull
 				}
 				return insert()
-			}, func(float64) {})
+			})
 			require.NoError(t, err)
 			for _, f := range all {
 				t.Logf("%s: %d of %d insertions were refused, %d falsely", f.subject, f.refused, f.took[insert].TotalCount(), f.false)

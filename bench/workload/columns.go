@@ -56,39 +56,25 @@ func columnCases(rows int) []suite.Case {
 		"aos": {create: func() (*table.Table[uint64, columnRecord], error) { return fullTable(table.AoS, rows) }},
 	}
 	var cases []suite.Case
-	add := func(impl, by string, open func() (scan func() uint64, end func() error, err error)) {
-		params := []suite.Param{number("rows", rows)}
-		if by != "" { // a floor has no other way, and stands beside all of them
-			params = append(params, param("by", by))
-		}
-		cases = append(cases, suite.Case{
-			Impl:   impl,
-			Params: params,
-			Open: func() (suite.Run, error) {
-				scan, end, err := open()
-				if err != nil {
-					return nil, err
-				}
-				return scanRun(scan, rows, end), nil
-			},
-		})
+	add := func(impl, by string, open opened) {
+		cases = append(cases, loopCase(suite.Case{Impl: impl, Params: wayParams("rows", rows, by)}, looped{rows, sumTo(rows)}, open))
 	}
 	for _, impl := range []string{"soa", "aos"} {
 		for _, way := range []struct {
 			by   string
 			scan func(table.View[uint64]) uint64
 		}{{"all", scanAll}, {"at", scanAt}} {
-			add(impl, way.by, func() (func() uint64, func() error, error) {
+			add(impl, way.by, func() (func() looped, func() error, error) {
 				t, err := tables[impl].open()
 				if err != nil {
 					return nil, nil, err
 				}
 				view := table.Column(t, func(r *columnRecord) *uint64 { return &r.G })
-				return func() uint64 { return way.scan(view) }, tables[impl].close, nil
+				return scanned(rows, func() uint64 { return way.scan(view) }), tables[impl].close, nil
 			})
 		}
 	}
-	add("soa", "slice", func() (func() uint64, func() error, error) {
+	add("soa", "slice", func() (func() looped, func() error, error) {
 		t, err := tables["soa"].open()
 		if err != nil {
 			return nil, nil, err
@@ -97,21 +83,21 @@ func columnCases(rows int) []suite.Case {
 		if _, ok := view.Slice(); !ok {
 			return nil, nil, fmt.Errorf("the column is not contiguous")
 		}
-		return func() uint64 {
+		return scanned(rows, func() uint64 {
 			column, _ := view.Slice()
 			return scanColumn(column)
-		}, tables["soa"].close, nil
+		}), tables["soa"].close, nil
 	})
-	add("struct", "", func() (func() uint64, func() error, error) {
+	add("struct", "", func() (func() looped, func() error, error) {
 		rs, err := records.open()
-		return func() uint64 { return scanRecords(rs) }, records.close, err
+		return scanned(rows, func() uint64 { return scanRecords(rs) }), records.close, err
 	})
-	add("column", "", func() (func() uint64, func() error, error) {
+	add("column", "", func() (func() looped, func() error, error) {
 		column := make([]uint64, rows)
 		for i := range column {
 			column[i] = recordOf(i).G
 		}
-		return func() uint64 { return scanColumn(column) }, nil, nil
+		return scanned(rows, func() uint64 { return scanColumn(column) }), nil, nil
 	})
 	return cases
 }
@@ -131,16 +117,9 @@ func fullTable(layout table.Layout, rows int) (*table.Table[uint64, columnRecord
 	return t, nil
 }
 
-// scanRun reads all records until n were read.
-func scanRun(scan func() uint64, rows int, end func() error) suite.Run {
-	return &plainRun{end: end, do: func(n int) (did int, err error) {
-		for ; did < n; did += rows {
-			if scan() != sumTo(rows) {
-				return did, errSum
-			}
-		}
-		return did, nil
-	}}
+// scanned is a scan as a loop: its records are as many as there are.
+func scanned(rows int, scan func() uint64) func() looped {
+	return func() looped { return looped{rows, scan()} }
 }
 
 func scanAll(v table.View[uint64]) (sum uint64) {

@@ -37,22 +37,8 @@ func denseCases(slots int, seed uint64) []suite.Case {
 	}
 	store := &common[*dense.Store[loopValue]]{create: func() (*dense.Store[loopValue], error) { return loopDense(slots, left) }}
 	var cases []suite.Case
-	add := func(impl, by string, open func() (func() looped, func() error, error)) {
-		params := []suite.Param{number("slots", slots)}
-		if by != "" { // a floor has no other way, and stands beside all of them
-			params = append(params, param("by", by))
-		}
-		cases = append(cases, suite.Case{
-			Impl:   impl,
-			Params: params,
-			Open: func() (suite.Run, error) {
-				loop, end, err := open()
-				if err != nil {
-					return nil, err
-				}
-				return loopRun(loop, want, end), nil
-			},
-		})
+	add := func(impl, by string, open opened) {
+		cases = append(cases, loopCase(suite.Case{Impl: impl, Params: wayParams("slots", slots, by)}, want, open))
 	}
 	add("dense", "values", func() (func() looped, func() error, error) {
 		s, err := store.open()
@@ -76,6 +62,16 @@ func denseCases(slots int, seed uint64) []suite.Case {
 		return func() looped { return loopValues(values) }, nil, nil
 	})
 	return cases
+}
+
+// wayParams are a size and the way in which all of it is looped over. A reference has
+// one way only, and stands beside all of them.
+func wayParams(key string, size int, by string) []suite.Param {
+	params := []suite.Param{number(key, size)}
+	if by != "" {
+		params = append(params, param("by", by))
+	}
+	return params
 }
 
 // loopDense makes a dense store of values 1 … slots, of which those that left

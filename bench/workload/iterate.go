@@ -76,19 +76,9 @@ func loopCases(env suite.Env, slots int, live string) (cases, maps []suite.Case)
 	full := &common[*pool.Pool[loopValue]]{create: func() (*pool.Pool[loopValue], error) { return loopPool(slots, left) }}
 	plain := &common[slotSlice]{create: func() (slotSlice, error) { return loopSlots(slots, left), nil }}
 
-	add := func(cases *[]suite.Case, impl string, goroutines int, open func() (loop func() looped, end func() error, err error)) {
-		*cases = append(*cases, suite.Case{
-			Impl:       impl,
-			Params:     []suite.Param{number("slots", slots), param("live", live)},
-			Goroutines: goroutines,
-			Open: func() (suite.Run, error) {
-				loop, end, err := open()
-				if err != nil {
-					return nil, err
-				}
-				return loopRun(loop, want, end), nil
-			},
-		})
+	params := []suite.Param{number("slots", slots), param("live", live)}
+	add := func(cases *[]suite.Case, impl string, goroutines int, open opened) {
+		*cases = append(*cases, loopCase(suite.Case{Impl: impl, Params: params, Goroutines: goroutines}, want, open))
 	}
 	overPool := func(impl string, goroutines int, loop func(p *pool.Pool[loopValue]) looped) {
 		add(&cases, impl, goroutines, func() (func() looped, func() error, error) {
@@ -115,6 +105,21 @@ func loopCases(env suite.Env, slots int, live string) (cases, maps []suite.Case)
 		add(&maps, p.Name, 1, func() (func() looped, func() error, error) { return loopPeer(p, slots, left) })
 	}
 	return cases, maps
+}
+
+// opened returns a loop, and what ends it.
+type opened = func() (loop func() looped, end func() error, err error)
+
+// loopCase is a case that loops.
+func loopCase(c suite.Case, want looped, open opened) suite.Case {
+	c.Open = func() (suite.Run, error) {
+		loop, end, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return loopRun(loop, want, end), nil
+	}
+	return c
 }
 
 // loopRun does loops until n values were yielded.

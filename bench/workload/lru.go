@@ -52,33 +52,41 @@ func caches() suite.Question {
 	}
 }
 
-// cache is a contestant. Its loops are spelt out for each, so that the verbs are called
-// as users call them.
+// cache is a contestant. Each has literals of its own, which the compiler puts into the
+// loops, so that the verbs are called as users call them.
 type cache struct {
 	add  func(from, n uint64) (evicted int) // the keys from, from+1, …; a value is its key and 1
 	hits func(keys []uint32) (sum uint64, missed int)
 	len  func() int
 }
 
+func adds(from, n uint64, add func(key, value uint64) bool) (evicted int) {
+	for key := from; key < from+n; key++ {
+		if add(key, key+1) {
+			evicted++
+		}
+	}
+	return evicted
+}
+
+func hits(keys []uint32, get func(key uint64) (uint64, bool)) (sum uint64, missed int) {
+	for _, key := range keys {
+		v, ok := get(uint64(key))
+		sum += v
+		if !ok {
+			missed++
+		}
+	}
+	return sum, missed
+}
+
 var cacheOf = map[string]func(size int) (cache, error){
 	"pool": func(size int) (cache, error) {
 		c, err := lru.New[uint64, uint64](size)
 		return cache{
-			add: func(from, n uint64) (evicted int) {
-				for key := from; key < from+n; key++ {
-					if c.Add(key, key+1) {
-						evicted++
-					}
-				}
-				return evicted
-			},
-			hits: func(keys []uint32) (sum uint64, missed int) {
-				for _, key := range keys {
-					v, ok := c.Get(uint64(key))
-					sum += v
-					missed += missedOne(ok)
-				}
-				return sum, missed
+			add: func(from, n uint64) int { return adds(from, n, func(k, v uint64) bool { return c.Add(k, v) }) },
+			hits: func(keys []uint32) (uint64, int) {
+				return hits(keys, func(k uint64) (uint64, bool) { return c.Get(k) })
 			},
 			len: func() int { return c.Len() },
 		}, err
@@ -86,32 +94,13 @@ var cacheOf = map[string]func(size int) (cache, error){
 	"golang-lru": func(size int) (cache, error) {
 		c, err := golru.New[uint64, uint64](size)
 		return cache{
-			add: func(from, n uint64) (evicted int) {
-				for key := from; key < from+n; key++ {
-					if c.Add(key, key+1) {
-						evicted++
-					}
-				}
-				return evicted
-			},
-			hits: func(keys []uint32) (sum uint64, missed int) {
-				for _, key := range keys {
-					v, ok := c.Get(uint64(key))
-					sum += v
-					missed += missedOne(ok)
-				}
-				return sum, missed
+			add: func(from, n uint64) int { return adds(from, n, func(k, v uint64) bool { return c.Add(k, v) }) },
+			hits: func(keys []uint32) (uint64, int) {
+				return hits(keys, func(k uint64) (uint64, bool) { return c.Get(k) })
 			},
 			len: func() int { return c.Len() },
 		}, err
 	},
-}
-
-func missedOne(ok bool) int {
-	if ok {
-		return 0
-	}
-	return 1
 }
 
 // openHits fills a cache and looks keys up in a drawn order.

@@ -50,14 +50,25 @@ func outside() suite.Question {
 // any without an allocation.
 type session struct{ id uint64 }
 
-// foreign is a side of the comparison. Its loops are spelt out for each, so that the
-// verbs are called as users call them. They go on at a name where the turn before ended,
-// and return where they end.
+// foreign is a side of the comparison. Each has literals of its own, which the compiler
+// puts into the loops, so that the verbs are called as users call them.
 type foreign struct {
 	create  func(*session) uintptr
 	destroy func(uintptr)
 	look    func(names []uintptr, at, n int) (sum uint64, end int)
 	replace func(names []uintptr, at, n int, s *session) (end int)
+}
+
+// round calls do for n names, in a circle. It goes on at a name where the turn before
+// ended, and returns where it ends.
+func round(names []uintptr, at, n int, do func(name *uintptr)) (end int) {
+	for i := 0; i < n; i++ {
+		do(&names[at])
+		if at++; at == len(names) {
+			at = 0
+		}
+	}
+	return at
 }
 
 var outsides = map[string]func() foreign{
@@ -66,23 +77,14 @@ var outsides = map[string]func() foreign{
 			create:  func(s *session) uintptr { return uintptr(cgohandle.New(s)) },
 			destroy: func(h uintptr) { cgohandle.Handle(h).Delete() },
 			look: func(names []uintptr, at, n int) (sum uint64, end int) {
-				for range n {
-					sum += cgohandle.Handle(names[at]).Value().(*session).id
-					if at++; at == len(names) {
-						at = 0
-					}
-				}
-				return sum, at
+				end = round(names, at, n, func(name *uintptr) { sum += cgohandle.Handle(*name).Value().(*session).id })
+				return
 			},
 			replace: func(names []uintptr, at, n int, s *session) int {
-				for range n {
-					cgohandle.Handle(names[at]).Delete()
-					names[at] = uintptr(cgohandle.New(s))
-					if at++; at == len(names) {
-						at = 0
-					}
-				}
-				return at
+				return round(names, at, n, func(name *uintptr) {
+					cgohandle.Handle(*name).Delete()
+					*name = uintptr(cgohandle.New(s))
+				})
 			},
 		}
 	},
@@ -92,23 +94,14 @@ var outsides = map[string]func() foreign{
 			create:  t.New,
 			destroy: t.Delete,
 			look: func(names []uintptr, at, n int) (sum uint64, end int) {
-				for range n {
-					sum += t.Value(names[at]).id
-					if at++; at == len(names) {
-						at = 0
-					}
-				}
-				return sum, at
+				end = round(names, at, n, func(name *uintptr) { sum += t.Value(*name).id })
+				return
 			},
 			replace: func(names []uintptr, at, n int, s *session) int {
-				for range n {
-					t.Delete(names[at])
-					names[at] = t.New(s)
-					if at++; at == len(names) {
-						at = 0
-					}
-				}
-				return at
+				return round(names, at, n, func(name *uintptr) {
+					t.Delete(*name)
+					*name = t.New(s)
+				})
 			},
 		}
 	},
@@ -117,23 +110,14 @@ var outsides = map[string]func() foreign{
 			create:  func(s *session) uintptr { return uintptr(cgo.NewHandle(s)) },
 			destroy: func(h uintptr) { cgo.Handle(h).Delete() },
 			look: func(names []uintptr, at, n int) (sum uint64, end int) {
-				for range n {
-					sum += cgo.Handle(names[at]).Value().(*session).id
-					if at++; at == len(names) {
-						at = 0
-					}
-				}
-				return sum, at
+				end = round(names, at, n, func(name *uintptr) { sum += cgo.Handle(*name).Value().(*session).id })
+				return
 			},
 			replace: func(names []uintptr, at, n int, s *session) int {
-				for range n {
-					cgo.Handle(names[at]).Delete()
-					names[at] = uintptr(cgo.NewHandle(s))
-					if at++; at == len(names) {
-						at = 0
-					}
-				}
-				return at
+				return round(names, at, n, func(name *uintptr) {
+					cgo.Handle(*name).Delete()
+					*name = uintptr(cgo.NewHandle(s))
+				})
 			},
 		}
 	},
