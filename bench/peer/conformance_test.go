@@ -165,16 +165,24 @@ func readsAll(t *testing.T, w Session, ns Names, ids []uint64, r *rand.Rand) {
 		picks[i] = r.Uint32N(uint32(len(ids)))
 		want += ids[picks[i]]
 	}
-	require.Equal(t, want, w.Read(ns, picks), "Read")
+	for way, read := range readings(w) {
+		require.Equal(t, want, read(ns, picks), way)
+	}
+}
+
+// readings are all ways in which a session looks many values up.
+func readings(w Session) map[string]func(Names, []uint32) uint64 {
+	ways := map[string]func(Names, []uint32) uint64{"Read": w.Read}
 	if w, ok := w.(Pinned); ok {
-		require.Equal(t, want, w.ReadPinned(ns, picks), "ReadPinned")
+		ways["ReadPinned"] = w.ReadPinned
 	}
 	if w, ok := w.(Batched); ok {
-		require.Equal(t, want, w.ReadBatch(ns, picks), "ReadBatch")
+		ways["ReadBatch"] = w.ReadBatch
 	}
 	if w, ok := w.(Owned); ok {
-		require.Equal(t, want, w.ReadOwned(ns, picks), "ReadOwned")
+		ways["ReadOwned"] = w.ReadOwned
 	}
+	return ways
 }
 
 // What a session reads of stale names adds nothing, and counts as nothing.
@@ -190,15 +198,8 @@ func TestReadsOfStaleNamesAddNothing(t *testing.T) {
 			w.Fill(ns, 10)
 			require.True(t, w.Drop(ns, 2))
 			picks := []uint32{0, 1, 2, 3, 2}
-			require.Equal(t, uint64(34), w.Read(ns, picks), "Read")
-			if w, ok := w.(Pinned); ok {
-				require.Equal(t, uint64(34), w.ReadPinned(ns, picks), "ReadPinned")
-			}
-			if w, ok := w.(Batched); ok {
-				require.Equal(t, uint64(34), w.ReadBatch(ns, picks), "ReadBatch")
-			}
-			if w, ok := w.(Owned); ok {
-				require.Equal(t, uint64(34), w.ReadOwned(ns, picks), "ReadOwned")
+			for way, read := range readings(w) {
+				require.Equal(t, uint64(34), read(ns, picks), way)
 			}
 			require.Equal(t, 2, w.Replace(ns, []uint32{2, 2, 2}[:1], 50)+w.Replace(ns, []uint32{2}, 60)+boolInt(!w.Drop(w.Names(1), 0)))
 			sum, failed := w.Empty(ns)
@@ -289,15 +290,8 @@ func TestSessionsSideBySide(t *testing.T) {
 						for i, pick := range r.Perm(live) {
 							picks[i] = uint32(pick)
 						}
-						assert.Equal(t, series(id, live), w.Read(ns, picks), "Read")
-						if w, ok := w.(Pinned); ok {
-							assert.Equal(t, series(id, live), w.ReadPinned(ns, picks), "ReadPinned")
-						}
-						if w, ok := w.(Batched); ok {
-							assert.Equal(t, series(id, live), w.ReadBatch(ns, picks), "ReadBatch")
-						}
-						if w, ok := w.(Owned); ok {
-							assert.Equal(t, series(id, live), w.ReadOwned(ns, picks), "ReadOwned")
+						for way, read := range readings(w) {
+							assert.Equal(t, series(id, live), read(ns, picks), way)
 						}
 						assert.Zero(t, w.Replace(ns, picks, id), "failures of Replace")
 						sum, failed := w.Empty(ns)

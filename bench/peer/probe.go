@@ -5,75 +5,42 @@ import (
 	"runtime"
 )
 
-// Verdict is what became of a misuse.
-type Verdict uint8
-
-const (
-	Untried Verdict = iota // there is nothing to try
-	Refused                // the answer is no
-	Panics                 // caught, by a panic
-	Missed                 // not caught
-)
-
-// String says it as the report does.
-func (v Verdict) String() string {
-	switch v {
-	case Untried:
-		return "not tried"
-	case Refused:
-		return "caught"
-	case Panics:
-		return "caught, by a panic"
-	case Missed:
-		return "not caught"
-	}
-	return fmt.Sprintf("Verdict(%d)", uint8(v))
-}
-
-// Caught answers whether the misuse had no effect but its answer.
-func (v Verdict) Caught() bool { return v == Refused || v == Panics }
-
-// Findings are what Probe found out about a peer, by doing it.
+// Findings are what Probe found out about a peer, by doing it: whether a misuse was
+// caught, by an answer or a panic, and had no other effect.
 type Findings struct {
-	Stale  Verdict // a look-up of a value that was just removed
-	Reused Verdict // the same beside a value that came later, Tried times or until it came back to life
-	Double Verdict // the removal of a value that was just removed
-	Late   Verdict // the same after its place was reused; missed too if another's value went with it
-	Other  Verdict // a look-up in a store of a name of another store
+	Stale  bool // a look-up of a value that was just removed
+	Reused bool // the same beside values that came later
+	Double bool // the removal of a value that was just removed
+	Late   bool // the same after its place was reused; not if another's value went with it
+	Other  bool // a look-up in a store of a name of another store
 
-	Reads  string // what a stale look-up that is not caught sees: "the old value", "another's value", "neither"
-	Revive int    // after how many insertions a stale name that had been refused came back to life; 0: not within Tried
-	Tried  int    // how many insertions were tried
+	Revive int // after how many insertions a stale name that had been refused came back to life; 0: not within those that were tried
 
 	Allocs float64 // per insertion and removal
 	Bytes  float64 // allocated per insertion and removal
 }
 
-// Figures writes the findings as figures with their units: 1 for what was caught, 0
-// for what was not, nothing for what was not tried.
+// Figures writes the findings as figures with their units: 1 for what was caught.
 func (f *Findings) Figures() (figures []string) {
 	for _, o := range []struct {
-		verdict Verdict
-		unit    string
+		caught bool
+		unit   string
 	}{{f.Stale, "stale-caught"}, {f.Reused, "reused-caught"}, {f.Double, "double-caught"}, {f.Late, "late-caught"}, {f.Other, "other-caught"}} {
-		switch {
-		case o.verdict.Caught():
-			figures = append(figures, "1 "+o.unit)
-		case o.verdict == Missed:
-			figures = append(figures, "0 "+o.unit)
+		figure := 0
+		if o.caught {
+			figure = 1
 		}
+		figures = append(figures, fmt.Sprint(figure, " ", o.unit))
 	}
 	if f.Revive > 0 {
-		figures = append(figures, fmt.Sprintf("%d insertions-to-revive", f.Revive))
+		figures = append(figures, fmt.Sprint(f.Revive, " insertions-to-revive"))
 	}
 	return append(figures, fmt.Sprintf("%.5g B/op", f.Bytes), fmt.Sprintf("%.5g allocs/op", f.Allocs))
 }
 
 // Catches reports whether p did the job when it was misused: whether stale names and
 // second removals were caught, at once and later.
-func (f *Findings) Catches() bool {
-	return f.Stale.Caught() && f.Reused.Caught() && f.Double.Caught() && f.Late.Caught()
-}
+func (f *Findings) Catches() bool { return f.Stale && f.Reused && f.Double && f.Late }
 
 // Tries is how many values Probe should insert and remove to bring a stale name back
 // to life. Most peers put each into the place of the one before, so a generation of 16
@@ -118,31 +85,17 @@ type prober struct {
 // probed is how many values a probe has room for.
 const probed = 8
 
-// look looks a name up that is not live.
-func (b *prober) look(i int) (id uint64, v Verdict) {
-	defer func() {
-		if recover() != nil {
-			id, v = 0, Panics
-		}
-	}()
-	id, ok := b.session.Look(b.ns, i)
-	if ok {
-		return id, Missed
-	}
-	return 0, Refused
+// look looks a name up that is not live, and reports whether that was caught.
+func (b *prober) look(i int) (caught bool) {
+	defer func() { caught = caught || recover() != nil }()
+	_, ok := b.session.Look(b.ns, i)
+	return !ok
 }
 
 // drop removes by a name that is not live.
-func (b *prober) drop(i int) (v Verdict) {
-	defer func() {
-		if recover() != nil {
-			v = Panics
-		}
-	}()
-	if b.session.Drop(b.ns, i) {
-		return Missed
-	}
-	return Refused
+func (b *prober) drop(i int) (caught bool) {
+	defer func() { caught = caught || recover() != nil }()
+	return !b.session.Drop(b.ns, i)
 }
 
 // live checks that place i holds id.
@@ -169,54 +122,32 @@ func (f *Findings) probeLookUps(b *prober, tries int) error {
 	if !b.session.Drop(b.ns, stale) {
 		return fmt.Errorf("a live value is removed: got false")
 	}
-	_, f.Stale = b.look(stale)
-	for i := 1; i <= tries; i++ {
-		id := uint64(young + i)
-		b.session.Put(b.ns, reuser, id)
-		var seen uint64
-		seen, f.Reused = b.look(stale)
-		f.Tried = i
-		if f.Reused == Missed {
-			if f.Stale != Missed && f.Revive == 0 {
-				f.Revive = i
-			}
-			switch seen {
-			case old:
-				f.Reads = "the old value" // so far
-			case id:
-				f.Reads = "another's value"
-				return nil
-			default:
-				f.Reads = "neither"
-				return nil
-			}
+	f.Stale, f.Reused = b.look(stale), true
+	for i := 1; i <= tries && f.Reused; i++ {
+		b.session.Put(b.ns, reuser, uint64(young+i))
+		if f.Reused = b.look(stale); !f.Reused && f.Stale {
+			f.Revive = i
 		}
-		if f.Reused == Panics && i == panics {
-			return nil // a panic takes its time, and more of them find nothing out
-		}
-		if !b.session.Drop(b.ns, reuser) {
+		if f.Reused && !b.session.Drop(b.ns, reuser) {
 			return fmt.Errorf("a live value is removed: got false")
 		}
 	}
 	return nil
 }
 
-// panics is how often Probe bears with a panic.
-const panics = 1 << 12
-
 // probeRemoval removes a value twice.
 func (f *Findings) probeRemoval(b *prober, _ int) error {
 	b.session.Put(b.ns, stale, 100)
 	b.session.Drop(b.ns, stale)
 	f.Double = b.drop(stale)
-	if !f.Double.Caught() {
+	if !f.Double {
 		return nil // the store is damaged, and must not be used any more
 	}
 	// What was refused had no effect: two that live now are two.
 	b.session.Put(b.ns, 2, 200)
 	b.session.Put(b.ns, 3, 300)
 	if b.live(2, 200) != nil || b.live(3, 300) != nil {
-		f.Double = Missed
+		f.Double = false
 	}
 	return nil
 }
@@ -232,7 +163,7 @@ func (f *Findings) probeLateRemoval(b *prober, _ int) error {
 	f.Late = b.drop(stale)
 	for i := 1; i < probed; i++ {
 		if b.live(i, uint64(100+i)) != nil {
-			f.Late = Missed
+			f.Late = false
 		}
 	}
 	return nil
@@ -248,10 +179,9 @@ func (f *Findings) probeOther(b *prober, _ int) error {
 	mine := b.ns
 	defer func() { b.ns = mine }()
 	b.ns = ns
+	f.Other = true
 	for i := range probed {
-		if _, v := b.look(i); i == 0 || v == Missed {
-			f.Other = v
-		}
+		f.Other = b.look(i) && f.Other
 	}
 	return nil
 }

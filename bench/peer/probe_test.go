@@ -20,25 +20,14 @@ func probeTries() int {
 // The findings are the peers' own. These are the ones that the documents of the
 // peers promise, so that a change of either is noticed.
 func TestProbeFindsWhatPeersPromise(t *testing.T) {
-	type row struct {
-		stale, double, late, other Verdict
-		reads                      string
-	}
-	safe := row{Refused, Refused, Refused, Refused, ""}
+	type row struct{ stale, double, late, other bool }
+	safe, missing := row{true, true, true, true}, row{}
+	// Every slot map of this kind begins with the same generations.
+	slots := row{true, true, true, false}
 	want := map[string]row{
-		NamePool: safe, NameFIFO: safe, NameWorker: safe,
-		// Every slot map of this kind begins with the same generations.
-		NameMutex:    {Refused, Refused, Refused, Missed, ""},
-		NameRWMutex:  {Refused, Refused, Refused, Missed, ""},
-		NamePlain:    {Refused, Refused, Refused, Missed, ""},
-		NameArk:      {Refused, Refused, Refused, Missed, ""},
-		NameSyncMap:  safe,
-		NameXsync:    safe,
-		NameOrcaman:  safe,
-		NameSyncPool: {Missed, Missed, Missed, Missed, "another's value"},
-		NameNew:      {Missed, Missed, Missed, Missed, "the old value"},
-		NameChannel:  {Missed, Missed, Missed, Missed, "another's value"},
-		NameSlice:    {Missed, Missed, Missed, Missed, "another's value"},
+		NamePool: safe, NameFIFO: safe, NameWorker: safe, NameSyncMap: safe, NameXsync: safe, NameOrcaman: safe,
+		NameMutex: slots, NameRWMutex: slots, NamePlain: slots, NameArk: slots,
+		NameSyncPool: missing, NameNew: missing, NameChannel: missing, NameSlice: missing,
 	}
 	for _, p := range All[Rest16]() {
 		t.Run("impl="+p.Name, func(t *testing.T) {
@@ -50,7 +39,7 @@ func TestProbeFindsWhatPeersPromise(t *testing.T) {
 			w, ok := want[p.Name]
 			require.True(t, ok, "no row for this peer")
 			t.Logf("%v", f.Figures())
-			assert.Equal(t, w, row{f.Stale, f.Double, f.Late, f.Other, f.Reads})
+			assert.Equal(t, w, row{f.Stale, f.Double, f.Late, f.Other})
 			// The report sets those that catch beside ours, and no others.
 			if !f.Catches() {
 				assert.Equal(t, suite.Reference, p.Role)
@@ -75,10 +64,9 @@ func TestProbeFindsWhatIsWrong(t *testing.T) {
 	t.Run("generations wrap", func(t *testing.T) {
 		f, err := Probe(faulty(func(s *faultySession) { s.mask = 0xff_ffff_ffff }), 1000)
 		require.NoError(t, err)
-		require.Equal(t, Refused, f.Stale)
-		require.Equal(t, Missed, f.Reused)
+		require.True(t, f.Stale)
+		require.False(t, f.Reused)
 		require.Equal(t, 128, f.Revive)
-		require.Equal(t, "another's value", f.Reads)
 		f, err = Probe(faulty(func(s *faultySession) { s.mask = 0xff_ffff_ffff }), 127)
 		require.NoError(t, err)
 		require.Zero(t, f.Revive)
@@ -86,8 +74,8 @@ func TestProbeFindsWhatIsWrong(t *testing.T) {
 	t.Run("a removal takes another's value", func(t *testing.T) {
 		f, err := Probe(faulty(func(s *faultySession) { s.blind = true }), 10)
 		require.NoError(t, err)
-		require.Equal(t, Refused, f.Double)
-		require.Equal(t, Missed, f.Late)
+		require.True(t, f.Double)
+		require.False(t, f.Late)
 	})
 	t.Run("it loses what it is given", func(t *testing.T) {
 		_, err := Probe(faulty(func(s *faultySession) { s.deaf = true }), 10)
@@ -96,9 +84,8 @@ func TestProbeFindsWhatIsWrong(t *testing.T) {
 	t.Run("it panics", func(t *testing.T) {
 		f, err := Probe(faulty(func(s *faultySession) { s.loud = true }), 10)
 		require.NoError(t, err)
-		require.Equal(t, Panics, f.Stale)
-		require.Equal(t, Panics, f.Double)
-		require.Equal(t, "caught, by a panic", f.Double.String())
+		require.True(t, f.Stale)
+		require.True(t, f.Double)
 	})
 }
 

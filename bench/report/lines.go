@@ -120,16 +120,16 @@ func (l *lines) draw(title string) {
 	var names []name
 	for i, ln := range l.lines {
 		style := l.style(i)
-		var path, marks strings.Builder
+		var path, marks, ranges strings.Builder
 		for _, p := range ln.points {
 			x, y := l.atX(p.x), l.atY(p.mid)
 			fmt.Fprintf(&path, "%c%.1f %.1f", "ML"[min(path.Len(), 1)], x, y)
 			fmt.Fprintf(&marks, "M%.1f %.1fh.01", x, y)
 			if lo, hi := max(p.lo, l.loY), min(p.hi, l.hiY); hi > lo {
-				fmt.Fprintf(&path, "M%.1f %.1fV%.1fM%.1f %.1f", x, l.atY(lo), l.atY(hi), x, y)
+				fmt.Fprintf(&ranges, "M%.1f %.1fV%.1f", x, l.atY(lo), l.atY(hi))
 			}
 		}
-		l.printf(`<g class="%s"><path d="%s"/><path class="mark" d="%s"/></g>`, style, &path, &marks)
+		l.printf(`<g class="%s"><path d="%s"/><path class="range" d="%s"/><path class="mark" d="%s"/></g>`, style, &path, &ranges, &marks)
 		last := ln.points[len(ln.points)-1]
 		end := l.atY(last.mid)
 		names = append(names, name{style, ln.impl, l.atX(last.x), end, end})

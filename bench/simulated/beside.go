@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 
+	"coatcheck/internal/check/turns"
 	"coatcheck/internal/simulate"
 	"coatcheck/internal/simulate/programs"
 )
@@ -67,8 +67,7 @@ func medians(file string) (map[string]map[int]float64, error) {
 	for name, by := range all {
 		mid[name] = map[int]float64{}
 		for n, vs := range by {
-			slices.Sort(vs)
-			mid[name][n] = (vs[len(vs)/2] + vs[(len(vs)-1)/2]) / 2
+			mid[name][n] = turns.Median(vs)
 		}
 	}
 	return mid, nil
