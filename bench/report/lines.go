@@ -46,7 +46,7 @@ type lines struct {
 	loX, hiX float64
 	loY, hiY float64
 	b        strings.Builder
-	rivals   int // whose style is known
+	rivals   []string // those that have a colour each, by name
 }
 
 // svg draws the lines of those cells; "" where there is nothing to draw along.
@@ -64,12 +64,16 @@ func (v *view) svg(cells []*cell) string {
 				i = len(l.lines)
 				index[r.impl] = i
 				l.lines = append(l.lines, line{impl: r.impl, role: r.role})
+				if r.role == suite.Theirs {
+					l.rivals = append(l.rivals, r.impl)
+				}
 			}
 			l.lines[i].points = append(l.lines[i].points, point{x, r.figure})
 			l.xs = append(l.xs, x)
 			l.loY, l.hiY = min(l.loY, r.mid), max(l.hiY, r.mid)
 		}
 	}
+	slices.Sort(l.rivals)
 	slices.Sort(l.xs)
 	if l.xs = slices.Compact(l.xs); len(l.xs) < 2 {
 		return ""
@@ -118,8 +122,8 @@ func (l *lines) draw(title string) {
 		x, end, height float64
 	}
 	var names []name
-	for i, ln := range l.lines {
-		style := l.style(i)
+	for _, ln := range l.lines {
+		style := l.style(ln)
 		var path, marks, ranges strings.Builder
 		for _, p := range ln.points {
 			x, y := l.atX(p.x), l.atY(p.mid)
@@ -153,14 +157,13 @@ func (l *lines) draw(title string) {
 }
 
 // style returns the classes of a line: ours are blue, references grey, and the others
-// of a colour each as far as there are some.
-func (l *lines) style(i int) string {
-	switch l.lines[i].role {
+// of a colour each as far as there are some, the same in all charts of the same ones.
+func (l *lines) style(ln line) string {
+	switch ln.role {
 	case suite.Ours:
 		return "line ours"
 	case suite.Theirs:
-		l.rivals++
-		return fmt.Sprintf("line theirs line%d", (l.rivals-1)%tones)
+		return fmt.Sprintf("line theirs line%d", slices.Index(l.rivals, ln.impl)%tones)
 	}
 	return "line reference"
 }

@@ -25,12 +25,12 @@ const (
 )
 
 // unitOf returns the unit with that name, as charts or files write it. That more is
-// better is said by the chart, or by the file's unit lines.
+// better is said by the chart, by the file's unit lines, or by what the unit is.
 func (f *Figures) unitOf(name string, more bool) unit {
 	_, tidy := benchunit.Tidy(1, name)
 	return unit{
 		name:  tidy,
-		more:  more || f.units.GetBetter(tidy) > 0,
+		more:  more || f.units.GetBetter(tidy) > 0 || strings.HasSuffix(tidy, "/s") || tidy == unitEfficiency,
 		exact: f.units.GetAssumption(tidy) == benchmath.AssumeExact,
 	}
 }

@@ -72,7 +72,7 @@ func TestLossesAreExactlyThoseBeyondTheNoise(t *testing.T) {
 }
 
 func TestLossesOfRates(t *testing.T) {
-	q := question(suite.Chart{Unit: "ops/s", More: true})
+	q := question(suite.Chart{Unit: "ops/s"}) // of which more is better, although nothing says so
 	f, _ := constructed(t, q, map[string]float64{"pool": 20, "mutex": 10, "cgo": 40})
 	ls, _ := losses(f.contests([]suite.Question{q}))
 	require.Len(t, ls, 1)

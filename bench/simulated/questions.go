@@ -26,6 +26,7 @@ func question(id, title string) suite.Question {
 		ID:    prefix + id,
 		Title: "Simulated: " + title,
 		About: "Simulated, not measured: see docs/many-processors.md.",
+		Front: id == "Pair" || id == "Get" || id == "Mix",
 		Roles: map[string]suite.Role{"pool": suite.Ours, "worker": suite.Ours, "guard": suite.Ours, "fifo": suite.Ours},
 		Charts: []suite.Chart{
 			{Kind: suite.Lines, Unit: "ops/s", X: "goroutines"},
