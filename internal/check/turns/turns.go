@@ -25,7 +25,6 @@ func Time(w Work, n int) (did int, took time.Duration, err error) {
 // Calibrate finds how many operations make a turn of that length, by doing more and
 // more, a turn's length in all.
 func Calibrate(turn time.Duration, do func(n int) (did int, took time.Duration, err error)) (n int, err error) {
-	const most = 1 << 30
 	for n = 1; ; {
 		did, took, err := do(n)
 		if err != nil {
@@ -36,13 +35,16 @@ func Calibrate(turn time.Duration, do func(n int) (did int, took time.Duration, 
 		}
 		// Not more than a few times as many as before: the first operations are
 		// the slowest, but a clock that is coarse may say otherwise.
-		n = min(max(2*n, Scale(did, took, turn/2)), 16*n)
+		n = min(max(2*n, Scale(did, took, turn/2)), 16*min(n, most/16))
 	}
 }
 
+// most is how many operations a turn has at most: what an int of 32 bits holds.
+const most = 1 << 30
+
 // Scale returns how many operations would have taken that long, at least one.
 func Scale(did int, took, turn time.Duration) int {
-	return max(1, int(float64(did)*float64(turn)/float64(max(took, 1))))
+	return max(1, int(min(most, float64(did)*float64(turn)/float64(max(took, 1)))))
 }
 
 // Order yields the turns: each contestant has one in each round, and every round
