@@ -14,7 +14,8 @@ import (
 type Length int
 
 const (
-	Short Length = iota // a row for a question, at most 16 of them
+	Brief Length = iota // six questions, against what does the same job
+	Short               // a row for a question, at most 16 of them
 	Full                // every contest
 )
 
@@ -71,19 +72,25 @@ func between(b []byte) (from, to int, err error) {
 // markdown is what stands between the markers.
 func (f *Figures) markdown(qs []suite.Question, l Length) string {
 	cs := f.contests(qs)
-	rows := shortTable(cs)
-	heading := []string{"what"}
-	if l == Full {
-		rows, heading = nil, []string{"question", "at"}
+	var rows [][]string
+	heading := []string{"what", "ours", "best that does the job", "ratio", "*best reference, which does less*"}
+	switch l {
+	case Brief:
+		rows = shortTable(slices.DeleteFunc(slices.Clone(cs), func(c contest) bool { return !slices.Contains(briefly, c.view.q.ID) }))
+		heading = heading[:4]
+	case Short:
+		rows = shortTable(cs)
+	case Full:
+		heading = append([]string{"question", "at"}, heading[1:]...)
 		for _, c := range cs {
 			r := c.row()
 			rows = append(rows, []string{r.Question, r.At, r.Ours, r.Theirs, r.Ratio, r.Reference})
 		}
 	}
-	heading = append(heading, "ours", "best that does the job", "ratio", "*best reference, which does less*")
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n\n| %s |\n|%s\n", f.provenance(), strings.Join(heading, " | "), strings.Repeat("---|", len(heading)))
 	for _, r := range rows {
+		r = r[:len(heading)]
 		for i := range r {
 			r[i] = escape(r[i])
 		}

@@ -63,7 +63,7 @@ func TestReadmeWithoutItsMarkersStaysUntouched(t *testing.T) {
 
 func TestReadmeTables(t *testing.T) {
 	f, qs := fixture(t)
-	for _, l := range []Length{Short, Full} {
+	for _, l := range []Length{Brief, Short, Full} {
 		var columns int
 		for _, line := range strings.Split(f.markdown(f.questions(qs), l), "\n") {
 			if strings.HasPrefix(line, "|") {
@@ -101,10 +101,8 @@ func TestShortTableKeepsLosses(t *testing.T) {
 func TestBriefReadmeHasItsQuestionsAlone(t *testing.T) {
 	f, qs := fixture(t)
 	table := f.markdown(f.questions(qs), Brief)
-	for i := range qs {
-		if r, ok := f.shortRow(&qs[i]); ok {
-			assert.Equal(t, slices.Contains(briefly, qs[i].ID), strings.Contains(table, r.what), qs[i].ID)
-		}
+	for _, c := range f.contests(f.questions(qs)) {
+		assert.Equal(t, slices.Contains(briefly, c.view.q.ID), strings.Contains(table, c.view.chart.Title), c.view.q.ID)
 	}
 	assert.Contains(t, table, "| What does an insertion with its removal cost? ")
 }
