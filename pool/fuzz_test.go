@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"coatcheck/internal/check/testkit"
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
@@ -123,7 +124,7 @@ func (mc *machine[T]) showRaw(how int, word uint64) {
 		words, values = pool.Image(mc.p)
 		stats = mc.p.Stats()
 	}
-	mc.rawVerb(how%16, h)
+	v := mc.rawVerb(how%64, h)
 	if live {
 		return
 	}
@@ -132,67 +133,32 @@ func (mc *machine[T]) showRaw(how int, word uint64) {
 	// A verb that pins may let the epoch advance, whatever the handle.
 	statsAfter.Epoch, statsAfter.OldestPin = stats.Epoch, stats.OldestPin
 	if !reflect.DeepEqual(words, wordsAfter) || !reflect.DeepEqual(values, valuesAfter) || stats != statsAfter {
-		mc.fatalf("verb %d with %v, which is not live, wrote: %x became %x, before: %+v", how%16, h, words, wordsAfter, stats)
+		mc.Failf("%s with %v, which is not live, wrote: %x became %x, before: %+v", v, h, words, wordsAfter, stats)
 	}
 }
 
-func (mc *machine[T]) rawVerb(verb int, h pool.Handle[T]) {
-	p := mc.p
-	_, live := mc.m.get(h)
-	switch verb {
-	case 0:
-		if p.Contains(h) != live || p.Ptr(h).Live() != live {
-			mc.fatalf("Contains(%v), live is %v", h, live)
-		}
-	case 1:
-		v, ok := p.Get(h)
-		mc.looked("Get", h, &v, ok)
-	case 2:
-		var in *T
-		ok := p.View(h, func(v *T) { in = v })
-		mc.looked("View", h, in, ok)
-	case 3:
-		g := p.Pin()
-		defer g.Unpin()
-		v, ok := g.Get(h)
-		mc.looked("Guard.Get", h, v, ok)
-		v, ok = p.Ptr(h).Under(&g)
-		mc.looked("Ptr.Under", h, v, ok)
-	case 4:
-		g := p.Pin()
-		defer g.Unpin()
-		for _, v := range g.GetBatch([]pool.Handle[T]{h, ^h, h}, nil)[2:] {
-			mc.looked("Guard.GetBatch", h, v, v != nil)
-		}
-	case 5:
-		var v T
-		panicked := recovered(func() { v = p.MustGet(h) })
-		mc.looked("MustGet", h, &v, panicked == nil)
-	case 6:
-		v, ok := p.Ptr(h).Get()
-		mc.looked("Ptr.Get", h, &v, ok)
-	case 7, 8:
-		mc.ended("Remove", h, p.Remove(h))
-	case 9:
-		v, ok := p.Take(h)
-		mc.moved("Take", h, v, ok)
-	case 10:
-		mc.ended("RemoveBatch", h, p.RemoveBatch([]pool.Handle[T]{h, h}) == 1)
-	case 11:
-		mc.ended("Ptr.Remove", h, p.Ptr(h).Remove())
-	case 12, 13:
-		if mc.worker != nil {
-			v, ok := mc.worker.Get(h)
-			mc.looked("Worker.Get", h, &v, ok)
-		}
-	case 14:
-		if mc.worker != nil {
-			mc.ended("Worker.Remove", h, mc.worker.Remove(h))
-		}
-	case 15:
-		if mc.worker != nil {
-			v, ok := mc.worker.Take(h)
-			mc.moved("Worker.Take", h, v, ok)
+// rawVerb shows h to one of the verbs that take handles, and returns its name.
+func (mc *machine[T]) rawVerb(which int, h pool.Handle[T]) string {
+	var all []*verb[T]
+	for i := range mc.verbs {
+		if mc.verbs[i].Needs&(verbs.Handle|verbs.Handles) != 0 {
+			all = append(all, &mc.verbs[i])
 		}
 	}
+	c := mc.of(all[which%len(all)], h)
+	if c.Needs&verbs.Handles != 0 {
+		c.Handles = append(c.Handles, ^h, h)
+	}
+	if c.Needs&verbs.Guard != 0 {
+		c.Hold = &hold[T]{Guard: mc.p.Pin()}
+		defer c.Hold.Guard.Unpin()
+	}
+	if mc.worker != nil && which >= 32 && c.Needs&verbs.Doors != 0 {
+		c.Door = mc.worker
+	}
+	c.Do()
+	if c.Hold != nil && c.Needs&verbs.Guard == 0 {
+		c.Hold.Ref.Release()
+	}
+	return c.String()
 }

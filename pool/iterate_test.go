@@ -118,7 +118,7 @@ func TestLoopIsWeaklyConsistentUnderChurn(t *testing.T) {
 		p := tiny(t, &pool.Options[plain]{Shards: 2, Reuse: reuse})
 		stay := map[pool.Handle[plain]]bool{}
 		for i := range 300 {
-			h := mustInsert(t, p, plainKind.make(uint64(i)))
+			h := mustInsert(t, p, plainKind.Make(uint64(i)))
 			if i%3 == 0 {
 				stay[h] = true
 			} else {
@@ -136,12 +136,12 @@ func TestLoopIsWeaklyConsistentUnderChurn(t *testing.T) {
 				defer w.Close()
 				for i := uint64(0); !stop.Load(); i++ {
 					if k == 0 {
-						h, err := w.Insert(plainKind.make(i))
+						h, err := w.Insert(plainKind.Make(i))
 						if err != nil || !w.Remove(h) {
 							t.Errorf("%v %v", h, err)
 						}
 					} else {
-						h, err := p.Insert(plainKind.make(i))
+						h, err := p.Insert(plainKind.Make(i))
 						if err != nil || !p.Remove(h) {
 							t.Errorf("%v %v", h, err)
 						}

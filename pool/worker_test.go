@@ -409,7 +409,7 @@ func TestProducerAndConsumerShareMemory(t *testing.T) {
 						insert = w.Insert
 					}
 					for i := range n {
-						h, err := insert(plainKind.make(uint64(i)))
+						h, err := insert(plainKind.Make(uint64(i)))
 						if err != nil {
 							t.Error(err)
 							return
@@ -428,7 +428,7 @@ func TestProducerAndConsumerShareMemory(t *testing.T) {
 					}
 					for h := range queue {
 						v, ok := take(h)
-						if !ok || v.id != uint64(taken) || plainKind.id(&v) != v.id {
+						if !ok || v.id != uint64(taken) || plainKind.Number(&v) != v.id {
 							t.Errorf("%v: %v, want %d", h, v, taken)
 						}
 						taken++

@@ -1,0 +1,41 @@
+package verbs_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"coatcheck/internal/check/verbs"
+	"coatcheck/pool"
+)
+
+// TestTableIsWhole looks for each exported method of a pool, and of what it hands out,
+// in the table. Those named here change nothing, or are parts of other verbs.
+func TestTableIsWhole(t *testing.T) {
+	type T = struct{}
+	others := map[string]bool{
+		"Pool.Cap": true, "Pool.Len": true, "Pool.Reserver": true, "Pool.Ptr": true, // with Stats, Grow and others
+		"Pool.Worker":  true, // Open
+		"Pool.WriteTo": true, "Pool.Explain": true, "Pool.ExplainOpen": true, // tests of their own
+		"Guard.Unpin": true, "Guard.Repin": true, "Ref.Release": true, // Unpin and Repin
+		"Ref.Value": true, "Ref.Handle": true, "Reservation.Value": true, "Reservation.Handle": true,
+	}
+	table := verbs.Table[T]()
+	for of, with := range map[string]reflect.Type{
+		"Pool": reflect.TypeFor[*pool.Pool[T]](), "Worker": reflect.TypeFor[*pool.Worker[T]](), "Guard": reflect.TypeFor[*pool.Guard[T]](),
+		"Ref": reflect.TypeFor[*pool.Ref[T]](), "Reservation": reflect.TypeFor[*pool.Reservation[T]](),
+		"Reserver": reflect.TypeFor[*pool.Reserver[T]](), "Ptr": reflect.TypeFor[pool.Ptr[T]](),
+	} {
+		for i := range with.NumMethod() {
+			name := of + "." + with.Method(i).Name
+			short := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "Pool."), "Worker."), "Reservation.")
+			in := slices.ContainsFunc(table, func(v verbs.Verb[T]) bool {
+				return v.Name == short && (of != "Worker" || v.Needs&verbs.Doors != 0)
+			})
+			if in == others[name] {
+				t.Errorf("%s is in the table: %v, and named here: %v", name, in, others[name])
+			}
+		}
+	}
+}
