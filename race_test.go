@@ -15,6 +15,7 @@ import (
 	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/storm"
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 	"coatcheck/shard"
 )
@@ -58,7 +59,7 @@ func TestStormHandsOver(t *testing.T) {
 		t.Run(set.Name, func(t *testing.T) {
 			w := storm.Raise(t, set, storm.Linkeds, nil)
 			tickets := make(chan *storm.Ticket[storm.Linked], inFlight)
-			verbs := func(h *storm.Hand) (storm.Verbs[storm.Linked], func()) {
+			door := func(h *storm.Hand) (verbs.Door[storm.Linked], func()) {
 				if h.ID <= set.Workers {
 					worker := w.Pool.Worker()
 					return worker, worker.Close
@@ -69,18 +70,18 @@ func TestStormHandsOver(t *testing.T) {
 			inserting.Add(2)
 			w.Go(2, func(h *storm.Hand) {
 				defer inserting.Done()
-				v, done := verbs(h)
+				d, done := door(h)
 				defer done()
-				for a := w.Actor(h, v); h.Running(); {
+				for a := w.Actor(h, d); h.Running(); {
 					if ticket := a.Insert(); ticket != nil {
 						tickets <- ticket
 					}
 				}
 			})
 			w.Go(2, func(h *storm.Hand) {
-				v, done := verbs(h)
+				d, done := door(h)
 				defer done()
-				a := w.Actor(h, v)
+				a := w.Actor(h, d)
 				defer a.Ended()
 				for ticket := range tickets {
 					a.Remove(ticket)
@@ -133,48 +134,8 @@ func TestStormSweeps(t *testing.T) {
 		{Name: "unlimited", Hands: 4, Workers: 1, Shown: 2048},
 	} {
 		t.Run(set.Name, func(t *testing.T) {
-			storm.Loosely(t, set, storm.Linkeds, storm.Least{storm.Inserted: 2000, storm.Removed: 100, storm.Swept: 500}, sweep)
+			storm.Loosely(t, set, storm.Linkeds, storm.Least{storm.Inserted: 2000, storm.Removed: 100, storm.Swept: 500})
 		})
-	}
-}
-
-type (
-	linked       = storm.Linked
-	linkedHandle = pool.Handle[linked]
-)
-
-// sweep removes or visits everything by one of the verbs that do.
-func sweep(w *storm.World[linked], h *storm.Hand) {
-	whole := func(hd linkedHandle, v *linked) error {
-		if storm.Linkeds.Stamp(v) == 0 {
-			w.Failf("a sweep meets %+v under %v", *v, hd)
-		}
-		return nil
-	}
-	switch h.IntN(6) {
-	case 0:
-		h.Did(storm.Swept, w.Pool.Clear())
-	case 1, 2:
-		most := h.IntN(100)
-		for hd, v := range w.Pool.Drain() {
-			h.Did(storm.Swept, 1)
-			_ = whole(hd, &v)
-			if most--; most < 0 {
-				break
-			}
-		}
-	case 3:
-		h.Did(storm.Swept, w.Pool.DeleteFunc(func(hd linkedHandle, v *linked) bool {
-			return whole(hd, v) == nil && h.Chance(4)
-		}))
-	case 4:
-		for hd, v := range w.Pool.All() {
-			_ = whole(hd, v)
-		}
-	case 5:
-		if err := w.Pool.Each(context.Background(), 2, whole); err != nil {
-			w.Failf("Each: %v", err)
-		}
 	}
 }
 
@@ -360,7 +321,7 @@ func TestStormUsesUpGenerations(t *testing.T) {
 		t.Run(set.Name, func(t *testing.T) {
 			set.Origin = last - 2*(lives-1)
 			w := storm.Raise(t, set, storm.Linkeds, nil)
-			w.Crew(set, (*storm.Actor[linked]).Step)
+			w.Crew(set, (*storm.Actor[storm.Linked]).Step)
 			// Slots that a dropped Worker or Reservation has are not used up yet.
 			w.Go(1, func(h *storm.Hand) {
 				for h.Running() {
@@ -377,7 +338,7 @@ func TestStormUsesUpGenerations(t *testing.T) {
 			}
 			require.LessOrEqual(t, used, (slots+1)*lives, "one dummy has lives of its own")
 			require.GreaterOrEqual(t, used, slots*lives/2)
-			_, err := w.Pool.Insert(linked{})
+			_, err := w.Pool.Insert(storm.Linked{})
 			require.ErrorIs(t, err, pool.ErrExhausted)
 		})
 	}
@@ -434,7 +395,7 @@ func TestStormUnderChange(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	set := storm.Setup{Options: storm.Options{Capacity: 256, Shards: 2}, Hands: 6, Workers: 3, Shown: 64}
 	w := storm.Raise(t, set, storm.Linkeds, nil)
-	w.Crew(set, (*storm.Actor[linked]).Step)
+	w.Crew(set, (*storm.Actor[storm.Linked]).Step)
 	w.Go(1, func(h *storm.Hand) {
 		for h.Running() {
 			runtime.GOMAXPROCS(1 + h.IntN(8))

@@ -4,15 +4,16 @@ import (
 	"errors"
 	"runtime"
 
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
-// Actor is one goroutine's part in a world: each verb does the thing and checks
-// what it can.
+// Actor is one goroutine's part in a world: it calls verbs and judges what it can.
 type Actor[T any] struct {
 	*Hand
-	w *World[T]
-	v Verbs[T]
+	w        *World[T]
+	door     verbs.Door[T]
+	reserver *pool.Reserver[T]
 
 	stamps uint64
 	buried [64]*Ticket[T] // the last that it removed, or tried to
@@ -20,8 +21,21 @@ type Actor[T any] struct {
 	depth  int // steps within steps
 }
 
-// Actor returns the part of h, which acts through v.
-func (w *World[T]) Actor(h *Hand, v Verbs[T]) *Actor[T] { return &Actor[T]{Hand: h, w: w, v: v} }
+// call is a call of a verb.
+type call[T any] = verbs.Call[T]
+
+// about is what is known of the values of a call.
+type about[T any] struct {
+	t     *Ticket[T] // nil: nothing
+	dead  bool       // t must be refused
+	fresh []*Ticket[T]
+	taken T
+}
+
+// Actor returns the part of h, which acts through d.
+func (w *World[T]) Actor(h *Hand, d verbs.Door[T]) *Actor[T] {
+	return &Actor[T]{Hand: h, w: w, door: d, reserver: w.Pool.Reserver()}
+}
 
 // Ended hands over what only the storm's end can judge. It is called when the
 // goroutine ends.
@@ -36,7 +50,40 @@ func (a *Actor[T]) Ended() {
 	}
 }
 
-func (a *Actor[T]) stamp() uint64 {
+// draw returns a call of one of the verbs that need all of these and none of those,
+// on t if that is not nil.
+func (a *Actor[T]) draw(these, those verbs.Needs, t *Ticket[T]) *call[T] {
+	sum := 0
+	var v *verbs.Verb[T]
+	for i := range a.w.verbs {
+		if o := &a.w.verbs[i]; o.Needs&these == these && o.Needs&those == 0 {
+			if sum += o.Weight; a.IntN(sum) < o.Weight {
+				v = o
+			}
+		}
+	}
+	return a.call(v, t)
+}
+
+func (a *Actor[T]) call(v *verbs.Verb[T], t *Ticket[T]) *call[T] {
+	c := &call[T]{
+		Verb: v, Judge: a, Kind: a.w.number, Pool: a.w.Pool, Reserver: a.reserver,
+		N: 1 + a.IntN(5), Fails: a.Chance(4), State: &about[T]{t: t},
+	}
+	if t != nil {
+		c.Handles = []pool.Handle[T]{t.H, t.H}
+	}
+	if v.Needs&verbs.Doors != 0 {
+		c.Door = a.door
+	}
+	return c
+}
+
+// named returns a call of the verb with this name.
+func (a *Actor[T]) named(name string, t *Ticket[T]) *call[T] { return a.call(verbs.Of[T](name), t) }
+
+// NewNumber returns a stamp.
+func (a *Actor[T]) NewNumber() uint64 {
 	a.stamps += 2
 	return uint64(a.ID)<<40 + a.stamps | 1
 }
@@ -44,104 +91,51 @@ func (a *Actor[T]) stamp() uint64 {
 // claim enters a slot that was handed out to a.
 func (a *Actor[T]) claim(h pool.Handle[T]) {
 	if h.Generation()%2 == 0 {
-		a.w.Failf("handed out %v, whose generation is even", h)
+		a.Failf("handed out %v, whose generation is even", h)
 	}
 	if a.w.owners != nil {
 		if err := a.w.owners.Claim(h.Index(), uint64(h)); err != nil {
-			a.w.Failf("goroutine %d: %w", a.ID, err)
+			a.Failf("%w", err)
 		}
 	}
 }
 
-func (a *Actor[T]) release(h pool.Handle[T]) bool {
-	return a.w.owners == nil || a.w.owners.Release(h.Index(), uint64(h))
-}
-
-// inserted is the ticket of a value that is live.
-func (a *Actor[T]) inserted(h pool.Handle[T], stamp uint64) *Ticket[T] {
-	a.Did(Inserted, 1)
-	return &Ticket[T]{H: h, stamp: stamp}
-}
-
-// refused counts an insertion that found no slot, and answers whether it was one.
-func (a *Actor[T]) refused(err error) bool {
-	switch {
-	case err == nil:
-		return false
-	case errors.Is(err, pool.ErrStalled):
-		a.Did(Stalled, 1)
-	case errors.Is(err, pool.ErrExhausted):
-		a.Did(Spent, 1)
-	case !errors.Is(err, pool.ErrFull):
-		a.w.Failf("insertion: %v", err)
-	}
-	a.Did(Full, 1)
-	return true
-}
-
-// Insert inserts a value in one of the ways there are. It returns nil if there
-// was no slot, or if the value was not meant to live.
-func (a *Actor[T]) Insert() *Ticket[T] {
-	switch a.IntN(8) {
-	case 0, 1:
-		return a.build(false)
-	case 2:
-		return a.build(true)
-	case 3:
-		return a.reserve()
-	case 4:
-		return a.batch()
-	default:
-		stamp := a.stamp()
-		h, err := a.v.Insert(a.w.Kind.Make(stamp))
-		if a.refused(err) {
-			return nil
-		}
-		a.claim(h)
-		return a.inserted(h, stamp)
+// release strikes a slot out that may be handed out again from now on.
+func (a *Actor[T]) release(h pool.Handle[T]) {
+	if a.w.owners != nil {
+		a.w.owners.Release(h.Index(), uint64(h))
 	}
 }
 
-// begun checks and fills a slot that is handed out and not live yet.
-func (a *Actor[T]) begun(h pool.Handle[T], v *T, stamp uint64) {
-	a.claim(h)
-	if !a.w.Kind.Blank(v) {
-		a.w.Failf("%v: the constructor finds %+v", h, *v)
-	}
-	if a.w.Pool.Contains(h) {
-		a.w.Failf("%v is live before it was built", h)
-	}
-	*v = a.w.Kind.Make(stamp)
+// Failf ends the storm.
+func (a *Actor[T]) Failf(format string, args ...any) {
+	a.w.Failf("goroutine %d: "+format, append([]any{a.ID}, args...)...)
 }
 
-// build inserts by a constructor, which may insert and remove in its turn, and
-// may panic.
-func (a *Actor[T]) build(fail bool) (t *Ticket[T]) {
-	stamp := a.stamp()
-	defer func() {
-		if v := recover(); v != nil {
-			if v != errMeant || !fail {
-				panic(v)
-			}
-			a.Did(Burned, 1)
-		}
-	}()
-	h, err := a.v.InsertFunc(func(h pool.Handle[T], v *T) {
-		a.begun(h, v, stamp)
-		a.nested()
-		if fail {
-			a.release(h)
-			a.bury(&Ticket[T]{H: h})
-			panic(errMeant)
-		}
-	})
-	if a.refused(err) {
-		return nil
+// Begin releases what the call may give back.
+func (a *Actor[T]) Begin(c *call[T]) {
+	if c.Needs&verbs.Removes != 0 {
+		a.release(c.Handles[0])
 	}
-	return a.inserted(h, stamp)
+	if c.Name == "Cancel" {
+		a.release(c.Open.Handle())
+	}
 }
 
-// nested takes a step within a step, now and then.
+// Returned has nothing to do.
+func (a *Actor[T]) Returned(*call[T]) {}
+
+// Inside takes a step within a step, now and then.
+func (a *Actor[T]) Inside(c *call[T], h pool.Handle[T]) {
+	if c.Needs&verbs.Loops != 0 {
+		return
+	}
+	a.nested()
+	if c.Needs&verbs.Inserts != 0 && c.Fails {
+		a.release(h)
+	}
+}
+
 func (a *Actor[T]) nested() {
 	if a.depth < 2 && a.Chance(4) {
 		a.depth++
@@ -150,56 +144,161 @@ func (a *Actor[T]) nested() {
 	}
 }
 
-func (a *Actor[T]) reserve() *Ticket[T] {
-	r, err := a.w.Pool.Reserve()
-	if a.refused(err) {
-		return nil
+// Refused counts an insertion that found no slot.
+func (a *Actor[T]) Refused(c *call[T], err error) {
+	switch {
+	case errors.Is(err, pool.ErrStalled):
+		a.Did(Stalled, 1)
+	case errors.Is(err, pool.ErrExhausted):
+		a.Did(Spent, 1)
+	case !errors.Is(err, pool.ErrFull):
+		a.Failf("%v: %v", c, err)
 	}
-	stamp, h := a.stamp(), r.Handle()
-	a.begun(h, r.Value(), stamp)
-	a.nested()
-	if a.Chance(64) {
-		a.release(h)
-		a.Did(Burned, 1)
-		runtime.KeepAlive(r)
-		runtime.GC() // it is dropped, and tiny pools can do nothing until that is seen
-		return nil
+	a.Did(Full, 1)
+}
+
+// Shown checks a slot that is handed out and not live yet.
+func (a *Actor[T]) Shown(c *call[T], h pool.Handle[T], v *T) {
+	a.claim(h)
+	if !a.w.Kind.Blank(v) {
+		a.Failf("%v: the constructor finds %+v", h, *v)
 	}
-	switch a.IntN(4) {
-	case 0:
-		a.release(h)
-		r.Cancel()
-		a.Did(Burned, 1)
-		a.bury(&Ticket[T]{H: h})
-		return nil
-	default:
-		if r.Commit() != h {
-			a.w.Failf("%v: Commit returns another handle", h)
-		}
-		return a.inserted(h, stamp)
+	if a.w.Pool.Contains(h) {
+		a.Failf("%v is live before it was built", h)
 	}
 }
 
-func (a *Actor[T]) batch() *Ticket[T] {
-	vs := make([]T, 1+a.IntN(5))
-	stamps := make([]uint64, len(vs))
-	for i := range vs {
-		stamps[i] = a.stamp()
-		vs[i] = a.w.Kind.Make(stamps[i])
-	}
-	hs, err := a.w.Pool.InsertBatch(vs, nil)
-	if a.refused(err) == (len(hs) == len(vs)) {
-		a.w.Failf("InsertBatch: %d of %d and %v", len(hs), len(vs), err)
-	}
-	var t *Ticket[T]
-	for i, h := range hs {
+// Inserted makes the ticket of a value that is live.
+func (a *Actor[T]) Inserted(c *call[T], h pool.Handle[T], stamp uint64) {
+	if !c.Known {
 		a.claim(h)
-		if t != nil {
-			a.Show(t)
-		}
-		t = a.inserted(h, stamps[i])
 	}
-	return t
+	a.Did(Inserted, 1)
+	it := c.State.(*about[T])
+	it.fresh = append(it.fresh, &Ticket[T]{H: h, stamp: stamp})
+}
+
+// GivenUp remembers a handle that must never be live.
+func (a *Actor[T]) GivenUp(c *call[T], h pool.Handle[T]) {
+	a.Did(Burned, 1)
+	a.bury(&Ticket[T]{H: h})
+}
+
+// Asked judges whether h is live.
+func (a *Actor[T]) Asked(c *call[T], h pool.Handle[T], ok bool) {
+	if ok && c.State.(*about[T]).dead {
+		a.Failf("%v finds %v, which was removed", c, h)
+	}
+}
+
+// Looked judges a value that was found; in loops it is anybody's.
+func (a *Actor[T]) Looked(c *call[T], h pool.Handle[T], v *T) {
+	it := c.State.(*about[T])
+	a.Asked(c, h, v != nil)
+	if v == nil {
+		return
+	}
+	if s := a.w.Kind.Stamp(v); s == 0 || it.t != nil && s != it.t.stamp {
+		a.Failf("%v(%v): %+v, of stamp %d", c, h, *v, s)
+	}
+	a.Did(Read, 1)
+}
+
+// Removed judges a removal, by which others may have been faster.
+func (a *Actor[T]) Removed(c *call[T], h pool.Handle[T], v *T, ok bool) {
+	it := c.State.(*about[T])
+	a.Asked(c, h, ok)
+	switch {
+	case ok && it.t == nil:
+		a.Did(Swept, 1)
+		if a.w.Kind.Stamp(v) == 0 {
+			a.Failf("%v meets %+v under %v", c, *v, h)
+		}
+		return
+	case ok:
+		a.Did(Removed, 1)
+		if n := it.t.wins.Inc(); n > 1 {
+			a.Failf("%v was removed %d times", h, n)
+		}
+		if v != nil {
+			if it.taken = *v; a.w.Kind.Stamp(v) != it.t.stamp {
+				a.Failf("%v(%v): %+v; want stamp %d", c, h, *v, it.t.stamp)
+			}
+		}
+	}
+	if a.w.Pool.Contains(h) {
+		a.Failf("%v is live after %v", h, c)
+	}
+	if !it.dead {
+		a.bury(it.t)
+	}
+}
+
+// Condemned lets every fourth value go.
+func (a *Actor[T]) Condemned(*call[T], pool.Handle[T], *T) bool { return a.Chance(4) }
+
+// Counted judges a batch, which names one handle twice.
+func (a *Actor[T]) Counted(c *call[T], n int) {
+	if c.Needs&verbs.Sweeps != 0 {
+		a.Did(Swept, n)
+		return
+	}
+	if n > 1 {
+		a.Failf("%v removed %v twice", c, c.Handles[0])
+	}
+	a.Removed(c, c.Handles[0], nil, n > 0)
+}
+
+// Ranged has nothing to judge: others come and go.
+func (a *Actor[T]) Ranged(*call[T], map[pool.Handle[T]]bool) {}
+
+// Acted counts what Trim gave back.
+func (a *Actor[T]) Acted(c *call[T], err error) {
+	switch {
+	case c.Name != "Trim":
+	case c.N < 0:
+		a.Failf("Trim gave back %d bytes", c.N)
+	case c.N > 0:
+		a.Did(Trimmed, 1)
+	}
+}
+
+// Insert inserts a value in one of the ways there are. It returns nil if there
+// was no slot, or if the value was not meant to live.
+func (a *Actor[T]) Insert() *Ticket[T] {
+	c := a.draw(verbs.Inserts, 0, nil)
+	c.Do()
+	it := c.State.(*about[T])
+	if c.Open != nil {
+		it = a.settle(c.Open)
+	}
+	var last *Ticket[T]
+	for _, t := range it.fresh {
+		if last != nil {
+			a.Show(last)
+		}
+		last = t
+	}
+	return last
+}
+
+// settle ends a Reservation in one of the ways there are.
+func (a *Actor[T]) settle(r *pool.Reservation[T]) *about[T] {
+	a.nested()
+	if a.Chance(64) {
+		a.release(r.Handle())
+		a.Did(Burned, 1)
+		runtime.KeepAlive(r)
+		runtime.GC() // it is dropped, and tiny pools can do nothing until that is seen
+		return new(about[T])
+	}
+	c := a.draw(verbs.Reservation, 0, nil)
+	c.Open = r
+	c.Do()
+	if c.Hold != nil {
+		a.lapse(&pinned[T]{c.Hold, a.ID})
+	}
+	return c.State.(*about[T])
 }
 
 // Show puts t where all find it, and removes what lay there.
@@ -217,47 +316,16 @@ func (a *Actor[T]) place() interface {
 }
 
 // Remove removes t's value by one of the verbs, unless others are faster.
-func (a *Actor[T]) Remove(t *Ticket[T]) {
-	a.release(t.H)
-	ok := false
-	switch a.IntN(8) {
-	case 0, 1, 2:
-		var v T
-		v, ok = a.v.Take(t.H)
-		if ok && a.w.Kind.Stamp(&v) != t.stamp {
-			a.w.Failf("Take(%v): %+v; want stamp %d", t.H, v, t.stamp)
-		}
-	case 3:
-		n := a.w.Pool.RemoveBatch([]pool.Handle[T]{t.H, t.H})
-		if ok = n > 0; n > 1 {
-			a.w.Failf("RemoveBatch removed %v twice", t.H)
-		}
-	default:
-		ok = a.v.Remove(t.H)
-	}
-	if ok {
-		a.Did(Removed, 1)
-		if n := t.wins.Inc(); n > 1 {
-			a.w.Failf("%v was removed %d times", t.H, n)
-		}
-	}
-	if a.w.Pool.Contains(t.H) {
-		a.w.Failf("%v is live after Remove", t.H)
-	}
-	a.bury(t)
-}
+func (a *Actor[T]) Remove(t *Ticket[T]) { a.draw(verbs.Removes, 0, t).Do() }
 
 // Take takes the value of a ticket that nobody else has.
 func (a *Actor[T]) Take(t *Ticket[T]) T {
-	a.release(t.H)
-	v, ok := a.v.Take(t.H)
-	if !ok {
-		a.w.Failf("Take refuses %v, which nobody else knows", t.H)
+	c := a.named("Take", t)
+	c.Do()
+	if t.wins.Load() == 0 {
+		a.Failf("Take refuses %v, which nobody else knows", t.H)
 	}
-	a.Did(Removed, 1)
-	t.wins.Inc()
-	a.bury(t)
-	return v
+	return c.State.(*about[T]).taken
 }
 
 // bury remembers a handle that must never be live again.
@@ -275,29 +343,22 @@ func (a *Actor[T]) Stale() {
 	if t == nil {
 		return
 	}
-	ok := false
-	verb := ""
-	switch a.IntN(5) {
-	case 0:
-		verb, ok = "Contains", a.w.Pool.Contains(t.H)
-	case 1:
-		verb = "Get"
-		_, ok = a.v.Get(t.H)
-	case 2:
-		verb, ok = "Remove", a.v.Remove(t.H)
-	case 3:
-		verb = "Take"
-		_, ok = a.v.Take(t.H)
-	case 4:
-		verb = "Guard.Get"
-		g := a.v.Pin()
-		_, ok = g.Get(t.H)
-		g.Unpin()
+	c := a.draw(verbs.Handle, 0, t)
+	c.State.(*about[T]).dead = true
+	if c.Needs&verbs.Guard != 0 {
+		pin := a.named("Pin", nil)
+		pin.Do()
+		c.Hold = pin.Hold
+		defer a.unpin(c.Hold)
 	}
-	if ok {
-		a.w.Failf("%s finds %v, which was removed", verb, t.H)
-	}
+	c.Do()
 	a.Did(Refused, 1)
+}
+
+func (a *Actor[T]) unpin(k *verbs.Hold[T]) {
+	c := a.named("Unpin", nil)
+	c.Hold = k
+	c.Do()
 }
 
 // Read looks at a value under a guard or a Ref, does other things, and looks
@@ -307,24 +368,24 @@ func (a *Actor[T]) Read() {
 	if t == nil {
 		return
 	}
-	held := &pinned[T]{stamp: t.stamp, from: a.ID}
-	if a.Chance(3) {
-		ref, ok := a.w.Pool.Hold(t.H)
-		if !ok {
-			return
-		}
-		held.ref, held.v = ref, ref.Value()
+	pin := a.draw(verbs.Pins, verbs.Reservation, t)
+	pin.Do()
+	k := pin.Hold
+	if k == nil {
+		return
+	}
+	if k.Ref != nil {
 		a.Did(Held, 1)
 	} else {
-		held.guard = a.v.Pin()
-		v, ok := held.guard.Get(t.H)
-		if !ok {
-			held.guard.Unpin()
+		look := a.draw(verbs.Guard, verbs.Loops, t)
+		look.Hold = k
+		look.Do()
+		if len(k.Seen) == 0 {
+			a.unpin(k)
 			return
 		}
-		held.v = v
 	}
-	a.look(held)
+	held := &pinned[T]{k, a.ID}
 	a.nested()
 	if a.Chance(4) {
 		runtime.Gosched()
@@ -341,9 +402,7 @@ func (a *Actor[T]) Read() {
 }
 
 func (a *Actor[T]) look(g *pinned[T]) {
-	if s := a.w.Kind.Stamp(g.v); s != g.stamp {
-		a.w.Failf("goroutine %d: a value under a guard or a Ref became %+v (stamp %d); want stamp %d", a.ID, *g.v, s, g.stamp)
-	}
+	g.Check(a, a.w.number)
 	a.Did(Read, 1)
 }
 
@@ -353,11 +412,7 @@ func (a *Actor[T]) lapse(g *pinned[T]) {
 	if g.from != a.ID {
 		a.Did(Lapsed, 1)
 	}
-	if g.ref != nil {
-		g.ref.Release()
-		return
-	}
-	g.guard.Unpin()
+	a.unpin(g.Hold)
 }
 
 // Ebb removes all that is shown, and trims: pages lose what they have and come
@@ -368,27 +423,19 @@ func (a *Actor[T]) Ebb() {
 			a.Remove(t)
 		}
 	}
-	switch freed := a.w.Pool.Trim(); {
-	case freed < 0:
-		a.w.Failf("Trim gave back %d bytes", freed)
-	case freed > 0:
-		a.Did(Trimmed, 1)
-	}
+	a.named("Trim", nil).Do()
 	if a.Chance(8) {
 		runtime.GC()
 	}
 }
 
-// Copy gets a value, which must be whole.
-func (a *Actor[T]) Copy() {
-	t := a.place().Load()
-	if t == nil {
-		return
+// Sweep removes or visits everything by one of the verbs that do.
+func (a *Actor[T]) Sweep() {
+	c := a.draw(verbs.Loops, verbs.Guard, nil)
+	if c.Name != "Each" {
+		c.N = a.IntN(100)
 	}
-	if v, ok := a.v.Get(t.H); ok && a.w.Kind.Stamp(&v) != t.stamp {
-		a.w.Failf("Get(%v): %+v; want stamp %d", t.H, v, t.stamp)
-	}
-	a.Did(Read, 1)
+	c.Do()
 }
 
 // Step does one thing of those above.
@@ -409,7 +456,9 @@ func (a *Actor[T]) Step() {
 	case 8, 9:
 		a.Read()
 	case 10:
-		a.Copy()
+		if t := a.place().Load(); t != nil {
+			a.draw(verbs.Handle, verbs.Removes|verbs.Pins|verbs.Guard, t).Do()
+		}
 		select {
 		case g := <-a.w.pins:
 			a.lapse(g)

@@ -88,14 +88,14 @@ func Churn[T any](t testing.TB, set Setup, kind Kind[T]) {
 }
 
 // Loosely is Churn without owners, for who removes values that he does not know:
-// sweep is what each of two more goroutines does.
-func Loosely[T any](t testing.TB, set Setup, kind Kind[T], least Least, sweep func(w *World[T], h *Hand)) {
+// two more goroutines sweep.
+func Loosely[T any](t testing.TB, set Setup, kind Kind[T], least Least) {
 	t.Helper()
 	w := Raise(t, set, kind, nil).Unowned()
 	w.Crew(set, (*Actor[T]).Step)
 	w.Go(2, func(h *Hand) {
-		for h.Running() {
-			sweep(w, h)
+		for a := w.Actor(h, w.Pool); h.Running(); {
+			a.Sweep()
 		}
 	})
 	w.Run(least)

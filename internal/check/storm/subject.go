@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/rand/v2"
 
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
@@ -80,7 +81,7 @@ func NewSubject(o Options, scribble bool) (Subject, error) {
 type subject struct{ *pool.Pool[Coupon] }
 
 func (s subject) Part(worker bool) Part {
-	var v Verbs[Coupon] = s.Pool
+	var v verbs.Door[Coupon] = s.Pool
 	done := func() {}
 	if worker {
 		w := s.Worker()

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/atomic"
 
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
@@ -72,35 +73,24 @@ type Ticket[T any] struct {
 	wins  atomic.Int32 // removals that answered true
 }
 
-// Verbs is what pools and Workers have in common.
-type Verbs[T any] interface {
-	Insert(v T) (pool.Handle[T], error)
-	InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T], error)
-	Get(h pool.Handle[T]) (T, bool)
-	Remove(h pool.Handle[T]) bool
-	Take(h pool.Handle[T]) (T, bool)
-	Pin() pool.Guard[T]
-}
-
 // World is a pool in a storm and all that is known of it.
 type World[T any] struct {
 	*Storm
 	Pool   *pool.Pool[T]
 	Kind   Kind[T]
-	owners *Owners // nil where slots are removed unseen
+	verbs  []verbs.Verb[T]
+	number verbs.Kind[T] // Kind, as verbs want it
+	owners *Owners       // nil where slots are removed unseen
 
 	board []atomic.Pointer[Ticket[T]] // where handles pass from hand to hand
 	pins  chan *pinned[T]             // guards and Refs on their way to another goroutine
 	dead  chan *Ticket[T]             // of goroutines that have ended
 }
 
-// pinned is a guard or a Ref and what was read under it.
+// pinned is a guard or a Ref and what was read under it, and whose it is.
 type pinned[T any] struct {
-	guard pool.Guard[T]
-	ref   *pool.Ref[T] // nil if it is a guard
-	v     *T
-	stamp uint64
-	from  int
+	*verbs.Hold[T]
+	from int
 }
 
 // NewWorld returns the world of p, which has at most slots slots in all. Up to
@@ -110,6 +100,8 @@ func NewWorld[T any](s *Storm, p *pool.Pool[T], kind Kind[T], slots, shown int) 
 		Storm:  s,
 		Pool:   p,
 		Kind:   kind,
+		verbs:  verbs.Table[T](),
+		number: verbs.Kind[T]{Make: kind.Make, Number: kind.Stamp},
 		owners: NewOwners(slots),
 		board:  make([]atomic.Pointer[Ticket[T]], shown),
 		pins:   make(chan *pinned[T], 4),
