@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
@@ -155,14 +156,16 @@ func firstLine(s string) string {
 func TestGuardsAreWatched(t *testing.T) {
 	threads, end := Plan{controlLayout, 1, DefaultOps, 1}.begin(Pool)
 	th := threads[0]
-	h := th.insert()
+	insert := th.of("Insert")
+	insert.Do()
+	h := courseOf(insert).last
 	require.NotZero(t, h)
-	for len(th.hold.seen) == 0 {
-		th.guard()
+	for th.hold == nil || len(th.hold.Seen) == 0 {
+		th.do(verbs.Of[Value]("Guard.Get"))
 	}
-	th.hold.seen[0].v.id++
+	th.hold.Seen[0].V.id++
 	th.letGo()
 	_, r := end().Judge()
 	require.NotNil(t, r)
-	require.Contains(t, r.Reason, "under one pin, the value of "+h.String())
+	require.Contains(t, r.Reason, "under one guard or Ref, the value of "+h.String())
 }

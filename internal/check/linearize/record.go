@@ -127,7 +127,3 @@ func (l *log) put(call, ret int64, verb string, e Effect, h Handle, v uint64, ok
 func (l *log) span(call int64, verb string, e Effect, met map[Handle]bool) {
 	l.spans = append(l.spans, Span{l.thread, verb, e, met, call, l.clock.read()})
 }
-
-func (l *log) problem(format string, args ...any) {
-	l.problems = append(l.problems, fmt.Sprintf(format, args...))
-}

@@ -4,7 +4,9 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
@@ -16,10 +18,11 @@ type thread struct {
 	subject Subject
 	board   *board
 	worker  *pool.Worker[Value] // nil if it acts through the subject
-	values  uint64              // how many it has made
-	own     []Handle            // that it has inserted, the last ones
+	cheap   *pool.Reserver[Value]
+	values  uint64   // how many it has made
+	own     []Handle // that it has inserted, the last ones
 	open    *pool.Reservation[Value]
-	hold    hold
+	hold    *verbs.Hold[Value]
 
 	enough  func() bool // ends the run early; nil: never
 	noLoops bool        // where a loop over all slots is too long
@@ -28,36 +31,109 @@ type thread struct {
 // remembered is how many of its own handles a thread remembers.
 const remembered = 8
 
-// operations are what a thread may do, and how often.
-var operations = []struct {
-	weight int
-	do     func(*thread)
-}{
-	{10, func(t *thread) { t.insert() }},
-	{12, (*thread).duel},
-	{7, (*thread).insertFunc},
-	{9, (*thread).reservation},
-	{3, (*thread).insertBatch},
-	{12, at((*thread).get)},
-	{9, at((*thread).contains)},
-	{4, at((*thread).view)},
-	{7, (*thread).guard},
-	{15, at((*thread).remove)},
-	{8, at((*thread).take)},
-	{4, (*thread).removeBatch},
-	{2, (*thread).changeWorker},
-	{4, (*thread).loop},
+// table is what a thread may do, and duels what it does at a handle that it has just
+// inserted, at the moment at which another comes. The first three end its life.
+var (
+	table = verbs.Table[Value]()
+	duels = []string{"Remove", "Remove", "Take", "Get", "Contains", "View"}
+)
+
+// step does one operation.
+func (t *thread) step() {
+	if t.chance(9) {
+		c := t.of("Insert")
+		c.Do()
+		if h := courseOf(c).last; h != 0 {
+			t.board.await(h)
+			t.at(duels[t.IntN(len(duels))], h)
+		}
+		return
+	}
+	sum := 0
+	var v *verbs.Verb[Value]
+	for i := range table {
+		if sum += table[i].Weight; t.IntN(sum) < table[i].Weight {
+			v = &table[i]
+		}
+	}
+	if v.Needs&verbs.Loops != 0 && (t.noLoops || !t.chance(3)) {
+		return
+	}
+	t.do(v)
 }
 
-// at makes an operation of what is done at one handle.
-func at(f func(*thread, Handle)) func(*thread) { return func(t *thread) { f(t, t.pick()) } }
-
-var weights = func() (n int) {
-	for _, o := range operations {
-		n += o.weight
+// do calls v, if there is all that it needs.
+func (t *thread) do(v *verbs.Verb[Value]) {
+	needs := func(n verbs.Needs) bool { return v.Needs&n != 0 }
+	if needs(verbs.Guard) && t.hold == nil {
+		t.do(verbs.Of[Value]("Pin"))
 	}
-	return n
-}()
+	switch {
+	case needs(verbs.Context), v.Name == "Open", needs(verbs.Worker) && t.worker == nil,
+		needs(verbs.Pins) && t.hold != nil, needs(verbs.Either) && t.hold == nil, needs(verbs.Guard) && t.hold.Ref != nil,
+		needs(verbs.Reservation) && t.open == nil, strings.HasPrefix(v.Name, "Reserve") && t.open != nil:
+		return
+	}
+	c := t.call(v)
+	switch {
+	case needs(verbs.Handle):
+		c.Handles = []Handle{t.pick()}
+	case needs(verbs.Handles):
+		c.Handles = t.picks(1 + t.IntN(4))
+	}
+	switch {
+	case !needs(verbs.Number): // Each by one goroutine: of several each would have its own times
+	case needs(verbs.Loops):
+		c.N = t.IntN(2) * t.IntN(16)
+	default:
+		c.N = 1 + t.IntN(4)
+	}
+	c.Hold, c.Open = t.hold, t.open
+	c.Do()
+	t.hold, t.cheap = c.Hold, c.Reserver
+	switch {
+	case needs(verbs.Reservation):
+		t.open = nil
+	case needs(verbs.Inserts):
+		t.open = c.Open
+	case needs(verbs.Either):
+		t.hold = nil
+	case v.Name == "Close":
+		open := t.of("Open")
+		open.Do()
+		t.worker = open.Opened
+	}
+}
+
+// call returns a call of v.
+func (t *thread) call(v *verbs.Verb[Value]) *call {
+	c := &call{Verb: v, Judge: t, Kind: kind, Pool: t.subject, Reserver: t.cheap, Fails: t.chance(4)}
+	if v.Needs&verbs.Doors != 0 && t.worker != nil {
+		c.Door = t.worker
+	}
+	return c
+}
+
+func (t *thread) of(name string) *call { return t.call(verbs.Of[Value](name)) }
+
+// at calls the verb of this name at h.
+func (t *thread) at(name string, h Handle) {
+	c := t.of(name)
+	c.Handles = []Handle{h}
+	c.Do()
+}
+
+// settle ends the open Reservation, and letGo the guard or Ref, if there is one.
+func (t *thread) settle() {
+	if t.open != nil {
+		t.do(verbs.Of[Value]([]string{"Commit", "Commit", "CommitHold", "Cancel"}[t.IntN(4)]))
+	}
+	if t.open != nil {
+		t.do(verbs.Of[Value]("Commit"))
+	}
+}
+
+func (t *thread) letGo() { t.do(verbs.Of[Value]("Unpin")) }
 
 // run does n operations and leaves nothing open. A broken list leads out of the
 // pages: that shall be a panic, whose history can be seen, and not the end.
@@ -67,13 +143,7 @@ func (t *thread) run(n int) {
 		if t.enough != nil && t.enough() {
 			break
 		}
-		w := t.IntN(weights)
-		for _, o := range operations {
-			if w -= o.weight; w < 0 {
-				o.do(t)
-				break
-			}
-		}
+		t.step()
 		if t.chance(4) {
 			runtime.Gosched()
 		}
@@ -93,20 +163,6 @@ func (t *thread) run(n int) {
 }
 
 func (t *thread) chance(n int) bool { return t.IntN(n) == 0 }
-
-// verbs returns through what the thread acts, and the prefix of its verbs' names.
-func (t *thread) verbs() (verbs, string) {
-	if t.worker != nil {
-		return t.worker, "Worker."
-	}
-	return t.subject, ""
-}
-
-// value makes a value that no other insertion has.
-func (t *thread) value() Value {
-	t.values++
-	return newValue(uint64(t.thread+1)<<32 | t.values)
-}
 
 // know makes h one of the handles that are tried. It need not be live.
 func (t *thread) know(h Handle) {

@@ -258,7 +258,10 @@ type renames struct{ Subject }
 
 func (s renames) InsertFunc(init func(Handle, *Value)) (Handle, error) {
 	h, err := s.Subject.InsertFunc(init)
-	return h + 2<<32, err
+	if err == nil {
+		h += 2 << 32
+	}
+	return h, err
 }
 
 // panics does so at the tenth look-up.

@@ -1,0 +1,182 @@
+package linearize
+
+import (
+	"fmt"
+	"runtime"
+
+	"coatcheck/internal/check/verbs"
+)
+
+// call is one call of a thread, which writes down what it is told of it.
+type call = verbs.Call[Value]
+
+// course is how a call goes on.
+type course struct {
+	begin int64
+	call  int64 // its latest part: of what a callback or the body of a loop follows
+	ret   int64 // 0: it has not returned
+	first int   // of its records
+	last  Handle
+}
+
+func courseOf(c *call) *course { return c.State.(*course) }
+
+// kind says how values are told apart.
+var kind = verbs.Kind[Value]{Make: newValue, Number: (*Value).read}
+
+// say writes down what the call says of a handle: now, or when it returned.
+func (t *thread) say(c *call, e Effect, h Handle, v uint64, ok bool) {
+	s := courseOf(c)
+	s.last = h
+	ret := s.ret
+	if ret == 0 {
+		ret = t.clock.read()
+	}
+	t.put(s.call, ret, c.String(), e, h, v, ok)
+}
+
+// NewNumber returns one that no other insertion has.
+func (t *thread) NewNumber() uint64 {
+	t.values++
+	return uint64(t.thread+1)<<32 | t.values
+}
+
+// Begin reads the clock.
+func (t *thread) Begin(c *call) {
+	s := &course{first: len(t.records)}
+	c.State = s
+	if c.Name == "Commit" || c.Name == "CommitHold" || c.Name == "Cancel" {
+		t.meet(c.Open.Handle())
+	}
+	s.begin = t.clock.read()
+	s.call = s.begin
+}
+
+// meet waits for another thread to come to h, now and then.
+func (t *thread) meet(h Handle) {
+	if t.chance(2) {
+		t.board.await(h)
+	}
+}
+
+// Returned reads the clock.
+func (t *thread) Returned(c *call) { courseOf(c).ret = t.clock.read() }
+
+// Inside uses the pool in a constructor, and lets others run.
+func (t *thread) Inside(c *call, h Handle) {
+	if c.Needs&verbs.Inserts == 0 {
+		runtime.Gosched()
+	} else {
+		if t.chance(3) {
+			t.at("Get", t.pick())
+			t.at("Remove", t.pick())
+		}
+		t.meet(h)
+	}
+	courseOf(c).call = t.clock.read()
+}
+
+// Refused counts an insertion that found no slot. Now and then the thread removes the
+// value that it finds first, as others do who found no slot.
+func (t *thread) Refused(*call, error) {
+	t.full++
+	if t.chance(2) {
+		return
+	}
+	first := t.of("All")
+	first.N = 1
+	first.Do()
+	if h := courseOf(first).last; h != 0 {
+		t.at(duels[t.IntN(3)], h)
+	}
+}
+
+// Shown makes a handle known that is not live.
+func (t *thread) Shown(c *call, h Handle, _ *Value) {
+	t.say(c, Reserve, h, 0, true)
+	t.know(h)
+}
+
+// Inserted writes down what went live.
+func (t *thread) Inserted(c *call, h Handle, v uint64) {
+	if c.Known {
+		t.say(c, Commit, h, v, true)
+		return
+	}
+	t.say(c, Insert, h, v, true)
+	t.know(h)
+}
+
+// GivenUp writes down what never will.
+func (t *thread) GivenUp(c *call, h Handle) { t.say(c, Cancel, h, 0, true) }
+
+// Asked writes down whether h is live.
+func (t *thread) Asked(c *call, h Handle, ok bool) { t.say(c, Look, h, 0, ok) }
+
+// Looked writes down the value of h, if there is one.
+func (t *thread) Looked(c *call, h Handle, v *Value) {
+	if v == nil {
+		t.say(c, Read, h, 0, false)
+	} else {
+		t.say(c, Read, h, v.read(), true)
+	}
+}
+
+// Removed writes down a removal.
+func (t *thread) Removed(c *call, h Handle, v *Value, ok bool) {
+	if v == nil {
+		t.say(c, Remove, h, 0, ok)
+	} else {
+		t.say(c, Take, h, v.read(), ok)
+	}
+}
+
+// Condemned is a Sweep of every other value that DeleteFunc offers: another may be
+// faster. It returns when the call does.
+func (t *thread) Condemned(c *call, h Handle, _ *Value) bool {
+	if t.chance(2) {
+		return false
+	}
+	t.put(courseOf(c).call, 0, c.Name, Sweep, h, 0, true)
+	t.records[len(t.records)-1].Wide = true
+	return true
+}
+
+// Counted writes down what many removals say. A batch tells which of its handles were
+// removed only if all or none were; otherwise each of them was if it was live.
+func (t *thread) Counted(c *call, n int) {
+	s := courseOf(c)
+	switch {
+	case c.Name == "Clear":
+		t.span(s.begin, c.Name, Sweep, nil)
+	case c.Name == "DeleteFunc":
+		for i := range t.records[s.first:] {
+			if r := &t.records[s.first+i]; r.Return == 0 {
+				r.Return = s.ret
+			}
+		}
+	case n == 0 || n == len(c.Handles):
+		for _, h := range c.Handles {
+			t.say(c, Remove, h, 0, n > 0)
+		}
+		return
+	default:
+		for _, h := range c.Handles {
+			t.say(c, Sweep, h, 0, true)
+		}
+	}
+	t.removed += n
+}
+
+// Ranged says that what a loop did not yield was not live at some moment of it.
+func (t *thread) Ranged(c *call, met map[Handle]bool) {
+	t.span(courseOf(c).begin, c.Name, Look, met)
+}
+
+// Acted has nothing to write down.
+func (t *thread) Acted(*call, error) {}
+
+// Failf writes down what is wrong whatever the others did.
+func (t *thread) Failf(format string, args ...any) {
+	t.problems = append(t.problems, fmt.Sprintf(format, args...))
+}
