@@ -139,7 +139,7 @@ func (mc *machine[T]) showRaw(how int, word uint64) {
 
 // rawVerb shows h to one of the verbs that take handles, and returns its name.
 func (mc *machine[T]) rawVerb(which int, h pool.Handle[T]) string {
-	var all []*verb[T]
+	var all []*verbs.Verb[T]
 	for i := range mc.verbs {
 		if mc.verbs[i].Needs&(verbs.Handle|verbs.Handles) != 0 {
 			all = append(all, &mc.verbs[i])

@@ -1,6 +1,6 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"errors"
@@ -9,26 +9,17 @@ import (
 	"unsafe"
 
 	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/verbs"
+	. "coatcheck/pool"
 	"coatcheck/shard"
 )
-
-// verbs are what a Pool and a Worker have in common.
-type verbs interface {
-	Insert(val) (Handle[val], error)
-	InsertFunc(func(Handle[val], *val)) (Handle[val], error)
-	TryInsertFunc(func(Handle[val], *val) error) (Handle[val], error)
-	Get(Handle[val]) (val, bool)
-	Remove(Handle[val]) bool
-	Take(Handle[val]) (val, bool)
-	Pin() Guard[val]
-}
 
 // actor is one thread's hand on the pool: it does what the thread says and
 // checks the answers. With t nil it prepares the run.
 type actor struct {
 	*world
 	t  *interleave.Thread
-	do verbs
+	do verbs.Door[val]
 	k  *keeper // do, if that is a Worker
 }
 
@@ -62,7 +53,7 @@ func (a *actor) insertN(n int) []Handle[val] {
 
 // clean fails if a slot is shown that is not ready for its next life.
 func (a *actor) clean(h Handle[val], v *val) {
-	if v.stamp != 0 || v.keep != nil && a.p.arena.Reset == nil {
+	if v.stamp != 0 || v.keep != nil && Arena(a.p).Reset == nil {
 		a.r.Failf("constructor of %v sees what another value left: %+v", h, *v)
 	}
 }
@@ -157,7 +148,7 @@ func (a *actor) opened(r *Reservation[val]) {
 
 // isOpen reports whether r is to be settled yet.
 func isOpen(r *Reservation[val]) (is bool) {
-	interleave.Unseen(func() { is = r != nil && r.state.Load() == open })
+	interleave.Unseen(func() { is = r != nil && IsOpen(r) })
 	return is
 }
 
@@ -209,7 +200,7 @@ func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {
 // h's publication has yet to leave another thread's buffer. Its insertion has
 // returned by then, but nobody can have been told: any word that tells would have
 // left the buffer later.
-func (a *actor) known(h Handle[val]) *entry {
+func (a *actor) known(h Handle[val]) *life {
 	e := a.find(h)
 	if e != nil && interleave.Pending(unsafe.Pointer(&shard.At[val](a.names.table(), h.Index()).Word)) {
 		return nil
@@ -218,10 +209,10 @@ func (a *actor) known(h Handle[val]) *entry {
 }
 
 // begin notes that h may go from now on.
-func (a *actor) begin(h Handle[val]) *entry {
+func (a *actor) begin(h Handle[val]) *life {
 	e := a.find(h)
 	if e != nil {
-		if a.t == nil && !e.begun && a.p.arena.Reset == nil && a.p.arena.Shards == 1 { // nobody watches limbo yet
+		if a.t == nil && !e.begun && Arena(a.p).Reset == nil && Arena(a.p).Shards == 1 { // nobody watches limbo yet
 			a.turns++
 			a.turn[h.Index()] = a.turns
 		}
@@ -234,7 +225,7 @@ func (a *actor) begin(h Handle[val]) *entry {
 }
 
 // end notes what a removal of h answered; before is what was known when it began.
-func (a *actor) end(h Handle[val], before *entry, was, ok bool) {
+func (a *actor) end(h Handle[val], before *life, was, ok bool) {
 	a.leave()
 	a.t.Notef("%v: %v", h, ok)
 	e := a.find(h)
@@ -252,7 +243,7 @@ func (a *actor) end(h Handle[val], before *entry, was, ok bool) {
 }
 
 // removed notes that e's value was removed by an operation that has returned.
-func (a *actor) removed(e *entry) {
+func (a *actor) removed(e *life) {
 	if e.removed {
 		a.r.Failf("%v was removed twice", e.h)
 	}
@@ -275,7 +266,7 @@ func (a *actor) remove(h Handle[val]) bool {
 func (a *actor) removeAt(k int, h Handle[val]) {
 	e := a.begin(h)
 	a.enter("Remove").removing(h)
-	a.end(h, e, false, a.p.arena.RemoveAt(k, a.p.slot(h.Index()), uint64(h)))
+	a.end(h, e, false, Arena(a.p).RemoveAt(k, Slot(a.p, h.Index()), uint64(h)))
 }
 
 // removeAll removes hs one after the other.
@@ -375,7 +366,7 @@ func (a *actor) deleteFunc(inner func()) {
 	a.sweep("DeleteFunc", func() int {
 		a.top(a.t).pins = true
 		first := true
-		var last *entry // that was to go
+		var last *life // that was to go
 		return a.p.DeleteFunc(func(h Handle[val], v *val) bool {
 			if last != nil && last.tries == 2 {
 				last.unlinked = true // by nobody else

@@ -1,6 +1,6 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"flag"
@@ -18,6 +18,7 @@ import (
 	"coatcheck/internal/atom"
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/testkit"
+	. "coatcheck/pool"
 	"coatcheck/shard"
 )
 
@@ -138,14 +139,14 @@ func (p *program) setup(r *interleave.Run) {
 	}
 	w.exhausting = p.wears()
 	if p.plain {
-		w.p.arena.Pointers = false
+		Arena(w.p).Pointers = false
 	}
-	copiesWithoutPin = p.copying
+	CopyWithoutPin(p.copying)
 	if p.epochs > 0 {
 		w.lastEpochs(p.epochs)
 	}
 	if p.cells > 0 {
-		w.p.domain.Init(p.cells)
+		Domain(w.p).Init(p.cells)
 		w.names.find()
 	}
 	if p.reserver {
@@ -163,7 +164,7 @@ func (p *program) wears() bool { return p.opts.Origin > shard.LastGeneration-40 
 
 // lastEpochs leaves the pool's clock so many epochs.
 func (w *world) lastEpochs(n uint64) {
-	domain := reflect.ValueOf(&w.p.domain).Elem()
+	domain := reflect.ValueOf(Domain(w.p)).Elem()
 	for _, name := range [...]string{"epoch", "safe"} {
 		(*atom.Uint64)(domain.FieldByName(name).Addr().UnsafePointer()).Store(epoch.Limit + 1 - n)
 	}
@@ -196,16 +197,16 @@ func (p *program) String() string {
 		line("w.exhausting = true")
 	}
 	if p.plain {
-		line("w.p.arena.Pointers = false")
+		line("Arena(w.p).Pointers = false")
 	}
 	if p.copying {
-		line("copiesWithoutPin = true")
+		line("CopyWithoutPin(true)")
 	}
 	if p.epochs > 0 {
 		line("w.lastEpochs(%d)", p.epochs)
 	}
 	if p.cells > 0 {
-		line("w.p.domain.Init(%d)\nw.names.find()", p.cells)
+		line("Domain(w.p).Init(%d)\nw.names.find()", p.cells)
 	}
 	switch {
 	case strings.Contains(body, "(rv)"):

@@ -1,6 +1,6 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"math/rand/v2"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
 )
 
 // generator makes programs. Half of them are drawn anew, and half are changes of programs

@@ -1,12 +1,13 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"fmt"
 	"slices"
 
 	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
 	"coatcheck/shard"
 )
 
@@ -50,7 +51,7 @@ var placeNames = [...]string{"nowhere", "live", "freelist", "reserve", "limbo", 
 
 // put notes that slot i is at a place, and fails if it is at another as well.
 func (w *world) put(i uint32, place uint8) error {
-	if i >= w.p.arena.Table.Pages().Limit {
+	if i >= Arena(w.p).Table.Pages().Limit {
 		return fmt.Errorf("slot %d in the %s has no memory", i, placeNames[place])
 	}
 	if was := w.place[i]; was != nowhere {
@@ -65,13 +66,13 @@ func (w *world) put(i uint32, place uint8) error {
 func (w *world) chain(i uint32, n int, place uint8) (int, error) {
 	k := 0
 	for ; k != n && (n >= 0 || i != shard.None); k++ {
-		if i == shard.None && w.p.arena.Reset != nil {
+		if i == shard.None && Arena(w.p).Reset != nil {
 			break // who takes some of a batch for Reset may be between two of them
 		}
 		if err := w.put(i, place); err != nil {
 			return k, err
 		}
-		word := w.p.slot(i).Word.Load()
+		word := Slot(w.p, i).Word.Load()
 		if shard.IsLive(word) {
 			return k, fmt.Errorf("slot %d in the %s is live", i, placeNames[place])
 		}
@@ -85,11 +86,11 @@ func (w *world) chain(i uint32, n int, place uint8) (int, error) {
 
 // vacant fails unless slot i is ready for its next life.
 func (w *world) vacant(i uint32) error {
-	v := w.p.slot(i).Value
-	if !w.p.arena.Pointers && w.p.arena.Reset == nil {
+	v := Slot(w.p, i).Value
+	if !Arena(w.p).Pointers && Arena(w.p).Reset == nil {
 		return nil // plain values may stay
 	}
-	if v.stamp != 0 || w.p.arena.Reset == nil && v.keep != nil {
+	if v.stamp != 0 || Arena(w.p).Reset == nil && v.keep != nil {
 		return fmt.Errorf("vacant slot %d is not cleaned: %+v", i, v)
 	}
 	return nil
@@ -97,14 +98,14 @@ func (w *world) vacant(i uint32) error {
 
 // locate finds the place of every slot.
 func (w *world) locate() error {
-	t := w.p.arena.Table.Pages()
+	t := Arena(w.p).Table.Pages()
 	if t.Limit > maxSlots {
 		return fmt.Errorf("the scenario touches %d slots", t.Limit)
 	}
 	clear(w.place[:t.Limit])
-	for i, c := range w.p.arena.Inspect() {
+	for i, c := range Arena(w.p).Inspect() {
 		err := w.locateIn(c)
-		if err == nil && w.p.arena.FIFO {
+		if err == nil && Arena(w.p).FIFO {
 			err = w.queue(i, c)
 		}
 		if err != nil {
@@ -120,7 +121,7 @@ func (w *world) locate() error {
 		}
 	}
 	for i := range t.Limit {
-		if w.p.arena.Table.Unallotted(i) {
+		if Arena(w.p).Table.Unallotted(i) {
 			if err := w.put(i, unallotted); err != nil {
 				return err
 			}
@@ -161,13 +162,13 @@ func (w *world) locate() error {
 }
 
 func (w *world) locateIn(c shard.Contents) error {
-	if top := shard.Low(c.Free); top != shard.None && shard.Generation(c.Free) != shard.Generation(w.p.slot(top).Word.Load()) {
+	if top := shard.Low(c.Free); top != shard.None && shard.Generation(c.Free) != shard.Generation(Slot(w.p, top).Word.Load()) {
 		return fmt.Errorf("the freelist's head has generation %d, its top slot %d another (I5)", shard.Generation(c.Free), top)
 	}
 	if _, err := w.chain(shard.Low(c.Free), -1, inFree); err != nil {
 		return err
 	}
-	if !w.p.arena.FIFO || !w.p.arena.Sums().Trimming { // or the list is being taken
+	if !Arena(w.p).FIFO || !Arena(w.p).Sums().Trimming { // or the list is being taken
 		if _, err := w.chain(c.Rest, int(c.Resting), inRest); err != nil {
 			return err
 		}
@@ -192,7 +193,7 @@ func (w *world) locateIn(c shard.Contents) error {
 
 // sealed notes the slots of a sealed batch.
 func (w *world) sealed(b shard.Sealed) error {
-	if !w.p.arena.FIFO {
+	if !Arena(w.p).FIFO {
 		_, err := w.chain(b.Top, int(b.N), inSealed)
 		return err
 	}
@@ -211,7 +212,7 @@ func (w *world) sealed(b shard.Sealed) error {
 // hands them out in another.
 func (w *world) queue(k int, c shard.Contents) error {
 	var came []uint32
-	for i := shard.Low(c.Limbo); i != shard.None; i = shard.Low(w.p.slot(i).Word.Load()) {
+	for i := shard.Low(c.Limbo); i != shard.None; i = shard.Low(Slot(w.p, i).Word.Load()) {
 		if !w.waits[i] {
 			came = append(came, i)
 		}
@@ -222,7 +223,7 @@ func (w *world) queue(k int, c shard.Contents) error {
 	}
 	// A Trim may have some in its hands; Resets that run at the same time, one inside
 	// another too, deliver in the order in which they end (L14).
-	if w.p.arena.Sums().Trimming || w.p.arena.Reset != nil {
+	if Arena(w.p).Sums().Trimming || Arena(w.p).Reset != nil {
 		return nil
 	}
 	last := uint32(0)
@@ -242,17 +243,17 @@ func (w *world) queue(k int, c shard.Contents) error {
 func (w *world) listed(i uint32, n int) (list []uint32) {
 	for len(list) != n && i != shard.None {
 		list = append(list, i)
-		i = shard.Low(w.p.slot(i).Word.Load())
+		i = shard.Low(Slot(w.p, i).Word.Load())
 	}
 	return list
 }
 
 // locateKept finds what a Worker keeps.
 func (w *world) locateKept(k *keeper) error {
-	if k.closing || k.w.pool == nil {
+	if k.closing || IsClosed(k.w) {
 		return nil
 	}
-	ready, bag, next, end := k.w.slots.Inspect()
+	ready, bag, next, end := Magazine(k.w).Inspect()
 	for _, h := range ready {
 		if k.busy > 0 {
 			break // an operation may be about to write these entries
@@ -291,7 +292,7 @@ func (w *world) holds() error {
 	if err := w.locate(); err != nil {
 		return err
 	}
-	t := w.p.arena.Table.Pages()
+	t := Arena(w.p).Table.Pages()
 	for i := range t.Limit {
 		slot := shard.At[val](t, i)
 		word := slot.Word.Load()
@@ -327,14 +328,14 @@ func (w *world) holds() error {
 		}
 	}
 	for _, e := range w.entries {
-		if !e.begun && w.p.slot(e.h.Index()).Word.Load() != uint64(e.h) {
+		if !e.begun && Slot(w.p, e.h.Index()).Word.Load() != uint64(e.h) {
 			return fmt.Errorf("%v is lost, and nobody removed it", e.h)
 		}
 	}
 	if err := w.values(); err != nil {
 		return err
 	}
-	e, s := w.p.domain.Epoch(), w.p.domain.Safe()
+	e, s := Domain(w.p).Epoch(), Domain(w.p).Safe()
 	if e < w.epoch || s < w.safe || s > e {
 		return fmt.Errorf("epoch %d → %d, frontier %d → %d: one went back, or the frontier passed the epoch", w.epoch, e, w.safe, s)
 	}
@@ -355,10 +356,10 @@ func (w *world) values() error {
 
 // follow keeps what check compares with later, and what answers are judged by.
 func (w *world) follow() {
-	if w.p.arena.FIFO {
+	if Arena(w.p).FIFO {
 		w.locate() // for the order
 	}
-	t := w.p.arena.Table.Pages()
+	t := Arena(w.p).Table.Pages()
 	for i := range t.Limit {
 		if w.isVoid(t, i) {
 			continue
@@ -370,7 +371,7 @@ func (w *world) follow() {
 			w.appeared(Handle[val](word), slot.Value.stamp)
 		}
 	}
-	w.epoch, w.safe = w.p.domain.Epoch(), w.p.domain.Safe()
+	w.epoch, w.safe = Domain(w.p).Epoch(), Domain(w.p).Safe()
 	w.measure()
 }
 
@@ -379,14 +380,14 @@ func (w *world) complete() error {
 	if err := w.holds(); err != nil {
 		return err
 	}
-	t := w.p.arena.Table.Pages()
+	t := Arena(w.p).Table.Pages()
 	exhausted, reserved := 0, 0
 	for i := range t.Limit {
 		if w.place[i] != nowhere {
 			continue
 		}
 		switch {
-		case shard.Generation(w.p.slot(i).Word.Load()) == shard.Spent:
+		case shard.Generation(Slot(w.p, i).Word.Load()) == shard.Spent:
 			exhausted++
 		case w.isReserved(i):
 			reserved++
@@ -394,23 +395,23 @@ func (w *world) complete() error {
 			return fmt.Errorf("slot %d is lost", i)
 		}
 	}
-	if n := int(w.p.arena.Sums().Exhausted); n != exhausted {
+	if n := int(Arena(w.p).Sums().Exhausted); n != exhausted {
 		return fmt.Errorf("%d slots are exhausted, and counted are %d", exhausted, n)
 	}
-	if n := int(w.p.reserved.Load()); n != reserved {
+	if n := int(Reserved(w.p)); n != reserved {
 		return fmt.Errorf("%d slots are reserved, and counted are %d", reserved, n)
 	}
 	if err := w.refs(); err != nil {
 		return err
 	}
 	rest := 0
-	for _, c := range w.p.arena.Inspect() {
+	for _, c := range Arena(w.p).Inspect() {
 		rest += int(c.Resting)
 	}
-	if n := int(w.p.arena.Sums().Reserve); rest < n {
+	if n := int(Arena(w.p).Sums().Reserve); rest < n {
 		return fmt.Errorf("%d slots are kept back; want a reserve of %d (I9)", rest, n)
 	}
-	floors := w.p.arena.Table.Absent()
+	floors := Arena(w.p).Table.Absent()
 	for i := range t.Limit {
 		floor, absent := floors[int(i>>t.Shift)]
 		if absent != w.isVoid(t, i) {
@@ -422,7 +423,7 @@ func (w *world) complete() error {
 	}
 	live := 0
 	for _, e := range w.entries {
-		if w.p.slot(e.h.Index()).Word.Load() == uint64(e.h) {
+		if Slot(w.p, e.h.Index()).Word.Load() == uint64(e.h) {
 			live++
 		}
 	}
@@ -448,13 +449,13 @@ func (a *actor) rest() {
 
 // isVoid answers whether t shows the void in place of slot i's page.
 func (w *world) isVoid(t *shard.Pages, i uint32) bool {
-	v := w.p.arena.Table.Void()
+	v := Arena(w.p).Table.Void()
 	return v != nil && t.Base[i>>t.Shift] == v
 }
 
 // refs compares the counts of holds with the Refs that there are.
 func (w *world) refs() error {
-	t := w.p.arena.Table.Pages()
+	t := Arena(w.p).Table.Pages()
 	held, parked := 0, 0
 	for i := range t.Limit {
 		n, p := t.Holding(i)
@@ -471,10 +472,10 @@ func (w *world) refs() error {
 			refs++
 		}
 	}
-	if n := int(w.p.arena.Sums().Refs); n != refs || held != refs {
+	if n := int(Arena(w.p).Sums().Refs); n != refs || held != refs {
 		return fmt.Errorf("there are %d Refs, the counts say %d and Refs says %d", refs, held, n)
 	}
-	if n := int(w.p.arena.Sums().Parked); n != parked {
+	if n := int(Arena(w.p).Sums().Parked); n != parked {
 		return fmt.Errorf("%d slots are parked, and counted are %d", parked, n)
 	}
 	return nil
@@ -482,7 +483,7 @@ func (w *world) refs() error {
 
 func (w *world) isReserved(i uint32) bool {
 	for _, r := range w.reserved {
-		if r.state.Load() == open && r.Handle().Index() == i {
+		if IsOpen(r) && r.Handle().Index() == i {
 			return true
 		}
 	}
@@ -504,25 +505,25 @@ func (w *world) finally() error {
 		k.w.Close()
 	}
 	for _, r := range w.reserved {
-		if r.state.Load() == open {
+		if IsOpen(r) {
 			a.cancel(r, (*Reservation[val]).Cancel)
 		}
 	}
 	if err := w.p.Synchronize(&patience{w, 0, 3}); err != nil {
 		return fmt.Errorf("nothing is pinned, and Synchronize does not end")
 	}
-	w.p.domain.Frontier()
-	if n := w.p.domain.Scanned(); n != w.scanned {
+	Domain(w.p).Frontier()
+	if n := Domain(w.p).Scanned(); n != w.scanned {
 		return fmt.Errorf("nothing is pinned, and a scan visits %d cells; want %d, as at first", n, w.scanned)
 	}
-	if n := w.p.arena.Waiting(); n != 0 {
+	if n := Arena(w.p).Waiting(); n != 0 {
 		return fmt.Errorf("nothing is pinned, and after Synchronize %d slots are not reclaimed", n)
 	}
 	if err := w.complete(); err != nil {
 		return fmt.Errorf("when all is given back: %w", err)
 	}
-	if w.p.arena.Capacity > 0 && w.p.arena.Capacity <= 8 && !w.exhausting {
-		room := int(w.p.arena.Capacity) - w.p.Len()
+	if Arena(w.p).Capacity > 0 && Arena(w.p).Capacity <= 8 && !w.exhausting {
+		room := int(Arena(w.p).Capacity) - w.p.Len()
 		w.roomy = false
 		for i := 0; ; i++ {
 			if a.insert() == 0 {

@@ -1,6 +1,6 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"testing"
@@ -10,6 +10,7 @@ import (
 
 	"coatcheck/internal/atom"
 	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
 )
 
 // What a goroutine does after an insertion or an Unpin, but for loads, nobody sees
@@ -41,7 +42,7 @@ func TestInterleaveLateStoresPassLoadsAlone(t *testing.T) {
 	}
 	neither := outcome{}
 	live := func(a *actor, h Handle[val]) bool { return a.p.Contains(h) }
-	idle := func(a *actor, _ Handle[val]) bool { n, _ := a.p.domain.Pinned(); return n == 0 }
+	idle := func(a *actor, _ Handle[val]) bool { n, _ := Domain(a.p).Pinned(); return n == 0 }
 	var word atom.Uint64
 	assert.Contains(t, outcomes(func(*actor, Handle[val]) {}, live), neither)
 	assert.Contains(t, outcomes(func(a *actor, h Handle[val]) { a.get(h) }, idle), neither)

@@ -1,20 +1,20 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
-	"context"
 	"iter"
 	"slices"
 
 	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
 	"coatcheck/shard"
 )
 
 // What an actor looks at, and what it waits for.
 
 // sees judges an answer to a look at h that began when it was removed or not.
-func (a *actor) sees(h Handle[val], e *entry, was bool, ok bool, stamp uint64) {
+func (a *actor) sees(h Handle[val], e *life, was bool, ok bool, stamp uint64) {
 	known := e != nil
 	if !known {
 		e = a.find(h) // it may have been inserted meanwhile
@@ -32,7 +32,7 @@ func (a *actor) sees(h Handle[val], e *entry, was bool, ok bool, stamp uint64) {
 }
 
 // before returns what is known of h before a look at it, and whether it was removed.
-func (a *actor) before(h Handle[val]) (e *entry, was bool) {
+func (a *actor) before(h Handle[val]) (e *life, was bool) {
 	e = a.known(h)
 	return e, e != nil && e.removed
 }
@@ -55,7 +55,7 @@ func (a *actor) pin(h Handle[val]) *reader {
 	rd := &reader{from: a.clock}
 	a.enter("Pin")
 	rd.g = a.do.Pin()
-	rd.copy = rd.g.pin
+	rd.copy = PinOf(&rd.g)
 	a.leave()
 	a.watched = append(a.watched, rd)
 	a.look(rd, h)
@@ -107,7 +107,7 @@ func (a *actor) lookAll(rd *reader, hs ...Handle[val]) {
 	if !slices.Contains(a.watched, rd) || rd.ref != nil {
 		return
 	}
-	es, was := make([]*entry, len(hs)), make([]bool, len(hs))
+	es, was := make([]*life, len(hs)), make([]bool, len(hs))
 	for i, h := range hs {
 		es[i], was[i] = a.before(h)
 	}
@@ -169,7 +169,7 @@ func (a *actor) repin(rd *reader) {
 	from := a.clock
 	a.enter("Repin")
 	rd.g.Repin()
-	rd.from, rd.copy = from, rd.g.pin
+	rd.from, rd.copy = from, PinOf(&rd.g)
 	a.leave()
 }
 
@@ -192,7 +192,7 @@ func (a *actor) read(h Handle[val]) { a.unpin(a.pin(h)) }
 func (a *actor) brief(h Handle[val], lasting bool) {
 	e, was := a.before(h)
 	a.enter("PinBrief")
-	g := a.p.domain.PinBrief()
+	g := Domain(a.p).PinBrief()
 	ok := a.p.Contains(h)
 	rd := &reader{h: h, from: a.top(a.t).from}
 	if ok {
@@ -263,18 +263,14 @@ func (a *actor) allUnder(rd *reader, inner func()) {
 // each is what a goroutine of Each does.
 func (a *actor) each(inner func()) {
 	a.loop("Each", func(yield func(Handle[val], *val) bool) {
-		e := each[val]{pool: a.p, ctx: context.Background(), pages: a.p.pages(), size: 8}
-		e.f = func(h Handle[val], v *val) error {
+		err := EachAlone(a.p, func(h Handle[val], v *val) error {
 			if !yield(h, v) {
 				return errFails
 			}
 			return nil
-		}
-		if err := e.work(); err != nil {
+		})
+		if err != nil {
 			a.r.Failf("Each: %v", err)
-		}
-		if e.panicked.Load() {
-			panic(e.panic)
 		}
 	}, inner)
 }
@@ -311,7 +307,7 @@ func (a *actor) loop(how string, values iter.Seq2[Handle[val], *val], inner func
 }
 
 // settledEntries are the entries that the thread can know of.
-func (a *actor) settledEntries() (list []*entry) {
+func (a *actor) settledEntries() (list []*life) {
 	for _, e := range a.entries {
 		if a.known(e.h) != nil {
 			list = append(list, e)
@@ -364,7 +360,7 @@ func (w *world) reclaimed(hs []Handle[val]) {
 		return
 	}
 	for _, h := range hs {
-		slot := w.p.slot(h.Index())
+		slot := Slot(w.p, h.Index())
 		if shard.Generation(slot.Word.Load()) != h.Generation()+1 {
 			continue
 		}

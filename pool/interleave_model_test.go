@@ -1,6 +1,6 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
 	"coatcheck/shard"
 )
 
@@ -121,7 +122,7 @@ func (a *actor) caught(f func()) (failed bool) {
 // Worker which a Reset closed although it interrupted its operation.
 func (a *actor) meant(v any) bool {
 	f := a.top(a.t)
-	return v == errFails || v == closedWorker && f != nil && f.a.k != nil && f.a.k.w.pool == nil
+	return v == errFails || v == ClosedWorker && f != nil && f.a.k != nil && IsClosed(f.a.k.w)
 }
 
 // ended is deferred by a thread, whose operation a callback may have ended: by
@@ -159,7 +160,7 @@ func (w *world) resetting(times int, inner func(a *actor)) func(*val) {
 
 // appeared returns what is known of h, which is live with a value of this stamp. It
 // is issued right now if it was announced, by an operation that makes several live.
-func (w *world) appeared(h Handle[val], stamp uint64) *entry {
+func (w *world) appeared(h Handle[val], stamp uint64) *life {
 	e := w.find(h)
 	if i := slices.Index(w.announced, stamp); e == nil && i >= 0 {
 		w.announced = slices.Delete(w.announced, i, i+1)
@@ -177,14 +178,14 @@ func (w *world) measure() {
 	}
 	w.clock++
 	used, held := 0, 0
-	t := w.p.arena.Table.Pages()
+	t := Arena(w.p).Table.Pages()
 	for i := range t.Limit {
 		if shard.IsLive(shard.At[val](t, i).Word.Load()) {
 			used++
 		}
 	}
 	for _, r := range w.reserved {
-		if r.state.Load() == open {
+		if IsOpen(r) {
 			used++
 		}
 	}
@@ -200,7 +201,7 @@ func (w *world) measure() {
 	}
 	for _, f := range w.frames {
 		used += f.has()
-		excused = excused || w.p.arena.Reset != nil && f.a.t != w.frames[0].a.t
+		excused = excused || Arena(w.p).Reset != nil && f.a.t != w.frames[0].a.t
 		excused = excused || f.op == "Reset" // it has slots in its hands that are nobody's
 		if f.pins {
 			stood, oldest = true, min(oldest, f.from)
@@ -227,7 +228,7 @@ func (w *world) measure() {
 // has returns how many slots f may have in its hands.
 func (f *frame) has() int {
 	n := f.slots
-	t := f.a.p.arena.Table.Pages()
+	t := Arena(f.a.p).Table.Pages()
 	for _, h := range f.removes {
 		if h.Index() < t.Limit && shard.At[val](t, h.Index()).Word.Load() != uint64(h) {
 			n++
@@ -247,7 +248,7 @@ const guardsDelayMore = true
 // refuse judges the error of an insertion. Refusals are true: a pool is full when its
 // slots are in use, and stalled while a guard is pinned or a Ref stands.
 func (w *world) refuse(f *frame, err error) {
-	c, m := int(w.p.arena.Capacity), int(w.p.arena.MaxLimbo)
+	c, m := int(Arena(w.p).Capacity), int(Arena(w.p).MaxLimbo)
 	full := c > 0 && f.most >= c || m > 0 && f.held >= m
 	switch {
 	case !errors.Is(err, ErrFull) || w.roomy:
@@ -266,18 +267,18 @@ func (w *world) refuse(f *frame, err error) {
 // gets any back, so it need not be asked at each moment. One whose last life is being
 // made or given up may count as either.
 func (w *world) exhausted() {
-	t := w.p.arena.Table.Pages()
-	left := int(w.p.arena.Table.Max()) - int(t.Limit)
+	t := Arena(w.p).Table.Pages()
+	left := int(Arena(w.p).Table.Max()) - int(t.Limit)
 	for i := range t.Limit {
 		g := w.generation[i]
 		if !w.isVoid(t, i) {
-			g = shard.Generation(w.p.slot(i).Word.Load())
+			g = shard.Generation(Slot(w.p, i).Word.Load())
 		}
 		if g < shard.LastGeneration-1 && g != shard.Spent {
 			left++
 		}
 	}
-	if !w.p.arena.FIFO && left > 0 || left > int(w.p.arena.Shards) {
+	if !Arena(w.p).FIFO && left > 0 || left > int(Arena(w.p).Shards) {
 		w.r.Failf("Insert: %v; %d slots have lives left", ErrExhausted, left)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
 	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
 	"coatcheck/shard"
 )
 
@@ -39,7 +40,7 @@ func (ns *names) init(p *Pool[val]) {
 
 // table returns the pages, unseen by the run.
 func (ns *names) table() (t *shard.Pages) {
-	interleave.Unseen(func() { t = ns.p.arena.Table.Pages() })
+	interleave.Unseen(func() { t = Arena(ns.p).Table.Pages() })
 	return t
 }
 
@@ -50,12 +51,12 @@ func (ns *names) find() {
 	add := func(base unsafe.Pointer, n int, element reflect.Type, id int, name string) {
 		ns.regions = append(ns.regions, region{uintptr(base), uintptr(n) * element.Size(), uint64(id) << 32, name, element})
 	}
-	t := p.arena.Table.Pages()
-	if v := p.arena.Table.Void(); v != nil {
+	t := Arena(p).Table.Pages()
+	if v := Arena(p).Table.Void(); v != nil {
 		add(v, int(t.Mask)+1, reflect.TypeFor[shard.Slot[val]](), 1<<19, "void")
 	}
 	for k := range t.Base {
-		if t.Base[k] == p.arena.Table.Void() {
+		if t.Base[k] == Arena(p).Table.Void() {
 			continue
 		}
 		n := min(t.Limit-uint32(k)<<t.Shift, t.Mask+1)
@@ -67,13 +68,13 @@ func (ns *names) find() {
 			add(unsafe.Pointer(&counts[0]), len(counts), reflect.TypeFor[atom.Uint32](), 1<<18+k, "holders")
 		}
 	}
-	at, n, is := p.arena.Place()
+	at, n, is := Arena(p).Place()
 	add(at, n, is, 1, "shard")
 	// The cells are the epoch package's own affair: by reflection.
 	array := func(v reflect.Value, id int, name string) {
 		add(v.UnsafePointer(), v.Len(), v.Type().Elem(), id, name)
 	}
-	domain := reflect.ValueOf(&p.domain).Elem()
+	domain := reflect.ValueOf(Domain(p)).Elem()
 	array(domain.FieldByIndex(firstField), 1<<8, "cells")
 	array(domain.FieldByIndex(briefField), 1<<8+1, "brief")
 	blocks := blocksOf(domain.FieldByIndex(topField))
@@ -163,10 +164,10 @@ func (ns *names) describe(word unsafe.Pointer) (string, func(uint64) string) {
 	name := path(r.element, off%r.element.Size())
 	switch r.name {
 	case "holders":
-		i += uintptr(r.id>>32-1<<18) << ns.p.arena.Table.Pages().Shift
+		i += uintptr(r.id>>32-1<<18) << Arena(ns.p).Table.Pages().Shift
 		return fmt.Sprintf("holders[%d]", i), holding
 	case "slot":
-		i += uintptr(r.id>>32-1<<16) << ns.p.arena.Table.Pages().Shift
+		i += uintptr(r.id>>32-1<<16) << Arena(ns.p).Table.Pages().Shift
 		return fmt.Sprintf("slot[%d].%s", i, name), pair
 	case "":
 		if strings.HasSuffix(name, "Current") {

@@ -1,8 +1,11 @@
 //go:build interleave
 
-package pool
+package pool_test
 
-import "coatcheck/shard"
+import (
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
 
 // copyScenarios are about Get where it copies between two looks and has no pin: about
 // whoever may write the slot meanwhile. All other scenarios have the Get that pins.
@@ -146,7 +149,7 @@ var copyScenarios = []scenario{
 	}},
 	{"a copy from a page that goes and comes back", func(w *world) {
 		a := w.emptied(Options[val]{Capacity: 4}, 4)
-		copiesWithoutPin = true
+		CopyWithoutPin(true)
 		h := a.insert()
 		next := Handle[val](shard.Pack(107, h.Index())) // h has 103, and Trim makes 104 the floor 106
 		w.thread(0, func(a *actor) { a.get(h); a.get(next) })
@@ -162,6 +165,6 @@ var copyScenarios = []scenario{
 // copying makes a pool whose Get copies without a pin.
 func (w *world) copying(o Options[val]) *actor {
 	a := w.pool(o)
-	copiesWithoutPin = true
+	CopyWithoutPin(true)
 	return a
 }

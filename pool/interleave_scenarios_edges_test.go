@@ -1,8 +1,11 @@
 //go:build interleave
 
-package pool
+package pool_test
 
-import "coatcheck/shard"
+import (
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
 
 // edgeScenarios were each written for a seeded bug that all others let through
 // (internal/check/mutants): runs longer than a batch, ranges, last lives in company.
@@ -55,7 +58,7 @@ var edgeScenarios = []scenario{
 	}},
 	{"FIFO: arrears that come to a queue whole", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 24, Reuse: FIFO, MinFree: 1})
-		w.p.arena.Pointers = false
+		Arena(w.p).Pointers = false
 		h := a.insertN(18)
 		rd := a.pin(h[0])
 		a.removeBatch(h[:16]...)
@@ -66,7 +69,7 @@ var edgeScenarios = []scenario{
 	}},
 	{"FIFO: whole batches come to a queue", func(w *world) {
 		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1})
-		w.p.arena.Pointers = false
+		Arena(w.p).Pointers = false
 		h := a.insertN(4)
 		rd := a.pin(h[0])
 		a.removeBatch(h[:2]...)
@@ -110,7 +113,7 @@ var edgeScenarios = []scenario{
 	}},
 	{"many last lives are removed at once", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4, Origin: shard.LastGeneration})
-		w.p.arena.Pointers, w.exhausting = false, true
+		Arena(w.p).Pointers, w.exhausting = false, true
 		h := a.insertN(3)
 		w.thread(0, func(a *actor) { a.removeBatch(h[:2]...) })
 		w.thread(0, func(a *actor) {
@@ -135,7 +138,7 @@ var edgeScenarios = []scenario{
 	}},
 	{"plain values run out of generations in two shards", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4, Shards: 2, Origin: shard.LastGeneration - 2})
-		w.p.arena.Pointers, w.exhausting = false, true
+		Arena(w.p).Pointers, w.exhausting = false, true
 		h := a.insertN(4)
 		a.removeBatch(h[:2]...)
 		last := a.insertN(2)
@@ -151,7 +154,7 @@ var edgeScenarios = []scenario{
 	}},
 	{"a plain value's last life among others", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 3, Origin: shard.LastGeneration - 2})
-		w.p.arena.Pointers, w.exhausting = false, true
+		Arena(w.p).Pointers, w.exhausting = false, true
 		h := a.insertN(3)
 		a.removeBatch(h[:2]...)
 		last := a.insertN(2)
@@ -269,7 +272,7 @@ var edgeScenarios = []scenario{
 		a := w.pool(Options[val]{Shards: 2})
 		h := a.insertN(4)
 		a.remove(h[0])
-		w.thread(0, func(a *actor) { a.enter("sentinel"); a.p.arena.LetGo(); a.leave() })
+		w.thread(0, func(a *actor) { a.enter("sentinel"); Arena(a.p).LetGo(); a.leave() })
 		w.thread(0, func(a *actor) { a.remove(h[1]); a.insert() })
 		w.thread(1, func(a *actor) { a.remove(h[2]); a.read(h[3]) })
 	}},

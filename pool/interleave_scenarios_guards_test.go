@@ -1,18 +1,19 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"fmt"
 
 	"coatcheck/epoch"
+	. "coatcheck/pool"
 	"coatcheck/shard"
 )
 
 // frontier scans the cells.
 func (a *actor) frontier() {
 	a.enter("Frontier")
-	a.p.domain.Frontier()
+	Domain(a.p).Frontier()
 	a.leave()
 }
 
@@ -57,7 +58,7 @@ var guardScenarios = []scenario{
 	}},
 	{"a whole batch meets what a Worker gives back", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 128})
-		w.p.arena.Pointers = false
+		Arena(w.p).Pointers = false
 		wk := a.worker()
 		h := wk.insertN(4)
 		wk.removeAll(h[:3])
@@ -107,7 +108,7 @@ var guardScenarios = []scenario{
 	}},
 	{"guards in cells that were provided", func(w *world) {
 		a := w.pool(Options[val]{})
-		w.p.domain.Init(4)
+		Domain(w.p).Init(4)
 		w.names.find()
 		h := a.insertN(4)
 		all := []*reader{a.pin(0), a.pin(0)}
@@ -125,7 +126,7 @@ var guardScenarios = []scenario{
 		for range 2 {
 			all := []*reader{a.pin(0), a.pin(0), a.pin(0)} // more than there are cells
 			for _, rd := range all {
-				copies = append(copies, rd.g.pin)
+				copies = append(copies, PinOf(&rd.g))
 			}
 			for _, rd := range all {
 				a.unpin(rd)
@@ -194,7 +195,7 @@ var guardScenarios = []scenario{
 	}},
 	{"marks of several levels", func(w *world) {
 		a := w.pool(Options[val]{})
-		w.p.domain.Init(4) // eight cells, with marks of three levels
+		Domain(w.p).Init(4) // eight cells, with marks of three levels
 		w.names.find()
 		h := a.insertN(3)
 		all := []*reader{a.pin(0), a.pin(0), a.pin(0)}
@@ -262,7 +263,7 @@ var guardScenarios = []scenario{
 		h := a.insertN(3)
 		w.thread(0, func(a *actor) {
 			a.enter("Pinned")
-			guards, oldest := a.p.domain.Pinned()
+			guards, oldest := Domain(a.p).Pinned()
 			a.leave()
 			if guards > 1 || oldest > a.epoch {
 				a.r.Failf("%d guards are pinned, the oldest since %d epochs; want at most 1, and epoch %d", guards, oldest, a.epoch)

@@ -1,6 +1,8 @@
 //go:build interleave
 
-package pool
+package pool_test
+
+import . "coatcheck/pool"
 
 // holdScenarios are about Refs: whether a hold and a removal see each other, who
 // gets a parked slot, and that nothing else waits.
@@ -18,7 +20,7 @@ var holdScenarios = []scenario{
 	}},
 	{"values without pointers that are held", func(w *world) {
 		a := w.pool(Options[val]{})
-		w.p.arena.Pointers = false // or each slot would be visited anyway
+		Arena(w.p).Pointers = false // or each slot would be visited anyway
 		h := a.insertN(3)
 		w.thread(0, func(a *actor) { a.hold(h[1]) })
 		w.thread(0, func(a *actor) {

@@ -1,8 +1,12 @@
 //go:build interleave
 
-package pool
+package pool_test
 
-import "slices"
+import (
+	"slices"
+
+	. "coatcheck/pool"
+)
 
 // reserveFrom is reserve by a Reserver. What it makes stays in w.reserved, so
 // that no block is dropped in the middle of a run.
@@ -26,7 +30,7 @@ func (a *actor) reserveFrom(v *Reserver[val]) *Reservation[val] {
 // the middle of another run must not be seen there.
 func (a *actor) reserver() *Reserver[val] {
 	v := a.p.Reserver()
-	v.dropped = func(*block[val]) {}
+	KeepBlocks(v)
 	return v
 }
 
@@ -52,7 +56,7 @@ var reserverScenarios = []scenario{
 		a := w.pool(Options[val]{Capacity: 4})
 		v := a.reserver()
 		a.reserveFrom(v)
-		v.current.Load().taken.Store(blockCells - 1)
+		TakeBlock(v)
 		w.thread(0, func(a *actor) {
 			if r := a.reserveFrom(v); r != nil {
 				a.commit(r)
@@ -60,7 +64,7 @@ var reserverScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) {
 			if r := a.reserveFrom(v); r != nil {
-				a.cancel(r, dropReservation[val])
+				a.cancel(r, DropReservation[val])
 			}
 		})
 		w.thread(0, func(a *actor) {

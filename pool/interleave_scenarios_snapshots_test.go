@@ -1,9 +1,10 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"bytes"
+	. "coatcheck/pool"
 	"encoding/binary"
 	"fmt"
 )
@@ -149,7 +150,7 @@ func (w *world) judge(snapshot []byte, stay []Handle[val]) error {
 	if err != nil {
 		return err
 	}
-	if r, rest := q.arena.Sums().Reserve, q.arena.Inspect()[0].Resting; r != reserve || rest != reserve {
+	if r, rest := Arena(q).Sums().Reserve, Arena(q).Inspect()[0].Resting; r != reserve || rest != reserve {
 		return fmt.Errorf("a copy with a queue has a reserve of %d and keeps %d slots back; want %d (I9)", r, rest, reserve)
 	}
 	clear(referred)

@@ -1,11 +1,12 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"errors"
 	"slices"
 
+	. "coatcheck/pool"
 	"coatcheck/shard"
 )
 
@@ -152,7 +153,7 @@ var slotScenarios = []scenario{
 	}},
 	{"values without pointers go round whole batches at a time", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4})
-		w.p.arena.Pointers = false
+		Arena(w.p).Pointers = false
 		h := a.insertN(4)
 		a.remove(h[0])
 		w.thread(0, func(a *actor) {
@@ -170,7 +171,7 @@ var slotScenarios = []scenario{
 	}},
 	{"values without pointers that run out of generations", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 3, Origin: shard.LastGeneration - 2})
-		w.p.arena.Pointers, w.exhausting = false, true
+		Arena(w.p).Pointers, w.exhausting = false, true
 		h := a.insertN(3)
 		a.removeBatch(h[:2]...)
 		w.thread(0, func(a *actor) {
@@ -286,7 +287,7 @@ var slotScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) {
 			if r := a.reserve(); r != nil {
-				a.cancel(r, dropReservation[val])
+				a.cancel(r, DropReservation[val])
 			}
 		})
 	}},

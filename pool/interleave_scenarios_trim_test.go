@@ -1,8 +1,11 @@
 //go:build interleave
 
-package pool
+package pool_test
 
-import "coatcheck/shard"
+import (
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
 
 // trimScenarios are about pages that lose their memory and get it back. A page has
 // two slots; one Trim gives up two pages or more.
@@ -129,7 +132,7 @@ var trimScenarios = []scenario{
 	{"FIFO: a page comes back behind a pop", func(w *world) {
 		a := w.emptied(Options[val]{Capacity: 6, Reuse: FIFO, MinFree: 1}, 6)
 		a.trim()
-		w.p.arena.SetReserve(0)
+		Arena(w.p).SetReserve(0)
 		a.synchronize(1)
 		w.exhausting = true // Capacity is not what it was
 		a.pop()             // the dummy is alone
@@ -222,7 +225,7 @@ var trimScenarios = []scenario{
 // it live.
 func (a *actor) pop() {
 	a.enter("Pop")
-	slot, h := a.p.arena.PopAt(0)
+	slot, h := Arena(a.p).PopAt(0)
 	if slot == nil {
 		a.leave()
 		return

@@ -1,8 +1,11 @@
 //go:build interleave
 
-package pool
+package pool_test
 
-import "coatcheck/shard"
+import (
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
 
 // workerScenarios are about who has many slots at once: Workers, and operations
 // that go through all values.

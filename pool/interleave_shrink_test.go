@@ -1,6 +1,6 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"math/rand/v2"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
 )
 
 // shrink makes a program that fails smaller, as long as it fails in some way, and

@@ -1,11 +1,12 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"fmt"
 	"strings"
 
+	. "coatcheck/pool"
 	"coatcheck/shard"
 )
 
@@ -135,7 +136,7 @@ func init() {
 		{3, "$> = a.commit($r)", func(v *vars, a *actor, o *op) { v.h[o.to] = a.commit(v.r[o.r]) }},
 		{2, "$G = a.commitHold($r)", func(v *vars, a *actor, o *op) { v.g[o.into] = a.commitHold(v.r[o.r]) }},
 		{2, "a.cancel($r, (*Reservation[val]).Cancel)", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], (*Reservation[val]).Cancel) }},
-		{2, "a.cancel($r, dropReservation[val])", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], dropReservation[val]) }},
+		{2, "a.cancel($r, DropReservation[val])", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], DropReservation[val]) }},
 
 		{2, "$W = a.worker()", func(v *vars, a *actor, o *op) { v.wk[o.into] = a.worker() }},
 		{5, "$w.flush()", func(v *vars, a *actor, o *op) { a.flush() }},

@@ -1,6 +1,6 @@
 //go:build interleave
 
-package pool
+package pool_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"coatcheck/epoch"
 	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
 )
 
 // val is what the explored pools hold. The stamp is another in each value; the
@@ -27,7 +28,7 @@ type world struct {
 	p *Pool[val]
 
 	serial    uint64
-	entries   []*entry      // handles that were issued
+	entries   []*life       // handles that were issued
 	prepared  int           // so many of them before the threads began
 	burned    []Handle[val] // handles that were shown and must never live
 	guessed   []Handle[val] // handles that a thread removes although it never got them
@@ -66,8 +67,8 @@ type world struct {
 // maxSlots is how many slots a scenario may touch.
 const maxSlots = 256
 
-// entry is what is known of one handle.
-type entry struct {
+// life is what is known of one handle.
+type life struct {
 	h       Handle[val]
 	stamp   uint64
 	begun   bool   // somebody may have removed it already
@@ -111,13 +112,13 @@ func (w *world) paged(shift uint32, o Options[val]) *actor {
 	if o.Shards == 0 {
 		o.Shards = 1
 	}
-	copiesWithoutPin = false // a domain of both kinds of cells
+	CopyWithoutPin(false) // a domain of both kinds of cells
 	p, err := NewTiny(&o, shift)
 	if err != nil {
 		panic(err)
 	}
 	w.p = p
-	w.scanned = p.domain.Scanned()
+	w.scanned = Domain(p).Scanned()
 	w.r.Check(w.check)
 	w.r.Finally(w.finally)
 	w.names.init(p)
@@ -130,7 +131,7 @@ func (w *world) paged(shift uint32, o Options[val]) *actor {
 func (w *world) thread(s int, body func(a *actor)) {
 	name := string(rune('A' + len(w.names.threads)))
 	w.names.threads = append(w.names.threads, name)
-	hint := uint32((uint64(s)<<32 + 1<<31) / uint64(w.p.arena.Shards))
+	hint := uint32((uint64(s)<<32 + 1<<31) / uint64(Arena(w.p).Shards))
 	w.r.Go(name, hint, func(t *interleave.Thread) {
 		a := &actor{w, t, w.p, nil}
 		defer a.ended(name)
@@ -152,7 +153,7 @@ func (a *actor) worker() *actor {
 // by is the actor of the same Worker on another thread, and a if there is none any
 // more.
 func (a *actor) by(worker *actor) *actor {
-	if worker == nil || worker.k.w.pool == nil || !slices.Contains(a.workers, worker.k) {
+	if worker == nil || IsClosed(worker.k.w) || !slices.Contains(a.workers, worker.k) {
 		return a
 	}
 	return &actor{a.world, a.t, worker.do, worker.k}
@@ -180,12 +181,12 @@ func (a *actor) drop() {
 	if a.k == nil || a.k.busy > 0 || !slices.Contains(a.workers, a.k) {
 		return
 	}
-	a.giveBack("finalizer", (*Worker[val]).drop)
+	a.giveBack("finalizer", DropWorker[val])
 	a.workers = slices.DeleteFunc(a.workers, func(k *keeper) bool { return k == a.k })
 }
 
 // find returns what is known of h, or nil.
-func (w *world) find(h Handle[val]) *entry {
+func (w *world) find(h Handle[val]) *life {
 	for _, e := range w.entries {
 		if e.h == h {
 			return e
@@ -204,7 +205,7 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 	case h.Generation()%2 == 0:
 		w.r.Failf("handle %v has an even generation", h)
 	}
-	e := &entry{h: h, stamp: stamp, begun: w.clearing > 0 || slices.Contains(w.guessed, h)}
+	e := &life{h: h, stamp: stamp, begun: w.clearing > 0 || slices.Contains(w.guessed, h)}
 	if e.begun {
 		e.tries = 2
 	}

@@ -97,7 +97,6 @@ var boxedKind = kind[boxed]{
 }
 
 type (
-	verb[T any] = verbs.Verb[T]
 	call[T any] = verbs.Call[T]
 	hold[T any] = verbs.Hold[T]
 )
@@ -111,7 +110,7 @@ type machine[T any] struct {
 	p      *pool.Pool[T]
 	m      model[T]
 	choose func(n int) int // 0 ≤ choice < n
-	verbs  []verb[T]
+	verbs  []verbs.Verb[T]
 	worker *pool.Worker[T]
 	cheap  *pool.Reserver[T]
 	held   []*pool.Reservation[T]
@@ -345,7 +344,7 @@ func (mc *machine[T]) call(name string, h pool.Handle[T]) *call[T] {
 	return mc.of(verbs.Of[T](name), h)
 }
 
-func (mc *machine[T]) of(v *verb[T], hs ...pool.Handle[T]) *call[T] {
+func (mc *machine[T]) of(v *verbs.Verb[T], hs ...pool.Handle[T]) *call[T] {
 	return &call[T]{Verb: v, Judge: mc, Kind: mc.kind, Pool: mc.p, Handles: hs}
 }
 
@@ -366,7 +365,7 @@ func (mc *machine[T]) step() {
 }
 
 // draw runs one of v's operations, if there is all that it needs.
-func (mc *machine[T]) draw(v *verb[T]) {
+func (mc *machine[T]) draw(v *verbs.Verb[T]) {
 	c := mc.of(v)
 	needs := func(n verbs.Needs) bool { return v.Needs&n != 0 }
 	switch {
