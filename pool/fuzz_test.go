@@ -116,7 +116,7 @@ func (mc *machine[T]) showRaw(how int, word uint64) {
 	if mc.worker != nil && mc.opts.Capacity > 0 {
 		mc.worker.Flush() // a bag that is full, which one slot does here, is turned whatever the handle
 	}
-	_, live := mc.m.get(h)
+	_, live := mc.live[h]
 	var words []uint64
 	var values []T
 	var stats pool.Stats

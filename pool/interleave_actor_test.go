@@ -3,10 +3,9 @@
 package pool_test
 
 import (
-	"errors"
+	"context"
 	"runtime"
 	"slices"
-	"unsafe"
 
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
@@ -14,33 +13,87 @@ import (
 	"coatcheck/shard"
 )
 
-// actor is one thread's hand on the pool: it does what the thread says and
-// checks the answers. With t nil it prepares the run.
+// actor is one thread's hand on the pool: it does what the thread says, and judges
+// the answers (interleave_judge_test.go). With t nil it prepares the run.
 type actor struct {
 	*world
-	t  *interleave.Thread
-	do verbs.Door[val]
-	k  *keeper // do, if that is a Worker
+	t *interleave.Thread
+	k *keeper // the Worker that it acts through, if there is one
 }
 
-func (a *actor) insert() Handle[val] {
-	stamp := a.stamp()
-	a.enter("Insert")
-	h, err := a.do.Insert(val{stamp, &anchor})
-	return a.inserted(h, stamp, err)
+// subject is the pool, and does without the finalizers of what it opens: they would
+// run on a goroutine that is no thread of the run.
+type subject struct{ *Pool[val] }
+
+func (s subject) Worker() *Worker[val] {
+	w := s.Pool.Worker()
+	runtime.SetFinalizer(w, nil)
+	return w
 }
 
-func (a *actor) inserted(h Handle[val], stamp uint64, err error) Handle[val] {
-	f := a.leave()
-	if err != nil {
-		a.t.Notef("%v", err)
-		a.refuse(f, err)
-		return 0
+func (s subject) Reserve() (*Reservation[val], error) {
+	r, err := s.Pool.Reserve()
+	if err == nil {
+		runtime.SetFinalizer(r, nil)
 	}
-	a.t.Notef("inserted %v", h)
-	a.issued(h, stamp)
-	return h
+	return r, err
 }
+
+// Each is what a goroutine of Each does.
+func (s subject) Each(_ context.Context, _ int, f func(Handle[val], *val) error) error {
+	return EachAlone(s.Pool, f)
+}
+
+// vals makes the values of the explored pools, and tells them apart by their stamps.
+var (
+	vals  = verbs.Kind[val]{Make: func(n uint64) val { return val{n, &anchor} }, Number: func(v *val) uint64 { return v.stamp }}
+	table = verbs.Table[val]()
+)
+
+// call returns a call of a verb, and its frame. In its callback, if it has one, or at the
+// first value of its loop it does inner, if that is not nil.
+func (a *actor) call(name string, inner func(), hs ...Handle[val]) (*verbs.Call[val], *frame) {
+	f := &frame{a: a, inner: inner}
+	c := &verbs.Call[val]{Verb: table.Named(name), Judge: a, Kind: vals, Pool: subject{a.p}, Handles: hs, State: f}
+	if c.Needs&verbs.Doors != 0 && a.k != nil {
+		c.Door = a.k.w
+	}
+	return c, f
+}
+
+// at calls a verb that takes handles or nothing.
+func (a *actor) at(name string, inner func(), hs ...Handle[val]) *frame {
+	c, f := a.call(name, inner, hs...)
+	c.Do()
+	return f
+}
+
+// one calls a verb that inserts a value, and returns its handle, or 0.
+func (a *actor) one(name string, inner func()) Handle[val] {
+	return append(a.at(name, inner).inserted, 0)[0]
+}
+
+func (a *actor) insert() Handle[val]                   { return a.one("Insert", nil) }
+func (a *actor) insertFunc(inner func()) Handle[val]   { return a.one("InsertFunc", inner) }
+func (a *actor) get(h Handle[val])                     { a.at("Get", nil, h) }
+func (a *actor) contains(h Handle[val])                { a.at("Contains", nil, h) }
+func (a *actor) view(h Handle[val], inner func())      { a.at("View", inner, h) }
+func (a *actor) remove(h Handle[val]) bool             { return h != 0 && a.at("Remove", nil, h).ok }
+func (a *actor) take(h Handle[val]) bool               { return h != 0 && a.at("Take", nil, h).ok }
+func (a *actor) removeBatch(hs ...Handle[val])         { a.at("RemoveBatch", nil, hs...) }
+func (a *actor) all(inner func())                      { a.at("All", inner) }
+func (a *actor) each(inner func())                     { a.at("Each", inner) }
+func (a *actor) drain(inner func())                    { a.at("Drain", inner) }
+func (a *actor) deleteFunc(inner func())               { a.at("DeleteFunc", inner) }
+func (a *actor) clear()                                { a.at("Clear", nil) }
+func (a *actor) trim()                                 { a.at("Trim", nil) }
+func (a *actor) stats()                                { a.at("Stats", nil) }
+func (a *actor) look(rd *reader, h Handle[val])        { a.under("Guard.Get", rd, nil, h) }
+func (a *actor) lookAll(rd *reader, hs ...Handle[val]) { a.under("Guard.GetBatch", rd, nil, hs...) }
+func (a *actor) allUnder(rd *reader, inner func())     { a.under("Guard.All", rd, inner) }
+
+// read is a pin, a look, and an unpin.
+func (a *actor) read(h Handle[val]) { a.unpin(a.pin(h)) }
 
 // insertN inserts n values.
 func (a *actor) insertN(n int) []Handle[val] {
@@ -51,99 +104,39 @@ func (a *actor) insertN(n int) []Handle[val] {
 	return hs
 }
 
-// clean fails if a slot is shown that is not ready for its next life.
-func (a *actor) clean(h Handle[val], v *val) {
-	if v.stamp != 0 || v.keep != nil && Arena(a.p).Reset == nil {
-		a.r.Failf("constructor of %v sees what another value left: %+v", h, *v)
-	}
-}
-
-// insertFunc inserts through a constructor that does inner on the way, if that is
-// not nil. If inner fails or exits, so does the constructor.
-func (a *actor) insertFunc(inner func()) Handle[val] {
-	stamp := a.stamp()
-	var h Handle[val]
-	var err error
-	a.enter("InsertFunc")
-	failed := a.caught(func() {
-		h, err = a.do.InsertFunc(func(h Handle[val], v *val) {
-			a.clean(h, v)
-			built := false
-			defer func() {
-				if !built {
-					a.burned = append(a.burned, h)
-				}
-			}()
-			*v = val{stamp, &anchor}
-			if inner != nil {
-				inner()
-				interleave.Pause()
-			}
-			if v.stamp != stamp {
-				a.r.Failf("the value of %v changed while it was built", h)
-			}
-			built = true
-		})
-	})
-	if failed {
-		a.leave()
-		return 0
-	}
-	return a.inserted(h, stamp, err)
-}
-
-// errMeant is what the constructors of insertFails return.
-var errMeant = errors.New("meant")
-
-// insertFails inserts through a constructor that does inner on the way, if that is not
-// nil, and then returns an error.
+// insertFails inserts through a constructor that returns an error.
 func (a *actor) insertFails(inner func()) {
-	var err error
-	var h, shown Handle[val]
-	a.enter("TryInsertFunc")
-	failed := a.caught(func() {
-		h, err = a.do.TryInsertFunc(func(h Handle[val], v *val) error {
-			a.clean(h, v)
-			defer func() { a.burned = append(a.burned, h) }()
-			shown = h
-			*v = val{a.stamp(), &anchor}
-			if inner != nil {
-				inner()
-			}
-			return errMeant
-		})
-	})
-	f := a.leave()
-	switch {
-	case failed:
-	case h != 0 || err == nil:
-		a.r.Failf("TryInsertFunc returned %v and %v; its constructor failed", h, err)
-	case shown == 0:
-		a.refuse(f, err)
-	case err != errMeant:
-		a.r.Failf("TryInsertFunc returned %v; its constructor %v", err, errMeant)
-	}
+	c, _ := a.call("TryInsertFunc", inner)
+	c.Fails = true
+	c.Do()
+}
+
+// insertBatch inserts n values at once.
+func (a *actor) insertBatch(n int) []Handle[val] {
+	c, f := a.call("InsertBatch", nil)
+	c.N = n
+	c.Do()
+	return append(f.inserted, make([]Handle[val], n-len(f.inserted))...)
 }
 
 // reserve opens a reservation, or returns nil.
 func (a *actor) reserve() *Reservation[val] {
-	a.enter("Reserve")
-	r, err := a.p.Reserve()
-	f := a.leave()
-	if err != nil {
-		a.refuse(f, err)
-		return nil
-	}
-	runtime.SetFinalizer(r, nil) // see worker
-	a.opened(r)
-	return r
+	c, _ := a.call("Reserve", nil)
+	return a.opens(c)
 }
 
-// opened notes a reservation.
-func (a *actor) opened(r *Reservation[val]) {
-	interleave.Unseen(func() { a.clean(r.Handle(), r.Value()) }) // nobody else has r
+func (a *actor) opens(c *verbs.Call[val]) *Reservation[val] {
+	c.Do()
+	r := c.Open
+	if r == nil {
+		return nil
+	}
+	if slices.Contains(a.reserved, r) {
+		a.r.Failf("the Reservation of %v was given out before", r.Handle())
+	}
 	a.reserved = append(a.reserved, r)
-	a.turn[r.Handle().Index()] = 0
+	interleave.Unseen(func() { a.turn[r.Handle().Index()] = 0 })
+	return r
 }
 
 // isOpen reports whether r is to be settled yet.
@@ -157,10 +150,10 @@ func (a *actor) commit(r *Reservation[val]) Handle[val] {
 	if !isOpen(r) {
 		return 0
 	}
-	stamp := a.stamp()
-	interleave.Unseen(func() { *r.Value() = val{stamp, &anchor} })
-	a.enter("Commit")
-	return a.inserted(r.Commit(), stamp, nil)
+	c, f := a.call("Commit", nil)
+	c.Open = r
+	c.Do()
+	return f.inserted[0]
 }
 
 // commitHold makes the value of r live and holds it, if r is open. What it holds is
@@ -169,19 +162,29 @@ func (a *actor) commitHold(r *Reservation[val]) *reader {
 	if !isOpen(r) {
 		return nil
 	}
-	rd := &reader{stamp: a.stamp()}
-	a.announced = append(a.announced, rd.stamp) // the Ref is made when the value is live
-	interleave.Unseen(func() { *r.Value() = val{rd.stamp, &anchor} })
-	a.enter("CommitHold")
-	rd.ref = r.CommitHold()
-	rd.h = rd.ref.Handle()
-	interleave.Unseen(func() { rd.v = rd.ref.Value() })
-	a.watched = append(a.watched, rd)
-	a.leave()
-	a.t.Notef("inserted %v", rd.h)
-	if e := a.appeared(rd.h, rd.stamp); e == nil || e.stamp != rd.stamp {
-		a.r.Failf("CommitHold made %v live for value %d, which it is not", rd.h, rd.stamp)
+	c, _ := a.call("CommitHold", nil)
+	c.Open = r
+	return a.holds(c)
+}
+
+// hold holds h, if it is live. What it holds is watched.
+func (a *actor) hold(h Handle[val]) *reader {
+	if h == 0 {
+		return nil
 	}
+	c, _ := a.call("Hold", nil, h)
+	return a.holds(c)
+}
+
+// holds makes a call that opens a Ref, if it does.
+func (a *actor) holds(c *verbs.Call[val]) *reader {
+	c.Do()
+	if c.Hold == nil {
+		return nil
+	}
+	s := c.Hold.Seen[0]
+	rd := &reader{Hold: c.Hold, h: s.H, v: s.V, stamp: s.Number}
+	a.watched = append(a.watched, rd)
 	return rd
 }
 
@@ -196,77 +199,13 @@ func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {
 	a.leave()
 }
 
-// known is find for somebody who is about to do something with h: nil also while
-// h's publication has yet to leave another thread's buffer. Its insertion has
-// returned by then, but nobody can have been told: any word that tells would have
-// left the buffer later.
-func (a *actor) known(h Handle[val]) *life {
-	e := a.find(h)
-	if e != nil && interleave.Pending(unsafe.Pointer(&shard.At[val](a.names.table(), h.Index()).Word)) {
-		return nil
-	}
-	return e
-}
-
-// begin notes that h may go from now on.
-func (a *actor) begin(h Handle[val]) *life {
-	e := a.find(h)
-	if e != nil {
-		if a.t == nil && !e.begun && Arena(a.p).Reset == nil && Arena(a.p).Shards == 1 { // nobody watches limbo yet
-			a.turns++
-			a.turn[h.Index()] = a.turns
-		}
-		e.begun = true
-		e.tries++
-	} else {
-		a.guessed = append(a.guessed, h)
-	}
-	return a.known(h)
-}
-
-// end notes what a removal of h answered; before is what was known when it began.
-func (a *actor) end(h Handle[val], before *life, was, ok bool) {
-	a.leave()
-	a.t.Notef("%v: %v", h, ok)
-	e := a.find(h)
-	switch {
-	case ok && e == nil:
-		a.r.Failf("%v was removed and never inserted", h)
-	case ok && before != nil && was:
-		a.r.Failf("%v was removed again", h)
-	case ok:
-		a.removed(e)
-		a.gone++
-	case before != nil && !was && e.tries == 1 && a.clearing == 0:
-		a.r.Failf("%v is live, nobody else removes it, and its removal is refused", h)
-	}
-}
-
-// removed notes that e's value was removed by an operation that has returned.
-func (a *actor) removed(e *life) {
-	if e.removed {
-		a.r.Failf("%v was removed twice", e.h)
-	}
-	e.removed, e.gone = true, a.clock
-}
-
-func (a *actor) remove(h Handle[val]) bool {
-	if h == 0 {
-		return false
-	}
-	e := a.begin(h)
-	was := e != nil && e.removed
-	a.enter("Remove").removing(h)
-	ok := a.do.Remove(h)
-	a.end(h, e, was, ok)
-	return ok
-}
-
 // removeAt removes h, which lives, into the limbo of shard k.
 func (a *actor) removeAt(k int, h Handle[val]) {
-	e := a.begin(h)
+	before := knew{h, a.begin(h), false}
 	a.enter("Remove").removing(h)
-	a.end(h, e, false, Arena(a.p).RemoveAt(k, Slot(a.p, h.Index()), uint64(h)))
+	ok := Arena(a.p).RemoveAt(k, Slot(a.p, h.Index()), uint64(h))
+	a.leave()
+	a.ended(before, ok)
 }
 
 // removeAll removes hs one after the other.
@@ -276,169 +215,119 @@ func (a *actor) removeAll(hs []Handle[val]) {
 	}
 }
 
-func (a *actor) take(h Handle[val]) bool {
-	if h == 0 {
-		return false
+// pin pins a guard and looks at h, if that is not zero. What it sees is watched.
+func (a *actor) pin(h Handle[val]) *reader {
+	rd := &reader{from: a.clock}
+	c, _ := a.call("Pin", nil)
+	c.Do()
+	rd.Hold, rd.copy = c.Hold, PinOf(&c.Hold.Guard)
+	a.watched = append(a.watched, rd)
+	if h != 0 {
+		a.look(rd, h)
 	}
-	e := a.begin(h)
-	was := e != nil && e.removed
-	a.enter("Take").removing(h)
-	v, ok := a.do.Take(h)
-	a.end(h, e, was, ok)
-	if !ok {
-		return false
-	}
-	if e = a.find(h); v.stamp != e.stamp {
-		a.r.Failf("Take of %v gave value %d; want %d", h, v.stamp, e.stamp)
-	}
-	a.taken = append(a.taken, v.stamp)
-	a.notBoth()
-	return ok
+	return rd
 }
 
-// reset is an Options.Reset that keeps a part of the value, and complains about
-// values that are not the pool's any more.
-func (w *world) reset(v *val) {
-	switch {
-	case v.keep != nil && v.stamp != 0:
-		w.resets = append(w.resets, v.stamp)
-	case w.cancelled > 0:
-		w.cancelled-- // a Reservation shows a slot that may have been written to
-	default:
-		w.r.Failf("Reset of what is no value: %+v", *v)
+// under calls a verb of a guard, if that is pinned. What it sees is watched.
+func (a *actor) under(name string, rd *reader, inner func(), hs ...Handle[val]) {
+	if !slices.Contains(a.watched, rd) || rd.Ref != nil || rd.brief != nil || slices.Equal(hs, []Handle[val]{0}) {
+		return
 	}
-	w.notBoth()
-	v.stamp = 0
+	c, f := a.call(name, inner, hs...)
+	c.Hold = rd.Hold
+	if c.Needs&verbs.Loops == 0 {
+		f.rd = rd
+	} else {
+		rd.loops++
+		defer func() { rd.loops-- }() // also if a Reset ends the thread
+	}
+	c.Do()
 }
 
-// notBoth fails if a value was Reset and taken.
-func (w *world) notBoth() {
-	for _, s := range w.taken {
-		if slices.Contains(w.resets, s) {
-			w.r.Failf("value %d was taken, and Reset all the same", s)
+// unpin ends a guard that is pinned, or a hold that succeeded.
+func (a *actor) unpin(rd *reader) {
+	if !slices.Contains(a.watched, rd) || rd.loops > 0 {
+		return
+	}
+	unwatch := func() { a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd }) }
+	if rd.Ref != nil {
+		unwatch()       // the slot may be reused before Release returns
+		if a.t == nil { // nobody watches whether it comes to limbo anew
+			a.turn[rd.h.Index()] = 0
 		}
 	}
+	if rd.brief != nil {
+		a.enter("Unpin")
+		rd.brief.UnpinBrief()
+		a.leave()
+	} else {
+		c, f := a.call("Unpin", nil)
+		rd.Seen = nil // it is watched at each step
+		c.Hold, f.rd = rd.Hold, rd
+		c.Do()
+	}
+	unwatch()
 }
 
-// sweep runs an operation that removes whatever it meets.
-func (a *actor) sweep(op string, f func() int) {
-	for _, e := range a.entries {
-		e.begun = true
-		e.tries += 2
+// repin pins rd anew, if it is a guard that is pinned. What it has seen is nobody's any
+// more.
+func (a *actor) repin(rd *reader) {
+	if !slices.Contains(a.watched, rd) || rd.Ref != nil || rd.brief != nil {
+		return
 	}
-	a.clearing++
-	defer func() { a.clearing-- }()
-	a.enter(op).slots = maxSlots
-	n := 0
-	if a.caught(func() { n = f() }) {
-		a.vague = true
+	// Not watched any more: the slot may be reused before Repin returns.
+	rd.h, rd.v = 0, nil
+	from := a.clock
+	c, _ := a.call("Repin", nil)
+	rd.Seen, c.Hold = nil, rd.Hold
+	c.Do()
+	rd.from, rd.copy = from, PinOf(&rd.Guard)
+}
+
+// again unpins a copy of rd, which has been unpinned.
+func (a *actor) again(rd *reader) {
+	if rd == nil || rd.Ref != nil || slices.Contains(a.watched, rd) {
+		return
+	}
+	a.enter("Unpin again")
+	if rd.copy.Release() {
+		a.r.Failf("the copy of a guard that was unpinned ends a pin")
 	}
 	a.leave()
-	a.t.Notef("removed %d", n)
-	a.gone += n
 }
 
-func (a *actor) clear() { a.sweep("Clear", a.p.Clear) }
-
-// drain drains the pool, and does inner at the first value, if that is not nil.
-func (a *actor) drain(inner func()) {
-	a.sweep("Drain", func() int {
-		n := 0
-		for h, v := range a.p.Drain() {
-			e := a.find(h)
-			a.sees(h, e, e != nil && e.removed, true, v.stamp)
-			if e != nil {
-				e.removed = true
-			}
-			a.taken = append(a.taken, v.stamp)
-			a.notBoth()
-			if n++; n == 1 && inner != nil {
-				inner()
-			}
-		}
-		return n
-	})
-}
-
-// deleteFunc removes the values with an odd stamp, and does inner at the first, if
-// that is not nil.
-func (a *actor) deleteFunc(inner func()) {
-	a.sweep("DeleteFunc", func() int {
-		a.top(a.t).pins = true
-		first := true
-		var last *life // that was to go
-		return a.p.DeleteFunc(func(h Handle[val], v *val) bool {
-			if last != nil && last.tries == 2 {
-				last.unlinked = true // by nobody else
-			}
-			last = nil
-			e := a.find(h)
-			a.sees(h, e, false, true, v.stamp)
-			stamp := v.stamp
-			if first && inner != nil {
-				first = false
-				inner()
-			}
-			interleave.Pause()
-			if v.stamp != stamp {
-				a.r.Failf("the value of %v changed under DeleteFunc", h)
-			}
-			if stamp%2 == 1 {
-				last = e
-			}
-			return last != nil
-		})
-	})
-}
-
-// removeBatch removes hs at once.
-func (a *actor) removeBatch(hs ...Handle[val]) {
-	for _, h := range hs {
-		a.begin(h)
+// brief is the pin that Get makes, with a look under it that lasts.
+func (a *actor) brief(h Handle[val], lasting bool) {
+	e, was := a.before(h)
+	a.enter("PinBrief")
+	g := Domain(a.p).PinBrief()
+	ok := a.p.Contains(h)
+	rd := &reader{Hold: new(verbs.Hold[val]), h: h, from: a.top(a.t).from}
+	if ok {
+		rd.v = &shard.At[val](a.names.table(), h.Index()).Value
+		rd.stamp = rd.v.stamp
 	}
-	a.enter("RemoveBatch").removing(hs...)
-	n := a.p.RemoveBatch(hs)
+	a.sees(h, e, was, ok, rd.stamp)
+	a.watched = append(a.watched, rd)
+	if !lasting {
+		g.UnpinBrief()
+		a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
+	} else {
+		rd.brief = &g
+	}
 	a.leave()
-	a.gone += n
-	for _, h := range hs {
-		if e := a.find(h); e != nil && n == len(hs) { // all of them, by this call
-			a.removed(e)
-		}
-	}
 }
 
-// insertBatch inserts n values at once.
-func (a *actor) insertBatch(n int) []Handle[val] {
-	var vs []val
-	for range n {
-		vs = append(vs, val{a.stamp(), &anchor})
-		a.announced = append(a.announced, vs[len(vs)-1].stamp)
-	}
-	a.enter("InsertBatch").slots = n
-	hs, err := a.p.InsertBatch(vs, nil)
-	f := a.leave()
-	a.t.Notef("%v: %v", hs, err)
-	for i, h := range hs {
-		a.appeared(h, vs[i].stamp) // the last may not have been noted yet
-		if e := a.find(h); e == nil || e.stamp != vs[i].stamp {
-			a.r.Failf("InsertBatch returned %v for value %d, which it is not", h, vs[i].stamp)
-		}
-	}
-	if len(hs) < n && err == nil || len(hs) == n && err != nil {
-		a.r.Failf("InsertBatch inserted %d of %d: %v", len(hs), n, err)
-	}
-	if err != nil {
-		a.refuse(f, err)
-	}
-	return append(hs, make([]Handle[val], n-len(hs))...)
+// synchronize waits for what was removed, for a few turns.
+func (a *actor) synchronize(turns int) {
+	c, _ := a.call("Synchronize", nil)
+	c.Context = &patience{a.world, turns, 3}
+	c.Do()
 }
 
-// stats asks for all figures.
-func (a *actor) stats() {
-	a.enter("Stats")
-	st, n := a.p.Stats(), a.p.Len()
-	a.leave()
-	if most := len(a.entries) + len(a.announced) + len(a.frames); st.Live > most || n > most {
-		a.r.Failf("Stats and Len say that %d and %d values are live, and there were %d ever", st.Live, n, most)
-	}
+// grow makes memory ahead.
+func (a *actor) grow(n int) {
+	c, _ := a.call("Grow", nil)
+	c.N = n
+	c.Do()
 }

@@ -468,7 +468,7 @@ func (w *world) refs() error {
 	}
 	refs := 0
 	for _, rd := range w.watched {
-		if rd.ref != nil {
+		if rd.Ref != nil {
 			refs++
 		}
 	}
@@ -496,7 +496,7 @@ func (w *world) finally() error {
 	if err := w.complete(); err != nil {
 		return fmt.Errorf("at the end: %w", err)
 	}
-	a := &actor{w, nil, w.p, nil}
+	a := &actor{w, nil, nil}
 	clear(w.turn[:]) // nobody watches in which order the rest comes to limbo
 	for len(w.watched) > 0 {
 		a.unpin(w.watched[0])

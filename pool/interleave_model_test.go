@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
 	"coatcheck/shard"
 )
@@ -28,14 +29,27 @@ type frame struct {
 	held    int    // slots held back by guards and Refs
 	stood   bool   // there was a guard or a Ref
 	excused bool   // something stood that a refusal may be due to
+
+	// Of calls of verbs.
+	before   []knew        // of the handles
+	settled  []*life       // what a loop must not miss
+	waits    []Handle[val] // what Synchronize waits for
+	inner    func()        // what is to be done in a callback
+	rd       *reader
+	last     *life // that DeleteFunc is to remove
+	sweeps   bool
+	inserted []Handle[val]
+	ok       bool // it removed a value
 }
 
 // enter begins an operation, and leave ends the one that the thread began last.
-func (a *actor) enter(op string) *frame {
+func (a *actor) enter(op string) *frame { return a.push(&frame{a: a, op: op}) }
+
+func (a *actor) push(f *frame) *frame {
 	if a.k != nil {
 		a.k.busy++
 	}
-	f := &frame{a: a, op: op, slots: 1, from: a.clock, excused: interleave.Buffered()}
+	f.slots, f.from, f.excused = 1, a.clock, interleave.Buffered()
 	a.frames = append(a.frames, f)
 	f.begin()
 	interleave.Unseen(a.measure)
@@ -51,6 +65,9 @@ func (a *actor) leave() *frame {
 	a.frames = slices.Delete(a.frames, i, i+1)
 	if f.a.k != nil {
 		f.a.k.busy--
+	}
+	if f.sweeps {
+		a.clearing--
 	}
 	a.t.End()
 	if f := a.top(a.t); f != nil {
@@ -88,7 +105,7 @@ func (a *actor) unwind(f *frame) {
 }
 
 // errFails is what a callback panics with.
-var errFails = errors.New("the callback fails")
+var errFails = verbs.ErrMeant
 
 // fail and exit end a callback, if it is one.
 func (a *actor) fail() {
@@ -101,23 +118,6 @@ func (a *actor) exit() {
 	runtime.Goexit()
 }
 
-// caught calls f and reports whether a callback failed in it.
-func (a *actor) caught(f func()) (failed bool) {
-	outer := a.top(a.t)
-	defer func() {
-		switch v := recover(); {
-		case v == nil:
-		case a.meant(v):
-			a.unwind(outer)
-			failed = true
-		default:
-			panic(v)
-		}
-	}()
-	f()
-	return false
-}
-
 // meant reports whether a panic is one that a program may have: a callback's, or that of a
 // Worker which a Reset closed although it interrupted its operation.
 func (a *actor) meant(v any) bool {
@@ -125,10 +125,10 @@ func (a *actor) meant(v any) bool {
 	return v == errFails || v == ClosedWorker && f != nil && f.a.k != nil && IsClosed(f.a.k.w)
 }
 
-// ended is deferred by a thread, whose operation a callback may have ended: by
+// exits is deferred by a thread, whose operation a callback may have ended: by
 // Goexit, or by a panic in a Reset, or because a Reset closed the Worker that it
 // interrupted.
-func (a *actor) ended(name string) {
+func (a *actor) exits(name string) {
 	v := recover()
 	f := a.top(a.t)
 	if f == nil && v == nil {
@@ -193,7 +193,7 @@ func (w *world) measure() {
 	oldest := w.clock // pin
 	stood := len(w.watched) > 0
 	for _, rd := range w.watched {
-		if rd.ref != nil {
+		if rd.Ref != nil {
 			held++
 		} else {
 			oldest = min(oldest, rd.from)
@@ -289,7 +289,7 @@ func (w *world) figures(live, reserved, exhausted int) error {
 	st := w.p.Stats()
 	pinned := 0
 	for _, rd := range w.watched {
-		if rd.ref == nil {
+		if rd.Ref == nil {
 			pinned++
 		}
 	}

@@ -126,7 +126,7 @@ var guardScenarios = []scenario{
 		for range 2 {
 			all := []*reader{a.pin(0), a.pin(0), a.pin(0)} // more than there are cells
 			for _, rd := range all {
-				copies = append(copies, PinOf(&rd.g))
+				copies = append(copies, PinOf(&rd.Guard))
 			}
 			for _, rd := range all {
 				a.unpin(rd)

@@ -31,7 +31,7 @@ var holdScenarios = []scenario{
 	{"Hold and Release against reclaim and insert", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4})
 		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.release(a.hold(h[0])) })
+		w.thread(0, func(a *actor) { a.unpin(a.hold(h[0])) })
 		w.thread(0, func(a *actor) {
 			a.removeBatch(h[0], h[1])
 			a.insert()
@@ -44,8 +44,8 @@ var holdScenarios = []scenario{
 		one, two := a.hold(h[0]), a.hold(h[0])
 		a.removeBatch(h[0], h[1])
 		a.synchronize(1)
-		w.thread(0, func(a *actor) { a.release(one) })
-		w.thread(0, func(a *actor) { a.release(two) })
+		w.thread(0, func(a *actor) { a.unpin(one) })
+		w.thread(0, func(a *actor) { a.unpin(two) })
 		w.thread(0, func(a *actor) {
 			a.remove(h[2])
 			a.insert()
@@ -57,7 +57,7 @@ var holdScenarios = []scenario{
 		rd := a.hold(h[1])
 		w.thread(0, func(a *actor) {
 			a.remove(h[2])
-			a.release(rd)
+			a.unpin(rd)
 		})
 		w.thread(0, func(a *actor) { a.removeBatch(h[0], h[1]) })
 	}},
@@ -69,7 +69,7 @@ var holdScenarios = []scenario{
 			rd := a.hold(h[0])
 			a.removeBatch(h[0], h[1])
 			a.synchronize(1)
-			a.release(rd)
+			a.unpin(rd)
 			a.remove(h[2])
 			a.insert()
 		})
@@ -88,7 +88,7 @@ var holdScenarios = []scenario{
 		a := w.pool(Options[val]{Capacity: 128})
 		wk := a.worker()
 		h := wk.insertN(4)
-		w.thread(0, func(a *actor) { a.release(a.hold(h[1])) })
+		w.thread(0, func(a *actor) { a.unpin(a.hold(h[1])) })
 		w.thread(0, func(a *actor) {
 			a = a.by(wk)
 			a.removeAll(h)
@@ -98,7 +98,7 @@ var holdScenarios = []scenario{
 	{"Hold against Take and Reset", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4, Reset: w.reset})
 		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.release(a.hold(h[0])) })
+		w.thread(0, func(a *actor) { a.unpin(a.hold(h[0])) })
 		w.thread(0, func(a *actor) {
 			a.take(h[0])
 			a.remove(h[1])
@@ -108,7 +108,7 @@ var holdScenarios = []scenario{
 	{"Hold against Clear under FIFO", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4, Reuse: FIFO, MinFree: 1})
 		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.release(a.hold(h[1])) })
+		w.thread(0, func(a *actor) { a.unpin(a.hold(h[1])) })
 		w.thread(0, func(a *actor) {
 			a.clear()
 			a.insertN(2)
@@ -131,14 +131,14 @@ var holdScenarios = []scenario{
 		a := w.pool(Options[val]{})
 		h := a.insertN(2)
 		w.thread(0, func(a *actor) { a.hold(h[0]) })
-		w.thread(0, func(a *actor) { a.release(a.hold(h[1])) })
+		w.thread(0, func(a *actor) { a.unpin(a.hold(h[1])) })
 		w.thread(0, func(a *actor) { a.remove(h[0]) })
 	}},
 	{"a Ref keeps the last life of a slot", func(w *world) {
 		w.exhausting = true
 		a := w.pool(Options[val]{Capacity: 4, Origin: 1<<32 - 3})
 		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.release(a.hold(h[0])) })
+		w.thread(0, func(a *actor) { a.unpin(a.hold(h[0])) })
 		w.thread(0, func(a *actor) {
 			a.removeBatch(h[0], h[1])
 			a.remove(h[2])

@@ -3,26 +3,15 @@
 package pool_test
 
 import (
-	"slices"
-
 	. "coatcheck/pool"
 )
 
 // reserveFrom is reserve by a Reserver. What it makes stays in w.reserved, so
 // that no block is dropped in the middle of a run.
 func (a *actor) reserveFrom(v *Reserver[val]) *Reservation[val] {
-	a.enter("Reserve")
-	r, err := v.Reserve()
-	f := a.leave()
-	if err != nil {
-		a.refuse(f, err)
-		return nil
-	}
-	if slices.Contains(a.reserved, r) {
-		a.r.Failf("the Reservation of %v was given out before", r.Handle())
-	}
-	a.opened(r)
-	return r
+	c, _ := a.call("Reserver.Reserve", nil)
+	c.Reserver = v
+	return a.opens(c)
 }
 
 // reserver makes a Reserver whose blocks do without their finalizer, as what

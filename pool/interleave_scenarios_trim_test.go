@@ -214,7 +214,7 @@ var trimScenarios = []scenario{
 		w.thread(0, func(a *actor) { a.trim() })
 		w.thread(0, func(a *actor) {
 			a.remove(h)
-			a.release(rd)
+			a.unpin(rd)
 			a.cancel(a.reserve(), (*Reservation[val]).Cancel)
 		})
 		w.thread(0, func(a *actor) { a.all(nil) })
@@ -230,7 +230,7 @@ func (a *actor) pop() {
 		a.leave()
 		return
 	}
-	stamp := a.stamp()
+	stamp := a.NewNumber()
 	slot.Value = val{stamp, &anchor}
 	slot.Publish(h)
 	a.leave()

@@ -172,6 +172,7 @@ func TestInterleaveProgramsRepeat(t *testing.T) {
 func TestInterleaveShrinks(t *testing.T) {
 	p := draw(rand.New(rand.NewPCG(1, 1)))
 	bug := verb{text: "panic()", run: func(*vars, *actor, *op) { panic("a bug") }}
+	failForExit(p.threads[0].ops) // or it may never come to the bug
 	p.threads[0].ops = append(p.threads[0].ops, op{verb: &bug, by: -1})
 	small, f := shrink(p, 1, nil)
 	if f == nil || len(small.prepare) != 0 || len(small.threads) != 1 || len(small.threads[0].ops) != 1 {

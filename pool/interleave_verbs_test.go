@@ -4,8 +4,10 @@ package pool_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
 	"coatcheck/shard"
 )
@@ -22,7 +24,8 @@ import (
 //	$>  the variable for a new handle, $t its number if it is the first of $n
 //	$G, $R, $W  the variable for a new guard or Ref, Reservation, Worker
 //
-// To add an operation, add an entry; what it checks belongs to the actor.
+// What an actor has a short name for is listed here; the other verbs of the table of
+// internal/check/verbs are drawn by what they need.
 type verb struct {
 	weight int
 	text   string
@@ -143,6 +146,44 @@ func init() {
 		{2, "$w.close()", func(v *vars, a *actor, o *op) { a.close() }},
 		{1, "$w.drop()", func(v *vars, a *actor, o *op) { a.drop() }},
 	}
+	short := len(verbTable)
+	for _, o := range table {
+		if !slices.ContainsFunc(verbTable[:short], func(v verb) bool { return strings.Contains(v.text, shortName(o.Name)+"(") }) {
+			verbTable = append(verbTable, drawn(o.Name, o.Needs))
+		}
+	}
+}
+
+// shortName returns the actor's name for a verb, if it has one.
+func shortName(name string) string {
+	if other := map[string]string{
+		"Guard.Get": "look", "Guard.GetBatch": "lookAll", "Guard.All": "allUnder", "Open": "worker", "Reserver.Reserve": "reserveFrom",
+	}[name]; other != "" {
+		return other
+	}
+	return strings.ToLower(name[:1]) + name[1:]
+}
+
+// drawn returns what draws a verb by what it needs.
+func drawn(name string, needs verbs.Needs) verb {
+	by, f := "a", "nil"
+	if needs&verbs.Doors != 0 {
+		by = "$a"
+	}
+	if needs&verbs.Calls != 0 {
+		f = "$f"
+	}
+	switch needs &^ (verbs.Doors | verbs.Calls | verbs.Removes | verbs.Number) {
+	case verbs.Handle:
+		return verb{1, fmt.Sprintf("%s.at(%q, %s, $h)", by, name, f), func(v *vars, a *actor, o *op) { a.at(name, o.f(v, a), o.handles(v)...) }}
+	case verbs.Handle | verbs.Guard:
+		return verb{1, fmt.Sprintf("a.under(%q, $g, nil, $h)", name), func(v *vars, a *actor, o *op) { a.under(name, v.g[o.g], nil, o.handles(v)...) }}
+	case verbs.Guard | verbs.Loops:
+		return verb{1, fmt.Sprintf("a.under(%q, $g, $b)", name), func(v *vars, a *actor, o *op) { a.under(name, v.g[o.g], o.f(v, a)) }}
+	case verbs.Inserts:
+		return verb{2, fmt.Sprintf("$> = %s.one(%q, %s)", by, name, f), func(v *vars, a *actor, o *op) { v.h[o.to] = a.one(name, o.f(v, a)) }}
+	}
+	panic("no way to draw " + name)
 }
 
 // do runs o by a.

@@ -4,12 +4,12 @@ package pool_test
 
 import (
 	"errors"
-	"runtime"
 	"slices"
 	"time"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
 )
 
@@ -89,15 +89,14 @@ type keeper struct {
 
 // reader is a guard or a Ref, and the value that it has seen.
 type reader struct {
+	*verbs.Hold[val]
 	from  uint64 // when its pin began
-	g     Guard[val]
 	h     Handle[val]
 	v     *val
 	stamp uint64
-	brief *epoch.Guard // in place of g
-	copy  epoch.Guard  // of g's pin
-	loops int          // under g
-	ref   *Ref[val]    // in place of g
+	brief *epoch.Guard // in place of the Hold
+	copy  epoch.Guard  // of the guard's pin
+	loops int          // under it
 }
 
 // pool makes the run's pool, with pages of two slots, and returns the actor that
@@ -124,7 +123,7 @@ func (w *world) paged(shift uint32, o Options[val]) *actor {
 	w.names.init(p)
 	w.r.Key(w.names.key)
 	w.r.Describe(w.names.describe)
-	return &actor{w, nil, p, nil}
+	return &actor{w, nil, nil}
 }
 
 // thread adds a thread that uses shard s, of those that the pool has.
@@ -133,21 +132,19 @@ func (w *world) thread(s int, body func(a *actor)) {
 	w.names.threads = append(w.names.threads, name)
 	hint := uint32((uint64(s)<<32 + 1<<31) / uint64(Arena(w.p).Shards))
 	w.r.Go(name, hint, func(t *interleave.Thread) {
-		a := &actor{w, t, w.p, nil}
-		defer a.ended(name)
+		a := &actor{w, t, nil}
+		defer a.exits(name)
 		body(a)
 	})
 }
 
-// worker opens a Worker. Its finalizer is of no use here: it would run on a
-// goroutine that is no thread of the run.
+// worker opens a Worker.
 func (a *actor) worker() *actor {
-	a.enter("Worker")
-	k := &keeper{w: a.p.Worker()}
-	a.leave()
-	runtime.SetFinalizer(k.w, nil)
+	c, _ := a.call("Open", nil)
+	c.Do()
+	k := &keeper{w: c.Opened}
 	a.workers = append(a.workers, k)
-	return &actor{a.world, a.t, k.w, k}
+	return &actor{a.world, a.t, k}
 }
 
 // by is the actor of the same Worker on another thread, and a if there is none any
@@ -156,24 +153,22 @@ func (a *actor) by(worker *actor) *actor {
 	if worker == nil || IsClosed(worker.k.w) || !slices.Contains(a.workers, worker.k) {
 		return a
 	}
-	return &actor{a.world, a.t, worker.do, worker.k}
+	return &actor{a.world, a.t, worker.k}
 }
 
-// giveBack flushes or closes the actor's Worker, if it is one's.
-func (a *actor) giveBack(how string, f func(*Worker[val])) {
+// giveBack calls f, which gives back slots of the actor's Worker, if it is one's.
+func (a *actor) giveBack(f func()) {
 	if a.k == nil {
 		return
 	}
 	was := a.k.closing
 	a.k.closing = true
 	defer func() { a.k.closing = was }()
-	a.enter(how)
-	f(a.k.w)
-	a.leave()
+	f()
 }
 
-func (a *actor) flush() { a.giveBack("Flush", (*Worker[val]).Flush) }
-func (a *actor) close() { a.giveBack("Close", (*Worker[val]).Close) }
+func (a *actor) flush() { a.giveBack(func() { a.at("Flush", nil) }) }
+func (a *actor) close() { a.giveBack(func() { a.at("Close", nil) }) }
 
 // drop does what the garbage collector does to a Worker that nobody has, once. One that is
 // in use is had by its user, also where a Reset drops it.
@@ -181,7 +176,11 @@ func (a *actor) drop() {
 	if a.k == nil || a.k.busy > 0 || !slices.Contains(a.workers, a.k) {
 		return
 	}
-	a.giveBack("finalizer", DropWorker[val])
+	a.giveBack(func() {
+		a.enter("finalizer")
+		DropWorker(a.k.w)
+		a.leave()
+	})
 	a.workers = slices.DeleteFunc(a.workers, func(k *keeper) bool { return k == a.k })
 }
 
@@ -213,11 +212,6 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 	w.turn[h.Index()] = 0
 }
 
-func (w *world) stamp() uint64 {
-	w.serial++
-	return w.serial
-}
-
 // patience is a context that lets others go on each time it is asked, and ends
 // after a few turns. When nobody is left who could be waited for, a few more must
 // do.
@@ -246,7 +240,7 @@ func (c *patience) Err() error {
 
 // pinned reports whether any guard is pinned, or a callback runs.
 func (w *world) pinned() bool {
-	return slices.ContainsFunc(w.watched, func(rd *reader) bool { return rd.ref == nil }) ||
+	return slices.ContainsFunc(w.watched, func(rd *reader) bool { return rd.Ref == nil }) ||
 		slices.ContainsFunc(w.frames, func(f *frame) bool { return f.pins })
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,52 +13,6 @@ import (
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
-
-// model is the pool that is obviously right: a mutex and a map. It drives no
-// operation itself; it judges what the real pool answered.
-type model[T any] struct {
-	mu   sync.Mutex
-	live map[pool.Handle[T]]uint64 // what the value is known by
-	past map[pool.Handle[T]]bool   // every handle that was ever shown
-}
-
-// issue notes a handle that the pool has shown for the first time.
-func (m *model[T]) issue(h pool.Handle[T]) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if h == 0 || h.Generation()%2 == 0 || h.Generation() > lastGeneration || m.past[h] {
-		return fmt.Errorf("handle %v was issued, before: %v", h, m.past[h])
-	}
-	m.past[h] = true
-	return nil
-}
-
-func (m *model[T]) insert(h pool.Handle[T], id uint64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.live[h] = id
-}
-
-func (m *model[T]) get(h pool.Handle[T]) (uint64, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	id, ok := m.live[h]
-	return id, ok
-}
-
-func (m *model[T]) remove(h pool.Handle[T]) (uint64, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	id, ok := m.live[h]
-	delete(m.live, h)
-	return id, ok
-}
-
-func (m *model[T]) len() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.live)
-}
 
 // kind says how the machine deals with values of T. The number of a value that is zero
 // or was reset is 0.
@@ -101,16 +54,19 @@ type (
 	hold[T any] = verbs.Hold[T]
 )
 
-// machine runs an operation stream on a pool and a model side by side, and judges
-// each answer. Its choices come from choose, which a fuzzer or a generator feeds.
+// machine runs an operation stream on a pool and judges each answer by the pool that is
+// obviously right: a map. Its choices come from choose, which a fuzzer or a generator
+// feeds.
 type machine[T any] struct {
+	verbs.Idle[T]
 	t      testing.TB
 	kind   kind[T]
 	opts   pool.Options[T]
 	p      *pool.Pool[T]
-	m      model[T]
-	choose func(n int) int // 0 ≤ choice < n
-	verbs  []verbs.Verb[T]
+	live   map[pool.Handle[T]]uint64 // what the value is known by
+	past   map[pool.Handle[T]]bool   // every handle that was ever shown
+	choose func(n int) int           // 0 ≤ choice < n
+	verbs  verbs.List[T]
 	worker *pool.Worker[T]
 	cheap  *pool.Reserver[T]
 	held   []*pool.Reservation[T]
@@ -124,8 +80,7 @@ type machine[T any] struct {
 func newMachine[T any](t testing.TB, k kind[T], opts pool.Options[T], choose func(int) int) *machine[T] {
 	return &machine[T]{
 		t: t, kind: k, opts: opts, p: tiny(t, &opts), choose: choose, verbs: verbs.Table[T](),
-		m:    model[T]{live: map[pool.Handle[T]]uint64{}, past: map[pool.Handle[T]]bool{}},
-		done: map[string]int{},
+		live: map[pool.Handle[T]]uint64{}, past: map[pool.Handle[T]]bool{}, done: map[string]int{},
 	}
 }
 
@@ -133,7 +88,7 @@ func newMachine[T any](t testing.TB, k kind[T], opts pool.Options[T], choose fun
 func (mc *machine[T]) Failf(format string, args ...any) {
 	mc.t.Helper()
 	mc.t.Fatalf("%s\n(%d live, %d reserved, %d guards and Refs, worker %v, %v, capacity %d, origin %d, shards %d; %+v)", fmt.Sprintf(format, args...),
-		mc.m.len(), len(mc.held), len(mc.holds), mc.worker != nil, mc.opts.Reuse, mc.opts.Capacity, mc.opts.Origin, mc.opts.Shards, mc.p.Stats())
+		len(mc.live), len(mc.held), len(mc.holds), mc.worker != nil, mc.opts.Reuse, mc.opts.Capacity, mc.opts.Origin, mc.opts.Shards, mc.p.Stats())
 }
 
 func (mc *machine[T]) NewNumber() uint64 { mc.lastID++; return mc.lastID }
@@ -147,7 +102,7 @@ type before[T any] struct {
 func (mc *machine[T]) Begin(c *call[T]) {
 	b := &before[T]{live: map[pool.Handle[T]]bool{}}
 	if c.Needs&verbs.Loops != 0 {
-		for h := range mc.m.live {
+		for h := range mc.live {
 			b.live[h] = true
 		}
 	}
@@ -167,7 +122,7 @@ func (mc *machine[T]) Inside(c *call[T], h pool.Handle[T]) {
 	}
 	mc.inside++
 	mc.call("Remove", h).Do()
-	if mc.m.len() < 100 {
+	if len(mc.live) < 100 {
 		mc.call("Insert", 0).Do()
 	}
 	mc.done["change in "+c.Name]++
@@ -176,19 +131,27 @@ func (mc *machine[T]) Inside(c *call[T], h pool.Handle[T]) {
 
 // issue notes a handle that the pool has shown for the first time.
 func (mc *machine[T]) issue(c *call[T], h pool.Handle[T]) {
-	if err := mc.m.issue(h); err != nil {
-		mc.Failf("%v: %v", c, err)
+	if h == 0 || h.Generation()%2 == 0 || h.Generation() > lastGeneration || mc.past[h] {
+		mc.Failf("%v: handle %v was issued, before: %v", c, h, mc.past[h])
 	}
+	mc.past[h] = true
 	mc.known = append(mc.known, h)
+}
+
+// end removes h from the map.
+func (mc *machine[T]) end(h pool.Handle[T]) (id uint64, live bool) {
+	id, live = mc.live[h]
+	delete(mc.live, h)
+	return id, live
 }
 
 func (mc *machine[T]) Inserted(c *call[T], h pool.Handle[T], id uint64) {
 	if !c.Known {
 		mc.issue(c, h)
 	}
-	mc.m.insert(h, id)
+	mc.live[h] = id
 	mc.done[c.String()]++
-	if limit := mc.opts.Capacity; limit > 0 && mc.m.len()+len(mc.held) > limit {
+	if limit := mc.opts.Capacity; limit > 0 && len(mc.live)+len(mc.held) > limit {
 		mc.Failf("%v: beyond the Capacity", c)
 	}
 }
@@ -217,9 +180,9 @@ func (mc *machine[T]) Refused(c *call[T], err error) {
 	switch {
 	case len(mc.holds) == 0 && st.Limbo > 0 && !exhausted:
 		mc.Failf("%v: %v, but %d slots could be reclaimed", c, err, st.Limbo)
-	case stalled && st.Limbo == 0, stalled && mc.m.len()+len(mc.held) == mc.opts.Capacity:
+	case stalled && st.Limbo == 0, stalled && len(mc.live)+len(mc.held) == mc.opts.Capacity:
 		mc.Failf("%v: %v, but no slot waits that a value could have", c, err)
-	case exhausted && mc.m.len()+len(mc.held) > 0:
+	case exhausted && len(mc.live)+len(mc.held) > 0:
 		mc.Failf("%v: %v, but something lives", c, err)
 	}
 	mc.done[err.Error()]++
@@ -241,7 +204,7 @@ func (mc *machine[T]) GivenUp(c *call[T], h pool.Handle[T]) {
 }
 
 func (mc *machine[T]) Asked(c *call[T], h pool.Handle[T], ok bool) {
-	if _, live := mc.m.get(h); ok != live {
+	if _, live := mc.live[h]; ok != live {
 		mc.Failf("%v(%v) answers %v", c, h, ok)
 	} else if ok {
 		mc.done[c.String()]++
@@ -254,7 +217,7 @@ func (mc *machine[T]) Looked(c *call[T], h pool.Handle[T], v *T) {
 
 func (mc *machine[T]) looked(what string, h pool.Handle[T], v *T, ok bool) {
 	mc.t.Helper()
-	want, live := mc.m.get(h)
+	want, live := mc.live[h]
 	if ok != live || ok && mc.kind.Number(v) != want {
 		mc.Failf("%s(%v) answers %v, live is %v, want value %d", what, h, ok, live, want)
 	}
@@ -264,7 +227,7 @@ func (mc *machine[T]) looked(what string, h pool.Handle[T], v *T, ok bool) {
 }
 
 func (mc *machine[T]) Removed(c *call[T], h pool.Handle[T], v *T, ok bool) {
-	id, live := mc.m.remove(h)
+	id, live := mc.end(h)
 	if ok != live {
 		mc.Failf("%v(%v) answers %v, live was %v", c, h, ok, live)
 	}
@@ -285,7 +248,7 @@ func (mc *machine[T]) Condemned(c *call[T], h pool.Handle[T], v *T) bool {
 	if mc.kind.Number(v)%3 != 0 {
 		return false
 	}
-	if _, live := mc.m.remove(h); live {
+	if _, live := mc.end(h); live {
 		c.State.(*before[T]).gone++
 	}
 	return true
@@ -294,13 +257,13 @@ func (mc *machine[T]) Condemned(c *call[T], h pool.Handle[T], v *T) bool {
 func (mc *machine[T]) Counted(c *call[T], n int) {
 	want := c.State.(*before[T]).gone
 	for _, h := range c.Handles {
-		if _, live := mc.m.remove(h); live {
+		if _, live := mc.end(h); live {
 			want++
 		}
 	}
 	if c.Name == "Clear" {
-		want = mc.m.len()
-		clear(mc.m.live)
+		want = len(mc.live)
+		clear(mc.live)
 	}
 	if n != want {
 		mc.Failf("%v removes %d, want %d", c, n, want)
@@ -311,7 +274,7 @@ func (mc *machine[T]) Counted(c *call[T], n int) {
 // Ranged judges a loop that yielded all: what lived all the while must be among it.
 func (mc *machine[T]) Ranged(c *call[T], met map[pool.Handle[T]]bool) {
 	for h := range c.State.(*before[T]).live {
-		if _, live := mc.m.get(h); live && !met[h] {
+		if _, live := mc.live[h]; live && !met[h] {
 			mc.Failf("%v misses %v", c, h)
 		}
 	}
@@ -324,8 +287,8 @@ func (mc *machine[T]) Acted(c *call[T], err error) {
 		mc.Failf("%v: %v, and %d slots wait", c, err, st.Limbo)
 	case c.Name == "Flush" && st.Cached > 0:
 		mc.Failf("%d slots are cached after Flush", st.Cached)
-	case c.Name == "Stats" && (st.Live != mc.m.len() || mc.p.Len() != mc.m.len()):
-		mc.Failf("Len is %d, want %d", mc.p.Len(), mc.m.len())
+	case c.Name == "Stats" && (st.Live != len(mc.live) || mc.p.Len() != len(mc.live)):
+		mc.Failf("Len is %d, want %d", mc.p.Len(), len(mc.live))
 	}
 	mc.done[c.Name]++
 }
@@ -341,7 +304,7 @@ func (mc *machine[T]) any() pool.Handle[T] {
 
 // call is that of the verb with a name, on h.
 func (mc *machine[T]) call(name string, h pool.Handle[T]) *call[T] {
-	return mc.of(verbs.Of[T](name), h)
+	return mc.of(mc.verbs.Named(name), h)
 }
 
 func (mc *machine[T]) of(v *verbs.Verb[T], hs ...pool.Handle[T]) *call[T] {
@@ -452,8 +415,8 @@ func (mc *machine[T]) runAll(more func() bool) {
 		mc.worker.Close()
 		mc.worker = nil
 	}
-	if n := mc.p.Clear(); n != mc.m.len() {
-		mc.Failf("Clear removes %d of %d", n, mc.m.len())
+	if n := mc.p.Clear(); n != len(mc.live) {
+		mc.Failf("Clear removes %d of %d", n, len(mc.live))
 	}
 	st := requireReclaimed(mc.t, mc.p)
 	if st.Live != 0 {
@@ -475,9 +438,7 @@ func (mc *machine[T]) runAll(more func() bool) {
 		if err != nil {
 			break
 		}
-		if err := mc.m.issue(h); err != nil {
-			mc.Failf("at the end: %v", err)
-		}
+		mc.issue(nil, h)
 		got++
 	}
 	if mc.opts.Reuse == pool.FIFO { // exhausted slots are missed in the reserve first

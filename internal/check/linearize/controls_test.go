@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
@@ -161,7 +160,7 @@ func TestGuardsAreWatched(t *testing.T) {
 	h := courseOf(insert).last
 	require.NotZero(t, h)
 	for th.hold == nil || len(th.hold.Seen) == 0 {
-		th.do(verbs.Of[Value]("Guard.Get"))
+		th.do(table.Named("Guard.Get"))
 	}
 	th.hold.Seen[0].V.id++
 	th.letGo()

@@ -173,9 +173,6 @@ func (t *thread) Ranged(c *call, met map[Handle]bool) {
 	t.span(courseOf(c).begin, c.Name, Look, met)
 }
 
-// Acted has nothing to write down.
-func (t *thread) Acted(*call, error) {}
-
 // Failf writes down what is wrong whatever the others did.
 func (t *thread) Failf(format string, args ...any) {
 	t.problems = append(t.problems, fmt.Sprintf(format, args...))

@@ -14,6 +14,7 @@ import (
 // it reads from the board.
 type thread struct {
 	*rand.Rand
+	verbs.Idle[Value]
 	log
 	subject Subject
 	board   *board
@@ -35,18 +36,25 @@ const remembered = 8
 // inserted, at the moment at which another comes. The first three end its life.
 var (
 	table = verbs.Table[Value]()
-	duels = []string{"Remove", "Remove", "Take", "Get", "Contains", "View"}
+	duels = []string{"Remove", "Remove", "Take", "Get", "Get", "Contains", "View"}
 )
 
 // step does one operation.
 func (t *thread) step() {
-	if t.chance(9) {
+	switch t.IntN(9) {
+	case 0:
 		c := t.of("Insert")
 		c.Do()
 		if h := courseOf(c).last; h != 0 {
 			t.board.await(h)
 			t.at(duels[t.IntN(len(duels))], h)
 		}
+		return
+	case 1, 2, 3: // which may be where another waits
+		t.at(duels[t.IntN(len(duels))], t.pick())
+		return
+	case 4: // which waits for company
+		t.of("InsertFunc").Do()
 		return
 	}
 	sum := 0
@@ -66,7 +74,7 @@ func (t *thread) step() {
 func (t *thread) do(v *verbs.Verb[Value]) {
 	needs := func(n verbs.Needs) bool { return v.Needs&n != 0 }
 	if needs(verbs.Guard) && t.hold == nil {
-		t.do(verbs.Of[Value]("Pin"))
+		t.do(table.Named("Pin"))
 	}
 	switch {
 	case needs(verbs.Context), v.Name == "Open", needs(verbs.Worker) && t.worker == nil,
@@ -114,7 +122,7 @@ func (t *thread) call(v *verbs.Verb[Value]) *call {
 	return c
 }
 
-func (t *thread) of(name string) *call { return t.call(verbs.Of[Value](name)) }
+func (t *thread) of(name string) *call { return t.call(table.Named(name)) }
 
 // at calls the verb of this name at h.
 func (t *thread) at(name string, h Handle) {
@@ -126,14 +134,14 @@ func (t *thread) at(name string, h Handle) {
 // settle ends the open Reservation, and letGo the guard or Ref, if there is one.
 func (t *thread) settle() {
 	if t.open != nil {
-		t.do(verbs.Of[Value]([]string{"Commit", "Commit", "CommitHold", "Cancel"}[t.IntN(4)]))
+		t.do(table.Named([]string{"Commit", "Commit", "CommitHold", "Cancel"}[t.IntN(4)]))
 	}
 	if t.open != nil {
-		t.do(verbs.Of[Value]("Commit"))
+		t.do(table.Named("Commit"))
 	}
 }
 
-func (t *thread) letGo() { t.do(verbs.Of[Value]("Unpin")) }
+func (t *thread) letGo() { t.do(table.Named("Unpin")) }
 
 // run does n operations and leaves nothing open. A broken list leads out of the
 // pages: that shall be a panic, whose history can be seen, and not the end.

@@ -11,9 +11,10 @@ import (
 // Actor is one goroutine's part in a world: it calls verbs and judges what it can.
 type Actor[T any] struct {
 	*Hand
-	w        *World[T]
-	door     verbs.Door[T]
-	reserver *pool.Reserver[T]
+	verbs.Idle[T] // others come and go: what loops leave out says nothing
+	w             *World[T]
+	door          verbs.Door[T]
+	reserver      *pool.Reserver[T]
 
 	stamps uint64
 	buried [64]*Ticket[T] // the last that it removed, or tried to
@@ -80,7 +81,7 @@ func (a *Actor[T]) call(v *verbs.Verb[T], t *Ticket[T]) *call[T] {
 }
 
 // named returns a call of the verb with this name.
-func (a *Actor[T]) named(name string, t *Ticket[T]) *call[T] { return a.call(verbs.Of[T](name), t) }
+func (a *Actor[T]) named(name string, t *Ticket[T]) *call[T] { return a.call(a.w.verbs.Named(name), t) }
 
 // NewNumber returns a stamp.
 func (a *Actor[T]) NewNumber() uint64 {
@@ -121,9 +122,6 @@ func (a *Actor[T]) Begin(c *call[T]) {
 		a.release(c.Open.Handle())
 	}
 }
-
-// Returned has nothing to do.
-func (a *Actor[T]) Returned(*call[T]) {}
 
 // Inside takes a step within a step, now and then.
 func (a *Actor[T]) Inside(c *call[T], h pool.Handle[T]) {
@@ -248,9 +246,6 @@ func (a *Actor[T]) Counted(c *call[T], n int) {
 	}
 	a.Removed(c, c.Handles[0], nil, n > 0)
 }
-
-// Ranged has nothing to judge: others come and go.
-func (a *Actor[T]) Ranged(*call[T], map[pool.Handle[T]]bool) {}
 
 // Acted counts what Trim gave back.
 func (a *Actor[T]) Acted(c *call[T], err error) {

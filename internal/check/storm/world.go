@@ -78,7 +78,7 @@ type World[T any] struct {
 	*Storm
 	Pool   *pool.Pool[T]
 	Kind   Kind[T]
-	verbs  []verbs.Verb[T]
+	verbs  verbs.List[T]
 	number verbs.Kind[T] // Kind, as verbs want it
 	owners *Owners       // nil where slots are removed unseen
 

@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -10,11 +11,11 @@ import (
 )
 
 // Table returns all verbs.
-func Table[T any]() []Verb[T] {
-	return []Verb[T]{
+func Table[T any]() List[T] {
+	return List[T]{
 		{"Insert", 20, Inserts | Doors, (*Call[T]).insert},
-		{"InsertFunc", 10, Inserts | Doors, (*Call[T]).insertFunc},
-		{"TryInsertFunc", 4, Inserts | Doors, (*Call[T]).tryInsertFunc},
+		{"InsertFunc", 10, Inserts | Doors | Calls, (*Call[T]).insertFunc},
+		{"TryInsertFunc", 4, Inserts | Doors | Calls, (*Call[T]).tryInsertFunc},
 		{"InsertBatch", 4, Inserts | Number, (*Call[T]).insertBatch},
 		{"Reserve", 6, Inserts, func(c *Call[T]) { c.reserve(c.Pool.Reserve) }},
 		{"Reserver.Reserve", 2, Inserts, (*Call[T]).reserveCheaply},
@@ -25,10 +26,10 @@ func Table[T any]() []Verb[T] {
 		{"Get", 8, Handle | Doors, func(c *Call[T]) { c.copied(func() (T, bool) { return c.Door.Get(c.Handles[0]) }) }},
 		{"MustGet", 2, Handle, (*Call[T]).mustGet},
 		{"Contains", 6, Handle, func(c *Call[T]) { c.asked(func() bool { return c.Pool.Contains(c.Handles[0]) }) }},
-		{"View", 3, Handle, func(c *Call[T]) { c.view(func(f func(*T)) bool { return c.Pool.View(c.Handles[0], f) }) }},
+		{"View", 3, Handle | Calls, func(c *Call[T]) { c.view(func(f func(*T)) bool { return c.Pool.View(c.Handles[0], f) }) }},
 		{"Ptr.Live", 1, Handle, func(c *Call[T]) { c.asked(c.ptr().Live) }},
 		{"Ptr.Get", 1, Handle, func(c *Call[T]) { c.copied(c.ptr().Get) }},
-		{"Ptr.View", 1, Handle, func(c *Call[T]) { c.view(c.ptr().View) }},
+		{"Ptr.View", 1, Handle | Calls, func(c *Call[T]) { c.view(c.ptr().View) }},
 
 		{"Pin", 6, Doors | Pins, (*Call[T]).pin},
 		{"Hold", 4, Handle | Pins, (*Call[T]).hold},
@@ -105,32 +106,24 @@ func (c *Call[T]) tryInsertFunc() { c.build(c.Door.TryInsertFunc) }
 func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.Handle[T], error)) {
 	var shown, h pool.Handle[T]
 	var err error
-	built := false
+	built, returned := false, false
 	v, number := c.began()
 	defer func() {
 		x := recover()
-		if x != nil && x != error(ErrMeant) {
+		if x != nil && !c.Meant(c, x) {
 			panic(x)
 		}
 		c.Returned(c)
 		switch {
-		case x != nil || err == ErrMeant:
-			if shown == 0 || built || h != 0 {
-				c.Failf("%v returned %v and %v, and its constructor was shown %v", c, h, err, shown)
-			}
-		case shown != 0 && !built && err == nil && h == 0: // Goexit
-		case err == nil && h != shown:
-			c.Failf("%v returned %v, but the constructor was told %v", c, h, shown)
-		case err != nil && shown != 0:
-			c.Failf("%v returned %v, and its constructor was shown %v", c, err, shown)
-		}
-		switch {
-		case shown == 0:
-			c.inserted(h, number, err)
-		case built:
-			c.Inserted(c, h, number)
-		default:
+		case shown != 0 && !built && (!returned || h == 0 && err == ErrMeant):
 			c.GivenUp(c, shown)
+		case !returned: // a panic or an exit from elsewhere
+		case built && h == shown && err == nil:
+			c.Inserted(c, h, number)
+		case shown == 0 && h == 0 && err != nil:
+			c.Refused(c, err)
+		default:
+			c.Failf("%v returned %v and %v, but the constructor was told %v", c, h, err, shown)
 		}
 	}()
 	h, err = insert(func(h pool.Handle[T], at *T) error {
@@ -147,6 +140,7 @@ func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.H
 		built = true
 		return nil
 	})
+	returned = true
 }
 
 func (c *Call[T]) insertBatch() {
@@ -179,7 +173,7 @@ func (c *Call[T]) reserve(f func() (*pool.Reservation[T], error)) {
 		return
 	}
 	c.Open = r
-	c.Shown(c, r.Handle(), r.Value())
+	c.Unseen(func() { c.Shown(c, r.Handle(), r.Value()) })
 }
 
 func (c *Call[T]) reserveCheaply() {
@@ -192,9 +186,8 @@ func (c *Call[T]) reserveCheaply() {
 // filled gives an open Reservation its value, and begins the call that settles it.
 func (c *Call[T]) filled() (h pool.Handle[T], number uint64) {
 	number = c.NewNumber()
-	*c.Open.Value() = c.Make(number)
 	c.Known = true
-	h = c.Open.Handle()
+	c.Unseen(func() { *c.Open.Value(), h = c.Make(number), c.Open.Handle() })
 	c.Begin(c)
 	return h, number
 }
@@ -215,8 +208,11 @@ func (c *Call[T]) committed(h, got pool.Handle[T], number uint64) {
 func (c *Call[T]) commitHold() {
 	h, number := c.filled()
 	ref := c.Open.CommitHold()
-	c.committed(h, ref.Handle(), number)
-	c.Hold = &Hold[T]{Ref: ref, Seen: []Sight[T]{{h, ref.Value(), number}}}
+	c.Unseen(func() {
+		c.Hold = &Hold[T]{Ref: ref, Seen: []Sight[T]{{h, ref.Value(), number}}}
+		h = ref.Handle()
+	})
+	c.committed(c.Hold.Seen[0].H, h, number)
 }
 
 func (c *Call[T]) cancel() {
@@ -240,6 +236,9 @@ func (c *Call[T]) copied(f func() (T, bool)) {
 	c.Begin(c)
 	v, ok := f()
 	c.Returned(c)
+	if !ok && !reflect.ValueOf(&v).Elem().IsZero() {
+		c.Failf("%v(%v) gives %+v with false", c, c.Handles[0], v)
+	}
 	c.looked(c.Handles[0], &v, ok)
 }
 
@@ -264,13 +263,27 @@ func (c *Call[T]) mustGet() {
 
 func (c *Call[T]) view(f func(func(*T)) bool) {
 	h := c.Handles[0]
+	ok := true
 	c.Begin(c)
-	if ok := f(func(v *T) { c.met(h, v) }); !ok {
-		c.Returned(c)
-		c.Looked(c, h, nil)
-		return
-	}
+	c.caught(func() {
+		ok = f(func(v *T) { c.met(h, v) })
+	})
 	c.Returned(c)
+	if !ok {
+		c.Looked(c, h, nil)
+	}
+}
+
+// caught calls f and reports whether it ended in a panic that was meant.
+func (c *Call[T]) caught(f func()) (failed bool) {
+	defer func() {
+		x := recover()
+		if failed = x != nil; failed && !c.Meant(c, x) {
+			panic(x)
+		}
+	}()
+	f()
+	return false
 }
 
 // met judges a value in a callback or the body of a loop.
@@ -303,7 +316,7 @@ func (c *Call[T]) hold() {
 		return
 	}
 	c.Hold = &Hold[T]{Ref: ref}
-	c.sighted(h, ref.Value(), true)
+	c.Unseen(func() { c.sighted(h, ref.Value(), true) })
 }
 
 // sighted judges a look-up whose value must stay what it is.
@@ -383,17 +396,20 @@ func (c *Call[T]) counted(n, most int) {
 func (c *Call[T]) drain() {
 	met := map[pool.Handle[T]]bool{}
 	c.Begin(c)
-	for h, v := range c.Pool.Drain() {
-		c.Removed(c, h, &v, true)
-		met[h] = true
-		c.Inside(c, h)
-		if len(met) == c.N {
-			c.Returned(c)
-			return
+	early := c.caught(func() {
+		for h, v := range c.Pool.Drain() {
+			c.Removed(c, h, &v, true)
+			met[h] = true
+			c.Inside(c, h)
+			if len(met) == c.N {
+				break
+			}
 		}
-	}
+	})
 	c.Returned(c)
-	c.Ranged(c, met)
+	if !early && (c.N == 0 || len(met) < c.N) {
+		c.Ranged(c, met)
+	}
 }
 
 // once notes that h was yielded.
@@ -408,41 +424,51 @@ func (c *Call[T]) deleteFunc() {
 	met := map[pool.Handle[T]]bool{}
 	condemned := 0
 	c.Begin(c)
-	n := c.Pool.DeleteFunc(func(h pool.Handle[T], v *T) bool {
-		c.once(met, h)
-		c.met(h, v)
-		goes := c.Condemned(c, h, v)
-		if goes {
-			condemned++
-		}
-		return goes
+	n := 0
+	early := c.caught(func() {
+		n = c.Pool.DeleteFunc(func(h pool.Handle[T], v *T) bool {
+			c.once(met, h)
+			c.met(h, v)
+			goes := c.Condemned(c, h, v)
+			if goes {
+				condemned++
+			}
+			return goes
+		})
 	})
 	c.Returned(c)
-	c.Ranged(c, met)
-	c.counted(n, condemned)
+	if !early {
+		c.Ranged(c, met)
+		c.counted(n, condemned)
+	}
 }
 
 func (c *Call[T]) clear() {
 	c.Begin(c)
-	n := c.Pool.Clear()
+	n := 0
+	early := c.caught(func() { n = c.Pool.Clear() })
 	c.Returned(c)
-	c.Counted(c, n)
+	if !early {
+		c.Counted(c, n)
+	}
 }
 
 // loop ranges over values, or over the first so many if most is not zero.
 func (c *Call[T]) loop(most int, values func(yield func(pool.Handle[T], *T) bool)) {
 	met := map[pool.Handle[T]]bool{}
 	c.Begin(c)
+	early := false
 	for h, v := range values {
 		c.once(met, h)
-		c.met(h, v)
-		if len(met) == most {
-			c.Returned(c)
-			return
+		// Caught here: the pin of a loop that a panic leaves may stay for a while.
+		if early = c.caught(func() { c.met(h, v) }) || len(met) == most; early {
+			break
 		}
 	}
 	c.Returned(c)
-	c.Ranged(c, met)
+	if !early {
+		c.Ranged(c, met)
+	}
 }
 
 // each is a loop by one goroutine, or by N.
@@ -452,10 +478,12 @@ func (c *Call[T]) each() {
 		err := c.Pool.Each(context.Background(), max(1, c.N), func(h pool.Handle[T], v *T) error {
 			mu.Lock()
 			defer mu.Unlock()
-			yield(h, v)
+			if !yield(h, v) {
+				return ErrMeant
+			}
 			return nil
 		})
-		if err != nil {
+		if err != nil && err != ErrMeant {
 			c.Failf("Each: %v", err)
 		}
 	})
@@ -498,10 +526,11 @@ func (c *Call[T]) grow() {
 // stats asks for all figures, none of which can be less than nothing.
 func (c *Call[T]) stats() {
 	c.did(func() error {
-		st := c.Pool.Stats()
-		if min(st.Live, st.Free, st.Limbo, st.Cached, st.Reserved, st.Held, st.Exhausted, st.Allocated, st.Pinned, c.Pool.Len()) < 0 {
-			c.Failf("Stats are %+v, and Len is %d", st, c.Pool.Len())
+		st, n := c.Pool.Stats(), c.Pool.Len()
+		if min(st.Live, st.Free, st.Limbo, st.Cached, st.Reserved, st.Held, st.Exhausted, st.Allocated, st.Pinned, n) < 0 {
+			c.Failf("Stats are %+v, and Len is %d", st, n)
 		}
+		c.N = max(n, st.Live)
 		return nil
 	})
 }

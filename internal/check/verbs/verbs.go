@@ -80,6 +80,7 @@ const (
 	Sweeps                        // it removes what it meets
 	Removes                       // it removes Handles
 	Inserts                       // it may be refused
+	Calls                         // it calls back, as loops do
 )
 
 // Verb is an entry of the table.
@@ -98,7 +99,7 @@ type Call[T any] struct {
 	Pool    Subject[T]
 	Door    Door[T] // nil: the Pool
 	Handles []pool.Handle[T]
-	N       int // how many values, or at most how many a loop yields if it is not zero; how many goroutines Each has; what Trim returned
+	N       int // how many values, or at most how many a loop yields if it is not zero; how many goroutines Each has; what Trim returned, or Len
 	Context context.Context
 	Fails   bool // its constructor gives up
 
@@ -135,8 +136,25 @@ type Judge[T any] interface {
 	Ranged(c *Call[T], met map[pool.Handle[T]]bool)      // a loop has yielded all that it yields
 	Acted(c *Call[T], err error)                         // what concerns no handle
 
+	// Meant reports whether a panic is one that was meant to reach the call.
+	Meant(c *Call[T], panicked any) bool
+
+	// Unseen calls f, which looks at what nobody else has: no exploration of schedules
+	// need see it.
+	Unseen(f func())
+
 	Failf(format string, args ...any)
 }
+
+// Idle has the methods of a Judge that has no use for them. It takes ErrMeant alone for
+// a panic that was meant.
+type Idle[T any] struct{}
+
+func (Idle[T]) Returned(*Call[T])                        {}
+func (Idle[T]) Ranged(*Call[T], map[pool.Handle[T]]bool) {}
+func (Idle[T]) Acted(*Call[T], error)                    {}
+func (Idle[T]) Meant(_ *Call[T], panicked any) bool      { return panicked == ErrMeant }
+func (Idle[T]) Unseen(f func())                          { f() }
 
 // ErrMeant is what a constructor fails with that is meant to.
 var ErrMeant = errors.New("meant")
@@ -172,10 +190,12 @@ func (c *Call[T]) Do() {
 	c.do(c)
 }
 
-// Of returns the call of the verb with this name.
-func Of[T any](name string) *Verb[T] {
-	table := Table[T]()
-	return &table[slices.IndexFunc(table, func(v Verb[T]) bool { return v.Name == name })]
+// List is verbs.
+type List[T any] []Verb[T]
+
+// Named returns the verb with this name.
+func (l List[T]) Named(name string) *Verb[T] {
+	return &l[slices.IndexFunc(l, func(v Verb[T]) bool { return v.Name == name })]
 }
 
 // String returns the verb's name, with that of a Worker before it.

@@ -16,7 +16,7 @@ func TestTableIsWhole(t *testing.T) {
 	type T = struct{}
 	others := map[string]bool{
 		"Pool.Cap": true, "Pool.Len": true, "Pool.Reserver": true, "Pool.Ptr": true, // with Stats, Grow and others
-		"Pool.Worker":  true, // Open
+		"Pool.Worker":  true,                                                 // Open
 		"Pool.WriteTo": true, "Pool.Explain": true, "Pool.ExplainOpen": true, // tests of their own
 		"Guard.Unpin": true, "Guard.Repin": true, "Ref.Release": true, // Unpin and Repin
 		"Ref.Value": true, "Ref.Handle": true, "Reservation.Value": true, "Reservation.Handle": true,
