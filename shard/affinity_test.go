@@ -31,6 +31,29 @@ func TestSlotsGoHome(t *testing.T) {
 	}
 }
 
+// TestMixedBatchIsSorted: of a batch that holds slots of two homes, those of the first
+// slot's go there, and the others stay.
+func TestMixedBatchIsSorted(t *testing.T) {
+	for _, zero := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 2, zero: zero})
+		mine, others := r.shards[0], r.shards[1]
+		var hs []uint64
+		for i := range shard.Batch {
+			for _, s := range []*shard.Shard[uint64]{mine, others} { // the last is first in limbo
+				slot, h, err := s.Claim()
+				require.NoError(t, err)
+				live(slot, h, 1)
+				if i%2 == 0 {
+					hs = append(hs, h)
+				}
+			}
+		}
+		r.remove(t, mine, hs...)
+		require.Equal(t, shard.Batch/2, mine.Free())
+		require.Equal(t, shard.Batch/2, others.Free())
+	}
+}
+
 // TestGoroutineMovesAwayFromOthers: who meets others at its own shard moves, waits longer
 // each time, and keeps its place where it meets them at their shards.
 func TestGoroutineMovesAwayFromOthers(t *testing.T) {

@@ -93,6 +93,8 @@ type run[T any] struct {
 
 	top, n uint32   // the slots to be visited: the first, and how many
 	clean  chain[T] // what was visited
+	sorts  bool     // to is not from, and from keeps what is not at home there
+	kept   chain[T] // what was visited and is kept
 }
 
 // move visits slots of b, which the caller has claimed, for to or their home, and ends the
@@ -102,6 +104,11 @@ type run[T any] struct {
 // and is handed over whole when it has none. That is for a shard's own: who inserts
 // elsewhere would have to search for it. AutoTrim wants them all on the stack, where it
 // finds them.
+//
+// A batch goes by the home of its first slot. If that is here, so may all be. If it is
+// elsewhere, each slot is looked at, and only those go that are at home there: a goroutine
+// that has moved removes what is at home in two shards, and to send all of it to one of
+// them, or all to the other, would mix their lines for as long as values live.
 func (r *run[T]) move(b *batch[T], to *shard[T]) bool {
 	s, a := r.from, r.from.arena
 	visited, turned := s.list.turn(b, r.steps)
@@ -109,11 +116,13 @@ func (r *run[T]) move(b *batch[T], to *shard[T]) bool {
 		b.leave()
 		return false
 	}
+	home := to
 	if to == nil {
-		to = s.home(b.top)
+		home = s.home(b.top)
 	}
-	r.to = s.list.recipient(to)
-	if !s.mustVisit() {
+	r.to = s.list.recipient(home)
+	r.sorts = to == nil && r.to != s
+	if !s.mustVisit() && !r.sorts {
 		if r.to.list.splice(b) {
 			r.freed += int(b.n)
 			s.left.Add(-b.n)
@@ -155,7 +164,9 @@ func (r *run[T]) visit() {
 			continue
 		}
 		fit := a.reusable(slot, word)
-		if fit {
+		if fit && r.sorts && r.from.home(i) != r.to {
+			r.kept.append(slot, i, word)
+		} else if fit {
 			r.clean.append(slot, i, word)
 		}
 		if a.Reset != nil {
@@ -169,9 +180,10 @@ func (r *run[T]) visit() {
 
 // deliver makes vacant for all what was visited.
 func (r *run[T]) deliver() {
-	r.freed += int(r.clean.n)
+	r.freed += int(r.clean.n + r.kept.n)
 	r.to.list.put(r.clean)
-	r.clean = chain[T]{}
+	r.from.list.put(r.kept)
+	r.clean, r.kept = chain[T]{}, chain[T]{}
 }
 
 // mustVisit reports whether each slot of a batch must be visited: to be cleaned, or because
