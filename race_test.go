@@ -59,7 +59,7 @@ func TestStormHandsOver(t *testing.T) {
 		t.Run(set.Name, func(t *testing.T) {
 			w := storm.Raise(t, set, storm.Linkeds, nil)
 			tickets := make(chan *storm.Ticket[storm.Linked], inFlight)
-			door := func(h *storm.Hand) (verbs.Door[storm.Linked], func()) {
+			via := func(h *storm.Hand) (verbs.Shared[storm.Linked], func()) {
 				if h.ID <= set.Workers {
 					worker := w.Pool.Worker()
 					return worker, worker.Close
@@ -70,7 +70,7 @@ func TestStormHandsOver(t *testing.T) {
 			inserting.Add(2)
 			w.Go(2, func(h *storm.Hand) {
 				defer inserting.Done()
-				d, done := door(h)
+				d, done := via(h)
 				defer done()
 				for a := w.Actor(h, d); h.Running(); {
 					if ticket := a.Insert(); ticket != nil {
@@ -79,7 +79,7 @@ func TestStormHandsOver(t *testing.T) {
 				}
 			})
 			w.Go(2, func(h *storm.Hand) {
-				d, done := door(h)
+				d, done := via(h)
 				defer done()
 				a := w.Actor(h, d)
 				defer a.Ended()

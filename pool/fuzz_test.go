@@ -153,8 +153,8 @@ func (mc *machine[T]) rawVerb(which int, h pool.Handle[T]) string {
 		c.Hold = &hold[T]{Guard: mc.p.Pin()}
 		defer c.Hold.Guard.Unpin()
 	}
-	if mc.worker != nil && which >= 32 && c.Needs&verbs.Doors != 0 {
-		c.Door = mc.worker
+	if mc.worker != nil && which >= 32 && c.Needs&verbs.Any != 0 {
+		c.Via = mc.worker
 	}
 	c.Do()
 	if c.Hold != nil && c.Needs&verbs.Guard == 0 {

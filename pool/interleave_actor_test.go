@@ -55,8 +55,8 @@ var (
 func (a *actor) call(name string, inner func(), hs ...Handle[val]) (*verbs.Call[val], *frame) {
 	f := &frame{a: a, inner: inner}
 	c := &verbs.Call[val]{Verb: table.Named(name), Judge: a, Kind: vals, Pool: subject{a.p}, Handles: hs, State: f}
-	if c.Needs&verbs.Doors != 0 && a.k != nil {
-		c.Door = a.k.w
+	if c.Needs&verbs.Any != 0 && a.k != nil {
+		c.Via = a.k.w
 	}
 	return c, f
 }

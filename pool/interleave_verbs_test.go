@@ -167,13 +167,13 @@ func shortName(name string) string {
 // drawn returns what draws a verb by what it needs.
 func drawn(name string, needs verbs.Needs) verb {
 	by, f := "a", "nil"
-	if needs&verbs.Doors != 0 {
+	if needs&verbs.Any != 0 {
 		by = "$a"
 	}
 	if needs&verbs.Calls != 0 {
 		f = "$f"
 	}
-	switch needs &^ (verbs.Doors | verbs.Calls | verbs.Removes | verbs.Number) {
+	switch needs &^ (verbs.Any | verbs.Calls | verbs.Removes | verbs.Number) {
 	case verbs.Handle:
 		return verb{1, fmt.Sprintf("%s.at(%q, %s, $h)", by, name, f), func(v *vars, a *actor, o *op) { a.at(name, o.f(v, a), o.handles(v)...) }}
 	case verbs.Handle | verbs.Guard:

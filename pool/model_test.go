@@ -361,8 +361,8 @@ func (mc *machine[T]) draw(v *verbs.Verb[T]) {
 	if needs(verbs.Number) {
 		c.N = mc.choose(20)
 	}
-	if mc.worker != nil && needs(verbs.Doors) && (needs(verbs.Worker) || mc.choose(2) == 0) {
-		c.Door = mc.worker
+	if mc.worker != nil && needs(verbs.Any) && (needs(verbs.Worker) || mc.choose(2) == 0) {
+		c.Via = mc.worker
 	}
 	if needs(verbs.Context) {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -508,7 +508,7 @@ func TestOperationsMatchModel(t *testing.T) {
 	}
 	for _, v := range verbs.Table[plain]() {
 		all = append(all, v.Name)
-		if v.Needs&verbs.Doors != 0 && v.Needs&verbs.Worker == 0 {
+		if v.Needs&verbs.Any != 0 && v.Needs&verbs.Worker == 0 {
 			all = append(all, "Worker."+v.Name)
 		}
 	}

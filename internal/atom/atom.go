@@ -1,10 +1,10 @@
 //go:build !interleave && !simulate
 
-// Package atom is the one door to the words that goroutines share.
+// Package atom is the one way to the words that goroutines share.
 //
 // Every word of the protocol (a slot's word, the heads of freelist and limbo,
 // epoch, frontier, pin cells, tokens) has a type of this package. In a normal
-// build the types are aliases of those in sync/atomic, so the door costs
+// build the types are aliases of those in sync/atomic, so that way costs
 // nothing: the compiler sees the same types and emits the same instructions. A
 // build that explores schedules (the tag interleave) puts hooked types in their
 // place and then sees every access, because there is no other way in.

@@ -1,6 +1,6 @@
 //go:build interleave
 
-// Package atom is the one door to the words that goroutines share. This is its
+// Package atom is the one way to the words that goroutines share. This is its
 // other half, for builds that explore schedules: types of the same sizes and
 // methods as those of sync/atomic, which announce each access to package
 // interleave. On a virtual thread that is where another may go on; anywhere else

@@ -1,6 +1,6 @@
 //go:build simulate
 
-// Package atom is the one door to the words that goroutines share. This is the half of it
+// Package atom is the one way to the words that goroutines share. This is the half of it
 // for simulations: types of the same sizes and methods as those of sync/atomic, which
 // tell package simulate of each access. On a virtual processor that is where its clock
 // goes on, and others may go first; anywhere else the access is plain.

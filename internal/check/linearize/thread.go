@@ -116,8 +116,8 @@ func (t *thread) do(v *verbs.Verb[Value]) {
 // call returns a call of v.
 func (t *thread) call(v *verbs.Verb[Value]) *call {
 	c := &call{Verb: v, Judge: t, Kind: kind, Pool: t.subject, Reserver: t.cheap, Fails: t.chance(4)}
-	if v.Needs&verbs.Doors != 0 && t.worker != nil {
-		c.Door = t.worker
+	if v.Needs&verbs.Any != 0 && t.worker != nil {
+		c.Via = t.worker
 	}
 	return c
 }

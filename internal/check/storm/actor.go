@@ -13,7 +13,7 @@ type Actor[T any] struct {
 	*Hand
 	verbs.Idle[T] // others come and go: what loops leave out says nothing
 	w             *World[T]
-	door          verbs.Door[T]
+	via           verbs.Shared[T]
 	reserver      *pool.Reserver[T]
 
 	stamps uint64
@@ -34,8 +34,8 @@ type about[T any] struct {
 }
 
 // Actor returns the part of h, which acts through d.
-func (w *World[T]) Actor(h *Hand, d verbs.Door[T]) *Actor[T] {
-	return &Actor[T]{Hand: h, w: w, door: d, reserver: w.Pool.Reserver()}
+func (w *World[T]) Actor(h *Hand, d verbs.Shared[T]) *Actor[T] {
+	return &Actor[T]{Hand: h, w: w, via: d, reserver: w.Pool.Reserver()}
 }
 
 // Ended hands over what only the storm's end can judge. It is called when the
@@ -74,8 +74,8 @@ func (a *Actor[T]) call(v *verbs.Verb[T], t *Ticket[T]) *call[T] {
 	if t != nil {
 		c.Handles = []pool.Handle[T]{t.H, t.H}
 	}
-	if v.Needs&verbs.Doors != 0 {
-		c.Door = a.door
+	if v.Needs&verbs.Any != 0 {
+		c.Via = a.via
 	}
 	return c
 }

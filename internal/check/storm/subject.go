@@ -81,7 +81,7 @@ func NewSubject(o Options, scribble bool) (Subject, error) {
 type subject struct{ *pool.Pool[Coupon] }
 
 func (s subject) Part(worker bool) Part {
-	var v verbs.Door[Coupon] = s.Pool
+	var v verbs.Shared[Coupon] = s.Pool
 	done := func() {}
 	if worker {
 		w := s.Worker()

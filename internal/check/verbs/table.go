@@ -13,9 +13,9 @@ import (
 // Table returns all verbs.
 func Table[T any]() List[T] {
 	return List[T]{
-		{"Insert", 20, Inserts | Doors, (*Call[T]).insert},
-		{"InsertFunc", 10, Inserts | Doors | Calls, (*Call[T]).insertFunc},
-		{"TryInsertFunc", 4, Inserts | Doors | Calls, (*Call[T]).tryInsertFunc},
+		{"Insert", 20, Inserts | Any, (*Call[T]).insert},
+		{"InsertFunc", 10, Inserts | Any | Calls, (*Call[T]).insertFunc},
+		{"TryInsertFunc", 4, Inserts | Any | Calls, (*Call[T]).tryInsertFunc},
 		{"InsertBatch", 4, Inserts | Number, (*Call[T]).insertBatch},
 		{"Reserve", 6, Inserts, func(c *Call[T]) { c.reserve(c.Pool.Reserve) }},
 		{"Reserver.Reserve", 2, Inserts, (*Call[T]).reserveCheaply},
@@ -23,7 +23,7 @@ func Table[T any]() List[T] {
 		{"CommitHold", 2, Reservation | Pins, (*Call[T]).commitHold},
 		{"Cancel", 3, Reservation, (*Call[T]).cancel},
 
-		{"Get", 8, Handle | Doors, func(c *Call[T]) { c.copied(func() (T, bool) { return c.Door.Get(c.Handles[0]) }) }},
+		{"Get", 8, Handle | Any, func(c *Call[T]) { c.copied(func() (T, bool) { return c.Via.Get(c.Handles[0]) }) }},
 		{"MustGet", 2, Handle, (*Call[T]).mustGet},
 		{"Contains", 6, Handle, func(c *Call[T]) { c.asked(func() bool { return c.Pool.Contains(c.Handles[0]) }) }},
 		{"View", 3, Handle | Calls, func(c *Call[T]) { c.view(func(f func(*T)) bool { return c.Pool.View(c.Handles[0], f) }) }},
@@ -31,7 +31,7 @@ func Table[T any]() List[T] {
 		{"Ptr.Get", 1, Handle, func(c *Call[T]) { c.copied(c.ptr().Get) }},
 		{"Ptr.View", 1, Handle | Calls, func(c *Call[T]) { c.view(c.ptr().View) }},
 
-		{"Pin", 6, Doors | Pins, (*Call[T]).pin},
+		{"Pin", 6, Any | Pins, (*Call[T]).pin},
 		{"Hold", 4, Handle | Pins, (*Call[T]).hold},
 		{"Guard.Get", 8, Handle | Guard, func(c *Call[T]) { c.under(c.Hold.Guard.Get) }},
 		{"Ptr.Under", 2, Handle | Guard, func(c *Call[T]) {
@@ -41,8 +41,8 @@ func Table[T any]() List[T] {
 		{"Repin", 2, Guard, (*Call[T]).repin},
 		{"Unpin", 9, Either, (*Call[T]).unpin},
 
-		{"Remove", 15, Handle | Doors | Removes, func(c *Call[T]) { c.removed(func() bool { return c.Door.Remove(c.Handles[0]) }) }},
-		{"Take", 8, Handle | Doors | Removes, (*Call[T]).take},
+		{"Remove", 15, Handle | Any | Removes, func(c *Call[T]) { c.removed(func() bool { return c.Via.Remove(c.Handles[0]) }) }},
+		{"Take", 8, Handle | Any | Removes, (*Call[T]).take},
 		{"Ptr.Remove", 3, Handle | Removes, func(c *Call[T]) { c.removed(c.ptr().Remove) }},
 		{"RemoveBatch", 5, Handles | Removes, (*Call[T]).removeBatch},
 		{"Drain", 2, Number | Loops | Sweeps, (*Call[T]).drain},
@@ -55,8 +55,8 @@ func Table[T any]() List[T] {
 		{"Guard.Pages", 2, Guard | Loops, (*Call[T]).pages},
 
 		{"Open", 3, 0, func(c *Call[T]) { c.did(func() error { c.Opened = c.Pool.Worker(); return nil }) }},
-		{"Flush", 3, Worker | Doors, func(c *Call[T]) { c.did(func() error { c.worker().Flush(); return nil }) }},
-		{"Close", 2, Worker | Doors, func(c *Call[T]) { c.did(func() error { c.worker().Close(); return nil }) }},
+		{"Flush", 3, Worker | Any, func(c *Call[T]) { c.did(func() error { c.worker().Flush(); return nil }) }},
+		{"Close", 2, Worker | Any, func(c *Call[T]) { c.did(func() error { c.worker().Close(); return nil }) }},
 		{"Trim", 2, Loops, (*Call[T]).trim},
 		{"Grow", 2, Number, (*Call[T]).grow},
 		{"Synchronize", 3, Context, func(c *Call[T]) { c.did(func() error { return c.Pool.Synchronize(c.Context) }) }},
@@ -74,7 +74,7 @@ func (c *Call[T]) began() (v T, number uint64) {
 
 func (c *Call[T]) insert() {
 	v, number := c.began()
-	h, err := c.Door.Insert(v)
+	h, err := c.Via.Insert(v)
 	c.Returned(c)
 	c.inserted(h, number, err)
 }
@@ -92,7 +92,7 @@ func (c *Call[T]) inserted(h pool.Handle[T], number uint64, err error) {
 
 func (c *Call[T]) insertFunc() {
 	c.build(func(init func(pool.Handle[T], *T) error) (pool.Handle[T], error) {
-		return c.Door.InsertFunc(func(h pool.Handle[T], v *T) {
+		return c.Via.InsertFunc(func(h pool.Handle[T], v *T) {
 			if err := init(h, v); err != nil {
 				panic(err)
 			}
@@ -100,7 +100,7 @@ func (c *Call[T]) insertFunc() {
 	})
 }
 
-func (c *Call[T]) tryInsertFunc() { c.build(c.Door.TryInsertFunc) }
+func (c *Call[T]) tryInsertFunc() { c.build(c.Via.TryInsertFunc) }
 
 // build inserts by a constructor, which fails or exits if it is meant to.
 func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.Handle[T], error)) {
@@ -299,12 +299,12 @@ func (c *Call[T]) met(h pool.Handle[T], v *T) {
 func (c *Call[T]) pin() {
 	c.Hold = new(Hold[T])
 	c.Begin(c)
-	pin(c.Door, &c.Hold.Guard)
+	pin(c.Via, &c.Hold.Guard)
 	c.Returned(c)
 }
 
 // pin pins into g, which must not be copied.
-func pin[T any](d Door[T], g *pool.Guard[T]) { *g = d.Pin() }
+func pin[T any](d Shared[T], g *pool.Guard[T]) { *g = d.Pin() }
 
 func (c *Call[T]) hold() {
 	h := c.Handles[0]
@@ -373,7 +373,7 @@ func (c *Call[T]) removed(f func() bool) {
 
 func (c *Call[T]) take() {
 	c.Begin(c)
-	v, ok := c.Door.Take(c.Handles[0])
+	v, ok := c.Via.Take(c.Handles[0])
 	c.Returned(c)
 	c.Removed(c, c.Handles[0], &v, ok)
 }
@@ -497,7 +497,7 @@ func (c *Call[T]) pages() {
 	})
 }
 
-func (c *Call[T]) worker() *pool.Worker[T] { return c.Door.(*pool.Worker[T]) }
+func (c *Call[T]) worker() *pool.Worker[T] { return c.Via.(*pool.Worker[T]) }
 
 func (c *Call[T]) did(f func() error) {
 	c.Begin(c)

@@ -17,8 +17,8 @@ import (
 	"coatcheck/pool"
 )
 
-// Door is what a Pool and a Worker have in common.
-type Door[T any] interface {
+// Shared is what a Pool and a Worker have in common.
+type Shared[T any] interface {
 	Insert(v T) (pool.Handle[T], error)
 	InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T], error)
 	TryInsertFunc(init func(h pool.Handle[T], v *T) error) (pool.Handle[T], error)
@@ -30,7 +30,7 @@ type Door[T any] interface {
 
 // Subject is a Pool, or what is put in its place.
 type Subject[T any] interface {
-	Door[T]
+	Shared[T]
 	Reserve() (*pool.Reservation[T], error)
 	Reserver() *pool.Reserver[T]
 	MustGet(h pool.Handle[T]) T
@@ -73,8 +73,8 @@ const (
 	Either                        // Hold, with a guard or a Ref
 	Reservation                   // Open
 	Pins                          // it opens a Hold
-	Worker                        // a Worker as its Door
-	Doors                         // a Worker as its Door, or the Pool
+	Worker                        // a Worker in place of the Pool
+	Any                           // a Worker in place of the Pool, or the Pool
 	Context                       // Context, which ends the wait
 	Loops                         // it goes over all slots
 	Sweeps                        // it removes what it meets
@@ -97,7 +97,7 @@ type Call[T any] struct {
 	Judge[T]
 	Kind[T]
 	Pool    Subject[T]
-	Door    Door[T] // nil: the Pool
+	Via     Shared[T] // nil: the Pool
 	Handles []pool.Handle[T]
 	N       int // how many values, or at most how many a loop yields if it is not zero; how many goroutines Each has; what Trim returned, or Len
 	Context context.Context
@@ -184,8 +184,8 @@ func (k *Hold[T]) Check(j Judge[T], of Kind[T]) {
 
 // Do runs the call.
 func (c *Call[T]) Do() {
-	if c.Door == nil {
-		c.Door = c.Pool
+	if c.Via == nil {
+		c.Via = c.Pool
 	}
 	c.do(c)
 }
@@ -200,7 +200,7 @@ func (l List[T]) Named(name string) *Verb[T] {
 
 // String returns the verb's name, with that of a Worker before it.
 func (c *Call[T]) String() string {
-	if _, ok := c.Door.(*pool.Worker[T]); ok && c.Needs&Doors != 0 {
+	if _, ok := c.Via.(*pool.Worker[T]); ok && c.Needs&Any != 0 {
 		return "Worker." + c.Name
 	}
 	return c.Name
