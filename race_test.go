@@ -433,7 +433,7 @@ func TestStormOfManyGoroutines(t *testing.T) {
 		a.Ended()
 		goroutines.Inc()
 	})
-	w.Run(storm.Least{storm.Inserted: 5000, storm.Removed: 2000})
+	w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 1000})
 	w.Finish()
 	assert.EqualValues(t, relays*(legs+1), goroutines.Load())
 }

@@ -12,11 +12,11 @@ import (
 // removal costs one locked instruction, and an insertion none on amd64, one elsewhere.
 // The verbs mean the same as the pool's, and handles are the pool's.
 //
-// Some slots are in its reach: 128 at first, more where there are more than sixteen
-// processors, and up to 4,096 when as many go round in it; fewer in a small bounded pool,
-// none under FIFO. They are free, but nobody else can take them: Stats counts them as
-// Cached. Flush gives them back; so does Close, and so does the garbage collector if the
-// Worker is dropped. It gives back by itself what it has not used for long.
+// Some slots are in its reach: 128 at first, and up to 4,096 when as many go round in
+// it; fewer in a small bounded pool, none under FIFO. They are free, but nobody else can
+// take them: Stats counts them as Cached. Flush gives them back; so does Close, and so
+// does the garbage collector if the Worker is dropped. It gives back by itself what it
+// has not used for long.
 //
 // It must not be used by two goroutines at once; it may be handed from one to
 // another, as any value may. The zero Worker panics. It must not be copied, nor

@@ -2,7 +2,6 @@ package pool_test
 
 import (
 	"fmt"
-	"math/bits"
 	"runtime"
 	"sync"
 	"testing"
@@ -91,7 +90,7 @@ func TestWorkersReachIsBounded(t *testing.T) {
 		{pool.Options[int]{Shards: 1, Capacity: 200}, 25},
 		{pool.Options[int]{Shards: 1, Capacity: 4}, 1},
 		{pool.Options[int]{Shards: 1, Reuse: pool.FIFO}, 0},
-		{pool.Options[int]{Shards: 1, Reset: func(*int) {}}, max(128, 8<<bits.Len(uint(runtime.GOMAXPROCS(0)-1)))},
+		{pool.Options[int]{Shards: 1, Reset: func(*int) {}}, 128},
 		{pool.Options[int]{Shards: 1, Origin: lastGeneration - 20}, 4096},
 	} {
 		p := tiny(t, &c.opts)

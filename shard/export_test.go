@@ -92,9 +92,6 @@ func (a *Arena[T]) TrimAll() int64 {
 	return a.trimLocked()
 }
 
-// Reach is how many slots m may keep.
-func (m *Magazine[T]) Reach() int { return m.reach }
-
 // SetReach changes how many slots an operation may have in its hands.
 func (a *Arena[T]) SetReach(n uint32) { a.reach = n }
 

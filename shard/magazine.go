@@ -51,7 +51,6 @@ type Magazine[T any] struct {
 	seals []seal // of the sealed parts, in order; tags grow
 
 	reach int  // most slots that it keeps, 0 when none
-	least int  // reach does not shrink below this
 	most  int  // reach may grow to this
 	batch int  // slots in a sealed part
 	gave  bool // it gave slots away since it fetched some
@@ -72,7 +71,9 @@ type seal struct {
 }
 
 const (
-	// firstReach is the least number of slots that a magazine keeps at first.
+	// firstReach is how many slots a magazine keeps at first. More would save scans where there
+	// are many processors, and cost more than that: what two magazines keep that hand slots
+	// over must fit into what a shard takes ahead.
 	firstReach = 128
 
 	// leastReach is the least reach that is worth it.
@@ -106,9 +107,7 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 		m.most = 0 // a slot goes to the queue's end
 		return m
 	}
-	// Where there are many pin cells, a batch must pay for a scan of them.
-	m.least = min(max(firstReach, a.Domain.Scanned()*2), m.most)
-	m.setReach(m.least)
+	m.setReach(min(firstReach, m.most))
 	m.batch = m.reach * 3 / 8
 	n := m.reach
 	if a.Fixed {
@@ -291,7 +290,7 @@ func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 // Flush gives everything back. It may run a Reset.
 func (m *Magazine[T]) Flush() {
 	lots := m.empty()
-	m.setReach(m.least)
+	m.setReach(min(firstReach, m.most))
 	m.gave = false
 	// Pointers to slots and a copy of the table would keep the memory of pages that
 	// Trim gives up. They go before a Reset runs, which may use this magazine.

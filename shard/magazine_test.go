@@ -186,25 +186,6 @@ func TestMagazineKeepsNothingFromItself(t *testing.T) {
 	}
 }
 
-// TestMagazinePaysForScans: where there are many pin cells, a magazine gathers more between
-// two scans, and Flush does not make it forget that.
-func TestMagazinePaysForScans(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: shard.Batch})
-	few := r.arena.NewMagazine()
-	least := few.Reach()
-	for range 1000 {
-		g := r.arena.Domain.Pin()
-		defer g.Unpin()
-	}
-	many := r.arena.NewMagazine()
-	require.GreaterOrEqual(t, many.Reach(), min(2*r.arena.Domain.Scanned(), shard.MaxReach))
-	require.Greater(t, many.Reach(), least)
-	many.Flush()
-	require.Greater(t, many.Reach(), least)
-	few.Flush()
-	require.Equal(t, least, few.Reach())
-}
-
 // TestMagazineKeepsItsReach: however it is used, a magazine keeps no more than its reach,
 // which grows to what the arena can spare and shrinks again.
 func TestMagazineKeepsItsReach(t *testing.T) {
