@@ -15,7 +15,8 @@ import (
 // shards some eight pairs meet in each deal.
 //
 // Slots have a home: the shard that they came from when they were last wanted. What a
-// goroutine removes goes home by the batch, whoever inserts there. The naive way leaves it
+// goroutine removes goes home by the batch, whoever inserts there; of a batch for another
+// shard, what is not at home there stays. The naive way leaves it
 // with the remover, and the shard that runs out takes the slots back one by one: then
 // neither has a batch to reclaim, and they take from each other for ever; the slots of
 // one cache line end up in several shards, so that all their words are fought for.

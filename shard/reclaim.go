@@ -93,8 +93,8 @@ type run[T any] struct {
 
 	top, n uint32   // the slots to be visited: the first, and how many
 	clean  chain[T] // what was visited
-	sorts  bool     // to is not from, and from keeps what is not at home there
-	kept   chain[T] // what was visited and is kept
+	sorts  bool     // what is not at home in to stays in from
+	stays  chain[T] // that part of what was visited
 }
 
 // move visits slots of b, which the caller has claimed, for to or their home, and ends the
@@ -165,7 +165,7 @@ func (r *run[T]) visit() {
 		}
 		fit := a.reusable(slot, word)
 		if fit && r.sorts && r.from.home(i) != r.to {
-			r.kept.append(slot, i, word)
+			r.stays.append(slot, i, word)
 		} else if fit {
 			r.clean.append(slot, i, word)
 		}
@@ -180,10 +180,10 @@ func (r *run[T]) visit() {
 
 // deliver makes vacant for all what was visited.
 func (r *run[T]) deliver() {
-	r.freed += int(r.clean.n + r.kept.n)
+	r.freed += int(r.clean.n + r.stays.n)
 	r.to.list.put(r.clean)
-	r.from.list.put(r.kept)
-	r.clean, r.kept = chain[T]{}, chain[T]{}
+	r.from.list.put(r.stays)
+	r.clean, r.stays = chain[T]{}, chain[T]{}
 }
 
 // mustVisit reports whether each slot of a batch must be visited: to be cleaned, or because

@@ -33,7 +33,6 @@ type shard[T any] struct {
 	//	readers  mayGoAhead
 	ahead atom.Uint32
 
-	_     [4]byte
 	fifo  bool   // Config.FIFO, at hand
 	at    uint32 // the shard's number
 	arena *Arena[T]
