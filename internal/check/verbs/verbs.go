@@ -1,6 +1,7 @@
 // Package verbs is the table of what can be done to a pool. The model test of package
-// pool, the storms and the histories that are judged for linearizability draw their
-// operations from it: to add an operation, add an entry. It is for tests alone.
+// pool, the storms, the histories that are judged for linearizability and the programs
+// whose schedules are explored draw their operations from it: to add an operation, add an
+// entry. It is for tests alone.
 //
 // An entry says what it needs, does it, and tells a [Judge] what the pool answered,
 // one handle after the other. What is right is the judge's affair: the model knows

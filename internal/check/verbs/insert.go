@@ -1,0 +1,161 @@
+package verbs
+
+import "coatcheck/pool"
+
+// began makes a value and begins the call that inserts it.
+func (c *Call[T]) began() (v T, number uint64) {
+	number = c.NewNumber()
+	v = c.Make(number)
+	c.Begin(c)
+	return v, number
+}
+
+func (c *Call[T]) insert() {
+	v, number := c.began()
+	h, err := c.Via.Insert(v)
+	c.Returned(c)
+	c.inserted(h, number, err)
+}
+
+func (c *Call[T]) inserted(h pool.Handle[T], number uint64, err error) {
+	if err != nil {
+		if h != 0 {
+			c.Failf("%v returned %v and %v", c, h, err)
+		}
+		c.Refused(c, err)
+		return
+	}
+	c.Inserted(c, h, number)
+}
+
+func (c *Call[T]) insertFunc() {
+	c.build(func(init func(pool.Handle[T], *T) error) (pool.Handle[T], error) {
+		return c.Via.InsertFunc(func(h pool.Handle[T], v *T) {
+			if err := init(h, v); err != nil {
+				panic(err)
+			}
+		})
+	})
+}
+
+func (c *Call[T]) tryInsertFunc() { c.build(c.Via.TryInsertFunc) }
+
+// build inserts by a constructor, which fails or exits if it is meant to.
+func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.Handle[T], error)) {
+	var shown, h pool.Handle[T]
+	var err error
+	built, returned := false, false
+	v, number := c.began()
+	defer func() {
+		x := recover()
+		if x != nil && !c.Meant(c, x) {
+			panic(x)
+		}
+		c.Returned(c)
+		switch {
+		case shown != 0 && !built && (!returned || h == 0 && err == ErrMeant):
+			c.GivenUp(c, shown)
+		case !returned: // a panic or an exit from elsewhere
+		case built && h == shown && err == nil:
+			c.Inserted(c, h, number)
+		case shown == 0 && h == 0 && err != nil:
+			c.Refused(c, err)
+		default:
+			c.Failf("%v returned %v and %v, but the constructor was told %v", c, h, err, shown)
+		}
+	}()
+	h, err = insert(func(h pool.Handle[T], at *T) error {
+		shown, c.Known = h, true
+		c.Shown(c, h, at)
+		*at = v
+		c.Inside(c, h)
+		if n := c.Number(at); n != number {
+			c.Failf("the value of %v changed from %d to %d while it was built", h, number, n)
+		}
+		if c.Fails {
+			return ErrMeant
+		}
+		built = true
+		return nil
+	})
+	returned = true
+}
+
+func (c *Call[T]) insertBatch() {
+	vs, numbers := make([]T, c.N), make([]uint64, c.N)
+	for i := range vs {
+		numbers[i] = c.NewNumber()
+		vs[i] = c.Make(numbers[i])
+	}
+	c.Begin(c)
+	hs, err := c.Pool.InsertBatch(vs, nil)
+	c.Returned(c)
+	if len(hs) > len(vs) || (err == nil) != (len(hs) == len(vs)) {
+		c.Failf("InsertBatch of %d values returned %d handles and %v", len(vs), len(hs), err)
+		return
+	}
+	for i, h := range hs {
+		c.Inserted(c, h, numbers[i])
+	}
+	if err != nil {
+		c.Refused(c, err)
+	}
+}
+
+func (c *Call[T]) reserve(f func() (*pool.Reservation[T], error)) {
+	c.Begin(c)
+	r, err := f()
+	c.Returned(c)
+	if err != nil {
+		c.Refused(c, err)
+		return
+	}
+	c.Open = r
+	c.Unseen(func() { c.Shown(c, r.Handle(), r.Value()) })
+}
+
+func (c *Call[T]) reserveCheaply() {
+	if c.Reserver == nil {
+		c.Reserver = c.Pool.Reserver()
+	}
+	c.reserve(c.Reserver.Reserve)
+}
+
+// filled gives an open Reservation its value, and begins the call that settles it.
+func (c *Call[T]) filled() (h pool.Handle[T], number uint64) {
+	number = c.NewNumber()
+	c.Known = true
+	c.Unseen(func() { *c.Open.Value(), h = c.Make(number), c.Open.Handle() })
+	c.Begin(c)
+	return h, number
+}
+
+func (c *Call[T]) commit() {
+	h, number := c.filled()
+	c.committed(h, c.Open.Commit(), number)
+}
+
+func (c *Call[T]) committed(h, got pool.Handle[T], number uint64) {
+	c.Returned(c)
+	if got != h {
+		c.Failf("%v returned %v for a reservation of %v", c, got, h)
+	}
+	c.Inserted(c, h, number)
+}
+
+func (c *Call[T]) commitHold() {
+	h, number := c.filled()
+	ref := c.Open.CommitHold()
+	c.Unseen(func() {
+		c.Hold = &Hold[T]{Ref: ref, Seen: []Sight[T]{{h, ref.Value(), number}}}
+		h = ref.Handle()
+	})
+	c.committed(c.Hold.Seen[0].H, h, number)
+}
+
+func (c *Call[T]) cancel() {
+	h, _ := c.filled()
+	c.Open.Cancel()
+	c.Returned(c)
+	c.GivenUp(c, h)
+}
