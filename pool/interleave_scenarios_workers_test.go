@@ -7,6 +7,16 @@ import (
 	"coatcheck/shard"
 )
 
+// allBack checks that every slot is accounted for if nothing is open any more.
+func (a *actor) allBack() {
+	if st := a.p.Stats(); st.Workers+st.Reserved > 0 {
+		return
+	}
+	if st := a.p.Stats(); st.Live+st.Free+st.Limbo != st.Allocated {
+		a.r.Failf("nothing is open, and slots are away: %+v", st)
+	}
+}
+
 // workerScenarios are about who has many slots at once: Workers, and operations
 // that go through all values.
 var workerScenarios = []scenario{
@@ -61,6 +71,20 @@ var workerScenarios = []scenario{
 			a.read(h[0])
 			a.remove(a.insert())
 		})
+	}},
+	{"a Worker that was dropped is open until its slots are back", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 128})
+		wk := a.worker()
+		h := wk.insertN(4)
+		wk.remove(h[0])
+		w.thread(0, func(a *actor) { a.by(wk).drop() })
+		w.thread(0, (*actor).allBack)
+	}},
+	{"a Reservation that was dropped is open until its slot is back", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 128})
+		r := a.reserve()
+		w.thread(0, func(a *actor) { a.cancel(r, DropReservation[val]) })
+		w.thread(0, (*actor).allBack)
 	}},
 	{"two Workers, one of them with nothing left to live", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 128, Origin: shard.LastGeneration - 2})

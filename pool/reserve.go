@@ -64,13 +64,13 @@ func (r *Reservation[T]) begin(p *Pool[T], slot *shard.Slot[T], h uint64) {
 // a panic would end the program.
 func dropReservation[T any](r *Reservation[T]) {
 	if r.state.CompareAndSwap(open, settled) {
-		r.pool.collected.Add(1) // first: who sees no open Reservation sees this
-		r.pool.reserved.Add(-1)
+		r.pool.collected.Add(1)
 		if debugging {
 			r.pool.records.lives.Dropped(r.h, collected)
 			r.mark.dropped(r.pool.records.reservations, collected)
 		}
 		r.pool.arena.AbandonQuietly(r.slot, r.h)
+		r.pool.reserved.Add(-1) // last: where no Reservation is open, all slots are back
 	}
 }
 

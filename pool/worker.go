@@ -210,10 +210,10 @@ func (w *Worker[T]) drop() {
 	if w.pool == nil {
 		return
 	}
-	w.pool.collected.Add(1) // first: who sees no open Worker sees this
-	w.pool.workers.Add(-1)
+	w.pool.collected.Add(1)
 	if debugging {
 		w.mark.dropped(w.pool.records.workers, collected)
 	}
 	w.slots.CloseQuietly()
+	w.pool.workers.Add(-1) // last: where no Worker is open, all slots are back
 }
