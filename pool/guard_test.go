@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -283,17 +284,20 @@ func TestKeptGuardsUnderStorm(t *testing.T) {
 			}
 		}()
 	}
-	for id, full := uint64(1), 0; id <= uint64(long(20_000)) || looks.Load() == 0; id++ {
+	var full time.Time // since when insertions are refused
+	for id := uint64(1); id <= uint64(long(20_000)) || looks.Load() == 0; id++ {
 		h, err := p.InsertFunc(func(_ pool.Handle[stamp], v *stamp) { *v = stamp{id, v} })
 		if err != nil {
-			if full++; full > 1_000_000 {
+			if full.IsZero() {
+				full = time.Now()
+			} else if time.Since(full) > 20*time.Second {
 				t.Error("guards that are pinned anew hold everything up")
 				break
 			}
 			runtime.Gosched()
 			continue
 		}
-		full = 0
+		full = time.Time{}
 		at.Store(uint64(h))
 		if id%16 == 0 {
 			runtime.Gosched()

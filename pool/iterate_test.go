@@ -151,7 +151,7 @@ func TestLoopIsWeaklyConsistentUnderChurn(t *testing.T) {
 			}()
 		}
 		rounds := 0
-		for end := time.Now().Add(time.Duration(long(600)) * time.Millisecond); time.Now().Before(end) || rounds < 5; rounds++ {
+		for end := time.Now().Add(time.Duration(long(600)) * time.Millisecond); time.Now().Before(end) || rounds < 5 || churned.Load() < 100; rounds++ {
 			for name, loop := range loops(p) {
 				seen := map[pool.Handle[plain]]bool{}
 				kept := 0
@@ -175,7 +175,6 @@ func TestLoopIsWeaklyConsistentUnderChurn(t *testing.T) {
 		}
 		stop.Store(true)
 		wg.Wait()
-		require.Greater(t, churned.Load(), int64(100))
 	}
 }
 
@@ -342,14 +341,18 @@ func TestEachStopsAtTheFirstError(t *testing.T) {
 	for _, workers := range []int{1, 2, 7, 5000} {
 		var calls atomic.Int64
 		err := p.Each(context.Background(), workers, func(pool.Handle[int], *int) error {
-			if calls.Inc() == 10 {
+			switch n := calls.Inc(); {
+			case n == 10:
 				return wrong
+			case n > 10:
+				time.Sleep(10 * time.Millisecond) // the tenth may be preempted before it returns
 			}
-			runtime.Gosched()
 			return nil
 		})
 		require.ErrorIs(t, err, wrong)
-		require.Less(t, calls.Load(), int64(1000))
+		if workers < 1000 { // or all values are visited at once
+			require.Less(t, calls.Load(), int64(1000))
+		}
 	}
 	calls := 0
 	require.ErrorIs(t, p.Each(context.Background(), 1, func(pool.Handle[int], *int) error { calls++; return wrong }), wrong)
@@ -392,13 +395,16 @@ func TestEachRunsInParallel(t *testing.T) {
 	fill(t, p, 400, number)
 	for workers, want := range map[int]int64{1: 1, 3: 3, 0: int64(runtime.GOMAXPROCS(0)), -5: int64(runtime.GOMAXPROCS(0))} {
 		var now, most atomic.Int64
+		end := time.Now().Add(20 * time.Second)
 		seen := make([]atomic.Int32, 401)
 		require.NoError(t, p.Each(context.Background(), workers, func(_ pool.Handle[int], v *int) error {
 			n := now.Inc()
 			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 			}
 			seen[*v].Inc()
-			time.Sleep(10 * time.Microsecond)
+			for want > 1 && most.Load() == 1 && time.Now().Before(end) {
+				time.Sleep(10 * time.Microsecond) // until a second one runs
+			}
 			now.Dec()
 			return nil
 		}))

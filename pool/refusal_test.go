@@ -43,7 +43,7 @@ func TestInsertIsNotRefusedWhileHalfIsFree(t *testing.T) {
 								p.Get(h)
 							}
 							p.Remove(h)
-							if done.Inc(); n%64 == 0 && time.Now().After(end) {
+							if m := done.Inc(); n%64 == 0 && m > 1000 && time.Now().After(end) {
 								return
 							}
 						}
@@ -51,7 +51,6 @@ func TestInsertIsNotRefusedWhileHalfIsFree(t *testing.T) {
 				}
 				wg.Wait()
 				require.NoError(t, refused.Load())
-				require.Greater(t, done.Load(), int64(1000))
 				require.Less(t, requireConserved(t, p).Allocated, 100_000)
 			})
 		}
