@@ -359,7 +359,7 @@ func TestStormRecoversFromStalls(t *testing.T) {
 			guards := make(chan *pool.Guard[storm.Plain])
 			// more waits until so much more of a kind was done.
 			more := func(h *storm.Hand, kind storm.Work, n int64) {
-				want, end := w.Done(kind)+n, time.Now().Add(10*time.Second)
+				want, end := w.Done(kind)+n, time.Now().Add(time.Minute)
 				for w.Done(kind) < want && h.Running() {
 					if time.Now().After(end) {
 						w.Failf("nothing goes on after a stall: %+v", w.Pool.Stats())

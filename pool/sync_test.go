@@ -139,7 +139,7 @@ func TestSynchronizeEndsBesideReclaimers(t *testing.T) {
 			}()
 			go func() {
 				defer wg.Done()
-				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 				defer cancel()
 				for range 40 {
 					if err := p.Synchronize(ctx); err != nil {
