@@ -31,6 +31,13 @@ var edgeScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) { a.insertN(2) })
 	}},
+	{"Stats beside a batch that passes", func(w *world) {
+		a := w.pool(Options[val]{})
+		Arena(w.p).Pointers = false
+		h := a.insertN(6)
+		w.thread(0, func(a *actor) { a.stats() })
+		w.thread(0, func(a *actor) { a.removeBatch(h[2:]...) })
+	}},
 	{"FIFO: Stats beside a reclaimer", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 20, Reuse: FIFO, MinFree: 1})
 		h := a.insertN(15)

@@ -37,6 +37,7 @@ func (a *Arena[T]) Count() Counts {
 		c.Free += s.freeSlots() + passed
 		c.Limbo -= passed
 	}
+	c.Limbo = max(0, c.Limbo) // what was removed meanwhile may have passed
 	return c
 }
 

@@ -21,16 +21,16 @@ func Sample(setup Setup, n int, seed uint64) (res Result) {
 	for threads := 1; res.Runs < n; {
 		s.plan(res.Runs, threads)
 		r := start(setup, s, false)
-		threads = len(r.threads)
-		s.ran(threads)
 		res.Runs++
 		res.AllRuns++
 		res.Steps = max(res.Steps, r.steps)
 		res.Switches += r.inside
 		if r.err != nil {
 			res.Failure = failure(setup, r, res.Runs, seed)
-			return res
+			return res // it may have failed before there were threads
 		}
+		threads = len(r.threads)
+		s.ran(threads)
 		if res.Runs == threads && s.points() == 0 {
 			return res // no switch matters
 		}

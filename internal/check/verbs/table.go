@@ -100,7 +100,11 @@ func (c *Call[T]) each() {
 func (c *Call[T]) pages() {
 	c.loop(0, func(yield func(pool.Handle[T], *T) bool) {
 		for _, page := range c.Hold.Guard.Pages() {
-			page(yield)
+			for h, v := range page {
+				if !yield(h, v) {
+					return
+				}
+			}
 		}
 	})
 }
