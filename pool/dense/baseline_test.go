@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// The baselines of the benchmarks: what a good engineer writes in an afternoon.
+// The baselines of the benchmarks are what a good engineer writes in an afternoon.
 
 // name is a baseline's handle: index and generation.
 type name struct{ index, generation uint32 }
 
-// entry is what stands behind it.
+// entry is what a name leads to.
 type entry struct{ generation, at uint32 }
 
-// plainStore is a dense store for one goroutine: values side by side with their names
-// and a flag for the dead, and a slot map from names to positions.
+// plainStore is a dense store for one goroutine: values side by side with their names and
+// a flag for the dead, and a slot map from names to positions.
 type plainStore[T any] struct {
 	values  []T
 	names   []name
@@ -76,7 +76,7 @@ func (s *plainStore[T]) truncate(n int) {
 	s.dead = s.dead[:n]
 }
 
-// compact removes the dead in a single pass and keeps the order.
+// compact removes the dead in one pass and keeps the order.
 func (s *plainStore[T]) compact() {
 	to := 0
 	for from := range s.values {
@@ -94,7 +94,7 @@ func (s *plainStore[T]) compact() {
 	s.truncate(to)
 }
 
-// swapOut removes the dead in a single pass, each by the last value.
+// swapOut removes the dead in one pass, replacing each by the last value.
 func (s *plainStore[T]) swapOut() {
 	n := len(s.values)
 	for i := 0; i < n; {
@@ -113,8 +113,8 @@ func (s *plainStore[T]) swapOut() {
 	s.truncate(n)
 }
 
-// sortedStore keeps value, name and state together, and sorts the array by state: the
-// living first, then the dead, which are cut off.
+// sortedStore keeps value, name and state together. It sorts the array by state, the
+// living first, and cuts off the dead.
 type sortedStore[T any] struct {
 	atoms   []atom[T]
 	entries []entry
@@ -176,7 +176,7 @@ func (s *mutexStore[T]) Kill(n name) bool {
 	return ok
 }
 
-// rwMutexStore is a plainStore under a readers' and writer's mutex.
+// rwMutexStore is a plainStore under a sync.RWMutex.
 type rwMutexStore[T any] struct {
 	mu sync.RWMutex
 	plainStore[T]

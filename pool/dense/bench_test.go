@@ -14,16 +14,16 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// The benchmarks put the store beside what it is measured against, on the same work, in
-// one run: rounds of either alternate, so that whatever else the machine does hits both
-// alike, and the ratio is the median over the rounds.
+// The benchmarks compare the store with baselines on the same work in one run. Rounds of
+// the two alternate, so that other load hits both alike, and the ratio is the median over
+// the rounds.
 //
 //	go test -run xxx -bench . -benchtime 1x ./pool/dense
 //
 // prints, for each pair, ns/op of the store, base-ns/op of the baseline, and their ratio:
 // below 1 the store is faster.
 
-// size is how many values the large benchmarks have.
+// size returns how many values the large benchmarks have.
 func size() int {
 	if testing.Short() {
 		return 10_000
@@ -46,7 +46,7 @@ type large [8]small
 
 var sink atomic.Uint64
 
-// BenchmarkIterate sums a field over all values of a store that has seen deaths, and
+// BenchmarkIterate sums a field over all values of a store in which values have died, and
 // over a plain slice.
 func BenchmarkIterate(b *testing.B) {
 	for _, n := range []int{10_000, size()} {
@@ -92,7 +92,7 @@ func benchmarkIterate(b *testing.B, n int) {
 	})
 }
 
-// refresher is a store with what a round of BenchmarkRefresh does to it.
+// refresher is a store with the steps of a round of BenchmarkRefresh.
 type refresher struct {
 	prepare func(dead []int) // kills what lies at these positions
 	refresh func()
@@ -172,8 +172,8 @@ func sortedRefresher[T any](n int) refresher {
 	}
 }
 
-// BenchmarkRefresh kills a random share of the values and measures the Refresh alone, a
-// value of the store being an operation.
+// BenchmarkRefresh kills a random share of the values and measures the Refresh alone.
+// Each value of the store counts as an operation.
 func BenchmarkRefresh(b *testing.B) {
 	b.Run("size=16", benchmarkRefresh[small])
 	if !testing.Short() {
@@ -273,8 +273,8 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkCreateKill creates 10,000 values a goroutine and kills them again; starting the
-// goroutines and the Refresh that follows are part of the work.
+// BenchmarkCreateKill creates 10,000 values a goroutine and kills them again. Starting
+// the goroutines and the Refresh that follows are part of the work.
 func BenchmarkCreateKill(b *testing.B) {
 	for _, g := range []int{1, 2} {
 		b.Run(fmt.Sprintf("impl=dense/base=mutex/goroutines=%d", g), func(b *testing.B) {
@@ -285,8 +285,7 @@ func BenchmarkCreateKill(b *testing.B) {
 	}
 }
 
-// phases is the work of BenchmarkCreateKill, in which each goroutine counts one operation
-// for each value.
+// phases is the work of BenchmarkCreateKill. Each goroutine counts an operation a value.
 func phases[H any](g int, create func(small) H, kill func(H) bool, end func()) work {
 	const batch = 10_000
 	names := make([][batch]H, g)

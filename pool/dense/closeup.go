@@ -7,21 +7,21 @@ import (
 	"coatcheck/pool"
 )
 
-// closer is one closing up: the marked of the first n positions go, and the others come
-// to lie side by side.
+// closer removes the marked among the first n positions, and moves the others side by
+// side.
 //
-// All of it is one pass over the marks. In order, the run of living values between two
-// gaps moves down by what died before it; a run is moved as a block, and only what is
-// behind its handles is changed one by one. Marks are read 64 at a time, so a run of dead
-// ones costs no branch for each either.
+// It is one pass over the marks. In order, the run of living values between two gaps
+// moves down by the number of dead before it. A run is moved as a block; only the
+// positions in its slots are written one by one. Marks are read 64 at a time, and a run
+// of dead values takes one step.
 type closer[T any] struct {
 	*room[T]
 	n int
 
 	to      int              // where the next living value goes
-	from    int              // first position that was not dealt with
+	from    int              // the first position not visited yet
 	gone    int              // how many values have gone
-	spent   int              // how many of their slots have no generation left
+	spent   int              // how many of their slots are exhausted
 	leaving []pool.Handle[T] // the next handles of the other slots
 }
 
@@ -41,10 +41,10 @@ func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 		c.inOrder()
 	}
 	d.dead.clear()
-	clear(d.values[c.to:n]) // the garbage collector must get what they held
+	clear(d.values[c.to:n]) // drops the pointers in them
 	copy(d.handles[c.to:], c.leaving)
 	if c.spent > 0 {
-		s.retire(d, n, c.spent)
+		s.exhaust(d, n, c.spent)
 	}
 	s.leaving = c.leaving
 	s.alive = c.to
@@ -52,9 +52,9 @@ func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 	return created, c.gone
 }
 
-// retire takes slots that are used up out of the handles to be issued: as many places
-// below position n are left over.
-func (s *Store[T]) retire(d *room[T], n, spent int) {
+// exhaust removes exhausted slots from the handles to be issued, which are that many
+// fewer below position n.
+func (s *Store[T]) exhaust(d *room[T], n, spent int) {
 	copy(d.handles[n-spent:], d.handles[n:s.fresh])
 	clear(d.handles[s.fresh-spent : s.fresh])
 	s.fresh -= spent
@@ -62,8 +62,8 @@ func (s *Store[T]) retire(d *room[T], n, spent int) {
 	s.limit -= uint64(spent)
 }
 
-// marked returns the marks of word i that are below n. There are none above, unless a Kill
-// has overlapped a Refresh and put its mark where a value had been.
+// marked returns the marks of word i that are below n. There are none above, unless a
+// Kill overlapped a Refresh and marked a position that is no longer taken.
 func (c *closer[T]) marked(i int, word uint64) uint64 {
 	if over := (i+1)*64 - c.n; over > 0 {
 		word = word << over >> over
@@ -71,7 +71,7 @@ func (c *closer[T]) marked(i int, word uint64) uint64 {
 	return word
 }
 
-// inOrder closes up and keeps the order.
+// inOrder closes up in order.
 func (c *closer[T]) inOrder() {
 	for i, word := range c.dead.words {
 		c.closeWord(i*64, c.marked(i, word))
@@ -79,7 +79,7 @@ func (c *closer[T]) inOrder() {
 	c.move(c.n)
 }
 
-// closeWord deals with the marks of 64 positions.
+// closeWord closes up at the marks of 64 positions.
 func (c *closer[T]) closeWord(first int, word uint64) {
 	for at := 0; word != 0; {
 		skip := bits.TrailingZeros64(word)
@@ -98,7 +98,7 @@ func (c *closer[T]) move(end int) {
 	to, from := c.to, c.from
 	n := end - from
 	c.to += n
-	if to == from || n <= 0 { // before the first gap; or right behind another
+	if to == from || n <= 0 { // before the first gap, or between adjacent ones
 		return
 	}
 	values, handles, slots := c.values, c.handles, c.slots
@@ -118,7 +118,7 @@ func (c *closer[T]) move(end int) {
 	}
 }
 
-// shortRun is how many values are moved faster one by one than by copy, more or less.
+// shortRun is about the longest run that moves faster one by one than by copy.
 const shortRun = 8
 
 // fillGaps moves values from the end into the gaps. As many values live at or behind the
@@ -134,7 +134,7 @@ func (c *closer[T]) fillGaps() {
 	}
 }
 
-// fillWord deals with the marks of 64 positions.
+// fillWord fills the gaps among 64 positions.
 func (c *closer[T]) fillWord(first int, word uint64) {
 	values, handles, slots := c.values, c.handles, c.slots
 	for ; word != 0; word &= word - 1 {
@@ -145,7 +145,7 @@ func (c *closer[T]) fillWord(first int, word uint64) {
 		}
 		from := c.dead.nextAbsent(c.from)
 		if from >= c.n {
-			return // marks have come meanwhile, see marked
+			return // a Kill overlapped: see marked
 		}
 		h := handles[from]
 		values[gap], handles[gap] = values[from], h

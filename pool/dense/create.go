@@ -5,19 +5,22 @@ import (
 	"coatcheck/pool"
 )
 
-// Create puts v into the store and returns its handle, which is good at once for Get,
+// Create puts v into the store and returns its handle, which is valid at once for Get,
 // Alive, State and Kill. The value is in Values after the next Refresh, behind all that
-// are there already and in the order in which positions were claimed, which for one
-// goroutine is the order of its calls.
+// are there already. New values are in the order in which their positions were claimed,
+// which for one goroutine is the order of its calls.
 //
 // The error is pool.ErrFull when there are Capacity values, killed ones included, or
-// pool.ErrExhausted, which wraps it, when all handles are used up; nothing has changed then.
-// A value that is to know its own handle gets it by Get before anybody else has it. What was
-// created has no loop of its own before Refresh: others may be writing it.
+// pool.ErrExhausted, which wraps it, when all handles are used up. Nothing has changed
+// then.
 //
-// Any number of goroutines may create at once. It costs two locked instructions and copies
-// v once; it allocates when the array's spare room is used up (see [Store.Reserve]), and
-// waits for nobody but another Create that does.
+// To let a value know its own handle, write the handle through Get before anybody else
+// has it. Before Refresh there is no loop over what was created, since other goroutines
+// may be writing it.
+//
+// Any number of goroutines may create at once. It costs two locked instructions and
+// copies v once. It allocates when the array's spare room is used up (see
+// [Store.Reserve]), and waits only for another Create that does.
 func (s *Store[T]) Create(v T) (pool.Handle[T], error) {
 	w := s.phase.enter("Create")
 	h, err := s.create(&v)
@@ -26,15 +29,14 @@ func (s *Store[T]) Create(v T) (pool.Handle[T], error) {
 }
 
 func (s *Store[T]) create(v *T) (pool.Handle[T], error) {
-	// Looked at before it is added to, so that a full store's tail does not run away.
+	// The load comes first, so that a full store's tail does not run away.
 	if s.tail.Load() >= s.limit {
 		return 0, s.full()
 	}
-	// The addition makes the position this call's alone, until Refresh; and with it the
-	// handle that waits there.
+	// The addition claims position n, and the handle that waits there, until Refresh.
 	n := s.tail.Add(1) - 1
 	if n >= s.limit {
-		// The tail stays at the limit or above, so no position is given out twice.
+		// The tail stays at or above the limit, so no position is claimed twice.
 		s.tail.Add(^uint64(0))
 		return 0, s.full()
 	}
@@ -57,7 +59,7 @@ func (s *Store[T]) create(v *T) (pool.Handle[T], error) {
 	return h, nil
 }
 
-// full tells why nothing can be created.
+// full returns the reason why nothing can be created.
 func (s *Store[T]) full() error {
 	if s.limit == 0 {
 		return pool.ErrExhausted

@@ -1,13 +1,13 @@
-// Package dense keeps values contiguous, so that a loop over them is a loop over a
-// slice, and names each by a handle that stays good when values move and is
-// refused for ever once its value is gone.
+// Package dense keeps values contiguous, so that a loop over them is a loop over a slice.
+// It names each value by a handle that stays valid when the value moves, and that is
+// refused for ever once the value is gone.
 //
-// A pool's values never move, so removals leave holes, and a loop over a pool looks
-// at every slot. Entities of a simulation, particles, or timers are looped over all
-// the time and look each other up now and then. For these a [Store] puts one
-// indirection into the handle and closes the holes, but not at once: a value that
-// moved at any moment would be of no use to many goroutines. Time is cut into
-// phases instead.
+// A pool's values never move, so removals leave holes, and a loop over a pool visits
+// every slot. Entities of a simulation, particles and timers are looped over all the time
+// and look each other up now and then. For these a [Store] adds one indirection to the
+// look-up and closes the holes. It does not close them at once, because a value that may
+// move at any moment is of no use to concurrent goroutines. Time is cut into phases
+// instead.
 //
 //	s := dense.Must[Particle](nil)
 //	for {
@@ -29,16 +29,16 @@
 // # In the order in which you will need them
 //
 // [Store.Create] and [Store.Kill] may be called by any number of goroutines during a
-// phase, and so may [Store.Get], [Store.Alive] and [Store.State]. A killed value
-// stays where it is, to be read and written, until the Refresh; so a goroutine never
-// finds half of a phase's values gone.
+// phase, and so may [Store.Get], [Store.Alive] and [Store.State]. A killed value stays
+// where it is, to be read and written, until the Refresh. So all goroutines of a phase
+// see the same values.
 //
-// [Store.Refresh] ends the phase. It costs O(dead + created + moved): what lies
-// before the first dead value is not looked at, and under [Options].Unordered no
-// more values move than died. [Options].OnDestroy sees each value before it goes.
+// [Store.Refresh] ends the phase. It costs O(dead + created + moved): it does not visit
+// what lies before the first dead value, and under [Options].Unordered no more values
+// move than died. [Options].OnDestroy is called with each value before it goes.
 //
-// [Store.Values] and [Store.Handles] are plain slices, side by side; [Store.All]
-// ranges over both.
+// [Store.Values] and [Store.Handles] are plain slices, side by side; [Store.All] ranges
+// over both.
 //
 // # States
 //
@@ -49,29 +49,27 @@
 //
 // # What is ordered before what
 //
-// What was written before Create returned, its value included, is visible to
-// whoever gets the handle. Refresh must come after everything of the phase before
-// it, and before everything of the next: wait for the phase's goroutines, as with a
-// sync.WaitGroup, or hand over by a channel. A call that overlaps a Refresh is
-// noticed, always, and panics: see [Store.Refresh]. Goroutines that share one *T, one
-// of them writing, synchronize between themselves.
+// What was written before Create returned, its value included, is visible to every
+// goroutine that receives the handle. Refresh must happen after every call of the phase
+// before it, and before every call of the next: wait for the phase's goroutines with a
+// sync.WaitGroup, or synchronize by a channel. A call that overlaps a Refresh always
+// panics: see [Store.Refresh]. Goroutines that share one *T, one of them writing,
+// synchronize between themselves.
 //
 // # Memory
 //
-// A value costs its size and 16 bytes: 8 for its entry in Handles and 8 for the slot that
-// its handle's index leads to; and one bit, and a bit in 63, for its mark. The arrays that
-// these lie in have spare room, as a slice has: a store keeps what its fullest phase needed,
-// until [Store.Trim]. See [Store.Reserve], and [Store.Allocated].
+// A value costs its size and 16 bytes: 8 for its entry in Handles and 8 for the slot at
+// its handle's index. Its mark takes one bit, and a bit more for every 63 values. The
+// arrays have spare room, as a slice has: until [Store.Trim] a store keeps what its
+// fullest phase needed. See [Store.Reserve] and [Store.Allocated].
 //
-// A handle is a pool's type, and one of another store, or of a pool of the same T, is
-// refused but for about one in 2^30. A [Ptr] has its store with it, and is a type of its own.
-// No check tells the two kinds apart when a program is tested: nothing in a handle does, and
-// a pool answers whatever it is given with false.
+// Handles have the pool's type. A handle of another store, or of a pool of the same T, is
+// refused but for about one in 2^30. A [Ptr] has its store with it, and is a type of its
+// own. No debug build can tell the two kinds apart, since nothing in a handle does.
 //
-// The idea is that of handle managers in game engines, in which entities are marked
-// as they die and a refresh partitions an array by state, so the words are theirs; and of
-// sparse sets, which find the value behind a handle through one indirection: Values is
-// the dense side, and the sparse one does not show. Here the marks are a tree
-// of bits that many goroutines set at once, and from which Refresh reads the dead in
-// order, so that nothing is sorted.
+// The words are those of handle managers in game engines, where entities are marked as
+// they die and a refresh partitions an array by state. The structure is a sparse set,
+// which finds the value behind a handle through one indirection: Values is its dense
+// side, and the sparse side is hidden. Here the marks are a tree of bits that goroutines
+// set concurrently. Refresh reads the dead from it in order, so nothing is sorted.
 package dense

@@ -9,7 +9,7 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// replay are options that make the handles of the examples the same each time.
+// replay returns options that make the handles of the examples the same each time.
 func replay[T any]() *dense.Options[T] { return &dense.Options[T]{Origin: 1} }
 
 func Example() {
@@ -45,7 +45,7 @@ func Example() {
 	// Output: 0 2 [{1 -3} {3 -3}]
 }
 
-// Goroutines that create, each for itself, and a handle that outlives its value.
+// Several goroutines create, and a handle outlives its value.
 func Example_phases() {
 	s := dense.Must[string](nil)
 	old, _ := s.Create("spark")
@@ -56,7 +56,7 @@ func Example_phases() {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if _, ok := s.Get(old); ok { // until Refresh, whoever kills it
+			if _, ok := s.Get(old); ok { // until Refresh, although it was killed
 				_, _ = s.Create("flame")
 				s.Kill(old)
 			}
@@ -98,8 +98,8 @@ func ExampleOptions() {
 	// [d b c]
 }
 
-// A value that knows its own handle: nobody else has the handle before it is handed on,
-// and Values has the value from the next Refresh on.
+// A value learns its own handle before any other goroutine has it. The value is in Values
+// from the next Refresh on.
 func ExampleStore_Create_ownHandle() {
 	type beetle struct{ self pool.Handle[beetle] }
 	s := dense.Must(&dense.Options[beetle]{Origin: 1})
@@ -303,7 +303,7 @@ func ExampleStore_Cap() {
 func ExampleStore_Ptr() {
 	s := dense.Must[string](nil)
 	h, _ := s.Create("door")
-	q := s.Ptr(h) // needs no Store at hand
+	q := s.Ptr(h) // has its Store with it
 	v, ok := q.Get()
 	fmt.Println(*v, ok, q.Kill(), q.State())
 	// Output: door true true dead

@@ -13,7 +13,7 @@ func NewTiny[T any](opts *Options[T]) (*Store[T], error) { return build(opts, 1)
 // Saved is an entry of a snapshot.
 type Saved[T any] = saved[T]
 
-// Check returns what is wrong in a store that nobody else uses.
+// Check returns what is wrong in a store that nothing else uses.
 func Check[T any](s *Store[T]) error {
 	d := s.room.Load()
 	n := int(s.tail.Load())
@@ -68,7 +68,7 @@ func Check[T any](s *Store[T]) error {
 	return nil
 }
 
-// Marks is the set of marks, for tests.
+// Marks is the set of marks.
 type Marks = marks
 
 // MakeMarks is makeMarks.

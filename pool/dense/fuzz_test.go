@@ -11,8 +11,8 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the first
-// chooses the store, every other one a choice.
+// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the first byte
+// chooses the store, each other one a choice.
 func FuzzOps(f *testing.F) {
 	testkit.FuzzChoices(f, 2*len(modelConfigs[plain]()), 120, func(t *testing.T, which int, choose func(n int) int, more func() bool) {
 		if which%2 == 0 {
@@ -25,9 +25,9 @@ func FuzzOps(f *testing.F) {
 	})
 }
 
-// FuzzReadFrom reads snapshots whose checksums are right and whose entries are anybody's:
-// three bytes each, for index, generation and whether there is a value. What is accepted
-// must be a sound store that has all of the values.
+// FuzzReadFrom reads snapshots with valid checksums and arbitrary entries: three bytes
+// each, for index, generation and whether there is a value. A snapshot that is accepted
+// must give a sound store that has all of the values.
 func FuzzReadFrom(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 0, 1, 1, 2, 3, 1, 1, 3, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {

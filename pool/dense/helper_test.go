@@ -12,14 +12,14 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// What the tests of other packages have as well, under the names used here.
+// Helpers shared with other packages' tests, under the names used here.
 var (
 	newRand          = testkit.Rand
 	requirePanicText = testkit.RequirePanicText
 	recovered        = testkit.Recovered
 )
 
-// long returns how often a test does what it does n times in the full programme.
+// long returns how often a test repeats what the full programme repeats n times.
 func long(n int) int { return length.Of(n) }
 
 // tiny returns a store whose first chunk has two values.
@@ -30,7 +30,7 @@ func tiny[T any](t testing.TB, opts *dense.Options[T]) *dense.Store[T] {
 	return s
 }
 
-// create creates v, which the test knows to fit.
+// create creates v, for which the store has room.
 func create[T any](t testing.TB, s *dense.Store[T], v T) pool.Handle[T] {
 	t.Helper()
 	h, err := s.Create(v)

@@ -12,8 +12,7 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// program is a phase that is drawn: what is there when it begins, and what each thread
-// does.
+// program is a generated phase: the store at its beginning, and the steps of each thread.
 type program struct {
 	options      Options[val]
 	room, values int
@@ -21,8 +20,8 @@ type program struct {
 	threads      [][]step
 }
 
-// step is a call: of Create, which assigns handle at, or of another with that handle, or
-// with the one that its slot will have after it.
+// step is a call: of Create, which assigns handle at, or of another method with that
+// handle or with the next handle of its slot.
 type step struct {
 	call  string
 	at    int
@@ -89,7 +88,7 @@ func (p *program) setup(r *interleave.Run) {
 				switch at := h[s.at]; {
 				case s.call == "Create":
 					h[s.at] = w.create(t)
-				case at == 0: // nobody has it yet
+				case at == 0: // not issued yet
 				case s.call == "Kill":
 					w.kill(t, at)
 				case s.ahead:
@@ -105,7 +104,7 @@ func (p *program) setup(r *interleave.Run) {
 	}
 }
 
-// Programs that are drawn run under some schedules each:
+// TestInterleaveGenerated runs generated programs under some schedules each:
 //
 //	go test -tags interleave -run Generated -v ./pool/dense -generate 1m -generate.seed 1
 func TestInterleaveGenerated(t *testing.T) {

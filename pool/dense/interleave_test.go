@@ -24,12 +24,12 @@ var (
 	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print it")
 )
 
-// val is a value of the explored stores: twice is twice the id, or it is torn.
+// val is a value of the explored stores. It is torn unless twice is twice the id.
 type val struct{ id, twice int }
 
 type valHandle = pool.Handle[val]
 
-// world is one run: a store and what its threads know of it.
+// world is one run: a store and what its threads know about it.
 type world struct {
 	r       *interleave.Run
 	s       *Store[val]
@@ -43,7 +43,7 @@ type world struct {
 	misused bool
 }
 
-// begin makes the run's store, with room for so many and chunks that begin with two.
+// begin makes the run's store, with that much room and chunks that begin with two values.
 func (w *world) begin(o Options[val], room int) {
 	o.Origin = 101
 	s, err := build(&o, 1)
@@ -71,7 +71,7 @@ func (w *world) thread(body func(t *interleave.Thread)) {
 	w.threads++
 }
 
-// create creates a value, and notes it.
+// create creates a value and records it.
 func (w *world) create(t *interleave.Thread) valHandle {
 	w.serial++
 	id := w.serial
@@ -93,7 +93,7 @@ func (w *world) create(t *interleave.Thread) valHandle {
 	return h
 }
 
-// kill kills h, and notes who did.
+// kill kills h and records it.
 func (w *world) kill(t *interleave.Thread, h valHandle) {
 	t.Begin("Kill")
 	ok := w.s.Kill(h)
@@ -110,7 +110,7 @@ func (w *world) kill(t *interleave.Thread, h valHandle) {
 	}
 }
 
-// get looks h up. What it finds must be whole, and h's.
+// get looks h up. A value that it finds must be whole, and h's.
 func (w *world) get(t *interleave.Thread, h valHandle, must bool) {
 	t.Begin("Get")
 	v, ok := w.s.Get(h)
@@ -124,7 +124,7 @@ func (w *world) get(t *interleave.Thread, h valHandle, must bool) {
 	}
 }
 
-// noticing runs a call that a Refresh may overlap, and answers whether none did.
+// noticing runs a call that a Refresh may overlap, and reports whether none did.
 func (w *world) noticing(call func()) (alone bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -139,10 +139,10 @@ func (w *world) noticing(call func()) (alone bool) {
 	return true
 }
 
-// finally checks, with hooks off, that everything is where it belongs.
+// finally checks, with hooks off, that the store is sound.
 func (w *world) finally() error {
 	if w.misused && w.noticed > 0 {
-		// What it has is of no use, but nobody falls over it.
+		// Its contents are of no use after an overlap, but its calls must not fault.
 		w.s.Refresh()
 		if _, err := w.s.Create(val{}); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (w *world) finally() error {
 	return nil
 }
 
-// name names the words for the record.
+// name names the shared words in the printed interleaving.
 func (w *world) name(p unsafe.Pointer) (string, func(uint64) string) {
 	d := w.s.room.Load()
 	switch p {
@@ -296,7 +296,7 @@ var scenarios = []scenario{
 			return nil
 		})
 	}},
-	{"a killer and who looks", func(w *world) {
+	{"a killer and a reader", func(w *world) {
 		w.begin(Options[val]{}, 0)
 		hs := w.fill(2)
 		w.thread(func(t *interleave.Thread) { w.kill(t, hs[0]) })
@@ -332,7 +332,7 @@ var scenarios = []scenario{
 			})
 		}
 	}},
-	{"a slot is used again, under the eyes of its old handle and of a guess at its next", func(w *world) {
+	{"a slot is reused, looked up by its old handle and by a guess at its next", func(w *world) {
 		w.begin(Options[val]{}, 0)
 		hs := w.fill(3)
 		w.kill(nil, hs[0])

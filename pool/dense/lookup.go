@@ -3,11 +3,11 @@ package dense
 import "coatcheck/pool"
 
 // Get returns the value that h names, and false if h is stale, zero, forged or another
-// store's. A value that was killed is found until Refresh, one that was created is
-// found at once. The pointer is good until the next Refresh, Clear, Reserve or Trim.
+// store's. A killed value is found until Refresh, a created one at once. The pointer is
+// valid until the next Refresh, Clear, Reserve or Trim.
 //
-// Any number of goroutines may call it at once. It writes nothing, and costs a slice with
-// generations and two loads.
+// Any number of goroutines may call it at once. It writes nothing. It costs two loads
+// more than a look-up in a slice with generations.
 func (s *Store[T]) Get(h pool.Handle[T]) (v *T, ok bool) {
 	w := s.phase.enter("Get")
 	d := s.room.Load()
@@ -26,7 +26,7 @@ func (s *Store[T]) Get(h pool.Handle[T]) (v *T, ok bool) {
 	return v, ok
 }
 
-// get is Get for what lies in chunks.
+// get is the part of Get for values in chunks.
 func (d *room[T]) get(h pool.Handle[T]) (*T, bool) {
 	c, at := d.look(h)
 	if c == nil {
@@ -35,7 +35,7 @@ func (d *room[T]) get(h pool.Handle[T]) (*T, bool) {
 	return &c.values[at], true
 }
 
-// look returns where the value that h names lies, or nil.
+// look returns the part and offset of the value that h names, or nil.
 func (d *room[T]) look(h pool.Handle[T]) (*part[T], int) {
 	c, i := d.find(h.Index())
 	if c == nil || !c.slots[i].names(h.Generation()) {
@@ -44,8 +44,8 @@ func (d *room[T]) look(h pool.Handle[T]) (*part[T], int) {
 	return d.find(c.slots[i].at)
 }
 
-// Alive answers whether h names a value, and so whether Get finds it: until Refresh,
-// also when it was killed. [Store.State] tells the difference.
+// Alive reports whether Get finds h's value, which after a Kill it does until Refresh.
+// [Store.State] tells alive and dead apart.
 func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 	w := s.phase.enter("Alive")
 	c, _ := s.room.Load().look(h)
@@ -53,8 +53,8 @@ func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 	return c != nil
 }
 
-// State returns what h's value is: Alive, Dead if it was killed in this phase, Unused if
-// h names nothing. Other goroutines may kill the value the moment after.
+// State returns the state of h's value: Alive, Dead if it was killed in this phase,
+// Unused if h names nothing. Another goroutine may kill the value right after.
 func (s *Store[T]) State(h pool.Handle[T]) (st State) {
 	w := s.phase.enter("State")
 	if c, at := s.room.Load().look(h); c != nil {
@@ -67,13 +67,13 @@ func (s *Store[T]) State(h pool.Handle[T]) (st State) {
 	return st
 }
 
-// Kill marks the value that h names as dead, and answers whether this call did: true for
-// exactly one caller, false for all others and for a handle that names nothing. The
-// value and its handle stay good until Refresh, which destroys them.
+// Kill marks the value that h names as dead, and reports whether this call did. It
+// returns true to exactly one caller, and false for a handle that names nothing. The
+// value and its handle stay valid until Refresh, which destroys them.
 //
-// Any number of goroutines may kill at once. It costs one locked instruction, and another
-// for the first value that dies among 64 neighbours, and so on for the first among
-// 64 of these.
+// Any number of goroutines may kill at once. It costs one locked instruction, one more
+// for the first value that dies among 64 neighbours, and so on for the first among 64 of
+// these.
 func (s *Store[T]) Kill(h pool.Handle[T]) (killed bool) {
 	w := s.phase.enter("Kill")
 	if c, at := s.room.Load().look(h); c != nil {

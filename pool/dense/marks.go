@@ -6,38 +6,37 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// marks is a set of positions, which grows from many goroutines at once and is then
-// read in order by one: the values that were killed in a phase.
+// marks is a set of positions: the values killed in a phase. Goroutines add to it
+// concurrently; Refresh alone then reads it in order.
 //
-// A list of the dead would be read in the order of their deaths, so it would have to
-// be sorted, and its head would be a word that all killers fight for. A plain bitmap
-// is in order, and killers of different values mostly write different cache lines;
-// but it must be searched from end to end for the few bits that are set. So there is
-// a bitmap above the bitmap, which says which of its words have any bit, and so on up
-// to a single word:
+// A list of the dead would be in the order of their deaths and would have to be sorted,
+// and all killers would contend for its head. A plain bitmap is in order, and killers of
+// different values mostly write different cache lines. But finding the few bits that are
+// set means searching all of it. So a second bitmap says which words of the first have
+// any bit set, and so on up to a single word:
 //
 //	levels[2]                       1
 //	levels[1]        …0100…         0        …1001…       a bit for each word below
 //	levels[0]   0 … 0010…1 … 0              0 … 1000…     a bit for each position
 //
-// Adding costs one locked instruction, and one more for the first position of each
-// word. Finding all n costs O(n), whatever the size, as long as the depth counts for
-// a constant: it is 4 for 16 million positions, and 6 at most.
+// Adding costs one locked instruction, and one more for the first position of each word.
+// Finding all n costs O(n), whatever the size, if the depth counts as a constant: it is 4
+// for 16 million positions, and 6 at most.
 //
-// The bits above are set after those below. A reader in between would miss some;
-// there is none, because Refresh comes when all calls have returned, and a call
-// returns only when its bits are set all the way. For the same reason a killer that
-// finds its word set already may leave the words above to whoever set the first bit.
+// A bit above is set after the bit below, so a concurrent reader could miss some. There
+// is none: Refresh begins when all calls have returned, and a call returns only when its
+// bits are set on all levels. For the same reason a killer that finds a bit already set
+// in its word leaves the levels above to the killer that set the first one.
 type marks struct {
 	levels [maxLevels][]atom.Uint64
 	depth  int
 }
 
-// maxLevels is enough for 2^32 positions: 64^6 is more.
+// maxLevels is enough for 2^32 positions, since 64^6 is more.
 const maxLevels = 6
 
-// makeMarks returns an empty set for positions below n. It takes one bit a position,
-// and a bit in 63 of them more.
+// makeMarks returns an empty set for positions below n. It takes one bit a position, and
+// a bit more for every 63 of them.
 func makeMarks(n int) (m marks) {
 	sum := 0
 	var sizes [maxLevels]int
@@ -57,14 +56,14 @@ func makeMarks(n int) (m marks) {
 	return m
 }
 
-// add adds position i and answers whether it was new. Any number of goroutines may
-// add at once; one of those that add the same position gets true.
+// add adds position i and reports whether it was absent. Any number of goroutines may add
+// at once; of those that add the same position, one gets true.
 func (m *marks) add(i int) bool {
 	word, bit := &m.levels[0][uint(i)/64], uint64(1)<<(uint(i)%64)
 	if word.Load()&bit != 0 {
 		return false
 	}
-	// The bit that Or turned on belongs to who finds it off in what Or returns.
+	// The goroutine whose Or turned the bit on sees it off in the result.
 	before := word.Or(bit)
 	if before == 0 {
 		m.addAbove(uint(i) / 64)
@@ -72,7 +71,7 @@ func (m *marks) add(i int) bool {
 	return before&bit == 0
 }
 
-// addAbove notes that word i of the lowest level has a bit.
+// addAbove records in the levels above that word i of the lowest has a bit.
 func (m *marks) addAbove(i uint) {
 	for l := 1; l < m.depth; l++ {
 		if m.levels[l][i/64].Or(1<<(i%64)) != 0 {
@@ -82,11 +81,11 @@ func (m *marks) addAbove(i uint) {
 	}
 }
 
-// remove removes position i. Nobody else may use the set meanwhile. The words above may
-// go on saying that there is something in i's word, which costs a look.
+// remove removes position i. Nothing else may use the set meanwhile. The levels above may
+// still say that i's word has a bit, which costs a later visit.
 func (m *marks) remove(i int) { m.levels[0][uint(i)/64].And(^(uint64(1) << (uint(i) % 64))) }
 
-// has answers whether i is in the set.
+// has reports whether i is in the set.
 func (m *marks) has(i int) bool {
 	return m.levels[0][uint(i)/64].Load()>>(uint(i)%64)&1 != 0
 }
@@ -101,14 +100,14 @@ func (m *marks) nextAbsent(i int) int {
 	return i
 }
 
-// empty answers whether the set is empty. It looks at one word.
+// empty reports whether the set is empty. It loads one word.
 func (m *marks) empty() bool {
 	top := m.levels[m.depth-1]
 	return len(top) == 0 || top[0].Load() == 0
 }
 
-// words ranges over the words of the lowest level that have any bit, in order. Those
-// that others add meanwhile may be missed.
+// words ranges over the words of the lowest level that have any bit, in order. Bits that
+// are added meanwhile may be missed.
 func (m *marks) words(yield func(i int, word uint64) bool) {
 	if !m.empty() {
 		m.walk(m.depth-1, 0, yield)
@@ -148,8 +147,8 @@ func (m *marks) count() (n int) {
 	return n
 }
 
-// clear empties the set, in time proportional to what is in it. Nobody else may use
-// it meanwhile.
+// clear empties the set, in time proportional to its length. Nothing else may use it
+// meanwhile.
 func (m *marks) clear() {
 	if !m.empty() {
 		m.clearBelow(m.depth-1, 0)
@@ -166,7 +165,7 @@ func (m *marks) clearBelow(level, i int) {
 	w.Store(0)
 }
 
-// fill adds all positions below n. Nobody else may use the set meanwhile.
+// fill adds all positions below n. Nothing else may use the set meanwhile.
 func (m *marks) fill(n int) {
 	for l := range m.depth {
 		level := m.levels[l]

@@ -14,8 +14,8 @@ import (
 // sizes of sets around each boundary between levels.
 var markSizes = []int{0, 1, 2, 63, 64, 65, 127, 128, 4095, 4096, 4097, 64*64*3 + 5, 64*64*64 + 1}
 
-// TestMarksMatchMap catches a level that is not told of a first bit, a walk that stops
-// early, and a clear that forgets a level.
+// TestMarksMatchMap catches a level that misses a first bit, a walk that stops early, and
+// a clear that forgets a level.
 func TestMarksMatchMap(t *testing.T) {
 	rnd := newRand(t)
 	for _, n := range markSizes {
@@ -89,7 +89,7 @@ func TestMarksFillInPart(t *testing.T) {
 	}
 }
 
-// TestMarksAreVisitedOnly: finding a few among many looks at few words.
+// TestMarksAreVisitedOnly: finding a few marks among many positions visits few words.
 func TestMarksAreVisitedOnly(t *testing.T) {
 	m := dense.MakeMarks(1 << 20)
 	for _, i := range []int{5, 6, 70, 1 << 19, 1<<20 - 1} {
@@ -103,8 +103,8 @@ func TestMarksAreVisitedOnly(t *testing.T) {
 	require.Equal(t, 4, words)
 }
 
-// TestMarksAreAddedOnce: of those who add the same position at once, one is told that it
-// was new, and none is lost.
+// TestMarksAreAddedOnce: of the goroutines that add the same position at once, exactly
+// one gets true, and no position is lost.
 func TestMarksAreAddedOnce(t *testing.T) {
 	const n, goroutines = 64 * 64 * 3, 4
 	for range long(20) {

@@ -43,7 +43,7 @@ func TestZeroStorePanics(t *testing.T) {
 	}
 }
 
-// TestNothingIsCalledDuringRefresh calls every method while Refresh or Clear waits in
+// TestNothingIsCalledDuringRefresh calls every method while Refresh or Clear is in
 // OnDestroy: from OnDestroy itself, and from another goroutine.
 func TestNothingIsCalledDuringRefresh(t *testing.T) {
 	for _, end := range []struct {
@@ -73,7 +73,7 @@ func TestNothingIsCalledDuringRefresh(t *testing.T) {
 	}
 }
 
-// TestRefreshInALoopPanics: the loop notices it at its next step or at its end.
+// TestRefreshInALoopPanics: the loop detects it at its next step or at its end.
 func TestRefreshInALoopPanics(t *testing.T) {
 	for _, leave := range []bool{false, true} {
 		s := tiny[int](t, nil)
@@ -92,7 +92,8 @@ func TestRefreshInALoopPanics(t *testing.T) {
 
 var errTest = errors.New("test")
 
-// TestOnDestroyMayPanic: the seen leave, the unseen stay dead, and nothing is lost.
+// TestOnDestroyMayPanic: values it has seen leave, the others stay dead, and nothing is
+// lost.
 func TestOnDestroyMayPanic(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		for _, goexit := range []bool{false, true} {
@@ -141,7 +142,7 @@ func TestOnDestroyMayPanic(t *testing.T) {
 	}
 }
 
-// TestOnDestroySeesEverythingInPlace: nothing has moved or gone when the first is shown.
+// TestOnDestroySeesEverythingInPlace: nothing has moved or gone at its first call.
 func TestOnDestroySeesEverythingInPlace(t *testing.T) {
 	var s *dense.Store[int]
 	var before []int

@@ -13,10 +13,10 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// lastGeneration is the last generation that a slot may live with.
+// lastGeneration is a slot's last live generation.
 const lastGeneration = 1<<32 - 3
 
-// kind says how the machine deals with values of T.
+// kind tells the machine how to handle values of T.
 type kind[T any] struct {
 	make func(id uint64) T
 	id   func(*T) uint64
@@ -46,7 +46,7 @@ var boxedKind = kind[boxed]{
 	},
 }
 
-// byteKind has few different values: ids that differ by 256 look alike.
+// byteKind has few distinct values: ids that differ by 256 look alike.
 var byteKind = kind[byte]{func(id uint64) byte { return byte(id) }, func(v *byte) uint64 { return uint64(*v) }}
 
 var emptyKind = kind[struct{}]{func(uint64) (v struct{}) { return }, func(*struct{}) uint64 { return 0 }}
@@ -67,16 +67,16 @@ var pageKind = kind[page]{
 	},
 }
 
-// item is what the model knows of a value.
+// item is a value of the model.
 type item[T any] struct {
 	h    pool.Handle[T]
 	id   uint64
 	dead bool
 }
 
-// machine runs an operation stream on a store and on the store that is obviously right:
-// a slice of items, in order, those created in this phase at the end. Its choices come
-// from choose, which a fuzzer or a generator feeds.
+// machine runs operations on a store and on a model: a slice of items, in order, with
+// those created in this phase at the end. A fuzzer or a generator feeds its choices
+// through choose.
 type machine[T any] struct {
 	t         testing.TB
 	kind      kind[T]
@@ -94,7 +94,7 @@ type machine[T any] struct {
 	exhausted int
 	lastID    uint64
 
-	shown   []item[T] // what OnDestroy has been shown
+	shown   []item[T] // what OnDestroy has seen
 	panicAt int       // the call at which it panics, or -1
 	done    map[string]int
 }
@@ -119,14 +119,14 @@ func newMachine[T any](t testing.TB, k kind[T], opts dense.Options[T], choose fu
 
 var errOnDestroy = errors.New("OnDestroy")
 
-// fatalf fails with what there is.
+// fatalf fails with the state of the machine.
 func (mc *machine[T]) fatalf(format string, args ...any) {
 	mc.t.Helper()
 	mc.t.Fatalf("%s\n(%d items, %d of them joined, %d slots exhausted, capacity %d, origin %d, unordered %v, OnDestroy %v)", fmt.Sprintf(format, args...),
 		len(mc.items), mc.joined, mc.exhausted, mc.opts.Capacity, mc.opts.Origin, mc.opts.Unordered, mc.opts.OnDestroy != nil)
 }
 
-// shownAs is what a value with this id looks like.
+// shownAs returns the id that a value made with this id shows.
 func (mc *machine[T]) shownAs(id uint64) uint64 {
 	v := mc.kind.make(id)
 	return mc.kind.id(&v)
@@ -139,12 +139,12 @@ func (mc *machine[T]) create() {
 	switch full := len(mc.items) >= limit; {
 	case full && limit == 0 && !errors.Is(err, pool.ErrExhausted), full && !errors.Is(err, pool.ErrFull), full && h != 0,
 		full && limit > 0 && errors.Is(err, pool.ErrExhausted):
-		mc.fatalf("Create answers %v, %v at the limit, %d", h, err, limit)
+		mc.fatalf("Create returned %v, %v at the limit, %d", h, err, limit)
 	case full:
 		mc.done["refused"]++
 		return
 	case err != nil:
-		mc.fatalf("Create answers %v below the limit, %d", err, limit)
+		mc.fatalf("Create returned %v below the limit, %d", err, limit)
 	case h.Generation()%2 == 0 || h.Generation() > lastGeneration || mc.past[h]:
 		mc.fatalf("handle %v was issued, before: %v", h, mc.past[h])
 	}
@@ -155,8 +155,8 @@ func (mc *machine[T]) create() {
 	mc.done["Create"]++
 }
 
-// any chooses a handle: mostly a young one, so that it often lives; sometimes its
-// neighbour or any word.
+// any chooses a handle: usually a young one, which often lives, sometimes its neighbour
+// or any word.
 func (mc *machine[T]) any() pool.Handle[T] {
 	if len(mc.known) == 0 {
 		return pool.Handle[T](mc.choose(1 << 16))
@@ -177,7 +177,7 @@ func (mc *machine[T]) kill(h pool.Handle[T]) {
 	i, lives := mc.index[h]
 	want := lives && !mc.items[i].dead
 	if got := mc.s.Kill(h); got != want {
-		mc.fatalf("Kill(%v) answers %v, want %v", h, got, want)
+		mc.fatalf("Kill(%v) returned %v, want %v", h, got, want)
 	}
 	if want {
 		mc.items[i].dead = true
@@ -190,7 +190,7 @@ func (mc *machine[T]) kill(h pool.Handle[T]) {
 	}
 }
 
-// look judges Get, Alive and State.
+// look checks Get, Alive and State.
 func (mc *machine[T]) look(h pool.Handle[T]) {
 	i, lives := mc.index[h]
 	want := dense.Unused
@@ -209,7 +209,7 @@ func (mc *machine[T]) look(h pool.Handle[T]) {
 	}
 	v, ok := mc.s.Get(h)
 	if ok != lives || (v != nil) != lives {
-		mc.fatalf("Get(%v) answers %v, %v, want %v", h, v != nil, ok, lives)
+		mc.fatalf("Get(%v) returned %v, %v, want %v", h, v != nil, ok, lives)
 	}
 	if !lives {
 		return
@@ -220,7 +220,7 @@ func (mc *machine[T]) look(h pool.Handle[T]) {
 	mc.pointers[v] = mc.kind.id(v)
 }
 
-// slices judges Values, Handles, All, Len and Pending.
+// slices checks Values, Handles, All, Len and Pending.
 func (mc *machine[T]) slices() {
 	s := mc.s
 	vs, hs := s.Values(), s.Handles()
@@ -256,7 +256,7 @@ func (mc *machine[T]) slices() {
 	}
 }
 
-// watch checks that what Get has returned is still there.
+// watch checks that the pointers from Get still show their values.
 func (mc *machine[T]) watch() {
 	for v, id := range mc.pointers {
 		if mc.kind.id(v) != id {
@@ -265,7 +265,7 @@ func (mc *machine[T]) watch() {
 	}
 }
 
-// refresh judges Refresh and, if all is set, Clear.
+// refresh checks Refresh and, if all is set, Clear.
 func (mc *machine[T]) refresh(all bool) {
 	s := mc.s
 	var dead []item[T]
@@ -294,19 +294,19 @@ func (mc *machine[T]) refresh(all bool) {
 		}
 	}); {
 	case mc.panicAt >= 0 && v != any(errOnDestroy), mc.panicAt < 0 && v != nil:
-		mc.fatalf("panic %v came up", v)
+		mc.fatalf("panic %v reached the caller", v)
 	case v != nil:
 		mc.done["Refresh, panic"]++
 	case created != wantCreated || destroyed != len(dead):
-		mc.fatalf("Refresh answers %d, %d; want %d, %d", created, destroyed, wantCreated, len(dead))
+		mc.fatalf("Refresh returned %d, %d; want %d, %d", created, destroyed, wantCreated, len(dead))
 	}
 	if mc.opts.OnDestroy != nil {
 		if len(mc.shown) != leave {
-			mc.fatalf("OnDestroy was shown %d, want %d", len(mc.shown), leave)
+			mc.fatalf("OnDestroy has seen %d, want %d", len(mc.shown), leave)
 		}
 		for i, it := range mc.shown {
 			if it.h != dead[i].h || it.id != mc.shownAs(dead[i].id) {
-				mc.fatalf("OnDestroy was shown %v with %d, want %v with %d", it.h, it.id, dead[i].h, dead[i].id)
+				mc.fatalf("OnDestroy has seen %v with %d, want %v with %d", it.h, it.id, dead[i].h, dead[i].id)
 			}
 		}
 	}
@@ -337,8 +337,8 @@ func (mc *machine[T]) refresh(all bool) {
 	}
 }
 
-// adoptOrder takes over the order in which the store has the items, and checks that no
-// more have moved than left.
+// adoptOrder adopts the store's order of the items, and checks that no more have moved
+// than left.
 func (mc *machine[T]) adoptOrder(old []item[T], before []pool.Handle[T]) {
 	hs := mc.s.Handles()
 	if len(hs) != len(mc.items) {
@@ -420,7 +420,7 @@ func (mc *machine[T]) snapshot() {
 	n, err := mc.s.WriteTo(&b)
 	if created, killed := mc.s.Pending(); created+killed > 0 {
 		if err == nil || b.Len() > 0 {
-			mc.fatalf("WriteTo in the midst of a phase: %d bytes, %v", b.Len(), err)
+			mc.fatalf("WriteTo during a phase: %d bytes, %v", b.Len(), err)
 		}
 		return
 	}
@@ -451,7 +451,7 @@ func (mc *machine[T]) snapshot() {
 	mc.done["snapshot"]++
 }
 
-// runAll runs steps while more says so, and then takes everything back.
+// runAll runs steps while more returns true, and then destroys everything.
 func (mc *machine[T]) runAll(more func() bool) {
 	for more() {
 		mc.step()
@@ -487,10 +487,10 @@ func modelConfigs[T any]() (all []dense.Options[T]) {
 	return all
 }
 
-// TestOperationsMatchModel catches, among others: a run that is moved and whose slots are
-// not told, handles to be issued that overwrite each other, a slot that is issued beyond
-// its last generation, marks that are lost when chunks are joined, and a mark that
-// survives its Refresh.
+// TestOperationsMatchModel catches, among others: a moved run whose slots keep the old
+// positions, handles to be issued that overwrite each other, a slot issued beyond its
+// last generation, marks lost when chunks are joined, and a mark that survives its
+// Refresh.
 func TestOperationsMatchModel(t *testing.T) {
 	done := map[string]int{}
 	t.Run("plain", func(t *testing.T) { testModel(t, plainKind, 1500, done) })

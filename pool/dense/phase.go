@@ -3,27 +3,26 @@ package dense
 import "coatcheck/internal/atom"
 
 // phase tells whether a Store is in a phase, in which any goroutine may call it and
-// nothing moves, or in the hands of Refresh, which moves everything.
+// nothing moves, or in a Refresh, which moves everything.
 //
-// Keeping calls and Refresh apart is the user's: a readers' and writer's lock would
-// do it here and make every Get write a shared word. What costs nothing is to notice
-// when it went wrong. Each call loads the counter when it begins and again when it
-// ends:
+// The user keeps calls and Refresh apart. A sync.RWMutex could do it here, but then every
+// Get would write a shared word. To detect an overlap costs no write. Each call loads the
+// counter when it begins and again when it ends:
 //
 //	call     p = phase, odd     …works…     phase = p still
 //	Refresh                phase = p+1   …moves…   phase = p+2
 //
-// Go's atomics are sequentially consistent, so a call that overlaps a Refresh
-// anywhere, in either order, meets an even number at its beginning or another one at
-// its end. The wrong version checks at the beginning alone: it misses the call that
-// was there first, which is how phases that were not waited for look.
+// Go's atomics are sequentially consistent. So a call that overlaps a Refresh, in either
+// order, loads an even number at its beginning or a different one at its end. Checking at
+// the beginning alone would be wrong. It misses a call that began before the Refresh, the
+// usual case when a program does not wait for its phase to end.
 //
-// The call finds out at its end that it has looked at what was moving. So what it
-// looks at must be safe to look at then: slices are reached through a pointer to a
-// header that is never changed (room), and every index is checked against it.
+// The call learns only at its end that what it read was moving. So everything it reads
+// must be safe to read then: slices are reached through a pointer to a header that is
+// never changed (room), and every index is checked against it.
 //
-// It is a sequence lock without the retry: a Refresh in the way is a bug, and not
-// waited for.
+// It is a sequence lock without the retry: an overlapping Refresh is a bug, so the call
+// does not wait for it.
 type phase struct {
 	// word is odd during a phase and even during Refresh; 0 in a zero Store.
 	//
@@ -34,10 +33,10 @@ type phase struct {
 	word atom.Uint64
 }
 
-// open starts the first phase.
+// open begins the first phase.
 func (p *phase) open() { p.word.Store(1) }
 
-// enter begins a call. What it returns goes to leave.
+// enter begins a call and returns the word that leave takes.
 func (p *phase) enter(op string) uint64 {
 	w := p.word.Load()
 	if w&1 == 0 {
@@ -56,8 +55,7 @@ func (p *phase) leave(op string, w uint64) {
 // begin takes the Store for op alone.
 func (p *phase) begin(op string) {
 	w := p.word.Load()
-	// Success proves that no other Refresh is under way. Failure means that one
-	// is.
+	// Success proves that no other Refresh is under way; failure means that one is.
 	if w&1 == 0 || !p.word.CompareAndSwap(w, w+1) {
 		p.refuse(op)
 	}
@@ -66,10 +64,10 @@ func (p *phase) begin(op string) {
 // end begins the next phase.
 func (p *phase) end() { p.word.Add(1) }
 
-// alone are the calls that begin and end.
+// alone lists the calls that use begin and end.
 const alone = "Refresh, Clear, Reserve, Trim or WriteTo"
 
-// refuse panics for a call that finds no phase.
+// refuse panics for a call outside a phase.
 func (p *phase) refuse(op string) {
 	if p.word.Load() == 0 {
 		panic("dense: use of a zero Store; make one with New or Must")
@@ -78,7 +76,7 @@ func (p *phase) refuse(op string) {
 		"wait for all other calls first, and call nothing from OnDestroy")
 }
 
-// overlapped panics for a call that a Refresh overtook.
+// overlapped panics for a call during which a Refresh began.
 func overlapped(op string) {
 	panic("dense: " + alone + " was called during " + op + ", and must have the Store to itself: " +
 		"wait for all other calls first")

@@ -2,15 +2,15 @@ package dense
 
 import "coatcheck/pool"
 
-// Ptr is a handle with its Store: it needs no Store at hand, and is a type of its own, so
-// that the compiler keeps the names of a Store and of a pool of the same T apart. The zero
-// Ptr names nothing. It may be copied and compared, and costs two words.
+// Ptr is a handle with its Store. It is a type of its own, so the compiler tells the
+// names of a Store from those of a pool of the same T. The zero Ptr names nothing. It may
+// be copied and compared, and costs two words.
 type Ptr[T any] struct {
 	Store  *Store[T]
 	Handle pool.Handle[T]
 }
 
-// Ptr returns h with its Store. It does not look whether h names anything.
+// Ptr returns h with its Store. It does not check whether h names anything.
 func (s *Store[T]) Ptr(h pool.Handle[T]) Ptr[T] { return Ptr[T]{s, h} }
 
 // Get returns the value; see [Store.Get].

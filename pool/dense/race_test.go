@@ -13,7 +13,8 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// owned is a value that only its owner writes, unless the store gives its place to two.
+// owned is a value that only its owner writes, unless the store gives its position to
+// two.
 type owned struct {
 	id    uint64
 	check uint64 // ^id
@@ -22,9 +23,9 @@ type owned struct {
 
 func (v *owned) sound() bool { return v.check == ^v.id }
 
-// TestManyGoroutines runs phases in which goroutines create, kill and look up at once, and
-// checks what belongs to whom: each handle is issued once, each kill counted once, and every
-// value found, in a phase and after it.
+// TestManyGoroutines runs phases in which goroutines create, kill and look up at once. It
+// checks that each handle is issued once, each kill counted once, and every value found,
+// in a phase and after it.
 func TestManyGoroutines(t *testing.T) {
 	for _, o := range []dense.Options[owned]{{}, {Unordered: true}, {Capacity: 400}, {Capacity: 3000, Unordered: true}} {
 		t.Run(fmt.Sprintf("capacity=%d unordered=%v", o.Capacity, o.Unordered), func(t *testing.T) { testManyGoroutines(t, o) })
@@ -50,7 +51,7 @@ func testManyGoroutines(t *testing.T, o dense.Options[owned]) {
 		}
 		outcomes := make([]outcome, goroutines)
 		before := s.Handles()
-		var issued sync.Map // what others have created in this phase
+		var issued sync.Map // what all goroutines created in this phase
 		var g errgroup.Group
 		for n := range goroutines {
 			g.Go(func() error {
@@ -72,7 +73,8 @@ func testManyGoroutines(t *testing.T, o dense.Options[owned]) {
 					} else if err != pool.ErrFull {
 						return err
 					}
-					// All goroutines kill the same ones, and some of each other's new ones.
+					// All goroutines kill the same handles, and some new ones of each
+					// other.
 					if len(before) > 0 {
 						h := before[(i*7+phase)%len(before)]
 						if v, ok := s.Get(h); !ok || v.id != live[h] || !v.sound() {
@@ -142,8 +144,8 @@ func testManyGoroutines(t *testing.T, o dense.Options[owned]) {
 }
 
 // TestStaleHandlesAreRefusedMeanwhile looks stale handles up while their slots get new
-// values, and guesses at the handles that these will have: whoever finds one finds the
-// value whole. It is the race detector that sees a handle published before its value.
+// values, and guesses the next handles of these slots: a value found is whole. The race
+// detector catches a handle that is published before its value.
 func TestStaleHandlesAreRefusedMeanwhile(t *testing.T) {
 	s := tiny[int](t, nil)
 	var stale []pool.Handle[int]
@@ -183,7 +185,7 @@ func TestStaleHandlesAreRefusedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestPositionsAreExact: creators that race for the last places get each of them once.
+// TestPositionsAreExact: goroutines that create beyond the limit get each place once.
 func TestPositionsAreExact(t *testing.T) {
 	const capacity, goroutines = 100, 4
 	for range long(200) {
@@ -208,8 +210,8 @@ func TestPositionsAreExact(t *testing.T) {
 	}
 }
 
-// TestOverlapIsNoticed lets calls and a Refresh run at the same time, in a way that the
-// race detector has nothing against: the calls look nothing up.
+// TestOverlapIsNoticed overlaps calls with a Refresh. The race detector does not object,
+// since the calls read nothing that Refresh writes.
 func TestOverlapIsNoticed(t *testing.T) {
 	inside, leave := make(chan struct{}), make(chan struct{})
 	s := tiny(t, &dense.Options[int]{OnDestroy: func(pool.Handle[int], *int) {

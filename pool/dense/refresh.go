@@ -2,42 +2,44 @@ package dense
 
 import "coatcheck/pool"
 
-// Refresh ends a phase and begins the next. The values that were killed are shown to
-// OnDestroy and leave, and their handles are refused from then on, for ever; the others
-// close up, in order unless Options.Unordered; those that were created and not killed
-// follow them. It returns how many were created and how many destroyed since the last
-// Refresh, those that were both counted in both: Len changes by the difference.
+// Refresh ends a phase and begins the next. It calls OnDestroy for each killed value,
+// then removes these values; their handles are refused from then on. The other values
+// close up, in order unless Options.Unordered, and those created in the phase follow
+// them. It returns how many were created and how many destroyed since the last Refresh. A
+// value that was both counts in both, so Len changes by the difference.
 //
-// One goroutine calls it, and nobody else may call anything meanwhile. A call that
-// overlaps it, or is made by OnDestroy, is noticed for certain and panics; so does a
-// second Refresh at the same time. Such a program is wrong, and its store's contents are
-// of no use afterwards: a value may be lost, another one dead, or one that Create was
-// writing half written, which is what a data race on a T is, and no safer. The store's own
-// bookkeeping stays within its memory. What Get and Values returned before ends here, and
-// nobody can notice if it is used: it may show other values, or none.
+// No other call may run meanwhile. A call that overlaps Refresh, or is made by OnDestroy,
+// always panics, and so does a second Refresh at the same time. Such a program is wrong,
+// and its store's contents are of no use afterwards: a value may be lost, dead, or half
+// written, as after any data race on a T. The store's own bookkeeping stays within its
+// memory.
 //
-// It costs O(dead + created + moved). Without dead values that is nothing, but for what was
-// created beyond the array's spare room, which makes a larger array. With dead ones,
-// values are moved from the first gap on, whole runs at a time, and each has its position
-// changed behind its handle; under Unordered, as many move as there are gaps. Dead values
-// are found in order, without sorting. It allocates when the array grows, to twice the
-// size, or half as much again from 4,096 on; and scratch, 8 bytes for each value of the
-// phase in which most have died, kept from then on. Where a slot's generations are used up
-// it costs a look at the handles that wait.
+// Slices and pointers that the store returned before are invalid from here on, which
+// nothing can detect: they may show other values, or none.
 //
-// If OnDestroy panics, the values that it has seen leave, the one at which it panicked
-// included, and everything else closes up and joins as always; those that it has not seen
-// are still there in Values, dead, and it will see them in the next Refresh. The panic goes
-// on up. So does runtime.Goexit.
+// It costs O(dead + created + moved). Without dead values it costs nothing, unless values
+// were created beyond the array's spare room, which makes a larger array. With dead ones,
+// whole runs of values move down from the first gap on, and the position of each changes
+// in its slot. Under Unordered, as many values move as there are gaps. Dead values are
+// found in order, without sorting. When slots are exhausted, the handles that wait are
+// moved as well.
+//
+// It allocates when the array grows, to twice its size, or by half from 4,096 values on.
+// It keeps scratch of 8 bytes for each value that died in the phase with the most deaths.
+//
+// If OnDestroy panics, the values up to the one at which it panicked leave, and
+// everything else closes up and joins as always. The dead values that OnDestroy has not
+// seen stay in Values, dead, and it sees them in the next Refresh. The panic continues to
+// the caller. The same holds for runtime.Goexit.
 func (s *Store[T]) Refresh() (created, destroyed int) {
 	s.phase.begin("Refresh")
 	defer s.phase.end()
 	return s.refresh()
 }
 
-// Clear kills every value and refreshes: OnDestroy sees them all, all handles are refused, and
-// Len is 0. It must have the Store to itself, as Refresh must, and treats panics alike.
-// Memory stays for the next values; a [Store.Trim] after it gives back all.
+// Clear kills every value and refreshes: OnDestroy sees them all, all handles are
+// refused, and Len is 0. Like Refresh it must have the Store to itself, and panics have
+// the same effect. It keeps the memory for the next values; [Store.Trim] gives it back.
 func (s *Store[T]) Clear() {
 	s.phase.begin("Clear")
 	defer s.phase.end()
@@ -48,13 +50,13 @@ func (s *Store[T]) Clear() {
 	s.refresh()
 }
 
-// refresh does what Refresh does, in a Store that the caller has for itself.
+// refresh is Refresh for a caller that has the Store to itself.
 func (s *Store[T]) refresh() (created, destroyed int) {
 	d, n := s.settle()
-	seen := 0 // positions below it have been shown to OnDestroy, if they are dead
+	seen := 0 // OnDestroy has seen the dead at positions below it
 	defer func() {
 		var unseen []pool.Handle[T]
-		if seen < n { // OnDestroy has not returned
+		if seen < n { // OnDestroy panicked or exited
 			unseen = d.spare(seen, n)
 		}
 		created, destroyed = s.closeUp(d, n)
@@ -67,7 +69,7 @@ func (s *Store[T]) refresh() (created, destroyed int) {
 	if s.options.OnDestroy != nil {
 		for i := range d.dead.all {
 			if i >= n {
-				break // see closer
+				break // see closer.marked
 			}
 			seen = i + 1
 			s.options.OnDestroy(d.handles[i], &d.values[i])
@@ -77,16 +79,16 @@ func (s *Store[T]) refresh() (created, destroyed int) {
 	return
 }
 
-// settle moves what lies in chunks to a larger array. It returns the room, which then
-// has everything in its array, and how many positions there are.
+// settle moves what lies in chunks to a larger array. It returns the room, whose array
+// then has every position, and the number of positions.
 func (s *Store[T]) settle() (*room[T], int) {
 	d, n, used := s.room.Load(), s.taken(), s.used()
 	has := len(d.values)
 	if used <= has {
 		return d, n
 	}
-	// The array will have room for what this phase had at its peak, at least: the next
-	// one may be like it, and must not go to chunks again.
+	// The array gets room for at least the peak of this phase: the next may be like it,
+	// and should not need chunks again.
 	more := has
 	if has >= 4096 {
 		more = has / 2

@@ -79,7 +79,7 @@ func TestOrderIsKept(t *testing.T) {
 	}
 }
 
-// Every share of the dead, at sizes around a word of marks, in order and not.
+// TestEveryShareOfTheDead refreshes, in order and not, at sizes around a word of marks.
 func TestEveryShareOfTheDead(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		for _, n := range []int{1, 2, 7, 63, 64, 65, 128, 129, 1000} {
@@ -123,7 +123,8 @@ func TestEveryShareOfTheDead(t *testing.T) {
 	}
 }
 
-// What is created and killed in one phase is never in Values, and OnDestroy sees it.
+// TestCreatedAndKilledNeverJoins: a value that is created and killed in one phase is
+// never in Values, and OnDestroy sees it.
 func TestCreatedAndKilledNeverJoins(t *testing.T) {
 	var seen []int
 	s := tiny(t, &dense.Options[int]{OnDestroy: func(_ pool.Handle[int], v *int) { seen = append(seen, *v) }})
@@ -142,8 +143,8 @@ func TestCreatedAndKilledNeverJoins(t *testing.T) {
 	requireSound(t, s)
 }
 
-// Pointers stay good while others are created beyond the array's room, and handles
-// through the growth that follows.
+// TestGrowthMovesNothingDuringAPhase: pointers stay valid while values are created beyond
+// the array's room, and handles do so through the growth that follows.
 func TestGrowthMovesNothingDuringAPhase(t *testing.T) {
 	s := tiny[int](t, nil)
 	hs := fill(t, s, 3)
@@ -195,7 +196,7 @@ func TestCapacityIsExact(t *testing.T) {
 			}
 			s.Kill(hs[0])
 			_, err := s.Create(-1)
-			require.ErrorIs(t, err, pool.ErrFull, "what was killed has its place until Refresh")
+			require.ErrorIs(t, err, pool.ErrFull, "a killed value keeps its place until Refresh")
 			s.Refresh()
 			require.LessOrEqual(t, s.Allocated(), n)
 			create(t, s, 5)
@@ -227,7 +228,7 @@ func TestGenerationsRunOut(t *testing.T) {
 	}
 	requireSound(t, s)
 
-	// Without a Capacity new slots take the place of those that are used up.
+	// Without a Capacity new slots take the place of exhausted ones.
 	s = tiny(t, &dense.Options[int]{Origin: lastGeneration})
 	for i := range 50 {
 		s.Kill(create(t, s, i))
@@ -256,7 +257,7 @@ func TestReserve(t *testing.T) {
 	require.NoError(t, dense.Check(s))
 	had := s.Allocated()
 	s.Reserve(10)
-	require.Equal(t, had, s.Allocated(), "Reserve takes nothing away")
+	require.Equal(t, had, s.Allocated(), "Reserve does not shrink")
 	created, destroyed := s.Refresh()
 	require.Equal(t, [2]int{2, 2}, [2]int{created, destroyed})
 	requireSound(t, s)
@@ -295,8 +296,8 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestPeakIsKept: a phase that went beyond the array makes one that the next such phase
-// fits into.
+// TestPeakIsKept: after a phase that went beyond the array, the next such phase fits into
+// it.
 func TestPeakIsKept(t *testing.T) {
 	s := dense.Must[int](nil)
 	for range 3 {
@@ -312,8 +313,8 @@ func TestPeakIsKept(t *testing.T) {
 	require.Equal(t, had, s.Allocated())
 }
 
-// TestDeadAreCollected: what died is not kept by the store, in the array or in a chunk.
-// A store that grows by one value in each phase moves them to larger arrays seldom.
+// TestArrayGrowsBySteps: a store that grows by one value in each phase seldom moves its
+// values to a larger array.
 func TestArrayGrowsBySteps(t *testing.T) {
 	s := dense.Must[plain](nil)
 	steps, has := 0, s.Allocated()
@@ -328,6 +329,7 @@ func TestArrayGrowsBySteps(t *testing.T) {
 	require.LessOrEqual(t, steps, 14, "%d values, twice as many or half as much again each time", has)
 }
 
+// TestDeadAreCollected: the store keeps no dead value, in the array or in a chunk.
 func TestDeadAreCollected(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		for _, created := range []bool{false, true} {
@@ -335,7 +337,7 @@ func TestDeadAreCollected(t *testing.T) {
 			gone := make(chan struct{}, 100)
 			func() {
 				for i := range 100 {
-					v := new([100]uint64) // an object of its own
+					v := new([100]uint64) // an allocation of its own
 					runtime.SetFinalizer(v, func(*[100]uint64) { gone <- struct{}{} })
 					h := create(t, s, boxed{&v[0]})
 					if i == 0 {
@@ -361,7 +363,7 @@ func TestDeadAreCollected(t *testing.T) {
 			}, "99 are collected")
 			select {
 			case <-gone:
-				require.Fail(t, "the living was collected")
+				require.Fail(t, "the living value was collected")
 			default:
 			}
 			runtime.KeepAlive(s)
@@ -406,7 +408,7 @@ func TestStateText(t *testing.T) {
 	require.Equal(t, dense.Unused, zero)
 }
 
-// TestMemoryAValue measures what a value costs beyond itself.
+// TestMemoryAValue measures what a value costs beyond its size.
 func TestMemoryAValue(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")

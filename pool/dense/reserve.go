@@ -1,18 +1,19 @@
 package dense
 
-// Reserve makes room for n values in all, or for Cap if that is less: as long as there are
-// no more than that, created and killed ones included, the store allocates nothing but
-// scratch for Refresh (8 bytes for each value that dies in a phase, once). It never takes
-// room away. It panics if n is negative.
+// Reserve makes room for n values in all, or for Cap if that is less. While there are no
+// more than n, created and killed ones included, the store allocates nothing but scratch
+// for Refresh (8 bytes for each value that dies in a phase, once). It never shrinks the
+// store. It panics if n is negative.
 //
-// It moves the values, so it must have the Store to itself, as Refresh must, and ends what
-// Values and Get have returned. Handles stay good; who was created or killed stays so.
+// It moves the values, so like Refresh it must have the Store to itself, and what Values
+// and Get have returned becomes invalid. Handles stay valid; created and killed values
+// stay so.
 func (s *Store[T]) Reserve(n int) {
 	if n < 0 {
 		panic("dense: Reserve of a negative number")
 	}
 	s.phase.begin("Reserve")
-	defer s.phase.end() // also when there is no memory for so many
+	defer s.phase.end() // also when the allocation panics
 	d := s.room.Load()
 	used := s.used()
 	// An exhausted slot takes a place in the array that no value can have.
@@ -21,9 +22,10 @@ func (s *Store[T]) Reserve(n int) {
 	}
 }
 
-// used returns how many positions and slots were ever used: no index is greater or equal.
+// used returns the number of positions and slots that were ever used; every index is
+// less.
 func (s *Store[T]) used() int { return max(s.taken(), s.fresh) + s.exhausted }
 
-// taken returns how many positions were taken. The tail is above the limit only while a
+// taken returns how many positions are claimed. The tail is above the limit only while a
 // Create is about to fail.
 func (s *Store[T]) taken() int { return int(min(s.tail.Load(), s.limit)) }

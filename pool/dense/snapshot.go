@@ -8,10 +8,10 @@ import (
 	"coatcheck/pool"
 )
 
-// A snapshot is one of a pool, whose entries are, in the order of their slots: where
-// generations begin; the values; the handles that wait to be issued; the slots whose
-// generations are used up. So it has the pool's encoding, checksums and limits, and there
-// is one codec.
+// saved is an entry of a snapshot, which is a pool's snapshot of such entries. So it has
+// the pool's encoding, checksums and limits, and there is one codec. Its entries are, in
+// the order of their slots: the first generation; the values; the handles that wait to be
+// issued; the exhausted slots.
 //
 //	Make(0, first), nil │ handle, value  … │ handle, nil  … │ 0, nil  …
 type saved[T any] struct {
@@ -22,12 +22,12 @@ type saved[T any] struct {
 // WriteTo writes a snapshot to w, from which [ReadFrom] makes a copy: the same values in
 // the same order, with the same handles. It returns how many bytes it wrote.
 //
-// It shows what is between two phases: what was created or killed since the last Refresh is
-// answered with an error, before anything is written. It must have the Store to itself, as
-// Refresh must; the values stay where they are.
+// It must be called between two phases: if anything was created or killed since the last
+// Refresh, it returns an error and writes nothing. Like Refresh it must have the Store to
+// itself; the values stay where they are.
 //
-// Values are encoded as [pool.Pool.WriteTo] says, and types are refused that it refuses. It
-// takes some 24 bytes of memory for each value, and for each that there was at once before.
+// Values are encoded, and types refused, as [pool.Pool.WriteTo] says. It takes some 24
+// bytes of memory for each slot ever used.
 func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	s.phase.begin("WriteTo")
 	defer s.phase.end()
@@ -57,16 +57,17 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	return p.WriteTo(w)
 }
 
-// ReadFrom makes a Store from a snapshot that [Store.WriteTo] wrote, as [New] makes an empty
-// one. Every handle that named a value names it; every other that was issued is refused for
-// ever. The copy issues the same handles from then on as the original would.
+// ReadFrom makes a Store from a snapshot that [Store.WriteTo] wrote, as [New] makes an
+// empty one. Every handle that named a value names it again; every other handle that was
+// issued is refused for ever. The copy issues the same handles from then on as the
+// original would.
 //
-// Options may differ. Origin comes with the snapshot: one that is set must be the same. A
-// Capacity that has no room for as many values as there ever were at once is answered with
-// an error that wraps pool.ErrFull: each keeps a slot.
+// Options may differ. Origin comes with the snapshot: one that is set must be the same.
+// Each value that was ever live at the same time keeps a slot. A Capacity below that
+// number is an error that wraps pool.ErrFull.
 //
-// Errors are those of [pool.ReadFrom], and so is what it costs in memory, but for the room
-// of a value for each slot. Nothing half-built is returned.
+// It returns the errors of [pool.ReadFrom]. It takes as much memory, and room for a value
+// for each slot.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	s, err := New(opts)
 	if err != nil {
@@ -76,12 +77,12 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	n := p.Len() - 1 // the entries for slots
+	n := p.Len() - 1 // the entries of slots
 	if n > s.Cap() {
 		return nil, fmt.Errorf("%w: Options.Capacity is %d: the snapshot has %d slots", pool.ErrFull, s.options.Capacity, n)
 	}
 	l := loader[T]{store: s, room: makeRoom[T](max(n, 0), s.room.Load().least, s.Cap()), seen: makeMarks(max(n, 0))}
-	i := -1 // the first is no slot's
+	i := -1 // the first entry belongs to no slot
 	for _, e := range p.All() {
 		if err := l.load(i, pool.Handle[T](e.Handle), e.Value); err != nil {
 			return nil, fmt.Errorf("%w: entry %d: %w", pool.ErrCorrupt, i+1, err)
@@ -100,14 +101,14 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	return s, nil
 }
 
-// loader fills a Store that nobody else has yet.
+// loader fills a Store that is not shared yet.
 type loader[T any] struct {
 	store *Store[T]
 	room  *room[T]
-	seen  marks // indexes
+	seen  marks // the indexes loaded so far
 }
 
-// load takes the entry for position i.
+// load adds the entry of position i.
 func (l *loader[T]) load(i int, h pool.Handle[T], v *T) error {
 	s, g := l.store, h.Generation()
 	named := g&1 != 0 && g <= handle.Last

@@ -38,13 +38,13 @@ func TestSnapshotKeepsHandles(t *testing.T) {
 		require.Equal(t, s.State(h), c.State(h), "%d", i)
 	}
 	for range 60 {
-		require.Equal(t, create(t, s, 0), create(t, c, 0), "both go on alike")
+		require.Equal(t, create(t, s, 0), create(t, c, 0), "both issue the same handles")
 	}
 	_, err = s.WriteTo(iotest.TruncateWriter(&bytes.Buffer{}, 10))
 	require.ErrorContains(t, err, "60 values were created and 0 killed since the last Refresh")
 }
 
-// What has no values has handles that were issued.
+// TestSnapshotOfAnEmptyStore: a store without values still has handles that were issued.
 func TestSnapshotOfAnEmptyStore(t *testing.T) {
 	s := tiny[int](t, nil)
 	hs := fill(t, s, 10)
@@ -82,7 +82,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errTest }
 
-// Input that is no whole snapshot is refused, be it a pool's by its checksums.
+// TestSnapshotRefusesWhatIsCorrupt: anything but a whole snapshot is an error.
 func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 	s := tiny(t, &dense.Options[int]{Origin: 1})
 	fill(t, s, 20)

@@ -2,13 +2,13 @@ package dense
 
 import "strconv"
 
-// State is what a handle's value is: Unused → Alive → Dead → Unused.
+// State is the state of a handle's value: Unused → Alive → Dead → Unused.
 type State uint8
 
 const (
-	Unused State = iota // the handle names nothing: zero, stale, forged, another store's
-	Alive               // created, and not killed
-	Dead                // killed, and still there until Refresh
+	Unused State = iota // the handle names nothing: it is zero, stale, forged or another store's
+	Alive               // created and not killed
+	Dead                // killed, but still there until Refresh
 )
 
 // String returns "unused", "alive" or "dead".

@@ -12,49 +12,51 @@ import (
 // Store keeps values of type T contiguous and names each by a handle.
 //
 // During a phase any number of goroutines may call Create, Kill, Get, Alive, State,
-// Values, Handles, All, Len and the other questions; Refresh, Clear, Reserve, Trim and
-// WriteTo must each have the Store to themselves, and a call that overlaps one of them panics.
+// Values, Handles, All, Len, Pending, Cap and Allocated. Refresh, Clear, Reserve, Trim
+// and WriteTo must each have the Store to themselves; a call that overlaps one of them
+// panics.
 //
-// Make one with [New] or [Must]; the zero Store panics. It must not be copied. It needs
-// no closing: one that is no longer referred to is collected whole.
+// Make one with [New] or [Must]; the zero Store panics. It must not be copied. It need
+// not be closed: the garbage collector frees an unreachable Store whole.
 type Store[T any] struct {
 	phase phase
 
 	// room is where the values are.
 	//
-	//	writers  whoever has the Store alone
+	//	writers  Refresh, Clear, Reserve and Trim, which have the Store to themselves
 	//	readers  every call
 	//	orders   the store publishes the new room's slices, whole
 	room atom.Pointer[room[T]]
 
-	// The plain fields are written by whoever has the Store alone, and read by calls.
-	alive     int    // how many values Values has
-	fresh     int    // positions from here on have never had a handle, see slot
+	// The plain fields are written only between phases (see phase), and read by calls.
+	alive     int    // the length of Values
+	fresh     int    // positions from here on have never had a handle; see slot
 	exhausted int    // slots that have used up their generations
-	limit     uint64 // no position is greater or equal: Cap, less what is exhausted
+	limit     uint64 // every position is less: Cap, less what is exhausted
 	first     uint32 // the first generation of a slot
-	least     int    // how many values the first array has at least
+	least     int    // the least length of the first array
 
 	options Options[T]
-	leaving []pool.Handle[T] // scratch of Refresh: what those that leave free
+	leaving []pool.Handle[T] // scratch of Refresh: the next handles of the slots that it frees
 
 	_ [128]byte
 
-	// tail is the next position that Create will take: alive and what was created in
-	// this phase. It lies apart, since everybody writes it who creates.
+	// tail is the next position that Create will take: it counts the alive and those
+	// created in this phase. It has a cache line of its own, because every Create writes
+	// it.
 	//
 	//	writers  Create, claiming a position by adding 1; Refresh
-	//	moves    grows during a phase, save that a Create beyond the limit takes back
-	//	         what it has added
+	//	moves    grows during a phase, except that a Create beyond the limit subtracts
+	//	         what it added
 	tail atom.Uint64
 	_    [120]byte
 }
 
 // Options are the options of [New]. The zero Options are the defaults.
 type Options[T any] struct {
-	// Capacity is the greatest number of values, those that were killed included until
-	// Refresh destroys them; 0 means that there is no limit but pool.MaxCapacity. It
-	// allocates nothing ([Store.Reserve] does).
+	// Capacity is the greatest number of values, including killed ones until Refresh
+	// destroys them; 0 means no limit but pool.MaxCapacity. It allocates nothing
+	// ([Store.Reserve] does).
 	Capacity int
 
 	// Origin chooses the generation that handles start from, Origin|1, for replays that
@@ -63,25 +65,25 @@ type Options[T any] struct {
 	// 2^30.
 	Origin uint32
 
-	// Unordered lets Refresh fill the gaps of the dead with values from the end, in
-	// place of closing up in order. No more values move than died.
+	// Unordered lets Refresh fill the gaps of the dead with values from the end, instead
+	// of closing up in order. No more values move than died.
 	Unordered bool
 
-	// OnDestroy, if set, is called by Refresh and Clear for each value that is about to
-	// go, in the order of Values, those that were created and killed in one phase
-	// included. Nothing has moved or gone yet then. It may do as it likes to its value,
-	// and must not call the Store, which panics. See [Store.Refresh] for what a panic
-	// in OnDestroy leaves.
+	// OnDestroy, if set, is called by Refresh and Clear for each value about to be
+	// destroyed, in the order of Values. Values that were created and killed in one phase
+	// are included. Nothing has moved or gone yet then. It may read and write its value,
+	// but must not call the Store, which panics. See [Store.Refresh] for what a panic in
+	// OnDestroy leaves.
 	OnDestroy func(pool.Handle[T], *T)
 }
 
-// New returns an empty store. Nil options are the defaults. Bad options are answered
-// with an error that says which one and why.
+// New returns an empty store. Nil options are the defaults. For bad options it returns an
+// error that names the option and the reason.
 func New[T any](opts *Options[T]) (*Store[T], error) {
 	return build(opts, leastChunk(sizeOf[T]()))
 }
 
-// build is New whose first chunk has 1<<least values.
+// build is New with a first chunk of 1<<least values.
 func build[T any](opts *Options[T], least uint) (*Store[T], error) {
 	s := new(Store[T])
 	if opts != nil {
@@ -110,7 +112,7 @@ func build[T any](opts *Options[T], least uint) (*Store[T], error) {
 	return s, nil
 }
 
-// Must is New that panics with the error.
+// Must is like New but panics on an error.
 func Must[T any](opts *Options[T]) *Store[T] {
 	s, err := New(opts)
 	if err != nil {

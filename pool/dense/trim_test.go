@@ -54,7 +54,7 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 	}
 }
 
-// Of the handles that wait, those below the highest index that lives are issued next.
+// TestTrimKeepsTheHandlesThatWait: those below the highest live index are issued next.
 func TestTrimKeepsTheHandlesThatWait(t *testing.T) {
 	s := tiny(t, &dense.Options[int]{Origin: 1})
 	hs := fill(t, s, 10)
@@ -68,7 +68,8 @@ func TestTrimKeepsTheHandlesThatWait(t *testing.T) {
 	require.Equal(t, "9@3", create(t, s, 0).String(), "above the generation that it had")
 }
 
-// Once a slot is used up nobody knows its index, so what has an index keeps it.
+// TestTrimKeepsSlotsOnceOneIsExhausted: an exhausted slot's index is unknown, so all keep
+// theirs.
 func TestTrimKeepsSlotsOnceOneIsExhausted(t *testing.T) {
 	s := tiny(t, &dense.Options[int]{Origin: lastGeneration})
 	hs := fill(t, s, 10)

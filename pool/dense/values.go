@@ -6,13 +6,12 @@ import (
 	"coatcheck/pool"
 )
 
-// Values returns the values that were alive at the last Refresh, contiguous and in
-// order (unless Unordered): those that were killed since then are among them, those
-// that were created are not. It costs nothing; the slice is the store's own memory, good
-// until the next Refresh, Clear, Reserve or Trim. Its elements may be written; appending
-// copies it.
+// Values returns the values that were alive at the last Refresh, contiguous and in order
+// (unless Unordered). It includes those killed since then, and not those created since
+// then. It costs nothing: the slice is the store's own memory, valid until the next
+// Refresh, Clear, Reserve or Trim. Its elements may be written; appending copies it.
 //
-// To share a loop out among goroutines, give each a part of the slice.
+// To divide a loop among goroutines, give each a part of the slice.
 func (s *Store[T]) Values() []T {
 	w := s.phase.enter("Values")
 	d, n := s.room.Load(), s.alive
@@ -21,7 +20,7 @@ func (s *Store[T]) Values() []T {
 }
 
 // Handles returns the handles of Values, in the same order: Handles()[i] names
-// Values()[i]. It is to be read only, and good as long as Values.
+// Values()[i]. It is read-only, and valid as long as Values.
 func (s *Store[T]) Handles() []pool.Handle[T] {
 	w := s.phase.enter("Handles")
 	d, n := s.room.Load(), s.alive
@@ -30,7 +29,7 @@ func (s *Store[T]) Handles() []pool.Handle[T] {
 }
 
 // All ranges over Values with their handles. The body may create and kill, which changes
-// nothing in the loop; it panics if the body calls Refresh.
+// nothing in the loop; the loop panics if the body calls Refresh.
 func (s *Store[T]) All() iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
 		w := s.phase.enter("All")
@@ -47,7 +46,7 @@ func (s *Store[T]) All() iter.Seq2[pool.Handle[T], *T] {
 	}
 }
 
-// Len returns how many values there are in Values.
+// Len returns the length of Values.
 func (s *Store[T]) Len() int {
 	w := s.phase.enter("Len")
 	n := s.alive
@@ -55,9 +54,9 @@ func (s *Store[T]) Len() int {
 	return n
 }
 
-// Pending returns how many values were created and how many were killed since the last
-// Refresh: what that would return now. While others create and kill, the numbers are those of
-// some moments during the call. It costs a look at the marks of the dead.
+// Pending returns how many values were created and how many killed since the last
+// Refresh. While other goroutines create and kill, each number is that of some moment
+// during the call. It visits the marks of the dead.
 func (s *Store[T]) Pending() (created, killed int) {
 	w := s.phase.enter("Pending")
 	n := s.taken()
@@ -70,7 +69,7 @@ func (s *Store[T]) Pending() (created, killed int) {
 }
 
 // Cap returns the greatest number of values: Options.Capacity, or pool.MaxCapacity if
-// there is none. [Store.Allocated] tells for how many there is memory.
+// there is none. [Store.Allocated] returns how many there is memory for.
 func (s *Store[T]) Cap() int {
 	w := s.phase.enter("Cap")
 	n := s.room.Load().most
@@ -78,9 +77,9 @@ func (s *Store[T]) Cap() int {
 	return n
 }
 
-// Allocated returns how many values the array has memory for, those in Values included:
-// the difference to Len is how many can be created before the next Refresh without an
-// allocation of the store's.
+// Allocated returns how many values the array has memory for, those in Values included.
+// So the store allocates nothing for the next Allocated minus Len values, if created
+// before a Refresh.
 func (s *Store[T]) Allocated() int {
 	w := s.phase.enter("Allocated")
 	n := len(s.room.Load().values) - s.exhausted
