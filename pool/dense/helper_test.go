@@ -12,15 +12,14 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// Helpers shared with other packages' tests, under the names used here.
+// Helpers shared with other packages' tests, under the names used here. long returns
+// how often a test repeats what the full programme repeats n times.
 var (
+	long             = length.Of[int]
 	newRand          = testkit.Rand
 	requirePanicText = testkit.RequirePanicText
 	recovered        = testkit.Recovered
 )
-
-// long returns how often a test repeats what the full programme repeats n times.
-func long(n int) int { return length.Of(n) }
 
 // tiny returns a store whose first chunk has two values.
 func tiny[T any](t testing.TB, opts *dense.Options[T]) *dense.Store[T] {

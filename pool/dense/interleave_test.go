@@ -71,6 +71,16 @@ func (w *world) thread(body func(t *interleave.Thread)) {
 	w.threads++
 }
 
+// refresh adds a thread that calls Refresh, which overlaps the calls of the others.
+func (w *world) refresh() {
+	w.misused = true
+	w.thread(func(t *interleave.Thread) {
+		t.Begin("Refresh")
+		w.s.Refresh()
+		t.End()
+	})
+}
+
 // create creates a value and records it.
 func (w *world) create(t *interleave.Thread) valHandle {
 	w.serial++
@@ -362,35 +372,24 @@ var scenarios = []scenario{
 		w.begin(Options[val]{}, 0)
 		hs := w.fill(3)
 		w.kill(nil, hs[0])
-		w.misused = true
 		w.thread(func(t *interleave.Thread) {
 			w.noticing(func() { w.get(t, hs[1], true) })
 			w.noticing(func() { w.get(t, hs[2], true) })
 		})
-		w.thread(func(t *interleave.Thread) {
-			t.Begin("Refresh")
-			w.s.Refresh()
-			t.End()
-		})
+		w.refresh()
 	}},
 	{"Refresh over a killer", func(w *world) {
 		w.begin(Options[val]{}, 0)
 		hs := w.fill(3)
 		w.kill(nil, hs[0])
-		w.misused = true
-		// The last one comes to a position that has no mark.
+		// Refresh moves the last value to a position without a mark.
 		w.thread(func(t *interleave.Thread) { w.noticing(func() { w.kill(t, hs[2]) }) })
-		w.thread(func(t *interleave.Thread) {
-			t.Begin("Refresh")
-			w.s.Refresh()
-			t.End()
-		})
+		w.refresh()
 	}},
 	{"Refresh over a killer of what it destroys", func(w *world) {
 		w.begin(Options[val]{}, 0)
 		hs := w.fill(1)
 		w.kill(nil, hs[0])
-		w.misused = true
 		w.thread(func(t *interleave.Thread) {
 			w.noticing(func() {
 				t.Begin("Kill")
@@ -400,24 +399,15 @@ var scenarios = []scenario{
 				}
 			})
 		})
-		w.thread(func(t *interleave.Thread) {
-			t.Begin("Refresh")
-			w.s.Refresh()
-			t.End()
-		})
+		w.refresh()
 	}},
 	{"Refresh over a creator that needs a chunk", func(w *world) {
 		w.begin(Options[val]{}, 1)
 		hs := w.fill(1)
 		w.kill(nil, hs[0])
 		w.create(nil)
-		w.misused = true
 		w.thread(func(t *interleave.Thread) { w.noticing(func() { w.create(t) }) })
-		w.thread(func(t *interleave.Thread) {
-			t.Begin("Refresh")
-			w.s.Refresh()
-			t.End()
-		})
+		w.refresh()
 	}},
 	{"two Refreshes", func(w *world) {
 		w.begin(Options[val]{}, 0)

@@ -2,16 +2,15 @@ package table
 
 import "fmt"
 
-// Add adds the record r by the key k and returns its Index, the last one. If k is
-// there already it returns None and changes nothing; so it does for a key that
-// cannot be found again (a NaN; in a table from ForHandles, a handle that the pool
-// refuses).
+// Add adds the record r by the key k and returns its Index, the last one. If k is already
+// there it returns None and changes nothing. It does the same for a key that could not be
+// found again: a NaN or, in a table from ForHandles, a handle that the pool refuses.
 //
-// In a table from ForHandles, a dead occupant of the handle's slot is replaced: r
-// takes its row over, nothing moves, and Len stays as it is.
+// In a table from ForHandles, a dead occupant of the handle's slot is replaced: r takes
+// its row, nothing moves, and Len stays as it is.
 //
-// It is O(1), but for the Add that finds the table full: that one allocates twice
-// the room and copies all columns. References are not good any more then.
+// It is O(1) amortized: an Add to a full table allocates twice the room and copies all
+// columns, which ends all references.
 func (t *Table[K, R]) Add(k K, r R) Index {
 	t.change()
 	n := t.rows.n
@@ -30,8 +29,8 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 	return i
 }
 
-// Insert is [Table.Add] that says why it refuses a key, with one of [ErrDuplicate],
-// [ErrStale] and [ErrNaN].
+// Insert is like Add but returns the reason why it refuses a key: [ErrDuplicate],
+// [ErrStale] or [ErrNaN].
 func (t *Table[K, R]) Insert(k K, r R) (Index, error) {
 	i := t.Add(k, r)
 	switch {
@@ -57,12 +56,12 @@ func (t *Table[K, R]) growFor(k K) {
 	done = true
 }
 
-// AddBatch adds the records rs by the keys ks, in that order, or nothing: it
-// answers false and changes nothing, references included, if Add would refuse one of the keys,
-// or if two are the same. It panics if there are not as many keys as records.
+// AddBatch adds the records rs by the keys ks, in that order, or nothing. If Add would
+// refuse one of the keys, or if two are the same, it returns false and changes nothing,
+// references included. It panics if there are not as many keys as records.
 //
-// It reallocates the columns at most once, and is faster than as many calls of
-// Add: under SoA it writes column by column.
+// It reallocates the columns at most once, and is faster than as many calls of Add: under
+// SoA it writes column by column.
 func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 	t.change()
 	if len(ks) != len(rs) {
@@ -88,9 +87,8 @@ func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 	return true
 }
 
-// claimAll claims all of ks, makes room for those that need rows of their own,
-// and returns how many rows there are to be; or it claims none and
-// answers false, or panics.
+// claimAll claims all of ks, makes room for those that need new rows, and returns the new
+// number of rows. If it returns false or panics, it has claimed none.
 func (t *Table[K, R]) claimAll(ks []K) (n int, ok bool) {
 	n = t.rows.n
 	claimed := 0

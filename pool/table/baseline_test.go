@@ -1,6 +1,6 @@
 package table_test
 
-// The baselines of the benchmarks: what people write by hand.
+// The baselines of the benchmarks are what programmers write by hand.
 
 // wide is a record of 128 bytes.
 type wide struct {
@@ -19,7 +19,7 @@ type bodyRecord struct {
 	Children [2]uint32
 }
 
-// handSoA is a structure of arrays by hand: a line for each field in each verb.
+// handSoA is a structure of arrays by hand: each method has a line for each field.
 type handSoA struct {
 	index    map[uint64]int
 	keys     []uint64

@@ -10,14 +10,14 @@ import (
 	"coatcheck/pool/table"
 )
 
-// The benchmarks put a table beside what it is measured against, on the same
-// work, in one run: rounds of either alternate, so that whatever else the machine
-// does hits both alike, and the ratio is the median over the rounds.
+// The benchmarks compare a table with baselines on the same work in one run. Rounds of
+// the two alternate, so that other load hits both alike, and the ratio is the median over
+// the rounds.
 //
 //	go test -run xxx -bench . -benchtime 1x ./pool/table
 //
-// prints, for each pair, ns/op of the table, base-ns/op of the baseline, and their
-// ratio: below 1 the table is faster.
+// prints, for each pair, ns/op of the table, base-ns/op of the baseline, and their ratio:
+// below 1 the table is faster.
 
 type work = testkit.Work
 
@@ -28,7 +28,7 @@ var (
 
 var sink uint64
 
-// scan is loops over all records for the sum of one field of theirs.
+// scan is work that sums one field of all records.
 func scan(sum func() uint64) work {
 	return func(n int) {
 		for range n {
@@ -37,8 +37,8 @@ func scan(sum func() uint64) work {
 	}
 }
 
-// sumAll is the same code for either layout. It is no part of its caller, which
-// would be too much for the compiler: it would call the body of the loop.
+// sumAll is the same code for either layout. It is not inlined: in an inlined copy the
+// compiler would call the body of the loop.
 //
 //go:noinline
 func sumAll(v table.View[uint64]) func() uint64 {
@@ -69,7 +69,7 @@ func sumSlice(s []uint64) uint64 {
 	return sum
 }
 
-// Scanning one field of 8 bytes of records of 128.
+// BenchmarkScan sums one field of 8 bytes of records of 128.
 func BenchmarkScan(b *testing.B) {
 	for _, rows := range []int{10_000, 1_000_000} {
 		column := func(l table.Layout) table.View[uint64] {
@@ -110,9 +110,10 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// The same in function literals within others, which the compiler has put into these: it
-// leaves the calls in a copy of a literal as they are. So All's body is called for each
-// record, as slices.All's is, and At is; Slice is called once.
+// BenchmarkScanInALiteral is the same in function literals that are inlined into others.
+// The compiler leaves the calls in an inlined copy of a literal as they are. So it calls
+// All's body for each record, as it does slices.All's, and it calls At; Slice is called
+// once.
 func BenchmarkScanInALiteral(b *testing.B) {
 	const rows = 10_000
 	tb := table.Must(table.New[int, wide](table.SoA))
@@ -181,14 +182,14 @@ func handsOf(rows int) (*handSoA, *handAoS[bodyRecord]) {
 	return s, a
 }
 
-// hand is what the baselines have in common.
+// hand is the interface of the baselines.
 type hand interface {
 	Add(k uint64, r bodyRecord) bool
 	Remove(k uint64) bool
 	Copy(k uint64) (bodyRecord, bool)
 }
 
-// beside runs f for either layout with its baseline, both of so many rows.
+// beside runs f for either layout with its baseline, both with that many rows.
 func beside(b *testing.B, rows int, f func(b *testing.B, tb *table.Table[uint64, bodyRecord], base hand)) {
 	s, a := handsOf(rows)
 	b.Run(fmt.Sprintf("impl=SoA/base=slices/rows=%d", rows), func(b *testing.B) { f(b, tableOf(table.SoA, rows), s) })
@@ -198,7 +199,7 @@ func beside(b *testing.B, rows int, f func(b *testing.B, tb *table.Table[uint64,
 // key spreads i over n keys.
 func key(i, n int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 >> 20 % uint64(n) }
 
-// Removing one record of many and adding it again.
+// BenchmarkReplace removes one record of many and adds it again.
 func BenchmarkReplace(b *testing.B) {
 	for _, rows := range []int{1000, 100_000} {
 		beside(b, rows, func(b *testing.B, tb *table.Table[uint64, bodyRecord], base hand) {
@@ -236,7 +237,7 @@ func BenchmarkCopy(b *testing.B) {
 	}
 }
 
-// Building a table of 10,000.
+// BenchmarkFill builds a table of 10,000 records.
 func BenchmarkFill(b *testing.B) {
 	const rows = 10_000
 	ks, rs := make([]uint64, rows), make([]bodyRecord, rows)
@@ -277,8 +278,8 @@ func BenchmarkFill(b *testing.B) {
 	}
 }
 
-// Adding and removing a wide record of plain words at the end, where the columns
-// of a table lie a multiple of a page apart.
+// BenchmarkWide adds and removes a wide record of plain words at the end, where the
+// columns of a table lie a multiple of a page apart.
 func BenchmarkWide(b *testing.B) {
 	for _, l := range layouts {
 		b.Run(fmt.Sprintf("impl=%v/base=structs", l), func(b *testing.B) {
@@ -303,8 +304,8 @@ func BenchmarkWide(b *testing.B) {
 	}
 }
 
-// Looking up records by handles, against a map of handles to rows, which finds
-// stale ones as well.
+// BenchmarkLookup looks up records by handles. The baseline is a map of handles to rows,
+// which finds stale ones as well.
 func BenchmarkLookup(b *testing.B) {
 	for _, rows := range []int{1000, 100_000} {
 		p := pool.Must[int](nil)
@@ -333,7 +334,7 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
-// Removing the dead, one in a hundred, of 100,000.
+// BenchmarkRemoveDead removes the dead, one in a hundred, of 100,000.
 func BenchmarkRemoveDead(b *testing.B) {
 	const rows = 100_000
 	p := pool.Must[int](nil)

@@ -56,8 +56,8 @@ func TestZeroTable(t *testing.T) {
 	}
 }
 
-// A batch is added as a whole or not at all: with a key that is there, with one
-// that comes twice in it, with one that cannot be kept, with one that panics.
+// TestBatchIsAllOrNothing adds batches with a key that is there, with a key that comes
+// twice, with a key that cannot be kept, and with a key that panics.
 func TestBatchIsAllOrNothing(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := of[any, pair](t, l)
@@ -103,8 +103,8 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 	})
 }
 
-// A batch reallocates at most once, however much larger than the table it is,
-// and allocates as much as one reallocation does.
+// TestBatchReallocatesOnce: a batch allocates as much as one reallocation does, however
+// much larger than the table it is.
 func TestBatchReallocatesOnce(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		const n = 100_000
@@ -135,7 +135,7 @@ func TestBatchReallocatesOnce(t *testing.T) {
 	})
 }
 
-// A key that a map could not keep leaves no trace.
+// TestKeysThatCannotBeKept: a key that a map could not keep leaves no trace.
 func TestKeysThatCannotBeKept(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		floats := of[float64, pair](t, l)
@@ -165,8 +165,8 @@ func TestKeysThatCannotBeKept(t *testing.T) {
 	})
 }
 
-// Removal answers where the gap was, keeps the rest dense, and tells who moved
-// there.
+// TestRemoveFillsGap: a removal returns the index of the gap, keeps the rest dense, and
+// tells OnMove which record moved there.
 func TestRemoveFillsGap(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := pairs(t, l, 5)
@@ -204,8 +204,8 @@ func TestRemoveFillsGap(t *testing.T) {
 	})
 }
 
-// What OnMove was given may read and panic; it may not change the table, and
-// whatever it does, the table is as it should be.
+// TestOnMoveThatMisbehaves: a function passed to OnMove may read and panic, but not
+// change the table, which stays consistent.
 func TestOnMoveThatMisbehaves(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := pairs(t, l, 6)
@@ -230,7 +230,7 @@ func TestOnMoveThatMisbehaves(t *testing.T) {
 			misbehave = change
 			k, n := tb.Keys()[0], tb.Len()
 			requirePanicText(t, func() { tb.Remove(k) }, "OnMove")
-			require.Equal(t, table.None, tb.Lookup(k), "the removal is done")
+			require.Equal(t, table.None, tb.Lookup(k), "the removal is complete")
 			require.Equal(t, n-1, tb.Len())
 			require.EqualValues(t, n-1, tb.Add(k, pair{k, -k}))
 		}
@@ -255,7 +255,7 @@ func TestOnMoveThatMisbehaves(t *testing.T) {
 	})
 }
 
-// Keys shows the table's own keys, to which nothing can be appended.
+// TestKeysIsNoCopy: Keys returns the table's own keys, and appending to them copies.
 func TestKeysIsNoCopy(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := pairs(t, l, 3)

@@ -20,7 +20,7 @@ type shape struct {
 	Last struct{}
 }
 
-// A selector that names no field is refused, and the text says why.
+// TestColumnRefusesWhatIsNoField: a selector that names no field panics with the reason.
 func TestColumnRefusesWhatIsNoField(t *testing.T) {
 	var elsewhere uint32
 	each(t, func(t *testing.T, l table.Layout) {
@@ -51,7 +51,7 @@ func TestColumnRefusesWhatIsNoField(t *testing.T) {
 	})
 }
 
-// A View of whole records is one under AoS, and says what to do under SoA.
+// TestColumnOfWholeRecords: it is a View under AoS, and a panic with advice under SoA.
 func TestColumnOfWholeRecords(t *testing.T) {
 	whole := func(r *record) *record { return r }
 	soa := of[int, record](t, table.SoA)
@@ -81,8 +81,8 @@ func TestColumnOfWholeRecords(t *testing.T) {
 	}
 }
 
-// Fields without a size, which share their offset with a neighbour or lie at the
-// end, are fields like others.
+// TestColumnsOfZeroSize: fields of size zero, which share their offset with a neighbour
+// or lie at the end, are like other fields.
 func TestColumnsOfZeroSize(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := of[int, shape](t, l)
@@ -109,7 +109,8 @@ func TestColumnsOfZeroSize(t *testing.T) {
 	})
 }
 
-// Records without fields, or without size, are records like others.
+// TestRecordsWithoutSize: records without fields, or of size zero, are like other
+// records.
 func TestRecordsWithoutSize(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		empty := of[uint64, struct{}](t, l)
@@ -139,8 +140,8 @@ func TestRecordsWithoutSize(t *testing.T) {
 	})
 }
 
-// A View goes on through growth and removals; Slice is for whole fields under SoA
-// alone.
+// TestViewsOutliveGrowth: a View stays valid through growth and removals. Slice is for
+// whole fields under SoA only.
 func TestViewsOutliveGrowth(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := of[int, record](t, l)
@@ -181,7 +182,7 @@ func TestViewsOutliveGrowth(t *testing.T) {
 
 func second[A, B any](_ A, b B) B { return b }
 
-// At, and Batch with it, panics for an Index that names nothing.
+// TestViewRefusesIndexes: At and Batch panic for an Index that names nothing.
 func TestViewRefusesIndexes(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := of[int, shape](t, l)
@@ -205,8 +206,8 @@ func TestViewRefusesIndexes(t *testing.T) {
 	requirePanicText(t, func() { zero.At(0) }, "zero View")
 }
 
-// A loop over a column that is left early stops, and one whose body grows the
-// table goes on in the new memory.
+// TestViewLoops: a loop over a column that is left early stops, and one whose body grows
+// the table continues in the new memory.
 func TestViewLoops(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := of[int, shape](t, l)

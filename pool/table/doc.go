@@ -1,11 +1,11 @@
-// Package table keeps records by key without gaps, as a structure of arrays or
-// as an array of structures.
+// Package table keeps records by key without gaps, as a structure of arrays or as an
+// array of structures.
 //
-// A loop that needs one field of a million records reads all of them, if they
-// are an array of structures: a memory bus carries whole cache lines. With an array for
-// each field it reads what it needs; but by hand that means a slice for each
-// field, a place in the code for each slice wherever a record comes, goes, moves or is
-// copied, and a rewrite to find out whether it pays. Here the layout is an argument:
+// In an array of structures, a loop that needs one field of a million records loads all
+// fields, since memory is read by whole cache lines. With an array for each field it
+// loads only what it needs. By hand that means a slice for each field, a line of code for
+// each slice wherever a record is added, removed, moved or copied, and a rewrite to find
+// out whether it pays. Here the layout is an argument:
 //
 //	type Body struct {
 //		Pos, Vel Vec
@@ -21,19 +21,18 @@
 //		total += *m
 //	}
 //
-// Any struct is a record, without registration or generated code: with pointers,
-// strings, maps and interfaces, unexported and embedded fields, and fields
-// without a size.
+// Any struct is a record, without registration or generated code. It may have pointers,
+// strings, maps and interfaces, unexported and embedded fields, and fields of size zero.
 //
 // # In the order in which you will need them
 //
 // A [Table] has the records. [New] makes one for keys of any comparable type.
-// [ForHandles] makes one whose keys are a pool's handles, which it looks up by
-// slot, without hashing: what a value of the pool has and others have not. A
-// handle that the pool refuses finds nothing.
+// [ForHandles] makes one whose keys are a pool's handles, for data that some values of
+// the pool have. It looks a record up by slot, without hashing. A handle that the pool
+// refuses finds nothing.
 //
-// An [Index] is the place of a record, or [None]: nothing here panics because a
-// key is not there.
+// An [Index] is the place of a record, or [None]: no method panics because a key is not
+// there.
 //
 // A [View] is a column: one field of all records, typed, found once by a selector.
 //
@@ -49,51 +48,48 @@
 //	handle,    the pool                  two loads more    the value is removed from the pool
 //	as key                               than Contains
 //
-// Growth keeps every Index, and every View; a [View] never ends. A
-// reference that is kept for longer stays memory-safe, like any Go pointer, but it is
-// memory that the table has left, or another record's field. A copy of a record,
-// from [Table.Copy], is the caller's for good.
+// Growth keeps every Index and every View; a [View] never ends. A reference that is kept
+// for longer stays memory-safe, like any Go pointer, but it points to memory that the
+// table has left, or to another record's field. A copy of a record, from [Table.Copy],
+// belongs to the caller.
 //
 // # Memory
 //
-// Each column is one block on whole pages of 4 KiB, beginning on the boundary of
-// a page, and so are the keys; columns are blocks of their own, so that goroutines that
-// work on different ones share no cache line. There is room for a power of two of
-// records: at first as many as fit each column's smallest block, then twice as many each time.
-// The smallest block is a page, or eight where the type holds pointers,
-// because Go aligns no smaller one of these; so a table of few records with many
-// columns of pointers is better off under AoS, or as a map. [Table.Trim] alone
-// makes a table smaller.
+// Each column is one block of whole 4 KiB pages, aligned to a page, and so are the keys.
+// Since columns are separate blocks, goroutines that work on different ones share no
+// cache line. There is room for a power of two of records: at first as many as fit each
+// column's smallest block, then twice as many each time.
 //
-// The row that a record has left is zeroed at once: a table holds nothing back
-// from the garbage collector, and does not even show it columns without pointers.
+// The smallest block is a page, or eight pages if the type holds pointers, because Go
+// does not align smaller ones of these. So a table of few records with many columns of
+// pointers is better under AoS, or as a map. Only [Table.Trim] makes a table smaller.
 //
-// # Who may do what at once
+// The row of a removed record is zeroed at once, so a table keeps nothing reachable that
+// has left it. The garbage collector does not scan columns without pointers.
 //
-// A table has no locks. Any number of goroutines may read it; one may change
-// it while nobody reads, and whoever reads afterwards synchronizes with that (a
-// mutex, a channel, a WaitGroup). Writing through references, or the slices of
-// columns, is a change of these fields alone: goroutines may work on
-// different columns at once, or on different records of one, while nobody adds or
-// removes.
+// # Concurrency
 //
-// The pool of a table of handles may be used by anybody meanwhile.
+// A table has no locks. Any number of goroutines may read it. One goroutine may change it
+// while none reads, and later readers must synchronize with that change (by a mutex, a
+// channel, a WaitGroup). Writing through references, or through the slices of columns,
+// changes these fields alone. So goroutines may work at once on different columns, or on
+// different records of one column, while no record is added or removed.
+//
+// Any goroutine may use the pool of a table of handles meanwhile.
 //
 // # Which layout
 //
-// SoA where loops use few of many fields, AoS where most uses take the whole
-// record, or go from record to record at random. Under SoA a record that is
-// added, removed or copied touches a cache line for each field. Measure: it is
-// one argument.
+// SoA where loops use few of many fields; AoS where most uses take the whole record, or
+// visit records in random order. Under SoA a record that is added, removed or copied
+// touches a cache line for each field. Measure: it is one argument.
 //
 // # Where it comes from
 //
-// In the words of entity component systems a pool is the registry, its handles are the
+// In the words of entity component systems the pool is the registry, its handles are the
 // entities, and a table from [ForHandles] is a sparse set of components.
 //
-// Structures of arrays are as old as vector machines; tables of records by key
-// whose layout is a parameter are known from C++. What is different here: records
-// may hold pointers, absence is an Index and not an exception, a key may be a
-// handle that is seen to be stale, and the columns are found without macros or
-// generated code.
+// Structures of arrays are as old as vector machines, and C++ has tables of records by
+// key whose layout is a parameter. New here is that records may hold pointers, absence is
+// an Index and not an exception, a handle as key is recognized as stale, and the columns
+// need neither macros nor generated code.
 package table

@@ -3,8 +3,8 @@ package table
 import "errors"
 
 var (
-	// ErrNotFound says that the table has no record by this key, or, in a table
-	// from ForHandles, that the pool refuses the handle.
+	// ErrNotFound says that the table has no record by this key or, in a table from
+	// ForHandles, that the pool refuses the handle.
 	ErrNotFound = errors.New("table: no record by this key")
 
 	// ErrDuplicate says that Insert found a record by this key.
@@ -25,7 +25,7 @@ var (
 // Texts of panics.
 const (
 	zeroTable = "table: use of a zero Table; make one with New or ForHandles"
-	// A constant, so that At can be put into its callers' loops.
+	// It is a constant so that At can be inlined into its callers' loops.
 	noRecordAt = "table: View.At of an Index that is None or not below Len, or of a zero View"
-	inOnMove   = "table: a function that OnMove was given changes the table; it may only read it"
+	inOnMove   = "table: a function passed to OnMove changes the table; it may only read it"
 )

@@ -46,7 +46,7 @@ func Example_layout() {
 	// AoS 1003
 }
 
-// Systems of a game that work on columns of their own may run at once.
+// Systems of a game may run at once if they work on different columns.
 func Example_columnsInParallel() {
 	t := bodies()
 	at(
@@ -81,8 +81,7 @@ func ExampleMust() {
 	// Output: AoS
 }
 
-// What some values of a pool have, and others have not, is kept in a table by
-// their handles.
+// Data that only some values of a pool have is kept in a table by their handles.
 func ExampleForHandles() {
 	type entity struct{}
 	type shield struct{ Strength int }
@@ -143,7 +142,7 @@ func ExampleTable_AddBatch() {
 func ExampleTable_Remove() {
 	t := bodies()
 	gap := t.Remove("S")
-	k, _ := t.KeyAt(gap) // the last record has moved in
+	k, _ := t.KeyAt(gap) // the last record moved in
 	fmt.Println(gap, k, t.Keys(), t.Remove("S"))
 	// Output: 0 M [M E] -1
 }
@@ -206,10 +205,10 @@ func ExampleTable_Clear() {
 
 func ExampleTable_OnMove() {
 	t := bodies()
-	moon := t.Lookup("M") // an Index that is kept …
+	moon := t.Lookup("M") // an Index kept …
 	t.OnMove(func(k string, from, to table.Index) {
 		if from == moon {
-			moon = to // … and mended
+			moon = to // … and updated
 		}
 	})
 	t.Remove("S")
@@ -316,7 +315,7 @@ func ExampleTable_Layout() {
 
 func ExampleTable_Reserve() {
 	t := table.Must(table.New[int, Body](table.AoS))
-	t.Reserve(100_000) // no Add allocates until there are so many
+	t.Reserve(100_000) // no Add allocates until there are that many
 	fmt.Println(t.Allocated())
 	// Output: 131072
 }

@@ -11,7 +11,7 @@ import (
 
 type handle = pool.Handle[int]
 
-// requireNotFound requires that every verb that takes a key finds nothing at h.
+// requireNotFound requires that no method that takes a key finds anything at h.
 func requireNotFound(t *testing.T, tb *table.Table[handle, record], h handle) {
 	t.Helper()
 	require.Equalf(t, table.None, tb.Lookup(h), "Lookup(%v)", h)
@@ -21,8 +21,8 @@ func requireNotFound(t *testing.T, tb *table.Table[handle, record], h handle) {
 	require.ErrorIsf(t, err, table.ErrNotFound, "Copy(%v)", h)
 }
 
-// A handle that is stale, zero, forged or another pool's finds nothing, whatever
-// the table has in its slot, and cannot be added.
+// TestStaleHandleFindsNothing: a handle that is stale, zero, forged or another pool's
+// finds nothing, whatever the table has in its slot, and cannot be added.
 func TestStaleHandleFindsNothing(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1})
@@ -53,8 +53,8 @@ func TestStaleHandleFindsNothing(t *testing.T) {
 	})
 }
 
-// Add over a dead occupant replaces it in its row, and nothing moves; so does
-// AddBatch.
+// TestAddReplacesDeadOccupant: Add and AddBatch over a dead occupant replace it in its
+// row, and nothing moves.
 func TestAddReplacesDeadOccupant(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1, Capacity: 6})
@@ -65,7 +65,7 @@ func TestAddReplacesDeadOccupant(t *testing.T) {
 			hs = append(hs, insert(t, p, i))
 			tb.Add(hs[i], newRecord(uint64(i)))
 		}
-		fresh := insert(t, p, 0) // so that a slot that comes free is the only one
+		fresh := insert(t, p, 0) // so that a freed slot is the only one
 		again := func(i int) handle {
 			require.True(t, p.Remove(hs[i]))
 			h := insert(t, p, 0)
@@ -78,7 +78,7 @@ func TestAddReplacesDeadOccupant(t *testing.T) {
 		require.Equal(t, 5, tb.Len())
 		requireNotFound(t, tb, hs[2])
 
-		// Of a batch that is refused, even at its end, nothing is replaced.
+		// A refused batch replaces nothing, even if its last key is refused.
 		a, b := again(1), again(3)
 		batch := []handle{fresh, a, b, h}
 		require.False(t, tb.AddBatch(batch, make([]record, 4)))
@@ -97,8 +97,8 @@ func TestAddReplacesDeadOccupant(t *testing.T) {
 	})
 }
 
-// RemoveDead removes the records of the dead and no others, whatever their
-// pattern, moving no more records than it removes.
+// TestRemoveDead removes the records of the dead and no others, in every pattern, and
+// moves no more records than it removes.
 func TestRemoveDead(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		const n = 9
@@ -133,8 +133,8 @@ func TestRemoveDead(t *testing.T) {
 	})
 }
 
-// The table of a pool may be used while others use the pool: a handle that dies
-// meanwhile is found or not found, and its record is never another's.
+// TestPoolChangesMeanwhile: other goroutines may use the pool of a table. A handle that
+// dies meanwhile is found or not, and its record is never another's.
 func TestPoolChangesMeanwhile(t *testing.T) {
 	type entity struct{ h handle }
 	each(t, func(t *testing.T, l table.Layout) {
@@ -214,8 +214,8 @@ func TestForHandlesRefuses(t *testing.T) {
 	}))
 }
 
-// Take finds the record of a value that was removed, and no record of another
-// incarnation.
+// TestTakeOfADeadHandle: Take finds the record of a removed value, and no record of
+// another incarnation.
 func TestTakeOfADeadHandle(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1, Capacity: 2})
@@ -244,7 +244,7 @@ func TestTakeOfADeadHandle(t *testing.T) {
 	})
 }
 
-// A batch that is refused gives a slot back to the dead occupant that it was to replace.
+// TestRefusedBatchKeepsTheDead: a refused batch gives a slot back to its dead occupant.
 func TestRefusedBatchKeepsTheDead(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1, Capacity: 1})
@@ -254,13 +254,13 @@ func TestRefusedBatchKeepsTheDead(t *testing.T) {
 		require.True(t, p.Remove(h))
 		young := insert(t, p, 2)
 		require.False(t, tb.AddBatch([]handle{young, young}, make([]record, 2)))
-		require.EqualValues(t, 0, tb.Add(young, newRecord(2)), "the row of the dead")
+		require.EqualValues(t, 0, tb.Add(young, newRecord(2)), "the row of the dead occupant")
 		require.Equal(t, 1, tb.Len())
 	})
 }
 
-// The body of DrainDead may do anything to the table: nothing is yielded twice, or
-// alive.
+// TestDrainDeadWhoseBodyChanges: the body may do anything to the table. Nothing alive is
+// yielded, and nothing twice.
 func TestDrainDeadWhoseBodyChanges(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		for name, body := range map[string]func(tb *table.Table[handle, record], fresh func() handle){

@@ -13,7 +13,7 @@ func (x *hashed[K]) find(k K) Index {
 func (x *hashed[K]) held(k K) Index { return x.find(k) }
 
 func (x *hashed[K]) claim(k K, next Index, _ []K) Index {
-	// A key that is not equal to itself would go into the map and never out again.
+	// A map could never find or delete a key that is not equal to itself.
 	if k != k || x.find(k).IsSet() {
 		return None
 	}
@@ -32,15 +32,15 @@ func (x *hashed[K]) drop(k K)         { delete(x.rows, k) }
 func (x *hashed[K]) dead(K) bool      { return false }
 func (x *hashed[K]) clear([]K)        { clear(x.rows) }
 
-// reserve makes a larger map where that spares it at least one growth: maps
-// cannot be told to grow.
+// reserve makes a larger map if that saves at least one growth, since a map cannot be
+// told to grow.
 func (x *hashed[K]) reserve(n int) {
 	if n > 2*len(x.rows) {
 		x.resize(n)
 	}
 }
 
-// trim makes a map for as many keys as there are: maps do not shrink.
+// trim copies the keys to a map of their number, since maps do not shrink.
 func (x *hashed[K]) trim() { x.resize(len(x.rows)) }
 
 func (x *hashed[K]) resize(n int) {

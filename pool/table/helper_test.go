@@ -11,15 +11,14 @@ import (
 	"coatcheck/pool/table"
 )
 
-// What the tests of other packages have as well, under the names used here.
+// Helpers shared with other packages' tests, under the names used here. long returns
+// how often a test repeats what the full programme repeats n times.
 var (
+	long       = length.Of[int]
 	newRand    = testkit.Rand
 	recovered  = testkit.Recovered
 	eventually = testkit.Eventually
 )
-
-// long returns how often a test does what it does n times in the full programme.
-func long(n int) int { return length.Of(n) }
 
 var layouts = []table.Layout{table.SoA, table.AoS}
 
@@ -47,7 +46,7 @@ func forHandles[R, T any](t testing.TB, p *pool.Pool[T], l table.Layout) *table.
 	return tb
 }
 
-// insert inserts v, which the test knows to fit.
+// insert inserts v, for which the pool has room.
 func insert[T any](t testing.TB, p *pool.Pool[T], v T) pool.Handle[T] {
 	t.Helper()
 	h, err := p.Insert(v)
@@ -55,7 +54,7 @@ func insert[T any](t testing.TB, p *pool.Pool[T], v T) pool.Handle[T] {
 	return h
 }
 
-// requirePanicText requires that f panics with a text of this package's that has each
+// requirePanicText requires that f panics with a text of this package that contains each
 // of parts.
 func requirePanicText(t testing.TB, f func(), parts ...string) {
 	t.Helper()

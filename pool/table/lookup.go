@@ -2,12 +2,12 @@ package table
 
 import "iter"
 
-// has answers whether there is a record at i.
+// has reports whether there is a record at i.
 func (t *Table[K, R]) has(i Index) bool { return uint(i) < uint(t.rows.n) }
 
-// Lookup returns the Index of the record by the key k, and None if there is none. It
-// costs a look-up in a map; in a table from ForHandles two loads, and what
-// [pool.Pool.Contains] costs. It panics for a key that a map would panic for.
+// Lookup returns the Index of the record by the key k, or None if there is none. It costs
+// a look-up in a map; in a table from ForHandles two loads and a [pool.Pool.Contains]. It
+// panics for a key for which a map would panic.
 func (t *Table[K, R]) Lookup(k K) Index {
 	if t.index == nil {
 		panic(zeroTable)
@@ -15,8 +15,8 @@ func (t *Table[K, R]) Lookup(k K) Index {
 	return t.index.find(k)
 }
 
-// LookupBatch appends to dst what Lookup returns for each of ks, and returns it: an
-// Index, or None. With [View.Batch] it makes references of keys.
+// LookupBatch appends to dst the result of Lookup for each of ks, an Index or None, and
+// returns the extended slice. Pass the result to [View.Batch] for references.
 func (t *Table[K, R]) LookupBatch(ks []K, dst []Index) []Index {
 	for _, k := range ks {
 		dst = append(dst, t.Lookup(k))
@@ -32,9 +32,8 @@ func (t *Table[K, R]) KeyAt(i Index) (k K, err error) {
 	return t.keys[i], nil
 }
 
-// Copy returns a copy of the record by the key k, and ErrNotFound if there is
-// none. The copy is the caller's: nothing that happens to the table changes it. What the
-// record points to is not copied.
+// Copy returns a copy of the record by the key k, and ErrNotFound if there is none. The
+// copy belongs to the caller, and no change of the table affects it. It is shallow.
 func (t *Table[K, R]) Copy(k K) (r R, err error) {
 	i := t.Lookup(k)
 	if i == None {
@@ -53,8 +52,8 @@ func (t *Table[K, R]) CopyAt(i Index) (r R, err error) {
 	return r, nil
 }
 
-// Set overwrites the record by the key k with r, and answers false if there is
-// none. Every Index and reference stays good.
+// Set overwrites the record by the key k with r, and returns false if there is none.
+// Every Index and reference stays valid.
 func (t *Table[K, R]) Set(k K, r R) bool {
 	i := t.Lookup(k)
 	if i.IsSet() {
@@ -63,7 +62,7 @@ func (t *Table[K, R]) Set(k K, r R) bool {
 	return i.IsSet()
 }
 
-// SetAt overwrites the record at i with r, and answers false if there is none.
+// SetAt overwrites the record at i with r, and returns false if there is none.
 func (t *Table[K, R]) SetAt(i Index, r R) bool {
 	if !t.has(i) {
 		return false
@@ -73,13 +72,14 @@ func (t *Table[K, R]) SetAt(i Index, r R) bool {
 }
 
 // Keys returns the keys of all records: Keys()[i] names the record at i. It copies
-// nothing: the slice is the table's own, to be read until the table changes.
+// nothing: the slice is the table's own memory, read-only, and valid until the table
+// changes.
 func (t *Table[K, R]) Keys() []K { return t.keys[:len(t.keys):len(t.keys)] }
 
-// All ranges over the records in the order of their Index, each a copy, which
-// under SoA is put together from all columns: where a loop needs a field or two, take
-// columns. The body may Set records. It must not add or remove any; it would
-// meet some twice, or not at all.
+// All ranges over copies of the records in the order of their Index. Under SoA each copy
+// is assembled from all columns, so a loop that needs a field or two should use columns.
+// The body may Set records. It must not add or remove any, or some would be visited twice
+// or not at all.
 func (t *Table[K, R]) All() iter.Seq2[K, R] {
 	return func(yield func(K, R) bool) {
 		for i := 0; i < len(t.keys); i++ {

@@ -1,23 +1,22 @@
 package table
 
-// All of this package's unsafe is in this file.
+// All uses of unsafe in this package are in this file.
 //
-// A table does not know the types of R's fields at compile time, and keeps each
-// of them in a block of its own type. So it reaches them by address, and has to
-// do by hand what the compiler and the runtime do for slices:
+// A table does not know the types of R's fields at compile time, and keeps each field in
+// a block of its own type. So it reaches them by address, and must do what the compiler
+// and the runtime do for slices:
 //
-//   - A column lives in a block that was allocated for its type, so that the
-//     garbage collector sees the pointers in it; or in plain bytes, if the type has none.
-//   - Every word that holds a pointer is copied as a pointer, never as bytes: the
-//     garbage collector runs meanwhile and must be told (a write barrier). The
-//     compiler sees to that wherever the copy is spelt with a type that has
-//     a pointer in that place.
-//   - An address is only made from a column and a row below rows.allocated, or from
-//     a record and the offset of a field in its type; never one behind the end of
-//     either, which may be another object's.
+//   - A column lies in a block that was allocated for its type, so that the garbage collector
+//     sees the pointers in it, or in plain bytes if the type has none.
+//   - Every word that holds a pointer is copied as a pointer, never as bytes: the garbage
+//     collector runs meanwhile and needs a write barrier. The compiler emits it if the copy
+//     has a type with a pointer in that place.
+//   - An address is made only from a column and a row below rows.allocated, or from a record
+//     and the offset of a field in its type. It is never one past the end of either, which may
+//     be another object's.
 //
-// reflect.Value.Set would do the copying as well, at several times the cost for
-// each field; the blocks come from reflect, and go to a larger one with it.
+// reflect.Value.Set could copy as well, at several times the cost for each field. The
+// blocks come from reflect, and move to a larger one with it.
 
 import (
 	"fmt"
@@ -65,7 +64,8 @@ type piece struct {
 	pieces []piece
 }
 
-// flatPieces is how many pieces an array is cut into before it becomes a loop.
+// flatPieces is the most pieces that an array is cut into; beyond, it is copied by a
+// loop.
 const flatPieces = 16
 
 func newColumn(typ reflect.Type, offset uintptr) column {
@@ -80,7 +80,7 @@ func newColumn(typ reflect.Type, offset uintptr) column {
 // howTo returns how to copy a value of type typ.
 func howTo(typ reflect.Type) how {
 	if !hasPointers(typ) {
-		// A word may only be read where the type is aligned like one.
+		// A word may be read only if the type is aligned like one.
 		switch size, align := typ.Size(), uintptr(typ.Align()); {
 		case size == 0:
 			return byNothing
@@ -115,7 +115,7 @@ func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
 	case h == byNothing:
 		return to
 	case h != byPieces:
-		// What needs no write barrier is copied together with its neighbour.
+		// Bytes without pointers are copied together with their neighbours.
 		if last := len(to) - 1; h <= byBytes && last >= 0 && to[last].how <= byBytes && to[last].offset+to[last].size == offset {
 			to[last].how = byBytes
 			to[last].size += typ.Size()
@@ -141,7 +141,7 @@ func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
 	return to
 }
 
-// hasPointers answers whether values of type t hold any.
+// hasPointers reports whether values of type t hold any.
 func hasPointers(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
@@ -179,10 +179,10 @@ func copyValue(h how, to, from unsafe.Pointer, size uintptr, pieces []piece) {
 	case byString:
 		*(*string)(to) = *(*string)(from)
 	case bySlice:
-		// A slice of whatever is three words, the first of them a pointer.
+		// Every slice is three words, the first of them a pointer.
 		*(*[]byte)(to) = *(*[]byte)(from)
 	case byInterface:
-		// Any interface is two words; the copy does not look at what they say.
+		// Every interface is two words; the copy does not interpret them.
 		*(*any)(to) = *(*any)(from)
 	case byPieces:
 		for i := range pieces {
@@ -199,15 +199,14 @@ func copyValue(h how, to, from unsafe.Pointer, size uintptr, pieces []piece) {
 	}
 }
 
-// zeroSized is where columns lie whose elements have no size.
+// zeroSized is the base of columns whose elements have no size.
 var zeroSized struct{}
 
 // resized returns c with room for rows, and with its first n elements copied there. The
-// block begins on the boundary of a page: Go allocates blocks without pointers
-// whose size is a multiple of 4 KiB, and all blocks of 32 KiB and more, that way. It
-// does not promise to, so blocks without pointers are looked at; those with
-// pointers must begin where the runtime has put them, and TestColumnsArePageAligned
-// watches over that.
+// block is aligned to a page. Go does that for blocks without pointers whose size is a
+// multiple of 4 KiB, and for all blocks of 32 KiB and more, but does not promise it. So
+// blocks without pointers are checked here. Those with pointers must begin where the
+// runtime puts them, which TestColumnsArePageAligned checks.
 func (c column) resized(n, rows int) column {
 	size := int(c.size)
 	switch old := c; {
@@ -283,12 +282,12 @@ func store[R any](rs *rows, i Index, r *R) {
 	}
 }
 
-// storeBlock is how many records storeAll takes at a time: so few that they are
-// still in the cache when the last column is written.
+// storeBlock is how many records storeAll takes at a time: few enough to be still in the
+// cache when the last column is written.
 const storeBlock = 64
 
-// storeAll copies records to the rows from i on, column by column: page-aligned
-// columns are a multiple of 4 KiB apart, and a cache has few places for such
+// storeAll copies records to the rows from i on, in blocks and column by column:
+// page-aligned columns are a multiple of 4 KiB apart, and a cache has few places for such
 // addresses.
 func storeAll[R any](rs *rows, i Index, records []R) {
 	if rs.layout == AoS {
@@ -309,8 +308,8 @@ func storeAll[R any](rs *rows, i Index, records []R) {
 	}
 }
 
-// leave moves the record at last to i, unless that is the same, and zeroes the row
-// that it leaves, all in one pass over the columns.
+// leave moves the record at last to i, unless they are the same, and zeroes row last, in
+// one pass over the columns.
 func leave[R any](rs *rows, i, last Index) {
 	var zero R
 	if rs.layout == AoS {
@@ -336,22 +335,22 @@ func offsetOf[F, R any](selector func(*R) *F) uintptr {
 	at := uintptr(unsafe.Pointer(ask(selector, record)))
 	start := uintptr(unsafe.Pointer(record))
 	if at == 0 {
-		panic(fmt.Sprintf("table: Column: the selector answers nil for a zero %T; want the address of a field of it", *record))
+		panic(fmt.Sprintf("table: Column: the selector returned nil for a zero %T; want the address of a field of it", *record))
 	}
 	if at < start || at-start >= max(1, unsafe.Sizeof(*record)) {
-		panic(fmt.Sprintf("table: Column: the selector points outside of the %T that it was given; want the address of a field of it", *record))
+		panic(fmt.Sprintf("table: Column: the selector points outside the %T that it was given; want the address of a field of it", *record))
 	}
 	return at - start
 }
 
-// ask calls the selector on record, and says why if it panics.
+// ask calls the selector on record. If it panics, ask panics with an explanation.
 func ask[F, R any](selector func(*R) *F, record *R) *F {
 	if selector == nil {
 		panic("table: Column with a nil selector")
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			panic(fmt.Sprintf("table: Column: the selector panics on a zero %T: %v; what lies behind a pointer is no column", *record, v))
+			panic(fmt.Sprintf("table: Column: the selector panics on a zero %T: %v; a column cannot lie behind a pointer", *record, v))
 		}
 	}()
 	return selector(record)

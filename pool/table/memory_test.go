@@ -24,7 +24,7 @@ func aligned[F any](t *testing.T, what string, v table.View[F]) {
 	}
 }
 
-// Columns begin on the boundary of a page, of whatever type and size.
+// TestColumnsArePageAligned checks columns of every kind and size.
 func TestColumnsArePageAligned(t *testing.T) {
 	type simple struct {
 		B  byte
@@ -65,7 +65,7 @@ func TestColumnsArePageAligned(t *testing.T) {
 	})
 }
 
-// Room doubles, from what fits a page: 4 KiB, or 32 KiB where there are pointers.
+// TestGrowthDoubles: room doubles from what fits a page: 4 KiB, or 32 KiB with pointers.
 func TestGrowthDoubles(t *testing.T) {
 	type flat struct {
 		A, B uint64
@@ -115,7 +115,8 @@ func growth[K comparable, R any](t *testing.T, l table.Layout, first, pages int)
 	require.LessOrEqual(t, tb.Pages(), least+10)
 }
 
-// Reserve takes the total, and what cannot be had is refused and changes nothing.
+// TestReserve: it takes the total, and a number that is too large panics and changes
+// nothing.
 func TestReserve(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := of[int, record](t, l)
@@ -139,8 +140,8 @@ func TestReserve(t *testing.T) {
 	})
 }
 
-// What the garbage collector must see it sees: records that are all pointers
-// survive collections while the table grows, and records move.
+// TestPointersSurviveCollections: records that are all pointers survive collections while
+// the table grows and records move.
 func TestPointersSurviveCollections(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		stop := make(chan struct{})
@@ -178,8 +179,8 @@ func TestPointersSurviveCollections(t *testing.T) {
 	})
 }
 
-// A record that has left keeps nothing from the garbage collector, nor does its
-// key, nor the place from which a record has moved.
+// TestRemovedRecordsHoldNothing: neither a removed record, nor its key, nor the place
+// from which a record moved keeps anything reachable.
 func TestRemovedRecordsHoldNothing(t *testing.T) {
 	type big struct {
 		ptr  *[1 << 10]byte
@@ -205,7 +206,7 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 				for i := range ks {
 					tb.SetAt(table.Index(i), big{})
 				}
-				tb.Clear() // for the keys' sake
+				tb.Clear() // so that the keys leave, too
 			},
 		} {
 			tb := of[key, big](t, l)
@@ -234,10 +235,10 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 	})
 }
 
-// Nothing allocates but growth.
+// TestOperationsDoNotAllocate: only growth allocates.
 func TestOperationsDoNotAllocate(t *testing.T) {
 	if testkit.Race {
-		t.Skip("the race detector allocates by itself")
+		t.Skip("the race detector allocates")
 	}
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := of[int, record](t, l)
@@ -278,8 +279,8 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 	})
 }
 
-// Trim leaves the room that a table has which was never larger, and every record, Index
-// and View as it was.
+// TestTrim: it leaves the room of a table that was never larger, and keeps every record,
+// Index and View.
 func TestTrim(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		for _, left := range []int{0, 1, 63, 64, 65, 1000, 1024, 1025, 3000} {
@@ -324,7 +325,7 @@ func TestTrim(t *testing.T) {
 	})
 }
 
-// Trim gives back what finds the keys, too.
+// TestTrimShrinksTheIndex: Trim frees memory of the index, too.
 func TestTrimShrinksTheIndex(t *testing.T) {
 	p := pool.Must[int](nil)
 	byHandle, byInt := forHandles[struct{}](t, p, table.AoS), of[int, struct{}](t, table.AoS)
@@ -352,7 +353,8 @@ func TestTrimShrinksTheIndex(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// A field whose parts have padding between them is copied whole, pointers or not.
+// TestPartsWithPaddingBetween: a field with padding inside is copied whole, with pointers
+// or not.
 func TestPartsWithPaddingBetween(t *testing.T) {
 	type padded struct {
 		A uint8

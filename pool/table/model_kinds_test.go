@@ -21,8 +21,8 @@ func hashedMachine[K comparable](t testing.TB, choose func(int) int, key func(i 
 	})
 }
 
-// handleMachine has handles, to a pool that changes meanwhile: live ones, stale
-// ones, and those of another pool.
+// handleMachine has handles of a pool that changes meanwhile: live ones, stale ones, and
+// those of another pool.
 func handleMachine(t testing.TB, choose func(int) int) *machine[pool.Handle[int]] {
 	type handle = pool.Handle[int]
 	p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1})
@@ -61,7 +61,7 @@ func handleMachine(t testing.TB, choose func(int) int) *machine[pool.Handle[int]
 	return mc
 }
 
-// run runs steps until more answers false, and judges everything at the end.
+// run runs steps while more returns true, and checks everything at the end.
 func (mc *machine[K]) run(more func() bool) {
 	for more() {
 		mc.step()

@@ -10,14 +10,14 @@ import (
 	"coatcheck/pool/table"
 )
 
-// model is the table that is obviously right: two slices, searched from the
-// beginning. It judges what the real tables answer.
+// model is a table that is obviously right: two slices, searched from the beginning. The
+// results of the real tables are compared with its results.
 type model[K comparable] struct {
 	keys  []K
 	ids   []uint64
 	live  func(K) bool      // for handles, the pool's answer
-	slot  func(a, b K) bool // a and b can have but one record between them
-	moves []string          // what OnMove has to tell
+	slot  func(a, b K) bool // at most one of a and b can have a record
+	moves []string          // the moves that OnMove must be told
 }
 
 func (m *model[K]) find(k K) table.Index {
@@ -66,7 +66,7 @@ func (m *model[K]) removeAt(i table.Index) table.Index {
 
 func (m *model[K]) remove(k K) table.Index { return m.removeAt(m.find(k)) }
 
-// refuses is what Insert says of a key.
+// refuses returns the error of Insert for a key.
 func (m *model[K]) refuses(k K) error {
 	switch {
 	case k != k:
@@ -79,7 +79,7 @@ func (m *model[K]) refuses(k K) error {
 	return nil
 }
 
-// drainDead removes at most so many of the dead, and returns them with their ids.
+// drainDead removes at most that many of the dead, and returns them with their ids.
 func (m *model[K]) drainDead(most int) (dead []string) {
 	for i := len(m.keys) - 1; i >= 0 && len(dead) < most; i-- {
 		if !m.live(m.keys[i]) {
@@ -94,24 +94,24 @@ func (m *model[K]) removeDead() int { return len(m.drainDead(len(m.keys))) }
 
 func moved[K any](k K, from, to table.Index) string { return fmt.Sprintf("%v: %d to %d", k, from, to) }
 
-// side is one of the real tables, and what was heard and kept of it.
+// side is one of the real tables, and what its OnMove has told.
 type side[K comparable] struct {
 	*table.Table[K, record]
 	views   recordViews
 	moves   []string
-	indexes map[K]table.Index // kept by what Add answers and OnMove tells alone
+	indexes map[K]table.Index // kept up to date by the results of Add and by OnMove alone
 }
 
-// machine runs one operation stream on a model and on a table of either layout.
-// Its choices come from choose, which a fuzzer or a generator feeds.
+// machine runs operations on a model and on a table of either layout. A fuzzer or a
+// generator feeds its choices through choose.
 type machine[K comparable] struct {
 	t      testing.TB
 	m      model[K]
 	sides  []*side[K]
-	key    func() K // some key, often one that is there
+	key    func() K // any key, often one that is there
 	fresh  func() K // one that is not there
 	choose func(n int) int
-	world  func() // what else may happen: to the pool
+	world  func() // changes the pool
 	lastID uint64
 	done   map[string]int
 	last   string
@@ -139,19 +139,19 @@ func (mc *machine[K]) fatalf(format string, args ...any) {
 	mc.t.Fatalf("%s\n(after %s; the model has %v)", fmt.Sprintf(format, args...), mc.last, mc.m.keys)
 }
 
-// judge requires that both tables answer want.
+// judge requires that both tables return want.
 func judge[K comparable, A comparable](mc *machine[K], what string, want A, f func(s *side[K]) A) {
 	mc.t.Helper()
 	mc.last = what
 	for _, s := range mc.sides {
 		if got := f(s); got != want {
-			mc.fatalf("%v: %s answers %v, want %v", s.Layout(), what, got, want)
+			mc.fatalf("%v: %s returned %v, want %v", s.Layout(), what, got, want)
 		}
 	}
 	mc.done[fmt.Sprintf("%s %v", what[:len(what)-len(args(what))], ok(want))]++
 }
 
-// args is what stands in parentheses at the end of what.
+// args returns what is in parentheses at the end of what.
 func args(what string) string {
 	for i := range what {
 		if what[i] == '(' {
@@ -161,7 +161,7 @@ func args(what string) string {
 	return ""
 }
 
-// ok answers whether an answer is one of success.
+// ok reports whether the result is one of success.
 func ok(answer any) bool {
 	switch a := answer.(type) {
 	case table.Index:
@@ -207,7 +207,7 @@ func (mc *machine[K]) insert(k K) {
 	judge(mc, fmt.Sprintf("Insert(%v)", k), err, func(s *side[K]) error {
 		i, err := s.Insert(k, newRecord(id))
 		if i != want {
-			mc.fatalf("%v: Insert(%v) answers %v, want %v", s.Layout(), k, i, want)
+			mc.fatalf("%v: Insert(%v) returned %v, want %v", s.Layout(), k, i, want)
 		}
 		if i.IsSet() {
 			s.indexes[k] = i
@@ -378,7 +378,7 @@ func (mc *machine[K]) step() {
 		judge(mc, fmt.Sprintf("KeyAt(%v)", i), want, func(s *side[K]) error {
 			k, err := s.KeyAt(i)
 			if err == nil && k != m.keys[i] {
-				mc.fatalf("%v: KeyAt(%d) answers %v, want %v", s.Layout(), i, k, m.keys[i])
+				mc.fatalf("%v: KeyAt(%d) returned %v, want %v", s.Layout(), i, k, m.keys[i])
 			}
 			return err
 		})
@@ -407,7 +407,7 @@ func (mc *machine[K]) step() {
 	m.moves = m.moves[:0]
 }
 
-// copied judges a copy of the record at i.
+// copied checks a copy of the record at i.
 func (mc *machine[K]) copied(s *side[K], i table.Index, r record, err error) {
 	mc.t.Helper()
 	if err != nil {
@@ -418,7 +418,7 @@ func (mc *machine[K]) copied(s *side[K], i table.Index, r record, err error) {
 	}
 }
 
-// batch judges View.Batch: references, also to write through.
+// batch checks View.Batch, and writes through its references.
 func (mc *machine[K]) batch() {
 	ix := []table.Index{table.None}
 	for range min(5, len(mc.m.keys)) {
@@ -440,7 +440,7 @@ func (mc *machine[K]) batch() {
 	}
 }
 
-// all judges everything.
+// all checks everything.
 func (mc *machine[K]) all() {
 	m := &mc.m
 	mc.last += ", then all"
@@ -467,7 +467,7 @@ func (mc *machine[K]) all() {
 		}
 		ids, whole := s.views.id.Slice()
 		if whole != (s.Layout() == table.SoA) || whole && !slices.Equal(ids, m.ids) {
-			mc.fatalf("%v: Slice answers %v, %v", s.Layout(), ids, whole)
+			mc.fatalf("%v: Slice returned %v, %v", s.Layout(), ids, whole)
 		}
 		n = 0
 		for i, id := range s.views.id.All() {
@@ -482,7 +482,8 @@ func (mc *machine[K]) all() {
 	}
 }
 
-// A table of either layout and a model answer the same to generated streams.
+// TestOperationsMatchModel: tables of either layout and a model agree on generated
+// operations.
 func TestOperationsMatchModel(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
@@ -499,7 +500,7 @@ func TestOperationsMatchModel(t *testing.T) {
 				all = append(all, table.ErrNaN.Error())
 			}
 			misses := func(what string) bool { return done[what] == 0 }
-			// What is rare may take some streams more.
+			// A rare outcome may take some streams more.
 			for n := 0; n < 2 || !testing.Short() && (n < 4 || n < 40 && slices.ContainsFunc(all, misses)); n++ {
 				steps := 300
 				for what, n := range kind.run(t, rnd.IntN, func() bool { steps--; return steps >= 0 }) {

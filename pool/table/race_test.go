@@ -14,8 +14,8 @@ import (
 	"coatcheck/pool/table"
 )
 
-// at runs fs at once. Their goroutines stay until all are done: the race detector
-// soon forgets where one that has ended had been, and says nothing of it then.
+// at runs fs concurrently. Their goroutines stay until all are done: the race detector
+// soon forgets the accesses of a goroutine that has ended.
 func at(fs ...func()) {
 	var done, ended sync.WaitGroup
 	done.Add(len(fs))
@@ -31,8 +31,8 @@ func at(fs ...func()) {
 	ended.Wait()
 }
 
-// Any number of goroutines read at once, by each verb that reads, and all see
-// what was written before.
+// TestReadersAtOnce: any number of goroutines read at once, by each method that reads,
+// and all see what was written before.
 func TestReadersAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		p := pool.Must[int](nil)
@@ -75,8 +75,8 @@ func TestReadersAtOnce(t *testing.T) {
 	})
 }
 
-// Columns may be worked on in parallel, and so may parts of one column; under
-// AoS too, for a field is what it is.
+// TestColumnsInParallel: goroutines may work on different columns, and on parts of one
+// column, under AoS too.
 func TestColumnsInParallel(t *testing.T) {
 	type body struct {
 		A, B  int32
@@ -131,8 +131,8 @@ func TestColumnsInParallel(t *testing.T) {
 	})
 }
 
-// A phase that changes the table and phases of readers take turns, under any
-// synchronization.
+// TestPhases: one phase that changes the table alternates with phases of readers, under
+// several kinds of synchronization.
 func TestPhases(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := of[int, record](t, l)
@@ -162,8 +162,7 @@ func TestPhases(t *testing.T) {
 	})
 }
 
-// changes are what one goroutine must do while nobody reads; reads are what it
-// collides with.
+// changes must not run beside any other access; each conflicts with every one of reads.
 var changes = map[string]func(tb *table.Table[int, pair]){
 	"Add":      func(tb *table.Table[int, pair]) { tb.Add(1000, pair{}) },
 	"AddBatch": func(tb *table.Table[int, pair]) { tb.AddBatch([]int{1000}, []pair{{}}) },
@@ -195,11 +194,10 @@ var reads = map[string]func(tb *table.Table[int, pair]){
 	"CopyAt": func(tb *table.Table[int, pair]) { _, _ = tb.CopyAt(3) },
 }
 
-// child is set in the process in which TestChangeBesideReader runs the test
-// below.
+// child is set in the process that TestChangeBesideReader starts.
 const child = "COATCHECK_TABLE_CHILD"
 
-// Not a test of its own: see TestChangeBesideReader.
+// TestChildOfChangeBesideReader runs in the child process of TestChangeBesideReader.
 func TestChildOfChangeBesideReader(t *testing.T) {
 	if os.Getenv(child) == "" {
 		t.Skip("runs in a process of its own")
@@ -208,11 +206,11 @@ func TestChildOfChangeBesideReader(t *testing.T) {
 		for c, change := range changes {
 			for r, read := range reads {
 				t.Run(l.String()+"/"+c+"/"+r, func(t *testing.T) {
-					// The detector remembers the last few accesses to a word, so
-					// one run may go by unseen. A report fails the test.
+					// The detector remembers the last few accesses to a word, so one run
+					// may miss the race. A report fails the test.
 					for tries := 0; tries < 100 && !t.Failed(); tries++ {
 						tb := pairs(t, l, 100)
-						// Whoever reads beside a change may well panic.
+						// A reader beside a change may panic.
 						at(func() { change(tb) }, func() { recovered(func() { read(tb) }) })
 					}
 				})
@@ -225,7 +223,7 @@ func TestChildOfChangeBesideReader(t *testing.T) {
 				fs = append(fs, func() { read(tb) }, func() { read(tb) })
 			}
 			at(fs...)
-			at(func() { changes["At"](tb) }, func() { // fields apart
+			at(func() { changes["At"](tb) }, func() { // on different fields
 				for _, a := range table.Column(tb, func(r *pair) *int { return &r.A }).All() {
 					*a++
 				}
@@ -234,19 +232,21 @@ func TestChildOfChangeBesideReader(t *testing.T) {
 	}
 }
 
-// The race detector reports each change beside each reader, under either layout,
-// and nothing else. As such a report fails the process, it takes one of its own.
+// TestChangeBesideReader: the race detector reports each change beside each reader, under
+// either layout, and nothing else. A report fails the process, so the accesses run in a
+// child process.
 func TestChangeBesideReader(t *testing.T) {
 	if !testkit.Race {
 		t.Skip("needs the race detector")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestChildOfChangeBesideReader$", "-test.v")
-	cmd.Env = append(os.Environ(), child+"=1", // Reports whose stacks are those of an earlier one would be left out.
+	// Without the options, a report with the stacks of an earlier one is left out.
+	cmd.Env = append(os.Environ(), child+"=1",
 		"GORACE=halt_on_error=0 atexit_sleep_ms=0 suppress_equal_stacks=0 suppress_equal_addresses=0")
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)
 	for _, l := range layouts {
-		require.True(t, strings.Contains(string(out), "--- PASS: TestChildOfChangeBesideReader/"+l.String()+"/alone "), "readers alone, and the end of it all:\n%s",
+		require.True(t, strings.Contains(string(out), "--- PASS: TestChildOfChangeBesideReader/"+l.String()+"/alone "), "readers alone, and the end of the child:\n%s",
 			out[max(0, len(out)-2000):])
 		for c := range changes {
 			for r := range reads {

@@ -8,7 +8,7 @@ import (
 	"coatcheck/pool/table"
 )
 
-// nested is a field that is a struct, with pointers at an odd place.
+// nested is a field that is a struct, with pointers at odd offsets.
 type nested struct {
 	A uint8
 	S string
@@ -24,7 +24,7 @@ type Embedded struct {
 
 type embedded struct{ G, h uint16 }
 
-// record has a field of every kind that a table copies in a way of its own.
+// record has a field for every way in which a table copies fields.
 type record struct {
 	ID    uint64
 	small uint8
@@ -54,12 +54,12 @@ type record struct {
 	End    [0]func()
 }
 
-// number is a Stringer that is no pointer.
+// number is a Stringer that is not a pointer.
 type number uint64
 
 func (n number) String() string { return strconv.FormatUint(uint64(n), 10) }
 
-// newRecord makes a record all of whose fields tell id.
+// newRecord returns a record whose fields all show id.
 func newRecord(id uint64) (r record) {
 	at := func(i int) *uint64 { v := id + uint64(i); return &v }
 	in := func(i int) nested {
@@ -92,7 +92,7 @@ func newRecord(id uint64) (r record) {
 	return r
 }
 
-// differs tells how r is not newRecord(id); "" if it is.
+// differs returns how r differs from newRecord(id), or "".
 func (r *record) differs(id uint64) string {
 	want := newRecord(id)
 	if r.fn == nil || r.fn() != id {
@@ -111,7 +111,7 @@ func (r *record) differs(id uint64) string {
 	return fmt.Sprintf("%+v, want %+v", got, want)
 }
 
-// recordViews are columns of records, each with what it tells of the id.
+// recordViews are columns of a table of records.
 type recordViews struct {
 	id     table.View[uint64]
 	name   table.View[string]

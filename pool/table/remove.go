@@ -2,14 +2,14 @@ package table
 
 import "iter"
 
-// Remove removes the record by the key k. It returns the Index that it had, and
-// None if there is no such record; nor does a dead handle find one, but for Take and
-// RemoveDead. The last record moves into the gap, so unless it
-// was the last one itself, another record has that Index now, and OnMove tells.
+// Remove removes the record by the key k. It returns the Index that the record had, or
+// None if there is no such record. It does not find a dead handle; only Take and
+// RemoveDead do. The last record moves into the gap, so unless it was the last one
+// itself, another record has that Index now, and OnMove is told.
 //
-// It is O(1) and frees no memory, but what the record pointed to. The Index and
-// references of the last record name nothing any more, those of the removed one
-// name the record that has moved in.
+// It is O(1) and frees no memory except what the record pointed to. The Index and
+// references of the last record name nothing any more; those of the removed one name the
+// record that moved in.
 func (t *Table[K, R]) Remove(k K) Index {
 	t.change()
 	i := t.index.find(k)
@@ -19,8 +19,8 @@ func (t *Table[K, R]) Remove(k K) Index {
 	return i
 }
 
-// RemoveAt removes the record at i, as Remove does, dead or not. It returns i,
-// and None if there is no record at i.
+// RemoveAt removes the record at i, dead or not. It returns i, or None if there is no
+// record at i.
 func (t *Table[K, R]) RemoveAt(i Index) Index {
 	t.change()
 	if !t.has(i) {
@@ -30,10 +30,10 @@ func (t *Table[K, R]) RemoveAt(i Index) Index {
 	return i
 }
 
-// Take is Remove that hands the record over, and reports whether there was one.
+// Take removes a record and returns it, and reports whether there was one.
 //
-// In a table from ForHandles it takes the record of a dead handle as well, so that
-// a value and its record may be removed in either order.
+// In a table from ForHandles it also takes the record of a dead handle, so a value and
+// its record may be removed in either order.
 func (t *Table[K, R]) Take(k K) (r R, ok bool) {
 	t.change()
 	i := t.index.held(k)
@@ -62,16 +62,14 @@ func (t *Table[K, R]) removeAt(i Index) {
 	}
 }
 
-// RemoveDead removes, from a table that ForHandles made, all records whose
-// handles the pool refuses by now, and returns how many. In other tables no
-// record is ever dead.
+// RemoveDead removes, from a table that ForHandles made, all records whose handles the
+// pool refuses by now, and returns how many. In other tables no record is ever dead.
 //
-// It is one pass over the keys, and moves at most one record for each that it
-// removes.
+// It is one pass over the keys, and moves at most one record for each that it removes.
 func (t *Table[K, R]) RemoveDead() int {
 	t.change()
 	before := t.rows.n
-	// From the end: what moves into a gap has been looked at.
+	// From the end, so that a record that moves into a gap has been visited.
 	for i := before - 1; i >= 0; i-- {
 		if t.index.dead(t.keys[i]) {
 			t.removeAt(Index(i))
@@ -80,8 +78,8 @@ func (t *Table[K, R]) RemoveDead() int {
 	return before - t.rows.n
 }
 
-// DrainDead is [Table.RemoveDead] that tells whom it removes: it ranges over the dead
-// from the last to the first, and has removed each before it yields it. The body may
+// DrainDead is like RemoveDead but yields the records that it removes. It ranges over the
+// dead from the last to the first, and removes each before it yields it. The body may
 // change the table. A loop that ends early leaves the rest.
 func (t *Table[K, R]) DrainDead() iter.Seq2[K, R] {
 	return func(yield func(K, R) bool) {
@@ -101,8 +99,8 @@ func (t *Table[K, R]) DrainDead() iter.Seq2[K, R] {
 	}
 }
 
-// Clear removes all records. It keeps their memory, for those to come, and holds
-// nothing of what they pointed to. OnMove tells nothing: nothing moves.
+// Clear removes all records. It keeps their memory for new records, and keeps nothing
+// reachable that they pointed to. OnMove functions are not called.
 func (t *Table[K, R]) Clear() {
 	t.change()
 	t.index.clear(t.keys)
@@ -113,18 +111,18 @@ func (t *Table[K, R]) Clear() {
 	t.rows.n = 0
 }
 
-// OnMove has f called whenever a removal has moved a record into the gap: that of
-// the key k was at from and is at to now. Whoever keeps an Index mends it there.
-// If there are several such functions, they are called in the order in which they were
-// given; there is no way to take one back.
+// OnMove registers f, which is called whenever a removal has moved a record into the gap:
+// the record of the key k was at from and is at to now. A program that keeps an Index
+// updates it there. Functions are called in the order in which they were registered, and
+// cannot be removed.
 //
-// The removal is complete when f is called, and f may read the table and Set
-// records. Adding, removing, Clear, Reserve and OnMove panic there. If f panics, the
-// functions after it are not called for this move, RemoveDead leaves the rest of the
-// dead for another call, and the table is as it should be.
+// The removal is complete when f is called, and f may read the table and Set records.
+// Adding, removing, Clear, Reserve and OnMove panic there. If f panics, the functions
+// after it are not called for this move, and RemoveDead leaves the rest of the dead for
+// another call. The table stays consistent.
 //
-// It is no move when a record replaces a dead occupant, or when growth gives the
-// table new memory: there every Index stays good.
+// f is not called when a record replaces a dead occupant, nor when the table grows: every
+// Index stays valid there.
 func (t *Table[K, R]) OnMove(f func(k K, from, to Index)) {
 	t.change()
 	if f == nil {

@@ -7,19 +7,18 @@ import (
 	"reflect"
 )
 
-// pageBytes is the size of a page, and what columns are aligned to.
+// pageBytes is the size of a page, to which columns are aligned.
 const pageBytes = 4 << 10
 
-// pointerBytes is the least that a column whose type holds pointers occupies. Go
-// puts blocks that hold pointers on the boundary of a page if they are at least
-// so large; smaller ones lie behind a header of eight bytes.
+// pointerBytes is the least size of a column whose type holds pointers. Go aligns a block
+// with pointers to a page if it is at least this large; a smaller one has a header of
+// eight bytes.
 const pointerBytes = 32 << 10
 
 // rows is the memory of a table: columns of equal length.
 //
-// Both layouts are the same thing here, but for how R is cut into columns: under
-// SoA at its fields, under AoS not at all. A field of R is a column and an offset
-// within the elements of it.
+// The layouts differ only in how R is cut into columns: under SoA at its fields, under
+// AoS not at all. A field of R is a column and an offset within its elements.
 type rows struct {
 	n         int // records
 	allocated int // room for so many: 0 or a power of two
@@ -27,7 +26,7 @@ type rows struct {
 	layout    Layout
 	record    reflect.Type
 	fields    []field  // of R, without blank ones
-	columns   []column // under SoA, one for each of fields; under AoS, one of type R. Never moves: Views point in
+	columns   []column // under SoA one a field, under AoS one of type R. Views point into it, so it never moves
 	key       column   // the keys
 }
 
@@ -54,8 +53,8 @@ func (rs *rows) init(key, record reflect.Type, l Layout) {
 	}
 	rs.key = newColumn(key, 0)
 
-	// The first growth gives each column the least that a column occupies, as far
-	// as that goes: the one that has room for the fewest rows decides.
+	// The first growth gives each column its least size, as far as that is possible: the
+	// column with room for the fewest rows decides.
 	least := pageBytes
 	for c := range rs.all {
 		if c.size > 0 {
@@ -65,7 +64,7 @@ func (rs *rows) init(key, record reflect.Type, l Layout) {
 	rs.first = 1 << (bits.Len(uint(least)) - 1)
 }
 
-// all ranges over the columns, that of the keys included.
+// all ranges over the columns, including the keys.
 func (rs *rows) all(yield func(*column) bool) {
 	for i := range rs.columns {
 		if !yield(&rs.columns[i]) {
@@ -75,7 +74,7 @@ func (rs *rows) all(yield func(*column) bool) {
 	yield(&rs.key)
 }
 
-// least is how many bytes a column occupies at least.
+// least returns the least size of the column, in bytes.
 func (c *column) least() int {
 	if c.pointers {
 		return pointerBytes
@@ -90,8 +89,7 @@ func (rs *rows) pages() (n int) {
 	return n
 }
 
-// grow makes room for n rows, which are more than there are. If it panics, nothing has
-// changed.
+// grow makes room for n rows, more than are allocated. If it panics, nothing has changed.
 func (rs *rows) grow(n int) {
 	allocated := max(rs.first, 2*rs.allocated)
 	if allocated < n {
@@ -107,7 +105,7 @@ func (rs *rows) grow(n int) {
 	rs.resize(allocated)
 }
 
-// trim takes away what is above the room that growth to n rows would have made.
+// trim shrinks the room to what growth to n rows would have made.
 func (rs *rows) trim() {
 	allocated := 0
 	if rs.n > 0 {
@@ -118,7 +116,7 @@ func (rs *rows) trim() {
 	}
 }
 
-// resize makes room for so many rows. If it panics, nothing has changed.
+// resize makes room for that many rows. If it panics, nothing has changed.
 func (rs *rows) resize(allocated int) {
 	grown := make([]column, 0, len(rs.columns)+1)
 	for c := range rs.all {
@@ -129,8 +127,8 @@ func (rs *rows) resize(allocated int) {
 	rs.allocated = allocated
 }
 
-// find returns where the field of type typ that lies at offset in R is: a column
-// and the offset in its elements.
+// find returns the column of the field of type typ at offset in R, and the offset in the
+// column's elements.
 func (rs *rows) find(typ reflect.Type, offset uintptr) (c *column, inner uintptr, ok bool) {
 	if rs.layout == AoS && offset == 0 && typ == rs.record {
 		return &rs.columns[0], 0, true
@@ -147,8 +145,8 @@ func (rs *rows) find(typ reflect.Type, offset uintptr) (c *column, inner uintptr
 	return nil, 0, false
 }
 
-// contains answers whether part lies at offset in values of type t: t itself, a
-// field of it, an element, or one of these within them.
+// contains reports whether part lies at offset in values of type t: as t itself, a field
+// of it, an element, or one of these within them.
 func contains(t reflect.Type, offset uintptr, part reflect.Type) bool {
 	if t == part && offset == 0 {
 		return true

@@ -6,22 +6,22 @@ import (
 	"coatcheck/pool"
 )
 
-// slotsPerPage is how many slots a page of the index is for: 4 KiB of occupants.
+// slotsPerPage is how many slots a page of the index has: 4 KiB of occupants.
 const slotsPerPage = 512
 
-// occupant says which incarnation of a slot has a record, and in which row. The
-// zero occupant is none: no incarnation has generation 0.
+// occupant says which incarnation of a slot has a record, and in which row. The zero
+// occupant is none, since no incarnation has generation 0.
 type occupant struct{ generation, row uint32 }
 
-// slots is the index of tables from ForHandles: an array by slot, of pages that
-// are made when they are needed. A pool has fewer than 2^32 slots, each at most
-// one row, so that a row fits a word of 32 bits.
+// slots is the index of tables from ForHandles: an array by slot, in pages that are made
+// when needed. A pool has fewer than 2^32 slots, each with at most one row, so a row fits
+// 32 bits.
 type slots[T any] struct {
 	pool  *pool.Pool[T]
 	pages []*[slotsPerPage]occupant
 }
 
-// at returns the occupant of h's slot, nil if its page is not there.
+// at returns the occupant of h's slot, or nil if there is no page for it.
 func (x *slots[T]) at(h pool.Handle[T]) *occupant {
 	i := h.Index()
 	if n := i / slotsPerPage; uint64(n) < uint64(len(x.pages)) {
@@ -32,7 +32,7 @@ func (x *slots[T]) at(h pool.Handle[T]) *occupant {
 	return nil
 }
 
-// provide is at that makes the page.
+// provide is at that makes a missing page.
 func (x *slots[T]) provide(h pool.Handle[T]) *occupant {
 	n := int(h.Index() / slotsPerPage)
 	if n >= len(x.pages) {
@@ -68,7 +68,7 @@ func (x *slots[T]) claim(h pool.Handle[T], next Index, keys []pool.Handle[T]) In
 		*o = occupant{h.Generation(), uint32(next)}
 		return next
 	case o.generation == h.Generation(),
-		// Claimed in this batch, by an incarnation that somebody has replaced since.
+		// Claimed in this batch, for an incarnation that has been replaced since.
 		int(row) >= len(keys), keys[row].Generation() != o.generation:
 		return None
 	default: // h lives, so the occupant does not
@@ -77,8 +77,7 @@ func (x *slots[T]) claim(h pool.Handle[T], next Index, keys []pool.Handle[T]) In
 	}
 }
 
-// unclaim gives a slot back to the dead occupant whose row it was to have, which
-// is still there.
+// unclaim gives a slot back to the dead occupant whose record h would have replaced.
 func (x *slots[T]) unclaim(h pool.Handle[T], keys []pool.Handle[T]) {
 	o := x.at(h)
 	if int(o.row) < len(keys) {
@@ -92,7 +91,7 @@ func (x *slots[T]) row(h pool.Handle[T]) Index    { return Index(x.at(h).row) }
 func (x *slots[T]) set(h pool.Handle[T], i Index) { x.at(h).row = uint32(i) }
 func (x *slots[T]) drop(h pool.Handle[T])         { *x.at(h) = occupant{} }
 func (x *slots[T]) dead(h pool.Handle[T]) bool    { return !x.pool.Contains(h) }
-func (x *slots[T]) reserve(int)                   {} // which slots it will be, nobody knows
+func (x *slots[T]) reserve(int)                   {} // the slots are not known in advance
 
 func (x *slots[T]) clear(keys []pool.Handle[T]) {
 	for _, h := range keys {
@@ -100,7 +99,7 @@ func (x *slots[T]) clear(keys []pool.Handle[T]) {
 	}
 }
 
-// trim gives up the pages that nobody occupies.
+// trim frees the pages without occupants.
 func (x *slots[T]) trim() {
 	for i, page := range x.pages {
 		if page != nil && *page == ([slotsPerPage]occupant{}) {

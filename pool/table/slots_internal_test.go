@@ -9,8 +9,8 @@ import (
 	"coatcheck/pool"
 )
 
-// The index of handles takes memory for the slots that have records, not for the
-// handle with the highest index: 4 KiB for 512 of them, and a word.
+// TestSlotIndexIsSparse: the index of handles takes memory for the slots that have
+// records, not for the highest index: 4 KiB for 512 slots, and a word.
 func TestSlotIndexIsSparse(t *testing.T) {
 	x := &slots[int]{}
 	far := pool.Handle[int](7<<32 | 1<<28)
@@ -24,8 +24,8 @@ func TestSlotIndexIsSparse(t *testing.T) {
 	require.Less(t, took, uint64(16<<20), "2 GiB for all slots up to there")
 }
 
-// Two incarnations of one slot in one batch, the first of which dies between the
-// claims: the batch is refused and undone.
+// TestClaimOfSlotTwice claims two incarnations of one slot in one batch, the first of
+// which dies between the claims: the batch is refused and undone.
 func TestClaimOfSlotTwice(t *testing.T) {
 	p := pool.Must(&pool.Options[int]{Origin: 1, Capacity: 1})
 	x := &slots[int]{pool: p}

@@ -6,13 +6,12 @@ import (
 	"reflect"
 )
 
-// View is one field of all records of a table: read or write it by Index.
+// View is one field of all records of a table, read or written by Index.
 //
-// It is a small value, to be copied at will, and stays good for as long as the
-// table is used: growth, Trim and removals do not touch it. What it gives are
-// references, *F, which are good until the table grows, is trimmed, or a record
-// leaves. Views of different fields may be used by different goroutines at once, also to
-// write, and so may one View for different records.
+// It is a small value, may be copied, and stays valid as long as the table is used,
+// through growth, Trim and removals. It gives references, *F, which are valid until the
+// table grows, is trimmed, or a record leaves. Several goroutines may use Views of
+// different fields at once, also to write, or one View for different records.
 //
 // A zero View has no records.
 type View[F any] struct {
@@ -27,16 +26,15 @@ type View[F any] struct {
 //
 //	x := table.Column(t, func(r *Body) *float64 { return &r.X })
 //
-// The selector is called once, with a zero R, and must return the address of a
-// field of it, or of a field or an element of a struct or array within it. Column
-// panics if it returns anything else: nil, something outside R, something behind a pointer,
-// or what is no F according to R's type.
+// The selector is called once, with a zero R. It must return the address of a field of
+// it, or of a field or an element of a struct or array within it. Column panics if the
+// result is nil, points outside R or behind a pointer, or is no F according to R's type.
 //
-// Under AoS it may return the record that it is given: the View is of whole records
-// then, with references to them. Under SoA no record lies in one place, and Column
-// panics. Code for either layout has CopyAt and SetAt, which load and store whole records.
+// Under AoS the selector may return its argument: then the View is of whole records.
+// Under SoA no record lies in one place, and Column panics. Code for both layouts uses
+// CopyAt and SetAt for whole records.
 //
-// It costs a microsecond or so: get a column once, not for every record.
+// It costs about a microsecond: get a column once, not for every record.
 func Column[F any, K comparable, R any](t *Table[K, R], field func(*R) *F) View[F] {
 	if t.index == nil {
 		panic(zeroTable)
@@ -62,9 +60,9 @@ func (v View[F]) Len() int {
 	return v.rows.n
 }
 
-// At returns a reference to the field of the record at i, good until the table
-// grows or a record leaves. It panics if there is no record at i. It costs what indexing a
-// slice costs, and a load more.
+// At returns a reference to the field of the record at i, valid until the table grows or
+// a record leaves. It panics if there is no record at i. It costs one load more than
+// indexing a slice.
 func (v View[F]) At(i Index) *F {
 	if v.rows == nil || uint(i) >= uint(v.rows.n) {
 		panic(noRecordAt)
@@ -72,15 +70,13 @@ func (v View[F]) At(i Index) *F {
 	return part[F](v.column, i, v.size, v.offset)
 }
 
-// All ranges over the field in all records. The references are good as those of
-// At are. The body must not add or remove records; it would meet some twice, or
-// not at all.
+// All ranges over the field in all records. The references are valid as those of At are.
+// The body must not add or remove records, or some would be visited twice or not at all.
 //
-// The compiler makes a plain loop of it, but for one place: a function literal within
-// another that is called where it stands, and so is put into its surroundings. The compiler
-// leaves the calls in that copy as they are. All calls the body there for each record, at six
-// times the cost of a slice or more, as [slices.All] does, and At is called, too. Take Slice
-// there, which costs what a slice does, or a function for the loop.
+// The compiler makes a plain loop of it, except in a function literal that it inlines
+// into its surroundings. There it calls the body for each record, at six times the cost
+// of a slice or more, as it does for [slices.All], and it calls At. In such a place use
+// Slice, or put the loop into a function.
 func (v View[F]) All() iter.Seq2[Index, *F] {
 	return func(yield func(Index, *F) bool) {
 		if v.rows == nil {
@@ -94,8 +90,8 @@ func (v View[F]) All() iter.Seq2[Index, *F] {
 	}
 }
 
-// Batch appends a reference for each of ix to dst and returns it: nil where the
-// index is None. It panics, like At, for one that is neither None nor there.
+// Batch appends a reference for each of ix to dst and returns the extended slice: nil
+// where the index is None. Like At it panics for any other index without a record.
 func (v View[F]) Batch(ix []Index, dst []*F) []*F {
 	for _, i := range ix {
 		if i == None {
@@ -107,11 +103,10 @@ func (v View[F]) Batch(ix []Index, dst []*F) []*F {
 	return dst
 }
 
-// Slice returns the column as a slice, of which element i belongs to the record
-// at i, for the fastest loops: it is no copy, and good until the table grows or a
-// record comes or leaves. It answers false where the field does not lie
-// contiguously: under AoS, but for whole records, and for a field of a nested or
-// embedded struct, or an element of an array.
+// Slice returns the column as a slice, whose element i belongs to the record at i, for
+// the fastest loops. It is no copy, and is valid until the table grows or a record comes
+// or leaves. It returns false if the field is not contiguous: under AoS, except for whole
+// records, and for a field of a nested or embedded struct or an element of an array.
 func (v View[F]) Slice() ([]F, bool) {
 	if v.rows == nil || v.column.typ != reflect.TypeFor[F]() {
 		return nil, false
