@@ -11,16 +11,16 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// The benchmarks put the forest beside what people write by hand, on the same trees,
-// in one run: rounds of either alternate, and the ratio is the median over the rounds.
-// Below 1 the forest is faster.
+// The benchmarks compare the forest with trees by hand, on the same trees in one run.
+// Rounds of the two alternate, and the ratio is the median over the rounds. Below 1 the
+// forest is faster.
 //
 //	go test -run xxx -bench . -benchtime 1x ./pool/tree
 //
-// Three trees of each kind: one that was built in order, so that neighbours lie side by
-// side; one whose nodes are shuffled in memory; and one that is a long list. By hand
-// means: nodes of their own with pointers to each other; and indexes into one slice,
-// without generations.
+// There are three trees of each kind: one built in order, so that neighbours lie side by
+// side; one whose nodes are shuffled in memory; and one that is a long list. Trees by
+// hand are nodes with pointers to each other, and indexes into one slice, without
+// generations.
 
 // work does at least n operations and returns how many it did.
 type work = func(n int) int
@@ -88,7 +88,7 @@ func (top *byPointer) below(f func(*byPointer) bool) {
 	}
 }
 
-// byIndex is a node of a tree in one slice; 0 is the top and means none elsewhere.
+// byIndex is a node of a tree in one slice. 0 is the top, and elsewhere means none.
 type byIndex struct {
 	n                               uint64
 	parent, first, last, next, prev uint32
@@ -126,7 +126,7 @@ func (t indexTree) below(f func(*byIndex) bool) {
 	}
 }
 
-// shape says which node is the parent of node i; parents come first.
+// shape tells which node is the parent of node i; parents come first.
 type shape struct {
 	name     string
 	parent   func(i int) int
@@ -140,7 +140,7 @@ var shapes = []shape{
 	{"shape=chain", func(i int) int { return i - 1 }, false},
 }
 
-// places returns where node i is made, the top first.
+// places returns the positions of the nodes in memory, the top's first.
 func (s shape) places(n int) []int {
 	at := make([]int, n)
 	for i := range at {
@@ -240,7 +240,8 @@ func BenchmarkDescendants(b *testing.B) {
 	}
 }
 
-// A handful of children, where setting out counts.
+// BenchmarkChildren walks over a handful of children, where the start of the walk
+// matters.
 func BenchmarkChildren(b *testing.B) {
 	s := shapes[0]
 	_, f, hs := s.forest(b, 1000)
@@ -264,7 +265,7 @@ func BenchmarkChildren(b *testing.B) {
 	}))
 }
 
-// Detach a node and append it elsewhere.
+// BenchmarkDetachAppend detaches a node and appends it elsewhere.
 func BenchmarkDetachAppend(b *testing.B) {
 	s := shapes[0]
 	const n = 1000
@@ -288,7 +289,8 @@ func BenchmarkDetachAppend(b *testing.B) {
 	})
 }
 
-// Insert a node, append it, and remove it: by hand the garbage collector takes it.
+// BenchmarkInsertAppendRemove inserts a node, appends it and removes it; by hand it is
+// left to the garbage collector.
 func BenchmarkInsertAppendRemove(b *testing.B) {
 	p, f, hs := shapes[0].forest(b, 1000)
 	nodes := shapes[0].pointers(1000)
@@ -310,8 +312,8 @@ func BenchmarkInsertAppendRemove(b *testing.B) {
 	})
 }
 
-// The work of a garbage collection aside: how long building and giving up a tree of
-// a million takes, a node.
+// BenchmarkBuildRemove builds a tree of a million nodes and removes it, a node an
+// operation. The work of the garbage collector is not included.
 func BenchmarkBuildRemove(b *testing.B) {
 	const n = 1_000_000
 	s := shapes[0]
@@ -327,7 +329,8 @@ func BenchmarkBuildRemove(b *testing.B) {
 	})
 }
 
-// Repair with one node in a hundred removed, a node, beside a walk over the pool.
+// BenchmarkRepair repairs a forest in which one node in a hundred was removed, a node an
+// operation. The baseline is a walk over the pool.
 func BenchmarkRepair(b *testing.B) {
 	const n = 1_000_000
 	p, f, hs := shapes[1].forest(b, n)
@@ -348,7 +351,7 @@ func BenchmarkRepair(b *testing.B) {
 	})
 }
 
-// A reader beside a writer that never rests: what a step costs then.
+// BenchmarkDescendantsBesideAWriter walks beside a writer that never pauses.
 func BenchmarkDescendantsBesideAWriter(b *testing.B) {
 	_, f, hs := shapes[0].forest(b, 1000)
 	walk := over(func() (steps int, sum uint64) {

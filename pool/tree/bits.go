@@ -2,7 +2,7 @@ package tree
 
 import "coatcheck/pool"
 
-// bits is a set of slots. It grows as slots are put in.
+// bits is a set of slots. It grows as slots are added.
 type bits[T any] []uint64
 
 func (b bits[T]) has(h pool.Handle[T]) bool {

@@ -3,20 +3,20 @@ package tree
 import "coatcheck/pool"
 
 // Append makes child, a root, the last child of parent. It costs O(1) if child has no
-// children, and otherwise a look at every ancestor of parent, because none of them
-// may be child.
+// children. Otherwise it visits every ancestor of parent, because none of them may be
+// child.
 func (f *Forest[T]) Append(parent, child pool.Handle[T]) error {
 	return f.insert(child, parent, lastChild)
 }
 
-// Prepend makes child, a root, the first child of parent. It costs what [Forest.Append]
-// costs.
+// Prepend makes child, a root, the first child of parent. It costs as much as
+// [Forest.Append].
 func (f *Forest[T]) Prepend(parent, child pool.Handle[T]) error {
 	return f.insert(child, parent, firstChild)
 }
 
 // InsertAfter makes h, a root, the next sibling of sibling, which must have a parent:
-// roots have no order. It costs what [Forest.Append] costs.
+// roots have no order. It costs as much as [Forest.Append].
 func (f *Forest[T]) InsertAfter(sibling, h pool.Handle[T]) error {
 	return f.insert(h, sibling, nextSibling)
 }
@@ -27,7 +27,7 @@ func (f *Forest[T]) InsertBefore(sibling, h pool.Handle[T]) error {
 	return f.insert(h, sibling, prevSibling)
 }
 
-// where is a place with regard to a node.
+// where is a place relative to a node.
 type where uint8
 
 const (
@@ -37,7 +37,7 @@ const (
 	prevSibling
 )
 
-// insert links h, a root, where it is to be with regard to node.
+// insert links h, a root, at a place relative to node.
 func (f *Forest[T]) insert(h, node pool.Handle[T], at where) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,7 +48,7 @@ func (f *Forest[T]) insert(h, node pool.Handle[T], at where) error {
 		return ErrStale
 	}
 	if h == node && (at == lastChild || at == firstChild || o.parent.Load() == 0) {
-		return ErrCycle // also of a root that is to be its own sibling
+		return ErrCycle // also for a root as its own sibling
 	}
 	to, err := f.place(&g, node, o, at)
 	switch {
@@ -97,9 +97,9 @@ func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at
 	return gap[T]{parent: parent, before: node, after: load[T](&o.next), p: p}, nil
 }
 
-// Move makes h the last child of newParent, with everything below it. It may have a
-// parent, that one too, or be a root. Readers see it in one place or the other. The
-// zero handle is no parent: Detach makes roots. It costs what [Forest.Append] costs.
+// Move makes h, with everything below it, the last child of newParent. h may be a root or
+// have a parent, newParent included. Readers see it in one place or the other. The zero
+// handle is no parent: Detach makes roots. It costs as much as [Forest.Append].
 func (f *Forest[T]) Move(h, newParent pool.Handle[T]) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,8 +139,8 @@ func (f *Forest[T]) Move(h, newParent pool.Handle[T]) error {
 	return nil
 }
 
-// Detach makes h a root, with everything below it. It is none of its parent's children
-// any more. Detach of a root does nothing. It costs O(1).
+// Detach makes h, with everything below it, a root. Detach of a root does nothing. It
+// costs O(1).
 func (f *Forest[T]) Detach(h pool.Handle[T]) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -164,9 +164,9 @@ func (f *Forest[T]) Detach(h pool.Handle[T]) error {
 	return nil
 }
 
-// above returns ErrCycle if h is one of to's ancestors, the parent aside. Only a
-// node with children has anything below it. The forest of this package has no cycles,
-// but links that were read from a file may.
+// above returns ErrCycle if h is one of to's ancestors above the parent. Only a node with
+// children has anything below it. This package makes no cycles, but links read from a
+// file may have them, and ErrBroken is returned for these.
 func (f *Forest[T]) above(g *pool.Guard[T], to gap[T], h pool.Handle[T], n *words[T]) error {
 	if n.first.Load() == 0 && n.last.Load() == 0 {
 		return nil
@@ -186,8 +186,8 @@ func (f *Forest[T]) above(g *pool.Guard[T], to gap[T], h pool.Handle[T], n *word
 	}
 }
 
-// around returns the gap that h, which has a parent, would leave, or ErrBroken if it
-// does not stand in that parent's list.
+// around returns the gap that h, which has a parent, would leave, or ErrBroken if h is
+// not in that parent's list.
 func (f *Forest[T]) around(g *pool.Guard[T], h pool.Handle[T], n *words[T]) (gap[T], error) {
 	at := gap[T]{parent: load[T](&n.parent), before: load[T](&n.prev), after: load[T](&n.next)}
 	if at.p = f.look(g, at.parent); at.p == nil || !f.neighbours(g, &at) {
@@ -199,8 +199,8 @@ func (f *Forest[T]) around(g *pool.Guard[T], h pool.Handle[T], n *words[T]) (gap
 	return at, nil
 }
 
-// check returns ErrBroken unless the siblings on both sides of a gap live and
-// name each other.
+// check returns ErrBroken unless the siblings on both sides of a gap live and name each
+// other.
 func (f *Forest[T]) check(g *pool.Guard[T], at *gap[T]) error {
 	if !f.neighbours(g, at) {
 		return ErrBroken
@@ -211,8 +211,8 @@ func (f *Forest[T]) check(g *pool.Guard[T], at *gap[T]) error {
 	return nil
 }
 
-// neighbours finds the siblings of a gap and reports whether they are live children
-// of its parent.
+// neighbours looks up the siblings of a gap and reports whether they are live children of
+// its parent.
 func (f *Forest[T]) neighbours(g *pool.Guard[T], at *gap[T]) bool {
 	if at.before != 0 {
 		if at.b = f.look(g, at.before); at.b == nil || load[T](&at.b.parent) != at.parent {

@@ -1,11 +1,11 @@
 // Package tree makes hierarchies of the values in a pool: scenes, widgets, families of
 // processes, syntax trees.
 //
-// The links lie in the values themselves, as in the intrusive lists of a kernel, so a
-// tree allocates nothing and a node is found with its neighbours. A link is a
-// [pool.Handle] and not a pointer. Bare pointers cannot tell that what they lead to was
-// given up; a handle is refused, so a node that was removed without the tree's knowledge
-// is a gap that everybody sees, and not a way into whatever has moved into its slot.
+// The links lie in the values themselves, as in the intrusive lists of a kernel. So a
+// tree allocates nothing, and a node's links come with the node. A link is a
+// [pool.Handle]. A pointer cannot tell that the value behind it was removed. A handle
+// can: a node that was removed without the tree's knowledge is a visible gap, and never
+// leads to the next value in its slot.
 //
 //	type Node struct {
 //		Name  string
@@ -27,78 +27,78 @@
 //
 // # Changing
 //
-// Append, Prepend, InsertAfter and InsertBefore give a root a parent; Move takes a node from one
-// parent to another, Detach makes it a root again, each with all below it; Remove
-// removes it from the pool, with all below it. Each takes effect at once, for whoever
-// changes or walks, and either succeeds or returns an error and changes nothing:
-// [ErrStale], [ErrHasParent], [ErrNoParent], [ErrCycle], [ErrBroken].
+// Append, Prepend, InsertAfter and InsertBefore give a root a parent. Move takes a node,
+// with everything below it, from one parent to another; Detach makes it a root again.
+// Remove removes it from the pool, with everything below it. Each takes effect at once,
+// and either succeeds or returns an error and changes nothing: [ErrStale],
+// [ErrHasParent], [ErrNoParent], [ErrCycle], [ErrBroken].
 //
-// Several goroutines may change a forest: they take turns. What takes more than one
-// call (look whether there is room, then append) they have to order themselves.
+// Several goroutines may change a forest: a lock orders their changes. A decision that
+// takes more than one call (see whether there is room, then append) needs a lock of the
+// program's own.
 //
 // # Walking while others change
 //
-// All that reads may run while others change the forest. It takes no lock, unless a
-// change is under way when it begins, or changes have spoilt a step four times in a row:
-// then it waits for it. Loops are pinned, so every pointer that they yield is good until
-// the loop ends, also when the value is removed meanwhile.
+// All methods that read may run while others change the forest. They take no lock, except
+// to wait for a change that is under way when they begin, or after changes have
+// invalidated a step four times. Loops are pinned, so every pointer that they yield is
+// valid until the loop ends, even when the value is removed meanwhile.
 //
 // Children, Descendants, DescendantsFunc and PostOrder, forwards and backward, are walks.
-// Nodes leave their places by being detached, moved or removed. This is the promise:
+// A node leaves its place when it is detached, moved or removed. This is the promise:
 //
 //	A walk yields nodes that were below its top when it began, in the order of that moment, each at most once.
 //	It yields all that keep their places until it ends, and whose ancestors do. Only if a node leaves, with the
 //	walk at it or below it, and the sibling that followed has not kept its place either, may it omit some behind these.
 //
 // So a walk ends, however fast others change the forest. A node is live when it is
-// yielded, and has not left its place since the walk began. A body that takes away the
-// node that it has just got makes the walk omit nothing.
+// yielded, and has not left its place since the walk began. If the body removes or moves
+// the node that it was given, the walk omits nothing.
 //
-// Ancestors yields the way up as it was at one moment when the loop began.
+// Ancestors yields the ancestors of one moment when the loop began.
 //
-// The values themselves are yours: goroutines that share one *T, one of them writing,
-// synchronize between themselves. The links are atomic.
+// The links are atomic, the values are not: goroutines that share one *T, one of them
+// writing, synchronize between themselves.
 //
 // # Removal behind the forest's back
 //
-// Pool.Remove of a node, or Take, Clear or anything else that ends its life, cannot
-// tell the forest. Nothing comes to harm by that. A list of siblings seems to end before
-// the dead node, which hides those behind it; its children seem to have no parent. Changes
-// that need a neighbour which is gone return [ErrBroken].
+// Pool.Remove, Take, Clear and anything else that ends a node's life do not tell the
+// forest. That does no harm. A list of siblings seems to end before the dead node, which
+// hides those behind it, and the dead node's children seem to have no parent. A change
+// that needs a neighbour that is gone returns [ErrBroken].
 //
 // [Forest.Repair] closes such gaps in the whole forest; the children of the dead become
 // roots. It may move siblings between two dead nodes. A walk that has passed a gap does
-// not go back to what Repair shows there. If all nodes that are removed in this way have
-// no children, or nobody needs their children's places, a Repair now and then is enough.
+// not return to what Repair reveals there. If nodes removed in this way have no children,
+// or their children may become roots, an occasional Repair is enough.
 //
 // # Snapshots
 //
-// [pool.Pool.WriteTo] writes the links with the values, and a New over the pool that
-// [pool.ReadFrom] makes goes on with the same trees and the same handles. A snapshot
-// that is taken while the forest changes may catch a change half done: call Repair on
-// what is read from it.
+// [pool.Pool.WriteTo] writes the links with the values. A New over the pool that
+// [pool.ReadFrom] makes has the same trees and the same handles. A snapshot that is taken
+// while the forest changes may contain half of a change: call Repair on the copy.
 //
-// # What is not here
+// # Limits
 //
-// Roots have no order. Values enter the pool as roots, and the pool does not tell the
-// forest: no list could have them all. Who needs an ordered list of roots gives them a
-// parent, one more value, and has InsertAfter, Children and Move for them.
+// Roots have no order. Values enter the pool as roots without the forest's knowledge, so
+// no list could have them all. For an ordered list of roots, give them a common parent;
+// then InsertAfter, Children and Move apply to them.
 //
-// Links lie in values, and not in the columns of a table. Records move when others are
-// removed and readers take turns with writers there, so nothing of what is here, which
-// goes by slots that stay and by guards, could be shared.
+// Links lie in values, not in the columns of a table. Records of a table move, and its
+// readers and writers exclude each other, so this package, which relies on guards and on
+// slots that stay in place, could share nothing with it.
 //
 // # Cost
 //
-// Each step and each change costs O(1), but that linking a node which has children looks
-// at all ancestors of its new parent, for cycles; Remove costs O(1) for each value, and
-// Repair O(n). Depth is no burden on the stack. Links take 48 bytes a value.
+// Each step and each change costs O(1), except that linking a node with children visits
+// all ancestors of its new parent, to exclude cycles. Remove costs O(1) for each value,
+// and Repair O(n). Nothing recurses, so depth does not use up the stack. Links take 48
+// bytes a value.
 //
 // In entity component systems this is the hierarchy, or the relationship component: its
-// destroy with all children is [Forest.Remove], and a setting of the parent [Forest.Move].
+// destroy with all children is [Forest.Remove], and its set parent is [Forest.Move].
 //
-// The idea of lists in the things themselves is as old as linked lists; here it follows
-// the "large array of things" of handmade game engines, with generations in the links.
-// The readers' protocol is Lamport's sequence lock with stamps in the manner of
-// multi-version databases.
+// Links within the values are as old as linked lists. With generations in the links, this
+// follows the "large array of things" of handmade game engines. The readers' protocol is
+// Lamport's sequence lock, with stamps as in multi-version databases.
 package tree

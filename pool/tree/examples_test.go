@@ -16,7 +16,7 @@ type Part struct {
 	Links tree.Links[Part]
 }
 
-// scene makes a forest of parts that are given as "car(wheel wheel)", with a map from
+// scene makes a forest of the parts in a picture like "car(wheel wheel)", and a map from
 // names to handles.
 func scene(picture string) (*pool.Pool[Part], *tree.Forest[Part], map[string]pool.Handle[Part]) {
 	p := pool.Must(&pool.Options[Part]{Origin: 1, Shards: 1})
@@ -46,7 +46,7 @@ func scene(picture string) (*pool.Pool[Part], *tree.Forest[Part], map[string]poo
 
 var last pool.Handle[Part]
 
-// show prints what a node has below it.
+// show prints the nodes below h.
 func show(f *tree.Forest[Part], h pool.Handle[Part]) {
 	for d, v := range f.Descendants(h) {
 		fmt.Print(strings.Repeat("· ", f.Depth(d)), v.Name, "\n")

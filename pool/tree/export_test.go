@@ -5,7 +5,7 @@ import "coatcheck/pool"
 // Levels is how many places a walk keeps.
 const Levels = levels
 
-// ErrTexts are the texts of panics.
+// ErrTexts are the texts of the panics.
 var ErrTexts = struct{ NilPool, NilLinks, NilEnter, NoLinks, Zero string }{nilPool, nilLinks, nilEnter, noLinks, zeroForest}
 
 // Image returns the five links of every live node: parent, first, last, next, previous.
@@ -30,15 +30,15 @@ func Scramble[T any](f *Forest[T], h pool.Handle[T], at int, to pool.Handle[T]) 
 	f.look(&g, h).all()[at].Store(uint64(to))
 }
 
-// Busy makes every step believe that changes have spoilt it, so that it is taken under
-// the lock, until what it returns is called. Nobody may change the forest meanwhile.
+// Busy makes every step find its version changed, so that it is taken under the lock,
+// until quiet is called. The forest must not be changed meanwhile.
 func Busy[T any](f *Forest[T]) (quiet func()) {
 	f.version.Add(1)
 	return func() { f.version.Add(1) }
 }
 
-// Age makes the Forest as old as one that has made n changes more.
+// Age makes the Forest as old as one that has made n more changes.
 func Age[T any](f *Forest[T], n uint64) { f.version.Add(2 * n) }
 
-// Versions is how many changes use a Forest's versions up.
+// Versions is how many changes use up a Forest's versions.
 const Versions = versions / 2

@@ -5,15 +5,15 @@ import (
 	"coatcheck/pool"
 )
 
-// gap is a place between two siblings, or at an end of their list: before and after
-// are the neighbours, zero where there is none.
+// gap is a place between two siblings, or at an end of their list. before and after are
+// the neighbours, zero if there is none.
 type gap[T any] struct {
 	parent, before, after pool.Handle[T]
 	p, b, a               *words[T]
 }
 
-// ends returns the two links that lead into a gap: forwards, from the sibling before
-// it or the parent, and backwards.
+// ends returns the two links that lead into a gap: the forward one, from the sibling
+// before it or the parent, and the backward one.
 func (at *gap[T]) ends() (next, prev *atom.Uint64) {
 	next, prev = &at.p.first, &at.p.last
 	if at.b != nil {
@@ -36,9 +36,8 @@ func (at *gap[T]) fill(h pool.Handle[T], n *words[T], stamp uint64) {
 	set(prev, h)
 }
 
-// close closes the gap over what stood in it, during a change. What stood there keeps
-// its own links, so that somebody who looks at its parent finds either this one or the
-// one that it gets.
+// close closes the gap over the node in it, during a change. The node keeps its own
+// links, so that a reader of its parent finds either the old one or the new one.
 func (at *gap[T]) close() {
 	next, prev := at.ends()
 	set(next, at.after)
@@ -53,9 +52,9 @@ func (n *words[T]) detach(stamp uint64) {
 	n.stamp.Store(stamp)
 }
 
-// tortoise finds out that a chain of handles runs in a circle, which no chain of
-// parents does that this package has made: after Brent, at most three times as many
-// steps as there are handles to meet.
+// tortoise detects a cycle in a chain of handles, which links read from a file may have.
+// It is Brent's algorithm: it takes at most three times as many steps as there are
+// handles.
 type tortoise[T any] struct {
 	at           pool.Handle[T]
 	steps, limit int
@@ -63,7 +62,7 @@ type tortoise[T any] struct {
 
 func newTortoise[T any](h pool.Handle[T]) tortoise[T] { return tortoise[T]{at: h, limit: 1} }
 
-// meets takes the next handle of the chain and reports whether it was here before.
+// meets takes the next handle of the chain and reports whether it was seen before.
 func (t *tortoise[T]) meets(h pool.Handle[T]) bool {
 	if h == t.at {
 		return true

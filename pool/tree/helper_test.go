@@ -12,11 +12,11 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// What the tests of other packages have as well, under the names used here.
+// Helpers shared with other packages' tests, under the names used here.
 var newRand = testkit.Rand
 
-// long returns how often a test does what it does n times in the full programme: no
-// more than in -short where every operation is recorded.
+// long returns how often a test repeats what the full programme repeats n times, and at
+// most a tenth of n where every operation is recorded.
 func long(n int) int {
 	if testkit.Watched {
 		return max(1, n/10)
@@ -69,7 +69,7 @@ func family(t testing.TB, p *pool.Pool[node], f *tree.Forest[node], n int) (root
 	return root, addBelow(t, p, f, root, n)
 }
 
-// addBelow makes n children of h.
+// addBelow inserts n children of h.
 func addBelow(t testing.TB, p *pool.Pool[node], f *tree.Forest[node], h handle, n int) (kids []handle) {
 	t.Helper()
 	kids = addN(t, p, n)
@@ -91,7 +91,7 @@ func handles(t testing.TB, loop iter.Seq2[handle, *node]) (hs []handle) {
 	return hs
 }
 
-// unchanged requires that f changes no link.
+// unchanged requires that do changes no link.
 func unchanged(t testing.TB, f *tree.Forest[node], do func()) {
 	t.Helper()
 	before := tree.Image(f)

@@ -15,8 +15,8 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// program is a picture for plant, with a on top, changes of it, and walks from a. Nodes
-// that leave their places, and those below them, are not in stays.
+// program is a picture for plant, with a on top, changes of it, and walks from a. stays
+// has the nodes that keep their places and whose ancestors do.
 type program struct {
 	picture string
 	stays   string
@@ -33,7 +33,7 @@ type change struct {
 
 func (c change) String() string { return fmt.Sprintf("%s(%c, %c)", c.call, c.of, c.with) }
 
-// do makes the change. That others were faster is no error.
+// do makes the change. An error because another change was faster is ignored.
 func (c change) do(s *stage) (err error) {
 	of, with := s.node[c.of], s.node[c.with]
 	switch c.call {
@@ -60,7 +60,7 @@ func (c change) do(s *stage) (err error) {
 
 var calls = []string{"Append", "Prepend", "InsertAfter", "InsertBefore", "Move", "Move", "Detach", "Detach", "Remove"}
 
-// walksOf are the loops below a node; all are promised the same.
+// walksOf are the loops below a node; all make the same promise.
 var walksOf = []func(f *Forest[item], h itemHandle) iter.Seq2[itemHandle, *item]{
 	(*Forest[item]).Descendants, (*Forest[item]).DescendantsBackward, (*Forest[item]).PostOrder,
 	(*Forest[item]).Children, (*Forest[item]).ChildrenBackward,
@@ -158,8 +158,8 @@ func (p *program) setup(r *interleave.Run) {
 	}
 }
 
-// judge compares a walk with what it would have yielded before all changes: what keeps
-// its place comes in that order; and all of it, if at most one node left.
+// judge checks a walk against the walk before all changes: the nodes that keep their
+// places come in that order, and all of them if at most one node left.
 func (p *program) judge(r *interleave.Run, want, got string) {
 	stay := func(s string) string {
 		return strings.Map(func(c rune) rune {
@@ -175,7 +175,7 @@ func (p *program) judge(r *interleave.Run, want, got string) {
 	}
 }
 
-// Programs that are drawn run under some schedules each:
+// TestInterleaveGenerated runs generated programs under some schedules each:
 //
 //	go test -tags interleave -run Generated -v ./pool/tree -generate 1m -generate.seed 1
 func TestInterleaveGenerated(t *testing.T) {

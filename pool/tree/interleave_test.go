@@ -36,7 +36,7 @@ type stage struct {
 	p    *pool.Pool[item]
 	f    *Forest[item]
 	node map[byte]itemHandle
-	// finally judges the forest when all threads have ended.
+	// finally checks the forest when all threads have ended.
 	finally func() error
 }
 
@@ -88,7 +88,7 @@ func (s *stage) write(do func(at func(byte) itemHandle) error) {
 	})
 }
 
-// walk starts a reader below top. Its yield must be one of want, and no other thing.
+// walk starts a reader below top. What it yields must be one of want.
 func (s *stage) walk(top byte, deep bool, want ...string) {
 	if deep {
 		s.loop(s.f.Descendants(s.node[top]), want...)
@@ -140,7 +140,7 @@ func (s *stage) ancestors(of byte, want ...string) {
 	})
 }
 
-// partsOf returns what is left of s if letters are left out, in all ways.
+// partsOf returns s without some of letters, in every combination.
 func partsOf(s string) []string {
 	parts := []string{""}
 	for _, c := range s {
@@ -157,7 +157,7 @@ var scenarios = []struct {
 }{
 	{"Children against Append", func(r *interleave.Run) {
 		s := plant(r, "a(bcd)x")
-		// What was appended after the walk began is not yielded: it may begin after.
+		// The walk may begin before or after the Append.
 		s.walk('a', false, "bcd", "bcdx")
 		s.write(func(at func(byte) itemHandle) error { return s.f.Append(at('a'), at('x')) })
 	}},
@@ -178,7 +178,7 @@ var scenarios = []struct {
 	}},
 	{"Children against Detach of neighbours", func(r *interleave.Run) {
 		s := plant(r, "a(bcde)")
-		// Both can go while the walk is at c: then it cannot know where e stands.
+		// If both leave while the walk is at c, it cannot know where e stands.
 		s.walk('a', false, "bcde", "bde", "bc", "be")
 		s.write(func(at func(byte) itemHandle) error {
 			if err := s.f.Detach(at('c')); err != nil {
@@ -194,8 +194,8 @@ var scenarios = []struct {
 	}},
 	{"Children against Move to the end, one after the other", func(r *interleave.Run) {
 		s := plant(r, "a(bcd)")
-		// b goes, then c: what is yielded is in order, nothing twice, and d always but if
-		// both go while the walk is at b.
+		// b moves, then c. The order is kept and nothing is yielded twice. d is missing
+		// only if both move while the walk is at b.
 		s.walk('a', false, "bcd", "cd", "d", "bd", "cdb", "dbc", "db", "b")
 		s.write(func(at func(byte) itemHandle) error {
 			if err := s.f.Move(at('b'), at('a')); err != nil {
@@ -206,7 +206,7 @@ var scenarios = []struct {
 	}},
 	{"Children against two writers", func(r *interleave.Run) {
 		s := plant(r, "a(bcd)")
-		// One change spoils the walk's quick half, the other what is tried next.
+		// One change invalidates the fast half of a step, the other the next attempt.
 		s.walk('a', false, "bcd", "cd", "bd", "d", "bdc", "dc", "b")
 		s.write(func(at func(byte) itemHandle) error { return s.f.Detach(at('b')) })
 		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('a')) })
@@ -238,7 +238,7 @@ var scenarios = []struct {
 	}},
 	{"Descendants against a Repair that shows what a dead node hid", func(r *interleave.Run) {
 		s := plant(r, "a(b(cde)fgh)")
-		// What is yielded is in order: never e behind f.
+		// The order is kept: e never comes behind f.
 		s.walk('a', true, partsOf("bcdefgh")...)
 		s.finally = func() error { return nil }
 		s.write(func(at func(byte) itemHandle) error {
@@ -313,7 +313,7 @@ var scenarios = []struct {
 	}},
 	{"DescendantsFunc against Move down", func(r *interleave.Run) {
 		s := plant(r, "a(b(c)d(e))")
-		// It does not enter d: where b goes, it is not found.
+		// It does not enter d, so it does not find b there.
 		enter := func(_ itemHandle, v *item) bool { return v.name != 'd' }
 		s.loop(s.f.DescendantsFunc(s.node['a'], enter), "bcd", "bd", "d")
 		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('d')) })

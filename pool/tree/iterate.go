@@ -6,14 +6,14 @@ import (
 	"coatcheck/pool"
 )
 
-// Parent returns the parent of h, and false if h is a root or not live, or if its
+// Parent returns the parent of h. It returns false if h is a root or not live, or if its
 // parent was removed behind the forest's back.
 func (f *Forest[T]) Parent(h pool.Handle[T]) (pool.Handle[T], bool) {
 	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.parent) })
 }
 
-// FirstChild returns the first child of h, and false if it has none, or if that was
-// removed behind the forest's back.
+// FirstChild returns the first child of h. It returns false if h has none, or if that
+// child was removed behind the forest's back.
 func (f *Forest[T]) FirstChild(h pool.Handle[T]) (pool.Handle[T], bool) {
 	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.first) })
 }
@@ -33,7 +33,7 @@ func (f *Forest[T]) Prev(h pool.Handle[T]) (pool.Handle[T], bool) {
 	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.prev) })
 }
 
-// neighbour follows one link, which was right at the moment when it was read.
+// neighbour follows one link as it was at the moment of its load.
 func (f *Forest[T]) neighbour(h pool.Handle[T], link func(*words[T]) pool.Handle[T]) (pool.Handle[T], bool) {
 	g := f.pin()
 	defer g.Unpin()
@@ -48,36 +48,36 @@ func (f *Forest[T]) neighbour(h pool.Handle[T], link func(*words[T]) pool.Handle
 	return to, true
 }
 
-// Children ranges over the children of h, first to last. The loop is pinned from
-// beginning to end, so every pointer is good until it ends. The body may change the
-// forest and remove nodes, the one it has just got included. If h is not live the
-// loop is empty.
+// Children ranges over the children of h, first to last. The loop is pinned, so every
+// pointer is valid until it ends. The body may change the forest and remove nodes,
+// including the one that it was given. If h is not live the loop is empty.
 //
-// A step costs O(1). The head of the package says what is yielded beside changes.
+// A step costs O(1). The package documentation says what is yielded beside changes.
 func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.preOrder(h, false, false, nil)
 }
 
-// ChildrenBackward is [Forest.Children] from the last to the first. Backward a step takes
-// up to three times as long, where nodes lie in the cache.
+// ChildrenBackward is like Children but ranges from the last to the first. A step takes
+// up to three times as long if the nodes are in the cache.
 func (f *Forest[T]) ChildrenBackward(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.preOrder(h, false, true, nil)
 }
 
-// Descendants ranges over all that lies below h, parents before their children and
-// siblings first to last (pre-order), h itself not included. In all else it is like
-// [Forest.Children]. It takes no memory for depth, and O(1) a step on average: going
-// up costs as much as going down did.
+// Descendants ranges over everything below h, parents before their children and siblings
+// first to last (pre-order). h itself is not included. Otherwise it is like
+// [Forest.Children]. Its memory does not depend on depth, and a step costs O(1)
+// amortized.
 //
-// It remembers the way down for fourteen levels. If a node further down leaves its place
-// while the loop is below it, the loop goes on behind the ancestor at the fourteenth level.
+// It remembers the path down for fourteen levels. If a node further down leaves its place
+// while the loop is below it, the loop continues behind the ancestor at the fourteenth
+// level.
 func (f *Forest[T]) Descendants(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.preOrder(h, true, false, nil)
 }
 
-// DescendantsFunc is [Forest.Descendants] without what lies below the nodes for which
-// enter returns false, such as the hidden parts of a scene. It yields these nodes
-// themselves, and calls enter for each node once, after the body of the loop.
+// DescendantsFunc is like Descendants but skips what lies below nodes for which enter
+// returns false, such as the hidden parts of a scene. It yields these nodes themselves.
+// It calls enter once for each node, after the body of the loop.
 func (f *Forest[T]) DescendantsFunc(h pool.Handle[T], enter func(pool.Handle[T], *T) bool) iter.Seq2[pool.Handle[T], *T] {
 	if enter == nil {
 		panic(nilEnter)
@@ -85,14 +85,14 @@ func (f *Forest[T]) DescendantsFunc(h pool.Handle[T], enter func(pool.Handle[T],
 	return f.preOrder(h, true, false, enter)
 }
 
-// PostOrder is [Forest.Descendants] with children before their parents: what sums up
-// or gives up a tree from below. It takes 8 bytes a level if there are more than 32.
+// PostOrder is like Descendants but yields children before their parents, for sums and
+// removals from below. It takes 8 bytes a level if there are more than 32.
 func (f *Forest[T]) PostOrder(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.postOrder(h, false)
 }
 
-// DescendantsBackward is [Forest.Descendants] from its end to its beginning: what was
-// drawn last comes first. It takes the memory of [Forest.PostOrder].
+// DescendantsBackward is like Descendants in the reverse order: what was drawn last comes
+// first. It takes as much memory as [Forest.PostOrder].
 func (f *Forest[T]) DescendantsBackward(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.postOrder(h, true)
 }
@@ -116,7 +116,7 @@ func (f *Forest[T]) preOrder(h pool.Handle[T], deep, back bool, enter func(pool.
 	}
 }
 
-// postOrder ranges over all that lies below h, each node when the walk leaves it.
+// postOrder ranges over everything below h, each node when the walk leaves it.
 func (f *Forest[T]) postOrder(h pool.Handle[T], back bool) iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
 		w := walk[T]{f: f, g: f.pin(), top: h, back: back, deep: true}
@@ -125,7 +125,7 @@ func (f *Forest[T]) postOrder(h pool.Handle[T], back bool) iter.Seq2[pool.Handle
 			return
 		}
 		var room [32]pool.Handle[T]
-		open := room[:0] // the nodes that the walk has entered and not left, a level each
+		open := room[:0] // the nodes entered and not left, one a level
 		for {
 			h, v := w.step()
 			level := w.level
@@ -147,14 +147,14 @@ func (f *Forest[T]) postOrder(h pool.Handle[T], back bool) iter.Seq2[pool.Handle
 	}
 }
 
-// Ancestors ranges over the parent of h, its parent, and so on up to the root. They
-// are the ancestors that h had at one moment when the loop began, but for those that
-// are removed before the loop comes to them. If one was removed behind the forest's
-// back before that, they end below it.
+// Ancestors ranges over the parent of h, its parent, and so on up to the root. They are
+// the ancestors of one moment when the loop began, except those removed before the loop
+// reaches them. Above an ancestor that was removed behind the forest's back it yields
+// none.
 //
-// The way up is found before the loop begins: all of it costs O(1) a step, and 8 bytes
-// for each ancestor if there are more than 32. Use [Forest.Parent] to look at the
-// nearest only. The loop is pinned.
+// The path up is found before the loop begins: it costs O(1) a step, and 8 bytes for each
+// ancestor if there are more than 32. Use [Forest.Parent] for the nearest only. The loop
+// is pinned.
 func (f *Forest[T]) Ancestors(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
 		g := f.pin()
@@ -169,9 +169,9 @@ func (f *Forest[T]) Ancestors(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	}
 }
 
-// Depth returns how many ancestors h had at one moment of the call: 0 for a root, -1 if
-// h is not live. Those above one that was removed behind the forest's back do not
-// count. It costs O(depth).
+// Depth returns how many ancestors h had at one moment of the call: 0 for a root, -1 if h
+// is not live. Those above one that was removed behind the forest's back do not count. It
+// costs O(depth).
 func (f *Forest[T]) Depth(h pool.Handle[T]) int {
 	g := f.pin()
 	defer g.Unpin()
@@ -179,9 +179,9 @@ func (f *Forest[T]) Depth(h pool.Handle[T]) int {
 	return depth
 }
 
-// way returns the ancestors of h, appended to room if keep, and how many there are,
-// or -1. As in a walk, an attempt that changes have spoilt is repeated, in the end
-// under the lock.
+// way returns the ancestors of h, appended to room if keep, and their number, or -1. As
+// in a walk, an attempt that changes have invalidated is repeated, at last under the
+// lock.
 func (f *Forest[T]) way(g *pool.Guard[T], h pool.Handle[T], room []pool.Handle[T], keep bool) ([]pool.Handle[T], int) {
 	for range attempts {
 		if version := f.version.Load(); version%2 == 0 {
@@ -200,7 +200,7 @@ func (f *Forest[T]) way(g *pool.Guard[T], h pool.Handle[T], room []pool.Handle[T
 func (f *Forest[T]) climb(g *pool.Guard[T], version uint64, h pool.Handle[T], way []pool.Handle[T], keep bool) ([]pool.Handle[T], int, bool) {
 	n := f.look(g, h)
 	if n == nil {
-		return way, -1, true // whenever that was
+		return way, -1, true // at any version
 	}
 	steps := 0
 	for t := newTortoise(h); ; steps++ {
@@ -220,9 +220,9 @@ func (f *Forest[T]) climb(g *pool.Guard[T], version uint64, h pool.Handle[T], wa
 	}
 }
 
-// Roots ranges over the nodes that have no parent, those whose parent was removed
-// behind the forest's back included. It looks at every slot of the pool that has
-// memory; it is weakly consistent, as [pool.Pool.All] is.
+// Roots ranges over the nodes without a parent, including those whose parent was removed
+// behind the forest's back. It visits every slot of the pool that has memory. It is
+// weakly consistent, as [pool.Pool.All] is.
 func (f *Forest[T]) Roots() iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
 		g := f.pin()

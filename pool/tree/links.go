@@ -8,44 +8,40 @@ import (
 	"coatcheck/pool"
 )
 
-// Links is the place of a value in one [Forest]: a named field of T. It takes 48
-// bytes: its parent, its first and last child, its next and previous sibling, all
-// of them handles, and the number of the change that put it there.
+// Links is the place of a value in one [Forest]: a named field of T. It takes 48 bytes:
+// the handles of its parent, its first and last child, and its next and previous sibling,
+// and the version of the change that put it there.
 //
-// The zero Links belongs to a root without children, and that is how values enter
-// the pool. A Forest alone changes it. Its words are atomic, because readers load
-// them while they change, so it must not be copied (vet sees it): read values of
-// such a pool through a guard or a loop, and build them with InsertFunc or as a
-// literal in Insert. [pool.Pool.Get] and Take copy the value plainly, which is a
-// race while the Forest changes it. A Reset must set Links to zero, as the pool does
-// where there is none.
+// The zero Links belongs to a root without children, and so values enter the pool. Only a
+// Forest changes it. Its words are atomic, because readers load them while they change,
+// so it must not be copied (vet reports it). Read values of such a pool through a guard
+// or a loop, and build them with InsertFunc or as a literal in Insert. [pool.Pool.Get]
+// and Take copy the value plainly, which is a race while the Forest changes it. A Reset
+// must set Links to zero, as the pool does without one.
 //
-// Links can be encoded, in snapshots of the pool too: it has one exported field,
-// which encodes itself.
+// Links can be encoded, also in snapshots of the pool: it has one exported field, which
+// encodes itself.
 type Links[T any] struct {
-	// Words are the links. The field is exported for the sake of encoders, which
-	// leave others out, and has the methods that they ask for. They are not Links'
-	// own because those would be promoted to a T that embeds it, and would then
-	// stand for all of T.
+	// Words are the links. The field is exported because encoders skip unexported ones,
+	// and its type has the methods that they look for. Methods of Links would be promoted
+	// to a T that embeds it, and would then encode it in place of all of T.
 	Words words[T]
 }
 
 // words are the links themselves.
 //
-// Every word is written by whoever holds Forest.mu and read by anybody under a
-// guard of the pool, which keeps the slot from reuse, not from being removed. The
-// links name slots by handle: a neighbour that was removed is found out by looking
-// it up.
+// The holder of Forest.mu writes them, and readers load them under a guard of the pool.
+// The guard keeps a slot from being reused, not from being removed. Links name slots by
+// handle, so a look-up shows that a neighbour was removed.
 //
-// Two neighbours agree if each names the other: W1, the first child has no previous
-// sibling, the last one no next; W2, x.next is y if and only if y.prev is x; W3, a
-// child's parent is the one in whose list it stands. They hold while Forest.version
-// is even, but for the dead.
+// Neighbours agree: W1, a first child has no previous sibling, a last child no next one;
+// W2, x.next is y if and only if y.prev is x; W3, a child's parent is the node in whose
+// list it stands. These hold for live nodes while Forest.version is even.
 type words[T any] struct {
 	parent, first, last, next, prev atom.Uint64
 
-	// stamp is the version of the Forest, odd, during the last change that linked
-	// or unlinked this node: what was linked before has a smaller one.
+	// stamp is the version of the Forest, odd, during the last change that linked or
+	// unlinked this node: a node linked earlier has a smaller one.
 	//
 	//	orders  nothing by itself: it is read between two loads of the version
 	stamp atom.Uint64
@@ -54,9 +50,9 @@ type words[T any] struct {
 // encodedLinks is the length of encoded links in bytes.
 const encodedLinks = 5 * 8
 
-// AppendBinary appends the five handles, 40 bytes, little-endian. The number of the
-// change is left out, since it means nothing to another Forest. The error is always
-// nil. It may be called while a Forest changes the links.
+// AppendBinary appends the five handles, 40 bytes, little-endian. The stamp is left out,
+// since it means nothing to another Forest. The error is always nil. It may be called
+// while a Forest changes the links.
 func (w *words[T]) AppendBinary(b []byte) ([]byte, error) {
 	for _, link := range w.all() {
 		b = binary.LittleEndian.AppendUint64(b, link.Load())
@@ -69,8 +65,7 @@ func (w *words[T]) MarshalBinary() ([]byte, error) {
 	return w.AppendBinary(make([]byte, 0, encodedLinks))
 }
 
-// UnmarshalBinary reads back what MarshalBinary returned. The value must not be in
-// use yet.
+// UnmarshalBinary decodes the output of MarshalBinary. The value must not be shared yet.
 func (w *words[T]) UnmarshalBinary(b []byte) error {
 	if len(b) != encodedLinks {
 		return fmt.Errorf("tree: %d bytes of links, want %d", len(b), encodedLinks)
@@ -89,8 +84,8 @@ func (w *words[T]) all() [5]*atom.Uint64 {
 // load reads a link.
 func load[T any](w *atom.Uint64) pool.Handle[T] { return pool.Handle[T](w.Load()) }
 
-// set changes a link, and reports whether it was another one. A store is a locked
-// instruction, which a comparison often saves.
+// set changes a link, and reports whether it was different. A store is a locked
+// instruction, which the comparison often saves.
 func set[T any](w *atom.Uint64, h pool.Handle[T]) bool {
 	if w.Load() == uint64(h) {
 		return false

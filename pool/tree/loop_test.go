@@ -10,12 +10,12 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// judge is a walk with a body that changes the forest, as the model sees it.
+// judge records a walk whose body changes the forest, and what it may yield.
 type judge struct {
 	*machine
 	top    handle
 	back   bool
-	kids   map[handle][]handle // when the walk began, with the dead and what they hide
+	kids   map[handle][]handle // when the walk began, including the dead and what they hide
 	parent map[handle]handle
 
 	left   map[handle]int // how many nodes had been yielded when a node left its place last
@@ -98,7 +98,8 @@ func (j *judge) change(h handle) {
 	}
 }
 
-// stepped notes behind which nodes the walk may pass over siblings, now that it has left at.
+// stepped records the nodes behind which the walk may omit siblings, now that it has left
+// at.
 func (j *judge) stepped(at handle) {
 	var way []handle // from at up to the top
 	for h := at; h != j.top; h = j.parent[h] {
@@ -109,7 +110,7 @@ func (j *judge) stepped(at handle) {
 		since, lost := j.left[next]
 		switch {
 		case h == at && since < j.met[h]:
-			lost = false // it stood there when h was yielded
+			lost = false // it was there when h was yielded
 		case h != at && len(way)-i > tree.Levels-2:
 			lost = true // the walk does not remember it
 		}
@@ -125,8 +126,8 @@ func (j *judge) stepped(at handle) {
 	}
 }
 
-// passes reports whether the walk may have passed over h: it stands, or an ancestor of it
-// does, behind one of those that were lost.
+// passes reports whether the walk may have omitted h: h or an ancestor of it stands
+// behind one of the lost nodes.
 func (j *judge) passes(h handle) bool {
 	for ; h != j.top; h = j.parent[h] {
 		kids := j.kids[j.parent[h]]
@@ -145,8 +146,8 @@ func (j *judge) passes(h handle) bool {
 	return false
 }
 
-// loop walks over what lies below a node with a body that changes the
-// forest, and judges what the walk yields by what the head of the package promises.
+// loop walks over everything below a node with a body that changes the forest, and checks
+// the walk against the promise of the package documentation.
 func (mc *machine) loop(top handle) {
 	if !mc.m.live[top] {
 		return
@@ -200,12 +201,12 @@ func (mc *machine) loop(top handle) {
 	}
 	if j.hidden {
 		mc.done["loop, hidden"]++
-		return // what keeps its place may be hidden
+		return // nodes that keep their places may be hidden
 	}
 	for _, h := range before {
 		if j.stays(h) && !slices.Contains(j.got, h) {
-			// Which node the walk was at when it yielded another is not known here; but
-			// one that leaves alone is not lost.
+			// The node that the walk was at when it yielded another is not known here,
+			// but a node that leaves alone is not lost.
 			if !j.passes(h) && !(w.ahead && len(j.left) > 1) {
 				mc.fatalf("%s of %v misses %v, which stays: %v, the initial order is %v, left %v", w.name, top, h, j.got, order, j.left)
 			}
@@ -214,8 +215,8 @@ func (mc *machine) loop(top handle) {
 	}
 }
 
-// Walks over many small trees, some of whose nodes are dead, with bodies that change them
-// in every way.
+// TestWalksGoForwards walks over many small trees, some of whose nodes are dead, with
+// bodies that change them in every way.
 func TestWalksGoForwards(t *testing.T) {
 	rnd := newRand(t)
 	done := map[string]int{}
@@ -233,7 +234,7 @@ func TestWalksGoForwards(t *testing.T) {
 	require.Empty(t, slices.DeleteFunc(all, func(what string) bool { return !seldom(what) }))
 }
 
-// plant makes a tree of n nodes, and removes some behind its back.
+// plant makes a tree of n nodes, and removes some behind the forest's back.
 func (mc *machine) plant(n int) {
 	wide := 1 + mc.choose(n)
 	for i := range n {

@@ -13,9 +13,9 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// model is the forest that is obviously right: a slice of children for every node. A
-// node that was removed behind the forest's back stays in its parent's slice, and its
-// own slice stays, until Repair.
+// model is a forest that is obviously right: a slice of children for every node. Until
+// Repair, a node that was removed behind the forest's back stays in its parent's slice,
+// and keeps its own.
 type model struct {
 	live   map[handle]bool
 	parent map[handle]handle
@@ -24,13 +24,13 @@ type model struct {
 
 func (m *model) at(h handle) int { return slices.Index(m.kids[m.parent[h]], h) }
 
-// dead answers whether there is an i-th child of parent, and it is dead.
+// dead reports whether parent has an i-th child and that child is dead.
 func (m *model) dead(parent handle, i int) bool {
 	kids := m.kids[parent]
 	return i >= 0 && i < len(kids) && !m.live[kids[i]]
 }
 
-// above is what a look for h among the ancestors of at finds.
+// above returns the error of a search for h among the ancestors of at.
 func (m *model) above(at, h handle) error {
 	if len(m.kids[h]) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (m *model) above(at, h handle) error {
 	return nil
 }
 
-// insert is what Append (at the end), Prepend (at 0) and beside share.
+// insert is the common part of Append (at the end), Prepend (at 0) and beside.
 func (m *model) insert(parent, h handle, i int) error {
 	switch {
 	case parent == h:
@@ -83,7 +83,7 @@ func (m *model) beside(sibling, h handle, behind int) error {
 	return m.insert(parent, h, m.at(sibling)+behind)
 }
 
-// loose answers with ErrBroken if h has a parent and cannot be taken out of its list.
+// loose returns ErrBroken if h has a parent and cannot be removed from its list.
 func (m *model) loose(h handle) error {
 	if p := m.parent[h]; p != 0 && (!m.live[p] || m.dead(p, m.at(h)-1) || m.dead(p, m.at(h)+1)) {
 		return tree.ErrBroken
@@ -124,7 +124,7 @@ func (m *model) move(h, parent handle) error {
 	return nil
 }
 
-// runs splits the children of h at the dead.
+// runs splits the children of h at dead ones.
 func (m *model) runs(h handle) (runs [][]handle) {
 	runs = [][]handle{nil}
 	for _, k := range m.kids[h] {
@@ -140,7 +140,7 @@ func (m *model) runs(h handle) (runs [][]handle) {
 // below is what Descendants yields.
 func (m *model) below(h handle) []handle { return preOrder(m.seen(false), h) }
 
-// seen returns the children that a loop comes to.
+// seen returns the children that a loop reaches.
 func (m *model) seen(back bool) func(handle) []handle {
 	return func(h handle) []handle {
 		runs := m.runs(h)
@@ -151,8 +151,8 @@ func (m *model) seen(back bool) func(handle) []handle {
 	}
 }
 
-// allWalks are the loops that take some or all of what lies below a node, and the order in
-// which they take it, given the children of each node first to last.
+// allWalks are the loops over some or all nodes below a node, and the order in which they
+// yield them, given the children of each node first to last.
 var allWalks = []struct {
 	name  string
 	back  bool
@@ -177,7 +177,7 @@ var allWalks = []struct {
 	{"DescendantsBackward", true, true, (*tree.Forest[node]).DescendantsBackward, func(kids func(handle) []handle, h handle) []handle { return reversed(preOrder(kids, h)) }},
 }
 
-// entered is what DescendantsFunc asks in these tests.
+// entered is the enter function of DescendantsFunc in these tests.
 func entered(h handle) bool { return h.Index()%3 != 0 }
 
 func preOrder(kids func(handle) []handle, h handle) (all []handle) {
@@ -237,8 +237,8 @@ func (m *model) repair() (moved []handle) {
 	return moved
 }
 
-// machine runs an operation stream on a forest and a model side by side. Its choices
-// come from choose, which a fuzzer or a generator feeds.
+// machine runs operations on a forest and a model. A fuzzer or a generator feeds its
+// choices through choose.
 type machine struct {
 	t      testing.TB
 	p      *pool.Pool[node]
@@ -263,7 +263,7 @@ func (mc *machine) fatalf(format string, args ...any) {
 	mc.t.Fatalf("%s\n(model: live %v, children %v)", fmt.Sprintf(format, args...), mc.m.live, mc.m.kids)
 }
 
-// any chooses a node, mostly a live one.
+// any chooses a node, usually a live one.
 func (mc *machine) any() handle {
 	h := mc.known[mc.choose(len(mc.known))]
 	for range 3 {
@@ -275,8 +275,8 @@ func (mc *machine) any() handle {
 	return h
 }
 
-// answered judges an answer: the error that the model gives, and no link changed if it
-// is one.
+// answered checks that an operation returns the model's error, and that an error changes
+// no link.
 func (mc *machine) answered(what string, do func() error, want func() error) {
 	mc.t.Helper()
 	before := tree.Image(mc.f)
@@ -364,8 +364,8 @@ func (mc *machine) step() {
 	}
 }
 
-// repair judges Repair: the lists are judged after every step, and here how many links
-// it says it has mended.
+// repair checks the number of links that Repair returns; judge checks the lists after
+// every step.
 func (mc *machine) repair() {
 	mc.m.repair()
 	before := tree.Image(mc.f)
@@ -380,17 +380,17 @@ func (mc *machine) repair() {
 		}
 	}
 	if n != changed {
-		mc.fatalf("Repair says %d, and changed %d links", n, changed)
+		mc.fatalf("Repair returned %d, but changed %d links", n, changed)
 	}
 	if again := mc.f.Repair(); again != 0 {
-		mc.fatalf("a second Repair says %d", again)
+		mc.fatalf("a second Repair returned %d", again)
 	}
 	if n > 0 {
 		mc.done["Repair"]++
 	}
 }
 
-// judge compares all that can be read with the model.
+// judge compares everything that can be read with the model.
 func (mc *machine) judge() {
 	m, f := &mc.m, mc.f
 	for _, h := range mc.known {
@@ -479,7 +479,7 @@ func TestOperationsMatchModel(t *testing.T) {
 				name = err.Error()
 			}
 			if done[verb+" "+name] == 0 {
-				t.Errorf("%s never answered %s: %v", verb, name, done)
+				t.Errorf("%s never returned %s: %v", verb, name, done)
 			}
 		}
 		if verb != "Det" && done[verb+" "+tree.ErrCycle.Error()] == 0 {

@@ -16,7 +16,7 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// together runs f on each of n goroutines until stop, and waits for them.
+// together runs f on each of n goroutines until during returns, and waits for them.
 func together(n int, f func(k int, stop *atomic.Bool), during func()) {
 	var stop atomic.Bool
 	var wg sync.WaitGroup
@@ -29,10 +29,11 @@ func together(n int, f func(k int, stop *atomic.Bool), during func()) {
 	wg.Wait()
 }
 
-// Readers walk over a tree whose pillars stay where they are while all else comes, goes
-// and moves among them: they must see the pillars in order, and nothing twice, no other
-// node's value, nothing that never was below. Where no two loose nodes stand side by side
-// they must see every pillar. With many, some are removed behind the forest's back.
+// TestReadersBesideAWriter walks over a tree whose pillars keep their places while other
+// nodes come, go and move among them. The walks must see the pillars in order, nothing
+// twice, no other node's value, and nothing that was never below. If no two loose nodes
+// are neighbours they must see every pillar. With many, some are removed behind the
+// forest's back.
 func TestReadersBesideAWriter(t *testing.T) {
 	for name, most := range map[string]int{"few": 12, "many": 500} {
 		t.Run(name, func(t *testing.T) { testReadersBesideAWriter(t, most) })
@@ -42,7 +43,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 func testReadersBesideAWriter(t *testing.T, most int) {
 	rnd := newRand(t)
 	p, f := newForest(t)
-	// The top has pillars for children, and these have pillars.
+	// The top has pillars as children, and so has each of these.
 	top := add(t, p, 0)
 	var order, inner []handle
 	id := uint64(0)
@@ -62,7 +63,7 @@ func testReadersBesideAWriter(t *testing.T, most int) {
 	}
 	pillars := len(order)
 	backward := reversed(order)
-	const outside = 1 << 62 // ids of nodes that never are below top
+	const outside = 1 << 62 // ids of nodes that are never below top
 	away := add(t, p, outside)
 
 	var walks, loose atomic.Int64
@@ -74,7 +75,7 @@ func testReadersBesideAWriter(t *testing.T, most int) {
 				i := slices.Index(order, at)
 				walk, want = f.Children(at), order[i+1:i+7]
 			}
-			if n%3 == 2 { // the same from its end
+			if n%3 == 2 { // backwards
 				walk, want = f.DescendantsBackward(top), backward
 			}
 			met, pillarsMet := 0, 0
@@ -182,8 +183,9 @@ func testReadersBesideAWriter(t *testing.T, most int) {
 	assert.Positive(t, loose.Load())
 }
 
-// Nodes are removed behind the forest's back while others walk and change: nothing
-// hangs, panics or yields what it should not, and Repair makes it whole.
+// TestRemovalsBehindTheBackBesideEverything removes nodes behind the forest's back beside
+// walks and changes: nothing hangs or panics, no walk breaks its promise, and Repair
+// repairs the forest.
 func TestRemovalsBehindTheBackBesideEverything(t *testing.T) {
 	rnd := newRand(t)
 	p, f := newForest(t)
@@ -258,8 +260,8 @@ func TestRemovalsBehindTheBackBesideEverything(t *testing.T) {
 	assert.Positive(t, byForest.Load())
 }
 
-// The writer that a walk must fear: it puts whatever has just been yielded at the end
-// of the list again, or something new before the walker's nose, for ever.
+// TestWalksEndWhateverTheWriterDoes: the worst writer for a walk moves whatever was just
+// yielded to the end of the list, or inserts a new node right before the walk, for ever.
 func TestWalksEndWhateverTheWriterDoes(t *testing.T) {
 	for name, do := range map[string]func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) error{
 		"moves it to the end": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) error { return f.Move(h, top) },
@@ -313,7 +315,7 @@ func TestWalksEndWhateverTheWriterDoes(t *testing.T) {
 	}
 }
 
-// The same from another goroutine, as fast as it can.
+// TestWalksEndBesideABusyWriter is the same with writers on other goroutines.
 func TestWalksEndBesideABusyWriter(t *testing.T) {
 	p, f := newForest(t)
 	top, kids := family(t, p, f, 50)
@@ -346,7 +348,7 @@ func TestWalksEndBesideABusyWriter(t *testing.T) {
 	require.Zero(t, f.Repair())
 }
 
-// Several writers take turns.
+// TestWritersTakeTurns: changes from several goroutines exclude each other.
 func TestWritersTakeTurns(t *testing.T) {
 	p, f := newForest(t)
 	top, _ := family(t, p, f, 8)

@@ -2,17 +2,17 @@ package tree
 
 import "coatcheck/pool"
 
-// Remove removes h from the pool with everything below it, and returns how many values
-// this call removed: what somebody else removes at the same time, by [pool.Pool.Remove]
-// say, counts there. It is 0 if h is not live. It costs O(1) for each value.
+// Remove removes h, with everything below it, from the pool, and returns how many values
+// this call removed: what others remove at the same time, by [pool.Pool.Remove] say, is
+// not counted. It returns 0 if h is not live. It costs O(1) for each value.
 //
-// First h is detached, at once for all readers; then its descendants go, those without
-// children first. Remove does not fail on what was removed behind the forest's back: it
-// closes the gap as far as there are neighbours. What it cannot reach, because it hangs
-// from a dead node or stands between two dead siblings, stays.
+// First h is detached, at once for all readers; then its descendants are removed, those
+// without children first. Nodes that were removed behind the forest's back do not make it
+// fail: it closes the gap as far as there are neighbours. It cannot reach nodes below a
+// dead node, or between two dead siblings; they stay.
 //
-// If a Reset that the pool calls panics, that goes on up. By then h is detached, and what
-// has not gone yet is below it: Remove it again.
+// If a Reset that the pool calls panics, the panic continues to the caller. By then h is
+// detached, and what is not removed yet is below it: call Remove again.
 func (f *Forest[T]) Remove(h pool.Handle[T]) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -28,8 +28,8 @@ func (f *Forest[T]) Remove(h pool.Handle[T]) int {
 	return f.dismantle(&g, h, n)
 }
 
-// cut takes h out of its parent's list. It changes what names h and leaves alone what
-// does not, so that a list which dead siblings have cut is no more broken than before.
+// cut removes h from its parent's list. It changes only links that name h, so a list that
+// has a gap at a dead sibling is no more broken than before.
 func (f *Forest[T]) cut(g *pool.Guard[T], h pool.Handle[T], n *words[T]) {
 	next, prev := load[T](&n.next), load[T](&n.prev)
 	p, b, a := f.look(g, load[T](&n.parent)), f.look(g, prev), f.look(g, next)
@@ -50,18 +50,17 @@ func (f *Forest[T]) cut(g *pool.Guard[T], h pool.Handle[T], n *words[T]) {
 	f.changed()
 }
 
-// dismantle removes top, a root, and what is below it, and returns how many it
+// dismantle removes top, a root, and everything below it, and returns how many it
 // removed.
 //
-// It needs no stack: it goes down to a node without children, takes that out of its
-// parent's list, removes it and goes on at the parent. It takes children from the front
-// of a list, or from the back when it finds the front dead. This is no change in the
-// sense of the version: who walks in here is about to find nothing but dead nodes, and
-// may as well be told by them.
+// It needs no stack. It descends to a node without children, unlinks it from its parent,
+// removes it and continues at the parent. It takes children from the front of a list, or
+// from the back if the first is dead. It does not change the version, since a walk in
+// here is about to meet dead nodes anyway.
 //
-// The guard keeps every node that was looked up readable, though not findable. If a
-// parent is removed by others while its children are being removed, there is no way
-// back up, and the descent begins at top again.
+// The guard keeps every node that was looked up readable, though not findable. If others
+// remove a parent while its children are being removed, there is no way back up, and the
+// descent restarts at top.
 func (f *Forest[T]) dismantle(g *pool.Guard[T], top pool.Handle[T], links *words[T]) (removed int) {
 	at, n := top, links
 	for {
@@ -86,8 +85,8 @@ func (f *Forest[T]) dismantle(g *pool.Guard[T], top pool.Handle[T], links *words
 		if load[T](&parent.last) == at {
 			parent.last.Store(uint64(prev))
 		}
-		// After that, since it may call a Reset that panics: whoever calls Remove
-		// again finds what is left.
+		// Remove comes last, since it may call a Reset that panics: then the next Remove
+		// of top finds the rest.
 		if f.pool.Remove(at) {
 			removed++
 		}
@@ -95,8 +94,8 @@ func (f *Forest[T]) dismantle(g *pool.Guard[T], top pool.Handle[T], links *words
 	}
 }
 
-// below returns a child of at that lives, the first or the last, or nil. Top is
-// nobody's child, whatever links from elsewhere say.
+// below returns a live child of at, the first or the last, or nil. Links that make top a
+// child are ignored.
 func (f *Forest[T]) below(g *pool.Guard[T], top, at pool.Handle[T], n *words[T]) (pool.Handle[T], *words[T]) {
 	for _, h := range [...]pool.Handle[T]{load[T](&n.first), load[T](&n.last)} {
 		if c := f.look(g, h); c != nil && h != top && load[T](&c.parent) == at {

@@ -5,25 +5,23 @@ import (
 	"coatcheck/pool"
 )
 
-// Repair mends what removals behind the forest's back have left, and returns how many
-// links it has set anew: 0 if there was nothing to mend. A link is one of the five
-// handles of a node.
+// Repair repairs the links after removals behind the forest's back. It returns how many
+// links it changed, 0 if all were right. A link is one of the five handles of a node.
 //
 //   - A node whose parent is gone becomes a root, with everything below it.
-//   - Every other node stands in its parent's list afterwards. The siblings that the
-//     parent's first child leads to come first, in their order, those that lead to its
-//     last child come last, in their order. Runs of siblings between two that are gone
-//     keep their order as well, and stand between these; but in which order the runs
-//     stood nobody knows any more, and they stand as their slots do.
-//   - Links that never were those of one tree are mended too, as in a snapshot that was
-//     taken while the forest changed, or in a value that was copied with its links:
-//     a node goes to the parent that it names, and of nodes that lie below each other
-//     one becomes a root.
+//   - Every other node stands in its parent's list afterwards. The siblings reached from the
+//     parent's first child come first, in their order, and those reached from its last child
+//     come last, in their order. Between them stand the runs of siblings between two dead
+//     ones. A run keeps its order, but the order of the runs is lost: they are in the order of
+//     their slots.
+//   - Links that were never those of one tree are repaired, too, as in a snapshot taken while
+//     the forest changed, or in a value that was copied with its links. A node goes to the
+//     parent that it names, and in each cycle one node becomes a root.
 //
-// It looks at every slot of the pool that has memory, and costs O(n): half a dozen
-// look-ups for each node, two bits for each slot, 8 bytes for each level of depth, and
+// It visits every slot of the pool that has memory, and costs O(n), half a dozen look-ups
+// for each node. It takes two bits for each slot, 8 bytes for each level of depth, and
 // memory in proportion to the number of damaged lists. Walks wait for it to end. Nodes
-// that are removed behind its back while it runs may leave the forest broken again.
+// removed behind the forest's back while it runs may leave the forest broken again.
 func (f *Forest[T]) Repair() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,35 +38,34 @@ func (f *Forest[T]) Repair() int {
 	return r.mended
 }
 
-// repair is one call of Repair. Each of its passes is over all nodes.
+// repair is one call of Repair. Each of its passes visits all nodes.
 type repair[T any] struct {
 	f      *Forest[T]
 	g      *pool.Guard[T]
 	stamp  uint64
 	mended int
 
-	// here and done have a bit for each slot: first for the ways up, then here for
+	// here and done have a bit for each slot. circles uses both; from then on here has
 	// the nodes that stand in their lists.
 	here, done bits[T]
 	seams      map[pool.Handle[T]]*seam[T]
 }
 
-// seam is a list of siblings that has to be sewn together, by its parent.
+// seam is a list of siblings that must be joined, by its parent.
 type seam[T any] struct {
-	head, tail pool.Handle[T] // what is sewn together already
-	rest, last pool.Handle[T] // the run that belongs to its end, or 0
+	head, tail pool.Handle[T] // the part joined so far
+	rest, last pool.Handle[T] // the run that ends it, or 0
 }
 
-// mend sets a link. Each link is set at most once in a repair, so that they can be
-// counted.
+// mend sets a link and counts it if that changed it. Each link is set at most once in a
+// repair.
 func (r *repair[T]) mend(link *atom.Uint64, h pool.Handle[T]) {
 	if set(link, h) {
 		r.mended++
 	}
 }
 
-// orphans makes nodes without a living parent roots, and sees that roots have no
-// siblings.
+// orphans makes nodes without a living parent roots, and clears the siblings of roots.
 func (r *repair[T]) orphans() {
 	for _, v := range r.g.All() {
 		n := r.f.linksOf(v)
@@ -88,14 +85,14 @@ func (r *repair[T]) root(n *words[T]) {
 	}
 }
 
-// circles finds nodes that lie below each other, and makes one of them a root. It goes
-// up from every node to the first whose way is known, and marks its own as known.
+// circles makes one node of each cycle a root. It climbs from every node to the first
+// whose path up is known, and marks those that it passed as known.
 func (r *repair[T]) circles() {
 	var way []pool.Handle[T]
 	for h, v := range r.g.All() {
 		way = way[:0]
 		for n := r.f.linksOf(v); n != nil && !r.done.has(h); n = r.f.look(r.g, h) {
-			if r.here.has(h) { // and its way is not known: this one has been here
+			if r.here.has(h) { // and its path is not known: this path has been here
 				r.root(n)
 				break
 			}
@@ -110,7 +107,7 @@ func (r *repair[T]) circles() {
 	r.here.clear()
 }
 
-// lists goes through the children of every node, as far as they lead, and puts by what
+// lists goes through the list of every node's children. It records a seam for a list that
 // does not lead to the last child, with the run of siblings that ends there.
 func (r *repair[T]) lists() {
 	for parent, v := range r.g.All() {
@@ -122,7 +119,7 @@ func (r *repair[T]) lists() {
 		}
 		s := &seam[T]{head: head, tail: tail}
 		r.seams[parent] = s
-		// Backwards from the last, up to where a link fails.
+		// Backwards from the last, up to the first link that disagrees.
 		at := last
 		for n := r.child(parent, at); n != nil; n = r.child(parent, at) {
 			if s.last == 0 {
@@ -136,8 +133,8 @@ func (r *repair[T]) lists() {
 	}
 }
 
-// between finds the nodes that stand in no list, and puts the runs that they are in at
-// the seams of their parents' lists.
+// between finds the nodes that stand in no list, and appends their runs to the seams of
+// their parents' lists.
 func (r *repair[T]) between() {
 	for h, v := range r.g.All() {
 		n := r.f.linksOf(v)
@@ -169,7 +166,7 @@ func (r *repair[T]) between() {
 	}
 }
 
-// sew completes the lists that had to be sewn.
+// sew completes the lists that have seams.
 func (r *repair[T]) sew() {
 	for parent, s := range r.seams {
 		head, last := s.head, s.tail
@@ -195,9 +192,9 @@ func (r *repair[T]) sew() {
 	}
 }
 
-// run marks a run of siblings from h on, each of which gets its previous sibling, the
-// first one prev. It returns the first and the last, prev if there is none, and what
-// that names as its next. The nodes of a run that is moved are new where they stand.
+// run marks a run of siblings from h on and sets the previous sibling of each, prev for
+// the first. It returns the first and the last, which is prev if there is none, and the
+// next of the last. The nodes of a run that is moved get a new stamp.
 func (r *repair[T]) run(parent, prev, h pool.Handle[T], moved bool) (head, tail, next pool.Handle[T]) {
 	tail = prev
 	for n := r.child(parent, h); n != nil; n = r.child(parent, h) {

@@ -36,18 +36,19 @@ func TestSnapshotsKeepTheTrees(t *testing.T) {
 	}
 	assert.Zero(t, again.Repair())
 
-	// And it goes on.
+	// The copy can be changed like the original.
 	roots := handles(t, again.Roots())
 	h := add(t, copied, 1000)
 	require.NoError(t, again.Append(roots[0], h))
 	assert.Contains(t, handles(t, again.Children(roots[0])), h)
 }
 
-// What a snapshot catches in the midst of changes, Repair makes a forest of.
+// TestSnapshotsBesideAWriter: Repair makes a forest of a snapshot that caught half of a
+// change.
 func TestSnapshotsBesideAWriter(t *testing.T) {
 	rnd := newRand(t)
 	p, f := newForest(t)
-	all := addN(t, p, 1000) // some records of a snapshot, each looked at by itself
+	all := addN(t, p, 1000) // several records of a snapshot, each read at a moment of its own
 	for i, h := range all[1:] {
 		require.NoError(t, f.Append(all[i/3], h))
 	}
@@ -68,7 +69,7 @@ func TestSnapshotsBesideAWriter(t *testing.T) {
 			require.NoError(t, err)
 			again := tree.New(copied, linksOf)
 			for range 20 {
-				handles(t, again.Descendants(all[rnd.IntN(1000)])) // ends
+				handles(t, again.Descendants(all[rnd.IntN(1000)])) // it ends
 			}
 			if again.Repair() > 0 {
 				torn++
@@ -102,7 +103,8 @@ func TestLinksEncodeThemselves(t *testing.T) {
 	}), "%v", kids)
 }
 
-// A T that embeds its Links keeps its other fields: their methods must not become T's.
+// TestEmbeddedLinksAreNotAllOfAValue: a T that embeds its Links keeps its other fields.
+// The methods of Links must not become T's.
 func TestEmbeddedLinksAreNotAllOfAValue(t *testing.T) {
 	type embeds struct {
 		Name string

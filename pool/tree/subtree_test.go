@@ -11,8 +11,9 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// A walk goes on when the subtree in which it stands is taken away from under it: with
-// what followed the subtree, or, if that is taken away too, behind the parent.
+// TestWalkGoesOnBehindALostSubtree: when the subtree that it is in leaves, a walk
+// continues with the sibling that followed the subtree, or behind the parent if that has
+// left, too.
 func TestWalkGoesOnBehindALostSubtree(t *testing.T) {
 	const areas, objects, parts = 2, 8, 20
 	takes := map[string]func(f *tree.Forest[node], attic handle, h handle){
@@ -42,10 +43,10 @@ func TestWalkGoesOnBehindALostSubtree(t *testing.T) {
 						}
 					}
 				}
-				// It stands at a part in the middle of the sixth object.
+				// It is at a part in the middle of the sixth object.
 				at := 1 + 5*(parts+1) + parts/2
 				want := slices.Clone(all[:at+1])
-				if name != "Remove" { // what is elsewhere now is walked to its end first
+				if name != "Remove" { // a subtree that only moved is walked to its end first
 					want = slices.Clone(all[:1+6*(parts+1)])
 				}
 				if with == 1 {
@@ -68,9 +69,9 @@ func TestWalkGoesOnBehindALostSubtree(t *testing.T) {
 	}
 }
 
-// Further down than a walk keeps places it goes on behind the last that it keeps, if a
-// subtree is taken away there. A node alone, with siblings behind it or without, costs
-// nothing.
+// TestWalkLosesMoreFarDown: when a subtree leaves below the levels that a walk keeps, the
+// walk continues behind the last level kept. A single node costs nothing, with siblings
+// behind it or without.
 func TestWalkLosesMoreFarDown(t *testing.T) {
 	const deep, last = 2 * tree.Levels, tree.Levels - 2
 	for name, seconds := range map[string]int{"first": deep, "second": deep, "parent": last} {
@@ -97,8 +98,8 @@ func TestWalkLosesMoreFarDown(t *testing.T) {
 	}
 }
 
-// A loop that takes away each node that it gets comes to all the others, also if what
-// follows a node came there after the walk began.
+// TestLoopsTakeAwayWhatTheyGet: a loop that removes each node that it is given visits all
+// the others, even if the node that follows came there after the walk began.
 func TestLoopsTakeAwayWhatTheyGet(t *testing.T) {
 	for _, w := range allWalks {
 		p, f := newForest(t)
@@ -123,10 +124,11 @@ func TestLoopsTakeAwayWhatTheyGet(t *testing.T) {
 	}
 }
 
-// A walk passes over the siblings behind a node that has left together with what followed
-// it, also if that was moved to the front of the list: it does not begin again there.
+// TestLostWalkYieldsNothingTwice: a walk omits the siblings behind a node that left
+// together with its follower. It does not restart if the follower was moved to the front
+// of the list.
 func TestLostWalkYieldsNothingTwice(t *testing.T) {
-	for when := range 2 { // when what follows moves: as the walk is at either node below
+	for when := range 2 { // the follower moves while the walk is at either node below
 		p, f := newForest(t)
 		root, k := family(t, p, f, 4)
 		below := addBelow(t, p, f, k[1], 2)
@@ -141,12 +143,12 @@ func TestLostWalkYieldsNothingTwice(t *testing.T) {
 				require.NoError(t, f.Detach(k[1]))
 			}
 		}
-		assert.Equal(t, []handle{k[0], k[1], below[0], below[1]}, got, "k[3] is passed over")
+		assert.Equal(t, []handle{k[0], k[1], below[0], below[1]}, got, "k[3] is omitted")
 	}
 }
 
-// Repair makes visible what a dead sibling has hidden. A walk that has passed that place
-// and then loses the node at which it stands does not go back to it.
+// TestWalkDoesNotGoBackToWhatRepairShows: Repair reveals what a dead sibling has hidden.
+// A walk that has passed that place, and then loses its node, does not return to it.
 func TestWalkDoesNotGoBackToWhatRepairShows(t *testing.T) {
 	p, f := newForest(t)
 	root, k := family(t, p, f, 4)
@@ -161,10 +163,11 @@ func TestWalkDoesNotGoBackToWhatRepairShows(t *testing.T) {
 			require.NoError(t, f.Detach(k[2]))
 		}
 	}
-	assert.Equal(t, []handle{k[0], below[0], below[1], k[1]}, got, "k[3] is passed over, and below[3] is not behind k[1]")
+	assert.Equal(t, []handle{k[0], below[0], below[1], k[1]}, got, "k[3] is omitted, and below[3] is not behind k[1]")
 }
 
-// A Forest that follows one which has used its versions up sees everything.
+// TestForestAfterAnOldOne: a Forest that replaces one with no versions left sees
+// everything.
 func TestForestAfterAnOldOne(t *testing.T) {
 	for _, left := range []uint64{0, 1, 3, 10} {
 		p, old := newForest(t)
@@ -182,8 +185,8 @@ func TestForestAfterAnOldOne(t *testing.T) {
 	}
 }
 
-// A Reset that panics again and again in the midst of Remove leaves nothing behind that
-// another Remove would not find.
+// TestRemoveAfterAPanickingReset: a Reset that panics again and again during Remove
+// leaves nothing that another Remove would not find.
 func TestRemoveAfterAPanickingReset(t *testing.T) {
 	var angry bool
 	resets := 0
@@ -218,8 +221,8 @@ func TestRemoveAfterAPanickingReset(t *testing.T) {
 	assert.Zero(t, p.Len(), "values below a node that was removed")
 }
 
-// What is last in a list that it does not stand in, as in a torn snapshot, is not moved
-// there in name alone.
+// TestMoveToATornListIsBroken: a node that is the last child of a list it does not stand
+// in, as in a torn snapshot, cannot be moved to that list.
 func TestMoveToATornListIsBroken(t *testing.T) {
 	p, f := newForest(t)
 	from, to, h := add(t, p, 1), add(t, p, 2), add(t, p, 3)
@@ -233,7 +236,8 @@ func TestMoveToATornListIsBroken(t *testing.T) {
 	require.Equal(t, []handle{h}, handles(t, f.Children(to)))
 }
 
-// PostOrder gives up a tree from below, node by node, while the walk goes on.
+// TestPostOrderRemovesATree: the body removes a tree from below, node by node, during the
+// walk.
 func TestPostOrderRemovesATree(t *testing.T) {
 	p, f := newForest(t)
 	root, kids := family(t, p, f, 4)
@@ -249,8 +253,8 @@ func TestPostOrderRemovesATree(t *testing.T) {
 	assert.Equal(t, 1, p.Len())
 }
 
-// A node that moves while a walk is below it has left its place when PostOrder comes back
-// to it, and is not yielded.
+// TestPostOrderYieldsNothingThatHasLeft: a node that moves while a walk is below it has
+// left its place when PostOrder returns to it, and is not yielded.
 func TestPostOrderYieldsNothingThatHasLeft(t *testing.T) {
 	p, f := newForest(t)
 	root, kids := family(t, p, f, 2)
@@ -264,7 +268,8 @@ func TestPostOrderYieldsNothingThatHasLeft(t *testing.T) {
 	assert.Equal(t, []handle{below[0], below[1], kids[1]}, got)
 }
 
-// DescendantsFunc asks once about each node that it yields, after the body.
+// TestDescendantsFuncAsksAfterTheBody: enter is called once for each node yielded, after
+// the body.
 func TestDescendantsFuncAsksAfterTheBody(t *testing.T) {
 	p, f := newForest(t)
 	root, kids := family(t, p, f, 3)

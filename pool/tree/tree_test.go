@@ -96,8 +96,8 @@ func TestMoveGoesLast(t *testing.T) {
 	assert.Equal(t, []handle{other, kids[3], root}, handles(t, f.Ancestors(kids[1])))
 }
 
-// Removal behind the forest's back of each subset of a family: what can be seen, what
-// is refused, and what Repair makes of it.
+// TestRepairMends removes each subset of a family behind the forest's back, and checks
+// what can be seen, which changes fail, and the result of Repair.
 func TestRepairMends(t *testing.T) {
 	for size := range 6 {
 		for set := range 1 << size {
@@ -143,8 +143,8 @@ func TestRepairMends(t *testing.T) {
 	}
 }
 
-// Repair puts the runs between dead siblings in the order of their slots. A walk that has
-// passed one of them must not go back with it.
+// TestRepairSendsNoWalkBack: Repair puts the runs between dead siblings in the order of
+// their slots. A walk that has passed one of them must not go back with it.
 func TestRepairSendsNoWalkBack(t *testing.T) {
 	p, f := newForest(t)
 	root, k := add(t, p, 0), addN(t, p, 7)
@@ -162,11 +162,11 @@ func TestRepairSendsNoWalkBack(t *testing.T) {
 			require.Equal(t, []handle{k[0], k[2], k[4], k[6]}, handles(t, f.Children(root)), "k[2] and k[4] change places")
 		}
 	}
-	assert.Equal(t, []handle{k[0], k[1], k[4], k[3], k[2]}, got, "k[2] was moved and what followed it is dead: k[6] is passed over")
+	assert.Equal(t, []handle{k[0], k[1], k[4], k[3], k[2]}, got, "k[2] was moved and its follower is dead: k[6] is omitted")
 }
 
-// A gap whose sides live and do not name each other, as no operation leaves it, is not
-// filled.
+// TestGapWhoseSidesDoNotMeetIsBroken: a gap whose live sides do not name each other, as
+// no operation leaves it, is not filled.
 func TestGapWhoseSidesDoNotMeetIsBroken(t *testing.T) {
 	const first, last, next, prev = 1, 2, 3, 4
 	for name, try := range map[string]func(f *tree.Forest[node], root handle, k []handle, h handle) error{
@@ -201,7 +201,8 @@ func TestGapWhoseSidesDoNotMeetIsBroken(t *testing.T) {
 	}
 }
 
-// Remove reaches the children on both sides of a dead one.
+// TestRemoveReachesBehindADeadChild: Remove reaches the children on both sides of a dead
+// one.
 func TestRemoveReachesBehindADeadChild(t *testing.T) {
 	for dead := range 5 {
 		p, f := newForest(t)
@@ -236,7 +237,7 @@ func TestOrphansBecomeRoots(t *testing.T) {
 	}
 	require.True(t, p.Remove(loose))
 	before := handles(t, f.Roots())
-	assert.ElementsMatch(t, append([]handle{root}, below...), before, "they are roots for whoever looks")
+	assert.ElementsMatch(t, append([]handle{root}, below...), before, "they look like roots")
 	assert.Positive(t, f.Repair())
 	assert.ElementsMatch(t, before, handles(t, f.Roots()))
 	for _, h := range below {
@@ -245,8 +246,8 @@ func TestOrphansBecomeRoots(t *testing.T) {
 	assert.Equal(t, []handle{kids[0], below[0], kids[2], below[1], below[2]}, handles(t, f.Descendants(root)))
 }
 
-// Links that no operation has left: a walk over them ends, changes answer, and Repair
-// makes a forest of them.
+// TestScrambledLinksDoNoHarm: with links that no operation leaves, a walk ends, changes
+// return, and Repair makes a forest of them.
 func TestScrambledLinksDoNoHarm(t *testing.T) {
 	rnd := newRand(t)
 	for range long(1500) {
@@ -348,7 +349,8 @@ func TestTwoForestsOverOnePool(t *testing.T) {
 	assert.Zero(t, f.Repair())
 }
 
-// A Forest that takes over from another one sees what that has linked.
+// TestForestsOneAfterTheOther: a Forest that replaces another one sees the links made by
+// it.
 func TestForestsOneAfterTheOther(t *testing.T) {
 	p, f := newForest(t)
 	root, kids := family(t, p, f, 5)
@@ -363,7 +365,7 @@ func TestDeepAndWide(t *testing.T) {
 	p := pool.Must[node](nil)
 	f := tree.New(p, linksOf)
 	chain := addN(t, p, n)
-	for i := range n - 1 { // from below, so that nothing has to be climbed
+	for i := range n - 1 { // from below, so that Append need not climb
 		if err := f.Append(chain[n-2-i], chain[n-1-i]); err != nil {
 			t.Fatal(err)
 		}
@@ -395,7 +397,7 @@ func TestDeepAndWide(t *testing.T) {
 	assert.ErrorIs(t, f.Move(chain[0], chain[n-1]), tree.ErrCycle)
 	assert.Zero(t, f.Repair())
 
-	for _, h := range chain[1:] { // and now flat
+	for _, h := range chain[1:] { // now flat
 		if err := f.Move(h, chain[0]); err != nil {
 			t.Fatal(err)
 		}
@@ -421,7 +423,7 @@ func TestMisusePanics(t *testing.T) {
 	var zero tree.Forest[node]
 	none := tree.New(p, func(*node) *tree.Links[node] { return nil })
 	for text, f := range map[string]*tree.Forest[node]{tree.ErrTexts.Zero: &zero, tree.ErrTexts.NoLinks: none} {
-		for range 2 { // the second time nothing is locked
+		for range 2 { // the first panic must not leave the lock held
 			assert.PanicsWithValue(t, text, func() { _ = f.Append(h, h) })
 			assert.PanicsWithValue(t, text, func() { _ = f.Detach(h) })
 			assert.PanicsWithValue(t, text, func() { _ = f.Move(h, h) })
@@ -439,7 +441,7 @@ func TestMisusePanics(t *testing.T) {
 	assert.Zero(t, p.Stats().Pinned)
 }
 
-// A body that panics, or a loop that is left, gives its pin back at once.
+// TestLoopsUnpin: a body that panics, or a loop that is left, unpins at once.
 func TestLoopsUnpin(t *testing.T) {
 	p, f := newForest(t)
 	root, kids := family(t, p, f, 3)

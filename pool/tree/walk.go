@@ -2,84 +2,83 @@ package tree
 
 import "coatcheck/pool"
 
-// A walk goes through the children of a node, or all its descendants, while others
-// change the forest.
+// A walk goes through the children of a node, or all its descendants, while others change
+// the forest.
 //
-// The naive walk follows the links, each of which is read atomically, and goes wrong
-// all the same. It stands on a; a is moved; now a.next leads through another list, and
-// out of that it climbs to another parent. If a is moved to the end of its own list
-// each time the walk comes by, the walk never ends. A writer need not be hostile for
-// that, only busy.
+// The naive walk follows the links, each read atomically, and is wrong. It stands on a; a
+// is moved; now a.next leads through another list, and from there the walk climbs to
+// another parent. If a is moved to the end of its own list each time the walk comes to
+// it, the walk never ends. A busy writer is enough for that.
 //
-// Three things prevent it.
+// Three rules prevent it.
 //
 // A step is taken at one moment. It reads the links between two loads of the Forest's
 // version, and counts only if both return the same even number (a sequence lock, after
-// Lamport). A step that changes have spoilt four times is taken under the Forest's lock,
-// where there are none.
+// Lamport). A step that changes have invalidated four times is taken under the Forest's
+// lock, which excludes changes.
 //
-// A walk sees the past. Each node has the version at which it was linked or unlinked
-// last. A walk knows the version at which it began, and a node is old to it if it has
-// kept its place since. Whatever is put into a list is new, so the old nodes of a list
-// stand in the order in which they stood when the walk began. The initial order is this
-// order, continued over all levels: parents before children.
+// A walk sees the past. Each node has the version at which it was last linked or
+// unlinked. A walk knows the version at which it began. A node is old to it if it has
+// kept its place since. A node put into a list is new, so the old nodes of a list are in
+// the order that they had when the walk began. The initial order is this order, continued
+// over all levels: parents before children.
 //
-// A walk only goes forwards. It keeps the way down from its top: for each level the node
+// A walk only goes forwards. It keeps the path down from its top: for each level the node
 // that it yielded there last, and the sibling that followed it then. From a node that has
-// lost its place the walk goes on with that sibling, or else behind the parent. What it
-// goes on to never stands before what it has yielded, so no change can send it back: not
-// even a Repair that shows what a dead sibling has hidden. Hence:
+// lost its place the walk continues with that sibling, or else behind the parent. That
+// place is never before a node it has yielded, so no change can send it back, not even a
+// Repair that shows what a dead sibling has hidden. Hence:
 //
-//	K1  What a walk yields is old. Each node on the way down to it was old when the walk
+//	K1  What a walk yields is old. Each node on the path down to it was old when the walk
 //	    entered it.
 //	K2  Each step leads from a node to one behind it in the initial order: to a child, to
 //	    an old sibling behind the node or behind one of its ancestors.
 //	K3  It ends. By K2 there are at most as many steps as there were nodes, and each
-//	    takes a bounded number of attempts, the last of which nobody can spoil.
-//	    An attempt gives up when the version changes, and in a forest that stands
-//	    still it goes forwards in a list whose members agree (W1, W2), or upwards the
-//	    way that it came down.
+//	    takes a bounded number of attempts, the last of which excludes changes.
+//	    An attempt stops when the version changes. While it does not, the attempt goes
+//	    forwards in a list whose members agree (W1, W2), or up the path that it
+//	    came down.
 //
-// Backwards it is the same, with first and last, next and previous exchanged. In post-order
+// Backwards is the same, with first and last, next and previous exchanged. In post-order
 // a node is yielded when the walk leaves it, if it is old then.
 //
-// Nothing here says that a node is live. Nodes are removed without the Forest's
-// knowledge; each step finds that out when it looks their handles up.
+// None of this says that a node is live. Nodes are removed without the Forest's
+// knowledge; each step finds that out when it looks up their handles.
 type walk[T any] struct {
 	f    *Forest[T]
 	g    pool.Guard[T] // pinned for the length of the walk
 	top  pool.Handle[T]
-	deep bool // the next step enters the node at which the walk is
+	deep bool // the next step visits the children of at
 	back bool // from the last child to the first
 
-	began uint64 // nodes whose stamps are up to this are old
+	began uint64 // a node is old if its stamp is not greater
 	seen  uint64 // the version at the last step
 
-	// at was yielded last, or is top. Its links are good whatever became of it. It
+	// at was yielded last, or is top. Its links stay readable, whatever became of it. It
 	// stood level levels below top, and below parent.
 	at, parent pool.Handle[T]
 	links      *words[T]
 	level      int
 
-	// path is the way down from top to at: for each level from 1 the node there. Its
-	// last place is that of at, if at stands as deep or deeper.
+	// path is the path down from top to at: the node at each level from 1. Its last place
+	// is at's if at stands as deep or deeper.
 	path [levels]place[T]
 }
 
-// place is where a walk has come to in a list of siblings.
+// place is a walk's position in a list of siblings.
 type place[T any] struct {
 	at   pool.Handle[T]
-	next pool.Handle[T] // what followed at when the walk yielded it
+	next pool.Handle[T] // the sibling that followed at when the walk yielded it
 }
 
 const (
-	// levels is how many places a walk keeps. With more, it goes on closer to a node
-	// that is lost far below its top; each takes 16 bytes, and every walk begins by
-	// zeroing them.
+	// levels is how many places a walk keeps. With more, a walk that loses a node far
+	// below its top omits less. Each takes 16 bytes, and every walk begins by zeroing
+	// them.
 	levels = 16
 
 	// attempts is how often a step is tried before it is taken under the lock, where it
-	// holds up whoever changes the forest, and is held up by them.
+	// delays writers and they delay it.
 	attempts = 4
 )
 
@@ -92,7 +91,7 @@ type found[T any] struct {
 	level        int
 }
 
-// begin sets out from top and reports whether that is live.
+// begin starts at top and reports whether top is live.
 func (w *walk[T]) begin() bool {
 	w.at, w.links = w.top, w.f.look(&w.g, w.top)
 	if w.links == nil {
@@ -107,12 +106,12 @@ func (w *walk[T]) begin() bool {
 	return true
 }
 
-// step goes on to the next node, and returns nil at the end.
+// step moves to the next node, and returns nil at the end.
 //
-// This is the half of it that is taken nearly always, when nothing has changed since the
-// step before: stepSlow in short, written out so that the compiler puts the look-up in
-// its place, which makes a walk over what lies in the cache three times as fast. It only
-// goes forwards: a look at the direction at each link would cost all walks a quarter.
+// This is the fast half, which runs when nothing has changed since the step before. It
+// repeats part of stepSlow so that the compiler inlines the look-up, which makes a walk
+// over nodes in the cache three times as fast. It only goes forwards: a test of the
+// direction at each link would cost all walks a quarter.
 func (w *walk[T]) step() (pool.Handle[T], *T) {
 	if w.back {
 		return w.stepSlow()
@@ -179,7 +178,7 @@ func (w *walk[T]) prev(n *words[T]) pool.Handle[T] {
 	return load[T](&n.prev)
 }
 
-// stepSlow is step at the end of a list, among changes, and backwards.
+// stepSlow is step at the end of a list, beside changes, and backwards.
 func (w *walk[T]) stepSlow() (pool.Handle[T], *T) {
 	to, version, ok := w.attempt()
 	for n := 1; !ok; n++ {
@@ -197,7 +196,7 @@ func (w *walk[T]) stepSlow() (pool.Handle[T], *T) {
 	return to.h, to.v
 }
 
-// attempt looks for the next node, and fails if links change meanwhile.
+// attempt searches for the next node, and fails if links change meanwhile.
 func (w *walk[T]) attempt() (to found[T], version uint64, ok bool) {
 	if version = w.f.version.Load(); version%2 == 1 {
 		return to, version, false
@@ -206,7 +205,7 @@ func (w *walk[T]) attempt() (to found[T], version uint64, ok bool) {
 	return to, version, ok && w.f.version.Load() == version
 }
 
-// undisturbed looks for the next node while nobody changes anything.
+// undisturbed searches for the next node under the lock, which excludes changes.
 func (w *walk[T]) undisturbed() (to found[T], version uint64) {
 	w.f.mu.Lock()
 	defer w.f.mu.Unlock() // also if the function that finds links panics
@@ -215,19 +214,20 @@ func (w *walk[T]) undisturbed() (to found[T], version uint64) {
 	return to, version
 }
 
-// old reports whether a node, nil if it is not live, has kept its place since the walk
-// began. Its ancestors may have lost theirs.
+// old reports whether a node has kept its place since the walk began; links is nil if it
+// is not live. Its ancestors may have lost theirs.
 func (w *walk[T]) old(links *words[T]) bool {
 	return links != nil && links.stamp.Load() <= w.began
 }
 
-// look looks for the next node at the given version. It fails only if that is over.
+// look searches for the next node at the given version. It fails only if the version has
+// changed.
 //
-// It goes up from at to top. An old node on the way leads to its next sibling, and at
-// to its first child before. A node that has lost its place leads to what followed it, if
-// that has kept its own place: since the last step behind at, which a loop may well take
-// away, and since the walk began behind its ancestors. Further down than path reaches the
-// parent of such an ancestor is not known.
+// It climbs from at to top. An old node on the path leads to its next sibling, at to its
+// first child before that. A node that has lost its place leads to the sibling that
+// followed it, if that one has kept its own place: since the last step if the node is at,
+// which a loop's body often removes, and since the walk began if it is an ancestor. Below
+// the levels of path the parent of such an ancestor is not known.
 func (w *walk[T]) look(version uint64) (to found[T], ok bool) {
 	h, level, kept := w.at, w.level, w.seen
 	if level == 0 {
@@ -263,8 +263,9 @@ func (w *walk[T]) look(version uint64) (to found[T], ok bool) {
 	return to, ok
 }
 
-// among looks for an old node in a list of siblings from h on, which is to stand behind
-// prev. The list ends where a node is dead, or does not agree with the one before.
+// among searches for an old node in a list of siblings from h on, whose previous sibling
+// must be prev. The list ends at a node that is dead, or does not agree with the one
+// before.
 func (w *walk[T]) among(version uint64, level int, parent, prev, h pool.Handle[T]) (to found[T], ok bool) {
 	for h != 0 && h != w.top {
 		v, links := w.f.find(&w.g, h)
