@@ -7,97 +7,93 @@ import (
 	"coatcheck/pool"
 )
 
-// An Apply takes what its buffers hold, makes the insertions live, and then
-// does the removals. Recorders go on meanwhile, other Applys may run, and a
-// Reset that a removal calls may record, or apply. What must not happen is that
-// a removal is done before the insertion that it means: it would find nothing,
-// and the value would stay for ever. Two rules see to that.
+// An Apply takes what its buffers hold, makes the insertions live, and then does the
+// removals. Meanwhile goroutines may record, other Applys may run, and a Reset that a
+// removal calls may record or apply. A removal must not be done before the insertion of
+// its value: it would find nothing, and the value would stay for ever. Two rules prevent
+// that.
 //
-// The cut. Commands are taken with the mu of all buffers held. Taken one buffer
-// after the other, there is a gap:
+// The cut. Commands are taken with the mu of all buffers held. If they were taken one
+// buffer after the other, there would be a gap:
 //
-//	Apply(a, b)               somebody
+//	Apply(a, b)               another goroutine
 //	takes a
 //	                          h := a.Insert(v)
 //	                          b.Remove(h)
 //	takes b: Remove(h) and nothing to be removed
 //
-// With all of them held, whoever records in a after the cut returns after it,
-// and a Remove that comes after that is not in the cut either. So a cut that
-// has a Remove has the Insert before it, or an earlier cut of that buffer has.
+// With all of them held, a call that records in a after the cut returns after it, and a
+// Remove that follows that call is not in the cut either. So a cut that has a Remove has
+// the Insert before it, or an earlier cut of that buffer has.
 //
-// The earlier cut. Its Apply may not have come to the insertion when a second
-// one does the removal. Therefore an Apply holds applying, of all its buffers,
-// from before its cut until its insertions are live: a later cut of any of
-// these buffers, and all that follows from it, comes after that.
+// The earlier cut. Its Apply may not have reached the insertion when a second Apply does
+// the removal. Therefore an Apply holds applying, of all its buffers, from before its cut
+// until its insertions are live. A later cut of any of these buffers, and everything that
+// follows from it, comes after that.
 //
-// Both locks are taken in the order of the buffers' numbers, each once, all
-// applying before any mu, so that Applys given the same buffers in any order do
-// not wait for each other in a circle. Nothing that runs under either of them
-// is the user's code: Commit is a compare-and-swap and a store. The removals,
-// which may call Reset, run under none. A tempting simplification is to hold
-// applying to the end, so that frames never overlap; a Reset that applies would
-// then wait for itself.
+// Both locks are taken in the order of the buffers' numbers, each once, and all applying
+// before any mu. So Applys that are given the same buffers in different orders do not
+// deadlock. No user code runs under either lock: Commit is a compare-and-swap and a
+// store. The removals, which may call Reset, run under no lock. A tempting simplification
+// is to hold applying to the end, so that frames never overlap; then a Reset that applies
+// would wait for itself.
 
-// frame is what one Apply works on. It is kept from one Apply to the next.
+// frame is the working state of one Apply. It is kept from one Apply to the next.
 type frame[T any] struct {
-	home    *Buffer[T]   // keeps it in between
+	home    *Buffer[T]   // keeps the frame between Applys
 	taken   []taken[T]   // in the order of the buffers given
 	buffers []*Buffer[T] // each once, in the order of numbers
 }
 
-// taken is what was recorded in one Buffer.
+// taken is the commands taken from one Buffer.
 type taken[T any] struct {
 	from       *Buffer[T]
 	insertions []*pool.Reservation[T]
 	removals   []pool.Handle[T]
 }
 
-// Apply does what is recorded in b: [Apply] of this one Buffer.
+// Apply does what is recorded in b; see the function Apply.
 func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 
-// Apply does what is recorded in the buffers: all insertions, in the order of
-// the buffers and in each in the order of recording, and then all removals, in
-// the same order. It returns how many values went live, and how many values
-// these removals have removed. The buffers are empty after that, and keep their
-// memory.
+// Apply does what is recorded in the buffers: all insertions, in the order of the buffers
+// and in each in the order of recording, and then all removals, in the same order. It
+// returns how many values went live, and how many values these removals removed. It
+// leaves the buffers empty, with their memory.
 //
-// Others may use the pool meanwhile, record, which goes to the next Apply, and
-// apply: every command is done exactly once, by one of them. Applys that have a
-// buffer in common make their insertions one after the other, and take turns in
-// no particular order; their removals may overlap. A Buffer that is given twice
-// is taken at its first place. Buffers may be of different pools: each command
-// goes to its own. A nil Buffer, a zero one or a copy panics before anything is
-// done.
+// Meanwhile other goroutines may use the pool, record for the next Apply, and apply: each
+// command is done exactly once, by one Apply. Applys with a buffer in common make their
+// insertions one after the other, in no particular order; their removals may overlap. A
+// Buffer that is given twice is taken at its first place. Buffers may be of different
+// pools: each command goes to its own. A nil Buffer, a zero one or a copy panics before
+// anything is done.
 //
-// If Options.Reset panics, or exits, while removals reclaim slots, that goes on
-// up. By then all insertions are live; the removals that were not made are
-// recorded again, each in its Buffer and before what was recorded meanwhile, so
-// that the next Apply makes them. The counts of such an Apply are lost.
+// If Options.Reset panics, or exits, while removals reclaim slots, the panic continues to
+// the caller. By then all insertions are live. The removals that were not made are
+// recorded again, each in its Buffer and before what was recorded meanwhile, so the next
+// Apply makes them. The counts of such an Apply are lost.
 //
-// It costs a Commit for each insertion, what RemoveBatch does for the removals,
-// and a handful of locks for each buffer. It allocates nothing, once the lists
-// have grown.
+// It costs a Commit for each insertion, a RemoveBatch of the removals, and four lock
+// operations for each buffer. It allocates nothing once the lists have grown.
 func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 	return ApplyFunc(nil, nil, buffers...)
 }
 
-// ApplyFunc is [Apply] that also tells what it does, for indexes and counts that are
-// kept beside the pool. Either function may be nil.
+// ApplyFunc is like the function Apply but also reports what it does, for indexes and
+// counts beside the pool. Either function may be nil.
 //
-// onInsert gets the handle of each value that went live. It is called when all of them
-// are live, and before the first removal. onRemove gets each value that a removal
-// has ended, moved out as by Pool.Take, so that Options.Reset never sees it. It is
-// called after each such removal: a removal that had no effect calls nothing, and one
-// that is recorded twice calls it once. Both are called in the order of [Apply], by the
-// caller's goroutine and under no lock: they may use the pool, record, and apply.
+// onInsert is called with the handle of each value that went live, when all of them are
+// live and before the first removal. onRemove is called with each value that a removal
+// removed, after that removal. The value is moved out as by Pool.Take, so Options.Reset
+// never sees it. A removal without effect calls nothing, and one that is recorded twice
+// calls onRemove once. The calls come in the order of [Apply], on the caller's goroutine
+// and under no lock: they may use the pool, record, and apply.
 //
-// If one of them panics, or exits, the caller sees it, as from a Reset, and the removals
-// that were not made are recorded again. Insertions that were not told by then are told
-// no more, nor is a value whose Take a Reset interrupts.
+// A panic or exit of either function continues to the caller, as from a Reset, and the
+// removals that were not made are recorded again. Calls of onInsert that were not made by
+// then are lost, and so is the call for a value whose Take was interrupted by a Reset.
 //
-// With onRemove a removal costs a locked instruction more than in Apply, and a copy of
-// the value. An onInsert costs a call for each insertion.
+// With onRemove a removal costs one locked instruction more than in Apply, and a copy of
+// the value. onInsert costs a call for each insertion.
 func ApplyFunc[T any](onInsert func(h pool.Handle[T]), onRemove func(h pool.Handle[T], v T), buffers ...*Buffer[T]) (inserted, removed int) {
 	for _, b := range buffers {
 		b.usable()
@@ -119,7 +115,7 @@ func ApplyFunc[T any](onInsert func(h pool.Handle[T]), onRemove func(h pool.Hand
 	return inserted, removed
 }
 
-// frameFor returns a frame that knows the order in which to lock.
+// frameFor returns a frame with the buffers in the order of locking.
 func frameFor[T any](buffers []*Buffer[T]) *frame[T] {
 	home := buffers[0]
 	home.mu.Lock()
@@ -135,12 +131,12 @@ func frameFor[T any](buffers []*Buffer[T]) *frame[T] {
 	return f
 }
 
-// cut takes what is recorded, in all buffers at one moment.
+// cut takes all commands of all buffers at one moment.
 func (f *frame[T]) cut(buffers []*Buffer[T]) {
 	for _, b := range f.buffers {
 		b.mu.Lock()
 	}
-	for _, b := range buffers { // given a second time, it is empty
+	for _, b := range buffers { // a buffer given twice is empty the second time
 		f.taken = append(f.taken, taken[T]{
 			b,
 			take(&b.insertions, &b.spareInsertions),
@@ -163,8 +159,8 @@ func (f *frame[T]) commit() (n int) {
 	return n
 }
 
-// remove does the removals and returns how many took effect. It runs whatever is the
-// user's, so it begins with what a panic there needs.
+// remove does the removals and returns how many took effect. It calls user code, so it
+// first prepares for a panic.
 func (f *frame[T]) remove(onInsert func(pool.Handle[T]), onRemove func(pool.Handle[T], T)) (n int) {
 	k := 0
 	defer func() {
@@ -189,7 +185,7 @@ func (f *frame[T]) remove(onInsert func(pool.Handle[T]), onRemove func(pool.Hand
 	return n
 }
 
-// take does the removals of one Buffer one by one, and hands over what they removed.
+// take does the removals of one Buffer one by one, and calls onRemove with the values.
 func (t *taken[T]) take(onRemove func(pool.Handle[T], T)) (n int) {
 	for _, h := range t.removals {
 		if v, ok := t.from.pool.Take(h); ok {
@@ -200,10 +196,9 @@ func (t *taken[T]) take(onRemove func(pool.Handle[T], T)) (n int) {
 	return n
 }
 
-// putBack records again what a panic has kept from being done, in the k-th list
-// and those after it. How far the k-th has come is told by the pool: what it
-// names and is live was not removed, and to remove what is not live would do
-// nothing.
+// putBack records again the removals that a panic prevented, in the k-th list and those
+// after it. The pool tells how far the k-th list was done: a live value was not removed,
+// and removing one that is not live has no effect.
 func (f *frame[T]) putBack(k int) {
 	t := &f.taken[k]
 	t.removals = slices.DeleteFunc(t.removals, func(h pool.Handle[T]) bool { return !t.from.pool.Contains(h) })
@@ -214,12 +209,12 @@ func (f *frame[T]) putBack(k int) {
 	}
 }
 
-// recycle gives the lists back to their buffers, and the frame to its home.
+// recycle returns the lists to their buffers, and the frame to its home.
 func (f *frame[T]) recycle() {
 	for _, t := range f.taken {
 		t.from.recycle(t.insertions, t.removals)
 	}
-	// What the frame refers to between two Applys would be kept alive by it.
+	// A frame must not keep its buffers alive between two Applys.
 	clear(f.taken)
 	clear(f.buffers)
 	f.taken, f.buffers = f.taken[:0], f.buffers[:0]
@@ -228,9 +223,9 @@ func (f *frame[T]) recycle() {
 	f.home.mu.Unlock()
 }
 
-// recycle gives lists that were taken back for the commands to come.
+// recycle returns the memory of lists that were taken.
 func (b *Buffer[T]) recycle(insertions []*pool.Reservation[T], removals []pool.Handle[T]) {
-	clear(insertions) // settled ones, which nobody needs any more
+	clear(insertions) // settled: must not be kept alive
 	b.mu.Lock()
 	reuse(&b.insertions, &b.spareInsertions, insertions)
 	reuse(&b.removals, &b.spareRemovals, removals)
@@ -247,9 +242,9 @@ func take[E any](recorded, spare *[]E) []E {
 	return list
 }
 
-// reuse keeps the memory of a list that was taken: at once if nothing was
-// recorded meanwhile, so that frames that do not overlap need one list, and for
-// the next frame otherwise. Of more than two lists it drops the smallest.
+// reuse keeps the memory of a list that was taken. If nothing was recorded meanwhile it
+// is used at once, so frames that do not overlap need one list; otherwise the next frame
+// uses it. Of more than two lists it drops the smallest.
 func reuse[E any](recorded, spare *[]E, list []E) {
 	list = list[:0]
 	if len(*recorded) == 0 && cap(*recorded) < cap(list) {

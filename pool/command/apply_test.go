@@ -15,10 +15,10 @@ import (
 	"coatcheck/pool/command"
 )
 
-// Values go live in the order of the buffers given and in each in the order of
-// recording, and before any is removed: whoever sees a value sees all that are
-// before it. The order in which buffers were made, and recorded into, says
-// nothing.
+// TestInsertionsGoLiveInStatedOrder: values go live in the order of the buffers given and
+// in each in the order of recording, before any removal. A reader that sees a value sees
+// all those before it. The order in which buffers were made, and recorded into, does not
+// matter.
 func TestInsertionsGoLiveInStatedOrder(t *testing.T) {
 	const each, most = 300, 3000
 	seed := newSeed(t)
@@ -83,7 +83,8 @@ func TestInsertionsGoLiveInStatedOrder(t *testing.T) {
 	}
 }
 
-// Under FIFO slots come back in the order in which they were removed.
+// TestRemovalsAreMadeInStatedOrder: under FIFO slots are reused in the order of their
+// removals.
 func TestRemovalsAreMadeInStatedOrder(t *testing.T) {
 	p := small(t, pool.Options[value]{Capacity: 12, Reuse: pool.FIFO, MinFree: 1})
 	var hs []pool.Handle[value]
@@ -102,7 +103,7 @@ func TestRemovalsAreMadeInStatedOrder(t *testing.T) {
 	requireReclaimed(t, p)
 	want := []uint32{hs[0].Index(), hs[11].Index(), hs[3].Index(), hs[5].Index(), hs[2].Index(), hs[9].Index()}
 	var reused []uint32
-	for range 40 { // the queue holds some that were never used
+	for range 40 { // the queue has some that were never used
 		h, err := p.Insert(value{})
 		if err != nil {
 			break
@@ -161,7 +162,7 @@ func TestManyBuffers(t *testing.T) {
 	requireNoneLost(t, p)
 }
 
-// A guard keeps what it has seen, also when an Apply removes it.
+// TestGuardOutlastsApply: a guard keeps what it has seen, even if an Apply removes it.
 func TestGuardOutlastsApply(t *testing.T) {
 	p := small(t, pool.Options[value]{Capacity: 4})
 	b := command.New(p)
@@ -183,7 +184,8 @@ func TestGuardOutlastsApply(t *testing.T) {
 	requireNoneLost(t, p)
 }
 
-// What a Reset records while an Apply removes belongs to the next one.
+// TestResetMayRecordAndApply: what a Reset records during an Apply belongs to the next
+// one.
 func TestResetMayRecordAndApply(t *testing.T) {
 	var b *command.Buffer[value]
 	var p *pool.Pool[value]
@@ -221,11 +223,11 @@ func TestResetMayRecordAndApply(t *testing.T) {
 	requireNoneLost(t, p)
 }
 
-// When a Reset panics all insertions are live, and what was not removed is
-// still recorded, before what was recorded meanwhile.
+// TestPanicInResetLosesNoCommand: when a Reset panics all insertions are live, and the
+// removals that were not made are still recorded, before those recorded meanwhile.
 func TestPanicInResetLosesNoCommand(t *testing.T) {
 	for _, exit := range []bool{false, true} {
-		const meanwhile = handle(1 << 32) // was never issued, and does nothing
+		const meanwhile = handle(1 << 32) // never issued; removing it has no effect
 		var a *command.Buffer[value]
 		resets, broken := 0, true
 		p := small(t, pool.Options[value]{Origin: 101, Reset: func(v *value) {
@@ -300,7 +302,8 @@ func TestPanicInResetLosesNoCommand(t *testing.T) {
 	}
 }
 
-// When a Reset panics in Discard, what was not given back is still recorded.
+// TestPanicInDiscardLosesNoSlot: when a Reset panics, the insertions not given back are
+// still recorded.
 func TestPanicInDiscardLosesNoSlot(t *testing.T) {
 	resets, broken := 0, true
 	p := small(t, pool.Options[value]{Capacity: 300, Reset: func(v *value) {
@@ -311,10 +314,12 @@ func TestPanicInDiscardLosesNoSlot(t *testing.T) {
 	}})
 	b := command.New(p)
 	hs := map[pool.Handle[value]]bool{}
+	var last handle
 	for i := range uint64(300) {
-		hs[mustRecord(t, b, i)] = true
+		last = mustRecord(t, b, i)
+		hs[last] = true
 	}
-	b.Remove(mustInsertable(hs))
+	b.Remove(last)
 	panics := 0
 	for returned := false; !returned; {
 		before, _ := b.Len()
@@ -342,12 +347,4 @@ func TestPanicInDiscardLosesNoSlot(t *testing.T) {
 		require.False(t, p.Contains(h))
 	}
 	requireNoneLost(t, p)
-}
-
-// mustInsertable returns one of hs.
-func mustInsertable(hs map[pool.Handle[value]]bool) pool.Handle[value] {
-	for h := range hs {
-		return h
-	}
-	return 0
 }

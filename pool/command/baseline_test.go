@@ -6,9 +6,9 @@ import (
 	"coatcheck/pool"
 )
 
-// The baselines of the benchmarks: what people write to put off changes of a
-// pool. Neither gives a handle before the frame's end, nor knows of a removal
-// of what the frame inserts.
+// The baselines of the benchmarks are what programmers write to defer changes of a pool.
+// Neither gives a handle before the end of the frame, nor allows a removal of what the
+// frame inserts.
 
 // closures is a list of functions under a mutex.
 type closures struct {

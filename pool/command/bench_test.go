@@ -9,15 +9,15 @@ import (
 	"coatcheck/pool/command"
 )
 
-// The benchmarks put the Buffer beside what it is measured against, on the same
-// work, in one run: rounds of either alternate, so that whatever else the
-// machine does hits both alike, and the ratio is the median over the rounds.
+// The benchmarks compare the Buffer with baselines on the same work in one run. Rounds of
+// the two alternate, so that other load hits both alike, and the ratio is the median over
+// the rounds.
 //
 //	go test -run xxx -bench . -benchtime 1x ./pool/command
 //
-// prints, for each pair, ns/op of the Buffer, base-ns/op of the baseline, and
-// their ratio: below 1 the Buffer is faster. An operation is an insertion with
-// a removal, unless the name says otherwise.
+// prints, for each pair, ns/op of the Buffer, base-ns/op of the baseline, and their
+// ratio: below 1 the Buffer is faster. An operation is an insertion and a removal, unless
+// the name says otherwise.
 
 type work = testkit.Work
 
@@ -32,8 +32,8 @@ type item struct{ id, payload uint64 }
 // perFrame is how many insertions, and as many removals, a frame has.
 const perFrame = 1000
 
-// frames runs n operations as frames of perFrame. A frame inserts as many
-// values as it removes, which are those of the frame before.
+// frames runs n operations as frames of perFrame. Each frame removes the values that the
+// previous one inserted.
 func frames(n int, frame func(k int)) {
 	for ; n > 0; n -= perFrame {
 		frame(min(n, perFrame))
@@ -96,7 +96,7 @@ func byLists() work {
 	}
 }
 
-// verbs are what a Pool and a Worker have in common.
+// verbs are the methods that a Pool and a Worker have in common.
 type verbs interface {
 	Insert(item) (pool.Handle[item], error)
 	Remove(pool.Handle[item]) bool
@@ -130,8 +130,8 @@ func BenchmarkFrame(b *testing.B) {
 }
 
 // BenchmarkInsert is an insertion alone, recorded and applied, against one at once.
-// Values are removed between the rounds, which is not counted. The Buffer's figure has
-// its part of the collections that the Reserver's blocks cause.
+// Values are removed between the rounds, which is not counted. The Buffer's figure
+// includes the garbage collections that the Reserver's blocks cause.
 func BenchmarkInsert(b *testing.B) {
 	const n = 64 * perFrame
 	p := pool.Must[item](nil)
@@ -162,9 +162,8 @@ func BenchmarkInsert(b *testing.B) {
 	})
 }
 
-// BenchmarkReserve is what the Buffer adds to what it stands on: an insertion
-// against a reservation that is put into a list and committed. What is inserted
-// is removed at once by either.
+// BenchmarkReserve shows what the Buffer adds to a reservation: an insertion against a
+// reservation that is appended to a list and committed. Both remove the value at once.
 func BenchmarkReserve(b *testing.B) {
 	b.Run("impl=buffer/base=reserve", func(b *testing.B) {
 		p := pool.Must[item](nil)
@@ -200,8 +199,8 @@ func BenchmarkReserve(b *testing.B) {
 	})
 }
 
-// BenchmarkRemove inserts at once, and removes a frame's values by the Buffer
-// against one by one: there is nothing to be reserved.
+// BenchmarkRemove inserts at once, and removes a frame's values by the Buffer against one
+// by one.
 func BenchmarkRemove(b *testing.B) {
 	b.Run("impl=buffer/base=pool", func(b *testing.B) {
 		p := pool.Must[item](nil)
@@ -227,9 +226,9 @@ func BenchmarkRemove(b *testing.B) {
 	})
 }
 
-// BenchmarkRecorders compares goroutines that share a Buffer with such that
-// have one each, and both with closures in one list. Each discards or runs what
-// it has recorded from time to time.
+// BenchmarkRecorders compares goroutines that share a Buffer with goroutines that have
+// one each, and both with closures in one list. Each discards or runs its commands from
+// time to time.
 func BenchmarkRecorders(b *testing.B) {
 	removals := func(buf *command.Buffer[item]) work {
 		return func(n int) {

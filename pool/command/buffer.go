@@ -5,42 +5,37 @@ import (
 	"coatcheck/pool"
 )
 
-// Buffer records insertions into a pool and removals from it, to be done by
-// Apply.
+// Buffer records insertions into a pool and removals from it, to be done by Apply.
 //
-// It is safe for concurrent use: goroutines may share one, or have one each,
-// which spares them waiting for each other. A Buffer that is dropped loses no
-// slot: the garbage collector gives back what it has reserved, and its removals
-// are forgotten.
+// It is safe for concurrent use. Goroutines may share one, or have one each to avoid
+// waiting for each other. A Buffer that is dropped loses no slot: the garbage collector
+// gives back the slots it has reserved, and its removals are forgotten.
 //
-// The zero Buffer panics, as does a copy: make one with New. It must not be
-// kept in a value of its own pool, where the collector would never find it
-// dropped.
+// The zero Buffer panics, as does a copy: make one with New. It must not be stored in a
+// value of its own pool, where the collector would never find it unreachable.
 type Buffer[T any] struct {
-	// mu guards the fields down to removals, and the spare ones. No user code
-	// runs and no other lock is waited for while it is held, but for the mu of
-	// other buffers, in the order of their numbers.
+	// mu guards the fields down to removals, and the spare ones. While it is held no user
+	// code runs, and no lock is waited for but the mu of other buffers, in the order of
+	// their numbers.
 	mu         atom.Mutex
-	self       *Buffer[T] // this Buffer: in a zero one and in a copy it is not
+	self       *Buffer[T] // this Buffer, unless it is zero or a copy
 	pool       *pool.Pool[T]
-	reserver   *pool.Reserver[T] // of pool; needs no mu, and is used without: it may call Reset
+	reserver   *pool.Reserver[T] // of pool; used without mu, since it may call Reset
 	insertions []*pool.Reservation[T]
 	removals   []pool.Handle[T]
 
-	// What follows is used once a frame. It also keeps what recorders write to
-	// away from the next Buffer in memory, which may be another goroutine's.
+	// The following fields are used once a frame. They also keep the words that recorders
+	// write away from the next Buffer in memory, which another goroutine may use.
 
 	spareInsertions []*pool.Reservation[T]
 	spareRemovals   []pool.Handle[T]
 	spareFrame      *frame[T]
 
-	// applying is held from the moment an Apply takes this Buffer's commands
-	// until the values that it inserts are live (see Apply). It comes before
-	// mu.
+	// applying is held from before an Apply takes this Buffer's commands until the values
+	// that it inserts are live (see apply.go). It is locked before mu.
 	applying atom.Mutex
 
-	// number is another in each Buffer, and the order in which both locks are
-	// taken.
+	// number is unique to each Buffer. Both locks are taken in the order of numbers.
 	number uint64
 }
 
@@ -54,21 +49,21 @@ func New[T any](p *pool.Pool[T]) *Buffer[T] {
 	}
 	b := &Buffer[T]{
 		pool:     p,
-		reserver: p.Reserver(), // a zero Pool panics here, rather than in the middle of a frame
+		reserver: p.Reserver(), // panics here for a zero Pool, rather than during a frame
 		number:   numbered.Add(1),
 	}
 	b.self = b
 	return b
 }
 
-// Insert records the insertion of v and returns the handle that the value will
-// have. The handle is live from the next Apply on, and never if the Buffer is
-// discarded or dropped before.
+// Insert records the insertion of v and returns the handle that the value will have. The
+// handle is live from the next Apply on, and never if the Buffer is discarded or dropped
+// before.
 //
-// v is copied into its slot right away. The error is pool.ErrFull, or one that
-// wraps it; nothing is recorded then. A Reset that panics while the pool looks
-// for a slot comes up here, with the same result. It costs one Reserve of a
-// pool.Reserver, which allocates three objects for each 63 insertions.
+// v is copied into its slot at once. The error is pool.ErrFull, or one that wraps it;
+// nothing is recorded then. A Reset that panics while the pool searches for a slot panics
+// out of Insert, and nothing is recorded either. It costs one Reserve of a pool.Reserver,
+// which allocates three objects for each 63 insertions.
 func (b *Buffer[T]) Insert(v T) (pool.Handle[T], error) {
 	b.usable()
 	r, err := b.reserver.Reserve()
@@ -80,11 +75,11 @@ func (b *Buffer[T]) Insert(v T) (pool.Handle[T], error) {
 	return r.Handle(), nil
 }
 
-// InsertFunc is Insert for a value that is built where it will live. init is
-// called at once, by the caller's goroutine: it gets the value, zero or as
-// Options.Reset left it, and the handle. The insertion is recorded when init
-// returns; a panic in init, or runtime.Goexit, gives the slot back and goes on
-// up, and nothing is recorded. init may use the Buffer and the pool.
+// InsertFunc is like Insert but builds the value in its slot. It calls init at once, with
+// the handle and a pointer to the value, which is zero or as Options.Reset left it. The
+// insertion is recorded when init returns. If init panics, or exits, the slot is given
+// back, nothing is recorded, and the panic continues to the caller. init may use the
+// Buffer and the pool.
 func (b *Buffer[T]) InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T], error) {
 	b.usable()
 	r, err := b.reserver.Reserve()
@@ -103,18 +98,18 @@ func (b *Buffer[T]) InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T
 	return r.Handle(), nil
 }
 
-// record adds an insertion. Nobody has used r before, and nobody but an Apply
-// or a Discard of this Buffer settles it.
+// record adds an insertion. r is new, and only an Apply or a Discard of this Buffer
+// settles it.
 func (b *Buffer[T]) record(r *pool.Reservation[T]) {
 	b.mu.Lock()
 	b.insertions = append(b.insertions, r)
 	b.mu.Unlock()
 }
 
-// Remove records the removal of the value that h names, which stays live until
-// the next Apply. h may be a handle that Insert has just given, by this Buffer
-// or by another that is applied together with it. What h names is looked up in
-// Apply: whatever is not live then, counts nothing.
+// Remove records the removal of the value that h names, which stays live until the next
+// Apply. h may be the result of an Insert into this Buffer, or into another that is
+// applied together with it. Apply looks h up; if it is not live then, the removal has no
+// effect and is not counted.
 func (b *Buffer[T]) Remove(h pool.Handle[T]) {
 	b.usable()
 	b.mu.Lock()
@@ -122,8 +117,8 @@ func (b *Buffer[T]) Remove(h pool.Handle[T]) {
 	b.mu.Unlock()
 }
 
-// Len returns how many commands wait for Apply: insertions, and removals as
-// they were recorded, those that will count nothing included.
+// Len returns how many commands wait for Apply: insertions, and removals as recorded,
+// including those that will have no effect.
 func (b *Buffer[T]) Len() (insertions, removals int) {
 	b.usable()
 	b.mu.Lock()
@@ -131,7 +126,7 @@ func (b *Buffer[T]) Len() (insertions, removals int) {
 	return len(b.insertions), len(b.removals)
 }
 
-// usable panics unless b was made by New, and is not a copy.
+// usable panics unless b was made by New and is not a copy.
 func (b *Buffer[T]) usable() {
 	if b == nil || b.self != b {
 		b.unusable()

@@ -49,8 +49,8 @@ func TestRemoveWaitsForApply(t *testing.T) {
 	requireNoneLost(t, p)
 }
 
-// A frame may remove what it inserts, in whichever buffer and order the two
-// were recorded and given.
+// TestFrameRemovesWhatItInserts, in whichever buffer and order the two were recorded and
+// given.
 func TestFrameRemovesWhatItInserts(t *testing.T) {
 	for _, swap := range []bool{false, true} {
 		p := small(t, pool.Options[value]{})
@@ -96,8 +96,8 @@ func TestRemovalThatTookNoEffectCountsNothing(t *testing.T) {
 	requireNoneLost(t, p)
 }
 
-// A removal whose insertion is in a buffer that is not given finds nothing, and
-// is done with.
+// TestRemovalOfAnotherFramesInsertion: a removal whose insertion is in another buffer has
+// no effect, and is not kept.
 func TestRemovalOfAnotherFramesInsertion(t *testing.T) {
 	p := small(t, pool.Options[value]{})
 	a, b := command.New(p), command.New(p)
@@ -146,8 +146,8 @@ func TestStalledPoolSaysSo(t *testing.T) {
 	requireLive(t, p, h, 3)
 }
 
-// The value is in its slot from the moment that it is recorded: nothing is
-// copied later, and what it was copied from may change.
+// TestInsertedValueIsTheSlots: the value is in its slot when it is recorded. It is not
+// copied later, and its source may change.
 func TestInsertedValueIsTheSlots(t *testing.T) {
 	p := small(t, pool.Options[value]{})
 	b := command.New(p)
@@ -181,7 +181,7 @@ func TestInsertFuncBuildsInPlace(t *testing.T) {
 			require.Zero(t, v.number(), "the slot of %v is not blank", h)
 			require.False(t, p.Contains(h))
 			requireLen(t, b, 0, 0)
-			inner = mustRecord(t, b, 1000+i) // recorded before
+			inner = mustRecord(t, b, 1000+i) // recorded first
 			*v, shown = valueOf(i+1), h
 		})
 		require.NoError(t, err)
@@ -279,7 +279,7 @@ func TestPendingCommandsAreShown(t *testing.T) {
 	for h, v := range b.Insertions() {
 		require.EqualValues(t, len(ins), v.number())
 		ins = append(ins, h)
-		if len(ins) == 3 { // is met as well
+		if len(ins) == 3 { // is visited as well
 			hs = append(hs, mustRecord(t, b, 5))
 		}
 	}
@@ -339,7 +339,7 @@ func TestMisuseIsNamed(t *testing.T) {
 	assert.Zero(t, i+r)
 }
 
-// Errors of a pool pass through as they are.
+// TestExhaustedPoolSaysSo: errors of the pool are returned unchanged.
 func TestExhaustedPoolSaysSo(t *testing.T) {
 	p := small(t, pool.Options[value]{Capacity: 1, Origin: lastGeneration})
 	b := command.New(p)

@@ -1,13 +1,13 @@
 package command
 
-// Discard forgets what is recorded and returns how many commands that was,
-// insertions and removals. Every reservation is given back: its handle never
-// becomes live, and its slot may be used again. What was written to the values
-// is zeroed, or left to Options.Reset, as for values that were removed.
+// Discard forgets what is recorded and returns the number of those commands, insertions
+// and removals. It gives every reservation back: its handle never becomes live, and its
+// slot may be reused. The values written are zeroed, or left to Options.Reset, like
+// removed values.
 //
-// It may be called at any time; what an Apply has taken is not discarded. If
-// Options.Reset panics, or exits, while slots are given back, that goes on up:
-// the removals are forgotten, and insertions that were not given back are
+// It may be called at any time. It does not discard commands that an Apply has taken. If
+// Options.Reset panics, or exits, while slots are given back, the panic continues to the
+// caller: the removals are forgotten, and insertions that were not given back are
 // recorded again.
 func (b *Buffer[T]) Discard() int {
 	b.usable()
@@ -22,12 +22,12 @@ func (b *Buffer[T]) Discard() int {
 			b.mu.Lock()
 			b.insertions = append(insertions[k:], b.insertions...)
 			b.mu.Unlock()
-			clear(insertions[:k]) // settled ones, before the list's beginning now
+			clear(insertions[:k]) // settled, and before the beginning of the list now
 		}
 	}()
 	for k < len(insertions) {
 		r := insertions[k]
-		k++ // Cancel has given the slot back when it panics
+		k++ // a Cancel that panics has given the slot back
 		r.Cancel()
 	}
 	b.recycle(insertions, removals)

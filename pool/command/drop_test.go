@@ -21,7 +21,7 @@ func TestDroppedBufferLosesNoSlot(t *testing.T) {
 		for range 5 {
 			apart(func() {
 				b := command.New(p)
-				for i := range uint64(20) { // a frame, so that there is memory to be reused
+				for i := range uint64(20) { // a frame, so that there are lists to reuse
 					b.Remove(mustRecord(t, b, i))
 				}
 				requireApplied(t, 20, 20, b)
@@ -43,7 +43,8 @@ func TestDroppedBufferLosesNoSlot(t *testing.T) {
 	}
 }
 
-// As long as a Buffer can be reached, so can all that is recorded in it.
+// TestBufferKeepsWhatIsRecorded: while a Buffer is reachable, so is everything recorded
+// in it.
 func TestBufferKeepsWhatIsRecorded(t *testing.T) {
 	p := small(t, pool.Options[value]{})
 	b := command.New(p)
@@ -62,8 +63,8 @@ func TestBufferKeepsWhatIsRecorded(t *testing.T) {
 	}
 }
 
-// A loop keeps its Buffer alive until it ends, also in a body that is the last to
-// use it and does not come back for the next value.
+// TestLoopKeepsItsBuffer: a loop keeps its Buffer alive until it ends, even if the body
+// is the last to use it and does not return.
 func TestLoopKeepsItsBuffer(t *testing.T) {
 	for name, loop := range map[string]func(b *command.Buffer[value], kept func(*value)){
 		"the body breaks out": func(b *command.Buffer[value], kept func(*value)) {
@@ -101,8 +102,8 @@ func TestLoopKeepsItsBuffer(t *testing.T) {
 	}
 }
 
-// What a Buffer keeps from one frame to the next is memory for commands, and
-// nothing that was recorded.
+// TestAppliedBufferHoldsNothingBack: from one frame to the next a Buffer keeps memory for
+// commands, and nothing that was recorded.
 func TestAppliedBufferHoldsNothingBack(t *testing.T) {
 	p := small(t, pool.Options[value]{})
 	a, b := command.New(p), command.New(p)
@@ -118,7 +119,7 @@ func TestAppliedBufferHoldsNothingBack(t *testing.T) {
 			reservations, commands := command.Kept(x)
 			assert.Zero(t, reservations)
 			assert.Greater(t, commands, 0)
-			assert.LessOrEqual(t, commands, 4000, "one list of either kind is enough")
+			assert.LessOrEqual(t, commands, 4000, "one list of each kind is enough")
 			assert.Zero(t, command.KeptBuffers(x))
 		}
 		mustRecord(t, a, 1)
@@ -128,7 +129,7 @@ func TestAppliedBufferHoldsNothingBack(t *testing.T) {
 	}
 }
 
-// An Apply keeps no Buffer alive that it was given together with others.
+// TestBuffersAreCollectedAlone: an Apply keeps none of its buffers alive.
 func TestBuffersAreCollectedAlone(t *testing.T) {
 	p := small(t, pool.Options[value]{})
 	b := command.New(p)
@@ -150,8 +151,8 @@ func TestSteadyFrameAllocatesWhatReserverDoes(t *testing.T) {
 	}
 	const (
 		n = 630
-		// most is for ten blocks of reservations, three objects each, and those
-		// that a collection ends early.
+		// most is for ten blocks of reservations, three objects each, and for blocks that
+		// a collection ends early.
 		most = 3 * (10 + 2)
 	)
 	p := small(t, pool.Options[value]{})
@@ -214,9 +215,9 @@ func TestSteadyFrameAllocatesWhatReserverDoes(t *testing.T) {
 	}
 }
 
-// A Discard that a panicking Reset cut short keeps what it has not discarded, and
-// nothing of the rest. It catches a list that goes on with what was settled before its
-// beginning.
+// TestDiscardCutShortHoldsNothingBack: a Discard that a panicking Reset cut short keeps
+// the insertions not given back, and nothing else. It catches a list that keeps settled
+// reservations before its beginning.
 func TestDiscardCutShortHoldsNothingBack(t *testing.T) {
 	const n = 2000
 	resets, angry := 0, true

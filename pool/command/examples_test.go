@@ -10,7 +10,7 @@ import (
 	"coatcheck/pool/command"
 )
 
-// replay are options that make the handles of the examples the same each time.
+// replay returns options that make the handles of the examples the same each time.
 func replay[T any]() *pool.Options[T] { return &pool.Options[T]{Origin: 1, Shards: 1} }
 
 type shell struct {
@@ -24,8 +24,8 @@ type node struct {
 	parent pool.Handle[node]
 }
 
-// Goroutines work on all values at once and record what should come and go. None
-// of them meets what another has recorded; all of it happens in Apply.
+// Goroutines work on all values at once and record what should come and go. None of them
+// sees another's commands; all of it happens in Apply.
 func Example() {
 	p := pool.Must[shell](nil)
 	for i := range 4 {
@@ -95,7 +95,7 @@ func ExampleBuffer_Insert() {
 	p := pool.Must(replay[node]())
 	b := command.New(p)
 	root, err := b.Insert(node{name: "root"})
-	leaf, _ := b.Insert(node{name: "leaf", parent: root}) // the name is good at once
+	leaf, _ := b.Insert(node{name: "leaf", parent: root}) // the handle is known at once
 	fmt.Println(root, err, p.Contains(root))
 
 	b.Apply()
@@ -158,8 +158,8 @@ func ExampleBuffer_Apply() {
 	// Output: 1 0 coat
 }
 
-// Each piece of the work has its Buffer, whoever does it; applied in the order of the
-// pieces, the values go live in the same order each time.
+// Each piece of the work has its Buffer. If they are applied in the order of the pieces,
+// the values go live in the same order each time.
 func ExampleApply() {
 	p := pool.Must[string](nil)
 	pieces := []string{"a b", "c d e", "f"}
@@ -206,7 +206,7 @@ func ExampleApplyFunc() {
 	fmt.Println(len(names), p.MustGet(names["hat"]))
 
 	b.Remove(names["hat"])
-	b.Remove(names["hat"]) // has no effect, and is not told
+	b.Remove(names["hat"]) // has no effect, and is not reported
 	fmt.Println(command.ApplyFunc(added, gone, b))
 	fmt.Println(len(names))
 	// Output:

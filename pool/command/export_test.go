@@ -19,7 +19,7 @@ func Kept[T any](b *Buffer[T]) (reservations, commands int) {
 	return reservations, cap(b.insertions) + cap(b.spareInsertions) + cap(b.removals) + cap(b.spareRemovals)
 }
 
-// KeptBuffers returns how many Buffers the frame that b keeps refers to.
+// KeptBuffers returns the number of Buffers that b's spare frame refers to.
 func KeptBuffers[T any](b *Buffer[T]) (n int) {
 	if f := b.spareFrame; f != nil {
 		for _, o := range f.buffers[:cap(f.buffers)] {
@@ -36,7 +36,7 @@ func KeptBuffers[T any](b *Buffer[T]) (n int) {
 	return n
 }
 
-// FirstInsertion returns a weak pointer to the first reservation that b waits with.
+// FirstInsertion returns a weak pointer to the first reservation in b.
 func FirstInsertion[T any](b *Buffer[T]) weak.Pointer[pool.Reservation[T]] {
 	return weak.Make(b.insertions[0])
 }

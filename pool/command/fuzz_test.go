@@ -6,8 +6,8 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the
-// first chooses the pool, every other one a choice.
+// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the first byte
+// chooses the pool, each other one a choice.
 func FuzzOps(f *testing.F) {
 	configs := machineConfigs()
 	testkit.FuzzChoices(f, len(configs), 80, func(t *testing.T, which int, choose func(n int) int, more func() bool) {

@@ -13,8 +13,10 @@ import (
 	"coatcheck/pool/command"
 )
 
-// What the tests of other packages have as well, under the names used here.
+// Helpers shared with other packages' tests, under the names used here. long returns how
+// often a test repeats what the full programme repeats n times.
 var (
+	long             = length.Of[int]
 	newSeed          = testkit.Seed
 	eventually       = testkit.Eventually
 	apart            = testkit.Apart
@@ -22,14 +24,11 @@ var (
 	requirePanicText = testkit.RequirePanicText
 )
 
-// lastGeneration is the last generation that a slot may live with.
+// lastGeneration is a slot's last live generation.
 const lastGeneration = 1<<32 - 3
 
-// long returns how often a test does what it does n times in the full programme.
-func long(n int) int { return length.Of(n) }
-
-// value is what the tests' pools hold: its parts tell whether it is whole, and
-// the pointer makes the pool zero what it reclaims.
+// value is the value of the tests' pools. Its parts show whether it is whole, and its
+// pointer makes the pool zero reclaimed slots.
 type value struct {
 	id, twice uint64
 	box       *uint64
@@ -67,7 +66,7 @@ func small(t testing.TB, opts pool.Options[value]) *pool.Pool[value] {
 	return p
 }
 
-// mustRecord records the insertion of a value that the test knows to fit.
+// mustRecord records an insertion, for which the pool has room.
 func mustRecord(t testing.TB, b *command.Buffer[value], id uint64) pool.Handle[value] {
 	t.Helper()
 	h, err := b.Insert(valueOf(id))
@@ -75,7 +74,7 @@ func mustRecord(t testing.TB, b *command.Buffer[value], id uint64) pool.Handle[v
 	return h
 }
 
-// mustInsert inserts a value that the test knows to fit.
+// mustInsert inserts a value, for which the pool has room.
 func mustInsert(t testing.TB, p *pool.Pool[value], id uint64) pool.Handle[value] {
 	t.Helper()
 	h, err := p.Insert(valueOf(id))
@@ -83,7 +82,7 @@ func mustInsert(t testing.TB, p *pool.Pool[value], id uint64) pool.Handle[value]
 	return h
 }
 
-// requireApplied applies buffers and requires what that returns.
+// requireApplied applies buffers and requires the two results.
 func requireApplied(t testing.TB, inserted, removed int, buffers ...*command.Buffer[value]) {
 	t.Helper()
 	i, r := command.Apply(buffers...)
@@ -91,7 +90,7 @@ func requireApplied(t testing.TB, inserted, removed int, buffers ...*command.Buf
 	require.Equal(t, removed, r, "removed")
 }
 
-// requireLen requires that so many commands wait in b.
+// requireLen requires that this many commands wait in b.
 func requireLen(t testing.TB, b *command.Buffer[value], insertions, removals int) {
 	t.Helper()
 	i, r := b.Len()
@@ -107,7 +106,7 @@ func requireLive(t testing.TB, p *pool.Pool[value], h pool.Handle[value], id uin
 	require.Equalf(t, id, v.number(), "value of %v", h)
 }
 
-// requireReclaimed waits until nothing waits, and requires that every slot is
+// requireReclaimed waits until no slot is in limbo, and requires that every slot is
 // accounted for, and none reserved.
 func requireReclaimed(t testing.TB, p *pool.Pool[value]) pool.Stats {
 	t.Helper()

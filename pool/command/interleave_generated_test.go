@@ -15,16 +15,16 @@ import (
 	"coatcheck/pool"
 )
 
-// step is what an actor does: the text prints it.
+// step is an action of a thread; text prints it.
 type step struct {
 	text string
 	do   func(a *actor, h *[32]handle)
 }
 
-// program is threads that are drawn, and what is done before they begin.
+// program has generated threads, and the steps before they begin.
 type program struct {
 	buffers int
-	drops   bool // some thread discards
+	drops   bool // whether some thread discards
 	prepare []step
 	threads [][]step
 }
@@ -78,7 +78,7 @@ func draw(rnd *rand.Rand) *program {
 		}
 	}
 	for range rnd.IntN(4) {
-		p.prepare = append(p.prepare, draw(6)) // nobody looks at what an Apply does there
+		p.prepare = append(p.prepare, draw(6)) // the results of an Apply are not checked there
 	}
 	for range 2 + rnd.IntN(2) {
 		var steps []step
@@ -107,7 +107,8 @@ func (p *program) setup(r *interleave.Run) {
 	}
 }
 
-// Programs that are drawn run under some schedules each; Applys are given all buffers:
+// TestInterleaveGenerated runs generated programs under some schedules each; every Apply
+// is given all buffers:
 //
 //	go test -tags interleave -run Generated -v ./pool/command -generate 1m -generate.seed 1
 func TestInterleaveGenerated(t *testing.T) {

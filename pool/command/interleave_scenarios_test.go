@@ -7,8 +7,8 @@ import (
 	"coatcheck/pool"
 )
 
-// scenario is a small program to be explored. alone says that it has one thread,
-// whose steps are checked.
+// scenario is a small program to be explored. If alone is set it has one thread, whose
+// steps are checked.
 type scenario struct {
 	name  string
 	alone bool
@@ -26,7 +26,7 @@ var scenarios = []scenario{
 		a.insert(2)          // d
 		a.insert(1)          // e
 		a.remove(2, b0)      //
-		a.remove(2, old)     // has gone by then
+		a.remove(2, old)     // is removed by then
 		a.remove(1, a.put()) // f
 		w.want = []string{"+e", "+b", "+d", "+c", "-b", "-f", "-c", "-a"}
 		w.thread(func(a *actor) { a.apply(1, 2, 0) })
@@ -129,7 +129,7 @@ var scenarios = []scenario{
 		a := w.pool(pool.Options[val]{Reset: func(v *val) {
 			*v = val{}
 			if w.serial < 6 {
-				a := &actor{w, nil} // in the midst of an operation
+				a := &actor{w, nil} // during an operation
 				a.insert(0)
 				a.apply(0)
 			}

@@ -12,8 +12,8 @@ import (
 	"coatcheck/internal/check/interleave"
 )
 
-// These tests run the exported methods of this package, on a real pool, under
-// all schedules with a few preemptions:
+// These tests run the exported methods of this package, on a real pool, under all
+// schedules with a few preemptions:
 //
 //	go test -tags interleave -run Interleave -v ./pool/command -interleave.bound 2
 //
@@ -27,14 +27,14 @@ var (
 	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print it")
 )
 
-// betweenRuns lets garbage be collected between runs alone, until it is called
-// off: whether an insertion finds the block of the one before it, or that
-// nobody refers to it any more, would be another step (see pool.Reserver).
+// betweenRuns restricts garbage collection to the time between runs, until off is called.
+// A collection during a run would add steps: it clears the block that the Reserver keeps
+// for the next insertion.
 func betweenRuns(s scenario) (setup func(*interleave.Run), off func()) {
 	percent := debug.SetGCPercent(-1)
 	n := 0
 	return func(r *interleave.Run) {
-			if n++; n%500 == 0 { // which is some megabytes
+			if n++; n%500 == 0 { // some megabytes
 				runtime.GC()
 			}
 			s.setup(newWorld(r))
@@ -79,8 +79,8 @@ func TestInterleave(t *testing.T) {
 	t.Logf("%d schedules in %v", runs, took.Round(time.Millisecond))
 }
 
-// TestInterleaveRepeats replays what it draws: a program that depends on
-// anything but its schedule could not be searched.
+// TestInterleaveRepeats replays generated schedules: a program that depended on anything
+// but its schedule could not be explored.
 func TestInterleaveRepeats(t *testing.T) {
 	for _, s := range scenarios {
 		setup, off := betweenRuns(s)

@@ -13,8 +13,8 @@ import (
 	"coatcheck/pool"
 )
 
-// val is what the explored pools hold. The stamp is another in each value; the
-// pointer makes the pool zero what it reclaims.
+// val is the value of the explored pools. The stamp is unique to each value; the pointer
+// makes the pool zero reclaimed slots.
 type val struct {
 	stamp uint64
 	keep  *int
@@ -24,8 +24,8 @@ var anchor int
 
 type handle = pool.Handle[val]
 
-// world is one run: a pool with buffers, what its threads know of them, and
-// what must hold.
+// world is one run: a pool with buffers, what its threads know of them, and what must
+// hold.
 type world struct {
 	r       *interleave.Run
 	p       *pool.Pool[val]
@@ -38,13 +38,13 @@ type world struct {
 	drops    bool // a Discard may overlap any call
 
 	inserts   int // insertions that were recorded
-	discarded int // commands that Discard answered for
-	inserted  int // what Applys answered
+	discarded int // commands that Discards returned
+	inserted  int // the results of Applys
 	removed   int
 	outside   int // removals by others that succeeded
 
 	events []string // what went live and what went, in order
-	want   []string // what that must be; nil where there is more than one order
+	want   []string // the right events; nil if several orders are right
 }
 
 // entry is what is known of one handle.
@@ -54,14 +54,14 @@ type entry struct {
 	stamp     uint64
 	buffer    int
 	state     state
-	mayLive   bool // an Apply that may insert it has begun
-	removals  int  // recorded ones whose Remove has begun
-	tries     int  // by others
+	mayLive   bool // an Apply began that may insert it
+	removals  int  // Removes of it that began
+	tries     int  // removals by others that began
 	mustGo    bool // its Remove was recorded after its Insert, and is not discarded
 	discarded bool // it may have been discarded
 }
 
-// state of a value: it moves on, never back.
+// state is a value's state: it never moves back.
 type state uint8
 
 const (
@@ -72,8 +72,7 @@ const (
 
 func newWorld(r *interleave.Run) *world { return &world{r: r} }
 
-// pool makes the run's pool and n buffers, and returns the actor that prepares
-// it.
+// pool makes the run's pool and n buffers, and returns the actor that prepares it.
 func (w *world) pool(o pool.Options[val], n int) *actor {
 	o.Origin, o.Shards = 101, 1
 	w.p = pool.Must(&o)
@@ -86,7 +85,7 @@ func (w *world) pool(o pool.Options[val], n int) *actor {
 	return &actor{w, nil}
 }
 
-// describe names the words of this package in the record of a run.
+// describe names the words of this package in a printed interleaving.
 func (w *world) describe(p unsafe.Pointer) (string, func(uint64) string) {
 	for i, b := range w.buffers {
 		switch p {
@@ -114,9 +113,8 @@ func (w *world) find(h handle) *entry {
 	return nil
 }
 
-// check is called after every step. No value goes live but by an Apply, or goes
-// but by somebody who wants that; none comes back; and what waits in a buffer
-// is not live.
+// check is called after every step. Only an Apply makes a value live, and only a removal
+// ends it. No value comes back to life, and no value in a buffer is live.
 func (w *world) check() error {
 	for _, e := range w.entries {
 		live := w.p.Contains(e.h)
@@ -148,8 +146,8 @@ func (w *world) check() error {
 	return nil
 }
 
-// finally applies what is left and compares all that was answered with all that
-// is.
+// finally applies the rest and compares the results of all calls with the state of the
+// pool.
 func (w *world) finally() error {
 	if w.applying != 0 {
 		return errors.New("an Apply has not ended")
@@ -192,8 +190,8 @@ func (w *world) finally() error {
 	return nil
 }
 
-// last applies what is left, in one step, so that nobody sees what goes live
-// and goes at once.
+// last applies the rest, in one step, so that check sees no value go live and end at
+// once.
 func (w *world) last() {
 	var all []int
 	var waiting []*entry
@@ -211,9 +209,8 @@ func (w *world) last() {
 	}
 }
 
-// actor is one thread's hand on the buffers and the pool: it does what the
-// thread says and checks the answers. With t nil it prepares the run, or ends
-// it.
+// actor acts for one thread on the buffers and the pool and checks the results. With t
+// nil it prepares the run, or ends it.
 type actor struct {
 	*world
 	t *interleave.Thread
@@ -224,8 +221,7 @@ func (a *actor) insert(i int) handle {
 	a.serial++
 	stamp := a.serial
 	a.t.Begin("Insert")
-	// An Apply that begins from now on may find it, before its handle is known
-	// here.
+	// An Apply that begins from now on may insert it, before its handle is known here.
 	e := &entry{name: string(rune('a' + stamp - 1)), stamp: stamp, buffer: i, mayLive: a.applying > 0, discarded: a.drops}
 	a.entries = append(a.entries, e)
 	h, err := a.buffers[i].InsertFunc(func(h handle, v *val) {
@@ -233,7 +229,7 @@ func (a *actor) insert(i int) handle {
 			a.r.Failf("the slot of %v holds %+v", h, *v)
 		}
 		*v = val{stamp, &anchor}
-		e.h = h // nobody else has it yet
+		e.h = h // not shared yet
 	})
 	a.t.End()
 	if err != nil {
@@ -254,7 +250,7 @@ func (a *actor) insert(i int) handle {
 	return h
 }
 
-// insertValue is insert by Insert, whose handle nobody knows before it returns.
+// insertValue is insert by Insert, whose handle is not known before it returns.
 func (a *actor) insertValue(i int) {
 	a.serial++
 	v := val{a.serial, &anchor}
@@ -279,7 +275,7 @@ func (a *actor) put() handle {
 	e.h = h
 	a.entries = append(a.entries, e)
 	a.inserts++
-	a.inserted++ // by nobody else
+	a.inserted++ // by this thread alone
 	return h
 }
 
@@ -315,8 +311,8 @@ func (a *actor) apply(is ...int) {
 	a.removed += removed
 }
 
-// discard drops buffer i. Whatever waits there at any time during the call may
-// be dropped, and so may removals of it.
+// discard discards buffer i. Commands that wait there at any time during the call may be
+// discarded.
 func (a *actor) discard(i int) {
 	for _, e := range a.entries {
 		e.discarded = e.discarded || e.buffer == i && e.state == waits
@@ -344,7 +340,7 @@ func (a *actor) removeNow(h handle) {
 	}
 }
 
-// read pins a guard and looks at hs in order, twice. What it has seen must stay
+// read pins a guard and looks up hs in order, twice. Values that it has seen must stay
 // while the guard is pinned.
 func (a *actor) read(hs ...handle) {
 	a.t.Begin("read")

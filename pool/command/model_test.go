@@ -15,16 +15,16 @@ import (
 
 type handle = pool.Handle[value]
 
-// model is what a pool and the buffers for it amount to: maps and lists.
+// model is a model of a pool and its buffers: maps and lists.
 type model struct {
-	live map[handle]uint64 // what the value is known by
+	live map[handle]uint64 // the id of the value
 	past map[handle]bool   // every handle that was ever shown
 	full int               // Capacity, or 0
 	held int               // reserved by buffers
 	pool *pool.Pool[value]
 }
 
-// recorded is what one Buffer should hold.
+// recorded is the model of one Buffer.
 type recorded struct {
 	m          *model
 	b          *command.Buffer[value]
@@ -33,26 +33,26 @@ type recorded struct {
 	removals   []handle
 }
 
-// watched is a guard and what it has seen: none of it may change before Unpin.
+// watched is a guard and the values it has seen, which must not change before Unpin.
 type watched struct {
 	g    pool.Guard[value]
 	seen map[*value]uint64
 }
 
-// machine runs an operation stream on pools with buffers and on models of them.
-// Its choices come from choose, which a fuzzer or a generator feeds.
+// machine runs operations on pools with buffers and on models of them. A fuzzer or a
+// generator feeds its choices through choose.
 type machine struct {
 	t       testing.TB
 	choose  func(n int) int // 0 ≤ choice < n
 	models  []*model
 	buffers []*recorded
 	guards  []*watched
-	known   []handle // to choose from, whatever has become of them
+	known   []handle // to choose from, live or not
 	lastID  uint64
 	done    map[string]int
 }
 
-// machineConfigs are the pools that streams run on.
+// machineConfigs returns the options of the pools.
 func machineConfigs() (all []pool.Options[value]) {
 	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
 		for _, reset := range []func(*value){nil, (*value).reset} {
@@ -73,7 +73,7 @@ func machineConfigs() (all []pool.Options[value]) {
 	return all
 }
 
-// newMachine makes buffers for two pools, of which the second has the defaults.
+// newMachine makes buffers for two pools, the second with default options.
 func newMachine(t testing.TB, o pool.Options[value], choose func(int) int) *machine {
 	mc := &machine{t: t, choose: choose, done: map[string]int{}}
 	for _, o := range []pool.Options[value]{o, {}} {
@@ -100,7 +100,7 @@ func (mc *machine) fatalf(format string, args ...any) {
 	mc.t.Fatal(text)
 }
 
-// any chooses a handle: mostly a young one, so that it often lives or waits.
+// any chooses a handle: usually a young one, which often lives or waits.
 func (mc *machine) any() handle {
 	if len(mc.known) == 0 {
 		return 0
@@ -110,7 +110,7 @@ func (mc *machine) any() handle {
 
 func (mc *machine) buffer() *recorded { return mc.buffers[mc.choose(len(mc.buffers))] }
 
-// issue judges a handle that was shown for the first time.
+// issue checks a handle that was returned for the first time.
 func (mc *machine) issue(m *model, h handle) {
 	mc.t.Helper()
 	if h == 0 || h.Generation()%2 == 0 || m.past[h] {
@@ -123,7 +123,7 @@ func (mc *machine) issue(m *model, h handle) {
 	mc.known = append(mc.known, h)
 }
 
-// refused judges an error: there must have been no slot within reach.
+// refused checks an error: there must have been no free slot.
 func (mc *machine) refused(m *model, err error) {
 	mc.t.Helper()
 	if !errors.Is(err, pool.ErrFull) || m.full == 0 {
@@ -276,7 +276,7 @@ func (mc *machine) apply() {
 	mc.applied(rs, func() (int, int) { return command.Apply(bs...) })
 }
 
-// applied runs an Apply and judges it by what the lists say.
+// applied runs an Apply and checks it against the model.
 func (mc *machine) applied(rs []*recorded, f func() (int, int)) {
 	mc.t.Helper()
 	inserted, removed := 0, 0
@@ -308,7 +308,7 @@ func (mc *machine) applied(rs []*recorded, f func() (int, int)) {
 	mc.all()
 }
 
-// all judges every handle there is, and every value.
+// all checks every handle and every value.
 func (mc *machine) all() {
 	mc.t.Helper()
 	for i, m := range mc.models {
@@ -333,7 +333,7 @@ func (mc *machine) all() {
 	}
 }
 
-// look judges what a Buffer shows of itself.
+// look checks Len, Insertions and Removals.
 func (mc *machine) look(r *recorded) {
 	mc.t.Helper()
 	if i, n := r.b.Len(); i != len(r.insertions) || n != len(r.removals) {
@@ -384,7 +384,7 @@ func (mc *machine) unpin() {
 	mc.guards = slices.Delete(mc.guards, i, i+1)
 }
 
-// run runs a stream while more holds, and then requires that nothing is lost.
+// run runs steps while more returns true, and then requires that nothing is lost.
 func (mc *machine) run(more func() bool) {
 	for more() {
 		mc.step()

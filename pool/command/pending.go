@@ -7,19 +7,19 @@ import (
 	"coatcheck/pool"
 )
 
-// Insertions ranges over the insertions that wait for Apply, in the order of
-// recording: for whoever keeps books of his own on what comes, or wants to
-// finish a value when others are known. The values may be written to, by one
-// goroutine at a time; they are nobody else's yet.
+// Insertions ranges over the insertions that wait for Apply, in the order of recording.
+// Use it to maintain an index of new values, or to complete a value once others are
+// known. The values may be written, by one goroutine at a time; nothing else can reach
+// them yet.
 //
-// Commands may be recorded during the loop, which meets them as well. Apply and
-// Discard must wait until the loop has ended: from then on the pointer is not
-// the Buffer's to give.
+// Commands may be recorded during the loop, which visits them as well. Apply and Discard
+// must wait until the loop has ended, since they take the values away from the Buffer.
 func (b *Buffer[T]) Insertions() iter.Seq2[pool.Handle[T], *T] {
 	b.usable()
 	return func(yield func(pool.Handle[T], *T) bool) {
-		// The body may be the last to use the Buffer. Without this, the collector
-		// could find it dropped there, and give back the slot that the body writes to.
+		// The body may be the last to use the Buffer. Without KeepAlive the collector
+		// could find it unreachable there, and give back the slot that the body writes
+		// to.
 		defer runtime.KeepAlive(b)
 		for i := 0; ; i++ {
 			h, v, ok := b.insertion(i)
@@ -30,8 +30,8 @@ func (b *Buffer[T]) Insertions() iter.Seq2[pool.Handle[T], *T] {
 	}
 }
 
-// insertion returns the i-th insertion. While mu is held what is in the list is
-// open, so Value does not panic, whatever others do.
+// insertion returns the i-th insertion. While mu is held the reservations in the list are
+// open, so Value does not panic.
 func (b *Buffer[T]) insertion(i int) (h pool.Handle[T], v *T, ok bool) {
 	b.mu.Lock()
 	if ok = i < len(b.insertions); ok {
@@ -42,9 +42,9 @@ func (b *Buffer[T]) insertion(i int) (h pool.Handle[T], v *T, ok bool) {
 	return h, v, ok
 }
 
-// Removals ranges over the removals that wait for Apply, in the order of
-// recording and as often as they were recorded. Some may turn out to be of no
-// effect. Commands may be recorded during the loop, which meets them as well.
+// Removals ranges over the removals that wait for Apply, in the order of recording and as
+// often as recorded. Some may turn out to have no effect. Commands may be recorded during
+// the loop, which visits them as well.
 func (b *Buffer[T]) Removals() iter.Seq[pool.Handle[T]] {
 	b.usable()
 	return func(yield func(pool.Handle[T]) bool) {

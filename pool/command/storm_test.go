@@ -15,22 +15,21 @@ import (
 	"coatcheck/pool/command"
 )
 
-// ticket is what is known of one value, by its id.
+// ticket is the state of one value, by its id.
 type ticket struct {
 	h      atomic.Uint64
-	wanted atomic.Bool // somebody has begun to remove it
-	scrap  atomic.Bool // its Buffer is discarded
+	wanted atomic.Bool // a removal of it has begun
+	scrap  atomic.Bool // its Buffer is discarded or dropped
 	resets atomic.Int32
 }
 
-// stormed is a pool in which every slot has one owner at a time: the value that
-// was built there and not yet Reset. Who records takes the slot, Reset gives it
-// back.
+// stormed is a pool in which every slot has one owner at a time: the value that was built
+// there and not yet Reset. record takes the slot, reset gives it back.
 type stormed struct {
 	t        *testing.T
 	p        *pool.Pool[value]
 	roomy    bool                     // there is a slot for each insertion
-	buffers  []*command.Buffer[value] // that are applied
+	buffers  []*command.Buffer[value] // those that are applied
 	tickets  []ticket                 // by id
 	owners   []atomic.Uint64          // by index of the slot: an id
 	lastID   atomic.Int64
@@ -48,8 +47,7 @@ func (s *stormed) errorf(format string, args ...any) {
 	s.t.Errorf(format, args...)
 }
 
-// record builds a value in b and takes its slot. It returns nil if there is
-// none.
+// record builds a value in b and takes its slot. It returns nil if the pool is full.
 func (s *stormed) record(b *command.Buffer[value], rnd *rand.Rand) *ticket {
 	if s.roomy && rnd.IntN(2) == 0 {
 		return s.recordValue(b)
@@ -73,9 +71,9 @@ func (s *stormed) record(b *command.Buffer[value], rnd *rand.Rand) *ticket {
 			s.errorf("Insert: %v", err)
 		}
 		if t != nil {
-			s.errorf("init was called, and Insert says %v", err)
+			s.errorf("init was called, and InsertFunc returned %v", err)
 		}
-		runtime.Gosched() // somebody who is not running holds slots back
+		runtime.Gosched() // a goroutine that is not running holds slots back
 		return nil
 	case uint64(h) != t.h.Load():
 		s.errorf("Insert: %v; init was shown %v", h, handle(t.h.Load()))
@@ -83,8 +81,8 @@ func (s *stormed) record(b *command.Buffer[value], rnd *rand.Rand) *ticket {
 	return t
 }
 
-// recordValue is record by Insert: nobody can remove the value before its slot is
-// taken here, because nobody else knows the handle.
+// recordValue is record by Insert. No other goroutine knows the handle, so the value
+// cannot be removed before its slot is taken here.
 func (s *stormed) recordValue(b *command.Buffer[value]) *ticket {
 	id := uint64(s.lastID.Add(1))
 	h, err := b.Insert(valueOf(id))
@@ -120,8 +118,8 @@ func (s *stormed) reset(v *value) {
 	v.reset()
 }
 
-// recorder inserts, and removes what it has inserted: by its own buffer or by
-// any other, twice now and then, or behind their backs.
+// recorder inserts, and removes what it has inserted: by its own buffer or another,
+// sometimes twice, or by the pool.
 func (s *stormed) recorder(b *command.Buffer[value], rnd *rand.Rand, rounds int) {
 	var mine []*ticket
 	remove := func() {
@@ -131,7 +129,7 @@ func (s *stormed) recorder(b *command.Buffer[value], rnd *rand.Rand, rounds int)
 		mine = mine[:len(mine)-1]
 		h := handle(t.h.Load())
 		if rnd.IntN(8) == 0 {
-			// As long as it waits, it is not live.
+			// While it waits, it is not live.
 			if t.wanted.Store(true); s.p.Remove(h) {
 				s.outside.Add(1)
 				return
@@ -155,7 +153,7 @@ func (s *stormed) recorder(b *command.Buffer[value], rnd *rand.Rand, rounds int)
 		}
 	}
 	for len(mine) > 2 {
-		remove() // recorders that go on need the slots, where there are few
+		remove() // a small pool needs the slots
 	}
 }
 
@@ -168,7 +166,7 @@ func (s *stormed) apply(rnd *rand.Rand) {
 	s.removed.Add(int64(removed))
 }
 
-// scrap records what it discards, or drops.
+// scrap records insertions and discards them, or drops the Buffer.
 func (s *stormed) scrap(rnd *rand.Rand) {
 	b := command.New(s.p)
 	var hs []handle
@@ -190,7 +188,7 @@ func (s *stormed) scrap(rnd *rand.Rand) {
 	}
 }
 
-// read looks at values under a guard.
+// read checks values under a guard.
 func (s *stormed) read(rnd *rand.Rand) {
 	g := s.p.Pin()
 	defer g.Unpin()
@@ -214,8 +212,7 @@ func (s *stormed) read(rnd *rand.Rand) {
 	}
 }
 
-// finish applies the rest and requires that every command was done exactly
-// once.
+// finish applies the rest and requires that every command was done exactly once.
 func (s *stormed) finish(rnd *rand.Rand) {
 	s.apply(rnd)
 	require.False(s.t, s.failed.Load())
@@ -233,7 +230,7 @@ func (s *stormed) finish(rnd *rand.Rand) {
 			require.Falsef(s.t, s.p.Contains(h), "%v: a removal was lost", h)
 		default:
 			requireLive(s.t, s.p, h, uint64(id))
-			t.wanted.Store(true) // by what follows
+			t.wanted.Store(true) // requireNoneLost clears the pool
 		}
 	}
 	require.Equal(s.t, wanted, s.removed.Load()+s.outside.Load(), "values removed by Applys and by others")
@@ -249,9 +246,9 @@ func (s *stormed) finish(rnd *rand.Rand) {
 	}
 }
 
-// TestStormAppliesOnce lets goroutines record, apply, discard, read and remove
-// at once. Every command is done exactly once, no slot is owned twice or lost,
-// and nothing changes under a guard.
+// TestStormAppliesOnce lets goroutines record, apply, discard, read and remove at once.
+// Every command is done exactly once, no slot is owned twice or lost, and nothing changes
+// under a guard.
 func TestStormAppliesOnce(t *testing.T) {
 	for _, set := range []struct {
 		name    string
@@ -293,8 +290,8 @@ func TestStormAppliesOnce(t *testing.T) {
 				go func() {
 					defer others.Done()
 					rnd := rand.New(rand.NewPCG(seed, 100+uint64(k)))
-					// Half of the ids are for the recorders.
-					for i := 0; (i < 2 || !over.Load()) && (k != 2 || i < rounds/2); i++ { // however late it is
+					// The recorders need half of the ids.
+					for i := 0; (i < 2 || !over.Load()) && (k != 2 || i < rounds/2); i++ { // twice, even if the recorders are done
 						turn(rnd)
 						turns[max(k-1, 0)].Add(1)
 						if i == 0 {
@@ -319,8 +316,8 @@ func TestStormAppliesOnce(t *testing.T) {
 	}
 }
 
-// Goroutines that share a Buffer find their own commands in the order in which
-// they recorded them.
+// TestSharedBufferKeepsEachRecordersOrder: each goroutine's commands stay in the order of
+// recording.
 func TestSharedBufferKeepsEachRecordersOrder(t *testing.T) {
 	const goroutines = 4
 	n := long(3000)

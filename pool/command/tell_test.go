@@ -11,7 +11,7 @@ import (
 	"coatcheck/pool/command"
 )
 
-// told is what ApplyFunc tells.
+// told records the calls of ApplyFunc.
 type told struct {
 	inserted, removed []handle
 	values            []uint64
@@ -24,8 +24,9 @@ func (o *told) onRemove(h handle, v value) {
 	o.values = append(o.values, v.number())
 }
 
-// Each insertion and each removal that took effect is told once, in the stated order,
-// with the value; what had no effect is not told.
+// TestApplyFuncTellsWhatItDid: each insertion and each removal that took effect is
+// reported once, in the stated order, with the value. A removal without effect is not
+// reported.
 func TestApplyFuncTellsWhatItDid(t *testing.T) {
 	resets := 0
 	p := small(t, pool.Options[value]{Reset: func(v *value) { resets++; v.reset() }})
@@ -64,10 +65,10 @@ func TestApplyFuncTellsWhatItDid(t *testing.T) {
 	require.Equal(t, 1, removed)
 	require.Equal(t, []handle{four}, second.inserted)
 	requireNoneLost(t, p)
-	require.Equal(t, 3, resets, "a value that was told was Reset, or another was not") // gone, three, four
+	require.Equal(t, 3, resets, "a reported value was Reset, or another was not") // gone, three, four
 }
 
-// The functions may record, and apply: what they record is the next frame's.
+// TestApplyFuncMayRecordAndApply: what the functions record belongs to the next frame.
 func TestApplyFuncMayRecordAndApply(t *testing.T) {
 	p := small(t, pool.Options[value]{})
 	b := command.New(p)
@@ -89,8 +90,8 @@ func TestApplyFuncMayRecordAndApply(t *testing.T) {
 	require.Equal(t, 1, p.Len())
 }
 
-// If either function fails, the insertions are live, and the removals that were not
-// made are recorded again, each in its Buffer.
+// TestFailureInApplyFuncLosesNoCommand: if either function fails, the insertions are
+// live, and the removals that were not made are recorded again, each in its Buffer.
 func TestFailureInApplyFuncLosesNoCommand(t *testing.T) {
 	fail := map[bool]func(){false: func() { panic("ouch") }, true: runtime.Goexit}
 	for _, exit := range []bool{false, true} {
@@ -133,7 +134,8 @@ func TestFailureInApplyFuncLosesNoCommand(t *testing.T) {
 	}
 }
 
-// Two frames that remove the same values tell each of them once.
+// TestFramesTellEachRemovalOnce: two frames that remove the same values report each of
+// them once.
 func TestFramesTellEachRemovalOnce(t *testing.T) {
 	p := small(t, pool.Options[value]{Shards: 2})
 	n := uint64(long(2000))
