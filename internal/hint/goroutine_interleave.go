@@ -4,8 +4,8 @@ package hint
 
 import "coatcheck/internal/check/interleave"
 
-// Goroutine returns the hint that the running virtual thread was given, and 0
-// outside of one: stacks lie elsewhere in each run, and a run must be repeatable.
+// Goroutine returns the hint of the running virtual thread, and 0 outside one. Stack
+// addresses differ between runs, and a run must be repeatable.
 func Goroutine() uint32 {
 	h, _ := interleave.Hint()
 	return h

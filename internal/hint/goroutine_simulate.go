@@ -4,5 +4,5 @@ package hint
 
 import "coatcheck/internal/simulate"
 
-// Goroutine returns what the stack of the running virtual processor hashes to.
+// Goroutine returns the hash of the running virtual processor's stack.
 func Goroutine() uint32 { return simulate.Stack() * Spread }

@@ -1,18 +1,17 @@
-// Package states lists what the slots of a pool are counted as, once for all that show
-// it: package poolhttp, and the collectors of pool/metrics.
+// Package states lists the states of a pool's slots in one place, for package poolhttp
+// and the collectors of pool/metrics.
 package states
 
 import "coatcheck/pool"
 
-// State is one of the things that a slot may be.
+// State is a state of a slot.
 type State struct {
 	Name, What string
-	Of         func(pool.Stats) int // how many slots are
+	Of         func(pool.Stats) int // the number of slots in this state
 }
 
-// All are the states of slots with memory, from the bottom of a chart to its top:
-// together they are all of them. Free is last: there may be so many free slots that a
-// chart leaves some of them out.
+// All are the states of slots with memory, from the bottom of a chart to its top. Free is
+// last: a chart may omit some free slots, since there may be very many.
 var All = [...]State{
 	{"live", "slots with a value", func(s pool.Stats) int { return s.Live }},
 	{"reserved", "slots of open Reservations", func(s pool.Stats) int { return s.Reserved }},

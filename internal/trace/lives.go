@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Kept is how many lives of each slot are remembered: the last ones. One costs
-// about a hundred bytes.
+// Kept is how many lives of each slot are remembered: the last ones. A life costs about a
+// hundred bytes.
 const Kept = 4
 
 // stripes spreads the slots over locks.
 const stripes = 64
 
-// Lives remembers who began and who ended the last lives of each slot that was
-// ever used. The zero Lives is empty.
+// Lives remembers who began and who ended the last lives of each slot that was ever used.
+// The zero Lives is empty.
 //
-// A life is called by its handle, generation above index as package shard packs
-// them, so that of two lives of a slot the later one is greater.
+// A life is identified by its handle, generation above index as package shard packs them.
+// So of two lives of a slot the later one is greater.
 type Lives struct {
 	stripes [stripes]struct {
 		mu    sync.Mutex
@@ -25,9 +25,8 @@ type Lives struct {
 	}
 }
 
-// history is the last lives of a slot, in no order. Records may come out of the
-// order of events: who removed a value may note it when others have reused its
-// slot already.
+// history is the last lives of a slot, in no order. Records may come out of order: a
+// removal may be recorded after other goroutines have reused the slot.
 type history [Kept]life
 
 type life struct {
@@ -35,8 +34,8 @@ type life struct {
 	began, ended Event
 }
 
-// of returns the record of a life, making one in place of the oldest. It returns
-// nil if later lives have pushed it out.
+// of returns the record of a life. A new record replaces the oldest one. It returns nil
+// if the life is older than all that are kept.
 func (hs *history) of(handle uint64) *life {
 	oldest := &hs[0]
 	for i := range hs {
@@ -55,19 +54,19 @@ func (hs *history) of(handle uint64) *life {
 	return oldest
 }
 
-// Began notes that the caller began a life. did says how: "inserted".
+// Began records that the caller began a life. did says how: "inserted".
 func (l *Lives) Began(handle uint64, did string) {
 	e := Event{did, time.Now(), callers()}
 	l.note(handle, func(l *life) { l.began = e })
 }
 
-// Ended notes that the caller ended it.
+// Ended records that the caller ended it.
 func (l *Lives) Ended(handle uint64, did string) {
 	e := Event{did, time.Now(), callers()}
 	l.note(handle, func(l *life) { l.ended = e })
 }
 
-// Dropped notes that the garbage collector ended it.
+// Dropped records that the garbage collector ended it.
 func (l *Lives) Dropped(handle uint64, did string) {
 	e := Event{did, time.Now(), nil}
 	l.note(handle, func(l *life) { l.ended = e })
@@ -90,8 +89,8 @@ func (l *Lives) note(handle uint64, change func(*life)) {
 	}
 }
 
-// Write appends who began a life and who ended it, as far as that is known. It
-// answers whether anything is.
+// Write appends who began a life and who ended it, as far as that is known. It reports
+// whether anything is.
 func (l *Lives) Write(b *strings.Builder, handle uint64) bool {
 	s := &l.stripes[uint32(handle)%stripes]
 	s.mu.Lock()

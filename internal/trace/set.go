@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// mostDropped is how many items a set remembers of those that were dropped.
+	// mostDropped is how many dropped items a set remembers.
 	mostDropped = 16
 
-	// mostStories is how many stacks the text of a set tells.
+	// mostStories is how many stacks the text of a set shows.
 	mostStories = 10
 )
 
-// Set is what is open of one kind, guards say. The zero Set is empty.
+// Set is the open items of one kind, guards for example. The zero Set is empty.
 //
-// It must not lie in the pool, nor refer to it: what is open refers to its Set,
-// and finalizers do not run for what lies on a cycle.
+// It must not lie in the pool, nor refer to it: items refer to their Set, and finalizers
+// do not run for objects in a cycle.
 type Set struct {
 	mu      sync.Mutex
 	open    map[*Item]struct{}
@@ -34,7 +34,7 @@ type Item struct {
 	closed Event // under the mutex of the Set
 }
 
-// Open notes that the caller opened something. did says how: "pinned".
+// Open records that the caller opened something. did says how: "pinned".
 func (s *Set) Open(did, name string) *Item {
 	it := &Item{name: name, opened: Event{did, time.Now(), callers()}}
 	s.mu.Lock()
@@ -46,10 +46,10 @@ func (s *Set) Open(did, name string) *Item {
 	return it
 }
 
-// Close notes that the caller closed what it was.
+// Close records that the caller closed it.
 func (s *Set) Close(it *Item, did string) { s.close(it, Event{did, time.Now(), callers()}) }
 
-// Drop notes that the garbage collector closed it: that it was dropped.
+// Drop records that the garbage collector closed it, since it was dropped.
 func (s *Set) Drop(it *Item, did string) {
 	s.close(it, Event{did, time.Now(), nil})
 	s.mu.Lock()

@@ -1,17 +1,14 @@
-// Package trace remembers who did what, and when: what a pool knows about its
-// own history in a program that is built with the tag coatcheck_debug. Package
-// pool does not import it otherwise.
+// Package trace remembers who did what, and when: a pool's history in a program built
+// with the tag coatcheck_debug. Otherwise package pool does not import it.
 //
-// An [Event] is something that was done, a [Set] knows what is open (guards,
-// Reservations, Workers) and who opened it, and [Lives] who began and ended the
-// last lives of each slot. Everything is safe for concurrent use, takes a
-// microsecond or two, and is bounded: a stack of calls is kept once, however
-// often it is met.
+// An [Event] is an operation that took place. A [Set] knows the open items of a kind
+// (guards, Reservations, Workers) and who opened them. [Lives] knows who began and ended
+// the last lives of each slot. All of them are safe for concurrent use, take a
+// microsecond or two, and are bounded: each different stack is kept once.
 //
-// An event is noted after it took effect, by whoever caused it and before the
-// operation returns. So nothing here decides anything, and for a moment another
-// goroutine may see an effect of which there is no record yet; texts allow for
-// that.
+// An event is recorded after it took effect, by the goroutine that caused it and before
+// the operation returns. So correctness must not depend on the records, and for a moment
+// another goroutine may see an effect without a record; the texts allow for that.
 package trace
 
 import (
@@ -24,15 +21,15 @@ import (
 )
 
 const (
-	// depth is how many calls of a stack are kept, the innermost ones. One costs
-	// 8 bytes for each stack that is met.
+	// depth is how many calls of a stack are kept, the innermost ones. Each costs 8 bytes
+	// for each different stack.
 	depth = 32
 
-	// mostStacks is how many different stacks are remembered, 4 MiB of them. Then
-	// remembering begins anew; those that events refer to stay with these.
+	// mostStacks is how many different stacks are remembered, 4 MiB of them. At the limit
+	// all are forgotten; events keep the stacks that they refer to.
 	mostStacks = 1 << 14
 
-	// mostFrames is how many calls a text shows of a stack.
+	// mostFrames is how many calls of a stack a text shows.
 	mostFrames = 10
 )
 
@@ -44,8 +41,8 @@ var stacks struct {
 	met map[stack]*stack
 }
 
-// callers returns the stack above its caller's caller: above the exported
-// function of this package that somebody called.
+// callers returns the stack above its caller's caller: above the exported function of
+// this package that was called.
 func callers() *stack {
 	const skip = 3 // runtime.Callers, callers and its caller
 	var s stack
@@ -63,9 +60,9 @@ func callers() *stack {
 	return &met
 }
 
-// write appends the stack as the runtime would print it, each line after a
-// newline and indent. Of the calls inside the package that noted the event it
-// shows the outermost one: the verb that its user called.
+// write appends the stack in the runtime's format, each line after a newline and indent.
+// Of the calls inside the package that recorded the event it shows only the outermost:
+// the method that its user called.
 func (s *stack) write(b *strings.Builder, indent string) {
 	calls := s.calls()
 	for len(calls) > 1 && sameSource(calls[0], calls[1]) {
@@ -80,7 +77,7 @@ func (s *stack) write(b *strings.Builder, indent string) {
 	}
 }
 
-// calls returns the calls outside of the runtime, the innermost first.
+// calls returns the calls outside the runtime, the innermost first.
 func (s *stack) calls() (calls []runtime.Frame) {
 	n := slices.Index(s[:], 0)
 	if n < 0 {
@@ -96,9 +93,9 @@ func (s *stack) calls() (calls []runtime.Frame) {
 	return calls
 }
 
-// sameSource answers whether two functions stand in the same package. It goes
-// by their files: a loop over an iterator that the compiler put into its caller
-// has the caller's name. Tests of the package are its users.
+// sameSource reports whether two functions are in the same package. It compares their
+// files, because a loop over an iterator that was inlined has its caller's name. Tests of
+// a package count as its users.
 func sameSource(f, g runtime.Frame) bool {
 	const test = "_test.go"
 	return path.Dir(f.File) == path.Dir(g.File) && strings.HasSuffix(f.File, test) == strings.HasSuffix(g.File, test)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// life is a handle of slot 7.
+// lifeOf returns a handle of slot 7.
 func lifeOf(generation uint64) uint64 { return generation<<32 | 7 }
 
 func told(l *Lives, handle uint64) string {
@@ -20,8 +20,8 @@ func told(l *Lives, handle uint64) string {
 	return b.String()
 }
 
-// The last lives are kept, in whatever order their records come, and a record
-// of an earlier one that comes late is not taken for a later one's.
+// TestLivesKeepTheLast: the last lives are kept, in whatever order their records come. A
+// late record of an earlier life does not count for a later one.
 func TestLivesKeepTheLast(t *testing.T) {
 	var l Lives
 	require.Empty(t, told(&l, lifeOf(1)))
@@ -79,7 +79,7 @@ func text(write func(*strings.Builder, string)) string {
 	return b.String()
 }
 
-// A set tells each place once, and the oldest first.
+// TestSetTellsEachPlaceOnce: a set shows each place once, the oldest first.
 func TestSetTellsEachPlaceOnce(t *testing.T) {
 	var s Set
 	require.Empty(t, text(s.WriteOpen))
@@ -112,8 +112,8 @@ func TestSetTellsEachPlaceOnce(t *testing.T) {
 	require.Len(t, s.dropped, mostDropped)
 }
 
-// branch opens at the end of one of 2^depth ways. The calls are not taken for
-// one package's own because another one's lies between.
+// branch calls open at the end of one of 2^depth paths. Another package's call lies
+// between its calls, so that they are not taken for one package's own.
 func branch(way, depth int, open func()) {
 	switch {
 	case depth == 0:
@@ -125,7 +125,7 @@ func branch(way, depth int, open func()) {
 	}
 }
 
-// Memory and texts are bounded, however many places there are.
+// TestStacksAreBounded: memory and texts are bounded, however many places there are.
 func TestStacksAreBounded(t *testing.T) {
 	var s Set
 	for way := range 1 << 15 {
@@ -146,7 +146,7 @@ func TestStacksAreBounded(t *testing.T) {
 	require.Less(t, len(open), 20_000)
 }
 
-// One place has one stack, which is told by identity.
+// TestStacksAreKeptOnce: each place has one stack, which is compared by identity.
 func TestStacksAreKeptOnce(t *testing.T) {
 	var s Set
 	var items []*Item

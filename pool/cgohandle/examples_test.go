@@ -46,7 +46,7 @@ func ExampleHandle_Value() {
 	// cgohandle: Value of a handle after its Delete
 }
 
-// An event that was on its way when its session ended is no bug.
+// An event that was under way when its session ended is not a bug.
 func ExampleHandle_Lookup() {
 	onEvent := func(data uintptr) {
 		if name, ok := cgohandle.Handle(data).Lookup(); ok {

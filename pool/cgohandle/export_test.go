@@ -2,10 +2,10 @@ package cgohandle
 
 import "coatcheck/pool"
 
-// Explain is what the pool of all Handles says of one.
+// Explain returns what the pool of all Handles knows about one.
 func Explain(h Handle) string {
 	return (*pool.Pool[any])(handles).Explain(handleOf[any](uintptr(h)))
 }
 
-// Waiting returns how many deleted Handles' slots still have their values.
+// Waiting returns how many slots of deleted Handles still have their values.
 func Waiting() int { return (*pool.Pool[any])(handles).Stats().Limbo }

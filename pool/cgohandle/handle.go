@@ -1,19 +1,19 @@
 package cgohandle
 
-// Handle names a Go value outside Go. It is a number without a pointer in it, and may be
-// copied, compared, converted to uintptr_t and back, and kept for as long as one likes.
-// The zero Handle is never live.
+// Handle names a Go value outside Go. It is a number without a pointer in it. It may be
+// copied, compared, converted to uintptr_t and back, and kept for any time. The zero
+// Handle is never live.
 //
-// All Handles of a program are in one table. They may be used by any number of
-// goroutines and threads.
+// All Handles of a program are in one table. They may be used by any number of goroutines
+// and threads.
 type Handle uintptr
 
-// handles is the table of all Handles. It takes 4 KiB a processor in a program that has
-// none, so that Value need not look whether it is there.
+// handles is the table of all Handles. It takes 4 KiB a processor even in a program
+// without Handles, so that Value need not check whether it exists.
 var handles = NewTable[any]()
 
-// New returns a handle for v, which is live until Delete. It panics if the table is
-// full: on 64-bit platforms at 2^32 − 1024 handles, on others see the package.
+// New returns a handle for v, which is live until Delete. It panics if the table is full:
+// on 64-bit platforms at 2^32 − 1024 handles; for others see the package documentation.
 func New(v any) Handle { return Handle(handles.New(v)) }
 
 // Value returns the value that h names. It panics if h is not live.
@@ -24,8 +24,8 @@ func (h Handle) Value() any { return handles.Value(uintptr(h)) }
 func (h Handle) Lookup() (any, bool) { return handles.Lookup(uintptr(h)) }
 
 // Delete ends the life of h. From then on h is refused, for ever. It panics if h is not
-// live, so that of two Deletes one panics, always.
+// live, so of two Deletes one always panics.
 //
-// Somebody else may be in a call with the value at this moment, having looked it up
-// before: that is theirs to keep apart, as with the original.
+// Another goroutine may be using the value at this moment, having looked it up before.
+// The program must prevent or allow that, as with runtime/cgo.
 func (h Handle) Delete() { handles.Delete(uintptr(h)) }

@@ -21,7 +21,8 @@ import (
 	"coatcheck/pool/cgohandle"
 )
 
-// verbs are those of one implementation, on the handles that it gave out, by number.
+// verbs are the methods of one implementation. Number 0 is the zero handle, the others
+// are in the order of create.
 type verbs struct {
 	create  func(v any)
 	value   func(i int) any
@@ -46,7 +47,7 @@ func ofTableAny() verbs {
 	}
 }
 
-// outcome is what a caller sees: what is returned, or that it panics.
+// outcome returns what a caller sees: the result, or a panic.
 func outcome(f func() any) (v any, panics bool) {
 	defer func() {
 		if recover() != nil {
@@ -57,8 +58,8 @@ func outcome(f func() any) (v any, panics bool) {
 }
 
 // matchOriginal decodes operations and does each with runtime/cgo.Handle (original) and
-// with ours. Handles are all that were given out, stale ones too, and the zero one, and values
-// of all kinds: whatever one returns or refuses, so does the other.
+// with this package. It uses all handles issued, stale ones and zero too, and values of
+// all kinds. Both must return or refuse the same.
 func matchOriginal(t *testing.T, in []byte) {
 	values := []any{nil, 1, "two", 3.0, []int{4}, &struct{ five int }{5}, struct{ a, b string }{"6", "7"}, error(pool.ErrFull)}
 	base, subjects := original(), map[string]verbs{"Handle": ours(), "Table": ofTableAny()}
@@ -89,7 +90,7 @@ func matchOriginal(t *testing.T, in []byte) {
 			require.Equal(t, want, got, "operation %d, %s: %s", k/2, what, name)
 		}
 	}
-	for i := range live { // these tables are the process's
+	for i := range live { // these tables belong to the process
 		base.destroy(i)
 		for _, s := range subjects {
 			s.destroy(i)
@@ -118,8 +119,8 @@ func FuzzAgainstOriginal(f *testing.F) {
 	})
 }
 
-// Any word may come back from C: what is not a live handle is refused, by Lookup
-// quietly and by the others with a text that says what it is.
+// TestWordsThatAreNoHandlesAreRefused: C may pass back any word. If it is not a live
+// handle, Lookup returns false and the others panic with a description.
 func TestWordsThatAreNoHandlesAreRefused(t *testing.T) {
 	h := cgohandle.New("live")
 	defer h.Delete()
@@ -163,8 +164,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// Of goroutines that delete one handle at once, one succeeds; those that look it up
-// meanwhile find its own value or nothing.
+// TestOneDeleteSucceedsAmongLookups: of goroutines that delete one handle at once, one
+// succeeds. Concurrent look-ups find the handle's own value or nothing.
 func TestOneDeleteSucceedsAmongLookups(t *testing.T) {
 	type named struct {
 		n    int
@@ -187,7 +188,7 @@ func TestOneDeleteSucceedsAmongLookups(t *testing.T) {
 				if _, panics := outcome(func() any { h.Delete(); return nil }); !panics {
 					deleted.Inc()
 				}
-				cgohandle.New(nil).Delete() // the slot is used again
+				cgohandle.New(nil).Delete() // the slot is reused
 			}()
 			go func() {
 				defer wg.Done()
@@ -211,8 +212,8 @@ func TestOneDeleteSucceedsAmongLookups(t *testing.T) {
 	require.NotZero(t, found.Load())
 }
 
-// A value is reachable through its handle alone, and is let go within two cycles
-// of the collector after Delete, though nobody calls anything any more.
+// TestDeletedValueIsLetGo: a value is released within two cycles of the collector after
+// Delete, even if nothing is called any more.
 func TestDeletedValueIsLetGo(t *testing.T) {
 	type heavy [1 << 16]byte
 	h, ref := func() (cgohandle.Handle, weak.Pointer[heavy]) {
@@ -235,7 +236,7 @@ func TestDeletedValueIsLetGo(t *testing.T) {
 
 func TestVerbsAllocateNothing(t *testing.T) {
 	if testkit.Watched {
-		t.Skip("the race detector allocates by itself, and so do records")
+		t.Skip("the race detector allocates, and so do records")
 	}
 	v := new(int)
 	tab := cgohandle.NewTable[*int]()

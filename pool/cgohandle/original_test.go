@@ -2,8 +2,8 @@
 
 package cgohandle_test
 
-// original does what runtime/cgo.Handle does, which does not link without cgo, and so
-// not on 32 bits from a machine of 64.
+// original imitates runtime/cgo.Handle, which does not link without cgo, and so not for
+// 32 bits on a 64-bit machine.
 func original() verbs {
 	values, last := make(map[int]any), 0
 	value := func(i int) any {

@@ -65,8 +65,8 @@ func Example_epoll() {
 		_, _ = w.WriteString("ready")
 	}
 
-	// One wait returns both events. What is done for the first ends the second's
-	// connection, whose number of descriptor might be another's by now.
+	// One wait returns both events. Handling the first one closes the second's
+	// connection, whose file descriptor may belong to another by now.
 	events := make([]syscall.EpollEvent, 8)
 	n, _ := syscall.EpollWait(epoll, events, -1)
 	for i, event := range events[:n] {
@@ -91,7 +91,7 @@ type entry struct{ UserData uint64 }
 func (r *ring) submit(e entry)     { r.queue = append(r.queue, e) }
 func (r *ring) completed() []entry { return append(r.queue, r.queue...) } // each twice
 
-// read is an operation under way. While it is in the pool, it keeps its buffer.
+// read is an operation under way. Its entry in the pool keeps its buffer alive.
 type read struct {
 	file   string
 	buffer []byte
@@ -118,7 +118,7 @@ func Example_ioUring() {
 			fmt.Println(err)
 		}
 	}
-	r.submit(entry{}) // somebody else's, without user data
+	r.submit(entry{}) // a foreign one, without user data
 	for _, c := range r.completed() {
 		if op, ok := complete(reads, c); ok {
 			fmt.Println("read", op.file, len(op.buffer))
@@ -132,7 +132,7 @@ func Example_ioUring() {
 // mailbox is a word in memory that two processes have mapped.
 func mailbox(shared []byte) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&shared[0])) }
 
-// ask leaves the name of a request to the other process.
+// ask gives the handle of a request to the other process.
 func ask(shared []byte, h pool.Handle[read]) { mailbox(shared).Store(uint64(h)) }
 
 // answered returns the request that the other process names, if it is one of ours.
@@ -178,7 +178,8 @@ func Example_sharedMemory() {
 	// again: false
 }
 
-// What the page shows is what runs: its Go stands here, its C in examples/cgo.
+// TestPageShowsCodeThatRuns: the Go code of the page is in this file, its C code in
+// examples/cgo.
 func TestPageShowsCodeThatRuns(t *testing.T) {
 	root := "../.."
 	page, err := os.ReadFile(filepath.Join(root, "docs/handles-outside-go.md"))
@@ -191,7 +192,7 @@ func TestPageShowsCodeThatRuns(t *testing.T) {
 	require.Len(t, blocks, 5)
 	for _, block := range blocks {
 		for _, part := range strings.Split(strings.TrimSpace(block[2]), "\n\n") {
-			require.Contains(t, string(here)+string(c), part+"\n", "the page shows what does not run")
+			require.Contains(t, string(here)+string(c), part+"\n", "the page shows code that does not run")
 		}
 	}
 }

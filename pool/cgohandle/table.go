@@ -2,15 +2,15 @@ package cgohandle
 
 import "coatcheck/pool"
 
-// Table has handles for values of type T. They are uintptrs, and not Handles, which
-// would look in the table that those share.
+// Table has handles for values of type T. They are uintptrs and not Handles, which belong
+// to the table that all Handles share.
 //
 // It is safe for concurrent use by any number of goroutines. Make one with NewTable; the
-// zero Table panics, and it must not be copied. One that is no longer referred to is
-// collected with all that it holds, whatever C still keeps.
+// zero Table panics, and a Table must not be copied. The garbage collector frees an
+// unreachable Table with its values, even if C still has handles.
 //
-// A Table is a pool under other verbs. (*pool.Pool[T])(t) is that pool, for its Stats,
-// Trim and Synchronize.
+// A Table is a pool with other method names. (*pool.Pool[T])(t) is that pool, for its
+// Stats, Trim and Synchronize.
 type Table[T any] pool.Pool[T]
 
 // NewTable returns an empty table.
@@ -31,7 +31,7 @@ func (t *Table[T]) New(v T) uintptr {
 	return wordOf(h)
 }
 
-// Value returns the value that h names: a copy, if T is no pointer. It panics if h is
+// Value returns the value that h names: a copy, unless T is a pointer. It panics if h is
 // not live.
 func (t *Table[T]) Value(h uintptr) T {
 	v, ok := (*pool.Pool[T])(t).Get(handleOf[T](h))
@@ -45,19 +45,19 @@ func (t *Table[T]) Value(h uintptr) T {
 // another table is refused but for about one in 2^30, on 64-bit platforms.
 func (t *Table[T]) Lookup(h uintptr) (T, bool) { return (*pool.Pool[T])(t).Get(handleOf[T](h)) }
 
-// Delete ends the life of h. It panics if h is not live, so that of two Deletes one
-// panics, always.
+// Delete ends the life of h. It panics if h is not live, so of two Deletes one always
+// panics.
 func (t *Table[T]) Delete(h uintptr) {
 	if !(*pool.Pool[T])(t).Remove(handleOf[T](h)) {
 		t.misuse("Delete", h)
 	}
 }
 
-// misuse panics over a handle that is not live.
+// misuse panics for a handle that is not live.
 func (t *Table[T]) misuse(verb string, h uintptr) {
 	panic("cgohandle: " + verb + " of an invalid handle: " + (*pool.Pool[T])(t).Explain(handleOf[T](h)))
 }
 
-// Len returns the number of live handles. It looks at every slot that has memory, about
-// a millisecond for a million.
+// Len returns the number of live handles. It visits every slot that has memory, which
+// takes about a millisecond for a million.
 func (t *Table[T]) Len() int { return (*pool.Pool[T])(t).Len() }

@@ -5,14 +5,14 @@ import "coatcheck/pool"
 // wide says that a uintptr carries a pool's handle whole.
 const wide = ^uintptr(0)>>32 != 0
 
-// Where it does not, a word is
+// If wide is false, a word is
 //
 //	life | index        12 and 20 bits
 //
-// The first life is 1, so that no word is zero, and the last is the last generation that
-// a slot may have. So the pool retires a slot by itself when the life would overflow, and
-// no word is ever given out twice. More bits of index would allow more handles at a
-// time, and retire a slot sooner: in all it is 2^32 of them, less 2^20, either way.
+// The first life is 1, so no word is zero. The last life is a slot's last generation, so
+// the pool exhausts the slot when the life would overflow, and no word is issued twice.
+// More bits of index would allow more live handles, and exhaust a slot sooner: the total
+// is 2^32 less 2^20 either way.
 const (
 	indexBits       = 20
 	lives           = 1<<(32-indexBits) - 1
@@ -31,14 +31,14 @@ func narrow(h uint64) uint32 {
 	return life<<indexBits | uint32(h)
 }
 
-// widen returns the handle that a word stands for. A word with life 0, which nobody was
-// given, becomes a handle from before the first generation, which the pool refuses.
+// widen returns the handle of a word. A word with life 0, which is never issued, becomes
+// a handle from before the first generation, which the pool refuses.
 func widen(w uint32) uint64 {
 	generation := firstGeneration + 2*(uint64(w>>indexBits)-1)
 	return generation<<32 | uint64(w&(1<<indexBits-1))
 }
 
-// wordOf returns the word that C gets for h.
+// wordOf returns the word that C receives for h.
 func wordOf[T any](h pool.Handle[T]) uintptr {
 	if wide {
 		return uintptr(h)
@@ -46,7 +46,7 @@ func wordOf[T any](h pool.Handle[T]) uintptr {
 	return uintptr(narrow(uint64(h)))
 }
 
-// handleOf returns the handle that C gives back as a word.
+// handleOf returns the handle for a word from C.
 func handleOf[T any](w uintptr) pool.Handle[T] {
 	if wide {
 		return pool.Handle[T](w)

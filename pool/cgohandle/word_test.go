@@ -8,8 +8,8 @@ import (
 	"coatcheck/pool"
 )
 
-// A narrow word stands for one handle, and goes there and back. The code is that of
-// 32-bit platforms, and the same on all.
+// TestNarrowWordsGoThereAndBack: a narrow word stands for one handle. The code for 32-bit
+// platforms is tested on all.
 func TestNarrowWordsGoThereAndBack(t *testing.T) {
 	for _, life := range []uint32{0, 1, 2, lives/2 - 1, lives / 2, lives - 2, lives - 1} {
 		for _, index := range []uint32{0, 1, 1<<indexBits/2 - 1, 1<<indexBits - 1} {
@@ -19,14 +19,15 @@ func TestNarrowWordsGoThereAndBack(t *testing.T) {
 			require.Equal(t, h, pool.Handle[int](widen(w)), "%#x", w)
 		}
 	}
-	require.EqualValues(t, ^uint32(0), narrow(lastGeneration<<32|(1<<indexBits-1)), "every word but those of life 0")
+	require.EqualValues(t, ^uint32(0), narrow(lastGeneration<<32|(1<<indexBits-1)), "every word except those of life 0")
 }
 
-// A slot gives out each of its words once, and then the pool retires it by itself.
+// TestNarrowWordsAreNeverGivenOutTwice: a slot issues each of its words once, and then it
+// is exhausted.
 func TestNarrowWordsAreNeverGivenOutTwice(t *testing.T) {
 	const slots = 3
 	opts := narrowOptions[int]()
-	opts.Capacity = slots // so that they come to their end soon
+	opts.Capacity = slots // so that they are exhausted soon
 	p := pool.Must(opts)
 	seen := make(map[uint32]bool)
 	for {
@@ -45,11 +46,11 @@ func TestNarrowWordsAreNeverGivenOutTwice(t *testing.T) {
 		require.False(t, p.Contains(pool.Handle[int](widen(w))), "%#x is stale", w)
 	}
 	for w := range uint32(2 * slots) { // life 0
-		require.False(t, p.Contains(pool.Handle[int](widen(w))), "%#x was never given out", w)
+		require.False(t, p.Contains(pool.Handle[int](widen(w))), "%#x was never issued", w)
 	}
 }
 
-// A table is full at its number of indexes, and says so.
+// TestNarrowTableFills: a table with all its indexes live is full.
 func TestNarrowTableFills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a million slots")
@@ -57,7 +58,7 @@ func TestNarrowTableFills(t *testing.T) {
 	p := pool.Must(narrowOptions[struct{}]())
 	for range 1 << indexBits {
 		h, err := p.Insert(struct{}{})
-		if err != nil || h.Index() >= 1<<indexBits { // of a million, require is what takes the time
+		if err != nil || h.Index() >= 1<<indexBits { // a million calls of require would be slow
 			t.Fatal(h, err)
 		}
 	}

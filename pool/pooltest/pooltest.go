@@ -1,5 +1,5 @@
-// Package pooltest is for the tests of programs that use a pool: it finds out
-// what a test has left behind.
+// Package pooltest is for the tests of programs that use a pool: it finds what a test has
+// left in one.
 //
 //	func TestServer(t *testing.T) {
 //		p := pool.Must[conn](nil)
@@ -7,14 +7,14 @@
 //		…
 //	}
 //
-// A test that leaves a value in the pool, or forgets to unpin a guard, to release
-// a Ref, to commit or cancel a Reservation or to close a Worker, fails and says so. Who did it is
-// told, with stacks, in a program that is built for it, which makes pools slow:
+// A test that leaves a value in the pool fails, and so does one that forgets to unpin a
+// guard, to release a Ref, to commit or cancel a Reservation or to close a Worker. To see
+// the stacks that left them, build with a tag that makes pools slow:
 //
 //	go test -tags coatcheck_debug ./...
 //
-// The same tag makes [pool.Pool.MustGet] and the misuse of a guard tell what
-// came before; see [pool.Pool.Explain].
+// The same tag adds the history of a handle to the panics of [pool.Pool.MustGet] and of
+// misused guards; see [pool.Pool.Explain].
 package pooltest
 
 import (
@@ -35,20 +35,17 @@ const (
 	mostBytes = 100
 )
 
-// Empty fails the test if p is not as good as new: if there are live values, if
-// guards are pinned, or if Reservations, Workers or Refs are open. It says which,
-// all in one Errorf.
+// Empty fails the test if p has live values, pinned guards, or open Reservations, Workers
+// or Refs. It reports all of them in one Errorf.
 //
-// Call it when nobody uses the pool any more: what another goroutine is about to
-// remove counts as left behind, and values are printed with %+v while nobody may
-// write to them.
+// Call it when no other goroutine uses the pool: a value that is about to be removed
+// counts as left behind, and values are printed with %+v, while they must not be written.
 //
-// Removed slots that wait for their grace period are none of the test's doing,
-// and Empty does not wait for them. A Reservation or a Worker that was dropped is
-// left behind, whether or not the garbage collector has found it already. The
-// one thing that Empty leaves to the collector is what package pool does: the
-// pin of a loop over All whose body panicked. So if something is pinned, it
-// collects garbage before it complains.
+// Empty ignores removed slots that wait for their grace period, and does not wait for
+// them. A Reservation or a Worker that was dropped is left behind, whether or not the
+// garbage collector has found it. The pin of a loop over All whose body panicked is not,
+// since the collector gives it back. So if something is pinned, Empty collects garbage
+// before it fails.
 func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
 	if report := leftBehind(p); report != "" {
@@ -56,14 +53,14 @@ func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	}
 }
 
-// EmptyAtEnd calls Empty when the test and all its subtests have ended, after
-// the cleanups that are registered later. Call it right after making the pool.
+// EmptyAtEnd calls Empty when the test and all its subtests have ended, after the
+// cleanups that are registered later. Call it right after making the pool.
 func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
 	t.Cleanup(func() { Empty(t, p) })
 }
 
-// leftBehind says what p holds, or "" if that is nothing.
+// leftBehind describes what p holds, or returns "" if that is nothing.
 func leftBehind[T any](p *pool.Pool[T]) string {
 	if p.Stats().Pinned > 0 {
 		unpinLoops(p)
@@ -85,9 +82,9 @@ func leftBehind[T any](p *pool.Pool[T]) string {
 	return b.String()
 }
 
-// unpinLoops lets the garbage collector give back the pins of loops that ended
-// in a panic. It takes a tenth of a second if a guard is pinned and the test
-// fails, and mostly a millisecond otherwise.
+// unpinLoops makes the garbage collector give back the pins of loops whose body panicked.
+// It takes a tenth of a second if a guard stays pinned, and usually a millisecond
+// otherwise.
 func unpinLoops[T any](p *pool.Pool[T]) {
 	runtime.GC()
 	for range 100 {
@@ -98,7 +95,7 @@ func unpinLoops[T any](p *pool.Pool[T]) {
 	}
 }
 
-// values names the live values.
+// values lists the live values.
 func values[T any](p *pool.Pool[T]) string {
 	var b strings.Builder
 	n, last := 0, ""
@@ -107,7 +104,7 @@ func values[T any](p *pool.Pool[T]) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n\t%v: %s", h, brief(*v))
-		// Below the line that says what h is, the text tells who inserted it.
+		// Below its first line, about h, the text tells who inserted it.
 		_, story, _ := strings.Cut(p.Explain(h), "\n")
 		when, who, _ := strings.Cut(story, "\n")
 		switch {

@@ -13,7 +13,7 @@ import (
 	"coatcheck/pool/pooltest"
 )
 
-// recorder is a test that fails without failing.
+// recorder is a testing.TB that records failures.
 type recorder struct {
 	testing.TB // nil: everything else panics
 	errors     []string
@@ -27,12 +27,12 @@ func (r *recorder) Errorf(format string, args ...any) {
 }
 func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
 
-// left returns what Empty says, "" if it is content.
+// left returns the report of Empty, "" if there is none.
 func left[T any](t *testing.T, p *pool.Pool[T]) string {
 	t.Helper()
 	var r recorder
 	pooltest.Empty(&r, p)
-	require.True(t, r.helped, "the line of the caller is told")
+	require.True(t, r.helped, "the caller's line is reported")
 	if len(r.errors) == 0 {
 		return ""
 	}
@@ -40,8 +40,8 @@ func left[T any](t *testing.T, p *pool.Pool[T]) string {
 	return r.errors[0]
 }
 
-// lines returns the lines of a report without the stacks in it, and without the
-// first line and the hint at the end.
+// lines returns the lines of a report without the first line, the stacks, and the hint at
+// the end.
 func lines(t *testing.T, report string) (kept []string) {
 	t.Helper()
 	all := strings.Split(report, "\n")
@@ -64,8 +64,8 @@ type conn struct {
 
 func replay() *pool.Options[conn] { return &pool.Options[conn]{Origin: 1, Shards: 1} }
 
-// Everything that can be left behind is named, by itself, and no more once it
-// is put in order.
+// TestEmptyNamesWhatIsLeft: each thing that can be left behind is named, alone, until it
+// is closed.
 func TestEmptyNamesWhatIsLeft(t *testing.T) {
 	for name, leave := range map[string]func(p *pool.Pool[conn]) (want []string, tidy func()){
 		"a value": func(p *pool.Pool[conn]) ([]string, func()) {
@@ -150,7 +150,8 @@ func TestEmptyNamesWhatIsLeft(t *testing.T) {
 	}
 }
 
-// What was dropped was left behind, whenever the garbage collector comes.
+// TestDroppedOnesAreLeftBehind: a dropped thing is left behind, before and after its
+// collection.
 func TestDroppedOnesAreLeftBehind(t *testing.T) {
 	for name, drop := range map[string]func(p *pool.Pool[conn]){
 		"1 Reservation open": func(p *pool.Pool[conn]) { _, _ = p.Reserve() },
@@ -172,7 +173,8 @@ func TestDroppedOnesAreLeftBehind(t *testing.T) {
 	}
 }
 
-// What only waits, or is used up, or was undone, is nothing left behind.
+// TestEmptyIsContent: slots in limbo, exhausted slots and undone calls are not left
+// behind.
 func TestEmptyIsContent(t *testing.T) {
 	for _, opts := range []*pool.Options[conn]{
 		{Shards: 1}, {Shards: 1, Reuse: pool.FIFO}, {Capacity: 8, Preallocate: true}, {Origin: 1<<32 - 3}, {Reset: func(*conn) {}},
@@ -205,8 +207,8 @@ func TestEmptyIsContent(t *testing.T) {
 	}
 }
 
-// The pin of a loop that ended in a panic is the collector's to give back, and
-// Empty lets it.
+// TestEmptyForgivesPanickedLoops: the collector gives back the pin of a loop whose body
+// panicked, and Empty lets it.
 func TestEmptyForgivesPanickedLoops(t *testing.T) {
 	p := pool.Must(replay())
 	_, _ = p.Insert(conn{})
@@ -224,7 +226,7 @@ func TestEmptyForgivesPanickedLoops(t *testing.T) {
 	require.Empty(t, left(t, p))
 }
 
-// A report stays readable whatever was left behind.
+// TestReportIsBounded: a report stays readable, however much was left behind.
 func TestReportIsBounded(t *testing.T) {
 	p := pool.Must(replay())
 	for i := range 1000 {
@@ -248,7 +250,7 @@ type rude struct{ s []int }
 
 func (*rude) String() string { panic("not now") }
 
-// Any value can be printed.
+// TestReportPrintsAnything: every value can be printed.
 func TestReportPrintsAnything(t *testing.T) {
 	p := pool.Must[*rude](&pool.Options[*rude]{Origin: 1})
 	_, _ = p.Insert(nil)
@@ -279,7 +281,7 @@ func TestEmptyAtEndRunsWhenTheTestEnds(t *testing.T) {
 	require.Len(t, r.errors, 1)
 }
 
-// In a real test: the cleanup runs after the test's own.
+// TestEmptyAtEndComesLast: in a real test, the cleanup runs after the test's own.
 func TestEmptyAtEndComesLast(t *testing.T) {
 	p := pool.Must(replay())
 	pooltest.EmptyAtEnd(t, p)

@@ -2,5 +2,5 @@
 
 package pooltest
 
-// stacks says that pools know who did what.
+// stacks says whether pools record who did what.
 const stacks = false

@@ -12,8 +12,8 @@ import (
 
 const stacks = false
 
-// printer is a test that prints what it fails with. A real one is given to the
-// test function.
+// printer is a testing.TB that prints failures, for the example. A test passes its
+// *testing.T.
 type printer struct{ testing.TB }
 
 func (printer) Helper()                           {}

@@ -49,7 +49,8 @@ func section(t *testing.T, report, head string) string {
 	return after
 }
 
-// The stack of whatever is left behind names the function that created it.
+// TestStacksNameTheCreator: the stack of each thing left behind names the function that
+// created it.
 func TestStacksNameTheCreator(t *testing.T) {
 	p := pool.Must(replay())
 	leakValues(p, 3)
