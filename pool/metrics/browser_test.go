@@ -32,8 +32,8 @@ var (
 	grow  = flag.Duration("grow", 3*time.Second, "let the meadow grow so long before its picture is taken")
 )
 
-// browser starts a browser of its own for the test, which fails if anything is fetched
-// from elsewhere than the page's server, or if the browser has something to complain of.
+// browser starts a browser for the test. The test fails if anything is fetched from
+// another server than the page's, or if the browser logs an error.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	var path string
@@ -55,11 +55,11 @@ func browser(t *testing.T) context.Context {
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...) // with a profile of its own
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...) // with a new profile
 	t.Cleanup(stop)
 	ctx, stop = context.WithTimeout(ctx, time.Minute+*grow)
 	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx, chromedp.WithErrorf(t.Logf)) // what the protocol has that chromedp does not know
+	ctx, stop = chromedp.NewContext(ctx, chromedp.WithErrorf(t.Logf)) // chromedp reports protocol messages that it does not know
 	t.Cleanup(stop)
 
 	var mu sync.Mutex
@@ -98,13 +98,14 @@ func until(expression string) chromedp.Action {
 	return chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second))
 }
 
-// live is the expression of how many live values the page shows of a pool.
+// live returns the JavaScript expression for the number of live values that the page
+// shows of a pool.
 func live(name string) string {
 	return fmt.Sprintf("Number(document.getElementById('pool-' + %q).querySelector('.live strong').textContent.replaceAll(',', ''))", name)
 }
 
-// shoot takes a picture of the page in a window of a width, from its top to its end,
-// and requires that it fits in it.
+// shoot takes a screenshot of the whole page in a window of this width, and requires that
+// it fits.
 func shoot(t *testing.T, ctx context.Context, name string, width int64, dark bool) {
 	t.Helper()
 	scheme := map[bool]string{false: "light", true: "dark"}[dark]
@@ -123,7 +124,7 @@ func shoot(t *testing.T, ctx context.Context, name string, width int64, dark boo
 
 func TestBrowserShowsAPool(t *testing.T) {
 	ctx := browser(t)
-	require.Eventually(t, func() bool { // those of other tests have gone
+	require.Eventually(t, func() bool { // the pools of other tests are collected
 		runtime.GC()
 		return len(maps.Collect(poolhttp.All())) == 0
 	}, 10*time.Second, time.Millisecond)
@@ -140,7 +141,7 @@ func TestBrowserShowsAPool(t *testing.T) {
 	g := forgetful(p)
 	p.RemoveBatch(hs[:200])
 
-	// The page finds the pool by itself, as it goes on by itself.
+	// The page shows the new pool without being loaded again.
 	do(t, ctx, chromedp.Evaluate("window.once = document.querySelector('main'), 0", nil),
 		until(fmt.Sprintf("document.getElementById('pool-' + %q) !== null", name)), until(live(name)+" === 1034"))
 	for range 100 {
@@ -151,10 +152,11 @@ func TestBrowserShowsAPool(t *testing.T) {
 	var heading string
 	do(t, ctx, chromedp.Evaluate("window.once !== undefined && window.once !== document.querySelector('main')", &same),
 		chromedp.Text("h2", &heading))
-	require.True(t, same, "what is shown was replaced, and the page not loaded again")
+	require.True(t, same, "the content was replaced, without loading the page again")
 	require.Equal(t, name+" string", heading)
 
-	// Each layer that has slots is seen, in its own colour, and high as it should be.
+	// Each layer that has slots is visible, in a colour of its own and in the right
+	// height.
 	var seen []struct {
 		Class, Fill   string
 		Width, Height float64
@@ -171,7 +173,7 @@ func TestBrowserShowsAPool(t *testing.T) {
 	require.Equal(t, "free", seen[0].Class)
 	require.Equal(t, "live", seen[len(seen)-1].Class)
 	require.Len(t, fills, len(seen))
-	require.Contains(t, []int{4, 5}, len(seen)) // free, limbo, cached, reserved if it lies between, live
+	require.Contains(t, []int{4, 5}, len(seen)) // free, limbo, cached, reserved if it is visible, live
 
 	if strings.Contains(p.ExplainOpen(), "pinned at") { // with the tag coatcheck_debug
 		var stacks string
@@ -214,7 +216,8 @@ func TestBrowserShowsManyPools(t *testing.T) {
 	runtime.KeepAlive(pools)
 }
 
-// The example shows a world that lives, and ends when it is told to.
+// TestBrowserShowsTheWorld: the example shows a world while it grows, and ends on an
+// interrupt.
 func TestBrowserShowsTheWorld(t *testing.T) {
 	ctx := browser(t)
 	program := filepath.Join(t.TempDir(), "world")

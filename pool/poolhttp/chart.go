@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// The chart's size, in units of its own: the page stretches it.
+// The chart's size in its own units, which the page scales.
 const (
 	chartWidth  = 600
 	chartHeight = 120
 )
 
-// chart is what the page needs to draw a history.
+// chart is the drawing of a history.
 type chart struct {
 	Width, Height int
-	Most          int    // slots at the upper edge
-	Cut           bool   // there are more, which are free
-	Areas         []area // to be drawn in this order, each over those before
+	Most          int    // the number of slots at the upper edge
+	Cut           bool   // there are more slots, all free
+	Areas         []area // in drawing order, each over those before
 }
 
 // area is a layer with all those below it.
@@ -28,15 +28,15 @@ type area struct {
 	Path  string // of an SVG path
 }
 
-// draw makes the chart of a history, whose last sample is of this moment.
+// draw makes the chart of a history whose last sample was just taken.
 func draw(h history) chart {
 	used, all := 0, 0
 	for _, s := range h {
 		used, all = max(used, s.used()), max(all, s.all())
 	}
 	c := chart{Width: chartWidth, Height: chartHeight}
-	// A page of memory has thousands of slots: a few live ones would not be seen among
-	// them. So of what is free the chart shows no more than as much again.
+	// A page of memory has thousands of slots, and a few live ones could not be seen
+	// among them. So the chart shows at most as many free slots as used ones.
 	most := all
 	if used > 0 {
 		most = min(all, 2*used)
@@ -52,7 +52,7 @@ func draw(h history) chart {
 	}
 	for l := len(layers) - 1; l >= 0; l-- {
 		if l > 0 && !slices.ContainsFunc(h, func(s sample) bool { return s.top[l] > s.top[l-1] }) {
-			continue // there is nothing of it
+			continue // it has no slots
 		}
 		var path strings.Builder
 		for i, s := range h {
@@ -73,7 +73,7 @@ func draw(h history) chart {
 	return c
 }
 
-// ceil returns the least number that is not below n and easy to read.
+// ceil returns the least round number that is not below n.
 func ceil(n int) int {
 	if n <= 10 {
 		return max(n, 1)

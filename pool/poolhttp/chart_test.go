@@ -11,7 +11,7 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// at is a sample so long after noon.
+// at returns a sample taken that long after noon.
 func at(after time.Duration, live, free int) sample {
 	return sampled(noon.Add(after), pool.Stats{Live: live, Free: free})
 }
@@ -23,8 +23,8 @@ func TestSamplesAreStacked(t *testing.T) {
 	require.Equal(t, 63, s.all())
 }
 
-// However often somebody asks and however long, a history stays small, and its last
-// sample is the one that was asked for.
+// TestHistoryIsBounded: a history stays small, however often and long samples are taken,
+// and its last sample is the newest.
 func TestHistoryIsBounded(t *testing.T) {
 	var h history
 	for i := range 10_000 {
@@ -36,8 +36,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	require.Len(t, h.add(at(time.Hour, 1, 0)), 1, "all others are too old")
 }
 
-// A chart says what was seen: a step lasts until the next sample, and there is a gap
-// where nobody looked.
+// TestChartStepsAndGaps: a step lasts until the next sample, and there is a gap where no
+// samples were taken.
 func TestChartStepsAndGaps(t *testing.T) {
 	c := draw(history{at(0, 50, 50), at(60*time.Second, 100, 0), at(180*time.Second, 25, 75), at(298*time.Second, 25, 75)})
 	require.Equal(t, 100, c.Most)
@@ -48,8 +48,8 @@ func TestChartStepsAndGaps(t *testing.T) {
 	}, c.Areas, "nothing lies between these")
 }
 
-// A few live slots are seen among the thousands of a page, and so is that there are
-// more.
+// TestChartLeavesFreeSlotsOut: a few live slots can be seen among the thousands of a
+// page, and the chart says that there are more.
 func TestChartLeavesFreeSlotsOut(t *testing.T) {
 	c := draw(history{at(0, 90, 8000)})
 	require.Equal(t, 200, c.Most)
@@ -59,7 +59,7 @@ func TestChartLeavesFreeSlotsOut(t *testing.T) {
 	c = draw(history{at(0, 0, 8000)})
 	require.Equal(t, 8000, c.Most)
 	require.False(t, c.Cut)
-	require.Empty(t, draw(history{at(0, 0, 0)}).Areas, "and one with nothing at all")
+	require.Empty(t, draw(history{at(0, 0, 0)}).Areas, "an empty pool")
 }
 
 func TestCeil(t *testing.T) {

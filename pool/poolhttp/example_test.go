@@ -41,7 +41,7 @@ func ExampleHandler() {
 }
 
 func ExampleRegister() {
-	poolhttp.Register("sessions", pool.Must[int](nil)) // nobody else refers to it: it may be collected at once
+	poolhttp.Register("sessions", pool.Must[int](nil)) // nothing else refers to it, so it may be collected at once
 
 	p := coats("wardrobe")
 	for name, st := range poolhttp.All() {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Handler returns a handler that shows the registered pools: the page at a path that
+// Handler returns a handler that shows the registered pools: the page at any path that
 // ends in a slash, and the figures as JSON at pools.json beside it.
 //
 //	http.Handle("/debug/pools/", poolhttp.Handler())
 //
-// The JSON is an object with a member for each pool, by its name, whose members are
-// the fields of [pool.Stats], the Type of the values, and under the tag
-// coatcheck_debug Open, which tells who holds what.
+// The JSON is an object with a member for each pool, by its name. Its members are the
+// fields of [pool.Stats], the Type of the values, and under the tag coatcheck_debug Open,
+// which tells who holds what.
 func Handler() http.Handler { return http.HandlerFunc(serve) }
 
 func serve(w http.ResponseWriter, r *http.Request) {
@@ -46,5 +46,5 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(b.Bytes()) // an error means that the client has gone
+	_, _ = w.Write(b.Bytes()) // an error means that the client disconnected
 }

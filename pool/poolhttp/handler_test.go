@@ -24,7 +24,8 @@ func ask(method, path string) *httptest.ResponseRecorder {
 	return w
 }
 
-// The JSON has the fields of Stats under their names, and tells them as of now.
+// TestJSONTellsStats: the JSON has the fields of Stats under their names, with current
+// values.
 func TestJSONTellsStats(t *testing.T) {
 	p := pool.Must(&pool.Options[float64]{Capacity: 50})
 	poolhttp.Register("floats", p)
@@ -63,7 +64,7 @@ func TestPageShowsAPool(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// Names come from the program, and may come from its users.
+// TestNamesAreEscaped: names may come from the program's users.
 func TestNamesAreEscaped(t *testing.T) {
 	p := pool.Must[int](nil)
 	const name = `"><script>alert(1)</script><a title='`
@@ -75,7 +76,8 @@ func TestNamesAreEscaped(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// The policy lets the page's own style and script pass, and nothing else.
+// TestPolicyNamesWhatThePageBrings: the policy allows the page's own style and script,
+// and nothing else.
 func TestPolicyNamesWhatThePageBrings(t *testing.T) {
 	w := ask("GET", "/")
 	policy := w.Header().Get("Content-Security-Policy")
@@ -87,11 +89,12 @@ func TestPolicyNamesWhatThePageBrings(t *testing.T) {
 		sum := sha256.Sum256([]byte(elements[0][1]))
 		require.Contains(t, policy, kind+"-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
 	}
-	require.NotRegexp(t, `(src|href|action)="?(https?:)?//`, w.Body.String(), "nothing comes from elsewhere")
-	require.NotContains(t, w.Body.String(), "ZgotmplZ", "the template refuses nothing")
+	require.NotRegexp(t, `(src|href|action)="?(https?:)?//`, w.Body.String(), "the page fetches nothing from elsewhere")
+	require.NotContains(t, w.Body.String(), "ZgotmplZ", "the template rejects nothing")
 }
 
-// The handler takes any prefix, stripped or not, and no other method or path.
+// TestMethodsAndPaths: the handler accepts any prefix, stripped or not, and no other
+// method or path.
 func TestMethodsAndPaths(t *testing.T) {
 	for path, kind := range map[string]string{
 		"/": "text/html; charset=utf-8", "/debug/pools/": "text/html; charset=utf-8",
@@ -117,7 +120,7 @@ func TestMethodsAndPaths(t *testing.T) {
 	require.Contains(t, w.Body.String(), "<h1>")
 }
 
-// Pools work, come and go while several ask.
+// TestManyAskAtOnce: pools work, come and go during concurrent requests.
 func TestManyAskAtOnce(t *testing.T) {
 	done := make(chan bool)
 	p := pool.Must[int](nil)
@@ -142,7 +145,8 @@ func TestManyAskAtOnce(t *testing.T) {
 	}
 }
 
-// Who holds what is told in a program that records it, and nowhere else.
+// TestPageTellsWhoHoldsWhat: a program that records it shows who holds what, and no other
+// program.
 func TestPageTellsWhoHoldsWhat(t *testing.T) {
 	p := pool.Must[int](nil)
 	poolhttp.Register("held", p)

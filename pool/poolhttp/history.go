@@ -8,19 +8,19 @@ import (
 	"coatcheck/pool"
 )
 
-// layers are the chart's, from the bottom to the top.
+// layers are the layers of the chart, from the bottom to the top.
 var layers = states.All
 
 const (
-	window = 5 * time.Minute // that a chart shows
-	apart  = time.Second     // at least, between samples that are kept: at most 301 of 72 bytes a pool
+	window = 5 * time.Minute // the time that a chart shows
+	apart  = time.Second     // the least time between kept samples: at most 301 of 72 bytes a pool
 
-	// every is how often the page asks, and how long a sample holds that no other one
-	// follows.
+	// every is how often the page repeats its request, and how long the last sample is
+	// shown.
 	every = 2 * time.Second
 
-	// lasts is how long a sample holds at most. It is longer than a minute, which is
-	// how often metrics are usually collected.
+	// lasts is the longest time for which a sample is shown. It is more than a minute,
+	// the usual interval at which metrics are collected.
 	lasts = 70 * time.Second
 )
 
@@ -49,8 +49,8 @@ func (s sample) all() int { return s.top[len(layers)-1] }
 // history is the samples of the last minutes, in order of time.
 type history []sample
 
-// add notes a sample, unless the one before is as good as new, and forgets those that
-// are too old. It returns a copy that has the sample in any case.
+// add appends a sample, unless the last one is less than apart old, and deletes those
+// that are too old. It returns a copy that always has the sample.
 func (h *history) add(s sample) history {
 	old := 0
 	for old < len(*h) && s.at.Sub((*h)[old].at) > window {

@@ -28,7 +28,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"share":   share,
 }).Parse(pageText))
 
-// policy lets the browser run and fetch nothing but what the page brings with it.
+// policy lets the browser run and fetch only what the page contains.
 var policy = fmt.Sprintf("default-src 'none'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "+
 	"style-src '%s'; script-src '%s'", hash(style), hash(script))
 
@@ -37,14 +37,14 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// page is what page.html shows.
+// page is the data of page.html.
 type page struct {
 	Program string
 	At      time.Time
-	Took    time.Duration // to look at all pools
-	Every   int64         // milliseconds from one look to the next
+	Took    time.Duration // to collect the figures of all pools
+	Every   int64         // milliseconds from one request to the next
 	Bytes   int64
-	Stacks  bool // some pool tells who holds what
+	Stacks  bool // whether a pool tells who holds what
 	Pools   []card
 	Style   template.CSS
 	Script  template.JS
@@ -66,7 +66,7 @@ type layer struct {
 	Slots      int
 }
 
-// current looks at all pools.
+// current collects the figures of all pools.
 func current() page {
 	v := page{
 		Program: filepath.Base(os.Args[0]),
@@ -85,12 +85,12 @@ func current() page {
 		v.Stacks = v.Stacks || c.Open != ""
 	}
 	v.Took = time.Since(v.At)
-	v.Every = max(every, 20*v.Took).Milliseconds() // a page that stays open costs at most a twentieth of a processor
+	v.Every = max(every, 20*v.Took).Milliseconds() // an open page costs at most a twentieth of a processor
 	v.Took = v.Took.Round(max(time.Microsecond, v.Took/100))
 	return v
 }
 
-// grouped writes a whole number with commas.
+// grouped formats a whole number with commas.
 func grouped(n any) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -99,7 +99,7 @@ func grouped(n any) string {
 	return s
 }
 
-// inBytes writes a size in the unit that leaves one to four digits before the point.
+// inBytes formats a size in the unit that leaves one to four digits before the point.
 func inBytes(n int64) string {
 	const units = "KMGTPE"
 	if n < 1024 {
@@ -112,7 +112,7 @@ func inBytes(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", f, units[unit])
 }
 
-// share writes a share in per cent.
+// share formats a fraction in per cent.
 func share(f float64) string {
 	switch {
 	case f == 0 || f == 1:

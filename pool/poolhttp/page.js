@@ -3,7 +3,7 @@
 	const main = () => document.querySelector("main");
 	const focusable = () => [...main().querySelectorAll("a, summary")];
 
-	// show replaces what is shown. What the reader has opened, scrolled or focused stays.
+	// show replaces the content. Opened, scrolled and focused elements stay so.
 	const show = (next) => {
 		const focused = focusable().indexOf(document.activeElement);
 		const scrolled = new Map();
@@ -19,7 +19,7 @@
 	};
 
 	const look = async () => {
-		// Nobody sees a hidden page, and a selection would be lost.
+		// A hidden page needs no update, and an update would clear a selection.
 		if (!document.hidden && getSelection().type !== "Range") {
 			try {
 				const answer = await fetch(location.href, { cache: "no-store" });

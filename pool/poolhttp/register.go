@@ -14,37 +14,36 @@ import (
 	"coatcheck/pool"
 )
 
-// registry has the entry of each name.
+// registry maps names to entries.
 var registry struct {
 	mu      sync.Mutex
 	entries map[string]*entry
 }
 
-// entry is a registered pool. Nothing in it refers to the pool, which would not be
-// collected otherwise.
+// entry is a registered pool. It must not refer to the pool, which could not be collected
+// then.
 type entry struct {
 	name   string
 	values string         // the type of its values
-	pool   func() anyPool // nil once the pool has been collected
+	pool   func() anyPool // returns nil once the pool has been collected
 	mu     sync.Mutex
 	past   history // under mu
 }
 
-// anyPool is what is asked of a pool, whatever its values are.
+// anyPool is the part of a pool's methods that does not depend on the type of its values.
 type anyPool interface {
 	Stats() pool.Stats
 	ExplainOpen() string
 }
 
-// Register shows p under a name. If there is a pool of that name already, p takes
-// its place: a name means the last pool that got it.
+// Register shows p under a name. It replaces another pool of that name.
 //
-// The registry holds p weakly. A pool that nobody else refers to is collected as if
-// it were not registered, and its name goes with it. In a name, what is not UTF-8
-// becomes U+FFFD. Register panics if p is nil or zero.
+// The registry holds p weakly: an unreachable pool is collected as if it were not
+// registered, and its name is removed. Invalid UTF-8 in a name becomes U+FFFD. Register
+// panics if p is nil or zero.
 func Register[T any](name string, p *pool.Pool[T]) {
-	p.Cap()                                    // panics
-	name = strings.ToValidUTF8(name, "\ufffd") // which JSON and Prometheus want
+	p.Cap()                                    // panics unless p is usable
+	name = strings.ToValidUTF8(name, "\ufffd") // JSON and Prometheus require UTF-8
 	weakly := weak.Make(p)
 	e := &entry{name: name, values: reflect.TypeFor[T]().String(), pool: func() anyPool {
 		if p := weakly.Value(); p != nil {
@@ -70,8 +69,8 @@ func forget(e *entry) {
 	}
 }
 
-// registered yields the pools that there are, in order of their names. No lock is held
-// meanwhile.
+// registered yields the registered pools in order of their names. It holds no lock during
+// the loop.
 func registered() iter.Seq2[*entry, anyPool] {
 	return func(yield func(*entry, anyPool) bool) {
 		registry.mu.Lock()
@@ -90,7 +89,7 @@ func registered() iter.Seq2[*entry, anyPool] {
 }
 
 // look returns the figures of the entry's pool, and the samples of the last minutes,
-// of which these are the last.
+// these figures last.
 func (e *entry) look(p anyPool) (pool.Stats, history) {
 	st := p.Stats()
 	e.mu.Lock()
@@ -98,8 +97,8 @@ func (e *entry) look(p anyPool) (pool.Stats, history) {
 	return st, e.past.add(sampled(time.Now(), st))
 }
 
-// All yields the names of the registered pools, in order, and their figures at the
-// time that each is yielded.
+// All yields the names of the registered pools, in order, and the current figures of
+// each.
 func All() iter.Seq2[string, pool.Stats] {
 	return func(yield func(string, pool.Stats) bool) {
 		for e, p := range registered() {
@@ -110,15 +109,15 @@ func All() iter.Seq2[string, pool.Stats] {
 	}
 }
 
-// figures are what JSON tells of a pool: the fields of Stats, and these.
+// figures are the members of a pool's JSON object: the fields of Stats, and these.
 type figures struct {
 	Type string // of the values
 	pool.Stats
 	Open string `json:",omitempty"` // who holds what, under coatcheck_debug
 }
 
-// Vars returns the figures of all registered pools, by their names, in a form that
-// encoding/json takes. It fits an [expvar.Func]:
+// Vars returns the figures of all registered pools, by their names, in a form for
+// encoding/json. It fits an [expvar.Func]:
 //
 //	expvar.Publish("pools", expvar.Func(poolhttp.Vars))
 func Vars() any {
@@ -130,11 +129,11 @@ func Vars() any {
 	return all
 }
 
-// open tells who holds what of a pool, or returns "" in a program that does not
-// record that. The figures tell how many.
+// open tells who holds what in a pool, or returns "" in a program that does not record
+// that.
 func open(p anyPool) string {
 	text := p.ExplainOpen()
-	if !strings.Contains(text, "\n\t") { // below each head, the tag puts indented stacks
+	if !strings.Contains(text, "\n\t") { // under the tag, indented stacks follow each line
 		return ""
 	}
 	return text

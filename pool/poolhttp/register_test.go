@@ -12,7 +12,7 @@ import (
 	"coatcheck/pool/poolhttp"
 )
 
-// live returns how many values the pool of a name has, -1 if there is none.
+// live returns how many values the named pool has, -1 if there is none.
 func live(name string) int {
 	for n, st := range poolhttp.All() {
 		if n == name {
@@ -50,7 +50,7 @@ func TestANameMeansTheLastPool(t *testing.T) {
 	poolhttp.Register("its other name", first)
 	first = nil
 	collect(t, func() bool { return !poolhttp.Known("its other name") })
-	require.Equal(t, 1, live("name"), "the first pool takes nobody's entry but its own with it")
+	require.Equal(t, 1, live("name"), "the first pool removes no entry but its own")
 	runtime.KeepAlive(second)
 }
 

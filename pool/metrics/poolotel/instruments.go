@@ -17,7 +17,7 @@ import (
 	"coatcheck/pool/poolhttp"
 )
 
-// The attributes of what is observed.
+// The attributes of the observations.
 const (
 	Name  = attribute.Key("coatcheck.pool.name")  // as registered
 	State = attribute.Key("coatcheck.slot.state") // of coatcheck.pool.slot.count: "live", "free", and so on
@@ -25,13 +25,13 @@ const (
 
 const prefix = "coatcheck.pool."
 
-// Observe makes instruments that observe all pools that are registered with package
-// poolhttp, those included that will be, until the registration is given up. They are
-// named coatcheck.pool.slot.count and so on. What can be added up over pools and
-// processes is an UpDownCounter, or a Counter if it only grows; the rest are gauges.
+// Observe makes instruments that observe all pools registered with package poolhttp,
+// present and future, until the registration is unregistered. They are named
+// coatcheck.pool.slot.count and so on. A figure that can be summed over pools and
+// processes is an UpDownCounter, or a Counter if it only grows; the others are gauges.
 //
-// A collection costs one call of [pool.Pool.Stats] for each pool. The counters begin
-// anew when another pool gets the name.
+// A collection costs one call of [pool.Pool.Stats] for each pool. The counters restart
+// when another pool gets the name.
 func Observe(provider metric.MeterProvider) (metric.Registration, error) {
 	meter := provider.Meter("coatcheck/pool/metrics/poolotel")
 	var (

@@ -16,8 +16,8 @@ import (
 	"coatcheck/pool/poolhttp"
 )
 
-// collect reads all metrics. Its result has the value of each series by name, unit,
-// kind and state, for the pool of a name.
+// collect reads all metrics. It returns the value of each series of the named pool by
+// name, unit, kind and state.
 func collect(t *testing.T, reader sdk.Reader, name string) map[string]float64 {
 	t.Helper()
 	var all metricdata.ResourceMetrics
@@ -51,7 +51,7 @@ func collect(t *testing.T, reader sdk.Reader, name string) map[string]float64 {
 	return values
 }
 
-// Each figure arrives under its name, in its unit, as what can be done with it.
+// Each figure arrives under its name, with its unit and kind.
 func TestInstrumentsTellEveryFigure(t *testing.T) {
 	reader := sdk.NewManualReader()
 	registration, err := poolotel.Observe(sdk.NewMeterProvider(sdk.WithReader(reader)))
@@ -86,7 +86,7 @@ func ExampleObserve() {
 	_, _ = p.Insert("umbrella")
 	poolhttp.Register("coats", p)
 
-	reader := sdk.NewManualReader() // or what exports
+	reader := sdk.NewManualReader() // or one that exports
 	registration, err := poolotel.Observe(sdk.NewMeterProvider(sdk.WithReader(reader)))
 	if err != nil {
 		panic(err)

@@ -12,10 +12,10 @@ import (
 	"coatcheck/pool/poolhttp"
 )
 
-// slots has a series for each state.
+// slots has a series for each state of slots.
 var slots = describe("slots", figures.Slots, "state")
 
-// descs are those of figures.All.
+// descs describes figures.All.
 var descs = func() (ds []*prometheus.Desc) {
 	for _, f := range figures.All {
 		ds = append(ds, describe(f.Prometheus, f.What))
@@ -29,11 +29,11 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 
 type collector struct{}
 
-// NewCollector returns a collector of all pools that are registered with package
-// poolhttp, those included that will be. Each series has the pool's name as the label
-// "pool". A scrape costs one call of [coatcheck/pool.Pool.Stats] for each pool.
+// NewCollector returns a collector of all pools registered with package poolhttp, present
+// and future. Each series has the pool's name as the label "pool". A scrape costs one
+// call of [coatcheck/pool.Pool.Stats] for each pool.
 //
-// The counters begin anew when another pool gets the name.
+// The counters restart when another pool gets the name.
 func NewCollector() prometheus.Collector { return collector{} }
 
 func (collector) Describe(to chan<- *prometheus.Desc) {

@@ -51,12 +51,13 @@ func scrape(t *testing.T, r *prometheus.Registry) (map[string]float64, map[strin
 }
 
 func registry(t *testing.T) *prometheus.Registry {
-	r := prometheus.NewPedanticRegistry() // checks that what is collected was described
+	r := prometheus.NewPedanticRegistry() // checks that all collected metrics are described
 	require.NoError(t, r.Register(poolprom.NewCollector()))
 	return r
 }
 
-// Each figure of a pool in which all of them differ arrives under its name.
+// TestScrapeTellsEveryFigure: each figure arrives under its name. All figures of the pool
+// differ.
 func TestScrapeTellsEveryFigure(t *testing.T) {
 	st := metricstest.Open(t, "scraped")
 	values, kinds := scrape(t, registry(t))
@@ -88,7 +89,7 @@ func TestScrapeTellsEveryFigure(t *testing.T) {
 	require.Empty(t, problems)
 }
 
-// Pools come and go between scrapes, whatever they are called.
+// TestScrapeFollowsThePools: pools with unusual names come and go between scrapes.
 func TestScrapeFollowsThePools(t *testing.T) {
 	const name = "ŝranko \xff\n\"{}"
 	r := registry(t)

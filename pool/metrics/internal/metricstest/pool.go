@@ -1,4 +1,4 @@
-// Package metricstest has what the tests of both collectors look at.
+// Package metricstest has a pool for the tests of both collectors.
 package metricstest
 
 import (
@@ -8,8 +8,8 @@ import (
 	"coatcheck/pool/poolhttp"
 )
 
-// Open registers a pool in which most figures differ, and returns these. They stay so, and
-// the pool is there, to the end of the test.
+// Open registers a pool in which most figures differ, and returns them. They do not
+// change until the end of the test.
 func Open(t *testing.T, name string) pool.Stats {
 	t.Helper()
 	p := pool.Must(&pool.Options[int]{Shards: 1, Capacity: 5000})
