@@ -1,12 +1,12 @@
-// Package codec turns the values of a snapshot into bytes and back. It is package
-// pool's: texts of its errors begin as that package's do.
+// Package codec encodes the values of a snapshot and decodes them. It is a part of
+// package pool, and the texts of its errors begin as that package's do.
 //
-// A type that encodes itself does so (own.go); one of numbers and bools alone is
-// copied as bytes (layout.go); any other is written by its parts (parts.go says how,
-// values.go does it). A type that would lose something in silence is refused.
+// A type that encodes itself does so (own.go). One that consists of numbers and bools is
+// copied as bytes (layout.go). Any other is encoded by its parts (parts.go has the
+// format, values.go the code). A type that would silently lose something is refused.
 //
-// Input may be hostile. A decoder returns an error and does not panic, and allocates in
-// proportion to the bytes that it has read.
+// Input may be hostile. A decoder returns an error and does not panic, and it allocates
+// in proportion to the bytes that it has read.
 package codec
 
 import (
@@ -21,28 +21,26 @@ import (
 // ErrType is package pool's error of that name.
 var ErrType = errors.New("pool: the type is not one for this snapshot")
 
-// Codec turns the values of one snapshot into bytes and back, in order. It is for
-// one goroutine.
+// Codec encodes or decodes the values of one snapshot, in order. It is for one goroutine.
 type Codec[T any] interface {
 	// Append appends the encoding of *v to dst.
 	Append(dst []byte, v *T) ([]byte, error)
 
-	// Decode reads *v, which is zero, from the beginning of src, and returns the
-	// rest of src. It allocates in proportion to what it reads. Whatever src holds,
-	// it does not panic.
+	// Decode reads *v, which is zero, from the beginning of src, and returns the rest of
+	// src. It allocates in proportion to what it reads. It does not panic, whatever src
+	// contains.
 	Decode(src []byte, v *T) ([]byte, error)
 }
 
-// Description is what a snapshot says about its type: two types with the same
-// description have the same encodings.
+// Description is what a snapshot says about its type: two types with the same description
+// have the same encodings.
 type Description struct {
 	Encoding Encoding
 	Name     string // with the last element of its package's path
-	Parts    string // what the type is made of, unless it encodes itself
+	Parts    string // the structure of the type, unless it encodes itself
 }
 
-// Accepts returns ErrType if values that are described by d are not of the type that
-// want describes.
+// Accepts returns ErrType if the type described by d is not the one that want describes.
 func (want Description) Accepts(d Description) error {
 	switch {
 	case d.Name != want.Name:
@@ -55,10 +53,10 @@ func (want Description) Accepts(d Description) error {
 	return nil
 }
 
-// describedBytes is how long a name or a list of parts is before it is cut short.
+// describedBytes is the length from which a name or a list of parts is shortened.
 const describedBytes = 1000
 
-// shorten keeps a long description's beginning and its hash.
+// shorten replaces the end of a long description by a hash of all of it.
 func shorten(s string) string {
 	if len(s) <= describedBytes {
 		return s
@@ -68,13 +66,13 @@ func shorten(s string) string {
 	return fmt.Sprintf("%s… (%016x)", s[:describedBytes], hash.Sum64())
 }
 
-// Encoding is how a type's values are encoded. The numbers are those in snapshots.
+// Encoding is how a type's values are encoded. Snapshots contain its numbers.
 type Encoding uint8
 
 const (
 	fixedSize Encoding = 1 + iota
 	marshaled
-	gobbed // by an earlier state of this package; no longer read
+	gobbed // by an earlier version; no longer read
 	byParts
 )
 
@@ -100,8 +98,8 @@ var (
 	errShort   = errors.New("the block ends before its values do")
 )
 
-// Of returns the codec of T and its description, or ErrType if there is no encoding
-// that loses nothing.
+// Of returns the codec of T and its description, or ErrType if every encoding would lose
+// something.
 func Of[T any]() (Codec[T], Description, error) {
 	t := reflect.TypeFor[T]()
 	d := Description{Name: shorten(t.String())}
@@ -128,16 +126,15 @@ func Of[T any]() (Codec[T], Description, error) {
 	return partsCodec[T]{p}, d, nil
 }
 
-// caught makes a panic of a decoder an error: an UnmarshalBinary may index what is
-// not there, or make a key that no map takes. It is to be deferred.
+// caught turns a panic of a decoder into an error: an UnmarshalBinary may index out of
+// range, or make a key that cannot be hashed. It must be deferred.
 func caught(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("decoding panicked: %v", r)
 	}
 }
 
-// marshalCodec is for types that encode themselves. Each encoding has its length
-// before it.
+// marshalCodec is for types that encode themselves. Each encoding follows its length.
 type marshalCodec[T any] struct{}
 
 func (marshalCodec[T]) Append(dst []byte, v *T) ([]byte, error) {

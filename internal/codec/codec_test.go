@@ -21,7 +21,7 @@ import (
 	"coatcheck/internal/codec"
 )
 
-// The types that cannot be written without loss, and some that look like it.
+// Types that cannot be written without loss, or seem so.
 type (
 	halfMarshaler   struct{ A int }
 	halfUnmarshaler struct{ A int }
@@ -47,7 +47,7 @@ func (*halfUnmarshaler) UnmarshalBinary([]byte) error { return nil }
 
 var _ = loop{hid: 1}
 
-// marshalling encodes itself, and has a field that is unexported.
+// marshalling encodes itself, and has an unexported field.
 type marshalling struct{ text string }
 
 func (m marshalling) MarshalBinary() ([]byte, error) { return []byte(m.text), nil }
@@ -95,10 +95,11 @@ func requireEncodes[T any](t *testing.T, v T) {
 	require.Equal(t, []byte{1, 2, 3}, rest)
 }
 
-// What would be lost in silence is refused by name.
+// TestOfRefusesLoss: a type that would silently lose something is refused, with the name
+// of the field.
 func TestOfRefusesLoss(t *testing.T) {
 	refused[struct{ a int }](t, "field a is unexported")
-	refused[struct{ a uint64 }](t, "field a is unexported") // of fixed size all the same
+	refused[struct{ a uint64 }](t, "field a is unexported") // although of fixed size
 	refused[struct {
 		A struct{ B []struct{ c string } }
 	}](t, "field A.B[].c is unexported")
@@ -126,7 +127,8 @@ func TestOfRefusesLoss(t *testing.T) {
 	refused[struct{ H []halfMarshaler }](t, "field H[]: type codec_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")
 }
 
-// What encodes itself may hide what it likes; blank fields are nobody's loss.
+// TestOfTakesWhatLosesNothing: a type that encodes itself may have any fields, and blank
+// fields are not lost.
 func TestOfTakesWhatLosesNothing(t *testing.T) {
 	addr := netip.MustParseAddr("::1")
 	requireEncodes(t, struct {
@@ -170,7 +172,7 @@ type (
 	list []list
 )
 
-// Types that embed one with methods to encode itself, and may take them for their own.
+// Types that embed one that encodes itself. Some of them have nothing else.
 type (
 	stamped struct {
 		time.Time
@@ -252,8 +254,8 @@ func (d *declaresOf[V]) UnmarshalBinary(b []byte) error {
 	return err
 }
 
-// A method of an embedded field's is not taken for one of the whole value's, which
-// would lose the other fields.
+// TestOfRefusesPromotedMethods: methods promoted from an embedded field do not encode the
+// whole value, since the other fields would be lost.
 func TestOfRefusesPromotedMethods(t *testing.T) {
 	const text = "has MarshalBinary or UnmarshalBinary of its embedded field "
 	refused[struct {
@@ -280,8 +282,8 @@ func TestOfRefusesPromotedMethods(t *testing.T) {
 	}](t, text+"stampedDeep")
 }
 
-// Methods of an embedded field's serve where it is all that there is, and where they
-// are declared anew.
+// TestOfTakesDeclaredMethods: methods of an embedded field are used if there is no other
+// field, or if they are declared again.
 func TestOfTakesDeclaredMethods(t *testing.T) {
 	at := time.Unix(1, 2).UTC()
 	requireEncodes(t, wraps{marshalling{"a"}})
@@ -299,14 +301,14 @@ func TestOfTakesDeclaredMethods(t *testing.T) {
 	}{at, "a"})
 }
 
-// large encodes itself; its memory is its own affair, not so that of blank fields.
+// large encodes itself. Its memory does not count, but that of blank fields does.
 type large struct{ _ [1 << 10]string }
 
 func (*large) MarshalBinary() ([]byte, error) { return nil, nil }
 func (*large) UnmarshalBinary([]byte) error   { return nil }
 
-// What would take much memory for little input is refused as a type, where it may be
-// there many times.
+// TestOfRefusesDearTypes: a type that takes much memory for little input is refused where
+// a snapshot may have many of it.
 func TestOfRefusesDearTypes(t *testing.T) {
 	type dear struct {
 		_ [1 << 10]uint64
@@ -323,8 +325,8 @@ func TestOfRefusesDearTypes(t *testing.T) {
 	refused[*[1 << 27]int](t, "longer than 1073741823 bytes")
 }
 
-// A description tells apart all types of the same name whose values are written
-// differently, and no others.
+// TestDescriptionsOfParts: descriptions differ for all types of the same name whose
+// values are written differently, and only for these.
 func TestDescriptionsOfParts(t *testing.T) {
 	type part struct{ Name string }
 	type piece struct{ Name string }
@@ -360,7 +362,7 @@ func described[T any](t *testing.T, want string) {
 	require.Equal(t, want, d.Parts)
 }
 
-// A number that this platform's int has no place for is an error.
+// TestIntsBeyondRange: a number beyond the range of this platform's int is an error.
 func TestIntsBeyondRange(t *testing.T) {
 	if strconv.IntSize == 64 {
 		t.Skip("int has 64 bits")
@@ -373,14 +375,14 @@ func TestIntsBeyondRange(t *testing.T) {
 	require.ErrorContains(t, err, "beyond the range")
 }
 
-// What the encoder never writes is no value.
+// TestForgedParts: a value that the encoder never writes is an error.
 func TestForgedParts(t *testing.T) {
 	forged := func(err error, text string) {
 		t.Helper()
 		require.ErrorContains(t, err, text)
 	}
 	_, _, err := decode[*int]([]byte{2, 0, 0, 0, 0, 0, 0, 0, 0})
-	forged(err, "a pointer is neither nil nor not")
+	forged(err, "a pointer is marked neither nil nor set")
 	_, _, err = decode[map[uint8]struct{}]([]byte{3, 0, 0, 0, 7, 7})
 	forged(err, "a map has a key twice")
 	_, _, err = decode[map[struct{}]struct{}]([]byte{0, 0, 0, 0x40})
@@ -391,7 +393,7 @@ func TestForgedParts(t *testing.T) {
 	forged(err, "Time.UnmarshalBinary")
 }
 
-// NaNs are as many keys as there are of them.
+// TestNaNKeys: each NaN is a key of its own.
 func TestNaNKeys(t *testing.T) {
 	b, err := encode(map[float32]string{float32(math.NaN()): "a", -float32(math.NaN()): "b", 1: "c"})
 	require.NoError(t, err)

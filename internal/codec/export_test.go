@@ -1,6 +1,6 @@
 package codec
 
-// Foreign runs f as if numbers lay in memory in the other order.
+// Foreign runs f as on a platform with the other byte order.
 func Foreign(f func()) {
 	littleEndian = !littleEndian
 	defer func() { littleEndian = !littleEndian }()

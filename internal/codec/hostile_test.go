@@ -12,8 +12,8 @@ import (
 	"coatcheck/internal/codec"
 )
 
-// A value takes memory in proportion to what is there of it, wherever a number in it
-// is replaced by a great one, and whatever its type.
+// TestHostileValues: reading takes memory in proportion to the input, even if a number in
+// it is replaced by a large one.
 func TestHostileValues(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")
@@ -33,7 +33,7 @@ func TestHostileValues(t *testing.T) {
 	testHostile(t, [][1 << 10]int{{}})
 }
 
-// nested is a type of all parts.
+// nested is a type with parts of every kind.
 type nested struct {
 	Text  string
 	Nums  []uint16
@@ -52,7 +52,7 @@ type nested struct {
 	}
 }
 
-// nestedOf returns a nested of depth i.
+// nestedOf returns a nested value of depth i.
 func nestedOf(i int) nested {
 	v := nested{Text: "text", Nums: []uint16{1, 2}, Ints: []int{i}, Empty: make([]struct{}, i), Inner: marshalling{"a"}}
 	for range i {
@@ -86,11 +86,11 @@ func testHostile[T any](t *testing.T, v T) {
 	}
 }
 
-// slack is what a codec and errors take, whatever the input.
+// slack is what a codec and errors take for any input.
 const slack = 32 << 10
 
-// The bound on memory is the same for values of all shapes, read as they were
-// written: what takes most for each byte are many small things.
+// TestMemoryOfValues: the bound on memory also holds for valid values of all shapes. Many
+// small parts take most memory for each byte.
 func TestMemoryOfValues(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")
@@ -109,7 +109,7 @@ func TestMemoryOfValues(t *testing.T) {
 	testMemory(t, repeated(n, func() map[string][64]*byte { return map[string][64]*byte{"": {}} }))
 	testMemory(t, repeated(n, func() map[[8]string][8]string { return map[[8]string][8]string{{}: {}} }))
 	testMemory(t, repeated(n, func() map[uint8][0]int { return map[uint8][0]int{1: {}} }))
-	for _, n := range []int{8, 9, 15, 57, 255, 256, 1000, 1793} { // just beyond what a map has room for
+	for _, n := range []int{8, 9, 15, 57, 255, 256, 1000, 1793} { // just above the room of a map
 		m := map[uint16]*bool{}
 		for i := range n {
 			m[uint16(i)] = nil
@@ -149,8 +149,8 @@ func repeated[T any](n int, f func() T) []T {
 	return vs
 }
 
-// Slices within slices do not each count on all of the input: with claims of their
-// own they would take its square.
+// TestClaimsDoNotOverlap: nested slices do not each count on all of the input, which
+// could take its square.
 func TestClaimsDoNotOverlap(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")
@@ -165,7 +165,7 @@ func TestClaimsDoNotOverlap(t *testing.T) {
 	testOverlap[[]array](t, func(left int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(left/4)) })
 }
 
-// testOverlap reads a value of which each level claims what is left.
+// testOverlap reads a value in which each level claims the rest of the input.
 func testOverlap[T any](t *testing.T, level func(left int) []byte) {
 	t.Helper()
 	const size = 64 << 10
@@ -181,7 +181,7 @@ func testOverlap[T any](t *testing.T, level func(left int) []byte) {
 	require.LessOrEqual(t, got, 64*uint64(len(in))+slack, "%T", *new(T))
 }
 
-// Slices and maps that contain themselves are refused as well.
+// TestCyclesOfSlicesAndMaps: slices and maps that contain themselves are refused.
 func TestCyclesOfSlicesAndMaps(t *testing.T) {
 	type slice []slice
 	type table map[string]table

@@ -9,28 +9,27 @@ import (
 	"unsafe"
 )
 
-// A layout says how a type of fixed size becomes bytes: those that encoding/binary
-// gives in little-endian order, for the same types. It is made once for a
-// snapshot, so that a value is copied and not reflected upon, which encoding/binary
-// does for each number of each struct and array: a value without gaps is one copy.
+// A layout describes how a type of fixed size is encoded: as encoding/binary does in
+// little-endian order, for the same types. It is made once for a snapshot. Then a value
+// is copied without reflection, which encoding/binary uses for each number of each struct
+// and array; a value without gaps is one copy.
 //
-// Values are read and written as bytes (unsafe register, U4). That is right
-// because a type with a layout holds numbers alone, no pointers; because spans lie
-// within it, as reflect reports them; and because a bool is never written but as 0
-// or 1.
+// Values are read and written as bytes (unsafe register, U4). That is right because a
+// type with a layout has numbers only and no pointers, because spans lie within it, as
+// reflect reports them, and because a bool is written only as 0 or 1.
 type layout struct {
 	spans []span
 	size  int  // encoded
 	whole bool // the value's bytes are its encoding
 }
 
-// span is a part of a value: bytes that follow each other there and in the
-// encoding, or an array of layouts.
+// span is a part of a value: bytes that are adjacent in the value and in the encoding, or
+// an array of layouts.
 type span struct {
 	at    uintptr // where it begins in the value
 	n     int     // bytes, or elements of an array
 	kind  spanKind
-	width int     // bytes of a number, where their order matters
+	width int     // bytes of a number, for their order
 	elem  *layout // of an array
 	step  uintptr // from one element to the next
 }
@@ -44,11 +43,11 @@ const (
 	arrays
 )
 
-// littleEndian says whether numbers lie in memory as they do in the encoding.
+// littleEndian says whether numbers are in memory as they are in the encoding.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// layoutOf returns the layout of t, or false if it has none: if it holds anything
-// but numbers and bools, or a field that is not exported.
+// layoutOf returns the layout of t. It returns false if t has anything but numbers and
+// bools, or an unexported field.
 func layoutOf(t reflect.Type) (*layout, bool) {
 	l := new(layout)
 	ok := l.add(t, 0)
@@ -56,7 +55,7 @@ func layoutOf(t reflect.Type) (*layout, bool) {
 	return l, ok
 }
 
-// add appends what a value of type t at offset at needs.
+// add appends the spans of a value of type t at offset at.
 func (l *layout) add(t reflect.Type, at uintptr) bool {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -89,7 +88,7 @@ func (l *layout) addField(f reflect.StructField, at uintptr) bool {
 		}
 		return ok
 	}
-	// The fields of an embedded struct are promoted, whatever its own name.
+	// The fields of an embedded struct are promoted even if its own name is unexported.
 	if !f.IsExported() && !(f.Anonymous && f.Type.Kind() == reflect.Struct) {
 		return false
 	}
@@ -110,7 +109,7 @@ func (l *layout) addArray(t reflect.Type, at uintptr) bool {
 	return true
 }
 
-// span appends s, to the last span if that goes on in s.
+// span appends s, merged with the last span if they are adjacent.
 func (l *layout) span(s span) {
 	l.size += s.n
 	if k := len(l.spans) - 1; k >= 0 {
@@ -155,7 +154,8 @@ func (c *fixedCodec[T]) Decode(src []byte, v *T) ([]byte, error) {
 	return src[c.size:], nil
 }
 
-// appendAll appends the encodings of n values, at p and every step bytes on.
+// appendAll appends the encodings of n values, the first at p and the others step bytes
+// apart.
 func (l *layout) appendAll(dst []byte, p unsafe.Pointer, n int, step uintptr) []byte {
 	from := len(dst)
 	dst = slices.Grow(dst, n*l.size)[:from+n*l.size]
@@ -169,8 +169,8 @@ func (l *layout) appendAll(dst []byte, p unsafe.Pointer, n int, step uintptr) []
 	return dst
 }
 
-// getAll reads n values at p, and every step bytes on, from src, which is as long as
-// their encodings.
+// getAll reads n values, the first at p and the others step bytes apart, from src, which
+// has the length of their encodings.
 func (l *layout) getAll(src []byte, p unsafe.Pointer, n int, step uintptr) {
 	if l.whole {
 		copy(unsafe.Slice((*byte)(p), len(src)), src)
@@ -181,7 +181,7 @@ func (l *layout) getAll(src []byte, p unsafe.Pointer, n int, step uintptr) {
 	}
 }
 
-// put writes the value at p to dst, which is as long as the encoding.
+// put writes the value at p to dst, which has the length of the encoding.
 func (l *layout) put(dst []byte, p unsafe.Pointer) {
 	for i := range l.spans {
 		s := &l.spans[i]
@@ -204,7 +204,7 @@ func (l *layout) put(dst []byte, p unsafe.Pointer) {
 	}
 }
 
-// get reads the value at p from src, which is as long as the encoding.
+// get reads the value at p from src, which has the length of the encoding.
 func (l *layout) get(src []byte, p unsafe.Pointer) {
 	for i := range l.spans {
 		s := &l.spans[i]
@@ -231,7 +231,7 @@ func (l *layout) get(src []byte, p unsafe.Pointer) {
 	}
 }
 
-// swap turns each number of b round.
+// swap reverses the bytes of each number in b.
 func swap(b []byte, width int) {
 	for ; len(b) > 0; b = b[width:] {
 		for i, j := 0, width-1; i < j; i, j = i+1, j-1 {
@@ -240,7 +240,7 @@ func swap(b []byte, width int) {
 	}
 }
 
-// describe returns what t is made of, names of types aside.
+// describe returns the structure of t, without names of types.
 func describe(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Array:

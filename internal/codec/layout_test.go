@@ -33,7 +33,7 @@ func fixedOf(i int) fixed {
 	return v
 }
 
-// requireFixed requires that v's encoding is what encoding/binary makes of it.
+// requireFixed requires that v's encoding is that of encoding/binary.
 func requireFixed[T any](t *testing.T, order binary.ByteOrder, v T) {
 	t.Helper()
 	want, err := binary.Append(nil, order, v)
@@ -63,7 +63,8 @@ func TestFixedSizeIsEncodingBinary(t *testing.T) {
 	}{A: 1, B: 2})
 }
 
-// Where numbers lie in memory in the other order, each is turned round by itself.
+// TestFixedSizeOnOtherPlatforms: with the other byte order, each number is reversed by
+// itself.
 func TestFixedSizeOnOtherPlatforms(t *testing.T) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		t.Skip("this is such a platform")

@@ -13,11 +13,11 @@ var (
 	unmarshaler = reflect.TypeFor[encoding.BinaryUnmarshaler]()
 )
 
-// encodesItself reports whether t or *t has both MarshalBinary and UnmarshalBinary.
-// Half of the pair is an error, since such a value could be written and not read, or
-// the other way round. So is a pair of an embedded field's, in a struct that has
-// other fields: these would be lost. For a pointer or an interface, the question is
-// about what it points to, and is asked there.
+// encodesItself reports whether t or *t has both MarshalBinary and UnmarshalBinary. One
+// of them without the other is an error, since such a value could be written but not
+// read, or the reverse. So is a pair promoted from an embedded field, in a struct with
+// other fields: those would be lost. For a pointer or an interface it returns false; the
+// question is asked again for what it points to.
 func encodesItself(t reflect.Type) (bool, error) {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface {
 		return false, nil
@@ -45,9 +45,8 @@ func encodesItself(t reflect.Type) (bool, error) {
 	return false, fmt.Errorf("has MarshalBinary or UnmarshalBinary of its embedded field %s, which knows no other field; declare both, or give the field a name", f.Name)
 }
 
-// embeddedMarshaler returns the embedded field of t that MarshalBinary or
-// UnmarshalBinary may be promoted from, or nil if there is none; and whether a value
-// of t is nothing but that field.
+// embeddedMarshaler returns the embedded field of t from which MarshalBinary or
+// UnmarshalBinary may be promoted, or nil. It also reports whether t has no other field.
 func embeddedMarshaler(t reflect.Type) (from *reflect.StructField, whole bool) {
 	if t.Kind() != reflect.Struct {
 		return nil, false
@@ -56,7 +55,7 @@ func embeddedMarshaler(t reflect.Type) (from *reflect.StructField, whole bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Name == "_" {
-			continue // nobody can miss it
+			continue // no program can read it
 		}
 		fields++
 		p := reflect.PointerTo(f.Type)
@@ -70,17 +69,17 @@ func embeddedMarshaler(t reflect.Type) (from *reflect.StructField, whole bool) {
 	return from, fields == 1
 }
 
-// declares reports which of the two methods of t, which has both, are declared for t
-// itself, and not promoted from a field. Reflection does not tell. But the compiler
-// makes a function for a promoted method, as it does to reach a value's method
-// through a pointer, and marks its code as generated. Under a compiler that leaves no
-// marks at all, nothing is declared.
+// declares reports which of the two methods are declared for t itself, and not promoted
+// from a field. t has both. Reflection does not tell. But the compiler makes a function
+// for a promoted method, as it does to reach a value's method through a pointer, and
+// marks its code as generated. If a compiler leaves no marks at all, nothing counts as
+// declared.
 func declares(t reflect.Type) (to, from bool) {
 	if t.Name() == "" {
-		return false, false // there is no place for a declaration
+		return false, false // an unnamed type has no declarations
 	}
 	for _, t := range []reflect.Type{t, reflect.PointerTo(t)} {
-		// The names are constants, or the linker keeps all methods of all types.
+		// The names are constants, or the linker would keep all methods of all types.
 		if m, ok := t.MethodByName("MarshalBinary"); ok && !generated(m) {
 			to = true
 		}
@@ -91,8 +90,8 @@ func declares(t reflect.Type) (to, from bool) {
 	return to, from
 }
 
-// generated reports whether the compiler made m. All of its code is looked at: what
-// was inlined into it, at its beginning too, has the marks of where it is from.
+// generated reports whether the compiler made m. It examines all of m's code, since
+// inlined code, even at the beginning, has the marks of its origin.
 func generated(m reflect.Method) bool {
 	first := m.Func.Pointer()
 	for pc := first; ; pc++ {

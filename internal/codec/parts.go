@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Values that are neither of fixed size nor encode themselves are written by their
-// parts, each at its type's own length at least, numbers little-endian:
+// Values that are neither of fixed size nor encode themselves are written by their parts.
+// Numbers are little-endian:
 //
 //	a type with MarshalBinary   length (4) · its encoding
 //	a type of fixed size        as everywhere, see layout
@@ -18,35 +18,34 @@ import (
 //	pointer                     0 for nil, or 1 (1) · what it points to
 //	array, struct               elements, or fields without those named _
 //
-// Nothing says which type comes next: the snapshot's header describes T, and a snapshot of
-// another type is refused.
+// The encoding does not name the types: the snapshot's header describes T, and a snapshot
+// of another type is refused.
 //
-// Input may lie. What a value of n bytes in a snapshot can make ReadFrom allocate is
-// at most memoryFactor·n. Two rules see to it. Of each type that is allocated, a
-// value's memory is at most that multiple of its shortest encoding; partsOf refuses
-// the others. And a decoder allocates only for what it has claimed: bytes of the
-// input that no other part can claim (see partsDecoder).
+// Input may be forged. A value of n bytes in a snapshot can make ReadFrom allocate at
+// most memoryFactor·n bytes. Two rules ensure that. For each type that is allocated, the
+// memory of a value is at most that multiple of its shortest encoding; partsOf refuses
+// other types. And a decoder allocates only for what it has claimed: bytes of the input
+// that no other part can claim (see partsDecoder).
 
 const (
-	// memoryFactor is how many bytes of memory a byte of input may cost. The
-	// dearest are maps with one entry, which have room for eight.
+	// memoryFactor is how many bytes of memory a byte of input may cost. The most
+	// expensive types are maps with one entry, which have room for eight.
 	memoryFactor = 64
 
-	// maxDepth is how many pointers, slices and maps may lie within each other. A
-	// level takes some 1 KiB of stack, and a chain that leads back to itself ends
-	// here.
+	// maxDepth is how deeply pointers, slices and maps may be nested. A level takes some
+	// 1 KiB of stack. A cycle ends here as well.
 	maxDepth = 1000
 
 	lengthBytes = 4
 )
 
-// part is how a type's values are written and read.
+// part describes how values of a type are written and read.
 type part struct {
 	typ    reflect.Type
 	own    bool    // by MarshalBinary
 	fixed  *layout // or as numbers
-	least  int     // bytes of the shortest encoding; if 0, there is no other
-	memory uint64  // bytes of a value, but for types that encode themselves
+	least  int     // bytes of the shortest encoding; if 0, there is only that one
+	memory uint64  // bytes of a value; 0 for types that encode themselves
 
 	key, elem *part
 	fields    []fieldPart
@@ -63,8 +62,8 @@ type planner struct {
 	later []reference
 }
 
-// reference is a part that another one refers to, and so may contain it: it is made
-// after that one.
+// reference is the place of a part within another one. It is filled after that one is
+// complete, since types may be recursive.
 type reference struct {
 	to   **part
 	typ  reflect.Type
@@ -72,7 +71,7 @@ type reference struct {
 	path string
 }
 
-// partsOf returns the part that t is, or why it cannot be written without loss.
+// partsOf returns the part for t, or an error if t cannot be written without loss.
 func partsOf(t reflect.Type) (*part, error) {
 	pl := planner{known: map[reflect.Type]*part{}}
 	top, err := pl.part(t, "")
@@ -86,8 +85,7 @@ func partsOf(t reflect.Type) (*part, error) {
 	return top, err
 }
 
-// part returns the part for t, which is found at path: "" for the whole value, else
-// a field.
+// part returns the part for t, found at path: "" for the whole value, else a field.
 func (pl *planner) part(t reflect.Type, path string) (*part, error) {
 	if p := pl.known[t]; p != nil {
 		return p, nil
@@ -113,8 +111,8 @@ func (pl *planner) part(t reflect.Type, path string) (*part, error) {
 	return p, nil
 }
 
-// fill completes p by what its type is made of, and returns how long its shortest
-// encoding is.
+// fill completes p by the parts of its type, and returns the length of its shortest
+// encoding.
 func (pl *planner) fill(p *part, path string) (least uint64, err error) {
 	t := p.typ
 	refer := func(to **part, t reflect.Type, path string) {
@@ -154,7 +152,7 @@ func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {
 	for i := range p.typ.NumField() {
 		f := p.typ.Field(i)
 		if f.Name == "_" {
-			continue // nobody can miss it
+			continue // no program can read it
 		}
 		if !f.IsExported() {
 			return 0, fmt.Errorf("field %s%s is unexported, and %v has no MarshalBinary", path, f.Name, p.typ)
@@ -170,7 +168,7 @@ func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {
 	return least, nil
 }
 
-// check returns an error if what the reference leads to may not be there.
+// check returns an error if the referenced part may not stand in this place.
 func (r *reference) check() error {
 	p := r.from
 	var memory, least uint64
@@ -192,8 +190,8 @@ func (r *reference) check() error {
 	return nil
 }
 
-// inMap is how many bytes a map of one entry, with room for eight, has for keys of
-// so many, or for elements. Larger ones lie outside.
+// inMap returns how many bytes a map of one entry, with room for eight, takes for keys,
+// or elements, of this size. Larger ones are stored outside.
 func inMap(memory uint64) uint64 {
 	if memory > 128 {
 		return memory + 8*8
@@ -201,7 +199,8 @@ func inMap(memory uint64) uint64 {
 	return 8 * memory
 }
 
-// points reports whether values of p's type have a pointer in themselves.
+// points reports whether values of p's type contain a pointer, directly or in fields and
+// elements.
 func (p *part) points() bool {
 	for _, f := range p.fields {
 		if f.points() {
@@ -211,9 +210,8 @@ func (p *part) points() bool {
 	return p.typ.Kind() == reflect.Pointer || p.typ.Kind() == reflect.Array && p.elem != nil && p.elem.points()
 }
 
-// describe returns what p's type is made of, names of types aside but for those
-// that encode themselves. A type that was described before, perhaps not to its end,
-// is a number.
+// describe returns the structure of p's type. It has names only of types that encode
+// themselves. A type that is being described, or has been, is a number.
 func (p *part) describe(seen map[*part]int) string {
 	switch t := p.typ; {
 	case p.own:
@@ -245,7 +243,7 @@ func (p *part) describe(seen map[*part]int) string {
 	return p.typ.Kind().String()
 }
 
-// at is the beginning of a message about path.
+// at returns the beginning of a message about path.
 func at(path string) string {
 	if path == "" {
 		return ""

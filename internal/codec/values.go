@@ -10,7 +10,7 @@ import (
 
 var (
 	errDeep  = fmt.Errorf("it is nested deeper than %d pointers, slices and maps, or leads back to itself", maxDepth)
-	errFlag  = errors.New("a pointer is neither nil nor not")
+	errFlag  = errors.New("a pointer is marked neither nil nor set")
 	errRange = errors.New("a number is beyond the range of int or uint on this platform")
 	errTwice = errors.New("a map has a key twice")
 )
@@ -36,7 +36,7 @@ func (c partsCodec[T]) Decode(src []byte, v *T) (rest []byte, err error) {
 // partsEncoder writes one value.
 type partsEncoder struct {
 	dst   []byte
-	limit int // of dst's length
+	limit int // the greatest length of dst
 	depth int
 }
 
@@ -85,7 +85,7 @@ func (e *partsEncoder) put(p *part, v reflect.Value) error {
 	return nil
 }
 
-// inside appends a pointer, slice or map and what is in it.
+// inside appends a pointer, slice or map and its contents.
 func (e *partsEncoder) inside(p *part, v reflect.Value) error {
 	if e.depth++; e.depth > maxDepth {
 		return fmt.Errorf("%w: %w", ErrType, errDeep)
@@ -127,7 +127,7 @@ func (e *partsEncoder) inside(p *part, v reflect.Value) error {
 	return nil
 }
 
-// elements appends those of an array or a slice.
+// elements appends the elements of an array or a slice.
 func (e *partsEncoder) elements(p *part, v reflect.Value) error {
 	n := v.Len()
 	if n == 0 || p.elem.least == 0 {
@@ -145,7 +145,7 @@ func (e *partsEncoder) elements(p *part, v reflect.Value) error {
 	return nil
 }
 
-// room returns an error unless n times size bytes, and a length, may follow.
+// room returns an error unless n times size bytes, and a length, fit below the limit.
 func (e *partsEncoder) room(n, size int) error {
 	if left := e.limit - len(e.dst) - lengthBytes; left < 0 || size > 0 && n > left/size {
 		return errTooLong
@@ -159,11 +159,11 @@ func (e *partsEncoder) length(n int) {
 
 // partsDecoder reads one value.
 //
-// Before a part is read, the bytes of its shortest encoding are claimed: those of a
-// slice's elements all at once, when its length is known and before it is allocated.
-// Claims never exceed what is left, and a byte is claimed by one part at a time. If
-// each part could count on all that is left, slices within slices would: a thousand
-// of them, and a thousand times the memory.
+// Before a part is read, the bytes of its shortest encoding are claimed. Those of a
+// slice's elements are claimed all at once, when its length is known and before it is
+// allocated. Claims never exceed the input that is left, and a byte is claimed by one
+// part at a time. If each part could count on all that is left, nested slices could take
+// the square of the input.
 type partsDecoder struct {
 	src     []byte
 	claimed int // bytes of src
@@ -179,7 +179,7 @@ func (d *partsDecoder) claim(n, size int) error {
 	return nil
 }
 
-// take returns the next n bytes, which are claimed.
+// take returns the next n bytes, which have been claimed.
 func (d *partsDecoder) take(n int) []byte {
 	b := d.src[:n:n]
 	d.src = d.src[n:]
@@ -187,12 +187,12 @@ func (d *partsDecoder) take(n int) []byte {
 	return b
 }
 
-// length reads a length, which is claimed.
+// length reads a length, which has been claimed.
 func (d *partsDecoder) length() int {
 	return int(min(binary.LittleEndian.Uint32(d.take(lengthBytes)), MaxValue+1))
 }
 
-// bytes reads a length, which is claimed, and as many bytes.
+// bytes reads a length, which has been claimed, and that many bytes.
 func (d *partsDecoder) bytes() ([]byte, error) {
 	n := d.length()
 	if err := d.claim(n, 1); err != nil {
@@ -201,7 +201,7 @@ func (d *partsDecoder) bytes() ([]byte, error) {
 	return d.take(n), nil
 }
 
-// get reads v, which is zero. The shortest encoding is claimed.
+// get reads v, which is zero. Its shortest encoding has been claimed.
 func (d *partsDecoder) get(p *part, v reflect.Value) error {
 	if p.own {
 		b, err := d.bytes()
@@ -245,7 +245,7 @@ func (d *partsDecoder) get(p *part, v reflect.Value) error {
 	return nil
 }
 
-// inside reads a pointer, slice or map and what is in it.
+// inside reads a pointer, slice or map and its contents.
 func (d *partsDecoder) inside(p *part, v reflect.Value) error {
 	if d.depth++; d.depth > maxDepth {
 		return errDeep
@@ -286,7 +286,7 @@ func (d *partsDecoder) pointee(p *part, v reflect.Value) error {
 // entries reads the n entries of a map.
 func (d *partsDecoder) entries(p *part, v reflect.Value, n int) error {
 	if n > 1 && p.key.least == 0 {
-		return errTwice // there is but one such key
+		return errTwice // there is only one such key
 	}
 	if err := d.claim(n, p.key.least+p.elem.least); err != nil {
 		return err
@@ -309,7 +309,7 @@ func (d *partsDecoder) entries(p *part, v reflect.Value, n int) error {
 	return nil
 }
 
-// elements reads those of an array or a slice.
+// elements reads the elements of an array or a slice.
 func (d *partsDecoder) elements(p *part, v reflect.Value) error {
 	n := v.Len()
 	if n == 0 || p.elem.least == 0 {
