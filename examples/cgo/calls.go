@@ -5,15 +5,15 @@ package main
 #include <stdint.h>
 #include <stdlib.h>
 
-// What C calls: a look-up returns what is behind a name, a replacement ends the name and
-// returns another.
+// What C calls: a look-up returns the value behind a name, a replacement deletes the name
+// and returns another.
 extern uint64_t lookNone(uintptr_t), lookCgo(uintptr_t), lookHandle(uintptr_t), lookTable(uintptr_t);
 extern uintptr_t replaceNone(uintptr_t), replaceCgo(uintptr_t), replaceHandle(uintptr_t), replaceTable(uintptr_t);
 
 static uint64_t (*const lookers[])(uintptr_t) = {lookNone, lookCgo, lookHandle, lookTable};
 static uintptr_t (*const replacers[])(uintptr_t) = {replaceNone, replaceCgo, replaceHandle, replaceTable};
 
-// look calls back for n of the names, from at on, and adds up what it is told.
+// look calls back for n of the names, from at on, and sums the results.
 static uint64_t look(int who, const uintptr_t *names, size_t count, size_t at, size_t n) {
 	uint64_t sum = 0;
 	while (n-- > 0) {
@@ -43,14 +43,14 @@ import (
 	"coatcheck/pool/cgohandle"
 )
 
-// value is what the names are for. All sides hold a pointer to it, which goes into an
-// any without an allocation; and all make a new one when they replace.
+// value is what the names refer to. All sides store a pointer to it, which converts to
+// any without an allocation, and all make a new value when they replace.
 type value struct{ id uint64 }
 
 var typed = cgohandle.NewTable[*value]()
 
-// side is a contestant: how it makes a name and ends one. Its number is its place in the
-// lists of C.
+// side is a contestant: how it makes and deletes a name. Its number is its index in C's
+// arrays.
 type side struct {
 	name    string
 	number  C.int
@@ -104,21 +104,20 @@ func replaceTable(h C.uintptr_t) C.uintptr_t {
 	return C.uintptr_t(typed.New(&value{1}))
 }
 
-// names are those that C keeps for one goroutine, in no order of the table's. at is how
-// far the loops are round them: they go on in the next round, or a million would be a
-// few thousand.
+// names are the names that C keeps for one goroutine, in random order. The next round
+// continues at at: otherwise a round would use a few thousand of a million.
 type names struct {
 	words []C.uintptr_t // in C's memory
 	at    int
 }
 
-// hand gives C live names, for each goroutine its part of them, which is one at least.
+// hand gives C live names: to each goroutine its part of them, at least one.
 func (s side) hand(live, goroutines int) []*names {
 	order := rand.New(rand.NewPCG(1, 2))
 	parts := make([]*names, goroutines)
 	for i := range parts {
 		n := max(1, live/goroutines)
-		memory := (*C.uintptr_t)(C.malloc(C.size_t(n) * C.sizeof_uintptr_t)) // never nil: Go sees to that
+		memory := (*C.uintptr_t)(C.malloc(C.size_t(n) * C.sizeof_uintptr_t)) // never nil: cgo panics instead
 		parts[i] = &names{words: unsafe.Slice(memory, n)}
 		for j := range parts[i].words {
 			parts[i].words[j] = C.uintptr_t(s.create(&value{1}))
@@ -131,7 +130,7 @@ func (s side) hand(live, goroutines int) []*names {
 	return parts
 }
 
-// end takes them back.
+// end deletes the names.
 func (s side) end(parts []*names) {
 	for _, p := range parts {
 		for _, w := range p.words {
@@ -141,7 +140,7 @@ func (s side) end(parts []*names) {
 	}
 }
 
-// look and replace return works whose operations are calls from C, n by each goroutine.
+// look and replace return works whose operations are calls from C, n on each goroutine.
 func (s side) look(parts []*names) rounds.Work {
 	return together(parts, func(p *names, n int) {
 		if sum := C.look(s.number, &p.words[0], C.size_t(len(p.words)), C.size_t(p.at), C.size_t(n)); sum != C.uint64_t(n) {

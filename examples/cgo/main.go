@@ -1,12 +1,13 @@
-// Command cgo gives Go values to C by handles: first to a library of timers, whose
-// sessions end before their timers fire, then a million times for a table of what it
-// costs, beside runtime/cgo.Handle.
+// Command cgo gives Go values to C by handles. First C is a library of timers, whose
+// sessions end before their timers fire. Then C calls back a million times, for a table
+// of the costs beside runtime/cgo.Handle.
 //
 //	go -C examples/cgo run .
 //	go -C examples/cgo run ./sqlite # the same for a real program: go-sqlite3
 //
-// All calls are C's: a loop there calls back a Go function for each name, as a library
-// does. That call costs more than most look-ups, so the table has it by itself.
+// All calls come from C: a loop calls back a Go function for each name, as a library
+// does. Such a call costs more than most look-ups, so the table shows its cost
+// separately.
 package main
 
 import (
@@ -21,7 +22,7 @@ import (
 )
 
 func main() {
-	many := flag.Int("rounds", 21, "`rounds` of measuring; none: the timers alone")
+	many := flag.Int("rounds", 21, "measuring `rounds`; 0: the timers only")
 	flag.Parse()
 	demonstrate()
 	if *many > 0 {
@@ -55,13 +56,13 @@ func measure(many int) {
 		}
 	}
 	rounds.Table(os.Stdout, rows)
-	fmt.Println("\nIn parentheses: half of the rounds lie between. Below 1 the pool is ahead.\n\nns that a name adds to the call, one goroutine")
+	fmt.Println("\nIn parentheses: the quartiles over the rounds. Below 1 the pool is ahead.\n\nns that a name adds to the call, one goroutine")
 	for _, line := range chart {
 		fmt.Println(line)
 	}
 }
 
-// timesOf measures one number of names and one of goroutines.
+// timesOf measures with one number of names and one of goroutines.
 func timesOf(many, live, goroutines int) (looks, replaces [][]float64) {
 	var look, replace []rounds.Work
 	for _, s := range sides {
@@ -73,7 +74,7 @@ func timesOf(many, live, goroutines int) (looks, replaces [][]float64) {
 	return rounds.Times(many, length, look...), rounds.Times(many, length, replace...)
 }
 
-// bars are a line for each side but the first, which is subtracted from the others.
+// bars returns a line for each side but the first, which is subtracted from the others.
 func bars(times [][]float64) (lines []string) {
 	var more []float64
 	for _, of := range times {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The program runs, with the checks of checkptr, and vet has nothing to say. Its timers
-// fire for their own sessions or for none.
+// TestProgram: the program runs with checkptr's checks and passes vet. Its timers fire
+// for their own sessions or for none.
 func TestProgram(t *testing.T) {
 	vet, err := exec.Command("go", "vet", ".").CombinedOutput()
 	require.NoError(t, err, "%s", vet)

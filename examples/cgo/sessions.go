@@ -4,7 +4,7 @@ package main
 #include <stdint.h>
 #include "timers.h"
 
-// The Go function. It takes an integer: a void* would be a pointer to Go's collector.
+// The Go function. It takes an integer: Go's collector would take a void* for a pointer.
 extern void onTimer(uintptr_t session);
 
 static void trampoline(void *data) { onTimer((uintptr_t)data); }
@@ -20,7 +20,7 @@ import (
 	"coatcheck/pool/cgohandle"
 )
 
-// session is what timers belong to. C never sees it.
+// session is what timers belong to. C has only its handle.
 type session struct {
 	name  string
 	wakes int
@@ -30,7 +30,7 @@ var sessions = cgohandle.NewTable[*session]()
 
 //export onTimer
 func onTimer(word C.uintptr_t) {
-	runtime.GC() // C holds the only names of the sessions, and none of their addresses
+	runtime.GC() // C holds only handles of the sessions, which the collector does not see
 	s, ok := sessions.Lookup(uintptr(word))
 	if !ok {
 		fmt.Println("  a timer for a session that has ended")
@@ -56,16 +56,16 @@ func advance(to uint) {
 }
 
 // demonstrate gives Go values to a C library as its user data. The library (timers.c)
-// keeps a void* for each timer and cannot forget one. Sessions end while timers of
-// theirs are still to fire: their handles are refused then, where a pointer would
-// dangle, and an index would wake the next session.
+// keeps a void* for each timer, and cannot cancel one. Sessions end before all of their
+// timers fire. Then their handles are refused, where a pointer would dangle, and an index
+// would wake the next session.
 func demonstrate() {
 	alice := begin("alice", 1, 3, 5)
 	bob := begin("bob", 2, 4)
 	advance(2)
 
 	sessions.Delete(alice)
-	carol := begin("carol", 3) // may have the slot that was alice's
+	carol := begin("carol", 3) // may have alice's slot
 	advance(4)
 
 	sessions.Delete(bob)

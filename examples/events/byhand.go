@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// byHand is the same without a pool: pointers that are kept for good, a list of those
-// that are free, and a generation in the upper half of the word. The generation wraps,
-// and nothing is ever given back to the collector.
+// byHand does the same without a pool: pointers that are kept for ever, a list of free
+// ones, and a generation in the upper half of the word. The generation wraps, and memory
+// is never given back to the collector.
 type byHand struct {
-	all []atomic.Pointer[operator] // by the lower half of their words; nil: not made yet
+	all []atomic.Pointer[operator] // by the lower half of the word; nil: not made yet
 
 	mu   sync.Mutex
 	made int
@@ -22,7 +22,7 @@ func newByHand(capacity int) operators {
 	return &byHand{all: make([]atomic.Pointer[operator], capacity)}
 }
 
-const generation = 1 << 32 // one, in a word
+const generation = 1 << 32 // one generation, in a word
 
 func (t *byHand) add(fd int, init func(o *operator) error) error {
 	o := t.vacant()
@@ -36,7 +36,7 @@ func (t *byHand) add(fd int, init func(o *operator) error) error {
 	return err
 }
 
-// vacant returns an operator that is free. There is one: the server counts.
+// vacant returns a free operator. There is one, because the server counts connections.
 func (t *byHand) vacant() *operator {
 	t.mu.Lock()
 	defer t.mu.Unlock()

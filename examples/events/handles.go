@@ -4,7 +4,7 @@ package main
 
 import "coatcheck/pool"
 
-// handles has the operators in a pool. A word is a handle, and the pool refuses it when
+// handles has the operators in a pool. A word is a handle, which the pool refuses once
 // the connection has ended.
 type handles struct{ pool *pool.Pool[operator] }
 
@@ -25,7 +25,7 @@ func (t handles) remove(o *operator) { t.pool.Remove(pool.Handle[operator](o.wor
 func (t handles) each(f func(o *operator)) {
 	for _, o := range t.pool.All() {
 		o.mu.Lock()
-		if o.fd >= 0 { // it has not ended while the lock was awaited
+		if o.fd >= 0 { // it has not ended during the wait for the lock
 			f(o)
 		}
 		o.mu.Unlock()
@@ -49,7 +49,7 @@ func (b *pinned) find(word uint64) *operator {
 		return nil
 	}
 	o.mu.Lock()
-	if o.fd < 0 { // it has ended while the lock was awaited
+	if o.fd < 0 { // it ended during the wait for the lock
 		o.mu.Unlock()
 		return nil
 	}

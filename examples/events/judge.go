@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// judge finds out whether an event was acted upon that was another connection's. It
-// knows nothing of operators: it asks the kernel for the cookie of a socket, which no
-// other socket ever has, when it is registered and when it is used.
+// judge detects that an event was handled for the wrong connection. It does not use
+// operators. It asks the kernel for the cookie of a socket, which no other socket ever
+// has, when the socket is registered and when it is used.
 type judge struct {
 	mu      sync.Mutex
-	cookies map[uint64]uint64 // of the connections that there are, by user data
+	cookies map[uint64]uint64 // of the open connections, by user data
 
 	looked, wrong atomic.Int64
 }
@@ -24,13 +24,13 @@ func newJudge() *judge { return &judge{cookies: make(map[uint64]uint64)} }
 func cookieOf(fd int) uint64 {
 	c, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
 	if err != nil {
-		return 0 // not a socket, or none at all
+		return 0 // not a socket, or closed
 	}
 	return c
 }
 
-// opened is called before a descriptor is registered with that user data, closed before
-// it is closed. A nil judge does not look.
+// opened is called before a descriptor is registered with that user data; closed is
+// called before it is closed. A nil judge does nothing.
 func (j *judge) opened(word uint64, fd int) {
 	if j != nil {
 		j.mu.Lock()
@@ -47,7 +47,7 @@ func (j *judge) closed(word uint64) {
 	}
 }
 
-// meant returns whose the events are, at the time of the wait.
+// meant returns the cookies of the events' connections at the time of the wait.
 func (j *judge) meant(events []unix.EpollEvent, cookies []uint64) []uint64 {
 	cookies = cookies[:0]
 	if j != nil {
@@ -60,7 +60,7 @@ func (j *judge) meant(events []unix.EpollEvent, cookies []uint64) []uint64 {
 	return cookies
 }
 
-// acts is called before the i-th event is acted upon, with the descriptor that is used.
+// acts is called before the i-th event is handled, with the descriptor that is used.
 func (j *judge) acts(cookies []uint64, i, fd int) {
 	if j != nil {
 		j.looked.Add(1)

@@ -24,13 +24,13 @@ import (
 
 const (
 	messageSize = 64
-	patience    = 10 * time.Second // with an answer that does not come
-	slowest     = int64(patience)  // of what a histogram takes, in nanoseconds
-	digits      = 2                // that it keeps
+	patience    = 10 * time.Second // the longest wait for an answer
+	slowest     = int64(patience)  // the greatest value of a histogram, in nanoseconds
+	digits      = 2                // the precision of a histogram
 )
 
-// client is a connection to the server. What it sends is its own, so that it knows an
-// answer that is another's.
+// client is a connection to the server. Its messages are unique, so it recognizes another
+// client's answer.
 type client struct {
 	net.Conn
 	sent, got [messageSize]byte
@@ -50,7 +50,7 @@ func dial(ctx context.Context, address netip.AddrPort) (*client, error) {
 
 var errMixed = errors.New("an answer is another connection's")
 
-// send sends the next message, receive waits for it to come back.
+// send sends the next message; receive waits until it comes back.
 func (c *client) send() error {
 	number := c.sent[8:16]
 	binary.LittleEndian.PutUint64(number, binary.LittleEndian.Uint64(number)+1)
@@ -75,9 +75,9 @@ func (c *client) ask() error {
 	return c.receive()
 }
 
-// steady is a load of so many connections, each of which sends a message as soon as it
-// has its answer. So a server that is slow is asked less often: what the times say of is
-// this load, and not one that comes by itself.
+// steady is a load of that many connections, each of which sends a message when it has
+// its answer. A slow server gets fewer requests, so the times are those of this load, not
+// of one that arrives by itself.
 func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length time.Duration) (*hdrhistogram.Histogram, error) {
 	histograms := make([]*hdrhistogram.Histogram, conns)
 	group, ctx := errgroup.WithContext(ctx)
@@ -116,9 +116,10 @@ func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length
 	return all, err
 }
 
-// dying is a load of connections that die in the middle of events: by a reset right
-// behind a message, by a reset after some answers, or by the server's deadline while
-// they go on sending. It ends when so many have died; report is told of each fifth.
+// dying is a load of connections that die while the server handles their events: by a
+// reset right after a message, by a reset after some answers, or by the server's deadline
+// while they send. It ends after that many deaths; report is called at each fifth of
+// them.
 func dying(ctx context.Context, address netip.AddrPort, conns, deaths int, report func(died int)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var died atomic.Int64
@@ -146,7 +147,7 @@ func dying(ctx context.Context, address netip.AddrPort, conns, deaths int, repor
 	return group.Wait()
 }
 
-// die makes one connection and has it die.
+// die makes one connection and ends it.
 func die(ctx context.Context, address netip.AddrPort, r *rand.Rand) error {
 	c, err := dial(ctx, address)
 	if err != nil {
@@ -171,7 +172,7 @@ func die(ctx context.Context, address netip.AddrPort, r *rand.Rand) error {
 	return ended(c.send())
 }
 
-// ended returns nil for an error that is the server's ending a connection.
+// ended returns nil for an error that means that the server ended the connection.
 func ended(err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

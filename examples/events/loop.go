@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The words of what is no connection: the zero handle, and one of a generation that no
+// The words that name no connection: the zero handle, and one of a generation that no
 // slot reaches.
 const (
 	wakeWord   = 0
@@ -21,10 +21,10 @@ const (
 
 const (
 	eventsAtOnce  = 128
-	acceptsAtOnce = 64 // of one event, so that connections are not kept waiting
+	acceptsAtOnce = 64 // at one event, so that other connections need not wait
 )
 
-// loop is one goroutine with an epoll, and with its own part of the connections.
+// loop is one goroutine with an epoll and its own part of the connections.
 type loop struct {
 	*server
 	epoll, listener, wake int
@@ -35,8 +35,8 @@ type loop struct {
 	stopped               bool
 }
 
-// newLoop listens at the server's address. The kernel spreads new connections over the
-// loops.
+// newLoop listens at the server's address. The kernel distributes new connections over
+// the loops.
 func (s *server) newLoop() (l *loop, err error) {
 	l = &loop{server: s, epoll: -1, listener: -1, wake: -1,
 		batch: s.operators.batches(), events: make([]unix.EpollEvent, eventsAtOnce)}
@@ -96,7 +96,7 @@ func (l *loop) run() {
 	for !l.stopped {
 		n := l.wait(timeout)
 		if timeout = 0; n == 0 {
-			timeout = -1 // the next wait sleeps; first let others run on this thread
+			timeout = -1 // the next wait blocks; first yield the thread
 			runtime.Gosched()
 			continue
 		}
@@ -104,13 +104,13 @@ func (l *loop) run() {
 	}
 }
 
-// wait returns how many events there are.
+// wait returns the number of events.
 func (l *loop) wait(timeout int) int {
 	for {
 		n, err := unix.EpollWait(l.epoll, l.events, timeout)
 		if !errors.Is(err, unix.EINTR) {
 			if err != nil {
-				panic(err) // the epoll is no epoll: a bug
+				panic(err) // a bug: not an epoll descriptor
 			}
 			l.cookies = l.judge.meant(l.events[:n], l.cookies)
 			return n
@@ -118,9 +118,9 @@ func (l *loop) wait(timeout int) int {
 	}
 }
 
-// handle looks at the events of one wait. What is done for one of them, here or in
-// another goroutine, may end the connection of a later one, whose descriptor may be
-// somebody else's by then. Such an event is stale: it is counted, and nothing is done.
+// handle handles the events of one wait. Handling one of them, here or on another
+// goroutine, may end the connection of a later one, whose descriptor may then belong to a
+// new connection. Such an event is stale: it is counted and ignored.
 func (l *loop) handle(events []unix.EpollEvent) {
 	l.time = l.now()
 	l.counts.events.Add(int64(len(events)))
@@ -159,14 +159,14 @@ func (l *loop) accept() {
 		case errors.Is(err, unix.EINTR), errors.Is(err, unix.ECONNABORTED):
 		default: // no descriptors, or no memory
 			l.counts.failed.Add(1)
-			time.Sleep(5 * time.Millisecond) // or the next wait returns at once, for ever
+			time.Sleep(5 * time.Millisecond) // else every wait returns at once
 			return
 		}
 	}
 }
 
-// echo sends what is waiting, or receives something and sends it. The operator is
-// locked, and its descriptor is ready for one of the two, or broken.
+// echo sends the rest of the buffer, or else receives and sends. The operator is locked,
+// and its descriptor is ready for one of the two, or broken.
 func (l *loop) echo(o *operator) {
 	waiting := o.to > o.from
 	if !waiting {
@@ -189,7 +189,8 @@ func (l *loop) echo(o *operator) {
 		return
 	}
 	o.from += max(n, 0)
-	// A client that does not read is not read from: one buffer is all that it gets.
+	// While a client does not read, the server does not read from it, so one buffer is
+	// enough.
 	if left := o.to > o.from; left != waiting {
 		interest := uint32(unix.EPOLLIN)
 		if left {

@@ -4,19 +4,21 @@
 //
 //	go -C examples/events run .
 //
-// The kernel gives user data back with each event: 8 bytes that were given to it with
-// the descriptor. One wait returns many events. While the first of them is dealt with,
-// the connection of another may end, at its deadline or by another's hand, and its
-// descriptor may be a new connection's before its event is looked at. That event is
-// stale. With a descriptor as user data it would be taken for the new connection's; with
-// a pointer, for that of whoever has the memory now. A handle is refused.
+// The kernel returns user data with each event: 8 bytes that were registered with the
+// descriptor. One wait returns many events. While the first of them is handled, the
+// connection of another may end, at its deadline or on another goroutine. Its descriptor
+// may belong to a new connection before its event is handled. That event is stale. With a
+// descriptor as user data the new connection would get it; with a pointer, whatever has
+// the memory now. A handle is refused.
 //
-// What a connection needs, its operator, is in a pool, and is recycled with its buffer:
-// Options.Reset leaves it there, TryInsertFunc finds it. A guard is pinned while the
-// events of one wait are dealt with, so that no operator is recycled under a loop. The
-// same server runs with pointers and generations by hand (byhand.go) for comparison.
+// The state of a connection, its operator, is in a pool, and is recycled with its buffer:
+// Options.Reset keeps the buffer, TryInsertFunc finds it. A guard is pinned while the
+// events of one wait are handled, so no operator is recycled during a loop. The same
+// server runs with pointers and generations by hand (byhand.go) for comparison.
 //
 // Read operator.go and server.go, loop.go for the events, handles.go and byhand.go for
+// the two tables. load.go is the load, judge.go asks the kernel which connection a
+// descriptor belongs to.
 // the two tables. load.go is the load, judge.go asks the kernel whose a descriptor is.
 package main
 
@@ -36,7 +38,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// settings are what the command line says.
+// settings are the settings on the command line.
 type settings struct {
 	conns, rounds, deaths int
 	length                time.Duration
@@ -96,7 +98,7 @@ func run(ctx context.Context, set settings, out, said io.Writer) error {
 	return nil
 }
 
-// during runs a server while f does.
+// during runs a server while f runs.
 func during(o options, f func(s *server) error) (*server, error) {
 	s, err := serve(o)
 	if err != nil {
@@ -107,19 +109,19 @@ func during(o options, f func(s *server) error) (*server, error) {
 	return s, errors.Join(err, s.close())
 }
 
-// mortal has connections die, some of them by a deadline.
+// mortal makes connections die, some of them by a deadline.
 func mortal(ctx context.Context, table func(int) operators, set settings, report func(died int)) (*server, error) {
 	o := options{table: table, loops: 2, capacity: 2 * set.conns, idle: patience, life: 20 * time.Millisecond, sweep: time.Millisecond, judge: newJudge()}
 	return during(o, func(s *server) error { return dying(ctx, s.address, set.conns, set.deaths, report) })
 }
 
-// race measures the servers in turns.
+// race measures the servers alternately.
 func race(ctx context.Context, set settings, out, said io.Writer) error {
 	all := make([][]*hdrhistogram.Histogram, len(contestants))
 	for r := range set.rounds {
 		for i := range contestants {
 			at := (r + i) % len(contestants)
-			o := options{table: contestants[at].table, loops: max(1, runtime.GOMAXPROCS(0)/2), // the load needs the others
+			o := options{table: contestants[at].table, loops: max(1, runtime.GOMAXPROCS(0)/2), // the load needs the other processors
 				capacity: 2 * set.conns, idle: patience, life: time.Hour, sweep: 100 * time.Millisecond}
 			_, err := during(o, func(s *server) error {
 				h, err := steady(ctx, s.address, set.conns, set.length/5, set.length)
@@ -172,7 +174,7 @@ func race(ctx context.Context, set settings, out, said io.Writer) error {
 	return nil
 }
 
-// quartiles returns the median of xs, and the values between which half of them lie.
+// quartiles returns the quartiles of xs.
 func quartiles(xs []float64) (low, median, high float64) {
 	sorted := slices.Sorted(slices.Values(xs))
 	at := func(part float64) float64 { return sorted[int(part*float64(len(sorted)-1)+0.5)] }

@@ -8,33 +8,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bufferSize is how much of a connection is on its way back at most.
+// bufferSize is the most that a connection may have received and not sent back.
 const bufferSize = 4 << 10
 
-// operator is what a connection has in the server. Operators are recycled, with their
-// buffers: one serves many connections, one after the other.
+// operator is the server's state of a connection. Operators are recycled, with their
+// buffers: one serves many connections in succession.
 type operator struct {
 	word uint64 // the user data of its events
 
-	mu sync.Mutex // guards what follows, and the use of the descriptor
+	mu sync.Mutex // guards the fields below, and the use of the descriptor
 
 	fd       int   // -1 when the connection has ended
-	idle     int64 // ends when nothing has come until then
-	end      int64 // and then in any case; both in nanoseconds of the server
+	idle     int64 // the connection ends if it has received nothing by then
+	end      int64 // and ends at this time in any case; both in nanoseconds since the server began
 	buffer   []byte
-	from, to int // the part of buffer that is still to be sent
+	from, to int // the part of buffer still to be sent
 }
 
-// recycle is for the next connection: it leaves the buffer, and nothing else.
+// recycle prepares o for the next connection: it keeps only the buffer.
 func recycle(o *operator) {
 	o.fd, o.idle, o.end, o.from, o.to = -1, 0, 0, 0, 0
 }
 
 // operators is a table of operators by user data. A word names one connection, and is
-// stale when that has ended.
+// stale once that has ended.
 type operators interface {
-	// add gives an operator to a new connection, with its word. init fills it in before
-	// anybody else looks; if init fails, it goes back.
+	// add gives an operator, with its word, to a new connection. init fills it in before
+	// it is visible; if init fails, the operator is given back.
 	add(fd int, init func(o *operator) error) error
 
 	// remove makes o's word stale, and lets o be recycled. The caller holds o.mu.
@@ -43,19 +43,19 @@ type operators interface {
 	// each calls f with each operator that has a connection, locked.
 	each(f func(o *operator))
 
-	// batches returns what one loop finds operators with.
+	// batches returns a loop's means to find operators.
 	batches() batch
 }
 
 // batch is for the events that one wait returned. Between begin and end an operator that
-// find returned is not recycled behind the loop's back.
+// find returned is not recycled.
 type batch interface {
 	begin()
 	find(word uint64) *operator // locked; nil if the word is stale
 	end()
 }
 
-// eventOf returns what epoll is to say of a connection, or of what has the word.
+// eventOf returns the epoll registration of a descriptor with this word.
 func eventOf(word uint64, events uint32) *unix.EpollEvent {
 	return &unix.EpollEvent{Events: events, Fd: int32(uint32(word)), Pad: int32(word >> 32)}
 }

@@ -16,17 +16,17 @@ import (
 // options of a server.
 type options struct {
 	table    func(capacity int) operators
-	loops    int           // that many goroutines wait for events
+	loops    int           // the number of goroutines that wait for events
 	capacity int           // connections at a time; more are turned away
-	idle     time.Duration // a connection that sends nothing for so long is ended
-	life     time.Duration // and one that has lived so long, whatever it does
-	sweep    time.Duration // deadlines are looked at so often
+	idle     time.Duration // the longest time without a message
+	life     time.Duration // the longest life of a connection
+	sweep    time.Duration // the interval at which deadlines are checked
 	judge    *judge        // may be nil
 }
 
-// server sends back what it receives. Its connections are ended by their clients, which
-// a loop learns from an event, and by their deadlines, at which another goroutine ends
-// them, whatever events of theirs a loop has still to look at.
+// server sends back what it receives. Clients end connections, which a loop learns from
+// an event. Deadlines end them too, on another goroutine, although a loop may have events
+// of theirs still to handle.
 type server struct {
 	options
 	operators operators
@@ -41,15 +41,15 @@ type server struct {
 	counts counts
 }
 
-// counts of what a server did.
+// counts are the counts of a server.
 type counts struct {
-	accepted, turnedAway, failed atomic.Int64 // failed: accepting did
+	accepted, turnedAway, failed atomic.Int64 // failed: accept failed
 	events, stale                atomic.Int64 // stale: refused
 	buffers                      atomic.Int64 // operators that were new
 	gone, broken, late           atomic.Int64 // ended by the client, by an error, by a deadline
 }
 
-// serve starts a server on a port of its own.
+// serve starts a server on an unused port.
 func serve(o options) (*server, error) {
 	s := &server{options: o, operators: o.table(o.capacity), begun: time.Now(), stop: make(chan struct{}),
 		address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)}
@@ -88,7 +88,7 @@ func (s *server) run() {
 	}()
 }
 
-// now is the server's time.
+// now returns the server's time.
 func (s *server) now() int64 { return int64(time.Since(s.begun)) }
 
 // expire ends the connections whose deadline has passed.
@@ -101,7 +101,7 @@ func (s *server) expire() {
 	})
 }
 
-// begin makes an operator for a descriptor, which it closes if it fails.
+// begin makes an operator for a descriptor. If it fails it closes the descriptor.
 func (s *server) begin(fd, epoll int) error {
 	if s.live.Add(1) > int64(s.capacity) {
 		s.live.Add(-1)
@@ -130,19 +130,19 @@ func (s *server) begin(fd, epoll int) error {
 	return nil
 }
 
-// end ends the connection of an operator that is locked. The lock keeps everybody from
-// the descriptor, whose number may be another connection's as soon as it is closed.
+// end ends the connection of a locked operator. The lock excludes other uses of the
+// descriptor, whose number may belong to another connection as soon as it is closed.
 func (s *server) end(o *operator, why *atomic.Int64) {
 	fd := o.fd
 	o.fd = -1
 	s.judge.closed(o.word)
 	s.operators.remove(o)
-	_ = unix.Close(fd) // takes it out of its epoll
+	_ = unix.Close(fd) // removes it from its epoll
 	why.Add(1)
 	s.live.Add(-1)
 }
 
-// close stops the server, ends all connections, and waits until that is done.
+// close stops the server, ends all connections, and waits for that.
 func (s *server) close() error {
 	close(s.stop)
 	var err error
@@ -158,7 +158,7 @@ func (s *server) close() error {
 	return err
 }
 
-// release closes what is open, when nothing runs.
+// release closes everything that is open. Nothing else may run.
 func (s *server) release() {
 	s.operators.each(func(o *operator) { s.end(o, &s.counts.gone) })
 	for _, l := range s.loopsOf {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// byDescriptor is what a server without generations does, and the control: it takes a
-// stale event for that of the connection which has the descriptor now.
+// byDescriptor is a server without generations, and the control: it handles a stale event
+// for the connection that has the descriptor now.
 type byDescriptor struct{ all []*operator }
 
 func newByDescriptor(int) operators { return &byDescriptor{make([]*operator, 1024)} }
@@ -46,7 +46,8 @@ func (t *byDescriptor) find(word uint64) *operator {
 	return o
 }
 
-// started returns a server for tests, closed at the end, of which nothing may be left.
+// started returns a server for tests. It is closed at the end of the test, and must leave
+// no connection.
 func started(t *testing.T, o options, run bool) *server {
 	if o.sweep == 0 {
 		o.sweep = time.Millisecond
@@ -75,14 +76,14 @@ func dialled(t *testing.T, s *server) *client {
 	return c
 }
 
-// eventually waits until something is so.
+// eventually waits until so returns true.
 func eventually(t *testing.T, so func() bool) {
 	t.Helper()
 	require.Eventually(t, so, patience, time.Millisecond)
 }
 
-// One wait returns the events of two connections. The second's ends before its event is
-// looked at, and a third has its descriptor.
+// TestStaleEventIsRefused: one wait returns the events of two connections. The second
+// connection ends before its event is handled, and a third gets its descriptor.
 func TestStaleEventIsRefused(t *testing.T) {
 	for _, test := range []struct {
 		name         string
@@ -114,13 +115,13 @@ func TestStaleEventIsRefused(t *testing.T) {
 			l.accept()
 			reused := false
 			s.operators.each(func(o *operator) { reused = reused || o.fd == fd })
-			require.True(t, reused, "nobody has descriptor %d", fd)
+			require.True(t, reused, "no connection has descriptor %d", fd)
 
 			l.handle(l.events[:2])
 			require.EqualValues(t, test.stale, s.counts.stale.Load())
 			require.EqualValues(t, test.wrong, s.judge.wrong.Load())
 			turn()
-			require.NoError(t, carol.receive(), "somebody else's event has harmed it")
+			require.NoError(t, carol.receive(), "another connection's event harmed it")
 		})
 	}
 }
@@ -149,7 +150,8 @@ func TestConnectionsDieInTheMiddleOfEvents(t *testing.T) {
 	}
 }
 
-// A client that does not read is not read from, and gets everything in the end.
+// TestSlowReaderWaits: the server does not read from a client that does not read, and the
+// client gets everything in the end.
 func TestSlowReaderWaits(t *testing.T) {
 	for _, c := range contestants {
 		t.Run(c.name, func(t *testing.T) {
@@ -171,7 +173,7 @@ func TestSlowReaderWaits(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, <-written)
 			require.True(t, bytes.Equal(sent, got))
-			eventually(t, func() bool { // its interest is in reading again
+			eventually(t, func() bool { // it waits for input again
 				return conn.ask() == nil
 			})
 		})
@@ -192,7 +194,7 @@ func TestTooManyAreTurnedAway(t *testing.T) {
 		s := started(t, options{table: c.table, capacity: 1}, true)
 		first := dialled(t, s)
 		require.NoError(t, first.ask())
-		require.Error(t, dialled(t, s).ask(), "one is all that there is room for")
+		require.Error(t, dialled(t, s).ask(), "there is room for one")
 		require.NoError(t, first.ask())
 		require.NoError(t, first.Close())
 		eventually(t, func() bool { return s.live.Load() == 0 })
@@ -201,14 +203,15 @@ func TestTooManyAreTurnedAway(t *testing.T) {
 	}
 }
 
-// A server that is closed beside live connections leaves no descriptor open.
+// TestNothingIsLeftOpen: a server that is closed beside live connections leaves no
+// descriptor open.
 func TestNothingIsLeftOpen(t *testing.T) {
 	open := func() int {
 		fds, err := os.ReadDir("/proc/self/fd")
 		require.NoError(t, err)
 		return len(fds)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") // opens the runtime's own
+	l, err := net.Listen("tcp", "127.0.0.1:0") // opens the runtime's own descriptors
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	before := open()

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// checker is the work of one run: it parses and type-checks packages, and keeps
-// what it finds. Each element of its slices has one writer, and is read by jobs
-// that the scheduler runs after that writer; hence no lock.
+// checker is the work of one run: it parses and type-checks packages, and keeps the
+// results. Each element of its slices has one writer, and is read only by jobs that the
+// scheduler runs after that writer. So they need no lock.
 type checker struct {
-	fset    *token.FileSet // has a lock of its own
+	fset    *token.FileSet // has its own lock
 	sizes   types.Sizes
 	syntax  [][]*ast.File    // by unit, by file: written by the file's parse, dropped by the unit's check
 	lines   [][]int          // by unit, by file: written by the file's parse
@@ -25,8 +25,8 @@ type checker struct {
 	done    func(u *unit, lines int, took time.Duration)
 }
 
-// newChecker makes the checker for one run over the units. It calls done, from
-// any goroutine, for each package that is checked.
+// newChecker makes the checker for one run over the units. It calls done, on any
+// goroutine, for each package that has been checked.
 func newChecker(units []*unit, done func(u *unit, lines int, took time.Duration)) *checker {
 	c := &checker{
 		fset:    token.NewFileSet(),
@@ -49,7 +49,7 @@ func (c *checker) parse(u *unit, file int) error {
 	if err != nil {
 		return err
 	}
-	// Resolving objects is the old way to bind names; go/types does without.
+	// go/types does not use the objects that the parser can resolve.
 	tree, err := parser.ParseFile(c.fset, u.files[file], source, parser.SkipObjectResolution)
 	if err != nil {
 		return fmt.Errorf("package %s: %w", u.path, err)
@@ -72,8 +72,8 @@ func (c *checker) check(u *unit) error {
 			Sizes:     c.sizes,
 			Error:     func(err error) { found.errs = append(found.errs, err) },
 		}
-		// With an Error function Check goes on after an error, and returns the
-		// first: all of them are in found.
+		// With an Error function, Check continues after an error and returns the first;
+		// found has all of them.
 		p, err := config.Check(u.path, c.fset, c.syntax[u.index], nil)
 		if err != nil {
 			found.path = u.path
@@ -86,8 +86,7 @@ func (c *checker) check(u *unit) error {
 	return nil
 }
 
-// totalLines counts the lines of what is parsed. It is for the time after the
-// run.
+// totalLines counts the lines of the parsed files. Call it after the run.
 func (c *checker) totalLines() (lines int) {
 	for i := range c.lines {
 		lines += sum(c.lines[i])
@@ -95,7 +94,7 @@ func (c *checker) totalLines() (lines int) {
 	return lines
 }
 
-// sum adds numbers up.
+// sum adds up numbers.
 func sum(ns []int) (total int) {
 	for _, n := range ns {
 		total += n
@@ -103,9 +102,9 @@ func sum(ns []int) (total int) {
 	return total
 }
 
-// importer finds the packages that one unit imports among those that are
-// checked: by the path that the files of this unit spell, which for a vendored
-// package is not its import path.
+// importer finds the packages that one unit imports among the checked ones. It looks them
+// up by the path in the unit's files, which for a vendored package is not its import
+// path.
 type importer struct {
 	*checker
 	unit *unit
@@ -125,8 +124,7 @@ type typeErrors struct {
 	errs []error
 }
 
-// mostErrors is how many errors of a package are spelt out; the compiler stops
-// at ten as well.
+// mostErrors is how many errors of a package are printed; the compiler also stops at ten.
 const mostErrors = 10
 
 func (e *typeErrors) Error() string {

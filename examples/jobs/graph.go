@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// unit is one package of the graph. It is complete before the first worker
-// starts and never changes after, so that any goroutine may read it, and a
-// second run may start from the same graph. What a run finds out about a
-// package stands in the checker, at the unit's index.
+// unit is one package of the graph. It is complete before the first worker starts and
+// never changes after, so any goroutine may read it, and a second run may use the same
+// graph. The results of a run are in the checker, at the unit's index.
 type unit struct {
-	index     int    // its place in the graph
+	index     int    // its index in the graph
 	path      string // import path
 	goVersion string // language version, as in "go1.24"; empty: the newest
 	files     []string
-	imports   []*unit          // each one once
-	bySpell   map[string]*unit // the same by the path that the files spell
+	imports   []*unit          // without duplicates
+	bySpell   map[string]*unit // the same by the path in the files
 }
 
-// connect makes the graph of what go list gave, and refuses one that no order
-// can satisfy. go list itself refuses import cycles; but a scheduler whose jobs
-// wait for each other must not trust the hand that feeds it.
+// connect makes the graph from the output of go list, and refuses a graph with a cycle.
+// go list itself refuses import cycles, but the scheduler would wait for ever on one, so
+// it is checked here as well.
 func connect(packages []listed) ([]*unit, error) {
 	units := make([]*unit, len(packages))
 	byPath := make(map[string]*unit, len(packages))
@@ -57,13 +56,13 @@ func (u *unit) resolve(p *listed, byPath map[string]*unit) error {
 	for _, path := range p.Imports {
 		v, ok := byPath[path]
 		if !ok {
-			return fmt.Errorf("package %s imports %s, which go list did not give", u.path, path)
+			return fmt.Errorf("package %s imports %s, which go list did not return", u.path, path)
 		}
 		u.imports = append(u.imports, v)
 		u.bySpell[path] = v
 	}
-	// Files of the standard library spell golang.org/x/… and mean a package
-	// under vendor/golang.org/x; what is not in the map is spelt as it is.
+	// Files of the standard library that import golang.org/x/… mean a package under
+	// vendor/golang.org/x. Other paths mean themselves and are not in the map.
 	for spelt, path := range p.ImportMap {
 		if v, ok := byPath[path]; ok {
 			u.bySpell[spelt] = v
@@ -72,15 +71,15 @@ func (u *unit) resolve(p *listed, byPath map[string]*unit) error {
 	return nil
 }
 
-// findCycle gives the import paths along one cycle of the graph, the first of
-// them once more at the end, or nil when there is no cycle.
+// findCycle returns the import paths along one cycle of the graph, the first of them
+// again at the end, or nil if there is no cycle.
 //
-// It is a depth-first search that visits each unit once: a unit that is met
-// while its own imports are being looked at closes a cycle, which is the end of
-// the path from there.
+// It is a depth-first search that visits each unit once. A unit that is reached from one
+// of its own imports closes a cycle, which is the end of the current path from that unit
+// on.
 func findCycle(units []*unit) []string {
 	const (
-		onPath = iota + 1 // an importer of what is looked at now
+		onPath = iota + 1 // an importer of the unit being visited
 		clear             // no cycle can be reached from it
 	)
 	state := make(map[*unit]int, len(units))

@@ -30,8 +30,8 @@ func TestConnectFindsCycles(t *testing.T) {
 	}
 }
 
-// Any graph whose edges all lead to earlier units has no cycle; one edge back
-// along a path makes one.
+// TestFindCycleAgreesWithConstruction: a graph whose edges all lead to earlier units has
+// no cycle; one edge back along a path makes one.
 func TestFindCycleAgreesWithConstruction(t *testing.T) {
 	seed := uint64(7)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -79,7 +79,7 @@ func TestConnectResolvesVendored(t *testing.T) {
 
 func TestConnectRefusesWhatIsNotListed(t *testing.T) {
 	_, err := connect([]listed{pack("a", "ghost")})
-	require.EqualError(t, err, "package a imports ghost, which go list did not give")
+	require.EqualError(t, err, "package a imports ghost, which go list did not return")
 }
 
 func TestConnectReadsNoFilesOfUnsafe(t *testing.T) {

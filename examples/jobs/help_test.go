@@ -11,8 +11,8 @@ import (
 	"go.uber.org/atomic"
 )
 
-// chain is a graph in which every unit imports the one before it, each with so
-// many files. At most one package is ever ready, so all workers but one park.
+// chain is a graph in which every unit imports the one before it, each with that many
+// files. At most one package is ready at a time, so all workers but one park.
 func chain(n, files int) []*unit {
 	units := make([]*unit, n)
 	for i := range units {
@@ -48,8 +48,8 @@ func filesOf(units []*unit) (files int) {
 	return files
 }
 
-// judge is work that takes no time and checks what the scheduler promises. Its
-// marks are plain, so the race detector judges what is visible to whom.
+// judge is work that takes no time and checks what the scheduler promises. Its marks are
+// plain, so that the race detector finds a missing happens-before.
 type judge struct {
 	t       *testing.T
 	parsed  [][]int
@@ -99,7 +99,7 @@ func (j *judge) check(u *unit) error {
 	return nil
 }
 
-// requireDone fails unless every job was done once.
+// requireDone requires that every job was done once.
 func (j *judge) requireDone() {
 	j.t.Helper()
 	for i := range j.checked {
@@ -108,8 +108,8 @@ func (j *judge) requireDone() {
 	require.EqualValues(j.t, len(j.checked), j.checks.Load())
 }
 
-// module makes a module of the given files, next to a go.mod if there is none
-// among them, and moves the test there.
+// module makes a module of the given files, with a go.mod if there is none among them,
+// and changes to its directory.
 func module(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()

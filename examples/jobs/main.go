@@ -1,18 +1,16 @@
 // Command jobs type-checks Go packages in parallel, in dependency order: the
 // standard library, or the packages that are named on its command line.
 //
-// It shows what a pool is for. A job system makes and drops small records all
-// the time, on many goroutines, and its records point at each other: a job
-// knows the jobs that wait for it, a task the job it is part of. Here records
-// are nodes in one pool and all links are handles, so slots are reused while
-// the graph lives, a link to a job that is done is noticed, and no record is
-// guarded by a lock.
+// It shows what a pool is for. A job system makes and drops small records all the time,
+// on many goroutines, and its records refer to each other: a job to the jobs that wait
+// for it, a task to its job. Here the records are nodes in one pool and all links are
+// handles. So slots are reused during the run, a link to a finished job is detected, and
+// no record needs a lock.
 //
-// Read node.go, sched.go, worker.go and queue.go for the scheduler; it knows
-// nothing of Go packages but their imports and the number of their files.
-// load.go and graph.go make the graph, check.go does the work, progress.go,
-// tally.go and report.go tell of it. record.go writes down what the scheduler does
-// to the pool.
+// Read node.go, sched.go, worker.go and queue.go for the scheduler, which knows only the
+// imports of packages and the number of their files. load.go and graph.go make the graph,
+// check.go does the work, and progress.go, tally.go and report.go report on it. record.go
+// records what the scheduler does to the pool.
 package main
 
 import (
@@ -55,14 +53,14 @@ imports itself through others; with 2 when the command line is wrong.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	// A second interrupt ends the program at once, as if none were caught.
+	// A second interrupt ends the program at once.
 	context.AfterFunc(ctx, stop)
 	code := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// settings are what the command line says.
+// settings are the settings on the command line.
 type settings struct {
 	patterns []string
 	workers  int
@@ -71,7 +69,7 @@ type settings struct {
 	record   string // name of a file; empty: no recording
 }
 
-// command is the program without its process: it gives the exit status.
+// command is the program without its process: it returns the exit status.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	set, err := parseArgs(args)
 	switch {
@@ -102,7 +100,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func parseArgs(args []string) (settings, error) {
 	var set settings
 	flags := flag.NewFlagSet("jobs", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // the caller says what is wrong, once
+	flags.SetOutput(io.Discard) // the caller reports the error
 	flags.IntVar(&set.workers, "workers", runtime.GOMAXPROCS(0), "")
 	flags.BoolVar(&set.once, "once", false, "")
 	flags.BoolVar(&set.verbose, "v", false, "")
@@ -145,7 +143,7 @@ func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, err
 		}
 	}
 	if set.workers > 1 && !set.once {
-		runtime.GC() // what the first run left is not the second one's to clear
+		runtime.GC() // the second run must not collect the garbage of the first
 		alone, err := checkOnce(ctx, units, 1, nil, false, stderr)
 		if err != nil {
 			return nil, err

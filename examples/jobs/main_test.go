@@ -22,7 +22,7 @@ func jobs(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), said.String()
 }
 
-// column reads a number out of the table that the program prints.
+// column returns a number from the printed table.
 func column(t *testing.T, table, row string) int {
 	t.Helper()
 	for line := range strings.Lines(table) {
@@ -56,8 +56,8 @@ func TestJobsChecksPackages(t *testing.T) {
 	}
 }
 
-// requireMoves fails unless at least three in ten of the jobs ended on another
-// worker than they began, given that there was another.
+// requireMoves requires that at least three in ten of the jobs ended on another worker
+// than they began, unless there was only one worker.
 func requireMoves(t *testing.T, workers, elsewhere, removed int) {
 	t.Helper()
 	t.Logf("%d workers: %s of %d", workers, percent(elsewhere, removed), removed)
@@ -67,14 +67,14 @@ func requireMoves(t *testing.T, workers, elsewhere, removed int) {
 	}
 	least := 30
 	if workers == 2 {
-		// Mostly more than 40; but two share the work as the machine lets them run, and
-		// on a busy one it may be one of them for a while.
+		// Usually more than 40. But on a busy machine one of two workers may do most of
+		// the work for a while.
 		least = 10
 	}
 	require.GreaterOrEqual(t, 100*elsewhere, least*removed, "%d workers: %d of %d", workers, elsewhere, removed)
 }
 
-// Longer lists, and other numbers of workers.
+// TestJobsMovesSlotsAcrossWorkers uses longer lists, and other numbers of workers.
 func TestJobsMovesSlotsAcrossWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several runs over a good part of the standard library")
@@ -156,7 +156,7 @@ func TestJobsRefuses(t *testing.T) {
 	require.Zero(t, code, said)
 }
 
-// The language version of a module counts: ranging over a number came with 1.22.
+// TestJobsHonoursLanguageVersion: ranging over a number needs Go 1.22.
 func TestJobsHonoursLanguageVersion(t *testing.T) {
 	text := "package old\n\nfunc f() {\n\tfor range 3 {\n\t}\n}\n"
 	module(t, map[string]string{"go.mod": "module example.test/old\n\ngo 1.21\n", "old.go": text})
@@ -193,7 +193,7 @@ func TestJobsEndsWhenInterrupted(t *testing.T) {
 	require.Empty(t, out.String())
 }
 
-// failAfter cancels at the first package that a run tells of.
+// failAfter cancels at the first package that a run reports.
 type failAfter struct{ cancel context.CancelFunc }
 
 func (f failAfter) Write(b []byte) (int, error) {

@@ -6,12 +6,12 @@ import (
 	"go.uber.org/atomic"
 )
 
-// handle names a node. The edges of the job graph are handles, not pointers: a
-// node's slot serves another job as soon as its own is done, and a handle that
-// was kept too long is refused where a pointer would reach the wrong job.
+// handle names a node. The edges of the job graph are handles, not pointers. A node's
+// slot is reused as soon as its job is done. Then an old handle is refused, where a
+// pointer would reach the wrong job.
 type handle = pool.Handle[node]
 
-// kind tells what a node stands for.
+// kind tells what a node represents.
 type kind uint8
 
 const (
@@ -19,9 +19,9 @@ const (
 	parseTask                  // parse one file of a package
 )
 
-// task is the part of a node that never changes: a worker copies it out under a
-// short pin, and works on the copy for as long as the job takes. A pin that were
-// held meanwhile would keep every slot that is removed in that time from reuse.
+// task is the part of a node that never changes. A worker copies it under a short pin,
+// and uses the copy for the whole job. A pin held for that time would keep every slot
+// removed meanwhile from reuse.
 type task struct {
 	kind       kind
 	insertedBy int    // number of the worker
@@ -30,31 +30,30 @@ type task struct {
 	parent     handle // of a parse task: the job of its package
 }
 
-// node is what lives in the pool: a job or a task that is not done.
+// node is a job or a task that is not done: the values of the pool.
 //
-// Several workers reach one node at once, those that finish its imports or its
-// files. The pool makes sure that they all mean the same job; what they share
-// in it is theirs to order, so it is atomic.
+// Several workers reach one node at once, those that finish its imports or its files. The
+// pool ensures that they all reach the same job; the fields that they share are atomic.
 type node struct {
 	task
 
 	// unmet counts the imports of a package job that are not checked.
 	//
 	//	writers  the workers that finish an import
-	//	readers  the same: whoever brings it to zero makes the job ready
+	//	readers  the same: the worker that decrements it to zero makes the job ready
 	//	moves    len(unit.imports) → 0, by ones
-	//	orders   publishes what the import's check wrote to whoever meets zero
+	//	orders   publishes what the import's check wrote to the worker that reaches zero
 	unmet atomic.Int32
 
 	// unparsed counts the files of a package job that are not parsed.
 	//
 	//	writers  the workers that finish a file
-	//	readers  the same: whoever brings it to zero goes on to the check
+	//	readers  the same: the worker that decrements it to zero checks the package
 	//	moves    len(unit.files) → 0, by ones
-	//	orders   publishes the file's syntax tree to whoever meets zero
+	//	orders   publishes the file's syntax tree to the worker that reaches zero
 	unparsed atomic.Int32
 
-	// dependents are the package jobs that import this one. They are appended
-	// before the workers start, by one goroutine, and only read since.
+	// dependents are the package jobs that import this one. One goroutine appends them
+	// before the workers start; from then on they are only read.
 	dependents []handle
 }

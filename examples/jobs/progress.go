@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// progress tells how far a run is: on a terminal in one line that is rewritten
-// in place, elsewhere in a line now and then, more and more seldom, so that a
-// log stays short. It has no goroutine of its own; the packages that get done
-// keep it going.
+// progress shows how far a run is. On a terminal it rewrites one line in place. Elsewhere
+// it writes lines at growing intervals, so that a log stays short. It has no goroutine:
+// finished packages drive it.
 type progress struct {
 	out      io.Writer // written under mu
 	inPlace  bool
 	verbose  bool   // a line for each package
-	run      string // which run it is: "2 workers"
+	run      string // the name of the run: "2 workers"
 	packages int    // in all
 
 	mu sync.Mutex
@@ -27,10 +26,10 @@ type progress struct {
 	files int // of the packages that are done
 	lines int
 	every time.Duration // least time between two writes
-	last  time.Time     // when it wrote
+	last  time.Time     // the time of the last write
 }
 
-// newProgress starts to tell of a run over so many packages.
+// newProgress begins the progress of a run over that many packages.
 func newProgress(out io.Writer, verbose bool, run string, packages int) *progress {
 	p := &progress{
 		out:      out,
@@ -45,8 +44,8 @@ func newProgress(out io.Writer, verbose bool, run string, packages int) *progres
 	return p
 }
 
-// isTerminal tells whether out is a character device, which is as much as the
-// standard library knows of terminals.
+// isTerminal reports whether out is a character device, the best test that the standard
+// library has for a terminal.
 func isTerminal(out io.Writer) bool {
 	f, ok := out.(*os.File)
 	if !ok {
@@ -56,7 +55,7 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// packageDone counts a package, and writes when it is time to.
+// packageDone counts a package, and writes if it is time.
 func (p *progress) packageDone(u *unit, lines int, took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +66,7 @@ func (p *progress) packageDone(u *unit, lines int, took time.Duration) {
 		p.wipe()
 		fmt.Fprintf(p.out, "%-40s %4d files %7d lines %9s\n", u.path, len(u.files), lines, took.Round(10*time.Microsecond))
 	}
-	// In a log the lines of single packages tell enough.
+	// In a verbose log the lines of single packages are enough.
 	if now := time.Now(); now.Sub(p.last) >= p.every && (p.inPlace || !p.verbose) {
 		p.last = now
 		p.write()
@@ -77,8 +76,8 @@ func (p *progress) packageDone(u *unit, lines int, took time.Duration) {
 	}
 }
 
-// write writes where the run is, in fewer than 80 columns: a line that wraps is
-// not rewritten in place.
+// write writes the progress in fewer than 80 columns, since a line that wraps cannot be
+// rewritten in place.
 func (p *progress) write() {
 	p.wipe()
 	fmt.Fprintf(p.out, "%s: %d of %d packages, %d files, %d lines", p.run, p.done, p.packages, p.files, p.lines)
@@ -87,16 +86,14 @@ func (p *progress) write() {
 	}
 }
 
-// wipe empties the line that is rewritten in place: back to its start, erase to
-// its end (ANSI's EL).
+// wipe erases the line that is rewritten in place (carriage return, ANSI's EL).
 func (p *progress) wipe() {
 	if p.inPlace {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}
 }
 
-// end tells where the run ended, or on a terminal makes room for what is
-// written after it.
+// end writes the final progress, or on a terminal erases the line.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

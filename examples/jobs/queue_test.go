@@ -11,8 +11,8 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// Workers grow a binary tree of jobs; the queue has to end when it is grown,
-// no sooner, and hand out each job once.
+// TestQueueEndsOnceEveryWorkerIsIdle: workers grow a binary tree of jobs. The queue must
+// end when the tree is complete, not sooner, and hand out each job once.
 func TestQueueEndsOnceEveryWorkerIsIdle(t *testing.T) {
 	const depth = 12
 	for _, workers := range []int{1, 2, 3, 16} {
@@ -44,7 +44,7 @@ func TestQueueEndsOnceEveryWorkerIsIdle(t *testing.T) {
 func TestQueueCloseWakesParked(t *testing.T) {
 	q := newQueue[int](3)
 	var group errgroup.Group
-	for w := range 2 { // the third never asks, so the queue does not end by itself
+	for w := range 2 { // the third never calls take, so the queue does not end by itself
 		group.Go(func() error {
 			_, ok := q.take(w)
 			require.False(t, ok)
@@ -60,7 +60,7 @@ func TestQueueCloseWakesParked(t *testing.T) {
 	testkit.Within(t, func() { require.NoError(t, group.Wait()) })
 	q.push(2, 1)
 	_, ok := q.take(2)
-	require.False(t, ok, "a closed queue drops what waits")
+	require.False(t, ok, "a closed queue drops its jobs")
 }
 
 func TestQueueTakesFromOthersFirst(t *testing.T) {

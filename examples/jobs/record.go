@@ -11,26 +11,26 @@ import (
 	"go.uber.org/atomic"
 )
 
-// recording is what the workers of a run did to the pool, in an order that could
-// have been: a node is inserted before it is looked up, and taken after its last
-// look-up. It can be replayed on whatever else stores such nodes.
+// recording is what the workers of a run did to the pool, in a possible order: a node is
+// inserted before it is looked up, and taken after its last look-up. It can be replayed
+// on other stores for such nodes.
 //
-// A run that is not recorded has no recording: a nil one hands out nil tapes, and
-// to write on these costs a comparison.
+// A run that is not recorded has a nil recording, whose tapes are nil. To write to a nil
+// tape costs a comparison.
 type recording struct {
-	// clock numbers what is recorded.
+	// clock numbers the entries.
 	//
 	//	writers  the workers, once for each entry
 	//	readers  the same
 	//	moves    0 → number of entries, by ones
-	//	orders   entries: a worker that meets what another has done to a node draws
+	//	orders   entries: a worker that observes another's operation on a node gets
 	//	         a greater number
 	clock atomic.Int64
 	tapes []*tape // by worker
 }
 
-// tape is what one worker did. It is written by its worker, and read once that has
-// left.
+// tape is the operations of one worker. The worker writes it, and it is read once the
+// worker has left.
 type tape struct {
 	clock   *atomic.Int64
 	entries []entry
@@ -43,7 +43,7 @@ type entry struct {
 	nodes []handle
 }
 
-// verb tells what an entry did, as the letter that stands for it in a file.
+// verb is the kind of an entry, and its letter in a file.
 type verb byte
 
 const (
@@ -52,7 +52,7 @@ const (
 	taken    verb = '-' // removed and moved out
 )
 
-// newRecording makes the recording of so many workers.
+// newRecording makes the recording of that many workers.
 func newRecording(workers int) *recording {
 	r := &recording{tapes: make([]*tape, workers)}
 	for i := range r.tapes {
@@ -61,7 +61,7 @@ func newRecording(workers int) *recording {
 	return r
 }
 
-// of gives a worker's tape.
+// of returns a worker's tape.
 func (r *recording) of(worker int) *tape {
 	if r == nil {
 		return nil
@@ -69,22 +69,22 @@ func (r *recording) of(worker int) *tape {
 	return r.tapes[worker]
 }
 
-// inserted is called before anybody else sees the node's handle.
+// inserted is called before another worker can know the node's handle.
 func (t *tape) inserted(h handle) {
 	if t != nil {
 		t.add(inserted, h)
 	}
 }
 
-// lookedUp is called before the nodes' counts are touched: from then on another
-// worker may remove one of them.
+// lookedUp is called before the nodes' counts change: from then on another worker may
+// remove one of them.
 func (t *tape) lookedUp(hs ...handle) {
 	if t != nil && len(hs) > 0 {
 		t.add(lookedUp, hs...)
 	}
 }
 
-// taken is called by who has removed the node.
+// taken is called by the worker that has removed the node.
 func (t *tape) taken(h handle) {
 	if t != nil {
 		t.add(taken, h)
@@ -95,15 +95,15 @@ func (t *tape) add(v verb, hs ...handle) {
 	t.entries = append(t.entries, entry{t.clock.Inc(), v, slices.Clone(hs)})
 }
 
-// WriteTo writes the recording as text. A line is a worker's number, + for an
-// insertion, ? for the look-ups of one pin, or - for a removal, and the nodes,
-// which are numbered from zero in the order of their insertion:
+// WriteTo writes the recording as text. A line has a worker's number, + for an insertion,
+// ? for the look-ups of one pin, or
+// - for a removal, and the nodes, numbered from zero in the order of their insertion:
 //
 //	0 + 17
 //	2 ? 17 4 9
 //	1 - 17
 //
-// Lines that begin with # are remarks. It is for the time after the run.
+// Lines that begin with # are comments. Call it after the run.
 func (r *recording) WriteTo(w io.Writer) (int64, error) {
 	var all []entry
 	worker := map[int64]int{}
@@ -133,13 +133,13 @@ func (r *recording) WriteTo(w io.Writer) (int64, error) {
 			line = append(line, ' ')
 			line = strconv.AppendInt(line, int64(number), 10)
 		}
-		out.Write(append(line, '\n')) // Flush tells the first error
+		out.Write(append(line, '\n')) // Flush returns the first error
 	}
 	err := out.Flush()
 	return counted.n, err
 }
 
-// importsOf gives the jobs that seed looks up: those of the imports of each unit.
+// importsOf returns the jobs that seed looks up: those of the imports of each unit.
 func importsOf(units []*unit, jobs []handle) (hs []handle) {
 	for _, u := range units {
 		for _, imported := range u.imports {
@@ -149,7 +149,7 @@ func importsOf(units []*unit, jobs []handle) (hs []handle) {
 	return hs
 }
 
-// countingWriter counts what w took.
+// countingWriter counts the bytes that w accepted.
 type countingWriter struct {
 	w io.Writer
 	n int64

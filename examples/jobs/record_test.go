@@ -15,8 +15,8 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// A recording must be one that could have been: what comes between a node's
-// insertion and its removal are all of its look-ups.
+// TestRecordingIsInOrder: a recording has a possible order. Between a node's insertion
+// and its removal are all of its look-ups.
 func TestRecordingIsInOrder(t *testing.T) {
 	for seed := range uint64(3) {
 		for _, workers := range []int{1, 2, 8} {
@@ -36,7 +36,7 @@ func TestRecordingIsInOrder(t *testing.T) {
 	}
 }
 
-// requireInOrder replays a recording in the mind, and counts.
+// requireInOrder checks the order of a recording, and counts.
 func requireInOrder(t *testing.T, text string, workers int, units []*unit) {
 	t.Helper()
 	imports, files := 0, filesOf(units)
@@ -78,8 +78,8 @@ func requireInOrder(t *testing.T, text string, workers int, units []*unit) {
 	jobs := len(units) + files
 	require.Equal(t, jobs, known)
 	require.Equal(t, jobs, removed)
-	// Each job is looked at when it is begun, and told of each file; each import is
-	// looked up by the seed and told of by its check.
+	// Each job is looked up when it begins, and once for each file. Each import is looked
+	// up by seed and after its check.
 	require.Equal(t, jobs+files+2*imports, looks)
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// result is what came of one run.
+// result is the result of one run.
 type result struct {
 	outcome
 	workers int
@@ -17,17 +17,17 @@ type result struct {
 	wall    time.Duration
 }
 
-// report is what is said at the end.
+// report is what the program prints at the end.
 type report struct {
 	units []*unit
 	run   result
-	alone *result // the same with one worker; nil when run had only one, or was to be the only run
+	alone *result // the same with one worker; nil if run had one, or with -once
 }
 
 // WriteTo writes the table.
 func (r *report) WriteTo(w io.Writer) (int64, error) {
-	// Packages of nothing but tests match std too. They are jobs like the
-	// others, with no files to hand out.
+	// Packages with only tests match std too. They are jobs like the others, without
+	// files.
 	files, bare := 0, 0
 	for _, u := range r.units {
 		files += len(u.files)
@@ -42,7 +42,7 @@ func (r *report) WriteTo(w io.Writer) (int64, error) {
 		b.WriteString(strings.TrimRight(fmt.Sprintf("%-19s %11s  %s", name, value, remark), " "))
 		b.WriteByte('\n')
 	}
-	// A remark says what the number counts where its name leaves that open.
+	// A remark explains a number whose name is not enough.
 	packages := ""
 	if bare > 0 {
 		packages = fmt.Sprintf("%d of them without files but tests", bare)
@@ -64,7 +64,7 @@ func (r *report) WriteTo(w io.Writer) (int64, error) {
 	return b.WriteTo(w)
 }
 
-// group writes n with a comma between each three digits.
+// group formats n with a comma between groups of three digits.
 func group(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -73,7 +73,7 @@ func group(n int) string {
 	return s
 }
 
-// percent writes a part of a whole.
+// percent formats a part of a whole.
 func percent(part, whole int) string {
 	if whole == 0 {
 		return "0.0 %"
@@ -81,10 +81,10 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
 
-// seconds writes a time.
+// seconds formats a duration.
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
-// plural counts things.
+// plural formats a number of things.
 func plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

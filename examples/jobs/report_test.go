@@ -43,7 +43,7 @@ func TestGroupSetsCommas(t *testing.T) {
 	}
 }
 
-// A log gets a first and a last line, and few between.
+// TestProgressIsShortInALog: a log has a first and a last line, and few between.
 func TestProgressIsShortInALog(t *testing.T) {
 	var b bytes.Buffer
 	p := newProgress(&b, false, "2 workers", 1_000)

@@ -19,33 +19,33 @@ import (
 //	             │        is unmet        any worker    is unparsed      │
 //	             └────────── release: one unmet import less ─────────────┘
 //
-// Jobs and tasks are nodes in the pool, and they name each other by handles. A
-// job counts in its node what it waits for; whoever brings the count to zero is
-// alone with the job and takes it on. That is all the coordination there is: no
-// lock is held while a job runs, and no worker waits for a certain other one.
+// Jobs and tasks are nodes in the pool, and they name each other by handles. A node
+// counts what its job waits for. The worker that decrements the count to zero has the job
+// to itself and continues with it. There is no other coordination: no lock is held while
+// a job runs, and no worker waits for a particular other one.
 //
-// Whatever ends a run early (an error, a cancelled context, a panic) closes the
-// queue of ready jobs, so that parked workers leave as well; a job that runs is
-// let finish. The tempting alternative, a channel of jobs that is closed when a
-// sync.WaitGroup says so, needs a buffer for every job there may be, or workers
-// that send block each other; and it hangs when one of them is gone.
+// Anything that ends a run early (an error, a cancelled context, a panic) closes the
+// queue of ready jobs, so that parked workers leave as well; running jobs finish. The
+// tempting alternative is a channel of jobs that is closed when a sync.WaitGroup is done.
+// It needs a buffer for all jobs, or workers that send block each other, and it hangs
+// when a worker is gone.
 
-// work is what the jobs do. The scheduler calls check(u) once, after every
-// parse of u and every check of u's imports returned, and what these wrote is
-// visible to it. Calls for different files and packages run at the same time.
+// work is the work of the jobs. The scheduler calls check(u) once, after every parse of u
+// and every check of u's imports has returned, and what these wrote is visible to it.
+// Calls for different files and packages may be concurrent.
 type work interface {
 	parse(u *unit, file int) error
 	check(u *unit) error
 }
 
-// outcome is what a run counted.
+// outcome is the counts of a run.
 type outcome struct {
 	tally
 	peakLive  int // most nodes live at one time
-	allocated int // slots that the pool holds memory for, at the end
+	allocated int // slots that have memory at the end
 }
 
-// scheduler is what the workers of one run share.
+// scheduler is the state that the workers of one run share.
 type scheduler struct {
 	work  work
 	nodes *pool.Pool[node]
@@ -60,17 +60,15 @@ type scheduler struct {
 	//	orders   nothing: the end of the workers does
 	left atomic.Int32
 
-	// fresh is the generation with which every slot of the pool begins. It is
-	// written by the first insertion of seed, before there are goroutines to
-	// share it with, and only read since.
+	// fresh is the first generation of every slot of the pool. The first insertion of
+	// seed writes it, before there are other goroutines; from then on it is only read.
 	fresh uint32
 }
 
-// schedule runs the jobs of all units and returns once every worker has left.
-// An error of a job stops the run, as the end of ctx does; a panic in a job
-// comes up here, as a *jobPanic. A run without an error has done every job, and
-// has seen its pool empty. What it does to the pool goes to rec, unless that is
-// nil.
+// schedule runs the jobs of all units and returns once every worker has left. An error of
+// a job stops the run, and so does the end of ctx. A panic in a job becomes a panic of
+// schedule, with a *jobPanic. A run without an error has done every job, and has found
+// its pool empty at the end. Operations on the pool go to rec, unless that is nil.
 func schedule(ctx context.Context, units []*unit, workers int, jobs work, rec *recording) (outcome, error) {
 	nodes, err := pool.New[node](nil)
 	if err != nil {
@@ -109,14 +107,13 @@ func (s *scheduler) run(ctx context.Context, crew []*worker) error {
 	}
 	err := group.Wait()
 	for _, w := range crew {
-		// Looked up here and not in err, which is the first error only: a panic
-		// that comes after it would be lost.
+		// err is only the first error, so a later panic would be lost in it.
 		if w.panicked != nil {
 			panic(w.panicked)
 		}
 	}
-	// No error, and yet jobs are left: somebody closed the queue before they
-	// were done, or it closed itself because none of them could start.
+	// No error, but jobs are left: the queue was closed before they were done, or closed
+	// itself because none of them could start.
 	if err == nil && s.left.Load() > 0 {
 		err = context.Cause(ctx)
 	}
@@ -126,8 +123,8 @@ func (s *scheduler) run(ctx context.Context, crew []*worker) error {
 	return err
 }
 
-// stuck names the jobs that no worker can ever take. A graph without cycles has
-// none, so this tells of a defect rather than of bad input.
+// stuck names the jobs that no worker can ever take. A graph without cycles has none, so
+// this reports a bug rather than bad input.
 func (s *scheduler) stuck() error {
 	for h, n := range s.nodes.All() {
 		return fmt.Errorf("%d jobs can never start: the first is %s (node %v), which waits for %d imports and %d files",
@@ -136,8 +133,8 @@ func (s *scheduler) stuck() error {
 	return errors.New("jobs are missing from the pool")
 }
 
-// settle checks that the run left nothing in the pool, once what was removed
-// last has come back too.
+// settle checks that the run left nothing in the pool, after the last removed slots are
+// reclaimed.
 func (s *scheduler) settle(ctx context.Context) error {
 	if err := s.nodes.Synchronize(ctx); err != nil {
 		return err
@@ -148,8 +145,8 @@ func (s *scheduler) settle(ctx context.Context) error {
 	return nil
 }
 
-// jobPanic carries a panic from the worker on which it happened to the caller
-// of schedule, which x/sync's errgroup leaves to its users.
+// jobPanic carries a panic from its worker to the caller of schedule, which x/sync's
+// errgroup does not.
 type jobPanic struct {
 	value any
 	stack []byte
@@ -164,13 +161,13 @@ func (p *jobPanic) Unwrap() error {
 	return err
 }
 
-// errGoexit stands for a job that ended its goroutine, as a failed test does.
+// errGoexit is the error for a job that ended its goroutine, as a failed test does.
 var errGoexit = errors.New("a job called runtime.Goexit")
 
-// run takes ready jobs until there are none. However a job ends, the others
-// hear of it: a panic becomes the worker's error, and a Goexit, which lets no
-// error be returned, goes through abort. Without that the others would park for
-// ever, since the queue counts on a worker that is gone.
+// run takes ready jobs until there are none. The other workers learn how it ended: a
+// panic becomes the worker's error, and a Goexit, which cannot return an error, calls
+// abort. Otherwise the others would park for ever, since the queue would wait for a
+// worker that is gone.
 func (w *worker) run(abort context.CancelCauseFunc) (err error) {
 	returned := false
 	defer func() {

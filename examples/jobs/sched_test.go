@@ -41,8 +41,8 @@ func TestScheduleRunsEveryJobOnceInOrder(t *testing.T) {
 	}
 }
 
-// In a chain no more than a package and its files are at work, so far fewer
-// slots than jobs have to do.
+// TestScheduleReusesSlots: in a chain one package and its files are in work at a time, so
+// far fewer slots than jobs are needed.
 func TestScheduleReusesSlots(t *testing.T) {
 	units := chain(100, 50)
 	for _, workers := range []int{1, 4} {
@@ -96,8 +96,8 @@ func TestScheduleStopsOnParseError(t *testing.T) {
 	require.EqualValues(t, 10, j.checks.Load())
 }
 
-// Only the chain's head has work, so the cancelled context has to reach parked
-// workers as well as the one that is busy.
+// TestScheduleEndsWithItsContext: only the chain's head has work, so the cancelled
+// context must reach parked workers and the busy one.
 func TestScheduleEndsWithItsContext(t *testing.T) {
 	reason := errors.New("enough")
 	for _, workers := range []int{1, 8} {
@@ -145,8 +145,8 @@ func TestScheduleLetsPanicComeUp(t *testing.T) {
 	}
 }
 
-// The error comes first and would end the run on its own; the panic after it
-// must not be lost.
+// TestScheduleLetsPanicComeUpAfterError: the error comes first and would end the run; the
+// later panic must not be lost.
 func TestScheduleLetsPanicComeUpAfterError(t *testing.T) {
 	units := []*unit{{path: "panics"}, {index: 1, path: "fails"}}
 	j := newJudge(t, units)
@@ -192,8 +192,8 @@ func TestScheduleSurvivesGoexit(t *testing.T) {
 	}
 }
 
-// A cycle that nobody found must end in an error; workers that wait for a
-// number of jobs would wait for ever.
+// TestScheduleEndsWhenStuck: an undetected cycle must end in an error. Workers that wait
+// for a number of jobs would wait for ever.
 func TestScheduleEndsWhenStuck(t *testing.T) {
 	for _, workers := range []int{1, 8} {
 		units := chain(10, 2)

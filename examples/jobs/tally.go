@@ -18,11 +18,11 @@ func (t *tally) add(o tally) {
 	t.reuses += o.reuses
 }
 
-// slots counts the slots that were used at least once: every insertion takes a
-// new one or reuses one.
+// slots returns how many slots were used at least once: every insertion takes a new slot
+// or reuses one.
 func (t *tally) slots() int { return t.inserted - t.reuses }
 
-// highWater is a number that goes up and down, and the most it was.
+// highWater is a number and the greatest value that it had.
 type highWater struct {
 	// now is the number.
 	//
@@ -32,7 +32,7 @@ type highWater struct {
 	//	orders   nothing
 	now atomic.Int32
 
-	// peak is the most that any add saw.
+	// peak is the greatest value that any add saw.
 	//
 	//	writers  any goroutine, by compare-and-swap
 	//	readers  any goroutine
@@ -45,13 +45,13 @@ type highWater struct {
 func (w *highWater) add(delta int32) {
 	now := w.now.Add(delta)
 	for peak := w.peak.Load(); now > peak; peak = w.peak.Load() {
-		// Success proves that the peak was below now until here. A failure means
-		// that another goroutine raised it: look again, it may stand above now.
+		// Success proves that the peak was below now until here. Failure means that
+		// another goroutine raised it, perhaps above now: load it again.
 		if w.peak.CompareAndSwap(peak, now) {
 			return
 		}
 	}
 }
 
-// most gives the most that the number was.
+// most returns the greatest value of the number.
 func (w *highWater) most() int { return int(w.peak.Load()) }

@@ -6,23 +6,23 @@ import (
 	"coatcheck/pool"
 )
 
-// worker runs jobs, one after another. Its slots and its tally are its own, so
-// neither costs the others anything; the numbers are added up at the end.
+// worker runs jobs, one after another. Its slots and its tally are its own, so workers do
+// not share cache lines for them; the tallies are added up at the end.
 type worker struct {
 	*scheduler
 	number int
 	slots  *pool.Worker[node]
-	tally  tally // read by others once the worker has left
+	tally  tally // read once the worker has left
 	tape   *tape // nil unless the run is recorded
 
-	// panicked is what a job of this worker panicked with. It is read once the
-	// worker has left.
+	// panicked is the panic of a job of this worker, if any. It is read once the worker
+	// has left.
 	panicked *jobPanic
 }
 
-// seed inserts a job for each package and ties it to the jobs that wait for it,
-// and makes those ready that wait for nothing. It runs before any worker does,
-// so that the plain fields of a node need no lock.
+// seed inserts a job for each package, links it to the jobs that wait for it, and makes
+// the jobs ready that wait for nothing. It runs before any worker does, so the plain
+// fields of a node need no lock.
 func (w *worker) seed(units []*unit) error {
 	jobs := make([]handle, len(units))
 	for i, u := range units {
@@ -49,8 +49,8 @@ func (w *worker) seed(units []*unit) error {
 			ready = append(ready, jobs[i])
 		}
 		for _, imported := range u.imports {
-			// A plain append to a node that has a handle: right only because no
-			// other goroutine has seen that handle.
+			// A plain append to a node that has a handle is right only because no other
+			// goroutine has the handle yet.
 			n, ok := g.Get(jobs[imported.index])
 			if !ok {
 				return lost(jobs[imported.index])
@@ -62,7 +62,7 @@ func (w *worker) seed(units []*unit) error {
 	return nil
 }
 
-// loop runs ready jobs until there are no more, or one fails.
+// loop runs ready jobs until there are none, or one fails.
 func (w *worker) loop() error {
 	for {
 		h, ok := w.ready.take(w.number)
@@ -85,8 +85,8 @@ func (w *worker) loop() error {
 	}
 }
 
-// open starts a package whose imports are all checked: it hands out its files
-// as parse tasks, to whichever workers are free.
+// open starts a package whose imports are all checked: it hands out its files as parse
+// tasks.
 func (w *worker) open(job handle, u *unit) error {
 	if len(u.files) == 0 {
 		return w.finish(job, u)
@@ -101,14 +101,14 @@ func (w *worker) open(job handle, u *unit) error {
 		}
 		tasks[i] = h
 	}
-	// All at once, and after the last insertion: from here on the package may
-	// be checked, and its job removed, before push returns.
+	// All at once, and after the last insertion: before push returns, the package may be
+	// checked and its job removed.
 	w.ready.push(w.number, tasks...)
 	return nil
 }
 
-// parse runs a parse task and removes it. The worker that parses the last file
-// of a package goes on to check it.
+// parse runs a parse task and removes it. The worker that parses the last file of a
+// package checks the package.
 func (w *worker) parse(h handle, t task) error {
 	if err := w.work.parse(t.unit, t.file); err != nil {
 		return err
@@ -123,8 +123,8 @@ func (w *worker) parse(h handle, t task) error {
 	return w.finish(t.parent, t.unit)
 }
 
-// fileDone tells a package job that one more of its files is parsed, and its
-// caller whether that was the last.
+// fileDone counts down the unparsed files of a package job, and reports whether this was
+// the last.
 func (w *worker) fileDone(job handle) (last bool, err error) {
 	g := w.slots.Pin()
 	defer g.Unpin()
@@ -137,8 +137,8 @@ func (w *worker) fileDone(job handle) (last bool, err error) {
 	return n.unparsed.Dec() == 0, nil
 }
 
-// finish checks a package that is parsed, removes its job and releases the jobs
-// that waited for it.
+// finish checks a parsed package, removes its job and releases the jobs that waited for
+// it.
 func (w *worker) finish(job handle, u *unit) error {
 	if err := w.work.check(u); err != nil {
 		return err
@@ -151,8 +151,7 @@ func (w *worker) finish(job handle, u *unit) error {
 	return w.release(n.dependents)
 }
 
-// release makes those dependents of a checked package ready that waited for
-// nothing else.
+// release makes the dependents of a checked package ready that waited for nothing else.
 func (w *worker) release(dependents []handle) error {
 	ready, err := w.importDone(dependents)
 	if err != nil {
@@ -162,8 +161,8 @@ func (w *worker) release(dependents []handle) error {
 	return nil
 }
 
-// importDone tells jobs that one more of their imports is checked, and gives
-// those for which it was the last.
+// importDone counts down the unmet imports of jobs, and returns those for which this was
+// the last.
 func (w *worker) importDone(dependents []handle) (ready []handle, err error) {
 	g := w.slots.Pin()
 	defer g.Unpin()
@@ -181,7 +180,7 @@ func (w *worker) importDone(dependents []handle) (ready []handle, err error) {
 	return ready, nil
 }
 
-// insert puts a node into the pool, built in place.
+// insert inserts a node, built in place.
 func (w *worker) insert(build func(n *node)) (handle, error) {
 	h, err := w.slots.InsertFunc(func(_ handle, n *node) {
 		build(n)
@@ -193,8 +192,8 @@ func (w *worker) insert(build func(n *node)) (handle, error) {
 	w.tape.inserted(h)
 	w.live.add(1)
 	w.tally.inserted++
-	// The first node of a new pool takes a slot that was never used, so its
-	// generation is the one with which every slot begins.
+	// The first node of a new pool takes a slot that was never used, so its generation is
+	// the first of every slot.
 	if w.fresh == 0 {
 		w.fresh = h.Generation()
 	}
@@ -204,7 +203,7 @@ func (w *worker) insert(build func(n *node)) (handle, error) {
 	return h, nil
 }
 
-// look copies out what a node says of its job.
+// look copies a node's task.
 func (w *worker) look(h handle) (task, error) {
 	g := w.slots.Pin()
 	defer g.Unpin()
@@ -216,8 +215,8 @@ func (w *worker) look(h handle) (task, error) {
 	return n.task, nil
 }
 
-// take removes a node and moves it out. Nobody else is at it: its files are
-// parsed, its imports checked, and one worker finishes it.
+// take removes a node and moves it out. No other worker uses it: its files are parsed,
+// its imports checked, and one worker finishes it.
 func (w *worker) take(h handle) (node, error) {
 	n, ok := w.slots.Take(h)
 	if !ok {
@@ -232,8 +231,8 @@ func (w *worker) take(h handle) (node, error) {
 	return n, nil
 }
 
-// lost is the error for a handle that the pool refuses. Each job is removed
-// once, by its last user, so it tells of a defect here or in the pool.
+// lost is the error for a handle that the pool refuses. Each job is removed once, by its
+// last user, so it means a bug here or in the pool.
 func lost(h handle) error {
 	return fmt.Errorf("job %v is gone before it was done", h)
 }

@@ -2,9 +2,9 @@ package main
 
 import "coatcheck/pool"
 
-// Beetle eats leaves. It keeps the handle of the part on which it sits, which
-// another beetle may have eaten, or which may have fallen with its branch: the
-// handle is refused then, and nothing has to be told.
+// Beetle eats leaves. It keeps the handle of the part on which it sits. If another beetle
+// eats that part, or it falls with its branch, the handle is refused: the beetle need not
+// be told.
 type Beetle struct {
 	ID    uint64
 	Perch pool.Handle[Part] // zero on the ground
@@ -13,7 +13,7 @@ type Beetle struct {
 	Bred  uint32
 }
 
-// The economy of a beetle, in ticks that it lives on.
+// The economy of a beetle, in ticks of life.
 const (
 	leafFood  = 6
 	breedFood = 150
@@ -49,7 +49,7 @@ func (w *World) crawl(s span) error {
 	return nil
 }
 
-// walk is a beetle's tick on the ground.
+// walk does a beetle's tick on the ground.
 func (w *World) walk(b *Beetle, d *dice, out *piece) {
 	if !b.Perch.IsZero() {
 		out.counts.RefusedHandles++
@@ -63,13 +63,13 @@ func (w *World) walk(b *Beetle, d *dice, out *piece) {
 	}
 }
 
-// climb is a beetle's tick on a plant. Of leaves it eats; from anything else it
-// goes to a part that grows from it, or now and then back.
+// climb does a beetle's tick on a plant. It eats a leaf; from another part it climbs to a
+// part that grows from it, or sometimes back.
 func (w *World) climb(b *Beetle, perch *Part, d *dice, out *piece) {
 	parent, grown := w.plants.Parent(b.Perch)
 	if perch.Kind == Leaf {
-		// If two eat the same leaf in a tick both have half of it for food, as it
-		// were, and it goes once.
+		// If two beetles eat the same leaf in a tick, both get food, and it is removed
+		// once.
 		out.commands.Remove(b.Perch)
 		out.counts.Eaten++
 		b.Food = min(b.Food+leafFood, maxFood)
@@ -82,7 +82,7 @@ func (w *World) climb(b *Beetle, perch *Part, d *dice, out *piece) {
 		b.sit(w, parent)
 		return
 	}
-	// One of n, each as likely, in one walk: the k-th is taken with chance 1/k.
+	// Reservoir sampling: the k-th child replaces the choice with probability 1/k.
 	next, n := pool.Handle[Part](0), 0
 	for h := range w.plants.Children(b.Perch) {
 		if n++; d.below(n) == 0 {

@@ -9,14 +9,13 @@ import (
 	"coatcheck/pool"
 )
 
-// Checksum is the same for worlds in which everything is the same, whatever their
-// handles are: things go into it in the order of their IDs, and name each other by
-// ID.
+// Checksum is equal for equal worlds, whatever their handles are. Things are added in the
+// order of their IDs, and refer to each other by ID.
 func (w *World) Checksum() uint64 {
 	sum := fnv.New64a()
 	put := func(fields ...any) {
 		for _, f := range fields {
-			// Numbers of fixed size can be written, and a hash takes all of them.
+			// Numbers of fixed size can be written, and a hash returns no error.
 			_ = binary.Write(sum, binary.LittleEndian, f)
 		}
 	}

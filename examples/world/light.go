@@ -5,21 +5,21 @@ import "sync/atomic"
 // cell is the side of a square of the meadow's air, in pixels.
 const cell = 8
 
-// light says how many leaves lie above each square. Workers add to it at once;
-// sums do not depend on the order.
+// light counts the leaves above each square. Workers add to it at once, and sums do not
+// depend on the order.
 type light struct {
 	leaves [width/cell + 1][height/cell + 1]atomic.Int32 // by column, from the ground up
 }
 
 func (l *light) columns() int { return len(l.leaves) }
 
-// at returns the square of a point, the nearest one if it lies outside.
+// at returns the square of a point, or the nearest one if the point is outside.
 func (l *light) at(x, y float64) *atomic.Int32 {
 	column := &l.leaves[clamp(int(x)/cell, len(l.leaves))]
 	return &column[clamp(int(y)/cell, len(column))]
 }
 
-// fall turns the numbers of leaves in column i into numbers of leaves above.
+// fall turns the number of leaves in each square of column i into the number above it.
 func (l *light) fall(i int) {
 	column := &l.leaves[i]
 	above := int32(0)
@@ -30,7 +30,7 @@ func (l *light) fall(i int) {
 	}
 }
 
-// clear makes room for the next tick.
+// clear resets column i for the next tick.
 func (l *light) clear(i int) {
 	for k := range l.leaves[i] {
 		l.leaves[i][k].Store(0)

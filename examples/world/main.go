@@ -1,14 +1,14 @@
-// Command world grows a meadow, in which plants, seeds and beetles come and go, by
+// Command world grows a meadow, in which plants, seeds and beetles come and go, on
 // several workers at once, and draws a picture of it.
 //
-// It shows what the structures on top of a pool are for, and that a parallel
-// simulation can be the same whatever the number of workers: it prints a checksum
-// of everything in the world, which for a kind of machine follows from the seed, the
-// ticks and the plants. Half-way it saves itself, and goes on as what it reads back,
-// with the same handles of parts.
+// It shows what the structures on top of a pool are for, and that a parallel simulation
+// can be the same whatever the number of workers. It prints a checksum of everything in
+// the world. On a given kind of machine that depends only on the seed, the ticks and the
+// plants. Half-way the program saves the world, and continues with the copy that it reads
+// back, with the same handles of parts.
 //
-// Read world.go for what there is, tick.go for the order in which things happen,
-// then plant.go, seed.go and beetle.go for what they do. snapshot.go saves,
+// Read world.go for the data, tick.go for the order of events, then plant.go, seed.go and
+// beetle.go for the rules. snapshot.go saves, checksum.go compares, picture.go draws.
 // checksum.go compares, picture.go draws.
 package main
 
@@ -55,7 +55,7 @@ for a seed whatever the number of workers and the layout.
 
 func main() { os.Exit(program(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// options are the command line.
+// options are the options on the command line.
 type options struct {
 	seed                   uint64
 	ticks, workers, plants int
@@ -117,19 +117,19 @@ func parse(args []string) (options, error) {
 	case o.ticks < 0 || o.plants < 0 || o.plants > width:
 		return o, fmt.Errorf("%d ticks and %d plants: none may be negative, and there is room for %d plants", o.ticks, o.plants, width)
 	case o.workers < 1:
-		return o, fmt.Errorf("%d workers: one at least", o.workers)
+		return o, fmt.Errorf("%d workers: want at least one", o.workers)
 	}
 	return o, nil
 }
 
-// play runs a world from its beginning to its end.
+// play runs a world from beginning to end.
 func play(o options, out io.Writer) error {
 	start := time.Now()
 	w, err := NewWorld(o.seed, o.workers, o.plants, o.layout)
 	if err != nil {
 		return err
 	}
-	wait := func() bool { return true } // for the next tick, if there is to be one
+	wait := func() bool { return true } // for the next tick; false ends the run
 	if o.http != "" {
 		stop, err := serve(o.http, w, out)
 		if err != nil {
@@ -172,10 +172,10 @@ func play(o options, out io.Writer) error {
 	return nil
 }
 
-// partsName is what the page calls the pool of parts.
+// partsName is the name of the pool of parts on the page.
 const partsName = "parts"
 
-// serve shows the world's pool at the address until stop is called. It prints where.
+// serve shows the world's pool at the address until stop is called. It prints the URL.
 func serve(address string, w *World, out io.Writer) (stop func() error, err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -207,7 +207,7 @@ func pace(ctx context.Context) func() bool {
 	}
 }
 
-// report tells what there is and what has been.
+// report describes the world and its history.
 func (w *World) report() string {
 	kind := [kinds]int{}
 	for _, p := range w.parts.All() {
@@ -222,8 +222,8 @@ beetles     %d, bred %d, starved %d; ate %d times; %d times what they sat on was
 		w.beetles.Len(), c.Bred, c.Starved, c.Eaten, c.RefusedHandles)
 }
 
-// sameHandles answers how many handles there are in a world, if all of them, live
-// and stale, mean the same in another.
+// sameHandles returns the number of handles in a world, if all of them, live and stale,
+// name the same in the other one.
 func sameHandles(w, read *World) (n int, err error) {
 	handles := w.shapes.Keys()
 	for _, b := range w.beetles.Values() {
@@ -241,7 +241,7 @@ func sameHandles(w, read *World) (n int, err error) {
 	return n, nil
 }
 
-// save writes the picture.
+// save writes the picture to a file.
 func save(name string, w *World) (err error) {
 	f, err := os.Create(name)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// run runs the program with a command line.
+// runProgram runs the program with a command line.
 func runProgram(args ...string) (code int, out, said string) {
 	var o, e bytes.Buffer
 	code = program(args, &o, &e)
@@ -64,10 +64,11 @@ func TestProgramDraws(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, green, 3_000, "there are thousands of leaves")
+	require.Greater(t, green, 3_000, "the picture shows leaves")
 }
 
-// The page shows the pool of the meadow that lives, before and after it is read back.
+// TestProgramServesItsPool: the page shows the meadow's pool, before and after it is read
+// back.
 func TestProgramServesItsPool(t *testing.T) {
 	in, out := io.Pipe()
 	done := make(chan int)
@@ -84,7 +85,7 @@ func TestProgramServesItsPool(t *testing.T) {
 	}
 	url, found := strings.CutPrefix(strings.TrimSpace(read()), "pools       ")
 	require.True(t, found)
-	for _, next := range []string{"tick 2 ", "plants "} { // the program waits until the line is read
+	for _, next := range []string{"tick 2 ", "plants "} { // the program waits until a line is read
 		answer, err := http.Get(url + "pools.json")
 		require.NoError(t, err)
 		var pools map[string]struct {

@@ -5,7 +5,7 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// Kind is what a part of a plant is.
+// Kind is the kind of a part of a plant.
 type Kind uint8
 
 const (
@@ -15,23 +15,22 @@ const (
 	kinds
 )
 
-// Part is a piece of a plant: a value of the pool, named by its handle. Its place
-// among the other parts is in its Links, and where it stands in the picture is in
-// the table of Shapes.
+// Part is a piece of a plant: a value of the pool, named by its handle. Its Links are its
+// place among the other parts, and its position in the picture is in the table of Shapes.
 type Part struct {
-	ID    uint64 // the same in every run of a seed, which a handle is not
+	ID    uint64 // the same in every run of a seed, unlike a handle
 	Kind  Kind
 	Age   int32
-	Sap   int32  // what it lives on
-	Spare int32  // what its parent may take in this tick
-	Grown uint32 // how many parts and seeds have come from it: their IDs follow from that
+	Sap   int32  // consumed in each tick
+	Spare int32  // the sap that its parent may take in this tick
+	Grown uint32 // the number of parts and seeds that grew from it, which determines their IDs
 	Links tree.Links[Part]
 }
 
-// Shape is where a part stands. Only loops over many parts read it, each a field
-// or two: hence a table by columns.
+// Shape is the position of a part. Only loops over many parts read it, a field or two
+// each: hence a table by columns.
 type Shape struct {
-	FromX, FromY float64 // where it grows from
+	FromX, FromY float64 // the end at its parent
 	ToX, ToY     float64
 	Angle        float64 // from upright, in radians
 	Width        float64
@@ -39,24 +38,24 @@ type Shape struct {
 	Hue          uint8 // of the plant
 }
 
-// spawn is a part that is to be: its value waits in a command buffer, and at the
-// frame's end it joins its parent and the table.
+// spawn is a part to be created. Its value waits in a command buffer, and at the end of
+// the frame it is linked to its parent and added to the table.
 type spawn struct {
-	parent, part pool.Handle[Part] // parent: none for what grows out of the ground
+	parent, part pool.Handle[Part] // parent is zero for a plant's foot
 	shape        Shape
 }
 
 // The economy of a plant, in units of sap.
 const (
-	fullLight  = 8  // what a leaf makes in a tick, if nothing is above it
-	seedSap    = 90 // what a seed brings
-	stemCost   = 24 // what a new part costs the one that it grows from
-	bud        = 16 // of that, what the new part begins with
+	fullLight  = 8  // a leaf's production in a tick without shade
+	seedSap    = 90 // a seed's initial sap
+	stemCost   = 24 // a new part's cost to its parent
+	bud        = 16 // the part of it that the new part gets
 	leafCost   = 10
 	flowerCost = 24
-	reserve    = 12 // what a stem keeps before it gives
+	reserve    = 12 // the sap that a stem keeps
 	leafAge    = 60 // when a leaf falls
-	flowerAge  = 12 // when a flower has ripened
+	flowerAge  = 12 // when a flower is ripe
 	stemAge    = 250
-	segment    = 9.0 // how long a part is, in pixels
+	segment    = 9.0 // the length of a part, in pixels
 )

@@ -19,7 +19,7 @@ func (w *World) Draw() *image.RGBA {
 	c := canvas{img}
 	guard := w.parts.Pin()
 	defer guard.Unpin()
-	// Wood first, then what is before it.
+	// Stems first, then the parts in front of them.
 	for kind := range kinds {
 		for h, s := range w.shapes.All() {
 			p, ok := guard.Get(h)
@@ -51,16 +51,16 @@ func (w *World) Draw() *image.RGBA {
 	return img
 }
 
-// petal is a plant's colour, from pink through violet to blue.
+// petal returns a plant's colour, from pink through violet to blue.
 func petal(hue uint8) (r, g, b uint8) {
 	t := float64(hue) / 255
 	return uint8(240 - 140*t), uint8(90 + 40*math.Sin(t*math.Pi)), uint8(140 + 100*t)
 }
 
-// canvas paints with the ground at the bottom.
+// canvas is an image whose y axis starts at the ground.
 type canvas struct{ img *image.RGBA }
 
-// line paints a line with round ends, and smooth edges.
+// line draws a line with round ends and smooth edges.
 func (c canvas) line(x0, y0, x1, y1, radius float64, ink color.RGBA) {
 	y0, y1 = height-1-y0, height-1-y1
 	dx, dy := x1-x0, y1-y0
@@ -78,7 +78,7 @@ func (c canvas) line(x0, y0, x1, y1, radius float64, ink color.RGBA) {
 	}
 }
 
-// blend covers a share of a pixel with ink.
+// blend covers a fraction of a pixel with ink.
 func (c canvas) blend(x, y int, ink color.RGBA, share float64) {
 	if share == 0 || !(image.Point{X: x, Y: y}).In(c.img.Rect) {
 		return

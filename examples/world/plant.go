@@ -18,7 +18,7 @@ func (w *World) shade(s span) error {
 	return nil
 }
 
-// live makes each part a tick older and fixes what its parent may take.
+// live ages each part by a tick and sets the sap that its parent may take.
 func (w *World) live(s span) error {
 	keys := w.shapes.Keys()
 	for i := table.Index(s.lo); int(i) < s.hi; i++ {
@@ -42,8 +42,8 @@ func (w *World) live(s span) error {
 	return nil
 }
 
-// drink moves sap from parts to what they grow on. Each part has one parent, so
-// its spare is taken by one worker.
+// drink moves sap from parts to their parents. Each part has one parent, so one worker
+// reads its spare.
 func (w *World) drink(s span) error {
 	keys := w.shapes.Keys()
 	for i := table.Index(s.lo); int(i) < s.hi; i++ {
@@ -55,14 +55,14 @@ func (w *World) drink(s span) error {
 			p.Sap += child.Spare
 		}
 		if _, ok := w.plants.Parent(keys[i]); !ok {
-			p.Sap += p.Spare // the foot of a plant has nobody to give to
+			p.Sap += p.Spare // the foot of a plant has no parent
 		}
 		p.Sap = min(p.Sap-1-p.Age/80, 400)
 	}
 	return nil
 }
 
-// grow lets parts put out others, ripen and wither.
+// grow makes parts grow others, ripen and wither.
 func (w *World) grow(s span) error {
 	keys := w.shapes.Keys()
 	for i := table.Index(s.lo); int(i) < s.hi; i++ {
@@ -94,7 +94,7 @@ func (w *World) grow(s span) error {
 	return nil
 }
 
-// growFrom lets a stem put out what it can pay for.
+// growFrom makes a stem grow the parts that it can afford.
 func (w *World) growFrom(out *piece, i table.Index, h pool.Handle[Part], p *Part, d *dice) error {
 	stems, leaves, flowers := 0, 0, 0
 	for _, child := range w.plants.Children(h) {
@@ -109,14 +109,14 @@ func (w *World) growFrom(out *piece, i table.Index, h pool.Handle[Part], p *Part
 	}
 	angle := *w.columns.angle.At(i)
 	tip := *w.columns.toY.At(i)
-	// Wood thickens with what has grown from it.
+	// A stem thickens with the number of parts that grew from it.
 	*w.columns.width.At(i) = 1 + math.Sqrt(float64(p.Grown))*0.5 + float64(min(p.Age, 300))/150
 
 	side := 0.5
 	if d.below(2) == 0 {
 		side = -side
 	}
-	// A branch bends back towards upright, the more the taller the plant is.
+	// A branch bends back towards upright.
 	onward := (angle + d.spread(0.35)) * 0.92
 	switch {
 	case leaves < 3 && p.Sap >= leafCost && p.Age < stemAge/2:
@@ -135,7 +135,7 @@ func (w *World) growFrom(out *piece, i table.Index, h pool.Handle[Part], p *Part
 	return nil
 }
 
-// put records a new part at the tip of part h, which is at i of the table.
+// put records a new part at the tip of part h, which is at i in the table.
 func (w *World) put(out *piece, i table.Index, h pool.Handle[Part], parent *Part, kind Kind, sap int32, angle float64) error {
 	long := segment
 	if kind != Stem {

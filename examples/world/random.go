@@ -1,7 +1,7 @@
 package main
 
-// Everything that is drawn follows from an identity and a tick, and not from who
-// draws it when: so it is the same whatever the number of workers.
+// Random numbers depend on an identity and a tick only, and not on the worker or the
+// time. So they are the same whatever the number of workers.
 
 // mix scrambles a word: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
 func mix(x uint64) uint64 {
@@ -11,10 +11,10 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// childID is the identity of what comes from id as its n-th.
+// childID returns the identity of the n-th thing that grew from id.
 func childID(id uint64, n uint32) uint64 { return mix(id ^ mix(uint64(n)+1)) }
 
-// dice are the random numbers of one thing in one tick.
+// dice are the random numbers for one thing in one tick.
 type dice uint64
 
 func roll(id uint64, tick int) dice { return dice(mix(id + mix(uint64(tick)))) }

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// Seed is on its way. Seeds are looked at all together and named by nobody: they
-// lie side by side in a dense store, and leave it by a mark.
+// Seed is a seed in the air. Seeds are visited all together and referred to by nothing.
+// So they lie side by side in a dense store, and are marked to be removed.
 type Seed struct {
 	ID     uint64
 	X, Y   float64
@@ -13,9 +13,9 @@ type Seed struct {
 	Hue    uint8
 }
 
-const crowded = 14.0 // how near to another plant none sprouts, in pixels
+const crowded = 14.0 // no seed sprouts nearer to another plant, in pixels
 
-// drift moves seeds. One that comes down dies, or sprouts.
+// drift moves seeds. One that reaches the ground dies or sprouts.
 func (w *World) drift(s span) error {
 	seeds, handles := w.seeds.Values(), w.seeds.Handles()
 	for i := s.lo; i < s.hi; i++ {
@@ -40,7 +40,7 @@ func (w *World) drift(s span) error {
 	return nil
 }
 
-// crowd answers whether a plant stands near x.
+// crowd reports whether a plant stands near x.
 func (w *World) crowd(x float64) bool {
 	i := w.near(x - crowded)
 	return i < len(w.ground) && w.ground[i].x <= x+crowded

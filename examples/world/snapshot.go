@@ -10,9 +10,9 @@ import (
 	"coatcheck/pool/table"
 )
 
-// state is what a world is beside its pool of parts. The links between parts are
-// in the parts, and handles are the same in the pool that is read back: what names
-// parts here goes on naming them.
+// state is a world without its pool of parts. The links between parts are in the parts,
+// and handles are the same in the pool that is read back, so the handles here still name
+// the same parts.
 type state struct {
 	Seed    uint64
 	Tick    int
@@ -38,11 +38,11 @@ func (w *World) Save(to io.Writer) error {
 	return gob.NewEncoder(to).Encode(&s)
 }
 
-// Load reads a world that goes on as the one that was saved would have, under
-// any number of workers and either layout.
+// Load reads a world. It continues as the saved one would have, with any number of
+// workers and either layout.
 func Load(from io.Reader, workers int, layout table.Layout) (*World, error) {
 	in := bufio.NewReader(from)
-	parts, err := pool.ReadFrom[Part](in, nil) // and not a byte more
+	parts, err := pool.ReadFrom[Part](in, nil) // reads no byte beyond the snapshot
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func Load(from io.Reader, workers int, layout table.Layout) (*World, error) {
 		return nil, err
 	}
 	w.tick, w.counts = s.Tick, s.Counts
-	// All of it, or nothing: a handle that is no part, or is there twice, is refused.
+	// All or nothing: a handle that names no part, or comes twice, is refused.
 	if len(s.Keys) != len(s.Shapes) || len(s.Keys) != parts.Len() || !w.shapes.AddBatch(s.Keys, s.Shapes) {
 		return nil, fmt.Errorf("world: %d parts, of which %d have one of %d shapes", parts.Len(), len(s.Keys), len(s.Shapes))
 	}

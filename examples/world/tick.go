@@ -11,15 +11,15 @@ import (
 	"coatcheck/pool/command"
 )
 
-// run is how many things a piece of work has. Fewer share the work out more
-// evenly; more make the frame's end shorter.
+// run is how many things a piece of work has. Smaller runs share the work out more
+// evenly; larger ones shorten the end of the frame.
 const run = 256
 
-// Tick lets the world live for one tick.
+// Tick advances the world by one tick.
 func (w *World) Tick() error {
 	w.tick++
-	// All workers look up under this one guard: nothing that any of them finds
-	// is reused before the frame's end.
+	// All workers look up under this guard, so no part that they find is reused before
+	// the end of the frame.
 	guard := w.parts.Pin()
 	p := phase{w: w, guard: &guard}
 
@@ -39,29 +39,29 @@ func (w *World) Tick() error {
 	return w.endFrame(w.pieces[:p.used])
 }
 
-// phase is the phases of one tick.
+// phase runs the phases of one tick.
 type phase struct {
 	w     *World
 	guard *pool.Guard[Part]
-	used  int // pieces
+	used  int // the number of pieces used
 	err   error
 }
 
-// span is what one worker does at a time: things lo to hi−1.
+// span is the work that one worker does at a time: things lo to hi−1.
 type span struct {
 	lo, hi int
 	guard  *pool.Guard[Part]
 	piece  *piece // nil in phases that record nothing
 }
 
-// each does f for n things, a run at a time.
+// each calls f for n things, a run at a time.
 func (p *phase) each(n int, f func(span) error) {
 	p.parallel((n+run-1)/run, func(i int) error {
 		return f(span{lo: i * run, hi: min(n, (i+1)*run), guard: p.guard})
 	})
 }
 
-// record is each for phases that want changes.
+// record is each for phases that record changes.
 func (p *phase) record(n int, f func(span) error) {
 	from := p.used
 	p.used += (n + run - 1) / run
@@ -73,12 +73,12 @@ func (p *phase) record(n int, f func(span) error) {
 	})
 }
 
-// rows does f for each of n things.
+// rows calls f for each of n things.
 func (p *phase) rows(n int, f func(i int)) {
 	p.parallel(n, func(i int) error { f(i); return nil })
 }
 
-// parallel does f(0) to f(n−1), by all workers, and waits for them.
+// parallel calls f(0) to f(n−1) on all workers, and waits for them.
 func (p *phase) parallel(n int, f func(i int) error) {
 	if p.err != nil {
 		return
@@ -101,16 +101,16 @@ func (p *phase) parallel(n int, f func(i int) error) {
 	p.err = g.Wait()
 }
 
-// endFrame does what the pieces want, in their order: what withers or is eaten
-// goes with all that grew from it, then what has grown joins its parent, and
-// seeds and beetles come and go.
+// endFrame applies the pieces in order. First parts that withered or were eaten are
+// removed, with all that grew from them. Then new parts are linked to their parents, and
+// seeds and beetles are created and destroyed.
 func (w *World) endFrame(pieces []*piece) error {
-	// A part that goes is detached, so that its siblings close up, and all below it
-	// goes as well: an order of removals that the frame adds to those recorded.
+	// A removed part is detached, so that its siblings close up. Everything below it is
+	// removed as well, by the frame's own buffer.
 	for _, p := range pieces {
 		for h := range p.commands.Removals() {
 			if err := w.plants.Detach(h); err != nil {
-				return err // nothing has been removed yet, so all of them live
+				return err // nothing is removed yet, so all handles are live
 			}
 			for d := range w.plants.Descendants(h) {
 				w.frame.commands.Remove(d)
@@ -130,7 +130,7 @@ func (w *World) endFrame(pieces []*piece) error {
 	for _, p := range pieces {
 		for _, s := range p.spawns {
 			if !s.parent.IsZero() && w.plants.Append(s.parent, s.part) != nil {
-				w.parts.Remove(s.part) // what it grew from has gone in the same tick
+				w.parts.Remove(s.part) // its parent was removed in the same tick
 				continue
 			}
 			w.shapes.Add(s.part, s.shape)
@@ -158,7 +158,7 @@ func (w *World) endFrame(pieces []*piece) error {
 	return nil
 }
 
-// foot is where a plant stands.
+// foot is the lowest part of a plant.
 type foot struct {
 	x    float64
 	part pool.Handle[Part]
@@ -173,7 +173,7 @@ func (w *World) survey() {
 			w.ground = append(w.ground, foot{*w.columns.toX.At(i), h, p.ID})
 		}
 	}
-	// Roots come in the order of slots, which depends on who inserted first.
+	// Roots are in the order of slots, which depends on scheduling.
 	slices.SortFunc(w.ground, func(a, b foot) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.id, b.id)) })
 }
 

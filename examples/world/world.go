@@ -10,21 +10,21 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// World is a meadow: plants that grow towards the light, seeds in the wind, and
-// beetles that eat leaves.
+// World is a meadow: plants that grow towards the light, seeds in the wind, and beetles
+// that eat leaves.
 //
 //	parts    a pool: plants' parts refer to each other, beetles to parts, and
 //	         any of them may be gone by the next tick
-//	plants   a forest over them: what grew from what
+//	plants   a forest over them: which part grew from which
 //	shapes   a table by their handles: loops read a column or two of it
 //	seeds,   dense: all of them move in every tick, a slice at a time
 //	beetles
 //	pieces   command buffers: while workers look, nothing comes or goes
 //
-// A tick is a row of phases, in each of which all workers do the same to different
-// things (tick.go). In a phase a thing is written by one worker, and read only in
-// fields that nobody writes in that phase; what it wants to change elsewhere is
-// recorded, and done at the frame's end by one goroutine.
+// A tick is a sequence of phases. In each phase all workers do the same to different
+// things (tick.go). One worker writes a thing, and others read only fields of it that are
+// not written in that phase. Changes of other things are recorded, and applied at the end
+// of the frame by one goroutine.
 type World struct {
 	seed    uint64
 	tick    int
@@ -40,28 +40,27 @@ type World struct {
 	light   light
 	ground  []foot
 	pieces  []*piece
-	frame   piece // what the frame's end itself removes
+	frame   piece // the removals of the end of the frame
 	counts  counts
 }
 
-// columns are the fields of shapes that loops use.
+// columns are the columns of shapes that loops use.
 type columns struct {
 	toX, toY, angle, width table.View[float64]
 	light                  table.View[int32]
 	hue                    table.View[uint8]
 }
 
-// counts are what has happened so far.
+// counts are counts of events so far.
 type counts struct {
 	Grown, Withered, Eaten int // parts
 	Sown, Bred, Starved    int
 	PeakParts, PeakBeetles int
-	RefusedHandles         int // perches that were gone
+	RefusedHandles         int // perches that were removed
 }
 
-// piece is what one piece of a phase wants changed. There is one for each run of
-// things rather than for each worker, so that the order of changes does not depend
-// on who did which.
+// piece is the changes of one run of a phase. There is one for each run of things rather
+// than for each worker, so that the order of changes does not depend on scheduling.
 type piece struct {
 	commands *command.Buffer[Part]
 	spawns   []spawn

@@ -14,7 +14,7 @@ import (
 	"coatcheck/pool/table"
 )
 
-// grown makes a world and lets it live for some ticks.
+// grown makes a world and runs it for some ticks.
 func grown(t testing.TB, seed uint64, workers, ticks int, layout table.Layout) *World {
 	t.Helper()
 	w, err := NewWorld(seed, workers, 16, layout)
@@ -23,7 +23,7 @@ func grown(t testing.TB, seed uint64, workers, ticks int, layout table.Layout) *
 	return w
 }
 
-// goOn lets w live for some ticks more.
+// goOn runs w for some more ticks.
 func goOn(t testing.TB, w *World, ticks int) {
 	t.Helper()
 	for range ticks {
@@ -41,8 +41,8 @@ func copyOf(t testing.TB, w *World, workers int, layout table.Layout) *World {
 	return c
 }
 
-// ticks is long enough for a second generation of plants, where there is time for
-// that, and always for leaves to be eaten.
+// ticks is long enough for leaves to be eaten and, in the full programme, for a second
+// generation of plants.
 func ticks() int {
 	if testing.Short() || testkit.Watched {
 		return 40
@@ -50,8 +50,8 @@ func ticks() int {
 	return 240
 }
 
-// A world is the same whatever the number of workers and the layout. It catches
-// spawns that are applied in the order in which workers recorded them.
+// TestWorldDoesNotDependOnWorkers: a world is the same whatever the number of workers and
+// the layout. It catches spawns applied in the order in which workers recorded them.
 func TestWorldDoesNotDependOnWorkers(t *testing.T) {
 	seeds := uint64(2)
 	if testkit.Watched {
@@ -67,8 +67,8 @@ func TestWorldDoesNotDependOnWorkers(t *testing.T) {
 	require.NotEqual(t, grown(t, 0, 2, 20, table.SoA).Checksum(), grown(t, 1, 2, 20, table.SoA).Checksum())
 }
 
-// A world that is saved and read back goes on as if it had not been, with other
-// workers and another layout, and every handle means what it did.
+// TestWorldResumes: a world that is saved and read back continues like the original, with
+// other workers and another layout, and every handle names the same.
 func TestWorldResumes(t *testing.T) {
 	straight := grown(t, 3, 2, ticks(), table.SoA)
 	w := grown(t, 3, 2, ticks()/2, table.SoA)
@@ -86,8 +86,8 @@ func TestWorldResumes(t *testing.T) {
 	}
 }
 
-// A handle that was stale when the world was saved is stale in what is read back,
-// and stays so when its slot is used again.
+// TestStaleHandlesStayStaleAcrossSaving: a handle that is stale when the world is saved
+// is stale in the copy, even when its slot is reused.
 func TestStaleHandlesStayStaleAcrossSaving(t *testing.T) {
 	w := grown(t, 5, 2, 40, table.SoA)
 	dead := slices.Clone(w.shapes.Keys())
@@ -107,8 +107,8 @@ func TestStaleHandlesStayStaleAcrossSaving(t *testing.T) {
 	}
 }
 
-// Between ticks the structures agree: each part has a shape, a place in its plant,
-// and nothing waits in any buffer.
+// TestStructuresAgree: between ticks each part has a shape and a place in its plant, and
+// no command waits.
 func TestStructuresAgree(t *testing.T) {
 	w := grown(t, 7, 4, 0, table.SoA)
 	for range ticks() / 20 {
@@ -137,8 +137,8 @@ func TestStructuresAgree(t *testing.T) {
 			require.Falsef(t, ids[p.ID], "two parts are %x", p.ID)
 			ids[p.ID] = true
 		}
-		require.Equal(t, w.counts.Grown-w.counts.Withered, w.parts.Len(), "everything that came and did not go is here")
-		require.Zero(t, w.plants.Repair(), "the forest knows of every removal")
+		require.Equal(t, w.counts.Grown-w.counts.Withered, w.parts.Len(), "live parts are those grown less those withered")
+		require.Zero(t, w.plants.Repair(), "no removal went behind the forest's back")
 	}
 	if ticks() > 200 {
 		require.Positive(t, w.counts.Sown)
@@ -146,7 +146,7 @@ func TestStructuresAgree(t *testing.T) {
 	require.Positive(t, w.counts.Eaten)
 }
 
-// Each field of everything is in the checksum.
+// TestChecksumSeesEverything: each field of everything is in the checksum.
 func TestChecksumSeesEverything(t *testing.T) {
 	w := grown(t, 11, 2, 30, table.SoA)
 	_, err := w.seeds.Create(Seed{ID: 1})
@@ -174,7 +174,7 @@ func TestChecksumSeesEverything(t *testing.T) {
 	changed("perch", func() { w.beetles.Values()[0].Perch = h })
 }
 
-// What was cut short or is something else is refused, whole.
+// TestLoadRefusesWhatIsNoWorld: a truncated or foreign input is refused as a whole.
 func TestLoadRefusesWhatIsNoWorld(t *testing.T) {
 	w := grown(t, 13, 1, 10, table.SoA)
 	var saved bytes.Buffer
@@ -188,7 +188,7 @@ func TestLoadRefusesWhatIsNoWorld(t *testing.T) {
 	require.ErrorIs(t, err, pool.ErrCorrupt)
 	_, err = Load(bytes.NewReader(whole), 0, table.SoA)
 	require.ErrorContains(t, err, "0 workers")
-	// A table that does not fit the parts.
+	// A table that does not match the parts.
 	w.shapes.Remove(w.shapes.Keys()[0])
 	saved.Reset()
 	require.NoError(t, w.Save(&saved))

@@ -1,7 +1,7 @@
-// Package rounds measures contestants in alternating rounds and shows what came out.
+// Package rounds measures contestants in alternating rounds and prints the results.
 //
-// Whatever else the machine does hits all of a round alike, so that the ratios of a
-// round can be trusted more than its times.
+// Other load hits the contestants of a round alike, so the ratios of a round are more
+// reliable than its times.
 package rounds
 
 import (
@@ -13,15 +13,15 @@ import (
 	"unicode/utf8"
 )
 
-// Quartiles returns the median of xs, and the values between which half of them lie.
+// Quartiles returns the quartiles of xs.
 func Quartiles(xs []float64) (low, median, high float64) {
 	sorted := slices.Sorted(slices.Values(xs))
 	at := func(part float64) float64 { return sorted[int(part*float64(len(sorted)-1)+0.5)] }
 	return at(0.25), at(0.5), at(0.75)
 }
 
-// Ratio is how two contestants compare over the rounds: the median of the rounds' own
-// ratios, and the quartiles.
+// Ratio formats the ratio of two contestants: the median of the ratios of each round, and
+// the quartiles.
 func Ratio(of, to []float64) string {
 	ratios := make([]float64, len(of))
 	for i := range of {
@@ -40,12 +40,12 @@ func Median(xs []float64) float64 {
 // A Work does n operations.
 type Work func(n int)
 
-// stretches is how many times a work is timed in a round. The best counts, because what
-// else the machine does only ever adds.
+// stretches is how many times a work is timed in a round. The shortest time counts, since
+// other load can only add to it.
 const stretches = 5
 
-// Times measures the works in so many rounds, each begun by the next work, with
-// stretches of about that length, and returns the nanoseconds an operation for each work
+// Times measures the works in that many rounds, each starting with the next work, in
+// stretches of about this length. It returns the nanoseconds an operation for each work
 // and round.
 func Times(rounds int, length time.Duration, works ...Work) [][]float64 {
 	sizes := make([]int, len(works))
@@ -73,8 +73,8 @@ func clock(w Work, n int) time.Duration {
 	return time.Since(start)
 }
 
-// Table writes rows, the first of them the heads of the columns, as a table in Markdown
-// that can be read as it is.
+// Table writes rows, the first of them the heads of the columns, as a table in aligned
+// Markdown.
 func Table(out io.Writer, rows [][]string) {
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -96,7 +96,7 @@ func Table(out io.Writer, rows [][]string) {
 	}
 }
 
-// Bar returns a bar for x on a scale whose end is 50 characters away.
+// Bar returns a bar for x on a scale of 50 characters up to end.
 func Bar(x, end float64) string {
 	eighths := max(0, int(x/max(end, 1)*50*8+0.5))
 	bar := strings.Repeat("█", eighths/8)

@@ -1,12 +1,12 @@
-// Command sqlite puts the callback handles of github.com/mattn/go-sqlite3 on a pool, in
-// a copy, runs that package's own tests on it, and measures what it changes.
+// Command sqlite puts the callback handles of github.com/mattn/go-sqlite3 on a pool, in a
+// copy, runs that package's own tests on it, and measures the difference.
 //
 //	go -C examples/cgo run ./sqlite
 //
-// It fetches the module by the go command, cuts the functions of its table of handles
-// out by their names, and adds testdata/handles.go in their place. SQLite is compiled
-// twice, which takes a minute or two; so is what is measured, testdata/measure_test.go.
-// Both copies are measured in alternating processes.
+// It fetches the module with the go command, removes the functions of its table of
+// handles by their names, and adds testdata/handles.go in their place. It compiles SQLite
+// twice, with testdata/measure_test.go, which takes a minute or two. It measures both
+// copies in alternating processes.
 package main
 
 import (
@@ -37,8 +37,8 @@ const (
 	tags   = "sqlite_vtable,sqlite_preupdate_hook,sqlite_unlock_notify,sqlite_math_functions"
 )
 
-// What is cut out, of one file. The rest of the package calls these functions, and its
-// tests look into the variable.
+// What is removed, from one file. The rest of the package calls these functions, and its
+// tests read the variable.
 const tableFile = "callback.go"
 
 var tableNames = []string{"handleVals", "newHandle", "lookupHandleVal", "lookupHandle", "deleteHandle", "deleteHandles"}
@@ -123,7 +123,7 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 		if err := duplicate(downloaded.Dir, c.dir); err != nil {
 			return before, after, err
 		}
-		edit := []string{"mod", "edit", "-go=1.24.0"} // the same language in both
+		edit := []string{"mod", "edit", "-go=1.24.0"} // the same language version in both
 		if c == after {
 			edit = append(edit, "-require="+ours+"@v0.0.0", "-replace="+ours+"="+strings.TrimSpace(string(root)))
 			if err := replace(c.dir); err != nil {
@@ -143,7 +143,7 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 	return before, after, nil
 }
 
-// duplicate copies a module's files, which are read-only where they come from.
+// duplicate copies a module's files and makes them writable.
 func duplicate(from, to string) error {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err
@@ -159,7 +159,7 @@ func duplicate(from, to string) error {
 	})
 }
 
-// replace puts the table of this example in the place of the package's own.
+// replace replaces the package's own table by that of this example.
 func replace(dir string) error {
 	path := filepath.Join(dir, tableFile)
 	source, err := os.ReadFile(path)
@@ -192,7 +192,7 @@ func (c copied) test(ctx context.Context) error {
 	return nil
 }
 
-// figures are what one run of a measurement says, in its order.
+// figures are the output of one measurement, in its order.
 type figures struct {
 	names []string
 	of    map[string]float64
@@ -219,7 +219,7 @@ func (c copied) measure(ctx context.Context) (*figures, error) {
 	return f, nil
 }
 
-// compare measures both in turns, and prints the table.
+// compare measures both copies alternately, and prints the table.
 func compare(ctx context.Context, before, after copied, many int) error {
 	var names []string
 	olds, news := make(map[string][]float64), make(map[string][]float64)
@@ -249,7 +249,7 @@ func compare(ctx context.Context, before, after copied, many int) error {
 	return nil
 }
 
-// table prints the medians, and what is no better.
+// table prints the medians, and whether each figure is better.
 func table(out io.Writer, names []string, olds, news map[string][]float64) {
 	rows := [][]string{{"what", "before", "after", "ratio, and half of the rounds", ""}}
 	for _, name := range names {
@@ -272,7 +272,7 @@ func table(out io.Writer, names []string, olds, news map[string][]float64) {
 	rounds.Table(out, rows)
 }
 
-// output runs a command in a directory, and returns what it writes to stdout.
+// output runs a command in a directory, and returns its standard output.
 func output(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -12,8 +12,9 @@ import (
 // span is a part of a source file.
 type span struct{ from, to token.Pos }
 
-// cut returns the source without the functions and variables of those names, and
-// without the imports that only they used. Each must be there once, by itself.
+// cut returns the source without the functions and variables of those names, and without
+// the imports that only they used. Each must be declared once, in a declaration of its
+// own.
 func cut(source []byte, names ...string) ([]byte, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, parser.ParseComments)

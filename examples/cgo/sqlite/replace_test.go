@@ -35,7 +35,8 @@ func look(k any) any {
 func (c conn) look() error { return errors.New("a method stays") }
 `
 
-// Names go with their comments and imports, and everything else stays as it is.
+// TestCut: declarations go with their comments and imports, and everything else stays as
+// it is.
 func TestCut(t *testing.T) {
 	got, err := cut([]byte(source), "look", "vals")
 	require.NoError(t, err)
@@ -61,7 +62,8 @@ func (c conn) look() error { return errors.New("a method stays") }
 `, string(got))
 }
 
-// Another version of the package may not have them all: nothing is replaced then.
+// TestCutMissesNames: another version of the package may lack some. Then nothing is
+// replaced.
 func TestCutMissesNames(t *testing.T) {
 	_, err := cut([]byte(source), "look", "deleted")
 	require.ErrorContains(t, err, `"deleted"`)
@@ -69,7 +71,7 @@ func TestCutMissesNames(t *testing.T) {
 	require.ErrorContains(t, err, `"look"`)
 }
 
-// What the ratios leave open is no better, and what is worse is said to be.
+// TestTableSaysWhatIsWorse: an unclear ratio is no better, and a worse one is marked.
 func TestTableSaysWhatIsWorse(t *testing.T) {
 	olds := map[string][]float64{"a": {10, 10, 10, 10}, "b": {10, 10, 10, 10}, "c": {10, 10, 10, 10}}
 	news := map[string][]float64{"a": {5, 5, 6, 6}, "b": {9, 9, 11, 11}, "c": {11, 11, 12, 12}}

@@ -9,14 +9,14 @@ import (
 	"coatcheck/pool"
 )
 
-// named is what a handle of the table names. The type of its first part, a connection
-// and what was registered with it, is the package's.
+// named is the value behind a handle. The type of its first field, a connection and what
+// was registered with it, is the package's.
 type named struct {
 	handleVal
 	by *owner
 }
 
-// owner knows the handles of a connection, so that its end need not look at all.
+// owner has the handles of a connection, so that its end need not search for them.
 type owner struct {
 	mu   sync.Mutex
 	live map[pool.Handle[named]]struct{}
@@ -24,11 +24,10 @@ type owner struct {
 
 var owners sync.Map // *SQLiteConn → *owner
 
-// handleVals is the table of all connections. The C library wants a void*, and the
+// handleVals is the table of all connections. The C library needs a void*, and the
 // package has it as an unsafe.Pointer, which the collector takes for an address. The
-// first generation, which is the upper half of a handle, has its highest bit set: so no
-// handle is an address that a process may have on a 64-bit platform, and the collector
-// passes it over.
+// first generation, the upper half of a handle, has its highest bit set. So on a 64-bit
+// platform no handle can be an address of the process, and the collector ignores it.
 var handleVals = table{pool.Must(&pool.Options[named]{Origin: 1 << 31, AutoTrim: true})}
 
 type table struct{ *pool.Pool[named] }

@@ -14,13 +14,13 @@ import (
 
 const (
 	measuredRows  = 10_000
-	functionsEach = 10 // that each connection registers
+	functionsEach = 10 // functions that each connection registers
 	neighbours    = 1000
 	measured      = 150 * time.Millisecond
 	stretch       = 3 * time.Millisecond
 )
 
-// numbers is a virtual table of so many rows.
+// numbers is a virtual table with that many rows.
 type numbers int
 
 type numbersCursor struct{ at, rows int }
@@ -54,7 +54,8 @@ func (c *counter) Done() int64  { return c.sum }
 
 func twice(x int64) int64 { return 2 * x }
 
-// connect opens a database in memory with its functions, as a program's hook does.
+// connect opens a database in memory and registers its functions, as a program's hook
+// does.
 func connect(t *testing.T) *SQLiteConn {
 	opened, err := (&SQLiteDriver{}).Open(":memory:")
 	if err != nil {
@@ -69,7 +70,7 @@ func connect(t *testing.T) *SQLiteConn {
 	return c
 }
 
-// supply adds what the queries of the measurement use.
+// supply adds what the measured queries need.
 func supply(t *testing.T, c *SQLiteConn) *SQLiteConn {
 	err := c.RegisterAggregator("counted", func() *counter { return new(counter) }, true)
 	for name, module := range map[string]Module{"many": numbers(measuredRows), "none": numbers(0)} {
@@ -90,8 +91,7 @@ func supply(t *testing.T, c *SQLiteConn) *SQLiteConn {
 	return c
 }
 
-// ask returns a function that runs a query whose only row and column is an integer, and
-// checks it.
+// ask returns a function that runs a query for a single integer, and checks it.
 func ask(t *testing.T, c *SQLiteConn, query string, want int64) func() {
 	s, err := c.Prepare(query)
 	if err != nil {
@@ -116,8 +116,8 @@ func ask(t *testing.T, c *SQLiteConn, query string, want int64) func() {
 	}
 }
 
-// tell measures f, which does n operations, and writes the figure down: the best of some
-// stretches, because what else the machine does only ever adds.
+// tell measures f, which does n operations, and prints the figure. It is the best of some
+// stretches, since other load can only add to it.
 func tell(name string, n int, f func()) {
 	f()
 	runtime.GC()
