@@ -19,7 +19,6 @@
 // Read operator.go and server.go, loop.go for the events, handles.go and byhand.go for
 // the two tables. load.go is the load, judge.go asks the kernel which connection a
 // descriptor belongs to.
-// the two tables. load.go is the load, judge.go asks the kernel whose a descriptor is.
 package main
 
 import (

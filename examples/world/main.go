@@ -9,7 +9,6 @@
 //
 // Read world.go for the data, tick.go for the order of events, then plant.go, seed.go and
 // beetle.go for the rules. snapshot.go saves, checksum.go compares, picture.go draws.
-// checksum.go compares, picture.go draws.
 package main
 
 import (

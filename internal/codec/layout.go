@@ -14,9 +14,9 @@ import (
 // is copied without reflection, which encoding/binary uses for each number of each struct
 // and array; a value without gaps is one copy.
 //
-// Values are read and written as bytes (unsafe register, U4). That is right because a
-// type with a layout has numbers only and no pointers, because spans lie within it, as
-// reflect reports them, and because a bool is written only as 0 or 1.
+// Values are read and written as bytes (unsafe register, U4). That is right for three
+// reasons. A type with a layout has no pointers; spans lie within it, as reflect reports
+// them; a bool is written only as 0 or 1.
 type layout struct {
 	spans []span
 	size  int  // encoded

@@ -77,5 +77,4 @@
 //
 // What was written before New is visible to every goroutine that receives the handle, by
 // whatever way through C, and looks it up.
-// C gave it on, and looks it up.
 package cgohandle

@@ -3,7 +3,7 @@
 //
 // While many goroutines work on the values of a pool, each decides what to create and
 // what to remove. If that happened at once, half of them would see the change and half
-// would not, loops would visit some of the new values, and a value would disappear before
+// would not. Loops would visit some of the new values, and a value would disappear before
 // a goroutine that was about to read it. So they only record their commands, in a
 // [Buffer], and one call of [Apply] does all of them:
 //

@@ -1,9 +1,9 @@
 package dense
 
 // Reserve makes room for n values in all, or for Cap if that is less. While there are no
-// more than n, created and killed ones included, the store allocates nothing but scratch
-// for Refresh (8 bytes for each value that dies in a phase, once). It never shrinks the
-// store. It panics if n is negative.
+// more than n, created and killed ones included, the store allocates only scratch for
+// Refresh, 8 bytes for each value that dies in a phase. It never shrinks the store. It
+// panics if n is negative.
 //
 // It moves the values, so like Refresh it must have the Store to itself, and what Values
 // and Get have returned becomes invalid. Handles stay valid; created and killed values

@@ -7,9 +7,9 @@
 //		…
 //	}
 //
-// A test that leaves a value in the pool fails, and so does one that forgets to unpin a
-// guard, to release a Ref, to commit or cancel a Reservation or to close a Worker. To see
-// the stacks that left them, build with a tag that makes pools slow:
+// A test fails if it leaves a value in the pool, a guard pinned, or a Ref, a Reservation
+// or a Worker open. To see the stacks that left them, build with a tag that makes pools
+// slow:
 //
 //	go test -tags coatcheck_debug ./...
 //

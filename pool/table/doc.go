@@ -3,9 +3,9 @@
 //
 // In an array of structures, a loop that needs one field of a million records loads all
 // fields, since memory is read by whole cache lines. With an array for each field it
-// loads only what it needs. By hand that means a slice for each field, a line of code for
-// each slice wherever a record is added, removed, moved or copied, and a rewrite to find
-// out whether it pays. Here the layout is an argument:
+// loads only what it needs. By hand that means a slice for each field, and a line of code
+// for each slice wherever a record is added, removed, moved or copied. To find out
+// whether it pays takes a rewrite. Here the layout is an argument:
 //
 //	type Body struct {
 //		Pos, Vel Vec
@@ -89,7 +89,7 @@
 // entities, and a table from [ForHandles] is a sparse set of components.
 //
 // Structures of arrays are as old as vector machines, and C++ has tables of records by
-// key whose layout is a parameter. New here is that records may hold pointers, absence is
-// an Index and not an exception, a handle as key is recognized as stale, and the columns
-// need neither macros nor generated code.
+// key whose layout is a parameter. Here records may also hold pointers, absence is an
+// Index and not an exception, and a stale handle is recognized. The columns need neither
+// macros nor generated code.
 package table

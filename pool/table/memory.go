@@ -42,7 +42,7 @@ type how uint8
 
 const (
 	byNothing how = iota // it has no size
-	by1                  // by8 and below: a word of so many bytes
+	by1                  // by8 and before: a word of that many bytes
 	by2
 	by4
 	by8

@@ -21,7 +21,7 @@ const pointerBytes = 32 << 10
 // AoS not at all. A field of R is a column and an offset within its elements.
 type rows struct {
 	n         int // records
-	allocated int // room for so many: 0 or a power of two
+	allocated int // the rows that there is room for: 0 or a power of two
 	first     int // what the first growth allocates
 	layout    Layout
 	record    reflect.Type

@@ -84,9 +84,9 @@ func New[K comparable, R any](l Layout) (*Table[K, R], error) {
 // A handle that p refuses finds nothing, even while its record is still there, and Add
 // returns None for it. So when a value has been removed from p, Lookup, Copy, Set and
 // Remove do not find its record. [Table.Take] alone takes it by its handle. Otherwise it
-// stays, counted by Len and visited by Keys, All and columns, until RemoveDead, DrainDead
-// or RemoveAt removes it, or until Add replaces it by the record of the next value in
-// that slot. So take the record with the value, or call [Table.RemoveDead] now and then.
+// stays, counted by Len and visited by Keys, All and columns. RemoveDead, DrainDead and
+// RemoveAt remove it, and Add replaces it by the record of the next value in that slot.
+// So take the record with the value, or call [Table.RemoveDead] now and then.
 //
 // Other goroutines may use p meanwhile. ForHandles returns an error for a nil pool, and
 // where New does; a zero Pool panics.

@@ -85,8 +85,8 @@
 // then InsertAfter, Children and Move apply to them.
 //
 // Links lie in values, not in the columns of a table. Records of a table move, and its
-// readers and writers exclude each other, so this package, which relies on guards and on
-// slots that stay in place, could share nothing with it.
+// readers and writers exclude each other. This package relies on guards and on slots that
+// stay in place, so the two could share nothing.
 //
 // # Cost
 //
