@@ -177,6 +177,16 @@ var allWalks = []struct {
 	{"DescendantsBackward", true, true, (*tree.Forest[node]).DescendantsBackward, func(kids func(handle) []handle, h handle) []handle { return reversed(preOrder(kids, h)) }},
 }
 
+// childrenOf returns the children in a forest where only parent has any.
+func childrenOf(parent handle, kids []handle) func(handle) []handle {
+	return func(h handle) []handle {
+		if h == parent {
+			return kids
+		}
+		return nil
+	}
+}
+
 // entered is the enter function of DescendantsFunc in these tests.
 func entered(h handle) bool { return h.Index()%3 != 0 }
 

@@ -294,12 +294,7 @@ func TestWalksEndWhateverTheWriterDoes(t *testing.T) {
 			for _, w := range allWalks {
 				p, f := newForest(t)
 				top, kids := family(t, p, f, 100)
-				want := w.order(func(h handle) []handle {
-					if h == top {
-						return kids
-					}
-					return nil
-				}, top)
+				want := w.order(childrenOf(top, kids), top)
 				var got []handle
 				for h := range w.loop(f, top) {
 					got = append(got, h)

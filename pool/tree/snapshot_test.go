@@ -14,6 +14,17 @@ import (
 	"coatcheck/pool/tree"
 )
 
+// readBack returns a copy of p by a snapshot, and its forest.
+func readBack(t *testing.T, p *pool.Pool[node]) (*pool.Pool[node], *tree.Forest[node]) {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := p.WriteTo(&b)
+	require.NoError(t, err)
+	copied, err := pool.ReadFrom[node](&b, nil)
+	require.NoError(t, err)
+	return copied, tree.New(copied, linksOf)
+}
+
 func TestSnapshotsKeepTheTrees(t *testing.T) {
 	rnd := newRand(t)
 	p, f := newForest(t)
@@ -23,12 +34,7 @@ func TestSnapshotsKeepTheTrees(t *testing.T) {
 	}
 	f.Remove(all[17])
 
-	var b bytes.Buffer
-	_, err := p.WriteTo(&b)
-	require.NoError(t, err)
-	copied, err := pool.ReadFrom[node](&b, nil)
-	require.NoError(t, err)
-	again := tree.New(copied, linksOf)
+	copied, again := readBack(t, p)
 	assert.Equal(t, tree.Image(f), tree.Image(again))
 	for h := range p.All() {
 		require.Equal(t, handles(t, f.Descendants(h)), handles(t, again.Descendants(h)))
@@ -62,12 +68,7 @@ func TestSnapshotsBesideAWriter(t *testing.T) {
 		}
 	}, func() {
 		for range long(30) {
-			var b bytes.Buffer
-			_, err := p.WriteTo(&b)
-			require.NoError(t, err)
-			copied, err := pool.ReadFrom[node](&b, nil)
-			require.NoError(t, err)
-			again := tree.New(copied, linksOf)
+			_, again := readBack(t, p)
 			for range 20 {
 				handles(t, again.Descendants(all[rnd.IntN(1000)])) // it ends
 			}

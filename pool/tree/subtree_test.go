@@ -104,12 +104,7 @@ func TestLoopsTakeAwayWhatTheyGet(t *testing.T) {
 	for _, w := range allWalks {
 		p, f := newForest(t)
 		root, kids := family(t, p, f, 20)
-		want := w.order(func(h handle) []handle {
-			if h == root {
-				return kids
-			}
-			return nil
-		}, root)
+		want := w.order(childrenOf(root, kids), root)
 		var got []handle
 		for h := range w.loop(f, root) {
 			if next, ok := f.Next(h); ok && !w.back {

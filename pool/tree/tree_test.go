@@ -2,6 +2,7 @@ package tree_test
 
 import (
 	"iter"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -246,19 +247,25 @@ func TestOrphansBecomeRoots(t *testing.T) {
 	assert.Equal(t, []handle{kids[0], below[0], kids[2], below[1], below[2]}, handles(t, f.Descendants(root)))
 }
 
+// scrambled returns a forest of n nodes, of whose links up to n were changed at random.
+func scrambled(t *testing.T, rnd *rand.Rand, n int) (*pool.Pool[node], *tree.Forest[node], []handle) {
+	p, f := newForest(t)
+	all := addN(t, p, n)
+	for _, h := range all[1:] {
+		_ = f.Append(all[rnd.IntN(n)], h)
+	}
+	for range 1 + rnd.IntN(n) {
+		tree.Scramble(f, all[rnd.IntN(n)], rnd.IntN(5), append(all, 0)[rnd.IntN(n+1)])
+	}
+	return p, f, all
+}
+
 // TestScrambledLinksDoNoHarm: with links that no operation leaves, a walk ends, changes
 // return, and Repair makes a forest of them.
 func TestScrambledLinksDoNoHarm(t *testing.T) {
 	rnd := newRand(t)
 	for range long(1500) {
-		p, f := newForest(t)
-		all := addN(t, p, 12)
-		for _, h := range all[1:] {
-			_ = f.Append(all[rnd.IntN(12)], h)
-		}
-		for range 1 + rnd.IntN(12) {
-			tree.Scramble(f, all[rnd.IntN(12)], rnd.IntN(5), append(all, 0)[rnd.IntN(13)])
-		}
+		p, f, all := scrambled(t, rnd, 12)
 		quiet := func() {}
 		if rnd.IntN(2) == 0 {
 			quiet = tree.Busy(f)
@@ -317,14 +324,7 @@ func TestScrambledLinksDoNoHarm(t *testing.T) {
 func TestRemoveOfScrambledLinksEnds(t *testing.T) {
 	rnd := newRand(t)
 	for range long(1000) {
-		p, f := newForest(t)
-		all := addN(t, p, 10)
-		for _, h := range all[1:] {
-			_ = f.Append(all[rnd.IntN(10)], h)
-		}
-		for range 1 + rnd.IntN(10) {
-			tree.Scramble(f, all[rnd.IntN(10)], rnd.IntN(5), append(all, 0)[rnd.IntN(11)])
-		}
+		p, f, all := scrambled(t, rnd, 10)
 		n := f.Remove(all[0])
 		require.Equal(t, 10-p.Len(), n)
 	}
