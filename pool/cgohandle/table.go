@@ -42,7 +42,7 @@ func (t *Table[T]) Value(h uintptr) T {
 }
 
 // Lookup returns the value that h names, and false if h is not live. A handle of
-// another table is refused but for about one in 2^30, on 64-bit platforms.
+// another table is refused except about one in 2^30, on 64-bit platforms.
 func (t *Table[T]) Lookup(h uintptr) (T, bool) { return (*pool.Pool[T])(t).Get(handleOf[T](h)) }
 
 // Delete ends the life of h. It panics if h is not live, so of two Deletes one always

@@ -41,7 +41,7 @@
 //
 // Recording, Apply and Discard may be called by any number of goroutines at once, also
 // from an Options.Reset that they call. A command is recorded before its call returns. So
-// if an Apply is given the buffers of an Insert and of a Remove of its handle, and takes
+// if an Apply is given the buffers of an Insert and of a later Remove of its handle, and takes
 // the Remove, the value is live by then. What was written to a value before Insert or
 // InsertFunc returned is visible to every goroutine that finds it live.
 //

@@ -11,7 +11,7 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// sizes of sets around each boundary between levels.
+// markSizes are sizes of sets around each boundary between levels.
 var markSizes = []int{0, 1, 2, 63, 64, 65, 127, 128, 4095, 4096, 4097, 64*64*3 + 5, 64*64*64 + 1}
 
 // TestMarksMatchMap catches a level that misses a first bit, a walk that stops early, and

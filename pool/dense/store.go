@@ -61,7 +61,7 @@ type Options[T any] struct {
 
 	// Origin chooses the generation that handles start from, Origin|1, for replays that
 	// want the same handles each time (with one goroutine that creates). 0 draws it at
-	// random below 2^31, so that another store's handle is refused but for about one in
+	// random below 2^31, so that another store's handle is refused except about one in
 	// 2^30.
 	Origin uint32
 

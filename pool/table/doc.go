@@ -38,7 +38,7 @@
 //
 // # Three ways to name a record
 //
-//	name       from                      costs             good until
+//	name       from                      costs             valid until
 //	key        the user                  a look-up         the record is removed
 //	Index      Add, Lookup, OnMove       an addition       a removal: then the removed record's Index names
 //	                                                       the last record, which OnMove tells, and the

@@ -51,7 +51,7 @@ func collect(t *testing.T, reader sdk.Reader, name string) map[string]float64 {
 	return values
 }
 
-// Each figure arrives under its name, with its unit and kind.
+// TestInstrumentsTellEveryFigure: each figure arrives under its name, with its unit and kind.
 func TestInstrumentsTellEveryFigure(t *testing.T) {
 	reader := sdk.NewManualReader()
 	registration, err := poolotel.Observe(sdk.NewMeterProvider(sdk.WithReader(reader)))
