@@ -13,8 +13,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// circumstances returns the lines at the beginning of a file of figures, which say
-// under what circumstances they were taken.
+// circumstances returns the configuration lines of the file of figures.
 func circumstances(asked *flags) (lines []benchfmt.Config) {
 	procs := asked.options.Procs
 	if len(procs) == 0 {
@@ -44,7 +43,7 @@ func circumstances(asked *flags) (lines []benchfmt.Config) {
 	return lines
 }
 
-// command returns the command line that measures the same.
+// command returns the command line of this run.
 func command(args []string) string {
 	words := []string{"go -C bench run ."}
 	for _, arg := range args {
@@ -56,9 +55,8 @@ func command(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// commit returns what the program was built from, with a + if that was changed
-// after it had been committed, or "" if it cannot be found out: from the binary if
-// it says, as one that go build made does, or else from the working directory.
+// commit returns the commit that the program was built from, with a + if the tree had
+// changes, or "". go build puts it into the binary; otherwise the working directory tells.
 func commit() string {
 	var revision, modified string
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -88,7 +86,7 @@ func commit() string {
 	return short
 }
 
-// processor returns the processor's name, or "".
+// processor returns the name of the processor, or "".
 func processor() string {
 	if runtime.GOOS == "darwin" {
 		out, _ := exec.Command("sysctl", "-n", "machdep.cpu.brand_string").Output()

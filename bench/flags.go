@@ -14,10 +14,9 @@ import (
 	"coatcheck/bench/measure"
 )
 
-// budget is how long a run with the default flags may take.
+// budget is the time of a pass without -rounds.
 const budget = 105 * time.Second
 
-// flags are what the program was asked for.
 type flags struct {
 	options measure.Options
 	only    string
@@ -27,25 +26,23 @@ type flags struct {
 	args    []string // as they were given
 }
 
-// parse reads the arguments. It prints the help to out if they ask for it, which is
-// flag.ErrHelp.
+// parse parses the arguments. On -h it prints the help to out and returns flag.ErrHelp.
 func parse(args []string, out io.Writer) (*flags, error) {
 	a := &flags{args: args}
 	o := &a.options
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
-	set.BoolVar(&o.Quick, "quick", false, "every case once, with a few hundred operations: whether all of it works.\nThe figures mean nothing")
-	set.BoolVar(&o.Full, "full", false, "every size of values and stores, every number of goroutines, more rounds. Takes long")
-	set.IntVar(&o.Rounds, "rounds", 0, "turns that each case takes (7; 15 with -full)")
-	set.Uint64Var(&o.Seed, "seed", 1, "of all that is drawn at random")
-	set.StringVar(&a.only, "only", "", "only the questions whose name, or the cases whose full name, matches this `regexp`:\n-only 'Churn|Read', -only 'impl=(pool|mutex)/'")
-	set.StringVar(&a.out, "out", "", "where to write; by default a new temporary `directory`, whose name is printed")
+	set.BoolVar(&o.Quick, "quick", false, "every case once, with a few hundred operations, to see that it works.\nThe figures mean nothing")
+	set.IntVar(&o.Rounds, "rounds", 0, "turns of each case: all of them, however long it takes (by default 7, fewer if time is short)")
+	set.Uint64Var(&o.Seed, "seed", 1, "of all random choices")
+	set.StringVar(&a.only, "only", "", "only the questions whose ID, or the cases whose full name, matches this `regexp`:\n-only 'Churn|Read', -only 'impl=(pool|mutex)/'")
+	set.StringVar(&a.out, "out", "", "write to this `directory`; by default a new temporary one, whose name is printed")
 	set.StringVar(&a.from, "from", "", "measure nothing, report the figures of this `file`")
-	set.BoolVar(&a.readme, "readme", false, "rewrite the tables in README.md and ../README.md; run it in bench")
-	cpu := set.String("cpu", "", "GOMAXPROCS, a `list` as 1,2,4: everything is measured with each of them")
+	set.BoolVar(&a.readme, "readme", false, "rewrite the tables and the chart of the documents; run it in bench")
+	cpu := set.String("cpu", "", "a `list` of GOMAXPROCS such as 1,2,4: everything is measured with each of them")
 	if err := set.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprint(out, "bench measures the pool side by side with what people would use in its place.\n\n")
+			fmt.Fprint(out, "bench measures the pool beside what programs use in its place.\n\n")
 			set.SetOutput(out)
 			set.PrintDefaults()
 		}
@@ -56,23 +53,21 @@ func parse(args []string, out io.Writer) (*flags, error) {
 	return a, a.check(set.Args(), given, *cpu)
 }
 
-// check sees whether the flags make sense, and together.
+// check returns an error if a flag is wrong, or two contradict each other.
 func (a *flags) check(rest []string, given map[string]bool, cpu string) (err error) {
 	o := &a.options
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("%q is not a flag", rest[0])
-	case o.Quick && o.Full:
-		return errors.New("-quick and -full contradict each other")
 	case o.Quick && given["rounds"]:
 		return errors.New("-quick has one round; leave -rounds out")
 	case given["rounds"] && o.Rounds < 1:
 		return fmt.Errorf("-rounds %d: at least one", o.Rounds)
 	case o.Quick && a.readme:
-		return errors.New("-readme wants figures that mean something; leave -quick out")
+		return errors.New("-quick has no figures for -readme; leave one out")
 	}
 	if a.from != "" {
-		for _, name := range []string{"quick", "full", "only", "cpu", "rounds", "seed"} {
+		for _, name := range []string{"quick", "only", "cpu", "rounds", "seed"} {
 			if given[name] {
 				return fmt.Errorf("-from measures nothing; leave -%s out", name)
 			}
@@ -91,13 +86,13 @@ func (a *flags) check(rest []string, given map[string]bool, cpu string) (err err
 	if o.Procs, err = counts(cpu); err != nil {
 		return err
 	}
-	if !o.Full && !given["rounds"] {
+	if !given["rounds"] {
 		o.Budget = budget
 	}
 	return nil
 }
 
-// counts reads a list of numbers as 1,2,4.
+// counts parses a list of numbers such as 1,2,4.
 func counts(list string) (ns []int, err error) {
 	if list == "" {
 		return nil, nil
@@ -109,7 +104,7 @@ func counts(list string) (ns []int, err error) {
 			return nil, fmt.Errorf("-cpu %s: %q is not a number from 1 to 1024", list, text)
 		}
 		if seen[n] {
-			return nil, fmt.Errorf("-cpu %s: %d is there twice", list, n)
+			return nil, fmt.Errorf("-cpu %s: %d twice", list, n)
 		}
 		seen[n] = true
 		ns = append(ns, n)

@@ -1,34 +1,20 @@
-// Command bench measures the pool side by side with what people would use in its
-// place, and reports it.
+// Command bench measures the pool beside what programs use in its place.
 //
 //	go -C bench run .
 //
-// takes less than two minutes on two cores. It prints tables, and writes the
-// figures in Go's benchmark format and a report with charts, an HTML file that
-// needs no other. -h explains the flags.
+// takes less than two minutes on two cores. It prints tables, and writes the figures in
+// Go's benchmark format and a report with charts as one HTML file. -h explains the flags.
 //
-// What is measured stands in package workload, question by question; what it is
-// measured on in package peer, a file for each contestant; how, in package
-// measure; and package report makes the rest of the figures. Between the last two
-// lies nothing but the file of figures, so those of another machine can be
-// reported here:
+// Package workload has the questions, package peer the contestants, package measure the
+// method, and package report the tables and charts. The last two share only the file of
+// figures, so those of another machine can be reported here; README.md says how.
 //
-//	go -C bench build -o /tmp/bench .         # CGO_ENABLED=0 for a static binary
-//	/tmp/bench -out results                   # on the other machine
-//	go -C bench run . -from results/bench.txt # here
-//
-// benchstat compares the files of two runs, or the contestants within one. It puts
-// figures from under different circumstances into different tables, so tell it which
-// circumstances do not matter:
-//
-//	go -C bench tool benchstat -ignore commit,date,command old.txt new.txt
-//	go -C bench tool benchstat -filter .name:Churn -col /impl new.txt
-//
-// The program exits with 1 when a contestant's values or counts were wrong, and
-// with 2 when it was not asked rightly.
+// The program exits with 1 if a contestant's values or counts were wrong, and with 2 if a
+// flag is wrong.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -37,6 +23,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 
 	"coatcheck/bench/measure"
 	"coatcheck/bench/report"
@@ -44,7 +31,7 @@ import (
 	"coatcheck/bench/workload"
 )
 
-// What the program writes, in the directory that -out names.
+// The files that the program writes, in the directory that -out names.
 const (
 	figuresFile = "bench.txt"
 	reportFile  = "report.html"
@@ -73,8 +60,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// answer measures, unless there are figures already, and reports. It reports what
-// was measured also when a check failed, and says so in its error.
+// answer measures, unless -from names a file, and reports. If a check fails, it reports
+// the other figures and returns the error.
 func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stderr io.Writer) error {
 	dir, err := directory(asked)
 	if err != nil {
@@ -86,7 +73,7 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 		from = filepath.Join(dir, figuresFile)
 		failed = gather(ctx, asked, qs, from, stderr)
 		if errors.Is(failed, measure.ErrNothing) {
-			return fmt.Errorf("no question and no case matches -only %s", asked.only)
+			return fmt.Errorf("-only %s: %w", asked.only, failed)
 		}
 	}
 	figures, err := report.ReadFile(from)
@@ -110,8 +97,7 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 	return nil
 }
 
-// directory returns the directory to write to, which it makes: one for temporary
-// files if none was asked for, so that nothing is left in the source tree.
+// directory makes and returns the directory to write to: a temporary one by default.
 func directory(asked *flags) (string, error) {
 	if asked.out == "" {
 		return os.MkdirTemp("", "bench-")
@@ -119,7 +105,7 @@ func directory(asked *flags) (string, error) {
 	return asked.out, os.MkdirAll(asked.out, 0o777)
 }
 
-// gather measures the questions and writes the figures to the file of that path.
+// gather measures the questions and writes the figures to a file.
 func gather(ctx context.Context, asked *flags, qs []suite.Question, path string, stderr io.Writer) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -129,14 +115,10 @@ func gather(ctx context.Context, asked *flags, qs []suite.Question, path string,
 	o := asked.options
 	o.Config = circumstances(asked)
 	o.Begin = func(question string, part float64) { fmt.Fprintf(stderr, "%3.0f %%  %s\n", 100*part, question) }
-	err = measure.Questions(ctx, f, qs, o)
-	if o.Only != nil || measure.Stopped(err) {
-		return err
-	}
-	return errors.Join(err, misuse(f, o.Quick))
+	return measure.Questions(ctx, f, qs, o)
 }
 
-// show prints the tables and writes the page.
+// show prints the tables and writes the report.
 func show(figures *report.Figures, qs []suite.Question, page string, stdout io.Writer) (err error) {
 	if err := report.Text(stdout, figures, qs); err != nil {
 		return err
@@ -150,9 +132,15 @@ func show(figures *report.Figures, qs []suite.Question, page string, stdout io.W
 }
 
 // readme rewrites the tables of bench's README, of docs/performance.md and of the
-// project's README.
+// project's README, and the project's chart.
 func readme(figures *report.Figures, qs []suite.Question) error {
+	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "ScalePair" })
+	var chart bytes.Buffer
+	if err := report.File(&chart, figures, &qs[charted], qs[charted].Charts[0]); err != nil {
+		return err
+	}
 	return errors.Join(
+		os.WriteFile(filepath.Join("..", "docs", "throughput.svg"), chart.Bytes(), 0o666),
 		report.Readme("README.md", figures, qs, report.Full),
 		report.Readme(filepath.Join("..", "docs", "performance.md"), figures, qs, report.Short),
 		report.Readme(filepath.Join("..", "README.md"), figures, qs, report.Brief),

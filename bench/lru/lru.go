@@ -1,11 +1,9 @@
-// Package lru is a cache that forgets what was used longest ago, with its values in a
-// pool under a lock of its own.
+// Package lru is an LRU cache whose values are in a pool, under one mutex.
 //
-// It shows what a pool is worth where its own concurrency is not needed, since one mutex
-// guards the cache anyway. The order of the entries is kept beside the pool, in a slice
-// by the slots' indexes: a hit changes it in four places, and there are more of them to
-// a line of the processor's cache than of entries with pointers. The garbage collector
-// finds no pointers at all, unless keys or values have some.
+// It shows what a pool is worth where its concurrency is not needed. The order of the
+// entries is a slice beside the pool, by slot index: a hit changes four places, and a cache
+// line has more of them than of entries with pointers. The garbage collector finds no
+// pointers, unless keys or values have some.
 package lru
 
 import (
@@ -15,19 +13,19 @@ import (
 	"coatcheck/pool"
 )
 
-// Cache has at most so many entries. It is safe for concurrent use. Make one with New.
+// Cache is an LRU cache with a maximum size. It is safe for concurrent use. Make one with New.
 type Cache[K comparable, V any] struct {
-	mu     sync.Mutex // guards all of it
+	mu     sync.Mutex // guards all fields
 	size   int
 	names  map[K]pool.Handle[V]
 	values *pool.Pool[V]
-	worker *pool.Worker[V] // one goroutine at a time: whoever has the lock
-	places []place[K]      // by index of the slot
+	worker *pool.Worker[V] // used by the goroutine that has the lock
+	places []place[K]      // by slot index
 	newest uint32
 	oldest uint32
 }
 
-// place is where an entry stands in the order of use.
+// place is the place of an entry in the order of use.
 type place[K comparable] struct {
 	key          K
 	newer, older uint32 // indexes
@@ -35,16 +33,16 @@ type place[K comparable] struct {
 
 const none = 1<<32 - 1 // no index
 
-// New returns a cache for so many entries.
+// New returns a cache of at most size entries.
 func New[K comparable, V any](size int) (*Cache[K, V], error) {
 	if size < 1 {
-		return nil, errors.New("lru: a cache has room for one entry at least")
+		return nil, errors.New("lru: the size is below one")
 	}
 	values := pool.Must[V](nil)
 	return &Cache[K, V]{size: size, names: make(map[K]pool.Handle[V]), values: values, worker: values.Worker(), newest: none, oldest: none}, nil
 }
 
-// Add stores a value, as the newest, and reports whether the oldest had to go for it.
+// Add stores a value, which becomes the newest, and reports whether it evicted the oldest.
 func (c *Cache[K, V]) Add(key K, value V) (evicted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +56,7 @@ func (c *Cache[K, V]) Add(key K, value V) (evicted bool) {
 	}
 	h, err := c.worker.Insert(value)
 	if err != nil {
-		panic(err) // there are no more handles
+		panic(err) // no slot has a generation left
 	}
 	for uint64(len(c.places)) <= uint64(h.Index()) {
 		c.places = append(c.places, place[K]{})
@@ -79,17 +77,6 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	}
 	c.mu.Unlock()
 	return value, ok
-}
-
-// Remove removes a value and reports whether it was there.
-func (c *Cache[K, V]) Remove(key K) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, ok := c.names[key]
-	if ok {
-		c.remove(key)
-	}
-	return ok
 }
 
 // Len returns the number of entries.
@@ -118,7 +105,7 @@ func (c *Cache[K, V]) touch(i uint32) {
 	}
 }
 
-// lead puts an entry before the newest.
+// lead links an entry before the newest.
 func (c *Cache[K, V]) lead(i uint32) {
 	c.places[i].newer, c.places[i].older = none, c.newest
 	if c.newest == none {
@@ -143,7 +130,7 @@ func (c *Cache[K, V]) unlink(i uint32) {
 	}
 }
 
-// remove removes the entry of a key that there is. The key is forgotten where it stands.
+// remove removes the entry of a key that exists.
 func (c *Cache[K, V]) remove(key K) {
 	h := c.names[key]
 	c.unlink(h.Index())

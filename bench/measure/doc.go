@@ -1,20 +1,17 @@
 // Package measure runs the cases of questions and writes their figures in Go's
 // benchmark format.
 //
-// A shared machine slows down and recovers within seconds, so figures that were
-// taken one after the other cannot be compared. The cases of a group are
-// therefore open together and take turns: in each round every case has one turn
-// of some milliseconds, and each round begins with another case. Round for round
-// the figures were taken side by side; medians and spread over the rounds are
-// what the report shows.
+// A shared machine slows down and recovers within seconds, so figures taken one after the
+// other cannot be compared. The cases of a group are therefore open together and take
+// turns: in each round every case has one turn of some milliseconds, and each round begins
+// with another case. So the figures of one round were taken side by side.
 //
-// A turn is timed from outside: the clock is read before and after some hundred
-// thousand operations, and so are the heap's counters. How many operations make a
-// turn is found out for each case when it is opened, which warms it up as well.
+// The clock and the heap's counters are read before and after a turn of some hundred
+// thousand operations. Opening a case finds the number of operations of a turn, which
+// also warms it up.
 //
-// The collector runs as users have it. Only what one case leaves behind is
-// collected before the next case's turn, outside the clock, because that would pay
-// for it otherwise. So a case pays for the collections that begin in its turns.
-// Groups whose stores are big are not open together (suite.Group's Apart): beside
-// the others' memory their garbage would hardly ever be collected.
+// GOGC is the default. The garbage of a turn is collected after it, outside the timed
+// part, or the next case would pay for it. So a case pays for the collections that begin in its
+// turns. Groups of big stores are not open together (suite.Group's Apart): beside the
+// others' memory their garbage would hardly ever be collected.
 package measure

@@ -10,17 +10,16 @@ import (
 )
 
 const (
-	// fewest is the fewest rounds from which a median and a spread can be had.
+	// fewest is the fewest rounds that have a median and a spread.
 	fewest = 3
-	// openings is how often a case is opened at most whose group is measured apart.
+	// openings is how often at most a case of a group that is measured apart is opened.
 	openings = 2
-	// litter is how many bytes a turn may leave to the next.
+	// litter is the most bytes of garbage that a turn may leave to the next.
 	litter = 256 << 10
-	// tiny is how many operations make a turn of a quick run.
+	// tiny is the number of operations of a turn of a quick run.
 	tiny = 256
 )
 
-// group is a group that is being measured.
 type group struct {
 	question string
 	cases    []*contestant
@@ -28,7 +27,7 @@ type group struct {
 	apart    bool
 	turn     time.Duration // 0: tiny turns
 	rounds   int
-	late     func() bool // whether there is no time for more rounds
+	late     func() bool // reports whether there is no time for more rounds
 }
 
 // measure gives each case its turns.
@@ -63,9 +62,9 @@ func (g *group) measureOnce(ctx context.Context) error {
 	return nil
 }
 
-// measureApart opens each case twice, in the opposite order the second time, and
-// gives it half of its turns while no other is open. A case that takes longer to be
-// opened than for all of its turns has them all when it is first opened.
+// measureApart opens each case twice, the second time in reverse order, and each time gives it
+// half of its turns while no other is open. If opening a case takes longer than its turns,
+// it has all of them the first time.
 func (g *group) measureApart(ctx context.Context) error {
 	order := slices.Clone(g.cases)
 	for opening := range openings {
@@ -102,8 +101,7 @@ func (g *group) measureApart(ctx context.Context) error {
 	return nil
 }
 
-// measureTogether opens all cases and gives each a turn in each round. Every round
-// begins with another case.
+// measureTogether opens all cases and gives each a turn in each round.
 func (g *group) measureTogether(ctx context.Context) error {
 	for _, c := range g.cases {
 		if c.start(g.turn); c.err != nil {
@@ -135,7 +133,7 @@ func (g *group) measureTogether(ctx context.Context) error {
 	return nil
 }
 
-// ops returns how many operations make a turn of c.
+// ops returns the number of operations of a turn of c.
 func (g *group) ops(c *contestant) int {
 	if g.turn == 0 {
 		return tiny

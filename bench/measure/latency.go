@@ -7,52 +7,49 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// The range of latencies that are told apart: from a nanosecond to an hour, with an
-// error of at most 1 %.
+// Histograms range from a nanosecond to an hour, with an error of at most 1 %.
 const (
 	longest = int64(time.Hour)
 	digits  = 2
 )
 
-// Stopwatch takes the latencies of single operations on one goroutine.
+// Stopwatch measures the latencies of one goroutine's operations.
 type Stopwatch struct {
 	turn *hdrhistogram.Histogram
 	lost int // latencies beyond the range
 	from time.Time
 }
 
-// NewStopwatch returns a Stopwatch.
 func NewStopwatch() *Stopwatch {
 	return &Stopwatch{turn: hdrhistogram.New(1, longest, digits), from: time.Now()}
 }
 
-// Now returns the time since the Stopwatch was made. It reads one clock, where
-// time.Now reads two.
+// Now returns the time since NewStopwatch. It reads one clock; time.Now reads two.
 func (s *Stopwatch) Now() time.Duration { return time.Since(s.from) }
 
 // Record counts a latency.
 func (s *Stopwatch) Record(d time.Duration) {
-	// The clock may stand still for shorter than it can tell.
+	// The clock has a resolution.
 	if s.turn.RecordValue(max(1, int64(d))) != nil {
 		s.lost++
 	}
 }
 
-// Latencies gathers what the stopwatches of several goroutines took.
+// Latencies merges the stopwatches of several goroutines.
 type Latencies struct {
 	watches []*Stopwatch
 	turn    *hdrhistogram.Histogram
-	longest int64 // of all turns that were asked for
+	longest int64 // of all turns that were sampled
 	lost    int
 }
 
-// NewLatencies returns the Latencies of the goroutines that have these watches.
+// NewLatencies returns the Latencies of these stopwatches.
 func NewLatencies(watches []*Stopwatch) *Latencies {
 	return &Latencies{watches: watches, turn: hdrhistogram.New(1, longest, digits)}
 }
 
-// EndTurn takes over what the watches took since it was called last. Nobody may
-// use them meanwhile.
+// EndTurn moves the stopwatches' latencies into the last turn. No goroutine may use a
+// stopwatch meanwhile.
 func (l *Latencies) EndTurn() {
 	l.turn.Reset()
 	for _, w := range l.watches {
@@ -72,13 +69,13 @@ func (l *Latencies) Sample() map[string]float64 {
 	return map[string]float64{"p50-ns": float64(q[0]), "p99-ns": float64(q[1]), "p99.9-ns": float64(q[2])}
 }
 
-// Metrics returns the longest latency of all turns whose Sample was taken: those
-// that found out how long a turn is do not count.
+// Metrics returns the longest latency of all sampled turns, which those of the calibration
+// are not.
 func (l *Latencies) Metrics() map[string]float64 {
 	return map[string]float64{"max-ns": float64(l.longest)}
 }
 
-// Err says whether a latency was too long to be counted.
+// Err returns an error if a latency was beyond the range.
 func (l *Latencies) Err() error {
 	if l.lost > 0 {
 		return fmt.Errorf("%d operations took more than %v each", l.lost, time.Duration(longest))

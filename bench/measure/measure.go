@@ -17,17 +17,16 @@ import (
 // Options say how much is measured, and how long.
 type Options struct {
 	Quick  bool           // every case once, with a few hundred operations
-	Full   bool           // everything that workloads have, and no budget
-	Seed   uint64         // of all that is drawn
-	Procs  []int          // GOMAXPROCS of each pass; none is the present one
+	Seed   uint64         // of all random choices
+	Procs  []int          // GOMAXPROCS of each pass; none is the current one
 	Rounds int            // turns of each case; 0 is the default
-	Turn   time.Duration  // how long a turn is; 0 is the default
-	Budget time.Duration  // of a pass: when it runs short there are fewer rounds; 0 is none
-	Only   *regexp.Regexp // questions' IDs and cases' names; nil is all
+	Turn   time.Duration  // the length of a turn; 0 is the default
+	Budget time.Duration  // of a pass, beyond which there are fewer rounds; 0 is none
+	Only   *regexp.Regexp // matches IDs of questions and names of cases; nil is all
 
 	Config []benchfmt.Config // lines at the beginning of the file
-	// Begin is called when a question begins. part of the run, of 1, is done, by
-	// estimate. It may be nil.
+	// Begin, if not nil, is called when a question begins. part is the estimated part of
+	// the run that is done.
 	Begin func(question string, part float64)
 }
 
@@ -35,8 +34,6 @@ type Options struct {
 const (
 	defaultRounds = 7
 	defaultTurn   = 10 * time.Millisecond
-	fullRounds    = 15
-	fullTurn      = 20 * time.Millisecond
 )
 
 func (o *Options) rounds() int {
@@ -45,8 +42,6 @@ func (o *Options) rounds() int {
 		return 1
 	case o.Rounds > 0:
 		return o.Rounds
-	case o.Full:
-		return fullRounds
 	}
 	return defaultRounds
 }
@@ -57,21 +52,19 @@ func (o *Options) turn() time.Duration {
 		return 0
 	case o.Turn > 0:
 		return o.Turn
-	case o.Full:
-		return fullTurn
 	}
 	return defaultTurn
 }
 
-// ErrNothing says that no case has a name that Options.Only asks for.
-var ErrNothing = errors.New("measure: there is nothing of that name")
+// ErrNothing says that no case matches Options.Only.
+var ErrNothing = errors.New("measure: no question and no case matches")
 
-// Questions measures the cases of the questions and writes their figures to w, in
-// Go's benchmark format, each group's when it is done.
+// Questions measures the cases of the questions and writes the figures of each group to w,
+// in Go's benchmark format, when it is done.
 //
-// A case that fails, or that did not do what it should have, has no figures; it
-// does not keep the others from being measured. The error joins theirs. When ctx
-// is done, what was measured so far has been written.
+// A case that fails, or whose values or counts are wrong, has no figures; the others are
+// measured. The error joins those of all cases. If ctx is done, the figures of the groups
+// before have been written.
 func Questions(ctx context.Context, w io.Writer, qs []suite.Question, o Options) error {
 	procs := o.Procs
 	if len(procs) == 0 {
@@ -104,21 +97,17 @@ func Questions(ctx context.Context, w io.Writer, qs []suite.Question, o Options)
 	return errors.Join(errs...)
 }
 
-// Stopped answers whether an error of Questions says that it was stopped.
-func Stopped(err error) bool { return errors.Is(err, errStopped) }
-
-// plan is what will be measured in a pass.
 type plan struct {
 	o              *Options
-	before, passes int // this pass is number before of so many
+	before, passes int // this pass follows that many, of all passes
 	groups         []*group
-	costs          []time.Duration // of each group, by estimate
+	costs          []time.Duration // estimates, by group
 	total          time.Duration
 }
 
 // newPlan lists the groups of the questions.
 func newPlan(qs []suite.Question, o *Options, procs int) (*plan, error) {
-	env := suite.Env{Quick: o.Quick, Full: o.Full, Procs: procs, Seed: o.Seed}
+	env := suite.Env{Quick: o.Quick, Procs: procs, Seed: o.Seed}
 	p := &plan{o: o}
 	names := make(map[string]bool)
 	for i := range qs {
@@ -141,7 +130,7 @@ func newPlan(qs []suite.Question, o *Options, procs int) (*plan, error) {
 					name = fmt.Sprintf("%s-%d", name, procs)
 				}
 				if names[name] {
-					return nil, fmt.Errorf("measure: there are two cases with the name %s", name)
+					return nil, fmt.Errorf("measure: two cases have the name %s", name)
 				}
 				names[name] = true
 				g.cases = append(g.cases, &contestant{name: name, open: c.Open})
@@ -154,12 +143,12 @@ func newPlan(qs []suite.Question, o *Options, procs int) (*plan, error) {
 	return p, nil
 }
 
-// add adds a group, with a guess at what it will take.
+// add adds a group, with an estimate of its time.
 func (p *plan) add(g *group) {
 	const (
-		opening = 5 * time.Millisecond   // of a store that is open together with others
-		filling = 150 * time.Millisecond // of a store that is big
-		long    = 400 * time.Millisecond // a turn of those that have but one
+		opening = 5 * time.Millisecond   // a store that is open together with others
+		filling = 150 * time.Millisecond // a big store
+		long    = 400 * time.Millisecond // the turn of a case that has only one
 	)
 	each := opening + time.Duration(g.rounds+1)*g.turn
 	switch {
@@ -180,7 +169,7 @@ func (p *plan) add(g *group) {
 func (p *plan) run(ctx context.Context, out *writer) (measured int, err error) {
 	begin := time.Now()
 	var errs []error
-	var spent time.Duration // by estimate, of the groups that are done
+	var spent time.Duration // the estimates of the groups that are done
 	for i, g := range p.groups {
 		cost := p.costs[i]
 		if p.o.Begin != nil && (i == 0 || p.groups[i-1].question != g.question) {

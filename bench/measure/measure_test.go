@@ -136,7 +136,7 @@ func TestStoppedAndNothing(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	err := Questions(ctx, new(bytes.Buffer), []suite.Question{q}, Options{Quick: true})
-	require.True(t, Stopped(err))
+	require.ErrorIs(t, err, errStopped)
 	err = Questions(context.Background(), new(bytes.Buffer), []suite.Question{q}, Options{Quick: true, Only: regexp.MustCompile("zzz")})
 	require.ErrorIs(t, err, ErrNothing)
 }

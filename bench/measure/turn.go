@@ -11,7 +11,6 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
-// contestant is a case that is being measured.
 type contestant struct {
 	name string // with GOMAXPROCS
 	open func() (suite.Run, error)
@@ -19,30 +18,30 @@ type contestant struct {
 
 	n      int // operations that make a turn
 	rounds []figures
-	err    error // once there is one, the case has no more turns, and no figures
+	err    error // the first one, after which the case has no turns and no figures
 }
 
-// figures are what one turn gave.
+// figures are those of one turn.
 type figures struct {
 	ops     int
 	took    time.Duration
-	objects uint64 // that were allocated
+	objects uint64 // allocated
 	bytes   uint64
 	extra   map[string]float64
 }
 
-// perOp returns the duration of an operation in nanoseconds.
+// perOp returns the time of an operation in nanoseconds.
 func (f *figures) perOp() float64 { return float64(f.took) / float64(f.ops) }
 
-// fail notes the first error.
+// fail keeps the first error.
 func (c *contestant) fail(err error) {
 	if err != nil && c.err == nil {
 		c.err = fmt.Errorf("%s: %w", c.name, err)
 	}
 }
 
-// start opens the case and finds out how many operations make a turn of that
-// length; 0 leaves it at one operation, and does none.
+// start opens the case and finds the number of operations of a turn, unless its length
+// is 0.
 func (c *contestant) start(turn time.Duration) {
 	if c.err != nil {
 		return
@@ -60,7 +59,7 @@ func (c *contestant) start(turn time.Duration) {
 	}
 }
 
-// end closes the case, which checks what it did.
+// end closes the case, which checks values and counts.
 func (c *contestant) end() {
 	if c.run == nil {
 		return
@@ -95,8 +94,7 @@ func (c *contestant) once(n int) (did int, took time.Duration, err error) {
 	return did, took, err
 }
 
-// turn has the case do n operations, and notes what they took. It returns how many
-// bytes were allocated.
+// turn does n operations and keeps their figures. It returns the number of allocated bytes.
 func (c *contestant) turn(n int) (bytes uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -114,8 +112,8 @@ func (c *contestant) turn(n int) (bytes uint64) {
 	return bytes
 }
 
-// adjust sees to it that the next turn is about as long as it should be, when the
-// last was not at all.
+// adjust changes the number of operations if the last turn was half or twice as long as it
+// should be.
 func (c *contestant) adjust(turn time.Duration) {
 	if len(c.rounds) == 0 || c.err != nil {
 		return
@@ -126,5 +124,5 @@ func (c *contestant) adjust(turn time.Duration) {
 	}
 }
 
-// errStopped says that the run was stopped from outside.
+// errStopped says that the context is done.
 var errStopped = errors.New("measure: stopped")

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// writer writes figures in Go's benchmark format: a line for each round of a case.
+// writer writes a line in Go's benchmark format for each round of a case.
 type writer struct {
 	out    *benchfmt.Writer
 	config []benchfmt.Config
@@ -61,7 +61,7 @@ func (w *writer) write(c *contestant) error {
 	return nil
 }
 
-// value rounds a figure to what it can mean.
+// value rounds a figure to five digits.
 func value(x float64, unit string) benchfmt.Value {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)
 	if err != nil {

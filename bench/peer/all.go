@@ -7,7 +7,7 @@ import (
 	"coatcheck/pool"
 )
 
-// The names of the peers: what stands behind impl= in a benchmark's name.
+// The names of the peers: impl= in a benchmark's name.
 const (
 	NamePool     = "pool"
 	NameFIFO     = "fifo"
@@ -28,17 +28,17 @@ const (
 // All returns every peer, in the order of the report: ours, theirs, references.
 func All[R any]() []Peer[R] { return slices.Concat(Ours[R](), Theirs[R](), References[R]()) }
 
-// Ours returns the pool, by each of its ways in.
+// Ours returns the pool, LIFO and FIFO, and its Worker.
 func Ours[R any]() []Peer[R] {
 	return []Peer[R]{
 		Pool[R](NamePool, nil),
 		Pool(NameFIFO, func(o *pool.Options[Value[R]]) { o.Reuse = pool.FIFO }),
-		Worker[R](NameWorker, nil),
+		Worker[R](NameWorker),
 	}
 }
 
-// Theirs returns what people would use instead, each where it is at its best: what
-// locks, what is a map, what has handles of its own.
+// Theirs returns the contestants of the pool: slot maps under a lock, concurrent maps, and
+// an ECS's world. A map is left out for values that it should hold by pointer.
 func Theirs[R any]() []Peer[R] {
 	ps := []Peer[R]{
 		Mutex[R](),
@@ -54,12 +54,12 @@ func Theirs[R any]() []Peer[R] {
 	return append(ps, Ark[R]())
 }
 
-// References returns what does less: pointers, and floors for one goroutine.
+// References returns stores that do less: pointers, and floors for one goroutine.
 func References[R any]() []Peer[R] {
 	return []Peer[R]{SyncPool[R](), New[R](), Channel[R](), Plain[R](), Slice[R]()}
 }
 
-// ByName returns the peer of that name.
+// ByName returns the peer with that name.
 func ByName[R any](name string) (Peer[R], bool) {
 	for _, p := range All[R]() {
 		if p.Name == name {

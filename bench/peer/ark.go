@@ -2,17 +2,15 @@ package peer
 
 import "github.com/mlange-42/ark/ecs"
 
-// Ark is an entity component system's pool of entities, with one component, the
-// value. Entities are indexes with a generation, the components of those that are
-// live lie without gaps: a removal moves the last one.
+// Ark is an entity component system's world with one component, the value. Entities are
+// indexes with a generation. The components of live entities have no gaps: a removal moves
+// the last one.
 //
-// Its users ask whether an entity is alive before they touch it, because a dead one
-// panics, and having asked, use the look-up that doesn't ask again. A name of
-// another world is not to be shown to it: an index beyond its entities is read all
-// the same.
+// Users ask whether an entity is alive, because a dead one panics, and then use the
+// look-up without that check. An entity of another world may be read out of bounds.
 func Ark[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameArk, What: module("github.com/mlange-42/ark") + " World", Alone: true},
+		About: About{Name: NameArk, Alone: true},
 		Open: func(c Config[R]) (Store, error) {
 			w := ecs.NewWorld()
 			if !c.Grow {

@@ -2,12 +2,11 @@ package peer
 
 import "coatcheck/bench/suite"
 
-// Plain is a slot map for one goroutine: the floor under everything that tells a
-// stale name from a live one. Its users get pointers, good until the next
-// insertion moves the slots, and are told of a stale name by the generation.
+// Plain is a slot map for one goroutine: the floor of all stores that refuse stale names.
+// Users get pointers, valid until an insertion moves the slots.
 func Plain[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NamePlain, What: "slot map without a lock", Role: suite.Reference, Alone: true, Keys: true},
+		About: About{Name: NamePlain, Role: suite.Reference, Alone: true, Keys: true},
 		Open: func(c Config[R]) (Store, error) {
 			values := newSlotMap(c)
 			return store{
@@ -29,15 +28,12 @@ func (s *plainSession[R]) put(id uint64) uint64         { return s.values.insert
 func (s *plainSession[R]) look(n uint64) (uint64, bool) { return idOf(s.values.get(n)) }
 func (s *plainSession[R]) drop(n uint64) bool           { return s.values.remove(n) }
 
-// Slice is a slice of values whose names are their indexes: what a look-up and a
-// replacement cost that check nothing. A vacant place links to the next one
-// through its identity.
-//
-// Its users have to know by themselves that a name is live. A stale one reads a
-// link or another's value, and a second removal gives a place out twice.
+// Slice is a slice of values whose names are their indexes: the cost without any check. A
+// vacant place links to the next one through its identity. A stale name reads a link or
+// another value, and a place that is removed twice is reused twice at once.
 func Slice[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameSlice, What: "slice of values, by index", Role: suite.Reference, Alone: true},
+		About: About{Name: NameSlice, Role: suite.Reference, Alone: true},
 		Open: func(c Config[R]) (Store, error) {
 			s := &sliceValues[R]{free: none, rest: c.Rest}
 			if !c.Grow {

@@ -1,9 +1,8 @@
 //go:build ignore
 
-// Gen writes sessions.go: the loops of every type that has the methods put, look and
-// drop. Their bodies stand in function literals, as if each loop was written by hand,
-// because the compiler puts such a literal into its loop, whatever its length, and a
-// method only while it is short.
+// Gen writes sessions.go: the loops of each type with the methods put, look and drop. It
+// copies their bodies into function literals, because the compiler inlines a literal of
+// any length that is called once, and a method only if it is short.
 package main
 
 import (
@@ -24,12 +23,11 @@ import (
 type session struct {
 	Type, Name      string // Name is the type of a name
 	Put, Look, Drop string
-	Own             []string // the loops that it has by hand
+	Own             []string // loops written by hand
 }
 
 func (s session) Words() bool { return s.Name == "uint64" }
 
-// Has reports whether the type has that loop by hand.
 func (s session) Has(loop string) bool { return slices.Contains(s.Own, loop) }
 
 func main() {

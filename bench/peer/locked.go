@@ -2,12 +2,11 @@ package peer
 
 import "sync"
 
-// Mutex is a slot map under a mutex. Its users look values up by copy, because
-// nothing protects the value once the lock is open again, and are told of a stale
-// name by the generation.
+// Mutex is a slot map under a mutex. Look-ups return copies, because nothing protects a
+// value after the lock is released.
 func Mutex[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameMutex, What: standard("slot map under a sync.Mutex"), Keys: true},
+		About: About{Name: NameMutex, Keys: true},
 		Open: func(c Config[R]) (Store, error) {
 			m := &MutexMap[R]{slots: newSlotMap(c)}
 			return lockedStore(&m.mu, &m.slots, func() Session { return &mutexSession[R]{values: m, rest: c.Rest} }), nil
@@ -15,12 +14,11 @@ func Mutex[R any]() Peer[R] {
 	}
 }
 
-// RWMutex is a slot map under a readers' and writer's mutex. Its users do what
-// those of Mutex do; look-ups need not wait for each other, but each still writes to
-// the mutex.
+// RWMutex is a slot map under a readers-writer mutex. Look-ups need not wait for each
+// other, but each still writes to the mutex.
 func RWMutex[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameRWMutex, What: standard("slot map under a sync.RWMutex"), Keys: true},
+		About: About{Name: NameRWMutex, Keys: true},
 		Open: func(c Config[R]) (Store, error) {
 			m := &rwMutexMap[R]{slots: newSlotMap(c)}
 			return lockedStore(&m.mu, &m.slots, func() Session { return &rwMutexSession[R]{values: m, rest: c.Rest} }), nil
@@ -44,18 +42,18 @@ func lockedStore[R any](mu sync.Locker, slots *slotMap[R], session func() Sessio
 	}
 }
 
-// MutexMap is a slotMap for any number of goroutines.
+// MutexMap is a slotMap under a mutex.
 type MutexMap[R any] struct {
 	mu    sync.Mutex
 	slots slotMap[R]
 }
 
-// NewMutexMap returns a map with room for that many values.
+// NewMutexMap returns a map with room for live values.
 func NewMutexMap[R any](live int) *MutexMap[R] {
 	return &MutexMap[R]{slots: newSlotMap(Config[R]{Live: live})}
 }
 
-// Insert puts v into the map, and returns the name that it has there.
+// Insert stores v and returns its name.
 func (m *MutexMap[R]) Insert(v Value[R]) uint64 {
 	m.mu.Lock()
 	n := m.slots.insert(v)
@@ -63,7 +61,7 @@ func (m *MutexMap[R]) Insert(v Value[R]) uint64 {
 	return n
 }
 
-// InsertBelow is Insert, unless there are limit values.
+// InsertBelow is Insert if fewer than limit values are live.
 func (m *MutexMap[R]) InsertBelow(limit int, v Value[R]) (n uint64, ok bool) {
 	m.mu.Lock()
 	if ok = m.slots.live < limit; ok {
@@ -83,7 +81,7 @@ func (m *MutexMap[R]) Get(n uint64) (v Value[R], ok bool) {
 	return
 }
 
-// Remove removes the value that n names, and reports whether there was one.
+// Remove removes the value that n names and reports whether there was one.
 func (m *MutexMap[R]) Remove(n uint64) bool {
 	m.mu.Lock()
 	ok := m.slots.remove(n)

@@ -13,17 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is timed are the loops of loops.go. They cost what a loop costs that is
-// written by hand for the one peer, because the compiler puts them into the adapter
-// and then the adapter's function literals into them. One node too many in a loop,
-// and every operation is two calls through pointers more expensive, of each peer
-// alike: the fastest would suffer most, and nothing would fail.
+// The loops of loops.go cost as much as loops written by hand for one peer, because the
+// compiler inlines them into the adapter, and then the adapter's function literals into
+// them. One node too many, and each operation costs two more calls through pointers.
 func TestLoopsInline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("asks the compiler")
 	}
 	said := ask(t)
-	// loop → how many function literals its adapters give it
+	// method → its loop, and how many function literals the loop is passed
 	loops := map[string]struct {
 		name     string
 		literals int
@@ -47,23 +45,22 @@ func TestLoopsInline(t *testing.T) {
 			}
 			adapter := adapterOf(session)
 			if verb == "ReadPinned" {
-				adapter = "handles" // both ways into the pool share it
+				adapter = "handles" // pool and worker share it
 			}
 			literal := fmt.Sprintf("(*%s[go.shape.[1]uint64]).%s.func", adapter, verb)
 			at := said[literal+"1"]
-			require.NotEmpty(t, at, "%s: %s1 is not put into its loop", p.Name, literal)
+			require.NotEmpty(t, at, "%s: %s1 is not inlined into its loop", p.Name, literal)
 			for i := range loop.literals {
-				assert.Equal(t, at, said[fmt.Sprint(literal, i+1)], "%s: %s%d is not put into its loop", p.Name, literal, i+1)
+				assert.Equal(t, at, said[fmt.Sprint(literal, i+1)], "%s: %s%d is not inlined into its loop", p.Name, literal, i+1)
 			}
-			assert.Subset(t, places(said, loop.name), at, "%s: the loop %s is not put into %s", p.Name, loop.name, verb)
+			assert.Subset(t, places(said, loop.name), at, "%s: the loop %s is not inlined into %s", p.Name, loop.name, verb)
 		}
 		session.Close()
 		store.Close()
 	}
 }
 
-// Where an operation is a matter of a few nanoseconds, what the literal calls must
-// be in the loop as well.
+// In loops of a few nanoseconds a turn, the calls of the literals must be inlined as well.
 func TestFastestPathsInline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("asks the compiler")
@@ -77,13 +74,12 @@ func TestFastestPathsInline(t *testing.T) {
 		{"(*plainSession[go.shape.[1]uint64]).Read.func1", "idOf["},
 	} {
 		at := said[c.literal]
-		require.NotEmpty(t, at, "%s is not put into its loop", c.literal)
-		assert.Subset(t, places(said, c.callee), at, "%s: its call of %s… is not put into the loop", c.literal, c.callee)
+		require.NotEmpty(t, at, "%s is not inlined into its loop", c.literal)
+		assert.Subset(t, places(said, c.callee), at, "%s: its call of %s… is not inlined", c.literal, c.callee)
 	}
 }
 
-// ask returns what the compiler puts into its caller, and where: file:line:column
-// of the calls.
+// ask returns the functions that the compiler inlines, each with the positions of its calls.
 func ask(t *testing.T) map[string][]string {
 	build := exec.Command("go", "build", "-gcflags=-m", "-o", os.DevNull, ".")
 	out, err := build.CombinedOutput()
@@ -96,7 +92,7 @@ func ask(t *testing.T) map[string][]string {
 	return said
 }
 
-// places returns where something is put whose name begins so.
+// places returns the positions of inlined calls of functions with that prefix.
 func places(said map[string][]string, begins string) (at []string) {
 	for callee, places := range said {
 		if strings.HasPrefix(callee, begins) {
@@ -106,7 +102,7 @@ func places(said map[string][]string, begins string) (at []string) {
 	return
 }
 
-// adapterOf returns the name of the type of s, without what it is for.
+// adapterOf returns the name of the type of s without its type arguments.
 func adapterOf(s Session) string {
 	name, _, _ := strings.Cut(reflect.TypeOf(s).Elem().Name(), "[")
 	return name

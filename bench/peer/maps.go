@@ -7,14 +7,13 @@ import (
 	"github.com/puzpuzpuz/xsync/v4"
 )
 
-// The maps name a value by a key that counts and is never used again. Their users find
-// a stale name missing.
+// The maps name a value by the next number, which is never used again, so a stale name is
+// missing.
 
-// SyncMap is the standard library's map for concurrent use. It boxes keys and values,
-// so values are pointers.
+// SyncMap is sync.Map. It boxes values, so they are pointers.
 func SyncMap[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameSyncMap, What: standard("sync.Map"), Keys: true},
+		About: About{Name: NameSyncMap, Keys: true},
 		Open: func(c Config[R]) (Store, error) {
 			values := new(sync.Map)
 			return store{
@@ -57,12 +56,11 @@ func (s *syncMapSession[R]) drop(n uint64) bool {
 	return ok
 }
 
-// Xsync is xsync's map. It makes an entry of key and value for each insertion anyway,
-// so that small values are faster by value, and is left out where they are large:
-// values of 256 bytes, which every verb copies, would be better off by pointer.
+// Xsync is xsync's map. It allocates an entry for each insertion, so small values are
+// faster in place. Large ones, which every operation copies, would be faster by pointer.
 func Xsync[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameXsync, What: module("github.com/puzpuzpuz/xsync/v4"), Keys: true},
+		About: About{Name: NameXsync, Keys: true},
 		Open: func(c Config[R]) (Store, error) {
 			var presize []func(*xsync.MapConfig)
 			if !c.Grow {
@@ -84,7 +82,7 @@ func Xsync[R any]() Peer[R] {
 	}
 }
 
-// xsyncBoxes is the size in bytes from which on xsync would be better off with pointers.
+// xsyncBoxes is the size in bytes from which on xsync would be faster with pointers.
 const xsyncBoxes = 128
 
 type xsyncSession[R any] struct {
@@ -111,15 +109,13 @@ func (s *xsyncSession[R]) drop(n uint64) bool {
 }
 
 // Orcaman is orcaman's map: built-in maps, each under a lock of its own. A built-in map
-// holds a small value in place, without an allocation, and copies it by every verb. It
-// is left out where values are larger: at 64 bytes, a look-up would be 1.8 times as fast
-// by pointer.
+// holds a small value in place, without an allocation, and copies it in every operation.
+// At 64 bytes a look-up would be 1.8 times as fast by pointer.
 func Orcaman[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameOrcaman, What: module("github.com/orcaman/concurrent-map/v2"), Keys: true},
+		About: About{Name: NameOrcaman, Keys: true},
 		Open: func(c Config[R]) (Store, error) {
-			// Keys that count go to the locks in turn, which is both the cheapest and the
-			// most even way.
+			// Successive keys take the locks in turn, the cheapest and most even hash.
 			values := cmap.NewWithCustomShardingFunction[uint64, Value[R]](func(k uint64) uint32 { return uint32(k) })
 			return store{
 				session: func() Session { return &orcamanSession[R]{keys: newKeys(), values: values, rest: c.Rest} },
@@ -136,8 +132,7 @@ func Orcaman[R any]() Peer[R] {
 	}
 }
 
-// orcamanBoxes is the size in bytes from which on orcaman would be better off with
-// pointers.
+// orcamanBoxes is the size in bytes from which on orcaman would be faster with pointers.
 const orcamanBoxes = 64
 
 type orcamanSession[R any] struct {

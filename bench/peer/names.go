@@ -7,11 +7,10 @@ type slots[N any] []N
 
 func (s *slots[N]) Len() int { return len(*s) }
 
-// of returns the places of ns, which came from a session with names of the same N.
+// of returns the places of ns, whose names have type N.
 func of[N any](ns Names) []N { return *ns.(*slots[N]) }
 
-// named is the part of a Session that only depends on what its names are. Its
-// Close has nothing to do.
+// named is the part of a Session that depends on the type of its names alone.
 type named[N any] struct{}
 
 func (named[N]) Names(n int) Names {
@@ -30,23 +29,20 @@ func (words) Publish(ns Names, shared []atomic.Uint64) {
 	}
 }
 
-// keys are names for maps: words that count and are never used again. Each session
-// has a range of its own, so that handing out a key costs nothing that is shared,
-// and the ranges of a process are distinct, so that a key of one store means
-// nothing to another.
+// keys makes names for maps: successive words. Each session has a range of its own, so
+// that a new key costs no shared write. The ranges of a process are distinct, so that one
+// store refuses a key of another.
 type keys struct {
 	last uint64
-	_    [15]uint64 // the counters of two sessions lie in different cache lines
+	_    [15]uint64 // so that two sessions do not share a cache line
 }
 
 const keysPerRange = 1 << 40
 
 var ranges atomic.Uint64
 
-// newKeys returns a range that nobody else has.
 func newKeys() keys { return keys{last: ranges.Add(1) * keysPerRange} }
 
-// key returns a new key.
 func (k *keys) key() uint64 {
 	k.last++
 	return k.last

@@ -1,15 +1,13 @@
-// Package peer puts what people would use in place of a pool behind one small
-// interface, each at its best.
+// Package peer adapts the pool, and what programs use in its place, to one interface.
 //
-// A [Peer] makes a [Store]. Each goroutine works on it through a [Session] of its
-// own, and keeps the names of its values in [Names]: a slice of whatever the peer
-// names values by, handles or keys or pointers, so that none pays for the form of
-// another's.
+// A [Peer] opens a [Store]. Each goroutine uses it through a [Session] of its own, and
+// keeps the names of its values in [Names]: a slice of the peer's own type of name, be it
+// handles, keys or pointers, so that no peer pays for a conversion.
 //
-// The loops of a Session are what is timed. They are written once, in loops.go, as
-// functions that the compiler inlines with the function literals that each session
-// passes: no call through an interface or a pointer lies between a loop and the peer. A
-// peer has three methods, put, look and drop, of which gen.go makes its loops.
+// The loops of a Session are timed. loops.go has each once, as a function that the compiler
+// inlines together with the function literals that it is passed, so no call through an
+// interface or a pointer is between a loop and the peer. A peer has three methods, put,
+// look and drop; gen.go makes its loops of them.
 package peer
 
 import (
@@ -18,8 +16,7 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// Value is what is stored: an identity, by which every look-up is checked, and the
-// rest of its size.
+// Value is a stored value: an identity, by which every look-up is checked, and the rest.
 type Value[R any] struct {
 	ID   uint64
 	Rest R
@@ -42,7 +39,7 @@ type (
 	}
 )
 
-// Config is what a store is made for. A peer that can be sized in advance is.
+// Config describes the use of a store. A peer that can be sized in advance is.
 type Config[R any] struct {
 	Rest     R    // of every value
 	Live     int  // the most values that will be live at once
@@ -50,12 +47,10 @@ type Config[R any] struct {
 	Grow     bool // start empty, although Live is known
 }
 
-// About says what a peer is and what it does with misuse. What it says of stale
-// names and double removals is found out by running them (Probe), not claimed.
+// About describes a peer.
 type About struct {
 	Name  string     // impl= in names of benchmarks
-	What  string     // what it is, in a few words, with its version where it has one
-	Role  suite.Role // in a comparison
+	Role  suite.Role // TestRolesFollowMisuse finds out whether it is right
 	Alone bool       // for one goroutine only
 	Keys  bool       // names are words: they can be published in shared memory, and Session is a Mixer
 }
@@ -66,44 +61,42 @@ type Peer[R any] struct {
 	Open func(Config[R]) (Store, error)
 }
 
-// Store is one peer's set of values, open.
+// Store is an open set of values.
 type Store interface {
 	Session() Session
-	Len() int                 // of values that are live; -1 when the peer can't tell
-	All() (n int, sum uint64) // loops over the values; -1 when the peer can't
-	Trim()                    // gives memory back, where the peer can be told to
+	Len() int                 // live values; -1 if the peer does not know
+	All() (n int, sum uint64) // loops over the values; -1 if the peer cannot
+	Trim()                    // gives memory back, if the peer can
 	Close()
 }
 
 // Names holds the names of a session's values, in the peer's own type.
 type Names interface{ Len() int }
 
-// Session is one goroutine's way to a Store. Its verbs take a place in ns, and its
-// loops return what they saw, for the workload to check: every identity that was
-// read adds to sum.
+// Session is one goroutine's access to a Store. Its methods take the places of names in
+// ns. Its loops add each identity that they read to sum, for the workload to check.
 type Session interface {
-	Names(n int) Names // room for n names, all of nothing
+	Names(n int) Names // n zero names
 
-	Put(ns Names, i int, id uint64)            // stores a value, names it in place i
-	Look(ns Names, i int) (id uint64, ok bool) // looks the value of place i up
-	Drop(ns Names, i int) bool                 // removes it, the name stays where it is
+	Put(ns Names, i int, id uint64)            // stores a value and its name in place i
+	Look(ns Names, i int) (id uint64, ok bool) // looks up the value of place i
+	Drop(ns Names, i int) bool                 // removes it and leaves its name
 
 	Pairs(n int, id uint64) (failed int)                      // stores and removes, n times
 	Fill(ns Names, id uint64)                                 // stores a value for each place, id and up
 	Empty(ns Names) (sum uint64, failed int)                  // looks each up and removes it
 	Replace(ns Names, picks []uint32, id uint64) (failed int) // removes the value of a place, stores another, for each pick
-	Read(ns Names, picks []uint32) (sum uint64)               // looks the value of each pick up
+	Read(ns Names, picks []uint32) (sum uint64)               // looks up the value of each pick
 
 	Close()
 }
 
-// Mixer is a Session whose names are words. Shared is read and written by all
-// sessions: a name that another session has removed meanwhile is stale, and must be
-// answered as such.
+// Mixer is a Session whose names are words. All sessions read and write shared: a name
+// whose value another session has removed is stale and must be refused.
 type Mixer interface {
 	Publish(ns Names, shared []atomic.Uint64)
-	// Mix does an operation for each element of ops: a look-up of the place ops>>1
-	// of shared, or with bit 0 set, the replacement of what lies there.
+	// Mix does an operation for each element of ops: it looks up the value in the place
+	// op>>1 of shared, or replaces it if bit 0 is set.
 	Mix(shared []atomic.Uint64, ops []uint32, id uint64) (sum uint64, stale, failed int)
 }
 

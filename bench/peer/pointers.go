@@ -7,15 +7,13 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// References name a value by its pointer. Their users have to know by themselves that
-// a pointer is still theirs: a stale one reads whatever its memory has become. They
-// clear what they give back, lest it keep alive what it points to.
+// These references name a value by its pointer. A stale pointer reads whatever is in its
+// memory. Values that have pointers are cleared when they are given back.
 
-// New allocates each value and leaves the rest to the garbage collector. Its users have
-// nothing to remove: who still has the pointer still has the value, and keeps it.
+// New allocates each value and never removes one: a pointer keeps its value.
 func New[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameNew, What: standard("new, and the garbage collector"), Role: suite.Reference},
+		About: About{Name: NameNew, Role: suite.Reference},
 		Open: func(c Config[R]) (Store, error) {
 			return store{session: func() Session { return &newSession[R]{rest: c.Rest} }}, nil
 		},
@@ -32,8 +30,7 @@ func (s *newSession[R]) put(id uint64) *Value[R]         { return &Value[R]{id, 
 func (s *newSession[R]) look(v *Value[R]) (uint64, bool) { return v.ID, true }
 func (s *newSession[R]) drop(v *Value[R]) bool           { return true }
 
-// Pairs keeps the last name: one that goes nowhere would let the compiler leave the
-// allocation out.
+// Pairs keeps the last name. Without it the compiler would put the value on the stack.
 func (s *newSession[R]) Pairs(n int, id uint64) int {
 	return pairs(n, id,
 		func(id uint64) *Value[R] {
@@ -43,11 +40,10 @@ func (s *newSession[R]) Pairs(n int, id uint64) int {
 		func(n *Value[R]) bool { return s.drop(n) })
 }
 
-// SyncPool is the standard library's recycler of allocations. A second Put gives a value
-// to two owners.
+// SyncPool is sync.Pool. A second Put of a value gives it to two owners.
 func SyncPool[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameSyncPool, What: standard("sync.Pool"), Role: suite.Reference},
+		About: About{Name: NameSyncPool, Role: suite.Reference},
 		Open: func(c Config[R]) (Store, error) {
 			values, clear := new(sync.Pool), hasPointers(reflect.TypeFor[R]())
 			return store{session: func() Session { return &syncPoolSession[R]{values: values, clear: clear, rest: c.Rest} }}, nil
@@ -84,7 +80,7 @@ func (s *syncPoolSession[R]) drop(v *Value[R]) bool {
 // Channel is a buffered channel as a freelist, the leaky buffer.
 func Channel[R any]() Peer[R] {
 	return Peer[R]{
-		About: About{Name: NameChannel, What: standard("buffered channel as a freelist"), Role: suite.Reference},
+		About: About{Name: NameChannel, Role: suite.Reference},
 		Open: func(c Config[R]) (Store, error) {
 			values, clear := make(chan *Value[R], c.Live+c.Sessions), hasPointers(reflect.TypeFor[R]())
 			if !c.Grow {

@@ -1,41 +1,32 @@
 package peer
 
 import (
-	"errors"
-	"runtime"
-	"time"
-
 	"coatcheck/bench/suite"
 	"coatcheck/pool"
 )
 
 type handle[R any] = pool.Handle[Value[R]]
 
-// Pool is coatcheck's pool through its own methods, any number of goroutines, with
-// the options that set changes.
-//
-// Its users are told of a stale name by every verb. The second result is what they
-// look at.
+// Pool is coatcheck's pool through its own methods. set, which may be nil, changes its
+// options.
 func Pool[R any](name string, set func(*pool.Options[Value[R]])) Peer[R] {
-	return poolPeer(name, "coatcheck/pool", set, func(h handles[R]) Session { return &poolSession[R]{h} })
+	return poolPeer(name, set, func(h handles[R]) Session { return &poolSession[R]{h} })
 }
 
-// Worker is coatcheck's pool with a pool.Worker for each session, and the options
-// that set changes. Its users are told of a stale name as the pool's are, and
-// close the Worker when they are done, which is when a session is closed.
-func Worker[R any](name string, set func(*pool.Options[Value[R]])) Peer[R] {
-	return poolPeer(name, "coatcheck/pool through Workers", set, func(h handles[R]) Session {
+// Worker is coatcheck's pool with a pool.Worker for each session.
+func Worker[R any](name string) Peer[R] {
+	return poolPeer(name, nil, func(h handles[R]) Session {
 		return &workerSession[R]{h, h.pool.Worker()}
 	})
 }
 
-func poolPeer[R any](name, what string, set func(*pool.Options[Value[R]]), session func(handles[R]) Session) Peer[R] {
+func poolPeer[R any](name string, set func(*pool.Options[Value[R]]), session func(handles[R]) Session) Peer[R] {
 	return Peer[R]{
-		About: About{Name: name, What: what, Role: suite.Ours, Keys: true},
+		About: About{Name: name, Role: suite.Ours, Keys: true},
 		Open: func(c Config[R]) (Store, error) {
 			var opts pool.Options[Value[R]]
 			if !c.Grow {
-				// What guards and workers hold back comes on top of what is live.
+				// Slots that guards and Workers hold back come on top of the live ones.
 				opts.Capacity = c.Live + 128*c.Sessions + 4096
 				opts.Preallocate = true
 			}
@@ -67,7 +58,7 @@ type poolSession[R any] struct{ handles[R] }
 func (s *poolSession[R]) put(id uint64) uint64 {
 	h, err := s.pool.Insert(Value[R]{id, s.rest})
 	if err != nil {
-		h = s.wait(id, err)
+		panic(err)
 	}
 	return uint64(h)
 }
@@ -96,7 +87,7 @@ func (s *workerSession[R]) Close() { s.worker.Close() }
 func (s *workerSession[R]) put(id uint64) uint64 {
 	h, err := s.worker.Insert(Value[R]{id, s.rest})
 	if err != nil {
-		h = s.wait(id, err)
+		panic(err)
 	}
 	return uint64(h)
 }
@@ -108,8 +99,7 @@ func (s *workerSession[R]) look(n uint64) (uint64, bool) {
 
 func (s *workerSession[R]) drop(n uint64) bool { return s.worker.Remove(handle[R](n)) }
 
-// handles is what sessions of a pool share, whatever they insert and remove
-// through: their names, and looking up under a guard.
+// handles is the common part of both sessions: names, and look-ups under a guard.
 type handles[R any] struct {
 	words
 	pool *pool.Pool[Value[R]]
@@ -125,25 +115,8 @@ func (s *handles[R]) ReadPinned(ns Names, picks []uint32) uint64 {
 	})
 }
 
-// patience is how long a session waits for guards of others.
-const patience = 10 * time.Second
-
-// wait inserts a value after all, when err says that the pool has no room only
-// because somebody else is pinned, who may have been put to sleep there. Those who
-// bound a pool have to do so. A pool that is full for another reason, or stays so,
-// is the end of the run.
-func (s *handles[R]) wait(id uint64, err error) (h handle[R]) {
-	for start := time.Now(); err != nil; h, err = s.pool.Insert(Value[R]{id, s.rest}) {
-		if !errors.Is(err, pool.ErrStalled) || time.Since(start) > patience {
-			panic(err)
-		}
-		runtime.Gosched()
-	}
-	return h
-}
-
-// batch is how many look-ups ReadBatch makes at once: enough that their cache
-// misses overlap, few enough that what they find is still in the first cache.
+// batch is the number of look-ups of a GetBatch: enough that their cache misses overlap,
+// few enough that the values are still in the first-level cache when they are read.
 const batch = 64
 
 func (s *handles[R]) ReadBatch(ns Names, picks []uint32) (sum uint64) {

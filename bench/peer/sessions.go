@@ -656,7 +656,7 @@ func (s *poolSession[R]) Pairs(n int, id uint64) int {
 	return pairs(n, id, func(id uint64) uint64 {
 		h, err := s.pool.Insert(Value[R]{id, s.rest})
 		if err != nil {
-			h = s.wait(id, err)
+			panic(err)
 		}
 		return uint64(h)
 	}, func(n uint64) bool { return s.pool.Remove(handle[R](n)) })
@@ -666,7 +666,7 @@ func (s *poolSession[R]) Fill(ns Names, id uint64) {
 	fill(of[uint64](ns), id, func(id uint64) uint64 {
 		h, err := s.pool.Insert(Value[R]{id, s.rest})
 		if err != nil {
-			h = s.wait(id, err)
+			panic(err)
 		}
 		return uint64(h)
 	})
@@ -683,7 +683,7 @@ func (s *poolSession[R]) Replace(ns Names, picks []uint32, id uint64) int {
 	return replace(of[uint64](ns), picks, id, func(id uint64) uint64 {
 		h, err := s.pool.Insert(Value[R]{id, s.rest})
 		if err != nil {
-			h = s.wait(id, err)
+			panic(err)
 		}
 		return uint64(h)
 	}, func(n uint64) bool { return s.pool.Remove(handle[R](n)) })
@@ -710,7 +710,7 @@ func (s *poolSession[R]) Mix(shared []atomic.Uint64, ops []uint32, id uint64) (s
 			n := place.Swap(func(id uint64) uint64 {
 				h, err := s.pool.Insert(Value[R]{id, s.rest})
 				if err != nil {
-					h = s.wait(id, err)
+					panic(err)
 				}
 				return uint64(h)
 			}(id + uint64(i)))
@@ -727,7 +727,7 @@ func (s *workerSession[R]) Pairs(n int, id uint64) int {
 	return pairs(n, id, func(id uint64) uint64 {
 		h, err := s.worker.Insert(Value[R]{id, s.rest})
 		if err != nil {
-			h = s.wait(id, err)
+			panic(err)
 		}
 		return uint64(h)
 	}, func(n uint64) bool { return s.worker.Remove(handle[R](n)) })
@@ -737,7 +737,7 @@ func (s *workerSession[R]) Fill(ns Names, id uint64) {
 	fill(of[uint64](ns), id, func(id uint64) uint64 {
 		h, err := s.worker.Insert(Value[R]{id, s.rest})
 		if err != nil {
-			h = s.wait(id, err)
+			panic(err)
 		}
 		return uint64(h)
 	})
@@ -754,7 +754,7 @@ func (s *workerSession[R]) Replace(ns Names, picks []uint32, id uint64) int {
 	return replace(of[uint64](ns), picks, id, func(id uint64) uint64 {
 		h, err := s.worker.Insert(Value[R]{id, s.rest})
 		if err != nil {
-			h = s.wait(id, err)
+			panic(err)
 		}
 		return uint64(h)
 	}, func(n uint64) bool { return s.worker.Remove(handle[R](n)) })
@@ -781,7 +781,7 @@ func (s *workerSession[R]) Mix(shared []atomic.Uint64, ops []uint32, id uint64) 
 			n := place.Swap(func(id uint64) uint64 {
 				h, err := s.worker.Insert(Value[R]{id, s.rest})
 				if err != nil {
-					h = s.wait(id, err)
+					panic(err)
 				}
 				return uint64(h)
 			}(id + uint64(i)))

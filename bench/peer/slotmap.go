@@ -2,13 +2,10 @@ package peer
 
 import "reflect"
 
-// slotMap is the slot map of one goroutine, what a good engineer writes in an
-// afternoon: slots with generations, the vacant ones linked. A name is the
-// generation, odd while the value lives, in the high half of a word and the index
-// in the low half.
-//
-// Its generations wrap, so that a name comes back to life after 2³¹ lives of one
-// slot: whoever writes it in an afternoon lets that be.
+// slotMap is a slot map for one goroutine, as one writes it by hand: slots with
+// generations, the vacant ones linked. A name is the generation, odd while the value is
+// live, in the high half of a word, and the index in the low half. Generations wrap: a
+// name is valid again after 2³¹ lives of its slot.
 type slotMap[R any] struct {
 	slots []slot[R]
 	free  uint32 // the first vacant slot, or none
@@ -27,7 +24,7 @@ const none = 1<<32 - 1
 func newSlotMap[R any](c Config[R]) slotMap[R] {
 	m := slotMap[R]{free: none, clear: hasPointers(reflect.TypeFor[R]())}
 	if !c.Grow {
-		// What is replaced is stored before it is removed.
+		// Each session may insert a value before it removes the one that it replaces.
 		m.slots = make([]slot[R], 0, c.Live+c.Sessions)
 	}
 	return m
@@ -47,7 +44,7 @@ func (m *slotMap[R]) insert(v Value[R]) uint64 {
 	return uint64(s.generation)<<32 | uint64(i)
 }
 
-// get returns the value that n names, nil if there is none.
+// get returns the value that n names, or nil.
 func (m *slotMap[R]) get(n uint64) *Value[R] {
 	if i := uint64(uint32(n)); i < uint64(len(m.slots)) {
 		if s := &m.slots[i]; s.generation == uint32(n>>32) {
@@ -95,8 +92,7 @@ func (m *slotMap[R]) sum() (n int, sum uint64) {
 	return
 }
 
-// hasPointers answers whether values of type t can keep something from the
-// garbage collector.
+// hasPointers reports whether values of type t contain pointers.
 func hasPointers(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Array:
@@ -115,5 +111,5 @@ func hasPointers(t reflect.Type) bool {
 	return false
 }
 
-// large answers whether values of R have at least that many bytes.
+// large reports whether a value has at least that many bytes.
 func large[R any](bytes uintptr) bool { return reflect.TypeFor[Value[R]]().Size() >= bytes }

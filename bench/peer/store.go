@@ -1,6 +1,6 @@
 package peer
 
-// store is a Store of functions. What is nil the peer has not.
+// store is a Store of functions. All but session may be nil.
 type store struct {
 	session func() Session
 	len     func() int // nil: by all

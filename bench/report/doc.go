@@ -1,7 +1,6 @@
-// Package report turns figures in Go's benchmark format into what a person reads:
-// tables for the terminal and for Markdown files, and one HTML file with charts.
-// benchstat, which reads the same format, compares one run with another.
+// Package report makes tables for the terminal and for Markdown files, and an HTML file
+// with charts, of figures in Go's benchmark format.
 //
-// It reads nothing but the format (and the questions' metadata, for titles and
-// charts), so figures that another machine wrote can be reported here.
+// Titles and charts are those of the questions. All else is in the file, so another
+// machine's figures can be reported.
 package report

@@ -1,13 +1,11 @@
 package report
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,21 +15,20 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// Figures are what a file in the benchmark format says.
+// Figures are the contents of a file in the benchmark format.
 type Figures struct {
-	Name   string            // of the file, for messages
+	Name   string            // of the file
 	Config map[string]string // its configuration lines: "cpu", "commit", …
 	Series []*Series         // in the order in which they first appear
 
 	units benchfmt.UnitMetadataMap
-	what  map[string]string // a few words on an impl, from comment lines
 }
 
 // Series is all rounds of one benchmark.
 type Series struct {
-	Name   string               // with GOMAXPROCS, as it stands in the file, without "Benchmark"
+	Name   string               // with GOMAXPROCS, without "Benchmark"
 	ID     string               // of the question
-	Impl   string               // "" where the name has none
+	Impl   string               // "" if the name has none
 	Params []suite.Param        // the others, in the name's order; GOMAXPROCS is procs, the last
 	Units  []string             // in base units, "sec/op", in the order of the line
 	Rounds map[string][]float64 // by unit, in the order of the file
@@ -40,11 +37,11 @@ type Series struct {
 // procs is the name of the parameter that the benchmark format writes as -4.
 const procs = "GOMAXPROCS"
 
-// machine are the configuration lines that must not change within a file: figures
-// of two machines or two commits in one median would be neither's.
+// machine lists the configuration lines that must not change within a file: a median of
+// figures of two machines or commits would mean nothing.
 var machine = []string{"goos", "goarch", "cpu", "commit"}
 
-// ReadFile reads the file with that path. See Read.
+// ReadFile calls Read for a file.
 func ReadFile(path string) (*Figures, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -54,20 +51,13 @@ func ReadFile(path string) (*Figures, error) {
 	return Read(f, path)
 }
 
-// Read reads figures in Go's benchmark format. Lines of one name are rounds of one
-// case, the n-th of each measured beside the n-th of the others. What is malformed
-// is an error that begins "name:line: ".
+// Read reads figures in Go's benchmark format. Lines of one name are the rounds of a case;
+// the n-th rounds of all cases were measured side by side. The error of a malformed line
+// begins with "name:line: ".
 func Read(r io.Reader, name string) (*Figures, error) {
-	raw, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	f := &Figures{Name: name, Config: map[string]string{}, what: map[string]string{}}
-	for _, m := range whatLine.FindAllSubmatch(raw, -1) {
-		f.what[string(m[1])] = string(bytes.TrimSpace(m[2]))
-	}
+	f := &Figures{Name: name, Config: map[string]string{}}
 	byName := map[string]*Series{}
-	reader := benchfmt.NewReader(bytes.NewReader(raw), name)
+	reader := benchfmt.NewReader(r, name)
 	for reader.Scan() {
 		switch rec := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
@@ -89,16 +79,12 @@ func Read(r io.Reader, name string) (*Figures, error) {
 	return f, nil
 }
 
-// whatLine is a comment that tells what an impl is. The benchmark format has no
-// place for it that benchstat would not show with every table.
-var whatLine = regexp.MustCompile(`(?m)^# impl=(\S+) (.*)$`)
-
-// add takes one line in.
+// add adds one line.
 func (f *Figures) add(r *benchfmt.Result, byName map[string]*Series) error {
 	for _, c := range r.Config {
 		was, value := f.Config[c.Key], string(c.Value)
 		if was != "" && was != value && slices.Contains(machine, c.Key) {
-			return fmt.Errorf("%s is %q, and was %q before: figures of different origin belong into different files", c.Key, value, was)
+			return fmt.Errorf("%s is %q, and was %q before: put them into different files", c.Key, value, was)
 		}
 		f.Config[c.Key] = value
 	}
@@ -110,7 +96,7 @@ func (f *Figures) add(r *benchfmt.Result, byName map[string]*Series) error {
 		f.Series = append(f.Series, s)
 	}
 	for _, v := range r.Values {
-		_, unit := benchunit.Tidy(1, v.Unit) // which benchfmt leaves out where the value is 0
+		_, unit := benchunit.Tidy(1, v.Unit) // benchfmt does not if the value is 0
 		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
 			return fmt.Errorf("%s of %s is %v", unit, name, v.Value)
 		}
@@ -122,25 +108,20 @@ func (f *Figures) add(r *benchfmt.Result, byName map[string]*Series) error {
 	return nil
 }
 
-// parseName splits a name into question, contestant and parameters. A part without
-// "=" is a parameter whose key is its position, "#2".
+// parseName splits a name into question, contestant and parameters.
 func parseName(name benchfmt.Name) *Series {
 	base, parts := name.Parts()
 	s := &Series{Name: name.String(), ID: string(base), Rounds: map[string][]float64{}}
 	count := suite.Param{Key: procs, Value: "1"}
-	for i, part := range parts {
+	for _, part := range parts {
 		text := string(part)
 		if p, ok := strings.CutPrefix(text, "-"); ok {
 			count.Value = p
 			continue
 		}
-		key, value, ok := strings.Cut(text[1:], "=")
-		switch {
-		case !ok:
-			s.Params = append(s.Params, suite.Param{Key: fmt.Sprintf("#%d", i+1), Value: key})
-		case key == "impl":
+		if key, value, _ := strings.Cut(text[1:], "="); key == "impl" {
 			s.Impl = value
-		default:
+		} else {
 			s.Params = append(s.Params, suite.Param{Key: key, Value: value})
 		}
 	}
@@ -148,7 +129,7 @@ func parseName(name benchfmt.Name) *Series {
 	return s
 }
 
-// value returns the value of a parameter, "" for one that ps does not have.
+// value returns the value of a parameter, or "" if ps does not have it.
 func value(ps []suite.Param, key string) string {
 	for _, p := range ps {
 		if p.Key == key {
@@ -158,35 +139,14 @@ func value(ps []suite.Param, key string) string {
 	return ""
 }
 
-// questions are those of qs whose figures f has, then one for each benchmark that
-// none of qs is about, so that no figure goes unseen.
-func (f *Figures) questions(qs []suite.Question) (found []suite.Question) {
-	has := map[string]bool{misuseID: false}
-	for _, s := range f.Series {
-		if _, known := has[s.ID]; !known {
-			has[s.ID] = true
-		}
-	}
-	for _, q := range qs {
-		if has[q.ID] {
-			found = append(found, q)
-			has[q.ID] = false
-		}
-	}
-	for _, s := range f.Series {
-		if has[s.ID] {
-			q := suite.Question{ID: s.ID, Title: s.ID, About: "This program knows of no such question; it shows what the file has."}
-			for _, u := range s.Units {
-				q.Charts = append(q.Charts, suite.Chart{Title: s.ID + ", " + u, Unit: u})
-			}
-			found = append(found, q)
-			has[s.ID] = false
-		}
-	}
-	return found
+// questions returns those of qs that have figures.
+func (f *Figures) questions(qs []suite.Question) []suite.Question {
+	return slices.DeleteFunc(slices.Clone(qs), func(q suite.Question) bool {
+		return !slices.ContainsFunc(f.Series, func(s *Series) bool { return s.ID == q.ID })
+	})
 }
 
-// once reports whether nothing was measured more than once, as in a quick run.
+// once reports whether each case was measured once, as in a quick run.
 func (f *Figures) once() bool {
 	for _, s := range f.Series {
 		for _, rounds := range s.Rounds {
@@ -198,10 +158,9 @@ func (f *Figures) once() bool {
 	return true
 }
 
-// onceText warns of such figures.
-const onceText = "Everything was measured once. These figures show that it runs, and nothing of how fast it is."
+const onceText = "Each case was measured once. These figures show that it works, and not how fast it is."
 
-// origins returns what the file says of its own origin.
+// origins returns the origin of the figures, from the configuration lines.
 func (f *Figures) origins() (os [][2]string) {
 	c := f.Config
 	machine := c["cpu"]
@@ -219,5 +178,4 @@ func (f *Figures) origins() (os [][2]string) {
 	return os
 }
 
-// errNone is the error of a report on nothing.
 var errNone = errors.New("report: no figures")

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"coatcheck/bench/suite"
+	"coatcheck/bench/workload"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// read is Read of the lines, which must be right.
+// read reads lines, which must be well-formed.
 func read(t *testing.T, lines ...string) *Figures {
 	t.Helper()
 	f, err := Read(strings.NewReader(strings.Join(lines, "\n")+"\n"), "test.txt")
@@ -18,13 +19,13 @@ func read(t *testing.T, lines ...string) *Figures {
 	return f
 }
 
-func TestReadTakesNamesApart(t *testing.T) {
-	f := read(t, "cpu: X", "# a remark", "BenchmarkPair/impl=pool/plain/value=16B/goroutines=2-4 10 5 ns/op 3 widgets", "PASS")
+func TestReadSplitsNames(t *testing.T) {
+	f := read(t, "cpu: X", "# a remark", "BenchmarkPair/impl=pool/value=16B/goroutines=2-4 10 5 ns/op 3 widgets", "PASS")
 	require.Len(t, f.Series, 1)
 	s := f.Series[0]
 	assert.Equal(t, "Pair", s.ID)
 	assert.Equal(t, "pool", s.Impl)
-	assert.Equal(t, []suite.Param{{Key: "#2", Value: "plain"}, {Key: "value", Value: "16B"}, {Key: "goroutines", Value: "2"}, {Key: procs, Value: "4"}}, s.Params)
+	assert.Equal(t, []suite.Param{{Key: "value", Value: "16B"}, {Key: "goroutines", Value: "2"}, {Key: procs, Value: "4"}}, s.Params)
 	assert.Equal(t, []string{"sec/op", "widgets"}, s.Units)
 	assert.InDelta(t, 5e-9, s.Rounds["sec/op"][0], 1e-18)
 	assert.Equal(t, "X", f.Config["cpu"])
@@ -52,24 +53,10 @@ func TestReadRefusesWithTheLine(t *testing.T) {
 	}
 }
 
-func TestUnknownBenchmarksAreQuestionsOfTheirOwn(t *testing.T) {
-	f, qs := fixture(t)
-	var ids []string
-	for _, q := range f.questions(qs) {
-		ids = append(ids, q.ID)
-	}
-	assert.Contains(t, ids, "Stranger")
-	assert.NotContains(t, ids, "Absent")
-	assert.NotContains(t, ids, misuseID)
-}
-
-func TestMisuseIsReadAsItWasWritten(t *testing.T) {
-	f := read(t,
-		"# impl=pool coatcheck/pool",
-		"BenchmarkMisuse/impl=pool/goroutines=1 1 1 stale-caught 1 reused-caught 1 double-caught 1 late-caught 1 other-caught 0 B/op 0 allocs/op",
-		"BenchmarkMisuse/impl=new-4/goroutines=1 1 0 stale-caught 0 reused-caught 16 B/op 0.25 allocs/op")
-	assert.Equal(t, []misuseRow{
-		{"pool", []string{"yes", "yes", "yes", "yes", "yes"}, "0", "coatcheck/pool"},
-		{"new-4", []string{"no", "no", "–", "–", "–"}, "0.25", ""},
-	}, f.misuse())
+// fixture returns the committed figures of two cores, and the questions.
+func fixture(t *testing.T) (*Figures, []suite.Question) {
+	t.Helper()
+	f, err := ReadFile("../results/two-cores.txt")
+	require.NoError(t, err)
+	return f, f.questions(workload.All())
 }

@@ -5,8 +5,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"slices"
-	"strconv"
 
 	"coatcheck/bench/suite"
 )
@@ -16,8 +14,7 @@ var pages embed.FS
 
 var page = template.Must(template.New("page.html").ParseFS(pages, "page.html"))
 
-// chartStyle is what charts need of the style sheet, whether they stand on the page or
-// in a file of their own.
+// chartStyle is the style sheet of charts, on the page and in files of their own.
 var chartStyle, pageStyle = style("chart.css"), style("page.css")
 
 func style(name string) string {
@@ -36,15 +33,12 @@ type pageData struct {
 	Front                 []pageChart
 	Losses                []lossRow
 	Contests              []tableRow
-	Caught                []string
-	Misuse                []misuseRow
 	Questions             []pageQuestion
 }
 
 type pageQuestion struct {
 	ID, Title, About string
 	Charts           []pageChart
-	Table            table
 }
 
 // pageChart is one picture: lines, or bars in groups.
@@ -59,24 +53,17 @@ type barGroup struct {
 	Bars  []bar
 }
 
-// bar is a contestant. The widths are parts of 100 of the longest in its group.
+// bar is a contestant. Its widths are percentages of the longest bar in its group.
 type bar struct {
 	Impl, Class, Figure, Spread string
 	Width, Lo, Range            float64
 }
 
-// table is all of a question's figures: a row for each contestant and set of
-// parameters, a column for each unit.
-type table struct {
-	Heading []string
-	Rows    [][]string
-}
-
 // HTML writes the report: one file that needs no other, no network and no scripts.
 func HTML(w io.Writer, f *Figures, qs []suite.Question) error {
 	qs = f.questions(qs)
-	d := &pageData{Style: template.CSS(chartStyle + pageStyle), Origin: f.origins(), Misuse: f.misuse()}
-	if len(qs) == 0 && len(d.Misuse) == 0 {
+	d := &pageData{Style: template.CSS(chartStyle + pageStyle), Origin: f.origins()}
+	if len(qs) == 0 {
 		return errNone
 	}
 	if f.once() {
@@ -91,12 +78,9 @@ func HTML(w io.Writer, f *Figures, qs []suite.Question) error {
 	for _, c := range cs {
 		d.Contests = append(d.Contests, c.row())
 	}
-	for _, c := range caught {
-		d.Caught = append(d.Caught, c.heading)
-	}
 	for i := range qs {
 		q := &qs[i]
-		p := pageQuestion{ID: q.ID, Title: q.Title, About: q.About, Table: f.table(q)}
+		p := pageQuestion{ID: q.ID, Title: q.Title, About: q.About}
 		for n, v := range f.views(q) {
 			charts := v.charts()
 			if q.Front && n == 0 {
@@ -105,7 +89,7 @@ func HTML(w io.Writer, f *Figures, qs []suite.Question) error {
 				d.Front = append(d.Front, front)
 			}
 			if v.chart.Title == q.Title {
-				charts[0].Title = "" // it stands above
+				charts[0].Title = "" // the heading has it
 			}
 			p.Charts = append(p.Charts, charts...)
 		}
@@ -114,8 +98,8 @@ func HTML(w io.Writer, f *Figures, qs []suite.Question) error {
 	return page.Execute(w, d)
 }
 
-// charts draws a view: lines one picture for each set of parameters beside the one
-// along the axis, bars all in one.
+// charts draws a view: lines in a picture for each set of the other parameters, bars in
+// one.
 func (v *view) charts() (charts []pageChart) {
 	caption := v.unit.caption()
 	if v.chart.Kind == suite.Lines {
@@ -140,7 +124,7 @@ func (v *view) charts() (charts []pageChart) {
 	return charts
 }
 
-// bars draws a cell. Bars begin at zero, whatever the figures are.
+// bars draws a cell. Bars begin at zero.
 func (v *view) bars(c *cell) barGroup {
 	g := barGroup{Label: v.label(c)}
 	var longest float64
@@ -171,47 +155,4 @@ func roleClass(r suite.Role) string {
 		return "theirs"
 	}
 	return "reference"
-}
-
-// table gathers all of a question's series, in the order of the file.
-func (f *Figures) table(q *suite.Question) (t table) {
-	var keys, units []string
-	for _, s := range f.Series {
-		if s.ID != q.ID {
-			continue
-		}
-		for _, p := range s.Params {
-			if !slices.Contains(keys, p.Key) {
-				keys = append(keys, p.Key)
-			}
-		}
-		for _, u := range s.Units {
-			if !slices.Contains(units, u) {
-				units = append(units, u)
-			}
-		}
-	}
-	t.Heading = append(t.Heading, "impl")
-	t.Heading = append(t.Heading, keys...)
-	for _, u := range units {
-		t.Heading = append(t.Heading, f.unitOf(u, false).label())
-	}
-	for _, s := range f.Series {
-		if s.ID != q.ID {
-			continue
-		}
-		row := []string{s.Impl}
-		for _, key := range keys {
-			row = append(row, number(value(s.Params, key)))
-		}
-		for _, u := range units {
-			text := ""
-			if rounds := s.Rounds[u]; len(rounds) > 0 {
-				text = strconv.FormatFloat(summarize(rounds).mid, 'g', 4, 64)
-			}
-			row = append(row, text)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
 }

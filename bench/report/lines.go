@@ -12,8 +12,8 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// The measures of a chart with lines, in units of its view box. Names stand at the
-// right, and figures at the left.
+// The measures of a chart with lines, in units of its view box. Names are at the right,
+// figures at the left.
 const (
 	linesWidth  = 440
 	linesHeight = 300
@@ -21,11 +21,10 @@ const (
 	rightMargin = 108
 	topMargin   = 10
 	footMargin  = 26
-	apartNames  = 15 // from one name to the next
+	apartNames  = 15 // between two names
 	tones       = 6  // of --line0, --line1, … in the style sheet
 )
 
-// line is one contestant's, from left to right.
 type line struct {
 	impl   string
 	role   suite.Role
@@ -37,7 +36,6 @@ type point struct {
 	figure
 }
 
-// lines is a chart.
 type lines struct {
 	unit     unit
 	x        string
@@ -46,10 +44,10 @@ type lines struct {
 	loX, hiX float64
 	loY, hiY float64
 	b        strings.Builder
-	rivals   []string // those that have a colour each, by name
+	rivals   []string // theirs, each of which has a colour, by name
 }
 
-// svg draws the lines of those cells; "" where there is nothing to draw along.
+// svg draws the lines of those cells. It returns "" if the axis has fewer than two values.
 func (v *view) svg(cells []*cell) string {
 	l := &lines{unit: v.unit, x: v.chart.X, loY: math.Inf(1), hiY: math.Inf(-1)}
 	index := map[string]int{}
@@ -79,19 +77,12 @@ func (v *view) svg(cells []*cell) string {
 		return ""
 	}
 	l.loX, l.hiX = l.xs[0], l.xs[len(l.xs)-1]
-	if l.linear() {
-		l.loY, l.hiY = 0, max(1, l.hiY)*1.1
-	} else {
-		l.loY, l.hiY = l.loY/1.2, l.hiY*1.2
-	}
-	// Ours last, above the others.
+	l.loY, l.hiY = l.loY/1.2, l.hiY*1.2
+	// Ours are last, above the others.
 	slices.SortStableFunc(l.lines, func(a, b line) int { return cmp.Compare(b.role, a.role) })
 	l.draw(v.chart.Title)
 	return l.b.String()
 }
-
-// linear reports whether the vertical axis is: efficiencies are parts of a whole.
-func (l *lines) linear() bool { return l.unit.name == unitEfficiency }
 
 func (l *lines) atX(x float64) float64 {
 	return leftMargin + (linesWidth-leftMargin-rightMargin)*math.Log(x/l.loX)/math.Log(l.hiX/l.loX)
@@ -99,9 +90,6 @@ func (l *lines) atX(x float64) float64 {
 
 func (l *lines) atY(y float64) float64 {
 	part := math.Log(y/l.loY) / math.Log(l.hiY/l.loY)
-	if l.linear() {
-		part = y / l.hiY
-	}
 	return linesHeight - footMargin - part*(linesHeight-footMargin-topMargin)
 }
 
@@ -138,7 +126,7 @@ func (l *lines) draw(title string) {
 		end := l.atY(last.mid)
 		names = append(names, name{style, ln.impl, l.atX(last.x), end, end})
 	}
-	// Names stand apart: down from above, then up from below where that leaves the chart.
+	// Names that would overlap are moved down, and up again from the end of the chart.
 	slices.SortStableFunc(names, func(a, b name) int { return cmp.Compare(a.end, b.end) })
 	for i := 1; i < len(names); i++ {
 		names[i].height = max(names[i].height, names[i-1].height+apartNames)
@@ -156,8 +144,8 @@ func (l *lines) draw(title string) {
 	l.printf("</svg>")
 }
 
-// style returns the classes of a line: ours are blue, references grey, and the others
-// of a colour each as far as there are some, the same in all charts of the same ones.
+// style returns the classes of a line: ours are blue, references grey, and each of theirs
+// has a colour, the same in all charts of the same contestants.
 func (l *lines) style(ln line) string {
 	switch ln.role {
 	case suite.Ours:
@@ -168,14 +156,8 @@ func (l *lines) style(ln line) string {
 	return "line reference"
 }
 
-// ticks are figures for the vertical axis, some six of them: round ones.
+// ticks returns at most eight round figures for the vertical axis.
 func (l *lines) ticks() (ys []float64) {
-	if l.linear() {
-		for y := 0.0; y <= l.hiY; y += 0.25 {
-			ys = append(ys, y)
-		}
-		return ys
-	}
 	for _, steps := range [][]float64{{1, 1.5, 2, 3, 4, 5, 6, 8}, {1, 2, 5}, {1}} {
 		ys = ys[:0]
 		for e := math.Floor(math.Log10(l.loY)); e <= math.Log10(l.hiY); e++ {
@@ -192,8 +174,7 @@ func (l *lines) ticks() (ys []float64) {
 	return ys
 }
 
-// File writes the first picture of a question's chart, which has lines, as an SVG file
-// of its own.
+// File writes the first picture of a question's chart, which has lines, as an SVG file.
 func File(w io.Writer, f *Figures, q *suite.Question, chart suite.Chart) error {
 	v := f.view(q, chart)
 	if v == nil {
@@ -208,7 +189,7 @@ func File(w io.Writer, f *Figures, q *suite.Question, chart suite.Chart) error {
 	return err
 }
 
-// split divides the cells by what differs beside the horizontal axis.
+// split divides the cells by the parameters that are not on the horizontal axis.
 func (v *view) split() (parts [][]*cell) {
 	index := map[string]int{}
 	for _, c := range v.cells {
@@ -224,7 +205,7 @@ func (v *view) split() (parts [][]*cell) {
 	return
 }
 
-// beside is the cell's parameters that vary, beside the one on the horizontal axis.
+// beside returns the label of the parameters that are not on the horizontal axis.
 func (v *view) beside(c *cell) string {
 	w := *v
 	w.varied = slices.DeleteFunc(slices.Clone(v.varied), func(key string) bool { return key == v.chart.X })

@@ -8,41 +8,40 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// figure is one contestant's figure under one set of parameters: the median of its
-// rounds, with the interval in which the median lies at 95 %, or all rounds where
-// they are too few for one.
+// figure is a contestant's figure under one set of parameters: the median of its rounds
+// and its 95 % confidence interval, or the range of rounds that are too few for one.
 type figure struct {
 	mid, lo, hi float64
-	rounds      []float64 // in the order of the file; none for what is derived from medians
+	rounds      []float64 // in the order of the file
 }
 
 const confidence = 0.95
 
-// summarize returns the figure of rounds, of which there is one at least.
+// summarize returns the figure of one or more rounds.
 func summarize(rounds []float64) figure {
 	s := sample(rounds)
 	sum := benchmath.AssumeNothing.Summary(s, confidence)
-	// Too few rounds: the interval of 95 % is unbounded, what was seen is not.
+	// The interval of too few rounds is unbounded.
 	lo := max(sum.Lo, s.Values[0])
 	hi := min(sum.Hi, s.Values[len(s.Values)-1])
 	return figure{sum.Center, lo, hi, rounds}
 }
 
-// sample is rounds as benchmath wants them. It sorts what it is given, and then
-// nobody would know any more which rounds were side by side.
+// sample returns the rounds for benchmath, which sorts its argument. The copy keeps the
+// order, which tells which rounds were side by side.
 func sample(rounds []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(rounds), &benchmath.DefaultThresholds)
 }
 
-// spread is half the interval's width as a part of the median, NaN without one.
+// spread returns the wider half of the interval as a part of the median, or NaN.
 func (f figure) spread() float64 {
-	if len(f.rounds) == 1 || f.mid == 0 || len(f.rounds) == 0 && f.lo == f.hi {
+	if len(f.rounds) == 1 || f.mid == 0 {
 		return math.NaN()
 	}
 	return max(f.hi-f.mid, f.mid-f.lo) / math.Abs(f.mid)
 }
 
-// spreadText writes the spread: "±3%", nothing for a single round.
+// spreadText formats the spread: "±3%", or "" for a single round.
 func (f figure) spreadText() string {
 	s := f.spread()
 	switch {
@@ -54,7 +53,7 @@ func (f figure) spreadText() string {
 	return fmt.Sprintf("±%.0f%%", 100*s)
 }
 
-// outcome is how a comparison ended for its first figure.
+// outcome is the outcome of a comparison for its first figure.
 type outcome int
 
 const (
@@ -65,19 +64,19 @@ const (
 
 // verdict is the comparison of two figures.
 type verdict struct {
-	ratio, lo, hi float64 // the first's to the second's; NaN where there is none
+	ratio, lo, hi float64 // of the first to the second; NaN if there is none
 	outcome
 }
 
-// few is how many rounds on each side the U test needs to see any difference at
-// all; every is how many rounds that agree without exception are as rare as that.
+// few is the fewest rounds in which the U test can find a difference. every is how many
+// rounds must all agree to be as improbable.
 const (
 	few   = 4
 	every = 6
 )
 
-// By how much medians of few rounds must differ, as a part of the smaller, to be
-// called different: one timing alone can be off by a lot, one count or size can't.
+// The least difference between medians of few rounds, as a part of the smaller one. A single
+// time can be off by a lot, a single count or size cannot.
 const (
 	apart     = 0.1
 	apartOnce = 1
@@ -85,13 +84,12 @@ const (
 
 // compare compares a with b.
 //
-// Cases of a group take turns, so the n-th rounds of both ran side by side and the
-// spread of a ratio is that of the rounds' ratios. They differ beyond the noise if
-// the U test says so (p < 0.05), or if each of six rounds or more fell the same
-// way, which chance does once in 32 times: drift that hits both hides a difference
-// from the first and not from the second. With fewer rounds than four no test can
-// tell; then all of one's must lie beyond all of the other's, and the medians be
-// apart by a tenth, times of a single round by a factor of two.
+// Cases of a group take turns, so the n-th rounds of both ran side by side, and the spread
+// of a ratio is that of the rounds' ratios. Two figures differ beyond the noise if the U
+// test says so (p < 0.05), or if six or more rounds all agree, which chance does once in
+// 32 times; the latter finds differences that a drift of both hides from the U test. With
+// fewer than four rounds no test can tell; then the ranges must be disjoint and the
+// medians a tenth apart, times of a single round a factor of two.
 func compare(a, b figure, u unit) verdict {
 	v := verdict{ratio: ratio(a.mid, b.mid)}
 	v.lo, v.hi = v.ratio, v.ratio
@@ -118,11 +116,9 @@ func compare(a, b figure, u unit) verdict {
 	return v
 }
 
-// differ reports whether a and b do beyond the noise.
+// differ reports whether a and b differ beyond the noise.
 func differ(a, b figure, u unit, paired bool) bool {
 	switch n := min(len(a.rounds), len(b.rounds)); {
-	case u.exact:
-		return a.mid != b.mid
 	case n < few:
 		by := apart
 		if u.time() && n < 2 {
@@ -146,8 +142,7 @@ func allBelow(as, bs []float64) bool {
 	return true
 }
 
-// ratio is a/b where that means something: of what is not negative, to what is not
-// zero. Nothing to nothing is 1.
+// ratio returns a/b, 1 if both are zero, or NaN if a is negative or b is not positive.
 func ratio(a, b float64) float64 {
 	switch {
 	case a == 0 && b == 0:
@@ -158,8 +153,7 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// String writes the ratio: "0.13", "1.38", "27"; with a "~" where it is within the
-// noise.
+// String formats the ratio, with a "~" if it is within the noise.
 func (v verdict) String() string {
 	text := times(v.ratio)
 	if v.outcome == level && !math.IsNaN(v.ratio) {

@@ -10,31 +10,28 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// Length is how much of the figures goes into a Markdown file.
+// Length is the length of the table in a Markdown file.
 type Length int
 
 const (
-	Brief Length = iota // six questions, against what does the same job
-	Short               // a row for a question, at most 16 of them
-	Full                // every contest
+	Brief Length = iota // six questions, without references
+	Short               // a row for each question, at most 16
+	Full                // a row for each contest
 )
 
-// The lines between which a file's table stands.
+// The lines before and after a file's table.
 const (
 	Begin = "<!-- bench:begin -->"
 	End   = "<!-- bench:end -->"
 )
 
-// shortRows is how many rows a short table has at most.
 const shortRows = 16
 
-// briefly are the questions of a brief table: what is done to a value from its first
-// moment to its last.
+// briefly lists the questions of a brief table.
 var briefly = []string{"Pair", "Read", "Mix", "Churn", "Iterate", "Memory"}
 
-// Readme rewrites the table in the Markdown file of that path, between the lines
-// Begin and End, and leaves every other byte of it as it is. A file that does not
-// have each of them once, in this order, is an error and stays untouched.
+// Readme rewrites the table between the lines Begin and End of a Markdown file and nothing
+// else. It returns an error if the file does not have each of them once, in this order.
 func Readme(path string, f *Figures, qs []suite.Question, l Length) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
@@ -47,8 +44,7 @@ func Readme(path string, f *Figures, qs []suite.Question, l Length) error {
 	return os.WriteFile(path, slices.Concat(old[:from], []byte(f.markdown(f.questions(qs), l)), old[to:]), 0o666)
 }
 
-// between finds what lies between the lines of the markers. Markers within a line,
-// as in a text about them, do not count.
+// between returns the range between the two markers, each of which is a whole line.
 func between(b []byte) (from, to int, err error) {
 	var begins, ends, start int
 	for line := range bytes.Lines(b) {
@@ -69,7 +65,6 @@ func between(b []byte) (from, to int, err error) {
 	return from, to, nil
 }
 
-// markdown is what stands between the markers.
 func (f *Figures) markdown(qs []suite.Question, l Length) string {
 	cs := f.contests(qs)
 	var rows [][]string
@@ -101,7 +96,7 @@ func (f *Figures) markdown(qs []suite.Question, l Length) string {
 	return b.String()
 }
 
-// provenance says where the figures come from.
+// provenance returns the origin of the figures in a line.
 func (f *Figures) provenance() string {
 	var parts []string
 	for _, o := range f.origins() {
@@ -117,13 +112,13 @@ func (f *Figures) provenance() string {
 	return strings.Join(parts, ", ") + ":"
 }
 
-// escape makes a text harmless in a Markdown table.
+// escape escapes a text for a Markdown table.
 func escape(s string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "\n", " ").Replace(s)
 }
 
-// shortTable has a row for each question: its first chart that compares anything,
-// there the first set of parameters and the last.
+// shortTable returns a row for each question: of its first chart with a comparison, the
+// first set of parameters and the last.
 func shortTable(cs []contest) (table [][]string) {
 	type shortRow struct {
 		texts []string
@@ -162,7 +157,7 @@ func shortTable(cs []contest) (table [][]string) {
 		}
 		rows = append(rows, row)
 	}
-	// Those where we lose are the last to be left out.
+	// Rows without a loss are left out first.
 	for _, lost := range []bool{false, true} {
 		for i := len(rows) - 1; i >= 0 && len(rows) > shortRows; i-- {
 			if rows[i].lost == lost {

@@ -10,23 +10,22 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// contest is a cell in which one of ours stands, and the best of ours.
+// contest is a cell that has one of ours, and the best of these.
 type contest struct {
 	view *view
 	cell *cell
 	ours row
 }
 
-// contests returns the cells of the questions' charts in which one of ours stands,
-// each once. Efficiencies are no comparison of what anything costs, and a rate beside
-// its own time is the same one again.
+// contests returns the cells that have one of ours, each once. A rate of a question that
+// also shows times is left out, since it is the same comparison.
 func (f *Figures) contests(qs []suite.Question) (cs []contest) {
 	for i := range qs {
 		seen := map[string]bool{}
 		views := f.views(&qs[i])
 		timed := slices.ContainsFunc(views, func(v *view) bool { return v.unit.name == unitTime })
 		for _, v := range views {
-			if v.unit.name == unitEfficiency || v.unit.name == unitRate && timed {
+			if v.unit.name == unitRate && timed {
 				continue
 			}
 			for _, c := range v.cells {
@@ -44,18 +43,16 @@ func (f *Figures) contests(qs []suite.Question) (cs []contest) {
 // against compares the best of ours with another row.
 func (c contest) against(r row) verdict { return compare(c.ours.figure, r.figure, c.view.unit) }
 
-// what is what was compared.
 func (c contest) what() string {
 	return strings.TrimSuffix(c.view.q.ID+", "+c.view.place(c.cell), ", ")
 }
 
-// text writes one row of the cell.
 func (c contest) text(r row) string {
 	return strings.TrimSpace(r.impl + " " + c.view.unit.format(r.mid) + " " + r.spreadText())
 }
 
-// tableRow is a contest in a table: the best of ours, the best of those that do the job
-// with the ratio, and the best of those that do less of it, which is no contestant.
+// tableRow is a contest in a table: the best of ours, the best of theirs with the ratio,
+// and the best reference.
 type tableRow struct{ Question, At, Ours, Theirs, Ratio, Reference, Class string }
 
 func (c contest) row() tableRow {
@@ -72,15 +69,14 @@ func (c contest) row() tableRow {
 
 var classes = map[outcome]string{level: "", ahead: "ahead", behind: "behind"}
 
-// loss is a comparison in which the best of ours is behind one of those that do the
-// job, beyond the noise.
+// loss is a comparison in which the best of ours is behind one of theirs, beyond the noise.
 type loss struct {
 	contest
 	theirs row
 	verdict
 }
 
-// losses returns all of them, the worst first, and out of how many comparisons.
+// losses returns all losses, the worst first, and the number of comparisons.
 func losses(cs []contest) (ls []loss, of int) {
 	for _, c := range cs {
 		for _, r := range c.cell.rows {
@@ -97,7 +93,7 @@ func losses(cs []contest) (ls []loss, of int) {
 	return
 }
 
-// factor is by how much ours are behind, above 1. To nothing there is no ratio.
+// factor returns the factor by which ours are behind, above 1.
 func (l loss) factor() float64 {
 	switch {
 	case math.IsNaN(l.ratio):
@@ -120,13 +116,12 @@ func (l loss) row() lossRow {
 	if times(lo) != times(hi) {
 		r.By += fmt.Sprintf(" (%s–%s)", times(lo), times(hi))
 	}
-	if min(len(l.ours.rounds), len(l.theirs.rounds)) < few && !l.view.unit.exact {
+	if min(len(l.ours.rounds), len(l.theirs.rounds)) < few {
 		r.Note = "too few rounds for a test"
 	}
 	return r
 }
 
-// lossSummary says how many there are.
 func lossSummary(ls []loss, of int) string {
 	switch {
 	case of == 0:
@@ -137,7 +132,7 @@ func lossSummary(ls []loss, of int) string {
 	return fmt.Sprintf("In %d of %d comparisons with one that does the job the best of ours is behind.", len(ls), of)
 }
 
-// score counts the contests with the best of those that do the job.
+// score counts the contests by their outcome against the best of theirs.
 func score(cs []contest) string {
 	var count [3]int
 	for _, c := range cs {

@@ -10,8 +10,7 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// Text writes the tables for the terminal: a row for each contest, what misuse showed,
-// and where we lose. All figures are in the file, and in the HTML report.
+// Text writes the tables for the terminal: a row for each contest, and where we lose.
 func Text(w io.Writer, f *Figures, qs []suite.Question) error {
 	b := bufio.NewWriter(w)
 	for _, o := range f.origins() {
@@ -27,17 +26,6 @@ func Text(w io.Writer, f *Figures, qs []suite.Question) error {
 		rows = append(rows, []string{r.Question, r.At, r.Ours, r.Theirs, r.Ratio, r.Reference})
 	}
 	plain(b, rows)
-	if ms := f.misuse(); len(ms) > 0 {
-		rows := [][]string{{"caught?"}}
-		for _, c := range caught {
-			rows[0] = append(rows[0], c.heading)
-		}
-		rows[0] = append(rows[0], "allocations", "what it is")
-		for _, m := range ms {
-			rows = append(rows, append(append([]string{m.Impl}, m.Answers...), m.Allocs, m.What))
-		}
-		plain(b, rows)
-	}
 	ls, of := losses(cs)
 	fmt.Fprintf(b, "\n%s\n%s\n", score(cs), lossSummary(ls, of))
 	rows = [][]string{{"where we lose", "ours", "theirs", "behind by", ""}}
@@ -49,7 +37,7 @@ func Text(w io.Writer, f *Figures, qs []suite.Question) error {
 	return b.Flush()
 }
 
-// plain writes a table, unless it has nothing but its heading.
+// plain writes a table that has more than its heading.
 func plain(w io.Writer, rows [][]string) {
 	if len(rows) == 1 {
 		return

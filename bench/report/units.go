@@ -1,37 +1,31 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
-	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchunit"
 )
 
 // unit is a unit of figures, in base units: "sec/op" for what charts call "ns/op".
 type unit struct {
-	name  string
-	more  bool // more is better
-	exact bool // no noise
+	name string
+	more bool // more is better
 }
 
-// Units that are derived from "sec/op" where the file has none of them.
 const (
-	unitTime       = "sec/op"
-	unitRate       = "ops/s"
-	unitEfficiency = "efficiency"
+	unitTime = "sec/op"
+	unitRate = "ops/s" // derived from unitTime if the file does not have it
 )
 
-// unitOf returns the unit with that name, as charts or files write it. That more is
-// better is said by the chart, by the file's unit lines, or by what the unit is.
+// unitOf returns the unit with that name, as charts or files write it. More is better if
+// the chart says so, or the file's unit lines, or the name of a rate.
 func (f *Figures) unitOf(name string, more bool) unit {
 	_, tidy := benchunit.Tidy(1, name)
 	return unit{
-		name:  tidy,
-		more:  more || f.units.GetBetter(tidy) > 0 || strings.HasSuffix(tidy, "/s") || tidy == unitEfficiency,
-		exact: f.units.GetAssumption(tidy) == benchmath.AssumeExact,
+		name: tidy,
+		more: more || f.units.GetBetter(tidy) > 0 || strings.HasSuffix(tidy, "/s"),
 	}
 }
 
@@ -43,7 +37,7 @@ func (u unit) ahead(a, b float64) bool {
 	return a < b
 }
 
-// symbol is what stands behind a figure: "s" of "sec/op" and of "p99-sec".
+// symbol returns the symbol behind a figure: "s" for "sec/op" and "p99-sec".
 func (u unit) symbol() string {
 	num, _, _ := strings.Cut(u.name, "/")
 	for _, part := range strings.Split(num, "-") {
@@ -59,8 +53,8 @@ func (u unit) symbol() string {
 
 func (u unit) time() bool { return u.symbol() == "s" }
 
-// label is the unit as people say it: figures may be in ns or in ms, so "sec/op" is
-// "time/op".
+// label returns the unit without a scale, since figures may be in ns or in ms: "time/op"
+// for "sec/op".
 func (u unit) label() string {
 	if u.name == unitRate {
 		return "operations a second"
@@ -68,7 +62,7 @@ func (u unit) label() string {
 	return strings.Replace(strings.Replace(u.name, "sec", "time", 1), "B", "bytes", 1)
 }
 
-// caption is the label, and where to look.
+// caption returns the label, and which direction is better.
 func (u unit) caption() string {
 	if u.more {
 		return u.label() + ", more is better"
@@ -76,12 +70,8 @@ func (u unit) caption() string {
 	return u.label() + ", less is better"
 }
 
-// format writes a value with a prefix and its symbol: "12.34 ns", "24.09 B", "81.20M",
-// "93 %".
+// format formats a value with a prefix and its symbol: "12.3 ns", "24.1 B", "81.2M".
 func (u unit) format(v float64) string {
-	if u.name == unitEfficiency {
-		return fmt.Sprintf("%.0f %%", 100*v)
-	}
 	s := benchunit.Scaler{Prec: 0, Factor: 1}
 	switch a := math.Abs(v); {
 	case a == 0 || math.IsNaN(a):
@@ -100,7 +90,7 @@ func (u unit) format(v float64) string {
 	return num + " " + s.Prefix + u.symbol()
 }
 
-// times writes a ratio: "0.13", "1.38", "27", "0.0023".
+// times formats a ratio: "0.13", "1.38", "27", "0.0023".
 func times(r float64) string {
 	switch {
 	case math.IsNaN(r):
@@ -113,8 +103,7 @@ func times(r float64) string {
 	return strconv.FormatFloat(r, 'f', 2, 64)
 }
 
-// number writes a parameter's value with its thousands set apart, if it begins with a
-// number.
+// number formats a parameter's value that begins with a number with commas.
 func number(v string) string {
 	digits := strings.TrimRight(v, "BKMGi")
 	n, err := strconv.ParseUint(digits, 10, 64)
@@ -127,7 +116,7 @@ func number(v string) string {
 	return v
 }
 
-// numeric returns the number with which a parameter's value begins.
+// numeric returns the number at the beginning of a parameter's value.
 func numeric(v string) (float64, bool) {
 	end := strings.IndexFunc(v, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	if end < 0 {

@@ -10,13 +10,13 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// view is what one chart shows: some of a question's figures, in one unit.
+// view is the contents of a chart: some of a question's figures, in one unit.
 type view struct {
 	q      *suite.Question
 	chart  suite.Chart
 	unit   unit
 	cells  []*cell  // in the order of their parameters
-	varied []string // the parameters in which cells differ, in the order of the name
+	varied []string // the parameters in which cells differ
 }
 
 // cell is all contestants under one set of parameters.
@@ -27,12 +27,11 @@ type cell struct {
 
 // row is one contestant in a cell.
 type row struct {
-	impl string // its name, with parameters that are its own: "fifo, rest 4,096"
+	impl string // with its own parameter: "pool, by guard"
 	role suite.Role
 	figure
 }
 
-// row returns the contestant's row in the cell.
 func (c *cell) row(impl string) (row, bool) {
 	for _, r := range c.rows {
 		if r.impl == impl {
@@ -42,7 +41,7 @@ func (c *cell) row(impl string) (row, bool) {
 	return row{}, false
 }
 
-// best returns the best row of those who have the role.
+// best returns the best row with the role.
 func (c *cell) best(role suite.Role) (best row, ok bool) {
 	for _, r := range c.rows {
 		if r.role == role {
@@ -52,7 +51,7 @@ func (c *cell) best(role suite.Role) (best row, ok bool) {
 	return
 }
 
-// label is the cell's parameters that vary, "live 1,000, goroutines 2".
+// label returns the cell's parameters that vary: "live 1,000, goroutines 2".
 func (v *view) label(c *cell) string {
 	var parts []string
 	for _, key := range v.varied {
@@ -63,8 +62,8 @@ func (v *view) label(c *cell) string {
 	return strings.Join(parts, ", ")
 }
 
-// place tells a cell from all others of its question: what it was chosen by, its
-// parameters that vary, and its unit, if that is not the usual one.
+// place identifies a cell within its question: the parameters that the chart selects, those
+// that vary, and the unit unless it is the time of an operation.
 func (v *view) place(c *cell) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(v.chart.Where)) {
@@ -77,15 +76,9 @@ func (v *view) place(c *cell) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
-func paramText(p suite.Param) string {
-	if strings.HasPrefix(p.Key, "#") {
-		return p.Value
-	}
-	return p.Key + " " + number(p.Value)
-}
+func paramText(p suite.Param) string { return p.Key + " " + number(p.Value) }
 
-// views returns the question's charts with their figures, without those that have
-// none.
+// views returns the question's charts that have figures.
 func (f *Figures) views(q *suite.Question) (vs []*view) {
 	for _, c := range q.Charts {
 		if v := f.view(q, c); v != nil {
@@ -95,20 +88,20 @@ func (f *Figures) views(q *suite.Question) (vs []*view) {
 	return
 }
 
-// view returns a chart with its figures, nil if there are none.
+// view returns a chart with its figures, or nil if there are none.
 func (f *Figures) view(q *suite.Question, chart suite.Chart) *view {
 	v := &view{q: q, chart: chart, unit: f.unitOf(chart.Unit, chart.More)}
 	if v.chart.Title == "" {
 		v.chart.Title = q.Title
 	}
 	byParams := map[string]*cell{}
-	// References and controls come last: one that nothing but the number of goroutines
-	// changes is measured once for each number, and stands in every cell of that number.
+	// References come last: one that has fewer parameters than the contestants is in every
+	// cell that has these.
 	for _, shared := range []bool{false, true} {
 		for _, s := range f.Series {
 			role := q.Roles[s.Impl]
 			fig, ok := s.figure(v.unit)
-			if !ok || s.ID != q.ID || !s.admitted(chart.Where) || shared != (role == suite.Reference || role == suite.Control) {
+			if !ok || s.ID != q.ID || !s.admitted(chart.Where) || shared != (role == suite.Reference) {
 				continue
 			}
 			impl, params := s.contestant(q.Own)
@@ -129,9 +122,6 @@ func (f *Figures) view(q *suite.Question, chart suite.Chart) *view {
 			byParams[key].rows = append(byParams[key].rows, r)
 		}
 	}
-	if v.unit.name == unitEfficiency {
-		v.efficiency()
-	}
 	if len(v.cells) == 0 {
 		return nil
 	}
@@ -147,8 +137,8 @@ func (f *Figures) view(q *suite.Question, chart suite.Chart) *view {
 	return v
 }
 
-// contestant returns the name of s and the parameters of its cell. own is a parameter
-// that belongs to contestants, and joins the name.
+// contestant returns the name of s, with the parameter own if it has one, and the
+// parameters of its cell.
 func (s *Series) contestant(own string) (impl string, params []suite.Param) {
 	impl = s.Impl
 	for _, p := range s.Params {
@@ -161,7 +151,7 @@ func (s *Series) contestant(own string) (impl string, params []suite.Param) {
 	return
 }
 
-// admitted reports whether a chart is about s.
+// admitted reports whether s has the parameters that a chart selects.
 func (s *Series) admitted(where map[string]string) bool {
 	for key, want := range where {
 		if value(s.Params, key) != want {
@@ -171,26 +161,23 @@ func (s *Series) admitted(where map[string]string) bool {
 	return true
 }
 
-// figure returns the series' figure in the unit, derived from its times if the
-// unit is. That of efficiency is a time at first; see view.efficiency.
+// figure returns the series' figure in the unit. It derives a rate from the times.
 func (s *Series) figure(u unit) (figure, bool) {
 	if rounds := s.Rounds[u.name]; len(rounds) > 0 {
 		return summarize(rounds), true
 	}
 	times := s.Rounds[unitTime]
-	if len(times) == 0 || u.name != unitEfficiency && u.name != unitRate || slices.Min(times) <= 0 {
+	if len(times) == 0 || u.name != unitRate || slices.Min(times) <= 0 {
 		return figure{}, false
 	}
-	if u.name == unitRate {
-		times = slices.Clone(times)
-		for i := range times {
-			times[i] = 1 / times[i]
-		}
+	rates := make([]float64, len(times))
+	for i := range times {
+		rates[i] = 1 / times[i]
 	}
-	return summarize(times), true
+	return summarize(rates), true
 }
 
-// includes reports whether all of sub's parameters stand in ps.
+// includes reports whether ps has all parameters of sub.
 func includes(ps, sub []suite.Param) bool {
 	for _, p := range sub {
 		if value(ps, p.Key) != p.Value {
@@ -200,8 +187,8 @@ func includes(ps, sub []suite.Param) bool {
 	return true
 }
 
-// vary finds the parameters in which the cells differ, and sorts the cells by them:
-// numbers as numbers, others in the order of the file.
+// vary finds the parameters in which the cells differ and sorts the cells by them: numbers
+// by value, others in the order of the file.
 func (v *view) vary() {
 	v.varied = nil
 	order := map[string][]string{} // values of each key

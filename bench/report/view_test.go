@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rounds are six lines of a benchmark around a time in ns.
+// rounds returns six lines of a benchmark around a time in ns.
 func rounds(name string, ns float64) []string {
 	var lines []string
 	for i := range 6 {
@@ -24,11 +24,11 @@ func rounds(name string, ns float64) []string {
 
 func question(charts ...suite.Chart) suite.Question {
 	return suite.Question{ID: "Q", Title: "What?", About: "So.", Charts: charts, Roles: map[string]suite.Role{
-		"pool": suite.Ours, "worker": suite.Ours, "cas": suite.Reference, "new": suite.Reference, "loop": suite.Control,
+		"pool": suite.Ours, "worker": suite.Ours, "cas": suite.Reference, "new": suite.Reference, "loop": suite.Reference,
 	}}
 }
 
-// constructed are figures of one question with these times, by impl and parameters.
+// constructed returns figures of one question with these times, by impl and parameters.
 func constructed(t *testing.T, q suite.Question, times map[string]float64) (*Figures, *view) {
 	t.Helper()
 	var lines []string
@@ -39,7 +39,7 @@ func constructed(t *testing.T, q suite.Question, times map[string]float64) (*Fig
 	return f, f.view(&q, q.Charts[0])
 }
 
-// A reference is faster than all, and no verdict speaks of it.
+// The reference is the fastest, and no verdict is about it.
 func TestReferencesAreInNoVerdict(t *testing.T) {
 	q := question(suite.Chart{Unit: "ns/op"})
 	f, _ := constructed(t, q, map[string]float64{"pool": 30, "worker": 10, "new": 1, "cas": 2, "mutex": 20, "syncmap": 90})
@@ -68,7 +68,7 @@ func TestLossesAreExactlyThoseBeyondTheNoise(t *testing.T) {
 		got = append(got, r.What+": "+strings.Fields(r.Ours)[0]+" "+strings.Fields(r.Theirs)[0]+" "+r.By)
 	}
 	assert.Equal(t, []string{"Q, live 1: pool ark 5.00", "Q, live 3: worker mutex 1.50", "Q, live 1: pool mutex 1.25"}, got)
-	assert.Equal(t, 6, of, "references, controls and what stands alone are no comparison, and a rate is its time's")
+	assert.Equal(t, 6, of, "references and contestants without another are not compared, and a rate is compared by its time")
 }
 
 func TestLossesOfRates(t *testing.T) {
@@ -89,29 +89,7 @@ func TestCellsAreInTheOrderOfNumbers(t *testing.T) {
 	assert.Equal(t, []string{"live 10", "live 200", "live 1,000"}, labels)
 }
 
-func TestEfficiencyIsOursByTheControls(t *testing.T) {
-	q := question(suite.Chart{Kind: suite.Lines, Unit: "efficiency", More: true, X: "goroutines"})
-	// The control gains 1.6 where the pool gains 1.2 and the mutex loses half.
-	_, v := constructed(t, q, map[string]float64{
-		"loop/goroutines=1": 16, "loop/goroutines=2": 10, "pool/goroutines=1": 12, "pool/goroutines=2": 10,
-		"mutex/goroutines=1": 10, "mutex/goroutines=2": 20,
-	})
-	require.Len(t, v.cells, 2)
-	pool, _ := v.cells[1].row("pool")
-	mutex, _ := v.cells[1].row("mutex")
-	assert.InDelta(t, 0.75, pool.mid, 1e-6)
-	assert.InDelta(t, 0.5/1.6, mutex.mid, 1e-6)
-	assert.Less(t, pool.lo, pool.mid)
-	first, _ := v.cells[0].row("pool")
-	assert.Equal(t, 1.0, first.mid)
-	_, has := v.cells[1].row("loop")
-	assert.False(t, has)
-	// Without a control there is none.
-	_, v = constructed(t, q, map[string]float64{"pool/goroutines=1": 1, "pool/goroutines=2": 1})
-	assert.Nil(t, v)
-}
-
-func TestReferencesOfFewerParametersStandInAllCells(t *testing.T) {
+func TestReferencesOfFewerParametersAreInAllCells(t *testing.T) {
 	_, v := constructed(t, question(suite.Chart{Unit: "ns/op"}), map[string]float64{"pool/live=1": 10, "pool/live=2": 10, "cas": 3})
 	require.Len(t, v.cells, 2)
 	for _, c := range v.cells {
@@ -120,7 +98,7 @@ func TestReferencesOfFewerParametersStandInAllCells(t *testing.T) {
 	}
 }
 
-func TestAParameterOfContestantsJoinsTheirNames(t *testing.T) {
+func TestOwnParameterJoinsTheName(t *testing.T) {
 	q := question(suite.Chart{Unit: "ns/op"})
 	q.Own = "rest"
 	_, v := constructed(t, q, map[string]float64{

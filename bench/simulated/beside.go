@@ -14,9 +14,8 @@ import (
 	"coatcheck/internal/simulate/programs"
 )
 
-// beside simulates what was measured, and puts the two side by side. What an operation
-// costs beside accesses is taken from the figures of one processor, so that the others
-// are what is predicted: by how much throughput grows.
+// beside simulates what was measured and prints both. The cost of an operation apart from
+// its accesses is fitted to one processor; the growth of throughput is predicted.
 func beside(out io.Writer, file string, all []programs.Program, costs simulate.Costs, seed uint64) error {
 	real, err := medians(file)
 	if err != nil {
@@ -45,7 +44,7 @@ func beside(out io.Writer, file string, all []programs.Program, costs simulate.C
 
 var benchmark = regexp.MustCompile(`(?m)^Benchmark(\S+)/goroutines=(\d+)\s+\d+\s+(\S+) ns/op`)
 
-// medians returns the figures of a file, by program and number of goroutines.
+// medians returns the median times of a file, by program and number of goroutines.
 func medians(file string) (map[string]map[int]float64, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

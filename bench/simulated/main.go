@@ -1,6 +1,6 @@
-// Command simulated runs the programs of internal/simulate: under the build tag simulate
-// on virtual processors, and without it for real, to see whether that is predicted. Both
-// print lines in Go's benchmark format; docs/many-processors.md says how to read them.
+// Command simulated runs the programs of internal/simulate: with the build tag simulate on
+// virtual processors, and without it on real ones, to check the prediction. Both print
+// Go's benchmark format; docs/many-processors.md says how to read it.
 package main
 
 import (

@@ -16,14 +16,14 @@ import (
 	"coatcheck/internal/simulate/programs"
 )
 
-// run measures the programs for real: every program with every number of goroutines, in
-// rounds, so that whatever slows the machine down hits all.
+// run measures each program with each number of goroutines, in rounds, so that whatever
+// slows the machine down hits all of them.
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("simulated", flag.ExitOnError)
 	var (
 		numbers = flags.String("goroutines", "1,2,4,8,16", "run with these numbers of goroutines")
-		rounds  = flags.Int("rounds", 9, "measure each so often")
-		long    = flags.Duration("time", 30*time.Millisecond, "measure for so long")
+		rounds  = flags.Int("rounds", 9, "measure each that often")
+		long    = flags.Duration("time", 30*time.Millisecond, "measure for that long")
 		only    = flags.String("only", ".", "run the programs that match")
 	)
 	flags.Parse(args)
@@ -52,7 +52,7 @@ func run(args []string, out io.Writer) error {
 	for round := range *rounds + 1 {
 		for _, r := range runners {
 			f := r.Measure(*long)
-			if round > 0 { // the first is for caches and lists
+			if round > 0 { // the first warms up
 				fmt.Fprintf(out, "%s %d %.4g ns/op\n", r.name, max(1, f.Operations), f.Nanoseconds)
 			}
 		}

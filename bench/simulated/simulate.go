@@ -20,7 +20,6 @@ import (
 	"coatcheck/internal/simulate/programs"
 )
 
-// run simulates the programs.
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("simulated", flag.ExitOnError)
 	costs := simulate.Server()
@@ -28,11 +27,11 @@ func run(args []string, out io.Writer) error {
 	var (
 		numbers = flags.String("processors", "1,2,4,8,16,32,64,128", "simulate these `numbers` of processors")
 		only    = flags.String("only", ".", "simulate the programs that match a `regexp`")
-		seed    = flags.Uint64("seed", 1, "draw what is random by this `number`")
-		real    = flags.String("beside", "", "put the simulation beside the measurements in this `file`")
+		seed    = flags.Uint64("seed", 1, "the seed of random choices")
+		real    = flags.String("beside", "", "compare with the measurements in this `file`")
 	)
 	dir := flags.String("out", "", "write figures, a report and a chart to this `directory`")
-	from := flags.String("from", "", "simulate nothing, but write what is in this `file`")
+	from := flags.String("from", "", "simulate nothing, report the figures of this `file`")
 	flags.Parse(args)
 	if *from != "" {
 		figures, err := os.ReadFile(*from)
@@ -71,10 +70,10 @@ func run(args []string, out io.Writer) error {
 	return write(*dir, figures.Bytes())
 }
 
-// prefix says in the name of every figure that it is none of a real machine.
+// prefix marks each name as that of a simulated figure.
 const prefix = "Simulated"
 
-// write makes a directory with the figures, the report, and a file for the README.
+// write writes the figures, the report and the chart to a directory.
 func write(dir string, figures []byte) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

@@ -8,17 +8,16 @@ import (
 	"runtime"
 )
 
-// burner is the variable in the environment that makes this program one of the
-// processes that take processors.
+// burner is the environment variable that makes this program a busy process.
 const burner = "COATCHECK_BURN"
 
-// burnIfTold takes a processor, and does not return, if the environment says so. It ends
-// when its standard input does: with the process that started it, however that ends.
+// burnIfTold does not return if the environment has burner: it keeps a processor busy until
+// its standard input ends, at the latest when the parent process does.
 func burnIfTold() {
 	if os.Getenv(burner) == "" {
 		return
 	}
-	runtime.GOMAXPROCS(2) // one for the reader
+	runtime.GOMAXPROCS(2) // one for the goroutine that reads
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)

@@ -22,26 +22,26 @@ const (
 
 var operationNames = [operations]string{"insert", "look-up", "remove", "unpin+pin"}
 
-// began is when the clock of all spans began.
+// began is the origin of the clock of all spans.
 var began = time.Now()
 
 func now() time.Duration { return time.Since(began) }
 
-// hand is a goroutine that works on a store, and what it noted.
+// hand is a goroutine that uses a store, with its records.
 type hand[R any] struct {
 	run     *run
 	store   store[R]
-	guards  guards // nil where there are none
+	guards  guards // or nil
 	rand    *rand.Rand
 	watches [operations]*measure.Stopwatch
 
 	value peer.Value[R] // its identity is that of the last value inserted
 	names []uint64      // of values that live; 0 is none
 	ids   []uint64
-	from  []time.Duration // when their insertion was called
+	from  []time.Duration // the calls of their insertions
 	fence atomic.Uint64
 
-	tenures  []span // where they matter
+	tenures  []span // if the run is contended
 	refusals []refusal
 	refused  int
 	err      error
@@ -62,34 +62,34 @@ func newHand[R any](r *run, s store[R], k int) *hand[R] {
 	return h
 }
 
-// work replaces values until it is told to stop. Where goroutines fight for slots, it
-// gives each back at once, and does so attempts times at most.
+// work replaces values until stop is set. In a contended run it removes each at once, at
+// most attempts times.
 func (h *hand[R]) work(stop *atomic.Bool) {
-	fight := h.run.contended()
-	for n := 0; h.err == nil && !stop.Load() && !(fight && n == attempts); n++ {
+	contended := h.run.contended()
+	for n := 0; h.err == nil && !stop.Load() && !(contended && n == attempts); n++ {
 		i := h.rand.IntN(len(h.names))
 		h.end(i)
 		if h.guards != nil {
 			h.renew(n)
 		}
 		h.insert(i)
-		if h.names[i] == 0 || fight && h.rand.IntN(8) == 0 {
-			runtime.Gosched() // for those who keep it full, or for those who want it
+		if h.names[i] == 0 || contended && h.rand.IntN(8) == 0 {
+			runtime.Gosched() // to the goroutines that have the slots, or want them
 		}
-		if fight {
+		if contended {
 			h.end(i)
 		}
 	}
 }
 
-// attempts bounds what a goroutine notes in a round.
+// attempts bounds the records of a goroutine in a round.
 const attempts = 1 << 13
 
-// insert inserts a value with a new identity at place i, or notes a refusal.
+// insert inserts a value with a new identity at place i, or records a refusal.
 func (h *hand[R]) insert(i int) {
 	h.value.ID++
 	from := now()
-	h.fence.Add(1) // the insertion looks at nothing before the clock is read
+	h.fence.Add(1) // keeps the insertion's loads behind the reading of the clock
 	name, err := h.store.Insert(&h.value)
 	to := now()
 	h.watches[insert].Record(to - from)
@@ -101,7 +101,7 @@ func (h *hand[R]) insert(i int) {
 	h.names[i], h.ids[i], h.from[i] = name, h.value.ID, from
 }
 
-// end looks the value of place i up, if there is one, and removes it.
+// end looks up the value of place i, if there is one, and removes it.
 func (h *hand[R]) end(i int) {
 	name := h.names[i]
 	if name == 0 {
@@ -137,6 +137,6 @@ func (h *hand[R]) renew(n int) {
 	h.guards.Pin(i)
 	h.watches[pin].Record(now() - from)
 	if n%32 == 0 {
-		runtime.Gosched() // the guards of others come and go as well
+		runtime.Gosched() // so that the others pin and unpin too
 	}
 }

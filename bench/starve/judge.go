@@ -9,7 +9,7 @@ import (
 	"coatcheck/pool"
 )
 
-// span is from when to when something lasted, by one clock.
+// span is an interval of time.
 type span struct{ from, to time.Duration }
 
 // refusal is an insertion that was refused.
@@ -18,15 +18,14 @@ type refusal struct {
 	err error
 }
 
-// falsely returns those refusals that were not true at any moment of the call, by the
-// rule in the package's comment.
+// falsely returns the false refusals, by the rule in the package's comment.
 func (r *run) falsely(tenures []span, refusals []refusal) (found []refusal) {
 	if len(refusals) == 0 {
 		return nil
 	}
 	full := moments(tenures, r.capacity)
 	for _, f := range refusals {
-		// The first that ends when the refusal begins, or later.
+		// The first full moment that ends no earlier than the refusal begins.
 		i, _ := slices.BinarySearchFunc(full, f.from, func(s span, from time.Duration) int { return cmp.Compare(s.to, from) })
 		isFull := i < len(full) && full[i].from <= f.to
 		isTrue := isFull && !errors.Is(f.err, pool.ErrExhausted)
@@ -40,7 +39,7 @@ func (r *run) falsely(tenures []span, refusals []refusal) (found []refusal) {
 	return found
 }
 
-// moments returns when at least n of the spans lasted, in order.
+// moments returns the intervals in which at least n spans overlap, in order.
 func moments(spans []span, n int) (full []span) {
 	type change struct {
 		at   time.Duration

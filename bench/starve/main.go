@@ -1,52 +1,46 @@
-// Command starve runs the pool where goroutines starve, and judges its refusals.
+// Command starve runs the pool under starvation, and judges its refusals.
 //
 //	go -C bench run ./starve            # 40 seconds
 //	go -C bench run ./starve -time 1m   # a minute for each subject of each run
 //	go -C bench run ./starve -run 'one|guards'
 //
-// 64 goroutines work on two processors, beside processes that take both; on one
-// processor, and on sixteen that are two; on values of a megabyte; beside ten thousand
-// guards that come and go; and on a pool of one slot. Each run has three subjects that
-// do the same work in turns: the pool, the pool under FIFO, and a slot map under a
-// mutex. The table shows how long operations took, the longest above all, as single
-// calls and as ratios to the mutex map's. A time is no verdict: a goroutine that loses
-// its processor within an operation makes that operation long, whatever it is.
+// 64 goroutines run on two processors, beside processes that keep both busy; on one
+// processor, and with GOMAXPROCS 16; with values of a megabyte; beside 10,000 guards that
+// come and go; and on a pool of one slot. In each run three subjects take turns with the
+// same work: the pool, the pool under FIFO, and a slot map under a mutex. The table shows
+// latencies, above all the longest, and their ratios to the mutex map's. They are no
+// verdict: a goroutine that is preempted within an operation makes it long.
 //
-// A false refusal is one, and the program then exits with 1. An insertion may be refused
-// only if that is true at some moment of its call. A tenure is the time from the call of
-// an insertion that succeeds to the return of the removal of its value. The rule:
+// A false refusal is one, and the program exits with 1. A refusal must be true at some
+// moment of its call. A tenure lasts from the call of an insertion that succeeds to the
+// return of the removal of its value. The rule:
 //
-//   - ErrFull is true if at some moment of the call Capacity tenures were under way.
-//   - ErrStalled is true where a guard was pinned at some moment of the call. In the run
-//     with guards there is one always, elsewhere never.
-//   - ErrExhausted is false: no slot lives that often in a run (see longest).
-//   - Between rounds, when nothing is under way or pinned, the subject takes exactly
-//     Capacity values, whatever happened before.
+//   - ErrFull is true if Capacity tenures overlap at some moment of the call.
+//   - ErrStalled is true if a guard is pinned at some moment of the call: always in the
+//     run with guards, never in another.
+//   - ErrExhausted is false: no slot uses up its generations in a run (see longest).
+//   - Between rounds, with nothing under way or pinned, a subject takes exactly Capacity
+//     values.
 //
-// The rule accuses nobody wrongly. ErrFull says that there was a moment of the call at
-// which no slot was free: each was live, or in the hands of a call under way. Take that
-// moment. A live slot has a tenure: its insertion has been called, and its removal has
-// not returned. So has a slot in the hands of an insertion that will succeed, or of a
-// removal. No other calls have slots in their hands here: an insertion that will be
-// refused claims none; a slot that another goroutine reclaims counts as waiting, and not
-// as used (DESIGN.md, L11); and slots are on their way from the table to a shard only
-// while the pool is filled for the first time, by one goroutine. Looking values up takes
-// none. So Capacity tenures were under way at that moment.
+// A refusal that the rule calls false is false. ErrFull says that at some moment of the
+// call each slot was live or owned by a call. At that moment each slot has a tenure: it is
+// live, or owned by an insertion that will succeed, or by a removal. No other call owns a
+// slot. An insertion that will be refused owns none, and a look-up owns none. A slot that
+// is being reclaimed counts as waiting (DESIGN.md, L11). Slots move from the page table to
+// a shard only while one goroutine fills the pool for the first time.
 //
-// Tenures and refusals are judged after the fact, by the clock readings that the figures
-// need anyway, so judging disturbs nothing. What happens in a call happens between its
-// readings. The second one waits for the loads and the locked instructions before it: a
-// removal ends in a locked one. An insertion begins behind a locked one, which keeps its
-// loads behind the first reading. The clock is the system's monotonic one, which all
-// processors read alike; where readings are equal the refusal counts as true.
+// Judging follows each round and uses the clock readings of the latencies, so it disturbs
+// nothing. The second reading of a call waits for the loads and locked instructions before
+// it, and a removal ends in a locked one. A locked instruction before an insertion keeps
+// its loads behind the first reading. All processors read the same monotonic clock; equal
+// readings count as overlap.
 //
-// In most runs the goroutines together cannot have Capacity tenures beside an insertion.
-// No refusal is true there, and nobody need write tenures down.
+// In most runs the goroutines cannot have Capacity tenures beside an insertion. There
+// every refusal is false, and tenures are not recorded.
 //
-// What this misses: in the run with one slot, a refusal beside a tenure that was not its
-// reason (of refusals that are made up there, some eight in ten are found); ErrStalled
-// beside guards, which may be due to any of them; and Workers, whose slots are out of
-// others' reach.
+// Not found: in the run with one slot, a false refusal that overlaps a tenure by chance
+// (some eight in ten made-up refusals are found); a false ErrStalled beside guards; and
+// refusals due to Workers, which keep slots.
 package main
 
 import (
@@ -61,8 +55,8 @@ import (
 	"time"
 )
 
-// longest is the most that -time may be. A slot lives 2^31 times, which takes one alone
-// more than seven minutes.
+// longest is the most that -time may be. Using up the 2^31 generations of a slot takes more
+// than seven minutes.
 const longest = 5 * time.Minute
 
 func main() {
@@ -76,10 +70,10 @@ func main() {
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("starve", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	each := set.Duration("time", 2*time.Second, "how long each subject of each run works")
+	each := set.Duration("time", 2*time.Second, "how long each subject of each run takes")
 	only := set.String("run", "", "a regular expression for the `names` of runs")
 	set.Usage = func() {
-		fmt.Fprintf(stderr, "starve runs the pool where goroutines starve, and judges its refusals.\n\nRuns:\n")
+		fmt.Fprintf(stderr, "starve runs the pool under starvation, and judges its refusals.\n\nRuns:\n")
 		for _, r := range runs {
 			fmt.Fprintf(stderr, "  %-10s %s\n", r.name, r.about)
 		}

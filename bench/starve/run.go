@@ -15,44 +15,42 @@ import (
 	"coatcheck/bench/peer"
 )
 
-// run is goroutines that work on values, under circumstances.
 type run struct {
 	name, about string
 	procs       int  // GOMAXPROCS
-	beside      bool // other processes take all processors
+	beside      bool // busy processes, one for each processor
 	goroutines  int
-	each        int // most values of a goroutine
+	each        int // the most live values of a goroutine
 	capacity    int
-	guards      int  // that are pinned at all times, each for a while
+	guards      int  // pinned at any time, each for a while
 	large       bool // values of a megabyte
 }
 
 var runs = []run{
-	{name: "beside", about: "64 goroutines on two processors, beside processes that take all", procs: 2, beside: true, goroutines: 64, each: 16, capacity: 64 * 16},
-	{name: "procs-1", about: "the same on one processor, by themselves", procs: 1, goroutines: 64, each: 16, capacity: 64 * 16},
-	{name: "procs-16", about: "GOMAXPROCS is 16, whatever there is", procs: 16, goroutines: 64, each: 16, capacity: 64 * 16},
+	{name: "beside", about: "64 goroutines on two processors, beside busy processes", procs: 2, beside: true, goroutines: 64, each: 16, capacity: 64 * 16},
+	{name: "procs-1", about: "the same on one processor, without these", procs: 1, goroutines: 64, each: 16, capacity: 64 * 16},
+	{name: "procs-16", about: "the same with GOMAXPROCS 16", procs: 16, goroutines: 64, each: 16, capacity: 64 * 16},
 	{name: "megabyte", about: "values of 1 MB", procs: 2, goroutines: 16, each: 1, capacity: 16, large: true},
 	{name: "guards", about: "10,000 guards that come and go", procs: 2, goroutines: 64, each: 16, capacity: 2048, guards: 10_000},
-	{name: "one", about: "a pool of one slot, for which 64 goroutines fight", procs: 2, goroutines: 64, each: 1, capacity: 1},
+	{name: "one", about: "64 goroutines on a pool of one slot", procs: 2, goroutines: 64, each: 1, capacity: 1},
 }
 
-// contended reports whether goroutines can have all slots beside an insertion.
+// contended reports whether the goroutines' values can fill the pool.
 func (r *run) contended() bool { return r.goroutines*r.each > r.capacity }
 
 func (r *run) guardsEach() int { return (r.guards + r.goroutines - 1) / r.goroutines }
 
-// figures are what came of one subject of a run.
+// figures are those of one subject of a run.
 type figures struct {
 	run, subject string
 	took         [operations]*hdrhistogram.Histogram
 	refused      int
 	false        int
-	example      refusal // of those that were false
+	example      refusal // one of the false ones
 }
 
-// measure has each subject work for that long, in turns, and returns their figures. spoil,
-// if there is one, is put between the work and a subject. The error is one of a subject
-// that lost a value.
+// measure runs each subject for that long, in turns, and returns their figures. spoil, if
+// not nil, wraps insertions. It returns an error if a subject lost a value.
 func (r *run) measure(ctx context.Context, each time.Duration, spoil spoiler) (_ []figures, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.procs))
 	if r.beside {
@@ -68,10 +66,9 @@ func (r *run) measure(ctx context.Context, each time.Duration, spoil spoiler) (_
 	return measured[peer.Rest16](ctx, r, each, spoil)
 }
 
-// spoiler spoils the insertions of a subject, for controls.
+// spoiler wraps insertions, to see that false refusals are found.
 type spoiler func(insert func() (uint64, error)) (uint64, error)
 
-// subject is one of those that are compared.
 type subject[R any] struct {
 	run   *run
 	store store[R]
@@ -79,8 +76,8 @@ type subject[R any] struct {
 	figures
 }
 
-// round is how long a subject works at most before it is another's turn: long enough
-// for each of 64 goroutines on one processor to run for its 10 ms.
+// round is the longest turn of a subject: enough for 10 ms of each of 64 goroutines on one
+// processor.
 const round = 700 * time.Millisecond
 
 func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoiler) (all []figures, err error) {
@@ -122,12 +119,12 @@ func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoi
 	return all, err
 }
 
-// turn has the goroutines work for that long, in rounds, and judges what they noted.
+// turn runs the goroutines for that long, in rounds, and judges their records.
 func (s *subject[R]) turn(d time.Duration) (err error) {
 	for end := time.Now().Add(d); err == nil && time.Until(end) > 0; {
 		s.eachGuard(guards.Pin)
 		var stop atomic.Bool
-		bell := time.AfterFunc(time.Until(end), func() { stop.Store(true) })
+		timer := time.AfterFunc(time.Until(end), func() { stop.Store(true) })
 		var wg sync.WaitGroup
 		for _, h := range s.hands {
 			wg.Add(1)
@@ -137,7 +134,7 @@ func (s *subject[R]) turn(d time.Duration) (err error) {
 			}()
 		}
 		wg.Wait()
-		bell.Stop()
+		timer.Stop()
 		s.eachGuard(guards.Unpin)
 		var tenures []span
 		var refusals []refusal
@@ -169,8 +166,8 @@ func (s *subject[R]) accuse(found []refusal) {
 	}
 }
 
-// fill inserts as many values as there is room for, and removes them, while nobody does
-// anything: all of them must find a slot, and no more.
+// fill inserts values until the pool is full, and removes them, while nothing else runs.
+// Exactly as many must succeed as there is room for.
 func (s *subject[R]) fill() error {
 	room := s.run.capacity
 	for _, h := range s.hands {
@@ -193,7 +190,7 @@ func (s *subject[R]) fill() error {
 		names = append(names, name)
 	}
 	if len(names) > room {
-		return fmt.Errorf("%s: there were more than %d values", s.run.name, s.run.capacity)
+		return fmt.Errorf("%s: more than %d values were live", s.run.name, s.run.capacity)
 	}
 	for _, name := range names {
 		if !s.store.Remove(name) {

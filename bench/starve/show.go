@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// show prints the figures as a table, and what is wrong.
+// show prints the figures as a table, and the false refusals.
 func show(w io.Writer, all []figures) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "run\tsubject\toperation\tcalls\tp50\tp99\tp99.9\tp99.99\tmax\tp99.99 ÷ mutex\tmax ÷ mutex\trefused\tfalsely\t")
@@ -55,7 +55,7 @@ func mutexOf(all []figures, run string) *figures {
 
 func ratio(a, b int64) float64 { return float64(a) / float64(b) }
 
-// rounded returns ns nanoseconds with as many digits as are known.
+// rounded rounds a latency to three digits.
 func rounded(ns int64) time.Duration {
 	d, unit := time.Duration(ns), time.Duration(1)
 	for d/unit >= 1000 {

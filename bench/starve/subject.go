@@ -5,22 +5,20 @@ import (
 	"coatcheck/pool"
 )
 
-// store is what a subject does its work on.
 type store[R any] interface {
 	Insert(v *peer.Value[R]) (name uint64, err error)
 	Look(name uint64) (id uint64, ok bool)
 	Remove(name uint64) bool
-	Guards(n int) guards // of one goroutine, or nil if there are none
+	Guards(n int) guards // of one goroutine; nil if the store has none
 }
 
-// guards are some guards of one goroutine.
 type guards interface {
 	Pin(i int)
 	Unpin(i int)
 	Look(i int, name uint64) (id uint64, ok bool)
 }
 
-// baseline is the subject that others are compared with.
+// baseline is the subject of the ratios.
 const baseline = "mutex"
 
 // stores returns the subjects of a run.
@@ -87,7 +85,7 @@ func (s locked[R]) Look(name uint64) (uint64, bool) {
 func (s locked[R]) Remove(name uint64) bool { return s.m.Remove(name) }
 func (s locked[R]) Guards(int) guards       { return nil }
 
-// spoilt is a store whose insertions are spoilt.
+// spoilt is a store with wrapped insertions.
 type spoilt[R any] struct {
 	store[R]
 	spoil spoiler

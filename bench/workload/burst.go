@@ -11,7 +11,7 @@ func burst() suite.Question {
 		ID:    "Burst",
 		Title: "What does a value cost that comes and goes with a thousand others?",
 		About: "Each goroutine stores 1,000 values, then looks each up and removes it, the first one first. An operation is all that happens to one value.",
-		Roles: rolesWith(nil),
+		Roles: rolesWith(),
 		Charts: []suite.Chart{
 			{Unit: "ns/op"},
 		},
@@ -24,7 +24,6 @@ func burst() suite.Question {
 	}
 }
 
-// burstCases has each goroutine store values and remove them.
 func burstCases[R any](goroutines int, env suite.Env) (cases []suite.Case) {
 	size := sizesOf(env, 1_000)[0]
 	params := []suite.Param{value[R]()}
@@ -49,7 +48,7 @@ func burstCase[R any](p peer.Peer[R], params []suite.Param, size, goroutines int
 	}}
 }
 
-// bursts stores and removes that many values at a time.
+// bursts stores and removes size values at a time.
 func bursts(s peer.Session, size int, first uint64) turns.Work {
 	ns := s.Names(size)
 	return func(n int) (did int, err error) {

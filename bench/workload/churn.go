@@ -13,27 +13,26 @@ func churn() suite.Question {
 	return suite.Question{
 		ID:    "Churn",
 		Title: "What does a replacement cost among many live values?",
-		About: "Each goroutine has its part of the live values; it removes one, drawn at random beforehand, and stores another in its place. " +
-			"From 100,000 live on, stores are measured one after the other, so that each one's garbage is collected as it would be in its user's program.",
-		Roles: rolesWith(nil),
+		About: "Each goroutine has its share of the live values. It removes one, drawn at random beforehand, and stores another in its place. " +
+			"From 100,000 live values on, one store is open at a time, so that its garbage is collected as in a user's program.",
+		Roles: rolesWith(),
 		Charts: []suite.Chart{
 			{Unit: "ns/op", Where: map[string]string{"goroutines": "1"}, Title: "What does a replacement cost among many live values, to one goroutine?"},
 			{Unit: "ns/op", Where: map[string]string{"live": "1000"}, Title: "What does a replacement cost among 1,000 live values?"},
 		},
-		Groups: values(churnGroups[peer.Rest16], churnGroups[peer.Rest64], churnGroups[peer.Rest256],
-			churnGroups[peer.Refs16], churnGroups[peer.Refs64], churnGroups[peer.Refs256]),
+		Groups: churnGroups,
 	}
 }
 
-func churnGroups[R any](env suite.Env) (groups []suite.Group) {
+func churnGroups(env suite.Env) (groups []suite.Group) {
 	for _, live := range sizesOf(env, 1_000, 100_000, 1_000_000) {
 		for _, goroutines := range goroutinesOf(env) {
-			if goroutines > 1 && live > 1_000 && !env.Full {
+			if goroutines > 1 && live > 1_000 {
 				continue
 			}
-			params := []suite.Param{value[R](), number("live", live)}
+			params := []suite.Param{value[peer.Rest16](), number("live", live)}
 			g := suite.Group{Apart: live >= big}
-			for _, p := range peer.All[R]() {
+			for _, p := range peer.All[peer.Rest16]() {
 				if may(&p.About, goroutines) {
 					g.Cases = append(g.Cases, suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
 						return enter(p, live, goroutines, func(sessions []peer.Session) (job, error) {
@@ -48,8 +47,8 @@ func churnGroups[R any](env suite.Env) (groups []suite.Group) {
 	return groups
 }
 
-// replacing has each goroutine replace values of its own, live of them, by the work
-// that do makes of its replacer.
+// replacing returns the job in which each goroutine replaces its own live values. do
+// makes a goroutine's work of its replacer.
 func replacing(sessions []peer.Session, live int, seed uint64, do func(*replacer) turns.Work) (j job, err error) {
 	var replacers []*replacer
 	for g, s := range sessions {
@@ -67,7 +66,7 @@ func replacing(sessions []peer.Session, live int, seed uint64, do func(*replacer
 	return j, nil
 }
 
-// replacer is one goroutine's part of the live values.
+// replacer is one goroutine's share of the live values.
 type replacer struct {
 	session peer.Session
 	names   peer.Names
@@ -96,15 +95,14 @@ func (r *replacer) work(n int) (int, error) {
 	return n, nil
 }
 
-// check looks every value up, which must be the one that was stored last in its
-// place, and removes it.
+// check requires in each place the value stored there last, and removes it.
 func (r *replacer) check() error {
 	live := r.names.Len()
 	want := make([]uint64, live)
 	for i := range want {
 		want[i] = r.first + uint64(i)
 	}
-	// What was done is known by its number: picks were used one after the other.
+	// The picks were used in order, so each identity tells its place.
 	for done, id := 0, r.first+uint64(live); id < r.next; id++ {
 		want[r.picks.all[done]] = id
 		if done++; done == len(r.picks.all) {
@@ -113,7 +111,7 @@ func (r *replacer) check() error {
 	}
 	for i, id := range want {
 		if got, ok := r.session.Look(r.names, i); !ok || got != id {
-			return fmt.Errorf("place %d has value %d, %v and should have %d", i, got, ok, id)
+			return fmt.Errorf("place %d has value %d, %v; want %d", i, got, ok, id)
 		}
 		if !r.session.Drop(r.names, i) {
 			return fmt.Errorf("the removal of %d was refused", id)

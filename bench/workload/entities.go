@@ -7,28 +7,26 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// An entity is what the comparison of entity allocators stores: an identity, a
-// name, a flag.
+// entityRest makes a value the entity that comparisons of entity allocators use.
 type entityRest struct {
 	Name string
 	Flag bool
 }
 
-// perUnit is how many allocations, or accesses, that comparison counts as one.
+// perUnit is the number of entities of a store.
 const perUnit = 10_000
 
 var anEntity = entityRest{Name: "entity", Flag: true}
 
-// entities asks what 10,000 entities cost.
 func entities() suite.Question {
 	return suite.Question{
 		ID:    "Entities",
 		Title: "What does an entity cost, to allocate and to reach?",
-		About: "10,000 entities of an identity, a name and a flag are made and then all reached once, in the order in which they were made; figures are for one of them. " +
-			"Boxed (new) is an allocation each, with a slice of pointers; in place (slice, plain) everything lies in one slice, which is for one goroutine only, and slice cannot remove. " +
-			"A preallocated store is used again and again, so its memory is in the cache; a growing one is new each time, and what it leaves to the garbage collector is paid for where it falls. " +
-			"Emptying is not measured. Get of the pool gives a copy and two locked instructions, others a pointer.",
-		Roles: rolesWith(nil),
+		About: "10,000 entities of an identity, a name and a flag are made, and then each is reached once in the same order; figures are for one entity. " +
+			"new allocates each entity; slice and plain keep all in one slice, which is for one goroutine, and slice checks no name. " +
+			"A preallocated store is reused, so its memory is in the cache; a growing one is new each time, and its garbage is collected during the turns. " +
+			"Emptying is not measured. Look-ups by handle in pool and mutex return a copy, the others a pointer.",
+		Roles: rolesWith(),
 		Own:   "by",
 		Charts: []suite.Chart{
 			{Title: "Allocate 10,000 entities", Unit: "ns/op", Where: map[string]string{"verb": "allocate"}},
@@ -61,7 +59,7 @@ func entities() suite.Question {
 	}
 }
 
-// waysOf returns by what an entity can be reached in a store.
+// waysOf returns the ways to reach an entity.
 func waysOf(impl string) []string {
 	switch impl {
 	case peer.NamePool:
@@ -74,8 +72,8 @@ func waysOf(impl string) []string {
 	return []string{"handle"}
 }
 
-// allocateGrowing fills a new store for each 10,000. Names, which are as many for
-// all, are made beforehand, by the session of a store that serves nothing else.
+// allocateGrowing fills a new store each time. A session of another store makes the names
+// beforehand.
 func allocateGrowing(p peer.Peer[entityRest]) (suite.Run, error) {
 	config := peer.Config[entityRest]{Rest: anEntity, Live: perUnit, Sessions: 1, Grow: true}
 	outside, err := p.Open(config)
@@ -114,7 +112,7 @@ func allocateGrowing(p peer.Peer[entityRest]) (suite.Run, error) {
 	return &timedRun{plainRun{do, end}, &watch}, nil
 }
 
-// allocateReady fills one store that has the memory, again and again.
+// allocateReady fills and empties one preallocated store, repeatedly.
 func allocateReady(p peer.Peer[entityRest]) (suite.Run, error) {
 	store, err := p.Open(peer.Config[entityRest]{Rest: anEntity, Live: perUnit, Sessions: 1})
 	if err != nil {
@@ -141,14 +139,14 @@ func allocateReady(p peer.Peer[entityRest]) (suite.Run, error) {
 		left := store.Len()
 		store.Close()
 		if left > 0 {
-			return fmt.Errorf("%d entities are left of those that were removed", left)
+			return fmt.Errorf("%d removed entities are still live", left)
 		}
 		return nil
 	}
 	return &timedRun{plainRun{do, end}, &watch}, nil
 }
 
-// reach reads all of 10,000 entities, in the order of their allocation.
+// reach reads all entities in the order of their allocation.
 func reach(p peer.Peer[entityRest], by string) (suite.Run, error) {
 	store, err := p.Open(peer.Config[entityRest]{Rest: anEntity, Live: perUnit, Sessions: 1})
 	if err != nil {

@@ -15,7 +15,7 @@ func handoff() suite.Question {
 	return suite.Question{
 		ID:    "Handoff",
 		Title: "What does a value cost that one goroutine stores and another removes?",
-		About: "A producer stores values and sends their names over a channel; a consumer looks each up and removes it. Names travel one by one, or 64 at a time. " +
+		About: "A producer stores values and sends their names over a channel; a consumer looks each up and removes it. Names are sent one by one, or 64 at a time. " +
 			"The floor 'bare' sends the values themselves, so it is the channel's share of the cost.",
 		Roles: rolesWith(map[string]suite.Role{bare: suite.Reference}),
 		Charts: []suite.Chart{
@@ -23,9 +23,9 @@ func handoff() suite.Question {
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, batch := range []int{1, 64} {
-				groups = append(groups, suite.Group{Cases: handoffCases[peer.Rest16](batch, 2)})
-				if more := env.Procs / 2 * 2; env.Full && more > 2 {
-					groups = append(groups, suite.Group{Cases: handoffCases[peer.Rest16](batch, more)})
+				groups = append(groups, suite.Group{Cases: handoffCases(batch, 2)})
+				if more := env.Procs / 2 * 2; more > 2 {
+					groups = append(groups, suite.Group{Cases: handoffCases(batch, more)})
 				}
 			}
 			return groups
@@ -33,25 +33,25 @@ func handoff() suite.Question {
 	}
 }
 
-// handoffCases has half of the goroutines produce, each for one of the others.
-func handoffCases[R any](batch, goroutines int) (cases []suite.Case) {
-	params := []suite.Param{value[R](), number("batch", batch)}
-	for _, p := range peer.All[R]() {
+// handoffCases pairs each producer with a consumer.
+func handoffCases(batch, goroutines int) (cases []suite.Case) {
+	type value16 = peer.Value[peer.Rest16]
+	params := []suite.Param{value[peer.Rest16](), number("batch", batch)}
+	for _, p := range peer.All[peer.Rest16]() {
 		if may(&p.About, goroutines) {
 			cases = append(cases, handoffCase(p, params, batch, goroutines))
 		}
 	}
 	cases = append(cases, suite.Case{Impl: bare, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
 		var works []turns.Work
-		r := rest[R]()
 		for g := 0; g < goroutines; g += 2 {
-			b := newBelt(batch, base(g), func() []peer.Value[R] { return make([]peer.Value[R], batch) })
-			b.fill = func(vs []peer.Value[R], id uint64) {
+			b := newBelt(batch, base(g), func() []value16 { return make([]value16, batch) })
+			b.fill = func(vs []value16, id uint64) {
 				for i := range vs {
-					vs[i] = peer.Value[R]{ID: id + uint64(i), Rest: r}
+					vs[i] = value16{ID: id + uint64(i), Rest: peer.Rest16{1}}
 				}
 			}
-			b.empty = func(vs []peer.Value[R]) (sum uint64, failed int) {
+			b.empty = func(vs []value16) (sum uint64, failed int) {
 				for i := range vs {
 					sum += vs[i].ID
 				}
@@ -64,8 +64,8 @@ func handoffCases[R any](batch, goroutines int) (cases []suite.Case) {
 	return cases
 }
 
-func handoffCase[R any](p peer.Peer[R], params []suite.Param, batch, goroutines int) suite.Case {
-	// What may be on its way between all producers and consumers.
+func handoffCase(p peer.Peer[peer.Rest16], params []suite.Param, batch, goroutines int) suite.Case {
+	// The most values between producers and consumers.
 	live := goroutines / 2 * batch * (onTheWay(batch) + 2)
 	return suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
 		return enter(p, live, goroutines, func(sessions []peer.Session) (j job, err error) {
@@ -82,13 +82,12 @@ func handoffCase[R any](p peer.Peer[R], params []suite.Param, batch, goroutines 
 	}}
 }
 
-// onTheWay is how many batches a channel holds.
+// onTheWay returns how many batches a channel holds.
 func onTheWay(batch int) int { return max(8, 128/batch) }
 
-// belt is what lies between one producer and one consumer. Batches of names go
-// round: the producer fills the one again that it has sent longest ago. When
-// another has gone into the channel after it than the channel holds, and one more
-// has been received, the consumer is done with it.
+// belt connects one producer to one consumer. Batches of names are used in turn, two more
+// than the channel holds: when the producer comes back to a batch, the consumer has
+// received a later one, and so is done with it.
 type belt[B any] struct {
 	batch   int
 	fill    func(b B, id uint64)
@@ -108,15 +107,14 @@ func newBelt[B any](batch int, first uint64, names func() B) *belt[B] {
 	return b
 }
 
-// rounds returns how many batches are the producer's and the consumer's share, of
-// n operations each.
+// rounds returns how many batches n operations of each of the two goroutines are.
 func (b *belt[B]) rounds(n int) int { return max(1, 2*n/b.batch) }
 
 func (b *belt[B]) produce(n int) (did int, err error) {
 	whole := false
 	defer func() {
 		if !whole {
-			close(b.send) // the consumer must not wait for what will not come
+			close(b.send) // so that the consumer does not wait for ever
 		}
 	}()
 	for range b.rounds(n) {
@@ -136,18 +134,18 @@ func (b *belt[B]) consume(n int) (did int, err error) {
 	left := b.rounds(n)
 	defer func() {
 		for ; left > 0; left-- {
-			<-b.send // the producer must not wait for what will not be taken
+			<-b.send // so that the producer does not wait for ever
 		}
 	}()
 	size := uint64(b.batch)
 	for ; left > 0; left-- {
 		names, ok := <-b.send
 		if !ok {
-			return did, errors.New("the producer has given up")
+			return did, errors.New("the producer stopped early")
 		}
 		sum, failed := b.empty(names)
 		if want := size*b.removed + size*(size-1)/2; (sum != want || failed > 0) && err == nil {
-			err = fmt.Errorf("of %d values %d could not be looked up and removed; the identities sum to %d and should to %d", size, failed, sum, want)
+			err = fmt.Errorf("%d of %d values could not be looked up and removed; the identities sum to %d, want %d", failed, size, sum, want)
 		}
 		b.removed += size
 		did += b.batch

@@ -11,16 +11,14 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// jobsMix asks what a real program's operations cost.
-func jobsMix() suite.Question {
+func jobs() suite.Question {
 	return suite.Question{
 		ID:    "Jobs",
 		Title: "What does the mix of a real job system cost?",
-		About: "The operations of examples/jobs, recorded while four workers type-checked the standard library (2,034 jobs, some 470 live at most, nine in ten removed by another worker than inserted them), are replayed. " +
-			"A removal that hands the value over is a look-up and a removal here, since not everybody has one verb for both; look-ups of one pin are made under one guard where there are guards. Values have 64 bytes, and each operation is a call through an interface, for all alike. " +
-			"With one goroutine the four workers' sessions take turns in the recorded order, on one graph of jobs. With four, each replays what its worker did, on 32 graphs at once, and hands a graph on when the next operation in it is another's: the recorded order holds, and nobody waits for long. " +
-			"nothing is the same with no store: what the loops and the handing over cost.",
-		Roles: rolesWith(map[string]suite.Role{"nothing": suite.Control}),
+		About: "The operations of examples/jobs are replayed. They were recorded while four workers type-checked the standard library: 2,034 jobs, some 470 live at most, nine in ten removed by another worker than inserted them. " +
+			"Take is a look-up and a removal here, since not all stores have it; the look-ups of one pin are made under one guard where there are guards. Values have 64 bytes, and each operation of each store is a call through an interface. " +
+			"With one goroutine the four workers' sessions take turns in the recorded order, on one graph of jobs. With four, each replays its worker's operations, on 32 graphs at once, and sends a graph to the worker of the next operation, so the recorded order holds.",
+		Roles: rolesWith(),
 		Charts: []suite.Chart{
 			{Title: "The job system's operations, by one goroutine", Unit: "ns/op", Where: map[string]string{"graphs": "1"}},
 			{Title: "The job system's operations, a goroutine for each recorded worker", Unit: "ns/op", Where: map[string]string{"graphs": strconv.Itoa(jobsGraphs)}},
@@ -32,7 +30,7 @@ func jobsMix() suite.Question {
 				goroutines = rec.workers
 			}
 			var alone, together suite.Group
-			for _, p := range append(peer.All[peer.Rest64](), noStore()) {
+			for _, p := range peer.All[peer.Rest64]() {
 				if p.Keys {
 					alone.Cases = append(alone.Cases, suite.Case{
 						Impl:   p.Name,
@@ -54,12 +52,11 @@ func jobsMix() suite.Question {
 	}
 }
 
-// jobsGraphs is how many graphs several goroutines replay at once: enough that
-// there is mostly one for each.
+// jobsGraphs is the number of graphs that several goroutines replay at once: enough that
+// each mostly has one.
 const jobsGraphs = 32
 
-// graph is one replay of the recording: names of its nodes, and how far it is. It
-// is used by one goroutine at a time.
+// graph is one replay of the recording. One goroutine at a time uses it.
 type graph struct {
 	*recording
 	names peer.Names
@@ -67,10 +64,10 @@ type graph struct {
 	sum   uint64 // of identities that were read
 }
 
-// worker returns who does the next operation.
+// worker returns the worker of the next operation.
 func (g *graph) worker() int { return g.entries[g.next].worker }
 
-// play does the next operations that are of one worker.
+// play does the next operations of one worker.
 func (g *graph) play(s *jobsSession) error {
 	for worker := g.worker(); g.next < len(g.entries) && g.worker() == worker; g.next++ {
 		e := &g.entries[g.next]
@@ -85,14 +82,14 @@ func (g *graph) play(s *jobsSession) error {
 			id, ok := s.Look(g.names, int(node))
 			g.sum += id
 			if !ok || !s.Drop(g.names, int(node)) {
-				return fmt.Errorf("job %d was gone before it was removed", node)
+				return fmt.Errorf("live job %d could not be removed", node)
 			}
 		}
 	}
 	return nil
 }
 
-// over answers whether the recording has been replayed, and begins it again.
+// over reports whether the recording has been replayed, and if so rewinds it.
 func (g *graph) over() (bool, error) {
 	if g.next < len(g.entries) {
 		return false, nil
@@ -104,7 +101,7 @@ func (g *graph) over() (bool, error) {
 	return true, nil
 }
 
-// jobsSession is a session with its best way to look up several values.
+// jobsSession is a session with its fastest loop of look-ups.
 type jobsSession struct {
 	peer.Session
 	read func(peer.Names, []uint32) uint64
@@ -123,8 +120,7 @@ func openJobs(p peer.Peer[peer.Rest64], graphs int) (*jobsStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Not bounded, as the program's pool is not: a goroutine that is preempted while
-	// it is pinned keeps all that is removed meanwhile.
+	// The store grows, as the pool of examples/jobs does.
 	store, err := p.Open(peer.Config[peer.Rest64]{Live: rec.peak * graphs, Sessions: rec.workers, Grow: true})
 	if err != nil {
 		return nil, err
@@ -151,12 +147,12 @@ func (s *jobsStore) Close() error {
 	left := s.store.Len()
 	s.store.Close()
 	if left > 0 {
-		return fmt.Errorf("%d jobs are left", left)
+		return fmt.Errorf("%d removed jobs are still live", left)
 	}
 	return nil
 }
 
-// openReplay makes the run of one goroutine.
+// openReplay returns the run of one goroutine.
 func openReplay(p peer.Peer[peer.Rest64]) (suite.Run, error) {
 	s, err := openJobs(p, 1)
 	if err != nil {
@@ -181,7 +177,7 @@ func openReplay(p peer.Peer[peer.Rest64]) (suite.Run, error) {
 	return &plainRun{do, s.Close}, nil
 }
 
-// openReplays makes the run of a goroutine for each recorded worker.
+// openReplays returns the run with a goroutine for each recorded worker.
 func openReplays(p peer.Peer[peer.Rest64]) (suite.Run, error) {
 	s, err := openJobs(p, jobsGraphs)
 	if err != nil {
@@ -197,20 +193,14 @@ func openReplays(p peer.Peer[peer.Rest64]) (suite.Run, error) {
 // replaying is what the goroutines of one turn share.
 type replaying struct {
 	*jobsStore
-	inbox []chan *graph // by worker: graphs whose next operation is its
+	inbox []chan *graph // by worker: graphs whose next operation it does
 
-	// again counts the replays that have not begun.
-	again atomic.Int64
-
-	// alive counts the graphs that are not done with. Who brings it to zero closes
-	// the inboxes.
-	alive atomic.Int64
-
-	broken atomic.Bool // somebody found an error
+	again  atomic.Int64 // replays that have not begun
+	alive  atomic.Int64 // unfinished graphs; the goroutine that makes it zero closes the inboxes
+	broken atomic.Bool  // a goroutine found an error
 }
 
-// newReplaying makes the turn in which each graph is replayed so many times, on
-// average.
+// newReplaying returns a turn of rounds replays of each graph, on average.
 func newReplaying(s *jobsStore, rounds int) *replaying {
 	t := &replaying{jobsStore: s}
 	for range s.sessions {
@@ -238,7 +228,7 @@ func (t *replaying) run() error {
 	return errors.Join(errs...)
 }
 
-// work does what is a worker's, and hands graphs on.
+// work does a worker's operations and sends graphs to the next worker.
 func (t *replaying) work(worker int) (err error) {
 	for g := range t.inbox[worker] {
 		failed := g.play(t.sessions[worker])
@@ -261,38 +251,3 @@ func (t *replaying) work(worker int) (err error) {
 	}
 	return err
 }
-
-// noStore is a peer that stores nothing, and answers as if it had.
-func noStore() peer.Peer[peer.Rest64] {
-	return peer.Peer[peer.Rest64]{
-		About: peer.About{Name: "nothing", What: "no store", Keys: true},
-		Open:  func(peer.Config[peer.Rest64]) (peer.Store, error) { return nothing{}, nil },
-	}
-}
-
-// nothing is a Store, and its session names a value by its place, and knows the
-// value's identity by that.
-type nothing struct{ peer.Store }
-
-type nothingSession struct{ peer.Session }
-
-type noNames int
-
-func (n noNames) Len() int { return int(n) }
-
-func (nothing) Session() peer.Session                          { return nothingSession{} }
-func (nothing) Len() int                                       { return 0 }
-func (nothing) Close()                                         {}
-func (nothingSession) Names(n int) peer.Names                  { return noNames(n) }
-func (nothingSession) Put(peer.Names, int, uint64)             {}
-func (nothingSession) Look(_ peer.Names, i int) (uint64, bool) { return uint64(i) + 1, true }
-func (nothingSession) Drop(peer.Names, int) bool               { return true }
-
-func (nothingSession) Read(_ peer.Names, picks []uint32) (sum uint64) {
-	for _, pick := range picks {
-		sum += uint64(pick) + 1
-	}
-	return
-}
-
-func (nothingSession) Close() {}

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"errors"
-	"fmt"
 
 	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
@@ -16,8 +15,8 @@ func latency() suite.Question {
 	return suite.Question{
 		ID:    "Latency",
 		Title: "How long does one replacement take at worst?",
-		About: "Twice as many goroutines as there are processors replace values among 10,000 live ones. Each replacement is timed by itself; the floor 'clock' is the time of nothing. " +
-			"A goroutine begins the next operation when the last has ended, so an operation that takes long keeps others from being begun and counted. The longest of all are those in which a goroutine lost its processor.",
+		About: "Twice as many goroutines as processors replace values among 10,000 live ones. Each replacement is timed by itself; the floor 'clock' times nothing. " +
+			"A goroutine begins an operation when its last one has ended, so a long operation delays others that are then not counted as late. The longest are those in which a goroutine was preempted.",
 		Roles: rolesWith(map[string]suite.Role{clock: suite.Reference}),
 		Charts: []suite.Chart{
 			{Unit: "p50-ns", Title: "How long do half of the replacements take at most?"},
@@ -26,15 +25,15 @@ func latency() suite.Question {
 			{Unit: "max-ns", Title: "How long does one replacement take at worst?"},
 		},
 		Groups: func(env suite.Env) []suite.Group {
-			return []suite.Group{{Cases: latencyCases[peer.Rest16](2*env.Procs, env), Turn: 4}}
+			return []suite.Group{{Cases: latencyCases(2*env.Procs, env), Turn: 4}}
 		},
 	}
 }
 
-func latencyCases[R any](goroutines int, env suite.Env) (cases []suite.Case) {
+func latencyCases(goroutines int, env suite.Env) (cases []suite.Case) {
 	live := sizesOf(env, 10_000)[0]
-	params := []suite.Param{value[R](), number("live", live)}
-	for _, p := range peer.All[R]() {
+	params := []suite.Param{value[peer.Rest16](), number("live", live)}
+	for _, p := range peer.All[peer.Rest16]() {
 		if !may(&p.About, goroutines) {
 			continue
 		}
@@ -77,7 +76,7 @@ func stopwatches(goroutines int) (watches []*measure.Stopwatch, taken *measure.L
 	return watches, measure.NewLatencies(watches)
 }
 
-// timing is a run whose operations are timed one by one.
+// timing is a run in which each operation is timed.
 type timing struct {
 	suite.Run
 	*measure.Latencies
@@ -91,7 +90,7 @@ func (t *timing) Do(n int) (int, error) {
 
 func (t *timing) Close() error { return errors.Join(t.Run.Close(), t.Err()) }
 
-// timed replaces as replacer.work does, one value at a time.
+// timed is replacer.work, but times each replacement.
 func timed(r *replacer, w *measure.Stopwatch) turns.Work {
 	return func(n int) (int, error) {
 		for left := n; left > 0; {
@@ -101,7 +100,7 @@ func timed(r *replacer, w *measure.Stopwatch) turns.Work {
 				failed := r.session.Replace(r.names, picks[i:i+1], r.next)
 				w.Record(w.Now() - from)
 				if failed > 0 {
-					return n, fmt.Errorf("a removal was refused")
+					return n, errors.New("a removal was refused")
 				}
 				r.next++
 			}

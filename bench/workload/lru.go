@@ -14,9 +14,9 @@ func caches() suite.Question {
 	return suite.Question{
 		ID:    "LRU",
 		Title: "What does a cache cost whose values are in a pool, under a lock of its own?",
-		About: "A cache of 8-byte keys and values that forgets what was used longest ago: bench/lru, whose values are in a pool and whose order is kept by the indexes of their slots, beside hashicorp/golang-lru, whose entries are pointers. Both have one map and one lock, which is a sync.Mutex here and a sync.RWMutex there. " +
-			"A hit looks a key up, drawn beforehand, which becomes the newest; an add stores a new key, for which the oldest goes. " +
-			"The collector's time is the processor time of a million such adds to a million entries.",
+		About: "An LRU cache of 8-byte keys and values: bench/lru, whose values are in a pool and whose order is a list of slot indexes, beside hashicorp/golang-lru, whose entries are pointers. Both have one map and one lock: bench/lru a sync.Mutex, golang-lru a sync.RWMutex. " +
+			"A hit looks up a key, drawn beforehand, which becomes the newest; an add stores a new key and evicts the oldest. " +
+			"The collector's processor time is that of a million adds to a million entries.",
 		Roles: map[string]suite.Role{"pool": suite.Ours},
 		Charts: []suite.Chart{
 			{Title: "A hit in a cache", Unit: "ns/op", Where: map[string]string{"op": "hit"}},
@@ -52,10 +52,10 @@ func caches() suite.Question {
 	}
 }
 
-// cache is a contestant. Each has literals of its own, which the compiler puts into the
-// loops, so that the verbs are called as users call them.
+// cache is a contestant. Each has its own function literals, which the compiler inlines
+// into the loops.
 type cache struct {
-	add  func(from, n uint64) (evicted int) // the keys from, from+1, …; a value is its key and 1
+	add  func(from, n uint64) (evicted int) // the keys from, from+1, …; a value is its key plus 1
 	hits func(keys []uint32) (sum uint64, missed int)
 	len  func() int
 }
@@ -103,7 +103,6 @@ var cacheOf = map[string]func(size int) (cache, error){
 	},
 }
 
-// openHits fills a cache and looks keys up in a drawn order.
 func openHits(c cache, live int, seed uint64) suite.Run {
 	c.add(0, uint64(live))
 	order := cycle[uint32]{all: draw(seed, 0, max(1<<14, min(2*live, 1<<20)), live)}
@@ -111,7 +110,7 @@ func openHits(c cache, live int, seed uint64) suite.Run {
 		for left := n; left > 0; {
 			keys := order.next(left)
 			if _, missed := c.hits(keys); missed > 0 {
-				return n, fmt.Errorf("%d of %d keys were missed", missed, len(keys))
+				return n, fmt.Errorf("%d of %d keys were not found", missed, len(keys))
 			}
 			left -= len(keys)
 		}
@@ -124,7 +123,6 @@ func openHits(c cache, live int, seed uint64) suite.Run {
 	}}
 }
 
-// openAdds fills a cache and goes on.
 func openAdds(c cache, live int) suite.Run {
 	next := uint64(live)
 	c.add(0, next)
@@ -132,7 +130,7 @@ func openAdds(c cache, live int) suite.Run {
 		evicted := c.add(next, uint64(n))
 		next += uint64(n)
 		if evicted != n {
-			return n, fmt.Errorf("for %d new keys %d went", n, evicted)
+			return n, fmt.Errorf("%d new keys evicted %d", n, evicted)
 		}
 		return n, nil
 	}, end: func() error { return full(c, live) }}
@@ -140,13 +138,13 @@ func openAdds(c cache, live int) suite.Run {
 
 func full(c cache, live int) error {
 	if n := c.len(); n != live {
-		return fmt.Errorf("the cache has %d entries and should have %d", n, live)
+		return fmt.Errorf("the cache has %d entries, want %d", n, live)
 	}
 	return nil
 }
 
-// openRenewal fills a cache, which tells its memory, and replaces all of its entries,
-// which tells what the collector does for that.
+// openRenewal measures the memory of a full cache, and the collector's time while all its
+// entries are replaced.
 func openRenewal(c cache, live int) suite.Run {
 	var watch stopwatch
 	r := &meteredRun{timedRun: timedRun{watch: &watch}}
@@ -156,18 +154,18 @@ func openRenewal(c cache, live int) suite.Run {
 		c.add(0, uint64(live))
 		filled := liveHeap() - empty
 		runtime.GC()
-		before, _ := collectorTime()
+		before := collectorTime()
 		watch.start()
 		evicted := c.add(uint64(live), uint64(live))
 		watch.stop()
-		runtime.GC() // or what the last cycle did is not counted
-		after, _ := collectorTime()
+		runtime.GC() // so that the last cycle counts
+		after := collectorTime()
 		r.figures = map[string]float64{
 			"B/value":      float64(filled) / float64(live),
 			"gc-cpu-ns/op": (after - before) / float64(live) * 1e9,
 		}
 		if evicted != live {
-			return 0, fmt.Errorf("for %d new keys %d went", live, evicted)
+			return 0, fmt.Errorf("%d new keys evicted %d", live, evicted)
 		}
 		return live, nil
 	}

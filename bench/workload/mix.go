@@ -12,30 +12,24 @@ func mix() suite.Question {
 	return suite.Question{
 		ID:    "Mix",
 		Title: "What does an operation cost when all read and write the same values?",
-		About: "All goroutines look up and replace 10,000 values whose names lie in shared memory, 95 or 50 of 100 operations being look-ups, in an order drawn at random beforehand. " +
-			"A name may be stale when it is used, because another goroutine has replaced the value meanwhile: 'stale/op' counts these. Only those take part whose names are words and whose stale names are harmless.",
-		Roles: rolesWith(nil),
+		About: "All goroutines look up and replace 10,000 values whose names are in shared memory, in an order drawn at random beforehand; 95 or 50 of 100 operations are look-ups. " +
+			"A name is stale if another goroutine has just replaced its value; 'stale/op' counts these look-ups. Contestants whose names are not words are left out, and so are those whose stale names do harm.",
+		Roles: rolesWith(),
 		Charts: []suite.Chart{
 			{Unit: "ns/op"},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, reads := range []int{95, 50} {
-				for _, goroutines := range goroutinesOf(env) {
-					if goroutines == 1 && env.Procs > 1 && !env.Full {
-						continue
-					}
-					params := []suite.Param{value[peer.Rest16](), number("reads", reads)}
-					groups = append(groups, suite.Group{Cases: mixCases[peer.Rest16](params, reads, goroutines, env)})
-				}
+				params := []suite.Param{value[peer.Rest16](), number("reads", reads)}
+				groups = append(groups, suite.Group{Cases: mixCases(params, reads, env.Procs, env)})
 			}
 			return groups
 		},
 	}
 }
 
-// mixCases has all goroutines look up and replace the same values.
-func mixCases[R any](params []suite.Param, reads, goroutines int, env suite.Env) (cases []suite.Case) {
-	for _, p := range peer.All[R]() {
+func mixCases(params []suite.Param, reads, goroutines int, env suite.Env) (cases []suite.Case) {
+	for _, p := range peer.All[peer.Rest16]() {
 		if p.Keys && may(&p.About, goroutines) {
 			cases = append(cases, mixCase(p, params, reads, goroutines, env))
 		}
@@ -43,7 +37,7 @@ func mixCases[R any](params []suite.Param, reads, goroutines int, env suite.Env)
 	return cases
 }
 
-func mixCase[R any](p peer.Peer[R], params []suite.Param, reads, goroutines int, env suite.Env) suite.Case {
+func mixCase(p peer.Peer[peer.Rest16], params []suite.Param, reads, goroutines int, env suite.Env) suite.Case {
 	places := sizesOf(env, 10_000)[0]
 	return suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
 		m := &mixing{shared: make([]atomic.Uint64, places)}
@@ -55,7 +49,7 @@ func mixCase[R any](p peer.Peer[R], params []suite.Param, reads, goroutines int,
 	}}
 }
 
-// mixing is the values that all goroutines share, and the goroutines.
+// mixing is a contest over shared values.
 type mixing struct {
 	*contest
 	shared []atomic.Uint64
@@ -88,9 +82,8 @@ func (m *mixing) plan(sessions []peer.Session, reads int, seed uint64) (j job, e
 	return j, nil
 }
 
-// verify looks up what lies in each place, when nobody writes any more. Whoever
-// stored it has done so in his operation of that number, which must have been to
-// replace what lies in that place.
+// verify looks up the value in each place after the last operation. Its identity tells
+// which operation of which mixer stored it, and that must be a replacement in that place.
 func (m *mixing) verify() error {
 	for place := range m.shared {
 		id, stale, _ := m.mixers[0].session.Mix(m.shared, []uint32{uint32(place) << 1}, 0)
@@ -101,13 +94,13 @@ func (m *mixing) verify() error {
 			continue
 		}
 		if g := id/base(0) - 1; g >= uint64(len(m.mixers)) || !m.mixers[g].stored(id, place) {
-			return fmt.Errorf("place %d has value %#x, which nobody has stored there", place, id)
+			return fmt.Errorf("place %d has value %#x, which was not stored there", place, id)
 		}
 	}
 	return nil
 }
 
-// Metrics tells how many look-ups met a stale name.
+// Metrics returns the number of look-ups of stale names for each operation.
 func (m *mixing) Metrics() map[string]float64 {
 	var stale, ops uint64
 	for _, w := range m.mixers {
@@ -131,7 +124,7 @@ func (w *mixer) work(n int) (int, error) {
 		ops := w.ops.next(left)
 		_, stale, failed := w.session.Mix(w.shared, ops, w.next)
 		if failed > 0 {
-			return n, fmt.Errorf("%d removals were refused, whose names had been taken out of shared memory by nobody else", failed)
+			return n, fmt.Errorf("%d removals were refused, although no other goroutine had those names", failed)
 		}
 		w.stale += uint64(stale)
 		w.next += uint64(len(ops))
@@ -140,7 +133,7 @@ func (w *mixer) work(n int) (int, error) {
 	return n, nil
 }
 
-// stored answers whether the mixer stored that value in that place.
+// stored reports whether the mixer stored that value in that place.
 func (w *mixer) stored(id uint64, place int) bool {
 	return id >= w.first && id < w.next && w.ops.all[(id-w.first)%uint64(len(w.ops.all))] == uint32(place)<<1|1
 }

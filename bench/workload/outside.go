@@ -14,9 +14,9 @@ func outside() suite.Question {
 	return suite.Question{
 		ID:    "Outside",
 		Title: "What does a name for C cost, beside runtime/cgo.Handle?",
-		About: "Names are uintptrs for pointers, as C keeps them; a look-up reads what is behind one, a replacement deletes one and makes another. " +
-			"Each goroutine has its part of the live names, in an order drawn beforehand. cgohandle has the original's verbs, cgohandle-table the same for one type. " +
-			"examples/cgo has them behind real calls from C.",
+		About: "Names are uintptrs, as C keeps them, for pointers; a look-up reads the value behind one, a replacement deletes one and makes another. " +
+			"Each goroutine has its share of the live names, in an order drawn beforehand. cgohandle has the verbs of runtime/cgo, cgohandle-table the same for one type. " +
+			"examples/cgo has both behind real calls from C.",
 		Roles: map[string]suite.Role{"cgohandle": suite.Ours, "cgohandle-table": suite.Ours},
 		Charts: []suite.Chart{
 			{Title: "What does a look-up by a name for C cost?", Unit: "ns/op", Where: map[string]string{"op": "look"}},
@@ -46,12 +46,12 @@ func outside() suite.Question {
 	}
 }
 
-// session is what the names are for. All sides hold a pointer to it, which goes into an
-// any without an allocation.
+// session is the value that a name is for. Its pointer goes into an any without an
+// allocation.
 type session struct{ id uint64 }
 
-// foreign is a side of the comparison. Each has literals of its own, which the compiler
-// puts into the loops, so that the verbs are called as users call them.
+// foreign is a contestant. Each has its own function literals, which the compiler inlines
+// into the loops.
 type foreign struct {
 	create  func(*session) uintptr
 	destroy func(uintptr)
@@ -59,8 +59,7 @@ type foreign struct {
 	replace func(names []uintptr, at, n int, s *session) (end int)
 }
 
-// round calls do for n names, in a circle. It goes on at a name where the turn before
-// ended, and returns where it ends.
+// round calls do for n names from at on, cyclically. It returns the next position.
 func round(names []uintptr, at, n int, do func(name *uintptr)) (end int) {
 	for i := 0; i < n; i++ {
 		do(&names[at])
@@ -123,14 +122,14 @@ var outsides = map[string]func() foreign{
 	},
 }
 
-// outsideRun has names of a side in the hands of some goroutines.
+// outsideRun is an open case; names has a slice for each goroutine.
 type outsideRun struct {
 	turns.Crew
 	side  foreign
 	names [][]uintptr
 }
 
-// openOutside gives each goroutine its part of the live names, which is one at least.
+// openOutside gives each goroutine its share of the live names, at least one.
 func openOutside(side foreign, looks bool, live, goroutines int, seed uint64) *outsideRun {
 	r := &outsideRun{side: side}
 	var works []turns.Work
@@ -161,12 +160,12 @@ func openOutside(side foreign, looks bool, live, goroutines int, seed uint64) *o
 	return r
 }
 
-// Close looks every name up, and deletes it.
+// Close looks up every name and deletes it.
 func (r *outsideRun) Close() error {
 	var errs []error
 	for _, names := range r.names {
 		if sum, _ := r.side.look(names, 0, len(names)); sum != uint64(len(names)) {
-			errs = append(errs, fmt.Errorf("%d names were for %d sessions", len(names), sum))
+			errs = append(errs, fmt.Errorf("%d look-ups found %d sessions", len(names), sum))
 		}
 		for _, h := range names {
 			r.side.destroy(h)

@@ -15,8 +15,8 @@ func pair() suite.Question {
 	return suite.Question{
 		ID:    "Pair",
 		Title: "What does it cost to store a value and to remove it at once?",
-		About: "One goroutine stores a value and removes it, over and over, in a store that is otherwise empty. " +
-			"Everything is in the first cache, so this is the least that each can do, and flatters those that cost cache misses. " +
+		About: "One goroutine stores a value and removes it, repeatedly, in a store that is otherwise empty. " +
+			"Everything is in the first-level cache, so this is the least cost of each, and flatters stores that cause cache misses. " +
 			"The floor 'locked' writes a value, publishes it and takes it back with two locked instructions.",
 		Roles: rolesWith(map[string]suite.Role{locked: suite.Reference}),
 		Front: true,
@@ -24,24 +24,22 @@ func pair() suite.Question {
 			{Unit: "ns/op"},
 			{Unit: "B/op", Title: "How much does storing a value allocate?"},
 		},
-		Groups: values(pairGroups[peer.Rest16], pairGroups[peer.Rest64], pairGroups[peer.Rest256],
-			pairGroups[peer.Refs16], pairGroups[peer.Refs64], pairGroups[peer.Refs256]),
+		Groups: pairGroups,
 	}
 }
 
-func pairGroups[R any](suite.Env) []suite.Group {
-	params := []suite.Param{value[R]()}
+func pairGroups(suite.Env) []suite.Group {
+	params := []suite.Param{value[peer.Rest16]()}
 	var cases []suite.Case
-	for _, p := range peer.All[R]() {
+	for _, p := range peer.All[peer.Rest16]() {
 		cases = append(cases, pairCase(p, params, 1))
 	}
 	cases = append(cases, suite.Case{Impl: locked, Params: params, Open: func() (suite.Run, error) {
-		return turns.Crew{lockedPair[R]()}, nil
+		return turns.Crew{lockedPair()}, nil
 	}})
 	return []suite.Group{{Cases: cases}}
 }
 
-// pairCase has each goroutine store and remove.
 func pairCase[R any](p peer.Peer[R], params []suite.Param, goroutines int) suite.Case {
 	return suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
 		return enter(p, goroutines, goroutines, func(sessions []peer.Session) (j job, err error) {
@@ -56,7 +54,7 @@ func pairCase[R any](p peer.Peer[R], params []suite.Param, goroutines int) suite
 					return n, nil
 				})
 			}
-			// The loop does not look at what it stores, so this does.
+			// The loop reads no value, so the check does.
 			j.check = func() error {
 				for g, s := range sessions {
 					ns := s.Names(1)
@@ -76,24 +74,24 @@ func pairCase[R any](p peer.Peer[R], params []suite.Param, goroutines int) suite
 	}}
 }
 
-// slot is a slot by itself, on cache lines that nobody else uses.
-type slot[R any] struct {
+// slot has cache lines of its own.
+type slot struct {
 	_     [128]byte
-	value peer.Value[R]
+	value peer.Value[peer.Rest16]
 	word  atomic.Uint64
 	_     [128]byte
 }
 
-// lockedPair is the floor under a pair: a slot is written, published by a store
-// and taken back by a compare-and-swap.
-func lockedPair[R any]() turns.Work {
-	s, r := new(slot[R]), rest[R]()
+// lockedPair is the floor under a pair: a value is written, published by a store and
+// taken back by a compare-and-swap.
+func lockedPair() turns.Work {
+	s := new(slot)
 	return func(n int) (int, error) {
 		for i := range uint64(n) {
-			s.value = peer.Value[R]{ID: i, Rest: r}
+			s.value = peer.Value[peer.Rest16]{ID: i, Rest: peer.Rest16{1}}
 			s.word.Store(i | 1)
 			if !s.word.CompareAndSwap(i|1, 0) {
-				return int(i), fmt.Errorf("somebody else has written to the slot")
+				return int(i), fmt.Errorf("the word of the slot has changed")
 			}
 		}
 		return n, nil

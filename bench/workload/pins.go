@@ -12,14 +12,13 @@ import (
 	"coatcheck/pool"
 )
 
-// pins asks what a reader that takes long costs those who write.
 func pins() suite.Question {
 	return suite.Question{
 		ID:    "Pins",
 		Title: "What does it cost those who insert and remove when a reader takes long?",
-		About: "One goroutine replaces 64 values of 64 bytes in turn, for a tenth of a second; another looks one of them up and keeps it in use for the time that pin says, then rests as long, and so on; turn is one look-up for all of that time. " +
-			"pool and worker keep it by a guard, hold by a Ref of that value alone, rwmutex is a map whose reader holds a read lock, so that who writes has to wait: the honest alternative if the value must not be copied. " +
-			"It has no line for turn, in which it would do nothing. Limbo is the most slots that waited for the guard, pool-B the most memory that the pool took.",
+		About: "One goroutine replaces 64 values of 64 bytes in turn for a tenth of a second. Another looks one of them up, keeps it in use for the time that pin says, then rests as long, and so on; turn is one look-up for the whole time. " +
+			"pool and worker keep the value by a guard, hold by a Ref of that value alone. rwmutex is a map whose reader holds the read lock, so that the writer waits: the alternative if the value must not be copied. " +
+			"It has no line for turn, in which it would do nothing. limbo-slots is the most slots that waited for the reader, pool-B the most memory of the pool.",
 		Roles: rolesWith(map[string]suite.Role{"hold": suite.Ours}),
 		Charts: []suite.Chart{
 			{Title: "Replacements beside a reader that takes long", Unit: "ns/op"},
@@ -28,22 +27,22 @@ func pins() suite.Question {
 		},
 		Groups: func(env suite.Env) []suite.Group {
 			window := 100 * time.Millisecond
-			switch {
-			case env.Quick:
+			if env.Quick {
 				window = 5 * time.Millisecond
-			case env.Full:
-				window = time.Second
 			}
 			g := suite.Group{Once: true}
-			for _, pin := range []string{"none", "1ms", "10ms", "turn"} {
+			for _, pin := range []struct {
+				name  string
+				pause time.Duration
+			}{{"none", 0}, {"1ms", time.Millisecond}, {"10ms", 10 * time.Millisecond}, {"turn", window}} {
 				for _, impl := range []string{peer.NamePool, peer.NameWorker, "hold", peer.NameRWMutex} {
-					if impl == peer.NameRWMutex && pin == "turn" {
+					if impl == peer.NameRWMutex && pin.name == "turn" {
 						continue
 					}
 					g.Cases = append(g.Cases, suite.Case{
 						Impl:   impl,
-						Params: []suite.Param{param("pin", pin)},
-						Open:   func() (suite.Run, error) { return openPins(impl, pin, window) },
+						Params: []suite.Param{param("pin", pin.name)},
+						Open:   func() (suite.Run, error) { return openPins(impl, window, pin.pause), nil },
 					})
 				}
 			}
@@ -52,78 +51,48 @@ func pins() suite.Question {
 	}
 }
 
-// pinLive is how many values live.
-const pinLive = 64
-
 type pinValue = peer.Value[peer.Rest64]
 type pinHandle = pool.Handle[pinValue]
 
-// pinStore is what the two goroutines of pins share.
-type pinStore interface {
-	// writer returns the insertion and the removal of a goroutine, and what ends it.
-	writer() (put func(id uint64) (name uint64, err error), drop func(name uint64) bool, end func())
-	// keep looks a value up and keeps it until release is called; ok is false if it
-	// is gone.
-	keep(name uint64) (v *pinValue, release func(), ok bool)
-	// limbo tells how many slots wait and how many bytes there are.
-	limbo() (slots int, bytes int64)
-	len() int
+// pinStore is the store of the two goroutines, as functions.
+type pinStore struct {
+	put  func(id uint64) (name uint64, err error)
+	drop func(name uint64) bool
+	// keep looks a value up and keeps it until release is called.
+	keep  func(name uint64) (v *pinValue, release func(), ok bool)
+	len   func() int
+	limbo func() (slots int, bytes int64)
+	end   func() // of the writer
 }
 
-// openPins makes the run: each Do is as long as the window, whatever n is, in a
-// store of its own.
-func openPins(impl, pin string, window time.Duration) (suite.Run, error) {
-	pause, err := time.ParseDuration(pin)
-	switch pin {
-	case "none":
-		pause, err = 0, nil
-	case "turn":
-		pause, err = window, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var watch stopwatch
-	r := &meteredRun{timedRun: timedRun{watch: &watch}, figures: map[string]float64{}}
-	r.do = func(int) (int, error) {
-		store, err := newPinStore(impl)
-		if err != nil {
-			return 0, err
+// openPins returns a run whose Do opens a store and uses it for a window.
+func openPins(impl string, window, pause time.Duration) suite.Run {
+	r := &meteredRun{timedRun: timedRun{watch: new(stopwatch)}, figures: map[string]float64{}}
+	r.do = func(int) (did int, err error) {
+		s := lockedPins()
+		if impl != peer.NameRWMutex {
+			if s, err = poolPins(impl == peer.NameWorker, impl == "hold"); err != nil {
+				return 0, err
+			}
 		}
-		d := &pinDuel{store: store, run: r, window: window, pause: pause}
-		return d.fight()
+		return (&pinDuel{pinStore: s, run: r, window: window, pause: pause}).fight()
 	}
-	return r, nil
-}
-
-func newPinStore(impl string) (pinStore, error) {
-	if impl == peer.NameRWMutex {
-		return &pinLocked{values: make(map[uint64]*pinValue)}, nil
-	}
-	// The default answers ErrStalled when a million slots wait, so that a forgotten
-	// guard is found. This one is not forgotten.
-	p, err := pool.New(&pool.Options[pinValue]{MaxLimbo: pool.MaxCapacity})
-	if err != nil {
-		return nil, err
-	}
-	return &pinPool{pool: p, worker: impl == peer.NameWorker, hold: impl == "hold"}, nil
+	return r
 }
 
 // pinDuel is one turn: a writer and a reader.
 type pinDuel struct {
-	store  pinStore
-	run    *meteredRun
-	window time.Duration
-	pause  time.Duration
+	pinStore
+	run           *meteredRun
+	window, pause time.Duration
 
-	names [pinLive]atomic.Uint64 // of the values, for the reader
+	names [64]atomic.Uint64 // of the live values
 	over  atomic.Bool
 }
 
 func (d *pinDuel) fight() (did int, err error) {
-	put, drop, end := d.store.writer()
 	for i := range d.names {
-		name, err := put(uint64(i))
+		name, err := d.put(uint64(i))
 		if err != nil {
 			return 0, err
 		}
@@ -136,13 +105,13 @@ func (d *pinDuel) fight() (did int, err error) {
 		reader.Add(1)
 		go func() {
 			defer reader.Done()
-			readerErr = d.read(ready)
+			readerErr = d.read(sync.OnceFunc(func() { close(ready) }))
 		}()
 		<-ready
 	}
 	timer := time.AfterFunc(d.window, func() { d.over.Store(true) })
 	d.run.watch.start()
-	did, err = d.write(put, drop)
+	did, err = d.write()
 	d.run.watch.stop()
 	timer.Stop()
 	d.over.Store(true)
@@ -154,59 +123,46 @@ func (d *pinDuel) fight() (did int, err error) {
 		err = readerErr
 	}
 	for i := range d.names {
-		if err == nil && !drop(d.names[i].Load()) {
-			err = fmt.Errorf("value %d was gone before it was removed", i)
+		if err == nil && !d.drop(d.names[i].Load()) {
+			err = fmt.Errorf("live value %d could not be removed", i)
 		}
 	}
-	end()
-	if left := d.store.len(); err == nil && left != 0 {
-		err = fmt.Errorf("%d values are left of those that were removed", left)
+	d.end()
+	if left := d.len(); err == nil && left != 0 {
+		err = fmt.Errorf("%d removed values are still live", left)
 	}
 	return did, err
 }
 
-// write replaces values until the time is over.
-func (d *pinDuel) write(put func(uint64) (uint64, error), drop func(uint64) bool) (did int, err error) {
-	for !d.over.Load() {
-		for i := range d.names {
-			name, err := put(uint64(i))
-			if err != nil {
-				return did, err
-			}
-			if old := d.names[i].Swap(name); !drop(old) {
-				return did, fmt.Errorf("value %d was gone before it was removed", i)
-			}
-			did++
-			// A lock that was waited for may have cost the rest of the time.
-			if d.over.Load() {
-				break
-			}
+// write replaces values until the window ends. It looks after each replacement, since one
+// that waits for the lock may take the rest of the window.
+func (d *pinDuel) write() (did int, err error) {
+	for i := 0; !d.over.Load(); i = (i + 1) % len(d.names) {
+		name, err := d.put(uint64(i))
+		if err != nil {
+			return did, err
 		}
+		if old := d.names[i].Swap(name); !d.drop(old) {
+			return did, fmt.Errorf("live value %d could not be removed", i)
+		}
+		did++
 	}
 	return did, nil
 }
 
-// read keeps one value after the other in use, and closes ready when it has the
-// first.
-func (d *pinDuel) read(ready chan struct{}) error {
-	defer func() {
-		if ready != nil {
-			close(ready)
-		}
-	}()
+// read keeps values in use, one after the other. It calls ready when it has the first.
+func (d *pinDuel) read(ready func()) error {
+	defer ready()
 	for kept := 0; !d.over.Load(); kept++ {
-		i := kept % pinLive
-		v, release, ok := d.store.keep(d.names[i].Load())
+		i := kept % len(d.names)
+		v, release, ok := d.keep(d.names[i].Load())
 		if !ok {
 			runtime.Gosched() // it was replaced between the two look-ups
 			continue
 		}
-		if ready != nil {
-			close(ready)
-			ready = nil
-		}
+		ready()
 		d.sleep()
-		// What waits is counted at every eighth, since counting takes its time.
+		// Counting takes time, so only every eighth pin counts.
 		if kept%8 == 0 || d.over.Load() {
 			d.note()
 		}
@@ -220,107 +176,99 @@ func (d *pinDuel) read(ready chan struct{}) error {
 	return nil
 }
 
-// sleep waits for a pause, or until the time is over.
+// sleep waits for a pause, or until the window ends.
 func (d *pinDuel) sleep() {
 	for until := time.Now().Add(d.pause); !d.over.Load() && time.Now().Before(until); {
 		time.Sleep(min(time.Until(until), time.Millisecond))
 	}
 }
 
-// note notes what waits.
+// note updates the maxima of limbo and memory.
 func (d *pinDuel) note() {
-	if slots, bytes := d.store.limbo(); bytes > 0 {
+	if slots, bytes := d.limbo(); bytes > 0 {
 		d.run.raise("limbo-slots", float64(slots))
 		d.run.raise("pool-B", float64(bytes))
 	}
 }
 
-// pinPool is the pool, whose reader keeps a guard or a Ref.
-type pinPool struct {
-	pool         *pool.Pool[pinValue]
-	worker, hold bool
-}
-
-func (s *pinPool) writer() (func(uint64) (uint64, error), func(uint64) bool, func()) {
-	if s.worker {
-		w := s.pool.Worker()
-		put := func(id uint64) (uint64, error) {
-			h, err := w.Insert(pinValue{ID: id})
-			return uint64(h), err
-		}
-		return put, func(name uint64) bool { return w.Remove(pinHandle(name)) }, w.Close
+// poolPins is the pool. Its writer may be a Worker, and its reader keeps a guard or a Ref.
+func poolPins(worker, hold bool) (s pinStore, err error) {
+	// The default MaxLimbo is for guards that were forgotten. This one is not.
+	p, err := pool.New(&pool.Options[pinValue]{MaxLimbo: pool.MaxCapacity})
+	if err != nil {
+		return s, err
 	}
-	put := func(id uint64) (uint64, error) {
-		h, err := s.pool.Insert(pinValue{ID: id})
+	insert, remove := p.Insert, p.Remove
+	s.end = func() {}
+	if worker {
+		w := p.Worker()
+		insert, remove, s.end = w.Insert, w.Remove, w.Close
+	}
+	s.put = func(id uint64) (uint64, error) {
+		h, err := insert(pinValue{ID: id})
 		return uint64(h), err
 	}
-	return put, func(name uint64) bool { return s.pool.Remove(pinHandle(name)) }, func() {}
-}
-
-func (s *pinPool) keep(name uint64) (*pinValue, func(), bool) {
-	if s.hold {
-		ref, ok := s.pool.Hold(pinHandle(name))
+	s.drop = func(name uint64) bool { return remove(pinHandle(name)) }
+	s.keep = func(name uint64) (*pinValue, func(), bool) {
+		guard := p.Pin()
+		v, ok := guard.Get(pinHandle(name))
 		if !ok {
-			return nil, nil, false
+			guard.Unpin()
 		}
-		return ref.Value(), ref.Release, true
+		return v, guard.Unpin, ok
 	}
-	guard := s.pool.Pin()
-	v, ok := guard.Get(pinHandle(name))
-	if !ok {
-		guard.Unpin()
-		return nil, nil, false
+	if hold {
+		s.keep = func(name uint64) (*pinValue, func(), bool) {
+			ref, ok := p.Hold(pinHandle(name))
+			if !ok {
+				return nil, nil, false
+			}
+			return ref.Value(), ref.Release, true
+		}
 	}
-	return v, guard.Unpin, true
+	s.limbo = func() (int, int64) {
+		stats := p.Stats()
+		return stats.Limbo, stats.Bytes
+	}
+	s.len = p.Len
+	return s, nil
 }
 
-func (s *pinPool) limbo() (int, int64) {
-	stats := s.pool.Stats()
-	return stats.Limbo, stats.Bytes
-}
-
-func (s *pinPool) len() int { return s.pool.Len() }
-
-// pinLocked is a map whose reader holds a read lock.
-type pinLocked struct {
-	mu     sync.RWMutex
-	values map[uint64]*pinValue
-	last   uint64
-}
-
-func (s *pinLocked) writer() (func(uint64) (uint64, error), func(uint64) bool, func()) {
-	put := func(id uint64) (uint64, error) {
-		v := &pinValue{ID: id}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.last++
-		s.values[s.last] = v
-		return s.last, nil
+// lockedPins is a map whose reader holds the read lock.
+func lockedPins() pinStore {
+	var mu sync.RWMutex
+	values := make(map[uint64]*pinValue)
+	last := uint64(0)
+	return pinStore{
+		put: func(id uint64) (uint64, error) {
+			v := &pinValue{ID: id}
+			mu.Lock()
+			defer mu.Unlock()
+			last++
+			values[last] = v
+			return last, nil
+		},
+		drop: func(name uint64) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			_, ok := values[name]
+			delete(values, name)
+			return ok
+		},
+		keep: func(name uint64) (*pinValue, func(), bool) {
+			mu.RLock()
+			v, ok := values[name]
+			if !ok {
+				mu.RUnlock()
+			}
+			return v, mu.RUnlock, ok
+		},
+		len: func() int {
+			mu.RLock()
+			defer mu.RUnlock()
+			return len(values)
+		},
+		limbo: func() (int, int64) { return 0, 0 },
+		end:   func() {},
 	}
-	drop := func(name uint64) bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		_, ok := s.values[name]
-		delete(s.values, name)
-		return ok
-	}
-	return put, drop, func() {}
-}
-
-func (s *pinLocked) keep(name uint64) (*pinValue, func(), bool) {
-	s.mu.RLock()
-	v, ok := s.values[name]
-	if !ok {
-		s.mu.RUnlock()
-		return nil, nil, false
-	}
-	return v, s.mu.RUnlock, true
-}
-
-func (s *pinLocked) limbo() (int, int64) { return 0, 0 }
-
-func (s *pinLocked) len() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.values)
 }

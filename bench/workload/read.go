@@ -12,25 +12,24 @@ func read() suite.Question {
 	return suite.Question{
 		ID:    "Read",
 		Title: "What does it cost to look a value up?",
-		About: "One goroutine looks live values up in an order drawn at random beforehand and reads their identity. " +
-			"'-guard' looks up under a guard for 1,024 look-ups at a time, '-batch' many at once under a guard, '-ptr' by names that know their pool. " +
-			"What is named by pointers looks nothing up, and cannot tell that a name is stale.",
+		About: "One goroutine looks up live values in an order drawn at random beforehand and reads their identity. " +
+			"'-guard' pins a guard for 1,024 look-ups, '-batch' makes 64 look-ups a call under a guard, '-ptr' uses names that know their pool. " +
+			"A pointer needs no look-up, and does not tell whether its value is gone.",
 		Roles: rolesWith(readRoles()),
 		Front: true,
 		Charts: []suite.Chart{
 			{Unit: "ns/op"},
 		},
-		Groups: values(readGroups[peer.Rest16], readGroups[peer.Rest64], readGroups[peer.Rest256],
-			readGroups[peer.Refs16], readGroups[peer.Refs64], readGroups[peer.Refs256]),
+		Groups: readGroups,
 	}
 }
 
-func readGroups[R any](env suite.Env) (groups []suite.Group) {
+func readGroups(env suite.Env) (groups []suite.Group) {
 	for _, live := range sizesOf(env, 10_000, 1_000_000) {
-		params := []suite.Param{value[R](), number("live", live)}
+		params := []suite.Param{value[peer.Rest16](), number("live", live)}
 		groups = append(groups, suite.Group{
 			Apart: live >= big,
-			Cases: readCases[R](params, live, 1, env.Seed),
+			Cases: readCases(params, live, 1, env.Seed),
 		})
 	}
 	return groups
@@ -39,8 +38,8 @@ func readGroups[R any](env suite.Env) (groups []suite.Group) {
 func hot() suite.Question {
 	return suite.Question{
 		ID:    "Hot",
-		Title: "What does it cost to look up the one value that all want?",
-		About: "All goroutines look the same value up. A lock or a counter that belongs to the value, or to all of the store, moves between the cores at each look-up; " +
+		Title: "What does it cost to look up one value that all goroutines want?",
+		About: "All goroutines look up the same value. If each look-up writes to a lock or a counter, its cache line moves between the cores; " +
 			"with one goroutine nothing moves.",
 		Roles: rolesWith(readRoles()),
 		Charts: []suite.Chart{
@@ -49,7 +48,7 @@ func hot() suite.Question {
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range goroutinesOf(env) {
 				groups = append(groups, suite.Group{
-					Cases: readCases[peer.Rest16]([]suite.Param{value[peer.Rest16]()}, 1, goroutines, env.Seed),
+					Cases: readCases([]suite.Param{value[peer.Rest16]()}, 1, goroutines, env.Seed),
 				})
 			}
 			return groups
@@ -57,18 +56,18 @@ func hot() suite.Question {
 	}
 }
 
-// reading is a way to look many values up.
+// reading returns a session's loop of look-ups.
 type reading func(peer.Session) func(ns peer.Names, picks []uint32) (sum uint64)
 
-// way is a reading with the suffix of its contestant's name.
+// way is a reading, and the suffix that it gives the contestant's name.
 type way struct {
 	suffix string
 	read   reading
 }
 
-// ways returns how a peer's values can be looked up. Sessions tell, so it makes one.
-func ways[R any](p peer.Peer[R]) ([]way, error) {
-	store, err := p.Open(peer.Config[R]{Live: 1, Sessions: 1})
+// ways returns the ways that a session of the peer has.
+func ways(p peer.Peer[peer.Rest16]) ([]way, error) {
+	store, err := p.Open(peer.Config[peer.Rest16]{Live: 1, Sessions: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -100,22 +99,21 @@ var readRoles = sync.OnceValue(func() map[string]suite.Role {
 	return roles
 })
 
-// readCases has each goroutine look values up: the same ones all of them, in an
-// order of its own, by every way that there is.
-func readCases[R any](params []suite.Param, live, goroutines int, seed uint64) (cases []suite.Case) {
+// readCases returns a case for each way of each peer. All goroutines look up the same
+// values, each in its own order.
+func readCases(params []suite.Param, live, goroutines int, seed uint64) (cases []suite.Case) {
 	orders := make([]*order, goroutines)
 	for g := range orders {
 		orders[g] = &order{seed: seed, session: g, live: live}
 	}
-	for _, p := range peer.All[R]() {
-		// Workers, and a pool that is FIFO, look up as the pool does.
+	for _, p := range peer.All[peer.Rest16]() {
+		// A Worker and a FIFO pool look up as the pool does.
 		if !may(&p.About, goroutines) || p.Name == peer.NameWorker || p.Name == peer.NameFIFO {
 			continue
 		}
 		ws, err := ways(p)
 		if err != nil {
-			// Then opening it says so.
-			ws = []way{{}}
+			ws = []way{{}} // opening the case will return the error
 		}
 		for _, w := range ws {
 			cases = append(cases, readCase(p, w, params, live, orders))
@@ -124,8 +122,7 @@ func readCases[R any](params []suite.Param, live, goroutines int, seed uint64) (
 	return cases
 }
 
-// readCase has a goroutine look values up in each of the orders.
-func readCase[R any](p peer.Peer[R], w way, params []suite.Param, live int, orders []*order) suite.Case {
+func readCase(p peer.Peer[peer.Rest16], w way, params []suite.Param, live int, orders []*order) suite.Case {
 	return suite.Case{Impl: p.Name + w.suffix, Params: params, Goroutines: len(orders), Open: func() (suite.Run, error) {
 		return enter(p, live, len(orders), func(sessions []peer.Session) (j job, err error) {
 			ns := sessions[0].Names(live)
@@ -139,11 +136,11 @@ func readCase[R any](p peer.Peer[R], w way, params []suite.Param, live int, orde
 	}}
 }
 
-// burstOfReads is how many look-ups a guard is pinned for.
+// burstOfReads is the number of look-ups under one guard.
 const burstOfReads = 1024
 
-// order is the order in which one goroutine looks values up, for all cases of a
-// group. It is drawn when the first of them is opened.
+// order is the order of one goroutine's look-ups, for all cases of a group. The first
+// case that is opened draws it.
 type order struct {
 	seed    uint64
 	session int
@@ -171,7 +168,6 @@ func (o *order) drawn() *order {
 	return o
 }
 
-// reader is one goroutine that looks values up.
 type reader struct {
 	read  func(peer.Names, []uint32) uint64
 	names peer.Names
@@ -184,7 +180,7 @@ func (r *reader) work(n int) (did int, err error) {
 		from := r.at * burstOfReads
 		sum := r.read(r.names, r.order.picks[from:from+burstOfReads])
 		if want := r.order.sums[r.at] + base(0)*burstOfReads; sum != want {
-			return did, fmt.Errorf("the identities of %d values that were looked up sum to %d and should to %d", burstOfReads, sum, want)
+			return did, fmt.Errorf("the identities of %d values sum to %d, want %d", burstOfReads, sum, want)
 		}
 		if r.at++; r.at == len(r.order.sums) {
 			r.at = 0
@@ -194,13 +190,12 @@ func (r *reader) work(n int) (did int, err error) {
 	return did, nil
 }
 
-// cleared removes the values that were stored by a Fill from first on, and says
-// whether they were all there.
+// cleared removes the values that a Fill stored from first on. It requires all of them.
 func cleared(s peer.Session, ns peer.Names, first uint64) error {
 	n := uint64(ns.Len())
 	sum, failed := s.Empty(ns)
 	if want := n*first + n*(n-1)/2; sum != want || failed > 0 {
-		return fmt.Errorf("of %d values, %d could not be looked up and removed, and the identities sum to %d and should to %d", n, failed, sum, want)
+		return fmt.Errorf("%d of %d values could not be looked up and removed; the identities sum to %d, want %d", failed, n, sum, want)
 	}
 	return nil
 }

@@ -14,32 +14,62 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
-// broken is a peer that is right but for what spoil does to it.
-func broken(spoil func(*spoiled)) peer.Peer[peer.Rest16] {
-	p := peer.Mutex[peer.Rest16]()
+// faulty returns a peer whose sessions spoil changes.
+func faulty[R any](spoil func(*spoiled)) peer.Peer[R] {
+	p := peer.Mutex[R]()
 	open := p.Open
-	p.Open = func(c peer.Config[peer.Rest16]) (peer.Store, error) {
+	p.Open = func(c peer.Config[R]) (peer.Store, error) {
 		s, err := open(c)
-		return brokenStore{s, spoil}, err
+		return faultyStore{s, spoil}, err
 	}
 	return p
 }
 
-type brokenStore struct {
+type faultyStore struct {
 	peer.Store
 	spoil func(*spoiled)
 }
 
-func (s brokenStore) Session() peer.Session {
+func (s faultyStore) Session() peer.Session {
 	sp := &spoiled{Session: s.Store.Session()}
 	s.spoil(sp)
 	return sp
 }
 
-// spoiled is a session that lies where it is told to.
+func (s faultyStore) Len() int {
+	var sp spoiled
+	s.spoil(&sp)
+	return s.Store.Len() + sp.left
+}
+
+// spoiled is a session with faults.
 type spoiled struct {
 	peer.Session
-	pairs, fill, empty, replace, lose, sum, stale, mix bool
+	wrong           uint64 // added to identities and sums
+	lost, undropped bool   // a look-up or a removal fails, once in a while
+	left            int    // removed values that Len counts
+	pairs           bool   // a removal of Pairs fails
+	fill            bool   // Fill stores wrong identities
+	keep            bool   // Empty leaves a value
+	replace         bool   // Replace stores a wrong value
+	mix             bool   // Mix stores wrong identities
+	stale           bool   // Mix publishes a stale name
+	calls           int
+}
+
+func (s *spoiled) rare() bool { s.calls++; return s.calls%100 == 0 }
+
+func (s *spoiled) Look(ns peer.Names, i int) (uint64, bool) {
+	id, ok := s.Session.Look(ns, i)
+	if s.rare() {
+		return id + s.wrong, ok && !s.lost
+	}
+	return id, ok
+}
+
+func (s *spoiled) Drop(ns peer.Names, i int) bool {
+	ok := s.Session.Drop(ns, i)
+	return ok && !(s.undropped && s.rare())
 }
 
 func (s *spoiled) Pairs(n int, id uint64) int {
@@ -50,7 +80,6 @@ func (s *spoiled) Pairs(n int, id uint64) int {
 	return failed
 }
 
-// Fill stores values with the wrong identities.
 func (s *spoiled) Fill(ns peer.Names, id uint64) {
 	if s.fill {
 		id++
@@ -58,19 +87,17 @@ func (s *spoiled) Fill(ns peer.Names, id uint64) {
 	s.Session.Fill(ns, id)
 }
 
-// Empty leaves a value.
 func (s *spoiled) Empty(ns peer.Names) (uint64, int) {
 	sum, failed := s.Session.Empty(ns)
-	if s.lose {
+	if s.keep {
 		s.Session.Put(ns, 0, 7)
 	}
-	if s.empty {
+	if s.lost || s.undropped {
 		failed++
 	}
-	return sum, failed
+	return sum + s.wrong, failed
 }
 
-// Replace stores the wrong value in the place of the last pick.
 func (s *spoiled) Replace(ns peer.Names, picks []uint32, id uint64) int {
 	failed := s.Session.Replace(ns, picks, id)
 	if s.replace {
@@ -82,11 +109,7 @@ func (s *spoiled) Replace(ns peer.Names, picks []uint32, id uint64) int {
 }
 
 func (s *spoiled) Read(ns peer.Names, picks []uint32) uint64 {
-	sum := s.Session.Read(ns, picks)
-	if s.sum {
-		sum++
-	}
-	return sum
+	return s.Session.Read(ns, picks) + s.wrong
 }
 
 func (s *spoiled) Publish(ns peer.Names, shared []atomic.Uint64) {
@@ -95,19 +118,18 @@ func (s *spoiled) Publish(ns peer.Names, shared []atomic.Uint64) {
 
 func (s *spoiled) Mix(shared []atomic.Uint64, ops []uint32, id uint64) (uint64, int, int) {
 	if s.mix {
-		id++ // each value is stored under the next one's identity
+		id++
 	}
 	sum, stale, failed := s.Session.(peer.Mixer).Mix(shared, ops, id)
 	if s.stale {
-		// A name that names nothing stays where it is.
 		shared[ops[0]>>1].Store(0)
 	}
 	return sum, stale, failed
 }
 
-// A contestant that answers wrongly has no figures, and its run is an error; the
-// same contestant without a lie passes. So each check is known to be one.
-func TestWrongContestantsAreRefused(t *testing.T) {
+// A contestant with a fault has no figures, and its run is an error; without the fault it
+// passes.
+func TestFaultyContestantsAreRefused(t *testing.T) {
 	env := suite.Env{Quick: true, Procs: 2, Seed: 1}
 	plan := func(p peer.Peer[peer.Rest16], live, goroutines int, work func(peer.Session, int) (job, error)) suite.Case {
 		return suite.Case{Impl: p.Name, Goroutines: goroutines, Open: func() (suite.Run, error) {
@@ -138,25 +160,24 @@ func TestWrongContestantsAreRefused(t *testing.T) {
 		{"churn: another value in a place", churns, func(s *spoiled) { s.replace = true }},
 		{"churn: filled with other values", churns, func(s *spoiled) { s.fill = true }},
 		{"burst: other values", bursting, func(s *spoiled) { s.fill = true }},
-		{"burst: a removal is refused", bursting, func(s *spoiled) { s.empty = true }},
-		{"burst: a value stays", bursting, func(s *spoiled) { s.lose = true }},
+		{"burst: a removal is refused", bursting, func(s *spoiled) { s.undropped = true }},
+		{"burst: a value stays", bursting, func(s *spoiled) { s.keep = true }},
 		{"handoff: other values", handing(1), func(s *spoiled) { s.fill = true }},
-		{"handoff: a removal is refused", handing(1), func(s *spoiled) { s.empty = true }},
+		{"handoff: a removal is refused", handing(1), func(s *spoiled) { s.undropped = true }},
 		{"handoff by 64: other values", handing(64), func(s *spoiled) { s.fill = true }},
-		{"handoff by 64: a value stays", handing(64), func(s *spoiled) { s.lose = true }},
-		{"read: another identity", reads, func(s *spoiled) { s.sum = true }},
+		{"handoff by 64: a value stays", handing(64), func(s *spoiled) { s.keep = true }},
+		{"read: another identity", reads, func(s *spoiled) { s.wrong = 1 }},
 		{"read: filled with other values", reads, func(s *spoiled) { s.fill = true }},
 		{"mix: values in others' places", mixes, func(s *spoiled) { s.mix = true }},
 		{"mix: a lost name", mixes, func(s *spoiled) { s.stale = true }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.NoError(t, measured(c.of(broken(func(*spoiled) {}))))
-			require.Error(t, measured(c.of(broken(c.spoil))))
+			require.NoError(t, measured(c.of(faulty[peer.Rest16](func(*spoiled) {}))))
+			require.Error(t, measured(c.of(faulty[peer.Rest16](c.spoil))))
 		})
 	}
 }
 
-// measured measures a case.
 func measured(c suite.Case) error {
 	q := suite.Question{ID: "Q", Groups: func(suite.Env) []suite.Group { return []suite.Group{{Cases: []suite.Case{c}}} }}
 	var out bytes.Buffer
@@ -165,4 +186,44 @@ func measured(c suite.Case) error {
 		panic("a case that failed has figures")
 	}
 	return err
+}
+
+// The runs that are not contests find faults as well.
+func TestFaultyStoresAreRefused(t *testing.T) {
+	for name, fault := range map[string]func(*spoiled){
+		"reads another value": func(s *spoiled) { s.wrong = 1 },
+		"loses a value":       func(s *spoiled) { s.lost = true },
+		"refuses a removal":   func(s *spoiled) { s.undropped = true },
+		"keeps a value":       func(s *spoiled) { s.left = 1 },
+	} {
+		for what, open := range map[string]func() (suite.Run, error){
+			"growing":   func() (suite.Run, error) { return allocateGrowing(faulty[entityRest](fault)) },
+			"ready":     func() (suite.Run, error) { return allocateReady(faulty[entityRest](fault)) },
+			"reach":     func() (suite.Run, error) { return reach(faulty[entityRest](fault), "handle") },
+			"replay":    func() (suite.Run, error) { return openReplay(faulty[peer.Rest64](fault)) },
+			"replays":   func() (suite.Run, error) { return openReplays(faulty[peer.Rest64](fault)) },
+			"memory":    func() (suite.Run, error) { return openMemory(faulty[peer.Rest16](fault), 1_000), nil },
+			"collector": func() (suite.Run, error) { return openCollector(faulty[peer.Rest16](fault), 1_000, peer.Rest16{}) },
+		} {
+			run, err := open()
+			require.NoError(t, err)
+			_, err = run.Do(1)
+			if err == nil {
+				err = run.Close()
+			}
+			require.Error(t, err, "%s of a store that %s", what, name)
+		}
+	}
+}
+
+func TestWrongLoopsAreRefused(t *testing.T) {
+	p, err := loopPool(1_000, upTo(1_000)[:100])
+	require.NoError(t, err)
+	want := looped{n: 100, sum: sumTo(100)}
+	_, err = loopRun(func() looped { return loopAll(p) }, want, nil).Do(1)
+	require.NoError(t, err)
+	for _, wrong := range []looped{{n: 99, sum: want.sum}, {n: 100, sum: want.sum + 1}} {
+		_, err = loopRun(func() looped { return loopAll(p) }, wrong, nil).Do(1)
+		require.Error(t, err)
+	}
 }

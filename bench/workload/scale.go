@@ -11,122 +11,101 @@ import (
 
 const control = "control"
 
-// scale makes one of the three questions about scaling.
-func scale(id, title, about string, more map[string]suite.Role, cases func(env suite.Env, goroutines int) []suite.Case) suite.Question {
+// scale returns one of the three questions about scaling. work is what a goroutine of the
+// control does.
+func scale(id, title, about string, roles map[string]suite.Role, cases func(env suite.Env, goroutines int) []suite.Case, work func(env suite.Env, g int) turns.Work) suite.Question {
 	return suite.Question{
-		ID:    id,
-		Title: title,
-		About: about + " The control does as much by itself and shares nothing, so that it shows how far the machine scales; efficiency is a contestant's speed-up by the control's.",
-		Roles: rolesWith(more),
-		Front: id == "ScaleMix",
-		Charts: []suite.Chart{
-			{Kind: suite.Lines, Unit: "ops/s", More: true, X: "goroutines"},
-			{Kind: suite.Lines, Unit: "efficiency", More: true, X: "goroutines", Title: title + " (as a part of what the machine gives)"},
-		},
-		Groups: func(env suite.Env) []suite.Group {
-			var groups []suite.Group
+		ID:     id,
+		Title:  title,
+		About:  about + " Each goroutine of the control does the same alone and shares nothing, so the control shows how far the machine scales.",
+		Roles:  roles,
+		Front:  id == "ScaleMix",
+		Charts: []suite.Chart{{Kind: suite.Lines, Unit: "ops/s", More: true, X: "goroutines"}},
+		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range doublings(4*env.Procs, env) {
-				groups = append(groups, suite.Group{Cases: cases(env, goroutines)})
+				cs := slices.DeleteFunc(cases(env, goroutines), func(c suite.Case) bool {
+					p, ok := peer.ByName[peer.Rest16](c.Impl)
+					return ok && p.Alone
+				})
+				groups = append(groups, suite.Group{Cases: append(cs, suite.Case{
+					Impl: control, Params: cs[0].Params, Goroutines: goroutines, Open: func() (suite.Run, error) {
+						var works turns.Crew
+						for g := range goroutines {
+							works = append(works, work(env, g))
+						}
+						return works, nil
+					},
+				})})
 			}
 			return groups
 		},
 	}
 }
 
-// doublings returns the powers of two up to most, and most.
-func doublings(most int, env suite.Env) []int {
+// doublings returns the powers of two below most, and most.
+func doublings(most int, env suite.Env) (counts []int) {
 	if env.Quick {
 		return []int{1, 2}
 	}
-	var counts []int
 	for n := 1; n < most; n *= 2 {
 		counts = append(counts, n)
 	}
 	return append(counts, most)
 }
 
-func shared[R any]() []peer.Peer[R] {
-	return slices.DeleteFunc(peer.All[R](), func(p peer.Peer[R]) bool { return p.Alone })
-}
-
 func scalePair() suite.Question {
 	return scale("ScalePair", "How do insertions and removals scale with the number of goroutines?",
-		"Each goroutine stores a value and removes it, over and over.",
-		map[string]suite.Role{control: suite.Control},
+		"Each goroutine stores a value and removes it, repeatedly.",
+		rolesWith(map[string]suite.Role{control: suite.Reference}),
 		func(_ suite.Env, goroutines int) (cases []suite.Case) {
-			params := []suite.Param{value[peer.Rest16]()}
-			for _, p := range shared[peer.Rest16]() {
-				cases = append(cases, pairCase(p, params, goroutines))
+			for _, p := range peer.All[peer.Rest16]() {
+				cases = append(cases, pairCase(p, []suite.Param{value[peer.Rest16]()}, goroutines))
 			}
-			return append(cases, controlCase(params, goroutines, func(int) turns.Work { return lockedPairs[peer.Rest16]() }))
-		})
+			return cases
+		},
+		func(suite.Env, int) turns.Work { return lockedPairs() })
 }
 
 func scaleRead() suite.Question {
-	more := map[string]suite.Role{control: suite.Control}
-	for impl, role := range readRoles() {
-		more[impl] = role
-	}
+	roles := readRoles()
 	return scale("ScaleRead", "How do look-ups scale with the number of goroutines?",
-		"All goroutines look the same 10,000 values up, each in an order of its own.",
-		more,
+		"All goroutines look up the same 10,000 values, each in an order of its own.",
+		rolesWith(roles, map[string]suite.Role{control: suite.Reference}),
 		func(env suite.Env, goroutines int) []suite.Case {
 			live := sizesOf(env, 10_000)[0]
-			params := []suite.Param{value[peer.Rest16](), number("live", live)}
-			cases := slices.DeleteFunc(readCases[peer.Rest16](params, live, goroutines, env.Seed), func(c suite.Case) bool {
-				p, ok := peer.ByName[peer.Rest16](c.Impl)
-				return ok && p.Alone
-			})
-			return append(cases, controlCase(params, goroutines, func(g int) turns.Work { return ownReads[peer.Rest16](env.Seed, g, live) }))
-		})
+			return readCases([]suite.Param{value[peer.Rest16](), number("live", live)}, live, goroutines, env.Seed)
+		}, ownReads)
 }
 
 func scaleMix() suite.Question {
 	return scale("ScaleMix", "How does a mix of look-ups and replacements scale with the number of goroutines?",
 		"All goroutines look up and replace the same 10,000 values; 95 of 100 operations are look-ups.",
-		map[string]suite.Role{control: suite.Control},
+		rolesWith(map[string]suite.Role{control: suite.Reference}),
 		func(env suite.Env, goroutines int) []suite.Case {
-			params := []suite.Param{value[peer.Rest16](), number("reads", 95)}
-			cases := slices.DeleteFunc(mixCases[peer.Rest16](params, 95, goroutines, env), func(c suite.Case) bool {
-				p, ok := peer.ByName[peer.Rest16](c.Impl)
-				return ok && p.Alone
-			})
-			live := sizesOf(env, 10_000)[0]
-			return append(cases, controlCase(params, goroutines, func(g int) turns.Work { return ownReads[peer.Rest16](env.Seed, g, live) }))
-		})
+			return mixCases([]suite.Param{value[peer.Rest16](), number("reads", 95)}, 95, goroutines, env)
+		}, ownReads)
 }
 
-func controlCase(params []suite.Param, goroutines int, work func(g int) turns.Work) suite.Case {
-	return suite.Case{Impl: control, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-		var works []turns.Work
-		for g := range goroutines {
-			works = append(works, work(g))
-		}
-		return turns.Crew(works), nil
-	}}
-}
-
-// lockedPairs is the control of pairs: two of lockedPair for each operation, the
-// four locked instructions that an insertion and a removal cost, on cache lines of
-// its own.
-func lockedPairs[R any]() turns.Work {
-	pair := lockedPair[R]()
+// lockedPairs is the control of pairs: each operation does lockedPair twice, since an
+// insertion and a removal take four locked instructions.
+func lockedPairs() turns.Work {
+	pair := lockedPair()
 	return func(n int) (int, error) {
 		_, err := pair(2 * n)
 		return n, err
 	}
 }
 
-// ownReads is the control of look-ups: a slice of its own, as long as there are live
-// values, each element read between two locked instructions on a cache line of its
-// own.
-func ownReads[R any](seed uint64, g, live int) turns.Work {
-	values := make([]peer.Value[R], live)
+// ownReads is the control of look-ups: each reads an element of a slice of its own between
+// two locked instructions.
+func ownReads(env suite.Env, g int) turns.Work {
+	live := sizesOf(env, 10_000)[0]
+	values := make([]peer.Value[peer.Rest16], live)
 	for i := range values {
 		values[i].ID = base(0) + uint64(i)
 	}
-	s := new(slot[R])
-	o := &order{seed: seed, session: g, live: live}
+	s := new(slot)
+	o := &order{seed: env.Seed, session: g, live: live}
 	return (&reader{order: o.drawn(), read: func(_ peer.Names, picks []uint32) (sum uint64) {
 		for _, pick := range picks {
 			s.word.Add(1)

@@ -10,8 +10,8 @@ func sizes() suite.Question {
 		ID:    "Sizes",
 		Title: "What do big values cost, and pointers in them?",
 		About: "One goroutine stores 1,000 values, then looks each up and removes it, as in Burst. Values have 16, 64 or 256 bytes, without pointers and with. " +
-			"Who hands out copies copies them all; who hands out pointers must clear what is vacant, lest it keep alive what it points to.",
-		Roles: rolesWith(nil),
+			"A store that returns copies copies them whole. Vacant slots with pointers must be cleared, or they keep alive what they point to.",
+		Roles: rolesWith(),
 		Charts: []suite.Chart{
 			{Unit: "ns/op"},
 		},

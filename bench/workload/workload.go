@@ -1,12 +1,14 @@
-// Package workload holds the questions that the benchmarks answer: what people do
+// Package workload holds the questions that the benchmarks answer: what programs do
 // with such a store, on every peer that can do it.
 package workload
 
-import (
-	"slices"
-
-	"coatcheck/bench/suite"
-)
+import "coatcheck/bench/suite"
 
 // All returns the questions in the order of the report.
-func All() []suite.Question { return slices.Concat(operations(), lifetimes()) }
+func All() []suite.Question {
+	return []suite.Question{
+		pair(), churn(), read(), hot(), mix(), handoff(), burst(), sizes(), latency(),
+		scalePair(), scaleRead(), scaleMix(),
+		entities(), iterate(), pins(), jobs(), memory(), collector(), outside(), caches(),
+	}
+}

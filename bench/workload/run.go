@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"runtime/metrics"
@@ -14,24 +15,7 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// lifetimes are the questions about what becomes of a store in the long run.
-func lifetimes() []suite.Question {
-	return []suite.Question{
-		entities(),
-		iterate(),
-		columns(),
-		contiguous(),
-		wear(),
-		pins(),
-		jobsMix(),
-		memory(),
-		collector(),
-		outside(),
-		caches(),
-	}
-}
-
-// plainRun is a suite.Run of functions. A nil end ends nothing.
+// plainRun is a suite.Run of two functions, of which end may be nil.
 type plainRun struct {
 	do  func(n int) (int, error)
 	end func() error
@@ -46,7 +30,7 @@ func (r *plainRun) Close() error {
 	return r.end()
 }
 
-// timedRun is a plainRun that holds the watch itself.
+// timedRun is a plainRun that times itself.
 type timedRun struct {
 	plainRun
 	watch *stopwatch
@@ -59,7 +43,7 @@ func (r *timedRun) Do(n int) (int, error) {
 
 func (r *timedRun) Took() time.Duration { return r.watch.took }
 
-// meteredRun is a timedRun that has figures beyond its time.
+// meteredRun is a timedRun with further figures.
 type meteredRun struct {
 	timedRun
 	figures map[string]float64
@@ -67,12 +51,12 @@ type meteredRun struct {
 
 func (r *meteredRun) Metrics() map[string]float64 { return r.figures }
 
-// raise notes a figure if it is more than what is known.
+// raise sets a figure to the maximum of itself and the given one.
 func (r *meteredRun) raise(unit string, figure float64) {
 	r.figures[unit] = max(r.figures[unit], figure)
 }
 
-// stopwatch adds up what counts.
+// stopwatch adds up the timed parts of a turn.
 type stopwatch struct {
 	began time.Time
 	took  time.Duration
@@ -81,14 +65,11 @@ type stopwatch struct {
 func (w *stopwatch) start() { w.began = time.Now() }
 func (w *stopwatch) stop()  { w.took += time.Since(w.began) }
 
-// param is a suite.Param.
 func param(key, value string) suite.Param { return suite.Param{Key: key, Value: value} }
 
-// number is a suite.Param that is a number.
 func number(key string, value int) suite.Param { return param(key, strconv.Itoa(value)) }
 
-// peersOf returns the peers of those names. It panics for one that there is not,
-// since names stand in this package only.
+// peersOf returns the peers with those names. It panics if one does not exist.
 func peersOf[R any](names ...string) []peer.Peer[R] {
 	var ps []peer.Peer[R]
 	for _, name := range names {
@@ -101,11 +82,11 @@ func peersOf[R any](names ...string) []peer.Peer[R] {
 	return ps
 }
 
-// rolesWith returns the roles of all peers, and more.
-func rolesWith(more map[string]suite.Role) map[string]suite.Role {
+// rolesWith returns the roles of all peers, with those in more.
+func rolesWith(more ...map[string]suite.Role) map[string]suite.Role {
 	roles := peer.Roles()
-	for impl, role := range more {
-		roles[impl] = role
+	for _, m := range more {
+		maps.Copy(roles, m)
 	}
 	return roles
 }
@@ -122,15 +103,15 @@ func upTo(n int) []uint32 {
 	return picks
 }
 
-// shuffled returns 0, 1, … n-1 in an order that seed draws.
+// shuffled returns 0, 1, … n-1 in random order.
 func shuffled(n int, seed uint64) []uint32 {
 	picks := upTo(n)
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(n, func(i, j int) { picks[i], picks[j] = picks[j], picks[i] })
 	return picks
 }
 
-// common is what several cases of a group use and none changes. It is made by the
-// first that opens, and dropped by the last that closes.
+// common is a value that several cases of a group read. The first open creates it, and
+// the last close drops it.
 type common[T any] struct {
 	create func() (T, error)
 
@@ -164,8 +145,7 @@ func (c *common[T]) close() error {
 	return nil
 }
 
-// liveHeap returns the bytes of what lives on the heap. It runs the garbage
-// collector first.
+// liveHeap runs the garbage collector and returns the bytes that it leaves.
 func liveHeap() int64 {
 	runtime.GC()
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -173,18 +153,17 @@ func liveHeap() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// emptied checks what a session's Empty says of values 1 … n, and that nothing is
-// left in the store.
+// emptied checks what Empty returned for the values 1 … n, and that the store is empty.
 func emptied(store peer.Store, n int, sum uint64, failed int) error {
 	switch left := store.Len(); {
 	case failed != 0:
-		return fmt.Errorf("%d of %d values were gone before they were removed", failed, n)
+		return fmt.Errorf("%d of %d live values could not be removed", failed, n)
 	case sum != sumTo(n):
 		return fmt.Errorf("%d values add up to %d, not %d", n, sum, sumTo(n))
 	case left > 0:
-		return fmt.Errorf("%d values are left of %d that were removed", left, n)
+		return fmt.Errorf("%d of %d removed values are still live", left, n)
 	}
 	return nil
 }
 
-var errSum = errors.New("the values that were read are not those that were stored")
+var errSum = errors.New("the values read are not the values stored")
