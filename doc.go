@@ -1,3 +1,3 @@
-// Package coatcheck holds the tests that go across the packages. The pool is in
+// Package coatcheck has tests of several packages together. The pool is in
 // coatcheck/pool.
 package coatcheck

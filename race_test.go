@@ -23,9 +23,8 @@ import (
 // last is a pool's last generation.
 const last = 1<<32 - 3
 
-// TestStormOwnsOnce lets goroutines do everything that can be done to single
-// values. No slot is owned twice, none is lost, no stale handle is answered, and
-// no value changes under a guard.
+// TestStormOwnsOnce runs all operations on single values. No slot is owned twice, none is
+// lost, no stale handle is accepted, and no value changes under a guard.
 func TestStormOwnsOnce(t *testing.T) {
 	for _, set := range []storm.Setup{
 		{Name: "one slot", Options: storm.Options{Capacity: 1}, Hands: 4, Shown: 1},
@@ -47,8 +46,8 @@ func TestStormOwnsOnce(t *testing.T) {
 	}
 }
 
-// TestStormHandsOver inserts on some goroutines and removes on others. Slots must
-// find their way back to the side that inserts: memory stays near what is live.
+// TestStormHandsOver inserts on some goroutines and removes on others. Slots must return to
+// the goroutines that insert: memory stays near the live values.
 func TestStormHandsOver(t *testing.T) {
 	const inFlight = 64
 	for _, set := range []storm.Setup{
@@ -93,7 +92,7 @@ func TestStormHandsOver(t *testing.T) {
 			}()
 			w.Run(storm.Least{storm.Removed: 20_000, storm.Held: 100})
 			st := w.Pool.Stats()
-			// Each shard, four for a processor, takes up to 32 KiB before it takes others' slots.
+			// Each shard, four a processor, takes up to 32 KiB before it takes others' slots.
 			ahead := 4 * runtime.GOMAXPROCS(0) * (32 << 10) / int(unsafe.Sizeof(shard.Slot[storm.Linked]{}))
 			assert.Less(t, st.Allocated, 8192+ahead, "slots for %d values in flight: %+v", inFlight, st)
 			w.Finish()
@@ -101,8 +100,8 @@ func TestStormHandsOver(t *testing.T) {
 	}
 }
 
-// TestStormTrims lets pages lose their memory and get it back all the time, while
-// everything else goes on.
+// TestStormTrims runs Trim repeatedly beside all other operations, so that pages lose their
+// memory and get it back.
 func TestStormTrims(t *testing.T) {
 	for _, set := range []storm.Setup{
 		{Name: "unlimited", Options: storm.Options{Shards: 2}, Hands: 4, Workers: 1, Shown: 600},
@@ -125,8 +124,8 @@ func TestStormTrims(t *testing.T) {
 	}
 }
 
-// TestStormSweeps runs Clear, Drain, DeleteFunc and the loops against everything
-// else. Every value is removed exactly once, by whomever.
+// TestStormSweeps runs Clear, Drain, DeleteFunc and the loops beside all other operations.
+// Every value is removed exactly once.
 func TestStormSweeps(t *testing.T) {
 	for _, set := range []storm.Setup{
 		{Name: "LIFO", Options: storm.Options{Capacity: 300, Shards: 2}, Hands: 5, Workers: 2, Shown: 256},
@@ -139,8 +138,8 @@ func TestStormSweeps(t *testing.T) {
 	}
 }
 
-// TestStormLoopsMissNothing ranges over values that stay while others come and
-// go: every loop yields each of those that stay exactly once.
+// TestStormLoopsMissNothing ranges over values, some of which stay live. Every loop yields
+// each of these exactly once.
 func TestStormLoopsMissNothing(t *testing.T) {
 	const stay = 100
 	set := storm.Setup{Options: storm.Options{Shards: 2}, Hands: 4, Workers: 2, Shown: 512}
@@ -184,15 +183,15 @@ func TestStormLoopsMissNothing(t *testing.T) {
 	}
 }
 
-// kept is a value of an object pool: it keeps a buffer from one life to the next.
+// kept is a value of an object pool. Its buffer survives from one life to the next.
 type kept struct {
 	storm.Plain
-	owner *atomic.Bool // whether somebody took the value
+	owner *atomic.Bool // whether the value was taken
 	buf   []byte
 }
 
-// TestStormResets storms an object pool. Reset sees every value that was removed
-// and none that was taken, and what it leaves is what constructors find.
+// TestStormResets storms an object pool. Reset is called for every removed value and for no
+// taken one, and constructors find what it leaves.
 func TestStormResets(t *testing.T) {
 	for _, set := range []storm.Setup{
 		{Name: "pool", Options: storm.Options{Capacity: 16, Shards: 2}, Hands: 6},
@@ -226,7 +225,7 @@ func TestStormResets(t *testing.T) {
 					a.Step()
 				} else if ticket := a.Insert(); ticket != nil {
 					v := a.Take(ticket)
-					v.owner.Store(true) // it is ours, buffer and all
+					v.owner.Store(true) // the buffer is taken too
 				}
 			})
 			w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 2000})
@@ -237,8 +236,8 @@ func TestStormResets(t *testing.T) {
 	}
 }
 
-// TestStormResetPanics lets Reset panic, exit and use the pool. The panic comes
-// up in whoever reclaimed, and no slot is lost.
+// TestStormResetPanics has a Reset that panics, exits its goroutine and uses the pool. The
+// panic reaches the goroutine that reclaims, and no slot is lost.
 func TestStormResetPanics(t *testing.T) {
 	const capacity = 12
 	errMeant := errors.New("meant")
@@ -292,8 +291,7 @@ func TestStormResetPanics(t *testing.T) {
 	}
 }
 
-// requireBrim requires that capacity values fit into p, which is empty, and not
-// one more.
+// requireBrim requires that exactly capacity values fit into the empty pool p.
 func requireBrim[T any](t *testing.T, p *pool.Pool[T], capacity int) {
 	t.Helper()
 	require.NoError(t, p.Synchronize(context.Background()))
@@ -308,9 +306,8 @@ func requireBrim[T any](t *testing.T, p *pool.Pool[T], capacity int) {
 	require.Equal(t, capacity, p.RemoveBatch(hs))
 }
 
-// TestStormUsesUpGenerations runs generations out. Each slot lives exactly as
-// often as it may, lives that constructors gave up included, and then the pool
-// says so.
+// TestStormUsesUpGenerations uses up all generations. Each slot has exactly its number of
+// lives, those that constructors gave up included; then the pool returns ErrExhausted.
 func TestStormUsesUpGenerations(t *testing.T) {
 	const lives = 40
 	for _, set := range []storm.Setup{
@@ -322,7 +319,7 @@ func TestStormUsesUpGenerations(t *testing.T) {
 			set.Origin = last - 2*(lives-1)
 			w := storm.Raise(t, set, storm.Linkeds, nil)
 			w.Crew(set, (*storm.Actor[storm.Linked]).Step)
-			// Slots that a dropped Worker or Reservation has are not used up yet.
+			// Slots of a dropped Worker or Reservation are not exhausted yet.
 			w.Go(1, func(h *storm.Hand) {
 				for h.Running() {
 					runtime.GC()
@@ -344,8 +341,8 @@ func TestStormUsesUpGenerations(t *testing.T) {
 	}
 }
 
-// TestStormRecoversFromStalls stalls everybody by a guard, again and again, which
-// another goroutine unpins. Each time everything goes on.
+// TestStormRecoversFromStalls stalls all insertions by a guard, repeatedly. Another
+// goroutine unpins it, and they succeed again.
 func TestStormRecoversFromStalls(t *testing.T) {
 	for _, set := range []storm.Setup{
 		{Name: "LIFO", Options: storm.Options{Capacity: 16, Shards: 2}, Hands: 4},
@@ -357,7 +354,7 @@ func TestStormRecoversFromStalls(t *testing.T) {
 			w := storm.Raise(t, set, storm.Plains, nil)
 			w.Crew(set, (*storm.Actor[storm.Plain]).Step)
 			guards := make(chan *pool.Guard[storm.Plain])
-			// more waits until so much more of a kind was done.
+			// more waits until that many more operations of a kind were done.
 			more := func(h *storm.Hand, kind storm.Work, n int64) {
 				want, end := w.Done(kind)+n, time.Now().Add(time.Minute)
 				for w.Done(kind) < want && h.Running() {
@@ -388,7 +385,7 @@ func TestStormRecoversFromStalls(t *testing.T) {
 	}
 }
 
-// TestStormUnderChange flips GOMAXPROCS and collects garbage all the time.
+// TestStormUnderChange changes GOMAXPROCS and collects garbage repeatedly.
 func TestStormUnderChange(t *testing.T) {
 	old := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(old)
@@ -407,8 +404,8 @@ func TestStormUnderChange(t *testing.T) {
 	w.Finish()
 }
 
-// TestStormOfManyGoroutines has 10,000 of them, some of which live for a few
-// steps only. No more than 7,000 live at once: the race detector allows 8,128.
+// TestStormOfManyGoroutines has 10,000 goroutines, some of which end after a few steps. At
+// most 7,000 run at a time, since the race detector allows 8,128.
 func TestStormOfManyGoroutines(t *testing.T) {
 	const standing, relays, legs = 4000, 1500, 3
 	set := storm.Setup{Options: storm.Options{Capacity: 2000}, Hands: standing, Shown: 512}
@@ -438,9 +435,9 @@ func TestStormOfManyGoroutines(t *testing.T) {
 	assert.EqualValues(t, relays*(legs+1), goroutines.Load())
 }
 
-// TestStormFindsAnUntaggedFreelist is the control: a stack whose head is an index
-// without a tag hands a slot out twice, and the books show it. It may also lose
-// all its slots before that, so it begins anew many times.
+// TestStormFindsAnUntaggedFreelist is the control: a stack whose head is an index without a
+// tag gives a slot to two owners, and the storm finds it. The stack may lose all its slots
+// before that, so it begins anew many times.
 func TestStormFindsAnUntaggedFreelist(t *testing.T) {
 	var err error
 	for round := 0; round < 200 && err == nil; round++ {
@@ -478,7 +475,7 @@ func untagged(t *testing.T) error {
 			}
 			rest := next[top].Load()
 			if h.Chance(16) {
-				runtime.Gosched() // as if descheduled here
+				runtime.Gosched() // as if preempted here
 			}
 			if !head.CompareAndSwap(top, rest) {
 				continue
@@ -497,9 +494,9 @@ func untagged(t *testing.T) error {
 	return s.Try(50*time.Millisecond, nil)
 }
 
-// TestTakeInLastLifeKeepsTheValue takes values whose slots have no life after
-// this one, enough of them that slots are reclaimed on the way. It catches a
-// Take that reads the value after the slot was retired.
+// TestTakeInLastLifeKeepsTheValue takes values whose slots are in their last life, enough
+// of them that slots are reclaimed meanwhile. It finds a Take that reads the value after the
+// slot is retired.
 func TestTakeInLastLifeKeepsTheValue(t *testing.T) {
 	const n = 300
 	takers := map[string]func(p *pool.Pool[uint64]) func(pool.Handle[uint64]) (uint64, bool){
@@ -525,8 +522,8 @@ func TestTakeInLastLifeKeepsTheValue(t *testing.T) {
 	}
 }
 
-// TestFirstInsertsFindRoom inserts one value on each of several goroutines into
-// a new pool that has room for many more. None may be told that it is full.
+// TestFirstInsertsFindRoom inserts a value on each of several goroutines into a new pool
+// with room for many more. No insertion may be refused.
 func TestFirstInsertsFindRoom(t *testing.T) {
 	const goroutines = 4
 	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
@@ -554,8 +551,8 @@ func TestFirstInsertsFindRoom(t *testing.T) {
 	}
 }
 
-// TestNoStallWithoutAGuard stalls slots that have a life left behind slots that
-// have none. When the guard is gone, the next insertion must succeed.
+// TestNoStallWithoutAGuard has slots with a generation left in limbo behind slots without
+// one. After the guard is unpinned, the next insertion must succeed.
 func TestNoStallWithoutAGuard(t *testing.T) {
 	p := pool.Must(&pool.Options[uint64]{Capacity: 8, Shards: 1, Origin: last - 2})
 	var hs []pool.Handle[uint64]
@@ -592,9 +589,9 @@ func TestNoStallWithoutAGuard(t *testing.T) {
 	require.NoError(t, err, "no guard is pinned")
 }
 
-// TestReserveStandsInForTheSpent: a FIFO pool misses an exhausted slot in its
-// reserve first, so that an insertion which waits for that is stalled, not full.
-func TestReserveStandsInForTheSpent(t *testing.T) {
+// TestExhaustedSlotCountsAgainstReserve requires that an exhausted slot of a FIFO pool first counts
+// against its reserve, so that an insertion that waits for the reserve is stalled, not full.
+func TestExhaustedSlotCountsAgainstReserve(t *testing.T) {
 	p := pool.Must(&pool.Options[uint64]{Capacity: 1, Shards: 1, Reuse: pool.FIFO, MinFree: 2, Origin: last})
 	h, err := p.Insert(1)
 	require.NoError(t, err)
@@ -607,8 +604,8 @@ func TestReserveStandsInForTheSpent(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestCloseKeepsNoSlotFromReset closes a Worker while the Reset that this causes
-// uses it. It may refuse, but no slot may be lost.
+// TestCloseKeepsNoSlotFromReset closes a Worker whose Reset then uses it. The Worker may
+// refuse, but no slot may be lost.
 func TestCloseKeepsNoSlotFromReset(t *testing.T) {
 	var w *pool.Worker[uint64]
 	closing, resets := false, 0

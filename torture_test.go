@@ -18,8 +18,8 @@ import (
 	"coatcheck/pool"
 )
 
-// rates is what must happen in every second of a torture. A busy machine with the
-// race detector does ten times as much, and a calm one a hundred times.
+// rates is the least number of events in each second of a torture. A busy machine with the
+// race detector does ten times as many, an idle one a hundred times.
 var rates = storm.Rates{
 	storm.Insertion: 100, storm.Removal: 100, storm.Burn: 20, storm.Refusal: 50, storm.Told: 50,
 	storm.Pinning: 100, storm.Borrow: 20, storm.Look: 500, storm.Late: 50, storm.HandOver: 4,
@@ -27,17 +27,17 @@ var rates = storm.Rates{
 	storm.Stutter: 2, storm.Flip: 2, storm.Garbage: 1,
 }
 
-// tortures is how many of them share the time: those of TestTorture and the
-// sound model's.
+// tortures is the number of tortures that share the time: those of TestTorture and that of
+// the sound model.
 const tortures = 8
 
-// TestTorture keeps pointers under guards for short and long times, while all
-// else happens that may happen to a program. Nobody ever keeps a value that has
-// become another one; slots go round, and none is lost. Run it for an hour with
+// TestTorture keeps pointers under guards for short and long times, beside everything else
+// that a program may do. No kept value may become another one, slots must be reused, and
+// none may be lost. For an hour of it, run
 //
 //	go test -run 'Torture$' -torture 1h -timeout 0 -v .
 //
-// and it reports how old what the readers kept was, as rcutorture does.
+// It reports the ages of kept values, as rcutorture does.
 func TestTorture(t *testing.T) {
 	crew := storm.Crew{Writers: 3, Readers: 4, Mayflies: 1, Stallers: 1}
 	type setup struct {
@@ -64,7 +64,7 @@ func TestTorture(t *testing.T) {
 			with: storm.Rates{storm.Sweep: 50},
 		},
 		{
-			// What lives, waits and lies at hand fits into one page: of 4,096 slots
+			// Live, waiting and free slots fit into one page: of 4,096 slots
 			// on 32-bit platforms, and of half as many on others.
 			name: "MaxLimbo", Options: storm.Options{MaxLimbo: 300, Shards: 2}, shown: 128, slots: 4096,
 		},
@@ -91,19 +91,18 @@ func TestTorture(t *testing.T) {
 	}
 }
 
-// fault is what is wrong with a model.
+// fault is the fault of a model.
 type fault int
 
 const (
 	sound    fault = iota
 	tagless        // the freelist's head is an index alone
-	oneEpoch       // what was retired in the epoch of the frontier is reused, too
+	oneEpoch       // slots that were retired in the epoch of the frontier are reused too
 )
 
-// model is a pool as simple as can be, right or with a fault. It goes through the
-// same torture as the real ones: a torture that does not find the fault finds
-// nothing in those either. All of it is atomic, so that it is the torture that
-// finds the fault and not the race detector.
+// model is the simplest pool, correct or with a fault. A torture that does not find the
+// fault would find none in the real pools either. All of its words are atomic, so that the
+// torture finds the fault, and not the race detector.
 type model struct {
 	fault  fault
 	domain *epoch.Domain
@@ -135,9 +134,8 @@ func newModel(slots int, f fault) *model {
 	return m
 }
 
-// vacant is the generation that a model's slots start with. notLive is the low half
-// of the word of one that is not live: never its own index, which for slot 0 a bare
-// generation would have.
+// vacant is the first generation of a model's slots. notLive is the low half of the word of
+// a slot that is not live. It is never the slot's index, as 0 would be for slot 0.
 const (
 	vacant  = 2
 	notLive = 1<<32 - 1
@@ -153,7 +151,7 @@ func (m *model) push(i uint32) {
 	}
 }
 
-// tagged is the head that follows old and has its top at top.
+// tagged returns the head that follows old, with the given top.
 func (m *model) tagged(old uint64, top uint32) uint64 {
 	if m.fault == tagless {
 		return uint64(top)
@@ -170,7 +168,7 @@ func (m *model) pop() (uint32, bool) {
 		i := uint32(top) - 1
 		below := m.slots[i].next.Load()
 		if rand.IntN(16) == 0 {
-			runtime.Gosched() // as if descheduled here
+			runtime.Gosched() // as if preempted here
 		}
 		if m.head.CompareAndSwap(top, m.tagged(top, below)) {
 			return i, true
@@ -178,7 +176,7 @@ func (m *model) pop() (uint32, bool) {
 	}
 }
 
-// reclaim moves from limbo to the freelist what may go there.
+// reclaim moves slots whose grace period is over from limbo to the freelist.
 func (m *model) reclaim() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -271,7 +269,7 @@ func (m *model) All() iter.Seq2[storm.Handle, *storm.Coupon] {
 	}
 }
 
-// Sweep is not asked for.
+// Sweep is never called.
 func (m *model) Sweep(*rand.Rand) int { return 0 }
 
 func (m *model) Stats() pool.Stats {
@@ -313,17 +311,16 @@ func tortureModel(t *testing.T, f fault, length time.Duration, least storm.Rates
 	return tt, tt.Endure(length, least)
 }
 
-// TestTortureSparesASoundModel is what the controls below are measured by: the
-// model without a fault stands the torture.
+// TestTortureSparesASoundModel is the base of the controls below: the model without a fault
+// passes the torture.
 func TestTortureSparesASoundModel(t *testing.T) {
 	tt, err := tortureModel(t, sound, storm.TortureLength(tortures), storm.Rates{storm.Insertion: 100, storm.Late: 50})
 	tt.Require(err)
 	t.Log(tt.Report())
 }
 
-// TestTortureFindsOneEpoch is a control: where what is retired in the frontier's
-// own epoch is reused, a reader that pinned in that epoch keeps a value that
-// becomes another one.
+// TestTortureFindsOneEpoch is a control: slots retired in the frontier's own epoch are
+// reused, so a value that a reader of that epoch keeps becomes another one.
 func TestTortureFindsOneEpoch(t *testing.T) {
 	requireFound(t, oneEpoch, "was reused under a guard", "a copy of")
 }
@@ -334,9 +331,9 @@ func TestTortureFindsAnUntaggedFreelist(t *testing.T) {
 		"generation is even", "values were inserted and")
 }
 
-// requireFound tortures a model with a fault, again and again, until one of the
-// findings tells of it. The model may lose all its slots before that, which
-// alone would prove little.
+// requireFound tortures a model with a fault repeatedly until one of the findings is the
+// expected one. The model may lose all its slots before that, which alone would prove
+// little.
 func requireFound(t *testing.T, f fault, findings ...string) {
 	t.Helper()
 	begin := time.Now()

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The README's ways to import the module are run as they stand there, each in the
-// fresh folder of a module that has the clone beside it.
+// Each way of the README to import the module works, in a new module beside a clone.
 func TestReadmeUse(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -35,11 +34,11 @@ func TestReadmeUse(t *testing.T) {
 		u.run(replace)
 		u.run(vendor)
 		require.NoError(t, os.Remove(filepath.Join(u.dir, "../coatcheck")))
-		u.run("") // without the clone
+		u.run("") // vendored, so without the clone
 	})
 }
 
-// user is a module of somebody else's that uses the pool.
+// user is another module that uses the pool.
 type user struct {
 	*testing.T
 	dir string
@@ -71,8 +70,8 @@ func main() {
 	return u
 }
 
-// run runs the commands, and then the program. Only what is in the module cache can
-// be had, so that the test needs no network.
+// run runs the commands, and then the program. Modules come from the module cache, so the
+// test needs no network.
 func (u user) run(commands string) {
 	u.Helper()
 	cmd := exec.Command("sh", "-ec", commands+"\ngo run .")

@@ -1,10 +1,9 @@
 //go:build interleave
 
-// Package atom is the one way to the words that goroutines share. This is its
-// other half, for builds that explore schedules: types of the same sizes and
-// methods as those of sync/atomic, which announce each access to package
-// interleave. On a virtual thread that is where another may go on; anywhere else
-// the access is plain.
+// Package atom has the types of all words that goroutines share. In builds that explore
+// schedules they have the sizes and methods of those in sync/atomic, and announce each access
+// to package interleave, which may then switch to another virtual thread. On other
+// goroutines the access is plain.
 package atom
 
 import (
@@ -81,7 +80,7 @@ func (w *Uint64) Store(v uint64) {
 	w.w.Store(v)
 }
 
-// StoreRelease stores v in w by way of the virtual thread's buffer.
+// StoreRelease stores v in w through the virtual thread's store buffer.
 func StoreRelease(w *Uint64, v uint64) {
 	if !interleave.StoreRelease(unsafe.Pointer(w), v) {
 		w.w.Store(v)
@@ -182,8 +181,8 @@ func (w *Pointer[T]) CompareAndSwap(old, v *T) bool {
 	return after(w.w.CompareAndSwap(old, v))
 }
 
-// Mutex is sync.Mutex, hooked. Virtual threads lock it among themselves,
-// goroutines among themselves; the two never run at the same time.
+// Mutex is sync.Mutex, hooked. Virtual threads and goroutines do not exclude each other;
+// they never run at the same time.
 type Mutex struct{ m sync.Mutex }
 
 func (m *Mutex) Lock() {
@@ -205,7 +204,7 @@ func (m *Mutex) Unlock() {
 	}
 }
 
-// number is a pointer for the record of a run.
+// number returns a pointer's number for the record of a run.
 func number[T any](p *T) uint64 { return interleave.Number(unsafe.Pointer(p)) }
 
 func after(ok bool) bool {
@@ -217,7 +216,7 @@ func after(ok bool) bool {
 	return ok
 }
 
-// The hooked types have the sizes of the plain ones: structs are padded by them.
+// The hooked types have the sizes of the plain ones, since structs are padded by these.
 var (
 	_ [4]byte                           = [unsafe.Sizeof(Uint32{})]byte{}
 	_ [8]byte                           = [unsafe.Sizeof(Uint64{})]byte{}

@@ -1,9 +1,9 @@
 //go:build simulate
 
-// Package atom is the one way to the words that goroutines share. This is the half of it
-// for simulations: types of the same sizes and methods as those of sync/atomic, which
-// tell package simulate of each access. On a virtual processor that is where its clock
-// goes on, and others may go first; anywhere else the access is plain.
+// Package atom has the types of all words that goroutines share. In simulations they have
+// the sizes and methods of those in sync/atomic, and announce each access to package
+// simulate, which charges the running virtual processor and may switch to another. Outside of
+// a run the access is plain.
 package atom
 
 import (
@@ -51,28 +51,28 @@ func (w *Pointer[T]) Store(v *T)                    { locked(w); w.w.Store(v) }
 func (w *Pointer[T]) Swap(v *T) *T                  { locked(w); return w.w.Swap(v) }
 func (w *Pointer[T]) CompareAndSwap(old, v *T) bool { locked(w); return w.w.CompareAndSwap(old, v) }
 
-// StoreRelease stores v in w, and does not wait.
+// StoreRelease stores v in w without waiting for the line.
 func StoreRelease(w *Uint64, v uint64) {
 	simulate.Access(simulate.Store, unsafe.Pointer(w))
 	w.w.Store(v)
 }
 
-// Charges says whether what follows counts.
+// Charges says whether the functions below charge the processor.
 const Charges = true
 
-// PlainRead says that *v is read.
+// PlainRead announces a read of *v.
 func PlainRead[T any](v *T) { simulate.Plain(simulate.Load, unsafe.Pointer(v), unsafe.Sizeof(*v)) }
 
-// PlainWrite says that it is written.
+// PlainWrite announces a write of *v.
 func PlainWrite[T any](v *T) { simulate.Plain(simulate.Store, unsafe.Pointer(v), unsafe.Sizeof(*v)) }
 
-// Allocate says that so many bytes are allocated.
+// Allocate announces the allocation of that many bytes.
 func Allocate(bytes uintptr) { simulate.Allocate(bytes) }
 
-// Work says that something takes so many nanoseconds.
+// Work announces other work, in nanoseconds.
 func Work(nanoseconds float64) { simulate.Work(nanoseconds) }
 
-// The types have the sizes of the plain ones: structs are padded by them.
+// The types have the sizes of the plain ones, since structs are padded by these.
 var (
 	_ [4]byte                         = [unsafe.Sizeof(Uint32{})]byte{}
 	_ [8]byte                         = [unsafe.Sizeof(Uint64{})]byte{}

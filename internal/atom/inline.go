@@ -1,16 +1,15 @@
 package atom
 
-// The compiler puts a method of sync/atomic into its caller only if it has the
-// method's body at hand, and a package hands bodies on to those who import it
-// only for what it inlined itself. An alias inlines nothing, and neither does
-// generic code that is instantiated elsewhere. So without what follows, a
-// program that uses a pool and does not happen to import sync/atomic itself
-// would make a call of each atomic load: look-ups took three times as long.
+// The compiler inlines a method of sync/atomic only if the importing package's export data
+// has its body. Export data has the bodies of functions that the package itself inlined. An
+// alias inlines nothing, and neither does generic code that is instantiated elsewhere. So
+// without these functions a program that uses a pool and does not import sync/atomic would
+// call each atomic load, and look-ups would take three times as long.
 //
-// Every package of generic code that is built on this one names the functions
-// below once, in a variable that costs nothing, and thereby hands the bodies on.
+// Every package of generic code that uses this one names the functions below once, in a
+// blank variable, and so exports the bodies too.
 
-// InlineUint32 has every method of Uint32 inlined in it.
+// InlineUint32 inlines every method of Uint32.
 func InlineUint32(w *Uint32) bool {
 	w.Store(w.Load())
 	w.Add(w.Or(1))
@@ -18,25 +17,23 @@ func InlineUint32(w *Uint32) bool {
 	return w.CompareAndSwap(0, 1)
 }
 
-// InlineUint64 has every method of Uint64 inlined in it.
+// InlineUint64 inlines every method of Uint64.
 func InlineUint64(w *Uint64) bool {
 	w.Store(w.Load())
 	w.Add(w.Swap(1))
 	return w.CompareAndSwap(0, 1)
 }
 
-// InlineRelease has StoreRelease inlined in it, where that can be. It stands alone: a call
-// would make InlineUint64 too long to be put into its callers, and with it all that it
-// hands on.
+// InlineRelease inlines StoreRelease, where that can be. It is separate, because a call
+// would make InlineUint64 too long to be inlined, and its bodies would not be exported.
 func InlineRelease(w *Uint64) { StoreRelease(w, 0) }
 
-// InlineInt64 has every method of Int64 inlined in it.
+// InlineInt64 inlines every method of Int64.
 func InlineInt64(w *Int64) bool {
 	w.Store(w.Load())
 	w.Add(1)
 	return w.CompareAndSwap(0, 1)
 }
 
-// InlinePointer has Pointer's Load inlined in it, the only method of its own
-// that is short enough.
+// InlinePointer inlines Pointer's Load, its only method that is short enough.
 func InlinePointer(w *Pointer[int]) bool { return w.Load() != nil }

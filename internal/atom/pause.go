@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Pause lets others run, in the given round of a loop that waits for them: it
-// yields at first and sleeps later, up to a millisecond.
+// Pause is the backoff of a loop that waits for other goroutines. In early rounds it
+// yields, in later ones it sleeps, up to a millisecond.
 func Pause(round int) {
 	const (
 		yields  = 16
@@ -21,7 +21,7 @@ func Pause(round int) {
 	time.Sleep(time.Microsecond << min(round-yields, longest))
 }
 
-// Between stands between a load of a shared word and plain loads that another
-// thread's stores may overtake. Where schedules are explored it is a step; here it is
-// nothing.
+// Between is called between a load of a shared word and plain loads that another thread's
+// stores may overtake. It does nothing, except in builds that explore schedules, where it is a
+// step.
 func Between() {}

@@ -4,8 +4,8 @@ package atom
 
 import "coatcheck/internal/check/interleave"
 
-// Pause lets other virtual threads go first.
+// Pause yields to the other virtual threads.
 func Pause(int) { interleave.LetOthers() }
 
-// Between is a point at which another thread may go on.
+// Between is a step, at which another virtual thread may run.
 func Between() { interleave.Pause() }

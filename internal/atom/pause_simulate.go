@@ -4,8 +4,8 @@ package atom
 
 import "coatcheck/internal/simulate"
 
-// Pause lets other processors run.
+// Pause yields to the other processors.
 func Pause(round int) { simulate.Pause(round) }
 
-// Between is nothing.
+// Between does nothing.
 func Between() {}

@@ -2,20 +2,20 @@
 
 package atom
 
-// Plain accesses to values, and work on none, cost what they cost. Only a simulation has
-// to be told (see atom_simulate.go); here each of these is nothing.
+// These announce plain accesses and other work to a simulation (see atom_simulate.go).
+// Otherwise they do nothing.
 
-// Charges says whether what is said here counts.
+// Charges says whether these functions do anything.
 const Charges = false
 
-// PlainRead says that *v is read.
+// PlainRead announces a read of *v.
 func PlainRead[T any](v *T) {}
 
-// PlainWrite says that it is written.
+// PlainWrite announces a write of *v.
 func PlainWrite[T any](v *T) {}
 
-// Allocate says that so many bytes are allocated.
+// Allocate announces the allocation of that many bytes.
 func Allocate(bytes uintptr) {}
 
-// Work says that something takes so many nanoseconds.
+// Work announces other work, in nanoseconds.
 func Work(nanoseconds float64) {}

@@ -2,8 +2,7 @@
 
 package atom
 
-// StoreRelease stores v in w. Whoever sees it there sees everything that the
-// caller wrote before it, and the caller's reads before it are over. More it does
-// not promise, although it is an atomic Store here: what that costs depends on the
-// processor, and the race detector must see one.
+// StoreRelease stores v in w. A goroutine that loads v sees all earlier writes of the
+// caller, and the caller's earlier reads are done. It promises no more, although here it is
+// an atomic Store: its cost depends on the processor, and the race detector must see one.
 func StoreRelease(w *Uint64, v uint64) { w.Store(v) }

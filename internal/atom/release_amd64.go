@@ -4,19 +4,18 @@ package atom
 
 import "unsafe"
 
-// StoreRelease stores v in w. Whoever sees it there sees everything that the
-// caller wrote before it, and the caller's reads before it are over. That is all:
-// the caller's later loads may be done before others see v, which an atomic
-// Store rules out. DESIGN.md lists the stores for which this is enough.
+// StoreRelease stores v in w. A goroutine that loads v sees all earlier writes of the
+// caller, and the caller's earlier reads are done. It promises no more: the caller's later
+// loads may be done before others see v, which an atomic Store rules out. DESIGN.md lists
+// the stores for which this is enough.
 //
-// On amd64 a plain store is that much: processors keep the order of all accesses
-// but for a store and a later load. An atomic Store is an exchange there, which
-// holds up whatever follows until the store is through. The function is not put
-// into its callers, so that the compiler keeps the store's place (U7); Go's
-// runtime has the same under the name StoreRel.
+// On amd64 a plain store promises this: processors keep the order of all accesses except a
+// store and a later load. An atomic Store is an exchange, which delays later accesses until
+// the store is done. The function is not inlined, so that the compiler does not move the
+// store (U7). Go's runtime has the same function, named StoreRel.
 //
 //go:noinline
 func StoreRelease(w *Uint64, v uint64) { *(*uint64)(unsafe.Pointer(w)) = v }
 
-// A Uint64 is its word and nothing else.
+// A Uint64 is its word alone.
 var _ [8]byte = [unsafe.Sizeof(Uint64{})]byte{}

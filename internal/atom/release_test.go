@@ -16,8 +16,7 @@ import (
 	"coatcheck/internal/check/length"
 )
 
-// A release store costs no locked instruction on amd64, and is no plain store
-// where that would not do.
+// On amd64 a release store is a plain store; elsewhere it is not.
 func TestReleaseStoreIsPlainWhereThatIsEnough(t *testing.T) {
 	body := regexp.MustCompile(`(?s)\ncoatcheck/internal/atom\.StoreRelease STEXT.*?\n(?:[^\t\n]|$)`)
 	for _, c := range []struct {
@@ -26,8 +25,7 @@ func TestReleaseStoreIsPlainWhereThatIsEnough(t *testing.T) {
 		plain bool
 	}{{"amd64", "-tags=", true}, {"amd64", "-tags=race", false}, {"386", "-tags=", false}, {"arm64", "-tags=", false}} {
 		if !c.plain && !length.Full() {
-			// To compile it takes all that it imports, three times anew. Which file
-			// it comes from is known without.
+			// Compiling would build all imports for three platforms; the file tells as much.
 			list := exec.Command("go", "list", "-f={{.GoFiles}}", c.flag, "coatcheck/internal/atom")
 			list.Env = append(os.Environ(), "GOARCH="+c.arch)
 			out, err := list.CombinedOutput()
@@ -47,7 +45,7 @@ func TestReleaseStoreIsPlainWhereThatIsEnough(t *testing.T) {
 	}
 }
 
-// What was written before a release store is there for whoever sees it.
+// A goroutine that loads a release store sees the writes before it.
 func TestReleaseStorePublishes(t *testing.T) {
 	var w atom.Uint64
 	var value [64]uint64

@@ -15,10 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The door costs nothing: the protocol's packages, and a program that uses a pool,
-// compile to the same machine code when their words come from here and when they
-// come from sync and sync/atomic. An overlay puts the other import in place, line
-// for line, and the compiler's listings are compared.
+// This package costs nothing: the protocol's packages, and a program that uses a pool,
+// compile to the same machine code with the types of sync and sync/atomic. An overlay
+// replaces the types without moving a line, and the compiler's listings are compared.
 func TestSameMachineCode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the protocol twice")
@@ -37,7 +36,7 @@ func TestSameMachineCode(t *testing.T) {
 			require.NoError(t, err)
 			text, err := os.ReadFile(name)
 			require.NoError(t, err)
-			plain, n := withoutDoor(string(text))
+			plain, n := withoutAtom(string(text))
 			if n == 0 {
 				continue
 			}
@@ -47,7 +46,7 @@ func TestSameMachineCode(t *testing.T) {
 			overlay.Replace[name] = copied
 		}
 	}
-	require.Greater(t, words, 20, "the protocol no longer takes its words from here")
+	require.Greater(t, words, 20, "the protocol no longer uses this package")
 	file := filepath.Join(scratch, "overlay.json")
 	data, err := json.Marshal(overlay)
 	require.NoError(t, err)
@@ -55,13 +54,13 @@ func TestSameMachineCode(t *testing.T) {
 
 	through, past := listing(t), listing(t, "-overlay="+file)
 	require.Contains(t, through, "LOCK", "no listing")
-	// Nor is any of them a call in a program that does not import sync/atomic.
+	// A program that does not import sync/atomic calls none of its methods.
 	for line := range strings.Lines(through) {
 		if strings.Contains(line, "sync/atomic.(*") {
 			require.NotRegexp(t, calls, line)
 		}
 	}
-	if through != past { // not require.Equal of the whole, which would print both
+	if through != past { // require.Equal would print both
 		a, b := strings.Split(through, "\n"), strings.Split(past, "\n")
 		for i := range min(len(a), len(b)) {
 			require.Equal(t, a[i], b[i], "line %d of the listing", i+1)
@@ -77,9 +76,9 @@ var (
 	calls    = regexp.MustCompile(`CALL\s+sync/atomic\.\(\*U?[Ii]nt\w+\)\.[^L]`)
 )
 
-// withoutDoor returns the text of a file that takes its words from where they
-// really are, without moving a line, and how many it takes.
-func withoutDoor(text string) (string, int) {
+// withoutAtom returns the text of a file with the types of sync and sync/atomic in place of
+// this package's, without moving a line, and the number of replacements.
+func withoutAtom(text string) (string, int) {
 	n := 0
 	var atomics, mutexes bool
 	text = word.ReplaceAllStringFunc(text, func(w string) string {
@@ -94,10 +93,10 @@ func withoutDoor(text string) (string, int) {
 	if n == 0 {
 		return text, 0
 	}
-	const door = `"coatcheck/internal/atom"`
-	imports := []string{door}
+	const atom = `"coatcheck/internal/atom"`
+	imports := []string{atom}
 	if !function.MatchString(text) {
-		imports[0] = "_ " + door
+		imports[0] = "_ " + atom
 	}
 	if atomics {
 		imports = append(imports, `plainatomic "sync/atomic"`)
@@ -106,10 +105,10 @@ func withoutDoor(text string) (string, int) {
 		imports = append(imports, `plainsync "sync"`)
 	}
 	group := strings.Join(imports, "; ")
-	if single := "import " + door; strings.Contains(text, single) {
+	if single := "import " + atom; strings.Contains(text, single) {
 		return strings.Replace(text, single, "import ("+group+")", 1), n
 	}
-	return strings.Replace(text, door, group, 1), n
+	return strings.Replace(text, atom, group, 1), n
 }
 
 // listing compiles the protocol's packages and a program that instantiates the
@@ -122,7 +121,7 @@ func listing(t *testing.T, flags ...string) string {
 	build.Env = append(os.Environ(), "GOARCH=amd64")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	// That a package is initialized after sync is no code.
+	// The order of initialization differs, which is no code.
 	var code strings.Builder
 	code.WriteString("\n")
 	for line := range strings.Lines(string(out)) {
@@ -131,7 +130,7 @@ func listing(t *testing.T, flags ...string) string {
 		}
 	}
 	text := code.String()
-	// The order of packages is that in which they were built.
+	// Packages are listed in the order in which they were built.
 	parts := strings.Split(text, "\n# ")
 	slices.Sort(parts)
 	return strings.Join(parts, "\n# ")

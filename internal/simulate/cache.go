@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// Lines move between caches as by MESI. A line is
+// Cache lines move between caches by MESI. A line is
 //
-//	nobody's       only memory has it
-//	one's          its owner may write it (exclusive or modified: which one makes no difference here)
-//	several's      they may read it
+//	invalid        in no cache, only in memory
+//	owned          in one cache, whose processor may write it (exclusive or modified)
+//	shared         in several caches, whose processors may read it
 //
-// A processor that wants what it may not do asks for a transfer, which takes time by the
-// distance to those who have the line. A line is in one transfer at a time. A request that
-// comes meanwhile waits where the line goes, so that it takes the last part of the way
-// alone (Costs.Queued).
+// A processor without the right for its access requests a transfer, whose time depends on
+// the distance to the caches that have the line. A line is in one transfer at a time. A
+// request during a transfer waits at its destination, so it only takes the last part of the
+// way (Costs.Queued).
 
 // Kind is a kind of access.
 type Kind uint8
@@ -28,17 +28,17 @@ const (
 // lineShift is the binary logarithm of a line's bytes.
 const lineShift = 6
 
-// ahead is by how much a processor may be ahead of the others when it accesses a line at
-// hand. It is less than a transfer, and saves many switches between processors.
+// ahead is the most that a processor may be ahead of the others when it accesses a line in
+// its cache. It is less than a transfer, and saves many switches between processors.
 const ahead = picoseconds(20_000)
 
-// most is how many processors a machine may have.
+// most is the largest number of processors of a machine.
 const most = 256
 
 type line struct {
-	holders [most / 64]uint64 // whose caches have it
-	owner   int               // who may write it, or nobody
-	free    picoseconds       // when the last transfer is over
+	holders [most / 64]uint64 // processors whose caches have it
+	owner   int               // the processor that may write it, or nobody
+	free    picoseconds       // the end of the last transfer
 }
 
 const nobody = -1
@@ -60,8 +60,8 @@ func (m *Machine) line(number uintptr) *line {
 	return recent.line
 }
 
-// Access charges the running processor for an access to a word, and lets others go first
-// whose clocks are earlier.
+// Access charges the running processor for an access to a word. Processors with earlier
+// clocks run first.
 func Access(kind Kind, word unsafe.Pointer) {
 	if running != nil {
 		running.access(kind, uintptr(word)>>lineShift)
@@ -85,16 +85,16 @@ func Allocate(bytes uintptr) {
 	}
 }
 
-// Work charges it for so many nanoseconds of other work.
+// Work charges it for other work, in nanoseconds.
 func Work(nanoseconds float64) {
 	if running != nil {
 		running.now += duration(nanoseconds)
 	}
 }
 
-// access charges p for an access. A processor asks for a line when its turn comes, in the
-// order of which lines are given; it sees what is in it, or changes it, when its turn comes
-// again after the line is there.
+// access charges p for an access. A processor requests a line at its turn, and lines are
+// granted in that order. It reads or writes the line at its next turn after the line has
+// arrived.
 func (p *Processor) access(kind Kind, number uintptr) {
 	if kind == Locked && p.now < p.drained {
 		p.now = p.drained
@@ -118,7 +118,7 @@ func (p *Processor) access(kind Kind, number uintptr) {
 			}
 			p.now = p.arrives(p.now, l, way)
 			if l.owner != nobody {
-				l.owner, l.free = nobody, p.now // others find it in a cache that they share
+				l.owner, l.free = nobody, p.now // others find it in a shared cache
 			}
 			l.add(p.id)
 		}
@@ -144,16 +144,15 @@ func (p *Processor) access(kind Kind, number uintptr) {
 	}
 }
 
-// take makes p the owner of the line, which nobody else has then.
+// take makes p the owner of the line and invalidates all other copies.
 func (l *line) take(p *Processor, at picoseconds) {
 	l.holders = [len(l.holders)]uint64{}
 	l.add(p.id)
 	l.owner, l.free = p.id, at
 }
 
-// arrives returns when a line is at hand that is asked for at a time and that far away,
-// more or less: distances differ, and without that, programs that repeat themselves fall
-// into step, as no real ones do.
+// arrives returns when a requested line arrives over a distance, which varies at random:
+// otherwise periodic programs fall into step, as no real ones do.
 func (p *Processor) arrives(asked picoseconds, l *line, way picoseconds) picoseconds {
 	way += way * (picoseconds(p.machine.random()%512) - 256) / 1024
 	if l.free > asked {
@@ -162,8 +161,7 @@ func (p *Processor) arrives(asked picoseconds, l *line, way picoseconds) picosec
 	return asked + way
 }
 
-// distance returns how long the line takes that p has to have for itself, or has not. It
-// counts the transfer.
+// distance returns the time of the transfer that p needs, and counts it.
 func (p *Processor) distance(l *line) (way picoseconds) {
 	c := &p.machine.costs
 	for i, holders := range l.holders {

@@ -2,32 +2,32 @@ package simulate
 
 import "flag"
 
-// Costs are what accesses cost, in nanoseconds. docs/many-processors.md names the sources.
+// Costs are the costs of accesses, in nanoseconds. docs/many-processors.md names the sources.
 type Costs struct {
-	Hit    float64 // a load of a line at hand, or a store into the buffer
-	Locked float64 // a locked instruction on a line at hand
+	Hit    float64 // a load of a line in the cache, or a store into the buffer
+	Locked float64 // a locked instruction on a line in the cache
 
 	Near     float64 // a transfer within a cluster
 	Transfer float64 // a transfer within a socket
 	Far      float64 // a transfer between sockets
-	Memory   float64 // a line that no cache has
-	Queued   float64 // the part of a transfer by which waiting processors get a line one after the other
-	Overlap  float64 // how many transfers a run of loads at a steady stride has under way at once
+	Memory   float64 // a line that is in no cache
+	Queued   float64 // the part of a transfer between two waiting processors
+	Overlap  float64 // transfers at a time of loads at a constant stride
 
 	Cluster int // processors that are near each other; 1: none are
 	Socket  int // processors in a socket
 
-	Fresh float64 // a KiB of memory that was just allocated, which somebody has zeroed
+	Fresh float64 // a KiB of newly allocated memory, zeroed
 
-	Yield float64 // a goroutine lets others run, and there are none
+	Yield float64 // runtime.Gosched without another goroutine to run
 	Spin  float64 // one round of a mutex's spinning
-	Park  float64 // putting a goroutine to sleep, or telling the scheduler to wake one
-	Wake  float64 // until a goroutine that is woken runs
+	Park  float64 // parking a goroutine, or making one runnable
+	Wake  float64 // the delay until a woken goroutine runs
 
-	Scattered bool // stacks lie anywhere, as after long; or side by side, as of goroutines begun together
+	Scattered bool // stacks are anywhere, as in a long-running program, and not side by side
 }
 
-// Server has figures for a server processor: published ones, but for Queued, Yield, Spin,
+// Server returns figures for a server processor: published ones, except Queued, Yield, Spin,
 // Park, Wake and Fresh, which are fitted or guessed.
 func Server() Costs {
 	return Costs{
@@ -40,7 +40,7 @@ func Server() Costs {
 	}
 }
 
-// Flags makes a flag of each cost.
+// Flags defines a flag for each cost.
 func (c *Costs) Flags(set *flag.FlagSet) {
 	for _, f := range []struct {
 		at    *float64

@@ -1,39 +1,36 @@
-// Package simulate runs programs on a machine of many processors that there need not be.
+// Package simulate runs programs on a simulated machine of many processors.
 //
-// A benchmark on two cores says nothing about 64. What changes on the way there is what
-// shared words cost: a line of memory that many write is at one of them at a time, and the
-// others queue. That can be counted, if it is known which words each operation touches,
-// and the real code knows that best. So the real code runs, of pool, shard and epoch, on
-// virtual processors with a clock each. Whenever it accesses a shared word, its clock goes
-// on by what the access costs, and the processor whose clock is earliest goes on.
+// A benchmark on two cores says nothing about 64. The cost of shared words grows with the
+// number of processors: a cache line that many write is in one cache at a time, and the
+// other processors queue. The cost can be counted if the accesses of each operation are
+// known. So the real code of pool, shard and epoch runs on virtual processors, each with a
+// clock. An access to a shared word advances the clock by its cost, and the processor with
+// the earliest clock runs next.
 //
-// The nouns, in order of use: [Costs] say what accesses cost; a [Machine] has so many
-// processors and all lines; a [Processor] is a coroutine with a clock; a line is 64 bytes
-// of memory, and is at home in the caches of those who have it (cache.go); a transfer is a
-// line that comes to a processor, or leaves all others because it writes.
+// The types, in order of use: [Costs] are the costs of accesses; a [Machine] has processors
+// and cache lines; a [Processor] is a coroutine with a clock. A line is 64 bytes of memory,
+// and is in the caches of some processors (cache.go). A transfer moves a line to a
+// processor's cache, or invalidates all other copies because the processor writes.
 //
-// The words announce themselves: package atom has types, under the build tag simulate,
-// that call [Access]. Plain accesses to values are announced by hooks in the few places
-// that make them (atom.PlainRead and atom.PlainWrite). All else that takes time is one
-// figure for each operation of a program, fitted to one processor.
+// With the build tag simulate, the types of package atom call [Access]. The few plain
+// accesses to values are announced by atom.PlainRead and atom.PlainWrite. Everything else
+// that an operation does is one figure for each program, fitted to one processor.
 //
-// What is modelled: which caches have a line and who may write it (MESI); that a line moves
-// to one processor after another; that a locked instruction waits for it and for all
-// stores before; that other stores do not wait; that loads at a steady stride overlap;
-// processors that are near each other or in another socket; Go's mutexes, by their
-// published algorithm, with the price of parking a goroutine.
+// Modelled are the states of lines (MESI); transfers of a line, one after another; locked
+// instructions, which wait for their line and for earlier stores; other stores, which do
+// not wait; loads at a constant stride, which overlap; clusters and sockets; Go's mutexes
+// by their algorithm, with the cost of parking a goroutine.
 //
-// What is not: caches that are too small, bandwidth, lines that are fetched in pairs, loads
-// that overlap otherwise, speculation, the operating system, more goroutines than
-// processors, garbage collections. So figures for one processor are fitted, not
-// predicted; what is predicted is how they change with the number of processors.
+// Not modelled are cache capacity, bandwidth, lines fetched in pairs, other overlapping
+// loads, speculation, the operating system, more goroutines than processors, and garbage
+// collections. So figures for one processor are fitted; how they change with the number of
+// processors is predicted.
 //
-// A run is the same each time, or nearly: one coroutine runs at a time, where stacks lie is
-// drawn by a seed (see [Stack]), and lines are told apart by addresses, of which only those
-// within an object matter. Under load one run in some dozens differed where processors
-// contend, by some hundredths; why is not known.
+// A run is almost deterministic: one coroutine runs at a time, a seed draws the addresses
+// of stacks (see [Stack]), and only the addresses within an object distinguish lines. Under
+// load one run in some dozens differed by some hundredths where processors contend. The
+// reason is unknown.
 //
-// The use that tempts and is wrong: to let a goroutine that is no virtual processor touch
-// hooked words while a run is under way, a finalizer say. It would be taken for the
-// processor that runs.
+// During a run no other goroutine may access hooked words, a finalizer for instance: the
+// running processor would be charged.
 package simulate

@@ -10,7 +10,7 @@ type Machine struct {
 	Costs
 	costs   durations
 	procs   []*Processor
-	waiting byClock // the processors that are ready and do not run
+	waiting byClock // runnable processors
 	lines   map[uintptr]*line
 	recent  [1 << 12]struct {
 		number uintptr
@@ -20,7 +20,7 @@ type Machine struct {
 	rnd   uint64
 }
 
-// picoseconds are what clocks count, in whole numbers, which are the same everywhere.
+// picoseconds are the unit of clocks: integers, so that runs are the same everywhere.
 type picoseconds int64
 
 func duration(nanoseconds float64) picoseconds { return picoseconds(nanoseconds * 1000) }
@@ -37,7 +37,7 @@ type Processor struct {
 	id      int
 	stack   uint32      // where its goroutine's stack lies
 	now     picoseconds // its clock
-	drained picoseconds // when its stores are through
+	drained picoseconds // when its earlier stores are done
 	parked  bool
 
 	lastLoad, stride uintptr // numbers of lines
@@ -46,22 +46,22 @@ type Processor struct {
 	yield  func(struct{}) bool
 }
 
-// Counts are what processors did.
+// Counts are counts of events.
 type Counts struct {
 	Loads     int // of shared words, and of lines of values
 	Stores    int // that do not wait
 	Locked    int // locked instructions
-	Transfers int // lines that came from other processors, or that others had to give up
+	Transfers int // lines that came from other processors, or were invalidated there
 	Misses    int // lines that came from memory
-	Parks     int // goroutines that a mutex put to sleep
+	Parks     int // goroutines parked by a mutex
 }
 
-// running is the processor that runs. It is nil outside of runs, where accesses pass
-// unseen.
+// running is the processor that runs. It is nil outside of runs, where accesses are not
+// charged.
 var running *Processor
 
-// New returns a machine of n processors. A seed says how far apart their clocks begin and
-// where their stacks lie.
+// New returns a machine of n processors. The seed draws their first clocks and the
+// addresses of their stacks.
 func New(n int, c Costs, seed uint64) *Machine {
 	m := &Machine{Costs: c, lines: make(map[uintptr]*line), locks: make(map[uintptr]*lock), rnd: seed}
 	m.costs = durations{
@@ -73,7 +73,7 @@ func New(n int, c Costs, seed uint64) *Machine {
 	first := uint32(m.random())
 	for i := range n {
 		p := &Processor{machine: m, id: i, now: picoseconds(m.random() % 1000_000)}
-		// As Go has it: stacks of 2 KiB, sixteen in a row, and some room between the rows.
+		// As in Go: stacks of 2 KiB, sixteen in a row, with gaps between the rows.
 		p.stack = first + uint32(i+i/16*4)
 		if c.Scattered {
 			p.stack = uint32(m.random())
@@ -83,7 +83,7 @@ func New(n int, c Costs, seed uint64) *Machine {
 	return m
 }
 
-// random returns the next of a sequence of numbers (Vigna's SplitMix64).
+// random returns the next random number (Vigna's SplitMix64).
 func (m *Machine) random() uint64 {
 	m.rnd += 0x9E3779B97F4A7C15
 	z := m.rnd
@@ -92,8 +92,8 @@ func (m *Machine) random() uint64 {
 	return z ^ z>>31
 }
 
-// Run runs step on each processor, over and over, until it returns false on one; the
-// others end the step that they are in.
+// Run runs step on each processor repeatedly until it returns false on one; the others
+// finish their current step.
 func (m *Machine) Run(step func(processor int) bool) {
 	over := false
 	for _, p := range m.procs {
@@ -140,21 +140,21 @@ func (m *Machine) Counts() (c Counts) {
 	return c
 }
 
-// turn returns when no ready processor's clock is earlier than p's by more than that.
+// turn returns when no runnable processor's clock is that much earlier than p's.
 func (p *Processor) turn(by picoseconds) {
 	if ws := p.machine.waiting; len(ws) > 0 && (ws[0].now < p.now-by || ws[0].now == p.now-by && ws[0].id < p.id) {
 		p.leave()
 	}
 }
 
-// leave lets others run.
+// leave switches to another processor.
 func (p *Processor) leave() {
 	p.yield(struct{}{})
 	running = p
 }
 
-// Stack returns where the running goroutine's stack lies, in units of the smallest, and 0
-// outside of runs.
+// Stack returns the address of the running goroutine's stack in units of the smallest
+// stack, or 0 outside of runs.
 func Stack() uint32 {
 	if running == nil {
 		return 0
@@ -162,8 +162,8 @@ func Stack() uint32 {
 	return running.stack
 }
 
-// Pause charges the running processor for a pause as package atom makes it: a yield in the
-// first rounds, and sleep that gets longer in later ones.
+// Pause charges the running processor for the backoff of package atom: a yield in the
+// first rounds, then ever longer sleeps.
 func Pause(round int) {
 	const (
 		yields  = 16
@@ -197,13 +197,13 @@ func (h *byClock) Pop() any {
 	return p
 }
 
-// ready lets a goroutine that slept go on at a time.
+// ready makes a sleeping goroutine runnable at a time.
 func (m *Machine) ready(p *Processor, at picoseconds) {
 	p.parked, p.now = false, max(p.now, at)
 	heap.Push(&m.waiting, p)
 }
 
-// Minus returns what was done since before.
+// Minus returns the counts since before.
 func (c Counts) Minus(before Counts) Counts {
 	return Counts{
 		c.Loads - before.Loads, c.Stores - before.Stores, c.Locked - before.Locked,

@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// Go's mutexes are modelled by their algorithm: Lock is a compare-and-swap if it is free;
-// a goroutine that finds it taken spins a few rounds, then counts itself as waiting and
-// sleeps. Unlock wakes the first of those who sleep, but whoever comes by meanwhile may
-// take the mutex before; one that has waited for a millisecond makes the mutex starving,
-// and then it is handed from one to the next. Outside of runs they are Go's own.
+// Go's mutexes are modelled by their algorithm. Lock of a free mutex is a compare-and-swap.
+// A goroutine that finds it locked spins a few rounds, then counts itself as a waiter and
+// sleeps. Unlock wakes the first waiter, but a running goroutine may lock the mutex before
+// it. A waiter of more than a millisecond makes the mutex starving; then Unlock hands it to
+// the next waiter. Outside of runs the mutexes are Go's own.
 
 // Mutex is sync.Mutex.
 type Mutex struct{ m sync.Mutex }
@@ -17,12 +17,12 @@ type Mutex struct{ m sync.Mutex }
 // RWMutex is sync.RWMutex.
 type RWMutex struct{ m sync.RWMutex }
 
-// lock is what a machine knows of a mutex.
+// lock is the state of a mutex in a machine.
 type lock struct {
-	state    int // as in sync.Mutex: locked, woken, starving, and how many wait
+	state    int // as in sync.Mutex: locked, woken, starving, number of waiters
 	sleepers []*Processor
 
-	// Of an RWMutex, whose mutex for writers is the above.
+	// For an RWMutex, whose writers use the mutex above.
 	readers, departing int
 	readersAsleep      []*Processor
 	writerAsleep       []*Processor
@@ -89,7 +89,7 @@ func (p *Processor) lock(l *lock, at unsafe.Pointer) {
 	if p.swap(l, at, 0, locked) {
 		return
 	}
-	var since picoseconds // when it went to sleep first
+	var since picoseconds // when it first slept
 	starves, awoke, spun := false, false, 0
 	for {
 		Access(Load, at)

@@ -10,20 +10,20 @@ import (
 	"coatcheck/shard"
 )
 
-// coat is the value of the pictures' pool: its colour, and no colour is no coat.
+// coat is the value of the pool: its colour, or "" for no coat.
 type coat string
 
-// cloakroom is a pool of one shard whose insides can be seen. Its verbs are those of
-// package pool without what pictures do not need.
+// cloakroom is a pool of one shard whose state can be read. It has the operations of
+// package pool that the pictures need.
 type cloakroom struct {
 	arena  shard.Arena[coat]
 	domain *epoch.Domain
 	guards []guard
 	worker *shard.Magazine[coat]
-	pages  map[unsafe.Pointer]string // names of the pages' memory, in the order in which they were seen
+	pages  map[unsafe.Pointer]string // names of the pages, in the order of their creation
 }
 
-// guard is a reader's pin, and what it has a pointer to.
+// guard is a reader's pin, and the slot to which it has a pointer.
 type guard struct {
 	name  string
 	pin   epoch.Guard
@@ -34,7 +34,7 @@ type guard struct {
 // pageShift makes pages of two hooks.
 const pageShift = 1
 
-// open makes a cloakroom of so many hooks; first is the first live generation.
+// open makes a cloakroom of that many hooks; first is the first live generation.
 func open(hooks, first uint32, set func(*shard.Config[coat])) *cloakroom {
 	c := &cloakroom{domain: epoch.New(), pages: map[unsafe.Pointer]string{}}
 	config := shard.Config[coat]{
@@ -65,7 +65,7 @@ func (c *cloakroom) insert(v coat) ticket {
 	return ticket(h)
 }
 
-// insertAll makes so many coats live that no hook is left.
+// insertAll inserts coats until no hook is vacant.
 func (c *cloakroom) insertAll(vs ...coat) (ts []ticket) {
 	for _, v := range vs {
 		ts = append(ts, c.insert(v))
@@ -91,7 +91,7 @@ func (c *cloakroom) remove(t ticket) bool {
 	return c.arena.RemoveAt(0, c.arena.Find(uint64(t)), uint64(t))
 }
 
-// mustRemove removes what must be live.
+// mustRemove removes a live coat.
 func (c *cloakroom) mustRemove(ts ...ticket) {
 	for _, t := range ts {
 		if !c.remove(t) {
@@ -100,7 +100,7 @@ func (c *cloakroom) mustRemove(ts ...ticket) {
 	}
 }
 
-// pin pins a guard by which its reader gets t's coat.
+// pin pins a guard and gets t's coat under it.
 func (c *cloakroom) pin(name string, t ticket) {
 	g := guard{name: name, pin: c.domain.Pin(), epoch: c.domain.Epoch()}
 	if _, ok := c.get(t); !ok {
@@ -110,7 +110,7 @@ func (c *cloakroom) pin(name string, t ticket) {
 	c.guards = append(c.guards, g)
 }
 
-// unpin ends the oldest pin.
+// unpin unpins the oldest guard.
 func (c *cloakroom) unpin() {
 	c.guards[0].pin.Unpin()
 	c.guards = c.guards[1:]

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Pictures are 400 wide, so that they can be read on a telephone; texts are 12 high.
+// Pictures are 400 wide, to be readable on a phone; texts are 12 high.
 const (
 	width  = 400
 	margin = 12
 	line   = 16
 )
 
-// style has the colours, for light and for dark.
+// style has the colours of the light and the dark theme.
 const style = `<style>
 :root{--bg:#fff;--ink:#1f2328;--soft:#59636e;--rule:#d1d9e0;--page:#f6f8fa;--red:#d1453b;--blue:#2f6fd6;--green:#2c8a4b;--gold:#c28a00;--plum:#8a4bb8}
 @media (prefers-color-scheme:dark){:root{--bg:#0d1117;--ink:#e6edf3;--soft:#9198a1;--rule:#3d444d;--page:#161b22;--red:#f0736a;--blue:#6ea8ff;--green:#56c271;--gold:#e3b341;--plum:#c297ea}}
@@ -25,13 +25,13 @@ text{font:12px system-ui,-apple-system,"Segoe UI","Liberation Sans",sans-serif;f
 </style>
 `
 
-// canvas is an SVG that grows downwards.
+// canvas is an SVG of growing height.
 type canvas struct {
 	strings.Builder
 	y float64
 }
 
-// picture is a heading and what happens, step by step.
+// picture is a heading and its steps.
 type picture struct {
 	name, alt string
 	steps     []state
@@ -70,7 +70,7 @@ func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 }
 
-// step draws one state: its caption, the operation, and what there is after it.
+// step draws a caption, an operation, and the state after it.
 func (c *canvas) step(n int, s *state) {
 	for _, l := range wrap(fmt.Sprintf("%d. %s", n, s.caption), 54) {
 		c.y += line
@@ -139,7 +139,7 @@ func (c *canvas) hooks(s *state) {
 	}
 }
 
-// hook draws a slot: its index, the coat that it has, its word, and where it is.
+// hook draws a slot: its index, its coat, its word, and its place.
 func (c *canvas) hook(x, y, w float64, h *hook) {
 	mid := x + w/2
 	c.text(x+6, y+15, "b", fmt.Sprint(h.index))
@@ -189,7 +189,7 @@ func (c *canvas) eye(x, y float64) {
 	c.put(`<path d="M%g %gq8-9 16 0q-8 9-16 0z" fill="var(--bg)" stroke="var(--ink)" stroke-width="1.4"/><circle cx="%g" cy="%g" r="2.6" fill="var(--ink)"/>`, x-8, y, x, y)
 }
 
-// check draws a ticket that is shown, and the answer.
+// check draws a ticket and whether it is accepted.
 func (c *canvas) check(k check) {
 	c.y += 8
 	y := c.y
@@ -208,7 +208,7 @@ func (c *canvas) check(k check) {
 	c.y += 20
 }
 
-// list draws one of the places where vacant slots are.
+// list draws a list of vacant slots.
 func (c *canvas) list(l list) {
 	c.y += 6
 	y := c.y
@@ -231,8 +231,8 @@ func (c *canvas) list(l list) {
 	c.y += 20
 }
 
-// clock draws the epochs: the frontier S, the epoch E, guards from the epoch in which
-// they were pinned, and batches at their tags.
+// clock draws the epochs: the frontier S, the epoch E, guards from their epoch on, and
+// batches at their tags.
 func (c *canvas) clock(s *state) {
 	c.y += 30
 	y := c.y

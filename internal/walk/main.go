@@ -4,9 +4,9 @@
 //
 //	go run -tags interleave ./internal/walk
 //
-// Each step of a picture is an operation of the real code, on an arena of the sizes that
-// schedules are explored with: two slots a page, two slots a batch. What is drawn is read
-// from its words. A step says what it should show, and nothing is drawn if it does not.
+// Each step of a picture is an operation of the real code, on an arena with pages and
+// batches of two slots. The picture is drawn from its words. A step states what it must
+// show, and nothing is drawn if it does not.
 package main
 
 import (

@@ -15,8 +15,8 @@ func pictures() []*picture {
 	return []*picture{ticketPicture(), handlePicture(), pagesPicture(), guardPicture(), batchesPicture(), reusePicture(), exhaustedPicture(), workerPicture()}
 }
 
-// show adds what there is now to p: a caption, the operation that led there, and the
-// lists that are to be seen.
+// show adds the current state to p, with a caption, the last operation, and the lists to
+// draw.
 func (p *picture) show(c *cloakroom, caption, run string, lists ...string) *state {
 	s := c.look()
 	s.caption, s.run, s.shown = caption, run, lists
@@ -33,14 +33,14 @@ func (s *state) checks(c *cloakroom, ts ...ticket) *state {
 	return s
 }
 
-// must stops the drawing of a picture whose last step is not what its caption says.
+// must panics if the last step is not what its caption says.
 func (p *picture) must(ok bool) {
 	if !ok {
 		panic(fmt.Sprintf("walk-%s, step %d is not what it says: %+v", p.name, len(p.steps), p.steps[len(p.steps)-1]))
 	}
 }
 
-// clock has the step show the epochs.
+// clock adds the epochs to the step.
 func (s *state) clock() *state {
 	s.showClock = true
 	return s
@@ -59,7 +59,7 @@ func (s *state) tags(tag uint64) bool {
 	return n == 1
 }
 
-// settle lets everything that was removed come free.
+// settle reclaims all removed slots.
 func (c *cloakroom) settle() {
 	if err := c.arena.Wait(context.Background()); err != nil {
 		panic(err)
@@ -106,12 +106,12 @@ func handlePicture() *picture {
 	return p
 }
 
-// halves are those of a handle.
+// halves returns the halves of a handle.
 func halves(h uint64) word {
 	return word{high: grouped(shard.Generation(h)), low: fmt.Sprint(shard.Low(h)), highIs: "generation", lowIs: "index"}
 }
 
-// halves are those of a slot's word.
+// halves returns the halves of the slot's word.
 func (h hook) halves() word {
 	high, low := h.word()
 	return word{high: high, low: low}

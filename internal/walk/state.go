@@ -9,7 +9,7 @@ import (
 	"coatcheck/shard"
 )
 
-// state is what a cloakroom is at a moment, read from the words of the real code.
+// state is the state of a cloakroom, read from the words of the real code.
 type state struct {
 	hooks        []hook
 	page         int // hooks in a page
@@ -21,8 +21,8 @@ type state struct {
 	words        []word // in the place of the hooks
 	showClock    bool
 	showPages    bool
-	shown        []string // the lists to be seen
-	columns      int      // hooks for which there is room
+	shown        []string // the lists to draw
+	columns      int      // the most hooks in a row
 	caption, run string
 }
 
@@ -34,7 +34,7 @@ type hook struct {
 	seen                   []string // readers with a pointer to it
 }
 
-// list is one of the places where a vacant slot is (I3).
+// list is one of the places of vacant slots (I3).
 type list struct {
 	name, note string
 	slots      []uint32
@@ -45,14 +45,14 @@ type guardState struct {
 	epoch uint64
 }
 
-// check is a ticket that is shown, and whether it is accepted.
+// check is a ticket, and whether it is accepted.
 type check struct {
 	ticket ticket
 	coat   coat
 	ok     bool
 }
 
-// word is a ticket or a slot's word, and what its halves are.
+// word is a ticket or a slot's word, as two halves with their meanings.
 type word struct{ name, high, low, highIs, lowIs string }
 
 // look reads the state.
@@ -91,7 +91,7 @@ func (c *cloakroom) look() state {
 			return slots
 		}
 		r := lows(ready)
-		slices.Reverse(r) // the last is the next to go
+		slices.Reverse(r) // the last one is popped first
 		for i := next; i < end; i++ {
 			r = append(r, i)
 		}
@@ -133,7 +133,7 @@ func (c *cloakroom) look() state {
 	return s
 }
 
-// list returns the list of that name.
+// list returns the list with that name.
 func (s *state) list(name string) []uint32 {
 	for _, l := range s.lists {
 		if l.name == name {
@@ -143,10 +143,10 @@ func (s *state) list(name string) []uint32 {
 	return nil
 }
 
-// place returns where slot i is.
+// place returns the place of slot i.
 func (s *state) place(i uint32) string { return s.hooks[i].place }
 
-// word writes a word as its two halves.
+// word formats a word as its two halves.
 func (h hook) word() (high, low string) {
 	low = fmt.Sprint(h.low)
 	if h.low == shard.None {
@@ -155,7 +155,7 @@ func (h hook) word() (high, low string) {
 	return grouped(h.generation), low
 }
 
-// grouped writes great generations by how far they are from the end.
+// grouped formats a large generation by its distance from the last.
 func grouped(g uint32) string {
 	if left := uint32(1<<32-1) - g; left < 1000 {
 		return fmt.Sprintf("2³²−%d", left+1)

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The pictures in docs are those that the program draws from the code as it is now, and
-// walk.md shows each of them.
+// The pictures in docs are what the program draws now, and walk.md shows each of them.
 func TestPicturesAreOfTheCode(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs")
 	text, err := os.ReadFile(filepath.Join(docs, "walk.md"))

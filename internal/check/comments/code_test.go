@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// root is the directory of the module, from here.
+// root is the directory of the module.
 const root = "../../.."
 
-// protocol are the packages that carry the protocol.
+// protocol lists the packages of the protocol.
 var protocol = []string{"epoch", "shard", "pool", "internal/atom"}
 
-// code is what was parsed of some packages.
+// code is the parsed source of some packages.
 type code struct {
 	fset  *token.FileSet
 	files []file
@@ -34,7 +34,6 @@ type file struct {
 	*ast.File
 }
 
-// set is a set of names.
 type set map[string]bool
 
 func (s set) add(from set) (grown bool) {
@@ -56,7 +55,7 @@ func newCode() *code {
 	return &code{fset: token.NewFileSet(), funcs: map[string][]*function{}, types: set{}, names: set{}}
 }
 
-// parsed is what parsePackages and parseModule returned, which nobody changes.
+// parsed caches the results of parsePackages and parseModule, which are read only.
 var parsed = map[string]*code{}
 
 // parsePackages parses packages without their tests.
@@ -115,7 +114,7 @@ func parseText(t *testing.T, src string) *code {
 	return c
 }
 
-// function is a function or a method, and what it does with fields.
+// function is a function or a method, with its accesses to fields.
 type function struct {
 	pkg      string
 	decl     *ast.FuncDecl
@@ -126,7 +125,7 @@ type function struct {
 	pointers map[string]set // variable → fields that it points to or into
 }
 
-// index finds functions, and what they do.
+// index finds all functions and their accesses.
 func (c *code) index() {
 	for _, f := range c.files {
 		ast.Inspect(f.File, func(n ast.Node) bool {
@@ -145,8 +144,8 @@ func (c *code) index() {
 			return true
 		})
 	}
-	// What a variable points to may come from a function called or calling, so this
-	// is done until nothing is new.
+	// A variable may point into a field of a caller or a callee, so repeat until nothing
+	// changes.
 	for grown := true; grown; {
 		grown = false
 		for _, fs := range c.funcs {
@@ -157,7 +156,7 @@ func (c *code) index() {
 	}
 }
 
-// follow notes what f does, as far as is known of other functions.
+// follow records the accesses of f, given what is known of other functions.
 func (c *code) follow(f *function) (grown bool) {
 	point := func(f *function, name *ast.Ident, at ast.Expr) {
 		if f.pointers[name.Name] == nil {
@@ -215,7 +214,7 @@ func (c *code) follow(f *function) (grown bool) {
 // mutators are the methods of atomics that change them.
 var mutators = []string{"Store", "Swap", "CompareAndSwap", "Add", "Or", "And"}
 
-// called returns the name of the function that is called, or "".
+// called returns the name of the called function, or "".
 func called(call *ast.CallExpr) string {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -235,8 +234,7 @@ func parameters(f *ast.FuncDecl) (names []*ast.Ident) {
 	return names
 }
 
-// fieldsOf returns the fields that x is, or is an element of, or that a variable
-// points to.
+// fieldsOf returns the fields that x is, is an element of, or points to.
 func fieldsOf(f *function, x ast.Expr) set {
 	switch x := x.(type) {
 	case *ast.SelectorExpr:
@@ -274,8 +272,8 @@ func (c *code) pointees(f *function, x ast.Expr) set {
 	return nil
 }
 
-// does reports whether f, or a function that it calls in its package, has one of
-// fields in what of returns.
+// does reports whether of, for f or a function of its package that it calls, returns one of
+// the fields.
 func (c *code) does(f *function, of func(*function) set, fields []string) bool {
 	among := func(s set) bool { return slices.ContainsFunc(fields, func(name string) bool { return s[name] }) }
 	if among(of(f)) {

@@ -1,19 +1,18 @@
-// Package comments holds tests that read comments: what a comment names must exist,
-// and do what the comment says of it. It has nothing to import.
+// Package comments has tests that read comments: a name in a comment must exist, and its
+// function must do what the comment says.
 //
 // A protocol word's comment names the functions that write and read it:
 //
 //	writers  Fresh, by compare-and-swap; Refill, under mu, when it is empty
 //	readers  Fresh and Refill
 //
-// Such a line is a list of clauses, with semicolons between them. A clause begins with
-// names, with commas or "and" between them; the first of the words in qualifiers ends
-// them, and what follows, or stands between parentheses, is prose. A clause that begins
-// with one of the words in roles names nobody: it is all prose. The line may go on below,
-// further to the right.
+// Such a line is a list of clauses, separated by semicolons. A clause begins with names,
+// separated by commas or "and", up to the first of the words in qualifiers. The rest, and
+// text in parentheses, is prose. A clause that begins with one of the words in roles is all
+// prose. The line may continue below, indented further.
 //
-// Each name must be a function or method of the packages that carry the protocol. A writer
-// must change the word, and a reader mention it, by itself or in a function that it calls
-// in its package. A comment is about its field, and about those on the lines right below
-// that have none of their own; above a type, about all fields of the type.
+// Each name must be a function or method of the protocol's packages. A writer must change
+// the word, and a reader mention it, itself or through a function of its package that it
+// calls. A comment is about its field and those right below that have no comment; above a
+// type, it is about all of its fields.
 package comments

@@ -30,7 +30,7 @@ func design(t *testing.T) string {
 	return string(text)
 }
 
-// found returns what the first group of re that is not empty matches in text.
+// found returns the first non-empty group of each match of re in text.
 func found(re *regexp.Regexp, text string) set {
 	s := set{}
 	for _, m := range re.FindAllStringSubmatch(text, -1) {
@@ -39,7 +39,7 @@ func found(re *regexp.Regexp, text string) set {
 	return s
 }
 
-// inBodies returns the comments within functions: those at a store or a load.
+// inBodies returns the comments within functions.
 func (c *code) inBodies() string {
 	var b strings.Builder
 	for _, f := range c.files {
@@ -56,7 +56,7 @@ func (c *code) inBodies() string {
 	return b.String()
 }
 
-// comments returns those from n's beginning to the end of its last line.
+// comments returns the comments from the beginning of n to the end of its last line.
 func (c *code) comments(n ast.Node) (in []*ast.CommentGroup) {
 	last := c.fset.Position(n.End())
 	for _, f := range c.files {
@@ -72,8 +72,8 @@ func (c *code) comments(n ast.Node) (in []*ast.CommentGroup) {
 	return in
 }
 
-// unpaired returns the publications that are not published, observed, and in the table
-// of design.
+// unpaired returns the publications that lack a store, a load, or an entry in design's
+// table.
 func (c *code) unpaired(design string) (wrong []string) {
 	text := c.inBodies()
 	places := map[string]set{
@@ -92,7 +92,7 @@ func (c *code) unpaired(design string) (wrong []string) {
 	return wrong
 }
 
-// undefined returns the labels that comments cite and design does not have.
+// undefined returns the labels that comments cite and design does not define.
 func (c *code) undefined(design string) (wrong []string) {
 	known := found(defined, design)
 	for _, f := range c.files {
@@ -147,7 +147,7 @@ func TestNamesInCommentsExist(t *testing.T) {
 	require.Empty(t, strings.Join(parsePackages(t, protocol).strangers(all.names), "\n"))
 }
 
-// Files that DESIGN.md and comments name are there.
+// The files that DESIGN.md and comments name exist.
 func TestFilesExist(t *testing.T) {
 	all := parseModule(t)
 	var paths []string
@@ -171,7 +171,7 @@ func TestFilesExist(t *testing.T) {
 	}
 }
 
-// The functions in the table of transitions exist, or types whose methods these are.
+// Each name in the table of transitions is a function, or a type with methods.
 func TestTransitionsNameFunctions(t *testing.T) {
 	c := parsePackages(t, protocol)
 	_, table, ok := strings.Cut(design(t), "\n## Transitions\n")

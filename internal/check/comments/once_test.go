@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// uses counts, by function of the product, where a pattern occurs in its text.
+// uses counts the matches of a pattern in each function of the product.
 func uses(t *testing.T, pkgs []string, pattern string) map[string]int {
 	re := regexp.MustCompile(pattern)
 	found := map[string]int{}
@@ -35,11 +35,11 @@ func uses(t *testing.T, pkgs []string, pattern string) map[string]int {
 	return found
 }
 
-// product are the packages that users import, and what they stand on.
+// product lists the packages that users import, and their dependencies.
 var product = append([]string{"pool/dense", "pool/table", "pool/tree", "pool/command"}, protocol...)
 
-// A step of the protocol exists once, and package shard has it. What stands on it only
-// loads a slot's word, where look-ups and loops are spelt out.
+// A step of the protocol exists once, in package shard. Other packages only load a slot's
+// word, in look-ups and loops.
 func TestStepsOfTheProtocolExistOnce(t *testing.T) {
 	for step, c := range map[string]struct {
 		pattern string

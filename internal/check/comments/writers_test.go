@@ -62,7 +62,7 @@ func linesOf(doc *ast.CommentGroup) map[string]string {
 	return lines
 }
 
-// ghosts returns what is wrong with the lines of writers and readers.
+// ghosts returns the errors in the lines of writers and readers.
 func (c *code) ghosts() (wrong []string) {
 	for _, f := range c.files {
 		ast.Inspect(f.File, func(n ast.Node) bool {
@@ -107,7 +107,7 @@ func named(fields []*ast.Field) (names []string) {
 	return names
 }
 
-// check returns what is wrong with the comment doc of fields.
+// check returns the errors in the comment doc of fields.
 func (c *code) check(pkg string, doc *ast.CommentGroup, fields []string) (wrong []string) {
 	if doc == nil {
 		return nil
@@ -137,7 +137,7 @@ func (c *code) check(pkg string, doc *ast.CommentGroup, fields []string) (wrong 
 	return wrong
 }
 
-// The functions that comments call a word's writers and readers are.
+// The writers and readers that comments name do write and read the word.
 func TestWritersAndReaders(t *testing.T) {
 	c := parsePackages(t, protocol)
 	require.Empty(t, strings.Join(c.ghosts(), "\n"))
@@ -165,7 +165,6 @@ func TestNamesOf(t *testing.T) {
 	}
 }
 
-// Comments that are wrong are found.
 func TestGhostsAreFound(t *testing.T) {
 	const head = `
 type word struct {

@@ -1,13 +1,12 @@
-// Package length says how much tests repeat. It is for tests alone.
+// Package length says how often tests repeat.
 //
-// What a test repeats finds more the longer it goes on, and nobody waits a quarter
-// of an hour for tests that are to run after every change. So there are three
-// lengths: the full programme, which the environment asks for with
+// A repetition may find more, but tests that run after every change must be short. So
+// there are three lengths: the full programme, by
 //
 //	COATCHECK_FULL=1 go test -race ./...
 //
-// the usual one, and that of -short. They differ in repetitions alone, and in what
-// a few tests skip in -short: the usual length has every kind of check.
+// the usual one, and -short. They differ in repetitions alone, except that a few tests skip
+// checks in -short.
 package length
 
 import (
@@ -15,14 +14,13 @@ import (
 	"testing"
 )
 
-// variable is the one in the environment that asks for the full programme.
+// variable is the environment variable of the full programme.
 const variable = "COATCHECK_FULL"
 
-// Full reports whether the full programme is asked for, and not -short.
+// Full reports whether this is the full programme.
 func Full() bool { return os.Getenv(variable) != "" && !testing.Short() }
 
-// Of returns n in the full programme, a quarter of it usually, and a tenth of it in
-// -short; 1 at least.
+// Of returns n in the full programme, n/4 usually, and n/10 in -short; at least 1.
 func Of[N ~int | ~int64](n N) N {
 	switch {
 	case testing.Short():

@@ -1,4 +1,3 @@
-// Package testkit is what the tests and benchmarks of several packages need: seeds
-// that can be set, waiting for the collector, panics as results, memory, and benchmarks
-// in pairs. It is for tests alone. How long tests are is for package length.
+// Package testkit has helpers for the tests and benchmarks of several packages: seeds that
+// can be set, waiting for the collector, panics as results, memory, and benchmarks in pairs.
 package testkit

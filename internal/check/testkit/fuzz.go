@@ -2,9 +2,9 @@ package testkit
 
 import "testing"
 
-// FuzzChoices fuzzes operations that are drawn by choices. An input's first byte says
-// which kind of them run gets, of any number of kinds, and each other one is a choice
-// of one of n. There are seeds of that size for so many kinds.
+// FuzzChoices fuzzes run, which draws operations by choose. The first byte of an input is
+// run's which, and each later byte a choice. The corpus begins with a random input of that
+// size for each of the kinds.
 func FuzzChoices(f *testing.F, kinds, size int, run func(t *testing.T, which int, choose func(n int) int, more func() bool)) {
 	rnd := Rand(f)
 	for i := range kinds {

@@ -9,11 +9,11 @@ import (
 )
 
 var (
-	generateFlag = flag.Duration("generate", 0, "draw programs for so long; 0: the first few hundred, which are the same each time")
-	programFlag  = flag.Uint64("generate.seed", 0, "seed of all that is drawn; with -generate, 0 draws one")
+	generateFlag = flag.Duration("generate", 0, "draw programs for this long; 0: the first few hundred, the same each time")
+	programFlag  = flag.Uint64("generate.seed", 0, "seed of drawn programs; with -generate, 0 draws one")
 )
 
-// Generate returns for how long programs are to be drawn, and the seed of all that is.
+// Generate returns how long to draw programs, and their seed.
 func Generate() (limit time.Duration, seed uint64) {
 	limit, seed = *generateFlag, *programFlag
 	if limit > 0 && seed == 0 {

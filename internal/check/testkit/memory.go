@@ -2,16 +2,16 @@ package testkit
 
 import "runtime"
 
-// Heap returns how many bytes of the Go heap are in use.
+// Heap returns the number of bytes in use on the Go heap.
 func Heap() int64 {
 	runtime.GC()
-	runtime.GC() // what finalizers kept
+	runtime.GC() // collects what finalizers kept
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// Allocated returns how many bytes f allocates, those of other goroutines included.
+// Allocated returns how many bytes f, and other goroutines meanwhile, allocate.
 func Allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

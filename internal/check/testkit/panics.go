@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Apart runs f on a goroutine of its own, to its end: f may panic or exit, and leaves
-// nothing reachable on the test's stack. It returns what f panicked with.
+// Apart runs f on a goroutine of its own and waits for it. f may panic or exit, and keeps
+// nothing reachable from the test's stack. Apart returns the value of the panic.
 func Apart(f func()) (panicked any) {
 	done := make(chan struct{})
 	go func() {
@@ -20,7 +20,7 @@ func Apart(f func()) (panicked any) {
 	return panicked
 }
 
-// Recovered runs f here and returns what it panicked with.
+// Recovered calls f and returns the value of its panic.
 func Recovered(f func()) (panicked any) {
 	defer func() { panicked = recover() }()
 	f()

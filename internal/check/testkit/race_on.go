@@ -2,6 +2,6 @@
 
 package testkit
 
-// Race says that the race detector watches. It allocates by itself, makes sync.Pool
-// forget, and is slow.
+// Race says that the race detector is on. It allocates, makes sync.Pool drop values, and is
+// slow.
 const Race = true

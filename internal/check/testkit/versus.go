@@ -7,11 +7,10 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
-// Benchmarks put a subject beside a base, on the same work, in one run: rounds of either
-// alternate, so that whatever else the machine does hits both alike, and the ratio is
-// the median over the rounds. They report ns/op of the subject, base-ns/op of the base,
-// and their ratio: below 1 the subject is faster. In -short there is one round, to see
-// that everything runs.
+// Benchmarks measure a subject and a base on the same work. Their rounds alternate, so that
+// whatever else the machine does hits both, and the ratio is the median over the rounds.
+// They report ns/op of the subject, base-ns/op of the base, and the ratio: below 1 the
+// subject is faster. In -short there is one round, to see that it works.
 const (
 	rounds    = 31
 	roundTime = 4 * time.Millisecond
@@ -20,8 +19,8 @@ const (
 // Work does n operations.
 type Work func(n int)
 
-// On runs the same work on g goroutines, each with its own state, and counts one
-// operation for each of their n.
+// On returns the work of g goroutines, each with a state of its own. Each does n operations
+// in one call.
 func On(g int, each func() Work) Work {
 	var crew turns.Crew
 	for range g {
@@ -38,8 +37,8 @@ func On(g int, each func() Work) Work {
 // Versus measures subject against base.
 func Versus(b *testing.B, subject, base Work) { VersusEach(b, 1, subject, base) }
 
-// VersusEach is Versus for operations on so many things each, of which it reports what
-// one costs.
+// VersusEach is Versus for operations on that many things. It reports the cost of one
+// thing.
 func VersusEach(b *testing.B, things int, subject, base Work) {
 	counted := func(w Work) func(n int) int {
 		return func(n int) int { w(n); return n * things }
@@ -47,8 +46,7 @@ func VersusEach(b *testing.B, things int, subject, base Work) {
 	VersusCounted(b, counted(subject), counted(base))
 }
 
-// VersusCounted is Versus for work that does at least n operations, and returns how
-// many it did.
+// VersusCounted is Versus for work that does at least n operations and returns their number.
 func VersusCounted(b *testing.B, subject, base func(n int) int) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -56,8 +54,8 @@ func VersusCounted(b *testing.B, subject, base func(n int) int) {
 	}
 }
 
-// round returns what does a round of w, after warming up, and tells the cost of an
-// operation.
+// round returns a function that runs a round of w and returns the cost of an operation. It
+// warms up first.
 func round(w func(n int) int) func() float64 {
 	n, _ := turns.Calibrate(roundTime, func(n int) (int, time.Duration, error) {
 		return n, time.Duration(Timed(func() { w(n) })), nil
@@ -87,12 +85,11 @@ func Compare(b *testing.B, rounds int, per float64, subject, base func() float64
 	b.ReportMetric(Median(ratios), "ratio")
 }
 
-// Timed returns how many nanoseconds f takes.
+// Timed returns the time of f in nanoseconds.
 func Timed(f func()) float64 {
 	start := time.Now()
 	f()
 	return float64(time.Since(start))
 }
 
-// Median returns the median.
 func Median(xs []float64) float64 { return turns.Median(xs) }

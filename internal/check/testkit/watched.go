@@ -1,5 +1,5 @@
 package testkit
 
-// Watched says that the race detector watches, or that pools remember who did what,
-// which allocates and costs as much.
+// Watched says that the race detector is on, or that pools record the stacks of calls,
+// which allocates too.
 const Watched = Race || recorded

@@ -1,6 +1,6 @@
-// Package turns times contestants beside each other: it finds how many operations make
-// a turn, says whose turn it is, and has goroutines work together in one. The module
-// bench and the benchmarks in pool, by testkit.Versus, stand on it.
+// Package turns times contestants in alternating turns: it calibrates the number of
+// operations of a turn, orders the turns, and runs goroutines together in one. The module
+// bench uses it, and so do the benchmarks of pool, through testkit.Versus.
 package turns
 
 import (
@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// Work does about n operations, and returns how many it did.
+// Work does about n operations and returns their number.
 type Work func(n int) (did int, err error)
 
-// Time does work and returns how long it took.
+// Time does work and returns its time.
 func Time(w Work, n int) (did int, took time.Duration, err error) {
 	start := time.Now()
 	did, err = w(n)
 	return did, time.Since(start), err
 }
 
-// Calibrate finds how many operations make a turn of that length, by doing more and
-// more, a turn's length in all.
+// Calibrate returns the number of operations of a turn. It does more and more operations,
+// about a turn in all.
 func Calibrate(turn time.Duration, do func(n int) (did int, took time.Duration, err error)) (n int, err error) {
 	for n = 1; ; {
 		did, took, err := do(n)
@@ -33,22 +33,21 @@ func Calibrate(turn time.Duration, do func(n int) (did int, took time.Duration, 
 		if took >= turn/4 || did >= most {
 			return Scale(did, took, turn), nil
 		}
-		// Not more than a few times as many as before: the first operations are
-		// the slowest, but a clock that is coarse may say otherwise.
+		// At most 16 times as many: a coarse clock may show too short a time.
 		n = min(max(2*n, Scale(did, took, turn/2)), 16*min(n, most/16))
 	}
 }
 
-// most is how many operations a turn has at most: what an int of 32 bits holds.
+// most is the most operations of a turn. It fits into an int of 32 bits.
 const most = 1 << 30
 
-// Scale returns how many operations would have taken that long, at least one.
+// Scale returns how many operations take a turn, at least one.
 func Scale(did int, took, turn time.Duration) int {
 	return max(1, int(min(most, float64(did)*float64(turn)/float64(max(took, 1)))))
 }
 
-// Order yields the turns: each contestant has one in each round, and every round
-// begins with another, so that drift hits all alike.
+// Order yields the turns. Each contestant has one in each round, and each round begins with
+// another one, so that a drift hits all of them.
 func Order(rounds, contestants int) iter.Seq2[int, int] {
 	return func(yield func(round, contestant int) bool) {
 		for round := range rounds {
@@ -61,18 +60,17 @@ func Order(rounds, contestants int) iter.Seq2[int, int] {
 	}
 }
 
-// Median returns the median.
 func Median(xs []float64) float64 {
 	xs = slices.Sorted(slices.Values(xs))
 	return (xs[len(xs)/2] + xs[(len(xs)-1)/2]) / 2
 }
 
-// Crew is works that are done together, each on a goroutine of its own. A crew of one
-// works on the caller's.
+// Crew is works that run together, each on a goroutine of its own. A single one runs on the
+// caller's.
 type Crew []Work
 
-// Do has each do its share of n operations, all the same and at least one, and returns
-// when the last is ready: how many operations they did, and the first error.
+// Do runs all works, each with the same share of n operations, at least one. It returns
+// when all are done, with the number of operations and the first error.
 func (c Crew) Do(n int) (did int, err error) {
 	share := max(1, n/len(c))
 	if len(c) == 1 {
@@ -100,13 +98,12 @@ func (c Crew) Do(n int) (did int, err error) {
 	return did, err
 }
 
-var errEnded = errors.New("turns: a goroutine ended within its work")
+var errEnded = errors.New("turns: a work called runtime.Goexit")
 
-// Close does nothing: a crew has no more than its works.
+// Close does nothing.
 func (c Crew) Close() error { return nil }
 
-// Safely calls f and makes an error of its panic, so that one contestant's does not
-// keep the others from being measured.
+// Safely calls f and returns its panic as an error, so that the others can be measured.
 func Safely(f func() (int, error)) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCrewDoesEveryOperationAndTellsTheFirstError(t *testing.T) {
+func TestCrewDoesEveryOperationAndReturnsTheFirstError(t *testing.T) {
 	for _, k := range []int{1, 2, 7} {
 		var ops atomic.Int64
 		fail := make([]error, k)
@@ -55,7 +55,7 @@ func TestCalibrationFindsATurn(t *testing.T) {
 		require.InDelta(t, max(1, float64(10*time.Millisecond/each)), n, 1)
 		require.LessOrEqual(t, all, max(20*time.Millisecond, each))
 	}
-	// A clock that stands still.
+	// A clock that does not advance.
 	n, err := Calibrate(time.Second, func(n int) (int, time.Duration, error) { return n, 0, nil })
 	require.NoError(t, err)
 	require.LessOrEqual(t, n, most)
@@ -75,6 +75,6 @@ func TestEveryRoundBeginsWithAnother(t *testing.T) {
 func TestMedian(t *testing.T) {
 	xs := []float64{3, 1, 2}
 	require.Equal(t, 2.0, Median(xs))
-	require.Equal(t, []float64{3, 1, 2}, xs, "rounds stay in their order")
+	require.Equal(t, []float64{3, 1, 2}, xs, "the argument is unchanged")
 	require.Equal(t, 2.5, Median([]float64{4, 3, 1, 2}))
 }

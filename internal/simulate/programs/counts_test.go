@@ -11,15 +11,15 @@ import (
 	"coatcheck/internal/simulate"
 )
 
-// counted is what an operation costs on so many processors, in what can be counted.
+// counted is the expected counts of an operation on a number of processors.
 type counted struct {
 	processors        int
 	locked, transfers float64
 }
 
-// These are what operations cost now, with goroutines whose stacks lie side by side. Who
-// changes one says in the table by how much: a locked instruction more, or a line that
-// moves, is easily added and not seen on two cores.
+// The counts of operations, for goroutines whose stacks are side by side. A change of one
+// must be entered here: one more locked instruction or transfer is easily added and does not
+// show on two cores.
 var counts = map[string][]counted{
 	"Counter/sharded": {{1, 1, 0}, {2, 1, 0}, {16, 1, 0}, {64, 1, 0}},
 	"Counter/shared":  {{1, 1, 0}, {2, 1, 1}, {16, 1, 1}, {64, 1, 1}},
@@ -42,8 +42,8 @@ func costs() simulate.Costs {
 	return c
 }
 
-// Where processors contend, one access more or less changes who is first from then on, so
-// that counts may differ by some hundredths. What they must not do is grow.
+// Where processors contend, one access more or less changes their later order, so counts
+// may differ by some hundredths. They must not grow.
 func TestCounts(t *testing.T) {
 	for _, p := range All() {
 		for _, want := range counts[p.ID+"/"+p.Impl] {
@@ -57,7 +57,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// A run is the same each time that it is repeated.
+// A run is deterministic.
 func TestSimulationsRepeat(t *testing.T) {
 	for _, p := range All() {
 		if p.ID == "Pair" {
@@ -66,8 +66,7 @@ func TestSimulationsRepeat(t *testing.T) {
 	}
 }
 
-// The controls scale as is known of them: a counter that all share does not, and counters
-// of their own do.
+// The controls scale as expected: a shared counter does not, and counters of their own do.
 func TestControlsScaleAsKnown(t *testing.T) {
 	for _, p := range All() {
 		if p.ID == "Counter" {

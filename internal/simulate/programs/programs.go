@@ -7,29 +7,26 @@ import (
 	"coatcheck/pool"
 )
 
-// Value is what the programs keep.
+// Value is the value of all programs.
 type Value struct{ ID, Rest uint64 }
 
-// Step does about n operations on one processor and returns how many it did; none, if
-// it has to wait for another processor. It ends after a bounded time.
+// Step does about n operations on one processor and returns their number: 0 if it has to
+// wait for another processor. It returns in bounded time.
 type Step func(n int) (did int)
 
-// Program is one question put to one implementation.
+// Program is a question and an implementation.
 type Program struct {
 	ID   string
 	Impl string
 
-	// Work is what an operation costs beside its accesses to shared words and the values,
-	// in nanoseconds: calls, loops, hashing. It is fitted to runs on one processor, and is
-	// the same on any number.
+	// Work is the cost of an operation, in nanoseconds, apart from its accesses to shared
+	// words and values. It is fitted to one processor and is the same for any number.
 	Work float64
 
-	// Fresh says that every measurement begins with a program that was just opened, and is
-	// short.
+	// Fresh says that each measurement opens the program anew, and is short.
 	Fresh bool
 
-	// Open makes the program ready for n processors and returns what each does, over and
-	// over.
+	// Open opens the program for n processors and returns the step of each.
 	Open func(n int) []Step
 }
 
@@ -37,9 +34,9 @@ type Program struct {
 func (p *Program) Name() string { return p.ID + "/impl=" + p.Impl }
 
 const (
-	live  = 1000 // values that each processor keeps in Churn, and all together in the look-ups
-	batch = 64   // handles that are handed over at a time
-	many  = 16   // guards that each processor keeps in Guards
+	live  = 1000 // live values: of each processor in Churn, of all in look-ups
+	batch = 64   // handles handed over at a time
+	many  = 16   // guards of each processor in Guards
 )
 
 // All returns every program.
@@ -136,7 +133,7 @@ func replacing(s session, g int) Step {
 	r := newRandom(g)
 	return func(n int) int {
 		if hs[0] == 0 {
-			copy(hs, fill(s, live)) // by the processor whose values they are
+			copy(hs, fill(s, live)) // on the processor that owns the values
 			return 0
 		}
 		for range n {
@@ -184,7 +181,7 @@ func mix(impl string, n int) []Step {
 				name := &names[r.below(live)]
 				h := name.Load()
 				if r.below(20) > 0 {
-					s.get(h) // which another may have removed meanwhile
+					s.get(h) // the handle may be stale
 				} else if s.remove(h) {
 					name.Store(s.insert(Value{ID: h}))
 				}
@@ -237,8 +234,8 @@ func guards(_ string, n int) []Step {
 	})
 }
 
-// handover has every second processor insert values and the next one remove them. A
-// processor alone does both.
+// handover inserts values on every second processor and removes them on the next. A single
+// processor does both.
 func handover(impl string, n int) (steps []Step) {
 	ss := open(impl, max(n, 2), n*batch)
 	for g := 0; g+1 < len(ss); g += 2 {
@@ -286,7 +283,7 @@ func handover(impl string, n int) (steps []Step) {
 	return steps
 }
 
-// grow inserts and removes nothing.
+// grow inserts, and removes nothing.
 func grow(impl string, n int) []Step {
 	return each(open(impl, n, n*live), func(_ int, s session) Step {
 		return func(n int) int {
@@ -298,8 +295,8 @@ func grow(impl string, n int) []Step {
 	})
 }
 
-// trim is churn beside a processor that trims the pool all the time, or every so often
-// if it is alone.
+// trim is churn beside a processor that trims the pool repeatedly. A single processor does
+// both.
 func trim(_ string, n int) []Step {
 	p := pool.Must[Value](nil)
 	steps := repeat(n, func(g int) Step { return replacing(poolSession{p}, g) })

@@ -12,13 +12,13 @@ import (
 
 type rwMutex = sync.RWMutex
 
-// Figure is what a measurement found.
+// Figure is the result of a measurement.
 type Figure struct {
 	Operations  int
-	Nanoseconds float64 // an operation, of all processors together
+	Nanoseconds float64 // the time divided by the operations of all processors
 }
 
-// Runner runs a program with n goroutines, as often as it is asked.
+// Runner runs a program with n goroutines.
 type Runner struct {
 	p     *Program
 	n     int

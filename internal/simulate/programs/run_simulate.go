@@ -11,26 +11,26 @@ import (
 
 type rwMutex = simulate.RWMutex
 
-// Figure is what a simulation found.
+// Figure is the result of a simulation.
 type Figure struct {
 	Operations      int
-	Nanoseconds     float64 // an operation, of all processors together
+	Nanoseconds     float64 // the time divided by the operations of all processors
 	simulate.Counts         // of all operations
 }
 
-// Operations of each processor, before what is measured and in it. After Brief, goroutines that
-// met at a shard are still parting, and shards still take memory; the cells of guards are
-// looked through after up to as many removals as there are cells, 512 with 128 processors.
+// Operations of each processor before the measurement and during it. After Brief, goroutines
+// that met at a shard are still moving to others, and shards still take memory. A scan of
+// pin cells may follow only as many removals as there are cells, 512 with 128 processors.
 const (
 	Brief  = 2 << 10
 	Steady = 8 << 10
 )
 
-// Simulate runs a program on n processors, each for so many operations.
+// Simulate runs a program on n processors.
 func Simulate(p *Program, n int, c simulate.Costs, seed uint64, each int) (f Figure) {
-	// What is collected might be found again at another address, or not.
+	// A collection would make the addresses of later objects depend on its time.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n)) // by which a pool chooses how many shards it has
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n)) // a pool's number of shards depends on it
 	finalize()
 	m := simulate.New(n, c, seed)
 	steps := p.Open(n)
@@ -60,8 +60,8 @@ func Simulate(p *Program, n int, c simulate.Costs, seed uint64, each int) (f Fig
 	return f
 }
 
-// finalize collects the pools of earlier simulations, and returns when their finalizers have
-// run: what these access would be taken for the running processor's.
+// finalize collects the pools of earlier simulations and returns when their finalizers have
+// run. Otherwise the running processor would be charged for their accesses.
 func finalize() {
 	for range 3 { // a finalizer may keep its object for one cycle more
 		done := make(chan struct{})

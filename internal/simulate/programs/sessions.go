@@ -7,15 +7,14 @@ import (
 	"coatcheck/pool"
 )
 
-// session is what one processor has of a store.
+// session is one processor's access to a store.
 type session interface {
 	insert(Value) uint64
 	remove(uint64) bool
 	get(uint64) (Value, bool)
 }
 
-// open returns a session of one store for each of n processors, which will have about
-// live values at most.
+// open returns a session for each of n processors of a store with at most about live values.
 func open(impl string, n, live int) (ss []session) {
 	var p *pool.Pool[Value]
 	switch impl {
@@ -102,8 +101,8 @@ func (s *guardSession) get(h uint64) (v Value, ok bool) {
 	return v, ok
 }
 
-// maps are the controls: a map behind a mutex, behind a readers' and writers' mutex, or
-// 64 behind a mutex each.
+// maps are the controls: a map under a mutex or a readers-writer mutex, or 64 maps, each
+// under a mutex.
 type maps struct {
 	one, shared bool
 	parts       [parts]part
@@ -116,14 +115,14 @@ type part struct {
 	mu    atom.Mutex
 	rw    rwMutex
 	m     map[uint64]Value
-	lines []line // what the map touches, where that is charged
+	lines []line // of the map, charged by touch
 	_     [128]byte
 }
 
-// line is memory of a map that is not at hand: its header, its table, its groups.
+// line is a cache line of a map: its header, its directory or a group.
 type line [64]byte
 
-// What a map does under its lock beside touching lines, in nanoseconds: fitted to one
+// The work of a map under its lock apart from accesses, in nanoseconds, fitted to one
 // processor.
 const (
 	mapLooks   = 8
@@ -233,7 +232,7 @@ type ring struct {
 	_     [120]byte
 	slots [8][batch]uint64
 
-	// How often in a row the producer and the consumer found nothing to do.
+	// Successive rounds in which the producer, and the consumer, had nothing to do.
 	_        [128]byte
 	produced int
 	_        [128]byte
@@ -241,7 +240,7 @@ type ring struct {
 	_        [128]byte
 }
 
-// room returns where the next batch belongs, or nil if the ring is full, after a pause.
+// room returns the place of the next batch. If the ring is full, it pauses and returns nil.
 func (q *ring) room() *[batch]uint64 {
 	n := q.head.Load()
 	if n-q.tail.Load() == uint64(len(q.slots)) {
@@ -254,7 +253,7 @@ func (q *ring) room() *[batch]uint64 {
 
 func (q *ring) sent() { q.head.Store(q.head.Load() + 1) }
 
-// next returns the oldest batch, or nil if there is none, after a pause.
+// next returns the oldest batch. If there is none, it pauses and returns nil.
 func (q *ring) next() *[batch]uint64 {
 	n := q.tail.Load()
 	if n == q.head.Load() {
@@ -267,14 +266,14 @@ func (q *ring) next() *[batch]uint64 {
 
 func (q *ring) taken() { q.tail.Store(q.tail.Load() + 1) }
 
-// pause lets others run: it sleeps only after many rounds.
+// pause yields; after many rounds it sleeps.
 func pause(waits *int) {
 	*waits++
 	atom.Pause(*waits / 64)
 }
 
-// random draws numbers: George Marsaglia's xorshift. It is on lines of its own: eight bytes
-// that a processor writes all the time would share one with another's.
+// random draws numbers by George Marsaglia's xorshift. It has cache lines of its own,
+// against false sharing.
 type random struct {
 	_ [128]byte
 	x uint64

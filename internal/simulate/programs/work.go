@@ -1,8 +1,8 @@
 package programs
 
-// work is what an operation costs beside accesses, in nanoseconds, by program and
-// implementation: what one goroutine took on the machine of docs/many-processors.md, less
-// what is charged.
+// work is the cost of an operation apart from its accesses, in nanoseconds, by program and
+// implementation: the time of one goroutine on the machine of docs/many-processors.md, less
+// the costs of its accesses.
 var work = map[string]float64{
 	"Counter/sharded":  0,
 	"Counter/shared":   0.3,

@@ -10,8 +10,8 @@ import (
 
 const elsewhere = "github.com/you/coatcheck"
 
-// A clone that was moved builds, vets and passes, in all of its modules, and says
-// nowhere what it was called.
+// A moved clone builds and passes its tests in all modules, and does not mention its old
+// path.
 func TestMovedCloneBuildsAndPasses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles every module anew")
@@ -49,7 +49,7 @@ func TestMovedCloneBuildsAndPasses(t *testing.T) {
 	run(t, root, "go", "test", "-short", "-tags", "coatcheck_debug", "./pool/pooltest") // reads stacks
 	run(t, filepath.Join(root, "bench"), "go", "test", "-short", "./report")
 
-	// It moves again, and not to where it is.
+	// It moves again, but not to its own path.
 	refuse(t, root, elsewhere, true, "already")
 	refuse(t, root, "example.org/other", false, "not committed")
 	if err := move(root, "example.org/other", true); err != nil {
@@ -81,7 +81,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What is a mention of a package, and what only looks like one.
 func TestMentions(t *testing.T) {
 	m, err := newMentions("coatcheck", elsewhere, []string{"go.mod", "pool/doc.go", "pool/dense/doc.go", ".ci/run", "bench/go.mod"})
 	if err != nil {
@@ -156,7 +155,7 @@ replace github.com/you/coatcheck => ../
 	}
 }
 
-// clone returns a repository with the files of this one, as they are now, committed.
+// clone returns a repository with the current files of this one, committed.
 func clone(t *testing.T) string {
 	t.Helper()
 	const here = "../../.."
@@ -173,7 +172,7 @@ func clone(t *testing.T) string {
 	return repository(t, files)
 }
 
-// tiny returns a repository that is enough for refusals.
+// tiny returns a small repository.
 func tiny(t *testing.T) string {
 	return repository(t, map[string]string{"go.mod": "module coatcheck\n", "pool/doc.go": "package pool\n", self + "main.go": ""})
 }
@@ -193,7 +192,7 @@ func repository(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// refuse moves and wants an error that says why.
+// refuse requires that a move fails with an error that contains why.
 func refuse(t *testing.T, root, path string, force bool, why string) {
 	t.Helper()
 	if err := move(root, path, force); err == nil || !strings.Contains(err.Error(), why) {
@@ -217,7 +216,7 @@ func modules(t *testing.T, root string) (dirs []string) {
 	return dirs
 }
 
-// mentioned returns the lines of the tree that name a package in the module path.
+// mentioned returns the lines of the tree that mention a package of the module path.
 func mentioned(root, path string) string {
 	pattern := `(^|[^./_[:alnum:]-])` + path + `/(pool|epoch|shard|internal|bench)`
 	out, _ := exec.Command("git", "-C", root, "grep", "-nE", pattern, "--", ":!internal/tools/home").Output() // status 1: none

@@ -1,13 +1,11 @@
-// Home gives the module a path that other modules can require, in the clone in which
-// it runs:
+// Home gives the module, in its clone, a path that other modules can require:
 //
 //	go run -C internal/tools ./home github.com/you/coatcheck
 //
-// It renames the module and those nested in it, with their requirements and replace
-// lines, and every mention of a package by its path: in imports, comments, strings and
-// documents. Names of packages, the build tag coatcheck_debug, the environment and the
-// name in prose stay, and so does this command, which is about such paths. What it
-// changes is not committed.
+// It renames the module and the nested ones, their require and replace lines, and every
+// mention of a package by its path in imports, comments, strings and documents. Package
+// names, the build tag coatcheck_debug, environment variables, the name in prose and this
+// command stay. It does not commit the changes.
 package main
 
 import (
@@ -40,7 +38,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	root, err := filepath.Abs("../..") // not git's: the clone may lie in another repository
+	root, err := filepath.Abs("../..") // git's may be that of an outer repository
 	if err == nil {
 		err = move(root, flag.Arg(0), *force)
 	}
@@ -90,7 +88,7 @@ func move(root, path string, force bool) error {
 		file := filepath.Join(root, name)
 		info, err := os.Lstat(file)
 		if errors.Is(err, os.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			continue // removed and not committed; a link
+			continue // removed but not committed, or a link
 		}
 		if err != nil {
 			return err
@@ -115,11 +113,11 @@ func move(root, path string, force bool) error {
 	return nil
 }
 
-// renamed returns what the file is to hold.
+// renamed returns the new text of a file.
 func renamed(name string, text []byte, m *mentions) ([]byte, error) {
 	switch {
 	case bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text):
-		return text, nil // a picture, an archive
+		return text, nil // a binary file
 	case filepath.Base(name) == "go.mod":
 		return m.inModule(name, text)
 	}

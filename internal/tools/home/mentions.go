@@ -10,14 +10,13 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// mentions finds where a text means the module by its path, and not by its name.
+// mentions finds the mentions of the module by its path.
 //
-// A package is the module's path, a slash and a directory of the module, with no path
-// to its left: coatcheck/pool is one, and so is it in "\tcoatcheck/pool", but not
-// ../coatcheck/pool, github.com/them/coatcheck/pool or coatcheck/pools. The module
-// itself is its path with a version or a replacement: coatcheck@v0.0.0, or
-// coatcheck=../coatcheck. An import is a package in quotes, so it needs no rule of
-// its own.
+// A mention of a package is the module's path, a slash and a directory of the module, with
+// no path before it: coatcheck/pool, also in "\tcoatcheck/pool", but not
+// ../coatcheck/pool, github.com/them/coatcheck/pool or coatcheck/pools. A mention of the
+// module is its path with a version or a replacement: coatcheck@v0.0.0 or
+// coatcheck=../coatcheck. An import is a package in quotes.
 type mentions struct {
 	old, new string
 	pattern  *regexp.Regexp
@@ -37,12 +36,12 @@ func newMentions(old, new string, names []string) (*mentions, error) {
 	return &mentions{old, new, pattern}, err
 }
 
-// inText renames what a text mentions.
+// inText renames the mentions in a text.
 func (m *mentions) inText(text []byte) []byte {
 	return m.pattern.ReplaceAll(text, []byte("${1}"+m.new+"${2}"))
 }
 
-// inModule renames a go.mod's module, what it requires and what it replaces.
+// inModule renames the module, the requirements and the replacements of a go.mod.
 func (m *mentions) inModule(name string, text []byte) ([]byte, error) {
 	f, err := modfile.Parse(name, text, nil)
 	if err != nil {
@@ -63,30 +62,28 @@ func (m *mentions) inModule(name string, text []byte) ([]byte, error) {
 	return modfile.Format(f.Syntax), nil
 }
 
-// inLine renames the module p in a line of a go.mod, if it is one of this tree. There
-// is no call of modfile's for it that leaves the line in its block.
+// inLine renames the module p in a line of a go.mod, if it is in this tree. Package modfile
+// has no function for it that keeps the line in its block.
 func (m *mentions) inLine(line *modfile.Line, p string) {
 	if to, ours := m.moved(p); ours {
 		line.Token[slices.Index(line.Token, p)] = to
 	}
 }
 
-// moved returns the path that a module has from now on, and reports whether it is one
-// of this tree.
+// moved returns the new path of a module, and reports whether it is in this tree.
 func (m *mentions) moved(p string) (string, bool) {
 	rest, ours := strings.CutPrefix(p, m.old)
 	return m.new + rest, ours && (rest == "" || rest[0] == '/')
 }
 
-// What the README says between these two is true only while the path has no host.
+// The text of the README between these two is true only while the path has no host.
 const (
 	homeless = "<!-- home:begin -->"
 	housed   = "<!-- home:end -->"
 )
 
-// inReadme puts the command that fetches the module in the place of what is said of a
-// module that cannot be fetched. A README without such a place is that of a module
-// that moves again: there, the command is a mention.
+// inReadme replaces the text about a module that cannot be fetched by the command that
+// fetches it. The README of a module that moves again has the command, which is a mention.
 func (m *mentions) inReadme(text []byte) ([]byte, error) {
 	before, rest, found := bytes.Cut(text, []byte(homeless+"\n"))
 	if !found {
