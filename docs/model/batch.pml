@@ -1,5 +1,5 @@
-/* The batches of shard s. Code: shard/batch.go. What is a hint of how many there are is
- * found out in one step. */
+/* The batches of shard s. Code: shard/batch.go. Their number, a hint in the code, is read
+ * in one step. */
 
 seal:	/* seal; emptyBatch, whose load and compare-and-swap are one step */
 	b = s * NB;
@@ -125,7 +125,7 @@ known_over:
 		fi
 	}
 #endif
-not_over: /* those sealed later have greater tags */
+not_over: /* batches sealed later have greater tags */
 	LEAVE;
 	if
 	:: busy -> goto passed

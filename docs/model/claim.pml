@@ -1,5 +1,5 @@
 /* An insertion that has found no slot. Code: claimSlow, refusal and bare of
- * shard/claim.go. What it reclaims before is another operation here. */
+ * shard/claim.go. Its reclaiming before is another operation here. */
 
 none_found: /* claimSlow; a magazine gives up its bag */
 #if WORKERS
@@ -9,7 +9,7 @@ none_found: /* claimSlow; a magazine gives up its bag */
 	fi;
 #endif
 #if LOOKS
-	/* bare: x looks; lo adds up the seals, hi is their sum at the first look */
+	/* bare: x counts scans; lo adds up the seals, hi is their sum in the first scan */
 	atomic { none = none & ~(1 << me); TAKEN; x = 0 }
 look:
 	q = 0; lo = 0;

@@ -1,5 +1,5 @@
 /* The freelist. Code: shard/stack.go, and queue.go for Pop's dummy; giveBack of bag.go
- * and empty of magazine.go. In: q the shard. FIFO prefers what was never used. */
+ * and empty of magazine.go. In: q the shard. FIFO prefers fresh slots. */
 
 pop:	/* Pop */
 	atomic {
@@ -134,7 +134,7 @@ push_again:
 	fi
 
 #if WORKERS
-give_back: /* giveBack of the slot that the Worker has had ready for longest */
+give_back: /* giveBack of the slot that has been ready for longest in the Worker */
 	atomic {
 		h = ready[0]; i = L(h); to = sh; after = 0; from = HELD + me; nready--; g = 0;
 		do

@@ -1,4 +1,4 @@
-/* Slots that were never used. Code: shard/fresh.go, Allot of shard/pages.go. */
+/* Fresh slots, which were never used. Code: shard/fresh.go, Allot of shard/pages.go. */
 
 take_fresh: /* takeFresh */
 	atomic {

@@ -2,7 +2,7 @@
  * guard.go. Cells are those of PinBrief. The second array of cells is a block, one group
  * with its mark. */
 
-guard:	/* PinBrief, a look, UnpinBrief */
+guard:	/* PinBrief, a look-up, UnpinBrief */
 	atomic { e = E }
 #if BUG == LOOK_FIRST
 	LOOK;
@@ -13,7 +13,7 @@ claim:	/* any cell that is idle: a hint may be any number */
 #if C2
 	:: linked2 -> goto claim2
 #if !LINKED
-	/* pinSlow: a block with a claimed cell, which nobody sees, is appended */
+	/* pinSlow: a block that has a claimed cell from the start is appended */
 	:: !linked2 ->
 		atomic {
 			FENCED;
@@ -63,7 +63,7 @@ pinned:
 	fi;
 	skip;
 #endif
-	d_step { /* P5, a release store; the reads are over now */
+	d_step { /* P5, a release store; the reads are done now */
 		ROOM;
 		EARLY(own_cell, RD(CELLAT + c, cell[c]) == 2 * e + 1);
 		PUT(CELLAT + c, 0, cell[c]); g = 0;
@@ -120,7 +120,7 @@ visited:
 #endif
 	c = 0;
 	if
-	:: !met -> goto over_yes /* no guard, so none that saw it */
+	:: !met -> goto over_yes /* no guard, so none that saw the slot */
 	:: else -> met = 0
 	fi;
 #if BUG == E_LATE

@@ -1,6 +1,6 @@
-/* Removing. Code: shard/limbo.go. A remover may name any incarnation, one that it
- * guessed included: what does not match at the first look changes nothing, so the
- * choice is among what matches. Low half = own index is all that a match takes. */
+/* Removing. Code: shard/limbo.go. A remover may name any incarnation, a guessed one
+ * included. A name that does not match at the first load changes nothing, so the choice is
+ * among those that match: the low half of the word is the slot's index. */
 
 remove:	/* Remove: unlink, vacate */
 #if BUG == LIMBO_FIRST

@@ -1,9 +1,8 @@
-/* coatcheck's protocol for the model checker Spin: see README.md.
+/* coatcheck's protocol for the model checker Spin; see README.md.
  *
- * A thread does K operations, each any of its menu M. The files that are included
- * in its body are the operations; they end with goto main. Every access to a
- * shared word is one step. atomic and d_step join to it what only the thread can
- * see, and ghosts.
+ * A thread does K operations, each any of its menu M. The files included in its body are the
+ * operations; they end with goto main. Every access to a shared word is one step. atomic and
+ * d_step add to it accesses to the thread's own variables and to ghosts.
  */
 #include "words.pml"
 
@@ -12,7 +11,7 @@
 #define BLD  2   /* InsertFunc: the same; publish or burn */
 #define REM  4   /* Remove; reclaims when a batch is full */
 #define REC  8   /* reclaim of any shard to any, with any effort but WAIT */
-#define GRD 16   /* PinBrief, a look at any slot, UnpinBrief */
+#define GRD 16   /* PinBrief, a look-up of any slot, UnpinBrief */
 #define WIN 32   /* a Worker's Insert */
 #define WRM 64   /* a Worker's Remove */
 #define SYN 128  /* Synchronize */
@@ -22,13 +21,13 @@
 #define SCAN  1
 #define WAIT  2
 
-/* Where to go on after over, push and put. */
+/* Where to continue after over, push and put. */
 #define PASS      1
 #define TURN      2
 #define DELIVERED 3
 #define SPLICED   4
 
-/* FIFO takes what was never used first. */
+/* FIFO takes fresh slots first. */
 #if FIFO
 #define INSERT take_fresh
 #else
@@ -37,14 +36,14 @@
 
 #define CHOOSE_SLOT  i = 0; do :: i < SLOTS - 1 -> i++ :: break od
 
-/* home, recipient: what a remover reclaims may go to any shard. Which is a hint. */
+/* home, recipient: reclaimed slots may go to any shard, since the choice is a hint. */
 #if NSH > 1 && !FIFO
 #define HELPED if :: to = sh :: to = 1 - sh fi
 #else
 #define HELPED to = sh
 #endif
 
-/* The counter left, for those who look; a chain in hands that is empty. */
+/* The counter left, for scans; an empty chain of the thread. */
 #if LOOKS
 #define LEFT(n) atomic { FENCED; waits[s] = waits[s] + n };
 #else
@@ -67,7 +66,7 @@
 	od; \
 	g = 0
 
-/* leave, an atomic Store. Numbers begin anew when a shard has no batch, and the of an empty batch are dead: fewer states. */
+/* leave, an atomic Store. Numbers begin anew when a shard has no batch, for fewer states. */
 #if BUG == TAG_UNCLAIMED
 #define LEFTWORD W(bover[b], btop[b])
 #else
@@ -88,7 +87,7 @@
 		fi \
 	}
 
-/* How many slots a Worker's Claim may take from a list: its reach less what it keeps. */
+/* How many slots a Worker's Claim may take from a list: its reach less the slots that it keeps. */
 #define WANTED (REACH + PART - room < REACH -> REACH + PART - room : REACH)
 
 #define LOOK \
@@ -125,7 +124,7 @@
 	:: else -> break \
 	od
 
-/* mark.raise: the mark is set, found so or made so. */
+/* mark.raise: afterwards the mark is set. */
 #if BUG == MARK_RELEASED
 #define RAISE ROOM; PUT(MARKAT, CHANGED(w, MARKSET), mark2); w = 0; break
 #else
@@ -221,7 +220,7 @@ main:
 #endif
 	fi;
 
-built:	/* slot i is the thread's, to be h */
+built:	/* the thread owns slot i, whose handle will be h */
 	if
 	:: bld -> goto abandon
 	:: true
@@ -262,7 +261,7 @@ ended:
 }
 
 #if TSO
-/* What is in a thread's buffer may come out at any time, the oldest first. */
+/* Stores leave a thread's buffer at any time, the oldest first. */
 proctype drains(byte me)
 {
 end:	do
@@ -279,7 +278,7 @@ end:	do
 }
 #endif
 
-/* A list at the end: each slot is where its ghost says, and in one list once. */
+/* A list at the end: each slot is where its ghost says, and once in one list. */
 #define TELL(a, n, where) \
 	g = a; gn = n; \
 	do \
@@ -293,7 +292,7 @@ init {
 	byte j, t, b;
 
 	d_step {
-		/* words of memory that was never written: 0, but for slot 0 */
+		/* words of new memory: 0, except for slot 0 */
 #if BUG != BORN_ZERO
 		word[0] = W(0, NONE);
 #endif
@@ -365,8 +364,8 @@ init {
 	run drains(4);
 	run drains(5);
 #endif
-	/* L5: a few calls bring everything back, when all guards have gone (1), or while
-	 * guards come that overlap (2) */
+	/* L5: a few calls reclaim all slots, after all guards are unpinned (1), or beside
+	 * overlapping guards (2) */
 #if DRAIN == 2
 	cell[0] = 2 * E + 1;
 	run thread(4, 0, 1);
@@ -380,7 +379,7 @@ init {
 	(done == NT + 2);
 #endif
 #endif
-	d_step { /* I3, when nobody does anything */
+	d_step { /* I3, at quiescence */
 		t = 0;
 		do
 		:: t < NSH ->

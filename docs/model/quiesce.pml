@@ -1,7 +1,7 @@
 /* Synchronize. Code: goal, reclaimedAll and wait of shard/quiesce.go; finished of
  * batch.go. */
 
-synchronize: /* wait: what was retired before the call is owed */
+synchronize: /* wait: slots retired before the call are owed */
 	atomic {
 		g = 0;
 		do

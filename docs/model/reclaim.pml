@@ -102,7 +102,7 @@ unspliced: /* emptyBatches */
 	fi;
 #endif
 
-visit:	/* visit, where a guard that saw the slot would suffer; x slots are left to visit */
+visit:	/* visit, which a guard that saw the slot must not meet; x slots are left to visit */
 	atomic { x = (bn[b] < cnt -> bn[b] : cnt); hi = x; NO_RUN; top = btop[b] }
 	do
 	:: x > 0 ->
@@ -155,7 +155,7 @@ put:	/* put; enqueue, append */
 	d_step { FENCED; SEALS }
 	d_step { i = tail[s]; w = WORD(i) }
 	d_step {
-		FENCED; /* more than a release store needs: the ghost is of what others see */
+		FENCED; /* stricter than a release store: the ghost holds what others see */
 		EARLY(I1, place[i] == FREED && L(word[i]) == NONE);
 		SETW(i, W(G(w), L(first))); /* P3 */
 		WALKFREE(L(first), rn, from);
@@ -172,7 +172,7 @@ put:	/* put; enqueue, append */
 #else
 	goto delivered;
 #endif
-refused: /* what was visited waits in front of the others */
+refused: /* visited slots wait in front of the others */
 #if PLAIN
 	if
 	:: after == SPLICED -> NO_RUN; goto unspliced

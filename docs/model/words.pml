@@ -1,9 +1,9 @@
 /* Parameters, words, shared state, ghost state and checks. Code: shard/word.go,
- * shard.go, batch.go, chain.go; epoch/domain.go; internal/atom for release stores. All
- * parameters are given by -D; `run` shows how.
+ * shard.go, batch.go, chain.go; epoch/domain.go; internal/atom for release stores. Options -D
+ * set the parameters; see `run`.
  */
 
-/* Parameters: how large the world is. */
+/* Parameters. */
 #ifndef FIFO
 #define FIFO 0          /* 1: shards keep queues; slot SLOTS-1-s is the dummy of shard s */
 #endif
@@ -11,22 +11,22 @@
 #define SLOTS 2         /* at most 6 */
 #endif
 #ifndef LIVE0
-#define LIVE0 0         /* so many slots are live at first, then */
+#define LIVE0 0         /* slots that are live at first, then */
 #endif
 #ifndef OLD0
-#define OLD0 0          /* so many of those have their last generation */
+#define OLD0 0          /* those of them in their last generation */
 #endif
 #ifndef FREE0
-#define FREE0 0         /* so many are in the freelist of shard 0, then */
+#define FREE0 0         /* slots in the freelist of shard 0, then */
 #endif
 #ifndef FRESH0
-#define FRESH0 0        /* so many in its range; the others are in the table */
+#define FRESH0 0        /* slots in its range; the others are in the table */
 #endif
 #ifndef NSH
-#define NSH 1           /* shards; thread t works at shard t % NSH */
+#define NSH 1           /* shards; thread t uses shard t % NSH */
 #endif
 #ifndef BATCH
-#define BATCH 1         /* shard.Batch: removals to a seal */
+#define BATCH 1         /* shard.Batch: removals for each seal */
 #endif
 #ifndef NB
 #define NB 2            /* shard.sealedMost: batches a shard, and parts of a bag */
@@ -41,7 +41,7 @@
 #define PLAIN 1         /* 1: T is plain, so a batch may be spliced whole */
 #endif
 #ifndef LAST
-#define LAST 9          /* the last generation that lives; the first is 1 */
+#define LAST 9          /* the last live generation; the first is 1 */
 #endif
 #ifndef ELIM
 #define ELIM 3          /* epoch.Limit: E stops here */
@@ -50,22 +50,22 @@
 #define C1 1            /* cells that every scan visits */
 #endif
 #ifndef C2
-#define C2 0            /* cells of the block behind it */
+#define C2 0            /* cells of the block after these */
 #endif
 #ifndef LINKED
-#define LINKED 1        /* 0: the block is not there before a Pin appends it */
+#define LINKED 1        /* 0: the block exists after a Pin appends it */
 #endif
 #ifndef DRAIN
-#define DRAIN 0         /* 1: at the end everything that waits is reclaimed */
+#define DRAIN 0         /* 1: at the end all waiting slots are reclaimed */
 #endif
 #ifndef LOOKS
-#define LOOKS 0         /* looks of Arena.bare before an insertion is refused; 0: none is */
+#define LOOKS 0         /* scans of Arena.bare before an insertion is refused; 0: none is refused */
 #endif
 #ifndef SYNC
 #define SYNC 0          /* 1: a thread calls Synchronize */
 #endif
 #ifndef TSO
-#define TSO 0           /* release stores that a thread's buffer takes; 0: seen at once */
+#define TSO 0           /* release stores in a thread's buffer; 0: visible at once */
 #endif
 #ifndef REACH
 #define REACH 2         /* a Worker's: slots that it keeps */
@@ -74,19 +74,19 @@
 #define PART REACH      /* Magazine.batch: slots in a part of its bag */
 #endif
 
-/* Broken variants. */
+/* Mutants. */
 #ifndef BUG
 #define BUG 0
 #endif
 #define HEAD_UNTAGGED   1  /* the freelist's head is an index alone */
-#define BURN_NOTHING    2  /* error path: straight back, with the same generation */
+#define BURN_NOTHING    2  /* error path: back to the freelist with the same generation */
 #define RETURN_UNBURNT  3  /* a Worker gives back a ready slot with the same generation */
 #define REST_UNREAD     4  /* Pop takes the new top's generation for the old one's */
 #define TAIL_ONCE       5  /* push links its tail before the first try only */
 #define TAG_FIRST       6  /* seal takes the tag, then the chain */
 #define E_STORED        7  /* advance stores the new epoch */
 #define E_LATE          8  /* Over loads E after its scan */
-#define TAG_EQUAL       9  /* r <= S is taken for passed */
+#define TAG_EQUAL       9  /* r <= S counts as passed */
 #define NO_GRACE       10  /* a batch is reclaimed at once */
 #define LOOK_FIRST     11  /* a guard looks, and then claims its cell */
 #define REMOVE_STORES  12  /* vacate: load and store */
@@ -98,24 +98,24 @@
 #define CHAIN_ONCE     18  /* pushLimbo links its tail before the first try only */
 #define CLAIM_STORES   19  /* Pin: load and store */
 #define MARK_LATE      20  /* a guard looks, and then sets the mark of its block */
-#define WORN_LATE      21  /* a worn slot is counted after it was pushed on limbo */
+#define WORN_LATE      21  /* an exhausted slot is counted after it was pushed on limbo */
 #define WORN_SWAPPED   22  /* worn loads spent before exhausted */
 #define S_STORED       23  /* raise stores S */
 #define FRESH_STORES   24  /* freshRun: load and store */
-#define BORN_ZERO      25  /* slot 0 is born with the word 0 */
+#define BORN_ZERO      25  /* slot 0 begins with the word 0 */
 #define TAG_OF_FIRST   26  /* a bag's part has a tag from before its last unlinking */
 #define UNCLAIMED      27  /* a batch is moved without its claim */
-#define RUN_UNLINKED   28  /* a chain is not linked past a worn slot */
+#define RUN_UNLINKED   28  /* a chain is not linked past an exhausted slot */
 #define E_STILL        29  /* advance does nothing */
-#define DOUBT_UNSEEN   30  /* a pin takes a mark that is doubted for one that is set */
+#define DOUBT_UNSEEN   30  /* a pin treats a doubted mark as set */
 #define CLEAR_ONCE     31  /* visitMark clears a mark without a second look */
 #define TWO_OWNERS     32  /* oldest claims by load and store */
 #define EMPTY_STORES   33  /* emptyBatch claims by load and store */
-#define EMPTIED_EARLY  34  /* move says that a batch is empty before it is */
+#define EMPTIED_EARLY  34  /* move reports a batch as empty before it is */
 #define TAG_UNCLAIMED  35  /* passed looks at the tag before the claim; words have no number */
 #define NUMBER_LATE    36  /* seal takes its number after the swap */
 #define GOAL_FIRST     37  /* goal loads seals before it seals */
-#define CLAIMED_UNSEEN 38  /* finished passes by a batch that is claimed */
+#define CLAIMED_UNSEEN 38  /* finished ignores a claimed batch */
 #define QUEUE_UNLOCKED 39  /* a queue's appender does not take the lock */
 #define END_KEPT       40  /* a batch that goes back keeps its last slot, exhausted or not */
 #define PART_OLD       41  /* parts of a bag that share a seal keep the older tag */
