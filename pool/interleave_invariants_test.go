@@ -11,21 +11,20 @@ import (
 	"coatcheck/shard"
 )
 
-// What is claimed, what checks it, and a seed (internal/check/mutants/seeds) that shows
-// that it does. All of it is in builds with the tag interleave, for scenarios and drawn
-// programs alike.
+// What is claimed, and what checks it, for scenarios and drawn programs alike. Most judges
+// have a seeded bug that they alone find: docs/evidence.md has the list.
 //
-//	an address is computed from an index in the table   shard.At panics           reclaim/pop-follows-a-link-that-it-has-not-checked
-//	nothing is written to the void                      holds, after each step    –
-//	a slot is in one place, and none is lost            locate, complete          freelist/poprun-takes-a-run-by-load-and-store
-//	generations grow, a handle is issued once           holds, issued             freelist/what-a-worker-gives-back-keeps-its-generation
-//	what a guard or a Ref has seen is not reused        values, after each step   reclaim/a-batch-is-reclaimed-without-a-look-at-the-guards
-//	ErrFull and ErrStalled are true at some moment      measure, refuse           reclaim/an-insertion-does-not-wait-for-a-reclaimer-before-it-is-refused
-//	ErrExhausted is true, and stays so                  exhausted                 –
-//	false is true: the handle was not live              sees, end                 trim/a-worker-goes-by-an-old-table
-//	Synchronize returns when all is reclaimed           reclaimed                 –
-//	a queue keeps its order                             queue                     –
-//	counts, Len and Stats add up at rest                complete, refs, figures   –
+//	an address is computed from an index in the table   shard.At panics
+//	nothing is written to the void                      holds, after each step
+//	a slot is in one place, and none is lost            locate, complete
+//	generations grow, a handle is issued once           holds, issued
+//	what a guard or a Ref has seen is not reused        values, after each step
+//	ErrFull and ErrStalled are true at some moment      measure, refuse
+//	ErrExhausted is true, and stays so                  exhausted
+//	false is true: the handle was not live              sees, ended
+//	Synchronize returns when all is reclaimed           reclaimed
+//	a queue keeps its order                             queue
+//	counts, Len and Stats add up at rest                complete, refs, figures
 //
 // Under the tag coatcheck_debug a pool itself notes who did what, and under neither it
 // checks nothing of this: storms and torture look at values and ages there.

@@ -143,6 +143,19 @@ var edgeScenarios = []scenario{
 		})
 		w.thread(0, func(a *actor) { a.remove(h[2]); a.insert() })
 	}},
+	{"a last life ends while another slot has lives left", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 2, Origin: shard.LastGeneration - 4})
+		w.exhausting = true
+		h := a.insertN(2)
+		a.remove(h[0])
+		a.remove(a.insert())
+		last := a.insert()
+		w.thread(0, func(a *actor) {
+			a.remove(last)
+			a.insertN(2) // the second is refused, and not for good
+		})
+		w.thread(0, func(a *actor) { a.remove(h[1]) })
+	}},
 	{"plain values run out of generations in two shards", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 4, Shards: 2, Origin: shard.LastGeneration - 2})
 		Arena(w.p).Pointers, w.exhausting = false, true
