@@ -29,15 +29,9 @@ var reserverScenarios = []scenario{
 		a := w.pool(Options[val]{Capacity: 3, Shards: 1})
 		v := a.reserver()
 		a.cancel(a.reserveFrom(v), (*Reservation[val]).Cancel)
+		w.thread(0, func(a *actor) { a.remove(a.commit(a.reserveFrom(v))) })
 		w.thread(0, func(a *actor) {
-			if r := a.reserveFrom(v); r != nil {
-				a.remove(a.commit(r))
-			}
-		})
-		w.thread(0, func(a *actor) {
-			if r := a.reserveFrom(v); r != nil {
-				a.cancel(r, (*Reservation[val]).Cancel)
-			}
+			a.cancel(a.reserveFrom(v), (*Reservation[val]).Cancel)
 			a.reserveFrom(v)
 		})
 	}},
@@ -46,20 +40,8 @@ var reserverScenarios = []scenario{
 		v := a.reserver()
 		a.reserveFrom(v)
 		TakeBlock(v)
-		w.thread(0, func(a *actor) {
-			if r := a.reserveFrom(v); r != nil {
-				a.commit(r)
-			}
-		})
-		w.thread(0, func(a *actor) {
-			if r := a.reserveFrom(v); r != nil {
-				a.cancel(r, DropReservation[val])
-			}
-		})
-		w.thread(0, func(a *actor) {
-			if r := a.reserveFrom(v); r != nil {
-				a.commit(r)
-			}
-		})
+		w.thread(0, func(a *actor) { a.commit(a.reserveFrom(v)) })
+		w.thread(0, func(a *actor) { a.cancel(a.reserveFrom(v), DropReservation[val]) })
+		w.thread(0, func(a *actor) { a.commit(a.reserveFrom(v)) })
 	}},
 }

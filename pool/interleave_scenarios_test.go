@@ -280,15 +280,7 @@ var slotScenarios = []scenario{
 			}
 			a.insert()
 		})
-		w.thread(0, func(a *actor) {
-			if r := a.reserve(); r != nil {
-				a.remove(a.commit(r))
-			}
-		})
-		w.thread(0, func(a *actor) {
-			if r := a.reserve(); r != nil {
-				a.cancel(r, DropReservation[val])
-			}
-		})
+		w.thread(0, func(a *actor) { a.remove(a.commit(a.reserve())) })
+		w.thread(0, func(a *actor) { a.cancel(a.reserve(), DropReservation[val]) })
 	}},
 }

@@ -23,12 +23,8 @@ var trimScenarios = []scenario{
 		w.emptied(Options[val]{Capacity: 4}, 4)
 		w.roomy = true
 		w.thread(0, func(a *actor) { a.trim() })
-		w.thread(0, func(a *actor) {
-			a.insertN(2)
-		})
-		w.thread(0, func(a *actor) {
-			a.insertN(2)
-		})
+		w.thread(0, func(a *actor) { a.insertN(2) })
+		w.thread(0, func(a *actor) { a.insertN(2) })
 	}},
 	{"Trim of two shards against a pop", func(w *world) {
 		w.emptied(Options[val]{Shards: 2}, 6)
@@ -84,9 +80,7 @@ var trimScenarios = []scenario{
 		a.trim()
 		w.roomy = true
 		w.thread(0, func(a *actor) { a.remove(a.insert()) })
-		w.thread(0, func(a *actor) {
-			a.insertN(3)
-		})
+		w.thread(0, func(a *actor) { a.insertN(3) })
 		w.thread(0, func(a *actor) { a.trim() })
 	}},
 	{"pages that came back together are offered, or go again", func(w *world) {

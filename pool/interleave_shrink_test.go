@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/testkit"
 	. "coatcheck/pool"
 )
 
@@ -160,9 +161,7 @@ func TestInterleaveProgramsRepeat(t *testing.T) {
 		if !strings.HasPrefix(text, "var generated") || text != q.String() || text != p.clone().String() {
 			t.Fatalf("program %d is none, or another each time:\n%s\n%s", n, text, q.String())
 		}
-		if first, second, same := replayTwice(p.setup); !same {
-			t.Fatalf("program %d runs differently the second time:\n%s\n%s\n%s", n, text, first, second)
-		}
+		testkit.RunsTwiceTheSame(t, text, p.setup)
 		first.explore(p, &sum)
 		second.explore(q, &sum)
 	}

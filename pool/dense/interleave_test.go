@@ -4,24 +4,14 @@ package dense
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
-)
-
-// These tests run the exported methods under all schedules with a few preemptions:
-//
-//	go test -tags interleave -run Interleave -v ./pool/dense -interleave.bound 3
-//
-// A failure prints the interleaving and its schedule, which -interleave.replay repeats.
-var (
-	boundFlag  = flag.Int("interleave.bound", 2, "explore all schedules with so many preemptions")
-	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print it")
 )
 
 // val is a value of the explored stores. It is torn unless twice is twice the id.
@@ -436,6 +426,11 @@ var scenarios = []scenario{
 	}},
 }
 
+// These tests run the exported methods under all schedules with a few preemptions:
+//
+//	go test -tags interleave -run Interleave -v ./pool/dense -interleave.bound 3
+//
+// A failure prints the interleaving and its schedule, which -interleave.replay repeats.
 func TestInterleave(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
@@ -454,23 +449,8 @@ func TestInterleave(t *testing.T) {
 					})
 				}
 			}
-			if *replayFlag != "" {
-				schedule, err := interleave.ParseSchedule(*replayFlag)
-				if err != nil {
-					t.Fatal(err)
-				}
-				record, err := interleave.Replay(setup, schedule)
-				t.Logf("%v\n%s", err, record)
-				return
-			}
-			res := interleave.Search(setup, *boundFlag)
-			t.Log(res)
-			switch {
-			case res.Failure != nil:
-				t.Fatal(res.Failure)
-			case res.Switches == 0:
-				t.Fatal("no switch fell inside an operation: the scenario explores nothing")
-			case strings.HasPrefix(s.name, "Refresh over") && (noticed == 0 || clean == 0):
+			testkit.Explore(t, setup, false, testkit.Preemptions(2))
+			if strings.HasPrefix(s.name, "Refresh over") && (noticed == 0 || clean == 0) {
 				t.Fatalf("%d runs had an overlap, %d had none: the scenario shows nothing", noticed, clean)
 			}
 		})

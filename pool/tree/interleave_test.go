@@ -3,24 +3,14 @@
 package tree
 
 import (
-	"flag"
 	"fmt"
 	"iter"
 	"slices"
 	"testing"
 
 	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
-)
-
-// These tests run readers beside a writer under all schedules with a few preemptions:
-//
-//	go test -tags interleave -run Interleave -v ./pool/tree -interleave.bound 2
-//
-// A failure prints the interleaving and its schedule, which -interleave.replay repeats.
-var (
-	boundFlag  = flag.Int("interleave.bound", 2, "explore all schedules with so many preemptions")
-	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print it")
 )
 
 type item struct {
@@ -369,33 +359,17 @@ var scenarios = []struct {
 	}},
 }
 
+// These tests run readers beside a writer under all schedules with a few preemptions:
+//
+//	go test -tags interleave -run Interleave -v ./pool/tree -interleave.bound 2
+//
+// A failure prints the interleaving and its schedule, which -interleave.replay repeats.
 func TestInterleave(t *testing.T) {
-	bound := *boundFlag
+	bound := 2
 	if testing.Short() {
 		bound = 1
 	}
-	runs := 0
 	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) {
-			if *replayFlag != "" {
-				schedule, err := interleave.ParseSchedule(*replayFlag)
-				if err != nil {
-					t.Fatal(err)
-				}
-				record, err := interleave.Replay(s.setup, schedule)
-				t.Logf("%v\n%s", err, record)
-				return
-			}
-			res := interleave.Search(s.setup, bound)
-			runs += res.AllRuns
-			t.Log(res)
-			if res.Failure != nil {
-				t.Fatal(res.Failure)
-			}
-			if res.Switches == 0 {
-				t.Fatal("no switch fell inside an operation: the scenario explores nothing")
-			}
-		})
+		t.Run(s.name, func(t *testing.T) { testkit.Explore(t, s.setup, false, testkit.Preemptions(bound)) })
 	}
-	t.Logf("%d schedules", runs)
 }

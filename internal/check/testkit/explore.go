@@ -1,0 +1,65 @@
+//go:build interleave
+
+package testkit
+
+import (
+	"flag"
+	"testing"
+
+	"coatcheck/internal/check/interleave"
+)
+
+var (
+	boundFlag  = flag.Int("interleave.bound", -1, "explore all schedules with so many preemptions; -1: those that the test is written for")
+	pctFlag    = flag.Int("interleave.pct", 0, "in place of that, draw so many schedules for each scenario")
+	depthFlag  = flag.Int("interleave.depth", 3, "depth of the bugs that drawn schedules look for")
+	drawFlag   = flag.Uint64("interleave.seed", 1, "seed of the first drawn schedule")
+	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print it")
+)
+
+// Explore runs a scenario under the schedules that the flags ask for, or those of usual.
+// It fails the test if one fails, or if no switch falls inside an operation, unless the
+// scenario has one thread alone.
+func Explore(t *testing.T, setup interleave.Setup, alone bool, usual func(setup interleave.Setup, seed uint64) interleave.Result) (res interleave.Result) {
+	t.Helper()
+	switch {
+	case *replayFlag != "":
+		schedule, err := interleave.ParseSchedule(*replayFlag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		record, err := interleave.Replay(setup, schedule)
+		t.Skipf("%v\n%s", err, record)
+	case *pctFlag > 0:
+		res = interleave.PCT(setup, *pctFlag, *depthFlag, *drawFlag)
+	case *boundFlag >= 0:
+		res = interleave.Search(setup, *boundFlag)
+	default:
+		res = usual(setup, *drawFlag)
+	}
+	t.Log(res)
+	if res.Failure != nil {
+		t.Fatal(res.Failure)
+	}
+	if res.Switches == 0 && !alone {
+		t.Fatal("no switch fell inside an operation: the scenario explores nothing")
+	}
+	return res
+}
+
+// Preemptions is what Explore may do usually: all schedules with so many preemptions.
+func Preemptions(n int) func(interleave.Setup, uint64) interleave.Result {
+	return func(setup interleave.Setup, _ uint64) interleave.Result { return interleave.Search(setup, n) }
+}
+
+// RunsTwiceTheSame replays a scenario, and fails the test if the second run is another: a
+// program that depends on anything but its schedule could not be searched.
+func RunsTwiceTheSame(t *testing.T, name string, setup interleave.Setup) {
+	t.Helper()
+	schedule := interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1}
+	first, err1 := interleave.Replay(setup, schedule)
+	second, err2 := interleave.Replay(setup, schedule)
+	if first != second || (err1 == nil) != (err2 == nil) {
+		t.Fatalf("%s runs differently the second time:\n%s\n%s", name, first, second)
+	}
+}
