@@ -21,9 +21,9 @@ import (
 // rates is the least number of events in each second of a torture. A busy machine with the
 // race detector does ten times as many, an idle one a hundred times.
 var rates = storm.Rates{
-	storm.Insertion: 100, storm.Removal: 100, storm.Burn: 20, storm.Refusal: 50, storm.Told: 50,
-	storm.Pinning: 100, storm.Borrow: 20, storm.Look: 500, storm.Late: 50, storm.HandOver: 4,
-	storm.Exit: 1, storm.Panic: 1, storm.LeftLoop: 0.2, storm.Stall: 1,
+	storm.Inserted: 100, storm.Removed: 100, storm.Burned: 20, storm.Full: 50, storm.Stalled: 50,
+	storm.Pinned: 100, storm.Borrowed: 20, storm.Read: 500, storm.Late: 50, storm.Lapsed: 4,
+	storm.Exited: 1, storm.Panicked: 1, storm.LeftLoop: 0.2, storm.Halted: 1,
 	storm.Stutter: 2, storm.Flip: 2, storm.Garbage: 1,
 }
 
@@ -61,7 +61,7 @@ func TestTorture(t *testing.T) {
 		{
 			name: "swept", Options: storm.Options{Capacity: 256, Shards: 2}, shown: 128, slots: 256,
 			crew: func(c *storm.Crew) { c.Sweepers = 1 },
-			with: storm.Rates{storm.Sweep: 50},
+			with: storm.Rates{storm.Swept: 50},
 		},
 		{
 			// Live, waiting and free slots fit into one page: of 4,096 slots
@@ -314,7 +314,7 @@ func tortureModel(t *testing.T, f fault, length time.Duration, least storm.Rates
 // TestTortureSparesASoundModel is the base of the controls below: the model without a fault
 // passes the torture.
 func TestTortureSparesASoundModel(t *testing.T) {
-	tt, err := tortureModel(t, sound, storm.TortureLength(tortures), storm.Rates{storm.Insertion: 100, storm.Late: 50})
+	tt, err := tortureModel(t, sound, storm.TortureLength(tortures), storm.Rates{storm.Inserted: 100, storm.Late: 50})
 	tt.Require(err)
 	t.Log(tt.Report())
 }

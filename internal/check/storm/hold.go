@@ -38,7 +38,7 @@ func (v *victim) pin() *hold {
 		k.pin.Unpin()
 		return nil
 	}
-	v.did(Pinning, 1)
+	v.Did(Pinned, 1)
 	v.look(k)
 	return k
 }
@@ -51,7 +51,7 @@ func (v *victim) look(k *hold) {
 }
 
 func (v *victim) lookAt(k *kept) {
-	v.did(Look, 1)
+	v.Did(Read, 1)
 	if now := k.c.Stamp(); now != k.stamp {
 		v.ages[reused].Inc()
 		v.t.Failf("goroutine %d: %v was reused under a guard: it is %v", v.ID, k, now)
@@ -62,12 +62,12 @@ func (v *victim) lookAt(k *kept) {
 		if v.t.subject.Contains(k.h) {
 			v.t.Failf("%v is live, and was removed", k)
 		}
-		v.did(Late, 1)
+		v.Did(Late, 1)
 		v.ages[ageSince(v.t.removals.Load()-k.life.at.Load())].Inc()
 	case v.t.subject.Contains(k.h):
 		v.ages[live].Inc()
 	default: // whoever removed it has not said so yet, or sweeps
-		v.did(Late, 1)
+		v.Did(Late, 1)
 		v.ages[ageSince(0)].Inc()
 	}
 }
@@ -129,7 +129,7 @@ func (v *victim) borrow() {
 	if v.Chance(8) {
 		v.part.View(l.h, func(c *Coupon) {
 			v.dwell(&hold{kept: []kept{{c: c, h: l.h, stamp: l.stamp, life: l}}})
-			v.did(Borrow, 1)
+			v.Did(Borrowed, 1)
 		})
 		return
 	}
@@ -138,7 +138,7 @@ func (v *victim) borrow() {
 			v.ages[reused].Inc()
 			v.t.Failf("goroutine %d: a copy of %v is %v; want %v", v.ID, l.h, c.Stamp(), l.stamp)
 		}
-		v.did(Borrow, 1)
+		v.Did(Borrowed, 1)
 	}
 }
 
@@ -149,7 +149,7 @@ func (v *victim) unpinOthers() {
 		case k := <-v.t.holds:
 			v.dwell(k)
 			v.lapse(k)
-			v.did(HandOver, 1)
+			v.Did(Lapsed, 1)
 		default:
 			time.Sleep(20 * time.Microsecond)
 		}
@@ -189,10 +189,10 @@ func (v *victim) mayflies() {
 // end ends the goroutine.
 func (v *victim) end(exit bool) {
 	if exit {
-		v.did(Exit, 1)
+		v.Did(Exited, 1)
 		runtime.Goexit()
 	}
-	v.did(Panic, 1)
+	v.Did(Panicked, 1)
 	panic(errMeant)
 }
 
@@ -210,7 +210,7 @@ func (v *victim) leaveLoop(exit bool) {
 				v.lookAt(&met[i])
 			}
 			if v.Chance(4) {
-				v.did(LeftLoop, 1)
+				v.Did(LeftLoop, 1)
 				v.end(exit)
 			}
 		}
@@ -235,8 +235,8 @@ func (v *victim) stall() {
 			runtime.Gosched()
 			continue
 		}
-		refused := t.count(Refusal) + stallRefusals
-		for end := time.Now().Add(stallLongest); time.Now().Before(end) && t.count(Refusal) < refused; {
+		refused := t.Done(Full) + stallRefusals
+		for end := time.Now().Add(stallLongest); time.Now().Before(end) && t.Done(Full) < refused; {
 			v.look(k)
 			time.Sleep(50 * time.Microsecond)
 		}
@@ -246,15 +246,15 @@ func (v *victim) stall() {
 		}
 		v.lapse(k)
 		v.await(int64(st.Allocated))
-		v.did(Stall, 1)
+		v.Did(Halted, 1)
 		time.Sleep(stallRest)
 	}
 }
 
 // await waits for n more insertions.
 func (v *victim) await(n int64) {
-	want, end := v.t.count(Insertion)+n, time.Now().Add(patience/2)
-	for v.goOn() && v.t.count(Insertion) < want {
+	want, end := v.t.Done(Inserted)+n, time.Now().Add(patience/2)
+	for v.goOn() && v.t.Done(Inserted) < want {
 		if time.Now().After(end) {
 			v.t.Failf("nothing goes on after a stall: %+v", v.t.subject.Stats())
 		}

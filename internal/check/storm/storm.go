@@ -62,11 +62,24 @@ const (
 	Burned        // slots that were handed out and never went live
 	Trimmed       // pages' memory that was given back, a Trim each
 	Lapsed        // guards and Refs that ended on another goroutine
+
+	// In tortures alone.
+	Pinned   // guards that gave a value
+	Borrowed // values read under a pin that the call made for itself
+	Late     // looks at a value that was removed
+	Exited   // goroutines that ended by Goexit under a guard
+	Panicked // those that panicked there
+	LeftLoop // loops that were left by either
+	Halted   // guards that held everything up, and what they held came back
+	Stutter  // moments in which all stood still
+	Flip     // of GOMAXPROCS
+	Garbage  // phases of collection all the time
 	works
 )
 
 var workNames = [works]string{
 	"inserted", "removed", "swept", "read", "held", "refused", "full", "stalled", "spent", "burned", "trimmed", "lapsed",
+	"guards", "borrowed", "late", "exits", "panics", "loops left", "stalls", "stutters", "flips", "GC phases",
 }
 
 // Least is the least work that a storm must have done, an eighth of it in
@@ -169,7 +182,9 @@ func (s *Storm) Done(w Work) (n int64) {
 // too little or did not end.
 func (s *Storm) Run(least Least) {
 	s.t.Helper()
-	s.Require(s.Try(Length(), least))
+	s.Require(s.Try(Length(), func() string {
+		return s.short(func(w Work) int64 { return shorter(least[w]) })
+	}))
 }
 
 // Require fails the test with the storm's seed unless err is nil.
@@ -180,8 +195,9 @@ func (s *Storm) Require(err error) {
 	}
 }
 
-// Try is Run that returns the error.
-func (s *Storm) Try(length time.Duration, least Least) error {
+// Try is Run that returns the error. What is missing yet is for lacks to say, if that is
+// not nil.
+func (s *Storm) Try(length time.Duration, lacks func() string) error {
 	close(s.start)
 	begin := time.Now()
 	for !s.stop.Load() {
@@ -189,7 +205,11 @@ func (s *Storm) Try(length time.Duration, least Least) error {
 		if time.Since(begin) < length {
 			continue
 		}
-		if short := s.short(least); short == "" {
+		short := ""
+		if lacks != nil {
+			short = lacks()
+		}
+		if short == "" {
 			s.stop.Store(true)
 		} else if time.Since(begin) > length+patience {
 			s.Failf("too little was done: %s", short)
@@ -224,10 +244,10 @@ func jolt() {
 }
 
 // short says which work is missing.
-func (s *Storm) short(least Least) string {
+func (s *Storm) short(least func(Work) int64) string {
 	for w := range works {
-		if n := s.Done(w); n < shorter(least[w]) {
-			return fmt.Sprintf("%d of %d %s", n, shorter(least[w]), workNames[w])
+		if n := s.Done(w); n < least(w) {
+			return fmt.Sprintf("%d of %d %s", n, least(w), workNames[w])
 		}
 	}
 	return ""

@@ -51,7 +51,7 @@ type Torture struct {
 
 	removals atomic.Uint32                 // the clock of ages; may wrap
 	still    atomic.Pointer[chan struct{}] // while all stand still: closed when they go on
-	tallies  []*tally
+	victims  []*victim
 	lasted   time.Duration
 }
 
@@ -95,18 +95,23 @@ func NewTorture(t testing.TB, s Subject, slots, shown int, crew Crew) *Torture {
 // victim is one goroutine of a torture.
 type victim struct {
 	*Hand
-	*tally
 	t    *Torture
 	part Part
-	made uint32 // incarnations
+	made uint32         // incarnations
+	ages []atomic.Int64 // of what it has looked at, by age; a slice as Hand.done is
+}
+
+func (t *Torture) victim() *victim {
+	v := &victim{t: t, ages: make([]atomic.Int64, ages)}
+	t.victims = append(t.victims, v)
+	return v
 }
 
 // enlist provides n goroutines that run f, which returns when Running answers
 // false.
 func (t *Torture) enlist(n int, f func(v *victim)) {
 	for range n {
-		v := &victim{tally: newTally(), t: t}
-		t.tallies = append(t.tallies, v.tally)
+		v := t.victim()
 		t.Go(1, func(h *Hand) {
 			v.Hand, v.part = h, t.subject.Part(false)
 			defer func() { v.part.Close() }()
@@ -131,21 +136,7 @@ func (v *victim) halt() {
 // not happened by then. It returns the first error that was found.
 func (t *Torture) Endure(length time.Duration, rates Rates) error {
 	begin := time.Now()
-	t.Go(1, func(h *Hand) {
-		for h.Running() {
-			time.Sleep(time.Millisecond)
-			lasted := time.Since(begin)
-			if lasted < length {
-				continue
-			}
-			if lacks := t.lacks(rates, length); lacks == "" {
-				t.stop.Store(true)
-			} else if lasted > length+patience {
-				t.Failf("too little was done: %s", lacks)
-			}
-		}
-	})
-	err := t.Try(length+2*patience, nil)
+	err := t.Try(length, func() string { return t.lacks(rates, length) })
 	t.lasted = time.Since(begin)
 	if err != nil {
 		return err
@@ -156,8 +147,9 @@ func (t *Torture) Endure(length time.Duration, rates Rates) error {
 // settle removes everything and counts.
 func (t *Torture) settle() error {
 	h := &Hand{storm: t.Storm, Rand: t.hands[0].Rand, done: make([]atomic.Int64, works)}
-	v := &victim{Hand: h, tally: newTally(), t: t, part: t.subject.Part(false)}
-	t.tallies = append(t.tallies, v.tally)
+	t.hands = append(t.hands, h)
+	v := t.victim()
+	v.Hand, v.part = h, t.subject.Part(false)
 	close(t.holds)
 	for k := range t.holds {
 		v.lapse(k)
@@ -167,7 +159,7 @@ func (t *Torture) settle() error {
 			v.remove(l)
 		}
 	}
-	if in, out := t.count(Insertion), t.count(Removal)+t.count(Sweep); in != out {
+	if in, out := t.Done(Inserted), t.Done(Removed)+t.Done(Swept); in != out {
 		t.Failf("%d values were inserted and %d removed", in, out)
 	}
 	if st := t.subject.Stats(); st.Live != 0 {
@@ -215,11 +207,11 @@ func (v *victim) insert() {
 	hs, err := v.part.Insert[v.IntN(len(v.part.Insert))](cs, nil)
 	switch {
 	case err == errMeant:
-		v.did(Burn, 1)
+		v.Did(Burned, 1)
 	case errors.Is(err, pool.ErrFull):
-		v.did(Refusal, 1)
+		v.Did(Full, 1)
 		if errors.Is(err, pool.ErrStalled) {
-			v.did(Told, 1)
+			v.Did(Stalled, 1)
 		}
 		if v.Chance(8) {
 			time.Sleep(20 * time.Microsecond) // readers that are done need a processor to unpin
@@ -228,7 +220,7 @@ func (v *victim) insert() {
 	case err != nil:
 		v.t.Failf("insertion: %w", err)
 	}
-	v.did(Insertion, len(hs))
+	v.Did(Inserted, len(hs))
 	for i, h := range hs {
 		v.enter(h)
 		l := &life{h: h, stamp: Stamp{uint32(v.ID), first + uint32(i)}}
@@ -268,7 +260,7 @@ func (v *victim) remove(l *life) {
 	if !ok {
 		return
 	}
-	v.did(Removal, 1)
+	v.Did(Removed, 1)
 	l.at.Store(v.t.removals.Inc())
 	if n := l.wins.Inc(); n > 1 {
 		v.t.Failf("%v was removed %d times", l.h, n)
@@ -282,7 +274,7 @@ func (v *victim) remove(l *life) {
 func (v *victim) sweep() {
 	for v.goOn() {
 		n := v.t.subject.Sweep(v.Rand)
-		v.did(Sweep, n)
+		v.Did(Swept, n)
 		v.t.removals.Add(uint32(n))
 		time.Sleep(time.Duration(v.IntN(500)) * time.Microsecond)
 	}

@@ -19,7 +19,7 @@ func (v *victim) stutter() {
 		time.Sleep(time.Duration(v.IntN(3000)) * time.Microsecond)
 		v.t.still.Store(nil)
 		close(still)
-		v.did(Stutter, 1)
+		v.Did(Stutter, 1)
 	}
 }
 
@@ -30,7 +30,7 @@ func (v *victim) flip() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for v.Running() {
 		runtime.GOMAXPROCS(1 << v.IntN(4))
-		v.did(Flip, 1)
+		v.Did(Flip, 1)
 		time.Sleep(time.Duration(1+v.IntN(10)) * time.Millisecond)
 	}
 }
@@ -43,7 +43,7 @@ func (v *victim) collect() {
 	for v.Running() {
 		debug.SetGCPercent(1)
 		time.Sleep(phase)
-		v.did(Garbage, 1)
+		v.Did(Garbage, 1)
 		debug.SetGCPercent(calm)
 		time.Sleep(phase)
 	}
