@@ -86,11 +86,7 @@ func (g *generator) explore(p *program, sum *interleave.Result) {
 	}
 	for _, n := range [...]int{40, 100} {
 		res := interleave.Sample(p.setup, n, g.rnd.Uint64())
-		sum.Runs += res.Runs
-		sum.AllRuns += res.AllRuns
-		sum.Steps = max(sum.Steps, res.Steps)
-		sum.Switches += res.Switches
-		if sum.Failure = res.Failure; res.Failure != nil {
+		if sum.Add(res); res.Failure != nil {
 			sum.Failure.Runs = sum.AllRuns
 			break
 		}

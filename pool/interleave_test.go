@@ -48,12 +48,7 @@ func search(setup interleave.Setup, seed uint64) interleave.Result {
 	if res.Failure != nil || res.AllRuns < enough {
 		return res
 	}
-	drawn := interleave.Sample(setup, enough/2, seed)
-	res.Runs += drawn.Runs
-	res.AllRuns += drawn.AllRuns
-	res.Switches += drawn.Switches
-	res.Took += drawn.Took
-	res.Failure = drawn.Failure
+	res.Add(interleave.Sample(setup, enough/2, seed))
 	return res
 }
 

@@ -17,13 +17,7 @@ func PCT(setup Setup, n, depth int, seed uint64) Result {
 	length := start(setup, &replay{}, false).steps * 5 / 4
 	for i := range n {
 		p := newPCT(seed+uint64(i), depth, length)
-		r := start(setup, p, false)
-		res.Steps = max(res.Steps, r.steps)
-		res.Runs++
-		res.AllRuns++
-		res.Switches += r.inside
-		if r.err != nil {
-			res.Failure = failure(setup, r, i+1, seed+uint64(i))
+		if res.ran(setup, start(setup, p, false), seed+uint64(i)) {
 			break
 		}
 	}

@@ -21,12 +21,7 @@ func Sample(setup Setup, n int, seed uint64) (res Result) {
 	for threads := 1; res.Runs < n; {
 		s.plan(res.Runs, threads)
 		r := start(setup, s, false)
-		res.Runs++
-		res.AllRuns++
-		res.Steps = max(res.Steps, r.steps)
-		res.Switches += r.inside
-		if r.err != nil {
-			res.Failure = failure(setup, r, res.Runs, seed)
+		if res.ran(setup, r, seed) {
 			return res // it may have failed before there were threads
 		}
 		threads = len(r.threads)

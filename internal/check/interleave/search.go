@@ -28,6 +28,28 @@ func (r Result) String() string {
 		r.Runs, r.AllRuns, r.Steps, r.Switches, r.Shared, r.Took.Round(time.Millisecond))
 }
 
+// Add counts what o has run, and takes over its failure.
+func (r *Result) Add(o Result) {
+	r.Runs += o.Runs
+	r.AllRuns += o.AllRuns
+	r.Steps = max(r.Steps, o.Steps)
+	r.Switches += o.Switches
+	r.Took += o.Took
+	r.Failure = o.Failure
+}
+
+// ran counts a run, and reports whether it failed.
+func (r *Result) ran(setup Setup, run *Run, seed uint64) (failed bool) {
+	r.Runs++
+	r.AllRuns++
+	r.Steps = max(r.Steps, run.steps)
+	r.Switches += run.inside
+	if run.err != nil {
+		r.Failure = failure(setup, run, r.AllRuns, seed)
+	}
+	return run.err != nil
+}
+
 // start makes one run of the program.
 func start(setup Setup, p picker, tracing bool) *Run {
 	r := &Run{picker: p, maxSteps: DefaultSteps, tracing: tracing}
@@ -72,13 +94,8 @@ func SearchSome(setup Setup, bound, most int) (res Result) {
 				if res.AllRuns >= most {
 					return res
 				}
-				r := s.once(setup)
-				res.Runs++
-				res.AllRuns++
-				res.Steps = max(res.Steps, r.steps)
-				res.Switches += r.inside
-				if r.err != nil {
-					res.Failure = failure(setup, r, res.AllRuns, 0)
+				s.depth = 0
+				if res.ran(setup, start(setup, s, false), 0) {
 					return res
 				}
 				again = s.news && s.learn()
@@ -132,11 +149,6 @@ type point struct{ n, at uint8 }
 
 // sharing is who has accessed a word so far, as bits.
 type sharing struct{ readers, writers uint32 }
-
-func (s *search) once(setup Setup) *Run {
-	s.depth = 0
-	return start(setup, s, false)
-}
 
 // advance changes the last choice that has an option left, and forgets those
 // after it.

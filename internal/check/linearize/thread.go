@@ -57,13 +57,7 @@ func (t *thread) step() {
 		t.of("InsertFunc").Do()
 		return
 	}
-	sum := 0
-	var v *verbs.Verb[Value]
-	for i := range table {
-		if sum += table[i].Weight; t.IntN(sum) < table[i].Weight {
-			v = &table[i]
-		}
-	}
+	v := table.Draw(t.IntN, 0, 0)
 	if v.Needs&verbs.Loops != 0 && (t.noLoops || !t.chance(3)) {
 		return
 	}

@@ -54,16 +54,7 @@ func (a *Actor[T]) Ended() {
 // draw returns a call of one of the verbs that need all of these and none of those,
 // on t if that is not nil.
 func (a *Actor[T]) draw(these, those verbs.Needs, t *Ticket[T]) *call[T] {
-	sum := 0
-	var v *verbs.Verb[T]
-	for i := range a.w.verbs {
-		if o := &a.w.verbs[i]; o.Needs&these == these && o.Needs&those == 0 {
-			if sum += o.Weight; a.IntN(sum) < o.Weight {
-				v = o
-			}
-		}
-	}
-	return a.call(v, t)
+	return a.call(a.w.verbs.Draw(a.IntN, these, those), t)
 }
 
 func (a *Actor[T]) call(v *verbs.Verb[T], t *Ticket[T]) *call[T] {

@@ -12,6 +12,14 @@ import (
 // Options are the options of a pool whose T the storm chooses.
 type Options = pool.Options[Plain]
 
+// options returns o for values of another type.
+func options[T any](o Options, reset func(*T)) *pool.Options[T] {
+	return &pool.Options[T]{
+		Capacity: o.Capacity, Preallocate: o.Preallocate, Reuse: o.Reuse, MinFree: o.MinFree,
+		MaxLimbo: o.MaxLimbo, Shards: o.Shards, Origin: o.Origin, Reset: reset,
+	}
+}
+
 // Setup describes a storm over a pool.
 type Setup struct {
 	Name    string
@@ -28,10 +36,7 @@ const unlimited = 1 << 16
 // Raise makes the world that set describes.
 func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[T] {
 	t.Helper()
-	p, err := pool.New(&pool.Options[T]{
-		Capacity: set.Capacity, Preallocate: set.Preallocate, Reuse: set.Reuse, MinFree: set.MinFree,
-		MaxLimbo: set.MaxLimbo, Shards: set.Shards, Origin: set.Origin, Reset: reset,
-	})
+	p, err := pool.New(options(set.Options, reset))
 	require.NoError(t, err)
 	slots := unlimited
 	if set.Capacity > 0 {

@@ -66,14 +66,11 @@ func OneByOne(insert func(c Coupon) (Handle, error)) func([]Coupon, []Handle) ([
 // NewSubject makes a pool that is to be tortured. With scribble it is an object
 // pool, whose Reset makes it seen at once that a slot was reclaimed.
 func NewSubject(o Options, scribble bool) (Subject, error) {
-	opts := &pool.Options[Coupon]{
-		Capacity: o.Capacity, Preallocate: o.Preallocate, Reuse: o.Reuse, MinFree: o.MinFree,
-		MaxLimbo: o.MaxLimbo, Shards: o.Shards, Origin: o.Origin,
-	}
+	var reset func(*Coupon)
 	if scribble {
-		opts.Reset = func(c *Coupon) { c.Sign(Stamp{}) }
+		reset = func(c *Coupon) { c.Sign(Stamp{}) }
 	}
-	p, err := pool.New(opts)
+	p, err := pool.New(options(o, reset))
 	return subject{p}, err
 }
 

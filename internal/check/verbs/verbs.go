@@ -199,6 +199,19 @@ func (l List[T]) Named(name string) *Verb[T] {
 	return &l[slices.IndexFunc(l, func(v Verb[T]) bool { return v.Name == name })]
 }
 
+// Draw returns one of the verbs that need all of these and none of those.
+func (l List[T]) Draw(intN func(int) int, these, those Needs) (v *Verb[T]) {
+	sum := 0
+	for i := range l {
+		if o := &l[i]; o.Needs&these == these && o.Needs&those == 0 {
+			if sum += o.Weight; intN(sum) < o.Weight {
+				v = o
+			}
+		}
+	}
+	return v
+}
+
 // String returns the verb's name, with that of a Worker before it.
 func (c *Call[T]) String() string {
 	if _, ok := c.Via.(*pool.Worker[T]); ok && c.Needs&Any != 0 {
