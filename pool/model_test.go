@@ -392,9 +392,6 @@ func (mc *machine[T]) watch() {
 	}
 }
 
-// run runs n steps.
-func (mc *machine[T]) run(n int) { mc.runAll(func() bool { n--; return n >= 0 }) }
-
 // runAll runs steps while more says so, and then takes everything back.
 func (mc *machine[T]) runAll(more func() bool) {
 	for more() {
@@ -485,20 +482,8 @@ func resetBoxed(v *boxed) { *v = boxed{buf: v.buf[:0]} }
 func TestOperationsMatchModel(t *testing.T) {
 	rnd := newRand(t)
 	done := map[string]int{}
-	t.Run("plain", func(t *testing.T) {
-		for _, o := range modelConfigs(resetPlain) {
-			mc := newMachine(t, plainKind, o, rnd.IntN)
-			mc.run(max(600, long(1500)))
-			tally(done, mc.done)
-		}
-	})
-	t.Run("boxed", func(t *testing.T) {
-		for _, o := range modelConfigs(resetBoxed) {
-			mc := newMachine(t, boxedKind, o, rnd.IntN)
-			mc.run(max(600, long(1500)))
-			tally(done, mc.done)
-		}
-	})
+	t.Run("plain", func(t *testing.T) { runModels(t, plainKind, resetPlain, rnd.IntN, done) })
+	t.Run("boxed", func(t *testing.T) { runModels(t, boxedKind, resetBoxed, rnd.IntN, done) })
 	if t.Failed() {
 		return
 	}
@@ -517,8 +502,14 @@ func TestOperationsMatchModel(t *testing.T) {
 	}
 }
 
-func tally(sum, add map[string]int) {
-	for k, n := range add {
-		sum[k] += n
+// runModels runs a machine on each of modelConfigs, and adds to done what had an effect.
+func runModels[T any](t *testing.T, k kind[T], reset func(*T), choose func(int) int, done map[string]int) {
+	for _, o := range modelConfigs(reset) {
+		mc := newMachine(t, k, o, choose)
+		n := max(600, long(1500))
+		mc.runAll(func() bool { n--; return n >= 0 })
+		for what, n := range mc.done {
+			done[what] += n
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"coatcheck/internal/check/verbs"
@@ -201,15 +202,10 @@ func (t *thread) pick() Handle {
 // picks chooses up to n different handles.
 func (t *thread) picks(n int) []Handle {
 	var hs []Handle
-next:
 	for range n {
-		h := t.pick()
-		for _, o := range hs {
-			if o == h {
-				continue next
-			}
+		if h := t.pick(); !slices.Contains(hs, h) {
+			hs = append(hs, h)
 		}
-		hs = append(hs, h)
 	}
 	return hs
 }

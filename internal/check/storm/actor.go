@@ -4,6 +4,8 @@ import (
 	"errors"
 	"runtime"
 
+	"go.uber.org/atomic"
+
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
@@ -294,12 +296,7 @@ func (a *Actor[T]) Show(t *Ticket[T]) {
 	}
 }
 
-func (a *Actor[T]) place() interface {
-	Load() *Ticket[T]
-	Swap(*Ticket[T]) *Ticket[T]
-} {
-	return &a.w.board[a.IntN(len(a.w.board))]
-}
+func (a *Actor[T]) place() *atomic.Pointer[Ticket[T]] { return &a.w.board[a.IntN(len(a.w.board))] }
 
 // Remove removes t's value by one of the verbs, unless others are faster.
 func (a *Actor[T]) Remove(t *Ticket[T]) { a.draw(verbs.Removes, 0, t).Do() }

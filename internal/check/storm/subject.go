@@ -159,9 +159,5 @@ func (s subject) Sweep(r *rand.Rand) (n int) {
 // Settle requires of the pool what every storm's end does.
 func (s subject) Settle(to *Storm) {
 	kind := Kind[Coupon]{Make: func(n uint64) Coupon { return Stamp{Number: uint32(n)}.Coupon() }}
-	w := NewWorld(to, s.Pool, kind, 0, 0)
-	w.settled()
-	if s.Cap() < pool.MaxCapacity {
-		w.brim()
-	}
+	NewWorld(to, s.Pool, kind, 0, 0).count()
 }

@@ -155,15 +155,20 @@ func (w *World[T]) finish() error {
 	if in, out := w.Done(Inserted), w.Done(Removed)+w.Done(Swept); in != out {
 		w.Failf("%d values were inserted and %d removed", in, out)
 	}
+	w.count()
+	return w.failed.Load()
+}
+
+// count requires that every slot is there.
+func (w *World[T]) count() {
 	w.settled()
 	if w.Pool.Cap() < pool.MaxCapacity {
 		w.brim()
 	}
-	return w.failed.Load()
 }
 
 // settled waits until no slot waits, and counts them.
-func (w *World[T]) settled() pool.Stats {
+func (w *World[T]) settled() {
 	var st pool.Stats
 	for end := time.Now().Add(patience); ; {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -171,7 +176,7 @@ func (w *World[T]) settled() pool.Stats {
 		cancel()
 		if err != nil {
 			w.Failf("Synchronize: %v; %+v", err, w.Pool.Stats())
-			return st
+			return
 		}
 		st = w.Pool.Stats()
 		if st.Limbo+st.Cached+st.Reserved+st.Pinned == 0 || time.Now().After(end) {
@@ -186,7 +191,6 @@ func (w *World[T]) settled() pool.Stats {
 	if sum := st.Live + st.Free + st.Exhausted; sum != st.Allocated {
 		w.Failf("%d slots were lost: %+v", st.Allocated-sum, st)
 	}
-	return st
 }
 
 // brim fills the pool: as many values must fit as it has slots left, each in a
