@@ -30,10 +30,7 @@ import (
 // One that fails is printed as the source of a scenario, which fails under the schedule
 // that is printed with it; then it is made as small as it can be. A run ends before
 // go test's -timeout, which is ten minutes if nothing else is said.
-var (
-	guidedFlag = flag.Bool("generate.guided", true, "half of the programs are changes of those that showed something new")
-	shrinkFlag = flag.Duration("generate.shrink", time.Minute, "make a program that fails smaller for so long")
-)
+var shrinkFlag = flag.Duration("generate.shrink", time.Minute, "make a program that fails smaller for so long")
 
 func TestInterleaveGenerated(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
@@ -50,19 +47,20 @@ func TestInterleaveGenerated(t *testing.T) {
 	if end, ok := t.Deadline(); ok { // with time to make the program smaller
 		limit = min(limit, time.Until(end)*9/10-*shrinkFlag)
 	}
-	g := newGenerator(seed, *guidedFlag)
+	rnd := rand.New(rand.NewPCG(seed, 1))
 	var p *program
 	n := 0
 	for ; sum.Failure == nil && (time.Since(begin) < limit || n < least); n++ {
-		p = g.next()
+		p = draw(rnd)
 		hangs := time.AfterFunc(hangLimit, func() { panic(fmt.Sprintf("program %d of seed %d hangs:\n%s", n+1, seed, p.String())) })
-		g.explore(p, &sum)
+		sum.Add(interleave.Sample(p.setup, 60, rnd.Uint64()))
 		hangs.Stop()
 	}
-	t.Logf("%d programs of seed %d, of which %d are kept", n, seed, len(g.kept))
+	t.Logf("%d programs of seed %d", n, seed)
 	sum.Took = time.Since(begin)
 	t.Log(sum)
 	if sum.Failure != nil {
+		sum.Failure.Runs = sum.AllRuns
 		if *shrinkFlag > 0 {
 			t.Logf("program %d of seed %d: %v\nschedule: %s\n%s", n, seed, sum.Failure.Err, sum.Failure.Schedule, p.String())
 			p, sum.Failure = shrink(p, seed, sum.Failure)
@@ -74,28 +72,9 @@ func TestInterleaveGenerated(t *testing.T) {
 	}
 }
 
-// hangLimit is how long a program may take. It takes a few hundred schedules, each of
+// hangLimit is how long a program may take. It has a few schedules, each of
 // which ends after a number of steps; only a loop without steps does not end.
 const hangLimit = 5 * time.Minute
-
-// explore runs p under a budget of schedules, and adds to sum. A program that shows
-// something new gets a greater one.
-func (g *generator) explore(p *program, sum *interleave.Result) {
-	if g.guided {
-		p.cover = g.cover
-	}
-	for _, n := range [...]int{40, 100} {
-		res := interleave.Sample(p.setup, n, g.rnd.Uint64())
-		if sum.Add(res); res.Failure != nil {
-			sum.Failure.Runs = sum.AllRuns
-			break
-		}
-		if res.Runs < n || g.guided && len(g.cover.News()) == 0 {
-			break
-		}
-	}
-	g.keep(p)
-}
 
 // program is what is drawn.
 type program struct {
@@ -110,8 +89,6 @@ type program struct {
 	reserver bool
 	prepare  []op
 	threads  []script
-	cover    *interleave.Coverage // that runs add to, or nil
-	last     *world               // of the last run
 }
 
 // script is a thread, and the shard that it uses.
@@ -123,16 +100,12 @@ type script struct {
 // setup builds the state of a run of p.
 func (p *program) setup(r *interleave.Run) {
 	w := &world{r: r, alone: len(p.threads) == 1}
-	p.last = w
 	v := new(vars)
 	o := p.opts
 	if p.isReset {
 		o.Reset = w.resetting(3, func(a *actor) { run(v, a, p.resets) })
 	}
 	a := w.paged(p.shift, o)
-	if p.cover != nil {
-		r.Cover(p.cover, w.names.class)
-	}
 	w.exhausting = p.wears()
 	if p.plain {
 		Arena(w.p).Pointers = false
@@ -149,7 +122,6 @@ func (p *program) setup(r *interleave.Run) {
 		v.rv = a.reserver()
 	}
 	run(v, a, p.prepare)
-	w.prepared = len(w.entries)
 	for _, s := range p.threads {
 		w.thread(s.shard, func(a *actor) { run(v, a, s.ops) })
 	}
@@ -243,10 +215,9 @@ type drawer struct {
 	p                     *program
 	handles, opened       int // variables in use
 	reservations, workers int
-	workersMost           int           // that are open from the start
-	hot                   []int         // handles that are used often
-	known                 []Handle[val] // that runs of a program like this one have issued
-	weights               []int         // of the verbs
+	workersMost           int   // that are open from the start
+	hot                   []int // handles that are used often
+	weights               []int // of the verbs
 }
 
 // hand is what a thread has.
@@ -443,10 +414,7 @@ func (d *drawer) phrase(h *hand) []op {
 		return ebb
 	default: // a handle that is to come
 		o := d.op(h, among(d, "take(", "remove(", "get("))
-		switch {
-		case len(d.known) > 0:
-			o.h[0] = named{made: among(d, d.known...)}
-		case len(d.hot) > 0:
+		if len(d.hot) > 0 {
 			o.h[0] = named{at: among(d, d.hot...), ahead: 1 + d.IntN(2)}
 		}
 		return []op{o}
@@ -571,8 +539,6 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 // handle draws one: mostly of few that all threads use.
 func (d *drawer) handle(h *hand) named {
 	switch {
-	case d.odds(40) && len(d.known) > 0:
-		return named{made: among(d, d.known...)}
 	case d.odds(6):
 		return named{made: Handle[val](shard.Pack(d.p.opts.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
 	case d.odds(40) && len(d.hot) > 0:

@@ -4,7 +4,6 @@ package pool_test
 
 import (
 	"fmt"
-	"math/bits"
 	"reflect"
 	"slices"
 	"strings"
@@ -143,15 +142,6 @@ func (ns *names) key(word unsafe.Pointer) uint64 {
 		return r.id | uint64(uintptr(word)-r.base)
 	}
 	return 0
-}
-
-// class returns a number that is the same for words of one kind.
-func (ns *names) class(word unsafe.Pointer) uint32 {
-	r := ns.region(word)
-	if r == nil {
-		return 0
-	}
-	return uint32(bits.Len64(r.id>>32))<<16 | uint32((uintptr(word)-r.base)%r.element.Size())
 }
 
 func (ns *names) describe(word unsafe.Pointer) (string, func(uint64) string) {

@@ -74,8 +74,7 @@ func ahead(h Handle[val], n int) Handle[val] {
 }
 
 func (n named) of(v *vars) Handle[val] {
-	switch {
-	case n.made != 0:
+	if n.made != 0 {
 		return n.made
 	}
 	return ahead(v.h[n.at], n.ahead)

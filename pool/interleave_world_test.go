@@ -29,7 +29,6 @@ type world struct {
 
 	serial    uint64
 	entries   []*life       // handles that were issued
-	prepared  int           // so many of them before the threads began
 	burned    []Handle[val] // handles that were shown and must never live
 	guessed   []Handle[val] // handles that a thread removes although it never got them
 	watched   []*reader

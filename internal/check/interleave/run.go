@@ -34,11 +34,6 @@ type Run struct {
 	options     []*Thread // scratch of decide
 	was         []pending // scratch of settled
 
-	cover   *Coverage // or nil
-	class   func(unsafe.Pointer) uint32
-	writes  []wrote                  // for cover
-	written map[unsafe.Pointer]wrote // the last of each word
-
 	tracing bool
 	events  []event
 	numbers map[unsafe.Pointer]uint64 // of pointers, in the record
@@ -160,9 +155,6 @@ func (r *Run) grant(t *Thread) {
 		t.inside++
 	}
 	r.schedule = append(r.schedule, uint8(t.id))
-	if r.cover != nil && t.op != "" {
-		r.covers(t)
-	}
 	if t.next.op != Release {
 		r.picker.accessed(r, t, t.next)
 	}

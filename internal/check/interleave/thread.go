@@ -75,9 +75,6 @@ func After(result uint64) {
 	if t.run.tracing {
 		t.run.events[len(t.run.events)-1].result = result
 	}
-	if t.made == CompareAndSwap {
-		t.trail.result(result)
-	}
 }
 
 // Number returns a number for a pointer in the record, which is the same each time
@@ -198,7 +195,6 @@ type Thread struct {
 
 	op     string // the operation under way, "" for none
 	inside int    // accesses that op has made
-	trail  trail
 }
 
 // Go adds a thread to the run. hint is what hashes of goroutines become for it.
@@ -272,14 +268,12 @@ func (t *Thread) arrive(next access) {
 func (t *Thread) Begin(op string) {
 	if t != nil {
 		t.op, t.inside = op, 0
-		t.trail.begin(op, len(t.run.writes))
 	}
 }
 
 // End ends the operation.
 func (t *Thread) End() {
 	if t != nil {
-		t.run.covered(t)
 		t.op = ""
 	}
 }
