@@ -38,6 +38,15 @@ var edgeScenarios = []scenario{
 		w.thread(0, func(a *actor) { a.stats() })
 		w.thread(0, func(a *actor) { a.removeBatch(h[2:]...) })
 	}},
+	{"Stats beside a Trim whose Reset grows the pool", func(w *world) {
+		a := w.pool(Options[val]{Reset: w.resetting(3, func(a *actor) { a.grow(1) })})
+		h := a.insert()
+		w.thread(0, func(a *actor) {
+			a.remove(h)
+			a.trim()
+		})
+		w.thread(0, func(a *actor) { a.stats() })
+	}},
 	{"FIFO: Stats beside a reclaimer", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 20, Reuse: FIFO, MinFree: 1})
 		h := a.insertN(15)

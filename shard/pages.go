@@ -196,7 +196,8 @@ func (t *Table[T]) Unused() uint64 {
 
 // Resident returns how many slots have memory.
 func (t *Table[T]) Resident() int {
-	return int(int64(t.Pages().Limit) - t.missing.Load() + t.spare.Load())
+	missing := t.missing.Load() // first: what is missing has been below a limit that is read later
+	return int(int64(t.Pages().Limit) - missing + t.spare.Load())
 }
 
 // Missing returns how many slots lie in pages that were given up and not offered
