@@ -15,7 +15,7 @@ import (
 // costs a call or three: nothing fails but the benchmarks.
 func TestLookupsInline(t *testing.T) {
 	// Always for amd64: a 32-bit platform makes a call of each 64-bit atomic.
-	build := exec.Command("go", "build", "-gcflags=-m=2", "./testdata/inline", "./testdata/inline/dense")
+	build := exec.Command("go", "build", "-trimpath", "-gcflags=-m=2", "./testdata/inline", "./testdata/inline/dense")
 	build.Env = append(os.Environ(), "GOARCH=amd64")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -49,7 +49,7 @@ func TestCopyIsLoadedBetweenLooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a pool nine times")
 	}
-	build := exec.Command("go", "build", "-gcflags=-S", "./testdata/copies")
+	build := exec.Command("go", "build", "-trimpath", "-gcflags=-S", "./testdata/copies")
 	build.Env = append(os.Environ(), "GOARCH=amd64")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
