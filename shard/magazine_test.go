@@ -86,7 +86,9 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 		if err != nil {
 			return
 		}
-		require.False(t, seen[h], "seed %d: %s was issued before", seed, text(h))
+		if seen[h] {
+			t.Fatalf("seed %d: %s was issued before", seed, text(h))
+		}
 		seen[h] = true
 		live(slot, h, h)
 		hs = append(hs, h)
@@ -101,12 +103,14 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 		hs = hs[:len(hs)-1]
 		survives(func() {
 			if rnd.IntN(4) > 0 {
-				require.True(t, give(&m, h), "seed %d", seed)
+				if !give(&m, h) {
+					t.Fatalf("seed %d: lost %s", seed, text(h))
+				}
 				return
 			}
-			v, ok := m.Take(h)
-			require.True(t, ok, "seed %d", seed)
-			require.Equal(t, h, v, "seed %d", seed)
+			if v, ok := m.Take(h); !ok || v != h {
+				t.Fatalf("seed %d: Take(%s) is %d, %t", seed, text(h), v, ok)
+			}
 		})
 		if r.word(shard.Low(h)) == h {
 			hs = append(hs, h) // a Reset failed before
@@ -139,7 +143,9 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 		}
 		for range n {
 			survives(op)
-			require.True(t, m.Ordered(), "seed %d", seed)
+			if !m.Ordered() {
+				t.Fatalf("seed %d: the bag is not in order", seed)
+			}
 			switch k := rnd.IntN(200); {
 			case k < 10:
 				pin()
@@ -152,7 +158,9 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 			}
 		}
 		for _, w := range watched {
-			require.Equal(t, w.value, w.slot.Value, "seed %d: a value changed under a guard", seed)
+			if w.slot.Value != w.value {
+				t.Fatalf("seed %d: a value changed under a guard: %d, want %d", seed, w.slot.Value, w.value)
+			}
 		}
 	}
 	for len(watched) > 0 {
