@@ -33,9 +33,9 @@ func TestInterleave(t *testing.T) {
 	t.Logf("%d schedules in %v", runs, took.Round(time.Millisecond))
 }
 
-// enough is how many schedules of a scenario are searched at the usual length. Three in
-// four scenarios have fewer; the others have 2 million together.
-const enough = 10_000
+// enough is how many schedules of a scenario are searched at the usual length. Two in
+// three scenarios have fewer; the others have 2 million together.
+const enough = 5_000
 
 // search explores a scenario's schedules with two preemptions. Where there are more than
 // enough, half as many are drawn in place of the rest, because a search comes late to

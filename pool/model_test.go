@@ -506,7 +506,7 @@ func TestOperationsMatchModel(t *testing.T) {
 func runModels[T any](t *testing.T, k kind[T], reset func(*T), choose func(int) int, done map[string]int) {
 	for _, o := range modelConfigs(reset) {
 		mc := newMachine(t, k, o, choose)
-		n := max(600, long(1500))
+		n := max(300, long(1500))
 		mc.runAll(func() bool { n--; return n >= 0 })
 		for what, n := range mc.done {
 			done[what] += n

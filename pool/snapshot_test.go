@@ -156,7 +156,7 @@ func moodyOf(i int) moody { return moody{mood: strings.Repeat("x", i%50)} }
 
 func mixedOf(i int) mixed {
 	v := mixed{
-		Name: fmt.Sprint(i), Tags: []string{"a", fmt.Sprint(i)}, Nums: []uint16{1, 2}, Empty: make([]struct{}, i),
+		Name: fmt.Sprint(i), Tags: []string{"a", fmt.Sprint(i)}, Nums: []uint16{1, 2}, Empty: make([]struct{}, i%100),
 		When: time.Unix(1, 0).UTC(), Inner: marshalling{moodyOf(i).mood}, Moods: []*moody{nil, {mood: "good"}},
 	}
 	for range i % 3 {
@@ -201,7 +201,7 @@ func churned[T any](t testing.TB, p *pool.Pool[T], n int, value func(int) T) map
 func testRoundTrip[T any](t *testing.T, value func(int) T) {
 	for _, from := range reuses {
 		for _, to := range reuses {
-			for _, n := range []int{0, 1, 2, 5, 300, long(3000)} {
+			for _, n := range []int{0, 1, 2, 5, long(3000)} {
 				t.Run(fmt.Sprintf("%v to %v, %d", from, to, n), func(t *testing.T) {
 					p := tiny(t, &pool.Options[T]{Reuse: from, Shards: 3})
 					stale := churned(t, p, n, value)

@@ -37,7 +37,11 @@ func column(t *testing.T, table, row string) int {
 }
 
 func TestJobsChecksPackages(t *testing.T) {
-	for _, workers := range []int{1, 2, 8} {
+	numbers := []int{1, 8, 2}
+	if !length.Full() {
+		numbers = numbers[:2]
+	}
+	for _, workers := range numbers {
 		code, table, said := jobs(t, "-workers", strconv.Itoa(workers), "-once", "encoding/json", "errors")
 		require.Zero(t, code, said)
 		packages, files := column(t, table, "packages"), column(t, table, "files")
@@ -76,18 +80,14 @@ func requireMoves(t *testing.T, workers, elsewhere, removed int) {
 
 // TestJobsMovesSlotsAcrossWorkers uses longer lists, and other numbers of workers.
 func TestJobsMovesSlotsAcrossWorkers(t *testing.T) {
-	if testing.Short() {
+	if !length.Full() {
 		t.Skip("several runs over a good part of the standard library")
 	}
 	packages, err := list(t.Context(), []string{"net/http"}, io.Discard)
 	require.NoError(t, err)
 	units, err := connect(packages)
 	require.NoError(t, err)
-	numbers := []int{8, 2}
-	if !length.Full() {
-		numbers = numbers[:1]
-	}
-	for _, workers := range numbers {
+	for _, workers := range []int{8, 2} {
 		res, err := checkOnce(t.Context(), units, workers, nil, false, io.Discard)
 		require.NoError(t, err)
 		require.Greater(t, res.removed, 300)
