@@ -9,7 +9,7 @@
 // seeds/README.md says how to read and write them, and how they are judged.
 //
 //	go run ./internal/check/mutants            # all; exits with 1 if any survives
-//	go run ./internal/check/mutants -short     # the quick ones, some for each row; for CI
+//	go run ./internal/check/mutants -short     # the quick ones, one or two for each row; for CI
 //	go run ./internal/check/mutants -only Pop -v
 //	go run ./internal/check/mutants -list
 //	go run ./internal/check/mutants -check     # which patches do not apply any more, and why
