@@ -134,10 +134,10 @@ func (d *pinDuel) fight() (did int, err error) {
 	return did, err
 }
 
-// write replaces values until the window ends. It looks after each replacement, since one
-// that waits for the lock may take the rest of the window.
+// write replaces values until the window ends, and one at least. It looks after each
+// replacement, since one that waits for the lock may take the rest of the window.
 func (d *pinDuel) write() (did int, err error) {
-	for i := 0; !d.over.Load(); i = (i + 1) % len(d.names) {
+	for i := 0; did == 0 || !d.over.Load(); i = (i + 1) % len(d.names) {
 		name, err := d.put(uint64(i))
 		if err != nil {
 			return did, err
