@@ -142,7 +142,12 @@ func (a *actor) Inserted(c *verbs.Call[val], h Handle[val], stamp uint64) {
 	frameOf(c).inserted = append(frameOf(c).inserted, h)
 }
 
-func (a *actor) GivenUp(_ *verbs.Call[val], h Handle[val]) { a.burned = append(a.burned, h) }
+func (a *actor) GivenUp(_ *verbs.Call[val], h Handle[val]) {
+	a.burned = append(a.burned, h)
+	if a.t == nil {
+		a.turn[h.Index()] = 0 // nobody saw when it came to limbo
+	}
+}
 
 // known is find for somebody who is about to do something with h: nil also while
 // h's publication has yet to leave another thread's buffer. Its insertion has
