@@ -20,6 +20,7 @@ type Stopwatch struct {
 	from time.Time
 }
 
+// NewStopwatch returns a Stopwatch that begins at zero.
 func NewStopwatch() *Stopwatch {
 	return &Stopwatch{turn: hdrhistogram.New(1, longest, digits), from: time.Now()}
 }

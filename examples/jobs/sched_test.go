@@ -46,17 +46,19 @@ func TestScheduleRunsEveryJobOnceInOrder(t *testing.T) {
 func TestScheduleReusesSlots(t *testing.T) {
 	units := chain(100, 50)
 	for _, workers := range []int{1, 4} {
-		j := newJudge(t, units)
-		out, err := schedule(t.Context(), units, workers, j, nil)
-		require.NoError(t, err)
-		j.requireDone()
-		require.Equal(t, 5_100, out.inserted)
-		require.LessOrEqual(t, out.peakLive, 151)
-		least := 0
-		if workers == 1 {
-			least = out.inserted / 2
-		} // of several, one that is preempted with its guard delays the reuse of all slots
-		require.Greater(t, out.reuses, least, "%d workers", workers)
+		reuses := 0
+		for range 20 { // a worker that is preempted with its guard delays the reuse of all slots
+			j := newJudge(t, units)
+			out, err := schedule(t.Context(), units, workers, j, nil)
+			require.NoError(t, err)
+			j.requireDone()
+			require.Equal(t, 5_100, out.inserted)
+			require.LessOrEqual(t, out.peakLive, 151)
+			if reuses = out.reuses; reuses > out.inserted/2 {
+				break
+			}
+		}
+		require.Greater(t, reuses, 5_100/2, "%d workers", workers)
 	}
 }
 
