@@ -146,7 +146,7 @@ func (m *Magazine[T]) shrink() {
 	}
 	if m.low > m.batch {
 		m.giveBack(m.low / 2)
-		m.setReach(max(m.reach-m.low/2, min(firstReach, m.most)))
+		m.setReach(max(m.reach-m.low/2, m.first()))
 	}
 	m.low, m.turns = len(m.ready), 0
 }

@@ -107,7 +107,7 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 		m.most = 0 // a slot goes to the queue's end
 		return m
 	}
-	m.setReach(min(firstReach, m.most))
+	m.setReach(m.first())
 	m.batch = m.reach * 3 / 8
 	n := m.reach
 	if a.Fixed {
@@ -119,6 +119,9 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 	m.low = m.most
 	return m
 }
+
+// first is the reach that it begins with, and never shrinks below.
+func (m *Magazine[T]) first() int { return min(firstReach, m.most) }
 
 // setReach changes how many slots the magazine may keep.
 func (m *Magazine[T]) setReach(n int) {
@@ -290,7 +293,7 @@ func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 // Flush gives everything back. It may run a Reset.
 func (m *Magazine[T]) Flush() {
 	lots := m.empty()
-	m.setReach(min(firstReach, m.most))
+	m.setReach(m.first())
 	m.gave = false
 	// Pointers to slots and a copy of the table would keep the memory of pages that
 	// Trim gives up. They go before a Reset runs, which may use this magazine.
