@@ -203,7 +203,7 @@ func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {
 func (a *actor) removeAt(k int, h Handle[val]) {
 	before := knew{h, a.begin(h), false}
 	a.enter("Remove").removing(h)
-	ok := Arena(a.p).RemoveAt(k, Slot(a.p, h.Index()), uint64(h))
+	ok := Arena(a.p).RemoveAt(k, uint64(h))
 	a.leave()
 	a.ended(before, ok)
 }

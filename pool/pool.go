@@ -70,7 +70,7 @@ const (
 	zeroPool     = shard.Zero
 	unpinned     = "pool: use of a Guard that is not pinned (a zero Guard, or after Unpin); get one from Pin"
 	unpinAgain   = "pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)"
-	closedWorker = "pool: use of a Worker that is closed, or not from Pool.Worker"
+	closedWorker = shard.Closed
 	releasedRef  = "pool: use of a Ref after Release, or not from Pool.Hold"
 	unsettled    = "pool: use of a Reservation after Commit or Cancel, or not from Pool.Reserve"
 	zeroReserver = "pool: use of a zero Reserver; get one from Pool.Reserver"

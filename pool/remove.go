@@ -18,40 +18,20 @@ import (
 // It costs two locked instructions, and once in a while it reclaims a bounded
 // number of slots, which is when Options.Reset is called.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
-	slot := p.arena.Find(uint64(h))
-	if slot == nil {
-		p.pages() // or it is a zero Pool
-		return false
-	}
-	ok := p.arena.Local().Remove(slot, uint64(h))
-	if ok {
-		p.ended(h)
-	}
-	return ok
-}
-
-// ended records that h was removed.
-func (p *Pool[T]) ended(h Handle[T]) {
-	if debugging {
+	ok := p.arena.Remove(nil, uint64(h))
+	if debugging && ok {
 		p.records.lives.Ended(uint64(h), removed)
 	}
+	return ok
 }
 
 // Take is Remove that also hands the value over: a shallow copy. Others may
 // still be reading the value through guards, and the pool keeps its copy for as long
 // as after Remove.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
-	p.pages()
-	if slot := p.arena.Find(uint64(h)); slot != nil {
-		v, ok = p.takeFrom(slot, h)
-	}
-	return v, ok
-}
-
-func (p *Pool[T]) takeFrom(slot *shard.Slot[T], h Handle[T]) (v T, ok bool) {
-	v, ok = p.arena.Local().Take(slot, uint64(h))
-	if ok {
-		p.ended(h)
+	v, ok = p.arena.Take(nil, uint64(h))
+	if debugging && ok {
+		p.records.lives.Ended(uint64(h), removed)
 	}
 	return v, ok
 }
@@ -64,8 +44,8 @@ func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
 	r := p.arena.Removals()
 	defer r.End()
 	for _, h := range hs {
-		if slot := p.arena.Find(uint64(h)); slot != nil && r.Remove(slot, uint64(h)) {
-			p.ended(h)
+		if r.Remove(uint64(h)) && debugging {
+			p.records.lives.Ended(uint64(h), removed)
 		}
 	}
 	return r.N
@@ -80,7 +60,7 @@ func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 		for first := uint32(0); first < t.Limit; {
 			block := shard.Block[T](t, first, blockSlots)
 			for h := range over(block, first) {
-				if v, ok := p.takeFrom(&block[h.Index()-first], h); ok && !yield(h, v) {
+				if v, ok := p.Take(h); ok && !yield(h, v) {
 					return
 				}
 			}
@@ -106,9 +86,8 @@ func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
 		for h, v := range over(block, first) {
 			// Each slot is retired at once. One that waited for company would be out of
 			// everybody's sight while del runs, which may do anything.
-			if del(h, v) && p.arena.Local().Remove(&block[h.Index()-first], uint64(h)) {
+			if del(h, v) && p.Remove(h) {
 				n++
-				p.ended(h)
 			}
 		}
 		first += uint32(len(block))
@@ -126,8 +105,8 @@ func (p *Pool[T]) Clear() int {
 	for first := uint32(0); first < t.Limit; {
 		block := shard.Block[T](t, first, blockSlots)
 		for h := range over(block, first) {
-			if r.Remove(&block[h.Index()-first], uint64(h)) {
-				p.ended(h)
+			if r.Remove(uint64(h)) && debugging {
+				p.records.lives.Ended(uint64(h), removed)
 			}
 		}
 		first += uint32(len(block))

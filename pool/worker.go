@@ -77,7 +77,7 @@ func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 
 func (w *Worker[T]) insertSlow(v T) (h Handle[T], err error) {
 	p := w.pool
-	slot, next, err := w.claim()
+	slot, next, err := w.slots.Claim()
 	if err == nil {
 		h = p.publish(slot, next, v)
 	}
@@ -113,17 +113,7 @@ func (w *Worker[T]) next() (*shard.Slot[T], uint64, error) {
 	if slot, h := w.slots.Next(); slot != nil {
 		return slot, h, nil
 	}
-	return w.claim()
-}
-
-// claim finds a slot when none is ready. A Reset that it runs may close the Worker.
-func (w *Worker[T]) claim() (*shard.Slot[T], uint64, error) {
-	w.open()
-	slot, h, err := w.slots.Claim()
-	if slot == nil && err == nil {
-		w.open()
-	}
-	return slot, h, err
+	return w.slots.Claim()
 }
 
 // Get is [Pool.Get], at the same cost.
@@ -146,36 +136,19 @@ func (w *Worker[T]) Pin() Guard[T] {
 
 // Remove is [Pool.Remove] by the fast path. It costs one locked instruction.
 func (w *Worker[T]) Remove(h Handle[T]) bool {
-	removed, ok := w.slots.Remove(uint64(h))
-	if !ok {
-		return w.removeSlow(h)
-	}
-	if removed {
-		w.pool.ended(h)
+	ok := w.slots.Remove(uint64(h))
+	if debugging && ok {
+		w.pool.records.lives.Ended(uint64(h), removed)
 	}
 	runtime.KeepAlive(w)
-	return removed
-}
-
-func (w *Worker[T]) removeSlow(h Handle[T]) bool {
-	w.open()
-	p := w.pool
-	removed := w.slots.RemoveSlow(uint64(h))
-	if removed {
-		p.ended(h)
-	} else {
-		w.open() // a Reset may have closed it
-	}
-	runtime.KeepAlive(w)
-	return removed
+	return ok
 }
 
 // Take is [Pool.Take] by the fast path. It costs one locked instruction.
 func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
-	w.open()
-	p := w.pool
-	if v, ok = w.slots.Take(uint64(h)); ok {
-		p.ended(h)
+	v, ok = w.slots.Take(uint64(h))
+	if debugging && ok {
+		w.pool.records.lives.Ended(uint64(h), removed)
 	}
 	runtime.KeepAlive(w)
 	return v, ok

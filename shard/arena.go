@@ -80,6 +80,9 @@ type Arena[T any] struct {
 // Zero is the text of panics on use of a zero Arena, which is a zero Pool's.
 const Zero = "pool: use of a zero Pool; make one with New or Must"
 
+// Closed is the text of panics on use of a closed Magazine, which is a Worker's.
+const Closed = "pool: use of a Worker that is closed, or not from Pool.Worker"
+
 // Config is what an Arena is to be.
 type Config[T any] struct {
 	Domain *epoch.Domain

@@ -52,7 +52,7 @@ func TestCapacityOfAQueueIsExactWhileItWears(t *testing.T) {
 					if len(hs) == 0 {
 						break
 					}
-					require.True(t, a.Shard(ever%shards).Remove(a.Slot(shard.Low(hs[0])), hs[0]))
+					require.True(t, a.Shard(ever%shards).Remove(hs[0]))
 					hs = hs[1:]
 					continue
 				}

@@ -22,6 +22,7 @@ import (
 // and limbo is prepared for it. A Reset may have closed the magazine when turn returns.
 func (m *Magazine[T]) turn() {
 	a := m.arena
+	m.low = min(m.low, len(m.ready))
 	m.seal()
 	if waits := len(m.bag) - m.from; a.Reset != nil || len(m.ready)+int(m.end-m.next)+waits > m.reach-m.batch {
 		if !m.gave && a.Reset == nil && len(m.seals) > 0 {
@@ -137,18 +138,17 @@ func (m *Magazine[T]) makeRoom() {
 	m.room = min(m.open+m.batch, m.from+m.reach-len(m.ready)-int(m.end-m.next))
 }
 
-// shrink gives half of those slots back that were ready at the end of every turn for
-// long.
+// shrink gives most of those slots back that no insertion has needed for long.
 func (m *Magazine[T]) shrink() {
-	m.low = min(m.low, len(m.ready))
-	if m.turns++; m.turns < idleTurns {
+	if m.since += m.batch; m.since < idleRemovals {
 		return
 	}
-	if m.low > m.batch {
-		m.giveBack(m.low / 2)
-		m.setReach(max(m.reach-m.low/2, m.first()))
+	if m.low > m.first()/4 {
+		n := m.low * 3 / 4
+		m.giveBack(n)
+		m.setReach(max(m.reach-n, m.first()))
 	}
-	m.low, m.turns = len(m.ready), 0
+	m.low, m.since = len(m.ready), 0
 }
 
 // giveBack gives back to the shard's freelist the n slots that were ready for longest.

@@ -31,6 +31,10 @@ const Patience = patience
 // Reclaim is reclaim that scans, and moves all that has passed.
 func (s *shard[T]) Reclaim(to *shard[T]) (freed int, more bool) { return s.reclaim(to, effortAll) }
 
+// Remove and Take are the arena's, to s.
+func (s *shard[T]) Remove(h uint64) bool    { return s.arena.Remove(s, h) }
+func (s *shard[T]) Take(h uint64) (T, bool) { return s.arena.Take(s, h) }
+
 // Removals begins to gather what is removed in s.
 func (s *shard[T]) Removals() Removals[T] { return Removals[T]{shard: s} }
 

@@ -101,7 +101,7 @@ func number(i int) uint64 { return uint64(i) }
 func (r *rig[T]) remove(t testing.TB, s *shard.Shard[T], hs ...uint64) {
 	t.Helper()
 	for _, h := range hs {
-		require.True(t, s.Remove(r.arena.Slot(shard.Low(h)), h), "Remove(%s)", text(h))
+		require.True(t, s.Remove(h), "Remove(%s)", text(h))
 	}
 }
 

@@ -108,7 +108,7 @@ func TestAbandonNeverIssuesAHandleAgain(t *testing.T) {
 			require.False(t, seen[h], "%s was handed out before", text(h))
 			seen[h] = true
 			s.Abandon(slot, h)
-			require.False(t, s.Remove(slot, h), "it never lived")
+			require.False(t, s.Remove(h), "it never lived")
 			r.requireNoSelfLink(t)
 			r.reclaim(t, s)
 		}

@@ -63,10 +63,10 @@ func (a *Arena[T]) Place() (unsafe.Pointer, int, reflect.Type) {
 	return unsafe.Pointer(&a.shards[0]), len(a.shards), reflect.TypeFor[shard[T]]()
 }
 
-// RemoveAt is Remove in shard k, and PopAt takes a slot of its list.
-func (a *Arena[T]) RemoveAt(k int, slot *Slot[T], h uint64) bool { return a.shards[k].Remove(slot, h) }
+// RemoveAt is Remove to shard k.
+func (a *Arena[T]) RemoveAt(k int, h uint64) bool { return a.Remove(&a.shards[k], h) }
 
-// PopAt is described above.
+// PopAt takes a slot of shard k's list.
 func (a *Arena[T]) PopAt(k int) (*Slot[T], uint64) { return a.shards[k].Pop() }
 
 // Inspect returns the handles of what is ready and of what is in the bag, and the range

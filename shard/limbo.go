@@ -12,16 +12,27 @@ import (
 // Its head counts what it holds. That costs nothing, since the head is written
 // anyway, and tells the remover when enough has gathered to be worth a seal.
 
-// Remove ends the life of the slot that h names, and retires it. It reports true for
-// exactly one caller per handle. It costs two locked instructions.
-func (s *shard[T]) Remove(slot *Slot[T], h uint64) bool {
+// Remove ends the life of what h names, and retires its slot to s, or to the caller's own
+// shard if s is nil. It reports true for exactly one caller per handle. It costs two
+// locked instructions.
+//
+// It finds the shard and the slot itself, so that a call of it is short enough for the
+// compiler to put it into the callers of Pool.Remove.
+func (a *Arena[T]) Remove(s *shard[T], h uint64) bool {
+	if s == nil {
+		s = a.Local()
+	}
+	slot := a.Find(h)
+	if slot == nil {
+		return false
+	}
 	seen, ok := s.unlink(slot, h)
 	if !ok {
 		return false
 	}
 	// The common half of retire, in line.
 	head := pushed(seen, Low(h), 1)
-	if h >= lastLife || s.arena.exact || Generation(head)%Batch == 0 || !s.limbo.CompareAndSwap(seen, head) { // publishes (P7)
+	if h >= lastLife || a.exact || Generation(head)%Batch == 0 || !s.limbo.CompareAndSwap(seen, head) { // publishes (P7)
 		s.retire(slot, h, seen)
 	}
 	return true
@@ -29,14 +40,21 @@ func (s *shard[T]) Remove(slot *Slot[T], h uint64) bool {
 
 // Take is Remove that moves the value out. It copies before it retires: until then the
 // slot cannot be reclaimed, so no pin is needed.
-func (s *shard[T]) Take(slot *Slot[T], h uint64) (v T, ok bool) {
+func (a *Arena[T]) Take(s *shard[T], h uint64) (v T, ok bool) {
+	if s == nil {
+		s = a.Local()
+	}
+	slot := a.Find(h)
+	if slot == nil {
+		return v, false
+	}
 	seen, ok := s.unlink(slot, h)
 	if ok {
 		v = slot.Value
 		if atom.Charges {
 			atom.PlainRead(&slot.Value)
 		}
-		s.arena.markTaken(Low(h))
+		a.markTaken(Low(h))
 		s.retire(slot, h, seen)
 	}
 	return v, ok
@@ -193,17 +211,22 @@ type Removals[T any] struct {
 // Removals begins to gather.
 func (a *Arena[T]) Removals() Removals[T] { return Removals[T]{shard: a.Local()} }
 
-// Remove ends the life of the slot that h names, as a shard's Remove does, and gathers
-// the slot. It costs one locked instruction. A slot whose generations
-// are used up goes to limbo at once, so that a chain's slots all have another life.
-func (r *Removals[T]) Remove(slot *Slot[T], h uint64) bool {
+// Remove is Arena.Remove that gathers the slot. It costs one locked instruction. A slot
+// whose generations are used up goes to limbo at once, so that a chain's slots all have
+// another life.
+func (r *Removals[T]) Remove(h uint64) bool {
+	a := r.shard.arena
 	if h >= lastLife {
 		r.End() // Remove may run a Reset
-		if !r.shard.Remove(slot, h) {
+		if !a.Remove(r.shard, h) {
 			return false
 		}
 		r.N++
 		return true
+	}
+	slot := a.Find(h)
+	if slot == nil {
+		return false
 	}
 	// The slot is not in the chain already, nor can it come there meanwhile: only
 	// this goroutine adds to it. So it does not link to itself (I4).
@@ -213,7 +236,7 @@ func (r *Removals[T]) Remove(slot *Slot[T], h uint64) bool {
 	}
 	r.chain.prepend(slot, Low(h), Vacated(h, top))
 	r.N++
-	if r.chain.n >= r.shard.arena.reach {
+	if r.chain.n >= a.reach {
 		r.End()
 	}
 	return true

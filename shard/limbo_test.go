@@ -41,7 +41,7 @@ func TestGoalIsReached(t *testing.T) {
 	for round, end := 0, time.Now().Add(length.Of(4*time.Second)); round < least || time.Now().Before(end); round++ {
 		slot, h := r.take(t, s)
 		live(slot, h, 1)
-		require.True(t, s.Remove(slot, h))
+		require.True(t, s.Remove(h))
 		if round%2 == 0 {
 			s.Reclaim(s) // while somebody asks
 		}
@@ -69,7 +69,7 @@ func TestManyProcessorsReclaimOften(t *testing.T) {
 	require.Greater(t, cells/4, shard.Batch)
 	for i, h := range r.fill(t, s, cells/4, number) {
 		require.Equal(t, i, s.Pending())
-		require.True(t, s.Remove(r.arena.Slot(shard.Low(h)), h))
+		require.True(t, s.Remove(h))
 	}
 	require.Zero(t, s.Pending())
 }
@@ -79,15 +79,14 @@ func TestRemoveSucceedsOnce(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 8})
 	s := r.shards[0]
 	for _, h := range r.fill(t, s, 3, number) {
-		slot := r.arena.Slot(shard.Low(h))
-		require.False(t, s.Remove(slot, h+2<<32), "ahead of its time")
-		require.False(t, s.Remove(slot, h-1<<32), "even")
+		require.False(t, s.Remove(h+2<<32), "ahead of its time")
+		require.False(t, s.Remove(h-1<<32), "even")
 		r.remove(t, s, h)
 		c := s.Removals()
-		_, taken := s.Take(slot, h)
+		_, taken := s.Take(h)
 		require.False(t, taken)
-		require.False(t, s.Remove(slot, h))
-		require.False(t, c.Remove(slot, h))
+		require.False(t, s.Remove(h))
+		require.False(t, c.Remove(h))
 		require.Zero(t, c.Len())
 		r.requireNoSelfLink(t)
 	}
@@ -102,7 +101,7 @@ func TestChainsKeepTheirOrder(t *testing.T) {
 		r.remove(t, s, hs[0])
 		c := s.Removals()
 		for _, h := range hs[1 : n+1] {
-			require.True(t, c.Remove(r.arena.Slot(shard.Low(h)), h))
+			require.True(t, c.Remove(h))
 			r.requireNoSelfLink(t)
 		}
 		require.Equal(t, n, c.Len())

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"slices"
+	"unsafe"
 
 	"coatcheck/internal/atom"
 )
@@ -22,8 +23,9 @@ import (
 // removed before, for the way to limbo.
 //
 // How many slots it keeps follows what goes round in it. It starts with firstReach,
-// doubles when it has to fetch slots after it gave some away, and halves when many were
-// not touched for long.
+// doubles when it has to fetch slots after it gave some away, or while slots keep coming
+// back just when they are needed, and shrinks by most of what no insertion has needed for
+// long.
 //
 // All fields are plain: the goroutine has them to itself.
 type Magazine[T any] struct {
@@ -50,12 +52,13 @@ type Magazine[T any] struct {
 
 	seals []seal // of the sealed parts, in order; tags grow
 
-	reach int  // most slots that it keeps, 0 when none
-	most  int  // reach may grow to this
-	batch int  // slots in a sealed part
-	gave  bool // it gave slots away since it fetched some
+	reach  int  // most slots that it keeps, 0 when none
+	most   int  // reach may grow to this
+	batch  int  // slots in a sealed part
+	gave   bool // it gave slots away since it fetched some
+	rounds int  // how often slots went round since the reach grew
 
-	low, turns int // the fewest that were ready at the end of a turn, and how many turns since
+	low, since int // the fewest that were ready when a turn began, in about so many removals
 }
 
 // kept is a vacant slot with the handle that it had, or will have.
@@ -76,6 +79,15 @@ const (
 	// over must fit into what a shard takes ahead.
 	firstReach = 128
 
+	// A magazine in which slots go round grows to roundReach, if the slots have no more than
+	// roundBytes then. A larger one would save hardly any scans, and goes through memory
+	// that the fastest cache has no room for.
+	roundReach = 1024
+	roundBytes = 64 << 10
+
+	// roundsToGrow is how often slots must go round before the reach grows.
+	roundsToGrow = 8
+
 	// leastReach is the least reach that is worth it.
 	leastReach = 4
 
@@ -83,9 +95,9 @@ const (
 	// slots out of the others' reach.
 	reachShare = 16
 
-	// idleTurns is after how many turns a magazine gives back what was not touched
-	// meanwhile. Fewer would have it give away in one phase what the next needs.
-	idleTurns = 64
+	// idleRemovals is after about how many removals a magazine gives back what no insertion
+	// has needed meanwhile. Fewer would have it give away in one phase what the next needs.
+	idleRemovals = 3072
 )
 
 // MaxReach is the most slots that a magazine keeps. A larger one serves longer bursts
@@ -108,7 +120,6 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 		return m
 	}
 	m.setReach(m.first())
-	m.batch = m.reach * 3 / 8
 	n := m.reach
 	if a.Fixed {
 		n = m.most
@@ -123,10 +134,12 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 // first is the reach that it begins with, and never shrinks below.
 func (m *Magazine[T]) first() int { return min(firstReach, m.most) }
 
-// setReach changes how many slots the magazine may keep.
+// setReach changes how many slots the magazine may keep, and how many a sealed part has. In
+// the reach of a burst, parts stay as short as where slots go round: what is not sealed
+// waits for guards to come.
 func (m *Magazine[T]) setReach(n int) {
 	m.arena.cached.Add(int64(n - m.reach))
-	m.reach = n
+	m.reach, m.batch = n, min(n, roundReach)*3/8
 }
 
 // Next returns a slot that is ready and the handle that it will have, or nil. The
@@ -146,24 +159,25 @@ func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 
 // Claim is Arena.Claim for when none is ready: it takes a slot that was never used, or
 // from the bag if nobody can be looking any more, or some slots from the shard's lists,
-// or wherever the arena finds one. It returns nil without an error if a Reset that it
-// ran has closed the magazine.
+// or wherever the arena finds one. It panics if the magazine is closed, also by a Reset that
+// it ran.
 func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	if m.next < m.end {
 		i := m.next
 		m.next++
 		return m.fresh(i)
 	}
+	m.mustBeOpen()
 	a, s := m.arena, m.shard
 	if m.reach == 0 {
 		return a.claim(s)
 	}
 	if len(m.bag)-m.from >= m.batch/2 && len(m.bag) > m.from {
-		if m.turn(); m.arena == nil {
-			return nil, 0, nil
-		}
+		m.turn()
+		m.mustBeOpen()
 		// A Reset that ran in turn may have used the magazine, and filled it.
 		if slot, h := m.Next(); slot != nil {
+			m.wentRound()
 			return slot, h, nil
 		}
 		if m.next < m.end {
@@ -200,6 +214,18 @@ func (m *Magazine[T]) fetched() {
 	}
 }
 
+// wentRound notes that slots which were removed have become ready just when some were
+// needed. If they always do, a larger reach costs no more memory than the slots that it
+// keeps, and one scan of the pin cells then serves more insertions.
+func (m *Magazine[T]) wentRound() {
+	wide := min(2*m.reach, m.most)
+	if m.rounds++; m.rounds < roundsToGrow || wide > roundReach || wide*int(unsafe.Sizeof(Slot[T]{})) > roundBytes {
+		return
+	}
+	m.rounds = 0
+	m.setReach(wide)
+}
+
 // fresh returns slot i, of a range, with the handle that it will have.
 func (m *Magazine[T]) fresh(i uint32) (*Slot[T], uint64, error) {
 	slot := m.arena.slot(i)
@@ -213,20 +239,25 @@ func (m *Magazine[T]) refresh() {
 	}
 }
 
+// mustBeOpen panics if the magazine is closed.
+func (m *Magazine[T]) mustBeOpen() {
+	if m.arena == nil {
+		panic(Closed)
+	}
+}
+
 // Remove ends the life of what h names, and puts its slot into the bag. It reports whether
-// h was live. It reports !ok if the bag is full, or the index lies beyond the table at
-// hand, or the slot has no life left, or the epoch has moved: RemoveSlow is to be called
-// then.
-func (m *Magazine[T]) Remove(h uint64) (removed, ok bool) {
+// h was live. It panics if the magazine is closed, also by a Reset that it ran.
+func (m *Magazine[T]) Remove(h uint64) bool {
 	if len(m.bag) >= m.room || m.pages.Now.Load() != m.table || Low(h) >= m.pages.Limit || h >= lastLife ||
 		m.exact && m.arena.Domain.Epoch() != m.tag {
-		return false, false
+		return m.removeSlow(h)
 	}
 	slot := At[T](&m.pages, Low(h))
 	// The link is not to the slot itself (I4): if it were in the bag it would not be
 	// live, and nobody else takes it out.
 	if !slot.vacate(h, m.top) {
-		return false, true
+		return false
 	}
 	m.bag = append(m.bag, kept[T]{slot, h})
 	if atom.Charges {
@@ -236,50 +267,40 @@ func (m *Magazine[T]) Remove(h uint64) (removed, ok bool) {
 	if m.exact {
 		m.tag = m.arena.Domain.Stamp()
 	}
-	return true, true
+	return true
 }
 
-// RemoveSlow is Remove that always can. It reports false as well if a Reset that it ran
-// has closed the magazine.
-func (m *Magazine[T]) RemoveSlow(h uint64) bool {
-	a := m.arena
-	for {
-		if e := a.Domain.Epoch(); m.exact && e != m.tag {
-			m.seal() // what comes now may have to wait for longer
-			m.tag = e
-		}
-		if m.reach > 0 && len(m.bag) >= m.room {
-			if m.turn(); m.arena == nil {
-				return false
-			}
-		}
-		// After turn: a Reset may also have flushed it, and with it the table at hand.
-		if m.refresh(); Low(h) >= m.pages.Limit {
-			return false
-		}
-		if len(m.bag) >= m.room || h >= lastLife {
-			return m.shard.Remove(At[T](&m.pages, Low(h)), h)
-		}
-		if removed, ok := m.Remove(h); ok {
-			return removed
-		}
+// removeSlow is Remove where the bag is full, the table at hand is not the current one or too
+// short, the slot has no life left, or the epoch has moved. It sets that right and calls
+// Remove again, or else removes as the pool does.
+func (m *Magazine[T]) removeSlow(h uint64) bool {
+	m.mustBeOpen()
+	if e := m.arena.Domain.Epoch(); m.exact && e != m.tag {
+		m.seal() // what comes now may have to wait for longer
+		m.tag = e
 	}
+	if m.reach > 0 && len(m.bag) >= m.room {
+		m.turn()
+		m.mustBeOpen()
+	}
+	// After turn: a Reset may also have flushed it, and with it the table at hand.
+	if m.refresh(); Low(h) >= m.pages.Limit {
+		return false
+	}
+	if len(m.bag) >= m.room || h >= lastLife {
+		return m.arena.Remove(m.shard, h)
+	}
+	return m.Remove(h)
 }
 
 // Take is Remove that moves the value out.
 func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
+	m.mustBeOpen()
 	if m.reach == 0 || m.arena.Reset != nil || LastLife(h) {
 		// To limbo, which wants the value moved and marked before.
-		if m.refresh(); Low(h) < m.pages.Limit {
-			v, ok = m.shard.Take(At[T](&m.pages, Low(h)), h)
-		}
-		return v, ok
+		return m.arena.Take(m.shard, h)
 	}
-	removed, ok := m.Remove(h)
-	if !ok {
-		removed = m.RemoveSlow(h)
-	}
-	if removed {
+	if ok = m.Remove(h); ok {
 		// In the bag, as its last slot, it is this magazine's. The table from before the
 		// removal might show the page as it was before it was given up.
 		v = m.bag[len(m.bag)-1].slot.Value
@@ -287,14 +308,14 @@ func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 			atom.PlainRead(&m.bag[len(m.bag)-1].slot.Value)
 		}
 	}
-	return v, removed
+	return v, ok
 }
 
 // Flush gives everything back. It may run a Reset.
 func (m *Magazine[T]) Flush() {
 	lots := m.empty()
 	m.setReach(m.first())
-	m.gave = false
+	m.room, m.gave = m.batch, false
 	// Pointers to slots and a copy of the table would keep the memory of pages that
 	// Trim gives up. They go before a Reset runs, which may use this magazine.
 	clear(m.ready[:cap(m.ready)])

@@ -85,7 +85,7 @@ func TestReserveIsNeverHandedOut(t *testing.T) {
 			if i <= round%values {
 				r.remove(t, s, h)
 			} else {
-				s.Remove(r.arena.Slot(shard.Low(h)), h)
+				s.Remove(h)
 				r.reclaim(t, s) // one by one
 			}
 		}

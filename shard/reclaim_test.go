@@ -105,7 +105,7 @@ func TestReclaimIsBounded(t *testing.T) {
 		r.arena.SetReach(n + 1)
 		c := s.Removals()
 		for _, h := range hs {
-			require.True(t, c.Remove(r.arena.Slot(shard.Low(h)), h))
+			require.True(t, c.Remove(h))
 		}
 		c.Abandon()
 		require.Equal(t, n, s.Pending(), "nothing is reclaimed")
@@ -164,14 +164,14 @@ func TestExhaustionEndsEverySlot(t *testing.T) {
 		},
 		"Take": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
 			live(slot, h, new(int))
-			v, ok := s.Take(slot, h)
+			v, ok := s.Take(h)
 			require.True(t, ok)
 			require.NotNil(t, v)
 		},
 		"Removals": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
 			live(slot, h, new(int))
 			c := s.Removals()
-			require.True(t, c.Remove(slot, h))
+			require.True(t, c.Remove(h))
 			c.End()
 		},
 		"Abandon": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
@@ -268,9 +268,9 @@ func TestResetFindsNoChain(t *testing.T) {
 	hs := r.fill(t, s, shard.Batch, number)
 	r.remove(t, s, hs[1:]...) // one more makes a batch
 	c = s.Removals()
-	require.True(t, c.Remove(r.arena.Slot(shard.Low(hs[0])), hs[0]))
+	require.True(t, c.Remove(hs[0]))
 	resets = 0
-	require.True(t, c.Remove(last, h))
+	require.True(t, c.Remove(h))
 	require.Positive(t, resets)
 	c.End()
 	r.reclaim(t, s)
@@ -286,7 +286,7 @@ func TestTakenValueIsZeroedNotReset(t *testing.T) {
 	var want []uint64
 	for i, h := range hs {
 		if i%3 == 0 {
-			v, ok := s.Take(r.arena.Slot(shard.Low(h)), h)
+			v, ok := s.Take(h)
 			require.True(t, ok)
 			require.EqualValues(t, i+1, v)
 		} else {
@@ -348,9 +348,8 @@ func TestResetsThatStayKeepNobodyWaiting(t *testing.T) {
 	}})
 	s := r.shards[0]
 	for _, h := range r.fill(t, s, slots, number) {
-		slot := r.arena.Slot(shard.Low(h))
 		c := s.Removals()
-		require.True(t, c.Remove(slot, h))
+		require.True(t, c.Remove(h))
 		c.Abandon()
 	}
 	var wg sync.WaitGroup

@@ -58,22 +58,21 @@ func (y *stormy) publish(hand *storm.Hand, s *shard.Shard[*uint64], slot *shard.
 
 // end removes the value of h, which nobody else may remove.
 func (y *stormy) end(hand *storm.Hand, s *shard.Shard[*uint64], h uint64) {
-	slot := y.arena.Slot(shard.Low(h))
 	y.give(h)
 	ok := false
 	switch hand.IntN(3) {
 	case 0:
 		var v *uint64
-		if v, ok = s.Take(slot, h); ok && *v != h {
+		if v, ok = s.Take(h); ok && *v != h {
 			y.Failf("Take(%s): the value of %s", text(h), text(*v))
 		}
 	case 1:
 		c := s.Removals()
-		ok = c.Remove(slot, h)
+		ok = c.Remove(h)
 		y.also(hand, &c)
 		c.End()
 	default:
-		ok = s.Remove(slot, h)
+		ok = s.Remove(h)
 	}
 	if !ok {
 		y.Failf("%s was removed by somebody else", text(h))
@@ -86,7 +85,7 @@ func (y *stormy) also(hand *storm.Hand, c *shard.Removals[*uint64]) {
 	for i := range y.board {
 		if h := y.board[i].Swap(0); h != 0 {
 			y.give(h)
-			if !c.Remove(y.arena.Slot(shard.Low(h)), h) {
+			if !c.Remove(h) {
 				y.Failf("%s was removed by somebody else", text(h))
 			}
 			hand.Did(storm.Removed, 1)
@@ -124,7 +123,7 @@ func (y *stormy) step(hand *storm.Hand) {
 			live(slot, h, stamp)
 			y.claim(h)
 			y.give(h)
-			if !s.Remove(y.arena.Slot(shard.Low(h)), h) {
+			if !s.Remove(h) {
 				y.Failf("%s was removed by somebody else", text(h))
 			}
 			hand.Did(storm.Inserted, 1)
@@ -280,7 +279,7 @@ func TestStormRemovesOnce(t *testing.T) {
 				continue
 			}
 			for i, h := range c.hs { // all in one order, so that they meet
-				if !s.Remove(y.arena.Slot(shard.Low(h)), h) {
+				if !s.Remove(h) {
 					continue
 				}
 				hand.Did(storm.Removed, 1)
@@ -317,7 +316,7 @@ func TestStormTagsWhatItHasTaken(t *testing.T) {
 			live(slot, h, v)
 			g := y.arena.Domain.Pin()
 			c := s.Removals()
-			if slot.Word.Load() != h || !c.Remove(slot, h) {
+			if slot.Word.Load() != h || !c.Remove(h) {
 				y.Failf("%s was removed by somebody else", text(h))
 			}
 			c.Abandon() // sealing is another's
@@ -368,7 +367,7 @@ func TestStormOfFailingResets(t *testing.T) {
 				live(slot, h, new(uint64))
 				y.give(h)
 				hand.Did(storm.Inserted, 1)
-				s.Remove(slot, h)
+				s.Remove(h)
 			}()
 		}
 	})
@@ -394,7 +393,7 @@ func TestStormOfChains(t *testing.T) {
 				y.claim(h)
 				live(slot, h, nil)
 				y.give(h)
-				if !c.Remove(slot, h) {
+				if !c.Remove(h) {
 					y.Failf("%s was removed by somebody else", text(h))
 				}
 			}

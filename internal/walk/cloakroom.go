@@ -83,12 +83,9 @@ func (c *cloakroom) get(t ticket) (coat, bool) {
 
 func (c *cloakroom) remove(t ticket) bool {
 	if c.worker != nil {
-		if removed, ok := c.worker.Remove(uint64(t)); ok {
-			return removed
-		}
-		return c.worker.RemoveSlow(uint64(t))
+		return c.worker.Remove(uint64(t))
 	}
-	return c.arena.RemoveAt(0, c.arena.Find(uint64(t)), uint64(t))
+	return c.arena.RemoveAt(0, uint64(t))
 }
 
 // mustRemove removes a live coat.
