@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"coatcheck/internal/atom"
+	"coatcheck/internal/pointers"
 	"coatcheck/shard"
 )
 
@@ -125,7 +126,7 @@ func (pl plan[T]) config(p *Pool[T]) shard.Config[T] {
 		AutoTrim: pl.AutoTrim,
 		Fixed:    pl.Preallocate,
 		Reset:    pl.Reset,
-		Pointers: hasPointers(reflect.TypeFor[T]()),
+		Pointers: pointers.In(reflect.TypeFor[T]()),
 	}
 }
 
@@ -144,24 +145,4 @@ func Must[T any](opts *Options[T]) *Pool[T] {
 		panic(err)
 	}
 	return p
-}
-
-// hasPointers reports whether values of type t keep others alive.
-func hasPointers(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
-		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
-		return false
-	case reflect.Array:
-		return t.Len() > 0 && hasPointers(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if hasPointers(t.Field(i).Type) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"coatcheck/bench/suite"
+	"coatcheck/internal/pointers"
 )
 
 // These references name a value by its pointer. A stale pointer reads whatever is in its
@@ -45,7 +46,7 @@ func SyncPool[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameSyncPool, Role: suite.Reference},
 		Open: func(c Config[R]) (Store, error) {
-			values, clear := new(sync.Pool), hasPointers(reflect.TypeFor[R]())
+			values, clear := new(sync.Pool), pointers.In(reflect.TypeFor[R]())
 			return store{session: func() Session { return &syncPoolSession[R]{values: values, clear: clear, rest: c.Rest} }}, nil
 		},
 	}
@@ -82,7 +83,7 @@ func Channel[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameChannel, Role: suite.Reference},
 		Open: func(c Config[R]) (Store, error) {
-			values, clear := make(chan *Value[R], c.Live+c.Sessions), hasPointers(reflect.TypeFor[R]())
+			values, clear := make(chan *Value[R], c.Live+c.Sessions), pointers.In(reflect.TypeFor[R]())
 			if !c.Grow {
 				slab := make([]Value[R], cap(values))
 				for i := range slab {

@@ -1,6 +1,10 @@
 package peer
 
-import "reflect"
+import (
+	"reflect"
+
+	"coatcheck/internal/pointers"
+)
 
 // slotMap is a slot map for one goroutine, as one writes it by hand: slots with
 // generations, the vacant ones linked. A name is the generation, odd while the value is
@@ -22,7 +26,7 @@ type slot[R any] struct {
 const none = 1<<32 - 1
 
 func newSlotMap[R any](c Config[R]) slotMap[R] {
-	m := slotMap[R]{free: none, clear: hasPointers(reflect.TypeFor[R]())}
+	m := slotMap[R]{free: none, clear: pointers.In(reflect.TypeFor[R]())}
 	if !c.Grow {
 		// Each session may insert a value before it removes the one that it replaces.
 		m.slots = make([]slot[R], 0, c.Live+c.Sessions)
@@ -90,25 +94,6 @@ func (m *slotMap[R]) sum() (n int, sum uint64) {
 		}
 	}
 	return
-}
-
-// hasPointers reports whether values of type t contain pointers.
-func hasPointers(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Array:
-		return t.Len() > 0 && hasPointers(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if hasPointers(t.Field(i).Type) {
-				return true
-			}
-		}
-		return false
-	case reflect.Pointer, reflect.UnsafePointer, reflect.Interface, reflect.Map, reflect.Chan,
-		reflect.Func, reflect.Slice, reflect.String:
-		return true
-	}
-	return false
 }
 
 // large reports whether a value has at least that many bytes.

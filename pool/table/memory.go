@@ -22,6 +22,8 @@ import (
 	"fmt"
 	"reflect"
 	"unsafe"
+
+	"coatcheck/internal/pointers"
 )
 
 // column is an array of values of one type.
@@ -69,7 +71,7 @@ type piece struct {
 const flatPieces = 16
 
 func newColumn(typ reflect.Type, offset uintptr) column {
-	c := column{size: typ.Size(), offset: offset, typ: typ, pointers: hasPointers(typ)}
+	c := column{size: typ.Size(), offset: offset, typ: typ, pointers: pointers.In(typ)}
 	c.how = howTo(typ)
 	if c.how == byPieces {
 		c.pieces = cut(nil, typ, 0)
@@ -79,7 +81,7 @@ func newColumn(typ reflect.Type, offset uintptr) column {
 
 // howTo returns how to copy a value of type typ.
 func howTo(typ reflect.Type) how {
-	if !hasPointers(typ) {
+	if !pointers.In(typ) {
 		// A word may be read only if the type is aligned like one.
 		switch size, align := typ.Size(), uintptr(typ.Align()); {
 		case size == 0:
@@ -139,26 +141,6 @@ func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
 		to = cut(to, typ.Elem(), offset+uintptr(i)*size)
 	}
 	return to
-}
-
-// hasPointers reports whether values of type t hold any.
-func hasPointers(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
-		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
-		return false
-	case reflect.Array:
-		return t.Len() > 0 && hasPointers(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if hasPointers(t.Field(i).Type) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
 }
 
 // copyValue copies a value.
