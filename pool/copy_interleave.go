@@ -2,5 +2,5 @@
 
 package pool
 
-// copiesWithoutPin is set by each scenario, so that both ways of Get are explored.
+// copiesWithoutPin is set by each scenario, so that both forms of Get are explored.
 var copiesWithoutPin bool

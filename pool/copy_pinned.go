@@ -2,7 +2,7 @@
 
 package pool
 
-// copiesWithoutPin is false where the processor may put off loads past later ones,
-// and under the race detector: it would take a copy that is thrown away for a race,
-// and must see the reads of those that are not between a pin's ends.
+// copiesWithoutPin is false on processors that may delay a load past later ones. It is also
+// false under the race detector, which would report copies that Get discards, and must see
+// the reads of those that it returns.
 const copiesWithoutPin = false

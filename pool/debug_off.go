@@ -4,10 +4,9 @@ package pool
 
 import "coatcheck/epoch"
 
-// debugging says whether the pool remembers who did what: only under the tag
-// coatcheck_debug, and not where schedules are explored, whose steps that would
-// change. This file is the negative of debug_on.go: nothing here has a size, and
-// every `if debugging` is gone before the compiler counts what a function costs.
+// debugging is false without the build tag coatcheck_debug, and in tests that explore
+// schedules, whose steps the records would change. Nothing in this file has a size, and the
+// compiler removes each `if debugging` before it decides what to inline.
 const debugging = false
 
 type (

@@ -10,14 +10,13 @@ import (
 	"coatcheck/internal/trace"
 )
 
-// Under the tag coatcheck_debug a pool remembers who inserted and removed what,
-// and who opened what is open. It does so in tables of its own: the words, the
-// steps and their order are those of any pool, and each hook stands after the
-// step that it notes. A verb then takes microseconds and may wait for a lock.
+// debugging reports whether the pool records the calls that insert, remove, open and close,
+// which it does with the build tag coatcheck_debug.
 //
-// Values and what is opened by name are noted by hooks, `if debugging { … }`. The
-// path of a pin has no room for one, so pins are noted by a domain that wraps
-// the usual one.
+// Records are in tables of their own. The words, the steps and their order are those of any
+// pool, and each hook `if debugging { … }` comes after the step that it records. A call then
+// takes microseconds, and may wait for a lock. The path of a pin has no room for a hook, so
+// tracedDomain wraps the domain.
 const debugging = true
 
 type (
@@ -37,30 +36,30 @@ func (p *Pool[T]) record() {
 	p.domain.guards = p.records.guards
 }
 
-// tell returns lines that say who began a life and who ended it.
+// tell returns lines with the calls that began and ended the life that h names.
 func (l lives) tell(h uint64, over bool) string {
 	var b strings.Builder
 	if !l.Write(&b, h) && over {
-		fmt.Fprintf(&b, "\nwho removed it is not on record: of each slot, the last %d lives are", trace.Kept)
+		fmt.Fprintf(&b, "\nits removal is not on record: only the last %d lives of each slot are", trace.Kept)
 	}
 	return b.String()
 }
 
-// tell returns lines that say who opened what is open.
+// tell returns lines with the calls that opened what is open.
 func (s set) tell() string {
 	var b strings.Builder
 	s.WriteOpen(&b, "\t")
 	return b.String()
 }
 
-// tellDropped returns lines that say who opened what was dropped.
+// tellDropped returns lines with the calls that opened what was dropped.
 func (s set) tellDropped() string {
 	var b strings.Builder
 	s.WriteDropped(&b, "\t")
 	return b.String()
 }
 
-// mark lies in what is opened by name, and stands for it in its set.
+// mark is part of what is opened, and refers to its record.
 type mark struct {
 	noCopy
 	item *trace.Item
@@ -70,8 +69,7 @@ func (m *mark) opened(s set, did, name string) { m.item = s.Open(did, name) }
 func (m *mark) closed(s set, did string)       { s.Close(m.item, did) }
 func (m *mark) dropped(s set, did string)      { s.Drop(m.item, did) }
 
-// tracedDomain notes who pins. Pins of single look-ups, which are brief, are not
-// worth it.
+// tracedDomain records the calls that pin, except for brief pins.
 type tracedDomain struct {
 	epoch.Domain
 	guards set
@@ -83,8 +81,7 @@ func (d *tracedDomain) Pin() tracedPin {
 	return tracedPin{d.Domain.Pin(), d.guards, d.guards.Open("pinned", "")}
 }
 
-// tracedPin keeps its item when it is unpinned, to tell what came before a
-// misuse.
+// tracedPin keeps its record when it is unpinned, for the text of a later panic.
 type tracedPin struct {
 	epoch.Guard
 	guards set
@@ -104,7 +101,7 @@ func (g *tracedPin) Unpin() {
 	g.guards.Close(g.item, "unpinned")
 }
 
-// misuse adds to the text of a panic who pinned and unpinned the guard.
+// misuse returns text, followed by the calls that pinned and unpinned g.
 func misuse(text string, g *tracedPin) string {
 	if g.item == nil {
 		return text

@@ -1,27 +1,30 @@
-// Package pool keeps values that many goroutines create, look up and remove, and
-// names each by a handle that cannot dangle.
+// Package pool provides a concurrent pool whose values are named by handles that
+// cannot dangle.
 //
-// Objects that come and go and refer to each other (jobs, entities, connections,
-// timers) need names. A pointer keeps its object alive and does not tell that it
-// was given up; an index into a slice is taken over by the next object that
-// moves in. A [Handle] is an index with a generation: it names one incarnation
-// of one slot, and once that is removed, the handle is refused for ever.
+// Jobs, entities, connections and timers come and go and refer to each other, so they
+// need names. A pointer keeps its value alive, and does not show that the value was
+// removed. An index into a slice then names the next value in that place. A [Handle] is an
+// index and a generation, and names one life of one slot: once the value is removed, the
+// handle is refused for ever.
+//
+// It works like a coat check: the handle is a ticket for one visit to one hook. The hook
+// is used again, and the old ticket is refused.
 //
 //	p := pool.Must[Conn](nil)
-//	h, err := p.Insert(conn)     // a name: one word, comparable, no pointer
+//	h, err := p.Insert(conn) // one word, comparable, without pointers
 //	…
-//	c, ok := p.Get(h)            // a copy, or false if it is gone
-//	p.Remove(h)                  // true for exactly one caller
+//	c, ok := p.Get(h)        // a copy, or false if the value was removed
+//	p.Remove(h)              // true for exactly one caller
 //
-// # In the order in which you will need them
+// # Using a pool
 //
-// A [Pool] may be used by any number of goroutines. [Pool.Insert], [Pool.Get]
-// and [Pool.Remove] are O(1) and lock-free.
+// Any number of goroutines may use a [Pool] at once. [Pool.Insert], [Pool.Get] and
+// [Pool.Remove] take constant time and are lock-free.
 //
-// A [Guard] lets you work on values where they are. While it is pinned, every
-// pointer that it gave stays that incarnation, even if the value is removed
-// meanwhile. Pin for a burst of look-ups, not for a lifetime: what is removed
-// during the pin is not reused before it ends.
+// A [Guard] gives access to values in place. While it is pinned, every pointer that it
+// returned stays valid, even if the value is removed meanwhile. Slots that are removed
+// during the pin are not reused before its end, so pin for a burst of look-ups, not for a
+// lifetime.
 //
 //	g := p.Pin()
 //	if c, ok := g.Get(h); ok {
@@ -29,61 +32,55 @@
 //	}
 //	g.Unpin()
 //
-// A [Ref], from [Pool.Hold], is for what takes long: it may be kept across
-// blocking calls and handed to other goroutines. It keeps its own slot from being
-// reused, and nothing else.
+// A [Ref], from [Pool.Hold], keeps one value for a long time, such as across blocking
+// calls. It prevents the reuse of its own slot and of no other.
 //
-// A [Worker] is the fast path of one goroutine at a time: it keeps some slots at
-// hand, so that a removal costs one locked instruction and an insertion none, on amd64.
+// A [Worker] makes insertions and removals faster for one goroutine at a time: it keeps
+// slots of its own.
 //
-// [Pool.InsertFunc] builds a value in its slot, [Pool.Reserve] gives a handle
-// before the value is ready, a [Reserver] many of them, and a pool with [Options].Reset keeps what values
-// have allocated from one life to the next.
+// [Pool.InsertFunc] builds a value in its slot. [Pool.Reserve] returns a handle before
+// there is a value, and a [Reserver] returns many of them. A pool with [Options].Reset
+// keeps what values have allocated, such as buffers, from one life of a slot to the next.
 //
-// [Pool.WriteTo] writes a snapshot while others use the pool, and [ReadFrom] makes a
-// copy of it that knows the same handles: those that were live are live, all others
-// are refused for ever.
+// [Pool.WriteTo] writes a snapshot while others use the pool. [ReadFrom] makes a copy of
+// the pool from it: handles that were live are live, and all others are refused.
 //
-// # What is ordered before what
+// # Memory model
 //
-// What was written before Insert returns, or init in InsertFunc, or before
-// Commit, is visible to every goroutine that gets the handle or meets the value in a loop.
-// Insert, Remove, Take, Get and Contains take effect at one point between call
-// and return, as far as anybody is told: all that the goroutine writes, sends or
-// unlocks after Insert or Commit comes after it. What it only loads may be older.
-// So where one goroutine inserts and then looks at a flag, and another raises the
-// flag and then looks for values, both may find nothing, unless the first holds a
-// mutex or writes atomically between the two. Goroutines that share one *T, one of them writing, must
-// synchronize between themselves, as with any pointer: the pool only makes sure
-// that they all mean the same incarnation. Get, Take, Drain and WriteTo copy the value
-// plainly.
+// In the terminology of the Go memory model, the insertion of a value synchronizes
+// before every look-up and every loop that finds it. So they see what was written to the
+// value before Insert or Commit was called, and by init in InsertFunc.
 //
-// # Reuse
+// Insert, Remove, Take, Get and Contains are linearizable: each takes effect at one
+// point between its call and its return. All that a goroutine writes, sends or unlocks
+// after an insertion comes after it. What the goroutine only loads may be older than the
+// insertion. For example, one goroutine inserts a value and then loads a flag, and
+// another sets the flag and then looks for values. Both may find nothing, unless the first
+// writes atomically, or locks a mutex, between its two steps.
 //
-// Slots that were removed are reused: the last first ([LIFO], the default, whose
-// memory is still in the cache), or the one that has waited longest ([FIFO],
-// which spreads wear). Generations never wrap. A slot lives at most 2^31 − 1
-// times and is then retired for good, so a stale handle stays stale however long
-// a program runs.
+// The pool does not synchronize access to a value. Goroutines that share one *T, one of
+// them writing, need a mutex or atomics, as with any pointer. Get, Take, Drain and
+// WriteTo read the value without synchronization.
 //
-// # Memory
+// # Reuse and memory
 //
-// Pages stay when they are empty, for the next peak. [Pool.Trim] gives them back,
-// and [Options].AutoTrim does so by itself. [Pool.Grow] makes them ahead.
+// With [LIFO], the default, the slot that was removed last is reused first, while it is
+// in the cache. With [FIFO] it is the one that has waited longest. A slot has at most
+// 2^31 − 1 lives. Then it is exhausted and never used again, so no stale handle becomes
+// valid, however long a program runs.
 //
-// # In tests
+// A pool keeps its pages for the next peak. [Pool.Trim] returns unused ones to the Go
+// heap, and [Options].AutoTrim calls it automatically. [Pool.Grow] allocates ahead.
 //
-// Package pooltest fails a test that leaves something behind in a pool. In a
-// program that is built with the tag coatcheck_debug, pools remember who
-// inserted, removed and opened what: [Pool.Explain] and [Pool.ExplainOpen] tell,
-// and so do MustGet and guards when they panic.
+// # Testing and monitoring
 //
-// # In operation
+// Package pooltest fails a test that leaves something in a pool. With the build tag
+// coatcheck_debug, a pool records the stacks of the calls that use it. [Pool.Explain],
+// [Pool.ExplainOpen] and the panics of MustGet and guards show them.
 //
-// [Pool.Stats] tells what a pool has. Package poolhttp shows it on a page, as JSON and
-// through expvar, and coatcheck/pool/metrics to Prometheus and OpenTelemetry.
+// [Pool.Stats] describes a pool. Package poolhttp shows its figures on a page, as JSON
+// and through expvar, and module coatcheck/pool/metrics exports them to Prometheus and
+// OpenTelemetry.
 //
-// The ideas are old and good: slot maps with generations, Treiber's stack,
-// Michael's and Scott's queue, Fraser's epochs. DESIGN.md says what was changed
-// and proves that it holds.
+// DESIGN.md has the protocol, its proof, and the papers that it is based on.
 package pool

@@ -12,35 +12,17 @@ import (
 	"coatcheck/shard"
 )
 
-// errGoexit is what Each returns when f left its goroutine.
-var errGoexit = errors.New("pool: Each: f called runtime.Goexit")
-
-const (
-	// eachShares is how many pieces of work Each makes for a worker. More even
-	// out values that cost differently, and cost a pin and a look at ctx each.
-	eachShares = 16
-
-	// eachLeast is the least number of slots in a piece.
-	eachLeast = 8
-
-	// eachCalls is how many calls of f a worker makes under one pin, and after one
-	// look at ctx. More of them hold back reclaiming, and a cancellation, for
-	// longer. Fewer cost more: the two are 15 ns, a call that does nothing 2 ns.
-	eachCalls = 32
-)
-
-// Each calls f for the live values, on up to workers goroutines at once; workers
-// ≤ 0 means GOMAXPROCS. Each is weakly consistent, as [Pool.All] is. A pointer is
-// good until the call of f that got it returns.
+// Each calls f for the live values in up to workers goroutines at once, and waits for all
+// calls to return. If workers ≤ 0, it uses GOMAXPROCS goroutines. Each is weakly
+// consistent, as [Pool.All] is. A pointer is valid until the call of f that has it returns.
 //
-// The first error, or ctx's, stops it and is returned; calls that are under way
-// end first. When ctx is done, each worker begins at most 32 more calls. A panic
-// in f comes up in the caller of Each, with its value. If f calls
-// runtime.Goexit, Each stops and returns an error. A ctx that is done is an
-// error even if there is nothing to do.
+// Each stops at the first error of f and returns it. When ctx is done, each goroutine makes
+// at most 32 more calls, and Each returns ctx's error, even if there is nothing to do. If f
+// panics, Each stops and panics with the same value. If f calls runtime.Goexit, Each stops
+// and returns an error.
 //
-// A pin of Each lasts for 32 calls at most: what is removed meanwhile is
-// reclaimed while Each goes on.
+// A pin of Each lasts for at most 32 calls, so slots that are removed meanwhile do not wait
+// for its return.
 func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) error) error {
 	t := p.pages()
 	if err := ctx.Err(); err != nil {
@@ -53,9 +35,8 @@ func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) e
 	workers = int(min(uint64(workers), (uint64(t.Limit)+size-1)/size))
 
 	e := each[T]{pool: p, ctx: ctx, pages: t, size: size, f: f}
-	// The workers look at ctx themselves, but not before each call: that would cost
-	// as much as the rest. This stops a slow f earlier, which leaves a processor to
-	// the goroutine that context starts.
+	// The workers check ctx themselves, but not before each call, which would double the
+	// cost. AfterFunc needs a free processor, so it only stops the loop of a slow f earlier.
 	stop := context.AfterFunc(ctx, func() { e.fail(ctx.Err()) })
 	defer stop()
 	var g errgroup.Group
@@ -63,7 +44,7 @@ func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) e
 		g.Go(e.work)
 	}
 	if err := g.Wait(); err != nil {
-		return err // cannot be: work reports through fail
+		return err // never: work reports through fail
 	}
 	if e.panicked.Load() {
 		panic(e.panic)
@@ -79,22 +60,38 @@ type each[T any] struct {
 	size  uint64 // slots in a piece of work
 	f     func(Handle[T], *T) error
 
-	next    atom.Uint64 // the first index that nobody has taken; aligns itself on 32 bits
+	next    atom.Uint64 // the first index of the next piece; aligns itself on 32 bits
 	stopped atomic.Bool
 	err     atomic.Error // the first one
 
 	panicked atomic.Bool
-	panic    any // plain: written by who sets panicked first, read after Wait
+	panic    any // plain: written by the goroutine that sets panicked, read after Wait
 }
 
-// fail stops the work. The first error is kept.
+const (
+	// eachShares is the number of pieces of work for each worker. More pieces spread
+	// values of different cost more evenly; each costs a pin and a check of ctx.
+	eachShares = 16
+
+	// eachLeast is the least number of slots in a piece.
+	eachLeast = 8
+
+	// eachCalls is the number of calls of f under one pin, and after one check of ctx,
+	// which cost 15 ns together. More calls delay reclaiming and cancellation.
+	eachCalls = 32
+)
+
+// errGoexit is the result of Each if f calls runtime.Goexit.
+var errGoexit = errors.New("pool: Each: f called runtime.Goexit")
+
+// fail stops the work and keeps the first error.
 func (e *each[T]) fail(err error) {
 	e.err.CompareAndSwap(nil, err)
 	e.stopped.Store(true)
 }
 
-// work takes pieces until there are none. Whatever f does, errgroup sees the
-// goroutine end.
+// work takes pieces until there are none left. It recovers a panic of f, so that errgroup
+// does not see it.
 func (e *each[T]) work() error {
 	returned := false
 	defer func() {
@@ -121,12 +118,10 @@ func (e *each[T]) work() error {
 	return nil
 }
 
-// piece calls f for the live values with first ≤ index < end. It pins the pool
-// anew after every eachCalls calls: a slow f would otherwise keep all that is
-// removed meanwhile from being reclaimed.
+// piece calls f for the live values with first ≤ index < end. It renews its pin every
+// eachCalls calls, so that a slow f does not delay reclaiming.
 //
-// The loop is All's, written out: with an iterator in between, a look at a slot
-// costs twice as much.
+// The loop is that of All. With an iterator, reading a slot would cost twice as much.
 func (e *each[T]) piece(first, end uint32) error {
 	if err := e.ctx.Err(); err != nil {
 		return err
@@ -136,7 +131,7 @@ func (e *each[T]) piece(first, end uint32) error {
 	for calls := 0; first < end; {
 		block := shard.Block[T](e.pages, first, end-first)
 		for j := range block {
-			// Loaded under the pin that the call relies on. Observes (P1).
+			// Loaded under the pin that protects the call. Observes (P1).
 			w := block[j].Word.Load()
 			if uint32(w) != first+uint32(j) {
 				continue

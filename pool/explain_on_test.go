@@ -188,7 +188,7 @@ func TestExplainRemembersTheLastLives(t *testing.T) {
 		parts := paragraphs(p.Explain(h))
 		if i < len(hs)-trace.Kept {
 			require.Len(t, parts, 2)
-			require.Equal(t, "who removed it is not on record: of each slot, the last 4 lives are", parts[1])
+			require.Equal(t, "its removal is not on record: only the last 4 lives of each slot are", parts[1])
 		} else {
 			require.Len(t, parts, 3)
 		}

@@ -21,7 +21,7 @@ func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
 
 // ReadTiny is ReadFrom with pages of 1<<shift slots.
 func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], error) {
-	pl, err := opts.checkCopy()
+	pl, err := opts.check()
 	if err != nil {
 		return nil, err
 	}

@@ -8,17 +8,100 @@ import (
 	"coatcheck/shard"
 )
 
-// The look-ups below are written so that the compiler puts them into the
-// caller's loop, which halves what they cost. Its budget does not allow for a
-// call and hardly for an accessor, so they find the slot themselves, as shard.At
-// does (unsafe register, U2), and misuse panics with a constant.
-// TestLookupsInline watches over the budget. Get, which looks twice, is beyond it, and
-// does so to be short.
+// Look-ups load the table of pages, find the slot, and compare its word with the handle.
+//
+// Contains and Guard.Get are inlined into the caller's loop, which halves their cost. The
+// compiler's budget for inlining has no room for a call, and hardly any for an accessor. So
+// they compute the slot's address as shard.At does (unsafe register, U2), and panic with a
+// constant. TestLookupsInline checks it. Pool.Get loads the word twice and exceeds the
+// budget; it does the same to be short.
 
-// Get returns the value that h names, and false if h is stale, zero or another
-// pool's. The pointer is good until Unpin, even if the value is removed
-// meanwhile. It writes nothing, and costs little more than indexing a slice. It
-// panics if the guard is not pinned.
+// Get returns a shallow copy of the value that h names, and reports whether h is live. The
+// copy is never a mixture of two values. Goroutines that write to a live value must still
+// synchronize with Get.
+//
+// On amd64 Get writes nothing shared, and costs a call, two loads of the slot's word and the
+// copy. On other platforms, and under the race detector, it pins the pool while it copies,
+// which costs two locked instructions. For many look-ups in a row, use [Pool.Pin] and
+// [Guard.Get].
+func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
+	if !copiesWithoutPin {
+		return p.getPinned(h)
+	}
+	t := p.arena.Table.Current.Load()
+	if t == nil {
+		panic(zeroPool)
+	}
+	i := uint32(h)
+	if i < t.Limit {
+		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
+		if s.Word.Load() == uint64(h) { // observes (P1)
+			atom.Between()
+			// Until the second load of the word, v may be torn, and must not be used (L12).
+			// The load returns h only if the slot was h's all the while.
+			v = s.Value
+			if atom.Charges {
+				atom.PlainRead(&s.Value)
+			}
+			if s.Word.Load() == uint64(h) {
+				return v, true
+			}
+			var zero T
+			return zero, false
+		}
+	}
+	return
+}
+
+// Contains reports whether h is live. Another goroutine may remove the value right
+// afterwards. It writes nothing, and costs what [Guard.Get] costs.
+func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
+	t := p.arena.Table.Current.Load()
+	if t == nil {
+		panic(zeroPool)
+	}
+	i := uint32(h)
+	if i < t.Limit {
+		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
+		live = s.Word.Load() == uint64(h)
+	}
+	return
+}
+
+// MustGet is like [Pool.Get] but panics if h is not live. With the build tag
+// coatcheck_debug the panic has the text of [Pool.Explain].
+func (p *Pool[T]) MustGet(h Handle[T]) T {
+	v, ok := p.Get(h)
+	if !ok {
+		if debugging {
+			panic(fmt.Sprintf("pool: MustGet: handle %v is not live: %s", h, p.Explain(h)))
+		}
+		panic(fmt.Sprintf("pool: MustGet: handle %v is not live", h))
+	}
+	return v
+}
+
+// View calls f with a pointer to the value that h names, under a pin, and reports whether
+// h is live. The pointer is valid until f returns. If f panics, the pin ends and the panic
+// continues.
+func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
+	if !p.Contains(h) {
+		return false // without a pin
+	}
+	g := p.Pin()
+	defer g.Unpin()
+	v, ok := g.Get(h)
+	if ok {
+		f(v)
+	}
+	return ok
+}
+
+// Get returns a pointer to the value that h names, and reports whether h is live. The
+// pointer is valid until Unpin, even if the value is removed meanwhile. Get writes nothing
+// and costs little more than indexing a slice. It panics if the guard is not pinned.
 func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
 	if g.pool == nil {
 		if debugging {
@@ -38,9 +121,9 @@ func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
 	return
 }
 
-// GetBatch appends to dst a pointer for each of hs, nil for one that is not
-// live. It looks at the words of many slots before it uses any, so that their
-// cache misses overlap.
+// GetBatch appends a pointer for each handle of hs to dst, or nil if it is not live, and
+// returns the extended slice. It is like Get in a loop, but the cache misses of many slots
+// overlap.
 func (g *Guard[T]) GetBatch(hs []Handle[T], dst []*T) []*T {
 	t := g.pages()
 	for _, h := range hs {
@@ -55,64 +138,8 @@ func (g *Guard[T]) GetBatch(hs []Handle[T], dst []*T) []*T {
 	return dst
 }
 
-// Contains reports whether h names a live value, which another goroutine may
-// remove the moment after. It writes nothing, and costs what Guard.Get costs.
-func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
-	t := p.arena.Table.Current.Load()
-	if t == nil {
-		panic(zeroPool)
-	}
-	i := uint32(h)
-	if i < t.Limit {
-		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
-			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
-		live = s.Word.Load() == uint64(h)
-	}
-	return
-}
-
-// Get returns a shallow copy of the value that h names, and false if h is not
-// live. The copy is of one incarnation and never a mixture of two; a value that
-// others write to meanwhile needs their synchronization all the same.
-//
-// On amd64 it writes nothing shared and costs a call, two loads of the slot's word
-// and the copy. On other platforms, and under the race detector, it pins for as
-// long as it copies, which is two locked instructions: for more than a few look-ups
-// in a row, Pin and use [Guard.Get].
-func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
-	if !copiesWithoutPin {
-		return p.getPinned(h)
-	}
-	t := p.arena.Table.Current.Load()
-	if t == nil {
-		panic(zeroPool)
-	}
-	i := uint32(h)
-	if i < t.Limit {
-		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
-			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
-		if s.Word.Load() == uint64(h) { // observes (P1)
-			atom.Between()
-			// Until the second look this may be torn, and nothing of it is used
-			// (L12). The second look finds h only if the slot was h's all the while.
-			v = s.Value
-			if atom.Charges {
-				atom.PlainRead(&s.Value)
-			}
-			if s.Word.Load() == uint64(h) {
-				return v, true
-			}
-			var zero T
-			return zero, false
-		}
-	}
-	return
-}
-
-const pointerSize = uint64(unsafe.Sizeof(unsafe.Pointer(nil)))
-
-// getPinned is Get where two looks at the word do not prove the copy (L12): a pin
-// keeps the slot out of everybody's hands while it is copied (L3).
+// getPinned is Get where two loads of the word do not prove that the copy is whole (L12):
+// the pin prevents the slot's reuse during the copy (L3).
 func (p *Pool[T]) getPinned(h Handle[T]) (v T, ok bool) {
 	g := p.domain.PinBrief()
 	if t := p.arena.Table.Current.Load(); h.Index() < t.Limit {
@@ -124,31 +151,4 @@ func (p *Pool[T]) getPinned(h Handle[T]) (v T, ok bool) {
 	return v, ok
 }
 
-// MustGet is Get for those to whom a stale handle is a bug: it panics, naming
-// the handle; under the tag coatcheck_debug, with what [Pool.Explain] says.
-func (p *Pool[T]) MustGet(h Handle[T]) T {
-	v, ok := p.Get(h)
-	if !ok {
-		if debugging {
-			panic(fmt.Sprintf("pool: MustGet: handle %v is not live: %s", h, p.Explain(h)))
-		}
-		panic(fmt.Sprintf("pool: MustGet: handle %v is not live", h))
-	}
-	return v
-}
-
-// View calls f with the value that h names, under a pin, and reports whether
-// there was one. The pointer is good until f returns. A panic in f comes up, and
-// the pin is given back.
-func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
-	if !p.Contains(h) {
-		return false // without a pin
-	}
-	g := p.Pin()
-	defer g.Unpin()
-	v, ok := g.Get(h)
-	if ok {
-		f(v)
-	}
-	return ok
-}
+const pointerSize = uint64(unsafe.Sizeof(unsafe.Pointer(nil)))

@@ -2,49 +2,42 @@ package pool
 
 import "coatcheck/shard"
 
-// Guard is a pin of a pool. While it is pinned, every *T that it gave stays that
-// incarnation: not zeroed, not reset, not handed out again, even when it has been
-// removed. Removals go on; their slots wait.
+// Guard protects values in place. While it is pinned, each *T that it returned keeps its
+// value, even a removed one: the slot is not zeroed, not Reset and not reused. Removals do
+// not wait for guards; the removed slots do.
 //
-// A Guard comes from [Pool.Pin] or [Worker.Pin]. Any number of goroutines may look
-// up and loop under one guard, as long as none of them unpins it before the others
-// have done; it may be unpinned by another than pinned it. It must not be copied
-// (vet sees it; a copy's second Unpin panics). The zero Guard panics.
+// [Pool.Pin] and [Worker.Pin] return a Guard; a zero Guard panics. It must not be copied: vet
+// reports copies, and the second Unpin panics. Any number of goroutines may use one Guard
+// at once. Any of them may unpin it, once the others have finished.
 //
-// A goroutine that looks values up all the time may keep a guard and [Guard.Repin] it now
-// and then, where it has none of the pointers any more: after every 64 look-ups the pins
-// cost next to nothing, and what is removed waits no longer than these take. Such a guard
-// must be unpinned before the goroutine waits for anything.
+// A goroutine that looks values up all the time may keep one Guard and call [Guard.Repin]
+// where it has no pointers left. A Repin after every 64 look-ups costs almost nothing, and
+// removed slots then wait no longer than 64 look-ups take. Unpin such a guard before the
+// goroutine blocks.
 type Guard[T any] struct {
 	_ noCopy
-	// pool leads to the table of pages, which a guard must not keep itself: a page that
-	// Trim gave up may come back while the guard is pinned, and it must see what is
-	// inserted there. It is nil when not pinned.
+	// pool leads to the table of pages, and is nil when the guard is not pinned. The guard
+	// does not keep the table itself. During the pin a page may come back that Trim gave up,
+	// and the guard must find what is inserted there.
 	pool *Pool[T]
 	pin  tracedPin // an epoch.Guard
 }
 
-// noCopy makes vet report copies.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
-
-// Pin pins the pool until [Guard.Unpin]. It costs one locked instruction, and Unpin
-// none on amd64; neither waits. There is no limit on the number of guards.
+// Pin pins the pool until [Guard.Unpin]. It costs one locked instruction, and Unpin costs
+// none on amd64. Neither waits. The number of guards is not limited.
 //
-// A guard that is never unpinned keeps what is removed after it from being
-// reused: insertions then take new memory up to Options.MaxLimbo, and return
-// ErrStalled after that. [Stats] tells. What was removed before does not wait for
-// the guard; only where memory can grow without a bound, up to 63 slots a shard may.
+// If a guard is never unpinned, the slots that are removed after its Pin are not reused:
+// insertions take new memory up to Options.MaxLimbo, and then return ErrStalled. [Stats]
+// shows such a guard. Slots that were removed before the Pin do not wait for it. In a pool
+// with neither a Capacity nor a MaxLimbo, up to 63 of each shard may.
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
 	g.pool = p
 	return
 }
 
-// Unpin ends the pin. No pointer that the guard gave may be used after it. A
-// second Unpin, or a Get after it, panics.
+// Unpin ends the pin. No pointer that the guard returned may be used after it. A second
+// Unpin panics, and so does any other use of the guard.
 func (g *Guard[T]) Unpin() {
 	if g.pool == nil || !g.pin.Release() {
 		if debugging {
@@ -55,11 +48,10 @@ func (g *Guard[T]) Unpin() {
 	g.pool = nil
 }
 
-// Repin is Unpin and Pin in one call: what was removed before no longer waits for the
-// guard. No pointer that the guard gave before may be used after it, those of loops
-// under way included. It costs what Unpin and Pin cost, and does not wait. Of a guard
-// that is not pinned it panics as Unpin does. If several goroutines look up under the
-// guard, none may do so during the call.
+// Repin is Unpin and Pin in one call, at the cost of both: slots that were removed before no
+// longer wait for the guard. No pointer that the guard returned before may be used after it,
+// including those of loops that are still running. It panics if the guard is not pinned. No
+// other goroutine may use the guard during the call.
 func (g *Guard[T]) Repin() {
 	p := g.pool
 	g.Unpin()
@@ -73,3 +65,9 @@ func (g *Guard[T]) pages() *shard.Pages {
 	}
 	return g.pool.arena.Table.Pages()
 }
+
+// noCopy makes vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}

@@ -9,36 +9,28 @@ import (
 	"coatcheck/shard"
 )
 
-// Handle names one incarnation of one slot of a pool: the slot's index in the
-// low 32 bits, the generation, odd while the value lives, in the high 32. The
-// zero Handle names nothing.
+// Handle names one life of one slot of a pool. Its low 32 bits are the slot's index, and
+// its high 32 bits the generation, which is odd. The zero Handle names nothing.
 //
-// Handles are plain words: compare them, use them as map keys, send them
-// anywhere. Any Handle may be shown to any pool: one that is stale, forged or
-// another pool's is refused. They are names, not secrets: who guesses a live one
-// has it.
+// Handles are plain words: compare them, use them as map keys, send and store them
+// anywhere. Any pool accepts any Handle as an argument, and refuses those that are stale,
+// forged or another pool's. Handles are not secrets: a guessed live handle is valid.
 //
-// In binary form a handle is its 64-bit number, in whichever order of bytes you choose,
-// and a number that was read back needs no checking before it is shown to a pool. So
-// there is no MarshalBinary. With one, encoding/gob and snapshots would write the handles
-// in values in another way, and refuse what was written before.
+// The binary form of a handle is its 64-bit number, in any byte order; a pool checks it
+// when it is used. There is no MarshalBinary: with one, encoding/gob and snapshots would
+// encode handles in values in another way, and refuse what was written before.
 type Handle[T any] uint64
 
-// Index returns the number of the slot.
+// Index returns the index of the slot.
 func (h Handle[T]) Index() uint32 { return shard.Low(uint64(h)) }
 
-// Generation returns the incarnation that h names.
+// Generation returns the generation of the slot's life that h names.
 func (h Handle[T]) Generation() uint32 { return shard.Generation(uint64(h)) }
 
-// IsZero answers whether h is the zero Handle, which names nothing.
+// IsZero reports whether h is the zero Handle, which names nothing.
 func (h Handle[T]) IsZero() bool { return h == 0 }
 
-const (
-	textOfZero = "none"
-	textSep    = "@"
-)
-
-// String returns "index@generation", or "none" for the zero Handle.
+// String returns "index@generation" in decimal, or "none" for the zero Handle.
 func (h Handle[T]) String() string {
 	if h.IsZero() {
 		return textOfZero
@@ -47,7 +39,7 @@ func (h Handle[T]) String() string {
 	return string(b)
 }
 
-// AppendText appends what String returns to b. The error is always nil.
+// AppendText appends the text of String to b. The error is always nil.
 func (h Handle[T]) AppendText(b []byte) ([]byte, error) {
 	if h.IsZero() {
 		return append(b, textOfZero...), nil
@@ -57,12 +49,11 @@ func (h Handle[T]) AppendText(b []byte) ([]byte, error) {
 	return strconv.AppendUint(b, uint64(h.Generation()), 10), nil
 }
 
-// MarshalText returns what String returns. The error is always nil.
+// MarshalText returns the text of String. The error is always nil.
 func (h Handle[T]) MarshalText() ([]byte, error) { return h.AppendText(nil) }
 
-// UnmarshalText reads back what String gives and nothing else: no sign, no
-// leading zeros, no even generation, no empty text. It leaves h as it is when it
-// returns an error.
+// UnmarshalText parses the text of String and nothing else: no sign, no leading zeros, no
+// even generation, no empty text. If it returns an error, h is unchanged.
 func (h *Handle[T]) UnmarshalText(b []byte) error {
 	text := string(b)
 	if text == textOfZero {
@@ -88,7 +79,12 @@ func (h *Handle[T]) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// parse32 reads a number as strconv formats it.
+const (
+	textOfZero = "none"
+	textSep    = "@"
+)
+
+// parse32 parses a number without leading zeros.
 func parse32(s string) (uint32, error) {
 	n, err := strconv.ParseUint(s, 10, 32)
 	if err != nil {
@@ -100,18 +96,18 @@ func parse32(s string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// Ptr is a handle with its pool, for those who like pointers: it needs no pool
-// at hand. The zero Ptr is not live. It may be copied and compared, and costs two
-// words.
+// Ptr is a handle with its pool, for code that does not know the pool. It has two words, and
+// can be copied and compared. A zero Ptr is not live. Any number of goroutines may use a
+// Ptr at once.
 type Ptr[T any] struct {
 	Pool   *Pool[T]
 	Handle Handle[T]
 }
 
-// Ptr returns h with its pool. It does not look whether h is live.
+// Ptr returns h with its pool, whether or not h is live.
 func (p *Pool[T]) Ptr(h Handle[T]) Ptr[T] { return Ptr[T]{p, h} }
 
-// Live answers whether the value is there; see [Pool.Contains].
+// Live reports whether the value is live; see [Pool.Contains].
 func (q Ptr[T]) Live() bool { return q.Pool != nil && q.Pool.Contains(q.Handle) }
 
 // Get returns a copy of the value; see [Pool.Get].
@@ -122,8 +118,8 @@ func (q Ptr[T]) Get() (v T, ok bool) {
 	return
 }
 
-// Under returns the value itself, good until g is unpinned; see [Guard.Get]. It is false
-// under a guard of another pool, and panics under one that is not pinned.
+// Under returns a pointer to the value, valid until g is unpinned; see [Guard.Get]. It
+// returns false if g is a guard of another pool, and panics if g is not pinned.
 func (q Ptr[T]) Under(g *Guard[T]) (v *T, ok bool) {
 	if g.pool == nil || g.pool == q.Pool {
 		v, ok = g.Get(q.Handle)

@@ -7,9 +7,8 @@ import (
 	"coatcheck/shard"
 )
 
-// inlined makes this package hand on the bodies of short functions that its
-// generic code calls to the packages that instantiate it (see package atom).
-// Nobody calls it.
+// inlined makes the short functions that generic code of this package calls available for
+// inlining to packages that instantiate it (see package atom). It is never called.
 func inlined(a *atom.Uint32, b *atom.Uint64, c *atom.Int64, d *atom.Pointer[int], g *epoch.Guard) bool {
 	words := shard.InlineWord(b.Load())
 	g.UnpinBrief()

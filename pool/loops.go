@@ -9,27 +9,18 @@ import (
 	"coatcheck/shard"
 )
 
-// blockSlots is how many slots a loop takes at a time, and what Pages calls a
-// page: a pool of one large page can be shared out, too.
-const blockSlots = 4096
-
-// All ranges over the live values. The loop is pinned from beginning to end, so
-// every pointer is good until the loop ends.
+// All returns an iterator over the live values. The loop is pinned from beginning to end, so
+// each pointer is valid until the loop ends. The body may do anything to the pool.
 //
-// Iteration is weakly consistent: a value that lives through the whole loop is
-// yielded exactly once, one that comes or goes meanwhile at most once. The body
-// may do anything to the pool. It costs a look at every slot that has memory,
-// live or not.
+// Iteration is weakly consistent: a value that lives through the whole loop is yielded
+// exactly once, and one that is inserted or removed meanwhile at most once. All reads every
+// slot that has memory, live or not.
 //
-// If the body panics or calls runtime.Goexit, the pin is given back with the
-// next garbage collection at the latest. [Pool.View] and [Pool.Each] do so at
-// once.
-//
-// There is one exception. On a path through the body from which the compiler sees
-// no way back to the loop, such as one that ends in panic, select {} or an endless
-// for, a garbage collection may end the pin at once. A body that uses its pointers
-// on such a path takes a guard with [Pool.Pin], defers its Unpin, and ranges over
-// [Guard.All] instead.
+// If the body panics or calls runtime.Goexit, the pin ends with the next garbage collection
+// at the latest. The pin may end even earlier on a path that never returns to the loop, as the
+// compiler sees it, such as one that ends in panic, select {} or an endless for. A body that
+// uses its pointers on such a path needs a guard of its own: call [Pool.Pin], defer its
+// Unpin, and range over [Guard.All].
 func (p *Pool[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		l := p.beginLoop()
@@ -51,8 +42,8 @@ func (p *Pool[T]) All() iter.Seq2[Handle[T], *T] {
 	}
 }
 
-// All ranges over the live values under the guard, like [Pool.All]. The pointers
-// are good until Unpin.
+// All returns an iterator over the live values, like [Pool.All]. The pointers are valid
+// until Unpin.
 func (g *Guard[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		t := g.pages()
@@ -70,9 +61,9 @@ func (g *Guard[T]) All() iter.Seq2[Handle[T], *T] {
 	}
 }
 
-// Pages is All by page, for parallel loops of one's own: it yields a number that
-// counts from 0 and the loop over a few thousand slots. Those loops may run at
-// the same time, on other goroutines, while the guard is pinned.
+// Pages returns an iterator over blocks of a few thousand slots: it yields numbers from 0,
+// each with an iterator over the block's live values. Several goroutines may run these at
+// the same time while the guard is pinned.
 func (g *Guard[T]) Pages() iter.Seq2[int, iter.Seq2[Handle[T], *T]] {
 	return func(yield func(int, iter.Seq2[Handle[T], *T]) bool) {
 		t := g.pages()
@@ -87,6 +78,10 @@ func (g *Guard[T]) Pages() iter.Seq2[int, iter.Seq2[Handle[T], *T]] {
 	}
 }
 
+// blockSlots is the number of slots of a block of [Guard.Pages]. It is less than a page may
+// have, so that several goroutines can share a pool of one large page.
+const blockSlots = 4096
+
 // over ranges over the live values of a block whose first slot has index first.
 func over[T any](block []shard.Slot[T], first uint32) iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
@@ -100,58 +95,65 @@ func over[T any](block []shard.Slot[T], first uint32) iter.Seq2[Handle[T], *T] {
 	}
 }
 
-// Len returns the number of live values: exact when nobody changes anything, and
-// otherwise a number that was right for each slot at some moment. It looks at
-// every slot that has memory, so that no other operation has to count.
-func (p *Pool[T]) Len() int {
-	p.pages()
-	return p.arena.Len()
+// liveHandles ranges over the handles of the live slots of t, for removals. It takes no pin.
+func liveHandles[T any](t *shard.Pages) iter.Seq[Handle[T]] {
+	return func(yield func(Handle[T]) bool) {
+		for first := uint32(0); first < t.Limit; {
+			block := shard.Block[T](t, first, blockSlots)
+			for j := range block {
+				if w := block[j].Word.Load(); uint32(w) == first+uint32(j) {
+					if !yield(Handle[T](w)) {
+						return
+					}
+				}
+			}
+			first += uint32(len(block))
+		}
+	}
 }
 
-// A range over All is fast because the compiler puts the iterator into the
-// caller's loop, which it does not do for an iterator with a defer: that would
-// cost 3 ns a value in place of 0.6. But without one, a loop body that panics
-// leaves the pin behind.
+// loop is the pin of a loop over [Pool.All].
 //
-// So the pin of such a loop lies in an object of its own, a loop. On the way out
-// the iterator unpins it and puts it by for the next. If a panic or Goexit skips
-// that, nobody refers to the object any more, and its finalizer unpins it with
-// the next cycle of the garbage collector.
+// The compiler inlines an iterator into the caller's loop, which then takes 0.6 ns a value,
+// unless the iterator has a defer, which makes it 3 ns. But without a defer, a body that
+// panics skips the Unpin.
 //
-// On a path through the body that cannot come back, nothing uses the loop any
-// more either, and the finalizer may run while the body still does: All warns of
-// it. The tempting cures are none. A KeepAlive is not reached, an array or closure
-// on the stack counts as dead with the last use of its address, and a reference
-// from the pool would keep the pin after a panic. Only a defer holds.
+// So the pin lies in an object of its own. Normally the iterator unpins it and puts it in
+// loops for the next. If a panic or Goexit skips that, nothing refers to the object any
+// more, and its finalizer unpins it in the next cycle of the garbage collector.
+//
+// On a path through the body that never returns to the loop, nothing uses the object either.
+// So the finalizer may run while the body does, and All's doc warns of it. A KeepAlive is
+// not reached on such a path. An array or a closure on the stack is dead after the last use
+// of its address. A reference from the pool would keep the pin after a panic. Only a defer
+// helps.
 type loop struct {
-	// guard is plain: its holder writes it, and the finalizer reads it, which
-	// runs when there is no holder. The collector, which stops the world between
-	// the two, orders them.
+	// guard is plain. The loop's goroutine writes it, and the finalizer reads it when no
+	// goroutine has the loop; the garbage collector orders the two.
 	guard tracedPin // an epoch.Guard
 }
 
-// idleLoops is how many loops a pool puts by. More that run at once allocate.
+// idleLoops is how many unused loops a pool keeps. If more run at once, they allocate.
 const idleLoops = 8
 
-// loops keeps idle loops, so that ranging over a pool does not allocate.
+// loops keeps unused loops, so that ranging over a pool does not allocate.
 type loops struct {
-	// idle holds a loop that nobody uses, or nil.
+	// idle holds an unused loop, or nil.
 	//
 	//	writers  take, by a swap with nil, which makes the loop the caller's;
 	//	         give, by compare-and-swap from nil
 	idle [idleLoops]atom.Pointer[loop]
 }
 
-// fill provides every idle loop in advance.
+// fill allocates every idle loop.
 func (ls *loops) fill() {
 	for i := range ls.idle {
 		ls.idle[i].Store(newLoop())
 	}
 }
 
-// newLoop makes a loop whose pin comes back even if its holder does not.
-// A finalizer serves here where a cleanup would not: it is handed the object
-// itself and needs no second one. The loop refers to nothing that refers back.
+// newLoop returns a loop whose finalizer ends its pin. Unlike a cleanup, a finalizer gets
+// the object itself, and needs no second one. The loop refers to nothing that refers to it.
 func newLoop() *loop {
 	l := new(loop)
 	runtime.SetFinalizer(l, func(l *loop) { l.guard.Release() })

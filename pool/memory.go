@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"unsafe"
@@ -9,17 +10,16 @@ import (
 	"coatcheck/shard"
 )
 
-// Grow makes the memory for n more values ahead, so that the next n insertions allocate
-// none, whoever makes them. Slots that were removed do not count: they may wait for a
-// guard. So it may make more than is needed, and a second Grow in a row makes none.
+// Grow allocates memory, if necessary, for n more values: the next n insertions, by any
+// goroutine, allocate none. Slots in limbo do not count, so it may allocate more than is
+// needed. A second Grow in a row allocates nothing.
 //
-// A pool with a Capacity gets memory for so many values at most; n greater than that is
-// answered with an error that wraps ErrFull. A negative n, and one for which there are no
-// addresses, are errors as well. Nothing has changed then.
+// If n is negative, above Cap, or too large for the address space, Grow returns an error and
+// changes nothing. The error wraps ErrFull if n is above Cap.
 //
-// Others may use the pool meanwhile. What Trim gave up comes back first, and the next
-// [Pool.Trim] gives up again what was not used by then. Slots in the reach of open
-// [Worker] come on top. A pool with Preallocate has all of its memory.
+// Pages that Trim gave up come back first, and the next [Pool.Trim] gives up what is not
+// used by then. Slots that open Workers keep are not available to others: Grow by so many
+// more. A pool with Preallocate needs no Grow.
 func (p *Pool[T]) Grow(n int) error {
 	p.pages()
 	switch {
@@ -34,47 +34,51 @@ func (p *Pool[T]) Grow(n int) error {
 	return nil
 }
 
-// Trim gives the memory of pages in which nothing is live, held, reserved, cached
-// by a Worker or in limbo back to the Go heap, and returns how many bytes that is.
-// Others may insert, remove, read and iterate meanwhile. No handle comes back to
-// life: what is left of a page is the generation from which its slots go on.
+// Trim returns the memory of unused pages to the Go heap, and reports how many bytes it was.
+// A page is unused if none of its slots is live, held, reserved, in limbo, or kept by a
+// Worker. Other goroutines may use the pool meanwhile. No stale handle becomes valid, and
+// the slots that stay keep their order of reuse.
 //
-// It costs a look at every slot that has memory and, if there are pages to give
-// up, some nanoseconds more for each vacant one, a cache miss each where they were
-// removed in random order; and it uses up one of the 2^31 lives of each of these.
-// It delays insertions that find no vacant slot while it runs, and other calls of
-// Trim; nobody else. What stays is reused in the order that it had before. Memory
-// comes back when insertions need it: a page, and with it a 64th as many as there
-// are.
+// Trim reads every slot that has memory. If there are unused pages, each vacant slot costs
+// some nanoseconds more, or a cache miss, and one of its 2^31 lives. Only other calls of
+// Trim, and insertions that find no vacant slot, wait for it.
 //
-// Pages are what the pool allocates: between 64 and 128 KiB, at least 1,024
-// slots. One value that lives keeps its page, and so does a slot whose generation
-// has passed 2^32 − 2^28: its last 2^27 lives are kept for values. Under FIFO, where all
-// slots age alike, one such slot keeps everything. Guards and Workers that are open
-// may keep the memory of what is given up until they are unpinned or flushed. A
-// pool with Preallocate, or with a single page, keeps what it has.
+// A page has 64 to 128 KiB and at least 1,024 slots, and one live value keeps it. A pool with
+// a single page, or with Preallocate, keeps its memory. DESIGN.md lists what else does.
 func (p *Pool[T]) Trim() int64 {
 	p.pages()
 	return p.arena.Trim()
 }
 
-// A removed value lies in its slot until that is reclaimed, which is done by those who
-// use the pool. Pools fall idle, and what was removed last may be heavy: a
-// connection with its buffers. So reclaiming must not depend on a next call.
+// Synchronize waits until everything that was removed before the call has been reclaimed:
+// zeroed or Reset, and free. It waits for the guards that are pinned when it is called, and
+// may wait for later ones. It does not wait for what open Workers and Refs keep.
 //
-// It is the garbage collector that matters to, and the collector that tells when: a
-// sentinel is an object to which nothing refers, so that its finalizer runs after
-// each cycle. It reclaims, and sets itself the next finalizer. So with nothing pinned
-// or held, what a removed value keeps alive goes with the cycle after.
+// If there is nothing to wait for, Synchronize returns nil, even if ctx is done. Otherwise it
+// returns ctx's error when ctx is done. A goroutine that waits under its own guard, or in a
+// Reset, waits for ctx.
+func (p *Pool[T]) Synchronize(ctx context.Context) error {
+	p.pages()
+	return p.arena.Wait(ctx)
+}
+
+// A sentinel reclaims in pools that are idle. A removed value stays in its slot until the
+// slot is reclaimed, mostly by a later call. But there may be none, and the value may keep
+// much memory reachable, such as a connection with its buffers.
 //
-// The sentinel refers to the pool weakly and ends with it. A pool with a Reset has
-// none, since user code has no business on the finalizers' goroutine; nor has one
-// whose values refer to nothing.
+// Only the garbage collector needs that memory back, so it gives the signal. Nothing refers
+// to a sentinel, so its finalizer runs after each cycle. The finalizer reclaims, and sets
+// itself again. With nothing pinned or held, what a removed value keeps reachable is freed
+// in the cycle after that.
+//
+// The sentinel refers to the pool weakly, and ends with it. A pool with a Reset has none,
+// because user code must not run on the goroutine of finalizers. A pool of values without
+// pointers needs none.
 type sentinel[T any] struct {
 	pool weak.Pointer[Pool[T]]
 }
 
-// watch gives the pool, which is complete, its sentinel if it needs one.
+// watch makes the sentinel of p, if it needs one. p must be complete.
 func (p *Pool[T]) watch() {
 	if p.arena.Pointers && p.arena.Reset == nil && !shard.Exploring {
 		runtime.SetFinalizer(&sentinel[T]{weak.Make(p)}, (*sentinel[T]).cycle)

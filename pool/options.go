@@ -1,27 +1,80 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"unsafe"
 
 	"coatcheck/shard"
 )
 
-// Reuse is the order in which slots that were removed are reused.
+// Options configure a pool. The zero value has the defaults.
+type Options[T any] struct {
+	// Capacity is the greatest number of live values. 0 means MaxCapacity. Slots that
+	// the pool itself needs, such as MinFree, are allocated on top.
+	Capacity int
+
+	// Preallocate makes New allocate everything, and needs a Capacity. That includes 4
+	// bytes a slot for Refs, memory for PreallocatedGuards guards, and eight loops of
+	// [Pool.All]. Later only more guards and loops allocate, and calls that return an
+	// object or start goroutines, such as Reserve and Each. DESIGN.md lists them.
+	Preallocate bool
+
+	// Reuse is the order in which removed slots are reused.
+	Reuse Reuse
+
+	// MinFree is for FIFO alone: a slot is reused only while at least MinFree others
+	// are free. These slots are allocated on top of Capacity, and slots that are
+	// exhausted are taken from them first. 0 means DefaultMinFree.
+	MinFree int
+
+	// MaxLimbo is the greatest number of removed slots that may wait for guards when an
+	// Insert needs new memory. If more wait, Insert returns ErrStalled. So a guard that is
+	// never unpinned cannot use up the memory. The default 0 means 1,000,000 or twice the
+	// number of live values, whichever is greater.
+	MaxLimbo int
+
+	// Shards is the number of independent freelists, at most MaxShards. 0 means four
+	// times GOMAXPROCS. A pool with a small Capacity has fewer.
+	Shards int
+
+	// Reset, if not nil, makes an object pool: when the pool reclaims a removed slot, it
+	// calls Reset and does not zero the value, so that T keeps its buffers. InsertFunc and
+	// Reserve show what Reset left, and Insert overwrites it. A value that Take or Drain
+	// has moved out is zeroed and never Reset.
+	//
+	// Reset is called by the goroutine that reclaims, mostly in an Insert or a Remove, and
+	// may run in several goroutines at once. It may use the pool, and the Worker whose call
+	// it interrupts. While it runs, its slot and up to 15 others are not free. If it
+	// panics, its slot is zeroed and free, and the call that reclaims panics.
+	Reset func(*T)
+
+	// AutoTrim makes the pool call [Pool.Trim] when fewer than half of its slots that have
+	// memory are live. Removals check this: each time a quarter of the slots has been freed,
+	// one of them reads all slots, about a millisecond for a million, and may trim.
+	// AutoTrim excludes Preallocate.
+	AutoTrim bool
+
+	// Origin sets the first generation of every slot, Origin|1. With Shards: 1 and one
+	// goroutine, a program that sets it gets the same handles in each run. The default 0
+	// means a random number below 2^31 for each pool. So a pool refuses another pool's
+	// handle, except for about one in 2^30.
+	Origin uint32
+}
+
+// Reuse is an order in which removed slots are reused.
 type Reuse uint8
 
 const (
-	// LIFO reuses the hottest slot first. It is the default.
+	// LIFO reuses the slot that was removed last. It is the default, and uses the cache best.
 	LIFO Reuse = iota
 
-	// FIFO reuses the slot first that was removed longest ago (strictly so within a
-	// shard, but for slots whose Resets run at the same time), and only while
-	// [Options].MinFree others are free. That spreads wear: generations last as long
-	// as they can, and a bug that uses a handle late meets a vacant slot rather than
-	// another value. It costs the cache, and a look at each slot that comes free.
+	// FIFO reuses the slot that was removed first, in each shard, and only while
+	// [Options].MinFree others are free. Slots then wear evenly, so that generations last
+	// as long as possible, and a handle that is used late meets a vacant slot rather than
+	// another value. FIFO costs cache misses, and a visit to each slot that is reclaimed.
 	FIFO
 )
 
@@ -36,98 +89,39 @@ func (r Reuse) String() string {
 	return fmt.Sprintf("Reuse(%d)", uint8(r))
 }
 
-// MaxCapacity is the greatest number of slots: 2^32 − 1024, or less on 32-bit
-// platforms.
+// MaxCapacity is the greatest number of slots: 2^32 − 1024, or less on 32-bit platforms.
 const MaxCapacity = min(1<<32-1024, math.MaxInt)
 
 const (
-	// DefaultMinFree is MinFree's default. With 64 slots kept back, a slot rests
-	// for at least 64 removals.
+	// DefaultMinFree is the default of Options.MinFree. With 64 slots kept back, a slot
+	// rests for at least 64 removals.
 	DefaultMinFree = 64
 
-	// MaxShards is the most shards there can be.
+	// MaxShards is the greatest number of shards.
 	MaxShards = 1 << 16
 
-	// PreallocatedGuards is how many guards of a pool with Preallocate can be
-	// pinned at once without an allocation. More are served, and allocate.
+	// PreallocatedGuards is the number of guards of a pool with Preallocate that can be
+	// pinned at once without allocating. More guards allocate.
 	PreallocatedGuards = 256
 
-	// shardsPerProc makes it unlikely that two running goroutines share a shard
-	// by chance. Each shard may keep about 2·shard.Batch slots to itself, and up to 32 KiB
-	// of slots that others could have lent it.
+	// shardsPerProc makes it unlikely that two running goroutines share a shard by chance.
+	// A shard may keep about 2·shard.Batch slots for itself, and up to 32 KiB of slots that
+	// others could have used.
 	shardsPerProc = 4
 
-	// slotsPerShard is how many slots of a bounded pool a shard must have.
+	// slotsPerShard is the least number of slots of a bounded pool for each shard.
 	slotsPerShard = 2
 )
 
-// Options are the options of [New]. The zero Options are the defaults.
-type Options[T any] struct {
-	// Capacity is the greatest number of live values; 0 means that there is no
-	// limit but MaxCapacity. What the pool needs beside (queue dummies, MinFree)
-	// comes on top.
-	Capacity int
-
-	// Preallocate, which needs a Capacity, allocates everything in New: the
-	// slots, 4 bytes a slot for Refs, cells for PreallocatedGuards guards, and
-	// eight loops of [Pool.All]. After that only these allocate: Hold, Reserve,
-	// Reserver, Worker and Each, which return or start something; WriteTo,
-	// Explain and ExplainOpen; a Synchronize that has to wait, for its timer;
-	// and guards and loops beyond these numbers.
-	Preallocate bool
-
-	// Reuse is the order in which slots are reused.
-	Reuse Reuse
-
-	// MinFree, which only FIFO knows, keeps slots resting: a slot is reused only
-	// while at least so many others are free. They are allocated on top of
-	// Capacity. When slots are exhausted, the pool misses them here first. 0
-	// means DefaultMinFree.
-	MinFree int
-
-	// MaxLimbo is how many removed slots may wait for guards before an Insert
-	// that would need new memory returns ErrStalled instead. 0 means the greater
-	// of a million and twice the live values, so that a forgotten guard cannot
-	// eat the machine.
-	MaxLimbo int
-
-	// Shards is the number of independent freelists, at most MaxShards. 0 means
-	// four for each of GOMAXPROCS. A small Capacity has fewer than asked for.
-	Shards int
-
-	// Reset, if set, makes an object pool: it is called when a removed slot is
-	// reclaimed, in place of zeroing, so that T keeps its buffers. InsertFunc and
-	// Reserve show what Reset left; Insert overwrites it. A value that Take or
-	// Drain moved out is another's: its slot is zeroed, never Reset. So is one
-	// whose Reset panics; the panic comes up in whoever reclaimed, mostly an
-	// Insert or a Remove. Reset may use the pool, and the Worker whose call it
-	// interrupts. It runs on any goroutine, and on several at once; while it runs, its
-	// slot is not free, and up to 15 others that the goroutine took with it.
-	Reset func(*T)
-
-	// AutoTrim trims by itself, see [Pool.Trim], when fewer than half of the slots
-	// that have memory are live. A Remove notices: once for every fourth part of
-	// the slots that it and others have freed, it looks at all of them, which takes
-	// a millisecond or so for a million, and then may trim. It does not go with
-	// Preallocate.
-	AutoTrim bool
-
-	// Origin chooses the generation that every slot starts from, Origin|1, for
-	// replays that want the same handles each time (with Shards: 1 and one
-	// goroutine). 0 draws it at random below 2^31 for each pool, so that another
-	// pool's handle is refused but for about one in 2^30.
-	Origin uint32
-}
-
-// plan is what New makes of Options.
+// plan is Options with the defaults filled in, and what follows from them.
 type plan[T any] struct {
 	Options[T]
-	slots  uint64 // most slots of all kinds
-	shift  uint32 // page size
-	guards int
+	slots  uint64 // the greatest number, of all kinds
+	shift  uint32 // of a page's size
+	guards int    // preallocated
 }
 
-// check refuses bad options and fills in the defaults.
+// check returns the plan, or an error if an option is invalid.
 func (o *Options[T]) check() (plan[T], error) {
 	var pl plan[T]
 	if o != nil {
@@ -158,39 +152,32 @@ func (o *Options[T]) check() (plan[T], error) {
 	case pl.Origin|1 > shard.LastGeneration:
 		return fail("Origin is %d; the last generation is %d", pl.Origin, uint32(shard.LastGeneration))
 	}
-	if pl.Origin == 0 {
-		pl.Origin = rand.Uint32N(1 << 31)
+	if pl.Origin != 0 {
+		pl.Origin |= 1 // or it is chosen by build, or comes with a snapshot
 	}
-	pl.Origin |= 1
-	if pl.Shards == 0 {
-		pl.Shards = min(shardsPerProc*runtime.GOMAXPROCS(0), MaxShards)
-	}
+	pl.Shards = cmp.Or(pl.Shards, min(shardsPerProc*runtime.GOMAXPROCS(0), MaxShards))
 	if pl.Capacity > 0 {
 		pl.Shards = min(pl.Shards, maxShardsOf(pl.Capacity))
 	}
 	pl.slots = uint64(pl.Capacity)
 	if pl.Reuse == FIFO {
-		if pl.MinFree == 0 {
-			pl.MinFree = DefaultMinFree
-		}
+		pl.MinFree = cmp.Or(pl.MinFree, DefaultMinFree)
 		pl.slots += uint64(pl.MinFree) + uint64(pl.Shards)
 	}
-	if pl.slots > shard.MaxSlots {
+	size := unsafe.Sizeof(shard.Slot[T]{})
+	switch {
+	case pl.slots > shard.MaxSlots:
 		return fail("Capacity with MinFree and a dummy for each shard makes %d slots; the limit is %d", pl.slots, uint64(shard.MaxSlots))
-	}
-	if pl.Preallocate && !shard.Fits[T](pl.slots) {
-		return fail("Preallocate: %d slots of %d bytes do not fit into the address space", pl.slots, unsafe.Sizeof(shard.Slot[T]{}))
-	}
-	bounded := pl.slots
-	if pl.Capacity == 0 {
-		pl.slots, bounded = shard.MaxSlots, shard.MaxSlots
-	}
-	pl.shift = shard.PageShift(unsafe.Sizeof(shard.Slot[T]{}), bounded, pl.Preallocate)
-	if pl.Preallocate {
+	case pl.Preallocate && !shard.Fits[T](pl.slots):
+		return fail("Preallocate: %d slots of %d bytes do not fit into the address space", pl.slots, size)
+	case pl.Capacity == 0:
+		pl.slots = shard.MaxSlots
+	case pl.Preallocate:
 		pl.guards = PreallocatedGuards
 	}
+	pl.shift = shard.PageShift(size, pl.slots, pl.Preallocate)
 	return pl, nil
 }
 
-// maxShardsOf returns the most shards of a pool that is bounded to capacity.
+// maxShardsOf returns the greatest number of shards of a pool with a capacity.
 func maxShardsOf(capacity int) int { return min(MaxShards, max(1, capacity/slotsPerShard)) }

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"math/rand/v2"
 	"reflect"
 
 	"coatcheck/internal/atom"
@@ -8,14 +9,13 @@ import (
 	"coatcheck/shard"
 )
 
-// Pool keeps values of type T in slots that never move, and names each by a
-// [Handle].
+// Pool keeps values of type T in slots that never move, and names each by a [Handle].
 //
-// It is safe for concurrent use by any number of goroutines. Make one with [New]
-// or [Must]; the zero Pool panics. It must not be copied. A pool that is no
-// longer referred to is collected whole, with everything in it.
+// Any number of goroutines may use a Pool at once. [New] and [Must] return one; a zero
+// Pool panics. It must not be copied. The garbage collector frees a pool that is no
+// longer reachable, with all of its values.
 type Pool[T any] struct {
-	arena  shard.Arena[T] // the slots, and all that is done with them
+	arena  shard.Arena[T] // owns the slots
 	domain tracedDomain   // an epoch.Domain: the arena's clock
 
 	loops   loops
@@ -30,17 +30,29 @@ type Pool[T any] struct {
 	collected atom.Int64
 }
 
-// pages returns the current table of pages. A zero Pool has none, which is how
-// every operation notices it.
-func (p *Pool[T]) pages() *shard.Pages {
-	t := p.arena.Table.Current.Load()
-	if t == nil {
-		panic(zeroPool)
+// New returns an empty pool. If opts is nil, it uses the defaults. If an option is
+// invalid, it returns an error that says which one and why.
+//
+// A pool starts no goroutine and needs no Close. Its first insertion allocates its first
+// page, 64 KiB or a little more, or less if the Capacity is smaller.
+func New[T any](opts *Options[T]) (*Pool[T], error) {
+	pl, err := opts.check()
+	if err != nil {
+		return nil, err
 	}
-	return t
+	return pl.build(), nil
 }
 
-// Cap returns the capacity, or MaxCapacity if there is none.
+// Must is like [New] but panics if an option is invalid.
+func Must[T any](opts *Options[T]) *Pool[T] {
+	p, err := New(opts)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// Cap returns Options.Capacity, or MaxCapacity if it was 0.
 func (p *Pool[T]) Cap() int {
 	p.pages()
 	if p.arena.Capacity == 0 {
@@ -50,23 +62,22 @@ func (p *Pool[T]) Cap() int {
 }
 
 var (
-	// ErrFull says that there was a moment during the call at which no slot was free:
-	// each was live, exhausted, or in the hands of a call under way, a Worker or a
-	// Reservation. A slot may have come free since.
+	// ErrFull means that at some moment during the call no slot was free: each was live,
+	// exhausted, or in use by another call, a Worker or a Reservation. A slot may have
+	// become free since.
 	ErrFull = shard.ErrFull
 
-	// ErrStalled wraps ErrFull: at least one removed slot waits for a guard to
-	// be unpinned, or a Ref to be released. See [Stats] for how old the oldest
-	// guard is, and how many Refs there are.
+	// ErrStalled wraps ErrFull. It means that at least one removed slot waits for a guard
+	// to be unpinned or for a Ref to be released. [Stats] shows the age of the oldest
+	// guard and the number of Refs.
 	ErrStalled = shard.ErrStalled
 
-	// ErrExhausted wraps ErrFull: every slot has used up its generations. It
-	// stays that way.
+	// ErrExhausted wraps ErrFull. It means that every slot has used up its generations,
+	// so all later insertions fail too.
 	ErrExhausted = shard.ErrExhausted
 )
 
-// Texts of panics. They say what was done and what to do; they are constants so
-// that the fast paths that panic can be put into their callers.
+// The texts of panics are constants, so that the functions that panic can be inlined.
 const (
 	zeroPool     = shard.Zero
 	unpinned     = "pool: use of a Guard that is not pinned (a zero Guard, or after Unpin); get one from Pin"
@@ -77,29 +88,27 @@ const (
 	zeroReserver = "pool: use of a zero Reserver; get one from Pool.Reserver"
 )
 
-// New returns an empty pool. Nil options are the defaults. Bad options are
-// answered with an error that says which one and why.
-//
-// A pool needs no closing, and starts no goroutine. Its first page is allocated
-// by the first insertion: 64 KiB or a little more, less if a Capacity is
-// smaller.
-func New[T any](opts *Options[T]) (*Pool[T], error) {
-	pl, err := opts.check()
-	if err != nil {
-		return nil, err
+// pages returns the current table of pages. It panics for a zero Pool, which has none.
+func (p *Pool[T]) pages() *shard.Pages {
+	t := p.arena.Table.Current.Load()
+	if t == nil {
+		panic(zeroPool)
 	}
-	return pl.build(), nil
+	return t
 }
 
-// build makes the pool. Tests change a plan before, for pages of two slots.
+// build returns a pool after pl. Tests change a plan first, for pages of two slots.
 func (pl plan[T]) build() *Pool[T] {
+	if pl.Origin == 0 {
+		pl.Origin = rand.Uint32N(1<<31) | 1
+	}
 	p := pl.frame()
 	p.arena.Init(pl.config(p))
 	pl.complete(p)
 	return p
 }
 
-// frame makes a pool whose arena is yet to be made.
+// frame returns a pool without an arena.
 func (pl plan[T]) frame() *Pool[T] {
 	p := &Pool[T]{dropped: dropReservation[T]}
 	if copiesWithoutPin {
@@ -111,7 +120,7 @@ func (pl plan[T]) frame() *Pool[T] {
 	return p
 }
 
-// config says what the arena is to be.
+// config returns the configuration of p's arena.
 func (pl plan[T]) config(p *Pool[T]) shard.Config[T] {
 	return shard.Config[T]{
 		Domain:   clock(&p.domain),
@@ -130,19 +139,11 @@ func (pl plan[T]) config(p *Pool[T]) shard.Config[T] {
 	}
 }
 
-// complete is the last step, when the arena is made.
+// complete is the last step of making p. The sentinel comes last, because it uses p from
+// another goroutine.
 func (pl plan[T]) complete(p *Pool[T]) {
 	if pl.Preallocate {
 		p.loops.fill()
 	}
-	p.watch() // last: the sentinel uses the pool from another goroutine
-}
-
-// Must is New that panics with the error.
-func Must[T any](opts *Options[T]) *Pool[T] {
-	p, err := New(opts)
-	if err != nil {
-		panic(err)
-	}
-	return p
+	p.watch()
 }

@@ -1,22 +1,17 @@
 package pool
 
-import (
-	"iter"
+import "iter"
 
-	"coatcheck/shard"
-)
-
-// Remove ends the life of the value that h names. It returns true for exactly
-// one caller per handle, and false for a handle that is not live.
+// Remove ends the life of the value that h names. It returns true for exactly one caller
+// per handle, and false if h is not live.
 //
-// The value stays readable to guards that are pinned now, and to Refs; the slot is
-// reused, and what the value refers to is let go, when they have gone: by a later
-// call, or by the garbage collector within two of its cycles. [Pool.Synchronize] lets
-// go at once. What a [Worker] removes stays with it until the Worker is used further,
-// flushed or closed; a pool with Options.Reset lets go by later calls only.
+// The value stays readable for Refs, and for guards that are pinned now. When they have gone,
+// the slot is reclaimed: it is zeroed or Reset, and may be reused. A later call does so, or
+// the garbage collector within two cycles, or [Pool.Synchronize] at once. In a pool with a
+// Reset only calls do, and for what a [Worker] removed only that Worker's.
 //
-// It costs two locked instructions, and once in a while it reclaims a bounded
-// number of slots, which is when Options.Reset is called.
+// Remove costs two locked instructions. Some calls also reclaim a bounded number of slots,
+// and call Options.Reset.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	ok := p.arena.Remove(nil, uint64(h))
 	if debugging && ok {
@@ -25,9 +20,8 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 	return ok
 }
 
-// Take is Remove that also hands the value over: a shallow copy. Others may
-// still be reading the value through guards, and the pool keeps its copy for as long
-// as after Remove.
+// Take is like [Pool.Remove] but also returns a shallow copy of the value. Guards and Refs
+// may still read the value in its slot.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	v, ok = p.arena.Take(nil, uint64(h))
 	if debugging && ok {
@@ -36,9 +30,8 @@ func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	return v, ok
 }
 
-// RemoveBatch removes every value that hs names, and returns how many it
-// removed. It is a sequence of removals, each of which costs one locked
-// instruction; the slots wait for their grace period together.
+// RemoveBatch removes the values that hs names, one after the other, and returns how many
+// it removed. A removal costs one locked instruction.
 func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
 	p.pages()
 	r := p.arena.Removals()
@@ -51,65 +44,48 @@ func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
 	return r.N
 }
 
-// Drain removes the live values and yields what it removed, moved out. It is a
-// sequence of Takes: each value is yielded by one Drain, and a loop that is left
-// early leaves the rest in the pool. It holds no pin.
+// Drain returns an iterator that removes the live values one after the other, and yields
+// shallow copies. Each value is yielded by one Drain. A loop that ends early leaves the
+// rest in the pool. Drain holds no pin.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	return func(yield func(Handle[T], T) bool) {
-		t := p.pages()
-		for first := uint32(0); first < t.Limit; {
-			block := shard.Block[T](t, first, blockSlots)
-			for h := range over(block, first) {
-				if v, ok := p.Take(h); ok && !yield(h, v) {
-					return
-				}
+		for h := range liveHandles[T](p.pages()) {
+			if v, ok := p.Take(h); ok && !yield(h, v) {
+				return
 			}
-			first += uint32(len(block))
 		}
 	}
 }
 
-// DeleteFunc removes the values for which del returns true, and returns how many
-// it removed. It is pinned while it runs. A panic in del comes up; what was
-// removed before stays removed. It looks at every slot that has memory: for values that
-// go with their owner, the example "Owner" is a sixtieth of that for one of 1,000 owners
-// of a million values.
+// DeleteFunc removes the values for which del returns true, and returns how many it removed.
+// It holds a pin while it runs. If del panics, the values that were removed before stay
+// removed.
 //
-// What keeps a removed value from being let go is told at [Pool.Remove]; the pin of
-// the DeleteFunc is one such guard.
+// DeleteFunc reads every slot that has memory. To remove the values of one owner among many,
+// keep their handles in a list, as the example "Owner" does.
 func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
 	g := p.Pin()
 	defer g.Unpin()
-	t := g.pages()
-	for first := uint32(0); first < t.Limit; {
-		block := shard.Block[T](t, first, blockSlots)
-		for h, v := range over(block, first) {
-			// Each slot is retired at once. One that waited for company would be out of
-			// everybody's sight while del runs, which may do anything.
-			if del(h, v) && p.Remove(h) {
-				n++
-			}
+	for h, v := range g.All() {
+		// Each slot is retired at once: del may use the pool, and must find every slot in
+		// its place (I3).
+		if del(h, v) && p.Remove(h) {
+			n++
 		}
-		first += uint32(len(block))
 	}
 	return n
 }
 
-// Clear removes all values and returns how many it removed. It is a sequence of
-// removals: what is inserted meanwhile may survive it. No handle comes back to
-// life. For what keeps the values from being let go, see [Pool.Remove].
+// Clear removes all values, one after the other, and returns how many it removed. A value
+// that is inserted meanwhile may stay. No stale handle becomes valid.
 func (p *Pool[T]) Clear() int {
 	t := p.pages()
 	r := p.arena.Removals()
 	defer r.End()
-	for first := uint32(0); first < t.Limit; {
-		block := shard.Block[T](t, first, blockSlots)
-		for h := range over(block, first) {
-			if r.Remove(uint64(h)) && debugging {
-				p.records.lives.Ended(uint64(h), removed)
-			}
+	for h := range liveHandles[T](t) {
+		if r.Remove(uint64(h)) && debugging {
+			p.records.lives.Ended(uint64(h), removed)
 		}
-		first += uint32(len(block))
 	}
 	return r.N
 }

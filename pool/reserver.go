@@ -7,58 +7,28 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// Reserver makes Reservations cheaply: for whoever makes many of them, such as a
-// list of changes that are to be made later.
+// Reserver makes many Reservations at less cost than [Pool.Reserve], such as for changes that
+// are recorded now and applied later.
 //
-// What [Pool.Reserve] costs is mostly the finalizer by which the collector finds
-// a Reservation that was dropped. A Reserver makes Reservations in blocks of 63,
-// and a block has one finalizer. They are settled as others are, each by itself
-// and in any order. Only those that are dropped differ: the collector gives
-// their slots back when no Reservation of the block can be reached any more,
-// settled ones included. One that is kept keeps the others' memory, 2 KiB, and
-// what was dropped beside it stays reserved, so let go of those that are
-// settled. It keeps no value of theirs. The Reserver itself keeps none of them:
-// it may be idle for as long as it likes.
+// Most of the cost of a Reservation is its finalizer. A Reserver makes Reservations in blocks
+// of 63, and a block has one finalizer. Each Reservation is settled by itself, in any order.
 //
-// It is safe for concurrent use. Goroutines that have one each do not get into
-// each other's way. There is nothing to be closed. The zero Reserver panics. It
-// must not be copied.
+// If some are dropped, the garbage collector returns their slots only when no Reservation of
+// the block is reachable, including those that are settled. So drop a Reservation when it is
+// settled: it keeps the 2 KiB of its block, but no value. The Reserver keeps none of them.
+//
+// Any number of goroutines may use a Reserver at once; it is faster if each has its own. It
+// needs no Close. [Pool.Reserver] returns one; a zero Reserver panics. It must not be copied.
 type Reserver[T any] struct {
 	_       noCopy
 	pool    *Pool[T]
 	dropped func(*block[T]) // made once, as Pool.dropped is
 
-	// current leads to the block that Reservations are taken from; nil before
-	// the first.
+	// current refers to the block that Reservations are taken from. It is nil at first.
 	//
 	//	writers  cellSlow, by a store, which publishes the block
 	//	readers  cell
 	current atom.Pointer[supply[T]]
-}
-
-// blockCells is how many Reservations a block has. One of 63 fills, with the
-// allocator's header, the 2 KiB that it is given.
-const blockCells = 63
-
-// block is what the collector watches: as long as one cell is referred to, so
-// are all.
-type block[T any] struct {
-	cells [blockCells]Reservation[T]
-}
-
-// supply is how a Reserver refers to its block, which it must not keep: what was
-// dropped would stay reserved for as long as the Reserver is idle, or is told
-// that the pool is full.
-type supply[T any] struct {
-	// block is nil once the collector has found that nobody refers to it, which
-	// is before its finalizer runs. Whoever gets it from here keeps it from
-	// being found so.
-	block weak.Pointer[block[T]]
-
-	// taken counts the cells that were given away. An Add gives its caller the
-	// cell of the number that it found, to have alone. Those who come when there
-	// is none left count past blockCells, once each.
-	taken atom.Uint32
 }
 
 // Reserver returns a new Reserver.
@@ -67,8 +37,7 @@ func (p *Pool[T]) Reserver() *Reserver[T] {
 	return &Reserver[T]{pool: p, dropped: dropBlock[T]}
 }
 
-// Reserve is [Pool.Reserve] by the cheap path. The error is ErrFull, or one that
-// wraps it. It allocates three objects for each block of 63.
+// Reserve is like [Pool.Reserve], but allocates three objects for each 63 Reservations.
 func (v *Reserver[T]) Reserve() (*Reservation[T], error) {
 	p := v.pool
 	if p == nil {
@@ -84,9 +53,29 @@ func (v *Reserver[T]) Reserve() (*Reservation[T], error) {
 	return r, nil
 }
 
-// cell returns a Reservation that nobody has used, nor will. Those that were
-// settled are never used again: their holders may still call them, and must
-// then hear of it.
+// blockCells is the number of Reservations of a block. 63 of them, with the allocator's
+// header, fill 2 KiB, a size class.
+const blockCells = 63
+
+// block is the object that has the finalizer. A reference to a cell keeps all of them.
+type block[T any] struct {
+	cells [blockCells]Reservation[T]
+}
+
+// supply refers to a block weakly. If a Reserver kept its block, Reservations that were
+// dropped would stay reserved while the Reserver is idle, or gets ErrFull.
+type supply[T any] struct {
+	// block returns nil once the collector has found the block unreachable, which is before
+	// its finalizer runs. A caller that gets the block keeps it reachable.
+	block weak.Pointer[block[T]]
+
+	// taken counts the cells that are in use. An Add gives its caller the cell whose number
+	// it found, alone. If no cell is left, each caller counts once more.
+	taken atom.Uint32
+}
+
+// cell returns a Reservation for the caller alone. Settled ones are not used again, because
+// their holders may still call them, and must get a panic.
 func (v *Reserver[T]) cell() *Reservation[T] {
 	if s := v.current.Load(); s != nil {
 		if b := s.block.Value(); b != nil {
@@ -98,9 +87,9 @@ func (v *Reserver[T]) cell() *Reservation[T] {
 	return v.cellSlow()
 }
 
-// cellSlow returns the first cell of a new block, which becomes current. Of
-// goroutines that come at once each makes one, and the last one's stays current;
-// the first cells of the others are as good, and their rest is not used.
+// cellSlow returns the first cell of a new block, which becomes current. If several
+// goroutines call it at once, each makes a block, the last one stays current, and the other
+// blocks have one cell in use.
 func (v *Reserver[T]) cellSlow() *Reservation[T] {
 	b := new(block[T])
 	runtime.SetFinalizer(b, v.dropped)
@@ -110,10 +99,9 @@ func (v *Reserver[T]) cellSlow() *Reservation[T] {
 	return &b.cells[0]
 }
 
-// dropBlock is the finalizer of blocks. No Commit or Cancel runs meanwhile: it
-// would refer to its cell. So slot may be read plainly, the collector having
-// stopped the world since it was written: a cell that was never opened has none,
-// nor has one that was settled.
+// dropBlock is the finalizer of blocks. No Commit or Cancel runs meanwhile, since it would
+// refer to its cell. The collector has stopped the world since slot was written, so a plain
+// load sees it. It is nil in a cell that was never opened, or was settled.
 func dropBlock[T any](b *block[T]) {
 	for i := range b.cells {
 		if r := &b.cells[i]; r.slot != nil {

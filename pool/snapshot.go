@@ -10,54 +10,53 @@ import (
 	"coatcheck/shard"
 )
 
-// A snapshot is a header, records, and an end:
+// A snapshot has a header, records and an end:
 //
-//	header       what T is and how its values are encoded; where generations begin
-//	values       the state of a run of slots, with the values of live ones
+//	header       what T is and how its values are encoded; the first generation
+//	values       the generations of a run of slots, with the values of live ones
 //	 …           all slots that were handed out, in order
-//	generations  the state of a run of slots, looked at again
-//	 …           runs that had changed, and slots handed out meanwhile, in order
-//	end          how many slots and values there were
+//	generations  the generations of a run of slots, read a second time
+//	 …           runs that have changed, and slots handed out meanwhile, in order
+//	end          how many slots and values there are
 //
-// It is taken while others change the pool, and nobody is stopped, so it cannot
-// show one moment. What it must not do is to let a handle come to life in the copy
-// that names something else there. With one pass it would: slot 5 is written as
-// vacant; then somebody inserts into it twice and leaves the second handle in a
-// value that is still to be written; in the copy, that handle waits for slot 5 to
-// come to its generation.
+// Other goroutines use the pool while it is written, so a snapshot does not show one moment.
+// But no handle may name another value in the copy than it named in the original.
 //
-// Hence the second look. It comes when all values have been written, so for every
-// handle in any of them its slot's word has the generation of that handle by then,
-// or the one before. Where the generations of a run are no longer what they were,
-// they are written anew: what the copy then has in a slot is the value that lived at
-// both looks, or a vacancy beyond the second. Generations only grow (I2), so a run
-// in which nothing changed is one whose generations have the same sum: the writer
-// keeps 16 bytes a run, not a copy of it.
+// With one look at each slot it could. Slot 5 is written as vacant. Then a goroutine inserts
+// into it twice, and stores the second handle in a value that is written later. In the copy,
+// that handle becomes live when slot 5 reaches its generation.
+//
+// Hence the second look, when all values have been written. For each handle in any of
+// them, the word of its slot then has the handle's generation, or the one before, or a later
+// one. The generations of runs that have changed are written again. So a slot of the copy has
+// the value that was live at both looks, or is vacant beyond the second one.
+// Generations only grow (I2), so a run has changed if and only if the sum of its generations
+// has: the writer keeps 16 bytes a run.
 //
 // Numbers are little-endian. A record is
 //
 //	kind (1 byte) · zeros (3) · first slot (4) · slots (4) · length (4) · payload · checksum (4)
 //
-// and the header the same with magic and version in place of kind and slots. The
-// checksum is the CRC-32C of everything before it but other checksums, so that a
-// record can be neither moved, doubled nor taken from elsewhere.
+// and the header is the same, with magic and version in place of kind, first slot and slots.
+// The checksum is the CRC-32C of all bytes before it except other checksums. So a record
+// cannot be moved, repeated or taken from another snapshot.
 const (
-	magic   = "\x89coat\r\n\x1a" // no text, and changed by whatever changes line ends
+	magic   = "\x89coat\r\n\x1a" // not text, and changed by a conversion of line ends
 	version = 1
 
 	recordHead = 16
 	sumBytes   = 4
 
-	// blockBytes is how much memory a record's slots take: what a copy must
-	// allocate for some 20 bytes of input. A larger one would make hostile input
-	// dearer, a smaller one what is vacant.
+	// blockBytes is the memory of a record's slots, which ReadFrom allocates for some 20
+	// bytes of input. If it were larger, hostile input could allocate more. If it were
+	// smaller, vacant slots would need more records.
 	blockBytes = 16 << 10
 
-	// flushBytes is from which length on a record ends before its block does.
+	// flushBytes is the length of values at which a record ends before its block does.
 	flushBytes = 256 << 10
 
-	// maxPayload is the most that a record holds: the generations of a block,
-	// flushBytes of values, and one more.
+	// maxPayload is the greatest length of a payload: the generations of a block, flushBytes
+	// of values, and one value more.
 	maxPayload = codec.MaxValue + 1<<20
 
 	maxHeader = 1 << 13
@@ -71,29 +70,28 @@ const (
 )
 
 var (
-	// ErrCorrupt says that what was read is not a whole, unchanged snapshot. If it
-	// ended too early, the error wraps io.ErrUnexpectedEOF as well.
+	// ErrCorrupt means that the input is not a complete, unchanged snapshot. If the input
+	// ends too early, the error wraps io.ErrUnexpectedEOF too.
 	ErrCorrupt = errors.New("pool: the snapshot is corrupt")
 
-	// ErrVersion says that a snapshot was written in a format that this version
-	// of the package does not know.
+	// ErrVersion means that this version of the package does not know the snapshot's format.
 	ErrVersion = errors.New("pool: the snapshot's version is unknown")
 
-	// ErrType says that values of the pool's type cannot be written without loss,
-	// or that the snapshot is of another type.
+	// ErrType means that values of the pool's type cannot be encoded without loss, or that
+	// the snapshot has values of another type.
 	ErrType = codec.ErrType
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// header is what a snapshot begins with.
+// header is the payload of the header.
 type header struct {
 	codec.Description        // of T
-	first             uint32 // Space.First
-	spare             uint32 // slots that a bounded pool has beside its Capacity
+	first             uint32 // the first generation
+	spare             uint32 // slots of a bounded pool on top of its Capacity
 }
 
-// appendTo appends the header's payload.
+// appendTo appends the header to b.
 func (h *header) appendTo(b []byte) []byte {
 	b = append(b, byte(h.Encoding))
 	b = binary.LittleEndian.AppendUint32(b, h.first)
@@ -102,7 +100,7 @@ func (h *header) appendTo(b []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(h.Parts))), h.Parts...)
 }
 
-// parse reads a header's payload and reports whether it is one.
+// parse reads a header from b and reports whether it is well-formed.
 func (h *header) parse(b []byte) bool {
 	if len(b) < 9 {
 		return false
@@ -118,7 +116,7 @@ func (h *header) parse(b []byte) bool {
 	return ok && len(b) == 0 && h.first%2 == 1 && h.first <= shard.LastGeneration
 }
 
-// cutString reads a string that has its length before it.
+// cutString reads a string that follows its length.
 func cutString(b []byte) (s string, rest []byte, ok bool) {
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n > uint64(len(b)-k) {
@@ -127,8 +125,7 @@ func cutString(b []byte) (s string, rest []byte, ok bool) {
 	return string(b[k:][:n]), b[k:][n:], true
 }
 
-// appendRuns appends generations, those that follow each other and are equal as
-// one: how many, and which, counted from first-1.
+// appendRuns appends generations as runs of equal ones: how many, and which, less first-1.
 func appendRuns(b []byte, generations []uint32, first uint32) []byte {
 	for len(generations) > 0 {
 		g, n := generations[0], 1
@@ -142,7 +139,7 @@ func appendRuns(b []byte, generations []uint32, first uint32) []byte {
 	return b
 }
 
-// parseRuns reads generations of n slots into dst and returns what is left of b.
+// parseRuns reads the generations of n slots into dst, and returns the rest of b.
 func parseRuns(b []byte, dst []uint32, n int, first uint32) (generations []uint32, rest []byte, ok bool) {
 	dst = dst[:0]
 	for len(dst) < n {
@@ -163,7 +160,7 @@ func parseRuns(b []byte, dst []uint32, n int, first uint32) (generations []uint3
 	return dst, b, true
 }
 
-// slotsOfRecord returns how many slots of T a record has at most.
+// slotsOfRecord returns the greatest number of slots of a record.
 func slotsOfRecord[T any]() int {
 	return int(max(1, blockBytes/unsafe.Sizeof(shard.Slot[T]{})))
 }

@@ -13,52 +13,35 @@ import (
 	"coatcheck/shard"
 )
 
-// ReadFrom makes a pool from a snapshot that [Pool.WriteTo] wrote, as [New] makes an
-// empty one. It reads the snapshot from r and not a byte beyond it.
+// ReadFrom makes a pool from a snapshot that [Pool.WriteTo] wrote, with the options opts as in
+// [New]. It reads the snapshot from r and no byte more.
 //
-// Every handle that was live is live, with its value; every other one that was
-// issued is refused for ever, one of an open Reservation included, because each
-// vacant slot starts one incarnation later than it would have in the original.
-// Original and copy accept each other's handles: those of the snapshot, which is
-// its purpose, but also those that either issues later, which the other will issue
-// too. Who lets both live on must keep them apart.
+// Handles that were live are live, with their values. All others that were issued are refused
+// for ever, including those of Reservations. The copy and the original issue equal handles
+// from then on, and each accepts the other's, so a program that uses both must keep them apart.
 //
-// Options may differ from the original's. Shards and Reuse are free; the order in
-// which vacant slots will be reused starts anew. Origin comes with the snapshot:
-// one that is set must be the same. A Capacity bounds slots here too: values keep
-// their slots, so there must not be more values than Capacity, nor one whose slot
-// has an index beyond what a new pool with these options would have, or the error
-// wraps ErrFull. (For FIFO, that includes the slots for as many Shards as a pool
-// of this Capacity may have.) A pool that was bounded fits into its own Capacity.
+// opts may differ from the original's options. Origin must be 0 or the original's. Values keep
+// their slots. So the error wraps ErrFull if there are more values than Capacity, or if one
+// has an index that a new pool with these options would not have. A snapshot of a pool with
+// a Capacity fits into the same Capacity. The order of reuse starts anew.
 //
-// Input that is truncated, changed, or nobody's is answered with ErrCorrupt, one in
-// a later format with ErrVersion, another type's with ErrType, and an error of r as
-// it is; the text says at which byte, and what. Nothing half-built is returned. An
-// error, or a panic, of T's UnmarshalBinary is ErrCorrupt too.
+// If the input is truncated, changed or not a snapshot, the error wraps ErrCorrupt. So it does
+// if T's UnmarshalBinary fails or panics. A later format is ErrVersion, and another type
+// ErrType; an error of r is wrapped. The text says where and what. ReadFrom never returns a
+// part of a pool.
 //
-// Memory grows with what has been read and not with what it claims: by at most 64
-// bytes for each byte of input, and 32 KiB, or one slot if that is more, for each 20
-// bytes. The last page comes on top, and so do types with an UnmarshalBinary: their
-// values, and what it allocates. A Capacity bounds slots as well. The checksums find
-// accidents; they are no signature.
+// Memory grows with the input, not with the lengths in it: by at most 64 bytes for each byte,
+// and 32 KiB, or one slot, for each 20 bytes. The last page, and values with an
+// UnmarshalBinary, come on top. Checksums find accidents; they are no signature.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
-	pl, err := opts.checkCopy()
+	pl, err := opts.check()
 	if err != nil {
 		return nil, err
 	}
 	return pl.restore(r)
 }
 
-// checkCopy is check for a copy, whose Origin is the original's.
-func (o *Options[T]) checkCopy() (plan[T], error) {
-	pl, err := o.check()
-	if o == nil || o.Origin == 0 {
-		pl.Origin = 0
-	}
-	return pl, err
-}
-
-// restore makes the pool. Tests change a plan before, for pages of two slots.
+// restore reads the pool. Tests change a plan first, for pages of two slots.
 func (pl plan[T]) restore(r io.Reader) (*Pool[T], error) {
 	c, want, err := codec.Of[T]()
 	if err != nil {
@@ -68,39 +51,46 @@ func (pl plan[T]) restore(r io.Reader) (*Pool[T], error) {
 	if err := sr.header(want); err != nil {
 		return nil, err
 	}
-	sr.pool = sr.plan.frame()
-	sr.pool.arena.Frame(sr.plan.config(sr.pool))
+	p := sr.plan.frame()
+	p.arena.Frame(sr.plan.config(p))
+	sr.pool = p
 	if err := sr.records(); err != nil {
 		return nil, err
 	}
-	return sr.open()
+	census := p.arena.Burn()
+	if p.arena.Capacity > 0 && census.Live > p.arena.Capacity {
+		return nil, sr.tooSmall("there are %d values", census.Live)
+	}
+	p.arena.Stock(census)
+	sr.plan.complete(p)
+	return p, nil
 }
 
 // snapshotReader is one call of ReadFrom.
 type snapshotReader[T any] struct {
 	plan  plan[T]
-	pool  *Pool[T] // nobody else's before open
+	pool  *Pool[T] // not shared yet
 	codec codec.Codec[T]
 
 	r   io.Reader
-	at  int64  // how many bytes were read before this record
-	sum uint32 // of what was read, checksums aside
+	at  int64  // where this record begins, in bytes
+	sum uint32 // of what was read, without checksums
 
-	record      []byte // this record, its checksum aside
+	record      []byte // this record, without its checksum
 	generations []uint32
 
-	slots uint64 // slots seen so far: those of the next values record follow
-	again uint64 // where the next generations record may begin
+	slots uint64 // slots read so far: the next values record begins there
+	again uint64 // the next generations record begins there or later
 	live  uint64 // values read
 }
 
-// corrupt is the error for what is wrong with this record.
+// corrupt returns an error that says what is wrong with this record.
 func (sr *snapshotReader[T]) corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: at byte %d: %w", ErrCorrupt, sr.at, fmt.Errorf(format, args...))
 }
 
-// read appends n bytes to the record. It allocates as they come, so that a length
-// that is a lie costs no more than what was sent.
+// read appends n bytes to the record. It allocates as they arrive, so that a false length
+// costs no more than the input.
 func (sr *snapshotReader[T]) read(n int) error {
 	for n > 0 {
 		k := min(n, max(len(sr.record), flushBytes/4))
@@ -118,14 +108,17 @@ func (sr *snapshotReader[T]) read(n int) error {
 	return nil
 }
 
-// next reads a record up to its payload, which is of no more than most bytes
-// unless ok says otherwise about its head.
-func (sr *snapshotReader[T]) next(most int, ok func() error) error {
+// next reads a record, whose payload has at most most bytes. It calls check when it has
+// read the head.
+func (sr *snapshotReader[T]) next(most int, check func() error) error {
+	if len(sr.record) > 0 {
+		sr.at += int64(len(sr.record) + sumBytes)
+	}
 	sr.record = sr.record[:0]
 	if err := sr.read(recordHead); err != nil {
 		return err
 	}
-	if err := ok(); err != nil {
+	if err := check(); err != nil {
 		return err
 	}
 	length := sr.field(3)
@@ -138,19 +131,16 @@ func (sr *snapshotReader[T]) next(most int, ok func() error) error {
 	end := recordHead + int(length)
 	sr.sum = crc32.Update(sr.sum, castagnoli, sr.record[:end])
 	if sum := binary.LittleEndian.Uint32(sr.record[end:]); sum != sr.sum {
-		return sr.corrupt("the checksum is %08x, and of these %d bytes after all before it %08x", sum, end, sr.sum)
+		return sr.corrupt("the checksum of %d bytes, and all before them, is %08x; want %08x", end, sr.sum, sum)
 	}
 	sr.record = sr.record[:end]
 	return nil
 }
 
-// done goes on to the next record.
-func (sr *snapshotReader[T]) done() { sr.at += int64(len(sr.record) + sumBytes) }
-
 // field returns the k-th number of the record's head.
 func (sr *snapshotReader[T]) field(k int) uint32 { return binary.LittleEndian.Uint32(sr.record[4*k:]) }
 
-// header reads the header and makes the plan follow it.
+// header reads the header and adapts the plan to it.
 func (sr *snapshotReader[T]) header(want codec.Description) error {
 	err := sr.next(maxHeader, func() error {
 		if string(sr.record[:len(magic)]) != magic {
@@ -182,7 +172,6 @@ func (sr *snapshotReader[T]) header(want codec.Description) error {
 		pl.slots = max(pl.slots, uint64(pl.Capacity)+min(uint64(h.spare), uint64(most)))
 		pl.slots = min(pl.slots, shard.MaxSlots)
 	}
-	sr.done()
 	return nil
 }
 
@@ -204,11 +193,10 @@ func (sr *snapshotReader[T]) records() error {
 		if err != nil {
 			return err
 		}
-		sr.done()
 	}
 }
 
-// head looks at the head of a record before its length is believed.
+// head checks the head of a record.
 func (sr *snapshotReader[T]) head() error {
 	kind, first, slots := sr.field(0), uint64(sr.field(1)), uint64(sr.field(2))
 	var want uint64
@@ -219,7 +207,7 @@ func (sr *snapshotReader[T]) head() error {
 		}
 		want = sr.slots
 	case generationsRecord:
-		// One that was seen already, in order, or the next ones.
+		// A run that was read before, in order, or the next one.
 		want = min(max(first, sr.again), sr.slots)
 		if first < sr.slots && first+slots > sr.slots {
 			return sr.corrupt("generations of slots %d to %d, where %d were seen", first, first+slots-1, sr.slots)
@@ -243,14 +231,14 @@ func (sr *snapshotReader[T]) head() error {
 	return nil
 }
 
-// mostSlots is how many slots a record may have. The writer's may have been
-// smaller by half, on a 32-bit platform.
+// mostSlots returns the greatest number of slots of a record. On a 32-bit platform slots may
+// be smaller by half, so that a record that was written there has twice as many.
 func (sr *snapshotReader[T]) mostSlots() uint64 {
 	return max(1, uint64(2*blockBytes/unsafe.Sizeof(shard.Slot[T]{})))
 }
 
-// states reads the generations with which the payload begins, gives memory to their
-// slots, and returns the rest.
+// states reads the generations at the beginning of the payload, allocates their slots, and
+// returns the rest of the payload.
 func (sr *snapshotReader[T]) states() ([]byte, error) {
 	n := int(sr.field(2))
 	var rest []byte
@@ -266,7 +254,7 @@ func (sr *snapshotReader[T]) states() ([]byte, error) {
 	return rest, nil
 }
 
-// values reads a record of values, each into its slot.
+// values reads a values record.
 func (sr *snapshotReader[T]) values() error {
 	rest, err := sr.states()
 	if err != nil {
@@ -280,7 +268,7 @@ func (sr *snapshotReader[T]) values() error {
 			if g%2 == 1 {
 				return sr.tooSmall("the value %v lies beyond its %d slots", h, sr.plan.slots)
 			}
-			continue // the copy has no such slot, and hence nobody to revive
+			continue // the copy has no such slot, so no handle can become live in it
 		}
 		if g%2 == 1 {
 			if rest, err = sr.codec.Decode(rest, a.Value(i)); err != nil {
@@ -296,7 +284,7 @@ func (sr *snapshotReader[T]) values() error {
 	return nil
 }
 
-// changed reads generations that were looked at again.
+// changed reads a generations record.
 func (sr *snapshotReader[T]) changed() error {
 	seen := sr.slots
 	rest, err := sr.states()
@@ -321,17 +309,14 @@ func (sr *snapshotReader[T]) changed() error {
 		switch {
 		case g < was:
 			return sr.corrupt("slot %d goes back from generation %d to %d", i, was, g)
-		case g == was:
-		case g%2 == 1:
-			a.Load(i, g+1) // lives in the original, too late for its value
-		default:
-			a.Load(i, g)
+		case g > was:
+			a.Load(i, g+g%2) // a life that began after the first look has no value here: it ends
 		}
 	}
 	return nil
 }
 
-// end reads the end.
+// end reads the end record.
 func (sr *snapshotReader[T]) end() error {
 	payload := sr.record[recordHead:]
 	if len(payload) != 8 {
@@ -343,19 +328,7 @@ func (sr *snapshotReader[T]) end() error {
 	return nil
 }
 
-// open makes the loaded slots a pool.
-func (sr *snapshotReader[T]) open() (*Pool[T], error) {
-	p, a := sr.pool, &sr.pool.arena
-	c := a.Burn()
-	if a.Capacity > 0 && c.Live > a.Capacity {
-		return nil, sr.tooSmall("there are %d values", c.Live)
-	}
-	a.Stock(c)
-	sr.plan.complete(p)
-	return p, nil
-}
-
-// tooSmall is the error for a Capacity that the values do not fit.
+// tooSmall returns an error that says why the values do not fit into Capacity.
 func (sr *snapshotReader[T]) tooSmall(format string, args ...any) error {
 	return fmt.Errorf("%w: Options.Capacity is %d: %s", ErrFull, sr.plan.Capacity, fmt.Sprintf(format, args...))
 }

@@ -11,35 +11,30 @@ import (
 	"coatcheck/shard"
 )
 
-// WriteTo writes a snapshot of the pool to w, from which [ReadFrom] makes a copy:
-// the same handles with the same values. It returns how many bytes it wrote. The
-// pool may be used meanwhile.
+// WriteTo writes a snapshot of the pool to w, from which [ReadFrom] makes a copy: the same
+// handles with the same values. It returns the number of bytes written. Other goroutines may
+// use the pool meanwhile.
 //
-// When nobody changes the pool, the snapshot is exact. Otherwise it is weakly
-// consistent, as loops are: what lives from beginning to end is in it, what comes
-// or goes meanwhile is in it or not, and a value that others write to needs their
-// synchronization. But a handle that is part of a value never comes to name
-// another one: in the copy it names what it named, or nothing for ever.
+// If none does, the snapshot is exact. Otherwise it is weakly consistent, as loops are: it has
+// each value that lives from beginning to end, and may have one that comes or goes meanwhile.
+// Goroutines that write to a live value must synchronize with WriteTo. A handle that is part
+// of a value never names another value in the copy: it names the same value or none.
 //
-// Values are encoded by T's MarshalBinary if it has one; if not and T is made of
-// numbers and bools alone (those that encoding/binary knows; int, uint and uintptr
-// are none of them), as these, without gaps, in little-endian order; else by parts:
-// strings, ints, elements, fields and what pointers point to, each of them by the
-// same rules. Nil and empty slices and maps stay apart. What two pointers share
-// comes back twice. The encoding of a value is at most 2^30 bytes long; one that is
-// longer is an error.
+// Values are encoded by their MarshalBinary method if T has one. If T has a fixed size, as
+// defined by encoding/binary, they are written as there, in little-endian order. Otherwise
+// they are encoded by their parts, each by the same rules: strings, ints, elements, fields,
+// and what pointers point to. Nil slices and maps stay nil, and empty ones empty. A value to
+// which two pointers point is written twice. An encoding has at most 2^30 bytes.
 //
-// A T that would lose something in silence is refused with ErrType, which names the
-// field: an unexported one in a type without a MarshalBinary, a channel, a function,
-// an interface, a uintptr, an unsafe.Pointer, or a pointer within a map's key. So is
-// a type that has MarshalBinary or UnmarshalBinary alone, or has either from an
-// embedded field beside other fields. A value in which pointers, slices and maps are
-// nested 1000 deep or more, or lead back to themselves, is refused when it is met. An
-// error, or a panic, of MarshalBinary comes up; it runs under a pin, and so must not
-// wait for the pool.
+// WriteTo returns ErrType, with the name of the field, if values of type T would lose
+// something. Such are unexported fields of a type without MarshalBinary, channels, functions,
+// interfaces, uintptrs, unsafe.Pointers, and pointers in the keys of maps. It also does if T
+// has only one of MarshalBinary and UnmarshalBinary, or has one from an embedded field beside
+// other fields. A value is an error if its pointers, slices and maps are nested 1000 deep.
 //
-// Values are encoded some 16 KiB at a time, under a pin; the pool is not pinned
-// while w is written to. There is no copy of the pool in memory.
+// WriteTo encodes about 16 KiB of values at a time, under a pin. It holds no pin while it
+// calls w.Write, and does not copy the pool. MarshalBinary must not wait for the pool; its
+// errors are returned, and its panics continue.
 func (p *Pool[T]) WriteTo(w io.Writer) (int64, error) {
 	p.pages()
 	c, d, err := codec.Of[T]()
@@ -61,17 +56,17 @@ type snapshotWriter[T any] struct {
 
 	w       io.Writer
 	written int64
-	sum     uint32 // of what was written, checksums aside
+	sum     uint32 // of what was written, without checksums
 
 	generations []uint32 // of a block
-	record      []byte   // the record that is being made
+	record      []byte   // the next record
 	values      []byte   // its values
 	live        uint64   // values written
 
 	looks []look // what the first look found
 }
 
-// look is what is kept of a run of slots: how many, and the sum of their
+// look is what the writer keeps of a run of slots: their number, and the sum of their
 // generations.
 type look struct {
 	slots uint32
@@ -86,6 +81,7 @@ func lookAt(generations []uint32) look {
 	return l
 }
 
+// snapshot writes the records in order.
 func (sw *snapshotWriter[T]) snapshot(d codec.Description) error {
 	if err := sw.header(d); err != nil {
 		return err
@@ -102,22 +98,22 @@ func (sw *snapshotWriter[T]) snapshot(d codec.Description) error {
 		}
 		first += uint64(n)
 	}
-	// No value is looked at any more, so that no handle can come to be known
-	// whose slot is looked at for the last time already.
+	// No value is read from here on. So the snapshot shows no handle that is issued
+	// after the second look at its slot.
 	last := a.Handed()
-	first := uint64(0)
-	for _, was := range sw.looks {
-		if sw.again(uint32(first), int(was.slots)) != was {
-			if err := sw.changed(uint32(first), int(was.slots)); err != nil {
+	for first := uint64(0); first < last; {
+		var was look // of slots that were handed out since: none
+		most := min(last-first, math.MaxInt32)
+		if len(sw.looks) > 0 {
+			was, sw.looks = sw.looks[0], sw.looks[1:]
+			most = uint64(was.slots)
+		}
+		sw.see(sw.pool.pages(), uint32(first), int(most))
+		now := lookAt(sw.generations)
+		if now != was {
+			if err := sw.changed(uint32(first)); err != nil {
 				return err
 			}
-		}
-		first += uint64(was.slots)
-	}
-	for first < last {
-		now := sw.again(uint32(first), int(min(last-first, math.MaxInt32)))
-		if err := sw.changed(uint32(first), int(now.slots)); err != nil {
-			return err
 		}
 		first += uint64(now.slots)
 	}
@@ -139,7 +135,7 @@ func (sw *snapshotWriter[T]) header(d codec.Description) error {
 	return sw.flush()
 }
 
-// begin begins a record.
+// begin starts a record.
 func (sw *snapshotWriter[T]) begin(kind byte, first uint32, slots int) {
 	sw.record = append(sw.record[:0], kind, 0, 0, 0)
 	sw.record = binary.LittleEndian.AppendUint32(sw.record, first)
@@ -164,12 +160,11 @@ func (sw *snapshotWriter[T]) flush() error {
 	return nil
 }
 
-// block makes the record of up to most slots from index first on, and returns how
-// many it took: fewer if their values are large.
+// block makes the record of up to most slots from index first on, and returns how many it
+// has: fewer if their values are large.
 //
-// The pin comes before the words are read and goes after the values have been, so
-// that each is the value of the incarnation that its word named (L3), also when it
-// was removed between.
+// It holds a pin from before the first load of a word to after the last read of a value. So
+// each value is of the life that its word named (L3), even if it is removed meanwhile.
 func (sw *snapshotWriter[T]) block(first uint32, most uint64) (n int, err error) {
 	g := sw.pool.Pin()
 	defer g.Unpin() // also when the codec panics
@@ -201,17 +196,10 @@ func (sw *snapshotWriter[T]) see(t *shard.Pages, first uint32, most int) []shard
 	return slots
 }
 
-// again looks at slots for the second time.
-func (sw *snapshotWriter[T]) again(first uint32, most int) look {
-	sw.see(sw.pool.pages(), first, most)
-	return lookAt(sw.generations)
-}
-
-// changed writes what again saw of a block that is not what it was. A live slot
-// keeps its value in the copy if it had it at the first look, with the same
-// generation; otherwise it is vacant there.
-func (sw *snapshotWriter[T]) changed(first uint32, slots int) error {
-	sw.begin(generationsRecord, first, slots)
+// changed writes the generations of a run that is not what it was. In the copy, a live slot
+// keeps the value of the first look if that had the same generation; otherwise it is vacant.
+func (sw *snapshotWriter[T]) changed(first uint32) error {
+	sw.begin(generationsRecord, first, len(sw.generations))
 	sw.record = appendRuns(sw.record, sw.generations, sw.pool.arena.First)
 	return sw.flush()
 }

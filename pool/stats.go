@@ -1,44 +1,40 @@
 package pool
 
 import (
-	"context"
 	"log/slog"
 	"unsafe"
 )
 
-// Stats describes a pool at a moment. Each figure is exact when nobody changes
-// anything; otherwise they may belong to slightly different moments.
-//
-// Its fields are what encoding/json and expvar show. Package poolhttp has a page of
-// them for people.
+// Stats describes a pool at a moment. If other goroutines use the pool meanwhile, its figures
+// may belong to slightly different moments. Packages encoding/json and expvar show its fields.
 type Stats struct {
 	Live  int // slots with a live value
 	Free  int // vacant slots that any Insert may take
-	Limbo int // removed slots that wait for their grace period, or for Refs
+	Limbo int // removed slots that wait for guards or Refs
 
-	Cached   int // free slots in the reach of open Workers
+	Cached   int // vacant slots that open Workers keep
 	Reserved int // slots of open Reservations
-	Held     int // Refs that were not released, dropped ones included; their slots count under Live or Limbo
+	Held     int // Refs that are not released; their slots count under Live or Limbo
 
 	Workers int // open Workers
-	Dropped int // Reservations and Workers that were dropped, ever, and that the garbage collector gave back
+	Dropped int // Reservations and Workers that the garbage collector closed, since New
 
-	Exhausted int     // slots retired for good because their generations are used up
-	Worn      float64 // share of its generations that the most worn slot has used up, 1 at the end
+	Exhausted int     // slots that have used up their generations
+	Worn      float64 // used part of its generations, 0 to 1, of the slot that has used most
 
-	// Allocated is how many slots memory is held for: Live + Free + Limbo +
-	// Cached + Reserved + Exhausted when nobody changes anything.
+	// Allocated is the number of slots that have memory: Live + Free + Limbo + Cached +
+	// Reserved + Exhausted, if no other goroutine uses the pool.
 	Allocated int
-	Capacity  int   // what Cap returns
+	Capacity  int   // the result of Cap
 	Bytes     int64 // memory of the pool, without what values point to
 
 	Epoch     uint64
-	Pinned    int    // guards pinned now, those of calls and loops under way included
-	OldestPin uint64 // how many epochs the oldest one lies back; 0 when none does
+	Pinned    int    // pinned guards, and calls and loops that hold a pin
+	OldestPin uint64 // age of the oldest pin, in epochs; 0 if there is none
 }
 
-// Stats looks at every slot that has memory and follows the freelists: it is for
-// monitoring, not for every request.
+// Stats returns the figures of the pool. It reads every slot that has memory and follows the
+// freelists, so it is for monitoring, not for every request.
 func (p *Pool[T]) Stats() Stats {
 	p.pages()
 	c := p.arena.Count()
@@ -57,14 +53,13 @@ func (p *Pool[T]) Stats() Stats {
 	}
 	st.Pinned, st.OldestPin = p.domain.Pinned()
 	if st.Workers > 0 {
-		// A Worker's slots are in nobody's list, and it counts them for itself
-		// alone. They are what is left.
+		// A Worker's slots are in no list that others can read. They are what is left.
 		st.Cached = max(0, st.Allocated-st.Live-st.Free-st.Limbo-st.Reserved-st.Exhausted)
 	}
 	return st
 }
 
-// LogValue implements [slog.LogValuer]: a group of all figures.
+// LogValue implements [slog.LogValuer]. It returns a group of all figures.
 func (s Stats) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.Int("live", s.Live),
@@ -86,12 +81,10 @@ func (s Stats) LogValue() slog.Value {
 	)
 }
 
-// Synchronize returns once everything that was removed before the call has been
-// reclaimed: zeroed or Reset, and free. It waits for the guards that were pinned
-// when it was called, and may wait for later ones; under a guard of one's own,
-// or from a Reset, it only ends with ctx. It does not wait for what open Workers
-// and Refs keep. With nothing to wait for it returns nil, even if ctx is done.
-func (p *Pool[T]) Synchronize(ctx context.Context) error {
+// Len returns the number of live values. If other goroutines insert or remove meanwhile,
+// each slot counts as it was at some moment of the call. Len reads every slot that has
+// memory, so that no other operation has to count.
+func (p *Pool[T]) Len() int {
 	p.pages()
-	return p.arena.Wait(ctx)
+	return p.arena.Len()
 }

@@ -7,46 +7,41 @@ import (
 	"coatcheck/shard"
 )
 
-// Worker is the fast path of one goroutine at a time, a worker of a job system
-// say. It keeps some vacant slots at hand and gathers what it removes, so that a
-// removal costs one locked instruction, and an insertion none on amd64, one elsewhere.
-// The verbs mean the same as the pool's, and handles are the pool's.
+// Worker inserts and removes faster, for one goroutine at a time. A removal costs one locked
+// instruction, and an insertion none on amd64, and one elsewhere. Its methods mean the same
+// as the pool's.
 //
-// Some slots are in its reach: 128 at first, and up to 4,096 when as many go round in
-// it; fewer in a small bounded pool, none under FIFO. They are free, but nobody else can
-// take them: Stats counts them as Cached. Flush gives them back; so does Close, and so
-// does the garbage collector if the Worker is dropped. It gives back by itself what it
-// has not used for long.
+// A Worker keeps vacant slots: at most 128 at first, and up to 4,096 if it uses that many. It
+// keeps fewer in a small pool with a Capacity, and none under FIFO. No other goroutine can
+// take them; Stats.Cached counts them. A Worker gives back slots that it has not used for
+// long. Flush and Close give back all of them, and the garbage collector does if the Worker
+// is dropped.
 //
-// It must not be used by two goroutines at once; it may be handed from one to
-// another, as any value may. The zero Worker panics. It must not be copied, nor
-// kept in a value of its own pool, where the collector would never find it
-// dropped.
-//
-// A locked instruction holds up every load after it, so what a fast path costs
-// beyond its one is the longest chain of loads that depend on each other. That
-// is why a Worker keeps pointers to slots and its own copy of the page table.
+// [Pool.Worker] returns a Worker; a zero Worker panics. It may pass from one goroutine to
+// another, but two must not use it at once. It must not be copied. Do not store a Worker in
+// a value of its own pool: the collector would never find it dropped.
 type Worker[T any] struct {
 	mark mark     // noCopy
 	pool *Pool[T] // nil when closed
 
-	// slots is plain: the Worker's goroutine has it to itself, and the finalizer runs
-	// when there is no such goroutine any more. Therefore every method keeps the
-	// Worker alive to its end: its last mention may otherwise lie before the last use
-	// of what it keeps, and a collection right there would give the slots back under
-	// the method.
+	// slots is plain: one goroutine at a time uses it, and then the finalizer. So that the
+	// finalizer does not run during a method, each method keeps the Worker alive to its end.
+	// Otherwise the last use of the Worker may come before the last use of its slots.
+	//
+	// A locked instruction delays all later loads. So a fast path costs its locked
+	// instruction and its longest chain of dependent loads. To shorten that, the magazine has
+	// pointers to slots and its own copy of the page table.
 	slots shard.Magazine[T]
 }
 
-// Worker returns a new Worker. It allocates; make one a goroutine, not one a
+// Worker returns a new Worker. It allocates, so make one for each goroutine, not for each
 // call.
 func (p *Pool[T]) Worker() *Worker[T] {
 	p.pages()
 	w := &Worker[T]{pool: p, slots: p.arena.NewMagazine()}
 	p.workers.Add(1)
-	// A finalizer and not a cleanup: it is handed the Worker itself, so that the
-	// fields need not lie in another object, one load further away. Nothing that
-	// the Worker refers to refers back.
+	// Unlike a cleanup, a finalizer gets the Worker itself. So the fields need no object of
+	// their own, one load further away. Nothing that the Worker refers to refers to it.
 	runtime.SetFinalizer(w, (*Worker[T]).drop)
 	if debugging {
 		w.mark.opened(p.records.workers, opened, "")
@@ -54,14 +49,7 @@ func (p *Pool[T]) Worker() *Worker[T] {
 	return w
 }
 
-// open panics unless the Worker is open.
-func (w *Worker[T]) open() {
-	if w.pool == nil {
-		panic(closedWorker)
-	}
-}
-
-// Insert is [Pool.Insert] by the fast path. On amd64 it costs no locked instruction.
+// Insert is like [Pool.Insert], but costs no locked instruction on amd64.
 func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 	if slot, next := w.slots.Next(); slot != nil {
 		slot.Value = v
@@ -85,7 +73,7 @@ func (w *Worker[T]) insertSlow(v T) (h Handle[T], err error) {
 	return h, err
 }
 
-// InsertFunc is [Pool.InsertFunc] by the fast path. init may use the Worker.
+// InsertFunc is like [Pool.InsertFunc]. init may use the Worker.
 func (w *Worker[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
 	defer runtime.KeepAlive(w) // also when init panics
 	p := w.pool
@@ -96,8 +84,8 @@ func (w *Worker[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) 
 	return p.construct(slot, h, init), nil
 }
 
-// TryInsertFunc is [Pool.TryInsertFunc] by the fast path. init may use the Worker. A
-// slot whose init fails goes back to the pool.
+// TryInsertFunc is like [Pool.TryInsertFunc]. init may use the Worker. If init fails, the
+// slot goes back to the pool, not to the Worker.
 func (w *Worker[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], error) {
 	defer runtime.KeepAlive(w) // also when init panics
 	p := w.pool
@@ -108,19 +96,9 @@ func (w *Worker[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T]
 	return p.tryConstruct(slot, h, init)
 }
 
-// next returns a vacant slot, which is the caller's.
-func (w *Worker[T]) next() (*shard.Slot[T], uint64, error) {
-	if slot, h := w.slots.Next(); slot != nil {
-		return slot, h, nil
-	}
-	return w.slots.Claim()
-}
-
-// Get is [Pool.Get], at the same cost.
-//
-// A call of open and a return of both results at once would be too much for the compiler
-// to put it into its caller.
+// Get is [Pool.Get].
 func (w *Worker[T]) Get(h Handle[T]) (v T, ok bool) {
+	// Inlined: a call of open, and `return w.pool.Get(h)`, would exceed the budget.
 	if w.pool == nil {
 		panic(closedWorker)
 	}
@@ -134,7 +112,7 @@ func (w *Worker[T]) Pin() Guard[T] {
 	return w.pool.Pin()
 }
 
-// Remove is [Pool.Remove] by the fast path. It costs one locked instruction.
+// Remove is like [Pool.Remove], but costs one locked instruction.
 func (w *Worker[T]) Remove(h Handle[T]) bool {
 	ok := w.slots.Remove(uint64(h))
 	if debugging && ok {
@@ -144,7 +122,7 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 	return ok
 }
 
-// Take is [Pool.Take] by the fast path. It costs one locked instruction.
+// Take is like [Pool.Take], but costs one locked instruction.
 func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	v, ok = w.slots.Take(uint64(h))
 	if debugging && ok {
@@ -154,14 +132,15 @@ func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	return v, ok
 }
 
-// Flush gives the Worker's slots back to the pool. The Worker may be used further.
+// Flush returns the Worker's slots to the pool. The Worker stays open.
 func (w *Worker[T]) Flush() {
 	w.open()
 	w.slots.Flush()
 	runtime.KeepAlive(w)
 }
 
-// Close is Flush for good. Closing twice is fine; any other use after it panics.
+// Close returns the Worker's slots to the pool and closes the Worker. A second Close does
+// nothing; any other use after Close panics.
 func (w *Worker[T]) Close() {
 	p := w.pool
 	if p == nil {
@@ -176,9 +155,22 @@ func (w *Worker[T]) Close() {
 	w.slots.Close()
 }
 
-// drop is the finalizer of a Worker that was dropped. It leaves reclaiming to
-// those who use the pool: a Reset has no business on the collector's goroutine,
-// where a panic would end the program.
+// open panics if the Worker is closed.
+func (w *Worker[T]) open() {
+	if w.pool == nil {
+		panic(closedWorker)
+	}
+}
+
+// next takes a vacant slot.
+func (w *Worker[T]) next() (*shard.Slot[T], uint64, error) {
+	if slot, h := w.slots.Next(); slot != nil {
+		return slot, h, nil
+	}
+	return w.slots.Claim()
+}
+
+// drop is the finalizer of Workers. Like dropReservation it does not reclaim.
 func (w *Worker[T]) drop() {
 	if w.pool == nil {
 		return
@@ -188,5 +180,5 @@ func (w *Worker[T]) drop() {
 		w.mark.dropped(w.pool.records.workers, collected)
 	}
 	w.slots.CloseQuietly()
-	w.pool.workers.Add(-1) // last: where no Worker is open, all slots are back
+	w.pool.workers.Add(-1) // last: if no Worker is open, all slots are back
 }
