@@ -191,7 +191,7 @@ func TestWorkersReachFollowsItsUse(t *testing.T) {
 	require.GreaterOrEqual(t, cached(), burst)
 	require.LessOrEqual(t, cached(), 4096)
 	bursts(40_000, 1)
-	require.LessOrEqual(t, cached(), 128)
+	require.LessOrEqual(t, cached(), 512, "one value at a time goes round")
 
 	bursts(8, burst)
 	w.Flush()
