@@ -243,43 +243,6 @@ func BenchmarkHandover(b *testing.B) {
 	})
 }
 
-// BenchmarkPin has two floors: two compare-and-swaps of which nobody wants to
-// know how they went, and two that are looked at, as a claim and a release must
-// be. The processor does not begin a locked instruction before the branch on the
-// one before is decided.
-func BenchmarkPin(b *testing.B) {
-	pin := func() work {
-		p := pool.Must[small](nil)
-		return func(n int) {
-			for range n {
-				g := p.Pin()
-				g.Unpin()
-			}
-		}
-	}
-	b.Run("impl=pool/base=locked", func(b *testing.B) {
-		word := new(atomic.Uint64)
-		versus(b, pin(), func(n int) {
-			word.Store(0)
-			for i := range uint64(n) {
-				word.CompareAndSwap(2*i, 2*i+1)
-				word.CompareAndSwap(2*i+1, 2*i+2)
-			}
-		})
-	})
-	b.Run("impl=pool/base=claim+release", func(b *testing.B) {
-		word := new(atomic.Uint64)
-		versus(b, pin(), func(n int) {
-			for range n {
-				w := word.Load()
-				if !word.CompareAndSwap(w, w|1) || !word.CompareAndSwap(w|1, w+2) {
-					b.Error("nobody else is there")
-				}
-			}
-		})
-	})
-}
-
 // filled is a pool and its baselines with the same live values, all written, and
 // their names in one random order.
 type filled struct {
@@ -327,91 +290,6 @@ func ceilPow2(n int) int {
 	return p
 }
 
-// BenchmarkLookup looks values up in random order.
-func BenchmarkLookup(b *testing.B) {
-	for _, live := range []int{1, 10_000, 1_000_000} {
-		f := fillAll(live, true)
-		mask := len(f.hs) - 1
-		b.Run(fmt.Sprintf("impl=guard/base=plainmap/live=%d", live), func(b *testing.B) {
-			versus(b, func(n int) {
-				g := f.p.Pin()
-				defer g.Unpin()
-				sum := uint64(0)
-				for i := range n {
-					if v, ok := g.Get(f.hs[i&mask]); ok {
-						sum += v.twice
-					}
-				}
-				sink.Add(sum)
-			}, func(n int) {
-				sum := uint64(0)
-				for i := range n {
-					if v, ok := f.plain.Get(f.ks[i&mask]); ok {
-						sum += v.twice
-					}
-				}
-				sink.Add(sum)
-			})
-		})
-		b.Run(fmt.Sprintf("impl=contains/base=plainmap/live=%d", live), func(b *testing.B) {
-			versus(b, func(n int) {
-				sum := uint64(0)
-				for i := range n {
-					if f.p.Contains(f.hs[i&mask]) {
-						sum++
-					}
-				}
-				sink.Add(sum)
-			}, func(n int) {
-				sum := uint64(0)
-				for i := range n {
-					if f.plain.Contains(f.ks[i&mask]) {
-						sum++
-					}
-				}
-				sink.Add(sum)
-			})
-		})
-		get := func() work {
-			return func(n int) {
-				sum := uint64(0)
-				for i := range n {
-					if v, ok := f.p.Get(f.hs[i&mask]); ok {
-						sum += v.twice
-					}
-				}
-				sink.Add(sum)
-			}
-		}
-		for _, g := range []int{1, 2} {
-			b.Run(fmt.Sprintf("impl=pool/base=rwmutexmap/live=%d/goroutines=%d", live, g), func(b *testing.B) {
-				versus(b, on(g, get), on(g, func() work {
-					return func(n int) {
-						sum := uint64(0)
-						for i := range n {
-							if v, ok := f.rw.Get(f.ks[i&mask]); ok {
-								sum += v.twice
-							}
-						}
-						sink.Add(sum)
-					}
-				}))
-			})
-		}
-		b.Run(fmt.Sprintf("impl=pool/base=syncmap/live=%d", live), func(b *testing.B) {
-			versus(b, get(), func(n int) {
-				sum := uint64(0)
-				for i := range n {
-					if v, ok := f.sm.Load(uint64(f.ks[i&mask].index)); ok {
-						sum += v.(small).twice
-					}
-				}
-				sink.Add(sum)
-			})
-		})
-	}
-}
-
 // BenchmarkFill inserts 10,000 values into a new pool, New included.
 func BenchmarkFill(b *testing.B) {
 	const live = 10_000
@@ -431,51 +309,6 @@ func BenchmarkFill(b *testing.B) {
 				}
 			}
 		})
-	})
-}
-
-// BenchmarkRange sums a million values.
-func BenchmarkRange(b *testing.B) {
-	const live = 1_000_000
-	f := fillAll(live, false)
-	values := make([]small, live)
-	for i := range values {
-		values[i] = small{uint64(i), 1}
-	}
-	base := func(n int) {
-		for range n {
-			sum := uint64(0)
-			for i := range values {
-				sum += values[i].twice
-			}
-			sink.Add(sum)
-		}
-	}
-	b.Run("impl=all/base=slice", func(b *testing.B) {
-		versus(b, func(n int) {
-			for range n {
-				sum := uint64(0)
-				for _, v := range f.p.All() {
-					sum += v.twice
-				}
-				sink.Add(sum)
-			}
-		}, base)
-	})
-	b.Run("impl=pages/base=slice", func(b *testing.B) {
-		versus(b, func(n int) {
-			for range n {
-				sum := uint64(0)
-				g := f.p.Pin()
-				for _, page := range g.Pages() {
-					for _, v := range page {
-						sum += v.twice
-					}
-				}
-				g.Unpin()
-				sink.Add(sum)
-			}
-		}, base)
 	})
 }
 
@@ -517,17 +350,135 @@ func BenchmarkGC(b *testing.B) {
 	})
 }
 
-// BenchmarkMemory reports what a slot takes at a million live values of 16 bytes.
-func BenchmarkMemory(b *testing.B) {
-	const live = 1_000_000
-	for b.Loop() {
-		before := testkit.Heap()
-		p := pool.Must[small](nil)
-		for i := range live {
-			p.Insert(small{uint64(i), 1})
+// reserving makes, fills, settles and removes one value after the other.
+func reserving(p *pool.Pool[small], reserve func() (*pool.Reservation[small], error)) work {
+	return func(n int) {
+		for i := range n {
+			r, _ := reserve()
+			*r.Value() = small{uint64(i), 1}
+			p.Remove(r.Commit())
 		}
-		b.ReportMetric(float64(testkit.Heap()-before)/live, "heap-bytes/slot")
-		b.ReportMetric(float64(p.Stats().Bytes)/live, "bytes/slot")
-		runtime.KeepAlive(p)
 	}
+}
+
+// BenchmarkReserver compares a Reserver with Pool.Reserve, and with what both
+// are dearer than, Insert. Goroutines have a Reserver each, or share one.
+func BenchmarkReserver(b *testing.B) {
+	for _, g := range []int{1, 2} {
+		p := pool.Must[small](nil)
+		shared := p.Reserver()
+		subjects := map[string]func() work{
+			"own":    func() work { return reserving(p, p.Reserver().Reserve) },
+			"shared": func() work { return reserving(p, shared.Reserve) },
+		}
+		bases := map[string]func() work{
+			"reserve": func() work { return reserving(p, p.Reserve) },
+			"insert": func() work {
+				return func(n int) {
+					for i := range n {
+						h, _ := p.Insert(small{uint64(i), 1})
+						p.Remove(h)
+					}
+				}
+			},
+		}
+		for _, pair := range [][2]string{{"own", "reserve"}, {"own", "insert"}, {"shared", "reserve"}} {
+			b.Run(fmt.Sprintf("impl=%s/base=%s/goroutines=%d", pair[0], pair[1], g), func(b *testing.B) {
+				versus(b, on(g, subjects[pair[0]]), on(g, bases[pair[1]]))
+			})
+		}
+	}
+}
+
+// The baselines of the benchmarks: what a good engineer writes in an afternoon.
+
+// entry is a slot of the baselines' slot maps: odd generations are live.
+type entry[T any] struct {
+	generation uint32
+	value      T
+}
+
+// key names an entry: index and generation.
+type key struct{ index, generation uint32 }
+
+// plainMap is a slot map for one goroutine: a slice of entries and a stack of
+// free indexes.
+type plainMap[T any] struct {
+	entries []entry[T]
+	free    []uint32
+}
+
+func (m *plainMap[T]) Insert(v T) key {
+	if n := len(m.free); n > 0 {
+		i := m.free[n-1]
+		m.free = m.free[:n-1]
+		e := &m.entries[i]
+		e.generation++
+		e.value = v
+		return key{i, e.generation}
+	}
+	m.entries = append(m.entries, entry[T]{1, v})
+	return key{uint32(len(m.entries) - 1), 1}
+}
+
+func (m *plainMap[T]) Remove(k key) bool {
+	if int(k.index) >= len(m.entries) || m.entries[k.index].generation != k.generation {
+		return false
+	}
+	e := &m.entries[k.index]
+	e.generation++
+	var zero T
+	e.value = zero
+	m.free = append(m.free, k.index)
+	return true
+}
+
+func (m *plainMap[T]) Get(k key) (*T, bool) {
+	if int(k.index) >= len(m.entries) {
+		return nil, false
+	}
+	e := &m.entries[k.index]
+	if e.generation != k.generation {
+		return nil, false
+	}
+	return &e.value, true
+}
+
+func (m *plainMap[T]) Contains(k key) bool {
+	return int(k.index) < len(m.entries) && m.entries[k.index].generation == k.generation
+}
+
+// mutexMap is a plainMap under a mutex.
+type mutexMap[T any] struct {
+	mu sync.Mutex
+	plainMap[T]
+}
+
+func (m *mutexMap[T]) Insert(v T) key {
+	m.mu.Lock()
+	k := m.plainMap.Insert(v)
+	m.mu.Unlock()
+	return k
+}
+
+func (m *mutexMap[T]) Remove(k key) bool {
+	m.mu.Lock()
+	ok := m.plainMap.Remove(k)
+	m.mu.Unlock()
+	return ok
+}
+
+// rwMutexMap is a plainMap under a readers' and writer's mutex.
+type rwMutexMap[T any] struct {
+	mu sync.RWMutex
+	plainMap[T]
+}
+
+func (m *rwMutexMap[T]) Get(k key) (v T, ok bool) {
+	m.mu.RLock()
+	if p, found := m.plainMap.Get(k); found {
+		v, ok = *p, true
+	}
+	m.mu.RUnlock()
+	return v, ok
 }

@@ -1,17 +1,43 @@
 package pool_test
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
+	"strings"
 	"sync"
 
 	"coatcheck/pool"
 )
+
+// The README's example.
+func Example() {
+	type Conn struct {
+		Name string
+		Peer pool.Handle[Conn] // a reference that cannot dangle
+	}
+	conns := pool.Must[Conn](nil)
+
+	alice, _ := conns.Insert(Conn{Name: "alice"})
+	bob, _ := conns.Insert(Conn{Name: "bob", Peer: alice})
+
+	conns.View(bob, func(c *Conn) {
+		peer, ok := conns.Get(c.Peer)
+		fmt.Println(peer.Name, ok)
+	})
+
+	conns.Remove(alice)                         // true for exactly one caller
+	_, _ = conns.Insert(Conn{Name: "carol"})    // whichever slot she gets …
+	_, ok := conns.Get(conns.MustGet(bob).Peer) // … alice's handle is refused for ever
+	fmt.Println(ok)
+	// Output:
+	// alice true
+	// false
+}
 
 // replay are options that make the handles of the examples the same each time:
 // generations start at 1, and there is one shard.
@@ -41,24 +67,6 @@ func Example_staleHandle() {
 	// umbrella true
 	// true false
 	// false
-}
-
-// A handle goes into a packet as eight bytes. Whatever comes back is for the pool to
-// judge.
-func ExampleHandle_binary() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	packet := binary.LittleEndian.AppendUint64(nil, uint64(h))
-	fmt.Println(packet)
-
-	back := pool.Handle[string](binary.LittleEndian.Uint64(packet))
-	fmt.Println(p.Get(back))
-	packet[4] ^= 2 // another generation
-	fmt.Println(p.Get(pool.Handle[string](binary.LittleEndian.Uint64(packet))))
-	// Output:
-	// [0 0 0 0 1 0 0 0]
-	// umbrella true
-	//  false
 }
 
 func ExampleNew() {
@@ -121,75 +129,6 @@ func ExampleReuse() {
 func ExampleReuse_String() {
 	fmt.Println(pool.LIFO.String(), pool.FIFO.String())
 	// Output: LIFO FIFO
-}
-
-func ExampleHandle() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	owners := map[pool.Handle[string]]string{h: "Ada"} // a handle is a word
-	fmt.Println(owners[h])
-
-	var none pool.Handle[string]
-	fmt.Println(none, p.Contains(none))
-	// Output:
-	// Ada
-	// none false
-}
-
-func ExampleHandle_Index() {
-	p := pool.Must(replay[string]())
-	_, _ = p.Insert("a")
-	h, _ := p.Insert("b")
-	fmt.Println(h.Index())
-	// Output: 1
-}
-
-func ExampleHandle_Generation() {
-	p := pool.Must(&pool.Options[string]{Capacity: 1, Origin: 1})
-	for range 3 {
-		h, _ := p.Insert("a")
-		fmt.Println(h.Generation())
-		p.Remove(h)
-	}
-	// Output:
-	// 1
-	// 3
-	// 5
-}
-
-func ExampleHandle_IsZero() {
-	var h pool.Handle[int]
-	fmt.Println(h.IsZero())
-	// Output: true
-}
-
-func ExampleHandle_String() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("a")
-	fmt.Println(h.String())
-	// Output: 0@1
-}
-
-func ExampleHandle_AppendText() {
-	b, _ := pool.Handle[int](7<<32 | 42).AppendText([]byte("job "))
-	fmt.Printf("%s\n", b)
-	// Output: job 42@7
-}
-
-func ExampleHandle_MarshalText() {
-	type edge struct{ From, To pool.Handle[int] }
-	b, _ := json.Marshal(edge{From: 7<<32 | 42})
-	fmt.Printf("%s\n", b)
-	// Output: {"From":"42@7","To":"none"}
-}
-
-func ExampleHandle_UnmarshalText() {
-	var h pool.Handle[int]
-	fmt.Println(h.UnmarshalText([]byte("42@7")), h.Index(), h.Generation())
-	fmt.Println(h.UnmarshalText([]byte("42@8")))
-	// Output:
-	// <nil> 42 7
-	// pool: handle "42@8": generation 8 is even, so nothing ever lived with it
 }
 
 func ExamplePool_Insert() {
@@ -447,319 +386,99 @@ func ExampleStats() {
 	// Output: 1000 1 true
 }
 
-func ExampleGuard() {
-	p := pool.Must(replay[string]())
-	hs, _ := p.InsertBatch([]string{"a", "b"}, nil)
-	g := p.Pin() // for a burst of look-ups
-	defer g.Unpin()
-	for _, h := range hs {
-		if v, ok := g.Get(h); ok {
-			fmt.Println(*v)
-		}
+func ExamplePool_TryInsertFunc() {
+	p := pool.Must(replay[*url.URL]())
+	for _, text := range []string{"https://go.dev", "::"} {
+		h, err := p.TryInsertFunc(func(_ pool.Handle[*url.URL], to **url.URL) (err error) {
+			*to, err = url.Parse(text)
+			return err
+		})
+		fmt.Println(h, err)
 	}
-	// Output:
-	// a
-	// b
-}
-
-// A goroutine that does nothing but look up keeps its guard, and pins anew now and then,
-// so that what others remove can be reused.
-func ExampleGuard_kept() {
-	p := pool.Must[int](nil)
-	h, _ := p.Insert(0)
-
-	g := p.Pin()
-	for i := range 1000 {
-		if i%64 == 63 {
-			g.Repin() // no pointer is kept across this
-		}
-		if hits, ok := g.Get(h); ok {
-			*hits++
-		}
-	}
-	g.Unpin()
-	fmt.Println(p.MustGet(h))
-	// Output: 1000
-}
-
-func ExampleGuard_Repin() {
-	p := pool.Must(&pool.Options[string]{Capacity: 1})
-	h, _ := p.Insert("umbrella")
-	g := p.Pin()
-	p.Remove(h)
-	_, err := p.Insert("coat")
-	fmt.Println(err) // the guard may have seen the umbrella
-
-	g.Repin()
-	h, err = p.Insert("coat")
-	v, _ := g.Get(h)
-	fmt.Println(*v, err)
-	g.Unpin()
-	// Output:
-	// pool: full: removed slots wait for a guard that is still pinned, or for a Ref
-	// coat <nil>
-}
-
-func ExampleGuard_Get() {
-	p := pool.Must(replay[int]())
-	h, _ := p.Insert(1)
-	g := p.Pin()
-	v, ok := g.Get(h)
-	*v++
-	fmt.Println(*v, ok)
-	v, ok = g.Get(0)
-	fmt.Println(v, ok)
-	g.Unpin()
-	// Output:
-	// 2 true
-	// <nil> false
-}
-
-func ExampleGuard_GetBatch() {
-	p := pool.Must(replay[int]())
-	hs, _ := p.InsertBatch([]int{1, 2, 3}, nil)
-	p.Remove(hs[1])
-	g := p.Pin()
-	for i, v := range g.GetBatch(hs, nil) {
-		fmt.Println(i, v != nil)
-	}
-	g.Unpin()
-	// Output:
-	// 0 true
-	// 1 false
-	// 2 true
-}
-
-func ExampleGuard_All() {
-	p := pool.Must(replay[int]())
-	_, _ = p.InsertBatch([]int{1, 2}, nil)
-	g := p.Pin()
-	most := new(int)
-	for _, v := range g.All() {
-		if *v > *most {
-			most = v // good until Unpin, beyond the loop
-		}
-	}
-	fmt.Println(*most)
-	g.Unpin()
-	// Output: 2
-}
-
-func ExampleGuard_Pages() {
-	p := pool.Must(replay[int]())
-	_, _ = p.InsertBatch(make([]int, 10_000), nil)
-	g := p.Pin()
-	var wg sync.WaitGroup
-	counts := make([]int, 100)
-	for k, page := range g.Pages() {
-		wg.Add(1)
-		go func() { // the pages' loops may run at the same time
-			defer wg.Done()
-			for range page {
-				counts[k]++
-			}
-		}()
-	}
-	wg.Wait()
-	g.Unpin()
-	sum := 0
-	for _, n := range counts {
-		sum += n
-	}
-	fmt.Println(sum)
-	// Output: 10000
-}
-
-func ExampleReservation() {
-	p := pool.Must(replay[string]())
-	r, _ := p.Reserve()
-	fmt.Println(r.Handle(), p.Contains(r.Handle()))
-	*r.Value() = "umbrella"
-	h := r.Commit()
-	fmt.Println(h, p.MustGet(h))
-	// Output:
-	// 0@1 false
-	// 0@1 umbrella
-}
-
-func ExampleReservation_Handle() {
-	p := pool.Must(replay[string]())
-	r, _ := p.Reserve()
-	fmt.Println(r.Handle())
-	r.Cancel()
-	// Output: 0@1
-}
-
-func ExampleReservation_Value() {
-	p := pool.Must(replay[[2]uint64]())
-	r, _ := p.Reserve()
-	r.Value()[1] = 7
-	fmt.Println(p.MustGet(r.Commit()))
-	// Output: [0 7]
-}
-
-func ExampleReservation_Commit() {
-	p := pool.Must(replay[string]())
-	r, _ := p.Reserve()
-	*r.Value() = "umbrella"
-	fmt.Println(p.Len())
-	r.Commit()
 	fmt.Println(p.Len())
 	// Output:
-	// 0
+	// 0@1 <nil>
+	// none parse "::": missing protocol scheme
 	// 1
 }
 
-func ExampleReservation_Cancel() {
-	p := pool.Must(replay[string]())
-	r, _ := p.Reserve()
+// A snapshot keeps handles, also those inside values.
+func ExamplePool_WriteTo() {
+	p := pool.Must(replay[Node]())
+	root, _ := p.Insert(Node{Name: "root"})
+	leaf, _ := p.Insert(Node{Name: "leaf", Next: root})
+
+	var file bytes.Buffer
+	n, err := p.WriteTo(&file)
+	fmt.Println(n == int64(file.Len()), err)
+
+	restored, err := pool.ReadFrom[Node](&file, nil)
+	fmt.Println(restored.Len(), err)
+	fmt.Println(restored.MustGet(restored.MustGet(leaf).Next).Name)
+	// Output:
+	// true <nil>
+	// 2 <nil>
+	// root
+}
+
+// What was stale stays stale in the copy, and input that is no snapshot is refused.
+func ExampleReadFrom() {
+	p := pool.Must(replay[int]())
+	stale, _ := p.Insert(1)
+	p.Remove(stale)
+	h, _ := p.Insert(2)
+
+	var file bytes.Buffer
+	_, _ = p.WriteTo(&file)
+	restored, _ := pool.ReadFrom(&file, &pool.Options[int]{Shards: 8, Reuse: pool.FIFO})
+	fmt.Println(restored.Contains(stale), restored.MustGet(h))
+
+	_, err := pool.ReadFrom[int](strings.NewReader("a shopping list: coats"), nil)
+	fmt.Println(err)
+	// Output:
+	// false 2
+	// pool: the snapshot is corrupt: at byte 0: no snapshot begins with "a shoppi"
+}
+
+func ExamplePool_Reserver() {
+	p := pool.Must(&pool.Options[string]{Capacity: 1})
+	reserver := p.Reserver()
+	r, _ := reserver.Reserve()
+	_, err := reserver.Reserve()
+	fmt.Println(err)
 	r.Cancel()
-	fmt.Println(p.Contains(r.Handle()), p.Stats().Reserved)
-	// Output: false 0
+	// Output: pool: full
 }
 
-func ExamplePtr() {
+func ExamplePool_Hold() {
 	p := pool.Must(replay[string]())
 	h, _ := p.Insert("umbrella")
-	owners := map[string]pool.Ptr[string]{"Ada": p.Ptr(h)}
-	fmt.Println(owners["Ada"].Live())
+	r, ok := p.Hold(h)
+	fmt.Println(ok)
 	p.Remove(h)
-	fmt.Println(owners["Ada"].Live(), owners["Bob"].Live())
+	fmt.Println(p.Contains(h), *r.Value()) // removed, and still readable
+	r.Release()
+	_, ok = p.Hold(h)
+	fmt.Println(ok)
 	// Output:
 	// true
-	// false false
+	// false umbrella
+	// false
 }
 
-func ExamplePtr_Live() {
-	p := pool.Must(replay[int]())
-	h, _ := p.Insert(1)
-	fmt.Println(p.Ptr(h).Live(), p.Ptr(0).Live())
-	// Output: true false
-}
-
-func ExamplePtr_Get() {
-	p := pool.Must(replay[int]())
-	h, _ := p.Insert(42)
-	fmt.Println(p.Ptr(h).Get())
-	// Output: 42 true
-}
-
-func ExamplePtr_View() {
-	p := pool.Must(replay[int]())
-	h, _ := p.Insert(42)
-	p.Ptr(h).View(func(v *int) { *v++ })
-	fmt.Println(p.MustGet(h))
-	// Output: 43
-}
-
-func ExamplePtr_Under() {
-	p := pool.Must(replay[int]())
-	h, _ := p.Insert(42)
-	g := p.Pin()
-	defer g.Unpin()
-	if v, ok := p.Ptr(h).Under(&g); ok {
-		*v++
+func ExamplePool_Trim() {
+	p := pool.Must(replay[[2]uint64]())
+	var hs []pool.Handle[[2]uint64]
+	for range 100_000 {
+		h, _ := p.Insert([2]uint64{})
+		hs = append(hs, h)
 	}
-	fmt.Println(p.MustGet(h))
-	// Output: 43
-}
-
-func ExamplePtr_Remove() {
-	p := pool.Must(replay[int]())
-	h, _ := p.Insert(42)
-	fmt.Println(p.Ptr(h).Remove(), p.Ptr(h).Remove())
-	// Output: true false
-}
-
-func ExampleWorker() {
-	p := pool.Must(replay[string]())
-	w := p.Worker()
-	defer w.Close()
-	h, _ := w.Insert("umbrella")
-	fmt.Println(p.Contains(h)) // handles are the pool's
-	fmt.Println(w.Remove(h))
+	p.RemoveBatch(hs)
+	before := p.Stats().Bytes
+	freed := p.Trim()
+	fmt.Println(freed > before*9/10, p.Stats().Bytes == before-freed)
+	fmt.Println(p.Contains(hs[0]))
 	// Output:
-	// true
-	// true
-}
-
-func ExampleWorker_Insert() {
-	p := pool.Must(replay[string]())
-	w := p.Worker()
-	defer w.Close()
-	h, err := w.Insert("umbrella")
-	fmt.Println(h, err)
-	// Output: 0@1 <nil>
-}
-
-func ExampleWorker_InsertFunc() {
-	p := pool.Must(replay[[]byte]())
-	w := p.Worker()
-	defer w.Close()
-	h, _ := w.InsertFunc(func(_ pool.Handle[[]byte], v *[]byte) { *v = append(*v, 1, 2) })
-	fmt.Println(w.Get(h))
-	// Output: [1 2] true
-}
-
-func ExampleWorker_Get() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	w := p.Worker()
-	defer w.Close()
-	fmt.Println(w.Get(h))
-	// Output: umbrella true
-}
-
-func ExampleWorker_Remove() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella") // by whomever
-	w := p.Worker()
-	defer w.Close()
-	fmt.Println(w.Remove(h), w.Remove(h))
-	// Output: true false
-}
-
-func ExampleWorker_Take() {
-	p := pool.Must(replay[string]())
-	w := p.Worker()
-	defer w.Close()
-	h, _ := w.Insert("umbrella")
-	fmt.Println(w.Take(h))
-	// Output: umbrella true
-}
-
-func ExampleWorker_Pin() {
-	p := pool.Must(replay[string]())
-	w := p.Worker()
-	defer w.Close()
-	h, _ := w.Insert("umbrella")
-	g := w.Pin()
-	v, _ := g.Get(h)
-	fmt.Println(*v)
-	g.Unpin()
-	// Output: umbrella
-}
-
-func ExampleWorker_Flush() {
-	p := pool.Must(replay[string]())
-	w := p.Worker()
-	defer w.Close()
-	h, _ := w.Insert("umbrella")
-	w.Remove(h)
-	fmt.Println(p.Stats().Cached > 0)
-	w.Flush() // before a long pause
-	fmt.Println(p.Stats().Cached)
-	// Output:
-	// true
-	// 0
-}
-
-func ExampleWorker_Close() {
-	p := pool.Must(replay[string]())
-	w := p.Worker()
-	w.Close()
-	w.Close()
-	defer func() { fmt.Println(recover()) }()
-	_, _ = w.Insert("umbrella")
-	// Output: pool: use of a Worker that is closed, or not from Pool.Worker
+	// true true
+	// false
 }

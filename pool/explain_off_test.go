@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
@@ -19,7 +20,7 @@ func TestRecordsHaveNoSize(t *testing.T) {
 	require.Zero(t, pool.RecordBytes)
 	require.Equal(t, unsafe.Sizeof(epoch.Guard{})+unsafe.Sizeof(uintptr(0)), unsafe.Sizeof(pool.Guard[int]{}))
 	p := pool.Must[int](nil)
-	h := mustInsert(t, p, 1)
+	h := testkit.MustInsert(t, p, 1)
 	require.Equal(t, h.String()+" is live", p.Explain(h))
 	require.True(t, p.Remove(h))
 	require.PanicsWithValue(t, "pool: MustGet: handle "+h.String()+" is not live", func() { p.MustGet(h) })

@@ -6,6 +6,9 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"math"
+	"os"
+	"os/exec"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +16,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/inside"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
@@ -30,7 +36,7 @@ func TestHandleHalves(t *testing.T) {
 
 func TestHandleTextRoundTrip(t *testing.T) {
 	for _, h := range []pool.Handle[int]{
-		0, 1 << 32, 3<<32 | 1, 7<<32 | 42, lastGeneration<<32 | math.MaxUint32, math.MaxUint64,
+		0, 1 << 32, 3<<32 | 1, 7<<32 | 42, testkit.LastGeneration<<32 | math.MaxUint32, math.MaxUint64,
 	} {
 		text, err := h.MarshalText()
 		require.NoError(t, err)
@@ -78,9 +84,9 @@ func TestHandleIsANumberInBinary(t *testing.T) {
 	require.Equal(t, node{number, -1}, back)
 
 	// A snapshot's values, encoded as fixed-size numbers.
-	p := tiny(t, &pool.Options[fixed]{Origin: 1})
+	p := testkit.Tiny(t, &pool.Options[fixed]{Origin: 1})
 	v := fixed{Self: number, To: number}
-	mustInsert(t, p, v)
+	testkit.MustInsert(t, p, v)
 	stream.Reset()
 	_, err = p.WriteTo(&stream)
 	require.NoError(t, err)
@@ -157,4 +163,312 @@ func FuzzHandleText(f *testing.F) {
 			t.Fatalf("AppendText gives %q, %v", text, err)
 		}
 	})
+}
+
+// A Ptr is looked up under a guard of its own pool alone.
+func TestPtrUnderGuard(t *testing.T) {
+	p, q := pool.Must(&pool.Options[int]{Origin: 1}), pool.Must(&pool.Options[int]{Origin: 1})
+	h := testkit.MustInsert(t, p, 1)
+	require.Equal(t, h, testkit.MustInsert(t, q, 2), "both pools know the handle")
+	g := p.Pin()
+	v, ok := p.Ptr(h).Under(&g)
+	require.True(t, ok)
+	require.Equal(t, 1, *v)
+	_, ok = q.Ptr(h).Under(&g)
+	require.False(t, ok, "a guard of another pool")
+	g.Unpin()
+	testkit.RequirePanicText(t, func() { p.Ptr(h).Under(&g) }, "not pinned")
+	testkit.RequirePanicText(t, func() { pool.Ptr[int]{}.Under(&g) }, "not pinned")
+}
+
+// The fast paths are as fast as they are because they end up in the caller's
+// loop. One node too many, or a helper whose body is not handed on, and each
+// costs a call or three: nothing fails but the benchmarks.
+func TestLookupsInline(t *testing.T) {
+	// Always for amd64: a 32-bit platform makes a call of each 64-bit atomic.
+	build := exec.Command("go", "build", "-trimpath", "-gcflags=-m=2", "./testdata/inline", "./testdata/inline/dense")
+	build.Env = append(os.Environ(), "GOARCH=amd64")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for what, said := range map[string]string{
+		"Guard.Get":    `inline\.go:\d+:\d+: inlining call to pool\.\(\*Guard\[.*\]\)\.Get`,
+		"Pool.Pin":     `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Pin`,
+		"Guard.Unpin":  `inline\.go:\d+:\d+: inlining call to pool\.\(\*Guard\[.*\]\)\.Unpin`,
+		"Contains":     `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Contains`,
+		"All":          `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.All`,
+		"All's body":   `inline\.go:\d+:\d+: inlining call to all\.\(\*Pool\[.*\]\)\.All`,
+		"Worker.Get":   `inline\.go:\d+:\d+: inlining call to pool\.\(\*Worker\[.*\]\)\.Get`,
+		"Ptr.Get":      `inline\.go:\d+:\d+: inlining call to pool\.Ptr\[.*\]\.Get`,
+		"atomic loads": `inline\.go:\d+:\d+: inlining call to atomic\.\(\*Uint64\)\.Load`,
+		"slot words":   `limbo\.go:\d+:\d+: inlining call to shard\.Vacated`,
+		"Local":        `insert\.go:\d+:\d+: inlining call to shard\.\(\*Arena\[.*\]\)\.Local`,
+		"hints":        `inlining call to hint\.Goroutine`,
+
+		"an index in dense":      `dense/lookup\.go:\d+:\d+: inlining call to shard\.Low`,
+		"a generation in dense":  `dense/lookup\.go:\d+:\d+: inlining call to shard\.Generation`,
+		"a handle made by dense": `dense/create\.go:\d+:\d+: inlining call to shard\.Pack`,
+		"a next handle in dense": `dense/closeup\.go:\d+:\d+: inlining call to shard\.Reborn`,
+	} {
+		require.True(t, regexp.MustCompile(said).Match(out), "%s is not put into its caller", what)
+	}
+}
+
+// L12 needs the loads of a copy to come after the first look at the slot's word and
+// before the second, in the machine code as in the source. So no instruction after
+// the second look may load through a pointer, and some between the two must.
+func TestCopyIsLoadedBetweenLooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a pool nine times")
+	}
+	build := exec.Command("go", "build", "-trimpath", "-gcflags=-S", "./testdata/copies")
+	build.Env = append(os.Environ(), "GOARCH=amd64")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	instances := 0
+	for _, code := range functions(string(out), "coatcheck/pool.(*Pool[go.shape.", "]).Get STEXT ") {
+		instances++
+		looks, loads := 0, 0
+		listing := strings.Join(code, "")
+		for _, line := range code {
+			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t") // nothing, position, instruction, operands
+			if len(f) < 3 {
+				continue
+			}
+			at, op, operands := f[1], f[2], strings.Join(f[3:], "")
+			switch loading := loadsThroughPointer(op, operands); {
+			case loading && strings.Contains(at, "sync/atomic/type.go:"):
+				looks++ // at the table of pages, then twice at the word
+			case looks == 2 && loading:
+				loads++
+			case looks > 2 && loading:
+				t.Errorf("a load after the second look: %s\n%s", line, listing)
+			case op == "CALL" && !loading && !mayBeCalled.MatchString(operands):
+				t.Errorf("a call: %s\n%s", line, listing)
+			}
+		}
+		require.Equal(t, 3, looks, "%s", listing)
+		require.NotZero(t, loads, "nothing is copied between the looks:\n%s", listing)
+	}
+	require.Equal(t, 9, instances)
+}
+
+// functions returns the lines of each function in the compiler's listing whose first
+// line begins and contains these. The listing is long: the race detector would take
+// half a minute over one regular expression.
+func functions(listing, begins, contains string) (found [][]string) {
+	inside := false
+	for line := range strings.Lines(listing) {
+		switch {
+		case strings.HasPrefix(line, begins) && strings.Contains(line, contains):
+			inside = true
+			found = append(found, nil)
+		case inside && (!strings.HasPrefix(line, "\t0x") || !strings.Contains(line, " (")):
+			inside = false
+		}
+		if inside {
+			found[len(found)-1] = append(found[len(found)-1], line)
+		}
+	}
+	return found
+}
+
+// through is an operand in memory that is not the stack.
+const through = `-?\d*\((AX|BX|CX|DX|SI|DI|R\d+)\)`
+
+var (
+	throughPointer = regexp.MustCompile(through)
+	lastThrough    = regexp.MustCompile(`, ` + through + `(\(\w+\*\d\))?$`)
+	mayBeCalled    = regexp.MustCompile(`^runtime\.(gopanic|morestack\w*|duffzero|memclr\w*)\(SB\)$`)
+)
+
+// loadsThroughPointer reports whether an instruction reads memory that is not the
+// stack: by an operand that is not what it stores to, or by itself.
+func loadsThroughPointer(op, operands string) bool {
+	switch {
+	case strings.HasPrefix(op, "LEA"):
+		return false
+	case op == "CALL":
+		return strings.Contains(operands, "memmove") || strings.Contains(operands, "duffcopy")
+	case op == "MOVSQ" || op == "MOVSB":
+		return operands == "" // from (SI)
+	}
+	if strings.HasPrefix(op, "MOV") {
+		operands = lastThrough.ReplaceAllString(operands, "")
+	}
+	return throughPointer.MatchString(operands)
+}
+
+// modelConfigs are tiny pools of every kind.
+func modelConfigs[T any](reset func(*T)) (all []pool.Options[T]) {
+	for _, reuse := range testkit.Reuses {
+		for _, shards := range []int{1, 2} {
+			for _, capacity := range []int{0, 1, 5, 24, 80} {
+				for _, origin := range []uint32{0, testkit.LastGeneration - 6, testkit.LastGeneration - 40} {
+					for _, reset := range []func(*T){nil, reset} {
+						o := pool.Options[T]{Reuse: reuse, Shards: shards, Capacity: capacity, Origin: origin, Reset: reset}
+						if reuse == pool.FIFO {
+							o.MinFree = 3
+						}
+						if capacity == 1 {
+							o.Shards = 1 // as New makes of it
+						}
+						all = append(all, o)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the
+// first chooses the pool, every other one a choice.
+func FuzzOps(f *testing.F) {
+	testkit.FuzzChoices(f, len(modelConfigs(resetPlain)), 60, func(t *testing.T, which int, choose func(n int) int, more func() bool) {
+		if which%2 == 0 {
+			newMachine(t, plainKind, pick(modelConfigs(resetPlain), which/2), choose).runAll(more)
+		} else {
+			newMachine(t, boxedKind, pick(modelConfigs(resetBoxed), which/2), choose).runAll(more)
+		}
+	})
+}
+
+func pick[T any](all []pool.Options[T], i int) pool.Options[T] { return all[i%len(all)] }
+
+// FuzzRawHandles shows any words to a pool as handles, in states that the input
+// leads to as well. The model knows which of them live; the others must be
+// refused by every verb and write nothing.
+//
+// The first byte chooses the pool. After it the last bit of a byte says what
+// follows: an operation as in FuzzOps, or a raw handle, whose other bits choose
+// the verb and how the word comes about. Origins are fixed, so that words in a
+// corpus mean the same in each run.
+func FuzzRawHandles(f *testing.F) {
+	raw := func(how byte, word uint64) []byte {
+		return binary.LittleEndian.AppendUint64([]byte{how<<1 | 1}, word)
+	}
+	insert := []byte{0, 0}
+	for i := range len(rawConfigs(resetPlain)) {
+		seed := []byte{byte(i)}
+		for range 5 {
+			seed = append(seed, insert...)
+		}
+		for _, word := range []uint64{0, 1, 1 << 32, 3<<32 | 1, 1<<32 | math.MaxUint32, math.MaxUint64, testkit.LastGeneration << 32, (testkit.LastGeneration + 1) << 32} {
+			seed = append(seed, raw(byte(i), word)...)
+		}
+		f.Add(seed)
+		// The neighbours of handles that were issued, after removals by each.
+		seed = append([]byte{byte(i)}, insert...)
+		for how := range 64 {
+			seed = append(seed, raw(byte(64+how), uint64(how)<<8)...)
+			seed = append(seed, insert...)
+		}
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if len(in) < 2 || len(in) > 4096 {
+			return
+		}
+		if which := int(in[0]); which%2 == 0 {
+			fuzzRawHandles(t, plainKind, pick(rawConfigs(resetPlain), which/2), in[1:])
+		} else {
+			fuzzRawHandles(t, boxedKind, pick(rawConfigs(resetBoxed), which/2), in[1:])
+		}
+	})
+}
+
+// rawConfigs are tiny pools whose first generation is known.
+func rawConfigs[T any](reset func(*T)) (all []pool.Options[T]) {
+	for _, o := range modelConfigs(reset) {
+		if o.Origin == 0 {
+			o.Origin = 1
+		}
+		if o.Shards == 1 && (o.Capacity == 0 || o.Capacity == 5 || o.Capacity == 80) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func fuzzRawHandles[T any](t *testing.T, k kind[T], o pool.Options[T], in []byte) {
+	next := func() (b byte) {
+		if len(in) > 0 {
+			b, in = in[0], in[1:]
+		}
+		return b
+	}
+	mc := newMachine(t, k, o, func(n int) int { return int(next()) % n })
+	for len(in) > 0 {
+		how := next()
+		if how%2 == 0 {
+			mc.step()
+		} else {
+			var word [8]byte
+			in = in[copy(word[:], in):]
+			mc.showRaw(int(how>>1), binary.LittleEndian.Uint64(word[:]))
+		}
+		mc.watch()
+	}
+	mc.runAll(func() bool { return false })
+}
+
+// showRaw shows a word to one verb. If how has the bit 64, the word is what
+// makes a handle that was issued another one: the first byte chooses it, the
+// others are added to its halves.
+func (mc *machine[T]) showRaw(how int, word uint64) {
+	h := pool.Handle[T](word)
+	if how >= 64 && len(mc.known) > 0 {
+		near := uint64(mc.known[int(word&0xFF)%len(mc.known)])
+		index := uint32(near) + uint32(int8(word>>8))
+		generation := uint32(near>>32) + uint32(int8(word>>16))
+		h = pool.Handle[T](uint64(generation)<<32|uint64(index)) ^ pool.Handle[T](word>>24&1)<<(word>>32%64)
+	}
+	if mc.worker != nil && mc.opts.Capacity > 0 {
+		mc.worker.Flush() // a bag that is full, which one slot does here, is turned whatever the handle
+	}
+	_, live := mc.live[h]
+	var words []uint64
+	var values []T
+	var stats pool.Stats
+	if !live {
+		words, values = inside.Image(mc.p)
+		stats = mc.p.Stats()
+	}
+	v := mc.rawVerb(how%64, h)
+	if live {
+		return
+	}
+	wordsAfter, valuesAfter := inside.Image(mc.p)
+	statsAfter := mc.p.Stats()
+	// A verb that pins may let the epoch advance, whatever the handle.
+	statsAfter.Epoch, statsAfter.OldestPin = stats.Epoch, stats.OldestPin
+	if !reflect.DeepEqual(words, wordsAfter) || !reflect.DeepEqual(values, valuesAfter) || stats != statsAfter {
+		mc.Failf("%s with %v, which is not live, wrote: %x became %x, before: %+v", v, h, words, wordsAfter, stats)
+	}
+}
+
+// rawVerb shows h to one of the verbs that take handles, and returns its name.
+func (mc *machine[T]) rawVerb(which int, h pool.Handle[T]) string {
+	var all []*verbs.Verb[T]
+	for i := range mc.verbs {
+		if mc.verbs[i].Needs&(verbs.Handle|verbs.Handles) != 0 {
+			all = append(all, &mc.verbs[i])
+		}
+	}
+	c := mc.of(all[which%len(all)], h)
+	if c.Needs&verbs.Handles != 0 {
+		c.Handles = append(c.Handles, ^h, h)
+	}
+	if c.Needs&verbs.Guard != 0 {
+		c.Hold = &hold[T]{Guard: mc.p.Pin()}
+		defer c.Hold.Guard.Unpin()
+	}
+	if mc.worker != nil && which >= 32 && c.Needs&verbs.Any != 0 {
+		c.Via = mc.worker
+	}
+	c.Do()
+	if c.Hold != nil && c.Needs&verbs.Guard == 0 {
+		c.Hold.Ref.Release()
+	}
+	return c.String()
 }

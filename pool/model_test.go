@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
@@ -79,7 +80,7 @@ type machine[T any] struct {
 
 func newMachine[T any](t testing.TB, k kind[T], opts pool.Options[T], choose func(int) int) *machine[T] {
 	return &machine[T]{
-		t: t, kind: k, opts: opts, p: tiny(t, &opts), choose: choose, verbs: verbs.Table[T](),
+		t: t, kind: k, opts: opts, p: testkit.Tiny(t, &opts), choose: choose, verbs: verbs.Table[T](),
 		live: map[pool.Handle[T]]uint64{}, past: map[pool.Handle[T]]bool{}, done: map[string]int{},
 	}
 }
@@ -131,7 +132,7 @@ func (mc *machine[T]) Inside(c *call[T], h pool.Handle[T]) {
 
 // issue notes a handle that the pool has shown for the first time.
 func (mc *machine[T]) issue(c *call[T], h pool.Handle[T]) {
-	if h == 0 || h.Generation()%2 == 0 || h.Generation() > lastGeneration || mc.past[h] {
+	if h == 0 || h.Generation()%2 == 0 || h.Generation() > testkit.LastGeneration || mc.past[h] {
 		mc.Failf("%v: handle %v was issued, before: %v", c, h, mc.past[h])
 	}
 	mc.past[h] = true
@@ -415,7 +416,7 @@ func (mc *machine[T]) runAll(more func() bool) {
 	if n := mc.p.Clear(); n != len(mc.live) {
 		mc.Failf("Clear removes %d of %d", n, len(mc.live))
 	}
-	st := requireReclaimed(mc.t, mc.p)
+	st := testkit.RequireReclaimed(mc.t, mc.p)
 	if st.Live != 0 {
 		mc.Failf("something lives after Clear")
 	}
@@ -448,29 +449,6 @@ func (mc *machine[T]) runAll(more func() bool) {
 	}
 }
 
-// modelConfigs are tiny pools of every kind.
-func modelConfigs[T any](reset func(*T)) (all []pool.Options[T]) {
-	for _, reuse := range reuses {
-		for _, shards := range []int{1, 2} {
-			for _, capacity := range []int{0, 1, 5, 24, 80} {
-				for _, origin := range []uint32{0, lastGeneration - 6, lastGeneration - 40} {
-					for _, reset := range []func(*T){nil, reset} {
-						o := pool.Options[T]{Reuse: reuse, Shards: shards, Capacity: capacity, Origin: origin, Reset: reset}
-						if reuse == pool.FIFO {
-							o.MinFree = 3
-						}
-						if capacity == 1 {
-							o.Shards = 1 // as New makes of it
-						}
-						all = append(all, o)
-					}
-				}
-			}
-		}
-	}
-	return all
-}
-
 func resetPlain(v *plain) { *v = plain{} }
 
 func resetBoxed(v *boxed) { *v = boxed{buf: v.buf[:0]} }
@@ -480,7 +458,7 @@ func resetBoxed(v *boxed) { *v = boxed{buf: v.buf[:0]} }
 // before limbo (a pinned value changes), a slot that Worker.flush forgets (fewer
 // fit at the end), and a link that points to its own slot (a forged match).
 func TestOperationsMatchModel(t *testing.T) {
-	rnd := newRand(t)
+	rnd := testkit.Rand(t)
 	done := map[string]int{}
 	t.Run("plain", func(t *testing.T) { runModels(t, plainKind, resetPlain, rnd.IntN, done) })
 	t.Run("boxed", func(t *testing.T) { runModels(t, boxedKind, resetBoxed, rnd.IntN, done) })
@@ -506,7 +484,7 @@ func TestOperationsMatchModel(t *testing.T) {
 func runModels[T any](t *testing.T, k kind[T], reset func(*T), choose func(int) int, done map[string]int) {
 	for _, o := range modelConfigs(reset) {
 		mc := newMachine(t, k, o, choose)
-		n := max(300, long(1500))
+		n := max(300, testkit.Long(1500))
 		mc.runAll(func() bool { n--; return n >= 0 })
 		for what, n := range mc.done {
 			done[what] += n

@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -16,12 +17,10 @@ import (
 	"coatcheck/pool"
 )
 
-// mustReserveFrom returns a reservation that the test knows to fit.
-func mustReserveFrom[T any](t testing.TB, v *pool.Reserver[T]) *pool.Reservation[T] {
-	t.Helper()
-	r, err := v.Reserve()
-	require.NoError(t, err)
-	return r
+// stamp is a value that tells when its slot was given to another.
+type stamp struct {
+	id   uint64
+	self *stamp // zeroed with it
 }
 
 // A Reserver's Reservations are what Pool.Reserve's are, over many blocks.
@@ -33,12 +32,12 @@ func TestReserverReservesAsPoolDoes(t *testing.T) {
 
 func testReserverReserves[T comparable](t *testing.T, dirty, zero T) {
 	t.Helper()
-	for _, reuse := range reuses {
-		p := tiny(t, &pool.Options[T]{Reuse: reuse, Shards: 1})
+	for _, reuse := range testkit.Reuses {
+		p := testkit.Tiny(t, &pool.Options[T]{Reuse: reuse, Shards: 1})
 		v := p.Reserver()
 		for range 3 * pool.BlockCells {
-			p.Remove(mustInsert(t, p, dirty))
-			r := mustReserveFrom(t, v)
+			p.Remove(testkit.MustInsert(t, p, dirty))
+			r := testkit.MustReserveFrom(t, v)
 			h := r.Handle()
 			require.Equal(t, zero, *r.Value())
 			require.False(t, p.Contains(h))
@@ -50,43 +49,43 @@ func testReserverReserves[T comparable](t *testing.T, dirty, zero T) {
 			require.Equal(t, dirty, p.MustGet(h))
 			require.True(t, p.Remove(h))
 
-			r = mustReserveFrom(t, v)
+			r = testkit.MustReserveFrom(t, v)
 			*r.Value() = dirty
 			r.Cancel()
-			refuses(t, p, r.Handle())
+			testkit.RequireRefused(t, p, r.Handle())
 			require.Zero(t, p.Stats().Reserved)
 		}
 		require.Zero(t, p.Stats().Dropped)
-		requireReclaimed(t, p)
+		testkit.RequireReclaimed(t, p)
 	}
 }
 
 // Under FIFO the slot that has waited longest is reserved.
 func TestReserverTakesTurns(t *testing.T) {
 	const n = 100
-	p := tiny(t, &pool.Options[int]{Capacity: n, Reuse: pool.FIFO, Shards: 1, MinFree: 1})
-	hs := fill(t, p, n, number)
+	p := testkit.Tiny(t, &pool.Options[int]{Capacity: n, Reuse: pool.FIFO, Shards: 1, MinFree: 1})
+	hs := testkit.Fill(t, p, n, testkit.Number)
 	require.Equal(t, n, p.RemoveBatch(hs))
-	requireReclaimed(t, p)
+	testkit.RequireReclaimed(t, p)
 	v := p.Reserver()
-	q := tiny(t, &pool.Options[int]{Capacity: n, Reuse: pool.FIFO, Shards: 1, MinFree: 1})
-	ks := fill(t, q, n, number)
+	q := testkit.Tiny(t, &pool.Options[int]{Capacity: n, Reuse: pool.FIFO, Shards: 1, MinFree: 1})
+	ks := testkit.Fill(t, q, n, testkit.Number)
 	require.Equal(t, n, q.RemoveBatch(ks))
-	requireReclaimed(t, q)
+	testkit.RequireReclaimed(t, q)
 	for i := range n {
-		h := mustReserveFrom(t, v).Commit()
-		require.Equalf(t, mustInsert(t, q, i).Index(), h.Index(), "reservation %d against an insertion", i)
+		h := testkit.MustReserveFrom(t, v).Commit()
+		require.Equalf(t, testkit.MustInsert(t, q, i).Index(), h.Index(), "reservation %d against an insertion", i)
 	}
 }
 
 // Whoever keeps a settled Reservation hears of it if it is used again, however
 // many others were made since, and harms none of them.
 func TestReserverReservationSettlesOnce(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{})
+	p := testkit.Tiny(t, &pool.Options[int]{})
 	v := p.Reserver()
 	var done []*pool.Reservation[int]
 	for i := range 2 * pool.BlockCells {
-		r := mustReserveFrom(t, v)
+		r := testkit.MustReserveFrom(t, v)
 		if i%2 == 0 {
 			r.Commit()
 		} else {
@@ -96,13 +95,13 @@ func TestReserverReservationSettlesOnce(t *testing.T) {
 	}
 	var others []*pool.Reservation[int]
 	for i := range 2 * pool.BlockCells {
-		r := mustReserveFrom(t, v)
+		r := testkit.MustReserveFrom(t, v)
 		*r.Value() = i
 		others = append(others, r)
 	}
 	for _, r := range done {
 		for _, again := range []func(){func() { r.Commit() }, r.Cancel, func() { r.Value() }} {
-			text, _ := recovered(again).(string)
+			text, _ := testkit.Recovered(again).(string)
 			require.Containsf(t, text, "pool: use of a Reservation after Commit or Cancel", "%v", r.Handle())
 		}
 	}
@@ -111,27 +110,27 @@ func TestReserverReservationSettlesOnce(t *testing.T) {
 		require.Equal(t, i, p.MustGet(r.Commit()))
 	}
 	p.Clear()
-	requireReclaimed(t, p)
+	testkit.RequireReclaimed(t, p)
 }
 
 func TestZeroReserverPanics(t *testing.T) {
 	var zero pool.Reserver[int]
-	requirePanicText(t, func() { _, _ = zero.Reserve() }, "pool: ", "zero Reserver", "Pool.Reserver")
-	requirePanicText(t, func() { new(pool.Pool[int]).Reserver() }, "pool: ", "zero Pool")
+	testkit.RequirePanicText(t, func() { _, _ = zero.Reserve() }, "pool: ", "zero Reserver", "Pool.Reserver")
+	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).Reserver() }, "pool: ", "zero Pool")
 }
 
 // What is dropped comes back although the Reserver is kept, idle, and though its
 // last block is not full.
 func TestReserverLosesNoSlot(t *testing.T) {
 	const capacity = 2*pool.BlockCells + 10
-	for _, reuse := range reuses {
-		p := tiny(t, &pool.Options[stamp]{Capacity: capacity, Reuse: reuse})
+	for _, reuse := range testkit.Reuses {
+		p := testkit.Tiny(t, &pool.Options[stamp]{Capacity: capacity, Reuse: reuse})
 		v := p.Reserver()
 		for round := range 3 {
 			handles := make([]pool.Handle[stamp], capacity)
-			apart(func() {
+			testkit.Apart(func() {
 				for i := range handles {
-					r := mustReserveFrom(t, v)
+					r := testkit.MustReserveFrom(t, v)
 					handles[i] = r.Handle()
 					r.Value().self = r.Value()
 				}
@@ -139,9 +138,9 @@ func TestReserverLosesNoSlot(t *testing.T) {
 				assert.ErrorIs(t, err, pool.ErrFull)
 				assert.NotErrorIs(t, err, pool.ErrStalled)
 			})
-			eventually(t, func() bool { return p.Stats().Reserved == 0 }, "reservations that nobody has: %+v", p.Stats())
+			testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "reservations that nobody has: %+v", p.Stats())
 			require.Equal(t, (round+1)*capacity, p.Stats().Dropped)
-			hs := fill(t, p, capacity, func(int) stamp { return stamp{} })
+			hs := testkit.Fill(t, p, capacity, func(int) stamp { return stamp{} })
 			for _, h := range handles {
 				require.Falsef(t, p.Contains(h), "%v was dropped", h)
 			}
@@ -155,12 +154,12 @@ func TestReserverLosesNoSlot(t *testing.T) {
 // those that are open come back, and those that were settled do not.
 func TestReserverBlockIsDroppedAsOne(t *testing.T) {
 	const n = pool.BlockCells - 1
-	p := tiny(t, &pool.Options[stamp]{})
+	p := testkit.Tiny(t, &pool.Options[stamp]{})
 	v := p.Reserver()
 	var kept []*pool.Reservation[stamp]
-	apart(func() {
+	testkit.Apart(func() {
 		for i := range n {
-			r := mustReserveFrom(t, v)
+			r := testkit.MustReserveFrom(t, v)
 			r.Value().id = uint64(i)
 			if i%3 == 0 {
 				kept = append(kept, r)
@@ -185,30 +184,30 @@ func TestReserverBlockIsDroppedAsOne(t *testing.T) {
 	}
 	settled := len(kept)
 	clear(kept)
-	eventually(t, func() bool { return p.Stats().Reserved == 0 }, "nobody has any: %+v", p.Stats())
+	testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "nobody has any: %+v", p.Stats())
 	require.Equal(t, n-settled, p.Stats().Dropped)
 	for i, h := range hs {
 		require.EqualValuesf(t, 3*i, p.MustGet(h).id, "%v was committed", h)
 	}
 	require.Equal(t, settled, p.Clear())
-	requireReclaimed(t, p)
+	testkit.RequireReclaimed(t, p)
 	runtime.KeepAlive(v)
 }
 
 // A block that nobody refers to is given back while its Reserver goes on.
 func TestReserverOutlivesItsBlocks(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Capacity: 4})
+	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 4})
 	v := p.Reserver()
 	for round := range 20 {
-		apart(func() { mustReserveFrom(t, v) })
-		r := mustReserveFrom(t, v)
+		testkit.Apart(func() { testkit.MustReserveFrom(t, v) })
+		r := testkit.MustReserveFrom(t, v)
 		*r.Value() = round
 		runtime.GC()
 		h := r.Commit()
 		require.Equal(t, round, p.MustGet(h))
 		require.True(t, p.Remove(h))
 		r = nil
-		eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
+		testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
 	}
 	require.Equal(t, 20, p.Stats().Dropped)
 }
@@ -221,10 +220,10 @@ func TestSettledReservationKeepsNoPage(t *testing.T) {
 		"Reserver": func(p *pool.Pool[stamp]) func() (*pool.Reservation[stamp], error) { return p.Reserver().Reserve },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := tiny(t, &pool.Options[stamp]{Shards: 1})
+			p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 1})
 			var kept []*pool.Reservation[stamp]
 			var pages []weak.Pointer[stamp]
-			apart(func() {
+			testkit.Apart(func() {
 				reserve := reserve(p)
 				for i := range 200 {
 					r, err := reserve()
@@ -241,7 +240,7 @@ func TestSettledReservationKeepsNoPage(t *testing.T) {
 				}
 			})
 			p.Clear()
-			requireReclaimed(t, p)
+			testkit.RequireReclaimed(t, p)
 			require.Positive(t, p.Trim())
 			left := func() (n int) {
 				for _, page := range pages {
@@ -251,7 +250,7 @@ func TestSettledReservationKeepsNoPage(t *testing.T) {
 				}
 				return n
 			}
-			eventually(t, func() bool { return left() <= 4 }, "%d of %d values have memory", left(), len(pages))
+			testkit.Eventually(t, func() bool { return left() <= 4 }, "%d of %d values have memory", left(), len(pages))
 			runtime.KeepAlive(kept)
 		})
 	}
@@ -261,9 +260,9 @@ func TestSettledReservationKeepsNoPage(t *testing.T) {
 // blocks, while the collector gives back what some of them drop.
 func TestReserverIsSharedByGoroutines(t *testing.T) {
 	const goroutines = 8
-	p := tiny(t, &pool.Options[stamp]{Shards: 2})
+	p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 2})
 	v := p.Reserver()
-	n := long(3000)
+	n := testkit.Long(3000)
 	var wg sync.WaitGroup
 	dropped := make([]int, goroutines)
 	for g := range goroutines {
@@ -317,17 +316,17 @@ func TestReserverIsSharedByGoroutines(t *testing.T) {
 	for _, d := range dropped {
 		want += d
 	}
-	eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
+	testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
 	require.Equal(t, want, p.Stats().Dropped)
-	st := requireReclaimed(t, p)
+	st := testkit.RequireReclaimed(t, p)
 	require.Zero(t, st.Live)
 }
 
 // The errors are those of Pool.Reserve, and a Reserve that fails uses up nothing.
 func TestReserverErrors(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Capacity: 2, Origin: lastGeneration - 2, Shards: 1})
+	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 2, Origin: testkit.LastGeneration - 2, Shards: 1})
 	v := p.Reserver()
-	a, b := mustReserveFrom(t, v), mustReserveFrom(t, v)
+	a, b := testkit.MustReserveFrom(t, v), testkit.MustReserveFrom(t, v)
 	for range 2 * pool.BlockCells {
 		_, err := v.Reserve()
 		require.ErrorIs(t, err, pool.ErrFull)
@@ -341,7 +340,7 @@ func TestReserverErrors(t *testing.T) {
 	g.Unpin()
 	b.Cancel()
 	for range 2 {
-		require.Equal(t, uint32(lastGeneration), mustReserveFrom(t, v).Commit().Generation())
+		require.Equal(t, uint32(testkit.LastGeneration), testkit.MustReserveFrom(t, v).Commit().Generation())
 	}
 	require.Equal(t, 2, p.Clear())
 	_, err = v.Reserve()
@@ -355,7 +354,7 @@ func TestReserverServesItsReset(t *testing.T) {
 	var v *pool.Reserver[int]
 	var inner []*pool.Reservation[int]
 	fail := false
-	p := tiny(t, &pool.Options[int]{Capacity: 4, Shards: 1, Reset: func(*int) {
+	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 4, Shards: 1, Reset: func(*int) {
 		if fail {
 			fail = false
 			panic(failed)
@@ -380,19 +379,19 @@ func TestReserverServesItsReset(t *testing.T) {
 			r.Cancel()
 		}
 		inner = inner[:0]
-		requireConserved(t, p)
+		testkit.RequireConserved(t, p)
 	}
 	// All four wait for Reset, which fails for the first that is looked at.
-	v = tiny(t, &pool.Options[int]{Shards: 1}).Reserver() // the Reset takes no more of p's
+	v = testkit.Tiny(t, &pool.Options[int]{Shards: 1}).Reserver() // the Reset takes no more of p's
 	p.Clear()
-	requireReclaimed(t, p)
-	p.RemoveBatch(fill(t, p, 4, number))
+	testkit.RequireReclaimed(t, p)
+	p.RemoveBatch(testkit.Fill(t, p, 4, testkit.Number))
 	fail = true
 	u := p.Reserver()
-	require.Equal(t, any(failed), recovered(func() { _, _ = u.Reserve() }))
+	require.Equal(t, any(failed), testkit.Recovered(func() { _, _ = u.Reserve() }))
 	require.Zero(t, p.Stats().Reserved)
 	for range 4 {
-		mustReserveFrom(t, u).Commit()
+		testkit.MustReserveFrom(t, u).Commit()
 	}
 }
 
@@ -434,12 +433,57 @@ func TestReserverBlockFillsItsMemory(t *testing.T) {
 
 // What is open is told by number, whoever made it.
 func TestExplainOpenCountsAReserversReservations(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Shards: 1})
+	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
 	v := p.Reserver()
-	rs := []*pool.Reservation[int]{mustReserveFrom(t, v), mustReserveFrom(t, v)}
+	rs := []*pool.Reservation[int]{testkit.MustReserveFrom(t, v), testkit.MustReserveFrom(t, v)}
 	require.True(t, strings.HasPrefix(p.ExplainOpen(), "2 Reservations open"), p.ExplainOpen())
 	rs[0].Cancel()
 	require.True(t, strings.HasPrefix(p.ExplainOpen(), "1 Reservation open"), p.ExplainOpen())
 	rs[1].Commit()
 	require.Empty(t, p.ExplainOpen())
+}
+
+// A loader names all records before it knows any of them.
+func ExampleReserver() {
+	p := pool.Must(replay[Node]())
+	reserver := p.Reserver()
+
+	names := []string{"hat", "coat", "scarf"}
+	rs := make([]*pool.Reservation[Node], len(names))
+	for i := range rs {
+		rs[i], _ = reserver.Reserve()
+	}
+	for i, r := range rs {
+		*r.Value() = Node{names[i], rs[(i+1)%len(rs)].Handle()}
+	}
+	for _, r := range rs {
+		r.Commit()
+	}
+
+	h := rs[0].Handle()
+	for range names {
+		v := p.MustGet(h)
+		fmt.Println(h, v.Name)
+		h = v.Next
+	}
+	// Output:
+	// 0@1 hat
+	// 1@1 coat
+	// 2@1 scarf
+}
+
+func ExampleReserver_Reserve() {
+	p := pool.Must(replay[string]())
+	reserver := p.Reserver() // one for all that follow
+	for _, v := range []string{"hat", "coat"} {
+		r, err := reserver.Reserve()
+		if err != nil {
+			panic(err)
+		}
+		*r.Value() = v
+		fmt.Println(p.Contains(r.Handle()), p.MustGet(r.Commit()))
+	}
+	// Output:
+	// false hat
+	// false coat
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
 	"testing"
@@ -20,44 +19,7 @@ import (
 	"coatcheck/shard"
 )
 
-// cut takes a snapshot apart into its header and records, without checksums.
-func cut(snapshot []byte) (records [][]byte) {
-	for len(snapshot) > 0 {
-		end := 16 + int(binary.LittleEndian.Uint32(snapshot[12:]))
-		records = append(records, bytes.Clone(snapshot[:end]))
-		snapshot = snapshot[end+4:]
-	}
-	return records
-}
-
-// joined makes records a stream again, with right lengths and checksums: what
-// somebody would send who means harm.
-func joined(records [][]byte) (snapshot []byte) {
-	sum := uint32(0)
-	for _, r := range records {
-		if len(r) >= 16 {
-			binary.LittleEndian.PutUint32(r[12:], uint32(len(r)-16))
-		}
-		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), r)
-		snapshot = binary.LittleEndian.AppendUint32(append(snapshot, r...), sum)
-	}
-	return snapshot
-}
-
-// reseal changes a snapshot's records and makes it whole again.
-func reseal(snapshot []byte, change func(records [][]byte)) []byte {
-	records := cut(snapshot)
-	change(records)
-	return joined(records)
-}
-
-// record makes a record.
-func record(kind byte, first, slots uint32, payload ...byte) []byte {
-	r := []byte{kind, 0, 0, 0}
-	r = binary.LittleEndian.AppendUint32(r, first)
-	r = binary.LittleEndian.AppendUint32(r, slots)
-	return append(append(r, 0, 0, 0, 0), payload...)
-}
+type bulky [1 << 17]byte
 
 // valuesAt returns where in a record its values begin.
 func valuesAt(record []byte) int {
@@ -119,8 +81,8 @@ func samples(t testing.TB) map[string]sample {
 }
 
 func sampleOf[T any](t testing.TB, value func(int) T) sample {
-	p := tiny(t, &pool.Options[T]{Shards: 1, Origin: 7})
-	hs := fill(t, p, 4, value)
+	p := testkit.Tiny(t, &pool.Options[T]{Shards: 1, Origin: 7})
+	hs := testkit.Fill(t, p, 4, value)
 	p.RemoveBatch(hs[1:3])
 	return sample{snapshotOf(t, p), func(in []byte) error { return refusal[T](t, in) }}
 }
@@ -158,8 +120,8 @@ func TestFlippedBits(t *testing.T) {
 // Records in another order, twice, or from another snapshot do not pass, although
 // each is whole.
 func TestMovedRecords(t *testing.T) {
-	p := tiny(t, &pool.Options[[2]uint64]{Origin: 1, Shards: 1})
-	fill(t, p, 5, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+	p := testkit.Tiny(t, &pool.Options[[2]uint64]{Origin: 1, Shards: 1})
+	testkit.Fill(t, p, 5, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 	a := snapshotOf(t, p)
 	for _, v := range p.All() {
 		v[0]++
@@ -192,7 +154,7 @@ func TestMovedRecords(t *testing.T) {
 
 // Input whose checksums are right is looked at all the same.
 func TestForgedSnapshots(t *testing.T) {
-	p := tiny(t, &pool.Options[[2]uint64]{Origin: 7, Shards: 1})
+	p := testkit.Tiny(t, &pool.Options[[2]uint64]{Origin: 7, Shards: 1})
 	head := cut(snapshotOf(t, p))[0]
 	value := make([]byte, 16)
 	live := append(runs(1, 1), value...)
@@ -246,7 +208,7 @@ func TestForgedSnapshots(t *testing.T) {
 	c, err := pool.ReadFrom[[2]uint64](bytes.NewReader(forge(record(valuesKind, 0, 1, live...), record(generationsKind, 0, 1, runs(1, 3)...), end(1, 1))), &pool.Options[[2]uint64]{Shards: 1})
 	require.NoError(t, err)
 	require.Zero(t, c.Len(), "a value whose slot moved on")
-	require.Equal(t, "0@13", mustInsert(t, c, [2]uint64{}).String(), "9 lived in the original, and 11 is burned")
+	require.Equal(t, "0@13", testkit.MustInsert(t, c, [2]uint64{}).String(), "9 lived in the original, and 11 is burned")
 }
 
 // Lengths are not believed: nothing is allocated for what does not come.
@@ -254,7 +216,7 @@ func TestHostileLengths(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
-	head := cut(snapshotOf(t, tiny(t, &pool.Options[[2]uint64]{Origin: 1})))[0]
+	head := cut(snapshotOf(t, testkit.Tiny(t, &pool.Options[[2]uint64]{Origin: 1})))[0]
 	lying := func(kind byte, slots, length uint32) []byte {
 		in := append(joined([][]byte{bytes.Clone(head)}), record(kind, 0, slots)...)
 		binary.LittleEndian.PutUint32(in[len(in)-4:], length)
@@ -269,7 +231,7 @@ func TestHostileLengths(t *testing.T) {
 		require.LessOrEqual(t, testkit.Allocated(func() { refusal[[2]uint64](t, in) }), uint64(1<<20), name)
 	}
 	// A value that says that it has 2^60 bytes.
-	head = cut(snapshotOf(t, tiny(t, &pool.Options[moody]{Origin: 1})))[0]
+	head = cut(snapshotOf(t, testkit.Tiny(t, &pool.Options[moody]{Origin: 1})))[0]
 	in := joined([][]byte{head, record(valuesKind, 0, 1, append(runs(1, 1), runs(1<<60)...)...)})
 	require.LessOrEqual(t, testkit.Allocated(func() { refusal[moody](t, in) }), uint64(1<<20))
 }
@@ -285,8 +247,8 @@ func chain(n int) (v mixed) {
 // A value that is nested too deep is refused before anything follows it to the end
 // of the stack, which would be the end of the program. A cycle has no end.
 func TestDeepValues(t *testing.T) {
-	p := tiny[mixed](t, &pool.Options[mixed]{Origin: 1})
-	h := mustInsert(t, p, chain(1))
+	p := testkit.Tiny[mixed](t, &pool.Options[mixed]{Origin: 1})
+	h := testkit.MustInsert(t, p, chain(1))
 	records := cut(snapshotOf(t, p))
 	head, value := records[1][:valuesAt(records[1])], records[1][valuesAt(records[1]):]
 	require.Zero(t, value[0], "no Next; what follows is the rest of its fields")
@@ -341,7 +303,7 @@ func testVacancies[T any](t *testing.T, most uint32) {
 	got := testkit.Allocated(func() {
 		p, err := pool.ReadFrom[T](bytes.NewReader(in), nil)
 		require.NoError(t, err)
-		st := requireConserved(t, p)
+		st := testkit.RequireConserved(t, p)
 		require.GreaterOrEqual(t, st.Free, records*int(most))
 	})
 	require.LessOrEqual(t, got, records*max(32<<10, slot)*11/10+page+1<<20, "from %d bytes", len(in))
@@ -349,8 +311,8 @@ func testVacancies[T any](t *testing.T, most uint32) {
 
 // A reader may give what it likes at a time; its own errors come as they are.
 func TestReadersOfSnapshots(t *testing.T) {
-	p := tiny(t, &pool.Options[mixed]{Shards: 1})
-	fill(t, p, 3, mixedOf)
+	p := testkit.Tiny(t, &pool.Options[mixed]{Shards: 1})
+	testkit.Fill(t, p, 3, mixedOf)
 	snapshot := snapshotOf(t, p)
 	for name, r := range map[string]io.Reader{
 		"a byte":   iotest.OneByteReader(bytes.NewReader(snapshot)),
@@ -372,8 +334,8 @@ func TestReadersOfSnapshots(t *testing.T) {
 
 // A writer that fails half-way gets no further, and is told of with the count.
 func TestWritersThatFail(t *testing.T) {
-	p := tiny(t, &pool.Options[[2]uint64]{Shards: 1})
-	fill(t, p, 100, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+	p := testkit.Tiny(t, &pool.Options[[2]uint64]{Shards: 1})
+	testkit.Fill(t, p, 100, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 	whole := snapshotOf(t, p)
 	for room := range len(whole) {
 		w := &narrow{room: room}
@@ -384,7 +346,7 @@ func TestWritersThatFail(t *testing.T) {
 	}
 	_, err := p.WriteTo(&narrow{room: 40, quiet: true})
 	require.ErrorIs(t, err, io.ErrShortWrite)
-	requireReclaimed(t, p) // nothing is pinned
+	testkit.RequireReclaimed(t, p) // nothing is pinned
 }
 
 // narrow is a writer with room for so many bytes.
@@ -402,4 +364,137 @@ func (w *narrow) Write(b []byte) (int, error) {
 		return k, errMood
 	}
 	return k, nil
+}
+
+// A type that is refused is so by WriteTo, before anything is written, and by ReadFrom.
+func TestBothEndsRefuseTypes(t *testing.T) {
+	testRefused[stamp](t, "field id is unexported")
+	testRefused[any](t, "interface values cannot be written")
+}
+
+func testRefused[T any](t *testing.T, text string) {
+	p := testkit.Tiny[T](t, nil)
+	var v T
+	testkit.MustInsert(t, p, v)
+	var b bytes.Buffer
+	n, err := p.WriteTo(&b)
+	require.ErrorIs(t, err, pool.ErrType, "%T", v)
+	assert.ErrorContains(t, err, text)
+	assert.Zero(t, n)
+	assert.Zero(t, b.Len())
+	c, err := pool.ReadFrom[T](&b, nil)
+	require.ErrorIs(t, err, pool.ErrType)
+	assert.ErrorContains(t, err, text)
+	assert.Nil(t, c)
+}
+
+// A snapshot is one of its type alone: of its name, of how it is encoded, and of
+// what it is made of.
+func TestSnapshotOfAnotherType(t *testing.T) {
+	one := snapshotOf(t, pool.Must[fixed](nil))
+	changed := reseal(one, func(records [][]byte) {
+		require.Equal(t, 1, bytes.Count(records[0], []byte("ToID uint64")))
+		records[0] = bytes.Replace(records[0], []byte("ToID uint64"), []byte("ToNo uint64"), 1)
+	})
+	parts := reseal(one, func(records [][]byte) {
+		require.Equal(t, byte(1), records[0][16])
+		records[0][16] = 4
+	})
+	for text, err := range map[string]error{
+		"pool_test.fixed was struct{ID uint64; ": refusal[fixed](t, changed),
+		"ToID uint64; ":                          refusal[fixed](t, changed),
+		"pool_test.fixed was written by its parts, and is now encoded as fixed-size numbers": refusal[fixed](t, parts),
+		"it is of pool_test.fixed, wanted is int":                                            refusal[int](t, one),
+	} {
+		require.ErrorIs(t, err, pool.ErrType)
+		require.NotErrorIs(t, err, pool.ErrCorrupt)
+		assert.ErrorContains(t, err, text)
+	}
+}
+
+// Snapshots that gob encoded, as they once were, are told apart.
+func TestSnapshotByGobIsOfAnotherType(t *testing.T) {
+	in := reseal(snapshotOf(t, testkit.Tiny[string](t, nil)), func(records [][]byte) {
+		require.Equal(t, byte(4), records[0][16])
+		records[0][16] = 3
+	})
+	err := refusal[string](t, in)
+	require.ErrorIs(t, err, pool.ErrType)
+	require.ErrorContains(t, err, "string was written by gob, and is now encoded by its parts")
+}
+
+// Errors of T's own methods come with the handle that they happened at, panics come
+// up, and no pin is left behind.
+func TestErrorsOfMarshalers(t *testing.T) {
+	p := testkit.Tiny[moody](t, &pool.Options[moody]{Origin: 1, Shards: 1})
+	testkit.MustInsert(t, p, moody{mood: "fine"})
+	h := testkit.MustInsert(t, p, moody{mood: "error"})
+	_, err := p.WriteTo(io.Discard)
+	require.ErrorIs(t, err, errMood)
+	require.EqualError(t, err, "pool: WriteTo: value 1@1: not today")
+	testkit.RequireReclaimed(t, p) // nothing is pinned
+
+	p.Remove(h)
+	h = testkit.MustInsert(t, p, moody{mood: "panic"})
+	require.Equal(t, "a bad mood", testkit.Apart(func() { _, _ = p.WriteTo(io.Discard) }))
+	require.Zero(t, p.Stats().Pinned)
+
+	p.Remove(h)
+	h = testkit.MustInsert(t, p, moody{mood: "no"})
+	_, err = pool.ReadFrom[moody](bytes.NewReader(snapshotOf(t, p)), nil)
+	require.ErrorIs(t, err, errMood)
+	require.ErrorIs(t, err, pool.ErrCorrupt)
+	require.ErrorContains(t, err, fmt.Sprintf("value %v: not today", h))
+
+	p.Remove(h)
+	h = testkit.MustInsert(t, p, moody{mood: "fall"})
+	err = refusal[moody](t, snapshotOf(t, p))
+	require.ErrorIs(t, err, pool.ErrCorrupt)
+	require.ErrorContains(t, err, fmt.Sprintf("value %v: decoding panicked: fell", h))
+}
+
+// The same within a value that is written by its parts.
+func TestErrorsOfParts(t *testing.T) {
+	p := testkit.Tiny[mixed](t, &pool.Options[mixed]{Origin: 1})
+	h := testkit.MustInsert(t, p, mixed{Moods: []*moody{nil, {mood: "error"}}})
+	_, err := p.WriteTo(io.Discard)
+	require.ErrorIs(t, err, errMood)
+	require.EqualError(t, err, "pool: WriteTo: value 0@1: not today")
+	for mood, text := range map[string]string{"no": "not today", "fall": "decoding panicked: fell"} {
+		p.View(h, func(v *mixed) { v.Moods[1].mood = mood })
+		err := refusal[mixed](t, snapshotOf(t, p))
+		require.ErrorIs(t, err, pool.ErrCorrupt)
+		require.ErrorContains(t, err, "value 0@1: "+text)
+	}
+}
+
+// A key that no map takes is an error, not a panic of the map's.
+func TestUnhashableKeysAreCorrupt(t *testing.T) {
+	p := testkit.Tiny[mixed](t, nil)
+	testkit.MustInsert(t, p, mixed{Keys: map[unhashable]int{{"a"}: 1}})
+	err := refusal[mixed](t, snapshotOf(t, p))
+	require.ErrorIs(t, err, pool.ErrCorrupt)
+	require.ErrorContains(t, err, "hash of unhashable type []uint8")
+}
+
+// A zero Pool has nothing to write.
+func TestSnapshotOfZeroPool(t *testing.T) {
+	testkit.RequirePanicText(t, func() { _, _ = new(pool.Pool[int]).WriteTo(io.Discard) }, "zero Pool")
+}
+
+// A bool is never made but 0 or 1.
+func TestForgedBool(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[fixed]{Origin: 1})
+	h := testkit.MustInsert(t, p, fixed{On: [2]bool{true, true}})
+	in := reseal(snapshotOf(t, p), func(records [][]byte) {
+		at := bytes.LastIndex(records[1], []byte{1, 1})
+		require.Equal(t, valuesAt(records[1])+int(unsafe.Offsetof(fixed{}.On)), at)
+		records[1][at+1] = 0x7F
+	})
+	c, err := pool.ReadFrom[fixed](bytes.NewReader(in), nil)
+	require.NoError(t, err)
+	v, ok := c.Get(h)
+	require.True(t, ok)
+	require.Equal(t, [2]bool{true, true}, v.On)
+	require.Equal(t, byte(1), *(*byte)(unsafe.Pointer(&v.On[1])))
 }

@@ -6,204 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+	"golang.org/x/sync/errgroup"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
-// snapshotOf returns a snapshot of p.
-func snapshotOf[T any](t testing.TB, p *pool.Pool[T]) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	n, err := p.WriteTo(&b)
-	require.NoError(t, err)
-	require.EqualValues(t, b.Len(), n, "the count of bytes")
-	return b.Bytes()
-}
-
-// copyOf returns a copy of p in pages of two slots.
-func copyOf[T any](t testing.TB, p *pool.Pool[T], opts *pool.Options[T]) *pool.Pool[T] {
-	t.Helper()
-	c, err := pool.ReadTiny(bytes.NewReader(snapshotOf(t, p)), opts, 1)
-	require.NoError(t, err)
-	return c
-}
-
-// contents are the values of p by handle.
-func contents[T any](p *pool.Pool[T]) map[pool.Handle[T]]T {
-	m := map[pool.Handle[T]]T{}
-	for h, v := range p.All() {
-		m[h] = *v
-	}
-	return m
-}
-
-// requireCopy requires that c has what p has, and accounts for every slot.
-func requireCopy[T any](t testing.TB, p, c *pool.Pool[T]) {
-	t.Helper()
-	want, got := contents(p), map[pool.Handle[T]]T{}
-	require.Equal(t, want, contents(c))
-	for h := range want {
-		v, ok := c.Get(h)
-		if !ok {
-			t.Fatalf("%v is lost", h)
-		}
-		got[h] = v
-	}
-	require.Equal(t, want, got)
-	requireConserved(t, c)
-}
-
-// reissues fails the test if c issues one of stale, which are not live, in n
-// insertions with removals, while keep values stay alive.
-func requireNoReissue[T any](t testing.TB, c *pool.Pool[T], stale map[pool.Handle[T]]bool, n, keep int) {
-	t.Helper()
-	var v T
-	var hs []pool.Handle[T]
-	for range n {
-		h, err := c.Insert(v)
-		if err == nil {
-			if stale[h] {
-				t.Fatalf("%v was issued by the original", h)
-			}
-			hs = append(hs, h)
-		}
-		if len(hs) > keep || err != nil && len(hs) > 0 {
-			if !c.Remove(hs[0]) {
-				t.Fatalf("Remove(%v)", hs[0])
-			}
-			hs = hs[1:]
-		}
-		if err != nil && len(hs) == 0 {
-			break
-		}
-	}
-	for h := range stale {
-		if c.Contains(h) {
-			t.Fatalf("%v came back to life", h)
-		}
-	}
-	c.RemoveBatch(hs)
-}
-
-// The types of the round trips.
-type (
-	// fixed refers to another value, or to none.
-	fixed struct {
-		ID    uint64
-		Self  pool.Handle[fixed]
-		To    pool.Handle[fixed]
-		ToID  uint64 // what is there, or was
-		Score float32
-		On    [2]bool
-		_     [2]byte
-		Names [3]struct {
-			A uint8
-			B uint16
-		}
-		C complex64
-	}
-
-	// mixed is of all parts, and of some that encode themselves.
-	mixed struct {
-		Next  *mixed // first, which TestDeepValues makes use of
-		Name  string
-		Tags  []string
-		Nums  []uint16
-		Kids  []mixed
-		By    map[string]*mixed
-		Keys  map[unhashable]int
-		Up    **mixed
-		Empty []struct{}
-		Sets  map[uint8]map[bool]struct{}
-		Pairs [2]map[float32][]string
-		Blank struct {
-			_ [3]func()
-			P *[3]string
-		}
-		When  time.Time
-		Inner marshalling
-		Moods []*moody
-	}
-
-	marshalling struct{ text string } // unexported, and encodes itself
-)
-
-func (m marshalling) MarshalBinary() ([]byte, error) { return []byte(m.text), nil }
-func (m *marshalling) UnmarshalBinary(b []byte) error {
-	if bytes.HasPrefix(b, []byte("bad")) {
-		return errBad
-	}
-	m.text = string(b)
-	return nil
-}
-
-var errBad = errors.New("bad text")
-
-func fixedOf(i int) fixed {
-	v := fixed{ID: uint64(i), To: pool.Handle[fixed](i), Score: float32(i) / 3, C: complex(float32(i), -1)}
-	v.On[i%2] = true
-	v.Names[2].A, v.Names[2].B = uint8(i), uint16(i)
-	return v
-}
-
-func moodyOf(i int) moody { return moody{mood: strings.Repeat("x", i%50)} }
-
-func mixedOf(i int) mixed {
-	v := mixed{
-		Name: fmt.Sprint(i), Tags: []string{"a", fmt.Sprint(i)}, Nums: []uint16{1, 2}, Empty: make([]struct{}, i%100),
-		When: time.Unix(1, 0).UTC(), Inner: marshalling{moodyOf(i).mood}, Moods: []*moody{nil, {mood: "good"}},
-	}
-	for range i % 3 {
-		up := &mixed{Kids: []mixed{v}}
-		v = mixed{
-			Next: &mixed{Name: "next", When: time.Unix(int64(i), 0).UTC()},
-			Kids: []mixed{v, {}}, By: map[string]*mixed{"a": {}, "b": nil}, Up: &up,
-			Sets: map[uint8]map[bool]struct{}{1: {true: {}}},
-		}
-		v.Pairs[1] = map[float32][]string{1: {"a"}}
-		v.Blank.P = &[3]string{"b"}
-	}
-	return v
-}
-
-// churned fills a pool to some values and holes at all ages, and returns the
-// handles that it issued and that are stale.
-func churned[T any](t testing.TB, p *pool.Pool[T], n int, value func(int) T) map[pool.Handle[T]]bool {
-	t.Helper()
-	rnd := newRand(t)
-	stale := map[pool.Handle[T]]bool{}
-	var live []pool.Handle[T]
-	for i := range 6 * n {
-		if len(live) >= n || rnd.IntN(3) == 0 && len(live) > 0 {
-			k := rnd.IntN(len(live))
-			if !p.Remove(live[k]) {
-				t.Fatalf("Remove(%v)", live[k])
-			}
-			stale[live[k]] = true
-			live = append(live[:k], live[k+1:]...)
-			continue
-		}
-		h, err := p.Insert(value(i))
-		if err != nil {
-			continue
-		}
-		live = append(live, h)
-	}
-	return stale
-}
-
 func testRoundTrip[T any](t *testing.T, value func(int) T) {
-	for _, from := range reuses {
-		for _, to := range reuses {
-			for _, n := range []int{0, 1, 2, 5, long(3000)} {
+	for _, from := range testkit.Reuses {
+		for _, to := range testkit.Reuses {
+			for _, n := range []int{0, 1, 2, 5, testkit.Long(3000)} {
 				t.Run(fmt.Sprintf("%v to %v, %d", from, to, n), func(t *testing.T) {
-					p := tiny(t, &pool.Options[T]{Reuse: from, Shards: 3})
+					p := testkit.Tiny(t, &pool.Options[T]{Reuse: from, Shards: 3})
 					stale := churned(t, p, n, value)
 					c := copyOf(t, p, &pool.Options[T]{Reuse: to, Shards: 2})
 					requireCopy(t, p, c)
@@ -212,7 +34,7 @@ func testRoundTrip[T any](t *testing.T, value func(int) T) {
 					requireCopy(t, c, again)
 					requireNoReissue(t, again, stale, 10*n+10, n/2)
 					require.Equal(t, c.Len(), again.Clear())
-					requireReclaimed(t, again)
+					testkit.RequireReclaimed(t, again)
 				})
 			}
 		}
@@ -225,7 +47,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	t.Run("nothing", func(t *testing.T) { testRoundTrip(t, func(int) struct{} { return struct{}{} }) })
 	t.Run("marshaler", func(t *testing.T) { testRoundTrip(t, moodyOf) })
 	t.Run("parts", func(t *testing.T) { testRoundTrip(t, mixedOf) })
-	t.Run("int", func(t *testing.T) { testRoundTrip(t, number) })
+	t.Run("int", func(t *testing.T) { testRoundTrip(t, testkit.Number) })
 	t.Run("pointer", func(t *testing.T) {
 		testRoundTrip(t, func(i int) *mixed {
 			if i%3 == 0 {
@@ -243,9 +65,9 @@ func TestSnapshotRoundTrip(t *testing.T) {
 // Whoever has a slot at the time of the snapshot, its handle never comes to life in
 // the copy, although the original may let it live.
 func TestOpenSlotsAreBurned(t *testing.T) {
-	for _, reuse := range reuses {
-		p := tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2})
-		stale := churned(t, p, 200, number)
+	for _, reuse := range testkit.Reuses {
+		p := testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2})
+		stale := churned(t, p, 200, testkit.Number)
 		stale[mustReserve(t, p).Handle()] = true // a fresh slot's or a used one's
 		w := p.Worker()
 		for i := range 200 {
@@ -256,7 +78,7 @@ func TestOpenSlotsAreBurned(t *testing.T) {
 				stale[h] = true
 			}
 		}
-		h := mustInsert(t, p, 1)
+		h := testkit.MustInsert(t, p, 1)
 		ref, _ := p.Hold(h)
 		g := p.Pin()
 		p.Remove(h)
@@ -273,7 +95,7 @@ func TestOpenSlotsAreBurned(t *testing.T) {
 		}
 		requireNoReissue(t, c, stale, 5000, 300)
 		c.Clear()
-		requireReclaimed(t, c)
+		testkit.RequireReclaimed(t, c)
 		g.Unpin()
 		ref.Release()
 		w.Close()
@@ -291,15 +113,15 @@ func mustReserve[T any](t testing.TB, p *pool.Pool[T]) *pool.Reservation[T] {
 // Near exhaustion a copy issues no handle that the original issued, however long it
 // goes on, and ends exhausted.
 func TestCopyIssuesNewHandlesOnly(t *testing.T) {
-	for _, reuse := range reuses {
+	for _, reuse := range testkit.Reuses {
 		for _, capacity := range []int{1, 2, 7, 40} {
-			for _, origin := range []uint32{lastGeneration, lastGeneration - 2, lastGeneration - 8, lastGeneration - 40} {
+			for _, origin := range []uint32{testkit.LastGeneration, testkit.LastGeneration - 2, testkit.LastGeneration - 8, testkit.LastGeneration - 40} {
 				for steps := range 12 {
 					opts := &pool.Options[int]{Capacity: capacity, Origin: origin, Reuse: reuse, Shards: 1 + steps%3}
 					if reuse == pool.FIFO {
 						opts.MinFree = 1 + steps%5
 					}
-					p := tiny(t, opts)
+					p := testkit.Tiny(t, opts)
 					issued := map[pool.Handle[int]]bool{}
 					var live []pool.Handle[int]
 					for i := range steps * capacity {
@@ -328,7 +150,7 @@ func TestCopyIssuesNewHandlesOnly(t *testing.T) {
 						seen[h] = true
 						require.True(t, c.Remove(h))
 					}
-					st := requireReclaimed(t, c)
+					st := testkit.RequireReclaimed(t, c)
 					require.Zero(t, st.Live)
 				}
 			}
@@ -339,14 +161,14 @@ func TestCopyIssuesNewHandlesOnly(t *testing.T) {
 // A copy takes exactly Capacity values, as a new pool does, whatever the original
 // was and however full.
 func TestCapacityOfCopyIsExact(t *testing.T) {
-	for _, o := range capacityConfigs() {
+	for _, o := range testkit.CapacityConfigs() {
 		for _, filled := range []int{0, 1, o.Capacity / 2, o.Capacity} {
 			for _, from := range []pool.Options[int]{o, {Capacity: o.Capacity, Shards: 7, Reuse: o.Reuse, MinFree: o.MinFree}, {Shards: 2}} {
-				p := tiny(t, &from)
-				live := fill(t, p, filled, number)
+				p := testkit.Tiny(t, &from)
+				live := testkit.Fill(t, p, filled, testkit.Number)
 				for range 3 {
 					p.RemoveBatch(live)
-					live = fill(t, p, filled, number)
+					live = testkit.Fill(t, p, filled, testkit.Number)
 				}
 				c, err := pool.ReadTiny(bytes.NewReader(snapshotOf(t, p)), &o, 1)
 				if from.Capacity == 0 && errors.Is(err, pool.ErrFull) {
@@ -362,11 +184,11 @@ func TestCapacityOfCopyIsExact(t *testing.T) {
 						require.NoError(t, err, "%s: after %d", name, len(hs))
 						hs = append(hs, h)
 					}
-					requireRefusal(t, c, pool.ErrFull, name)
+					testkit.RequireRefusal(t, c, pool.ErrFull, name)
 					require.Equal(t, o.Capacity, c.RemoveBatch(hs))
 					hs = nil
 				}
-				requireReclaimed(t, c)
+				testkit.RequireReclaimed(t, c)
 			}
 		}
 	}
@@ -374,24 +196,24 @@ func TestCapacityOfCopyIsExact(t *testing.T) {
 
 // A copy of a preallocated pool is one too.
 func TestPreallocatedCopy(t *testing.T) {
-	for _, reuse := range reuses {
+	for _, reuse := range testkit.Reuses {
 		opts := &pool.Options[plain]{Capacity: 100, Preallocate: true, Reuse: reuse, Shards: 2}
 		p := pool.Must(&pool.Options[[2]uint64]{Capacity: 100, Preallocate: true, Reuse: reuse, Shards: 2})
-		fill(t, p, 60, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+		testkit.Fill(t, p, 60, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 		c, err := pool.ReadFrom(bytes.NewReader(snapshotOf(t, p)), &pool.Options[[2]uint64]{Capacity: 100, Preallocate: true, Reuse: reuse, Shards: 2})
 		require.NoError(t, err)
 		requireCopy(t, p, c)
 		before := c.Stats()
 		require.GreaterOrEqual(t, before.Allocated, opts.Capacity)
-		fill(t, c, 40, func(int) [2]uint64 { return [2]uint64{} })
+		testkit.Fill(t, c, 40, func(int) [2]uint64 { return [2]uint64{} })
 		require.Equal(t, before.Bytes, c.Stats().Bytes)
 	}
 }
 
 // What Capacity and Origin cannot give is said.
 func TestCopyThatDoesNotFit(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Shards: 1, Origin: 5})
-	hs := fill(t, p, 20, number)
+	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1, Origin: 5})
+	hs := testkit.Fill(t, p, 20, testkit.Number)
 	snapshot := snapshotOf(t, p)
 	_, err := pool.ReadFrom(bytes.NewReader(snapshot), &pool.Options[int]{Capacity: 19})
 	require.ErrorIs(t, err, pool.ErrFull)
@@ -411,7 +233,7 @@ func TestCopyThatDoesNotFit(t *testing.T) {
 	c, err := pool.ReadFrom(bytes.NewReader(snapshotOf(t, p)), &pool.Options[int]{Capacity: 10})
 	require.NoError(t, err)
 	requireCopy(t, p, c)
-	requireRefusal(t, c, pool.ErrFull, "ten values")
+	testkit.RequireRefusal(t, c, pool.ErrFull, "ten values")
 	for _, h := range hs[10:] {
 		require.False(t, c.Contains(h))
 	}
@@ -422,8 +244,8 @@ func TestSnapshotsFollowEachOther(t *testing.T) {
 	var b bytes.Buffer
 	var ps []*pool.Pool[int]
 	for n := range 4 {
-		p := tiny[int](t, nil)
-		fill(t, p, 10*n, number)
+		p := testkit.Tiny[int](t, nil)
+		testkit.Fill(t, p, 10*n, testkit.Number)
 		_, err := p.WriteTo(&b)
 		require.NoError(t, err)
 		ps = append(ps, p)
@@ -441,14 +263,14 @@ func TestSnapshotsFollowEachOther(t *testing.T) {
 // What Trim gave up stays given up: no handle of it is live in a copy, and neither
 // the copy nor the original issues one again.
 func TestSnapshotOfATrimmedPool(t *testing.T) {
-	for _, reuse := range reuses {
+	for _, reuse := range testkit.Reuses {
 		opts := &pool.Options[[2]uint64]{Shards: 2, Reuse: reuse}
 		if reuse == pool.FIFO {
 			opts.MinFree = 2
 		}
-		p := tiny(t, opts)
+		p := testkit.Tiny(t, opts)
 		issued := make(map[pool.Handle[[2]uint64]]bool)
-		hs := fill(t, p, 400, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+		hs := testkit.Fill(t, p, 400, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 		for _, h := range hs {
 			issued[h] = true
 		}
@@ -468,10 +290,183 @@ func TestSnapshotOfATrimmedPool(t *testing.T) {
 			}
 		}
 		for _, q := range []*pool.Pool[[2]uint64]{p, c} {
-			for _, h := range fill(t, q, 600, func(int) [2]uint64 { return [2]uint64{} }) {
+			for _, h := range testkit.Fill(t, q, 600, func(int) [2]uint64 { return [2]uint64{} }) {
 				require.False(t, issued[h], "%v was issued again", h)
 			}
-			requireReclaimed(t, q)
+			testkit.RequireReclaimed(t, q)
 		}
 	}
+}
+
+// A handle that comes to be known during the snapshot, of a slot that was written
+// already, must not wait in the copy for that slot to come to its generation. One
+// look at each slot would let it: this is what the second is for.
+func TestNoHandleInACopyComesToName(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		for lives := range 5 {
+			for _, vacant := range []bool{true, false} {
+				for at := range 12 {
+					p := testkit.Tiny(t, &pool.Options[fixed]{Reuse: reuse, MinFree: min(1, int(reuse)), Shards: 1})
+					hs := testkit.Fill(t, p, 20, func(i int) fixed { return fixed{ID: uint64(i + 1)} })
+					if vacant {
+						p.RemoveBatch(hs[:4])
+						require.NoError(t, p.Synchronize(context.Background()))
+					}
+					w := &during{n: at}
+					w.do = func() {
+						h, id := hs[0], uint64(1)
+						for range lives {
+							p.Remove(h)
+							require.NoError(t, p.Synchronize(context.Background()))
+							h, id = testkit.MustInsert(t, p, fixed{ID: 99}), 99
+						}
+						p.View(hs[19], func(v *fixed) { v.To, v.ToID = h, id })
+					}
+					_, err := p.WriteTo(w)
+					require.NoError(t, err)
+					c, err := pool.ReadTiny(w, &pool.Options[fixed]{Shards: 1}, 1)
+					require.NoError(t, err)
+					last, ok := c.Get(hs[19])
+					require.True(t, ok)
+					requireNothingElse(t, c, last)
+				}
+			}
+		}
+	}
+}
+
+// requireNothingElse requires that what v refers to is what it did refer to, or
+// nothing for ever.
+func requireNothingElse(t *testing.T, c *pool.Pool[fixed], v fixed) {
+	t.Helper()
+	if to, ok := c.Get(v.To); ok {
+		require.Equal(t, v.ToID, to.ID, "%v", v.To)
+		require.True(t, c.Remove(v.To))
+	}
+	for range 5 {
+		hs := testkit.Fill(t, c, 40, func(int) fixed { return fixed{ID: 1 << 40} })
+		require.False(t, c.Contains(v.To), "%v came to life", v.To)
+		require.Equal(t, len(hs), c.RemoveBatch(hs))
+	}
+}
+
+// What was seen live is encoded as that incarnation, also when it is removed
+// before its turn: its slot waits for the snapshot's pin.
+func TestSnapshotPinsWhatItEncodes(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[moody]{Capacity: 2, Shards: 1})
+	meddled := 0
+	var next pool.Handle[moody]
+	meddle := func() {
+		meddled++
+		require.True(t, p.Remove(next))
+		_, err := p.Insert(moody{mood: "another"})
+		require.ErrorIs(t, err, pool.ErrStalled, "the slot is reused while it is encoded")
+	}
+	h := testkit.MustInsert(t, p, moody{"first", meddle})
+	next = testkit.MustInsert(t, p, moody{mood: "second"})
+	c := copyOf(t, p, nil)
+	require.Equal(t, 1, meddled)
+	v, ok := c.Get(h)
+	require.True(t, ok)
+	require.Equal(t, "first", v.mood)
+	require.False(t, c.Contains(next), "it was removed before the second look")
+	testkit.MustInsert(t, p, moody{mood: "another"})
+}
+
+// A snapshot while others insert and remove: what lives throughout is in it, each
+// value is whole, and each reference is right or dead.
+func TestSnapshotWhileOthersChange(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		t.Run(reuse.String(), func(t *testing.T) {
+			p := testkit.Tiny(t, &pool.Options[fixed]{Reuse: reuse, Shards: 3})
+			stay := testkit.Fill(t, p, 300, func(i int) fixed { return fixed{ID: uint64(i + 1)} })
+			var ids atomic.Uint64
+			ids.Store(1000)
+			var stop atomic.Bool
+			var known [64]atomic.Uint64 // handles that may live
+			var removed atomic.Int64
+			var g errgroup.Group
+			for k := range 8 {
+				g.Go(func() error {
+					rnd := rand.New(rand.NewPCG(uint64(k), 1))
+					var mine []pool.Handle[fixed]
+					for n := 0; !stop.Load(); n++ {
+						to := pool.Handle[fixed](known[rnd.IntN(len(known))].Load())
+						v, ok := p.Get(to)
+						if !ok {
+							to = 0
+						}
+						h, err := p.InsertFunc(func(h pool.Handle[fixed], in *fixed) {
+							*in = fixed{ID: ids.Inc(), Self: h, To: to, ToID: v.ID}
+						})
+						if err != nil {
+							return err
+						}
+						known[rnd.IntN(len(known))].Store(uint64(h))
+						if mine = append(mine, h); len(mine) > 20 {
+							i := rnd.IntN(len(mine))
+							if !p.Remove(mine[i]) {
+								return fmt.Errorf("lost %v", mine[i])
+							}
+							removed.Inc()
+							mine[i] = mine[len(mine)-1]
+							mine = mine[:len(mine)-1]
+						}
+						if n%16 == 0 {
+							runtime.Gosched()
+						}
+					}
+					return nil
+				})
+			}
+			require.Eventually(t, func() bool { return removed.Load() > 0 }, time.Minute, time.Millisecond, "nobody removes anything")
+			enough := time.Now().Add(2 * time.Second) // on a loaded machine, for fewer snapshots
+			for n := 0; n < testkit.Long(30) && (n < 2 || time.Now().Before(enough)); n++ {
+				var b bytes.Buffer
+				_, err := p.WriteTo(&slow{w: &b})
+				require.NoError(t, err)
+				c, err := pool.ReadTiny(&b, &pool.Options[fixed]{Shards: 2}, 1)
+				require.NoError(t, err)
+				requireRight(t, c, stay)
+			}
+			stop.Store(true)
+			require.NoError(t, g.Wait())
+			c := copyOf(t, p, nil) // nobody changes anything
+			requireCopy(t, p, c)
+		})
+	}
+}
+
+// requireRight requires that c has stay, and that nothing in it refers to another
+// value than it did, now and later.
+func requireRight(t *testing.T, c *pool.Pool[fixed], stay []pool.Handle[fixed]) {
+	t.Helper()
+	for i, h := range stay {
+		v, ok := c.Get(h)
+		require.True(t, ok, "%v lives throughout", h)
+		require.EqualValues(t, i+1, v.ID)
+	}
+	values := contents(c)
+	refs := map[pool.Handle[fixed]]uint64{}
+	for h, v := range values {
+		if v.ID > 1000 {
+			require.Equal(t, h, v.Self, "a value in another's slot")
+			refs[v.To] = v.ToID
+		}
+	}
+	delete(refs, 0)
+	for to, id := range refs {
+		if v, ok := values[to]; ok {
+			require.Equal(t, id, v.ID, "%v names another value", to)
+			delete(refs, to)
+		}
+	}
+	for range 4 {
+		hs := testkit.Fill(t, c, 400, func(int) fixed { return fixed{} })
+		for to := range refs {
+			require.False(t, c.Contains(to), "%v came to life", to)
+		}
+		require.Equal(t, len(hs), c.RemoveBatch(hs))
+	}
+	testkit.RequireConserved(t, c)
 }

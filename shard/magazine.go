@@ -115,6 +115,10 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 	if a.Capacity > 0 {
 		m.most = int(min(MaxReach, a.Capacity/reachShare))
 	}
+	if a.MaxLimbo > 0 {
+		// What waits in a bag comes on top of MaxLimbo.
+		m.most = min(m.most, max(firstReach, int(a.MaxLimbo/reachShare)))
+	}
 	if a.FIFO || m.most < leastReach {
 		m.most = 0 // a slot goes to the queue's end
 		return m

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,11 +12,22 @@ import (
 // schedules, and scenarios kill them.
 const poolPackage = "pool"
 
+// checks are the packages that have most ordinary tests of package pool.
+var checks = []string{"internal/check/faults", "internal/check/memory", "internal/check/sharing"}
+
 // suite is the tests of a package as they are built: with the words hooked, so that
 // scenarios can be explored, or as they are.
 type suite struct {
 	pkg      string
 	explores bool
+}
+
+// folder is the folder of u's tests, below the root. Pool's scenarios have one of their own.
+func (u suite) folder() string {
+	if u.explores && u.pkg == poolPackage {
+		return "internal/check/explore"
+	}
+	return u.pkg
 }
 
 // killer is a scenario or an ordinary test.
@@ -40,10 +52,10 @@ func (k killer) pattern() string {
 	return "^" + strings.ReplaceAll(regexp.QuoteMeta(k.test()), "/", "$/^") + "$"
 }
 
-var (
-	// explorerTest is a file of tests that explore, or of what they need.
-	explorerTest = regexp.MustCompile(`^(interleave(_\w+)?|export)_test\.go$`)
+// explores reports whether a file of tests explores schedules.
+func explores(text []byte) bool { return bytes.HasPrefix(text, []byte("//go:build interleave\n")) }
 
+var (
 	testName     = regexp.MustCompile(`^(Test|Example)\w*$`)
 	testFunc     = regexp.MustCompile(`(?m)^func ((?:Test|Example)\w*)\(`)
 	scenarioName = regexp.MustCompile(`(?m)^\t\{"([^"]+)", (?:true, |false, )?func\(\w \*[\w.]+\) \{$`)
@@ -52,22 +64,34 @@ var (
 // killersOf returns the scenarios of a package in the tree at root, and then the
 // ordinary tests that run here, as they are written in its sources.
 func killersOf(root, pkg string) ([]killer, error) {
-	files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 	var scenarios, tests []killer
-	for _, file := range files {
-		text, err := os.ReadFile(file)
+	suites := []suite{{pkg, true}, {pkg, false}}
+	if pkg == poolPackage {
+		for _, c := range checks {
+			suites = append(suites, suite{c, false})
+		}
+	}
+	for _, u := range suites {
+		files, err := filepath.Glob(filepath.Join(root, u.folder(), "*_test.go"))
 		if err != nil {
 			return nil, err
 		}
-		if strings.HasPrefix(filepath.Base(file), "interleave") {
-			for _, m := range scenarioName.FindAllSubmatch(text, -1) {
-				scenarios = append(scenarios, killer{suite{pkg, true}, string(m[1])})
-			}
-		} else {
-			for _, m := range testFunc.FindAllSubmatch(text, -1) {
-				tests = append(tests, killer{suite{pkg, false}, string(m[1])})
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			switch {
+			case err != nil:
+				return nil, err
+			case u.explores != explores(text):
+			case u.explores:
+				for _, m := range scenarioName.FindAllSubmatch(text, -1) {
+					scenarios = append(scenarios, killer{u, string(m[1])})
+				}
+			default:
+				for _, m := range testFunc.FindAllSubmatch(text, -1) {
+					tests = append(tests, killer{u, string(m[1])})
+				}
 			}
 		}
 	}
-	return append(scenarios, tests...), err
+	return append(scenarios, tests...), nil
 }

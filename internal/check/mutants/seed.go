@@ -152,8 +152,13 @@ func check(list []seed, root string) (err error) {
 	return err
 }
 
-// pkg is the package whose tests must notice s.
-func (s *seed) pkg() string { return s.killers[0].pkg }
+// pkg is the package whose tests must notice s, wherever they are.
+func (s *seed) pkg() string {
+	if pkg := s.killers[0].pkg; !slices.Contains(checks, pkg) {
+		return pkg
+	}
+	return poolPackage
+}
 
 // kills reports whether a scenario or a test that ends so kills s.
 func (s *seed) kills(k kind) bool {

@@ -1,0 +1,333 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/verbs"
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
+
+// actor is one thread's hand on the pool: it does what the thread says, and judges
+// the answers (judge_test.go). With t nil it prepares the run.
+type actor struct {
+	*world
+	t *interleave.Thread
+	k *keeper // the Worker that it acts through, if there is one
+}
+
+// subject is the pool, and does without the finalizers of what it opens: they would
+// run on a goroutine that is no thread of the run.
+type subject struct{ *Pool[val] }
+
+func (s subject) Worker() *Worker[val] {
+	w := s.Pool.Worker()
+	runtime.SetFinalizer(w, nil)
+	return w
+}
+
+func (s subject) Reserve() (*Reservation[val], error) {
+	r, err := s.Pool.Reserve()
+	if err == nil {
+		runtime.SetFinalizer(r, nil)
+	}
+	return r, err
+}
+
+// Each is what a goroutine of Each does.
+func (s subject) Each(_ context.Context, _ int, f func(Handle[val], *val) error) error {
+	return EachAlone(s.Pool, f)
+}
+
+// vals makes the values of the explored pools, and tells them apart by their stamps.
+var (
+	vals  = verbs.Kind[val]{Make: func(n uint64) val { return val{n, &anchor} }, Number: func(v *val) uint64 { return v.stamp }}
+	table = verbs.Table[val]()
+)
+
+// call returns a call of a verb, and its frame. In its callback, if it has one, or at the
+// first value of its loop it does inner, if that is not nil.
+func (a *actor) call(name string, inner func(), hs ...Handle[val]) (*verbs.Call[val], *frame) {
+	f := &frame{a: a, inner: inner}
+	c := &verbs.Call[val]{Verb: table.Named(name), Judge: a, Kind: vals, Pool: subject{a.p}, Handles: hs, State: f}
+	if c.Needs&verbs.Any != 0 && a.k != nil {
+		c.Via = a.k.w
+	}
+	return c, f
+}
+
+// at calls a verb that takes handles or nothing.
+func (a *actor) at(name string, inner func(), hs ...Handle[val]) *frame {
+	c, f := a.call(name, inner, hs...)
+	c.Do()
+	return f
+}
+
+// one calls a verb that inserts a value, and returns its handle, or 0.
+func (a *actor) one(name string, inner func()) Handle[val] {
+	return append(a.at(name, inner).inserted, 0)[0]
+}
+
+func (a *actor) insert() Handle[val]                   { return a.one("Insert", nil) }
+func (a *actor) insertFunc(inner func()) Handle[val]   { return a.one("InsertFunc", inner) }
+func (a *actor) get(h Handle[val])                     { a.at("Get", nil, h) }
+func (a *actor) contains(h Handle[val])                { a.at("Contains", nil, h) }
+func (a *actor) view(h Handle[val], inner func())      { a.at("View", inner, h) }
+func (a *actor) remove(h Handle[val]) bool             { return h != 0 && a.at("Remove", nil, h).ok }
+func (a *actor) take(h Handle[val]) bool               { return h != 0 && a.at("Take", nil, h).ok }
+func (a *actor) removeBatch(hs ...Handle[val])         { a.at("RemoveBatch", nil, hs...) }
+func (a *actor) all(inner func())                      { a.at("All", inner) }
+func (a *actor) each(inner func())                     { a.at("Each", inner) }
+func (a *actor) drain(inner func())                    { a.at("Drain", inner) }
+func (a *actor) deleteFunc(inner func())               { a.at("DeleteFunc", inner) }
+func (a *actor) clear()                                { a.at("Clear", nil) }
+func (a *actor) trim()                                 { a.at("Trim", nil) }
+func (a *actor) stats()                                { a.at("Stats", nil) }
+func (a *actor) look(rd *reader, h Handle[val])        { a.under("Guard.Get", rd, nil, h) }
+func (a *actor) lookAll(rd *reader, hs ...Handle[val]) { a.under("Guard.GetBatch", rd, nil, hs...) }
+func (a *actor) allUnder(rd *reader, inner func())     { a.under("Guard.All", rd, inner) }
+
+// read is a pin, a look, and an unpin.
+func (a *actor) read(h Handle[val]) { a.unpin(a.pin(h)) }
+
+// insertN inserts n values.
+func (a *actor) insertN(n int) []Handle[val] {
+	hs := make([]Handle[val], n)
+	for i := range hs {
+		hs[i] = a.insert()
+	}
+	return hs
+}
+
+// insertFails inserts through a constructor that returns an error.
+func (a *actor) insertFails(inner func()) {
+	c, _ := a.call("TryInsertFunc", inner)
+	c.Fails = true
+	c.Do()
+}
+
+// insertBatch inserts n values at once.
+func (a *actor) insertBatch(n int) []Handle[val] {
+	c, f := a.call("InsertBatch", nil)
+	c.N = n
+	c.Do()
+	return append(f.inserted, make([]Handle[val], n-len(f.inserted))...)
+}
+
+// reserve opens a reservation, or returns nil.
+func (a *actor) reserve() *Reservation[val] {
+	c, _ := a.call("Reserve", nil)
+	return a.opens(c)
+}
+
+func (a *actor) opens(c *verbs.Call[val]) *Reservation[val] {
+	c.Do()
+	r := c.Open
+	if r == nil {
+		return nil
+	}
+	if slices.Contains(a.reserved, r) {
+		a.r.Failf("the Reservation of %v was given out before", r.Handle())
+	}
+	a.reserved = append(a.reserved, r)
+	interleave.Unseen(func() { a.turn[r.Handle().Index()] = 0 })
+	return r
+}
+
+// isOpen reports whether r is to be settled yet.
+func isOpen(r *Reservation[val]) (is bool) {
+	interleave.Unseen(func() { is = r != nil && IsOpen(r) })
+	return is
+}
+
+// commit makes the value of r live, if that is open.
+func (a *actor) commit(r *Reservation[val]) Handle[val] {
+	if !isOpen(r) {
+		return 0
+	}
+	c, f := a.call("Commit", nil)
+	c.Open = r
+	c.Do()
+	return f.inserted[0]
+}
+
+// commitHold makes the value of r live and holds it, if r is open. What it holds is
+// watched.
+func (a *actor) commitHold(r *Reservation[val]) *reader {
+	if !isOpen(r) {
+		return nil
+	}
+	c, _ := a.call("CommitHold", nil)
+	c.Open = r
+	return a.holds(c)
+}
+
+// hold holds h, if it is live. What it holds is watched.
+func (a *actor) hold(h Handle[val]) *reader {
+	if h == 0 {
+		return nil
+	}
+	c, _ := a.call("Hold", nil, h)
+	return a.holds(c)
+}
+
+// holds makes a call that opens a Ref, if it does.
+func (a *actor) holds(c *verbs.Call[val]) *reader {
+	c.Do()
+	if c.Hold == nil {
+		return nil
+	}
+	s := c.Hold.Seen[0]
+	rd := &reader{Hold: c.Hold, h: s.H, v: s.V, stamp: s.Number}
+	a.watched = append(a.watched, rd)
+	return rd
+}
+
+func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {
+	if !isOpen(r) {
+		return
+	}
+	a.burned = append(a.burned, r.Handle())
+	a.cancelled++
+	a.enter("Cancel")
+	how(r)
+	a.leave()
+}
+
+// removeAt removes h, which lives, into the limbo of shard k.
+func (a *actor) removeAt(k int, h Handle[val]) {
+	before := knew{h, a.begin(h), false}
+	a.enter("Remove").removing(h)
+	ok := Arena(a.p).RemoveAt(k, uint64(h))
+	a.leave()
+	a.ended(before, ok)
+}
+
+// removeAll removes hs one after the other.
+func (a *actor) removeAll(hs []Handle[val]) {
+	for _, h := range hs {
+		a.remove(h)
+	}
+}
+
+// pin pins a guard and looks at h, if that is not zero. What it sees is watched.
+func (a *actor) pin(h Handle[val]) *reader {
+	rd := &reader{from: a.clock}
+	c, _ := a.call("Pin", nil)
+	c.Do()
+	rd.Hold, rd.copy = c.Hold, PinOf(&c.Hold.Guard)
+	a.watched = append(a.watched, rd)
+	if h != 0 {
+		a.look(rd, h)
+	}
+	return rd
+}
+
+// under calls a verb of a guard, if that is pinned. What it sees is watched.
+func (a *actor) under(name string, rd *reader, inner func(), hs ...Handle[val]) {
+	if !slices.Contains(a.watched, rd) || rd.Ref != nil || rd.brief != nil || slices.Equal(hs, []Handle[val]{0}) {
+		return
+	}
+	c, f := a.call(name, inner, hs...)
+	c.Hold = rd.Hold
+	if c.Needs&verbs.Loops == 0 {
+		f.rd = rd
+	} else {
+		rd.loops++
+		defer func() { rd.loops-- }() // also if a Reset ends the thread
+	}
+	c.Do()
+}
+
+// unpin ends a guard that is pinned, or a hold that succeeded.
+func (a *actor) unpin(rd *reader) {
+	if !slices.Contains(a.watched, rd) || rd.loops > 0 {
+		return
+	}
+	unwatch := func() { a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd }) }
+	if rd.Ref != nil {
+		unwatch()       // the slot may be reused before Release returns
+		if a.t == nil { // nobody watches whether it comes to limbo anew
+			a.turn[rd.h.Index()] = 0
+		}
+	}
+	if rd.brief != nil {
+		a.enter("Unpin")
+		rd.brief.UnpinBrief()
+		a.leave()
+	} else {
+		c, f := a.call("Unpin", nil)
+		rd.Seen = nil // it is watched at each step
+		c.Hold, f.rd = rd.Hold, rd
+		c.Do()
+	}
+	unwatch()
+}
+
+// repin pins rd anew, if it is a guard that is pinned. What it has seen is nobody's any
+// more.
+func (a *actor) repin(rd *reader) {
+	if !slices.Contains(a.watched, rd) || rd.Ref != nil || rd.brief != nil {
+		return
+	}
+	// Not watched any more: the slot may be reused before Repin returns.
+	rd.h, rd.v = 0, nil
+	from := a.clock
+	c, _ := a.call("Repin", nil)
+	rd.Seen, c.Hold = nil, rd.Hold
+	c.Do()
+	rd.from, rd.copy = from, PinOf(&rd.Guard)
+}
+
+// again unpins a copy of rd, which has been unpinned.
+func (a *actor) again(rd *reader) {
+	if rd == nil || rd.Ref != nil || slices.Contains(a.watched, rd) {
+		return
+	}
+	a.enter("Unpin again")
+	if rd.copy.Release() {
+		a.r.Failf("the copy of a guard that was unpinned ends a pin")
+	}
+	a.leave()
+}
+
+// brief is the pin that Get makes, with a look under it that lasts.
+func (a *actor) brief(h Handle[val], lasting bool) {
+	e, was := a.before(h)
+	a.enter("PinBrief")
+	g := Domain(a.p).PinBrief()
+	ok := a.p.Contains(h)
+	rd := &reader{Hold: new(verbs.Hold[val]), h: h, from: a.top(a.t).from}
+	if ok {
+		rd.v = &shard.At[val](a.names.table(), h.Index()).Value
+		rd.stamp = rd.v.stamp
+	}
+	a.sees(h, e, was, ok, rd.stamp)
+	a.watched = append(a.watched, rd)
+	if !lasting {
+		g.UnpinBrief()
+		a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
+	} else {
+		rd.brief = &g
+	}
+	a.leave()
+}
+
+// synchronize waits for what was removed, for a few turns.
+func (a *actor) synchronize(turns int) {
+	c, _ := a.call("Synchronize", nil)
+	c.Context = &patience{a.world, turns, 3}
+	c.Do()
+}
+
+// grow makes memory ahead.
+func (a *actor) grow(n int) {
+	c, _ := a.call("Grow", nil)
+	c.N = n
+	c.Do()
+}

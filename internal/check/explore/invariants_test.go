@@ -1,0 +1,546 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"fmt"
+	"slices"
+
+	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
+
+// What is claimed, and what checks it, for scenarios and drawn programs alike. Most judges
+// have a seeded bug that they alone find: docs/evidence.md has the list.
+//
+//	an address is computed from an index in the table   shard.At panics
+//	nothing is written to the void                      holds, after each step
+//	a slot is in one place, and none is lost            locate, complete
+//	generations grow, a handle is issued once           holds, issued
+//	what a guard or a Ref has seen is not reused        values, after each step
+//	ErrFull and ErrStalled are true at some moment      measure, refuse
+//	ErrExhausted is true, and stays so                  exhausted
+//	false is true: the handle was not live              sees, ended
+//	Synchronize returns when all is reclaimed           reclaimed
+//	a queue keeps its order                             queue
+//	counts, Len and Stats add up at rest                complete, refs, figures
+//
+// Under the tag coatcheck_debug a pool itself notes who did what, and under neither it
+// checks nothing of this: storms and torture look at values and ages there.
+
+// Where a slot is. In transit, in the hands of an operation under way, it is
+// nowhere.
+const (
+	nowhere = iota
+	isLive
+	inFree
+	inRest
+	inLimbo
+	inSealed
+	inFresh
+	inReady
+	inBag
+	isParked
+	isAbsent
+	unallotted
+)
+
+var placeNames = [...]string{"nowhere", "live", "freelist", "reserve", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "holders' hands", "absent page", "unallotted"}
+
+// put notes that slot i is at a place, and fails if it is at another as well.
+func (w *world) put(i uint32, place uint8) error {
+	if i >= Arena(w.p).Table.Pages().Limit {
+		return fmt.Errorf("slot %d in the %s has no memory", i, placeNames[place])
+	}
+	if was := w.place[i]; was != nowhere {
+		return fmt.Errorf("slot %d is in two places: %s and %s", i, placeNames[was], placeNames[place])
+	}
+	w.place[i] = place
+	return nil
+}
+
+// chain notes the slots of a list, of n slots or to its end if n < 0, and returns
+// how many there are.
+func (w *world) chain(i uint32, n int, place uint8) (int, error) {
+	k := 0
+	for ; k != n && (n >= 0 || i != shard.None); k++ {
+		if i == shard.None && Arena(w.p).Reset != nil {
+			break // who takes some of a batch for Reset may be between two of them
+		}
+		if err := w.put(i, place); err != nil {
+			return k, err
+		}
+		word := Slot(w.p, i).Word.Load()
+		if shard.IsLive(word) {
+			return k, fmt.Errorf("slot %d in the %s is live", i, placeNames[place])
+		}
+		if (place == inFree || place == inRest) && shard.Generation(word) == shard.Spent {
+			return k, fmt.Errorf("slot %d in the freelist has no life left (I3)", i)
+		}
+		i = shard.Low(word)
+	}
+	return k, nil
+}
+
+// vacant fails unless slot i is ready for its next life.
+func (w *world) vacant(i uint32) error {
+	v := Slot(w.p, i).Value
+	if !Arena(w.p).Pointers && Arena(w.p).Reset == nil {
+		return nil // plain values may stay
+	}
+	if v.stamp != 0 || Arena(w.p).Reset == nil && v.keep != nil {
+		return fmt.Errorf("vacant slot %d is not cleaned: %+v", i, v)
+	}
+	return nil
+}
+
+// locate finds the place of every slot.
+func (w *world) locate() error {
+	t := Arena(w.p).Table.Pages()
+	if t.Limit > maxSlots {
+		return fmt.Errorf("the scenario touches %d slots", t.Limit)
+	}
+	clear(w.place[:t.Limit])
+	for i, c := range Arena(w.p).Inspect() {
+		err := w.locateIn(c)
+		if err == nil && Arena(w.p).FIFO {
+			err = w.queue(i, c)
+		}
+		if err != nil {
+			return fmt.Errorf("shard %d: %w", i, err)
+		}
+	}
+	for i := range t.Limit {
+		w.waits[i] = w.place[i] == inLimbo
+	}
+	for _, k := range w.workers {
+		if err := w.locateKept(k); err != nil {
+			return fmt.Errorf("Worker: %w", err)
+		}
+	}
+	for i := range t.Limit {
+		if Arena(w.p).Table.Unallotted(i) {
+			if err := w.put(i, unallotted); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range t.Limit {
+		if w.isVoid(t, i) {
+			if err := w.put(i, isAbsent); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range t.Limit {
+		switch w.place[i] {
+		case inFresh, isAbsent, unallotted:
+			w.turn[i] = 0 // Trim has put it where what was never used is
+		}
+		if w.place[i] == isAbsent {
+			continue
+		}
+		if w.place[i] == inFree || w.place[i] == inRest || w.place[i] == inFresh || w.place[i] == inReady || w.place[i] == unallotted {
+			if err := w.vacant(i); err != nil {
+				return err
+			}
+		}
+		if shard.IsLive(shard.At[val](t, i).Word.Load()) {
+			if err := w.put(i, isLive); err != nil {
+				return err
+			}
+		}
+		if _, parked := t.Holding(i); parked {
+			if err := w.put(i, isParked); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *world) locateIn(c shard.Contents) error {
+	if top := shard.Low(c.Free); top != shard.None && shard.Generation(c.Free) != shard.Generation(Slot(w.p, top).Word.Load()) {
+		return fmt.Errorf("the freelist's head has generation %d, its top slot %d another (I5)", shard.Generation(c.Free), top)
+	}
+	if _, err := w.chain(shard.Low(c.Free), -1, inFree); err != nil {
+		return err
+	}
+	if !Arena(w.p).FIFO || !Arena(w.p).Sums().Trimming { // or the list is being taken
+		if _, err := w.chain(c.Rest, int(c.Resting), inRest); err != nil {
+			return err
+		}
+	}
+	n, err := w.chain(shard.Low(c.Limbo), -1, inLimbo)
+	if err != nil {
+		return err
+	}
+	if uint32(n) != shard.Generation(c.Limbo) {
+		return fmt.Errorf("limbo says %d slots and has %d", shard.Generation(c.Limbo), n)
+	}
+	for _, b := range c.Sealed {
+		if err == nil && b.N > 0 {
+			err = w.sealed(b)
+		}
+	}
+	for i := shard.Generation(c.Fresh); i < shard.Low(c.Fresh) && err == nil; i++ {
+		err = w.put(i, inFresh)
+	}
+	return err
+}
+
+// sealed notes the slots of a sealed batch.
+func (w *world) sealed(b shard.Sealed) error {
+	if !Arena(w.p).FIFO {
+		_, err := w.chain(b.Top, int(b.N), inSealed)
+		return err
+	}
+	n, err := w.chain(b.Top, -1, inSealed)
+	if err != nil {
+		return err
+	}
+	m, err := w.chain(b.Turned, -1, inSealed)
+	if err == nil && n+m != int(b.N) {
+		err = fmt.Errorf("the sealed batch says %d slots and has %d", b.N, n+m)
+	}
+	return err
+}
+
+// queue notes in which order slots came to the limbo of shard k, and fails if its queue
+// hands them out in another.
+func (w *world) queue(k int, c shard.Contents) error {
+	var came []uint32
+	for i := shard.Low(c.Limbo); i != shard.None; i = shard.Low(Slot(w.p, i).Word.Load()) {
+		if !w.waits[i] {
+			came = append(came, i)
+		}
+	}
+	for _, i := range slices.Backward(came) { // limbo is a stack
+		w.turns++
+		w.turn[i], w.cameTo[i] = w.turns, k
+	}
+	// A Trim may have some in its hands; Resets that run at the same time, one inside
+	// another too, deliver in the order in which they end (L14).
+	if Arena(w.p).Sums().Trimming || Arena(w.p).Reset != nil {
+		return nil
+	}
+	last := uint32(0)
+	for _, i := range slices.Concat(w.listed(shard.Low(c.Free), -1), w.listed(c.Rest, int(c.Resting))) {
+		if w.turn[i] == 0 || w.cameTo[i] != k {
+			continue // unknown, or lent by Trim
+		}
+		if w.turn[i] < last {
+			return fmt.Errorf("slot %d comes later in the queue than slots that were removed after it", i)
+		}
+		last = w.turn[i]
+	}
+	return nil
+}
+
+// listed returns the slots of a list, of n slots or to its end if n < 0.
+func (w *world) listed(i uint32, n int) (list []uint32) {
+	for len(list) != n && i != shard.None {
+		list = append(list, i)
+		i = shard.Low(Slot(w.p, i).Word.Load())
+	}
+	return list
+}
+
+// locateKept finds what a Worker keeps.
+func (w *world) locateKept(k *keeper) error {
+	if k.closing || IsClosed(k.w) {
+		return nil
+	}
+	ready, bag, next, end := Magazine(k.w).Inspect()
+	for _, h := range ready {
+		if k.busy > 0 {
+			break // an operation may be about to write these entries
+		}
+		if err := w.put(shard.Low(h), inReady); err != nil {
+			return err
+		}
+	}
+	for _, h := range bag {
+		if err := w.put(shard.Low(h), inBag); err != nil {
+			return err
+		}
+	}
+	for i := next; i < end; i++ {
+		if err := w.put(i, inReady); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check is called after every step.
+func (w *world) check() error {
+	switch {
+	case w.r.Known():
+		w.follow()
+		return nil
+	case w.r.Loaded():
+		return w.values()
+	}
+	return w.holds()
+}
+
+// holds is what holds after every step.
+func (w *world) holds() error {
+	if err := w.locate(); err != nil {
+		return err
+	}
+	t := Arena(w.p).Table.Pages()
+	for i := range t.Limit {
+		slot := shard.At[val](t, i)
+		word := slot.Word.Load()
+		g := shard.Generation(word)
+		if w.isVoid(t, i) {
+			if word != shard.Pack(0, shard.None) {
+				return fmt.Errorf("the void was written to: slot %d", i)
+			}
+			continue
+		}
+		if g < w.generation[i] {
+			return fmt.Errorf("the generation of slot %d went back from %d to %d (I2)", i, w.generation[i], g)
+		}
+		w.generation[i] = g
+		if own := shard.Low(word) == i; own != shard.IsLive(word) && (i > 0 || word != 0) {
+			return fmt.Errorf("the word of slot %d, %d:%d, links to itself, or lives with another index (I4)", i, g, shard.Low(word))
+		}
+		if !shard.IsLive(word) {
+			continue
+		}
+		if g > shard.LastGeneration {
+			return fmt.Errorf("slot %d lives with generation %d, after the last", i, g)
+		}
+		e := w.appeared(Handle[val](word), slot.Value.stamp)
+		if e == nil {
+			return fmt.Errorf("%v is live and was never issued", Handle[val](word))
+		}
+		if e.removed {
+			return fmt.Errorf("%v is live and was removed", e.h)
+		}
+		if slot.Value.stamp != e.stamp {
+			return fmt.Errorf("the live value of %v is %d; want %d: its slot has two owners", e.h, slot.Value.stamp, e.stamp)
+		}
+	}
+	for _, e := range w.entries {
+		if !e.begun && Slot(w.p, e.h.Index()).Word.Load() != uint64(e.h) {
+			return fmt.Errorf("%v is lost, and nobody removed it", e.h)
+		}
+	}
+	if err := w.values(); err != nil {
+		return err
+	}
+	e, s := Domain(w.p).Epoch(), Domain(w.p).Safe()
+	if e < w.epoch || s < w.safe || s > e {
+		return fmt.Errorf("epoch %d → %d, frontier %d → %d: one went back, or the frontier passed the epoch", w.epoch, e, w.safe, s)
+	}
+	w.epoch, w.safe = e, s
+	w.measure()
+	return nil
+}
+
+// values fails if a value that a guard or a Ref has seen is another now.
+func (w *world) values() error {
+	for _, rd := range w.watched {
+		if rd.v != nil && rd.v.stamp != rd.stamp {
+			return fmt.Errorf("the slot of %v was reused or cleaned under a guard or a Ref that has seen it", rd.h)
+		}
+	}
+	return nil
+}
+
+// follow keeps what check compares with later, and what answers are judged by.
+func (w *world) follow() {
+	if Arena(w.p).FIFO {
+		w.locate() // for the order
+	}
+	t := Arena(w.p).Table.Pages()
+	for i := range t.Limit {
+		if w.isVoid(t, i) {
+			continue
+		}
+		slot := shard.At[val](t, i)
+		word := slot.Word.Load()
+		w.generation[i] = shard.Generation(word)
+		if shard.IsLive(word) {
+			w.appeared(Handle[val](word), slot.Value.stamp)
+		}
+	}
+	w.epoch, w.safe = Domain(w.p).Epoch(), Domain(w.p).Safe()
+	w.measure()
+}
+
+// complete fails if a slot is lost: when nobody does anything, each has a place.
+func (w *world) complete() error {
+	if err := w.holds(); err != nil {
+		return err
+	}
+	t := Arena(w.p).Table.Pages()
+	exhausted, reserved := 0, 0
+	for i := range t.Limit {
+		if w.place[i] != nowhere {
+			continue
+		}
+		switch {
+		case shard.Generation(Slot(w.p, i).Word.Load()) == shard.Spent:
+			exhausted++
+		case w.isReserved(i):
+			reserved++
+		default:
+			return fmt.Errorf("slot %d is lost", i)
+		}
+	}
+	if n := int(Arena(w.p).Sums().Exhausted); n != exhausted {
+		return fmt.Errorf("%d slots are exhausted, and counted are %d", exhausted, n)
+	}
+	if n := int(Reserved(w.p)); n != reserved {
+		return fmt.Errorf("%d slots are reserved, and counted are %d", reserved, n)
+	}
+	if err := w.refs(); err != nil {
+		return err
+	}
+	rest := 0
+	for _, c := range Arena(w.p).Inspect() {
+		rest += int(c.Resting)
+	}
+	if n := int(Arena(w.p).Sums().Reserve); rest < n {
+		return fmt.Errorf("%d slots are kept back; want a reserve of %d (I9)", rest, n)
+	}
+	floors := Arena(w.p).Table.Absent()
+	for i := range t.Limit {
+		floor, absent := floors[int(i>>t.Shift)]
+		if absent != w.isVoid(t, i) {
+			return fmt.Errorf("slot %d: its page is absent or shown, not both", i)
+		}
+		if absent && floor < w.generation[i] { // the life that Trim burns included
+			return fmt.Errorf("slot %d had generation %d, and the floor of its page is %d (I11)", i, w.generation[i], floor)
+		}
+	}
+	live := 0
+	for _, e := range w.entries {
+		if Slot(w.p, e.h.Index()).Word.Load() == uint64(e.h) {
+			live++
+		}
+	}
+	if len(w.entries)-live != w.gone && !w.vague {
+		return fmt.Errorf("%d values are gone, and %d removals succeeded", len(w.entries)-live, w.gone)
+	}
+	return w.figures(live, reserved, exhausted)
+}
+
+// rest checks what holds when nobody does anything, if there is one thread and it is
+// between two operations.
+func (a *actor) rest() {
+	if !a.alone || len(a.frames) > 0 {
+		return
+	}
+	interleave.Drain()
+	interleave.Unseen(func() {
+		if err := a.complete(); err != nil {
+			a.r.Failf("at rest: %w", err)
+		}
+	})
+}
+
+// isVoid answers whether t shows the void in place of slot i's page.
+func (w *world) isVoid(t *shard.Pages, i uint32) bool {
+	v := Arena(w.p).Table.Void()
+	return v != nil && t.Base[i>>t.Shift] == v
+}
+
+// refs compares the counts of holds with the Refs that there are.
+func (w *world) refs() error {
+	t := Arena(w.p).Table.Pages()
+	held, parked := 0, 0
+	for i := range t.Limit {
+		n, p := t.Holding(i)
+		if held += n; p {
+			parked++
+		}
+		if p && n == 0 {
+			return fmt.Errorf("slot %d is parked, and nobody holds it", i)
+		}
+	}
+	refs := 0
+	for _, rd := range w.watched {
+		if rd.Ref != nil {
+			refs++
+		}
+	}
+	if n := int(Arena(w.p).Sums().Refs); n != refs || held != refs {
+		return fmt.Errorf("there are %d Refs, the counts say %d and Refs says %d", refs, held, n)
+	}
+	if n := int(Arena(w.p).Sums().Parked); n != parked {
+		return fmt.Errorf("%d slots are parked, and counted are %d", parked, n)
+	}
+	return nil
+}
+
+func (w *world) isReserved(i uint32) bool {
+	for _, r := range w.reserved {
+		if IsOpen(r) && r.Handle().Index() == i {
+			return true
+		}
+	}
+	return false
+}
+
+// finally is what holds at the end of a run: nothing is lost, and when the
+// guards go, everything comes back.
+func (w *world) finally() error {
+	if err := w.complete(); err != nil {
+		return fmt.Errorf("at the end: %w", err)
+	}
+	a := &actor{w, nil, nil}
+	clear(w.turn[:]) // nobody watches in which order the rest comes to limbo
+	for len(w.watched) > 0 {
+		a.unpin(w.watched[0])
+	}
+	for _, k := range w.workers {
+		k.w.Close()
+	}
+	for _, r := range w.reserved {
+		if IsOpen(r) {
+			a.cancel(r, (*Reservation[val]).Cancel)
+		}
+	}
+	if err := w.p.Synchronize(&patience{w, 0, 3}); err != nil {
+		return fmt.Errorf("nothing is pinned, and Synchronize does not end")
+	}
+	Domain(w.p).Frontier()
+	if n := Domain(w.p).Scanned(); n != w.scanned {
+		return fmt.Errorf("nothing is pinned, and a scan visits %d cells; want %d, as at first", n, w.scanned)
+	}
+	if n := Arena(w.p).Waiting(); n != 0 {
+		return fmt.Errorf("nothing is pinned, and after Synchronize %d slots are not reclaimed", n)
+	}
+	if err := w.complete(); err != nil {
+		return fmt.Errorf("when all is given back: %w", err)
+	}
+	if Arena(w.p).Capacity > 0 && Arena(w.p).Capacity <= 8 && !w.exhausting {
+		room := int(Arena(w.p).Capacity) - w.p.Len()
+		w.roomy = false
+		for i := 0; ; i++ {
+			if a.insert() == 0 {
+				if i != room {
+					return fmt.Errorf("the pool takes %d values more; want %d", i, room)
+				}
+				break
+			}
+			if w.r.Failed() {
+				return nil
+			}
+		}
+		if err := w.complete(); err != nil {
+			return fmt.Errorf("when it is full: %w", err)
+		}
+	}
+	if w.finish != nil {
+		return w.finish()
+	}
+	return nil
+}

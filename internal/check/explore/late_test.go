@@ -1,0 +1,56 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/atom"
+	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
+)
+
+// What a goroutine does after an insertion or an Unpin, but for loads, nobody sees
+// before these; what it loads may be older. So package doc says, and no more can be
+// relied on.
+func TestInterleaveLateStoresPassLoadsAlone(t *testing.T) {
+	// outcomes are what A can see of B's flag, and B of what A did.
+	type outcome struct{ flag, done bool }
+	outcomes := func(do func(a *actor, h Handle[val]), done func(a *actor, h Handle[val]) bool) map[outcome]bool {
+		seen := make(map[outcome]bool)
+		res := interleave.Search(func(r *interleave.Run) {
+			w := &world{r: r}
+			a := w.pool(Options[val]{})
+			reservation := a.reserve()
+			var flag atom.Uint64
+			var o outcome
+			w.thread(0, func(a *actor) {
+				do(a, a.commit(reservation))
+				o.flag = flag.Load() == 1
+			})
+			w.thread(0, func(a *actor) {
+				flag.Store(1)
+				o.done = done(a, reservation.Handle())
+			})
+			w.finish = func() error { seen[o] = true; return nil }
+		}, 2)
+		require.Nil(t, res.Failure)
+		return seen
+	}
+	neither := outcome{}
+	live := func(a *actor, h Handle[val]) bool { return a.p.Contains(h) }
+	idle := func(a *actor, _ Handle[val]) bool { n, _ := Domain(a.p).Pinned(); return n == 0 }
+	var word atom.Uint64
+	assert.Contains(t, outcomes(func(*actor, Handle[val]) {}, live), neither)
+	assert.Contains(t, outcomes(func(a *actor, h Handle[val]) { a.get(h) }, idle), neither)
+	for name, tell := range map[string]func(a *actor, h Handle[val]){
+		"an atomic store": func(*actor, Handle[val]) { word.Store(1) },
+		"a mutex":         func(*actor, Handle[val]) { var mu atom.Mutex; mu.Lock(); mu.Unlock() },
+		"a look-up":       func(a *actor, h Handle[val]) { a.get(h) }, // its pin
+	} {
+		assert.NotContains(t, outcomes(tell, live), neither, name)
+	}
+}

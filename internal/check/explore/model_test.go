@@ -1,0 +1,304 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/verbs"
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
+
+// frame is an operation under way.
+type frame struct {
+	a       *actor
+	op      string
+	pins    bool          // it has a guard of its own, or is a callback
+	slots   int           // that it may have in its hands, at most
+	removes []Handle[val] // these count as well, when they are not live any more
+
+	// What was seen meanwhile, for the judge of refusals.
+	from    uint64 // when it began
+	most    int    // slots in use, in the hands of others, or held back
+	held    int    // slots held back by guards and Refs
+	stood   bool   // there was a guard or a Ref
+	excused bool   // something stood that a refusal may be due to
+
+	// Of calls of verbs.
+	before   []knew        // of the handles
+	settled  []*life       // what a loop must not miss
+	waits    []Handle[val] // what Synchronize waits for
+	inner    func()        // what is to be done in a callback
+	rd       *reader
+	last     *life // that DeleteFunc is to remove
+	sweeps   bool
+	inserted []Handle[val]
+	ok       bool // it removed a value
+}
+
+// enter begins an operation, and leave ends the one that the thread began last.
+func (a *actor) enter(op string) *frame { return a.push(&frame{a: a, op: op}) }
+
+func (a *actor) push(f *frame) *frame {
+	if a.k != nil {
+		a.k.busy++
+	}
+	f.slots, f.from, f.excused = 1, a.clock, interleave.Buffered()
+	a.frames = append(a.frames, f)
+	f.begin()
+	interleave.Unseen(a.measure)
+	return f
+}
+
+func (a *actor) leave() *frame {
+	if a.t == nil {
+		a.measure() // nobody checks
+	}
+	f := a.top(a.t)
+	i := slices.Index(a.frames, f)
+	a.frames = slices.Delete(a.frames, i, i+1)
+	if f.a.k != nil {
+		f.a.k.busy--
+	}
+	if f.sweeps {
+		a.clearing--
+	}
+	a.t.End()
+	if f := a.top(a.t); f != nil {
+		f.begin()
+	}
+	return f
+}
+
+// begin tells the run that f goes on.
+func (f *frame) begin() {
+	if f.a.k != nil {
+		f.a.t.Begin("Worker." + f.op)
+	} else {
+		f.a.t.Begin(f.op)
+	}
+}
+
+// top returns the innermost operation of a thread, or nil.
+func (w *world) top(t *interleave.Thread) *frame {
+	for _, f := range slices.Backward(w.frames) {
+		if f.a.t == t {
+			return f
+		}
+	}
+	return nil
+}
+
+// unwind leaves the operations of a's thread that are inside of f: a panic or Goexit
+// has ended them.
+func (a *actor) unwind(f *frame) {
+	for a.top(a.t) != f {
+		a.leave()
+		a.vague = true
+	}
+}
+
+// errFails is what a callback panics with.
+var errFails = verbs.ErrMeant
+
+// fail and exit end a callback, if it is one.
+func (a *actor) fail() {
+	interleave.Pause()
+	panic(errFails)
+}
+
+func (a *actor) exit() {
+	interleave.Pause()
+	runtime.Goexit()
+}
+
+// meant reports whether a panic is one that a program may have: a callback's, or that of a
+// Worker which a Reset closed although it interrupted its operation.
+func (a *actor) meant(v any) bool {
+	f := a.top(a.t)
+	return v == errFails || v == ClosedWorker && f != nil && f.a.k != nil && IsClosed(f.a.k.w)
+}
+
+// exits is deferred by a thread, whose operation a callback may have ended: by
+// Goexit, or by a panic in a Reset, or because a Reset closed the Worker that it
+// interrupted.
+func (a *actor) exits(name string) {
+	v := recover()
+	f := a.top(a.t)
+	if f == nil && v == nil {
+		return
+	}
+	meant := v == nil || a.meant(v)
+	a.unwind(nil)
+	if !meant {
+		a.r.Panicf("panic in thread %s: %v\n%s", name, v, debug.Stack())
+	}
+}
+
+// resetting is an Options.Reset that does inner as well, the first few times, by the
+// actor whose operation it interrupts.
+func (w *world) resetting(times int, inner func(a *actor)) func(*val) {
+	return func(v *val) {
+		w.reset(v)
+		t := interleave.Running()
+		f := w.top(t)
+		if t == nil || f == nil || times == 0 {
+			return
+		}
+		times--
+		f.a.enter("Reset").pins = true
+		inner(f.a)
+		f.a.leave()
+	}
+}
+
+// appeared returns what is known of h, which is live with a value of this stamp. It
+// is issued right now if it was announced, by an operation that makes several live.
+func (w *world) appeared(h Handle[val], stamp uint64) *life {
+	e := w.find(h)
+	if i := slices.Index(w.announced, stamp); e == nil && i >= 0 {
+		w.announced = slices.Delete(w.announced, i, i+1)
+		w.issued(h, stamp)
+		e = w.find(h)
+	}
+	return e
+}
+
+// measure notes for each operation how many slots others have, and whether anything
+// stands that may make an insertion fail although a slot is free.
+func (w *world) measure() {
+	if w.p == nil || len(w.frames) == 0 {
+		return
+	}
+	w.clock++
+	used, held := 0, 0
+	t := Arena(w.p).Table.Pages()
+	for i := range t.Limit {
+		if shard.IsLive(shard.At[val](t, i).Word.Load()) {
+			used++
+		}
+	}
+	for _, r := range w.reserved {
+		if IsOpen(r) {
+			used++
+		}
+	}
+	excused := len(w.workers) > 0 || w.exhausting
+	oldest := w.clock // pin
+	stood := len(w.watched) > 0
+	for _, rd := range w.watched {
+		if rd.Ref != nil {
+			held++
+		} else {
+			oldest = min(oldest, rd.from)
+		}
+	}
+	for _, f := range w.frames {
+		used += f.has()
+		excused = excused || Arena(w.p).Reset != nil && f.a.t != w.frames[0].a.t
+		excused = excused || f.op == "Reset" // it has slots in its hands that are nobody's
+		if f.pins {
+			stood, oldest = true, min(oldest, f.from)
+		}
+		stood = stood || f.op == "Hold" || f.op == "CommitHold" || f.op == "Release"
+	}
+	if oldest < w.clock {
+		// Guards hold back what was removed since the oldest was pinned, and nothing else.
+		for _, e := range w.entries {
+			if (e.gone == 0 || e.gone >= oldest) && shard.At[val](t, e.h.Index()).Word.Load() != uint64(e.h) {
+				held++
+			}
+		}
+		held += len(w.burned) // more than that
+	}
+	for _, f := range w.frames {
+		f.most = max(f.most, used+held-f.has())
+		f.held = max(f.held, held)
+		f.stood = f.stood || stood
+		f.excused = f.excused || excused
+	}
+}
+
+// has returns how many slots f may have in its hands.
+func (f *frame) has() int {
+	n := f.slots
+	t := Arena(f.a.p).Table.Pages()
+	for _, h := range f.removes {
+		if h.Index() < t.Limit && shard.At[val](t, h.Index()).Word.Load() != uint64(h) {
+			n++
+		}
+	}
+	return n
+}
+
+// removing says that f removes hs, and has no other slots in its hands.
+func (f *frame) removing(hs ...Handle[val]) { f.slots, f.removes = 0, hs }
+
+// guardsDelayMore says that a guard may delay what was removed before it was pinned: a
+// seal that is preempted before it loads its tag finds the stamp of a later removal.
+// Without that, the judge counts what a guard may hold back.
+const guardsDelayMore = true
+
+// refuse judges the error of an insertion. Refusals are true: a pool is full when its
+// slots are in use, and stalled while a guard is pinned or a Ref stands.
+func (w *world) refuse(f *frame, err error) {
+	c, m := int(Arena(w.p).Capacity), int(Arena(w.p).MaxLimbo)
+	full := c > 0 && f.most >= c || m > 0 && f.held >= m
+	switch {
+	case !errors.Is(err, ErrFull) || w.roomy:
+		w.r.Failf("Insert: %v", err)
+	case errors.Is(err, ErrExhausted):
+		interleave.Unseen(w.exhausted)
+	case f.excused || f.stood && guardsDelayMore:
+	case errors.Is(err, ErrStalled) && !f.stood:
+		w.r.Failf("%s: %v; no guard was pinned, and no Ref stood", f.op, err)
+	case !full:
+		w.r.Failf("%s: %v; the capacity is %d, and others never had more than %d, of which %d were held back", f.op, err, c, f.most, f.held)
+	}
+}
+
+// exhausted fails if some slot has lives left, but for the dummy of each queue. No slot
+// gets any back, so it need not be asked at each moment. One whose last life is being
+// made or given up may count as either.
+func (w *world) exhausted() {
+	t := Arena(w.p).Table.Pages()
+	left := int(Arena(w.p).Table.Max()) - int(t.Limit)
+	for i := range t.Limit {
+		g := w.generation[i]
+		if !w.isVoid(t, i) {
+			g = shard.Generation(Slot(w.p, i).Word.Load())
+		}
+		if g < shard.LastGeneration-1 && g != shard.Spent {
+			left++
+		}
+	}
+	if !Arena(w.p).FIFO && left > 0 || left > int(Arena(w.p).Shards) {
+		w.r.Failf("Insert: %v; %d slots have lives left", ErrExhausted, left)
+	}
+}
+
+// figures compares what the pool says of itself with what there is, when nobody does
+// anything.
+func (w *world) figures(live, reserved, exhausted int) error {
+	st := w.p.Stats()
+	pinned := 0
+	for _, rd := range w.watched {
+		if rd.Ref == nil {
+			pinned++
+		}
+	}
+	if st.Pinned != pinned {
+		return fmt.Errorf("%d guards are pinned, and Stats counts %d", pinned, st.Pinned)
+	}
+	sum := st.Live + st.Free + st.Limbo + st.Cached + st.Reserved + st.Exhausted
+	if st.Live != live || w.p.Len() != live || st.Reserved != reserved || st.Exhausted != exhausted || st.Allocated != sum {
+		return fmt.Errorf("%d values are live, %d slots reserved and %d exhausted; Len is %d, and Stats are %+v", live, reserved, exhausted, w.p.Len(), st)
+	}
+	return nil
+}

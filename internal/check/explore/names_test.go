@@ -1,0 +1,231 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/atom"
+	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
+
+// names tells the words of a pool apart: by a number that is the same in every
+// run, and by a name for the record.
+type names struct {
+	p       *Pool[val]
+	threads []string
+	regions []region
+}
+
+// region is memory in one piece that holds words.
+type region struct {
+	base, size uintptr
+	id         uint64
+	name       string
+	element    reflect.Type // what it is an array of
+}
+
+func (ns *names) init(p *Pool[val]) {
+	ns.p = p
+	ns.find()
+}
+
+// table returns the pages, unseen by the run.
+func (ns *names) table() (t *shard.Pages) {
+	interleave.Unseen(func() { t = Arena(ns.p).Table.Pages() })
+	return t
+}
+
+// find looks for the pool's memory, as far as there is any yet.
+func (ns *names) find() {
+	p := ns.p
+	ns.regions = ns.regions[:0]
+	add := func(base unsafe.Pointer, n int, element reflect.Type, id int, name string) {
+		ns.regions = append(ns.regions, region{uintptr(base), uintptr(n) * element.Size(), uint64(id) << 32, name, element})
+	}
+	t := Arena(p).Table.Pages()
+	if v := Arena(p).Table.Void(); v != nil {
+		add(v, int(t.Mask)+1, reflect.TypeFor[shard.Slot[val]](), 1<<19, "void")
+	}
+	for k := range t.Base {
+		if t.Base[k] == Arena(p).Table.Void() {
+			continue
+		}
+		n := min(t.Limit-uint32(k)<<t.Shift, t.Mask+1)
+		add(t.Base[k], int(n), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, "slot")
+		m, is, homes, counts := t.Margin(k)
+		add(m, 1, is, 1<<17+k, "margin")
+		add(unsafe.Pointer(&homes[0]), len(homes), reflect.TypeFor[atom.Uint32](), 3<<17+k, "homes")
+		if counts != nil {
+			add(unsafe.Pointer(&counts[0]), len(counts), reflect.TypeFor[atom.Uint32](), 1<<18+k, "holders")
+		}
+	}
+	at, n, is := Arena(p).Place()
+	add(at, n, is, 1, "shard")
+	// The cells are the epoch package's own affair: by reflection.
+	array := func(v reflect.Value, id int, name string) {
+		add(v.UnsafePointer(), v.Len(), v.Type().Elem(), id, name)
+	}
+	domain := reflect.ValueOf(Domain(p)).Elem()
+	array(domain.FieldByIndex(firstField), 1<<8, "cells")
+	array(domain.FieldByIndex(briefField), 1<<8+1, "brief")
+	blocks := blocksOf(domain.FieldByIndex(topField))
+	for k, b := range blocks {
+		add(b.Addr().UnsafePointer(), 1, b.Type(), 1<<9+k, fmt.Sprintf("block%d", k))
+		array(b.FieldByName("cells"), 1<<10+k, fmt.Sprintf("cells%d", k))
+		for i, marks := 0, b.FieldByName("marks"); i < marks.Len(); i++ {
+			array(marks.Index(i), 1<<11+k<<4+i, fmt.Sprintf("marks%d.%d", k, i))
+		}
+	}
+	add(unsafe.Pointer(p), 1, reflect.TypeFor[Pool[val]](), 2, "")
+}
+
+// Where the fields are that lead to the cells: to look them up by name takes long.
+var (
+	firstField = domainField("first")
+	briefField = domainField("brief")
+	topField   = domainField("top")
+)
+
+func domainField(name string) []int {
+	f, ok := reflect.TypeFor[epoch.Domain]().FieldByName(name)
+	if !ok {
+		panic("epoch.Domain has no field " + name)
+	}
+	return f.Index
+}
+
+// blocksOf returns the blocks of cells, the oldest first, so that each keeps its
+// number. A hooked pointer holds one of sync/atomic, which begins with an array of
+// no pointers, for their type, and ends with the address.
+func blocksOf(top reflect.Value) (list []reflect.Value) {
+	plain := top.Field(0)
+	element := plain.Type().Field(0).Type.Elem().Elem()
+	next := plain.Field(plain.NumField() - 1)
+	for !next.IsNil() {
+		b := reflect.NewAt(element, next.UnsafePointer()).Elem()
+		list = append(list, b)
+		next = b.FieldByName("older")
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// region returns the one that holds a word, or nil.
+func (ns *names) region(word unsafe.Pointer) *region {
+	if r := ns.known(word); r != nil {
+		return r
+	}
+	ns.find()
+	return ns.known(word)
+}
+
+// known returns the region of those that were found.
+func (ns *names) known(word unsafe.Pointer) *region {
+	for i := range ns.regions {
+		if r := &ns.regions[i]; uintptr(word)-r.base < r.size {
+			return r
+		}
+	}
+	return nil
+}
+
+func (ns *names) key(word unsafe.Pointer) uint64 {
+	if r := ns.region(word); r != nil {
+		return r.id | uint64(uintptr(word)-r.base)
+	}
+	return 0
+}
+
+func (ns *names) describe(word unsafe.Pointer) (string, func(uint64) string) {
+	r := ns.region(word)
+	if r == nil {
+		return "", nil
+	}
+	off := uintptr(word) - r.base
+	i := off / r.element.Size()
+	name := path(r.element, off%r.element.Size())
+	switch r.name {
+	case "holders":
+		i += uintptr(r.id>>32-1<<18) << Arena(ns.p).Table.Pages().Shift
+		return fmt.Sprintf("holders[%d]", i), holding
+	case "slot":
+		i += uintptr(r.id>>32-1<<16) << Arena(ns.p).Table.Pages().Shift
+		return fmt.Sprintf("slot[%d].%s", i, name), pair
+	case "":
+		if strings.HasSuffix(name, "Current") {
+			return name, func(v uint64) string { return fmt.Sprint("table #", v) }
+		}
+		return name, nil
+	}
+	name = fmt.Sprintf("%s[%d].%s", r.name, i, name)
+	switch {
+	case strings.HasPrefix(r.name, "cells") || r.name == "brief":
+		return name, cell
+	case strings.HasPrefix(r.name, "marks"):
+		return name, marked
+	case strings.HasSuffix(name, ".free") || strings.HasSuffix(name, ".limbo") || strings.HasSuffix(name, ".fresh"):
+		return name, pair
+	}
+	return name, nil
+}
+
+// pair writes a word of two halves; generations are written so that odd ones,
+// which are live, catch the eye.
+func pair(v uint64) string {
+	low := fmt.Sprint(shard.Low(v))
+	if shard.Low(v) == shard.None {
+		low = "None"
+	}
+	return fmt.Sprintf("%d:%s", shard.Generation(v), low)
+}
+
+// holding writes a count of holders.
+func holding(v uint64) string {
+	if v>>31&1 == 1 {
+		return fmt.Sprintf("%d, parked", v&^(1<<31))
+	}
+	return fmt.Sprint(v)
+}
+
+// cell writes a pin cell's word.
+func cell(v uint64) string {
+	if v&1 == 0 {
+		return "idle"
+	}
+	return fmt.Sprintf("pinned at %d", v>>16)
+}
+
+// marked writes the mark of a group of cells.
+func marked(v uint64) string {
+	return fmt.Sprintf("%s, changed %d times", [...]string{"clear", "set", "doubted", "?"}[v&3], v>>2)
+}
+
+// path returns the name of the field at an offset.
+func path(t reflect.Type, off uintptr) string {
+	switch {
+	case t.PkgPath() == "coatcheck/internal/atom":
+		return ""
+	case t.Kind() == reflect.Struct:
+		for i := t.NumField() - 1; i >= 0; i-- {
+			if f := t.Field(i); f.Offset <= off && off-f.Offset < f.Type.Size() {
+				rest := path(f.Type, off-f.Offset)
+				if rest == "" {
+					return f.Name
+				}
+				return f.Name + "." + rest
+			}
+		}
+	case t.Kind() == reflect.Array:
+		i := off / t.Elem().Size()
+		return fmt.Sprintf("%d %s", i, path(t.Elem(), off%t.Elem().Size()))
+	}
+	return ""
+}

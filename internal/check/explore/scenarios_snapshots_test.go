@@ -1,0 +1,187 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"bytes"
+	. "coatcheck/pool"
+	"encoding/binary"
+	"fmt"
+)
+
+// snapshotScenarios are about WriteTo among those who change the pool: that a copy
+// has what lived throughout, and that no handle which was known when a value was
+// read comes to life in it (L8).
+var snapshotScenarios = []scenario{
+	{"WriteTo against slots that come back", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(5)
+		a.removeBatch(h[:2]...)
+		a.synchronize(1) // two slots are in the freelist
+		w.thread(0, func(a *actor) { a.snapshot() })
+		w.thread(0, func(a *actor) {
+			a.remove(a.insert())
+			a.remove(h[2]) // completes a batch
+			a.insert()
+			a.insert()
+		})
+	}},
+	{"WriteTo against a Worker that gives back what it had", func(w *world) {
+		a := w.pool(Options[val]{Capacity: 128})
+		wk := a.worker()
+		h := a.insertN(5)
+		a.removeBatch(h[:4]...)
+		a.synchronize(1)
+		w.thread(0, func(a *actor) { a.snapshot() })
+		w.thread(0, func(a *actor) {
+			wk := a.by(wk)
+			for range 3 {
+				wk.insert()
+				wk.flush() // without a grace period: a pin does not hold this up
+			}
+		})
+	}},
+	{"WriteTo against a growing pool", func(w *world) {
+		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1})
+		h := a.insertN(2)
+		w.thread(0, func(a *actor) { a.snapshot() })
+		w.thread(0, func(a *actor) {
+			a.remove(h[0])
+			a.insertN(3)
+			a.remove(a.insert())
+		})
+	}},
+	{"WriteTo beside a reservation", func(w *world) {
+		a := w.pool(Options[val]{})
+		h := a.insertN(3)
+		a.removeBatch(h[:2]...)
+		a.synchronize(1)
+		w.thread(0, func(a *actor) { a.snapshot() })
+		w.thread(0, func(a *actor) { a.commit(a.reserve()) })
+	}},
+	{"WriteTo against Trim", func(w *world) {
+		a := w.emptied(Options[val]{Capacity: 6}, 6)
+		a.insert()
+		w.thread(0, func(a *actor) { a.snapshot() })
+		w.thread(0, func(a *actor) {
+			a.trim()
+			a.remove(a.insert())
+			a.insert()
+		})
+	}},
+	{"WriteTo against the last lives of slots", func(w *world) {
+		w.exhausting = true
+		a := w.pool(Options[val]{Capacity: 4, Origin: 1<<32 - 5})
+		h := a.insertN(3)
+		w.thread(0, func(a *actor) { a.snapshot() })
+		w.thread(0, func(a *actor) {
+			a.removeBatch(h[:2]...)
+			a.remove(a.insert())
+			a.insert()
+		})
+	}},
+}
+
+// known are the handles that have been issued or reserved in the run that is under
+// way: what a value might refer to at the moment when it is encoded. Runs do not
+// overlap.
+var known func() []Handle[val]
+
+// MarshalBinary encodes the stamp and every handle that is known.
+func (v val) MarshalBinary() ([]byte, error) {
+	b := binary.BigEndian.AppendUint64(nil, v.stamp)
+	for _, h := range known() {
+		b = binary.BigEndian.AppendUint64(b, uint64(h))
+	}
+	return b, nil
+}
+
+// referred are the handles that the values which were read last referred to.
+var referred map[Handle[val]]bool
+
+func (v *val) UnmarshalBinary(b []byte) error {
+	v.stamp, v.keep = binary.BigEndian.Uint64(b), &anchor
+	for b = b[8:]; len(b) > 0; b = b[8:] {
+		referred[Handle[val](binary.BigEndian.Uint64(b))] = true
+	}
+	return nil
+}
+
+// snapshot writes a snapshot; at the end of the run, what a copy has is judged.
+func (a *actor) snapshot() {
+	w := a.world
+	known = func() (hs []Handle[val]) {
+		for _, e := range w.entries {
+			hs = append(hs, e.h)
+		}
+		for _, r := range w.reserved {
+			hs = append(hs, r.Handle())
+		}
+		return hs
+	}
+	var b bytes.Buffer
+	before := a.settledEntries()
+	a.enter("WriteTo").pins = true
+	_, err := a.p.WriteTo(&b)
+	a.leave()
+	var stay []Handle[val] // what nobody can have removed
+	for _, e := range before {
+		if !e.begun {
+			stay = append(stay, e.h)
+		}
+	}
+	next := w.finish
+	w.finish = func() error {
+		if err == nil {
+			err = w.judge(b.Bytes(), stay)
+		}
+		if err == nil && next != nil {
+			err = next()
+		}
+		return err
+	}
+}
+
+// judge looks at a copy, and for as long as the original lived at what it issues.
+func (w *world) judge(snapshot []byte, stay []Handle[val]) error {
+	referred = map[Handle[val]]bool{}
+	const reserve = 2
+	q, err := ReadTiny(bytes.NewReader(snapshot), &Options[val]{Shards: 1, Reuse: FIFO, MinFree: reserve}, 1)
+	if err != nil {
+		return err
+	}
+	if r, rest := Arena(q).Sums().Reserve, Arena(q).Inspect()[0].Resting; r != reserve || rest != reserve {
+		return fmt.Errorf("a copy with a queue has a reserve of %d and keeps %d slots back; want %d (I9)", r, rest, reserve)
+	}
+	clear(referred)
+	c, err := ReadTiny(bytes.NewReader(snapshot), &Options[val]{Shards: 1}, 1)
+	if err != nil {
+		return err
+	}
+	for _, h := range stay {
+		if !c.Contains(h) {
+			return fmt.Errorf("%v lived throughout, and is not in the copy", h)
+		}
+	}
+	for h, v := range c.All() {
+		if e := w.find(h); e == nil || e.stamp != v.stamp {
+			return fmt.Errorf("the copy has %v with the value %d", h, v.stamp)
+		}
+		delete(referred, h)
+	}
+	for range 6 {
+		var hs []Handle[val]
+		for range 12 {
+			h, err := c.Insert(val{})
+			if err != nil {
+				return err
+			}
+			if referred[h] {
+				return fmt.Errorf("%v was known when a value was written, and comes to life in the copy", h)
+			}
+			hs = append(hs, h)
+		}
+		c.RemoveBatch(hs)
+	}
+	return nil
+}

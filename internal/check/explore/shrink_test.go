@@ -1,0 +1,177 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/testkit"
+	. "coatcheck/pool"
+)
+
+// shrink makes a program that fails smaller, as long as it fails in some way, and
+// returns it with a failure that takes few preemptions.
+func shrink(p *program, seed uint64, f *interleave.Failure) (*program, *interleave.Failure) {
+	end := time.Now().Add(*shrinkFlag)
+	for again := true; again; {
+		again = false
+		for i := 0; time.Now().Before(end); {
+			c := p.clone()
+			if r := (reduction{left: i}); !r.program(c) {
+				break
+			}
+			if g := fails(c, seed); g != nil {
+				p, f, again = c, g, true // what was the next is at i now
+			} else {
+				i++
+			}
+		}
+	}
+	for bound := range 4 {
+		if g := interleave.SearchSome(p.setup, bound, 20_000).Failure; g != nil {
+			return p, g
+		}
+	}
+	return p, f
+}
+
+// fails looks for a failure of p, longer than explore does.
+func fails(p *program, seed uint64) *interleave.Failure {
+	if f := interleave.SearchSome(p.setup, 2, 1000).Failure; f != nil {
+		return f
+	}
+	for depth := 2; depth < 5; depth++ {
+		if f := interleave.PCT(p.setup, 300, depth, seed).Failure; f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (p *program) clone() *program {
+	c := *p
+	c.prepare, c.resets, c.threads = cloneOps(p.prepare), cloneOps(p.resets), slices.Clone(p.threads)
+	for i := range c.threads {
+		c.threads[i].ops = cloneOps(c.threads[i].ops)
+	}
+	return &c
+}
+
+func cloneOps(ops []op) []op {
+	ops = slices.Clone(ops)
+	for i := range ops {
+		ops[i].inner, ops[i].h = cloneOps(ops[i].inner), slices.Clone(ops[i].h)
+	}
+	return ops
+}
+
+// reduction makes one change, of those that make a program simpler, the one before
+// which there are left others.
+type reduction struct{ left int }
+
+// may reports whether the change at hand is the one, if it changes anything.
+func (r *reduction) may(changes bool) bool {
+	if changes {
+		r.left--
+	}
+	return changes && r.left < 0
+}
+
+// zero makes the change to zero, or reports false.
+func zero[T comparable](r *reduction, at *T) bool { return become(r, at, *new(T)) }
+
+func become[T comparable](r *reduction, at *T, to T) bool {
+	if !r.may(*at != to) {
+		return false
+	}
+	*at = to
+	return true
+}
+
+// program changes p, and reports whether there was such a change.
+func (r *reduction) program(p *program) bool {
+	for i := range p.threads {
+		if r.may(len(p.threads) > 1) {
+			p.threads = slices.Delete(p.threads, i, i+1)
+			return true
+		}
+	}
+	for i := range p.threads {
+		if r.ops(&p.threads[i].ops) || zero(r, &p.threads[i].shard) {
+			return true
+		}
+	}
+	if r.ops(&p.prepare) || r.ops(&p.resets) {
+		return true
+	}
+	o := &p.opts
+	if r.may(o.Reuse != LIFO) {
+		o.Reuse, o.MinFree = LIFO, 0
+		return true
+	}
+	if r.may(p.isReset) {
+		p.isReset, p.resets = false, nil
+		return true
+	}
+	return zero(r, &o.Preallocate) || zero(r, &o.AutoTrim) || zero(r, &o.MaxLimbo) || become(r, &o.Shards, 1) || become(r, &o.Origin, 101) ||
+		r.may(o.Capacity > 0 && !o.Preallocate) && put(&o.Capacity, 0) || zero(r, &p.plain) || zero(r, &p.copying) || zero(r, &p.epochs) || zero(r, &p.cells) ||
+		become(r, &p.shift, 1)
+}
+
+func put[T any](at *T, to T) bool { *at = to; return true }
+
+// ops changes operations.
+func (r *reduction) ops(list *[]op) bool {
+	for i := range *list {
+		if r.may(true) {
+			*list = slices.Delete(*list, i, i+1)
+			return true
+		}
+	}
+	for i := range *list {
+		o := &(*list)[i]
+		if r.may(o.calls) {
+			o.calls, o.inner = false, nil
+			return true
+		}
+		if r.ops(&o.inner) || become(r, &o.by, -1) || r.may(o.n > 1) && put(&o.n, o.n-1) {
+			return true
+		}
+		for k := range o.h {
+			if zero(r, &o.h[k].ahead) || r.may(len(o.h) > 1) && put(&o.h, slices.Delete(o.h, k, k+1)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// What is drawn is the same each time, runs the same each time, and prints as Go.
+func TestInterleaveProgramsRepeat(t *testing.T) {
+	first, second := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 1))
+	for n := range 200 {
+		p, q := draw(first), draw(second)
+		text := p.String()
+		if !strings.HasPrefix(text, "var generated") || text != q.String() || text != p.clone().String() {
+			t.Fatalf("program %d is none, or another each time:\n%s\n%s", n, text, q.String())
+		}
+		testkit.RunsTwiceTheSame(t, text, p.setup)
+	}
+}
+
+// A program that fails is made as small as it can be.
+func TestInterleaveShrinks(t *testing.T) {
+	p := draw(rand.New(rand.NewPCG(1, 1)))
+	bug := verb{text: "panic()", run: func(*vars, *actor, *op) { panic("a bug") }}
+	failForExit(p.threads[0].ops) // or it may never come to the bug
+	p.threads[0].ops = append(p.threads[0].ops, op{verb: &bug, by: -1})
+	small, f := shrink(p, 1, nil)
+	if f == nil || len(small.prepare) != 0 || len(small.threads) != 1 || len(small.threads[0].ops) != 1 {
+		t.Errorf("one operation is enough to fail; this is left:\n%s\n%v", small, f)
+	}
+}

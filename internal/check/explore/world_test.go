@@ -1,0 +1,248 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/verbs"
+	. "coatcheck/pool"
+)
+
+// val is what the explored pools hold. The stamp is another in each value; the
+// pointer makes the pool zero what it reclaims.
+type val struct {
+	stamp uint64
+	keep  *int
+}
+
+var anchor int
+
+// world is one run: a pool, what its threads know of it, and what must hold.
+type world struct {
+	r *interleave.Run
+	p *Pool[val]
+
+	serial    uint64
+	entries   []*life       // handles that were issued
+	burned    []Handle[val] // handles that were shown and must never live
+	guessed   []Handle[val] // handles that a thread removes although it never got them
+	watched   []*reader
+	workers   []*keeper
+	reserved  []*Reservation[val]
+	taken     []uint64 // stamps that Take moved out
+	resets    []uint64 // stamps that Reset was shown
+	cancelled int      // Reservations whose slots it was not shown
+	gone      int      // removals that succeeded
+	vague     bool     // some may have, whose answers a panic or Goexit took away
+	clock     uint64
+	clearing  int // sweeping removals that are under way
+
+	frames    []*frame // operations under way, those of callbacks after their callers
+	announced []uint64 // stamps whose handles are known when they appear in a slot
+
+	alone      bool // there is one thread
+	roomy      bool // there is a slot for each insertion, whatever the schedule
+	exhausting bool // generations run out
+	finish     func() error
+
+	generation [maxSlots]uint32 // the greatest seen of each slot
+	place      [maxSlots]uint8
+	turn       [maxSlots]uint32 // the order in which slots came to limbo
+	cameTo     [maxSlots]int    // whose limbo
+	waits      [maxSlots]bool   // what was there at the last step
+	turns      uint32
+	epoch      uint64
+	safe       uint64
+	scanned    int // cells that a scan visits when there are no guards
+
+	names names
+}
+
+// maxSlots is how many slots a scenario may touch.
+const maxSlots = 256
+
+// life is what is known of one handle.
+type life struct {
+	h       Handle[val]
+	stamp   uint64
+	begun   bool   // somebody may have removed it already
+	tries   int    // removals of it that were begun; a sweep is as good as many
+	removed bool   // somebody has
+	gone    uint64 // when its removal returned, if that is known
+
+	unlinked bool // by an operation that goes on
+}
+
+// keeper is an open Worker. While it is busy, what it has is on its way; while it
+// gives slots back, that is not in order either.
+type keeper struct {
+	w       *Worker[val]
+	busy    int // operations under way
+	closing bool
+}
+
+// reader is a guard or a Ref, and the value that it has seen.
+type reader struct {
+	*verbs.Hold[val]
+	from  uint64 // when its pin began
+	h     Handle[val]
+	v     *val
+	stamp uint64
+	brief *epoch.Guard // in place of the Hold
+	copy  epoch.Guard  // of the guard's pin
+	loops int          // under it
+}
+
+// pool makes the run's pool, with pages of two slots, and returns the actor that
+// prepares it.
+func (w *world) pool(o Options[val]) *actor { return w.paged(1, o) }
+
+// paged is pool with pages of 1<<shift slots.
+func (w *world) paged(shift uint32, o Options[val]) *actor {
+	if o.Origin == 0 {
+		o.Origin = 101
+	}
+	if o.Shards == 0 {
+		o.Shards = 1
+	}
+	CopyWithoutPin(false) // a domain of both kinds of cells
+	p, err := NewTiny(&o, shift)
+	if err != nil {
+		panic(err)
+	}
+	w.p = p
+	w.scanned = Domain(p).Scanned()
+	w.r.Check(w.check)
+	w.r.Finally(w.finally)
+	w.names.init(p)
+	w.r.Key(w.names.key)
+	w.r.Describe(w.names.describe)
+	return &actor{w, nil, nil}
+}
+
+// thread adds a thread that uses shard s, of those that the pool has.
+func (w *world) thread(s int, body func(a *actor)) {
+	name := string(rune('A' + len(w.names.threads)))
+	w.names.threads = append(w.names.threads, name)
+	hint := uint32((uint64(s)<<32 + 1<<31) / uint64(Arena(w.p).Shards))
+	w.r.Go(name, hint, func(t *interleave.Thread) {
+		a := &actor{w, t, nil}
+		defer a.exits(name)
+		body(a)
+	})
+}
+
+// worker opens a Worker.
+func (a *actor) worker() *actor {
+	c, _ := a.call("Open", nil)
+	c.Do()
+	k := &keeper{w: c.Opened}
+	a.workers = append(a.workers, k)
+	return &actor{a.world, a.t, k}
+}
+
+// by is the actor of the same Worker on another thread, and a if there is none any
+// more.
+func (a *actor) by(worker *actor) *actor {
+	if worker == nil || IsClosed(worker.k.w) || !slices.Contains(a.workers, worker.k) {
+		return a
+	}
+	return &actor{a.world, a.t, worker.k}
+}
+
+// giveBack calls f, which gives back slots of the actor's Worker, if it is one's.
+func (a *actor) giveBack(f func()) {
+	if a.k == nil {
+		return
+	}
+	was := a.k.closing
+	a.k.closing = true
+	defer func() { a.k.closing = was }()
+	f()
+}
+
+func (a *actor) flush() { a.giveBack(func() { a.at("Flush", nil) }) }
+func (a *actor) close() { a.giveBack(func() { a.at("Close", nil) }) }
+
+// drop does what the garbage collector does to a Worker that nobody has, once. One that is
+// in use is had by its user, also where a Reset drops it.
+func (a *actor) drop() {
+	if a.k == nil || a.k.busy > 0 || !slices.Contains(a.workers, a.k) {
+		return
+	}
+	a.giveBack(func() {
+		a.enter("finalizer")
+		DropWorker(a.k.w)
+		a.leave()
+	})
+	a.workers = slices.DeleteFunc(a.workers, func(k *keeper) bool { return k == a.k })
+}
+
+// find returns what is known of h, or nil.
+func (w *world) find(h Handle[val]) *life {
+	for _, e := range w.entries {
+		if e.h == h {
+			return e
+		}
+	}
+	return nil
+}
+
+// issued notes a new handle.
+func (w *world) issued(h Handle[val], stamp uint64) {
+	switch {
+	case w.find(h) != nil:
+		w.r.Failf("handle %v was issued twice", h)
+	case slices.Contains(w.burned, h):
+		w.r.Failf("handle %v was given up, and issued again", h)
+	case h.Generation()%2 == 0:
+		w.r.Failf("handle %v has an even generation", h)
+	}
+	e := &life{h: h, stamp: stamp, begun: w.clearing > 0 || slices.Contains(w.guessed, h)}
+	if e.begun {
+		e.tries = 2
+	}
+	w.entries = append(w.entries, e)
+	w.turn[h.Index()] = 0
+}
+
+// patience is a context that lets others go on each time it is asked, and ends
+// after a few turns. When nobody is left who could be waited for, a few more must
+// do.
+type patience struct {
+	w     *world
+	turns int
+	alone int
+}
+
+var errImpatient = errors.New("no patience left")
+
+func (c *patience) Err() error {
+	if interleave.Alone() && !c.w.pinned() {
+		if c.alone--; c.alone < 0 {
+			c.w.r.Failf("nothing is pinned, and Synchronize does not end")
+			return errImpatient
+		}
+		return nil
+	}
+	if c.turns--; c.turns < 0 {
+		return errImpatient
+	}
+	interleave.LetOthers()
+	return nil
+}
+
+// pinned reports whether any guard is pinned, or a callback runs.
+func (w *world) pinned() bool {
+	return slices.ContainsFunc(w.watched, func(rd *reader) bool { return rd.Ref == nil }) ||
+		slices.ContainsFunc(w.frames, func(f *frame) bool { return f.pins })
+}
+
+func (c *patience) Done() <-chan struct{}       { return nil }
+func (c *patience) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (c *patience) Value(any) any               { return nil }

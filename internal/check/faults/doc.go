@@ -1,0 +1,58 @@
+// Package faults has tests of what users and machines do wrong, with what is stated to come
+// of each fault: guards that are forgotten, constructors that fail, handles that are forged,
+// pools that are full, slots that are used up, memory that cannot be had, bad options. What
+// Explain says of such a case is here too.
+//
+// Tests without a package are this package's, those of package memory and package sharing
+// beside it, or pool's; TestFaultTableNamesTests requires that every test below exists.
+//
+//	fault                              stated result                             tests
+//	─────                              ─────────────                             ─────
+//	a reader stalls                    limbo is bounded, then Insert says        TestStalledReaderIsBoundedAndNamed
+//	                                   ErrStalled; Stats tells how old the       TestStallRecovers, TestForgottenGuardStopsGrowth
+//	                                   pin is; when it goes, every slot comes    TestDefaultMaxLimboStopsGrowth, TestStatsShowAForgottenGuard
+//	                                   back                                      TestStallRecoversPastExhaustedSlots, coatcheck.TestStormRecoversFromStalls
+//	a constructor stalls               it holds its own slot and nothing else    TestStalledConstructorHoldsItsSlotAlone
+//	a Reset stalls                     its shard's limbo waits; nobody blocks    TestStalledResetBlocksNobody
+//	panic or Goexit in View, Each,     the pin is back at once, and goes on      TestPanicInLoopGivesThePinBack, TestEachLetsPanicsUp
+//	DeleteFunc, Drain                  up with its value; what was removed       TestLeavingMidwayKeepsWhatWasRemoved
+//	                                   stays removed, no slot is lost
+//	panic or Goexit in a range         the pin is back with the next             TestPanicInLoopGivesThePinBack, TestGOGC1
+//	over All                           collection
+//	panic or Goexit in InsertFunc      the slot is back, its handle never        TestInitThatFailsLosesNoSlot, TestInitMayInsert
+//	                                   lives                                     TestFailingInitsOnManyGoroutines
+//	panic or Goexit in Reset           the slot is zeroed and free; the panic    TestResetMayPanicOrExit, coatcheck.TestStormResetPanics
+//	                                   reaches whoever reclaimed                 shard.TestResetThatFailsLosesNoSlot
+//	capacity exhausted                 exactly Capacity values, then ErrFull     TestCapacityIsExact, TestBatchFillsToCapacity
+//	generations exhausted              slots × incarnations handles, none        TestPoolIssuesExactlySlotsTimesIncarnations
+//	                                   twice, then ErrExhausted                  TestFIFOIssuesAtLeastCapacityTimesIncarnations, TestBurnedGenerationsCount
+//	                                                                             TestEveryVerbRetiresExhaustedSlots, TestExhaustedSlotsAreReplaced
+//	                                                                             coatcheck.TestStormUsesUpGenerations, TestEveryHandleOfATinyLayout
+//	double remove                      false, and nothing is touched             TestStaleHandleNeverRevives
+//	double remove, racing              one remover of each value succeeds        TestRemoveSucceedsOnce, TestRemoversOfEveryKindSucceedOnce
+//	                                                                             shard.TestStormRemovesOnce, TestEachValueIsDrainedOnce
+//	double unpin                       panics                                    TestGuardMisusePanics, epoch.TestUnpinOfWhatIsNotPinnedPanics
+//	use of a guard after unpin         panics                                    TestGuardMisusePanics
+//	a copied guard                     an Unpin ends the pin, later ones         TestCopysSecondUnpinPanics, TestRacingUnpinsOfCopiesEndOnePin
+//	                                   others panic and end nobody else's        epoch.TestCopyEndsNobodyElsesPin
+//	more guards than cells             they get more cells, and hold what        TestManyGuards, TestPinNeverWaits, TestPreallocatedPoolNeverAllocates
+//	                                   they see                                  epoch.TestBriefPinsFindCells, epoch.TestStormAppendsBlocks
+//	the epoch reaches its limit        it stands; what is retired from then on   TestEpochAtItsLimitReusesNothingUnderAGuard, epoch.TestEpochStopsAtItsLimit
+//	                                   is reused while no guard is pinned
+//	a forged handle                    false; no panic, allocation, waiting,     TestForgedHandleIsRefused, TestForgedHandleIsRefusedByEveryVerb
+//	                                   write or hit                              TestBitFlipsOfLiveHandlesMiss, TestRandomHandlesMiss
+//	                                                                             TestForgedHandlesAllocateNothing, TestEveryHandleOfATinyLayout
+//	                                                                             TestEveryGenerationOfASlot, FuzzRawHandles
+//	no memory to grow by               the panic comes up; nothing is lost or    TestGrowthThatFailsLosesNothing
+//	                                   locked, and growth may be tried again     TestPreallocateBeyondAllAddressesIsRefused
+//	user code panics while growing     the same                                  TestInitMayInsert, TestResetThatPanicsBeforeGrowthLosesNothing
+//
+// What is not noticed: a Get through a copy of a guard whose other copy was
+// unpinned, and a copy's second Unpin after exactly a multiple of 32,768 pins of
+// the same cell within one epoch.
+//
+// What cannot be tested in Go: memory that runs out ends the program, and no
+// deferred function runs; a request for more than there are addresses is the one
+// failure that panics, so that is what the tests provoke. An append of pin cells
+// asks for kilobytes and cannot fail in that way.
+package faults

@@ -1,0 +1,295 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/check/inside"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// A loop that removes and is left by a panic or Goexit in the middle has removed
+// what it removed, chains that were not yet retired among it, and nothing else.
+func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
+	const capacity = 200
+	for _, reuse := range testkit.Reuses {
+		for _, exit := range []bool{false, true} {
+			for _, after := range []int{1, 64, 65, capacity} {
+				for _, way := range []string{"DeleteFunc", "Drain", "All", "Each"} {
+					p := testkit.Tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 2, Reuse: reuse})
+					hs := testkit.Fill(t, p, capacity, testkit.Number)
+					gone := map[pool.Handle[int]]bool{}
+					leave := func() {
+						if exit {
+							runtime.Goexit()
+						}
+						panic(after)
+					}
+					var err error
+					v := testkit.Apart(func() {
+						switch way {
+						case "DeleteFunc":
+							n := 0
+							p.DeleteFunc(func(h pool.Handle[int], _ *int) bool {
+								if n++; n == after {
+									leave()
+								}
+								gone[h] = true
+								return true
+							})
+						case "Drain":
+							for h := range p.Drain() {
+								if gone[h] = true; len(gone) == after {
+									leave()
+								}
+							}
+						case "All":
+							for h := range p.All() {
+								if gone[h] = p.Remove(h); len(gone) == after {
+									leave()
+								}
+							}
+						case "Each":
+							err = p.Each(context.Background(), 1, func(h pool.Handle[int], _ *int) error {
+								if gone[h] = p.Remove(h); len(gone) == after {
+									leave()
+								}
+								return nil
+							})
+						}
+					})
+					what := fmt.Sprintf("%s left after %d", way, after)
+					if exit {
+						require.Nil(t, v, what)
+						require.Equal(t, way == "Each", err != nil, "%s: %v", what, err)
+					} else {
+						require.Equal(t, after, v, what)
+					}
+					for _, h := range hs {
+						require.Equal(t, !gone[h], p.Contains(h), what)
+					}
+					require.Equal(t, capacity-len(gone), p.Len(), what)
+					if way == "All" {
+						testkit.Eventually(t, func() bool { return p.Stats().Pinned == 0 }, "the pin of a loop that was left")
+					}
+					require.Equal(t, capacity-len(gone), testkit.RequireReclaimed(t, p).Live, what)
+					testkit.Fill(t, p, len(gone), testkit.Number)
+				}
+			}
+		}
+	}
+}
+
+// Removers of every kind meet at the same values: one of them gets each.
+func TestRemoversOfEveryKindSucceedOnce(t *testing.T) {
+	const values = 96
+	for _, reuse := range testkit.Reuses {
+		p := testkit.Tiny(t, &pool.Options[int]{Shards: 2, Reuse: reuse})
+		var won atomic.Int64
+		count := func(ok bool) {
+			if ok {
+				won.Inc()
+			}
+		}
+		for range testkit.Long(200) {
+			hs := testkit.Fill(t, p, values, testkit.Number)
+			won.Store(0)
+			var wg sync.WaitGroup
+			for _, remove := range []func(){
+				func() { testkit.Each(hs, func(h pool.Handle[int]) { count(p.Remove(h)) }) },
+				func() { testkit.Each(hs, func(h pool.Handle[int]) { count(p.Ptr(h).Remove()) }) },
+				func() { testkit.Each(hs, func(h pool.Handle[int]) { _, ok := p.Take(h); count(ok) }) },
+				func() { won.Add(int64(p.RemoveBatch(hs))) },
+				func() { won.Add(int64(p.RemoveBatch(append(hs[values/2:values:values], hs...)))) },
+				func() { won.Add(int64(p.DeleteFunc(func(pool.Handle[int], *int) bool { return true }))) },
+				func() { won.Add(int64(p.Clear())) },
+				func() {
+					for range p.Drain() {
+						won.Inc()
+					}
+				},
+				func() {
+					w := p.Worker()
+					defer w.Close()
+					testkit.Each(hs, func(h pool.Handle[int]) { count(w.Remove(h)); _, ok := w.Take(h); count(ok) })
+				},
+			} {
+				wg.Add(1)
+				go func() { defer wg.Done(); remove() }()
+			}
+			wg.Wait()
+			require.EqualValues(t, values, won.Load())
+			require.Zero(t, p.Len())
+			for _, h := range hs {
+				require.False(t, p.Remove(h))
+			}
+		}
+		st := testkit.RequireReclaimed(t, p)
+		require.Equal(t, st.Allocated, st.Free)
+	}
+}
+
+// Copies of one guard are unpinned at once. An Unpin that comes after another panics;
+// those that come at one moment may both pass (DESIGN.md, Stores). The pin ends once, and
+// no pin of later ends with it.
+func TestRacingUnpinsOfCopiesEndOnePin(t *testing.T) {
+	const copies = 4
+	p := pool.Must[int](nil)
+	for range testkit.Long(2000) {
+		g := p.Pin()
+		var ended atomic.Int64
+		var racing, all sync.WaitGroup
+		racing.Add(copies)
+		all.Add(copies)
+		for range copies {
+			var c pool.Guard[int]
+			testkit.CopyGuard(&c, &g)
+			go func() {
+				defer all.Done()
+				v := testkit.Recovered(c.Unpin)
+				if v == nil {
+					ended.Inc()
+				} else if text, _ := v.(string); !strings.HasPrefix(text, "pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)") {
+					t.Errorf("panic %v", v)
+				}
+				racing.Done()
+				racing.Wait() // a pin that begins while copies race may be ended by one
+				other := p.Pin()
+				runtime.Gosched()
+				if v := testkit.Recovered(other.Unpin); v != nil {
+					t.Errorf("a copy ended another's pin: %v", v)
+				}
+			}()
+		}
+		all.Wait()
+		require.Positive(t, ended.Load())
+		require.NotNil(t, testkit.Recovered(g.Unpin), "the guard itself comes last")
+		require.Zero(t, p.Stats().Pinned)
+	}
+}
+
+// At the last epoch a guard delays everything that is removed, for the epoch cannot
+// tell any more what was removed before it was pinned. While none is pinned, all is
+// as ever.
+func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
+	for _, o := range []pool.Options[int]{
+		{Capacity: 150, Shards: 2}, {Capacity: 150, Shards: 2, Reuse: pool.FIFO, MinFree: 4},
+		{MaxLimbo: 200, Shards: 2}, {MaxLimbo: 200, Shards: 2, Reuse: pool.FIFO, MinFree: 4},
+	} {
+		for _, worker := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v capacity %d Worker %v", o.Reuse, o.Capacity, worker), func(t *testing.T) {
+				p := testkit.Tiny(t, &o)
+				insert, remove := p.Insert, p.Remove
+				if worker {
+					w := p.Worker()
+					defer w.Close()
+					insert, remove = w.Insert, w.Remove
+				}
+				live := testkit.Fill(t, p, 8, testkit.Number)
+				inside.SetEpoch(p, epoch.Limit)
+				issued := map[pool.Handle[int]]bool{}
+				again := func() {
+					h, err := insert(1)
+					require.NoError(t, err)
+					require.False(t, issued[h], "%v was issued twice", h)
+					issued[h] = true
+					require.True(t, remove(h))
+				}
+				for range 1000 {
+					again()
+				}
+				g := p.Pin()
+				seen := map[uint32]bool{}
+				for {
+					h, err := insert(1)
+					if err != nil {
+						require.ErrorIs(t, err, pool.ErrStalled)
+						break
+					}
+					require.False(t, seen[h.Index()], "%v: its slot was removed under the guard", h)
+					seen[h.Index()] = true
+					require.True(t, remove(h))
+				}
+				require.Greater(t, len(seen), 32)
+				st := testkit.RequireConserved(t, p)
+				require.EqualValues(t, uint64(epoch.Limit), st.Epoch)
+				require.Zero(t, st.OldestPin)
+				for i, h := range live {
+					v, ok := g.Get(h)
+					require.True(t, ok)
+					require.Equal(t, i+1, *v)
+				}
+				ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+				defer cancel()
+				require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded)
+				g.Unpin()
+				require.Panics(t, g.Unpin)
+
+				for range 1000 {
+					again()
+				}
+				require.Equal(t, 8, p.Clear())
+				require.NoError(t, p.Synchronize(t.Context()))
+				require.EqualValues(t, uint64(epoch.Limit), p.Stats().Epoch)
+			})
+		}
+	}
+}
+
+// The table in doc.go names tests of this and of other packages. A test that is renamed or
+// dropped must not leave a hole there.
+func TestFaultTableNamesTests(t *testing.T) {
+	const root = "../../../"
+	directories := map[string]string{".": "", "../memory": "", "../sharing": "", root + "pool": "", root: "coatcheck", root + "epoch": "epoch", root + "shard": "shard"}
+	defined := map[string]bool{}
+	for directory, name := range directories {
+		files, err := filepath.Glob(filepath.Join(directory, "*_test.go"))
+		require.NoError(t, err)
+		for _, path := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+					defined[name+"."+f.Name.Name] = true
+				}
+			}
+		}
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
+	require.NoError(t, err)
+	require.NotNil(t, file.Doc, "the table is the package comment")
+	table := file.Doc.Text()
+	names := regexp.MustCompile(`(?:\b(\w+)\.)?\b((?:Test|Fuzz)[A-Z]\w*)`).FindAllStringSubmatch(table, -1)
+	require.Greater(t, len(names), 50)
+	listed := map[string]bool{}
+	for _, n := range names {
+		listed[n[1]+"."+n[2]] = true
+		assert.Truef(t, defined[n[1]+"."+n[2]], "the table names %s, which does not exist", n[0])
+	}
+	// Nor may a test of these files be missing from it.
+	for _, path := range []string{"faults_test.go", "forged_test.go", "growth_test.go", "stall_test.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && regexp.MustCompile(`^Test[A-Z]`).MatchString(f.Name.Name) && f.Name.Name != "TestFaultTableNamesTests" {
+				assert.Truef(t, listed["."+f.Name.Name], "the table lacks %s", f.Name.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,396 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/inside"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// forgedFlag says how many handles TestRandomHandlesMiss draws.
+var forgedFlag = flag.Int("forged", 100_000_000, "random handles to forge; fewer with -short, -race and on 32 bits")
+
+// generationsFlag asks for TestEveryGenerationOfASlot.
+var generationsFlag = flag.Bool("generations", false, "try every generation of a slot as a forged handle (a minute)")
+
+// siege is a pool with slots in every state, where everything that can stall
+// does: a guard is pinned, and a Reset does not return, on a goroutine that has
+// the token of its shard. Whoever waited for anything would wait for ever.
+type siege struct {
+	p      *pool.Pool[int]
+	w      *pool.Worker[int]
+	g      pool.Guard[int]
+	live   map[pool.Handle[int]]bool
+	lift   func() // ends the siege
+	words  []uint64
+	values []int
+	stats  pool.Stats
+}
+
+func newSiege(t *testing.T, reuse pool.Reuse, origin uint32) *siege {
+	t.Helper()
+	const mark = -1
+	entered, gate, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	s := &siege{live: map[pool.Handle[int]]bool{}}
+	s.p = testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2, Origin: origin, Reset: func(v *int) {
+		if *v == mark {
+			close(entered)
+			<-gate
+		}
+		*v = 0
+	}})
+	hs := testkit.Fill(t, s.p, 60, testkit.Number)
+	require.Equal(t, 10, s.p.RemoveBatch(hs[:10]))
+	testkit.RequireReclaimed(t, s.p) // vacant in their second life
+	again := testkit.Fill(t, s.p, 5, testkit.Number)
+	s.w = s.p.Worker()
+	for range 5 {
+		h, err := s.w.Insert(3)
+		require.NoError(t, err)
+		again = append(again, h)
+	}
+	r, err := s.p.Reserve()
+	require.NoError(t, err)
+	require.True(t, s.p.Remove(testkit.MustInsert(t, s.p, mark)))
+	go func() {
+		defer close(left)
+		assert.NoError(t, s.p.Synchronize(context.Background()))
+	}()
+	testkit.Within(t, func() { <-entered })
+	s.g = s.p.Pin()
+	require.Equal(t, 20, s.p.RemoveBatch(hs[10:30]))
+	for _, h := range hs[30:35] {
+		require.True(t, s.w.Remove(h))
+	}
+	for _, h := range append(hs[35:], again...) {
+		s.live[h] = true
+	}
+	s.words, s.values = inside.Image(s.p)
+	s.stats = s.p.Stats()
+	require.Len(t, s.live, s.stats.Live)
+	s.lift = func() {
+		close(gate)
+		s.g.Unpin() // Synchronize waits for it, too
+		testkit.Within(t, func() { <-left })
+		s.w.Close()
+		r.Cancel()
+		for h := range s.live {
+			require.True(t, s.p.Remove(h), "%v", h)
+		}
+		st := testkit.RequireReclaimed(t, s.p)
+		require.Equal(t, st.Allocated, st.Free+st.Exhausted)
+	}
+	return s
+}
+
+// unharmed requires that nothing was written since the siege began.
+func (s *siege) unharmed(t *testing.T) {
+	t.Helper()
+	words, values := inside.Image(s.p)
+	require.Equal(t, s.words, words)
+	require.Equal(t, s.values, values)
+	require.Equal(t, s.stats, s.p.Stats())
+}
+
+// readers are the verbs that look a handle up, without an allocation of their
+// own; each answers whether there was something.
+func (s *siege) readers() map[string]func(h pool.Handle[int]) bool {
+	one, dst := make([]pool.Handle[int], 1), make([]*int, 0, 1)
+	nothing := func(*int) {}
+	return map[string]func(h pool.Handle[int]) bool{
+		"Contains":   func(h pool.Handle[int]) bool { return s.p.Contains(h) },
+		"Get":        func(h pool.Handle[int]) bool { _, ok := s.p.Get(h); return ok },
+		"View":       func(h pool.Handle[int]) bool { return s.p.View(h, nothing) },
+		"Ptr.Live":   func(h pool.Handle[int]) bool { return s.p.Ptr(h).Live() },
+		"Ptr.Get":    func(h pool.Handle[int]) bool { _, ok := s.p.Ptr(h).Get(); return ok },
+		"Ptr.Under":  func(h pool.Handle[int]) bool { v, ok := s.p.Ptr(h).Under(&s.g); return ok || v != nil },
+		"Ptr.View":   func(h pool.Handle[int]) bool { return s.p.Ptr(h).View(nothing) },
+		"Worker.Get": func(h pool.Handle[int]) bool { _, ok := s.w.Get(h); return ok },
+		"Guard.Get":  func(h pool.Handle[int]) bool { v, ok := s.g.Get(h); return ok || v != nil },
+		"Guard.GetBatch": func(h pool.Handle[int]) bool {
+			one[0] = h
+			return s.g.GetBatch(one, dst)[0] != nil
+		},
+	}
+}
+
+// removers are the same for verbs that remove.
+func (s *siege) removers() map[string]func(h pool.Handle[int]) bool {
+	one := make([]pool.Handle[int], 1)
+	return map[string]func(h pool.Handle[int]) bool{
+		"Remove":        func(h pool.Handle[int]) bool { return s.p.Remove(h) },
+		"Take":          func(h pool.Handle[int]) bool { v, ok := s.p.Take(h); return ok || v != 0 },
+		"RemoveBatch":   func(h pool.Handle[int]) bool { one[0] = h; return s.p.RemoveBatch(one) != 0 },
+		"Ptr.Remove":    func(h pool.Handle[int]) bool { return s.p.Ptr(h).Remove() },
+		"Worker.Remove": func(h pool.Handle[int]) bool { return s.w.Remove(h) },
+		"Worker.Take":   func(h pool.Handle[int]) bool { v, ok := s.w.Take(h); return ok || v != 0 },
+	}
+}
+
+// origins are first generations: the least, one in the middle, and one whose
+// slots have two lives, so that Spent is among the words.
+var origins = []uint32{1, 0x5A5A5A5B, testkit.LastGeneration - 2}
+
+// Every bit of every live handle is flipped, and every pair of bits, whatever
+// states the other slots are in. A compare that leaves out a bit would hit.
+func TestBitFlipsOfLiveHandlesMiss(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		for _, origin := range origins {
+			s := newSiege(t, reuse, origin)
+			testkit.Within(t, func() {
+				readers, removers := s.readers(), s.removers()
+				try := func(forged pool.Handle[int]) {
+					for name, read := range readers {
+						if read(forged) != s.live[forged] {
+							t.Fatalf("%s(%v) hits: %v", name, forged, !s.live[forged])
+						}
+					}
+					if s.live[forged] {
+						return // the same generation of another slot
+					}
+					for name, remove := range removers {
+						if remove(forged) {
+							t.Fatalf("%s(%v) hits", name, forged)
+						}
+					}
+				}
+				for h := range s.live {
+					require.True(t, s.p.Contains(h))
+					for i := range 64 {
+						try(h ^ 1<<i)
+						if testing.Short() {
+							continue
+						}
+						for j := range i {
+							try(h ^ 1<<i ^ 1<<j)
+						}
+					}
+				}
+				s.unharmed(t)
+			})
+			s.lift()
+		}
+	}
+}
+
+// Handles drawn at random, half of them of slots that there are.
+func TestRandomHandlesMiss(t *testing.T) {
+	n := *forgedFlag
+	if testing.Short() || testkit.Watched || math.MaxInt == math.MaxInt32 {
+		n /= 500
+	}
+	rnd := testkit.Rand(t)
+	for _, reuse := range testkit.Reuses {
+		for _, origin := range origins {
+			s := newSiege(t, reuse, origin)
+			readers, removers := s.readers(), s.removers()
+			words := make([]uint64, len(s.words)) // of live slots, 0 for others
+			for i, w := range s.words {
+				if s.live[pool.Handle[int](w)] {
+					words[i] = w
+				}
+			}
+			testkit.Within(t, func() {
+				tried := 0
+				for rounds := n/(len(origins)*len(testkit.Reuses)) + 1; tried < rounds; {
+					word := rnd.Uint64()
+					if word%2 == 0 {
+						// The same number of the generation's bits, and an index within reach.
+						word = word&^math.MaxUint32 | word>>1&math.MaxInt32%uint64(len(words)+2)
+					}
+					if i := uint32(word); int64(i) < int64(len(words)) && words[i] == word {
+						continue // by chance no forgery
+					}
+					h := pool.Handle[int](word)
+					if v, ok := s.g.Get(h); ok || v != nil || s.p.Contains(h) || s.p.Remove(h) || s.w.Remove(h) {
+						t.Fatalf("%v hits", h)
+					}
+					if tried%64 == 0 {
+						for name, read := range readers {
+							if read(h) {
+								t.Fatalf("%s(%v) hits", name, h)
+							}
+						}
+						for name, remove := range removers {
+							if remove(h) {
+								t.Fatalf("%s(%v) hits", name, h)
+							}
+						}
+						runtime.Gosched()
+					}
+					tried++
+				}
+				s.unharmed(t)
+				t.Logf("%v, origin %d: %d handles missed %d live ones", reuse, origin, tried, len(s.live))
+			})
+			s.lift()
+		}
+	}
+}
+
+func TestForgedHandlesAllocateNothing(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	for _, reuse := range testkit.Reuses {
+		s := newSiege(t, reuse, 7)
+		var forged []pool.Handle[int]
+		for h := range s.live {
+			forged = append(forged, h^1<<33, h^1<<32, h^1<<63, h|math.MaxUint32, ^h)
+		}
+		forged = append(forged, 0, 1, math.MaxUint64, testkit.LastGeneration<<32)
+		verbs := s.readers()
+		for name, remove := range s.removers() {
+			verbs[name] = remove
+		}
+		for name, verb := range verbs {
+			hits := 0
+			allocs := testing.AllocsPerRun(20, func() {
+				for _, h := range forged {
+					if verb(h) {
+						hits++
+					}
+				}
+			})
+			assert.Zero(t, allocs, name)
+			assert.Zero(t, hits, name)
+		}
+		s.unharmed(t)
+		s.lift()
+	}
+}
+
+// A pool of two or three slots with a few lives each lives through all of them.
+// At every step each handle that was, is or could be issued, and all that lie
+// around them, are shown to it; a map knows which one is live. The least that
+// is wrong about a word, a link or a generation shows here.
+func TestEveryHandleOfATinyLayout(t *testing.T) {
+	rnd := testkit.Rand(t)
+	for _, o := range []pool.Options[int]{
+		{Capacity: 2, Shards: 1}, {Capacity: 3, Shards: 1}, {Capacity: 5, Shards: 2},
+		{Capacity: 2, Shards: 1, Reuse: pool.FIFO, MinFree: 1}, {Capacity: 3, Shards: 1, Reuse: pool.FIFO, MinFree: 2},
+		{Capacity: 64, Shards: 1}, // the least that lets a Worker keep slots
+	} {
+		for _, lives := range []uint32{1, 2, 5} {
+			if o.Capacity == 64 && lives == 5 && testkit.Watched {
+				continue
+			}
+			o.Origin = testkit.LastGeneration - 2*(lives-1)
+			p := testkit.Tiny(t, &o)
+			w := p.Worker()
+			live := map[pool.Handle[int]]int{}
+			issued := map[pool.Handle[int]]bool{}
+			tried := 0
+			sweep := func() {
+				before, values := inside.Image(p)
+				limit := uint64(len(before))
+				generations := []uint64{0, 1, 2, 3, 1<<31 - 1, 1 << 31}
+				for g := uint64(o.Origin) - 3; g <= math.MaxUint32; g++ {
+					generations = append(generations, g)
+				}
+				for _, g := range generations {
+					for index := range limit + 3 {
+						if index >= limit {
+							index = math.MaxUint32 - (index - limit) // None among them
+						}
+						h := pool.Handle[int](g<<32 | index)
+						want, ok := live[h]
+						got, is := p.Get(h)
+						if is != ok || got != want || p.Contains(h) != ok {
+							t.Fatalf("Get(%v) answers %d, %v; want %d, %v", h, got, is, want, ok)
+						}
+						tried++
+						if ok {
+							continue
+						}
+						if v, is := p.Take(h); is || v != 0 {
+							t.Fatalf("forged %v took %d", h, v)
+						}
+						if p.Remove(h) || w.Remove(h) || p.RemoveBatch([]pool.Handle[int]{h}) != 0 {
+							t.Fatalf("forged %v removed something", h)
+						}
+					}
+				}
+				after, valuesAfter := inside.Image(p)
+				require.Equal(t, before, after)
+				require.Equal(t, values, valuesAfter)
+			}
+			for next := 1; ; next++ {
+				insert := p.Insert
+				if next%2 == 0 {
+					insert = w.Insert
+				}
+				h, err := insert(next)
+				if err == nil {
+					require.Falsef(t, issued[h], "%v was issued twice", h)
+					issued[h] = true
+					live[h] = next
+				} else if len(live) == 0 && errors.Is(err, pool.ErrExhausted) {
+					break
+				}
+				sweep()
+				for h := range live {
+					if err != nil || rnd.IntN(3) == 0 {
+						require.True(t, p.Remove(h))
+						delete(live, h)
+					}
+				}
+			}
+			sweep()
+			w.Close()
+			testkit.RequireReclaimed(t, p)
+			if o.Reuse == pool.LIFO { // FIFO keeps some that nobody gets
+				require.Len(t, issued, o.Capacity*int(lives))
+			}
+			require.Greater(t, tried, 100)
+		}
+	}
+}
+
+// Every generation of a live slot, of a vacant one, of one that is exhausted and
+// of one that was never used.
+func TestEveryGenerationOfASlot(t *testing.T) {
+	if !*generationsFlag {
+		t.Skip("2^32 handles a slot; asked for with -generations")
+	}
+	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1, Origin: testkit.LastGeneration - 2})
+	hs := testkit.Fill(t, p, 3, testkit.Number)
+	p.Remove(hs[1])
+	p.Remove(hs[2])
+	testkit.RequireReclaimed(t, p)
+	for len(hs) < 5 || hs[len(hs)-1].Index() != hs[2].Index() {
+		hs = append(hs, testkit.MustInsert(t, p, 1))
+	}
+	p.Remove(hs[len(hs)-1])
+	require.Positive(t, testkit.RequireReclaimed(t, p).Exhausted)
+	words, _ := inside.Image(p)
+	g := p.Pin()
+	defer g.Unpin()
+	for index := range uint64(len(words)) {
+		found := 0
+		for generation := range uint64(1 << 32) {
+			h := pool.Handle[int](generation<<32 | index)
+			if _, ok := g.Get(h); ok {
+				found++
+				require.Equal(t, words[index], uint64(h))
+			}
+			if generation%(1<<20) == 0 {
+				runtime.Gosched()
+			}
+		}
+		if words[index]>>32%2 == 1 {
+			require.Equal(t, 1, found)
+		} else {
+			require.Zero(t, found)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package faults_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/inside"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// bulky is a value of which no page of 2^31 can be had.
+type bulky [1 << 17]byte
+
+// When a page cannot be allocated the insertion panics, and that is all: what is
+// there stays in use, no mutex and no token is left locked, and a later
+// insertion finds the page.
+func TestGrowthThatFailsLosesNothing(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		o := pool.Options[bulky]{Reuse: reuse, Shards: 1}
+		if reuse == pool.FIFO {
+			o.MinFree = 1
+		}
+		for verb, use := range map[string]func(p *pool.Pool[bulky], w *pool.Worker[bulky]) error{
+			"Insert":            func(p *pool.Pool[bulky], _ *pool.Worker[bulky]) error { _, err := p.Insert(bulky{1}); return err },
+			"InsertFunc":        func(p *pool.Pool[bulky], _ *pool.Worker[bulky]) error { _, err := p.InsertFunc(setBulky); return err },
+			"Worker.Insert":     func(_ *pool.Pool[bulky], w *pool.Worker[bulky]) error { _, err := w.Insert(bulky{1}); return err },
+			"Worker.InsertFunc": func(_ *pool.Pool[bulky], w *pool.Worker[bulky]) error { _, err := w.InsertFunc(setBulky); return err },
+			"InsertBatch": func(p *pool.Pool[bulky], _ *pool.Worker[bulky]) error {
+				_, err := p.InsertBatch(make([]bulky, 6), nil)
+				return err
+			},
+			"Reserve": func(p *pool.Pool[bulky], _ *pool.Worker[bulky]) error {
+				r, err := p.Reserve()
+				if err == nil {
+					*r.Value() = bulky{1}
+					r.Commit()
+				}
+				return err
+			},
+		} {
+			t.Run(reuse.String()+" "+verb, func(t *testing.T) {
+				p, err := inside.NewTiny(&o, 2)
+				require.NoError(t, err)
+				w := p.Worker()
+				first := testkit.MustInsert(t, p, bulky{9})
+				mend := inside.FailGrowth(p)
+				failed := func() bool {
+					v := testkit.Recovered(func() { assert.NoError(t, use(p, w)) })
+					if v == nil {
+						return false
+					}
+					err, ok := v.(runtime.Error)
+					require.Truef(t, ok, "panic %v", v)
+					require.ErrorContains(t, err, "makeslice")
+					return true
+				}
+				testkit.Within(t, func() {
+					for n := 0; !failed(); n++ {
+						require.Less(t, n, 8, "it does not fail: this test tests nothing")
+					}
+					require.True(t, failed(), "again")
+				})
+				var wg sync.WaitGroup
+				for range 3 {
+					wg.Add(1)
+					go func() {
+						defer wg.Done()
+						if testkit.Recovered(func() { _, _ = p.InsertFunc(setBulky) }) == nil {
+							t.Error("there was room")
+						}
+					}()
+				}
+				testkit.Within(t, wg.Wait)
+				testkit.RequireConserved(t, p)
+				live := p.Len()
+				require.Positive(t, live)
+				require.True(t, p.Contains(first))
+				// What is given back serves meanwhile.
+				require.True(t, p.Remove(first))
+				require.NoError(t, p.Synchronize(context.Background()))
+				_, err = p.InsertFunc(setBulky)
+				require.NoError(t, err)
+
+				mend()
+				for range 6 {
+					require.False(t, failed(), "there is memory again")
+				}
+				require.GreaterOrEqual(t, p.Len(), live+6)
+				w.Close()
+				p.Clear()
+				st := testkit.RequireReclaimed(t, p)
+				require.Equal(t, st.Allocated, st.Free)
+			})
+		}
+	}
+}
+
+func setBulky(_ pool.Handle[bulky], v *bulky) { v[0] = 1 }
+
+// An insertion in need of a slot reclaims before it grows, and meets a Reset that
+// panics there. The next one goes on.
+func TestResetThatPanicsBeforeGrowthLosesNothing(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		bad := 0
+		p := testkit.Tiny(t, &pool.Options[int]{Shards: 1, Reuse: reuse, Reset: func(v *int) {
+			if *v%10 == 0 {
+				bad++
+				panic("bad")
+			}
+			*v = 0
+		}})
+		panics := 0
+		survives := func(f func()) {
+			if v := testkit.Recovered(f); v != nil {
+				require.Equal(t, "bad", v)
+				panics++
+			}
+		}
+		met := 0
+		for range testkit.Long(300) {
+			g := p.Pin()
+			hs := testkit.Fill(t, p, 100, testkit.Number) // values 10, 20 and so on are bad
+			require.Equal(t, 100, p.RemoveBatch(hs))
+			g.Unpin()
+			before := panics
+			for n := 0; n < 250; {
+				survives(func() {
+					_, err := p.InsertFunc(func(_ pool.Handle[int], v *int) { assert.Zero(t, *v); *v = 1 })
+					assert.NoError(t, err)
+					n++
+				})
+			}
+			met += panics - before
+			for p.Len() > 0 {
+				survives(func() { p.Clear() })
+			}
+			for clean := false; !clean; {
+				survives(func() { require.NoError(t, p.Synchronize(context.Background())); clean = true })
+			}
+		}
+		require.Greater(t, met, 50, "panics in insertions")
+		require.Equal(t, bad, panics, "each panic of a Reset comes up once")
+		st := testkit.RequireReclaimed(t, p)
+		require.Equal(t, st.Allocated, st.Free)
+	}
+}

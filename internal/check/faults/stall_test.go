@@ -1,0 +1,198 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// stalls are the ways to hold a pin for as long as some code of the user's runs:
+// each calls stall under one.
+func stalls(p *pool.Pool[int], h pool.Handle[int]) map[string]func(stall func()) {
+	return map[string]func(stall func()){
+		"Pin":        func(stall func()) { g := p.Pin(); g.Get(h); stall(); g.Unpin() },
+		"Worker.Pin": func(stall func()) { w := p.Worker(); g := w.Pin(); stall(); g.Unpin(); w.Close() },
+		"View":       func(stall func()) { p.View(h, func(*int) { stall() }) },
+		"Ptr.View":   func(stall func()) { p.Ptr(h).View(func(*int) { stall() }) },
+		"All": func(stall func()) {
+			for range p.All() {
+				stall()
+				break
+			}
+		},
+		"DeleteFunc": func(stall func()) {
+			p.DeleteFunc(func(k pool.Handle[int], _ *int) bool {
+				if k == h {
+					stall()
+				}
+				return false
+			})
+		},
+		"Each": func(stall func()) {
+			_ = p.Each(context.Background(), 1, func(k pool.Handle[int], _ *int) error {
+				if k == h {
+					stall()
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// stalled starts f, which stalls, on a goroutine of its own, and returns once it
+// does. What it returns lets f go on, and waits for its end.
+func stalled(t *testing.T, f func(stall func())) (release func()) {
+	t.Helper()
+	entered, gate, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(left)
+		f(func() { close(entered); <-gate })
+	}()
+	testkit.Within(t, func() { <-entered })
+	return func() { close(gate); testkit.Within(t, func() { <-left }) }
+}
+
+// A pin without an end costs a bounded number of slots, then insertions say why,
+// Stats tells about the pin, and everything but insertion goes on. After it the
+// pool is what it was before.
+func TestStalledReaderIsBoundedAndNamed(t *testing.T) {
+	const capacity, live, most = 64, 8, 200
+	for _, o := range []pool.Options[int]{
+		{Capacity: capacity, Shards: 2}, {Capacity: capacity, Shards: 2, Reuse: pool.FIFO, MinFree: 4},
+		// One shard: of two, one may take new memory although the other has slots.
+		{MaxLimbo: most, Shards: 1}, {MaxLimbo: most, Shards: 1, Reuse: pool.FIFO, MinFree: 4},
+	} {
+		for way := range stalls(nil, 0) {
+			t.Run(fmt.Sprintf("%v capacity %d %s", o.Reuse, o.Capacity, way), func(t *testing.T) {
+				p := testkit.Tiny(t, &o)
+				hs := testkit.Fill(t, p, live, testkit.Number)
+				churn := func(n int) (int, error) {
+					for i := range n {
+						h, err := p.Insert(0)
+						if err != nil {
+							return i, err
+						}
+						require.True(t, p.Remove(h))
+					}
+					return n, nil
+				}
+				allocated := 0
+				for round := range 2 {
+					release := stalled(t, stalls(p, hs[live-1])[way])
+					begin := p.Stats()
+					require.Equal(t, 1, begin.Pinned)
+
+					n, err := churn(capacity + most + 1000)
+					require.ErrorIs(t, err, pool.ErrStalled, "after %d", n)
+					testkit.RequireRefusal(t, p, pool.ErrStalled, way)
+					st := testkit.RequireConserved(t, p)
+					bound := capacity - live
+					if o.Capacity == 0 {
+						bound = most
+					}
+					require.LessOrEqual(t, st.Limbo, bound+64, "limbo, round %d", round)
+					require.LessOrEqual(t, st.Allocated, capacity+most+64)
+					require.Equal(t, 1, st.Pinned)
+					require.Equal(t, st.Epoch-begin.Epoch, st.OldestPin, "the age of the pin, in epochs")
+					require.Positive(t, st.OldestPin)
+					for i, h := range hs {
+						require.Equal(t, i+1, p.MustGet(h))
+					}
+					require.False(t, p.Remove(hs[0]+1<<33))
+					require.True(t, p.Remove(hs[0]))
+
+					release()
+					st = testkit.RequireReclaimed(t, p)
+					require.Zero(t, st.OldestPin)
+					require.Equal(t, live-1, st.Live)
+					require.Equal(t, st.Allocated, st.Free+st.Live)
+					hs[0] = testkit.MustInsert(t, p, 1)
+					_, err = churn(1000)
+					require.NoError(t, err)
+					if o.Capacity > 0 {
+						more := testkit.Fill(t, p, capacity-live, testkit.Number)
+						testkit.RequireRefusal(t, p, pool.ErrFull, way)
+						require.Equal(t, len(more), p.RemoveBatch(more))
+					}
+					if allocated == 0 {
+						allocated = p.Stats().Allocated
+					}
+				}
+				// Each stall finds the slots of the one before.
+				require.LessOrEqual(t, p.Stats().Allocated, allocated+128)
+			})
+		}
+	}
+}
+
+// A constructor may take as long as it likes.
+func TestStalledConstructorHoldsItsSlotAlone(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		const capacity = 8
+		p := testkit.Tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 2, Reuse: reuse})
+		var built pool.Handle[int]
+		release := stalled(t, func(stall func()) {
+			built, _ = p.InsertFunc(func(_ pool.Handle[int], v *int) { stall(); *v = 7 })
+		})
+		for range 100 {
+			hs := testkit.Fill(t, p, capacity-1, testkit.Number)
+			testkit.RequireRefusal(t, p, pool.ErrFull, "the last slot is under construction")
+			require.Equal(t, capacity-1, p.RemoveBatch(hs))
+		}
+		require.Zero(t, p.Stats().Pinned)
+		release()
+		require.Equal(t, 7, p.MustGet(built))
+		require.Equal(t, capacity-1, p.Clear()+len(testkit.Fill(t, p, capacity-2, testkit.Number)))
+		p.Clear()
+		testkit.RequireReclaimed(t, p)
+	}
+}
+
+// A Reset that does not return has the slots that were taken for it, and delays
+// nothing else: neither insertions nor what others remove. Synchronize waits for it.
+func TestStalledResetBlocksNobody(t *testing.T) {
+	const most, mark = 300, -1
+	for _, reuse := range testkit.Reuses {
+		entered, gate := make(chan struct{}), make(chan struct{})
+		p := testkit.Tiny(t, &pool.Options[int]{Shards: 1, Reuse: reuse, MaxLimbo: most, Reset: func(v *int) {
+			if *v == mark {
+				close(entered)
+				<-gate
+			}
+			*v = 0
+		}})
+		require.True(t, p.Remove(testkit.MustInsert(t, p, mark)))
+		left := make(chan error, 1)
+		go func() { left <- p.Synchronize(context.Background()) }()
+		testkit.Within(t, func() {
+			<-entered
+			w := p.Worker()
+			for n := range 10 * most {
+				h, err := p.Insert(1)
+				require.NoError(t, err)
+				require.True(t, p.Contains(h))
+				if n%2 == 0 {
+					require.True(t, p.Remove(h))
+				} else {
+					require.True(t, w.Remove(h))
+				}
+			}
+			w.Close()
+			require.LessOrEqual(t, testkit.RequireConserved(t, p).Limbo, most)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+			defer cancel()
+			require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded)
+		})
+		close(gate)
+		require.NoError(t, <-left)
+		st := testkit.RequireReclaimed(t, p)
+		require.Equal(t, st.Allocated, st.Free)
+		testkit.MustInsert(t, p, 1)
+	}
+}

@@ -1,0 +1,312 @@
+package memory_test
+
+import (
+	"bytes"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/inside"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// payload is large enough to be an object of its own.
+type payload [64]byte
+
+// holder is a value that keeps a payload.
+type holder = *payload
+
+// A reclaimed slot holds nothing back from the garbage collector, whichever way
+// its value went, also in its last life and in a Worker's reach. A clearing that
+// is left out anywhere keeps a value alive.
+func TestReclaimedValuesAreCollected(t *testing.T) {
+	const n = 100
+	type remover func(p *pool.Pool[holder], w *pool.Worker[holder], hs []pool.Handle[holder])
+	for name, remove := range map[string]remover{
+		"Remove": func(p *pool.Pool[holder], _ *pool.Worker[holder], hs []pool.Handle[holder]) {
+			testkit.Each(hs, func(h pool.Handle[holder]) { p.Remove(h) })
+		},
+		"Take": func(p *pool.Pool[holder], _ *pool.Worker[holder], hs []pool.Handle[holder]) {
+			testkit.Each(hs, func(h pool.Handle[holder]) { p.Take(h) })
+		},
+		"RemoveBatch": func(p *pool.Pool[holder], _ *pool.Worker[holder], hs []pool.Handle[holder]) { p.RemoveBatch(hs) },
+		"Clear":       func(p *pool.Pool[holder], _ *pool.Worker[holder], _ []pool.Handle[holder]) { p.Clear() },
+		"Drain": func(p *pool.Pool[holder], _ *pool.Worker[holder], _ []pool.Handle[holder]) {
+			for range p.Drain() {
+			}
+		},
+		"Worker.Remove": func(_ *pool.Pool[holder], w *pool.Worker[holder], hs []pool.Handle[holder]) {
+			testkit.Each(hs, func(h pool.Handle[holder]) { w.Remove(h) })
+		},
+		"Worker.Take": func(_ *pool.Pool[holder], w *pool.Worker[holder], hs []pool.Handle[holder]) {
+			testkit.Each(hs, func(h pool.Handle[holder]) { w.Take(h) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, reuse := range testkit.Reuses {
+				for _, origin := range []uint32{1, testkit.LastGeneration} {
+					for _, reset := range []func(*holder){nil, func(v *holder) { *v = nil }} {
+						p := testkit.Tiny(t, &pool.Options[holder]{Shards: 2, Reuse: reuse, Origin: origin, Reset: reset})
+						w := p.Worker()
+						refs := make([]weak.Pointer[payload], n)
+						hs := make([]pool.Handle[holder], n)
+						testkit.Apart(func() {
+							for i := range hs {
+								v := new(payload)
+								refs[i] = weak.Make(v)
+								hs[i], _ = w.Insert(v)
+							}
+						})
+						runtime.GC()
+						for i := range refs {
+							require.NotNil(t, refs[i].Value(), "collected while it lives")
+						}
+						testkit.Apart(func() { remove(p, w, hs) })
+						w.Close()
+						testkit.RequireReclaimed(t, p)
+						testkit.Eventually(t, func() bool {
+							for i := range refs {
+								if refs[i].Value() != nil {
+									return false
+								}
+							}
+							return true
+						}, "%v, Origin %d", reuse, origin)
+						runtime.KeepAlive(p)
+					}
+				}
+			}
+		})
+	}
+}
+
+// In an exhausted slot even what Reset would keep is let go.
+func TestExhaustedSlotKeepsNoBuffer(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[holder]{Capacity: 1, Origin: testkit.LastGeneration, Reset: func(*holder) {}})
+	var ref weak.Pointer[payload]
+	testkit.Apart(func() {
+		v := new(payload)
+		ref = weak.Make(v)
+		h, _ := p.Insert(v)
+		p.Remove(h)
+	})
+	require.Equal(t, 1, testkit.RequireReclaimed(t, p).Exhausted)
+	testkit.Eventually(t, func() bool { return ref.Value() == nil }, "an exhausted slot's buffer")
+	runtime.KeepAlive(p)
+}
+
+// What a Worker keeps and turns by itself is let go, too: after some more
+// operations only the bag, whose grace period is not over, may hold values.
+func TestWorkersTurnedSlotsHoldNothingBack(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[holder]{Shards: 1})
+	w := p.Worker()
+	refs := make([]weak.Pointer[payload], 0, 1000)
+	testkit.Apart(func() {
+		for range 1000 {
+			v := new(payload)
+			refs = append(refs, weak.Make(v))
+			h, _ := w.Insert(v)
+			w.Remove(h)
+		}
+	})
+	testkit.Eventually(t, func() bool {
+		held := 0
+		for i := range refs {
+			if refs[i].Value() != nil {
+				held++
+			}
+		}
+		return held <= 64
+	}, "values of a Worker's slots")
+	w.Close()
+}
+
+// A guard keeps what it has seen from the garbage collector, by itself.
+func TestGuardKeepsRemovedValuesAlive(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[holder]{Shards: 1})
+	var ref weak.Pointer[payload]
+	h, _ := func() (pool.Handle[holder], error) {
+		v := new(payload)
+		ref = weak.Make(v)
+		return p.Insert(v)
+	}()
+	g := p.Pin()
+	p.Remove(h)
+	for range 200 {
+		p.Remove(testkit.MustInsert(t, p, nil))
+	}
+	runtime.GC()
+	runtime.GC()
+	require.NotNil(t, ref.Value())
+	g.Unpin()
+}
+
+// A pool that nobody has is collected whole, open Workers and Reservations with
+// it.
+func TestDroppedPoolIsCollected(t *testing.T) {
+	var refs []weak.Pointer[payload]
+	testkit.Apart(func() {
+		for _, reuse := range testkit.Reuses {
+			p := pool.Must(&pool.Options[holder]{Reuse: reuse})
+			v := new(payload)
+			refs = append(refs, weak.Make(v))
+			_, _ = p.Insert(v)
+			w := p.Worker()
+			h, _ := w.Insert(nil)
+			w.Remove(h)
+			_, _ = p.Reserve()
+			for range p.All() {
+			}
+		}
+	})
+	testkit.Eventually(t, func() bool { return refs[0].Value() == nil && refs[1].Value() == nil }, "the pool's values")
+}
+
+func TestZeroPoolPanics(t *testing.T) {
+	var p pool.Pool[int]
+	for verb, use := range map[string]func(){
+		"Insert":      func() { _, _ = p.Insert(1) },
+		"InsertFunc":  func() { _, _ = p.InsertFunc(func(pool.Handle[int], *int) {}) },
+		"InsertBatch": func() { _, _ = p.InsertBatch([]int{1}, nil) },
+		"Reserve":     func() { _, _ = p.Reserve() },
+		"Get":         func() { p.Get(1 << 32) },
+		"MustGet":     func() { p.MustGet(1 << 32) },
+		"View":        func() { p.View(1<<32, func(*int) {}) },
+		"Contains":    func() { p.Contains(1 << 32) },
+		"Remove":      func() { p.Remove(1 << 32) },
+		"Take":        func() { p.Take(1 << 32) },
+		"RemoveBatch": func() { p.RemoveBatch([]pool.Handle[int]{1 << 32}) },
+		"Pin":         func() { p.Pin() },
+		"Worker":      func() { p.Worker() },
+		"All": func() {
+			for range p.All() {
+			}
+		},
+		"Drain": func() {
+			for range p.Drain() {
+			}
+		},
+		"DeleteFunc":  func() { p.DeleteFunc(func(pool.Handle[int], *int) bool { return true }) },
+		"Clear":       func() { p.Clear() },
+		"Len":         func() { p.Len() },
+		"Cap":         func() { p.Cap() },
+		"Each":        func() { _ = p.Each(t.Context(), 1, func(pool.Handle[int], *int) error { return nil }) },
+		"Synchronize": func() { _ = p.Synchronize(t.Context()) },
+		"Stats":       func() { p.Stats() },
+		"Ptr.Live":    func() { p.Ptr(1 << 32).Live() },
+	} {
+		t.Run(verb, func(t *testing.T) { testkit.RequirePanicText(t, use, "zero", "make one with New") })
+	}
+	var q pool.Ptr[int]
+	assert.False(t, q.Live())
+	assert.False(t, q.Remove())
+	assert.False(t, q.View(func(*int) {}))
+	_, ok := q.Get()
+	assert.False(t, ok)
+	g := pool.Must[int](nil).Pin()
+	defer g.Unpin()
+	_, ok = q.Under(&g)
+	assert.False(t, ok)
+}
+
+// What was removed from a pool that nobody uses any more is let go, with all it
+// refers to, whichever way it was removed and however little it was.
+func TestIdlePoolLetsGoOfRemovedValues(t *testing.T) {
+	const n = 20
+	for _, reuse := range testkit.Reuses {
+		for name, remove := range map[string]func(p *pool.Pool[holder], hs []pool.Handle[holder]){
+			"Remove": func(p *pool.Pool[holder], hs []pool.Handle[holder]) {
+				testkit.Each(hs, func(h pool.Handle[holder]) { p.Remove(h) })
+			},
+			"Take": func(p *pool.Pool[holder], hs []pool.Handle[holder]) {
+				testkit.Each(hs, func(h pool.Handle[holder]) { p.Take(h) })
+			},
+			"RemoveBatch": func(p *pool.Pool[holder], hs []pool.Handle[holder]) { p.RemoveBatch(hs) },
+			"DeleteFunc": func(p *pool.Pool[holder], _ []pool.Handle[holder]) {
+				p.DeleteFunc(func(pool.Handle[holder], *holder) bool { return true })
+			},
+			"after a guard": func(p *pool.Pool[holder], hs []pool.Handle[holder]) {
+				g := p.Pin()
+				p.RemoveBatch(hs)
+				g.Unpin()
+			},
+		} {
+			t.Run(reuse.String()+" "+name, func(t *testing.T) {
+				p := pool.Must[holder](&pool.Options[holder]{Reuse: reuse})
+				refs := make([]weak.Pointer[payload], n)
+				testkit.Apart(func() {
+					hs := make([]pool.Handle[holder], n)
+					for i := range hs {
+						v := new(payload)
+						refs[i] = weak.Make(v)
+						hs[i], _ = p.Insert(v)
+					}
+					remove(p, hs)
+				})
+				// Two cycles; a finalizer runs some time after the first.
+				runtime.GC()
+				for end := time.Now().Add(20 * time.Second); inside.Waiting(p) > 0 && time.Now().Before(end); {
+					time.Sleep(time.Millisecond)
+				}
+				runtime.GC()
+				left := 0
+				for _, r := range refs {
+					if r.Value() != nil {
+						left++
+					}
+				}
+				require.Zero(t, left, "removed values that are kept")
+				runtime.KeepAlive(p)
+			})
+		}
+	}
+}
+
+// A pool is collected with its sentinel, which does not keep it.
+func TestSentinelDoesNotKeepThePool(t *testing.T) {
+	var ref weak.Pointer[pool.Pool[holder]]
+	testkit.Apart(func() {
+		p := pool.Must[holder](nil)
+		testkit.MustInsert(t, p, new(payload))
+		ref = weak.Make(p)
+	})
+	testkit.Eventually(t, func() bool { return ref.Value() == nil }, "the pool is kept")
+}
+
+// A pool is made, or read, while cycles of the collector end: its sentinel does not run
+// before it is complete.
+func TestSentinelWaitsForThePool(t *testing.T) {
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				runtime.GC()
+			}
+		}
+	}()
+	var snapshot bytes.Buffer
+	first := pool.Must[string](nil)
+	testkit.Fill(t, first, 100, strconv.Itoa)
+	_, err := first.WriteTo(&snapshot)
+	require.NoError(t, err)
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+		p := pool.Must[string](&pool.Options[string]{Shards: 4096})
+		testkit.MustInsert(t, p, "a")
+		q, err := pool.ReadFrom[string](bytes.NewReader(snapshot.Bytes()), &pool.Options[string]{Shards: 1024})
+		require.NoError(t, err)
+		require.Equal(t, 100, q.Clear())
+	}
+	close(stop)
+	<-done
+}

@@ -1,0 +1,237 @@
+package memory_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// linked is a value of every kind of reference, all of which say its number, and some
+// in more than one word.
+type linked struct {
+	id   uint64
+	text string
+	any  any
+	list []byte
+	by   map[uint64]uint64
+	to   *uint64
+	say  func() uint64
+	err  error
+}
+
+func newLinked(id uint64) linked {
+	return linked{
+		id: id, text: newText(id), any: newAny(id), list: newList(id),
+		by: map[uint64]uint64{id: id}, to: &id, say: func() uint64 { return id }, err: fmt.Errorf("%d", id),
+	}
+}
+
+func (v linked) number() (uint64, error) {
+	text, err1 := textNumber(v.text)
+	other, err2 := anyNumber(v.any)
+	list, err3 := listNumber(v.list)
+	for _, n := range []uint64{text, other, list, v.by[v.id], *v.to, v.say()} {
+		if n != v.id {
+			return 0, fmt.Errorf("%d is linked to %d", v.id, n)
+		}
+	}
+	if v.err.Error() != fmt.Sprint(v.id) {
+		return 0, fmt.Errorf("%d has the error %v", v.id, v.err)
+	}
+	return v.id, errors.Join(err1, err2, err3)
+}
+
+// newText returns a text that tells its number and its length.
+func newText(id uint64) string { return fmt.Sprint(id, " ") + strings.Repeat("x", int(id%61)) }
+
+func textNumber(s string) (id uint64, err error) {
+	if _, err = fmt.Sscan(s, &id); err == nil && s != newText(id) {
+		err = fmt.Errorf("torn: %q", s)
+	}
+	return id, err
+}
+
+// newAny returns a value whose type goes with its number: a number, a text, an array
+// or a pointer.
+func newAny(id uint64) any {
+	switch id % 4 {
+	case 0:
+		return id
+	case 1:
+		return newText(id)
+	case 2:
+		return [3]uint64{id, id, id}
+	}
+	return &id
+}
+
+func anyNumber(v any) (id uint64, err error) {
+	kind := uint64(0)
+	switch v := v.(type) {
+	case uint64:
+		id = v
+	case string:
+		kind = 1
+		id, err = textNumber(v)
+	case [3]uint64:
+		kind, id = 2, v[0]
+		if v[1] != id || v[2] != id {
+			err = fmt.Errorf("torn: %v", v)
+		}
+	case *uint64:
+		kind, id = 3, *v
+	default:
+		err = fmt.Errorf("a %T", v)
+	}
+	if err == nil && id%4 != kind {
+		err = fmt.Errorf("torn: %T of %d", v, id)
+	}
+	return id, err
+}
+
+// newList returns a text as a slice, whose capacity goes with its number as well.
+func newList(id uint64) []byte { return append(make([]byte, 0, 128+id%7), newText(id)...) }
+
+func listNumber(list []byte) (uint64, error) {
+	id, err := textNumber(string(list))
+	if err == nil && uint64(cap(list)) != 128+id%7 {
+		err = fmt.Errorf("torn: %d has room for %d", id, cap(list))
+	}
+	return id, err
+}
+
+// Copies are of one incarnation while others remove it, zero its slot and use it
+// again, and while the collector runs all the time: a copy that were torn would be
+// of no number, or lead the collector astray.
+func TestCopiesAreOfOneIncarnation(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	t.Run("string", func(t *testing.T) { copies(t, nil, newText, textNumber) })
+	t.Run("interface", func(t *testing.T) { copies(t, nil, newAny, anyNumber) })
+	t.Run("slice", func(t *testing.T) { copies(t, nil, newList, listNumber) })
+	t.Run("struct", func(t *testing.T) { copies(t, nil, newLinked, linked.number) })
+	t.Run("Reset", func(t *testing.T) {
+		copies(t, func(v *linked) { *v = linked{list: v.list[:0]} }, newLinked, linked.number)
+	})
+}
+
+// copies has two goroutines look the values of a small pool up that two others
+// replace.
+func copies[T any](t *testing.T, reset func(*T), value func(uint64) T, number func(T) (uint64, error)) {
+	type named struct {
+		h  pool.Handle[T]
+		id uint64
+	}
+	p := pool.Must(&pool.Options[T]{Capacity: 64, Reset: reset})
+	var cells [4]atomic.Pointer[named]
+	var ids, found, stale atomic.Uint64
+	replace := func(w *pool.Worker[T], r *rand.Rand) {
+		id := ids.Inc()
+		var h pool.Handle[T]
+		var err error
+		switch r.IntN(4) {
+		case 0:
+			h, err = p.Insert(value(id))
+		case 1:
+			h, err = w.Insert(value(id))
+		case 2:
+			h, err = p.InsertFunc(func(_ pool.Handle[T], v *T) { *v = value(id) })
+		case 3:
+			var s *pool.Reservation[T]
+			if s, err = p.Reserve(); err == nil {
+				*s.Value() = value(id)
+				h = s.Commit()
+			}
+		}
+		if err != nil {
+			t.Error(err) // at most six are live
+			return
+		}
+		old := cells[r.IntN(len(cells))].Swap(&named{h, id})
+		if old == nil {
+			return
+		}
+		switch r.IntN(4) {
+		case 0:
+			p.Remove(old.h)
+		case 1:
+			w.Remove(old.h)
+		case 2:
+			p.RemoveBatch([]pool.Handle[T]{old.h})
+		case 3:
+			if v, ok := p.Take(old.h); ok {
+				if n, err := number(v); err != nil || n != old.id {
+					t.Errorf("Take(%v) is %d, %v; want %d", old.h, n, err, old.id)
+				}
+			}
+		}
+	}
+	look := func(w *pool.Worker[T], r *rand.Rand) {
+		c := cells[r.IntN(len(cells))].Load()
+		if c == nil {
+			return
+		}
+		get := [...]func(pool.Handle[T]) (T, bool){p.Get, w.Get, func(h pool.Handle[T]) (T, bool) { return p.Ptr(h).Get() }}[r.IntN(3)]
+		// Again until it is gone: so each handle is looked up while it goes.
+		for range 64 {
+			v, ok := get(c.h)
+			if !ok {
+				stale.Inc()
+				return
+			}
+			found.Inc()
+			if n, err := number(v); err != nil || n != c.id {
+				t.Errorf("Get(%v) is %d, %v; want %d", c.h, n, err, c.id)
+			}
+		}
+	}
+	const leastStale = 20 // however seldom the machine runs two of them at once
+	seed := testkit.Rand(t).Uint64()
+	end := time.Now().Add(time.Duration(testkit.Long(500)) * time.Millisecond)
+	var wg sync.WaitGroup
+	for k, do := range []func(*pool.Worker[T], *rand.Rand){replace, look, replace, look} {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			w, r := p.Worker(), rand.New(rand.NewPCG(seed, uint64(k)))
+			defer w.Close()
+			for n := 0; stale.Load() < leastStale || time.Now().Before(end); n++ {
+				do(w, r)
+				if k == 0 && n%1000 == 0 {
+					p.Trim()
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	t.Logf("%d values, %d copies, %d stale", ids.Load(), found.Load(), stale.Load())
+	require.NotZero(t, found.Load())
+	p.Clear()
+	testkit.RequireReclaimed(t, p)
+}
+
+// The collector checks its marks, in a process of its own: with gccheckmark it marks
+// a second time while the world is stopped, and throws if it finds what the first
+// pass has missed.
+func TestCopiesUnderCheckmark(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops the world thousands of times")
+	}
+	child := exec.Command(os.Args[0], "-test.run=^TestCopiesAreOfOneIncarnation$", "-test.v")
+	child.Env = append(os.Environ(), "GODEBUG=gccheckmark=1,invalidptr=1")
+	out, err := child.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "--- PASS: TestCopiesAreOfOneIncarnation")
+}

@@ -1,0 +1,195 @@
+package memory_test
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+	"golang.org/x/sync/errgroup"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+type bulky [1 << 17]byte
+
+// After Grow as many insertions as it was told of find memory, whichever goroutine makes
+// them: in a new pool, in one that is in use, and in one whose pages Trim gave up.
+func TestGrowMakesMemoryAhead(t *testing.T) {
+	const n = 5000
+	for _, reuse := range testkit.Reuses {
+		for _, capacity := range []int{0, 2 * n} {
+			t.Run(fmt.Sprint(reuse, capacity), func(t *testing.T) {
+				p := testkit.Tiny(t, &pool.Options[int]{Capacity: capacity, Reuse: reuse, Shards: 4})
+				insert := func(goroutines int) (hs []pool.Handle[int]) {
+					t.Helper()
+					require.NoError(t, p.Grow(n))
+					before := p.Stats()
+					require.NoError(t, p.Grow(n))
+					var mu sync.Mutex
+					var wg sync.WaitGroup
+					for range goroutines {
+						wg.Add(1)
+						go func() {
+							defer wg.Done()
+							for i := range n / goroutines {
+								h, err := p.Insert(i)
+								if err != nil {
+									t.Error(err)
+								}
+								mu.Lock()
+								hs = append(hs, h)
+								mu.Unlock()
+							}
+						}()
+					}
+					wg.Wait()
+					after := p.Stats()
+					require.Equal(t, before.Bytes, after.Bytes, "insertions allocated, or the second Grow did")
+					require.LessOrEqual(t, after.Allocated, after.Live+n+pool.DefaultMinFree+4*100)
+					return hs
+				}
+				first := insert(1)
+				second := insert(5)
+				require.Equal(t, len(second), p.RemoveBatch(second))
+				testkit.RequireReclaimed(t, p)
+				full := p.Stats()
+				require.Positive(t, p.Trim())
+				insert(5)
+				require.LessOrEqual(t, p.Stats().Allocated, full.Allocated, "what Trim gave up did not come back")
+				for _, h := range first {
+					require.True(t, p.Contains(h))
+				}
+				for _, h := range second {
+					require.False(t, p.Contains(h), "%v is live again", h)
+				}
+			})
+		}
+	}
+}
+
+// What cannot be is refused, and changes nothing.
+func TestGrowRefuses(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{Capacity: 10})
+	before := p.Stats()
+	assert.EqualError(t, p.Grow(-1), "pool: Grow by -1 values; want 0 or more")
+	err := p.Grow(11)
+	assert.ErrorIs(t, err, pool.ErrFull)
+	assert.EqualError(t, err, "pool: full: Grow by 11 values: there may be 10")
+	if strconv.IntSize == 64 {
+		large := pool.Must[bulky](nil)
+		assert.ErrorContains(t, large.Grow(pool.MaxCapacity), "do not fit into the address space")
+		assert.ErrorIs(t, large.Grow(math.MaxInt), pool.ErrFull)
+		assert.Zero(t, large.Stats().Allocated)
+	}
+	require.Equal(t, before, p.Stats())
+	testkit.RequirePanicText(t, func() { _ = new(pool.Pool[int]).Grow(1) }, "zero Pool")
+}
+
+// reserve is the most slots of 16 bytes that a shard has beyond what is live: two batches
+// and a range of slots that were never used, what Workers may reach, and what it takes from
+// new memory although others have slots.
+const reserve = 4*64 + 32<<10/16
+
+// Memory stays near what is live plus a bounded reserve.
+func TestMemoryIsBounded(t *testing.T) {
+	const live = 100
+	for _, reuse := range testkit.Reuses {
+		for _, shards := range []int{1, 2, 8} {
+			t.Run(fmt.Sprintf("%v shards=%d", reuse, shards), func(t *testing.T) {
+				p := testkit.Tiny(t, &pool.Options[int]{Shards: shards, Reuse: reuse})
+				queue := make(chan pool.Handle[int], live)
+				n := testkit.Long(200_000)
+				var g errgroup.Group
+				var moved atomic.Int64
+				g.Go(func() error {
+					defer close(queue)
+					for i := range n {
+						h, err := p.Insert(i)
+						if err != nil {
+							return err
+						}
+						queue <- h
+					}
+					return nil
+				})
+				g.Go(func() error {
+					for h := range queue {
+						if !p.Remove(h) {
+							return fmt.Errorf("lost %v", h)
+						}
+						moved.Inc()
+					}
+					return nil
+				})
+				require.NoError(t, g.Wait())
+				require.EqualValues(t, n, moved.Load())
+				st := testkit.RequireReclaimed(t, p)
+				require.LessOrEqualf(t, st.Allocated, live+2+pool.DefaultMinFree+shards*reserve, "%+v", st)
+			})
+		}
+	}
+}
+
+// Phases of growth and emptiness reuse the same slots.
+func TestMemoryDoesNotCreep(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		p := testkit.Tiny(t, &pool.Options[int]{Shards: 2, Reuse: reuse})
+		const most = 3000
+		first := 0
+		for round := range testkit.Long(400) {
+			hs := testkit.Fill(t, p, most, testkit.Number)
+			w := p.Worker()
+			for i, h := range hs {
+				remove := p.Remove
+				if i%2 == round%2 {
+					remove = w.Remove
+				}
+				if !remove(h) {
+					t.Fatalf("lost %v", h)
+				}
+			}
+			w.Close()
+			if round == 0 {
+				first = p.Stats().Allocated
+			}
+		}
+		require.LessOrEqual(t, p.Stats().Allocated, first+2*reserve)
+	}
+}
+
+// A slot costs its value plus 8 bytes, rounded up to 8, plus at most an eighth.
+func TestMemoryOfASlot(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector needs memory of its own")
+	}
+	testMemoryOfASlot[int](t, 16)
+	testMemoryOfASlot[[2]uint64](t, 24)
+	testMemoryOfASlot[[5]byte](t, 16)
+	testMemoryOfASlot[struct{}](t, 8)
+	testMemoryOfASlot[struct {
+		id  uint64
+		box *uint64
+		buf []byte
+	}](t, 48)
+}
+
+func testMemoryOfASlot[T any](t *testing.T, bytes uint64) {
+	const n = 200_000
+	before := testkit.Heap()
+	p := pool.Must[T](nil)
+	var v T
+	for range n {
+		if _, err := p.Insert(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := float64(testkit.Heap()-before) / n
+	require.LessOrEqual(t, got, float64(bytes)*1.125, "bytes a slot of %T", v)
+	require.Equal(t, n, p.Len())
+}

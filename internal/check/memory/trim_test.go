@@ -1,0 +1,461 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/internal/check/inside"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// After a peak, with nothing live, the memory comes back: Stats says so, and the
+// Go heap too, although a Worker and a guard look on.
+func TestTrimGivesMemoryBack(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		t.Run(reuse.String(), func(t *testing.T) {
+			peak := testkit.Long(1_000_000)
+			p, err := pool.New(&pool.Options[[2]uint64]{Reuse: reuse})
+			require.NoError(t, err)
+			w := p.Worker()
+			hs := make([]pool.Handle[[2]uint64], 0, peak)
+			for i := range uint64(peak) {
+				h, err := w.Insert([2]uint64{i, i})
+				if err != nil {
+					t.Fatal(err)
+				}
+				hs = append(hs, h)
+			}
+			for _, h := range hs {
+				if !w.Remove(h) {
+					t.Fatalf("Remove(%v)", h)
+				}
+			}
+			w.Flush()
+			require.NoError(t, p.Synchronize(context.Background())) // or the guard would hold the last of limbo
+			before, heapBefore := p.Stats().Bytes, testkit.Heap()
+			g := p.Pin()
+			freed := p.Trim()
+			st := testkit.RequireConserved(t, p)
+			assert.Equal(t, before-st.Bytes, freed)
+			assert.Less(t, st.Bytes, max(before/20, 300<<10), "%+v", st)
+			assert.Greater(t, heapBefore-testkit.Heap(), freed*9/10, "the Go heap did not get it back")
+			for _, h := range hs {
+				if _, ok := g.Get(h); ok || p.Contains(h) {
+					t.Fatalf("%v is live", h)
+				}
+			}
+			assert.Zero(t, p.Trim(), "a second Trim found more")
+			issued := make(map[pool.Handle[[2]uint64]]bool, peak)
+			for _, h := range hs {
+				issued[h] = true
+			}
+			for i := range uint64(peak) {
+				h, err := w.Insert([2]uint64{i, i})
+				if err != nil || issued[h] {
+					t.Fatalf("%v, %v was issued again: %v", err, h, issued[h])
+				}
+				if v, ok := g.Get(h); !ok || *v != [2]uint64{i, i} {
+					t.Fatalf("a guard does not see %v, which was inserted in a page that came back", h)
+				}
+			}
+			g.Unpin()
+			w.Close()
+			require.LessOrEqual(t, p.Stats().Bytes, before+before/20, "pages did not come back, others were made")
+			runtime.KeepAlive(hs)
+		})
+	}
+}
+
+// What lives, is held, reserved, or seen by a guard stays where it is, with its
+// handle; what is stale stays stale, through many rounds, on pages of two slots.
+func TestTrimTouchesNothingInUse(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		for _, shards := range []int{1, 3} {
+			t.Run(fmt.Sprint(reuse, shards), func(t *testing.T) {
+				r := testkit.Rand(t)
+				opts := &pool.Options[int]{Reuse: reuse, Shards: shards, Capacity: 400}
+				if reuse == pool.FIFO {
+					opts.MinFree = 3
+				}
+				p := testkit.Tiny(t, opts)
+				live := make(map[pool.Handle[int]]int)
+				dead := make(map[pool.Handle[int]]bool)
+				freed := int64(0)
+				for round := range testkit.Long(60) {
+					for range r.IntN(200) {
+						h, err := p.Insert(round)
+						if err != nil {
+							require.ErrorIs(t, err, pool.ErrFull)
+							break
+						}
+						require.False(t, dead[h], "%v was issued again", h)
+						live[h] = round
+					}
+					g := p.Pin()
+					var seen *int
+					var seenAs int
+					for h, v := range live {
+						if seen == nil {
+							seen, _ = g.Get(h)
+							seenAs = v
+						} else if r.IntN(20) == 0 {
+							continue
+						}
+						require.True(t, p.Remove(h))
+						dead[h] = true
+						delete(live, h)
+					}
+					var ref *pool.Ref[int]
+					for h := range live {
+						ref = testkit.MustHold(t, p, h)
+						break
+					}
+					res, err := p.Reserve()
+					if err != nil {
+						require.ErrorIs(t, err, pool.ErrFull)
+						res = nil
+					}
+					if round%2 == 0 {
+						g.Unpin()
+					}
+					freed += p.Trim()
+					if round%2 == 1 {
+						if seen != nil {
+							require.Equal(t, seenAs, *seen)
+						}
+						g.Unpin()
+					}
+					if ref != nil {
+						require.Equal(t, live[ref.Handle()], *ref.Value())
+						ref.Release()
+					}
+					if res != nil {
+						*res.Value() = round
+						live[res.Commit()] = round
+					}
+					for h, v := range live {
+						require.Equal(t, v, p.MustGet(h))
+					}
+					for h := range dead {
+						require.False(t, p.Contains(h), "%v came back to life", h)
+					}
+					n := 0
+					for h, v := range p.All() {
+						require.Equal(t, live[h], *v)
+						n++
+					}
+					require.Equal(t, len(live), n)
+					require.Equal(t, len(live), testkit.RequireConserved(t, p).Live)
+				}
+				require.Positive(t, freed)
+				p.Clear()
+				testkit.RequireReclaimed(t, p)
+				testkit.Fill(t, p, 400, testkit.Number)
+				_, err := p.Insert(0)
+				require.ErrorIs(t, err, pool.ErrFull)
+			})
+		}
+	}
+}
+
+// Under FIFO, what Trim leaves is reused in the order of its removal, strictly so
+// with one shard: slots of pages in which something lives, and of pages that Trim
+// wanted and could not have whole, because one slot is reserved or held.
+func TestTrimKeepsTheOrderOfReuse(t *testing.T) {
+	const slots, minFree = 120, 3
+	r := testkit.Rand(t)
+	kept, gone := 0, 0
+	for range testkit.Long(100) {
+		p := testkit.Tiny(t, &pool.Options[int]{Capacity: slots, Reuse: pool.FIFO, MinFree: minFree, Shards: 1})
+		hs := testkit.Fill(t, p, slots, testkit.Number)
+		r.Shuffle(slots, func(i, j int) { hs[i], hs[j] = hs[j], hs[i] })
+		live := hs[:r.IntN(10)]
+		var refs []*pool.Ref[int]
+		for _, h := range hs[len(live):] {
+			if r.IntN(6) == 0 {
+				refs = append(refs, testkit.MustHold(t, p, h))
+			}
+		}
+		var order []uint32 // of removal
+		for _, h := range hs[len(live):] {
+			require.True(t, p.Remove(h))
+			order = append(order, h.Index())
+		}
+		require.NoError(t, p.Synchronize(context.Background()))
+		held := make(map[uint32]bool)
+		for _, ref := range refs {
+			held[ref.Handle().Index()] = true
+		}
+		order = slices.DeleteFunc(order, func(i uint32) bool { return held[i] })
+		if p.Trim() > 0 {
+			gone++
+		}
+		// As long as no memory comes back, what is reused was in the queue.
+		next := 0
+		for had := p.Stats().Allocated; ; {
+			h, err := p.Insert(0)
+			require.NoError(t, err)
+			if p.Stats().Allocated != had {
+				break
+			}
+			if int(h.Index()) <= minFree { // the reserve, which was never removed, or not lately
+				continue
+			}
+			at := slices.Index(order[next:], h.Index())
+			require.GreaterOrEqualf(t, at, 0, "slot %d is reused although it was removed before others that were", h.Index())
+			next += at + 1
+			kept++
+		}
+		for _, ref := range refs {
+			ref.Release()
+		}
+		testkit.RequireConserved(t, p)
+	}
+	require.Positive(t, gone)
+	require.Positive(t, kept)
+}
+
+// Pages that come back share a copy of the table: growth after Trim allocates little
+// more than what it brings back, however many pages there are, and has at most a
+// 64th of the memory before it is needed, which the next Trim gives back.
+func TestPagesComeBackTogether(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	const pages, perPage, shift = 4000, 256, 8
+	for _, reuse := range testkit.Reuses {
+		p, err := inside.NewTiny(&pool.Options[[8]uint64]{Reuse: reuse, Shards: 1}, shift)
+		require.NoError(t, err)
+		hs := make([]pool.Handle[[8]uint64], pages*perPage)
+		grow := func() float64 {
+			return float64(testkit.Allocated(func() {
+				for i := range hs {
+					if hs[i], err = p.Insert([8]uint64{}); err != nil {
+						t.Fatal(err)
+					}
+					if i%(50*perPage) == 0 {
+						// The queue's slots, and those of a page that is in use and one that is not.
+						most := (i+pool.DefaultMinFree)*65/64 + 3*perPage
+						require.LessOrEqual(t, p.Stats().Allocated, most, "%d are live", i+1)
+						testkit.RequireConserved(t, p)
+					}
+				}
+			}))
+		}
+		first := grow()
+		require.Equal(t, len(hs), p.RemoveBatch(hs))
+		require.Positive(t, p.Trim())
+		require.Less(t, grow()/first, 2.0, reuse)
+		require.Equal(t, len(hs)-len(hs)/3, p.RemoveBatch(hs[len(hs)/3:]))
+		before := p.Stats().Bytes
+		freed := p.Trim()
+		require.Equal(t, before-p.Stats().Bytes, freed)
+		testkit.MustInsert(t, p, [8]uint64{}) // and so have others come back
+		testkit.Fill(t, p, 2*perPage, func(int) (v [8]uint64) { return })
+		before = p.Stats().Bytes
+		require.Greater(t, inside.Unused(p), 4*perPage)
+		freed = p.Trim()
+		require.Equal(t, before-p.Stats().Bytes, freed)
+		require.Less(t, inside.Unused(p), 2*perPage)
+		testkit.RequireConserved(t, p)
+	}
+}
+
+// A pool that has room takes a value, whatever Trim has in its hands at the moment.
+// There is slack for what waits in limbo; but who reclaims may lose its turn to
+// run, and then Insert says ErrStalled, Trim or no Trim. It must not say ErrFull.
+// (Exploration has the case without company.)
+func TestInsertIsNeverFullBecauseOfTrim(t *testing.T) {
+	const hands, each, slack = 4, 25, 300
+	for _, reuse := range testkit.Reuses {
+		t.Run(reuse.String(), func(t *testing.T) {
+			opts := &pool.Options[int]{Reuse: reuse, Shards: 2, Capacity: hands*each + slack}
+			if reuse == pool.FIFO {
+				opts.MinFree = 1
+			}
+			p := testkit.Tiny(t, opts)
+			var stop atomic.Bool
+			var trims, freed, stalls, full atomic.Int64
+			var trimming, wg sync.WaitGroup
+			trimming.Add(1)
+			go func() {
+				defer trimming.Done()
+				for !stop.Load() {
+					if n := p.Trim(); n > 0 {
+						freed.Add(n)
+						trims.Inc()
+					}
+					runtime.Gosched()
+				}
+			}()
+			var failed atomic.Error
+			end := time.Now().Add(20 * time.Second)
+			for range hands {
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					var hs [each]pool.Handle[int]
+					for round := 0; (round < testkit.Long(2_000) || trims.Load() < 10) && time.Now().Before(end); round++ {
+						for i := range hs {
+							h, err := p.Insert(i)
+							// On a busy machine a goroutine may be put to sleep in the midst of
+							// reclaiming, with nearly all of the slack. That is no doing of Trim's,
+							// and rare: what Trim owes is explored (scenarios of Trim).
+							for errors.Is(err, pool.ErrStalled) || err != nil && full.Inc() <= 3 {
+								stalls.Inc()
+								runtime.Gosched()
+								h, err = p.Insert(i)
+							}
+							if err != nil {
+								failed.Store(fmt.Errorf("with %d values live at most: %w; %+v", hands*each, err, p.Stats()))
+								return
+							}
+							hs[i] = h
+						}
+						for _, h := range hs {
+							p.Remove(h)
+						}
+						runtime.Gosched()
+					}
+				}()
+			}
+			wg.Wait()
+			stop.Store(true)
+			trimming.Wait()
+			require.NoError(t, failed.Load())
+			require.GreaterOrEqual(t, trims.Load(), int64(10), "Trim has hardly met anybody")
+			t.Logf("%d Trims gave back %d bytes; %d stalls", trims.Load(), freed.Load(), stalls.Load())
+			testkit.RequireReclaimed(t, p)
+		})
+	}
+}
+
+// A pool with Preallocate keeps what it promised to have, and one page is not
+// worth a void.
+func TestTrimLeavesFixedPoolsAlone(t *testing.T) {
+	p, err := pool.New(&pool.Options[int]{Capacity: 10_000, Preallocate: true})
+	require.NoError(t, err)
+	require.Zero(t, p.Trim())
+	require.Equal(t, 10_000, p.Stats().Allocated)
+	if !testkit.Watched {
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			h, _ := p.Insert(1)
+			p.Remove(h)
+		}))
+	}
+	single := pool.Must[int](nil)
+	single.Remove(testkit.MustInsert(t, single, 1))
+	before := single.Stats()
+	require.Zero(t, single.Trim())
+	require.Equal(t, before.Bytes, single.Stats().Bytes)
+	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).Trim() }, "zero Pool")
+}
+
+// Trim costs a slot that it moves a life, and no more: the rest are issued once
+// each, and a slot that is worn out is counted.
+func TestTrimNearTheLastGeneration(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		opts := &pool.Options[int]{Capacity: 10, Shards: 1, Reuse: reuse, Origin: testkit.LastGeneration - 20}
+		if reuse == pool.FIFO {
+			opts.MinFree = 1
+		}
+		p := testkit.Tiny(t, opts)
+		issued := make(map[pool.Handle[int]]bool)
+		for {
+			h, err := p.Insert(1)
+			if err != nil {
+				require.ErrorIs(t, err, pool.ErrExhausted)
+				break
+			}
+			require.False(t, issued[h])
+			issued[h] = true
+			p.Remove(h)
+			if len(issued)%7 == 0 {
+				require.NoError(t, p.Synchronize(context.Background()))
+				require.Zero(t, p.Trim(), "worn pages were given up")
+			}
+		}
+		st := testkit.RequireReclaimed(t, p)
+		require.Equal(t, st.Allocated-st.Free, st.Exhausted)
+		require.Greater(t, len(issued), 10*11/2)
+	}
+}
+
+// An open Worker may keep the memory of what is given up, but does not look at it:
+// it finds what others inserted in a page that came back.
+func TestWorkerFollowsTheTable(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
+	w := p.Worker()
+	hs := testkit.Fill(t, p, 400, testkit.Number)
+	w.Remove(hs[0]) // has a copy of the table now
+	p.RemoveBatch(hs)
+	require.NoError(t, p.Synchronize(context.Background()))
+	require.Positive(t, p.Trim())
+	again := testkit.Fill(t, p, 300, testkit.Number)
+	for i, h := range again {
+		v, ok := w.Get(h)
+		require.True(t, ok)
+		require.Equal(t, i+1, v)
+		if i%2 == 0 {
+			require.True(t, w.Remove(h))
+		} else {
+			v, ok := w.Take(h)
+			require.True(t, ok)
+			require.Equal(t, i+1, v)
+		}
+	}
+	w.Close()
+	require.Zero(t, testkit.RequireReclaimed(t, p).Live)
+}
+
+// With AutoTrim a pool shrinks as its values go, by itself; without it does not.
+func TestAutoTrimFollowsTheLiveValues(t *testing.T) {
+	peak := testkit.Long(400_000)
+	for _, auto := range []bool{false, true} {
+		p, err := pool.New(&pool.Options[[2]uint64]{AutoTrim: auto})
+		require.NoError(t, err)
+		hs := testkit.Fill(t, p, peak, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+		most := p.Stats().Bytes
+		for i, h := range hs[:len(hs)/2] {
+			if !p.Remove(h) {
+				t.Fatalf("Remove(%v)", h)
+			}
+			if i%1000 == 0 {
+				runtime.Gosched()
+			}
+		}
+		half := p.Stats().Bytes
+		for _, h := range hs[len(hs)/2:] {
+			if !p.Contains(h) {
+				t.Fatalf("%v is lost", h)
+			}
+		}
+		p.RemoveBatch(hs[len(hs)/2:])
+		last := p.Stats().Bytes
+		if !auto {
+			require.Equal(t, most, half)
+			require.Equal(t, most, last)
+			continue
+		}
+		assert.LessOrEqual(t, half, most)
+		assert.Less(t, last, max(most/8, 600<<10), "%+v", p.Stats())
+		for _, h := range hs {
+			if p.Contains(h) {
+				t.Fatalf("%v is live", h)
+			}
+		}
+		testkit.Fill(t, p, peak, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+		testkit.RequireConserved(t, p)
+	}
+}

@@ -1,0 +1,341 @@
+package sharing_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// A Ref holds its own slot, whoever removes the value and however much comes and
+// goes afterwards, and nothing else: every other slot circulates, and the epoch
+// goes on. It catches a reclaimer that does not ask for holders, on each of the
+// ways back: splice, run, queue, bag.
+func TestRefHoldsItsSlotAlone(t *testing.T) {
+	removers := map[string]func(p *pool.Pool[stamp], w *pool.Worker[stamp], h pool.Handle[stamp]){
+		"Remove":        func(p *pool.Pool[stamp], _ *pool.Worker[stamp], h pool.Handle[stamp]) { p.Remove(h) },
+		"Take":          func(p *pool.Pool[stamp], _ *pool.Worker[stamp], h pool.Handle[stamp]) { p.Take(h) },
+		"Clear":         func(p *pool.Pool[stamp], _ *pool.Worker[stamp], _ pool.Handle[stamp]) { p.Clear() },
+		"Worker.Remove": func(_ *pool.Pool[stamp], w *pool.Worker[stamp], h pool.Handle[stamp]) { w.Remove(h) },
+		"Worker.Take":   func(_ *pool.Pool[stamp], w *pool.Worker[stamp], h pool.Handle[stamp]) { w.Take(h) },
+	}
+	for name, remove := range removers {
+		for _, reuse := range testkit.Reuses {
+			t.Run(fmt.Sprint(name, " ", reuse), func(t *testing.T) {
+				const slots = 512
+				p, err := pool.New(&pool.Options[stamp]{Capacity: slots, Reuse: reuse, Shards: 2})
+				require.NoError(t, err)
+				w := p.Worker()
+				var h pool.Handle[stamp]
+				for i := range uint64(100) {
+					g, err := w.Insert(stamp{id: i, self: &stamp{}})
+					require.NoError(t, err)
+					if i == 70 {
+						h = g
+					}
+				}
+				r := testkit.MustHold(t, p, h)
+				remove(p, w, h)
+				require.False(t, p.Contains(h))
+				_, again := p.Hold(h)
+				require.False(t, again, "a removed value was held anew")
+				lives := make(map[uint32]int)
+				for i := range uint64(testkit.Long(100_000)) {
+					g, err := w.Insert(stamp{id: i + 1000, self: &stamp{}})
+					if err != nil || g.Index() == h.Index() {
+						t.Fatalf("%v, %v while %v is held", err, g, h)
+					}
+					lives[g.Index()]++
+					if !w.Remove(g) {
+						t.Fatalf("Remove(%v)", g)
+					}
+				}
+				require.EqualValues(t, 70, r.Value().id)
+				require.NotNil(t, r.Value().self)
+				w.Close()
+				st := p.Stats()
+				require.Equal(t, 1, st.Held)
+				for i, n := range lives {
+					require.Greater(t, n, 1, "slot %d does not circulate", i)
+				}
+				require.NoError(t, p.Synchronize(context.Background()), "Synchronize waits for a Ref")
+				st = testkit.RequireConserved(t, p)
+				require.Equal(t, 1, st.Limbo, "%+v", st)
+				r.Release()
+				st = testkit.RequireReclaimed(t, p)
+				require.Zero(t, st.Held)
+				p.Clear()
+				testkit.Fill(t, p, slots, func(i int) stamp { return stamp{id: uint64(i)} })
+			})
+		}
+	}
+}
+
+// What is not live is not held, and nothing is written for it, or allocated.
+func TestHoldRefusesWhatIsNotLive(t *testing.T) {
+	p, err := pool.New(&pool.Options[int]{Capacity: 100, Origin: 1001})
+	require.NoError(t, err)
+	other, err := pool.New(&pool.Options[int]{Origin: 5001})
+	require.NoError(t, err)
+	gone := testkit.MustInsert(t, p, 1)
+	p.Remove(gone)
+	reserved, err := p.Reserve()
+	require.NoError(t, err)
+	before := p.Stats()
+	for _, h := range []pool.Handle[int]{0, gone, gone + 2<<32, gone + 1<<32, reserved.Handle(), testkit.MustInsert(t, other, 1), 1<<64 - 1, 99} {
+		_, ok := p.Hold(h)
+		require.Falsef(t, ok, "Hold(%v)", h)
+	}
+	require.Zero(t, testing.AllocsPerRun(100, func() { p.Hold(gone) }))
+	require.Equal(t, before, p.Stats())
+	reserved.Cancel()
+}
+
+// A value that goes live held is there to be held, whoever sweeps the pool meanwhile,
+// and its slot waits for Release. It catches a slot that is published before its count
+// is raised.
+func TestCommitHoldLeavesNoGap(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		for _, preallocate := range []bool{false, true} {
+			p := testkit.Tiny(t, &pool.Options[stamp]{Capacity: 8, Reuse: reuse, Preallocate: preallocate})
+			reserver := p.Reserver()
+			var sweeping atomic.Bool
+			var sweeper sync.WaitGroup
+			var swept atomic.Int64
+			sweeping.Store(true)
+			sweeper.Add(1)
+			go func() {
+				defer sweeper.Done()
+				w := p.Worker()
+				defer w.Close()
+				for sweeping.Load() {
+					swept.Add(int64(p.Clear()))
+					for range 4 { // takes whatever slot is free
+						if h, err := w.Insert(stamp{id: 1 << 60}); err == nil {
+							w.Remove(h)
+						}
+					}
+				}
+			}()
+			for id := uint64(1); id <= uint64(testkit.Long(3000)) || swept.Load() == 0; id++ {
+				reserve := p.Reserve
+				if id%2 == 0 {
+					reserve = reserver.Reserve
+				}
+				r, err := reserve()
+				if err != nil {
+					runtime.Gosched()
+					continue
+				}
+				v := r.Value()
+				*v = stamp{id, v}
+				ref := r.CommitHold()
+				if id%64 == 0 {
+					runtime.Gosched()
+				}
+				if ref.Value() != v || *v != (stamp{id, v}) || ref.Handle() != r.Handle() {
+					t.Fatalf("%v is held with %+v; want %d", ref.Handle(), *ref.Value(), id)
+				}
+				ref.Release()
+			}
+			sweeping.Store(false)
+			sweeper.Wait()
+			p.Clear()
+			st := testkit.RequireReclaimed(t, p)
+			require.Zero(t, st.Held)
+			require.Equal(t, st.Allocated, st.Free)
+		}
+	}
+}
+
+func TestCommitHoldSettlesOnce(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 2})
+	r, err := p.Reserve()
+	require.NoError(t, err)
+	ref := r.CommitHold()
+	require.True(t, p.Contains(ref.Handle()))
+	require.Equal(t, 1, p.Stats().Held)
+	require.Zero(t, p.Stats().Reserved)
+	for _, again := range []func(){func() { r.CommitHold() }, func() { r.Commit() }, r.Cancel} {
+		testkit.RequirePanicText(t, again, "pool: ", "Reservation")
+	}
+	cancelled, err := p.Reserve()
+	require.NoError(t, err)
+	cancelled.Cancel()
+	for _, of := range []*pool.Reservation[int]{cancelled, new(pool.Reservation[int])} {
+		testkit.RequirePanicText(t, func() { of.CommitHold() }, "pool: ", "Reservation")
+	}
+	require.Equal(t, 1, p.Stats().Held, "a CommitHold that panics holds nothing")
+	_, ok := p.Take(ref.Handle())
+	require.True(t, ok)
+	ref.Release()
+	require.Equal(t, 2, testkit.RequireReclaimed(t, p).Free)
+}
+
+func TestRefMisusePanics(t *testing.T) {
+	p := pool.Must[int](nil)
+	h := testkit.MustInsert(t, p, 7)
+	r := testkit.MustHold(t, p, h)
+	r.Release()
+	const text = "pool: use of a Ref after Release"
+	testkit.RequirePanicText(t, func() { r.Release() }, text)
+	testkit.RequirePanicText(t, func() { r.Value() }, text)
+	require.Equal(t, h, r.Handle())
+	var zero pool.Ref[int]
+	for _, f := range []func(){func() { zero.Release() }, func() { zero.Value() }, func() { zero.Handle() }} {
+		testkit.RequirePanicText(t, f, text, "Pool.Hold")
+	}
+	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).Hold(h) }, "pool: use of a zero Pool")
+	require.Zero(t, p.Stats().Held, "a second Release let another's hold go")
+	require.True(t, p.Remove(h))
+}
+
+// Many Refs hold one value until the last goes, in any order.
+func TestLastReleaseGivesTheSlotBack(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		p, err := pool.New(&pool.Options[int]{Capacity: 1, Reuse: reuse, MinFree: map[pool.Reuse]int{pool.FIFO: 1}[reuse]})
+		require.NoError(t, err)
+		h := testkit.MustInsert(t, p, 42)
+		var refs []*pool.Ref[int]
+		for range 100 {
+			refs = append(refs, testkit.MustHold(t, p, h))
+		}
+		require.True(t, p.Remove(h))
+		for i, r := range refs {
+			require.Equal(t, 42, *r.Value())
+			if reuse == pool.LIFO {
+				_, err := p.Insert(1)
+				require.ErrorIs(t, err, pool.ErrStalled, "with %d Refs left", len(refs)-i)
+				require.ErrorContains(t, err, "Ref")
+			}
+			require.Equal(t, len(refs)-i, p.Stats().Held)
+			r.Release()
+		}
+		testkit.MustInsert(t, p, 1)
+	}
+}
+
+// Slots that Refs keep count as waiting: a pool that nobody releases does not
+// grow for ever.
+func TestRefsCountForMaxLimbo(t *testing.T) {
+	p, err := pool.New(&pool.Options[int]{MaxLimbo: 1000, Shards: 1})
+	require.NoError(t, err)
+	var refs []*pool.Ref[int]
+	for i := 0; ; i++ {
+		h, err := p.Insert(i)
+		if err != nil {
+			require.ErrorIs(t, err, pool.ErrStalled)
+			break
+		}
+		require.Less(t, i, 1_000_000, "MaxLimbo has no effect")
+		refs = append(refs, testkit.MustHold(t, p, h))
+		require.True(t, p.Remove(h))
+	}
+	st := testkit.RequireConserved(t, p)
+	require.GreaterOrEqual(t, st.Limbo, 1000)
+	for i, r := range refs {
+		require.Equal(t, i, *r.Value())
+		r.Release()
+	}
+	testkit.RequireReclaimed(t, p)
+}
+
+// What was taken under a Ref stays readable, is zeroed later, and never Reset.
+func TestRefOfATakenValue(t *testing.T) {
+	resets := 0
+	p, err := pool.New(&pool.Options[[]byte]{Capacity: 1, Reset: func(v *[]byte) { resets++; *v = (*v)[:0] }})
+	require.NoError(t, err)
+	h := testkit.MustInsert(t, p, []byte{1, 2, 3})
+	r := testkit.MustHold(t, p, h)
+	v, ok := p.Take(h)
+	require.True(t, ok)
+	require.NoError(t, p.Synchronize(context.Background()))
+	require.Equal(t, v, *r.Value())
+	r.Release()
+	_, err = p.InsertFunc(func(_ pool.Handle[[]byte], v *[]byte) { require.Nil(t, *v) })
+	require.NoError(t, err)
+	require.Zero(t, resets)
+}
+
+// A Reset runs after the last Release, not under it, and one that panics then
+// leaves the slot zeroed and free.
+func TestResetWaitsForRefs(t *testing.T) {
+	resets := 0
+	p, err := pool.New(&pool.Options[int]{Capacity: 1, Reset: func(v *int) { resets++; panic("reset") }})
+	require.NoError(t, err)
+	h := testkit.MustInsert(t, p, 1)
+	r := testkit.MustHold(t, p, h)
+	p.Remove(h)
+	require.NoError(t, p.Synchronize(context.Background()))
+	require.Zero(t, resets)
+	r.Release()
+	require.Equal(t, "reset", testkit.Recovered(func() { p.Synchronize(context.Background()) }))
+	require.Equal(t, 1, resets)
+	_, err = p.InsertFunc(func(_ pool.Handle[int], v *int) { require.Zero(t, *v) })
+	require.NoError(t, err)
+}
+
+// A slot in its last life is exhausted when the last Ref goes, not before.
+func TestRefOfALastLife(t *testing.T) {
+	p, err := pool.New(&pool.Options[int]{Capacity: 1, Origin: testkit.LastGeneration})
+	require.NoError(t, err)
+	h := testkit.MustInsert(t, p, 5)
+	r := testkit.MustHold(t, p, h)
+	require.True(t, p.Remove(h))
+	require.NoError(t, p.Synchronize(context.Background()))
+	require.Zero(t, testkit.RequireConserved(t, p).Exhausted)
+	require.Equal(t, 5, *r.Value())
+	r.Release()
+	require.Equal(t, 1, testkit.RequireReclaimed(t, p).Exhausted)
+	_, err = p.Insert(1)
+	require.ErrorIs(t, err, pool.ErrExhausted)
+}
+
+// A Ref that is dropped is not released behind its user's back: Stats shows it.
+func TestDroppedRefIsCounted(t *testing.T) {
+	p := pool.Must[*int](nil)
+	v := new(int)
+	h := testkit.MustInsert(t, p, v)
+	testkit.Apart(func() { testkit.MustHold(t, p, h) })
+	require.True(t, p.Remove(h))
+	for range 3 {
+		runtime.GC()
+	}
+	require.NoError(t, p.Synchronize(context.Background()))
+	st := testkit.RequireConserved(t, p)
+	require.Equal(t, 1, st.Held)
+	require.Equal(t, 1, st.Limbo)
+}
+
+// A Ref is handed from goroutine to goroutine, and read by several at once.
+func TestRefGoesFromHandToHand(t *testing.T) {
+	p := pool.Must[int](nil)
+	refs := make(chan *pool.Ref[int], 4)
+	go func() {
+		defer close(refs)
+		for i := range testkit.Long(10_000) {
+			h, err := p.Insert(i)
+			if err != nil {
+				panic(err)
+			}
+			r, _ := p.Hold(h)
+			p.Remove(h)
+			refs <- r
+		}
+	}()
+	n := 0
+	for r := range refs {
+		require.Equal(t, n, *r.Value())
+		n++
+		r.Release()
+	}
+	require.Equal(t, testkit.Long(10_000), n)
+	testkit.RequireReclaimed(t, p)
+}

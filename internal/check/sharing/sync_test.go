@@ -1,0 +1,191 @@
+package sharing_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+func TestSynchronizeWithNothingToWaitFor(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		p := testkit.Tiny(t, &pool.Options[int]{Reuse: reuse})
+		require.NoError(t, p.Synchronize(testkit.Done()), "empty")
+		testkit.Fill(t, p, 5, testkit.Number)
+		require.NoError(t, p.Synchronize(testkit.Done()), "nothing removed")
+		g := p.Pin()
+		require.NoError(t, p.Synchronize(testkit.Done()), "nothing removed, a guard")
+		g.Unpin()
+		p.Clear()
+		require.NoError(t, p.Synchronize(context.Background()))
+		require.NoError(t, p.Synchronize(testkit.Done()), "all reclaimed")
+	}
+}
+
+// Synchronize reclaims everything, however much it is, in every shard.
+func TestSynchronizeReclaimsEverything(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		for _, n := range []int{1, 63, 64, 65, 1000, 5000} {
+			p := testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 4})
+			hs := testkit.Fill(t, p, n, testkit.Number)
+			g := p.Pin()
+			var wg sync.WaitGroup
+			for k := range 4 { // on several goroutines, hence shards
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					for i := k; i < n; i += 4 {
+						p.Remove(hs[i])
+					}
+				}()
+			}
+			wg.Wait()
+			require.Equal(t, n, p.Stats().Limbo)
+			g.Unpin()
+			require.NoError(t, p.Synchronize(context.Background()))
+			st := testkit.RequireConserved(t, p)
+			require.Zero(t, st.Limbo)
+			require.Equal(t, st.Allocated, st.Free)
+		}
+	}
+}
+
+func TestSynchronizeWaitsForGuards(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		p := testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2})
+		hs := testkit.Fill(t, p, 100, testkit.Number)
+		g := p.Pin()
+		p.RemoveBatch(hs)
+
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+		require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded, "under a guard of one's own")
+		cancel()
+		require.ErrorIs(t, p.Synchronize(testkit.Done()), context.Canceled)
+		require.Equal(t, 100, p.Stats().Limbo)
+
+		ended := make(chan error, 1)
+		go func() { ended <- p.Synchronize(context.Background()) }()
+		select {
+		case err := <-ended:
+			t.Fatalf("Synchronize under a guard answers %v", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+		g.Unpin()
+		select {
+		case err := <-ended:
+			require.NoError(t, err)
+		case <-time.After(20 * time.Second):
+			t.Fatal("Synchronize goes on after the guard has gone")
+		}
+		require.Zero(t, p.Stats().Limbo)
+	}
+}
+
+// A stream of guards that were pinned later does not hold it up for ever, since
+// each goes.
+func TestSynchronizeEndsUnderPins(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[int]{Shards: 2})
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for !stop.Load() {
+				g := p.Pin()
+				// A goroutine that is descheduled here may stall the others.
+				if h, err := p.Insert(1); err == nil && !p.Remove(h) {
+					t.Errorf("lost %v", h)
+				}
+				g.Unpin()
+				runtime.Gosched()
+			}
+		}()
+	}
+	for range 5 {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		require.NoError(t, p.Synchronize(ctx))
+		cancel()
+	}
+	stop.Store(true)
+	wg.Wait()
+	testkit.RequireReclaimed(t, p)
+}
+
+// Synchronize ends when everybody else has stopped, too. It fails when a batch
+// is counted before it is taken, in a way that lets Synchronize wait for a batch
+// that never comes.
+func TestSynchronizeEndsBesideReclaimers(t *testing.T) {
+	for range testkit.Long(6000) {
+		p := pool.Must(&pool.Options[int]{Shards: 1})
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Add(2)
+			go func() {
+				defer wg.Done()
+				for range 130 {
+					h, err := p.Insert(1)
+					if err != nil || !p.Remove(h) {
+						t.Error(err)
+					}
+				}
+			}()
+			go func() {
+				defer wg.Done()
+				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+				defer cancel()
+				for range 40 {
+					if err := p.Synchronize(ctx); err != nil {
+						t.Errorf("Synchronize: %v, with nothing in the way", err)
+						return
+					}
+				}
+			}()
+		}
+		wg.Wait()
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// What open Workers keep is not waited for.
+func TestSynchronizeLeavesWorkersAlone(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
+	w := p.Worker()
+	h, err := w.Insert(1)
+	require.NoError(t, err)
+	require.True(t, w.Remove(h))
+	require.NoError(t, p.Synchronize(context.Background()))
+	require.Positive(t, p.Stats().Cached)
+	w.Close()
+	testkit.RequireReclaimed(t, p)
+}
+
+// What a DeleteFunc has removed so far is removed: Synchronize waits for it, which the
+// pin of the DeleteFunc makes wait in turn.
+func TestSynchronizeWaitsForADeleteFuncUnderWay(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		p := pool.Must[int](&pool.Options[int]{Reuse: reuse})
+		testkit.Fill(t, p, 10, testkit.Number)
+		n := 0
+		p.DeleteFunc(func(pool.Handle[int], *int) bool {
+			if n++; n > 1 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				defer cancel()
+				require.Equal(t, n-1, p.Stats().Limbo)
+				require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded)
+			}
+			return true
+		})
+		require.Equal(t, 10, n)
+		testkit.RequireReclaimed(t, p)
+	}
+}

@@ -1,0 +1,358 @@
+package sharing_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/internal/check/inside"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// plain is a value without pointers. The second half tells whether it is torn.
+type plain struct{ id, twice uint64 }
+
+func newPlain(id uint64) plain { return plain{id, 2 * id} }
+
+func TestWorkerHandlesAreThePools(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		p := testkit.Tiny(t, &pool.Options[int]{Shards: 2, Reuse: reuse})
+		a, b := p.Worker(), p.Worker()
+		for i := range 500 {
+			h, err := a.Insert(i)
+			require.NoError(t, err)
+			v, ok := b.Get(h)
+			require.True(t, ok)
+			require.Equal(t, i, v)
+			g := b.Pin()
+			in, ok := g.Get(h)
+			require.True(t, ok)
+			require.Equal(t, i, *in)
+			g.Unpin()
+			switch i % 4 {
+			case 0:
+				require.True(t, b.Remove(h))
+			case 1:
+				require.True(t, p.Remove(h))
+			case 2:
+				v, ok := b.Take(h)
+				require.True(t, ok)
+				require.Equal(t, i, v)
+			case 3:
+				require.True(t, a.Remove(h))
+			}
+			require.False(t, a.Remove(h))
+			require.False(t, b.Remove(h))
+			_, ok = a.Take(h)
+			require.False(t, ok)
+			_, ok = a.Get(h)
+			require.False(t, ok)
+		}
+		a.Close()
+		b.Close()
+		testkit.RequireReclaimed(t, p)
+	}
+}
+
+func TestClosedWorkerPanics(t *testing.T) {
+	p := pool.Must[int](nil)
+	h := testkit.MustInsert(t, p, 1)
+	closed := p.Worker()
+	closed.Close()
+	closed.Close()
+	for name, w := range map[string]*pool.Worker[int]{"closed": closed, "zero": {}} {
+		for verb, use := range map[string]func(){
+			"Insert":     func() { _, _ = w.Insert(1) },
+			"InsertFunc": func() { _, _ = w.InsertFunc(func(pool.Handle[int], *int) {}) },
+			"Get":        func() { w.Get(h) },
+			"Remove":     func() { w.Remove(h) },
+			"Take":       func() { w.Take(h) },
+			"Pin":        func() { w.Pin() },
+			"Flush":      w.Flush,
+		} {
+			t.Run(name+" "+verb, func(t *testing.T) { testkit.RequirePanicText(t, use, "pool: ", "Worker") })
+		}
+	}
+	require.Equal(t, 1, p.MustGet(h))
+	require.Zero(t, p.Stats().Cached)
+}
+
+func TestFlushedWorkerGoesOn(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1, Capacity: 256})
+	w := p.Worker()
+	seen := map[pool.Handle[int]]bool{}
+	for i := range 2000 {
+		h, err := w.Insert(i)
+		require.NoError(t, err)
+		require.False(t, seen[h], "%v twice", h)
+		seen[h] = true
+		if i%7 == 0 {
+			w.Flush()
+			require.Zero(t, p.Stats().Cached)
+		}
+		require.True(t, w.Remove(h))
+		if i%11 == 0 {
+			w.Flush()
+		}
+	}
+	w.Flush()
+	testkit.RequireReclaimed(t, p)
+	testkit.Fill(t, p, 256, testkit.Number)
+}
+
+// A Worker that is dropped loses no slot.
+func TestDroppedWorkerLosesNoSlot(t *testing.T) {
+	for _, capacity := range []int{0, 1000} {
+		p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 1, Capacity: capacity})
+		allocated := 0
+		for range 4 {
+			testkit.Apart(func() {
+				w := p.Worker()
+				var hs []pool.Handle[stamp]
+				for range 300 {
+					h, err := w.Insert(stamp{})
+					if err != nil {
+						t.Error(err)
+					}
+					hs = append(hs, h)
+				}
+				for _, h := range hs {
+					w.Remove(h)
+				}
+				_, _ = w.Insert(stamp{})
+			})
+			testkit.Eventually(t, func() bool { return p.Stats().Cached == 0 }, "what a dropped Worker cached")
+			require.Equal(t, 1, p.Clear())
+			testkit.Eventually(t, func() bool { st := testkit.RequireConserved(t, p); return st.Cached == 0 }, "sum")
+			st := testkit.RequireReclaimed(t, p)
+			require.Equal(t, st.Allocated, st.Free)
+			if allocated == 0 {
+				allocated = st.Allocated
+			}
+			require.LessOrEqual(t, st.Allocated, allocated+2)
+		}
+	}
+}
+
+// A garbage collection at any moment of a Worker's last operation must not give
+// its slots back under it. Each operation is the last mention of its Worker; a
+// helper collects all the time, and InsertFunc and Reset collect in the middle.
+// It catches a method without KeepAlive.
+func TestGCInsideWorkersLastOperation(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 1, Reset: func(v *stamp) { v.id = 0 }})
+	q := testkit.Tiny(t, &pool.Options[stamp]{Shards: 1})
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		for !stop.Load() {
+			runtime.GC()
+		}
+	}()
+	for i := range testkit.Long(1500) {
+		for _, p := range []*pool.Pool[stamp]{p, q} {
+			hs := make([]pool.Handle[stamp], 48)
+			for k := range hs {
+				hs[k] = testkit.MustInsert(t, p, stamp{id: uint64(k + 1)})
+			}
+			w := p.Worker()
+			h, err := w.Insert(stamp{id: 99})
+			require.NoError(t, err)
+			for _, h := range hs[1:] {
+				require.True(t, w.Remove(h))
+			}
+			switch i % 6 {
+			case 0:
+				require.True(t, w.Remove(hs[0])) // the bag is full
+			case 1:
+				v, ok := w.Take(hs[0])
+				require.True(t, ok)
+				require.EqualValues(t, 1, v.id)
+			case 2:
+				_, err := w.InsertFunc(func(_ pool.Handle[stamp], v *stamp) {
+					v.self = v
+					runtime.GC()
+					h := testkit.MustInsert(t, p, stamp{id: 5})
+					require.True(t, p.Remove(h))
+					require.Equal(t, v, v.self, "the slot was given back under init")
+				})
+				require.NoError(t, err)
+			case 3:
+				h, err := w.Insert(stamp{id: 6})
+				require.NoError(t, err)
+				require.EqualValues(t, 6, p.MustGet(h).id)
+			case 4:
+				w.Flush()
+			case 5:
+				g := w.Pin()
+				v, ok := g.Get(h)
+				require.True(t, ok)
+				require.EqualValues(t, 99, v.id)
+				g.Unpin()
+			}
+			p.Clear()
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	for _, p := range []*pool.Pool[stamp]{p, q} {
+		testkit.Eventually(t, func() bool { return p.Stats().Cached == 0 }, "dropped Workers")
+		st := testkit.RequireReclaimed(t, p)
+		require.Equal(t, st.Allocated, st.Free)
+	}
+}
+
+// One Worker may be used by many goroutines, one after another.
+func TestWorkerChangesHands(t *testing.T) {
+	p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 2})
+	w := p.Worker()
+	turn := make(chan *pool.Worker[stamp], 1)
+	turn <- w
+	var wg sync.WaitGroup
+	var ops atomic.Int64
+	for k := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range testkit.Long(300) {
+				w := <-turn
+				var hs [20]pool.Handle[stamp]
+				for i := range hs {
+					h, err := w.Insert(stamp{id: uint64(k)})
+					if err != nil {
+						t.Error(err)
+					}
+					hs[i] = h
+				}
+				turn <- w
+				for _, h := range hs {
+					w := <-turn
+					if v, ok := w.Take(h); !ok || v.id != uint64(k) {
+						t.Errorf("%v: %v, %v", h, v, ok)
+					}
+					ops.Inc()
+					turn <- w
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	require.EqualValues(t, 8*20*testkit.Long(300), ops.Load())
+	w.Close()
+	testkit.RequireReclaimed(t, p)
+}
+
+// Producer and consumer, by every pairing of Worker and pool, on one or several
+// shards: what one side removes reaches the side that inserts, so that memory
+// stays near what is live.
+func TestProducerAndConsumerShareMemory(t *testing.T) {
+	for _, shards := range []int{1, 2, 8} {
+		for kind := range 4 {
+			t.Run(fmt.Sprintf("shards=%d kind=%d", shards, kind), func(t *testing.T) {
+				const inFlight = 200
+				p := pool.Must(&pool.Options[plain]{Shards: shards})
+				queue := make(chan pool.Handle[plain], inFlight)
+				n := testkit.Long(60_000)
+				var wg sync.WaitGroup
+				wg.Add(2)
+				go func() {
+					defer wg.Done()
+					defer close(queue)
+					w := p.Worker()
+					defer w.Close()
+					insert := p.Insert
+					if kind&1 != 0 {
+						insert = w.Insert
+					}
+					for i := range n {
+						h, err := insert(newPlain(uint64(i)))
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						queue <- h
+					}
+				}()
+				taken := 0
+				go func() {
+					defer wg.Done()
+					w := p.Worker()
+					defer w.Close()
+					take := p.Take
+					if kind&2 != 0 {
+						take = w.Take
+					}
+					for h := range queue {
+						v, ok := take(h)
+						if !ok || v.id != uint64(taken) || v.twice != 2*v.id {
+							t.Errorf("%v: %v, want %d", h, v, taken)
+						}
+						taken++
+					}
+				}()
+				wg.Wait()
+				require.Equal(t, n, taken)
+				st := testkit.RequireReclaimed(t, p)
+				handed := st.Allocated - inside.Unused(p)
+				require.LessOrEqualf(t, handed, inFlight+2+2*128+shards*4*64, "%+v", st)
+			})
+		}
+	}
+}
+
+// Workers that take slots from the freelist and give them back unused, beside
+// goroutines that pop them: no slot has two owners, and none is lost. (That a slot
+// must not go back with the generation that it was popped with is for schedule
+// exploration to show: the window is too narrow for a storm.)
+func TestFlushedSlotsHaveOneOwner(t *testing.T) {
+	const capacity = 64
+	p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 1, Capacity: capacity})
+	var ids, owned atomic.Uint64
+	var wg sync.WaitGroup
+	for k := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			w := p.Worker()
+			defer w.Close()
+			insert := p.InsertFunc
+			if k < 2 {
+				insert = w.InsertFunc
+			}
+			var mine [8]pool.Handle[stamp]
+			for i := range testkit.Long(40_000) {
+				id := ids.Inc()
+				at := i % len(mine)
+				if h := mine[at]; h != 0 && !p.Remove(h) {
+					t.Errorf("lost %v", h)
+				}
+				var err error
+				mine[at], err = insert(func(_ pool.Handle[stamp], v *stamp) {
+					if v.id != 0 {
+						t.Errorf("the slot belongs to %d, and to %d", v.id, id)
+					}
+					v.id = id
+				})
+				if err != nil {
+					runtime.Gosched()
+				} else {
+					owned.Inc()
+				}
+				if k < 2 {
+					w.Flush()
+				}
+			}
+			p.RemoveBatch(mine[:])
+		}()
+	}
+	testkit.Within(t, wg.Wait)
+	require.Greater(t, owned.Load(), uint64(testkit.Long(40_000)/10))
+	st := testkit.RequireReclaimed(t, p)
+	require.Equal(t, capacity, st.Free)
+}

@@ -1,0 +1,72 @@
+//go:build interleave
+
+package pool
+
+import (
+	"context"
+	"io"
+	"unsafe"
+
+	"coatcheck/epoch"
+	"coatcheck/shard"
+)
+
+// What internal/check/explore looks at, in builds that explore schedules alone, and
+// export_test.go's.
+
+const (
+	BlockCells  = blockCells
+	BlockBytes  = unsafe.Sizeof(block[int]{})
+	RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})
+)
+
+// NewTiny is New with pages of 1<<shift slots.
+func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
+	pl, err := opts.check()
+	if err != nil {
+		return nil, err
+	}
+	pl.shift = shift
+	return pl.build(), nil
+}
+
+// ReadTiny is ReadFrom with pages of 1<<shift slots.
+func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], error) {
+	pl, err := opts.check()
+	if err != nil {
+		return nil, err
+	}
+	pl.shift = shift
+	return pl.restore(r)
+}
+
+func Arena[T any](p *Pool[T]) *shard.Arena[T]         { return &p.arena }
+func Domain[T any](p *Pool[T]) *tracedDomain          { return &p.domain }
+func Slot[T any](p *Pool[T], i uint32) *shard.Slot[T] { return shard.At[T](p.arena.Table.Pages(), i) }
+func Reserved[T any](p *Pool[T]) int64                { return p.reserved.Load() }
+func Magazine[T any](w *Worker[T]) *shard.Magazine[T] { return &w.slots }
+func IsClosed[T any](w *Worker[T]) bool               { return w.pool == nil }
+func DropWorker[T any](w *Worker[T])                  { w.drop() }
+func DropReservation[T any](r *Reservation[T])        { dropReservation(r) }
+func IsOpen[T any](r *Reservation[T]) bool            { return r.state.Load() == open }
+func PinOf[T any](g *Guard[T]) epoch.Guard            { return g.pin }
+func CopyWithoutPin(is bool)                          { copiesWithoutPin = is }
+
+// ClosedWorker is the text of a panic.
+const ClosedWorker = closedWorker
+
+// EachAlone is what one goroutine of Each does.
+func EachAlone[T any](p *Pool[T], f func(Handle[T], *T) error) error {
+	e := each[T]{pool: p, ctx: context.Background(), pages: p.pages(), size: 8}
+	e.f = f
+	err := e.work()
+	if e.panicked.Load() {
+		panic(e.panic)
+	}
+	return err
+}
+
+// KeepBlocks makes the Reserver's blocks stay when they are dropped, and TakeBlock leaves
+// one free cell in its block.
+func KeepBlocks[T any](v *Reserver[T]) { v.dropped = func(*block[T]) {} }
+func TakeBlock[T any](v *Reserver[T])  { v.current.Load().taken.Store(blockCells - 1) }

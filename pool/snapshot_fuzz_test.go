@@ -1,0 +1,486 @@
+package pool_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+	"coatcheck/shard"
+)
+
+// snapshotOf returns a snapshot of p.
+func snapshotOf[T any](t testing.TB, p *pool.Pool[T]) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	n, err := p.WriteTo(&b)
+	require.NoError(t, err)
+	require.EqualValues(t, b.Len(), n, "the count of bytes")
+	return b.Bytes()
+}
+
+// copyOf returns a copy of p in pages of two slots.
+func copyOf[T any](t testing.TB, p *pool.Pool[T], opts *pool.Options[T]) *pool.Pool[T] {
+	t.Helper()
+	c, err := pool.ReadTiny(bytes.NewReader(snapshotOf(t, p)), opts, 1)
+	require.NoError(t, err)
+	return c
+}
+
+// contents are the values of p by handle.
+func contents[T any](p *pool.Pool[T]) map[pool.Handle[T]]T {
+	m := map[pool.Handle[T]]T{}
+	for h, v := range p.All() {
+		m[h] = *v
+	}
+	return m
+}
+
+// requireCopy requires that c has what p has, and accounts for every slot.
+func requireCopy[T any](t testing.TB, p, c *pool.Pool[T]) {
+	t.Helper()
+	want, got := contents(p), map[pool.Handle[T]]T{}
+	require.Equal(t, want, contents(c))
+	for h := range want {
+		v, ok := c.Get(h)
+		if !ok {
+			t.Fatalf("%v is lost", h)
+		}
+		got[h] = v
+	}
+	require.Equal(t, want, got)
+	testkit.RequireConserved(t, c)
+}
+
+// reissues fails the test if c issues one of stale, which are not live, in n
+// insertions with removals, while keep values stay alive.
+func requireNoReissue[T any](t testing.TB, c *pool.Pool[T], stale map[pool.Handle[T]]bool, n, keep int) {
+	t.Helper()
+	var v T
+	var hs []pool.Handle[T]
+	for range n {
+		h, err := c.Insert(v)
+		if err == nil {
+			if stale[h] {
+				t.Fatalf("%v was issued by the original", h)
+			}
+			hs = append(hs, h)
+		}
+		if len(hs) > keep || err != nil && len(hs) > 0 {
+			if !c.Remove(hs[0]) {
+				t.Fatalf("Remove(%v)", hs[0])
+			}
+			hs = hs[1:]
+		}
+		if err != nil && len(hs) == 0 {
+			break
+		}
+	}
+	for h := range stale {
+		if c.Contains(h) {
+			t.Fatalf("%v came back to life", h)
+		}
+	}
+	c.RemoveBatch(hs)
+}
+
+// The types of the round trips.
+type (
+	// fixed refers to another value, or to none.
+	fixed struct {
+		ID    uint64
+		Self  pool.Handle[fixed]
+		To    pool.Handle[fixed]
+		ToID  uint64 // what is there, or was
+		Score float32
+		On    [2]bool
+		_     [2]byte
+		Names [3]struct {
+			A uint8
+			B uint16
+		}
+		C complex64
+	}
+
+	// mixed is of all parts, and of some that encode themselves.
+	mixed struct {
+		Next  *mixed // first, which TestDeepValues makes use of
+		Name  string
+		Tags  []string
+		Nums  []uint16
+		Kids  []mixed
+		By    map[string]*mixed
+		Keys  map[unhashable]int
+		Up    **mixed
+		Empty []struct{}
+		Sets  map[uint8]map[bool]struct{}
+		Pairs [2]map[float32][]string
+		Blank struct {
+			_ [3]func()
+			P *[3]string
+		}
+		When  time.Time
+		Inner marshalling
+		Moods []*moody
+	}
+
+	marshalling struct{ text string } // unexported, and encodes itself
+)
+
+func (m marshalling) MarshalBinary() ([]byte, error) { return []byte(m.text), nil }
+
+func (m *marshalling) UnmarshalBinary(b []byte) error {
+	if bytes.HasPrefix(b, []byte("bad")) {
+		return errBad
+	}
+	m.text = string(b)
+	return nil
+}
+
+var errBad = errors.New("bad text")
+
+func fixedOf(i int) fixed {
+	v := fixed{ID: uint64(i), To: pool.Handle[fixed](i), Score: float32(i) / 3, C: complex(float32(i), -1)}
+	v.On[i%2] = true
+	v.Names[2].A, v.Names[2].B = uint8(i), uint16(i)
+	return v
+}
+
+func moodyOf(i int) moody { return moody{mood: strings.Repeat("x", i%50)} }
+
+func mixedOf(i int) mixed {
+	v := mixed{
+		Name: fmt.Sprint(i), Tags: []string{"a", fmt.Sprint(i)}, Nums: []uint16{1, 2}, Empty: make([]struct{}, i%100),
+		When: time.Unix(1, 0).UTC(), Inner: marshalling{moodyOf(i).mood}, Moods: []*moody{nil, {mood: "good"}},
+	}
+	for range i % 3 {
+		up := &mixed{Kids: []mixed{v}}
+		v = mixed{
+			Next: &mixed{Name: "next", When: time.Unix(int64(i), 0).UTC()},
+			Kids: []mixed{v, {}}, By: map[string]*mixed{"a": {}, "b": nil}, Up: &up,
+			Sets: map[uint8]map[bool]struct{}{1: {true: {}}},
+		}
+		v.Pairs[1] = map[float32][]string{1: {"a"}}
+		v.Blank.P = &[3]string{"b"}
+	}
+	return v
+}
+
+// churned fills a pool to some values and holes at all ages, and returns the
+// handles that it issued and that are stale.
+func churned[T any](t testing.TB, p *pool.Pool[T], n int, value func(int) T) map[pool.Handle[T]]bool {
+	t.Helper()
+	rnd := testkit.Rand(t)
+	stale := map[pool.Handle[T]]bool{}
+	var live []pool.Handle[T]
+	for i := range 6 * n {
+		if len(live) >= n || rnd.IntN(3) == 0 && len(live) > 0 {
+			k := rnd.IntN(len(live))
+			if !p.Remove(live[k]) {
+				t.Fatalf("Remove(%v)", live[k])
+			}
+			stale[live[k]] = true
+			live = append(live[:k], live[k+1:]...)
+			continue
+		}
+		h, err := p.Insert(value(i))
+		if err != nil {
+			continue
+		}
+		live = append(live, h)
+	}
+	return stale
+}
+
+// moody encodes itself as it is told, after it has done what it likes to its neighbours.
+type moody struct {
+	mood   string
+	meddle func()
+}
+
+var errMood = errors.New("not today")
+
+func (m *moody) MarshalBinary() ([]byte, error) {
+	if m.meddle != nil {
+		m.meddle()
+	}
+	switch m.mood {
+	case "error":
+		return nil, errMood
+	case "panic":
+		panic("a bad mood")
+	}
+	return []byte(m.mood), nil
+}
+
+func (m *moody) UnmarshalBinary(b []byte) error {
+	m.mood = string(b)
+	switch m.mood {
+	case "no":
+		return errMood
+	case "fall":
+		panic("fell")
+	}
+	return nil
+}
+
+// unhashable is a key until it has been decoded.
+type unhashable struct{ v any }
+
+func (u unhashable) MarshalBinary() ([]byte, error)  { return []byte(fmt.Sprint(u.v)), nil }
+func (u *unhashable) UnmarshalBinary(b []byte) error { u.v = b; return nil }
+
+// snapshot judges a copy of the pool, and goes on with it now and then: whatever
+// the model knows of the original then holds of the copy.
+func (mc *machine[T]) snapshot() {
+	var b bytes.Buffer
+	if n, err := mc.p.WriteTo(&b); err != nil || n != int64(b.Len()) {
+		mc.Failf("WriteTo: %d of %d, %v", n, b.Len(), err)
+	}
+	shift := uint32(mc.choose(4))
+	c, err := pool.ReadTiny(&b, &mc.opts, shift)
+	if err != nil {
+		mc.Failf("ReadFrom: %v", err)
+	}
+	original := mc.p
+	mc.p = c
+	mc.inside++ // nothing may change
+	mc.call("All", 0).Do()
+	mc.inside--
+	for _, h := range mc.known {
+		v, ok := c.Get(h)
+		mc.looked("Get of a copy", h, &v, ok)
+	}
+	st := c.Stats()
+	if sum := st.Live + st.Free + st.Exhausted; sum != st.Allocated {
+		mc.Failf("a copy has %d slots, and lists %d", st.Allocated, sum)
+	}
+	if len(mc.held)+len(mc.holds) > 0 || mc.worker != nil || mc.choose(4) > 0 {
+		mc.p = original
+		return
+	}
+	mc.cheap = nil // the original's
+	mc.done["Snapshot"]++
+}
+
+var errForeign = errors.New("not a value of the model's")
+
+func (v plain) MarshalBinary() ([]byte, error) { return binary.Append(nil, binary.BigEndian, v) }
+
+func (v *plain) UnmarshalBinary(b []byte) error {
+	if len(b) != 16 {
+		return errForeign
+	}
+	v.id, v.twice = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+	return nil
+}
+
+func (v *boxed) MarshalBinary() ([]byte, error) {
+	b := binary.BigEndian.AppendUint64(nil, v.id)
+	if v.box != nil {
+		b = binary.BigEndian.AppendUint64(b, *v.box)
+	}
+	return append(b, v.buf...), nil
+}
+
+func (v *boxed) UnmarshalBinary(b []byte) error {
+	if len(b) < 16 {
+		return errForeign
+	}
+	box := binary.BigEndian.Uint64(b[8:])
+	*v = boxed{binary.BigEndian.Uint64(b), &box, bytes.Clone(b[16:])}
+	return nil
+}
+
+// FuzzReadFrom feeds bytes to ReadFrom: as they are, and with the lengths and
+// checksums of records made right, so that the fuzzer gets behind them. The first
+// byte chooses the type. What comes out is an error of ReadFrom's, or a pool that
+// works, can be written and read again, and takes no more memory than ReadFrom says.
+func FuzzReadFrom(f *testing.F) {
+	seed := func(which byte, snapshot []byte) {
+		f.Add(append([]byte{which}, snapshot...))
+	}
+	for _, reuse := range testkit.Reuses {
+		seed(0, seedSnapshot(f, reuse, fixedOf))
+		seed(1, seedSnapshot(f, reuse, moodyOf))
+		seed(2, seedSnapshot(f, reuse, mixedOf))
+		seed(3, seedSnapshot(f, reuse, func(i int) struct{} { return struct{}{} }))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if len(in) < 1 {
+			return
+		}
+		switch in[0] % 4 {
+		case 0:
+			fuzzRead[fixed](t, in[0], in[1:])
+		case 1:
+			fuzzRead[moody](t, in[0], in[1:])
+		case 2:
+			fuzzRead[mixed](t, in[0], in[1:])
+		case 3:
+			fuzzRead[struct{}](t, in[0], in[1:])
+		}
+	})
+}
+
+// seedSnapshot is a small snapshot with a bit of everything.
+func seedSnapshot[T any](t testing.TB, reuse pool.Reuse, value func(int) T) []byte {
+	p := testkit.Tiny(t, &pool.Options[T]{Origin: 3, Shards: 1, Reuse: reuse, MinFree: int(reuse)})
+	hs := testkit.Fill(t, p, 6, value)
+	p.RemoveBatch(hs[1:4])
+	w := &during{n: 5}
+	w.do = func() { p.Remove(hs[0]); testkit.MustInsert(t, p, value(7)) }
+	_, err := p.WriteTo(w)
+	require.NoError(t, err)
+	return w.Bytes()
+}
+
+func fuzzRead[T any](t *testing.T, which byte, in []byte) {
+	opts := &pool.Options[T]{Shards: 1 + int(which/4)%3, Reuse: pool.Reuse(which / 12 % 2)}
+	if which/24%2 == 1 {
+		opts.Capacity = 50
+	}
+	for _, in := range [][]byte{in, mended(in)} {
+		var c *pool.Pool[T]
+		var err error
+		got := testkit.Allocated(func() { c, err = pool.ReadTiny[T](bytes.NewReader(in), opts, 2) })
+		if !testkit.Watched {
+			require.LessOrEqual(t, got, 64*uint64(len(in))+slotBytes[T](in)+2<<20, "of %d bytes", len(in))
+		}
+		if err != nil {
+			require.Nil(t, c)
+			for _, known := range []error{pool.ErrCorrupt, pool.ErrVersion, pool.ErrType, pool.ErrFull} {
+				if errors.Is(err, known) {
+					return
+				}
+			}
+			t.Fatalf("an error of its own: %v", err)
+		}
+		st := testkit.RequireConserved(t, c)
+		require.Equal(t, c.Len(), st.Live)
+		before := map[pool.Handle[T]]bool{}
+		for h := range c.All() {
+			require.True(t, c.Contains(h))
+			before[h] = true
+		}
+		var v T
+		for range 20 {
+			if h, err := c.Insert(v); err == nil {
+				require.False(t, before[h], "%v twice", h)
+			} else {
+				require.ErrorIs(t, err, pool.ErrFull)
+			}
+		}
+		var again bytes.Buffer
+		if _, err := c.WriteTo(&again); err == nil {
+			b, err := pool.ReadTiny[T](&again, nil, 2)
+			require.NoError(t, err)
+			require.Equal(t, c.Len(), b.Len())
+		} else {
+			require.ErrorContains(t, err, "Time.MarshalBinary: ") // it refuses some that it read
+		}
+		c.Clear()
+		testkit.RequireReclaimed(t, c)
+	}
+}
+
+// slotBytes is how much memory the records of in, as far as there are any, may take
+// for slots.
+func slotBytes[T any](in []byte) (n uint64) {
+	slot := uint64(unsafe.Sizeof(shard.Slot[T]{}))
+	for len(in) >= 20 {
+		n += max(slot, min(32<<10, slot*uint64(binary.LittleEndian.Uint32(in[8:]))))
+		in = in[min(20+uint64(binary.LittleEndian.Uint32(in[12:])), uint64(len(in))):]
+	}
+	return n
+}
+
+// mended makes lengths and checksums of records right, as far as there are any.
+func mended(in []byte) []byte {
+	var records [][]byte
+	for len(in) >= 20 {
+		n := 16 + int(min(uint64(in[12])|uint64(in[13])<<8, uint64(len(in)-20)))
+		records = append(records, bytes.Clone(in[:n]))
+		in = in[n+4:]
+	}
+	return joined(records)
+}
+
+// during is a writer that does something before a snapshot's n-th record is
+// written: nothing is pinned then.
+type during struct {
+	bytes.Buffer
+	n  int
+	do func()
+}
+
+func (w *during) Write(b []byte) (int, error) {
+	if w.n--; w.n == 0 {
+		w.do()
+	}
+	return w.Buffer.Write(b)
+}
+
+// slow is a writer that lets others run now and then. Each time may take as long
+// as all of them want to run.
+type slow struct {
+	w      io.Writer
+	writes int
+}
+
+func (s *slow) Write(b []byte) (int, error) {
+	if s.writes++; s.writes%16 == 0 {
+		runtime.Gosched()
+	}
+	return s.w.Write(b)
+}
+
+// cut takes a snapshot apart into its header and records, without checksums.
+func cut(snapshot []byte) (records [][]byte) {
+	for len(snapshot) > 0 {
+		end := 16 + int(binary.LittleEndian.Uint32(snapshot[12:]))
+		records = append(records, bytes.Clone(snapshot[:end]))
+		snapshot = snapshot[end+4:]
+	}
+	return records
+}
+
+// joined makes records a stream again, with right lengths and checksums: what
+// somebody would send who means harm.
+func joined(records [][]byte) (snapshot []byte) {
+	sum := uint32(0)
+	for _, r := range records {
+		if len(r) >= 16 {
+			binary.LittleEndian.PutUint32(r[12:], uint32(len(r)-16))
+		}
+		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), r)
+		snapshot = binary.LittleEndian.AppendUint32(append(snapshot, r...), sum)
+	}
+	return snapshot
+}
+
+// reseal changes a snapshot's records and makes it whole again.
+func reseal(snapshot []byte, change func(records [][]byte)) []byte {
+	records := cut(snapshot)
+	change(records)
+	return joined(records)
+}
+
+// record makes a record.
+func record(kind byte, first, slots uint32, payload ...byte) []byte {
+	r := []byte{kind, 0, 0, 0}
+	r = binary.LittleEndian.AppendUint32(r, first)
+	r = binary.LittleEndian.AppendUint32(r, slots)
+	return append(append(r, 0, 0, 0, 0), payload...)
+}
