@@ -22,7 +22,7 @@ func BenchmarkPinBrief(b *testing.B) {
 	}
 }
 
-// BenchmarkPassed looks whether a grace period is over, which costs a scan.
+// BenchmarkPassed asks whether a grace period is over, which costs a scan.
 func BenchmarkPassed(b *testing.B) {
 	d := epoch.New()
 	for b.Loop() {

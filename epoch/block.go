@@ -7,31 +7,27 @@ import (
 	"coatcheck/internal/hint"
 )
 
-// block is the cells of guards that found none among the first ones. Each block is
-// at least twice as long as the one before it, and pins go to the newest one, so
-// there are few, and a pin that finds one full need not search the others.
+// block has the cells of guards that found none among the first ones. Each block is at least
+// twice as long as the one before, and pins use the newest one. So there are few blocks, and a
+// pin that finds the newest full does not search the others.
 //
-// The naive way, one list of cells that every scan visits, makes a scan cost what
-// there once was: ten thousand guards that have gone made a removal twenty times
-// dearer for ever. Here a scan visits a group of cells only if its mark says so
-// (see mark.go).
+// The naive way is one list of cells that every scan visits. Then ten thousand guards, long
+// unpinned, made each removal twenty times slower. Here a scan visits a group of cells only if
+// its mark says so (mark.go).
 type block struct {
 	cells []cell // length is a power of two
-	// marks are the levels of a tree: marks[0][i] stands for the cells from i*fan
-	// on, marks[k][i] for the marks of the level below from i*fan on. The last level
-	// is one mark.
+	// marks are the levels of a tree. marks[0][i] stands for the cells from i*fan on, and
+	// marks[k][i] for the marks of the level below from i*fan on. The last level is one mark.
 	marks [][]mark
 	older *block // the block before; constant
 	_     [72]byte
 
-	// salt says where pins look for a cell, together with their hints.
+	// salt and a pin's hint choose where the pin looks for a cell. While salt stays, a
+	// goroutine finds the cell that it had before.
 	//
 	//	writers  pin, when it has found the cells taken where it looked
 	//	readers  pin
-	//	moves    +1, and wraps; a hint, of which nothing depends
-	//
-	// A goroutine that pins again finds the cell again that it had, as long as
-	// salt stays.
+	//	moves    +1, and wraps; a hint, which correctness does not depend on
 	salt atom.Uint32
 
 	// groups counts the marks of the first level that are not clear.
@@ -42,7 +38,7 @@ type block struct {
 	_      [112]byte
 }
 
-// newBlock makes a block of n cells, a power of two, to be published as the newest.
+// newBlock makes a block of n cells, a power of two. Its caller publishes it as the newest.
 func newBlock(n int, older *block) *block {
 	b := &block{cells: make([]cell, n), older: older}
 	for {
@@ -54,7 +50,7 @@ func newBlock(n int, older *block) *block {
 	}
 }
 
-// pin tries a few cells in each of some places.
+// pin tries probes cells at each of rounds places.
 func (b *block) pin(at uint32, e, kind uint64) (Guard, bool) {
 	mask := uint32(len(b.cells) - 1)
 	for range rounds {
@@ -74,14 +70,13 @@ func (b *block) pin(at uint32, e, kind uint64) (Guard, bool) {
 	return Guard{}, false
 }
 
-// mix is a number that looks random for each hint and salt (the last step of
-// MurmurHash3). A plain sum would not do: the places of one salt and of a later one
-// would be the same cells in the same order, and a run of guards that stay would
-// seem to fill the block.
+// mix hashes a hint and a salt, by the last step of MurmurHash3. In a plain sum, the places of
+// one salt and those of a later one would be the same cells in the same order. Then a run of
+// guards that stay pinned would seem to fill the block.
 //
-// The salt has a factor of its own. With that of hint.Goroutine, one goroutine's next
-// salt would be its neighbour's hint: the cells that one has filled with guards that
-// stay would be all that the other tries.
+// The salt has a factor of its own. With the factor of hint.Goroutine, one goroutine's next
+// salt would be its neighbour's hint. Then the second would try only the cells that the first
+// has filled.
 func mix(at, salt uint32) uint32 {
 	h := at + salt*0xCC9E2D51
 	h = (h ^ h>>16) * 0x85EBCA6B

@@ -12,9 +12,9 @@ import (
 	"coatcheck/internal/hint"
 )
 
-// TestScansVisitWhatStands has guards come and go in any order: a scan costs what
-// stands, not what once stood.
-func TestScansVisitWhatStands(t *testing.T) {
+// TestScanCostsWhatIsPinned unpins guards in random order: a scan costs what is pinned, not
+// what was once pinned.
+func TestScanCostsWhatIsPinned(t *testing.T) {
 	const n = 10_000
 	r := rand.New(rand.NewPCG(1, 2))
 	d := epoch.New()
@@ -25,15 +25,15 @@ func TestScansVisitWhatStands(t *testing.T) {
 		for i := range guards {
 			guards[i] = d.Pin()
 		}
-		tag := d.Retire()
-		require.False(t, d.Passed(tag))
+		stamp := d.Retire()
+		require.False(t, d.Passed(stamp))
 		require.GreaterOrEqual(t, d.Scanned(), n)
 		r.Shuffle(n, func(i, k int) { guards[i], guards[k] = guards[k], guards[i] })
 		for i := n - 1; i >= 0; i-- {
 			guards[i].Unpin()
 			if i%1000 == 0 || i < 50 {
-				assert.LessOrEqual(t, d.Frontier(), tag+1)
-				require.Equal(t, i == 0, d.Passed(tag))
+				assert.LessOrEqual(t, d.Frontier(), stamp+1)
+				require.Equal(t, i == 0, d.Passed(stamp))
 				require.LessOrEqual(t, d.Scanned(), full+brief+i*epoch.Group)
 				pinned, _ := d.Pinned()
 				require.Equal(t, i, pinned)
@@ -43,16 +43,15 @@ func TestScansVisitWhatStands(t *testing.T) {
 	}
 }
 
-// TestPinsComeBackToGroupsThatWereCleared pins in cells that scans no longer
-// visited.
-func TestPinsComeBackToGroupsThatWereCleared(t *testing.T) {
+// TestPinSetsClearedMarks pins in cells that scans no longer visited.
+func TestPinSetsClearedMarks(t *testing.T) {
 	d := epoch.New()
 	for range 100 {
 		guards := make([]epoch.Guard, 100)
 		for i := range guards {
 			guards[i] = d.Pin()
-			tag := d.Retire()
-			require.False(t, d.Passed(tag), "guard %d", i)
+			stamp := d.Retire()
+			require.False(t, d.Passed(stamp), "guard %d", i)
 		}
 		last := d.Retire()
 		for i := range guards {
@@ -63,8 +62,8 @@ func TestPinsComeBackToGroupsThatWereCleared(t *testing.T) {
 	}
 }
 
-// TestProvidedCellsAreEnough pins as many guards as were asked for, by one
-// goroutine and by many, with some that stay while others come and go.
+// TestProvidedCellsAreEnough pins as many guards as were asked for, by one goroutine and by
+// many, while some stay pinned and others come and go.
 func TestProvidedCellsAreEnough(t *testing.T) {
 	for _, n := range []int{1, 7, 8, 9, 100, 256, 1000} {
 		d := epoch.NewSize(n)
@@ -92,7 +91,7 @@ func TestProvidedCellsAreEnough(t *testing.T) {
 		for i := range some {
 			some[i] = d.Pin()
 		}
-		for i := range 20_000 { // in a queue, so that the place of each is another
+		for i := range 20_000 { // a queue of guards, so that each pin finds another cell
 			some[i%len(some)].Unpin()
 			some[i%len(some)] = d.Pin()
 		}
@@ -100,8 +99,8 @@ func TestProvidedCellsAreEnough(t *testing.T) {
 	}
 }
 
-// TestNeighboursTryOtherCells: the places that one goroutine tries with one salt are not
-// those of its neighbour with another.
+// TestNeighboursTryOtherCells requires that the cells that one goroutine tries with one salt
+// are not those of its neighbour with another.
 func TestNeighboursTryOtherCells(t *testing.T) {
 	seen := map[uint32]bool{}
 	for goroutine := range uint32(64) {
@@ -113,7 +112,7 @@ func TestNeighboursTryOtherCells(t *testing.T) {
 	}
 }
 
-// TestBlocksAtLeastDouble bounds how many there are, and what they take.
+// TestBlocksAtLeastDouble bounds the number of blocks and their memory.
 func TestBlocksAtLeastDouble(t *testing.T) {
 	const n = 5000
 	d := epoch.New()
@@ -132,13 +131,13 @@ func TestBlocksAtLeastDouble(t *testing.T) {
 	require.Less(t, d.Bytes()-before, int64(n*128*5))
 }
 
-// TestBlocksThatWereProvidedAreNotVisited until they are used.
-func TestBlocksThatWereProvidedAreNotVisited(t *testing.T) {
+// TestProvidedBlocksAreNotVisited until a guard uses them.
+func TestProvidedBlocksAreNotVisited(t *testing.T) {
 	d := epoch.NewSize(1000)
 	full, brief := d.FirstCells()
 	cells, groups := d.Blocks()
 	require.Len(t, cells, 1)
 	require.GreaterOrEqual(t, cells[0], 1000)
 	require.Equal(t, []int{0}, groups)
-	require.Equal(t, full+brief, d.Scanned(), "what was provided and never needed costs nothing")
+	require.Equal(t, full+brief, d.Scanned(), "provided cells that were never used cost nothing")
 }

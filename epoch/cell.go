@@ -12,19 +12,61 @@ import (
 //	         UnpinBrief, for the guard that has it
 //	readers  visit, for a scan
 //	moves    idle → active → idle; the sequence grows at each release
-//	orders   the claim announces the pin before the guard's first look (P4);
+//	orders   the claim announces the pin before the guard's first read (P4);
 //	         the release store publishes that the guard's reads are over (P5); one
 //	         that is seen late delays reclaiming
 //
-// Cells lie two cache lines apart (processors fetch lines in pairs): the point
-// of a cell for each guard is that guards do not write each other's lines.
+// Cells lie two cache lines apart, because processors fetch lines in pairs: guards must not
+// write each other's lines.
 type cell struct {
 	word atom.Uint64
 	_    [120]byte
 }
 
-// claim tries to pin c at epoch e. Success proves that the cell was idle and is
-// now this guard's alone. Failure means that another guard has it.
+// A cell's word holds all that a pin says, so one compare-and-swap claims the cell and one
+// store gives it back:
+//
+//	 63            16 15         2   1       0
+//	┌────────────────┬────────────┬───────┬──────┐
+//	│ epoch          │ sequence   │ brief │active│
+//	└────────────────┴────────────┴───────┴──────┘
+//
+// active is 1 while a guard is pinned, and brief is 1 while that guard is one of PinBrief. The
+// sequence counts the cell's pins modulo 2^14. Sequence and epoch together tell this pin from
+// all others, so a second Unpin, or one through a copy, finds another word and panics. It goes
+// undetected only after a multiple of 16,384 pins of one cell within one epoch. The cells for
+// brief pins have no sequence; in all others, each pin continues it.
+const (
+	kindBits     = 2
+	sequenceBits = 14
+	epochShift   = kindBits + sequenceBits
+
+	active    = 1
+	brief     = 2
+	kindMask  = 1<<kindBits - 1
+	countMask = 1<<epochShift - 1
+)
+
+// Limit is the last epoch: a cell has 48 bits for one. The epoch stops there and does not
+// wrap; what is retired then is reused only while no guard is pinned. At a million advances a
+// second that is nine years away.
+const Limit = 1<<(64-epochShift) - 1
+
+// claimed returns the word that claims a cell whose idle word is known, at epoch e. The kind
+// is active, or active|brief.
+func claimed(idle, e, kind uint64) uint64 { return e<<epochShift | idle&countMask | kind }
+
+// released returns the word that gives a claimed cell back. Adding 1 to a word whose kind is
+// all ones clears the kind and carries into the sequence. The sequence may carry into the
+// epoch, which is not read in an idle cell.
+func released(word uint64) uint64 { return (word | kindMask) + 1 }
+
+func isActive(word uint64) bool  { return word&active != 0 }
+func isBrief(word uint64) bool   { return word&brief != 0 }
+func epochOf(word uint64) uint64 { return word >> epochShift }
+
+// claim tries to pin c at epoch e. Success proves that the cell was idle and is now this
+// guard's alone. Failure means that another guard has it.
 func (c *cell) claim(e, kind uint64) (word uint64, ok bool) {
 	idle := c.word.Load() // observes (P5) of the last pin
 	if isActive(idle) {
@@ -34,18 +76,17 @@ func (c *cell) claim(e, kind uint64) (word uint64, ok bool) {
 	return word, c.word.CompareAndSwap(idle, word) // publishes (P4)
 }
 
-// claimBrief tries to pin c, of which another idle word was expected, with word.
-// It is for the cells of brief pins alone: it starts the sequence anew, and in
-// another cell that would let the copy of a full guard end somebody else's pin.
+// claimBrief tries to pin c with word, after a guess of the idle word has failed. It is for
+// the cells of brief pins alone: it starts the sequence anew. In another cell a copy of a full
+// guard could then end another guard's pin.
 func (c *cell) claimBrief(word uint64) bool {
 	idle := c.word.Load() // observes (P5) of the last pin
 	return !isActive(idle) && c.word.CompareAndSwap(idle, word)
 }
 
-// pinSlow finds a cell for a pin of either kind whose first choice was taken: a few
-// of the first cells, then some of the newest block's, then one in a new block. It
-// never waits for a cell, because a goroutine that holds one may not run before
-// this one does.
+// pinSlow finds a cell for a pin of either kind whose first choice was taken. It tries a few
+// of the first cells, then some of the newest block's, then makes a block. It never waits for
+// a cell: the goroutine that holds one may not run before this one does.
 func (d *Domain) pinSlow(at uint32, e, kind uint64) Guard {
 	if len(d.first) == 0 {
 		panic("epoch: Pin of a zero Domain (or Pool); make one with New")
@@ -69,10 +110,10 @@ func (d *Domain) pinSlow(at uint32, e, kind uint64) Guard {
 			n = len(top.cells)
 		}
 		fresh := newBlock(2*n, top)
-		g, _ := fresh.pin(at, e, kind)        // nobody else sees the block yet
+		g, _ := fresh.pin(at, e, kind)        // no other goroutine sees the block yet
 		if d.top.CompareAndSwap(top, fresh) { // publishes (P4)
 			return g
 		}
-		// Another pin has appended a block, which has room, or a later one has.
+		// Another pin has appended a block with room, or a later pin has.
 	}
 }

@@ -9,22 +9,22 @@ import (
 	"coatcheck/epoch"
 )
 
-// TestCopyEndsNoBriefPin has more full guards than cells, so that they overflow,
-// and then brief pins in the same epoch.
+// TestCopyEndsNoBriefPin pins more full guards than there are cells, and then brief guards in
+// the same epoch.
 func TestCopyEndsNoBriefPin(t *testing.T) {
 	d := epoch.New()
 	copies := overflow(d, 200)
 	brief := d.PinBrief()
 	for i := range copies {
-		require.Panics(t, copies[i].Unpin, "guard %d of those that have gone", i)
+		require.Panics(t, copies[i].Unpin, "copy of guard %d", i)
 		n, _ := d.Pinned()
 		require.Equal(t, 1, n, "the copy of guard %d ended a brief pin", i)
 	}
 	brief.UnpinBrief()
 }
 
-// TestCopyEndsNoPinAfterBriefOnes has brief pins between two rounds of full ones
-// in the same cells and in one epoch.
+// TestCopyEndsNoPinAfterBriefOnes pins brief guards between two rounds of full ones, in the
+// same cells and epoch.
 func TestCopyEndsNoPinAfterBriefOnes(t *testing.T) {
 	const n = 200
 	d := epoch.New()
@@ -41,7 +41,7 @@ func TestCopyEndsNoPinAfterBriefOnes(t *testing.T) {
 		pinned = append(pinned, d.Pin())
 	}
 	for i := range copies {
-		require.False(t, copies[i].Release(), "guard %d of those that have gone", i)
+		require.False(t, copies[i].Release(), "copy of guard %d", i)
 	}
 	for i := range pinned {
 		pinned[i].Unpin()

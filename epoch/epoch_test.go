@@ -25,77 +25,76 @@ func TestPinHoldsTheFrontier(t *testing.T) {
 	}
 	last := d.Retire()
 	g.Unpin()
-	assert.LessOrEqual(t, d.Safe(), after, "nobody has looked yet")
+	assert.LessOrEqual(t, d.Safe(), after, "no scan since")
 	assert.True(t, d.Passed(last))
 	assert.Greater(t, d.Safe(), last)
 }
 
-// TestTagOfThePinsOwnEpochIsHeld: a reader may have seen what was retired in the
-// very epoch in which it pinned.
-func TestTagOfThePinsOwnEpochIsHeld(t *testing.T) {
+// TestStampOfThePinsOwnEpochIsHeld: a reader may have seen what was retired in the epoch in
+// which it pinned.
+func TestStampOfThePinsOwnEpochIsHeld(t *testing.T) {
 	d := epoch.New()
 	g := d.Pin()
-	tag := d.Retire()
-	require.False(t, d.Passed(tag))
-	require.Equal(t, tag, d.Frontier(), "the frontier stops at the pin")
+	stamp := d.Retire()
+	require.False(t, d.Passed(stamp))
+	require.Equal(t, stamp, d.Frontier(), "the frontier stops at the pin")
 	g.Unpin()
-	require.True(t, d.Passed(tag))
+	require.True(t, d.Passed(stamp))
 }
 
-func TestTagsGrowAndTheEpochWithThem(t *testing.T) {
+func TestStampsGrowWithTheEpoch(t *testing.T) {
 	d := epoch.New()
 	for want := d.Epoch(); want < 100; want++ {
 		require.Equal(t, want, d.Retire())
 		require.Equal(t, want+1, d.Epoch())
 	}
-	require.False(t, d.Passed(d.Epoch()), "a tag that nobody was given")
+	require.False(t, d.Passed(d.Epoch()), "no call returned this stamp")
 }
 
 // TestOldestGuardDecides unpins guards in another order than they were pinned.
 func TestOldestGuardDecides(t *testing.T) {
 	d := epoch.New()
 	var guards []epoch.Guard
-	var tags []uint64
+	var stamps []uint64
 	for range 5 {
 		guards = append(guards, d.Pin())
-		tags = append(tags, d.Retire())
+		stamps = append(stamps, d.Retire())
 	}
 	n, oldest := d.Pinned()
 	require.Equal(t, 5, n)
 	require.EqualValues(t, 5, oldest)
 	for _, i := range []int{4, 1, 3, 2} {
 		guards[i].Unpin()
-		for _, tag := range tags {
-			require.False(t, d.Passed(tag), "the first is pinned")
+		for _, stamp := range stamps {
+			require.False(t, d.Passed(stamp), "the first guard is pinned")
 		}
 	}
 	guards[0].Unpin()
-	for _, tag := range tags {
-		require.True(t, d.Passed(tag))
+	for _, stamp := range stamps {
+		require.True(t, d.Passed(stamp))
 	}
 	n, oldest = d.Pinned()
 	require.Zero(t, n)
 	require.Zero(t, oldest)
 }
 
-// TestStaleEpochIsConservative: a guard that pinned with an epoch of long ago
-// holds back more than it must, and an epoch that seems to lie ahead harms
-// nobody.
+// TestStaleEpochIsConservative: a guard with an old epoch holds back more than it must, and an
+// epoch in the future does no harm.
 func TestStaleEpochIsConservative(t *testing.T) {
 	d := epoch.New()
 	d.SetEpoch(1000)
 	old := d.Pin()
 	d.SetEpoch(5000)
-	tag := d.Retire()
+	stamp := d.Retire()
 	young := d.Pin()
 	assert.EqualValues(t, 1000, d.Frontier())
-	assert.False(t, d.Passed(tag))
+	assert.False(t, d.Passed(stamp))
 	n, oldest := d.Pinned()
 	assert.Equal(t, 2, n)
 	assert.EqualValues(t, 4001, oldest)
 	old.Unpin()
 	assert.EqualValues(t, 5001, d.Frontier())
-	assert.True(t, d.Passed(tag))
+	assert.True(t, d.Passed(stamp))
 	young.Unpin()
 }
 
@@ -103,12 +102,12 @@ func TestBriefPinHoldsTheFrontier(t *testing.T) {
 	d := epoch.New()
 	for range 100 { // some guesses fail, some do not
 		g := d.PinBrief()
-		tag := d.Retire()
-		require.False(t, d.Passed(tag))
+		stamp := d.Retire()
+		require.False(t, d.Passed(stamp))
 		n, _ := d.Pinned()
 		require.Equal(t, 1, n)
 		g.UnpinBrief()
-		require.True(t, d.Passed(tag))
+		require.True(t, d.Passed(stamp))
 	}
 }
 
@@ -121,18 +120,18 @@ func TestBriefPinsFindCells(t *testing.T) {
 		brief = append(brief, d.PinBrief())
 		other = append(other, d.Pin())
 	}
-	tag := d.Retire()
+	stamp := d.Retire()
 	pinned, _ := d.Pinned()
 	require.Equal(t, 2*n, pinned)
 	for i := range brief {
-		require.False(t, d.Passed(tag))
+		require.False(t, d.Passed(stamp))
 		brief[i].UnpinBrief()
 		other[i].Unpin()
 	}
-	require.True(t, d.Passed(tag))
+	require.True(t, d.Passed(stamp))
 }
 
-func TestUnpinOfWhatIsNotPinnedPanics(t *testing.T) {
+func TestUnpinPanicsIfNotPinned(t *testing.T) {
 	const text = "epoch: Unpin of a guard that is not pinned (unpinned before, or through a copy?)"
 	d := epoch.New()
 	g := d.Pin()
@@ -142,16 +141,16 @@ func TestUnpinOfWhatIsNotPinnedPanics(t *testing.T) {
 	assert.False(t, g.Pinned())
 	assert.PanicsWithValue(t, text, g.Unpin, "a second time")
 	assert.PanicsWithValue(t, text, theCopy.Unpin, "through a copy")
-	assert.False(t, theCopy.Release(), "Release answers in place of a panic")
+	assert.False(t, theCopy.Release(), "Release does not panic")
 	assert.PanicsWithValue(t, text, new(epoch.Guard).Unpin, "the zero Guard")
 	assert.False(t, new(epoch.Guard).Pinned())
 	n, _ := d.Pinned()
 	assert.Zero(t, n)
 }
 
-// TestCopyEndsNobodyElsesPin unpins through a copy when its cell has been pinned
-// again, in the same epoch and later.
-func TestCopyEndsNobodyElsesPin(t *testing.T) {
+// TestCopyEndsNoOtherPin unpins through a copy after its cell was pinned again, in the same
+// epoch and later.
+func TestCopyEndsNoOtherPin(t *testing.T) {
 	for _, advance := range []bool{false, true} {
 		d := epoch.New()
 		g := d.Pin()
@@ -163,7 +162,7 @@ func TestCopyEndsNobodyElsesPin(t *testing.T) {
 		again := d.Pin() // the same goroutine, so the same cell
 		require.Panics(t, theCopy.Unpin)
 		n, _ := d.Pinned()
-		require.Equal(t, 1, n, "somebody else's pin ended")
+		require.Equal(t, 1, n, "another pin has ended")
 		again.Unpin()
 	}
 }
@@ -177,18 +176,18 @@ func TestZeroDomainPanics(t *testing.T) {
 func TestUnpinOnAnotherGoroutine(t *testing.T) {
 	d := epoch.New()
 	g := d.Pin()
-	tag := d.Retire()
+	stamp := d.Retire()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		g.Unpin()
 	}()
 	<-done
-	assert.True(t, d.Passed(tag))
+	assert.True(t, d.Passed(stamp))
 }
 
-// TestEpochStopsAtItsLimit: there the clock stands still. What is retired then
-// is never reused, and nothing wraps.
+// TestEpochStopsAtItsLimit requires that the last epoch stays, that Passed refuses what is
+// retired in it, and that nothing wraps.
 func TestEpochStopsAtItsLimit(t *testing.T) {
 	d := epoch.New()
 	d.SetEpoch(epoch.Limit - 2)
@@ -207,7 +206,7 @@ func TestEpochStopsAtItsLimit(t *testing.T) {
 		require.Equal(t, 1, n)
 		require.Zero(t, oldest)
 		g.Unpin()
-		require.False(t, d.Passed(epoch.Limit), "nothing is newer")
+		require.False(t, d.Passed(epoch.Limit), "there is no later epoch")
 		require.True(t, d.Passed(epoch.Limit-1))
 		require.EqualValues(t, uint64(epoch.Limit), d.Safe())
 	}
@@ -216,7 +215,7 @@ func TestEpochStopsAtItsLimit(t *testing.T) {
 	require.ErrorIs(t, d.Synchronize(ctx), context.DeadlineExceeded)
 }
 
-// TestCellsWord checks the arithmetic at its edges.
+// TestCellsWord checks the arithmetic of a cell's word at its limits.
 func TestCellsWord(t *testing.T) {
 	for _, kind := range []uint64{epoch.Active, epoch.Active | epoch.Brief} {
 		for _, e := range []uint64{0, 1, 77, epoch.Limit - 1, epoch.Limit} {
@@ -239,8 +238,8 @@ func TestCellsWord(t *testing.T) {
 	}
 }
 
-// TestHeldIsAboutFullPins has brief pins in their own cells and in others.
-func TestHeldIsAboutFullPins(t *testing.T) {
+// TestHeldCountsFullPins pins brief guards in their own cells and in others.
+func TestHeldCountsFullPins(t *testing.T) {
 	d := epoch.New()
 	require.False(t, d.Held())
 	var brief []epoch.Guard

@@ -12,11 +12,11 @@ import (
 func Example() {
 	d := epoch.New()
 
-	g := d.Pin()      // a reader looks at a node
-	tag := d.Retire() // a writer has unlinked it
-	fmt.Println("passed:", d.Passed(tag))
+	g := d.Pin()        // a reader looks at a node
+	stamp := d.Retire() // a writer has unlinked it
+	fmt.Println("passed:", d.Passed(stamp))
 	g.Unpin()
-	fmt.Println("passed:", d.Passed(tag))
+	fmt.Println("passed:", d.Passed(stamp))
 	// Output:
 	// passed: false
 	// passed: true
@@ -97,17 +97,17 @@ func ExampleDomain_Epoch() {
 
 func ExampleDomain_Passed() {
 	d := epoch.New()
-	tag := d.Retire()
-	fmt.Println(d.Passed(tag))
+	stamp := d.Retire()
+	fmt.Println(d.Passed(stamp))
 	// Output: true
 }
 
 func ExampleDomain_Safe() {
 	d := epoch.New()
-	tag := d.Retire()
-	fmt.Println(tag < d.Safe()) // nobody has looked
+	stamp := d.Retire()
+	fmt.Println(stamp < d.Safe()) // nobody has looked
 	d.Frontier()
-	fmt.Println(tag < d.Safe())
+	fmt.Println(stamp < d.Safe())
 	// Output:
 	// false
 	// true

@@ -1,6 +1,6 @@
 package epoch
 
-// SetEpoch moves a domain's clock, for tests near its limit.
+// SetEpoch sets a domain's epoch, for tests near its limit.
 func (d *Domain) SetEpoch(e uint64) { d.epoch.Store(e) }
 
 // Blocks returns how many cells each block has, the newest first, and how many

@@ -2,16 +2,16 @@ package epoch
 
 import "coatcheck/internal/atom"
 
-// Guard is one pin of a [Domain]. While it is pinned, nothing that its holder
-// has seen in the structure is reused.
+// Guard is one pin of a [Domain]. While it is pinned, nothing that its holder has seen in the
+// structure is reused.
 //
-// The zero Guard is not pinned. A Guard may be unpinned by another goroutine
-// than the one that pinned it, and by one only. It must not be used through two
-// copies: the first Unpin ends the pin for both, the second panics; at one moment
-// on two goroutines, neither may, and the pin of a third be ended.
+// The zero Guard is not pinned. One goroutine may unpin a Guard that another has pinned. Two
+// copies of a Guard must not both be used: the first Unpin ends the pin for both, and the
+// second panics. If two goroutines unpin two copies at the same moment, neither may panic, and
+// the pin of a third may end.
 type Guard struct {
 	cell *cell
-	word uint64 // what the cell holds while this pin lasts
+	word uint64 // the cell's word while this pin lasts
 }
 
 // Unpin ends the pin. It panics if the guard is not pinned.
@@ -21,18 +21,18 @@ func (g *Guard) Unpin() {
 	}
 }
 
-// Release is Unpin for packages that wrap guards in their own and want to
-// panic in their own words: it answers whether the guard was pinned.
+// Release is Unpin for packages that wrap guards and panic with their own text. It reports
+// whether the guard was pinned.
 func (g *Guard) Release() bool {
 	c := g.cell
 	if c == nil {
 		return false
 	}
 	g.cell = nil
-	// No other pin of this cell has this word, so it proves that the pin is this
-	// guard's and lasts; and then nobody else stores to the cell. Another word
-	// means misuse. A compare-and-swap would prove the same when two copies are
-	// unpinned at one moment, for a locked instruction at each Unpin.
+	// No other pin of this cell has this word. So if the word is still there, the pin is this
+	// guard's, and no other goroutine stores to the cell. Another word means misuse. A
+	// compare-and-swap would also detect two copies that are unpinned at the same moment, but
+	// it costs each Unpin a locked instruction.
 	if c.word.Load() != g.word {
 		return false
 	}
@@ -40,10 +40,10 @@ func (g *Guard) Release() bool {
 	return true
 }
 
-// UnpinBrief ends a pin of PinBrief. It does not look whether there is one.
+// UnpinBrief ends a pin of PinBrief. It does not check that the guard is pinned.
 func (g *Guard) UnpinBrief() {
 	atom.StoreRelease(&g.cell.word, released(g.word)) // publishes (P5); the cell is this guard's
 }
 
-// Pinned answers whether Unpin has yet to be called on this copy of the guard.
+// Pinned reports whether Unpin has not been called on this copy of the guard.
 func (g *Guard) Pinned() bool { return g.cell != nil }

@@ -2,28 +2,29 @@ package epoch
 
 import "coatcheck/internal/atom"
 
-// A mark says whether a scan must visit a group: the cells that it stands for, or
-// the marks below it. A scan clears a mark once it has found nothing there, so
-// that the next one costs what stands and not what once stood.
+// A mark says whether a scan must visit a group: the cells that it stands for, or the marks
+// below it. A scan that finds nothing in a group clears its mark. So a scan costs what is
+// pinned, not what was once pinned.
 //
-// Unpin knows nothing of marks, and a Pin that finds them set only reads them.
-// What is to be kept true is this (DESIGN.md, L3):
+// Unpin does not touch marks, and a Pin that finds them set only loads them. The rule is
+// (DESIGN.md, L3):
 //
-//	a mark is not clear while a guard below it is pinned and has looked
+//	a mark is not clear while a guard below it is pinned and has read anything
 //
-// The naive way is to clear what is found idle. A guard may find the mark set
-// after the scan has passed its cell and before the mark is cleared; the next scan
-// does not visit it. So a scan doubts the mark first, and then looks again:
+// The naive scan clears the mark of a group that it found idle. But a guard may claim a cell
+// that the scan has passed, and find the mark still set. The scan then clears the mark, and
+// the next scan does not see the guard. So a scan first marks the group doubted, and then
+// looks again:
 //
 //	Pin                        scan
 //	claims the cell            finds all idle
 //	loads the mark:            set → doubted
-//	  set: it may look         looks again: a guard that found the mark
+//	  set: it may read         looks again: a guard that found the mark
 //	  else: sets it              set had claimed its cell before
-//	looks                      all idle: doubted → clear
+//	reads                      all idle: doubted → clear
 //
-// A guard that comes while the mark is doubted sets it, and the scan's last
-// compare-and-swap fails. Marks are set from the cell upwards and cleared alike.
+// A guard that comes while the mark is doubted sets it, so the scan's last compare-and-swap
+// fails. Marks are set from the cell upwards, and cleared in the same order.
 //
 //	word     changes | state
 //	writers  raise, for a pin; visitMark, for a scan
@@ -42,11 +43,11 @@ const (
 	stateMask = 3
 )
 
-// changed is the word that follows word, with another state.
+// changed returns the word that follows word, with another state.
 func changed(word, state uint64) uint64 { return (word | stateMask) + 1 + state }
 
-// raise makes the mark set, and reports whether it was clear. Failure of the
-// compare-and-swap means that another pin has set it, or that a scan got ahead.
+// raise sets the mark, and reports whether it was clear. Failure of the compare-and-swap means
+// that another pin has set the mark, or that a scan has changed it.
 func (m *mark) raise() bool {
 	for {
 		word := m.word.Load()
@@ -59,9 +60,8 @@ func (m *mark) raise() bool {
 	}
 }
 
-// announce sets the marks of cell i, which the caller has claimed and under which
-// it has not looked at anything yet. The lower ones come first: what a scan clears
-// above, it clears because it finds the marks below clear.
+// announce sets the marks of cell i, which the caller has claimed before it reads anything.
+// Lower marks come first, because a scan clears a mark when the marks below it are clear.
 func (b *block) announce(i int) {
 	for k, level := range b.marks {
 		i /= fan
@@ -75,10 +75,10 @@ func (b *block) announce(i int) {
 type census struct {
 	oldest uint64 // the least epoch of an active cell, at most what it was at first
 	full   int    // guards of Pin
-	brief  int    // and of PinBrief
+	brief  int    // guards of PinBrief
 
-	above, upTo uint64 // epochs that are asked about
-	between     bool   // a guard has such an epoch
+	above, upTo uint64 // the range of epochs that the caller asks about
+	between     bool   // a guard has an epoch in that range
 }
 
 func (s *census) add(word uint64) {
@@ -105,23 +105,23 @@ func (s *census) visit(cells []cell) bool {
 	return idle
 }
 
-// visitMark adds the active cells below mark i of a level. It clears the mark if
-// it finds none, and reports whether the mark is clear.
+// visitMark adds the active cells below mark i of a level. If it finds none, it clears the
+// mark. It reports whether the mark is clear.
 func (s *census) visitMark(b *block, level, i int) bool {
 	m := &b.marks[level][i]
 	word := m.word.Load()
 	if word&stateMask == isClear {
-		return true // observes (P5); a guard that is pinned here has yet to look
+		return true // observes (P5); a guard that is pinned here has not read anything yet
 	}
 	if !s.visitBelow(b, level, i) {
 		return false
 	}
 	doubt := changed(word, isDoubted)
 	if !m.word.CompareAndSwap(word, doubt) || !s.visitBelow(b, level, i) {
-		return false // guards come, or another scan is at it
+		return false // a guard has come, or another scan is clearing the mark
 	}
-	// Success proves that no guard has set the mark since it was doubted; so all
-	// that looked had announced themselves before, and have gone.
+	// Success proves that no guard has set the mark since it was doubted. So all guards that
+	// have read anything had announced themselves before, and have gone.
 	if !m.word.CompareAndSwap(doubt, changed(doubt, isClear)) { // publishes (P5)
 		return false
 	}
@@ -131,8 +131,8 @@ func (s *census) visitMark(b *block, level, i int) bool {
 	return true
 }
 
-// visitBelow adds the active cells in the group of a mark, and reports whether
-// there is nothing: no active cell, or no mark that is not clear.
+// visitBelow adds the active cells in the group of a mark. It reports whether there is
+// nothing: no active cell, or no mark that is not clear.
 func (s *census) visitBelow(b *block, level, i int) bool {
 	from := i * fan
 	if level == 0 {

@@ -8,26 +8,26 @@ import (
 	"coatcheck/epoch"
 )
 
-// A guard that is pinned after a stamp does not delay the stamp's grace period; one
-// that was pinned before does, until it goes.
+// TestStampSeparatesEarlierGuardsFromLaterOnes: a guard that is pinned after a stamp does not
+// delay the stamp's grace period. One that was pinned before delays it until its Unpin.
 func TestStampSeparatesEarlierGuardsFromLaterOnes(t *testing.T) {
 	d := epoch.New()
 	before := d.Pin()
-	tag := d.Stamp()
+	stamp := d.Stamp()
 	after := d.Pin()
-	require.False(t, d.Over(tag), "a guard from before is pinned")
+	require.False(t, d.Over(stamp), "a guard from before is pinned")
 	before.Unpin()
-	require.True(t, d.Over(tag))
-	require.True(t, d.Passed(tag))
+	require.True(t, d.Over(stamp))
+	require.True(t, d.Passed(stamp))
 	later := d.Stamp()
-	require.Greater(t, later, tag)
+	require.Greater(t, later, stamp)
 	require.False(t, d.Over(later))
 	after.Unpin()
 	require.True(t, d.Over(later))
 }
 
-// Stamps advance nothing by themselves, and a Pin advances the epoch once for all of
-// them: so those who stamp do not contend for it.
+// TestStampsShareAnEpoch: stamps do not advance the epoch, and a Pin advances it once for all
+// of them, so that goroutines do not contend for it.
 func TestStampsShareAnEpoch(t *testing.T) {
 	d := epoch.New()
 	e := d.Epoch()
@@ -46,20 +46,21 @@ func TestStampsShareAnEpoch(t *testing.T) {
 	g.UnpinBrief()
 }
 
-// Without guards a grace period is over although the epoch stands. Brief guards count.
-func TestOverNeedsNoEpochWhereNobodyReads(t *testing.T) {
+// TestOverNeedsNoEpochWithoutReaders: without guards a grace period is over although the epoch
+// stays the same. Brief guards count.
+func TestOverNeedsNoEpochWithoutReaders(t *testing.T) {
 	d := epoch.New()
-	tag := d.Stamp()
+	stamp := d.Stamp()
 	e := d.Epoch()
-	require.True(t, d.Over(tag))
+	require.True(t, d.Over(stamp))
 	require.Equal(t, e, d.Epoch())
 	g := d.PinBrief()
 	require.False(t, d.Over(d.Stamp()))
-	require.Greater(t, d.Epoch(), e, "so that guards to come do not delay it")
+	require.Greater(t, d.Epoch(), e, "so that later guards do not delay it")
 	g.UnpinBrief()
 }
 
-// Separates reports whether a guard stands between two tags.
+// TestSeparatesFindsTheGuardBetween asks for guards between two stamps.
 func TestSeparatesFindsTheGuardBetween(t *testing.T) {
 	d := epoch.New()
 	first := d.Stamp()
@@ -77,16 +78,16 @@ func TestSeparatesFindsTheGuardBetween(t *testing.T) {
 	require.False(t, d.Separates(first, third))
 }
 
-// At the last epoch stamps are as good as tags of Retire: what is stamped under a
-// guard waits for it.
+// TestStampAtTheLastEpoch: what is stamped in the last epoch, under a guard, waits for the
+// guard.
 func TestStampAtTheLastEpoch(t *testing.T) {
 	d := epoch.New()
 	d.SetEpoch(epoch.Limit)
 	g := d.Pin()
-	tag := d.Stamp()
-	require.EqualValues(t, uint64(epoch.Limit), tag)
-	require.False(t, d.Over(tag))
+	stamp := d.Stamp()
+	require.EqualValues(t, uint64(epoch.Limit), stamp)
+	require.False(t, d.Over(stamp))
 	g.Unpin()
-	require.True(t, d.Over(tag))
+	require.True(t, d.Over(stamp))
 	require.EqualValues(t, uint64(epoch.Limit), d.Epoch())
 }

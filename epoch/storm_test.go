@@ -11,15 +11,14 @@ import (
 	"coatcheck/internal/check/storm"
 )
 
-// node is what a structure of one node consists of. Its word says whose it is
-// now; a reader that meets another under a guard has met a node that was reused
-// too early.
+// node is the one node of a structure. life counts its incarnations: a reader that sees it
+// change under a guard has seen a node that was reused too early.
 type node struct {
-	tag  uint64
-	life atomic.Uint32
+	stamp uint64
+	life  atomic.Uint32
 }
 
-// pinning are the two kinds of pin.
+// pinnings are the two kinds of pin.
 type pinning struct {
 	pin   func(d *epoch.Domain) epoch.Guard
 	unpin func(g *epoch.Guard)
@@ -30,11 +29,9 @@ var pinnings = []pinning{
 	{(*epoch.Domain).PinBrief, (*epoch.Guard).UnpinBrief},
 }
 
-// TestStormReusesNothingUnderAPin has readers look at nodes that writers unlink,
-// retire and reuse. Readers check that the frontier stays where they pinned, and
-// that no node changes under them. Domains have few cells, so that blocks are
-// appended meanwhile, or so many that a scan takes long and much happens during
-// it.
+// TestStormReusesNothingUnderAPin runs writers that unlink, retire and reuse nodes, and
+// readers that check that the frontier stays at their pin and that no node changes. Domains
+// have few cells, so that blocks are appended meanwhile, or so many that scans take long.
 func TestStormReusesNothingUnderAPin(t *testing.T) {
 	for name, size := range map[string]int{"few cells": 0, "many cells": 8192} {
 		t.Run(name, func(t *testing.T) {
@@ -64,13 +61,13 @@ func runStorm(t *testing.T, d *epoch.Domain) {
 		var limbo []*node
 		for h.Running() {
 			n := new(node)
-			if len(limbo) > 0 && d.Passed(limbo[0].tag) {
+			if len(limbo) > 0 && d.Passed(limbo[0].stamp) {
 				n, limbo = limbo[0], limbo[1:]
-				n.life.Inc() // whoever still reads it sees this
+				n.life.Inc() // a reader that still reads n sees this
 				h.Did(storm.Inserted, 1)
 			}
 			was := links[h.IntN(nodes)].Swap(n)
-			was.tag = d.Retire()
+			was.stamp = d.Retire()
 			limbo = append(limbo, was)
 			h.Did(storm.Removed, 1)
 			if len(limbo) > 100 {
@@ -79,7 +76,7 @@ func runStorm(t *testing.T, d *epoch.Domain) {
 			}
 		}
 	})
-	s.Go(1, func(h *storm.Hand) { // the clock never stands still during a scan
+	s.Go(1, func(h *storm.Hand) { // the epoch advances during each scan
 		for h.Running() {
 			d.Retire()
 			if h.Chance(64) {
@@ -117,8 +114,8 @@ func runStorm(t *testing.T, d *epoch.Domain) {
 	s.Run(storm.Least{storm.Inserted: 100, storm.Removed: 100, storm.Read: 1000})
 }
 
-// TestStormAppendsBlocks pins thousands of guards at once: each has a cell of its
-// own, and all are seen.
+// TestStormAppendsBlocks pins thousands of guards at once: each has a cell of its own, and
+// scans see all.
 func TestStormAppendsBlocks(t *testing.T) {
 	const hands, each = 16, 200
 	d := epoch.New()
@@ -129,13 +126,13 @@ func TestStormAppendsBlocks(t *testing.T) {
 			for i := range each {
 				guards = append(guards, pinnings[i%2].pin(d))
 			}
-			tag := d.Retire()
-			if d.Passed(tag) {
-				s.Failf("a tag passed under %d guards", each)
+			stamp := d.Retire()
+			if d.Passed(stamp) {
+				s.Failf("a stamp passed under %d guards", each)
 			}
 			for i := range guards {
-				if i == each/2 && d.Passed(tag) {
-					s.Failf("a tag passed under %d guards", each-i)
+				if i == each/2 && d.Passed(stamp) {
+					s.Failf("a stamp passed under %d guards", each-i)
 				}
 				if i%2 == 0 {
 					guards[i].Unpin() // panics if two guards had one cell
@@ -148,15 +145,15 @@ func TestStormAppendsBlocks(t *testing.T) {
 	})
 	s.Run(storm.Least{storm.Read: 10_000})
 	if n, _ := d.Pinned(); n != 0 {
-		t.Fatalf("%d guards are pinned that nobody has", n)
+		t.Fatalf("%d guards are pinned, all were unpinned", n)
 	}
-	if tag := d.Retire(); !d.Passed(tag) {
-		t.Fatal("something holds the frontier")
+	if stamp := d.Retire(); !d.Passed(stamp) {
+		t.Fatal("the frontier does not pass")
 	}
 }
 
-// TestStormOfRetirers: tags that are given to one goroutine grow, and the epoch
-// never goes back, however many advance it.
+// TestStormOfRetirers: one goroutine's stamps grow, and the epoch never decreases, however
+// many goroutines advance it.
 func TestStormOfRetirers(t *testing.T) {
 	d := epoch.New()
 	old := runtime.GOMAXPROCS(8)
@@ -165,11 +162,11 @@ func TestStormOfRetirers(t *testing.T) {
 	s.Go(6, func(h *storm.Hand) {
 		var last uint64
 		for h.Running() {
-			tag := d.Retire()
-			if e := d.Epoch(); tag < last || e <= tag {
-				s.Failf("after tag %d comes %d, and epoch %d", last, tag, e)
+			stamp := d.Retire()
+			if e := d.Epoch(); stamp < last || e <= stamp {
+				s.Failf("after stamp %d comes %d, and epoch %d", last, stamp, e)
 			}
-			last = tag + 1
+			last = stamp + 1
 			h.Did(storm.Removed, 1)
 		}
 	})

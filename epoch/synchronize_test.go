@@ -54,7 +54,7 @@ func TestSynchronizeDoesNotWaitForLaterGuards(t *testing.T) {
 	case err := <-result:
 		require.NoError(t, err)
 	case <-time.After(10 * time.Second):
-		t.Fatal("it waits for a guard that was pinned after the call")
+		t.Fatal("Synchronize waits for a guard that was pinned after the call")
 	}
 	later.Unpin()
 }

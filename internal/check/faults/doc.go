@@ -31,10 +31,10 @@
 //	double remove                      false, and nothing is touched             TestStaleHandleNeverRevives
 //	double remove, racing              one remover of each value succeeds        TestRemoveSucceedsOnce, TestRemoversOfEveryKindSucceedOnce
 //	                                                                             shard.TestStormRemovesOnce, TestEachValueIsDrainedOnce
-//	double unpin                       panics                                    TestGuardMisusePanics, epoch.TestUnpinOfWhatIsNotPinnedPanics
+//	double unpin                       panics                                    TestGuardMisusePanics, epoch.TestUnpinPanicsIfNotPinned
 //	use of a guard after unpin         panics                                    TestGuardMisusePanics
 //	a copied guard                     an Unpin ends the pin, later ones         TestCopysSecondUnpinPanics, TestRacingUnpinsOfCopiesEndOnePin
-//	                                   others panic and end nobody else's        epoch.TestCopyEndsNobodyElsesPin
+//	                                   others panic and end nobody else's        epoch.TestCopyEndsNoOtherPin
 //	more guards than cells             they get more cells, and hold what        TestManyGuards, TestPinNeverWaits, TestPreallocatedPoolNeverAllocates
 //	                                   they see                                  epoch.TestBriefPinsFindCells, epoch.TestStormAppendsBlocks
 //	the epoch reaches its limit        it stands; what is retired from then on   TestEpochAtItsLimitReusesNothingUnderAGuard, epoch.TestEpochStopsAtItsLimit
