@@ -2,34 +2,31 @@ package shard
 
 import "unsafe"
 
-// A page without memory keeps its place in the table, and its indices: so that a
-// look-up needs to know nothing of it, the table shows the void there, one page
-// for all of them, whose words match no handle and link to nothing.
+// A page without memory keeps its place in the table and its indices. Look-ups need not know:
+// the table shows the void there, one page for all, whose words match no handle and link to
+// nothing.
 //
-//	           all its slots vacant and in Trim's hands
+//	           all its slots vacant and Trim's
 //	resident ───────────────────────────────────────────▶ absent: floor
 //	   ▲                                                    │
 //	   └──── offer ──── back ◀── bringBack: every word ─────┘
 //	                                {floor, None}
 //
-// Pages come back several at a time, since each time costs a copy of the table. Those
-// that wait in back for their turn have memory, and nobody has their slots; the
-// next Trim gives them up again (withdraw).
+// Each bringBack copies the table, so pages come back several at a time. Those in back have
+// memory, and no goroutine has their slots. The next Trim gives them up again (withdraw).
 //
-// The floor is above every generation that any of the page's slots had, so that
-// no handle of theirs comes back to life, and none of them comes to a freelist
-// again with a generation that it had there (I5, I11).
+// The floor is above every generation that any of the page's slots had. So no handle of theirs
+// becomes live again, and none enters a freelist with a generation that it had there (I5,
+// I11).
 //
-// Tables stay immutable, so who loaded one before still sees the old memory, or
-// the void, whatever comes back. That is right as long as nobody goes by a table
-// that is older than the operation: what was inserted before an operation began is
-// in memory that the current table shows, and stays there while it lives. So
-// guards look at the current table anew in each operation, a Worker checks whether
-// its copy still is that, and who takes a slot from a list loads the table after
-// the list told of the slot.
+// Tables are immutable, so an older one shows the old memory, or the void. That is right as
+// long as no operation goes by a table that is older than itself: a value that was inserted
+// before the operation lies in memory that the current table shows. So guards load the current
+// table in each operation, a Worker checks that its copy is current, and a goroutine that
+// takes a slot from a list loads the table after the list.
 //
-// The wrong version lets a guard keep the table that it found when it was pinned:
-// it would not see what is inserted in a page that comes back meanwhile.
+// The wrong version lets a guard keep the table that it found when it was pinned: it would not
+// see values in a page that comes back meanwhile.
 
 // absent is a page without memory.
 type absent struct {
@@ -37,16 +34,15 @@ type absent struct {
 	floor uint32 // the generation of all its slots; even
 }
 
-// giveUp takes the memory of pages, whose slots the caller owns all, out of the
-// table. It returns how many bytes that gives back.
+// giveUp takes the memory of pages out of the table. The caller owns all their slots. It
+// returns how many bytes that frees.
 func (t *Table[T]) giveUp(pages []absent) (bytes int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.showVoid(pages)
 }
 
-// withdraw gives up again what came back and was not offered to Allot. It returns
-// how many bytes that gives back.
+// withdraw gives up again the pages in back. It returns how many bytes that frees.
 func (t *Table[T]) withdraw() (bytes int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,8 +75,8 @@ func (t *Table[T]) showVoid(pages []absent) (bytes int64) {
 	return before - t.bytes()
 }
 
-// Floor returns the generation of slot i, and of all others of its page, if that
-// has no memory in this table.
+// Floor returns the generation of slot i, and of all slots of its page, if that has no memory
+// in this table.
 func (t *Pages) Floor(i uint32) (floor uint32, ok bool) {
 	k := int(i >> (t.Shift & 31))
 	if k >= len(t.floors) || t.floors[k] == 0 {
@@ -89,8 +85,8 @@ func (t *Pages) Floor(i uint32) (floor uint32, ok bool) {
 	return t.floors[k], true
 }
 
-// newVoid makes the page that stands for those without memory. Its words equal no
-// handle, not even the zero one: None is no index.
+// newVoid makes the page that stands for those without memory. Its words equal no handle, not
+// even the zero one: None is no index.
 func (t *Table[T]) newVoid() []Slot[T] {
 	v := make([]Slot[T], uint64(t.Pages().Mask)+1)
 	for i := range v {
@@ -99,10 +95,9 @@ func (t *Table[T]) newVoid() []Slot[T] {
 	return v
 }
 
-// bringBack gives absent pages memory again: one for each backShare pages that have
-// memory, and at least one, so that the copy of the table is paid for by as many.
-// The wrong version brings back one page at a time: n pages cost n copies of n
-// entries. The caller holds mu, and there are absent pages.
+// bringBack gives absent pages memory again: one for each backShare pages that have memory,
+// and at least one. The wrong version brings back one page at a time: n pages cost n copies of
+// n entries. The caller holds mu, and there are absent pages.
 func (t *Table[T]) bringBack() {
 	now := t.copied()
 	n := min(max((len(now.Base)-len(t.absent))/backShare, 1), len(t.absent))
@@ -122,11 +117,11 @@ func (t *Table[T]) bringBack() {
 	t.back = append(t.back, pages...)
 }
 
-// offer gives Allot the slots of a page that came back. The caller holds mu, again
-// is empty, and there is such a page.
+// offer gives Allot the slots of a page in back. The caller holds mu, again is empty, and
+// there is such a page.
 //
-// The slots are counted as missing for a moment longer: an insertion that finds
-// neither them nor any missing would believe that it may not grow the pool.
+// The slots count as missing for a moment longer. Otherwise an insertion that finds neither
+// them nor any missing would conclude that the pool may not grow.
 func (t *Table[T]) offer() {
 	p := t.Pages()
 	a := t.back[len(t.back)-1]

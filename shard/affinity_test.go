@@ -10,10 +10,10 @@ import (
 	"coatcheck/shard"
 )
 
-// TestSlotsGoHome: what one goroutine inserts and another removes comes back to the first,
-// which takes no slot from the other, and no new memory.
+// TestSlotsGoHome: slots that one goroutine inserts and another removes come back to the
+// first, which takes no slot from the other, and no new memory.
 func TestSlotsGoHome(t *testing.T) {
-	for _, zero := range []bool{false, true} { // a batch goes whole, or each slot is visited
+	for _, zero := range []bool{false, true} { // a batch is spliced, or each slot is visited
 		r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 3, zero: zero})
 		inserts, removes := r.shards[0], r.shards[1]
 		for range 20 {
@@ -31,8 +31,8 @@ func TestSlotsGoHome(t *testing.T) {
 	}
 }
 
-// TestMixedBatchIsSorted: of a batch that holds slots of two homes, those of the first
-// slot's go there, and the others stay.
+// TestMixedBatchIsSorted: of a batch with slots of two homes, those with the home of the first
+// slot go there, and the others stay.
 func TestMixedBatchIsSorted(t *testing.T) {
 	for _, zero := range []bool{false, true} {
 		r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 2, zero: zero})
@@ -54,8 +54,8 @@ func TestMixedBatchIsSorted(t *testing.T) {
 	}
 }
 
-// TestGoroutineMovesAwayFromOthers: who meets others at its own shard moves, waits longer
-// each time, and keeps its place where it meets them at their shards.
+// TestGoroutineMovesAwayFromOthers: a goroutine that contends at its own shard moves, each
+// time after twice as many failures. Contention at other shards does not move it.
 func TestGoroutineMovesAwayFromOthers(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: shard.Batch, shards: 64})
 	moves, at := 0, r.arena.Local()
@@ -75,7 +75,8 @@ func TestGoroutineMovesAwayFromOthers(t *testing.T) {
 	require.GreaterOrEqual(t, moves, 4) // of seven, since there and back is by chance
 }
 
-// TestQueuesKeepWhatIsRemoved: an order of reuse is one shard's, so slots of a queue stay.
+// TestQueuesKeepWhatIsRemoved: a shard has an order of reuse of its own, so slots of a queue
+// stay.
 func TestQueuesKeepWhatIsRemoved(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 2, fifo: true})
 	hs := r.fill(t, r.shards[0], shard.Batch, number)
@@ -84,8 +85,8 @@ func TestQueuesKeepWhatIsRemoved(t *testing.T) {
 	require.Equal(t, shard.Batch+1, r.shards[1].Free()) // and the dummy
 }
 
-// TestShardGoesAheadOnce: a shard takes new memory before it takes others' slots, but not
-// for ever; and it is where these are at home then.
+// TestShardGoesAheadOnce: a shard takes new memory before it takes others' slots, up to a
+// bound, and becomes the home of others' slots that it takes.
 func TestShardGoesAheadOnce(t *testing.T) {
 	const others = 2 * shard.Ahead
 	r := newRig[uint64](t, setup[uint64]{slots: 2 * others, memory: others, shards: 3})
@@ -109,8 +110,8 @@ func TestShardGoesAheadOnce(t *testing.T) {
 	require.Zero(t, c.Free())
 }
 
-// TestSlotsWithoutAHomeStay: slots of pages that no shard has taken a range of belong to the
-// shard that removes them.
+// TestSlotsWithoutAHomeStay: slots whose page has no home yet stay in the shard that removes
+// them.
 func TestSlotsWithoutAHomeStay(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 4 * shard.Batch, shards: 2})
 	lo, hi := r.arena.Table.Allot(shard.Batch)
@@ -124,8 +125,8 @@ func TestSlotsWithoutAHomeStay(t *testing.T) {
 	require.Equal(t, shard.Batch, r.shards[1].Free())
 }
 
-// TestFullTableIsLeftAlone: a shard without slots does not ask for memory that there cannot
-// be. It would wait for the table's lock, which is held here, for each slot of another's.
+// TestFullTableIsLeftAlone: a shard without slots asks for no memory when there can be no
+// more. It would wait for the table's lock, which the test holds.
 func TestFullTableIsLeftAlone(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 4 * shard.Batch, shards: 2})
 	a, b := r.shards[0], r.shards[1]

@@ -5,34 +5,33 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// Arena owns the slots of one pool, from vacant to vacant. It hands them out
-// (Claim), makes them live (Publish), ends their lives (Remove and Take of its shards,
-// Removals, Abandon) and sees to it that they come round. What a user sees of a pool, package pool makes
-// of that: its verbs, guards, loops and options.
+// Arena owns the slots of one pool, from vacant to vacant. It hands slots out (Claim), makes
+// them live (Publish), ends their lives (Remove and Take of its shards, Removals, Abandon) and
+// reclaims them. Package pool adds the verbs, guards, loops and options that users see.
 //
-// The zero Arena is not ready: Init comes first. All other methods are safe for
-// concurrent use, save those of snapshot.go that fill an Arena.
+// The zero Arena is not ready: Init comes first. All other methods are safe for concurrent
+// use, except those of snapshot.go that fill an Arena.
 type Arena[T any] struct {
 	Config[T]
 
-	// Table has the pages. Its fields are this package's, but for Current, by which
-	// look-ups find slots.
+	// Table has the pages. Its fields are this package's, except Current, by which look-ups
+	// find slots.
 	Table Table[T]
 
 	shards []shard[T] // written by Init alone
 
-	exact bool   // what was removed before a guard was pinned must not wait for it, see stamp
-	reach uint32 // most slots that an operation has in its hands at a time
+	exact bool   // slots that were removed before a guard was pinned must not wait for it (L10)
+	reach uint32 // the most slots that an operation owns at a time
 
-	_ [128]byte // all operations read what is before, and few write what follows
+	_ [128]byte // all operations read the fields above, and few write those below
 
 	// dealt deals shards to magazines in turn.
 	//
 	//	writers  NewMagazine
 	dealt atom.Uint32
 
-	// spent counts slots that have left their last generation, exhausted those
-	// of them that are reclaimed and in no list.
+	// spent counts slots that have left their last generation. exhausted counts those of them
+	// that are reclaimed and in no list.
 	//
 	//	writers  retire, abandoned, exhaust, before the slot is pushed on limbo or
 	//	         dropped; reusable and exhaust
@@ -41,31 +40,30 @@ type Arena[T any] struct {
 	spent     atom.Int64
 	exhausted atom.Int64
 
-	// reserve is how many free slots FIFO still keeps back (MinFree). It shrinks
-	// when slots are exhausted, so that they are missed there first.
+	// reserve is how many free slots FIFO still keeps back (MinFree). Exhausted slots are
+	// taken from it first.
 	//
 	//	writers  wear, by compare-and-swap
 	//	readers  keeps
 	reserve atom.Int64
 
-	// refs is how many holds there are, parked how many removed slots wait for
-	// one and for nothing else (see hold.go).
+	// refs counts holds. parked counts removed slots that wait for a hold and for nothing else
+	// (hold.go).
 	//
 	//	writers  Hold and Drop, before and after the slot's own count; park, Drop
 	//	readers  held; Count
 	refs   atom.Int64
 	parked atom.Int64
 
-	// trims counts the beginnings and ends of Trim, so that an insertion that finds
-	// nothing knows whether Trim had slots in its hands meanwhile; trim is held in
-	// between.
+	// trims counts the beginnings and ends of Trim, so that an insertion that finds no slot
+	// knows whether a Trim owned slots meanwhile. trim is held in between.
 	//
 	//	writers  Trim, under trim
 	//	readers  settled
 	trims atom.Uint64
 	trim  atom.Mutex
 
-	// freed counts slots that came free since autoTrim looked last.
+	// freed counts slots that came free since autoTrim last counted the live ones.
 	//
 	//	writers  autoTrim
 	freed atom.Int64
@@ -83,17 +81,17 @@ const Zero = "pool: use of a zero Pool; make one with New or Must"
 // Closed is the text of panics on use of a closed Magazine, which is a Worker's.
 const Closed = "pool: use of a Worker that is closed, or not from Pool.Worker"
 
-// Config is what an Arena is to be.
+// Config has the properties of an Arena.
 type Config[T any] struct {
 	Domain *epoch.Domain
 
-	Slots    uint64 // most slots of all kinds
+	Slots    uint64 // the most slots of all kinds
 	Shift    uint32 // a page has 1<<Shift slots
 	Shards   int
-	Capacity uint64 // most live values; 0: no limit but Slots
-	MaxLimbo int64  // most slots that wait before the arena grows no more; 0: a default
+	Capacity uint64 // the most live values; 0: no limit but Slots
+	MaxLimbo int64  // the most slots that wait before the arena stops growing; 0: a default
 	First    uint32 // the first live generation of every slot; odd
-	FIFO     bool   // shards keep queues in place of stacks
+	FIFO     bool   // shards have queues in place of stacks
 	MinFree  int    // FIFO: free slots that are kept back
 	AutoTrim bool
 	Fixed    bool     // all memory is allocated from the start, and kept
@@ -116,7 +114,7 @@ func (a *Arena[T]) Init(c Config[T]) {
 	}
 }
 
-// Frame makes an arena that has neither slots nor lists yet, for Load and Stock.
+// Frame makes an arena without slots and lists, for Load and Stock.
 func (a *Arena[T]) Frame(c Config[T]) {
 	a.Config = c
 	a.exact = c.Capacity > 0 || c.MaxLimbo > 0
@@ -129,7 +127,7 @@ func (a *Arena[T]) Frame(c Config[T]) {
 	a.shards = make([]shard[T], c.Shards)
 }
 
-// preallocate allocates all that there will be, if that is asked for.
+// preallocate allocates everything, if Fixed asks for it.
 func (a *Arena[T]) preallocate() {
 	if a.Fixed {
 		a.Table.Provide(a.Slots)
@@ -137,14 +135,14 @@ func (a *Arena[T]) preallocate() {
 	}
 }
 
-// Grow gives memory to n slots beyond those that were handed out, and to what insertions
-// by others may leave in the shards' ranges; to fewer only if there may not be as many.
+// Grow gives memory to n slots beyond those that were handed out, and to what other insertions
+// may leave in the shards' ranges. It stops at Slots.
 func (a *Arena[T]) Grow(n uint64) { a.Table.Provide(n + uint64(len(a.shards))*Batch) }
 
-// share returns the i-th of parts nearly equal parts of n. When n shrinks by one, so does
-// one part, and no other changes. The wrong version spreads the greater parts evenly:
-// some parts of n-1 are greater then than those of n, and a reserve that shrinks is not
-// whole until each shard has reclaimed.
+// share returns the i-th of parts nearly equal parts of n. When n shrinks by one, one part
+// shrinks by one, and no other changes. The wrong version spreads the greater parts evenly:
+// some parts of n-1 are greater than those of n, and a shrinking reserve is incomplete until
+// each shard has reclaimed.
 func share(n, i, parts int) int {
 	if i < n%parts {
 		return n/parts + 1
@@ -157,7 +155,7 @@ func (a *Arena[T]) keeps(i uint32) uint32 {
 	return uint32(share(int(a.reserve.Load()), int(i), len(a.shards)))
 }
 
-// wear takes an exhausted slot's loss from the reserve.
+// wear takes an exhausted slot from the reserve.
 func (a *Arena[T]) wear() {
 	for {
 		left := a.reserve.Load()
@@ -168,8 +166,8 @@ func (a *Arena[T]) wear() {
 	}
 }
 
-// Find returns the slot that h would be in, or nil if it has no memory, in a zero Arena
-// as well. It may be anything but live with h; Remove, Take and Hold look.
+// Find returns the slot that h may name, or nil if that has no memory or the Arena is zero.
+// The slot need not be live with h; Remove, Take and Hold check.
 func (a *Arena[T]) Find(h uint64) *Slot[T] {
 	if t := a.Table.Current.Load(); t != nil && Low(h) < t.Limit {
 		return At[T](t, Low(h))
@@ -177,13 +175,13 @@ func (a *Arena[T]) Find(h uint64) *Slot[T] {
 	return nil
 }
 
-// slot returns the slot of an index that was read from the words.
+// slot returns the slot of an index that was read from a word.
 func (a *Arena[T]) slot(i uint32) *Slot[T] { return At[T](a.Table.Pages(), i) }
 
-// markTaken notes that the value of slot i was moved out, so that the slot is
-// zeroed when it is reclaimed and Reset never sees a value that another owns.
-// Only the slot's owner calls it, before it retires the slot; the bits of a word belong
-// to different owners, hence the atomic operation. Without a Reset it does nothing.
+// markTaken notes that the value of slot i was moved out. Reclaiming then zeroes the slot, and
+// Reset never sees a value that another owns. The slot's owner calls it before it retires the
+// slot. The operation is atomic because the bits of a word belong to different owners. Without
+// a Reset it does nothing.
 func (a *Arena[T]) markTaken(i uint32) {
 	if a.Reset != nil {
 		m, j := a.Table.Pages().margin(i)
@@ -191,16 +189,15 @@ func (a *Arena[T]) markTaken(i uint32) {
 	}
 }
 
-// unmarkTaken clears the mark of slot i and returns what it was. There must be a
-// Reset.
+// unmarkTaken clears the mark of slot i and returns whether it was set. There must be a Reset.
 func (a *Arena[T]) unmarkTaken(i uint32) bool {
 	m, j := a.Table.Pages().margin(i)
 	bit := uint32(1) << (j % 32)
 	return m.taken[j/32].And(^bit)&bit != 0
 }
 
-// Blank zeroes what the last life of a claimed slot left, where reclaiming did
-// not: in a T without pointers it matters only if somebody looks before writing.
+// Blank zeroes a claimed slot that reclaiming did not zero. In a T without pointers that
+// matters only if user code reads the value before it writes it.
 func (a *Arena[T]) Blank(slot *Slot[T]) {
 	if a.plain() {
 		clear1(&slot.Value)
@@ -210,16 +207,15 @@ func (a *Arena[T]) Blank(slot *Slot[T]) {
 // plain reports whether a slot is ready for its next life as it is.
 func (a *Arena[T]) plain() bool { return !a.Pointers && a.Reset == nil }
 
-// worn returns how many slots wait that have used up their generations. A slot is
-// counted in spent before it is pushed on limbo, so that the reclaimer of the batch sees
-// it counted.
+// worn returns how many slots in limbo have used up their generations. A slot is counted in
+// spent before it is pushed on limbo, so the reclaimer of its batch sees it counted.
 func (a *Arena[T]) worn() int64 {
 	exhausted := a.exhausted.Load() // first: it never passes a spent that is read later
 	return a.spent.Load() - exhausted
 }
 
-// exhaust takes a slot that the caller owns, and that nobody can see, out of use
-// for good.
+// exhaust takes a slot out of use. The caller owns the slot, and no other goroutine can see
+// it.
 func (a *Arena[T]) exhaust(slot *Slot[T]) {
 	a.spent.Add(1)
 	slot.set(Pack(Spent, None))
@@ -227,8 +223,8 @@ func (a *Arena[T]) exhaust(slot *Slot[T]) {
 	a.exhausted.Add(1)
 }
 
-// clean makes a slot ready for its next life, after its grace period. The
-// caller owns the slot, and must expect a Reset that panics or exits.
+// clean makes a slot ready for its next life, after its grace period. The caller owns the
+// slot, and must expect a Reset that panics or exits.
 func (a *Arena[T]) clean(slot *Slot[T], i uint32) {
 	if a.unmarkTaken(i) {
 		clear1(&slot.Value)

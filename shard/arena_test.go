@@ -1,16 +1,19 @@
 package shard_test
 
 import (
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/length"
 	"coatcheck/shard"
 )
 
-// TestPartsOfAReserveShrinkOneByOne: what one shard gives up, no other keeps back in its
-// place.
+// TestPartsOfAReserveShrinkOneByOne: when one shard's part shrinks, no other part grows.
 func TestPartsOfAReserveShrinkOneByOne(t *testing.T) {
 	for parts := 1; parts <= 33; parts++ {
 		for n := range 100 {
@@ -28,8 +31,8 @@ func TestPartsOfAReserveShrinkOneByOne(t *testing.T) {
 }
 
 // TestCapacityOfAQueueIsExactWhileItWears fills pools whose slots live once, and replaces
-// values until the last slot is used up: as many live as Capacity says, never more,
-// while the reserve stands in for exhausted slots, however many shards share it.
+// values until the last slot is exhausted. Exactly Capacity values live while the reserve
+// replaces exhausted slots, however many shards share it.
 func TestCapacityOfAQueueIsExactWhileItWears(t *testing.T) {
 	const capacity = 64
 	for _, shards := range []int{1, 3, 5, 8, 16} {
@@ -62,6 +65,71 @@ func TestCapacityOfAQueueIsExactWhileItWears(t *testing.T) {
 			}
 			require.Equal(t, capacity, most, "%d shards, a reserve of %d", shards, minFree)
 			require.Equal(t, capacity+minFree, ever)
+		}
+	}
+}
+
+// TestRefillMakesARange checks both results of Refill.
+func TestRefillMakesARange(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1000})
+	s := r.shards[0]
+	_, h := s.Refill(8)
+	require.EqualValues(t, 0, shard.Low(h))
+	require.Equal(t, 7, s.Free())
+	_, h = s.Refill(8)
+	require.EqualValues(t, 8, shard.Low(h), "past the range that is there")
+	require.Equal(t, 7, s.Free())
+	i, n := s.FreshRun(100)
+	require.EqualValues(t, 1, i)
+	require.Equal(t, 7, n)
+	slot, _ := s.Fresh()
+	require.Nil(t, slot)
+	for want := uint32(9); want < 1000; want++ {
+		_, h := r.take(t, s)
+		require.Equal(t, want, shard.Low(h))
+	}
+	slot, _ = s.Refill(8)
+	require.Nil(t, slot, "all were given away")
+}
+
+// TestRefillLosesNoSlot runs goroutines that empty and refill one shard's range. Every slot
+// must be handed out exactly once. It fails if Refill checks the range only before it has the
+// lock.
+func TestRefillLosesNoSlot(t *testing.T) {
+	const (
+		slots      = 512
+		goroutines = 4
+		chunk      = 4
+	)
+	for round, end := 0, time.Now().Add(length.Of(4*time.Second)); round < 50 || time.Now().Before(end); round++ {
+		r := newRig(t, setup[uint64]{slots: slots})
+		s := r.shards[0]
+		var taken [slots]atomic.Uint32
+		var wg sync.WaitGroup
+		take := func() bool {
+			_, h := s.Fresh()
+			if h == 0 {
+				_, h = s.Refill(chunk)
+			}
+			if h == 0 {
+				return false
+			}
+			taken[shard.Low(h)].Inc()
+			return true
+		}
+		for range goroutines {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for take() {
+				}
+			}()
+		}
+		wg.Wait()
+		for take() {
+		}
+		for i := range taken {
+			require.EqualValues(t, 1, taken[i].Load(), "slot %d, round %d: times handed out", i, round)
 		}
 	}
 }

@@ -6,28 +6,28 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// The bag of a magazine: what was removed and waits for its grace period, in parts that
-// have a tag each.
+// The bag of a magazine has the slots that it removed and that wait for their grace period, in
+// parts with an epoch stamp each:
 //
 //	          from        seals[0].end   seals[1].end        room
 //	 ──────────┼───────────────┼──────────────┼─────────┼──────┼
 //	 ready now │    sealed     │    sealed    │  open   │
 //
-// It is to a magazine what limbo and the batches are to a shard, and keeps the same rule
-// (I6): a tag is taken after the last unlinking that it is for. Tags grow from part to
-// part, so that the parts pass in order.
+// It is to a magazine what limbo and the batches are to a shard, and keeps the same rule (I6):
+// a stamp is taken after the last unlinking of its part. Stamps grow from part to part, so
+// parts pass in order.
 
-// turn makes what has passed in the bag ready, or sends the bag to limbo if there is no
-// need of it. So it does where there is a Reset: that may panic, or use the magazine,
-// and limbo is prepared for it. A Reset may have closed the magazine when turn returns.
+// turn makes the parts that have passed ready. If the magazine has enough slots, or the arena
+// has a Reset, it sends the bag to limbo: a Reset may panic, or use the magazine, and limbo
+// allows for that. A Reset may have closed the magazine when turn returns.
 func (m *Magazine[T]) turn() {
 	a := m.arena
 	m.low = min(m.low, len(m.ready))
 	m.seal()
 	if waits := len(m.bag) - m.from; a.Reset != nil || len(m.ready)+int(m.end-m.next)+waits > m.reach-m.batch {
 		if !m.gave && a.Reset == nil && len(m.seals) > 0 {
-			// What guards keep from going round is no reason to keep more.
-			m.gave = a.Domain.Over(m.seals[len(m.seals)-1].tag)
+			// Slots that wait for a guard are no reason for a greater reach.
+			m.gave = a.Domain.Over(m.seals[len(m.seals)-1].stamp)
 		}
 		m.retireBag()
 		return
@@ -37,38 +37,37 @@ func (m *Magazine[T]) turn() {
 	m.shrink()
 }
 
-// seal seals the open part of the bag. Its slots were unlinked before, so that the epoch
-// of now is a right tag for all.
+// seal seals the open part of the bag. Its slots were unlinked before, so the current epoch is
+// a right stamp for all.
 //
-// With a seal for each guard that stands between removals, each delays its own. If
-// there are more, the later ones share a seal.
+// With a seal for each guard that was pinned between removals, each guard delays its own part.
+// If there are more guards, the later parts share a seal.
 func (m *Magazine[T]) seal() {
 	if m.open == len(m.bag) {
 		return
 	}
-	tag := m.tag
+	stamp := m.stamp
 	if !m.exact {
-		tag = m.arena.Domain.Epoch()
+		stamp = m.arena.Domain.Epoch()
 	}
 	m.open = len(m.bag)
 	if k := len(m.seals); k < sealedMost {
-		m.seals = append(m.seals, seal{m.open, tag})
+		m.seals = append(m.seals, seal{m.open, stamp})
 	} else {
-		m.seals[k-1] = seal{m.open, tag}
+		m.seals[k-1] = seal{m.open, stamp}
 	}
 }
 
-// pass makes those sealed parts ready whose grace period is over. One scan of the pin
-// cells serves all: where no guard is in the way of the last, none is in the way of
-// the others.
+// pass makes the sealed parts ready whose grace period is over. One scan of the pin cells
+// serves all: a guard that does not delay the last part delays no part.
 func (m *Magazine[T]) pass() {
 	d := m.arena.Domain
 	k := len(m.seals)
 	if k == 0 {
 		return
 	}
-	if !d.Over(m.seals[k-1].tag) {
-		for k = 0; k < len(m.seals) && m.seals[k].tag < d.Safe(); k++ {
+	if !d.Over(m.seals[k-1].stamp) {
+		for k = 0; k < len(m.seals) && m.seals[k].stamp < d.Safe(); k++ {
 		}
 	}
 	if k == 0 {
@@ -79,12 +78,12 @@ func (m *Magazine[T]) pass() {
 	m.reuse(end)
 }
 
-// reuse makes the slots of the bag ready that lie before end.
+// reuse makes the slots of the bag before end ready.
 func (m *Magazine[T]) reuse(end int) {
 	a := m.arena
 	passed := m.bag[m.from:end]
 	whole := m.from == 0 && end == len(m.bag) && len(m.ready) == 0
-	m.from = end  // a slot that is parked is out of the magazine's hands at once
+	m.from = end  // first, because a parked slot is no longer the magazine's
 	if a.held() { // observes (P8): holds stood before their slots came into the bag
 		free := passed[:0]
 		for _, k := range passed {
@@ -119,13 +118,13 @@ func (m *Magazine[T]) reuse(end int) {
 	}
 }
 
-// clearBag makes the bag empty. Its slots are elsewhere.
+// clearBag makes the bag empty, after its slots have moved.
 func (m *Magazine[T]) clearBag() {
 	m.bag, m.from, m.open, m.top, m.seals = m.bag[:0], 0, 0, None, m.seals[:0]
 }
 
-// makeRoom sees that a batch can be added to the bag, without an allocation where the
-// arrays have their size.
+// makeRoom makes room for a batch in the bag. It does not allocate once the arrays have their
+// size.
 func (m *Magazine[T]) makeRoom() {
 	if n := m.from; n > 0 && (n >= len(m.bag)-n || cap(m.bag)-len(m.bag) < m.batch) {
 		m.bag = m.bag[:copy(m.bag, m.bag[n:])]
@@ -138,7 +137,7 @@ func (m *Magazine[T]) makeRoom() {
 	m.room = min(m.open+m.batch, m.from+m.reach-len(m.ready)-int(m.end-m.next))
 }
 
-// shrink gives most of those slots back that no insertion has needed for long.
+// shrink gives back most of the slots that no insertion has needed for idleRemovals removals.
 func (m *Magazine[T]) shrink() {
 	if m.since += m.batch; m.since < idleRemovals {
 		return
@@ -151,12 +150,12 @@ func (m *Magazine[T]) shrink() {
 	m.low, m.since = len(m.ready), 0
 }
 
-// giveBack gives back to the shard's freelist the n slots that were ready for longest.
-// Nobody can have seen them. They may have been in a freelist with their generations,
-// and must not enter one with them again (I5): so they give them up.
+// giveBack gives the n slots that were ready longest back to the shard's freelist. No other
+// goroutine has seen them. They may have been in a freelist with their generations, and must
+// not enter one with these again (I5), so each burns a life.
 func (m *Magazine[T]) giveBack(n int) {
 	var c chain[T]
-	for i := n - 1; i >= 0; i-- { // the warmest on top
+	for i := n - 1; i >= 0; i-- { // the one used last on top
 		k := m.ready[i]
 		if g := Generation(k.h); g == LastGeneration {
 			m.arena.exhaust(k.slot)
@@ -170,8 +169,8 @@ func (m *Magazine[T]) giveBack(n int) {
 	m.pushBack(&c)
 }
 
-// pushBack makes vacant for all what the magazine does not keep. It counts as a seal when
-// it is done, for an insertion that has looked here before (bare).
+// pushBack makes vacant for all what the magazine does not keep. It then counts as a seal, for
+// an insertion that has looked here before (bare).
 func (m *Magazine[T]) pushBack(c *chain[T]) {
 	if c.n > 0 {
 		m.shard.push(c)
@@ -182,12 +181,12 @@ func (m *Magazine[T]) pushBack(c *chain[T]) {
 // lot is a part of a bag on its way to limbo.
 type lot[T any] struct {
 	chain chain[T]
-	tag   uint64
+	stamp uint64
 }
 
-// emptyBag takes everything out of the bag: each sealed part with its tag, so that a
-// guard which one of them must wait for does not delay the others. Where removals have
-// no tags it is one part: the shard's batch will have a tag for all.
+// emptyBag takes everything out of the bag: each sealed part with its stamp, so that a guard
+// of one part does not delay the others. Without exact it is one part, since the shard's batch
+// will have a stamp for all.
 func (m *Magazine[T]) emptyBag() (lots [sealedMost]lot[T]) {
 	m.seal()
 	if !m.exact && len(m.seals) > 0 {
@@ -199,7 +198,7 @@ func (m *Magazine[T]) emptyBag() (lots [sealedMost]lot[T]) {
 		lots[k] = lot[T]{chain[T]{
 			first: first.h + generationStep, n: uint32(len(part)),
 			tail: last.h + generationStep, last: last.slot, next: Low(last.slot.Word.Load()),
-		}, s.tag}
+		}, s.stamp}
 		m.from = s.end
 	}
 	m.clearBag()
@@ -207,16 +206,14 @@ func (m *Magazine[T]) emptyBag() (lots [sealedMost]lot[T]) {
 	return lots
 }
 
-// retireBag sends the bag to the shard's limbo. It may run a Reset, which finds the bag
-// empty.
+// retireBag sends the bag to the shard's limbo. It may run a Reset, which finds the bag empty.
 func (m *Magazine[T]) retireBag() { m.shard.retireLots(m.emptyBag()) }
 
-// retireLots retires what was in a bag: all of it, before a Reset runs that may not
-// return.
+// retireLots retires the parts of a bag: all of them, before a Reset runs that may not return.
 func (s *shard[T]) retireLots(lots [sealedMost]lot[T]) {
 	due := uint32(0)
 	for i := range lots {
-		if before, after := s.pushLimbo(&lots[i].chain, lots[i].tag); before/Batch != after/Batch {
+		if before, after := s.pushLimbo(&lots[i].chain, lots[i].stamp); before/Batch != after/Batch {
 			due = after &^ (Batch - 1)
 		}
 	}

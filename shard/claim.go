@@ -2,32 +2,23 @@ package shard
 
 import (
 	"errors"
+	"fmt"
 
 	"coatcheck/internal/atom"
 )
 
-// wrapping is a sentinel error that wraps a wider one.
-type wrapping struct {
-	text  string
-	wider error
-}
-
-func (e *wrapping) Error() string { return e.text }
-func (e *wrapping) Unwrap() error { return e.wider }
-
-// Reasons why a claim is refused; package pool says what they mean.
+// Reasons to refuse a claim; package pool documents them.
 var (
-	ErrFull            = errors.New("pool: full")
-	ErrStalled   error = &wrapping{"pool: full: removed slots wait for a guard that is still pinned, or for a Ref", ErrFull}
-	ErrExhausted error = &wrapping{"pool: full: every slot has used up its generations", ErrFull}
+	ErrFull      = errors.New("pool: full")
+	ErrStalled   = fmt.Errorf("%w: removed slots wait for a guard that is still pinned, or for a Ref", ErrFull)
+	ErrExhausted = fmt.Errorf("%w: every slot has used up its generations", ErrFull)
 )
 
-// Claim finds a vacant slot for an insertion, and returns it with the handle
-// that it will have. The caller owns the slot, and publishes or abandons it.
+// Claim finds a vacant slot for an insertion, and returns it with the handle that it will
+// have. The caller owns the slot, and publishes or abandons it.
 //
-// An arena looks where it costs least: the shard's own freelist, its range of
-// slots that were never used, what waits in its limbo, the other shards, and
-// only then new memory. Before it refuses, it has looked everywhere.
+// It looks where it costs least: in the shard's freelist, its range, its limbo, the other
+// shards, and then in new memory. It refuses only after it has looked everywhere.
 func (a *Arena[T]) Claim() (*Slot[T], uint64, error) { return a.claim(a.Local()) }
 
 func (a *Arena[T]) claim(s *shard[T]) (*Slot[T], uint64, error) {
@@ -37,13 +28,13 @@ func (a *Arena[T]) claim(s *shard[T]) (*Slot[T], uint64, error) {
 	return a.claimSlow(s)
 }
 
-// claimSlow looks everywhere, until it has a slot or knows a reason why there is none. A
-// failed search is no such reason: slots move from where it has not looked to where it
-// has, and goroutines that were preempted may have many in their hands.
+// claimSlow looks everywhere, until it has a slot or a reason why there is none. A failed
+// search is no reason: slots move from shards that it has not searched to those that it has,
+// and preempted goroutines may own many.
 //
-// It waits for these: for a Trim, for reclaimers, for look-ups that have a pin of their
-// own. None of them runs user code meanwhile. Otherwise it goes round again
-// only because another insertion was faster.
+// It waits for a Trim, for reclaimers, and for look-ups that have a pin of their own. None of
+// them runs user code meanwhile. Otherwise it repeats only because another insertion was
+// faster.
 func (a *Arena[T]) claimSlow(s *shard[T]) (*Slot[T], uint64, error) {
 	for round := 0; ; round++ {
 		trims := a.trims.Load()
@@ -53,11 +44,11 @@ func (a *Arena[T]) claimSlow(s *shard[T]) (*Slot[T], uint64, error) {
 		if !a.settled(trims) {
 			continue
 		}
-		slot, h, blocked := a.wring(s)
+		slot, h, blocked := a.sweepWaiting(s)
 		if slot != nil {
 			return slot, h, nil
 		}
-		// Once more: a Trim may have begun since, and have taken what wring looked for.
+		// A Trim may have begun since, and have taken slots that sweepWaiting looked for.
 		if err := a.refusal(blocked); err != nil && a.settled(trims) {
 			return nil, 0, err
 		}
@@ -70,7 +61,7 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 	if slot, h := s.takeFresh(); slot != nil {
 		return slot, h
 	}
-	if slot, h := s.Pop(); slot != nil { // it may have some again
+	if slot, h := s.Pop(); slot != nil { // it may have slots again
 		return slot, h
 	}
 	if s.pending() >= Batch {
@@ -86,7 +77,7 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 			continue
 		}
 		if ahead {
-			// Not at the price of waiting: here is a slot.
+			// Do not wait for memory: another shard has a slot.
 			if slot, h := a.claimNew(s, false); slot != nil {
 				s.ahead.Add(1 + uint32(s.unclaimed()))
 				return slot, h
@@ -104,7 +95,7 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 	if slot, h := a.claimNew(s, true); slot != nil {
 		return slot, h
 	}
-	// Others may have been given what was left.
+	// Other shards may have been given the last slots.
 	for k := range a.shards {
 		if slot, h := a.next(s, k).takeFresh(); slot != nil {
 			return slot, h
@@ -113,8 +104,9 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 	return nil, 0
 }
 
-// claimNew takes a slot that was never given to a shard, growing the arena if it
-// must and may. A crowded arena grows only once it has waited for reclaimers, if wait allows.
+// claimNew takes a slot that was never given to a shard. It grows the arena if it must and
+// may. If the arena is crowded, it first waits for reclaimers, unless wait is false: then it
+// fails.
 func (a *Arena[T]) claimNew(s *shard[T], wait bool) (*Slot[T], uint64) {
 	for {
 		if slot, h := s.refill(Batch); slot != nil {
@@ -124,7 +116,7 @@ func (a *Arena[T]) claimNew(s *shard[T], wait bool) (*Slot[T], uint64) {
 			if !wait {
 				return nil, 0
 			}
-			if slot, h, _ := a.wring(s); slot != nil {
+			if slot, h, _ := a.sweepWaiting(s); slot != nil {
 				return slot, h
 			}
 		}
@@ -134,19 +126,18 @@ func (a *Arena[T]) claimNew(s *shard[T], wait bool) (*Slot[T], uint64) {
 	}
 }
 
-// crowded reports whether so many slots wait that growth, which may wait for others
-// anyway, should first wait for reclaimers.
+// crowded reports whether so many slots wait that growth should first wait for reclaimers.
 func (a *Arena[T]) crowded() bool {
 	waiting := a.Waiting()
 	return waiting >= crowd && waiting >= a.Table.Resident()/2
 }
 
-// crowd is how many slots must wait for a pool to be crowded. With fewer, growth is
-// cheaper than waiting.
+// crowd is how many slots must wait for a pool to be crowded. With fewer, growth costs less
+// than waiting.
 const crowd = 64 * Batch
 
-// sweep reclaims in every shard in which a batch waits, until a slot comes free for
-// s. A second round finds out which guards are pinned, and takes from what rests too long.
+// sweep reclaims in every shard in which a batch waits, until a slot comes free for s. Its
+// second round scans the pin cells, and takes from queues that keep back too much.
 func (a *Arena[T]) sweep(s *shard[T]) (*Slot[T], uint64) {
 	for _, e := range [...]effort{effortKnown, effortAll} {
 		for k := range a.shards {
@@ -162,10 +153,9 @@ func (a *Arena[T]) sweep(s *shard[T]) (*Slot[T], uint64) {
 	return nil, 0
 }
 
-// wring reclaims whatever can be reclaimed, until a slot comes free for s, and
-// waits for other reclaimers. It reports whether slots are left that wait for a
-// guard.
-func (a *Arena[T]) wring(s *shard[T]) (slot *Slot[T], h uint64, blocked bool) {
+// sweepWaiting reclaims all that can be reclaimed, until a slot comes free for s, and waits
+// for other reclaimers. It reports whether slots are left that wait for a guard.
+func (a *Arena[T]) sweepWaiting(s *shard[T]) (slot *Slot[T], h uint64, blocked bool) {
 	for k := range a.shards {
 		o := a.next(s, k)
 		for more := o.waiting() > 0 || o.list.keepsTooMuch(); more; {
@@ -182,9 +172,8 @@ func (a *Arena[T]) wring(s *shard[T]) (slot *Slot[T], h uint64, blocked bool) {
 // defaultLimbo is the least value of MaxLimbo's default.
 const defaultLimbo = 1_000_000
 
-// mayGrow reports whether limbo allows new memory. A pool that grows while a
-// forgotten guard holds everything back would grow for ever. What Trim gave up
-// does not count as new.
+// mayGrow reports whether limbo allows new memory. Without a bound, a pool would grow for ever
+// under a forgotten guard. Pages that Trim gave up do not count as new.
 func (a *Arena[T]) mayGrow() bool {
 	if a.Table.Missing() > 0 {
 		return true
@@ -196,9 +185,8 @@ func (a *Arena[T]) mayGrow() bool {
 	if waiting < defaultLimbo {
 		return true
 	}
-	// Nobody counts live values. Of the slots that were handed out, those that
-	// neither wait nor may be in a magazine are the live ones here, where
-	// the freelists have just been found empty.
+	// No count of live values exists. Of the slots that were handed out, those that neither
+	// wait nor may be in a magazine are live: the freelists have just been found empty.
 	out := int64(a.Table.Resident()) - int64(a.Table.Unused())
 	return waiting < 2*(out-waiting-a.cached.Load())
 }
@@ -212,16 +200,15 @@ func (a *Arena[T]) Waiting() int {
 	return n
 }
 
-// refusal returns the reason why an insertion that found nothing has no slot, or
-// nil if none is known and it must look again. blocked is what wring reported.
+// refusal returns why an insertion that found nothing has no slot, or nil if it must look
+// again. blocked is the result of sweepWaiting.
 func (a *Arena[T]) refusal(blocked bool) error {
 	spent, exhausted := a.spent.Load(), a.exhausted.Load()
 	if uint64(spent)+a.dummies() >= a.Slots {
 		return ErrExhausted
 	}
-	// Slots that wait and have no life left are none that a value could have, save
-	// those that FIFO's reserve will stand in for. All others are, under FIFO
-	// too: the reserve itself is in the queues, not in limbo.
+	// An exhausted slot that waits cannot hold a value, unless FIFO's reserve replaces it.
+	// Every other slot that waits can, since the reserve itself is in queues and not in limbo.
 	worn := int(max(0, spent-exhausted-a.reserve.Load()))
 	if a.bare(worn) && a.exhausted.Load() == exhausted { // or worn was too many
 		return ErrFull
@@ -232,15 +219,15 @@ func (a *Arena[T]) refusal(blocked bool) error {
 	return nil
 }
 
-// bare reports whether there was a moment at which no shard had a slot and none
-// waited, save worn ones. It looks at every shard three times, and finds nothing if no batch
-// was sealed meanwhile, and no magazine has given back: nothing else fills a freelist but
-// Trim. When the first look ends, no batch is left, so lists are not filled any more. When
-// the second ends, which is the moment, all lists are empty. What waited then would wait
-// still in the third.
+// bare reports whether there was a moment at which no shard had a slot and none waited, except
+// worn ones. It looks at every shard three times. Its result is true only if no batch was
+// sealed and no magazine gave slots back meanwhile: besides Trim, nothing else fills a
+// freelist. After the first look no batch is left, so no list is filled any more. After the
+// second, which is the moment, all lists are empty. A slot that waited then would still wait
+// in the third.
 //
-// Two looks are not enough: a slot comes into a list behind the first, and is taken
-// from it in the midst of the second, just after another was removed.
+// Two looks are not enough. A slot enters a list behind the first look, and is taken during
+// the second, just after another was removed.
 func (a *Arena[T]) bare(worn int) bool {
 	var seals [3]uint32
 	for i := range seals {
@@ -264,8 +251,8 @@ func (a *Arena[T]) mayRefill() bool {
 	return a.Table.Unused() > 0 || a.Table.Left() > 0 && a.mayGrow()
 }
 
-// dummies returns how many slots queues keep. Every shard of FIFO has one, but for
-// those of a pool that was restored with fewer vacant slots than shards.
+// dummies returns how many slots the queues need for themselves: one a shard under FIFO, fewer
+// if the pool was restored with fewer vacant slots than shards.
 func (a *Arena[T]) dummies() (n uint64) {
 	for i := range a.shards {
 		n += uint64(a.shards[i].list.dummies())

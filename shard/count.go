@@ -2,7 +2,7 @@ package shard
 
 import "unsafe"
 
-// Counts describes an arena at a moment. Each figure is exact when nobody changes
+// Counts describes an arena at a moment. Each figure is exact if no other goroutine changes
 // anything.
 type Counts struct {
 	Live      int // slots with a live value
@@ -11,11 +11,11 @@ type Counts struct {
 	Held      int // holds
 	Exhausted int
 	Worn      float64 // share of its lives that the most worn slot with memory has had
-	Allocated int     // slots that memory is held for
-	Bytes     int64   // without the Arena itself and its clock
+	Allocated int     // slots that have memory
+	Bytes     int64   // without the Arena itself and its Domain
 }
 
-// Count looks at every slot that has memory, and follows the freelists.
+// Count visits every slot that has memory, and follows the freelists.
 func (a *Arena[T]) Count() Counts {
 	live, latest := a.survey()
 	c := Counts{
@@ -37,7 +37,7 @@ func (a *Arena[T]) Count() Counts {
 		c.Free += s.freeSlots() + passed
 		c.Limbo -= passed
 	}
-	c.Limbo = max(0, c.Limbo) // what was removed meanwhile may have passed
+	c.Limbo = max(0, c.Limbo) // slots that were removed meanwhile may have passed
 	return c
 }
 
@@ -56,7 +56,7 @@ func (a *Arena[T]) Len() (n int) {
 	return n
 }
 
-// survey is Len with the greatest generation of any slot beside it. That costs 0.8 ns a
+// survey is Len that also returns the greatest generation of any slot. That costs 0.8 ns a
 // slot, and Len alone 0.6.
 func (a *Arena[T]) survey() (live int, latest uint32) {
 	t := a.Table.Pages()
@@ -74,8 +74,8 @@ func (a *Arena[T]) survey() (live int, latest uint32) {
 	return live, latest
 }
 
-// usedUp returns which share of its lives a slot of the given generation has had: the
-// one that it is in included, and all of them once it is exhausted.
+// usedUp returns which share of its lives a slot of the given generation has had: the current
+// one included, and all of them once it is exhausted.
 func (a *Arena[T]) usedUp(generation uint32) float64 {
 	if generation < a.First {
 		return 0 // never used
@@ -86,8 +86,7 @@ func (a *Arena[T]) usedUp(generation uint32) float64 {
 // Held returns how many holds there are.
 func (a *Arena[T]) Held() int { return int(a.refs.Load()) }
 
-// freeSlots returns how many vacant slots the shard's lists hold. It follows the
-// freelist and is exact when nobody changes anything.
+// freeSlots returns how many vacant slots the shard's lists hold. It follows the freelist.
 func (s *shard[T]) freeSlots() int {
 	n := s.unclaimed() + int(s.list.kept())
 	most := int(s.arena.Table.Pages().Limit)
@@ -95,7 +94,7 @@ func (s *shard[T]) freeSlots() int {
 	for i != None && n <= most {
 		word := s.arena.slot(i).Word.Load()
 		if IsLive(word) {
-			break // somebody popped it under our feet
+			break // another goroutine has popped it
 		}
 		n++
 		i = Low(word)

@@ -5,8 +5,7 @@ import "slices"
 // ReclaimMost is how many slots one reclaim moves.
 const ReclaimMost = reclaimMost
 
-// Shard is the type of shards, and these are its methods, for tests that look at one
-// shard's lists.
+// Shard is the type of shards. Its methods here are for tests of one shard's lists.
 type Shard[T any] = shard[T]
 
 func (s *shard[T]) Fresh() (*Slot[T], uint64)          { return s.takeFresh() }
@@ -25,7 +24,7 @@ const Ahead = aheadBytes / 16
 
 func (s *shard[T]) Contend() { s.contend() }
 
-// Patience is how often a goroutine meets another before it moves.
+// Patience is after how many failures a goroutine moves.
 const Patience = patience
 
 // Reclaim is reclaim that scans, and moves all that has passed.
@@ -35,7 +34,7 @@ func (s *shard[T]) Reclaim(to *shard[T]) (freed int, more bool) { return s.recla
 func (s *shard[T]) Remove(h uint64) bool    { return s.arena.Remove(s, h) }
 func (s *shard[T]) Take(h uint64) (T, bool) { return s.arena.Take(s, h) }
 
-// Removals begins to gather what is removed in s.
+// Removals begins to gather removals in s.
 func (s *shard[T]) Removals() Removals[T] { return Removals[T]{shard: s} }
 
 // Len returns how many slots wait for End.
@@ -44,23 +43,23 @@ func (r *Removals[T]) Len() int { return int(r.chain.n) }
 // Abandon is Arena.Abandon in s.
 func (s *shard[T]) Abandon(slot *Slot[T], h uint64) {
 	c := s.arena.abandoned(slot, h)
-	s.retireChain(&c, s.arena.tag())
+	s.retireChain(&c, s.arena.stamp())
 }
 
-// Return gives a slot back that was popped as h, as magazines do.
+// Return gives back a slot that was popped as h, as magazines do.
 func (s *shard[T]) Return(slot *Slot[T], h uint64) {
 	m := Magazine[T]{arena: s.arena, shard: s, ready: []kept[T]{{slot, h}}}
 	m.giveBack(1)
 }
 
-// ReturnFresh gives slot i back that came from a range, as magazines do.
+// ReturnFresh gives back slot i, of a range, as magazines do.
 func (s *shard[T]) ReturnFresh(i uint32) {
 	m := Magazine[T]{arena: s.arena, shard: s, next: i, end: i + 1}
 	m.empty()
 }
 
-// Order returns the slots of the shard's list, in the order in which they will be
-// handed out; those that are kept back last.
+// Order returns the slots of the shard's list in the order in which they will be handed out,
+// those that are kept back last.
 func (s *shard[T]) Order() (slots []uint32) {
 	lists := []uint32{Low(s.free.Load())}
 	if q, ok := s.list.(*queue[T]); ok {
@@ -74,7 +73,7 @@ func (s *shard[T]) Order() (slots []uint32) {
 	return slots
 }
 
-// EnterList and LeaveList take a list to oneself, as Trim does, and give it up.
+// EnterList and LeaveList take and release a list, as Trim does.
 func (s *shard[T]) EnterList() bool { return s.list.enter() }
 func (s *shard[T]) LeaveList()      { s.list.release() }
 
@@ -96,12 +95,12 @@ func (a *Arena[T]) TrimAll() int64 {
 	return a.trimLocked()
 }
 
-// SetReach changes how many slots an operation may have in its hands.
+// SetReach changes how many slots an operation may own.
 func (a *Arena[T]) SetReach(n uint32) { a.reach = n }
 
 // Abandon is End that leaves reclaiming to others.
 func (r *Removals[T]) Abandon() {
-	r.shard.pushLimbo(&r.chain, r.shard.arena.tag())
+	r.shard.pushLimbo(&r.chain, r.shard.arena.stamp())
 	r.chain = chain[T]{}
 }
 
@@ -121,7 +120,7 @@ func (s *shard[T]) Waits() int { return s.waiting() }
 // Grow is grow.
 func (t *Table[T]) Grow() bool { return t.grow() }
 
-// Lock and Unlock take the lock of the table to oneself, and give it up.
+// Lock and Unlock are those of the table's mutex.
 func (t *Table[T]) Lock()   { t.mu.Lock() }
 func (t *Table[T]) Unlock() { t.mu.Unlock() }
 
@@ -142,8 +141,7 @@ func Share(n, i, parts int) int { return share(n, i, parts) }
 // Kept returns how many slots the magazine keeps.
 func (m *Magazine[T]) Kept() int { return len(m.ready) + len(m.bag) - m.from + int(m.end-m.next) }
 
-// Ordered reports whether the parts of the bag lie one behind the other, up to the open
-// part.
+// Ordered reports whether the parts of the bag follow each other, up to the open part.
 func (m *Magazine[T]) Ordered() bool {
 	at := m.from
 	for _, s := range m.seals {

@@ -16,8 +16,7 @@ type rig[T any] struct {
 	shards []*shard.Shard[T]
 }
 
-// setup is how a rig differs from the usual one: stacks, pages of 2 slots,
-// generations from 1.
+// setup is how a rig differs from the default: stacks, pages of 2 slots, generations from 1.
 type setup[T any] struct {
 	slots    int  // the most there may be
 	memory   int  // how many have memory from the start; 0: all
@@ -26,8 +25,8 @@ type setup[T any] struct {
 	reserve  int
 	first    uint32 // the first live generation; 0: 1
 	zero     bool
-	exact    bool // removals have tags
-	capacity int  // so have they then, and magazines are small
+	exact    bool // removals have stamps
+	capacity int  // so they have then, and magazines are small
 	reset    func(*T)
 }
 
@@ -65,7 +64,7 @@ func live[T any](slot *shard.Slot[T], h uint64, v T) {
 	slot.Publish(h)
 }
 
-// take takes a slot as a pool would, or fails the test.
+// take takes a slot as a pool does, or fails the test.
 func (r *rig[T]) take(t testing.TB, s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	t.Helper()
 	slot, h := r.tryTake(s)
@@ -73,7 +72,7 @@ func (r *rig[T]) take(t testing.TB, s *shard.Shard[T]) (*shard.Slot[T], uint64) 
 	return slot, h
 }
 
-// tryTake is take that may find nothing.
+// tryTake is take that returns nil if there is none.
 func (r *rig[T]) tryTake(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	if slot, h := s.Fresh(); slot != nil {
 		return slot, h
@@ -84,7 +83,7 @@ func (r *rig[T]) tryTake(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	return s.Refill(1)
 }
 
-// fill makes n slots live with the values 1 to n.
+// fill makes n slots live with values of 1 to n.
 func (r *rig[T]) fill(t testing.TB, s *shard.Shard[T], n int, value func(i int) T) (hs []uint64) {
 	t.Helper()
 	for i := range n {
@@ -97,7 +96,7 @@ func (r *rig[T]) fill(t testing.TB, s *shard.Shard[T], n int, value func(i int) 
 
 func number(i int) uint64 { return uint64(i) }
 
-// remove removes what hs name by s.
+// remove removes the values of hs in s.
 func (r *rig[T]) remove(t testing.TB, s *shard.Shard[T], hs ...uint64) {
 	t.Helper()
 	for _, h := range hs {
@@ -114,11 +113,10 @@ func (r *rig[T]) reclaim(t testing.TB, s *shard.Shard[T]) {
 	}
 }
 
-// word is slot i's word.
+// word returns slot i's word.
 func (r *rig[T]) word(i uint32) uint64 { return r.arena.Slot(i).Word.Load() }
 
-// requireNoSelfLink requires that no slot that is not live answers to a handle
-// of its own (I4).
+// requireNoSelfLink requires that no slot that is not live matches a handle of its own (I4).
 func (r *rig[T]) requireNoSelfLink(t testing.TB) {
 	t.Helper()
 	for i := range r.arena.Table.Pages().Limit {
@@ -130,7 +128,7 @@ func (r *rig[T]) requireNoSelfLink(t testing.TB) {
 // text formats a word like a handle.
 func text(h uint64) string { return fmt.Sprintf("%d@%d", shard.Low(h), shard.Generation(h)) }
 
-// lows are the slots of hs.
+// lows returns the slots of hs.
 func lows(hs []uint64) []uint32 {
 	is := make([]uint32, len(hs))
 	for i, h := range hs {

@@ -2,39 +2,34 @@ package shard
 
 import "coatcheck/internal/atom"
 
-// A hold keeps one slot from being reused, for as long as it takes, and nothing
-// else: the epoch goes on, and every other slot circulates.
-//
-// A guard cannot do that. It says when its holder began to look, so that
-// everything removed since must wait for it. A hold says which slot it is about,
-// and the one who reclaims asks the slot:
+// A hold keeps one slot from being reused, and nothing else: the epoch advances, and every
+// other slot circulates. A guard says when its holder began to read, so everything removed
+// since waits for it. A hold names its slot, and the reclaimer asks the slot:
 //
 //	          removed               r < S: the reclaimer finds
-//	live ───────────────▶ limbo ──┬─ nobody holding ─▶ freelist
+//	live ───────────────▶ limbo ──┬─ no holders ─────▶ freelist
 //	 ▲ hold                 ▲     │
 //	 │                      │     └─ holders: parked ─┐ in no list, named by its
 //	 └ count 0 → 1 → … → 0  │                         │ count alone
-//	                        └── the last drop leaves ─┘
+//	                        └── the last Drop sends ──┘
 //
-// So a hold costs its slot's reclaimer one look at a count, and nobody anything
-// where there are none: refs says so for a whole batch, and a page gets its counts
-// with its first hold, unless makeCounts made them.
+// A hold costs its slot's reclaimer one load of a count. Where there are no holds, refs says
+// so for a whole batch. A page gets its counts with its first hold, or from makeCounts.
 //
-// Why no hold is missed (I10): whoever holds raises the count and then looks at
-// the slot's word again. If that is still the handle's, the slot is unlinked after
-// the count was raised, and reclaimed after it was unlinked, so the reclaimer
-// sees the count (P8). If not, the hold has failed, and what was raised is
-// dropped like any other. The wrong version looks at the word and then raises
-// the count: between the two the slot may go all the way to its next life. An owner
-// that publishes its slot held (PublishHeld) raises the count before anybody can unlink it.
+// No hold is missed (I10). Hold raises the count, and then loads the slot's word again. If the
+// word is still the handle, the slot is unlinked after the raise and reclaimed after the
+// unlinking, so the reclaimer sees the count (P8). If not, the hold has failed, and its count
+// is dropped like any other. The wrong version loads the word and then raises the count:
+// between the two, the slot may reach its next life. An owner that publishes its slot held
+// (PublishHeld) raises the count before any goroutine can unlink the slot.
 //
-// The idea is that of counted references as in Herlihy's and Michael's hazard
-// schemes, with one difference: nobody searches for holders, since each slot
-// keeps its own count, so 10,000 holds make reclaiming no slower than one.
+// The ancestors are counted references and Herlihy's and Michael's hazard schemes. Here no
+// reclaimer searches for holders: each slot has its own count, so 10,000 holds make reclaiming
+// no slower than one.
 
-// holders are the counts of one page.
+// holders has the counts of one page.
 type holders struct {
-	// count has a word for each slot: how many hold it, and whether it is parked.
+	// count has a word for each slot: how many holders it has, and whether it is parked.
 	//
 	//	writers  raise and Drop, by adding; park and Drop, by compare-and-swap
 	//	readers  park
@@ -43,9 +38,9 @@ type holders struct {
 	count []atom.Uint32
 }
 
-// parked marks the count of a slot whose grace period is over and that is in no
-// list: the drop that brings its count to zero owns it. A slot has fewer than 2^31
-// holders because each is an object of some 40 bytes.
+// parked marks the count of a slot whose grace period is over and that is in no list. The Drop
+// that brings its count to zero owns it. A slot has fewer than 2^31 holders, because each is
+// an object of some 40 bytes.
 const parked = 1 << 31
 
 // Held is a hold of one slot.
@@ -58,8 +53,8 @@ type Held[T any] struct {
 // Value returns the slot's value.
 func (k *Held[T]) Value() *T { return &k.slot.Value }
 
-// Hold tries to hold the live slot that h names, until Drop. It reports whether h is
-// live. It costs three locked instructions.
+// Hold tries to hold the live slot that h names, until Drop. It reports whether h is live. It
+// costs three locked instructions.
 func (a *Arena[T]) Hold(h uint64) (k Held[T], ok bool) {
 	t := a.Table.Pages()
 	i := Low(h)
@@ -68,7 +63,7 @@ func (a *Arena[T]) Hold(h uint64) (k Held[T], ok bool) {
 	}
 	slot := At[T](t, i)
 	if slot.Word.Load() != h {
-		return k, false // before anything is written: a stale handle touches nothing
+		return k, false // before anything is written: a stale handle changes nothing
 	}
 	k = Held[T]{slot, i, t.count(i)}
 	a.raise(k)
@@ -79,10 +74,10 @@ func (a *Arena[T]) Hold(h uint64) (k Held[T], ok bool) {
 	return k, false
 }
 
-// PublishHeld makes the slot that was claimed as h live, as Publish does, with a hold
-// on it that no removal comes before. It costs two locked instructions more.
+// PublishHeld is Publish of a slot that was claimed as h, with a hold on it that no removal
+// precedes. It costs two locked instructions more.
 //
-// The count is raised while the slot is the caller's. Whoever unlinks the slot has
+// The count is raised while the caller owns the slot. A goroutine that unlinks the slot has
 // observed the publication (P1), and so comes after the raise (I10). The wrong version
 // publishes and then holds: a removal between the two leaves nothing to hold.
 func (a *Arena[T]) PublishHeld(slot *Slot[T], h uint64) Held[T] {
@@ -93,22 +88,21 @@ func (a *Arena[T]) PublishHeld(slot *Slot[T], h uint64) Held[T] {
 	return k
 }
 
-// raise counts a hold.
+// raise counts a hold. refs comes first, so that it is not 0 while a hold stands.
 func (a *Arena[T]) raise(k Held[T]) {
-	// refs comes first, so that it is not 0 while a hold stands.
 	a.refs.Add(1)
 	k.count.Add(1) // publishes (P8)
 }
 
-// count returns the count of slot i, and makes those of its page if it has none
-// yet. Holds that race for a page's first make counts each, and one's are used: a
-// page that is not preallocated has 32 KiB of them at most.
+// count returns the count of slot i. It makes those of its page if there are none yet. If
+// several holds make them at once, one's are used; a page that is not preallocated has at most
+// 32 KiB of them.
 func (t *Pages) count(i uint32) *atom.Uint32 {
 	m, j := t.margin(i)
 	h := m.holders.Load()
 	if h == nil {
 		h = &holders{make([]atom.Uint32, min(t.Mask, t.Limit-1-(i-j))+1)}
-		// Failure means that another hold made them, and nobody has used these.
+		// Failure means that another hold made them, and no goroutine has used these.
 		if !m.holders.CompareAndSwap(nil, h) {
 			h = m.holders.Load()
 		}
@@ -116,48 +110,45 @@ func (t *Pages) count(i uint32) *atom.Uint32 {
 	return &h.count[j]
 }
 
-// makeCounts makes the counts of every page, so that no hold allocates them.
+// makeCounts makes the counts of every page, so that no hold allocates.
 func (t *Pages) makeCounts() {
 	for k := range t.Base {
 		t.count(uint32(k) << (t.Shift & 31))
 	}
 }
 
-// Drop ends a hold. The last one of a parked slot sends it back to limbo, which may
+// Drop ends a hold. The last Drop of a parked slot sends the slot back to limbo, and may
 // reclaim. It costs two locked instructions.
 func (a *Arena[T]) Drop(k Held[T]) {
 	last := k.count.Add(^uint32(0)) == parked
-	// Success makes the caller the slot's owner (I1). Failure means that a hold
-	// that came too late has raised the count again, or has dropped it since and
-	// was faster: the slot is that one's to send.
+	// Success makes the caller the slot's owner (I1). Failure means that a late hold has
+	// raised the count again, or has dropped it since; that hold's Drop sends the slot.
 	last = last && k.count.CompareAndSwap(parked, 0)
 	a.refs.Add(-1)
 	if last {
-		// Its grace period is over, and it could go to a freelist at once. But a
-		// queue has one appender at a time, and a drop would have to wait for it: one
-		// way back is easier to trust than two.
+		// The grace period is over, so the slot could go to a freelist at once. But a queue
+		// has one appender at a time, and Drop would wait for it. One way back is simpler to
+		// prove.
 		a.parked.Add(-1)
 		var c chain[T]
 		c.append(k.slot, k.index, k.slot.Word.Load())
-		a.Local().retireChain(&c, a.tag())
+		a.Local().retireChain(&c, a.stamp())
 	}
 }
 
-// held reports whether any slot is held, hence whether a batch that was unlinked
-// before must be asked slot by slot.
+// held reports whether any slot is held, so that each slot of a batch must be asked.
 func (a *Arena[T]) held() bool { return a.refs.Load() != 0 } // observes (P8)
 
-// park leaves slot i, which the caller owns and whose grace period is over, to its
-// holders. It reports false if there are none, and the slot is the caller's as
-// before. Whatever the caller wants to know of the slot it must read first:
-// the last drop may own it before park returns.
+// park leaves slot i to its holders. The caller owns it, and its grace period is over. park
+// reports false if there are no holders, and the slot stays the caller's. The caller must read
+// what it needs from the slot before: the last Drop may own it before park returns.
 func (a *Arena[T]) park(i uint32) bool {
 	m, j := a.Table.Pages().margin(i)
 	h := m.holders.Load()
 	if h == nil || h.count[j].Load() == 0 {
 		return false
 	}
-	a.parked.Add(1) // before it is true, so that it never falls short
+	a.parked.Add(1) // before the count is, so that it never falls short
 	count := &h.count[j]
 	for {
 		n := count.Load() // observes (P8)
@@ -165,8 +156,7 @@ func (a *Arena[T]) park(i uint32) bool {
 			a.parked.Add(-1)
 			return false
 		}
-		// Success gives the slot away. Failure means that a hold came, and will
-		// fail, or went.
+		// Success gives the slot away. Failure means that a hold came, and will fail, or went.
 		if count.CompareAndSwap(n, n|parked) {
 			return true
 		}

@@ -10,19 +10,19 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// Contents is what a shard's lists begin with: for the invariants that are
-// checked where schedules are explored, between two steps of one run.
+// Contents is what a shard's lists begin with. Explored schedules check invariants on it
+// between two steps of a run.
 type Contents struct {
 	Free, Fresh, Limbo uint64 // the words
-	Rest, Resting      uint32 // FIFO: the list of what is kept back, and its length
+	Rest, Resting      uint32 // FIFO: the slots that are kept back, and how many
 	Sealed             []Sealed
 }
 
-// Sealed is one batch that nobody has claimed: how many slots it has, in two lists, and
-// what its grace period goes by.
+// Sealed is one batch that no goroutine has claimed: its slots, in two lists, and its epoch
+// stamp.
 type Sealed struct {
-	Top, Turned, N uint32
-	Tag            uint64
+	Top, Reversed, N uint32
+	Stamp            uint64
 }
 
 // Inspect returns the contents of the shards.
@@ -35,7 +35,7 @@ func (a *Arena[T]) Inspect() (all []Contents) {
 		}
 		for k := range s.sealed {
 			if b := &s.sealed[k]; isSealed(b.word.Load()) {
-				c.Sealed = append(c.Sealed, Sealed{b.top, b.turned, b.n, b.tag})
+				c.Sealed = append(c.Sealed, Sealed{b.top, b.reversed, b.n, b.stamp})
 			}
 		}
 		all = append(all, c)
@@ -43,7 +43,7 @@ func (a *Arena[T]) Inspect() (all []Contents) {
 	return all
 }
 
-// Sums is what counts of the arena say, for the same purpose.
+// Sums has the arena's counters, for the same purpose.
 type Sums struct {
 	Reserve, Exhausted, Refs, Parked int64
 	Trimming                         bool
@@ -58,7 +58,7 @@ func (a *Arena[T]) Sums() Sums {
 // SetReserve changes how many slots FIFO keeps back.
 func (a *Arena[T]) SetReserve(n int64) { a.reserve.Store(n) }
 
-// Place returns where the shards lie, how many there are, and of which type they are.
+// Place returns where the shards lie, how many there are, and their type.
 func (a *Arena[T]) Place() (unsafe.Pointer, int, reflect.Type) {
 	return unsafe.Pointer(&a.shards[0]), len(a.shards), reflect.TypeFor[shard[T]]()
 }
@@ -69,8 +69,8 @@ func (a *Arena[T]) RemoveAt(k int, h uint64) bool { return a.Remove(&a.shards[k]
 // PopAt takes a slot of shard k's list.
 func (a *Arena[T]) PopAt(k int) (*Slot[T], uint64) { return a.shards[k].Pop() }
 
-// Inspect returns the handles of what is ready and of what is in the bag, and the range
-// of what was never used.
+// Inspect returns the handles of what is ready and in the bag, and the range of slots that
+// were never used.
 func (m *Magazine[T]) Inspect() (ready, bag []uint64, next, end uint32) {
 	for _, k := range m.ready {
 		ready = append(ready, k.h)
@@ -81,8 +81,7 @@ func (m *Magazine[T]) Inspect() (ready, bag []uint64, next, end uint32) {
 	return ready, bag, m.next, m.end
 }
 
-// Margin returns what lies beside page k, its homes, and its counts of holders if it has
-// any.
+// Margin returns the margin of page k, with its homes, and its counts of holders or nil.
 func (t *Pages) Margin(k int) (at unsafe.Pointer, is reflect.Type, homes, counts []atom.Uint32) {
 	m := t.margins[k]
 	if h := m.holders.Load(); h != nil {
@@ -91,7 +90,7 @@ func (t *Pages) Margin(k int) (at unsafe.Pointer, is reflect.Type, homes, counts
 	return unsafe.Pointer(m), reflect.TypeFor[margin](), m.homes, counts
 }
 
-// Holding returns how many hold slot i, and whether it is parked.
+// Holding returns how many holders slot i has, and whether it is parked.
 func (t *Pages) Holding(i uint32) (n int, isParked bool) {
 	m, j := t.margin(i)
 	if h := m.holders.Load(); h != nil {
@@ -101,7 +100,7 @@ func (t *Pages) Holding(i uint32) (n int, isParked bool) {
 	return 0, false
 }
 
-// Absent returns the pages without memory and the floors of their slots.
+// Absent returns the pages without memory and their floors.
 func (t *Table[T]) Absent() map[int]uint32 {
 	floors := make(map[int]uint32)
 	for _, a := range t.absent {
@@ -110,8 +109,7 @@ func (t *Table[T]) Absent() map[int]uint32 {
 	return floors
 }
 
-// Unallotted reports whether slot i was not handed out, or not since its page came
-// back.
+// Unallotted reports whether slot i was not handed out, or not since its page came back.
 func (t *Table[T]) Unallotted(i uint32) bool {
 	r := t.again.Load()
 	if uint64(i) >= t.next.Load() || Generation(r) <= i && i < Low(r) {

@@ -6,18 +6,15 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// Limbo is where removed slots wait for their grace period: a stack that is
-// only pushed to and taken whole, so that no tag is needed.
-//
-// Its head counts what it holds. That costs nothing, since the head is written
-// anyway, and tells the remover when enough has gathered to be worth a seal.
+// Limbo is where removed slots wait for their grace period: a stack that is only pushed to and
+// taken whole, so its head needs no tag. The head counts the slots, at no cost, since each
+// push writes it. So a remover knows when enough slots wait for a seal.
 
-// Remove ends the life of what h names, and retires its slot to s, or to the caller's own
-// shard if s is nil. It reports true for exactly one caller per handle. It costs two
-// locked instructions.
+// Remove ends the life of the slot that h names, and retires it to s, or to the caller's own
+// shard if s is nil. It reports true for exactly one caller per handle. It costs two locked
+// instructions.
 //
-// It finds the shard and the slot itself, so that a call of it is short enough for the
-// compiler to put it into the callers of Pool.Remove.
+// It finds shard and slot itself, so that Pool.Remove, which calls it, can be inlined.
 func (a *Arena[T]) Remove(s *shard[T], h uint64) bool {
 	if s == nil {
 		s = a.Local()
@@ -30,7 +27,7 @@ func (a *Arena[T]) Remove(s *shard[T], h uint64) bool {
 	if !ok {
 		return false
 	}
-	// The common half of retire, in line.
+	// The common half of retire, inline.
 	head := pushed(seen, Low(h), 1)
 	if h >= lastLife || a.exact || Generation(head)%Batch == 0 || !s.limbo.CompareAndSwap(seen, head) { // publishes (P7)
 		s.retire(slot, h, seen)
@@ -38,8 +35,8 @@ func (a *Arena[T]) Remove(s *shard[T], h uint64) bool {
 	return true
 }
 
-// Take is Remove that moves the value out. It copies before it retires: until then the
-// slot cannot be reclaimed, so no pin is needed.
+// Take is Remove that moves the value out. It copies before it retires the slot. Until then
+// the slot cannot be reclaimed, so no pin is needed.
 func (a *Arena[T]) Take(s *shard[T], h uint64) (v T, ok bool) {
 	if s == nil {
 		s = a.Local()
@@ -60,14 +57,13 @@ func (a *Arena[T]) Take(s *shard[T], h uint64) (v T, ok bool) {
 	return v, ok
 }
 
-// unlink ends the life of the slot that h names. The word that it writes links
-// to the top of limbo already, so that retiring mostly needs no second store.
+// unlink ends the life of the slot that h names. The word that it writes already links to the
+// top of limbo, so that retiring mostly needs no second store.
 //
-// The word is looked at before limbo is. In the other order limbo's top might
-// be this very slot, one incarnation earlier, and a handle guessed ahead of its
-// time would make a slot link to itself (I4). A slot that was live with h
-// before limbo was read, and still is when the compare-and-swap succeeds, was
-// not in limbo between.
+// It loads the slot's word before limbo. In the other order limbo's top might be this slot,
+// one incarnation earlier, and a handle that was guessed would make the slot link to itself
+// (I4). A slot that was live with h before limbo was read, and still is at the
+// compare-and-swap, was not in limbo between the two.
 func (s *shard[T]) unlink(slot *Slot[T], h uint64) (seen uint64, ok bool) {
 	if slot.Word.Load() != h {
 		return 0, false
@@ -76,21 +72,20 @@ func (s *shard[T]) unlink(slot *Slot[T], h uint64) (seen uint64, ok bool) {
 	return seen, slot.vacate(h, Low(seen))
 }
 
-// vacate ends the life of the slot that is live with h, and links it to next. Success
-// proves that this caller ended the incarnation, and makes it the slot's owner (I1).
-// Failure means that another remover did, or that h was stale.
+// vacate ends the life of the slot that is live with h, and links it to next. Success proves
+// that this caller ended the incarnation, and makes it the slot's owner (I1). Failure means
+// that another remover did, or that h was stale.
 func (s *Slot[T]) vacate(h uint64, next uint32) bool {
 	return s.Word.CompareAndSwap(h, Vacated(h, next))
 }
 
-// retire pushes the caller's slot onto limbo; its word links to the top that was
-// seen. At each batch it reclaims, so that what is removed is also freed if
-// nobody inserts any more.
+// retire pushes the caller's slot onto limbo; its word links to the top that was seen. It
+// reclaims once a batch, so that removed slots come free without insertions.
 func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
 	if h >= lastLife {
 		s.arena.spent.Add(1)
 	}
-	s.stamp(s.arena.tag())
+	s.noteStamp(s.arena.stamp())
 	for !s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P7)
 		s.contend()
 		seen = s.limbo.Load()
@@ -102,43 +97,42 @@ func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
 }
 
 // retireChain pushes all of c onto limbo. It reclaims if that completes a batch.
-func (s *shard[T]) retireChain(c *chain[T], tag uint64) {
-	if before, after := s.pushLimbo(c, tag); before/Batch != after/Batch {
+func (s *shard[T]) retireChain(c *chain[T], stamp uint64) {
+	if before, after := s.pushLimbo(c, stamp); before/Batch != after/Batch {
 		s.reclaimDue(after &^ (Batch - 1))
 	}
 }
 
-// pushLimbo pushes c, whose slots were unlinked before tag was taken, and returns how
-// many slots waited before and after.
-func (s *shard[T]) pushLimbo(c *chain[T], tag uint64) (before, after uint32) {
+// pushLimbo pushes c, whose slots were unlinked before stamp was taken. It returns how many
+// slots waited before and after.
+func (s *shard[T]) pushLimbo(c *chain[T], stamp uint64) (before, after uint32) {
 	if c.n == 0 {
 		return 0, 0
 	}
-	s.stamp(tag)
+	s.noteStamp(stamp)
 	for {
 		seen := s.limbo.Load()
-		c.link(Low(seen))                                                  // anew at each try
+		c.link(Low(seen))                                                  // at each try
 		if s.limbo.CompareAndSwap(seen, pushed(seen, Low(c.first), c.n)) { // publishes (P7)
 			return Generation(seen), Generation(seen) + c.n
 		}
 	}
 }
 
-// Abandon gives back a slot that was claimed as h and did not go live. Its generation
-// counts as lived, or the slot could come to the freelist's top a second time with
-// one generation (I5), and a handle that was shown to a constructor could be issued
-// again. It goes through limbo like any other, although nobody can have seen it,
-// because one way back is easier to trust than two.
+// Abandon gives back a slot that was claimed as h and did not go live. Its generation counts
+// as lived. Otherwise the slot could enter a freelist twice with one generation (I5), and a
+// handle that a constructor has seen could be issued again. The slot goes through limbo,
+// although no other goroutine can have seen it: one way back is simpler to prove.
 func (a *Arena[T]) Abandon(slot *Slot[T], h uint64) {
 	c := a.abandoned(slot, h)
-	a.Local().retireChain(&c, a.tag())
+	a.Local().retireChain(&c, a.stamp())
 }
 
-// AbandonQuietly is Abandon that leaves reclaiming to others: for the garbage
-// collector's goroutines, on which no Reset should run.
+// AbandonQuietly is Abandon that does not reclaim, for the garbage collector's goroutines, on
+// which no Reset should run.
 func (a *Arena[T]) AbandonQuietly(slot *Slot[T], h uint64) {
 	c := a.abandoned(slot, h)
-	a.Local().pushLimbo(&c, a.tag())
+	a.Local().pushLimbo(&c, a.stamp())
 }
 
 func (a *Arena[T]) abandoned(slot *Slot[T], h uint64) (c chain[T]) {
@@ -151,44 +145,43 @@ func (a *Arena[T]) abandoned(slot *Slot[T], h uint64) (c chain[T]) {
 	return c
 }
 
-// tag returns the tag of what was unlinked before the call, where it is wanted.
-func (a *Arena[T]) tag() uint64 {
+// stamp returns the epoch stamp of what was unlinked before the call, or 0 without exact.
+func (a *Arena[T]) stamp() uint64 {
 	if !a.exact {
 		return 0
 	}
 	return a.Domain.Stamp()
 }
 
-// stamp notes the tag of something that was unlinked and is about to be pushed.
+// noteStamp notes the stamp of a slot that is about to be pushed.
 //
-// A batch has one tag for all its slots, the greatest, so that a guard which one of
-// them must wait for delays the others too. That does not matter where memory can
-// grow. Where it cannot (Arena.exact), what was removed before a guard was pinned
-// must not wait for that guard: it is sealed before anything is added that must.
-// If all batches wait, each for another guard, it waits all the same.
-func (s *shard[T]) stamp(tag uint64) {
+// A batch has one stamp, the greatest of its slots', so a guard that one of them must wait for
+// delays the others too. That is harmless if memory can grow. If not (Arena.exact), slots that
+// were removed before a guard was pinned must not wait for it. So they are sealed before a
+// slot is added that must. If all batches wait, each for another guard, they wait all the
+// same.
+func (s *shard[T]) noteStamp(stamp uint64) {
 	old := s.latest.Load()
-	if old >= tag {
+	if old >= stamp {
 		return // always, without exact
 	}
-	if Low(s.limbo.Load()) != None && s.arena.Domain.Separates(old, tag) {
+	if Low(s.limbo.Load()) != None && s.arena.Domain.Separates(old, stamp) {
 		s.part()
 	}
-	for old < tag && !s.latest.CompareAndSwap(old, tag) {
+	for old < stamp && !s.latest.CompareAndSwap(old, stamp) {
 		old = s.latest.Load() // another remover has raised it
 	}
 }
 
-// pushed is limbo's head after n slots, the last of them i, were pushed on it.
+// pushed returns limbo's head after n slots, the last of them i, were pushed on it.
 func pushed(head uint64, i uint32, n uint32) uint64 {
 	return head&^uint64(None) + uint64(n)<<32 | uint64(i)
 }
 
-// reclaimDue reclaims after the n-th removal that waits, if a scan for the
-// frontier is paid for by then: with many guards it visits many cells, and is
-// put off until there are more slots. It must not be put off for long where there are
-// many processors and no guards: a shard whose slots come home in batches larger than
-// what it took ahead takes others' meanwhile.
+// reclaimDue reclaims after the n-th removal that waits, if the removals pay for a scan by
+// then: with many guards a scan visits many cells. With many processors and no guards it must
+// not be put off for long: a shard whose slots come home in batches larger than what it took
+// ahead takes others' meanwhile.
 func (s *shard[T]) reclaimDue(n uint32) {
 	if n&(1<<bits.Len(uint(s.arena.Domain.Scanned()-1)/cellsPaid)-1) != 0 {
 		return
@@ -199,11 +192,11 @@ func (s *shard[T]) reclaimDue(n uint32) {
 	}
 }
 
-// Removals gathers removals in chains of up to a batch, so that limbo is pushed to
-// once a chain. Nobody else can have the slots meanwhile, so no user code may run
-// while there are any, and End must run on every way out.
+// Removals gathers removals in chains of up to a batch, so that limbo is pushed to once a
+// chain. The slots are the caller's until End, so no user code may run before, and End must
+// run on every path.
 type Removals[T any] struct {
-	N     int // how many there were
+	N     int // how many removals there were
 	shard *shard[T]
 	chain chain[T]
 }
@@ -211,9 +204,8 @@ type Removals[T any] struct {
 // Removals begins to gather.
 func (a *Arena[T]) Removals() Removals[T] { return Removals[T]{shard: a.Local()} }
 
-// Remove is Arena.Remove that gathers the slot. It costs one locked instruction. A slot
-// whose generations are used up goes to limbo at once, so that a chain's slots all have
-// another life.
+// Remove is Arena.Remove that gathers the slot. It costs one locked instruction. An exhausted
+// slot goes to limbo at once, so that every slot of a chain has another life.
 func (r *Removals[T]) Remove(h uint64) bool {
 	a := r.shard.arena
 	if h >= lastLife {
@@ -228,8 +220,8 @@ func (r *Removals[T]) Remove(h uint64) bool {
 	if slot == nil {
 		return false
 	}
-	// The slot is not in the chain already, nor can it come there meanwhile: only
-	// this goroutine adds to it. So it does not link to itself (I4).
+	// The slot is not in the chain, and cannot come there meanwhile: only this goroutine adds
+	// to it. So it does not link to itself (I4).
 	top := r.chain.top()
 	if !slot.vacate(h, top) {
 		return false
@@ -246,5 +238,5 @@ func (r *Removals[T]) Remove(h uint64) bool {
 func (r *Removals[T]) End() {
 	c := r.chain
 	r.chain = chain[T]{}
-	r.shard.retireChain(&c, r.shard.arena.tag())
+	r.shard.retireChain(&c, r.shard.arena.stamp())
 }

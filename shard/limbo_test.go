@@ -14,7 +14,7 @@ import (
 )
 
 // TestGoalIsReached asks for goals while others seal, and reclaims until each is reached, as
-// Synchronize would. It catches goals that nobody will reach, and batches that are called
+// Synchronize does. It fails for goals that are never reached, and for batches that are
 // finished while they have slots.
 func TestGoalIsReached(t *testing.T) {
 	const least = 1_000
@@ -43,22 +43,22 @@ func TestGoalIsReached(t *testing.T) {
 		live(slot, h, 1)
 		require.True(t, s.Remove(h))
 		if round%2 == 0 {
-			s.Reclaim(s) // while somebody asks
+			s.Reclaim(s) // while the other goroutine asks
 		}
 		number, known := s.Goal()
 		require.True(t, known)
 		for !s.Finished(number) {
 			s.ReclaimWaiting(s)
 		}
-		require.Zero(t, s.Pending(), "batch %d: one that was removed before is not reclaimed", round)
+		require.Zero(t, s.Pending(), "batch %d: a slot that was removed before is not reclaimed", round)
 		for n := asked.Load() + 2; asked.Load() < n; {
-			runtime.Gosched() // until whoever asked meanwhile has an answer
+			runtime.Gosched() // until the other goroutine has an answer
 		}
 	}
 }
 
-// TestManyProcessorsReclaimOften: where a scan visits very many cells, a quarter as many
-// removals pay for it.
+// TestManyProcessorsReclaimOften: if a scan visits very many cells, a quarter as many removals
+// pay for it.
 func TestManyProcessorsReclaimOften(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(128))
 	const slots = 1024
@@ -74,7 +74,7 @@ func TestManyProcessorsReclaimOften(t *testing.T) {
 	require.Zero(t, s.Pending())
 }
 
-// TestRemoveSucceedsOnce offers each verb a handle that another has removed.
+// TestRemoveSucceedsOnce calls each verb with a handle that was removed.
 func TestRemoveSucceedsOnce(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 8})
 	s := r.shards[0]
@@ -119,8 +119,8 @@ func TestChainsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// TestGoalsFollowSeals: each goal is the number of the batch that has the slot which was
-// removed last, and is reached when that batch is.
+// TestGoalsFollowSeals: each goal is the number of the batch with the last removed slot, and
+// is reached when that batch is finished.
 func TestGoalsFollowSeals(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 4})
 	s := r.shards[0]

@@ -7,24 +7,23 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// Magazine keeps vacant slots for one goroutine at a time (Bonwick's word for such a
-// cache), so that an insertion costs no locked instruction of its own and a removal
-// one: nobody else sees what it keeps.
+// Magazine keeps vacant slots for one goroutine at a time (Bonwick's word for such a cache).
+// No other goroutine sees them, so an insertion costs no locked instruction of its own, and a
+// removal one:
 //
 //	        Claim                     Remove
 //	ready ─────────▶ the goroutine ──────────▶ bag: │ sealed │ sealed │ open │
 //	  ▲                                              │
 //	  └──────────── grace period over ──────────────┘
 //
-// A slot that was removed waits in the bag for its grace period, as any other waits in
-// limbo: the open part of the bag is sealed with a tag now and then, and a sealed part
-// becomes ready when its tag has passed (bag.go). Both are arrays, because a list has a cache
-// miss for each step. In the bag the words link the slots as well, each to the one
-// removed before, for the way to limbo.
+// A removed slot waits in the bag for its grace period, as in limbo. The open part of the bag
+// is sealed with an epoch stamp now and then, and a sealed part becomes ready when its stamp
+// has passed (bag.go). Both are arrays, because each step in a list is a cache miss. In the
+// bag the words also link each slot to the one removed before, for the way to limbo.
 //
-// How many slots it keeps follows what goes round in it. It starts with firstReach,
-// doubles when it has to fetch slots after it gave some away, or while slots keep coming
-// back just when they are needed, and shrinks by most of what no insertion has needed for
+// reach bounds the slots that it keeps. It starts with firstReach. It doubles when the
+// magazine fetches slots after it gave some away, and while removed slots become ready just
+// when insertions need them. It shrinks by most of the slots that no insertion has needed for
 // long.
 //
 // All fields are plain: the goroutine has them to itself.
@@ -32,33 +31,33 @@ type Magazine[T any] struct {
 	ready []kept[T] // Claim takes the last
 
 	bag  []kept[T] // what was removed, in that order
-	from int       // the bag begins here: what is before it has become ready
+	from int       // the bag begins here; the slots before it have become ready
 	open int       // the open part begins here
-	room int       // the bag may grow to this length before turn has to look at it
+	room int       // at this length of the bag, turn must run
 	top  uint32    // the index of the last slot in the bag, or None
 
-	// tag is the greatest of the removals in the open part, where exact asks for it.
-	tag   uint64
-	exact bool // Arena.exact, at hand
+	// stamp is the greatest of the removals in the open part, if exact.
+	stamp uint64
+	exact bool // a copy of Arena.exact
 
 	// next ≤ index < end are slots that were never used.
 	next, end uint32
 
-	pages Pages  // a copy of the current table, which spares a load
+	pages Pages  // a copy of the current table, which saves a load
 	table *Pages // that table; nil when there is no copy
 
 	arena *Arena[T]
 	shard *shard[T]
 
-	seals []seal // of the sealed parts, in order; tags grow
+	seals []seal // of the sealed parts, in order; stamps grow
 
-	reach  int  // most slots that it keeps, 0 when none
+	reach  int  // the most slots that it keeps; 0: none
 	most   int  // reach may grow to this
 	batch  int  // slots in a sealed part
 	gave   bool // it gave slots away since it fetched some
-	rounds int  // how often slots went round since the reach grew
+	rounds int  // how often removed slots were ready in time since the reach grew
 
-	low, since int // the fewest that were ready when a turn began, in about so many removals
+	low, since int // the fewest slots ready at the start of a turn, in about since removals
 }
 
 // kept is a vacant slot with the handle that it had, or will have.
@@ -67,41 +66,41 @@ type kept[T any] struct {
 	h    uint64
 }
 
-// seal says that what lies before end waits for the grace period of a tag.
+// seal says that the slots before end wait for the grace period of a stamp.
 type seal struct {
-	end int
-	tag uint64
+	end   int
+	stamp uint64
 }
 
 const (
-	// firstReach is how many slots a magazine keeps at first. More would save scans where there
-	// are many processors, and cost more than that: what two magazines keep that hand slots
-	// over must fit into what a shard takes ahead.
+	// firstReach is how many slots a magazine keeps at first. More would save scans on many
+	// processors. But what two magazines keep that pass slots to each other must fit into what
+	// a shard takes ahead.
 	firstReach = 128
 
-	// A magazine in which slots go round grows to roundReach, if the slots have no more than
-	// roundBytes then. A larger one would save hardly any scans, and goes through memory
-	// that the fastest cache has no room for.
+	// roundReach is the reach to which a magazine grows if removed slots are ready in time,
+	// and roundBytes bounds their memory. Larger ones would save hardly any scans, and exceed
+	// the first cache.
 	roundReach = 1024
 	roundBytes = 64 << 10
 
-	// roundsToGrow is how often slots must go round before the reach grows.
+	// roundsToGrow is how often removed slots must be ready in time before the reach grows.
 	roundsToGrow = 8
 
-	// leastReach is the least reach that is worth it.
+	// leastReach is the least useful reach.
 	leastReach = 4
 
-	// reachShare is how many magazines a bounded pool can feed: more would keep too many
-	// slots out of the others' reach.
+	// reachShare is how many magazines a bounded pool can feed. With more, they would keep too
+	// many slots from other goroutines.
 	reachShare = 16
 
-	// idleRemovals is after about how many removals a magazine gives back what no insertion
-	// has needed meanwhile. Fewer would have it give away in one phase what the next needs.
+	// idleRemovals is after about how many removals a magazine gives back slots that no
+	// insertion needed. With fewer, it would give away in one phase what the next needs.
 	idleRemovals = 3072
 )
 
-// MaxReach is the most slots that a magazine keeps. A larger one serves longer bursts
-// and keeps more memory: each is an entry of 16 bytes, twice, beside the slot.
+// MaxReach is the most slots that a magazine keeps. A larger one serves longer bursts and
+// keeps more memory: two entries of 16 bytes a slot, and the slot.
 const MaxReach = 4096
 
 // NewMagazine returns an empty magazine.
@@ -120,7 +119,7 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 		m.most = min(m.most, max(firstReach, int(a.MaxLimbo/reachShare)))
 	}
 	if a.FIFO || m.most < leastReach {
-		m.most = 0 // a slot goes to the queue's end
+		m.most = 0 // removed slots go to the queue's end
 		return m
 	}
 	m.setReach(m.first())
@@ -135,19 +134,18 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 	return m
 }
 
-// first is the reach that it begins with, and never shrinks below.
+// first returns the reach that the magazine begins with, and the least.
 func (m *Magazine[T]) first() int { return min(firstReach, m.most) }
 
-// setReach changes how many slots the magazine may keep, and how many a sealed part has. In
-// the reach of a burst, parts stay as short as where slots go round: what is not sealed
-// waits for guards to come.
+// setReach changes how many slots the magazine may keep, and how many a sealed part has. Above
+// roundReach parts grow no more: slots that are not sealed wait for later guards too.
 func (m *Magazine[T]) setReach(n int) {
 	m.arena.cached.Add(int64(n - m.reach))
 	m.reach, m.batch = n, min(n, roundReach)*3/8
 }
 
-// Next returns a slot that is ready and the handle that it will have, or nil. The
-// caller owns it then.
+// Next returns a slot that is ready and the handle that it will have, or nil. The caller owns
+// the slot.
 func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 	n := len(m.ready) - 1
 	if n < 0 {
@@ -161,10 +159,9 @@ func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 	return k.slot, k.h
 }
 
-// Claim is Arena.Claim for when none is ready: it takes a slot that was never used, or
-// from the bag if nobody can be looking any more, or some slots from the shard's lists,
-// or wherever the arena finds one. It panics if the magazine is closed, also by a Reset that
-// it ran.
+// Claim is Arena.Claim if no slot is ready. It takes a slot that was never used, or from the
+// bag if some have passed, or a run from the shard's lists, or any that the arena finds. It
+// panics if the magazine is closed, also by a Reset that Claim ran.
 func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	if m.next < m.end {
 		i := m.next
@@ -203,14 +200,14 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	}
 	slot, h, err := a.claim(s)
 	if err != nil && len(m.bag) > m.from {
-		m.retireBag() // what the magazine keeps from itself
+		m.retireBag() // the slots that only this magazine can have
 		slot, h, err = a.claim(s)
 	}
 	return slot, h, err
 }
 
-// fetched notes that slots come from the shard's lists. If some were given to them
-// before, a larger reach would have kept these.
+// fetched notes that the magazine took slots from the shard's lists. If it gave some away
+// before, a greater reach would have kept these.
 func (m *Magazine[T]) fetched() {
 	if m.gave {
 		m.gave = false
@@ -218,9 +215,9 @@ func (m *Magazine[T]) fetched() {
 	}
 }
 
-// wentRound notes that slots which were removed have become ready just when some were
-// needed. If they always do, a larger reach costs no more memory than the slots that it
-// keeps, and one scan of the pin cells then serves more insertions.
+// wentRound notes that removed slots became ready when an insertion needed one. If they always
+// do, a larger reach costs no memory but its slots, and one scan of the pin cells serves more
+// insertions.
 func (m *Magazine[T]) wentRound() {
 	wide := min(2*m.reach, m.most)
 	if m.rounds++; m.rounds < roundsToGrow || wide > roundReach || wide*int(unsafe.Sizeof(Slot[T]{})) > roundBytes {
@@ -250,16 +247,16 @@ func (m *Magazine[T]) mustBeOpen() {
 	}
 }
 
-// Remove ends the life of what h names, and puts its slot into the bag. It reports whether
-// h was live. It panics if the magazine is closed, also by a Reset that it ran.
+// Remove ends the life of the slot that h names, and puts the slot into the bag. It reports
+// whether h was live. It panics if the magazine is closed, also by a Reset that Remove ran.
 func (m *Magazine[T]) Remove(h uint64) bool {
 	if len(m.bag) >= m.room || m.pages.Now.Load() != m.table || Low(h) >= m.pages.Limit || h >= lastLife ||
-		m.exact && m.arena.Domain.Epoch() != m.tag {
+		m.exact && m.arena.Domain.Epoch() != m.stamp {
 		return m.removeSlow(h)
 	}
 	slot := At[T](&m.pages, Low(h))
-	// The link is not to the slot itself (I4): if it were in the bag it would not be
-	// live, and nobody else takes it out.
+	// The link is not to the slot itself (I4): a slot in the bag is not live, and no other
+	// goroutine takes it out.
 	if !slot.vacate(h, m.top) {
 		return false
 	}
@@ -269,25 +266,25 @@ func (m *Magazine[T]) Remove(h uint64) bool {
 	}
 	m.top = Low(h)
 	if m.exact {
-		m.tag = m.arena.Domain.Stamp()
+		m.stamp = m.arena.Domain.Stamp()
 	}
 	return true
 }
 
-// removeSlow is Remove where the bag is full, the table at hand is not the current one or too
-// short, the slot has no life left, or the epoch has moved. It sets that right and calls
-// Remove again, or else removes as the pool does.
+// removeSlow is Remove if the bag is full, the copied table is not current or too short, the
+// slot has no life left, or the epoch has moved. It corrects that and calls Remove again, or
+// removes by the arena.
 func (m *Magazine[T]) removeSlow(h uint64) bool {
 	m.mustBeOpen()
-	if e := m.arena.Domain.Epoch(); m.exact && e != m.tag {
+	if e := m.arena.Domain.Epoch(); m.exact && e != m.stamp {
 		m.seal() // what comes now may have to wait for longer
-		m.tag = e
+		m.stamp = e
 	}
 	if m.reach > 0 && len(m.bag) >= m.room {
 		m.turn()
 		m.mustBeOpen()
 	}
-	// After turn: a Reset may also have flushed it, and with it the table at hand.
+	// After turn: a Reset may have flushed the magazine, and with it the copied table.
 	if m.refresh(); Low(h) >= m.pages.Limit {
 		return false
 	}
@@ -301,12 +298,12 @@ func (m *Magazine[T]) removeSlow(h uint64) bool {
 func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 	m.mustBeOpen()
 	if m.reach == 0 || m.arena.Reset != nil || LastLife(h) {
-		// To limbo, which wants the value moved and marked before.
+		// Limbo needs the value moved and marked before.
 		return m.arena.Take(m.shard, h)
 	}
 	if ok = m.Remove(h); ok {
-		// In the bag, as its last slot, it is this magazine's. The table from before the
-		// removal might show the page as it was before it was given up.
+		// The slot is the last in the bag, and this magazine's. The table from before the
+		// removal might show a page that was given up.
 		v = m.bag[len(m.bag)-1].slot.Value
 		if atom.Charges {
 			atom.PlainRead(&m.bag[len(m.bag)-1].slot.Value)
@@ -315,21 +312,20 @@ func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 	return v, ok
 }
 
-// Flush gives everything back. It may run a Reset.
+// Flush gives all slots back. It may run a Reset.
 func (m *Magazine[T]) Flush() {
 	lots := m.empty()
 	m.setReach(m.first())
 	m.room, m.gave = m.batch, false
-	// Pointers to slots and a copy of the table would keep the memory of pages that
-	// Trim gives up. They go before a Reset runs, which may use this magazine.
+	// Pointers to slots and the copied table would keep the memory of pages that Trim gives
+	// up. They go before a Reset runs, which may use this magazine.
 	clear(m.ready[:cap(m.ready)])
 	clear(m.bag[:cap(m.bag)])
 	m.pages, m.table = Pages{Now: m.pages.Now}, nil
 	m.shard.retireLots(lots)
 }
 
-// Close is Flush for good. The magazine is closed before it may run a Reset, which must
-// not fill it again.
+// Close is Flush, and closes the magazine before a Reset runs, which must not fill it again.
 func (m *Magazine[T]) Close() {
 	s, lots := m.shard, m.empty()
 	m.setReach(0)
@@ -337,21 +333,21 @@ func (m *Magazine[T]) Close() {
 	s.retireLots(lots)
 }
 
-// CloseQuietly is Close that leaves reclaiming to others, as AbandonQuietly does.
+// CloseQuietly is Close that does not reclaim (see AbandonQuietly).
 func (m *Magazine[T]) CloseQuietly() {
 	lots := m.empty()
 	m.setReach(0)
 	for i := range lots {
-		m.shard.pushLimbo(&lots[i].chain, lots[i].tag)
+		m.shard.pushLimbo(&lots[i].chain, lots[i].stamp)
 	}
 }
 
-// empty gives back what is ready, and returns what is in the bag.
+// empty gives back the slots that are ready, and returns those in the bag.
 func (m *Magazine[T]) empty() [sealedMost]lot[T] {
 	m.giveBack(len(m.ready))
 	var unused chain[T]
 	for ; m.next < m.end; m.next++ {
-		// It was in no list with the generation that it has, and keeps it.
+		// It was in no list with its generation, and keeps it.
 		slot := m.arena.slot(m.next)
 		word := Pack(m.arena.vacant(slot), None)
 		slot.set(word)

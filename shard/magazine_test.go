@@ -18,7 +18,7 @@ func next[T any](m *shard.Magazine[T]) (*shard.Slot[T], uint64, error) {
 	return m.Claim()
 }
 
-// watch is a guard and a value that it sees.
+// watch is a guard and a value that its holder sees.
 type watch struct {
 	guard epoch.Guard
 	slot  *shard.Slot[uint64]
@@ -28,16 +28,15 @@ type watch struct {
 // errReset is what some Resets of TestMagazineLosesNoSlot panic with.
 const errReset = "this Reset fails"
 
-// TestMagazineLosesNoSlot uses a magazine in long runs of one kind, while guards of many
-// epochs are pinned: no handle is issued twice, no value changes under a guard, and in
-// the end every slot is there.
+// TestMagazineLosesNoSlot uses a magazine in long runs of one operation, under guards of many
+// epochs. No handle is issued twice, no value changes under a guard, and no slot is lost.
 func TestMagazineLosesNoSlot(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		setup[uint64]
 	}{
-		{"tags of seals", setup[uint64]{}},
-		{"tags of removals", setup[uint64]{exact: true}},
+		{"stamps of seals", setup[uint64]{}},
+		{"stamps of removals", setup[uint64]{exact: true}},
 		{"failing Resets", setup[uint64]{exact: true, reset: func(*uint64) {}}},
 		{"cleaned", setup[uint64]{zero: true}},
 	} {
@@ -143,7 +142,7 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 			case k < 15:
 				unpin()
 			case k < 20:
-				r.arena.Domain.Retire() // as others do, so that epochs pass between removals
+				r.arena.Domain.Retire() // as other goroutines do, so that epochs pass between removals
 			case k == 20:
 				survives(m.Flush)
 			}
@@ -166,8 +165,8 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 	require.Equal(t, set.slots, c.Live+c.Free, "seed %d: %+v", seed, c)
 }
 
-// TestMagazineKeepsNothingFromItself: of all slots one is in the bag, before another that
-// a guard delays.
+// TestMagazineKeepsNothingFromItself: the last free slot is in the bag, before one that a
+// guard delays, and Claim finds it.
 func TestMagazineKeepsNothingFromItself(t *testing.T) {
 	for _, guarded := range []bool{false, true} {
 		r := newRig[uint64](t, setup[uint64]{slots: 10, exact: guarded})
@@ -185,8 +184,8 @@ func TestMagazineKeepsNothingFromItself(t *testing.T) {
 	}
 }
 
-// TestMagazineKeepsItsReach: however it is used, a magazine keeps no more than its reach,
-// which grows to what the arena can spare and shrinks again.
+// TestMagazineKeepsItsReach: a magazine keeps no more than its reach, which grows to what the
+// arena can spare, and shrinks again.
 func TestMagazineKeepsItsReach(t *testing.T) {
 	const bound = 200
 	testReach(t, setup[uint64]{slots: 16 * bound, capacity: 16 * bound}, bound)
@@ -237,14 +236,15 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 	require.Equal(t, set.slots, r.arena.Count().Free)
 }
 
-// TestMagazineKeepsFewLargeSlots: slots go round in a magazine, which keeps more of them for
-// that, but no more than the first cache has room for.
+// TestMagazineKeepsFewLargeSlots: if removed slots are ready in time, a magazine keeps more of
+// them, but no more than the first cache can hold.
 func TestMagazineKeepsFewLargeSlots(t *testing.T) {
 	require.Greater(t, kept[uint64](t), 128)
 	require.LessOrEqual(t, kept[[1024]byte](t), 128)
 }
 
-// kept returns how many slots a magazine keeps through which one value after the other goes.
+// kept returns how many slots a magazine keeps if one value after the other is inserted and
+// removed.
 func kept[T any](t *testing.T) int {
 	r := newRig(t, setup[T]{slots: 4 * shard.MaxReach})
 	m := r.arena.NewMagazine()
@@ -260,7 +260,7 @@ func kept[T any](t *testing.T) int {
 }
 
 // lent is a magazine, with its shard, of an arena whose next Reset calls use. The bag has n
-// slots, and with them limbo has a batch.
+// slots, which complete a batch of limbo.
 type lent struct {
 	*rig[uint64]
 	shard.Magazine[uint64]
@@ -311,8 +311,8 @@ func (l *lent) requireWhole(t *testing.T) {
 	require.Equal(t, 2000, c.Live+c.Free)
 }
 
-// TestResetMayFillItsMagazine: a Reset that runs while a magazine looks for a slot uses it,
-// and what it leaves there is not lost.
+// TestResetMayFillItsMagazine: a Reset that runs while a magazine looks for a slot uses the
+// magazine, and the slots that it leaves there are not lost.
 func TestResetMayFillItsMagazine(t *testing.T) {
 	for _, uses := range []int{1, 4} {
 		l := newLent(t, 24)
@@ -321,7 +321,7 @@ func TestResetMayFillItsMagazine(t *testing.T) {
 			l.s.Return(slot, h)
 		}
 		if uses == 1 {
-			l.s.Settle(0, l.arena.Table.Pages().Limit) // or what is reclaimed goes home to the other
+			l.s.Settle(0, l.arena.Table.Pages().Limit) // or reclaimed slots go home to the other shard
 		}
 		l.use = func() {
 			for range uses { // leaves two ready slots, or a range
@@ -334,8 +334,8 @@ func TestResetMayFillItsMagazine(t *testing.T) {
 	}
 }
 
-// TestResetMayGiveItsMagazineBack is the same for a Reset that flushes or closes it.
-func TestResetMayGiveItsMagazineBack(t *testing.T) {
+// TestResetMayFlushItsMagazine runs Resets that flush or close the magazine.
+func TestResetMayFlushItsMagazine(t *testing.T) {
 	flushed := newLent(t, 48) // the bag is full
 	slot, h := flushed.take(t, flushed.other)
 	live(slot, h, 1)

@@ -9,74 +9,71 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// Slot is the storage of one value. The value comes first so that a T of no
-// size costs nothing, and a slot is the value plus 8 bytes, rounded up to 8.
+// Slot is the storage of one value. The value comes first, so that a T of no size costs
+// nothing. A slot is the value plus 8 bytes, rounded up to 8.
 type Slot[T any] struct {
-	// Value belongs to the slot's owner while the slot is vacant (I1), and to
-	// whoever has the handle while it is live: those share it among themselves.
-	// Plain access is right because the word orders it: the store of live
-	// publishes it (P1), and it is not written again before every guard that
-	// may read it has gone (P6). A Get without a pin may read it at any time, and
-	// uses nothing of what it read unless Word is still the same (L12).
+	// Value belongs to the slot's owner while the slot is vacant (I1), and to the holders of
+	// the handle while it is live, who synchronize among themselves. Plain access is right:
+	// the store of a live word publishes Value (P1), and no write follows before every guard
+	// that may read it has gone (P6). A Get without a pin may read Value at any time, and
+	// discards what it read if Word has changed (L12).
 	Value T
 
 	// Word is described in word.go.
 	//
-	//	writers  the slot's owner; whoever unlinks it, by compare-and-swap (I1)
+	//	writers  the slot's owner; the goroutine that unlinks it, by compare-and-swap (I1)
 	//	readers  any holder of a handle
 	//	moves    vacant → live → retired or vacant; the generation grows (I2)
-	//	orders   the store of live publishes Value (P1)
+	//	orders   the store of a live word publishes Value (P1)
 	Word atom.Uint64
 }
 
-// Publish makes the slot live with the handle h and the Value that it has; the slot
-// is the caller's until then. A release store is enough: what the caller does next
-// with the slot, it does by h, and finds its own store.
+// Publish makes the slot live with the handle h and its present Value. The caller owns the
+// slot. A release store is enough: the caller itself goes by h from now on, and finds its own
+// store.
 func (s *Slot[T]) Publish(h uint64) { atom.StoreRelease(&s.Word, h) } // publishes (P1)
 
-// set changes the word of a slot that the caller owns, or holds the list of. A release
-// store is enough: what makes the slot known to others is another store, a later one.
+// set changes the word of a slot that the caller owns, or whose list it holds. A release store
+// is enough, because a later store makes the slot known to others.
 func (s *Slot[T]) set(word uint64) { atom.StoreRelease(&s.Word, word) }
 
-// Pages is an immutable table of pages: growth makes another one. A page is an
-// array of slots that never moves. All have the same power-of-two length, so
-// that finding a slot is a shift and a mask; pages that grow geometrically would
-// need the position of the index's highest bit, an instruction that on amd64
-// makes every look-up wait for the one before.
+// Pages is an immutable snapshot of the page table: growth makes another. A page is an array
+// of slots that never moves. All pages have the same power-of-two length, so that a look-up is
+// a shift and a mask. Pages that grow geometrically would need the index's highest bit; on
+// amd64 that instruction makes each look-up wait for the one before.
 //
-// It is not generic, keeps bare pointers and shows its fields, so that package
-// pool can spell its look-ups out and the compiler can put them into the
-// caller's loop: each accessor would cost a quarter of what it allows.
+// Pages is not generic and exports bare pointers, so that package pool can write its look-ups
+// out and the compiler inlines them: each accessor would cost a quarter of the budget.
 type Pages struct {
-	Base    []unsafe.Pointer     // page k's first slot; later tables share the array and add to it
+	Base    []unsafe.Pointer     // page k's first slot; later tables share the array and append to it
 	Array   unsafe.Pointer       // that array: a look-up has checked Limit and needs no second check
-	Inverse uint64               // 2^32 >> Shift: multiplying by it shifts, in fewer steps than shifting does
+	Inverse uint64               // 2^32 >> Shift: a multiplication by it takes fewer steps than a shift
 	Shift   uint32               // index >> Shift is the page; at most 31
 	Mask    uint32               // slots in a page, less one
 	Limit   uint32               // slots with an index below it have memory
 	Now     *atom.Pointer[Pages] // the current table, which has every slot of this one
 
 	margins []*margin // page k's
-	floors  []uint32  // page k's floor if it has no memory, else 0; may be shorter, see absent.go
+	floors  []uint32  // page k's floor if it has no memory, else 0; may be shorter (absent.go)
 }
 
-// margin is what lies beside a page's slots, for those who need it.
+// margin has what belongs to a page and lies apart from its slots.
 type margin struct {
-	// homes are the numbers from 1 of the shards that slots go home to, one for homeSlots
-	// slots; 0 if they have none. A restored pool's have none before they are wanted.
+	// homes has one number for homeSlots slots: that of their home shard, from 1, or 0 for
+	// none. A restored pool's slots have no home until a shard takes them.
 	//
 	//	writers  settle, for the owner of a slot
 	//	readers  home
 	homes []atom.Uint32
 
-	taken   []atom.Uint32         // a bit a slot, see Arena.markTaken; nil without Reset
+	taken   []atom.Uint32         // one bit a slot, for Arena.markTaken; nil without Reset
 	holders atom.Pointer[holders] // counts of Refs; nil until makeCounts or the page's first Hold
 }
 
-// homeSlots is how many slots have one home. A range has as many.
+// homeSlots is how many slots share a home: as many as a range has.
 const homeSlots = Batch
 
-// margin returns what lies beside slot i, and i's place in its page.
+// margin returns the margin of slot i's page, and i's position in the page.
 func (t *Pages) margin(i uint32) (*margin, uint32) {
 	return t.margins[i>>(t.Shift&31)], i & t.Mask
 }
@@ -92,33 +89,32 @@ func At[T any](t *Pages, i uint32) *Slot[T] {
 
 const pointerSize = uint64(unsafe.Sizeof(unsafe.Pointer(nil)))
 
-// Block returns up to n slots from index i to the end of its page, for loops
-// over all of them.
+// Block returns up to n slots from index i, none beyond the end of i's page.
 func Block[T any](t *Pages, i, n uint32) []Slot[T] {
 	n = min(n, t.Mask+1-i&t.Mask, t.Limit-i)
 	return unsafe.Slice(At[T](t, i), n)
 }
 
 const (
-	// pageBytes is the least size of a page. Below 32 KiB a page of values with
-	// pointers pays a header and a size class; anything above measures alike.
+	// pageBytes is the least size of a page. Below 32 KiB, a page of values with pointers has
+	// a header and a size class. Larger pages all cost the same.
 	pageBytes = 64 << 10
 
-	// pageAlign is what the runtime rounds large allocations up to. 1,024 slots
-	// are a multiple of it whatever their size.
+	// pageAlign is what the runtime rounds large allocations up to. 1,024 slots are a multiple
+	// of it, whatever their size.
 	pageAlign = 8 << 10
 	pageSlots = 1024
 
-	// wideSlot is the size from which a page has fewer than pageSlots slots,
-	// since memory comes a page at a time.
+	// wideSlot is the size from which a page has fewer than pageSlots slots, since memory
+	// comes a page at a time.
 	wideSlot = 512
 
-	// maxShift keeps Inverse above 1. A pool that is larger has several pages.
+	// maxShift keeps Inverse above 1. A larger pool has several pages.
 	maxShift = 31
 )
 
-// PageShift returns the binary logarithm of the slots in a page for slots of
-// the given size, of which the pool will have at most limit.
+// PageShift returns the binary logarithm of the slots in a page, for slots of the given size,
+// of which the pool will have at most limit. whole asks for a single page.
 func PageShift(size uintptr, limit uint64, whole bool) uint32 {
 	n := uint64(pageBytes) / uint64(size)
 	if size <= wideSlot {
@@ -132,56 +128,54 @@ func PageShift(size uintptr, limit uint64, whole bool) uint32 {
 	return min(uint32(bits.Len64(max(n, 1)-1)), maxShift)
 }
 
-// Table owns the pages of one pool and hands out slots that were never used.
-//
-// Growth takes a mutex: it is the one place besides Synchronize where an
-// operation waits for another, once in a page.
+// Table owns the pages of one pool and hands out slots that were never used. Growth takes a
+// mutex, once in a page: besides Synchronize, no other operation waits for another.
 type Table[T any] struct {
 	// Current is the newest table of pages.
 	//
 	//	writers  Init; addPage, showVoid and bringBack, under mu
-	//	readers  everybody
+	//	readers  every look-up
 	//	orders   the store publishes the new page (P2)
 	Current atom.Pointer[Pages]
 
 	// next is the first index that was never handed out.
 	//
-	//	writers  Allot and takeRest, by compare-and-swap; extend
+	//	writers  Allot and takeRest, by compare-and-swap; Extend
 	//	moves    it only grows
 	next atom.Uint64
 
-	// again is the rest of a page that Trim gave up and that was brought back:
-	// next | end, as in shard.fresh.
+	// again is the rest of a page that Trim gave up and that was brought back: next | end, as
+	// in shard.fresh.
 	//
 	//	writers  Allot and takeRest, by compare-and-swap; offer, under mu, when it
 	//	         is empty
 	again atom.Uint64
 
-	// missing is how many slots lie in pages that Trim gave up and that were not
-	// offered since; spare, how many of these have memory again.
+	// missing counts the slots of pages that Trim gave up and that were not offered since.
+	// spare counts those of them that have memory again.
 	//
 	//	writers  showVoid, bringBack, offer and withdraw, under mu
 	missing atom.Int64
 	spare   atom.Int64
 
 	mu         atom.Mutex
-	absent     []absent       // under mu: the pages without memory, see absent.go
-	back       []absent       // under mu: those that have memory again, and were not offered
-	void       unsafe.Pointer // under mu: what the table shows in their place, or nil
+	absent     []absent       // under mu: the pages without memory (absent.go)
+	back       []absent       // under mu: those that have memory again and were not offered yet
+	void       unsafe.Pointer // under mu: the page that the table shows in their place, or nil
 	voidMargin *margin        // under mu
 
-	max  uint64 // most slots there may be
-	bits bool   // keep a bit a slot for Arena.markTaken
+	max  uint64 // the most slots there may be
+	bits bool   // pages have bits for Arena.markTaken
 }
 
-// Init makes an empty table for at most max slots in pages of 1<<shift.
+// Init makes an empty table for at most max slots, in pages of 1<<shift.
 func (t *Table[T]) Init(max uint64, shift uint32, bits bool) {
 	t.max, t.bits = max, bits
 	t.Current.Store(&Pages{Inverse: 1 << (32 - shift), Shift: shift, Mask: 1<<shift - 1, Now: &t.Current})
 }
 
-// Pages returns the current table. Any index that was read before the call lies
-// below its Limit (P2).
+// Pages returns the current table. Any index that was read before the call is below its Limit
+// (P2).
 func (t *Table[T]) Pages() *Pages { return t.Current.Load() }
 
 // Max returns the most slots that there may be.
@@ -196,32 +190,31 @@ func (t *Table[T]) Unused() uint64 {
 
 // Resident returns how many slots have memory.
 func (t *Table[T]) Resident() int {
-	missing := t.missing.Load() // first: what is missing has been below a limit that is read later
+	missing := t.missing.Load() // first: missing has been below a limit that is read later
 	return int(int64(t.Pages().Limit) - missing + t.spare.Load())
 }
 
-// Missing returns how many slots lie in pages that were given up and not offered
-// since.
+// Missing returns how many slots lie in pages that were given up and not offered since.
 func (t *Table[T]) Missing() int { return int(t.missing.Load()) }
 
-// Left returns how many slots there may be that are not handed out.
+// Left returns how many slots are not handed out, with memory or without.
 func (t *Table[T]) Left() uint64 {
 	return t.max - t.next.Load() + rangeLen(t.again.Load()) + uint64(t.missing.Load())
 }
 
-// rangeLen returns how many slots a range has.
+// rangeLen returns the length of a range.
 func rangeLen(r uint64) uint64 { return uint64(max(0, int64(Low(r))-int64(Generation(r)))) }
 
-// Allot hands out up to n slots that were never used, or not since their page
-// came back: those with index lo to hi-1 are the caller's alone. An empty range
-// means that a page must be grown first, or that there are Max slots already.
+// Allot hands out up to n slots that were never used, or not since their page came back. Those
+// with index lo to hi-1 are the caller's alone. An empty range means that a page must be grown
+// first, or that there are Max slots already.
 func (t *Table[T]) Allot(n uint32) (lo, hi uint32) {
 	for {
 		if r := t.again.Load(); rangeLen(r) > 0 {
 			count := min(uint64(n), rangeLen(r))
-			// A range may come a second time, when its page was given up and
-			// brought back once more. Whoever succeeds gets its first slots
-			// either way: nothing but the word itself was relied on.
+			// A range comes a second time if its page was given up and brought back once more.
+			// A successful compare-and-swap gets the first slots either way, because nothing
+			// but the word itself was relied on.
 			if t.again.CompareAndSwap(r, r+count<<32) {
 				return Generation(r), Generation(r) + uint32(count)
 			}
@@ -232,22 +225,22 @@ func (t *Table[T]) Allot(n uint32) (lo, hi uint32) {
 		if first >= last {
 			return 0, 0
 		}
-		// Success proves that nobody else was given the range. Failure means
-		// that somebody was given slots.
+		// Success proves that no other goroutine was given the range. Failure means that
+		// another was given slots.
 		if t.next.CompareAndSwap(first, last) {
 			return uint32(first), uint32(last)
 		}
 	}
 }
 
-// grow offers a page if every slot there is has been handed out, one that was
-// given up if there is any, and reports false when there are Max slots already.
+// grow offers a page if all slots have been handed out: one that was given up, if there is
+// any. It reports false if there are Max slots already.
 func (t *Table[T]) grow() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := t.Pages()
 	if t.next.Load() < uint64(old.Limit) || rangeLen(t.again.Load()) > 0 {
-		return true // somebody else grew it meanwhile
+		return true // another goroutine has grown it meanwhile
 	}
 	if len(t.back) == 0 && len(t.absent) > 0 {
 		t.bringBack()
@@ -263,15 +256,15 @@ func (t *Table[T]) grow() bool {
 	return true
 }
 
-// Provide makes pages until n slots that were not handed out have memory, or all that
-// there may be: those first that were given up. Others that need a page wait for one or
-// two of these, and not for all.
+// Provide makes pages until n slots that were not handed out have memory, or all that there
+// may be. It brings back pages before it makes new ones. Other goroutines that need a page
+// wait for one or two of these, not for all.
 func (t *Table[T]) Provide(n uint64) {
 	for t.provide(n) {
 	}
 }
 
-// provide is a step of Provide. It reports whether it did any.
+// provide is a step of Provide. It reports whether it made a page.
 func (t *Table[T]) provide(n uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -288,7 +281,7 @@ func (t *Table[T]) provide(n uint64) bool {
 	return true
 }
 
-// newPage makes page k: its slots, and what lies beside them.
+// newPage makes page k and its margin.
 func (t *Table[T]) newPage(old *Pages, k int) ([]Slot[T], *margin) {
 	n := t.slotsIn(old, k)
 	page, m := make([]Slot[T], n), new(margin)
@@ -305,8 +298,8 @@ func (t *Table[T]) newPage(old *Pages, k int) ([]Slot[T], *margin) {
 	return page, m
 }
 
-// slotsIn returns how many slots page k has: all have the same number, but for
-// the last that there may be.
+// slotsIn returns how many slots page k has. All have the same number, except the last that
+// there may be.
 func (t *Table[T]) slotsIn(p *Pages, k int) uint64 {
 	return min(uint64(p.Mask)+1, t.max-uint64(k)<<(p.Shift&31))
 }
@@ -314,8 +307,8 @@ func (t *Table[T]) slotsIn(p *Pages, k int) uint64 {
 func (t *Table[T]) addPage(old *Pages) {
 	page, m := t.newPage(old, len(old.Base))
 	grown := *old
-	// Older tables share the array and never look at the entry that this append
-	// may write in place: it lies beyond their length.
+	// Older tables share the array. They never read the entry that this append may write in
+	// place, because it lies beyond their length.
 	grown.Base = append(old.Base, unsafe.Pointer(unsafe.SliceData(page)))
 	grown.Array = unsafe.Pointer(unsafe.SliceData(grown.Base))
 	grown.margins = append(old.margins, m)
@@ -328,8 +321,7 @@ func Fits[T any](n uint64) bool {
 	return n <= min(math.MaxInt, 1<<47)/uint64(unsafe.Sizeof(Slot[T]{}))
 }
 
-// Bytes returns the memory that the pages, what lies beside them, and their
-// table take.
+// Bytes returns the memory of the pages, their margins and the table.
 func (t *Table[T]) Bytes() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

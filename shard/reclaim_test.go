@@ -12,8 +12,8 @@ import (
 	"coatcheck/shard"
 )
 
-// TestPinHoldsTheBatch: what a guard may have seen is neither cleaned nor freed
-// before it goes, whoever reclaims.
+// TestPinHoldsTheBatch: what a guard may have seen is neither cleaned nor freed before its
+// Unpin, whichever goroutine reclaims.
 func TestPinHoldsTheBatch(t *testing.T) {
 	for _, fifo := range []bool{false, true} {
 		r := newRig[*int](t, setup[*int]{slots: 3 * shard.Batch, zero: true, fifo: fifo, reserve: 1})
@@ -41,21 +41,20 @@ func TestPinHoldsTheBatch(t *testing.T) {
 	}
 }
 
-// TestLaterGuardHoldsNothingBack: only guards that were pinned when a slot was
-// removed matter to it.
+// TestLaterGuardHoldsNothingBack: only guards that were pinned at its removal delay a slot.
 func TestLaterGuardHoldsNothingBack(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 4})
 	s := r.shards[0]
 	hs := r.fill(t, s, 2, number)
 	r.remove(t, s, hs...)
 	n, _ := s.ReclaimKnown(s)
-	require.Zero(t, n, "sealed, and nobody has looked for the frontier")
+	require.Zero(t, n, "sealed, and no scan since")
 	g := r.arena.Domain.Pin()
 	defer g.Unpin()
 	n, _ = s.Reclaim(s)
 	require.Equal(t, 2, n)
 
-	// So it is behind a batch that an earlier guard holds back.
+	// The same holds behind a batch that an earlier guard delays.
 	r = newRig[uint64](t, setup[uint64]{slots: 2 * shard.Batch})
 	s = r.shards[0]
 	hs = r.fill(t, s, 2*shard.Batch, number)
@@ -68,8 +67,8 @@ func TestLaterGuardHoldsNothingBack(t *testing.T) {
 	require.Zero(t, s.Pending())
 }
 
-// TestBatchWaitsForAnEmptyStack: a batch of slots that need no look is handed over whole
-// when the stack is empty, and not before, unless AutoTrim wants the slots.
+// TestBatchWaitsForAnEmptyStack: a batch that needs no visit is spliced when the stack is
+// empty, and not before, unless AutoTrim wants the slots.
 func TestBatchWaitsForAnEmptyStack(t *testing.T) {
 	const n = shard.Batch
 	for _, trims := range []bool{false, true} {
@@ -94,7 +93,7 @@ func TestBatchWaitsForAnEmptyStack(t *testing.T) {
 	}
 }
 
-// TestReclaimIsBounded works arrears off by many calls, and loses nothing.
+// TestReclaimIsBounded reclaims a backlog by many calls, and loses no slot.
 func TestReclaimIsBounded(t *testing.T) {
 	const n = 5*shard.ReclaimMost + 3
 	for _, fifo := range []bool{false, true} {
@@ -113,7 +112,7 @@ func TestReclaimIsBounded(t *testing.T) {
 		for more := true; more; calls++ {
 			var got int
 			got, more = s.Reclaim(s)
-			if !fifo { // a queue gets a batch whole, when it is turned round
+			if !fifo { // a queue gets a batch whole, when it is reversed
 				require.LessOrEqual(t, got, shard.ReclaimMost)
 			}
 			freed += got
@@ -126,10 +125,10 @@ func TestReclaimIsBounded(t *testing.T) {
 	}
 }
 
-// TestSplicedBatchHoldsNoSpentSlot: a batch that needs no cleaning is handed over
-// whole, but not if a slot in it has used up its generations.
-func TestSplicedBatchHoldsNoSpentSlot(t *testing.T) {
-	for at := range 3 { // where in the batch it lies
+// TestSplicedBatchHasNoExhaustedSlot: a batch that needs no cleaning is spliced, unless it has
+// a slot that has used up its generations.
+func TestSplicedBatchHasNoExhaustedSlot(t *testing.T) {
+	for at := range 3 { // the slot's position in the batch
 		r := newRig[uint64](t, setup[uint64]{slots: 3, first: shard.LastGeneration - 2})
 		s := r.shards[0]
 		hs := r.fill(t, s, 3, number)
@@ -153,7 +152,7 @@ func TestSplicedBatchHoldsNoSpentSlot(t *testing.T) {
 	}
 }
 
-// TestExhaustionEndsEverySlot runs the last lives out, by every way in which a
+// TestExhaustionEndsEverySlot uses up the generations of all slots, by every way in which a
 // life ends.
 func TestExhaustionEndsEverySlot(t *testing.T) {
 	const slots, lives = 6, 5
@@ -208,8 +207,8 @@ func TestExhaustionEndsEverySlot(t *testing.T) {
 	}
 }
 
-// TestResetThatFailsLosesNoSlot lets Reset panic or exit at each slot of a batch
-// in turn.
+// TestResetThatFailsLosesNoSlot runs a Reset that panics or exits at each slot of a batch in
+// turn.
 func TestResetThatFailsLosesNoSlot(t *testing.T) {
 	const n = 7
 	fails := map[string]func(){"panic": func() { panic("meant") }, "Goexit": runtime.Goexit}
@@ -243,15 +242,15 @@ func TestResetThatFailsLosesNoSlot(t *testing.T) {
 					values = append(values, r.arena.Slot(shard.Low(h)).Value)
 				}
 				slices.Sort(values)
-				require.Equal(t, []uint64{0, 1000}, slices.Compact(values), "the one that failed is zero, the others as Reset left them")
+				require.Equal(t, []uint64{0, 1000}, slices.Compact(values), "the failed one is zero, the others are as Reset left them")
 				requireFinished(t, s)
 			}
 		}
 	}
 }
 
-// TestResetFindsNoChain: what is gathered when a slot's last life ends is in limbo before a
-// Reset runs, which may wait for it.
+// TestResetFindsNoChain: a gathered chain is in limbo before a Reset runs at a slot's last
+// removal, since the Reset may wait for the chain's slots.
 func TestResetFindsNoChain(t *testing.T) {
 	var c shard.Removals[uint64]
 	resets := 0
@@ -277,7 +276,7 @@ func TestResetFindsNoChain(t *testing.T) {
 	require.Equal(t, shard.Batch, s.Free())
 }
 
-// TestTakenValueIsZeroedNotReset: Reset sees no value that another owns now.
+// TestTakenValueIsZeroedNotReset: Reset does not see a value that was moved out.
 func TestTakenValueIsZeroedNotReset(t *testing.T) {
 	var saw []uint64
 	r := newRig[uint64](t, setup[uint64]{slots: 40, reset: func(v *uint64) { saw = append(saw, *v) }})
@@ -303,9 +302,9 @@ func TestTakenValueIsZeroedNotReset(t *testing.T) {
 	}
 }
 
-// TestBlankIsForWhatReclaimingLeft: a T without pointers is not cleaned until
-// somebody will look.
-func TestBlankIsForWhatReclaimingLeft(t *testing.T) {
+// TestBlankZeroesWhatReclaimingLeft: reclaiming does not zero a T without pointers, and Blank
+// does.
+func TestBlankZeroesWhatReclaimingLeft(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 1})
 	s := r.shards[0]
 	r.remove(t, s, r.fill(t, s, 1, number)...)
@@ -315,8 +314,8 @@ func TestBlankIsForWhatReclaimingLeft(t *testing.T) {
 	assert.Zero(t, slot.Value)
 }
 
-// TestResetRunsUnderNoLock reclaims and refills from a Reset, both of which would
-// wait for the lock of the shard for ever.
+// TestResetRunsUnderNoLock reclaims and refills from a Reset. Under a lock of the shard, both
+// would deadlock.
 func TestResetRunsUnderNoLock(t *testing.T) {
 	for _, fifo := range []bool{false, true} {
 		var r *rig[uint64]
@@ -337,9 +336,9 @@ func TestResetRunsUnderNoLock(t *testing.T) {
 	}
 }
 
-// TestResetsThatStayKeepNobodyWaiting lets as many Resets stand as may. Whoever
-// comes then neither begins another nor tries again and again.
-func TestResetsThatStayKeepNobodyWaiting(t *testing.T) {
+// TestLongResetsDoNotBlockReclaim starts as many long Resets as may run. A later reclaimer
+// neither begins another nor loops.
+func TestLongResetsDoNotBlockReclaim(t *testing.T) {
 	const slots = 1000
 	entered, gate := make(chan struct{}, slots), make(chan struct{})
 	r := newRig[uint64](t, setup[uint64]{slots: slots, reset: func(*uint64) {
@@ -371,27 +370,4 @@ func TestResetsThatStayKeepNobodyWaiting(t *testing.T) {
 	wg.Wait()
 	r.reclaim(t, s)
 	require.Equal(t, slots, s.Free())
-}
-
-// TestRefillMakesARange checks the two ways of Refill.
-func TestRefillMakesARange(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 1000})
-	s := r.shards[0]
-	_, h := s.Refill(8)
-	require.EqualValues(t, 0, shard.Low(h))
-	require.Equal(t, 7, s.Free())
-	_, h = s.Refill(8)
-	require.EqualValues(t, 8, shard.Low(h), "past the range that is there")
-	require.Equal(t, 7, s.Free())
-	i, n := s.FreshRun(100)
-	require.EqualValues(t, 1, i)
-	require.Equal(t, 7, n)
-	slot, _ := s.Fresh()
-	require.Nil(t, slot)
-	for want := uint32(9); want < 1000; want++ {
-		_, h := r.take(t, s)
-		require.Equal(t, want, shard.Low(h))
-	}
-	slot, _ = s.Refill(8)
-	require.Nil(t, slot, "all were given away")
 }

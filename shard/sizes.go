@@ -6,35 +6,36 @@ package shard
 const Exploring = false
 
 const (
-	// Batch is how many slots are gathered for one seal. One seal costs three locked
-	// instructions and a scan of the pin cells, 20 to 50 ns on a small machine, so
-	// that a batch of 64 makes it less than 1 ns a slot. A larger batch holds back
-	// more memory: up to Batch slots a shard wait although nobody looks at them.
+	// Batch is how many slots are gathered for one seal. A seal costs three locked
+	// instructions and a scan of the pin cells, 20 to 50 ns on a small machine: with 64 slots,
+	// less than 1 ns a slot. A larger batch holds back more memory: up to Batch slots a shard
+	// wait without any guard.
 	Batch = 64
 
-	// sealedMost is how many sealed batches a shard keeps, each with a tag of its
-	// own: as many guards, less one, can stand between removals and delay only what
-	// was removed after them. Each costs 40 bytes a shard.
+	// sealedMost is how many sealed batches a shard has, each with its own epoch stamp. So
+	// guards that are pinned between removals, up to one less, delay only what was removed
+	// after them. Each batch costs 40 bytes a shard.
 	sealedMost = 8
 
-	// resetRun is the most slots that one goroutine takes at a time to call Reset for
-	// them. Nobody else can have them meanwhile; fewer cost more locked instructions
-	// a slot.
+	// resetRun is the most slots that one goroutine takes at a time to call Reset for them. No
+	// other goroutine can have them meanwhile. A smaller one costs more locked instructions a
+	// slot.
 	resetRun = 16
 
 	// aheadBytes is how much memory a shard takes although others have slots.
 	aheadBytes = 32 << 10
 
-	// backShare is how many pages have memory for each that comes back to a pool that
-	// was trimmed, when one is needed. A pool then has up to a 64th of its memory before
-	// it needs it, and pays for a copy of the table once in as many pages; a page alone
-	// would cost several times what it did at first, where there are thousands.
+	// backShare is how many pages with memory there are for each that comes back to a trimmed
+	// pool at a time. A pool then has up to a 64th of its memory before it needs it, and
+	// copies the table once in as many pages. With thousands of pages, a copy for each would
+	// cost several times its first allocation.
 	backShare = 64
 
-	// patience is after how many failed compare-and-swaps a goroutine moves to another
-	// shard for the first time: a few of them cost less than a wrong move. A power of two.
+	// patience is after how many failed compare-and-swaps a goroutine first moves to another
+	// shard. A few failures cost less than a wrong move. It is a power of two.
 	patience = 16
 
-	// cellsPaid is how many pin cells a removal pays for, some 2 ns where nobody writes them.
+	// cellsPaid is how many pin cells a removal pays for: some 2 ns if no other goroutine
+	// writes them.
 	cellsPaid = 4
 )

@@ -1,28 +1,24 @@
 package shard
 
-// What a snapshot needs: what a pool's slots are, read while others use them, and
-// a pool's lists, built anew from that.
+// A snapshot reads what a pool's slots are while others use them, and a restored pool's lists
+// are built from that.
 //
-// The generation of a slot says all that a snapshot must know: odd, and the slot
-// is live with it; even, and no handle beyond the next odd one was ever issued,
-// because a slot's owner has the handle of the very next life (I2). So restoring a
-// vacant slot burns that one life, and it does not matter who had the slot: a
-// freelist, limbo, a Worker, a reservation, a Ref.
+// A slot's generation says all that a snapshot must know. If it is odd, the slot is live with
+// it. If it is even, no handle beyond the next odd generation was ever issued, because a
+// slot's owner has the handle of the very next life (I2). So a restored vacant slot burns that
+// one life, whether it was in a freelist, in limbo, or with a Worker, a Reservation or a Ref.
 //
-// Everything from Load on is for one goroutine that builds a pool which nobody
-// else has seen. Its stores are atomic because the words are, not because
-// anybody looks.
+// From Load on, the methods are for the goroutine that builds a pool which no other has seen.
+// Their stores are atomic only because the words are.
 
-// Handed returns how many slots have been handed out: the others have the indexes
-// from there on, and no handle names one of them. Every slot below lies below
-// the Limit of a table that is loaded after the call.
+// Handed returns how many slots have been handed out. No handle names a slot with a greater
+// index. Every slot below lies below the Limit of a table that is loaded after the call.
 func (a *Arena[T]) Handed() uint64 { return a.Table.next.Load() }
 
-// Generations stores the generations of the slots from index first on in dst, up to
-// the end of first's page, and returns these slots. One that was handed out and
-// never went live counts as vacant before its first life; those of a page without
-// memory have its floor. Values of live ones may be read under a guard that was pinned
-// before the call.
+// Generations stores the generations of the slots from index first on in dst, up to the end of
+// first's page, and returns these slots. A slot that never went live counts as vacant before
+// its first life; slots of a page without memory have its floor. The values of live slots may
+// be read under a guard that was pinned before the call.
 func (a *Arena[T]) Generations(t *Pages, first uint32, dst []uint32) []Slot[T] {
 	slots := Block[T](t, first, uint32(len(dst)))
 	if floor, gone := t.Floor(first); gone {
@@ -38,11 +34,10 @@ func (a *Arena[T]) Generations(t *Pages, first uint32, dst []uint32) []Slot[T] {
 	return slots
 }
 
-// Extend hands out the slots below n, which must not be more than there may be, and
-// sees that they have memory.
-func (a *Arena[T]) Extend(n uint64) { a.Table.extend(n) }
-
-func (t *Table[T]) extend(n uint64) {
+// Extend hands out the slots below n, which must not be more than there may be, and gives them
+// memory.
+func (a *Arena[T]) Extend(n uint64) {
+	t := &a.Table
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for uint64(t.Pages().Limit) < n {
@@ -51,8 +46,7 @@ func (t *Table[T]) extend(n uint64) {
 	t.next.Store(max(n, t.next.Load()))
 }
 
-// Load gives slot i, which was handed out, a generation. A live one has its value
-// already; what is vacant has none.
+// Load gives slot i, which was handed out, a generation. A live slot has its value already.
 func (a *Arena[T]) Load(i, generation uint32) {
 	slot := a.slot(i)
 	if generation%2 == 1 {
@@ -66,8 +60,8 @@ func (a *Arena[T]) Load(i, generation uint32) {
 // Census counts the slots that were handed out.
 type Census struct{ Live, Vacant, Exhausted uint64 }
 
-// Burn ends the life that each vacant slot might have been promised to somebody
-// for, and counts. A slot without another life is exhausted.
+// Burn ends the next life of each vacant slot, which another goroutine may have been promised,
+// and counts. A slot without another life is exhausted.
 func (a *Arena[T]) Burn() (c Census) {
 	for i := range uint32(a.Handed()) {
 		slot := a.slot(i)
@@ -93,9 +87,8 @@ func (a *Arena[T]) Value(i uint32) *T { return &a.slot(i).Value }
 // Loaded returns the generation of slot i, which was handed out.
 func (a *Arena[T]) Loaded(i uint32) uint32 { return Generation(a.slot(i).Word.Load()) }
 
-// Stock puts the vacant slots on the shards' freelists, in equal parts. c is what Burn
-// counted. Every queue gets a dummy as long as there are slots, and its part of the
-// reserve.
+// Stock puts the vacant slots on the shards' freelists, in equal parts. c is Burn's result.
+// Each queue gets a dummy while there are slots, and its part of the reserve.
 func (a *Arena[T]) Stock(c Census) {
 	n := uint64(len(a.shards))
 	dummies, ready := uint64(0), c.Vacant
@@ -117,7 +110,7 @@ func (a *Arena[T]) Stock(c Census) {
 			list.append(slot, i, slot.Word.Load())
 			i++
 		}
-		s.list.put(list) // nobody else has the arena yet
+		s.list.put(list) // no other goroutine has the arena yet
 		for s.list.keepLess() {
 		}
 	}
@@ -134,14 +127,14 @@ func (a *Arena[T]) nextVacant(i uint32) uint32 {
 	}
 }
 
-// restoreReserve sets the reserve: MinFree slots beside n dummies, or in a bounded pool
-// as many as leave no more than there are values to come. It adds slots that were never
-// used to those that are vacant until there are so many, and returns how many it added.
+// restoreReserve sets the reserve: MinFree slots beside n dummies, or in a bounded pool as
+// many as leave no more than there are values to come. It adds slots that were never used
+// until there are so many, and returns how many it added.
 func (a *Arena[T]) restoreReserve(c Census) (added uint64) {
 	n := uint64(len(a.shards))
 	want := n + uint64(a.MinFree)
 	if a.Capacity > 0 {
-		// What is left in the table can be handed out: it counts among those to come.
+		// What is left in the table can be handed out, so it counts among those to come.
 		others := c.Vacant + a.Table.Left()
 		want = max(n, others-min(others, a.Capacity-c.Live)) // c.Live ≤ Capacity
 	}

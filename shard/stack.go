@@ -2,34 +2,29 @@ package shard
 
 import "slices"
 
-// The freelist, LIFO: Treiber's stack of vacant slots, linked through their
-// words; the head holds the top's generation and index.
+// The freelist, LIFO, is Treiber's stack of vacant slots, linked through their words. The head
+// has the top's generation and index.
 //
-// A stack whose head is an index alone breaks when three goroutines meet. A
-// reads top X and its link Y, and is delayed. B pops X and Y; C's removal
-// pushes X again. A's compare-and-swap finds X on top, succeeds, and makes Y the
-// top, which B owns: Y is handed out twice.
+// A stack whose head is only an index breaks when three goroutines meet. A reads the top X and
+// its link Y, and is preempted. B pops X and Y. C's removal pushes X again. A's
+// compare-and-swap finds X on top, succeeds, and makes Y the top, although B owns Y.
 //
-// The usual cure is a counter beside the index. Here the slot's own generation
-// is the tag. A slot enters a freelist at most once with a generation (I5),
-// since between any two entries it was live or gave its generation up.
-// So a head that still reads {generation, X} means that X has been in the list
-// all the while, hence also that everything below it is unchanged, and the
-// success of the compare-and-swap is a proof that needs no word about how often
-// a counter may wrap.
+// The usual cure is a counter beside the index. Here the slot's generation is the tag. A slot
+// enters a freelist at most once with a generation (I5), since between two entries it was live
+// or burnt a life. So a head that still reads {generation, X} proves that X never left the
+// list, and that everything below X is unchanged. No argument about the width of a counter is
+// needed.
 //
-// The use that tempts and is wrong: to push back a slot that was popped and not
-// needed. It would enter a second time with one generation. It goes through
-// giveBack, or through limbo.
+// The wrong use is to push back a slot that was popped and not needed: it would enter twice
+// with one generation. Such a slot goes through giveBack, or through limbo.
 
-// Pop takes the freelist's first slot and returns it with the handle that it
-// will have when it is live, or nil. It costs one locked instruction. The caller
-// owns the slot then. FIFO prefers what was never used, which wears least.
+// Pop takes the freelist's first slot, and returns it with the handle that it will have, or
+// nil. It costs one locked instruction. The caller owns the slot. Under FIFO, Pop prefers
+// slots that were never used, to use up generations evenly.
 //
-// The table is loaded after the top. A slot that stays in the list from then on
-// has its memory where that table says; one that does not fails the
-// compare-and-swap. With a table from before, the page might be one that was away
-// then and has come back.
+// The table is loaded after the top. If the slot stays in the list from then on, that table
+// shows its memory. If not, the compare-and-swap fails. In an older table, the page might be
+// one that was absent and has come back.
 func (s *shard[T]) Pop() (*Slot[T], uint64) {
 	if s.fifo {
 		if slot, h := s.takeFresh(); slot != nil {
@@ -57,9 +52,8 @@ func (s *shard[T]) Pop() (*Slot[T], uint64) {
 		} else if s.fifo {
 			return nil, 0 // the dummy stays
 		}
-		// Success proves that slot i never left the list since top was read, so
-		// that rest is what lies below it. Failure means that another pop or a
-		// push succeeded.
+		// Success proves that slot i never left the list since top was read, so rest is what
+		// lies below it. Failure means that another pop or a push succeeded.
 		if s.free.CompareAndSwap(top, rest) {
 			return slot, top + generationStep
 		}
@@ -67,12 +61,11 @@ func (s *shard[T]) Pop() (*Slot[T], uint64) {
 	}
 }
 
-// popRun takes as many slots as dst has room for, or all, from a stack alone. It puts them
-// into dst, the first one last, and returns how many there are.
+// popRun takes as many slots as dst has room for, or all, from a stack. It puts them into dst,
+// the first one last, and returns how many there are.
 //
-// What it reads of the slots is true if the top has not changed when they have
-// been read, which is what the compare-and-swap proves; until then any link
-// may be stale, and only leads to another slot.
+// The links that it reads may be stale, and then lead to other slots. The compare-and-swap
+// succeeds only if the top has not changed, and so proves all of them.
 func (s *shard[T]) popRun(dst []kept[T]) int {
 	a := s.arena
 	for {
@@ -98,9 +91,9 @@ func (s *shard[T]) popRun(dst []kept[T]) int {
 	}
 }
 
-// push puts c on top of the stack with one compare-and-swap. The last
-// slot's link is written anew at each try: the wrong version, which reads the
-// top once, links to a slot that another push has buried or a pop has taken.
+// push puts c on top of the stack with one compare-and-swap. It writes the last slot's link at
+// each try. The wrong version reads the top once, and links to a slot that another push has
+// buried or a pop has taken.
 func (s *shard[T]) push(c *chain[T]) {
 	for c.n > 0 {
 		top := s.free.Load()
@@ -111,15 +104,14 @@ func (s *shard[T]) push(c *chain[T]) {
 	}
 }
 
-// stack is the freelist of a LIFO shard. What is reclaimed may go to any of them.
+// stack is the freelist of a LIFO shard. Any shard may get what is reclaimed.
 type stack[T any] struct{ of *shard[T] }
 
 func (l stack[T]) hold(bool) bool { return true }
 func (l stack[T]) release()       {}
 func (l stack[T]) put(c chain[T]) { l.of.push(&c) }
 
-// splice needs no visit for links: the batch ends with None already, because it began as
-// limbo's.
+// splice visits no slot: the batch ends with None, because it began as limbo's first slot.
 func (l stack[T]) splice(b *batch[T]) bool {
 	if l.of.free.Load() != emptyList {
 		return false
@@ -128,9 +120,9 @@ func (l stack[T]) splice(b *batch[T]) bool {
 	return l.of.free.CompareAndSwap(emptyList, Pack(Generation(word), b.top)) // publishes (P3)
 }
 
-func (l stack[T]) bare() bool                            { return l.of.free.Load() == emptyList }
-func (l stack[T]) recipient(to *shard[T]) *shard[T]      { return to }
-func (l stack[T]) turn(*batch[T], uint32) (uint32, bool) { return 0, true } // limbo is a stack too
+func (l stack[T]) bare() bool                               { return l.of.free.Load() == emptyList }
+func (l stack[T]) recipient(to *shard[T]) *shard[T]         { return to }
+func (l stack[T]) reverse(*batch[T], uint32) (uint32, bool) { return 0, true } // limbo is a stack too
 
 // A stack keeps nothing back, and Trim takes it with one compare-and-swap.
 func (l stack[T]) fill(int)           {}

@@ -13,9 +13,8 @@ import (
 	"coatcheck/shard"
 )
 
-// stormy is a rig in a storm. Values are pointers to a word that says whose they
-// are, so that a reader sees both a slot that was cleaned and one that lives
-// again.
+// stormy is a rig in a storm. Values are pointers to their handle, so that a reader detects a
+// slot that was cleaned and one that lives again.
 type stormy struct {
 	*rig[*uint64]
 	*storm.Storm
@@ -56,7 +55,7 @@ func (y *stormy) publish(hand *storm.Hand, s *shard.Shard[*uint64], slot *shard.
 	}
 }
 
-// end removes the value of h, which nobody else may remove.
+// end removes the value of h, which no other goroutine may remove.
 func (y *stormy) end(hand *storm.Hand, s *shard.Shard[*uint64], h uint64) {
 	y.give(h)
 	ok := false
@@ -75,25 +74,25 @@ func (y *stormy) end(hand *storm.Hand, s *shard.Shard[*uint64], h uint64) {
 		ok = s.Remove(h)
 	}
 	if !ok {
-		y.Failf("%s was removed by somebody else", text(h))
+		y.Failf("%s was removed by another goroutine", text(h))
 	}
 	hand.Did(storm.Removed, 1)
 }
 
-// also adds what lies on the board to a chain.
+// also adds the handles on the board to a chain.
 func (y *stormy) also(hand *storm.Hand, c *shard.Removals[*uint64]) {
 	for i := range y.board {
 		if h := y.board[i].Swap(0); h != 0 {
 			y.give(h)
 			if !c.Remove(h) {
-				y.Failf("%s was removed by somebody else", text(h))
+				y.Failf("%s was removed by another goroutine", text(h))
 			}
 			hand.Did(storm.Removed, 1)
 		}
 	}
 }
 
-// take takes a slot in one of the ways there are.
+// take takes a slot in one of several ways.
 func (y *stormy) take(hand *storm.Hand, s *shard.Shard[*uint64]) (*shard.Slot[*uint64], uint64) {
 	if slot, h := s.Fresh(); slot != nil {
 		return slot, h
@@ -114,7 +113,7 @@ func (y *stormy) take(hand *storm.Hand, s *shard.Shard[*uint64]) (*shard.Slot[*u
 	return s.Refill(2)
 }
 
-// step does one thing with a slot.
+// step does one operation with a slot.
 func (y *stormy) step(hand *storm.Hand) {
 	s := y.shards[hand.IntN(len(y.shards))]
 	if !y.arena.FIFO && hand.Chance(4) {
@@ -124,7 +123,7 @@ func (y *stormy) step(hand *storm.Hand) {
 			y.claim(h)
 			y.give(h)
 			if !s.Remove(h) {
-				y.Failf("%s was removed by somebody else", text(h))
+				y.Failf("%s was removed by another goroutine", text(h))
 			}
 			hand.Did(storm.Inserted, 1)
 			hand.Did(storm.Removed, 1)
@@ -162,7 +161,7 @@ func (y *stormy) step(hand *storm.Hand) {
 	}
 }
 
-// read pins, looks a value up, and watches it for a while.
+// read pins, looks a value up, and checks it for a while.
 func (y *stormy) read(hand *storm.Hand) {
 	g := y.arena.Domain.Pin()
 	defer g.Unpin()
@@ -202,14 +201,14 @@ func (y *stormy) finish(t *testing.T, slots int) {
 		y.reclaim(t, s)
 		free += s.Free()
 	}
-	free += int(y.arena.Exhausted()) // some are only now
+	free += int(y.arena.Exhausted()) // some are exhausted only now
 	require.Equal(t, slots, free, "slots")
 	y.requireNoSelfLink(t)
 }
 
-// TestStormOwnsOnce lets goroutines take, publish, give up and remove slots of
-// one or two shards while others read. No slot is owned twice, none is lost,
-// and none is cleaned under a guard.
+// TestStormOwnsOnce runs goroutines that take, publish, abandon and remove slots of one or two
+// shards while others read. No slot is owned twice, none is lost, and none is cleaned under a
+// guard.
 func TestStormOwnsOnce(t *testing.T) {
 	for name, set := range map[string]setup[*uint64]{
 		"stack of two":  {slots: 2},
@@ -241,7 +240,7 @@ func TestStormOwnsOnce(t *testing.T) {
 	}
 }
 
-// TestStormRemovesOnce lets many remove the same handles at once.
+// TestStormRemovesOnce removes the same handles from several goroutines.
 func TestStormRemovesOnce(t *testing.T) {
 	const removers = 4
 	y := newStormy(t, setup[*uint64]{slots: 64})
@@ -293,10 +292,10 @@ func TestStormRemovesOnce(t *testing.T) {
 	y.Run(storm.Least{storm.Removed: 500})
 }
 
-// TestStormTagsWhatItHasTaken has one goroutine seal and reclaim all the while,
-// and others remove what they look at under a guard. A seal whose tag is older
-// than what it takes would end their grace periods under them.
-func TestStormTagsWhatItHasTaken(t *testing.T) {
+// TestStormStampsFollowUnlinking has one goroutine seal and reclaim, while others remove
+// values under a guard. If a seal took its stamp before the chain, grace periods would end
+// under these guards.
+func TestStormStampsFollowUnlinking(t *testing.T) {
 	const slots = 64
 	y := newStormy(t, setup[*uint64]{slots: slots})
 	s := y.shards[0]
@@ -317,9 +316,9 @@ func TestStormTagsWhatItHasTaken(t *testing.T) {
 			g := y.arena.Domain.Pin()
 			c := s.Removals()
 			if slot.Word.Load() != h || !c.Remove(h) {
-				y.Failf("%s was removed by somebody else", text(h))
+				y.Failf("%s was removed by another goroutine", text(h))
 			}
-			c.Abandon() // sealing is another's
+			c.Abandon() // the other goroutine seals
 			for range hand.IntN(200) {
 				if slot.Value != v {
 					y.Failf("%s was cleaned under a guard that was pinned before its removal", text(h))
@@ -334,7 +333,7 @@ func TestStormTagsWhatItHasTaken(t *testing.T) {
 	y.finish(t, slots)
 }
 
-// TestStormOfFailingResets lets Reset panic while others go on.
+// TestStormOfFailingResets runs Resets that panic.
 func TestStormOfFailingResets(t *testing.T) {
 	errMeant := errors.New("meant")
 	var resets atomic.Uint32
@@ -376,8 +375,8 @@ func TestStormOfFailingResets(t *testing.T) {
 	y.finish(t, slots)
 }
 
-// TestStormOfChains lets goroutines push chains onto one limbo, which is sealed
-// all the while: whoever links a chain's tail to what he saw once loses slots.
+// TestStormOfChains pushes chains onto one limbo, which is sealed all the while. A chain whose
+// tail is linked once, not at each try, loses slots.
 func TestStormOfChains(t *testing.T) {
 	const slots = 60
 	y := newStormy(t, setup[*uint64]{slots: slots})
@@ -394,7 +393,7 @@ func TestStormOfChains(t *testing.T) {
 				live(slot, h, nil)
 				y.give(h)
 				if !c.Remove(h) {
-					y.Failf("%s was removed by somebody else", text(h))
+					y.Failf("%s was removed by another goroutine", text(h))
 				}
 			}
 			hand.Did(storm.Removed, c.Len())

@@ -1,24 +1,21 @@
 package shard
 
-// What Trim has in its hands of a shard, and how it goes back in the order that it
-// had. To walk the list once more, without the slots of pages that go, would cost
-// another cache miss for each slot. So the slots of wanted pages are set apart when
-// the list is walked first, with a note of where they belong: mostly all of these
-// go, and what is left goes back as it is.
-
-// taken is what Trim has taken from one shard.
+// taken is what Trim has taken from one shard. What stays goes back in the order that it had.
+// To walk the list again without the slots of pages that go would cost a cache miss for each
+// slot. So the first walk sets the slots of wanted pages apart, with a note of their places:
+// mostly all of these go, and the rest goes back as it is.
 type taken[T any] struct {
 	from   *shard[T]
 	run    chain[T] // slots of other pages, in the order in which the shard would hand them out
 	wanted chain[T] // slots of wanted pages, in that order too
-	marks  []mark   // where they belong among the others
+	marks  []mark   // the places of wanted slots among the others
 }
 
-// mark says that the next n of the wanted slots belong behind slot at, or in front
-// if that is None.
+// mark says that the next n of the wanted slots belong behind slot at, or in front if at is
+// None.
 type mark struct{ at, n uint32 }
 
-// mark notes where the next wanted slot belongs.
+// mark notes the place of the next wanted slot.
 func (l *taken[T]) mark() {
 	at := uint32(None)
 	if l.run.n > 0 {
@@ -31,7 +28,7 @@ func (l *taken[T]) mark() {
 	l.marks = append(l.marks, mark{at, 1})
 }
 
-// merge puts the slots of wanted pages that stay in their places among the others.
+// merge puts back the slots of wanted pages that stay, in their places among the others.
 func (t *trimmer[T]) merge(l *taken[T]) {
 	i := l.wanted.top()
 	for _, m := range l.marks {
@@ -58,5 +55,128 @@ func (t *trimmer[T]) merge(l *taken[T]) {
 			before.set(Pack(Generation(word), Low(back.first)))
 			l.run.n += back.n
 		}
+	}
+}
+
+// takeList takes all of a shard's list.
+func (t *trimmer[T]) takeList(l *taken[T]) {
+	s := l.from
+	top := s.free.Load() // observes (P3)
+	for top != emptyList && !s.free.CompareAndSwap(top, emptyList) {
+		top = s.free.Load() // another goroutine has taken or pushed a slot
+	}
+	// Success has proved that the list was as it had been pushed. It is whole, and the
+	// trimmer's.
+	t.addList(l, Low(top))
+}
+
+// addList adds the slots of a list that begins with slot i.
+func (t *trimmer[T]) addList(l *taken[T], i uint32) {
+	for i != None {
+		slot := t.arena.slot(i)
+		word := slot.Word.Load()
+		t.add(l, slot, i, word)
+		i = Low(word)
+	}
+}
+
+// add appends slot i, which the trimmer owns, to l, one life older. If that was its last life,
+// add exhausts it; a wanted page has no such slot.
+func (t *trimmer[T]) add(l *taken[T], slot *Slot[T], i uint32, word uint64) {
+	g := max(Generation(word), t.arena.First-1) // a word may never have been written
+	if g+1 == LastGeneration {
+		t.arena.exhaust(slot)
+		return
+	}
+	word = Pack(g+2, Low(word)) // mostly the link that stays
+	slot.set(word)
+	t.stays++
+	f := t.page(i)
+	if f == nil {
+		l.run.append(slot, i, word)
+		return
+	}
+	l.mark()
+	l.wanted.append(slot, i, word)
+	t.kept++
+	f.got++
+	f.oldest = max(f.oldest, g+2)
+}
+
+// takeRange takes the shard's range if its pages are wanted.
+func (t *trimmer[T]) takeRange(l *taken[T]) {
+	f := l.from.fresh.Load()
+	if rangeLen(f) == 0 || t.page(Generation(f)) == nil || t.page(Low(f)-1) == nil {
+		return
+	}
+	first, n := l.from.freshRun(int(rangeLen(f)))
+	t.addRange(l, first, n)
+}
+
+func (t *trimmer[T]) addRange(l *taken[T], first uint32, n int) {
+	for i := first; n > 0; i, n = i+1, n-1 {
+		slot := t.arena.slot(i)
+		t.add(l, slot, i, slot.Word.Load())
+	}
+}
+
+// takeRest takes the slots that the table has not handed out, if they make their pages whole.
+func (t *trimmer[T]) takeRest() {
+	tab := &t.arena.Table
+	if r := tab.again.Load(); rangeLen(r) > 0 && t.completes(uint64(Generation(r)), uint64(Low(r))) &&
+		// Success makes the whole range the caller's. Failure means that another goroutine was
+		// given slots.
+		tab.again.CompareAndSwap(r, Pack(Low(r), Low(r))) {
+		t.addRange(&t.rest, Generation(r), int(rangeLen(r)))
+	}
+	lo, hi := tab.next.Load(), uint64(t.pages.Limit)
+	if lo < hi && t.completes(lo, hi) && tab.next.CompareAndSwap(lo, hi) {
+		t.addRange(&t.rest, uint32(lo), int(hi-lo))
+	}
+}
+
+// completes reports whether the pages of slots lo to hi−1 are wanted and would be whole with
+// them.
+func (t *trimmer[T]) completes(lo, hi uint64) bool {
+	for lo < hi {
+		f := t.page(uint32(lo))
+		k := int(lo >> (t.pages.Shift & 31))
+		slots := t.arena.Table.slotsIn(t.pages, k)
+		end := uint64(k)<<(t.pages.Shift&31) + slots
+		if f == nil || uint64(f.got)+end-lo != slots {
+			return false
+		}
+		lo = end
+	}
+	return true
+}
+
+// giveBack gives back what the trimmer has left. Slots that were never used are handed out
+// first by a queue, and last by a stack, where the others are in the cache. A queue must get
+// back its dummy and its part of the reserve (I9), if need be from another's slots. Otherwise
+// more values than Capacity could be live.
+func (t *trimmer[T]) giveBack() {
+	first, unused := &t.taken[0].run, &t.rest.run
+	if t.arena.FIFO {
+		first, unused = unused, first
+	}
+	first.concat(unused)
+	t.taken[0].run = *first
+	from := 0
+	for i := range t.taken {
+		to := &t.taken[i]
+		for needs := to.from.list.needs(); to.run.n < needs; {
+			rich := &t.taken[from]
+			spare := rich.run.n - min(rich.run.n, rich.from.list.needs())
+			if spare == 0 {
+				from++
+				continue
+			}
+			some := rich.run.cut(t.arena, min(spare, needs-to.run.n))
+			to.run.concat(&some)
+		}
+	}
+	for i := range t.taken {
+		t.taken[i].from.list.put(t.taken[i].run)
 	}
 }

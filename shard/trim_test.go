@@ -11,10 +11,10 @@ import (
 	"coatcheck/shard"
 )
 
-// TestTrimKeepsTheOrderOfEachList trims shards whose lists are mixed up, while some
-// slots live and some are in others' hands, so that some pages go, some are not
-// wanted, and some are wanted and stay. Each list then has what is left of it, in
-// the order that it had. A queue has its dummy and its reserve, if need be of others' slots.
+// TestTrimKeepsTheOrderOfEachList trims shards with mixed lists. Some slots live and some are
+// owned, so some pages go, some are not wanted, and some wanted ones stay. Each list keeps the
+// rest of its slots in their order. A queue keeps its dummy and its reserve, if need be of
+// others' slots.
 func TestTrimKeepsTheOrderOfEachList(t *testing.T) {
 	const slots, needs = 120, 2
 	for _, fifo := range []bool{false, true} {

@@ -6,31 +6,29 @@ package shard
 //	         ┌──────────────┬──────────────┐
 //	live     │ odd          │ own index    │   = the Handle that names it
 //	vacant   │ even         │ link         │   the next slot of its list, or None
-//	retired  │ Spent        │ link         │   generations used up; in no list for ever
+//	exhausted│ Spent        │ None         │   in no list
 //	         └──────────────┴──────────────┘
 //
-// So looking a handle up is one load and one compare. That is only right because
-// the word of a slot that is not live never has the slot's own index in its low
-// half (I4): a list does not contain a slot twice, so no link points back. The
-// one word that would break the rule by itself is the zero of memory that was
-// never written, in slot 0, where it would equal the zero Handle; the first page
-// is born with None there.
+// So a look-up is one load and one compare. That needs a rule: the word of a slot that is not
+// live never has the slot's own index in its low half (I4). A list does not contain a slot
+// twice, so no link points back. Memory that was never written would break the rule in slot 0,
+// where zero equals the zero Handle; newPage stores None there.
 //
-// The generation only grows (I2): to the next odd number when the slot goes
-// live, to the next even one when it is removed or given up.
+// The generation only grows (I2): to the next odd number when the slot goes live, to the next
+// even one when it is removed or abandoned.
 const (
 	// None is the link that ends a list.
 	None = 1<<32 - 1
 
-	// MaxSlots is the greatest number of slots, so that no index is None; the
-	// rest of the last thousand is kept for marks of later versions.
+	// MaxSlots is the greatest number of slots, so that no index is None. The rest of the last
+	// thousand is kept for marks of later versions.
 	MaxSlots = 1<<32 - 1024
 
-	// LastGeneration is the last one that lives. Another would have to be
-	// followed by a vacant generation that a wrapped counter comes back to.
+	// LastGeneration is the last live generation. One more would need a vacant generation to
+	// which a wrapped counter returns.
 	LastGeneration = 1<<32 - 3
 
-	// Spent is the generation of a slot that has used up all others.
+	// Spent is the generation of an exhausted slot.
 	Spent = LastGeneration + 1
 
 	generationStep = 1 << 32
@@ -45,21 +43,29 @@ func Pack(generation, low uint32) uint64 { return uint64(generation)<<32 | uint6
 // Generation returns a word's high half.
 func Generation(word uint64) uint32 { return uint32(word >> 32) }
 
-// Low returns a word's low half: the index of a live slot or of a list's top,
-// the link of a vacant one.
+// Low returns a word's low half: the index of a live slot or of a list's top, or the link of a
+// vacant slot.
 func Low(word uint64) uint32 { return uint32(word) }
 
-// IsLive tells a live slot's word from others by its generation.
+// IsLive reports whether a slot's word has a live generation.
 func IsLive(word uint64) bool { return word>>32&1 == 1 }
 
-// Vacated returns the word that follows the live word h: one generation on,
-// linked to next.
+// Vacated returns the word that follows the live word h: the next generation, linked to next.
 func Vacated(h uint64, next uint32) uint64 {
 	return h&^uint64(None) + generationStep | uint64(next)
 }
 
-// LastLife answers whether a slot that is live with h has no life after it.
+// LastLife reports whether a slot that is live with h has no life after it.
 func LastLife(h uint64) bool { return h >= lastLife }
 
-// Reborn returns the handle of the slot's next life after that of h.
+// Reborn returns the handle of the slot's next life after h.
 func Reborn(h uint64) uint64 { return h + 2*generationStep }
+
+// InlineWord inlines the helpers of word.go and limbo.go. A package that names it exports their
+// bodies to packages that instantiate this package's generic code (see package atom).
+func InlineWord(w uint64) uint64 {
+	if IsLive(w) {
+		return Vacated(Reborn(w), Low(w))
+	}
+	return pushed(w, Generation(w), Low(Pack(1, 2)))
+}

@@ -10,7 +10,7 @@ import (
 	"coatcheck/shard"
 )
 
-// edges are halves of words where packing might slip.
+// edges are halves of words at the limits of packing.
 var edges = []uint32{0, 1, 2, 1<<31 - 1, 1 << 31, shard.LastGeneration - 2, shard.LastGeneration, shard.Spent, shard.None}
 
 func eachPair(f func(generation, low uint32)) {
@@ -60,9 +60,9 @@ func TestLastGenerationIsFollowedBySpent(t *testing.T) {
 	assert.Less(t, uint64(shard.MaxSlots), uint64(shard.None), "no index is None")
 }
 
-// TestNewSlotsAnswerToNoHandle: the word of a slot that was never used is no
-// handle of it (I4), the zero Handle of slot 0 included.
-func TestNewSlotsAnswerToNoHandle(t *testing.T) {
+// TestNewSlotsMatchNoHandle: the word of a slot that was never used is no handle of it (I4),
+// the zero Handle of slot 0 included.
+func TestNewSlotsMatchNoHandle(t *testing.T) {
 	for _, fifo := range []bool{false, true} {
 		r := newRig[uint64](t, setup[uint64]{slots: 9, fifo: fifo, reserve: 3})
 		r.requireNoSelfLink(t)
@@ -90,8 +90,8 @@ func TestPageShift(t *testing.T) {
 	}
 }
 
-// TestPagesNeverMove grows a table a page at a time: tables from before find the
-// same slots, and blocks cover each slot once.
+// TestPagesNeverMove grows a table a page at a time: older tables find the same slots, and
+// blocks have each slot once.
 func TestPagesNeverMove(t *testing.T) {
 	const slots = 11 // the last page is not full
 	var table shard.Table[uint64]

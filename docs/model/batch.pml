@@ -27,7 +27,7 @@ empty_batch:
 	d_step { FENCED; NUMBERED }
 #endif
 	LEFT(1)
-#if BUG == TAG_FIRST
+#if BUG == STAMP_FIRST
 	d_step { r = E }
 	ADVANCE;
 #endif
@@ -35,7 +35,7 @@ empty_batch:
 		FENCED;
 		w = limbo[s]; limbo[s] = EMPTY;
 		WALK(L(w), G(w), WAITING, SEALED, limbo_chain);
-		btop[b] = L(w); bn[b] = G(w); bover[b] = 0; turned[b] = NONE; upright[b] = 0; w = 0
+		btop[b] = L(w); bn[b] = G(w); bover[b] = 0; reversed[b] = NONE; inOrder[b] = 0; w = 0
 	}
 #if BUG == NUMBER_LATE
 	d_step { FENCED; NUMBERED }
@@ -43,7 +43,7 @@ empty_batch:
 	if
 	:: bn[b] == 0
 	:: else ->
-#if BUG != TAG_FIRST
+#if BUG != STAMP_FIRST
 		atomic { r = E; LOOKAT(s); x = effort == KNOWN || allb > 1 && overb == 0 } /* guarded */
 		if
 		:: x -> ADVANCE
@@ -51,7 +51,7 @@ empty_batch:
 		fi;
 		x = 0;
 #endif
-		atomic { btag[b] = r; r = 0 }
+		atomic { bstamp[b] = r; r = 0 }
 	fi;
 	LEFT(bn[b] - 1)
 	LEAVE;
@@ -88,8 +88,8 @@ passed:	/* passed, oldest */
 	:: b == NB * NSH && busy -> goto passed
 	:: b == NB * NSH && !busy -> goto reclaimed
 	fi;
-#if BUG == TAG_UNCLAIMED
-	r = btag[b]; top = w; w = 0; after = PASS;
+#if BUG == STAMP_UNCLAIMED
+	r = bstamp[b]; top = w; w = 0; after = PASS;
 	if
 	:: PASSED(r, S) -> goto known_over
 	:: else -> goto over
@@ -119,13 +119,13 @@ known_over:
 #endif
 	atomic {
 		if
-		:: bover[b] || PASSED(btag[b], S) -> goto move
-		:: effort != KNOWN && !(bover[b] || PASSED(btag[b], S)) -> r = btag[b]; after = PASS; goto over
-		:: effort == KNOWN && !(bover[b] || PASSED(btag[b], S))
+		:: bover[b] || PASSED(bstamp[b], S) -> goto move
+		:: effort != KNOWN && !(bover[b] || PASSED(bstamp[b], S)) -> r = bstamp[b]; after = PASS; goto over
+		:: effort == KNOWN && !(bover[b] || PASSED(bstamp[b], S))
 		fi
 	}
 #endif
-not_over: /* batches sealed later have greater tags */
+not_over: /* batches sealed later have greater stamps */
 	LEAVE;
 	if
 	:: busy -> goto passed

@@ -1,4 +1,4 @@
-/* Fresh slots, which were never used. Code: shard/fresh.go, Allot of shard/pages.go. */
+/* Fresh slots, which were never used. Code: shard/shard.go, Allot of shard/pages.go. */
 
 take_fresh: /* takeFresh */
 	atomic {

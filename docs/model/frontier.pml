@@ -75,7 +75,7 @@ pinned:
 	}
 	goto main
 
-over:	/* Over of tag r */
+over:	/* Over of stamp r */
 #if BUG == E_LATE
 	m = 31;
 #else
@@ -153,7 +153,7 @@ raise:
 #if WORKERS
 	:: after == TURN -> goto turn_waits
 #endif
-#if BUG == TAG_UNCLAIMED
+#if BUG == STAMP_UNCLAIMED
 	:: after == PASS -> top = 0; goto reclaimed
 #else
 	:: after == PASS -> goto not_over
@@ -165,7 +165,7 @@ over_yes:
 #if WORKERS
 	:: after == TURN -> goto turn_passed
 #endif
-#if BUG == TAG_UNCLAIMED
+#if BUG == STAMP_UNCLAIMED
 	:: after == PASS -> goto known_over
 #else
 	:: after == PASS -> goto move

@@ -67,7 +67,7 @@
 	g = 0
 
 /* leave, an atomic Store. Numbers begin anew when a shard has no batch, for fewer states. */
-#if BUG == TAG_UNCLAIMED
+#if BUG == STAMP_UNCLAIMED
 #define LEFTWORD W(bover[b], btop[b])
 #else
 #define LEFTWORD W(number[b] << 1 | bover[b], btop[b])
@@ -80,8 +80,8 @@
 		if \
 		:: bn[b] > 0 -> bword[b] = LEFTWORD /* P9 */ \
 		:: else -> \
-			bword[b] = EMPTY; btop[b] = 0; btag[b] = 0; number[b] = 0; \
-			turned[b] = 0; blast[b] = 0; bover[b] = 0; upright[b] = 0; \
+			bword[b] = EMPTY; btop[b] = 0; bstamp[b] = 0; number[b] = 0; \
+			reversed[b] = 0; blast[b] = 0; bover[b] = 0; inOrder[b] = 0; \
 			LOOKAT(b / NB); \
 			seals[b / NB] = (allb == 0 && !SYNC && !LOOKS -> 0 : seals[b / NB]) \
 		fi \
@@ -150,10 +150,10 @@
 #define ADVANCE if :: r < ELIM -> d_step { FENCED; if :: E == r -> E = r + 1 :: else fi } :: else fi
 #endif
 
-#if BUG == TAG_EQUAL
-#define PASSED(tag, s) ((tag) <= (s))
+#if BUG == STAMP_EQUAL
+#define PASSED(stamp, s) ((stamp) <= (s))
 #else
-#define PASSED(tag, s) ((tag) < (s))
+#define PASSED(stamp, s) ((stamp) < (s))
 #endif
 
 proctype thread(byte me; byte menu; byte k)
@@ -163,8 +163,8 @@ proctype thread(byte me; byte menu; byte k)
 	bit bld, busy, met, found, syn, known, known2;
 	byte sh = me % NSH;
 #if WORKERS
-	byte ready[REACH + PART], bag[REACH + PART], ptag[NB], pend[NB];
-	byte nready, nbag, opened, nparts, wnext, wend, bagtag, bagtop = NONE, room = PART;
+	byte ready[REACH + PART], bag[REACH + PART], pstamp[NB], pend[NB];
+	byte nready, nbag, opened, nparts, wnext, wend, bagstamp, bagtop = NONE, room = PART;
 	bit tried;
 #endif
 
@@ -394,7 +394,7 @@ init {
 				:: else
 				fi;
 				if
-				:: bn[b] > 0 && FIFO && turned[b] != NONE -> TELL(turned[b], SLOTS, SEALED)
+				:: bn[b] > 0 && FIFO && reversed[b] != NONE -> TELL(reversed[b], SLOTS, SEALED)
 				:: else
 				fi;
 				b++

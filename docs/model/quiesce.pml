@@ -1,4 +1,4 @@
-/* Synchronize. Code: goal, reclaimedAll and wait of shard/quiesce.go; finished of
+/* Synchronize. Code: goal, reclaimedAll and wait of shard/reclaim.go; finished of
  * batch.go. */
 
 synchronize: /* wait: slots retired before the call are owed */

@@ -14,20 +14,20 @@ move:	/* move; turn */
 	atomic {
 		bover[b] = 1; r = 0;
 #if FIFO
-		blast[b] = (turned[b] == NONE && !upright[b] -> btop[b] : blast[b])
+		blast[b] = (reversed[b] == NONE && !inOrder[b] -> btop[b] : blast[b])
 #endif
 	}
 #if FIFO
 	do
-	:: cnt > 0 && !upright[b] ->
+	:: cnt > 0 && !inOrder[b] ->
 		d_step { i = btop[b]; w = WORD(i) }
 		d_step {
 			ROOM;
 			EARLY(I1, place[i] == SEALED);
-			PUTW(i, W(G(w), turned[b]));
-			turned[b] = i; btop[b] = L(w); cnt--;
+			PUTW(i, W(G(w), reversed[b]));
+			reversed[b] = i; btop[b] = L(w); cnt--;
 			if
-			:: btop[b] == NONE -> btop[b] = i; turned[b] = NONE; upright[b] = 1
+			:: btop[b] == NONE -> btop[b] = i; reversed[b] = NONE; inOrder[b] = 1
 			:: else
 			fi
 		}
@@ -35,7 +35,7 @@ move:	/* move; turn */
 	od;
 	i = 0; w = 0;
 	if
-	:: !upright[b] -> LEAVE; goto reclaimed
+	:: !inOrder[b] -> LEAVE; goto reclaimed
 	:: else
 	fi;
 #endif

@@ -1,5 +1,5 @@
 /* Parameters, words, shared state, ghost state and checks. Code: shard/word.go,
- * shard.go, batch.go, chain.go; epoch/domain.go; internal/atom for release stores. Options -D
+ * shard.go, batch.go, freelist.go; epoch/domain.go; internal/atom for release stores. Options -D
  * set the parameters; see `run`.
  */
 
@@ -83,10 +83,10 @@
 #define RETURN_UNBURNT  3  /* a Worker gives back a ready slot with the same generation */
 #define REST_UNREAD     4  /* Pop takes the new top's generation for the old one's */
 #define TAIL_ONCE       5  /* push links its tail before the first try only */
-#define TAG_FIRST       6  /* seal takes the tag, then the chain */
+#define STAMP_FIRST       6  /* seal takes the stamp, then the chain */
 #define E_STORED        7  /* advance stores the new epoch */
 #define E_LATE          8  /* Over loads E after its scan */
-#define TAG_EQUAL       9  /* r <= S counts as passed */
+#define STAMP_EQUAL       9  /* r <= S counts as passed */
 #define NO_GRACE       10  /* a batch is reclaimed at once */
 #define LOOK_FIRST     11  /* a guard looks, and then claims its cell */
 #define REMOVE_STORES  12  /* vacate: load and store */
@@ -103,7 +103,7 @@
 #define S_STORED       23  /* raise stores S */
 #define FRESH_STORES   24  /* freshRun: load and store */
 #define BORN_ZERO      25  /* slot 0 begins with the word 0 */
-#define TAG_OF_FIRST   26  /* a bag's part has a tag from before its last unlinking */
+#define STAMP_OF_FIRST   26  /* a bag's part has a stamp from before its last unlinking */
 #define UNCLAIMED      27  /* a batch is moved without its claim */
 #define RUN_UNLINKED   28  /* a chain is not linked past an exhausted slot */
 #define E_STILL        29  /* advance does nothing */
@@ -112,13 +112,13 @@
 #define TWO_OWNERS     32  /* oldest claims by load and store */
 #define EMPTY_STORES   33  /* emptyBatch claims by load and store */
 #define EMPTIED_EARLY  34  /* move reports a batch as empty before it is */
-#define TAG_UNCLAIMED  35  /* passed looks at the tag before the claim; words have no number */
+#define STAMP_UNCLAIMED  35  /* passed looks at the stamp before the claim; words have no number */
 #define NUMBER_LATE    36  /* seal takes its number after the swap */
 #define GOAL_FIRST     37  /* goal loads seals before it seals */
 #define CLAIMED_UNSEEN 38  /* finished ignores a claimed batch */
 #define QUEUE_UNLOCKED 39  /* a queue's appender does not take the lock */
 #define END_KEPT       40  /* a batch that goes back keeps its last slot, exhausted or not */
-#define PART_OLD       41  /* parts of a bag that share a seal keep the older tag */
+#define PART_OLD       41  /* parts of a bag that share a seal keep the older stamp */
 #define LOOKS_TWICE    42  /* bare looks once less than it must */
 #define CLAIM_RELEASED 43  /* a cell is claimed by a release store (TSO) */
 #define MARK_RELEASED  44  /* a mark is set by a release store (TSO) */
@@ -162,8 +162,8 @@ bit  linked2;           /* the block is reachable */
 byte mark2;             /* its mark: changes above, state in the lower two bits */
 
 /* Plain fields of batches, under the claim (P9), and a queue's tail, under mu. */
-byte btop[NSH * NB], bn[NSH * NB], btag[NSH * NB], number[NSH * NB], turned[NSH * NB], blast[NSH * NB];
-bit  bover[NSH * NB], upright[NSH * NB];
+byte btop[NSH * NB], bn[NSH * NB], bstamp[NSH * NB], number[NSH * NB], reversed[NSH * NB], blast[NSH * NB];
+bit  bover[NSH * NB], inOrder[NSH * NB];
 byte tail[NSH];
 
 /* Release stores wait in their thread's buffer, first in, first out: its loads find

@@ -28,8 +28,8 @@ worker_remove: /* Remove: one compare-and-swap, from any handle that may be gues
 			CHECK(removed_once, place[i] == LIVING);
 			SETW(i, W(G(h) + 1, bagtop));
 			place[i] = HELD + me;
-#if BUG == TAG_OF_FIRST
-			bagtag = (nbag == opened -> E : bagtag);
+#if BUG == STAMP_OF_FIRST
+			bagstamp = (nbag == opened -> E : bagstamp);
 #endif
 			bag[nbag] = h; nbag++; bagtop = i;
 			goto main
@@ -41,16 +41,16 @@ worker_remove: /* Remove: one compare-and-swap, from any handle that may be gues
 turn:	/* turn; seal */
 	if
 	:: opened < nbag ->
-#if BUG == TAG_OF_FIRST
-		r = bagtag;
+#if BUG == STAMP_OF_FIRST
+		r = bagstamp;
 #else
 		d_step { r = E }
 #endif
 		if
-		:: nparts < NB -> ptag[nparts] = r; pend[nparts] = nbag; nparts++
+		:: nparts < NB -> pstamp[nparts] = r; pend[nparts] = nbag; nparts++
 		:: else -> pend[NB - 1] = nbag;
 #if BUG != PART_OLD
-			ptag[NB - 1] = r
+			pstamp[NB - 1] = r
 #endif
 		fi;
 		opened = nbag; r = 0
@@ -64,7 +64,7 @@ turn:	/* turn; seal */
 #if BUG == TURN_UNCHECKED
 	goto turn_passed;
 #endif
-	r = ptag[nparts - 1];
+	r = pstamp[nparts - 1];
 	if
 	:: PASSED(r, S) -> goto turn_passed
 	:: else -> after = TURN; goto over
@@ -74,7 +74,7 @@ turn_waits:
 	do
 	:: cnt < nparts ->
 		if
-		:: PASSED(ptag[cnt], S) -> cnt++
+		:: PASSED(pstamp[cnt], S) -> cnt++
 		:: else -> break
 		fi
 	:: else -> break
@@ -98,7 +98,7 @@ reuse:	/* reuse of cnt parts, makeRoom */
 		od;
 		nparts = nparts - cnt; g = 0;
 		do
-		:: g < NB -> ptag[g] = (g < nparts -> ptag[g + cnt] : 0); pend[g] = (g < nparts -> pend[g + cnt] - x : 0); g++
+		:: g < NB -> pstamp[g] = (g < nparts -> pstamp[g + cnt] : 0); pend[g] = (g < nparts -> pend[g + cnt] - x : 0); g++
 		:: else -> break
 		od;
 		g = 0;
@@ -116,7 +116,7 @@ retire_bag: /* retireBag: emptyBag, all as one part */
 		:: else -> break
 		od;
 		do
-		:: nparts > 0 -> nparts--; ptag[nparts] = 0; pend[nparts] = 0
+		:: nparts > 0 -> nparts--; pstamp[nparts] = 0; pend[nparts] = 0
 		:: else -> break
 		od;
 		bagtop = NONE; opened = 0; room = PART

@@ -232,7 +232,7 @@ func (c *canvas) list(l list) {
 }
 
 // clock draws the epochs: the frontier S, the epoch E, guards from their epoch on, and
-// batches at their tags.
+// batches at their stamps.
 func (c *canvas) clock(s *state) {
 	c.y += 30
 	y := c.y

@@ -46,12 +46,12 @@ func (s *state) clock() *state {
 	return s
 }
 
-// tags reports whether s has one batch, with that tag.
-func (s *state) tags(tag uint64) bool {
+// stamps reports whether s has one batch, with that stamp.
+func (s *state) stamps(stamp uint64) bool {
 	n := 0
 	for _, l := range s.lists {
 		if l.name == "batch" {
-			if n++; l.note != fmt.Sprintf("tag %d", tag) {
+			if n++; l.note != fmt.Sprintf("stamp %d", stamp) {
 				return false
 			}
 		}
@@ -143,10 +143,10 @@ func guardPicture() *picture {
 	s = p.show(c, "The coat is removed. Its ticket is refused from now on, but the coat stays: it is in limbo.", "p.Remove(red)", "freelist", "limbo").clock().checks(c, ts[0])
 	p.must(s.place(0) == "limbo" && s.hooks[0].coat == "red" && !s.checked[0].ok)
 	c.mustRemove(ts[1])
-	s = p.show(c, "Limbo is full and is sealed: a batch, with the epoch as its tag. Then the epoch moves on.", "p.Remove(blue)", "freelist", "limbo", "batch").clock()
+	s = p.show(c, "Limbo is full and is sealed: a batch, with the epoch as its stamp. Then the epoch moves on.", "p.Remove(blue)", "freelist", "limbo", "batch").clock()
 	p.must(s.place(0) == "batch" && s.place(1) == "batch" && s.hooks[0].coat == "red" && s.epoch > 0)
 	c.insert("green")
-	s = p.show(c, "A new coat does not get these hooks. The reader was pinned in epoch 0, and the tag is not below that.", "p.Insert(green)", "freelist", "limbo", "batch").clock()
+	s = p.show(c, "A new coat does not get these hooks. The reader was pinned in epoch 0, and the stamp is not below that.", "p.Insert(green)", "freelist", "limbo", "batch").clock()
 	p.must(s.place(2) == "live" && s.hooks[0].coat == "red" && len(s.hooks[0].seen) == 1 && s.safe == 0 && s.guards[0].epoch == 0)
 	c.unpin()
 	c.settle()
@@ -161,16 +161,16 @@ func batchesPicture() *picture {
 	ts := c.insertAll("red", "blue", "green", "gold")
 	c.pin("early", ts[0])
 	c.mustRemove(ts[0], ts[1])
-	s := p.show(c, "An early reader looks at red. Red and blue are removed, and sealed with the tag 0.", "early := p.Pin()\np.Remove(red)\np.Remove(blue)", "freelist", "batch").clock()
-	p.must(s.tags(0))
+	s := p.show(c, "An early reader looks at red. Red and blue are removed, and sealed with the stamp 0.", "early := p.Pin()\np.Remove(red)\np.Remove(blue)", "freelist", "batch").clock()
+	p.must(s.stamps(0))
 	c.pin("late", ts[2])
 	c.mustRemove(ts[2], ts[3])
 	s = p.show(c, "A late reader is pinned in epoch 1, and looks at green. Green and gold are removed.", "late := p.Pin()\np.Remove(green)\np.Remove(gold)", "freelist", "limbo", "batch").clock()
-	p.must(s.tags(0) && s.place(2) == "limbo" && s.guards[1].epoch == 1)
+	p.must(s.stamps(0) && s.place(2) == "limbo" && s.guards[1].epoch == 1)
 	c.unpin()
 	c.insert("plum")
-	s = p.show(c, "The early reader has gone, and S is 1. The tag 0 is below S, so red's and blue's hooks are free. The tag 1 is not.", "early.Unpin()\np.Insert(plum)", "freelist", "limbo", "batch").clock()
-	p.must(s.safe == 1 && s.tags(1) && s.place(2) == "batch" && s.hooks[2].coat == "green" && s.place(s.list("freelist")[0]) == "freelist")
+	s = p.show(c, "The early reader has gone, and S is 1. The stamp 0 is below S, so red's and blue's hooks are free. The stamp 1 is not.", "early.Unpin()\np.Insert(plum)", "freelist", "limbo", "batch").clock()
+	p.must(s.safe == 1 && s.stamps(1) && s.place(2) == "batch" && s.hooks[2].coat == "green" && s.place(s.list("freelist")[0]) == "freelist")
 	c.unpin()
 	c.settle()
 	s = p.show(c, "When the late reader has gone, all are free.", "late.Unpin()\np.Synchronize(ctx)", "freelist", "limbo").clock()

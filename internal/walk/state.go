@@ -78,9 +78,9 @@ func (c *cloakroom) look() state {
 		s.lists = append(s.lists, list{"kept back", "the reserve", n})
 	}
 	s.lists = append(s.lists, list{"limbo", "", follow(shard.Low(in.Limbo))})
-	slices.SortFunc(in.Sealed, func(a, b shard.Sealed) int { return int(a.Tag) - int(b.Tag) })
+	slices.SortFunc(in.Sealed, func(a, b shard.Sealed) int { return int(a.Stamp) - int(b.Stamp) })
 	for _, b := range in.Sealed {
-		s.lists = append(s.lists, list{"batch", fmt.Sprintf("tag %d", b.Tag), follow(b.Top)[:b.N]})
+		s.lists = append(s.lists, list{"batch", fmt.Sprintf("stamp %d", b.Stamp), follow(b.Top)[:b.N]})
 	}
 	if c.worker != nil {
 		ready, bag, next, end := c.worker.Inspect()

@@ -200,7 +200,7 @@ func (w *world) sealed(b shard.Sealed) error {
 	if err != nil {
 		return err
 	}
-	m, err := w.chain(b.Turned, -1, inSealed)
+	m, err := w.chain(b.Reversed, -1, inSealed)
 	if err == nil && n+m != int(b.N) {
 		err = fmt.Errorf("the sealed batch says %d slots and has %d", b.N, n+m)
 	}
