@@ -56,7 +56,7 @@ func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) e
 type each[T any] struct {
 	pool  *Pool[T]
 	ctx   context.Context
-	pages *shard.Pages
+	pages *shard.PageTable
 	size  uint64 // slots in a piece of work
 	f     func(Handle[T], *T) error
 

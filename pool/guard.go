@@ -59,7 +59,7 @@ func (g *Guard[T]) Repin() {
 }
 
 // pages returns the current table.
-func (g *Guard[T]) pages() *shard.Pages {
+func (g *Guard[T]) pages() *shard.PageTable {
 	if g.pool == nil {
 		panic(unpinned)
 	}

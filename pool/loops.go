@@ -96,7 +96,7 @@ func over[T any](block []shard.Slot[T], first uint32) iter.Seq2[Handle[T], *T] {
 }
 
 // liveHandles ranges over the handles of the live slots of t, for removals. It takes no pin.
-func liveHandles[T any](t *shard.Pages) iter.Seq[Handle[T]] {
+func liveHandles[T any](t *shard.PageTable) iter.Seq[Handle[T]] {
 	return func(yield func(Handle[T]) bool) {
 		for first := uint32(0); first < t.Limit; {
 			block := shard.Block[T](t, first, blockSlots)

@@ -89,7 +89,7 @@ const (
 )
 
 // pages returns the current table of pages. It panics for a zero Pool, which has none.
-func (p *Pool[T]) pages() *shard.Pages {
+func (p *Pool[T]) pages() *shard.PageTable {
 	t := p.arena.Table.Current.Load()
 	if t == nil {
 		panic(zeroPool)

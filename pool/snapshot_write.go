@@ -189,7 +189,7 @@ func (sw *snapshotWriter[T]) block(first uint32, most uint64) (n int, err error)
 }
 
 // see reads the generations of up to most slots of a block, and returns the slots.
-func (sw *snapshotWriter[T]) see(t *shard.Pages, first uint32, most int) []shard.Slot[T] {
+func (sw *snapshotWriter[T]) see(t *shard.PageTable, first uint32, most int) []shard.Slot[T] {
 	most = min(most, cap(sw.generations))
 	slots := sw.pool.arena.Generations(t, first, sw.generations[:most])
 	sw.generations = sw.generations[:len(slots)]

@@ -77,7 +77,7 @@ func (t *Table[T]) showVoid(pages []absent) (bytes int64) {
 
 // Floor returns the generation of slot i, and of all slots of its page, if that has no memory
 // in this table.
-func (t *Pages) Floor(i uint32) (floor uint32, ok bool) {
+func (t *PageTable) Floor(i uint32) (floor uint32, ok bool) {
 	k := int(i >> (t.Shift & 31))
 	if k >= len(t.floors) || t.floors[k] == 0 {
 		return 0, false
@@ -133,7 +133,7 @@ func (t *Table[T]) offer() {
 }
 
 // copied returns a copy of the current table that shares nothing that changes.
-func (t *Table[T]) copied() *Pages {
+func (t *Table[T]) copied() *PageTable {
 	now := *t.Pages()
 	now.Base = append(make([]unsafe.Pointer, 0, cap(now.Base)), now.Base...)
 	now.Array = unsafe.Pointer(unsafe.SliceData(now.Base))

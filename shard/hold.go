@@ -97,7 +97,7 @@ func (a *Arena[T]) raise(k Held[T]) {
 // count returns the count of slot i. It makes those of its page if there are none yet. If
 // several holds make them at once, one's are used; a page that is not preallocated has at most
 // 32 KiB of them.
-func (t *Pages) count(i uint32) *atom.Uint32 {
+func (t *PageTable) count(i uint32) *atom.Uint32 {
 	m, j := t.margin(i)
 	h := m.holders.Load()
 	if h == nil {
@@ -111,7 +111,7 @@ func (t *Pages) count(i uint32) *atom.Uint32 {
 }
 
 // makeCounts makes the counts of every page, so that no hold allocates.
-func (t *Pages) makeCounts() {
+func (t *PageTable) makeCounts() {
 	for k := range t.Base {
 		t.count(uint32(k) << (t.Shift & 31))
 	}

@@ -82,7 +82,7 @@ func (m *Magazine[T]) Inspect() (ready, bag []uint64, next, end uint32) {
 }
 
 // Margin returns the margin of page k, with its homes, and its counts of holders or nil.
-func (t *Pages) Margin(k int) (at unsafe.Pointer, is reflect.Type, homes, counts []atom.Uint32) {
+func (t *PageTable) Margin(k int) (at unsafe.Pointer, is reflect.Type, homes, counts []atom.Uint32) {
 	m := t.margins[k]
 	if h := m.holders.Load(); h != nil {
 		counts = h.count
@@ -91,7 +91,7 @@ func (t *Pages) Margin(k int) (at unsafe.Pointer, is reflect.Type, homes, counts
 }
 
 // Holding returns how many holders slot i has, and whether it is parked.
-func (t *Pages) Holding(i uint32) (n int, isParked bool) {
+func (t *PageTable) Holding(i uint32) (n int, isParked bool) {
 	m, j := t.margin(i)
 	if h := m.holders.Load(); h != nil {
 		c := h.count[j].Load()

@@ -43,8 +43,8 @@ type Magazine[T any] struct {
 	// next ≤ index < end are slots that were never used.
 	next, end uint32
 
-	pages Pages  // a copy of the current table, which saves a load
-	table *Pages // that table; nil when there is no copy
+	pages PageTable  // a copy of the current table, which saves a load
+	table *PageTable // that table; nil when there is no copy
 
 	arena *Arena[T]
 	shard *shard[T]
@@ -321,7 +321,7 @@ func (m *Magazine[T]) Flush() {
 	// up. They go before a Reset runs, which may use this magazine.
 	clear(m.ready[:cap(m.ready)])
 	clear(m.bag[:cap(m.bag)])
-	m.pages, m.table = Pages{Now: m.pages.Now}, nil
+	m.pages, m.table = PageTable{Now: m.pages.Now}, nil
 	m.shard.retireLots(lots)
 }
 

@@ -37,21 +37,21 @@ func (s *Slot[T]) Publish(h uint64) { atom.StoreRelease(&s.Word, h) } // publish
 // is enough, because a later store makes the slot known to others.
 func (s *Slot[T]) set(word uint64) { atom.StoreRelease(&s.Word, word) }
 
-// Pages is an immutable snapshot of the page table: growth makes another. A page is an array
+// PageTable is an immutable table of pages: growth makes another. A page is an array
 // of slots that never moves. All pages have the same power-of-two length, so that a look-up is
 // a shift and a mask. Pages that grow geometrically would need the index's highest bit; on
 // amd64 that instruction makes each look-up wait for the one before.
 //
-// Pages is not generic and exports bare pointers, so that package pool can write its look-ups
+// PageTable is not generic and exports bare pointers, so that package pool can write its look-ups
 // out and the compiler inlines them: each accessor would cost a quarter of the budget.
-type Pages struct {
-	Base    []unsafe.Pointer     // page k's first slot; later tables share the array and append to it
-	Array   unsafe.Pointer       // that array: a look-up has checked Limit and needs no second check
-	Inverse uint64               // 2^32 >> Shift: a multiplication by it takes fewer steps than a shift
-	Shift   uint32               // index >> Shift is the page; at most 31
-	Mask    uint32               // slots in a page, less one
-	Limit   uint32               // slots with an index below it have memory
-	Now     *atom.Pointer[Pages] // the current table, which has every slot of this one
+type PageTable struct {
+	Base    []unsafe.Pointer         // page k's first slot; later tables share the array and append to it
+	Array   unsafe.Pointer           // that array: a look-up has checked Limit and needs no second check
+	Inverse uint64                   // 2^32 >> Shift: a multiplication by it takes fewer steps than a shift
+	Shift   uint32                   // index >> Shift is the page; at most 31
+	Mask    uint32                   // slots in a page, less one
+	Limit   uint32                   // slots with an index below it have memory
+	Now     *atom.Pointer[PageTable] // the current table, which has every slot of this one
 
 	margins []*margin // page k's
 	floors  []uint32  // page k's floor if it has no memory, else 0; may be shorter (absent.go)
@@ -74,12 +74,12 @@ type margin struct {
 const homeSlots = Batch
 
 // margin returns the margin of slot i's page, and i's position in the page.
-func (t *Pages) margin(i uint32) (*margin, uint32) {
+func (t *PageTable) margin(i uint32) (*margin, uint32) {
 	return t.margins[i>>(t.Shift&31)], i & t.Mask
 }
 
 // At returns the slot of index i, which must be below t.Limit.
-func At[T any](t *Pages, i uint32) *Slot[T] {
+func At[T any](t *PageTable, i uint32) *Slot[T] {
 	if Exploring && i >= t.Limit {
 		panic(fmt.Sprintf("shard: slot %d lies outside a table of %d", i, t.Limit))
 	}
@@ -90,7 +90,7 @@ func At[T any](t *Pages, i uint32) *Slot[T] {
 const pointerSize = uint64(unsafe.Sizeof(unsafe.Pointer(nil)))
 
 // Block returns up to n slots from index i, none beyond the end of i's page.
-func Block[T any](t *Pages, i, n uint32) []Slot[T] {
+func Block[T any](t *PageTable, i, n uint32) []Slot[T] {
 	n = min(n, t.Mask+1-i&t.Mask, t.Limit-i)
 	return unsafe.Slice(At[T](t, i), n)
 }
@@ -136,7 +136,7 @@ type Table[T any] struct {
 	//	writers  Init; addPage, showVoid and bringBack, under mu
 	//	readers  every look-up
 	//	orders   the store publishes the new page (P2)
-	Current atom.Pointer[Pages]
+	Current atom.Pointer[PageTable]
 
 	// next is the first index that was never handed out.
 	//
@@ -171,12 +171,12 @@ type Table[T any] struct {
 // Init makes an empty table for at most max slots, in pages of 1<<shift.
 func (t *Table[T]) Init(max uint64, shift uint32, bits bool) {
 	t.max, t.bits = max, bits
-	t.Current.Store(&Pages{Inverse: 1 << (32 - shift), Shift: shift, Mask: 1<<shift - 1, Now: &t.Current})
+	t.Current.Store(&PageTable{Inverse: 1 << (32 - shift), Shift: shift, Mask: 1<<shift - 1, Now: &t.Current})
 }
 
 // Pages returns the current table. Any index that was read before the call is below its Limit
 // (P2).
-func (t *Table[T]) Pages() *Pages { return t.Current.Load() }
+func (t *Table[T]) Pages() *PageTable { return t.Current.Load() }
 
 // Max returns the most slots that there may be.
 func (t *Table[T]) Max() uint64 { return t.max }
@@ -282,7 +282,7 @@ func (t *Table[T]) provide(n uint64) bool {
 }
 
 // newPage makes page k and its margin.
-func (t *Table[T]) newPage(old *Pages, k int) ([]Slot[T], *margin) {
+func (t *Table[T]) newPage(old *PageTable, k int) ([]Slot[T], *margin) {
 	n := t.slotsIn(old, k)
 	page, m := make([]Slot[T], n), new(margin)
 	if atom.Charges {
@@ -300,11 +300,11 @@ func (t *Table[T]) newPage(old *Pages, k int) ([]Slot[T], *margin) {
 
 // slotsIn returns how many slots page k has. All have the same number, except the last that
 // there may be.
-func (t *Table[T]) slotsIn(p *Pages, k int) uint64 {
+func (t *Table[T]) slotsIn(p *PageTable, k int) uint64 {
 	return min(uint64(p.Mask)+1, t.max-uint64(k)<<(p.Shift&31))
 }
 
-func (t *Table[T]) addPage(old *Pages) {
+func (t *Table[T]) addPage(old *PageTable) {
 	page, m := t.newPage(old, len(old.Base))
 	grown := *old
 	// Older tables share the array. They never read the entry that this append may write in

@@ -19,7 +19,7 @@ func (a *Arena[T]) Handed() uint64 { return a.Table.next.Load() }
 // first's page, and returns these slots. A slot that never went live counts as vacant before
 // its first life; slots of a page without memory have its floor. The values of live slots may
 // be read under a guard that was pinned before the call.
-func (a *Arena[T]) Generations(t *Pages, first uint32, dst []uint32) []Slot[T] {
+func (a *Arena[T]) Generations(t *PageTable, first uint32, dst []uint32) []Slot[T] {
 	slots := Block[T](t, first, uint32(len(dst)))
 	if floor, gone := t.Floor(first); gone {
 		for j := range slots {

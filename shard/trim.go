@@ -26,7 +26,7 @@ const worn = 1<<32 - 1<<28
 // trimmer is one Trim under way.
 type trimmer[T any] struct {
 	arena *Arena[T]
-	pages *Pages
+	pages *PageTable
 	found []found    // by page
 	taken []taken[T] // by shard
 	rest  taken[T]   // what the table had not handed out

@@ -97,7 +97,7 @@ func TestPagesNeverMove(t *testing.T) {
 	var table shard.Table[uint64]
 	table.Init(slots, tinyShift, false)
 	require.Zero(t, table.Pages().Limit)
-	var before []*shard.Pages
+	var before []*shard.PageTable
 	var at []*shard.Slot[uint64]
 	for table.Grow() {
 		p := table.Pages()

@@ -447,7 +447,7 @@ func (a *actor) rest() {
 }
 
 // isVoid answers whether t shows the void in place of slot i's page.
-func (w *world) isVoid(t *shard.Pages, i uint32) bool {
+func (w *world) isVoid(t *shard.PageTable, i uint32) bool {
 	v := Arena(w.p).Table.Void()
 	return v != nil && t.Base[i>>t.Shift] == v
 }

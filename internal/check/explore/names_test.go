@@ -38,7 +38,7 @@ func (ns *names) init(p *Pool[val]) {
 }
 
 // table returns the pages, unseen by the run.
-func (ns *names) table() (t *shard.Pages) {
+func (ns *names) table() (t *shard.PageTable) {
 	interleave.Unseen(func() { t = Arena(ns.p).Table.Pages() })
 	return t
 }
