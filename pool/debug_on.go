@@ -45,7 +45,7 @@ func (l lives) tell(h uint64, over bool) string {
 	return b.String()
 }
 
-// tell returns lines with the calls that opened what is open.
+// tell returns lines with the calls that opened the members of s.
 func (s set) tell() string {
 	var b strings.Builder
 	s.WriteOpen(&b, "\t")

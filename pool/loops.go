@@ -17,10 +17,10 @@ import (
 // slot that has memory, live or not.
 //
 // If the body panics or calls runtime.Goexit, the pin ends with the next garbage collection
-// at the latest. The pin may end even earlier on a path that never returns to the loop, as the
-// compiler sees it, such as one that ends in panic, select {} or an endless for. A body that
-// uses its pointers on such a path needs a guard of its own: call [Pool.Pin], defer its
-// Unpin, and range over [Guard.All].
+// at the latest. On a path that never returns to the loop, such as one that ends in panic,
+// select {} or an endless for, it may end before the body does. A body that uses its pointers
+// on such a path needs a guard of its own: call [Pool.Pin], defer its Unpin, and range over
+// [Guard.All].
 func (p *Pool[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		l := p.beginLoop()

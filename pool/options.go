@@ -40,10 +40,10 @@ type Options[T any] struct {
 	// times GOMAXPROCS. A pool with a small Capacity has fewer.
 	Shards int
 
-	// Reset, if not nil, makes an object pool: when the pool reclaims a removed slot, it
-	// calls Reset and does not zero the value, so that T keeps its buffers. InsertFunc and
-	// Reserve show what Reset left, and Insert overwrites it. A value that Take or Drain
-	// has moved out is zeroed and never Reset.
+	// Reset, if not nil, makes an object pool. It is called when a removed slot is reclaimed,
+	// in place of zeroing the value, so that T keeps its buffers. InsertFunc and Reserve show
+	// what Reset left, and Insert overwrites it. A value that Take or Drain has moved out is
+	// zeroed and never Reset.
 	//
 	// Reset is called by the goroutine that reclaims, mostly in an Insert or a Remove, and
 	// may run in several goroutines at once. It may use the pool, and the Worker whose call

@@ -30,8 +30,8 @@ import (
 // ErrType; an error of r is wrapped. The text says where and what. ReadFrom never returns a
 // part of a pool.
 //
-// Memory grows with the input, not with the lengths in it: by at most 64 bytes for each byte,
-// and 32 KiB, or one slot, for each 20 bytes. The last page, and values with an
+// Memory grows with the input, not with the lengths in it. Each byte takes at most 64 bytes,
+// and each 20 bytes at most 32 KiB or one slot more. The last page, and values with an
 // UnmarshalBinary, come on top. Checksums find accidents; they are no signature.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.check()

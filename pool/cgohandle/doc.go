@@ -73,7 +73,7 @@
 // a value is too large to wait, put a pointer into the table and clear what it points to
 // before Delete.
 //
-// # What is ordered before what
+// # Memory model
 //
 // What was written before New is visible to every goroutine that receives the handle, by
 // whatever way through C, and looks it up.

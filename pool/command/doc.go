@@ -37,7 +37,7 @@
 // is recorded in a buffer that this Apply was not given: give it all buffers of a frame.
 // [ApplyFunc] also reports which values came and which went.
 //
-// # What is ordered before what
+// # Memory model
 //
 // Recording, Apply and Discard may be called by any number of goroutines at once, also
 // from an Options.Reset that they call. A command is recorded before its call returns. So

@@ -47,7 +47,7 @@
 //
 // A handle that is stale, zero, forged or another store's is Unused.
 //
-// # What is ordered before what
+// # Memory model
 //
 // What was written before Create returned, its value included, is visible to every
 // goroutine that receives the handle. Refresh must happen after every call of the phase
