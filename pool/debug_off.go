@@ -2,7 +2,11 @@
 
 package pool
 
-import "coatcheck/epoch"
+import (
+	"strings"
+
+	"coatcheck/epoch"
+)
 
 // debugging is false without the build tag coatcheck_debug, and in tests that explore
 // schedules, whose steps the records would change. Nothing in this file has a size, and the
@@ -29,8 +33,8 @@ func (lives) Ended(uint64, string)     {}
 func (lives) Dropped(uint64, string)   {}
 func (lives) tell(uint64, bool) string { return "" }
 
-func (set) tell() string        { return "" }
-func (set) tellDropped() string { return "" }
+func (set) tell(*strings.Builder)        {}
+func (set) tellDropped(*strings.Builder) {}
 
 func (*mark) opened(set, string, string) {}
 func (*mark) closed(set, string)         {}

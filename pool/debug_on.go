@@ -45,19 +45,10 @@ func (l lives) tell(h uint64, over bool) string {
 	return b.String()
 }
 
-// tell returns lines with the calls that opened the members of s.
-func (s set) tell() string {
-	var b strings.Builder
-	s.WriteOpen(&b, "\t")
-	return b.String()
-}
-
-// tellDropped returns lines with the calls that opened what was dropped.
-func (s set) tellDropped() string {
-	var b strings.Builder
-	s.WriteDropped(&b, "\t")
-	return b.String()
-}
+// tell writes lines with the calls that opened what is open, and tellDropped those of what
+// was dropped.
+func (s set) tell(b *strings.Builder)        { s.WriteOpen(b, "\t") }
+func (s set) tellDropped(b *strings.Builder) { s.WriteDropped(b, "\t") }
 
 // mark is part of what is opened, and refers to its record.
 type mark struct {

@@ -73,26 +73,30 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 func (p *Pool[T]) ExplainOpen() string {
 	p.pages()
 	var b strings.Builder
-	add := func(n int, line, calls string) {
+	add := func(n int, line string, tell func(*strings.Builder)) {
 		if n == 0 {
 			return
 		}
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(line + calls)
+		b.WriteString(line)
+		tell(&b)
 	}
 	r := &p.records
 	n, oldest := p.domain.Pinned()
-	add(n, fmt.Sprintf("%s pinned, the oldest %d epochs back", count(n, "guard"), oldest), r.guards.tell())
+	add(n, fmt.Sprintf("%s pinned, the oldest %d epochs back", count(n, "guard"), oldest), r.guards.tell)
 	n = int(p.reserved.Load())
-	add(n, count(n, "Reservation")+" open", r.reservations.tell())
+	add(n, count(n, "Reservation")+" open", r.reservations.tell)
 	n = int(p.workers.Load())
-	add(n, count(n, "Worker")+" open", r.workers.tell())
+	add(n, count(n, "Worker")+" open", r.workers.tell)
 	n = p.arena.Held()
-	add(n, count(n, "Ref")+" open", r.refs.tell())
+	add(n, count(n, "Ref")+" open", r.refs.tell)
 	n = int(p.collected.Load())
-	add(n, fmt.Sprintf("%d dropped and left to the garbage collector", n), r.reservations.tellDropped()+r.workers.tellDropped())
+	add(n, fmt.Sprintf("%d dropped and left to the garbage collector", n), func(b *strings.Builder) {
+		r.reservations.tellDropped(b)
+		r.workers.tellDropped(b)
+	})
 	return b.String()
 }
 
