@@ -10,12 +10,7 @@ import (
 	"coatcheck/internal/pointers"
 )
 
-type (
-	word   uint32
-	nested struct {
-		a [2]struct{ b *int }
-	}
-)
+type word uint32
 
 func TestIn(t *testing.T) {
 	for _, v := range []any{
@@ -27,7 +22,7 @@ func TestIn(t *testing.T) {
 	}
 	for _, v := range []any{
 		"", []int(nil), map[int]int(nil), (*int)(nil), make(chan int), func() {}, unsafe.Pointer(nil),
-		[1]any{}, struct{ a error }{}, [2]string{}, nested{}, struct {
+		[1]any{}, struct{ a error }{}, [2]string{}, [2]struct{ A struct{ B *int } }{}, struct {
 			a int
 			_ *int
 		}{},
