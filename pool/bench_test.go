@@ -361,8 +361,8 @@ func reserving(p *pool.Pool[small], reserve func() (*pool.Reservation[small], er
 	}
 }
 
-// BenchmarkReserver compares a Reserver with Pool.Reserve, and with what both
-// are dearer than, Insert. Goroutines have a Reserver each, or share one.
+// BenchmarkReserver compares a Reserver with Pool.Reserve and with Insert, which is cheaper.
+// Goroutines have a Reserver each, or share one.
 func BenchmarkReserver(b *testing.B) {
 	for _, g := range []int{1, 2} {
 		p := pool.Must[small](nil)

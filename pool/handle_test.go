@@ -181,9 +181,9 @@ func TestPtrUnderGuard(t *testing.T) {
 	testkit.RequirePanicText(t, func() { pool.Ptr[int]{}.Under(&g) }, "not pinned")
 }
 
-// The fast paths are as fast as they are because they end up in the caller's
-// loop. One node too many, or a helper whose body is not handed on, and each
-// costs a call or three: nothing fails but the benchmarks.
+// The fast paths are fast because the compiler puts them into the caller's loop. With one node
+// too many, or a helper that cannot be inlined, each costs one to three calls, and only
+// benchmarks would show it.
 func TestLookupsInline(t *testing.T) {
 	// Always for amd64: a 32-bit platform makes a call of each 64-bit atomic.
 	build := exec.Command("go", "build", "-trimpath", "-gcflags=-m=2", "./testdata/inline", "./testdata/inline/dense")
@@ -335,9 +335,8 @@ func FuzzOps(f *testing.F) {
 
 func pick[T any](all []pool.Options[T], i int) pool.Options[T] { return all[i%len(all)] }
 
-// FuzzRawHandles shows any words to a pool as handles, in states that the input
-// leads to as well. The model knows which of them live; the others must be
-// refused by every verb and write nothing.
+// FuzzRawHandles passes any words to a pool as handles, in states that the input leads to.
+// The model knows which of them live. Every verb must refuse the others, and write nothing.
 //
 // The first byte chooses the pool. After it the last bit of a byte says what
 // follows: an operation as in FuzzOps, or a raw handle, whose other bits choose

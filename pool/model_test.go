@@ -55,9 +55,8 @@ type (
 	hold[T any] = verbs.Hold[T]
 )
 
-// machine runs an operation stream on a pool and judges each answer by the pool that is
-// obviously right: a map. Its choices come from choose, which a fuzzer or a generator
-// feeds.
+// machine runs operations on a pool and compares each result with a map's. Its choices come
+// from choose, which a fuzzer or a generator feeds.
 type machine[T any] struct {
 	verbs.Idle[T]
 	t      testing.TB
@@ -189,7 +188,7 @@ func (mc *machine[T]) Refused(c *call[T], err error) {
 	mc.done[err.Error()]++
 }
 
-// Shown judges what a constructor meets.
+// Shown judges what a constructor finds in its slot.
 func (mc *machine[T]) Shown(c *call[T], h pool.Handle[T], v *T) {
 	if id := mc.kind.Number(v); id != 0 {
 		mc.Failf("%v: the slot of %v holds value %d", c, h, id)
@@ -386,14 +385,14 @@ func (mc *machine[T]) draw(v *verbs.Verb[T]) {
 	}
 }
 
-// watch checks that no value has changed that is under a guard or a Ref.
+// watch requires that no value under a guard or a Ref has changed.
 func (mc *machine[T]) watch() {
 	for _, k := range mc.holds {
 		k.Check(mc, mc.kind)
 	}
 }
 
-// runAll runs steps while more says so, and then takes everything back.
+// runAll runs steps while more returns true, and then removes everything.
 func (mc *machine[T]) runAll(more func() bool) {
 	for more() {
 		mc.step()

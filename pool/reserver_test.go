@@ -78,8 +78,8 @@ func TestReserverTakesTurns(t *testing.T) {
 	}
 }
 
-// Whoever keeps a settled Reservation hears of it if it is used again, however
-// many others were made since, and harms none of them.
+// A settled Reservation that is used again panics, however many others were made since, and
+// harms none of them.
 func TestReserverReservationSettlesOnce(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{})
 	v := p.Reserver()
@@ -119,8 +119,8 @@ func TestZeroReserverPanics(t *testing.T) {
 	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).Reserver() }, "pool: ", "zero Pool")
 }
 
-// What is dropped comes back although the Reserver is kept, idle, and though its
-// last block is not full.
+// Dropped Reservations come back although the Reserver is kept idle and its last block is not
+// full.
 func TestReserverLosesNoSlot(t *testing.T) {
 	const capacity = 2*pool.BlockCells + 10
 	for _, reuse := range testkit.Reuses {
@@ -431,7 +431,7 @@ func TestReserverBlockFillsItsMemory(t *testing.T) {
 	require.Greater(t, int(pool.BlockBytes)/pool.BlockCells*(pool.BlockCells+1), 2048-8, "one more would fit")
 }
 
-// What is open is told by number, whoever made it.
+// ExplainOpen counts a Reserver's Reservations as others.
 func TestExplainOpenCountsAReserversReservations(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
 	v := p.Reserver()

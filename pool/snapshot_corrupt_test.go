@@ -65,7 +65,7 @@ func refusal[T any](t testing.TB, in []byte) error {
 	return err
 }
 
-// sample is a small snapshot, and what reading it with a change answers.
+// sample is a small snapshot, and a function that reads it with a change.
 type sample struct {
 	whole []byte
 	read  func(in []byte) error
@@ -87,7 +87,7 @@ func sampleOf[T any](t testing.TB, value func(int) T) sample {
 	return sample{snapshotOf(t, p), func(in []byte) error { return refusal[T](t, in) }}
 }
 
-// Whatever is missing at the end is missed, and said to be.
+// A snapshot cut anywhere is refused, and the error says that bytes are missing.
 func TestTruncatedSnapshots(t *testing.T) {
 	for name, s := range samples(t) {
 		for n := range s.whole {
@@ -99,7 +99,7 @@ func TestTruncatedSnapshots(t *testing.T) {
 	}
 }
 
-// No bit may change.
+// A snapshot with any bit flipped is refused.
 func TestFlippedBits(t *testing.T) {
 	for name, s := range samples(t) {
 		for i := range s.whole {
@@ -152,7 +152,7 @@ func TestMovedRecords(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Input whose checksums are right is looked at all the same.
+// Input with right checksums is checked all the same.
 func TestForgedSnapshots(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[[2]uint64]{Origin: 7, Shards: 1})
 	head := cut(snapshotOf(t, p))[0]
@@ -211,7 +211,7 @@ func TestForgedSnapshots(t *testing.T) {
 	require.Equal(t, "0@13", testkit.MustInsert(t, c, [2]uint64{}).String(), "9 lived in the original, and 11 is burned")
 }
 
-// Lengths are not believed: nothing is allocated for what does not come.
+// Lengths are not trusted: nothing is allocated for bytes that do not come.
 func TestHostileLengths(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector allocates")
@@ -309,7 +309,7 @@ func testVacancies[T any](t *testing.T, most uint32) {
 	require.LessOrEqual(t, got, records*max(32<<10, slot)*11/10+page+1<<20, "from %d bytes", len(in))
 }
 
-// A reader may give what it likes at a time; its own errors come as they are.
+// A reader may return any number of bytes at a time, and its errors are returned as they are.
 func TestReadersOfSnapshots(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[mixed]{Shards: 1})
 	testkit.Fill(t, p, 3, mixedOf)
@@ -332,7 +332,7 @@ func TestReadersOfSnapshots(t *testing.T) {
 	}
 }
 
-// A writer that fails half-way gets no further, and is told of with the count.
+// WriteTo stops at a writer's error, and returns it with the count of bytes.
 func TestWritersThatFail(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[[2]uint64]{Shards: 1})
 	testkit.Fill(t, p, 100, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
@@ -366,7 +366,7 @@ func (w *narrow) Write(b []byte) (int, error) {
 	return k, nil
 }
 
-// A type that is refused is so by WriteTo, before anything is written, and by ReadFrom.
+// WriteTo refuses such types before anything is written, and so does ReadFrom.
 func TestBothEndsRefuseTypes(t *testing.T) {
 	testRefused[stamp](t, "field id is unexported")
 	testRefused[any](t, "interface values cannot be written")
@@ -423,8 +423,8 @@ func TestSnapshotByGobIsOfAnotherType(t *testing.T) {
 	require.ErrorContains(t, err, "string was written by gob, and is now encoded by its parts")
 }
 
-// Errors of T's own methods come with the handle that they happened at, panics come
-// up, and no pin is left behind.
+// Errors of T's own methods are returned with the handle of the value, panics go up, and no
+// pin is left.
 func TestErrorsOfMarshalers(t *testing.T) {
 	p := testkit.Tiny[moody](t, &pool.Options[moody]{Origin: 1, Shards: 1})
 	testkit.MustInsert(t, p, moody{mood: "fine"})
@@ -468,7 +468,7 @@ func TestErrorsOfParts(t *testing.T) {
 	}
 }
 
-// A key that no map takes is an error, not a panic of the map's.
+// A key that cannot be hashed is an error, not a panic.
 func TestUnhashableKeysAreCorrupt(t *testing.T) {
 	p := testkit.Tiny[mixed](t, nil)
 	testkit.MustInsert(t, p, mixed{Keys: map[unhashable]int{{"a"}: 1}})
@@ -477,12 +477,12 @@ func TestUnhashableKeysAreCorrupt(t *testing.T) {
 	require.ErrorContains(t, err, "hash of unhashable type []uint8")
 }
 
-// A zero Pool has nothing to write.
+// WriteTo of a zero Pool panics.
 func TestSnapshotOfZeroPool(t *testing.T) {
 	testkit.RequirePanicText(t, func() { _, _ = new(pool.Pool[int]).WriteTo(io.Discard) }, "zero Pool")
 }
 
-// A bool is never made but 0 or 1.
+// A bool of the copy is 0 or 1, whatever its byte in the snapshot is.
 func TestForgedBool(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[fixed]{Origin: 1})
 	h := testkit.MustInsert(t, p, fixed{On: [2]bool{true, true}})

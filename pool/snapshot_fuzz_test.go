@@ -334,7 +334,7 @@ func FuzzReadFrom(f *testing.F) {
 	})
 }
 
-// seedSnapshot is a small snapshot with a bit of everything.
+// seedSnapshot is a small snapshot with records of every kind.
 func seedSnapshot[T any](t testing.TB, reuse pool.Reuse, value func(int) T) []byte {
 	p := testkit.Tiny(t, &pool.Options[T]{Origin: 3, Shards: 1, Reuse: reuse, MinFree: int(reuse)})
 	hs := testkit.Fill(t, p, 6, value)
@@ -456,8 +456,7 @@ func cut(snapshot []byte) (records [][]byte) {
 	return records
 }
 
-// joined makes records a stream again, with right lengths and checksums: what
-// somebody would send who means harm.
+// joined makes records a stream again, with right lengths and checksums, as an attacker would.
 func joined(records [][]byte) (snapshot []byte) {
 	sum := uint32(0)
 	for _, r := range records {

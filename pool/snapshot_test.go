@@ -62,8 +62,8 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	})
 }
 
-// Whoever has a slot at the time of the snapshot, its handle never comes to life in
-// the copy, although the original may let it live.
+// A slot that is reserved, cached or under construction during the snapshot: its handle never
+// comes to life in the copy, although it may in the original.
 func TestOpenSlotsAreBurned(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2})
@@ -210,7 +210,7 @@ func TestPreallocatedCopy(t *testing.T) {
 	}
 }
 
-// What Capacity and Origin cannot give is said.
+// ReadFrom returns an error that says which option does not fit.
 func TestCopyThatDoesNotFit(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1, Origin: 5})
 	hs := testkit.Fill(t, p, 20, testkit.Number)
@@ -260,8 +260,8 @@ func TestSnapshotsFollowEachOther(t *testing.T) {
 	require.Equal(t, "and more", string(rest))
 }
 
-// What Trim gave up stays given up: no handle of it is live in a copy, and neither
-// the copy nor the original issues one again.
+// No handle of a page that Trim gave up is live in a copy, and neither the copy nor the
+// original issues one again.
 func TestSnapshotOfATrimmedPool(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		opts := &pool.Options[[2]uint64]{Shards: 2, Reuse: reuse}
@@ -350,8 +350,8 @@ func requireNothingElse(t *testing.T, c *pool.Pool[fixed], v fixed) {
 	}
 }
 
-// What was seen live is encoded as that incarnation, also when it is removed
-// before its turn: its slot waits for the snapshot's pin.
+// A value that was seen live is encoded as that incarnation, also if it is removed first: its
+// slot waits for the snapshot's pin.
 func TestSnapshotPinsWhatItEncodes(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[moody]{Capacity: 2, Shards: 1})
 	meddled := 0

@@ -61,9 +61,9 @@ func bothTriers(t *testing.T, opts pool.Options[stamp], f func(*testing.T, *pool
 	}
 }
 
-// An init that returns an error gives its slot back, as one that panics does: nothing
-// goes live, what it wrote is gone, and the error is the very one. It catches a value
-// that goes live all the same, a slot that is lost, and one that goes straight back.
+// If init returns an error, its slot comes back as if it had panicked: nothing goes live, what
+// it wrote is zeroed, and the caller gets the same error. It catches a value that goes live
+// all the same, a slot that is lost, and one that goes straight back.
 func TestInitThatReturnsAnErrorLosesNoSlot(t *testing.T) {
 	const capacity = 32
 	bothTriers(t, pool.Options[stamp]{Shards: 2, Capacity: capacity}, func(t *testing.T, p *pool.Pool[stamp], _ inserter[stamp], try trier[stamp]) {
@@ -101,7 +101,7 @@ func TestInitThatReturnsAnErrorLosesNoSlot(t *testing.T) {
 	})
 }
 
-// With a Reset a refused value's slot keeps what Reset leaves, as a removed one's does.
+// With a Reset, the slot of a refused value keeps what Reset leaves, as after a removal.
 func TestRefusedValueIsReset(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[[]byte]{Capacity: 1, Reset: func(v *[]byte) { *v = (*v)[:0] }})
 	refusal := errors.New("no")
@@ -321,7 +321,7 @@ func TestReservationSettlesOnce(t *testing.T) {
 	}
 }
 
-// Many settle one reservation at once: one does.
+// Of many goroutines that settle one Reservation at once, one succeeds.
 func TestReservationSettlesOnceUnderContention(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 2})
 	for range testkit.Long(500) {
@@ -384,7 +384,7 @@ func TestDroppedReservationLosesNoSlot(t *testing.T) {
 	}
 }
 
-// A reservation that somebody has is not taken for a dropped one.
+// A Reservation that is still referred to is not taken for a dropped one.
 func TestReservationSurvivesGC(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[stamp]{Capacity: 4})
 	r, err := p.Reserve()

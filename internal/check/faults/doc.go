@@ -29,7 +29,7 @@
 //	                                                                             TestEveryVerbRetiresExhaustedSlots, TestExhaustedSlotsAreReplaced
 //	                                                                             coatcheck.TestStormUsesUpGenerations, TestEveryHandleOfATinyLayout
 //	double remove                      false, and nothing is touched             TestStaleHandleNeverRevives
-//	double remove, racing              one remover of each value succeeds        TestRemoveSucceedsOnce, TestRemoversOfEveryKindSucceedOnce
+//	double remove, racing              one remover of each value succeeds        TestRemoversOfEveryKindSucceedOnce
 //	                                                                             shard.TestStormRemovesOnce, TestEachValueIsDrainedOnce
 //	double unpin                       panics                                    TestGuardMisusePanics, epoch.TestUnpinPanicsIfNotPinned
 //	use of a guard after unpin         panics                                    TestGuardMisusePanics

@@ -79,7 +79,7 @@ func TestFIFOIssuesAtLeastCapacityTimesIncarnations(t *testing.T) {
 	}
 }
 
-// What a construction that came to nothing burns counts as a life.
+// A construction that fails burns a generation, which counts as a life.
 func TestBurnedGenerationsCount(t *testing.T) {
 	const origin = testkit.LastGeneration - 9
 	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 1, Origin: origin})

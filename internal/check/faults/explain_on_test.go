@@ -129,7 +129,7 @@ func TestExplainNamesInserterAndRemover(t *testing.T) {
 	}
 }
 
-// A removal that does nothing is nobody's: the record stays the remover's.
+// A removal that does nothing leaves no record: the record of the one that succeeded stays.
 func TestExplainNamesTheOneRemover(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
 	h := testkit.MustInsert(t, p, 1)
@@ -150,7 +150,7 @@ func TestExplainNamesTheOneRemover(t *testing.T) {
 	require.Equal(t, when(before), when(after[2]))
 }
 
-// Lives that never began are told as well.
+// Lives that never began have records too.
 func TestExplainTellsCancelledLives(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
 	var r *pool.Reservation[int]
@@ -216,7 +216,7 @@ func TestGuardMisuseTellsWhoUnpinned(t *testing.T) {
 	}
 }
 
-// ExplainOpen names who opened what is open, and forgets who closed it.
+// ExplainOpen names the functions that opened what is open, and forgets what was closed.
 func TestExplainOpenNamesTheOpener(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
 	gs := make([]pool.Guard[int], 3)
@@ -275,7 +275,7 @@ func TestExplainOpenNamesTheOpener(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// Records are made and read by everybody at once.
+// Many goroutines make and read records at once.
 func TestRecordsInAStorm(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 2, Origin: 1})
 	stop := make(chan struct{})

@@ -24,7 +24,7 @@ func requireExplained(t *testing.T, p *pool.Pool[int], h pool.Handle[int], forma
 	require.Equal(t, h.String()+" "+fmt.Sprintf(format, args...), testkit.FirstLine(p.Explain(h)))
 }
 
-// Every handle that there can be is explained, whatever state its slot is in.
+// Explain has a text for every handle, whatever state its slot is in.
 func TestExplainTellsEveryState(t *testing.T) {
 	const origin = 101
 	for _, reuse := range testkit.Reuses {
@@ -85,7 +85,7 @@ func TestExplainKnowsExhaustedSlots(t *testing.T) {
 	require.Equal(t, 1, p.Stats().Exhausted)
 }
 
-// A handle that was shown and is not live yet is told from a stale one.
+// Explain tells a handle that is not live yet from a stale one.
 func TestExplainKnowsReservations(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
 	r, err := p.Reserve()
@@ -100,7 +100,7 @@ func TestExplainKnowsReservations(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// What is open is told as long as it is.
+// ExplainOpen names what is open, and only that.
 func TestExplainOpenCounts(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1, Reuse: pool.FIFO}) // whose Workers cache nothing
 	heads := func() (heads []string) {
@@ -139,7 +139,7 @@ func TestExplainOpenCounts(t *testing.T) {
 	require.Zero(t, p.Stats().Workers)
 }
 
-// Who drops a Reservation or a Worker is served by the collector, and counted.
+// The collector gives back Reservations and Workers that were dropped, and Stats counts them.
 func TestDroppedOnesAreCounted(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
 	r, err := p.Reserve()
@@ -161,7 +161,7 @@ func TestDroppedOnesAreCounted(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// The words change under Explain's eyes, and it says what one of them said.
+// While the words change, Explain describes one state that was there.
 func TestExplainWhileSlotsChange(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 2})
 	cells := make(chan pool.Handle[int], 100)
@@ -198,7 +198,7 @@ func requireExplainedStale(t *testing.T, p *pool.Pool[int], h pool.Handle[int]) 
 	require.True(t, strings.HasPrefix(p.Explain(h), h.String()+" is stale"), p.Explain(h))
 }
 
-// What Trim gave up is explained by what is left of it.
+// Explain knows handles of pages that Trim gave up, by the generations that were kept.
 func TestExplainAfterTrim(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Origin: 1, Shards: 1})
 	hs := testkit.Fill(t, p, 64, testkit.Number)

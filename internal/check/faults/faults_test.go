@@ -24,8 +24,8 @@ import (
 	"coatcheck/pool"
 )
 
-// A loop that removes and is left by a panic or Goexit in the middle has removed
-// what it removed, chains that were not yet retired among it, and nothing else.
+// A loop removes, and is left by a panic or Goexit in the middle. What it removed until then
+// stays removed, also what was in a chain not yet retired, and nothing else is.
 func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
 	const capacity = 200
 	for _, reuse := range testkit.Reuses {
@@ -96,7 +96,9 @@ func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
 	}
 }
 
-// Removers of every kind meet at the same values: one of them gets each.
+// Goroutines remove the same values by every verb: each value has exactly one remover, which
+// gets the value that was inserted. It catches a Remove that loads and stores in place of its
+// compare-and-swap.
 func TestRemoversOfEveryKindSucceedOnce(t *testing.T) {
 	const values = 96
 	for _, reuse := range testkit.Reuses {
@@ -110,11 +112,21 @@ func TestRemoversOfEveryKindSucceedOnce(t *testing.T) {
 		for range testkit.Long(200) {
 			hs := testkit.Fill(t, p, values, testkit.Number)
 			won.Store(0)
+			takes := func(p interface {
+				Take(pool.Handle[int]) (int, bool)
+			}) {
+				for i, h := range hs {
+					v, ok := p.Take(h)
+					if count(ok); ok && v != testkit.Number(i) {
+						t.Errorf("Take(%v) returns %d, want %d", h, v, testkit.Number(i))
+					}
+				}
+			}
 			var wg sync.WaitGroup
 			for _, remove := range []func(){
 				func() { testkit.Each(hs, func(h pool.Handle[int]) { count(p.Remove(h)) }) },
 				func() { testkit.Each(hs, func(h pool.Handle[int]) { count(p.Ptr(h).Remove()) }) },
-				func() { testkit.Each(hs, func(h pool.Handle[int]) { _, ok := p.Take(h); count(ok) }) },
+				func() { takes(p) },
 				func() { won.Add(int64(p.RemoveBatch(hs))) },
 				func() { won.Add(int64(p.RemoveBatch(append(hs[values/2:values:values], hs...)))) },
 				func() { won.Add(int64(p.DeleteFunc(func(pool.Handle[int], *int) bool { return true }))) },
@@ -127,7 +139,12 @@ func TestRemoversOfEveryKindSucceedOnce(t *testing.T) {
 				func() {
 					w := p.Worker()
 					defer w.Close()
-					testkit.Each(hs, func(h pool.Handle[int]) { count(w.Remove(h)); _, ok := w.Take(h); count(ok) })
+					testkit.Each(hs, func(h pool.Handle[int]) { count(w.Remove(h)) })
+				},
+				func() {
+					w := p.Worker()
+					defer w.Close()
+					takes(w)
 				},
 			} {
 				wg.Add(1)
@@ -146,8 +163,8 @@ func TestRemoversOfEveryKindSucceedOnce(t *testing.T) {
 }
 
 // Copies of one guard are unpinned at once. An Unpin that comes after another panics;
-// those that come at one moment may both pass (DESIGN.md, Stores). The pin ends once, and
-// no pin of later ends with it.
+// two at the same moment may both pass (DESIGN.md, Stores). The pin ends once, and no later
+// pin ends with it.
 func TestRacingUnpinsOfCopiesEndOnePin(t *testing.T) {
 	const copies = 4
 	p := pool.Must[int](nil)
@@ -185,8 +202,8 @@ func TestRacingUnpinsOfCopiesEndOnePin(t *testing.T) {
 }
 
 // At the last epoch a guard delays everything that is removed, for the epoch cannot
-// tell any more what was removed before it was pinned. While none is pinned, all is
-// as ever.
+// tell any more what was removed before it was pinned. While none is pinned, nothing
+// changes.
 func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
 	for _, o := range []pool.Options[int]{
 		{Capacity: 150, Shards: 2}, {Capacity: 150, Shards: 2, Reuse: pool.FIFO, MinFree: 4},

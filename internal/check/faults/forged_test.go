@@ -22,9 +22,9 @@ var forgedFlag = flag.Int("forged", 100_000_000, "random handles to forge; fewer
 // generationsFlag asks for TestEveryGenerationOfASlot.
 var generationsFlag = flag.Bool("generations", false, "try every generation of a slot as a forged handle (a minute)")
 
-// siege is a pool with slots in every state, where everything that can stall
-// does: a guard is pinned, and a Reset does not return, on a goroutine that has
-// the token of its shard. Whoever waited for anything would wait for ever.
+// siege is a pool with slots in every state, in which all that can stall does: a guard is
+// pinned, and a Reset does not return, on a goroutine that has the token of its shard. A call
+// that waited for anything would wait for ever.
 type siege struct {
 	p      *pool.Pool[int]
 	w      *pool.Worker[int]
@@ -92,7 +92,7 @@ func newSiege(t *testing.T, reuse pool.Reuse, origin uint32) *siege {
 	return s
 }
 
-// unharmed requires that nothing was written since the siege began.
+// unharmed requires that nothing was written after the siege began.
 func (s *siege) unharmed(t *testing.T) {
 	t.Helper()
 	words, values := inside.Image(s.p)
@@ -101,8 +101,8 @@ func (s *siege) unharmed(t *testing.T) {
 	require.Equal(t, s.stats, s.p.Stats())
 }
 
-// readers are the verbs that look a handle up, without an allocation of their
-// own; each answers whether there was something.
+// readers are the verbs that look a handle up, without an allocation of their own. Each
+// reports whether there was a value.
 func (s *siege) readers() map[string]func(h pool.Handle[int]) bool {
 	one, dst := make([]pool.Handle[int], 1), make([]*int, 0, 1)
 	nothing := func(*int) {}
@@ -141,7 +141,7 @@ func (s *siege) removers() map[string]func(h pool.Handle[int]) bool {
 var origins = []uint32{1, 0x5A5A5A5B, testkit.LastGeneration - 2}
 
 // Every bit of every live handle is flipped, and every pair of bits, whatever
-// states the other slots are in. A compare that leaves out a bit would hit.
+// states the other slots are in. A comparison that leaves out a bit would accept one.
 func TestBitFlipsOfLiveHandlesMiss(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		for _, origin := range origins {
@@ -270,9 +270,9 @@ func TestForgedHandlesAllocateNothing(t *testing.T) {
 }
 
 // A pool of two or three slots with a few lives each lives through all of them.
-// At every step each handle that was, is or could be issued, and all that lie
-// around them, are shown to it; a map knows which one is live. The least that
-// is wrong about a word, a link or a generation shows here.
+// At each step the test passes it every handle that was, is or could be issued, and all
+// handles near them. A map knows which one is live. Any error in a word, a link or a
+// generation shows here.
 func TestEveryHandleOfATinyLayout(t *testing.T) {
 	rnd := testkit.Rand(t)
 	for _, o := range []pool.Options[int]{

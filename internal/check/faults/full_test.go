@@ -57,7 +57,7 @@ func TestCapacityIsExact(t *testing.T) {
 	}
 }
 
-// InsertBatch keeps what fitted, and its handles tell how many.
+// InsertBatch keeps the values that fitted, and returns their handles.
 func TestBatchFillsToCapacity(t *testing.T) {
 	for _, o := range testkit.CapacityConfigs() {
 		p := testkit.Tiny(t, &o)
@@ -72,8 +72,8 @@ func TestBatchFillsToCapacity(t *testing.T) {
 	}
 }
 
-// While a guard is pinned, what is removed waits and Insert says so; when it has
-// gone, everything comes back at once, however often that happens.
+// While a guard is pinned, removed slots wait, and Insert returns ErrStalled. After Unpin all
+// of them come back at once, however often that happens.
 func TestStallRecovers(t *testing.T) {
 	for _, o := range testkit.CapacityConfigs() {
 		name := fmt.Sprintf("%+v", o)
@@ -104,8 +104,8 @@ func TestStallRecovers(t *testing.T) {
 	}
 }
 
-// A batch that was sealed during the stall and holds only exhausted slots must
-// not hide the one behind it.
+// A batch that was sealed during the stall and has only exhausted slots does not hide the
+// batch behind it.
 func TestStallRecoversPastExhaustedSlots(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		t.Run(reuse.String(), func(t *testing.T) {
@@ -129,8 +129,7 @@ func TestStallRecoversPastExhaustedSlots(t *testing.T) {
 	}
 }
 
-// An exhausted slot is none that a value could have, unless MinFree makes up for
-// it when it is reclaimed.
+// No value can have an exhausted slot, unless MinFree replaces the slot when it is reclaimed.
 func TestStalledIsForSlotsThatAValueCouldHave(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Origin: testkit.LastGeneration, Shards: 1, Capacity: 2})
 	hs := testkit.Fill(t, p, 2, testkit.Number)
@@ -152,7 +151,7 @@ func TestStalledIsForSlotsThatAValueCouldHave(t *testing.T) {
 	testkit.RequireRefusal(t, p, pool.ErrFull, "FIFO, Capacity values live")
 }
 
-// A forgotten guard ends in ErrStalled at MaxLimbo, not in all memory.
+// A forgotten guard leads to ErrStalled at MaxLimbo, before it takes all memory.
 func TestForgottenGuardStopsGrowth(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		for _, workers := range []bool{false, true} {
@@ -197,7 +196,7 @@ func TestForgottenGuardStopsGrowth(t *testing.T) {
 	}
 }
 
-// The default of MaxLimbo lies below a bound, too.
+// The default of MaxLimbo is bounded too.
 func TestDefaultMaxLimboStopsGrowth(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("a million removals")
@@ -220,8 +219,8 @@ func TestDefaultMaxLimboStopsGrowth(t *testing.T) {
 	testkit.MustInsert(t, p, struct{}{})
 }
 
-// What is in a Worker's reach is free, and others may be told ErrFull that much
-// earlier, but not ErrStalled, and not after Flush.
+// Slots in a Worker's reach are free. Others may get ErrFull that much earlier, but not
+// ErrStalled, and not after Flush.
 func TestWorkersReachCountsAgainstOthers(t *testing.T) {
 	const capacity = 256
 	p := testkit.Tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 1})
@@ -245,7 +244,7 @@ func TestWorkersReachCountsAgainstOthers(t *testing.T) {
 	require.Equal(t, capacity, n+st.Cached)
 	require.Positive(t, st.Cached, "the Worker keeps nothing: this test tests nothing")
 	require.LessOrEqual(t, st.Cached, capacity/16)
-	// The owner reaches them all, by and by.
+	// The owner reaches all of them in the end.
 	for range st.Cached {
 		_, err := w.Insert(1)
 		require.NoError(t, err)
@@ -258,10 +257,9 @@ func TestWorkersReachCountsAgainstOthers(t *testing.T) {
 	testkit.Fill(t, p, capacity, testkit.Number)
 }
 
-// With nothing pinned and nothing held, an insertion is not refused while at most
-// half of the slots live, although goroutines outnumber the processors and are
-// preempted wherever they are. Where memory can grow, it does not because somebody
-// was preempted.
+// With nothing pinned and nothing held, an insertion is not refused while at most half of the
+// slots live, although there are more goroutines than processors, preempted anywhere. A pool
+// that may grow does not grow because a goroutine was preempted.
 func TestInsertIsNotRefusedWhileHalfIsFree(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const goroutines = 8
@@ -372,7 +370,7 @@ func TestEachGuardDelaysItsOwn(t *testing.T) {
 	require.Zero(t, free(), "all live")
 }
 
-// A refusal for a Ref's sake, and one that has no reason but that all slots live.
+// A refusal because of a Ref is ErrStalled; one because all slots live is not.
 func TestRefusalTellsItsReason(t *testing.T) {
 	p := pool.Must[int](&pool.Options[int]{Capacity: 2})
 	hs := testkit.Fill(t, p, 2, testkit.Number)

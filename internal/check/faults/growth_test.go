@@ -17,9 +17,9 @@ import (
 // bulky is a value of which no page of 2^31 can be had.
 type bulky [1 << 17]byte
 
-// When a page cannot be allocated the insertion panics, and that is all: what is
-// there stays in use, no mutex and no token is left locked, and a later
-// insertion finds the page.
+// If a page cannot be allocated, the insertion panics, and nothing else happens: the other
+// slots stay in use, no mutex and no token stays locked, and a later insertion allocates the
+// page.
 func TestGrowthThatFailsLosesNothing(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		o := pool.Options[bulky]{Reuse: reuse, Shards: 1}
@@ -81,7 +81,7 @@ func TestGrowthThatFailsLosesNothing(t *testing.T) {
 				live := p.Len()
 				require.Positive(t, live)
 				require.True(t, p.Contains(first))
-				// What is given back serves meanwhile.
+				// Slots that are given back are used meanwhile.
 				require.True(t, p.Remove(first))
 				require.NoError(t, p.Synchronize(context.Background()))
 				_, err = p.InsertFunc(setBulky)
@@ -103,8 +103,8 @@ func TestGrowthThatFailsLosesNothing(t *testing.T) {
 
 func setBulky(_ pool.Handle[bulky], v *bulky) { v[0] = 1 }
 
-// An insertion in need of a slot reclaims before it grows, and meets a Reset that
-// panics there. The next one goes on.
+// An insertion without a free slot reclaims before it grows, and a Reset panics there. The
+// next insertion works.
 func TestResetThatPanicsBeforeGrowthLosesNothing(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		bad := 0

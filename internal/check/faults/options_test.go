@@ -54,7 +54,7 @@ func TestBadOptionsAreRefused(t *testing.T) {
 	}
 }
 
-// No machine has addresses for so much, and New says so.
+// New returns an error for more slots than there are addresses.
 func TestPreallocateBeyondAllAddressesIsRefused(t *testing.T) {
 	n := min(uint64(pool.MaxCapacity), 1<<31)
 	_, err := pool.New(&pool.Options[bulky]{Capacity: int(n), Preallocate: true})
@@ -139,7 +139,7 @@ func TestManyShardsWork(t *testing.T) {
 	}
 }
 
-// What does not say Preallocate does not allocate for a Capacity in advance.
+// Without Preallocate, New does not allocate for a Capacity in advance.
 func TestCapacityAloneCostsNothing(t *testing.T) {
 	assert.Less(t, testkit.Allocated(func() {
 		p := pool.Must(&pool.Options[[2]uint64]{Capacity: 100_000_000})

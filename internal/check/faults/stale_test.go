@@ -2,12 +2,9 @@ package faults_test
 
 import (
 	"math"
-	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -32,7 +29,7 @@ func TestZeroHandleIsRefused(t *testing.T) {
 	}
 }
 
-// states brings slots of p into every state that there is: live, retired under
+// states brings slots of p into every state: live, retired under
 // a guard, reclaimed, reserved, and in a Worker's reach.
 func states(t *testing.T, p *pool.Pool[int]) (live map[pool.Handle[int]]bool, release func()) {
 	live = map[pool.Handle[int]]bool{}
@@ -59,9 +56,9 @@ func states(t *testing.T, p *pool.Pool[int]) (live map[pool.Handle[int]]bool, re
 	return live, func() { w.Close(); g.Unpin(); r.Cancel() }
 }
 
-// Every bit of every handle is looked at, whatever state the slot is in. An
-// index that is not compared, a link that points to its own slot, or a vacant
-// word with an odd generation would show here.
+// Look-ups compare every bit of a handle, whatever state the slot is in. It catches an index
+// that is not compared, a link that points to its own slot, and a vacant word with an odd
+// generation.
 func TestForgedHandleIsRefused(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Origin: 5, Shards: 2})
@@ -208,54 +205,5 @@ func TestForeignHandleIsRefused(t *testing.T) {
 	testkit.RequireRefused(t, b, hs[7])
 	for _, h := range hs {
 		require.False(t, b.Contains(h))
-	}
-}
-
-// Exactly one of many removers of one handle is told so. A Remove that loads
-// and stores in place of its compare-and-swap tells several.
-func TestRemoveSucceedsOnce(t *testing.T) {
-	const removers = 4
-	p := testkit.Tiny(t, &pool.Options[int]{Shards: 2})
-	rounds := testkit.Long(3000)
-	hs := make([]pool.Handle[int], 32)
-	var won atomic.Int64
-	for range rounds / 32 {
-		for i := range hs {
-			hs[i] = testkit.MustInsert(t, p, i+1)
-		}
-		won.Store(0)
-		var wg sync.WaitGroup
-		for k := range removers {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				w := p.Worker()
-				defer w.Close()
-				for i, h := range hs {
-					ok := false
-					switch k {
-					case 0:
-						ok = p.Remove(h)
-					case 1:
-						var v int
-						if v, ok = p.Take(h); ok && v != i+1 {
-							t.Errorf("Take(%v) gives %d, want %d", h, v, i+1)
-						}
-					case 2:
-						ok = w.Remove(h)
-					case 3:
-						var v int
-						if v, ok = w.Take(h); ok && v != i+1 {
-							t.Errorf("Worker.Take(%v) gives %d, want %d", h, v, i+1)
-						}
-					}
-					if ok {
-						won.Inc()
-					}
-				}
-			}()
-		}
-		wg.Wait()
-		assert.EqualValues(t, len(hs), won.Load())
 	}
 }

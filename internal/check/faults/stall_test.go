@@ -12,8 +12,7 @@ import (
 	"coatcheck/pool"
 )
 
-// stalls are the ways to hold a pin for as long as some code of the user's runs:
-// each calls stall under one.
+// stalls are the ways to hold a pin while user code runs: each calls stall under a pin.
 func stalls(p *pool.Pool[int], h pool.Handle[int]) map[string]func(stall func()) {
 	return map[string]func(stall func()){
 		"Pin":        func(stall func()) { g := p.Pin(); g.Get(h); stall(); g.Unpin() },
@@ -45,8 +44,8 @@ func stalls(p *pool.Pool[int], h pool.Handle[int]) map[string]func(stall func())
 	}
 }
 
-// stalled starts f, which stalls, on a goroutine of its own, and returns once it
-// does. What it returns lets f go on, and waits for its end.
+// stalled starts f on a goroutine of its own and returns when f stalls. The function that it
+// returns lets f go on, and waits for its end.
 func stalled(t *testing.T, f func(stall func())) (release func()) {
 	t.Helper()
 	entered, gate, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -58,9 +57,8 @@ func stalled(t *testing.T, f func(stall func())) (release func()) {
 	return func() { close(gate); testkit.Within(t, func() { <-left }) }
 }
 
-// A pin without an end costs a bounded number of slots, then insertions say why,
-// Stats tells about the pin, and everything but insertion goes on. After it the
-// pool is what it was before.
+// A pin that does not end costs a bounded number of slots. Then insertions return ErrStalled,
+// Stats shows the pin, and all other operations go on. After Unpin the pool is as before.
 func TestStalledReaderIsBoundedAndNamed(t *testing.T) {
 	const capacity, live, most = 64, 8, 200
 	for _, o := range []pool.Options[int]{
@@ -131,7 +129,7 @@ func TestStalledReaderIsBoundedAndNamed(t *testing.T) {
 	}
 }
 
-// A constructor may take as long as it likes.
+// A constructor that does not return keeps its own slot and delays nothing else.
 func TestStalledConstructorHoldsItsSlotAlone(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		const capacity = 8
@@ -154,8 +152,8 @@ func TestStalledConstructorHoldsItsSlotAlone(t *testing.T) {
 	}
 }
 
-// A Reset that does not return has the slots that were taken for it, and delays
-// nothing else: neither insertions nor what others remove. Synchronize waits for it.
+// A Reset that does not return keeps the slots that were taken with its own, and delays
+// neither insertions nor removals by others. Synchronize waits for it.
 func TestStalledResetBlocksNobody(t *testing.T) {
 	const most, mark = 300, -1
 	for _, reuse := range testkit.Reuses {

@@ -19,8 +19,8 @@ type stamp struct {
 	self *stamp // zeroed with it
 }
 
-// storm runs goroutines that insert, look, and remove what they and others
-// inserted, each checking what it owns, and returns how many removals there were.
+// storm runs goroutines that insert values, look them up, and remove their own and others'.
+// Each checks the values that it owns. storm returns the number of removals.
 func storm(t *testing.T, p *pool.Pool[stamp], goroutines, rounds int) int64 {
 	t.Helper()
 	var cells [32]atomic.Uint64
@@ -145,7 +145,7 @@ func TestGOGC1(t *testing.T) {
 	}
 }
 
-// A bounded pool near exhaustion, stormed: no slot is lost or owned twice.
+// Under load, a bounded pool near exhaustion loses no slot, and none has two owners.
 func TestStormNearExhaustion(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		for range testkit.Long(20) {

@@ -141,8 +141,8 @@ func TestReserveAllocatesOneObject(t *testing.T) {
 	assert.EqualValues(t, 2, testing.AllocsPerRun(1000, f))
 }
 
-// Preallocate: what is there after New is all there will be. The very first use
-// of everything counts, on every way, up to Capacity and through stalls.
+// With Preallocate, nothing is allocated after New: not by the first use of a verb, not up to
+// Capacity, and not while a guard stalls reclamation.
 func TestPreallocatedPoolNeverAllocates(t *testing.T) {
 	const capacity = 1000
 	for _, reuse := range testkit.Reuses {

@@ -22,9 +22,8 @@ type payload [64]byte
 // holder is a value that keeps a payload.
 type holder = *payload
 
-// A reclaimed slot holds nothing back from the garbage collector, whichever way
-// its value went, also in its last life and in a Worker's reach. A clearing that
-// is left out anywhere keeps a value alive.
+// A reclaimed slot keeps nothing from the garbage collector, whichever verb removed its value,
+// also in its last life and in a Worker's reach. It catches a missing clearing anywhere.
 func TestReclaimedValuesAreCollected(t *testing.T) {
 	const n = 100
 	type remover func(p *pool.Pool[holder], w *pool.Worker[holder], hs []pool.Handle[holder])
@@ -86,7 +85,7 @@ func TestReclaimedValuesAreCollected(t *testing.T) {
 	}
 }
 
-// In an exhausted slot even what Reset would keep is let go.
+// An exhausted slot keeps not even what Reset would keep.
 func TestExhaustedSlotKeepsNoBuffer(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[holder]{Capacity: 1, Origin: testkit.LastGeneration, Reset: func(*holder) {}})
 	var ref weak.Pointer[payload]
@@ -101,8 +100,8 @@ func TestExhaustedSlotKeepsNoBuffer(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// What a Worker keeps and turns by itself is let go, too: after some more
-// operations only the bag, whose grace period is not over, may hold values.
+// Slots that a Worker keeps and reclaims by itself let their values go too: after some more
+// operations only the bag, whose grace period is not over, may have values.
 func TestWorkersTurnedSlotsHoldNothingBack(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[holder]{Shards: 1})
 	w := p.Worker()
@@ -147,8 +146,7 @@ func TestGuardKeepsRemovedValuesAlive(t *testing.T) {
 	g.Unpin()
 }
 
-// A pool that nobody has is collected whole, open Workers and Reservations with
-// it.
+// A pool that nothing refers to is collected whole, with its open Workers and Reservations.
 func TestDroppedPoolIsCollected(t *testing.T) {
 	var refs []weak.Pointer[payload]
 	testkit.Apart(func() {
@@ -215,8 +213,8 @@ func TestZeroPoolPanics(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// What was removed from a pool that nobody uses any more is let go, with all it
-// refers to, whichever way it was removed and however little it was.
+// Values that were removed from a pool that is used no more are let go, with all they refer
+// to, whichever verb removed them and however few they are.
 func TestIdlePoolLetsGoOfRemovedValues(t *testing.T) {
 	const n = 20
 	for _, reuse := range testkit.Reuses {
@@ -268,7 +266,7 @@ func TestIdlePoolLetsGoOfRemovedValues(t *testing.T) {
 	}
 }
 
-// A pool is collected with its sentinel, which does not keep it.
+// The sentinel does not keep its pool from being collected.
 func TestSentinelDoesNotKeepThePool(t *testing.T) {
 	var ref weak.Pointer[pool.Pool[holder]]
 	testkit.Apart(func() {

@@ -114,8 +114,8 @@ func listNumber(list []byte) (uint64, error) {
 }
 
 // Copies are of one incarnation while others remove it, zero its slot and use it
-// again, and while the collector runs all the time: a copy that were torn would be
-// of no number, or lead the collector astray.
+// again, and while the collector runs all the time. A torn copy would have no number, or
+// would give the collector a wrong pointer.
 func TestCopiesAreOfOneIncarnation(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	t.Run("string", func(t *testing.T) { copies(t, nil, newText, textNumber) })
@@ -184,7 +184,7 @@ func copies[T any](t *testing.T, reset func(*T), value func(uint64) T, number fu
 			return
 		}
 		get := [...]func(pool.Handle[T]) (T, bool){p.Get, w.Get, func(h pool.Handle[T]) (T, bool) { return p.Ptr(h).Get() }}[r.IntN(3)]
-		// Again until it is gone: so each handle is looked up while it goes.
+		// Until it is gone, so that each handle is looked up during its removal.
 		for range 64 {
 			v, ok := get(c.h)
 			if !ok {

@@ -18,8 +18,8 @@ import (
 
 type bulky [1 << 17]byte
 
-// After Grow as many insertions as it was told of find memory, whichever goroutine makes
-// them: in a new pool, in one that is in use, and in one whose pages Trim gave up.
+// After Grow(n), n insertions by any goroutines allocate nothing: in a new pool, in one in
+// use, and in one whose pages Trim gave up.
 func TestGrowMakesMemoryAhead(t *testing.T) {
 	const n = 5000
 	for _, reuse := range testkit.Reuses {
@@ -73,7 +73,7 @@ func TestGrowMakesMemoryAhead(t *testing.T) {
 	}
 }
 
-// What cannot be is refused, and changes nothing.
+// A Grow that is impossible is refused, and changes nothing.
 func TestGrowRefuses(t *testing.T) {
 	p := pool.Must(&pool.Options[int]{Capacity: 10})
 	before := p.Stats()

@@ -115,7 +115,7 @@ func TestMinFreeRests(t *testing.T) {
 	}
 }
 
-// Wear spreads: with one value alive, every slot is used about equally often.
+// FIFO spreads wear: with one live value, all slots are used about equally often.
 func TestFIFOSpreadsWear(t *testing.T) {
 	const capacity, minFree, rounds = 8, 64, 7300
 	p := testkit.Tiny(t, &pool.Options[int]{Capacity: capacity, Reuse: pool.FIFO, MinFree: minFree, Shards: 1, Origin: 1})

@@ -63,7 +63,7 @@ func TestResetComesAtReclaim(t *testing.T) {
 	}
 }
 
-// What was moved out is another's: its slot is zeroed, never Reset.
+// A value that Take moved out belongs to the caller: its slot is zeroed, never Reset.
 func TestTakenValueIsNotReset(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := testkit.Tiny(t, &pool.Options[object]{Shards: 1, Reuse: reuse, Reset: func(v *object) {
@@ -91,7 +91,7 @@ func TestTakenValueIsNotReset(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, "mine", v.note)
 			require.Equal(t, "x", string(v.buf))
-			// Beside, some that are removed and Reset, so that marks may mix up.
+			// Others are removed and Reset meanwhile, so that a mark on the wrong slot shows.
 			require.True(t, p.Remove(testkit.MustInsert(t, p, object{note: "theirs"})))
 		}
 		w.Flush()
@@ -140,7 +140,7 @@ func TestInsertOverwritesWhatResetLeft(t *testing.T) {
 }
 
 // A Reset that panics or exits leaves its slot zeroed and free; the panic
-// reaches whoever reclaimed, and no slot is lost on any way.
+// reaches the goroutine that reclaimed, and no slot is lost.
 func TestResetMayPanicOrExit(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		for _, exit := range []bool{false, true} {
@@ -219,7 +219,7 @@ func TestResetMayUseThePool(t *testing.T) {
 			depth, nested, calls := 0, 0, 0
 			p = testkit.Tiny(t, &pool.Options[object]{Shards: 1, Reuse: reuse, Origin: origin, Reset: func(v *object) {
 				resetObject(v)
-				// Each use leads to two more calls by and by.
+				// Each use leads to two more calls later.
 				if calls++; depth > 0 || calls%4 != 0 {
 					return
 				}
@@ -264,8 +264,7 @@ func TestResetMayUseThePool(t *testing.T) {
 	}
 }
 
-// A Reset that uses the very Worker that closes is misuse or works, but loses
-// no slot.
+// A Reset that uses the Worker being closed either panics as misuse or works. It loses no slot.
 func TestResetMayMeetAWorkerThatCloses(t *testing.T) {
 	var p *pool.Pool[object]
 	var w *pool.Worker[object]
@@ -298,7 +297,7 @@ func TestResetMayMeetAWorkerThatCloses(t *testing.T) {
 
 // The garbage collector's goroutines must not run the user's Reset, which may
 // panic, exit or block: a Worker or Reservation that is dropped comes back
-// without it, and whoever reclaims later calls it.
+// without it, and a goroutine that reclaims later calls it.
 func TestResetRunsOnUsersGoroutines(t *testing.T) {
 	var foreign int
 	p := testkit.Tiny(t, &pool.Options[object]{Shards: 1, Reset: func(v *object) {

@@ -57,7 +57,7 @@ func TestStatsTellEveryState(t *testing.T) {
 	}
 }
 
-// Cached is what the Workers' owners could insert without the pool's help.
+// Cached is the number of values that the Workers' owners could insert without the pool.
 func TestStatsCountWhatWorkersKeep(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
 	ws := []*pool.Worker[int]{p.Worker(), p.Worker()}
@@ -118,7 +118,7 @@ func TestBytesGrowWithThePool(t *testing.T) {
 	require.Less(t, st.Allocated, 110_000)
 }
 
-// A slot that is used again and again wears out; those beside it do not hide that.
+// Worn is that of the most worn slot: others do not hide it.
 func TestStatsTellTheMostWornSlot(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1, Origin: testkit.LastGeneration - 6}) // four lives
 	require.Zero(t, p.Stats().Worn)
@@ -139,7 +139,7 @@ func TestStatsTellTheCapacity(t *testing.T) {
 	require.Equal(t, pool.MaxCapacity, pool.Must[int](nil).Stats().Capacity)
 }
 
-// A field that is added to Stats must not be forgotten in the log.
+// LogValue has every field of Stats.
 func TestStatsLogEveryField(t *testing.T) {
 	var st pool.Stats
 	fields := reflect.ValueOf(&st).Elem()

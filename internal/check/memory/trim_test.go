@@ -19,8 +19,8 @@ import (
 	"coatcheck/pool"
 )
 
-// After a peak, with nothing live, the memory comes back: Stats says so, and the
-// Go heap too, although a Worker and a guard look on.
+// After a peak, with nothing live, Trim gives the memory back, by Stats and by the Go heap,
+// although a Worker and a guard are open.
 func TestTrimGivesMemoryBack(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		t.Run(reuse.String(), func(t *testing.T) {
@@ -77,8 +77,8 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 	}
 }
 
-// What lives, is held, reserved, or seen by a guard stays where it is, with its
-// handle; what is stale stays stale, through many rounds, on pages of two slots.
+// Values that live, are held, reserved, or seen by a guard stay where they are, with their
+// handles. Stale handles stay stale, through many rounds, on pages of two slots.
 func TestTrimTouchesNothingInUse(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		for _, shards := range []int{1, 3} {
@@ -201,7 +201,7 @@ func TestTrimKeepsTheOrderOfReuse(t *testing.T) {
 		if p.Trim() > 0 {
 			gone++
 		}
-		// As long as no memory comes back, what is reused was in the queue.
+		// While no memory comes back, reused slots were in the queue.
 		next := 0
 		for had := p.Stats().Allocated; ; {
 			h, err := p.Insert(0)
@@ -272,9 +272,9 @@ func TestPagesComeBackTogether(t *testing.T) {
 	}
 }
 
-// A pool that has room takes a value, whatever Trim has in its hands at the moment.
-// There is slack for what waits in limbo; but who reclaims may lose its turn to
-// run, and then Insert says ErrStalled, Trim or no Trim. It must not say ErrFull.
+// A pool that has room takes a value, whatever Trim has taken at the moment. There is slack
+// for what waits in limbo. A goroutine that reclaims may be preempted, and then Insert returns
+// ErrStalled, with or without Trim. It must not return ErrFull.
 // (Exploration has the case without company.)
 func TestInsertIsNeverFullBecauseOfTrim(t *testing.T) {
 	const hands, each, slack = 4, 25, 300
@@ -341,8 +341,7 @@ func TestInsertIsNeverFullBecauseOfTrim(t *testing.T) {
 	}
 }
 
-// A pool with Preallocate keeps what it promised to have, and one page is not
-// worth a void.
+// Trim leaves a pool with Preallocate alone, and one with a single page.
 func TestTrimLeavesFixedPoolsAlone(t *testing.T) {
 	p, err := pool.New(&pool.Options[int]{Capacity: 10_000, Preallocate: true})
 	require.NoError(t, err)
@@ -392,8 +391,8 @@ func TestTrimNearTheLastGeneration(t *testing.T) {
 	}
 }
 
-// An open Worker may keep the memory of what is given up, but does not look at it:
-// it finds what others inserted in a page that came back.
+// An open Worker may keep the memory of a page that was given up, but does not read it: it
+// finds what others inserted after the page came back.
 func TestWorkerFollowsTheTable(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
 	w := p.Worker()

@@ -108,9 +108,9 @@ func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
 	}
 }
 
-// Readers stay pinned over many epochs while thousands are retired on other
-// goroutines. It catches an epoch that is compared as older when it is newer, and
-// a look at the word before the pin shows.
+// Readers stay pinned over many epochs while other goroutines retire thousands of slots. It
+// catches an epoch that is compared as older when it is newer, and a look at the word before
+// the pin is visible.
 func TestReadersHoldReuseUnderStorm(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 2, Reuse: reuse, Capacity: 2000})
@@ -230,8 +230,7 @@ func TestUnpinOnAnotherGoroutine(t *testing.T) {
 	}
 }
 
-// A guard that is pinned anew keeps nothing back that was removed before, and whatever
-// is removed after.
+// After Repin a guard delays nothing that was removed before, and all that is removed after.
 func TestRepinLetsGoAndHoldsAnew(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := testkit.Tiny(t, &pool.Options[stamp]{Capacity: 1, Reuse: reuse})
@@ -258,7 +257,7 @@ func TestRepinLetsGoAndHoldsAnew(t *testing.T) {
 }
 
 // Readers with a guard each that they pin anew now and then see whole values or none,
-// and hold nobody up for good.
+// and delay nobody for good.
 func TestKeptGuardsUnderStorm(t *testing.T) {
 	p := testkit.Tiny[stamp](t, &pool.Options[stamp]{Capacity: 64})
 	var at atomic.Uint64 // a handle that was live a moment ago
@@ -436,11 +435,10 @@ func TestPinNeverWaits(t *testing.T) {
 	require.Zero(t, p.Stats().Pinned)
 }
 
-// Many goroutines look up and loop under one guard while others remove what they
-// look at and insert in its place: what the guard gave stays what it was for all of
-// them, and is reused once it is unpinned. It catches a guard that writes to
-// itself when it looks up (the race detector's part) and one that holds for the
-// goroutine that pinned it alone.
+// Many goroutines look up and loop under one guard while others replace the values. What the
+// guard returned stays as it was for all of them, and is reused after Unpin. It catches a
+// guard that a look-up writes to (by the race detector), and one that protects only the
+// goroutine that pinned it.
 func TestOneGuardServesManyGoroutines(t *testing.T) {
 	const goroutines, n = 8, 64
 	p := testkit.Tiny[stamp](t, &pool.Options[stamp]{Shards: 2})

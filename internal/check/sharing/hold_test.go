@@ -16,8 +16,8 @@ import (
 
 // A Ref holds its own slot, whoever removes the value and however much comes and
 // goes afterwards, and nothing else: every other slot circulates, and the epoch
-// goes on. It catches a reclaimer that does not ask for holders, on each of the
-// ways back: splice, run, queue, bag.
+// goes on. It catches a reclaimer that does not look at the holders, on each way back: splice,
+// run, queue, bag.
 func TestRefHoldsItsSlotAlone(t *testing.T) {
 	removers := map[string]func(p *pool.Pool[stamp], w *pool.Worker[stamp], h pool.Handle[stamp]){
 		"Remove":        func(p *pool.Pool[stamp], _ *pool.Worker[stamp], h pool.Handle[stamp]) { p.Remove(h) },
@@ -78,7 +78,7 @@ func TestRefHoldsItsSlotAlone(t *testing.T) {
 	}
 }
 
-// What is not live is not held, and nothing is written for it, or allocated.
+// Hold of a handle that is not live fails, writes nothing and allocates nothing.
 func TestHoldRefusesWhatIsNotLive(t *testing.T) {
 	p, err := pool.New(&pool.Options[int]{Capacity: 100, Origin: 1001})
 	require.NoError(t, err)
@@ -98,9 +98,8 @@ func TestHoldRefusesWhatIsNotLive(t *testing.T) {
 	reserved.Cancel()
 }
 
-// A value that goes live held is there to be held, whoever sweeps the pool meanwhile,
-// and its slot waits for Release. It catches a slot that is published before its count
-// is raised.
+// CommitHold returns a Ref to the value although others remove all values meanwhile, and its
+// slot waits for Release. It catches a slot that is published before its count is raised.
 func TestCommitHoldLeavesNoGap(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		for _, preallocate := range []bool{false, true} {
@@ -222,8 +221,8 @@ func TestLastReleaseGivesTheSlotBack(t *testing.T) {
 	}
 }
 
-// Slots that Refs keep count as waiting: a pool that nobody releases does not
-// grow for ever.
+// Slots that Refs keep count as waiting: a pool whose Refs are never released does not grow
+// for ever.
 func TestRefsCountForMaxLimbo(t *testing.T) {
 	p, err := pool.New(&pool.Options[int]{MaxLimbo: 1000, Shards: 1})
 	require.NoError(t, err)
@@ -247,7 +246,7 @@ func TestRefsCountForMaxLimbo(t *testing.T) {
 	testkit.RequireReclaimed(t, p)
 }
 
-// What was taken under a Ref stays readable, is zeroed later, and never Reset.
+// A value that is taken while a Ref holds it stays readable, is zeroed later, and never Reset.
 func TestRefOfATakenValue(t *testing.T) {
 	resets := 0
 	p, err := pool.New(&pool.Options[[]byte]{Capacity: 1, Reset: func(v *[]byte) { resets++; *v = (*v)[:0] }})
@@ -298,7 +297,7 @@ func TestRefOfALastLife(t *testing.T) {
 	require.ErrorIs(t, err, pool.ErrExhausted)
 }
 
-// A Ref that is dropped is not released behind its user's back: Stats shows it.
+// A Ref that is dropped is not released automatically: Stats shows it.
 func TestDroppedRefIsCounted(t *testing.T) {
 	p := pool.Must[*int](nil)
 	v := new(int)
@@ -314,7 +313,7 @@ func TestDroppedRefIsCounted(t *testing.T) {
 	require.Equal(t, 1, st.Limbo)
 }
 
-// A Ref is handed from goroutine to goroutine, and read by several at once.
+// A Ref may go from goroutine to goroutine, and be read by several at once.
 func TestRefGoesFromHandToHand(t *testing.T) {
 	p := pool.Must[int](nil)
 	refs := make(chan *pool.Ref[int], 4)

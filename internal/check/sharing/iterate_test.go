@@ -18,8 +18,7 @@ import (
 	"coatcheck/pool"
 )
 
-// loops are the ways to meet every value, each as a function that stops when
-// yield says so.
+// loops are all loops over the values, each as a function that stops when yield returns false.
 func loops[T any](p *pool.Pool[T]) map[string]func(yield func(pool.Handle[T], *T) bool) {
 	guarded := func(f func(g *pool.Guard[T]) iter.Seq2[pool.Handle[T], *T]) func(func(pool.Handle[T], *T) bool) {
 		return func(yield func(pool.Handle[T], *T) bool) {
@@ -113,8 +112,8 @@ func TestLoopYieldsEachValueOnce(t *testing.T) {
 	}
 }
 
-// What lives through the whole loop is yielded exactly once, whatever comes and
-// goes beside it; what comes or goes, at most once, and never torn.
+// A value that lives through the whole loop is yielded exactly once; one that comes or goes
+// meanwhile, at most once, and never torn.
 func TestLoopIsWeaklyConsistentUnderChurn(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := testkit.Tiny(t, &pool.Options[plain]{Shards: 2, Reuse: reuse})
@@ -180,7 +179,7 @@ func TestLoopIsWeaklyConsistentUnderChurn(t *testing.T) {
 	}
 }
 
-// Of many Drains, DeleteFuncs and Clears at once, one gets each value.
+// Of many Drains, DeleteFuncs and Clears at once, exactly one gets each value.
 func TestEachValueIsDrainedOnce(t *testing.T) {
 	for range testkit.Long(200) {
 		p := testkit.Tiny(t, &pool.Options[int]{Shards: 2})
@@ -422,8 +421,7 @@ func TestEachRunsInParallel(t *testing.T) {
 	}
 }
 
-// A panic in f comes up in Each's caller with its very value, after the other
-// calls have ended.
+// A panic in f reaches Each's caller with its value, after the other calls have ended.
 func TestEachLetsPanicsUp(t *testing.T) {
 	p := testkit.Tiny[int](t, nil)
 	testkit.Fill(t, p, 500, testkit.Number)
@@ -466,31 +464,7 @@ func TestEachLetsPanicsUp(t *testing.T) {
 	}
 }
 
-// A page's loop may run on another goroutine, and beside the others.
-func TestPagesRunInParallel(t *testing.T) {
-	p := pool.Must[int](nil)
-	testkit.Fill(t, p, 20_000, testkit.Number)
-	g := p.Pin()
-	var sum atomic.Int64
-	var wg sync.WaitGroup
-	pages := 0
-	for _, page := range g.Pages() {
-		pages++
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for _, v := range page {
-				sum.Add(int64(*v))
-			}
-		}()
-	}
-	wg.Wait()
-	g.Unpin()
-	require.Greater(t, pages, 2)
-	require.EqualValues(t, 20_000*20_001/2, sum.Load())
-}
-
-// Loops within loops, more than a pool puts by.
+// Loops may be nested deeper than the number of loops that a pool keeps ready.
 func TestLoopsNest(t *testing.T) {
 	p := testkit.Tiny[int](t, nil)
 	testkit.Fill(t, p, 3, testkit.Number)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,8 +19,7 @@ import (
 // documentation, and under one pin.
 const eachCalls = 32
 
-// Each worker looks at ctx itself: a fast f leaves no processor to a goroutine that
-// would tell it.
+// Each worker looks at ctx itself: a fast f may leave no processor to another goroutine.
 func TestEachMakesFewCallsAfterCancel(t *testing.T) {
 	large, small := pool.Must[int](nil), testkit.Tiny[int](t, nil) // whose pieces of work are shorter than eachCalls
 	testkit.Fill(t, large, 100_000, testkit.Number)
@@ -45,7 +45,7 @@ func TestEachMakesFewCallsAfterCancel(t *testing.T) {
 	}
 }
 
-// A slow f is not called so often again as a fast one.
+// After a cancellation a slow f is called less often than a fast one.
 func TestEachStopsSlowCallsEarlier(t *testing.T) {
 	p := pool.Must[int](nil)
 	testkit.Fill(t, p, 1000, testkit.Number)
@@ -63,7 +63,7 @@ func TestEachStopsSlowCallsEarlier(t *testing.T) {
 	require.Less(t, after, eachCalls/2)
 }
 
-// What f removes is reclaimed while Each goes on.
+// Slots that f removes are reclaimed while Each goes on.
 func TestEachPinsForFewCalls(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		reclaimed := false
@@ -95,6 +95,30 @@ func TestEachPinsForFewCalls(t *testing.T) {
 		require.LessOrEqual(t, calls-removed, 2*eachCalls, "calls of f while a removed value waited")
 		require.Equal(t, 9_999, p.Len())
 	}
+}
+
+// A page's loop may run on another goroutine, and beside the others.
+func TestPagesRunInParallel(t *testing.T) {
+	p := pool.Must[int](nil)
+	testkit.Fill(t, p, 20_000, testkit.Number)
+	g := p.Pin()
+	var sum atomic.Int64
+	var wg sync.WaitGroup
+	pages := 0
+	for _, page := range g.Pages() {
+		pages++
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for _, v := range page {
+				sum.Add(int64(*v))
+			}
+		}()
+	}
+	wg.Wait()
+	g.Unpin()
+	require.Greater(t, pages, 2)
+	require.EqualValues(t, 20_000*20_001/2, sum.Load())
 }
 
 // A body without a way back to its loop keeps its pin, in every loop but that of

@@ -51,7 +51,7 @@ func TestWorkersReachIsBounded(t *testing.T) {
 		}
 		check("nothing")
 		for range testkit.Long(300) {
-			// Runs of one kind find the corners.
+			// Runs of one operation reach the bounds.
 			switch n := rnd.IntN(150); rnd.IntN(6) {
 			case 0, 1:
 				for ; n > 0 && len(hs) < 2*live; n-- {
@@ -97,9 +97,8 @@ func TestWorkersReachIsBounded(t *testing.T) {
 	}
 }
 
-// A Worker comes to keep what goes round in it, and gives it back when it goes round no
-// more. One that only removes, or whose slots wait for a guard, keeps no more than at
-// first.
+// A Worker's reach grows to the slots that it uses, and shrinks when it uses fewer. A Worker
+// that only removes, or whose slots wait for a guard, keeps no more than at first.
 func TestWorkersReachFollowsItsUse(t *testing.T) {
 	const burst = 1000
 	p := pool.Must(&pool.Options[int]{Shards: 1})
@@ -147,7 +146,7 @@ func TestWorkersReachFollowsItsUse(t *testing.T) {
 	require.LessOrEqual(t, cached(), 4096)
 }
 
-// The way to the greatest reach at first: slots that never were used, beside two bags.
+// Two bags and slots that were never used make the greatest reach of a new Worker.
 func TestWorkersReachCountsUnusedSlots(t *testing.T) {
 	for before := 0; before < 70; before += 1 + before%3 {
 		p := pool.Must(&pool.Options[int]{Shards: 1})

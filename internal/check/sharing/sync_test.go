@@ -88,8 +88,7 @@ func TestSynchronizeWaitsForGuards(t *testing.T) {
 	}
 }
 
-// A stream of guards that were pinned later does not hold it up for ever, since
-// each goes.
+// Guards that are pinned later, one after the other, do not delay Synchronize for ever.
 func TestSynchronizeEndsUnderPins(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 2})
 	var stop atomic.Bool
@@ -156,7 +155,7 @@ func TestSynchronizeEndsBesideReclaimers(t *testing.T) {
 	}
 }
 
-// What open Workers keep is not waited for.
+// Synchronize does not wait for slots that open Workers keep.
 func TestSynchronizeLeavesWorkersAlone(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
 	w := p.Worker()
@@ -169,8 +168,7 @@ func TestSynchronizeLeavesWorkersAlone(t *testing.T) {
 	testkit.RequireReclaimed(t, p)
 }
 
-// What a DeleteFunc has removed so far is removed: Synchronize waits for it, which the
-// pin of the DeleteFunc makes wait in turn.
+// Synchronize waits for what a running DeleteFunc has removed so far, and so for its pin.
 func TestSynchronizeWaitsForADeleteFuncUnderWay(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := pool.Must[int](&pool.Options[int]{Reuse: reuse})

@@ -1,0 +1,364 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
+
+// drawer draws a program.
+type drawer struct {
+	*rand.Rand
+	p                     *program
+	handles, opened       int // variables in use
+	reservations, workers int
+	workersMost           int   // that are open from the start
+	hot                   []int // handles that are used often
+	weights               []int // of the verbs
+}
+
+// hand is what a thread has.
+type hand struct {
+	h, g, r, w []int
+	pinned     int  // guards and Refs in g that stand
+	deep       int  // in so many callbacks
+	shared     bool // Resets: by whichever thread, several at once
+	stays      bool // it must not exit: it prepares, or is in a loop whose pin would stay
+}
+
+// odds returns true n times out of 100.
+func (d *drawer) odds(n int) bool { return d.IntN(100) < n }
+
+// among returns one of list.
+func among[T any](d *drawer, list ...T) T { return list[d.IntN(len(list))] }
+
+// swarm draws the weights of the verbs. A program has some of the verbs alone, and some
+// of these often: so the few that a bug needs meet more often than if all came
+// everywhere (Groce's swarm testing).
+func (d *drawer) swarm() {
+	share, flat := among(d, 20, 40, 60, 100), d.odds(50)
+	for i := range verbTable {
+		w := verbTable[i].weight
+		if flat {
+			w = min(4*w, usual) // what is rare elsewhere is not so here
+		}
+		if verbTable[i].weight < usual && !d.odds(share) {
+			w = 0
+		}
+		if d.odds(20) {
+			w *= 5
+		}
+		d.weights = append(d.weights, w)
+	}
+}
+
+// draw draws a program.
+func draw(rnd *rand.Rand) *program {
+	d := &drawer{Rand: rnd, p: new(program)}
+	d.options()
+	d.swarm()
+	most := among(d, 2, 4, 7)
+	if c := d.p.opts.Capacity; c > 0 {
+		most = min(most, c)
+	}
+	all := hand{stays: true}
+	n := among(d, most, most&^(1<<d.p.shift-1), d.IntN(most+1)) // full pages, so that the next one grows
+	if n > 0 {
+		d.p.prepare = append(d.p.prepare, op{verb: verbOf("insertBatch"), by: -1, n: n})
+	}
+	for range n {
+		all.h = append(all.h, d.handles)
+		d.handles++
+	}
+	for range min(n, 2) {
+		d.hot = append(d.hot, d.IntN(n))
+	}
+	if d.odds(30) && n > 0 { // some are gone, and mostly free again
+		gone := op{verb: verbOf("removeBatch"), by: -1}
+		for i := range among(d, 1, 1, 1+d.IntN(n), n) {
+			gone.h = append(gone.h, named{at: i})
+		}
+		d.p.prepare = append(d.p.prepare, gone)
+		if d.odds(60) {
+			d.p.prepare = append(d.p.prepare, op{verb: verbOf("synchronize"), by: -1, n: 1})
+		}
+	}
+	for range d.workersMost {
+		d.p.prepare = append(d.p.prepare, d.op(&all, "worker()"))
+	}
+	for range among(d, 0, 1, 2, 3, 5) {
+		d.p.prepare = append(d.p.prepare, d.op(&all, ""))
+	}
+	if d.p.isReset {
+		d.p.resets = append(d.p.resets, d.op(&hand{shared: true, deep: 1}, among(d, "", "flush()", "close()")))
+		d.p.resets = append(d.p.resets, d.ops(&hand{shared: true, deep: 1}, d.IntN(3), among(d, "", "", "", "fail()", "exit()"))...)
+	}
+	most = among(d, 1, 2, 3, 3, 5)
+	hands := make([]hand, among(d, 2, 2, 2, 3, 3, 3, 4))
+	if d.odds(50) { // what needs many operations seldom needs schedules as well
+		most, hands = 40, hands[:1]
+	}
+	for i := range hands {
+		hands[i].h = slices.Clone(all.h)
+	}
+	for _, part := range [...]struct {
+		of []int
+		to func(*hand) *[]int
+	}{{all.g, func(h *hand) *[]int { return &h.g }}, {all.r, func(h *hand) *[]int { return &h.r }}, {all.w, func(h *hand) *[]int { return &h.w }}} {
+		for _, x := range part.of { // each has one owner
+			to := part.to(&hands[d.IntN(len(hands))])
+			*to = append(*to, x)
+		}
+	}
+	for i := range hands {
+		s := script{shard: d.IntN(max(d.p.opts.Shards, 1))}
+		s.ops = d.ops(&hands[i], 1+d.IntN(most), "")
+		d.p.threads = append(d.p.threads, s)
+	}
+	if d.p.isReset && strings.Contains(d.p.String(), "a.all(func") {
+		failForExit(d.p.resets) // or a loop's pin would stay
+	}
+	return d.p
+}
+
+// failForExit makes the callbacks in ops fail that exit, at any depth.
+func failForExit(ops []op) {
+	for i := range ops {
+		if ops[i].verb == verbOf("exit()") {
+			ops[i].verb = verbOf("fail()")
+		}
+		failForExit(ops[i].inner)
+	}
+}
+
+// options draws a pool.
+func (d *drawer) options() {
+	p := d.p
+	o := &p.opts
+	p.shift = among[uint32](d, 0, 1, 1, 1, 2)
+	o.Shards = among(d, 1, 1, 1, 2, 2, 3)
+	o.Capacity = among(d, 0, 0, 0, 1+d.IntN(3), 2+d.IntN(4), 4+d.IntN(5), 128)
+	if d.odds(25) {
+		o.Reuse, o.MinFree = FIFO, 1+d.IntN(2)
+	}
+	if d.odds(40) {
+		// With this capacity a Worker has eight slots in reach; it has none in small ones.
+		o.Reuse, o.MinFree, o.Capacity = LIFO, 0, among(d, 0, 128, 128, 128)
+		d.workersMost = among(d, 1, 2, 2, 3)
+	}
+	if d.odds(10) {
+		o.MaxLimbo = 1 + d.IntN(3)
+	}
+	switch {
+	case d.odds(10) && o.Capacity > 0 && o.Capacity < 100:
+		o.Preallocate = true
+	case d.odds(15):
+		o.AutoTrim = true
+	}
+	o.Origin = 101
+	if d.odds(20) {
+		o.Origin = among[uint32](d, 1, shard.LastGeneration, shard.LastGeneration-2, shard.LastGeneration-4)
+	}
+	p.isReset = d.odds(20)
+	p.plain = !p.isReset && d.odds(25)
+	p.copying = d.odds(50)
+	if d.odds(6) {
+		p.epochs = 1 + d.Uint64N(4)
+	}
+	if d.odds(10) {
+		p.cells = among(d, 2, 4)
+	}
+	p.reserver = d.odds(20)
+}
+
+// ops draws n operations, and one that ends them, if that is not "".
+func (d *drawer) ops(h *hand, n int, end string) (list []op) {
+	for len(list) < n {
+		if d.odds(25) && max(d.handles, d.opened, d.reservations, d.workers) < variables-8 {
+			list = append(list, d.phrase(h)...)
+		} else {
+			list = append(list, d.op(h, ""))
+		}
+	}
+	if end != "" {
+		list = append(list, op{verb: verbOf(end), by: -1})
+	}
+	return list
+}
+
+// phrase draws some operations that belong together. What users do comes in such groups,
+// and one by one they seldom meet.
+func (d *drawer) phrase(h *hand) []op {
+	out := op{verb: verbOf("removeBatch"), by: -1}
+	switch d.IntN(3) {
+	case 0: // come and go
+		in := d.op(h, "insertBatch")
+		for i := range in.n {
+			out.h = append(out.h, named{at: in.to + i})
+		}
+		if d.odds(50) {
+			slices.Reverse(out.h)
+		}
+		return []op{in, out}
+	case 1: // all goes, and perhaps some comes
+		for _, at := range h.h[:min(len(h.h), 8)] {
+			out.h = append(out.h, named{at: at})
+		}
+		ebb := []op{out, {verb: verbOf("synchronize"), by: -1, n: 1}, {verb: verbOf("trim"), by: -1}}
+		if d.odds(70) {
+			ebb = append(ebb, d.op(h, among(d, "insertBatch", "= $a.insert()")))
+		}
+		return ebb
+	default: // a handle that is to come
+		o := d.op(h, among(d, "take(", "remove(", "get("))
+		if len(d.hot) > 0 {
+			o.h[0] = named{at: among(d, d.hot...), ahead: 1 + d.IntN(2)}
+		}
+		return []op{o}
+	}
+}
+
+// verbOf returns the verb with a word in its text.
+func verbOf(word string) *verb {
+	for i := range verbTable {
+		if strings.Contains(verbTable[i].text, word) {
+			return &verbTable[i]
+		}
+	}
+	panic(word)
+}
+
+// op draws an operation of h's thread, of some kind if that is not "".
+func (d *drawer) op(h *hand, kind string) op {
+	for {
+		v := d.verb()
+		switch {
+		case kind != "":
+			v = verbOf(kind)
+		case h.pinned > 1 && d.odds(20*h.pinned):
+			v = verbOf("unpin") // or nothing would be reclaimed any more
+		}
+		if o, ok := d.arguments(v, h); ok {
+			return o
+		}
+	}
+}
+
+func (d *drawer) verb() *verb {
+	sum := 0
+	for _, w := range d.weights {
+		sum += w
+	}
+	at, i := d.IntN(sum), 0
+	for at >= d.weights[i] {
+		at -= d.weights[i]
+		i++
+	}
+	return &verbTable[i]
+}
+
+// arguments draws what v's text asks for, and reports whether h has it.
+func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
+	o = op{verb: v, by: -1, n: 1 + d.IntN(3)}
+	has := func(s string) bool { return strings.Contains(v.text, s) }
+	one := func(list []int, at *int) bool {
+		if len(list) > 0 {
+			*at = list[len(list)-1-d.IntN(min(len(list), 3))]
+		}
+		return len(list) > 0
+	}
+	fresh := func(count *int, list *[]int) int {
+		*list = append(*list, *count)
+		*count++
+		return *count - 1
+	}
+	full := max(d.handles, d.opened, d.reservations, d.workers)+o.n > variables
+	switch {
+	case full && (has("$>") || has("$t") || has("$G") || has("$R") || has("$W")):
+		return o, false
+	case h.shared && (has("$G") || has("$R") || has("$W")):
+		return o, false // nobody would give them back
+	case has("$g") && !one(h.g, &o.g), has("$r") && !one(h.r, &o.r), has("rv") && !d.p.reserver:
+		return o, false
+	case has("$w") && !h.shared && !one(h.w, &o.by):
+		return o, false
+	case has("$a") && d.odds(60):
+		one(h.w, &o.by)
+	}
+	switch {
+	case has("$h"):
+		o.h = []named{d.handle(h)}
+	case has("$H"):
+		last := d.odds(40) && len(h.h) >= o.n // what it has made last
+		for i := range o.n {
+			n := d.handle(h)
+			if last {
+				n = named{at: h.h[len(h.h)-1-i]}
+			}
+			if !slices.Contains(o.h, n) {
+				o.h = append(o.h, n)
+			}
+		}
+	}
+	if o.calls = (has("$f") || has("$b")) && h.deep < 2 && d.odds(60); o.calls {
+		was := h.stays
+		h.deep++
+		h.stays = was || has("$b")
+		end := among(d, "", "", "", "fail()", "exit()")
+		if h.stays && end == "exit()" {
+			end = ""
+		}
+		o.inner = d.ops(h, d.IntN(3), end)
+		h.deep--
+		h.stays = was
+	}
+	switch {
+	case has("$>"):
+		o.to = fresh(&d.handles, &h.h)
+	case has("$t"):
+		o.to = d.handles
+		for range o.n {
+			fresh(&d.handles, &h.h)
+		}
+	case has("$G"):
+		o.into = fresh(&d.opened, &h.g)
+		h.pinned++
+	case v == verbOf("unpin"):
+		h.pinned = max(0, h.pinned-1)
+	case has("$R"):
+		o.into = fresh(&d.reservations, &h.r)
+	case has("$W"):
+		o.into = fresh(&d.workers, &h.w)
+	}
+	return o, true
+}
+
+// handle draws one: mostly of few that all threads use.
+func (d *drawer) handle(h *hand) named {
+	switch {
+	case d.odds(6):
+		return named{made: Handle[val](shard.Pack(d.p.opts.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
+	case d.odds(40) && len(d.hot) > 0:
+		return named{at: among(d, d.hot...), ahead: d.ahead()}
+	case len(h.h) > 0 && d.odds(40): // what it has made last
+		return named{at: h.h[len(h.h)-1-d.IntN(min(len(h.h), 3))], ahead: d.ahead()}
+	case len(h.h) > 0 && d.odds(90):
+		return named{at: among(d, h.h...), ahead: d.ahead()}
+	case d.handles > 0:
+		return named{at: d.IntN(d.handles)}
+	}
+	return named{}
+}
+
+// ahead draws how many lives a handle is ahead of its slot.
+func (d *drawer) ahead() int {
+	if d.odds(12) {
+		return 1 + d.IntN(2)
+	}
+	return 0
+}
