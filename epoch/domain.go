@@ -311,31 +311,21 @@ func Wait(ctx context.Context, done func() bool) error {
 		longest  = time.Millisecond
 		shortest = 10 * time.Microsecond
 	)
-	for range yields {
+	for round := 0; ; round++ {
+		err := ctx.Err() // first: done is called once more after ctx is done
 		if done() {
 			return nil
 		}
-		if err := ctx.Err(); err != nil {
+		if err != nil {
 			return err
 		}
-		runtime.Gosched()
-	}
-	pause := shortest
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	for {
+		if round < yields {
+			runtime.Gosched()
+			continue
+		}
 		select {
 		case <-ctx.Done():
-			if done() {
-				return nil
-			}
-			return ctx.Err()
-		case <-timer.C:
+		case <-time.After(min(shortest<<min(round-yields, 7), longest)):
 		}
-		if done() {
-			return nil
-		}
-		pause = min(2*pause, longest)
-		timer.Reset(pause)
 	}
 }

@@ -164,9 +164,9 @@ func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 // panics if the magazine is closed, also by a Reset that Claim ran.
 func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	if m.next < m.end {
-		i := m.next
+		slot, h := m.arena.firstLife(m.next)
 		m.next++
-		return m.fresh(i)
+		return slot, h, nil
 	}
 	m.mustBeOpen()
 	a, s := m.arena, m.shard
@@ -196,7 +196,8 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	if i, n := s.freshRun(chunk); n > 0 {
 		m.fetched()
 		m.next, m.end = i+1, i+uint32(n)
-		return m.fresh(i)
+		slot, h := a.firstLife(i)
+		return slot, h, nil
 	}
 	slot, h, err := a.claim(s)
 	if err != nil && len(m.bag) > m.from {
@@ -225,12 +226,6 @@ func (m *Magazine[T]) wentRound() {
 	}
 	m.rounds = 0
 	m.setReach(wide)
-}
-
-// fresh returns slot i, of a range, with the handle that it will have.
-func (m *Magazine[T]) fresh(i uint32) (*Slot[T], uint64, error) {
-	slot := m.arena.slot(i)
-	return slot, m.arena.firstLife(slot, i), nil
 }
 
 // refresh copies the current table of pages, if it has changed.

@@ -136,12 +136,14 @@ func (s *shard[T]) takeFresh() (*Slot[T], uint64) {
 	if i == None {
 		return nil, 0
 	}
-	slot := s.arena.slot(i)
-	return slot, s.arena.firstLife(slot, i)
+	return s.arena.firstLife(i)
 }
 
-// firstLife returns the handle that slot i, of a range, will have.
-func (a *Arena[T]) firstLife(slot *Slot[T], i uint32) uint64 { return Pack(a.vacant(slot)+1, i) }
+// firstLife returns slot i, of a range, and the handle that it will have.
+func (a *Arena[T]) firstLife(i uint32) (*Slot[T], uint64) {
+	slot := a.slot(i)
+	return slot, Pack(a.vacant(slot)+1, i)
+}
 
 // vacant returns the generation of a slot that the caller owns. A word that was never written
 // stands for the generation before the first.
@@ -198,8 +200,7 @@ func (s *shard[T]) refill(n uint32) (*Slot[T], uint64) {
 	if rest := lo + 1; rest < hi {
 		s.fresh.Store(Pack(rest, hi))
 	}
-	slot := a.slot(lo)
-	return slot, a.firstLife(slot, lo)
+	return a.firstLife(lo)
 }
 
 // lastRanges is how many ranges of slots must be left for one to be given away whole.

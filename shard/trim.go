@@ -189,7 +189,10 @@ func (t *trimmer[T]) finish() int64 {
 // whole returns the pages to be given up: those whose slots the trimmer has all, as far as
 // they can be spared.
 func (t *trimmer[T]) whole() (gone []absent) {
-	spare := t.stays - t.needed()
+	spare := t.stays
+	for i := range t.taken {
+		spare -= int(t.taken[i].from.list.needs())
+	}
 	for k := len(t.found) - 1; k >= 0; k-- { // so that the first come back first
 		f := &t.found[k]
 		if got := int(f.got); f.wanted && uint64(got) == t.arena.Table.slotsIn(t.pages, k) && got <= spare {
@@ -206,14 +209,6 @@ func (t *trimmer[T]) whole() (gone []absent) {
 		t.kept -= int(f.got)
 	}
 	return gone
-}
-
-// needed returns how many slots must stay.
-func (t *trimmer[T]) needed() (n int) {
-	for i := range t.taken {
-		n += int(t.taken[i].from.list.needs())
-	}
-	return n
 }
 
 // tooFew reports whether n pages are not worth it: there is no void yet, and it would cost
