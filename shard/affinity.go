@@ -17,7 +17,7 @@ import (
 // A slot has a home: the shard that took it last for an insertion. Removed slots go home by
 // the batch, from wherever they were removed. Of a batch for another shard, slots with other
 // homes stay. The naive way leaves slots with the remover. The shard that runs out then takes
-// them back one by one, neither shard has a batch to reclaim, and the slots of a cache line
+// them back one by one, and neither shard has a batch to reclaim. The slots of a cache line
 // end up in several shards. On 16 processors that halved the speed of all insertions and
 // removals.
 

@@ -7,7 +7,7 @@ import (
 // shard has some of an arena's vacant slots.
 //
 // The words that insertions write (free, fresh) lie apart from those that removals write
-// (limbo), so a producer and a consumer on one shard contend only when slots change hands.
+// (limbo). So a producer and a consumer on one shard contend only when slots change hands.
 type shard[T any] struct {
 	// free is the freelist: the generation and index of its top slot (LIFO) or of the queue's
 	// first (FIFO), or None.

@@ -2,8 +2,8 @@
 
 // Package atom has the types of all words that goroutines share. In builds that explore
 // schedules they have the sizes and methods of those in sync/atomic, and announce each access
-// to package interleave, which may then switch to another virtual thread. On other
-// goroutines the access is plain.
+// to package interleave. That may then switch to another virtual thread. On other goroutines
+// the access is plain.
 package atom
 
 import (

@@ -2,7 +2,7 @@
 
 // Package atom has the types of all words that goroutines share. In simulations they have
 // the sizes and methods of those in sync/atomic, and announce each access to package
-// simulate, which charges the running virtual processor and may switch to another. Outside of
+// simulate. That charges the running virtual processor and may switch to another. Outside of
 // a run the access is plain.
 package atom
 
