@@ -2,9 +2,7 @@ package coatcheck_test
 
 import (
 	"context"
-	"errors"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/storm"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 	"coatcheck/shard"
@@ -111,13 +110,7 @@ func TestStormTrims(t *testing.T) {
 		t.Run(set.Name, func(t *testing.T) {
 			w := storm.Raise(t, set, storm.Bulkies, nil)
 			w.Crew(set, (*storm.Actor[storm.Bulky]).Step)
-			w.Go(2, func(h *storm.Hand) {
-				a := w.Actor(h, w.Pool)
-				defer a.Ended()
-				for h.Running() {
-					a.Ebb()
-				}
-			})
+			w.Hands(2, (*storm.Actor[storm.Bulky]).Ebb)
 			w.Run(storm.Least{storm.Inserted: 2000, storm.Read: 200, storm.Refused: 200, storm.Trimmed: 20})
 			w.Finish()
 		})
@@ -133,7 +126,11 @@ func TestStormSweeps(t *testing.T) {
 		{Name: "unlimited", Hands: 4, Workers: 1, Shown: 2048},
 	} {
 		t.Run(set.Name, func(t *testing.T) {
-			storm.Loosely(t, set, storm.Linkeds, storm.Least{storm.Inserted: 2000, storm.Removed: 100, storm.Swept: 500})
+			w := storm.Raise(t, set, storm.Linkeds, nil).Unowned()
+			w.Crew(set, (*storm.Actor[storm.Linked]).Step)
+			w.Hands(2, (*storm.Actor[storm.Linked]).Sweep)
+			w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 100, storm.Swept: 500})
+			w.Finish()
 		})
 	}
 }
@@ -236,40 +233,35 @@ func TestStormResets(t *testing.T) {
 	}
 }
 
-// TestStormResetPanics has a Reset that panics, exits its goroutine and uses the pool. The
-// panic reaches the goroutine that reclaims, and no slot is lost.
+// TestStormResetPanics has a Reset that panics and uses the pool. The panic reaches the
+// goroutine that reclaims, and no slot is lost.
 func TestStormResetPanics(t *testing.T) {
-	const capacity = 12
-	errMeant := errors.New("meant")
+	type value = storm.Plain
 	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
 		t.Run(reuse.String(), func(t *testing.T) {
 			var calm atomic.Bool
 			var resets atomic.Uint32
-			var p *pool.Pool[kept]
-			p = pool.Must(&pool.Options[kept]{Capacity: capacity, Shards: 2, Reuse: reuse, Reset: func(v *kept) {
+			var w *storm.World[value]
+			w = storm.Raise(t, storm.Setup{Options: storm.Options{Capacity: 12, Shards: 2, Reuse: reuse}}, storm.Plains, func(*value) {
 				if n := resets.Inc(); !calm.Load() && n%7 == 0 {
-					if h, err := p.Insert(kept{}); err == nil {
-						p.Remove(h)
+					if h, err := w.Pool.Insert(value{}); err == nil {
+						w.Pool.Remove(h)
 					}
-					panic(errMeant)
+					panic(verbs.ErrMeant)
 				}
-			}})
-			s := storm.New(t)
+			})
 			// try runs one operation, which may panic as Reset does.
 			try := func(f func()) {
-				defer func() {
-					if v := recover(); v != nil && v != errMeant {
-						panic(v)
-					}
-				}()
-				f()
+				if v := testkit.Recovered(f); v != nil && v != verbs.ErrMeant {
+					panic(v)
+				}
 			}
-			s.Go(4, func(h *storm.Hand) {
+			w.Go(4, func(h *storm.Hand) {
 				for h.Running() {
-					var hs []pool.Handle[kept]
+					var hs []pool.Handle[value]
 					for range 1 + h.IntN(4) {
 						try(func() {
-							if hd, err := p.Insert(kept{}); err == nil {
+							if hd, err := w.Pool.Insert(value{}); err == nil {
 								hs = append(hs, hd)
 								h.Did(storm.Inserted, 1)
 							}
@@ -277,33 +269,19 @@ func TestStormResetPanics(t *testing.T) {
 					}
 					for _, hd := range hs {
 						removed := false
-						try(func() { removed = p.Remove(hd) })
-						if removed == p.Contains(hd) {
-							s.Failf("%v: removed %t, live %t", hd, removed, !removed)
+						try(func() { removed = w.Pool.Remove(hd) })
+						if removed == w.Pool.Contains(hd) {
+							w.Failf("%v: removed %t, live %t", hd, removed, !removed)
 						}
+						h.Did(storm.Removed, 1)
 					}
 				}
 			})
-			s.Run(storm.Least{storm.Inserted: 2000})
+			w.Run(storm.Least{storm.Inserted: 2000})
 			calm.Store(true)
-			requireBrim(t, p, capacity)
+			w.Finish()
 		})
 	}
-}
-
-// requireBrim requires that exactly capacity values fit into the empty pool p.
-func requireBrim[T any](t *testing.T, p *pool.Pool[T], capacity int) {
-	t.Helper()
-	require.NoError(t, p.Synchronize(context.Background()))
-	st := p.Stats()
-	require.Equal(t, st.Allocated, st.Free+st.Live+st.Exhausted, "%+v", st)
-	var zero T
-	hs, err := p.InsertBatch(make([]T, capacity), nil)
-	require.NoError(t, err, "%d of %d fit: %+v", len(hs), capacity, p.Stats())
-	_, err = p.Insert(zero)
-	require.ErrorIs(t, err, pool.ErrFull)
-	require.NotErrorIs(t, err, pool.ErrStalled)
-	require.Equal(t, capacity, p.RemoveBatch(hs))
 }
 
 // TestStormUsesUpGenerations uses up all generations. Each slot has exactly its number of
@@ -320,11 +298,9 @@ func TestStormUsesUpGenerations(t *testing.T) {
 			w := storm.Raise(t, set, storm.Linkeds, nil)
 			w.Crew(set, (*storm.Actor[storm.Linked]).Step)
 			// Slots of a dropped Worker or Reservation are not exhausted yet.
-			w.Go(1, func(h *storm.Hand) {
-				for h.Running() {
-					runtime.GC()
-					time.Sleep(time.Millisecond)
-				}
+			w.Hands(1, func(*storm.Actor[storm.Linked]) {
+				runtime.GC()
+				time.Sleep(time.Millisecond)
 			})
 			w.Run(storm.Least{storm.Spent: 1})
 			used := w.Done(storm.Inserted) + w.Done(storm.Burned)
@@ -341,8 +317,8 @@ func TestStormUsesUpGenerations(t *testing.T) {
 	}
 }
 
-// TestStormRecoversFromStalls stalls all insertions by a guard, repeatedly. Another
-// goroutine unpins it, and they succeed again.
+// TestStormRecoversFromStalls stalls all insertions by a guard, repeatedly. After it is
+// unpinned, on another goroutine at times, they succeed again.
 func TestStormRecoversFromStalls(t *testing.T) {
 	for _, set := range []storm.Setup{
 		{Name: "LIFO", Options: storm.Options{Capacity: 16, Shards: 2}, Hands: 4},
@@ -353,55 +329,11 @@ func TestStormRecoversFromStalls(t *testing.T) {
 		t.Run(set.Name, func(t *testing.T) {
 			w := storm.Raise(t, set, storm.Plains, nil)
 			w.Crew(set, (*storm.Actor[storm.Plain]).Step)
-			guards := make(chan *pool.Guard[storm.Plain])
-			// more waits until that many more operations of a kind were done.
-			more := func(h *storm.Hand, kind storm.Work, n int64) {
-				want, end := w.Done(kind)+n, time.Now().Add(time.Minute)
-				for w.Done(kind) < want && h.Running() {
-					if time.Now().After(end) {
-						w.Failf("nothing goes on after a stall: %+v", w.Pool.Stats())
-					}
-					time.Sleep(20 * time.Microsecond)
-				}
-			}
-			w.Go(1, func(h *storm.Hand) {
-				defer close(guards)
-				for h.Running() {
-					g := w.Pool.Pin()
-					more(h, storm.Stalled, 5)
-					guards <- &g
-					more(h, storm.Inserted, 500)
-				}
-			})
-			w.Go(1, func(h *storm.Hand) {
-				for g := range guards {
-					g.Unpin()
-					h.Did(storm.Lapsed, 1)
-				}
-			})
-			w.Run(storm.Least{storm.Inserted: 2000, storm.Stalled: 20, storm.Lapsed: 3})
+			w.Hands(1, (*storm.Actor[storm.Plain]).Stall)
+			w.Run(storm.Least{storm.Inserted: 2000, storm.Stalled: 20, storm.Lapsed: 1, storm.Halted: 3})
 			w.Finish()
 		})
 	}
-}
-
-// TestStormUnderChange changes GOMAXPROCS and collects garbage repeatedly.
-func TestStormUnderChange(t *testing.T) {
-	old := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(old)
-	defer debug.SetGCPercent(debug.SetGCPercent(1))
-	set := storm.Setup{Options: storm.Options{Capacity: 256, Shards: 2}, Hands: 6, Workers: 3, Shown: 64}
-	w := storm.Raise(t, set, storm.Linkeds, nil)
-	w.Crew(set, (*storm.Actor[storm.Linked]).Step)
-	w.Go(1, func(h *storm.Hand) {
-		for h.Running() {
-			runtime.GOMAXPROCS(1 + h.IntN(8))
-			runtime.GC()
-			time.Sleep(100 * time.Microsecond)
-		}
-	})
-	w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 2000})
-	w.Finish()
 }
 
 // TestStormOfManyGoroutines has 10,000 goroutines, some of which end after a few steps. At
@@ -433,65 +365,6 @@ func TestStormOfManyGoroutines(t *testing.T) {
 	w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 1000})
 	w.Finish()
 	assert.EqualValues(t, relays*(legs+1), goroutines.Load())
-}
-
-// TestStormFindsAnUntaggedFreelist is the control: a stack whose head is an index without a
-// tag gives a slot to two owners, and the storm finds it. The stack may lose all its slots
-// before that, so it begins anew many times.
-func TestStormFindsAnUntaggedFreelist(t *testing.T) {
-	var err error
-	for round := 0; round < 200 && err == nil; round++ {
-		err = untagged(t)
-	}
-	require.ErrorContains(t, err, "owned twice", "the checker finds nothing: do not trust it")
-}
-
-// untagged storms a broken stack for a moment.
-func untagged(t *testing.T) error {
-	const slots, none = 8, 0
-	var head atomic.Uint32 // 1 + index
-	next := make([]atomic.Uint32, slots+1)
-	push := func(i uint32) {
-		for {
-			top := head.Load()
-			next[i].Store(top)
-			if head.CompareAndSwap(top, i) {
-				return
-			}
-		}
-	}
-	for i := range uint32(slots) {
-		push(i + 1)
-	}
-	owners := storm.NewOwners(slots + 1)
-	s := storm.New(t)
-	var serial atomic.Uint32
-	s.Go(4, func(h *storm.Hand) {
-		for h.Running() {
-			top := head.Load()
-			if top == none {
-				runtime.Gosched()
-				continue
-			}
-			rest := next[top].Load()
-			if h.Chance(16) {
-				runtime.Gosched() // as if preempted here
-			}
-			if !head.CompareAndSwap(top, rest) {
-				continue
-			}
-			word := uint64(serial.Inc())<<32 | uint64(top)
-			if err := owners.Claim(top, word); err != nil {
-				s.Failf("%w", err)
-			}
-			if h.Chance(4) {
-				runtime.Gosched()
-			}
-			owners.Release(top, word)
-			push(top)
-		}
-	})
-	return s.Try(50*time.Millisecond, nil)
 }
 
 // TestTakeInLastLifeKeepsTheValue takes values whose slots are in their last life, enough

@@ -79,10 +79,7 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 	case c.Name == "InsertBatch":
 		f.slots = c.N
 	}
-	switch c.Name {
-	case "View", "Ptr.View", "All", "Each", "Guard.All", "Guard.Pages", "DeleteFunc":
-		f.pins = true
-	}
+	f.pins = c.Needs&verbs.Under != 0
 }
 
 func (a *actor) Returned(c *verbs.Call[val]) {

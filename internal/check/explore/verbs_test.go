@@ -172,7 +172,7 @@ func drawn(name string, needs verbs.Needs) verb {
 	if needs&verbs.Calls != 0 {
 		f = "$f"
 	}
-	switch needs &^ (verbs.Any | verbs.Calls | verbs.Removes | verbs.Number) {
+	switch needs &^ (verbs.Any | verbs.Calls | verbs.Removes | verbs.Number | verbs.Under) {
 	case verbs.Handle:
 		return verb{1, fmt.Sprintf("%s.at(%q, %s, $h)", by, name, f), func(v *vars, a *actor, o *op) { a.at(name, o.f(v, a), o.handles(v)...) }}
 	case verbs.Handle | verbs.Guard:

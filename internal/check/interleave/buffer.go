@@ -2,34 +2,30 @@ package interleave
 
 import "unsafe"
 
-// A processor keeps its stores in a buffer for a while before others see them, in
-// order. A locked instruction waits until the buffer is empty, and an atomic Store
-// is one on amd64; a release store is a plain store, behind which the thread goes on
-// at once: it may load what others have not yet been told to have changed. That
-// breaks protocols of Dekker's shape, so it is explored.
+// A processor keeps its stores in a buffer for a while before others see them, in order. A
+// locked instruction waits until the buffer is empty, and an atomic Store is one on amd64. A
+// release store is a plain store: the thread continues at once, and may load before others
+// see the store. That breaks protocols of Dekker's shape, so it is explored.
 //
-// Each [Thread] has a buffer for its release stores, first in, first out. Its own
-// loads find what is in it. It is empty after every locked instruction of the
-// thread (a TryLock that fails is none), and when the thread has ended. Until then
-// a store drains, with those before it, when another thread is about to access
-// its word: then the search chooses whether that came first. Nothing else can tell
-// when a store drained, so nothing else is a choice. It costs no preemption: the
-// switch to the other thread has.
+// Each [Thread] has a buffer for its release stores, first in, first out, which its own
+// loads read. A locked instruction of the thread empties it (a TryLock that fails is none),
+// and so does the thread's end. A store may drain, after those before it, when another thread
+// is about to access its word: then the search chooses which comes first. Nothing else can
+// observe when a store drained, so nothing else is a choice. The choice costs no preemption,
+// since the switch to the other thread already did.
 //
-// A release store is a step, but no switch before it matters: it is as good as one
-// before the thread's next access with the store still in the buffer.
+// A release store is a step, but no switch before it matters. A switch before the thread's
+// next access, with the store still in the buffer, has the same effect.
 //
-// Plain stores are not buffered. One that comes before a release store would drain
-// before it, so whoever sees the release store sees it as well; and who looks at it
-// otherwise has a data race, on which the race detector has its say. For the same
-// reason one that comes after a release store may show before it: only to those who
-// race. What the program under test notes for itself, in plain variables that all
-// its threads read, is of that kind. It asks [Pending] whether others can know
-// already, or calls [Drain] where it stands for something that synchronizes.
+// Plain stores are not buffered. A plain store before a release store would drain before it,
+// so a thread that sees the release store sees it too. A thread that reads it without that
+// has a data race, which the race detector finds. A plain store after a release store may
+// be seen before it, but also only by a data race. The tests of the program may have such
+// races on purpose: variables of their own that all threads read. They call [Pending] to
+// learn whether others can know of a store, or [Drain] in place of synchronization.
 //
-// Invariants are checked as if all buffers were empty, a state that every run can
-// come to from where it is: what is in a buffer is in its thread's hands alone, and
-// the thread takes it for done.
+// Invariants are checked as if all buffers were empty, a state that every run can reach. A
+// store in a buffer belongs to its thread alone, for which it has been done.
 
 // pending is a store in a buffer.
 type pending struct {
@@ -40,8 +36,8 @@ type pending struct {
 // drained marks the step of a schedule that drains a store of a thread.
 const drained = 1 << 7
 
-// StoreRelease stores v in the word of the running thread's buffer. It does nothing
-// and returns false outside of virtual threads.
+// StoreRelease stores v for word in the running thread's buffer. Outside of virtual threads
+// it does nothing and returns false.
 func StoreRelease(word unsafe.Pointer, v uint64) bool {
 	t := current
 	if t == nil {
@@ -52,7 +48,7 @@ func StoreRelease(word unsafe.Pointer, v uint64) bool {
 	return true
 }
 
-// Forwarded returns what the running thread's buffer has for a word, if anything.
+// Forwarded returns the newest value for a word in the running thread's buffer, if any.
 func Forwarded(word unsafe.Pointer) (v uint64, ok bool) {
 	if t := current; t != nil {
 		if i := t.newest(word); i >= 0 {
@@ -62,8 +58,8 @@ func Forwarded(word unsafe.Pointer) (v uint64, ok bool) {
 	return 0, false
 }
 
-// Pending reports whether another thread than the running one has a store to word
-// in its buffer, of which the running one cannot know.
+// Pending reports whether another thread has a store to word in its buffer, which the running
+// thread cannot observe.
 func Pending(word unsafe.Pointer) bool {
 	if t := current; t != nil {
 		for _, o := range t.run.threads {
@@ -75,8 +71,7 @@ func Pending(word unsafe.Pointer) bool {
 	return false
 }
 
-// Buffered reports whether another thread than the running one has any store in
-// its buffer.
+// Buffered reports whether another thread has any store in its buffer.
 func Buffered() bool {
 	if t := current; t != nil {
 		for _, o := range t.run.threads {
@@ -95,7 +90,7 @@ func Drain() {
 	}
 }
 
-// newest returns where the newest store to word is in t's buffer, or -1.
+// newest returns the index of the newest store to word in t's buffer, or -1.
 func (t *Thread) newest(word unsafe.Pointer) int {
 	for i := len(t.buffer) - 1; i >= 0; i-- {
 		if t.buffer[i].word == word {
@@ -105,7 +100,7 @@ func (t *Thread) newest(word unsafe.Pointer) int {
 	return -1
 }
 
-// drain makes what t's buffer has.
+// drain makes all stores in t's buffer.
 func (r *Run) drain(t *Thread) {
 	for len(t.buffer) > 0 {
 		r.meet(t, t.buffer[0].word)
@@ -125,8 +120,7 @@ func (r *Run) drainOne(t *Thread) unsafe.Pointer {
 	return p.word
 }
 
-// meet lets the search choose which stores of others to a word drain before t
-// accesses it.
+// meet lets the picker choose which stores of others to a word drain before t accesses it.
 func (r *Run) meet(t *Thread, word unsafe.Pointer) {
 	for _, o := range r.threads {
 		if o == t {

@@ -8,12 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// litmus are two words and what two threads do with them: the last test of each
-// asks what they can have seen together.
+// litmus has the two words of a litmus test, which tells what two threads can observe.
 type litmus struct{ x, y word }
 
-// outcomes returns what two threads can see, by Search and by PCT, which must not
-// find anything that Search does not.
+// outcomes returns the pairs of results of two threads. Search and PCT must find the same.
 func outcomes(t *testing.T, first, second func(l *litmus) uint64) map[[2]uint64]bool {
 	t.Helper()
 	program := func(seen map[[2]uint64]bool) Setup {
@@ -32,7 +30,8 @@ func outcomes(t *testing.T, first, second func(l *litmus) uint64) map[[2]uint64]
 	return all
 }
 
-// Dekker's shape: each thread says that it is there, and looks for the other.
+// TestReleaseStoresMayBeSeenAfterLaterLoads has Dekker's shape: each thread stores to its
+// word and loads the other's.
 func TestReleaseStoresMayBeSeenAfterLaterLoads(t *testing.T) {
 	neither := [2]uint64{0, 0}
 	side := func(say func(*word, uint64), own, other func(*litmus) *word) func(*litmus) uint64 {
@@ -71,7 +70,8 @@ func TestReleaseStoresMayBeSeenAfterLaterLoads(t *testing.T) {
 	assert.Contains(t, outcomes(t, side(release, x, y), side((*word).store, y, x)), neither, "one is enough")
 }
 
-// One preemption is enough for it, and the record tells.
+// TestLateStoreIsReplayed requires that one preemption finds a late store, and that the
+// record shows it.
 func TestLateStoreIsReplayed(t *testing.T) {
 	setup := func(r *Run) {
 		var l litmus
@@ -94,7 +94,7 @@ func TestLateStoreIsReplayed(t *testing.T) {
 	assert.Equal(t, f.Record, record)
 }
 
-// Message passing: stores drain in order.
+// TestReleaseStoresStayInOrder passes a message: stores drain in order.
 func TestReleaseStoresStayInOrder(t *testing.T) {
 	saw := outcomes(t,
 		func(l *litmus) uint64 { l.x.release(1); l.y.release(1); return 0 },
@@ -102,7 +102,8 @@ func TestReleaseStoresStayInOrder(t *testing.T) {
 	assert.Equal(t, map[[2]uint64]bool{{0, 0b00}: true, {0, 0b01}: true, {0, 0b11}: true}, saw)
 }
 
-// The record of a store is made before the store can be seen.
+// TestPlainStoresComeBeforeTheReleaseStore requires that a thread that sees a release store
+// sees the plain store before it.
 func TestPlainStoresComeBeforeTheReleaseStore(t *testing.T) {
 	saw := outcomes(t,
 		func(l *litmus) uint64 { l.x = 7; l.y.release(1); return 0 },
@@ -115,8 +116,8 @@ func TestPlainStoresComeBeforeTheReleaseStore(t *testing.T) {
 	assert.Equal(t, map[[2]uint64]bool{{0, 0}: true, {0, 7}: true}, saw)
 }
 
-// A thread sees what it stored, whatever others do to the word meanwhile: until its
-// own store has drained, and then what is there.
+// TestOwnLoadsAreForwarded requires that a thread loads its own store until that has drained,
+// and then the word.
 func TestOwnLoadsAreForwarded(t *testing.T) {
 	saw := outcomes(t,
 		func(l *litmus) uint64 { l.x.release(1); l.x.release(2); return l.x.load()<<4 | l.y.load() },
@@ -124,11 +125,12 @@ func TestOwnLoadsAreForwarded(t *testing.T) {
 	for s := range saw {
 		assert.Contains(t, []uint64{2, 3}, s[0]>>4)
 	}
-	assert.Contains(t, saw, [2]uint64{2<<4 | 1, 3}, "the other was overtaken by nothing, and is overwritten")
+	assert.Contains(t, saw, [2]uint64{2<<4 | 1, 3}, "the other thread's store comes first, and is overwritten")
 	assert.Contains(t, saw, [2]uint64{3<<4 | 1, 3})
 }
 
-// A TryLock that finds the mutex locked is no locked instruction.
+// TestTryLockThatFailsDrainsNothing requires that a TryLock of a locked mutex is no locked
+// instruction.
 func TestTryLockThatFailsDrainsNothing(t *testing.T) {
 	saw := outcomes(t,
 		func(l *litmus) uint64 {
@@ -142,8 +144,8 @@ func TestTryLockThatFailsDrainsNothing(t *testing.T) {
 	assert.Contains(t, saw, [2]uint64{0, 0})
 }
 
-// What is in a buffer when its thread ends is not lost, and what the search leaves
-// out for the words' keys does not hide it.
+// TestBuffersAreEmptyAtTheEnd requires that the stores in a buffer are not lost when its
+// thread ends, and that the keys of words do not hide a failure.
 func TestBuffersAreEmptyAtTheEnd(t *testing.T) {
 	setup := func(r *Run) {
 		var l litmus
@@ -174,7 +176,8 @@ func TestBuffersAreEmptyAtTheEnd(t *testing.T) {
 	assert.Contains(t, f.Err.Error(), "an addition")
 }
 
-// Invariants, and what is Unseen, find what buffers hold, and leave it there.
+// TestInvariantsSeeBuffersAsEmpty requires that checks and Unseen load buffered stores, and
+// that these stay in their buffers.
 func TestInvariantsSeeBuffersAsEmpty(t *testing.T) {
 	late := false
 	assert.Nil(t, Search(func(r *Run) {
@@ -196,7 +199,7 @@ func TestInvariantsSeeBuffersAsEmpty(t *testing.T) {
 		})
 		r.Check(func() error {
 			if done && x.load() != 1 {
-				r.Failf("the thread takes it for done")
+				r.Failf("the thread's own store is not seen")
 			}
 			return nil
 		})

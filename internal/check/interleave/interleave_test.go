@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// word is a hooked word, as package atom has them under the tag.
+// word is a hooked word, as those of package atom under the tag.
 type word uint64
 
 func (w *word) load() uint64 {
@@ -41,8 +41,8 @@ func (w *word) swap(v uint64) (was uint64) {
 	return was
 }
 
-// counting starts n threads that each add 1 to a word by a load and a store, and
-// fails if one is lost.
+// counting starts n threads that each add 1 to a word by a load and a store, and fails if an
+// addition is lost.
 func counting(n int) Setup {
 	return func(r *Run) {
 		var w word
@@ -62,7 +62,7 @@ func counting(n int) Setup {
 	}
 }
 
-// lost reports to the run that it is part of.
+// lost reports failed assertions to a run.
 type lost struct{ r *Run }
 
 func (l lost) Errorf(format string, args ...any) { l.r.Failf(format, args...) }
@@ -87,9 +87,8 @@ func TestPCTFindsALostUpdate(t *testing.T) {
 	require.NotNil(t, again.Failure, "its seed repeats it")
 }
 
-// TestSearchVisitsEverySchedule counts: two threads of n accesses to one word
-// each have C(2n, n) interleavings, and the bound leaves out none of them if it is
-// large enough.
+// TestSearchVisitsEverySchedule counts schedules: two threads with n accesses each to one word
+// have C(2n, n), and a large bound leaves out none.
 func TestSearchVisitsEverySchedule(t *testing.T) {
 	seen := make(map[string]bool)
 	setup := func(n int) Setup {
@@ -118,8 +117,8 @@ func TestSearchVisitsEverySchedule(t *testing.T) {
 	assert.Len(t, seen, 2+2*2, "with one preemption a thread stops after its first or second access")
 }
 
-// TestSearchLeavesOutOnlyWhatCommutes: what the words' keys save must not hide
-// the failure.
+// TestSearchLeavesOutOnlyWhatCommutes requires that keys of words save schedules and do not
+// hide a failure.
 func TestSearchLeavesOutOnlyWhatCommutes(t *testing.T) {
 	setup := func(keys, right bool) Setup {
 		return func(r *Run) {
@@ -179,35 +178,6 @@ func TestMutexIsExclusive(t *testing.T) {
 	assert.Greater(t, res.Runs, 6)
 }
 
-func TestDeadlockIsAFailure(t *testing.T) {
-	setup := func(r *Run) {
-		var mu [2]word
-		for i := range mu {
-			r.Go("t", 0, func(*Thread) {
-				LockMutex(unsafe.Pointer(&mu[i]))
-				LockMutex(unsafe.Pointer(&mu[1-i]))
-				UnlockMutex(unsafe.Pointer(&mu[1-i]))
-				UnlockMutex(unsafe.Pointer(&mu[i]))
-			})
-		}
-	}
-	f := Search(setup, 1).Failure
-	require.NotNil(t, f)
-	assert.Contains(t, f.Err.Error(), "deadlock")
-}
-
-func TestLivelockIsAFailure(t *testing.T) {
-	f := Search(func(r *Run) {
-		var w word
-		r.Go("t", 0, func(*Thread) {
-			for w.load() == 0 {
-			}
-		})
-	}, 0).Failure
-	require.NotNil(t, f)
-	assert.ErrorIs(t, f.Err, errLivelock)
-}
-
 func TestWaitingLoopsLetOthersGoFirst(t *testing.T) {
 	res := Search(func(r *Run) {
 		var w word
@@ -239,14 +209,6 @@ func TestWaitingLoopsDoNotKeepOthersOut(t *testing.T) {
 	assert.Nil(t, res.Failure)
 }
 
-func TestPanicIsAFailure(t *testing.T) {
-	f := Search(func(r *Run) {
-		r.Go("t", 0, func(*Thread) { panic("ouch") })
-	}, 0).Failure
-	require.NotNil(t, f)
-	assert.Contains(t, f.Err.Error(), "ouch")
-}
-
 func TestInvariantIsCheckedAfterEveryStep(t *testing.T) {
 	f := Search(func(r *Run) {
 		var w word
@@ -262,8 +224,8 @@ func TestInvariantIsCheckedAfterEveryStep(t *testing.T) {
 	assert.Contains(t, f.Err.Error(), "it was 1")
 }
 
-// TestKnownStatesWereChecked: a state is known if, and only if, an earlier run has
-// made the same steps.
+// TestKnownStatesWereChecked requires that a state is known only if an earlier run has made
+// the same steps.
 func TestKnownStatesWereChecked(t *testing.T) {
 	checked := make(map[string]bool)
 	known := 0
@@ -294,8 +256,8 @@ func TestKnownStatesWereChecked(t *testing.T) {
 	require.Greater(t, known, res.Runs)
 }
 
-// TestSearchLearnsWhatIsShared: a pass that has learnt something begins anew, so
-// that the last one has left out nothing.
+// TestSearchLearnsWhatIsShared requires that a pass begins again if it finds another shared
+// word, so that the last pass leaves out nothing.
 func TestSearchLearnsWhatIsShared(t *testing.T) {
 	var flag, both word
 	last := make(map[word]bool)
@@ -314,7 +276,7 @@ func TestSearchLearnsWhatIsShared(t *testing.T) {
 		})
 		r.Go("second", 0, func(*Thread) {
 			if flag.load() == 1 {
-				both.store(2) // shared only now that the first was preempted
+				both.store(2) // shared only after the first was preempted
 			}
 		})
 		r.Finally(func() error { last[both] = true; return nil })
@@ -324,8 +286,8 @@ func TestSearchLearnsWhatIsShared(t *testing.T) {
 	require.Equal(t, map[word]bool{1: true, 2: true}, last)
 }
 
-// A thread that follows one which panicked runs on the same stack.
-func TestCoroutinesAreUsedAgain(t *testing.T) {
+// TestCoroutinesAreReused requires that a thread runs on the coroutine of one that panicked.
+func TestCoroutinesAreReused(t *testing.T) {
 	Search(func(r *Run) {
 		r.Go("t", 0, func(*Thread) { panic("ouch") })
 	}, 0)
@@ -357,13 +319,13 @@ func TestOutsideOfThreadsHooksDoNothing(t *testing.T) {
 	assert.False(t, on)
 }
 
-func TestSearchSomeGivesUp(t *testing.T) {
+func TestSearchSomeStops(t *testing.T) {
 	assert.Equal(t, 3, SearchSome(counting(2), 2, 3).AllRuns)
 	assert.NotNil(t, SearchSome(counting(2), 1, 1000).Failure)
 }
 
-// A thread may exit, as a goroutine may: its deferred functions run, under hooks, and
-// the others go on.
+// TestThreadsMayExit requires that a thread may exit as a goroutine may: its deferred functions
+// run with hooks on, and the others continue.
 func TestThreadsMayExit(t *testing.T) {
 	var w word
 	var running *Thread

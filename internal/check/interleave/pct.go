@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// PCT runs the program n times with random priorities: the ready thread with the
-// highest goes on, and at depth-1 random steps whoever runs falls to the lowest.
-// A bug that needs depth orderings among k steps of t threads shows with
-// probability 1/(t·k^(depth-1)) at least in each run. Run i has seed+i for seed.
+// PCT runs the program n times with random priorities. The ready thread with the highest
+// priority runs, and at depth-1 random steps the running thread gets the lowest. A bug that
+// needs depth orderings among k steps of t threads fails a run with probability
+// 1/(t·k^(depth-1)) at least. Run i has the seed seed+i.
 func PCT(setup Setup, n, depth int, seed uint64) Result {
 	begin := time.Now()
 	var res Result
-	// Change points are drawn among the steps of a run without preemptions and
-	// some more: what a seed means must not depend on the runs before it.
+	// Change points are drawn among the steps of a run without preemptions and a quarter
+	// more, so that a seed's run does not depend on the runs before it.
 	length := start(setup, &replay{}, false).steps * 5 / 4
 	for i := range n {
 		p := newPCT(seed+uint64(i), depth, length)
@@ -27,8 +27,8 @@ func PCT(setup Setup, n, depth int, seed uint64) Result {
 
 type pct struct {
 	rnd        *rand.Rand
-	priorities []int // by thread; greater goes first
-	changes    []int // steps at which who runs falls
+	priorities []int // by thread; the greatest runs
+	changes    []int // steps at which the running thread gets the lowest
 	lowest     int
 }
 
@@ -57,7 +57,7 @@ func (p *pct) pick(r *Run, options []*Thread, costly bool) *Thread {
 		}
 	}
 	if !costly && r.last != nil {
-		p.lower(r.last) // it lets others go first, or cannot go on
+		p.lower(r.last) // it yields, or cannot continue
 	}
 	best := options[0]
 	for _, t := range options {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Schedule is the thread of each step, by number. A step that drains a store of a
-// thread has the mark drained.
+// Schedule is the number of the thread of each step. A step that drains a store has the mark
+// drained.
 type Schedule []uint8
 
-// String writes a schedule as thread×steps, in order, with a d before the thread
-// where its stores drain.
+// String returns a schedule as thread×steps, in order, with a d before the thread where its
+// stores drain.
 func (s Schedule) String() string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -31,7 +31,7 @@ func (s Schedule) String() string {
 	return b.String()
 }
 
-// ParseSchedule reads what String gives.
+// ParseSchedule parses the result of String.
 func ParseSchedule(text string) (Schedule, error) {
 	var s Schedule
 	for _, f := range strings.Fields(text) {
@@ -52,9 +52,8 @@ func ParseSchedule(text string) (Schedule, error) {
 	return s, nil
 }
 
-// Replay runs the program under one schedule; where that ends or cannot be
-// followed, the thread that runs goes on as long as it can. It returns the
-// failure, if any, and the record.
+// Replay runs the program under one schedule. If that ends or cannot be followed, the running
+// thread continues as long as it can. Replay returns the record and the failure, if any.
 func Replay(setup Setup, s Schedule) (record string, err error) {
 	r := start(setup, &replay{schedule: s}, true)
 	return r.record(), r.err
@@ -73,7 +72,7 @@ func (p *replay) drains(r *Run, t *Thread) bool {
 func (p *replay) pick(r *Run, options []*Thread, costly bool) *Thread {
 	at := r.steps
 	for at < len(p.schedule) && p.schedule[at]&drained != 0 {
-		at++ // these come before the step of the thread that is chosen here
+		at++ // stores drain before the step of the chosen thread
 	}
 	if at < len(p.schedule) {
 		for _, t := range options {
@@ -98,7 +97,7 @@ func (r *Run) note(t *Thread, text string) {
 	r.events = append(r.events, event{thread: t, op: t.op, note: text})
 }
 
-// record writes the run down, a line a step:
+// record returns the run's record, a line for each step:
 //
 //	step  thread  operation  access  word  values → result
 func (r *Run) record() string {
@@ -130,7 +129,7 @@ func (r *Run) record() string {
 	return b.String()
 }
 
-// text writes an access: its word, its values, its result.
+// text returns an access: its word, values and result.
 func (r *Run) text(e *event) string {
 	a := e.access
 	if a.word == nil {

@@ -10,18 +10,18 @@ import (
 type Kind string
 
 const (
-	Broken           Kind = "broken invariant" // what the program's checks say, and Failf
+	Broken           Kind = "broken invariant" // by the program's checks, or Failf
 	Livelock         Kind = "livelock"
 	Deadlock         Kind = "deadlock"
 	Panicked         Kind = "panic"
 	NotDeterministic Kind = "not deterministic"
 )
 
-// Report is what programs read of a failure.
+// Report is the part of a failure that programs parse.
 type Report struct {
 	Kind        Kind
-	Text        string // the first line of what went wrong
-	Runs        int    // how many runs it took to find
+	Text        string // the first line of the error
+	Runs        int    // runs until it was found
 	Preemptions int
 }
 
@@ -34,27 +34,27 @@ type Failure struct {
 	Record   string // the interleaving, readable
 }
 
-// reportMark begins the line that has the report.
+// reportMark is the prefix of the report's line.
 const reportMark = "report: "
 
-// Error is for readers, but for its last line, which [ParseReport] reads.
+// Error returns a text for readers, except for its last line, which [ParseReport] parses.
 func (f *Failure) Error() string {
 	report, err := json.Marshal(f.Report)
 	if err != nil {
-		panic(err) // it is strings and numbers
+		panic(err) // strings and numbers cannot fail
 	}
 	return fmt.Sprintf("%v\n(run %d, %d preemptions, seed %d)\n%s\nschedule: %s\n%s%s",
 		f.Err, f.Runs, f.Preemptions, f.Seed, f.Record, f.Schedule, reportMark, report)
 }
 
-// ParseReport returns the report in a line of what a test printed, if there is one.
+// ParseReport returns the report in a line of a test's output, if there is one.
 func ParseReport(line string) (r Report, ok bool) {
 	text, ok := strings.CutPrefix(strings.TrimSpace(line), reportMark)
 	ok = ok && json.Unmarshal([]byte(text), &r) == nil
 	return r, ok
 }
 
-// failure repeats a run that failed, with a record.
+// failure repeats a failed run, with a record.
 func failure(setup Setup, r *Run, runs int, seed uint64) *Failure {
 	f := &Failure{Report: Report{r.kind, firstLine(r.err), runs, r.preemptions}, Err: r.err, Schedule: r.schedule, Seed: seed}
 	again := start(setup, &replay{schedule: r.schedule}, true)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReportsTellKindsApart: each failure ends with one line that says what it was.
+// TestReportsTellKindsApart requires that each failure ends with one line that has its report.
 func TestReportsTellKindsApart(t *testing.T) {
 	runs, mu := 0, new(word)
 	threads := func(fs ...func(r *Run, t *Thread)) Setup {

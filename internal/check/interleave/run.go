@@ -7,15 +7,15 @@ import (
 	"unsafe"
 )
 
-// Setup builds the state of one run, with hooks off, and starts its threads. It
-// must do the same each time.
+// Setup builds the state of one run, with hooks off, and starts its threads. It must be
+// deterministic.
 type Setup func(r *Run)
 
 // Run is one execution of a program.
 type Run struct {
 	threads []*Thread
-	next    *Thread // who goes on
-	last    *Thread // who made the last step
+	next    *Thread // the thread that continues
+	last    *Thread // the thread of the last step
 	held    map[unsafe.Pointer]*Thread
 	picker  picker
 
@@ -31,16 +31,16 @@ type Run struct {
 	preemptions int
 	inside      int // switches inside of operations
 	schedule    Schedule
-	options     []*Thread // scratch of decide
-	was         []pending // scratch of settled
+	options     []*Thread // memory of decide
+	was         []pending // memory of settled
 
 	tracing bool
 	events  []event
 	numbers map[unsafe.Pointer]uint64 // of pointers, in the record
 }
 
-// picker chooses who goes on. The first option costs no preemption, the others
-// one each if costly; preemptible says whether a switch here can matter.
+// picker chooses the thread that continues. The first option costs no preemption; each other
+// one costs one if costly.
 type picker interface {
 	pick(r *Run, options []*Thread, costly bool) *Thread
 	// drains chooses whether what t's buffer has for a word is stored before another
@@ -51,41 +51,39 @@ type picker interface {
 	known() bool
 }
 
-// Check sets the function that is called after every step, with hooks off. That of a
-// load is followed by plain code, which may write a value.
+// Check sets the function that is called after every step, with hooks off. A step includes
+// the plain code after its access, which may write values.
 func (r *Run) Check(f func() error) { r.check = f }
 
-// Loaded reports whether the last step was a load, or none at all: the words are what
-// they were at the check before, and only plain code can have changed anything.
+// Loaded reports whether the last step was a load or had no access. Then only plain code can
+// have changed anything since the check before.
 func (r *Run) Loaded() bool {
 	return r.last != nil && (r.last.made == Load || r.last.made == Point || r.last.made == Yield)
 }
 
-// Known reports whether an earlier run of the search has made the same steps so
-// far. What must hold now held then: a check that costs much need not look again,
-// and only keeps what it compares later states with.
+// Known reports whether an earlier run of the search has made the same steps so far. Its
+// checks have passed, so an expensive one need only update the state that later checks use.
 func (r *Run) Known() bool { return r.picker.known() }
 
 // Finally sets the function that is called when all threads have ended.
 func (r *Run) Finally(f func() error) { r.finally = f }
 
-// Key sets the function that names words by numbers which are the same in every
-// run, 0 for those that it does not know. With it Search leaves out switches
-// before accesses to words which no two threads ever share.
+// Key sets the function that maps words to numbers, the same in every run, and 0 for unknown
+// words. With it Search leaves out switches before accesses to words that no two threads
+// share.
 func (r *Run) Key(f func(word unsafe.Pointer) uint64) { r.key = f }
 
-// Describe sets the function that tells a word's name and how to write its
-// values, for the record.
+// Describe sets the function that returns a word's name and the format of its values, for the
+// record.
 func (r *Run) Describe(f func(word unsafe.Pointer) (string, func(uint64) string)) { r.describe = f }
 
 // Failf fails the run. It may be called from threads.
 func (r *Run) Failf(format string, args ...any) { r.fail(Broken, fmt.Errorf(format, args...)) }
 
-// Panicf fails the run as a panic of a thread does, which a function that the thread
-// has deferred may have recovered.
+// Panicf fails the run as a thread's panic does, even if the thread recovers.
 func (r *Run) Panicf(format string, args ...any) { r.fail(Panicked, fmt.Errorf(format, args...)) }
 
-// Failed answers whether it has failed.
+// Failed reports whether the run has failed.
 func (r *Run) Failed() bool { return r.err != nil }
 
 func (r *Run) fail(k Kind, err error) {
@@ -94,14 +92,14 @@ func (r *Run) fail(k Kind, err error) {
 	}
 }
 
-// execute runs the threads to their end or to the first failure. Threads that
-// have not ended by then are left where they stand.
+// execute runs the threads to their end or to the first failure, after which those that have
+// not ended never continue.
 func (r *Run) execute() {
 	r.held = make(map[unsafe.Pointer]*Thread)
 	r.numbers = make(map[unsafe.Pointer]uint64)
 	r.decide(nil)
 	for r.next != nil {
-		// A thread that calls runtime.Goexit takes with it who resumed it.
+		// runtime.Goexit in a thread also ends the goroutine that resumed it.
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -165,8 +163,8 @@ func (r *Run) grant(t *Thread) {
 
 var errLivelock = errors.New("livelock: the run does not end")
 
-// decide checks the invariants and chooses who makes the next step. t has just
-// made one, or is nil.
+// decide checks the invariants and chooses the thread of the next step. t has just made one,
+// or is nil.
 func (r *Run) decide(t *Thread) {
 	r.next = nil
 	if r.err == nil && r.check != nil {
@@ -193,7 +191,7 @@ func (r *Run) decide(t *Thread) {
 	if len(options) == 0 {
 		for _, o := range r.threads {
 			if o != t && r.ready(o) {
-				options = append(options, o) // all wait for each other
+				options = append(options, o) // all yield
 			}
 		}
 	}
@@ -221,7 +219,7 @@ func (r *Run) decide(t *Thread) {
 	}
 }
 
-// mayPass reports whether t is not at a point where others go first, or these have.
+// mayPass reports whether t does not yield, or every other ready thread has made a step.
 func (r *Run) mayPass(t *Thread) bool {
 	if t.next.op != Yield {
 		return true

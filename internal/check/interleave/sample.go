@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Sample runs the program under n schedules with few preemptions, in an order that is
-// drawn: first those without any, each thread first in one; then those with one, none
-// twice; then some with two and three. A preemption comes only before an access to a
-// word that threads were seen to share, as in [Search], which is better where all
-// schedules are to be visited: it begins with those that differ at the end.
+// Sample runs the program under n schedules with few preemptions, in random order. First come
+// those without any, in each of which another thread runs first; then those with one, each
+// at most once; then some with two and three. A preemption is only before an access to a
+// word that threads share, as in [Search]. Search is better if all schedules are visited: its
+// first ones differ only at their ends.
 func Sample(setup Setup, n int, seed uint64) (res Result) {
 	begin := time.Now()
 	s := &sample{
@@ -22,7 +22,7 @@ func Sample(setup Setup, n int, seed uint64) (res Result) {
 		s.plan(res.Runs, threads)
 		r := start(setup, s, false)
 		if res.ran(setup, r, seed) {
-			return res // it may have failed before there were threads
+			return res // perhaps before it had threads
 		}
 		threads = len(r.threads)
 		s.ran(threads)
@@ -35,28 +35,28 @@ func Sample(setup Setup, n int, seed uint64) (res Result) {
 
 // sample draws one schedule after the other.
 type sample struct {
-	search // what is shared
+	search // for the shared words
 	rnd    *rand.Rand
-	begin  []*beginning // by the thread that goes first
+	begin  []*beginning // by the thread that runs first
 
-	// of the run under way
-	first   int   // the thread that goes first
+	// of the current run
+	first   int   // the thread that runs first
 	changes []int // points at which it is preempted
-	at      int   // points that it has come to
-	drain   bool  // what stores do until it is preempted
-	same    bool  // as the first run that began so, until it is preempted
+	at      int   // points that it has reached
+	drain   bool  // whether stores drain until it is preempted
+	same    bool  // not preempted yet, so it is as the first run with this thread first
 	repeats bool  // there was such a run
 }
 
-// beginning is what is known of the schedules in which some thread goes first. A point
-// is a step before which a preemption matters.
+// beginning has the points of the schedules in which some thread runs first. A point is a step
+// before which a preemption matters.
 type beginning struct {
 	points int
-	left   []int // at which no run was preempted yet
+	left   []int // points at which no run was preempted yet
 }
 
-// plan draws run i's choices. Until it is preempted a run does as the first one that
-// began with its thread: so only what comes later has to be checked.
+// plan draws run i's choices. Until it is preempted, a run is the same as the first one that
+// began with its thread, so only its later steps must be checked.
 func (s *sample) plan(i, threads int) {
 	s.first, s.changes, s.at, s.same = i%threads, s.changes[:0], 0, true
 	s.drain = s.first%2 == 1
@@ -75,7 +75,7 @@ func (s *sample) plan(i, threads int) {
 	}
 }
 
-// ran learns from the run that has ended.
+// ran updates the points after a run has ended.
 func (s *sample) ran(threads int) {
 	for len(s.begin) < threads {
 		s.begin = append(s.begin, new(beginning))
@@ -84,7 +84,7 @@ func (s *sample) ran(threads int) {
 	learnt := s.news && s.learn()
 	for _, o := range s.begin {
 		if learnt {
-			o.points, o.left = 0, nil // these are others now
+			o.points, o.left = 0, nil // the points are others now
 		}
 	}
 	if s.at > b.points {
@@ -96,7 +96,7 @@ func (s *sample) ran(threads int) {
 	}
 }
 
-// points is how many there are.
+// points returns their number.
 func (s *sample) points() (n int) {
 	for _, b := range s.begin {
 		n += b.points
@@ -139,15 +139,15 @@ func (s *sample) pick(r *Run, options []*Thread, costly bool) *Thread {
 	return best
 }
 
-// TB is what Draw uses of a test.
+// TB is the part of a test that Draw uses.
 type TB interface {
 	Helper()
 	Logf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// Draw samples programs that draw draws, for so long, or some hundred if limit is 0. The
-// first that fails fails the test; its text is what draw returns with it.
+// Draw samples programs that draw returns, at least 300 and until limit. The first failure
+// fails the test, with the text that draw returned with the program.
 func Draw(t TB, limit time.Duration, seed uint64, draw func(rnd *rand.Rand) (Setup, fmt.Stringer)) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(seed, 1))

@@ -23,7 +23,8 @@ func TestSampleEndsWhereNoSwitchMatters(t *testing.T) {
 	assert.Equal(t, 1, res.Runs, "one thread has one schedule")
 }
 
-// Each schedule of two threads with one preemption comes once before any has two.
+// TestSampleRepeatsNothing requires that each schedule of two threads with one preemption
+// comes once before any with two.
 func TestSampleRepeatsNothing(t *testing.T) {
 	seen := map[string]int{}
 	Sample(func(r *Run) {

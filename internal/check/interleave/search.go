@@ -8,27 +8,27 @@ import (
 	"unsafe"
 )
 
-// DefaultSteps is how many steps a run may take before it counts as a livelock.
+// DefaultSteps is the number of steps after which a run counts as a livelock.
 const DefaultSteps = 20_000
 
-// Result is what an exploration has found.
+// Result is the result of an exploration.
 type Result struct {
 	Runs     int // schedules of the last pass, all different
-	AllRuns  int // with those of passes that prepared it
+	AllRuns  int // with those of the passes before
 	Steps    int // of the longest run
-	Switches int // inside of operations, in all runs
-	Shared   int // words that threads were seen to share
+	Switches int // within operations, in all runs
+	Shared   int // words that threads share
 	Took     time.Duration
 	Failure  *Failure // nil if none failed
 }
 
-// String returns the figures, in one line that is the same for all programs.
+// String returns the figures in one line.
 func (r Result) String() string {
 	return fmt.Sprintf("%8d schedules (%d with preparing ones), %3d steps at most, %7d switches inside operations, %3d shared words, %v",
 		r.Runs, r.AllRuns, r.Steps, r.Switches, r.Shared, r.Took.Round(time.Millisecond))
 }
 
-// Add counts what o has run, and takes over its failure.
+// Add adds the runs of o, and sets its failure.
 func (r *Result) Add(o Result) {
 	r.Runs += o.Runs
 	r.AllRuns += o.AllRuns
@@ -60,7 +60,7 @@ func start(setup Setup, p picker, tracing bool) *Run {
 	return r
 }
 
-// prepare calls setup, which may panic: what it does is a part of the program.
+// prepare calls setup. Its panic is a failure of the program.
 func (r *Run) prepare(setup Setup) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -70,11 +70,11 @@ func (r *Run) prepare(setup Setup) {
 	setup(r)
 }
 
-// Search runs the program under every schedule with at most bound preemptions,
-// those with fewer first.
+// Search runs the program under every schedule with at most bound preemptions, those with
+// fewer first.
 func Search(setup Setup, bound int) Result { return SearchSome(setup, bound, math.MaxInt) }
 
-// SearchSome is Search that gives up after so many runs.
+// SearchSome is Search that stops after most runs.
 func SearchSome(setup Setup, bound, most int) (res Result) {
 	s := &search{sharing: make(map[uint64]sharing), shared: make(map[uint64]bool)}
 	begin := time.Now()
@@ -86,8 +86,8 @@ func SearchSome(setup Setup, bound, most int) (res Result) {
 		}
 		for again := true; again; {
 			res.Runs = 0
-			// What is shared is learnt on the way. A pass that has learnt
-			// something new has left out switches that matter, and begins anew.
+			// A pass that finds another shared word has left out switches that
+			// matter, so it begins again.
 			again = false
 			s.path = s.path[:0]
 			for more := true; more && !again; more = s.advance() {
@@ -102,16 +102,16 @@ func SearchSome(setup Setup, bound, most int) (res Result) {
 			}
 		}
 	}
-	res.Failure = scouted // so deep that the bound hides it
+	res.Failure = scouted // it needs more preemptions than bound
 	return res
 }
 
-// scouts is how many schedules are drawn to learn what is shared. More cost more,
-// and fewer leave more to be learnt by passes that are repeated.
+// scouts is the number of schedules that are drawn to find shared words. With fewer, more
+// passes are repeated.
 const scouts = 300
 
-// scout draws schedules with about as many preemptions as there may be, and makes
-// what they share count. It returns the first failure.
+// scout draws schedules with about bound preemptions, and adds the words that they share. It
+// returns the first failure.
 func (s *search) scout(setup Setup, bound int, res *Result) (f *Failure) {
 	for seed := range uint64(scouts) {
 		r := start(setup, &scout{newPCT(seed, bound+1, res.Steps), s}, false)
@@ -124,7 +124,7 @@ func (s *search) scout(setup Setup, bound int, res *Result) (f *Failure) {
 	return f
 }
 
-// scout draws a schedule, and tells a search who accesses what.
+// scout draws a schedule, and records accesses for a search.
 type scout struct {
 	*pct
 	of *search
@@ -135,23 +135,22 @@ func (p *scout) accessed(r *Run, t *Thread, a access) { p.of.accessed(r, t, a) }
 // search is a depth-first walk over the schedules.
 type search struct {
 	bound int
-	path  []point // the choices of the run under way
-	depth int     // how many of them it has made
-	keyed bool    // the program names its words
+	path  []point // the choices of the current run
+	depth int     // number of choices that it has made
+	keyed bool    // the program has keys for its words
 
 	sharing map[uint64]sharing
-	news    bool            // in sharing, since learn
+	news    bool            // sharing has changed since learn
 	shared  map[uint64]bool // words that count as shared in this pass
 }
 
-// point is a choice: which of n options was taken.
+// point is a choice: option at of n.
 type point struct{ n, at uint8 }
 
-// sharing is who has accessed a word so far, as bits.
+// sharing is the set of threads that have accessed a word, as bits.
 type sharing struct{ readers, writers uint32 }
 
-// advance changes the last choice that has an option left, and forgets those
-// after it.
+// advance changes the last choice that has an option left, and removes those after it.
 func (s *search) advance() bool {
 	for n := len(s.path); n > 0; n-- {
 		if p := &s.path[n-1]; p.at+1 < p.n {
@@ -170,7 +169,7 @@ func (s *search) pick(r *Run, options []*Thread, costly bool) *Thread {
 	return options[s.choose(r, len(options))]
 }
 
-// known: the choices up to the last in path were made by the run before as well.
+// known reports whether the run before made the same choices: it did, up to the last in path.
 func (s *search) known() bool { return s.depth < len(s.path) }
 
 func (s *search) drains(r *Run, _ *Thread) bool { return s.choose(r, 2) == 0 }
@@ -189,12 +188,12 @@ func (s *search) choose(r *Run, n int) int {
 	return int(p.at)
 }
 
-// matters answers whether a switch before t's next access can make a difference:
-// before one that commutes with everything that others do, it is as good as a
-// switch after it. A store in a buffer is done when it drains.
+// matters reports whether a switch before t's next access can have an effect. Before an access
+// that commutes with all accesses of others, it has the same effect as a switch after it. A
+// store in a buffer takes effect when it drains.
 func (s *search) matters(r *Run, t *Thread) bool {
 	if t.next.op == Release {
-		return false // as good as a switch after it
+		return false // a switch after it has the same effect
 	}
 	if t.next.op.empties() {
 		for _, p := range t.buffer {
@@ -235,8 +234,8 @@ func (s *search) accessed(r *Run, t *Thread, a access) {
 	}
 }
 
-// learn makes what was seen count in the next pass, and answers whether that is
-// anything new.
+// learn adds the words in sharing that are shared, for the next pass, and reports whether
+// there are new ones.
 func (s *search) learn() bool {
 	n := len(s.shared)
 	s.news = false

@@ -20,24 +20,24 @@ const (
 	CompareAndSwap
 	And
 	Or
-	Fence // empties the thread's buffer, and is no access
+	Fence // empties the thread's buffer, without an access
 	Lock
 	TryLock
 	Unlock
-	Point  // a point without an access
-	Yield  // a point at which the thread lets others go first
-	drains // no access of its own: what was in a buffer is stored
+	Point  // a switch may be here, without an access
+	Yield  // the thread lets others run first
+	drains // a store in a buffer drains
 )
 
 var opNames = [...]string{"start", "Load", "Store", "release", "Add", "Swap", "CAS", "And", "Or", "fence", "Lock", "TryLock", "Unlock", "pause", "yield", "drains"}
 
 func (o Op) String() string { return opNames[o] }
 
-// reads answers whether accesses of this kind leave the word alone.
+// reads reports whether accesses of this kind do not change the word.
 func (o Op) reads() bool { return o == Load }
 
-// empties reports whether the thread's buffer is empty before an access of this
-// kind: that of a locked instruction, or of the scheduler, which has some.
+// empties reports whether an access of this kind empties the thread's buffer first: a locked
+// instruction does, and a call of the scheduler, which has some.
 func (o Op) empties() bool {
 	switch o {
 	case Start, Load, Release, TryLock, Point:
@@ -46,27 +46,27 @@ func (o Op) empties() bool {
 	return true
 }
 
-// access is what a thread is about to do.
+// access is an access that a thread is about to make.
 type access struct {
 	op   Op
 	word unsafe.Pointer
 	a, b uint64
 }
 
-// current is the thread that runs. It is nil outside of runs, while a run
-// decides, and while it checks invariants, so that accesses pass unseen then. It
-// is plain: threads are coroutines.
+// current is the running thread. It is nil outside of runs, while a run decides, and while it
+// checks invariants, so that hooks do nothing then. It is a plain variable, since threads are
+// coroutines.
 var current *Thread
 
-// Before announces an access: another thread may run before it returns. Outside
-// of virtual threads it does nothing.
+// Before announces an access: another thread may run before it returns. Outside of virtual
+// threads it does nothing.
 func Before(op Op, word unsafe.Pointer, a, b uint64) {
 	if t := current; t != nil {
 		t.arrive(access{op, word, a, b})
 	}
 }
 
-// After tells the result of the access announced last, for the record.
+// After records the result of the last announced access.
 func After(result uint64) {
 	t := current
 	if t == nil {
@@ -77,8 +77,8 @@ func After(result uint64) {
 	}
 }
 
-// Number returns a number for a pointer in the record, which is the same each time
-// a run is repeated: pointers are numbered as they come, nil is 0.
+// Number returns a number for a pointer in the record, the same each time a run is repeated:
+// pointers are numbered in order of appearance, and nil is 0.
 func Number(p unsafe.Pointer) uint64 {
 	t := current
 	if t == nil || !t.run.tracing || p == nil {
@@ -96,8 +96,8 @@ func (r *Run) number(p unsafe.Pointer) uint64 {
 	return n
 }
 
-// Unseen calls f with hooks off and as if all buffers were empty: what it accesses
-// is no part of the run.
+// Unseen calls f with hooks off and as if all buffers were empty. Its accesses are no part of
+// the run.
 func Unseen(f func()) {
 	t := current
 	current = nil
@@ -109,8 +109,8 @@ func Unseen(f func()) {
 	current = t
 }
 
-// LockMutex locks the mutex at word for the running thread, which does not run
-// before the mutex is free. It answers false outside of virtual threads.
+// LockMutex locks the mutex at word for the running thread, which waits until the mutex is
+// unlocked. It returns false outside of virtual threads.
 func LockMutex(word unsafe.Pointer) bool {
 	t := current
 	if t == nil {
@@ -121,8 +121,8 @@ func LockMutex(word unsafe.Pointer) bool {
 	return true
 }
 
-// TryLockMutex is LockMutex that does not wait; on answers whether it was called
-// on a virtual thread.
+// TryLockMutex is LockMutex that does not wait. on reports whether it was called on a virtual
+// thread.
 func TryLockMutex(word unsafe.Pointer) (locked, on bool) {
 	t := current
 	if t == nil {
@@ -137,7 +137,7 @@ func TryLockMutex(word unsafe.Pointer) (locked, on bool) {
 	return true, true
 }
 
-// UnlockMutex unlocks it.
+// UnlockMutex unlocks the mutex at word. It returns false outside of virtual threads.
 func UnlockMutex(word unsafe.Pointer) bool {
 	t := current
 	if t == nil {
@@ -151,8 +151,7 @@ func UnlockMutex(word unsafe.Pointer) bool {
 	return true
 }
 
-// Hint returns the number that the running thread was given in place of a
-// goroutine's hint.
+// Hint returns the running thread's number in place of a goroutine's hint.
 func Hint() (uint32, bool) {
 	if t := current; t != nil {
 		return t.hint, true
@@ -160,11 +159,11 @@ func Hint() (uint32, bool) {
 	return 0, false
 }
 
-// Running returns the thread that runs, nil outside of virtual threads.
+// Running returns the running thread, nil outside of virtual threads.
 func Running() *Thread { return current }
 
-// Alone answers whether every other thread of the run has ended: nobody is left to
-// wait for. It is true outside of virtual threads.
+// Alone reports whether every other thread of the run has ended. It is true outside of virtual
+// threads.
 func Alone() bool {
 	if t := current; t != nil {
 		for _, o := range t.run.threads {
@@ -185,19 +184,19 @@ type Thread struct {
 
 	*coroutine
 
-	next   access // what it does when it goes on
-	made   Op     // what it did last
+	next   access // its next access
+	made   Op     // its last access
 	done   bool
 	buffer []pending
 
-	// ran has a bit for each thread that has made a step since this one yielded last.
+	// ran has a bit for each thread that has made a step since this one last yielded.
 	ran uint32
 
-	op     string // the operation under way, "" for none
-	inside int    // accesses that op has made
+	op     string // the current operation, "" for none
+	inside int    // accesses of op so far
 }
 
-// Go adds a thread to the run. hint is what hashes of goroutines become for it.
+// Go adds a thread to the run. hint replaces the hash of its goroutine.
 func (r *Run) Go(name string, hint uint32, body func(t *Thread)) {
 	t := &Thread{run: r, id: len(r.threads), name: name, hint: hint}
 	t.coroutine = newCoroutine(func() {
@@ -208,15 +207,15 @@ func (r *Run) Go(name string, hint uint32, body func(t *Thread)) {
 	r.threads = append(r.threads, t)
 }
 
-// coroutine runs one function after the other. A stack that has grown is worth
-// keeping: runs are short.
+// coroutine runs one function after the other. It is reused because runs are short and its
+// stack has grown.
 type coroutine struct {
 	resume func() (struct{}, bool)
 	yield  func(struct{}) bool
-	f      func() // what it runs next
+	f      func() // its next function
 }
 
-// idle are the coroutines that have come to the end of what they ran.
+// idle has the coroutines whose function has ended.
 var idle []*coroutine
 
 // newCoroutine returns one that runs f when it is resumed.
@@ -249,7 +248,7 @@ func (t *Thread) end() {
 	t.run.decide(t)
 }
 
-// arrive ends a step of t before its next access, and returns when t may make it.
+// arrive ends a step of t before its next access, and returns when t may make that.
 func (t *Thread) arrive(next access) {
 	r := t.run
 	current = nil
@@ -262,9 +261,8 @@ func (t *Thread) arrive(next access) {
 	current = t
 }
 
-// Begin says that an operation begins, and End that it has ended: switches
-// between its accesses are inside of it. A nil Thread, which stands for what is
-// not explored, takes both.
+// Begin marks the begin of an operation, and End its end: switches between its accesses are
+// inside it. Both do nothing for a nil Thread, which stands for code that is not explored.
 func (t *Thread) Begin(op string) {
 	if t != nil {
 		t.op, t.inside = op, 0
@@ -278,13 +276,13 @@ func (t *Thread) End() {
 	}
 }
 
-// Pause is a point at which other threads may run, without an access.
+// Pause lets the schedule switch to another thread, without an access.
 func Pause() { Before(Point, nil, 0, 0) }
 
-// LetOthers is a point at which the other threads go first, if any can. Loops that
-// wait need one in each turn. A thread does not pass a second one before every other
-// that can has made a step since the first, so that several such loops do not keep
-// out whom they wait for (after Musuvathi's and Qadeer's fair scheduler).
+// LetOthers lets other threads run first, if any is ready. A loop that waits must call it in
+// each turn. A thread does not return from a second call before every other ready thread has
+// made a step since the first. So several such loops do not starve the thread that they wait
+// for (after Musuvathi's and Qadeer's fair scheduler).
 func LetOthers() { Before(Yield, nil, 0, 0) }
 
 // Notef adds a line to the record of the run.

@@ -6,14 +6,14 @@ import (
 	"go.uber.org/atomic"
 )
 
-// shown is how many handles the board has room for. The fewer, the more threads
-// meet on one handle.
+// shown is the number of handles on the board. With fewer, threads use the same handle more
+// often.
 const shown = 6
 
-// board is where threads learn each other's handles, live or not.
+// board is where threads exchange handles, live or not.
 type board struct {
 	places  [shown]*atomic.Uint64
-	waiting *atomic.Uint64 // the handle at which somebody waits for company, or 0
+	waiting *atomic.Uint64 // the handle at which a thread waits for another, or 0
 }
 
 func newBoard() *board {
@@ -28,8 +28,8 @@ func (b *board) show(r *rand.Rand, h Handle) { b.places[r.IntN(shown)].Store(uin
 
 func (b *board) look(r *rand.Rand) Handle { return Handle(b.places[r.IntN(shown)].Load()) }
 
-// join returns the handle at which somebody waits, who then goes on at the same
-// moment; 0 if nobody does.
+// join returns the handle at which a thread waits, and 0 if none does. That thread continues
+// at the same moment.
 func (b *board) join() Handle {
 	if b.waiting.Load() == 0 {
 		return 0
@@ -37,10 +37,9 @@ func (b *board) join() Handle {
 	return Handle(b.waiting.Swap(0))
 }
 
-// await returns when another thread has come to try h, or after a moment; a
-// second thread that waits sends the first one on. Operations take a fraction of
-// a microsecond: left to chance, two threads are hardly ever at one live handle
-// at once.
+// await returns when another thread has joined at h or waits itself, or after a moment.
+// Operations take a fraction of a microsecond: by chance alone, two threads would hardly
+// ever use one live handle at once.
 func (b *board) await(h Handle) {
 	b.waiting.Store(uint64(h))
 	for range moment {

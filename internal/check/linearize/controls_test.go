@@ -12,7 +12,7 @@ import (
 	"coatcheck/pool"
 )
 
-// controlOrigin is the generation that slots of the controls start from.
+// controlOrigin is the first generation of the controls' slots.
 const controlOrigin = 1001
 
 var (
@@ -22,24 +22,23 @@ var (
 
 const noExplanation = "has no explanation"
 
-// controls are pools that must be refuted, and what refutes them.
+// controls are wrong pools, which must be refuted.
 var controls = []struct {
 	name   string
 	maker  Maker
 	layout Layout
-	reason string // that the refutation gives
-	// blamed is what the wrong verb's operations begin with: where their answers
-	// are not believed, the life that was refuted has an explanation. Empty where
-	// the fault shows in what other verbs answer.
+	reason string // in the refutation
+	// blamed is the prefix of the wrong verb's operations. Without their results the
+	// refuted life must have an explanation. It is empty if other verbs show the fault.
 	blamed string
-	shows  func(*part) bool // what else is to be seen of the fault; nil: nothing
+	shows  func(*part) bool // whether the part shows the fault; nil: not asked
 }{
 	{"two removers succeed", wrongly(func(s Subject) Subject { return loadAndStore{s} }), controlLayout, noExplanation, "Remove:", nil},
 	{"two takers succeed", wrongly(func(s Subject) Subject { return takeLate{s} }), controlLayout, noExplanation, "Take:", nil},
 	{"a stale handle revives", wrongly(func(s Subject) Subject { return revives{s} }), controlLayout, noExplanation, "Contains", nil},
 	{"Get returns the next incarnation's value", wrongly(func(s Subject) Subject { return nextLife{s} }), controlLayout, noExplanation, "Get:", nil},
 	{"a handle is issued twice", wrongly(func(s Subject) Subject { return reissues{s} }), controlLayout, noExplanation, "", func(p *part) bool { return p.count(Reserve, Insert) > 1 }},
-	{"Get answers after removal", wrongly(func(s Subject) Subject { return &caches{Subject: s} }), controlLayout, noExplanation, "Get:", nil},
+	{"Get succeeds after removal", wrongly(func(s Subject) Subject { return &caches{Subject: s} }), controlLayout, noExplanation, "Get:", nil},
 	{"visible before its value", wrongly(func(s Subject) Subject { return &early{Subject: s} }), controlLayout, noExplanation, "Get:", nil},
 	{"live in its constructor", wrongly(func(s Subject) Subject { return &building{Subject: s} }), controlLayout, noExplanation, "Contains:", nil},
 	{"live although its constructor gave up", wrongly(func(s Subject) Subject { return unburnt{s} }), controlLayout, noExplanation, "", func(p *part) bool { return p.count(Cancel) == 1 }},
@@ -53,10 +52,10 @@ var controls = []struct {
 	{"a verb panics", wrongly(func(s Subject) Subject { return &panics{Subject: s} }), controlLayout, "out of order", "", nil},
 	{"more values than Capacity", roomy, controlQueue, "values were live in a pool of capacity 4", "", nil},
 	{"more slots than Capacity", large, controlLayout, "there are 16 slots", "", nil},
-	{"a generation before the first", old, controlLayout, "the generation is none that lives", "", nil},
+	{"a generation before the first", old, controlLayout, "no value lives in this generation", "", nil},
 }
 
-// controlHistories is in how many histories a control must be refuted. Most are
+// controlHistories is the number of histories in which a control must be refuted. Most are
 // in the first few.
 const controlHistories = 1000
 
@@ -97,9 +96,8 @@ func (p *part) count(es ...Effect) (n int) {
 	return n
 }
 
-// requireBlame requires that the part has an explanation if operations that begin
-// with blamed are not believed: those that end a life may have done so or not,
-// and the others are left out.
+// requireBlame requires that the part has an explanation without the results of operations
+// that begin with blamed: removals may have succeeded or not, and others are left out.
 func requireBlame(t *testing.T, p *part, blamed string) {
 	t.Helper()
 	rest := part{handle: p.handle}
@@ -117,8 +115,8 @@ func requireBlame(t *testing.T, p *part, blamed string) {
 	require.NoError(t, rest.explain(), "without %q", blamed)
 }
 
-// requireLeft requires that a refutation leaves the visualisation of what it is
-// about, and the steps if there are any.
+// requireLeft requires that a refutation writes its visualisation, and the steps of virtual
+// threads.
 func requireLeft(t *testing.T, r *Refutation) {
 	t.Helper()
 	names, err := r.Leave(t.TempDir())
@@ -151,7 +149,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// TestGuardsAreWatched changes a value that a guard has shown.
+// TestGuardsAreWatched requires that a changed value under a guard is refuted.
 func TestGuardsAreWatched(t *testing.T) {
 	threads, end := Plan{controlLayout, 1, DefaultOps, 1}.begin(Pool)
 	th := threads[0]

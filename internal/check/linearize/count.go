@@ -8,9 +8,9 @@ import (
 	"coatcheck/shard"
 )
 
-// count checks what does not split by handle.
+// count checks what concerns several handles.
 func (h *History) count() error {
-	// The last operation of a history is a Drain by one thread alone.
+	// A history ends with a Drain, beside which no other operation runs.
 	if h.Published != h.Removed {
 		return fmt.Errorf("%d values went live, and %d were removed", h.Published, h.Removed)
 	}
@@ -20,7 +20,7 @@ func (h *History) count() error {
 	return h.crowd()
 }
 
-// issued checks that every handle that was issued is one that can be.
+// issued checks that every issued handle has a possible index and generation.
 func (h *History) issued() error {
 	slots := h.Plan.Layout.slots()
 	for i := range h.Records {
@@ -28,7 +28,7 @@ func (h *History) issued() error {
 		case Reserve, Insert:
 			g := r.Handle.Generation()
 			if g%2 == 0 || g < h.Plan.origin() || g > shard.LastGeneration {
-				return fmt.Errorf("%v: the generation is none that lives", r)
+				return fmt.Errorf("%v: no value lives in this generation", r)
 			}
 			if slots > 0 && uint64(r.Handle.Index()) >= uint64(slots) {
 				return fmt.Errorf("%v: there are %d slots", r, slots)
@@ -38,9 +38,8 @@ func (h *History) issued() error {
 	return nil
 }
 
-// crowd checks that at no moment more values were surely live than the pool has
-// capacity for. A value is surely live from the return of what published it to
-// the first call that can have ended it.
+// crowd checks that never more values than Capacity were surely live. A value is surely
+// live from the return of its insertion to the first call that may have removed it.
 func (h *History) crowd() error {
 	capacity := h.Plan.Layout.Capacity
 	if capacity == 0 {
@@ -67,7 +66,7 @@ func (h *History) crowd() error {
 	return nil
 }
 
-// surely returns from when to when the part's handle was surely live.
+// surely returns the time in which the part's handle was surely live.
 func (p *part) surely() (from, to int64) {
 	const never = 1<<63 - 1
 	from, to = never, never

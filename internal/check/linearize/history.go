@@ -7,19 +7,18 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// History is what the threads of one plan wrote down.
+// History is the record of the threads of one plan.
 type History struct {
 	Plan      Plan
-	Records   []Record // those that spans stand for included
-	Problems  []string // what threads noticed by themselves; first of all, that they did not end
+	Records   []Record // including those of spans
+	Problems  []string // errors that threads found; first, threads that did not end
 	Published int
 	Removed   int
 	Full      int
-	Schedule  string // of virtual threads: what they did, step by step
+	Schedule  string // the steps of virtual threads
 }
 
-// gather makes a history of the threads' logs, and of what kept the threads from
-// ending.
+// gather returns the history of the threads' logs. broken lists why threads did not end.
 func gather(p Plan, logs []*log, broken ...string) *History {
 	h := &History{Plan: p, Problems: broken}
 	var spans []Span
@@ -34,26 +33,25 @@ func gather(p Plan, logs []*log, broken ...string) *History {
 	now := logs[0].clock.read()
 	for i := range h.Records {
 		if r := &h.Records[i]; r.Return == 0 {
-			r.Return = now // of a call that a panic ended
+			r.Return = now // a panic ended the call
 		}
 	}
 	h.expand(spans)
 	return h
 }
 
-// tenure is when a handle can have been live at most.
+// tenure is the longest time in which a handle can have been live.
 type tenure struct {
 	handle   Handle
 	from, to int64
 }
 
-// expand adds what spans say of the handles that they did not meet. It leaves out
-// what cannot matter: of handles that were never live, that were not yet being
-// published (a Look has its moment then; a Sweep, no effect), or that someone had
-// removed before.
+// expand adds the records of spans, one for each handle that they did not meet. It leaves
+// out records that cannot matter: of handles that were never live, that were not inserted
+// yet (a Look may take effect before; a Sweep has none), or that were removed before.
 func (h *History) expand(spans []Span) {
 	const end = 1<<63 - 1
-	var all []*tenure // in an order that repeats
+	var all []*tenure // in the order of records, so that histories repeat
 	tenures := make(map[Handle]*tenure)
 	for i := range h.Records {
 		r := &h.Records[i]
@@ -83,7 +81,7 @@ func (h *History) expand(spans []Span) {
 	}
 }
 
-// part is what a history says of one handle.
+// part is the records of one handle.
 type part struct {
 	handle  Handle
 	records []*Record // by call
@@ -117,10 +115,9 @@ func (p *part) operations() []porcupine.Operation {
 	return ops
 }
 
-// overlaps returns how many pairs of operations two threads had under way on the
-// handle at the same time, and in how many of them at least one changed its life:
-// where there are none, nothing was put to the test. Parts of long calls do not
-// count, since almost everything runs beside those.
+// overlaps returns how many pairs of operations of two threads on the handle overlapped, and
+// in how many of these at least one changed its life. Without any, the history tests
+// nothing. Parts of long calls do not count, since almost everything overlaps them.
 func (p *part) overlaps() (pairs, contended int) {
 	for i, a := range p.records {
 		if a.Wide {

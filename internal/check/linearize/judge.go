@@ -8,17 +8,16 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// patience is how long the checker may think about one handle. It takes
-// microseconds.
+// patience is the time limit of the checker for one handle. It usually takes microseconds.
 const patience = time.Minute
 
-// Work is what was judged.
+// Work counts what was judged.
 type Work struct {
 	Histories int
 	Handles   int
 	Records   int // operations on one handle
-	Pairs     int // of them that two threads had under way on one handle at the same time
-	Contended int // those of which at least one changed the handle's life
+	Pairs     int // pairs of these, of two threads, that overlapped
+	Contended int // pairs of which at least one changed the handle's life
 	Full      int // insertions that found no slot
 	Effects   [Sweep + 1]int
 }
@@ -41,14 +40,14 @@ func (w *Work) String() string {
 		w.Histories, w.Handles, w.Records, w.Pairs, w.Contended, w.Full)
 }
 
-// Refutation is a history that cannot be explained.
+// Refutation is a history without an explanation.
 type Refutation struct {
 	History *History
 	Reason  string
-	part    *part // nil if it was not refuted by one handle's life
+	part    *part // nil if the reason is not one handle's life
 }
 
-// Judge returns a Refutation if the history cannot be explained.
+// Judge returns a Refutation if the history has no explanation.
 func (h *History) Judge() (Work, *Refutation) {
 	w := Work{Histories: 1, Records: len(h.Records), Full: h.Full}
 	for i := range h.Records {
@@ -87,8 +86,7 @@ func (p *part) explain() error {
 	return fmt.Errorf("the life of %v has no explanation", p.handle)
 }
 
-// Error writes the refutation with all that was done to the handle, by the time
-// of the calls.
+// Error returns the reason and the handle's records, by the time of the calls.
 func (r *Refutation) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v: %s\n", r.History.Plan, r.Reason)

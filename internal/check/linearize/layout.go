@@ -5,15 +5,15 @@ import (
 	"coatcheck/shard"
 )
 
-// Layout describes a pool and who uses it.
+// Layout describes a pool and its users.
 type Layout struct {
 	Name string
 	pool.Options[Value]
-	Workers bool // every other thread acts through a Worker
+	Workers bool // every second thread uses a Worker
 }
 
-// Layouts are those that the pool is judged in. A small Capacity makes one page
-// of so many slots.
+// Layouts are the layouts that are judged. With a small Capacity, the pool has one page of
+// that many slots.
 var Layouts = []Layout{
 	{Name: "plain", Options: options{Capacity: 64}},
 	{Name: "unlimited", Options: options{Shards: 2}, Workers: true},
@@ -35,7 +35,7 @@ type options = pool.Options[Value]
 // bitsLeft returns the origin from which a slot has 2^n lives.
 func bitsLeft(n int) uint32 { return shard.LastGeneration - 2*(1<<n-1) }
 
-// slots returns how many slots the pool may have at most, 0 for any number.
+// slots returns the most slots that the pool may have, 0 for any number.
 func (l *Layout) slots() int {
 	if l.Capacity == 0 {
 		return 0

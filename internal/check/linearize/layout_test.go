@@ -10,8 +10,8 @@ import (
 	"coatcheck/shard"
 )
 
-// TestLayoutsReachTheirLimits looks at what histories have touched: layouts that
-// are near the end of something must come to it.
+// TestLayoutsReachTheirLimits requires that histories reuse slots, exhaust slots whose
+// generations are nearly used up, cross pages, and fill small pools.
 func TestLayoutsReachTheirLimits(t *testing.T) {
 	page := uint32(1) << shard.PageShift(unsafe.Sizeof(shard.Slot[Value]{}), shard.MaxSlots, false)
 	require.LessOrEqual(t, page, uint32(32), "slots in a page")
@@ -38,8 +38,8 @@ func TestLayoutsReachTheirLimits(t *testing.T) {
 		})
 		t.Logf("%-17s %6d lives, %6d in slots used before, %4d last ones, %d pages, %5d insertions found no slot", l.Name, lives, next, last, pages, full)
 		assert.NotZero(t, next, "%s: no slot was used twice", l.Name)
-		if l.Origin != 0 && !virtual { // whose histories are short
-			assert.NotZero(t, last, "%s: no slot came to its last life", l.Name)
+		if l.Origin != 0 && !virtual { // virtual histories are short
+			assert.NotZero(t, last, "%s: no slot reached its last life", l.Name)
 		}
 		if slots := l.slots(); slots == 0 || slots >= 2*int(page) {
 			assert.Greater(t, pages, 1, "%s: no history crossed a page", l.Name)

@@ -2,44 +2,37 @@ package linearize
 
 import (
 	"flag"
-	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
 )
 
 var (
-	historiesFlag = flag.Int("histories", 0, "how many histories to judge, spread evenly over all layouts; 0: the default")
+	historiesFlag = flag.Int("histories", 0, "number of histories, spread evenly over all layouts; 0: the default")
 	threadsFlag   = flag.Int("threads", 8, "threads of a history")
 	opsFlag       = flag.Int("ops", DefaultOps, "operations of a thread")
-	seedFlag      = flag.Uint64("seed", 0, "seed of a layout's first history; the next ones count on. 0 draws it")
-	outFlag       = flag.String("out", "", "where a failure leaves its visualisation; empty: the system's folder for temporary files")
+	outFlag       = flag.String("out", "", "folder for the visualisation of a failure; empty: the system's folder for temporary files")
 )
 
-// histories returns how many histories each of n layouts gets.
+// histories returns the number of histories of each of n layouts.
 func histories(n int) int {
 	switch h := *historiesFlag; {
 	case h > 0:
 		return (h + n - 1) / n
 	case testing.Short():
 		return (DefaultHistories/10 + n - 1) / n
-	case raceEnabled:
+	case testkit.Race:
 		return (DefaultHistories/5 + n - 1) / n
 	}
 	return (DefaultHistories + n - 1) / n
 }
 
-func seed() uint64 {
-	if *seedFlag != 0 {
-		return *seedFlag
-	}
-	return uint64(rand.Uint32())
-}
-
-// round is how many histories are made before garbage may be collected.
+// round is the number of histories between two collections of garbage.
 const round = 25
 
 func TestLinearizable(t *testing.T) {
@@ -50,7 +43,7 @@ func TestLinearizable(t *testing.T) {
 	for _, l := range Layouts {
 		t.Run(l.Name, func(t *testing.T) {
 			begin := time.Now()
-			first := seed()
+			first := testkit.Seed(t)
 			var w Work
 			for done := 0; done < each; done += round {
 				Quiet(func() {
@@ -71,10 +64,10 @@ func TestLinearizable(t *testing.T) {
 	requireWork(t, &all)
 }
 
-// plan is a history of the size that was asked for.
+// plan returns a plan of the size that the flags set.
 func plan(l Layout, seed uint64) Plan { return Plan{l, *threadsFlag, *opsFlag, seed} }
 
-// leave fails the test with what a reader of the failure wants.
+// leave fails the test, after it has written the files of the refutation.
 func leave(t *testing.T, r *Refutation) {
 	t.Helper()
 	names, err := r.Leave(*outFlag)
@@ -86,8 +79,7 @@ func leave(t *testing.T, r *Refutation) {
 		r, names, p.Layout.Name, p.Seed, p.Threads, p.Ops)
 }
 
-// requireWork fails a test that has put nothing to the test. A run of a few
-// histories, or of small ones, is one that looks for something.
+// requireWork fails a run that tested nothing. Runs of few or small histories pass.
 func requireWork(t *testing.T, w *Work) {
 	t.Helper()
 	if *threadsFlag < 8 || *opsFlag < DefaultOps || w.Histories < len(Layouts) {
@@ -97,7 +89,7 @@ func requireWork(t *testing.T, w *Work) {
 		require.NotZero(t, n, "no operation had effect %d", e)
 	}
 	if runtime.GOMAXPROCS(0) < 2 && !virtual {
-		return // goroutines meet only where one is preempted
+		return // operations overlap only where a goroutine is preempted
 	}
-	require.GreaterOrEqual(t, float64(w.Contended), LeastContended*float64(w.Histories), "threads have hardly met")
+	require.GreaterOrEqual(t, float64(w.Contended), LeastContended*float64(w.Histories), "operations hardly overlapped")
 }

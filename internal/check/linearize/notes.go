@@ -7,24 +7,24 @@ import (
 	"coatcheck/internal/check/verbs"
 )
 
-// call is one call of a thread, which writes down what it is told of it.
+// call is one call of a thread, which records its results.
 type call = verbs.Call[Value]
 
-// course is how a call goes on.
+// course is the state of a call.
 type course struct {
 	begin int64
-	call  int64 // its latest part: of what a callback or the body of a loop follows
+	call  int64 // when the part of it began that is recorded now
 	ret   int64 // 0: it has not returned
-	first int   // of its records
+	first int   // index of its first record
 	last  Handle
 }
 
 func courseOf(c *call) *course { return c.State.(*course) }
 
-// kind says how values are told apart.
+// kind tells how values are distinguished.
 var kind = verbs.Kind[Value]{Make: newValue, Number: (*Value).read}
 
-// say writes down what the call says of a handle: now, or when it returned.
+// say records an effect of the call on a handle: now, or when it returned.
 func (t *thread) say(c *call, e Effect, h Handle, v uint64, ok bool) {
 	s := courseOf(c)
 	s.last = h
@@ -52,7 +52,7 @@ func (t *thread) Begin(c *call) {
 	s.call = s.begin
 }
 
-// meet waits for another thread to come to h, now and then.
+// meet waits for another thread at h, at times.
 func (t *thread) meet(h Handle) {
 	if t.chance(2) {
 		t.board.await(h)
@@ -62,7 +62,7 @@ func (t *thread) meet(h Handle) {
 // Returned reads the clock.
 func (t *thread) Returned(c *call) { courseOf(c).ret = t.clock.read() }
 
-// Inside uses the pool in a constructor, and lets others run.
+// Inside uses the pool in a constructor, or yields.
 func (t *thread) Inside(c *call, h Handle) {
 	if c.Needs&verbs.Inserts == 0 {
 		runtime.Gosched()
@@ -76,8 +76,8 @@ func (t *thread) Inside(c *call, h Handle) {
 	courseOf(c).call = t.clock.read()
 }
 
-// Refused counts an insertion that found no slot. Now and then the thread removes the
-// value that it finds first, as others do who found no slot.
+// Refused counts an insertion that found no slot. At times the thread then removes the first
+// value of a loop, as others that found no slot do.
 func (t *thread) Refused(*call, error) {
 	t.full++
 	if t.chance(2) {
@@ -91,13 +91,13 @@ func (t *thread) Refused(*call, error) {
 	}
 }
 
-// Shown makes a handle known that is not live.
+// Shown records a handle that is not live yet.
 func (t *thread) Shown(c *call, h Handle, _ *Value) {
 	t.say(c, Reserve, h, 0, true)
 	t.know(h)
 }
 
-// Inserted writes down what went live.
+// Inserted records that h went live.
 func (t *thread) Inserted(c *call, h Handle, v uint64) {
 	if c.Known {
 		t.say(c, Commit, h, v, true)
@@ -107,13 +107,13 @@ func (t *thread) Inserted(c *call, h Handle, v uint64) {
 	t.know(h)
 }
 
-// GivenUp writes down what never will.
+// GivenUp records that h will never go live.
 func (t *thread) GivenUp(c *call, h Handle) { t.say(c, Cancel, h, 0, true) }
 
-// Asked writes down whether h is live.
+// Asked records whether h is live.
 func (t *thread) Asked(c *call, h Handle, ok bool) { t.say(c, Look, h, 0, ok) }
 
-// Looked writes down the value of h, if there is one.
+// Looked records the value of h, or that h is not live.
 func (t *thread) Looked(c *call, h Handle, v *Value) {
 	if v == nil {
 		t.say(c, Read, h, 0, false)
@@ -122,7 +122,7 @@ func (t *thread) Looked(c *call, h Handle, v *Value) {
 	}
 }
 
-// Removed writes down a removal.
+// Removed records a removal.
 func (t *thread) Removed(c *call, h Handle, v *Value, ok bool) {
 	if v == nil {
 		t.say(c, Remove, h, 0, ok)
@@ -131,8 +131,8 @@ func (t *thread) Removed(c *call, h Handle, v *Value, ok bool) {
 	}
 }
 
-// Condemned is a Sweep of every other value that DeleteFunc offers: another may be
-// faster. It returns when the call does.
+// Condemned records a Sweep for every second value of DeleteFunc, since another thread may
+// remove it first. Counted sets when it returned.
 func (t *thread) Condemned(c *call, h Handle, _ *Value) bool {
 	if t.chance(2) {
 		return false
@@ -142,8 +142,8 @@ func (t *thread) Condemned(c *call, h Handle, _ *Value) bool {
 	return true
 }
 
-// Counted writes down what many removals say. A batch tells which of its handles were
-// removed only if all or none were; otherwise each of them was if it was live.
+// Counted records the removals of a batch or sweep. If a batch removed all or none of its
+// handles, each result is known; otherwise each handle is recorded as a Sweep.
 func (t *thread) Counted(c *call, n int) {
 	s := courseOf(c)
 	switch {
@@ -168,12 +168,12 @@ func (t *thread) Counted(c *call, n int) {
 	t.removed += n
 }
 
-// Ranged says that what a loop did not yield was not live at some moment of it.
+// Ranged records that the handles that a loop did not yield were not live at some moment.
 func (t *thread) Ranged(c *call, met map[Handle]bool) {
 	t.span(courseOf(c).begin, c.Name, Look, met)
 }
 
-// Failf writes down what is wrong whatever the others did.
+// Failf records an error that no order of operations explains.
 func (t *thread) Failf(format string, args ...any) {
 	t.problems = append(t.problems, fmt.Sprintf(format, args...))
 }

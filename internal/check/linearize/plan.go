@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// Plan is one history to be made.
+// Plan describes one history.
 type Plan struct {
 	Layout  Layout
 	Threads int
@@ -18,7 +18,7 @@ func (p Plan) String() string {
 	return fmt.Sprintf("layout %s, %d threads × %d operations, seed %d", p.Layout.Name, p.Threads, p.Ops, p.Seed)
 }
 
-// origin returns the generation that the pool's slots start from.
+// origin returns the first generation of the pool's slots.
 func (p Plan) origin() uint32 {
 	if o := p.Layout.Origin; o != 0 {
 		return o
@@ -26,8 +26,8 @@ func (p Plan) origin() uint32 {
 	return 2*uint32(p.Seed%(1<<20)) + 1
 }
 
-// begin makes the subject and its threads, and end, which finishes the history
-// when they have ended, or have not because of what broken says.
+// begin makes the subject and its threads. The caller calls end after they have ended, or
+// with the reasons why they have not.
 func (p Plan) begin(subject Maker) (threads []*thread, end func(broken ...string) *History) {
 	o := p.Layout.Options
 	o.Origin = p.origin()
@@ -52,7 +52,7 @@ func (p Plan) begin(subject Maker) (threads []*thread, end func(broken ...string
 	}
 }
 
-// caught calls f and returns the panic that it ended in, if any.
+// caught calls f and returns the text of its panic, if any.
 func (t *thread) caught(f func()) (broken []string) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -63,8 +63,8 @@ func (t *thread) caught(f func()) (broken []string) {
 	return nil
 }
 
-// finish looks at every handle that was issued, when nobody changes anything any
-// more, and removes what is left.
+// finish looks at every issued handle after all threads have ended, and removes the values
+// that are left.
 func (t *thread) finish(logs []*log) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	seen := make(map[Handle]bool)

@@ -6,35 +6,35 @@ import (
 	"go.uber.org/atomic"
 )
 
-// Effect is what an operation says of one handle, whichever verb said it.
+// Effect is what an operation says about one handle, whatever its verb.
 type Effect uint8
 
 // The effects, in the order of a life.
 const (
-	Reserve Effect = iota // a handle became known
-	Insert                // an unborn one went live, with Value
-	Commit                // a reserved one went live, with Value
-	Cancel                // a reserved one will never
-	Look                  // whether it is live: OK
-	Read                  // the same, and Value
-	Remove                // whether this call ended it: OK
-	Take                  // the same, and Value
-	Sweep                 // it was ended if it was live, by this call or not at all
+	Reserve Effect = iota // an unborn handle was shown
+	Insert                // an unborn handle went live, with Value
+	Commit                // a reserved handle went live, with Value
+	Cancel                // a reserved handle will never go live
+	Look                  // OK: it is live
+	Read                  // as Look, with Value
+	Remove                // OK: this call removed it
+	Take                  // as Remove, with Value
+	Sweep                 // this call removed it if it was live
 )
 
 // Record is one operation on one handle.
 type Record struct {
 	Thread       int
-	Verb         string // what was called
+	Verb         string // the name of the call
 	Effect       Effect
 	Handle       Handle
 	Value        uint64
 	OK           bool
 	Call, Return int64
-	Wide         bool // part of a longer call, whose times these are
+	Wide         bool // it has the times of a longer call
 }
 
-// changes answers whether the operation moved its handle on, or may have.
+// changes reports whether the operation changed the handle's life, or may have.
 func (r *Record) changes() bool {
 	switch r.Effect {
 	case Look, Read:
@@ -65,7 +65,7 @@ func (r *Record) String() string {
 	}
 }
 
-// number writes a value's number as thread and count.
+// number formats a value's number as thread and count.
 func number(v uint64) string {
 	if v == torn {
 		return "TORN"
@@ -73,27 +73,26 @@ func number(v uint64) string {
 	return fmt.Sprintf("v%d.%d", v>>32, uint32(v))
 }
 
-// Span is one call that says something of every handle that it did not meet.
+// Span is one call that says something about every handle that it did not meet.
 type Span struct {
 	Thread       int
 	Verb         string
-	Effect       Effect // Look: the others were not live at some moment. Sweep: nor are they after it
+	Effect       Effect // Look: the others were not live at some moment. Sweep: and not after it
 	Met          map[Handle]bool
 	Call, Return int64
 }
 
-// clock gives the times of a history. No two readings are the same, and one that
-// was taken before another is less.
+// clock returns the times of a history: each reading is greater than those before it.
 type clock struct{ now atomic.Int64 }
 
-// read is a locked instruction: others see all that the thread has stored before a
-// reading that comes later, so an operation takes effect before its Return.
+// read returns the time. It is a locked instruction: a thread that reads a later time sees
+// all stores before this one, so an operation takes effect before its Return.
 func (c *clock) read() int64 {
 	drain()
 	return c.now.Inc()
 }
 
-// log is what one thread writes down. It is the thread's alone until it ends.
+// log is the record of one thread. Only that thread uses it until it ends.
 type log struct {
 	thread    int
 	clock     *clock
@@ -101,11 +100,11 @@ type log struct {
 	spans     []Span
 	problems  []string
 	published int // values that went live
-	removed   int // that this thread ended, by what the verbs said
+	removed   int // values that this thread removed, by the results of its verbs
 	full      int // insertions that found no slot
 }
 
-// add writes down an operation that was called at call and has just returned.
+// add records an operation that was called at call and has just returned.
 func (l *log) add(call int64, verb string, e Effect, h Handle, v uint64, ok bool) {
 	l.put(call, l.clock.read(), verb, e, h, v, ok)
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Leave writes what a reader of the failure wants into files of dir, the system's
-// folder for temporary files if that is empty, and returns their names: the
-// visualisation, a page that needs a browser and nothing else, and the steps of
-// virtual threads. What is to be seen is the life of the handle that has no
-// explanation; of a history that was refuted otherwise, the lives of all handles.
+// Leave writes the visualisation and the steps of virtual threads into files, and returns
+// their names. The visualisation is a page for a browser. It shows the life of the handle
+// that has no explanation, or the lives of all handles if the reason is another one. dir is
+// their folder; if it is empty, that is the system's folder for temporary files.
 func (r *Refutation) Leave(dir string) ([]string, error) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -41,7 +40,7 @@ func (r *Refutation) Leave(dir string) ([]string, error) {
 	return names, nil
 }
 
-// visualize writes a page of the parts' lives, as far as they can be explained.
+// visualize writes a page of the parts' lives, as far as they have an explanation.
 func visualize(parts []part, name string) error {
 	var all []porcupine.Operation
 	by := make([][]porcupine.Operation, len(parts))

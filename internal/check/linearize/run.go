@@ -7,21 +7,20 @@ import (
 	"sync"
 )
 
-// virtual says which half this is.
+// virtual reports whether threads are virtual.
 const virtual = false
 
-// DefaultHistories, DefaultOps and LeastContended are what a test run makes, and
-// how many contended pairs of operations it must see in a history, on the average:
-// few of the dozens that there are when two processors have nothing else to do.
+// DefaultHistories and DefaultOps are the size of a test run. LeastContended is the least
+// number of contended pairs in a history on average. Two idle processors make dozens.
 const (
 	DefaultHistories = 1000
 	DefaultOps       = 200
 	LeastContended   = 0.1
 )
 
-// moment is how often a thread looks while it waits at a handle: some ten
-// microseconds, in which another does a few operations. It does not let others
-// run: they would not come at the same moment.
+// moment is how often a thread looks while it waits at a handle. It takes about ten
+// microseconds, in which another thread does a few operations. The waiter does not yield,
+// since the two threads would not continue at the same moment then.
 const moment = 20_000
 
 func pause() {}
@@ -29,7 +28,7 @@ func pause() {}
 // drain does nothing here: the clock's addition is a locked instruction.
 func drain() {}
 
-// Run lets the threads run as goroutines.
+// Run runs the threads as goroutines.
 func (p Plan) Run(subject Maker) *History {
 	threads, end := p.begin(subject)
 	start := make(chan struct{})
@@ -48,5 +47,5 @@ func (p Plan) Run(subject Maker) *History {
 	return end(slices.Concat(broken...)...)
 }
 
-// Quiet calls f. See the other half.
+// Quiet calls f. With virtual threads it does more.
 func Quiet(f func()) { f() }

@@ -4,8 +4,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// life is the state of one handle: unborn, reserved, dead, or live with the value
-// of that number.
+// life is the state of one handle: unborn, reserved, dead, or live with a value's number.
 //
 //	unborn ── Reserve ──▶ reserved ── Cancel ──▶ dead
 //	   │                      │                    ▲
@@ -13,8 +12,8 @@ import (
 //	   │                      ▼                    │
 //	   └────── Insert ──▶ live(value) ─────────────┘
 //
-// There is no way back to unborn: a handle that is issued twice, or that comes
-// back to life, has no explanation.
+// No state leads back to unborn: a handle that is issued twice, or that is live again, has
+// no explanation.
 type life uint64
 
 const (
@@ -38,8 +37,8 @@ func (l life) String() string {
 	return "live with " + number(uint64(l))
 }
 
-// step is the sequential specification: whether an operation can have had its
-// result on a handle in state l, and the state after it.
+// step is the sequential specification. It returns whether an operation can have its result
+// on a handle in state l, and the state after it.
 func step(l life, r *Record) (bool, life) {
 	switch r.Effect {
 	case Reserve:
@@ -71,7 +70,7 @@ func (l life) ended() life {
 	return l
 }
 
-// model is step as porcupine wants it, for one handle.
+// model is step in porcupine's form, for one handle.
 var model = porcupine.Model{
 	Init: func() any { return unborn },
 	Step: func(state, input, _ any) (bool, any) {

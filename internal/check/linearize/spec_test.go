@@ -13,8 +13,8 @@ const (
 	never life = 1 << 63 // the operation cannot have had its result there
 )
 
-// TestEffectsOnEachLife holds the specification against a table of every effect
-// and answer in every state.
+// TestEffectsOnEachLife compares the specification with a table of every effect and result in
+// every state.
 func TestEffectsOnEachLife(t *testing.T) {
 	states := [4]life{unborn, reserved, one, dead}
 	for _, row := range []struct {
@@ -54,7 +54,7 @@ func did(e Effect, ok bool, call, ret int64) Record {
 	return Record{Effect: e, OK: ok, Value: uint64(one), Call: call, Return: ret}
 }
 
-// TestTimesDecide judges short lives whose verdict hangs on what ran beside what.
+// TestTimesDecide judges short lives whose verdict depends on which operations overlap.
 func TestTimesDecide(t *testing.T) {
 	for _, c := range []struct {
 		name        string

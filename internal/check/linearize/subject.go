@@ -5,11 +5,11 @@ import (
 	"coatcheck/pool"
 )
 
-// Subject is what is judged: a Pool, or a control that is known to be wrong.
+// Subject is a Pool, or a wrong one as a control.
 type Subject = verbs.Subject[Value]
 
 // Maker makes the subject of one history.
 type Maker func(o *pool.Options[Value]) Subject
 
-// Pool makes the real thing.
+// Pool makes a pool.
 func Pool(o *pool.Options[Value]) Subject { return pool.Must(o) }

@@ -11,30 +11,29 @@ import (
 	"coatcheck/pool"
 )
 
-// thread is one client of a history. What it does depends on its seed and on what
-// it reads from the board.
+// thread is one client of a history. Its operations depend on its seed and on the board.
 type thread struct {
 	*rand.Rand
 	verbs.Idle[Value]
 	log
 	subject Subject
 	board   *board
-	worker  *pool.Worker[Value] // nil if it acts through the subject
+	worker  *pool.Worker[Value] // nil if it calls the subject
 	cheap   *pool.Reserver[Value]
-	values  uint64   // how many it has made
-	own     []Handle // that it has inserted, the last ones
+	values  uint64   // number of values that it has made
+	own     []Handle // the last handles that were shown to it
 	open    *pool.Reservation[Value]
 	hold    *verbs.Hold[Value]
 
 	enough  func() bool // ends the run early; nil: never
-	noLoops bool        // where a loop over all slots is too long
+	noLoops bool        // loops over all slots take too many steps
 }
 
-// remembered is how many of its own handles a thread remembers.
+// remembered is the length of thread.own.
 const remembered = 8
 
-// table is what a thread may do, and duels what it does at a handle that it has just
-// inserted, at the moment at which another comes. The first three end its life.
+// table has all operations. duels are those that two threads call at one handle at the same
+// moment, the first three of which remove it.
 var (
 	table = verbs.Table[Value]()
 	duels = []string{"Remove", "Remove", "Take", "Get", "Get", "Contains", "View"}
@@ -51,10 +50,10 @@ func (t *thread) step() {
 			t.at(duels[t.IntN(len(duels))], h)
 		}
 		return
-	case 1, 2, 3: // which may be where another waits
+	case 1, 2, 3: // pick may return a handle at which another thread waits
 		t.at(duels[t.IntN(len(duels))], t.pick())
 		return
-	case 4: // which waits for company
+	case 4: // its constructor waits for another thread
 		t.of("InsertFunc").Do()
 		return
 	}
@@ -65,7 +64,7 @@ func (t *thread) step() {
 	t.do(v)
 }
 
-// do calls v, if there is all that it needs.
+// do calls v, if the thread has what it needs.
 func (t *thread) do(v *verbs.Verb[Value]) {
 	needs := func(n verbs.Needs) bool { return v.Needs&n != 0 }
 	if needs(verbs.Guard) && t.hold == nil {
@@ -85,7 +84,7 @@ func (t *thread) do(v *verbs.Verb[Value]) {
 		c.Handles = t.picks(1 + t.IntN(4))
 	}
 	switch {
-	case !needs(verbs.Number): // Each by one goroutine: of several each would have its own times
+	case !needs(verbs.Number): // one goroutine for Each: several would need times of their own
 	case needs(verbs.Loops):
 		c.N = t.IntN(2) * t.IntN(16)
 	default:
@@ -119,14 +118,14 @@ func (t *thread) call(v *verbs.Verb[Value]) *call {
 
 func (t *thread) of(name string) *call { return t.call(table.Named(name)) }
 
-// at calls the verb of this name at h.
+// at calls the verb with this name on h.
 func (t *thread) at(name string, h Handle) {
 	c := t.of(name)
 	c.Handles = []Handle{h}
 	c.Do()
 }
 
-// settle ends the open Reservation, and letGo the guard or Ref, if there is one.
+// settle ends the open Reservation, if there is one. letGo ends the guard or Ref.
 func (t *thread) settle() {
 	if t.open != nil {
 		t.do(table.Named([]string{"Commit", "Commit", "CommitHold", "Cancel"}[t.IntN(4)]))
@@ -138,8 +137,8 @@ func (t *thread) settle() {
 
 func (t *thread) letGo() { t.do(table.Named("Unpin")) }
 
-// run does n operations and leaves nothing open. A broken list leads out of the
-// pages: that shall be a panic, whose history can be seen, and not the end.
+// run does n operations and then ends what is open. A broken freelist leads outside of the
+// pages: that must be a panic, after which the history can be judged.
 func (t *thread) run(n int) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	for range n {
@@ -150,7 +149,7 @@ func (t *thread) run(n int) {
 		if t.chance(4) {
 			runtime.Gosched()
 		}
-		// Not for long: in a small pool the others wait for what is held here.
+		// Soon, since in a small pool other threads need the slots.
 		if t.chance(3) {
 			t.letGo()
 		}
@@ -167,7 +166,7 @@ func (t *thread) run(n int) {
 
 func (t *thread) chance(n int) bool { return t.IntN(n) == 0 }
 
-// know makes h one of the handles that are tried. It need not be live.
+// know adds h to the handles that threads use. It need not be live.
 func (t *thread) know(h Handle) {
 	if len(t.own) < remembered {
 		t.own = append(t.own, h)
@@ -179,9 +178,9 @@ func (t *thread) know(h Handle) {
 	}
 }
 
-// pick chooses a handle to try: one where somebody waits for company; otherwise
-// mostly one of the board, or one of the thread's own; and now and then the next
-// incarnation, which may go live any time, or a generation that never does.
+// pick returns a handle: one at which another thread waits, if there is one; otherwise one
+// from the board or of the thread itself. At times it returns the next incarnation, which
+// may go live at any time, or a generation that never does.
 func (t *thread) pick() Handle {
 	if h := t.board.join(); h != 0 {
 		return h
@@ -199,7 +198,7 @@ func (t *thread) pick() Handle {
 	return h
 }
 
-// picks chooses up to n different handles.
+// picks returns up to n different handles.
 func (t *thread) picks(n int) []Handle {
 	var hs []Handle
 	for range n {

@@ -6,15 +6,15 @@ import (
 	"coatcheck/pool"
 )
 
-// Handle is a handle of the pools that are judged.
+// Handle is a handle of a judged pool.
 type Handle = pool.Handle[Value]
 
-// Value is what the pools keep. It says who it is three times, once behind a
-// pointer and once at its far end, so that a mixture of two values, a zeroed one
-// and one that was Reset show.
+// Value is the value of the pools. It has its number three times, once behind a pointer and
+// once at its end, so that a mixture of two values, a zeroed one and one that was Reset are
+// detected.
 //
-// It is large for two reasons: a page of a pool that grows has only 32 slots, so
-// that histories cross pages, and copying takes so long that threads meet in it.
+// It is large for two reasons. A page has only 32 slots, so histories cross pages; and a
+// copy takes long, so operations overlap it.
 type Value struct {
 	id   uint64
 	twin *uint64
@@ -22,7 +22,7 @@ type Value struct {
 	tail uint64
 }
 
-// torn is what such a value reads as. No value is inserted with this number.
+// torn is the number of a value that is not whole. No value is inserted with it.
 const torn = math.MaxUint64
 
 func newValue(id uint64) Value { return Value{id: id, twin: &id, tail: id} }

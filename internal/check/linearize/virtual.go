@@ -11,32 +11,32 @@ import (
 	"coatcheck/internal/check/interleave"
 )
 
-// virtual says which half this is.
+// virtual reports whether threads are virtual.
 const virtual = true
 
-// DefaultHistories, DefaultOps and LeastContended are what a test run makes, and
-// how many contended pairs of operations it must see in a history, on the average.
+// DefaultHistories and DefaultOps are the size of a test run. LeastContended is the least
+// number of contended pairs in a history on average.
 const (
 	DefaultHistories = 300
 	DefaultOps       = 40
 	LeastContended   = 2
 )
 
-// moment is how many turns a thread lets others have while it waits at a handle.
+// moment is how often a thread lets others run while it waits at a handle.
 const moment = 8
 
 func pause() { interleave.LetOthers() }
 
-// drain does what a locked instruction does: the clock's is not hooked.
+// drain drains the store buffer, as the clock's locked instruction does, which has no hook.
 func drain() { interleave.Drain() }
 
-// enough is after how many steps threads begin no other operation: Replay takes a
-// run that is much longer for a livelock.
+// enough is the number of steps after which threads begin no operation. Replay takes a much
+// longer run for a livelock.
 const enough = interleave.DefaultSteps * 3 / 4
 
-// Run lets the threads run as virtual threads, which take turns at random.
+// Run runs the threads as virtual threads, whose turns are drawn.
 func (p Plan) Run(subject Maker) *History {
-	// It brings 256 pin cells, and each scan would be as many steps.
+	// Preallocate makes 256 pin cells, and each scan would be as many steps.
 	p.Layout.Preallocate = false
 	var end func(...string) *History
 	record, err := interleave.Replay(func(r *interleave.Run) {
@@ -62,8 +62,8 @@ func (p Plan) Run(subject Maker) *History {
 	return h
 }
 
-// schedule draws whose turn it is at each step. Turns are one step long or some
-// dozens: others then do whole operations while one stands still within its own.
+// schedule draws the thread of each step. Turns have one step or some dozens, in which the
+// thread does whole operations while another is within one.
 func (p Plan) schedule() interleave.Schedule {
 	r := rand.New(rand.NewPCG(p.Seed, 1<<32))
 	s := make(interleave.Schedule, 0, interleave.DefaultSteps)
@@ -80,13 +80,12 @@ func (p Plan) schedule() interleave.Schedule {
 	return s
 }
 
-// Quiet calls f while no garbage is collected: finalizers of pools that are no
-// longer used would access hooked words, and be taken for the thread that runs.
-// It returns when those that were due have run.
+// Quiet calls f without garbage collection: finalizers of unused pools would access hooked
+// words, as if they were the running thread. It returns after the due finalizers have run.
 func Quiet(f func()) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	f()
-	for range 2 { // the second finds what finalizers of the first let go
+	for range 2 { // the second collects what finalizers of the first kept
 		ran := make(chan struct{})
 		runtime.SetFinalizer(new([16]byte), func(*[16]byte) { close(ran) })
 		runtime.GC()

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSeedDecides makes each history twice: it may depend on nothing but its plan.
+// TestSeedDecides makes each history twice: it must depend on its plan alone.
 func TestSeedDecides(t *testing.T) {
 	for _, l := range Layouts {
 		t.Run(l.Name, func(t *testing.T) {

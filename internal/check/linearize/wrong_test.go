@@ -10,16 +10,15 @@ import (
 	"coatcheck/pool"
 )
 
-// The pools of this file are wrong on purpose. Each is a real one in which some
-// verbs are put together badly, in a way that a pool may well be wrong. None
-// races in the sense of the race detector.
+// The pools of this file are wrong on purpose. Each wraps a real pool, and some of its verbs
+// have a bug that a pool may well have. None has a data race.
 
-// wrongly makes pools that are real but for what wrap puts around them.
+// wrongly returns a Maker of pools that wrap changes.
 func wrongly(wrap func(Subject) Subject) Maker {
 	return func(o *pool.Options[Value]) Subject { return wrap(Pool(o)) }
 }
 
-// gap is where a wrong verb lets others in between its halves.
+// gap lets other threads run between the two halves of a wrong verb.
 func gap() {
 	runtime.Gosched()
 	pause()
@@ -32,7 +31,7 @@ func (s *handles) add(h Handle)      { s.m.Store(h, true) }
 func (s *handles) remove(h Handle)   { s.m.Delete(h) }
 func (s *handles) has(h Handle) bool { _, ok := s.m.Load(h); return ok }
 
-// loadAndStore removes by a load and a store: two removers may both succeed.
+// loadAndStore removes by a load and a store, so two removers may both succeed.
 type loadAndStore struct{ Subject }
 
 func (s loadAndStore) Remove(h Handle) bool {
@@ -42,7 +41,7 @@ func (s loadAndStore) Remove(h Handle) bool {
 	return live
 }
 
-// takeLate does so in Take.
+// takeLate does the same in Take.
 type takeLate struct{ Subject }
 
 func (s takeLate) Take(h Handle) (Value, bool) {
@@ -52,8 +51,7 @@ func (s takeLate) Take(h Handle) (Value, bool) {
 	return v, ok
 }
 
-// revives takes a stale handle for live when its slot is in use again: it does
-// not look at the generation.
+// revives ignores the generation, so a stale handle is live when its slot is reused.
 type revives struct{ Subject }
 
 func (s revives) Contains(h Handle) bool {
@@ -65,7 +63,7 @@ func (s revives) Contains(h Handle) bool {
 	return false
 }
 
-// nextLife does so in Get, which then returns the next incarnation's value.
+// nextLife does the same in Get, which then returns the next incarnation's value.
 type nextLife struct{ Subject }
 
 func (s nextLife) Get(h Handle) (Value, bool) {
@@ -77,7 +75,7 @@ func (s nextLife) Get(h Handle) (Value, bool) {
 	return Value{}, false
 }
 
-// reissues sets a slot's generation back when the slot is used again.
+// reissues sets a slot's generation back when the slot is reused.
 type reissues struct{ Subject }
 
 func (s reissues) Insert(v Value) (Handle, error) {
@@ -88,7 +86,7 @@ func (s reissues) Insert(v Value) (Handle, error) {
 	return h, err
 }
 
-// caches answers Get from what it has seen, without a look at the slot.
+// caches returns from Get a value that it returned before, without a look at the slot.
 type caches struct {
 	Subject
 	seen sync.Map
@@ -105,7 +103,7 @@ func (s *caches) Get(h Handle) (Value, bool) {
 	return v, ok
 }
 
-// early publishes the handle before the value is there.
+// early publishes the handle before the value.
 type early struct {
 	Subject
 	empty handles
@@ -129,7 +127,7 @@ func (s *early) Get(h Handle) (Value, bool) {
 	return v, ok
 }
 
-// building takes a value for live while its constructor runs.
+// building has a value live while its constructor runs.
 type building struct {
 	Subject
 	known handles
@@ -146,7 +144,7 @@ func (s *building) InsertFunc(init func(Handle, *Value)) (Handle, error) {
 
 func (s *building) Contains(h Handle) bool { return s.known.has(h) || s.Subject.Contains(h) }
 
-// unburnt lets a value go live whose constructor gave up.
+// unburnt has a value live whose constructor failed.
 type unburnt struct{ Subject }
 
 func (s unburnt) InsertFunc(init func(Handle, *Value)) (Handle, error) {
@@ -187,7 +185,7 @@ func (s *later) Insert(v Value) (Handle, error) {
 	return r.Handle(), nil
 }
 
-// loses says ErrFull of an insertion that has taken place.
+// loses returns ErrFull after an insertion that took effect.
 type loses struct {
 	Subject
 	n atomic.Int64
@@ -231,7 +229,7 @@ func (s skips) All() iter.Seq2[Handle, *Value] {
 	}
 }
 
-// spares leaves the first value in the pool that it clears.
+// spares does not clear the first value.
 type spares struct{ Subject }
 
 func (s spares) Clear() int {
@@ -242,7 +240,7 @@ func (s spares) Clear() int {
 	})
 }
 
-// miscounts counts a removal that did not take place.
+// miscounts counts a removal that had no effect.
 type miscounts struct{ Subject }
 
 func (s miscounts) RemoveBatch(hs []Handle) int {
@@ -253,7 +251,7 @@ func (s miscounts) RemoveBatch(hs []Handle) int {
 	return n
 }
 
-// renames returns another handle than it told the constructor.
+// renames returns another handle than the constructor was told.
 type renames struct{ Subject }
 
 func (s renames) InsertFunc(init func(Handle, *Value)) (Handle, error) {
@@ -264,7 +262,7 @@ func (s renames) InsertFunc(init func(Handle, *Value)) (Handle, error) {
 	return h, err
 }
 
-// panics does so at the tenth look-up.
+// panics panics at the tenth look-up.
 type panics struct {
 	Subject
 	n atomic.Int64
@@ -277,18 +275,18 @@ func (s *panics) Contains(h Handle) bool {
 	return s.Subject.Contains(h)
 }
 
-// roomy takes more values than its Capacity.
+// roomy holds more values than its Capacity.
 func roomy(o *pool.Options[Value]) Subject {
 	return Pool(&pool.Options[Value]{Capacity: o.Capacity + o.MinFree, Shards: o.Shards, Origin: o.Origin})
 }
 
-// large has a slot too many.
+// large has one slot too many.
 func large(o *pool.Options[Value]) Subject {
 	o.Capacity++
 	return Pool(o)
 }
 
-// old begins a life too early.
+// old begins with a generation that is too low.
 func old(o *pool.Options[Value]) Subject {
 	o.Origin -= 2
 	return Pool(o)

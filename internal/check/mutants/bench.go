@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// copyTree copies what a build of the tests reads of the module at root, and a little
-// more.
+// copyTree copies the part of the module at root that a build of the tests reads.
 func copyTree(root, to string) error {
 	cmd := exec.Command("cp", "-r", "go.mod", "go.sum", "epoch", "internal", "pool", "shard", to)
 	cmd.Dir = root
@@ -23,22 +22,22 @@ func copyTree(root, to string) error {
 	return nil
 }
 
-// bench is where one mutant at a time is tried. Benches share a copy of the tree, which
-// stays as it is: a mutant's files are an overlay.
+// bench builds and runs one mutant at a time. Benches share a copy of the tree, which does
+// not change: a mutant's files are an overlay.
 type bench struct {
 	*config
 	tree string // the copy
 	dir  string // in it, for the mutant's files and tests
 }
 
-// result is what became of one mutant.
+// result is the result of one mutant.
 type result struct {
 	kills []verdict // of scenarios and tests that killed it
-	other []verdict // of those that failed otherwise, or a build that failed
+	other []verdict // of scenarios and tests that failed in another way, or of a failed build
 }
 
-// prepare builds the tests that the seeds in list need, of the tree as it is. All that
-// mutants have in common is in the build cache then.
+// prepare builds the tests that the seeds in list need, of the unmutated tree. Then the
+// build cache has all packages that mutants share.
 func (b *bench) prepare(list []seed) error {
 	for _, s := range list {
 		for _, k := range s.killers {
@@ -53,9 +52,9 @@ func (b *bench) prepare(list []seed) error {
 	return nil
 }
 
-// passes runs every test that killed, and explores every scenario that did, with as
-// many preemptions as its kills took. All must pass. A scenario fails without any,
-// since then there may be no switch inside an operation.
+// passes runs every test and scenario that killed on the unmutated tree. All must pass. It
+// explores a scenario with as many preemptions as its kills took, and at least one: without
+// any there may be no switch inside an operation, which fails.
 func (b *bench) passes(killed []result) error {
 	preemptions := make(map[killer]int)
 	for _, r := range killed {
@@ -73,7 +72,7 @@ func (b *bench) passes(killed []result) error {
 
 // try applies s, and runs its scenarios and tests until one kills it.
 func (b *bench) try(s *seed) (r result) {
-	after, _ := s.apply(b.tree) // as check has tried
+	after, _ := s.apply(b.tree) // check has tried that
 	for i, k := range s.killers {
 		if i == 0 || k.suite != s.killers[i-1].suite {
 			if err := b.build(k.suite, after); err != nil {
@@ -100,10 +99,9 @@ func (b *bench) binary(u suite) string {
 	return filepath.Join(b.dir, fmt.Sprint(strings.ReplaceAll(u.pkg, "/", "-"), "-", u.explores))
 }
 
-// build builds the tests of u, with the files in after in place of the tree's. Where
-// schedules are explored, ordinary tests are left out. Paths are trimmed so that
-// packages that are the same in all mutants, and from one day to the next, come out of
-// the build cache; nobody debugs the binary.
+// build builds the tests of u, with the files in after in place of the tree's. If u explores
+// schedules, ordinary tests are left out. Paths are trimmed so that the build cache has the
+// packages that are the same in all mutants.
 func (b *bench) build(u suite, after map[string]string) error {
 	replace := make(map[string]string)
 	if err := os.MkdirAll(b.dir, 0o777); err != nil {
@@ -130,7 +128,7 @@ func (b *bench) build(u suite, after map[string]string) error {
 			}
 		}
 	}
-	overlay, _ := json.Marshal(map[string]any{"Replace": replace}) // it is strings
+	overlay, _ := json.Marshal(map[string]any{"Replace": replace}) // strings cannot fail
 	if err := os.WriteFile(b.binary(u)+".json", overlay, 0o666); err != nil {
 		return err
 	}
@@ -143,9 +141,8 @@ func (b *bench) build(u suite, after map[string]string) error {
 	return nil
 }
 
-// run runs a scenario, with so many preemptions at most, or a test, and judges it.
-// Each has a process of its own: so a test that waits for itself is found out by Go's
-// runtime, at once, since nobody else runs and there is no alarm.
+// run runs a scenario, with at most bound preemptions, or a test, and judges it. Each runs in
+// its own process without a timer, so Go's runtime detects a test that deadlocks at once.
 func (b *bench) run(k killer, bound int) verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
 	defer cancel()
@@ -163,7 +160,7 @@ func (b *bench) run(k killer, bound int) verdict {
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return verdict{killer: k, kind: tooLong, text: fmt.Sprintf("not through after %v", b.limit)}
+		return verdict{killer: k, kind: tooLong, text: fmt.Sprintf("not finished after %v", b.limit)}
 	}
 	list, wrong := events(out)
 	if wrong != nil {

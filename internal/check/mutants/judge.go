@@ -10,7 +10,7 @@ import (
 	"coatcheck/internal/check/interleave"
 )
 
-// kind is how a scenario or a test ended: as the explorer reports, or one of these.
+// kind is how a scenario or a test ended: a kind of the explorer, or one of these.
 type kind = interleave.Kind
 
 const (
@@ -18,26 +18,26 @@ const (
 	failed  kind = "test failed"
 	noBuild kind = "does not build"
 	tooLong kind = "time limit"
-	crashed kind = "crash" // not to its end, or no report that is understood
+	crashed kind = "crash" // it did not end, or its report cannot be read
 )
 
-// verdict is what one scenario or test said.
+// verdict is the result of one scenario or test.
 type verdict struct {
 	killer
 	kind        kind
-	text        string // what was broken, or went wrong
-	schedules   int    // until it showed
+	text        string // what was broken
+	schedules   int    // until it was found
 	preemptions int
 	took        string
 }
 
-// event is what go tool test2json makes of what tests print.
+// event is an event of go tool test2json.
 type event struct {
 	Action, Test, Output string
 	Elapsed              float64
 }
 
-// events reads what a test binary printed that was run with -test.v=test2json.
+// events parses the output of a test binary that was run with -test.v=test2json.
 func events(printed []byte) (list []event, err error) {
 	cmd := exec.Command("go", "tool", "test2json", "-t")
 	cmd.Stdin = bytes.NewReader(printed)
@@ -55,13 +55,12 @@ func events(printed []byte) (list []event, err error) {
 	return list, nil
 }
 
-// judge reads the events of a process that ran one scenario or test; ok says that it
+// judge judges the events of a process that ran one scenario or test. ok means that it
 // exited with 0.
 //
-// A failure counts only if the test came to its end, and the process to its own, and
-// both failed. If schedules are explored, its kind is the explorer's, which must have
-// made one report. Elsewhere all goroutines may wait, or one panic, and then neither
-// comes to an end.
+// A failure counts only if both the test and the process ended and failed. If schedules are
+// explored, the explorer must have made one report, whose kind is the verdict's. Otherwise
+// a deadlock or a panic may have ended the process before.
 func judge(k killer, events []event, ok bool) verdict {
 	var said strings.Builder
 	var test, process event // their ends
@@ -89,7 +88,7 @@ func judge(k killer, events []event, ok bool) verdict {
 	case ok && test.Action == "pass" && process.Action == "pass":
 		v.kind, v.text = passed, ""
 	case ok || test.Action != "fail" || process.Action != "fail":
-		// It did not run, or not to its end.
+		// It did not run, or did not end.
 	case !k.explores:
 		v.kind = failed
 	default:
@@ -107,10 +106,10 @@ func judge(k killer, events []event, ok bool) verdict {
 	return v
 }
 
-// asleep is what Go's runtime says if all wait.
+// asleep is the message of Go's runtime if all goroutines wait.
 const asleep = "fatal error: all goroutines are asleep - deadlock!"
 
-// oneLine is what a test printed, in a line: of testify's report what was wrong.
+// oneLine returns the output of a test in one line: of testify's report, only the error.
 func oneLine(said string) string {
 	said = strings.Join(strings.Fields(said), " ")
 	if _, wrong, ok := strings.Cut(said, " Error: "); ok {

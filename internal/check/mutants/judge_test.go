@@ -14,7 +14,7 @@ import (
 	"coatcheck/internal/check/interleave"
 )
 
-// Lines of what a process prints that runs TestA.
+// Lines that a process prints when it runs TestA.
 const (
 	passes  = "\x16--- PASS: TestA (0.01s)\n"
 	fails   = "\x16--- FAIL: TestA (0.02s)\n"
@@ -26,14 +26,14 @@ const (
 	fail  = "\x16FAIL\n"
 )
 
-// printed is what test2json makes of text, were k in TestA's place.
+// printed returns the events of text, with k in TestA's place.
 func printed(t *testing.T, k killer, text string) []event {
 	list, err := events([]byte("\x16=== RUN   " + k.test() + "\n" + strings.ReplaceAll(text, " TestA (", " "+k.test()+" (")))
 	require.NoError(t, err)
 	return list
 }
 
-// reports is what the explorer prints when one is lost, as k.
+// reports returns the explorer's output for a failure of kind k.
 func reports(k kind) string {
 	f := interleave.Failure{Report: interleave.Report{Kind: k, Text: "one is lost", Runs: 7}, Err: errors.New("one is lost\nreport:")}
 	return "    a_test.go:1: " + strings.ReplaceAll(f.Error(), "\n", "\n        ") + "\n"
@@ -76,8 +76,8 @@ func TestJudgeTellsKindsApart(t *testing.T) {
 	}
 }
 
-// TestJudgeKillsOnlyByWholeReports: what was cut off, by a crash or a signal, kills
-// nothing, wherever it was cut; nor do two reports.
+// TestJudgeKillsOnlyByWholeReports requires that output which a crash or a signal cut off
+// kills nothing, wherever it was cut, and that two reports kill nothing.
 func TestJudgeKillsOnlyByWholeReports(t *testing.T) {
 	k, lost := killer{suite{explores: true}, "a"}, reports(interleave.Broken)
 	whole := printed(t, k, lost+fails+fail)
@@ -92,9 +92,9 @@ func TestJudgeKillsOnlyByWholeReports(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatASeedComesToKillsIt: a deadlock, say, is no broken invariant, save where
-// the seed is one.
-func TestOnlyWhatASeedComesToKillsIt(t *testing.T) {
+// TestOnlyTheSeedsEndKillsIt requires that a deadlock, for example, kills only a seed that
+// ends in one.
+func TestOnlyTheSeedsEndKillsIt(t *testing.T) {
 	for _, k := range append(fates, passed, interleave.Broken, failed, noBuild, tooLong, interleave.NotDeterministic, crashed) {
 		require.Equal(t, k == interleave.Broken || k == failed, (&seed{}).kills(k), k)
 		for _, e := range fates {
@@ -105,12 +105,12 @@ func TestOnlyWhatASeedComesToKillsIt(t *testing.T) {
 
 const asScenarios = "MUTANTS_SCENARIOS"
 
-var _ = flag.Int("interleave.bound", 0, "what run gives to tests that explore")
+var _ = flag.Int("interleave.bound", 0, "the flag that run passes to tests that explore")
 
-// TestInterleave stands for the tests of that name, which run has in other packages.
+// TestInterleave stands for the tests of that name in other packages.
 func TestInterleave(t *testing.T) {
 	if os.Getenv(asScenarios) == "" {
-		t.Skip("this is what TestRunExplores runs")
+		t.Skip("TestRunExplores runs this")
 	}
 	for name, sleep := range map[string]time.Duration{"breaks": 0, "breaks and hangs": time.Hour} {
 		t.Run(name, func(t *testing.T) {

@@ -1,18 +1,17 @@
-// Mutants puts known bugs into copies of the protocol and demands that schedule
-// exploration finds each of them.
+// Mutants puts known bugs into copies of the code and requires that a scenario or a test
+// finds each of them.
 //
-// Exploration that reports nothing proves something only if it would have
-// reported a bug. So here are bugs to report: those that others shipped and that
-// prototypes had, and for each invariant of DESIGN.md those that its comments warn
-// of. The structures that stand on package pool have bugs as well, against the rules
-// that they state. Such a bug is a seed, a patch with a few lines of header:
-// seeds/README.md says how to read and write them, and how they are judged.
+// Exploration that reports nothing proves something only if it would have reported a bug.
+// The bugs here are those that other libraries shipped or that prototypes had, and for each
+// invariant of DESIGN.md those that its comments warn of. Some are in the structures above
+// package pool, against the rules that these state. Such a bug is a seed: a patch with a
+// few lines of header. See seeds/README.md for how seeds are written and judged.
 //
 //	go run ./internal/check/mutants            # all; exits with 1 if any survives
 //	go run ./internal/check/mutants -short     # the quick ones, one or two for each row; for CI
 //	go run ./internal/check/mutants -only Pop -v
 //	go run ./internal/check/mutants -list
-//	go run ./internal/check/mutants -check     # which patches do not apply any more, and why
+//	go run ./internal/check/mutants -check     # lists patches that do not apply any more
 //	go run ./internal/check/mutants -generated 30s  # how many do generated programs find?
 package main
 
@@ -29,11 +28,11 @@ import (
 	"time"
 )
 
-// config is what the flags say.
+// config has the values of the flags.
 type config struct {
 	short, list, check, verbose, all bool
 	only                             *regexp.Regexp
-	jobs, bound, every               int
+	jobs, bound                      int
 	limit, generated                 time.Duration
 }
 
@@ -41,15 +40,14 @@ func main() {
 	var c config
 	flag.BoolVar(&c.short, "short", false, "only the quick seeds")
 	flag.BoolVar(&c.list, "list", false, "list seeds, and run nothing")
-	flag.BoolVar(&c.check, "check", false, "say which seeds do not apply any more, and run nothing")
-	flag.BoolVar(&c.verbose, "v", false, "say what was broken")
-	flag.BoolVar(&c.all, "all", false, "run every scenario, and test, and name all that kill")
-	name := flag.String("only", "", "only the seeds whose names or files match this regular expression, in any case")
-	flag.IntVar(&c.jobs, "j", 2, "mutants at once")
-	flag.IntVar(&c.bound, "bound", 2, "preemptions at most")
-	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time for one scenario")
-	flag.DurationVar(&c.generated, "generated", 0, "in place of scenarios, draw programs for so long for each seed of pool")
-	flag.IntVar(&c.every, "every", 1, "only every so-manieth seed")
+	flag.BoolVar(&c.check, "check", false, "list the seeds that do not apply any more, and run nothing")
+	flag.BoolVar(&c.verbose, "v", false, "print what was broken")
+	flag.BoolVar(&c.all, "all", false, "run every scenario and test, and list all that kill")
+	name := flag.String("only", "", "run only the seeds whose names or files match this regular expression, in any case")
+	flag.IntVar(&c.jobs, "j", 2, "number of mutants that run at once")
+	flag.IntVar(&c.bound, "bound", 2, "most preemptions")
+	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time limit of a scenario")
+	flag.DurationVar(&c.generated, "generated", 0, "instead of scenarios, draw programs for this long for each seed of pool")
 	flag.Parse()
 	only, err := regexp.Compile("(?i)" + *name)
 	if c.only = only; err == nil {
@@ -61,16 +59,12 @@ func main() {
 	}
 }
 
-// chosen returns the seeds of all that the flags choose, with those that may kill them
-// in the tree at root.
+// chosen returns the seeds that the flags choose, with the killers that they run in the
+// tree at root.
 func (c *config) chosen(all []seed, root string) (list []seed, err error) {
-	n := 0
 	for _, s := range all {
 		named := c.only.MatchString(s.name) || c.only.MatchString(s.file)
 		if !named || c.short && !s.quick || c.generated > 0 && s.pkg() != poolPackage {
-			continue
-		}
-		if n++; (n-1)%c.every > 0 {
 			continue
 		}
 		if c.all {
@@ -86,10 +80,10 @@ func (c *config) chosen(all []seed, root string) (list []seed, err error) {
 	return list, nil
 }
 
-// run does what the flags say. Its error is also that a seed survived.
+// run does what the flags choose. It returns an error also if a seed survived.
 func run(c *config) error {
-	if c.jobs < 1 || c.every < 1 {
-		return errors.New("-j and -every must be at least 1")
+	if c.jobs < 1 {
+		return errors.New("-j must be at least 1")
 	}
 	all, err := load()
 	if err != nil {
@@ -144,9 +138,8 @@ func run(c *config) error {
 	return nil
 }
 
-// try tries every seed, on as many benches as there are, and prints a row of the
-// table for each, in the order of the list. It returns the results of those that
-// were killed.
+// try tries every seed on one of the benches, and prints a row of the table for each, in
+// the order of the list. It returns the results of the seeds that were killed.
 func try(list []seed, benches chan *bench, verbose bool) (killed []result) {
 	results := make([]chan result, len(list))
 	for i := range list {
@@ -168,11 +161,11 @@ func try(list []seed, benches chan *bench, verbose bool) (killed []result) {
 	return killed
 }
 
-// format is that of the table's rows.
+// format is the format of the table's rows.
 const format = "%-66s %-32s %-64s %9s %5s  %s\n"
 
-// printRow prints what became of one seed: the quickest scenario that killed it,
-// the schedules and the time that it took to, and with how many preemptions.
+// printRow prints the result of one seed: what killed it, after how many schedules, with
+// how many preemptions, and in what time.
 func printRow(s *seed, r *result, verbose bool) {
 	name, target := s.name, path.Dir(s.file)+": "+strings.Join(s.attacks, ", ")
 	for _, v := range r.kills {

@@ -20,11 +20,10 @@ func allSeeds(t *testing.T) []seed {
 	return list
 }
 
-// TestSeedsApply: the code moves on, and a seed that no longer fits should be
-// missed at once.
+// TestSeedsApply requires that every seed fits the current code.
 func TestSeedsApply(t *testing.T) { require.NoError(t, check(allSeeds(t), root)) }
 
-func TestSeedsNameWhatThereIs(t *testing.T) {
+func TestSeedsNameWhatExists(t *testing.T) {
 	readme, err := files.ReadFile("seeds/README.md")
 	require.NoError(t, err)
 	there := make(map[killer]bool)
@@ -39,7 +38,7 @@ func TestSeedsNameWhatThereIs(t *testing.T) {
 	for _, s := range allSeeds(t) {
 		want := slug.Replace(strings.ToLower(s.name)) + ".patch"
 		assert.Equal(t, want, path.Base(s.file), "a file is named after its seed")
-		assert.True(t, strings.Contains(string(readme), "| "+path.Dir(s.file)+" |"), "README.md says nothing of %s", path.Dir(s.file))
+		assert.True(t, strings.Contains(string(readme), "| "+path.Dir(s.file)+" |"), "README.md does not list %s", path.Dir(s.file))
 		for _, k := range s.killers {
 			assert.True(t, there[k], "%s: there is no %q in %s", s.file, k.name, k.pkg)
 		}
@@ -50,9 +49,8 @@ func TestSeedsNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestLabelsAreAttacked: a quick seed attacks each invariant and publication of
-// DESIGN.md, each rule of package tree and each row, and none attacks one that is not
-// there.
+// TestLabelsAreAttacked requires that a quick seed attacks each invariant and publication of
+// DESIGN.md, each rule of package tree and each row, and that no seed attacks an unknown one.
 func TestLabelsAreAttacked(t *testing.T) {
 	isLabel := regexp.MustCompile(`^([IPLKW]|row )\d+$`)
 	attacked, quick := make(map[string]bool), make(map[string]bool)
@@ -80,7 +78,7 @@ func TestLabelsAreAttacked(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, len(known), 9+7+5+3+3+15)
 	for a := range attacked {
-		assert.True(t, known[a] || !isLabel.MatchString(a), "seeds attack %s, which is not there", a)
+		assert.True(t, known[a] || !isLabel.MatchString(a), "seeds attack %s, which does not exist", a)
 	}
 }
 
@@ -98,7 +96,7 @@ func TestPatchesFitOnce(t *testing.T) {
 		{header, "and hunks"},
 		{strings.Replace(header, "b/x.go", "b/y.go", 1) + "@@ @@\n-//one\n", "no such file"},
 		{strings.Replace(header, "attacks", "atacks", 1), `a line "atacks: L1, row 2"`},
-		{strings.Replace(header, "panic", "grief", 1) + "@@ @@\n-//one\n", "perhaps how it ends"},
+		{strings.Replace(header, "panic", "grief", 1) + "@@ @@\n-//one\n", "perhaps ends"},
 	} {
 		var s seed
 		err := s.parse(p.text)
@@ -119,7 +117,7 @@ func TestPatchesFitOnce(t *testing.T) {
 func TestFlagsChoose(t *testing.T) {
 	all := allSeeds(t)
 	count := func(c config, only string) int {
-		c.only, c.every = regexp.MustCompile("(?i)"+only), max(c.every, 1)
+		c.only = regexp.MustCompile("(?i)" + only)
 		list, err := c.chosen(all, root)
 		require.NoError(t, err)
 		for _, s := range list {
@@ -128,7 +126,6 @@ func TestFlagsChoose(t *testing.T) {
 		return len(list)
 	}
 	require.Equal(t, len(all), count(config{}, ""))
-	require.Equal(t, (len(all)+3)/4, count(config{every: 4}, ""))
 	require.GreaterOrEqual(t, count(config{short: true}, ""), 20)
 	require.Equal(t, 1, count(config{all: true}, "^remove by"))
 	require.Zero(t, count(config{generated: 1}, "^tree/"))

@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// poolPackage is the package that most seeds are about. Most of them are a matter of
-// schedules, and scenarios kill them.
+// poolPackage is the package of most seeds. Most of these depend on schedules, and scenarios
+// kill them.
 const poolPackage = "pool"
 
 // checks are the packages that have most ordinary tests of package pool.
 var checks = []string{"internal/check/faults", "internal/check/memory", "internal/check/sharing"}
 
-// suite is the tests of a package as they are built: with the words hooked, so that
-// scenarios can be explored, or as they are.
+// suite is the tests of a package, built with hooked words for scenarios, or without.
 type suite struct {
 	pkg      string
 	explores bool
@@ -36,10 +35,10 @@ type killer struct {
 	name string
 }
 
-// generated is the test that draws programs, among the scenarios.
+// generated is the test that draws programs. It counts as a scenario.
 const generated = "TestInterleaveGenerated"
 
-// test is the killer's full name, as go test has it.
+// test returns the killer's full name in go test.
 func (k killer) test() string {
 	if !k.explores || k.name == generated {
 		return k.name
@@ -47,7 +46,7 @@ func (k killer) test() string {
 	return "TestInterleave/" + strings.ReplaceAll(k.name, " ", "_")
 }
 
-// pattern is what -test.run takes to choose it alone.
+// pattern returns the regular expression for -test.run that matches it alone.
 func (k killer) pattern() string {
 	return "^" + strings.ReplaceAll(regexp.QuoteMeta(k.test()), "/", "$/^") + "$"
 }
@@ -61,8 +60,8 @@ var (
 	scenarioName = regexp.MustCompile(`(?m)^\t\{"([^"]+)", (?:true, |false, )?func\(\w \*[\w.]+\) \{$`)
 )
 
-// killersOf returns the scenarios of a package in the tree at root, and then the
-// ordinary tests that run here, as they are written in its sources.
+// killersOf returns the scenarios and then the ordinary tests of a package in the tree at
+// root, as its sources list them.
 func killersOf(root, pkg string) ([]killer, error) {
 	var scenarios, tests []killer
 	suites := []suite{{pkg, true}, {pkg, false}}

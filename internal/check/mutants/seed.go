@@ -22,17 +22,17 @@ var files embed.FS
 
 // seed is one bug: a patch of the product, under a header.
 type seed struct {
-	file    string // below seeds, such as limbo/remove-by-load-and-store.patch
+	file    string // below seeds, for example limbo/remove-by-load-and-store.patch
 	name    string
-	says    string   // the lines that the rest is from
-	attacks []string // labels of DESIGN.md, promises, rows of the table
+	says    string   // the lines of the header that the fields below are parsed from
+	attacks []string // labels of DESIGN.md, promises, or rows of the table
 	killers []killer // the quickest first
-	ends    kind     // how they end if the bug breaks no invariant, or ""
+	ends    kind     // how killers end if the bug breaks no invariant, or ""
 	quick   bool     // part of -short
 	hunks   []hunk
 }
 
-// fates are what a bug may come to that breaks no invariant.
+// fates are the ends of bugs that break no invariant.
 var fates = []kind{interleave.Livelock, interleave.Deadlock, interleave.Panicked}
 
 // hunk is one change of a file: the lines old must occur in it exactly once.
@@ -45,7 +45,7 @@ type hunk struct {
 func load() (list []seed, err error) {
 	names, err := fs.Glob(files, "seeds/*/*.patch")
 	for _, name := range names {
-		text, _ := files.ReadFile(name) // it is there
+		text, _ := files.ReadFile(name) // cannot fail
 		s := seed{file: strings.TrimPrefix(name, "seeds/")}
 		if wrong := s.parse(string(text)); wrong != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", name, wrong))
@@ -55,8 +55,8 @@ func load() (list []seed, err error) {
 	return list, err
 }
 
-// parse reads a patch. Its first paragraph is the seed's name, and its last one before
-// the diff says the rest, a line each. What stands between is for readers.
+// parse parses a patch. Its first paragraph is the seed's name. The last one before the diff
+// has the other fields, one a line. The paragraphs between are for readers.
 func (s *seed) parse(text string) error {
 	header, diff, _ := strings.Cut(text, "\n--- a/")
 	paragraphs := strings.Split(strings.TrimSpace(header), "\n\n")
@@ -97,13 +97,13 @@ func (s *seed) parse(text string) error {
 		}
 	}
 	if s.name == "" || s.attacks == nil || s.killers == nil || s.hunks == nil || s.ends != "" && !slices.Contains(fates, s.ends) {
-		return fmt.Errorf("want a name, what it attacks, who kills it, perhaps how it ends, in one of %q, and hunks", fates)
+		return fmt.Errorf("want a name, attacks, killed by, perhaps ends with one of %q, and hunks", fates)
 	}
 	return nil
 }
 
-// apply returns the files of the tree at root that s changes, as s makes them. A hunk
-// is applied to what those before it have left.
+// apply returns the files of the tree at root that s changes, after the change. Hunks are
+// applied one after the other.
 func (s *seed) apply(root string) (after map[string]string, err error) {
 	after = make(map[string]string)
 	for _, h := range s.hunks {
@@ -126,8 +126,8 @@ func (s *seed) apply(root string) (after map[string]string, err error) {
 	return after, nil
 }
 
-// apply changes the one place in text where h fits, whatever its number: what stands
-// elsewhere may change without it.
+// apply changes the only place in text where h fits, whatever its line number, so that
+// other parts of a file may change.
 func (h *hunk) apply(text string) (string, error) {
 	lines := strings.SplitAfter(text, "\n")
 	at, n := 0, 0
@@ -142,7 +142,7 @@ func (h *hunk) apply(text string) (string, error) {
 	return strings.Join(slices.Replace(lines, at, at+len(h.old), h.new...), ""), nil
 }
 
-// check says which seeds in list do not apply to the tree at root, and why.
+// check returns an error that lists the seeds that do not apply to the tree at root.
 func check(list []seed, root string) (err error) {
 	for i := range list {
 		if _, wrong := list[i].apply(root); wrong != nil {
@@ -152,7 +152,7 @@ func check(list []seed, root string) (err error) {
 	return err
 }
 
-// pkg is the package whose tests must notice s, wherever they are.
+// pkg returns the package whose tests must find s, wherever they are.
 func (s *seed) pkg() string {
 	if pkg := s.killers[0].pkg; !slices.Contains(checks, pkg) {
 		return pkg
@@ -160,7 +160,7 @@ func (s *seed) pkg() string {
 	return poolPackage
 }
 
-// kills reports whether a scenario or a test that ends so kills s.
+// kills reports whether a scenario or a test that ends with k kills s.
 func (s *seed) kills(k kind) bool {
 	return k == s.ends || s.ends == "" && (k == interleave.Broken || k == failed)
 }

@@ -6,9 +6,8 @@ import (
 	"go.uber.org/atomic"
 )
 
-// Owners knows which incarnation of each slot is somebody's: a table of words
-// by slot index, 0 for none. It stands beside the structure that hands the slots
-// out and trusts nothing that this says.
+// Owners records which incarnation owns each slot: a table of words by slot index, 0 for
+// none. It is apart from the structure that hands the slots out, and does not trust it.
 type Owners struct {
 	words []atomic.Uint64
 }
@@ -16,9 +15,8 @@ type Owners struct {
 // NewOwners returns a table for n slots.
 func NewOwners(n int) *Owners { return &Owners{words: make([]atomic.Uint64, n)} }
 
-// Claim enters h as slot i's owner, once it was handed out and before it is
-// shown to anybody. An error means that somebody has the slot already, or that
-// the structure has fewer slots.
+// Claim makes h the owner of slot i. It is called after the slot was handed out and before
+// others learn of h. It returns an error if the slot has an owner or is beyond the table.
 func (o *Owners) Claim(i uint32, h uint64) error {
 	if int(i) >= len(o.words) {
 		return fmt.Errorf("slot %d was handed out, there are %d", i, len(o.words))
@@ -29,9 +27,9 @@ func (o *Owners) Claim(i uint32, h uint64) error {
 	return nil
 }
 
-// Release strikes h out, before its slot is given back. It answers false if h
-// was not slot i's owner: somebody else released it before.
+// Release ends h's ownership of slot i, before the slot is given back. It reports whether h
+// was the owner.
 func (o *Owners) Release(i uint32, h uint64) bool { return o.words[i].CompareAndSwap(h, 0) }
 
-// text formats a word like a handle.
+// text formats a word as a handle.
 func text(h uint64) string { return fmt.Sprintf("%d@%d", uint32(h), h>>32) }

@@ -6,44 +6,53 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
 // Options are the options of a pool whose T the storm chooses.
 type Options = pool.Options[Plain]
 
-// options returns o for values of another type.
-func options[T any](o Options, reset func(*T)) *pool.Options[T] {
-	return &pool.Options[T]{
-		Capacity: o.Capacity, Preallocate: o.Preallocate, Reuse: o.Reuse, MinFree: o.MinFree,
-		MaxLimbo: o.MaxLimbo, Shards: o.Shards, Origin: o.Origin, Reset: reset,
-	}
-}
-
-// Setup describes a storm over a pool.
+// Setup describes a storm on a pool.
 type Setup struct {
 	Name    string
-	Options // but Reset
-	Hands   int
-	Workers int // how many of the hands act through Workers
-	Shown   int // handles that all of them reach for; 0: 4
-	Procs   int // GOMAXPROCS; 0: as it is. More than there are processors has the system preempt anywhere
+	Options     // but Reset
+	Hands   int // goroutines that act
+	Workers int // how many of them act through Workers
+	Shown   int // room on the board; 0: 4
+	Slots   int // bound of the pool's slots; 0: by Capacity, or 65,536
+	Procs   int // GOMAXPROCS; 0: unchanged. With more than there are processors, the system preempts anywhere
 }
 
-// unlimited is how many slots of a pool without Capacity have owners.
-const unlimited = 1 << 16
-
-// Raise makes the world that set describes.
+// Raise returns the world that set describes.
 func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[T] {
 	t.Helper()
-	p, err := pool.New(options(set.Options, reset))
+	o := set.Options
+	p, err := pool.New(&pool.Options[T]{
+		Capacity: o.Capacity, Preallocate: o.Preallocate, Reuse: o.Reuse, MinFree: o.MinFree,
+		MaxLimbo: o.MaxLimbo, Shards: o.Shards, Origin: o.Origin, Reset: reset,
+	})
 	require.NoError(t, err)
-	slots := unlimited
-	if set.Capacity > 0 {
-		slots = set.Capacity
-		if set.Reuse == pool.FIFO {
-			slots += max(set.MinFree, pool.DefaultMinFree) + set.Capacity // a dummy a shard
+	return WorldOf(t, set, p, kind)
+}
+
+// WorldOf returns the world of a pool that set describes.
+func WorldOf[T any](t testing.TB, set Setup, p verbs.Subject[T], kind Kind[T]) *World[T] {
+	t.Helper()
+	slots := max(set.Slots, set.Capacity)
+	if slots == 0 {
+		slots = 1 << 16
+	}
+	if set.Reuse == pool.FIFO && set.Capacity > 0 {
+		dummies := set.Shards
+		if dummies == 0 {
+			dummies = set.Capacity
 		}
+		reserve := set.MinFree
+		if reserve == 0 {
+			reserve = pool.DefaultMinFree
+		}
+		slots += reserve + dummies
 	}
 	if set.Procs > 0 {
 		old := runtime.GOMAXPROCS(set.Procs)
@@ -56,16 +65,21 @@ func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[
 	return NewWorld(New(t), p, kind, slots, shown)
 }
 
-// Crew provides the hands of set. Each takes steps, through a Worker if it is one
-// of those, which is closed or dropped and replaced now and then.
-func (w *World[T]) Crew(set Setup, step func(a *Actor[T])) {
-	w.Go(set.Hands-set.Workers, func(h *Hand) {
+// Hands adds n goroutines that repeat step until the storm ends.
+func (w *World[T]) Hands(n int, step func(a *Actor[T])) {
+	w.Go(n, func(h *Hand) {
 		a := w.Actor(h, w.Pool)
 		defer a.Ended()
 		for h.Running() {
 			step(a)
 		}
 	})
+}
+
+// Crew adds the goroutines of set, which repeat step. Those that act through Workers close
+// or drop them and open others at times.
+func (w *World[T]) Crew(set Setup, step func(a *Actor[T])) {
+	w.Hands(set.Hands-set.Workers, step)
 	w.Go(set.Workers, func(h *Hand) {
 		for h.Running() {
 			worker := w.Pool.Worker()
@@ -83,26 +97,11 @@ func (w *World[T]) Crew(set Setup, step func(a *Actor[T])) {
 	})
 }
 
-// Churn is the storm that set describes, with every verb.
+// Churn runs the storm that set describes, with every verb on single values.
 func Churn[T any](t testing.TB, set Setup, kind Kind[T]) {
 	t.Helper()
 	w := Raise(t, set, kind, nil)
 	w.Crew(set, (*Actor[T]).Step)
 	w.Run(Least{Inserted: 2000, Removed: 2000, Read: 200, Refused: 200, Burned: 200})
-	w.Finish()
-}
-
-// Loosely is Churn without owners, for who removes values that he does not know:
-// two more goroutines sweep.
-func Loosely[T any](t testing.TB, set Setup, kind Kind[T], least Least) {
-	t.Helper()
-	w := Raise(t, set, kind, nil).Unowned()
-	w.Crew(set, (*Actor[T]).Step)
-	w.Go(2, func(h *Hand) {
-		for a := w.Actor(h, w.Pool); h.Running(); {
-			a.Sweep()
-		}
-	})
-	w.Run(least)
 	w.Finish()
 }

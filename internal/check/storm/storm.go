@@ -1,11 +1,10 @@
-// Package storm lets many goroutines loose on a structure and judges what comes
-// of it. It is for tests alone.
+// Package storm runs many goroutines on a structure at once and judges the results. It is
+// for tests alone.
 //
-// The race detector finds neither a slot that was handed out twice nor one that
-// was reused too early: every access is atomic, and the damage is in what the
-// words mean. So a storm keeps books of its own beside the structure: who owns
-// which slot ([Owners]), what was written into each value and who may still be
-// reading it ([World]), how much was done at all ([Work]).
+// The race detector finds neither a slot that was handed out twice nor one that was reused
+// too early: every access is atomic, and the words' meaning is wrong. So a storm keeps its
+// own records: which handle owns each slot ([Owners]), what was written into each value and
+// who may still read it ([World]), and how much was done of each kind ([Work]).
 package storm
 
 import (
@@ -24,69 +23,33 @@ import (
 )
 
 var (
-	lengthFlag = flag.Duration("storm", 0, "how long each storm lasts, an eighth of it in -short; 0: 350 ms in the full programme, 150 ms otherwise")
-	seedFlag   = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
+	lengthFlag  = flag.Duration("storm", 0, "length of each storm, an eighth of it in -short; 0: 350 ms in the full programme, 150 ms otherwise")
+	tortureFlag = flag.Duration("torture", 0, "length of all tortures together, an eighth of it in -short; 0: 5 s in the full programme, 2.5 s otherwise")
+	seedFlag    = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
 )
 
-// Length returns how long a storm lasts.
+// Length returns the length of a storm.
 func Length() time.Duration {
 	return shorter(lasts(*lengthFlag, 350*time.Millisecond, 150*time.Millisecond))
 }
 
-// lasts returns what a flag says, and if it says nothing what is due in the full
-// programme or usually.
-func lasts(said, full, usually time.Duration) time.Duration {
+// TortureLength returns the length of one of n tortures.
+func TortureLength(n int) time.Duration {
+	return shorter(lasts(*tortureFlag, 5*time.Second, 2500*time.Millisecond)) / time.Duration(n)
+}
+
+// lasts returns the value of a flag, or if it is 0 the default of this programme.
+func lasts(set, full, usual time.Duration) time.Duration {
 	switch {
-	case said > 0:
-		return said
+	case set > 0:
+		return set
 	case length.Full():
 		return full
 	}
-	return usually
+	return usual
 }
 
-// Work is a kind of work that storms count.
-type Work int
-
-// What is counted.
-const (
-	Inserted Work = iota
-	Removed       // by a verb that answered true
-	Swept         // by Clear, Drain or DeleteFunc
-	Read          // values looked at under a guard or a Ref
-	Held          // Refs
-	Refused       // stale handles that were refused
-	Full          // insertions that found no slot
-	Stalled       // those of them that were told of a guard
-	Spent         // those that were told that generations are used up
-	Burned        // slots that were handed out and never went live
-	Trimmed       // pages' memory that was given back, a Trim each
-	Lapsed        // guards and Refs that ended on another goroutine
-
-	// In tortures alone.
-	Pinned   // guards that gave a value
-	Borrowed // values read under a pin that the call made for itself
-	Late     // looks at a value that was removed
-	Exited   // goroutines that ended by Goexit under a guard
-	Panicked // those that panicked there
-	LeftLoop // loops that were left by either
-	Halted   // guards that held everything up, and what they held came back
-	Stutter  // moments in which all stood still
-	Flip     // of GOMAXPROCS
-	Garbage  // phases of collection all the time
-	works
-)
-
-var workNames = [works]string{
-	"inserted", "removed", "swept", "read", "held", "refused", "full", "stalled", "spent", "burned", "trimmed", "lapsed",
-	"guards", "borrowed", "late", "exits", "panics", "loops left", "stalls", "stutters", "flips", "GC phases",
-}
-
-// Least is the least work that a storm must have done, an eighth of it in
-// -short. It goes on past its length until it has.
-type Least map[Work]int64
-
-// shorter returns n, or what -short makes of it.
+// shorter returns n, or an eighth of it in -short.
 func shorter[N ~int64](n N) N {
 	if testing.Short() {
 		return (n + 7) / 8
@@ -94,8 +57,8 @@ func shorter[N ~int64](n N) N {
 	return n
 }
 
-// patience is how long a storm may go on past its length, and how long its
-// goroutines may take to end.
+// patience is how long a storm may exceed its length, and how long its goroutines may take
+// to end.
 const patience = 20 * time.Second
 
 // Storm is one run of many goroutines.
@@ -103,9 +66,11 @@ type Storm struct {
 	t      testing.TB
 	seed   uint64
 	stop   atomic.Bool
-	failed atomic.Error // the first failure
+	failed atomic.Error                  // the first failure
+	paused atomic.Pointer[chan struct{}] // while all goroutines are paused: closed when they continue
 	hands  []*Hand
 	start  chan struct{}
+	lasted time.Duration
 	wg     sync.WaitGroup
 }
 
@@ -123,17 +88,23 @@ type Hand struct {
 	*rand.Rand
 	ID    int
 	storm *Storm
-	looks int
+	calls int            // of Running
 	done  []atomic.Int64 // by Work; a slice, for its alignment on 32 bits
+	ages  []atomic.Int64 // of the values that it read, by age
 }
 
-// Go provides n goroutines that run f once the storm begins. f returns when
-// Running answers false.
+func (s *Storm) hand() *Hand {
+	h := &Hand{ID: len(s.hands) + 1, storm: s, done: make([]atomic.Int64, works), ages: make([]atomic.Int64, ages)}
+	h.Rand = rand.New(rand.NewPCG(s.seed, uint64(h.ID)))
+	s.hands = append(s.hands, h)
+	return h
+}
+
+// Go adds n goroutines that run f once the storm begins. f must return when Running
+// returns false.
 func (s *Storm) Go(n int, f func(h *Hand)) {
 	for range n {
-		h := &Hand{ID: len(s.hands) + 1, storm: s, done: make([]atomic.Int64, works)}
-		h.Rand = rand.New(rand.NewPCG(s.seed, uint64(h.ID)))
-		s.hands = append(s.hands, h)
+		h := s.hand()
 		s.wg.Add(1)
 		go func() {
 			defer s.wg.Done()
@@ -148,12 +119,15 @@ func (s *Storm) Go(n int, f func(h *Hand)) {
 	}
 }
 
-// Running answers whether the storm goes on. Now and then it yields: a loop that
-// is all put in line has no other point at which to be stopped when goroutines
-// are not preempted by signals, and would hold up the world for ever.
+// Running reports whether the storm continues. It waits while all goroutines are paused.
+// It yields at times: without preemption by signals, a loop whose calls are all inlined
+// could not be stopped anywhere else.
 func (h *Hand) Running() bool {
-	if h.looks++; h.looks%256 == 0 {
+	if h.calls++; h.calls%256 == 0 {
 		runtime.Gosched()
+	}
+	if paused := h.storm.paused.Load(); paused != nil {
+		<-*paused
 	}
 	return !h.storm.stop.Load()
 }
@@ -161,10 +135,10 @@ func (h *Hand) Running() bool {
 // Did counts work.
 func (h *Hand) Did(w Work, n int) { h.done[w].Add(int64(n)) }
 
-// Chance answers true once in n times.
+// Chance returns true once in n times on average.
 func (h *Hand) Chance(n int) bool { return h.IntN(n) == 0 }
 
-// Failf ends the storm with an error. The first one is kept.
+// Failf ends the storm with an error. The first error is kept.
 func (s *Storm) Failf(format string, args ...any) {
 	s.failed.CompareAndSwap(nil, fmt.Errorf(format, args...))
 	s.stop.Store(true)
@@ -178,41 +152,42 @@ func (s *Storm) Done(w Work) (n int64) {
 	return n
 }
 
-// Run lets the goroutines loose, and fails the test if they found an error, did
-// too little or did not end.
+// Run starts the goroutines. It fails the test if they found an error, did too little or
+// did not end.
 func (s *Storm) Run(least Least) {
 	s.t.Helper()
 	s.Require(s.Try(Length(), func() string {
-		return s.short(func(w Work) int64 { return shorter(least[w]) })
+		return s.lacks(func(w Work) int64 { return shorter(least[w]) })
 	}))
 }
 
-// Require fails the test with the storm's seed unless err is nil.
+// Require fails the test with the storm's seed and report unless err is nil.
 func (s *Storm) Require(err error) {
 	s.t.Helper()
 	if err != nil {
-		s.t.Fatalf("%v\nrepeat with -stormseed %d; done: %s", err, s.seed, s.report())
+		s.t.Fatalf("%v\nrepeat with -stormseed %d\n%s", err, s.seed, s.Report())
 	}
 }
 
-// Try is Run that returns the error. What is missing yet is for lacks to say, if that is
-// not nil.
+// Try is Run that returns the error. The storm exceeds its length until lacks, unless it is
+// nil, returns "".
 func (s *Storm) Try(length time.Duration, lacks func() string) error {
-	close(s.start)
 	begin := time.Now()
+	defer func() { s.lasted = time.Since(begin) }()
+	close(s.start)
 	for !s.stop.Load() {
 		jolt()
 		if time.Since(begin) < length {
 			continue
 		}
-		short := ""
+		missing := ""
 		if lacks != nil {
-			short = lacks()
+			missing = lacks()
 		}
-		if short == "" {
+		if missing == "" {
 			s.stop.Store(true)
 		} else if time.Since(begin) > length+patience {
-			s.Failf("too little was done: %s", short)
+			s.Failf("too little was done: %s", missing)
 		}
 	}
 	ended := make(chan struct{})
@@ -222,7 +197,7 @@ func (s *Storm) Try(length time.Duration, lacks func() string) error {
 	}()
 	wait := patience
 	if s.failed.Load() != nil {
-		wait = 2 * time.Second // a broken structure may well hold them for ever
+		wait = 2 * time.Second // a broken structure may block them forever
 	}
 	select {
 	case <-ended:
@@ -233,31 +208,11 @@ func (s *Storm) Try(length time.Duration, lacks func() string) error {
 	return s.failed.Load()
 }
 
-// jolt stops the world for a moment. Goroutines that run are descheduled
-// wherever they are and wait behind the others, so that an operation is as often
-// interrupted between two of its steps as it is elsewhere; left to themselves
-// they hardly ever are.
+// jolt stops the world for a moment, which deschedules goroutines wherever they are. So an
+// operation is interrupted between two of its steps as often as elsewhere; otherwise it
+// hardly ever is.
 func jolt() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	time.Sleep(50 * time.Microsecond)
-}
-
-// short says which work is missing.
-func (s *Storm) short(least func(Work) int64) string {
-	for w := range works {
-		if n := s.Done(w); n < least(w) {
-			return fmt.Sprintf("%d of %d %s", n, least(w), workNames[w])
-		}
-	}
-	return ""
-}
-
-func (s *Storm) report() (text string) {
-	for w := range works {
-		if n := s.Done(w); n > 0 {
-			text += fmt.Sprintf("%d %s ", n, workNames[w])
-		}
-	}
-	return text
 }

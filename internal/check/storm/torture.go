@@ -1,281 +1,231 @@
 package storm
 
 import (
-	"errors"
-	"flag"
+	"fmt"
 	"runtime"
-	"testing"
+	"runtime/debug"
+	"slices"
 	"time"
 
-	"go.uber.org/atomic"
-
-	"coatcheck/pool"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/internal/check/verbs"
 )
 
-// A torture is a storm after the Linux kernel's rcutorture. Writers insert and
-// remove by every verb. Readers pin, keep pointers for a short or a long time, and
-// say at every look how old is what they keep: live, removed so and so many
-// removals ago, or reused, which must never be. What disturbs them is weather
-// (weather.go): stutter, GOMAXPROCS that flips, collection without end.
+// A torture is a storm after the Linux kernel's rcutorture. Beside the crew, readers keep
+// pointers under guards for short and long times, goroutines end under guards, and guards
+// stall all insertions. At each look a reader counts how old the value is: live, or removed
+// so many removals ago. All goroutines are paused at times, GOMAXPROCS changes, and the
+// collector runs all the time in every other phase.
 //
-// The ages are not told by the pool. A value is reused if its own words name
-// another incarnation than the reader found at first; it is removed if the
-// goroutine that removed it said so.
+// The pool is not asked about ages. A value was reused if its own words changed; it was
+// removed if the remover recorded that.
 
-var tortureFlag = flag.Duration("torture", 0, "how long all tortures take together, an eighth of it in -short; 0: 5 s in the full programme, 2.5 s otherwise")
-
-// TortureLength returns how long one of n tortures lasts.
-func TortureLength(n int) time.Duration {
-	return shorter(lasts(*tortureFlag, 5*time.Second, 2500*time.Millisecond)) / time.Duration(n)
-}
-
-// Crew is how many goroutines do what in a torture.
-type Crew struct {
-	Writers  int
-	Workers  int // of the writers: those that act through Workers
-	Readers  int
-	Mayflies int // each starts goroutines that exit or panic under a guard, one after the other
-	Sweepers int
-	Stallers int
-}
-
-// Torture is a Subject in a torture and all that is known of it.
-type Torture struct {
-	*Storm
-	subject Subject
-
-	owners *Owners                // nil where slots are removed unseen
-	lives  []atomic.Uint32        // by slot: how often it was handed out
-	board  []atomic.Pointer[life] // where handles pass from hand to hand
-	holds  chan *hold             // guards on their way to another goroutine
-
-	removals atomic.Uint32                 // the clock of ages; may wrap
-	still    atomic.Pointer[chan struct{}] // while all stand still: closed when they go on
-	victims  []*victim
-	lasted   time.Duration
-}
-
-// life is what is known of one incarnation.
-type life struct {
-	h     Handle
-	stamp Stamp
-	wins  atomic.Int32  // removals that answered true
-	at    atomic.Uint32 // the clock when it was removed; read only if wins is not 0
-}
-
-// handOvers is how many guards may be on their way at once.
-const handOvers = 8
-
-// NewTorture returns the torture of s, which hands out slots below slots: that is
-// the bound of its memory, too. Up to shown handles lie where all find them.
-func NewTorture(t testing.TB, s Subject, slots, shown int, crew Crew) *Torture {
-	tt := &Torture{
-		Storm:   New(t),
-		subject: s,
-		lives:   make([]atomic.Uint32, slots),
-		board:   make([]atomic.Pointer[life], shown),
-		holds:   make(chan *hold, handOvers),
-	}
-	if crew.Sweepers == 0 {
-		tt.owners = NewOwners(slots)
-	}
-	tt.enlist(crew.Writers-crew.Workers, func(v *victim) { v.write(false) })
-	tt.enlist(crew.Workers, func(v *victim) { v.write(true) })
-	tt.enlist(crew.Sweepers, (*victim).sweep)
-	tt.enlist(crew.Readers, (*victim).read)
-	tt.enlist(1, (*victim).unpinOthers)
-	tt.enlist(crew.Mayflies, (*victim).mayflies)
-	tt.enlist(crew.Stallers, (*victim).stall)
-	tt.enlist(1, (*victim).stutter)
-	tt.enlist(1, (*victim).flip)
-	tt.enlist(1, (*victim).collect)
-	return tt
-}
-
-// victim is one goroutine of a torture.
-type victim struct {
-	*Hand
-	t    *Torture
-	part Part
-	made uint32         // incarnations
-	ages []atomic.Int64 // of what it has looked at, by age; a slice as Hand.done is
-}
-
-func (t *Torture) victim() *victim {
-	v := &victim{t: t, ages: make([]atomic.Int64, ages)}
-	t.victims = append(t.victims, v)
-	return v
-}
-
-// enlist provides n goroutines that run f, which returns when Running answers
-// false.
-func (t *Torture) enlist(n int, f func(v *victim)) {
-	for range n {
-		v := t.victim()
-		t.Go(1, func(h *Hand) {
-			v.Hand, v.part = h, t.subject.Part(false)
-			defer func() { v.part.Close() }()
-			f(v)
-		})
-	}
-}
-
-// goOn answers whether the torture goes on. It stands still while all do.
-func (v *victim) goOn() bool {
-	v.halt()
-	return v.Running()
-}
-
-func (v *victim) halt() {
-	if still := v.t.still.Load(); still != nil {
-		<-*still
-	}
-}
-
-// Endure runs the torture for such a time, and longer if what rates demand has
-// not happened by then. It returns the first error that was found.
-func (t *Torture) Endure(length time.Duration, rates Rates) error {
-	begin := time.Now()
-	err := t.Try(length, func() string { return t.lacks(rates, length) })
-	t.lasted = time.Since(begin)
-	if err != nil {
-		return err
-	}
-	return t.settle()
-}
-
-// settle removes everything and counts.
-func (t *Torture) settle() error {
-	h := &Hand{storm: t.Storm, Rand: t.hands[0].Rand, done: make([]atomic.Int64, works)}
-	t.hands = append(t.hands, h)
-	v := t.victim()
-	v.Hand, v.part = h, t.subject.Part(false)
-	close(t.holds)
-	for k := range t.holds {
-		v.lapse(k)
-	}
-	for i := range t.board {
-		if l := t.board[i].Swap(nil); l != nil {
-			v.remove(l)
-		}
-	}
-	if in, out := t.Done(Inserted), t.Done(Removed)+t.Done(Swept); in != out {
-		t.Failf("%d values were inserted and %d removed", in, out)
-	}
-	if st := t.subject.Stats(); st.Live != 0 {
-		t.Failf("%d values are live that nobody knows of: %+v", st.Live, st)
-	}
-	t.subject.Settle(t.Storm)
-	return t.failed.Load()
-}
-
-// write inserts and removes.
-func (v *victim) write(worker bool) {
-	for v.Running() {
-		v.part = v.t.subject.Part(worker)
-		for range 1 + v.IntN(200) {
-			if !v.goOn() {
-				break
+// Torture runs w as a torture, and ends it. The torture exceeds its length until the work
+// in rates is done, and until half of the slots were reused.
+func (w *World[T]) Torture(length time.Duration, rates Rates) error {
+	w.Hands(4, (*Actor[T]).keep)
+	w.Hands(1, (*Actor[T]).mayfly)
+	w.Hands(1, (*Actor[T]).Stall)
+	w.Go(1, w.pause)
+	w.Go(1, flip)
+	w.Go(1, collect)
+	err := w.Try(length, func() string {
+		if text := w.lacks(func(work Work) int64 {
+			if rates[work] == 0 {
+				return 0
 			}
-			switch at := &v.t.board[v.IntN(len(v.t.board))]; v.IntN(8) {
-			case 0, 1, 2, 3, 4:
-				v.insert()
-			case 5, 6:
-				if l := at.Swap(nil); l != nil {
-					v.remove(l)
-				}
-			case 7: // against whoever takes it from the board
-				if l := at.Load(); l != nil {
-					v.remove(l)
-				}
+			return max(1, int64(rates[work]*length.Seconds()))
+		}); text != "" {
+			return text
+		}
+		if used, reused, _ := w.circulation(); 2*reused < used {
+			return fmt.Sprintf("%d of %d slots were reused", reused, used)
+		}
+		return ""
+	})
+	if err == nil {
+		err = w.finish()
+	}
+	return err
+}
+
+// circulation returns how many slots were used and reused, and the sorted numbers of lives.
+func (w *World[T]) circulation() (used, reused int, lives []uint32) {
+	for i := range w.lives {
+		if n := w.lives[i].Load(); n > 0 {
+			lives = append(lives, n)
+			if n > 1 {
+				reused++
 			}
 		}
-		if !v.Chance(4) {
-			v.part.Close() // and otherwise it is dropped
-		}
 	}
+	slices.Sort(lives)
+	return len(lives), reused, lives
 }
 
-// insert inserts up to three values and shows them.
-func (v *victim) insert() {
-	cs := make([]Coupon, 1+v.IntN(3))
-	first := v.made + 1
-	for i := range cs {
-		v.made++
-		cs[i] = Stamp{uint32(v.ID), v.made}.Coupon()
+// Report returns what was done, as a table, and how slots circulated.
+func (w *World[T]) Report() string {
+	used, reused, lives := w.circulation()
+	if used == 0 {
+		return w.Storm.Report()
 	}
-	hs, err := v.part.Insert[v.IntN(len(v.part.Insert))](cs, nil)
-	switch {
-	case err == errMeant:
-		v.Did(Burned, 1)
-	case errors.Is(err, pool.ErrFull):
-		v.Did(Full, 1)
-		if errors.Is(err, pool.ErrStalled) {
-			v.Did(Stalled, 1)
-		}
-		if v.Chance(8) {
-			time.Sleep(20 * time.Microsecond) // readers that are done need a processor to unpin
-		}
+	return fmt.Sprintf("%s  %d slots, of which %d were reused; lives of one: %d to %d, median %d\n",
+		w.Storm.Report(), used, reused, lives[0], lives[used-1], lives[used/2])
+}
+
+// keep keeps values for a while.
+func (a *Actor[T]) keep() {
+	a.lingers = true
+	if a.Chance(4) {
+		a.peek()
+		a.lapsePassed()
+	} else if k := a.pin(4, 0); k != nil {
+		a.linger(k)
+		a.pass(k)
+	} else {
 		runtime.Gosched()
-	case err != nil:
-		v.t.Failf("insertion: %w", err)
 	}
-	v.Did(Inserted, len(hs))
-	for i, h := range hs {
-		v.enter(h)
-		l := &life{h: h, stamp: Stamp{uint32(v.ID), first + uint32(i)}}
-		if old := v.t.board[v.IntN(len(v.t.board))].Swap(l); old != nil {
-			v.remove(old)
+}
+
+// linger keeps k for a short or long time, and looks at it. k may be nil.
+func (a *Actor[T]) linger(k *pinned[T]) {
+	for range a.IntN(5) {
+		switch {
+		case a.Chance(256):
+			time.Sleep(time.Duration(a.IntN(2000)) * time.Microsecond)
+		case a.Chance(4):
+			runtime.Gosched()
+		default:
+			for range a.IntN(200) {
+				a.Uint64()
+			}
+		}
+		if !a.Running() {
+			return
+		}
+		if k != nil {
+			a.look(k)
 		}
 	}
 }
 
-// enter enters a slot that was handed out to v.
-func (v *victim) enter(h Handle) {
-	i := h.Index()
-	if uint64(i) >= uint64(len(v.t.lives)) {
-		v.t.Failf("%v was handed out, and memory is bounded by %d slots", h, len(v.t.lives))
-		return
-	}
-	v.t.lives[i].Inc()
-	if v.t.owners != nil {
-		if err := v.t.owners.Claim(i, uint64(h)); err != nil {
-			v.t.Failf("goroutine %d: %w", v.ID, err)
+// mayfly starts a goroutine that exits or panics under a guard or in a loop.
+func (a *Actor[T]) mayfly() {
+	leaves := a.Chance(6)
+	end := func() {
+		if a.Chance(2) {
+			a.Did(Exited, 1)
+			runtime.Goexit()
 		}
+		a.Did(Panicked, 1)
+		panic(verbs.ErrMeant)
 	}
-	if h.Generation()%2 == 0 {
-		v.t.Failf("%v was handed out, whose generation is even", h)
+	x := testkit.Apart(func() {
+		if !leaves {
+			if k := a.pin(4, 0); k != nil {
+				defer a.lapse(k)
+				a.linger(k)
+				end()
+			}
+			return
+		}
+		for a.Running() {
+			k := &pinned[T]{Hold: new(verbs.Hold[T])}
+			for h, v := range a.w.Pool.All() {
+				k.Seen = append(k.Seen, verbs.Sight[T]{H: h, V: v, Number: a.w.Kind.Stamp(v)})
+				if k.Seen[len(k.Seen)-1].Number == 0 {
+					a.Failf("a loop yields %v, whose value is %+v", h, *v)
+				}
+				if a.look(k); a.Chance(4) {
+					a.Did(LeftLoop, 1)
+					end()
+				}
+			}
+		}
+	})
+	if x != nil && x != verbs.ErrMeant {
+		a.Failf("panic: %v", x)
 	}
+	if leaves {
+		runtime.GC() // unpins the loop's guard
+	}
+	time.Sleep(time.Duration(a.IntN(200)) * time.Microsecond)
 }
 
-// remove removes l by one of the verbs, unless others are faster.
-func (v *victim) remove(l *life) {
-	if v.t.owners != nil {
-		v.t.owners.Release(l.h.Index(), uint64(l.h))
-	}
-	c, ok := v.part.Remove[v.IntN(len(v.part.Remove))](l.h)
-	if v.t.subject.Contains(l.h) {
-		v.t.Failf("%v is live after its removal", l.h)
-	}
-	if !ok {
+// The limits of a stall.
+const (
+	stallRefusals = 5                    // insertions that are refused
+	stallLongest  = 2 * time.Second      // if none is
+	stallRest     = 5 * time.Millisecond // between two stalls
+)
+
+// Stall keeps a guard until insertions are refused, or for a long time. Memory must stay
+// bounded. After the guard is unpinned, more insertions than there are slots must succeed,
+// so some slots are reused.
+func (a *Actor[T]) Stall() {
+	w := a.w
+	k := a.pin(4, verbs.Handle)
+	if k == nil {
+		runtime.Gosched()
 		return
 	}
-	v.Did(Removed, 1)
-	l.at.Store(v.t.removals.Inc())
-	if n := l.wins.Inc(); n > 1 {
-		v.t.Failf("%v was removed %d times", l.h, n)
+	stalled := w.Done(Stalled) + stallRefusals
+	for end := time.Now().Add(stallLongest); a.Running() && w.Done(Stalled) < stalled && time.Now().Before(end); {
+		a.look(k)
+		time.Sleep(50 * time.Microsecond)
 	}
-	if c != nil && c.Stamp() != l.stamp {
-		v.t.Failf("%v hands over %v; want %v", l.h, c.Stamp(), l.stamp)
+	st := w.Pool.Stats()
+	println("DBG", st.Limbo, st.Live, st.Allocated, st.Pinned, w.Done(Removed), w.Done(Stalled))
+	if st.Allocated > len(w.lives) {
+		a.Failf("memory is bounded by %d slots, and a stall costs %+v", len(w.lives), st)
+	}
+	a.pass(k)
+	want, end := w.Done(Inserted)+int64(st.Allocated), time.Now().Add(patience/2)
+	for a.Running() && w.Done(Inserted) < want {
+		if time.Now().After(end) {
+			a.Failf("insertions do not succeed after a stall: %+v", w.Pool.Stats())
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+	a.Did(Halted, 1)
+	time.Sleep(stallRest)
+}
+
+// pause pauses all goroutines for a moment, guards included. It finds bugs in the first
+// operations after a pause, which a structure under constant load never does.
+func (s *Storm) pause(h *Hand) {
+	for h.Running() {
+		time.Sleep(time.Duration(2+h.IntN(20)) * time.Millisecond)
+		paused := make(chan struct{})
+		s.paused.Store(&paused)
+		time.Sleep(time.Duration(h.IntN(3000)) * time.Microsecond)
+		s.paused.Store(nil)
+		close(paused)
+		h.Did(Paused, 1)
 	}
 }
 
-// sweep removes values of which it knows nothing.
-func (v *victim) sweep() {
-	for v.goOn() {
-		n := v.t.subject.Sweep(v.Rand)
-		v.Did(Swept, n)
-		v.t.removals.Add(uint32(n))
-		time.Sleep(time.Duration(v.IntN(500)) * time.Microsecond)
+// flip changes GOMAXPROCS between one and eight. With one, the runtime chooses every switch
+// of goroutines; with more than there are processors, the system preempts anywhere.
+func flip(h *Hand) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for h.Running() {
+		runtime.GOMAXPROCS(1 << h.IntN(4))
+		h.Did(Flipped, 1)
+		time.Sleep(time.Duration(1+h.IntN(10)) * time.Millisecond)
+	}
+}
+
+// collect has the collector run all the time in every other phase.
+func collect(h *Hand) {
+	const phase = 20 * time.Millisecond
+	usual := debug.SetGCPercent(1)
+	defer debug.SetGCPercent(usual)
+	for h.Running() {
+		debug.SetGCPercent(1)
+		time.Sleep(phase)
+		h.Did(Collected, 1)
+		debug.SetGCPercent(usual)
+		time.Sleep(phase)
 	}
 }

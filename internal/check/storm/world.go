@@ -12,12 +12,12 @@ import (
 	"coatcheck/pool"
 )
 
-// Kind says how values of a type are stamped. Stamps are odd, and written
-// plainly: who reads one under a guard must find it whole.
+// Kind tells how values of a type are stamped. Stamps are odd, and written by plain stores:
+// under a guard a value must be whole.
 type Kind[T any] struct {
 	Make  func(stamp uint64) T
 	Stamp func(v *T) uint64 // anything but the stamp if the value is not whole
-	Blank func(v *T) bool   // whether it is as a constructor may find it
+	Blank func(v *T) bool   // whether a constructor may find it so
 }
 
 // Plain is a value without pointers.
@@ -35,7 +35,7 @@ var Plains = Kind[Plain]{
 	Blank: func(v *Plain) bool { return *v == Plain{} },
 }
 
-// Linked is a value with pointers, so that it is zeroed when it is reclaimed.
+// Linked is a value with pointers, so the pool zeroes it when it is reclaimed.
 type Linked struct {
 	to *uint64
 	Plain
@@ -53,7 +53,7 @@ var Linkeds = Kind[Linked]{
 	Blank: func(v *Linked) bool { return *v == Linked{} },
 }
 
-// Bulky is a value of which few fit into a page.
+// Bulky is a large value, of which few fit into a page.
 type Bulky struct {
 	Plain
 	_ [8 << 10]byte
@@ -66,36 +66,40 @@ var Bulkies = Kind[Bulky]{
 	Blank: func(v *Bulky) bool { return v.Plain == Plain{} },
 }
 
-// Ticket is what is known of one inserted value.
+// Ticket records one inserted value.
 type Ticket[T any] struct {
 	H     pool.Handle[T]
 	stamp uint64
-	wins  atomic.Int32 // removals that answered true
+	wins  atomic.Int32  // removals that returned true
+	at    atomic.Uint32 // World.removals when it was removed; read only if wins is not 0
 }
 
-// World is a pool in a storm and all that is known of it.
+// World is a pool in a storm with the storm's records.
 type World[T any] struct {
 	*Storm
-	Pool   *pool.Pool[T]
+	Pool   verbs.Subject[T]
 	Kind   Kind[T]
 	verbs  verbs.List[T]
-	number verbs.Kind[T] // Kind, as verbs want it
-	owners *Owners       // nil where slots are removed unseen
+	number verbs.Kind[T]   // Kind, as verbs take it
+	owners *Owners         // nil where slots are removed by goroutines that do not know them
+	lives  []atomic.Uint32 // by slot: how often it was handed out
 
-	board []atomic.Pointer[Ticket[T]] // where handles pass from hand to hand
-	pins  chan *pinned[T]             // guards and Refs on their way to another goroutine
-	dead  chan *Ticket[T]             // of goroutines that have ended
+	board    []atomic.Pointer[Ticket[T]] // where goroutines exchange handles
+	pins     chan *pinned[T]             // guards and Refs on their way to another goroutine
+	dead     chan *Ticket[T]             // of goroutines that have ended
+	removals atomic.Uint32               // the clock of ages; may wrap
 }
 
-// pinned is a guard or a Ref and what was read under it, and whose it is.
+// pinned is a guard or a Ref with what was read under it.
 type pinned[T any] struct {
 	*verbs.Hold[T]
-	from int
+	of   []*Ticket[T] // of the values in Seen
+	from int          // the ID of the goroutine that opened it
 }
 
-// NewWorld returns the world of p, which has at most slots slots in all. Up to
-// shown handles lie where all goroutines find them.
-func NewWorld[T any](s *Storm, p *pool.Pool[T], kind Kind[T], slots, shown int) *World[T] {
+// NewWorld returns the world of p, which has at most the given number of slots. The board
+// has room for shown handles.
+func NewWorld[T any](s *Storm, p verbs.Subject[T], kind Kind[T], slots, shown int) *World[T] {
 	return &World[T]{
 		Storm:  s,
 		Pool:   p,
@@ -103,35 +107,30 @@ func NewWorld[T any](s *Storm, p *pool.Pool[T], kind Kind[T], slots, shown int) 
 		verbs:  verbs.Table[T](),
 		number: verbs.Kind[T]{Make: kind.Make, Number: kind.Stamp},
 		owners: NewOwners(slots),
+		lives:  make([]atomic.Uint32, slots),
 		board:  make([]atomic.Pointer[Ticket[T]], shown),
 		pins:   make(chan *pinned[T], 4),
 		dead:   make(chan *Ticket[T], 1<<12),
 	}
 }
 
-// Unowned drops the table of owners, for storms in which Clear and Drain remove
-// what they find before anybody can strike it out. The books of what was
-// inserted and removed remain.
+// Unowned drops the table of owners, for storms in which Clear and Drain remove values
+// whose owners do not know it. Insertions and removals are still counted.
 func (w *World[T]) Unowned() *World[T] {
 	w.owners = nil
 	return w
 }
 
-// errMeant is what constructors panic with.
-var errMeant = errors.New("meant")
-
-// Finish ends the world of a bounded pool: it removes everything, and requires
-// that every value was removed exactly once and that every slot is there. All
-// Workers must have been closed or dropped.
+// Finish ends the world: it removes everything, and requires that every value was removed
+// exactly once and that no slot is lost. All Workers must have been closed or dropped.
 func (w *World[T]) Finish() {
 	w.t.Helper()
 	w.Require(w.finish())
 }
 
 func (w *World[T]) finish() error {
-	h := &Hand{storm: w.Storm, Rand: w.hands[0].Rand, done: make([]atomic.Int64, works)}
-	w.hands = append(w.hands, h)
-	a := w.Actor(h, w.Pool)
+	a := w.Actor(w.hand(), w.Pool)
+	a.depth = mostNested // callbacks take no steps
 	close(w.pins)
 	for g := range w.pins {
 		a.lapse(g)
@@ -142,9 +141,9 @@ func (w *World[T]) finish() error {
 		}
 	}
 	if n := w.Pool.Clear(); n > 0 && w.owners != nil {
-		w.Failf("%d values were live that nobody knew of", n)
+		w.Failf("%d values were live that no goroutine knew of", n)
 	} else {
-		h.Did(Swept, n)
+		a.Did(Swept, n)
 	}
 	close(w.dead)
 	for t := range w.dead {
@@ -155,19 +154,15 @@ func (w *World[T]) finish() error {
 	if in, out := w.Done(Inserted), w.Done(Removed)+w.Done(Swept); in != out {
 		w.Failf("%d values were inserted and %d removed", in, out)
 	}
-	w.count()
+	w.settled()
+	if w.Pool.Cap() < pool.MaxCapacity {
+		w.fill()
+	}
 	return w.failed.Load()
 }
 
-// count requires that every slot is there.
-func (w *World[T]) count() {
-	w.settled()
-	if w.Pool.Cap() < pool.MaxCapacity {
-		w.brim()
-	}
-}
-
-// settled waits until no slot waits, and counts them.
+// settled waits until no slot is in limbo, cached, reserved or pinned, and requires that
+// none is lost.
 func (w *World[T]) settled() {
 	var st pool.Stats
 	for end := time.Now().Add(patience); ; {
@@ -193,9 +188,9 @@ func (w *World[T]) settled() {
 	}
 }
 
-// brim fills the pool: as many values must fit as it has slots left, each in a
-// slot of its own, and not one more.
-func (w *World[T]) brim() {
+// fill fills the pool. As many values must fit as it has slots left, each in its own slot,
+// and no more.
+func (w *World[T]) fill() {
 	seen := map[uint32]bool{}
 	var err error
 	var h pool.Handle[T]
@@ -211,7 +206,7 @@ func (w *World[T]) brim() {
 	case err == nil:
 		w.Failf("%v: the slot is live already", h)
 	case !errors.Is(err, pool.ErrFull) || errors.Is(err, pool.ErrStalled):
-		w.Failf("a pool with %d live of %d answers %v; %+v", len(seen), w.Pool.Cap(), err, st)
+		w.Failf("a pool with %d live of %d returns %v; %+v", len(seen), w.Pool.Cap(), err, st)
 	case len(seen) > w.Pool.Cap() || len(seen)+st.Exhausted < w.Pool.Cap():
 		w.Failf("%d values fill a pool of %d; %+v", len(seen), w.Pool.Cap(), st)
 	}

@@ -10,16 +10,16 @@ import (
 )
 
 var (
-	boundFlag  = flag.Int("interleave.bound", -1, "explore all schedules with so many preemptions; -1: those that the test is written for")
-	pctFlag    = flag.Int("interleave.pct", 0, "in place of that, draw so many schedules for each scenario")
-	depthFlag  = flag.Int("interleave.depth", 3, "depth of the bugs that drawn schedules look for")
+	boundFlag  = flag.Int("interleave.bound", -1, "explore all schedules with at most this many preemptions; -1: the usual schedules")
+	pctFlag    = flag.Int("interleave.pct", 0, "instead, draw this many schedules for each scenario")
+	depthFlag  = flag.Int("interleave.depth", 3, "depth of the bugs that drawn schedules find")
 	drawFlag   = flag.Uint64("interleave.seed", 1, "seed of the first drawn schedule")
-	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print it")
+	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print the record")
 )
 
-// Explore runs a scenario under the schedules that the flags ask for, or those of usual.
-// It fails the test if one fails, or if no switch falls inside an operation, unless the
-// scenario has one thread alone.
+// Explore runs a scenario under the schedules that the flags choose, or those of usual. It
+// fails the test if one fails, or if no switch is inside an operation, unless the scenario
+// has only one thread.
 func Explore(t *testing.T, setup interleave.Setup, alone bool, usual func(setup interleave.Setup, seed uint64) interleave.Result) (res interleave.Result) {
 	t.Helper()
 	switch {
@@ -42,18 +42,18 @@ func Explore(t *testing.T, setup interleave.Setup, alone bool, usual func(setup 
 		t.Fatal(res.Failure)
 	}
 	if res.Switches == 0 && !alone {
-		t.Fatal("no switch fell inside an operation: the scenario explores nothing")
+		t.Fatal("no switch was inside an operation: the scenario explores nothing")
 	}
 	return res
 }
 
-// Preemptions is what Explore may do usually: all schedules with so many preemptions.
+// Preemptions returns a usual for Explore: all schedules with at most n preemptions.
 func Preemptions(n int) func(interleave.Setup, uint64) interleave.Result {
 	return func(setup interleave.Setup, _ uint64) interleave.Result { return interleave.Search(setup, n) }
 }
 
-// RunsTwiceTheSame replays a scenario, and fails the test if the second run is another: a
-// program that depends on anything but its schedule could not be searched.
+// RunsTwiceTheSame replays a scenario twice, and fails the test if the runs differ: a program
+// that depends on anything but its schedule cannot be searched.
 func RunsTwiceTheSame(t *testing.T, name string, setup interleave.Setup) {
 	t.Helper()
 	schedule := interleave.Schedule{0, 0, 1, 1, 1, 0, 0, 1, 0, 1}

@@ -3,8 +3,8 @@ package testkit
 import "testing"
 
 // FuzzChoices fuzzes run, which draws operations by choose. The first byte of an input is
-// run's which, and each later byte a choice. The corpus begins with a random input of that
-// size for each of the kinds.
+// which, and each later byte a choice. The corpus has a random input of that size for each
+// of the kinds.
 func FuzzChoices(f *testing.F, kinds, size int, run func(t *testing.T, which int, choose func(n int) int, more func() bool)) {
 	rnd := Rand(f)
 	for i := range kinds {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Apart runs f on a goroutine of its own and waits for it. f may panic or exit, and keeps
-// nothing reachable from the test's stack. Apart returns the value of the panic.
+// Apart runs f on its own goroutine and waits for it. f may panic or exit, and leaves nothing
+// reachable from the test's stack. Apart returns the value of the panic.
 func Apart(f func()) (panicked any) {
 	done := make(chan struct{})
 	go func() {
@@ -27,7 +27,7 @@ func Recovered(f func()) (panicked any) {
 	return nil
 }
 
-// RequirePanicText requires that f panics with a string that has each of parts.
+// RequirePanicText requires that f panics with a string that contains all parts.
 func RequirePanicText(t testing.TB, f func(), parts ...string) {
 	t.Helper()
 	v := Apart(f)

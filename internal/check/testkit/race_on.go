@@ -2,6 +2,6 @@
 
 package testkit
 
-// Race says that the race detector is on. It allocates, makes sync.Pool drop values, and is
-// slow.
+// Race reports whether the race detector is on. It is slow, allocates, and makes sync.Pool
+// drop values.
 const Race = true

@@ -7,10 +7,10 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
-// Benchmarks measure a subject and a base on the same work. Their rounds alternate, so that
-// whatever else the machine does hits both, and the ratio is the median over the rounds.
-// They report ns/op of the subject, base-ns/op of the base, and the ratio: below 1 the
-// subject is faster. In -short there is one round, to see that it works.
+// Benchmarks measure a subject and a base with the same work. Their rounds alternate, so that
+// other load on the machine affects both, and the ratio is the median over the rounds. They
+// report ns/op of the subject, base-ns/op of the base, and the ratio: below 1 the subject is
+// faster. In -short there is one round, which only shows that the benchmark works.
 const (
 	rounds    = 31
 	roundTime = 4 * time.Millisecond
@@ -19,8 +19,8 @@ const (
 // Work does n operations.
 type Work func(n int)
 
-// On returns the work of g goroutines, each with a state of its own. Each does n operations
-// in one call.
+// On returns the work of g goroutines, each with its own state. Each does n operations in one
+// call.
 func On(g int, each func() Work) Work {
 	var crew turns.Crew
 	for range g {
@@ -37,8 +37,7 @@ func On(g int, each func() Work) Work {
 // Versus measures subject against base.
 func Versus(b *testing.B, subject, base Work) { VersusEach(b, 1, subject, base) }
 
-// VersusEach is Versus for operations on that many things. It reports the cost of one
-// thing.
+// VersusEach is Versus for operations on several things. It reports the cost of one thing.
 func VersusEach(b *testing.B, things int, subject, base Work) {
 	counted := func(w Work) func(n int) int {
 		return func(n int) int { w(n); return n * things }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Eventually collects garbage until cond returns true.
+// Eventually collects garbage until cond returns true. It fails the test after 20 seconds.
 func Eventually(t testing.TB, cond func() bool, format string, args ...any) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !cond(); {

@@ -1,5 +1,5 @@
 package testkit
 
-// Watched says that the race detector is on, or that pools record the stacks of calls,
-// which allocates too.
+// Watched reports whether the race detector is on or pools record the stacks of calls. Both
+// allocate.
 const Watched = Race || recorded

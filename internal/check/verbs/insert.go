@@ -40,7 +40,7 @@ func (c *Call[T]) insertFunc() {
 
 func (c *Call[T]) tryInsertFunc() { c.build(c.Via.TryInsertFunc) }
 
-// build inserts by a constructor, which fails or exits if it is meant to.
+// build inserts through a constructor, which may fail or exit on purpose.
 func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.Handle[T], error)) {
 	var shown, h pool.Handle[T]
 	var err error
@@ -121,7 +121,7 @@ func (c *Call[T]) reserveCheaply() {
 	c.reserve(c.Reserver.Reserve)
 }
 
-// filled gives an open Reservation its value, and begins the call that settles it.
+// filled sets the value of an open Reservation, and begins the call that ends it.
 func (c *Call[T]) filled() (h pool.Handle[T], number uint64) {
 	number = c.NewNumber()
 	c.Known = true

@@ -17,7 +17,7 @@ func (c *Call[T]) asked(f func() bool) {
 	c.Asked(c, c.Handles[0], ok)
 }
 
-// copied judges a look-up that returns a copy of the value.
+// copied reports the result of a look-up that returns a copy of the value.
 func (c *Call[T]) copied(f func() (T, bool)) {
 	c.Begin(c)
 	v, ok := f()
@@ -60,7 +60,7 @@ func (c *Call[T]) view(f func(func(*T)) bool) {
 	}
 }
 
-// caught calls f and reports whether it ended in a panic that was meant.
+// caught calls f and reports whether it panicked on purpose.
 func (c *Call[T]) caught(f func()) (failed bool) {
 	defer func() {
 		x := recover()
@@ -72,7 +72,7 @@ func (c *Call[T]) caught(f func()) (failed bool) {
 	return false
 }
 
-// met judges a value in a callback or the body of a loop.
+// met reports a value in a callback or the body of a loop.
 func (c *Call[T]) met(h pool.Handle[T], v *T) {
 	c.Looked(c, h, v)
 	number := c.Number(v)
@@ -105,7 +105,7 @@ func (c *Call[T]) hold() {
 	c.Unseen(func() { c.sighted(h, ref.Value(), true) })
 }
 
-// sighted judges a look-up whose value must stay what it is.
+// sighted reports the result of a look-up whose value must not change.
 func (c *Call[T]) sighted(h pool.Handle[T], v *T, ok bool) {
 	c.looked(h, v, ok)
 	if ok {

@@ -23,10 +23,10 @@ func Table[T any]() List[T] {
 		{"Get", 8, Handle | Any, func(c *Call[T]) { c.copied(func() (T, bool) { return c.Via.Get(c.Handles[0]) }) }},
 		{"MustGet", 2, Handle, (*Call[T]).mustGet},
 		{"Contains", 6, Handle, func(c *Call[T]) { c.asked(func() bool { return c.Pool.Contains(c.Handles[0]) }) }},
-		{"View", 3, Handle | Calls, func(c *Call[T]) { c.view(func(f func(*T)) bool { return c.Pool.View(c.Handles[0], f) }) }},
+		{"View", 3, Handle | Calls | Under, func(c *Call[T]) { c.view(func(f func(*T)) bool { return c.Pool.View(c.Handles[0], f) }) }},
 		{"Ptr.Live", 1, Handle, func(c *Call[T]) { c.asked(c.ptr().Live) }},
 		{"Ptr.Get", 1, Handle, func(c *Call[T]) { c.copied(c.ptr().Get) }},
-		{"Ptr.View", 1, Handle | Calls, func(c *Call[T]) { c.view(c.ptr().View) }},
+		{"Ptr.View", 1, Handle | Calls | Under, func(c *Call[T]) { c.view(c.ptr().View) }},
 
 		{"Pin", 6, Any | Pins, (*Call[T]).pin},
 		{"Hold", 4, Handle | Pins, (*Call[T]).hold},
@@ -43,13 +43,13 @@ func Table[T any]() List[T] {
 		{"Ptr.Remove", 3, Handle | Removes, func(c *Call[T]) { c.removed(c.ptr().Remove) }},
 		{"RemoveBatch", 5, Handles | Removes, (*Call[T]).removeBatch},
 		{"Drain", 2, Number | Loops | Sweeps, (*Call[T]).drain},
-		{"DeleteFunc", 3, Loops | Sweeps, (*Call[T]).deleteFunc},
+		{"DeleteFunc", 3, Loops | Under | Sweeps, (*Call[T]).deleteFunc},
 		{"Clear", 1, Loops | Sweeps, (*Call[T]).clear},
 
-		{"All", 3, Number | Loops, func(c *Call[T]) { c.loop(c.N, c.Pool.All()) }},
-		{"Each", 2, Loops, (*Call[T]).each},
-		{"Guard.All", 2, Number | Guard | Loops, func(c *Call[T]) { c.loop(c.N, c.Hold.Guard.All()) }},
-		{"Guard.Pages", 2, Guard | Loops, (*Call[T]).pages},
+		{"All", 3, Number | Loops | Under, func(c *Call[T]) { c.loop(c.N, c.Pool.All()) }},
+		{"Each", 2, Loops | Under, (*Call[T]).each},
+		{"Guard.All", 2, Number | Guard | Loops | Under, func(c *Call[T]) { c.loop(c.N, c.Hold.Guard.All()) }},
+		{"Guard.Pages", 2, Guard | Loops | Under, (*Call[T]).pages},
 
 		{"Open", 3, 0, func(c *Call[T]) { c.did(func() error { c.Opened = c.Pool.Worker(); return nil }) }},
 		{"Flush", 3, Worker | Any, func(c *Call[T]) { c.did(func() error { c.worker().Flush(); return nil }) }},
@@ -61,14 +61,14 @@ func Table[T any]() List[T] {
 	}
 }
 
-// loop ranges over values, or over the first so many if most is not zero.
+// loop ranges over values, over at most that many unless most is zero.
 func (c *Call[T]) loop(most int, values func(yield func(pool.Handle[T], *T) bool)) {
 	met := map[pool.Handle[T]]bool{}
 	c.Begin(c)
 	early := false
 	for h, v := range values {
 		c.once(met, h)
-		// Caught here: the pin of a loop that a panic leaves may stay for a while.
+		// A panic is caught here: the pin of a loop that it leaves would stay for a while.
 		if early = c.caught(func() { c.met(h, v) }) || len(met) == most; early {
 			break
 		}
@@ -79,7 +79,7 @@ func (c *Call[T]) loop(most int, values func(yield func(pool.Handle[T], *T) bool
 	}
 }
 
-// each is a loop by one goroutine, or by N.
+// each ranges with N goroutines, at least one.
 func (c *Call[T]) each() {
 	c.loop(0, func(yield func(pool.Handle[T], *T) bool) {
 		var mu sync.Mutex
@@ -135,7 +135,7 @@ func (c *Call[T]) grow() {
 	})
 }
 
-// stats asks for all figures, none of which can be less than nothing.
+// stats calls Stats and Len. No figure may be negative.
 func (c *Call[T]) stats() {
 	c.did(func() error {
 		st, n := c.Pool.Stats(), c.Pool.Len()

@@ -1,12 +1,12 @@
-// Package verbs is the table of what can be done to a pool. The model test of package
-// pool, the storms, the histories that are judged for linearizability and the programs
-// whose schedules are explored draw their operations from it: to add an operation, add an
-// entry. It is for tests alone.
+// Package verbs is the table of a pool's operations. The model test of package pool, the
+// storms, the histories that are judged for linearizability and the programs whose
+// schedules are explored draw their operations from it. To add an operation, add an entry.
+// It is for tests alone.
 //
-// An entry says what it needs, does it, and tells a [Judge] what the pool answered,
-// one handle after the other. What is right is the judge's affair: the model knows
-// the only answer there is, a storm what each goroutine owns, and a history is
-// judged when it is whole.
+// An entry states what the operation needs, calls it, and reports the results to a [Judge],
+// one handle after the other. The judge decides which results are right. The model knows
+// the only right result, a storm knows what each goroutine owns, and a history is judged
+// when it is complete.
 package verbs
 
 import (
@@ -29,7 +29,7 @@ type Shared[T any] interface {
 	Pin() pool.Guard[T]
 }
 
-// Subject is a Pool, or what is put in its place.
+// Subject is a Pool, or a wrapper around one.
 type Subject[T any] interface {
 	Shared[T]
 	Reserve() (*pool.Reservation[T], error)
@@ -55,17 +55,17 @@ type Subject[T any] interface {
 	Stats() pool.Stats
 }
 
-// Kind says how values of a type are told apart. A value's number is not zero; that
-// of one that is not whole is no other value's.
+// Kind tells how values of a type are distinguished. A value's number is not zero. The
+// number of a value that is not whole is that of no other value.
 type Kind[T any] struct {
 	Make   func(number uint64) T
 	Number func(v *T) uint64
 }
 
-// Needs is what a verb asks for, and how it goes about it.
+// Needs is a set of what a verb needs and does.
 type Needs uint16
 
-// What a Call must have, but for Number, which may be zero.
+// The first ones are fields that a Call must have set; Number may be zero.
 const (
 	Handle      Needs = 1 << iota // Handles[0]
 	Handles                       // any number of them
@@ -77,11 +77,12 @@ const (
 	Worker                        // a Worker in place of the Pool
 	Any                           // a Worker in place of the Pool, or the Pool
 	Context                       // Context, which ends the wait
-	Loops                         // it goes over all slots
-	Sweeps                        // it removes what it meets
-	Removes                       // it removes Handles
+	Loops                         // it visits all slots
+	Sweeps                        // it removes what it visits
+	Removes                       // it removes the values of Handles
 	Inserts                       // it may be refused
-	Calls                         // it calls back, as loops do
+	Calls                         // it has a callback; loops have a body instead
+	Under                         // its callback or body runs under a pin
 )
 
 // Verb is an entry of the table.
@@ -100,55 +101,56 @@ type Call[T any] struct {
 	Pool    Subject[T]
 	Via     Shared[T] // nil: the Pool
 	Handles []pool.Handle[T]
-	N       int // how many values, or at most how many a loop yields if it is not zero; how many goroutines Each has; what Trim returned, or Len
+	// N is a number of values, the most that a loop yields unless it is zero, the goroutines
+	// of Each, or the result of Trim or Len.
+	N       int
 	Context context.Context
-	Fails   bool // its constructor gives up
+	Fails   bool // its constructor fails
 
-	// What it works on, or has opened.
+	// What it uses, or has opened.
 	Hold     *Hold[T]
 	Open     *pool.Reservation[T]
 	Opened   *pool.Worker[T]
 	Reserver *pool.Reserver[T] // nil: a new one
 
-	Known bool // the handle that is inserted was shown before
-	State any  // the judge's
+	Known bool // the handle was shown before the value was inserted
+	State any  // for the judge
 }
 
-// Judge makes the values, and is told of all that a call did. It is told after
-// Returned, but for what is seen in a callback or the body of a loop.
+// Judge makes the values, and judges the results of calls. Its methods are called after
+// Returned, except for what a callback or the body of a loop sees.
 type Judge[T any] interface {
 	NewNumber() uint64
 
 	Begin(c *Call[T])    // the call begins
 	Returned(c *Call[T]) // it has returned
 
-	// Inside is what is done in a callback, or in the body of a loop.
+	// Inside is called in a callback, or in the body of a loop.
 	Inside(c *Call[T], h pool.Handle[T])
 
-	Refused(c *Call[T], err error)                       // there was no slot
-	Shown(c *Call[T], h pool.Handle[T], v *T)            // a slot that is not live, as a constructor finds it
+	Refused(c *Call[T], err error)                       // no slot was found
+	Shown(c *Call[T], h pool.Handle[T], v *T)            // a slot that is not live, as its constructor finds it
 	Inserted(c *Call[T], h pool.Handle[T], n uint64)     // h is live with this value
-	GivenUp(c *Call[T], h pool.Handle[T])                // h was shown and will never be
+	GivenUp(c *Call[T], h pool.Handle[T])                // h was shown and will never be live
 	Asked(c *Call[T], h pool.Handle[T], ok bool)         // whether h is live
-	Looked(c *Call[T], h pool.Handle[T], v *T)           // the same, and the value; nil: it is not
-	Removed(c *Call[T], h pool.Handle[T], v *T, ok bool) // whether the call ended h, and the value if it says
-	Condemned(c *Call[T], h pool.Handle[T], v *T) bool   // whether DeleteFunc is to remove it
-	Counted(c *Call[T], n int)                           // so many were removed: of Handles, condemned, or of all
-	Ranged(c *Call[T], met map[pool.Handle[T]]bool)      // a loop has yielded all that it yields
-	Acted(c *Call[T], err error)                         // what concerns no handle
+	Looked(c *Call[T], h pool.Handle[T], v *T)           // the same, with the value; nil: h is not live
+	Removed(c *Call[T], h pool.Handle[T], v *T, ok bool) // whether the call removed h, and the value if it returns that
+	Condemned(c *Call[T], h pool.Handle[T], v *T) bool   // whether DeleteFunc must remove it
+	Counted(c *Call[T], n int)                           // how many were removed: of Handles, of those condemned, or of all
+	Ranged(c *Call[T], met map[pool.Handle[T]]bool)      // a loop ran to its end, and yielded met
+	Acted(c *Call[T], err error)                         // a call that concerns no handle returned
 
-	// Meant reports whether a panic is one that was meant to reach the call.
+	// Meant reports whether the judge caused a panic on purpose.
 	Meant(c *Call[T], panicked any) bool
 
-	// Unseen calls f, which looks at what nobody else has: no exploration of schedules
-	// need see it.
+	// Unseen calls f, whose accesses no other thread can observe, so that they need not be
+	// explored.
 	Unseen(f func())
 
 	Failf(format string, args ...any)
 }
 
-// Idle has the methods of a Judge that has no use for them. It takes ErrMeant alone for
-// a panic that was meant.
+// Idle has methods for a Judge that does not use them. Only ErrMeant is a panic on purpose.
 type Idle[T any] struct{}
 
 func (Idle[T]) Returned(*Call[T])                        {}
@@ -157,24 +159,24 @@ func (Idle[T]) Acted(*Call[T], error)                    {}
 func (Idle[T]) Meant(_ *Call[T], panicked any) bool      { return panicked == ErrMeant }
 func (Idle[T]) Unseen(f func())                          { f() }
 
-// ErrMeant is what a constructor fails with that is meant to.
+// ErrMeant is the error of constructors that fail on purpose.
 var ErrMeant = errors.New("meant")
 
-// Hold is a guard or a Ref, and what it has shown.
+// Hold is a guard or a Ref with the values that it gave.
 type Hold[T any] struct {
 	Guard pool.Guard[T]
 	Ref   *pool.Ref[T] // in place of Guard
 	Seen  []Sight[T]
 }
 
-// Sight is a value that was seen.
+// Sight is a value that a guard or Ref gave.
 type Sight[T any] struct {
 	H      pool.Handle[T]
 	V      *T
 	Number uint64
 }
 
-// Check fails if a value that was shown has changed.
+// Check fails if a value in Seen has changed.
 func (k *Hold[T]) Check(j Judge[T], of Kind[T]) {
 	for _, s := range k.Seen {
 		if n := of.Number(s.V); n != s.Number {
@@ -191,7 +193,7 @@ func (c *Call[T]) Do() {
 	c.do(c)
 }
 
-// List is verbs.
+// List is a list of verbs.
 type List[T any] []Verb[T]
 
 // Named returns the verb with this name.
@@ -212,7 +214,7 @@ func (l List[T]) Draw(intN func(int) int, these, those Needs) (v *Verb[T]) {
 	return v
 }
 
-// String returns the verb's name, with that of a Worker before it.
+// String returns the verb's name, after "Worker." if a Worker is called.
 func (c *Call[T]) String() string {
 	if _, ok := c.Via.(*pool.Worker[T]); ok && c.Needs&Any != 0 {
 		return "Worker." + c.Name

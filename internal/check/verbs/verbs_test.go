@@ -10,8 +10,8 @@ import (
 	"coatcheck/pool"
 )
 
-// TestTableIsWhole looks for each exported method of a pool, and of what it hands out,
-// in the table. Those named here change nothing, or are parts of other verbs.
+// TestTableIsWhole requires an entry for each exported method of a pool, and of the types
+// that it returns. The methods named here change nothing, or are parts of other verbs.
 func TestTableIsWhole(t *testing.T) {
 	type T = struct{}
 	others := map[string]bool{

@@ -1,5 +1,0 @@
-//go:build race
-
-package linearize
-
-const raceEnabled = true

@@ -1,0 +1,96 @@
+package storm
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"time"
+)
+
+// Work is a kind of work that storms count.
+type Work int
+
+// The kinds of work.
+const (
+	Inserted  Work = iota
+	Removed        // by a verb that returned true
+	Swept          // by Clear, Drain or DeleteFunc
+	Read           // looks at values under a guard or a Ref
+	Held           // Refs
+	Refused        // stale handles that were refused
+	Full           // insertions that found no slot
+	Stalled        // of these, those that were refused because of a guard
+	Spent          // of these, those that were refused because generations are used up
+	Burned         // slots that were handed out and never went live
+	Trimmed        // calls of Trim that gave memory back
+	Lapsed         // guards and Refs that ended on another goroutine
+	Pinned         // guards under which a value was read
+	Late           // looks at a value that was removed
+	Exited         // goroutines that ended by Goexit under a guard
+	Panicked       // goroutines that panicked under a guard
+	LeftLoop       // loops that were left by either
+	Halted         // guards that stalled insertions, after which these succeeded again
+	Paused         // pauses of all goroutines
+	Flipped        // changes of GOMAXPROCS
+	Collected      // phases in which the collector ran all the time
+	works
+)
+
+var workNames = [works]string{
+	"inserted", "removed", "swept", "read", "held", "refused", "full", "stalled", "spent", "burned", "trimmed", "lapsed",
+	"guards", "late", "exits", "panics", "loops left", "stalls", "pauses", "flips", "GC phases",
+}
+
+// Least is the least work that a storm must have done, an eighth of it in -short. The storm
+// exceeds its length until it has.
+type Least map[Work]int64
+
+// Rates is the least work that a torture must have done in each second.
+type Rates map[Work]float64
+
+// lacks returns which work is missing, or "".
+func (s *Storm) lacks(least func(Work) int64) string {
+	for w := range works {
+		if n := s.Done(w); n < least(w) {
+			return fmt.Sprintf("%d of %d %s", n, least(w), workNames[w])
+		}
+	}
+	return ""
+}
+
+// Age 0 is that of a live value. Age 1 is that of a value since whose removal no other was
+// removed; for age a above 1, from 2^(a-2) to 2^(a-1)-1 others were.
+const ages = 1 + 1 + 32
+
+func ageSince(removals uint32) int { return 1 + bits.Len32(removals) }
+
+// Report returns what was done, as a table.
+func (s *Storm) Report() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v, seed %d\n", s.lasted.Round(time.Millisecond), s.seed)
+	for w := range works {
+		if n := s.Done(w); n > 0 {
+			fmt.Fprintf(&b, "  %-22s %12d  %9.0f/s\n", workNames[w], n, float64(n)/s.lasted.Seconds())
+		}
+	}
+	for a := range ages {
+		var n int64
+		for _, h := range s.hands {
+			n += h.ages[a].Load()
+		}
+		if n > 0 {
+			fmt.Fprintf(&b, "  read %-17s %12d\n", ageName(a), n)
+		}
+	}
+	return b.String()
+}
+
+func ageName(a int) string {
+	switch {
+	case a == 0:
+		return "live"
+	case a <= 2:
+		return fmt.Sprintf("removed, %d since", a-1)
+	}
+	return fmt.Sprintf("removed, %d+ since", 1<<(a-2))
+}
