@@ -18,10 +18,10 @@ type plain struct{ ID, Twice uint64 }
 
 func resetPlain(v *plain) { *v = plain{} }
 
-// stamp is a value that tells when its slot was given to another.
+// stamp is a value with a pointer.
 type stamp struct {
-	id   uint64
-	self *stamp // zeroed with it
+	ID   uint64
+	Self *stamp
 }
 
 // operations are those that do not allocate, ready to be run again and again.
