@@ -311,21 +311,31 @@ func Wait(ctx context.Context, done func() bool) error {
 		longest  = time.Millisecond
 		shortest = 10 * time.Microsecond
 	)
-	for round := 0; ; round++ {
-		err := ctx.Err() // first: done is called once more after ctx is done
+	for range yields {
 		if done() {
 			return nil
 		}
-		if err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if round < yields {
-			runtime.Gosched()
-			continue
-		}
+		runtime.Gosched()
+	}
+	pause := shortest
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
 		select {
 		case <-ctx.Done():
-		case <-time.After(min(shortest<<min(round-yields, 7), longest)):
+			if done() {
+				return nil
+			}
+			return ctx.Err()
+		case <-timer.C:
 		}
+		if done() {
+			return nil
+		}
+		pause = min(2*pause, longest)
+		timer.Reset(pause)
 	}
 }

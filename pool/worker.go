@@ -13,9 +13,9 @@ import (
 //
 // A Worker keeps vacant slots: at most 128 at first, and up to 4,096 if it uses that many. It
 // keeps fewer in a small pool with a Capacity or a MaxLimbo, and none under FIFO. No other
-// goroutine can take them; Stats.Cached counts them. A Worker gives back slots that it has not used for
-// long. Flush and Close give back all of them, and the garbage collector does if the Worker
-// is dropped.
+// goroutine can take them; Stats.Cached counts them. A Worker gives back slots that it has
+// not used for long. Flush and Close give back all of them, and the garbage collector does if
+// the Worker is dropped.
 //
 // [Pool.Worker] returns a Worker; a zero Worker panics. It may pass from one goroutine to
 // another, but two must not use it at once. It must not be copied. Do not store a Worker in
