@@ -129,14 +129,17 @@ func TestReserverLosesNoSlot(t *testing.T) {
 		for round := range 3 {
 			handles := make([]pool.Handle[stamp], capacity)
 			testkit.Apart(func() {
+				var rs []*pool.Reservation[stamp]
 				for i := range handles {
 					r := testkit.MustReserveFrom(t, v)
+					rs = append(rs, r)
 					handles[i] = r.Handle()
 					r.Value().self = r.Value()
 				}
 				_, err := v.Reserve()
 				assert.ErrorIs(t, err, pool.ErrFull)
 				assert.NotErrorIs(t, err, pool.ErrStalled)
+				runtime.KeepAlive(rs) // or a collection returns some before
 			})
 			testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "reservations that nobody has: %+v", p.Stats())
 			require.Equal(t, (round+1)*capacity, p.Stats().Dropped)
