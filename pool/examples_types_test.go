@@ -442,7 +442,7 @@ func ExampleRef() {
 	// Output: replied to alice
 }
 
-// A connection's own goroutine has its value to the end, whoever removes it meanwhile.
+// The goroutine of a connection keeps its value to the end, even if another removes it.
 func ExampleReservation_CommitHold() {
 	conns := pool.Must(replay[string]())
 	r, _ := conns.Reserve()

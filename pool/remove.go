@@ -14,9 +14,7 @@ import "iter"
 // and call Options.Reset.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	ok := p.arena.Remove(nil, uint64(h))
-	if debugging && ok {
-		p.records.lives.Ended(uint64(h), removed)
-	}
+	p.ended(h, ok)
 	return ok
 }
 
@@ -24,9 +22,7 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 // may still read the value in its slot.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	v, ok = p.arena.Take(nil, uint64(h))
-	if debugging && ok {
-		p.records.lives.Ended(uint64(h), removed)
-	}
+	p.ended(h, ok)
 	return v, ok
 }
 
@@ -37,9 +33,7 @@ func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
 	r := p.arena.Removals()
 	defer r.End()
 	for _, h := range hs {
-		if r.Remove(uint64(h)) && debugging {
-			p.records.lives.Ended(uint64(h), removed)
-		}
+		p.ended(h, r.Remove(uint64(h)))
 	}
 	return r.N
 }
@@ -83,9 +77,14 @@ func (p *Pool[T]) Clear() int {
 	r := p.arena.Removals()
 	defer r.End()
 	for h := range liveHandles[T](t) {
-		if r.Remove(uint64(h)) && debugging {
-			p.records.lives.Ended(uint64(h), removed)
-		}
+		p.ended(h, r.Remove(uint64(h)))
 	}
 	return r.N
+}
+
+// ended records that h was removed, if ok.
+func (p *Pool[T]) ended(h Handle[T], ok bool) {
+	if debugging && ok {
+		p.records.lives.Ended(uint64(h), removed)
+	}
 }

@@ -115,7 +115,7 @@ func (w *Worker[T]) Pin() Guard[T] {
 // Remove is like [Pool.Remove], but costs one locked instruction.
 func (w *Worker[T]) Remove(h Handle[T]) bool {
 	ok := w.slots.Remove(uint64(h))
-	if debugging && ok {
+	if debugging && ok { // ended, with which Remove would be too large to be inlined
 		w.pool.records.lives.Ended(uint64(h), removed)
 	}
 	runtime.KeepAlive(w)

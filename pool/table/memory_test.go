@@ -144,19 +144,7 @@ func TestReserve(t *testing.T) {
 // the table grows and records move.
 func TestPointersSurviveCollections(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
-		stop := make(chan struct{})
-		stopped := make(chan struct{})
-		go func() {
-			defer close(stopped)
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-					runtime.GC()
-				}
-			}
-		}()
+		stop := testkit.Collect()
 		tb := of[string, record](t, l)
 		n := long(3000)
 		for i := range n {
@@ -168,8 +156,7 @@ func TestPointersSurviveCollections(t *testing.T) {
 				tb.Set(fmt.Sprint(i-1), newRecord(uint64(i-1)))
 			}
 		}
-		close(stop)
-		<-stopped
+		stop()
 		runtime.GC()
 		for k, r := range tb.All() {
 			if k != fmt.Sprint(r.ID) || r.differs(r.ID) != "" {

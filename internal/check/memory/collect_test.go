@@ -280,19 +280,7 @@ func TestSentinelDoesNotKeepThePool(t *testing.T) {
 // A pool is made, or read, while cycles of the collector end: its sentinel does not run
 // before it is complete.
 func TestSentinelWaitsForThePool(t *testing.T) {
-	stop := make(chan struct{})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				runtime.GC()
-			}
-		}
-	}()
+	stop := testkit.Collect()
 	var snapshot bytes.Buffer
 	first := pool.Must[string](nil)
 	testkit.Fill(t, first, 100, strconv.Itoa)
@@ -305,6 +293,5 @@ func TestSentinelWaitsForThePool(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 100, q.Clear())
 	}
-	close(stop)
-	<-done
+	stop()
 }

@@ -22,6 +22,27 @@ func Eventually(t testing.TB, cond func() bool, format string, args ...any) {
 	}
 }
 
+// Collect runs one collection after another, until stop is called, which waits for the last.
+func Collect() (stop func()) {
+	ended := make(chan struct{})
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+				runtime.GC()
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-stopped
+	}
+}
+
 // Within ends the tests, with every goroutine's stack, if f takes longer than five
 // minutes. It runs f on the test's goroutine, so f may fail the test as well.
 func Within(t testing.TB, f func()) {

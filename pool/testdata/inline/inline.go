@@ -52,4 +52,8 @@ func byPtr(q pool.Ptr[value]) uint64 {
 	return v.a
 }
 
-var _, _, _, _, _, _ = sum, count, all, get, byWorker, byPtr
+func remove(p *pool.Pool[value], w *pool.Worker[value], h pool.Handle[value]) bool {
+	return w.Remove(h) || p.Remove(h)
+}
+
+var _, _, _, _, _, _, _ = sum, count, all, get, byWorker, byPtr, remove
