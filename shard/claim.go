@@ -210,7 +210,11 @@ func (a *Arena[T]) refusal(blocked bool) error {
 	// An exhausted slot that waits cannot hold a value, unless FIFO's reserve replaces it.
 	// Every other slot that waits can, since the reserve itself is in queues and not in limbo.
 	worn := int(max(0, spent-exhausted-a.reserve.Load()))
-	if a.bare(worn) && a.exhausted.Load() == exhausted { // or worn was too many
+	if a.Table.Left() > 0 {
+		// Limbo alone forbids new memory, so an exhausted slot that waits is in the way as well.
+		// It is never ErrFull: when nothing waited, the arena could grow.
+		worn = 0
+	} else if a.bare(worn) && a.exhausted.Load() == exhausted { // or worn was too many
 		return ErrFull
 	}
 	if a.Waiting() > worn && (a.parked.Load() > 0 || blocked && a.Domain.Held()) {
@@ -243,12 +247,7 @@ func (a *Arena[T]) bare(worn int) bool {
 			return false
 		}
 	}
-	return seals[0] == seals[2] && !a.mayRefill()
-}
-
-// mayRefill reports whether a slot can come from the table.
-func (a *Arena[T]) mayRefill() bool {
-	return a.Table.Unused() > 0 || a.Table.Left() > 0 && a.mayGrow()
+	return seals[0] == seals[2] && a.Table.Unused() == 0 && a.Table.Left() == 0
 }
 
 // dummies returns how many slots the queues need for themselves: one a shard under FIFO, fewer

@@ -79,7 +79,7 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 	case c.Name == "InsertBatch":
 		f.slots = c.N
 	}
-	f.pins = c.Needs&verbs.Under != 0
+	f.pins = c.Needs&verbs.Under != 0 || c.Name == "Pin" || c.Name == "Repin"
 }
 
 func (a *actor) Returned(c *verbs.Call[val]) {

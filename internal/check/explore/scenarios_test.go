@@ -17,7 +17,7 @@ type scenario struct {
 	setup func(w *world)
 }
 
-var scenarios = slices.Concat(slotScenarios, workerScenarios, guardScenarios, edgeScenarios, holdScenarios, trimScenarios, snapshotScenarios, reserverScenarios, copyScenarios)
+var scenarios = slices.Concat(slotScenarios, workerScenarios, guardScenarios, edgeScenarios, holdScenarios, trimScenarios, snapshotScenarios, reserverScenarios, copyScenarios, drawnScenarios)
 
 // slotScenarios are about the life of slots: freelists, limbo, growth, generations
 // that run out.

@@ -75,8 +75,14 @@ func (c *Call[T]) caught(f func()) (failed bool) {
 // met reports a value in a callback or the body of a loop.
 func (c *Call[T]) met(h pool.Handle[T], v *T) {
 	c.Looked(c, h, v)
-	number := c.Number(v)
+	number, pins := c.Number(v), 0
+	if c.Hold != nil {
+		pins = c.Hold.pins
+	}
 	c.Inside(c, h)
+	if c.Hold != nil && c.Hold.pins != pins {
+		return // v is not protected any more
+	}
 	if n := c.Number(v); n != number {
 		c.Failf("the value of %v changed from %d to %d under %v", h, number, n, c)
 	}
@@ -133,6 +139,7 @@ func (c *Call[T]) getBatch() {
 func (c *Call[T]) repin() {
 	c.Hold.Check(c.Judge, c.Kind)
 	c.Hold.Seen = nil
+	c.Hold.pins++
 	c.Begin(c)
 	c.Hold.Guard.Repin()
 	c.Returned(c)

@@ -167,6 +167,7 @@ type Hold[T any] struct {
 	Guard pool.Guard[T]
 	Ref   *pool.Ref[T] // in place of Guard
 	Seen  []Sight[T]
+	pins  int // it was pinned anew this often
 }
 
 // Sight is a value that a guard or Ref gave.
