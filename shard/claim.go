@@ -178,7 +178,10 @@ func (a *Arena[T]) mayGrow() bool {
 	if a.Table.Missing() > 0 {
 		return true
 	}
-	waiting := int64(a.Waiting())
+	waiting := int64(a.parked.Load())
+	for i := range a.shards {
+		waiting += int64(a.shards[i].waiting()) // those in Resets wait for no guard
+	}
 	if a.MaxLimbo > 0 {
 		return waiting < a.MaxLimbo
 	}

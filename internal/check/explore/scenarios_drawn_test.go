@@ -28,6 +28,13 @@ var drawnScenarios = []scenario{
 		w.thread(0, func(a *actor) { a.insert() })
 		w.thread(0, func(a *actor) { a.look(g, h[1]) })
 	}},
+	// Limbo is at its most by the slots that are in the Reset itself.
+	{"a Reset inserts while memory is left", func(w *world) {
+		a := w.paged(1, Options[val]{MaxLimbo: 1, Reset: w.resetting(3, func(a *actor) { a.insert() })})
+		hs := a.insertN(2)
+		w.thread(0, func(a *actor) { a.removeBatch(hs...) })
+		w.thread(0, func(a *actor) { a.get(hs[0]) })
+	}},
 	{"a Pin that is under way holds slots back", func(w *world) {
 		a := w.pool(Options[val]{Capacity: 1})
 		h := a.insert()
