@@ -39,6 +39,12 @@ func (s subject) Reserve() (*Reservation[val], error) {
 	return r, err
 }
 
+func (s subject) Reserver() *Reserver[val] {
+	v := s.Pool.Reserver()
+	KeepBlocks(v)
+	return v
+}
+
 // Each is what a goroutine of Each does.
 func (s subject) Each(_ context.Context, _ int, f func(Handle[val], *val) error) error {
 	return EachAlone(s.Pool, f)

@@ -14,14 +14,7 @@ func (a *actor) reserveFrom(v *Reserver[val]) *Reservation[val] {
 	return a.opens(c)
 }
 
-// reserver makes a Reserver whose blocks do without their finalizer, as what
-// other actors open does: runs end with open Reservations, and a collection in
-// the middle of another run must not be seen there.
-func (a *actor) reserver() *Reserver[val] {
-	v := a.p.Reserver()
-	KeepBlocks(v)
-	return v
-}
+func (a *actor) reserver() *Reserver[val] { return subject{a.p}.Reserver() }
 
 // reserverScenarios are about goroutines that share a Reserver.
 var reserverScenarios = []scenario{
