@@ -7,7 +7,6 @@ require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/mlange-42/ark v0.8.0
-	github.com/orcaman/concurrent-map/v2 v2.0.1
 	github.com/puzpuzpuz/xsync/v4 v4.5.0
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/perf v0.0.0-20250813145418-2f7363a06fe1

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"reflect"
 	"slices"
 
 	"coatcheck/bench/suite"
@@ -13,14 +14,11 @@ const (
 	NameFIFO     = "fifo"
 	NameWorker   = "worker"
 	NameMutex    = "mutex"
-	NameRWMutex  = "rwmutex"
 	NameSyncMap  = "syncmap"
 	NameXsync    = "xsync"
-	NameOrcaman  = "orcaman"
 	NameArk      = "ark"
 	NameSyncPool = "syncpool"
 	NameNew      = "new"
-	NameChannel  = "channel"
 	NamePlain    = "plain"
 	NameSlice    = "slice"
 )
@@ -37,26 +35,20 @@ func Ours[R any]() []Peer[R] {
 	}
 }
 
-// Theirs returns the contestants of the pool: slot maps under a lock, concurrent maps, and
-// an ECS's world. A map is left out for values that it should hold by pointer.
+// Theirs returns the contestants of the pool: a slot map under a lock, concurrent maps, and
+// an ECS's world.
 func Theirs[R any]() []Peer[R] {
-	ps := []Peer[R]{
-		Mutex[R](),
-		RWMutex[R](),
-		SyncMap[R](),
-	}
-	if !large[R](xsyncBoxes) {
+	ps := []Peer[R]{Mutex[R](), SyncMap[R]()}
+	// It holds values in place. From that size on it would be faster with pointers.
+	if reflect.TypeFor[Value[R]]().Size() < 128 {
 		ps = append(ps, Xsync[R]())
-	}
-	if !large[R](orcamanBoxes) {
-		ps = append(ps, Orcaman[R]())
 	}
 	return append(ps, Ark[R]())
 }
 
 // References returns stores that do less: pointers, and floors for one goroutine.
 func References[R any]() []Peer[R] {
-	return []Peer[R]{SyncPool[R](), New[R](), Channel[R](), Plain[R](), Slice[R]()}
+	return []Peer[R]{SyncPool[R](), New[R](), Plain[R](), Slice[R]()}
 }
 
 // ByName returns the peer with that name.

@@ -18,11 +18,8 @@ func Ark[R any]() Peer[R] {
 			}
 			values, filter := ecs.NewMap1[Value[R]](w), ecs.NewFilter1[Value[R]](w)
 			return store{
-				session: func() Session { return &arkSession[R]{world: w, values: values, rest: c.Rest} },
-				len: func() int {
-					q := filter.Query()
-					defer q.Close()
-					return q.Count()
+				session: func() Session {
+					return &session[entity]{contestant: &arkSession[R]{world: w, values: values, rest: c.Rest}}
 				},
 				all: func() (n int, sum uint64) {
 					for q := filter.Query(); q.Next(); {
@@ -39,25 +36,28 @@ func Ark[R any]() Peer[R] {
 type entity = ecs.Entity
 
 type arkSession[R any] struct {
-	named[entity]
+	unclosed
 	world  *ecs.World
 	values *ecs.Map1[Value[R]]
 	rest   R
 }
 
-func (s *arkSession[R]) put(id uint64) entity { return s.values.NewEntity(&Value[R]{id, s.rest}) }
-
-func (s *arkSession[R]) look(e entity) (uint64, bool) {
-	if !s.world.Alive(e) {
-		return 0, false
-	}
-	return s.values.GetUnchecked(e).ID, true
-}
-
-func (s *arkSession[R]) drop(e entity) bool {
-	if !s.world.Alive(e) {
-		return false
-	}
-	s.world.RemoveEntity(e)
-	return true
+func (s *arkSession[R]) do(t *task[entity]) outcome {
+	return others(t, func(do loop[entity]) outcome {
+		return do(
+			func(id uint64) entity { return s.values.NewEntity(&Value[R]{id, s.rest}) },
+			func(e entity) (uint64, bool) {
+				if !s.world.Alive(e) {
+					return 0, false
+				}
+				return s.values.GetUnchecked(e).ID, true
+			},
+			func(e entity) bool {
+				if !s.world.Alive(e) {
+					return false
+				}
+				s.world.RemoveEntity(e)
+				return true
+			})
+	})
 }

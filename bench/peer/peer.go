@@ -4,17 +4,11 @@
 // keeps the names of its values in [Names]: a slice of the peer's own type of name, be it
 // handles, keys or pointers, so that no peer pays for a conversion.
 //
-// The loops of a Session are timed. loops.go has each once, as a function that the compiler
-// inlines together with the function literals that it is passed, so no call through an
-// interface or a pointer is between a loop and the peer. A peer has three methods, put,
-// look and drop; gen.go makes its loops of them.
+// The loops of a Session are timed. loops.go has them once, and the compiler makes a copy
+// for each contestant.
 package peer
 
-import (
-	"sync/atomic"
-
-	"coatcheck/bench/suite"
-)
+import "coatcheck/bench/suite"
 
 // Value is a stored value: an identity, by which every look-up is checked, and the rest.
 type Value[R any] struct {
@@ -52,7 +46,8 @@ type About struct {
 	Name  string     // impl= in names of benchmarks
 	Role  suite.Role // TestRolesFollowMisuse finds out whether it is right
 	Alone bool       // for one goroutine only
-	Keys  bool       // names are words: they can be published in shared memory, and Session is a Mixer
+	Keys  bool       // names are words: they can be in shared memory, and a Session has Mix
+	Ways  []string   // of ReadBy
 }
 
 // Peer is one contestant.
@@ -88,29 +83,13 @@ type Session interface {
 	Replace(ns Names, picks []uint32, id uint64) (failed int) // removes the value of a place, stores another, for each pick
 	Read(ns Names, picks []uint32) (sum uint64)               // looks up the value of each pick
 
-	Close()
-}
+	// ReadBy is Read by one of About.Ways, such as under a guard.
+	ReadBy(way string, ns Names, picks []uint32) (sum uint64)
 
-// Mixer is a Session whose names are words. All sessions read and write shared: a name
-// whose value another session has removed is stale and must be refused.
-type Mixer interface {
-	Publish(ns Names, shared []atomic.Uint64)
 	// Mix does an operation for each element of ops: it looks up the value in the place
-	// op>>1 of shared, or replaces it if bit 0 is set.
-	Mix(shared []atomic.Uint64, ops []uint32, id uint64) (sum uint64, stale, failed int)
-}
+	// op>>1 of shared, or replaces it if bit 0 is set. All sessions read and write shared
+	// at once: a name whose value another session has removed is stale and must be refused.
+	Mix(shared Names, ops []uint32, id uint64) (sum uint64, stale, failed int)
 
-// Pinned is a Session that also looks up under one guard for many values.
-type Pinned interface {
-	ReadPinned(ns Names, picks []uint32) (sum uint64)
-}
-
-// Batched is a Session that also looks up many at once.
-type Batched interface {
-	ReadBatch(ns Names, picks []uint32) (sum uint64)
-}
-
-// Owned is a Session that also looks up through names that know their store.
-type Owned interface {
-	ReadOwned(ns Names, picks []uint32) (sum uint64)
+	Close()
 }

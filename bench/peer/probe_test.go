@@ -98,9 +98,9 @@ func TestRolesFollowMisuse(t *testing.T) {
 	safe, missing := findings{true, true, true, true}, findings{}
 	slots := findings{true, true, true, false} // two slot maps have the same names
 	want := map[string]findings{
-		NamePool: safe, NameFIFO: safe, NameWorker: safe, NameSyncMap: safe, NameXsync: safe, NameOrcaman: safe,
-		NameMutex: slots, NameRWMutex: slots, NamePlain: slots, NameArk: slots,
-		NameSyncPool: missing, NameNew: missing, NameChannel: missing, NameSlice: missing,
+		NamePool: safe, NameFIFO: safe, NameWorker: safe, NameSyncMap: safe, NameXsync: safe,
+		NameMutex: slots, NamePlain: slots, NameArk: slots,
+		NameSyncPool: missing, NameNew: missing, NameSlice: missing,
 	}
 	tries := 1 << 17 // enough for a generation of 16 bits
 	if testing.Short() || testkit.Race {
@@ -141,11 +141,13 @@ type faultyStore struct {
 }
 
 func (s *faultyStore) Session() Session {
-	return &faultySession{s.Store.Session().(*plainSession[Rest16]), s}
+	inner := s.Store.Session().(*session[uint64])
+	return &faultySession{inner, inner.contestant.(*plainSession[Rest16]).values, s}
 }
 
 type faultySession struct {
-	*plainSession[Rest16]
+	Session
+	values *slotMap[Rest16]
 	faulty *faultyStore
 }
 

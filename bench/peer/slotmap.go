@@ -95,6 +95,3 @@ func (m *slotMap[R]) sum() (n int, sum uint64) {
 	}
 	return
 }
-
-// large reports whether a value has at least that many bytes.
-func large[R any](bytes uintptr) bool { return reflect.TypeFor[Value[R]]().Size() >= bytes }

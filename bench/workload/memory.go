@@ -35,14 +35,14 @@ func memory() suite.Question {
 }
 
 // memoryTwins keep values as pool and mutex do.
-var memoryTwins = []string{peer.NameFIFO, peer.NameWorker, peer.NameRWMutex}
+var memoryTwins = []string{peer.NameFIFO, peer.NameWorker}
 
 // memoryCases returns a case for each peer but those without.
 func memoryCases[R any](live int, without []string) []suite.Case {
 	var cases []suite.Case
 	for _, p := range peer.All[R]() {
-		if p.Name == peer.NameSyncPool || p.Name == peer.NameChannel {
-			continue // they only keep removed values
+		if p.Name == peer.NameSyncPool {
+			continue // it only keeps removed values
 		}
 		if slices.Contains(without, p.Name) {
 			continue

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
@@ -40,7 +39,7 @@ func mixCases(params []suite.Param, reads, goroutines int, env suite.Env) (cases
 func mixCase(p peer.Peer[peer.Rest16], params []suite.Param, reads, goroutines int, env suite.Env) suite.Case {
 	places := sizesOf(env, 10_000)[0]
 	return suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-		m := &mixing{shared: make([]atomic.Uint64, places)}
+		m := &mixing{places: places}
 		c, err := enter(p, places, goroutines, func(sessions []peer.Session) (job, error) {
 			return m.plan(sessions, reads, env.Seed)
 		})
@@ -52,18 +51,17 @@ func mixCase(p peer.Peer[peer.Rest16], params []suite.Param, reads, goroutines i
 // mixing is a contest over shared values.
 type mixing struct {
 	*contest
-	shared []atomic.Uint64
+	places int
+	shared peer.Names
 	mixers []*mixer
 }
 
 func (m *mixing) plan(sessions []peer.Session, reads int, seed uint64) (j job, err error) {
+	m.shared = sessions[0].Names(m.places)
+	sessions[0].Fill(m.shared, base(len(sessions)))
 	for g, s := range sessions {
-		session, ok := s.(peer.Mixer)
-		if !ok {
-			return j, fmt.Errorf("%T is not a peer.Mixer", s)
-		}
-		w := &mixer{session: session, shared: m.shared, first: base(g), next: base(g)}
-		w.ops.all = draw(seed, g, 1<<16, len(m.shared))
+		w := &mixer{session: s, shared: m.shared, first: base(g), next: base(g)}
+		w.ops.all = draw(seed, g, 1<<16, m.places)
 		writes := draw(seed+1, g, len(w.ops.all), 100)
 		for i, place := range w.ops.all {
 			w.ops.all[i] = place << 1
@@ -74,18 +72,15 @@ func (m *mixing) plan(sessions []peer.Session, reads int, seed uint64) (j job, e
 		m.mixers = append(m.mixers, w)
 		j.works = append(j.works, w.work)
 	}
-	ns := sessions[0].Names(len(m.shared))
-	sessions[0].Fill(ns, base(len(sessions)))
-	m.mixers[0].session.Publish(ns, m.shared)
 	j.check = m.verify
-	j.left = len(m.shared)
+	j.left = m.places
 	return j, nil
 }
 
 // verify looks up the value in each place after the last operation. Its identity tells
 // which operation of which mixer stored it, and that must be a replacement in that place.
 func (m *mixing) verify() error {
-	for place := range m.shared {
+	for place := range m.places {
 		id, stale, _ := m.mixers[0].session.Mix(m.shared, []uint32{uint32(place) << 1}, 0)
 		if stale > 0 {
 			return fmt.Errorf("the name in place %d is stale", place)
@@ -112,8 +107,8 @@ func (m *mixing) Metrics() map[string]float64 {
 
 // mixer is one goroutine that looks up and replaces.
 type mixer struct {
-	session     peer.Mixer
-	shared      []atomic.Uint64
+	session     peer.Session
+	shared      peer.Names
 	ops         cycle[uint32]
 	first, next uint64 // identities: of the first operation, and of the next
 	stale       uint64

@@ -12,6 +12,9 @@ import (
 	"coatcheck/pool"
 )
 
+// locking is a map under a lock, which no other question has.
+const locking = "rwmutex"
+
 func pins() suite.Question {
 	return suite.Question{
 		ID:    "Pins",
@@ -35,8 +38,8 @@ func pins() suite.Question {
 				name  string
 				pause time.Duration
 			}{{"none", 0}, {"1ms", time.Millisecond}, {"10ms", 10 * time.Millisecond}, {"turn", window}} {
-				for _, impl := range []string{peer.NamePool, peer.NameWorker, "hold", peer.NameRWMutex} {
-					if impl == peer.NameRWMutex && pin.name == "turn" {
+				for _, impl := range []string{peer.NamePool, peer.NameWorker, "hold", locking} {
+					if impl == locking && pin.name == "turn" {
 						continue
 					}
 					g.Cases = append(g.Cases, suite.Case{
@@ -70,7 +73,7 @@ func openPins(impl string, window, pause time.Duration) suite.Run {
 	r := &meteredRun{timedRun: timedRun{watch: new(stopwatch)}, figures: map[string]float64{}}
 	r.do = func(int) (did int, err error) {
 		s := lockedPins()
-		if impl != peer.NameRWMutex {
+		if impl != locking {
 			if s, err = poolPins(impl == peer.NameWorker, impl == "hold"); err != nil {
 				return 0, err
 			}

@@ -13,7 +13,7 @@ func read() suite.Question {
 		ID:    "Read",
 		Title: "What does it cost to look a value up?",
 		About: "One goroutine looks up live values in an order drawn at random beforehand and reads their identity. " +
-			"'-guard' pins a guard for 1,024 look-ups, '-batch' makes 64 look-ups a call under a guard, '-ptr' uses names that know their pool. " +
+			"'-guard' pins a guard for 1,024 look-ups, '-batch' makes 64 look-ups a call under a guard. " +
 			"A pointer needs no look-up, and does not tell whether its value is gone.",
 		Roles: rolesWith(readRoles()),
 		Front: true,
@@ -56,48 +56,27 @@ func hot() suite.Question {
 	}
 }
 
-// reading returns a session's loop of look-ups.
-type reading func(peer.Session) func(ns peer.Names, picks []uint32) (sum uint64)
-
-// way is a reading, and the suffix that it gives the contestant's name.
-type way struct {
-	suffix string
-	read   reading
-}
-
-// ways returns the ways that a session of the peer has.
-func ways(p peer.Peer[peer.Rest16]) ([]way, error) {
-	store, err := p.Open(peer.Config[peer.Rest16]{Live: 1, Sessions: 1})
-	if err != nil {
-		return nil, err
-	}
-	defer store.Close()
-	s := store.Session()
-	defer s.Close()
-	ws := []way{{"", func(s peer.Session) func(peer.Names, []uint32) uint64 { return s.Read }}}
-	if _, ok := s.(peer.Pinned); ok {
-		ws = append(ws, way{"-guard", func(s peer.Session) func(peer.Names, []uint32) uint64 { return s.(peer.Pinned).ReadPinned }})
-	}
-	if _, ok := s.(peer.Batched); ok {
-		ws = append(ws, way{"-batch", func(s peer.Session) func(peer.Names, []uint32) uint64 { return s.(peer.Batched).ReadBatch }})
-	}
-	if _, ok := s.(peer.Owned); ok {
-		ws = append(ws, way{"-ptr", func(s peer.Session) func(peer.Names, []uint32) uint64 { return s.(peer.Owned).ReadOwned }})
-	}
-	return ws, nil
-}
-
-// readRoles returns the roles of the contestants that ways adds.
-var readRoles = sync.OnceValue(func() map[string]suite.Role {
+// readRoles returns the roles of all peers, also by the ways of their look-ups.
+func readRoles() map[string]suite.Role {
 	roles := make(map[string]suite.Role)
 	for _, p := range peer.All[peer.Rest16]() {
-		ws, _ := ways(p)
-		for _, w := range ws {
-			roles[p.Name+w.suffix] = p.Role
+		for _, way := range waysOf(&p.About) {
+			roles[implOf(&p.About, way)] = p.Role
 		}
 	}
 	return roles
-})
+}
+
+// waysOf returns the ways to look up. The empty one is Session.Read.
+func waysOf(about *peer.About) []string { return append([]string{""}, about.Ways...) }
+
+// implOf returns the contestant's name when it looks up by a way.
+func implOf(about *peer.About, way string) string {
+	if way == "" {
+		return about.Name
+	}
+	return about.Name + "-" + way
+}
 
 // readCases returns a case for each way of each peer. All goroutines look up the same
 // values, each in its own order.
@@ -111,24 +90,24 @@ func readCases(params []suite.Param, live, goroutines int, seed uint64) (cases [
 		if !may(&p.About, goroutines) || p.Name == peer.NameWorker || p.Name == peer.NameFIFO {
 			continue
 		}
-		ws, err := ways(p)
-		if err != nil {
-			ws = []way{{}} // opening the case will return the error
-		}
-		for _, w := range ws {
-			cases = append(cases, readCase(p, w, params, live, orders))
+		for _, way := range waysOf(&p.About) {
+			cases = append(cases, readCase(p, way, params, live, orders))
 		}
 	}
 	return cases
 }
 
-func readCase(p peer.Peer[peer.Rest16], w way, params []suite.Param, live int, orders []*order) suite.Case {
-	return suite.Case{Impl: p.Name + w.suffix, Params: params, Goroutines: len(orders), Open: func() (suite.Run, error) {
+func readCase(p peer.Peer[peer.Rest16], way string, params []suite.Param, live int, orders []*order) suite.Case {
+	return suite.Case{Impl: implOf(&p.About, way), Params: params, Goroutines: len(orders), Open: func() (suite.Run, error) {
 		return enter(p, live, len(orders), func(sessions []peer.Session) (j job, err error) {
 			ns := sessions[0].Names(live)
 			sessions[0].Fill(ns, base(0))
 			for g, s := range sessions {
-				j.works = append(j.works, (&reader{read: w.read(s), names: ns, order: orders[g].drawn()}).work)
+				read := s.Read
+				if way != "" {
+					read = func(ns peer.Names, picks []uint32) uint64 { return s.ReadBy(way, ns, picks) }
+				}
+				j.works = append(j.works, (&reader{read: read, names: ns, order: orders[g].drawn()}).work)
 			}
 			j.check = func() error { return cleared(sessions[0], ns, base(0)) }
 			return j, nil

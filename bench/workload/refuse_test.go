@@ -3,7 +3,6 @@ package workload
 import (
 	"bytes"
 	"context"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -112,17 +111,13 @@ func (s *spoiled) Read(ns peer.Names, picks []uint32) uint64 {
 	return s.Session.Read(ns, picks) + s.wrong
 }
 
-func (s *spoiled) Publish(ns peer.Names, shared []atomic.Uint64) {
-	s.Session.(peer.Mixer).Publish(ns, shared)
-}
-
-func (s *spoiled) Mix(shared []atomic.Uint64, ops []uint32, id uint64) (uint64, int, int) {
+func (s *spoiled) Mix(shared peer.Names, ops []uint32, id uint64) (uint64, int, int) {
 	if s.mix {
 		id++
 	}
-	sum, stale, failed := s.Session.(peer.Mixer).Mix(shared, ops, id)
+	sum, stale, failed := s.Session.Mix(shared, ops, id)
 	if s.stale {
-		shared[ops[0]>>1].Store(0)
+		s.Session.Drop(shared, int(ops[0]>>1))
 	}
 	return sum, stale, failed
 }
@@ -148,7 +143,7 @@ func TestFaultyContestantsAreRefused(t *testing.T) {
 	}
 	reads := func(p peer.Peer[peer.Rest16]) suite.Case {
 		orders := []*order{{seed: 1, live: 100}, {seed: 1, session: 1, live: 100}}
-		return readCase(p, way{read: func(s peer.Session) func(peer.Names, []uint32) uint64 { return s.Read }}, nil, 100, orders)
+		return readCase(p, "", nil, 100, orders)
 	}
 	mixes := func(p peer.Peer[peer.Rest16]) suite.Case { return mixCase(p, nil, 50, 2, env) }
 	for _, c := range []struct {
@@ -197,11 +192,6 @@ func TestFaultyStoresAreRefused(t *testing.T) {
 		"keeps a value":       func(s *spoiled) { s.left = 1 },
 	} {
 		for what, open := range map[string]func() (suite.Run, error){
-			"growing":   func() (suite.Run, error) { return allocateGrowing(faulty[entityRest](fault)) },
-			"ready":     func() (suite.Run, error) { return allocateReady(faulty[entityRest](fault)) },
-			"reach":     func() (suite.Run, error) { return reach(faulty[entityRest](fault), "handle") },
-			"replay":    func() (suite.Run, error) { return openReplay(faulty[peer.Rest64](fault)) },
-			"replays":   func() (suite.Run, error) { return openReplays(faulty[peer.Rest64](fault)) },
 			"memory":    func() (suite.Run, error) { return openMemory(faulty[peer.Rest16](fault), 1_000), nil },
 			"collector": func() (suite.Run, error) { return openCollector(faulty[peer.Rest16](fault), 1_000, peer.Rest16{}) },
 		} {

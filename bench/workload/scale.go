@@ -67,10 +67,9 @@ func scalePair() suite.Question {
 }
 
 func scaleRead() suite.Question {
-	roles := readRoles()
 	return scale("ScaleRead", "How do look-ups scale with the number of goroutines?",
 		"All goroutines look up the same 10,000 values, each in an order of its own.",
-		rolesWith(roles, map[string]suite.Role{control: suite.Reference}),
+		rolesWith(readRoles(), map[string]suite.Role{control: suite.Reference}),
 		func(env suite.Env, goroutines int) []suite.Case {
 			live := sizesOf(env, 10_000)[0]
 			return readCases([]suite.Param{value[peer.Rest16](), number("live", live)}, live, goroutines, env.Seed)

@@ -9,6 +9,6 @@ func All() []suite.Question {
 	return []suite.Question{
 		pair(), churn(), read(), hot(), mix(), handoff(), burst(), sizes(), latency(),
 		scalePair(), scaleRead(), scaleMix(),
-		entities(), iterate(), pins(), jobs(), memory(), collector(), outside(), caches(),
+		iterate(), pins(), memory(), collector(), caches(),
 	}
 }

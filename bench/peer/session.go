@@ -1,0 +1,100 @@
+package peer
+
+import "sync/atomic"
+
+// session is a Session whose names have type N.
+type session[N any] struct {
+	contestant[N]
+	task task[N] // kept, so that no operation allocates
+	ways map[string]reading
+}
+
+// reading looks up the value of each pick and returns the sum of their identities.
+type reading = func(ns Names, picks []uint32) (sum uint64)
+
+// places is Names for names of type N.
+type places[N any] []N
+
+func (p *places[N]) Len() int { return len(*p) }
+
+// of returns the names of ns, which have type N.
+func of[N any](ns Names) []N { return *ns.(*places[N]) }
+
+func (s *session[N]) Names(n int) Names {
+	p := make(places[N], n)
+	return &p
+}
+
+// one does an operation on the name in a place.
+func (s *session[N]) one(op operation, ns Names, i int, id uint64) outcome {
+	s.task.operation, s.task.names, s.task.id = op, of[N](ns)[i:i+1], id
+	return s.do(&s.task)
+}
+
+func (s *session[N]) Put(ns Names, i int, id uint64) { s.one(fill, ns, i, id) }
+
+func (s *session[N]) Look(ns Names, i int) (id uint64, ok bool) {
+	o := s.one(find, ns, i, 0)
+	return o.sum, o.failed == 0
+}
+
+func (s *session[N]) Drop(ns Names, i int) bool { return s.one(lose, ns, i, 0).failed == 0 }
+
+// all does an operation on all names, or on those that are picked.
+func (s *session[N]) all(op operation, ns Names, picks []uint32, id uint64) outcome {
+	s.task.operation, s.task.names, s.task.picks, s.task.id = op, of[N](ns), picks, id
+	return s.do(&s.task)
+}
+
+func (s *session[N]) Fill(ns Names, id uint64) { s.all(fill, ns, nil, id) }
+
+func (s *session[N]) Empty(ns Names) (sum uint64, failed int) {
+	o := s.all(empty, ns, nil, 0)
+	return o.sum, o.failed
+}
+
+func (s *session[N]) Replace(ns Names, picks []uint32, id uint64) (failed int) {
+	return s.all(replace, ns, picks, id).failed
+}
+
+func (s *session[N]) Read(ns Names, picks []uint32) (sum uint64) {
+	return s.all(reads, ns, picks, 0).sum
+}
+
+func (s *session[N]) ReadBy(way string, ns Names, picks []uint32) (sum uint64) {
+	return s.ways[way](ns, picks)
+}
+
+func (s *session[N]) Mix(shared Names, ops []uint32, id uint64) (sum uint64, stale, failed int) {
+	o := s.all(mix, shared, ops, id)
+	return o.sum, o.stale, o.failed
+}
+
+func (s *session[N]) Pairs(n int, id uint64) (failed int) {
+	s.task.operation, s.task.n, s.task.id = pairs, n, id
+	return s.do(&s.task).failed
+}
+
+// unclosed is a contestant that needs no close.
+type unclosed struct{}
+
+func (unclosed) Close() {}
+
+// keys makes names for maps: successive words. Each session has a range of its own, so
+// that a new key costs no shared write. The ranges of a process are distinct, so that one
+// store refuses a key of another.
+type keys struct {
+	last uint64
+	_    [15]uint64 // so that two sessions do not share a cache line
+}
+
+const keysPerRange = 1 << 40
+
+var ranges atomic.Uint64
+
+func newKeys() keys { return keys{last: ranges.Add(1) * keysPerRange} }
+
+func (k *keys) next() uint64 {
+	k.last++
+	return k.last
+}
