@@ -63,19 +63,20 @@ type poolSession[R any] struct {
 
 func (s *poolSession[R]) do(t *task[uint64]) outcome {
 	return words(t, func(do loop[uint64]) outcome {
+		p := s.pool // or each turn of a loop would load it
 		return do(
 			func(id uint64) uint64 {
-				h, err := s.pool.Insert(Value[R]{id, s.rest})
+				h, err := p.Insert(Value[R]{id, s.rest})
 				if err != nil {
 					panic(err)
 				}
 				return uint64(h)
 			},
 			func(n uint64) (uint64, bool) {
-				v, ok := s.pool.Get(handle[R](n))
+				v, ok := p.Get(handle[R](n))
 				return v.ID, ok
 			},
-			func(n uint64) bool { return s.pool.Remove(handle[R](n)) })
+			func(n uint64) bool { return p.Remove(handle[R](n)) })
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
-	"coatcheck/internal/check/turns"
 )
 
 func churn() suite.Question {
@@ -20,79 +19,71 @@ func churn() suite.Question {
 			{Unit: "ns/op", Where: map[string]string{"goroutines": "1"}, Title: "What does a replacement cost among many live values, to one goroutine?"},
 			{Unit: "ns/op", Where: map[string]string{"live": "1000"}, Title: "What does a replacement cost among 1,000 live values?"},
 		},
-		Groups: churnGroups,
-	}
-}
-
-func churnGroups(env suite.Env) (groups []suite.Group) {
-	for _, live := range sizesOf(env, 1_000, 100_000, 1_000_000) {
-		for _, goroutines := range goroutinesOf(env) {
-			if goroutines > 1 && live > 1_000 {
-				continue
-			}
-			params := []suite.Param{value[peer.Rest16](), number("live", live)}
-			g := suite.Group{Apart: live >= big}
-			for _, p := range peer.All[peer.Rest16]() {
-				if may(&p.About, goroutines) {
-					g.Cases = append(g.Cases, suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-						return enter(p, live, goroutines, func(sessions []peer.Session) (job, error) {
-							return replacing(sessions, live/goroutines, env.Seed, func(r *replacer) turns.Work { return r.work })
-						})
-					}})
+		Groups: func(env suite.Env) (groups []suite.Group) {
+			for _, live := range sizesOf(env, 1_000, 100_000, 1_000_000) {
+				for _, goroutines := range goroutinesOf(env) {
+					if goroutines == 1 || live <= 1_000 {
+						groups = append(groups, suite.Group{Cases: contests[peer.Rest16](replacing(live, goroutines, env.Seed)), Apart: live >= big})
+					}
 				}
 			}
-			groups = append(groups, g)
-		}
+			return groups
+		},
 	}
-	return groups
 }
 
-// replacing returns the job in which each goroutine replaces its own live values. do
-// makes a goroutine's work of its replacer.
-func replacing(sessions []peer.Session, live int, seed uint64, do func(*replacer) turns.Work) (j job, err error) {
-	var replacers []*replacer
-	for g, s := range sessions {
-		r := newReplacer(s, g, live, seed)
-		replacers = append(replacers, r)
-		j.works = append(j.works, do(r))
-	}
-	j.check = func() error {
-		var errs []error
+// replacing are the rules by which each goroutine replaces its own live values.
+func replacing(live, goroutines int, seed uint64) rules {
+	params := []suite.Param{value[peer.Rest16](), number("live", live)}
+	return rules{params, live, goroutines, func(sessions []peer.Session) (j job) {
+		replacers := replacersOf(sessions, live, seed)
 		for _, r := range replacers {
-			errs = append(errs, r.check())
+			j.works = append(j.works, r.work)
 		}
-		return errors.Join(errs...)
+		j.check = replacers.check
+		return j
+	}}
+}
+
+type replacers []*replacer
+
+// replacersOf divides live values among sessions.
+func replacersOf(sessions []peer.Session, live int, seed uint64) (rs replacers) {
+	live /= len(sessions)
+	for g, s := range sessions {
+		r := &replacer{session: s, names: s.Names(live), first: base(g), next: base(g) + uint64(live)}
+		r.picks.all = draw(seed, g, many(live), live)
+		s.Fill(r.names, r.first)
+		rs = append(rs, r)
 	}
-	return j, nil
+	return rs
+}
+
+func (rs replacers) check() error {
+	var errs []error
+	for _, r := range rs {
+		errs = append(errs, r.check())
+	}
+	return errors.Join(errs...)
 }
 
 // replacer is one goroutine's share of the live values.
 type replacer struct {
 	session peer.Session
 	names   peer.Names
-	picks   cycle[uint32]
+	picks   cycle
 	first   uint64 // the identity of the first value
 	next    uint64 // of the next one
 }
 
-func newReplacer(s peer.Session, g, live int, seed uint64) *replacer {
-	r := &replacer{session: s, names: s.Names(live), first: base(g), next: base(g) + uint64(live)}
-	// Enough picks that neither the cache nor the branch predictor learns them.
-	r.picks.all = draw(seed, g, max(1<<14, min(2*live, 1<<20)), live)
-	s.Fill(r.names, r.first)
-	return r
-}
+func (r *replacer) work(n int) (int, error) { return r.picks.each(n, r.replace) }
 
-func (r *replacer) work(n int) (int, error) {
-	for left := n; left > 0; {
-		picks := r.picks.next(left)
-		if failed := r.session.Replace(r.names, picks, r.next); failed > 0 {
-			return n, fmt.Errorf("%d of %d removals were refused", failed, len(picks))
-		}
-		r.next += uint64(len(picks))
-		left -= len(picks)
+func (r *replacer) replace(picks []uint32) error {
+	if failed := r.session.Replace(r.names, picks, r.next); failed > 0 {
+		return fmt.Errorf("%d of %d removals were refused", failed, len(picks))
 	}
-	return n, nil
+	r.next += uint64(len(picks))
+	return nil
 }
 
 // check requires in each place the value stored there last, and removes it.
@@ -103,11 +94,8 @@ func (r *replacer) check() error {
 		want[i] = r.first + uint64(i)
 	}
 	// The picks were used in order, so each identity tells its place.
-	for done, id := 0, r.first+uint64(live); id < r.next; id++ {
-		want[r.picks.all[done]] = id
-		if done++; done == len(r.picks.all) {
-			done = 0
-		}
+	for id := r.first + uint64(live); id < r.next; id++ {
+		want[r.picks.all[(id-r.first-uint64(live))%uint64(len(r.picks.all))]] = id
 	}
 	for i, id := range want {
 		if got, ok := r.session.Look(r.names, i); !ok || got != id {

@@ -12,62 +12,98 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
+// rules are those of a contest, the same for all peers.
+type rules struct {
+	params     []suite.Param
+	live       int // the most live values
+	goroutines int
+	plan       func([]peer.Session) job
+}
+
+// job is the work of each goroutine, a session each, and the check of its result.
+type job struct {
+	works   []turns.Work
+	check   func() error              // may be nil
+	left    int                       // live values after check
+	metrics func() map[string]float64 // may be nil
+}
+
+// contests returns a case for each peer that may have that many goroutines.
+func contests[R any](r rules) (cases []suite.Case) {
+	for _, p := range peer.All[R]() {
+		if may(&p.About, r.goroutines) {
+			cases = append(cases, r.caseOf(p.Name, func() (suite.Run, error) { return enter(p, r) }))
+		}
+	}
+	return cases
+}
+
+func (r *rules) caseOf(impl string, open func() (suite.Run, error)) suite.Case {
+	return suite.Case{Impl: impl, Params: r.params, Goroutines: r.goroutines, Open: open}
+}
+
+// reference returns a case without a store.
+func (r *rules) reference(impl string, work func(g int) turns.Work) suite.Case {
+	return r.caseOf(impl, func() (suite.Run, error) {
+		var works turns.Crew
+		for g := range r.goroutines {
+			works = append(works, work(g))
+		}
+		return works, nil
+	})
+}
+
+// may reports whether that many goroutines may use the peer.
+func may(about *peer.About, goroutines int) bool { return goroutines == 1 || !about.Alone }
+
 // contest is an open case: a store, and a goroutine with a session for each work.
 type contest struct {
 	turns.Crew
+	job
 	store    peer.Store
 	sessions []peer.Session
-	check    func() error
-	left     int // live values after check
 }
 
-// job is the work of each goroutine of a contest, and the check of its result.
-type job struct {
-	works []turns.Work
-	check func() error
-	left  int // live values after check
-}
-
-// enter opens a peer's store with room for live values and a session for each goroutine,
-// and calls plan for their work.
-func enter[R any](p peer.Peer[R], live, goroutines int, plan func([]peer.Session) (job, error)) (*contest, error) {
+// enter opens a peer's store, and a session for each goroutine.
+func enter[R any](p peer.Peer[R], r rules) (suite.Run, error) {
 	// With several goroutines the room that a pool needs is not known: while one is
 	// preempted within an operation, no slot that others remove is reclaimed. So all
 	// stores grow, and have reached their size when the first turn begins.
-	store, err := p.Open(peer.Config[R]{Rest: rest[R](), Live: live, Sessions: goroutines, Grow: goroutines > 1})
+	store, err := p.Open(peer.Config[R]{Rest: rest[R](), Live: r.live, Sessions: r.goroutines, Grow: r.goroutines > 1})
 	if err != nil {
 		return nil, err
 	}
 	c := &contest{store: store}
-	for range goroutines {
+	for range r.goroutines {
 		c.sessions = append(c.sessions, store.Session())
 	}
-	j, err := plan(c.sessions)
-	if err != nil {
-		return nil, errors.Join(err, c.shut())
-	}
-	c.check, c.left = j.check, j.left
-	c.Crew = turns.Crew(j.works)
+	c.job = r.plan(c.sessions)
+	c.Crew = turns.Crew(c.works)
 	return c, nil
 }
 
-// Close checks the values and closes the store.
-func (c *contest) Close() error {
-	err := c.check()
-	return errors.Join(err, c.shut())
+// Metrics returns the further figures of the job.
+func (c *contest) Metrics() map[string]float64 {
+	if c.metrics == nil {
+		return nil
+	}
+	return c.metrics()
 }
 
-// shut closes sessions and store, and checks how many values are live.
-func (c *contest) shut() error {
+// Close checks the values, closes the store, and checks how many values are live.
+func (c *contest) Close() (err error) {
+	if c.check != nil {
+		err = c.check()
+	}
 	for _, s := range c.sessions {
 		s.Close()
 	}
 	n := c.store.Len()
 	c.store.Close()
 	if n >= 0 && n != c.left {
-		return fmt.Errorf("%d values are live at the end; want %d", n, c.left)
+		err = errors.Join(err, fmt.Errorf("%d values are live at the end; want %d", n, c.left))
 	}
-	return nil
+	return err
 }
 
 // base returns the first identity of a session. No two sessions store the same one.
@@ -83,20 +119,48 @@ func draw(seed uint64, session, n, places int) []uint32 {
 	return picks
 }
 
+// many returns how many picks are enough that neither the cache nor the branch predictor
+// learns them.
+func many(places int) int { return max(1<<14, min(2*places, 1<<20)) }
+
 // cycle repeats a list of picks, some at a time.
-type cycle[T any] struct {
-	all []T
+type cycle struct {
+	all []uint32
 	at  int
 }
 
 // next returns the next picks, one to n of them.
-func (c *cycle[T]) next(n int) []T {
+func (c *cycle) next(n int) []uint32 {
 	if c.at == len(c.all) {
 		c.at = 0
 	}
 	next := c.all[c.at:min(c.at+n, len(c.all))]
 	c.at += len(next)
 	return next
+}
+
+// each calls do with n picks, some at a time.
+func (c *cycle) each(n int, do func(picks []uint32) error) (did int, err error) {
+	for did < n && err == nil {
+		picks := c.next(n - did)
+		err = do(picks)
+		did += len(picks)
+	}
+	return did, err
+}
+
+// cleared removes the values that a Fill stored from first on. It requires all of them.
+func cleared(s peer.Session, ns peer.Names, first uint64) error {
+	sum, failed := s.Empty(ns)
+	return summed(ns.Len(), first, sum, failed)
+}
+
+// summed checks what Empty returned for n values whose identities begin with first.
+func summed(n int, first, sum uint64, failed int) error {
+	if want := uint64(n)*first + uint64(n)*uint64(n-1)/2; sum != want || failed > 0 {
+		return fmt.Errorf("%d of %d values could not be looked up and removed; the identities sum to %d, want %d", failed, n, sum, want)
+	}
+	return nil
 }
 
 // rest returns the part of a value beside its identity. Its pointers are not nil, so that
@@ -141,6 +205,3 @@ const big = 100_000
 func goroutinesOf(env suite.Env) []int {
 	return slices.Compact([]int{1, env.Procs})
 }
-
-// may reports whether that many goroutines may use the peer.
-func may(about *peer.About, goroutines int) bool { return goroutines == 1 || !about.Alone }

@@ -63,9 +63,7 @@ func openCollector[R any](p peer.Peer[R], live int, rest R) (suite.Run, error) {
 	session.Fill(names, 1)
 	return collectorRun(func() error {
 		defer store.Close()
-		defer session.Close()
-		sum, failed := session.Empty(names)
-		return emptied(store, live, sum, failed)
+		return emptied(store, session, names)
 	}), nil
 }
 
@@ -77,14 +75,13 @@ const (
 
 // collectorRun forces collections. end checks the live values.
 func collectorRun(end func() error) suite.Run {
-	var watch stopwatch
-	r := &meteredRun{timedRun: timedRun{watch: &watch}, figures: map[string]float64{}}
+	r := &meteredRun{figures: map[string]float64{}}
 	r.end = end
 	r.do = func(int) (int, error) {
 		n := r.collect(1)
 		// The first also sweeps the garbage of filling. It counts only if it is the last.
-		if watch.took < collectionsUpTo {
-			watch.took = 0
+		if r.watch.took < collectionsUpTo {
+			r.watch.took = 0
 			n = r.collect(collections)
 		}
 		return n, nil

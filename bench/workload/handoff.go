@@ -2,7 +2,7 @@ package workload
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
@@ -17,15 +17,13 @@ func handoff() suite.Question {
 		Title: "What does a value cost that one goroutine stores and another removes?",
 		About: "A producer stores values and sends their names over a channel; a consumer looks each up and removes it. Names are sent one by one, or 64 at a time. " +
 			"The floor 'bare' sends the values themselves, so it is the channel's share of the cost.",
-		Roles: rolesWith(map[string]suite.Role{bare: suite.Reference}),
-		Charts: []suite.Chart{
-			{Unit: "ns/op"},
-		},
+		Roles:  rolesWith(map[string]suite.Role{bare: suite.Reference}),
+		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, batch := range []int{1, 64} {
-				groups = append(groups, suite.Group{Cases: handoffCases(batch, 2)})
-				if more := env.Procs / 2 * 2; more > 2 {
-					groups = append(groups, suite.Group{Cases: handoffCases(batch, more)})
+				for _, goroutines := range slices.Compact([]int{2, max(2, env.Procs/2*2)}) {
+					r := handing(batch, goroutines)
+					groups = append(groups, suite.Group{Cases: append(contests[peer.Rest16](r), bareCase(r, batch))})
 				}
 			}
 			return groups
@@ -33,18 +31,28 @@ func handoff() suite.Question {
 	}
 }
 
-// handoffCases pairs each producer with a consumer.
-func handoffCases(batch, goroutines int) (cases []suite.Case) {
-	type value16 = peer.Value[peer.Rest16]
+// handing are the rules by which each producer has a consumer.
+func handing(batch, goroutines int) rules {
 	params := []suite.Param{value[peer.Rest16](), number("batch", batch)}
-	for _, p := range peer.All[peer.Rest16]() {
-		if may(&p.About, goroutines) {
-			cases = append(cases, handoffCase(p, params, batch, goroutines))
+	// The most values between producers and consumers.
+	live := goroutines / 2 * batch * (onTheWay(batch) + 2)
+	return rules{params, live, goroutines, func(sessions []peer.Session) (j job) {
+		for g := 0; g < len(sessions); g += 2 {
+			from, to := sessions[g], sessions[g+1]
+			b := newBelt(batch, base(g), func() peer.Names { return from.Names(batch) })
+			b.fill, b.empty = from.Fill, to.Empty
+			j.works = append(j.works, b.produce, b.consume)
 		}
-	}
-	cases = append(cases, suite.Case{Impl: bare, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-		var works []turns.Work
-		for g := 0; g < goroutines; g += 2 {
+		return j
+	}}
+}
+
+// bareCase is the floor: the values themselves are sent.
+func bareCase(r rules, batch int) suite.Case {
+	type value16 = peer.Value[peer.Rest16]
+	return r.caseOf(bare, func() (suite.Run, error) {
+		var works turns.Crew
+		for g := 0; g < r.goroutines; g += 2 {
 			b := newBelt(batch, base(g), func() []value16 { return make([]value16, batch) })
 			b.fill = func(vs []value16, id uint64) {
 				for i := range vs {
@@ -59,27 +67,8 @@ func handoffCases(batch, goroutines int) (cases []suite.Case) {
 			}
 			works = append(works, b.produce, b.consume)
 		}
-		return turns.Crew(works), nil
-	}})
-	return cases
-}
-
-func handoffCase(p peer.Peer[peer.Rest16], params []suite.Param, batch, goroutines int) suite.Case {
-	// The most values between producers and consumers.
-	live := goroutines / 2 * batch * (onTheWay(batch) + 2)
-	return suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-		return enter(p, live, goroutines, func(sessions []peer.Session) (j job, err error) {
-			for g := 0; g < len(sessions); g += 2 {
-				from, to := sessions[g], sessions[g+1]
-				b := newBelt(batch, base(g), func() peer.Names { return from.Names(batch) })
-				b.fill, b.empty = from.Fill, to.Empty
-				j.works = append(j.works, b.produce, b.consume)
-			}
-			// Each batch is checked when it arrives.
-			j.check = func() error { return nil }
-			return j, nil
-		})
-	}}
+		return works, nil
+	})
 }
 
 // onTheWay returns how many batches a channel holds.
@@ -137,17 +126,16 @@ func (b *belt[B]) consume(n int) (did int, err error) {
 			<-b.send // so that the producer does not wait for ever
 		}
 	}()
-	size := uint64(b.batch)
 	for ; left > 0; left-- {
 		names, ok := <-b.send
 		if !ok {
 			return did, errors.New("the producer stopped early")
 		}
 		sum, failed := b.empty(names)
-		if want := size*b.removed + size*(size-1)/2; (sum != want || failed > 0) && err == nil {
-			err = fmt.Errorf("%d of %d values could not be looked up and removed; the identities sum to %d, want %d", failed, size, sum, want)
+		if wrong := summed(b.batch, b.removed, sum, failed); err == nil {
+			err = wrong
 		}
-		b.removed += size
+		b.removed += uint64(b.batch)
 		did += b.batch
 	}
 	return did, err

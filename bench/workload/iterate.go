@@ -62,23 +62,24 @@ func loopCases(env suite.Env, slots int, live string) (cases, maps []suite.Case)
 	for _, i := range left {
 		want.sum += uint64(i) + 1
 	}
-	full := &common[*pool.Pool[loopValue]]{create: func() (*pool.Pool[loopValue], error) { return loopPool(slots, left) }}
-	plain := &common[slotSlice]{create: func() (slotSlice, error) { return loopSlots(slots, left), nil }}
-	params := []suite.Param{number("slots", slots), param("live", live)}
-	add := func(impl string, open func() (suite.Run, error)) {
-		cases = append(cases, suite.Case{Impl: impl, Params: params, Open: open})
+	caseOf := func(impl string, open func() (loop func() looped, end func(), err error)) suite.Case {
+		params := []suite.Param{number("slots", slots), param("live", live)}
+		return suite.Case{Impl: impl, Params: params, Open: func() (suite.Run, error) {
+			loop, end, err := open()
+			return loopRun(loop, want, end), err
+		}}
 	}
 	overPool := func(impl string, loop func(*pool.Pool[loopValue]) looped) {
-		add(impl, func() (suite.Run, error) {
-			p, err := full.open()
-			return loopRun(func() looped { return loop(p) }, want, full.close), err
-		})
+		cases = append(cases, caseOf(impl, func() (func() looped, func(), error) {
+			p, err := loopPool(slots, left)
+			return func() looped { return loop(p) }, nil, err
+		}))
 	}
 	overSlots := func(impl string, loop func(slotSlice) looped) {
-		add(impl, func() (suite.Run, error) {
-			s, err := plain.open()
-			return loopRun(func() looped { return loop(s) }, want, plain.close), err
-		})
+		cases = append(cases, caseOf(impl, func() (func() looped, func(), error) {
+			s := loopSlots(slots, left)
+			return func() looped { return loop(s) }, nil, nil
+		}))
 	}
 	overPool("pool.All", loopAll)
 	overPool("guard.All", loopGuard)
@@ -86,16 +87,14 @@ func loopCases(env suite.Env, slots int, live string) (cases, maps []suite.Case)
 	overSlots("seq2", loopSeq2)
 	overSlots("slots", loopPlain)
 	for _, p := range peersOf[peer.Rest16](peer.NameSyncMap, peer.NameXsync) {
-		maps = append(maps, suite.Case{Impl: p.Name, Params: params, Open: func() (suite.Run, error) {
-			return loopPeer(p, slots, left, want)
-		}})
+		maps = append(maps, caseOf(p.Name, func() (func() looped, func(), error) { return loopPeer(p, slots, left) }))
 	}
 	return cases, maps
 }
 
 // loopRun repeats a loop until it has yielded n values.
-func loopRun(loop func() looped, want looped, end func() error) suite.Run {
-	return &plainRun{end: end, do: func(n int) (did int, err error) {
+func loopRun(loop func() looped, want looped, end func()) suite.Run {
+	return &plainRun{do: func(n int) (did int, err error) {
 		for did < n {
 			got := loop()
 			if got != want {
@@ -104,6 +103,11 @@ func loopRun(loop func() looped, want looped, end func() error) suite.Run {
 			did += got.n
 		}
 		return did, nil
+	}, end: func() error {
+		if end != nil {
+			end()
+		}
+		return nil
 	}}
 }
 
@@ -128,10 +132,10 @@ func loopPool(slots int, left []uint32) (*pool.Pool[loopValue], error) {
 }
 
 // loopPeer fills a peer's store with the same values.
-func loopPeer(p peer.Peer[peer.Rest16], slots int, left []uint32, want looped) (suite.Run, error) {
+func loopPeer(p peer.Peer[peer.Rest16], slots int, left []uint32) (loop func() looped, end func(), err error) {
 	store, err := p.Open(peer.Config[peer.Rest16]{Live: slots, Sessions: 1})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	session := store.Session()
 	names := session.Names(slots)
@@ -142,18 +146,18 @@ func loopPeer(p peer.Peer[peer.Rest16], slots int, left []uint32, want looped) (
 	}
 	for i := range keep {
 		if !keep[i] && !session.Drop(names, i) {
-			return nil, fmt.Errorf("%s: live value %d could not be removed", p.Name, i+1)
+			return nil, nil, fmt.Errorf("%s: live value %d could not be removed", p.Name, i+1)
 		}
 	}
-	loop := func() looped {
+	loop = func() looped {
 		n, sum := store.All()
 		return looped{n, sum}
 	}
-	return loopRun(loop, want, func() error {
+	end = func() {
 		session.Close()
 		store.Close()
-		return nil
-	}), nil
+	}
+	return loop, end, nil
 }
 
 func loopAll(p *pool.Pool[loopValue]) (l looped) {

@@ -32,48 +32,47 @@ func latency() suite.Question {
 
 func latencyCases(goroutines int, env suite.Env) (cases []suite.Case) {
 	live := sizesOf(env, 10_000)[0]
-	params := []suite.Param{value[peer.Rest16](), number("live", live)}
+	r := replacing(live, goroutines, env.Seed)
+	add := func(impl string, open func(watches []*measure.Stopwatch) (suite.Run, error)) {
+		cases = append(cases, r.caseOf(impl, func() (suite.Run, error) {
+			var watches []*measure.Stopwatch
+			for range goroutines {
+				watches = append(watches, measure.NewStopwatch())
+			}
+			run, err := open(watches)
+			return &timing{run, measure.NewLatencies(watches)}, err
+		}))
+	}
 	for _, p := range peer.All[peer.Rest16]() {
 		if !may(&p.About, goroutines) {
 			continue
 		}
-		cases = append(cases, suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-			watches, taken := stopwatches(goroutines)
-			c, err := enter(p, live, goroutines, func(sessions []peer.Session) (job, error) {
-				g := -1
-				return replacing(sessions, live/goroutines, env.Seed, func(r *replacer) turns.Work {
-					g++
-					return timed(r, watches[g])
-				})
-			})
-			if err != nil {
-				return nil, err
+		add(p.Name, func(watches []*measure.Stopwatch) (suite.Run, error) {
+			r := r
+			r.plan = func(sessions []peer.Session) (j job) {
+				replacers := replacersOf(sessions, live, env.Seed)
+				for g, r := range replacers {
+					j.works = append(j.works, timed(r, watches[g]))
+				}
+				j.check = replacers.check
+				return j
 			}
-			return &timing{c, taken}, nil
-		}})
+			return enter(p, r)
+		})
 	}
-	cases = append(cases, suite.Case{Impl: clock, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-		watches, taken := stopwatches(goroutines)
-		var works []turns.Work
-		for _, w := range watches {
-			works = append(works, func(n int) (int, error) {
+	add(clock, func(watches []*measure.Stopwatch) (suite.Run, error) {
+		return r.reference(clock, func(g int) turns.Work {
+			w := watches[g]
+			return func(n int) (int, error) {
 				for range n {
 					from := w.Now()
 					w.Record(w.Now() - from)
 				}
 				return n, nil
-			})
-		}
-		return &timing{turns.Crew(works), taken}, nil
-	}})
+			}
+		}).Open()
+	})
 	return cases
-}
-
-func stopwatches(goroutines int) (watches []*measure.Stopwatch, taken *measure.Latencies) {
-	for range goroutines {
-		watches = append(watches, measure.NewStopwatch())
-	}
-	return watches, measure.NewLatencies(watches)
 }
 
 // timing is a run in which each operation is timed.
@@ -93,19 +92,16 @@ func (t *timing) Close() error { return errors.Join(t.Run.Close(), t.Err()) }
 // timed is replacer.work, but times each replacement.
 func timed(r *replacer, w *measure.Stopwatch) turns.Work {
 	return func(n int) (int, error) {
-		for left := n; left > 0; {
-			picks := r.picks.next(left)
+		return r.picks.each(n, func(picks []uint32) error {
 			for i := range picks {
 				from := w.Now()
-				failed := r.session.Replace(r.names, picks[i:i+1], r.next)
+				err := r.replace(picks[i : i+1])
 				w.Record(w.Now() - from)
-				if failed > 0 {
-					return n, errors.New("a removal was refused")
+				if err != nil {
+					return err
 				}
-				r.next++
 			}
-			left -= len(picks)
-		}
-		return n, nil
+			return nil
+		})
 	}
 }

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 
@@ -62,8 +61,7 @@ const leftLeast = 0.5
 
 // openMemory returns a run that fills a new store once in each Do.
 func openMemory[R any](p peer.Peer[R], live int) suite.Run {
-	var watch stopwatch
-	r := &meteredRun{timedRun: timedRun{watch: &watch}}
+	r := &meteredRun{}
 	r.do = func(int) (int, error) {
 		empty := liveHeap()
 		store, err := p.Open(peer.Config[R]{Live: live, Sessions: 1, Grow: true})
@@ -75,20 +73,15 @@ func openMemory[R any](p peer.Peer[R], live int) suite.Run {
 		names := session.Names(live)
 		named := liveHeap()
 
-		watch.start()
+		r.watch.start()
 		session.Fill(names, 1)
-		watch.stop()
+		r.watch.stop()
 		full := liveHeap() - named + made - empty
-		if n := store.Len(); n >= 0 && n != live {
-			return 0, fmt.Errorf("%d values live, not %d", n, live)
-		}
 
-		sum, failed := session.Empty(names)
-		if err := emptied(store, live, sum, failed); err != nil {
+		if err := emptied(store, session, names); err != nil {
 			return 0, err
 		}
 		names = nil // a pointer keeps its value
-		session.Close()
 		store.Trim()
 		runtime.GC() // with the one of liveHeap, two: a finalizer or a sync.Pool takes that
 		left := liveHeap() - empty

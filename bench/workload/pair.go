@@ -24,53 +24,38 @@ func pair() suite.Question {
 			{Unit: "ns/op"},
 			{Unit: "B/op", Title: "How much does storing a value allocate?"},
 		},
-		Groups: pairGroups,
+		Groups: func(suite.Env) []suite.Group {
+			r := pairs(1)
+			return []suite.Group{{Cases: append(contests[peer.Rest16](r), r.reference(locked, lockedPair))}}
+		},
 	}
 }
 
-func pairGroups(suite.Env) []suite.Group {
-	params := []suite.Param{value[peer.Rest16]()}
-	var cases []suite.Case
-	for _, p := range peer.All[peer.Rest16]() {
-		cases = append(cases, pairCase(p, params, 1))
-	}
-	cases = append(cases, suite.Case{Impl: locked, Params: params, Open: func() (suite.Run, error) {
-		return turns.Crew{lockedPair()}, nil
-	}})
-	return []suite.Group{{Cases: cases}}
-}
-
-func pairCase[R any](p peer.Peer[R], params []suite.Param, goroutines int) suite.Case {
-	return suite.Case{Impl: p.Name, Params: params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-		return enter(p, goroutines, goroutines, func(sessions []peer.Session) (j job, err error) {
-			for g, s := range sessions {
-				id := base(g)
-				j.works = append(j.works, func(n int) (int, error) {
-					failed := s.Pairs(n, id)
-					id += uint64(n)
-					if failed > 0 {
-						return n, fmt.Errorf("%d of %d removals were refused", failed, n)
-					}
-					return n, nil
-				})
-			}
-			// The loop reads no value, so the check does.
-			j.check = func() error {
-				for g, s := range sessions {
-					ns := s.Names(1)
-					id := base(g) - 1
-					s.Put(ns, 0, id)
-					if got, ok := s.Look(ns, 0); !ok || got != id {
-						return fmt.Errorf("stored %d and found %d, %v", id, got, ok)
-					}
-					if !s.Drop(ns, 0) {
-						return fmt.Errorf("the removal of %d was refused", id)
-					}
+func pairs(goroutines int) rules {
+	return rules{[]suite.Param{value[peer.Rest16]()}, goroutines, goroutines, func(sessions []peer.Session) (j job) {
+		for g, s := range sessions {
+			id := base(g)
+			j.works = append(j.works, func(n int) (int, error) {
+				failed := s.Pairs(n, id)
+				id += uint64(n)
+				if failed > 0 {
+					return n, fmt.Errorf("%d of %d removals were refused", failed, n)
 				}
-				return nil
+				return n, nil
+			})
+		}
+		// The loop reads no value, so the check does.
+		j.check = func() error {
+			for g, s := range sessions {
+				ns := s.Names(1)
+				s.Put(ns, 0, base(g)-1)
+				if err := cleared(s, ns, base(g)-1); err != nil {
+					return err
+				}
 			}
-			return j, nil
-		})
+			return nil
+		}
+		return j
 	}}
 }
 
@@ -84,7 +69,7 @@ type slot struct {
 
 // lockedPair is the floor under a pair: a value is written, published by a store and
 // taken back by a compare-and-swap.
-func lockedPair() turns.Work {
+func lockedPair(int) turns.Work {
 	s := new(slot)
 	return func(n int) (int, error) {
 		for i := range uint64(n) {

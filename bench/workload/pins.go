@@ -70,7 +70,7 @@ type pinStore struct {
 
 // openPins returns a run whose Do opens a store and uses it for a window.
 func openPins(impl string, window, pause time.Duration) suite.Run {
-	r := &meteredRun{timedRun: timedRun{watch: new(stopwatch)}, figures: map[string]float64{}}
+	r := &meteredRun{figures: map[string]float64{}}
 	r.do = func(int) (did int, err error) {
 		s := lockedPins()
 		if impl != locking {
@@ -189,8 +189,9 @@ func (d *pinDuel) sleep() {
 // note updates the maxima of limbo and memory.
 func (d *pinDuel) note() {
 	if slots, bytes := d.limbo(); bytes > 0 {
-		d.run.raise("limbo-slots", float64(slots))
-		d.run.raise("pool-B", float64(bytes))
+		figures := d.run.figures
+		figures["limbo-slots"] = max(figures["limbo-slots"], float64(slots))
+		figures["pool-B"] = max(figures["pool-B"], float64(bytes))
 	}
 }
 

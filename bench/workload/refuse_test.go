@@ -10,7 +10,6 @@ import (
 	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
-	"coatcheck/internal/check/turns"
 )
 
 // faulty returns a peer whose sessions spoil changes.
@@ -44,8 +43,8 @@ func (s faultyStore) Len() int {
 // spoiled is a session with faults.
 type spoiled struct {
 	peer.Session
-	wrong           uint64 // added to identities and sums
-	lost, undropped bool   // a look-up or a removal fails, once in a while
+	wrong           uint64 // added to sums
+	lost, undropped bool   // a look-up or a removal of Empty fails
 	left            int    // removed values that Len counts
 	pairs           bool   // a removal of Pairs fails
 	fill            bool   // Fill stores wrong identities
@@ -53,22 +52,6 @@ type spoiled struct {
 	replace         bool   // Replace stores a wrong value
 	mix             bool   // Mix stores wrong identities
 	stale           bool   // Mix publishes a stale name
-	calls           int
-}
-
-func (s *spoiled) rare() bool { s.calls++; return s.calls%100 == 0 }
-
-func (s *spoiled) Look(ns peer.Names, i int) (uint64, bool) {
-	id, ok := s.Session.Look(ns, i)
-	if s.rare() {
-		return id + s.wrong, ok && !s.lost
-	}
-	return id, ok
-}
-
-func (s *spoiled) Drop(ns peer.Names, i int) bool {
-	ok := s.Session.Drop(ns, i)
-	return ok && !(s.undropped && s.rare())
 }
 
 func (s *spoiled) Pairs(n int, id uint64) int {
@@ -126,49 +109,34 @@ func (s *spoiled) Mix(shared peer.Names, ops []uint32, id uint64) (uint64, int, 
 // passes.
 func TestFaultyContestantsAreRefused(t *testing.T) {
 	env := suite.Env{Quick: true, Procs: 2, Seed: 1}
-	plan := func(p peer.Peer[peer.Rest16], live, goroutines int, work func(peer.Session, int) (job, error)) suite.Case {
-		return suite.Case{Impl: p.Name, Goroutines: goroutines, Open: func() (suite.Run, error) {
-			return enter(p, live, goroutines, func(sessions []peer.Session) (job, error) { return work(sessions[0], live) })
-		}}
-	}
-	pairs := func(p peer.Peer[peer.Rest16]) suite.Case { return pairCase(p, nil, 2) }
-	churns := func(p peer.Peer[peer.Rest16]) suite.Case {
-		return plan(p, 100, 1, func(s peer.Session, live int) (job, error) {
-			return replacing([]peer.Session{s}, live, env.Seed, func(r *replacer) turns.Work { return r.work })
-		})
-	}
-	bursting := func(p peer.Peer[peer.Rest16]) suite.Case { return burstCase(p, nil, 100, 2) }
-	handing := func(batch int) func(peer.Peer[peer.Rest16]) suite.Case {
-		return func(p peer.Peer[peer.Rest16]) suite.Case { return handoffCase(p, nil, batch, 2) }
-	}
-	reads := func(p peer.Peer[peer.Rest16]) suite.Case {
-		orders := []*order{{seed: 1, live: 100}, {seed: 1, session: 1, live: 100}}
-		return readCase(p, "", nil, 100, orders)
-	}
-	mixes := func(p peer.Peer[peer.Rest16]) suite.Case { return mixCase(p, nil, 50, 2, env) }
+	reads := rules{live: 100, goroutines: 2}
+	orders := []*order{newOrder(1, 0, 100), newOrder(1, 1, 100)}
 	for _, c := range []struct {
 		name  string
-		of    func(peer.Peer[peer.Rest16]) suite.Case
+		rules rules
 		spoil func(*spoiled)
 	}{
-		{"a pair's removal is refused", pairs, func(s *spoiled) { s.pairs = true }},
-		{"churn: another value in a place", churns, func(s *spoiled) { s.replace = true }},
-		{"churn: filled with other values", churns, func(s *spoiled) { s.fill = true }},
-		{"burst: other values", bursting, func(s *spoiled) { s.fill = true }},
-		{"burst: a removal is refused", bursting, func(s *spoiled) { s.undropped = true }},
-		{"burst: a value stays", bursting, func(s *spoiled) { s.keep = true }},
-		{"handoff: other values", handing(1), func(s *spoiled) { s.fill = true }},
-		{"handoff: a removal is refused", handing(1), func(s *spoiled) { s.undropped = true }},
-		{"handoff by 64: other values", handing(64), func(s *spoiled) { s.fill = true }},
-		{"handoff by 64: a value stays", handing(64), func(s *spoiled) { s.keep = true }},
-		{"read: another identity", reads, func(s *spoiled) { s.wrong = 1 }},
-		{"read: filled with other values", reads, func(s *spoiled) { s.fill = true }},
-		{"mix: values in others' places", mixes, func(s *spoiled) { s.mix = true }},
-		{"mix: a lost name", mixes, func(s *spoiled) { s.stale = true }},
+		{"a pair's removal is refused", pairs(2), func(s *spoiled) { s.pairs = true }},
+		{"churn: another value in a place", replacing(100, 1, 1), func(s *spoiled) { s.replace = true }},
+		{"churn: filled with other values", replacing(100, 1, 1), func(s *spoiled) { s.fill = true }},
+		{"burst: other values", bursts(nil, 100, 2), func(s *spoiled) { s.fill = true }},
+		{"burst: a removal is refused", bursts(nil, 100, 2), func(s *spoiled) { s.undropped = true }},
+		{"burst: a value stays", bursts(nil, 100, 2), func(s *spoiled) { s.keep = true }},
+		{"handoff: other values", handing(1, 2), func(s *spoiled) { s.fill = true }},
+		{"handoff: a removal is refused", handing(1, 2), func(s *spoiled) { s.undropped = true }},
+		{"handoff by 64: other values", handing(64, 2), func(s *spoiled) { s.fill = true }},
+		{"handoff by 64: a value stays", handing(64, 2), func(s *spoiled) { s.keep = true }},
+		{"read: another identity", reading(reads, "", orders), func(s *spoiled) { s.wrong = 1 }},
+		{"read: filled with other values", reading(reads, "", orders), func(s *spoiled) { s.fill = true }},
+		{"mix: values in others' places", mixing(50, 2, env), func(s *spoiled) { s.mix = true }},
+		{"mix: a lost name", mixing(50, 2, env), func(s *spoiled) { s.stale = true }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.NoError(t, measured(c.of(faulty[peer.Rest16](func(*spoiled) {}))))
-			require.Error(t, measured(c.of(faulty[peer.Rest16](c.spoil))))
+			run := func(spoil func(*spoiled)) error {
+				return measured(c.rules.caseOf("mutex", func() (suite.Run, error) { return enter(faulty[peer.Rest16](spoil), c.rules) }))
+			}
+			require.NoError(t, run(func(*spoiled) {}))
+			require.Error(t, run(c.spoil))
 		})
 	}
 }
@@ -209,7 +177,7 @@ func TestFaultyStoresAreRefused(t *testing.T) {
 func TestWrongLoopsAreRefused(t *testing.T) {
 	p, err := loopPool(1_000, upTo(1_000)[:100])
 	require.NoError(t, err)
-	want := looped{n: 100, sum: sumTo(100)}
+	want := looped{n: 100, sum: 5050}
 	_, err = loopRun(func() looped { return loopAll(p) }, want, nil).Do(1)
 	require.NoError(t, err)
 	for _, wrong := range []looped{{n: 99, sum: want.sum}, {n: 100, sum: want.sum + 1}} {

@@ -1,14 +1,12 @@
 package workload
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"runtime"
 	"runtime/metrics"
 	"strconv"
-	"sync"
 	"time"
 
 	"coatcheck/bench/peer"
@@ -30,31 +28,20 @@ func (r *plainRun) Close() error {
 	return r.end()
 }
 
-// timedRun is a plainRun that times itself.
-type timedRun struct {
+// meteredRun is a plainRun that times itself and has further figures.
+type meteredRun struct {
 	plainRun
-	watch *stopwatch
+	watch   stopwatch
+	figures map[string]float64
 }
 
-func (r *timedRun) Do(n int) (int, error) {
+func (r *meteredRun) Do(n int) (int, error) {
 	r.watch.took = 0
 	return r.do(n)
 }
 
-func (r *timedRun) Took() time.Duration { return r.watch.took }
-
-// meteredRun is a timedRun with further figures.
-type meteredRun struct {
-	timedRun
-	figures map[string]float64
-}
-
+func (r *meteredRun) Took() time.Duration         { return r.watch.took }
 func (r *meteredRun) Metrics() map[string]float64 { return r.figures }
-
-// raise sets a figure to the maximum of itself and the given one.
-func (r *meteredRun) raise(unit string, figure float64) {
-	r.figures[unit] = max(r.figures[unit], figure)
-}
 
 // stopwatch adds up the timed parts of a turn.
 type stopwatch struct {
@@ -91,9 +78,6 @@ func rolesWith(more ...map[string]suite.Role) map[string]suite.Role {
 	return roles
 }
 
-// sumTo returns 1 + 2 + … + n.
-func sumTo(n int) uint64 { return uint64(n) * (uint64(n) + 1) / 2 }
-
 // upTo returns 0, 1, … n-1.
 func upTo(n int) []uint32 {
 	picks := make([]uint32, n)
@@ -110,41 +94,6 @@ func shuffled(n int, seed uint64) []uint32 {
 	return picks
 }
 
-// common is a value that several cases of a group read. The first open creates it, and
-// the last close drops it.
-type common[T any] struct {
-	create func() (T, error)
-
-	mu    sync.Mutex
-	users int
-	value T
-}
-
-func (c *common[T]) open() (T, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.users == 0 {
-		v, err := c.create()
-		if err != nil {
-			return v, err
-		}
-		c.value = v
-	}
-	c.users++
-	return c.value, nil
-}
-
-func (c *common[T]) close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.users--
-	if c.users == 0 {
-		var none T
-		c.value = none
-	}
-	return nil
-}
-
 // liveHeap runs the garbage collector and returns the bytes that it leaves.
 func liveHeap() int64 {
 	runtime.GC()
@@ -153,17 +102,12 @@ func liveHeap() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// emptied checks what Empty returned for the values 1 … n, and that the store is empty.
-func emptied(store peer.Store, n int, sum uint64, failed int) error {
-	switch left := store.Len(); {
-	case failed != 0:
-		return fmt.Errorf("%d of %d live values could not be removed", failed, n)
-	case sum != sumTo(n):
-		return fmt.Errorf("%d values add up to %d, not %d", n, sum, sumTo(n))
-	case left > 0:
-		return fmt.Errorf("%d of %d removed values are still live", left, n)
+// emptied requires of a session the values 1 … n, which it removes, and then closes it.
+func emptied(store peer.Store, session peer.Session, names peer.Names) error {
+	err := cleared(session, names, 1)
+	session.Close()
+	if left := store.Len(); left > 0 && err == nil {
+		err = fmt.Errorf("%d of %d removed values are still live", left, names.Len())
 	}
-	return nil
+	return err
 }
-
-var errSum = errors.New("the values read are not the values stored")

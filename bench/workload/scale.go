@@ -13,33 +13,35 @@ const control = "control"
 
 // scale returns one of the three questions about scaling. work is what a goroutine of the
 // control does.
-func scale(id, title, about string, roles map[string]suite.Role, cases func(env suite.Env, goroutines int) []suite.Case, work func(env suite.Env, g int) turns.Work) suite.Question {
+func scale(id, title, about string, cases func(env suite.Env, goroutines int) (rules, []suite.Case), work func(env suite.Env, g int) turns.Work) suite.Question {
 	return suite.Question{
 		ID:     id,
 		Title:  title,
 		About:  about + " Each goroutine of the control does the same alone and shares nothing, so the control shows how far the machine scales.",
-		Roles:  roles,
+		Roles:  rolesWith(readRoles(), map[string]suite.Role{control: suite.Reference}),
 		Front:  id == "ScaleMix",
 		Charts: []suite.Chart{{Kind: suite.Lines, Unit: "ops/s", More: true, X: "goroutines"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
+			alone := aloneOf()
 			for _, goroutines := range doublings(4*env.Procs, env) {
-				cs := slices.DeleteFunc(cases(env, goroutines), func(c suite.Case) bool {
-					p, ok := peer.ByName[peer.Rest16](c.Impl)
-					return ok && p.Alone
-				})
-				groups = append(groups, suite.Group{Cases: append(cs, suite.Case{
-					Impl: control, Params: cs[0].Params, Goroutines: goroutines, Open: func() (suite.Run, error) {
-						var works turns.Crew
-						for g := range goroutines {
-							works = append(works, work(env, g))
-						}
-						return works, nil
-					},
-				})})
+				r, cs := cases(env, goroutines)
+				// The contestants are the same for each number of goroutines.
+				cs = slices.DeleteFunc(cs, func(c suite.Case) bool { return alone[c.Impl] })
+				cs = append(cs, r.reference(control, func(g int) turns.Work { return work(env, g) }))
+				groups = append(groups, suite.Group{Cases: cs})
 			}
 			return groups
 		},
 	}
+}
+
+// aloneOf returns the peers that are for one goroutine.
+func aloneOf() map[string]bool {
+	alone := make(map[string]bool)
+	for _, p := range peer.All[peer.Rest16]() {
+		alone[p.Name] = p.Alone
+	}
+	return alone
 }
 
 // doublings returns the powers of two below most, and most.
@@ -56,39 +58,35 @@ func doublings(most int, env suite.Env) (counts []int) {
 func scalePair() suite.Question {
 	return scale("ScalePair", "How do insertions and removals scale with the number of goroutines?",
 		"Each goroutine stores a value and removes it, repeatedly.",
-		rolesWith(map[string]suite.Role{control: suite.Reference}),
-		func(_ suite.Env, goroutines int) (cases []suite.Case) {
-			for _, p := range peer.All[peer.Rest16]() {
-				cases = append(cases, pairCase(p, []suite.Param{value[peer.Rest16]()}, goroutines))
-			}
-			return cases
-		},
-		func(suite.Env, int) turns.Work { return lockedPairs() })
+		func(_ suite.Env, goroutines int) (rules, []suite.Case) {
+			r := pairs(goroutines)
+			return r, contests[peer.Rest16](r)
+		}, lockedPairs)
 }
 
 func scaleRead() suite.Question {
 	return scale("ScaleRead", "How do look-ups scale with the number of goroutines?",
 		"All goroutines look up the same 10,000 values, each in an order of its own.",
-		rolesWith(readRoles(), map[string]suite.Role{control: suite.Reference}),
-		func(env suite.Env, goroutines int) []suite.Case {
+		func(env suite.Env, goroutines int) (rules, []suite.Case) {
 			live := sizesOf(env, 10_000)[0]
-			return readCases([]suite.Param{value[peer.Rest16](), number("live", live)}, live, goroutines, env.Seed)
+			r := rules{params: []suite.Param{value[peer.Rest16](), number("live", live)}, live: live, goroutines: goroutines}
+			return r, readCases(r, env.Seed)
 		}, ownReads)
 }
 
 func scaleMix() suite.Question {
 	return scale("ScaleMix", "How does a mix of look-ups and replacements scale with the number of goroutines?",
 		"All goroutines look up and replace the same 10,000 values; 95 of 100 operations are look-ups.",
-		rolesWith(map[string]suite.Role{control: suite.Reference}),
-		func(env suite.Env, goroutines int) []suite.Case {
-			return mixCases([]suite.Param{value[peer.Rest16](), number("reads", 95)}, 95, goroutines, env)
+		func(env suite.Env, goroutines int) (rules, []suite.Case) {
+			r := mixing(95, goroutines, env)
+			return r, mixCases(r)
 		}, ownReads)
 }
 
 // lockedPairs is the control of pairs: each operation does lockedPair twice, since an
 // insertion and a removal take four locked instructions.
-func lockedPairs() turns.Work {
-	pair := lockedPair()
+func lockedPairs(_ suite.Env, g int) turns.Work {
+	pair := lockedPair(g)
 	return func(n int) (int, error) {
 		_, err := pair(2 * n)
 		return n, err
@@ -104,8 +102,7 @@ func ownReads(env suite.Env, g int) turns.Work {
 		values[i].ID = base(0) + uint64(i)
 	}
 	s := new(slot)
-	o := &order{seed: env.Seed, session: g, live: live}
-	return (&reader{order: o.drawn(), read: func(_ peer.Names, picks []uint32) (sum uint64) {
+	return (&reader{order: newOrder(env.Seed, g, live), read: func(_ peer.Names, picks []uint32) (sum uint64) {
 		for _, pick := range picks {
 			s.word.Add(1)
 			sum += values[pick].ID
