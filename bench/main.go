@@ -136,7 +136,7 @@ func show(figures *report.Figures, qs []suite.Question, page string, stdout io.W
 func readme(figures *report.Figures, qs []suite.Question) error {
 	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "ScalePair" })
 	var chart bytes.Buffer
-	if err := report.File(&chart, figures, &qs[charted], qs[charted].Charts[0]); err != nil {
+	if err := report.File(&chart, figures, &qs[charted]); err != nil {
 		return err
 	}
 	return errors.Join(

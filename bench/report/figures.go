@@ -1,7 +1,6 @@
 package report
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -20,8 +19,6 @@ type Figures struct {
 	Name   string            // of the file
 	Config map[string]string // its configuration lines: "cpu", "commit", …
 	Series []*Series         // in the order in which they first appear
-
-	units benchfmt.UnitMetadataMap
 }
 
 // Series is all rounds of one benchmark.
@@ -30,8 +27,7 @@ type Series struct {
 	ID     string               // of the question
 	Impl   string               // "" if the name has none
 	Params []suite.Param        // the others, in the name's order; GOMAXPROCS is procs, the last
-	Units  []string             // in base units, "sec/op", in the order of the line
-	Rounds map[string][]float64 // by unit, in the order of the file
+	Rounds map[string][]float64 // by unit, a base unit such as "sec/op", in the order of the file
 }
 
 // procs is the name of the parameter that the benchmark format writes as -4.
@@ -56,14 +52,13 @@ func ReadFile(path string) (*Figures, error) {
 // begins with "name:line: ".
 func Read(r io.Reader, name string) (*Figures, error) {
 	f := &Figures{Name: name, Config: map[string]string{}}
-	byName := map[string]*Series{}
 	reader := benchfmt.NewReader(r, name)
 	for reader.Scan() {
 		switch rec := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return nil, rec
 		case *benchfmt.Result:
-			if err := f.add(rec, byName); err != nil {
+			if err := f.add(rec); err != nil {
 				_, line := rec.Pos()
 				return nil, fmt.Errorf("%s:%d: %w", name, line, err)
 			}
@@ -72,7 +67,6 @@ func Read(r io.Reader, name string) (*Figures, error) {
 	if err := reader.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	f.units = reader.Units()
 	if len(f.Series) == 0 {
 		return nil, fmt.Errorf("%s: no benchmark lines", name)
 	}
@@ -80,7 +74,7 @@ func Read(r io.Reader, name string) (*Figures, error) {
 }
 
 // add adds one line.
-func (f *Figures) add(r *benchfmt.Result, byName map[string]*Series) error {
+func (f *Figures) add(r *benchfmt.Result) error {
 	for _, c := range r.Config {
 		was, value := f.Config[c.Key], string(c.Value)
 		if was != "" && was != value && slices.Contains(machine, c.Key) {
@@ -88,22 +82,21 @@ func (f *Figures) add(r *benchfmt.Result, byName map[string]*Series) error {
 		}
 		f.Config[c.Key] = value
 	}
-	name := r.Name.String()
-	s := byName[name]
-	if s == nil {
-		s = parseName(r.Name)
-		byName[name] = s
-		f.Series = append(f.Series, s)
+	i := slices.IndexFunc(f.Series, func(s *Series) bool { return s.Name == r.Name.String() })
+	if i < 0 {
+		i = len(f.Series)
+		f.Series = append(f.Series, parseName(r.Name))
 	}
+	s := f.Series[i]
 	for _, v := range r.Values {
 		_, unit := benchunit.Tidy(1, v.Unit) // benchfmt does not if the value is 0
 		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
-			return fmt.Errorf("%s of %s is %v", unit, name, v.Value)
-		}
-		if !slices.Contains(s.Units, unit) {
-			s.Units = append(s.Units, unit)
+			return fmt.Errorf("%s of %s is %v", unit, r.Name, v.Value)
 		}
 		s.Rounds[unit] = append(s.Rounds[unit], v.Value)
+		if _, given := r.Value(unitRate); unit == unitTime && !given && v.Value > 0 {
+			s.Rounds[unitRate] = append(s.Rounds[unitRate], 1/v.Value)
+		}
 	}
 	return nil
 }
@@ -114,14 +107,13 @@ func parseName(name benchfmt.Name) *Series {
 	s := &Series{Name: name.String(), ID: string(base), Rounds: map[string][]float64{}}
 	count := suite.Param{Key: procs, Value: "1"}
 	for _, part := range parts {
-		text := string(part)
-		if p, ok := strings.CutPrefix(text, "-"); ok {
-			count.Value = p
-			continue
-		}
-		if key, value, _ := strings.Cut(text[1:], "="); key == "impl" {
+		key, value, _ := strings.Cut(string(part[1:]), "=")
+		switch {
+		case part[0] == '-':
+			count.Value = key
+		case key == "impl":
 			s.Impl = value
-		} else {
+		default:
 			s.Params = append(s.Params, suite.Param{Key: key, Value: value})
 		}
 	}
@@ -139,43 +131,23 @@ func value(ps []suite.Param, key string) string {
 	return ""
 }
 
-// questions returns those of qs that have figures.
-func (f *Figures) questions(qs []suite.Question) []suite.Question {
-	return slices.DeleteFunc(slices.Clone(qs), func(q suite.Question) bool {
-		return !slices.ContainsFunc(f.Series, func(s *Series) bool { return s.ID == q.ID })
-	})
-}
-
-// once reports whether each case was measured once, as in a quick run.
-func (f *Figures) once() bool {
-	for _, s := range f.Series {
-		for _, rounds := range s.Rounds {
-			if len(rounds) > 1 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-const onceText = "Each case was measured once. These figures show that it works, and not how fast it is."
-
-// origins returns the origin of the figures, from the configuration lines.
-func (f *Figures) origins() (os [][2]string) {
+// origin returns, in a line, what the configuration lines say about the run: "" if nothing.
+func (f *Figures) origin() string {
 	c := f.Config
-	machine := c["cpu"]
-	if c["cores"] != "" {
-		machine += ", " + c["cores"] + " cores"
-	}
-	if c["goos"] != "" {
-		machine += ", " + c["goos"] + "/" + c["goarch"]
-	}
-	for _, o := range [][2]string{{"machine", machine}, {"go", c["go"]}, {"commit", c["commit"]}, {"date", c["date"]}, {"command", c["command"]}, {"note", c["note"]}} {
-		if o[1] != "" {
-			os = append(os, o)
+	var parts []string
+	for _, part := range []struct{ before, text, after string }{
+		{"`", c["command"], "`"},
+		{"", c["cpu"], ""},
+		{"", c["cores"], " cores"},
+		{"", c["goos"], "/" + c["goarch"]},
+		{"", c["go"], ""},
+		{"commit ", c["commit"], ""},
+		{"", c["date"], ""},
+		{"", c["quick"], ""},
+	} {
+		if part.text != "" {
+			parts = append(parts, part.before+part.text+part.after)
 		}
 	}
-	return os
+	return strings.Join(parts, ", ")
 }
-
-var errNone = errors.New("report: no figures")

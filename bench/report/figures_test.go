@@ -1,6 +1,9 @@
 package report
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,22 +22,46 @@ func read(t *testing.T, lines ...string) *Figures {
 	return f
 }
 
-func TestReadSplitsNames(t *testing.T) {
-	f := read(t, "cpu: X", "# a remark", "BenchmarkPair/impl=pool/value=16B/goroutines=2-4 10 5 ns/op 3 widgets", "PASS")
-	require.Len(t, f.Series, 1)
+// fixture returns the committed figures of two cores, and the questions.
+func fixture(t *testing.T) (*Figures, []suite.Question) {
+	t.Helper()
+	f, err := ReadFile("../results/two-cores.txt")
+	require.NoError(t, err)
+	return f, workload.All()
+}
+
+func question(charts ...suite.Chart) suite.Question {
+	return suite.Question{ID: "Q", Title: "What?", About: "So.", Charts: charts, Roles: map[string]suite.Role{
+		"pool": suite.Ours, "worker": suite.Ours, "cas": suite.Reference, "new": suite.Reference, "loop": suite.Reference,
+	}}
+}
+
+// constructed returns figures of q with six rounds around these times in ns, by impl and
+// parameters, and the view of q's first chart.
+func constructed(t *testing.T, q suite.Question, times map[string]float64) (*Figures, *view) {
+	t.Helper()
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(times)) {
+		for i := range 6 {
+			lines = append(lines, fmt.Sprintf("BenchmarkQ/impl=%s-2 100 %g ns/op", name, times[name]*(1+float64(i)/500)))
+		}
+	}
+	f := read(t, lines...)
+	return f, f.views(&q)[0]
+}
+
+func TestReadSplitsNamesAndKeepsRoundsInOrder(t *testing.T) {
+	f := read(t, "cpu: X", "# a remark", "BenchmarkPair/impl=pool/value=16B/goroutines=2-4 10 5 ns/op 3 widgets",
+		"BenchmarkPair/impl=other 1 9 ns/op", "BenchmarkPair/impl=pool/value=16B/goroutines=2-4 10 2 ns/op 0 ops/s", "PASS")
+	require.Len(t, f.Series, 2)
 	s := f.Series[0]
 	assert.Equal(t, "Pair", s.ID)
 	assert.Equal(t, "pool", s.Impl)
 	assert.Equal(t, []suite.Param{{Key: "value", Value: "16B"}, {Key: "goroutines", Value: "2"}, {Key: procs, Value: "4"}}, s.Params)
-	assert.Equal(t, []string{"sec/op", "widgets"}, s.Units)
-	assert.InDelta(t, 5e-9, s.Rounds["sec/op"][0], 1e-18)
+	assert.InDeltaSlice(t, []float64{5e-9, 2e-9}, s.Rounds["sec/op"], 1e-18)
+	assert.Equal(t, []float64{3}, s.Rounds["widgets"])
+	assert.InDeltaSlice(t, []float64{2e8, 0}, s.Rounds["ops/s"], 1, "a rate is derived unless the line has it")
 	assert.Equal(t, "X", f.Config["cpu"])
-}
-
-func TestReadKeepsRoundsInOrder(t *testing.T) {
-	f := read(t, "BenchmarkA/impl=x 1 3 ns/op", "BenchmarkA/impl=y 1 9 ns/op", "BenchmarkA/impl=x 1 1 ns/op", "BenchmarkA/impl=x 1 2 ns/op")
-	require.Len(t, f.Series, 2)
-	assert.InDeltaSlice(t, []float64{3e-9, 1e-9, 2e-9}, f.Series[0].Rounds["sec/op"], 1e-18)
 }
 
 func TestReadRefusesWithTheLine(t *testing.T) {
@@ -46,17 +73,28 @@ func TestReadRefusesWithTheLine(t *testing.T) {
 		{good + "BenchmarkA/impl=x 1 +Inf ns/op\n", "test.txt:2: "},
 		{"cpu: one\n" + good + "cpu: other\n" + good, `test.txt:4: cpu is "other", and was "one"`},
 		{"PASS\n", "test.txt: no benchmark lines"},
-		{"", "test.txt: no benchmark lines"},
 	} {
 		_, err := Read(strings.NewReader(c.text), "test.txt")
 		require.ErrorContains(t, err, c.want, "text:\n%s", c.text)
 	}
 }
 
-// fixture returns the committed figures of two cores, and the questions.
-func fixture(t *testing.T) (*Figures, []suite.Question) {
-	t.Helper()
-	f, err := ReadFile("../results/two-cores.txt")
-	require.NoError(t, err)
-	return f, f.questions(workload.All())
+// A reference of fewer parameters than the contestants is in all cells that have these, and a
+// parameter of its own becomes part of a contestant's name.
+func TestCellsHaveAllContestantsOfTheirParameters(t *testing.T) {
+	q := question(suite.Chart{Unit: "ns/op", Where: map[string]string{"verb": "get"}})
+	q.Own = "by"
+	_, v := constructed(t, q, map[string]float64{
+		"pool/verb=get/live=1000/by=guard": 3, "pool/verb=get/live=1000/by=handle": 2, "mutex/verb=get/live=1000": 1, "pool/verb=put/live=7": 1,
+		"pool/verb=get/live=20/by=guard": 3, "mutex/verb=get/live=20": 1, "cas/verb=get": 9,
+	})
+	var got []string
+	for _, c := range v.Cells {
+		got = append(got, v.place(c))
+		for _, r := range c.Rows {
+			got = append(got, r.Impl)
+		}
+	}
+	assert.Equal(t, []string{"verb get, live 1,000", "pool, by handle", "pool, by guard", "mutex", "cas",
+		"verb get, live 20", "pool, by guard", "mutex", "cas"}, got)
 }

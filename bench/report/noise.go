@@ -11,20 +11,21 @@ import (
 // figure is a contestant's figure under one set of parameters: the median of its rounds
 // and its 95 % confidence interval, or the range of rounds that are too few for one.
 type figure struct {
-	mid, lo, hi float64
+	Mid, Lo, Hi float64
 	rounds      []float64 // in the order of the file
+	unit        unit
 }
 
 const confidence = 0.95
 
 // summarize returns the figure of one or more rounds.
-func summarize(rounds []float64) figure {
+func summarize(rounds []float64, u unit) figure {
 	s := sample(rounds)
 	sum := benchmath.AssumeNothing.Summary(s, confidence)
 	// The interval of too few rounds is unbounded.
 	lo := max(sum.Lo, s.Values[0])
 	hi := min(sum.Hi, s.Values[len(s.Values)-1])
-	return figure{sum.Center, lo, hi, rounds}
+	return figure{sum.Center, lo, hi, rounds, u}
 }
 
 // sample returns the rounds for benchmath, which sorts its argument. The copy keeps the
@@ -33,39 +34,37 @@ func sample(rounds []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(rounds), &benchmath.DefaultThresholds)
 }
 
-// spread returns the wider half of the interval as a part of the median, or NaN.
-func (f figure) spread() float64 {
-	if len(f.rounds) == 1 || f.mid == 0 {
-		return math.NaN()
-	}
-	return max(f.hi-f.mid, f.mid-f.lo) / math.Abs(f.mid)
-}
+// Text formats the median: "12.3 ns".
+func (f figure) Text() string { return f.unit.text(f.Mid) }
 
-// spreadText formats the spread: "±3%", or "" for a single round.
-func (f figure) spreadText() string {
-	s := f.spread()
+// Spread formats the wider half of the interval as a part of the median: "±3%", or "" if
+// there is none.
+func (f figure) Spread() string {
+	part := max(f.Hi-f.Mid, f.Mid-f.Lo) / math.Abs(f.Mid)
 	switch {
-	case math.IsNaN(s):
+	case len(f.rounds) == 1 || f.Mid == 0:
 		return ""
-	case s > 9.99:
+	case part > 9.99:
 		return "±>999%"
 	}
-	return fmt.Sprintf("±%.0f%%", 100*s)
+	return fmt.Sprintf("±%.0f%%", 100*part)
 }
 
-// outcome is the outcome of a comparison for its first figure.
-type outcome int
+// verdict is the outcome of a comparison for its first figure. It is also a class of the
+// style sheet.
+type verdict string
 
 const (
-	level outcome = iota // within the noise
-	ahead
-	behind
+	level  verdict = "" // within the noise
+	ahead  verdict = "ahead"
+	behind verdict = "behind"
 )
 
-// verdict is the comparison of two figures.
-type verdict struct {
-	ratio, lo, hi float64 // of the first to the second; NaN if there is none
-	outcome
+// comparison is that of two figures: the ratio of the first to the second, with the interval
+// of the rounds' ratios, and the verdict. All three are NaN if there is no ratio.
+type comparison struct {
+	ratio, lo, hi float64
+	verdict
 }
 
 // few is the fewest rounds in which the U test can find a difference. every is how many
@@ -90,56 +89,43 @@ const (
 // 32 times; the latter finds differences that a drift of both hides from the U test. With
 // fewer than four rounds no test can tell; then the ranges must be disjoint and the
 // medians a tenth apart, times of a single round a factor of two.
-func compare(a, b figure, u unit) verdict {
-	v := verdict{ratio: ratio(a.mid, b.mid)}
-	v.lo, v.hi = v.ratio, v.ratio
-	paired := len(a.rounds) == len(b.rounds) && len(a.rounds) > 0
-	if paired && b.mid > 0 {
-		rs := make([]float64, len(a.rounds))
-		for i := range rs {
-			rs[i] = ratio(a.rounds[i], b.rounds[i])
+func compare(a, b figure) (c comparison) {
+	n := min(len(a.rounds), len(b.rounds))
+	ratios := make([]float64, n)
+	below, above := 0, 0
+	for i := range n {
+		ratios[i] = ratio(a.rounds[i], b.rounds[i])
+		if a.rounds[i] < b.rounds[i] {
+			below++
+		} else if a.rounds[i] > b.rounds[i] {
+			above++
 		}
-		if !slices.ContainsFunc(rs, math.IsNaN) {
-			f := summarize(rs)
-			v.lo, v.hi = min(f.lo, v.ratio), max(f.hi, v.ratio)
-		}
-	} else if b.lo > 0 {
-		v.lo, v.hi = ratio(a.lo, b.hi), ratio(a.hi, b.lo)
 	}
-	if !differ(a, b, u, paired) {
-		return v
+	c.ratio = ratio(a.Mid, b.Mid)
+	c.lo, c.hi = c.ratio, c.ratio
+	if !slices.ContainsFunc(ratios, math.IsNaN) {
+		r := summarize(ratios, unit{})
+		c.lo, c.hi = min(r.Lo, c.ratio), max(r.Hi, c.ratio)
 	}
-	v.outcome = behind
-	if u.ahead(a.mid, b.mid) {
-		v.outcome = ahead
-	}
-	return v
-}
-
-// differ reports whether a and b differ beyond the noise.
-func differ(a, b figure, u unit, paired bool) bool {
-	switch n := min(len(a.rounds), len(b.rounds)); {
-	case n < few:
+	differ := n >= every && (below == n || above == n)
+	if n < few {
 		by := apart
-		if u.time() && n < 2 {
+		if a.unit.time() && n < 2 {
 			by = apartOnce
 		}
-		return (a.lo > b.hi || b.lo > a.hi) && math.Abs(a.mid-b.mid) > by*min(math.Abs(a.mid), math.Abs(b.mid))
-	case paired && n >= every && (allBelow(a.rounds, b.rounds) || allBelow(b.rounds, a.rounds)):
-		return true
+		differ = (a.Lo > b.Hi || b.Lo > a.Hi) && math.Abs(a.Mid-b.Mid) > by*min(math.Abs(a.Mid), math.Abs(b.Mid))
+	} else if !differ {
+		test := benchmath.AssumeNothing.Compare(sample(a.rounds), sample(b.rounds))
+		differ = test.P < test.Alpha
 	}
-	c := benchmath.AssumeNothing.Compare(sample(a.rounds), sample(b.rounds))
-	return c.P < c.Alpha
-}
-
-// allBelow reports whether each of as is less than its b.
-func allBelow(as, bs []float64) bool {
-	for i := range as {
-		if as[i] >= bs[i] {
-			return false
-		}
+	switch {
+	case !differ:
+	case a.unit.ahead(a.Mid, b.Mid):
+		c.verdict = ahead
+	default:
+		c.verdict = behind
 	}
-	return true
+	return c
 }
 
 // ratio returns a/b, 1 if both are zero, or NaN if a is negative or b is not positive.
@@ -154,9 +140,9 @@ func ratio(a, b float64) float64 {
 }
 
 // String formats the ratio, with a "~" if it is within the noise.
-func (v verdict) String() string {
-	text := times(v.ratio)
-	if v.outcome == level && !math.IsNaN(v.ratio) {
+func (c comparison) String() string {
+	text := times(c.ratio)
+	if c.verdict == level && !math.IsNaN(c.ratio) {
 		text = "~" + text
 	}
 	return text

@@ -16,37 +16,20 @@ type unit struct {
 
 const (
 	unitTime = "sec/op"
-	unitRate = "ops/s" // derived from unitTime if the file does not have it
+	unitRate = "ops/s"
 )
 
-// unitOf returns the unit with that name, as charts or files write it. More is better if
-// the chart says so, or the file's unit lines, or the name of a rate.
-func (f *Figures) unitOf(name string, more bool) unit {
-	_, tidy := benchunit.Tidy(1, name)
-	return unit{
-		name: tidy,
-		more: more || f.units.GetBetter(tidy) > 0 || strings.HasSuffix(tidy, "/s"),
-	}
-}
-
 // ahead reports whether a is better than b.
-func (u unit) ahead(a, b float64) bool {
-	if u.more {
-		return a > b
-	}
-	return a < b
-}
+func (u unit) ahead(a, b float64) bool { return a != b && u.more == (a > b) }
 
 // symbol returns the symbol behind a figure: "s" for "sec/op" and "p99-sec".
 func (u unit) symbol() string {
-	num, _, _ := strings.Cut(u.name, "/")
-	for _, part := range strings.Split(num, "-") {
-		switch part {
-		case "sec":
-			return "s"
-		case "B":
-			return "B"
-		}
+	numerator, _, _ := strings.Cut(u.name, "/")
+	switch last := numerator[strings.LastIndex(numerator, "-")+1:]; last {
+	case "sec":
+		return "s"
+	case "B":
+		return "B"
 	}
 	return ""
 }
@@ -62,17 +45,9 @@ func (u unit) label() string {
 	return strings.Replace(strings.Replace(u.name, "sec", "time", 1), "B", "bytes", 1)
 }
 
-// caption returns the label, and which direction is better.
-func (u unit) caption() string {
-	if u.more {
-		return u.label() + ", more is better"
-	}
-	return u.label() + ", less is better"
-}
-
-// format formats a value with a prefix and its symbol: "12.3 ns", "24.1 B", "81.2M".
-func (u unit) format(v float64) string {
-	s := benchunit.Scaler{Prec: 0, Factor: 1}
+// text formats a value with a prefix and its symbol: "12.3 ns", "24.1 B", "81.2M".
+func (u unit) text(v float64) string {
+	s := benchunit.Scaler{Factor: 1}
 	switch a := math.Abs(v); {
 	case a == 0 || math.IsNaN(a):
 	case u.time() && a < 1e-9:
@@ -83,11 +58,11 @@ func (u unit) format(v float64) string {
 		s = benchunit.CommonScale([]float64{a}, benchunit.ClassOf(u.name))
 		s.Prec = max(0, s.Prec-1)
 	}
-	num := strconv.FormatFloat(v/s.Factor, 'f', s.Prec, 64)
-	if u.symbol() == "" {
-		return num + s.Prefix
+	number := strconv.FormatFloat(v/s.Factor, 'f', s.Prec, 64)
+	if u.symbol() != "" {
+		number += " "
 	}
-	return num + " " + s.Prefix + u.symbol()
+	return number + s.Prefix + u.symbol()
 }
 
 // times formats a ratio: "0.13", "1.38", "27", "0.0023".
@@ -103,25 +78,18 @@ func times(r float64) string {
 	return strconv.FormatFloat(r, 'f', 2, 64)
 }
 
-// number formats a parameter's value that begins with a number with commas.
+// numeric returns the number at the beginning of a parameter's value, or 0.
+func numeric(v string) float64 {
+	digits := len(v) - len(strings.TrimLeft(v, "0123456789."))
+	n, _ := strconv.ParseFloat(v[:digits], 64)
+	return n
+}
+
+// number returns a parameter's value with commas in the number at its beginning.
 func number(v string) string {
-	digits := strings.TrimRight(v, "BKMGi")
-	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || n < 1000 {
-		return v
-	}
-	for at := len(digits) - 3; at > 0; at -= 3 {
+	digits := len(v) - len(strings.TrimLeft(v, "0123456789"))
+	for at := digits - 3; at > 0; at -= 3 {
 		v = v[:at] + "," + v[at:]
 	}
 	return v
-}
-
-// numeric returns the number at the beginning of a parameter's value.
-func numeric(v string) (float64, bool) {
-	end := strings.IndexFunc(v, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-	if end < 0 {
-		end = len(v)
-	}
-	n, err := strconv.ParseFloat(v[:end], 64)
-	return n, err == nil
 }

@@ -2,226 +2,156 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+
+	"golang.org/x/perf/benchunit"
 
 	"coatcheck/bench/suite"
 )
 
 // view is the contents of a chart: some of a question's figures, in one unit.
 type view struct {
-	q      *suite.Question
-	chart  suite.Chart
-	unit   unit
-	cells  []*cell  // in the order of their parameters
+	q     *suite.Question
+	chart suite.Chart
+	unit  unit
+	Title string
+	Cells []*cell
+
 	varied []string // the parameters in which cells differ
 }
 
 // cell is all contestants under one set of parameters.
 type cell struct {
 	params []suite.Param
-	rows   []row // by role, those of a role from the best to the worst
+	Label  string // those parameters in which cells differ: "live 1,000, goroutines 2"
+	Rows   []row  // by role, those of a role from the best to the worst
 }
 
 // row is one contestant in a cell.
 type row struct {
-	impl string // with its own parameter: "pool, by guard"
-	role suite.Role
+	Impl string // with its own parameter: "pool, by guard"
+	Role suite.Role
 	figure
 }
 
-func (c *cell) row(impl string) (row, bool) {
-	for _, r := range c.rows {
-		if r.impl == impl {
-			return r, true
-		}
-	}
-	return row{}, false
+func (r row) String() string {
+	return strings.TrimSpace(r.Impl + " " + r.Text() + " " + r.Spread())
 }
 
 // best returns the best row with the role.
 func (c *cell) best(role suite.Role) (best row, ok bool) {
-	for _, r := range c.rows {
-		if r.role == role {
-			return r, true
-		}
+	i := slices.IndexFunc(c.Rows, func(r row) bool { return r.Role == role })
+	if i < 0 {
+		return row{}, false
 	}
-	return
+	return c.Rows[i], true
 }
 
-// label returns the cell's parameters that vary: "live 1,000, goroutines 2".
-func (v *view) label(c *cell) string {
-	var parts []string
-	for _, key := range v.varied {
-		if p := value(c.params, key); p != "" {
-			parts = append(parts, paramText(suite.Param{Key: key, Value: p}))
-		}
+// Part returns a figure as a percentage of the cell's longest.
+func (c *cell) Part(x float64) float64 {
+	longest := math.SmallestNonzeroFloat64
+	for _, r := range c.Rows {
+		longest = max(longest, r.Hi)
 	}
-	return strings.Join(parts, ", ")
+	return math.Round(1000*max(0, x)/longest) / 10
 }
 
 // place identifies a cell within its question: the parameters that the chart selects, those
 // that vary, and the unit unless it is the time of an operation.
 func (v *view) place(c *cell) string {
-	var parts []string
-	for _, key := range slices.Sorted(maps.Keys(v.chart.Where)) {
-		parts = append(parts, paramText(suite.Param{Key: key, Value: v.chart.Where[key]}))
-	}
-	parts = append(parts, v.label(c))
+	parts := []string{label(c.params, slices.Sorted(maps.Keys(v.chart.Where))), c.Label}
 	if v.unit.name != unitTime {
 		parts = append(parts, v.unit.label())
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
-func paramText(p suite.Param) string { return p.Key + " " + number(p.Value) }
+// label returns those of the parameters: "live 1,000, goroutines 2".
+func label(params []suite.Param, keys []string) string {
+	var parts []string
+	for _, key := range keys {
+		if v := value(params, key); v != "" {
+			parts = append(parts, key+" "+number(v))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
 
-// views returns the question's charts that have figures.
+// views returns the charts of a question that have figures.
 func (f *Figures) views(q *suite.Question) (vs []*view) {
-	for _, c := range q.Charts {
-		if v := f.view(q, c); v != nil {
+	for _, chart := range q.Charts {
+		_, tidy := benchunit.Tidy(1, chart.Unit)
+		v := &view{q: q, chart: chart, unit: unit{tidy, chart.More}, Title: cmp.Or(chart.Title, q.Title)}
+		// References come last: one that has fewer parameters than the contestants is in every
+		// cell that has these.
+		for _, references := range []bool{false, true} {
+			for _, s := range f.Series {
+				if s.ID == q.ID && references == (q.Roles[s.Impl] == suite.Reference) {
+					v.add(s)
+				}
+			}
+		}
+		if len(v.Cells) > 0 {
+			v.finish()
 			vs = append(vs, v)
 		}
 	}
-	return
+	return vs
 }
 
-// view returns a chart with its figures, or nil if there are none.
-func (f *Figures) view(q *suite.Question, chart suite.Chart) *view {
-	v := &view{q: q, chart: chart, unit: f.unitOf(chart.Unit, chart.More)}
-	if v.chart.Title == "" {
-		v.chart.Title = q.Title
-	}
-	byParams := map[string]*cell{}
-	// References come last: one that has fewer parameters than the contestants is in every
-	// cell that has these.
-	for _, shared := range []bool{false, true} {
-		for _, s := range f.Series {
-			role := q.Roles[s.Impl]
-			fig, ok := s.figure(v.unit)
-			if !ok || s.ID != q.ID || !s.admitted(chart.Where) || shared != (role == suite.Reference) {
-				continue
-			}
-			impl, params := s.contestant(q.Own)
-			r, found := row{impl, role, fig}, false
-			for _, c := range v.cells {
-				if _, has := c.row(impl); shared && !has && includes(c.params, params) {
-					c.rows, found = append(c.rows, r), true
-				}
-			}
-			if found {
-				continue
-			}
-			key := fmt.Sprint(params)
-			if byParams[key] == nil {
-				byParams[key] = &cell{params: params}
-				v.cells = append(v.cells, byParams[key])
-			}
-			byParams[key].rows = append(byParams[key].rows, r)
+// add adds a row to its cells, if it is part of the chart.
+func (v *view) add(s *Series) {
+	rounds := s.Rounds[v.unit.name]
+	for key, want := range v.chart.Where {
+		if value(s.Params, key) != want {
+			return
 		}
 	}
-	if len(v.cells) == 0 {
-		return nil
+	if len(rounds) == 0 {
+		return
 	}
-	v.vary()
-	for _, c := range v.cells {
-		slices.SortStableFunc(c.rows, func(a, b row) int {
-			if a.role == b.role && a.mid != b.mid {
-				return map[bool]int{true: -1, false: 1}[v.unit.ahead(a.mid, b.mid)]
-			}
-			return cmp.Compare(a.role, b.role)
-		})
-	}
-	return v
-}
-
-// contestant returns the name of s, with the parameter own if it has one, and the
-// parameters of its cell.
-func (s *Series) contestant(own string) (impl string, params []suite.Param) {
-	impl = s.Impl
+	r := row{s.Impl, v.q.Roles[s.Impl], summarize(rounds, v.unit)}
+	var params []suite.Param
 	for _, p := range s.Params {
-		if p.Key == own {
-			impl += ", " + paramText(p)
+		if p.Key == v.q.Own {
+			r.Impl += ", " + p.Key + " " + number(p.Value)
 		} else {
 			params = append(params, p)
 		}
 	}
-	return
-}
-
-// admitted reports whether s has the parameters that a chart selects.
-func (s *Series) admitted(where map[string]string) bool {
-	for key, want := range where {
-		if value(s.Params, key) != want {
-			return false
+	found := false
+	for _, c := range v.Cells {
+		missing := slices.ContainsFunc(params, func(p suite.Param) bool { return !slices.Contains(c.params, p) })
+		if !missing && (r.Role == suite.Reference || len(c.params) == len(params)) {
+			c.Rows = append(c.Rows, r)
+			found = true
 		}
 	}
-	return true
+	if !found {
+		v.Cells = append(v.Cells, &cell{params: params, Rows: []row{r}})
+	}
 }
 
-// figure returns the series' figure in the unit. It derives a rate from the times.
-func (s *Series) figure(u unit) (figure, bool) {
-	if rounds := s.Rounds[u.name]; len(rounds) > 0 {
-		return summarize(rounds), true
-	}
-	times := s.Rounds[unitTime]
-	if len(times) == 0 || u.name != unitRate || slices.Min(times) <= 0 {
-		return figure{}, false
-	}
-	rates := make([]float64, len(times))
-	for i := range times {
-		rates[i] = 1 / times[i]
-	}
-	return summarize(rates), true
-}
-
-// includes reports whether ps has all parameters of sub.
-func includes(ps, sub []suite.Param) bool {
-	for _, p := range sub {
-		if value(ps, p.Key) != p.Value {
-			return false
-		}
-	}
-	return true
-}
-
-// vary finds the parameters in which the cells differ and sorts the cells by them: numbers
-// by value, others in the order of the file.
-func (v *view) vary() {
-	v.varied = nil
-	order := map[string][]string{} // values of each key
-	var keys []string
-	for _, c := range v.cells {
-		for _, p := range c.params {
-			if order[p.Key] == nil {
-				keys = append(keys, p.Key)
+// finish sorts the rows and labels the cells.
+func (v *view) finish() {
+	for _, c := range v.Cells {
+		slices.SortStableFunc(c.Rows, func(a, b row) int {
+			if v.unit.more && a.Role == b.Role {
+				a, b = b, a
 			}
-			if !slices.Contains(order[p.Key], p.Value) {
-				order[p.Key] = append(order[p.Key], p.Value)
-			}
-		}
-	}
-	for _, key := range keys {
-		if len(order[key]) > 1 {
-			v.varied = append(v.varied, key)
-		}
-		slices.SortStableFunc(order[key], func(a, b string) int {
-			x, ok := numeric(a)
-			y, also := numeric(b)
-			if !ok || !also {
-				return 0
-			}
-			return cmp.Compare(x, y)
+			return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Mid, b.Mid))
 		})
-	}
-	slices.SortStableFunc(v.cells, func(a, b *cell) int {
-		for _, key := range v.varied {
-			if c := slices.Index(order[key], value(a.params, key)) - slices.Index(order[key], value(b.params, key)); c != 0 {
-				return c
+		for _, p := range c.params {
+			differs := func(o *cell) bool { return value(o.params, p.Key) != p.Value }
+			if !slices.Contains(v.varied, p.Key) && slices.ContainsFunc(v.Cells, differs) {
+				v.varied = append(v.varied, p.Key)
 			}
 		}
-		return 0
-	})
+	}
+	for _, c := range v.Cells {
+		c.Label = label(c.params, v.varied)
+	}
 }

@@ -29,7 +29,7 @@ func question(id, title string) suite.Question {
 		Front: id == "Pair" || id == "Get" || id == "Mix",
 		Roles: map[string]suite.Role{"pool": suite.Ours, "worker": suite.Ours, "guard": suite.Ours, "fifo": suite.Ours},
 		Charts: []suite.Chart{
-			{Kind: suite.Lines, Unit: "ops/s", X: "goroutines"},
+			{Kind: suite.Lines, Unit: "ops/s", More: true, X: "goroutines"},
 			{Kind: suite.Lines, Unit: "transfers/op", X: "goroutines", Title: "Simulated: transfers of cache lines"},
 		},
 	}

@@ -6,13 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
+	"coatcheck/internal/check/turns"
 	"coatcheck/internal/simulate/programs"
 )
 
@@ -20,46 +20,37 @@ import (
 // slows the machine down hits all of them.
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("simulated", flag.ExitOnError)
-	var (
-		numbers = flags.String("goroutines", "1,2,4,8,16", "run with these numbers of goroutines")
-		rounds  = flags.Int("rounds", 9, "measure each that often")
-		long    = flags.Duration("time", 30*time.Millisecond, "measure for that long")
-		only    = flags.String("only", ".", "run the programs that match")
-	)
+	numbers := flags.String("goroutines", "1,2,4,8,16", "run with these numbers of goroutines")
+	rounds := flags.Int("rounds", 9, "measure each that often")
+	long := flags.Duration("time", 30*time.Millisecond, "measure for that long")
+	only := flags.String("only", ".", "run the programs that match")
 	flags.Parse(args)
 	matches, err := regexp.Compile(*only)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "goos: %s\ngoarch: %s\ncores: %d\ngo: %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
-	type opened struct {
-		*programs.Runner
-		name string
-	}
-	var runners []opened
-	all := programs.All()
-	for i := range all {
+	var names []string
+	var runners []*programs.Runner
+	for _, p := range programs.All() {
+		if !matches.MatchString(p.Name()) {
+			continue
+		}
 		for _, number := range strings.Split(*numbers, ",") {
 			n, err := strconv.Atoi(number)
 			if err != nil {
 				return err
 			}
-			if p := &all[i]; matches.MatchString(p.Name()) {
-				runners = append(runners, opened{programs.NewRunner(p, n), fmt.Sprintf("Benchmark%s/goroutines=%d", p.Name(), n)})
-			}
+			r := programs.NewRunner(&p, n)
+			defer r.Close()
+			r.Measure(*long) // warms it up
+			runners = append(runners, r)
+			names = append(names, fmt.Sprintf("Benchmark%s/goroutines=%d", p.Name(), n))
 		}
 	}
-	for round := range *rounds + 1 {
-		for _, r := range runners {
-			f := r.Measure(*long)
-			if round > 0 { // the first warms up
-				fmt.Fprintf(out, "%s %d %.4g ns/op\n", r.name, max(1, f.Operations), f.Nanoseconds)
-			}
-		}
-		fmt.Fprintf(os.Stderr, "round %d of %d\n", round, *rounds)
-	}
-	for _, r := range runners {
-		r.Close()
+	fmt.Fprintf(out, "goos: %s\ngoarch: %s\ncores: %d\ngo: %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	for _, i := range turns.Order(*rounds, len(runners)) {
+		f := runners[i].Measure(*long)
+		fmt.Fprintf(out, "%s %d %.4g ns/op\n", names[i], max(1, f.Operations), f.Nanoseconds)
 	}
 	return nil
 }

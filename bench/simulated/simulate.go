@@ -24,12 +24,10 @@ func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("simulated", flag.ExitOnError)
 	costs := simulate.Server()
 	costs.Flags(flags)
-	var (
-		numbers = flags.String("processors", "1,2,4,8,16,32,64,128", "simulate these `numbers` of processors")
-		only    = flags.String("only", ".", "simulate the programs that match a `regexp`")
-		seed    = flags.Uint64("seed", 1, "the seed of random choices")
-		real    = flags.String("beside", "", "compare with the measurements in this `file`")
-	)
+	numbers := flags.String("processors", "1,2,4,8,16,32,64,128", "simulate these `numbers` of processors")
+	only := flags.String("only", ".", "simulate the programs that match a `regexp`")
+	seed := flags.Uint64("seed", 1, "the seed of random choices")
+	real := flags.String("beside", "", "compare with the measurements in this `file`")
 	dir := flags.String("out", "", "write figures, a report and a chart to this `directory`")
 	from := flags.String("from", "", "simulate nothing, report the figures of this `file`")
 	flags.Parse(args)
@@ -90,7 +88,7 @@ func write(dir string, figures []byte) error {
 	if err := report.HTML(&page, f, questions); err != nil {
 		return err
 	}
-	if err := report.File(&picture, f, &questions[0], questions[0].Charts[0]); err != nil {
+	if err := report.File(&picture, f, &questions[0]); err != nil {
 		return err
 	}
 	return errors.Join(

@@ -41,6 +41,9 @@ const (
 	Reference
 )
 
+// String returns the role's class in the report's style sheet.
+func (r Role) String() string { return [...]string{"ours", "theirs", "reference"}[r-Ours] }
+
 // Question is a question that benchmarks answer.
 type Question struct {
 	ID     string          // the benchmark's name, an exported Go identifier: "Pair"
