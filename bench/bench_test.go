@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"regexp"
 	"runtime"
 	"testing"
@@ -20,30 +21,23 @@ import (
 func TestQuestionsPassTheirChecks(t *testing.T) {
 	for _, q := range workload.All() {
 		t.Run(q.ID, func(t *testing.T) {
-			want := make(map[string]bool)
-			env := suite.Env{Quick: true, Procs: runtime.GOMAXPROCS(0), Seed: 1}
-			for _, g := range q.Groups(env) {
-				for i := range g.Cases {
-					want[q.Name(&g.Cases[i])] = true
-				}
-			}
+			want := names(t, &q, suite.Env{Quick: true, Procs: runtime.GOMAXPROCS(0), Seed: 1})
 			var out bytes.Buffer
 			require.NoError(t, measure.Questions(context.Background(), &out, []suite.Question{q}, measure.Options{Quick: true, Seed: 1}))
-			got := make(map[string]bool)
 			units := make(map[string]bool)
-			for _, r := range results(t, &out) {
-				name := regexp.MustCompile(`-\d+$`).ReplaceAllString(r.Name.String(), "")
-				require.False(t, got[name], "%s twice", name)
-				got[name] = true
-				for _, v := range r.Values {
-					unit := v.Unit
-					if v.OrigUnit != "" {
-						unit = v.OrigUnit
+			reader := benchfmt.NewReader(&out, "figures")
+			for reader.Scan() {
+				if r, ok := reader.Result().(*benchfmt.Result); ok {
+					name := regexp.MustCompile(`-\d+$`).ReplaceAllString(r.Name.String(), "")
+					require.True(t, want[name], "%s is unknown, or there twice", name)
+					delete(want, name)
+					for _, v := range r.Values {
+						units[v.Unit], units[v.OrigUnit] = true, true
 					}
-					units[unit] = true
 				}
 			}
-			require.Equal(t, want, got)
+			require.NoError(t, reader.Err())
+			require.Empty(t, want)
 			for _, c := range q.Charts {
 				require.Contains(t, units, c.Unit, "the chart %q", c.Title)
 			}
@@ -51,41 +45,81 @@ func TestQuestionsPassTheirChecks(t *testing.T) {
 	}
 }
 
-// Names are unique and parse, whatever GOMAXPROCS is.
+// names returns the names of a question's cases, which must be unique and parse.
+func names(t *testing.T, q *suite.Question, env suite.Env) map[string]bool {
+	all := make(map[string]bool)
+	for _, g := range q.Groups(env) {
+		require.NotEmpty(t, g.Cases, q.ID)
+		for i := range g.Cases {
+			name := q.Name(&g.Cases[i])
+			require.False(t, all[name], "%+v: %s twice", env, name)
+			all[name] = true
+			require.Regexp(t, `^[A-Z][A-Za-z0-9]*(/[a-z]+=[^/= ]+)+$`, name)
+		}
+	}
+	return all
+}
+
 func TestNamesAreUniqueAndParse(t *testing.T) {
-	for _, env := range []suite.Env{{Procs: 1}, {Procs: 3}, {Procs: 16}, {Procs: 1, Quick: true}} {
-		seen := make(map[string]bool)
-		for _, q := range workload.All() {
-			for _, g := range q.Groups(env) {
-				require.NotEmpty(t, g.Cases, q.ID)
-				for i := range g.Cases {
-					name := q.Name(&g.Cases[i])
-					require.False(t, seen[name], "%+v: %s twice", env, name)
-					seen[name] = true
-					require.Regexp(t, `^[A-Z][A-Za-z0-9]*(/[a-z]+=[^/= ]+)+$`, name)
-				}
-			}
+	ids := make(map[string]bool)
+	for _, q := range workload.All() {
+		require.False(t, ids[q.ID], q.ID)
+		ids[q.ID] = true
+		for _, procs := range []int{1, 3, 16} {
+			names(t, &q, suite.Env{Procs: procs})
 		}
 	}
 }
 
-type idle struct{}
+func TestWrongFlagsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-quik"}, "-quik"},
+		{[]string{"pool"}, `"pool" is not a flag`},
+		{[]string{"-rounds", "0"}, "at least one"},
+		{[]string{"-only", "("}, "-only"},
+		{[]string{"-cpu", "1,x"}, `"x"`},
+		{[]string{"-cpu", "0"}, `"0"`},
+		{[]string{"-cpu", "1,,2"}, `""`},
+		{[]string{"-quick", "-readme"}, "-readme"},
+	} {
+		_, err := parse(c.args, io.Discard)
+		require.ErrorContains(t, err, c.want, "%v", c.args)
+	}
+}
 
-func (idle) Do(n int) (int, error) { return n, nil }
-func (idle) Close() error          { return nil }
+func TestCommandCanBePastedIntoAShell(t *testing.T) {
+	require.Equal(t, `go -C bench run . -only 'impl=(pool|it'\''s)/' -quick`, command([]string{"-only", "impl=(pool|it's)/", "-quick"}))
+}
 
-// results reads the benchmark format.
-func results(t *testing.T, r io.Reader) (rs []*benchfmt.Result) {
-	t.Helper()
-	reader := benchfmt.NewReader(r, "figures")
-	for reader.Scan() {
-		switch rec := reader.Result().(type) {
-		case *benchfmt.Result:
-			rs = append(rs, rec.Clone())
-		case *benchfmt.SyntaxError:
-			require.NoError(t, rec)
+// done is a run whose final check returns err.
+type done struct{ err error }
+
+func (done) Do(n int) (int, error) { return n, nil }
+func (d done) Close() error        { return d.err }
+
+func TestFailedChecksFailTheProgram(t *testing.T) {
+	for _, wrong := range []error{nil, os.ErrInvalid} {
+		dir := t.TempDir()
+		asked, err := parse([]string{"-quick", "-only", "Q", "-out", dir}, io.Discard)
+		require.NoError(t, err)
+		q := suite.Question{ID: "Q", Charts: []suite.Chart{{Unit: "ns/op"}}, Groups: func(suite.Env) []suite.Group {
+			return []suite.Group{{Cases: []suite.Case{
+				{Impl: "good", Open: func() (suite.Run, error) { return done{}, nil }},
+				{Impl: "other", Open: func() (suite.Run, error) { return done{wrong}, nil }},
+			}}}
+		}}
+		err = answer(t.Context(), asked, []suite.Question{q}, io.Discard, io.Discard)
+		figures, read := os.ReadFile(dir + "/bench.txt")
+		require.NoError(t, read)
+		require.FileExists(t, dir+"/report.html")
+		require.Contains(t, string(figures), "impl=good/")
+		require.Equal(t, wrong == nil, bytes.Contains(figures, []byte("impl=other/")))
+		require.ErrorIs(t, err, wrong)
+		if wrong != nil {
+			require.ErrorContains(t, err, "Q/impl=other/goroutines=1")
 		}
 	}
-	require.NoError(t, reader.Err())
-	return rs
 }

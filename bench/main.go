@@ -2,7 +2,7 @@
 //
 //	go -C bench run .
 //
-// takes less than two minutes on two cores. It prints tables, and writes the figures in
+// takes some two minutes on two cores. It prints tables, and writes the figures in
 // Go's benchmark format and a report with charts as one HTML file. -h explains the flags.
 //
 // Package workload has the questions, package peer the contestants, package measure the
@@ -14,7 +14,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -31,118 +30,74 @@ import (
 	"coatcheck/bench/workload"
 )
 
-// The files that the program writes, in the directory that -out names.
-const (
-	figuresFile = "bench.txt"
-	reportFile  = "report.html"
-)
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// run is the program. It returns the exit status.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	asked, err := parse(args, stdout)
+	asked, err := parse(os.Args[1:], os.Stdout)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return 0
+		return
 	case err != nil:
-		fmt.Fprintf(stderr, "bench: %v\nbench -h explains the flags.\n", err)
-		return 2
+		fmt.Fprintf(os.Stderr, "bench: %v\nbench -h explains the flags.\n", err)
+		os.Exit(2)
 	}
-	if err := answer(ctx, asked, workload.All(), stdout, stderr); err != nil {
-		fmt.Fprintf(stderr, "bench: %v\n", err)
-		return 1
+	if err := answer(ctx, asked, workload.All(), os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
 	}
-	return 0
 }
 
 // answer measures, unless -from names a file, and reports. If a check fails, it reports
 // the other figures and returns the error.
-func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stderr io.Writer) error {
-	dir, err := directory(asked)
-	if err != nil {
-		return err
+func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stderr io.Writer) (failed error) {
+	if asked.out == "" {
+		asked.out, failed = os.MkdirTemp("", "bench-")
+	} else {
+		failed = os.MkdirAll(asked.out, 0o777)
+	}
+	if failed != nil {
+		return failed
 	}
 	from := asked.from
-	var failed error
 	if from == "" {
-		from = filepath.Join(dir, figuresFile)
-		failed = gather(ctx, asked, qs, from, stderr)
-		if errors.Is(failed, measure.ErrNothing) {
-			return fmt.Errorf("-only %s: %w", asked.only, failed)
-		}
+		from = filepath.Join(asked.out, "bench.txt")
+		failed = write(from, func(w io.Writer) error {
+			o := asked.Options
+			o.Config = circumstances(asked)
+			o.Begin = func(question string) { fmt.Fprintln(stderr, question) }
+			return measure.Questions(ctx, w, qs, o)
+		})
 	}
 	figures, err := report.ReadFile(from)
 	if err != nil {
 		return errors.Join(failed, err)
 	}
-	page := filepath.Join(dir, reportFile)
-	if err := show(figures, qs, page, stdout); err != nil {
+	page := filepath.Join(asked.out, "report.html")
+	err = errors.Join(report.Text(stdout, figures, qs), write(page, func(w io.Writer) error { return report.HTML(w, figures, qs) }))
+	fmt.Fprintf(stdout, "\nfigures  %s\nreport   %s\n", from, page)
+	if failed != nil || err != nil || !asked.readme {
 		return errors.Join(failed, err)
 	}
-	if asked.from == "" {
-		fmt.Fprintf(stdout, "\nfigures  %s\n", from)
-	}
-	fmt.Fprintf(stdout, "report   %s\n", page)
-	if failed != nil {
-		return failed
-	}
-	if asked.readme {
-		return readme(figures, qs)
-	}
-	return nil
-}
-
-// directory makes and returns the directory to write to: a temporary one by default.
-func directory(asked *flags) (string, error) {
-	if asked.out == "" {
-		return os.MkdirTemp("", "bench-")
-	}
-	return asked.out, os.MkdirAll(asked.out, 0o777)
-}
-
-// gather measures the questions and writes the figures to a file.
-func gather(ctx context.Context, asked *flags, qs []suite.Question, path string, stderr io.Writer) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	o := asked.options
-	o.Config = circumstances(asked)
-	o.Begin = func(question string, part float64) { fmt.Fprintf(stderr, "%3.0f %%  %s\n", 100*part, question) }
-	return measure.Questions(ctx, f, qs, o)
-}
-
-// show prints the tables and writes the report.
-func show(figures *report.Figures, qs []suite.Question, page string, stdout io.Writer) (err error) {
-	if err := report.Text(stdout, figures, qs); err != nil {
-		return err
-	}
-	f, err := os.Create(page)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return report.HTML(f, figures, qs)
+	return readme(figures, qs)
 }
 
 // readme rewrites the tables of bench's README, of docs/performance.md and of the
 // project's README, and the project's chart.
 func readme(figures *report.Figures, qs []suite.Question) error {
 	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "ScalePair" })
-	var chart bytes.Buffer
-	if err := report.File(&chart, figures, &qs[charted]); err != nil {
+	return errors.Join(
+		write("../docs/throughput.svg", func(w io.Writer) error { return report.File(w, figures, &qs[charted]) }),
+		report.Readme("README.md", figures, qs, report.Full),
+		report.Readme("../docs/performance.md", figures, qs, report.Short),
+		report.Readme("../README.md", figures, qs, report.Brief),
+	)
+}
+
+// write writes a file.
+func write(path string, contents func(w io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
 		return err
 	}
-	return errors.Join(
-		os.WriteFile(filepath.Join("..", "docs", "throughput.svg"), chart.Bytes(), 0o666),
-		report.Readme("README.md", figures, qs, report.Full),
-		report.Readme(filepath.Join("..", "docs", "performance.md"), figures, qs, report.Short),
-		report.Readme(filepath.Join("..", "README.md"), figures, qs, report.Brief),
-	)
+	return errors.Join(contents(f), f.Close())
 }

@@ -1,12 +1,33 @@
+// Package measure runs the cases of questions and writes their figures in Go's
+// benchmark format.
+//
+// A shared machine slows down and recovers within seconds, so figures taken one after the
+// other cannot be compared. The cases of a group are therefore open together and take
+// turns: in each round every case has one turn of some milliseconds, and each round begins
+// with another case. So the figures of one round were taken side by side.
+//
+// The clock and the heap's counters are read before and after a turn of some hundred
+// thousand operations. Opening a case finds the number of operations of a turn, which
+// also warms it up.
+//
+// GOGC is the default. The garbage of a turn is collected after it, outside the timed
+// part, or the next case would pay for it. So a case pays for the collections that begin in its
+// turns. Groups of big stores are not open together (suite.Group's Apart): beside the
+// others' memory their garbage would hardly ever be collected.
 package measure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -21,40 +42,18 @@ type Options struct {
 	Procs  []int          // GOMAXPROCS of each pass; none is the current one
 	Rounds int            // turns of each case; 0 is the default
 	Turn   time.Duration  // the length of a turn; 0 is the default
-	Budget time.Duration  // of a pass, beyond which there are fewer rounds; 0 is none
 	Only   *regexp.Regexp // matches IDs of questions and names of cases; nil is all
 
-	Config []benchfmt.Config // lines at the beginning of the file
-	// Begin, if not nil, is called when a question begins. part is the estimated part of
-	// the run that is done.
-	Begin func(question string, part float64)
+	Config []benchfmt.Config     // lines at the beginning of the file
+	Begin  func(question string) // if not nil, is called when a question begins
 }
 
-// The default lengths.
 const (
 	defaultRounds = 7
 	defaultTurn   = 10 * time.Millisecond
+	// tiny is the number of operations of a turn of a quick run.
+	tiny = 256
 )
-
-func (o *Options) rounds() int {
-	switch {
-	case o.Quick:
-		return 1
-	case o.Rounds > 0:
-		return o.Rounds
-	}
-	return defaultRounds
-}
-
-func (o *Options) turn() time.Duration {
-	switch {
-	case o.Quick:
-		return 0
-	case o.Turn > 0:
-		return o.Turn
-	}
-	return defaultTurn
-}
 
 // ErrNothing says that no case matches Options.Only.
 var ErrNothing = errors.New("measure: no question and no case matches")
@@ -63,140 +62,104 @@ var ErrNothing = errors.New("measure: no question and no case matches")
 // in Go's benchmark format, when it is done.
 //
 // A case that fails, or whose values or counts are wrong, has no figures; the others are
-// measured. The error joins those of all cases. If ctx is done, the figures of the groups
-// before have been written.
+// measured. The error joins those of all cases. If ctx is done, the figures until then have
+// been written.
 func Questions(ctx context.Context, w io.Writer, qs []suite.Question, o Options) error {
-	procs := o.Procs
-	if len(procs) == 0 {
-		procs = []int{runtime.GOMAXPROCS(0)}
+	now := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(now)
+	if len(o.Procs) == 0 {
+		o.Procs = []int{now}
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-
-	out := newWriter(w, o.Config)
+	out := benchfmt.NewWriter(w)
+	more := benchfmt.UnitMetadataKey{Unit: "ops/s", Key: "better"}
+	begin := sync.OnceValue(func() error {
+		return out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: more, OrigUnit: more.Unit, Value: "higher"})
+	})
 	var errs []error
-	measured := 0
-	for i, p := range procs {
-		runtime.GOMAXPROCS(p)
-		plan, err := newPlan(qs, &o, p)
-		if err != nil {
-			return err
-		}
-		plan.before, plan.passes = i, len(procs)
-		n, err := plan.run(ctx, out)
-		measured += n
-		if err != nil {
-			errs = append(errs, err)
-		}
-		if errors.Is(err, errStopped) {
-			break
+	found := false
+	for _, procs := range o.Procs {
+		runtime.GOMAXPROCS(procs)
+		for i := range qs {
+			begun := false
+			for _, group := range qs[i].Groups(suite.Env{Quick: o.Quick, Procs: procs, Seed: o.Seed}) {
+				g := o.group(&qs[i], &group, procs)
+				if len(g.cases) == 0 {
+					continue
+				}
+				if o.Begin != nil && !begun {
+					o.Begin(qs[i].ID)
+				}
+				found, begun = true, true
+				g.measure(ctx)
+				for _, c := range g.cases {
+					if c.err == nil && len(c.rounds) > 0 {
+						c.err = errors.Join(begin(), c.write(out, o.Config))
+					}
+					errs = append(errs, c.err)
+				}
+				if ctx.Err() != nil {
+					return errors.Join(append(errs, errStopped)...)
+				}
+			}
 		}
 	}
-	if measured == 0 && len(errs) == 0 {
+	if !found {
 		return ErrNothing
 	}
 	return errors.Join(errs...)
 }
 
-type plan struct {
-	o              *Options
-	before, passes int // this pass follows that many, of all passes
-	groups         []*group
-	costs          []time.Duration // estimates, by group
-	total          time.Duration
-}
+// errStopped says that the context is done.
+var errStopped = errors.New("measure: stopped")
 
-// newPlan lists the groups of the questions.
-func newPlan(qs []suite.Question, o *Options, procs int) (*plan, error) {
-	env := suite.Env{Quick: o.Quick, Procs: procs, Seed: o.Seed}
-	p := &plan{o: o}
-	names := make(map[string]bool)
-	for i := range qs {
-		q := &qs[i]
-		for _, sg := range q.Groups(env) {
-			g := &group{
-				question: q.ID, once: sg.Once, apart: sg.Apart,
-				rounds: o.rounds(), turn: o.turn() * time.Duration(max(1, sg.Turn)),
-			}
-			if g.once {
-				g.rounds = 1
-			}
-			for j := range sg.Cases {
-				c := &sg.Cases[j]
-				name := q.Name(c)
-				if o.Only != nil && !o.Only.MatchString(q.ID) && !o.Only.MatchString(name) {
-					continue
-				}
-				if procs > 1 {
-					name = fmt.Sprintf("%s-%d", name, procs)
-				}
-				if names[name] {
-					return nil, fmt.Errorf("measure: two cases have the name %s", name)
-				}
-				names[name] = true
-				g.cases = append(g.cases, &contestant{name: name, open: c.Open})
-			}
-			if len(g.cases) > 0 {
-				p.add(g)
-			}
-		}
+// group returns the cases of sg that are to be measured.
+func (o *Options) group(q *suite.Question, sg *suite.Group, procs int) *group {
+	g := &group{
+		apart:  sg.Apart || sg.Once,
+		turn:   cmp.Or(o.Turn, defaultTurn) * time.Duration(max(1, sg.Turn)),
+		rounds: cmp.Or(o.Rounds, defaultRounds),
 	}
-	return p, nil
-}
-
-// add adds a group, with an estimate of its time.
-func (p *plan) add(g *group) {
-	const (
-		opening = 5 * time.Millisecond   // a store that is open together with others
-		filling = 150 * time.Millisecond // a big store
-		long    = 400 * time.Millisecond // the turn of a case that has only one
-	)
-	each := opening + time.Duration(g.rounds+1)*g.turn
+	ops := 0
 	switch {
-	case p.o.Quick:
-		each = time.Millisecond
-	case g.once:
-		each = long
-	case g.apart:
-		each += openings * filling
+	case sg.Once:
+		g.rounds, ops = 1, 1
+	case o.Quick:
+		g.rounds, ops = 1, tiny
 	}
-	cost := each * time.Duration(len(g.cases))
-	p.groups = append(p.groups, g)
-	p.costs = append(p.costs, cost)
-	p.total += cost
+	for i := range sg.Cases {
+		c := &sg.Cases[i]
+		name := q.Name(c)
+		if o.Only != nil && !o.Only.MatchString(q.ID) && !o.Only.MatchString(name) {
+			continue
+		}
+		if procs > 1 {
+			name = fmt.Sprintf("%s-%d", name, procs)
+		}
+		g.cases = append(g.cases, &contestant{name: name, open: c.Open, ops: ops})
+	}
+	return g
 }
 
-// run measures all groups and returns how many cases were measured.
-func (p *plan) run(ctx context.Context, out *writer) (measured int, err error) {
-	begin := time.Now()
-	var errs []error
-	var spent time.Duration // the estimates of the groups that are done
-	for i, g := range p.groups {
-		cost := p.costs[i]
-		if p.o.Begin != nil && (i == 0 || p.groups[i-1].question != g.question) {
-			p.o.Begin(g.question, (float64(p.before)+float64(spent)/float64(p.total))/float64(p.passes))
+// write writes a line for each round.
+func (c *contestant) write(out *benchfmt.Writer, config []benchfmt.Config) error {
+	for _, f := range c.rounds {
+		ops, perOp := float64(f.ops), float64(f.took)/float64(f.ops)
+		r := &benchfmt.Result{Config: config, Name: benchfmt.Name(c.name), Iters: f.ops, Values: []benchfmt.Value{
+			{Value: perOp, Unit: "ns/op"},
+			{Value: 1e9 / perOp, Unit: "ops/s"},
+			{Value: float64(f.bytes) / ops, Unit: "B/op"},
+			{Value: float64(f.objects) / ops, Unit: "allocs/op"},
+		}}
+		for _, unit := range slices.Sorted(maps.Keys(f.extra)) {
+			r.Values = append(r.Values, benchfmt.Value{Value: f.extra[unit], Unit: unit})
 		}
-		deadline := begin.Add(time.Duration(float64(p.o.Budget) * float64(spent+cost) / float64(p.total)))
-		g.late = func() bool {
-			return p.o.Budget > 0 && time.Now().After(deadline)
+		for i := range r.Values {
+			v := &r.Values[i]
+			v.Value, _ = strconv.ParseFloat(strconv.FormatFloat(v.Value, 'g', 5, 64), 64)
 		}
-		stopped := g.measure(ctx)
-		for _, c := range g.cases {
-			switch {
-			case c.err != nil:
-				errs = append(errs, c.err)
-			case len(c.rounds) > 0:
-				measured++
-				if err := out.write(c); err != nil {
-					return measured, errors.Join(append(errs, err)...)
-				}
-			}
-		}
-		g.cases = nil
-		spent += cost
-		if stopped != nil {
-			errs = append(errs, stopped)
-			break
+		if err := out.Write(r); err != nil {
+			return err
 		}
 	}
-	return measured, errors.Join(errs...)
+	return nil
 }

@@ -38,105 +38,89 @@ func TestLatenciesAreThoseOfTheLastTurn(t *testing.T) {
 	require.Error(t, l.Err())
 }
 
-// steady notes its turns and takes the time that its operations are said to take.
-type steady struct {
-	each   time.Duration
-	turns  *[]string
-	name   string
-	closed *int
+// fake is the runs of a question, which note their turns and take the time that their
+// operations are said to take.
+type fake struct {
+	suite.Group
+	turns  string
+	opened map[string]int
+	open   int
+	most   int // that were open at once
 }
 
-func (s steady) Close() error { *s.closed++; return nil }
-
-type timed struct {
-	steady
-	n int
+type fakeRun struct {
+	*fake
+	name string
+	each time.Duration
+	n    int
 }
 
-func (r *timed) Do(n int) (int, error) { r.n = n; *r.turns = append(*r.turns, r.name); return n, nil }
-func (r *timed) Took() time.Duration   { return time.Duration(r.n) * r.each }
+func (r *fakeRun) Do(n int) (int, error) { r.n, r.turns = n, r.turns+r.name; return n, nil }
+func (r *fakeRun) Took() time.Duration   { return time.Duration(r.n) * r.each }
+func (r *fakeRun) Close() error          { r.open--; return nil }
 
-func TestTurnsAreCalibratedAndOrderRotates(t *testing.T) {
-	var turns []string
-	var closed int
-	q := suite.Question{ID: "Q", Groups: func(suite.Env) []suite.Group {
-		var g suite.Group
-		for i, name := range []string{"a", "b", "c"} {
-			each := time.Duration(1+i*100) * time.Microsecond
-			g.Cases = append(g.Cases, suite.Case{Impl: name, Open: func() (suite.Run, error) {
-				return &timed{steady: steady{each: each, turns: &turns, name: name, closed: &closed}}, nil
-			}})
-		}
-		return []suite.Group{g}
-	}}
+// measure measures cases a, b and c, and returns the operations of their rounds.
+func (f *fake) measure(t *testing.T, ctx context.Context, o Options) (map[string][]int, error) {
+	f.opened = map[string]int{}
+	for i, name := range []string{"a", "b", "c"} {
+		each := time.Duration(1+i*100) * time.Microsecond
+		f.Cases = append(f.Cases, suite.Case{Impl: name, Open: func() (suite.Run, error) {
+			f.opened[name]++
+			f.open++
+			f.most = max(f.most, f.open)
+			return &fakeRun{fake: f, name: name, each: each}, nil
+		}})
+	}
+	o.Config = []benchfmt.Config{{Key: "cpu", Value: []byte("x"), File: true}}
 	var out bytes.Buffer
-	require.NoError(t, Questions(context.Background(), &out, []suite.Question{q}, Options{Rounds: 3, Turn: 10 * time.Millisecond,
-		Config: []benchfmt.Config{{Key: "cpu", Value: []byte("x"), File: true}}}))
-	require.Equal(t, 3, closed)
-	require.Equal(t, "abcbcacab", strings.Join(turns[len(turns)-9:], ""))
+	err := Questions(ctx, &out, []suite.Question{{ID: "Q", Groups: func(suite.Env) []suite.Group { return []suite.Group{f.Group} }}}, o)
+	require.Zero(t, f.open)
 	ops := map[string][]int{}
-	r := benchfmt.NewReader(&out, "out")
-	for r.Scan() {
+	for r := benchfmt.NewReader(&out, "out"); r.Scan(); {
 		if rec, ok := r.Result().(*benchfmt.Result); ok {
-			name := rec.Name.String()
-			ops[name[:len("Q/impl=a")]] = append(ops[name[:len("Q/impl=a")]], rec.Iters)
 			require.Equal(t, "x", rec.GetConfig("cpu"))
+			name := strings.Split(rec.Name.String(), "=")[1][:1]
+			ops[name] = append(ops[name], rec.Iters)
 		}
 	}
-	require.Len(t, ops, 3)
-	for name, want := range map[string]float64{"Q/impl=a": 10000, "Q/impl=b": 10000. / 101, "Q/impl=c": 10000. / 201} {
+	return ops, err
+}
+
+func TestTurnsAreCalibratedAndOrderRotates(t *testing.T) {
+	var f fake
+	ops, err := f.measure(t, t.Context(), Options{Rounds: 3, Turn: 10 * time.Millisecond})
+	require.NoError(t, err)
+	require.Equal(t, 3, f.most)
+	require.Equal(t, "abcbcacab", f.turns[len(f.turns)-9:])
+	for name, want := range map[string]float64{"a": 10000, "b": 10000. / 101, "c": 10000. / 201} {
 		require.Len(t, ops[name], 3)
 		require.InEpsilon(t, want, ops[name][2], 0.1, name)
 	}
 }
 
 func TestOnlyOneCaseIsOpenApart(t *testing.T) {
-	open := 0
-	most := 0
-	opened := map[string]int{}
-	q := suite.Question{ID: "Q", Groups: func(suite.Env) []suite.Group {
-		g := suite.Group{Apart: true}
-		for _, name := range []string{"fast", "slow"} {
-			g.Cases = append(g.Cases, suite.Case{Impl: name, Open: func() (suite.Run, error) {
-				opened[name]++
-				if open++; open > most {
-					most = open
-				}
-				if name == "slow" {
-					time.Sleep(200 * time.Millisecond)
-				}
-				return &counted{open: &open}, nil
-			}})
-		}
-		return []suite.Group{g}
-	}}
-	var out bytes.Buffer
-	require.NoError(t, Questions(context.Background(), &out, []suite.Question{q}, Options{Rounds: 7, Turn: 5 * time.Millisecond}))
-	require.Equal(t, 1, most)
-	require.Zero(t, open)
-	require.Equal(t, map[string]int{"fast": 2, "slow": 1}, opened)
-	require.Equal(t, 7, strings.Count(out.String(), "impl=fast"))
-	require.Equal(t, 7, strings.Count(out.String(), "impl=slow"))
+	f := fake{Group: suite.Group{Apart: true}}
+	ops, err := f.measure(t, t.Context(), Options{Turn: 5 * time.Millisecond})
+	require.NoError(t, err)
+	require.Equal(t, 1, f.most)
+	require.Equal(t, map[string]int{"a": 1, "b": 1, "c": 1}, f.opened)
+	require.Len(t, ops["a"], 7)
+	require.Len(t, ops["c"], 7)
+	f = fake{Group: suite.Group{Once: true}}
+	ops, err = f.measure(t, t.Context(), Options{})
+	require.NoError(t, err)
+	require.Equal(t, 1, f.most)
+	require.Equal(t, map[string][]int{"a": {1}, "b": {1}, "c": {1}}, ops)
 }
-
-type counted struct {
-	open *int
-	n    int
-}
-
-func (c *counted) Do(n int) (int, error) { c.n = n; return n, nil }
-func (c *counted) Took() time.Duration   { return time.Duration(c.n) * time.Microsecond }
-func (c *counted) Close() error          { *c.open--; return nil }
 
 func TestStoppedAndNothing(t *testing.T) {
-	q := suite.Question{ID: "Q", Groups: func(suite.Env) []suite.Group {
-		n := 0
-		return []suite.Group{{Cases: []suite.Case{{Impl: "a", Open: func() (suite.Run, error) { return &counted{open: &n}, nil }}}}}
-	}}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	err := Questions(ctx, new(bytes.Buffer), []suite.Question{q}, Options{Quick: true})
+	_, err := new(fake).measure(t, ctx, Options{Quick: true})
 	require.ErrorIs(t, err, errStopped)
-	err = Questions(context.Background(), new(bytes.Buffer), []suite.Question{q}, Options{Quick: true, Only: regexp.MustCompile("zzz")})
+	_, err = new(fake).measure(t, t.Context(), Options{Only: regexp.MustCompile("zzz")})
 	require.ErrorIs(t, err, ErrNothing)
+	ops, err := new(fake).measure(t, t.Context(), Options{Quick: true, Only: regexp.MustCompile("impl=b/")})
+	require.NoError(t, err)
+	require.Equal(t, map[string][]int{"b": {tiny}}, ops)
 }

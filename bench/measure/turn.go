@@ -1,7 +1,7 @@
 package measure
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"maps"
 	"runtime"
@@ -11,12 +11,50 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
+// litter is the most bytes of garbage that a turn may leave to the next.
+const litter = 256 << 10
+
+type group struct {
+	cases  []*contestant
+	apart  bool
+	turn   time.Duration
+	rounds int
+}
+
+// measure gives each case its turns.
+func (g *group) measure(ctx context.Context) {
+	if !g.apart {
+		g.take(ctx, g.cases)
+		return
+	}
+	for i := range g.cases {
+		g.take(ctx, g.cases[i:i+1])
+	}
+}
+
+// take opens the cases, gives each a turn in each round, and closes them.
+func (g *group) take(ctx context.Context, cases []*contestant) {
+	defer runtime.GC()
+	for _, c := range cases {
+		if ctx.Err() == nil {
+			c.start(g.turn)
+			defer c.end()
+		}
+	}
+	runtime.GC()
+	for _, i := range turns.Order(g.rounds, len(cases)) {
+		if c := cases[i]; ctx.Err() == nil && c.run != nil && c.err == nil && c.turn() > litter {
+			runtime.GC()
+		}
+	}
+}
+
 type contestant struct {
 	name string // with GOMAXPROCS
 	open func() (suite.Run, error)
 	run  suite.Run // nil when it is not open
 
-	n      int // operations that make a turn
+	ops    int // that make a turn; 0 until it is known
 	rounds []figures
 	err    error // the first one, after which the case has no turns and no figures
 }
@@ -30,9 +68,6 @@ type figures struct {
 	extra   map[string]float64
 }
 
-// perOp returns the time of an operation in nanoseconds.
-func (f *figures) perOp() float64 { return float64(f.took) / float64(f.ops) }
-
 // fail keeps the first error.
 func (c *contestant) fail(err error) {
 	if err != nil && c.err == nil {
@@ -40,22 +75,19 @@ func (c *contestant) fail(err error) {
 	}
 }
 
-// start opens the case and finds the number of operations of a turn, unless its length
-// is 0.
+// start opens the case and finds the number of operations of a turn, which warms it up.
 func (c *contestant) start(turn time.Duration) {
-	if c.err != nil {
-		return
-	}
-	if _, err := turns.Safely(func() (_ int, err error) {
+	_, err := turns.Safely(func() (_ int, err error) {
 		c.run, err = c.open()
-		return
-	}); err != nil {
+		return 0, err
+	})
+	if err != nil {
 		c.run = nil
 		c.fail(err)
 		return
 	}
-	if c.n == 0 && turn > 0 {
-		c.n, _ = turns.Calibrate(turn, c.once)
+	if c.ops == 0 {
+		c.ops, _ = turns.Calibrate(turn, c.once)
 	}
 }
 
@@ -65,18 +97,11 @@ func (c *contestant) end() {
 		return
 	}
 	if m, ok := c.run.(suite.Metered); ok && c.err == nil && len(c.rounds) > 0 {
-		c.rounds[len(c.rounds)-1].add(m.Metrics())
+		maps.Copy(c.rounds[len(c.rounds)-1].extra, m.Metrics())
 	}
 	_, err := turns.Safely(func() (int, error) { return 0, c.run.Close() })
 	c.run = nil
 	c.fail(err)
-}
-
-func (f *figures) add(extra map[string]float64) {
-	if f.extra == nil {
-		f.extra = make(map[string]float64)
-	}
-	maps.Copy(f.extra, extra)
 }
 
 // once does n operations and times them.
@@ -94,35 +119,19 @@ func (c *contestant) once(n int) (did int, took time.Duration, err error) {
 	return did, took, err
 }
 
-// turn does n operations and keeps their figures. It returns the number of allocated bytes.
-func (c *contestant) turn(n int) (bytes uint64) {
+// turn takes a turn and keeps its figures. It returns the number of allocated bytes.
+func (c *contestant) turn() (bytes uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	did, took, err := c.once(n)
+	did, took, err := c.once(c.ops)
 	runtime.ReadMemStats(&after)
 	bytes = after.TotalAlloc - before.TotalAlloc
-	if err != nil {
-		return bytes
+	if err == nil {
+		f := figures{did, took, after.Mallocs - before.Mallocs, bytes, map[string]float64{}}
+		if s, ok := c.run.(suite.Sampled); ok {
+			f.extra = s.Sample()
+		}
+		c.rounds = append(c.rounds, f)
 	}
-	f := figures{ops: did, took: took, objects: after.Mallocs - before.Mallocs, bytes: bytes}
-	if s, ok := c.run.(suite.Sampled); ok {
-		f.add(s.Sample())
-	}
-	c.rounds = append(c.rounds, f)
 	return bytes
 }
-
-// adjust changes the number of operations if the last turn was half or twice as long as it
-// should be.
-func (c *contestant) adjust(turn time.Duration) {
-	if len(c.rounds) == 0 || c.err != nil {
-		return
-	}
-	last := &c.rounds[len(c.rounds)-1]
-	if last.took > 2*turn || last.took < turn/2 {
-		c.n = turns.Scale(last.ops, last.took, turn)
-	}
-}
-
-// errStopped says that the context is done.
-var errStopped = errors.New("measure: stopped")

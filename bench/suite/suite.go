@@ -84,12 +84,12 @@ type Param struct{ Key, Value string }
 // Group is a set of cases that are measured in turns.
 type Group struct {
 	Cases []Case
-	// Once says that each case has a single turn, because it is long.
+	// Once says that each case has a single turn of one operation, because it is long. Only one
+	// case is open at a time.
 	Once bool
 	// Apart says that only one case is open at a time, because of its memory, or because
-	// the others' memory would delay its garbage collections. A case is then opened twice,
-	// for half of its turns each time, unless opening takes longer than the turns. The
-	// second time the order of the cases is reversed.
+	// the others' memory would delay its garbage collections. Its rounds follow one another,
+	// so they are not side by side with the others'.
 	Apart bool
 	// Turn multiplies the length of a turn. 0 is 1.
 	Turn int

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -15,13 +16,13 @@ import (
 
 // circumstances returns the configuration lines of the file of figures.
 func circumstances(asked *flags) (lines []benchfmt.Config) {
-	procs := asked.options.Procs
+	procs := asked.Procs
 	if len(procs) == 0 {
 		procs = []int{runtime.GOMAXPROCS(0)}
 	}
-	var list []string
-	for _, p := range procs {
-		list = append(list, strconv.Itoa(p))
+	quick := ""
+	if asked.Quick {
+		quick = "every case once: the figures mean nothing"
 	}
 	for _, line := range [][2]string{
 		{"goos", runtime.GOOS},
@@ -29,11 +30,12 @@ func circumstances(asked *flags) (lines []benchfmt.Config) {
 		{"pkg", "coatcheck/bench"},
 		{"cpu", processor()},
 		{"cores", strconv.Itoa(runtime.NumCPU())},
-		{"gomaxprocs", strings.Join(list, ",")},
+		{"gomaxprocs", strings.Trim(strings.ReplaceAll(fmt.Sprint(procs), " ", ","), "[]")},
 		{"go", runtime.Version()},
 		{"commit", commit()},
 		{"date", time.Now().UTC().Format(time.DateOnly)},
 		{"command", command(asked.args)},
+		{"quick", quick},
 		{"note", "cores may be shared with other work: compare figures of one round, within this file"},
 	} {
 		if line[1] != "" {
@@ -56,35 +58,17 @@ func command(args []string) string {
 }
 
 // commit returns the commit that the program was built from, with a + if the tree had
-// changes, or "". go build puts it into the binary; otherwise the working directory tells.
+// changes, or "". go build puts it into the binary, go run does not; then the working
+// directory tells.
 func commit() string {
-	var revision, modified string
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				revision = s.Value
-			case "vcs.modified":
-				modified = s.Value
-			}
-		}
+	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
+		return info.Main.Version // "v0.0.0-20261123001122-fa502cf35d93+dirty"
 	}
-	if revision == "" {
-		out, err := exec.Command("git", "rev-parse", "HEAD").Output()
-		if err != nil {
-			return ""
-		}
-		revision = strings.TrimSpace(string(out))
-		if out, err = exec.Command("git", "status", "--porcelain").Output(); err == nil && len(out) > 0 {
-			modified = "true"
-		}
-	}
-	short := revision[:min(12, len(revision))]
-	if modified == "true" {
-		short += "+"
-	}
-	return short
+	out, _ := exec.Command("git", "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+").Output()
+	return strings.TrimSpace(string(out))
 }
+
+var model = regexp.MustCompile(`(?m)^model name\s*: *(.*?) *$`)
 
 // processor returns the name of the processor, or "".
 func processor() string {
@@ -92,16 +76,9 @@ func processor() string {
 		out, _ := exec.Command("sysctl", "-n", "machdep.cpu.brand_string").Output()
 		return strings.TrimSpace(string(out))
 	}
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		key, value, _ := strings.Cut(lines.Text(), ":")
-		if strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	if name := model.FindSubmatch(text); name != nil {
+		return string(name[1])
 	}
 	return ""
 }
