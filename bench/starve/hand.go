@@ -9,6 +9,7 @@ import (
 
 	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
+	"coatcheck/pool"
 )
 
 // The operations that are timed.
@@ -27,11 +28,14 @@ var began = time.Now()
 
 func now() time.Duration { return time.Since(began) }
 
+// attempts bounds the records of a goroutine in a round.
+const attempts = 1 << 13
+
 // hand is a goroutine that uses a store, with its records.
 type hand[R any] struct {
 	run     *run
-	store   store[R]
-	guards  guards // or nil
+	store   *store[R]
+	guards  []pool.Guard[peer.Value[R]] // none if the store has none
 	rand    *rand.Rand
 	watches [operations]*measure.Stopwatch
 
@@ -43,11 +47,10 @@ type hand[R any] struct {
 
 	tenures  []span // if the run is contended
 	refusals []refusal
-	refused  int
 	err      error
 }
 
-func newHand[R any](r *run, s store[R], k int) *hand[R] {
+func newHand[R any](r *run, s *store[R], k int) *hand[R] {
 	h := &hand[R]{
 		run: r, store: s, rand: rand.New(rand.NewPCG(uint64(k), 1)),
 		names: make([]uint64, r.each), ids: make([]uint64, r.each), from: make([]time.Duration, r.each),
@@ -56,8 +59,8 @@ func newHand[R any](r *run, s store[R], k int) *hand[R] {
 	for o := range h.watches {
 		h.watches[o] = measure.NewStopwatch()
 	}
-	if n := r.guardsEach(); n > 0 {
-		h.guards = s.Guards(n)
+	if s.pin != nil {
+		h.guards = make([]pool.Guard[peer.Value[R]], r.guards)
 	}
 	return h
 }
@@ -69,7 +72,7 @@ func (h *hand[R]) work(stop *atomic.Bool) {
 	for n := 0; h.err == nil && !stop.Load() && !(contended && n == attempts); n++ {
 		i := h.rand.IntN(len(h.names))
 		h.end(i)
-		if h.guards != nil {
+		if len(h.guards) > 0 {
 			h.renew(n)
 		}
 		h.insert(i)
@@ -82,19 +85,15 @@ func (h *hand[R]) work(stop *atomic.Bool) {
 	}
 }
 
-// attempts bounds the records of a goroutine in a round.
-const attempts = 1 << 13
-
 // insert inserts a value with a new identity at place i, or records a refusal.
 func (h *hand[R]) insert(i int) {
 	h.value.ID++
 	from := now()
 	h.fence.Add(1) // keeps the insertion's loads behind the reading of the clock
-	name, err := h.store.Insert(&h.value)
+	name, err := h.store.insert(&h.value)
 	to := now()
 	h.watches[insert].Record(to - from)
 	if err != nil {
-		h.refused++
 		h.refusals = append(h.refusals, refusal{span{from, to}, err})
 		return
 	}
@@ -110,13 +109,13 @@ func (h *hand[R]) end(i int) {
 	var id uint64
 	var ok bool
 	from := now()
-	if h.guards != nil {
-		id, ok = h.guards.Look(h.rand.IntN(h.run.guardsEach()), name)
-	} else {
-		id, ok = h.store.Look(name)
+	if len(h.guards) == 0 {
+		id, ok = h.store.look(name)
+	} else if v, live := h.guards[h.rand.IntN(len(h.guards))].Get(pool.Handle[peer.Value[R]](name)); live {
+		id, ok = v.ID, true
 	}
 	looked := now()
-	removed := h.store.Remove(name)
+	removed := h.store.remove(name)
 	to := now()
 	h.watches[look].Record(looked - from)
 	h.watches[remove].Record(to - looked)
@@ -131,10 +130,10 @@ func (h *hand[R]) end(i int) {
 
 // renew pins a guard in place of the one that has been pinned for longest.
 func (h *hand[R]) renew(n int) {
-	i := n % h.run.guardsEach()
+	g := &h.guards[n%len(h.guards)]
 	from := now()
-	h.guards.Unpin(i)
-	h.guards.Pin(i)
+	g.Unpin()
+	*g = h.store.pin()
 	h.watches[pin].Record(now() - from)
 	if n%32 == 0 {
 		runtime.Gosched() // so that the others pin and unpin too

@@ -27,9 +27,11 @@ func (r *run) falsely(tenures []span, refusals []refusal) (found []refusal) {
 	for _, f := range refusals {
 		// The first full moment that ends no earlier than the refusal begins.
 		i, _ := slices.BinarySearchFunc(full, f.from, func(s span, from time.Duration) int { return cmp.Compare(s.to, from) })
-		isFull := i < len(full) && full[i].from <= f.to
-		isTrue := isFull && !errors.Is(f.err, pool.ErrExhausted)
-		if errors.Is(f.err, pool.ErrStalled) {
+		isTrue := i < len(full) && full[i].from <= f.to
+		switch {
+		case errors.Is(f.err, pool.ErrExhausted):
+			isTrue = false
+		case errors.Is(f.err, pool.ErrStalled):
 			isTrue = r.guards > 0
 		}
 		if !isTrue {
@@ -42,34 +44,21 @@ func (r *run) falsely(tenures []span, refusals []refusal) (found []refusal) {
 // moments returns the intervals in which at least n spans overlap, in order.
 func moments(spans []span, n int) (full []span) {
 	type change struct {
-		at   time.Duration
-		ends bool
+		at time.Duration
+		by int // 1 at the beginning of a span, -1 at its end
 	}
-	changes := make([]change, 0, 2*len(spans))
+	var changes []change
 	for _, s := range spans {
-		changes = append(changes, change{s.from, false}, change{s.to, true})
+		changes = append(changes, change{s.from, 1}, change{s.to, -1})
 	}
-	slices.SortFunc(changes, func(a, b change) int {
-		switch {
-		case a.at != b.at:
-			return cmp.Compare(a.at, b.at)
-		case a.ends == b.ends:
-			return 0
-		case b.ends:
-			return -1
-		}
-		return 1
-	})
+	// Of changes at the same time, beginnings come first: spans that touch overlap.
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), b.by-a.by) })
 	under := 0
 	for _, c := range changes {
-		if c.ends {
-			if under == n {
-				full[len(full)-1].to = c.at
-			}
-			under--
-			continue
+		if under == n && c.by < 0 {
+			full[len(full)-1].to = c.at
 		}
-		if under++; under == n {
+		if under += c.by; under == n && c.by > 0 {
 			full = append(full, span{from: c.at})
 		}
 	}

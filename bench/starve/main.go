@@ -52,6 +52,8 @@ import (
 	"os/signal"
 	"regexp"
 	"slices"
+	"strings"
+	"text/tabwriter"
 	"time"
 )
 
@@ -60,52 +62,81 @@ import (
 const longest = 5 * time.Minute
 
 func main() {
-	burnIfTold()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	os.Exit(start(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// start is the program. It returns the exit status.
-func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("starve", flag.ContinueOnError)
-	set.SetOutput(stderr)
-	each := set.Duration("time", 2*time.Second, "how long each subject of each run takes")
-	only := set.String("run", "", "a regular expression for the `names` of runs")
-	set.Usage = func() {
-		fmt.Fprintf(stderr, "starve runs the pool under starvation, and judges its refusals.\n\nRuns:\n")
-		for _, r := range runs {
-			fmt.Fprintf(stderr, "  %-10s %s\n", r.name, r.about)
-		}
-		fmt.Fprintln(stderr, "\nFlags:")
-		set.PrintDefaults()
+	var names []string
+	for _, r := range runs {
+		names = append(names, r.name)
 	}
-	if err := set.Parse(args); err != nil {
-		return 2
-	}
+	each := flag.Duration("time", 2*time.Second, "how long each subject of each run takes")
+	only := flag.String("run", "", "a regular expression for the names of runs: "+strings.Join(names, ", "))
+	flag.Parse()
 	named, err := regexp.Compile(*only)
-	if err != nil || *each <= 0 || *each > longest || set.NArg() > 0 {
-		fmt.Fprintf(stderr, "starve: -run takes a regular expression, and -time a duration up to %v; -h lists the runs\n", longest)
-		return 2
+	if err != nil || *each <= 0 || *each > longest || flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "starve: -run takes a regular expression, and -time a duration up to %v\n", longest)
+		os.Exit(2)
 	}
-
-	asked := slices.DeleteFunc(slices.Clone(runs), func(r run) bool { return !named.MatchString(r.name) })
 	var all []figures
-	for _, r := range asked {
-		if ctx.Err() != nil || err != nil {
-			break
+	for _, r := range runs {
+		if ctx.Err() != nil || err != nil || !named.MatchString(r.name) {
+			continue
 		}
-		fmt.Fprintln(stderr, r.name)
+		fmt.Fprintln(os.Stderr, r.name)
 		var fs []figures
 		fs, err = r.measure(ctx, *each, nil)
 		all = append(all, fs...)
 	}
-	show(stdout, all)
+	show(os.Stdout, all)
 	if err != nil {
-		fmt.Fprintf(stderr, "starve: %v\n", err)
+		fmt.Fprintf(os.Stderr, "starve: %v\n", err)
 	}
 	if err != nil || slices.ContainsFunc(all, func(f figures) bool { return f.false > 0 }) {
-		return 1
+		os.Exit(1)
 	}
-	return 0
+}
+
+// show prints the figures as a table, and the false refusals.
+func show(w io.Writer, all []figures) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "run\tsubject\toperation\tcalls\tp50\tp99\tp99.9\tp99.99\tmax\tp99.99 ÷ mutex\tmax ÷ mutex\trefused\tfalsely\t")
+	for i := range all {
+		f := &all[i]
+		base := slices.IndexFunc(all, func(b figures) bool { return b.run == f.run && b.subject == baseline })
+		for o, took := range f.took {
+			if took.TotalCount() == 0 {
+				continue
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t", f.run, f.subject, operationNames[o], took.TotalCount())
+			for _, q := range []float64{50, 99, 99.9, 99.99, 100} {
+				fmt.Fprintf(t, "%v\t", rounded(took.ValueAtQuantile(q)))
+			}
+			for _, q := range []float64{99.99, 100} {
+				ratio := ""
+				if base >= 0 && base != i && all[base].took[o].TotalCount() > 0 {
+					ratio = fmt.Sprintf("%.2g", float64(took.ValueAtQuantile(q))/float64(all[base].took[o].ValueAtQuantile(q)))
+				}
+				fmt.Fprintf(t, "%s\t", ratio)
+			}
+			if o == insert {
+				fmt.Fprintf(t, "%d\t%d\t\n", f.refused, f.false)
+			} else {
+				fmt.Fprint(t, "\t\t\n")
+			}
+		}
+	}
+	t.Flush()
+	for i := range all {
+		if f := &all[i]; f.false > 0 {
+			fmt.Fprintf(w, "FALSE REFUSALS: %s, %s: %d, among them from %v to %v: %v\n", f.run, f.subject, f.false, f.example.from, f.example.to, f.example.err)
+		}
+	}
+}
+
+// rounded rounds a latency to three digits.
+func rounded(ns int64) time.Duration {
+	d, unit := time.Duration(ns), time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
 }

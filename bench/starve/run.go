@@ -16,29 +16,27 @@ import (
 )
 
 type run struct {
-	name, about string
-	procs       int  // GOMAXPROCS
-	beside      bool // busy processes, one for each processor
-	goroutines  int
-	each        int // the most live values of a goroutine
-	capacity    int
-	guards      int  // pinned at any time, each for a while
-	large       bool // values of a megabyte
+	name       string
+	procs      int  // GOMAXPROCS
+	beside     bool // busy processes, one for each processor
+	goroutines int
+	each       int // the most live values of a goroutine
+	capacity   int
+	guards     int  // of each goroutine, pinned at any time, each for a while
+	large      bool // values of a megabyte
 }
 
 var runs = []run{
-	{name: "beside", about: "64 goroutines on two processors, beside busy processes", procs: 2, beside: true, goroutines: 64, each: 16, capacity: 64 * 16},
-	{name: "procs-1", about: "the same on one processor, without these", procs: 1, goroutines: 64, each: 16, capacity: 64 * 16},
-	{name: "procs-16", about: "the same with GOMAXPROCS 16", procs: 16, goroutines: 64, each: 16, capacity: 64 * 16},
-	{name: "megabyte", about: "values of 1 MB", procs: 2, goroutines: 16, each: 1, capacity: 16, large: true},
-	{name: "guards", about: "10,000 guards that come and go", procs: 2, goroutines: 64, each: 16, capacity: 2048, guards: 10_000},
-	{name: "one", about: "64 goroutines on a pool of one slot", procs: 2, goroutines: 64, each: 1, capacity: 1},
+	{name: "beside", procs: 2, beside: true, goroutines: 64, each: 16, capacity: 64 * 16},
+	{name: "procs-1", procs: 1, goroutines: 64, each: 16, capacity: 64 * 16},
+	{name: "procs-16", procs: 16, goroutines: 64, each: 16, capacity: 64 * 16},
+	{name: "megabyte", procs: 2, goroutines: 16, each: 1, capacity: 16, large: true},
+	{name: "guards", procs: 2, goroutines: 64, each: 16, capacity: 2048, guards: 157}, // some 10,000 in all
+	{name: "one", procs: 2, goroutines: 64, each: 1, capacity: 1},
 }
 
 // contended reports whether the goroutines' values can fill the pool.
 func (r *run) contended() bool { return r.goroutines*r.each > r.capacity }
-
-func (r *run) guardsEach() int { return (r.guards + r.goroutines - 1) / r.goroutines }
 
 // figures are those of one subject of a run.
 type figures struct {
@@ -49,16 +47,22 @@ type figures struct {
 	example      refusal // one of the false ones
 }
 
+func (f *figures) accuse(found ...refusal) {
+	if f.false += len(found); len(found) > 0 {
+		f.example = found[0]
+	}
+}
+
 // measure runs each subject for that long, in turns, and returns their figures. spoil, if
 // not nil, wraps insertions. It returns an error if a subject lost a value.
-func (r *run) measure(ctx context.Context, each time.Duration, spoil spoiler) (_ []figures, err error) {
+func (r *run) measure(ctx context.Context, each time.Duration, spoil spoiler) ([]figures, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.procs))
 	if r.beside {
 		stop, err := burn()
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, stop()) }()
+		defer stop()
 	}
 	if r.large {
 		return measured[[1<<17 - 1]uint64](ctx, r, each, spoil)
@@ -71,7 +75,7 @@ type spoiler func(insert func() (uint64, error)) (uint64, error)
 
 type subject[R any] struct {
 	run   *run
-	store store[R]
+	store *store[R]
 	hands []*hand[R]
 	figures
 }
@@ -81,27 +85,25 @@ type subject[R any] struct {
 const round = 700 * time.Millisecond
 
 func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoiler) (all []figures, err error) {
-	names, stores := stores[R](r.capacity)
 	var subjects []*subject[R]
-	for i, name := range names {
-		s := &subject[R]{run: r, store: stores[i], figures: figures{run: r.name, subject: name}}
+	for _, store := range stores[R](r.capacity) {
 		if spoil != nil {
-			s.store = spoilt[R]{s.store, spoil}
+			insert := store.insert
+			store.insert = func(v *peer.Value[R]) (uint64, error) {
+				return spoil(func() (uint64, error) { return insert(v) })
+			}
 		}
+		s := &subject[R]{run: r, store: store, figures: figures{run: r.name, subject: store.name}}
 		for k := range r.goroutines {
-			s.hands = append(s.hands, newHand(r, s.store, k))
+			s.hands = append(s.hands, newHand(r, store, k))
 		}
-		if err := s.fill(); err != nil {
-			return nil, err
-		}
+		err = errors.Join(err, s.fill())
 		subjects = append(subjects, s)
 	}
-	for spent := time.Duration(0); spent < each && ctx.Err() == nil && err == nil; {
-		turn := min(each-spent, round)
+	for spent := time.Duration(0); spent < each && ctx.Err() == nil && err == nil; spent += round {
 		for _, s := range subjects {
-			err = errors.Join(err, s.turn(turn))
+			err = errors.Join(err, s.turn(min(each-spent, round)))
 		}
-		spent += turn
 	}
 	for _, s := range subjects {
 		for o := range s.took {
@@ -122,9 +124,13 @@ func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoi
 // turn runs the goroutines for that long, in rounds, and judges their records.
 func (s *subject[R]) turn(d time.Duration) (err error) {
 	for end := time.Now().Add(d); err == nil && time.Until(end) > 0; {
-		s.eachGuard(guards.Pin)
 		var stop atomic.Bool
 		timer := time.AfterFunc(time.Until(end), func() { stop.Store(true) })
+		for _, h := range s.hands {
+			for i := range h.guards {
+				h.guards[i] = s.store.pin()
+			}
+		}
 		var wg sync.WaitGroup
 		for _, h := range s.hands {
 			wg.Add(1)
@@ -135,35 +141,21 @@ func (s *subject[R]) turn(d time.Duration) (err error) {
 		}
 		wg.Wait()
 		timer.Stop()
-		s.eachGuard(guards.Unpin)
 		var tenures []span
 		var refusals []refusal
 		for _, h := range s.hands {
+			for i := range h.guards {
+				h.guards[i].Unpin()
+			}
 			tenures, refusals = append(tenures, h.tenures...), append(refusals, h.refusals...)
-			s.refused += h.refused
-			h.tenures, h.refusals, h.refused = h.tenures[:0], h.refusals[:0], 0
+			h.tenures, h.refusals = h.tenures[:0], h.refusals[:0]
 			err = errors.Join(err, h.err)
 		}
-		s.accuse(s.run.falsely(tenures, refusals))
+		s.refused += len(refusals)
+		s.accuse(s.run.falsely(tenures, refusals)...)
 		err = errors.Join(err, s.fill())
 	}
 	return err
-}
-
-func (s *subject[R]) eachGuard(do func(g guards, i int)) {
-	for _, h := range s.hands {
-		if h.guards != nil {
-			for i := range s.run.guardsEach() {
-				do(h.guards, i)
-			}
-		}
-	}
-}
-
-func (s *subject[R]) accuse(found []refusal) {
-	if s.false += len(found); len(found) > 0 {
-		s.example = found[0]
-	}
 }
 
 // fill inserts values until the pool is full, and removes them, while nothing else runs.
@@ -180,10 +172,10 @@ func (s *subject[R]) fill() error {
 	var names []uint64
 	var v peer.Value[R]
 	for len(names) <= room {
-		name, err := s.store.Insert(&v)
+		name, err := s.store.insert(&v)
 		if err != nil {
 			if len(names) < room {
-				s.accuse([]refusal{{err: err}})
+				s.accuse(refusal{err: err})
 			}
 			break
 		}
@@ -193,7 +185,7 @@ func (s *subject[R]) fill() error {
 		return fmt.Errorf("%s: more than %d values were live", s.run.name, s.run.capacity)
 	}
 	for _, name := range names {
-		if !s.store.Remove(name) {
+		if !s.store.remove(name) {
 			return fmt.Errorf("%s: the removal of a live value failed", s.run.name)
 		}
 	}

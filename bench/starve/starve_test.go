@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -12,11 +11,6 @@ import (
 
 	"coatcheck/pool"
 )
-
-func TestMain(m *testing.M) {
-	burnIfTold()
-	os.Exit(m.Run())
-}
 
 // until has the subjects of r work, for ever longer until enough holds of each: beside
 // other programs the first 100 ms may be too short for anything to happen.
@@ -91,10 +85,4 @@ func TestRule(t *testing.T) {
 		found := r.falsely(tenures, []refusal{{span{c.from, c.to}, c.err}})
 		require.Equal(t, c.false, len(found) > 0, "%+v", c)
 	}
-}
-
-func TestBurnersEnd(t *testing.T) {
-	stop, err := burn()
-	require.NoError(t, err)
-	require.NoError(t, stop())
 }
