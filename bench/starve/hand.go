@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -12,7 +13,7 @@ import (
 	"coatcheck/pool"
 )
 
-// The operations that are timed.
+// The operations that are timed, and their names.
 const (
 	insert = iota
 	look
@@ -47,7 +48,6 @@ type hand[R any] struct {
 
 	tenures  []span // if the run is contended
 	refusals []refusal
-	err      error
 }
 
 func newHand[R any](r *run, s *store[R], k int) *hand[R] {
@@ -65,13 +65,13 @@ func newHand[R any](r *run, s *store[R], k int) *hand[R] {
 	return h
 }
 
-// work replaces values until stop is set. In a contended run it removes each at once, at
-// most attempts times.
-func (h *hand[R]) work(stop *atomic.Bool) {
+// work replaces values until stop is set, and returns their number. In a contended run it
+// removes each at once, at most attempts times.
+func (h *hand[R]) work(stop *atomic.Bool) (n int, err error) {
 	contended := h.run.contended()
-	for n := 0; h.err == nil && !stop.Load() && !(contended && n == attempts); n++ {
+	for ; err == nil && !stop.Load() && !(contended && n == attempts); n++ {
 		i := h.rand.IntN(len(h.names))
-		h.end(i)
+		err = h.end(i)
 		if len(h.guards) > 0 {
 			h.renew(n)
 		}
@@ -80,9 +80,10 @@ func (h *hand[R]) work(stop *atomic.Bool) {
 			runtime.Gosched() // to the goroutines that have the slots, or want them
 		}
 		if contended {
-			h.end(i)
+			err = errors.Join(err, h.end(i))
 		}
 	}
+	return n, err
 }
 
 // insert inserts a value with a new identity at place i, or records a refusal.
@@ -101,10 +102,10 @@ func (h *hand[R]) insert(i int) {
 }
 
 // end looks up the value of place i, if there is one, and removes it.
-func (h *hand[R]) end(i int) {
+func (h *hand[R]) end(i int) error {
 	name := h.names[i]
 	if name == 0 {
-		return
+		return nil
 	}
 	var id uint64
 	var ok bool
@@ -119,13 +120,14 @@ func (h *hand[R]) end(i int) {
 	to := now()
 	h.watches[look].Record(looked - from)
 	h.watches[remove].Record(to - looked)
-	if !ok || id != h.ids[i] || !removed {
-		h.err = fmt.Errorf("%s: value %#x was found as %#x (%v), and removed: %v", h.run.name, h.ids[i], id, ok, removed)
-	}
 	h.names[i] = 0
 	if h.run.contended() {
 		h.tenures = append(h.tenures, span{h.from[i], to})
 	}
+	if !ok || id != h.ids[i] || !removed {
+		return fmt.Errorf("value %#x was found as %#x (%v), and removed: %v", h.ids[i], id, ok, removed)
+	}
+	return nil
 }
 
 // renew pins a guard in place of the one that has been pinned for longest.

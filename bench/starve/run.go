@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
+	"coatcheck/internal/check/turns"
 )
 
 type run struct {
@@ -121,26 +121,20 @@ func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoi
 	return all, err
 }
 
-// turn runs the goroutines for that long, in rounds, and judges their records.
+// turn runs the goroutines for that long, in rounds, and judges their records after each.
 func (s *subject[R]) turn(d time.Duration) (err error) {
-	for end := time.Now().Add(d); err == nil && time.Until(end) > 0; {
-		var stop atomic.Bool
-		timer := time.AfterFunc(time.Until(end), func() { stop.Store(true) })
+	var stop atomic.Bool
+	timer := time.AfterFunc(d, func() { stop.Store(true) })
+	defer timer.Stop()
+	for err == nil && !stop.Load() {
+		var crew turns.Crew
 		for _, h := range s.hands {
 			for i := range h.guards {
 				h.guards[i] = s.store.pin()
 			}
+			crew = append(crew, func(int) (int, error) { return h.work(&stop) })
 		}
-		var wg sync.WaitGroup
-		for _, h := range s.hands {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				h.work(&stop)
-			}()
-		}
-		wg.Wait()
-		timer.Stop()
+		_, err = crew.Do(0)
 		var tenures []span
 		var refusals []refusal
 		for _, h := range s.hands {
@@ -149,11 +143,13 @@ func (s *subject[R]) turn(d time.Duration) (err error) {
 			}
 			tenures, refusals = append(tenures, h.tenures...), append(refusals, h.refusals...)
 			h.tenures, h.refusals = h.tenures[:0], h.refusals[:0]
-			err = errors.Join(err, h.err)
 		}
 		s.refused += len(refusals)
 		s.accuse(s.run.falsely(tenures, refusals)...)
 		err = errors.Join(err, s.fill())
+	}
+	if err != nil {
+		err = fmt.Errorf("%s, %s: %w", s.run.name, s.store.name, err)
 	}
 	return err
 }
@@ -182,11 +178,11 @@ func (s *subject[R]) fill() error {
 		names = append(names, name)
 	}
 	if len(names) > room {
-		return fmt.Errorf("%s: more than %d values were live", s.run.name, s.run.capacity)
+		return fmt.Errorf("more than %d values were live", s.run.capacity)
 	}
 	for _, name := range names {
 		if !s.store.remove(name) {
-			return fmt.Errorf("%s: the removal of a live value failed", s.run.name)
+			return errors.New("the removal of a live value failed")
 		}
 	}
 	return nil
