@@ -14,14 +14,15 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// The benchmarks compare the store with baselines on the same work in one run. Rounds of
+// The benchmarks compare the store with a baseline on the same work in one run. Rounds of
 // the two alternate, so that other load hits both alike, and the ratio is the median over
 // the rounds.
 //
 //	go test -run xxx -bench . -benchtime 1x ./pool/dense
 //
 // prints, for each pair, ns/op of the store, base-ns/op of the baseline, and their ratio:
-// below 1 the store is faster.
+// below 1 the store is faster. The values are small, so that what the store keeps beside
+// each of them counts most.
 
 // size returns how many values the large benchmarks have.
 func size() int {
@@ -31,192 +32,238 @@ func size() int {
 	return 1_000_000
 }
 
-type work = testkit.Work
-
-var (
-	on     = testkit.On
-	versus = testkit.Versus
-)
-
-// small is the value of most benchmarks: 16 bytes without pointers.
-type small = plain
-
-// large has 128 bytes.
-type large [8]small
-
 var sink atomic.Uint64
 
-// BenchmarkIterate sums a field over all values of a store in which values have died, and
-// over a plain slice.
+// name is a baseline's handle.
+type name struct{ index, generation uint32 }
+
+// entry is what a name leads to.
+type entry struct{ generation, at uint32 }
+
+// plainStore is a dense store for one goroutine, as a good engineer writes it in an
+// afternoon: values side by side with their names and a flag for the dead, and a slot map
+// from names to positions.
+type plainStore struct {
+	values  []int
+	names   []name
+	dead    []bool
+	entries []entry
+	free    []uint32
+
+	mu sync.RWMutex // of those who share it
+}
+
+func (s *plainStore) Create(v int) name {
+	var n name
+	if k := len(s.free); k > 0 {
+		n.index = s.free[k-1]
+		s.free = s.free[:k-1]
+	} else {
+		n.index = uint32(len(s.entries))
+		s.entries = append(s.entries, entry{})
+	}
+	e := &s.entries[n.index]
+	e.generation++
+	e.at = uint32(len(s.values))
+	n.generation = e.generation
+	s.values = append(s.values, v)
+	s.names = append(s.names, n)
+	s.dead = append(s.dead, false)
+	return n
+}
+
+func (s *plainStore) Get(n name) (*int, bool) {
+	if int(n.index) >= len(s.entries) {
+		return nil, false
+	}
+	e := s.entries[n.index]
+	if e.generation != n.generation {
+		return nil, false
+	}
+	return &s.values[e.at], true
+}
+
+func (s *plainStore) Kill(n name) bool {
+	e := s.entries[n.index]
+	if e.generation != n.generation || s.dead[e.at] {
+		return false
+	}
+	s.dead[e.at] = true
+	return true
+}
+
+func (s *plainStore) leave(n name) {
+	s.entries[n.index].generation++
+	s.free = append(s.free, n.index)
+}
+
+func (s *plainStore) truncate(n int) {
+	clear(s.dead)
+	s.values, s.names, s.dead = s.values[:n], s.names[:n], s.dead[:n]
+}
+
+// compact removes the dead in one pass and keeps the order.
+func (s *plainStore) compact() {
+	to := 0
+	for from := range s.values {
+		if s.dead[from] {
+			s.leave(s.names[from])
+			continue
+		}
+		if to != from {
+			s.values[to], s.names[to] = s.values[from], s.names[from]
+			s.entries[s.names[to].index].at = uint32(to)
+		}
+		to++
+	}
+	s.truncate(to)
+}
+
+// swapOut removes the dead in one pass, replacing each by the last value.
+func (s *plainStore) swapOut() {
+	n := len(s.values)
+	for i := 0; i < n; {
+		if !s.dead[i] {
+			i++
+			continue
+		}
+		s.leave(s.names[i])
+		n--
+		if i < n {
+			s.values[i], s.names[i], s.dead[i] = s.values[n], s.names[n], s.dead[n]
+			s.entries[s.names[i].index].at = uint32(i)
+		}
+	}
+	s.truncate(n)
+}
+
+// BenchmarkIterate sums all values of a store in which values have died, and of a plain
+// slice.
 func BenchmarkIterate(b *testing.B) {
 	for _, n := range []int{10_000, size()} {
-		b.Run(fmt.Sprintf("values=%d", n), func(b *testing.B) { benchmarkIterate(b, n) })
+		s := dense.Must[int](nil)
+		for i := range n + n/10 {
+			_, _ = s.Create(i)
+		}
+		s.Refresh()
+		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(s.Len())[:n/10] {
+			s.Kill(s.Handles()[i])
+		}
+		s.Refresh()
+		slice := slices.Clone(s.Values())
+		// over is work that does n steps in a round.
+		over := func(values func() []int) testkit.Work {
+			return func(int) {
+				sum := 0
+				for _, v := range values() {
+					sum += v
+				}
+				sink.Add(uint64(sum))
+			}
+		}
+		base := over(func() []int { return slice })
+		b.Run(fmt.Sprintf("impl=values/base=slice/values=%d", n), func(b *testing.B) {
+			iterate(b, n, over(s.Values), base)
+		})
+		b.Run(fmt.Sprintf("impl=all/base=slice/values=%d", n), func(b *testing.B) {
+			iterate(b, n, func(int) {
+				sum := 0
+				for _, v := range s.All() {
+					sum += *v
+				}
+				sink.Add(uint64(sum))
+			}, base)
+		})
 	}
 }
 
-func benchmarkIterate(b *testing.B, n int) {
-	s := dense.Must[small](nil)
-	for i := range n + n/10 {
-		_, _ = s.Create(small{uint64(i), 1})
+// iterate compares loops over n values.
+func iterate(b *testing.B, n int, subject, base testkit.Work) {
+	timed := func(w testkit.Work) func() float64 {
+		return func() float64 { return testkit.Timed(func() { w(n) }) }
 	}
-	s.Refresh()
-	for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(s.Len())[:n/10] {
-		s.Kill(s.Handles()[i])
+	for b.Loop() {
+		testkit.Compare(b, 301, float64(n), timed(subject), timed(base))
 	}
-	s.Refresh()
-	plain := slices.Clone(s.Values())
-	sum := func(values []small) {
-		var sum uint64
-		for i := range values {
-			sum += values[i].Twice
-		}
-		sink.Add(sum)
-	}
-	b.Run("impl=values/base=slice", func(b *testing.B) {
-		for b.Loop() {
-			testkit.Compare(b, 301, float64(n), func() float64 { return testkit.Timed(func() { sum(s.Values()) }) }, func() float64 { return testkit.Timed(func() { sum(plain) }) })
-		}
-	})
-	b.Run("impl=all/base=slice", func(b *testing.B) {
-		for b.Loop() {
-			testkit.Compare(b, 301, float64(n), func() float64 {
-				return testkit.Timed(func() {
-					var sum uint64
-					for _, v := range s.All() {
-						sum += v.Twice
-					}
-					sink.Add(sum)
-				})
-			}, func() float64 { return testkit.Timed(func() { sum(plain) }) })
-		}
-	})
 }
 
 // refresher is a store with the steps of a round of BenchmarkRefresh.
 type refresher struct {
-	prepare func(dead []int) // kills what lies at these positions
+	kill    func(dead []int) // kills what lies at these positions
 	refresh func()
 	refill  func(n int) // creates n values
 }
 
-func denseRefresher[T any](n int, opts *dense.Options[T]) refresher {
+func newRefresher(n int, opts *dense.Options[int]) refresher {
 	s := dense.Must(opts)
 	s.Reserve(n + n/4)
-	var v T
-	fill := func(n int) {
-		for range n {
-			_, _ = s.Create(v)
-		}
-		s.Refresh()
-	}
-	fill(n)
 	return refresher{
-		prepare: func(dead []int) {
+		kill: func(dead []int) {
 			hs := s.Handles()
 			for _, i := range dead {
 				s.Kill(hs[i])
 			}
 		},
 		refresh: func() { s.Refresh() },
-		refill:  fill,
+		refill: func(n int) {
+			for i := range n {
+				_, _ = s.Create(i)
+			}
+			s.Refresh()
+		},
 	}
 }
 
-func plainRefresher[T any](n int, refresh func(*plainStore[T])) refresher {
-	s := new(plainStore[T])
-	var v T
-	fill := func(n int) {
-		for range n {
-			s.Create(v)
-		}
-	}
-	fill(n)
+func newPlainRefresher(refresh func(*plainStore)) refresher {
+	s := new(plainStore)
 	return refresher{
-		prepare: func(dead []int) {
+		kill: func(dead []int) {
 			for _, i := range dead {
 				s.Kill(s.names[i])
 			}
 		},
 		refresh: func() { refresh(s) },
-		refill:  fill,
-	}
-}
-
-func sortedRefresher[T any](n int) refresher {
-	s := new(sortedStore[T])
-	var v T
-	fill := func(n int) {
-		for range n {
-			var i uint32
-			if k := len(s.free); k > 0 {
-				i = s.free[k-1]
-				s.free = s.free[:k-1]
-			} else {
-				i = uint32(len(s.entries))
-				s.entries = append(s.entries, entry{})
-			}
-			s.entries[i].generation++
-			s.entries[i].at = uint32(len(s.atoms))
-			s.atoms = append(s.atoms, atom[T]{value: v, name: name{i, s.entries[i].generation}})
-		}
-	}
-	fill(n)
-	return refresher{
-		prepare: func(dead []int) {
-			for _, i := range dead {
-				s.atoms[i].dead = true
+		refill: func(n int) {
+			for i := range n {
+				s.Create(i)
 			}
 		},
-		refresh: s.refresh,
-		refill:  fill,
 	}
 }
 
 // BenchmarkRefresh kills a random share of the values and measures the Refresh alone.
 // Each value of the store counts as an operation.
 func BenchmarkRefresh(b *testing.B) {
-	b.Run("size=16", benchmarkRefresh[small])
-	if !testing.Short() {
-		b.Run("size=128", benchmarkRefresh[large])
-	}
-}
-
-func benchmarkRefresh[T any](b *testing.B) {
 	n := size()
-	pairs := []struct {
-		name          string
-		subject, base func() refresher
-		rounds        int
+	for _, pair := range []struct {
+		name string
+		opts dense.Options[int]
+		base func(*plainStore)
 	}{
-		{"impl=ordered/base=pass", func() refresher { return denseRefresher[T](n, nil) },
-			func() refresher { return plainRefresher(n, (*plainStore[T]).compact) }, 21},
-		{"impl=unordered/base=pass", func() refresher { return denseRefresher(n, &dense.Options[T]{Unordered: true}) },
-			func() refresher { return plainRefresher(n, (*plainStore[T]).swapOut) }, 21},
-		{"impl=ordered/base=sort", func() refresher { return denseRefresher[T](n, nil) },
-			func() refresher { return sortedRefresher[T](n) }, 5},
-	}
-	for _, pair := range pairs {
+		{"impl=ordered/base=pass", dense.Options[int]{}, (*plainStore).compact},
+		{"impl=unordered/base=pass", dense.Options[int]{Unordered: true}, (*plainStore).swapOut},
+	} {
 		for _, share := range []float64{0.0001, 0.01, 0.1, 0.5, 0.99} {
 			b.Run(fmt.Sprintf("%s/dead=%v%%", pair.name, share*100), func(b *testing.B) {
 				for b.Loop() {
 					rnd := rand.New(rand.NewPCG(1, 1))
-					subject, base := pair.subject(), pair.base()
-					dead := int(float64(n) * share)
-					round := func(r refresher, perm []int) float64 {
-						r.prepare(perm[:dead])
+					subject, base := newRefresher(n, &pair.opts), newPlainRefresher(pair.base)
+					dead := rnd.Perm(n)[:int(float64(n)*share)]
+					round := func(r refresher) float64 {
+						r.kill(dead)
 						took := testkit.Timed(r.refresh)
-						r.refill(dead)
+						r.refill(len(dead))
 						return took
 					}
-					var perm []int
-					next := func() { perm = rnd.Perm(n) }
-					next()
-					round(subject, perm)
-					round(base, perm)
+					for _, r := range []refresher{subject, base} {
+						r.refill(n)
+						round(r)
+					}
 					runtime.GC()
-					testkit.Compare(b, pair.rounds, float64(n),
-						func() float64 { next(); return round(subject, perm) },
-						func() float64 { return round(base, perm) })
+					testkit.Compare(b, 21, float64(n), func() float64 {
+						dead = rnd.Perm(n)[:len(dead)]
+						return round(subject)
+					}, func() float64 { return round(base) })
 				}
 			})
 		}
@@ -226,48 +273,48 @@ func benchmarkRefresh[T any](b *testing.B) {
 // BenchmarkGet looks random values up.
 func BenchmarkGet(b *testing.B) {
 	for _, n := range []int{10_000, size()} {
-		s, plain := dense.Must[small](nil), new(plainStore[small])
-		order := rand.New(rand.NewPCG(1, 1)).Perm(n)
-		hs, names := make([]pool.Handle[small], n), make([]name, n)
-		for _, i := range order {
-			hs[i], _ = s.Create(small{uint64(i), 1})
-			names[i] = plain.Create(small{uint64(i), 1})
+		s, plain := dense.Must[int](nil), new(plainStore)
+		hs, names := make([]pool.Handle[int], n), make([]name, n)
+		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(n) {
+			hs[i], _ = s.Create(i)
+			names[i] = plain.Create(i)
 		}
 		s.Refresh()
-		rw := &rwMutexStore[small]{plainStore: *plain}
 		get := func(n int) {
-			var sum uint64
+			sum := 0
 			for i := range n {
 				if v, ok := s.Get(hs[i%len(hs)]); ok {
-					sum += v.Twice
+					sum += *v
 				}
 			}
-			sink.Add(sum)
+			sink.Add(uint64(sum))
 		}
 		b.Run(fmt.Sprintf("impl=dense/base=plain/live=%d", n), func(b *testing.B) {
-			versus(b, get, func(n int) {
-				var sum uint64
+			testkit.Versus(b, get, func(n int) {
+				sum := 0
 				for i := range n {
 					if v, ok := plain.Get(names[i%len(names)]); ok {
-						sum += v.Twice
+						sum += *v
 					}
 				}
-				sink.Add(sum)
+				sink.Add(uint64(sum))
 			})
 		})
+		locked := func(n int) {
+			sum := 0
+			for i := range n {
+				plain.mu.RLock()
+				v, ok := plain.Get(names[i%len(names)])
+				plain.mu.RUnlock()
+				if ok {
+					sum += *v
+				}
+			}
+			sink.Add(uint64(sum))
+		}
 		for _, g := range []int{1, 2} {
 			b.Run(fmt.Sprintf("impl=dense/base=rwmutex/live=%d/goroutines=%d", n, g), func(b *testing.B) {
-				versus(b, on(g, func() work { return get }), on(g, func() work {
-					return func(n int) {
-						var sum uint64
-						for i := range n {
-							if v, ok := rw.Get(names[i%len(names)]); ok {
-								sum += v.Twice
-							}
-						}
-						sink.Add(sum)
-					}
-				}))
+				testkit.Versus(b, testkit.On(g, func() testkit.Work { return get }), testkit.On(g, func() testkit.Work { return locked }))
 			})
 		}
 	}
@@ -278,15 +325,23 @@ func BenchmarkGet(b *testing.B) {
 func BenchmarkCreateKill(b *testing.B) {
 	for _, g := range []int{1, 2} {
 		b.Run(fmt.Sprintf("impl=dense/base=mutex/goroutines=%d", g), func(b *testing.B) {
-			s, m := dense.Must[small](nil), new(mutexStore[small])
-			versus(b, phases(g, func(v small) pool.Handle[small] { h, _ := s.Create(v); return h }, s.Kill, func() { s.Refresh() }),
-				phases(g, m.Create, m.Kill, m.compact))
+			s, plain := dense.Must[int](nil), new(plainStore)
+			testkit.Versus(b, phases(g, func(v int) pool.Handle[int] { h, _ := s.Create(v); return h }, s.Kill, func() { s.Refresh() }),
+				phases(g, func(v int) name {
+					plain.mu.Lock()
+					defer plain.mu.Unlock()
+					return plain.Create(v)
+				}, func(n name) bool {
+					plain.mu.Lock()
+					defer plain.mu.Unlock()
+					return plain.Kill(n)
+				}, plain.compact))
 		})
 	}
 }
 
 // phases is the work of BenchmarkCreateKill. Each goroutine counts an operation a value.
-func phases[H any](g int, create func(small) H, kill func(H) bool, end func()) work {
+func phases[H any](g int, create func(int) H, kill func(H) bool, end func()) testkit.Work {
 	const batch = 10_000
 	names := make([][batch]H, g)
 	return func(n int) {
@@ -299,7 +354,7 @@ func phases[H any](g int, create func(small) H, kill func(H) bool, end func()) w
 					defer wg.Done()
 					hs := names[own][:k]
 					for i := range hs {
-						hs[i] = create(small{uint64(i), 1})
+						hs[i] = create(i)
 					}
 					for _, h := range hs {
 						kill(h)

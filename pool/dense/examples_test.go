@@ -9,8 +9,14 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// replay returns options that make the handles of the examples the same each time.
-func replay[T any]() *dense.Options[T] { return &dense.Options[T]{Origin: 1} }
+// coats returns a store with two values in it, and the handle of the first.
+func coats() (s *dense.Store[string], coat pool.Handle[string]) {
+	s = dense.Must(&dense.Options[string]{Origin: 1}) // the same handles each time
+	coat, _ = s.Create("coat")
+	_, _ = s.Create("umbrella")
+	s.Refresh()
+	return s, coat
+}
 
 func Example() {
 	type particle struct {
@@ -45,29 +51,6 @@ func Example() {
 	// Output: 0 2 [{1 -3} {3 -3}]
 }
 
-// Several goroutines create, and a handle outlives its value.
-func Example_phases() {
-	s := dense.Must[string](nil)
-	old, _ := s.Create("spark")
-	s.Refresh()
-
-	var wg sync.WaitGroup
-	for range 3 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			if _, ok := s.Get(old); ok { // until Refresh, although it was killed
-				_, _ = s.Create("flame")
-				s.Kill(old)
-			}
-		}()
-	}
-	wg.Wait()
-	s.Refresh()
-	fmt.Println(s.Values(), s.Alive(old))
-	// Output: [flame flame flame] false
-}
-
 func ExampleNew() {
 	_, err := dense.New(&dense.Options[int]{Capacity: -1})
 	fmt.Println(err)
@@ -98,20 +81,6 @@ func ExampleOptions() {
 	// [d b c]
 }
 
-// A value learns its own handle before any other goroutine has it. The value is in Values
-// from the next Refresh on.
-func ExampleStore_Create_ownHandle() {
-	type beetle struct{ self pool.Handle[beetle] }
-	s := dense.Must(&dense.Options[beetle]{Origin: 1})
-	h, _ := s.Create(beetle{})
-	if b, ok := s.Get(h); ok {
-		b.self = h
-	}
-	s.Refresh()
-	fmt.Println(s.Values()[0].self == h)
-	// Output: true
-}
-
 func ExampleStore_Create() {
 	s := dense.Must(&dense.Options[string]{Capacity: 1, Origin: 1})
 	h, err := s.Create("coat")
@@ -131,52 +100,43 @@ func ExampleStore_Create() {
 }
 
 func ExampleStore_Kill() {
-	s := dense.Must(replay[string]())
-	h, _ := s.Create("coat")
+	s, coat := coats()
+	fmt.Println(s.Kill(coat), s.Kill(coat), s.Values())
 	s.Refresh()
-	fmt.Println(s.Kill(h), s.Kill(h), s.Values())
-	s.Refresh()
-	fmt.Println(s.Kill(h), s.Values())
+	fmt.Println(s.Kill(coat), s.Values())
 	// Output:
-	// true false [coat]
-	// false []
+	// true false [coat umbrella]
+	// false [umbrella]
 }
 
 func ExampleStore_Get() {
-	s := dense.Must(replay[int]())
-	h, _ := s.Create(41)
-	if v, ok := s.Get(h); ok {
-		*v++
+	s, coat := coats()
+	if v, ok := s.Get(coat); ok {
+		*v = "hat"
 	}
-	s.Refresh()
-	fmt.Println(s.Values())
 	_, ok := s.Get(0)
-	fmt.Println(ok)
-	// Output:
-	// [42]
-	// false
+	fmt.Println(s.Values(), ok)
+	// Output: [hat umbrella] false
 }
 
 func ExampleStore_Alive() {
-	s := dense.Must(replay[int]())
-	h, _ := s.Create(1)
-	s.Kill(h)
-	fmt.Println(s.Alive(h))
+	s, coat := coats()
+	s.Kill(coat)
+	fmt.Println(s.Alive(coat))
 	s.Refresh()
-	fmt.Println(s.Alive(h))
+	fmt.Println(s.Alive(coat))
 	// Output:
 	// true
 	// false
 }
 
 func ExampleStore_State() {
-	s := dense.Must(replay[int]())
-	h, _ := s.Create(1)
-	fmt.Println(s.State(h))
-	s.Kill(h)
-	fmt.Println(s.State(h))
+	s, coat := coats()
+	fmt.Println(s.State(coat))
+	s.Kill(coat)
+	fmt.Println(s.State(coat))
 	s.Refresh()
-	fmt.Println(s.State(h))
+	fmt.Println(s.State(coat))
 	// Output:
 	// alive
 	// dead
@@ -189,40 +149,28 @@ func ExampleState_String() {
 }
 
 func ExampleStore_Refresh() {
-	s := dense.Must(replay[int]())
-	for i := range 5 {
-		_, _ = s.Create(i)
-	}
-	fmt.Println(s.Refresh())
-	s.Kill(s.Handles()[1])
-	s.Kill(s.Handles()[2])
-	_, _ = s.Create(5)
+	s, coat := coats()
+	s.Kill(coat)
+	_, _ = s.Create("hat")
+	_, _ = s.Create("bag")
 	fmt.Println(s.Refresh())
 	fmt.Println(s.Values())
 	// Output:
-	// 5 0
-	// 1 2
-	// [0 3 4 5]
+	// 2 1
+	// [umbrella hat bag]
 }
 
 func ExampleStore_Values() {
-	s := dense.Must(replay[int]())
-	for i := range 3 {
-		_, _ = s.Create(i)
-	}
-	s.Refresh()
+	s, _ := coats()
 	for i := range s.Values() {
-		s.Values()[i] *= 10
+		s.Values()[i] += "s"
 	}
 	fmt.Println(s.Values())
-	// Output: [0 10 20]
+	// Output: [coats umbrellas]
 }
 
 func ExampleStore_Handles() {
-	s := dense.Must(replay[string]())
-	_, _ = s.Create("coat")
-	_, _ = s.Create("umbrella")
-	s.Refresh()
+	s, _ := coats()
 	for i, h := range s.Handles() {
 		fmt.Println(h, s.Values()[i])
 	}
@@ -232,10 +180,7 @@ func ExampleStore_Handles() {
 }
 
 func ExampleStore_All() {
-	s := dense.Must(replay[string]())
-	_, _ = s.Create("coat")
-	_, _ = s.Create("umbrella")
-	s.Refresh()
+	s, _ := coats()
 	for h, v := range s.All() {
 		if *v == "coat" {
 			s.Kill(h)
@@ -247,10 +192,10 @@ func ExampleStore_All() {
 }
 
 func ExampleStore_Reserve() {
-	s := dense.Must(replay[int]())
+	s, _ := coats()
 	s.Reserve(1000)
 	fmt.Println(s.Allocated() >= 1000, s.Len())
-	// Output: true 0
+	// Output: true 2
 }
 
 func ExampleStore_Allocated() {
@@ -264,30 +209,35 @@ func ExampleStore_Allocated() {
 }
 
 func ExampleStore_Clear() {
-	s := dense.Must(replay[int]())
-	h, _ := s.Create(1)
+	s, coat := coats()
 	s.Clear()
-	fmt.Println(s.Len(), s.Alive(h))
+	fmt.Println(s.Len(), s.Alive(coat))
 	// Output: 0 false
 }
 
+func ExampleStore_Trim() {
+	s, _ := coats()
+	s.Clear()
+	fmt.Println(s.Trim() > 0, s.Allocated())
+	// Output: true 0
+}
+
 func ExampleStore_Len() {
-	s := dense.Must(replay[int]())
-	a, _ := s.Create(1)
-	fmt.Println(s.Len())
+	s, coat := coats()
+	s.Kill(coat)
+	fmt.Println(s.Len()) // until Refresh
 	s.Refresh()
-	s.Kill(a)
 	fmt.Println(s.Len())
 	// Output:
-	// 0
+	// 2
 	// 1
 }
 
 func ExampleStore_Pending() {
-	s := dense.Must(replay[int]())
-	a, _ := s.Create(1)
-	_, _ = s.Create(2)
-	s.Kill(a)
+	s, coat := coats()
+	_, _ = s.Create("hat")
+	_, _ = s.Create("bag")
+	s.Kill(coat)
 	fmt.Println(s.Pending())
 	// Output: 2 1
 }
@@ -301,72 +251,52 @@ func ExampleStore_Cap() {
 }
 
 func ExampleStore_Ptr() {
-	s := dense.Must[string](nil)
-	h, _ := s.Create("door")
-	q := s.Ptr(h) // has its Store with it
+	s, coat := coats()
+	q := s.Ptr(coat) // has its Store with it
 	v, ok := q.Get()
 	fmt.Println(*v, ok, q.Kill(), q.State())
-	// Output: door true true dead
+	// Output: coat true true dead
 }
 
 func ExamplePtr() {
-	s := dense.Must[string](nil)
-	h, _ := s.Create("door")
-	exits := map[string]dense.Ptr[string]{"north": s.Ptr(h)}
-	fmt.Println(exits["north"].Alive(), exits["north"].State(), exits["south"].Alive())
+	s, coat := coats()
+	hooks := map[string]dense.Ptr[string]{"left": s.Ptr(coat)}
+	fmt.Println(hooks["left"].Alive(), hooks["left"].State(), hooks["right"].Alive())
 	// Output: true alive false
 }
 
 func ExamplePtr_Get() {
-	s := dense.Must[int](nil)
-	h, _ := s.Create(42)
-	v, ok := s.Ptr(h).Get()
+	s, coat := coats()
+	v, ok := s.Ptr(coat).Get()
 	fmt.Println(*v, ok)
-	// Output: 42 true
+	// Output: coat true
 }
 
 func ExamplePtr_Alive() {
-	s := dense.Must[int](nil)
-	h, _ := s.Create(1)
-	fmt.Println(s.Ptr(h).Alive(), s.Ptr(0).Alive())
+	s, coat := coats()
+	fmt.Println(s.Ptr(coat).Alive(), s.Ptr(0).Alive())
 	// Output: true false
 }
 
 func ExamplePtr_State() {
-	s := dense.Must[int](nil)
-	h, _ := s.Create(1)
-	s.Kill(h)
-	fmt.Println(s.Ptr(h).State())
+	s, coat := coats()
+	s.Kill(coat)
+	fmt.Println(s.Ptr(coat).State())
 	// Output: dead
 }
 
 func ExamplePtr_Kill() {
-	s := dense.Must[int](nil)
-	h, _ := s.Create(1)
-	fmt.Println(s.Ptr(h).Kill(), s.Ptr(h).Kill())
+	s, coat := coats()
+	fmt.Println(s.Ptr(coat).Kill(), s.Ptr(coat).Kill())
 	// Output: true false
 }
 
-func ExampleStore_Trim() {
-	s := dense.Must[int](nil)
-	for i := range 1000 {
-		s.Create(i)
-	}
-	s.Clear()
-	fmt.Println(s.Trim() > 0, s.Allocated())
-	// Output: true 0
-}
-
 func ExampleReadFrom() {
-	s := dense.Must[string](nil)
-	h, _ := s.Create("door")
-	s.Refresh()
+	s, coat := coats()
 	var file bytes.Buffer
-	if _, err := s.WriteTo(&file); err != nil {
-		fmt.Println(err)
-	}
-	c, err := dense.ReadFrom[string](&file, nil)
-	v, ok := c.Get(h) // the same handle
-	fmt.Println(*v, ok, err)
-	// Output: door true <nil>
+	_, err := s.WriteTo(&file)
+	c, err2 := dense.ReadFrom[string](&file, nil)
+	v, ok := c.Get(coat) // the same handle
+	fmt.Println(*v, ok, err, err2)
+	// Output: coat true <nil> <nil>
 }

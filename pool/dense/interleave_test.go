@@ -139,6 +139,11 @@ func (w *world) noticing(call func()) (alone bool) {
 	return true
 }
 
+// then checks more at the end.
+func (w *world) then(check func() error) {
+	w.r.Finally(func() error { return errors.Join(check(), w.finally()) })
+}
+
 // finally checks, with hooks off, that the store is sound.
 func (w *world) finally() error {
 	if w.misused && w.noticed > 0 {
@@ -243,12 +248,11 @@ var scenarios = []scenario{
 				w.create(t)
 			})
 		}
-		finally := w.finally
-		w.r.Finally(func() error {
+		w.then(func() error {
 			if len(w.ids) != 3 || w.refused != 4 {
 				return fmt.Errorf("%d were created and %d refused", len(w.ids), w.refused)
 			}
-			return finally()
+			return nil
 		})
 	}},
 	{"two killers of one value", func(w *world) {
@@ -260,12 +264,11 @@ var scenarios = []scenario{
 				w.kill(t, hs[2])
 			})
 		}
-		finally := w.finally
-		w.r.Finally(func() error {
+		w.then(func() error {
 			if len(w.killed) != 2 {
 				return fmt.Errorf("%d were killed", len(w.killed))
 			}
-			return finally()
+			return nil
 		})
 	}},
 	{"marks of neighbours and of others, three levels of them", func(w *world) {
@@ -313,24 +316,6 @@ var scenarios = []scenario{
 				w.get(t, hs[0], true)
 			}
 		})
-	}},
-	{"created and killed in one phase", func(w *world) {
-		w.begin(Options[val]{}, 1)
-		var created valHandle
-		w.thread(func(t *interleave.Thread) {
-			w.create(t)
-			created = w.create(t)
-			w.create(t)
-		})
-		for range 2 {
-			w.thread(func(t *interleave.Thread) {
-				interleave.LetOthers()
-				if created != 0 {
-					w.kill(t, created)
-					w.get(t, created, true)
-				}
-			})
-		}
 	}},
 	{"a slot is reused, looked up by its old handle and by a guess at its next", func(w *world) {
 		w.begin(Options[val]{}, 0)
@@ -416,12 +401,11 @@ var scenarios = []scenario{
 				})
 			})
 		}
-		finally := w.finally
-		w.r.Finally(func() error {
+		w.then(func() error {
 			if destroyed != 1 || alone == 0 {
 				return fmt.Errorf("%d were destroyed by %d", destroyed, alone)
 			}
-			return finally()
+			return nil
 		})
 	}},
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool/dense"
 )
 
@@ -17,7 +18,7 @@ var markSizes = []int{0, 1, 2, 63, 64, 65, 127, 128, 4095, 4096, 4097, 64*64*3 +
 // TestMarksMatchMap catches a level that misses a first bit, a walk that stops early, and
 // a clear that forgets a level.
 func TestMarksMatchMap(t *testing.T) {
-	rnd := newRand(t)
+	rnd := testkit.Rand(t)
 	for _, n := range markSizes {
 		m := dense.MakeMarks(n)
 		for range 3 {

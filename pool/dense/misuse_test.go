@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
@@ -38,7 +39,7 @@ func calls(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 func TestZeroStorePanics(t *testing.T) {
 	for name, call := range calls(new(dense.Store[int]), 0) {
 		t.Run(name, func(t *testing.T) {
-			requirePanicText(t, call, "dense: use of a zero Store; make one with New or Must")
+			testkit.RequirePanicText(t, call, "dense: use of a zero Store; make one with New or Must")
 		})
 	}
 }
@@ -56,9 +57,9 @@ func TestNothingIsCalledDuringRefresh(t *testing.T) {
 		during = func() {
 			for name, call := range calls(s, hs[5]) {
 				want := []string{"dense: " + name + " during Refresh, Clear, Reserve, Trim or WriteTo", "OnDestroy"}
-				requirePanicText(t, call, want...)
+				testkit.RequirePanicText(t, call, want...)
 				done := make(chan any)
-				go func() { done <- recovered(call) }()
+				go func() { done <- testkit.Recovered(call) }()
 				require.Contains(t, <-done, want[0])
 			}
 			during = func() {}
@@ -66,7 +67,7 @@ func TestNothingIsCalledDuringRefresh(t *testing.T) {
 		s.Kill(hs[2])
 		end.f(s)
 		require.False(t, s.Alive(hs[2]))
-		requireSound(t, s)
+		require.NoError(t, dense.Check(s))
 		if end.name == "Refresh" {
 			require.Equal(t, 9, s.Len(), "refused calls have changed something")
 		}
@@ -78,7 +79,7 @@ func TestRefreshInALoopPanics(t *testing.T) {
 	for _, leave := range []bool{false, true} {
 		s := tiny[int](t, nil)
 		fill(t, s, 3)
-		requirePanicText(t, func() {
+		testkit.RequirePanicText(t, func() {
 			for range s.All() {
 				s.Refresh()
 				if leave {
@@ -86,7 +87,7 @@ func TestRefreshInALoopPanics(t *testing.T) {
 				}
 			}
 		}, "dense: Refresh, Clear, Reserve, Trim or WriteTo was called during All")
-		requireSound(t, s)
+		require.NoError(t, dense.Check(s))
 	}
 }
 
@@ -124,7 +125,7 @@ func TestOnDestroyMayPanic(t *testing.T) {
 				require.Equal(t, errTest, v)
 			}
 			require.Equal(t, []int{2, 4}, seen)
-			requireSound(t, s)
+			require.NoError(t, dense.Check(s))
 			require.ElementsMatch(t, []int{0, 1, 3, 5, 6, 7, 8, 9, 10}, s.Values())
 			require.Equal(t, dense.Alive, s.State(created))
 			require.Equal(t, dense.Unused, s.State(hs[4]))
@@ -137,7 +138,7 @@ func TestOnDestroyMayPanic(t *testing.T) {
 			require.Equal(t, 2, destroyed)
 			require.ElementsMatch(t, []int{2, 4, 6, 8}, seen)
 			require.ElementsMatch(t, []int{0, 1, 3, 5, 7, 9, 10}, s.Values())
-			requireSound(t, s)
+			require.NoError(t, dense.Check(s))
 		}
 	}
 }

@@ -9,104 +9,52 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
 
-// lastGeneration is a slot's last live generation.
-const lastGeneration = 1<<32 - 3
-
-// kind tells the machine how to handle values of T.
-type kind[T any] struct {
-	make func(id uint64) T
-	id   func(*T) uint64
-}
-
-type plain struct{ ID, Twice uint64 }
-
-var plainKind = kind[plain]{
-	func(id uint64) plain { return plain{id, 2 * id} },
-	func(v *plain) uint64 {
-		if v.Twice != 2*v.ID {
-			return 1 << 63 // torn
-		}
-		return v.ID
-	},
-}
-
-type boxed struct{ Box *uint64 }
-
-var boxedKind = kind[boxed]{
-	func(id uint64) boxed { return boxed{&id} },
-	func(v *boxed) uint64 {
-		if v.Box == nil {
-			return 1 << 62
-		}
-		return *v.Box
-	},
-}
-
-// byteKind has few distinct values: ids that differ by 256 look alike.
-var byteKind = kind[byte]{func(id uint64) byte { return byte(id) }, func(v *byte) uint64 { return uint64(*v) }}
-
-var emptyKind = kind[struct{}]{func(uint64) (v struct{}) { return }, func(*struct{}) uint64 { return 0 }}
-
-type page struct {
-	ID   uint64
-	Rest [4080]byte
-	Last uint64
-}
-
-var pageKind = kind[page]{
-	func(id uint64) page { return page{ID: id, Last: id} },
-	func(v *page) uint64 {
-		if v.Last != v.ID {
-			return 1 << 63
-		}
-		return v.ID
-	},
-}
+type handle = pool.Handle[int]
 
 // item is a value of the model.
-type item[T any] struct {
-	h    pool.Handle[T]
-	id   uint64
+type item struct {
+	h    handle
+	id   int
 	dead bool
 }
 
 // machine runs operations on a store and on a model: a slice of items, in order, with
 // those created in this phase at the end. A fuzzer or a generator feeds its choices
 // through choose.
-type machine[T any] struct {
+type machine struct {
 	t         testing.TB
-	kind      kind[T]
-	opts      dense.Options[T]
-	s         *dense.Store[T]
-	onDestroy func(pool.Handle[T], *T)
+	opts      dense.Options[int]
+	s         *dense.Store[int]
+	onDestroy func(handle, *int)
 	choose    func(n int) int // 0 ≤ choice < n
 
-	items     []item[T]
-	index     map[pool.Handle[T]]int  // into items
-	joined    int                     // items that Values must have
-	past      map[pool.Handle[T]]bool // every handle that was issued
-	known     []pool.Handle[T]        // the same, to choose from
-	pointers  map[*T]uint64           // what Get has returned in this phase
+	items     []item
+	index     map[handle]int  // into items
+	joined    int             // items that Values must have
+	past      map[handle]bool // every handle that was issued
+	known     []handle        // the same, to choose from
+	pointers  map[*int]int    // what Get has returned in this phase
 	exhausted int
-	lastID    uint64
+	lastID    int
 
-	shown   []item[T] // what OnDestroy has seen
-	panicAt int       // the call at which it panics, or -1
+	shown   []item // what OnDestroy has seen
+	panicAt int    // the call at which it panics, or -1
 	done    map[string]int
 }
 
-func newMachine[T any](t testing.TB, k kind[T], opts dense.Options[T], choose func(int) int) *machine[T] {
-	mc := &machine[T]{
-		t: t, kind: k, opts: opts, choose: choose, panicAt: -1,
-		index: map[pool.Handle[T]]int{}, past: map[pool.Handle[T]]bool{}, pointers: map[*T]uint64{}, done: map[string]int{},
+func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *machine {
+	mc := &machine{
+		t: t, opts: opts, choose: choose, panicAt: -1,
+		index: map[handle]int{}, past: map[handle]bool{}, pointers: map[*int]int{}, done: map[string]int{},
 	}
 	if opts.OnDestroy != nil {
-		mc.onDestroy = func(h pool.Handle[T], v *T) {
-			mc.shown = append(mc.shown, item[T]{h: h, id: k.id(v)})
+		mc.onDestroy = func(h handle, v *int) {
+			mc.shown = append(mc.shown, item{h: h, id: *v, dead: true})
 			if len(mc.shown) == mc.panicAt {
 				panic(errOnDestroy)
 			}
@@ -120,21 +68,15 @@ func newMachine[T any](t testing.TB, k kind[T], opts dense.Options[T], choose fu
 var errOnDestroy = errors.New("OnDestroy")
 
 // fatalf fails with the state of the machine.
-func (mc *machine[T]) fatalf(format string, args ...any) {
+func (mc *machine) fatalf(format string, args ...any) {
 	mc.t.Helper()
 	mc.t.Fatalf("%s\n(%d items, %d of them joined, %d slots exhausted, capacity %d, origin %d, unordered %v, OnDestroy %v)", fmt.Sprintf(format, args...),
 		len(mc.items), mc.joined, mc.exhausted, mc.opts.Capacity, mc.opts.Origin, mc.opts.Unordered, mc.opts.OnDestroy != nil)
 }
 
-// shownAs returns the id that a value made with this id shows.
-func (mc *machine[T]) shownAs(id uint64) uint64 {
-	v := mc.kind.make(id)
-	return mc.kind.id(&v)
-}
-
-func (mc *machine[T]) create() {
+func (mc *machine) create() {
 	mc.lastID++
-	h, err := mc.s.Create(mc.kind.make(mc.lastID))
+	h, err := mc.s.Create(mc.lastID)
 	limit := mc.s.Cap() - mc.exhausted
 	switch full := len(mc.items) >= limit; {
 	case full && limit == 0 && !errors.Is(err, pool.ErrExhausted), full && !errors.Is(err, pool.ErrFull), full && h != 0,
@@ -145,35 +87,35 @@ func (mc *machine[T]) create() {
 		return
 	case err != nil:
 		mc.fatalf("Create returned %v below the limit, %d", err, limit)
-	case h.Generation()%2 == 0 || h.Generation() > lastGeneration || mc.past[h]:
+	case h.Generation()%2 == 0 || h.Generation() > testkit.LastGeneration || mc.past[h]:
 		mc.fatalf("handle %v was issued, before: %v", h, mc.past[h])
 	}
 	mc.past[h] = true
 	mc.known = append(mc.known, h)
 	mc.index[h] = len(mc.items)
-	mc.items = append(mc.items, item[T]{h: h, id: mc.lastID})
+	mc.items = append(mc.items, item{h: h, id: mc.lastID})
 	mc.done["Create"]++
 }
 
 // any chooses a handle: usually a young one, which often lives, sometimes its neighbour
 // or any word.
-func (mc *machine[T]) any() pool.Handle[T] {
+func (mc *machine) any() handle {
 	if len(mc.known) == 0 {
-		return pool.Handle[T](mc.choose(1 << 16))
+		return handle(mc.choose(1 << 16))
 	}
 	h := mc.known[len(mc.known)-1-mc.choose(min(len(mc.known), 40))]
 	switch mc.choose(16) {
 	case 0:
-		h += pool.Handle[T](mc.choose(5)-2) << 32
+		h += handle(mc.choose(5)-2) << 32
 	case 1:
 		h ^= 1 << mc.choose(64)
 	case 2:
-		h = pool.Handle[T](mc.choose(256)) << (mc.choose(8) * 8)
+		h = handle(mc.choose(256)) << (mc.choose(8) * 8)
 	}
 	return h
 }
 
-func (mc *machine[T]) kill(h pool.Handle[T]) {
+func (mc *machine) kill(h handle) {
 	i, lives := mc.index[h]
 	want := lives && !mc.items[i].dead
 	if got := mc.s.Kill(h); got != want {
@@ -191,7 +133,7 @@ func (mc *machine[T]) kill(h pool.Handle[T]) {
 }
 
 // look checks Get, Alive and State.
-func (mc *machine[T]) look(h pool.Handle[T]) {
+func (mc *machine) look(h handle) {
 	i, lives := mc.index[h]
 	want := dense.Unused
 	if lives {
@@ -214,22 +156,22 @@ func (mc *machine[T]) look(h pool.Handle[T]) {
 	if !lives {
 		return
 	}
-	if want := mc.shownAs(mc.items[i].id); mc.kind.id(v) != want {
-		mc.fatalf("Get(%v) gives value %d, want %d", h, mc.kind.id(v), want)
+	if want := mc.items[i].id; *v != want {
+		mc.fatalf("Get(%v) gives value %d, want %d", h, *v, want)
 	}
-	mc.pointers[v] = mc.kind.id(v)
+	mc.pointers[v] = *v
 }
 
 // slices checks Values, Handles, All, Len and Pending.
-func (mc *machine[T]) slices() {
+func (mc *machine) slices() {
 	s := mc.s
 	vs, hs := s.Values(), s.Handles()
 	if len(vs) != mc.joined || len(hs) != mc.joined || s.Len() != mc.joined || cap(vs) != len(vs) || cap(hs) != len(hs) {
 		mc.fatalf("%d values, %d handles, Len %d; want %d", len(vs), len(hs), s.Len(), mc.joined)
 	}
 	for i := range vs {
-		if it := mc.items[i]; hs[i] != it.h || mc.kind.id(&vs[i]) != mc.shownAs(it.id) {
-			mc.fatalf("at %d is %v with value %d, want %v with %d", i, hs[i], mc.kind.id(&vs[i]), it.h, it.id)
+		if it := mc.items[i]; hs[i] != it.h || vs[i] != it.id {
+			mc.fatalf("at %d is %v with value %d, want %v with %d", i, hs[i], vs[i], it.h, it.id)
 		}
 	}
 	n := 0
@@ -257,18 +199,18 @@ func (mc *machine[T]) slices() {
 }
 
 // watch checks that the pointers from Get still show their values.
-func (mc *machine[T]) watch() {
+func (mc *machine) watch() {
 	for v, id := range mc.pointers {
-		if mc.kind.id(v) != id {
-			mc.fatalf("a pointer shows %d, and showed %d", mc.kind.id(v), id)
+		if *v != id {
+			mc.fatalf("a pointer shows %d, and showed %d", *v, id)
 		}
 	}
 }
 
 // refresh checks Refresh and, if all is set, Clear.
-func (mc *machine[T]) refresh(all bool) {
+func (mc *machine) refresh(all bool) {
 	s := mc.s
-	var dead []item[T]
+	var dead []item
 	for i := range mc.items {
 		it := &mc.items[i]
 		it.dead = it.dead || all
@@ -285,7 +227,7 @@ func (mc *machine[T]) refresh(all bool) {
 	wantCreated := len(mc.items) - mc.joined
 	before := slices.Clone(s.Handles())
 	var created, destroyed int
-	switch v := recovered(func() {
+	switch v := testkit.Recovered(func() {
 		if all {
 			s.Clear()
 			created, destroyed = wantCreated, leave
@@ -300,19 +242,12 @@ func (mc *machine[T]) refresh(all bool) {
 	case created != wantCreated || destroyed != len(dead):
 		mc.fatalf("Refresh returned %d, %d; want %d, %d", created, destroyed, wantCreated, len(dead))
 	}
-	if mc.opts.OnDestroy != nil {
-		if len(mc.shown) != leave {
-			mc.fatalf("OnDestroy has seen %d, want %d", len(mc.shown), leave)
-		}
-		for i, it := range mc.shown {
-			if it.h != dead[i].h || it.id != mc.shownAs(dead[i].id) {
-				mc.fatalf("OnDestroy has seen %v with %d, want %v with %d", it.h, it.id, dead[i].h, dead[i].id)
-			}
-		}
+	if mc.opts.OnDestroy != nil && !slices.Equal(mc.shown, dead[:leave]) {
+		mc.fatalf("OnDestroy has seen %v, want %v", mc.shown, dead[:leave])
 	}
 	for _, it := range dead[:leave] {
 		delete(mc.index, it.h)
-		if it.h.Generation() == lastGeneration {
+		if it.h.Generation() == testkit.LastGeneration {
 			mc.exhausted++
 			mc.done["exhausted"]++
 		}
@@ -321,7 +256,7 @@ func (mc *machine[T]) refresh(all bool) {
 		}
 	}
 	old := mc.items
-	mc.items = slices.DeleteFunc(slices.Clone(old), func(it item[T]) bool { _, lives := mc.index[it.h]; return !lives })
+	mc.items = slices.DeleteFunc(slices.Clone(old), func(it item) bool { _, lives := mc.index[it.h]; return !lives })
 	if mc.opts.Unordered {
 		mc.adoptOrder(old, before)
 	}
@@ -339,13 +274,13 @@ func (mc *machine[T]) refresh(all bool) {
 
 // adoptOrder adopts the store's order of the items, and checks that no more have moved
 // than left.
-func (mc *machine[T]) adoptOrder(old []item[T], before []pool.Handle[T]) {
+func (mc *machine) adoptOrder(old []item, before []handle) {
 	hs := mc.s.Handles()
 	if len(hs) != len(mc.items) {
 		mc.fatalf("%d values, want %d", len(hs), len(mc.items))
 	}
 	moved := 0
-	ordered := make([]item[T], len(hs))
+	ordered := make([]item, len(hs))
 	for i, h := range hs {
 		at, lives := mc.index[h]
 		if !lives {
@@ -366,7 +301,7 @@ func (mc *machine[T]) adoptOrder(old []item[T], before []pool.Handle[T]) {
 }
 
 // step runs one operation.
-func (mc *machine[T]) step() {
+func (mc *machine) step() {
 	switch c := mc.choose(34); {
 	case c < 11:
 		mc.create()
@@ -415,7 +350,7 @@ func (mc *machine[T]) step() {
 
 // snapshot goes on with a copy of the store, which must issue the handles that the
 // original does.
-func (mc *machine[T]) snapshot() {
+func (mc *machine) snapshot() {
 	var b bytes.Buffer
 	n, err := mc.s.WriteTo(&b)
 	if created, killed := mc.s.Pending(); created+killed > 0 {
@@ -434,14 +369,14 @@ func (mc *machine[T]) snapshot() {
 		mc.fatalf("ReadFrom: %v", err)
 	}
 	if len(mc.items) < mc.s.Cap()-mc.exhausted {
-		h, _ := mc.s.Create(mc.kind.make(0))
+		h, _ := mc.s.Create(0)
 		was := mc.s
 		mc.s = c
 		mc.create()
 		if last := mc.items[len(mc.items)-1]; last.h != h {
 			mc.fatalf("the copy issues %v, and the original %v", last.h, h)
 		}
-		if v, ok := was.Get(h); !ok || mc.kind.id(v) != mc.shownAs(0) {
+		if v, ok := was.Get(h); !ok || *v != 0 {
 			mc.fatalf("the copy and the original share memory")
 		}
 	}
@@ -452,7 +387,7 @@ func (mc *machine[T]) snapshot() {
 }
 
 // runAll runs steps while more returns true, and then destroys everything.
-func (mc *machine[T]) runAll(more func() bool) {
+func (mc *machine) runAll(more func() bool) {
 	for more() {
 		mc.step()
 		mc.watch()
@@ -474,12 +409,12 @@ func (mc *machine[T]) runAll(more func() bool) {
 }
 
 // modelConfigs are stores of every kind.
-func modelConfigs[T any]() (all []dense.Options[T]) {
+func modelConfigs() (all []dense.Options[int]) {
 	for _, unordered := range []bool{false, true} {
 		for _, capacity := range []int{0, 1, 5, 70} {
-			for _, origin := range []uint32{0, 1, lastGeneration - 6} {
-				for _, onDestroy := range []func(pool.Handle[T], *T){nil, func(pool.Handle[T], *T) {}} {
-					all = append(all, dense.Options[T]{Capacity: capacity, Origin: origin, Unordered: unordered, OnDestroy: onDestroy})
+			for _, origin := range []uint32{0, 1, testkit.LastGeneration - 6} {
+				for _, onDestroy := range []func(handle, *int){nil, func(handle, *int) {}} {
+					all = append(all, dense.Options[int]{Capacity: capacity, Origin: origin, Unordered: unordered, OnDestroy: onDestroy})
 				}
 			}
 		}
@@ -492,14 +427,15 @@ func modelConfigs[T any]() (all []dense.Options[T]) {
 // last generation, marks lost when chunks are joined, and a mark that survives its
 // Refresh.
 func TestOperationsMatchModel(t *testing.T) {
+	rnd := testkit.Rand(t)
 	done := map[string]int{}
-	t.Run("plain", func(t *testing.T) { testModel(t, plainKind, 1500, done) })
-	t.Run("boxed", func(t *testing.T) { testModel(t, boxedKind, 700, done) })
-	t.Run("byte", func(t *testing.T) { testModel(t, byteKind, 300, done) })
-	t.Run("empty", func(t *testing.T) { testModel(t, emptyKind, 300, done) })
-	t.Run("page", func(t *testing.T) { testModel(t, pageKind, 200, done) })
-	if t.Failed() {
-		return
+	for _, o := range modelConfigs() {
+		mc := newMachine(t, o, rnd.IntN)
+		n := max(600, long(3000))
+		mc.runAll(func() bool { n--; return n >= 0 })
+		for what, n := range mc.done {
+			done[what] += n
+		}
 	}
 	for _, what := range []string{
 		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, panic", "Reserve", "Clear", "exhausted", "Trim", "snapshot",
@@ -508,14 +444,11 @@ func TestOperationsMatchModel(t *testing.T) {
 	}
 }
 
-func testModel[T any](t *testing.T, k kind[T], steps int, done map[string]int) {
-	rnd := newRand(t)
-	for _, o := range modelConfigs[T]() {
-		mc := newMachine(t, k, o, rnd.IntN)
-		n := max(150, long(steps))
-		mc.runAll(func() bool { n--; return n >= 0 })
-		for what, n := range mc.done {
-			done[what] += n
-		}
-	}
+// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the first byte
+// chooses the store, each other one a choice.
+func FuzzOps(f *testing.F) {
+	configs := modelConfigs()
+	testkit.FuzzChoices(f, len(configs), 120, func(t *testing.T, which int, choose func(n int) int, more func() bool) {
+		newMachine(t, configs[which%len(configs)], choose).runAll(more)
+	})
 }

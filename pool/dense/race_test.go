@@ -2,238 +2,162 @@ package dense_test
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/atomic"
 	"golang.org/x/sync/errgroup"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
 
-// owned is a value that only its owner writes, unless the store gives its position to
-// two.
-type owned struct {
-	id    uint64
-	check uint64 // ^id
-	hits  atomic.Uint32
+// ledger is what the goroutines of a phase know together.
+type ledger struct {
+	mu      sync.Mutex
+	ids     map[pool.Handle[int]]int // of all handles ever issued
+	young   []pool.Handle[int]       // issued in this phase
+	killed  map[pool.Handle[int]]bool
+	refused int
 }
 
-func (v *owned) sound() bool { return v.check == ^v.id }
+// create creates a value and records it.
+func (l *ledger) create(s *dense.Store[int], id int) error {
+	h, err := s.Create(id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, before := l.ids[h]
+	switch {
+	case err == pool.ErrFull:
+		l.refused++
+		return nil
+	case err != nil || before:
+		return fmt.Errorf("%v is issued, before: %v; %w", h, before, err)
+	}
+	l.ids[h] = id
+	l.young = append(l.young, h)
+	return nil
+}
 
-// TestManyGoroutines runs phases in which goroutines create, kill and look up at once. It
-// checks that each handle is issued once, each kill counted once, and every value found,
-// in a phase and after it.
+// kill kills h, if no other goroutine has.
+func (l *ledger) kill(s *dense.Store[int], h pool.Handle[int]) error {
+	killed := s.Kill(h)
+	if st := s.State(h); st != dense.Dead {
+		return fmt.Errorf("%v is %v, and was killed", h, st)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if killed && l.killed[h] {
+		return fmt.Errorf("%v was killed twice", h)
+	}
+	l.killed[h] = l.killed[h] || killed
+	return nil
+}
+
+// TestManyGoroutines runs phases in which goroutines create, kill and look up at once, up
+// to the limit and beyond it. Each handle is issued once, each value killed once and found
+// until then and in the next phase, and stale handles are refused, while their slots get
+// new values. The race detector catches a handle that is published before its value.
 func TestManyGoroutines(t *testing.T) {
-	for _, o := range []dense.Options[owned]{{}, {Unordered: true}, {Capacity: 400}, {Capacity: 3000, Unordered: true}} {
+	for _, o := range []dense.Options[int]{{}, {Unordered: true}, {Capacity: 400}, {Capacity: 3000, Unordered: true}} {
 		t.Run(fmt.Sprintf("capacity=%d unordered=%v", o.Capacity, o.Unordered), func(t *testing.T) { testManyGoroutines(t, o) })
 	}
 }
 
-func testManyGoroutines(t *testing.T, o dense.Options[owned]) {
-	const goroutines = 4
-	destroyed := map[uint64]bool{}
-	o.OnDestroy = func(h pool.Handle[owned], v *owned) {
-		if !v.sound() || destroyed[v.id] {
-			t.Errorf("%v is destroyed with value %d, before: %v", h, v.id, destroyed[v.id])
-		}
-		destroyed[v.id] = true
-	}
+func testManyGoroutines(t *testing.T, o dense.Options[int]) {
+	const goroutines, steps = 4, 150
+	var destroyed []pool.Handle[int]
+	o.OnDestroy = func(h pool.Handle[int], _ *int) { destroyed = append(destroyed, h) }
 	s := tiny(t, &o)
-	live := map[pool.Handle[owned]]uint64{} // by handle, its value's id
-	past := map[pool.Handle[owned]]bool{}
+	seed := testkit.Seed(t)
+	l := ledger{ids: map[pool.Handle[int]]int{}}
+	live := map[pool.Handle[int]]int{}
+	var stale []pool.Handle[int]
 	for phase := range max(6, long(24)) {
-		type outcome struct {
-			created map[pool.Handle[owned]]uint64
-			killed  []pool.Handle[owned]
-		}
-		outcomes := make([]outcome, goroutines)
+		l.young, l.killed, l.refused, destroyed = nil, map[pool.Handle[int]]bool{}, 0, nil
 		before := s.Handles()
-		var issued sync.Map // what all goroutines created in this phase
 		var g errgroup.Group
 		for n := range goroutines {
 			g.Go(func() error {
-				out := &outcomes[n]
-				out.created = map[pool.Handle[owned]]uint64{}
-				x := uint64(phase*goroutines+n)*0x9E3779B97F4A7C15 + 1
-				for i := range 150 {
-					x ^= x << 13
-					x ^= x >> 7
-					x ^= x << 17
-					id := uint64(phase)<<32 | uint64(n)<<16 | uint64(i)
-					h, err := s.Create(owned{id: id, check: ^id})
-					if err == nil {
-						out.created[h] = id
-						issued.Store(h, id)
-						if v, ok := s.Get(h); !ok || v.id != id || v.hits.Inc() != 1 {
-							return fmt.Errorf("%v was created with %d: %v, %v", h, id, v, ok)
+				rnd := rand.New(rand.NewPCG(seed, uint64(phase*goroutines+n)))
+				for i := range steps {
+					if len(stale) > 0 { // without a lock, which would order it
+						h := stale[rnd.IntN(len(stale))]
+						if _, ok := s.Get(h); ok || s.Kill(h) || s.State(h) != dense.Unused {
+							return fmt.Errorf("%v lives", h)
 						}
-					} else if err != pool.ErrFull {
+						if v, ok := s.Get(h + 2<<32); ok && *v < 0 { // perhaps the next handle
+							return fmt.Errorf("%v has value %d", h+2<<32, *v)
+						}
+					}
+					if err := l.create(s, (phase*goroutines+n)*steps+i); err != nil {
 						return err
 					}
-					// All goroutines kill the same handles, and some new ones of each
-					// other.
-					if len(before) > 0 {
+					if len(before) > 0 { // all kill the same
 						h := before[(i*7+phase)%len(before)]
-						if v, ok := s.Get(h); !ok || v.id != live[h] || !v.sound() {
-							return fmt.Errorf("%v, of %d, is found %v as %v", h, live[h], ok, v)
+						if v, ok := s.Get(h); !ok || *v != live[h] {
+							return fmt.Errorf("%v, of %d, is found: %v", h, live[h], ok)
 						}
-						if i%3 == 0 && s.Kill(h) {
-							out.killed = append(out.killed, h)
+						if i%3 == 0 {
+							if err := l.kill(s, h); err != nil {
+								return err
+							}
 						}
 					}
-					if x%4 == 0 {
-						most := 10
-						issued.Range(func(k, v any) bool {
-							h, id := k.(pool.Handle[owned]), v.(uint64)
-							if got, ok := s.Get(h); !ok || got.id != id || !got.sound() {
-								t.Errorf("%v, of %d, is found %v as %v", h, id, ok, got)
-							}
-							if x%8 == 0 && s.Kill(h) {
-								out.killed = append(out.killed, h)
-							}
-							if st := s.State(h); st == dense.Unused || x%8 == 0 && st != dense.Dead {
-								t.Errorf("%v is %v", h, st)
-							}
-							most--
-							return most > 0
-						})
+					l.mu.Lock()
+					h := append(l.young, 0)[rnd.IntN(len(l.young)+1)]
+					id := l.ids[h]
+					l.mu.Unlock()
+					if h == 0 {
+						continue
+					}
+					if v, ok := s.Get(h); !ok || *v != id {
+						return fmt.Errorf("%v, of %d, is found: %v", h, id, ok)
+					}
+					if rnd.IntN(2) == 0 {
+						if err := l.kill(s, h); err != nil {
+							return err
+						}
 					}
 				}
 				return nil
 			})
 		}
 		require.NoError(t, g.Wait())
-		created, killed := 0, 0
-		for _, out := range outcomes {
-			for h, id := range out.created {
-				require.Falsef(t, past[h], "%v was issued before", h)
-				past[h] = true
-				live[h] = id
-				created++
-			}
+		if l.refused > 0 {
+			require.Equal(t, o.Capacity, len(live)+len(l.young), "places are left, and a Create was refused")
 		}
-		for _, out := range outcomes {
-			for _, h := range out.killed {
-				_, lives := live[h]
-				require.Truef(t, lives, "%v was killed twice", h)
-				delete(live, h)
-				killed++
-			}
+		for _, h := range l.young {
+			live[h] = l.ids[h]
 		}
-		clear(destroyed)
-		gotCreated, gotKilled := s.Refresh()
-		require.Equal(t, [2]int{created, killed}, [2]int{gotCreated, gotKilled})
-		require.Len(t, destroyed, killed)
-		require.Equal(t, len(live), s.Len())
-		for h, v := range s.All() {
-			id, lives := live[h]
-			require.Truef(t, lives && v.id == id && v.sound(), "%v has value %d, want %d", h, v.id, id)
+		for h, killed := range l.killed {
+			require.True(t, killed, "%v is dead, and nobody killed it", h)
+			delete(live, h)
+			stale = append(stale, h)
 		}
-		requireSound(t, s)
-		if o.Capacity > 0 {
-			require.LessOrEqual(t, s.Len(), o.Capacity)
-		}
+		created, gone := s.Refresh()
+		require.Equal(t, [2]int{len(l.young), len(l.killed)}, [2]int{created, gone})
+		require.ElementsMatch(t, slices.Collect(maps.Keys(l.killed)), destroyed)
+		require.Equal(t, live, contents(s))
+		require.NoError(t, dense.Check(s))
 		if phase%5 == 4 {
+			stale = append(stale, s.Handles()...)
 			s.Clear()
 			clear(live)
 		}
+		stale = stale[max(0, len(stale)-500):]
 	}
 }
 
-// TestStaleHandlesAreRefusedMeanwhile looks stale handles up while their slots get new
-// values, and guesses the next handles of these slots: a value found is whole. The race
-// detector catches a handle that is published before its value.
-func TestStaleHandlesAreRefusedMeanwhile(t *testing.T) {
-	s := tiny[int](t, nil)
-	var stale []pool.Handle[int]
-	for range long(50) {
-		hs := fill(t, s, 100)
-		for _, h := range hs {
-			s.Kill(h)
-		}
-		s.Refresh()
-		stale = append(stale, hs...)
-		var g errgroup.Group
-		for range 2 {
-			g.Go(func() error {
-				for i := range 100 {
-					if _, err := s.Create(i + 1); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			g.Go(func() error {
-				for _, h := range stale[max(0, len(stale)-500):] {
-					if v, ok := s.Get(h); ok || s.Kill(h) || s.State(h) != dense.Unused {
-						return fmt.Errorf("%v lives, as %v", h, v)
-					}
-					next := h + 2<<32
-					if v, ok := s.Get(next); ok && (*v < 1 || *v > 100) {
-						return fmt.Errorf("%v has value %d", next, *v)
-					}
-				}
-				return nil
-			})
-		}
-		require.NoError(t, g.Wait())
-		require.NoError(t, dense.Check(s))
-		s.Clear()
+// contents returns the values of s by their handles.
+func contents(s *dense.Store[int]) map[pool.Handle[int]]int {
+	all := map[pool.Handle[int]]int{}
+	for h, v := range s.All() {
+		all[h] = *v
 	}
-}
-
-// TestPositionsAreExact: goroutines that create beyond the limit get each place once.
-func TestPositionsAreExact(t *testing.T) {
-	const capacity, goroutines = 100, 4
-	for range long(200) {
-		s := tiny(t, &dense.Options[int]{Capacity: capacity})
-		var created atomic.Int64
-		var g errgroup.Group
-		for range goroutines {
-			g.Go(func() error {
-				for range capacity {
-					if _, err := s.Create(1); err == nil {
-						created.Inc()
-					}
-				}
-				return nil
-			})
-		}
-		require.NoError(t, g.Wait())
-		require.EqualValues(t, capacity, created.Load())
-		n, _ := s.Refresh()
-		require.Equal(t, capacity, n)
-		requireSound(t, s)
-	}
-}
-
-// TestOverlapIsNoticed overlaps calls with a Refresh. The race detector does not object,
-// since the calls read nothing that Refresh writes.
-func TestOverlapIsNoticed(t *testing.T) {
-	inside, leave := make(chan struct{}), make(chan struct{})
-	s := tiny(t, &dense.Options[int]{OnDestroy: func(pool.Handle[int], *int) {
-		close(inside)
-		<-leave
-	}})
-	hs := fill(t, s, 3)
-	s.Kill(hs[0])
-	done := make(chan any, 8)
-	go func() {
-		done <- recovered(func() { s.Refresh() })
-	}()
-	<-inside
-	for range 4 {
-		go func() { done <- recovered(func() { s.Get(hs[1]) }) }()
-	}
-	go func() { done <- recovered(func() { s.Refresh() }) }()
-	for range 5 {
-		require.Contains(t, fmt.Sprint(<-done), "during Refresh")
-	}
-	close(leave)
-	require.Nil(t, <-done, "the Refresh itself goes on")
-	require.Equal(t, 2, s.Len())
-	requireSound(t, s)
+	return all
 }
