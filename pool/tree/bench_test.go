@@ -17,15 +17,12 @@ import (
 //
 //	go test -run xxx -bench . -benchtime 1x ./pool/tree
 //
-// There are three trees of each kind: one built in order, so that neighbours lie side by
-// side; one whose nodes are shuffled in memory; and one that is a long list. Trees by
-// hand are nodes with pointers to each other, and indexes into one slice, without
-// generations.
+// There are trees of several shapes: built in order, so that neighbours lie side by side;
+// shuffled in memory; and a long list. Trees by hand are nodes with pointers to each other,
+// without generations.
 
 // work does at least n operations and returns how many it did.
 type work = func(n int) int
-
-var versus = testkit.VersusCounted
 
 var sink atomic.Uint64
 
@@ -88,44 +85,6 @@ func (top *byPointer) below(f func(*byPointer) bool) {
 	}
 }
 
-// byIndex is a node of a tree in one slice. 0 is the top, and elsewhere means none.
-type byIndex struct {
-	n                               uint64
-	parent, first, last, next, prev uint32
-}
-
-type indexTree []byIndex
-
-func (t indexTree) append(p, c uint32) {
-	child, parent := &t[c], &t[p]
-	child.parent, child.prev = p, parent.last
-	if parent.last != 0 {
-		t[parent.last].next = c
-	} else {
-		parent.first = c
-	}
-	parent.last = c
-}
-
-func (t indexTree) below(f func(*byIndex) bool) {
-	for at := uint32(0); ; {
-		if t[at].first != 0 {
-			at = t[at].first
-		} else {
-			for at != 0 && t[at].next == 0 {
-				at = t[at].parent
-			}
-			if at == 0 {
-				return
-			}
-			at = t[at].next
-		}
-		if !f(&t[at]) {
-			return
-		}
-	}
-}
-
 // shape tells which node is the parent of node i; parents come first.
 type shape struct {
 	name     string
@@ -180,18 +139,6 @@ func (s shape) pointers(n int) []*byPointer {
 	return nodes
 }
 
-func (s shape) indexes(n int) indexTree {
-	t := make(indexTree, n)
-	for i := range t {
-		t[i].n = uint64(i)
-	}
-	at := s.places(n)
-	for i := 1; i < n; i++ {
-		t.append(uint32(at[s.parent(i)]), uint32(at[i]))
-	}
-	return t
-}
-
 // over repeats a walk until it has done n steps.
 func over(walk func() (steps int, sum uint64)) work {
 	return func(n int) int {
@@ -205,64 +152,41 @@ func over(walk func() (steps int, sum uint64)) work {
 	}
 }
 
+// overForest and overPointers walk over everything below a node.
+func overForest(f *tree.Forest[leaf], h pool.Handle[leaf]) work {
+	return over(func() (steps int, sum uint64) {
+		for _, v := range f.Descendants(h) {
+			sum += v.n
+			steps++
+		}
+		return steps, sum
+	})
+}
+
+func overPointers(top *byPointer) work {
+	return over(func() (steps int, sum uint64) {
+		for v := range top.below {
+			sum += v.n
+			steps++
+		}
+		return steps, sum
+	})
+}
+
 func BenchmarkDescendants(b *testing.B) {
 	for _, n := range []int{1000, 1_000_000} {
 		for _, s := range shapes {
-			_, f, hs := s.forest(b, n)
-			mine := over(func() (steps int, sum uint64) {
-				for _, v := range f.Descendants(hs[0]) {
-					sum += v.n
-					steps++
-				}
-				return steps, sum
-			})
 			b.Run(fmt.Sprintf("%s/nodes=%d/base=pointers", s.name, n), func(b *testing.B) {
-				top := s.pointers(n)[0]
-				versus(b, mine, over(func() (steps int, sum uint64) {
-					for v := range top.below {
-						sum += v.n
-						steps++
-					}
-					return steps, sum
-				}))
-			})
-			b.Run(fmt.Sprintf("%s/nodes=%d/base=indexes", s.name, n), func(b *testing.B) {
-				t := s.indexes(n)
-				versus(b, mine, over(func() (steps int, sum uint64) {
-					for v := range t.below {
-						sum += v.n
-						steps++
-					}
-					return steps, sum
-				}))
+				_, f, hs := s.forest(b, n)
+				testkit.VersusCounted(b, overForest(f, hs[0]), overPointers(s.pointers(n)[0]))
 			})
 		}
 	}
-}
-
-// BenchmarkChildren walks over a handful of children, where the start of the walk
-// matters.
-func BenchmarkChildren(b *testing.B) {
-	s := shapes[0]
-	_, f, hs := s.forest(b, 1000)
-	top := s.pointers(1000)
-	versus(b, over(func() (steps int, sum uint64) {
-		for _, h := range hs[:100] {
-			for _, v := range f.Children(h) {
-				sum += v.n
-				steps++
-			}
-		}
-		return steps, sum
-	}), over(func() (steps int, sum uint64) {
-		for _, p := range top[:100] {
-			for c := p.first; c != nil; c = c.next {
-				sum += c.n
-				steps++
-			}
-		}
-		return steps, sum
-	}))
+	// A handful of nodes, where the start of the walk matters.
+	b.Run("nodes=9/base=pointers", func(b *testing.B) {
+		_, f, hs := shapes[0].forest(b, 9)
+		testkit.VersusCounted(b, overForest(f, hs[0]), overPointers(shapes[0].pointers(9)[0]))
+	})
 }
 
 // BenchmarkDetachAppend detaches a node and appends it elsewhere.
@@ -271,7 +195,7 @@ func BenchmarkDetachAppend(b *testing.B) {
 	const n = 1000
 	_, f, hs := s.forest(b, n)
 	nodes := s.pointers(n)
-	versus(b, func(k int) int {
+	testkit.VersusCounted(b, func(k int) int {
 		for i := range k {
 			c := hs[n-1-i%500]
 			if f.Detach(c) != nil || f.Append(hs[i%100], c) != nil {
@@ -294,7 +218,7 @@ func BenchmarkDetachAppend(b *testing.B) {
 func BenchmarkInsertAppendRemove(b *testing.B) {
 	p, f, hs := shapes[0].forest(b, 1000)
 	nodes := shapes[0].pointers(1000)
-	versus(b, func(k int) int {
+	testkit.VersusCounted(b, func(k int) int {
 		for i := range k {
 			h, _ := p.Insert(leaf{n: uint64(i)})
 			if f.Append(hs[i%100], h) != nil || f.Remove(h) != 1 {
@@ -312,55 +236,10 @@ func BenchmarkInsertAppendRemove(b *testing.B) {
 	})
 }
 
-// BenchmarkBuildRemove builds a tree of a million nodes and removes it, a node an
-// operation. The work of the garbage collector is not included.
-func BenchmarkBuildRemove(b *testing.B) {
-	const n = 1_000_000
-	s := shapes[0]
-	versus(b, func(int) int {
-		_, f, hs := s.forest(b, n)
-		if f.Remove(hs[0]) != n {
-			b.Fatal("not all are removed")
-		}
-		return n
-	}, func(int) int {
-		sink.Add(s.pointers(n)[n-1].n)
-		return n
-	})
-}
-
-// BenchmarkRepair repairs a forest in which one node in a hundred was removed, a node an
-// operation. The baseline is a walk over the pool.
-func BenchmarkRepair(b *testing.B) {
-	const n = 1_000_000
-	p, f, hs := shapes[1].forest(b, n)
-	for i := 1; i < n; i += 100 {
-		p.Remove(hs[i])
-	}
-	f.Repair()
-	versus(b, func(int) int {
-		if f.Repair() != 0 {
-			b.Fatal("broken again")
-		}
-		return n
-	}, func(int) int {
-		for _, v := range p.All() {
-			sink.Store(v.n)
-		}
-		return n
-	})
-}
-
 // BenchmarkDescendantsBesideAWriter walks beside a writer that never pauses.
 func BenchmarkDescendantsBesideAWriter(b *testing.B) {
 	_, f, hs := shapes[0].forest(b, 1000)
-	walk := over(func() (steps int, sum uint64) {
-		for _, v := range f.Descendants(hs[0]) {
-			sum += v.n
-			steps++
-		}
-		return steps + 1, sum
-	})
+	walk := overForest(f, hs[0])
 	busy := func(n int) (done int) {
 		together(1, func(_ int, stop *atomic.Bool) {
 			for i := 0; !stop.Load(); i++ {
@@ -369,5 +248,5 @@ func BenchmarkDescendantsBesideAWriter(b *testing.B) {
 		}, func() { done = walk(n) })
 		return done
 	}
-	versus(b, busy, walk)
+	testkit.VersusCounted(b, busy, walk)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"coatcheck/pool"
@@ -22,29 +23,32 @@ func scene(picture string) (*pool.Pool[Part], *tree.Forest[Part], map[string]poo
 	p := pool.Must(&pool.Options[Part]{Origin: 1, Shards: 1})
 	f := tree.New(p, func(v *Part) *tree.Links[Part] { return &v.Links })
 	named := map[string]pool.Handle[Part]{}
-	var up []pool.Handle[Part]
+	above := []string{} // each part that is open
+	last := ""
 	for _, word := range strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(picture)) {
 		switch word {
 		case "(":
-			up = append(up, 0)
+			above = append(above, last)
 		case ")":
-			up = up[:len(up)-1]
+			above = above[:len(above)-1]
 		default:
-			h, _ := p.Insert(Part{Name: word})
-			named[word] = h
-			if n := len(up); n > 0 {
-				if up[n-1] == 0 {
-					up[n-1] = last
-				}
-				_ = f.Append(up[n-1], h)
+			last = word
+			named[word], _ = p.Insert(Part{Name: word})
+			if n := len(above); n > 0 {
+				_ = f.Append(named[above[n-1]], named[word])
 			}
-			last = h
 		}
 	}
 	return p, f, named
 }
 
-var last pool.Handle[Part]
+// names prints what a loop yields.
+func names(loop iter.Seq2[pool.Handle[Part], *Part]) {
+	for _, v := range loop {
+		fmt.Print(v.Name, " ")
+	}
+	fmt.Println()
+}
 
 // show prints the nodes below h.
 func show(f *tree.Forest[Part], h pool.Handle[Part]) {
@@ -227,11 +231,7 @@ func ExampleForest_Next() {
 	_, f, part := scene("car(door wheel)")
 	h, ok := f.Next(part["door"])
 	fmt.Println(h == part["wheel"], ok)
-	_, ok = f.Next(part["wheel"])
-	fmt.Println(ok)
-	// Output:
-	// true true
-	// false
+	// Output: true true
 }
 
 func ExampleForest_Prev() {
@@ -257,49 +257,26 @@ func ExampleForest_Children() {
 
 func ExampleForest_Descendants() {
 	_, f, part := scene("car(door(handle) wheel)")
-	for _, v := range f.Descendants(part["car"]) {
-		fmt.Println(v.Name)
-	}
-	// Output:
-	// door
-	// handle
-	// wheel
+	names(f.Descendants(part["car"]))
+	// Output: door handle wheel
 }
 
 func ExampleForest_ChildrenBackward() {
 	_, f, part := scene("car(door(handle) wheel)")
-	for _, v := range f.ChildrenBackward(part["car"]) {
-		fmt.Println(v.Name)
-	}
-	// Output:
-	// wheel
-	// door
+	names(f.ChildrenBackward(part["car"]))
+	// Output: wheel door
 }
 
 func ExampleForest_DescendantsFunc() {
 	_, f, part := scene("house(attic(chest(coin)) hall(chair))")
-	hidden := func(v *Part) bool { return v.Name == "chest" }
-	enter := func(_ pool.Handle[Part], v *Part) bool { return !hidden(v) }
-	for _, v := range f.DescendantsFunc(part["house"], enter) {
-		if !hidden(v) {
-			fmt.Println(v.Name)
-		}
-	}
-	// Output:
-	// attic
-	// hall
-	// chair
+	names(f.DescendantsFunc(part["house"], func(_ pool.Handle[Part], v *Part) bool { return v.Name != "chest" }))
+	// Output: attic chest hall chair
 }
 
 func ExampleForest_DescendantsBackward() {
 	_, f, part := scene("desktop(editor(menu) clock)") // each drawn over those before it
-	for _, v := range f.DescendantsBackward(part["desktop"]) {
-		fmt.Println(v.Name) // what a click meets first
-	}
-	// Output:
-	// clock
-	// menu
-	// editor
+	names(f.DescendantsBackward(part["desktop"]))      // what a click meets first
+	// Output: clock menu editor
 }
 
 func ExampleForest_PostOrder() {
@@ -320,12 +297,8 @@ func ExampleForest_PostOrder() {
 
 func ExampleForest_Ancestors() {
 	_, f, part := scene("car(door(handle) wheel)")
-	for _, v := range f.Ancestors(part["handle"]) {
-		fmt.Println(v.Name)
-	}
-	// Output:
-	// door
-	// car
+	names(f.Ancestors(part["handle"]))
+	// Output: door car
 }
 
 func ExampleForest_Depth() {
@@ -341,13 +314,8 @@ func ExampleForest_Depth() {
 func ExampleForest_Roots() {
 	_, f, part := scene("car(door) garage")
 	_ = f.Detach(part["door"])
-	for _, v := range f.Roots() {
-		fmt.Println(v.Name)
-	}
-	// Output:
-	// car
-	// door
-	// garage
+	names(f.Roots())
+	// Output: car door garage
 }
 
 func ExampleLinks() {

@@ -12,9 +12,6 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// Helpers shared with other packages' tests, under the names used here.
-var newRand = testkit.Rand
-
 // long returns how often a test repeats what the full programme repeats n times, and at
 // most a tenth of n where every operation is recorded.
 func long(n int) int {
@@ -89,12 +86,4 @@ func handles(t testing.TB, loop iter.Seq2[handle, *node]) (hs []handle) {
 		hs = append(hs, h)
 	}
 	return hs
-}
-
-// unchanged requires that do changes no link.
-func unchanged(t testing.TB, f *tree.Forest[node], do func()) {
-	t.Helper()
-	before := tree.Image(f)
-	do()
-	require.Equal(t, before, tree.Image(f), "links changed")
 }

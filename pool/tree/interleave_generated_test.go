@@ -5,9 +5,7 @@ package tree
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,82 +13,38 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// program is a picture for plant, with a on top, changes of it, and walks from a. stays
+// program is a picture for plant, with a on top, changes of it, and loops at a. stays
 // has the nodes that keep their places and whose ancestors do.
 type program struct {
 	picture string
 	stays   string
 	leaving int // changes by which a node leaves
 	writers [][]change
-	walks   []int
-}
-
-// change is a call with two nodes.
-type change struct {
-	call     string
-	of, with byte
-}
-
-func (c change) String() string { return fmt.Sprintf("%s(%c, %c)", c.call, c.of, c.with) }
-
-// do makes the change. An error because another change was faster is ignored.
-func (c change) do(s *stage) (err error) {
-	of, with := s.node[c.of], s.node[c.with]
-	switch c.call {
-	case "Append":
-		err = s.f.Append(with, of)
-	case "Prepend":
-		err = s.f.Prepend(with, of)
-	case "InsertAfter":
-		err = s.f.InsertAfter(with, of)
-	case "InsertBefore":
-		err = s.f.InsertBefore(with, of)
-	case "Move":
-		err = s.f.Move(of, with)
-	case "Detach":
-		err = s.f.Detach(of)
-	case "Remove":
-		s.f.Remove(of)
-	}
-	if errors.Is(err, ErrBroken) {
-		return err
-	}
-	return nil
-}
-
-var calls = []string{"Append", "Prepend", "InsertAfter", "InsertBefore", "Move", "Move", "Detach", "Detach", "Remove"}
-
-// walksOf are the loops below a node; all make the same promise.
-var walksOf = []func(f *Forest[item], h itemHandle) iter.Seq2[itemHandle, *item]{
-	(*Forest[item]).Descendants, (*Forest[item]).DescendantsBackward, (*Forest[item]).PostOrder,
-	(*Forest[item]).Children, (*Forest[item]).ChildrenBackward,
+	loops   []string
 }
 
 func (p *program) String() string {
-	return fmt.Sprintf("%s, writers %v, walks %v\n", p.picture, p.writers, p.walks)
+	return fmt.Sprintf("%s, writers %v, loops %v\n", p.picture, p.writers, p.loops)
 }
 
 func draw(rnd *rand.Rand) *program {
 	const names = "bcdefgh"
+	calls := []string{"Append", "Prepend", "InsertAfter", "InsertBefore", "Move", "Move", "Detach", "Detach", "Remove"}
+	walks := []string{"Descendants", "DescendantsBackward", "PostOrder", "Children", "ChildrenBackward"} // all promise the same
 	up := map[byte]byte{}
 	below := map[byte]string{}
 	for i := range 2 + rnd.IntN(len(names)-1) {
-		c := names[i]
 		parent := ("aa" + names[:i])[rnd.IntN(i+2)]
-		up[c] = parent
-		below[parent] += string(c)
+		up[names[i]] = parent
+		below[parent] += names[i : i+1]
 	}
 	var picture func(c byte) string
 	picture = func(c byte) string {
-		text := string(c)
-		if below[c] != "" {
-			text += "("
-			for _, d := range []byte(below[c]) {
-				text += picture(d)
-			}
-			text += ")"
+		text := string(c) + "("
+		for _, d := range []byte(below[c]) {
+			text += picture(d)
 		}
-		return text
+		return strings.TrimSuffix(text+")", "()")
 	}
 	p := &program{picture: picture('a') + "x(y)z"}
 	all := names[:len(up)] + "xyz"
@@ -109,7 +63,7 @@ func draw(rnd *rand.Rand) *program {
 	}
 	for c := range up {
 		at := c
-		for at != 'a' && !strings.ContainsRune(gone, rune(at)) {
+		for at != 'a' && strings.IndexByte(gone, at) < 0 {
 			at = up[at]
 		}
 		if at == 'a' {
@@ -117,62 +71,46 @@ func draw(rnd *rand.Rand) *program {
 		}
 	}
 	for range 1 + rnd.IntN(2) {
-		p.walks = append(p.walks, rnd.IntN(len(walksOf)))
+		p.loops = append(p.loops, walks[rnd.IntN(len(walks))])
 	}
 	return p
 }
 
 func (p *program) setup(r *interleave.Run) {
 	s := plant(r, p.picture)
-	for i, list := range p.writers {
-		r.Go(fmt.Sprintf("writer %d", i), 0, func(t *interleave.Thread) {
-			for _, c := range list {
-				t.Begin(c.call)
-				if err := c.do(s); err != nil {
-					r.Failf("%v: %v", c, err)
-				}
-				t.End()
-			}
-		})
+	r.Finally(func() error {
+		if n := s.f.Repair(); n != 0 {
+			return fmt.Errorf("%d links were wrong at the end", n)
+		}
+		return nil
+	})
+	for _, list := range p.writers {
+		// Other errors say that another change was faster.
+		s.writer(list, func(err error) bool { return errors.Is(err, ErrBroken) })
 	}
-	for i, k := range p.walks {
-		loop := walksOf[k](s.f, s.node['a'])
+	for _, loop := range p.loops {
+		// The nodes that keep their places come in the order before all changes, and all
+		// of them if at most one node left.
 		want := ""
-		for _, v := range loop {
+		for _, v := range loops[loop](s.f, s.node['a']) {
 			want += string(v.name)
 		}
-		r.Go(fmt.Sprintf("reader %d", i), 1, func(t *interleave.Thread) {
-			got := ""
-			t.Begin("walk")
-			for h, v := range loop {
-				if s.node[v.name] != h || strings.ContainsRune(got, rune(v.name)) {
-					r.Failf("%c is yielded as %v, after %q", v.name, h, got)
-					break
-				}
-				got += string(v.name)
+		want = p.stay(want)
+		s.reader(loop, 'a', func(got string) {
+			if kept := p.stay(got); !partOf(kept, want) || p.leaving < 2 && kept != want {
+				r.Failf("the walk yields %q; want %q of what keeps its place", got, want)
 			}
-			t.End()
-			t.Notef("yields %q", got)
-			p.judge(r, want, got)
 		})
 	}
 }
 
-// judge checks a walk against the walk before all changes: the nodes that keep their
-// places come in that order, and all of them if at most one node left.
-func (p *program) judge(r *interleave.Run, want, got string) {
-	stay := func(s string) string {
-		return strings.Map(func(c rune) rune {
-			if strings.ContainsRune(p.stays, c) {
-				return c
-			}
-			return -1
-		}, s)
-	}
-	want, kept := stay(want), stay(got)
-	if !slices.Contains(partsOf(want), kept) || p.leaving < 2 && kept != want {
-		r.Failf("the walk yields %q; want %q of what keeps its place", got, want)
-	}
+func (p *program) stay(s string) string {
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune(p.stays, c) {
+			return c
+		}
+		return -1
+	}, s)
 }
 
 // TestInterleaveGenerated runs generated programs under some schedules each:

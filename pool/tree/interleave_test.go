@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 
 	"coatcheck/internal/check/interleave"
@@ -26,8 +27,6 @@ type stage struct {
 	p    *pool.Pool[item]
 	f    *Forest[item]
 	node map[byte]itemHandle
-	// finally checks the forest when all threads have ended.
-	finally func() error
 }
 
 // plant makes the nodes of a picture like "a(bc(d))e": children in parentheses.
@@ -44,319 +43,218 @@ func plant(r *interleave.Run, picture string) *stage {
 			up = up[:len(up)-1]
 		default:
 			h, err := p.InsertFunc(func(_ itemHandle, v *item) { v.name = c })
+			if err == nil && len(up) > 0 {
+				err = s.f.Append(s.node[up[len(up)-1]], h)
+			}
 			if err != nil {
 				r.Failf("%v", err)
 			}
 			s.node[c], last = h, c
-			if len(up) > 0 {
-				if err := s.f.Append(s.node[up[len(up)-1]], h); err != nil {
-					r.Failf("%v", err)
-				}
-			}
 		}
 	}
-	r.Finally(func() error {
-		if n := s.f.Repair(); n != 0 && s.finally == nil {
-			return fmt.Errorf("%d links were wrong at the end", n)
-		}
-		if s.finally != nil {
-			return s.finally()
-		}
-		return nil
-	})
 	return s
 }
 
-// write starts the writer.
-func (s *stage) write(do func(at func(byte) itemHandle) error) {
+// change is a call with two nodes: Append x a appends x to a. behind is a removal behind
+// the forest's back.
+type change struct {
+	call     string
+	of, with byte
+}
+
+func (c change) String() string { return fmt.Sprintf("%s %c %c", c.call, c.of, c.with) }
+
+// changes reads changes that are separated by semicolons.
+func changes(text string) (all []change) {
+	for _, one := range strings.Split(text, ";") {
+		words := append(strings.Fields(one), "-", "-")
+		all = append(all, change{words[0], words[1][0], words[2][0]})
+	}
+	return all
+}
+
+func (c change) do(s *stage) error {
+	of, with := s.node[c.of], s.node[c.with]
+	switch c.call {
+	case "Append":
+		return s.f.Append(with, of)
+	case "Prepend":
+		return s.f.Prepend(with, of)
+	case "InsertAfter":
+		return s.f.InsertAfter(with, of)
+	case "InsertBefore":
+		return s.f.InsertBefore(with, of)
+	case "Move":
+		return s.f.Move(of, with)
+	case "Detach":
+		return s.f.Detach(of)
+	case "Remove":
+		s.f.Remove(of)
+	case "behind":
+		s.p.Remove(of)
+	case "Repair":
+		s.f.Repair()
+	}
+	return nil
+}
+
+// writer starts a thread that makes changes. An error fails the run if refused is true of
+// it.
+func (s *stage) writer(all []change, refused func(error) bool) {
 	s.r.Go("writer", 0, func(t *interleave.Thread) {
-		t.Begin("change")
-		if err := do(func(c byte) itemHandle { return s.node[c] }); err != nil {
-			s.r.Failf("%v", err)
+		for _, c := range all {
+			t.Begin(c.call)
+			if err := c.do(s); err != nil && refused(err) {
+				s.r.Failf("%v: %v", c, err)
+			}
+			t.End()
 		}
-		t.End()
 	})
 }
 
-// walk starts a reader below top. What it yields must be one of want.
-func (s *stage) walk(top byte, deep bool, want ...string) {
-	if deep {
-		s.loop(s.f.Descendants(s.node[top]), want...)
-	} else {
-		s.loop(s.f.Children(s.node[top]), want...)
-	}
+// loops are the loops below a node, or above.
+var loops = map[string]func(f *Forest[item], h itemHandle) iter.Seq2[itemHandle, *item]{
+	"Children":            (*Forest[item]).Children,
+	"ChildrenBackward":    (*Forest[item]).ChildrenBackward,
+	"Descendants":         (*Forest[item]).Descendants,
+	"DescendantsBackward": (*Forest[item]).DescendantsBackward,
+	"PostOrder":           (*Forest[item]).PostOrder,
+	"DescendantsFunc": func(f *Forest[item], h itemHandle) iter.Seq2[itemHandle, *item] {
+		return f.DescendantsFunc(h, func(_ itemHandle, v *item) bool { return v.name != 'd' })
+	},
+	"Ancestors": (*Forest[item]).Ancestors,
 }
 
-// loop starts a reader, like walk.
-func (s *stage) loop(loop iter.Seq2[itemHandle, *item], want ...string) {
+// reader starts a thread with a loop at a node. What it yields must please judge.
+func (s *stage) reader(loop string, of byte, judge func(got string)) {
 	s.r.Go("reader", 1, func(t *interleave.Thread) {
 		got := ""
-		t.Begin("walk")
-		for h, v := range loop {
-			got += string(v.name)
-			if s.node[v.name] != h {
-				s.r.Failf("%v is yielded with the value of %c", h, v.name)
-			}
-			if len(got) > 20 {
-				s.r.Failf("the walk does not end: %s", got)
+		t.Begin(loop)
+		for h, v := range loops[loop](s.f, s.node[of]) {
+			if s.node[v.name] != h || strings.IndexByte(got, v.name) >= 0 {
+				s.r.Failf("%c is yielded as %v, after %q", v.name, h, got)
 				break
 			}
-		}
-		t.End()
-		if t.Notef("yields %q", got); !slices.Contains(want, got) {
-			s.r.Failf("the walk yields %q, want one of %q", got, want)
-		}
-	})
-}
-
-// ancestors starts a reader of ancestors and depth.
-func (s *stage) ancestors(of byte, want ...string) {
-	s.r.Go("climber", 1, func(t *interleave.Thread) {
-		got := ""
-		t.Begin("Ancestors")
-		for _, v := range s.f.Ancestors(s.node[of]) {
 			got += string(v.name)
 		}
 		t.End()
-		if !slices.Contains(want, got) {
-			s.r.Failf("the ancestors of %c are %q, want one of %q", of, got, want)
-		}
-		t.Begin("Depth")
-		n := s.f.Depth(s.node[of])
-		t.End()
-		if !slices.ContainsFunc(want, func(w string) bool { return len(w) == n }) {
-			s.r.Failf("the depth of %c is %d, want the length of one of %q", of, n, want)
-		}
+		t.Notef("yields %q", got)
+		judge(got)
 	})
 }
 
-// partsOf returns s without some of letters, in every combination.
-func partsOf(s string) []string {
-	parts := []string{""}
-	for _, c := range s {
-		for _, p := range parts {
-			parts = append(parts, p+string(c))
+// partOf reports whether part is s without some of its letters.
+func partOf(part, s string) bool {
+	for _, c := range []byte(part) {
+		i := strings.IndexByte(s, c)
+		if i < 0 {
+			return false
 		}
+		s = s[i+1:]
 	}
-	return parts
+	return true
 }
 
-var scenarios = []struct {
-	name  string
-	setup func(r *interleave.Run)
-}{
-	{"Children against Append", func(r *interleave.Run) {
-		s := plant(r, "a(bcd)x")
-		// The walk may begin before or after the Append.
-		s.walk('a', false, "bcd", "bcdx")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Append(at('a'), at('x')) })
-	}},
-	{"Children against Prepend and InsertAfter", func(r *interleave.Run) {
-		s := plant(r, "a(bcd)xy")
-		s.walk('a', false, "bcd", "xbcd", "xbycd")
-		s.write(func(at func(byte) itemHandle) error {
-			if err := s.f.Prepend(at('a'), at('x')); err != nil {
-				return err
-			}
-			return s.f.InsertAfter(at('b'), at('y'))
-		})
-	}},
-	{"Children against Detach", func(r *interleave.Run) {
-		s := plant(r, "a(bcd)")
-		s.walk('a', false, "bcd", "bd")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Detach(at('c')) })
-	}},
-	{"Children against Detach of neighbours", func(r *interleave.Run) {
-		s := plant(r, "a(bcde)")
-		// If both leave while the walk is at c, it cannot know where e stands.
-		s.walk('a', false, "bcde", "bde", "bc", "be")
-		s.write(func(at func(byte) itemHandle) error {
-			if err := s.f.Detach(at('c')); err != nil {
-				return err
-			}
-			return s.f.Detach(at('d'))
-		})
-	}},
-	{"Children against Move to the end", func(r *interleave.Run) {
-		s := plant(r, "a(bcd)")
-		s.walk('a', false, "bcd", "cd", "cdb")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('a')) })
-	}},
-	{"Children against Move to the end, one after the other", func(r *interleave.Run) {
-		s := plant(r, "a(bcd)")
-		// b moves, then c. The order is kept and nothing is yielded twice. d is missing
-		// only if both move while the walk is at b.
-		s.walk('a', false, "bcd", "cd", "d", "bd", "cdb", "dbc", "db", "b")
-		s.write(func(at func(byte) itemHandle) error {
-			if err := s.f.Move(at('b'), at('a')); err != nil {
-				return err
-			}
-			return s.f.Move(at('c'), at('a'))
-		})
-	}},
-	{"Children against two writers", func(r *interleave.Run) {
-		s := plant(r, "a(bcd)")
-		// One change invalidates the fast half of a step, the other the next attempt.
-		s.walk('a', false, "bcd", "cd", "bd", "d", "bdc", "dc", "b")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Detach(at('b')) })
-		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('a')) })
-	}},
-	{"Children against Move into another list", func(r *interleave.Run) {
-		s := plant(r, "a(bcd)x(yz)")
-		s.walk('a', false, "bcd", "bd")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('x')) })
-	}},
-	{"Children against Remove", func(r *interleave.Run) {
-		s := plant(r, "a(bc(x)d)")
-		s.walk('a', false, "bcd", "bd")
-		s.write(func(at func(byte) itemHandle) error {
-			if n := s.f.Remove(at('c')); n != 2 {
-				return fmt.Errorf("removed %d", n)
-			}
-			return nil
-		})
-	}},
-	{"Children against a removal behind the back, and Repair", func(r *interleave.Run) {
-		s := plant(r, "a(bcd)")
-		s.walk('a', false, "bcd", "bd", "b", "bc")
-		s.finally = func() error { return nil }
-		s.write(func(at func(byte) itemHandle) error {
-			s.p.Remove(at('c'))
-			s.f.Repair()
-			return nil
-		})
-	}},
-	{"Descendants against a Repair that shows what a dead node hid", func(r *interleave.Run) {
-		s := plant(r, "a(b(cde)fgh)")
-		// The order is kept: e never comes behind f.
-		s.walk('a', true, partsOf("bcdefgh")...)
-		s.finally = func() error { return nil }
-		s.write(func(at func(byte) itemHandle) error {
-			s.p.Remove(at('d'))
-			s.f.Repair()
-			if err := s.f.Detach(at('f')); err != nil {
-				return err
-			}
-			return s.f.Detach(at('g'))
-		})
-	}},
-	{"Descendants against Append", func(r *interleave.Run) {
-		s := plant(r, "a(b(c)d)x(y)")
-		s.walk('a', true, "bcd", "bcxyd")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Append(at('b'), at('x')) })
-	}},
-	{"Descendants against Detach", func(r *interleave.Run) {
-		s := plant(r, "a(b(c)d)")
-		s.walk('a', true, "bcd", "d", "bd")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Detach(at('b')) })
-	}},
-	{"Descendants against Move down", func(r *interleave.Run) {
-		s := plant(r, "a(b(c)d(e))")
-		s.walk('a', true, "bcde", "bde", "de", "debc")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('d')) })
-	}},
-	{"Descendants against Move up", func(r *interleave.Run) {
-		s := plant(r, "a(b(c(d))e)")
-		s.walk('a', true, "bcde", "bce", "be", "becd")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('a')) })
-	}},
-	{"Descendants against Move out and back", func(r *interleave.Run) {
-		s := plant(r, "a(b(c)d)x")
-		s.walk('a', true, "bcd", "bd", "d", "dbc")
-		s.write(func(at func(byte) itemHandle) error {
-			if err := s.f.Move(at('b'), at('x')); err != nil {
-				return err
-			}
-			return s.f.Move(at('b'), at('a'))
-		})
-	}},
-	{"Descendants against Remove", func(r *interleave.Run) {
-		s := plant(r, "a(b(cd)e)")
-		s.walk('a', true, "bcde", "e", "be", "bce")
-		s.write(func(at func(byte) itemHandle) error {
-			if n := s.f.Remove(at('b')); n != 3 {
-				return fmt.Errorf("removed %d", n)
-			}
-			return nil
-		})
-	}},
-	{"ChildrenBackward against Move to the end", func(r *interleave.Run) {
-		s := plant(r, "a(bcd)")
-		s.loop(s.f.ChildrenBackward(s.node['a']), "dcb", "dc", "bdc")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('a')) })
-	}},
-	{"ChildrenBackward against InsertBefore", func(r *interleave.Run) {
-		s := plant(r, "a(bcd)x")
-		s.loop(s.f.ChildrenBackward(s.node['a']), "dcb", "dcxb")
-		s.write(func(at func(byte) itemHandle) error { return s.f.InsertBefore(at('c'), at('x')) })
-	}},
-	{"DescendantsBackward against Move up", func(r *interleave.Run) {
-		s := plant(r, "a(b(c(d))e)")
-		// c is yielded if it is below b, or below a and behind e, or not at all.
-		s.loop(s.f.DescendantsBackward(s.node['a']), "edcb", "eb", "edb", "dceb")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('a')) })
-	}},
-	{"PostOrder against Detach", func(r *interleave.Run) {
-		s := plant(r, "a(b(c)d)")
-		s.loop(s.f.PostOrder(s.node['a']), "cbd", "d", "cd")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Detach(at('b')) })
-	}},
-	{"DescendantsFunc against Move down", func(r *interleave.Run) {
-		s := plant(r, "a(b(c)d(e))")
-		// It does not enter d, so it does not find b there.
-		enter := func(_ itemHandle, v *item) bool { return v.name != 'd' }
-		s.loop(s.f.DescendantsFunc(s.node['a'], enter), "bcd", "bd", "d")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('d')) })
-	}},
-	{"Ancestors against Move", func(r *interleave.Run) {
-		s := plant(r, "a(b(c(d)))x(y)")
-		s.ancestors('d', "cba", "cyx")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('c'), at('y')) })
-	}},
-	{"Ancestors against Moves one above the other", func(r *interleave.Run) {
-		s := plant(r, "a(b(c(d)))x(y)")
-		s.ancestors('d', "cba", "cyx") // never cbx
-		s.write(func(at func(byte) itemHandle) error {
-			if err := s.f.Move(at('c'), at('y')); err != nil {
-				return err
-			}
-			return s.f.Move(at('b'), at('x'))
-		})
-	}},
-	{"Remove against a removal behind the back", func(r *interleave.Run) {
-		s := plant(r, "a(b(cd)e)")
-		removed := 0
-		s.finally = func() error {
-			if left := s.p.Len(); left+removed != 5 {
-				return fmt.Errorf("%d are left and %d removed, of 5", left, removed)
-			}
-			return nil
+// scenario is a loop at a, or at d for Ancestors, beside one writer, or two divided by a
+// stroke. want has what the loop may yield, or what it may yield parts of.
+type scenario struct{ loop, against, picture, writers, want string }
+
+var scenarios = []scenario{
+	// The walk may begin before or after the Append.
+	{"Children", "Append", "a(bcd)x", "Append x a", "bcd bcdx"},
+	{"Children", "Prepend and InsertAfter", "a(bcd)xy", "Prepend x a; InsertAfter y b", "bcd xbcd xbycd"},
+	{"Children", "Detach", "a(bcd)", "Detach c", "bcd bd"},
+	// If both leave while the walk is at c, it cannot know where e stands.
+	{"Children", "Detach of neighbours", "a(bcde)", "Detach c; Detach d", "bcde bde bc be"},
+	{"Children", "Move to the end", "a(bcd)", "Move b a", "bcd cd cdb"},
+	// b moves, then c. The order is kept and nothing is yielded twice. d is missing only if
+	// both move while the walk is at b.
+	{"Children", "Move to the end, one after the other", "a(bcd)", "Move b a; Move c a", "bcd cd d bd cdb dbc db b"},
+	// One change invalidates the fast half of a step, the other the next attempt.
+	{"Children", "two writers", "a(bcd)", "Detach b | Move c a", "bcd cd bd d bdc dc b"},
+	{"Children", "Move into another list", "a(bcd)x(yz)", "Move c x", "bcd bd"},
+	{"Children", "Remove", "a(bc(x)d)", "Remove c", "bcd bd"},
+	{"Children", "a removal behind the back, and Repair", "a(bcd)", "behind c; Repair", "bcd bd b bc"},
+	// The order is kept: e never comes behind f.
+	{"Descendants", "a Repair that shows what a dead node hid", "a(b(cde)fgh)", "behind d; Repair; Detach f; Detach g", "parts of bcdefgh"},
+	{"Descendants", "Append", "a(b(c)d)x(y)", "Append x b", "bcd bcxyd"},
+	{"Descendants", "Detach", "a(b(c)d)", "Detach b", "bcd d bd"},
+	{"Descendants", "Move down", "a(b(c)d(e))", "Move b d", "bcde bde de debc"},
+	{"Descendants", "Move up", "a(b(c(d))e)", "Move c a", "bcde bce be becd"},
+	{"Descendants", "Move out and back", "a(b(c)d)x", "Move b x; Move b a", "bcd bd d dbc"},
+	{"Descendants", "Remove", "a(b(cd)e)", "Remove b", "bcde e be bce"},
+	{"ChildrenBackward", "Move to the end", "a(bcd)", "Move b a", "dcb dc bdc"},
+	{"ChildrenBackward", "InsertBefore", "a(bcd)x", "InsertBefore x c", "dcb dcxb"},
+	// c is yielded if it is below b, or below a and behind e, or not at all.
+	{"DescendantsBackward", "Move up", "a(b(c(d))e)", "Move c a", "edcb eb edb dceb"},
+	{"PostOrder", "Detach", "a(b(c)d)", "Detach b", "cbd d cd"},
+	// It does not enter d, so it does not find b there.
+	{"DescendantsFunc", "Move down", "a(b(c)d(e))", "Move b d", "bcd bd d"},
+	{"Ancestors", "Move", "a(b(c(d)))x(y)", "Move c y", "cba cyx"},
+	{"Ancestors", "Moves one above the other", "a(b(c(d)))x(y)", "Move c y; Move b x", "cba cyx"}, // never cbx
+	{"", "two writers", "a(bc)x", "Move b x | Move c b", ""},
+}
+
+func (sc scenario) setup(r *interleave.Run) {
+	s := plant(r, sc.picture)
+	for _, text := range strings.Split(sc.writers, "|") {
+		s.writer(changes(text), func(error) bool { return true })
+	}
+	r.Finally(func() error {
+		if n := s.f.Repair(); n != 0 && !strings.Contains(sc.writers, "behind") {
+			return fmt.Errorf("%d links were wrong at the end", n)
 		}
-		s.write(func(at func(byte) itemHandle) error {
-			removed += s.f.Remove(at('b'))
-			return nil
-		})
-		s.r.Go("behind", 1, func(t *interleave.Thread) {
-			t.Begin("Remove")
-			for _, c := range []byte("bd") {
-				if s.p.Remove(s.node[c]) {
-					removed++
-				}
-			}
+		return nil
+	})
+	whole, some := strings.CutPrefix(sc.want, "parts of ")
+	want := strings.Fields(sc.want)
+	judge := func(got string) {
+		if !slices.Contains(want, got) && !(some && partOf(got, whole)) {
+			r.Failf("the loop yields %q, want one of %q", got, want)
+		}
+	}
+	switch sc.loop {
+	case "":
+	case "Ancestors":
+		s.reader(sc.loop, 'd', judge)
+		r.Go("depth", 1, func(t *interleave.Thread) {
+			t.Begin("Depth")
+			n := s.f.Depth(s.node['d'])
 			t.End()
-		})
-	}},
-	{"two writers", func(r *interleave.Run) {
-		s := plant(r, "a(bc)x")
-		s.write(func(at func(byte) itemHandle) error { return s.f.Move(at('b'), at('x')) })
-		s.r.Go("other", 1, func(t *interleave.Thread) {
-			t.Begin("change")
-			if err := s.f.Move(s.node['c'], s.node['b']); err != nil {
-				s.r.Failf("%v", err)
+			if !slices.ContainsFunc(want, func(w string) bool { return len(w) == n }) {
+				r.Failf("the depth of d is %d, want the length of one of %q", n, want)
 			}
-			t.End()
 		})
-	}},
+	default:
+		s.reader(sc.loop, 'a', judge)
+	}
+}
+
+// removals is Remove against a removal behind the back.
+func removals(r *interleave.Run) {
+	s := plant(r, "a(b(cd)e)")
+	removed := 0
+	r.Go("writer", 0, func(t *interleave.Thread) {
+		t.Begin("Remove")
+		removed += s.f.Remove(s.node['b'])
+		t.End()
+	})
+	r.Go("behind", 1, func(t *interleave.Thread) {
+		t.Begin("Remove")
+		for _, c := range []byte("bd") {
+			if s.p.Remove(s.node[c]) {
+				removed++
+			}
+		}
+		t.End()
+	})
+	r.Finally(func() error {
+		s.f.Repair()
+		if left := s.p.Len(); left+removed != 5 {
+			return fmt.Errorf("%d are left and %d removed, of 5", left, removed)
+		}
+		return nil
+	})
 }
 
 // These tests run readers beside a writer under all schedules with a few preemptions:
@@ -369,7 +267,11 @@ func TestInterleave(t *testing.T) {
 	if testing.Short() {
 		bound = 1
 	}
-	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) { testkit.Explore(t, s.setup, false, testkit.Preemptions(bound)) })
+	explore := func(name string, setup interleave.Setup) {
+		t.Run(name, func(t *testing.T) { testkit.Explore(t, setup, false, testkit.Preemptions(bound)) })
 	}
+	for _, sc := range scenarios {
+		explore(strings.TrimPrefix(sc.loop+" against "+sc.against, " against "), sc.setup)
+	}
+	explore("Remove against a removal behind the back", removals)
 }

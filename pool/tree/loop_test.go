@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool/tree"
 )
 
@@ -218,7 +219,7 @@ func (mc *machine) loop(top handle) {
 // TestWalksGoForwards walks over many small trees, some of whose nodes are dead, with
 // bodies that change them in every way.
 func TestWalksGoForwards(t *testing.T) {
-	rnd := newRand(t)
+	rnd := testkit.Rand(t)
 	done := map[string]int{}
 	seldom := func(what string) bool { return done[what] < 3 }
 	all := []string{"loop, disturbed", "loop, hidden", "loop, passed over"}

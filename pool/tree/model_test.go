@@ -381,15 +381,7 @@ func (mc *machine) repair() {
 	before := tree.Image(mc.f)
 	n := mc.f.Repair()
 	after := tree.Image(mc.f)
-	changed := 0
-	for h, links := range after {
-		for i := range links {
-			if links[i] != before[h][i] {
-				changed++
-			}
-		}
-	}
-	if n != changed {
+	if changed := differences(before, after); n != changed {
 		mc.fatalf("Repair returned %d, but changed %d links", n, changed)
 	}
 	if again := mc.f.Repair(); again != 0 {
@@ -408,8 +400,17 @@ func (mc *machine) judge() {
 			mc.fatalf("%v lives is %v", h, !m.live[h])
 		}
 		if !m.live[h] {
-			if hs := handles(mc.t, f.Descendants(h)); len(hs) > 0 || f.Depth(h) != -1 {
-				mc.fatalf("%v is not live and has depth %d, descendants %v", h, f.Depth(h), hs)
+			hs := handles(mc.t, f.Ancestors(h))
+			for _, w := range allWalks {
+				hs = append(hs, handles(mc.t, w.loop(f, h))...)
+			}
+			for _, look := range []func(handle) (handle, bool){f.Parent, f.FirstChild, f.LastChild, f.Next, f.Prev} {
+				if to, ok := look(h); ok || to != 0 {
+					hs = append(hs, to)
+				}
+			}
+			if len(hs) > 0 || f.Depth(h) != -1 {
+				mc.fatalf("%v is not live and leads to %v, depth %d", h, hs, f.Depth(h))
 			}
 			continue
 		}
@@ -469,7 +470,7 @@ func (mc *machine) run(more func() bool) {
 }
 
 func TestOperationsMatchModel(t *testing.T) {
-	rnd := newRand(t)
+	rnd := testkit.Rand(t)
 	done := map[string]int{}
 	for range long(40) {
 		n := 0
@@ -505,26 +506,7 @@ func TestOperationsMatchModel(t *testing.T) {
 
 // FuzzOps decodes bytes into the operations of TestOperationsMatchModel.
 func FuzzOps(f *testing.F) {
-	rnd := newRand(f)
-	for range 8 {
-		seed := make([]byte, 200)
-		for i := range seed {
-			seed[i] = byte(rnd.UintN(256))
-		}
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, in []byte) {
-		if len(in) > 2000 {
-			return
-		}
-		mc := newMachine(t, func(n int) int {
-			if len(in) == 0 {
-				return 0
-			}
-			c := int(in[0]) % n
-			in = in[1:]
-			return c
-		})
-		mc.run(func() bool { return len(in) > 0 })
+	testkit.FuzzChoices(f, 8, 200, func(t *testing.T, _ int, choose func(n int) int, more func() bool) {
+		newMachine(t, choose).run(more)
 	})
 }

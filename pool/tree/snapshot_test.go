@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/tree"
 )
@@ -26,7 +27,7 @@ func readBack(t *testing.T, p *pool.Pool[node]) (*pool.Pool[node], *tree.Forest[
 }
 
 func TestSnapshotsKeepTheTrees(t *testing.T) {
-	rnd := newRand(t)
+	rnd := testkit.Rand(t)
 	p, f := newForest(t)
 	all := addN(t, p, 300)
 	for range 900 {
@@ -52,7 +53,7 @@ func TestSnapshotsKeepTheTrees(t *testing.T) {
 // TestSnapshotsBesideAWriter: Repair makes a forest of a snapshot that caught half of a
 // change.
 func TestSnapshotsBesideAWriter(t *testing.T) {
-	rnd := newRand(t)
+	rnd := testkit.Rand(t)
 	p, f := newForest(t)
 	all := addN(t, p, 1000) // several records of a snapshot, each read at a moment of its own
 	for i, h := range all[1:] {
