@@ -189,46 +189,36 @@ func iterate(b *testing.B, n int, subject, base testkit.Work) {
 
 // refresher is a store with the steps of a round of BenchmarkRefresh.
 type refresher struct {
-	kill    func(dead []int) // kills what lies at these positions
+	kill    func(at int) // what lies there
+	create  func(v int)
 	refresh func()
-	refill  func(n int) // creates n values
 }
 
 func newRefresher(n int, opts *dense.Options[int]) refresher {
 	s := dense.Must(opts)
 	s.Reserve(n + n/4)
-	return refresher{
-		kill: func(dead []int) {
-			hs := s.Handles()
-			for _, i := range dead {
-				s.Kill(hs[i])
-			}
-		},
-		refresh: func() { s.Refresh() },
-		refill: func(n int) {
-			for i := range n {
-				_, _ = s.Create(i)
-			}
-			s.Refresh()
-		},
-	}
+	return refresher{func(at int) { s.Kill(s.Handles()[at]) }, func(v int) { _, _ = s.Create(v) }, func() { s.Refresh() }}
 }
 
 func newPlainRefresher(refresh func(*plainStore)) refresher {
 	s := new(plainStore)
-	return refresher{
-		kill: func(dead []int) {
-			for _, i := range dead {
-				s.Kill(s.names[i])
-			}
-		},
-		refresh: func() { refresh(s) },
-		refill: func(n int) {
-			for i := range n {
-				s.Create(i)
-			}
-		},
+	return refresher{func(at int) { s.Kill(s.names[at]) }, func(v int) { s.Create(v) }, func() { refresh(s) }}
+}
+
+// refill creates n values.
+func (r refresher) refill(n int) {
+	for i := range n {
+		r.create(i)
 	}
+	r.refresh()
+}
+
+// round kills the values at these positions, and returns how long it takes to refresh.
+func (r refresher) round(dead []int) float64 {
+	testkit.Each(dead, r.kill)
+	took := testkit.Timed(r.refresh)
+	r.refill(len(dead))
+	return took
 }
 
 // BenchmarkRefresh kills a random share of the values and measures the Refresh alone.
@@ -249,21 +239,15 @@ func BenchmarkRefresh(b *testing.B) {
 					rnd := rand.New(rand.NewPCG(1, 1))
 					subject, base := newRefresher(n, &pair.opts), newPlainRefresher(pair.base)
 					dead := rnd.Perm(n)[:int(float64(n)*share)]
-					round := func(r refresher) float64 {
-						r.kill(dead)
-						took := testkit.Timed(r.refresh)
-						r.refill(len(dead))
-						return took
-					}
 					for _, r := range []refresher{subject, base} {
 						r.refill(n)
-						round(r)
+						r.round(dead)
 					}
 					runtime.GC()
 					testkit.Compare(b, 21, float64(n), func() float64 {
 						dead = rnd.Perm(n)[:len(dead)]
-						return round(subject)
-					}, func() float64 { return round(base) })
+						return subject.round(dead)
+					}, func() float64 { return base.round(dead) })
 				}
 			})
 		}

@@ -2,11 +2,9 @@ package dense_test
 
 import (
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool/dense"
@@ -60,29 +58,11 @@ func TestMarksMatchMap(t *testing.T) {
 				}
 			}
 		}
-		m.Fill(n)
-		require.Equalf(t, n, m.Count(), "full")
-		m.Clear()
-		require.True(t, m.Empty())
-		require.Zero(t, m.Count())
-	}
-}
-
-// TestMarksFillInPart fills part of a set, as Clear does.
-func TestMarksFillInPart(t *testing.T) {
-	for _, n := range markSizes {
-		for _, k := range markSizes {
-			if k <= n {
-				m := dense.MakeMarks(n)
+		for _, k := range markSizes { // in part, as Clear fills it
+			if k = min(k, n); k > 0 {
 				m.Fill(k)
-				got := 0
-				for i := range m.All {
-					if i != got {
-						t.Fatalf("%d comes where %d should, of %d", i, got, n)
-					}
-					got++
-				}
-				require.Equalf(t, k, got, "of %d", n)
+				require.Equalf(t, k, m.Count(), "of %d", n)
+				require.True(t, m.Has(k-1) && m.Has(0), "of %d", n)
 				m.Clear()
 				require.True(t, m.Empty())
 			}
@@ -102,32 +82,4 @@ func TestMarksAreVisitedOnly(t *testing.T) {
 		words++
 	}
 	require.Equal(t, 4, words)
-}
-
-// TestMarksAreAddedOnce: of the goroutines that add the same position at once, exactly
-// one gets true, and no position is lost.
-func TestMarksAreAddedOnce(t *testing.T) {
-	const n, goroutines = 64 * 64 * 3, 4
-	for range long(20) {
-		m := dense.MakeMarks(n)
-		var wg sync.WaitGroup
-		var added atomic.Int64
-		for g := range goroutines {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				for i := range n {
-					if g%2 == 1 {
-						i = n - 1 - i
-					}
-					if i%3 != 0 && m.Add(i) {
-						added.Inc()
-					}
-				}
-			}()
-		}
-		wg.Wait()
-		require.EqualValues(t, n*2/3, added.Load())
-		require.Equal(t, n*2/3, m.Count())
-	}
 }

@@ -142,22 +142,3 @@ func TestOnDestroyMayPanic(t *testing.T) {
 		}
 	}
 }
-
-// TestOnDestroySeesEverythingInPlace: nothing has moved or gone at its first call.
-func TestOnDestroySeesEverythingInPlace(t *testing.T) {
-	var s *dense.Store[int]
-	var before []int
-	var shown []pool.Handle[int]
-	s = tiny(t, &dense.Options[int]{OnDestroy: func(h pool.Handle[int], v *int) {
-		shown = append(shown, h)
-		require.Equal(t, len(shown)*3, *v)
-		require.Same(t, &before[*v], v)
-	}})
-	hs := fill(t, s, 20)
-	before = s.Values()
-	for i := 18; i > 0; i -= 3 {
-		s.Kill(hs[i])
-	}
-	s.Refresh()
-	require.Equal(t, []pool.Handle[int]{hs[3], hs[6], hs[9], hs[12], hs[15], hs[18]}, shown)
-}

@@ -54,6 +54,9 @@ func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *ma
 	}
 	if opts.OnDestroy != nil {
 		mc.onDestroy = func(h handle, v *int) {
+			if id, ok := mc.pointers[v]; ok && id != *v {
+				mc.fatalf("OnDestroy sees %v with %d, where Get found %d", h, *v, id)
+			}
 			mc.shown = append(mc.shown, item{h: h, id: *v, dead: true})
 			if len(mc.shown) == mc.panicAt {
 				panic(errOnDestroy)

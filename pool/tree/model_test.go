@@ -71,8 +71,6 @@ func (m *model) insert(parent, h handle, i int) error {
 func (m *model) beside(sibling, h handle, behind int) error {
 	parent := m.parent[sibling]
 	switch {
-	case !m.live[sibling] || !m.live[h]:
-		return tree.ErrStale
 	case parent == 0 && sibling == h:
 		return tree.ErrCycle
 	case parent == 0:
@@ -100,10 +98,7 @@ func (m *model) cut(h handle) {
 }
 
 func (m *model) move(h, parent handle) error {
-	switch {
-	case !m.live[h] || !m.live[parent]:
-		return tree.ErrStale
-	case h == parent:
+	if h == parent {
 		return tree.ErrCycle
 	}
 	if err := m.above(parent, h); err != nil {
@@ -307,13 +302,13 @@ func (mc *machine) answered(what string, do func() error, want func() error) {
 func (mc *machine) step() {
 	m, f := &mc.m, mc.f
 	a, b := mc.any(), mc.any()
-	stale := func(f func() error) func() error {
-		return func() error {
+	try := func(verb string, do func(a, b handle) error, want func() error) {
+		mc.answered(fmt.Sprintf("%s(%v, %v)", verb, a, b), func() error { return do(a, b) }, func() error {
 			if !m.live[a] || !m.live[b] {
 				return tree.ErrStale
 			}
-			return f()
-		}
+			return want()
+		})
 	}
 	switch mc.choose(17) {
 	case 0, 1:
@@ -323,25 +318,18 @@ func (mc *machine) step() {
 			mc.known = append(mc.known, h)
 		}
 	case 2, 3, 4:
-		mc.answered(fmt.Sprintf("Append(%v, %v)", a, b), func() error { return f.Append(a, b) },
-			stale(func() error { return m.insert(a, b, len(m.kids[a])) }))
+		try("Append", f.Append, func() error { return m.insert(a, b, len(m.kids[a])) })
 	case 5, 6:
-		mc.answered(fmt.Sprintf("Prepend(%v, %v)", a, b), func() error { return f.Prepend(a, b) },
-			stale(func() error { return m.insert(a, b, 0) }))
+		try("Prepend", f.Prepend, func() error { return m.insert(a, b, 0) })
 	case 7:
-		mc.answered(fmt.Sprintf("After(%v, %v)", a, b), func() error { return f.InsertAfter(a, b) },
-			func() error { return m.beside(a, b, 1) })
+		try("After", f.InsertAfter, func() error { return m.beside(a, b, 1) })
 	case 8:
-		mc.answered(fmt.Sprintf("Before(%v, %v)", a, b), func() error { return f.InsertBefore(a, b) },
-			func() error { return m.beside(a, b, 0) })
+		try("Before", f.InsertBefore, func() error { return m.beside(a, b, 0) })
 	case 9, 10, 11:
-		mc.answered(fmt.Sprintf("Move(%v, %v)", a, b), func() error { return f.Move(a, b) },
-			func() error { return m.move(a, b) })
+		try("Move", f.Move, func() error { return m.move(a, b) })
 	case 12:
-		mc.answered(fmt.Sprintf("Detach(%v)", a), func() error { return f.Detach(a) }, func() error {
-			if !m.live[a] {
-				return tree.ErrStale
-			}
+		b = a
+		try("Detach", func(a, _ handle) error { return f.Detach(a) }, func() error {
 			err := m.loose(a)
 			if err == nil {
 				m.cut(a)

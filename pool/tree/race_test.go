@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -156,32 +157,26 @@ func testReadersBesideWriters(t *testing.T, writers, most int) {
 // TestWalksEndWhateverTheWriterDoes: the worst writer for a walk moves whatever was just
 // yielded to the end of the list, or inserts a new node right before the walk, for ever.
 func TestWalksEndWhateverTheWriterDoes(t *testing.T) {
-	for name, do := range map[string]func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) error{
-		"moves it to the end": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) error { return f.Move(h, top) },
-		"appends": func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) error {
-			return f.Append(top, add(t, p, 1))
-		},
-		"inserts behind": func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) error {
-			return f.InsertAfter(h, add(t, p, 1))
-		},
-		"inserts below": func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) error { return f.Append(h, add(t, p, 1)) },
-		"moves it below the next": func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) error {
-			if next, ok := f.Next(h); ok {
-				return f.Move(h, next)
+	type pair struct {
+		p *pool.Pool[node]
+		f *tree.Forest[node]
+	}
+	for name, do := range map[string]func(x pair, top, h handle) error{
+		"moves it to the end": func(x pair, top, h handle) error { return x.f.Move(h, top) },
+		"appends":             func(x pair, top, h handle) error { return x.f.Append(top, add(t, x.p, 1)) },
+		"inserts behind":      func(x pair, top, h handle) error { return x.f.InsertAfter(h, add(t, x.p, 1)) },
+		"inserts below":       func(x pair, top, h handle) error { return x.f.Append(h, add(t, x.p, 1)) },
+		"moves it below the next": func(x pair, top, h handle) error {
+			if next, ok := x.f.Next(h); ok {
+				return x.f.Move(h, next)
 			}
 			return nil
 		},
-		"detaches and prepends": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) error {
-			if err := f.Detach(h); err != nil {
-				return err
-			}
-			return f.Prepend(top, h)
+		"detaches and prepends": func(x pair, top, h handle) error {
+			return errors.Join(x.f.Detach(h), x.f.Prepend(top, h))
 		},
-		"detaches it": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) error { return f.Detach(h) },
-		"removes it and its like": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) error {
-			f.Remove(h)
-			return nil
-		},
+		"detaches it":             func(x pair, top, h handle) error { return x.f.Detach(h) },
+		"removes it and its like": func(x pair, top, h handle) error { x.f.Remove(h); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, w := range allWalks {
@@ -192,7 +187,7 @@ func TestWalksEndWhateverTheWriterDoes(t *testing.T) {
 				for h := range w.loop(f, top) {
 					got = append(got, h)
 					require.LessOrEqual(t, len(got), 100)
-					require.NoError(t, do(p, f, top, h))
+					require.NoError(t, do(pair{p, f}, top, h))
 				}
 				if name == "moves it below the next" && w.name != "Children" && w.name != "ChildrenBackward" {
 					continue // many have gone before they are reached
