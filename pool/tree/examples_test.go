@@ -11,10 +11,11 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// Part is a part of a scene, with its place in it.
+// Part is a part of a scene, with its place in it, and in the order of assembly.
 type Part struct {
 	Name  string
 	Links tree.Links[Part]
+	Built tree.Links[Part]
 }
 
 // scene makes a forest of the parts in a picture like "car(wheel wheel)", and a map from
@@ -85,23 +86,14 @@ func Example() {
 
 func ExampleNew() {
 	// A T with two fields stands in two forests.
-	type Task struct {
-		Name   string
-		ByTeam tree.Links[Task]
-		ByDate tree.Links[Task]
-	}
-	p := pool.Must[Task](nil)
-	teams := tree.New(p, func(t *Task) *tree.Links[Task] { return &t.ByTeam })
-	dates := tree.New(p, func(t *Task) *tree.Links[Task] { return &t.ByDate })
-	team, _ := p.Insert(Task{Name: "team"})
-	monday, _ := p.Insert(Task{Name: "monday"})
-	task, _ := p.Insert(Task{Name: "task"})
-	fmt.Println(teams.Append(team, task), dates.Append(monday, task))
-	a, _ := teams.Parent(task)
-	b, _ := dates.Parent(task)
-	fmt.Println(a == team, b == monday)
+	p, f, part := scene("car(door(handle) wheel)")
+	built := tree.New(p, func(v *Part) *tree.Links[Part] { return &v.Built })
+	fmt.Println(built.Append(part["wheel"], part["handle"]))
+	up, _ := f.Parent(part["handle"])
+	before, _ := built.Parent(part["handle"])
+	fmt.Println(up == part["door"], before == part["wheel"])
 	// Output:
-	// <nil> <nil>
+	// <nil>
 	// true true
 }
 
