@@ -25,6 +25,17 @@ func bodies() *table.Table[string, Body] {
 	return t
 }
 
+// annotated returns a pool of four names, and a table of notes on them.
+func annotated() (*pool.Pool[string], *table.Table[pool.Handle[string], struct{ Text string }]) {
+	p := pool.Must[string](nil)
+	notes := table.Must(table.ForHandles[string, struct{ Text string }](p, table.SoA))
+	for _, name := range []string{"a", "b", "c", "d"} {
+		h, _ := p.Insert(name)
+		notes.Add(h, struct{ Text string }{"note on " + name})
+	}
+	return p, notes
+}
+
 // One argument decides how the records lie in memory.
 func Example_layout() {
 	for _, layout := range []table.Layout{table.SoA, table.AoS} {
@@ -116,11 +127,8 @@ func ExampleIndex_IsSet() {
 
 func ExampleTable_Add() {
 	t := bodies()
-	fmt.Println(t.Add("V", Body{Name: "Venus", Mass: 2}))
-	fmt.Println(t.Add("V", Body{Name: "Vulcan"}) == table.None)
-	// Output:
-	// 3
-	// true
+	fmt.Println(t.Add("V", Body{Name: "Venus"}), t.Add("V", Body{Name: "Vulcan"}) == table.None)
+	// Output: 3 true
 }
 
 func ExampleTable_Insert() {
@@ -154,24 +162,16 @@ func ExampleTable_RemoveAt() {
 }
 
 func ExampleTable_Take() {
-	p := pool.Must[string](nil)
-	notes := table.Must(table.ForHandles[string, struct{ Text string }](p, table.SoA))
-	h, _ := p.Insert("a")
-	notes.Add(h, struct{ Text string }{"note on a"})
-
+	p, notes := annotated()
+	h := notes.Keys()[0]
 	name, _ := p.Take(h)
 	note, ok := notes.Take(h) // by now h is stale
 	fmt.Println(name, note.Text, ok, notes.Len())
-	// Output: a note on a true 0
+	// Output: a note on a true 3
 }
 
 func ExampleTable_DrainDead() {
-	p := pool.Must[string](nil)
-	notes := table.Must(table.ForHandles[string, struct{ Text string }](p, table.SoA))
-	for _, name := range []string{"a", "b", "c", "d"} {
-		h, _ := p.Insert(name)
-		notes.Add(h, struct{ Text string }{"note on " + name})
-	}
+	p, notes := annotated()
 	p.DeleteFunc(func(_ pool.Handle[string], name *string) bool { return *name < "c" })
 	for h, note := range notes.DrainDead() {
 		fmt.Println(note.Text, p.Contains(h))
@@ -184,12 +184,7 @@ func ExampleTable_DrainDead() {
 }
 
 func ExampleTable_RemoveDead() {
-	p := pool.Must[string](nil)
-	notes := table.Must(table.ForHandles[string, struct{ Text string }](p, table.SoA))
-	for _, name := range []string{"a", "b", "c", "d"} {
-		h, _ := p.Insert(name)
-		notes.Add(h, struct{ Text string }{"note on " + name})
-	}
+	p, notes := annotated()
 	p.DeleteFunc(func(_ pool.Handle[string], name *string) bool { return *name < "c" })
 	fmt.Println(notes.Len(), notes.RemoveDead(), notes.Len())
 	// Output: 4 2 2
@@ -224,37 +219,24 @@ func ExampleTable_Lookup() {
 
 func ExampleTable_LookupBatch() {
 	t := bodies()
-	ix := t.LookupBatch([]string{"M", "V", "S"}, nil)
-	fmt.Println(ix)
-	for _, mass := range table.Column(t, func(b *Body) *float64 { return &b.Mass }).Batch(ix, nil) {
-		fmt.Println(mass != nil)
-	}
-	// Output:
-	// [2 -1 0]
-	// true
-	// false
-	// true
+	fmt.Println(t.LookupBatch([]string{"M", "Vulcan", "S"}, nil))
+	// Output: [2 -1 0]
 }
 
 func ExampleTable_KeyAt() {
 	t := bodies()
-	fmt.Println(t.KeyAt(1))
-	_, err := t.KeyAt(3)
-	fmt.Println(err)
-	// Output:
-	// E <nil>
-	// table: no record at this index
+	k, err := t.KeyAt(1)
+	_, outside := t.KeyAt(3)
+	fmt.Println(k, err, outside)
+	// Output: E <nil> table: no record at this index
 }
 
 func ExampleTable_Copy() {
 	t := bodies()
-	earth, err := t.Copy("E")
+	earth, _ := t.Copy("E")
+	_, err := t.Copy("Vulcan")
 	fmt.Println(earth.Name, err)
-	_, err = t.Copy("Vulcan")
-	fmt.Println(err)
-	// Output:
-	// Earth <nil>
-	// table: no record by this key
+	// Output: Earth table: no record by this key
 }
 
 func ExampleTable_CopyAt() {
@@ -289,21 +271,16 @@ func ExampleTable_Len() {
 }
 
 func ExampleTable_Allocated() {
-	t := table.Must(table.New[uint64, struct{ X, Y float64 }](table.SoA))
-	fmt.Println(t.Allocated())
-	t.Add(1, struct{ X, Y float64 }{})
-	fmt.Println(t.Allocated())
-	t.Reserve(1000)
-	fmt.Println(t.Allocated())
-	// Output:
-	// 0
-	// 512
-	// 1024
+	t := table.Must(table.New[uint64, Vec](table.SoA))
+	before := t.Allocated()
+	t.Add(1, Vec{})
+	fmt.Println(before, t.Allocated())
+	// Output: 0 512
 }
 
 func ExampleTable_Pages() {
-	t := table.Must(table.New[uint64, struct{ X, Y float64 }](table.SoA))
-	t.Add(1, struct{ X, Y float64 }{})
+	t := table.Must(table.New[uint64, Vec](table.SoA))
+	t.Add(1, Vec{})
 	fmt.Println(t.Pages(), "of 4 KiB: keys, X and Y, for", t.Allocated(), "records")
 	// Output: 3 of 4 KiB: keys, X and Y, for 512 records
 }
@@ -329,12 +306,9 @@ func ExampleTable_Trim() {
 
 func ExampleTable_All() {
 	for k, b := range bodies().All() {
-		fmt.Println(k, b.Name)
+		fmt.Print(k, " is ", b.Name, ". ")
 	}
-	// Output:
-	// S Sun
-	// E Earth
-	// M Moon
+	// Output: S is Sun. E is Earth. M is Moon.
 }
 
 func ExampleColumn() {
@@ -371,40 +345,23 @@ func ExampleView_At() {
 
 func ExampleView_All() {
 	for i, name := range table.Column(bodies(), func(b *Body) *string { return &b.Name }).All() {
-		fmt.Println(i, *name)
+		fmt.Print(i, " is ", *name, ". ")
 	}
-	// Output:
-	// 0 Sun
-	// 1 Earth
-	// 2 Moon
+	// Output: 0 is Sun. 1 is Earth. 2 is Moon.
 }
 
 func ExampleView_Batch() {
 	t := bodies()
-	var ix []table.Index
-	for _, k := range []string{"M", "Vulcan", "S"} {
-		ix = append(ix, t.Lookup(k))
-	}
-	for _, name := range table.Column(t, func(b *Body) *string { return &b.Name }).Batch(ix, nil) {
-		if name != nil {
-			fmt.Println(*name)
-		} else {
-			fmt.Println("nobody")
-		}
-	}
-	// Output:
-	// Moon
-	// nobody
-	// Sun
+	ix := t.LookupBatch([]string{"M", "Vulcan", "S"}, nil)
+	names := table.Column(t, func(b *Body) *string { return &b.Name }).Batch(ix, nil)
+	fmt.Println(*names[0], names[1] == nil, *names[2])
+	// Output: Moon true Sun
 }
 
 func ExampleView_Slice() {
 	t := bodies()
-	mass, ok := table.Column(t, func(b *Body) *float64 { return &b.Mass }).Slice()
-	fmt.Println(mass, ok)
-	_, ok = table.Column(t, func(b *Body) *float64 { return &b.Pos.X }).Slice()
-	fmt.Println(ok) // one in every two float64s
-	// Output:
-	// [1000 3 0.04] true
-	// false
+	mass, whole := table.Column(t, func(b *Body) *float64 { return &b.Mass }).Slice()
+	_, half := table.Column(t, func(b *Body) *float64 { return &b.Pos.X }).Slice() // every other float64
+	fmt.Println(mass, whole, half)
+	// Output: [1000 3 0.04] true false
 }

@@ -3,8 +3,6 @@ package table_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"coatcheck/internal/check/length"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -31,27 +29,13 @@ func each(t *testing.T, f func(t *testing.T, l table.Layout)) {
 }
 
 // of returns an empty table.
-func of[K comparable, R any](t testing.TB, l table.Layout) *table.Table[K, R] {
-	t.Helper()
-	tb, err := table.New[K, R](l)
-	require.NoError(t, err)
-	return tb
+func of[K comparable, R any](l table.Layout) *table.Table[K, R] {
+	return table.Must(table.New[K, R](l))
 }
 
 // forHandles returns an empty table by handles of p.
-func forHandles[R, T any](t testing.TB, p *pool.Pool[T], l table.Layout) *table.Table[pool.Handle[T], R] {
-	t.Helper()
-	tb, err := table.ForHandles[T, R](p, l)
-	require.NoError(t, err)
-	return tb
-}
-
-// insert inserts v, for which the pool has room.
-func insert[T any](t testing.TB, p *pool.Pool[T], v T) pool.Handle[T] {
-	t.Helper()
-	h, err := p.Insert(v)
-	require.NoError(t, err)
-	return h
+func forHandles[R, T any](p *pool.Pool[T], l table.Layout) *table.Table[pool.Handle[T], R] {
+	return table.Must(table.ForHandles[T, R](p, l))
 }
 
 // requirePanicText requires that f panics with a text of this package that contains each

@@ -1,0 +1,451 @@
+package table_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+	"coatcheck/pool/table"
+)
+
+// drawn are the arguments of an operation.
+type drawn[K comparable] struct {
+	k   K           // any key, half of the time one that is there
+	i   table.Index // any index, often one that is there
+	id  uint64      // of a new record
+	ks  []K         // for a batch
+	rs  []record    // see records
+	n   int         // a small number
+	run int         // how far DrainDead is run, and what its body does
+}
+
+func (d *drawn[K]) record() record { return d.records(1)[0] }
+
+// records returns new records, the same to each subject.
+func (d *drawn[K]) records(n int) []record {
+	for len(d.rs) < n {
+		d.rs = append(d.rs, newRecord(d.id+uint64(len(d.rs))))
+	}
+	return d.rs
+}
+
+func (d *drawn[K]) text() string {
+	return fmt.Sprintf("key %v, index %v, id %d, keys %v, n %d, run %d", d.k, d.i, d.id, d.ks, d.n, d.run)
+}
+
+// operation is a method of subjects. do returns its result and whether it succeeded.
+type operation[K comparable] struct {
+	name   string
+	weight int
+	do     func(s subject[K], d *drawn[K]) (result any, ok bool)
+}
+
+// operations are the methods that change a table, or find something in it.
+func operations[K comparable]() []operation[K] {
+	type s = subject[K]
+	type d = *drawn[K]
+	index := func(i table.Index) (any, bool) { return i, i.IsSet() }
+	return []operation[K]{
+		{"Add", 6, func(s s, d d) (any, bool) { return index(s.Add(d.k, d.record())) }},
+		{"Insert", 2, func(s s, d d) (any, bool) {
+			i, err := s.Insert(d.k, d.record())
+			return fmt.Sprint(i, err), err == nil
+		}},
+		{"AddBatch", 3, func(s s, d d) (any, bool) { ok := s.AddBatch(d.ks, d.records(len(d.ks))); return ok, ok }},
+		{"Remove", 2, func(s s, d d) (any, bool) { return index(s.Remove(d.k)) }},
+		{"RemoveAt", 1, func(s s, d d) (any, bool) { return index(s.RemoveAt(d.i)) }},
+		{"RemoveDead", 1, func(s s, d d) (any, bool) { n := s.RemoveDead(); return n, n > 0 }},
+		{"DrainDead", 2, drain[K]},
+		{"Take", 4, func(s s, d d) (any, bool) {
+			r, ok := s.Take(d.k)
+			return fmt.Sprint(s.shown(r), ok), ok
+		}},
+		{"Clear", 1, func(s s, d d) (any, bool) {
+			if d.n == 0 {
+				s.Clear()
+			}
+			return nil, d.n == 0
+		}},
+		{"Lookup", 2, func(s s, d d) (any, bool) { return index(s.Lookup(d.k)) }},
+		{"LookupBatch", 1, func(s s, d d) (any, bool) {
+			is := s.LookupBatch(d.ks, []table.Index{7})
+			return fmt.Sprint(is), !slices.Contains(is, table.None)
+		}},
+		{"KeyAt", 1, func(s s, d d) (any, bool) {
+			k, err := s.KeyAt(d.i)
+			return fmt.Sprint(k, err), err == nil
+		}},
+		{"Copy", 2, func(s s, d d) (any, bool) {
+			r, err := s.Copy(d.k)
+			return fmt.Sprint(s.shown(r), err), err == nil
+		}},
+		{"CopyAt", 2, func(s s, d d) (any, bool) {
+			r, err := s.CopyAt(d.i)
+			return fmt.Sprint(s.shown(r), err), err == nil
+		}},
+		{"Set", 1, func(s s, d d) (any, bool) { ok := s.Set(d.k, d.record()); return ok, ok }},
+		{"SetAt", 1, func(s s, d d) (any, bool) { ok := s.SetAt(d.i, d.record()); return ok, ok }},
+	}
+}
+
+// drain is DrainDead, whose body may change the table.
+func drain[K comparable](s subject[K], d *drawn[K]) (any, bool) {
+	var dead []string
+	for k, r := range s.DrainDead() {
+		dead = append(dead, fmt.Sprint(k, " ", s.shown(r)))
+		switch d.run {
+		case 0:
+			s.Add(d.k, d.record())
+		case 1:
+			s.RemoveAt(0)
+		case 2:
+			s.Clear()
+		case 3:
+			s.RemoveDead()
+		}
+		if len(dead) == d.n {
+			break
+		}
+	}
+	return fmt.Sprint(dead), dead != nil
+}
+
+// side is one of the real tables, and the moves that its OnMove was told.
+type side[K comparable] struct {
+	*table.Table[K, record]
+	columns []column
+	ids     table.View[uint64]
+	moves   []string
+}
+
+// shown checks that a record is whole. The zero record has ID 0, which is no record's.
+func (s *side[K]) shown(r record) string {
+	if r.ID != 0 {
+		if d := r.differs(r.ID); d != "" {
+			return d
+		}
+	}
+	return fmt.Sprint(r.ID)
+}
+
+// machine runs operations on a model and on a table of either layout. A fuzzer or a
+// generator feeds its choices through choose.
+type machine[K comparable] struct {
+	t          testing.TB
+	m          model[K]
+	sides      []*side[K]
+	operations []operation[K]
+	key, fresh func() K // any key; one that was never there
+	choose     func(n int) int
+	lastID     uint64
+	done       map[string]int
+}
+
+func newMachine[K comparable](t testing.TB, m model[K], key, fresh func() K, choose func(int) int, build func(table.Layout) *table.Table[K, record]) *machine[K] {
+	mc := &machine[K]{t: t, m: m, key: key, fresh: fresh, choose: choose, done: map[string]int{}}
+	for _, o := range operations[K]() {
+		mc.operations = append(mc.operations, slices.Repeat([]operation[K]{o}, o.weight)...)
+	}
+	for _, l := range layouts {
+		tb := build(l)
+		s := &side[K]{Table: tb, columns: columnsOf(tb), ids: table.Column(tb, func(r *record) *uint64 { return &r.ID })}
+		s.OnMove(func(k K, from, to table.Index) {
+			s.moves = append(s.moves, moved(k, from, to))
+			if got, err := s.KeyAt(to); err != nil || got != k || s.Len() != int(from) {
+				t.Fatalf("%v: OnMove(%v, %d, %d), but there is %v, %v", l, k, from, to, got, err)
+			}
+		})
+		mc.sides = append(mc.sides, s)
+	}
+	return mc
+}
+
+// draw draws arguments, for a batch or not.
+func (mc *machine[K]) draw(batch bool) *drawn[K] {
+	d := &drawn[K]{k: mc.key(), n: mc.choose(8), run: mc.choose(8), id: mc.lastID + 1}
+	last := len(mc.m.keys) - 1
+	if last >= 0 && mc.choose(2) == 0 {
+		d.k = mc.m.keys[mc.choose(last+1)]
+	}
+	d.i = table.Index(mc.choose(last + 2)) // perhaps the first that is not there
+	if mc.choose(8) == 0 {
+		d.i = []table.Index{table.None, -7, table.Index(last + 100), math.MaxInt}[mc.choose(4)]
+	}
+	if !batch {
+		mc.lastID++
+		return d
+	}
+	key, n := mc.key, mc.choose(4)
+	if mc.choose(8) == 0 {
+		key, n = mc.fresh, 50+mc.choose(50) // enough for growth
+	}
+	for range n {
+		d.ks = append(d.ks, key())
+	}
+	if n > 0 && mc.choose(3) == 0 {
+		d.ks = append(d.ks, d.ks[0]) // the batch is refused
+	}
+	mc.lastID += uint64(len(d.ks)) + 1
+	return d
+}
+
+// step runs one operation, and compares what it returned, and what it left.
+func (mc *machine[K]) step() {
+	n := mc.choose(len(mc.operations) + 4)
+	if n >= len(mc.operations) {
+		mc.another(n - len(mc.operations))
+		return
+	}
+	o := mc.operations[n]
+	d := mc.draw(strings.HasSuffix(o.name, "Batch"))
+	want, ok := o.do(&mc.m, d)
+	mc.done[fmt.Sprint(o.name, " ", ok)]++
+	if o.name == "Insert" && !ok {
+		mc.done[fmt.Sprint(want)[len("-1 "):]]++
+	}
+	for _, s := range mc.sides {
+		allocated := s.Allocated()
+		var got any
+		if p := recovered(func() { got, _ = o.do(s, d) }); p != nil {
+			got = p
+		}
+		if got != want {
+			mc.t.Fatalf("%v: %s with %s returned %v, want %v; the model has %v", s.Layout(), o.name, d.text(), got, want, mc.m.keys)
+		}
+		if s.Allocated() != allocated {
+			if s.Len() <= allocated {
+				mc.t.Fatalf("%v: %s reallocates with %d of %d records", s.Layout(), o.name, s.Len(), allocated)
+			}
+			mc.done["growth"]++
+		}
+		if !slices.Equal(s.Keys(), mc.m.keys) || s.Len() != len(mc.m.keys) || s.ids.Len() != s.Len() || !slices.Equal(s.moves, mc.m.moves) {
+			mc.t.Fatalf("%v: after %s with %s: keys %v, want %v; moves %v, want %v", s.Layout(), o.name, d.text(), s.Keys(), mc.m.keys, s.moves, mc.m.moves)
+		}
+		s.moves = nil
+	}
+	mc.m.moves = nil
+}
+
+// another runs what the model does not have.
+func (mc *machine[K]) another(n int) {
+	switch n {
+	case 0:
+		mc.batch()
+	case 1:
+		mc.all()
+	case 2:
+		for _, s := range mc.sides {
+			never := table.Must(table.New[K, record](s.Layout())) // was never larger
+			never.Reserve(s.Len())
+			s.Trim()
+			require.Equal(mc.t, never.Allocated(), s.Allocated())
+			require.Equal(mc.t, never.Pages(), s.Pages())
+		}
+	case 3:
+		n := len(mc.m.keys) + mc.choose(40)
+		for _, s := range mc.sides {
+			s.Reserve(n)
+			require.GreaterOrEqual(mc.t, s.Allocated(), n)
+		}
+	}
+}
+
+// batch checks View.Batch, and writes through its references.
+func (mc *machine[K]) batch() {
+	ix, want := []table.Index{table.None}, []uint64(nil)
+	for range min(5, len(mc.m.keys)) {
+		i := mc.choose(len(mc.m.keys))
+		ix, want = append(ix, table.Index(i)), append(want, mc.m.ids[i])
+	}
+	for _, s := range mc.sides {
+		refs := s.ids.Batch(ix, []*uint64{nil})
+		require.Equal(mc.t, []*uint64{nil, nil}, refs[:2], "what was there, and None")
+		for j, ref := range refs[2:] {
+			require.Equal(mc.t, want[j], *ref)
+			require.Same(mc.t, s.ids.At(ix[j+1]), ref)
+			*ref = want[j] // a write, to where it is
+		}
+	}
+}
+
+// all checks everything. It changes nothing.
+func (mc *machine[K]) all() {
+	for _, s := range mc.sides {
+		if !slices.Equal(s.Keys(), mc.m.keys) {
+			mc.t.Errorf("%v: Keys are %v, want %v", s.Layout(), s.Keys(), mc.m.keys)
+			return
+		}
+		var ids []uint64
+		for k, r := range s.All() {
+			i := table.Index(len(ids))
+			ids = append(ids, r.ID)
+			if d := r.differs(mc.m.ids[i]); d != "" || k != mc.m.keys[i] {
+				mc.t.Errorf("%v: All yields %v at %d, want %v; %s", s.Layout(), k, i, mc.m.keys[i], d)
+			}
+			if other, err := s.CopyAt(i); err != nil || other.ID != r.ID || s.Lookup(k) != mc.m.Lookup(k) {
+				mc.t.Errorf("%v: Lookup(%v) returned %v, CopyAt(%v) %v, %v", s.Layout(), k, s.Lookup(k), i, other.ID, err)
+			}
+			for j, c := range s.columns {
+				if !c(i, &r) {
+					mc.t.Errorf("%v: column %d at %d is not that of record %d", s.Layout(), j, i, r.ID)
+				}
+			}
+		}
+		var seen []uint64
+		for i, id := range s.ids.All() {
+			if seen = append(seen, *id); int(i) != len(seen)-1 {
+				mc.t.Errorf("%v: View.All yields index %d, want %d", s.Layout(), i, len(seen)-1)
+			}
+		}
+		column, whole := s.ids.Slice()
+		if whole != (s.Layout() == table.SoA) || whole && !slices.Equal(column, mc.m.ids) || !slices.Equal(ids, mc.m.ids) || !slices.Equal(seen, mc.m.ids) {
+			mc.t.Errorf("%v: Slice returned %v, %v, All yields %v, View.All %v; want %v", s.Layout(), column, whole, ids, seen, mc.m.ids)
+		}
+		if a := s.Allocated(); a < len(ids) || a&(a-1) != 0 {
+			mc.t.Errorf("%v: %d are allocated for %d", s.Layout(), a, len(ids))
+		}
+	}
+}
+
+// kind is a machine, by the keys that it uses. build returns its step, the check of
+// everything, and what happened.
+type kind struct {
+	name  string
+	build func(t testing.TB, choose func(int) int) (step, all func(), done map[string]int)
+}
+
+// hashed has keys of type K, made of small numbers.
+func hashed[K comparable](name string, key func(i int) K) kind {
+	return kind{name, func(t testing.TB, choose func(int) int) (step, all func(), done map[string]int) {
+		m := model[K]{live: func(K) bool { return true }, slot: func(a, b K) bool { return a == b }}
+		last := 1000
+		fresh := func() K { last++; return key(last) }
+		mc := newMachine(t, m, func() K { return key(choose(70)) }, fresh, choose, func(l table.Layout) *table.Table[K, record] {
+			return of[K, record](l)
+		})
+		return mc.step, mc.all, mc.done
+	}}
+}
+
+// byHandle has handles of a pool that changes meanwhile: live ones, stale ones, and those
+// of another pool. The pool is small, so its slots are soon used again.
+func byHandle(t testing.TB, choose func(int) int) (step, all func(), done map[string]int) {
+	p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1, Capacity: 40})
+	known := testkit.Fill(t, p, 20, testkit.Number)
+	young := func() handle { return known[max(0, len(known)-1-choose(40))] }
+	fresh := func() handle {
+		h, err := p.Insert(0)
+		for ; err != nil; h, err = p.Insert(0) {
+			p.Remove(young())
+		}
+		known = append(known, h)
+		return h
+	}
+	key := func() handle {
+		switch choose(16) {
+		case 0:
+			return 0
+		case 1:
+			return handle(choose(64)) | handle(choose(8))<<32
+		case 2, 3:
+			return known[choose(len(known))]
+		}
+		return young()
+	}
+	m := model[handle]{live: p.Contains, slot: func(a, b handle) bool { return a.Index() == b.Index() }}
+	mc := newMachine(t, m, key, fresh, choose, func(l table.Layout) *table.Table[handle, record] {
+		return forHandles[record](p, l)
+	})
+	return func() {
+		switch choose(6) {
+		case 0:
+			fresh()
+		case 1:
+			p.Remove(young())
+		default:
+			mc.step()
+		}
+	}, mc.all, mc.done
+}
+
+var kinds = []kind{
+	hashed("int", func(i int) int { return i - 2 }),
+	hashed("string", func(i int) string { return fmt.Sprint(i) }),
+	hashed("float", func(i int) float64 {
+		if i < 40 {
+			return math.NaN()
+		}
+		return float64(i)
+	}),
+	hashed("interface", func(i int) any { return []any{i, fmt.Sprint(i), float32(i), [1]int{i}}[i%4] }),
+	{"handle", byHandle},
+}
+
+// run runs steps while more returns true, and checks everything at the end.
+func (k kind) run(t testing.TB, choose func(int) int, more func() bool) map[string]int {
+	step, all, done := k.build(t, choose)
+	for more() {
+		step()
+	}
+	all()
+	return done
+}
+
+// TestOperationsMatchModel: tables of either layout and a model agree on generated
+// operations, whatever the keys are.
+func TestOperationsMatchModel(t *testing.T) {
+	rnd := newRand(t)
+	done := map[string]int{}
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			streams := 8
+			if k.name == "handle" {
+				streams = 160 // what is rare is about stale handles
+			}
+			for range long(streams) {
+				steps := 300
+				for what, n := range k.run(t, rnd.IntN, func() bool { steps--; return steps >= 0 }) {
+					done[what] += n
+				}
+			}
+		})
+	}
+	t.Logf("%v", done)
+	if testing.Short() {
+		return
+	}
+	for _, what := range []string{"growth", table.ErrDuplicate.Error(), table.ErrNaN.Error(), table.ErrStale.Error()} {
+		require.NotZero(t, done[what], what)
+	}
+	for _, o := range operations[int]() {
+		require.NotZero(t, done[o.name+" true"], o.name)
+		require.NotZero(t, done[o.name+" false"], o.name)
+	}
+}
+
+// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the first byte
+// chooses the kind of keys, each other one a choice.
+func FuzzOps(f *testing.F) {
+	testkit.FuzzChoices(f, len(kinds), 400, func(t *testing.T, which int, choose func(n int) int, more func() bool) {
+		kinds[which%len(kinds)].run(t, choose, more)
+	})
+}
+
+// TestReadersAtOnce: any number of goroutines read at once, and all see what was written
+// before.
+func TestReadersAtOnce(t *testing.T) {
+	rnd := newRand(t)
+	for _, k := range kinds {
+		step, all, _ := k.build(t, rnd.IntN)
+		for range 200 {
+			step()
+		}
+		at(all, all, all, all)
+	}
+}
