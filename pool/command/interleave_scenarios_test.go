@@ -3,121 +3,112 @@
 package command
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"coatcheck/internal/check/interleave"
 	"coatcheck/pool"
 )
 
-// scenario is a small program to be explored. If alone is set it has one thread, whose
-// steps are checked.
+// scenario is a small program to be explored. Its texts are calls of an actor:
+//
+//	h = insert 0; remove 1 h; apply 0 1
+//
+// records an insertion in buffer 0 and its removal in buffer 1, and applies both.
 type scenario struct {
-	name  string
-	alone bool
-	setup func(w *world)
+	name    string
+	buffers int
+	before  string         // what is done before the threads begin
+	threads []string       // with one thread, its steps are checked
+	special func(w *world) // if not nil, makes the run in place of these texts
+	want    string         // what must happen, if only one order is right
+	drops   bool           // a Discard may overlap any call
+}
+
+func (s scenario) setup(w *world) {
+	if s.special != nil {
+		s.special(w)
+		return
+	}
+	known := map[string]handle{}
+	w.want, w.drops = strings.Fields(s.want), s.drops
+	w.pool(pool.Options[val]{}, s.buffers).do(s.before, known)
+	for _, text := range s.threads {
+		w.thread(func(a *actor) { a.do(text, known) })
+	}
+}
+
+// do makes the calls of a text. Those of one run share what is known of handles.
+func (a *actor) do(text string, known map[string]handle) {
+	for _, call := range strings.Split(text, "; ") {
+		to, expr, assigns := strings.Cut(call, " = ")
+		if !assigns {
+			to, expr = "", to
+		}
+		words := strings.Fields(expr)
+		if len(words) == 0 {
+			continue
+		}
+		var buffers []int
+		var hs []handle
+		for _, word := range words[1:] {
+			if i, err := strconv.Atoi(word); err == nil {
+				buffers = append(buffers, i)
+			} else {
+				hs = append(hs, known[word])
+			}
+		}
+		switch words[0] {
+		case "put":
+			known[to] = a.put()
+		case "insert":
+			known[to] = a.insert(buffers[0])
+		case "remove":
+			a.remove(buffers[0], hs[0])
+		case "apply":
+			a.apply(buffers...)
+		case "discard":
+			a.discard(buffers[0])
+		case "removeNow":
+			a.removeNow(hs[0])
+		case "read":
+			a.read(hs...)
+		default:
+			panic(fmt.Sprintf("no verb in %q", call))
+		}
+	}
 }
 
 var scenarios = []scenario{
-	{"the stated order", true, func(w *world) {
-		a := w.pool(pool.Options[val]{}, 3)
-		old := a.put()       // a
-		b2 := a.insert(2)    // b
-		b0 := a.insert(0)    // c
-		a.remove(1, b2)      //
-		a.remove(0, old)     //
-		a.insert(2)          // d
-		a.insert(1)          // e
-		a.remove(2, b0)      //
-		a.remove(2, old)     // is removed by then
-		a.remove(1, a.put()) // f
-		w.want = []string{"+e", "+b", "+d", "+c", "-b", "-f", "-c", "-a"}
-		w.thread(func(a *actor) { a.apply(1, 2, 0) })
-	}},
-	{"two recorders share a buffer", false, func(w *world) {
-		a := w.pool(pool.Options[val]{}, 1)
-		old := a.put()
-		w.thread(func(a *actor) { a.remove(0, a.insert(0)); a.insert(0) })
-		w.thread(func(a *actor) { a.insert(0); a.remove(0, old) })
-	}},
-	{"a recorder against Apply", false, func(w *world) {
-		a := w.pool(pool.Options[val]{}, 1)
-		a.remove(0, a.insert(0))
-		w.thread(func(a *actor) { a.remove(0, a.insert(0)); a.insert(0) })
-		w.thread(func(a *actor) { a.apply(0) })
-	}},
-	{"a recorder in two buffers against Apply", false, func(w *world) {
-		w.pool(pool.Options[val]{}, 2)
-		w.thread(func(a *actor) { a.remove(1, a.insert(0)); a.remove(0, a.insert(1)) })
-		w.thread(func(a *actor) { a.apply(0, 1) })
-	}},
-	{"two recorders of each other's insertions against Apply", false, func(w *world) {
-		w.pool(pool.Options[val]{}, 2)
-		var h handle
-		w.thread(func(a *actor) { h = a.insert(0) })
-		w.thread(func(a *actor) { a.remove(1, h) })
-		w.thread(func(a *actor) { a.apply(1, 0) })
-	}},
-	{"Apply against Apply, in the other order", false, func(w *world) {
-		a := w.pool(pool.Options[val]{}, 2)
-		a.remove(1, a.insert(0))
-		a.remove(0, a.insert(1))
-		w.thread(func(a *actor) { a.apply(0, 1) })
-		w.thread(func(a *actor) { a.apply(1, 0) })
-	}},
-	{"a recorder between two Applys", false, func(w *world) {
-		w.pool(pool.Options[val]{}, 2)
-		w.thread(func(a *actor) { a.remove(1, a.insert(0)) })
-		w.thread(func(a *actor) { a.apply(0, 1) })
-		w.thread(func(a *actor) { a.apply(1, 0) })
-	}},
-	{"Applys that have one buffer in common", false, func(w *world) {
-		a := w.pool(pool.Options[val]{}, 3)
-		h := a.insert(1)
-		a.remove(2, h)
-		a.remove(0, h)
-		w.thread(func(a *actor) { a.apply(2, 1) })
-		w.thread(func(a *actor) { a.apply(1, 0) })
-		w.thread(func(a *actor) { a.remove(1, h) })
-	}},
-	{"a reader against Apply", false, func(w *world) {
-		a := w.pool(pool.Options[val]{}, 2)
-		old := a.put()
-		h, k := a.insert(0), a.insert(1)
-		a.remove(0, old)
-		a.remove(1, k)
-		w.thread(func(a *actor) { a.read(h, k, old) })
-		w.thread(func(a *actor) { a.apply(0, 1); a.insert(0) })
-	}},
-	{"others remove what Apply inserts and removes", false, func(w *world) {
-		a := w.pool(pool.Options[val]{}, 1)
-		old := a.put()
-		h := a.insert(0)
-		a.remove(0, h)
-		a.remove(0, old)
-		w.thread(func(a *actor) { a.removeNow(h); a.removeNow(old); a.removeNow(h) })
-		w.thread(func(a *actor) { a.apply(0) })
-	}},
-	{"two frames remove the same", false, func(w *world) {
-		a := w.pool(pool.Options[val]{}, 2)
-		old := a.put()
-		a.remove(0, old)
-		a.remove(1, old)
-		w.thread(func(a *actor) { a.apply(0) })
-		w.thread(func(a *actor) { a.apply(1) })
-	}},
-	{"Discard against Apply and a recorder", false, func(w *world) {
-		a := w.pool(pool.Options[val]{}, 2)
-		a.remove(0, a.insert(0))
-		w.thread(func(a *actor) { a.insert(1) })
-		w.thread(func(a *actor) { a.discard(0) })
-		w.thread(func(a *actor) { a.apply(1, 0) })
-	}},
-	{"Discard against Discard", false, func(w *world) {
-		a := w.pool(pool.Options[val]{}, 1)
-		a.insert(0)
-		a.insert(0)
-		w.thread(func(a *actor) { a.discard(0) })
-		w.thread(func(a *actor) { a.discard(0) })
-	}},
-	{"a full pool against Apply", false, func(w *world) {
+	{name: "the stated order", buffers: 3,
+		before:  "a = put; b = insert 2; c = insert 0; remove 1 b; remove 0 a; d = insert 2; e = insert 1; remove 2 c; remove 2 a; f = put; remove 1 f",
+		threads: []string{"apply 1 2 0"}, want: "+e +b +d +c -b -f -c -a"},
+	{name: "two recorders share a buffer", buffers: 1, before: "old = put",
+		threads: []string{"h = insert 0; remove 0 h; insert 0", "insert 0; remove 0 old"}},
+	{name: "a recorder against Apply", buffers: 1, before: "h = insert 0; remove 0 h",
+		threads: []string{"k = insert 0; remove 0 k; insert 0", "apply 0"}},
+	{name: "a recorder in two buffers against Apply", buffers: 2,
+		threads: []string{"h = insert 0; remove 1 h; k = insert 1; remove 0 k", "apply 0 1"}},
+	{name: "two recorders of each other's insertions against Apply", buffers: 2,
+		threads: []string{"h = insert 0", "remove 1 h", "apply 1 0"}},
+	{name: "Apply against Apply, in the other order", buffers: 2, before: "h = insert 0; remove 1 h; k = insert 1; remove 0 k",
+		threads: []string{"apply 0 1", "apply 1 0"}},
+	{name: "a recorder between two Applys", buffers: 2,
+		threads: []string{"h = insert 0; remove 1 h", "apply 0 1", "apply 1 0"}},
+	{name: "Applys that have one buffer in common", buffers: 3, before: "h = insert 1; remove 2 h; remove 0 h",
+		threads: []string{"apply 2 1", "apply 1 0", "remove 1 h"}},
+	{name: "a reader against Apply", buffers: 2, before: "old = put; h = insert 0; k = insert 1; remove 0 old; remove 1 k",
+		threads: []string{"read h k old", "apply 0 1; insert 0"}},
+	{name: "others remove what Apply inserts and removes", buffers: 1, before: "old = put; h = insert 0; remove 0 h; remove 0 old",
+		threads: []string{"removeNow h; removeNow old; removeNow h", "apply 0"}},
+	{name: "two frames remove the same", buffers: 2, before: "old = put; remove 0 old; remove 1 old",
+		threads: []string{"apply 0", "apply 1"}},
+	{name: "Discard against Apply and a recorder", buffers: 2, before: "h = insert 0; remove 0 h",
+		threads: []string{"insert 1", "discard 0", "apply 1 0"}},
+	{name: "Discard against Discard", buffers: 1, before: "insert 0; insert 0",
+		threads: []string{"discard 0", "discard 0"}},
+	{name: "a full pool against Apply", special: func(w *world) {
 		a := w.pool(pool.Options[val]{Capacity: 2}, 1)
 		old := a.put()
 		a.insert(0)
@@ -125,7 +116,7 @@ var scenarios = []scenario{
 		w.thread(func(a *actor) { a.insert(0); a.insert(0) })
 		w.thread(func(a *actor) { a.apply(0) })
 	}},
-	{"a Reset records and applies", false, func(w *world) {
+	{name: "a Reset records and applies", special: func(w *world) {
 		a := w.pool(pool.Options[val]{Reset: func(v *val) {
 			*v = val{}
 			if w.serial < 6 {
@@ -140,7 +131,7 @@ var scenarios = []scenario{
 		w.thread(func(a *actor) { a.apply(0) })
 		w.thread(func(a *actor) { a.apply(0); a.insert(0) })
 	}},
-	{"a loop over what is recorded while others apply", false, func(w *world) {
+	{name: "a loop over what is recorded while others apply", special: func(w *world) {
 		a := w.pool(pool.Options[val]{}, 1)
 		a.insert(0)
 		a.insert(0)
@@ -155,7 +146,7 @@ var scenarios = []scenario{
 			a.t.End()
 		})
 	}},
-	{"loops over what is recorded while others record", false, func(w *world) {
+	{name: "loops over what is recorded while others record", special: func(w *world) {
 		a := w.pool(pool.Options[val]{}, 1)
 		h := a.insert(0)
 		a.remove(0, h)

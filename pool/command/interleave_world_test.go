@@ -37,14 +37,13 @@ type world struct {
 	applying int  // Applys under way
 	drops    bool // a Discard may overlap any call
 
-	inserts   int // insertions that were recorded
-	discarded int // commands that Discards returned
-	inserted  int // the results of Applys
-	removed   int
-	outside   int // removals by others that succeeded
+	inserts  int // insertions that were recorded
+	inserted int // the results of Applys
+	removed  int
+	outside  int // removals by others that succeeded
 
 	events []string // what went live and what went, in order
-	want   []string // the right events; nil if several orders are right
+	want   []string // the right events; empty if several orders are right
 }
 
 // entry is what is known of one handle.
@@ -69,6 +68,8 @@ const (
 	lives
 	gone
 )
+
+func nameOf(stamp uint64) string { return string(rune('a' + stamp - 1)) }
 
 func newWorld(r *interleave.Run) *world { return &world{r: r} }
 
@@ -177,7 +178,7 @@ func (w *world) finally() error {
 	if w.removed+w.outside != dead {
 		return fmt.Errorf("Applys removed %d and others %d, of %d", w.removed, w.outside, dead)
 	}
-	if w.want != nil && !slices.Equal(w.events, w.want) {
+	if len(w.want) > 0 && !slices.Equal(w.events, w.want) {
 		return fmt.Errorf("what happened is %v; want %v", w.events, w.want)
 	}
 	if err := w.p.Synchronize(context.Background()); err != nil {
@@ -222,7 +223,7 @@ func (a *actor) insert(i int) handle {
 	stamp := a.serial
 	a.t.Begin("Insert")
 	// An Apply that begins from now on may insert it, before its handle is known here.
-	e := &entry{name: string(rune('a' + stamp - 1)), stamp: stamp, buffer: i, mayLive: a.applying > 0, discarded: a.drops}
+	e := &entry{name: nameOf(stamp), stamp: stamp, buffer: i, mayLive: a.applying > 0, discarded: a.drops}
 	a.entries = append(a.entries, e)
 	h, err := a.buffers[i].InsertFunc(func(h handle, v *val) {
 		if v.stamp != 0 || v.keep != nil {
@@ -261,13 +262,13 @@ func (a *actor) insertValue(i int) {
 		a.r.Failf("Insert: %v", err)
 	}
 	a.inserts++
-	a.entries = append(a.entries, &entry{h: h, name: string(rune('a' + v.stamp - 1)), stamp: v.stamp, buffer: i, mayLive: true})
+	a.entries = append(a.entries, &entry{h: h, name: nameOf(v.stamp), stamp: v.stamp, buffer: i, mayLive: true})
 }
 
 // put inserts at once, by the pool.
 func (a *actor) put() handle {
 	a.serial++
-	e := &entry{name: string(rune('a' + a.serial - 1)), stamp: a.serial, state: lives}
+	e := &entry{name: nameOf(a.serial), stamp: a.serial, state: lives}
 	h, err := a.p.Insert(val{a.serial, &anchor})
 	if err != nil {
 		a.r.Failf("%v", err)
@@ -322,7 +323,6 @@ func (a *actor) discard(i int) {
 	n := a.buffers[i].Discard()
 	a.t.End()
 	a.t.Notef("%d", n)
-	a.discarded += n
 }
 
 // removeNow removes by the pool, behind the buffers' backs.

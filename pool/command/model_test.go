@@ -3,41 +3,38 @@ package command_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/command"
 )
 
-type handle = pool.Handle[value]
-
-// model is a model of a pool and its buffers: maps and lists.
+// model is a model of a pool.
 type model struct {
-	live map[handle]uint64 // the id of the value
-	past map[handle]bool   // every handle that was ever shown
-	full int               // Capacity, or 0
-	held int               // reserved by buffers
-	pool *pool.Pool[value]
+	pool  *pool.Pool[value]
+	live  map[handle]uint64 // the id of the value
+	past  map[handle]bool   // every handle that was ever shown
+	full  int               // Capacity, or 0
+	held  int               // reserved by buffers
+	reset map[uint64]int    // how often each id was Reset; nil if the pool has no Reset
+	kept  int               // ids that are never Reset: moved out to an onRemove
 }
 
 // recorded is the model of one Buffer.
 type recorded struct {
 	m          *model
-	b          *command.Buffer[value]
+	b          *buffer
 	insertions []handle
 	ids        []uint64
 	removals   []handle
 }
 
-// watched is a guard and the values it has seen, which must not change before Unpin.
-type watched struct {
-	g    pool.Guard[value]
-	seen map[*value]uint64
-}
+func (r *recorded) empty() { r.insertions, r.ids, r.removals = nil, nil, nil }
 
 // machine runs operations on pools with buffers and on models of them. A fuzzer or a
 // generator feeds its choices through choose.
@@ -46,7 +43,6 @@ type machine struct {
 	choose  func(n int) int // 0 ≤ choice < n
 	models  []*model
 	buffers []*recorded
-	guards  []*watched
 	known   []handle // to choose from, live or not
 	lastID  uint64
 	done    map[string]int
@@ -54,37 +50,36 @@ type machine struct {
 
 // machineConfigs returns the options of the pools.
 func machineConfigs() (all []pool.Options[value]) {
-	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
-		for _, reset := range []func(*value){nil, (*value).reset} {
-			for _, capacity := range []int{0, 1, 5, 40} {
-				for _, origin := range []uint32{0, 1, lastGeneration - 10} {
-					if capacity == 0 && origin > 1 {
-						origin = lastGeneration - 40
-					}
-					o := pool.Options[value]{Reuse: reuse, Reset: reset, Capacity: capacity, Origin: origin, Shards: 1 + len(all)%2}
-					if reuse == pool.FIFO {
-						o.MinFree = 1
-					}
-					all = append(all, o)
+	for _, reuse := range testkit.Reuses {
+		for _, capacity := range []int{0, 1, 5, 40} {
+			for _, origin := range []uint32{0, 1, testkit.LastGeneration - 10} {
+				if capacity == 0 && origin > 1 {
+					origin = testkit.LastGeneration - 40
 				}
+				o := pool.Options[value]{Reuse: reuse, Capacity: capacity, Origin: origin, Shards: 1 + len(all)%2}
+				if reuse == pool.FIFO {
+					o.MinFree = 1
+				}
+				all = append(all, o)
 			}
 		}
 	}
 	return all
 }
 
-// newMachine makes buffers for two pools, the second with default options.
+// newMachine makes buffers for two pools, the second with default options and no Reset.
 func newMachine(t testing.TB, o pool.Options[value], choose func(int) int) *machine {
 	mc := &machine{t: t, choose: choose, done: map[string]int{}}
-	for _, o := range []pool.Options[value]{o, {}} {
-		p, err := pool.New(&o)
-		require.NoError(t, err)
-		mc.models = append(mc.models, &model{live: map[handle]uint64{}, past: map[handle]bool{}, full: o.Capacity, pool: p})
+	resets := map[uint64]int{}
+	o.Reset = func(v *value) { resets[v.number()]++; *v = value{} }
+	for i, o := range []pool.Options[value]{o, {}} {
+		m := &model{pool: pool.Must(&o), live: map[handle]uint64{}, past: map[handle]bool{}, full: o.Capacity}
+		mc.models = append(mc.models, m)
+		for range []int{3, 1}[i] {
+			mc.buffers = append(mc.buffers, &recorded{m: m, b: command.New(m.pool)})
+		}
 	}
-	for i := range 4 {
-		m := mc.models[i/3]
-		mc.buffers = append(mc.buffers, &recorded{m: m, b: command.New(m.pool)})
-	}
+	mc.models[0].reset = resets
 	return mc
 }
 
@@ -102,209 +97,184 @@ func (mc *machine) fatalf(format string, args ...any) {
 
 // any chooses a handle: usually a young one, which often lives or waits.
 func (mc *machine) any() handle {
-	if len(mc.known) == 0 {
-		return 0
+	if len(mc.known) == 0 || mc.choose(8) == 0 {
+		return handle(uint64(mc.choose(4))<<33 | 1<<32 | uint64(mc.choose(8)))
 	}
 	return mc.known[len(mc.known)-1-mc.choose(min(len(mc.known), 16))]
 }
 
-func (mc *machine) buffer() *recorded { return mc.buffers[mc.choose(len(mc.buffers))] }
-
 // issue checks a handle that was returned for the first time.
 func (mc *machine) issue(m *model, h handle) {
 	mc.t.Helper()
-	if h == 0 || h.Generation()%2 == 0 || m.past[h] {
-		mc.fatalf("handle %v was issued; before: %v", h, m.past[h])
-	}
-	if m.pool.Contains(h) {
-		mc.fatalf("%v is live before Apply", h)
+	if h == 0 || h.Generation()%2 == 0 || m.past[h] || m.pool.Contains(h) {
+		mc.fatalf("handle %v was issued; before: %v; live: %v", h, m.past[h], m.pool.Contains(h))
 	}
 	m.past[h] = true
 	mc.known = append(mc.known, h)
 }
 
-// refused checks an error: there must have been no free slot.
+// refused checks an error: there must be no free slot.
 func (mc *machine) refused(m *model, err error) {
 	mc.t.Helper()
-	if !errors.Is(err, pool.ErrFull) || m.full == 0 {
-		mc.fatalf("%v, with Capacity %d", err, m.full)
-	}
-	if st := m.pool.Stats(); len(mc.guards) == 0 && !errors.Is(err, pool.ErrExhausted) &&
-		len(m.live)+m.held+st.Exhausted < m.full {
-		mc.fatalf("%v, but there is room", err)
+	used := len(m.live) + m.held + m.pool.Stats().Exhausted
+	if !errors.Is(err, pool.ErrFull) || m.full == 0 || !errors.Is(err, pool.ErrExhausted) && used < m.full {
+		mc.fatalf("%v, with %d slots in use", err, used)
 	}
 	mc.done["refused"]++
 }
 
-func (mc *machine) record(r *recorded, h handle, id uint64) {
-	mc.t.Helper()
-	mc.issue(r.m, h)
-	r.m.held++
-	r.insertions, r.ids = append(r.insertions, h), append(r.ids, id)
-	if c := r.m.full; c > 0 && len(r.m.live)+r.m.held > c {
-		mc.fatalf("beyond the Capacity")
-	}
-}
-
 // step runs one operation.
 func (mc *machine) step() {
-	switch mc.choose(24) {
-	case 0, 1, 2, 3:
-		r := mc.buffer()
-		mc.lastID++
+	r, m, h := mc.buffers[mc.choose(4)], mc.models[mc.choose(2)], mc.any()
+	mc.lastID++
+	switch mc.choose(12) {
+	case 0, 1, 2:
 		h, err := r.b.Insert(valueOf(mc.lastID))
-		if err != nil {
-			mc.refused(r.m, err)
-			return
+		mc.record(r, h, err)
+	case 3:
+		mc.insertFunc(r, mc.choose(6))
+	case 4, 5, 6:
+		r.b.Remove(h)
+		r.removals = append(r.removals, h)
+	case 7:
+		var rs []*recorded
+		for range mc.choose(7) { // some of the buffers, in any order, and any of them twice
+			rs = append(rs, mc.buffers[mc.choose(4)])
 		}
-		mc.record(r, h, mc.lastID)
-		mc.done["Insert"]++
-	case 4, 5:
-		mc.insertFunc(mc.choose(4) == 0)
-	case 6, 7, 8, 9:
-		r, h := mc.buffer(), mc.any()
-		r.b.Remove(h)
-		r.removals = append(r.removals, h)
-		mc.done["Remove"]++
-	case 10:
-		r := mc.buffer()
-		h := handle(uint64(mc.choose(4))<<33 | 1<<32 | uint64(mc.choose(8)))
-		r.b.Remove(h)
-		r.removals = append(r.removals, h)
-		mc.done["guess"]++
-	case 11, 12:
-		mc.apply()
-	case 13:
-		r := mc.buffer()
-		mc.applied([]*recorded{r}, r.b.Apply)
-	case 14:
-		r := mc.buffer()
+		mc.apply(rs, mc.choose(4))
+	case 8:
 		if n, want := r.b.Discard(), len(r.insertions)+len(r.removals); n != want {
 			mc.fatalf("Discard: %d commands; want %d", n, want)
 		}
 		r.m.held -= len(r.insertions)
 		mc.done["Discard"] += len(r.insertions)
-		r.insertions, r.ids, r.removals = nil, nil, nil
-		mc.all()
-	case 15, 16:
-		m := mc.models[mc.choose(2)]
-		h := mc.any()
-		_, live := m.live[h]
-		if ok := m.pool.Remove(h); ok != live {
-			mc.fatalf("Remove(%v) by others: %v, live was %v", h, ok, live)
+		r.empty()
+	case 9: // by others
+		if _, live := m.live[h]; m.pool.Remove(h) != live {
+			mc.fatalf("Remove(%v) by others; live was %v", h, live)
 		}
-		if live {
-			delete(m.live, h)
-			mc.done["removed by others"]++
-		}
-	case 17, 18:
-		m := mc.models[mc.choose(2)]
-		mc.lastID++
-		h, err := m.pool.InsertFunc(func(h handle, v *value) {
-			mc.issue(m, h)
-			*v = valueOf(mc.lastID)
-		})
+		delete(m.live, h)
+	case 10: // by others
+		h, err := m.pool.Insert(valueOf(mc.lastID))
 		if err != nil {
 			mc.refused(m, err)
 			return
 		}
-		m.live[h] = mc.lastID
-		mc.done["inserted by others"]++
-	case 19:
-		mc.pin()
-	case 20, 21:
-		mc.unpin()
-	case 22:
-		mc.look(mc.buffer())
-	case 23:
-		m := mc.models[mc.choose(2)]
-		if mc.choose(8) == 0 {
-			if n := m.pool.Clear(); n != len(m.live) {
-				mc.fatalf("Clear: %d; want %d", n, len(m.live))
-			}
-			clear(m.live)
-			mc.done["Clear"]++
-		}
+		m.past[h], m.live[h] = true, mc.lastID
+		mc.known = append(mc.known, h)
+	case 11:
+		mc.look(r)
 	}
 }
 
-func (mc *machine) insertFunc(fail bool) {
-	r := mc.buffer()
-	mc.lastID++
-	id := mc.lastID
-	var shown handle
-	var h handle
+// record notes an insertion that was recorded with the last id.
+func (mc *machine) record(r *recorded, h handle, err error) {
+	mc.t.Helper()
+	if err != nil {
+		mc.refused(r.m, err)
+		return
+	}
+	mc.issue(r.m, h)
+	r.m.held++
+	r.insertions, r.ids = append(r.insertions, h), append(r.ids, mc.lastID)
+	mc.done["recorded"]++
+}
+
+// insertFunc builds a value. Of six ways, one panics in init, and one ends its goroutine.
+func (mc *machine) insertFunc(r *recorded, way int) {
+	var shown, h handle
 	var err error
-	func() {
-		defer func() {
-			if v := recover(); v != nil && v != "ouch" {
-				panic(v)
-			}
-		}()
+	v := apart(func() {
 		h, err = r.b.InsertFunc(func(h handle, v *value) {
 			if v.number() != 0 {
-				mc.fatalf("init of %v meets value %d", h, v.number())
+				mc.t.Errorf("init of %v meets value %d", h, v.number())
 			}
-			*v, shown = valueOf(id), h
-			if fail {
-				mc.issue(r.m, h) // must never live
+			*v, shown = valueOf(mc.lastID), h
+			switch way {
+			case 0:
 				panic("ouch")
+			case 1:
+				runtime.Goexit()
 			}
 		})
-	}()
+	})
 	switch {
-	case err != nil:
-		mc.refused(r.m, err)
-	case fail:
-		mc.done["InsertFunc, panic"]++
+	case way < 2 && shown != 0:
+		if (v == "ouch") != (way == 0) {
+			mc.fatalf("init fails, and the caller gets %v", v)
+		}
+		mc.issue(r.m, shown) // must never live
+		mc.done["init fails"]++
 	case h != shown:
 		mc.fatalf("InsertFunc: %v, init was shown %v", h, shown)
 	default:
-		mc.record(r, h, id)
-		mc.done["InsertFunc"]++
+		mc.record(r, h, err)
 	}
 }
 
-// apply applies some of the buffers, in any order, and any of them twice.
-func (mc *machine) apply() {
-	var rs []*recorded
-	var bs []*command.Buffer[value]
-	for range mc.choose(7) {
-		r := mc.buffer()
-		rs, bs = append(rs, r), append(bs, r.b)
-	}
-	mc.applied(rs, func() (int, int) { return command.Apply(bs...) })
+// removal is a removal that takes effect.
+type removal struct {
+	h  handle
+	id uint64
 }
 
-// applied runs an Apply and checks it against the model.
-func (mc *machine) applied(rs []*recorded, f func() (int, int)) {
-	mc.t.Helper()
-	inserted, removed := 0, 0
-	var removals []func()
+// expect does in the model what an Apply must do.
+func (mc *machine) expect(rs []*recorded, toldRemovals bool) (inserted []handle, removed []removal) {
 	for _, r := range rs {
 		for i, h := range r.insertions {
 			r.m.live[h] = r.ids[i]
-			inserted++
 		}
+		inserted = append(inserted, r.insertions...)
 		r.m.held -= len(r.insertions)
+		r.insertions = nil // it may be given twice
+	}
+	for _, r := range rs {
 		for _, h := range r.removals {
-			removals = append(removals, func() {
-				if _, live := r.m.live[h]; live {
-					delete(r.m.live, h)
-					removed++
+			if id, live := r.m.live[h]; live {
+				delete(r.m.live, h)
+				removed = append(removed, removal{h, id})
+				if toldRemovals {
+					r.m.kept++
 				}
-			})
+			}
 		}
-		r.insertions, r.ids, r.removals = nil, nil, nil
+		r.empty()
 	}
-	for _, remove := range removals {
-		remove()
+	return inserted, removed
+}
+
+// apply applies buffers by Apply, or by ApplyFunc with one function or both, and compares
+// the results, and what is live, with the model.
+func (mc *machine) apply(rs []*recorded, functions int) {
+	mc.t.Helper()
+	wantInserted, wantRemoved := mc.expect(rs, functions&2 != 0)
+	var onInsert func(handle)
+	var onRemove func(handle, value)
+	var toldInserted []handle
+	var toldRemoved []removal
+	if functions&1 != 0 {
+		onInsert = func(h handle) {
+			toldInserted = append(toldInserted, h)
+			if len(toldRemoved) > 0 {
+				mc.fatalf("a removal is told before the insertion of %v", h)
+			}
+		}
 	}
-	if i, n := f(); i != inserted || n != removed {
-		mc.fatalf("Apply: %d inserted, %d removed; want %d, %d", i, n, inserted, removed)
+	if functions&2 != 0 {
+		onRemove = func(h handle, v value) { toldRemoved = append(toldRemoved, removal{h, v.number()}) }
 	}
-	mc.done["inserted"] += inserted
-	mc.done["removed"] += removed
+	var bs []*buffer
+	for _, r := range rs {
+		bs = append(bs, r.b)
+	}
+	if i, n := command.ApplyFunc(onInsert, onRemove, bs...); i != len(wantInserted) || n != len(wantRemoved) {
+		mc.fatalf("Apply: %d inserted, %d removed; want %v, %v", i, n, wantInserted, wantRemoved)
+	}
+	if onInsert != nil && !slices.Equal(toldInserted, wantInserted) || onRemove != nil && !slices.Equal(toldRemoved, wantRemoved) {
+		mc.fatalf("ApplyFunc told %v, %v; want %v, %v", toldInserted, toldRemoved, wantInserted, wantRemoved)
+	}
+	mc.done["inserted"] += len(wantInserted)
+	mc.done["removed"] += len(wantRemoved)
 	mc.all()
 }
 
@@ -319,96 +289,64 @@ func (mc *machine) all() {
 				mc.fatalf("pool %d has %v with value %d; want %d, live %v", i, h, v.number(), id, live)
 			}
 		}
-		if n != len(m.live) {
-			mc.fatalf("pool %d has %d values; want %d", i, n, len(m.live))
+		if reserved := m.pool.Stats().Reserved; n != len(m.live) || reserved != m.held {
+			mc.fatalf("pool %d has %d values and %d reserved; want %d, %d", i, n, reserved, len(m.live), m.held)
 		}
 		for h := range m.past {
 			if _, live := m.live[h]; m.pool.Contains(h) != live {
 				mc.fatalf("pool %d contains %v: %v", i, h, !live)
 			}
 		}
-		if got := m.pool.Stats().Reserved; got != m.held {
-			mc.fatalf("pool %d: %d reserved; want %d", i, got, m.held)
-		}
 	}
 }
 
-// look checks Len, Insertions and Removals.
+// look checks Len, Insertions and Removals. A loop over either visits what is recorded
+// meanwhile.
 func (mc *machine) look(r *recorded) {
 	mc.t.Helper()
-	if i, n := r.b.Len(); i != len(r.insertions) || n != len(r.removals) {
-		mc.fatalf("Len: %d, %d; want %d, %d", i, n, len(r.insertions), len(r.removals))
-	}
+	requireLen(mc.t, r.b, len(r.insertions), len(r.removals))
 	n := 0
 	for h, v := range r.b.Insertions() {
 		if h != r.insertions[n] || v.number() != r.ids[n] {
 			mc.fatalf("insertion %d: %v with value %d; want %v with %d", n, h, v.number(), r.insertions[n], r.ids[n])
 		}
-		n++
+		if n++; n == 1 && mc.choose(4) == 0 {
+			r.b.Remove(h)
+			r.removals = append(r.removals, h)
+			h, err := r.b.Insert(valueOf(mc.lastID))
+			mc.record(r, h, err)
+		}
 	}
 	if hs := slices.Collect(r.b.Removals()); n != len(r.insertions) || !slices.Equal(hs, r.removals) {
 		mc.fatalf("%d insertions, removals %v; want %d, %v", n, hs, len(r.insertions), r.removals)
 	}
-	mc.done["look"]++
 }
 
-func (mc *machine) pin() {
-	if len(mc.guards) == 3 {
-		return
-	}
-	m := mc.models[0]
-	w := &watched{g: m.pool.Pin(), seen: map[*value]uint64{}}
-	for h, id := range m.live {
-		v, ok := w.g.Get(h)
-		if !ok || v.number() != id {
-			mc.fatalf("a guard does not see %v", h)
-		}
-		w.seen[v] = id
-	}
-	mc.guards = append(mc.guards, w)
-	mc.done["Pin"]++
-}
-
-func (mc *machine) unpin() {
-	if len(mc.guards) == 0 {
-		return
-	}
-	i := mc.choose(len(mc.guards))
-	w := mc.guards[i]
-	for v, id := range w.seen {
-		if v.number() != id {
-			mc.fatalf("value %d became %d under a guard", id, v.number())
-		}
-	}
-	w.g.Unpin()
-	mc.guards = slices.Delete(mc.guards, i, i+1)
-}
-
-// run runs steps while more returns true, and then requires that nothing is lost.
+// run runs steps while more returns true. Then it requires that no slot is lost, and that
+// each value was Reset once.
 func (mc *machine) run(more func() bool) {
 	for more() {
 		mc.step()
 	}
-	for len(mc.guards) > 0 {
-		mc.unpin()
-	}
-	mc.applied(mc.buffers, func() (int, int) {
-		return command.Apply(mc.buffers[0].b, mc.buffers[1].b, mc.buffers[2].b, mc.buffers[3].b)
-	})
+	mc.apply(mc.buffers, 0)
 	for _, m := range mc.models {
-		require.Equal(mc.t, len(m.live), m.pool.Clear())
 		requireNoneLost(mc.t, m.pool)
+		for id, n := range m.reset {
+			require.Equalf(mc.t, 1, n, "times that value %d was Reset", id)
+		}
+		if m.reset != nil {
+			require.Equal(mc.t, len(m.past), len(m.reset)+m.kept, "values, and those that were Reset or moved out")
+		}
 	}
 }
 
 // TestOperationsMatchModel runs generated streams.
 func TestOperationsMatchModel(t *testing.T) {
-	seed := newSeed(t)
+	rnd := testkit.Rand(t)
 	done := map[string]int{}
-	for i, o := range machineConfigs() {
-		t.Run(fmt.Sprintf("%v/capacity=%d/reset=%v/origin=%d", o.Reuse, o.Capacity, o.Reset != nil, o.Origin), func(t *testing.T) {
-			rnd := rand.New(rand.NewPCG(seed, uint64(i)))
-			for range long(3) {
+	for _, o := range machineConfigs() {
+		t.Run(fmt.Sprintf("%v/capacity=%d/origin=%d", o.Reuse, o.Capacity, o.Origin), func(t *testing.T) {
+			for range long(4) {
 				mc := newMachine(t, o, rnd.IntN)
 				n := 400
 				mc.run(func() bool { n--; return n >= 0 })
@@ -418,8 +356,16 @@ func TestOperationsMatchModel(t *testing.T) {
 			}
 		})
 	}
-	for _, what := range []string{"Insert", "InsertFunc", "InsertFunc, panic", "Remove", "guess", "Discard", "inserted", "removed",
-		"removed by others", "inserted by others", "refused", "look", "Pin", "Clear"} {
+	for _, what := range []string{"recorded", "init fails", "Discard", "inserted", "removed", "refused"} {
 		require.NotZerof(t, done[what], "%s never happened", what)
 	}
+}
+
+// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the first byte
+// chooses the pool, each other one a choice.
+func FuzzOps(f *testing.F) {
+	configs := machineConfigs()
+	testkit.FuzzChoices(f, len(configs), 160, func(t *testing.T, which int, choose func(n int) int, more func() bool) {
+		newMachine(t, configs[which%len(configs)], choose).run(more)
+	})
 }
