@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"math/rand/v2"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -29,32 +27,20 @@ type verbs struct {
 	destroy func(i int)
 }
 
-func ours() verbs {
-	hs := []cgohandle.Handle{0}
+// ofHandles are the verbs of handles of type H.
+func ofHandles[H any](create func(v any) H, value func(h H) any, destroy func(h H)) verbs {
+	hs := make([]H, 1)
 	return verbs{
-		func(v any) { hs = append(hs, cgohandle.New(v)) },
-		func(i int) any { return hs[i].Value() },
-		func(i int) { hs[i].Delete() },
-	}
-}
-
-func ofTableAny() verbs {
-	t, hs := cgohandle.NewTable[any](), []uintptr{0}
-	return verbs{
-		func(v any) { hs = append(hs, t.New(v)) },
-		func(i int) any { return t.Value(hs[i]) },
-		func(i int) { t.Delete(hs[i]) },
+		func(v any) { hs = append(hs, create(v)) },
+		func(i int) any { return value(hs[i]) },
+		func(i int) { destroy(hs[i]) },
 	}
 }
 
 // outcome returns what a caller sees: the result, or a panic.
 func outcome(f func() any) (v any, panics bool) {
-	defer func() {
-		if recover() != nil {
-			v, panics = nil, true
-		}
-	}()
-	return f(), false
+	panics = testkit.Recovered(func() { v = f() }) != nil
+	return v, panics
 }
 
 // matchOriginal decodes operations and does each with runtime/cgo.Handle (original) and
@@ -62,7 +48,11 @@ func outcome(f func() any) (v any, panics bool) {
 // all kinds. Both must return or refuse the same.
 func matchOriginal(t *testing.T, in []byte) {
 	values := []any{nil, 1, "two", 3.0, []int{4}, &struct{ five int }{5}, struct{ a, b string }{"6", "7"}, error(pool.ErrFull)}
-	base, subjects := original(), map[string]verbs{"Handle": ours(), "Table": ofTableAny()}
+	tab := cgohandle.NewTable[any]()
+	base, subjects := original(), map[string]verbs{
+		"Handle": ofHandles(cgohandle.New, cgohandle.Handle.Value, cgohandle.Handle.Delete),
+		"Table":  ofHandles(tab.New, tab.Value, tab.Delete),
+	}
 	issued, live := 1, map[int]bool{}
 	for k := 0; k+1 < len(in); k += 2 {
 		pick := int(in[k+1]) % issued
@@ -86,8 +76,7 @@ func matchOriginal(t *testing.T, in []byte) {
 		want, refused := outcome(func() any { return do(base) })
 		for name, s := range subjects {
 			got, panics := outcome(func() any { return do(s) })
-			require.Equal(t, refused, panics, "operation %d, %s: %s", k/2, what, name)
-			require.Equal(t, want, got, "operation %d, %s: %s", k/2, what, name)
+			require.Equal(t, []any{want, refused}, []any{got, panics}, "operation %d, %s: %s", k/2, what, name)
 		}
 	}
 	for i := range live { // these tables belong to the process
@@ -99,13 +88,13 @@ func matchOriginal(t *testing.T, in []byte) {
 }
 
 func TestHandlesMatchOriginal(t *testing.T) {
-	for seed := range uint64(length.Of(2000)) {
-		rnd := rand.New(rand.NewPCG(seed, 0))
+	rnd := testkit.Rand(t)
+	for range length.Of(400) {
 		in := make([]byte, 2+rnd.IntN(400))
 		for i := range in {
 			in[i] = byte(rnd.Uint32())
 		}
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { matchOriginal(t, in) })
+		matchOriginal(t, in)
 	}
 }
 
@@ -131,7 +120,7 @@ func TestWordsThatAreNoHandlesAreRefused(t *testing.T) {
 		v, ok := word.Lookup()
 		require.False(t, ok, "%#x is %v", word, v)
 		require.Nil(t, v)
-		says := firstLine(cgohandle.Explain(word))
+		says := testkit.FirstLine(cgohandle.Explain(word))
 		require.Equal(t, "cgohandle: Value of an invalid handle: "+says, panicText(func() { word.Value() }))
 		require.Equal(t, "cgohandle: Delete of an invalid handle: "+says, panicText(func() { word.Delete() }))
 	}
@@ -149,34 +138,18 @@ func TestWordsThatAreNoHandlesAreRefused(t *testing.T) {
 
 // panicText returns the first line that f panics with; under the tag coatcheck_debug
 // stacks follow.
-func panicText(f func()) (text string) {
-	defer func() {
-		if said := recover(); said != nil {
-			text = firstLine(fmt.Sprint(said))
-		}
-	}()
-	f()
-	return ""
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
+func panicText(f func()) string { return testkit.FirstLine(fmt.Sprint(testkit.Recovered(f))) }
 
 // TestOneDeleteSucceedsAmongLookups: of goroutines that delete one handle at once, one
 // succeeds. Concurrent look-ups find the handle's own value or nothing.
 func TestOneDeleteSucceedsAmongLookups(t *testing.T) {
-	type named struct {
-		n    int
-		text string
-	}
+	type named struct{ n, twice int }
 	rounds := length.Of(4000)
 	var found, refused atomic.Int64
 	for n := range rounds {
 		var v any = n
 		if n%2 == 0 {
-			v = named{n, fmt.Sprint(n)}
+			v = named{n, 2 * n}
 		}
 		h := cgohandle.New(v)
 		var deleted atomic.Int64
@@ -227,9 +200,7 @@ func TestDeletedValueIsLetGo(t *testing.T) {
 	require.NotZero(t, cgohandle.Waiting())
 	// Two cycles; a finalizer runs some time after the first.
 	runtime.GC()
-	for end := time.Now().Add(20 * time.Second); cgohandle.Waiting() > 0 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	require.Eventually(t, func() bool { return cgohandle.Waiting() == 0 }, 20*time.Second, time.Millisecond)
 	runtime.GC()
 	require.Nil(t, ref.Value(), "a deleted handle keeps its value")
 }

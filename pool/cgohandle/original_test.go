@@ -6,16 +6,13 @@ package cgohandle_test
 // 32 bits on a 64-bit machine.
 func original() verbs {
 	values, last := make(map[int]any), 0
-	value := func(i int) any {
-		v, ok := values[i]
+	value := func(h int) any {
+		v, ok := values[h]
 		if !ok {
 			panic("misuse")
 		}
 		return v
 	}
-	return verbs{
-		func(v any) { last++; values[last] = v },
-		value,
-		func(i int) { value(i); delete(values, i) },
-	}
+	create := func(v any) int { last++; values[last] = v; return last }
+	return ofHandles(create, value, func(h int) { value(h); delete(values, h) })
 }
