@@ -68,18 +68,10 @@ func replay() *pool.Options[conn] { return &pool.Options[conn]{Origin: 1, Shards
 // is closed.
 func TestEmptyNamesWhatIsLeft(t *testing.T) {
 	for name, leave := range map[string]func(p *pool.Pool[conn]) (want []string, tidy func()){
-		"a value": func(p *pool.Pool[conn]) ([]string, func()) {
-			h, _ := p.Insert(conn{Name: "alice"})
-			return []string{"1 value live", "\t0@1: {Name:alice Peer:none}"}, func() { p.Remove(h) }
-		},
 		"values": func(p *pool.Pool[conn]) ([]string, func()) {
 			h, _ := p.Insert(conn{Name: "alice"})
 			_, _ = p.Insert(conn{Name: "bob", Peer: h})
 			return []string{"2 values live", "\t0@1: {Name:alice Peer:none}", "\t1@1: {Name:bob Peer:0@1}"}, func() { p.Clear() }
-		},
-		"a guard": func(p *pool.Pool[conn]) ([]string, func()) {
-			g := p.Pin()
-			return []string{"1 guard pinned, the oldest 0 epochs back"}, func() { g.Unpin() }
 		},
 		"an old guard": func(p *pool.Pool[conn]) ([]string, func()) {
 			g := p.Pin()
@@ -95,16 +87,6 @@ func TestEmptyNamesWhatIsLeft(t *testing.T) {
 		"a Reservation": func(p *pool.Pool[conn]) ([]string, func()) {
 			r, _ := p.Reserve()
 			return []string{"1 Reservation open"}, r.Cancel
-		},
-		"a Reservation's value": func(p *pool.Pool[conn]) ([]string, func()) {
-			r, _ := p.Reserve()
-			r.Value().Name = "carol"
-			h := r.Commit()
-			return []string{"1 value live", "\t0@1: {Name:carol Peer:none}"}, func() { p.Remove(h) }
-		},
-		"a Worker": func(p *pool.Pool[conn]) ([]string, func()) {
-			w := p.Worker() // caches nothing
-			return []string{"1 Worker open"}, w.Close
 		},
 		"a Worker that has flushed": func(p *pool.Pool[conn]) ([]string, func()) {
 			w := p.Worker()
@@ -212,15 +194,11 @@ func TestEmptyIsContent(t *testing.T) {
 func TestEmptyForgivesPanickedLoops(t *testing.T) {
 	p := pool.Must(replay())
 	_, _ = p.Insert(conn{})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { _ = recover() }()
+	testkit.Apart(func() {
 		for range p.All() {
 			panic("left")
 		}
-	}()
-	<-done
+	})
 	p.Clear()
 	require.Equal(t, 1, p.Stats().Pinned)
 	require.Empty(t, left(t, p))
@@ -267,26 +245,18 @@ func TestReportPrintsAnything(t *testing.T) {
 	require.Less(t, len(lines(t, left(t, b))[1]), 150)
 }
 
+// TestEmptyAtEndRunsWhenTheTestEnds: it runs then, after the cleanups that the test
+// registered later.
 func TestEmptyAtEndRunsWhenTheTestEnds(t *testing.T) {
 	p := pool.Must(replay())
+	h, _ := p.Insert(conn{})
 	var r recorder
 	pooltest.EmptyAtEnd(&r, p)
-	require.Len(t, r.cleanups, 1)
-	h, _ := p.Insert(conn{})
 	require.Empty(t, r.errors)
+	require.Len(t, r.cleanups, 1)
 	r.cleanups[0]()
 	require.Len(t, r.errors, 1)
-	p.Remove(h)
-	r.cleanups[0]()
-	require.Len(t, r.errors, 1)
-}
 
-// TestEmptyAtEndComesLast: in a real test, the cleanup runs after the test's own.
-func TestEmptyAtEndComesLast(t *testing.T) {
-	p := pool.Must(replay())
 	pooltest.EmptyAtEnd(t, p)
-	h, _ := p.Insert(conn{})
 	t.Cleanup(func() { p.Remove(h) })
-	w := p.Worker()
-	t.Cleanup(w.Close)
 }
