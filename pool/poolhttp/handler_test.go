@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,27 +123,25 @@ func TestMethodsAndPaths(t *testing.T) {
 
 // TestManyAskAtOnce: pools work, come and go during concurrent requests.
 func TestManyAskAtOnce(t *testing.T) {
-	done := make(chan bool)
 	p := pool.Must[int](nil)
+	var all sync.WaitGroup
 	for i := range 4 {
+		all.Add(1)
 		go func() {
-			defer func() { done <- true }()
+			defer all.Done()
 			for j := range 20 {
 				poolhttp.Register([]string{"busy", "busier"}[(i+j)%2], p)
 				h, _ := p.Insert(j)
 				g := p.Pin()
-				w := ask("GET", []string{"/", "/pools.json"}[j%2])
-				g.Unpin()
-				p.Remove(h)
-				if w.Code != http.StatusOK {
+				if w := ask("GET", []string{"/", "/pools.json"}[j%2]); w.Code != http.StatusOK {
 					t.Error(w.Body)
 				}
+				g.Unpin()
+				p.Remove(h)
 			}
 		}()
 	}
-	for range 4 {
-		<-done
-	}
+	all.Wait()
 }
 
 // TestPageTellsWhoHoldsWhat: a program that records it shows who holds what, and no other

@@ -4,10 +4,10 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/poolhttp"
 )
@@ -22,12 +22,6 @@ func live(name string) int {
 	return -1
 }
 
-// collect collects garbage until done reports true.
-func collect(t *testing.T, done func() bool) {
-	t.Helper()
-	require.Eventually(t, func() bool { runtime.GC(); return done() }, 10*time.Second, time.Millisecond)
-}
-
 func TestARegisteredPoolIsCollected(t *testing.T) {
 	func() {
 		p := pool.Must[int](nil)
@@ -36,7 +30,7 @@ func TestARegisteredPoolIsCollected(t *testing.T) {
 		_, _ = w.Insert(1)
 		require.Equal(t, 1, live("dropped"))
 	}()
-	collect(t, func() bool { return live("dropped") < 0 && !poolhttp.Known("dropped") })
+	testkit.Eventually(t, func() bool { return live("dropped") < 0 && !poolhttp.Known("dropped") }, "dropped")
 }
 
 func TestANameMeansTheLastPool(t *testing.T) {
@@ -49,7 +43,7 @@ func TestANameMeansTheLastPool(t *testing.T) {
 
 	poolhttp.Register("its other name", first)
 	first = nil
-	collect(t, func() bool { return !poolhttp.Known("its other name") })
+	testkit.Eventually(t, func() bool { return !poolhttp.Known("its other name") }, "dropped")
 	require.Equal(t, 1, live("name"), "the first pool removes no entry but its own")
 	runtime.KeepAlive(second)
 }
