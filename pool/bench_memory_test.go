@@ -15,23 +15,7 @@ import (
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
-	"coatcheck/pool/tree"
 )
-
-// BenchmarkMemory reports what a slot takes at a million live values of 16 bytes.
-func BenchmarkMemory(b *testing.B) {
-	const live = 1_000_000
-	for b.Loop() {
-		before := testkit.Heap()
-		p := pool.Must[small](nil)
-		for i := range live {
-			p.Insert(small{uint64(i), 1})
-		}
-		b.ReportMetric(float64(testkit.Heap()-before)/live, "heap-bytes/slot")
-		b.ReportMetric(float64(p.Stats().Bytes)/live, "bytes/slot")
-		runtime.KeepAlive(p)
-	}
-}
 
 // churners are goroutines that insert and remove, eight values each, and note the
 // longest that an insertion with a removal has taken.
@@ -177,68 +161,8 @@ func BenchmarkAfterTrim(b *testing.B) {
 	b.Run("impl=trimmed/base=untrimmed", func(b *testing.B) { versus(b, make(true), make(false)) })
 }
 
-// BenchmarkBesideRefs is an insertion with a removal while Refs are held, against
-// the same without. The cost of reclaiming must not depend on how many there are.
-func BenchmarkBesideRefs(b *testing.B) {
-	make := func(worker bool, refs int) work {
-		p := pool.Must[small](nil)
-		for i := range refs {
-			h, _ := p.Insert(small{uint64(i), 1})
-			if r, ok := p.Hold(h); !ok || r == nil {
-				panic("not held")
-			}
-			if i%2 == 0 {
-				p.Remove(h)
-			}
-		}
-		if worker {
-			w := p.Worker()
-			return func(n int) {
-				for i := range n {
-					h, _ := w.Insert(small{uint64(i), 1})
-					w.Remove(h)
-				}
-				runtime.KeepAlive(w)
-			}
-		}
-		return func(n int) {
-			for i := range n {
-				h, _ := p.Insert(small{uint64(i), 1})
-				p.Remove(h)
-			}
-		}
-	}
-	for _, refs := range []int{1, 10_000} {
-		b.Run(fmt.Sprintf("impl=pool/refs=%d/base=norefs", refs), func(b *testing.B) { versus(b, make(false, refs), make(false, 0)) })
-		b.Run(fmt.Sprintf("impl=worker/refs=%d/base=norefs", refs), func(b *testing.B) { versus(b, make(true, refs), make(true, 0)) })
-	}
-}
-
-// BenchmarkHold holds and releases one value, against pinning, looking at it and
-// unpinning.
-func BenchmarkHold(b *testing.B) {
-	p := pool.Must[small](nil)
-	h, _ := p.Insert(small{1, 1})
-	b.Run("impl=hold/base=pin", func(b *testing.B) {
-		versus(b, func(n int) {
-			for range n {
-				r, _ := p.Hold(h)
-				r.Value().twice++
-				r.Release()
-			}
-		}, func(n int) {
-			for range n {
-				g := p.Pin()
-				v, _ := g.Get(h)
-				v.twice++
-				g.Unpin()
-			}
-		})
-	})
-}
-
-// Snapshots against the raw encoding of as many values: encoding/binary, a value at
-// a time and a slice at once, and copying by hand.
+// Snapshots against the raw encoding of as many values: encoding/binary, a slice at once,
+// and copying by hand.
 
 const snapshotValues = 100_000
 
@@ -250,19 +174,6 @@ var rawEncodings = map[string]struct {
 	write func(dst []byte, vs []record16) []byte
 	read  func(src []byte, vs []record16)
 }{
-	"append": {
-		func(dst []byte, vs []record16) []byte {
-			for i := range vs {
-				dst, _ = binary.Append(dst, binary.LittleEndian, &vs[i])
-			}
-			return dst
-		},
-		func(src []byte, vs []record16) {
-			for i := range vs {
-				_, _ = binary.Decode(src[16*i:], binary.LittleEndian, &vs[i])
-			}
-		},
-	},
 	"slice": {
 		func(dst []byte, vs []record16) []byte {
 			dst, _ = binary.Append(dst, binary.LittleEndian, vs)
@@ -341,15 +252,6 @@ func BenchmarkSnapshotRead(b *testing.B) {
 	}
 }
 
-// times does f n times: an operation is a whole snapshot.
-func times(f func()) work {
-	return func(n int) {
-		for range n {
-			f()
-		}
-	}
-}
-
 // Values that go together with their owner, a connection say, though each may go before
 // it. DeleteFunc finds them, and looks at every slot of the pool to do so. An owner that
 // keeps a list of their handles needs nobody's help to keep it right: the handle of a
@@ -413,70 +315,5 @@ func TestOwnersListStaysShort(t *testing.T) {
 	}
 	if n := o.leave(p); n != 100 || p.Len() != 1 || !p.Contains(other) {
 		t.Errorf("removed %d of 100, and %d are left of 1", n, p.Len())
-	}
-}
-
-// BenchmarkOwner removes the values of one owner of 1,000, a thousand of a million that
-// lie in any order, and puts others in their place, which is not counted: by the
-// owner's list, by a tree whose roots are the owners, and by DeleteFunc.
-func BenchmarkOwner(b *testing.B) {
-	const owners, each = 1000, 1000
-	type item struct {
-		owner int
-		links tree.Links[item]
-	}
-	p := pool.Must[item](nil)
-	f := tree.New(p, func(v *item) *tree.Links[item] { return &v.links })
-	lists := make([]owner[item], owners)
-	roots := make([]pool.Handle[item], owners)
-	for i := range roots {
-		roots[i], _ = p.Insert(item{owner: -1})
-	}
-	add := func(k int, inTree bool) {
-		h := lists[k].insert(p, item{owner: k})
-		if inTree {
-			_ = f.Append(roots[k], h)
-		}
-	}
-	for range each {
-		for k := range owners { // in turns, so that no owner's values lie together
-			add(k, true)
-		}
-	}
-	next := 0
-	once := func(remove func(k int) int) func() float64 {
-		return func() float64 {
-			k := next % owners
-			next++
-			n := 0
-			took := testkit.Timed(func() { n = remove(k) })
-			if n != each {
-				b.Fatalf("removed %d of %d", n, each)
-			}
-			lists[k].values = lists[k].values[:0]
-			roots[k], _ = p.Insert(item{owner: -1})
-			for range each {
-				add(k, true)
-			}
-			return took
-		}
-	}
-	byFunc := once(func(k int) int {
-		n := p.DeleteFunc(func(_ pool.Handle[item], v *item) bool { return v.owner == k })
-		p.Remove(roots[k])
-		return n
-	})
-	byList := once(func(k int) int {
-		n := lists[k].leave(p)
-		p.Remove(roots[k])
-		return n
-	})
-	byTree := once(func(k int) int { return f.Remove(roots[k]) - 1 })
-	for name, by := range map[string]func() float64{"list": byList, "tree": byTree} {
-		b.Run(fmt.Sprintf("impl=%s/base=DeleteFunc/values=%d/owners=%d", name, owners*each, owners), func(b *testing.B) {
-			for b.Loop() {
-				testkit.Compare(b, 31, 1, by, byFunc)
-			}
-		})
 	}
 }

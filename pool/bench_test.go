@@ -1,37 +1,129 @@
 package pool_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 
+	"coatcheck/epoch"
 	"coatcheck/internal/check/testkit"
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
-// The benchmarks put the pool beside what it is measured against, on the same
-// work, in one run: rounds of either alternate, so that whatever else the machine
-// does hits both alike, and the ratio is the median over the rounds.
+// These benchmarks compare the pool with floors, and with itself under other circumstances.
+// Module bench compares it with what programs use in its place. Rounds of the subject and of
+// its base alternate, so that other load on the machine affects both, and the ratio is the
+// median over the rounds.
 //
 //	go test -run xxx -bench . -benchtime 1x ./pool
 //
-// prints, for each pair, ns/op of the pool, base-ns/op of the baseline, and their
-// ratio: below 1 the pool is faster.
+// prints, for each pair, ns/op of the pool, base-ns/op of the base, and their ratio: below 1
+// the pool is faster.
 
 type work = testkit.Work
 
-var (
-	on     = testkit.On
-	versus = testkit.Versus
-)
+var versus = testkit.Versus
 
 // small is the value of most benchmarks: 16 bytes without pointers.
 type small = plain
 
 var sink atomic.Uint64
+
+// contest is a subject and its base. Both are made when their turn comes.
+type contest struct {
+	name          string
+	subject, base func() work
+}
+
+func run(b *testing.B, contests ...contest) {
+	for _, c := range contests {
+		b.Run(c.name, func(b *testing.B) { versus(b, c.subject(), c.base()) })
+	}
+}
+
+func unbounded() *pool.Pool[small] { return pool.Must[small](nil) }
+
+func bounded() *pool.Pool[small] { return pool.Must(&pool.Options[small]{Capacity: 1000}) }
+
+// pairs are insertions with a removal each.
+func pairs(p verbs.Shared[small]) work {
+	return func(n int) {
+		for i := range n {
+			h, _ := p.Insert(small{uint64(i), 1})
+			p.Remove(h)
+		}
+	}
+}
+
+// guardedPairs are pairs under a guard each.
+func guardedPairs(p verbs.Shared[small]) work {
+	return func(n int) {
+		for i := range n {
+			g := p.Pin()
+			h, _ := p.Insert(small{uint64(i), 1})
+			p.Remove(h)
+			g.Unpin()
+		}
+	}
+}
+
+// pins are guards, one after the other.
+func pins(p *pool.Pool[small]) work {
+	return func(n int) {
+		for range n {
+			g := p.Pin()
+			g.Unpin()
+		}
+	}
+}
+
+func epochPins(d *epoch.Domain) work {
+	return func(n int) {
+		for range n {
+			g := d.Pin()
+			g.Unpin()
+		}
+	}
+}
+
+// gets are look-ups of one value.
+func gets(p *pool.Pool[small]) work {
+	h, _ := p.Insert(small{})
+	return func(n int) {
+		for range n {
+			p.Get(h)
+		}
+	}
+}
+
+// BenchmarkPin has two floors: two compare-and-swaps whose results are not used, and two
+// whose results are, as a claim and a release must. The processor does not begin a locked
+// instruction before the branch on the one before is decided.
+func BenchmarkPin(b *testing.B) {
+	word := new(atomic.Uint64)
+	subject := func() work { return pins(unbounded()) }
+	run(b, contest{"impl=pool/base=locked", subject, func() work {
+		return func(n int) {
+			word.Store(0)
+			for i := range uint64(n) {
+				word.CompareAndSwap(2*i, 2*i+1)
+				word.CompareAndSwap(2*i+1, 2*i+2)
+			}
+		}
+	}}, contest{"impl=pool/base=claim+release", subject, func() work {
+		return func(n int) {
+			for range n {
+				w := word.Load()
+				if !word.CompareAndSwap(w, w|1) || !word.CompareAndSwap(w|1, w+2) {
+					b.Error("no other goroutine is there")
+				}
+			}
+		}
+	}})
+}
 
 // lockedPair is the floor under an insertion with a removal: a slot that is
 // written, published by a store and taken back by a compare-and-swap.
@@ -49,436 +141,236 @@ func lockedPair(n int) {
 }
 
 func BenchmarkPair(b *testing.B) {
-	b.Run("impl=worker/base=locked", func(b *testing.B) {
-		p := pool.Must[small](nil)
-		w := p.Worker()
-		defer w.Close()
-		versus(b, func(n int) {
-			for i := range n {
-				h, _ := w.Insert(small{uint64(i), 1})
-				w.Remove(h)
-			}
-		}, lockedPair)
+	base := func() work { return lockedPair }
+	run(b,
+		contest{"impl=worker/base=locked", func() work { return pairs(unbounded().Worker()) }, base},
+		contest{"impl=pool/base=locked", func() work { return pairs(unbounded()) }, base},
+	)
+}
+
+// BenchmarkGuardedPair has a guard around each pair, in a pool with a Capacity, whose
+// removals are distinguished by the guards between them, beside one without.
+func BenchmarkGuardedPair(b *testing.B) {
+	run(b, contest{"impl=pool/base=unbounded",
+		func() work { return guardedPairs(bounded()) }, func() work { return guardedPairs(unbounded()) },
+	}, contest{"impl=worker/base=unbounded",
+		func() work { return guardedPairs(bounded().Worker()) }, func() work { return guardedPairs(unbounded().Worker()) },
 	})
-	for _, g := range []int{1, 2} {
-		b.Run(fmt.Sprintf("impl=pool/base=mutexmap/goroutines=%d", g), func(b *testing.B) {
-			p := pool.Must[small](nil)
-			m := new(mutexMap[small])
-			versus(b, on(g, func() work {
-				return func(n int) {
-					for i := range n {
-						h, _ := p.Insert(small{uint64(i), 1})
-						p.Remove(h)
-					}
-				}
-			}), on(g, func() work {
-				return func(n int) {
-					for i := range n {
-						m.Remove(m.Insert(small{uint64(i), 1}))
-					}
-				}
-			}))
-		})
-	}
-	b.Run("impl=fifo/base=mutexmap", func(b *testing.B) {
-		p := pool.Must[small](&pool.Options[small]{Reuse: pool.FIFO})
-		m := new(mutexMap[small])
-		versus(b, func(n int) {
-			for i := range n {
-				h, _ := p.Insert(small{uint64(i), 1})
-				p.Remove(h)
-			}
-		}, func(n int) {
-			for i := range n {
-				m.Remove(m.Insert(small{uint64(i), 1}))
-			}
-		})
-	})
-}
-
-// BenchmarkChurn replaces a random one of 1,000 live values.
-func BenchmarkChurn(b *testing.B) {
-	const live = 1000
-	order := randomOrder(1<<12, live)
-	base := func() work {
-		m := new(mutexMap[small])
-		ks := make([]key, live)
-		for i := range ks {
-			ks[i] = m.Insert(small{uint64(i), 1})
-		}
-		return func(n int) {
-			for i := range n {
-				k := order[i&(len(order)-1)]
-				m.Remove(ks[k])
-				ks[k] = m.Insert(small{uint64(i), 1})
-			}
-		}
-	}
-	type verbs interface {
-		Insert(small) (pool.Handle[small], error)
-		Remove(pool.Handle[small]) bool
-	}
-	fill := func(p verbs) []pool.Handle[small] {
-		hs := make([]pool.Handle[small], live)
-		for i := range hs {
-			hs[i], _ = p.Insert(small{uint64(i), 1})
-		}
-		return hs
-	}
-	b.Run("impl=pool/base=mutexmap", func(b *testing.B) {
-		p := pool.Must[small](nil)
-		hs := fill(p)
-		versus(b, func(n int) {
-			for i := range n {
-				k := order[i&(len(order)-1)]
-				p.Remove(hs[k])
-				hs[k], _ = p.Insert(small{uint64(i), 1})
-			}
-		}, base())
-	})
-	b.Run("impl=worker/base=mutexmap", func(b *testing.B) {
-		w := pool.Must[small](nil).Worker()
-		defer w.Close()
-		hs := fill(w)
-		versus(b, func(n int) {
-			for i := range n {
-				k := order[i&(len(order)-1)]
-				w.Remove(hs[k])
-				hs[k], _ = w.Insert(small{uint64(i), 1})
-			}
-		}, base())
-	})
-}
-
-// BenchmarkBurst inserts many values and then removes them, in that order.
-func BenchmarkBurst(b *testing.B) {
-	const burst = 1000
-	type verbs interface {
-		Insert(small) (pool.Handle[small], error)
-		Remove(pool.Handle[small]) bool
-	}
-	bursts := func(p verbs) work {
-		hs := make([]pool.Handle[small], burst)
-		return func(n int) {
-			for ; n > 0; n -= burst {
-				hs = hs[:min(n, burst)]
-				for i := range hs {
-					hs[i], _ = p.Insert(small{uint64(i), 1})
-				}
-				for _, h := range hs {
-					p.Remove(h)
-				}
-				hs = hs[:cap(hs)]
-			}
-		}
-	}
-	m := new(mutexMap[small])
-	ks := make([]key, burst)
-	base := func(n int) {
-		for ; n > 0; n -= burst {
-			for i := range ks[:min(n, burst)] {
-				ks[i] = m.Insert(small{uint64(i), 1})
-			}
-			for _, k := range ks[:min(n, burst)] {
-				m.Remove(k)
-			}
-		}
-	}
-	b.Run("impl=pool/base=mutexmap", func(b *testing.B) { versus(b, bursts(pool.Must[small](nil)), base) })
-	b.Run("impl=worker/base=mutexmap", func(b *testing.B) {
-		w := pool.Must[small](nil).Worker()
-		defer w.Close()
-		versus(b, bursts(w), base)
-	})
-}
-
-// BenchmarkHandover inserts on one goroutine and removes on another.
-func BenchmarkHandover(b *testing.B) {
-	const batch = 256
-	handover := func(insert func(uint64) uint64, remove func(uint64)) work {
-		return func(n int) {
-			full, empty := make(chan []uint64, 4), make(chan []uint64, 4)
-			for range cap(empty) {
-				empty <- make([]uint64, 0, batch)
-			}
-			go func() {
-				for i := 0; i < n; {
-					hs := (<-empty)[:0]
-					for ; len(hs) < batch && i < n; i++ {
-						hs = append(hs, insert(uint64(i)))
-					}
-					full <- hs
-				}
-				close(full)
-			}()
-			for hs := range full {
-				for _, h := range hs {
-					remove(h)
-				}
-				empty <- hs
-			}
-		}
-	}
-	m := new(mutexMap[small])
-	base := handover(func(i uint64) uint64 {
-		k := m.Insert(small{i, 1})
-		return uint64(k.generation)<<32 | uint64(k.index)
-	}, func(h uint64) { m.Remove(key{uint32(h), uint32(h >> 32)}) })
-	b.Run("impl=pool/base=mutexmap", func(b *testing.B) {
-		p := pool.Must[small](nil)
-		versus(b, handover(func(i uint64) uint64 {
-			h, _ := p.Insert(small{i, 1})
-			return uint64(h)
-		}, func(h uint64) { p.Remove(pool.Handle[small](h)) }), base)
-	})
-	b.Run("impl=worker/base=mutexmap", func(b *testing.B) {
-		p := pool.Must[small](nil)
-		producer, consumer := p.Worker(), p.Worker()
-		defer producer.Close()
-		defer consumer.Close()
-		versus(b, handover(func(i uint64) uint64 {
-			h, _ := producer.Insert(small{i, 1})
-			return uint64(h)
-		}, func(h uint64) { consumer.Remove(pool.Handle[small](h)) }), base)
-	})
-}
-
-// filled is a pool and its baselines with the same live values, all written, and
-// their names in one random order.
-type filled struct {
-	p     *pool.Pool[small]
-	hs    []pool.Handle[small]
-	plain plainMap[small]
-	rw    rwMutexMap[small]
-	sm    sync.Map
-	ks    []key
-}
-
-func fillAll(live int, syncMap bool) *filled {
-	f := &filled{p: pool.Must[small](nil)}
-	hs, ks := make([]pool.Handle[small], live), make([]key, live)
-	for i := range live {
-		v := small{uint64(i), 1}
-		hs[i], _ = f.p.Insert(v)
-		ks[i] = f.plain.Insert(v)
-		f.rw.Insert(v)
-		if syncMap {
-			f.sm.Store(uint64(i), v)
-		}
-	}
-	for _, i := range randomOrder(ceilPow2(min(live, 1<<20)), live) {
-		f.hs, f.ks = append(f.hs, hs[i]), append(f.ks, ks[i])
-	}
-	return f
-}
-
-// randomOrder returns n indexes below live in random order; n is a power of two.
-func randomOrder(n, live int) []int {
-	r := rand.New(rand.NewPCG(1, 2))
-	order := make([]int, n)
-	for i := range order {
-		order[i] = r.IntN(live)
-	}
-	return order
-}
-
-func ceilPow2(n int) int {
-	p := 1
-	for p < n {
-		p *= 2
-	}
-	return p
-}
-
-// BenchmarkFill inserts 10,000 values into a new pool, New included.
-func BenchmarkFill(b *testing.B) {
-	const live = 10_000
-	b.Run("impl=pool/base=mutexmap", func(b *testing.B) {
-		versus(b, func(n int) {
-			for range n {
-				p := pool.Must[small](nil)
-				for i := range live {
-					p.Insert(small{uint64(i), 1})
-				}
-			}
-		}, func(n int) {
-			for range n {
-				m := new(mutexMap[small])
-				for i := range live {
-					m.Insert(small{uint64(i), 1})
-				}
-			}
-		})
-	})
-}
-
-// BenchmarkGC times a garbage collection with five million live values, against
-// a map of pointers to as many.
-func BenchmarkGC(b *testing.B) {
-	const live = 5_000_000
-	measureGC := func() float64 {
-		runtime.GC()
-		runtime.GC()
-		times := make([]float64, 7)
-		for i := range times {
-			times[i] = testkit.Timed(runtime.GC)
-		}
-		return testkit.Median(times)
-	}
-	b.Run("impl=pool/base=map", func(b *testing.B) {
-		for b.Loop() {
-			empty := measureGC()
-			p := pool.Must[small](nil)
-			for i := range live {
-				p.Insert(small{uint64(i), 1})
-			}
-			ours := measureGC()
-			runtime.KeepAlive(p)
-			p = nil
-			m := make(map[uint64]*small, live)
-			for i := range uint64(live) {
-				m[i] = &small{i, 1}
-			}
-			theirs := measureGC()
-			runtime.KeepAlive(m)
-			b.ReportMetric(ours, "ns/op")
-			b.ReportMetric(theirs, "base-ns/op")
-			b.ReportMetric(empty, "empty-ns/op")
-			b.ReportMetric(ours/theirs, "ratio")
-			b.ReportMetric((ours-empty)/(theirs-empty), "net-ratio")
-		}
-	})
-}
-
-// reserving makes, fills, settles and removes one value after the other.
-func reserving(p *pool.Pool[small], reserve func() (*pool.Reservation[small], error)) work {
-	return func(n int) {
-		for i := range n {
-			r, _ := reserve()
-			*r.Value() = small{uint64(i), 1}
-			p.Remove(r.Commit())
-		}
-	}
 }
 
 // BenchmarkReserver compares a Reserver with Pool.Reserve and with Insert, which is cheaper.
 // Goroutines have a Reserver each, or share one.
 func BenchmarkReserver(b *testing.B) {
-	for _, g := range []int{1, 2} {
-		p := pool.Must[small](nil)
-		shared := p.Reserver()
-		subjects := map[string]func() work{
-			"own":    func() work { return reserving(p, p.Reserver().Reserve) },
-			"shared": func() work { return reserving(p, shared.Reserve) },
+	p := unbounded()
+	shared := p.Reserver()
+	// reserving makes, fills, commits and removes one value after the other.
+	reserving := func(reserve func() (*pool.Reservation[small], error)) work {
+		return func(n int) {
+			for i := range n {
+				r, _ := reserve()
+				*r.Value() = small{uint64(i), 1}
+				p.Remove(r.Commit())
+			}
 		}
-		bases := map[string]func() work{
-			"reserve": func() work { return reserving(p, p.Reserve) },
-			"insert": func() work {
-				return func(n int) {
-					for i := range n {
-						h, _ := p.Insert(small{uint64(i), 1})
-						p.Remove(h)
+	}
+	own := func() work { return reserving(p.Reserver().Reserve) }
+	one := func() work { return reserving(shared.Reserve) }
+	each := func() work { return reserving(p.Reserve) }
+	for _, g := range []int{1, 2} {
+		on := func(w func() work) func() work { return func() work { return testkit.On(g, w) } }
+		run(b,
+			contest{fmt.Sprintf("impl=own/base=reserve/goroutines=%d", g), on(own), on(each)},
+			contest{fmt.Sprintf("impl=own/base=insert/goroutines=%d", g), on(own), on(func() work { return pairs(p) })},
+			contest{fmt.Sprintf("impl=shared/base=reserve/goroutines=%d", g), on(one), on(each)},
+		)
+	}
+}
+
+// BenchmarkEach calls a function for each value, on one goroutine, against a loop
+// under one guard that does so.
+func BenchmarkEach(b *testing.B) {
+	for _, live := range []int{10_000, 200_000} {
+		p := unbounded()
+		testkit.Fill(b, p, live, func(i int) small { return small{uint64(i), 1} })
+		ctx, cancel := context.WithCancel(b.Context())
+		defer cancel()
+		sum := uint64(0)
+		call := func(_ pool.Handle[small], v *small) error {
+			sum += v.twice
+			return nil
+		}
+		b.Run(fmt.Sprintf("impl=each/base=guard/live=%d", live), func(b *testing.B) {
+			versus(b, times(func() { _ = p.Each(ctx, 1, call) }), times(func() {
+				g := p.Pin()
+				for h, v := range g.All() {
+					if call(h, v) != nil {
+						break
 					}
 				}
-			},
+				g.Unpin()
+			}))
+		})
+		sink.Add(sum)
+	}
+}
+
+// times does f n times.
+func times(f func()) work {
+	return func(n int) {
+		for range n {
+			f()
 		}
-		for _, pair := range [][2]string{{"own", "reserve"}, {"own", "insert"}, {"shared", "reserve"}} {
-			b.Run(fmt.Sprintf("impl=%s/base=%s/goroutines=%d", pair[0], pair[1], g), func(b *testing.B) {
-				versus(b, on(g, subjects[pair[0]]), on(g, bases[pair[1]]))
-			})
+	}
+}
+
+// BenchmarkHold holds and releases one value, against pinning, looking it up and unpinning.
+func BenchmarkHold(b *testing.B) {
+	p := unbounded()
+	h, _ := p.Insert(small{1, 1})
+	b.Run("impl=hold/base=pin", func(b *testing.B) {
+		versus(b, times(func() {
+			r, _ := p.Hold(h)
+			r.Value().twice++
+			r.Release()
+		}), times(func() {
+			g := p.Pin()
+			v, _ := g.Get(h)
+			v.twice++
+			g.Unpin()
+		}))
+	})
+}
+
+// The benchmarks from here on compare a pool, or a domain, that has or had many guards or
+// Refs with one that has not. The aim is a ratio of at most 2.
+
+// manyGuards is how many guards there were, openGuards how many there are.
+const (
+	manyGuards = 10_000
+	openGuards = 32_000
+)
+
+// leaving is the order in which guards go.
+func leaving(order string) []int {
+	list := rand.New(rand.NewPCG(1, 2)).Perm(manyGuards)
+	if order == "same" {
+		for i := range list {
+			list[i] = i
 		}
 	}
+	return list
 }
 
-// The baselines of the benchmarks: what a good engineer writes in an afternoon.
-
-// entry is a slot of the baselines' slot maps: odd generations are live.
-type entry[T any] struct {
-	generation uint32
-	value      T
-}
-
-// key names an entry: index and generation.
-type key struct{ index, generation uint32 }
-
-// plainMap is a slot map for one goroutine: a slice of entries and a stack of
-// free indexes.
-type plainMap[T any] struct {
-	entries []entry[T]
-	free    []uint32
-}
-
-func (m *plainMap[T]) Insert(v T) key {
-	if n := len(m.free); n > 0 {
-		i := m.free[n-1]
-		m.free = m.free[:n-1]
-		e := &m.entries[i]
-		e.generation++
-		e.value = v
-		return key{i, e.generation}
+// afterGuards returns a pool whose many guards have gone, in the order in which they came or
+// in any.
+func afterGuards(order string) *pool.Pool[small] {
+	p := unbounded()
+	guards := make([]pool.Guard[small], manyGuards)
+	for i := range guards {
+		guards[i] = p.Pin()
 	}
-	m.entries = append(m.entries, entry[T]{1, v})
-	return key{uint32(len(m.entries) - 1), 1}
-}
-
-func (m *plainMap[T]) Remove(k key) bool {
-	if int(k.index) >= len(m.entries) || m.entries[k.index].generation != k.generation {
-		return false
+	for _, i := range leaving(order) {
+		guards[i].Unpin()
 	}
-	e := &m.entries[k.index]
-	e.generation++
-	var zero T
-	e.value = zero
-	m.free = append(m.free, k.index)
-	return true
+	return p
 }
 
-func (m *plainMap[T]) Get(k key) (*T, bool) {
-	if int(k.index) >= len(m.entries) {
-		return nil, false
+func BenchmarkAfterGuards(b *testing.B) {
+	for _, order := range []string{"any", "same"} {
+		run(b, contest{"impl=pool/order=" + order,
+			func() work { return pairs(afterGuards(order)) }, func() work { return pairs(unbounded()) },
+		}, contest{"impl=worker/order=" + order,
+			func() work { return pairs(afterGuards(order).Worker()) }, func() work { return pairs(unbounded().Worker()) },
+		})
 	}
-	e := &m.entries[k.index]
-	if e.generation != k.generation {
-		return nil, false
+}
+
+// BenchmarkScanAfterGuards retires, and asks whether the tag's grace period is over, when so
+// many guards have gone and a few have not.
+func BenchmarkScanAfterGuards(b *testing.B) {
+	scans := func(many, stay int) work {
+		d := epoch.New()
+		guards := make([]epoch.Guard, many)
+		for i := range guards {
+			guards[i] = d.Pin()
+		}
+		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(many)[stay:] {
+			guards[i].Unpin()
+		}
+		return times(func() { d.Passed(d.Retire()) })
 	}
-	return &e.value, true
-}
-
-func (m *plainMap[T]) Contains(k key) bool {
-	return int(k.index) < len(m.entries) && m.entries[k.index].generation == k.generation
-}
-
-// mutexMap is a plainMap under a mutex.
-type mutexMap[T any] struct {
-	mu sync.Mutex
-	plainMap[T]
-}
-
-func (m *mutexMap[T]) Insert(v T) key {
-	m.mu.Lock()
-	k := m.plainMap.Insert(v)
-	m.mu.Unlock()
-	return k
-}
-
-func (m *mutexMap[T]) Remove(k key) bool {
-	m.mu.Lock()
-	ok := m.plainMap.Remove(k)
-	m.mu.Unlock()
-	return ok
-}
-
-// rwMutexMap is a plainMap under a readers' and writer's mutex.
-type rwMutexMap[T any] struct {
-	mu sync.RWMutex
-	plainMap[T]
-}
-
-func (m *rwMutexMap[T]) Get(k key) (v T, ok bool) {
-	m.mu.RLock()
-	if p, found := m.plainMap.Get(k); found {
-		v, ok = *p, true
+	for _, stay := range []int{0, 1, 10} {
+		run(b, contest{fmt.Sprintf("stay=%d", stay),
+			func() work { return scans(manyGuards, stay) }, func() work { return scans(stay, stay) }})
 	}
-	m.mu.RUnlock()
-	return v, ok
+}
+
+// besideGuards returns a pool with so many guards, all pinned by one goroutine or each by
+// another.
+func besideGuards(by string) *pool.Pool[small] {
+	p := unbounded()
+	for range openGuards {
+		if by == "one" {
+			p.Pin()
+		} else {
+			done := make(chan bool)
+			go func() { p.Pin(); close(done) }()
+			<-done
+		}
+	}
+	return p
+}
+
+func BenchmarkPinBesideGuards(b *testing.B) {
+	base := func() work { return pins(unbounded()) }
+	run(b,
+		contest{"impl=pool/by=one", func() work { return pins(besideGuards("one")) }, base},
+		contest{"impl=pool/by=many", func() work { return pins(besideGuards("many")) }, base},
+		contest{"impl=get", func() work { return gets(besideGuards("one")) }, func() work { return gets(unbounded()) }},
+		contest{"impl=epoch", func() work {
+			d := epoch.New()
+			for range openGuards {
+				d.Pin()
+			}
+			return epochPins(d)
+		}, func() work { return epochPins(epoch.New()) }},
+	)
+}
+
+// BenchmarkOpenGuards opens many guards and closes them in any order; its base pins as often,
+// one guard at a time.
+func BenchmarkOpenGuards(b *testing.B) {
+	p, q := unbounded(), unbounded()
+	guards, order := make([]pool.Guard[small], manyGuards), leaving("any")
+	base := pins(q)
+	versus(b, times(func() {
+		for i := range guards {
+			guards[i] = p.Pin()
+		}
+		for _, i := range order {
+			guards[i].Unpin()
+		}
+	}), func(n int) { base(n * manyGuards) })
+}
+
+// BenchmarkBesideRefs has pairs while Refs are held. The cost of reclaiming must not depend
+// on how many there are.
+func BenchmarkBesideRefs(b *testing.B) {
+	holding := func(refs int) *pool.Pool[small] {
+		p := unbounded()
+		for i, h := range testkit.Fill(b, p, refs, func(i int) small { return small{uint64(i), 1} }) {
+			testkit.MustHold(b, p, h)
+			if i%2 == 0 {
+				p.Remove(h)
+			}
+		}
+		return p
+	}
+	for _, refs := range []int{1, 10_000} {
+		run(b, contest{fmt.Sprintf("impl=pool/refs=%d/base=norefs", refs),
+			func() work { return pairs(holding(refs)) }, func() work { return pairs(unbounded()) },
+		}, contest{fmt.Sprintf("impl=worker/refs=%d/base=norefs", refs),
+			func() work { return pairs(holding(refs).Worker()) }, func() work { return pairs(unbounded().Worker()) },
+		})
+	}
 }
