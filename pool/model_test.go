@@ -289,6 +289,10 @@ func (mc *machine[T]) Acted(c *call[T], err error) {
 		mc.Failf("%d slots are cached after Flush", st.Cached)
 	case c.Name == "Stats" && (st.Live != len(mc.live) || mc.p.Len() != len(mc.live)):
 		mc.Failf("Len is %d, want %d", mc.p.Len(), len(mc.live))
+	case c.Name == "Stats" && (st.Reserved != len(mc.held) || st.Held+st.Pinned != len(mc.holds)):
+		mc.Failf("%d are reserved, %d held and %d pinned", st.Reserved, st.Held, st.Pinned)
+	case c.Name == "Trim" && c.N > 0:
+		mc.done["Trim that gives memory back"]++
 	}
 	mc.done[c.Name]++
 }
@@ -465,7 +469,8 @@ func TestOperationsMatchModel(t *testing.T) {
 		return
 	}
 	all := []string{
-		"stale", "refused", "Snapshot", "change in All", "change in Guard.All", "InsertFunc, given up", "TryInsertFunc, given up",
+		"stale", "refused", "Snapshot", "InsertFunc, given up", "TryInsertFunc, given up", "Trim that gives memory back",
+		"change in All", "change in Guard.All", "change in Guard.Pages", "change in Each", "change in DeleteFunc", "change in Drain",
 		pool.ErrFull.Error(), pool.ErrStalled.Error(), pool.ErrExhausted.Error(),
 	}
 	for _, v := range verbs.Table[plain]() {

@@ -23,41 +23,10 @@ type stamp struct {
 	self *stamp // zeroed with it
 }
 
-// A Reserver's Reservations are what Pool.Reserve's are, over many blocks.
-func TestReserverReservesAsPoolDoes(t *testing.T) {
-	testReserverReserves(t, plain{1, 2}, plain{})
-	testReserverReserves(t, stamp{1, &stamp{}}, stamp{})
-	testReserverReserves(t, "text", "")
-}
-
-func testReserverReserves[T comparable](t *testing.T, dirty, zero T) {
-	t.Helper()
-	for _, reuse := range testkit.Reuses {
-		p := testkit.Tiny(t, &pool.Options[T]{Reuse: reuse, Shards: 1})
-		v := p.Reserver()
-		for range 3 * pool.BlockCells {
-			p.Remove(testkit.MustInsert(t, p, dirty))
-			r := testkit.MustReserveFrom(t, v)
-			h := r.Handle()
-			require.Equal(t, zero, *r.Value())
-			require.False(t, p.Contains(h))
-			require.Equal(t, 1, p.Stats().Reserved)
-			*r.Value() = dirty
-			require.Equal(t, h, r.Commit())
-			require.Equal(t, h, r.Handle(), "Handle stays readable")
-			require.Zero(t, p.Stats().Reserved)
-			require.Equal(t, dirty, p.MustGet(h))
-			require.True(t, p.Remove(h))
-
-			r = testkit.MustReserveFrom(t, v)
-			*r.Value() = dirty
-			r.Cancel()
-			testkit.RequireRefused(t, p, r.Handle())
-			require.Zero(t, p.Stats().Reserved)
-		}
-		require.Zero(t, p.Stats().Dropped)
-		testkit.RequireReclaimed(t, p)
-	}
+// reservers are the two ways to reserve.
+var reservers = map[string]func(*pool.Pool[stamp]) func() (*pool.Reservation[stamp], error){
+	"Pool":     func(p *pool.Pool[stamp]) func() (*pool.Reservation[stamp], error) { return p.Reserve },
+	"Reserver": func(p *pool.Pool[stamp]) func() (*pool.Reservation[stamp], error) { return p.Reserver().Reserve },
 }
 
 // Under FIFO the slot that has waited longest is reserved.
@@ -102,7 +71,7 @@ func TestReserverReservationSettlesOnce(t *testing.T) {
 	for _, r := range done {
 		for _, again := range []func(){func() { r.Commit() }, r.Cancel, func() { r.Value() }} {
 			text, _ := testkit.Recovered(again).(string)
-			require.Containsf(t, text, "pool: use of a Reservation after Commit or Cancel", "%v", r.Handle())
+			require.Containsf(t, text, "pool: use of a Reservation after Commit or Cancel", "%v stays readable", r.Handle())
 		}
 	}
 	require.Equal(t, len(others), p.Stats().Reserved)
@@ -119,37 +88,47 @@ func TestZeroReserverPanics(t *testing.T) {
 	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).Reserver() }, "pool: ", "zero Pool")
 }
 
-// Dropped Reservations come back although the Reserver is kept idle and its last block is not
-// full.
-func TestReserverLosesNoSlot(t *testing.T) {
+// Reservations count against the Capacity. Dropped ones come back, although a Reserver is
+// kept idle and its last block is not full.
+func TestDroppedReservationLosesNoSlot(t *testing.T) {
 	const capacity = 2*pool.BlockCells + 10
-	for _, reuse := range testkit.Reuses {
-		p := testkit.Tiny(t, &pool.Options[stamp]{Capacity: capacity, Reuse: reuse})
-		v := p.Reserver()
-		for round := range 3 {
-			handles := make([]pool.Handle[stamp], capacity)
-			testkit.Apart(func() {
-				var rs []*pool.Reservation[stamp]
-				for i := range handles {
-					r := testkit.MustReserveFrom(t, v)
-					rs = append(rs, r)
-					handles[i] = r.Handle()
-					r.Value().self = r.Value()
+	for name, reserver := range reservers {
+		for _, reuse := range testkit.Reuses {
+			p := testkit.Tiny(t, &pool.Options[stamp]{Capacity: capacity, Reuse: reuse})
+			reserve := reserver(p)
+			for round := range 3 {
+				handles := make([]pool.Handle[stamp], capacity)
+				testkit.Apart(func() {
+					var rs []*pool.Reservation[stamp]
+					for i := range handles {
+						r, err := reserve()
+						if !assert.NoError(t, err, name) {
+							return
+						}
+						rs = append(rs, r)
+						handles[i] = r.Handle()
+						r.Value().self = r.Value()
+					}
+					for _, verb := range []func() error{
+						func() error { _, err := reserve(); return err },
+						func() error { _, err := p.Insert(stamp{}); return err },
+					} {
+						err := verb()
+						assert.ErrorIs(t, err, pool.ErrFull, name)
+						assert.NotErrorIs(t, err, pool.ErrStalled, name)
+					}
+					runtime.KeepAlive(rs) // or a collection returns some before
+				})
+				testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "reservations that were dropped: %+v", p.Stats())
+				require.Equal(t, (round+1)*capacity, p.Stats().Dropped, name)
+				hs := testkit.Fill(t, p, capacity, func(int) stamp { return stamp{} })
+				for _, h := range handles {
+					require.Falsef(t, p.Contains(h), "%v was dropped", h)
 				}
-				_, err := v.Reserve()
-				assert.ErrorIs(t, err, pool.ErrFull)
-				assert.NotErrorIs(t, err, pool.ErrStalled)
-				runtime.KeepAlive(rs) // or a collection returns some before
-			})
-			testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "reservations that nobody has: %+v", p.Stats())
-			require.Equal(t, (round+1)*capacity, p.Stats().Dropped)
-			hs := testkit.Fill(t, p, capacity, func(int) stamp { return stamp{} })
-			for _, h := range handles {
-				require.Falsef(t, p.Contains(h), "%v was dropped", h)
+				require.Equal(t, capacity, p.RemoveBatch(hs))
 			}
-			require.Equal(t, capacity, p.RemoveBatch(hs))
+			runtime.KeepAlive(reserve)
 		}
-		runtime.KeepAlive(v)
 	}
 }
 
@@ -218,10 +197,7 @@ func TestReserverOutlivesItsBlocks(t *testing.T) {
 // A settled Reservation that is kept, and its neighbours, keep no page that Trim
 // gives up.
 func TestSettledReservationKeepsNoPage(t *testing.T) {
-	for name, reserve := range map[string]func(*pool.Pool[stamp]) func() (*pool.Reservation[stamp], error){
-		"Pool":     func(p *pool.Pool[stamp]) func() (*pool.Reservation[stamp], error) { return p.Reserve },
-		"Reserver": func(p *pool.Pool[stamp]) func() (*pool.Reservation[stamp], error) { return p.Reserver().Reserve },
-	} {
+	for name, reserve := range reservers {
 		t.Run(name, func(t *testing.T) {
 			p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 1})
 			var kept []*pool.Reservation[stamp]
