@@ -12,8 +12,8 @@ import (
 // kill them.
 const poolPackage = "pool"
 
-// checks are the packages that have most ordinary tests of package pool.
-var checks = []string{"internal/check/faults", "internal/check/memory", "internal/check/sharing"}
+// ordinaryPackage has most ordinary tests of package pool.
+const ordinaryPackage = "internal/check/ordinary"
 
 // suite is the tests of a package, built with hooked words for scenarios, or without.
 type suite struct {
@@ -66,9 +66,7 @@ func killersOf(root, pkg string) ([]killer, error) {
 	var scenarios, tests []killer
 	suites := []suite{{pkg, true}, {pkg, false}}
 	if pkg == poolPackage {
-		for _, c := range checks {
-			suites = append(suites, suite{c, false})
-		}
+		suites = append(suites, suite{ordinaryPackage, false})
 	}
 	for _, u := range suites {
 		files, err := filepath.Glob(filepath.Join(root, u.folder(), "*_test.go"))

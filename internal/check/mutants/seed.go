@@ -154,7 +154,7 @@ func check(list []seed, root string) (err error) {
 
 // pkg returns the package whose tests must find s, wherever they are.
 func (s *seed) pkg() string {
-	if pkg := s.killers[0].pkg; !slices.Contains(checks, pkg) {
+	if pkg := s.killers[0].pkg; pkg != ordinaryPackage {
 		return pkg
 	}
 	return poolPackage

@@ -1,9 +1,11 @@
-package memory_test
+package ordinary_test
 
 import (
 	"bytes"
+	"maps"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 	"weak"
@@ -26,27 +28,7 @@ type holder = *payload
 // also in its last life and in a Worker's reach. It catches a missing clearing anywhere.
 func TestReclaimedValuesAreCollected(t *testing.T) {
 	const n = 100
-	type remover func(p *pool.Pool[holder], w *pool.Worker[holder], hs []pool.Handle[holder])
-	for name, remove := range map[string]remover{
-		"Remove": func(p *pool.Pool[holder], _ *pool.Worker[holder], hs []pool.Handle[holder]) {
-			testkit.Each(hs, func(h pool.Handle[holder]) { p.Remove(h) })
-		},
-		"Take": func(p *pool.Pool[holder], _ *pool.Worker[holder], hs []pool.Handle[holder]) {
-			testkit.Each(hs, func(h pool.Handle[holder]) { p.Take(h) })
-		},
-		"RemoveBatch": func(p *pool.Pool[holder], _ *pool.Worker[holder], hs []pool.Handle[holder]) { p.RemoveBatch(hs) },
-		"Clear":       func(p *pool.Pool[holder], _ *pool.Worker[holder], _ []pool.Handle[holder]) { p.Clear() },
-		"Drain": func(p *pool.Pool[holder], _ *pool.Worker[holder], _ []pool.Handle[holder]) {
-			for range p.Drain() {
-			}
-		},
-		"Worker.Remove": func(_ *pool.Pool[holder], w *pool.Worker[holder], hs []pool.Handle[holder]) {
-			testkit.Each(hs, func(h pool.Handle[holder]) { w.Remove(h) })
-		},
-		"Worker.Take": func(_ *pool.Pool[holder], w *pool.Worker[holder], hs []pool.Handle[holder]) {
-			testkit.Each(hs, func(h pool.Handle[holder]) { w.Take(h) })
-		},
-	} {
+	for name, remove := range removers[holder]() {
 		t.Run(name, func(t *testing.T) {
 			for _, reuse := range testkit.Reuses {
 				for _, origin := range []uint32{1, testkit.LastGeneration} {
@@ -218,23 +200,14 @@ func TestZeroPoolPanics(t *testing.T) {
 func TestIdlePoolLetsGoOfRemovedValues(t *testing.T) {
 	const n = 20
 	for _, reuse := range testkit.Reuses {
-		for name, remove := range map[string]func(p *pool.Pool[holder], hs []pool.Handle[holder]){
-			"Remove": func(p *pool.Pool[holder], hs []pool.Handle[holder]) {
-				testkit.Each(hs, func(h pool.Handle[holder]) { p.Remove(h) })
-			},
-			"Take": func(p *pool.Pool[holder], hs []pool.Handle[holder]) {
-				testkit.Each(hs, func(h pool.Handle[holder]) { p.Take(h) })
-			},
-			"RemoveBatch": func(p *pool.Pool[holder], hs []pool.Handle[holder]) { p.RemoveBatch(hs) },
-			"DeleteFunc": func(p *pool.Pool[holder], _ []pool.Handle[holder]) {
-				p.DeleteFunc(func(pool.Handle[holder], *holder) bool { return true })
-			},
-			"after a guard": func(p *pool.Pool[holder], hs []pool.Handle[holder]) {
-				g := p.Pin()
-				p.RemoveBatch(hs)
-				g.Unpin()
-			},
-		} {
+		all := removers[holder]()
+		maps.DeleteFunc(all, func(name string, _ remover[holder]) bool { return strings.HasPrefix(name, "Worker.") })
+		all["after a guard"] = func(p *pool.Pool[holder], _ *pool.Worker[holder], hs []pool.Handle[holder]) {
+			g := p.Pin()
+			p.RemoveBatch(hs)
+			g.Unpin()
+		}
+		for name, remove := range all {
 			t.Run(reuse.String()+" "+name, func(t *testing.T) {
 				p := pool.Must[holder](&pool.Options[holder]{Reuse: reuse})
 				refs := make([]weak.Pointer[payload], n)
@@ -245,7 +218,7 @@ func TestIdlePoolLetsGoOfRemovedValues(t *testing.T) {
 						refs[i] = weak.Make(v)
 						hs[i], _ = p.Insert(v)
 					}
-					remove(p, hs)
+					remove(p, nil, hs)
 				})
 				// Two cycles; a finalizer runs some time after the first.
 				runtime.GC()

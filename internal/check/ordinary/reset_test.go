@@ -1,4 +1,4 @@
-package memory_test
+package ordinary_test
 
 import (
 	"context"
@@ -115,22 +115,6 @@ func TestTakenValueIsNotReset(t *testing.T) {
 	}
 }
 
-// A mark of Take must not outlive its incarnation.
-func TestTakeThenRemove(t *testing.T) {
-	calls := 0
-	p := testkit.Tiny(t, &pool.Options[object]{Capacity: 1, Reset: func(v *object) { calls++; resetObject(v) }})
-	for range 20 {
-		_, ok := p.Take(testkit.MustInsert(t, p, object{note: "a"}))
-		require.True(t, ok)
-		require.NoError(t, p.Synchronize(context.Background()))
-		require.Zero(t, calls)
-		require.True(t, p.Remove(testkit.MustInsert(t, p, object{note: "b"})))
-		require.NoError(t, p.Synchronize(context.Background()))
-		require.Equal(t, 1, calls)
-		calls = 0
-	}
-}
-
 // Insert overwrites what Reset left.
 func TestInsertOverwritesWhatResetLeft(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[object]{Capacity: 1, Reset: resetObject})
@@ -158,26 +142,15 @@ func TestResetMayPanicOrExit(t *testing.T) {
 				}
 				panic(v)
 			}})
-			ways := []func(w *pool.Worker[object], hs []pool.Handle[object]){
-				func(_ *pool.Worker[object], hs []pool.Handle[object]) { p.RemoveBatch(hs) },
-				func(_ *pool.Worker[object], _ []pool.Handle[object]) { p.Clear() },
-				func(w *pool.Worker[object], hs []pool.Handle[object]) {
-					testkit.Each(hs, func(h pool.Handle[object]) { testkit.Apart(func() { w.Remove(h) }) })
-				},
-				func(_ *pool.Worker[object], hs []pool.Handle[object]) {
-					testkit.Each(hs, func(h pool.Handle[object]) { testkit.Apart(func() { p.Remove(h) }) })
-				},
-				func(_ *pool.Worker[object], _ []pool.Handle[object]) {
-					p.DeleteFunc(func(pool.Handle[object], *object) bool { return true })
-				},
-			}
+			removers := removers[object]()
+			names := []string{"RemoveBatch", "Clear", "Worker.Remove", "Remove", "DeleteFunc"}
 			for round := range 20 {
 				w := p.Worker()
 				hs := testkit.Fill(t, p, capacity, func(i int) object {
 					return object{note: map[bool]string{true: "bad"}[(i+round)%7 == 0]}
 				})
 				for p.Len() > 0 {
-					v := testkit.Apart(func() { ways[round%len(ways)](w, hs) })
+					v := testkit.Apart(func() { removers[names[round%len(names)]](p, w, hs) })
 					if v != nil {
 						_, ok := v.(*object)
 						require.Truef(t, ok, "panic %v", v)
@@ -264,37 +237,6 @@ func TestResetMayUseThePool(t *testing.T) {
 	}
 }
 
-// A Reset that uses the Worker being closed either panics as misuse or works. It loses no slot.
-func TestResetMayMeetAWorkerThatCloses(t *testing.T) {
-	var p *pool.Pool[object]
-	var w *pool.Worker[object]
-	used := 0
-	closing := false
-	p = testkit.Tiny(t, &pool.Options[object]{Shards: 1, Reset: func(v *object) {
-		resetObject(v)
-		if closing && used == 0 {
-			used++
-			if h, err := w.Insert(object{}); err == nil {
-				w.Remove(h)
-			}
-		}
-	}})
-	for n := 1; n < 200 && used == 0; n++ {
-		w = p.Worker()
-		hs := testkit.Fill(t, p, n, func(int) object { return object{} })
-		g := p.Pin()
-		testkit.Each(hs, func(h pool.Handle[object]) { w.Remove(h) })
-		g.Unpin()
-		closing = true
-		testkit.Recovered(w.Close)
-		testkit.Recovered(w.Close)
-		closing = false
-	}
-	require.Positive(t, used, "no Reset came while closing")
-	st := testkit.RequireReclaimed(t, p)
-	require.Equal(t, st.Allocated, st.Free)
-}
-
 // The garbage collector's goroutines must not run the user's Reset, which may
 // panic, exit or block: a Worker or Reservation that is dropped comes back
 // without it, and a goroutine that reclaims later calls it.
@@ -307,7 +249,7 @@ func TestResetRunsOnUsersGoroutines(t *testing.T) {
 		ours := false
 		for {
 			f, more := frames.Next()
-			ours = ours || f.Function == "coatcheck/internal/check/memory_test.TestResetRunsOnUsersGoroutines" || f.Function == "coatcheck/internal/check/testkit.Apart.func1"
+			ours = ours || f.Function == "coatcheck/internal/check/ordinary_test.TestResetRunsOnUsersGoroutines" || f.Function == "coatcheck/internal/check/testkit.Apart.func1"
 			if !more {
 				break
 			}

@@ -1,4 +1,4 @@
-package sharing_test
+package ordinary_test
 
 import (
 	"context"

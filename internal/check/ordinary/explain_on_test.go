@@ -1,6 +1,6 @@
 //go:build coatcheck_debug && !interleave
 
-package faults_test
+package ordinary_test
 
 import (
 	"runtime"
@@ -44,7 +44,7 @@ func requireStory(t *testing.T, story, did, verb, who string) {
 	calls := strings.Split(story, "\n\t")
 	require.Contains(t, calls[1], "(*")
 	require.Contains(t, calls[1], "[...])."+verb)
-	require.Contains(t, story, "coatcheck/internal/check/faults_test."+who+"\n")
+	require.Contains(t, story, "coatcheck/internal/check/ordinary_test."+who+"\n")
 	require.Contains(t, story, "explain_on_test.go:")
 	require.LessOrEqual(t, strings.Count(story, "coatcheck/pool."), 1, "one call inside the pool: %s", story)
 }
@@ -201,7 +201,7 @@ func TestMustGetTellsWhoRemoved(t *testing.T) {
 	h := testkit.MustInsert(t, p, 1)
 	ender(func() { p.Remove(h) })
 	testkit.RequirePanicText(t, func() { p.MustGet(h) }, "pool: MustGet: handle "+h.String()+" is not live", "is stale", "\nremoved at ",
-		"coatcheck/pool.(*Pool[...]).Remove\n", "coatcheck/internal/check/faults_test.ender\n")
+		"coatcheck/pool.(*Pool[...]).Remove\n", "coatcheck/internal/check/ordinary_test.ender\n")
 }
 
 func TestGuardMisuseTellsWhoUnpinned(t *testing.T) {
@@ -212,7 +212,7 @@ func TestGuardMisuseTellsWhoUnpinned(t *testing.T) {
 	ender(func() { g.Unpin() })
 	for _, f := range []func(){g.Unpin, copied.Unpin, func() { g.Get(1) }} {
 		testkit.RequirePanicText(t, f, "pool: ", "not pinned", "\npinned at ", "TestGuardMisuseTellsWhoUnpinned\n",
-			"\nunpinned at ", "coatcheck/internal/check/faults_test.ender\n")
+			"\nunpinned at ", "coatcheck/internal/check/ordinary_test.ender\n")
 	}
 }
 
@@ -234,7 +234,7 @@ func TestExplainOpenNamesTheOpener(t *testing.T) {
 	require.Len(t, parts, 3)
 	for i, verb := range []string{"Pin", "Reserve", "Worker"} {
 		require.Contains(t, parts[i], "pool.(*Pool[...])."+verb+"\n")
-		require.Equal(t, 1, strings.Count(parts[i], "coatcheck/internal/check/faults_test.creator\n"))
+		require.Equal(t, 1, strings.Count(parts[i], "coatcheck/internal/check/ordinary_test.creator\n"))
 	}
 	require.Contains(t, parts[0], "\n\tand 2 more from there")
 	require.Contains(t, parts[1], "\n\t"+r.Handle().String()+", reserved at ")

@@ -1,10 +1,18 @@
-// Package faults has tests of what users and machines do wrong, with what is stated to come
-// of each fault: guards that are forgotten, constructors that fail, handles that are forged,
-// pools that are full, slots that are used up, memory that cannot be had, bad options. What
-// Explain says of such a case is here too.
+// Package ordinary has the tests of pool's exported API that need neither schedules nor storms.
+// The files' names say what they are about:
 //
-// Tests without a package are this package's, those of package memory and package sharing
-// beside it, or pool's; TestFaultTableNamesTests requires that every test below exists.
+//   - what users and machines do wrong: construct, exhaust, faults, forged, full, growth,
+//     options, stall, storm, and what Explain says of it (explain);
+//   - what memory a pool takes, and in which order it uses its slots again: alloc, collect,
+//     copy, memory, order, reset, stats, trim;
+//   - what several goroutines hold of one pool at a time: guard, hold, iterate, loop, reach,
+//     sync, worker.
+//
+// Operations one after the other are for the model test of package pool, and single values
+// that many goroutines insert and remove are for the storms. Both draw them from a table.
+//
+// Each fault has a stated result. Tests without a package are this package's, or pool's;
+// TestFaultTableNamesTests requires that every test below exists.
 //
 //	fault                              stated result                             tests
 //	─────                              ─────────────                             ─────
@@ -20,17 +28,16 @@
 //	panic or Goexit in a range         the pin is back with the next             TestPanicInLoopGivesThePinBack, TestGOGC1
 //	over All                           collection
 //	panic or Goexit in InsertFunc      the slot is back, its handle never        TestInitThatFailsLosesNoSlot, TestInitMayInsert
-//	                                   lives                                     TestFailingInitsOnManyGoroutines
+//	                                   lives                                     coatcheck.TestStormOwnsOnce
 //	panic or Goexit in Reset           the slot is zeroed and free; the panic    TestResetMayPanicOrExit, coatcheck.TestStormResetPanics
 //	                                   reaches whoever reclaimed                 shard.TestResetThatFailsLosesNoSlot
 //	capacity exhausted                 exactly Capacity values, then ErrFull     TestCapacityIsExact, TestBatchFillsToCapacity
 //	generations exhausted              slots × incarnations handles, none        TestPoolIssuesExactlySlotsTimesIncarnations
-//	                                   twice, then ErrExhausted                  TestFIFOIssuesAtLeastCapacityTimesIncarnations, TestBurnedGenerationsCount
-//	                                                                             TestEveryVerbRetiresExhaustedSlots, TestExhaustedSlotsAreReplaced
+//	                                   twice, then ErrExhausted                  TestBurnedGenerationsCount, TestExhaustedSlotsAreReplaced
 //	                                                                             coatcheck.TestStormUsesUpGenerations, TestEveryHandleOfATinyLayout
-//	double remove                      false, and nothing is touched             TestStaleHandleNeverRevives
-//	double remove, racing              one remover of each value succeeds        TestRemoversOfEveryKindSucceedOnce
-//	                                                                             shard.TestStormRemovesOnce, TestEachValueIsDrainedOnce
+//	double remove                      false, and nothing is touched             TestOperationsMatchModel
+//	double remove, racing              one remover of each value succeeds        coatcheck.TestStormSweeps
+//	                                                                             shard.TestStormRemovesOnce, coatcheck.TestStormOwnsOnce
 //	double unpin                       panics                                    TestGuardMisusePanics, epoch.TestUnpinPanicsIfNotPinned
 //	use of a guard after unpin         panics                                    TestGuardMisusePanics
 //	a copied guard                     an Unpin ends the pin, later ones         TestCopysSecondUnpinPanics, TestRacingUnpinsOfCopiesEndOnePin
@@ -39,10 +46,10 @@
 //	                                   they see                                  epoch.TestBriefPinsFindCells, epoch.TestStormAppendsBlocks
 //	the epoch reaches its limit        it stands; what is retired from then on   TestEpochAtItsLimitReusesNothingUnderAGuard, epoch.TestEpochStopsAtItsLimit
 //	                                   is reused while no guard is pinned
-//	a forged handle                    false; no panic, allocation, waiting,     TestForgedHandleIsRefused, TestForgedHandleIsRefusedByEveryVerb
-//	                                   write or hit                              TestBitFlipsOfLiveHandlesMiss, TestRandomHandlesMiss
+//	a forged handle                    false; no panic, allocation, waiting,     TestBitFlipsOfLiveHandlesMiss, TestRandomHandlesMiss
+//	                                   write or hit                              TestZeroHandleIsRefused, TestForeignHandleIsRefused
 //	                                                                             TestForgedHandlesAllocateNothing, TestEveryHandleOfATinyLayout
-//	                                                                             TestEveryGenerationOfASlot, FuzzRawHandles
+//	                                                                             FuzzRawHandles
 //	no memory to grow by               the panic comes up; nothing is lost or    TestGrowthThatFailsLosesNothing
 //	                                   locked, and growth may be tried again     TestPreallocateBeyondAllAddressesIsRefused
 //	user code panics while growing     the same                                  TestInitMayInsert, TestResetThatPanicsBeforeGrowthLosesNothing
@@ -55,4 +62,4 @@
 // deferred function runs; a request for more than there are addresses is the one
 // failure that panics, so that is what the tests provoke. An append of pin cells
 // asks for kilobytes and cannot fail in that way.
-package faults
+package ordinary

@@ -1,4 +1,4 @@
-package sharing_test
+package ordinary_test
 
 import (
 	"fmt"
@@ -13,51 +13,6 @@ import (
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
-
-// plain is a value without pointers. The second half tells whether it is torn.
-type plain struct{ id, twice uint64 }
-
-func newPlain(id uint64) plain { return plain{id, 2 * id} }
-
-func TestWorkerHandlesAreThePools(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := testkit.Tiny(t, &pool.Options[int]{Shards: 2, Reuse: reuse})
-		a, b := p.Worker(), p.Worker()
-		for i := range 500 {
-			h, err := a.Insert(i)
-			require.NoError(t, err)
-			v, ok := b.Get(h)
-			require.True(t, ok)
-			require.Equal(t, i, v)
-			g := b.Pin()
-			in, ok := g.Get(h)
-			require.True(t, ok)
-			require.Equal(t, i, *in)
-			g.Unpin()
-			switch i % 4 {
-			case 0:
-				require.True(t, b.Remove(h))
-			case 1:
-				require.True(t, p.Remove(h))
-			case 2:
-				v, ok := b.Take(h)
-				require.True(t, ok)
-				require.Equal(t, i, v)
-			case 3:
-				require.True(t, a.Remove(h))
-			}
-			require.False(t, a.Remove(h))
-			require.False(t, b.Remove(h))
-			_, ok = a.Take(h)
-			require.False(t, ok)
-			_, ok = a.Get(h)
-			require.False(t, ok)
-		}
-		a.Close()
-		b.Close()
-		testkit.RequireReclaimed(t, p)
-	}
-}
 
 func TestClosedWorkerPanics(t *testing.T) {
 	p := pool.Must[int](nil)
@@ -80,29 +35,6 @@ func TestClosedWorkerPanics(t *testing.T) {
 	}
 	require.Equal(t, 1, p.MustGet(h))
 	require.Zero(t, p.Stats().Cached)
-}
-
-func TestFlushedWorkerGoesOn(t *testing.T) {
-	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1, Capacity: 256})
-	w := p.Worker()
-	seen := map[pool.Handle[int]]bool{}
-	for i := range 2000 {
-		h, err := w.Insert(i)
-		require.NoError(t, err)
-		require.False(t, seen[h], "%v twice", h)
-		seen[h] = true
-		if i%7 == 0 {
-			w.Flush()
-			require.Zero(t, p.Stats().Cached)
-		}
-		require.True(t, w.Remove(h))
-		if i%11 == 0 {
-			w.Flush()
-		}
-	}
-	w.Flush()
-	testkit.RequireReclaimed(t, p)
-	testkit.Fill(t, p, 256, testkit.Number)
 }
 
 // A Worker that is dropped loses no slot.
@@ -271,7 +203,7 @@ func TestProducerAndConsumerShareMemory(t *testing.T) {
 						insert = w.Insert
 					}
 					for i := range n {
-						h, err := insert(newPlain(uint64(i)))
+						h, err := insert(plain{uint64(i), 2 * uint64(i)})
 						if err != nil {
 							t.Error(err)
 							return
@@ -290,7 +222,7 @@ func TestProducerAndConsumerShareMemory(t *testing.T) {
 					}
 					for h := range queue {
 						v, ok := take(h)
-						if !ok || v.id != uint64(taken) || v.twice != 2*v.id {
+						if !ok || v != (plain{uint64(taken), 2 * uint64(taken)}) {
 							t.Errorf("%v: %v, want %d", h, v, taken)
 						}
 						taken++
@@ -304,55 +236,4 @@ func TestProducerAndConsumerShareMemory(t *testing.T) {
 			})
 		}
 	}
-}
-
-// Workers that take slots from the freelist and give them back unused, beside
-// goroutines that pop them: no slot has two owners, and none is lost. (That a slot
-// must not go back with the generation that it was popped with is for schedule
-// exploration to show: the window is too narrow for a storm.)
-func TestFlushedSlotsHaveOneOwner(t *testing.T) {
-	const capacity = 64
-	p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 1, Capacity: capacity})
-	var ids, owned atomic.Uint64
-	var wg sync.WaitGroup
-	for k := range 4 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			w := p.Worker()
-			defer w.Close()
-			insert := p.InsertFunc
-			if k < 2 {
-				insert = w.InsertFunc
-			}
-			var mine [8]pool.Handle[stamp]
-			for i := range testkit.Long(40_000) {
-				id := ids.Inc()
-				at := i % len(mine)
-				if h := mine[at]; h != 0 && !p.Remove(h) {
-					t.Errorf("lost %v", h)
-				}
-				var err error
-				mine[at], err = insert(func(_ pool.Handle[stamp], v *stamp) {
-					if v.id != 0 {
-						t.Errorf("the slot belongs to %d, and to %d", v.id, id)
-					}
-					v.id = id
-				})
-				if err != nil {
-					runtime.Gosched()
-				} else {
-					owned.Inc()
-				}
-				if k < 2 {
-					w.Flush()
-				}
-			}
-			p.RemoveBatch(mine[:])
-		}()
-	}
-	testkit.Within(t, wg.Wait)
-	require.Greater(t, owned.Load(), uint64(testkit.Long(40_000)/10))
-	st := testkit.RequireReclaimed(t, p)
-	require.Equal(t, capacity, st.Free)
 }

@@ -1,4 +1,4 @@
-package memory_test
+package ordinary_test
 
 import (
 	"log/slog"

@@ -1,4 +1,4 @@
-package faults_test
+package ordinary_test
 
 import (
 	"errors"
@@ -35,7 +35,7 @@ func TestCapacityIsExact(t *testing.T) {
 	for _, o := range testkit.CapacityConfigs() {
 		p := testkit.Tiny(t, &o)
 		name := fmt.Sprintf("%+v", o)
-		for round := range 6 {
+		for round := range 2 {
 			hs := testkit.Fill(t, p, o.Capacity, testkit.Number)
 			testkit.RequireRefusal(t, p, pool.ErrFull, name)
 			require.Equal(t, o.Capacity, p.Len())
@@ -45,7 +45,9 @@ func TestCapacityIsExact(t *testing.T) {
 				h, err := p.Insert(0)
 				require.NoError(t, err, name)
 				hs[i] = h
-				testkit.RequireRefusal(t, p, pool.ErrFull, name)
+				if i < 8 || i%64 == 0 {
+					testkit.RequireRefusal(t, p, pool.ErrFull, name)
+				}
 			}
 			if round%2 == 0 {
 				require.Equal(t, o.Capacity, p.Clear())
@@ -78,7 +80,7 @@ func TestStallRecovers(t *testing.T) {
 	for _, o := range testkit.CapacityConfigs() {
 		name := fmt.Sprintf("%+v", o)
 		p := testkit.Tiny(t, &o)
-		for round := range 8 {
+		for round := range 3 {
 			hs := testkit.Fill(t, p, o.Capacity, testkit.Number)
 			g := p.Pin()
 			testkit.RequireRefusal(t, p, pool.ErrFull, name) // nothing waits
@@ -86,9 +88,9 @@ func TestStallRecovers(t *testing.T) {
 			require.Equal(t, half, p.RemoveBatch(hs[:half]))
 			testkit.RequireRefusal(t, p, pool.ErrStalled, name)
 			testkit.RequireRefusal(t, p, pool.ErrStalled, name)
-			for _, h := range hs[half:] {
+			for i, h := range hs[half:] {
 				require.True(t, p.Remove(h))
-				if round%2 == 0 {
+				if round%2 == 0 && (i < 8 || i%64 == 0) {
 					testkit.RequireRefusal(t, p, pool.ErrStalled, name)
 				}
 			}
@@ -303,7 +305,7 @@ func TestInsertIsNotRefusedWhileHalfIsFree(t *testing.T) {
 // however few slots there are.
 func TestGuardDelaysOnlyWhatIsRemovedUnderIt(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
-		for _, capacity := range []int{1, 2, 10, 63, 64, 500, 5000} {
+		for _, capacity := range []int{1, 2, 10, 63, 64, 1000} {
 			for _, before := range []int{1, capacity / 2, capacity - 1, capacity} {
 				for _, worker := range []bool{false, true} {
 					t.Run(fmt.Sprintf("%v %d of %d Worker %v", reuse, before, capacity, worker), func(t *testing.T) {

@@ -1,4 +1,4 @@
-package faults_test
+package ordinary_test
 
 import (
 	"context"
@@ -13,9 +13,6 @@ import (
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
-
-// bulky is a value of which no page of 2^31 can be had.
-type bulky [1 << 17]byte
 
 // If a page cannot be allocated, the insertion panics, and nothing else happens: the other
 // slots stay in use, no mutex and no token stays locked, and a later insertion allocates the

@@ -1,10 +1,8 @@
-package sharing_test
+package ordinary_test
 
 import (
-	"runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,44 +12,16 @@ import (
 	"coatcheck/pool"
 )
 
-// stamp is a value that tells when its slot was given to another.
-type stamp struct {
-	id   uint64
-	self *stamp // zeroed with it
-}
-
 // A guard holds the values that it has seen, whoever removes them and however
 // much is inserted and removed afterwards. It catches a grace period that ends
 // an epoch early, a Worker that turns its bag without a look at the cells, and
 // slots that go straight back to the freelist.
 func TestPinHoldsReuse(t *testing.T) {
-	removers := map[string]func(p *pool.Pool[stamp], w *pool.Worker[stamp], hs []pool.Handle[stamp]){
-		"Remove": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) {
-			testkit.Each(hs, func(h pool.Handle[stamp]) { p.Remove(h) })
-		},
-		"Take": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) {
-			testkit.Each(hs, func(h pool.Handle[stamp]) { p.Take(h) })
-		},
-		"RemoveBatch": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) { p.RemoveBatch(hs) },
-		"Clear":       func(p *pool.Pool[stamp], _ *pool.Worker[stamp], _ []pool.Handle[stamp]) { p.Clear() },
-		"Drain": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], _ []pool.Handle[stamp]) {
-			for range p.Drain() {
-			}
-		},
-		"DeleteFunc": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], _ []pool.Handle[stamp]) {
-			p.DeleteFunc(func(pool.Handle[stamp], *stamp) bool { return true })
-		},
-		"Worker.Remove": func(_ *pool.Pool[stamp], w *pool.Worker[stamp], hs []pool.Handle[stamp]) {
-			testkit.Each(hs, func(h pool.Handle[stamp]) { w.Remove(h) })
-		},
-		"Worker.Take": func(_ *pool.Pool[stamp], w *pool.Worker[stamp], hs []pool.Handle[stamp]) {
-			testkit.Each(hs, func(h pool.Handle[stamp]) { w.Take(h) })
-		},
-		"Worker.Close": func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) {
-			w := p.Worker()
-			testkit.Each(hs, func(h pool.Handle[stamp]) { w.Remove(h) })
-			w.Close()
-		},
+	removers := removers[stamp]()
+	removers["Worker.Close"] = func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) {
+		w := p.Worker()
+		testkit.Each(hs, func(h pool.Handle[stamp]) { w.Remove(h) })
+		w.Close()
 	}
 	step := 3
 	if testing.Short() {
@@ -108,85 +78,6 @@ func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
 	}
 }
 
-// Readers stay pinned over many epochs while other goroutines retire thousands of slots. It
-// catches an epoch that is compared as older when it is newer, and a look at the word before
-// the pin is visible.
-func TestReadersHoldReuseUnderStorm(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 2, Reuse: reuse, Capacity: 2000})
-		var cells [64]atomic.Uint64 // handles that writers have put up
-		var looks, kept, ids atomic.Uint64
-		var writers, readers sync.WaitGroup
-		var stop atomic.Bool
-		for k := range 2 {
-			writers.Add(1)
-			go func() {
-				defer writers.Done()
-				w := p.Worker()
-				defer w.Close()
-				for i := range testkit.Long(60_000) {
-					if i%64 == 0 {
-						runtime.Gosched() // readers look meanwhile, also where nobody is preempted
-					}
-					id := ids.Inc()
-					var h pool.Handle[stamp]
-					var err error
-					if k == 0 {
-						h, err = w.Insert(stamp{id: id})
-					} else {
-						h, err = p.Insert(stamp{id: id})
-					}
-					if err != nil {
-						runtime.Gosched() // readers stall it
-						continue
-					}
-					old := pool.Handle[stamp](cells[i%len(cells)].Swap(uint64(h)))
-					if old != 0 {
-						if k == 0 && !p.Remove(old) || k == 1 && !w.Remove(old) {
-							t.Errorf("lost %v", old)
-						}
-					}
-				}
-			}()
-		}
-		for range 2 {
-			readers.Add(1)
-			go func() {
-				defer readers.Done()
-				for !stop.Load() || looks.Load() <= 100 || kept.Load() <= 10 {
-					g := p.Pin()
-					seen := map[*stamp]uint64{}
-					for i := range 300 {
-						h := pool.Handle[stamp](cells[i%len(cells)].Load())
-						if v, ok := g.Get(h); ok {
-							if id, was := seen[v]; was && id != v.id {
-								t.Errorf("value %d became %d under the guard", id, v.id)
-							}
-							seen[v] = v.id
-							looks.Inc()
-						}
-					}
-					for v, id := range seen {
-						if v.id != id {
-							t.Errorf("value %d became %d under the guard", id, v.id)
-						}
-						kept.Inc()
-					}
-					g.Unpin()
-				}
-			}()
-		}
-		writers.Wait()
-		stop.Store(true)
-		readers.Wait()
-		require.Greater(t, looks.Load(), uint64(100))
-		require.Greater(t, kept.Load(), uint64(10))
-		p.Clear()
-		st := testkit.RequireReclaimed(t, p)
-		require.Equal(t, st.Allocated, st.Free)
-	}
-}
-
 // A guard sees what was inserted since it was pinned, also on pages that did not
 // exist then.
 func TestGuardSeesLaterPages(t *testing.T) {
@@ -217,19 +108,6 @@ func TestGuardSeesLaterPages(t *testing.T) {
 	g.Unpin()
 }
 
-func TestUnpinOnAnotherGoroutine(t *testing.T) {
-	p := testkit.Tiny[int](t, &pool.Options[int]{Capacity: 1})
-	for range 100 {
-		h := testkit.MustInsert(t, p, 1)
-		g := p.Pin()
-		require.True(t, p.Remove(h))
-		_, err := p.Insert(2)
-		require.ErrorIs(t, err, pool.ErrStalled)
-		require.Nil(t, testkit.Apart(g.Unpin))
-		require.True(t, p.Remove(testkit.MustInsert(t, p, 2)))
-	}
-}
-
 // After Repin a guard delays nothing that was removed before, and all that is removed after.
 func TestRepinLetsGoAndHoldsAnew(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
@@ -254,60 +132,6 @@ func TestRepinLetsGoAndHoldsAnew(t *testing.T) {
 		testkit.RequirePanicText(t, g.Repin, "pool: Unpin of a guard that is not pinned")
 		testkit.RequireReclaimed(t, p)
 	}
-}
-
-// Readers with a guard each that they pin anew now and then see whole values or none,
-// and delay nobody for good.
-func TestKeptGuardsUnderStorm(t *testing.T) {
-	p := testkit.Tiny[stamp](t, &pool.Options[stamp]{Capacity: 64})
-	var at atomic.Uint64 // a handle that was live a moment ago
-	var stop atomic.Bool
-	var looks atomic.Int64
-	var readers sync.WaitGroup
-	for range 2 {
-		readers.Add(1)
-		go func() {
-			defer readers.Done()
-			g := p.Pin()
-			defer g.Unpin()
-			for n := 0; !stop.Load(); n++ {
-				if n%8 == 7 {
-					g.Repin()
-					runtime.Gosched()
-				}
-				if v, ok := g.Get(pool.Handle[stamp](at.Load())); ok {
-					if id := v.id; v.self != v || id == 0 {
-						t.Errorf("a value is torn: %+v", *v)
-					}
-					looks.Inc()
-				}
-			}
-		}()
-	}
-	var full time.Time // since when insertions are refused
-	for id := uint64(1); id <= uint64(testkit.Long(20_000)) || looks.Load() == 0; id++ {
-		h, err := p.InsertFunc(func(_ pool.Handle[stamp], v *stamp) { *v = stamp{id, v} })
-		if err != nil {
-			if full.IsZero() {
-				full = time.Now()
-			} else if time.Since(full) > 20*time.Second {
-				t.Error("guards that are pinned anew hold everything up")
-				break
-			}
-			runtime.Gosched()
-			continue
-		}
-		full = time.Time{}
-		at.Store(uint64(h))
-		if id%16 == 0 {
-			runtime.Gosched()
-		}
-		p.Remove(h)
-	}
-	stop.Store(true)
-	readers.Wait()
-	require.Zero(t, p.Stats().Pinned)
-	testkit.RequireReclaimed(t, p)
 }
 
 func TestGuardMisusePanics(t *testing.T) {

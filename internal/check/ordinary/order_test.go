@@ -1,4 +1,4 @@
-package memory_test
+package ordinary_test
 
 import (
 	"fmt"
@@ -10,31 +10,56 @@ import (
 	"coatcheck/pool"
 )
 
-// With one shard, slots come back in exactly the order of their removal.
+// With one shard, slots come back in exactly the order of their removal, whichever verbs
+// remove them, one by one or several at once, and also if a guard is pinned for a while.
 func TestFIFOReusesInOrderOfRemoval(t *testing.T) {
+	const capacity = 40
 	rnd := testkit.Rand(t)
+	all := removers[int]()
 	for _, minFree := range []int{1, 2, 5, 64, 200} {
-		const capacity = 40
 		p := testkit.Tiny(t, &pool.Options[int]{Capacity: capacity, Reuse: pool.FIFO, MinFree: minFree, Shards: 1})
+		w := p.Worker()
 		live := testkit.Fill(t, p, capacity, testkit.Number)
 		seen := map[uint32]bool{}
 		for _, h := range live {
 			seen[h.Index()] = true
 		}
 		var queue []uint32 // removed, in order
+		var g *pool.Guard[int]
+		unpin := func() {
+			if g != nil {
+				g.Unpin()
+				g = nil
+			}
+		}
 		removals, reused := 0, 0
 		for range 4000 {
-			if rnd.IntN(2) == 0 && len(live) > 0 {
-				k := rnd.IntN(len(live))
-				queue = append(queue, live[k].Index())
-				require.True(t, p.Remove(live[k]))
-				live = append(live[:k], live[k+1:]...)
-				removals++
+			if g == nil && rnd.IntN(50) == 0 {
+				pinned := p.Pin()
+				g = &pinned
+			}
+			if rnd.IntN(3) == 0 && len(live) > 0 {
+				rnd.Shuffle(len(live), func(i, j int) { live[i], live[j] = live[j], live[i] })
+				gone := live[rnd.IntN(len(live)):]
+				if len(gone) > 4 {
+					gone = gone[len(gone)-rnd.IntN(4)-1:]
+				}
+				live = live[:len(live)-len(gone)]
+				for _, h := range gone {
+					queue = append(queue, h.Index())
+				}
+				names := []string{"Remove", "Take", "Ptr.Remove", "RemoveBatch", "Worker.Remove", "Worker.Take"}
+				all[names[rnd.IntN(len(names))]](p, w, gone)
+				require.Equal(t, len(live), p.Len())
+				removals += len(gone)
 				continue
 			}
 			h, err := p.Insert(1)
 			if err != nil {
-				require.Len(t, live, capacity)
+				if g == nil {
+					require.Len(t, live, capacity)
+				}
+				unpin()
 				continue
 			}
 			live = append(live, h)
@@ -47,53 +72,10 @@ func TestFIFOReusesInOrderOfRemoval(t *testing.T) {
 			reused++
 			require.GreaterOrEqual(t, len(queue), minFree, "reused while fewer were free")
 		}
+		unpin()
+		w.Close()
 		require.Greater(t, reused, 1000)
 		require.GreaterOrEqual(t, len(seen), capacity+minFree)
-	}
-}
-
-// Batches and Workers keep the order too.
-func TestFIFOKeepsOrderOfBatches(t *testing.T) {
-	const capacity, minFree = 300, 7
-	for name, remove := range map[string]func(p *pool.Pool[int], hs []pool.Handle[int]){
-		"RemoveBatch": func(p *pool.Pool[int], hs []pool.Handle[int]) { p.RemoveBatch(hs) },
-		"Worker": func(p *pool.Pool[int], hs []pool.Handle[int]) {
-			w := p.Worker()
-			testkit.Each(hs, func(h pool.Handle[int]) { w.Remove(h) })
-			w.Close()
-		},
-		"Take": func(p *pool.Pool[int], hs []pool.Handle[int]) {
-			testkit.Each(hs, func(h pool.Handle[int]) { p.Take(h) })
-		},
-		"under a guard": func(p *pool.Pool[int], hs []pool.Handle[int]) {
-			g := p.Pin()
-			p.RemoveBatch(hs)
-			_, _ = p.Insert(0)
-			g.Unpin()
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := testkit.Tiny(t, &pool.Options[int]{Capacity: capacity, Reuse: pool.FIFO, MinFree: minFree, Shards: 1})
-			seen := map[uint32]bool{}
-			var queue []uint32
-			reused := 0
-			for round := range 6 {
-				hs := testkit.Fill(t, p, capacity, testkit.Number)
-				for _, h := range hs {
-					if seen[h.Index()] {
-						require.Equalf(t, queue[0], h.Index(), "round %d", round)
-						queue = queue[1:]
-						reused++
-					}
-					seen[h.Index()] = true
-				}
-				for _, h := range hs {
-					queue = append(queue, h.Index())
-				}
-				remove(p, hs)
-			}
-			require.Greater(t, reused, 4*capacity)
-		})
 	}
 }
 

@@ -1,4 +1,4 @@
-package faults_test
+package ordinary_test
 
 import (
 	"context"
@@ -12,15 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/inside"
+	"coatcheck/internal/check/length"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
 // forgedFlag says how many handles TestRandomHandlesMiss draws.
 var forgedFlag = flag.Int("forged", 100_000_000, "random handles to forge; fewer with -short, -race and on 32 bits")
-
-// generationsFlag asks for TestEveryGenerationOfASlot.
-var generationsFlag = flag.Bool("generations", false, "try every generation of a slot as a forged handle (a minute)")
 
 // siege is a pool with slots in every state, in which all that can stall does: a guard is
 // pinned, and a Reset does not return, on a goroutine that has the token of its shard. A call
@@ -163,17 +161,16 @@ func TestBitFlipsOfLiveHandlesMiss(t *testing.T) {
 						}
 					}
 				}
+				pairs := !testing.Short()
 				for h := range s.live {
 					require.True(t, s.p.Contains(h))
 					for i := range 64 {
 						try(h ^ 1<<i)
-						if testing.Short() {
-							continue
-						}
-						for j := range i {
+						for j := 0; pairs && j < i; j++ {
 							try(h ^ 1<<i ^ 1<<j)
 						}
 					}
+					pairs = pairs && length.Full() // of one handle usually
 				}
 				s.unharmed(t)
 			})
@@ -356,41 +353,33 @@ func TestEveryHandleOfATinyLayout(t *testing.T) {
 	}
 }
 
-// Every generation of a live slot, of a vacant one, of one that is exhausted and
-// of one that was never used.
-func TestEveryGenerationOfASlot(t *testing.T) {
-	if !*generationsFlag {
-		t.Skip("2^32 handles a slot; asked for with -generations")
-	}
-	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1, Origin: testkit.LastGeneration - 2})
-	hs := testkit.Fill(t, p, 3, testkit.Number)
-	p.Remove(hs[1])
-	p.Remove(hs[2])
-	testkit.RequireReclaimed(t, p)
-	for len(hs) < 5 || hs[len(hs)-1].Index() != hs[2].Index() {
-		hs = append(hs, testkit.MustInsert(t, p, 1))
-	}
-	p.Remove(hs[len(hs)-1])
-	require.Positive(t, testkit.RequireReclaimed(t, p).Exhausted)
-	words, _ := inside.Image(p)
-	g := p.Pin()
-	defer g.Unpin()
-	for index := range uint64(len(words)) {
-		found := 0
-		for generation := range uint64(1 << 32) {
-			h := pool.Handle[int](generation<<32 | index)
-			if _, ok := g.Get(h); ok {
-				found++
-				require.Equal(t, words[index], uint64(h))
-			}
-			if generation%(1<<20) == 0 {
-				runtime.Gosched()
-			}
+// The zero handle names nothing: not in an empty pool, not in one whose slot 0
+// was never used (its word is zero in fresh memory), lives, or is vacant.
+func TestZeroHandleIsRefused(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		for _, origin := range []uint32{0, 1} {
+			p := testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Origin: origin, Shards: 1})
+			testkit.RequireRefused(t, p, 0)
+			p = testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Origin: origin, Shards: 1, Capacity: 9, Preallocate: true})
+			testkit.RequireRefused(t, p, 0)
+			hs := testkit.Fill(t, p, 9, testkit.Number)
+			testkit.RequireRefused(t, p, 0)
+			require.Equal(t, 9, p.RemoveBatch(hs))
+			testkit.RequireRefused(t, p, 0)
+			testkit.RequireReclaimed(t, p)
+			testkit.RequireRefused(t, p, 0)
 		}
-		if words[index]>>32%2 == 1 {
-			require.Equal(t, 1, found)
-		} else {
-			require.Zero(t, found)
-		}
+	}
+}
+
+// Two pools of one T refuse each other's handles, though they have the same
+// indices.
+func TestForeignHandleIsRefused(t *testing.T) {
+	a, b := pool.Must[int](nil), pool.Must[int](nil)
+	hs := testkit.Fill(t, a, 100, testkit.Number)
+	testkit.Fill(t, b, 100, testkit.Number)
+	testkit.RequireRefused(t, b, hs[7])
+	for _, h := range hs {
+		require.False(t, b.Contains(h))
 	}
 }

@@ -1,4 +1,4 @@
-package faults_test
+package ordinary_test
 
 import (
 	"context"
@@ -93,72 +93,6 @@ func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// Goroutines remove the same values by every verb: each value has exactly one remover, which
-// gets the value that was inserted. It catches a Remove that loads and stores in place of its
-// compare-and-swap.
-func TestRemoversOfEveryKindSucceedOnce(t *testing.T) {
-	const values = 96
-	for _, reuse := range testkit.Reuses {
-		p := testkit.Tiny(t, &pool.Options[int]{Shards: 2, Reuse: reuse})
-		var won atomic.Int64
-		count := func(ok bool) {
-			if ok {
-				won.Inc()
-			}
-		}
-		for range testkit.Long(200) {
-			hs := testkit.Fill(t, p, values, testkit.Number)
-			won.Store(0)
-			takes := func(p interface {
-				Take(pool.Handle[int]) (int, bool)
-			}) {
-				for i, h := range hs {
-					v, ok := p.Take(h)
-					if count(ok); ok && v != testkit.Number(i) {
-						t.Errorf("Take(%v) returns %d, want %d", h, v, testkit.Number(i))
-					}
-				}
-			}
-			var wg sync.WaitGroup
-			for _, remove := range []func(){
-				func() { testkit.Each(hs, func(h pool.Handle[int]) { count(p.Remove(h)) }) },
-				func() { testkit.Each(hs, func(h pool.Handle[int]) { count(p.Ptr(h).Remove()) }) },
-				func() { takes(p) },
-				func() { won.Add(int64(p.RemoveBatch(hs))) },
-				func() { won.Add(int64(p.RemoveBatch(append(hs[values/2:values:values], hs...)))) },
-				func() { won.Add(int64(p.DeleteFunc(func(pool.Handle[int], *int) bool { return true }))) },
-				func() { won.Add(int64(p.Clear())) },
-				func() {
-					for range p.Drain() {
-						won.Inc()
-					}
-				},
-				func() {
-					w := p.Worker()
-					defer w.Close()
-					testkit.Each(hs, func(h pool.Handle[int]) { count(w.Remove(h)) })
-				},
-				func() {
-					w := p.Worker()
-					defer w.Close()
-					takes(w)
-				},
-			} {
-				wg.Add(1)
-				go func() { defer wg.Done(); remove() }()
-			}
-			wg.Wait()
-			require.EqualValues(t, values, won.Load())
-			require.Zero(t, p.Len())
-			for _, h := range hs {
-				require.False(t, p.Remove(h))
-			}
-		}
-		st := testkit.RequireReclaimed(t, p)
-		require.Equal(t, st.Allocated, st.Free)
 	}
 }
 
@@ -273,7 +207,7 @@ func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
 // dropped must not leave a hole there.
 func TestFaultTableNamesTests(t *testing.T) {
 	const root = "../../../"
-	directories := map[string]string{".": "", "../memory": "", "../sharing": "", root + "pool": "", root: "coatcheck", root + "epoch": "epoch", root + "shard": "shard"}
+	directories := map[string]string{".": "", root + "pool": "", root: "coatcheck", root + "epoch": "epoch", root + "shard": "shard"}
 	defined := map[string]bool{}
 	for directory, name := range directories {
 		files, err := filepath.Glob(filepath.Join(directory, "*_test.go"))

@@ -1,4 +1,4 @@
-package faults_test
+package ordinary_test
 
 import (
 	"runtime"
@@ -12,12 +12,6 @@ import (
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
-
-// stamp is a value that tells when its slot was given to another.
-type stamp struct {
-	id   uint64
-	self *stamp // zeroed with it
-}
 
 // storm runs goroutines that insert values, look them up, and remove their own and others'.
 // Each checks the values that it owns. storm returns the number of removals.
@@ -112,13 +106,6 @@ func TestGOMAXPROCSMayChange(t *testing.T) {
 	}
 }
 
-func TestTenThousandGoroutines(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := testkit.Tiny(t, &pool.Options[stamp]{Reuse: reuse, Shards: 4})
-		testkit.Within(t, func() { require.Greater(t, storm(t, p, 10_000, 4), int64(10_000)) })
-	}
-}
-
 // With GOGC=1 the collector runs all the time, and finalizers with it.
 func TestGOGC1(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
@@ -142,16 +129,5 @@ func TestGOGC1(t *testing.T) {
 			}, "what was dropped")
 		}
 		require.Greater(t, n, int64(testkit.Long(100)*100))
-	}
-}
-
-// Under load, a bounded pool near exhaustion loses no slot, and none has two owners.
-func TestStormNearExhaustion(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		for range testkit.Long(20) {
-			p := testkit.Tiny(t, &pool.Options[stamp]{Reuse: reuse, Shards: 2, Capacity: 64, Origin: testkit.LastGeneration - 100})
-			n := storm(t, p, 4, 2000)
-			require.Greater(t, n, int64(1000))
-		}
 	}
 }
