@@ -98,9 +98,14 @@ func TestHandleIsANumberInBinary(t *testing.T) {
 	require.Contains(t, stream.String(), "\x01\x01\x00\x00\x00", "fixed size, and the first generation")
 }
 
-// UnmarshalText takes what String gives and nothing else.
-func TestUnmarshalRefusesMalformedText(t *testing.T) {
-	for _, text := range []string{
+// handleText is what String gives: no leading zeros, and an odd generation.
+var handleText = regexp.MustCompile(`\A(0|[1-9][0-9]{0,9})@([1-9][0-9]{0,9})\z`)
+
+// FuzzHandleText checks that a text is taken if and only if it is what String
+// gives, by another way of reading it.
+func FuzzHandleText(f *testing.F) {
+	for _, s := range []string{
+		"none", "0@1", "42@7", "4294967295@4294967293", "4294967295@4294967295",
 		"", " ", "None", "NONE", "nil", "0", "none ", " none", "none\n", "nonenone",
 		"@", "1@", "@1", "1", "1@1@1", "@1@", "1@@1",
 		"0@0", "42@2", "42@4294967294", // even generations
@@ -110,27 +115,6 @@ func TestUnmarshalRefusesMalformedText(t *testing.T) {
 		"1_0@1", "0x1@1", "1@0x1", "1e0@1", "1.0@1", "a@1", "1@a", "١@1",
 		"4294967296@1", "1@4294967297", "18446744073709551616@1",
 		strings.Repeat("9", 1000) + "@1", "1#1", "1:1", "42@7@", "\xff@1",
-	} {
-		h := pool.Handle[int](9<<32 | 9)
-		err := h.UnmarshalText([]byte(text))
-		if assert.Errorf(t, err, "text %q gave %v", text, h) {
-			assert.Truef(t, strings.HasPrefix(err.Error(), "pool: "), "%v", err)
-		}
-		assert.Equal(t, pool.Handle[int](9<<32|9), h, "changed by %q", text)
-	}
-	h := pool.Handle[int](9<<32 | 9)
-	require.Error(t, h.UnmarshalText(nil))
-}
-
-// handleText is what String gives: no leading zeros, and an odd generation.
-var handleText = regexp.MustCompile(`\A(0|[1-9][0-9]{0,9})@([1-9][0-9]{0,9})\z`)
-
-// FuzzHandleText checks that a text is taken if and only if it is what String
-// gives, by another way of reading it.
-func FuzzHandleText(f *testing.F) {
-	for _, s := range []string{
-		"none", "0@1", "42@7", "01@1", "1@2", "", "4294967295@4294967293", "4294967296@1", "1@4294967297", "9999999999@9999999999",
-		"1@01", "+1@1", "1@1@1", "nonenone", "none@1", "@", "1@", "@1", " 1@1", "1@1\n", "\u0661@1", "0x1@1", "1_0@1", "4294967295@4294967295",
 	} {
 		f.Add(s)
 	}

@@ -29,24 +29,6 @@ var reservers = map[string]func(*pool.Pool[stamp]) func() (*pool.Reservation[sta
 	"Reserver": func(p *pool.Pool[stamp]) func() (*pool.Reservation[stamp], error) { return p.Reserver().Reserve },
 }
 
-// Under FIFO the slot that has waited longest is reserved.
-func TestReserverTakesTurns(t *testing.T) {
-	const n = 100
-	p := testkit.Tiny(t, &pool.Options[int]{Capacity: n, Reuse: pool.FIFO, Shards: 1, MinFree: 1})
-	hs := testkit.Fill(t, p, n, testkit.Number)
-	require.Equal(t, n, p.RemoveBatch(hs))
-	testkit.RequireReclaimed(t, p)
-	v := p.Reserver()
-	q := testkit.Tiny(t, &pool.Options[int]{Capacity: n, Reuse: pool.FIFO, Shards: 1, MinFree: 1})
-	ks := testkit.Fill(t, q, n, testkit.Number)
-	require.Equal(t, n, q.RemoveBatch(ks))
-	testkit.RequireReclaimed(t, q)
-	for i := range n {
-		h := testkit.MustReserveFrom(t, v).Commit()
-		require.Equalf(t, testkit.MustInsert(t, q, i).Index(), h.Index(), "reservation %d against an insertion", i)
-	}
-}
-
 // A settled Reservation that is used again panics, however many others were made since, and
 // harms none of them.
 func TestReserverReservationSettlesOnce(t *testing.T) {
@@ -80,12 +62,6 @@ func TestReserverReservationSettlesOnce(t *testing.T) {
 	}
 	p.Clear()
 	testkit.RequireReclaimed(t, p)
-}
-
-func TestZeroReserverPanics(t *testing.T) {
-	var zero pool.Reserver[int]
-	testkit.RequirePanicText(t, func() { _, _ = zero.Reserve() }, "pool: ", "zero Reserver", "Pool.Reserver")
-	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).Reserver() }, "pool: ", "zero Pool")
 }
 
 // Reservations count against the Capacity. Dropped ones come back, although a Reserver is
@@ -299,32 +275,6 @@ func TestReserverIsSharedByGoroutines(t *testing.T) {
 	require.Equal(t, want, p.Stats().Dropped)
 	st := testkit.RequireReclaimed(t, p)
 	require.Zero(t, st.Live)
-}
-
-// The errors are those of Pool.Reserve, and a Reserve that fails uses up nothing.
-func TestReserverErrors(t *testing.T) {
-	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 2, Origin: testkit.LastGeneration - 2, Shards: 1})
-	v := p.Reserver()
-	a, b := testkit.MustReserveFrom(t, v), testkit.MustReserveFrom(t, v)
-	for range 2 * pool.BlockCells {
-		_, err := v.Reserve()
-		require.ErrorIs(t, err, pool.ErrFull)
-		require.NotErrorIs(t, err, pool.ErrStalled)
-	}
-	h := a.Commit()
-	g := p.Pin()
-	require.True(t, p.Remove(h))
-	_, err := v.Reserve()
-	require.ErrorIs(t, err, pool.ErrStalled)
-	g.Unpin()
-	b.Cancel()
-	for range 2 {
-		require.Equal(t, uint32(testkit.LastGeneration), testkit.MustReserveFrom(t, v).Commit().Generation())
-	}
-	require.Equal(t, 2, p.Clear())
-	_, err = v.Reserve()
-	require.ErrorIs(t, err, pool.ErrExhausted)
-	require.Zero(t, p.Stats().Reserved)
 }
 
 // A Reset that runs in Reserve may reserve, and panic.

@@ -481,11 +481,6 @@ func TestUnhashableKeysAreCorrupt(t *testing.T) {
 	require.ErrorContains(t, err, "hash of unhashable type []uint8")
 }
 
-// WriteTo of a zero Pool panics.
-func TestSnapshotOfZeroPool(t *testing.T) {
-	testkit.RequirePanicText(t, func() { _, _ = new(pool.Pool[int]).WriteTo(io.Discard) }, "zero Pool")
-}
-
 // A bool of the copy is 0 or 1, whatever its byte in the snapshot is.
 func TestForgedBool(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[fixed]{Origin: 1})

@@ -102,6 +102,54 @@ func mustReserve[T any](t testing.TB, p *pool.Pool[T]) *pool.Reservation[T] {
 	return r
 }
 
+// Near exhaustion a copy issues no handle that the original issued, however long it
+// goes on, and ends exhausted.
+func TestCopyIssuesNewHandlesOnly(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		for _, capacity := range []int{1, 2, 7, 30} {
+			for _, origin := range []uint32{testkit.LastGeneration, testkit.LastGeneration - 2, testkit.LastGeneration - 8} {
+				for steps := range 6 {
+					opts := &pool.Options[int]{Capacity: capacity, Origin: origin, Reuse: reuse, Shards: 1 + steps%3}
+					if reuse == pool.FIFO {
+						opts.MinFree = 1 + steps%5
+					}
+					p := testkit.Tiny(t, opts)
+					issued := map[pool.Handle[int]]bool{}
+					var live []pool.Handle[int]
+					for i := range steps * capacity {
+						h, err := p.Insert(i)
+						if err == nil {
+							issued[h] = true
+							live = append(live, h)
+						}
+						if len(live) > 0 && (err != nil || i%3 == 0) {
+							require.True(t, p.Remove(live[0]))
+							live = live[1:]
+						}
+					}
+					opts.Shards = 1 + (steps+1)%4
+					c := copyOf(t, p, opts)
+					requireCopy(t, p, c)
+					require.Equal(t, len(live), c.RemoveBatch(live))
+					seen := map[pool.Handle[int]]bool{}
+					for {
+						h, err := c.Insert(1)
+						if err != nil {
+							require.ErrorIs(t, err, pool.ErrExhausted)
+							break
+						}
+						require.Falsef(t, issued[h] || seen[h], "%v was issued before", h)
+						seen[h] = true
+						require.True(t, c.Remove(h))
+					}
+					st := testkit.RequireReclaimed(t, c)
+					require.Zero(t, st.Live)
+				}
+			}
+		}
+	}
+}
+
 // A copy takes exactly Capacity values, as a new pool does, whatever the original
 // was and however full.
 func TestCapacityOfCopyIsExact(t *testing.T) {
@@ -122,7 +170,7 @@ func TestCapacityOfCopyIsExact(t *testing.T) {
 				requireCopy(t, p, c)
 				name := fmt.Sprintf("%+v from %+v with %d", o, from, filled)
 				hs := live
-				for range 4 {
+				for range 2 {
 					for len(hs) < o.Capacity {
 						h, err := c.Insert(1)
 						require.NoError(t, err, "%s: after %d", name, len(hs))

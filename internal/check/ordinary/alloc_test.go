@@ -85,19 +85,19 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 				n++
 			}
 		},
-		"DeleteFunc":               func() { p.DeleteFunc(none) },
-		"Len, Cap":                 func() { n += p.Len() + p.Cap() },
-		"Stats":                    func() { n += p.Stats().Live },
-		"Synchronize":              func() { ok(p.Synchronize(ctx) == nil) },
-		"Worker.Insert, Remove":    func() { h, err := w.Insert(v); ok(err == nil && w.Remove(h)) },
-		"Worker.Insert, Take":      func() { h, _ := w.Insert(v); _, is := w.Take(h); ok(is) },
-		"Worker.InsertFunc":        func() { h, err := w.InsertFunc(init); ok(err == nil && w.Remove(h)) },
-		"Worker.TryInsertFunc":     func() { h, err := w.TryInsertFunc(try); ok(err == nil && w.Remove(h)) },
-		"Worker.Get":               func() { _, is := w.Get(h); ok(is) },
-		"Worker.Pin":               func() { g := w.Pin(); g.Unpin() },
-		"Worker.Flush":             func() { h, _ := w.Insert(v); w.Remove(h); w.Flush() },
-		"Insert, Remove elsewhere": func() { h, _ := w.Insert(v); ok(p.Remove(h)) },
-		"Remove by Worker":         func() { h, _ := p.Insert(v); ok(w.Remove(h)) },
+		"DeleteFunc":                 func() { p.DeleteFunc(none) },
+		"Len, Cap":                   func() { n += p.Len() + p.Cap() },
+		"Stats":                      func() { n += p.Stats().Live },
+		"Synchronize":                func() { ok(p.Synchronize(ctx) == nil) },
+		"Worker.Insert, Remove":      func() { h, err := w.Insert(v); ok(err == nil && w.Remove(h)) },
+		"Worker.Insert, Take":        func() { h, _ := w.Insert(v); _, is := w.Take(h); ok(is) },
+		"Worker.InsertFunc":          func() { h, err := w.InsertFunc(init); ok(err == nil && w.Remove(h)) },
+		"Worker.TryInsertFunc":       func() { h, err := w.TryInsertFunc(try); ok(err == nil && w.Remove(h)) },
+		"Worker.Get":                 func() { _, is := w.Get(h); ok(is) },
+		"Worker.Pin":                 func() { g := w.Pin(); g.Unpin() },
+		"Worker.Flush":               func() { h, _ := w.Insert(v); w.Remove(h); w.Flush() },
+		"Insert, Remove elsewhere":   func() { h, _ := w.Insert(v); ok(p.Remove(h)) },
+		"Insert, then Worker.Remove": func() { h, _ := p.Insert(v); ok(w.Remove(h)) },
 	}
 }
 

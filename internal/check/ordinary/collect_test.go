@@ -10,7 +10,6 @@ import (
 	"time"
 	"weak"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/inside"
@@ -146,53 +145,6 @@ func TestDroppedPoolIsCollected(t *testing.T) {
 		}
 	})
 	testkit.Eventually(t, func() bool { return refs[0].Value() == nil && refs[1].Value() == nil }, "the pool's values")
-}
-
-func TestZeroPoolPanics(t *testing.T) {
-	var p pool.Pool[int]
-	for verb, use := range map[string]func(){
-		"Insert":      func() { _, _ = p.Insert(1) },
-		"InsertFunc":  func() { _, _ = p.InsertFunc(func(pool.Handle[int], *int) {}) },
-		"InsertBatch": func() { _, _ = p.InsertBatch([]int{1}, nil) },
-		"Reserve":     func() { _, _ = p.Reserve() },
-		"Get":         func() { p.Get(1 << 32) },
-		"MustGet":     func() { p.MustGet(1 << 32) },
-		"View":        func() { p.View(1<<32, func(*int) {}) },
-		"Contains":    func() { p.Contains(1 << 32) },
-		"Remove":      func() { p.Remove(1 << 32) },
-		"Take":        func() { p.Take(1 << 32) },
-		"RemoveBatch": func() { p.RemoveBatch([]pool.Handle[int]{1 << 32}) },
-		"Pin":         func() { p.Pin() },
-		"Worker":      func() { p.Worker() },
-		"All": func() {
-			for range p.All() {
-			}
-		},
-		"Drain": func() {
-			for range p.Drain() {
-			}
-		},
-		"DeleteFunc":  func() { p.DeleteFunc(func(pool.Handle[int], *int) bool { return true }) },
-		"Clear":       func() { p.Clear() },
-		"Len":         func() { p.Len() },
-		"Cap":         func() { p.Cap() },
-		"Each":        func() { _ = p.Each(t.Context(), 1, func(pool.Handle[int], *int) error { return nil }) },
-		"Synchronize": func() { _ = p.Synchronize(t.Context()) },
-		"Stats":       func() { p.Stats() },
-		"Ptr.Live":    func() { p.Ptr(1 << 32).Live() },
-	} {
-		t.Run(verb, func(t *testing.T) { testkit.RequirePanicText(t, use, "zero", "make one with New") })
-	}
-	var q pool.Ptr[int]
-	assert.False(t, q.Live())
-	assert.False(t, q.Remove())
-	assert.False(t, q.View(func(*int) {}))
-	_, ok := q.Get()
-	assert.False(t, ok)
-	g := pool.Must[int](nil).Pin()
-	defer g.Unpin()
-	_, ok = q.Under(&g)
-	assert.False(t, ok)
 }
 
 // Values that were removed from a pool that is used no more are let go, with all they refer

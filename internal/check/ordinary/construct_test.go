@@ -130,26 +130,6 @@ func TestInitMayInsert(t *testing.T) {
 	})
 }
 
-func TestReservationSettlesOnce(t *testing.T) {
-	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 3})
-	for _, first := range []func(*pool.Reservation[int]){
-		func(r *pool.Reservation[int]) { r.Commit() }, (*pool.Reservation[int]).Cancel,
-	} {
-		r, err := p.Reserve()
-		require.NoError(t, err)
-		first(r)
-		for _, again := range []func(){func() { r.Commit() }, r.Cancel, func() { r.Value() }} {
-			testkit.RequirePanicText(t, again, "pool: ", "Reservation")
-		}
-		p.Clear()
-		require.Zero(t, testkit.RequireReclaimed(t, p).Reserved)
-	}
-	var zero pool.Reservation[int]
-	for _, use := range []func(){func() { zero.Handle() }, func() { zero.Value() }, func() { zero.Commit() }, zero.Cancel} {
-		testkit.RequirePanicText(t, use, "pool: ", "Reserve")
-	}
-}
-
 // Of many goroutines that settle one Reservation at once, one succeeds.
 func TestReservationSettlesOnceUnderContention(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 2})

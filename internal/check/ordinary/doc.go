@@ -2,7 +2,7 @@
 // The files' names say what they are about:
 //
 //   - what users and machines do wrong: construct, exhaust, faults, forged, full, growth,
-//     options, stall, storm, and what Explain says of it (explain);
+//     misuse, options, stall, storm, and what Explain says of it (explain);
 //   - what memory a pool takes, and in which order it uses its slots again: alloc, collect,
 //     copy, memory, order, reset, stats, trim;
 //   - what several goroutines hold of one pool at a time: guard, hold, iterate, loop, reach,
@@ -42,7 +42,7 @@
 //	use of a guard after unpin         panics                                    TestGuardMisusePanics
 //	a copied guard                     an Unpin ends the pin, later ones         TestCopysSecondUnpinPanics, TestRacingUnpinsOfCopiesEndOnePin
 //	                                   others panic and end nobody else's        epoch.TestCopyEndsNoOtherPin
-//	more guards than cells             they get more cells, and hold what        TestManyGuards, TestPinNeverWaits, TestPreallocatedPoolNeverAllocates
+//	more guards than cells             they get more cells, and hold what        TestManyGuards, TestPreallocatedPoolNeverAllocates
 //	                                   they see                                  epoch.TestBriefPinsFindCells, epoch.TestStormAppendsBlocks
 //	the epoch reaches its limit        it stands; what is retired from then on   TestEpochAtItsLimitReusesNothingUnderAGuard, epoch.TestEpochStopsAtItsLimit
 //	                                   is reused while no guard is pinned

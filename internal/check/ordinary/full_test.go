@@ -371,19 +371,3 @@ func TestEachGuardDelaysItsOwn(t *testing.T) {
 	}
 	require.Zero(t, free(), "all live")
 }
-
-// A refusal because of a Ref is ErrStalled; one because all slots live is not.
-func TestRefusalTellsItsReason(t *testing.T) {
-	p := pool.Must[int](&pool.Options[int]{Capacity: 2})
-	hs := testkit.Fill(t, p, 2, testkit.Number)
-	_, err := p.Insert(3)
-	require.ErrorIs(t, err, pool.ErrFull)
-	require.False(t, errors.Is(err, pool.ErrStalled))
-	r, ok := p.Hold(hs[0])
-	require.True(t, ok)
-	require.True(t, p.Remove(hs[0]))
-	_, err = p.Insert(3)
-	require.ErrorIs(t, err, pool.ErrStalled)
-	r.Release()
-	testkit.MustInsert(t, p, 3)
-}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -134,39 +133,6 @@ func TestRepinLetsGoAndHoldsAnew(t *testing.T) {
 	}
 }
 
-func TestGuardMisusePanics(t *testing.T) {
-	p := pool.Must[int](nil)
-	h := testkit.MustInsert(t, p, 1)
-	uses := func(g *pool.Guard[int]) map[string]func() {
-		return map[string]func(){
-			"Get":      func() { g.Get(h) },
-			"GetBatch": func() { g.GetBatch(nil, nil) },
-			"All": func() {
-				for range g.All() {
-				}
-			},
-			"Pages": func() {
-				for range g.Pages() {
-				}
-			},
-		}
-	}
-	unpinned := p.Pin()
-	unpinned.Unpin()
-	for name, g := range map[string]*pool.Guard[int]{"zero": {}, "unpinned": &unpinned} {
-		for verb, use := range uses(g) {
-			t.Run(name+" "+verb, func(t *testing.T) { testkit.RequirePanicText(t, use, "pool: ", "Guard", "not pinned") })
-		}
-		for verb, use := range map[string]func(){"Unpin": g.Unpin, "Repin": g.Repin} {
-			t.Run(name+" "+verb, func(t *testing.T) {
-				testkit.RequirePanicText(t, use, "pool: Unpin of a guard that is not pinned")
-			})
-		}
-	}
-	st := p.Stats()
-	require.Zero(t, st.Pinned)
-}
-
 // The second Unpin of two copies panics, and ends nobody else's pin: another
 // guard may have the cell by then.
 func TestCopysSecondUnpinPanics(t *testing.T) {
@@ -231,32 +197,6 @@ func TestManyGuards(t *testing.T) {
 	// The first scan since visits many cells, and is paid for by more removals;
 	// still all of them come back.
 	assert.Less(t, p.Stats().Allocated, 3*2048*4)
-}
-
-// 500 readers pin on two processors: nobody spins for a cell.
-func TestPinNeverWaits(t *testing.T) {
-	p := testkit.Tiny[int](t, &pool.Options[int]{Shards: 1})
-	h := testkit.MustInsert(t, p, 1)
-	testkit.Within(t, func() {
-		var wg sync.WaitGroup
-		var gets atomic.Int64
-		for range 500 {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				for range testkit.Long(200) {
-					g := p.Pin()
-					if _, ok := g.Get(h); ok {
-						gets.Inc()
-					}
-					g.Unpin()
-				}
-			}()
-		}
-		wg.Wait()
-		require.EqualValues(t, 500*testkit.Long(200), gets.Load())
-	})
-	require.Zero(t, p.Stats().Pinned)
 }
 
 // Many goroutines look up and loop under one guard while others replace the values. What the

@@ -89,48 +89,6 @@ func TestHoldRefusesWhatIsNotLive(t *testing.T) {
 	reserved.Cancel()
 }
 
-func TestCommitHoldSettlesOnce(t *testing.T) {
-	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 2})
-	r, err := p.Reserve()
-	require.NoError(t, err)
-	ref := r.CommitHold()
-	require.True(t, p.Contains(ref.Handle()))
-	require.Equal(t, 1, p.Stats().Held)
-	require.Zero(t, p.Stats().Reserved)
-	for _, again := range []func(){func() { r.CommitHold() }, func() { r.Commit() }, r.Cancel} {
-		testkit.RequirePanicText(t, again, "pool: ", "Reservation")
-	}
-	cancelled, err := p.Reserve()
-	require.NoError(t, err)
-	cancelled.Cancel()
-	for _, of := range []*pool.Reservation[int]{cancelled, new(pool.Reservation[int])} {
-		testkit.RequirePanicText(t, func() { of.CommitHold() }, "pool: ", "Reservation")
-	}
-	require.Equal(t, 1, p.Stats().Held, "a CommitHold that panics holds nothing")
-	_, ok := p.Take(ref.Handle())
-	require.True(t, ok)
-	ref.Release()
-	require.Equal(t, 2, testkit.RequireReclaimed(t, p).Free)
-}
-
-func TestRefMisusePanics(t *testing.T) {
-	p := pool.Must[int](nil)
-	h := testkit.MustInsert(t, p, 7)
-	r := testkit.MustHold(t, p, h)
-	r.Release()
-	const text = "pool: use of a Ref after Release"
-	testkit.RequirePanicText(t, func() { r.Release() }, text)
-	testkit.RequirePanicText(t, func() { r.Value() }, text)
-	require.Equal(t, h, r.Handle())
-	var zero pool.Ref[int]
-	for _, f := range []func(){func() { zero.Release() }, func() { zero.Value() }, func() { zero.Handle() }} {
-		testkit.RequirePanicText(t, f, text, "Pool.Hold")
-	}
-	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).Hold(h) }, "pool: use of a zero Pool")
-	require.Zero(t, p.Stats().Held, "a second Release let another's hold go")
-	require.True(t, p.Remove(h))
-}
-
 // Many Refs hold one value until the last goes, in any order.
 func TestLastReleaseGivesTheSlotBack(t *testing.T) {
 	for _, reuse := range testkit.Reuses {

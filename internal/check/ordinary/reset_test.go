@@ -280,33 +280,6 @@ func TestResetRunsOnUsersGoroutines(t *testing.T) {
 	assert.Zero(t, foreign, "calls of Reset by the garbage collector's goroutines")
 }
 
-// A Reset may flush the Worker whose removal calls it. No removal is lost by that.
-func TestResetMayFlushItsWorker(t *testing.T) {
-	var w *pool.Worker[int]
-	calls := 0
-	p := pool.Must[int](&pool.Options[int]{Shards: 1, Reset: func(v *int) {
-		if calls++; calls%3 == 0 {
-			w.Flush()
-		}
-		*v = 0
-	}})
-	w = p.Worker()
-	hs := testkit.Fill(t, p, 4000, testkit.Number)
-	for i, h := range hs {
-		require.Truef(t, w.Remove(h), "removal %d", i)
-		require.False(t, p.Contains(h))
-		if i%5 == 0 {
-			h, err := w.Insert(1)
-			require.NoError(t, err)
-			_, ok := w.Take(h)
-			require.True(t, ok)
-		}
-	}
-	require.Greater(t, calls, 1000)
-	w.Close()
-	testkit.RequireReclaimed(t, p)
-}
-
 // A Reset may close the Worker whose call it interrupts. What that call has not
 // done yet it does not do, and panics as every later call does; nothing is lost.
 func TestResetMayCloseItsWorker(t *testing.T) {

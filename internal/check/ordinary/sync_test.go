@@ -118,43 +118,6 @@ func TestSynchronizeEndsUnderPins(t *testing.T) {
 	testkit.RequireReclaimed(t, p)
 }
 
-// Synchronize ends when everybody else has stopped, too. It fails when a batch
-// is counted before it is taken, in a way that lets Synchronize wait for a batch
-// that never comes.
-func TestSynchronizeEndsBesideReclaimers(t *testing.T) {
-	for range testkit.Long(6000) {
-		p := pool.Must(&pool.Options[int]{Shards: 1})
-		var wg sync.WaitGroup
-		for range 2 {
-			wg.Add(2)
-			go func() {
-				defer wg.Done()
-				for range 130 {
-					h, err := p.Insert(1)
-					if err != nil || !p.Remove(h) {
-						t.Error(err)
-					}
-				}
-			}()
-			go func() {
-				defer wg.Done()
-				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-				defer cancel()
-				for range 40 {
-					if err := p.Synchronize(ctx); err != nil {
-						t.Errorf("Synchronize: %v, with nothing in the way", err)
-						return
-					}
-				}
-			}()
-		}
-		wg.Wait()
-		if t.Failed() {
-			return
-		}
-	}
-}
-
 // Synchronize does not wait for slots that open Workers keep.
 func TestSynchronizeLeavesWorkersAlone(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})

@@ -225,33 +225,6 @@ func TestTrimNearTheLastGeneration(t *testing.T) {
 	}
 }
 
-// An open Worker may keep the memory of a page that was given up, but does not read it: it
-// finds what others inserted after the page came back.
-func TestWorkerFollowsTheTable(t *testing.T) {
-	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
-	w := p.Worker()
-	hs := testkit.Fill(t, p, 400, testkit.Number)
-	w.Remove(hs[0]) // has a copy of the table now
-	p.RemoveBatch(hs)
-	require.NoError(t, p.Synchronize(context.Background()))
-	require.Positive(t, p.Trim())
-	again := testkit.Fill(t, p, 300, testkit.Number)
-	for i, h := range again {
-		v, ok := w.Get(h)
-		require.True(t, ok)
-		require.Equal(t, i+1, v)
-		if i%2 == 0 {
-			require.True(t, w.Remove(h))
-		} else {
-			v, ok := w.Take(h)
-			require.True(t, ok)
-			require.Equal(t, i+1, v)
-		}
-	}
-	w.Close()
-	require.Zero(t, testkit.RequireReclaimed(t, p).Live)
-}
-
 // With AutoTrim a pool shrinks as its values go, by itself; without it does not.
 func TestAutoTrimFollowsTheLiveValues(t *testing.T) {
 	peak := testkit.Long(400_000)

@@ -14,29 +14,6 @@ import (
 	"coatcheck/pool"
 )
 
-func TestClosedWorkerPanics(t *testing.T) {
-	p := pool.Must[int](nil)
-	h := testkit.MustInsert(t, p, 1)
-	closed := p.Worker()
-	closed.Close()
-	closed.Close()
-	for name, w := range map[string]*pool.Worker[int]{"closed": closed, "zero": {}} {
-		for verb, use := range map[string]func(){
-			"Insert":     func() { _, _ = w.Insert(1) },
-			"InsertFunc": func() { _, _ = w.InsertFunc(func(pool.Handle[int], *int) {}) },
-			"Get":        func() { w.Get(h) },
-			"Remove":     func() { w.Remove(h) },
-			"Take":       func() { w.Take(h) },
-			"Pin":        func() { w.Pin() },
-			"Flush":      w.Flush,
-		} {
-			t.Run(name+" "+verb, func(t *testing.T) { testkit.RequirePanicText(t, use, "pool: ", "Worker") })
-		}
-	}
-	require.Equal(t, 1, p.MustGet(h))
-	require.Zero(t, p.Stats().Cached)
-}
-
 // A Worker that is dropped loses no slot.
 func TestDroppedWorkerLosesNoSlot(t *testing.T) {
 	for _, capacity := range []int{0, 1000} {
