@@ -175,7 +175,6 @@ func (a *Actor[T]) Stall() {
 		time.Sleep(50 * time.Microsecond)
 	}
 	st := w.Pool.Stats()
-	println("DBG", st.Limbo, st.Live, st.Allocated, st.Pinned, w.Done(Removed), w.Done(Stalled))
 	if st.Allocated > len(w.lives) {
 		a.Failf("memory is bounded by %d slots, and a stall costs %+v", len(w.lives), st)
 	}
