@@ -79,35 +79,15 @@ func (a *actor) one(name string, inner func()) Handle[val] {
 	return append(a.at(name, inner).inserted, 0)[0]
 }
 
-func (a *actor) insert() Handle[val]                   { return a.one("Insert", nil) }
-func (a *actor) insertFunc(inner func()) Handle[val]   { return a.one("InsertFunc", inner) }
-func (a *actor) get(h Handle[val])                     { a.at("Get", nil, h) }
-func (a *actor) contains(h Handle[val])                { a.at("Contains", nil, h) }
-func (a *actor) view(h Handle[val], inner func())      { a.at("View", inner, h) }
-func (a *actor) remove(h Handle[val]) bool             { return h != 0 && a.at("Remove", nil, h).ok }
-func (a *actor) take(h Handle[val]) bool               { return h != 0 && a.at("Take", nil, h).ok }
-func (a *actor) removeBatch(hs ...Handle[val])         { a.at("RemoveBatch", nil, hs...) }
-func (a *actor) all(inner func())                      { a.at("All", inner) }
-func (a *actor) each(inner func())                     { a.at("Each", inner) }
-func (a *actor) drain(inner func())                    { a.at("Drain", inner) }
-func (a *actor) deleteFunc(inner func())               { a.at("DeleteFunc", inner) }
-func (a *actor) clear()                                { a.at("Clear", nil) }
-func (a *actor) trim()                                 { a.at("Trim", nil) }
-func (a *actor) stats()                                { a.at("Stats", nil) }
-func (a *actor) look(rd *reader, h Handle[val])        { a.under("Guard.Get", rd, nil, h) }
-func (a *actor) lookAll(rd *reader, hs ...Handle[val]) { a.under("Guard.GetBatch", rd, nil, hs...) }
-func (a *actor) allUnder(rd *reader, inner func())     { a.under("Guard.All", rd, inner) }
+func (a *actor) insert() Handle[val]  { return a.one("Insert", nil) }
+func (a *actor) get(h Handle[val])    { a.at("Get", nil, h) }
+func (a *actor) remove(h Handle[val]) { a.at("Remove", nil, h) }
 
-// read is a pin, a look, and an unpin.
-func (a *actor) read(h Handle[val]) { a.unpin(a.pin(h)) }
-
-// insertN inserts n values.
-func (a *actor) insertN(n int) []Handle[val] {
-	hs := make([]Handle[val], n)
-	for i := range hs {
-		hs[i] = a.insert()
-	}
-	return hs
+// do does what is no verb, as an operation with this name.
+func (a *actor) do(op string, f func()) {
+	a.enter(op)
+	f()
+	a.leave()
 }
 
 // insertFails inserts through a constructor that returns an error.
@@ -144,6 +124,16 @@ func (a *actor) opens(c *verbs.Call[val]) *Reservation[val] {
 	interleave.Unseen(func() { a.turn[r.Handle().Index()] = 0 })
 	return r
 }
+
+// reserveFrom is reserve by a Reserver. What it makes stays in w.reserved, so
+// that no block is dropped in the middle of a run.
+func (a *actor) reserveFrom(v *Reserver[val]) *Reservation[val] {
+	c, _ := a.call("Reserver.Reserve", nil)
+	c.Reserver = v
+	return a.opens(c)
+}
+
+func (a *actor) reserver() *Reserver[val] { return subject{a.p}.Reserver() }
 
 // isOpen reports whether r is to be settled yet.
 func isOpen(r *Reservation[val]) (is bool) {
@@ -200,9 +190,7 @@ func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {
 	}
 	a.burned = append(a.burned, r.Handle())
 	a.cancelled++
-	a.enter("Cancel")
-	how(r)
-	a.leave()
+	a.do("Cancel", func() { how(r) })
 }
 
 // removeAt removes h, which lives, into the limbo of shard k.
@@ -214,13 +202,6 @@ func (a *actor) removeAt(k int, h Handle[val]) {
 	a.ended(before, ok)
 }
 
-// removeAll removes hs one after the other.
-func (a *actor) removeAll(hs []Handle[val]) {
-	for _, h := range hs {
-		a.remove(h)
-	}
-}
-
 // pin pins a guard and looks at h, if that is not zero. What it sees is watched.
 func (a *actor) pin(h Handle[val]) *reader {
 	rd := &reader{from: a.clock}
@@ -229,14 +210,14 @@ func (a *actor) pin(h Handle[val]) *reader {
 	rd.Hold, rd.copy = c.Hold, PinOf(&c.Hold.Guard)
 	a.watched = append(a.watched, rd)
 	if h != 0 {
-		a.look(rd, h)
+		a.under("Guard.Get", rd, nil, h)
 	}
 	return rd
 }
 
 // under calls a verb of a guard, if that is pinned. What it sees is watched.
 func (a *actor) under(name string, rd *reader, inner func(), hs ...Handle[val]) {
-	if !slices.Contains(a.watched, rd) || rd.Ref != nil || rd.brief != nil || slices.Equal(hs, []Handle[val]{0}) {
+	if !slices.Contains(a.watched, rd) || rd.Ref != nil || rd.brief != nil {
 		return
 	}
 	c, f := a.call(name, inner, hs...)
@@ -263,9 +244,7 @@ func (a *actor) unpin(rd *reader) {
 		}
 	}
 	if rd.brief != nil {
-		a.enter("Unpin")
-		rd.brief.UnpinBrief()
-		a.leave()
+		a.do("Unpin", rd.brief.UnpinBrief)
 	} else {
 		c, f := a.call("Unpin", nil)
 		rd.Seen = nil // it is watched at each step
@@ -295,15 +274,15 @@ func (a *actor) again(rd *reader) {
 	if rd == nil || rd.Ref != nil || slices.Contains(a.watched, rd) {
 		return
 	}
-	a.enter("Unpin again")
-	if rd.copy.Release() {
-		a.r.Failf("the copy of a guard that was unpinned ends a pin")
-	}
-	a.leave()
+	a.do("Unpin again", func() {
+		if rd.copy.Release() {
+			a.r.Failf("the copy of a guard that was unpinned ends a pin")
+		}
+	})
 }
 
 // brief is the pin that Get makes, with a look under it that lasts.
-func (a *actor) brief(h Handle[val], lasting bool) {
+func (a *actor) brief(h Handle[val], lasting bool) *reader {
 	e, was := a.before(h)
 	a.enter("PinBrief")
 	g := Domain(a.p).PinBrief()
@@ -322,6 +301,7 @@ func (a *actor) brief(h Handle[val], lasting bool) {
 		rd.brief = &g
 	}
 	a.leave()
+	return rd
 }
 
 // synchronize waits for what was removed, for a few turns.
@@ -336,4 +316,40 @@ func (a *actor) grow(n int) {
 	c, _ := a.call("Grow", nil)
 	c.N = n
 	c.Do()
+}
+
+// pop takes a slot from the queue of the only shard, and makes
+// it live.
+func (a *actor) pop() {
+	a.enter("Pop")
+	slot, h := Arena(a.p).PopAt(0)
+	if slot == nil {
+		a.leave()
+		return
+	}
+	stamp := a.NewNumber()
+	slot.Value = val{stamp, &anchor}
+	slot.Publish(h)
+	a.leave()
+	a.issued(Handle[val](h), stamp)
+}
+
+// conserved checks that every slot is accounted for if nothing is open any more.
+func (a *actor) conserved() {
+	if st := a.p.Stats(); st.Workers+st.Reserved > 0 {
+		return
+	}
+	if st := a.p.Stats(); st.Live+st.Free+st.Limbo != st.Allocated {
+		a.r.Failf("nothing is open, and slots are away: %+v", st)
+	}
+}
+
+// countPinned counts the guards while others pin and unpin.
+func (a *actor) countPinned() {
+	a.enter("Pinned")
+	guards, oldest := Domain(a.p).Pinned()
+	a.leave()
+	if guards > 1 || oldest > a.epoch {
+		a.r.Failf("%d guards are pinned, the oldest since %d epochs; want at most 1, and epoch %d", guards, oldest, a.epoch)
+	}
 }

@@ -42,12 +42,12 @@ func among[T any](d *drawer, list ...T) T { return list[d.IntN(len(list))] }
 // everywhere (Groce's swarm testing).
 func (d *drawer) swarm() {
 	share, flat := among(d, 20, 40, 60, 100), d.odds(50)
-	for i := range verbTable {
-		w := verbTable[i].weight
+	for i := range verbList {
+		w := verbList[i].weight
 		if flat {
 			w = min(4*w, usual) // what is rare elsewhere is not so here
 		}
-		if verbTable[i].weight < usual && !d.odds(share) {
+		if verbList[i].weight < usual && !d.odds(share) {
 			w = 0
 		}
 		if d.odds(20) {
@@ -59,17 +59,19 @@ func (d *drawer) swarm() {
 
 // draw draws a program.
 func draw(rnd *rand.Rand) *program {
-	d := &drawer{Rand: rnd, p: new(program)}
+	d := &drawer{Rand: rnd, p: &program{name: "a program that was drawn"}}
 	d.options()
 	d.swarm()
 	most := among(d, 2, 4, 7)
-	if c := d.p.opts.Capacity; c > 0 {
+	if c := d.p.Capacity; c > 0 {
 		most = min(most, c)
 	}
 	all := hand{stays: true}
-	n := among(d, most, most&^(1<<d.p.shift-1), d.IntN(most+1)) // full pages, so that the next one grows
+	n := among(d, most, most&^(d.p.Page-1), d.IntN(most+1)) // full pages, so that the next one grows
 	if n > 0 {
-		d.p.prepare = append(d.p.prepare, op{verb: verbOf("insertBatch"), by: -1, n: n})
+		in := newOp(verbOf("InsertBatch"))
+		in.to, in.n = 0, n
+		d.p.prepare = append(d.p.prepare, in)
 	}
 	for range n {
 		all.h = append(all.h, d.handles)
@@ -79,24 +81,24 @@ func draw(rnd *rand.Rand) *program {
 		d.hot = append(d.hot, d.IntN(n))
 	}
 	if d.odds(30) && n > 0 { // some are gone, and mostly free again
-		gone := op{verb: verbOf("removeBatch"), by: -1}
+		gone := newOp(verbOf("RemoveBatch"))
 		for i := range among(d, 1, 1, 1+d.IntN(n), n) {
 			gone.h = append(gone.h, named{at: i})
 		}
 		d.p.prepare = append(d.p.prepare, gone)
 		if d.odds(60) {
-			d.p.prepare = append(d.p.prepare, op{verb: verbOf("synchronize"), by: -1, n: 1})
+			d.p.prepare = append(d.p.prepare, newOp(verbOf("Synchronize")))
 		}
 	}
 	for range d.workersMost {
-		d.p.prepare = append(d.p.prepare, d.op(&all, "worker()"))
+		d.p.prepare = append(d.p.prepare, d.op(&all, "Open"))
 	}
 	for range among(d, 0, 1, 2, 3, 5) {
 		d.p.prepare = append(d.p.prepare, d.op(&all, ""))
 	}
-	if d.p.isReset {
-		d.p.resets = append(d.p.resets, d.op(&hand{shared: true, deep: 1}, among(d, "", "flush()", "close()")))
-		d.p.resets = append(d.p.resets, d.ops(&hand{shared: true, deep: 1}, d.IntN(3), among(d, "", "", "", "fail()", "exit()"))...)
+	if d.p.Reset {
+		d.p.resets = append(d.p.resets, d.op(&hand{shared: true, deep: 1}, among(d, "", "Flush", "Close")))
+		d.p.resets = append(d.p.resets, d.ops(&hand{shared: true, deep: 1}, d.IntN(3), among(d, "", "", "", "fail", "exit"))...)
 	}
 	most = among(d, 1, 2, 3, 3, 5)
 	hands := make([]hand, among(d, 2, 2, 2, 3, 3, 3, 4))
@@ -116,11 +118,11 @@ func draw(rnd *rand.Rand) *program {
 		}
 	}
 	for i := range hands {
-		s := script{shard: d.IntN(max(d.p.opts.Shards, 1))}
+		s := script{shard: d.IntN(d.p.Shards)}
 		s.ops = d.ops(&hands[i], 1+d.IntN(most), "")
 		d.p.threads = append(d.p.threads, s)
 	}
-	if d.p.isReset && strings.Contains(d.p.String(), "a.all(func") {
+	if d.p.Reset && strings.Contains(d.p.String(), "All {") {
 		failForExit(d.p.resets) // or a loop's pin would stay
 	}
 	return d.p
@@ -129,8 +131,8 @@ func draw(rnd *rand.Rand) *program {
 // failForExit makes the callbacks in ops fail that exit, at any depth.
 func failForExit(ops []op) {
 	for i := range ops {
-		if ops[i].verb == verbOf("exit()") {
-			ops[i].verb = verbOf("fail()")
+		if ops[i].verb == verbOf("exit") {
+			ops[i].verb = verbOf("fail")
 		}
 		failForExit(ops[i].inner)
 	}
@@ -138,42 +140,44 @@ func failForExit(ops []op) {
 
 // options draws a pool.
 func (d *drawer) options() {
-	p := d.p
-	o := &p.opts
-	p.shift = among[uint32](d, 0, 1, 1, 1, 2)
-	o.Shards = among(d, 1, 1, 1, 2, 2, 3)
-	o.Capacity = among(d, 0, 0, 0, 1+d.IntN(3), 2+d.IntN(4), 4+d.IntN(5), 128)
+	s := &d.p.settings
+	s.Page = among(d, 1, 2, 2, 2, 4)
+	s.Shards = among(d, 1, 1, 1, 2, 2, 3)
+	s.Capacity = among(d, 0, 0, 0, 1+d.IntN(3), 2+d.IntN(4), 4+d.IntN(5), 128)
 	if d.odds(25) {
-		o.Reuse, o.MinFree = FIFO, 1+d.IntN(2)
+		s.FIFO, s.MinFree = true, 1+d.IntN(2)
 	}
 	if d.odds(40) {
 		// With this capacity a Worker has eight slots in reach; it has none in small ones.
-		o.Reuse, o.MinFree, o.Capacity = LIFO, 0, among(d, 0, 128, 128, 128)
+		s.FIFO, s.MinFree, s.Capacity = false, 0, among(d, 0, 128, 128, 128)
 		d.workersMost = among(d, 1, 2, 2, 3)
 	}
 	if d.odds(10) {
-		o.MaxLimbo = 1 + d.IntN(3)
+		s.MaxLimbo = 1 + d.IntN(3)
 	}
 	switch {
-	case d.odds(10) && o.Capacity > 0 && o.Capacity < 100:
-		o.Preallocate = true
+	case d.odds(10) && s.Capacity > 0 && s.Capacity < 100:
+		s.Preallocate = true
 	case d.odds(15):
-		o.AutoTrim = true
+		s.AutoTrim = true
 	}
-	o.Origin = 101
 	if d.odds(20) {
-		o.Origin = among[uint32](d, 1, shard.LastGeneration, shard.LastGeneration-2, shard.LastGeneration-4)
+		if s.Lives = d.IntN(4); s.Lives == 0 {
+			s.Origin = 1
+		}
 	}
-	p.isReset = d.odds(20)
-	p.plain = !p.isReset && d.odds(25)
-	p.copying = d.odds(50)
+	if s.Reset = d.odds(20); s.Reset {
+		s.Resets = 3
+	}
+	s.Plain = !s.Reset && d.odds(25)
+	s.Copying = d.odds(50)
 	if d.odds(6) {
-		p.epochs = 1 + d.Uint64N(4)
+		s.Epochs = 1 + d.IntN(4)
 	}
 	if d.odds(10) {
-		p.cells = among(d, 2, 4)
+		s.Cells = among(d, 2, 4)
 	}
-	p.reserver = d.odds(20)
+	s.Reserver = d.odds(20)
 }
 
 // ops draws n operations, and one that ends them, if that is not "".
@@ -186,7 +190,7 @@ func (d *drawer) ops(h *hand, n int, end string) (list []op) {
 		}
 	}
 	if end != "" {
-		list = append(list, op{verb: verbOf(end), by: -1})
+		list = append(list, newOp(verbOf(end)))
 	}
 	return list
 }
@@ -194,10 +198,10 @@ func (d *drawer) ops(h *hand, n int, end string) (list []op) {
 // phrase draws some operations that belong together. What users do comes in such groups,
 // and one by one they seldom meet.
 func (d *drawer) phrase(h *hand) []op {
-	out := op{verb: verbOf("removeBatch"), by: -1}
+	out := newOp(verbOf("RemoveBatch"))
 	switch d.IntN(3) {
 	case 0: // come and go
-		in := d.op(h, "insertBatch")
+		in := d.op(h, "InsertBatch")
 		for i := range in.n {
 			out.h = append(out.h, named{at: in.to + i})
 		}
@@ -209,28 +213,18 @@ func (d *drawer) phrase(h *hand) []op {
 		for _, at := range h.h[:min(len(h.h), 8)] {
 			out.h = append(out.h, named{at: at})
 		}
-		ebb := []op{out, {verb: verbOf("synchronize"), by: -1, n: 1}, {verb: verbOf("trim"), by: -1}}
+		ebb := []op{out, newOp(verbOf("Synchronize")), newOp(verbOf("Trim"))}
 		if d.odds(70) {
-			ebb = append(ebb, d.op(h, among(d, "insertBatch", "= $a.insert()")))
+			ebb = append(ebb, d.op(h, among(d, "InsertBatch", "Insert")))
 		}
 		return ebb
 	default: // a handle that is to come
-		o := d.op(h, among(d, "take(", "remove(", "get("))
+		o := d.op(h, among(d, "Take", "Remove", "Get"))
 		if len(d.hot) > 0 {
 			o.h[0] = named{at: among(d, d.hot...), ahead: 1 + d.IntN(2)}
 		}
 		return []op{o}
 	}
-}
-
-// verbOf returns the verb with a word in its text.
-func verbOf(word string) *verb {
-	for i := range verbTable {
-		if strings.Contains(verbTable[i].text, word) {
-			return &verbTable[i]
-		}
-	}
-	panic(word)
 }
 
 // op draws an operation of h's thread, of some kind if that is not "".
@@ -241,7 +235,7 @@ func (d *drawer) op(h *hand, kind string) op {
 		case kind != "":
 			v = verbOf(kind)
 		case h.pinned > 1 && d.odds(20*h.pinned):
-			v = verbOf("unpin") // or nothing would be reclaimed any more
+			v = verbOf("Unpin") // or nothing would be reclaimed any more
 		}
 		if o, ok := d.arguments(v, h); ok {
 			return o
@@ -259,13 +253,16 @@ func (d *drawer) verb() *verb {
 		at -= d.weights[i]
 		i++
 	}
-	return &verbTable[i]
+	return &verbList[i]
 }
 
-// arguments draws what v's text asks for, and reports whether h has it.
+// arguments draws what v takes, and reports whether h has it.
 func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
-	o = op{verb: v, by: -1, n: 1 + d.IntN(3)}
-	has := func(s string) bool { return strings.Contains(v.text, s) }
+	o = newOp(v)
+	n := 1 + d.IntN(3)
+	if v.has("n+") {
+		o.n = n
+	}
 	one := func(list []int, at *int) bool {
 		if len(list) > 0 {
 			*at = list[len(list)-1-d.IntN(min(len(list), 3))]
@@ -277,25 +274,25 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 		*count++
 		return *count - 1
 	}
-	full := max(d.handles, d.opened, d.reservations, d.workers)+o.n > variables
+	full := max(d.handles, d.opened, d.reservations, d.workers)+n > variables
 	switch {
-	case full && (has("$>") || has("$t") || has("$G") || has("$R") || has("$W")):
+	case full && v.has(">+GRW"):
 		return o, false
-	case h.shared && (has("$G") || has("$R") || has("$W")):
+	case h.shared && v.has("GRW"):
 		return o, false // nobody would give them back
-	case has("$g") && !one(h.g, &o.g), has("$r") && !one(h.r, &o.r), has("rv") && !d.p.reserver:
+	case v.has("g") && !one(h.g, &o.g), v.has("r") && !one(h.r, &o.r), v == verbOf("Reserver.Reserve") && !d.p.Reserver:
 		return o, false
-	case has("$w") && !h.shared && !one(h.w, &o.by):
+	case v.has("w") && !h.shared && !one(h.w, &o.by):
 		return o, false
-	case has("$a") && d.odds(60):
+	case v.has("a") && d.odds(60):
 		one(h.w, &o.by)
 	}
 	switch {
-	case has("$h"):
+	case v.has("h"):
 		o.h = []named{d.handle(h)}
-	case has("$H"):
-		last := d.odds(40) && len(h.h) >= o.n // what it has made last
-		for i := range o.n {
+	case v.has("H"):
+		last := d.odds(40) && len(h.h) >= n // what it has made last
+		for i := range n {
 			n := d.handle(h)
 			if last {
 				n = named{at: h.h[len(h.h)-1-i]}
@@ -305,12 +302,12 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 			}
 		}
 	}
-	if o.calls = (has("$f") || has("$b")) && h.deep < 2 && d.odds(60); o.calls {
+	if o.calls = v.has("fb") && h.deep < 2 && d.odds(60); o.calls {
 		was := h.stays
 		h.deep++
-		h.stays = was || has("$b")
-		end := among(d, "", "", "", "fail()", "exit()")
-		if h.stays && end == "exit()" {
+		h.stays = was || v.has("b")
+		end := among(d, "", "", "", "fail", "exit")
+		if h.stays && end == "exit" {
 			end = ""
 		}
 		o.inner = d.ops(h, d.IntN(3), end)
@@ -318,21 +315,21 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 		h.stays = was
 	}
 	switch {
-	case has("$>"):
+	case v.has(">"):
 		o.to = fresh(&d.handles, &h.h)
-	case has("$t"):
+	case v.has("+"):
 		o.to = d.handles
 		for range o.n {
 			fresh(&d.handles, &h.h)
 		}
-	case has("$G"):
+	case v.has("G"):
 		o.into = fresh(&d.opened, &h.g)
 		h.pinned++
-	case v == verbOf("unpin"):
+	case v == verbOf("Unpin"):
 		h.pinned = max(0, h.pinned-1)
-	case has("$R"):
+	case v.has("R"):
 		o.into = fresh(&d.reservations, &h.r)
-	case has("$W"):
+	case v.has("W"):
 		o.into = fresh(&d.workers, &h.w)
 	}
 	return o, true
@@ -340,9 +337,10 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 
 // handle draws one: mostly of few that all threads use.
 func (d *drawer) handle(h *hand) named {
+	o, _ := d.p.options()
 	switch {
 	case d.odds(6):
-		return named{made: Handle[val](shard.Pack(d.p.opts.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
+		return named{madeUp: true, made: Handle[val](shard.Pack(o.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
 	case d.odds(40) && len(d.hot) > 0:
 		return named{at: among(d, d.hot...), ahead: d.ahead()}
 	case len(h.h) > 0 && d.odds(40): // what it has made last

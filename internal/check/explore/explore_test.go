@@ -25,7 +25,7 @@ func TestInterleave(t *testing.T) {
 	var took time.Duration
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
-			res := testkit.Explore(t, func(r *interleave.Run) { s.setup(&world{r: r}) }, false, search)
+			res := testkit.Explore(t, s.setup, false, search)
 			runs += res.AllRuns
 			took += res.Took
 		})
@@ -54,6 +54,6 @@ func search(setup interleave.Setup, seed uint64) interleave.Result {
 
 func TestInterleaveRepeats(t *testing.T) {
 	for _, s := range scenarios {
-		testkit.RunsTwiceTheSame(t, s.name, func(r *interleave.Run) { s.setup(&world{r: r}) })
+		testkit.RunsTwiceTheSame(t, s.name, s.setup)
 	}
 }

@@ -88,6 +88,13 @@ func (w *world) holds() error {
 	if err := w.values(); err != nil {
 		return err
 	}
+	if w.pinSteps > 0 {
+		for _, f := range w.frames {
+			if f.op == "Pin" && w.clock-f.from > w.pinSteps {
+				return fmt.Errorf("a Pin has not returned after %d steps: it waits for another thread", w.pinSteps)
+			}
+		}
+	}
 	e, s := Domain(w.p).Epoch(), Domain(w.p).Safe()
 	if e < w.epoch || s < w.safe || s > e {
 		return fmt.Errorf("epoch %d → %d, frontier %d → %d: one went back, or the frontier passed the epoch", w.epoch, e, w.safe, s)

@@ -24,7 +24,7 @@ func TestInterleaveLateStoresPassLoadsAlone(t *testing.T) {
 		seen := make(map[outcome]bool)
 		res := interleave.Search(func(r *interleave.Run) {
 			w := &world{r: r}
-			a := w.pool(Options[val]{})
+			a := w.pool(1, Options[val]{Origin: 101, Shards: 1})
 			reservation := a.reserve()
 			var flag atom.Uint64
 			var o outcome

@@ -4,14 +4,13 @@ package explore_test
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/testkit"
-	. "coatcheck/pool"
 )
 
 // shrink makes a program that fails smaller, as long as it fails in some way, and
@@ -109,18 +108,23 @@ func (r *reduction) program(p *program) bool {
 	if r.ops(&p.prepare) || r.ops(&p.resets) {
 		return true
 	}
-	o := &p.opts
-	if r.may(o.Reuse != LIFO) {
-		o.Reuse, o.MinFree = LIFO, 0
-		return true
+	done := false
+	p.settings.fields(func(_ string, at reflect.Value) {
+		if !done && r.may(!at.IsZero()) {
+			at.SetZero()
+			done = true
+		}
+	})
+	p.valid()
+	return done
+}
+
+// valid leaves out settings that mean nothing without others.
+func (s *settings) valid() {
+	if !s.FIFO {
+		s.MinFree = 0
 	}
-	if r.may(p.isReset) {
-		p.isReset, p.resets = false, nil
-		return true
-	}
-	return zero(r, &o.Preallocate) || zero(r, &o.AutoTrim) || zero(r, &o.MaxLimbo) || become(r, &o.Shards, 1) || become(r, &o.Origin, 101) ||
-		r.may(o.Capacity > 0 && !o.Preallocate) && put(&o.Capacity, 0) || zero(r, &p.plain) || zero(r, &p.copying) || zero(r, &p.epochs) || zero(r, &p.cells) ||
-		become(r, &p.shift, 1)
+	s.Preallocate = s.Preallocate && s.Capacity > 0
 }
 
 func put[T any](at *T, to T) bool { *at = to; return true }
@@ -139,7 +143,7 @@ func (r *reduction) ops(list *[]op) bool {
 			o.calls, o.inner = false, nil
 			return true
 		}
-		if r.ops(&o.inner) || become(r, &o.by, -1) || r.may(o.n > 1) && put(&o.n, o.n-1) {
+		if r.ops(&o.inner) || become(r, &o.by, none) || r.may(o.n > 1) && put(&o.n, o.n-1) {
 			return true
 		}
 		for k := range o.h {
@@ -151,14 +155,15 @@ func (r *reduction) ops(list *[]op) bool {
 	return false
 }
 
-// What is drawn is the same each time, runs the same each time, and prints as Go.
+// What is drawn is the same each time, runs the same each time, and is printed as a scenario.
 func TestInterleaveProgramsRepeat(t *testing.T) {
 	first, second := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 1))
 	for n := range 200 {
 		p, q := draw(first), draw(second)
 		text := p.String()
-		if !strings.HasPrefix(text, "var generated") || text != q.String() || text != p.clone().String() {
-			t.Fatalf("program %d is none, or another each time:\n%s\n%s", n, text, q.String())
+		again, err := parse(text)
+		if err != nil || len(again) != 1 || text != again[0].String() || text != q.String() || text != p.clone().String() {
+			t.Fatalf("program %d is none, or another each time (%v):\n%s\n%s", n, err, text, q.String())
 		}
 		testkit.RunsTwiceTheSame(t, text, p.setup)
 	}
@@ -167,9 +172,9 @@ func TestInterleaveProgramsRepeat(t *testing.T) {
 // A program that fails is made as small as it can be.
 func TestInterleaveShrinks(t *testing.T) {
 	p := draw(rand.New(rand.NewPCG(1, 1)))
-	bug := verb{text: "panic()", run: func(*vars, *actor, *op) { panic("a bug") }}
+	bug := verb{name: "panic", run: func(*vars, *actor, *op) { panic("a bug") }}
 	failForExit(p.threads[0].ops) // or it may never come to the bug
-	p.threads[0].ops = append(p.threads[0].ops, op{verb: &bug, by: -1})
+	p.threads[0].ops = append(p.threads[0].ops, newOp(&bug))
 	small, f := shrink(p, 1, nil)
 	if f == nil || len(small.prepare) != 0 || len(small.threads) != 1 || len(small.threads[0].ops) != 1 {
 		t.Errorf("one operation is enough to fail; this is left:\n%s\n%v", small, f)

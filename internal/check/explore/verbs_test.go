@@ -12,185 +12,228 @@ import (
 	"coatcheck/shard"
 )
 
-// verb is one kind of operation of generated programs. Its text is what it prints,
-// and says what has to be drawn for it:
+// verb is one kind of operation of a program. takes says what it takes and makes, a letter
+// each:
 //
-//	$a  the actor: the thread's, or that of one of its Workers
-//	$w  an actor with a Worker
-//	$h  a handle, and $H some
-//	$g  a guard or a Ref that the thread has, and $r a Reservation
-//	$n  a small number
-//	$f  a callback, or nil; $b one that does not exit
-//	$>  the variable for a new handle, $t its number if it is the first of $n
-//	$G, $R, $W  the variable for a new guard or Ref, Reservation, Worker
+//	a  it acts through one of the thread's Workers, or not; w: it needs one
+//	h  a handle; H: some
+//	g  a guard or a Ref, and r a Reservation
+//	n  a small number
+//	f  a callback, or none; b: one that does not exit
+//	>  it makes a handle; +: n of them
+//	G  it makes a guard or a Ref, R a Reservation, W a Worker
 //
-// What an actor has a short name for is listed here; the other verbs of the table of
-// internal/check/verbs are drawn by what they need.
+// A verb of weight 0 is for scenarios alone.
 type verb struct {
 	weight int
-	text   string
+	name   string
+	takes  string
 	run    func(v *vars, a *actor, o *op)
 }
 
-// vars are the variables of a generated program.
+func (v *verb) has(letters string) bool { return strings.ContainsAny(v.takes, letters) }
+
+// vars are the variables of a program.
 type vars struct {
-	h  [variables]Handle[val]
-	g  [variables]*reader
-	r  [variables]*Reservation[val]
-	wk [variables]*actor
-	rv *Reserver[val]
+	h        [variables]Handle[val]
+	g        [variables]*reader
+	r        [variables]*Reservation[val]
+	wk       [variables]*actor
+	reserver *Reserver[val]
 }
 
 // variables is how many there are of each kind, at most.
 const variables = 64
 
-// op is one operation of a program.
+// op is one operation of a program. A number that it does not have is none.
 type op struct {
 	*verb
-	by, to, n int // which Worker (none: -1), variable, and number
-	g, r      int
-	h         []named
-	inner     []op
-	calls     bool // inner is there, if empty
-	into      int
+	by   int // which Worker
+	to   int // the first variable for a new handle
+	n    int
+	g, r int
+	h    []named
+	into int // the variable for a new guard, Ref, Reservation or Worker
+
+	calls bool // it has a callback, which may be empty
+	inner []op
 }
 
-// named is a handle in a program: of a variable, of a later life of its slot, or,
-// if made is not zero, one that was made up.
+const none = -1
+
+func newOp(v *verb) op { return op{verb: v, by: none, to: none, g: none, r: none, into: none} }
+
+// named is a handle in a program: of a variable, of a later life of its slot, of a
+// Reservation, or one that was made up.
 type named struct {
-	at    int
-	ahead int // so many lives
-	made  Handle[val]
-}
-
-// ahead returns the handle that h's slot will have after n lives.
-func ahead(h Handle[val], n int) Handle[val] {
-	for range n {
-		if h != 0 {
-			h = Handle[val](shard.Reborn(uint64(h)))
-		}
-	}
-	return h
+	at       int
+	ahead    int // so many lives
+	reserved bool
+	madeUp   bool
+	made     Handle[val]
 }
 
 func (n named) of(v *vars) Handle[val] {
-	if n.made != 0 {
+	switch h := v.h[n.at]; {
+	case n.madeUp:
 		return n.made
+	case n.reserved && v.r[n.at] != nil:
+		return v.r[n.at].Handle()
+	case n.reserved || h == 0:
+		return 0
+	default:
+		for range n.ahead {
+			h = Handle[val](shard.Reborn(uint64(h)))
+		}
+		return h
 	}
-	return ahead(v.h[n.at], n.ahead)
 }
 
 func (n named) String() string {
 	switch {
-	case n.made != 0:
-		return fmt.Sprintf("Handle[val](shard.Pack(%d, %d))", n.made.Generation(), n.made.Index())
+	case n.madeUp:
+		return fmt.Sprintf("%d@%d", n.made.Index(), n.made.Generation())
+	case n.reserved:
+		return fmt.Sprintf("r%d", n.at)
 	case n.ahead > 0:
-		return fmt.Sprintf("ahead(h[%d], %d)", n.at, n.ahead)
+		return fmt.Sprintf("h%d+%d", n.at, n.ahead)
 	}
-	return fmt.Sprintf("h[%d]", n.at)
+	return fmt.Sprintf("h%d", n.at)
 }
 
-// verbTable has the operations that are drawn. The first two end callbacks.
-var verbTable []verb
+// verbList has the operations of programs. Those of the table of internal/check/verbs that
+// have no entry here are added with what they need.
+var verbList = makeVerbs()
 
-// usual is the weight of those that every program may have.
+// usual is the weight of those that every drawn program may have.
 const usual = 20
 
-func init() {
-	verbTable = []verb{
-		{0, "a.fail()", func(v *vars, a *actor, o *op) { a.fail() }},
-		{0, "a.exit()", func(v *vars, a *actor, o *op) { a.exit() }},
+func makeVerbs() []verb {
+	list := []verb{
+		{0, "fail", "", func(v *vars, a *actor, o *op) { a.fail() }},
+		{0, "exit", "", func(v *vars, a *actor, o *op) { a.exit() }},
 
-		{usual, "$> = $a.insert()", func(v *vars, a *actor, o *op) { v.h[o.to] = a.insert() }},
-		{5, "$> = $a.insertFunc($f)", func(v *vars, a *actor, o *op) { v.h[o.to] = a.insertFunc(o.f(v, a)) }},
-		{2, "$a.insertFails($f)", func(v *vars, a *actor, o *op) { a.insertFails(o.f(v, a)) }},
-		{5, "copy(h[$t:], a.insertBatch($n))", func(v *vars, a *actor, o *op) { copy(v.h[o.to:], a.insertBatch(o.n)) }},
-		{usual, "$a.remove($h)", func(v *vars, a *actor, o *op) { a.remove(o.h[0].of(v)) }},
-		{8, "$a.take($h)", func(v *vars, a *actor, o *op) { a.take(o.h[0].of(v)) }},
-		{8, "a.removeBatch($H)", func(v *vars, a *actor, o *op) { a.removeBatch(o.handles(v)...) }},
-		{8, "$a.get($h)", func(v *vars, a *actor, o *op) { a.get(o.h[0].of(v)) }},
-		{2, "a.contains($h)", func(v *vars, a *actor, o *op) { a.contains(o.h[0].of(v)) }},
-		{3, "a.view($h, $f)", func(v *vars, a *actor, o *op) { a.view(o.h[0].of(v), o.f(v, a)) }},
-		{3, "a.all($b)", func(v *vars, a *actor, o *op) { a.all(o.f(v, a)) }},
-		{1, "a.each($b)", func(v *vars, a *actor, o *op) { a.each(o.f(v, a)) }},
-		{3, "a.drain($f)", func(v *vars, a *actor, o *op) { a.drain(o.f(v, a)) }},
-		{3, "a.deleteFunc($f)", func(v *vars, a *actor, o *op) { a.deleteFunc(o.f(v, a)) }},
-		{3, "a.clear()", func(v *vars, a *actor, o *op) { a.clear() }},
-		{6, "a.trim()", func(v *vars, a *actor, o *op) { a.trim() }},
-		{3, "a.grow($n)", func(v *vars, a *actor, o *op) { a.grow(o.n) }},
-		{8, "a.synchronize($n)", func(v *vars, a *actor, o *op) { a.synchronize(o.n) }},
-		{2, "a.stats()", func(v *vars, a *actor, o *op) { a.stats() }},
-		{2, "a.snapshot()", func(v *vars, a *actor, o *op) { a.snapshot() }},
+		{usual, "Insert", "a>", func(v *vars, a *actor, o *op) {
+			for i := range max(o.n, 1) {
+				o.made(v, i, a.insert())
+			}
+		}},
+		{2, "insertFails", "af", func(v *vars, a *actor, o *op) { a.insertFails(o.f(v, a)) }},
+		{5, "InsertBatch", "+", func(v *vars, a *actor, o *op) {
+			for i, h := range a.insertBatch(o.n) {
+				o.made(v, i, h)
+			}
+		}},
+		{3, "Grow", "n", func(v *vars, a *actor, o *op) { a.grow(o.n) }},
+		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.synchronize(max(o.n, 1)) }},
+		{2, "WriteTo", "", func(v *vars, a *actor, o *op) { a.snapshot() }},
 
-		{usual, "$G = $a.pin($h)", func(v *vars, a *actor, o *op) { v.g[o.into] = a.pin(o.h[0].of(v)) }},
-		{4, "$G = a.hold($h)", func(v *vars, a *actor, o *op) { v.g[o.into] = a.hold(o.h[0].of(v)) }},
-		{3, "a.brief($h, false)", func(v *vars, a *actor, o *op) { a.brief(o.h[0].of(v), false) }},
-		{2, "a.frontier()", func(v *vars, a *actor, o *op) { a.frontier() }},
-		{5, "a.look($g, $h)", func(v *vars, a *actor, o *op) { a.look(v.g[o.g], o.h[0].of(v)) }},
-		{2, "a.lookAll($g, $H)", func(v *vars, a *actor, o *op) { a.lookAll(v.g[o.g], o.handles(v)...) }},
-		{2, "a.allUnder($g, $b)", func(v *vars, a *actor, o *op) { a.allUnder(v.g[o.g], o.f(v, a)) }},
-		{2, "a.again($g)", func(v *vars, a *actor, o *op) { a.again(v.g[o.g]) }},
-		{3, "a.repin($g)", func(v *vars, a *actor, o *op) { a.repin(v.g[o.g]) }},
-		{8, "a.unpin($g)", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
+		{usual, "Pin", "ahG", func(v *vars, a *actor, o *op) { o.opened(v, a.pin(o.handle(v))) }},
+		{4, "Hold", "hG", func(v *vars, a *actor, o *op) { o.opened(v, a.hold(o.handle(v))) }},
+		{3, "Brief", "h", func(v *vars, a *actor, o *op) { a.brief(o.handle(v), false) }},
+		{0, "PinBrief", "hG", func(v *vars, a *actor, o *op) { o.opened(v, a.brief(o.handle(v), true)) }},
+		{0, "Read", "h", func(v *vars, a *actor, o *op) { a.unpin(a.pin(o.handle(v))) }},
+		{2, "Frontier", "", func(v *vars, a *actor, o *op) { a.do("Frontier", func() { Domain(a.p).Frontier() }) }},
+		{2, "again", "g", func(v *vars, a *actor, o *op) { a.again(v.g[o.g]) }},
+		{3, "Repin", "g", func(v *vars, a *actor, o *op) { a.repin(v.g[o.g]) }},
+		{8, "Unpin", "g", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 
-		{3, "$R = a.reserve()", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserve() }},
-		{1, "$R = a.reserveFrom(rv)", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserveFrom(v.rv) }},
-		{3, "$> = a.commit($r)", func(v *vars, a *actor, o *op) { v.h[o.to] = a.commit(v.r[o.r]) }},
-		{2, "$G = a.commitHold($r)", func(v *vars, a *actor, o *op) { v.g[o.into] = a.commitHold(v.r[o.r]) }},
-		{2, "a.cancel($r, (*Reservation[val]).Cancel)", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], (*Reservation[val]).Cancel) }},
-		{2, "a.cancel($r, DropReservation[val])", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], DropReservation[val]) }},
+		{3, "Reserve", "R", func(v *vars, a *actor, o *op) { o.reserved(v, a.reserve()) }},
+		{1, "Reserver.Reserve", "R", func(v *vars, a *actor, o *op) { o.reserved(v, a.reserveFrom(v.reserver)) }},
+		{3, "Commit", "r>", func(v *vars, a *actor, o *op) { o.made(v, 0, a.commit(v.r[o.r])) }},
+		{2, "CommitHold", "rG", func(v *vars, a *actor, o *op) { o.opened(v, a.commitHold(v.r[o.r])) }},
+		{2, "Cancel", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], (*Reservation[val]).Cancel) }},
+		{2, "drop", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], DropReservation[val]) }},
+		{0, "takeBlock", "", func(v *vars, a *actor, o *op) { TakeBlock(v.reserver) }},
 
-		{2, "$W = a.worker()", func(v *vars, a *actor, o *op) { v.wk[o.into] = a.worker() }},
-		{5, "$w.flush()", func(v *vars, a *actor, o *op) { a.flush() }},
-		{2, "$w.close()", func(v *vars, a *actor, o *op) { a.close() }},
-		{1, "$w.drop()", func(v *vars, a *actor, o *op) { a.drop() }},
+		{2, "Open", "W", func(v *vars, a *actor, o *op) { v.wk[o.into] = a.worker() }},
+		{5, "Flush", "w", func(v *vars, a *actor, o *op) { a.giveBack(func() { a.at("Flush", nil) }) }},
+		{2, "Close", "w", func(v *vars, a *actor, o *op) { a.giveBack(func() { a.at("Close", nil) }) }},
+		{1, "dropWorker", "w", func(v *vars, a *actor, o *op) { a.drop() }},
+
+		{0, "RemoveAt", "nh", func(v *vars, a *actor, o *op) {
+			for _, h := range o.handles(v) {
+				a.removeAt(o.n, h)
+			}
+		}},
+		{0, "Pop", "", func(v *vars, a *actor, o *op) { a.pop() }},
+		{0, "SetReserve", "n", func(v *vars, a *actor, o *op) { Arena(a.p).SetReserve(int64(o.n)) }},
+		{0, "Retire", "", func(v *vars, a *actor, o *op) { Domain(a.p).Retire() }},
+		{0, "LetGo", "", func(v *vars, a *actor, o *op) { a.do("sentinel", Arena(a.p).LetGo) }},
+		{0, "Pinned", "", func(v *vars, a *actor, o *op) { a.countPinned() }},
+		{0, "conserved", "", func(v *vars, a *actor, o *op) { a.conserved() }},
 	}
-	short := len(verbTable)
-	for _, o := range table {
-		if !slices.ContainsFunc(verbTable[:short], func(v verb) bool { return strings.Contains(v.text, shortName(o.Name)+"(") }) {
-			verbTable = append(verbTable, drawn(o.Name, o.Needs))
+	weights := map[string]int{
+		"Remove": usual, "InsertFunc": 5, "Take": 8, "RemoveBatch": 8, "Get": 8, "Contains": 2, "View": 3, "All": 3, "Each": 1,
+		"Drain": 3, "DeleteFunc": 3, "Clear": 3, "Trim": 6, "Stats": 2, "Guard.Get": 5, "Guard.GetBatch": 2, "Guard.All": 2,
+	}
+	for _, of := range table {
+		if !slices.ContainsFunc(list, func(v verb) bool { return v.name == of.Name }) {
+			v := simple(of.Name, of.Needs)
+			v.weight = max(1, weights[of.Name])
+			list = append(list, v)
 		}
 	}
+	return list
 }
 
-// shortName returns the actor's name for a verb, if it has one.
-func shortName(name string) string {
-	if other := map[string]string{
-		"Guard.Get": "look", "Guard.GetBatch": "lookAll", "Guard.All": "allUnder", "Open": "worker", "Reserver.Reserve": "reserveFrom",
-	}[name]; other != "" {
-		return other
+// simple returns the verb of a table's entry that only takes handles, a guard and a callback,
+// and perhaps makes a handle.
+func simple(name string, needs verbs.Needs) verb {
+	v := verb{name: name}
+	for _, p := range [...]struct {
+		need  verbs.Needs
+		takes string
+	}{
+		{verbs.Any, "a"}, {verbs.Handle, "h"}, {verbs.Handles, "H"}, {verbs.Guard, "g"}, {verbs.Calls, "f"}, {verbs.Inserts, ">"},
+	} {
+		if needs&p.need != 0 {
+			v.takes += p.takes
+		}
 	}
-	return strings.ToLower(name[:1]) + name[1:]
+	switch {
+	case needs&verbs.Loops == 0:
+	case needs&verbs.Sweeps != 0 && name != "Clear":
+		v.takes += "f"
+	case needs&verbs.Under != 0:
+		v.takes += "b"
+	}
+	if needs&(verbs.Either|verbs.Reservation|verbs.Pins|verbs.Worker|verbs.Context) != 0 {
+		panic(name + " needs an entry in verbList")
+	}
+	call := func(v *vars, a *actor, o *op, hs ...Handle[val]) {
+		switch {
+		case needs&verbs.Inserts != 0:
+			o.made(v, 0, a.one(name, o.f(v, a)))
+		case needs&verbs.Guard != 0:
+			a.under(name, v.g[o.g], o.f(v, a), hs...)
+		default:
+			a.at(name, o.f(v, a), hs...)
+		}
+	}
+	v.run = func(v *vars, a *actor, o *op) {
+		if needs&verbs.Handle == 0 {
+			call(v, a, o, o.handles(v)...)
+			return
+		}
+		for _, n := range o.h {
+			// What was not inserted need not be removed.
+			if h := n.of(v); h != 0 || n.madeUp || needs&(verbs.Removes|verbs.Guard) == 0 {
+				call(v, a, o, h)
+			}
+		}
+	}
+	return v
 }
 
-// drawn returns what draws a verb by what it needs.
-func drawn(name string, needs verbs.Needs) verb {
-	by, f := "a", "nil"
-	if needs&verbs.Any != 0 {
-		by = "$a"
+// verbOf returns the verb with this name.
+func verbOf(name string) *verb {
+	for i := range verbList {
+		if verbList[i].name == name {
+			return &verbList[i]
+		}
 	}
-	if needs&verbs.Calls != 0 {
-		f = "$f"
-	}
-	switch needs &^ (verbs.Any | verbs.Calls | verbs.Removes | verbs.Number | verbs.Under) {
-	case verbs.Handle:
-		return verb{1, fmt.Sprintf("%s.at(%q, %s, $h)", by, name, f), func(v *vars, a *actor, o *op) { a.at(name, o.f(v, a), o.handles(v)...) }}
-	case verbs.Handle | verbs.Guard:
-		return verb{1, fmt.Sprintf("a.under(%q, $g, nil, $h)", name), func(v *vars, a *actor, o *op) { a.under(name, v.g[o.g], nil, o.handles(v)...) }}
-	case verbs.Guard | verbs.Loops:
-		return verb{1, fmt.Sprintf("a.under(%q, $g, $b)", name), func(v *vars, a *actor, o *op) { a.under(name, v.g[o.g], o.f(v, a)) }}
-	case verbs.Inserts:
-		return verb{2, fmt.Sprintf("$> = %s.one(%q, %s)", by, name, f), func(v *vars, a *actor, o *op) { v.h[o.to] = a.one(name, o.f(v, a)) }}
-	}
-	panic("no way to draw " + name)
-}
-
-// do runs o by a.
-func (o *op) do(v *vars, a *actor) {
-	if o.by >= 0 {
-		a = a.by(v.wk[o.by])
-	}
-	o.run(v, a, o)
+	panic("there is no verb " + name)
 }
 
 // run runs operations one after the other.
@@ -199,7 +242,11 @@ func run(v *vars, a *actor, ops []op) {
 		if a.r.Failed() {
 			return
 		}
-		ops[i].do(v, a)
+		o, by := &ops[i], a
+		if o.by != none {
+			by = a.by(v.wk[o.by])
+		}
+		o.run(v, by, o)
 		a.rest()
 	}
 }
@@ -212,6 +259,14 @@ func (o *op) f(v *vars, a *actor) func() {
 	return func() { run(v, a, o.inner) }
 }
 
+// handle returns the only handle of o, or 0.
+func (o *op) handle(v *vars) Handle[val] {
+	if len(o.h) == 0 {
+		return 0
+	}
+	return o.h[0].of(v)
+}
+
 func (o *op) handles(v *vars) (hs []Handle[val]) {
 	for _, n := range o.h {
 		hs = append(hs, n.of(v))
@@ -219,32 +274,66 @@ func (o *op) handles(v *vars) (hs []Handle[val]) {
 	return hs
 }
 
-// String returns o as source.
-func (o *op) String() string {
-	a := "a"
-	if o.by >= 0 {
-		a = fmt.Sprintf("a.by(wk[%d])", o.by)
+// made, opened and reserved set o's variable, if it has one, to what it made.
+func (o *op) made(v *vars, i int, h Handle[val]) {
+	if o.to != none {
+		v.h[o.to+i] = h
 	}
-	var hs []string
-	for _, n := range o.h {
-		hs = append(hs, n.String())
-	}
-	f := "nil"
-	if o.calls {
-		f = "func() {\n" + source(o.inner) + "}"
-	}
-	return strings.NewReplacer(
-		"$a", a, "$w", a, "$h", strings.Join(hs, ", "), "$H", strings.Join(hs, ", "), "$f", f, "$b", f,
-		"$n", fmt.Sprint(o.n), "$t", fmt.Sprint(o.to), "$>", fmt.Sprintf("h[%d]", o.to),
-		"$g", fmt.Sprintf("g[%d]", o.g), "$r", fmt.Sprintf("r[%d]", o.r),
-		"$G", fmt.Sprintf("g[%d]", o.into), "$R", fmt.Sprintf("r[%d]", o.into), "$W", fmt.Sprintf("wk[%d]", o.into),
-	).Replace(o.text)
 }
 
-func source(ops []op) string {
+func (o *op) opened(v *vars, rd *reader) {
+	if o.into != none {
+		v.g[o.into] = rd
+	}
+}
+
+func (o *op) reserved(v *vars, r *Reservation[val]) {
+	if o.into != none {
+		v.r[o.into] = r
+	}
+}
+
+// String returns o as parser reads it.
+func (o *op) String() string {
 	var b strings.Builder
-	for i := range ops {
-		b.WriteString(ops[i].String() + "\n")
+	switch {
+	case o.to != none && o.n > 1:
+		fmt.Fprintf(&b, "h%d..%d = ", o.to, o.to+o.n-1)
+	case o.to != none:
+		fmt.Fprintf(&b, "h%d = ", o.to)
+	case o.into != none && o.has("G"):
+		fmt.Fprintf(&b, "g%d = ", o.into)
+	case o.into != none && o.has("R"):
+		fmt.Fprintf(&b, "r%d = ", o.into)
+	case o.into != none:
+		fmt.Fprintf(&b, "w%d = ", o.into)
+	}
+	if o.by != none {
+		fmt.Fprintf(&b, "w%d.", o.by)
+	}
+	b.WriteString(o.name)
+	if o.n > 0 && o.to == none {
+		fmt.Fprintf(&b, " %d", o.n)
+	}
+	if o.g != none {
+		fmt.Fprintf(&b, " g%d", o.g)
+	}
+	if o.r != none {
+		fmt.Fprintf(&b, " r%d", o.r)
+	}
+	for _, n := range o.h {
+		fmt.Fprintf(&b, " %v", n)
+	}
+	if o.calls {
+		fmt.Fprintf(&b, " { %s }", listed(o.inner, "; "))
 	}
 	return b.String()
+}
+
+func listed(ops []op, separator string) string {
+	var texts []string
+	for i := range ops {
+		texts = append(texts, ops[i].String())
+	}
+	return strings.Join(texts, separator)
 }

@@ -45,9 +45,10 @@ type world struct {
 	frames    []*frame // operations under way, those of callbacks after their callers
 	announced []uint64 // stamps whose handles are known when they appear in a slot
 
-	alone      bool // there is one thread
-	roomy      bool // there is a slot for each insertion, whatever the schedule
-	exhausting bool // generations run out
+	alone      bool   // there is one thread
+	roomy      bool   // there is a slot for each insertion, whatever the schedule
+	exhausting bool   // generations run out
+	pinSteps   uint64 // that a Pin may take; 0: any number
 	finish     func() error
 
 	generation [maxSlots]uint32 // the greatest seen of each slot
@@ -98,18 +99,9 @@ type reader struct {
 	loops int          // under it
 }
 
-// pool makes the run's pool, with pages of two slots, and returns the actor that
-// prepares it.
-func (w *world) pool(o Options[val]) *actor { return w.paged(1, o) }
-
-// paged is pool with pages of 1<<shift slots.
-func (w *world) paged(shift uint32, o Options[val]) *actor {
-	if o.Origin == 0 {
-		o.Origin = 101
-	}
-	if o.Shards == 0 {
-		o.Shards = 1
-	}
+// pool makes the run's pool, with pages of 1<<shift slots, and returns the actor that prepares
+// it.
+func (w *world) pool(shift uint32, o Options[val]) *actor {
 	CopyWithoutPin(false) // a domain of both kinds of cells
 	p, err := NewTiny(&o, shift)
 	if err != nil {
@@ -166,20 +158,13 @@ func (a *actor) giveBack(f func()) {
 	f()
 }
 
-func (a *actor) flush() { a.giveBack(func() { a.at("Flush", nil) }) }
-func (a *actor) close() { a.giveBack(func() { a.at("Close", nil) }) }
-
 // drop does what the garbage collector does to a Worker that nobody has, once. One that is
 // in use is had by its user, also where a Reset drops it.
 func (a *actor) drop() {
 	if a.k == nil || a.k.busy > 0 || !slices.Contains(a.workers, a.k) {
 		return
 	}
-	a.giveBack(func() {
-		a.enter("finalizer")
-		DropWorker(a.k.w)
-		a.leave()
-	})
+	a.giveBack(func() { a.do("finalizer", func() { DropWorker(a.k.w) }) })
 	a.workers = slices.DeleteFunc(a.workers, func(k *keeper) bool { return k == a.k })
 }
 

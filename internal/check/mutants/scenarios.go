@@ -58,6 +58,7 @@ var (
 	testName     = regexp.MustCompile(`^(Test|Example)\w*$`)
 	testFunc     = regexp.MustCompile(`(?m)^func ((?:Test|Example)\w*)\(`)
 	scenarioName = regexp.MustCompile(`(?m)^\t\{"([^"]+)", (?:true, |false, )?func\(\w \*[\w.]+\) \{$`)
+	programName  = regexp.MustCompile(`(?m)^([^\s#].*)$`) // in internal/check/explore/scenarios
 )
 
 // killersOf returns the scenarios and then the ordinary tests of a package in the tree at
@@ -69,24 +70,29 @@ func killersOf(root, pkg string) ([]killer, error) {
 		suites = append(suites, suite{ordinaryPackage, false})
 	}
 	for _, u := range suites {
-		files, err := filepath.Glob(filepath.Join(root, u.folder(), "*_test.go"))
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range files {
+		folder := filepath.Join(root, u.folder())
+		files, _ := filepath.Glob(filepath.Join(folder, "*_test.go")) // the patterns are right
+		programs, _ := filepath.Glob(filepath.Join(folder, "scenarios", "*.txt"))
+		for _, file := range append(files, programs...) {
 			text, err := os.ReadFile(file)
-			switch {
-			case err != nil:
+			if err != nil {
 				return nil, err
+			}
+			add := func(list *[]killer, name *regexp.Regexp) {
+				for _, m := range name.FindAllSubmatch(text, -1) {
+					*list = append(*list, killer{u, string(m[1])})
+				}
+			}
+			switch {
+			case filepath.Ext(file) == ".txt":
+				if u.explores {
+					add(&scenarios, programName)
+				}
 			case u.explores != explores(text):
 			case u.explores:
-				for _, m := range scenarioName.FindAllSubmatch(text, -1) {
-					scenarios = append(scenarios, killer{u, string(m[1])})
-				}
+				add(&scenarios, scenarioName)
 			default:
-				for _, m := range testFunc.FindAllSubmatch(text, -1) {
-					tests = append(tests, killer{u, string(m[1])})
-				}
+				add(&tests, testFunc)
 			}
 		}
 	}

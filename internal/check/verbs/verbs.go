@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 
 	"coatcheck/pool"
 )
@@ -199,7 +198,12 @@ type List[T any] []Verb[T]
 
 // Named returns the verb with this name.
 func (l List[T]) Named(name string) *Verb[T] {
-	return &l[slices.IndexFunc(l, func(v Verb[T]) bool { return v.Name == name })]
+	for i := range l {
+		if l[i].Name == name {
+			return &l[i]
+		}
+	}
+	panic("there is no verb " + name)
 }
 
 // Draw returns one of the verbs that need all of these and none of those.

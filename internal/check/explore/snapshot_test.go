@@ -4,83 +4,14 @@ package explore_test
 
 import (
 	"bytes"
-	. "coatcheck/pool"
 	"encoding/binary"
 	"fmt"
+
+	. "coatcheck/pool"
 )
 
-// snapshotScenarios are about WriteTo among those who change the pool: that a copy
-// has what lived throughout, and that no handle which was known when a value was
-// read comes to life in it (L8).
-var snapshotScenarios = []scenario{
-	{"WriteTo against slots that come back", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(5)
-		a.removeBatch(h[:2]...)
-		a.synchronize(1) // two slots are in the freelist
-		w.thread(0, func(a *actor) { a.snapshot() })
-		w.thread(0, func(a *actor) {
-			a.remove(a.insert())
-			a.remove(h[2]) // completes a batch
-			a.insert()
-			a.insert()
-		})
-	}},
-	{"WriteTo against a Worker that gives back what it had", func(w *world) {
-		a := w.pool(Options[val]{Capacity: 128})
-		wk := a.worker()
-		h := a.insertN(5)
-		a.removeBatch(h[:4]...)
-		a.synchronize(1)
-		w.thread(0, func(a *actor) { a.snapshot() })
-		w.thread(0, func(a *actor) {
-			wk := a.by(wk)
-			for range 3 {
-				wk.insert()
-				wk.flush() // without a grace period: a pin does not hold this up
-			}
-		})
-	}},
-	{"WriteTo against a growing pool", func(w *world) {
-		a := w.pool(Options[val]{Reuse: FIFO, MinFree: 1})
-		h := a.insertN(2)
-		w.thread(0, func(a *actor) { a.snapshot() })
-		w.thread(0, func(a *actor) {
-			a.remove(h[0])
-			a.insertN(3)
-			a.remove(a.insert())
-		})
-	}},
-	{"WriteTo beside a reservation", func(w *world) {
-		a := w.pool(Options[val]{})
-		h := a.insertN(3)
-		a.removeBatch(h[:2]...)
-		a.synchronize(1)
-		w.thread(0, func(a *actor) { a.snapshot() })
-		w.thread(0, func(a *actor) { a.commit(a.reserve()) })
-	}},
-	{"WriteTo against Trim", func(w *world) {
-		a := w.emptied(Options[val]{Capacity: 6}, 6)
-		a.insert()
-		w.thread(0, func(a *actor) { a.snapshot() })
-		w.thread(0, func(a *actor) {
-			a.trim()
-			a.remove(a.insert())
-			a.insert()
-		})
-	}},
-	{"WriteTo against the last lives of slots", func(w *world) {
-		w.exhausting = true
-		a := w.pool(Options[val]{Capacity: 4, Origin: 1<<32 - 5})
-		h := a.insertN(3)
-		w.thread(0, func(a *actor) { a.snapshot() })
-		w.thread(0, func(a *actor) {
-			a.removeBatch(h[:2]...)
-			a.remove(a.insert())
-			a.insert()
-		})
-	}},
-}
+// What is required of snapshots: a copy has what lived throughout, and no handle that was known
+// when a value was read comes to life in it (L8).
 
 // known are the handles that have been issued or reserved in the run that is under
 // way: what a value might refer to at the moment when it is encoded. Runs do not

@@ -1,0 +1,198 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"reflect"
+	"strings"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/atom"
+	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
+
+// program is a scenario, or a program that was drawn.
+type program struct {
+	name string
+	settings
+	resets  []op // what Reset does
+	prepare []op
+	threads []script
+}
+
+// script is a thread, and the shard that it uses.
+type script struct {
+	shard int
+	ops   []op
+}
+
+// settings describe a pool, and what is known of its program. Where they are zero, pages have
+// two slots, there is one shard, and generations start at 101.
+type settings struct {
+	Capacity, Shards, MinFree, MaxLimbo int
+	FIFO, Preallocate, AutoTrim, Reset  bool
+	Plain                               bool // values have no pointers
+	Copying                             bool // Get copies without a pin
+	Reserver                            bool // there is one
+	Page                                int  // slots of a page
+	Origin                              int
+	Lives                               int // of each slot; they set Origin
+	Epochs                              int // that are left
+	Cells                               int
+	Resets                              int  // how often Reset does what the program says
+	Roomy                               bool // there is a slot for each insertion, whatever the schedule
+	Exhausting                          bool // the number of slots changes
+	Serves                              int  // values, after which the pool is exhausted
+	PinSteps                            int  // that a Pin may take, those of other threads included
+}
+
+// fields calls f for each setting.
+func (s *settings) fields(f func(name string, at reflect.Value)) {
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		f(v.Type().Field(i).Name, v.Field(i))
+	}
+}
+
+// parse parses settings such as Capacity=4 FIFO.
+func (s *settings) parse(text string) {
+	for _, word := range strings.Fields(text) {
+		name, value, _ := strings.Cut(word, "=")
+		switch at := reflect.ValueOf(s).Elem().FieldByName(name); at.Kind() {
+		case reflect.Bool:
+			at.SetBool(true)
+		case reflect.Int:
+			at.SetInt(int64(number(value)))
+		default:
+			panic("there is no setting " + name)
+		}
+	}
+}
+
+// String returns the settings as parse reads them.
+func (s *settings) String() (text string) {
+	s.fields(func(name string, at reflect.Value) {
+		switch {
+		case at.IsZero():
+		case at.Kind() == reflect.Bool:
+			text += " " + name
+		default:
+			text += fmt.Sprintf(" %s=%d", name, at.Int())
+		}
+	})
+	return text
+}
+
+// options returns the options of the pool, and the logarithm of the slots of a page.
+func (s *settings) options() (o Options[val], shift uint32) {
+	o = Options[val]{
+		Capacity: s.Capacity, Shards: max(s.Shards, 1), MaxLimbo: s.MaxLimbo, Preallocate: s.Preallocate, AutoTrim: s.AutoTrim,
+		Origin: 101,
+	}
+	if s.FIFO {
+		o.Reuse, o.MinFree = FIFO, s.MinFree
+	}
+	switch {
+	case s.Lives > 0:
+		o.Origin = uint32(shard.LastGeneration - 2*(s.Lives-1))
+	case s.Origin > 0:
+		o.Origin = uint32(s.Origin)
+	}
+	if s.Page == 0 {
+		return o, 1
+	}
+	return o, uint32(bits.TrailingZeros(uint(s.Page)))
+}
+
+// setup builds the state of a run of p.
+func (p *program) setup(r *interleave.Run) {
+	w := &world{r: r, alone: len(p.threads) == 1, pinSteps: uint64(p.PinSteps)}
+	v := new(vars)
+	o, shift := p.options()
+	if p.Reset {
+		o.Reset = w.resetting(p.Resets, func(a *actor) { run(v, a, p.resets) })
+	}
+	a := w.pool(shift, o)
+	w.exhausting = p.Exhausting || p.Lives > 0
+	if p.Plain {
+		Arena(w.p).Pointers = false
+	}
+	CopyWithoutPin(p.Copying)
+	if p.Epochs > 0 {
+		w.lastEpochs(uint64(p.Epochs))
+	}
+	if p.Cells > 0 {
+		Domain(w.p).Init(p.Cells)
+		w.names.find()
+	}
+	if p.Reserver {
+		v.reserver = a.reserver()
+	}
+	run(v, a, p.prepare)
+	w.roomy = p.Roomy
+	if p.Serves > 0 {
+		w.finish = func() error { return a.usedUp(p.Serves) }
+	}
+	for _, s := range p.threads {
+		w.thread(s.shard, func(a *actor) { run(v, a, s.ops) })
+	}
+}
+
+// lastEpochs leaves the pool's clock so many epochs.
+func (w *world) lastEpochs(n uint64) {
+	domain := reflect.ValueOf(Domain(w.p)).Elem()
+	for _, name := range [...]string{"epoch", "safe"} {
+		(*atom.Uint64)(domain.FieldByName(name).Addr().UnsafePointer()).Store(epoch.Limit + 1 - n)
+	}
+}
+
+// usedUp uses up all generations, and fails unless the pool has then served so many values
+// and is exhausted.
+func (a *actor) usedUp(serves int) error {
+	for _, e := range a.entries {
+		a.remove(e.h)
+	}
+	for range 2 {
+		var hs []Handle[val]
+		for range 5 {
+			hs = append(hs, a.insert())
+		}
+		for _, h := range hs {
+			if h != 0 {
+				a.remove(h)
+			}
+		}
+	}
+	if err := a.p.Synchronize(&patience{a.world, 0, 3}); err != nil {
+		return err
+	}
+	if _, err := a.p.Insert(val{}); !errors.Is(err, ErrExhausted) || len(a.entries) != serves {
+		return fmt.Errorf("the pool has served %d values, and Insert returns %v; want %d, and ErrExhausted", len(a.entries), err, serves)
+	}
+	return nil
+}
+
+// String returns p as parse reads it.
+func (p *program) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("%s", p.name)
+	if text := p.settings.String(); text != "" {
+		line("\tpool:%s", text)
+	}
+	for i := range p.prepare {
+		line("\t%v", &p.prepare[i])
+	}
+	if len(p.resets) > 0 {
+		line("\treset: %s", listed(p.resets, "; "))
+	}
+	for _, s := range p.threads {
+		line("\tthread %d: %s", s.shard, listed(s.ops, "\n\t\t"))
+	}
+	return b.String()
+}
