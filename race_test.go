@@ -1,7 +1,6 @@
 package coatcheck_test
 
 import (
-	"context"
 	"runtime"
 	"sync"
 	"testing"
@@ -25,7 +24,7 @@ const last = 1<<32 - 3
 // TestStormOwnsOnce runs all operations on single values. No slot is owned twice, none is
 // lost, no stale handle is accepted, and no value changes under a guard.
 func TestStormOwnsOnce(t *testing.T) {
-	for _, set := range []storm.Setup{
+	sets := []storm.Setup{
 		{Name: "one slot", Options: storm.Options{Capacity: 1}, Hands: 4, Shown: 1},
 		{Name: "two slots", Options: storm.Options{Capacity: 2, Shards: 1}, Hands: 4, Procs: 8},
 		{Name: "tiny", Options: storm.Options{Capacity: 8, Shards: 1}, Hands: 8, Procs: 8},
@@ -37,12 +36,10 @@ func TestStormOwnsOnce(t *testing.T) {
 		{Name: "preallocated", Options: storm.Options{Capacity: 100, Preallocate: true}, Hands: 4, Workers: 2, Shown: 32},
 		{Name: "unlimited", Hands: 6, Workers: 3, Shown: 512},
 		{Name: "unlimited FIFO", Options: storm.Options{Reuse: pool.FIFO}, Hands: 6, Workers: 1, Shown: 512},
-	} {
-		t.Run(set.Name, func(t *testing.T) {
-			t.Run("plain", func(t *testing.T) { storm.Churn(t, set, storm.Plains) })
-			t.Run("linked", func(t *testing.T) { storm.Churn(t, set, storm.Linkeds) })
-		})
 	}
+	least := storm.Least{storm.Inserted: 2000, storm.Removed: 2000, storm.Read: 200, storm.Refused: 200, storm.Burned: 200}
+	t.Run("plain", func(t *testing.T) { storm.Churn(t, sets, storm.Plains, 0, nil, least) })
+	t.Run("linked", func(t *testing.T) { storm.Churn(t, sets, storm.Linkeds, 0, nil, least) })
 }
 
 // TestStormHandsOver inserts on some goroutines and removes on others. Slots must return to
@@ -102,82 +99,23 @@ func TestStormHandsOver(t *testing.T) {
 // TestStormTrims runs Trim repeatedly beside all other operations, so that pages lose their
 // memory and get it back.
 func TestStormTrims(t *testing.T) {
-	for _, set := range []storm.Setup{
+	storm.Churn(t, []storm.Setup{
 		{Name: "unlimited", Options: storm.Options{Shards: 2}, Hands: 4, Workers: 1, Shown: 600},
 		{Name: "bounded", Options: storm.Options{Capacity: 1000, Shards: 2}, Hands: 4, Workers: 1, Shown: 600, Procs: 8},
 		{Name: "FIFO", Options: storm.Options{Capacity: 1000, Shards: 2, Reuse: pool.FIFO, MinFree: 16}, Hands: 4, Shown: 600, Procs: 8},
-	} {
-		t.Run(set.Name, func(t *testing.T) {
-			w := storm.Raise(t, set, storm.Bulkies, nil)
-			w.Crew(set, (*storm.Actor[storm.Bulky]).Step)
-			w.Hands(2, (*storm.Actor[storm.Bulky]).Ebb)
-			w.Run(storm.Least{storm.Inserted: 2000, storm.Read: 200, storm.Refused: 200, storm.Trimmed: 20})
-			w.Finish()
-		})
-	}
+	}, storm.Bulkies, 2, (*storm.Actor[storm.Bulky]).Ebb,
+		storm.Least{storm.Inserted: 2000, storm.Read: 200, storm.Refused: 200, storm.Trimmed: 20})
 }
 
 // TestStormSweeps runs Clear, Drain, DeleteFunc and the loops beside all other operations.
 // Every value is removed exactly once.
 func TestStormSweeps(t *testing.T) {
-	for _, set := range []storm.Setup{
-		{Name: "LIFO", Options: storm.Options{Capacity: 300, Shards: 2}, Hands: 5, Workers: 2, Shown: 256},
-		{Name: "FIFO", Options: storm.Options{Capacity: 40, Shards: 2, Reuse: pool.FIFO, MinFree: 8}, Hands: 4, Shown: 32},
-		{Name: "unlimited", Hands: 4, Workers: 1, Shown: 2048},
-	} {
-		t.Run(set.Name, func(t *testing.T) {
-			w := storm.Raise(t, set, storm.Linkeds, nil).Unowned()
-			w.Crew(set, (*storm.Actor[storm.Linked]).Step)
-			w.Hands(2, (*storm.Actor[storm.Linked]).Sweep)
-			w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 100, storm.Swept: 500})
-			w.Finish()
-		})
-	}
-}
-
-// TestStormLoopsMissNothing ranges over values, some of which stay live. Every loop yields
-// each of these exactly once.
-func TestStormLoopsMissNothing(t *testing.T) {
-	const stay = 100
-	set := storm.Setup{Options: storm.Options{Shards: 2}, Hands: 4, Workers: 2, Shown: 512}
-	w := storm.Raise(t, set, storm.Plains, nil)
-	numbers := map[pool.Handle[storm.Plain]]int{}
-	for i := range stay {
-		h, err := w.Pool.Insert(storm.Plains.Make(1))
-		require.NoError(t, err)
-		numbers[h] = i
-	}
-	w.Crew(set, (*storm.Actor[storm.Plain]).Step)
-	w.Go(2, func(h *storm.Hand) {
-		for h.Running() {
-			var seen [stay]atomic.Uint32
-			count := func(hd pool.Handle[storm.Plain], _ *storm.Plain) error {
-				if i, ok := numbers[hd]; ok {
-					seen[i].Inc()
-				}
-				return nil
-			}
-			verb := "All"
-			if h.Chance(2) {
-				verb = "Each"
-				_ = w.Pool.Each(context.Background(), 3, count)
-			} else {
-				for hd, v := range w.Pool.All() {
-					_ = count(hd, v)
-				}
-			}
-			for i := range seen {
-				if n := seen[i].Load(); n != 1 {
-					w.Failf("%s yields a value that stays %d times", verb, n)
-				}
-			}
-			h.Did(storm.Swept, 1)
-		}
-	})
-	w.Run(storm.Least{storm.Inserted: 1000, storm.Swept: 5})
-	for h := range numbers {
-		require.True(t, w.Pool.Remove(h), "%v", h)
-	}
+	storm.Churn(t, []storm.Setup{
+		{Unowned: true, Name: "LIFO", Options: storm.Options{Capacity: 300, Shards: 2}, Hands: 5, Workers: 2, Shown: 256},
+		{Unowned: true, Name: "FIFO", Options: storm.Options{Capacity: 40, Shards: 2, Reuse: pool.FIFO, MinFree: 8}, Hands: 4, Shown: 32},
+		{Unowned: true, Name: "unlimited", Hands: 4, Workers: 1, Shown: 2048},
+	}, storm.Linkeds, 2, (*storm.Actor[storm.Linked]).Sweep,
+		storm.Least{storm.Inserted: 2000, storm.Removed: 100, storm.Swept: 500})
 }
 
 // kept is a value of an object pool. Its buffer survives from one life to the next.
@@ -320,20 +258,13 @@ func TestStormUsesUpGenerations(t *testing.T) {
 // TestStormRecoversFromStalls stalls all insertions by a guard, repeatedly. After it is
 // unpinned, on another goroutine at times, they succeed again.
 func TestStormRecoversFromStalls(t *testing.T) {
-	for _, set := range []storm.Setup{
+	storm.Churn(t, []storm.Setup{
 		{Name: "LIFO", Options: storm.Options{Capacity: 16, Shards: 2}, Hands: 4},
 		{Name: "FIFO", Options: storm.Options{Capacity: 16, Shards: 1, Reuse: pool.FIFO, MinFree: 4}, Hands: 4},
 		{Name: "Workers", Options: storm.Options{Capacity: 256, Shards: 1}, Hands: 4, Workers: 3},
 		{Name: "MaxLimbo", Options: storm.Options{MaxLimbo: 200, Shards: 2}, Hands: 4, Workers: 1},
-	} {
-		t.Run(set.Name, func(t *testing.T) {
-			w := storm.Raise(t, set, storm.Plains, nil)
-			w.Crew(set, (*storm.Actor[storm.Plain]).Step)
-			w.Hands(1, (*storm.Actor[storm.Plain]).Stall)
-			w.Run(storm.Least{storm.Inserted: 2000, storm.Stalled: 20, storm.Lapsed: 1, storm.Halted: 3})
-			w.Finish()
-		})
-	}
+	}, storm.Plains, 1, (*storm.Actor[storm.Plain]).Stall,
+		storm.Least{storm.Inserted: 2000, storm.Stalled: 20, storm.Lapsed: 1, storm.Halted: 3})
 }
 
 // TestStormOfManyGoroutines has 10,000 goroutines, some of which end after a few steps. At
@@ -365,145 +296,4 @@ func TestStormOfManyGoroutines(t *testing.T) {
 	w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 1000})
 	w.Finish()
 	assert.EqualValues(t, relays*(legs+1), goroutines.Load())
-}
-
-// TestTakeInLastLifeKeepsTheValue takes values whose slots are in their last life, enough
-// of them that slots are reclaimed meanwhile. It finds a Take that reads the value after the
-// slot is retired.
-func TestTakeInLastLifeKeepsTheValue(t *testing.T) {
-	const n = 300
-	takers := map[string]func(p *pool.Pool[uint64]) func(pool.Handle[uint64]) (uint64, bool){
-		"pool":   func(p *pool.Pool[uint64]) func(pool.Handle[uint64]) (uint64, bool) { return p.Take },
-		"worker": func(p *pool.Pool[uint64]) func(pool.Handle[uint64]) (uint64, bool) { return p.Worker().Take },
-	}
-	for name, taker := range takers {
-		t.Run(name, func(t *testing.T) {
-			p := pool.Must(&pool.Options[uint64]{Origin: last, Shards: 1})
-			take := taker(p)
-			var hs []pool.Handle[uint64]
-			for i := range uint64(n) {
-				h, err := p.Insert(i + 1)
-				require.NoError(t, err)
-				hs = append(hs, h)
-			}
-			for i, h := range hs {
-				v, ok := take(h)
-				require.True(t, ok, "%v", h)
-				require.EqualValues(t, i+1, v, "value of %v", h)
-			}
-		})
-	}
-}
-
-// TestFirstInsertsFindRoom inserts a value on each of several goroutines into a new pool
-// with room for many more. No insertion may be refused.
-func TestFirstInsertsFindRoom(t *testing.T) {
-	const goroutines = 4
-	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
-		t.Run(reuse.String(), func(t *testing.T) {
-			for round, end := 0, time.Now().Add(storm.Length()); round < 100 || time.Now().Before(end); round++ {
-				p := pool.Must(&pool.Options[uint64]{Capacity: 64, Shards: 1, Reuse: reuse})
-				var failed atomic.Error
-				var wg sync.WaitGroup
-				start := make(chan struct{})
-				for range goroutines {
-					wg.Add(1)
-					go func() {
-						defer wg.Done()
-						<-start
-						if _, err := p.Insert(1); err != nil {
-							failed.Store(err)
-						}
-					}()
-				}
-				close(start)
-				wg.Wait()
-				require.NoError(t, failed.Load(), "round %d: %d of 64 are live", round, p.Len())
-			}
-		})
-	}
-}
-
-// TestNoStallWithoutAGuard has slots with a generation left in limbo behind slots without
-// one. After the guard is unpinned, the next insertion must succeed.
-func TestNoStallWithoutAGuard(t *testing.T) {
-	p := pool.Must(&pool.Options[uint64]{Capacity: 8, Shards: 1, Origin: last - 2})
-	var hs []pool.Handle[uint64]
-	fill := func() {
-		for {
-			h, err := p.Insert(1)
-			if err != nil {
-				return
-			}
-			hs = append(hs, h)
-		}
-	}
-	fill()
-	for _, h := range hs[:4] {
-		require.True(t, p.Remove(h))
-	}
-	require.NoError(t, p.Synchronize(context.Background()))
-	hs = hs[4:]
-	fill()
-	require.Len(t, hs, 8, "four in their last life behind four that have another")
-	g := p.Pin()
-	for _, h := range hs[4:] {
-		require.True(t, p.Remove(h))
-	}
-	_, err := p.Insert(1)
-	require.ErrorIs(t, err, pool.ErrFull)
-	for _, h := range hs[:4] {
-		require.True(t, p.Remove(h))
-	}
-	_, err = p.Insert(1)
-	require.ErrorIs(t, err, pool.ErrStalled)
-	g.Unpin()
-	_, err = p.Insert(1)
-	require.NoError(t, err, "no guard is pinned")
-}
-
-// TestExhaustedSlotCountsAgainstReserve requires that an exhausted slot of a FIFO pool first counts
-// against its reserve, so that an insertion that waits for the reserve is stalled, not full.
-func TestExhaustedSlotCountsAgainstReserve(t *testing.T) {
-	p := pool.Must(&pool.Options[uint64]{Capacity: 1, Shards: 1, Reuse: pool.FIFO, MinFree: 2, Origin: last})
-	h, err := p.Insert(1)
-	require.NoError(t, err)
-	g := p.Pin()
-	require.True(t, p.Remove(h))
-	_, err = p.Insert(1)
-	require.ErrorIs(t, err, pool.ErrStalled, "nothing is live, and unpinning makes room")
-	g.Unpin()
-	_, err = p.Insert(1)
-	require.NoError(t, err)
-}
-
-// TestCloseKeepsNoSlotFromReset closes a Worker whose Reset then uses it. The Worker may
-// refuse, but no slot may be lost.
-func TestCloseKeepsNoSlotFromReset(t *testing.T) {
-	var w *pool.Worker[uint64]
-	closing, resets := false, 0
-	p := pool.Must(&pool.Options[uint64]{Shards: 1, Reset: func(*uint64) {
-		if resets++; closing && resets == 1 {
-			defer func() { _ = recover() }() // it may refuse
-			_, _ = w.Insert(1)
-		}
-	}})
-	w = p.Worker()
-	var hs []pool.Handle[uint64]
-	for range 80 {
-		h, err := p.Insert(1)
-		require.NoError(t, err)
-		hs = append(hs, h)
-	}
-	for _, h := range hs[:40] {
-		require.True(t, p.Remove(h))
-	}
-	for _, h := range hs[40:] {
-		require.True(t, w.Remove(h))
-	}
-	closing, resets = true, 0
-	w.Close()
-	require.NotZero(t, resets, "Close did not reclaim")
-	st := p.Stats()
-	require.Equal(t, st.Allocated, st.Live+st.Free+st.Limbo+st.Cached+st.Reserved+st.Exhausted, "%+v", st)
 }

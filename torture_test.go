@@ -37,7 +37,7 @@ func TestTorture(t *testing.T) {
 		{Name: "FIFO", Options: storm.Options{Capacity: 16, Shards: 2, Reuse: pool.FIFO, MinFree: 4}, Shown: 8},
 		{Name: "Reset", Options: storm.Options{Capacity: 64, Shards: 2}, Shown: 32},
 		{Name: "Workers", Options: storm.Options{Capacity: 512, Shards: 2}, Workers: 2, Shown: 64},
-		{Name: "swept", Options: storm.Options{Capacity: 256, Shards: 2}, Shown: 128},
+		{Name: "swept", Unowned: true, Options: storm.Options{Capacity: 256, Shards: 2}, Shown: 128},
 		// Live, waiting and free slots fit into a page for each shard, or into two.
 		{Name: "MaxLimbo", Options: storm.Options{MaxLimbo: 200, Shards: 2}, Shown: 128, Slots: 4 * 4096},
 	}
@@ -50,8 +50,8 @@ func TestTorture(t *testing.T) {
 			}
 			w := storm.Raise(t, set, storm.Plains, reset)
 			w.Crew(set, (*storm.Actor[storm.Plain]).Write)
-			if set.Name == "swept" {
-				w.Unowned().Hands(1, (*storm.Actor[storm.Plain]).Sweep)
+			if set.Unowned {
+				w.Hands(1, (*storm.Actor[storm.Plain]).Sweep)
 			}
 			w.Require(w.Torture(storm.TortureLength(len(setups)), rates))
 			t.Logf("%s for %s", set.Name, w.Report())

@@ -16,12 +16,13 @@ type Options = pool.Options[Plain]
 // Setup describes a storm on a pool.
 type Setup struct {
 	Name    string
-	Options     // but Reset
-	Hands   int // goroutines that act
-	Workers int // how many of them act through Workers
-	Shown   int // room on the board; 0: 4
-	Slots   int // bound of the pool's slots; 0: by Capacity, or 65,536
-	Procs   int // GOMAXPROCS; 0: unchanged. With more than there are processors, the system preempts anywhere
+	Options      // but Reset
+	Hands   int  // goroutines that act
+	Workers int  // how many of them act through Workers
+	Shown   int  // room on the board; 0: 4
+	Slots   int  // bound of the pool's slots; 0: by Capacity, or 65,536
+	Unowned bool // Clear, Drain and the like remove values whose owners do not know it: there is no table of owners
+	Procs   int  // GOMAXPROCS; 0: unchanged. With more than there are processors, the system preempts anywhere
 }
 
 // Raise returns the world that set describes.
@@ -62,7 +63,11 @@ func WorldOf[T any](t testing.TB, set Setup, p verbs.Subject[T], kind Kind[T]) *
 	if shown == 0 {
 		shown = 4
 	}
-	return NewWorld(New(t), p, kind, slots, shown)
+	w := NewWorld(New(t), p, kind, slots, shown)
+	if set.Unowned {
+		w.owners = nil
+	}
+	return w
 }
 
 // Hands adds n goroutines that repeat step until the storm ends.
@@ -97,11 +102,16 @@ func (w *World[T]) Crew(set Setup, step func(a *Actor[T])) {
 	})
 }
 
-// Churn runs the storm that set describes, with every verb on single values.
-func Churn[T any](t testing.TB, set Setup, kind Kind[T]) {
-	t.Helper()
-	w := Raise(t, set, kind, nil)
-	w.Crew(set, (*Actor[T]).Step)
-	w.Run(Least{Inserted: 2000, Removed: 2000, Read: 200, Refused: 200, Burned: 200})
-	w.Finish()
+// Churn runs the storm of each of sets, with every verb on single values. others goroutines
+// repeat step beside the crew.
+func Churn[T any](t *testing.T, sets []Setup, kind Kind[T], others int, step func(a *Actor[T]), least Least) {
+	for _, set := range sets {
+		t.Run(set.Name, func(t *testing.T) {
+			w := Raise(t, set, kind, nil)
+			w.Crew(set, (*Actor[T]).Step)
+			w.Hands(others, step)
+			w.Run(least)
+			w.Finish()
+		})
+	}
 }

@@ -114,13 +114,6 @@ func NewWorld[T any](s *Storm, p verbs.Subject[T], kind Kind[T], slots, shown in
 	}
 }
 
-// Unowned drops the table of owners, for storms in which Clear and Drain remove values
-// whose owners do not know it. Insertions and removals are still counted.
-func (w *World[T]) Unowned() *World[T] {
-	w.owners = nil
-	return w
-}
-
 // Finish ends the world: it removes everything, and requires that every value was removed
 // exactly once and that no slot is lost. All Workers must have been closed or dropped.
 func (w *World[T]) Finish() {
