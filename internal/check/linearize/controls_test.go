@@ -34,12 +34,9 @@ var controls = []struct {
 	shows  func(*part) bool // whether the part shows the fault; nil: not asked
 }{
 	{"two removers succeed", wrongly(func(s Subject) Subject { return loadAndStore{s} }), controlLayout, noExplanation, "Remove:", nil},
-	{"two takers succeed", wrongly(func(s Subject) Subject { return takeLate{s} }), controlLayout, noExplanation, "Take:", nil},
-	{"a stale handle revives", wrongly(func(s Subject) Subject { return revives{s} }), controlLayout, noExplanation, "Contains", nil},
 	{"Get returns the next incarnation's value", wrongly(func(s Subject) Subject { return nextLife{s} }), controlLayout, noExplanation, "Get:", nil},
 	{"a handle is issued twice", wrongly(func(s Subject) Subject { return reissues{s} }), controlLayout, noExplanation, "", func(p *part) bool { return p.count(Reserve, Insert) > 1 }},
 	{"Get succeeds after removal", wrongly(func(s Subject) Subject { return &caches{Subject: s} }), controlLayout, noExplanation, "Get:", nil},
-	{"visible before its value", wrongly(func(s Subject) Subject { return &early{Subject: s} }), controlLayout, noExplanation, "Get:", nil},
 	{"live in its constructor", wrongly(func(s Subject) Subject { return &building{Subject: s} }), controlLayout, noExplanation, "Contains:", nil},
 	{"live although its constructor gave up", wrongly(func(s Subject) Subject { return unburnt{s} }), controlLayout, noExplanation, "", func(p *part) bool { return p.count(Cancel) == 1 }},
 	{"live only after Insert returned", wrongly(func(s Subject) Subject { return &later{Subject: s} }), controlLayout, noExplanation, "", func(p *part) bool { return p.count(Insert) == 1 }},
@@ -48,7 +45,6 @@ var controls = []struct {
 	{"All leaves a value out", wrongly(func(s Subject) Subject { return skips{s} }), controlLayout, noExplanation, "All:", nil},
 	{"Clear leaves a value live", wrongly(func(s Subject) Subject { return spares{s} }), controlLayout, noExplanation, "Clear:", nil},
 	{"RemoveBatch counts wrongly", wrongly(func(s Subject) Subject { return miscounts{s} }), controlLayout, "values went live, and", "", nil},
-	{"InsertFunc returns another handle", wrongly(func(s Subject) Subject { return renames{s} }), controlLayout, "but the constructor was told", "", nil},
 	{"a verb panics", wrongly(func(s Subject) Subject { return &panics{Subject: s} }), controlLayout, "out of order", "", nil},
 	{"more values than Capacity", roomy, controlQueue, "values were live in a pool of capacity 4", "", nil},
 	{"more slots than Capacity", large, controlLayout, "there are 16 slots", "", nil},

@@ -51,9 +51,8 @@
 //
 // The pools of wrong_test.go are wrong on purpose: removal by load and store, look-ups that
 // ignore the generation, a handle that is issued twice, a Get that succeeds after removal, a
-// handle that is live before its value or while its constructor runs, loops that leave a
-// value out or yield it twice, more values than Capacity, and the like. Each must be refuted
-// for the stated reason, and write its visualisation. If the bug is in the results of one
+// handle that is live while its constructor runs, loops that leave a value out or yield it
+// twice, more values than Capacity, and the like. Each must be refuted for the stated reason, and write its visualisation. If the bug is in the results of one
 // verb, the life must have an explanation without these.
 //
 // # What is not checked

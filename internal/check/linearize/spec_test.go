@@ -7,51 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const (
-	one life = firstLive + iota // live with that value
-	two
-	never life = 1 << 63 // the operation cannot have had its result there
-)
-
-// TestEffectsOnEachLife compares the specification with a table of every effect and result in
-// every state.
-func TestEffectsOnEachLife(t *testing.T) {
-	states := [4]life{unborn, reserved, one, dead}
-	for _, row := range []struct {
-		r     Record
-		after [4]life
-	}{
-		{Record{Effect: Reserve, OK: true}, [4]life{reserved, never, never, never}},
-		{Record{Effect: Insert, OK: true, Value: uint64(two)}, [4]life{two, never, never, never}},
-		{Record{Effect: Commit, OK: true, Value: uint64(two)}, [4]life{never, two, never, never}},
-		{Record{Effect: Cancel, OK: true}, [4]life{never, dead, never, never}},
-		{Record{Effect: Look, OK: true}, [4]life{never, never, one, never}},
-		{Record{Effect: Look}, [4]life{unborn, reserved, never, dead}},
-		{Record{Effect: Read, OK: true, Value: uint64(one)}, [4]life{never, never, one, never}},
-		{Record{Effect: Read, OK: true, Value: uint64(two)}, [4]life{never, never, never, never}},
-		{Record{Effect: Read, OK: true, Value: torn}, [4]life{never, never, never, never}},
-		{Record{Effect: Read, Value: torn}, [4]life{unborn, reserved, never, dead}},
-		{Record{Effect: Remove, OK: true}, [4]life{never, never, dead, never}},
-		{Record{Effect: Remove}, [4]life{unborn, reserved, never, dead}},
-		{Record{Effect: Take, OK: true, Value: uint64(one)}, [4]life{never, never, dead, never}},
-		{Record{Effect: Take, OK: true, Value: uint64(two)}, [4]life{never, never, never, never}},
-		{Record{Effect: Take, Value: torn}, [4]life{unborn, reserved, never, dead}},
-		{Record{Effect: Sweep, OK: true}, [4]life{unborn, reserved, dead, dead}},
-		{Record{Effect: Sweep + 1}, [4]life{never, never, never, never}},
-	} {
-		for i, l := range states {
-			possible, after := step(l, &row.r)
-			assert.Equal(t, row.after[i] != never, possible, "%v while %v", &row.r, l)
-			if possible {
-				assert.Equal(t, row.after[i], after, "%v while %v", &row.r, l)
-			}
-		}
-	}
-}
-
 // did is an operation on one handle, of a thread of its own.
 func did(e Effect, ok bool, call, ret int64) Record {
-	return Record{Effect: e, OK: ok, Value: uint64(one), Call: call, Return: ret}
+	return Record{Effect: e, OK: ok, Value: uint64(firstLive), Call: call, Return: ret}
 }
 
 // TestTimesDecide judges short lives whose verdict depends on which operations overlap.
@@ -132,22 +90,6 @@ func TestLoopsSpeakOfWhatTheyMissed(t *testing.T) {
 			assert.Error(t, parts[0].explain(), c.name)
 		}
 	}
-}
-
-// TestMetIsNotMissed tells what a loop yielded from what it did not.
-func TestMetIsNotMissed(t *testing.T) {
-	met, missed := Handle(1<<32|7), Handle(1<<32|8)
-	l := &log{clock: new(clock)}
-	l.spans = []Span{{Effect: Look, Met: map[Handle]bool{met: true}, Call: 10, Return: 20}}
-	for _, h := range []Handle{met, missed} {
-		r := did(Insert, true, 1, 2)
-		r.Handle = h
-		l.records = append(l.records, r)
-	}
-	parts := gather(Plan{}, []*log{l}).parts()
-	require.Len(t, parts, 2)
-	assert.NoError(t, parts[0].explain())
-	assert.Error(t, parts[1].explain())
 }
 
 // TestCapacityBindsWhatIsSurelyLive counts lives that overlap, and those that may.

@@ -41,29 +41,7 @@ func (s loadAndStore) Remove(h Handle) bool {
 	return live
 }
 
-// takeLate does the same in Take.
-type takeLate struct{ Subject }
-
-func (s takeLate) Take(h Handle) (Value, bool) {
-	v, ok := s.Subject.Get(h)
-	gap()
-	s.Subject.Remove(h)
-	return v, ok
-}
-
-// revives ignores the generation, so a stale handle is live when its slot is reused.
-type revives struct{ Subject }
-
-func (s revives) Contains(h Handle) bool {
-	for o := range s.Subject.All() {
-		if o.Index() == h.Index() && h.Generation() >= controlOrigin {
-			return true
-		}
-	}
-	return false
-}
-
-// nextLife does the same in Get, which then returns the next incarnation's value.
+// nextLife ignores the generation, so Get of a stale handle returns the next incarnation's value.
 type nextLife struct{ Subject }
 
 func (s nextLife) Get(h Handle) (Value, bool) {
@@ -99,30 +77,6 @@ func (s *caches) Get(h Handle) (Value, bool) {
 	v, ok := s.Subject.Get(h)
 	if ok {
 		s.seen.Store(h, v)
-	}
-	return v, ok
-}
-
-// early publishes the handle before the value.
-type early struct {
-	Subject
-	empty handles
-}
-
-func (s *early) InsertFunc(init func(Handle, *Value)) (Handle, error) {
-	h, err := s.Subject.InsertFunc(func(h Handle, v *Value) {
-		s.empty.add(h)
-		init(h, v)
-	})
-	gap()
-	s.empty.remove(h)
-	return h, err
-}
-
-func (s *early) Get(h Handle) (Value, bool) {
-	v, ok := s.Subject.Get(h)
-	if ok && s.empty.has(h) {
-		v = Value{}
 	}
 	return v, ok
 }
@@ -249,17 +203,6 @@ func (s miscounts) RemoveBatch(hs []Handle) int {
 		n++
 	}
 	return n
-}
-
-// renames returns another handle than the constructor was told.
-type renames struct{ Subject }
-
-func (s renames) InsertFunc(init func(Handle, *Value)) (Handle, error) {
-	h, err := s.Subject.InsertFunc(init)
-	if err == nil {
-		h += 2 << 32
-	}
-	return h, err
 }
 
 // panics panics at the tenth look-up.
