@@ -36,14 +36,6 @@ type file struct {
 
 type set map[string]bool
 
-func (s set) add(from set) (grown bool) {
-	for name := range from {
-		grown = grown || !s[name]
-		s[name] = true
-	}
-	return grown
-}
-
 // parse adds a file of package pkg.
 func (c *code) parse(t *testing.T, pkg, name string, src any) {
 	f, err := parser.ParseFile(c.fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
@@ -114,18 +106,14 @@ func parseText(t *testing.T, src string) *code {
 	return c
 }
 
-// function is a function or a method, with its accesses to fields.
+// function is a function or a method.
 type function struct {
 	pkg      string
-	decl     *ast.FuncDecl
-	calls    set            // names
-	writes   set            // fields
-	mentions set            // fields
-	points   set            // fields that its result points to or into
-	pointers map[string]set // variable → fields that it points to or into
+	calls    set // names
+	mentions set // fields
 }
 
-// index finds all functions and their accesses.
+// index finds all functions, types and names.
 func (c *code) index() {
 	for _, f := range c.files {
 		ast.Inspect(f.File, func(n ast.Node) bool {
@@ -135,84 +123,26 @@ func (c *code) index() {
 			case *ast.TypeSpec:
 				c.types[n.Name.Name] = true
 			case *ast.FuncDecl:
-				if n.Body != nil {
-					c.funcs[n.Name.Name] = append(c.funcs[n.Name.Name], &function{
-						pkg: f.pkg, decl: n, calls: set{}, writes: set{}, mentions: set{}, points: set{}, pointers: map[string]set{},
-					})
-				}
+				c.funcs[n.Name.Name] = append(c.funcs[n.Name.Name], newFunction(f.pkg, n))
 			}
 			return true
 		})
 	}
-	// A variable may point into a field of a caller or a callee, so repeat until nothing
-	// changes.
-	for grown := true; grown; {
-		grown = false
-		for _, fs := range c.funcs {
-			for _, f := range fs {
-				grown = c.follow(f) || grown
-			}
-		}
-	}
 }
 
-// follow records the accesses of f, given what is known of other functions.
-func (c *code) follow(f *function) (grown bool) {
-	point := func(f *function, name *ast.Ident, at ast.Expr) {
-		if f.pointers[name.Name] == nil {
-			f.pointers[name.Name] = set{}
-		}
-		grown = f.pointers[name.Name].add(c.pointees(f, at)) || grown
-	}
-	write := func(x ast.Expr) { grown = f.writes.add(fieldsOf(f, x)) || grown }
-	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
+func newFunction(pkg string, decl *ast.FuncDecl) *function {
+	f := &function{pkg: pkg, calls: set{}, mentions: set{}}
+	ast.Inspect(decl, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			f.mentions[n.Sel.Name] = true
-		case *ast.Ident:
-			f.mentions.add(f.pointers[n.Name])
-		case *ast.IncDecStmt:
-			write(n.X)
-		case *ast.ReturnStmt:
-			for _, r := range n.Results {
-				grown = f.points.add(c.pointees(f, r)) || grown
-			}
-		case *ast.AssignStmt:
-			for i, l := range n.Lhs {
-				name, ok := l.(*ast.Ident)
-				if !ok {
-					write(l)
-				} else if len(n.Rhs) == len(n.Lhs) {
-					point(f, name, n.Rhs[i])
-				}
-			}
 		case *ast.CallExpr:
-			if s, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains(mutators, s.Sel.Name) {
-				write(s.X)
-			}
-			name := called(n)
-			if name == "StoreRelease" && len(n.Args) > 0 {
-				grown = f.writes.add(c.pointees(f, n.Args[0])) || grown
-			}
-			f.calls[name] = true
-			for _, g := range c.funcs[name] {
-				for i, p := range parameters(g.decl) {
-					if g.pkg == f.pkg && i < len(n.Args) {
-						if g.pointers[p.Name] == nil {
-							g.pointers[p.Name] = set{}
-						}
-						grown = g.pointers[p.Name].add(c.pointees(f, n.Args[i])) || grown
-					}
-				}
-			}
+			f.calls[called(n)] = true
 		}
 		return true
 	})
-	return grown
+	return f
 }
-
-// mutators are the methods of atomics that change them.
-var mutators = []string{"Store", "Swap", "CompareAndSwap", "Add", "Or", "And"}
 
 // called returns the name of the called function, or "".
 func called(call *ast.CallExpr) string {
@@ -227,61 +157,18 @@ func called(call *ast.CallExpr) string {
 	return ""
 }
 
-func parameters(f *ast.FuncDecl) (names []*ast.Ident) {
-	for _, p := range f.Type.Params.List {
-		names = append(names, p.Names...)
+// mentions reports whether f, or a function of its package that it calls, mentions one of the
+// fields.
+func (c *code) mentions(f *function, fields []string) bool {
+	among := func(f *function) bool {
+		return slices.ContainsFunc(fields, func(name string) bool { return f.mentions[name] })
 	}
-	return names
-}
-
-// fieldsOf returns the fields that x is, is an element of, or points to.
-func fieldsOf(f *function, x ast.Expr) set {
-	switch x := x.(type) {
-	case *ast.SelectorExpr:
-		return set{x.Sel.Name: true}
-	case *ast.IndexExpr:
-		return fieldsOf(f, x.X)
-	case *ast.ParenExpr:
-		return fieldsOf(f, x.X)
-	case *ast.StarExpr:
-		return fieldsOf(f, x.X)
-	case *ast.Ident:
-		return f.pointers[x.Name]
-	}
-	return nil
-}
-
-// pointees returns the fields that x, as a value, points to or into.
-func (c *code) pointees(f *function, x ast.Expr) set {
-	switch x := x.(type) {
-	case *ast.UnaryExpr:
-		if x.Op == token.AND {
-			return fieldsOf(f, x.X)
-		}
-	case *ast.Ident:
-		return f.pointers[x.Name]
-	case *ast.CallExpr:
-		all := set{}
-		for _, g := range c.funcs[called(x)] {
-			if g.pkg == f.pkg {
-				all.add(g.points)
-			}
-		}
-		return all
-	}
-	return nil
-}
-
-// does reports whether of, for f or a function of its package that it calls, returns one of
-// the fields.
-func (c *code) does(f *function, of func(*function) set, fields []string) bool {
-	among := func(s set) bool { return slices.ContainsFunc(fields, func(name string) bool { return s[name] }) }
-	if among(of(f)) {
+	if among(f) {
 		return true
 	}
 	for name := range f.calls {
 		for _, g := range c.funcs[name] {
-			if g.pkg == f.pkg && among(of(g)) {
+			if g.pkg == f.pkg && among(g) {
 				return true
 			}
 		}

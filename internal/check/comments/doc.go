@@ -1,5 +1,5 @@
-// Package comments has tests that read comments: a name in a comment must exist, and its
-// function must do what the comment says.
+// Package comments has tests that read comments: a name in a comment must exist, and a
+// function that a comment names as a writer or reader must mention the word.
 //
 // A protocol word's comment names the functions that write and read it:
 //
@@ -11,8 +11,7 @@
 // text in parentheses, is prose. A clause that begins with one of the words in roles is all
 // prose. The line may continue below, indented further.
 //
-// Each name must be a function or method of the protocol's packages. A writer must change
-// the word, and a reader mention it, itself or through a function of its package that it
-// calls. A comment is about its field and those right below that have no comment; above a
+// Each name must be a function or method of the protocol's packages. It must mention the
+// word, itself or through a function of its package that it calls. A comment is about its field and those right below that have no comment; above a
 // type, it is about all of its fields.
 package comments
