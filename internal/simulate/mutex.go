@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -14,18 +15,10 @@ import (
 // Mutex is sync.Mutex.
 type Mutex struct{ m sync.Mutex }
 
-// RWMutex is sync.RWMutex.
-type RWMutex struct{ m sync.RWMutex }
-
 // lock is the state of a mutex in a machine.
 type lock struct {
-	state    int // as in sync.Mutex: locked, woken, starving, number of waiters
-	sleepers []*Processor
-
-	// For an RWMutex, whose writers use the mutex above.
-	readers, departing int
-	readersAsleep      []*Processor
-	writerAsleep       []*Processor
+	state    int          // as in sync.Mutex: locked, woken, starving, number of waiters
+	sleepers []*Processor // the first is woken next
 }
 
 const (
@@ -34,9 +27,8 @@ const (
 	starving = 4
 	waiter   = 8
 
-	spins         = 4
-	starvesAfter  = picoseconds(1_000_000_000) // a millisecond
-	readersAtMost = 1 << 30
+	spins        = 4
+	starvesAfter = picoseconds(1_000_000_000) // a millisecond
 )
 
 func (m *Machine) lock(at unsafe.Pointer) *lock {
@@ -125,7 +117,7 @@ func (p *Processor) lock(l *lock, at unsafe.Pointer) {
 		if !again {
 			since = p.now
 		}
-		p.sleep(&l.sleepers, again)
+		p.sleep(l, again)
 		starves = starves || p.now-since > starvesAfter
 		if l.state&starving != 0 {
 			l.state += locked - waiter
@@ -145,105 +137,39 @@ func (p *Processor) unlock(l *lock, at unsafe.Pointer) {
 	for l.state != 0 {
 		old := l.state
 		if old&starving != 0 {
-			p.wake(&l.sleepers)
+			p.wake(l)
 			return
 		}
 		if old < waiter || old&(locked|woken) != 0 {
 			return
 		}
 		if p.swap(l, at, old, (old-waiter)|woken) {
-			p.wake(&l.sleepers)
+			p.wake(l)
 			return
 		}
 	}
 }
 
 // sleep puts the running goroutine to sleep until another wakes it.
-func (p *Processor) sleep(queue *[]*Processor, first bool) {
+func (p *Processor) sleep(l *lock, first bool) {
 	p.Parks++
 	p.now += p.machine.costs.park
 	if first {
-		*queue = append([]*Processor{p}, *queue...)
+		l.sleepers = slices.Insert(l.sleepers, 0, p)
 	} else {
-		*queue = append(*queue, p)
+		l.sleepers = append(l.sleepers, p)
 	}
 	p.parked = true
 	p.leave()
 }
 
-// wake wakes the first of a queue.
-func (p *Processor) wake(queue *[]*Processor) {
-	if len(*queue) == 0 {
+// wake wakes the first sleeper.
+func (p *Processor) wake(l *lock) {
+	if len(l.sleepers) == 0 {
 		return
 	}
-	q := (*queue)[0]
-	*queue = (*queue)[1:]
+	q := l.sleepers[0]
+	l.sleepers = l.sleepers[1:]
 	p.now += p.machine.costs.park
 	p.machine.ready(q, p.now+p.machine.costs.wake)
-}
-
-func (m *RWMutex) Lock() {
-	p := running
-	if p == nil {
-		m.m.Lock()
-		return
-	}
-	at := unsafe.Pointer(m)
-	l := p.machine.lock(at)
-	p.lock(l, at)
-	Access(Locked, at)
-	n := l.readers
-	l.readers -= readersAtMost
-	if n != 0 {
-		Access(Locked, at)
-		if l.departing += n; l.departing != 0 {
-			p.sleep(&l.writerAsleep, false)
-		}
-	}
-}
-
-func (m *RWMutex) Unlock() {
-	p := running
-	if p == nil {
-		m.m.Unlock()
-		return
-	}
-	at := unsafe.Pointer(m)
-	l := p.machine.lock(at)
-	Access(Locked, at)
-	l.readers += readersAtMost
-	for range l.readers {
-		p.wake(&l.readersAsleep)
-	}
-	p.unlock(l, at)
-}
-
-func (m *RWMutex) RLock() {
-	p := running
-	if p == nil {
-		m.m.RLock()
-		return
-	}
-	Access(Locked, unsafe.Pointer(m))
-	l := p.machine.lock(unsafe.Pointer(m))
-	if l.readers++; l.readers < 0 {
-		p.sleep(&l.readersAsleep, false)
-	}
-}
-
-func (m *RWMutex) RUnlock() {
-	p := running
-	if p == nil {
-		m.m.RUnlock()
-		return
-	}
-	at := unsafe.Pointer(m)
-	Access(Locked, at)
-	l := p.machine.lock(at)
-	if l.readers--; l.readers < 0 {
-		Access(Locked, at)
-		if l.departing--; l.departing == 0 {
-			p.wake(&l.writerAsleep)
-		}
-	}
 }

@@ -4,13 +4,10 @@ package programs
 
 import (
 	"runtime"
-	"sync"
 	"time"
 
 	"go.uber.org/atomic"
 )
-
-type rwMutex = sync.RWMutex
 
 // Figure is the result of a measurement.
 type Figure struct {

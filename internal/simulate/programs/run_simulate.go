@@ -9,8 +9,6 @@ import (
 	"coatcheck/internal/simulate"
 )
 
-type rwMutex = simulate.RWMutex
-
 // Figure is the result of a simulation.
 type Figure struct {
 	Operations      int

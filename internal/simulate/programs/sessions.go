@@ -23,8 +23,7 @@ func open(impl string, n, live int) (ss []session) {
 	case "fifo":
 		p = pool.Must(&pool.Options[Value]{Reuse: pool.FIFO})
 	}
-	m := &maps{one: impl == "mutex", shared: impl == "rwmutex"}
-	m.init(live)
+	m := newMaps(impl == "mutex", live)
 	for g := range n {
 		switch impl {
 		case "pool", "fifo":
@@ -101,19 +100,14 @@ func (s *guardSession) get(h uint64) (v Value, ok bool) {
 	return v, ok
 }
 
-// maps are the controls: a map under a mutex or a readers-writer mutex, or 64 maps, each
-// under a mutex.
-type maps struct {
-	one, shared bool
-	parts       [parts]part
-}
+// maps are the controls: a map under a mutex, or 64 of them.
+type maps []part
 
 const parts = 64
 
 // part is one map. Its fields do not share lines with another's.
 type part struct {
 	mu    atom.Mutex
-	rw    rwMutex
 	m     map[uint64]Value
 	lines []line // of the map, charged by touch
 	_     [128]byte
@@ -130,22 +124,23 @@ const (
 	mapRemoves = 14
 )
 
-func (m *maps) init(live int) {
-	n := parts
-	if m.one || m.shared {
-		n = 1
+func newMaps(one bool, live int) maps {
+	m := make(maps, parts)
+	if one {
+		m = m[:1]
 	}
-	for i := range n {
-		m.parts[i].m = make(map[uint64]Value)
-		m.parts[i].lines = make([]line, 2+4*(live/n/7+1)) // a group has four lines for some seven values
+	for i := range m {
+		m[i].m = make(map[uint64]Value)
+		m[i].lines = make([]line, 2+4*(live/len(m)/7+1)) // a group has four lines for some seven values
 	}
+	return m
 }
 
-func (m *maps) part(k uint64) *part {
-	if m.one || m.shared {
-		return &m.parts[0]
+func (m maps) part(k uint64) *part {
+	if len(m) == 1 {
+		return &m[0]
 	}
-	return &m.parts[k*0x9E3779B97F4A7C15>>58]
+	return &m[k*0x9E3779B97F4A7C15>>58]
 }
 
 // touch charges an access of the map to k.
@@ -166,7 +161,7 @@ func (p *part) touch(k uint64, writes bool, nanoseconds float64) {
 }
 
 type mapSession struct {
-	*maps
+	maps
 	_    [128]byte
 	next uint64
 	_    [128]byte
@@ -175,53 +170,30 @@ type mapSession struct {
 func (s *mapSession) insert(v Value) uint64 {
 	s.next++
 	p := s.part(s.next)
-	s.lock(p)
+	p.mu.Lock()
 	p.touch(s.next, true, mapInserts)
 	p.m[s.next] = v
-	s.unlock(p)
+	p.mu.Unlock()
 	return s.next
 }
 
 func (s *mapSession) remove(k uint64) bool {
 	p := s.part(k)
-	s.lock(p)
+	p.mu.Lock()
 	p.touch(k, true, mapRemoves)
 	_, ok := p.m[k]
 	delete(p.m, k)
-	s.unlock(p)
+	p.mu.Unlock()
 	return ok
 }
 
 func (s *mapSession) get(k uint64) (v Value, ok bool) {
 	p := s.part(k)
-	if s.shared {
-		p.rw.RLock()
-		p.touch(k, false, mapLooks)
-		v, ok = p.m[k]
-		p.rw.RUnlock()
-		return v, ok
-	}
 	p.mu.Lock()
 	p.touch(k, false, mapLooks)
 	v, ok = p.m[k]
 	p.mu.Unlock()
 	return v, ok
-}
-
-func (s *mapSession) lock(p *part) {
-	if s.shared {
-		p.rw.Lock()
-	} else {
-		p.mu.Lock()
-	}
-}
-
-func (s *mapSession) unlock(p *part) {
-	if s.shared {
-		p.rw.Unlock()
-	} else {
-		p.mu.Unlock()
-	}
 }
 
 // ring carries batches of handles from one processor to another.
