@@ -13,16 +13,16 @@ import (
 	"coatcheck/shard"
 )
 
-// actor is one thread's hand on the pool: it does what the thread says, and judges
-// the answers (judge_test.go). With t nil it prepares the run.
+// actor calls verbs for one thread, and judges their results (judge_test.go). With t nil it
+// prepares the run.
 type actor struct {
 	*world
 	t *interleave.Thread
 	k *keeper // the Worker that it acts through, if there is one
 }
 
-// subject is the pool, and does without the finalizers of what it opens: they would
-// run on a goroutine that is no thread of the run.
+// subject is the pool, without the finalizers of what it opens: they would run on a goroutine
+// that is no thread of the run.
 type subject struct{ *Pool[val] }
 
 func (s subject) Worker() *Worker[val] {
@@ -50,7 +50,7 @@ func (s subject) Each(_ context.Context, _ int, f func(Handle[val], *val) error)
 	return EachAlone(s.Pool, f)
 }
 
-// vals makes the values of the explored pools, and tells them apart by their stamps.
+// vals makes the values of the explored pools, which their stamps distinguish.
 var (
 	vals  = verbs.Kind[val]{Make: func(n uint64) val { return val{n, &anchor} }, Number: func(v *val) uint64 { return v.stamp }}
 	table = verbs.Table[val]()
@@ -135,7 +135,7 @@ func (a *actor) reserveFrom(v *Reserver[val]) *Reservation[val] {
 
 func (a *actor) reserver() *Reserver[val] { return subject{a.p}.Reserver() }
 
-// isOpen reports whether r is to be settled yet.
+// isOpen reports whether r is not settled yet.
 func isOpen(r *Reservation[val]) (is bool) {
 	interleave.Unseen(func() { is = r != nil && IsOpen(r) })
 	return is
@@ -239,7 +239,7 @@ func (a *actor) unpin(rd *reader) {
 	unwatch := func() { a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd }) }
 	if rd.Ref != nil {
 		unwatch()       // the slot may be reused before Release returns
-		if a.t == nil { // nobody watches whether it comes to limbo anew
+		if a.t == nil { // it is not seen whether the slot is pushed to limbo again
 			a.turn[rd.h.Index()] = 0
 		}
 	}
@@ -254,13 +254,12 @@ func (a *actor) unpin(rd *reader) {
 	unwatch()
 }
 
-// repin pins rd anew, if it is a guard that is pinned. What it has seen is nobody's any
-// more.
+// repin pins rd anew, if it is a guard that is pinned. What it has seen may be reused.
 func (a *actor) repin(rd *reader) {
 	if !slices.Contains(a.watched, rd) || rd.Ref != nil || rd.brief != nil {
 		return
 	}
-	// Not watched any more: the slot may be reused before Repin returns.
+	// The slot may be reused before Repin returns.
 	rd.h, rd.v = 0, nil
 	from := a.clock
 	c, _ := a.call("Repin", nil)
@@ -304,14 +303,14 @@ func (a *actor) brief(h Handle[val], lasting bool) *reader {
 	return rd
 }
 
-// synchronize waits for what was removed, for a few turns.
+// synchronize waits for what was removed, for so many turns.
 func (a *actor) synchronize(turns int) {
 	c, _ := a.call("Synchronize", nil)
 	c.Context = &patience{a.world, turns, 3}
 	c.Do()
 }
 
-// grow makes memory ahead.
+// grow allocates memory for n values.
 func (a *actor) grow(n int) {
 	c, _ := a.call("Grow", nil)
 	c.N = n
@@ -334,7 +333,7 @@ func (a *actor) pop() {
 	a.issued(Handle[val](h), stamp)
 }
 
-// conserved checks that every slot is accounted for if nothing is open any more.
+// conserved checks that every slot is accounted for if no Worker or Reservation is open.
 func (a *actor) conserved() {
 	if st := a.p.Stats(); st.Workers+st.Reserved > 0 {
 		return

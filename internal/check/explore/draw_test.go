@@ -22,12 +22,12 @@ type drawer struct {
 	weights               []int // of the verbs
 }
 
-// hand is what a thread has.
+// hand is the variables of a thread.
 type hand struct {
 	h, g, r, w []int
-	pinned     int  // guards and Refs in g that stand
-	deep       int  // in so many callbacks
-	shared     bool // Resets: by whichever thread, several at once
+	pinned     int  // guards and Refs in g that are open
+	deep       int  // callbacks within callbacks
+	shared     bool // it is a Reset's: any thread may run it, and several at once
 	stays      bool // it must not exit: it prepares, or is in a loop whose pin would stay
 }
 

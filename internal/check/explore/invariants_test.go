@@ -114,7 +114,7 @@ func (w *world) values() error {
 	return nil
 }
 
-// follow keeps what check compares with later, and what answers are judged by.
+// follow updates what later checks and judges compare with.
 func (w *world) follow() {
 	if Arena(w.p).FIFO {
 		w.locate() // for the order
@@ -135,7 +135,7 @@ func (w *world) follow() {
 	w.measure()
 }
 
-// complete fails if a slot is lost: when nobody does anything, each has a place.
+// complete fails if a slot is lost: while no operation is under way, each slot has a place.
 func (w *world) complete() error {
 	if err := w.holds(); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (w *world) complete() error {
 	return w.figures(live, reserved, exhausted)
 }
 
-// rest checks what holds when nobody does anything, if there is one thread and it is
+// rest checks what holds while no operation is under way, if there is one thread and it is
 // between two operations.
 func (a *actor) rest() {
 	if !a.alone || len(a.frames) > 0 {
@@ -207,7 +207,7 @@ func (a *actor) rest() {
 	})
 }
 
-// isVoid answers whether t shows the void in place of slot i's page.
+// isVoid reports whether t has the void in place of slot i's page.
 func (w *world) isVoid(t *shard.PageTable, i uint32) bool {
 	v := Arena(w.p).Table.Void()
 	return v != nil && t.Base[i>>t.Shift] == v
@@ -250,14 +250,14 @@ func (w *world) isReserved(i uint32) bool {
 	return false
 }
 
-// finally is what holds at the end of a run: nothing is lost, and when the
-// guards go, everything comes back.
+// finally checks what holds at the end of a run: no slot is lost, and without guards every
+// slot is reclaimed.
 func (w *world) finally() error {
 	if err := w.complete(); err != nil {
 		return fmt.Errorf("at the end: %w", err)
 	}
 	a := &actor{w, nil, nil}
-	clear(w.turn[:]) // nobody watches in which order the rest comes to limbo
+	clear(w.turn[:]) // the order in which the rest is pushed to limbo is not seen
 	for len(w.watched) > 0 {
 		a.unpin(w.watched[0])
 	}

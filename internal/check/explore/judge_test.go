@@ -12,7 +12,7 @@ import (
 	"coatcheck/shard"
 )
 
-// An actor judges what its calls are told, while other threads are anywhere in theirs.
+// An actor judges the results of its calls. Other threads may be within calls of theirs.
 
 // knew is what was known of a handle when a call began.
 type knew struct {
@@ -146,10 +146,9 @@ func (a *actor) GivenUp(_ *verbs.Call[val], h Handle[val]) {
 	}
 }
 
-// known is find for somebody who is about to do something with h: nil also while
-// h's publication has yet to leave another thread's buffer. Its insertion has
-// returned by then, but nobody can have been told: any word that tells would have
-// left the buffer later.
+// known is find for an operation that begins. It also returns nil while h's publication is in
+// another thread's store buffer: its insertion has returned by then, but no other thread can
+// know of it, because a word that tells would leave the buffer later.
 func (a *actor) known(h Handle[val]) *life {
 	e := a.find(h)
 	if e != nil && interleave.Pending(unsafe.Pointer(&shard.At[val](a.names.table(), h.Index()).Word)) {
@@ -158,7 +157,7 @@ func (a *actor) known(h Handle[val]) *life {
 	return e
 }
 
-// begin notes that h may go from now on.
+// begin notes that an operation which may remove h begins.
 func (a *actor) begin(h Handle[val]) *life {
 	e := a.find(h)
 	if e != nil {
@@ -221,7 +220,7 @@ func (a *actor) ended(k knew, ok bool) {
 	}
 }
 
-// Condemned lets the values with an odd stamp go.
+// Condemned removes the values with an odd stamp.
 func (a *actor) Condemned(c *verbs.Call[val], h Handle[val], v *val) bool {
 	f := frameOf(c)
 	if v.stamp%2 == 1 {
@@ -240,8 +239,8 @@ func (a *actor) Counted(c *verbs.Call[val], n int) {
 	}
 }
 
-// reset is an Options.Reset that keeps a part of the value, and complains about
-// values that are not the pool's any more.
+// reset is an Options.Reset that keeps a part of the value. It fails the run for a value that
+// is not the pool's any more.
 func (w *world) reset(v *val) {
 	switch {
 	case v.keep != nil && v.stamp != 0:
@@ -264,7 +263,7 @@ func (w *world) notBoth() {
 	}
 }
 
-// sees judges an answer to a look at h that began when it was removed or not.
+// sees judges the result of a look-up of h. was says whether h was removed when it began.
 func (a *actor) sees(h Handle[val], e *life, was bool, ok bool, stamp uint64) {
 	known := e != nil
 	if !known {
@@ -319,7 +318,7 @@ func (a *actor) Looked(c *verbs.Call[val], h Handle[val], v *val) {
 	}
 }
 
-// Ranged fails if a loop misses what lived all the while.
+// Ranged fails if a loop misses a value that was live throughout.
 func (a *actor) Ranged(c *verbs.Call[val], met map[Handle[val]]bool) {
 	for _, e := range frameOf(c).settled {
 		if !e.begun && !met[e.h] {

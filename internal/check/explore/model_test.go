@@ -20,15 +20,15 @@ type frame struct {
 	a       *actor
 	op      string
 	pins    bool          // it has a guard of its own, or is a callback
-	slots   int           // that it may have in its hands, at most
-	removes []Handle[val] // these count as well, when they are not live any more
+	slots   int           // the most slots that it may own
+	removes []Handle[val] // it may own their slots as well, once they are not live
 
 	// What was seen meanwhile, for the judge of refusals.
-	from    uint64 // when it began
-	most    int    // slots in use, in the hands of others, or held back
+	from    uint64 // the time at which it began
+	most    int    // slots in use, owned by other operations, or held back
 	held    int    // slots held back by guards and Refs
 	stood   bool   // there was a guard or a Ref
-	excused bool   // something stood that a refusal may be due to
+	excused bool   // a refusal may have another reason
 
 	// Of calls of verbs.
 	before   []knew        // of the handles
@@ -170,8 +170,8 @@ func (w *world) appeared(h Handle[val], stamp uint64) *life {
 	return e
 }
 
-// measure notes for each operation how many slots others have, and whether anything
-// stands that may make an insertion fail although a slot is free.
+// measure notes for each operation how many slots others own, and whether an insertion may be
+// refused although a slot is free.
 func (w *world) measure() {
 	if w.p == nil || len(w.frames) == 0 {
 		return
@@ -202,7 +202,7 @@ func (w *world) measure() {
 	for _, f := range w.frames {
 		used += f.has()
 		excused = excused || Arena(w.p).Reset != nil && f.a.t != w.frames[0].a.t
-		excused = excused || f.op == "Reset" // it has slots in its hands that are nobody's
+		excused = excused || f.op == "Reset" // it owns slots that no frame counts
 		if f.pins {
 			stood, oldest = true, min(oldest, f.from)
 		}
@@ -225,7 +225,7 @@ func (w *world) measure() {
 	}
 }
 
-// has returns how many slots f may have in its hands.
+// has returns the most slots that f may own.
 func (f *frame) has() int {
 	n := f.slots
 	t := Arena(f.a.p).Table.Pages()
@@ -237,7 +237,7 @@ func (f *frame) has() int {
 	return n
 }
 
-// removing says that f removes hs, and has no other slots in its hands.
+// removing says that f removes hs, and owns no other slots.
 func (f *frame) removing(hs ...Handle[val]) { f.slots, f.removes = 0, hs }
 
 // guardsDelayMore says that a guard may delay what was removed before it was pinned: a

@@ -16,8 +16,8 @@ import (
 	"coatcheck/shard"
 )
 
-// names tells the words of a pool apart: by a number that is the same in every
-// run, and by a name for the record.
+// names gives each word of a pool a number, which is the same in every run, and a name for the
+// record.
 type names struct {
 	p       *Pool[val]
 	threads []string
@@ -43,7 +43,7 @@ func (ns *names) table() (t *shard.PageTable) {
 	return t
 }
 
-// find looks for the pool's memory, as far as there is any yet.
+// find finds the pool's memory, as far as it is allocated.
 func (ns *names) find() {
 	p := ns.p
 	ns.regions = ns.regions[:0]
@@ -177,8 +177,7 @@ func (ns *names) describe(word unsafe.Pointer) (string, func(uint64) string) {
 	return name, nil
 }
 
-// pair writes a word of two halves; generations are written so that odd ones,
-// which are live, catch the eye.
+// pair formats a word of two halves: the generation, and the index or the link.
 func pair(v uint64) string {
 	low := fmt.Sprint(shard.Low(v))
 	if shard.Low(v) == shard.None {
@@ -187,7 +186,7 @@ func pair(v uint64) string {
 	return fmt.Sprintf("%d:%s", shard.Generation(v), low)
 }
 
-// holding writes a count of holders.
+// holding formats a count of holders.
 func holding(v uint64) string {
 	if v>>31&1 == 1 {
 		return fmt.Sprintf("%d, parked", v&^(1<<31))
@@ -195,7 +194,7 @@ func holding(v uint64) string {
 	return fmt.Sprint(v)
 }
 
-// cell writes a pin cell's word.
+// cell formats a pin cell's word.
 func cell(v uint64) string {
 	if v&1 == 0 {
 		return "idle"
@@ -203,7 +202,7 @@ func cell(v uint64) string {
 	return fmt.Sprintf("pinned at %d", v>>16)
 }
 
-// marked writes the mark of a group of cells.
+// marked formats the mark of a group of cells.
 func marked(v uint64) string {
 	return fmt.Sprintf("%s, changed %d times", [...]string{"clear", "set", "doubted", "?"}[v&3], v>>2)
 }

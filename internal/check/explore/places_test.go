@@ -10,8 +10,7 @@ import (
 	"coatcheck/shard"
 )
 
-// Where a slot is. In transit, in the hands of an operation under way, it is
-// nowhere.
+// The places of a slot. While an operation moves it, it is nowhere.
 const (
 	nowhere = iota
 	isLive
@@ -27,7 +26,7 @@ const (
 	unallotted
 )
 
-var placeNames = [...]string{"nowhere", "live", "freelist", "reserve", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "holders' hands", "absent page", "unallotted"}
+var placeNames = [...]string{"nowhere", "live", "freelist", "reserve", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "parked slots", "absent page", "unallotted"}
 
 // put notes that slot i is at a place, and fails if it is at another as well.
 func (w *world) put(i uint32, place uint8) error {
@@ -47,7 +46,7 @@ func (w *world) chain(i uint32, n int, place uint8) (int, error) {
 	k := 0
 	for ; k != n && (n >= 0 || i != shard.None); k++ {
 		if i == shard.None && Arena(w.p).Reset != nil {
-			break // who takes some of a batch for Reset may be between two of them
+			break // an operation that takes slots of a batch for Reset may be between two of them
 		}
 		if err := w.put(i, place); err != nil {
 			return k, err

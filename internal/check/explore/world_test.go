@@ -13,8 +13,8 @@ import (
 	. "coatcheck/pool"
 )
 
-// val is what the explored pools hold. The stamp is another in each value; the
-// pointer makes the pool zero what it reclaims.
+// val is the value of the explored pools. Each value has a stamp of its own. The pointer makes
+// the pool zero what it reclaims.
 type val struct {
 	stamp uint64
 	keep  *int
@@ -22,28 +22,28 @@ type val struct {
 
 var anchor int
 
-// world is one run: a pool, what its threads know of it, and what must hold.
+// world is one run: a pool, what its threads know of it, and what the judges compare.
 type world struct {
 	r *interleave.Run
 	p *Pool[val]
 
 	serial    uint64
 	entries   []*life       // handles that were issued
-	burned    []Handle[val] // handles that were shown and must never live
+	burned    []Handle[val] // handles that were shown and must never be live
 	guessed   []Handle[val] // handles that a thread removes although it never got them
 	watched   []*reader
 	workers   []*keeper
 	reserved  []*Reservation[val]
 	taken     []uint64 // stamps that Take moved out
 	resets    []uint64 // stamps that Reset was shown
-	cancelled int      // Reservations whose slots it was not shown
+	cancelled int      // cancelled Reservations whose slots Reset has not seen yet
 	gone      int      // removals that succeeded
-	vague     bool     // some may have, whose answers a panic or Goexit took away
+	vague     bool     // others may have, whose results were lost in a panic or Goexit
 	clock     uint64
 	clearing  int // sweeping removals that are under way
 
-	frames    []*frame // operations under way, those of callbacks after their callers
-	announced []uint64 // stamps whose handles are known when they appear in a slot
+	frames    []*frame // operations under way; those of a callback follow its caller
+	announced []uint64 // stamps whose handles are issued when they appear in a slot
 
 	alone      bool   // there is one thread
 	roomy      bool   // there is a slot for each insertion, whatever the schedule
@@ -51,11 +51,11 @@ type world struct {
 	pinSteps   uint64 // that a Pin may take; 0: any number
 	finish     func() error
 
-	generation [maxSlots]uint32 // the greatest seen of each slot
+	generation [maxSlots]uint32 // the greatest that was seen of each slot
 	place      [maxSlots]uint8
-	turn       [maxSlots]uint32 // the order in which slots came to limbo
-	cameTo     [maxSlots]int    // whose limbo
-	waits      [maxSlots]bool   // what was there at the last step
+	turn       [maxSlots]uint32 // the order in which slots were pushed to limbo
+	cameTo     [maxSlots]int    // the shard of that limbo
+	waits      [maxSlots]bool   // the slot was in limbo at the last step
 	turns      uint32
 	epoch      uint64
 	safe       uint64
@@ -64,23 +64,23 @@ type world struct {
 	names names
 }
 
-// maxSlots is how many slots a scenario may touch.
+// maxSlots is the most slots that a program may touch.
 const maxSlots = 256
 
 // life is what is known of one handle.
 type life struct {
 	h       Handle[val]
 	stamp   uint64
-	begun   bool   // somebody may have removed it already
-	tries   int    // removals of it that were begun; a sweep is as good as many
-	removed bool   // somebody has
-	gone    uint64 // when its removal returned, if that is known
+	begun   bool   // an operation that may remove it has begun
+	tries   int    // removals of it that have begun; a sweep counts as two
+	removed bool   // a removal of it has returned
+	gone    uint64 // the time of that return, if it is known
 
-	unlinked bool // by an operation that goes on
+	unlinked bool // by an operation that has not returned
 }
 
-// keeper is an open Worker. While it is busy, what it has is on its way; while it
-// gives slots back, that is not in order either.
+// keeper is an open Worker. While an operation of its is under way, its slots may be in
+// transit; while it gives slots back, its lists may be inconsistent.
 type keeper struct {
 	w       *Worker[val]
 	busy    int // operations under way
@@ -90,13 +90,13 @@ type keeper struct {
 // reader is a guard or a Ref, and the value that it has seen.
 type reader struct {
 	*verbs.Hold[val]
-	from  uint64 // when its pin began
+	from  uint64 // the time at which its pin began
 	h     Handle[val]
 	v     *val
 	stamp uint64
-	brief *epoch.Guard // in place of the Hold
+	brief *epoch.Guard // in place of Hold
 	copy  epoch.Guard  // of the guard's pin
-	loops int          // under it
+	loops int          // that run under it
 }
 
 // pool makes the run's pool, with pages of 1<<shift slots, and returns the actor that prepares
@@ -138,8 +138,7 @@ func (a *actor) worker() *actor {
 	return &actor{a.world, a.t, k}
 }
 
-// by is the actor of the same Worker on another thread, and a if there is none any
-// more.
+// by returns the actor of the same Worker on a's thread, and a if that Worker is closed.
 func (a *actor) by(worker *actor) *actor {
 	if worker == nil || IsClosed(worker.k.w) || !slices.Contains(a.workers, worker.k) {
 		return a
@@ -147,7 +146,7 @@ func (a *actor) by(worker *actor) *actor {
 	return &actor{a.world, a.t, worker.k}
 }
 
-// giveBack calls f, which gives back slots of the actor's Worker, if it is one's.
+// giveBack calls f, which gives back slots of the actor's Worker, if it has one.
 func (a *actor) giveBack(f func()) {
 	if a.k == nil {
 		return
@@ -158,8 +157,8 @@ func (a *actor) giveBack(f func()) {
 	f()
 }
 
-// drop does what the garbage collector does to a Worker that nobody has, once. One that is
-// in use is had by its user, also where a Reset drops it.
+// drop does once what the garbage collector does to an unreachable Worker. A Worker whose
+// operation is under way is reachable, also where a Reset drops it.
 func (a *actor) drop() {
 	if a.k == nil || a.k.busy > 0 || !slices.Contains(a.workers, a.k) {
 		return
@@ -196,9 +195,8 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 	w.turn[h.Index()] = 0
 }
 
-// patience is a context that lets others go on each time it is asked, and ends
-// after a few turns. When nobody is left who could be waited for, a few more must
-// do.
+// patience is a context that lets other threads run at each call of Err, and is done after a
+// few calls. If all other threads have ended, Synchronize must return after a few calls more.
 type patience struct {
 	w     *world
 	turns int
