@@ -46,7 +46,6 @@ func (b *board) await(h Handle) {
 		if b.waiting.Load() != uint64(h) {
 			return
 		}
-		pause()
 	}
 	b.waiting.CompareAndSwap(uint64(h), 0)
 }

@@ -6,7 +6,6 @@
 //	go test .                                                               # 1,000 histories of 8 × 200 operations
 //	go test -v -run Linearizable -histories 100000 -timeout 0 .             # the long run
 //	go test -race .                                                         # 200 histories
-//	go test -tags interleave .                                              # virtual threads: 300 histories of 8 × 40
 //	go test -run 'Linearizable/^fifo$' -histories 1 -seed 4711 .            # what a failure prints
 //
 // Flags: -histories, -threads, -ops (for each thread), -seed, and -out, the folder for the
@@ -35,17 +34,8 @@
 // moment (board.go). Values have 8 KiB, so that copying them takes time and a page has 32
 // slots. Overlaps are counted: a pair is two threads' overlapping operations on one handle.
 // It is contended if one of them changed the handle's life. With two idle processors a
-// history has some dozens; a run with hardly any fails. On one processor only virtual threads
-// find anything.
-//
-// # With virtual threads
-//
-// Goroutines on a few processors are rarely preempted inside an operation. Under the build
-// tag interleave the same plans run on virtual threads, whose turns are drawn at every access
-// to a shared word, with batches of two instead of 64. Such a history depends on its seed
-// alone. It is short: slots with four bits of generations left are not exhausted in it.
-// Loops over pools without a Capacity are left out, and so is Preallocate, since they take
-// too many steps. A failure also writes the steps of its threads.
+// history has some dozens; a run with hardly any fails. On one processor hardly any overlap;
+// the schedules of internal/check/explore need no processors.
 //
 // # Controls
 //

@@ -15,7 +15,6 @@ type History struct {
 	Published int
 	Removed   int
 	Full      int
-	Schedule  string // the steps of virtual threads
 }
 
 // gather returns the history of the threads' logs. broken lists why threads did not end.

@@ -32,9 +32,6 @@ func histories(n int) int {
 	return (DefaultHistories + n - 1) / n
 }
 
-// round is the number of histories between two collections of garbage.
-const round = 25
-
 func TestLinearizable(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // pools of large values come and go
 	var all Work
@@ -45,16 +42,12 @@ func TestLinearizable(t *testing.T) {
 			begin := time.Now()
 			first := testkit.Seed(t)
 			var w Work
-			for done := 0; done < each; done += round {
-				Quiet(func() {
-					for i := done; i < min(done+round, each); i++ {
-						work, refutation := plan(l, first+uint64(i)).Run(Pool).Judge()
-						w.Add(work)
-						if refutation != nil {
-							leave(t, refutation)
-						}
-					}
-				})
+			for i := range each {
+				work, refutation := plan(l, first+uint64(i)).Run(Pool).Judge()
+				w.Add(work)
+				if refutation != nil {
+					leave(t, refutation)
+				}
 			}
 			all.Add(w)
 			t.Logf("%v; %v", &w, time.Since(begin).Round(time.Millisecond))
@@ -67,16 +60,16 @@ func TestLinearizable(t *testing.T) {
 // plan returns a plan of the size that the flags set.
 func plan(l Layout, seed uint64) Plan { return Plan{l, *threadsFlag, *opsFlag, seed} }
 
-// leave fails the test, after it has written the files of the refutation.
+// leave fails the test, after it has written the page of the refutation.
 func leave(t *testing.T, r *Refutation) {
 	t.Helper()
-	names, err := r.Leave(*outFlag)
+	name, err := r.Leave(*outFlag)
 	if err != nil {
 		t.Error(err)
 	}
 	p := r.History.Plan
-	t.Fatalf("%v\nsee %q\nrepeat with -run 'Linearizable/^%s$' -histories 1 -seed %d -threads %d -ops %d (goroutines may need it many times)",
-		r, names, p.Layout.Name, p.Seed, p.Threads, p.Ops)
+	t.Fatalf("%v\nsee %s\nrepeat with -run 'Linearizable/^%s$' -histories 1 -seed %d -threads %d -ops %d (goroutines may need it many times)",
+		r, name, p.Layout.Name, p.Seed, p.Threads, p.Ops)
 }
 
 // requireWork fails a run that tested nothing. Runs of few or small histories pass.
@@ -88,7 +81,7 @@ func requireWork(t *testing.T, w *Work) {
 	for e, n := range w.Effects {
 		require.NotZero(t, n, "no operation had effect %d", e)
 	}
-	if runtime.GOMAXPROCS(0) < 2 && !virtual {
+	if runtime.GOMAXPROCS(0) < 2 {
 		return // operations overlap only where a goroutine is preempted
 	}
 	require.GreaterOrEqual(t, float64(w.Contended), LeastContended*float64(w.Histories), "operations hardly overlapped")

@@ -1,14 +1,9 @@
-//go:build !interleave
-
 package linearize
 
 import (
 	"slices"
 	"sync"
 )
-
-// virtual reports whether threads are virtual.
-const virtual = false
 
 // DefaultHistories and DefaultOps are the size of a test run. LeastContended is the least
 // number of contended pairs in a history on average. Two idle processors make dozens.
@@ -22,11 +17,6 @@ const (
 // microseconds, in which another thread does a few operations. The waiter does not yield,
 // since the two threads would not continue at the same moment then.
 const moment = 20_000
-
-func pause() {}
-
-// drain does nothing here: the clock's addition is a locked instruction.
-func drain() {}
 
 // Run runs the threads as goroutines.
 func (p Plan) Run(subject Maker) *History {
@@ -46,6 +36,3 @@ func (p Plan) Run(subject Maker) *History {
 	wg.Wait()
 	return end(slices.Concat(broken...)...)
 }
-
-// Quiet calls f. With virtual threads it does more.
-func Quiet(f func()) { f() }

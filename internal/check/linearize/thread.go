@@ -24,9 +24,6 @@ type thread struct {
 	own     []Handle // the last handles that were shown to it
 	open    *pool.Reservation[Value]
 	hold    *verbs.Hold[Value]
-
-	enough  func() bool // ends the run early; nil: never
-	noLoops bool        // loops over all slots take too many steps
 }
 
 // remembered is the length of thread.own.
@@ -58,7 +55,7 @@ func (t *thread) step() {
 		return
 	}
 	v := table.Draw(t.IntN, 0, 0)
-	if v.Needs&verbs.Loops != 0 && (t.noLoops || !t.chance(3)) {
+	if v.Needs&verbs.Loops != 0 && !t.chance(3) {
 		return
 	}
 	t.do(v)
@@ -142,9 +139,6 @@ func (t *thread) letGo() { t.do(table.Named("Unpin")) }
 func (t *thread) run(n int) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	for range n {
-		if t.enough != nil && t.enough() {
-			break
-		}
 		t.step()
 		if t.chance(4) {
 			runtime.Gosched()

@@ -18,12 +18,6 @@ func wrongly(wrap func(Subject) Subject) Maker {
 	return func(o *pool.Options[Value]) Subject { return wrap(Pool(o)) }
 }
 
-// gap lets other threads run between the two halves of a wrong verb.
-func gap() {
-	runtime.Gosched()
-	pause()
-}
-
 // handles is a set of handles.
 type handles struct{ m sync.Map }
 
@@ -36,7 +30,7 @@ type loadAndStore struct{ Subject }
 
 func (s loadAndStore) Remove(h Handle) bool {
 	live := s.Subject.Contains(h)
-	gap()
+	runtime.Gosched()
 	s.Subject.Remove(h)
 	return live
 }
@@ -91,7 +85,7 @@ func (s *building) InsertFunc(init func(Handle, *Value)) (Handle, error) {
 	return s.Subject.InsertFunc(func(h Handle, v *Value) {
 		s.known.add(h)
 		defer s.known.remove(h)
-		gap()
+		runtime.Gosched()
 		init(h, v)
 	})
 }
