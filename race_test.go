@@ -12,7 +12,6 @@ import (
 	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/storm"
-	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 	"coatcheck/shard"
@@ -167,57 +166,6 @@ func TestStormResets(t *testing.T) {
 			w.Finish()
 			assert.NotZero(t, resets.Load())
 			assert.NotZero(t, reused.Load(), "no constructor found a buffer")
-		})
-	}
-}
-
-// TestStormResetPanics has a Reset that panics and uses the pool. The panic reaches the
-// goroutine that reclaims, and no slot is lost.
-func TestStormResetPanics(t *testing.T) {
-	type value = storm.Plain
-	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
-		t.Run(reuse.String(), func(t *testing.T) {
-			var calm atomic.Bool
-			var resets atomic.Uint32
-			var w *storm.World[value]
-			w = storm.Raise(t, storm.Setup{Options: storm.Options{Capacity: 12, Shards: 2, Reuse: reuse}}, storm.Plains, func(*value) {
-				if n := resets.Inc(); !calm.Load() && n%7 == 0 {
-					if h, err := w.Pool.Insert(value{}); err == nil {
-						w.Pool.Remove(h)
-					}
-					panic(verbs.ErrMeant)
-				}
-			})
-			// try runs one operation, which may panic as Reset does.
-			try := func(f func()) {
-				if v := testkit.Recovered(f); v != nil && v != verbs.ErrMeant {
-					panic(v)
-				}
-			}
-			w.Go(4, func(h *storm.Hand) {
-				for h.Running() {
-					var hs []pool.Handle[value]
-					for range 1 + h.IntN(4) {
-						try(func() {
-							if hd, err := w.Pool.Insert(value{}); err == nil {
-								hs = append(hs, hd)
-								h.Did(storm.Inserted, 1)
-							}
-						})
-					}
-					for _, hd := range hs {
-						removed := false
-						try(func() { removed = w.Pool.Remove(hd) })
-						if removed == w.Pool.Contains(hd) {
-							w.Failf("%v: removed %t, live %t", hd, removed, !removed)
-						}
-						h.Did(storm.Removed, 1)
-					}
-				}
-			})
-			w.Run(storm.Least{storm.Inserted: 2000})
-			calm.Store(true)
-			w.Finish()
 		})
 	}
 }
