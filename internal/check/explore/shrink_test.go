@@ -109,22 +109,21 @@ func (r *reduction) program(p *program) bool {
 		return true
 	}
 	done := false
-	p.settings.fields(func(_ string, at reflect.Value) {
-		if !done && r.may(!at.IsZero()) {
+	p.settings.fields(func(name string, at reflect.Value) {
+		// MinFree goes with FIFO: 0 is the default, which is large.
+		if name != "MinFree" && !done && r.may(!at.IsZero()) {
 			at.SetZero()
 			done = true
 		}
 	})
-	p.valid()
-	return done
-}
-
-// valid leaves out settings that mean nothing without others.
-func (s *settings) valid() {
-	if !s.FIFO {
-		s.MinFree = 0
+	if !p.FIFO {
+		p.MinFree = 0
 	}
-	s.Preallocate = s.Preallocate && s.Capacity > 0
+	if !p.Reset {
+		p.Resets, p.resets = 0, nil
+	}
+	p.Preallocate = p.Preallocate && p.Capacity > 0
+	return done
 }
 
 func put[T any](at *T, to T) bool { *at = to; return true }
