@@ -30,6 +30,16 @@ import (
 
 // check is called after every step.
 func (w *world) check() error {
+	if w.pinSteps > 0 {
+		for _, f := range w.frames {
+			if f.op != "Pin" {
+				continue
+			}
+			if f.steps++; f.steps > w.pinSteps {
+				return fmt.Errorf("a Pin has not returned after %d steps: it waits for another thread", w.pinSteps)
+			}
+		}
+	}
 	switch {
 	case w.r.Known():
 		w.follow()
@@ -87,13 +97,6 @@ func (w *world) holds() error {
 	}
 	if err := w.values(); err != nil {
 		return err
-	}
-	if w.pinSteps > 0 {
-		for _, f := range w.frames {
-			if f.op == "Pin" && w.clock-f.from > w.pinSteps {
-				return fmt.Errorf("a Pin has not returned after %d steps: it waits for another thread", w.pinSteps)
-			}
-		}
 	}
 	e, s := Domain(w.p).Epoch(), Domain(w.p).Safe()
 	if e < w.epoch || s < w.safe || s > e {

@@ -111,7 +111,7 @@ func (s *settings) options() (o Options[val], shift uint32) {
 
 // setup builds the state of a run of p.
 func (p *program) setup(r *interleave.Run) {
-	w := &world{r: r, alone: len(p.threads) == 1, pinSteps: uint64(p.PinSteps)}
+	w := &world{r: r, alone: len(p.threads) == 1, pinSteps: p.PinSteps}
 	v := new(vars)
 	o, shift := p.options()
 	if p.Reset {

@@ -45,10 +45,10 @@ type world struct {
 	frames    []*frame // operations under way; those of a callback follow its caller
 	announced []uint64 // stamps whose handles are issued when they appear in a slot
 
-	alone      bool   // there is one thread
-	roomy      bool   // there is a slot for each insertion, whatever the schedule
-	exhausting bool   // generations run out
-	pinSteps   uint64 // that a Pin may take; 0: any number
+	alone      bool // there is one thread
+	roomy      bool // there is a slot for each insertion, whatever the schedule
+	exhausting bool // generations run out
+	pinSteps   int  // that a Pin may take; 0: any number
 	finish     func() error
 
 	generation [maxSlots]uint32 // the greatest that was seen of each slot
