@@ -24,7 +24,7 @@ type (
 // remover removes values of hs, through the pool or the Worker.
 type remover[T any] func(p *pool.Pool[T], w *pool.Worker[T], hs []pool.Handle[T])
 
-// removers are the verbs that remove. Those of sweepers remove all other values, too.
+// removers are the verbs that remove. Clear, Drain and DeleteFunc remove all values.
 func removers[T any]() map[string]remover[T] {
 	each := func(verb func(p *pool.Pool[T], w *pool.Worker[T], h pool.Handle[T])) remover[T] {
 		return func(p *pool.Pool[T], w *pool.Worker[T], hs []pool.Handle[T]) {
@@ -48,6 +48,3 @@ func removers[T any]() map[string]remover[T] {
 		},
 	}
 }
-
-// sweepers are the removers that remove everything.
-var sweepers = []string{"Clear", "Drain", "DeleteFunc"}
