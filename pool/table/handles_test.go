@@ -77,7 +77,8 @@ func TestRemoveDead(t *testing.T) {
 	})
 }
 
-// TestRefusedBatchKeepsTheDead: a refused batch gives a slot back to its dead occupant.
+// TestRefusedBatchKeepsTheDead: a refused batch gives a slot back to its dead occupant,
+// which Add replaces.
 func TestRefusedBatchKeepsTheDead(t *testing.T) {
 	p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1, Capacity: 1})
 	tb := forHandles[pair](p, table.SoA)
@@ -86,8 +87,13 @@ func TestRefusedBatchKeepsTheDead(t *testing.T) {
 	require.True(t, p.Remove(h))
 	young := testkit.MustInsert(t, p, 2)
 	require.False(t, tb.AddBatch([]handle{young, young}, make([]pair, 2)))
+	require.Equal(t, table.None, tb.Lookup(young), "the record is another incarnation's")
 	require.EqualValues(t, 0, tb.Add(young, pair{}), "the row of the dead occupant")
+	require.EqualValues(t, 0, tb.Lookup(young))
 	require.Equal(t, 1, tb.Len())
+	require.True(t, p.Remove(young))
+	_, ok := tb.Take(young)
+	require.True(t, ok, "Take finds the dead")
 }
 
 // TestPoolChangesMeanwhile: other goroutines may use the pool of a table. A handle that
