@@ -156,43 +156,44 @@ func partOf(part, s string) bool {
 }
 
 // scenario is a loop at a, or at d for Ancestors, beside one writer, or two divided by a
-// stroke. want has what the loop may yield, or what it may yield parts of.
-type scenario struct{ loop, against, picture, writers, want string }
+// stroke. Its name begins with that of the loop, if there is one. want has what the loop may
+// yield, or what it may yield parts of.
+type scenario struct{ name, picture, writers, want string }
 
 var scenarios = []scenario{
 	// The walk may begin before or after the Append.
-	{"Children", "Append", "a(bcd)x", "Append x a", "bcd bcdx"},
-	{"Children", "Prepend and InsertAfter", "a(bcd)xy", "Prepend x a; InsertAfter y b", "bcd xbcd xbycd"},
-	{"Children", "Detach", "a(bcd)", "Detach c", "bcd bd"},
+	{"Children against Append", "a(bcd)x", "Append x a", "bcd bcdx"},
+	{"Children against Prepend and InsertAfter", "a(bcd)xy", "Prepend x a; InsertAfter y b", "bcd xbcd xbycd"},
+	{"Children against Detach", "a(bcd)", "Detach c", "bcd bd"},
 	// If both leave while the walk is at c, it cannot know where e stands.
-	{"Children", "Detach of neighbours", "a(bcde)", "Detach c; Detach d", "bcde bde bc be"},
-	{"Children", "Move to the end", "a(bcd)", "Move b a", "bcd cd cdb"},
+	{"Children against Detach of neighbours", "a(bcde)", "Detach c; Detach d", "bcde bde bc be"},
+	{"Children against Move to the end", "a(bcd)", "Move b a", "bcd cd cdb"},
 	// b moves, then c. The order is kept and nothing is yielded twice. d is missing only if
 	// both move while the walk is at b.
-	{"Children", "Move to the end, one after the other", "a(bcd)", "Move b a; Move c a", "bcd cd d bd cdb dbc db b"},
+	{"Children against Move to the end, one after the other", "a(bcd)", "Move b a; Move c a", "bcd cd d bd cdb dbc db b"},
 	// One change invalidates the fast half of a step, the other the next attempt.
-	{"Children", "two writers", "a(bcd)", "Detach b | Move c a", "bcd cd bd d bdc dc b"},
-	{"Children", "Move into another list", "a(bcd)x(yz)", "Move c x", "bcd bd"},
-	{"Children", "Remove", "a(bc(x)d)", "Remove c", "bcd bd"},
-	{"Children", "a removal behind the back, and Repair", "a(bcd)", "behind c; Repair", "bcd bd b bc"},
+	{"Children against two writers", "a(bcd)", "Detach b | Move c a", "bcd cd bd d bdc dc b"},
+	{"Children against Move into another list", "a(bcd)x(yz)", "Move c x", "bcd bd"},
+	{"Children against Remove", "a(bc(x)d)", "Remove c", "bcd bd"},
+	{"Children against a removal behind the back, and Repair", "a(bcd)", "behind c; Repair", "bcd bd b bc"},
 	// The order is kept: e never comes behind f.
-	{"Descendants", "a Repair that shows what a dead node hid", "a(b(cde)fgh)", "behind d; Repair; Detach f; Detach g", "parts of bcdefgh"},
-	{"Descendants", "Append", "a(b(c)d)x(y)", "Append x b", "bcd bcxyd"},
-	{"Descendants", "Detach", "a(b(c)d)", "Detach b", "bcd d bd"},
-	{"Descendants", "Move down", "a(b(c)d(e))", "Move b d", "bcde bde de debc"},
-	{"Descendants", "Move up", "a(b(c(d))e)", "Move c a", "bcde bce be becd"},
-	{"Descendants", "Move out and back", "a(b(c)d)x", "Move b x; Move b a", "bcd bd d dbc"},
-	{"Descendants", "Remove", "a(b(cd)e)", "Remove b", "bcde e be bce"},
-	{"ChildrenBackward", "Move to the end", "a(bcd)", "Move b a", "dcb dc bdc"},
-	{"ChildrenBackward", "InsertBefore", "a(bcd)x", "InsertBefore x c", "dcb dcxb"},
+	{"Descendants against a Repair that shows what a dead node hid", "a(b(cde)fgh)", "behind d; Repair; Detach f; Detach g", "parts of bcdefgh"},
+	{"Descendants against Append", "a(b(c)d)x(y)", "Append x b", "bcd bcxyd"},
+	{"Descendants against Detach", "a(b(c)d)", "Detach b", "bcd d bd"},
+	{"Descendants against Move down", "a(b(c)d(e))", "Move b d", "bcde bde de debc"},
+	{"Descendants against Move up", "a(b(c(d))e)", "Move c a", "bcde bce be becd"},
+	{"Descendants against Move out and back", "a(b(c)d)x", "Move b x; Move b a", "bcd bd d dbc"},
+	{"Descendants against Remove", "a(b(cd)e)", "Remove b", "bcde e be bce"},
+	{"ChildrenBackward against Move to the end", "a(bcd)", "Move b a", "dcb dc bdc"},
+	{"ChildrenBackward against InsertBefore", "a(bcd)x", "InsertBefore x c", "dcb dcxb"},
 	// c is yielded if it is below b, or below a and behind e, or not at all.
-	{"DescendantsBackward", "Move up", "a(b(c(d))e)", "Move c a", "edcb eb edb dceb"},
-	{"PostOrder", "Detach", "a(b(c)d)", "Detach b", "cbd d cd"},
+	{"DescendantsBackward against Move up", "a(b(c(d))e)", "Move c a", "edcb eb edb dceb"},
+	{"PostOrder against Detach", "a(b(c)d)", "Detach b", "cbd d cd"},
 	// It does not enter d, so it does not find b there.
-	{"DescendantsFunc", "Move down", "a(b(c)d(e))", "Move b d", "bcd bd d"},
-	{"Ancestors", "Move", "a(b(c(d)))x(y)", "Move c y", "cba cyx"},
-	{"Ancestors", "Moves one above the other", "a(b(c(d)))x(y)", "Move c y; Move b x", "cba cyx"}, // never cbx
-	{"", "two writers", "a(bc)x", "Move b x | Move c b", ""},
+	{"DescendantsFunc against Move down", "a(b(c)d(e))", "Move b d", "bcd bd d"},
+	{"Ancestors against Move", "a(b(c(d)))x(y)", "Move c y", "cba cyx"},
+	{"Ancestors against Moves one above the other", "a(b(c(d)))x(y)", "Move c y; Move b x", "cba cyx"}, // never cbx
+	{"two writers", "a(bc)x", "Move b x | Move c b", ""},
 }
 
 func (sc scenario) setup(r *interleave.Run) {
@@ -213,10 +214,10 @@ func (sc scenario) setup(r *interleave.Run) {
 			r.Failf("the loop yields %q, want one of %q", got, want)
 		}
 	}
-	switch sc.loop {
-	case "":
-	case "Ancestors":
-		s.reader(sc.loop, 'd', judge)
+	switch loop, _, reads := strings.Cut(sc.name, " against "); {
+	case !reads:
+	case loop == "Ancestors":
+		s.reader(loop, 'd', judge)
 		r.Go("depth", 1, func(t *interleave.Thread) {
 			t.Begin("Depth")
 			n := s.f.Depth(s.node['d'])
@@ -226,7 +227,7 @@ func (sc scenario) setup(r *interleave.Run) {
 			}
 		})
 	default:
-		s.reader(sc.loop, 'a', judge)
+		s.reader(loop, 'a', judge)
 	}
 }
 
@@ -271,7 +272,7 @@ func TestInterleave(t *testing.T) {
 		t.Run(name, func(t *testing.T) { testkit.Explore(t, setup, false, testkit.Preemptions(bound)) })
 	}
 	for _, sc := range scenarios {
-		explore(strings.TrimPrefix(sc.loop+" against "+sc.against, " against "), sc.setup)
+		explore(sc.name, sc.setup)
 	}
 	explore("Remove against a removal behind the back", removals)
 }

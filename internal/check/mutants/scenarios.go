@@ -55,9 +55,10 @@ func (k killer) pattern() string {
 func explores(text []byte) bool { return bytes.HasPrefix(text, []byte("//go:build interleave\n")) }
 
 var (
-	testName     = regexp.MustCompile(`^(Test|Example)\w*$`)
-	testFunc     = regexp.MustCompile(`(?m)^func ((?:Test|Example)\w*)\(`)
-	scenarioName = regexp.MustCompile(`(?m)^\t\{"([^"]+)", (?:true, |false, )?func\(\w \*[\w.]+\) \{$`)
+	testName = regexp.MustCompile(`^(Test|Example)\w*$`)
+	testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Example)\w*)\(`)
+	// scenarioName is that of a function, of a struct's literal, or of a row of strings.
+	scenarioName = regexp.MustCompile(`(?m)^\t(?:\{"([^"]+)", (?:(?:true, |false, )?func\(\w \*[\w.]+\) \{$|")|\{name: "([^"]+)", |explore\("([^"]+)", )`)
 	programName  = regexp.MustCompile(`(?m)^([^\s#].*)$`) // in internal/check/explore/scenarios
 )
 
@@ -80,7 +81,7 @@ func killersOf(root, pkg string) ([]killer, error) {
 			}
 			add := func(list *[]killer, name *regexp.Regexp) {
 				for _, m := range name.FindAllSubmatch(text, -1) {
-					*list = append(*list, killer{u, string(m[1])})
+					*list = append(*list, killer{u, string(bytes.Join(m[1:], nil))})
 				}
 			}
 			switch {
