@@ -137,8 +137,8 @@ func (s *server) end(o *operator, why *atomic.Int64) {
 	o.fd = -1
 	s.judge.closed(o.word)
 	s.operators.remove(o)
+	why.Add(1)         // first, so that whoever sees the end of the connection sees it counted
 	_ = unix.Close(fd) // removes it from its epoll
-	why.Add(1)
 	s.live.Add(-1)
 }
 
