@@ -9,8 +9,7 @@
 //
 // Read node.go, sched.go, worker.go and queue.go for the scheduler, which knows only the
 // imports of packages and the number of their files. load.go and graph.go make the graph,
-// check.go does the work, and progress.go, tally.go and report.go report on it. record.go
-// records what the scheduler does to the pool.
+// check.go does the work, and progress.go, tally.go and report.go report on it.
 package main
 
 import (
@@ -25,7 +24,7 @@ import (
 	"time"
 )
 
-const usage = `usage: jobs [-workers n] [-once] [-v] [-record file] [packages]
+const usage = `usage: jobs [-workers n] [-once] [-v] [packages]
 
 Jobs type-checks Go packages and everything that they import, in dependency
 order and in parallel. Packages are named as for "go list"; without any it
@@ -44,9 +43,6 @@ imports itself through others; with 2 when the command line is wrong.
 	-workers n  this many workers; default: GOMAXPROCS, here %d
 	-once       do not repeat the run with one worker
 	-v          a line for each package when it is done
-	-record file
-	            write to the file, as text, in which order the workers inserted,
-	            looked up and removed jobs (in the first run), for a replay
 	-h          this text
 `
 
@@ -66,7 +62,6 @@ type settings struct {
 	workers  int
 	once     bool
 	verbose  bool
-	record   string // name of a file; empty: no recording
 }
 
 // command is the program without its process: it returns the exit status.
@@ -104,7 +99,6 @@ func parseArgs(args []string) (settings, error) {
 	flags.IntVar(&set.workers, "workers", runtime.GOMAXPROCS(0), "")
 	flags.BoolVar(&set.once, "once", false, "")
 	flags.BoolVar(&set.verbose, "v", false, "")
-	flags.StringVar(&set.record, "record", "", "")
 	if err := flags.Parse(args); err != nil {
 		return set, err
 	}
@@ -130,21 +124,12 @@ func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, err
 		return nil, err
 	}
 	rep := &report{units: units}
-	var rec *recording
-	if set.record != "" {
-		rec = newRecording(set.workers)
-	}
-	if rep.run, err = checkOnce(ctx, units, set.workers, rec, set.verbose, stderr); err != nil {
+	if rep.run, err = checkOnce(ctx, units, set.workers, set.verbose, stderr); err != nil {
 		return nil, err
-	}
-	if rec != nil {
-		if err := save(rec, set.record); err != nil {
-			return nil, err
-		}
 	}
 	if set.workers > 1 && !set.once {
 		runtime.GC() // the second run must not collect the garbage of the first
-		alone, err := checkOnce(ctx, units, 1, nil, false, stderr)
+		alone, err := checkOnce(ctx, units, 1, false, stderr)
 		if err != nil {
 			return nil, err
 		}
@@ -153,22 +138,12 @@ func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, err
 	return rep, nil
 }
 
-// save writes a recording to a file.
-func save(rec *recording, name string) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = rec.WriteTo(f)
-	return errors.Join(err, f.Close())
-}
-
 // checkOnce is one run over the graph, with a pool of its own.
-func checkOnce(ctx context.Context, units []*unit, workers int, rec *recording, verbose bool, stderr io.Writer) (result, error) {
+func checkOnce(ctx context.Context, units []*unit, workers int, verbose bool, stderr io.Writer) (result, error) {
 	told := newProgress(stderr, verbose, plural(workers, "worker"), len(units))
 	defer told.end()
 	c := newChecker(units, told.packageDone)
 	start := time.Now()
-	out, err := schedule(ctx, units, workers, c, rec)
+	out, err := schedule(ctx, units, workers, c)
 	return result{outcome: out, workers: workers, lines: c.totalLines(), wall: time.Since(start)}, err
 }

@@ -88,7 +88,7 @@ func TestJobsMovesSlotsAcrossWorkers(t *testing.T) {
 	units, err := connect(packages)
 	require.NoError(t, err)
 	for _, workers := range []int{8, 2} {
-		res, err := checkOnce(t.Context(), units, workers, nil, false, io.Discard)
+		res, err := checkOnce(t.Context(), units, workers, false, io.Discard)
 		require.NoError(t, err)
 		require.Greater(t, res.removed, 300)
 		requireMoves(t, workers, res.elsewhere, res.removed)

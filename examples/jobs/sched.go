@@ -68,8 +68,8 @@ type scheduler struct {
 // schedule runs the jobs of all units and returns once every worker has left. An error of
 // a job stops the run, and so does the end of ctx. A panic in a job becomes a panic of
 // schedule, with a *jobPanic. A run without an error has done every job, and has found
-// its pool empty at the end. Operations on the pool go to rec, unless that is nil.
-func schedule(ctx context.Context, units []*unit, workers int, jobs work, rec *recording) (outcome, error) {
+// its pool empty at the end.
+func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outcome, error) {
 	nodes, err := pool.New[node](nil)
 	if err != nil {
 		return outcome{}, err
@@ -77,7 +77,7 @@ func schedule(ctx context.Context, units []*unit, workers int, jobs work, rec *r
 	s := &scheduler{work: jobs, nodes: nodes, ready: newQueue[handle](workers)}
 	crew := make([]*worker, workers)
 	for i := range crew {
-		crew[i] = &worker{scheduler: s, number: i, slots: nodes.Worker(), tape: rec.of(i)}
+		crew[i] = &worker{scheduler: s, number: i, slots: nodes.Worker()}
 	}
 	err = crew[0].seed(units)
 	if err == nil {

@@ -23,7 +23,7 @@ func TestScheduleRunsEveryJobOnceInOrder(t *testing.T) {
 			var out outcome
 			testkit.Within(t, func() {
 				var err error
-				out, err = schedule(t.Context(), units, workers, j, nil)
+				out, err = schedule(t.Context(), units, workers, j)
 				require.NoError(t, err, "seed %d, %d workers", seed, workers)
 			})
 			j.requireDone()
@@ -49,7 +49,7 @@ func TestScheduleReusesSlots(t *testing.T) {
 		reuses := 0
 		for range 20 { // a worker that is preempted with its guard delays the reuse of all slots
 			j := newJudge(t, units)
-			out, err := schedule(t.Context(), units, workers, j, nil)
+			out, err := schedule(t.Context(), units, workers, j)
 			require.NoError(t, err)
 			j.requireDone()
 			require.Equal(t, 5_100, out.inserted)
@@ -74,7 +74,7 @@ func TestScheduleStopsOnError(t *testing.T) {
 			return nil
 		}
 		testkit.Within(t, func() {
-			_, err := schedule(t.Context(), units, workers, j, nil)
+			_, err := schedule(t.Context(), units, workers, j)
 			require.ErrorIs(t, err, failure)
 		})
 		require.EqualValues(t, 11, j.checks.Load())
@@ -92,7 +92,7 @@ func TestScheduleStopsOnParseError(t *testing.T) {
 		return nil
 	}
 	testkit.Within(t, func() {
-		_, err := schedule(t.Context(), units, 4, j, nil)
+		_, err := schedule(t.Context(), units, 4, j)
 		require.ErrorIs(t, err, failure)
 	})
 	require.EqualValues(t, 10, j.checks.Load())
@@ -114,7 +114,7 @@ func TestScheduleEndsWithItsContext(t *testing.T) {
 			return nil
 		}
 		testkit.Within(t, func() {
-			_, err := schedule(ctx, units, workers, j, nil)
+			_, err := schedule(ctx, units, workers, j)
 			require.ErrorIs(t, err, reason)
 		})
 		require.GreaterOrEqual(t, j.checks.Load(), int32(11))
@@ -136,7 +136,7 @@ func TestScheduleLetsPanicComeUp(t *testing.T) {
 		var up any
 		testkit.Within(t, func() {
 			defer func() { up = recover() }()
-			_, _ = schedule(t.Context(), units, workers, j, nil)
+			_, _ = schedule(t.Context(), units, workers, j)
 		})
 		p, ok := up.(*jobPanic)
 		require.True(t, ok, "%v", up)
@@ -167,7 +167,7 @@ func TestScheduleLetsPanicComeUpAfterError(t *testing.T) {
 	var up any
 	testkit.Within(t, func() {
 		defer func() { up = recover() }()
-		_, _ = schedule(t.Context(), units, 2, j, nil)
+		_, _ = schedule(t.Context(), units, 2, j)
 	})
 	p, ok := up.(*jobPanic)
 	require.True(t, ok, "%v", up)
@@ -187,7 +187,7 @@ func TestScheduleSurvivesGoexit(t *testing.T) {
 			return nil
 		}
 		testkit.Within(t, func() {
-			_, err := schedule(t.Context(), units, workers, j, nil)
+			_, err := schedule(t.Context(), units, workers, j)
 			require.ErrorIs(t, err, errGoexit)
 		})
 		require.EqualValues(t, 51, j.checks.Load())
@@ -202,7 +202,7 @@ func TestScheduleEndsWhenStuck(t *testing.T) {
 		units[4].imports = append(units[4].imports, units[7])
 		j := newJudge(t, units)
 		testkit.Within(t, func() {
-			_, err := schedule(t.Context(), units, workers, j, nil)
+			_, err := schedule(t.Context(), units, workers, j)
 			require.ErrorContains(t, err, "6 jobs can never start")
 		})
 		require.EqualValues(t, 4, j.checks.Load())

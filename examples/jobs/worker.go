@@ -13,7 +13,6 @@ type worker struct {
 	number int
 	slots  *pool.Worker[node]
 	tally  tally // read once the worker has left
-	tape   *tape // nil unless the run is recorded
 
 	// panicked is the panic of a job of this worker, if any. It is read once the worker
 	// has left.
@@ -40,9 +39,6 @@ func (w *worker) seed(units []*unit) error {
 
 	g := w.slots.Pin()
 	defer g.Unpin()
-	if w.tape != nil {
-		w.tape.lookedUp(importsOf(units, jobs)...)
-	}
 	var ready []handle
 	for i, u := range units {
 		if len(u.imports) == 0 {
@@ -132,7 +128,6 @@ func (w *worker) fileDone(job handle) (last bool, err error) {
 	if !ok {
 		return false, lost(job)
 	}
-	w.tape.lookedUp(job)
 	// Publishes this file's tree; zero observes those of all others.
 	return n.unparsed.Dec() == 0, nil
 }
@@ -166,7 +161,6 @@ func (w *worker) release(dependents []handle) error {
 func (w *worker) importDone(dependents []handle) (ready []handle, err error) {
 	g := w.slots.Pin()
 	defer g.Unpin()
-	w.tape.lookedUp(dependents...)
 	for _, h := range dependents {
 		n, ok := g.Get(h)
 		if !ok {
@@ -189,7 +183,6 @@ func (w *worker) insert(build func(n *node)) (handle, error) {
 	if err != nil {
 		return h, fmt.Errorf("inserting a job: %w", err)
 	}
-	w.tape.inserted(h)
 	w.live.add(1)
 	w.tally.inserted++
 	// The first node of a new pool takes a slot that was never used, so its generation is
@@ -211,7 +204,6 @@ func (w *worker) look(h handle) (task, error) {
 	if !ok {
 		return task{}, lost(h)
 	}
-	w.tape.lookedUp(h)
 	return n.task, nil
 }
 
@@ -222,7 +214,6 @@ func (w *worker) take(h handle) (node, error) {
 	if !ok {
 		return n, lost(h)
 	}
-	w.tape.taken(h)
 	w.live.add(-1)
 	w.tally.removed++
 	if n.insertedBy != w.number {
