@@ -47,8 +47,12 @@ type line struct {
 	name string // with the parameters that are not on the axis
 	role suite.Role
 	plotter.Line
+	points plotter.Scatter
 	ranges plotter.YErrorBars
 }
+
+// shapes tell lines of one colour apart.
+var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}
 
 // lines returns the contestants' lines, ours last and so above the others. It leaves out
 // figures that have no place on a logarithmic axis.
@@ -71,22 +75,23 @@ func (v *view) lines() (ls []*line) {
 			l.ranges.YErrors = append(l.ranges.YErrors, struct{ Low, High float64 }{r.Mid - r.Lo, r.Hi - r.Mid})
 		}
 	}
-	var rivals []string
+	named := make(map[suite.Role][]string)
 	for _, l := range ls {
-		if l.role == suite.Theirs {
-			rivals = append(rivals, l.name)
-		}
+		named[l.role] = append(named[l.role], l.name)
 	}
-	slices.Sort(rivals) // a contestant has the same colour in all charts of the same contestants
 	for _, l := range ls {
-		l.ranges.XYs = l.XYs
-		l.Color, l.Width = tone(theirs+slices.Index(rivals, l.name)%(tones-theirs)), 1.2
+		slices.Sort(named[l.role]) // a contestant looks the same in all charts of the same contestants
+		n := slices.Index(named[l.role], l.name)
+		l.ranges.XYs, l.points.XYs = l.XYs, l.XYs
+		l.points.Shape = shapes[0]
+		l.Color, l.Width = tone(theirs+n%(tones-theirs)), 1.2
 		switch l.role {
 		case suite.Ours:
-			l.Color, l.Width = tone(ours), 2.4
+			l.Color, l.Width, l.points.Shape = tone(ours), 2.4, shapes[n%len(shapes)]
 		case suite.Reference:
-			l.Color, l.Dashes = tone(reference), []vg.Length{5, 3}
+			l.Color, l.Dashes, l.points.Shape = tone(reference), []vg.Length{5, 3}, shapes[n%len(shapes)]
 		}
+		l.points.Color, l.points.Radius = l.Color, l.Width+1
 		l.ranges.Color, l.ranges.Width = l.Color, 0.7
 	}
 	slices.SortStableFunc(ls, func(a, b *line) int { return cmp.Compare(b.role, a.role) })
@@ -101,7 +106,7 @@ func (v *view) SVG() template.HTML {
 	p := plot.New()
 	lines := v.lines()
 	for _, l := range lines {
-		p.Add(&l.Line, &l.ranges, &plotter.Scatter{XYs: l.XYs, GlyphStyle: draw.GlyphStyle{Color: l.Color, Radius: l.Width + 1, Shape: draw.CircleGlyph{}}})
+		p.Add(&l.Line, &l.ranges, &l.points)
 	}
 	if p.X.Min >= p.X.Max {
 		return ""
@@ -133,7 +138,7 @@ func (v *view) SVG() template.HTML {
 	names.YOffs = -4
 	names.TextStyle.Color, names.TextStyle.Font.Size, names.TextStyle.Font.Variant = tone(ink), 13, "Sans"
 	for _, l := range lines {
-		names.Add(l.name, &l.Line)
+		names.Add(l.name, &l.Line, &l.points)
 	}
 	canvas := vgsvg.New(linesWidth, linesHeight)
 	whole := draw.New(canvas)
