@@ -78,7 +78,7 @@ func TestColumnOfWholeRecords(t *testing.T) {
 // where they share their offset with a neighbour or lie at the end.
 func TestColumnsWithoutSize(t *testing.T) {
 	type none struct {
-		a [0]int
+		_ [0]int
 		_ struct{}
 	}
 	each(t, func(t *testing.T, l table.Layout) {
