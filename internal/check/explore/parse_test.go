@@ -77,7 +77,7 @@ func (p *program) parseLine(line string) {
 	case head == "pool":
 		p.settings.parse(rest)
 	case head == "reset":
-		p.resets = parseOps(rest)
+		p.Reset, p.resets = true, parseOps(rest)
 	case strings.HasPrefix(head, "thread "):
 		p.threads = append(p.threads, script{number(head[len("thread "):]), parseOps(rest)})
 	default:

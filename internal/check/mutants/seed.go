@@ -27,7 +27,7 @@ type seed struct {
 	says    string   // the lines of the header that the fields below are parsed from
 	attacks []string // labels of DESIGN.md, promises, or rows of the table
 	killers []killer // the quickest first
-	ends    kind     // how killers end if the bug breaks no invariant, or ""
+	ends    kind     // another end that counts as a kill, or ""
 	quick   bool     // part of -short
 	hunks   []hunk
 }
@@ -162,5 +162,5 @@ func (s *seed) pkg() string {
 
 // kills reports whether a scenario or a test that ends with k kills s.
 func (s *seed) kills(k kind) bool {
-	return k == s.ends || s.ends == "" && (k == interleave.Broken || k == failed)
+	return k == interleave.Broken || k == failed || s.ends != "" && k == s.ends
 }
