@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"time"
 )
 
@@ -115,6 +116,11 @@ func parseArgs(args []string) (settings, error) {
 // checkAll lists the packages, checks them, and checks them once more with one
 // worker if there were more.
 func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, error) {
+	compared := ""
+	if set.workers > 1 && !set.once {
+		compared = ", and again with 1 for comparison"
+	}
+	fmt.Fprintf(stderr, "type-checking %s and all that they import, by %s%s\n", strings.Join(set.patterns, " "), plural(set.workers, "worker"), compared)
 	packages, err := list(ctx, set.patterns, stderr)
 	if err != nil {
 		return nil, err
@@ -133,7 +139,7 @@ func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, err
 		if err != nil {
 			return nil, err
 		}
-		rep.alone = &alone
+		rep.alone, rep.gave = &alone, gave(set.workers)
 	}
 	return rep, nil
 }

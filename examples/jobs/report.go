@@ -22,6 +22,7 @@ type report struct {
 	units []*unit
 	run   result
 	alone *result // the same with one worker; nil if run had one, or with -once
+	gave  float64 // how many processors the workers had, where there is alone
 }
 
 // WriteTo writes the table.
@@ -60,6 +61,7 @@ func (r *report) WriteTo(w io.Writer) (int64, error) {
 	if r.alone != nil {
 		row("with one worker", seconds(r.alone.wall),
 			fmt.Sprintf("%.2f times as long", r.alone.wall.Seconds()/run.wall.Seconds()))
+		row("processors", fmt.Sprintf("%.2f", r.gave), "what the machine gave: a loop that shares nothing, by all workers and by one")
 	}
 	return b.WriteTo(w)
 }

@@ -17,6 +17,7 @@ func TestReportPrintsTable(t *testing.T) {
 			workers: 2, lines: 1_234_567, wall: 1500 * time.Millisecond,
 		},
 		alone: &result{workers: 1, wall: 2700 * time.Millisecond},
+		gave:  1.925,
 	}
 	var b bytes.Buffer
 	n, err := rep.WriteTo(&b)
@@ -34,6 +35,7 @@ slots allocated           1,024  1,000 of them were used
 reuses                    2,600  insertions into a slot that had held a job before
 wall time                1.50 s  2 workers
 with one worker          2.70 s  1.80 times as long
+processors                 1.93  what the machine gave: a loop that shares nothing, by all workers and by one
 `, "\n"), b.String())
 }
 

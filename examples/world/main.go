@@ -32,7 +32,7 @@ import (
 	"coatcheck/pool/table"
 )
 
-const usage = `usage: world [-seed n] [-ticks n] [-workers n] [-plants n] [-layout soa|aos] [-resume=false] [-o file.png] [-http address]
+const usage = `usage: world [-seed n] [-ticks n] [-workers n] [-plants n] [-layout soa|aos] [-resume=false] [-o file] [-http address]
 
 World grows a meadow of plants, which compete for light, and of beetles, which
 eat their leaves. It prints what became of it and a checksum, which is the same
@@ -45,7 +45,8 @@ for a seed whatever the number of workers and the layout.
 	-layout name  of the table of shapes: soa, a structure of arrays (default), or
 	              aos, an array of structures
 	-resume=false do not save and read back half-way
-	-o file       write a picture of the last tick to the file, as PNG
+	-o file       write a picture of the last tick to this file, as PNG; default
+	              meadow.png, and none if it is empty
 	-http address show the pool of parts on a page at this address, :0 for any port,
 	              while the meadow lives; 25 ticks a second, and without -ticks
 	              until it is interrupted
@@ -92,7 +93,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.plants, "plants", 24, "")
 	layout := flags.String("layout", "soa", "")
 	flags.BoolVar(&o.resume, "resume", true, "")
-	flags.StringVar(&o.picture, "o", "", "")
+	flags.StringVar(&o.picture, "o", "meadow.png", "")
 	flags.StringVar(&o.http, "http", "", "")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -165,9 +166,13 @@ func play(o options, out io.Writer) error {
 	fmt.Fprint(out, w.report())
 	fmt.Fprintf(out, "checksum    %016x\n", w.Checksum())
 	fmt.Fprintf(out, "time        %.1f s by %d workers\n", time.Since(start).Seconds(), o.workers)
-	if o.picture != "" {
-		return save(o.picture, w)
+	if o.picture == "" {
+		return nil
 	}
+	if err := save(o.picture, w); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "picture    ", o.picture)
 	return nil
 }
 

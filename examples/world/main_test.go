@@ -36,6 +36,7 @@ func line(t *testing.T, out, word string) string {
 }
 
 func TestProgramPrintsTheSameForAnyWorkers(t *testing.T) {
+	t.Chdir(t.TempDir()) // for the picture
 	_, one, _ := runProgram("-ticks", "40", "-workers", "1", "-resume=false")
 	for _, args := range [][]string{{"-workers", "2"}, {"-workers", "8", "-layout", "aos"}} {
 		code, out, said := runProgram(append(args, "-ticks", "40")...)
@@ -45,11 +46,13 @@ func TestProgramPrintsTheSameForAnyWorkers(t *testing.T) {
 	}
 }
 
+// TestProgramDraws: without a name the picture is meadow.png, which the output says.
 func TestProgramDraws(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "meadow.png")
-	code, _, said := runProgram("-ticks", "40", "-o", name)
+	t.Chdir(t.TempDir())
+	code, out, said := runProgram("-ticks", "40")
 	require.Zero(t, code, said)
-	f, err := os.Open(name)
+	require.Equal(t, "picture     meadow.png", line(t, out, "picture"))
+	f, err := os.Open("meadow.png")
 	require.NoError(t, err)
 	defer f.Close()
 	img, err := png.Decode(f)
@@ -74,7 +77,7 @@ func TestProgramServesItsPool(t *testing.T) {
 	done := make(chan int)
 	go func() {
 		var said bytes.Buffer
-		done <- program([]string{"-ticks", "4", "-http", "127.0.0.1:0"}, out, &said)
+		done <- program([]string{"-ticks", "4", "-http", "127.0.0.1:0", "-o", ""}, out, &said)
 		out.CloseWithError(errors.New(said.String()))
 	}()
 	lines := bufio.NewReader(in)
@@ -125,7 +128,7 @@ func TestProgramRefusesBadCommandLines(t *testing.T) {
 	code, _, said = runProgram("-ticks", "1", "-o", filepath.Join(t.TempDir(), "no", "such.png"))
 	require.Equal(t, 1, code)
 	require.Contains(t, said, "no such file")
-	code, _, said = runProgram("-http", "nowhere")
+	code, _, said = runProgram("-http", "nowhere", "-o", "")
 	require.Equal(t, 1, code)
 	require.Contains(t, said, "nowhere")
 }
