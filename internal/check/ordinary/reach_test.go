@@ -103,7 +103,7 @@ func TestWorkersReachIsBounded(t *testing.T) {
 			live = min(live, c.opts.Capacity/2)
 		}
 		greatest := 0
-		every := 1 + live/32 // Stats reads all slots
+		every := 1 + live/16 // Stats reads all slots
 		check := func(i int) {
 			if i%every == 0 || i < 8 || i == live-1 {
 				greatest = max(greatest, p.Stats().Cached)

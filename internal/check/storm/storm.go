@@ -23,19 +23,19 @@ import (
 )
 
 var (
-	lengthFlag  = flag.Duration("storm", 0, "length of each storm, an eighth of it in -short; 0: 350 ms in the full programme, 150 ms otherwise")
-	tortureFlag = flag.Duration("torture", 0, "length of all tortures together, an eighth of it in -short; 0: 5 s in the full programme, 2.5 s otherwise")
+	lengthFlag  = flag.Duration("storm", 0, "length of each storm, an eighth of it in -short; 0: 350 ms in the full programme, 120 ms otherwise")
+	tortureFlag = flag.Duration("torture", 0, "length of all tortures together, an eighth of it in -short; 0: 5 s in the full programme, 2 s otherwise")
 	seedFlag    = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
 )
 
 // Length returns the length of a storm.
 func Length() time.Duration {
-	return shorter(lasts(*lengthFlag, 350*time.Millisecond, 150*time.Millisecond))
+	return shorter(lasts(*lengthFlag, 350*time.Millisecond, 120*time.Millisecond))
 }
 
 // TortureLength returns the length of one of n tortures.
 func TortureLength(n int) time.Duration {
-	return shorter(lasts(*tortureFlag, 5*time.Second, 2500*time.Millisecond)) / time.Duration(n)
+	return shorter(lasts(*tortureFlag, 5*time.Second, 2*time.Second)) / time.Duration(n)
 }
 
 // lasts returns the value of a flag, or if it is 0 the default of this programme.
