@@ -9,7 +9,7 @@
 //
 // Read node.go, sched.go, worker.go and queue.go for the scheduler, which knows only the
 // imports of packages and the number of their files. load.go and graph.go make the graph,
-// check.go does the work, and progress.go, tally.go and report.go report on it.
+// check.go does the work, and progress.go, tally.go, report.go and processors.go report on it.
 package main
 
 import (
@@ -116,11 +116,11 @@ func parseArgs(args []string) (settings, error) {
 // checkAll lists the packages, checks them, and checks them once more with one
 // worker if there were more.
 func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, error) {
-	compared := ""
-	if set.workers > 1 && !set.once {
-		compared = ", and again with 1 for comparison"
+	compare, again := set.workers > 1 && !set.once, ""
+	if compare {
+		again = ", and again with 1 for comparison"
 	}
-	fmt.Fprintf(stderr, "type-checking %s and all that they import, by %s%s\n", strings.Join(set.patterns, " "), plural(set.workers, "worker"), compared)
+	fmt.Fprintf(stderr, "type-checking %s and all that they import, by %s%s\n", strings.Join(set.patterns, " "), plural(set.workers, "worker"), again)
 	packages, err := list(ctx, set.patterns, stderr)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, err
 	if rep.run, err = checkOnce(ctx, units, set.workers, set.verbose, stderr); err != nil {
 		return nil, err
 	}
-	if set.workers > 1 && !set.once {
+	if compare {
 		runtime.GC() // the second run must not collect the garbage of the first
 		alone, err := checkOnce(ctx, units, 1, false, stderr)
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"sync"
 	"time"
 )
@@ -36,8 +37,6 @@ func spin() (turns uint64) {
 			x = x*6364136223846793005 + 1442695040888963407
 		}
 	}
-	if x == 0 {
-		turns++ // never: it only uses the loop's result
-	}
+	runtime.KeepAlive(x) // or the compiler may leave the loop out
 	return turns
 }

@@ -11,8 +11,8 @@ import (
 	"coatcheck/pool"
 )
 
-// A guard holds the values that it has seen, whoever removes them and however
-// much is inserted and removed afterwards. It catches a grace period that ends
+// A guard keeps the values that it has seen, by whichever verb they are removed and
+// however much is inserted and removed afterwards. It catches a grace period that ends
 // an epoch early, a Worker that turns its bag without a look at the cells, and
 // slots that go straight back to the freelist.
 func TestPinHoldsReuse(t *testing.T) {

@@ -75,12 +75,9 @@ func (c *Call[T]) caught(f func()) (failed bool) {
 // met reports a value in a callback or the body of a loop.
 func (c *Call[T]) met(h pool.Handle[T], v *T) {
 	c.Looked(c, h, v)
-	number, pins := c.Number(v), 0
-	if c.Hold != nil {
-		pins = c.Hold.pins
-	}
+	number, pins := c.Number(v), c.Hold.repins()
 	c.Inside(c, h)
-	if c.Hold != nil && c.Hold.pins != pins {
+	if c.Hold.repins() != pins {
 		return // v is not protected any more
 	}
 	if n := c.Number(v); n != number {
@@ -139,7 +136,7 @@ func (c *Call[T]) getBatch() {
 func (c *Call[T]) repin() {
 	c.Hold.Check(c.Judge, c.Kind)
 	c.Hold.Seen = nil
-	c.Hold.pins++
+	c.Hold.pinned++
 	c.Begin(c)
 	c.Hold.Guard.Repin()
 	c.Returned(c)
