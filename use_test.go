@@ -27,10 +27,16 @@ func TestReadmeUse(t *testing.T) {
 	require.Len(t, ways, 3)
 	replace, work, vendor := ways[0], ways[1], ways[2]
 
-	t.Run("replace", func(t *testing.T) { newUser(t).run(replace) })
-	t.Run("workspace", func(t *testing.T) { newUser(t).run(work) })
+	beside := t.TempDir()
+	clone, err := os.Getwd()
+	require.NoError(t, err)
+	if err := os.Symlink(clone, filepath.Join(beside, "coatcheck")); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+	t.Run("replace", func(t *testing.T) { newUser(t, beside).run(replace) })
+	t.Run("workspace", func(t *testing.T) { newUser(t, beside).run(work) })
 	t.Run("vendor", func(t *testing.T) {
-		u := newUser(t)
+		u := newUser(t, beside)
 		u.run(replace)
 		u.run(vendor)
 		require.NoError(t, os.Remove(filepath.Join(u.dir, "../coatcheck")))
@@ -44,10 +50,8 @@ type user struct {
 	dir string
 }
 
-func newUser(t *testing.T) user {
-	clone, err := os.Getwd()
-	require.NoError(t, err)
-	u := user{t, filepath.Join(t.TempDir(), "user")}
+func newUser(t *testing.T, beside string) user {
+	u := user{t, filepath.Join(beside, filepath.Base(t.Name()))}
 	require.NoError(t, os.Mkdir(u.dir, 0o777))
 	for name, text := range map[string]string{
 		"go.mod": "module example.com/user\n\ngo 1.24.0\n",
@@ -64,20 +68,17 @@ func main() {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(u.dir, name), []byte(text), 0o666))
 	}
-	if err := os.Symlink(clone, filepath.Join(u.dir, "../coatcheck")); err != nil {
-		t.Skip("no symbolic links here: ", err)
-	}
 	return u
 }
 
 // run runs the commands, and then the program. Modules come from the module cache, so the
-// test needs no network. Paths are trimmed, or the pool would be compiled anew in each
-// folder.
+// test needs no network. Flags are those of this test's own build, which has compiled the
+// standard library with them.
 func (u user) run(commands string) {
 	u.Helper()
 	cmd := exec.Command("sh", "-ec", commands+"\ngo run .")
 	cmd.Dir = u.dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=", "GOPROXY=off", "GOSUMDB=off")
+	cmd.Env = append(os.Environ(), "GOWORK=", "GOPROXY=off", "GOSUMDB=off")
 	out, err := cmd.CombinedOutput()
 	if strings.Contains(string(out), "module lookup disabled by GOPROXY=off") {
 		u.Skipf("a module that the core requires is not in the module cache, which this test does not fill:\n%s", out)

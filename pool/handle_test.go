@@ -171,7 +171,7 @@ func TestPtrUnderGuard(t *testing.T) {
 // benchmarks would show it.
 func TestLookupsInline(t *testing.T) {
 	// Always for amd64: a 32-bit platform makes a call of each 64-bit atomic.
-	build := exec.Command("go", "build", "-trimpath", "-gcflags=-m=2", "./testdata/inline", "./testdata/inline/dense")
+	build := exec.Command("go", "build", "-gcflags=-m=2", "./testdata/inline", "./testdata/inline/dense")
 	build.Env = append(os.Environ(), "GOARCH=amd64")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -207,7 +207,7 @@ func TestCopyIsLoadedBetweenLooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a pool six times")
 	}
-	build := exec.Command("go", "build", "-trimpath", "-gcflags=-S", "./testdata/copies")
+	build := exec.Command("go", "build", "-gcflags=-S", "./testdata/copies")
 	build.Env = append(os.Environ(), "GOARCH=amd64")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -115,7 +115,7 @@ func withoutAtom(text string) (string, int) {
 // pool, and returns the compiler's assembly of all of them.
 func listing(t *testing.T, flags ...string) string {
 	t.Helper()
-	args := append([]string{"build", "-trimpath", "-gcflags=-S"}, flags...)
+	args := append([]string{"build", "-gcflags=-S"}, flags...)
 	build := exec.Command("go", append(args, "coatcheck/internal/hint", "coatcheck/epoch", "coatcheck/shard", "coatcheck/pool", "coatcheck/pool/testdata/inline")...)
 	build.Dir = "../.."
 	build.Env = append(os.Environ(), "GOARCH=amd64")
