@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -9,8 +10,6 @@ import (
 	"go/token"
 	"go/types"
 	"os"
-	"strings"
-	"time"
 )
 
 // checker is the work of one run: it parses and type-checks packages, and keeps the
@@ -22,19 +21,16 @@ type checker struct {
 	syntax  [][]*ast.File    // by unit, by file: written by the file's parse, dropped by the unit's check
 	lines   [][]int          // by unit, by file: written by the file's parse
 	checked []*types.Package // by unit: written by its check, read by those of its importers
-	done    func(u *unit, lines int, took time.Duration)
 }
 
-// newChecker makes the checker for one run over the units. It calls done, on any
-// goroutine, for each package that has been checked.
-func newChecker(units []*unit, done func(u *unit, lines int, took time.Duration)) *checker {
+// newChecker makes the checker for one run over the units.
+func newChecker(units []*unit) *checker {
 	c := &checker{
 		fset:    token.NewFileSet(),
 		sizes:   types.SizesFor("gc", build.Default.GOARCH),
 		syntax:  make([][]*ast.File, len(units)),
 		lines:   make([][]int, len(units)),
 		checked: make([]*types.Package, len(units)),
-		done:    done,
 	}
 	for i, u := range units {
 		c.syntax[i] = make([]*ast.File, len(u.files))
@@ -59,47 +55,36 @@ func (c *checker) parse(u *unit, file int) error {
 	return nil
 }
 
-// check type-checks u against the packages that it imports.
+// check type-checks u against the packages that it imports. It returns the first errors of
+// a package together, ten at most, as the compiler does.
 func (c *checker) check(u *unit) error {
-	start := time.Now()
 	if u.path == "unsafe" {
 		c.checked[u.index] = types.Unsafe
-	} else {
-		var found typeErrors
-		config := types.Config{
-			GoVersion: u.goVersion,
-			Importer:  importer{c, u},
-			Sizes:     c.sizes,
-			Error:     func(err error) { found.errs = append(found.errs, err) },
-		}
-		// With an Error function, Check continues after an error and returns the first;
-		// found has all of them.
-		p, err := config.Check(u.path, c.fset, c.syntax[u.index], nil)
-		if err != nil {
-			found.path = u.path
-			return &found
-		}
-		c.checked[u.index] = p
+		return nil
 	}
-	c.syntax[u.index] = nil
-	c.done(u, sum(c.lines[u.index]), time.Since(start))
+	var found []error
+	config := types.Config{
+		GoVersion: u.goVersion,
+		Importer:  importer{c, u},
+		Sizes:     c.sizes,
+		Error:     func(err error) { found = append(found, err) },
+	}
+	p, err := config.Check(u.path, c.fset, c.syntax[u.index], nil)
+	if err != nil {
+		return fmt.Errorf("package %s has type errors:\n%w", u.path, errors.Join(found[:min(len(found), 10)]...))
+	}
+	c.checked[u.index], c.syntax[u.index] = p, nil
 	return nil
 }
 
 // totalLines counts the lines of the parsed files. Call it after the run.
 func (c *checker) totalLines() (lines int) {
-	for i := range c.lines {
-		lines += sum(c.lines[i])
+	for _, files := range c.lines {
+		for _, n := range files {
+			lines += n
+		}
 	}
 	return lines
-}
-
-// sum adds up numbers.
-func sum(ns []int) (total int) {
-	for _, n := range ns {
-		total += n
-	}
-	return total
 }
 
 // importer finds the packages that one unit imports among the checked ones. It looks them
@@ -117,26 +102,3 @@ func (i importer) Import(spelt string) (*types.Package, error) {
 	}
 	return i.checked[u.index], nil
 }
-
-// typeErrors are the errors in one package.
-type typeErrors struct {
-	path string
-	errs []error
-}
-
-// mostErrors is how many errors of a package are printed; the compiler also stops at ten.
-const mostErrors = 10
-
-func (e *typeErrors) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "package %s has type errors:", e.path)
-	for _, err := range e.errs[:min(len(e.errs), mostErrors)] {
-		fmt.Fprintf(&b, "\n\t%v", err)
-	}
-	if more := len(e.errs) - mostErrors; more > 0 {
-		fmt.Fprintf(&b, "\n\tand %d more", more)
-	}
-	return b.String()
-}
-
-func (e *typeErrors) Unwrap() []error { return e.errs }

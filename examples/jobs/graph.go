@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // unit is one package of the graph. It is complete before the first worker starts and
@@ -19,9 +17,7 @@ type unit struct {
 	bySpell   map[string]*unit // the same by the path in the files
 }
 
-// connect makes the graph from the output of go list, and refuses a graph with a cycle.
-// go list itself refuses import cycles, but the scheduler would wait for ever on one, so
-// it is checked here as well.
+// connect makes the graph from the output of go list, which has refused import cycles.
 func connect(packages []listed) ([]*unit, error) {
 	units := make([]*unit, len(packages))
 	byPath := make(map[string]*unit, len(packages))
@@ -44,9 +40,6 @@ func connect(packages []listed) ([]*unit, error) {
 			return nil, err
 		}
 	}
-	if cycle := findCycle(units); cycle != nil {
-		return nil, fmt.Errorf("import cycle: %s", strings.Join(cycle, " → "))
-	}
 	return units, nil
 }
 
@@ -67,43 +60,6 @@ func (u *unit) resolve(p *listed, byPath map[string]*unit) error {
 		if v, ok := byPath[path]; ok {
 			u.bySpell[spelt] = v
 		}
-	}
-	return nil
-}
-
-// findCycle returns the import paths along one cycle of the graph, the first of them
-// again at the end, or nil if there is no cycle.
-//
-// It is a depth-first search that visits each unit once. A unit that is reached from one
-// of its own imports closes a cycle, which is the end of the current path from that unit
-// on.
-func findCycle(units []*unit) []string {
-	const (
-		onPath = iota + 1 // an importer of the unit being visited
-		clear             // no cycle can be reached from it
-	)
-	state := make(map[*unit]int, len(units))
-	var path []string
-	var visit func(u *unit) bool
-	visit = func(u *unit) bool {
-		switch state[u] {
-		case clear:
-			return false
-		case onPath:
-			path = append(path[slices.Index(path, u.path):], u.path)
-			return true
-		}
-		state[u] = onPath
-		path = append(path, u.path)
-		if slices.ContainsFunc(u.imports, visit) {
-			return true
-		}
-		path = path[:len(path)-1]
-		state[u] = clear
-		return false
-	}
-	if slices.ContainsFunc(units, visit) {
-		return path
 	}
 	return nil
 }

@@ -8,8 +8,8 @@
 // no record needs a lock.
 //
 // Read node.go, sched.go, worker.go and queue.go for the scheduler, which knows only the
-// imports of packages and the number of their files. load.go and graph.go make the graph,
-// check.go does the work, and progress.go, tally.go, report.go and processors.go report on it.
+// imports of packages and the number of their files. list.go and graph.go make the graph,
+// check.go does the work, and report.go and processors.go report on it.
 package main
 
 import (
@@ -25,103 +25,72 @@ import (
 	"time"
 )
 
-const usage = `usage: jobs [-workers n] [-once] [-v] [packages]
+const usage = `usage: jobs [-workers n] [-once] [packages]
 
-Jobs type-checks Go packages and everything that they import, in dependency
-order and in parallel. Packages are named as for "go list"; without any it
-checks the standard library (std). It reads them as for a build without cgo, on
-the platform that GOOS and GOARCH say.
+Jobs type-checks Go packages and everything that they import, function bodies
+included. Packages are named as for "go list"; the default is the standard
+library (std). Files are those of a build without cgo, for GOOS and GOARCH.
 
-Function bodies are checked as well: the standard library takes a few seconds of
-processor time, shared among the workers. Then it does the same once more with
-one worker, for comparison, and prints a table. (Go's garbage collector runs
-beside the workers in both cases, so one worker keeps more than one processor
-busy.)
+Then it does the same once more with one worker, for comparison. (Go's garbage
+collector runs beside the workers in both cases, so one worker keeps more than
+one processor busy.)
 
-It exits with 1, and says why, when a package is unknown, has an error, or
-imports itself through others; with 2 when the command line is wrong.
+It exits with 1 when a package is unknown or has an error, and with 2 when the
+command line is wrong.
 
-	-workers n  this many workers; default: GOMAXPROCS, here %d
-	-once       do not repeat the run with one worker
-	-v          a line for each package when it is done
-	-h          this text
 `
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	// A second interrupt ends the program at once.
-	context.AfterFunc(ctx, stop)
-	code := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
-
-// settings are the settings on the command line.
-type settings struct {
-	patterns []string
-	workers  int
-	once     bool
-	verbose  bool
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // command is the program without its process: it returns the exit status.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	set, err := parseArgs(args)
-	switch {
+	flags := flag.NewFlagSet("jobs", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, usage)
+		flags.PrintDefaults()
+	}
+	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "run `n` workers")
+	once := flags.Bool("once", false, "do not repeat the run with one worker")
+	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(stdout, usage, runtime.GOMAXPROCS(0))
 		return 0
-	case err != nil:
-		fmt.Fprintf(stderr, "jobs: %v\nRun jobs -h for help.\n", err)
+	case err != nil: // Parse has printed it
+		return 2
+	case *workers < 1:
+		fmt.Fprintf(stderr, "jobs: -workers %d: at least one worker is needed\n", *workers)
 		return 2
 	}
-	rep, err := checkAll(ctx, set, stderr)
-	switch {
-	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
-		fmt.Fprintln(stderr, "jobs: interrupted")
-		return 1
-	case err != nil:
-		fmt.Fprintf(stderr, "jobs: %v\n", err)
-		return 1
+	patterns := flags.Args()
+	if len(patterns) == 0 {
+		patterns = []string{"std"}
 	}
-	if _, err := rep.WriteTo(stdout); err != nil {
+	rep, err := checkAll(ctx, patterns, *workers, *workers > 1 && !*once, stderr)
+	if err == nil {
+		err = rep.print(stdout)
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "jobs: %v\n", err)
 		return 1
 	}
 	return 0
 }
 
-// parseArgs reads the command line.
-func parseArgs(args []string) (settings, error) {
-	var set settings
-	flags := flag.NewFlagSet("jobs", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // the caller reports the error
-	flags.IntVar(&set.workers, "workers", runtime.GOMAXPROCS(0), "")
-	flags.BoolVar(&set.once, "once", false, "")
-	flags.BoolVar(&set.verbose, "v", false, "")
-	if err := flags.Parse(args); err != nil {
-		return set, err
-	}
-	if set.workers < 1 {
-		return set, fmt.Errorf("-workers %d: at least one worker is needed", set.workers)
-	}
-	set.patterns = flags.Args()
-	if len(set.patterns) == 0 {
-		set.patterns = []string{"std"}
-	}
-	return set, nil
-}
-
-// checkAll lists the packages, checks them, and checks them once more with one
-// worker if there were more.
-func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, error) {
-	compare, again := set.workers > 1 && !set.once, ""
+// checkAll lists the packages that match the patterns, checks them, and checks them again
+// with one worker if compare is set. It begins with a line that tells so.
+func checkAll(ctx context.Context, patterns []string, workers int, compare bool, stderr io.Writer) (*report, error) {
+	again := ""
 	if compare {
 		again = ", and again with 1 for comparison"
 	}
-	fmt.Fprintf(stderr, "type-checking %s and all that they import, by %s%s\n", strings.Join(set.patterns, " "), plural(set.workers, "worker"), again)
-	packages, err := list(ctx, set.patterns, stderr)
+	fmt.Fprintf(stderr, "type-checking %s and all that they import, by %s%s\n",
+		strings.Join(patterns, " "), plural(workers, "worker"), again)
+
+	packages, err := list(ctx, patterns, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -130,25 +99,18 @@ func checkAll(ctx context.Context, set settings, stderr io.Writer) (*report, err
 		return nil, err
 	}
 	rep := &report{units: units}
-	if rep.run, err = checkOnce(ctx, units, set.workers, set.verbose, stderr); err != nil {
-		return nil, err
+	if rep.run, err = checkOnce(ctx, units, workers); err != nil || !compare {
+		return rep, err
 	}
-	if compare {
-		runtime.GC() // the second run must not collect the garbage of the first
-		alone, err := checkOnce(ctx, units, 1, false, stderr)
-		if err != nil {
-			return nil, err
-		}
-		rep.alone, rep.gave = &alone, gave(set.workers)
-	}
-	return rep, nil
+	runtime.GC() // the second run must not collect the garbage of the first
+	alone, err := checkOnce(ctx, units, 1)
+	rep.alone, rep.gave = &alone, gave(workers)
+	return rep, err
 }
 
 // checkOnce is one run over the graph, with a pool of its own.
-func checkOnce(ctx context.Context, units []*unit, workers int, verbose bool, stderr io.Writer) (result, error) {
-	told := newProgress(stderr, verbose, plural(workers, "worker"), len(units))
-	defer told.end()
-	c := newChecker(units, told.packageDone)
+func checkOnce(ctx context.Context, units []*unit, workers int) (result, error) {
+	c := newChecker(units)
 	start := time.Now()
 	out, err := schedule(ctx, units, workers, c)
 	return result{outcome: out, workers: workers, lines: c.totalLines(), wall: time.Since(start)}, err

@@ -30,9 +30,9 @@ type queue[T any] struct {
 
 	// Under mu from here on.
 
-	lanes   []lane[T] // by worker
-	waiting int       // jobs in all lanes
-	parked  int       // workers that wait, or were woken and have not returned from Wait
+	lanes   [][]T // by worker, the oldest job first
+	waiting int   // jobs in all lanes
+	parked  int   // workers that wait, or were woken and have not returned from Wait
 	closed  bool
 }
 
@@ -40,7 +40,7 @@ type queue[T any] struct {
 // call take until it returns false, or close the queue when it leaves earlier. Otherwise
 // the others wait for the jobs that it may push.
 func newQueue[T any](workers int) *queue[T] {
-	q := &queue[T]{lanes: make([]lane[T], workers)}
+	q := &queue[T]{lanes: make([][]T, workers)}
 	q.wake.L = &q.mu
 	return q
 }
@@ -49,22 +49,14 @@ func newQueue[T any](workers int) *queue[T] {
 // processor. Otherwise a worker that shares its processor would take back the jobs before
 // the others run.
 func (q *queue[T]) push(worker int, jobs ...T) {
-	if len(jobs) == 0 {
-		return
-	}
-	q.add(worker, jobs)
-	runtime.Gosched()
-}
-
-// add is the part of push under the lock.
-func (q *queue[T]) add(worker int, jobs []T) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.lanes[worker].push(jobs)
+	q.lanes[worker] = append(q.lanes[worker], jobs...)
 	q.waiting += len(jobs)
 	for range min(len(jobs), q.parked) {
 		q.wake.Signal()
 	}
+	q.mu.Unlock()
+	runtime.Gosched()
 }
 
 // take returns a job for a worker, and parks it while there is none. It returns false
@@ -76,7 +68,8 @@ func (q *queue[T]) take(worker int) (job T, ok bool) {
 		// A worker that was woken too late for its job counts as parked, which is right:
 		// it has no job, so it makes none ready.
 		if q.parked+1 == len(q.lanes) {
-			q.shut()
+			q.closed = true
+			q.wake.Broadcast()
 			break
 		}
 		q.parked++
@@ -86,9 +79,11 @@ func (q *queue[T]) take(worker int) (job T, ok bool) {
 	if q.closed {
 		return job, false
 	}
-	for next := worker + 1; !ok; next++ { // terminates, since a job waits in one of the lanes
-		job, ok = q.lanes[next%len(q.lanes)].pop()
+	from := (worker + 1) % len(q.lanes)
+	for len(q.lanes[from]) == 0 { // ends, since a job waits in one of the lanes
+		from = (from + 1) % len(q.lanes)
 	}
+	job, q.lanes[from] = q.lanes[from][0], q.lanes[from][1:]
 	q.waiting--
 	return job, true
 }
@@ -98,38 +93,6 @@ func (q *queue[T]) take(worker int) (job T, ok bool) {
 func (q *queue[T]) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.shut()
-}
-
-// shut is close for a caller that holds the lock.
-func (q *queue[T]) shut() {
 	q.closed = true
 	q.wake.Broadcast()
-}
-
-// lane is a list, first in, first out.
-type lane[T any] struct {
-	items []T // items[head:] wait
-	head  int
-}
-
-// push adds items at the end. It moves the list down once half of it is gone, so a lane
-// takes at most twice the memory that its waiting jobs ever took.
-func (l *lane[T]) push(items []T) {
-	if l.head > len(l.items)/2 {
-		n := copy(l.items, l.items[l.head:])
-		clear(l.items[n:])
-		l.items, l.head = l.items[:n], 0
-	}
-	l.items = append(l.items, items...)
-}
-
-// pop removes and returns the first item.
-func (l *lane[T]) pop() (item T, ok bool) {
-	if l.head == len(l.items) {
-		return item, false
-	}
-	item = l.items[l.head]
-	l.head++
-	return item, true
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"coatcheck/pool"
 
@@ -24,8 +23,8 @@ import (
 // to itself and continues with it. There is no other coordination: no lock is held while
 // a job runs, and no worker waits for a particular other one.
 //
-// Anything that ends a run early (an error, a cancelled context, a panic) closes the
-// queue of ready jobs, so that parked workers leave as well; running jobs finish. The
+// Anything that ends a run early (an error, a cancelled context) closes the queue of ready
+// jobs, so that parked workers leave as well; running jobs finish. A panic ends the program. The
 // tempting alternative is a channel of jobs that is closed when a sync.WaitGroup is done.
 // It needs a buffer for all jobs, or workers that send block each other, and it hangs
 // when a worker is gone.
@@ -41,8 +40,23 @@ type work interface {
 // outcome is the counts of a run.
 type outcome struct {
 	tally
-	peakLive  int // most nodes live at one time
 	allocated int // slots that have memory at the end
+}
+
+// tally counts what one worker does to the pool.
+type tally struct {
+	inserted  int
+	removed   int
+	elsewhere int // of those removed: inserted by another worker
+	reuses    int // of those inserted: into a slot that had held a node before
+}
+
+// add adds o to t.
+func (t *tally) add(o tally) {
+	t.inserted += o.inserted
+	t.removed += o.removed
+	t.elsewhere += o.elsewhere
+	t.reuses += o.reuses
 }
 
 // scheduler is the state that the workers of one run share.
@@ -50,7 +64,6 @@ type scheduler struct {
 	work  work
 	nodes *pool.Pool[node]
 	ready *queue[handle] // packages to open, files to parse
-	live  highWater      // nodes in the pool
 
 	// left counts the package jobs that are not done.
 	//
@@ -59,18 +72,16 @@ type scheduler struct {
 	//	moves    number of packages → 0, by ones
 	//	orders   nothing: the end of the workers does
 	left atomic.Int32
-
-	// fresh is the first generation of every slot of the pool. The first insertion of
-	// seed writes it, before there are other goroutines; from then on it is only read.
-	fresh uint32
 }
 
+// firstGeneration is that of a slot which was never used.
+const firstGeneration = 1
+
 // schedule runs the jobs of all units and returns once every worker has left. An error of
-// a job stops the run, and so does the end of ctx. A panic in a job becomes a panic of
-// schedule, with a *jobPanic. A run without an error has done every job, and has found
-// its pool empty at the end.
+// a job stops the run, and so does the end of ctx. A run without an error has done every
+// job, and has found its pool empty at the end.
 func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outcome, error) {
-	nodes, err := pool.New[node](nil)
+	nodes, err := pool.New(&pool.Options[node]{Origin: firstGeneration})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -91,27 +102,18 @@ func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outco
 	if err == nil {
 		err = s.settle(ctx)
 	}
-	out.peakLive = s.live.most()
 	out.allocated = nodes.Stats().Allocated
 	return out, err
 }
 
 // run starts the workers and waits for them.
 func (s *scheduler) run(ctx context.Context, crew []*worker) error {
-	ctx, abort := context.WithCancelCause(ctx)
-	defer abort(nil)
 	group, groupCtx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(groupCtx, s.ready.close)()
 	for _, w := range crew {
-		group.Go(func() error { return w.run(abort) })
+		group.Go(w.loop)
 	}
 	err := group.Wait()
-	for _, w := range crew {
-		// err is only the first error, so a later panic would be lost in it.
-		if w.panicked != nil {
-			panic(w.panicked)
-		}
-	}
 	// No error, but jobs are left: the queue was closed before they were done, or closed
 	// itself because none of them could start.
 	if err == nil && s.left.Load() > 0 {
@@ -143,45 +145,4 @@ func (s *scheduler) settle(ctx context.Context) error {
 		return fmt.Errorf("the pool is not empty at the end: %d nodes live, %d slots in limbo", stats.Live, stats.Limbo)
 	}
 	return nil
-}
-
-// jobPanic carries a panic from its worker to the caller of schedule, which x/sync's
-// errgroup does not.
-type jobPanic struct {
-	value any
-	stack []byte
-}
-
-func (p *jobPanic) Error() string {
-	return fmt.Sprintf("a job panicked: %v\n\n%s", p.value, p.stack)
-}
-
-func (p *jobPanic) Unwrap() error {
-	err, _ := p.value.(error)
-	return err
-}
-
-// errGoexit is the error for a job that ended its goroutine, as a failed test does.
-var errGoexit = errors.New("a job called runtime.Goexit")
-
-// run takes ready jobs until there are none. The other workers learn how it ended: a
-// panic becomes the worker's error, and a Goexit, which cannot return an error, calls
-// abort. Otherwise the others would park for ever, since the queue would wait for a
-// worker that is gone.
-func (w *worker) run(abort context.CancelCauseFunc) (err error) {
-	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		if v := recover(); v != nil {
-			w.panicked = &jobPanic{value: v, stack: debug.Stack()}
-			err = w.panicked
-		} else {
-			abort(errGoexit)
-		}
-	}()
-	err = w.loop()
-	returned = true
-	return err
 }

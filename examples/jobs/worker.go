@@ -13,10 +13,6 @@ type worker struct {
 	number int
 	slots  *pool.Worker[node]
 	tally  tally // read once the worker has left
-
-	// panicked is the panic of a job of this worker, if any. It is read once the worker
-	// has left.
-	panicked *jobPanic
 }
 
 // seed inserts a job for each package, links it to the jobs that wait for it, and makes
@@ -143,12 +139,7 @@ func (w *worker) finish(job handle, u *unit) error {
 		return err
 	}
 	w.left.Dec()
-	return w.release(n.dependents)
-}
-
-// release makes the dependents of a checked package ready that waited for nothing else.
-func (w *worker) release(dependents []handle) error {
-	ready, err := w.importDone(dependents)
+	ready, err := w.importDone(n.dependents)
 	if err != nil {
 		return err
 	}
@@ -183,14 +174,8 @@ func (w *worker) insert(build func(n *node)) (handle, error) {
 	if err != nil {
 		return h, fmt.Errorf("inserting a job: %w", err)
 	}
-	w.live.add(1)
 	w.tally.inserted++
-	// The first node of a new pool takes a slot that was never used, so its generation is
-	// the first of every slot.
-	if w.fresh == 0 {
-		w.fresh = h.Generation()
-	}
-	if h.Generation() != w.fresh {
+	if h.Generation() != firstGeneration {
 		w.tally.reuses++
 	}
 	return h, nil
@@ -214,7 +199,6 @@ func (w *worker) take(h handle) (node, error) {
 	if !ok {
 		return n, lost(h)
 	}
-	w.live.add(-1)
 	w.tally.removed++
 	if n.insertedBy != w.number {
 		w.tally.elsewhere++

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -35,8 +36,8 @@ type listed struct {
 const listedFields = "ImportPath,Dir,GoFiles,Imports,ImportMap,DepOnly,Module,Error"
 
 // list asks go list for the packages that the patterns match and for everything that they
-// import. An error of go list, such as an unknown package, a pattern without matches or
-// an import cycle, is returned in its own words. Its warnings are written to warnings.
+// import. An error of go list, such as an unknown package or an import cycle, is returned
+// in its own words. Its warnings, such as a pattern without matches, go to warnings.
 //
 // The alternative, go/build and a walk over the imports, supports neither modules nor
 // vendored packages; x/tools/go/packages calls go list as well.
@@ -49,33 +50,21 @@ func list(ctx context.Context, patterns []string, warnings io.Writer) ([]listed,
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second // for a grandchild that keeps the pipes open after go list ends
-	err := cmd.Run()
-	// A progress line of the go command ("go: downloading …") may precede the reason; it
-	// is kept.
-	said := strings.TrimSpace(stderr.String())
-	switch {
+	switch err := cmd.Run(); {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case err != nil && said != "":
-		return nil, fmt.Errorf("go list: %s", said)
 	case err != nil:
-		return nil, fmt.Errorf("go list: %w", err)
+		return nil, fmt.Errorf("go list: %w\n%s", err, strings.TrimSpace(stderr.String()))
 	}
-
-	packages, err := decode(&stdout)
-	if err != nil {
+	if _, err := stderr.WriteTo(warnings); err != nil {
 		return nil, err
 	}
-	if !anyFiles(packages) {
-		if said == "" {
-			said = "only tests, or files for other platforms or for cgo"
-		}
-		return nil, fmt.Errorf("nothing to check in %s: %s", strings.Join(patterns, " "), said)
+	packages, err := decode(&stdout)
+	// A package may be named that has only tests, or files for another platform.
+	if err == nil && !slices.ContainsFunc(packages, func(p listed) bool { return !p.DepOnly && len(p.GoFiles) > 0 }) {
+		err = fmt.Errorf("nothing to check in %s", strings.Join(patterns, " "))
 	}
-	if said != "" {
-		fmt.Fprintln(warnings, said)
-	}
-	return packages, nil
+	return packages, err
 }
 
 // decode reads the stream of JSON objects that go list writes.
@@ -95,14 +84,4 @@ func decode(r io.Reader) ([]listed, error) {
 		}
 		packages = append(packages, p)
 	}
-}
-
-// anyFiles reports whether a package that was named, not only imported, has Go files.
-func anyFiles(packages []listed) bool {
-	for i := range packages {
-		if !packages[i].DepOnly && len(packages[i].GoFiles) > 0 {
-			return true
-		}
-	}
-	return false
 }
