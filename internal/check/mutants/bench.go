@@ -101,7 +101,8 @@ func (b *bench) binary(u suite) string {
 
 // build builds the tests of u, with the files in after in place of the tree's. If u explores
 // schedules, ordinary tests are left out. Paths are trimmed so that the build cache has the
-// packages that are the same in all mutants.
+// packages that are the same in all mutants. Checks are compiled without inlining, since
+// compiling them again takes longer than running them.
 func (b *bench) build(u suite, after map[string]string) error {
 	replace := make(map[string]string)
 	if err := os.MkdirAll(b.dir, 0o777); err != nil {
@@ -114,7 +115,7 @@ func (b *bench) build(u suite, after map[string]string) error {
 		}
 		replace[filepath.Join(b.tree, name)] = file
 	}
-	args := []string{"test", "-c", "-trimpath", "-ldflags=-s -w", "-o", b.binary(u), "-overlay", b.binary(u) + ".json"}
+	args := []string{"test", "-c", "-trimpath", "-ldflags=-s -w", "-gcflags=./internal/check/...=-l -dwarf=false", "-o", b.binary(u), "-overlay", b.binary(u) + ".json"}
 	if u.explores {
 		args = append(args, "-tags", "interleave")
 		tests, _ := filepath.Glob(filepath.Join(b.tree, u.folder(), "*_test.go"))
