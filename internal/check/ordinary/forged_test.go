@@ -18,7 +18,7 @@ import (
 )
 
 // forgedFlag says how many handles TestRandomHandlesMiss draws.
-var forgedFlag = flag.Int("forged", 100_000_000, "random handles to forge; fewer with -short, -race and on 32 bits")
+var forgedFlag = flag.Int("forged", 100_000_000, "random handles to forge; a quarter of them usually, and fewer with -short, -race and on 32 bits")
 
 // siege is a pool with slots in every state, in which all that can stall does: a guard is
 // pinned, and a Reset does not return, on a goroutine that has the token of its shard. A call
@@ -181,9 +181,9 @@ func TestBitFlipsOfLiveHandlesMiss(t *testing.T) {
 
 // Handles drawn at random, half of them of slots that there are.
 func TestRandomHandlesMiss(t *testing.T) {
-	n := *forgedFlag
+	n := testkit.Long(*forgedFlag)
 	if testing.Short() || testkit.Watched || math.MaxInt == math.MaxInt32 {
-		n /= 500
+		n = *forgedFlag / 500
 	}
 	rnd := testkit.Rand(t)
 	for _, reuse := range testkit.Reuses {
