@@ -135,7 +135,10 @@ func (b *bench) build(u suite, after map[string]string) error {
 	}
 	cmd := exec.Command("go", append(args, "./"+u.folder())...)
 	cmd.Dir = b.tree
-	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0") // with it Go would not see that all wait
+	cmd.Env = append(cmd.Environ(),
+		"CGO_ENABLED=0", // or Go would not see that all wait
+		"GOGC=400",      // the compiler takes a quarter less
+	)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, text)
 	}
