@@ -8,7 +8,13 @@ const cell = 8
 // light counts the leaves above each square. Workers add to it at once, and sums do not
 // depend on the order.
 type light struct {
-	leaves [width/cell + 1][height/cell + 1]atomic.Int32 // by column, from the ground up
+	// leaves is by column, from the ground up.
+	//
+	//	writers  shade, by adding; clear and fall, one worker a column
+	//	readers  fall; live
+	//	moves    0 → leaves in the square → leaves above it, once a tick
+	//	orders   nothing: the end of a phase does
+	leaves [width/cell + 1][height/cell + 1]atomic.Int32
 }
 
 func (l *light) columns() int { return len(l.leaves) }

@@ -32,69 +32,54 @@ import (
 	"coatcheck/pool/table"
 )
 
-const usage = `usage: world [-seed n] [-ticks n] [-workers n] [-plants n] [-layout soa|aos] [-resume=false] [-o file] [-http address]
+const usage = `usage: world [flags]
 
 World grows a meadow of plants, which compete for light, and of beetles, which
 eat their leaves. It prints what became of it and a checksum, which is the same
-for a seed whatever the number of workers and the layout.
+for a seed whatever the number of workers.
 
-	-seed n       another meadow; default 1
-	-ticks n      how long it lives; default 250
-	-workers n    this many goroutines; default: GOMAXPROCS, here %d
-	-plants n     how many plants it begins with; default 24
-	-layout name  of the table of shapes: soa, a structure of arrays (default), or
-	              aos, an array of structures
-	-resume=false do not save and read back half-way
-	-o file       write a picture of the last tick to this file, as PNG; default
-	              meadow.png, and none if it is empty
-	-http address show the pool of parts on a page at this address, :0 for any port,
-	              while the meadow lives; 25 ticks a second, and without -ticks
-	              until it is interrupted
-	-h            this text
 `
 
 func main() { os.Exit(program(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // options are the options on the command line.
 type options struct {
-	seed                   uint64
-	ticks, workers, plants int
-	layout                 table.Layout
-	resume                 bool
-	picture, http          string
+	seed           uint64
+	ticks, workers int
+	resume         bool
+	picture, http  string
 }
 
-func program(args []string, out, said io.Writer) (code int) {
-	o, err := parse(args)
+// program is the program without its process: it returns the exit status.
+func program(args []string, stdout, stderr io.Writer) (code int) {
+	o, err := parse(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(out, usage, runtime.GOMAXPROCS(0))
 		return 0
 	case err != nil:
-		fmt.Fprintf(said, "world: %v\n", err)
-		fmt.Fprintf(said, usage, runtime.GOMAXPROCS(0))
 		return 2
 	}
-	if err := play(o, out); err != nil {
-		fmt.Fprintln(said, "world:", err)
+	if err := play(o, stdout); err != nil {
+		fmt.Fprintln(stderr, "world:", err)
 		return 1
 	}
 	return 0
 }
 
-// parse reads the command line.
-func parse(args []string) (options, error) {
-	o := options{}
+// parse reads the command line, and explains to stderr what is wrong with it.
+func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("world", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.Uint64Var(&o.seed, "seed", 1, "")
-	flags.IntVar(&o.ticks, "ticks", 250, "")
-	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "")
-	flags.IntVar(&o.plants, "plants", 24, "")
-	layout := flags.String("layout", "soa", "")
-	flags.BoolVar(&o.resume, "resume", true, "")
-	flags.StringVar(&o.picture, "o", "meadow.png", "")
-	flags.StringVar(&o.http, "http", "", "")
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, usage)
+		flags.PrintDefaults()
+	}
+	flags.Uint64Var(&o.seed, "seed", 1, "each `number` is another meadow")
+	flags.IntVar(&o.ticks, "ticks", 250, "live for `n` ticks; with -http the default is until it is interrupted")
+	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "run `n` goroutines")
+	flags.BoolVar(&o.resume, "resume", true, "save and read back half-way")
+	flags.StringVar(&o.picture, "o", "meadow.png", "write a picture of the last tick to this `file`, unless it is empty")
+	flags.StringVar(&o.http, "http", "", "show the pool of parts on a page at this `address`, :0 for any port, at 25 ticks a second")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -103,29 +88,25 @@ func parse(args []string) (options, error) {
 	if o.http != "" && !given {
 		o.ticks = math.MaxInt
 	}
-	switch *layout {
-	case "soa":
-		o.layout = table.SoA
-	case "aos":
-		o.layout = table.AoS
-	default:
-		return o, fmt.Errorf("no layout %q", *layout)
-	}
 	switch {
 	case flags.NArg() > 0:
-		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case o.ticks < 0 || o.plants < 0 || o.plants > width:
-		return o, fmt.Errorf("%d ticks and %d plants: none may be negative, and there is room for %d plants", o.ticks, o.plants, width)
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case o.ticks < 0:
+		err = fmt.Errorf("%d ticks: none may be negative", o.ticks)
 	case o.workers < 1:
-		return o, fmt.Errorf("%d workers: want at least one", o.workers)
+		err = fmt.Errorf("%d workers: want at least one", o.workers)
 	}
-	return o, nil
+	if err != nil {
+		fmt.Fprintln(stderr, "world:", err)
+		flags.Usage()
+	}
+	return o, err
 }
 
 // play runs a world from beginning to end.
 func play(o options, out io.Writer) error {
 	start := time.Now()
-	w, err := NewWorld(o.seed, o.workers, o.plants, o.layout)
+	w, err := NewWorld(o.seed, o.workers, firstPlants, table.SoA)
 	if err != nil {
 		return err
 	}
@@ -150,7 +131,7 @@ func play(o options, out io.Writer) error {
 				return err
 			}
 			size := saved.Len()
-			read, err := Load(&saved, o.workers, o.layout)
+			read, err := Load(&saved, o.workers, table.SoA)
 			if err != nil {
 				return err
 			}

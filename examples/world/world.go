@@ -72,6 +72,8 @@ type piece struct {
 const (
 	width  = 1200 // of the meadow, in pixels
 	height = 600
+
+	firstPlants = 24
 )
 
 // NewWorld makes a meadow with some plants and beetles.
