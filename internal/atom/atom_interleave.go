@@ -14,70 +14,70 @@ import (
 	"coatcheck/internal/check/interleave"
 )
 
-// Uint32 is atomic.Uint32, hooked.
-type Uint32 struct{ w atomic.Uint32 }
+// Uint32, Uint64 and Int64 are the types of sync/atomic, hooked.
+type (
+	Uint32 = integer[uint32, atomic.Uint32, *atomic.Uint32]
+	Uint64 = integer[uint64, atomic.Uint64, *atomic.Uint64]
+	Int64  = integer[int64, atomic.Int64, *atomic.Int64]
+)
 
-func (w *Uint32) Load() uint32 {
+// word is a pointer to a type of sync/atomic for integers of type T.
+type word[T, A any] interface {
+	*A
+	Load() T
+	Store(v T)
+	Add(d T) T
+	Swap(v T) T
+	CompareAndSwap(old, v T) bool
+	And(mask T) T
+	Or(mask T) T
+}
+
+type integer[T uint32 | uint64 | int64, A any, P word[T, A]] struct{ w A }
+
+// Load returns the value that the virtual thread's own buffer has for w, or else w's.
+func (w *integer[T, A, P]) Load() T {
 	interleave.Before(interleave.Load, unsafe.Pointer(w), 0, 0)
-	v := w.w.Load()
-	interleave.After(uint64(v))
-	return v
-}
-
-func (w *Uint32) Store(v uint32) {
-	interleave.Before(interleave.Store, unsafe.Pointer(w), uint64(v), 0)
-	w.w.Store(v)
-}
-
-func (w *Uint32) Add(d uint32) uint32 {
-	interleave.Before(interleave.Add, unsafe.Pointer(w), uint64(d), 0)
-	v := w.w.Add(d)
-	interleave.After(uint64(v))
-	return v
-}
-
-func (w *Uint32) Swap(v uint32) uint32 {
-	interleave.Before(interleave.Swap, unsafe.Pointer(w), uint64(v), 0)
-	old := w.w.Swap(v)
-	interleave.After(uint64(old))
-	return old
-}
-
-func (w *Uint32) CompareAndSwap(old, v uint32) bool {
-	interleave.Before(interleave.CompareAndSwap, unsafe.Pointer(w), uint64(old), uint64(v))
-	return after(w.w.CompareAndSwap(old, v))
-}
-
-func (w *Uint32) And(mask uint32) uint32 {
-	interleave.Before(interleave.And, unsafe.Pointer(w), uint64(mask), 0)
-	old := w.w.And(mask)
-	interleave.After(uint64(old))
-	return old
-}
-
-func (w *Uint32) Or(mask uint32) uint32 {
-	interleave.Before(interleave.Or, unsafe.Pointer(w), uint64(mask), 0)
-	old := w.w.Or(mask)
-	interleave.After(uint64(old))
-	return old
-}
-
-// Uint64 is atomic.Uint64, hooked.
-type Uint64 struct{ w atomic.Uint64 }
-
-func (w *Uint64) Load() uint64 {
-	interleave.Before(interleave.Load, unsafe.Pointer(w), 0, 0)
-	v, own := interleave.Forwarded(unsafe.Pointer(w))
-	if !own {
-		v = w.w.Load()
+	if v, own := interleave.Forwarded(unsafe.Pointer(w)); own {
+		return returned(T(v))
 	}
-	interleave.After(v)
-	return v
+	return returned(P(&w.w).Load())
 }
 
-func (w *Uint64) Store(v uint64) {
-	interleave.Before(interleave.Store, unsafe.Pointer(w), v, 0)
-	w.w.Store(v)
+// Store stores v.
+func (w *integer[T, A, P]) Store(v T) {
+	interleave.Before(interleave.Store, unsafe.Pointer(w), uint64(v), 0)
+	P(&w.w).Store(v)
+}
+
+// Add adds d and returns the new value.
+func (w *integer[T, A, P]) Add(d T) T {
+	interleave.Before(interleave.Add, unsafe.Pointer(w), uint64(d), 0)
+	return returned(P(&w.w).Add(d))
+}
+
+// Swap stores v and returns the old value.
+func (w *integer[T, A, P]) Swap(v T) T {
+	interleave.Before(interleave.Swap, unsafe.Pointer(w), uint64(v), 0)
+	return returned(P(&w.w).Swap(v))
+}
+
+// CompareAndSwap stores v if the value is old, and reports whether it was.
+func (w *integer[T, A, P]) CompareAndSwap(old, v T) bool {
+	interleave.Before(interleave.CompareAndSwap, unsafe.Pointer(w), uint64(old), uint64(v))
+	return swapped(P(&w.w).CompareAndSwap(old, v))
+}
+
+// And keeps only the bits of mask and returns the old value.
+func (w *integer[T, A, P]) And(mask T) T {
+	interleave.Before(interleave.And, unsafe.Pointer(w), uint64(mask), 0)
+	return returned(P(&w.w).And(mask))
+}
+
+// Or sets the bits of mask and returns the old value.
+func (w *integer[T, A, P]) Or(mask T) T {
+	interleave.Before(interleave.Or, unsafe.Pointer(w), uint64(mask), 0)
+	return returned(P(&w.w).Or(mask))
 }
 
 // StoreRelease stores v in w through the virtual thread's store buffer.
@@ -87,76 +87,10 @@ func StoreRelease(w *Uint64, v uint64) {
 	}
 }
 
-func (w *Uint64) Add(d uint64) uint64 {
-	interleave.Before(interleave.Add, unsafe.Pointer(w), d, 0)
-	v := w.w.Add(d)
-	interleave.After(v)
-	return v
-}
-
-func (w *Uint64) Swap(v uint64) uint64 {
-	interleave.Before(interleave.Swap, unsafe.Pointer(w), v, 0)
-	old := w.w.Swap(v)
-	interleave.After(old)
-	return old
-}
-
-func (w *Uint64) CompareAndSwap(old, v uint64) bool {
-	interleave.Before(interleave.CompareAndSwap, unsafe.Pointer(w), old, v)
-	return after(w.w.CompareAndSwap(old, v))
-}
-
-func (w *Uint64) And(mask uint64) uint64 {
-	interleave.Before(interleave.And, unsafe.Pointer(w), mask, 0)
-	old := w.w.And(mask)
-	interleave.After(old)
-	return old
-}
-
-func (w *Uint64) Or(mask uint64) uint64 {
-	interleave.Before(interleave.Or, unsafe.Pointer(w), mask, 0)
-	old := w.w.Or(mask)
-	interleave.After(old)
-	return old
-}
-
-// Int64 is atomic.Int64, hooked.
-type Int64 struct{ w atomic.Int64 }
-
-func (w *Int64) Load() int64 {
-	interleave.Before(interleave.Load, unsafe.Pointer(w), 0, 0)
-	v := w.w.Load()
-	interleave.After(uint64(v))
-	return v
-}
-
-func (w *Int64) Store(v int64) {
-	interleave.Before(interleave.Store, unsafe.Pointer(w), uint64(v), 0)
-	w.w.Store(v)
-}
-
-func (w *Int64) Add(d int64) int64 {
-	interleave.Before(interleave.Add, unsafe.Pointer(w), uint64(d), 0)
-	v := w.w.Add(d)
-	interleave.After(uint64(v))
-	return v
-}
-
-func (w *Int64) Swap(v int64) int64 {
-	interleave.Before(interleave.Swap, unsafe.Pointer(w), uint64(v), 0)
-	old := w.w.Swap(v)
-	interleave.After(uint64(old))
-	return old
-}
-
-func (w *Int64) CompareAndSwap(old, v int64) bool {
-	interleave.Before(interleave.CompareAndSwap, unsafe.Pointer(w), uint64(old), uint64(v))
-	return after(w.w.CompareAndSwap(old, v))
-}
-
 // Pointer is atomic.Pointer, hooked.
 type Pointer[T any] struct{ w atomic.Pointer[T] }
 
+// Load returns the pointer.
 func (w *Pointer[T]) Load() *T {
 	interleave.Before(interleave.Load, unsafe.Pointer(w), 0, 0)
 	v := w.w.Load()
@@ -164,11 +98,13 @@ func (w *Pointer[T]) Load() *T {
 	return v
 }
 
+// Store stores v.
 func (w *Pointer[T]) Store(v *T) {
 	interleave.Before(interleave.Store, unsafe.Pointer(w), number(v), 0)
 	w.w.Store(v)
 }
 
+// Swap stores v and returns the old pointer.
 func (w *Pointer[T]) Swap(v *T) *T {
 	interleave.Before(interleave.Swap, unsafe.Pointer(w), number(v), 0)
 	old := w.w.Swap(v)
@@ -176,21 +112,24 @@ func (w *Pointer[T]) Swap(v *T) *T {
 	return old
 }
 
+// CompareAndSwap stores v if the pointer is old, and reports whether it was.
 func (w *Pointer[T]) CompareAndSwap(old, v *T) bool {
 	interleave.Before(interleave.CompareAndSwap, unsafe.Pointer(w), number(old), number(v))
-	return after(w.w.CompareAndSwap(old, v))
+	return swapped(w.w.CompareAndSwap(old, v))
 }
 
 // Mutex is sync.Mutex, hooked. Virtual threads and goroutines do not exclude each other;
 // they never run at the same time.
 type Mutex struct{ m sync.Mutex }
 
+// Lock locks m. A virtual thread waits by switching to another.
 func (m *Mutex) Lock() {
 	if !interleave.LockMutex(unsafe.Pointer(m)) {
 		m.m.Lock()
 	}
 }
 
+// TryLock locks m if it is unlocked, and reports whether it did.
 func (m *Mutex) TryLock() bool {
 	if locked, virtual := interleave.TryLockMutex(unsafe.Pointer(m)); virtual {
 		return locked
@@ -198,6 +137,7 @@ func (m *Mutex) TryLock() bool {
 	return m.m.TryLock()
 }
 
+// Unlock unlocks m.
 func (m *Mutex) Unlock() {
 	if !interleave.UnlockMutex(unsafe.Pointer(m)) {
 		m.m.Unlock()
@@ -207,7 +147,14 @@ func (m *Mutex) Unlock() {
 // number returns a pointer's number for the record of a run.
 func number[T any](p *T) uint64 { return interleave.Number(unsafe.Pointer(p)) }
 
-func after(ok bool) bool {
+// returned notes the result of an access.
+func returned[T uint32 | uint64 | int64](v T) T {
+	interleave.After(uint64(v))
+	return v
+}
+
+// swapped notes whether a compare-and-swap succeeded.
+func swapped(ok bool) bool {
 	if ok {
 		interleave.After(1)
 	} else {
