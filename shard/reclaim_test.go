@@ -276,32 +276,6 @@ func TestResetFindsNoChain(t *testing.T) {
 	require.Equal(t, shard.Batch, s.Free())
 }
 
-// TestTakenValueIsZeroedNotReset: Reset does not see a value that was moved out.
-func TestTakenValueIsZeroedNotReset(t *testing.T) {
-	var saw []uint64
-	r := newRig[uint64](t, setup[uint64]{slots: 40, reset: func(v *uint64) { saw = append(saw, *v) }})
-	s := r.shards[0]
-	hs := r.fill(t, s, 40, number)
-	var want []uint64
-	for i, h := range hs {
-		if i%3 == 0 {
-			v, ok := s.Take(h)
-			require.True(t, ok)
-			require.EqualValues(t, i+1, v)
-		} else {
-			r.remove(t, s, h)
-			want = append(want, uint64(i+1))
-		}
-	}
-	r.reclaim(t, s)
-	assert.ElementsMatch(t, want, saw)
-	for i, h := range hs {
-		if i%3 == 0 {
-			assert.Zero(t, r.arena.Slot(shard.Low(h)).Value)
-		}
-	}
-}
-
 // TestBlankZeroesWhatReclaimingLeft: reclaiming does not zero a T without pointers, and Blank
 // does.
 func TestBlankZeroesWhatReclaimingLeft(t *testing.T) {
@@ -312,28 +286,6 @@ func TestBlankZeroesWhatReclaimingLeft(t *testing.T) {
 	slot, _ := s.Pop()
 	r.arena.Blank(slot)
 	assert.Zero(t, slot.Value)
-}
-
-// TestResetRunsUnderNoLock reclaims and refills from a Reset. Under a lock of the shard, both
-// would deadlock.
-func TestResetRunsUnderNoLock(t *testing.T) {
-	for _, fifo := range []bool{false, true} {
-		var r *rig[uint64]
-		resets := 0
-		r = newRig[uint64](t, setup[uint64]{slots: 64, fifo: fifo, reset: func(*uint64) {
-			s := r.shards[0]
-			resets++
-			s.ReclaimWaiting(s)
-			slot, h := s.Refill(16)
-			require.NotNil(t, slot)
-			live(slot, h, 0)
-		}})
-		s := r.shards[0]
-		r.remove(t, s, r.fill(t, s, 5, number)...)
-		r.reclaim(t, s)
-		assert.Equal(t, 5, resets)
-		assert.Zero(t, s.Waits())
-	}
 }
 
 // TestLongResetsDoNotBlockReclaim starts as many long Resets as may run. A later reclaimer

@@ -45,19 +45,12 @@ func TestVacatedIsOneGenerationOn(t *testing.T) {
 			require.Equal(t, next, shard.Low(w))
 			require.False(t, shard.IsLive(w))
 		}
-		require.Equal(t, g >= shard.LastGeneration, shard.LastLife(shard.Pack(g, l)))
+		require.Equal(t, g == shard.LastGeneration, shard.LastLife(shard.Pack(g, l)))
+		require.Equal(t, g == shard.LastGeneration, g+1 == shard.Spent)
 		if g < shard.LastGeneration {
 			require.Equal(t, shard.Pack(g+2, l), shard.Reborn(shard.Pack(g, l)))
 		}
 	})
-}
-
-func TestLastGenerationIsFollowedBySpent(t *testing.T) {
-	w := shard.Vacated(shard.Pack(shard.LastGeneration, 7), shard.None)
-	assert.EqualValues(t, uint32(shard.Spent), shard.Generation(w))
-	assert.True(t, shard.LastLife(shard.Pack(shard.LastGeneration, 0)), "of slot 0")
-	assert.False(t, shard.LastLife(shard.Pack(shard.LastGeneration-2, shard.None)), "the one before")
-	assert.Less(t, uint64(shard.MaxSlots), uint64(shard.None), "no index is None")
 }
 
 // TestNewSlotsMatchNoHandle: the word of a slot that was never used is no handle of it (I4),

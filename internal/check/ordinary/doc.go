@@ -36,8 +36,7 @@
 //	                                   twice, then ErrExhausted                  TestBurnedGenerationsCount, TestExhaustedSlotsAreReplaced
 //	                                                                             coatcheck.TestStormUsesUpGenerations, TestEveryHandleOfATinyLayout
 //	double remove                      false, and nothing is touched             TestOperationsMatchModel
-//	double remove, racing              one remover of each value succeeds        coatcheck.TestStormSweeps
-//	                                                                             shard.TestStormRemovesOnce, coatcheck.TestStormOwnsOnce
+//	double remove, racing              one remover of each value succeeds        coatcheck.TestStormSweeps, coatcheck.TestStormOwnsOnce
 //	double unpin                       panics                                    TestGuardMisusePanics, epoch.TestUnpinPanicsIfNotPinned
 //	use of a guard after unpin         panics                                    TestGuardMisusePanics
 //	a copied guard                     an Unpin ends the pin, later ones         TestCopysSecondUnpinPanics, TestRacingUnpinsOfCopiesEndOnePin
