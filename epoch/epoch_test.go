@@ -30,18 +30,6 @@ func TestPinHoldsTheFrontier(t *testing.T) {
 	assert.Greater(t, d.Safe(), last)
 }
 
-// TestStampOfThePinsOwnEpochIsHeld: a reader may have seen what was retired in the epoch in
-// which it pinned.
-func TestStampOfThePinsOwnEpochIsHeld(t *testing.T) {
-	d := epoch.New()
-	g := d.Pin()
-	stamp := d.Retire()
-	require.False(t, d.Passed(stamp))
-	require.Equal(t, stamp, d.Frontier(), "the frontier stops at the pin")
-	g.Unpin()
-	require.True(t, d.Passed(stamp))
-}
-
 func TestStampsGrowWithTheEpoch(t *testing.T) {
 	d := epoch.New()
 	for want := d.Epoch(); want < 100; want++ {

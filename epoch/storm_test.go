@@ -151,24 +151,3 @@ func TestStormAppendsBlocks(t *testing.T) {
 		t.Fatal("the frontier does not pass")
 	}
 }
-
-// TestStormOfRetirers: one goroutine's stamps grow, and the epoch never decreases, however
-// many goroutines advance it.
-func TestStormOfRetirers(t *testing.T) {
-	d := epoch.New()
-	old := runtime.GOMAXPROCS(8)
-	defer runtime.GOMAXPROCS(old)
-	s := storm.New(t)
-	s.Go(6, func(h *storm.Hand) {
-		var last uint64
-		for h.Running() {
-			stamp := d.Retire()
-			if e := d.Epoch(); stamp < last || e <= stamp {
-				s.Failf("after stamp %d comes %d, and epoch %d", last, stamp, e)
-			}
-			last = stamp + 1
-			h.Did(storm.Removed, 1)
-		}
-	})
-	s.Run(storm.Least{storm.Removed: 10_000})
-}
