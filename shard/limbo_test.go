@@ -2,60 +2,12 @@ package shard_test
 
 import (
 	"runtime"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/atomic"
 
-	"coatcheck/internal/check/length"
 	"coatcheck/shard"
 )
-
-// TestGoalIsReached asks for goals while others seal, and reclaims until each is reached, as
-// Synchronize does. It fails for goals that are never reached, and for batches that are
-// finished while they have slots.
-func TestGoalIsReached(t *testing.T) {
-	const least = 1_000
-	r := newRig(t, setup[uint64]{slots: 64})
-	s := r.shards[0]
-	var stop atomic.Bool
-	var asked atomic.Uint64
-	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		for !stop.Load() {
-			if number, known := s.Goal(); known {
-				for !s.Finished(number) {
-					s.ReclaimWaiting(s)
-				}
-			}
-			asked.Inc()
-			runtime.Gosched()
-		}
-	}()
-	defer wg.Wait()
-	defer stop.Store(true)
-	for round, end := 0, time.Now().Add(length.Of(4*time.Second)); round < least || time.Now().Before(end); round++ {
-		slot, h := r.take(t, s)
-		live(slot, h, 1)
-		require.True(t, s.Remove(h))
-		if round%2 == 0 {
-			s.Reclaim(s) // while the other goroutine asks
-		}
-		number, known := s.Goal()
-		require.True(t, known)
-		for !s.Finished(number) {
-			s.ReclaimWaiting(s)
-		}
-		require.Zero(t, s.Pending(), "batch %d: a slot that was removed before is not reclaimed", round)
-		for n := asked.Load() + 2; asked.Load() < n; {
-			runtime.Gosched() // until the other goroutine has an answer
-		}
-	}
-}
 
 // TestManyProcessorsReclaimOften: if a scan visits very many cells, a quarter as many removals
 // pay for it.
