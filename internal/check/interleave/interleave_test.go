@@ -178,19 +178,6 @@ func TestMutexIsExclusive(t *testing.T) {
 	assert.Greater(t, res.Runs, 6)
 }
 
-func TestWaitingLoopsLetOthersGoFirst(t *testing.T) {
-	res := Search(func(r *Run) {
-		var w word
-		r.Go("waits", 0, func(*Thread) {
-			for w.load() == 0 {
-				LetOthers()
-			}
-		})
-		r.Go("sets", 0, func(*Thread) { w.store(1) })
-	}, 2)
-	assert.Nil(t, res.Failure)
-}
-
 func TestWaitingLoopsDoNotKeepOthersOut(t *testing.T) {
 	res := Search(func(r *Run) {
 		var w word
