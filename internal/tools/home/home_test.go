@@ -16,9 +16,9 @@ func TestMovedCloneBuildsAndPasses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles every module anew")
 	}
-	root := clone(t)
+	root := repository(t, `git ls-files -z --cached --others --exclude-standard | tar -cf - --null -T - | tar -xf - -C "$0"`)
 	old := modulePath(t, root)
-	if err := move(root, elsewhere, false); err != nil {
+	if err := move(root, elsewhere); err != nil {
 		t.Fatal(err)
 	}
 	if got := modulePath(t, root); got != elsewhere {
@@ -37,9 +37,14 @@ func TestMovedCloneBuildsAndPasses(t *testing.T) {
 		t.Errorf("the old path is still there:\n%s", left)
 	}
 
-	for _, dir := range modules(t, root) {
-		run(t, filepath.Join(root, dir), "go", "build", "-o", os.DevNull, "./...")
-		run(t, filepath.Join(root, dir), "go", "vet", "./...")
+	modules := strings.Fields(run(t, root, "git", "ls-files", "go.mod", "*/go.mod"))
+	if len(modules) < 4 {
+		t.Errorf("only the modules %v", modules)
+	}
+	for _, file := range modules {
+		dir := filepath.Join(root, filepath.Dir(file))
+		run(t, dir, "go", "build", "-o", os.DevNull, "./...")
+		run(t, dir, "go", "vet", "./...")
 	}
 	if out := run(t, root, "gofmt", "-l", "."); out != "" {
 		t.Errorf("not formatted: %s", out)
@@ -50,9 +55,10 @@ func TestMovedCloneBuildsAndPasses(t *testing.T) {
 	run(t, filepath.Join(root, "bench"), "go", "test", "-short", "./report")
 
 	// It moves again, but not to its own path.
-	refuse(t, root, elsewhere, true, "already")
-	refuse(t, root, "example.org/other", false, "not committed")
-	if err := move(root, "example.org/other", true); err != nil {
+	refuse(t, root, elsewhere, "already")
+	refuse(t, root, "example.org/other", "not committed")
+	run(t, root, "sh", "-c", commit)
+	if err := move(root, "example.org/other"); err != nil {
 		t.Fatal(err)
 	}
 	if left := mentioned(root, elsewhere); left != "" {
@@ -62,7 +68,7 @@ func TestMovedCloneBuildsAndPasses(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	root := tiny(t)
+	root := repository(t, `cd "$0" && mkdir -p pool internal/tools/home && touch internal/tools/home/main.go && echo module coatcheck >go.mod`)
 	for _, c := range []struct{ path, why string }{
 		{"coatcheck/elsewhere", "missing dot"},
 		{"github.com/you/coat check", "invalid char"},
@@ -71,21 +77,18 @@ func TestRefusals(t *testing.T) {
 		{"gopkg.in/coatcheck.v1", "version 2"},
 		{"", "empty"},
 	} {
-		refuse(t, root, c.path, true, c.why)
+		refuse(t, root, c.path, c.why)
 	}
-	write(t, root, "new.go", "package coatcheck\n")
-	refuse(t, root, elsewhere, false, "not committed")
-	refuse(t, filepath.Join(root, "pool"), elsewhere, false, "no clone")
+	run(t, root, "touch", "new.go")
+	refuse(t, root, elsewhere, "not committed")
+	refuse(t, filepath.Join(root, "pool"), elsewhere, "no clone")
 	if got := modulePath(t, root); got != "coatcheck" {
 		t.Errorf("a refusal renames to %s", got)
 	}
 }
 
 func TestMentions(t *testing.T) {
-	m, err := newMentions("coatcheck", elsewhere, []string{"go.mod", "pool/doc.go", "pool/dense/doc.go", ".ci/run", "bench/go.mod"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMentions("coatcheck", elsewhere, []string{"pool", "bench"})
 	for text, want := range map[string]string{
 		`import "coatcheck/pool"`:                                   `import "github.com/you/coatcheck/pool"`,
 		"see coatcheck/pool/dense.":                                 "see github.com/you/coatcheck/pool/dense.",
@@ -107,7 +110,7 @@ func TestMentions(t *testing.T) {
 		if want == "" {
 			want = text
 		}
-		if got := string(m.inText([]byte(text))); got != want {
+		if got := m.inText(text); got != want {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
@@ -115,11 +118,7 @@ func TestMentions(t *testing.T) {
 
 // A go.mod keeps its blocks, in order, with their comments.
 func TestModuleFile(t *testing.T) {
-	m, err := newMentions("coatcheck", elsewhere, []string{"pool/doc.go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := m.inModule("go.mod", []byte(`module coatcheck/bench
+	got, err := newMentions("coatcheck", elsewhere, nil).inModule(`module coatcheck/bench
 
 go 1.24.0
 
@@ -132,7 +131,7 @@ require (
 require go.uber.org/atomic v1.12.0 // indirect
 
 replace coatcheck => ../
-`))
+`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,70 +149,32 @@ require go.uber.org/atomic v1.12.0 // indirect
 
 replace github.com/you/coatcheck => ../
 `
-	if string(got) != want {
+	if got != want {
 		t.Errorf("go.mod becomes:\n%s", got)
 	}
 }
 
-// clone returns a repository with the current files of this one, committed.
-func clone(t *testing.T) string {
+const commit = "git add -A && git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q -m all"
+
+// repository returns a new repository. The shell command fill writes its files to the folder
+// "$0", and runs at the root of this one.
+func repository(t *testing.T, fill string) string {
 	t.Helper()
 	const here = "../../.."
-	list, err := git(here, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	if err != nil {
-		t.Skip("not a clone: ", err)
-	}
-	files := make(map[string]string)
-	for _, name := range strings.Split(strings.TrimRight(list, "\x00"), "\x00") {
-		if _, err := os.Stat(filepath.Join(here, name)); err == nil {
-			files[name] = read(t, filepath.Join(here, name))
-		}
-	}
-	return repository(t, files)
-}
-
-// tiny returns a small repository.
-func tiny(t *testing.T) string {
-	return repository(t, map[string]string{"go.mod": "module coatcheck\n", "pool/doc.go": "package pool\n", self + "main.go": ""})
-}
-
-func repository(t *testing.T, files map[string]string) string {
-	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git: ", err)
+	if err := exec.Command("git", "-C", here, "rev-parse").Run(); err != nil {
+		t.Skip("no git, or not a clone: ", err)
 	}
 	root := t.TempDir()
-	for name, text := range files {
-		write(t, root, name, text)
-	}
-	run(t, root, "git", "init", "-q")
-	run(t, root, "git", "add", "-A")
-	run(t, root, "git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "all")
+	run(t, here, "sh", "-c", fill+` && cd "$0" && git init -q && `+commit, root)
 	return root
 }
 
 // refuse requires that a move fails with an error that contains why.
-func refuse(t *testing.T, root, path string, force bool, why string) {
+func refuse(t *testing.T, root, path, why string) {
 	t.Helper()
-	if err := move(root, path, force); err == nil || !strings.Contains(err.Error(), why) {
+	if err := move(root, path); err == nil || !strings.Contains(err.Error(), why) {
 		t.Errorf("%q: %v, want %s", path, err, why)
 	}
-}
-
-// modules returns the directories of all modules in the tree.
-func modules(t *testing.T, root string) (dirs []string) {
-	t.Helper()
-	list, err := git(root, "ls-files", "go.mod", "*/go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range strings.Fields(list) {
-		dirs = append(dirs, filepath.Dir(name))
-	}
-	if len(dirs) < 4 {
-		t.Fatalf("only the modules %v", dirs)
-	}
-	return dirs
 }
 
 // mentioned returns the lines of the tree that mention a package of the module path.
@@ -236,17 +197,6 @@ func read(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-func write(t *testing.T, root, name, text string) {
-	t.Helper()
-	file := filepath.Join(root, name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o777); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func run(t *testing.T, dir, name string, args ...string) string {

@@ -9,16 +9,13 @@
 package main
 
 import (
-	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -28,28 +25,18 @@ import (
 const self = "internal/tools/home/"
 
 func main() {
-	force := flag.Bool("force", false, "go on in a tree that has uncommitted changes")
-	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: go run -C internal/tools ./home [-force] github.com/you/coatcheck")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() != 1 {
-		flag.Usage()
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: go run -C internal/tools ./home github.com/you/coatcheck")
 		os.Exit(2)
 	}
-	root, err := filepath.Abs("../..") // git's may be that of an outer repository
-	if err == nil {
-		err = move(root, flag.Arg(0), *force)
-	}
-	if err != nil {
+	if err := move(filepath.Join("..", ".."), os.Args[1]); err != nil { // git's root may be that of an outer repository
 		fmt.Fprintln(os.Stderr, "home:", err)
 		os.Exit(1)
 	}
 }
 
 // move renames the module in the clone at root to path.
-func move(root, path string, force bool) error {
+func move(root, path string) error {
 	if err := module.CheckPath(path); err != nil {
 		return err
 	}
@@ -58,77 +45,64 @@ func move(root, path string, force bool) error {
 	}
 	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if _, missing := os.Stat(filepath.Join(root, self)); err != nil || missing != nil {
-		return fmt.Errorf("%s is no clone; run this with -C internal/tools", root)
+		return errors.New("this is no clone; run it with -C internal/tools")
 	}
 	old := modfile.ModulePath(gomod)
 	if old == path {
 		return fmt.Errorf("nothing to do: the module's path is %s already", path)
 	}
-	changes, err := git(root, "status", "--porcelain", ".")
+	if changes, err := git(root, "status", "--porcelain", "."); err != nil || changes != "" {
+		return errors.Join(err, errors.New("the tree has changes that are not committed"))
+	}
+	folders, err := git(root, "ls-tree", "-d", "-z", "--name-only", "HEAD")
 	if err != nil {
 		return err
 	}
-	if changes != "" && !force {
-		return errors.New("the tree has changes that are not committed; -force goes on")
-	}
-	list, err := git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	names, err := git(root, "grep", "-l", "-z", "-I", "-F", old) // not in binary files
 	if err != nil {
 		return err
 	}
-	names := strings.FieldsFunc(list, func(r rune) bool { return r == 0 })
-	mentions, err := newMentions(old, path, names)
-	if err != nil {
-		return err
-	}
-	changed := 0
-	for _, name := range names {
+	m := newMentions(old, path, list(folders))
+	for _, name := range list(names) {
 		if strings.HasPrefix(name, self) {
 			continue
 		}
 		file := filepath.Join(root, name)
-		info, err := os.Lstat(file)
-		if errors.Is(err, os.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			continue // removed but not committed, or a link
-		}
-		if err != nil {
-			return err
-		}
 		before, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		after, err := renamed(name, before, mentions)
+		after, err := m.renamed(name, string(before))
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if bytes.Equal(before, after) {
-			continue
-		}
-		if err := os.WriteFile(file, after, info.Mode().Perm()); err != nil {
+		if err := os.WriteFile(file, []byte(after), 0o666); err != nil {
 			return err
 		}
-		changed++
 	}
-	fmt.Printf("%s is %s now, in %d files; git diff shows them\n", old, path, changed)
+	fmt.Printf("%s is %s now; git diff shows the changes\n", old, path)
 	return nil
 }
 
 // renamed returns the new text of a file.
-func renamed(name string, text []byte, m *mentions) ([]byte, error) {
-	switch {
-	case bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text):
-		return text, nil // a binary file
-	case filepath.Base(name) == "go.mod":
-		return m.inModule(name, text)
+func (m *mentions) renamed(name, text string) (string, error) {
+	if filepath.Base(name) == "go.mod" {
+		return m.inModule(text)
 	}
 	after := m.inText(text)
 	switch {
 	case name == "README.md":
 		return m.inReadme(after)
-	case filepath.Ext(name) == ".go" && !bytes.Equal(text, after):
-		return format.Source(after) // longer paths move comments beside them
+	case filepath.Ext(name) == ".go" && after != text:
+		formatted, err := format.Source([]byte(after)) // longer paths move comments beside them
+		return string(formatted), err
 	}
 	return after, nil
+}
+
+// list splits a list of git's that ends each entry with a zero byte.
+func list(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == 0 })
 }
 
 func git(dir string, args ...string) (string, error) {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -16,64 +14,39 @@ import (
 // no path before it: coatcheck/pool, also in "\tcoatcheck/pool", but not
 // ../coatcheck/pool, github.com/them/coatcheck/pool or coatcheck/pools. A mention of the
 // module is its path with a version or a replacement: coatcheck@v0.0.0 or
-// coatcheck=../coatcheck. An import is a package in quotes.
+// coatcheck=../coatcheck. An import is a package in quotes. In a go.mod, a mention is the
+// path of a module between spaces.
 type mentions struct {
-	old, new string
-	pattern  *regexp.Regexp
+	new             string
+	text, inModFile *regexp.Regexp
 }
 
-// newMentions returns the mentions of old in a tree that has the files names.
-func newMentions(old, new string, names []string) (*mentions, error) {
-	var tops []string
-	for _, name := range names {
-		if top, _, nested := strings.Cut(name, "/"); nested && !strings.HasPrefix(top, ".") {
-			tops = append(tops, regexp.QuoteMeta(top))
-		}
+// newMentions returns the mentions of old in a tree whose root has these folders.
+func newMentions(old, new string, folders []string) *mentions {
+	old = regexp.QuoteMeta(old)
+	for i := range folders {
+		folders[i] = regexp.QuoteMeta(folders[i])
 	}
-	slices.Sort(tops)
-	pattern, err := regexp.Compile(`(^|[^\w./-]|\\[nt])` + regexp.QuoteMeta(old) +
-		`(/(?:` + strings.Join(slices.Compact(tops), "|") + `)(?:_test)?\b|@|=)`)
-	return &mentions{old, new, pattern}, err
+	return &mentions{
+		new:       new,
+		text:      regexp.MustCompile(`(^|[^\w./-]|\\[nt])` + old + `(/(?:` + strings.Join(folders, "|") + `)(?:_test)?\b|@|=)`),
+		inModFile: regexp.MustCompile(`(\s)` + old + `((?:/\S*)?\s)`),
+	}
 }
 
 // inText renames the mentions in a text.
-func (m *mentions) inText(text []byte) []byte {
-	return m.pattern.ReplaceAll(text, []byte("${1}"+m.new+"${2}"))
+func (m *mentions) inText(text string) string {
+	return m.text.ReplaceAllString(text, "${1}"+m.new+"${2}")
 }
 
 // inModule renames the module, the requirements and the replacements of a go.mod.
-func (m *mentions) inModule(name string, text []byte) ([]byte, error) {
-	f, err := modfile.Parse(name, text, nil)
+func (m *mentions) inModule(text string) (string, error) {
+	f, err := modfile.Parse("go.mod", []byte(m.inModFile.ReplaceAllString(text, "${1}"+m.new+"${2}")), nil)
 	if err != nil {
-		return nil, err
-	}
-	if p, ours := m.moved(f.Module.Mod.Path); ours {
-		if err := f.AddModuleStmt(p); err != nil {
-			return nil, err
-		}
-	}
-	for _, r := range f.Require {
-		m.inLine(r.Syntax, r.Mod.Path)
-	}
-	for _, r := range f.Replace {
-		m.inLine(r.Syntax, r.Old.Path)
+		return "", err
 	}
 	f.SortBlocks()
-	return modfile.Format(f.Syntax), nil
-}
-
-// inLine renames the module p in a line of a go.mod, if it is in this tree. Package modfile
-// has no function for it that keeps the line in its block.
-func (m *mentions) inLine(line *modfile.Line, p string) {
-	if to, ours := m.moved(p); ours {
-		line.Token[slices.Index(line.Token, p)] = to
-	}
-}
-
-// moved returns the new path of a module, and reports whether it is in this tree.
-func (m *mentions) moved(p string) (string, bool) {
-	rest, ours := strings.CutPrefix(p, m.old)
-	return m.new + rest, ours && (rest == "" || rest[0] == '/')
+	return string(modfile.Format(f.Syntax)), nil
 }
 
 // The text of the README between these two is true only while the path has no host.
@@ -84,14 +57,14 @@ const (
 
 // inReadme replaces the text about a module that cannot be fetched by the command that
 // fetches it. The README of a module that moves again has the command, which is a mention.
-func (m *mentions) inReadme(text []byte) ([]byte, error) {
-	before, rest, found := bytes.Cut(text, []byte(homeless+"\n"))
+func (m *mentions) inReadme(text string) (string, error) {
+	before, rest, found := strings.Cut(text, homeless+"\n")
 	if !found {
 		return text, nil
 	}
-	_, after, found := bytes.Cut(rest, []byte(housed+"\n"))
+	_, after, found := strings.Cut(rest, housed+"\n")
 	if !found {
-		return nil, errors.New(homeless + " without " + housed)
+		return "", errors.New(homeless + " without " + housed)
 	}
-	return slices.Concat(before, []byte("```sh\ngo get "+m.new+"@latest\n```\n"), after), nil
+	return before + "```sh\ngo get " + m.new + "@latest\n```\n" + after, nil
 }
