@@ -43,25 +43,6 @@ func TestScanCostsWhatIsPinned(t *testing.T) {
 	}
 }
 
-// TestPinSetsClearedMarks pins in cells that scans no longer visited.
-func TestPinSetsClearedMarks(t *testing.T) {
-	d := epoch.New()
-	for range 100 {
-		guards := make([]epoch.Guard, 100)
-		for i := range guards {
-			guards[i] = d.Pin()
-			stamp := d.Retire()
-			require.False(t, d.Passed(stamp), "guard %d", i)
-		}
-		last := d.Retire()
-		for i := range guards {
-			require.False(t, d.Passed(last))
-			guards[i].Unpin()
-		}
-		require.True(t, d.Passed(last))
-	}
-}
-
 // TestProvidedCellsAreEnough pins as many guards as were asked for, by one goroutine and by
 // many, while some stay pinned and others come and go.
 func TestProvidedCellsAreEnough(t *testing.T) {
