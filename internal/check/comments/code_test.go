@@ -47,35 +47,13 @@ func newCode() *code {
 	return &code{fset: token.NewFileSet(), funcs: map[string][]*function{}, types: set{}, names: set{}}
 }
 
-// parsed caches the results of parsePackages and parseModule, which are read only.
-var parsed = map[string]*code{}
+// module is what parseModule returns.
+var module *code
 
-// parsePackages parses packages without their tests.
-func parsePackages(t *testing.T, pkgs []string) *code {
-	name := strings.Join(pkgs, " ")
-	if c := parsed[name]; c != nil {
-		return c
-	}
-	c := newCode()
-	for _, pkg := range pkgs {
-		names, err := filepath.Glob(filepath.Join(root, pkg, "*.go"))
-		require.NoError(t, err)
-		require.NotEmpty(t, names, pkg)
-		for _, name := range names {
-			if !strings.HasSuffix(name, "_test.go") {
-				c.parse(t, pkg, name, nil)
-			}
-		}
-	}
-	c.index()
-	parsed[name] = c
-	return c
-}
-
-// parseModule parses all packages of the module, tests too.
+// parseModule parses all packages of the module, tests too, once.
 func parseModule(t *testing.T) *code {
-	if c := parsed[root]; c != nil {
-		return c
+	if module != nil {
+		return module
 	}
 	c := newCode()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -88,14 +66,29 @@ func parseModule(t *testing.T) *code {
 				return fs.SkipDir
 			}
 		} else if strings.HasSuffix(path, ".go") {
-			c.parse(t, filepath.Dir(path), path, nil)
+			pkg, err := filepath.Rel(root, filepath.Dir(path))
+			require.NoError(t, err)
+			c.parse(t, filepath.ToSlash(pkg), path, nil)
 		}
 		return nil
 	})
 	require.NoError(t, err)
 	c.index()
-	parsed[root] = c
+	module = c
 	return c
+}
+
+// only returns the packages pkgs of a module, without their tests.
+func (c *code) only(pkgs []string) *code {
+	some := newCode()
+	some.fset = c.fset
+	for _, f := range c.files {
+		if slices.Contains(pkgs, f.pkg) && !strings.HasSuffix(c.fset.Position(f.Package).Filename, "_test.go") {
+			some.files = append(some.files, f)
+		}
+	}
+	some.index()
+	return some
 }
 
 // parseText parses source as package p.

@@ -130,7 +130,7 @@ func (c *code) strangers(known set) (wrong []string) {
 }
 
 func TestPublicationsComeInPairs(t *testing.T) {
-	require.Empty(t, parsePackages(t, protocol).unpaired(design(t)))
+	require.Empty(t, parseModule(t).only(protocol).unpaired(design(t)))
 }
 
 func TestLabelsAreDefined(t *testing.T) {
@@ -144,7 +144,7 @@ func TestLabelsAreDefined(t *testing.T) {
 
 func TestNamesInCommentsExist(t *testing.T) {
 	all := parseModule(t)
-	require.Empty(t, strings.Join(parsePackages(t, protocol).strangers(all.names), "\n"))
+	require.Empty(t, strings.Join(parseModule(t).only(protocol).strangers(all.names), "\n"))
 }
 
 // The files that DESIGN.md and comments name exist.
@@ -162,7 +162,7 @@ func TestFilesExist(t *testing.T) {
 	for _, name := range goFile.FindAllString(design(t), -1) {
 		require.True(t, exists(name), "DESIGN.md names %s", name)
 	}
-	for _, f := range parsePackages(t, protocol).files {
+	for _, f := range parseModule(t).only(protocol).files {
 		for _, g := range f.Comments {
 			for _, name := range goFile.FindAllString(g.Text(), -1) {
 				require.True(t, exists(name), "%v names %s", all.fset.Position(f.Package), name)
@@ -173,7 +173,7 @@ func TestFilesExist(t *testing.T) {
 
 // Each name in the table of transitions is a function, or a type with methods.
 func TestTransitionsNameFunctions(t *testing.T) {
-	c := parsePackages(t, protocol)
+	c := parseModule(t).only(protocol)
 	_, table, ok := strings.Cut(design(t), "\n## Transitions\n")
 	require.True(t, ok)
 	table, _, _ = strings.Cut(table, "\n## ")

@@ -15,7 +15,7 @@ import (
 func uses(t *testing.T, pkgs []string, pattern string) map[string]int {
 	re := regexp.MustCompile(pattern)
 	found := map[string]int{}
-	c := parsePackages(t, pkgs)
+	c := parseModule(t).only(pkgs)
 	for _, f := range c.files {
 		name := c.fset.Position(f.Pos()).Filename
 		if strings.HasSuffix(name, "_interleave.go") {

@@ -136,7 +136,7 @@ func (c *code) check(pkg string, doc *ast.CommentGroup, fields []string) (wrong 
 
 // The writers and readers that comments name mention the word.
 func TestWritersAndReaders(t *testing.T) {
-	c := parsePackages(t, protocol)
+	c := parseModule(t).only(protocol)
 	require.Empty(t, strings.Join(c.ghosts(), "\n"))
 	n := 0
 	for _, f := range c.files {
