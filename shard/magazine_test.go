@@ -25,7 +25,7 @@ type watch struct {
 	value uint64
 }
 
-// errReset is what some Resets of TestMagazineLosesNoSlot panic with.
+// errReset is what some Resets panic with.
 const errReset = "this Reset fails"
 
 // TestMagazineLosesNoSlot uses a magazine in long runs of one operation, under guards of many

@@ -1,7 +1,6 @@
 package shard_test
 
 import (
-	"errors"
 	"runtime"
 	"testing"
 	"time"
@@ -67,9 +66,9 @@ func (y *stormy) end(hand *storm.Hand, s *shard.Shard[*uint64], h uint64) {
 		}
 	case 1:
 		c := s.Removals()
+		defer c.End() // also when a Reset panics
 		ok = c.Remove(h)
 		y.also(hand, &c)
-		c.End()
 	default:
 		ok = s.Remove(h)
 	}
@@ -113,8 +112,13 @@ func (y *stormy) take(hand *storm.Hand, s *shard.Shard[*uint64]) (*shard.Slot[*u
 	return s.Refill(2)
 }
 
-// step does one operation with a slot.
+// step does one operation with a slot. A Reset in it may fail.
 func (y *stormy) step(hand *storm.Hand) {
+	defer func() {
+		if v := recover(); v != nil && v != errReset {
+			panic(v)
+		}
+	}()
 	s := y.shards[hand.IntN(len(y.shards))]
 	if !y.arena.FIFO && hand.Chance(4) {
 		stamp := new(uint64)
@@ -144,6 +148,9 @@ func (y *stormy) step(hand *storm.Hand) {
 		return
 	}
 	y.claim(h)
+	if slot.Value != nil {
+		y.Failf("%s: neither Reset nor zeroed", text(h))
+	}
 	switch {
 	case hand.Chance(8):
 		y.give(h)
@@ -208,16 +215,25 @@ func (y *stormy) finish(t *testing.T, slots int) {
 
 // TestStormOwnsOnce runs goroutines that take, publish, abandon and remove slots of one or two
 // shards while others read. No slot is owned twice, none is lost, and none is cleaned under a
-// guard.
+// guard, also if Resets panic.
 func TestStormOwnsOnce(t *testing.T) {
+	var resets atomic.Uint32
+	calm := atomic.NewBool(false)
+	fails := func(v **uint64) {
+		if resets.Inc()%5 == 0 && !calm.Load() {
+			panic(errReset)
+		}
+		*v = nil
+	}
 	for name, set := range map[string]setup[*uint64]{
-		"stack of two":  {slots: 2},
-		"stack":         {slots: 6},
-		"two stacks":    {slots: 8, shards: 2},
-		"queue":         {slots: 6, fifo: true, reserve: 2},
-		"two queues":    {slots: 12, shards: 2, fifo: true, reserve: 1},
-		"near the end":  {slots: 6, first: shard.LastGeneration - 1000},
-		"larger stacks": {slots: 400, shards: 2},
+		"stack of two":   {slots: 2},
+		"stack":          {slots: 6},
+		"two stacks":     {slots: 8, shards: 2},
+		"queue":          {slots: 6, fifo: true, reserve: 2},
+		"two queues":     {slots: 12, shards: 2, fifo: true, reserve: 1},
+		"near the end":   {slots: 6, first: shard.LastGeneration - 1000},
+		"larger stacks":  {slots: 400, shards: 2},
+		"failing Resets": {slots: 16, shards: 2, reset: fails},
 	} {
 		t.Run(name, func(t *testing.T) {
 			y := newStormy(t, set)
@@ -235,49 +251,9 @@ func TestStormOwnsOnce(t *testing.T) {
 				}
 			})
 			y.Run(storm.Least{storm.Inserted: 1000, storm.Removed: 1000})
+			calm.Store(true)
 			y.finish(t, set.slots)
+			calm.Store(false)
 		})
 	}
-}
-
-// TestStormOfFailingResets runs Resets that panic.
-func TestStormOfFailingResets(t *testing.T) {
-	errMeant := errors.New("meant")
-	var resets atomic.Uint32
-	calm := atomic.NewBool(false)
-	const slots = 16
-	y := newStormy(t, setup[*uint64]{slots: slots, shards: 2, reset: func(v **uint64) {
-		if n := resets.Inc(); n%5 == 0 && !calm.Load() {
-			panic(errMeant)
-		}
-		*v = nil
-	}})
-	y.Go(4, func(hand *storm.Hand) {
-		s := y.shards[hand.ID%2]
-		for hand.Running() {
-			func() {
-				defer func() {
-					if v := recover(); v != nil && v != errMeant {
-						panic(v)
-					}
-				}()
-				slot, h := y.take(hand, s)
-				if slot == nil {
-					s.Reclaim(s)
-					return
-				}
-				y.claim(h)
-				if slot.Value != nil {
-					y.Failf("%s: neither Reset nor zeroed", text(h))
-				}
-				live(slot, h, new(uint64))
-				y.give(h)
-				hand.Did(storm.Inserted, 1)
-				s.Remove(h)
-			}()
-		}
-	})
-	y.Run(storm.Least{storm.Inserted: 1000})
-	calm.Store(true)
-	y.finish(t, slots)
 }

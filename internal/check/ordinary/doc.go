@@ -29,7 +29,7 @@
 //	over All                           collection
 //	panic or Goexit in InsertFunc      the slot is back, its handle never        TestInitThatFailsLosesNoSlot, TestInitMayInsert
 //	                                   lives                                     coatcheck.TestStormOwnsOnce
-//	panic or Goexit in Reset           the slot is zeroed and free; the panic    TestResetMayPanicOrExit, shard.TestStormOfFailingResets
+//	panic or Goexit in Reset           the slot is zeroed and free; the panic    TestResetMayPanicOrExit, shard.TestStormOwnsOnce
 //	                                   reaches whoever reclaimed                 shard.TestResetThatFailsLosesNoSlot
 //	capacity exhausted                 exactly Capacity values, then ErrFull     TestCapacityIsExact, TestBatchFillsToCapacity
 //	generations exhausted              slots × incarnations handles, none        TestPoolIssuesExactlySlotsTimesIncarnations
