@@ -144,8 +144,8 @@ func ExampleStore_State() {
 }
 
 func ExampleState_String() {
-	fmt.Println(dense.Alive.String(), dense.Dead.String(), dense.Unused.String())
-	// Output: alive dead unused
+	fmt.Println(dense.Alive.String(), dense.Dead.String(), dense.Unused.String(), dense.State(3).String())
+	// Output: alive dead unused State(3)
 }
 
 func ExampleStore_Refresh() {
@@ -261,8 +261,9 @@ func ExampleStore_Ptr() {
 func ExamplePtr() {
 	s, coat := coats()
 	hooks := map[string]dense.Ptr[string]{"left": s.Ptr(coat)}
-	fmt.Println(hooks["left"].Alive(), hooks["left"].State(), hooks["right"].Alive())
-	// Output: true alive false
+	none := hooks["right"]
+	fmt.Println(hooks["left"].Alive(), none.Alive(), none.State(), none.Kill())
+	// Output: true false unused false
 }
 
 func ExamplePtr_Get() {

@@ -30,7 +30,7 @@ type scenario struct {
 var scenarios = []scenario{
 	{name: "two creators grow into chunks", room: 1,
 		threads: []string{"Create a; Get a; Create b; Get b", "Create c; Get c; Create d; Get d"}},
-	{name: "three creators and one chunk",
+	{name: "three creators and one chunk", room: 0,
 		threads: []string{"Create a; Get a", "Create b; Get b", "Create c; Get c"}},
 	{name: "creators at the limit", capacity: 3, room: 3, before: "Create a; Refresh",
 		threads: []string{"Create b; Create c", "Create d; Create e", "Create f; Create g"}},

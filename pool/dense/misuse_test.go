@@ -1,9 +1,7 @@
 package dense_test
 
 import (
-	"errors"
 	"io"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,57 +86,5 @@ func TestRefreshInALoopPanics(t *testing.T) {
 			}
 		}, "dense: Refresh, Clear, Reserve, Trim or WriteTo was called during All")
 		require.NoError(t, dense.Check(s))
-	}
-}
-
-var errTest = errors.New("test")
-
-// TestOnDestroyMayPanic: values it has seen leave, the others stay dead, and nothing is
-// lost.
-func TestOnDestroyMayPanic(t *testing.T) {
-	for _, unordered := range []bool{false, true} {
-		for _, goexit := range []bool{false, true} {
-			var seen []int
-			failing := true
-			s := tiny(t, &dense.Options[int]{Unordered: unordered, OnDestroy: func(_ pool.Handle[int], v *int) {
-				seen = append(seen, *v)
-				if failing && *v == 4 {
-					if goexit {
-						runtime.Goexit()
-					}
-					panic(errTest)
-				}
-			}})
-			hs := fill(t, s, 10)
-			for _, i := range []int{2, 4, 6, 8} {
-				require.True(t, s.Kill(hs[i]))
-			}
-			created := create(t, s, 10)
-			done := make(chan any)
-			go func() {
-				defer func() { done <- recover() }()
-				s.Refresh()
-			}()
-			if v := <-done; goexit {
-				require.Nil(t, v)
-			} else {
-				require.Equal(t, errTest, v)
-			}
-			require.Equal(t, []int{2, 4}, seen)
-			require.NoError(t, dense.Check(s))
-			require.ElementsMatch(t, []int{0, 1, 3, 5, 6, 7, 8, 9, 10}, s.Values())
-			require.Equal(t, dense.Alive, s.State(created))
-			require.Equal(t, dense.Unused, s.State(hs[4]))
-			for _, i := range []int{6, 8} {
-				require.Equal(t, dense.Dead, s.State(hs[i]))
-				require.False(t, s.Kill(hs[i]), "killed twice")
-			}
-			failing = false
-			_, destroyed := s.Refresh()
-			require.Equal(t, 2, destroyed)
-			require.ElementsMatch(t, []int{2, 4, 6, 8}, seen)
-			require.ElementsMatch(t, []int{0, 1, 3, 5, 7, 9, 10}, s.Values())
-			require.NoError(t, dense.Check(s))
-		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -42,14 +43,15 @@ type machine struct {
 	exhausted int
 	lastID    int
 
-	shown   []item // what OnDestroy has seen
-	panicAt int    // the call at which it panics, or -1
-	done    map[string]int
+	shown  []item // what OnDestroy has seen
+	failAt int    // the call at which it panics or exits, or -1
+	exits  bool
+	done   map[string]int
 }
 
 func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *machine {
 	mc := &machine{
-		t: t, opts: opts, choose: choose, panicAt: -1,
+		t: t, opts: opts, choose: choose, failAt: -1,
 		index: map[handle]int{}, past: map[handle]bool{}, pointers: map[*int]int{}, done: map[string]int{},
 	}
 	if opts.OnDestroy != nil {
@@ -58,8 +60,11 @@ func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *ma
 				mc.fatalf("OnDestroy sees %v with %d, where Get found %d", h, *v, id)
 			}
 			mc.shown = append(mc.shown, item{h: h, id: *v, dead: true})
-			if len(mc.shown) == mc.panicAt {
-				panic(errOnDestroy)
+			if len(mc.shown) == mc.failAt {
+				if mc.exits {
+					runtime.Goexit()
+				}
+				panic(errTest)
 			}
 		}
 	}
@@ -68,7 +73,7 @@ func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *ma
 	return mc
 }
 
-var errOnDestroy = errors.New("OnDestroy")
+var errTest = errors.New("test")
 
 // fatalf fails with the state of the machine.
 func (mc *machine) fatalf(format string, args ...any) {
@@ -121,7 +126,7 @@ func (mc *machine) any() handle {
 func (mc *machine) kill(h handle) {
 	i, lives := mc.index[h]
 	want := lives && !mc.items[i].dead
-	if got := mc.s.Kill(h); got != want {
+	if got := mc.s.Ptr(h).Kill(); got != want {
 		mc.fatalf("Kill(%v) returned %v, want %v", h, got, want)
 	}
 	if want {
@@ -135,7 +140,7 @@ func (mc *machine) kill(h handle) {
 	}
 }
 
-// look checks Get, Alive and State.
+// look checks Get, Alive and State, also of a Ptr.
 func (mc *machine) look(h handle) {
 	i, lives := mc.index[h]
 	want := dense.Unused
@@ -146,15 +151,19 @@ func (mc *machine) look(h handle) {
 		}
 		mc.done[want.String()]++
 	}
-	if got := mc.s.State(h); got != want {
-		mc.fatalf("State(%v) is %v, want %v", h, got, want)
+	q := mc.s.Ptr(h)
+	if got := mc.s.State(h); got != want || q.State() != want {
+		mc.fatalf("State(%v) is %v, of the Ptr %v, want %v", h, got, q.State(), want)
 	}
-	if got := mc.s.Alive(h); got != lives {
-		mc.fatalf("Alive(%v) is %v, want %v", h, got, lives)
+	if got := mc.s.Alive(h); got != lives || q.Alive() != lives {
+		mc.fatalf("Alive(%v) is %v, of the Ptr %v, want %v", h, got, q.Alive(), lives)
 	}
 	v, ok := mc.s.Get(h)
 	if ok != lives || (v != nil) != lives {
 		mc.fatalf("Get(%v) returned %v, %v, want %v", h, v != nil, ok, lives)
+	}
+	if again, ok := q.Get(); again != v || ok != lives {
+		mc.fatalf("the Ptr of %v returned %v, %v, want %v", h, again != nil, ok, lives)
 	}
 	if !lives {
 		return
@@ -221,27 +230,33 @@ func (mc *machine) refresh(all bool) {
 			dead = append(dead, *it)
 		}
 	}
-	mc.shown, mc.panicAt = nil, -1
+	mc.shown, mc.failAt, mc.exits = nil, -1, mc.choose(2) == 0
+	var want any
 	leave := len(dead) // how many will
 	if mc.opts.OnDestroy != nil && len(dead) > 0 && mc.choose(4) == 0 {
-		mc.panicAt = 1 + mc.choose(len(dead))
-		leave = mc.panicAt
+		mc.failAt = 1 + mc.choose(len(dead))
+		leave = mc.failAt
+		if !mc.exits {
+			want = errTest
+		}
 	}
 	wantCreated := len(mc.items) - mc.joined
 	before := slices.Clone(s.Handles())
 	var created, destroyed int
-	switch v := testkit.Recovered(func() {
+	returned := false
+	switch v := testkit.Apart(func() {
 		if all {
 			s.Clear()
 			created, destroyed = wantCreated, leave
 		} else {
 			created, destroyed = s.Refresh()
 		}
+		returned = true
 	}); {
-	case mc.panicAt >= 0 && v != any(errOnDestroy), mc.panicAt < 0 && v != nil:
-		mc.fatalf("panic %v reached the caller", v)
-	case v != nil:
-		mc.done["Refresh, panic"]++
+	case v != want || returned == (mc.failAt >= 0):
+		mc.fatalf("panic %v reached the caller, want %v; Refresh returned: %v", v, want, returned)
+	case !returned:
+		mc.done[fmt.Sprintf("Refresh, exit: %v", mc.exits)]++
 	case created != wantCreated || destroyed != len(dead):
 		mc.fatalf("Refresh returned %d, %d; want %d, %d", created, destroyed, wantCreated, len(dead))
 	}
@@ -275,14 +290,13 @@ func (mc *machine) refresh(all bool) {
 	}
 }
 
-// adoptOrder adopts the store's order of the items, and checks that no more have moved
-// than left.
+// adoptOrder adopts the store's order of the items, and checks that only those have moved
+// that were behind its new end: no more than left.
 func (mc *machine) adoptOrder(old []item, before []handle) {
 	hs := mc.s.Handles()
 	if len(hs) != len(mc.items) {
 		mc.fatalf("%d values, want %d", len(hs), len(mc.items))
 	}
-	moved := 0
 	ordered := make([]item, len(hs))
 	for i, h := range hs {
 		at, lives := mc.index[h]
@@ -290,22 +304,19 @@ func (mc *machine) adoptOrder(old []item, before []handle) {
 			mc.fatalf("%v is in Values", h)
 		}
 		ordered[i] = old[at]
-		if i != at {
-			moved++
+		if i != at && at < len(hs) {
+			mc.fatalf("%v moved from %d to %d, and %d are left", h, at, i, len(hs))
 		}
 		if at < len(before) && before[at] != h {
 			mc.fatalf("%v was at %d", h, at)
 		}
-	}
-	if gone := len(old) - len(hs); moved > gone {
-		mc.fatalf("%d values moved for %d that left", moved, gone)
 	}
 	mc.items = ordered
 }
 
 // step runs one operation.
 func (mc *machine) step() {
-	switch c := mc.choose(34); {
+	switch c := mc.choose(35); {
 	case c < 11:
 		mc.create()
 	case c < 18:
@@ -344,9 +355,15 @@ func (mc *machine) step() {
 		}
 	case c < 33:
 		mc.snapshot()
-	default: // a burst, for chunks
-		for range mc.choose(40) {
+	case c < 34: // a burst, for chunks
+		for range mc.choose(160) {
 			mc.create()
+		}
+	default: // neighbours, or every second or third, so that long runs die and live
+		some := mc.items[mc.choose(len(mc.items)+1):]
+		some = some[:mc.choose(len(some)+1)]
+		for stride, i := 1+mc.choose(3), 0; i < len(some); i += stride {
+			mc.kill(some[i].h)
 		}
 	}
 }
@@ -371,10 +388,13 @@ func (mc *machine) snapshot() {
 	if err != nil {
 		mc.fatalf("ReadFrom: %v", err)
 	}
-	if len(mc.items) < mc.s.Cap()-mc.exhausted {
-		h, _ := mc.s.Create(0)
-		was := mc.s
-		mc.s = c
+	var hs []handle
+	for range min(mc.choose(40), mc.s.Cap()-mc.exhausted-len(mc.items)) {
+		hs = append(hs, create(mc.t, mc.s, 0))
+	}
+	was := mc.s
+	mc.s = c
+	for _, h := range hs {
 		mc.create()
 		if last := mc.items[len(mc.items)-1]; last.h != h {
 			mc.fatalf("the copy issues %v, and the original %v", last.h, h)
@@ -383,7 +403,6 @@ func (mc *machine) snapshot() {
 			mc.fatalf("the copy and the original share memory")
 		}
 	}
-	mc.s = c
 	clear(mc.pointers)
 	mc.slices()
 	mc.done["snapshot"]++
@@ -441,7 +460,7 @@ func TestOperationsMatchModel(t *testing.T) {
 		}
 	}
 	for _, what := range []string{
-		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, panic", "Reserve", "Clear", "exhausted", "Trim", "snapshot",
+		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Reserve", "Clear", "exhausted", "Trim", "snapshot",
 	} {
 		require.GreaterOrEqualf(t, done[what], 10, "%q was hardly tried", what)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"testing"
-	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,41 +20,6 @@ func written[T any](t testing.TB, s *dense.Store[T]) []byte {
 	_, err := s.WriteTo(&b)
 	require.NoError(t, err)
 	return b.Bytes()
-}
-
-func TestSnapshotKeepsHandles(t *testing.T) {
-	s := tiny(t, &dense.Options[int]{Origin: 1})
-	hs := fill(t, s, 100)
-	for i := range 40 {
-		s.Kill(hs[2*i])
-	}
-	s.Refresh()
-	c, err := dense.ReadFrom[int](iotest.OneByteReader(bytes.NewReader(written(t, s))), nil)
-	require.NoError(t, err)
-	require.NoError(t, dense.Check(c))
-	require.Equal(t, s.Values(), c.Values())
-	require.Equal(t, s.Handles(), c.Handles())
-	for i, h := range hs {
-		require.Equal(t, s.State(h), c.State(h), "%d", i)
-	}
-	for range 60 {
-		require.Equal(t, create(t, s, 0), create(t, c, 0), "both issue the same handles")
-	}
-	_, err = s.WriteTo(iotest.TruncateWriter(&bytes.Buffer{}, 10))
-	require.ErrorContains(t, err, "60 values were created and 0 killed since the last Refresh")
-}
-
-// TestSnapshotOfAnEmptyStore: a store without values still has handles that were issued.
-func TestSnapshotOfAnEmptyStore(t *testing.T) {
-	s := tiny[int](t, nil)
-	hs := fill(t, s, 10)
-	s.Clear()
-	s.Trim()
-	c, err := dense.ReadFrom[int](bytes.NewReader(written(t, s)), nil)
-	require.NoError(t, err)
-	for range 10 {
-		require.NotContains(t, hs, create(t, c, 0))
-	}
 }
 
 func TestSnapshotOptions(t *testing.T) {

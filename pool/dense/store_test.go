@@ -1,10 +1,8 @@
 package dense_test
 
 import (
-	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"strconv"
 	"testing"
 	"unsafe"
@@ -41,93 +39,6 @@ func TestBadOptionsAreErrors(t *testing.T) {
 func TestFirstChunkTakesSomeMemory(t *testing.T) {
 	for size, want := range map[uintptr]uint{0: 1024, 1: 1024, 4: 1024, 16: 256, 500: 8, 512: 8, 1 << 20: 8} {
 		require.EqualValues(t, want, 1<<dense.LeastChunk(size), "values of %d bytes", size)
-	}
-}
-
-// TestEveryShareOfTheDead refreshes, in order and not, at sizes around a word of marks.
-func TestEveryShareOfTheDead(t *testing.T) {
-	for _, unordered := range []bool{false, true} {
-		for _, n := range []int{1, 2, 7, 63, 64, 65, 128, 129, 1000} {
-			for _, kill := range []func(i int) bool{
-				func(int) bool { return true },
-				func(int) bool { return false },
-				func(i int) bool { return i == 0 },
-				func(i int) bool { return i == n-1 },
-				func(i int) bool { return i%2 == 0 },
-				func(i int) bool { return i%2 == 1 },
-				func(i int) bool { return i < n/2 },
-				func(i int) bool { return i >= n/2 },
-				func(i int) bool { return i/64%2 == 0 },
-				func(i int) bool { return i%10 != 0 },
-				func(i int) bool { return i%40 == 3 },
-			} {
-				s := tiny(t, &dense.Options[int]{Unordered: unordered})
-				var want []int
-				for i, h := range fill(t, s, n) {
-					if kill(i) {
-						require.True(t, s.Kill(h))
-					} else {
-						want = append(want, i)
-					}
-				}
-				s.Refresh()
-				require.NoError(t, dense.Check(s))
-				got := slices.Clone(s.Values())
-				if unordered {
-					for i, v := range got {
-						if v != i && v < len(got) {
-							t.Fatalf("%d moved to %d, and %d are left", v, i, len(got))
-						}
-					}
-					slices.Sort(got)
-				}
-				require.True(t, slices.Equal(want, got), "%v are left, want %v", got, want)
-			}
-		}
-	}
-}
-
-func TestAppendingToValuesCopies(t *testing.T) {
-	s := dense.Must[int](nil)
-	fill(t, s, 3)
-	h := create(t, s, 7)
-	_ = append(s.Values(), 99)
-	_ = append(s.Handles(), 99)
-	v, _ := s.Get(h)
-	require.Equal(t, 7, *v)
-	s.Refresh()
-	require.NoError(t, dense.Check(s))
-}
-
-func TestGenerationsRunOut(t *testing.T) {
-	s := tiny(t, &dense.Options[int]{Capacity: 2, Origin: testkit.LastGeneration - 2})
-	issued := map[pool.Handle[int]]bool{}
-	for range 2 {
-		for i := range 2 {
-			h := create(t, s, i)
-			require.False(t, issued[h])
-			issued[h] = true
-			s.Kill(h)
-		}
-		s.Refresh()
-	}
-	require.Len(t, issued, 4)
-	_, err := s.Create(0)
-	require.ErrorIs(t, err, pool.ErrExhausted)
-	require.ErrorIs(t, err, pool.ErrFull)
-	for h := range issued {
-		require.Equalf(t, dense.Unused, s.State(h), "%v", h)
-	}
-	require.NoError(t, dense.Check(s))
-
-	// Without a Capacity new slots take the place of exhausted ones.
-	s = tiny(t, &dense.Options[int]{Origin: testkit.LastGeneration})
-	for i := range 50 {
-		s.Kill(create(t, s, i))
-		keep := create(t, s, -i)
-		s.Refresh()
-		require.Equal(t, keep, s.Handles()[i])
-		require.NoError(t, dense.Check(s))
 	}
 }
 
@@ -236,12 +147,6 @@ func TestHandlesAreReproducible(t *testing.T) {
 	}
 }
 
-func TestStateText(t *testing.T) {
-	require.Equal(t, "unused alive dead State(3)", fmt.Sprint(dense.Unused, dense.Alive, dense.Dead, dense.State(3)))
-	var zero dense.State
-	require.Equal(t, dense.Unused, zero)
-}
-
 const intSize = strconv.IntSize / 8
 
 // TestMemoryAValue measures what a value costs beyond its size.
@@ -264,43 +169,11 @@ func TestMemoryAValue(t *testing.T) {
 	require.Greater(t, beyond, 15.9)
 }
 
-func TestPtrKnowsItsStore(t *testing.T) {
-	s, o := tiny(t, &dense.Options[int]{Origin: 1}), tiny(t, &dense.Options[int]{Origin: 1})
-	h := create(t, s, 1)
-	require.Equal(t, h, create(t, o, 2), "both stores know the handle")
-	q := s.Ptr(h)
-	require.NotEqual(t, q, o.Ptr(h))
-	v, ok := q.Get()
-	require.True(t, ok && *v == 1 && q.Alive())
-	require.Equal(t, dense.Alive, q.State())
-	require.True(t, q.Kill())
-	require.False(t, q.Kill())
-	require.Equal(t, dense.Dead, q.State())
-	require.Equal(t, dense.Alive, o.Ptr(h).State())
-	s.Refresh()
-	for _, none := range []dense.Ptr[int]{q, {}} {
-		_, ok = none.Get()
-		require.False(t, ok || none.Alive() || none.Kill())
-		require.Equal(t, dense.Unused, none.State())
-	}
-}
-
+// TestTrimGivesMemoryBack: after a peak, and after everything is gone.
 func TestTrimGivesMemoryBack(t *testing.T) {
 	const n = 10_000
 	s := dense.Must[int](nil)
-	past := map[pool.Handle[int]]bool{}
-	issue := func(n int) (hs []pool.Handle[int]) {
-		for i := range n {
-			h := create(t, s, i)
-			require.False(t, past[h], "%v was issued again", h)
-			past[h] = true
-			hs = append(hs, h)
-		}
-		return hs
-	}
-	hs := issue(n)
-	s.Refresh()
-	for _, h := range hs[n/2:] {
+	for _, h := range fill(t, s, n)[n/2:] {
 		s.Kill(h)
 	}
 	s.Refresh()
@@ -308,42 +181,7 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 	require.GreaterOrEqual(t, s.Trim(), int64(spare*(intSize+16)))
 	require.Equal(t, n/2, s.Allocated())
 	require.Zero(t, s.Trim())
-	created := issue(n) // in chunks
-	s.Kill(created[0])
-	s.Trim()
-	require.Equal(t, dense.Dead, s.State(created[0]))
-	s.Refresh()
 	s.Clear()
 	require.Positive(t, s.Trim())
 	require.Zero(t, s.Allocated())
-	issue(n)
-	require.NoError(t, dense.Check(s))
-}
-
-// TestTrimKeepsTheHandlesThatWait: those below the highest live index are issued next.
-func TestTrimKeepsTheHandlesThatWait(t *testing.T) {
-	s := tiny(t, &dense.Options[int]{Origin: 1})
-	hs := fill(t, s, 10)
-	for _, i := range []int{0, 9} { // 9 waits before 0
-		s.Kill(hs[i])
-		s.Refresh()
-	}
-	s.Trim()
-	require.NoError(t, dense.Check(s))
-	require.Equal(t, "0@3", create(t, s, 0).String())
-	require.Equal(t, "9@3", create(t, s, 0).String(), "above the generation that it had")
-}
-
-// TestTrimKeepsSlotsOnceOneIsExhausted: an exhausted slot's index is unknown, so all keep
-// theirs.
-func TestTrimKeepsSlotsOnceOneIsExhausted(t *testing.T) {
-	s := tiny(t, &dense.Options[int]{Origin: testkit.LastGeneration})
-	hs := fill(t, s, 10)
-	s.Kill(hs[0])
-	s.Refresh()
-	s.Trim()
-	require.NoError(t, dense.Check(s))
-	for range 20 {
-		require.NotContains(t, hs, create(t, s, 0))
-	}
 }
