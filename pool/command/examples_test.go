@@ -213,15 +213,18 @@ func ExampleBuffer_Len() {
 func ExampleBuffer_Insertions() {
 	p := pool.Must(replay[string]())
 	b := command.New(p)
-	_, _ = b.Insert("coat")
+	coat, _ := b.Insert("coat")
 	_, _ = b.Insert("hat")
 	for h, v := range b.Insertions() {
 		*v += ", new"
 		fmt.Println(h, *v)
 	}
+	b.Apply()
+	fmt.Println(p.MustGet(coat)) // the value that the loop wrote to
 	// Output:
 	// 0@1 coat, new
 	// 1@1 hat, new
+	// coat, new
 }
 
 func ExampleBuffer_Removals() {

@@ -34,8 +34,6 @@ type recorded struct {
 	removals   []handle
 }
 
-func (r *recorded) empty() { r.insertions, r.ids, r.removals = nil, nil, nil }
-
 // machine runs operations on pools with buffers and on models of them. A fuzzer or a
 // generator feeds its choices through choose.
 type machine struct {
@@ -46,6 +44,12 @@ type machine struct {
 	known   []handle // to choose from, live or not
 	lastID  uint64
 	done    map[string]int
+
+	// What user code does in an Apply or a Discard: see meddle.
+	fuse int       // the call that does it, or 0
+	way  int       // whether it panics, exits or returns
+	to   *recorded // where it records late
+	late handle    // 0 until then
 }
 
 // machineConfigs returns the options of the pools.
@@ -71,7 +75,11 @@ func machineConfigs() (all []pool.Options[value]) {
 func newMachine(t testing.TB, o pool.Options[value], choose func(int) int) *machine {
 	mc := &machine{t: t, choose: choose, done: map[string]int{}}
 	resets := map[uint64]int{}
-	o.Reset = func(v *value) { resets[v.number()]++; *v = value{} }
+	o.Reset = func(v *value) {
+		resets[v.number()]++
+		*v = value{}
+		mc.meddle("Reset")
+	}
 	for i, o := range []pool.Options[value]{o, {}} {
 		m := &model{pool: pool.Must(&o), live: map[handle]uint64{}, past: map[handle]bool{}, full: o.Capacity}
 		mc.models = append(mc.models, m)
@@ -127,7 +135,7 @@ func (mc *machine) refused(m *model, err error) {
 func (mc *machine) step() {
 	r, m, h := mc.buffers[mc.choose(4)], mc.models[mc.choose(2)], mc.any()
 	mc.lastID++
-	switch mc.choose(12) {
+	switch mc.choose(13) {
 	case 0, 1, 2:
 		h, err := r.b.Insert(valueOf(mc.lastID))
 		mc.record(r, h, err)
@@ -143,12 +151,7 @@ func (mc *machine) step() {
 		}
 		mc.apply(rs, mc.choose(4))
 	case 8:
-		if n, want := r.b.Discard(), len(r.insertions)+len(r.removals); n != want {
-			mc.fatalf("Discard: %d commands; want %d", n, want)
-		}
-		r.m.held -= len(r.insertions)
-		mc.done["Discard"] += len(r.insertions)
-		r.empty()
+		mc.discard(r)
 	case 9: // by others
 		if _, live := m.live[h]; m.pool.Remove(h) != live {
 			mc.fatalf("Remove(%v) by others; live was %v", h, live)
@@ -164,6 +167,16 @@ func (mc *machine) step() {
 		mc.known = append(mc.known, h)
 	case 11:
 		mc.look(r)
+	case 12: // enough for a batch of the pool's, so that Apply and Discard call Reset
+		for range mc.choose(200) {
+			mc.lastID++
+			h, err := r.b.Insert(valueOf(mc.lastID))
+			mc.record(r, h, err)
+			if err == nil && mc.choose(2) == 0 {
+				r.b.Remove(h)
+				r.removals = append(r.removals, h)
+			}
+		}
 	}
 }
 
@@ -212,42 +225,106 @@ func (mc *machine) insertFunc(r *recorded, way int) {
 	}
 }
 
+// meddle is called by user code that an Apply or a Discard calls. Once in each of them it
+// records a removal, and may then panic or exit.
+func (mc *machine) meddle(where string) {
+	if mc.fuse == 0 {
+		return
+	}
+	if mc.fuse--; mc.fuse > 0 {
+		return
+	}
+	mc.late = mc.any()
+	mc.to.b.Remove(mc.late)
+	mc.done[where]++
+	switch mc.way {
+	case 0:
+		panic("ouch")
+	case 1:
+		runtime.Goexit()
+	}
+}
+
+// meddled calls f, during which user code may meddle, and reports whether f returned. The
+// caller must then call recordLate.
+func (mc *machine) meddled(f func()) (returned bool) {
+	mc.t.Helper()
+	mc.fuse, mc.way, mc.to, mc.late = mc.choose(8), mc.choose(3), mc.buffers[mc.choose(4)], 0
+	v := apart(func() {
+		f()
+		returned = true
+	})
+	failed := mc.late != 0 && mc.way < 2
+	if returned == failed || (v == "ouch") != (failed && mc.way == 0) {
+		mc.fatalf("user code failed: %v; the caller got %v, returned: %v", failed, v, returned)
+	}
+	mc.fuse = 0
+	return returned
+}
+
+// recordLate notes what meddle has recorded, behind what is recorded already.
+func (mc *machine) recordLate() {
+	if mc.late != 0 {
+		mc.to.removals = append(mc.to.removals, mc.late)
+	}
+}
+
+// discard discards a buffer. If a Reset fails, the insertions that were not given back are
+// still recorded, and the removals are forgotten.
+func (mc *machine) discard(r *recorded) {
+	n, left := 0, 0
+	returned := mc.meddled(func() { n = r.b.Discard() })
+	left, _ = r.b.Len()
+	if want := len(r.insertions) + len(r.removals); left > len(r.insertions) || returned && (n != want || left > 0) {
+		mc.fatalf("Discard: %d commands; want %d; %d are left; returned: %v", n, want, left, returned)
+	}
+	gone := len(r.insertions) - left
+	r.insertions, r.ids, r.removals = r.insertions[gone:], r.ids[gone:], nil
+	r.m.held -= gone
+	mc.done["Discard"] += gone
+	mc.recordLate()
+	mc.look(r)
+	mc.all()
+}
+
 // removal is a removal that takes effect.
 type removal struct {
 	h  handle
 	id uint64
 }
 
-// expect does in the model what an Apply must do.
-func (mc *machine) expect(rs []*recorded, toldRemovals bool) (inserted []handle, removed []removal) {
+// insert does in the model the insertions of an Apply.
+func (mc *machine) insert(rs []*recorded) (inserted []handle) {
 	for _, r := range rs {
 		for i, h := range r.insertions {
 			r.m.live[h] = r.ids[i]
 		}
 		inserted = append(inserted, r.insertions...)
 		r.m.held -= len(r.insertions)
-		r.insertions = nil // it may be given twice
+		r.insertions, r.ids = nil, nil // it may be given twice
 	}
-	for _, r := range rs {
-		for _, h := range r.removals {
-			if id, live := r.m.live[h]; live {
-				delete(r.m.live, h)
-				removed = append(removed, removal{h, id})
-				if toldRemovals {
-					r.m.kept++
-				}
+	return inserted
+}
+
+// remove does in the model the removals of one buffer that removes reports, and returns
+// those that take effect.
+func (mc *machine) remove(r *recorded, told bool, removes func(handle) bool) (removed []removal) {
+	for _, h := range r.removals {
+		if id, live := r.m.live[h]; live && removes(h) {
+			delete(r.m.live, h)
+			removed = append(removed, removal{h, id})
+			if told {
+				r.m.kept++
 			}
 		}
-		r.empty()
 	}
-	return inserted, removed
+	return removed
 }
 
 // apply applies buffers by Apply, or by ApplyFunc with one function or both, and compares
 // the results, and what is live, with the model.
 func (mc *machine) apply(rs []*recorded, functions int) {
 	mc.t.Helper()
-	wantInserted, wantRemoved := mc.expect(rs, functions&2 != 0)
 	var onInsert func(handle)
 	var onRemove func(handle, value)
 	var toldInserted []handle
@@ -258,29 +335,86 @@ func (mc *machine) apply(rs []*recorded, functions int) {
 			if len(toldRemoved) > 0 {
 				mc.fatalf("a removal is told before the insertion of %v", h)
 			}
+			mc.meddle("onInsert")
 		}
 	}
 	if functions&2 != 0 {
-		onRemove = func(h handle, v value) { toldRemoved = append(toldRemoved, removal{h, v.number()}) }
+		onRemove = func(h handle, v value) {
+			toldRemoved = append(toldRemoved, removal{h, v.number()})
+			mc.meddle("onRemove")
+		}
 	}
 	var bs []*buffer
 	for _, r := range rs {
 		bs = append(bs, r.b)
 	}
-	if i, n := command.ApplyFunc(onInsert, onRemove, bs...); i != len(wantInserted) || n != len(wantRemoved) {
-		mc.fatalf("Apply: %d inserted, %d removed; want %v, %v", i, n, wantInserted, wantRemoved)
+	i, n := 0, 0
+	returned := mc.meddled(func() { i, n = command.ApplyFunc(onInsert, onRemove, bs...) })
+	inserted := mc.insert(rs)
+	if !returned {
+		removed := mc.interrupted(rs, onRemove != nil)
+		// One Take may have been interrupted before onRemove was called.
+		if !begins(inserted, toldInserted) || onRemove != nil && (!begins(removed, toldRemoved) || len(toldRemoved) < len(removed)-1) {
+			mc.fatalf("ApplyFunc told %v, %v, and failed; it did %v, %v", toldInserted, toldRemoved, inserted, removed)
+		}
+	} else {
+		var removed []removal
+		for _, r := range rs {
+			removed = append(removed, mc.remove(r, onRemove != nil, func(handle) bool { return true })...)
+			r.removals = nil
+		}
+		if i != len(inserted) || n != len(removed) {
+			mc.fatalf("Apply: %d inserted, %d removed; want %v, %v", i, n, inserted, removed)
+		}
+		if onInsert != nil && !slices.Equal(toldInserted, inserted) || onRemove != nil && !slices.Equal(toldRemoved, removed) {
+			mc.fatalf("ApplyFunc told %v, %v; want %v, %v", toldInserted, toldRemoved, inserted, removed)
+		}
+		mc.done["inserted"] += len(inserted)
+		mc.done["removed"] += len(removed)
 	}
-	if onInsert != nil && !slices.Equal(toldInserted, wantInserted) || onRemove != nil && !slices.Equal(toldRemoved, wantRemoved) {
-		mc.fatalf("ApplyFunc told %v, %v; want %v, %v", toldInserted, toldRemoved, wantInserted, wantRemoved)
-	}
-	mc.done["inserted"] += len(wantInserted)
-	mc.done["removed"] += len(wantRemoved)
+	mc.recordLate()
 	mc.all()
 }
 
-// all checks every handle and every value.
+// begins reports whether all begins with first.
+func begins[E comparable](all, first []E) bool {
+	return len(first) <= len(all) && slices.Equal(first, all[:len(first)])
+}
+
+// interrupted does in the model the removals that an Apply made before user code failed.
+// The pool tells which. The others are recorded again, before what was recorded meanwhile:
+// those of values that live in the list that was interrupted, and all in the lists behind.
+func (mc *machine) interrupted(rs []*recorded, told bool) (removed []removal) {
+	behind := false
+	for _, r := range rs {
+		left := slices.Collect(r.b.Removals())
+		if r == mc.to && len(left) > 0 {
+			left = left[:len(left)-1] // what was recorded meanwhile
+		}
+		n := len(removed)
+		removed = append(removed, mc.remove(r, told, func(h handle) bool { return !r.m.pool.Contains(h) })...)
+		living := slices.DeleteFunc(slices.Clone(r.removals), func(h handle) bool { _, live := r.m.live[h]; return !live })
+		switch {
+		case !behind && slices.Equal(left, living):
+			behind = len(left) > 0
+		case len(removed) == n && slices.Equal(left, r.removals):
+			behind = true
+		default:
+			mc.fatalf("%v are recorded again after %v were removed", left, removed)
+		}
+		r.removals = left
+	}
+	return removed
+}
+
+// all checks every handle, every value and every removal that waits.
 func (mc *machine) all() {
 	mc.t.Helper()
+	for i, r := range mc.buffers {
+		if hs := slices.Collect(r.b.Removals()); !slices.Equal(hs, r.removals) {
+			mc.fatalf("removals %v wait in buffer %d; want %v", hs, i, r.removals)
+		}
+	}
 	for i, m := range mc.models {
 		n := 0
 		for h, v := range m.pool.All() {
@@ -356,7 +490,10 @@ func TestOperationsMatchModel(t *testing.T) {
 			}
 		})
 	}
-	for _, what := range []string{"recorded", "init fails", "Discard", "inserted", "removed", "refused"} {
+	if t.Failed() {
+		return
+	}
+	for _, what := range []string{"recorded", "init fails", "Discard", "inserted", "removed", "refused", "Reset", "onInsert", "onRemove"} {
 		require.NotZerof(t, done[what], "%s never happened", what)
 	}
 }
