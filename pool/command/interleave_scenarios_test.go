@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"coatcheck/internal/check/interleave"
 	"coatcheck/pool"
 )
 
@@ -17,23 +16,29 @@ import (
 //
 // records an insertion in buffer 0 and its removal in buffer 1, and applies both.
 type scenario struct {
-	name    string
-	buffers int
-	before  string         // what is done before the threads begin
-	threads []string       // with one thread, its steps are checked
-	special func(w *world) // if not nil, makes the run in place of these texts
-	want    string         // what must happen, if only one order is right
-	drops   bool           // a Discard may overlap any call
+	name     string
+	buffers  int
+	capacity int
+	reset    string   // what the pool's Reset does, until there are six values
+	before   string   // what is done before the threads begin
+	threads  []string // with one thread, its steps are checked
+	want     string   // what must happen, if only one order is right
+	drops    bool     // a Discard may overlap any call
 }
 
 func (s scenario) setup(w *world) {
-	if s.special != nil {
-		s.special(w)
-		return
-	}
 	known := map[string]handle{}
 	w.want, w.drops = strings.Fields(s.want), s.drops
-	w.pool(pool.Options[val]{}, s.buffers).do(s.before, known)
+	o := pool.Options[val]{Capacity: s.capacity}
+	if s.reset != "" {
+		o.Reset = func(v *val) {
+			*v = val{}
+			if w.serial < 6 {
+				(&actor{w, nil}).do(s.reset, known) // during an operation
+			}
+		}
+	}
+	w.pool(o, s.buffers).do(s.before, known)
 	for _, text := range s.threads {
 		w.thread(func(a *actor) { a.do(text, known) })
 	}
@@ -64,6 +69,8 @@ func (a *actor) do(text string, known map[string]handle) {
 			known[to] = a.put()
 		case "insert":
 			known[to] = a.insert(buffers[0])
+		case "insertValue":
+			a.insertValue(buffers[0])
 		case "remove":
 			a.remove(buffers[0], hs[0])
 		case "apply":
@@ -72,6 +79,8 @@ func (a *actor) do(text string, known map[string]handle) {
 			a.discard(buffers[0])
 		case "removeNow":
 			a.removeNow(hs[0])
+		case "loop":
+			a.loop(buffers[0])
 		case "read":
 			a.read(hs...)
 		default:
@@ -108,64 +117,13 @@ var scenarios = []scenario{
 		threads: []string{"insert 1", "discard 0", "apply 1 0"}},
 	{name: "Discard against Discard", buffers: 1, before: "insert 0; insert 0",
 		threads: []string{"discard 0", "discard 0"}},
-	{name: "a full pool against Apply", special: func(w *world) {
-		a := w.pool(pool.Options[val]{Capacity: 2}, 1)
-		old := a.put()
-		a.insert(0)
-		a.remove(0, old)
-		w.thread(func(a *actor) { a.insert(0); a.insert(0) })
-		w.thread(func(a *actor) { a.apply(0) })
-	}},
-	{name: "a Reset records and applies", special: func(w *world) {
-		a := w.pool(pool.Options[val]{Reset: func(v *val) {
-			*v = val{}
-			if w.serial < 6 {
-				a := &actor{w, nil} // during an operation
-				a.insert(0)
-				a.apply(0)
-			}
-		}}, 1)
-		for range 3 {
-			a.remove(0, a.insert(0))
-		}
-		w.thread(func(a *actor) { a.apply(0) })
-		w.thread(func(a *actor) { a.apply(0); a.insert(0) })
-	}},
-	{name: "a loop over what is recorded while others apply", special: func(w *world) {
-		a := w.pool(pool.Options[val]{}, 1)
-		a.insert(0)
-		a.insert(0)
-		w.thread(func(a *actor) { a.apply(0) })
-		w.thread(func(a *actor) {
-			a.t.Begin("Insertions")
-			for h := range a.buffers[0].Insertions() {
-				if a.find(h) == nil {
-					a.r.Failf("%v is shown", h)
-				}
-			}
-			a.t.End()
-		})
-	}},
-	{name: "loops over what is recorded while others record", special: func(w *world) {
-		a := w.pool(pool.Options[val]{}, 1)
-		h := a.insert(0)
-		a.remove(0, h)
-		w.thread(func(a *actor) { a.insertValue(0); a.remove(0, h); a.insert(0) })
-		w.thread(func(a *actor) {
-			a.t.Begin("Insertions, Removals")
-			for k, v := range a.buffers[0].Insertions() {
-				interleave.Unseen(func() {
-					if v.stamp == 0 {
-						a.r.Failf("%v is shown without a value", k)
-					}
-				})
-			}
-			for k := range a.buffers[0].Removals() {
-				if k != h {
-					a.r.Failf("removal of %v", k)
-				}
-			}
-			a.t.End()
-		})
-	}},
+	{name: "a full pool against Apply", buffers: 1, capacity: 2, before: "old = put; insert 0; remove 0 old",
+		threads: []string{"insert 0; insert 0", "apply 0"}},
+	{name: "a Reset records and applies", buffers: 1, reset: "insert 0; apply 0",
+		before:  "a = insert 0; remove 0 a; b = insert 0; remove 0 b; c = insert 0; remove 0 c",
+		threads: []string{"apply 0", "apply 0; insert 0"}},
+	{name: "a loop over what is recorded while others apply", buffers: 1, before: "insert 0; insert 0",
+		threads: []string{"apply 0", "loop 0"}},
+	{name: "loops over what is recorded while others record", buffers: 1, before: "h = insert 0; remove 0 h",
+		threads: []string{"insertValue 0; remove 0 h; insert 0", "loop 0"}},
 }

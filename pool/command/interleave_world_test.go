@@ -35,6 +35,7 @@ type world struct {
 	threads  int
 	entries  []*entry
 	applying int  // Applys under way
+	applies  int  // Applys begun
 	drops    bool // a Discard may overlap any call
 
 	inserts  int // insertions that were recorded
@@ -303,6 +304,7 @@ func (a *actor) apply(is ...int) {
 		e.mayLive = true
 	}
 	a.applying++
+	a.applies++
 	a.t.Begin("Apply")
 	inserted, removed := Apply(bs...)
 	a.t.End()
@@ -338,6 +340,25 @@ func (a *actor) removeNow(h handle) {
 	if ok {
 		a.outside++
 	}
+}
+
+// loop loops over what is recorded in buffer i. An Apply takes the values away, which may be
+// reused meanwhile.
+func (a *actor) loop(i int) {
+	a.t.Begin("Insertions, Removals")
+	for h, v := range a.buffers[i].Insertions() {
+		interleave.Unseen(func() {
+			if v.stamp == 0 && a.applies == 0 {
+				a.r.Failf("%v is shown without a value", h)
+			}
+		})
+	}
+	for h := range a.buffers[i].Removals() {
+		if a.find(h) == nil {
+			a.r.Failf("removal of %v", h)
+		}
+	}
+	a.t.End()
 }
 
 // read pins a guard and looks up hs in order, twice. Values that it has seen must stay
