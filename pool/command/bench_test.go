@@ -52,94 +52,56 @@ type item struct{ id, payload uint64 }
 // perFrame is how many insertions, and as many removals, a frame has.
 const perFrame = 1000
 
-// frames returns the work of frames. Each removes the handles that the previous one
-// returned, and returns the handles of k insertions.
-func frames(frame func(k int, old []pool.Handle[item]) []pool.Handle[item]) testkit.Work {
-	old := make([]pool.Handle[item], 0, perFrame)
+type name = pool.Handle[item]
+
+// frames returns the work of frames. Each removes what the previous one inserted.
+func frames(insert func(v item, to *name), remove func(name), end func()) testkit.Work {
+	hs := make([]name, 0, perFrame)
 	return func(n int) {
 		for ; n > 0; n -= perFrame {
-			old = frame(min(n, perFrame), old)
+			testkit.Each(hs, remove)
+			hs = hs[:min(n, perFrame)]
+			for i := range hs {
+				insert(item{uint64(i), 1}, &hs[i])
+			}
+			end()
 		}
 	}
 }
 
-// verbs are the methods that a Pool and a Worker have in common.
-type verbs interface {
-	Insert(item) (pool.Handle[item], error)
-	Remove(pool.Handle[item]) bool
-}
-
-func atOnce(p verbs) testkit.Work {
-	return frames(func(k int, old []pool.Handle[item]) []pool.Handle[item] {
-		for _, h := range old {
-			p.Remove(h)
-		}
-		old = old[:0]
-		for i := range k {
-			h, _ := p.Insert(item{uint64(i), 1})
-			old = append(old, h)
-		}
-		return old
-	})
-}
-
-func buffered() testkit.Work {
-	b := command.New(pool.Must[item](nil))
-	return frames(func(k int, old []pool.Handle[item]) []pool.Handle[item] {
-		for _, h := range old {
-			b.Remove(h)
-		}
-		old = old[:0]
-		for i := range k {
-			h, _ := b.Insert(item{uint64(i), 1})
-			old = append(old, h)
-		}
-		b.Apply()
-		return old
-	})
-}
-
-func byClosures() testkit.Work {
-	p := pool.Must[item](nil)
-	var c closures
-	return frames(func(k int, old []pool.Handle[item]) []pool.Handle[item] {
-		for _, h := range old {
-			c.later(func() { p.Remove(h) })
-		}
-		old = old[:0]
-		for i := range k {
-			c.later(func() {
-				h, _ := p.Insert(item{uint64(i), 1})
-				old = append(old, h)
-			})
-		}
-		c.run()
-		return old
-	})
-}
-
 func BenchmarkFrame(b *testing.B) {
-	w := pool.Must[item](nil).Worker()
-	defer w.Close()
-	b.Run("impl=buffer/base=closures", func(b *testing.B) { testkit.Versus(b, buffered(), byClosures()) })
-	b.Run("impl=buffer/base=pool", func(b *testing.B) { testkit.Versus(b, buffered(), atOnce(pool.Must[item](nil))) })
-	b.Run("impl=buffer/base=worker", func(b *testing.B) { testkit.Versus(b, buffered(), atOnce(w)) })
+	buffered := func() testkit.Work {
+		buf := command.New(pool.Must[item](nil))
+		return frames(func(v item, to *name) { *to, _ = buf.Insert(v) }, buf.Remove, func() { buf.Apply() })
+	}
+	b.Run("impl=buffer/base=closures", func(b *testing.B) {
+		p, c := pool.Must[item](nil), new(closures)
+		testkit.Versus(b, buffered(), frames(func(v item, to *name) {
+			c.later(func() { *to, _ = p.Insert(v) })
+		}, func(h name) {
+			c.later(func() { p.Remove(h) })
+		}, c.run))
+	})
+	b.Run("impl=buffer/base=worker", func(b *testing.B) {
+		w := pool.Must[item](nil).Worker()
+		defer w.Close()
+		testkit.Versus(b, buffered(), frames(func(v item, to *name) { *to, _ = w.Insert(v) }, func(h name) { w.Remove(h) }, func() {}))
+	})
 }
 
-// BenchmarkInsert is an insertion alone, recorded and applied, against one at once.
-// Values are removed between the rounds, which is not counted. The Buffer's figure
-// includes the garbage collections that the Reserver's blocks cause.
+// BenchmarkInsert is an insertion alone, recorded and applied, against one at once, and
+// against a reservation that is appended to a list and committed. Values are removed
+// between the rounds, which is not counted. The Buffer's figure includes the garbage
+// collections that the Reserver's blocks cause.
 func BenchmarkInsert(b *testing.B) {
 	const n = 64 * perFrame
 	p := pool.Must[item](nil)
-	buf := command.New(p)
-	hs := make([]pool.Handle[item], 0, n)
-	round := func(insert func(v item) (pool.Handle[item], error), apply func()) func() float64 {
+	hs := make([]name, n)
+	round := func(insert func(v item, to *name), apply func()) func() float64 {
 		return func() float64 {
 			took := testkit.Timed(func() {
-				for i := range n {
-					h, _ := insert(item{uint64(i), 1})
-					if hs = append(hs, h); i%perFrame == perFrame-1 {
+				for i := range hs {
+					if insert(item{uint64(i), 1}, &hs[i]); i%perFrame == perFrame-1 {
 						apply()
 					}
 				}
@@ -147,48 +109,32 @@ func BenchmarkInsert(b *testing.B) {
 			if p.RemoveBatch(hs) != n {
 				b.Fatal("values are missing")
 			}
-			hs = hs[:0]
 			return took / n
 		}
 	}
-	b.Run("impl=buffer/base=pool", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			testkit.Compare(b, 31, 1, round(buf.Insert, func() { buf.Apply() }), round(p.Insert, func() {}))
-		}
-	})
-}
-
-// BenchmarkReserve shows what the Buffer adds to a reservation: an insertion against a
-// reservation that is appended to a list and committed. Both remove the value at once.
-func BenchmarkReserve(b *testing.B) {
-	p := pool.Must[item](nil)
 	buf := command.New(p)
-	rs := make([]*pool.Reservation[item], 0, perFrame)
-	b.Run("impl=buffer/base=reserve", func(b *testing.B) {
-		testkit.Versus(b, frames(func(k int, hs []pool.Handle[item]) []pool.Handle[item] {
-			for i := range k {
-				h, _ := buf.Insert(item{uint64(i), 1})
-				hs = append(hs, h)
-			}
-			buf.Apply()
-			p.RemoveBatch(hs)
-			return hs[:0]
-		}), frames(func(k int, hs []pool.Handle[item]) []pool.Handle[item] {
-			for i := range k {
-				r, _ := p.Reserve()
-				*r.Value() = item{uint64(i), 1}
-				rs = append(rs, r)
-			}
-			for _, r := range rs {
-				hs = append(hs, r.Commit())
-			}
-			p.RemoveBatch(hs)
+	buffered := round(func(v item, to *name) { *to, _ = buf.Insert(v) }, func() { buf.Apply() })
+	var rs []*pool.Reservation[item]
+	for base, alone := range map[string]func() float64{
+		"pool": round(func(v item, to *name) { *to, _ = p.Insert(v) }, func() {}),
+		"reserve": round(func(v item, to *name) {
+			r, _ := p.Reserve()
+			*r.Value() = v
+			*to = r.Handle()
+			rs = append(rs, r)
+		}, func() {
+			testkit.Each(rs, func(r *pool.Reservation[item]) { r.Commit() })
 			clear(rs)
 			rs = rs[:0]
-			return hs[:0]
-		}))
-	})
+		}),
+	} {
+		b.Run("impl=buffer/base="+base, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				testkit.Compare(b, 31, 1, buffered, alone)
+			}
+		})
+	}
 }
 
 // BenchmarkRecorders compares goroutines that share a Buffer with goroutines that have
@@ -206,16 +152,7 @@ func BenchmarkRecorders(b *testing.B) {
 			end()
 		}
 	}
-	removals := func(buf *command.Buffer[item]) testkit.Work {
-		return often(func(i int) { buf.Remove(pool.Handle[item](i)) }, func() { buf.Discard() })
-	}
-	insertions := func(buf *command.Buffer[item]) testkit.Work {
-		return often(func(i int) { _, _ = buf.Insert(item{uint64(i), 1}) }, func() { buf.Discard() })
-	}
 	var c closures
-	listed := func() testkit.Work {
-		return often(func(i int) { c.later(func() { p.Remove(pool.Handle[item](i)) }) }, c.run)
-	}
 	for _, g := range []int{1, 2} {
 		run := func(name string, subject, base func() testkit.Work) {
 			b.Run(fmt.Sprintf("%s/goroutines=%d", name, g), func(b *testing.B) {
@@ -223,13 +160,13 @@ func BenchmarkRecorders(b *testing.B) {
 			})
 		}
 		shared := command.New(p)
-		each := func(verb func(*command.Buffer[item]) testkit.Work) (own, one func() testkit.Work) {
-			return func() testkit.Work { return verb(command.New(p)) }, func() testkit.Work { return verb(shared) }
+		removals := func(buf *command.Buffer[item]) testkit.Work {
+			return often(func(i int) { buf.Remove(name(i)) }, func() { buf.Discard() })
 		}
-		own, one := each(insertions)
-		run("verb=Insert/impl=own/base=shared", own, one)
-		own, one = each(removals)
-		run("verb=Remove/impl=own/base=shared", own, one)
-		run("verb=Remove/impl=shared/base=closures", one, listed)
+		one := func() testkit.Work { return removals(shared) }
+		run("verb=Remove/impl=own/base=shared", func() testkit.Work { return removals(command.New(p)) }, one)
+		run("verb=Remove/impl=shared/base=closures", one, func() testkit.Work {
+			return often(func(i int) { c.later(func() { p.Remove(name(i)) }) }, c.run)
+		})
 	}
 }
