@@ -1,11 +1,12 @@
 package dense_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,48 +16,6 @@ import (
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
-
-// ledger is what the goroutines of a phase know together.
-type ledger struct {
-	mu      sync.Mutex
-	ids     map[pool.Handle[int]]int // of all handles ever issued
-	young   []pool.Handle[int]       // issued in this phase
-	killed  map[pool.Handle[int]]bool
-	refused int
-}
-
-// create creates a value and records it.
-func (l *ledger) create(s *dense.Store[int], id int) error {
-	h, err := s.Create(id)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, before := l.ids[h]
-	switch {
-	case err == pool.ErrFull:
-		l.refused++
-		return nil
-	case err != nil || before:
-		return fmt.Errorf("%v is issued, before: %v; %w", h, before, err)
-	}
-	l.ids[h] = id
-	l.young = append(l.young, h)
-	return nil
-}
-
-// kill kills h, if no other goroutine has.
-func (l *ledger) kill(s *dense.Store[int], h pool.Handle[int]) error {
-	killed := s.Kill(h)
-	if st := s.State(h); st != dense.Dead {
-		return fmt.Errorf("%v is %v, and was killed", h, st)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if killed && l.killed[h] {
-		return fmt.Errorf("%v was killed twice", h)
-	}
-	l.killed[h] = l.killed[h] || killed
-	return nil
-}
 
 // TestManyGoroutines runs phases in which goroutines create, kill and look up at once, up
 // to the limit and beyond it. Each handle is issued once, each value killed once and found
@@ -70,94 +29,116 @@ func TestManyGoroutines(t *testing.T) {
 
 func testManyGoroutines(t *testing.T, o dense.Options[int]) {
 	const goroutines, steps = 4, 150
-	var destroyed []pool.Handle[int]
-	o.OnDestroy = func(h pool.Handle[int], _ *int) { destroyed = append(destroyed, h) }
+	var destroyed []handle
+	o.OnDestroy = func(h handle, _ *int) { destroyed = append(destroyed, h) }
 	s := tiny(t, &o)
 	seed := testkit.Seed(t)
-	l := ledger{ids: map[pool.Handle[int]]int{}}
-	live := map[pool.Handle[int]]int{}
-	var stale []pool.Handle[int]
+	issued := map[handle]bool{}
+	var stale []handle
 	for phase := range max(6, long(24)) {
-		l.young, l.killed, l.refused, destroyed = nil, map[pool.Handle[int]]bool{}, 0, nil
-		before := s.Handles()
+		// The values of the phase: those that are there, and those that will be created.
+		old := s.Len()
+		handles := make([]atomic.Uint64, old+goroutines*steps)
+		kills := make([]atomic.Int32, len(handles))
+		ids := slices.Grow(slices.Clone(s.Values()), goroutines*steps)
+		for i, h := range s.Handles() {
+			handles[i].Store(uint64(h))
+		}
+		for i := range goroutines * steps {
+			ids = append(ids, phase*goroutines*steps+i)
+		}
+		var refused atomic.Bool
+		step := func(i int, rnd *rand.Rand) error {
+			h, err := s.Create(ids[i])
+			if err != nil {
+				refused.Store(true)
+				if !errors.Is(err, pool.ErrFull) {
+					return err
+				}
+			}
+			handles[i].Store(uint64(h))
+			for _, at := range []int{(i%steps*7 + phase) % len(handles), rnd.IntN(len(handles))} { // the first is the same for all
+				h := handle(handles[at].Load())
+				if h == 0 {
+					continue
+				}
+				if v, ok := s.Get(h); !ok || *v != ids[at] {
+					return fmt.Errorf("%v, of %d, is found: %v", h, ids[at], ok)
+				}
+				if rnd.IntN(3) > 0 {
+					continue
+				}
+				if s.Kill(h) {
+					kills[at].Add(1)
+				}
+				if st := s.State(h); st != dense.Dead {
+					return fmt.Errorf("%v is %v, and was killed", h, st)
+				}
+			}
+			if len(stale) > 0 {
+				h := stale[rnd.IntN(len(stale))]
+				if _, ok := s.Get(h); ok || s.Kill(h) || s.State(h) != dense.Unused {
+					return fmt.Errorf("%v lives", h)
+				}
+				// Perhaps the next handle. That it is guessed orders nothing.
+				if v, ok := s.Get(h + 2<<32); ok && *v < 0 {
+					return fmt.Errorf("%v has value %d", h+2<<32, *v)
+				}
+			}
+			return nil
+		}
 		var g errgroup.Group
 		for n := range goroutines {
 			g.Go(func() error {
 				rnd := rand.New(rand.NewPCG(seed, uint64(phase*goroutines+n)))
 				for i := range steps {
-					if len(stale) > 0 { // without a lock, which would order it
-						h := stale[rnd.IntN(len(stale))]
-						if _, ok := s.Get(h); ok || s.Kill(h) || s.State(h) != dense.Unused {
-							return fmt.Errorf("%v lives", h)
-						}
-						if v, ok := s.Get(h + 2<<32); ok && *v < 0 { // perhaps the next handle
-							return fmt.Errorf("%v has value %d", h+2<<32, *v)
-						}
-					}
-					if err := l.create(s, (phase*goroutines+n)*steps+i); err != nil {
+					if err := step(old+n*steps+i, rnd); err != nil {
 						return err
-					}
-					if len(before) > 0 { // all kill the same
-						h := before[(i*7+phase)%len(before)]
-						if v, ok := s.Get(h); !ok || *v != live[h] {
-							return fmt.Errorf("%v, of %d, is found: %v", h, live[h], ok)
-						}
-						if i%3 == 0 {
-							if err := l.kill(s, h); err != nil {
-								return err
-							}
-						}
-					}
-					l.mu.Lock()
-					h := append(l.young, 0)[rnd.IntN(len(l.young)+1)]
-					id := l.ids[h]
-					l.mu.Unlock()
-					if h == 0 {
-						continue
-					}
-					if v, ok := s.Get(h); !ok || *v != id {
-						return fmt.Errorf("%v, of %d, is found: %v", h, id, ok)
-					}
-					if rnd.IntN(2) == 0 {
-						if err := l.kill(s, h); err != nil {
-							return err
-						}
 					}
 				}
 				return nil
 			})
 		}
 		require.NoError(t, g.Wait())
-		if l.refused > 0 {
-			require.Equal(t, o.Capacity, len(live)+len(l.young), "places are left, and a Create was refused")
+
+		created := 0
+		live := map[handle]int{}
+		var dead []handle
+		for i := range handles {
+			h := handle(handles[i].Load())
+			if h == 0 {
+				continue
+			}
+			if i >= old {
+				created++
+				require.Falsef(t, issued[h], "%v was issued before", h)
+				issued[h] = true
+			}
+			if n := kills[i].Load(); n == 0 {
+				live[h] = ids[i]
+			} else {
+				require.EqualValuesf(t, 1, n, "kills of %v", h)
+				dead = append(dead, h)
+			}
 		}
-		for _, h := range l.young {
-			live[h] = l.ids[h]
+		if refused.Load() {
+			require.Equal(t, o.Capacity, old+created, "places are left, and a Create was refused")
 		}
-		for h, killed := range l.killed {
-			require.True(t, killed, "%v is dead, and nobody killed it", h)
-			delete(live, h)
-			stale = append(stale, h)
+		destroyed = nil
+		c, d := s.Refresh()
+		require.Equal(t, [2]int{created, len(dead)}, [2]int{c, d})
+		require.ElementsMatch(t, dead, destroyed)
+		contents := map[handle]int{}
+		for h, v := range s.All() {
+			contents[h] = *v
 		}
-		created, gone := s.Refresh()
-		require.Equal(t, [2]int{len(l.young), len(l.killed)}, [2]int{created, gone})
-		require.ElementsMatch(t, slices.Collect(maps.Keys(l.killed)), destroyed)
-		require.Equal(t, live, contents(s))
+		require.Equal(t, live, contents)
 		require.NoError(t, dense.Check(s))
 		if phase%5 == 4 {
-			stale = append(stale, s.Handles()...)
 			s.Clear()
-			clear(live)
+			dead = slices.Collect(maps.Keys(live))
 		}
+		stale = append(stale, dead...)
 		stale = stale[max(0, len(stale)-500):]
 	}
-}
-
-// contents returns the values of s by their handles.
-func contents(s *dense.Store[int]) map[pool.Handle[int]]int {
-	all := map[pool.Handle[int]]int{}
-	for h, v := range s.All() {
-		all[h] = *v
-	}
-	return all
 }
