@@ -38,25 +38,6 @@ func TestDroppedBufferLosesNoSlot(t *testing.T) {
 	}
 }
 
-// TestBufferKeepsWhatIsRecorded: while a Buffer is reachable, so is everything recorded
-// in it.
-func TestBufferKeepsWhatIsRecorded(t *testing.T) {
-	p := small(t, pool.Options[value]{})
-	b := command.New(p)
-	var hs []handle
-	for i := range uint64(1000) {
-		if hs = append(hs, mustRecord(t, b, i)); i%100 == 0 {
-			runtime.GC()
-		}
-	}
-	runtime.GC()
-	requireApplied(t, 1000, 0, b)
-	require.Zero(t, p.Stats().Dropped)
-	for i, h := range hs {
-		requireLive(t, p, h, uint64(i))
-	}
-}
-
 // TestLoopKeepsItsBuffer: a loop keeps its Buffer alive until it ends, even if the body
 // is the last to use it and does not return.
 func TestLoopKeepsItsBuffer(t *testing.T) {

@@ -17,7 +17,6 @@ var (
 	long       = length.Of[int]
 	eventually = testkit.Eventually
 	apart      = testkit.Apart
-	within     = testkit.Within
 )
 
 type (

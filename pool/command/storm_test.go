@@ -3,7 +3,7 @@ package command_test
 import (
 	"errors"
 	"math/rand/v2"
-	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -48,7 +48,6 @@ func (s *stormed) record(b *buffer) (v issued, ok bool) {
 		if !errors.Is(err, pool.ErrFull) || v.id != 0 {
 			s.t.Errorf("InsertFunc of value %d: %v", v.id, err)
 		}
-		runtime.Gosched() // a goroutine that is not running holds slots back
 	}
 	return v, err == nil
 }
@@ -61,44 +60,47 @@ func (s *stormed) reset(v *value) {
 	*v = value{}
 }
 
-// recorder inserts, and removes what it has inserted: by its own buffer or another,
+// run records, applies and discards. What it has inserted it removes: by any buffer,
 // sometimes twice, or by the pool.
-func (s *stormed) recorder(b *buffer, rnd *rand.Rand, rounds int) {
+func (s *stormed) run(b *buffer, rnd *rand.Rand, steps int) {
 	var mine []issued
-	any := func() *buffer { return s.buffers[rnd.IntN(len(s.buffers))] }
-	for n := 0; n < rounds || len(mine) > 2; { // a small pool needs the slots
-		if n < rounds {
+	for range steps {
+		switch what := rnd.IntN(8); {
+		case what < 3:
 			if v, ok := s.record(b); ok {
-				n++
 				s.recorded.Add(1)
 				mine = append(mine, v)
 			}
-		}
-		for len(mine) > 16 || len(mine) > 2 && (n == rounds || rnd.IntN(3) == 0) {
+		case what == 3:
+			s.apply(rnd)
+		case what == 4:
+			s.scrap(rnd)
+		case len(mine) > 0:
 			i := rnd.IntN(len(mine))
-			v := mine[i]
-			mine[i] = mine[len(mine)-1]
-			mine = mine[:len(mine)-1]
-			if is, ok := s.p.Get(v.h); ok && is.number() != v.id {
-				s.t.Errorf("%v has value %d, want %d", v.h, is.number(), v.id)
-			}
-			s.wanted[v.id].Store(1)
-			s.ends.Add(1)
-			if rnd.IntN(8) == 0 && s.p.Remove(v.h) { // while it waits, it is not live
-				s.removed.Add(1)
-				continue
-			}
-			any().Remove(v.h)
-			if rnd.IntN(4) == 0 {
-				any().Remove(v.h)
-			}
+			s.remove(mine[i], rnd)
+			mine = slices.Delete(mine, i, i+1)
 		}
+	}
+}
+
+func (s *stormed) remove(v issued, rnd *rand.Rand) {
+	if is, ok := s.p.Get(v.h); ok && is.number() != v.id {
+		s.t.Errorf("%v has value %d, want %d", v.h, is.number(), v.id)
+	}
+	s.wanted[v.id].Store(1)
+	s.ends.Add(1)
+	if rnd.IntN(8) == 0 && s.p.Remove(v.h) { // while it waits, it is not live
+		s.removed.Add(1)
+		return
+	}
+	for range 1 + rnd.IntN(5)/4 {
+		s.buffers[rnd.IntN(len(s.buffers))].Remove(v.h)
 	}
 }
 
 // apply applies all buffers in any order.
 func (s *stormed) apply(rnd *rand.Rand) {
-	bs := append([]*buffer(nil), s.buffers...)
+	bs := slices.Clone(s.buffers)
 	rnd.Shuffle(len(bs), func(i, j int) { bs[i], bs[j] = bs[j], bs[i] })
 	inserted, removed := command.Apply(bs...)
 	s.inserted.Add(int64(inserted))
@@ -120,27 +122,12 @@ func (s *stormed) scrap(rnd *rand.Rand) {
 	}
 }
 
-// finish applies the rest and requires that every command was done exactly once.
-func (s *stormed) finish(rnd *rand.Rand) {
-	s.apply(rnd)
-	require.Equal(s.t, s.recorded.Load(), s.inserted.Load(), "insertions recorded, and made")
-	require.Equal(s.t, s.ends.Load(), s.removed.Load(), "removals begun, and made by Applys or others")
-	require.EqualValues(s.t, s.inserted.Load()-s.removed.Load(), s.p.Len())
-	for h, v := range s.p.All() {
-		require.Zerof(s.t, s.wanted[v.number()].Swap(1), "%v is live, and its removal was recorded", h)
-	}
-	requireNoneLost(s.t, s.p)
-	for id := range s.lastID.Load() {
-		require.EqualValuesf(s.t, 1, s.resets[id+1].Load(), "Resets of value %d", id+1)
-	}
-}
-
 // TestStormAppliesOnce lets goroutines record, apply, discard and remove at once. Every
 // command is done exactly once, and no slot is lost.
 func TestStormAppliesOnce(t *testing.T) {
 	for _, set := range []struct {
 		name    string
-		buffers int // recorders share them
+		buffers int // goroutines share them
 		opts    pool.Options[value]
 	}{
 		{"shared", 1, pool.Options[value]{}},
@@ -149,9 +136,9 @@ func TestStormAppliesOnce(t *testing.T) {
 		{"bounded FIFO", 3, pool.Options[value]{Capacity: 64, Shards: 2, Reuse: pool.FIFO}},
 	} {
 		t.Run(set.name, func(t *testing.T) {
-			const recorders = 4
-			rounds := long(2500)
-			ids := 2*recorders*rounds + 1 // scrap may use half of them
+			const goroutines = 4
+			steps := long(10_000)
+			ids := 4*goroutines*steps + 1 // at most four a step
 			seed := testkit.Seed(t)
 			random := func(k int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(k))) }
 			s := &stormed{t: t, wanted: make([]atomic.Int32, ids), resets: make([]atomic.Int32, ids)}
@@ -160,61 +147,28 @@ func TestStormAppliesOnce(t *testing.T) {
 			for range set.buffers {
 				s.buffers = append(s.buffers, command.New(s.p))
 			}
-			var recording, others sync.WaitGroup
-			var over atomic.Bool
-			for k, turn := range []func(*rand.Rand){s.apply, s.apply, s.scrap} {
-				others.Add(1)
+			var wg sync.WaitGroup
+			for k := range goroutines {
+				wg.Add(1)
 				go func() {
-					defer others.Done()
-					for i := 0; !over.Load() && (k < 2 || i < rounds/2); i++ {
-						turn(random(1000*k + i))
-						runtime.Gosched()
-					}
+					defer wg.Done()
+					s.run(s.buffers[k%len(s.buffers)], random(k), steps)
 				}()
 			}
-			for k := range recorders {
-				recording.Add(1)
-				go func() {
-					defer recording.Done()
-					s.recorder(s.buffers[k%len(s.buffers)], random(k), rounds)
-				}()
+			testkit.Within(t, wg.Wait)
+
+			s.apply(random(goroutines))
+			require.NotZero(t, s.removed.Load())
+			require.Equal(t, s.recorded.Load(), s.inserted.Load(), "insertions recorded, and made")
+			require.Equal(t, s.ends.Load(), s.removed.Load(), "removals begun, and made by Applys or others")
+			require.EqualValues(t, s.inserted.Load()-s.removed.Load(), s.p.Len())
+			for h, v := range s.p.All() {
+				require.Zerof(t, s.wanted[v.number()].Swap(1), "%v is live, and its removal was recorded", h)
 			}
-			within(t, func() {
-				recording.Wait()
-				over.Store(true)
-				others.Wait()
-			})
-			s.finish(random(999))
+			requireNoneLost(t, s.p)
+			for id := range s.lastID.Load() {
+				require.EqualValuesf(t, 1, s.resets[id+1].Load(), "Resets of value %d", id+1)
+			}
 		})
 	}
-}
-
-// TestFramesTellEachRemovalOnce: two frames that remove the same values report each of
-// them once.
-func TestFramesTellEachRemovalOnce(t *testing.T) {
-	p := pool.Must[value](nil)
-	n := long(2000)
-	told := make([]atomic.Int32, n)
-	var both sync.WaitGroup
-	var ready sync.WaitGroup
-	ready.Add(1)
-	hs := testkit.Fill(t, p, n, func(i int) value { return valueOf(uint64(i)) })
-	for range 2 {
-		b := command.New(p)
-		for _, h := range hs {
-			b.Remove(h)
-		}
-		both.Add(1)
-		go func() {
-			defer both.Done()
-			ready.Wait()
-			command.ApplyFunc(nil, func(_ handle, v value) { told[v.id].Add(1) }, b)
-		}()
-	}
-	ready.Done()
-	both.Wait()
-	for i := range told {
-		require.EqualValuesf(t, 1, told[i].Load(), "calls for value %d", i)
-	}
-	requireNoneLost(t, p)
 }
