@@ -73,20 +73,12 @@ func ExampleNew() {
 
 func ExampleBuffer() {
 	p := pool.Must[string](nil)
-	b := command.New(p) // shared
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			_, _ = b.Insert(fmt.Sprint("coat ", i))
-		}()
-	}
-	wg.Wait()
+	b := command.New(p) // goroutines may share it
+	_, _ = b.Insert("coat")
 	before := p.Len()
 	b.Apply()
 	fmt.Println(before, p.Len())
-	// Output: 0 8
+	// Output: 0 1
 }
 
 func ExampleBuffer_Insert() {
@@ -121,12 +113,8 @@ func ExampleBuffer_Remove() {
 	b.Remove(coat)
 	c.Remove(coat) // counts once
 	c.Remove(hat)  // inserted by the same frame
-	before := p.Len()
 	fmt.Println(command.Apply(b, c))
-	fmt.Println(before, p.Len())
-	// Output:
-	// 1 2
-	// 1 0
+	// Output: 1 2
 }
 
 func ExampleBuffer_Apply() {
@@ -142,11 +130,9 @@ func ExampleBuffer_Apply() {
 // the values go live in the same order each time.
 func ExampleApply() {
 	p := pool.Must[string](nil)
-	pieces := []string{"a b", "c d e", "f"}
-	buffers := make([]*command.Buffer[string], len(pieces))
+	buffers := []*command.Buffer[string]{command.New(p), command.New(p)}
 	var wg sync.WaitGroup
-	for i, piece := range pieces {
-		buffers[i] = command.New(p)
+	for i, piece := range []string{"a b", "c d e"} {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
@@ -158,7 +144,7 @@ func ExampleApply() {
 	wg.Wait()
 	onInsert := func(h pool.Handle[string]) { fmt.Print(p.MustGet(h), " ") }
 	fmt.Println(command.ApplyFunc(onInsert, nil, buffers...))
-	// Output: a b c d e f 6 0
+	// Output: a b c d e 5 0
 }
 
 // An index beside the pool follows what frames do.
@@ -176,11 +162,10 @@ func ExampleApplyFunc() {
 
 	b.Remove(names["hat"])
 	b.Remove(names["hat"]) // has no effect, and is not reported
-	fmt.Println(command.ApplyFunc(added, gone, b))
+	command.ApplyFunc(added, gone, b)
 	fmt.Println(len(names))
 	// Output:
 	// 2 hat
-	// 0 1
 	// 1
 }
 
@@ -190,14 +175,10 @@ func ExampleBuffer_Discard() {
 	coat, _ := p.Insert("coat")
 	hat, _ := b.Insert("hat")
 	b.Remove(coat)
-	fmt.Println(b.Discard())
-
-	fmt.Println(b.Apply())
-	fmt.Println(p.Contains(coat), p.Contains(hat), p.Stats().Reserved)
-	// Output:
-	// 2
-	// 0 0
-	// true false 0
+	n := b.Discard()
+	b.Apply()
+	fmt.Println(n, p.Contains(coat), p.Contains(hat), p.Stats().Reserved)
+	// Output: 2 true false 0
 }
 
 func ExampleBuffer_Len() {

@@ -58,22 +58,20 @@ func ExampleNew() {
 }
 
 func ExampleMust() {
-	s := dense.Must[int](nil)
-	fmt.Println(s.Len())
+	fmt.Println(dense.Must[int](nil).Len())
 	// Output: 0
 }
 
 func ExampleOptions() {
 	s := dense.Must(&dense.Options[string]{
-		Capacity:  100,
 		Unordered: true,
 		OnDestroy: func(h pool.Handle[string], v *string) { fmt.Println(*v, "goes") },
 	})
-	for _, v := range []string{"a", "b", "c", "d"} {
+	h, _ := s.Create("a")
+	for _, v := range []string{"b", "c", "d"} {
 		_, _ = s.Create(v)
 	}
-	s.Refresh()
-	s.Kill(s.Handles()[0])
+	s.Kill(h)
 	s.Refresh()
 	fmt.Println(s.Values()) // the last has filled the gap
 	// Output:
@@ -82,21 +80,16 @@ func ExampleOptions() {
 }
 
 func ExampleStore_Create() {
-	s := dense.Must(&dense.Options[string]{Capacity: 1, Origin: 1})
+	s := dense.Must(&dense.Options[string]{Capacity: 1, Origin: 7})
 	h, err := s.Create("coat")
-	v, ok := s.Get(h)
-	fmt.Println(h, err, *v, ok)
-	fmt.Println(s.Values()) // before Refresh
+	v, ok := s.Get(h) // it is not in Values before Refresh
+	fmt.Println(h, err, *v, ok, s.Values())
 
 	_, err = s.Create("umbrella")
 	fmt.Println(err)
-	s.Refresh()
-	fmt.Println(s.Values())
 	// Output:
-	// 0@1 <nil> coat true
-	// []
+	// 0@7 <nil> coat true []
 	// pool: full
-	// [coat]
 }
 
 func ExampleStore_Kill() {
@@ -122,25 +115,20 @@ func ExampleStore_Get() {
 func ExampleStore_Alive() {
 	s, coat := coats()
 	s.Kill(coat)
-	fmt.Println(s.Alive(coat))
+	before := s.Alive(coat)
 	s.Refresh()
-	fmt.Println(s.Alive(coat))
-	// Output:
-	// true
-	// false
+	fmt.Println(before, s.Alive(coat))
+	// Output: true false
 }
 
 func ExampleStore_State() {
 	s, coat := coats()
-	fmt.Println(s.State(coat))
+	first := s.State(coat)
 	s.Kill(coat)
-	fmt.Println(s.State(coat))
+	second := s.State(coat)
 	s.Refresh()
-	fmt.Println(s.State(coat))
-	// Output:
-	// alive
-	// dead
-	// unused
+	fmt.Println(first, second, s.State(coat))
+	// Output: alive dead unused
 }
 
 func ExampleState_String() {
@@ -153,11 +141,9 @@ func ExampleStore_Refresh() {
 	s.Kill(coat)
 	_, _ = s.Create("hat")
 	_, _ = s.Create("bag")
-	fmt.Println(s.Refresh())
-	fmt.Println(s.Values())
-	// Output:
-	// 2 1
-	// [umbrella hat bag]
+	created, destroyed := s.Refresh()
+	fmt.Println(created, destroyed, s.Values())
+	// Output: 2 1 [umbrella hat bag]
 }
 
 func ExampleStore_Values() {
@@ -200,12 +186,10 @@ func ExampleStore_Reserve() {
 
 func ExampleStore_Allocated() {
 	s := dense.Must(&dense.Options[int]{Capacity: 50})
-	fmt.Println(s.Allocated())
+	before := s.Allocated()
 	s.Reserve(50)
-	fmt.Println(s.Allocated())
-	// Output:
-	// 0
-	// 50
+	fmt.Println(before, s.Allocated())
+	// Output: 0 50
 }
 
 func ExampleStore_Clear() {
@@ -225,12 +209,10 @@ func ExampleStore_Trim() {
 func ExampleStore_Len() {
 	s, coat := coats()
 	s.Kill(coat)
-	fmt.Println(s.Len()) // until Refresh
+	before := s.Len()
 	s.Refresh()
-	fmt.Println(s.Len())
-	// Output:
-	// 2
-	// 1
+	fmt.Println(before, s.Len())
+	// Output: 2 1
 }
 
 func ExampleStore_Pending() {
@@ -243,11 +225,9 @@ func ExampleStore_Pending() {
 }
 
 func ExampleStore_Cap() {
-	fmt.Println(dense.Must(&dense.Options[int]{Capacity: 50}).Cap())
-	fmt.Println(dense.Must[int](nil).Cap() == pool.MaxCapacity)
-	// Output:
-	// 50
-	// true
+	s := dense.Must(&dense.Options[int]{Capacity: 50})
+	fmt.Println(s.Cap(), dense.Must[int](nil).Cap() == pool.MaxCapacity)
+	// Output: 50 true
 }
 
 func ExampleStore_Ptr() {

@@ -70,19 +70,3 @@ func Check[T any](s *Store[T]) error {
 	}
 	return nil
 }
-
-// Marks is the set of marks.
-type Marks = marks
-
-// MakeMarks is makeMarks.
-func MakeMarks(n int) *Marks { m := makeMarks(n); return &m }
-
-func (m *marks) Add(i int) bool                     { return m.add(i) }
-func (m *marks) Has(i int) bool                     { return m.has(i) }
-func (m *marks) Remove(i int)                       { m.remove(i) }
-func (m *marks) Clear()                             { m.clear() }
-func (m *marks) Fill(n int)                         { m.fill(n) }
-func (m *marks) Empty() bool                        { return m.empty() }
-func (m *marks) Count() int                         { return m.count() }
-func (m *marks) All(yield func(i int) bool)         { m.all(yield) }
-func (m *marks) Words(yield func(int, uint64) bool) { m.words(yield) }

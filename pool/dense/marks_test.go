@@ -1,4 +1,4 @@
-package dense_test
+package dense
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
-	"coatcheck/pool/dense"
 )
 
 // markSizes are sizes of sets around each boundary between levels.
@@ -18,53 +17,53 @@ var markSizes = []int{0, 1, 2, 63, 64, 65, 127, 128, 4095, 4096, 4097, 64*64*3 +
 func TestMarksMatchMap(t *testing.T) {
 	rnd := testkit.Rand(t)
 	for _, n := range markSizes {
-		m := dense.MakeMarks(n)
+		m := makeMarks(n)
 		for range 3 {
-			require.Truef(t, m.Empty(), "of %d, at first", n)
+			require.Truef(t, m.empty(), "of %d, at first", n)
 			want := map[int]bool{}
 			for range min(n, 1+rnd.IntN(max(1, n/10))) {
 				i := rnd.IntN(n)
-				if m.Add(i) == want[i] {
+				if m.add(i) == want[i] {
 					t.Fatalf("adding %d of %d, which is there: %v", i, n, want[i])
 				}
 				want[i] = true
 			}
 			for _, i := range []int{0, n - 1} {
 				if i >= 0 && i < n {
-					require.Equal(t, !want[i], m.Add(i))
+					require.Equal(t, !want[i], m.add(i))
 					want[i] = true
 				}
 			}
 			for i := range want {
 				if rnd.IntN(4) == 0 {
-					m.Remove(i)
+					m.remove(i)
 					delete(want, i)
 				}
 			}
 			var got []int
-			for i := range m.All {
-				if !m.Has(i) || !want[i] {
-					t.Fatalf("%d of %d is there: %v, %v", i, n, m.Has(i), want[i])
+			for i := range m.all {
+				if !m.has(i) || !want[i] {
+					t.Fatalf("%d of %d is there: %v, %v", i, n, m.has(i), want[i])
 				}
 				got = append(got, i)
 			}
 			require.Truef(t, slices.IsSorted(got), "of %d", n)
 			require.Lenf(t, got, len(want), "of %d", n)
-			require.Equal(t, len(want), m.Count())
-			m.Clear()
+			require.Equal(t, len(want), m.count())
+			m.clear()
 			for i := range n {
-				if m.Has(i) {
+				if m.has(i) {
 					t.Fatalf("%d of %d after Clear", i, n)
 				}
 			}
 		}
 		for _, k := range markSizes { // in part, as Clear fills it
 			if k = min(k, n); k > 0 {
-				m.Fill(k)
-				require.Equalf(t, k, m.Count(), "of %d", n)
-				require.True(t, m.Has(k-1) && m.Has(0), "of %d", n)
-				m.Clear()
-				require.True(t, m.Empty())
+				m.fill(k)
+				require.Equalf(t, k, m.count(), "of %d", n)
+				require.True(t, m.has(k-1) && m.has(0), "of %d", n)
+				m.clear()
+				require.True(t, m.empty())
 			}
 		}
 	}
@@ -72,12 +71,12 @@ func TestMarksMatchMap(t *testing.T) {
 
 // TestMarksAreVisitedOnly: finding a few marks among many positions visits few words.
 func TestMarksAreVisitedOnly(t *testing.T) {
-	m := dense.MakeMarks(1 << 20)
+	m := makeMarks(1 << 20)
 	for _, i := range []int{5, 6, 70, 1 << 19, 1<<20 - 1} {
-		m.Add(i)
+		m.add(i)
 	}
 	words := 0
-	for _, word := range m.Words {
+	for _, word := range m.words {
 		require.NotZero(t, word)
 		words++
 	}

@@ -120,33 +120,6 @@ func TestDeadAreCollected(t *testing.T) {
 	}
 }
 
-// TestHandlesAreReproducible: with an Origin, the same calls give the same handles, and
-// with another one those of another store.
-func TestHandlesAreReproducible(t *testing.T) {
-	run := func(origin uint32) (s *dense.Store[int], all []pool.Handle[int]) {
-		s = dense.Must(&dense.Options[int]{Origin: origin})
-		for i := range 100 {
-			h := create(t, s, i)
-			all = append(all, h)
-			if i%3 == 0 {
-				s.Kill(h)
-			}
-			if i%10 == 9 {
-				s.Refresh()
-			}
-		}
-		return s, all
-	}
-	s, first := run(7)
-	_, again := run(7)
-	require.Equal(t, first, again)
-	require.Equal(t, "0@7", first[0].String())
-	_, foreign := run(101)
-	for _, h := range foreign {
-		require.Falsef(t, s.Alive(h) || s.Kill(h), "%v", h)
-	}
-}
-
 const intSize = strconv.IntSize / 8
 
 // TestMemoryAValue measures what a value costs beyond its size.
