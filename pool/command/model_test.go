@@ -306,21 +306,6 @@ func (mc *machine) insert(rs []*recorded) (inserted []handle) {
 	return inserted
 }
 
-// remove does in the model the removals of one buffer that removes reports, and returns
-// those that take effect.
-func (mc *machine) remove(r *recorded, told bool, removes func(handle) bool) (removed []removal) {
-	for _, h := range r.removals {
-		if id, live := r.m.live[h]; live && removes(h) {
-			delete(r.m.live, h)
-			removed = append(removed, removal{h, id})
-			if told {
-				r.m.kept++
-			}
-		}
-	}
-	return removed
-}
-
 // apply applies buffers by Apply, or by ApplyFunc with one function or both, and compares
 // the results, and what is live, with the model.
 func (mc *machine) apply(rs []*recorded, functions int) {
@@ -351,56 +336,61 @@ func (mc *machine) apply(rs []*recorded, functions int) {
 	i, n := 0, 0
 	returned := mc.meddled(func() { i, n = command.ApplyFunc(onInsert, onRemove, bs...) })
 	inserted := mc.insert(rs)
-	if !returned {
-		removed := mc.interrupted(rs, onRemove != nil)
-		// One Take may have been interrupted before onRemove was called.
-		if !begins(inserted, toldInserted) || onRemove != nil && (!begins(removed, toldRemoved) || len(toldRemoved) < len(removed)-1) {
-			mc.fatalf("ApplyFunc told %v, %v, and failed; it did %v, %v", toldInserted, toldRemoved, inserted, removed)
-		}
-	} else {
-		var removed []removal
-		for _, r := range rs {
-			removed = append(removed, mc.remove(r, onRemove != nil, func(handle) bool { return true })...)
-			r.removals = nil
-		}
-		if i != len(inserted) || n != len(removed) {
-			mc.fatalf("Apply: %d inserted, %d removed; want %v, %v", i, n, inserted, removed)
-		}
-		if onInsert != nil && !slices.Equal(toldInserted, inserted) || onRemove != nil && !slices.Equal(toldRemoved, removed) {
-			mc.fatalf("ApplyFunc told %v, %v; want %v, %v", toldInserted, toldRemoved, inserted, removed)
-		}
-		mc.done["inserted"] += len(inserted)
-		mc.done["removed"] += len(removed)
+	removed := mc.remove(rs, onRemove != nil, returned)
+	leastInserted, leastRemoved := len(inserted), len(removed)
+	if !returned { // perhaps in a Take, whose value is lost
+		leastInserted, leastRemoved = 0, leastRemoved-1
+	} else if i != len(inserted) || n != len(removed) {
+		mc.fatalf("Apply: %d inserted, %d removed; want %v, %v", i, n, inserted, removed)
 	}
+	if onInsert != nil && !told(toldInserted, inserted, leastInserted) || onRemove != nil && !told(toldRemoved, removed, leastRemoved) {
+		mc.fatalf("ApplyFunc told %v, %v; want %v, %v", toldInserted, toldRemoved, inserted, removed)
+	}
+	mc.done["inserted"] += len(inserted)
+	mc.done["removed"] += len(removed)
 	mc.recordLate()
 	mc.all()
 }
 
-// begins reports whether all begins with first.
-func begins[E comparable](all, first []E) bool {
-	return len(first) <= len(all) && slices.Equal(first, all[:len(first)])
+// told reports whether got is what want begins with, and has at least so many.
+func told[E comparable](got, want []E, least int) bool {
+	return least <= len(got) && len(got) <= len(want) && slices.Equal(got, want[:len(got)])
 }
 
-// interrupted does in the model the removals that an Apply made before user code failed.
-// The pool tells which. The others are recorded again, before what was recorded meanwhile:
-// those of values that live in the list that was interrupted, and all in the lists behind.
-func (mc *machine) interrupted(rs []*recorded, told bool) (removed []removal) {
-	behind := false
+// remove does in the model the removals that an Apply made; the pool tells which. It must
+// have made all, unless user code failed. Then the others are recorded again: those of
+// values that live in the list that was interrupted, and all in the lists behind.
+func (mc *machine) remove(rs []*recorded, takes, returned bool) (removed []removal) {
+	interrupted := false
 	for _, r := range rs {
 		left := slices.Collect(r.b.Removals())
-		if r == mc.to && len(left) > 0 {
-			left = left[:len(left)-1] // what was recorded meanwhile
+		if r == mc.to && mc.late != 0 && len(left) > 0 {
+			left = left[:len(left)-1] // what was recorded meanwhile comes last
 		}
-		n := len(removed)
-		removed = append(removed, mc.remove(r, told, func(h handle) bool { return !r.m.pool.Contains(h) })...)
-		living := slices.DeleteFunc(slices.Clone(r.removals), func(h handle) bool { _, live := r.m.live[h]; return !live })
+		before := len(removed)
+		var living []handle
+		for _, h := range r.removals {
+			switch id, live := r.m.live[h]; {
+			case live && r.m.pool.Contains(h):
+				living = append(living, h)
+			case live:
+				delete(r.m.live, h)
+				removed = append(removed, removal{h, id})
+				if takes {
+					r.m.kept++
+				}
+			}
+		}
 		switch {
-		case !behind && slices.Equal(left, living):
-			behind = len(left) > 0
-		case len(removed) == n && slices.Equal(left, r.removals):
-			behind = true
+		case !interrupted && slices.Equal(left, living):
+			interrupted = len(left) > 0
+		case len(removed) == before && slices.Equal(left, r.removals):
+			interrupted = true
 		default:
 			mc.fatalf("%v are recorded again after %v were removed", left, removed)
+		}
+		if returned && interrupted {
+			mc.fatalf("removals %v were not made", left)
 		}
 		r.removals = left
 	}
