@@ -15,7 +15,7 @@ func TestMisuseIsNamed(t *testing.T) {
 	p := small(t, pool.Options[value]{})
 	good := command.New(p)
 	mustRecord(t, good, 1)
-	live := mustInsert(t, p, 2)
+	live := testkit.MustInsert(t, p, valueOf(2))
 	good.Remove(live)
 	copied := new(buffer)
 	reflect.ValueOf(copied).Elem().Set(reflect.ValueOf(good).Elem()) // behind vet's back

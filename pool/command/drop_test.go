@@ -16,9 +16,9 @@ import (
 func TestDroppedBufferLosesNoSlot(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := small(t, pool.Options[value]{Capacity: 50, Reuse: reuse})
-		live := mustInsert(t, p, 1)
+		live := testkit.MustInsert(t, p, valueOf(1))
 		for range 5 {
-			apart(func() {
+			testkit.Apart(func() {
 				b := command.New(p)
 				for i := range uint64(20) { // a frame, so that there are lists to reuse
 					b.Remove(mustRecord(t, b, i))
@@ -30,7 +30,7 @@ func TestDroppedBufferLosesNoSlot(t *testing.T) {
 				}
 				b.Remove(live)
 			})
-			eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
+			testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
 		}
 		require.Equal(t, 1, p.Len())
 		requireLive(t, p, live, 1)
@@ -43,14 +43,14 @@ func TestDroppedBufferLosesNoSlot(t *testing.T) {
 func TestLoopKeepsItsBuffer(t *testing.T) {
 	for _, exit := range []bool{false, true} {
 		p := small(t, pool.Options[value]{})
-		require.Nil(t, apart(func() {
+		require.Nil(t, testkit.Apart(func() {
 			b := command.New(p)
 			mustRecord(t, b, 7)
 			for _, v := range b.Insertions() {
 				for range 10 {
 					runtime.GC()
 					require.Equal(t, 1, p.Stats().Reserved, "the collector gave the slot back")
-					h := mustInsert(t, p, 8)
+					h := testkit.MustInsert(t, p, valueOf(8))
 					require.EqualValues(t, 7, v.number())
 					require.True(t, p.Remove(h))
 				}
@@ -60,7 +60,7 @@ func TestLoopKeepsItsBuffer(t *testing.T) {
 				break
 			}
 		}))
-		eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
+		testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
 	}
 }
 
@@ -94,13 +94,13 @@ func TestBuffersAreCollectedAlone(t *testing.T) {
 	p := small(t, pool.Options[value]{})
 	b := command.New(p)
 	var ref weak.Pointer[buffer]
-	apart(func() {
+	testkit.Apart(func() {
 		other := command.New(p)
 		ref = weak.Make(other)
 		mustRecord(t, other, 1)
 		requireApplied(t, 1, 0, b, other)
 	})
-	eventually(t, func() bool { return ref.Value() == nil }, "a Buffer that was applied with another")
+	testkit.Eventually(t, func() bool { return ref.Value() == nil }, "a Buffer that was applied with another")
 	mustRecord(t, b, 1)
 	requireApplied(t, 1, 0, b)
 }

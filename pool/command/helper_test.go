@@ -5,18 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/internal/check/length"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/command"
-)
-
-// Helpers shared with other packages' tests, under the names used here. long returns how
-// often a test repeats what the full programme repeats n times.
-var (
-	long       = length.Of[int]
-	eventually = testkit.Eventually
-	apart      = testkit.Apart
 )
 
 type (
@@ -65,24 +56,11 @@ func mustRecord(t testing.TB, b *buffer, id uint64) handle {
 	return h
 }
 
-// mustInsert inserts a value, for which the pool has room.
-func mustInsert(t testing.TB, p *pool.Pool[value], id uint64) handle {
-	t.Helper()
-	return testkit.MustInsert(t, p, valueOf(id))
-}
-
 // requireApplied applies buffers and requires the two results.
 func requireApplied(t testing.TB, inserted, removed int, buffers ...*buffer) {
 	t.Helper()
 	i, r := command.Apply(buffers...)
 	require.Equal(t, [2]int{inserted, removed}, [2]int{i, r}, "inserted and removed")
-}
-
-// requireLen requires that this many commands wait in b.
-func requireLen(t testing.TB, b *buffer, insertions, removals int) {
-	t.Helper()
-	i, r := b.Len()
-	require.Equal(t, [2]int{insertions, removals}, [2]int{i, r}, "insertions and removals that wait")
 }
 
 // requireLive requires that h is live with value id.

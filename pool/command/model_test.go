@@ -197,7 +197,7 @@ func (mc *machine) record(r *recorded, h handle, err error) {
 func (mc *machine) insertFunc(r *recorded, way int) {
 	var shown, h handle
 	var err error
-	v := apart(func() {
+	v := testkit.Apart(func() {
 		h, err = r.b.InsertFunc(func(h handle, v *value) {
 			if v.number() != 0 {
 				mc.t.Errorf("init of %v meets value %d", h, v.number())
@@ -250,7 +250,7 @@ func (mc *machine) meddle(where string) {
 func (mc *machine) meddled(f func()) (returned bool) {
 	mc.t.Helper()
 	mc.fuse, mc.way, mc.to, mc.late = mc.choose(8), mc.choose(3), mc.buffers[mc.choose(4)], 0
-	v := apart(func() {
+	v := testkit.Apart(func() {
 		f()
 		returned = true
 	})
@@ -428,7 +428,9 @@ func (mc *machine) all() {
 // meanwhile.
 func (mc *machine) look(r *recorded) {
 	mc.t.Helper()
-	requireLen(mc.t, r.b, len(r.insertions), len(r.removals))
+	if i, n := r.b.Len(); i != len(r.insertions) || n != len(r.removals) {
+		mc.fatalf("%d insertions and %d removals wait; want %v, %v", i, n, r.insertions, r.removals)
+	}
 	n := 0
 	for h, v := range r.b.Insertions() {
 		if h != r.insertions[n] || v.number() != r.ids[n] {
@@ -470,7 +472,7 @@ func TestOperationsMatchModel(t *testing.T) {
 	done := map[string]int{}
 	for _, o := range machineConfigs() {
 		t.Run(fmt.Sprintf("%v/capacity=%d/origin=%d", o.Reuse, o.Capacity, o.Origin), func(t *testing.T) {
-			for range long(4) {
+			for range testkit.Long(4) {
 				mc := newMachine(t, o, rnd.IntN)
 				n := 400
 				mc.run(func() bool { n--; return n >= 0 })

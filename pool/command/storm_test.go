@@ -137,7 +137,7 @@ func TestStormAppliesOnce(t *testing.T) {
 	} {
 		t.Run(set.name, func(t *testing.T) {
 			const goroutines = 4
-			steps := long(10_000)
+			steps := testkit.Long(10_000)
 			ids := 4*goroutines*steps + 1 // at most four a step
 			seed := testkit.Seed(t)
 			random := func(k int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(k))) }

@@ -5,13 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/internal/check/length"
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
-
-// long returns how often a test repeats what the full programme repeats n times.
-var long = length.Of[int]
 
 // tiny returns a store whose first chunk has two values.
 func tiny[T any](t testing.TB, opts *dense.Options[T]) *dense.Store[T] {

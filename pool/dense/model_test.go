@@ -453,7 +453,7 @@ func TestOperationsMatchModel(t *testing.T) {
 	done := map[string]int{}
 	for _, o := range modelConfigs() {
 		mc := newMachine(t, o, rnd.IntN)
-		n := max(600, long(3000))
+		n := max(600, testkit.Long(3000))
 		mc.runAll(func() bool { n--; return n >= 0 })
 		for what, n := range mc.done {
 			done[what] += n

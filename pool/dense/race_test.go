@@ -35,7 +35,7 @@ func testManyGoroutines(t *testing.T, o dense.Options[int]) {
 	seed := testkit.Seed(t)
 	issued := map[handle]bool{}
 	var stale []handle
-	for phase := range max(6, long(24)) {
+	for phase := range max(6, testkit.Long(24)) {
 		// The values of the phase: those that are there, and those that will be created.
 		old := s.Len()
 		handles := make([]atomic.Uint64, old+goroutines*steps)
