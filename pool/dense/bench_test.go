@@ -178,17 +178,6 @@ type refresher struct {
 	refresh func()
 }
 
-func newRefresher(n int, opts *dense.Options[int]) refresher {
-	s := dense.Must(opts)
-	s.Reserve(n + n/4)
-	return refresher{func(at int) { s.Kill(s.Handles()[at]) }, func(v int) { _, _ = s.Create(v) }, func() { s.Refresh() }}
-}
-
-func newPlainRefresher(refresh func(*plainStore)) refresher {
-	s := new(plainStore)
-	return refresher{func(at int) { s.Kill(s.names[at]) }, func(v int) { s.Create(v) }, func() { refresh(s) }}
-}
-
 // refill creates n values.
 func (r refresher) refill(n int) {
 	for i := range n {
@@ -221,7 +210,10 @@ func BenchmarkRefresh(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/dead=%v%%", pair.name, share*100), func(b *testing.B) {
 				for b.Loop() {
 					rnd := rand.New(rand.NewPCG(1, 1))
-					subject, base := newRefresher(n, &pair.opts), newPlainRefresher(pair.base)
+					s, plain := dense.Must(&pair.opts), new(plainStore)
+					s.Reserve(n + n/4)
+					subject := refresher{func(at int) { s.Kill(s.Handles()[at]) }, func(v int) { _, _ = s.Create(v) }, func() { s.Refresh() }}
+					base := refresher{func(at int) { plain.Kill(plain.names[at]) }, func(v int) { plain.Create(v) }, func() { pair.base(plain) }}
 					dead := rnd.Perm(n)[:int(float64(n)*share)]
 					for _, r := range []refresher{subject, base} {
 						r.refill(n)
