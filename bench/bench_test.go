@@ -107,8 +107,8 @@ func TestFailedChecksFailTheProgram(t *testing.T) {
 		require.NoError(t, err)
 		q := suite.Question{ID: "Q", Charts: []suite.Chart{{Unit: "ns/op"}}, Groups: func(suite.Env) []suite.Group {
 			return []suite.Group{{Cases: []suite.Case{
-				{Impl: "good", Open: func() (suite.Run, error) { return done{}, nil }},
-				{Impl: "other", Open: func() (suite.Run, error) { return done{wrong}, nil }},
+				{Impl: "good", Open: func() suite.Run { return done{} }},
+				{Impl: "other", Open: func() suite.Run { return done{wrong} }},
 			}}}
 		}}
 		err = answer(t.Context(), asked, []suite.Question{q}, io.Discard, io.Discard)

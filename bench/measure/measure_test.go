@@ -64,11 +64,11 @@ func (f *fake) measure(t *testing.T, ctx context.Context, o Options) (map[string
 	f.opened = map[string]int{}
 	for i, name := range []string{"a", "b", "c"} {
 		each := time.Duration(1+i*100) * time.Microsecond
-		f.Cases = append(f.Cases, suite.Case{Impl: name, Open: func() (suite.Run, error) {
+		f.Cases = append(f.Cases, suite.Case{Impl: name, Open: func() suite.Run {
 			f.opened[name]++
 			f.open++
 			f.most = max(f.most, f.open)
-			return &fakeRun{fake: f, name: name, each: each}, nil
+			return &fakeRun{fake: f, name: name, each: each}
 		}})
 	}
 	o.Config = []benchfmt.Config{{Key: "cpu", Value: []byte("x"), File: true}}

@@ -51,7 +51,7 @@ func (g *group) take(ctx context.Context, cases []*contestant) {
 
 type contestant struct {
 	name string // with GOMAXPROCS
-	open func() (suite.Run, error)
+	open func() suite.Run
 	run  suite.Run // nil when it is not open
 
 	ops    int // that make a turn; 0 until it is known
@@ -77,16 +77,12 @@ func (c *contestant) fail(err error) {
 
 // start opens the case and finds the number of operations of a turn, which warms it up.
 func (c *contestant) start(turn time.Duration) {
-	_, err := turns.Safely(func() (_ int, err error) {
-		c.run, err = c.open()
-		return 0, err
+	_, err := turns.Safely(func() (int, error) {
+		c.run = c.open()
+		return 0, nil
 	})
-	if err != nil {
-		c.run = nil
-		c.fail(err)
-		return
-	}
-	if c.ops == 0 {
+	c.fail(err)
+	if err == nil && c.ops == 0 {
 		c.ops, _ = turns.Calibrate(turn, c.once)
 	}
 }

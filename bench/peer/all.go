@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 
-	"coatcheck/bench/suite"
 	"coatcheck/pool"
 )
 
@@ -49,23 +48,4 @@ func Theirs[R any]() []Peer[R] {
 // References returns stores that do less: pointers, and floors for one goroutine.
 func References[R any]() []Peer[R] {
 	return []Peer[R]{SyncPool[R](), New[R](), Plain[R](), Slice[R]()}
-}
-
-// ByName returns the peer with that name.
-func ByName[R any](name string) (Peer[R], bool) {
-	for _, p := range All[R]() {
-		if p.Name == name {
-			return p, true
-		}
-	}
-	return Peer[R]{}, false
-}
-
-// Roles returns the role of each peer, as a suite.Question wants them.
-func Roles() map[string]suite.Role {
-	roles := make(map[string]suite.Role)
-	for _, p := range All[Rest16]() {
-		roles[p.Name] = p.Role
-	}
-	return roles
 }

@@ -11,24 +11,24 @@ import "github.com/mlange-42/ark/ecs"
 func Ark[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameArk, Alone: true},
-		Open: func(c Config[R]) (Store, error) {
+		Open: func(c Config[R]) Store {
 			w := ecs.NewWorld()
 			if !c.Grow {
 				w = ecs.NewWorld(c.Live + c.Sessions)
 			}
 			values, filter := ecs.NewMap1[Value[R]](w), ecs.NewFilter1[Value[R]](w)
-			return store{
-				session: func() Session {
+			return Store{
+				Session: func() Session {
 					return &session[entity]{contestant: &arkSession[R]{world: w, values: values, rest: c.Rest}}
 				},
-				all: func() (n int, sum uint64) {
+				All: func() (n int, sum uint64) {
 					for q := filter.Query(); q.Next(); {
 						n++
 						sum += q.Get().ID
 					}
 					return
 				},
-			}, nil
+			}
 		},
 	}
 }

@@ -7,12 +7,12 @@ import "coatcheck/bench/suite"
 func Plain[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NamePlain, Role: suite.Reference, Alone: true, Keys: true},
-		Open: func(c Config[R]) (Store, error) {
+		Open: func(c Config[R]) Store {
 			m := newSlotMap(c)
-			return store{
-				session: func() Session { return &session[uint64]{contestant: &plainSession[R]{values: &m, rest: c.Rest}} },
-				all:     m.sum,
-			}, nil
+			return Store{
+				Session: func() Session { return &session[uint64]{contestant: &plainSession[R]{values: &m, rest: c.Rest}} },
+				All:     m.sum,
+			}
 		},
 	}
 }
@@ -38,12 +38,12 @@ func (s *plainSession[R]) do(t *task[uint64]) outcome {
 func Slice[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameSlice, Role: suite.Reference, Alone: true},
-		Open: func(c Config[R]) (Store, error) {
+		Open: func(c Config[R]) Store {
 			s := &slice[R]{free: none, rest: c.Rest}
 			if !c.Grow {
 				s.values = make([]Value[R], 0, c.Live+c.Sessions)
 			}
-			return store{session: func() Session { return &session[uint32]{contestant: s} }}, nil
+			return Store{Session: func() Session { return &session[uint32]{contestant: s} }}
 		},
 	}
 }

@@ -7,16 +7,16 @@ import "sync"
 func Mutex[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameMutex, Keys: true},
-		Open: func(c Config[R]) (Store, error) {
+		Open: func(c Config[R]) Store {
 			m := &MutexMap[R]{slots: newSlotMap(c)}
-			return store{
-				session: func() Session { return &session[uint64]{contestant: &mutexSession[R]{values: m, rest: c.Rest}} },
-				all: func() (int, uint64) {
+			return Store{
+				Session: func() Session { return &session[uint64]{contestant: &mutexSession[R]{values: m, rest: c.Rest}} },
+				All: func() (int, uint64) {
 					m.mu.Lock()
 					defer m.mu.Unlock()
 					return m.slots.sum()
 				},
-			}, nil
+			}
 		},
 	}
 }

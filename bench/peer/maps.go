@@ -13,13 +13,13 @@ import (
 func SyncMap[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameSyncMap, Keys: true},
-		Open: func(c Config[R]) (Store, error) {
+		Open: func(c Config[R]) Store {
 			m := new(sync.Map)
-			return store{
-				session: func() Session {
+			return Store{
+				Session: func() Session {
 					return &session[uint64]{contestant: &syncMapSession[R]{keys: newKeys(), values: m, rest: c.Rest}}
 				},
-				all: func() (n int, sum uint64) {
+				All: func() (n int, sum uint64) {
 					m.Range(func(_, v any) bool {
 						n++
 						sum += v.(*Value[R]).ID
@@ -27,7 +27,7 @@ func SyncMap[R any]() Peer[R] {
 					})
 					return
 				},
-			}, nil
+			}
 		},
 	}
 }
@@ -65,24 +65,24 @@ func (s *syncMapSession[R]) do(t *task[uint64]) outcome {
 func Xsync[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameXsync, Keys: true},
-		Open: func(c Config[R]) (Store, error) {
+		Open: func(c Config[R]) Store {
 			var presize []func(*xsync.MapConfig)
 			if !c.Grow {
 				presize = append(presize, xsync.WithPresize(c.Live+c.Sessions))
 			}
 			m := xsync.NewMap[uint64, Value[R]](presize...)
-			return store{
-				session: func() Session {
+			return Store{
+				Session: func() Session {
 					return &session[uint64]{contestant: &xsyncSession[R]{keys: newKeys(), values: m, rest: c.Rest}}
 				},
-				all: func() (n int, sum uint64) {
+				All: func() (n int, sum uint64) {
 					for _, v := range m.All() {
 						n++
 						sum += v.ID
 					}
 					return
 				},
-			}, nil
+			}
 		},
 	}
 }

@@ -22,7 +22,7 @@ type (
 	Rest64  = [7]uint64
 	Rest256 = [31]uint64
 
-	Refs16 struct{ To *uint64 }
+	Refs16 struct{ To [1]*uint64 }
 	Refs64 struct {
 		To    [3]*uint64
 		Plain [4]uint64
@@ -53,16 +53,23 @@ type About struct {
 // Peer is one contestant.
 type Peer[R any] struct {
 	About
-	Open func(Config[R]) (Store, error)
+	Open func(Config[R]) Store
 }
 
-// Store is an open set of values.
-type Store interface {
-	Session() Session
-	Len() int                 // live values; -1 if the peer does not know
-	All() (n int, sum uint64) // loops over the values; -1 if the peer cannot
-	Trim()                    // gives memory back, if the peer can
-	Close()
+// Store is an open set of values. All and Trim are nil if the peer cannot do so.
+type Store struct {
+	Session func() Session
+	All     func() (n int, sum uint64) // loops over the values
+	Trim    func()                     // gives memory back
+}
+
+// Len returns the number of live values, or -1 if the peer does not know.
+func (s Store) Len() int {
+	if s.All == nil {
+		return -1
+	}
+	n, _ := s.All()
+	return n
 }
 
 // Names holds the names of a session's values, in the peer's own type.

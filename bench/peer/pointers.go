@@ -15,8 +15,8 @@ import (
 func New[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameNew, Role: suite.Reference},
-		Open: func(c Config[R]) (Store, error) {
-			return store{session: func() Session { return &session[*Value[R]]{contestant: &newSession[R]{rest: c.Rest}} }}, nil
+		Open: func(c Config[R]) Store {
+			return Store{Session: func() Session { return &session[*Value[R]]{contestant: &newSession[R]{rest: c.Rest}} }}
 		},
 	}
 }
@@ -43,11 +43,11 @@ func (s *newSession[R]) do(t *task[*Value[R]]) outcome {
 func SyncPool[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameSyncPool, Role: suite.Reference},
-		Open: func(c Config[R]) (Store, error) {
+		Open: func(c Config[R]) Store {
 			values, clear := new(sync.Pool), pointers.In(reflect.TypeFor[R]())
-			return store{session: func() Session {
+			return Store{Session: func() Session {
 				return &session[*Value[R]]{contestant: &syncPoolSession[R]{values: values, clear: clear, rest: c.Rest}}
-			}}, nil
+			}}
 		},
 	}
 }

@@ -25,7 +25,7 @@ func Worker[R any](name string) Peer[R] {
 func poolPeer[R any](name string, set func(*pool.Options[Value[R]]), open func(*pool.Pool[Value[R]], R) contestant[uint64]) Peer[R] {
 	return Peer[R]{
 		About: About{Name: name, Role: suite.Ours, Keys: true, Ways: []string{WayGuard, WayBatch}},
-		Open: func(c Config[R]) (Store, error) {
+		Open: func(c Config[R]) Store {
 			var opts pool.Options[Value[R]]
 			if !c.Grow {
 				// Slots that guards and Workers hold back come on top of the live ones.
@@ -35,22 +35,19 @@ func poolPeer[R any](name string, set func(*pool.Options[Value[R]]), open func(*
 			if set != nil {
 				set(&opts)
 			}
-			p, err := pool.New(&opts)
-			if err != nil {
-				return nil, err
-			}
+			p := pool.Must(&opts)
 			ways := map[string]reading{WayGuard: readPinned(p), WayBatch: readBatch(p)}
-			return store{
-				session: func() Session { return &session[uint64]{contestant: open(p, c.Rest), ways: ways} },
-				trim:    func() { p.Trim() },
-				all: func() (n int, sum uint64) {
+			return Store{
+				Session: func() Session { return &session[uint64]{contestant: open(p, c.Rest), ways: ways} },
+				Trim:    func() { p.Trim() },
+				All: func() (n int, sum uint64) {
 					for _, v := range p.All() {
 						n++
 						sum += v.ID
 					}
 					return
 				},
-			}, nil
+			}
 		},
 	}
 }

@@ -40,10 +40,7 @@ func probe(t *testing.T, p Peer[Rest16], tries int) (f findings) {
 	t.Helper()
 	// Each misuse has a store of its own, since one that is not caught damages it.
 	misuse := func(test func(w Session, ns Names)) {
-		s, err := p.Open(Config[Rest16]{Live: probed, Sessions: 2})
-		require.NoError(t, err)
-		defer s.Close()
-		w := s.Session()
+		w := p.Open(Config[Rest16]{Live: probed, Sessions: 2}).Session()
 		defer w.Close()
 		ns := w.Names(probed)
 		w.Put(ns, 0, 100)
@@ -77,10 +74,7 @@ func probe(t *testing.T, p Peer[Rest16], tries int) (f findings) {
 		}
 	})
 	misuse(func(w Session, ns Names) {
-		s, err := p.Open(Config[Rest16]{Live: probed, Sessions: 2})
-		require.NoError(t, err)
-		defer s.Close()
-		others := s.Session()
+		others := p.Open(Config[Rest16]{Live: probed, Sessions: 2}).Session()
 		defer others.Close()
 		theirs := others.Names(probed)
 		others.Fill(theirs, 500)
@@ -124,9 +118,12 @@ func TestRolesFollowMisuse(t *testing.T) {
 // The probe finds generations of 8 bits, and removals that do not compare them.
 func TestProbeFindsFaults(t *testing.T) {
 	faulty := func(mask uint64, blind bool) Peer[Rest16] {
-		return Peer[Rest16]{Open: func(c Config[Rest16]) (Store, error) {
-			s, err := Plain[Rest16]().Open(c)
-			return &faultyStore{s, mask, blind}, err
+		return Peer[Rest16]{Open: func(c Config[Rest16]) Store {
+			inner := Plain[Rest16]().Open(c).Session
+			return Store{Session: func() Session {
+				s := inner()
+				return &faultySession{s, s.(*session[uint64]).contestant.(*plainSession[Rest16]).values, mask, blind}
+			}}
 		}}
 	}
 	require.False(t, probe(t, faulty(0xff_ffff_ffff, false), 128).stale)
@@ -134,21 +131,11 @@ func TestProbeFindsFaults(t *testing.T) {
 	require.Equal(t, findings{stale: true, double: true}, probe(t, faulty(1<<64-1, true), 10))
 }
 
-type faultyStore struct {
-	Store
-	mask  uint64 // of the bits of names that are compared
-	blind bool   // removals do not compare generations
-}
-
-func (s *faultyStore) Session() Session {
-	inner := s.Store.Session().(*session[uint64])
-	return &faultySession{inner, inner.contestant.(*plainSession[Rest16]).values, s}
-}
-
 type faultySession struct {
 	Session
 	values *slotMap[Rest16]
-	faulty *faultyStore
+	mask   uint64 // of the bits of names that are compared
+	blind  bool   // removals do not compare generations
 }
 
 // now returns the name that the slot of place i has now.
@@ -159,7 +146,7 @@ func (s *faultySession) now(ns Names, i int) (now, kept uint64) {
 
 func (s *faultySession) Look(ns Names, i int) (uint64, bool) {
 	now, kept := s.now(ns, i)
-	if (now^kept)&s.faulty.mask == 0 {
+	if (now^kept)&s.mask == 0 {
 		kept = now
 	}
 	return idOf(s.values.get(kept))
@@ -167,7 +154,7 @@ func (s *faultySession) Look(ns Names, i int) (uint64, bool) {
 
 func (s *faultySession) Drop(ns Names, i int) bool {
 	now, kept := s.now(ns, i)
-	if s.faulty.blind && now>>32%2 == 1 && now != kept {
+	if s.blind && now>>32%2 == 1 && now != kept {
 		s.values.remove(now)
 		return false
 	}

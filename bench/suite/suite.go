@@ -100,7 +100,8 @@ type Case struct {
 	Impl       string  // the contestant
 	Params     []Param // in the order of the name, without impl and goroutines
 	Goroutines int     // that work at once; 0 is 1
-	Open       func() (Run, error)
+	// Open opens the run. It panics if it cannot, which is an error of the case.
+	Open func() Run
 }
 
 // Run is an open case.

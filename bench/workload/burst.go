@@ -10,7 +10,6 @@ func burst() suite.Question {
 		ID:     "Burst",
 		Title:  "What does a value cost that comes and goes with a thousand others?",
 		About:  "Each goroutine stores 1,000 values, then looks each up and removes it, the first one first. An operation is all that happens to one value.",
-		Roles:  rolesWith(),
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range goroutinesOf(env) {
@@ -27,7 +26,6 @@ func sizes() suite.Question {
 		Title: "What do big values cost, and pointers in them?",
 		About: "One goroutine stores 1,000 values, then looks each up and removes it, as in Burst. Values have 16, 64 or 256 bytes, without pointers and with. " +
 			"A store that returns copies copies them whole. Vacant slots with pointers must be cleared, or they keep alive what they point to.",
-		Roles:  rolesWith(),
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) []suite.Group {
 			return []suite.Group{
@@ -48,7 +46,7 @@ func burstGroup[R any](env suite.Env, goroutines int) suite.Group {
 
 // bursts store and remove size values at a time.
 func bursts(params []suite.Param, size, goroutines int) rules {
-	return rules{params, size * goroutines, goroutines, func(sessions []peer.Session) (j job) {
+	return rules{params: params, live: size * goroutines, goroutines: goroutines, plan: func(sessions []peer.Session) (j job) {
 		for g, s := range sessions {
 			ns, first := s.Names(size), base(g)
 			j.works = append(j.works, func(n int) (did int, err error) {

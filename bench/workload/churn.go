@@ -14,7 +14,6 @@ func churn() suite.Question {
 		Title: "What does a replacement cost among many live values?",
 		About: "Each goroutine has its share of the live values. It removes one, drawn at random beforehand, and stores another in its place. " +
 			"From 100,000 live values on, one store is open at a time, so that its garbage is collected as in a user's program.",
-		Roles: rolesWith(),
 		Charts: []suite.Chart{
 			{Unit: "ns/op", Where: map[string]string{"goroutines": "1"}, Title: "What does a replacement cost among many live values, to one goroutine?"},
 			{Unit: "ns/op", Where: map[string]string{"live": "1000"}, Title: "What does a replacement cost among 1,000 live values?"},
@@ -35,7 +34,7 @@ func churn() suite.Question {
 // replacing are the rules by which each goroutine replaces its own live values.
 func replacing(live, goroutines int, seed uint64) rules {
 	params := []suite.Param{value[peer.Rest16](), number("live", live)}
-	return rules{params, live, goroutines, func(sessions []peer.Session) (j job) {
+	return rules{params: params, live: live, goroutines: goroutines, plan: func(sessions []peer.Session) (j job) {
 		replacers := replacersOf(sessions, live, seed)
 		for _, r := range replacers {
 			j.works = append(j.works, r.work)

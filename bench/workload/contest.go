@@ -18,6 +18,9 @@ type rules struct {
 	live       int // the most live values
 	goroutines int
 	plan       func([]peer.Session) job
+
+	scaling bool // only contestants for several goroutines, also if there is one
+	words   bool // only contestants whose names are words
 }
 
 // job is the work of each goroutine, a session each, and the check of its result.
@@ -31,30 +34,32 @@ type job struct {
 // contests returns a case for each peer that may have that many goroutines.
 func contests[R any](r rules) (cases []suite.Case) {
 	for _, p := range peer.All[R]() {
-		if may(&p.About, r.goroutines) {
-			cases = append(cases, r.caseOf(p.Name, func() (suite.Run, error) { return enter(p, r) }))
+		if r.may(&p.About) {
+			cases = append(cases, r.caseOf(p.Name, func() suite.Run { return enter(p, r) }))
 		}
 	}
 	return cases
 }
 
-func (r *rules) caseOf(impl string, open func() (suite.Run, error)) suite.Case {
+func (r *rules) caseOf(impl string, open func() suite.Run) suite.Case {
 	return suite.Case{Impl: impl, Params: r.params, Goroutines: r.goroutines, Open: open}
 }
 
 // reference returns a case without a store.
 func (r *rules) reference(impl string, work func(g int) turns.Work) suite.Case {
-	return r.caseOf(impl, func() (suite.Run, error) {
+	return r.caseOf(impl, func() suite.Run {
 		var works turns.Crew
 		for g := range r.goroutines {
 			works = append(works, work(g))
 		}
-		return works, nil
+		return works
 	})
 }
 
-// may reports whether that many goroutines may use the peer.
-func may(about *peer.About, goroutines int) bool { return goroutines == 1 || !about.Alone }
+// may reports whether the peer may take part.
+func (r *rules) may(about *peer.About) bool {
+	return (!about.Alone || r.goroutines == 1 && !r.scaling) && (about.Keys || !r.words)
+}
 
 // contest is an open case: a store, and a goroutine with a session for each work.
 type contest struct {
@@ -65,21 +70,17 @@ type contest struct {
 }
 
 // enter opens a peer's store, and a session for each goroutine.
-func enter[R any](p peer.Peer[R], r rules) (suite.Run, error) {
+func enter[R any](p peer.Peer[R], r rules) suite.Run {
 	// With several goroutines the room that a pool needs is not known: while one is
 	// preempted within an operation, no slot that others remove is reclaimed. So all
 	// stores grow, and have reached their size when the first turn begins.
-	store, err := p.Open(peer.Config[R]{Rest: rest[R](), Live: r.live, Sessions: r.goroutines, Grow: r.goroutines > 1})
-	if err != nil {
-		return nil, err
-	}
-	c := &contest{store: store}
+	c := &contest{store: p.Open(peer.Config[R]{Rest: rest[R](), Live: r.live, Sessions: r.goroutines, Grow: r.goroutines > 1})}
 	for range r.goroutines {
-		c.sessions = append(c.sessions, store.Session())
+		c.sessions = append(c.sessions, c.store.Session())
 	}
 	c.job = r.plan(c.sessions)
 	c.Crew = turns.Crew(c.works)
-	return c, nil
+	return c
 }
 
 // Metrics returns the further figures of the job.
@@ -90,7 +91,7 @@ func (c *contest) Metrics() map[string]float64 {
 	return c.metrics()
 }
 
-// Close checks the values, closes the store, and checks how many values are live.
+// Close checks the values, closes the sessions, and checks how many values are live.
 func (c *contest) Close() (err error) {
 	if c.check != nil {
 		err = c.check()
@@ -98,9 +99,7 @@ func (c *contest) Close() (err error) {
 	for _, s := range c.sessions {
 		s.Close()
 	}
-	n := c.store.Len()
-	c.store.Close()
-	if n >= 0 && n != c.left {
+	if n := c.store.Len(); n >= 0 && n != c.left {
 		err = errors.Join(err, fmt.Errorf("%d values are live at the end; want %d", n, c.left))
 	}
 	return err
@@ -129,20 +128,14 @@ type cycle struct {
 	at  int
 }
 
-// next returns the next picks, one to n of them.
-func (c *cycle) next(n int) []uint32 {
-	if c.at == len(c.all) {
-		c.at = 0
-	}
-	next := c.all[c.at:min(c.at+n, len(c.all))]
-	c.at += len(next)
-	return next
-}
-
 // each calls do with n picks, some at a time.
 func (c *cycle) each(n int, do func(picks []uint32) error) (did int, err error) {
 	for did < n && err == nil {
-		picks := c.next(n - did)
+		if c.at == len(c.all) {
+			c.at = 0
+		}
+		picks := c.all[c.at:min(c.at+n-did, len(c.all))]
+		c.at += len(picks)
 		err = do(picks)
 		did += len(picks)
 	}
@@ -166,17 +159,10 @@ func summed(n int, first, sum uint64, failed int) error {
 // rest returns the part of a value beside its identity. Its pointers are not nil, so that
 // the collector has something to follow.
 func rest[R any]() (r R) {
-	to := new(uint64)
-	switch r := any(&r).(type) {
-	case *peer.Refs16:
-		r.To = to
-	case *peer.Refs64:
-		for i := range r.To {
-			r.To[i] = to
-		}
-	case *peer.Refs256:
-		for i := range r.To {
-			r.To[i] = to
+	if all := reflect.ValueOf(&r).Elem(); all.Kind() == reflect.Struct { // peer.Refs16 and so on
+		to := reflect.ValueOf(new(uint64))
+		for i := range all.Field(0).Len() {
+			all.Field(0).Index(i).Set(to)
 		}
 	}
 	return r

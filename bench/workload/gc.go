@@ -16,7 +16,6 @@ func collector() suite.Question {
 		About: "Three collections are forced (one, if it takes longer than 0.2 s) while the values are live and nothing else runs: how long runtime.GC takes, and how much processor time the collector says that it used. " +
 			"Values have 64 bytes without pointers, or with three to the same word, so that finding pointers is measured and not following them. The names of the values are live as well. " +
 			"nothing is an empty heap: the cost of a forced collection itself.",
-		Roles: rolesWith(map[string]suite.Role{"nothing": suite.Reference}),
 		Charts: []suite.Chart{
 			{Title: "A garbage collection from beginning to end", Unit: "ns/op"},
 			{Title: "Processor time of the collector, for each collection", Unit: "gc-cpu-ns/op"},
@@ -26,17 +25,14 @@ func collector() suite.Question {
 			if env.Quick {
 				live = 50_000
 			}
-			var word uint64
-			refs := peer.Refs64{To: [3]*uint64{&word, &word, &word}}
-			cases := append(collectorCases(live, "no", peer.Rest64{}), collectorCases(live, "yes", refs)...)
+			cases := append(collectorCases[peer.Rest64](live, "no"), collectorCases[peer.Refs64](live, "yes")...)
 			return []suite.Group{{Cases: cases, Once: true}}
 		},
 	}
 }
 
-func collectorCases[R any](live int, pointers string, rest R) []suite.Case {
-	var cases []suite.Case
-	add := func(impl string, open func() (suite.Run, error)) {
+func collectorCases[R any](live int, pointers string) (cases []suite.Case) {
+	add := func(impl string, open func() suite.Run) {
 		cases = append(cases, suite.Case{
 			Impl:   impl,
 			Params: []suite.Param{number("live", live), param("pointers", pointers)},
@@ -47,24 +43,18 @@ func collectorCases[R any](live int, pointers string, rest R) []suite.Case {
 		if p.Name == peer.NameSyncMap && pointers == "yes" {
 			continue // it keeps pointers to values in either case, and a cycle takes a second
 		}
-		add(p.Name, func() (suite.Run, error) { return openCollector(p, live, rest) })
+		add(p.Name, func() suite.Run { return openCollector(p, live) })
 	}
-	add("nothing", func() (suite.Run, error) { return collectorRun(func() error { return nil }), nil })
+	add("nothing", func() suite.Run { return collectorRun(nil) })
 	return cases
 }
 
-func openCollector[R any](p peer.Peer[R], live int, rest R) (suite.Run, error) {
-	store, err := p.Open(peer.Config[R]{Rest: rest, Live: live, Sessions: 1})
-	if err != nil {
-		return nil, err
-	}
+func openCollector[R any](p peer.Peer[R], live int) suite.Run {
+	store := p.Open(peer.Config[R]{Rest: rest[R](), Live: live, Sessions: 1})
 	session := store.Session()
 	names := session.Names(live)
 	session.Fill(names, 1)
-	return collectorRun(func() error {
-		defer store.Close()
-		return emptied(store, session, names)
-	}), nil
+	return collectorRun(func() error { return emptied(store, session, names) })
 }
 
 // A turn forces this many collections if the first took less than collectionsUpTo.
@@ -73,7 +63,7 @@ const (
 	collectionsUpTo = 200 * time.Millisecond
 )
 
-// collectorRun forces collections. end checks the live values.
+// collectorRun forces collections. end, which may be nil, checks the live values.
 func collectorRun(end func() error) suite.Run {
 	r := &meteredRun{figures: map[string]float64{}}
 	r.end = end

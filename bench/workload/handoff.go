@@ -17,7 +17,6 @@ func handoff() suite.Question {
 		Title: "What does a value cost that one goroutine stores and another removes?",
 		About: "A producer stores values and sends their names over a channel; a consumer looks each up and removes it. Names are sent one by one, or 64 at a time. " +
 			"The floor 'bare' sends the values themselves, so it is the channel's share of the cost.",
-		Roles:  rolesWith(map[string]suite.Role{bare: suite.Reference}),
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, batch := range []int{1, 64} {
@@ -36,7 +35,7 @@ func handing(batch, goroutines int) rules {
 	params := []suite.Param{value[peer.Rest16](), number("batch", batch)}
 	// The most values between producers and consumers.
 	live := goroutines / 2 * batch * (onTheWay(batch) + 2)
-	return rules{params, live, goroutines, func(sessions []peer.Session) (j job) {
+	return rules{params: params, live: live, goroutines: goroutines, plan: func(sessions []peer.Session) (j job) {
 		for g := 0; g < len(sessions); g += 2 {
 			from, to := sessions[g], sessions[g+1]
 			b := newBelt(batch, base(g), func() peer.Names { return from.Names(batch) })
@@ -50,7 +49,7 @@ func handing(batch, goroutines int) rules {
 // bareCase is the floor: the values themselves are sent.
 func bareCase(r rules, batch int) suite.Case {
 	type value16 = peer.Value[peer.Rest16]
-	return r.caseOf(bare, func() (suite.Run, error) {
+	return r.caseOf(bare, func() suite.Run {
 		var works turns.Crew
 		for g := 0; g < r.goroutines; g += 2 {
 			b := newBelt(batch, base(g), func() []value16 { return make([]value16, batch) })
@@ -67,7 +66,7 @@ func bareCase(r rules, batch int) suite.Case {
 			}
 			works = append(works, b.produce, b.consume)
 		}
-		return works, nil
+		return works
 	})
 }
 

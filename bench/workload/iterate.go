@@ -16,10 +16,6 @@ func iterate() suite.Question {
 		About: "16-byte values. Figures are per live value, so where one slot in ten is live they include the skipping of nine vacant ones. " +
 			"The live slots are drawn at random, the same for all. seq2 is a hand-written iter.Seq2 over a slice of slots, each a generation and a value, that skips vacant ones; slots is the plain loop over that slice. " +
 			"Both are for one goroutine, while the pool and the maps may change during the loop. Loops over maps of a million are measured once, with all slots live.",
-		Roles: rolesWith(map[string]suite.Role{
-			"pool.All": suite.Ours, "pool.Pages": suite.Ours, "guard.All": suite.Ours,
-			"seq2": suite.Reference, "slots": suite.Reference,
-		}),
 		Charts: []suite.Chart{
 			{Title: "Loop over all values, every slot live", Unit: "ns/op", Where: map[string]string{"live": "all"}},
 			{Title: "Loop over all values, one slot in ten live", Unit: "ns/op", Where: map[string]string{"live": "tenth"}},
@@ -58,42 +54,39 @@ func loopCases(env suite.Env, slots int, live string) (cases, maps []suite.Case)
 	if live == "tenth" {
 		left = shuffled(slots, env.Seed)[:slots/10]
 	}
+	keep := make([]bool, slots)
 	want := looped{n: len(left)}
 	for _, i := range left {
+		keep[i] = true
 		want.sum += uint64(i) + 1
 	}
-	caseOf := func(impl string, open func() (loop func() looped, end func(), err error)) suite.Case {
+	caseOf := func(impl string, open func() (loop func() looped)) suite.Case {
 		params := []suite.Param{number("slots", slots), param("live", live)}
-		return suite.Case{Impl: impl, Params: params, Open: func() (suite.Run, error) {
-			loop, end, err := open()
-			return loopRun(loop, want, end), err
-		}}
+		return suite.Case{Impl: impl, Params: params, Open: func() suite.Run { return loopRun(open(), want) }}
 	}
-	overPool := func(impl string, loop func(*pool.Pool[loopValue]) looped) {
-		cases = append(cases, caseOf(impl, func() (func() looped, func(), error) {
-			p, err := loopPool(slots, left)
-			return func() looped { return loop(p) }, nil, err
-		}))
+	overPool := func(impl string, loop func(*pool.Pool[loopValue]) looped) suite.Case {
+		return caseOf(impl, func() func() looped {
+			p := loopPool(keep)
+			return func() looped { return loop(p) }
+		})
 	}
-	overSlots := func(impl string, loop func(slotSlice) looped) {
-		cases = append(cases, caseOf(impl, func() (func() looped, func(), error) {
-			s := loopSlots(slots, left)
-			return func() looped { return loop(s) }, nil, nil
-		}))
+	overSlots := func(impl string, loop func(slotSlice) looped) suite.Case {
+		return caseOf(impl, func() func() looped {
+			s := loopSlots(keep)
+			return func() looped { return loop(s) }
+		})
 	}
-	overPool("pool.All", loopAll)
-	overPool("guard.All", loopGuard)
-	overPool("pool.Pages", loopPages)
-	overSlots("seq2", loopSeq2)
-	overSlots("slots", loopPlain)
 	for _, p := range peersOf[peer.Rest16](peer.NameSyncMap, peer.NameXsync) {
-		maps = append(maps, caseOf(p.Name, func() (func() looped, func(), error) { return loopPeer(p, slots, left) }))
+		maps = append(maps, caseOf(p.Name, func() func() looped { return loopPeer(p, keep) }))
 	}
-	return cases, maps
+	return []suite.Case{
+		overPool("pool.All", loopAll), overPool("guard.All", loopGuard), overPool("pool.Pages", loopPages),
+		overSlots("seq2", loopSeq2), overSlots("slots", loopPlain),
+	}, maps
 }
 
 // loopRun repeats a loop until it has yielded n values.
-func loopRun(loop func() looped, want looped, end func()) suite.Run {
+func loopRun(loop func() looped, want looped) suite.Run {
 	return &plainRun{do: func(n int) (did int, err error) {
 		for did < n {
 			got := loop()
@@ -103,61 +96,35 @@ func loopRun(loop func() looped, want looped, end func()) suite.Run {
 			did += got.n
 		}
 		return did, nil
-	}, end: func() error {
-		if end != nil {
-			end()
-		}
-		return nil
 	}}
 }
 
-// loopPool returns a pool of the values 1 … slots, without those whose index is not in
-// left.
-func loopPool(slots int, left []uint32) (*pool.Pool[loopValue], error) {
-	p, err := pool.New(&pool.Options[loopValue]{Capacity: slots, Preallocate: true})
-	if err != nil {
-		return nil, err
+// loopPool returns a pool in which slot i had the value i+1, and has it still where keep[i]
+// is true.
+func loopPool(keep []bool) *pool.Pool[loopValue] {
+	p := pool.Must(&pool.Options[loopValue]{Capacity: len(keep), Preallocate: true})
+	for id := range uint64(len(keep)) {
+		must(p.Insert(loopValue{ID: id + 1}))
 	}
-	keep := make(map[uint64]bool, len(left))
-	for _, i := range left {
-		keep[uint64(i)+1] = true
-	}
-	for id := range uint64(slots) {
-		if _, err := p.Insert(loopValue{ID: id + 1}); err != nil {
-			return nil, err
-		}
-	}
-	p.DeleteFunc(func(_ pool.Handle[loopValue], v *loopValue) bool { return !keep[v.ID] })
-	return p, nil
+	p.DeleteFunc(func(_ pool.Handle[loopValue], v *loopValue) bool { return !keep[v.ID-1] })
+	return p
 }
 
-// loopPeer fills a peer's store with the same values.
-func loopPeer(p peer.Peer[peer.Rest16], slots int, left []uint32) (loop func() looped, end func(), err error) {
-	store, err := p.Open(peer.Config[peer.Rest16]{Live: slots, Sessions: 1})
-	if err != nil {
-		return nil, nil, err
-	}
+// loopPeer fills a peer's store with the same values, and returns a loop over it.
+func loopPeer(p peer.Peer[peer.Rest16], keep []bool) (loop func() looped) {
+	store := p.Open(peer.Config[peer.Rest16]{Live: len(keep), Sessions: 1})
 	session := store.Session()
-	names := session.Names(slots)
+	names := session.Names(len(keep))
 	session.Fill(names, 1)
-	keep := make([]bool, slots)
-	for _, i := range left {
-		keep[i] = true
-	}
 	for i := range keep {
 		if !keep[i] && !session.Drop(names, i) {
-			return nil, nil, fmt.Errorf("%s: live value %d could not be removed", p.Name, i+1)
+			panic(fmt.Sprintf("%s: live value %d could not be removed", p.Name, i+1))
 		}
 	}
-	loop = func() looped {
+	return func() looped {
 		n, sum := store.All()
 		return looped{n, sum}
 	}
-	end = func() {
-		session.Close()
-		store.Close()
-	}
-	return loop, end, nil
 }
 
 func loopAll(p *pool.Pool[loopValue]) (l looped) {
@@ -198,10 +165,12 @@ type loopSlot struct {
 	value      loopValue
 }
 
-func loopSlots(slots int, left []uint32) slotSlice {
-	s := make(slotSlice, slots)
-	for _, i := range left {
-		s[i] = loopSlot{generation: 1, value: loopValue{ID: uint64(i) + 1}}
+func loopSlots(keep []bool) slotSlice {
+	s := make(slotSlice, len(keep))
+	for i := range keep {
+		if keep[i] {
+			s[i] = loopSlot{generation: 1, value: loopValue{ID: uint64(i) + 1}}
+		}
 	}
 	return s
 }

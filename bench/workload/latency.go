@@ -17,7 +17,6 @@ func latency() suite.Question {
 		Title: "How long does one replacement take at worst?",
 		About: "Twice as many goroutines as processors replace values among 10,000 live ones. Each replacement is timed by itself; the floor 'clock' times nothing. " +
 			"A goroutine begins an operation when its last one has ended, so a long operation delays others that are then not counted as late. The longest are those in which a goroutine was preempted.",
-		Roles: rolesWith(map[string]suite.Role{clock: suite.Reference}),
 		Charts: []suite.Chart{
 			{Unit: "p50-ns", Title: "How long do half of the replacements take at most?"},
 			{Unit: "p99-ns", Title: "How long do 99 of 100 replacements take at most?"},
@@ -33,21 +32,20 @@ func latency() suite.Question {
 func latencyCases(goroutines int, env suite.Env) (cases []suite.Case) {
 	live := sizesOf(env, 10_000)[0]
 	r := replacing(live, goroutines, env.Seed)
-	add := func(impl string, open func(watches []*measure.Stopwatch) (suite.Run, error)) {
-		cases = append(cases, r.caseOf(impl, func() (suite.Run, error) {
+	add := func(impl string, open func(watches []*measure.Stopwatch) suite.Run) {
+		cases = append(cases, r.caseOf(impl, func() suite.Run {
 			var watches []*measure.Stopwatch
 			for range goroutines {
 				watches = append(watches, measure.NewStopwatch())
 			}
-			run, err := open(watches)
-			return &timing{run, measure.NewLatencies(watches)}, err
+			return &timing{open(watches), measure.NewLatencies(watches)}
 		}))
 	}
 	for _, p := range peer.All[peer.Rest16]() {
-		if !may(&p.About, goroutines) {
+		if !r.may(&p.About) {
 			continue
 		}
-		add(p.Name, func(watches []*measure.Stopwatch) (suite.Run, error) {
+		add(p.Name, func(watches []*measure.Stopwatch) suite.Run {
 			r := r
 			r.plan = func(sessions []peer.Session) (j job) {
 				replacers := replacersOf(sessions, live, env.Seed)
@@ -60,7 +58,7 @@ func latencyCases(goroutines int, env suite.Env) (cases []suite.Case) {
 			return enter(p, r)
 		})
 	}
-	add(clock, func(watches []*measure.Stopwatch) (suite.Run, error) {
+	add(clock, func(watches []*measure.Stopwatch) suite.Run {
 		return r.reference(clock, func(g int) turns.Work {
 			w := watches[g]
 			return func(n int) (int, error) {

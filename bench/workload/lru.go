@@ -18,7 +18,6 @@ func caches() suite.Question {
 		About: "An LRU cache of 8-byte keys and values: bench/lru, whose values are in a pool and whose order is a list of slot indexes, beside hashicorp/golang-lru, whose entries are pointers. Both have one map and one lock: bench/lru a sync.Mutex, golang-lru a sync.RWMutex. Each operation is a call through an interface. " +
 			"A hit looks up a key, drawn beforehand, which becomes the newest; an add stores a new key and evicts the oldest. " +
 			"The collector's processor time is that of a million adds to a million entries.",
-		Roles: map[string]suite.Role{"pool": suite.Ours},
 		Charts: []suite.Chart{
 			{Title: "A hit in a cache", Unit: "ns/op", Where: map[string]string{"op": "hit"}},
 			{Title: "An add to a cache that is full", Unit: "ns/op", Where: map[string]string{"op": "add"}},
@@ -33,13 +32,7 @@ func caches() suite.Question {
 			group := func(op string, live int, once bool, open func(cache) suite.Run) {
 				g := suite.Group{Apart: live >= big, Once: once}
 				for _, impl := range []string{"pool", "golang-lru"} {
-					g.Cases = append(g.Cases, suite.Case{Impl: impl, Params: []suite.Param{param("op", op), number("live", live)}, Open: func() (suite.Run, error) {
-						c, err := newCache(impl, live)
-						if err != nil {
-							return nil, err
-						}
-						return open(c), nil
-					}})
+					g.Cases = append(g.Cases, suite.Case{Impl: impl, Params: []suite.Param{param("op", op), number("live", live)}, Open: func() suite.Run { return open(newCache(impl, live)) }})
 				}
 				groups = append(groups, g)
 			}
@@ -60,11 +53,11 @@ type cache interface {
 	Len() int
 }
 
-func newCache(impl string, size int) (cache, error) {
+func newCache(impl string, size int) cache {
 	if impl == "pool" {
-		return lru.New[uint64, uint64](size)
+		return must(lru.New[uint64, uint64](size))
 	}
-	return golru.New[uint64, uint64](size)
+	return must(golru.New[uint64, uint64](size))
 }
 
 // add adds the keys from, from+1, … A value is its key plus 1.

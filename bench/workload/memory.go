@@ -15,7 +15,6 @@ func memory() suite.Question {
 		About: "The live heap after a garbage collection, less that before the store was made, for each value; what exceeds the value's own bytes is the store's. " +
 			"Every store starts empty and grows. Names are not counted: a handle, a key or a pointer is 8 bytes. " +
 			"Then all values are removed in the order of insertion, stores that have a Trim are trimmed, and the heap is measured again; less than half a byte a value counts as half a byte. The time is that of filling.",
-		Roles: rolesWith(),
 		Charts: []suite.Chart{
 			{Title: "Memory for each of a million live values", Unit: "B/value"},
 			{Title: "Memory for each former value, after all were removed", Unit: "left-B/value"},
@@ -26,30 +25,25 @@ func memory() suite.Question {
 				live = 2_000
 			}
 			return []suite.Group{
-				{Cases: memoryCases[peer.Rest16](live, nil), Once: true},
-				{Cases: memoryCases[peer.Rest64](live, memoryTwins), Once: true},
+				{Cases: memoryCases[peer.Rest16](live), Once: true},
+				// A FIFO pool and a Worker keep values as the pool does.
+				{Cases: memoryCases[peer.Rest64](live, peer.NameFIFO, peer.NameWorker), Once: true},
 			}
 		},
 	}
 }
 
-// memoryTwins keep values as pool and mutex do.
-var memoryTwins = []string{peer.NameFIFO, peer.NameWorker}
-
 // memoryCases returns a case for each peer but those without.
-func memoryCases[R any](live int, without []string) []suite.Case {
-	var cases []suite.Case
+func memoryCases[R any](live int, without ...string) (cases []suite.Case) {
+	without = append(without, peer.NameSyncPool) // it only keeps removed values
 	for _, p := range peer.All[R]() {
-		if p.Name == peer.NameSyncPool {
-			continue // it only keeps removed values
-		}
 		if slices.Contains(without, p.Name) {
 			continue
 		}
 		cases = append(cases, suite.Case{
 			Impl:   p.Name,
 			Params: []suite.Param{value[R](), number("live", live)},
-			Open:   func() (suite.Run, error) { return openMemory(p, live), nil },
+			Open:   func() suite.Run { return openMemory(p, live) },
 		})
 	}
 	return cases
@@ -64,10 +58,7 @@ func openMemory[R any](p peer.Peer[R], live int) suite.Run {
 	r := &meteredRun{}
 	r.do = func(int) (int, error) {
 		empty := liveHeap()
-		store, err := p.Open(peer.Config[R]{Live: live, Sessions: 1, Grow: true})
-		if err != nil {
-			return 0, err
-		}
+		store := p.Open(peer.Config[R]{Live: live, Sessions: 1, Grow: true})
 		session := store.Session()
 		made := liveHeap()
 		names := session.Names(live)
@@ -82,10 +73,12 @@ func openMemory[R any](p peer.Peer[R], live int) suite.Run {
 			return 0, err
 		}
 		names = nil // a pointer keeps its value
-		store.Trim()
+		if store.Trim != nil {
+			store.Trim()
+		}
 		runtime.GC() // with the one of liveHeap, two: a finalizer or a sync.Pool takes that
 		left := liveHeap() - empty
-		store.Close()
+		runtime.KeepAlive(store)
 		r.figures = map[string]float64{
 			"B/value":      float64(full) / float64(live),
 			"left-B/value": max(float64(left)/float64(live), leftLeast),

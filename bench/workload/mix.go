@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"slices"
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
@@ -14,31 +13,21 @@ func mix() suite.Question {
 		Title: "What does an operation cost when all read and write the same values?",
 		About: "All goroutines look up and replace 10,000 values whose names are in shared memory, in an order drawn at random beforehand; 95 or 50 of 100 operations are look-ups. " +
 			"A name is stale if another goroutine has just replaced its value; 'stale/op' counts these look-ups. Contestants whose names are not words are left out, and so are those whose stale names do harm.",
-		Roles:  rolesWith(),
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, reads := range []int{95, 50} {
-				groups = append(groups, suite.Group{Cases: mixCases(mixing(reads, env.Procs, env))})
+				groups = append(groups, suite.Group{Cases: contests[peer.Rest16](mixing(reads, env.Procs, env))})
 			}
 			return groups
 		},
 	}
 }
 
-// mixCases leaves out contestants whose names are not words.
-func mixCases(r rules) []suite.Case {
-	keyed := make(map[string]bool)
-	for _, p := range peer.All[peer.Rest16]() {
-		keyed[p.Name] = p.Keys
-	}
-	return slices.DeleteFunc(contests[peer.Rest16](r), func(c suite.Case) bool { return !keyed[c.Impl] })
-}
-
 // mixing are the rules by which all goroutines look up and replace the same values.
 func mixing(reads, goroutines int, env suite.Env) rules {
 	live := sizesOf(env, 10_000)[0]
 	params := []suite.Param{value[peer.Rest16](), number("reads", reads)}
-	return rules{params, live, goroutines, func(sessions []peer.Session) (j job) {
+	return rules{params: params, live: live, goroutines: goroutines, words: true, plan: func(sessions []peer.Session) (j job) {
 		m := &mixers{shared: sessions[0].Names(live)}
 		sessions[0].Fill(m.shared, base(len(sessions)))
 		for g, s := range sessions {

@@ -18,7 +18,6 @@ func pair() suite.Question {
 		About: "One goroutine stores a value and removes it, repeatedly, in a store that is otherwise empty. " +
 			"Everything is in the first-level cache, so this is the least cost of each, and flatters stores that cause cache misses. " +
 			"The floor 'locked' writes a value, publishes it and takes it back with two locked instructions.",
-		Roles: rolesWith(map[string]suite.Role{locked: suite.Reference}),
 		Front: true,
 		Charts: []suite.Chart{
 			{Unit: "ns/op"},
@@ -32,7 +31,7 @@ func pair() suite.Question {
 }
 
 func pairs(goroutines int) rules {
-	return rules{[]suite.Param{value[peer.Rest16]()}, goroutines, goroutines, func(sessions []peer.Session) (j job) {
+	return rules{params: []suite.Param{value[peer.Rest16]()}, live: goroutines, goroutines: goroutines, plan: func(sessions []peer.Session) (j job) {
 		for g, s := range sessions {
 			id := base(g)
 			j.works = append(j.works, func(n int) (int, error) {

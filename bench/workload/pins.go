@@ -22,7 +22,6 @@ func pins() suite.Question {
 		About: "One goroutine replaces 64 values of 64 bytes in turn for a tenth of a second. Another looks one of them up, keeps it in use for the time that pin says, then rests as long, and so on; turn is one look-up for the whole time. " +
 			"pool and worker keep the value by a guard, hold by a Ref of that value alone. rwmutex is a map whose reader holds the read lock, so that the writer waits: the alternative if the value must not be copied. " +
 			"It has no line for turn, in which it would do nothing. limbo-slots is the most slots that waited for the reader, pool-B the most memory of the pool.",
-		Roles: rolesWith(map[string]suite.Role{"hold": suite.Ours}),
 		Charts: []suite.Chart{
 			{Title: "Replacements beside a reader that takes long", Unit: "ns/op"},
 			{Title: "Removed slots that wait for the reader, at most", Unit: "limbo-slots"},
@@ -45,7 +44,7 @@ func pins() suite.Question {
 					g.Cases = append(g.Cases, suite.Case{
 						Impl:   impl,
 						Params: []suite.Param{param("pin", pin.name)},
-						Open:   func() (suite.Run, error) { return openPins(impl, window, pin.pause), nil },
+						Open:   func() suite.Run { return openPins(impl, window, pin.pause) },
 					})
 				}
 			}
@@ -74,9 +73,7 @@ func openPins(impl string, window, pause time.Duration) suite.Run {
 	r.do = func(int) (did int, err error) {
 		s := lockedPins()
 		if impl != locking {
-			if s, err = poolPins(impl == peer.NameWorker, impl == "hold"); err != nil {
-				return 0, err
-			}
+			s = poolPins(impl == peer.NameWorker, impl == "hold")
 		}
 		return (&pinDuel{pinStore: s, run: r, window: window, pause: pause}).fight()
 	}
@@ -196,12 +193,9 @@ func (d *pinDuel) note() {
 }
 
 // poolPins is the pool. Its writer may be a Worker, and its reader keeps a guard or a Ref.
-func poolPins(worker, hold bool) (s pinStore, err error) {
+func poolPins(worker, hold bool) (s pinStore) {
 	// The default MaxLimbo is for guards that were forgotten. This one is not.
-	p, err := pool.New(&pool.Options[pinValue]{MaxLimbo: pool.MaxCapacity})
-	if err != nil {
-		return s, err
-	}
+	p := pool.Must(&pool.Options[pinValue]{MaxLimbo: pool.MaxCapacity})
 	insert, remove := p.Insert, p.Remove
 	s.end = func() {}
 	if worker {
@@ -235,7 +229,7 @@ func poolPins(worker, hold bool) (s pinStore, err error) {
 		return stats.Limbo, stats.Bytes
 	}
 	s.len = p.Len
-	return s, nil
+	return s
 }
 
 // lockedPins is a map whose reader holds the read lock.

@@ -15,13 +15,11 @@ func read() suite.Question {
 		About: "One goroutine looks up live values in an order drawn at random beforehand and reads their identity. " +
 			"'-guard' pins a guard for 1,024 look-ups, '-batch' makes 64 look-ups a call under a guard. " +
 			"A pointer needs no look-up, and does not tell whether its value is gone.",
-		Roles:  rolesWith(readRoles()),
 		Front:  true,
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, live := range sizesOf(env, 10_000, 1_000_000) {
-				r := rules{params: []suite.Param{value[peer.Rest16](), number("live", live)}, live: live, goroutines: 1}
-				groups = append(groups, suite.Group{Apart: live >= big, Cases: readCases(r, env.Seed)})
+				groups = append(groups, suite.Group{Apart: live >= big, Cases: readCases(env, reads(live, 1))})
 			}
 			return groups
 		},
@@ -34,27 +32,20 @@ func hot() suite.Question {
 		Title: "What does it cost to look up one value that all goroutines want?",
 		About: "All goroutines look up the same value. If each look-up writes to a lock or a counter, its cache line moves between the cores; " +
 			"with one goroutine nothing moves.",
-		Roles:  rolesWith(readRoles()),
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range goroutinesOf(env) {
 				r := rules{params: []suite.Param{value[peer.Rest16]()}, live: 1, goroutines: goroutines}
-				groups = append(groups, suite.Group{Cases: readCases(r, env.Seed)})
+				groups = append(groups, suite.Group{Cases: readCases(env, r)})
 			}
 			return groups
 		},
 	}
 }
 
-// readRoles returns the roles of all peers, also by the ways of their look-ups.
-func readRoles() map[string]suite.Role {
-	roles := make(map[string]suite.Role)
-	for _, p := range peer.All[peer.Rest16]() {
-		for _, way := range waysOf(&p.About) {
-			roles[implOf(&p.About, way)] = p.Role
-		}
-	}
-	return roles
+// reads are the rules of look-ups, for readCases.
+func reads(live, goroutines int) rules {
+	return rules{params: []suite.Param{value[peer.Rest16](), number("live", live)}, live: live, goroutines: goroutines}
 }
 
 // waysOf returns the ways to look up. The empty one is Session.Read.
@@ -70,21 +61,21 @@ func implOf(about *peer.About, way string) string {
 
 // readCases returns a case for each way of each peer. All goroutines look up the same
 // values, each in its own order.
-func readCases(r rules, seed uint64) (cases []suite.Case) {
+func readCases(env suite.Env, r rules) (cases []suite.Case) {
 	// The first case that is opened draws them.
 	orders := sync.OnceValue(func() (orders []*order) {
 		for g := range r.goroutines {
-			orders = append(orders, newOrder(seed, g, r.live))
+			orders = append(orders, newOrder(env.Seed, g, r.live))
 		}
 		return orders
 	})
 	for _, p := range peer.All[peer.Rest16]() {
 		// A Worker and a FIFO pool look up as the pool does.
-		if !may(&p.About, r.goroutines) || p.Name == peer.NameWorker || p.Name == peer.NameFIFO {
+		if !r.may(&p.About) || p.Name == peer.NameWorker || p.Name == peer.NameFIFO {
 			continue
 		}
 		for _, way := range waysOf(&p.About) {
-			cases = append(cases, r.caseOf(implOf(&p.About, way), func() (suite.Run, error) {
+			cases = append(cases, r.caseOf(implOf(&p.About, way), func() suite.Run {
 				return enter(p, reading(r, way, orders()))
 			}))
 		}

@@ -12,77 +12,56 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// faulty returns a peer whose sessions spoil changes.
-func faulty[R any](spoil func(*spoiled)) peer.Peer[R] {
+// faulty returns a peer whose sessions and stores have a fault.
+func faulty[R any](fault string) peer.Peer[R] {
 	p := peer.Mutex[R]()
 	open := p.Open
-	p.Open = func(c peer.Config[R]) (peer.Store, error) {
-		s, err := open(c)
-		return faultyStore{s, spoil}, err
+	p.Open = func(c peer.Config[R]) peer.Store {
+		s := open(c)
+		session, all := s.Session, s.All
+		s.Session = func() peer.Session { return &spoiled{session(), fault} }
+		s.All = func() (int, uint64) {
+			n, sum := all()
+			return n + (&spoiled{fault: fault}).has("Len counts too many"), sum
+		}
+		return s
 	}
 	return p
 }
 
-type faultyStore struct {
-	peer.Store
-	spoil func(*spoiled)
-}
-
-func (s faultyStore) Session() peer.Session {
-	sp := &spoiled{Session: s.Store.Session()}
-	s.spoil(sp)
-	return sp
-}
-
-func (s faultyStore) Len() int {
-	var sp spoiled
-	s.spoil(&sp)
-	return s.Store.Len() + sp.left
-}
-
-// spoiled is a session with faults.
+// spoiled is a session with a fault.
 type spoiled struct {
 	peer.Session
-	wrong     uint64 // added to sums
-	undropped bool   // a look-up or a removal of Empty fails
-	left      int    // removed values that Len counts
-	pairs     bool   // a removal of Pairs fails
-	fill      bool   // Fill stores wrong identities
-	keep      bool   // Empty leaves a value
-	replace   bool   // Replace stores a wrong value
-	mix       bool   // Mix stores wrong identities
-	stale     bool   // Mix publishes a stale name
+	fault string
+}
+
+// has returns 1 if the session has that fault.
+func (s *spoiled) has(fault string) int {
+	if s.fault == fault {
+		return 1
+	}
+	return 0
 }
 
 func (s *spoiled) Pairs(n int, id uint64) int {
-	failed := s.Session.Pairs(n, id)
-	if s.pairs {
-		failed++
-	}
-	return failed
+	return s.Session.Pairs(n, id) + s.has("Pairs fails once")
 }
 
 func (s *spoiled) Fill(ns peer.Names, id uint64) {
-	if s.fill {
-		id++
-	}
-	s.Session.Fill(ns, id)
+	s.Session.Fill(ns, id+uint64(s.has("Fill stores wrong identities")))
 }
 
 func (s *spoiled) Empty(ns peer.Names) (uint64, int) {
 	sum, failed := s.Session.Empty(ns)
-	if s.keep {
+	if s.has("Empty leaves a value") > 0 {
 		s.Session.Put(ns, 0, 7)
 	}
-	if s.undropped {
-		failed++
-	}
-	return sum + s.wrong, failed
+	return sum + uint64(s.has("sums are wrong")), failed + s.has("Empty fails once")
 }
 
 func (s *spoiled) Replace(ns peer.Names, picks []uint32, id uint64) int {
 	failed := s.Session.Replace(ns, picks, id)
-	if s.replace {
+	if s.has("Replace stores a wrong value") > 0 {
 		i := int(picks[len(picks)-1])
 		s.Session.Drop(ns, i)
 		s.Session.Put(ns, i, 7)
@@ -91,15 +70,12 @@ func (s *spoiled) Replace(ns peer.Names, picks []uint32, id uint64) int {
 }
 
 func (s *spoiled) Read(ns peer.Names, picks []uint32) uint64 {
-	return s.Session.Read(ns, picks) + s.wrong
+	return s.Session.Read(ns, picks) + uint64(s.has("sums are wrong"))
 }
 
 func (s *spoiled) Mix(shared peer.Names, ops []uint32, id uint64) (uint64, int, int) {
-	if s.mix {
-		id++
-	}
-	sum, stale, failed := s.Session.Mix(shared, ops, id)
-	if s.stale {
+	sum, stale, failed := s.Session.Mix(shared, ops, id+uint64(s.has("Mix stores wrong identities")))
+	if s.has("Mix publishes a stale name") > 0 {
 		s.Session.Drop(shared, int(ops[0]>>1))
 	}
 	return sum, stale, failed
@@ -109,35 +85,27 @@ func (s *spoiled) Mix(shared peer.Names, ops []uint32, id uint64) (uint64, int, 
 // passes.
 func TestFaultyContestantsAreRefused(t *testing.T) {
 	env := suite.Env{Quick: true, Procs: 2, Seed: 1}
-	reads := rules{live: 100, goroutines: 2}
 	orders := []*order{newOrder(1, 0, 100), newOrder(1, 1, 100)}
-	for _, c := range []struct {
-		name  string
-		rules rules
-		spoil func(*spoiled)
+	for _, contest := range []struct {
+		name   string
+		rules  rules
+		faults []string
 	}{
-		{"a pair's removal is refused", pairs(2), func(s *spoiled) { s.pairs = true }},
-		{"churn: another value in a place", replacing(100, 1, 1), func(s *spoiled) { s.replace = true }},
-		{"churn: filled with other values", replacing(100, 1, 1), func(s *spoiled) { s.fill = true }},
-		{"burst: other values", bursts(nil, 100, 2), func(s *spoiled) { s.fill = true }},
-		{"burst: a removal is refused", bursts(nil, 100, 2), func(s *spoiled) { s.undropped = true }},
-		{"burst: a value stays", bursts(nil, 100, 2), func(s *spoiled) { s.keep = true }},
-		{"handoff: other values", handing(1, 2), func(s *spoiled) { s.fill = true }},
-		{"handoff: a removal is refused", handing(1, 2), func(s *spoiled) { s.undropped = true }},
-		{"handoff by 64: other values", handing(64, 2), func(s *spoiled) { s.fill = true }},
-		{"handoff by 64: a value stays", handing(64, 2), func(s *spoiled) { s.keep = true }},
-		{"read: another identity", reading(reads, "", orders), func(s *spoiled) { s.wrong = 1 }},
-		{"read: filled with other values", reading(reads, "", orders), func(s *spoiled) { s.fill = true }},
-		{"mix: values in others' places", mixing(50, 2, env), func(s *spoiled) { s.mix = true }},
-		{"mix: a lost name", mixing(50, 2, env), func(s *spoiled) { s.stale = true }},
+		{"pair", pairs(2), []string{"Pairs fails once"}},
+		{"churn", replacing(100, 1, 1), []string{"Replace stores a wrong value", "Fill stores wrong identities"}},
+		{"burst", bursts(nil, 100, 2), []string{"Fill stores wrong identities", "Empty fails once", "Empty leaves a value"}},
+		{"handoff", handing(1, 2), []string{"Fill stores wrong identities", "Empty fails once"}},
+		{"handoff by 64", handing(64, 2), []string{"Fill stores wrong identities", "Empty leaves a value"}},
+		{"read", reading(reads(100, 2), "", orders), []string{"sums are wrong", "Fill stores wrong identities"}},
+		{"mix", mixing(50, 2, env), []string{"Mix stores wrong identities", "Mix publishes a stale name"}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			run := func(spoil func(*spoiled)) error {
-				return measured(c.rules.caseOf("mutex", func() (suite.Run, error) { return enter(faulty[peer.Rest16](spoil), c.rules) }))
-			}
-			require.NoError(t, run(func(*spoiled) {}))
-			require.Error(t, run(c.spoil))
-		})
+		for _, fault := range append(contest.faults, "") {
+			t.Run(contest.name+": "+fault, func(t *testing.T) {
+				r := contest.rules
+				err := measured(r.caseOf("mutex", func() suite.Run { return enter(faulty[peer.Rest16](fault), r) }))
+				require.Equal(t, fault != "", err != nil, "%v", err)
+			})
+		}
 	}
 }
 
@@ -153,34 +121,27 @@ func measured(c suite.Case) error {
 
 // The runs that are not contests find faults as well.
 func TestFaultyStoresAreRefused(t *testing.T) {
-	for name, fault := range map[string]func(*spoiled){
-		"reads another value": func(s *spoiled) { s.wrong = 1 },
-		"refuses a removal":   func(s *spoiled) { s.undropped = true },
-		"keeps a value":       func(s *spoiled) { s.left = 1 },
-	} {
-		for what, open := range map[string]func() (suite.Run, error){
-			"memory":    func() (suite.Run, error) { return openMemory(faulty[peer.Rest16](fault), 1_000), nil },
-			"collector": func() (suite.Run, error) { return openCollector(faulty[peer.Rest16](fault), 1_000, peer.Rest16{}) },
-		} {
-			run, err := open()
-			require.NoError(t, err)
-			_, err = run.Do(1)
+	for _, fault := range []string{"sums are wrong", "Empty fails once", "Len counts too many", ""} {
+		p := faulty[peer.Rest16](fault)
+		for what, run := range map[string]suite.Run{"memory": openMemory(p, 1_000), "collector": openCollector(p, 1_000)} {
+			_, err := run.Do(1)
 			if err == nil {
 				err = run.Close()
 			}
-			require.Error(t, err, "%s of a store that %s", what, name)
+			require.Equal(t, fault != "", err != nil, "%s, %s: %v", what, fault, err)
 		}
 	}
 }
 
 func TestWrongLoopsAreRefused(t *testing.T) {
-	p, err := loopPool(1_000, upTo(1_000)[:100])
-	require.NoError(t, err)
-	want := looped{n: 100, sum: 5050}
-	_, err = loopRun(func() looped { return loopAll(p) }, want, nil).Do(1)
-	require.NoError(t, err)
-	for _, wrong := range []looped{{n: 99, sum: want.sum}, {n: 100, sum: want.sum + 1}} {
-		_, err = loopRun(func() looped { return loopAll(p) }, wrong, nil).Do(1)
-		require.Error(t, err)
+	keep := make([]bool, 1_000)
+	for i := range 100 {
+		keep[i] = true
+	}
+	p := loopPool(keep)
+	right := looped{n: 100, sum: 5050}
+	for _, want := range []looped{right, {n: 99, sum: right.sum}, {n: 100, sum: right.sum + 1}} {
+		_, err := loopRun(func() looped { return loopAll(p) }, want).Do(1)
+		require.Equal(t, want != right, err != nil, "%v", err)
 	}
 }

@@ -2,10 +2,10 @@ package workload
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"strconv"
 	"time"
 
@@ -56,26 +56,17 @@ func param(key, value string) suite.Param { return suite.Param{Key: key, Value: 
 
 func number(key string, value int) suite.Param { return param(key, strconv.Itoa(value)) }
 
-// peersOf returns the peers with those names. It panics if one does not exist.
+// peersOf returns the peers with those names.
 func peersOf[R any](names ...string) []peer.Peer[R] {
-	var ps []peer.Peer[R]
-	for _, name := range names {
-		p, ok := peer.ByName[R](name)
-		if !ok {
-			panic("workload: no peer " + name)
-		}
-		ps = append(ps, p)
-	}
-	return ps
+	return slices.DeleteFunc(peer.All[R](), func(p peer.Peer[R]) bool { return !slices.Contains(names, p.Name) })
 }
 
-// rolesWith returns the roles of all peers, with those in more.
-func rolesWith(more ...map[string]suite.Role) map[string]suite.Role {
-	roles := peer.Roles()
-	for _, m := range more {
-		maps.Copy(roles, m)
+// must returns v. It panics if there is an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
 	}
-	return roles
+	return v
 }
 
 // upTo returns 0, 1, … n-1.

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"slices"
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
@@ -13,35 +12,23 @@ const control = "control"
 
 // scale returns one of the three questions about scaling. work is what a goroutine of the
 // control does.
-func scale(id, title, about string, cases func(env suite.Env, goroutines int) (rules, []suite.Case), work func(env suite.Env, g int) turns.Work) suite.Question {
+func scale(id, title, about string, rulesOf func(env suite.Env, goroutines int) rules, cases func(suite.Env, rules) []suite.Case, work func(env suite.Env, g int) turns.Work) suite.Question {
 	return suite.Question{
 		ID:     id,
 		Title:  title,
 		About:  about + " Each goroutine of the control does the same alone and shares nothing, so the control shows how far the machine scales.",
-		Roles:  rolesWith(readRoles(), map[string]suite.Role{control: suite.Reference}),
 		Front:  id == "ScaleMix",
 		Charts: []suite.Chart{{Kind: suite.Lines, Unit: "ops/s", More: true, X: "goroutines"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
-			alone := aloneOf()
 			for _, goroutines := range doublings(4*env.Procs, env) {
-				r, cs := cases(env, goroutines)
-				// The contestants are the same for each number of goroutines.
-				cs = slices.DeleteFunc(cs, func(c suite.Case) bool { return alone[c.Impl] })
-				cs = append(cs, r.reference(control, func(g int) turns.Work { return work(env, g) }))
-				groups = append(groups, suite.Group{Cases: cs})
+				r := rulesOf(env, goroutines)
+				r.scaling = true // the contestants are the same for each number of goroutines
+				alone := r.reference(control, func(g int) turns.Work { return work(env, g) })
+				groups = append(groups, suite.Group{Cases: append(cases(env, r), alone)})
 			}
 			return groups
 		},
 	}
-}
-
-// aloneOf returns the peers that are for one goroutine.
-func aloneOf() map[string]bool {
-	alone := make(map[string]bool)
-	for _, p := range peer.All[peer.Rest16]() {
-		alone[p.Name] = p.Alone
-	}
-	return alone
 }
 
 // doublings returns the powers of two below most, and most.
@@ -58,30 +45,22 @@ func doublings(most int, env suite.Env) (counts []int) {
 func scalePair() suite.Question {
 	return scale("ScalePair", "How do insertions and removals scale with the number of goroutines?",
 		"Each goroutine stores a value and removes it, repeatedly.",
-		func(_ suite.Env, goroutines int) (rules, []suite.Case) {
-			r := pairs(goroutines)
-			return r, contests[peer.Rest16](r)
-		}, lockedPairs)
+		func(_ suite.Env, goroutines int) rules { return pairs(goroutines) }, contestsOf16, lockedPairs)
 }
 
 func scaleRead() suite.Question {
 	return scale("ScaleRead", "How do look-ups scale with the number of goroutines?",
 		"All goroutines look up the same 10,000 values, each in an order of its own.",
-		func(env suite.Env, goroutines int) (rules, []suite.Case) {
-			live := sizesOf(env, 10_000)[0]
-			r := rules{params: []suite.Param{value[peer.Rest16](), number("live", live)}, live: live, goroutines: goroutines}
-			return r, readCases(r, env.Seed)
-		}, ownReads)
+		func(env suite.Env, goroutines int) rules { return reads(sizesOf(env, 10_000)[0], goroutines) }, readCases, ownReads)
 }
 
 func scaleMix() suite.Question {
 	return scale("ScaleMix", "How does a mix of look-ups and replacements scale with the number of goroutines?",
 		"All goroutines look up and replace the same 10,000 values; 95 of 100 operations are look-ups.",
-		func(env suite.Env, goroutines int) (rules, []suite.Case) {
-			r := mixing(95, goroutines, env)
-			return r, mixCases(r)
-		}, ownReads)
+		func(env suite.Env, goroutines int) rules { return mixing(95, goroutines, env) }, contestsOf16, ownReads)
 }
+
+func contestsOf16(_ suite.Env, r rules) []suite.Case { return contests[peer.Rest16](r) }
 
 // lockedPairs is the control of pairs: each operation does lockedPair twice, since an
 // insertion and a removal take four locked instructions.

@@ -2,13 +2,35 @@
 // with such a store, on every peer that can do it.
 package workload
 
-import "coatcheck/bench/suite"
+import (
+	"coatcheck/bench/peer"
+	"coatcheck/bench/suite"
+)
 
 // All returns the questions in the order of the report.
 func All() []suite.Question {
-	return []suite.Question{
+	qs := []suite.Question{
 		pair(), churn(), read(), hot(), mix(), handoff(), burst(), sizes(), latency(),
 		scalePair(), scaleRead(), scaleMix(),
 		iterate(), pins(), memory(), collector(), caches(),
 	}
+	for i := range qs {
+		qs[i].Roles = roles()
+	}
+	return qs
+}
+
+// roles returns the roles of all contestants of all questions.
+func roles() map[string]suite.Role {
+	roles := map[string]suite.Role{
+		"pool.All": suite.Ours, "pool.Pages": suite.Ours, "guard.All": suite.Ours, "hold": suite.Ours,
+		"nothing": suite.Reference, "seq2": suite.Reference, "slots": suite.Reference,
+		bare: suite.Reference, clock: suite.Reference, control: suite.Reference, locked: suite.Reference,
+	}
+	for _, p := range peer.All[peer.Rest16]() {
+		for _, way := range waysOf(&p.About) {
+			roles[implOf(&p.About, way)] = p.Role
+		}
+	}
+	return roles
 }
