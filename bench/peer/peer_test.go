@@ -193,37 +193,27 @@ func (d *driver) round(holds func(sum uint64)) {
 	assert.Equal(d, want, sum)
 }
 
-// Every operation returns what a model returns.
+// Every operation returns what a model returns, also if two sessions work at once, each
+// with its own values.
 func TestSessionsMatchModel(t *testing.T) {
 	const live = 100
-	stores(t, live, 1, func(t *testing.T, p About, s Store) {
-		d := newDriver(t, p, s, live, 1)
-		defer d.session.Close()
-		for range 5 {
-			d.round(func(sum uint64) {
-				if s.All != nil {
-					n, got := s.All()
-					require.Equal(t, live, n, "values that All saw")
-					require.Equal(t, sum, got, "identities that All saw")
+	for _, sessions := range []int{1, 2} {
+		stores(t, sessions*live, sessions, func(t *testing.T, p About, s Store) {
+			sideBySide(sessions, func(g int) {
+				d := newDriver(t, p, s, live, uint64(g))
+				defer d.session.Close()
+				for range 5 * sessions {
+					d.round(func(sum uint64) {
+						if sessions == 1 && s.All != nil {
+							n, got := s.All()
+							assert.Equal(t, live, n, "values that All saw")
+							assert.Equal(t, sum, got, "identities that All saw")
+						}
+					})
 				}
 			})
-			require.False(t, t.Failed())
-		}
-	})
-}
-
-// Two sessions do so at once, each with its own values.
-func TestSessionsSideBySide(t *testing.T) {
-	const sessions, live = 2, 100
-	stores(t, sessions*live, sessions, func(t *testing.T, p About, s Store) {
-		sideBySide(sessions, func(g int) {
-			d := newDriver(t, p, s, live, uint64(g))
-			defer d.session.Close()
-			for range 10 {
-				d.round(func(uint64) {})
-			}
 		})
-	})
+	}
 }
 
 func sideBySide(n int, do func(g int)) {

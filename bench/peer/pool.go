@@ -7,33 +7,29 @@ import (
 
 type handle[R any] = pool.Handle[Value[R]]
 
-// Pool is coatcheck's pool through its own methods. set, which may be nil, changes its
-// options.
-func Pool[R any](name string, set func(*pool.Options[Value[R]])) Peer[R] {
-	return poolPeer(name, set, func(p *pool.Pool[Value[R]], rest R) contestant[uint64] {
+// Pool is coatcheck's pool through its own methods.
+func Pool[R any](name string, reuse pool.Reuse) Peer[R] {
+	return poolPeer(name, reuse, func(p *pool.Pool[Value[R]], rest R) contestant[uint64] {
 		return &poolSession[R]{pool: p, rest: rest}
 	})
 }
 
 // Worker is coatcheck's pool with a pool.Worker for each session.
-func Worker[R any](name string) Peer[R] {
-	return poolPeer(name, nil, func(p *pool.Pool[Value[R]], rest R) contestant[uint64] {
+func Worker[R any]() Peer[R] {
+	return poolPeer(NameWorker, pool.LIFO, func(p *pool.Pool[Value[R]], rest R) contestant[uint64] {
 		return &workerSession[R]{p.Worker(), rest}
 	})
 }
 
-func poolPeer[R any](name string, set func(*pool.Options[Value[R]]), open func(*pool.Pool[Value[R]], R) contestant[uint64]) Peer[R] {
+func poolPeer[R any](name string, reuse pool.Reuse, open func(*pool.Pool[Value[R]], R) contestant[uint64]) Peer[R] {
 	return Peer[R]{
 		About: About{Name: name, Role: suite.Ours, Keys: true, Ways: []string{WayGuard, WayBatch}},
 		Open: func(c Config[R]) Store {
-			var opts pool.Options[Value[R]]
+			opts := pool.Options[Value[R]]{Reuse: reuse}
 			if !c.Grow {
 				// Slots that guards and Workers hold back come on top of the live ones.
 				opts.Capacity = c.Live + 128*c.Sessions + 4096
 				opts.Preallocate = true
-			}
-			if set != nil {
-				set(&opts)
 			}
 			p := pool.Must(&opts)
 			ways := map[string]reading{WayGuard: readPinned(p), WayBatch: readBatch(p)}

@@ -79,14 +79,11 @@ func TestReadRefusesWithTheLine(t *testing.T) {
 	}
 }
 
-// A reference of fewer parameters than the contestants is in all cells that have these, and a
-// parameter of its own becomes part of a contestant's name.
 func TestCellsHaveAllContestantsOfTheirParameters(t *testing.T) {
 	q := question(suite.Chart{Unit: "ns/op", Where: map[string]string{"verb": "get"}})
-	q.Own = "by"
 	_, v := constructed(t, q, map[string]float64{
-		"pool/verb=get/live=1000/by=guard": 3, "pool/verb=get/live=1000/by=handle": 2, "mutex/verb=get/live=1000": 1, "pool/verb=put/live=7": 1,
-		"pool/verb=get/live=20/by=guard": 3, "mutex/verb=get/live=20": 1, "cas/verb=get": 9,
+		"pool/verb=get/live=1000": 3, "worker/verb=get/live=1000": 2, "mutex/verb=get/live=1000": 1, "pool/verb=put/live=7": 1,
+		"pool/verb=get/live=20": 3, "mutex/verb=get/live=20": 1, "cas/verb=get/live=1000": 9,
 	})
 	var got []string
 	for _, c := range v.Cells {
@@ -95,6 +92,5 @@ func TestCellsHaveAllContestantsOfTheirParameters(t *testing.T) {
 			got = append(got, r.Impl)
 		}
 	}
-	assert.Equal(t, []string{"verb get, live 1,000", "pool, by handle", "pool, by guard", "mutex", "cas",
-		"verb get, live 20", "pool, by guard", "mutex", "cas"}, got)
+	assert.Equal(t, []string{"verb get, live 1,000", "worker", "pool", "mutex", "cas", "verb get, live 20", "pool", "mutex"}, got)
 }

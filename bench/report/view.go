@@ -32,7 +32,7 @@ type cell struct {
 
 // row is one contestant in a cell.
 type row struct {
-	Impl string // with its own parameter: "pool, by guard"
+	Impl string
 	Role suite.Role
 	figure
 }
@@ -85,13 +85,9 @@ func (f *Figures) views(q *suite.Question) (vs []*view) {
 	for _, chart := range q.Charts {
 		_, tidy := benchunit.Tidy(1, chart.Unit)
 		v := &view{q: q, chart: chart, unit: unit{tidy, chart.More}, Title: cmp.Or(chart.Title, q.Title)}
-		// References come last: one that has fewer parameters than the contestants is in every
-		// cell that has these.
-		for _, references := range []bool{false, true} {
-			for _, s := range f.Series {
-				if s.ID == q.ID && references == (q.Roles[s.Impl] == suite.Reference) {
-					v.add(s)
-				}
+		for _, s := range f.Series {
+			if s.ID == q.ID {
+				v.add(s)
 			}
 		}
 		if len(v.Cells) > 0 {
@@ -102,7 +98,7 @@ func (f *Figures) views(q *suite.Question) (vs []*view) {
 	return vs
 }
 
-// add adds a row to its cells, if it is part of the chart.
+// add adds a row to its cell, if it is part of the chart.
 func (v *view) add(s *Series) {
 	rounds := s.Rounds[v.unit.name]
 	for key, want := range v.chart.Where {
@@ -113,26 +109,12 @@ func (v *view) add(s *Series) {
 	if len(rounds) == 0 {
 		return
 	}
-	r := row{s.Impl, v.q.Roles[s.Impl], summarize(rounds, v.unit)}
-	var params []suite.Param
-	for _, p := range s.Params {
-		if p.Key == v.q.Own {
-			r.Impl += ", " + p.Key + " " + number(p.Value)
-		} else {
-			params = append(params, p)
-		}
+	i := slices.IndexFunc(v.Cells, func(c *cell) bool { return slices.Equal(c.params, s.Params) })
+	if i < 0 {
+		i = len(v.Cells)
+		v.Cells = append(v.Cells, &cell{params: s.Params})
 	}
-	found := false
-	for _, c := range v.Cells {
-		missing := slices.ContainsFunc(params, func(p suite.Param) bool { return !slices.Contains(c.params, p) })
-		if !missing && (r.Role == suite.Reference || len(c.params) == len(params)) {
-			c.Rows = append(c.Rows, r)
-			found = true
-		}
-	}
-	if !found {
-		v.Cells = append(v.Cells, &cell{params: params, Rows: []row{r}})
-	}
+	v.Cells[i].Rows = append(v.Cells[i].Rows, row{s.Impl, v.q.Roles[s.Impl], summarize(rounds, v.unit)})
 }
 
 // finish sorts the rows and labels the cells.

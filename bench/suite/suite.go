@@ -53,9 +53,6 @@ type Question struct {
 	Charts []Chart
 	Groups func(Env) []Group
 
-	// Own is a parameter that only some contestants have, such as the way to look values
-	// up. It becomes part of the contestant's name.
-	Own string
 	// Front puts the first chart at the top of the report.
 	Front bool
 }

@@ -21,10 +21,7 @@ func collector() suite.Question {
 			{Title: "Processor time of the collector, for each collection", Unit: "gc-cpu-ns/op"},
 		},
 		Groups: func(env suite.Env) []suite.Group {
-			live := 1_000_000
-			if env.Quick {
-				live = 50_000
-			}
+			live := sizesOf(env, 1_000_000)[0]
 			cases := append(collectorCases[peer.Rest64](live, "no"), collectorCases[peer.Refs64](live, "yes")...)
 			return []suite.Group{{Cases: cases, Once: true}}
 		},

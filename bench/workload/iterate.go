@@ -64,25 +64,24 @@ func loopCases(env suite.Env, slots int, live string) (cases, maps []suite.Case)
 		params := []suite.Param{number("slots", slots), param("live", live)}
 		return suite.Case{Impl: impl, Params: params, Open: func() suite.Run { return loopRun(open(), want) }}
 	}
-	overPool := func(impl string, loop func(*pool.Pool[loopValue]) looped) suite.Case {
-		return caseOf(impl, func() func() looped {
-			p := loopPool(keep)
-			return func() looped { return loop(p) }
-		})
-	}
-	overSlots := func(impl string, loop func(slotSlice) looped) suite.Case {
-		return caseOf(impl, func() func() looped {
-			s := loopSlots(keep)
-			return func() looped { return loop(s) }
-		})
-	}
 	for _, p := range peersOf[peer.Rest16](peer.NameSyncMap, peer.NameXsync) {
 		maps = append(maps, caseOf(p.Name, func() func() looped { return loopPeer(p, keep) }))
 	}
 	return []suite.Case{
-		overPool("pool.All", loopAll), overPool("guard.All", loopGuard), overPool("pool.Pages", loopPages),
-		overSlots("seq2", loopSeq2), overSlots("slots", loopPlain),
+		caseOf("pool.All", over(loopPool, keep, loopAll)),
+		caseOf("guard.All", over(loopPool, keep, loopGuard)),
+		caseOf("pool.Pages", over(loopPool, keep, loopPages)),
+		caseOf("seq2", over(loopSlots, keep, loopSeq2)),
+		caseOf("slots", over(loopSlots, keep, loopPlain)),
 	}, maps
+}
+
+// over returns a function that opens a store and returns a loop over it.
+func over[S any](open func(keep []bool) S, keep []bool, loop func(S) looped) func() func() looped {
+	return func() func() looped {
+		s := open(keep)
+		return func() looped { return loop(s) }
+	}
 }
 
 // loopRun repeats a loop until it has yielded n values.

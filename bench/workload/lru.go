@@ -25,10 +25,6 @@ func caches() suite.Question {
 			{Title: "Processor time of the collector, for each add to a million entries", Unit: "gc-cpu-ns/op", Where: map[string]string{"op": "renew"}},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
-			sizes, most := []int{1_000, 100_000, 1_000_000}, 1_000_000
-			if env.Quick {
-				sizes, most = []int{1_000}, 10_000
-			}
 			group := func(op string, live int, once bool, open func(cache) suite.Run) {
 				g := suite.Group{Apart: live >= big, Once: once}
 				for _, impl := range []string{"pool", "golang-lru"} {
@@ -36,10 +32,11 @@ func caches() suite.Question {
 				}
 				groups = append(groups, g)
 			}
-			for _, live := range sizes {
+			for _, live := range sizesOf(env, 1_000, 100_000, 1_000_000) {
 				group("hit", live, false, func(c cache) suite.Run { return openHits(c, live, env.Seed) })
 				group("add", live, false, func(c cache) suite.Run { return openAdds(c, live) })
 			}
+			most := sizesOf(env, 1_000_000)[0]
 			group("renew", most, true, func(c cache) suite.Run { return openRenewal(c, most) })
 			return groups
 		},

@@ -20,10 +20,7 @@ func memory() suite.Question {
 			{Title: "Memory for each former value, after all were removed", Unit: "left-B/value"},
 		},
 		Groups: func(env suite.Env) []suite.Group {
-			live := 1_000_000
-			if env.Quick {
-				live = 2_000
-			}
+			live := sizesOf(env, 1_000_000)[0]
 			return []suite.Group{
 				{Cases: memoryCases[peer.Rest16](live), Once: true},
 				// A FIFO pool and a Worker keep values as the pool does.

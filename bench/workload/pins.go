@@ -62,9 +62,8 @@ type pinStore struct {
 	drop func(name uint64) bool
 	// keep looks a value up and keeps it until release is called.
 	keep  func(name uint64) (v *pinValue, release func(), ok bool)
-	len   func() int
-	limbo func() (slots int, bytes int64)
-	end   func() // of the writer
+	limbo func() (slots int, bytes int64) // nil if none waits
+	end   func() (live int)               // of the writer
 }
 
 // openPins returns a run whose Do opens a store and uses it for a window.
@@ -127,8 +126,7 @@ func (d *pinDuel) fight() (did int, err error) {
 			err = fmt.Errorf("live value %d could not be removed", i)
 		}
 	}
-	d.end()
-	if left := d.len(); err == nil && left != 0 {
+	if left := d.end(); err == nil && left != 0 {
 		err = fmt.Errorf("%d removed values are still live", left)
 	}
 	return did, err
@@ -185,7 +183,8 @@ func (d *pinDuel) sleep() {
 
 // note updates the maxima of limbo and memory.
 func (d *pinDuel) note() {
-	if slots, bytes := d.limbo(); bytes > 0 {
+	if d.limbo != nil {
+		slots, bytes := d.limbo()
 		figures := d.run.figures
 		figures["limbo-slots"] = max(figures["limbo-slots"], float64(slots))
 		figures["pool-B"] = max(figures["pool-B"], float64(bytes))
@@ -197,10 +196,14 @@ func poolPins(worker, hold bool) (s pinStore) {
 	// The default MaxLimbo is for guards that were forgotten. This one is not.
 	p := pool.Must(&pool.Options[pinValue]{MaxLimbo: pool.MaxCapacity})
 	insert, remove := p.Insert, p.Remove
-	s.end = func() {}
+	s.end = p.Len
 	if worker {
 		w := p.Worker()
-		insert, remove, s.end = w.Insert, w.Remove, w.Close
+		insert, remove = w.Insert, w.Remove
+		s.end = func() int {
+			w.Close()
+			return p.Len()
+		}
 	}
 	s.put = func(id uint64) (uint64, error) {
 		h, err := insert(pinValue{ID: id})
@@ -228,7 +231,6 @@ func poolPins(worker, hold bool) (s pinStore) {
 		stats := p.Stats()
 		return stats.Limbo, stats.Bytes
 	}
-	s.len = p.Len
 	return s
 }
 
@@ -261,12 +263,6 @@ func lockedPins() pinStore {
 			}
 			return v, mu.RUnlock, ok
 		},
-		len: func() int {
-			mu.RLock()
-			defer mu.RUnlock()
-			return len(values)
-		},
-		limbo: func() (int, int64) { return 0, 0 },
-		end:   func() {},
+		end: func() int { return len(values) }, // nothing else runs
 	}
 }
