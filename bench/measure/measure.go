@@ -27,7 +27,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -72,10 +71,7 @@ func Questions(ctx context.Context, w io.Writer, qs []suite.Question, o Options)
 	}
 	out := benchfmt.NewWriter(w)
 	more := benchfmt.UnitMetadataKey{Unit: "ops/s", Key: "better"}
-	begin := sync.OnceValue(func() error {
-		return out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: more, OrigUnit: more.Unit, Value: "higher"})
-	})
-	var errs []error
+	errs := []error{out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: more, OrigUnit: more.Unit, Value: "higher"})}
 	found := false
 	for _, procs := range o.Procs {
 		runtime.GOMAXPROCS(procs)
@@ -93,7 +89,7 @@ func Questions(ctx context.Context, w io.Writer, qs []suite.Question, o Options)
 				g.measure(ctx)
 				for _, c := range g.cases {
 					if c.err == nil && len(c.rounds) > 0 {
-						c.err = errors.Join(begin(), c.write(out, o.Config))
+						c.err = c.write(out, o.Config)
 					}
 					errs = append(errs, c.err)
 				}

@@ -24,21 +24,17 @@ func shortTable(cs []contest) table {
 		if i > 0 && cs[i-1].view.q == c.view.q {
 			continue
 		}
-		both := []contest{c}
+		last := c
 		for _, later := range cs[i+1:] {
 			if later.view == c.view {
-				both = []contest{c, later}
+				last = later
 			}
 		}
-		var columns [5][]string
-		for _, b := range both {
-			for j, text := range append([]string{b.cell.Label}, b.row().Texts[2:]...) {
-				columns[j] = append(columns[j], text)
+		texts := append([]string{c.cell.Label}, c.row().Texts[2:]...)
+		if last.cell != c.cell {
+			for j, text := range append([]string{last.cell.Label}, last.row().Texts[2:]...) {
+				texts[j] = strings.Trim(texts[j]+"; "+text, "; ")
 			}
-		}
-		var texts []string
-		for _, column := range columns {
-			texts = append(texts, strings.Trim(strings.Join(column, "; "), "; "))
 		}
 		if texts[0] != "" {
 			texts[0] = " (" + texts[0] + ")"

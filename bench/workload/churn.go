@@ -1,11 +1,11 @@
 package workload
 
 import (
-	"errors"
 	"fmt"
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
+	"coatcheck/internal/check/turns"
 )
 
 func churn() suite.Question {
@@ -22,7 +22,7 @@ func churn() suite.Question {
 			for _, live := range sizesOf(env, 1_000, 100_000, 1_000_000) {
 				for _, goroutines := range goroutinesOf(env) {
 					if goroutines == 1 || live <= 1_000 {
-						groups = append(groups, suite.Group{Cases: contests[peer.Rest16](replacing(live, goroutines, env.Seed)), Apart: live >= big})
+						groups = append(groups, suite.Group{Cases: contests[peer.Rest16](replacing(live, goroutines, env.Seed, untimed)), Apart: live >= big})
 					}
 				}
 			}
@@ -31,39 +31,21 @@ func churn() suite.Question {
 	}
 }
 
-// replacing are the rules by which each goroutine replaces its own live values.
-func replacing(live, goroutines int, seed uint64) rules {
+// replacing are the rules by which each goroutine replaces its own share of the live
+// values. work makes goroutine g's work of it.
+func replacing(live, goroutines int, seed uint64, work func(r *replacer, g int) turns.Work) rules {
 	params := []suite.Param{value[peer.Rest16](), number("live", live)}
 	return rules{params: params, live: live, goroutines: goroutines, plan: func(sessions []peer.Session) (j job) {
-		replacers := replacersOf(sessions, live, seed)
-		for _, r := range replacers {
-			j.works = append(j.works, r.work)
+		share := live / len(sessions)
+		for g, s := range sessions {
+			r := &replacer{session: s, names: s.Names(share), first: base(g), next: base(g) + uint64(share)}
+			r.picks.all = draw(seed, g, many(share), share)
+			s.Fill(r.names, r.first)
+			j.works = append(j.works, work(r, g))
+			j.checks = append(j.checks, r.check)
 		}
-		j.check = replacers.check
 		return j
 	}}
-}
-
-type replacers []*replacer
-
-// replacersOf divides live values among sessions.
-func replacersOf(sessions []peer.Session, live int, seed uint64) (rs replacers) {
-	live /= len(sessions)
-	for g, s := range sessions {
-		r := &replacer{session: s, names: s.Names(live), first: base(g), next: base(g) + uint64(live)}
-		r.picks.all = draw(seed, g, many(live), live)
-		s.Fill(r.names, r.first)
-		rs = append(rs, r)
-	}
-	return rs
-}
-
-func (rs replacers) check() error {
-	var errs []error
-	for _, r := range rs {
-		errs = append(errs, r.check())
-	}
-	return errors.Join(errs...)
 }
 
 // replacer is one goroutine's share of the live values.
@@ -75,7 +57,9 @@ type replacer struct {
 	next    uint64 // of the next one
 }
 
-func (r *replacer) work(n int) (int, error) { return r.picks.each(n, r.replace) }
+func untimed(r *replacer, _ int) turns.Work {
+	return func(n int) (int, error) { return r.picks.each(n, r.replace) }
+}
 
 func (r *replacer) replace(picks []uint32) error {
 	if failed := r.session.Replace(r.names, picks, r.next); failed > 0 {

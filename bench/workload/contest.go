@@ -23,11 +23,11 @@ type rules struct {
 	words   bool // only contestants whose names are words
 }
 
-// job is the work of each goroutine, a session each, and the check of its result.
+// job is the work of each goroutine, a session each, and the checks of the result.
 type job struct {
 	works   []turns.Work
-	check   func() error              // may be nil
-	left    int                       // live values after check
+	checks  []func() error
+	left    int                       // live values after the checks
 	metrics func() map[string]float64 // may be nil
 }
 
@@ -93,8 +93,8 @@ func (c *contest) Metrics() map[string]float64 {
 
 // Close checks the values, closes the sessions, and checks how many values are live.
 func (c *contest) Close() (err error) {
-	if c.check != nil {
-		err = c.check()
+	for _, check := range c.checks {
+		err = errors.Join(err, check())
 	}
 	for _, s := range c.sessions {
 		s.Close()

@@ -1,8 +1,6 @@
 package workload
 
 import (
-	"errors"
-
 	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
@@ -31,7 +29,7 @@ func latency() suite.Question {
 
 func latencyCases(goroutines int, env suite.Env) (cases []suite.Case) {
 	live := sizesOf(env, 10_000)[0]
-	r := replacing(live, goroutines, env.Seed)
+	r := replacing(live, goroutines, env.Seed, untimed)
 	add := func(impl string, open func(watches []*measure.Stopwatch) suite.Run) {
 		cases = append(cases, r.caseOf(impl, func() suite.Run {
 			var watches []*measure.Stopwatch
@@ -46,16 +44,8 @@ func latencyCases(goroutines int, env suite.Env) (cases []suite.Case) {
 			continue
 		}
 		add(p.Name, func(watches []*measure.Stopwatch) suite.Run {
-			r := r
-			r.plan = func(sessions []peer.Session) (j job) {
-				replacers := replacersOf(sessions, live, env.Seed)
-				for g, r := range replacers {
-					j.works = append(j.works, timed(r, watches[g]))
-				}
-				j.check = replacers.check
-				return j
-			}
-			return enter(p, r)
+			timed := func(r *replacer, g int) turns.Work { return timed(r, watches[g]) }
+			return enter(p, replacing(live, goroutines, env.Seed, timed))
 		})
 	}
 	add(clock, func(watches []*measure.Stopwatch) suite.Run {
@@ -85,9 +75,7 @@ func (t *timing) Do(n int) (int, error) {
 	return did, err
 }
 
-func (t *timing) Close() error { return errors.Join(t.Run.Close(), t.Err()) }
-
-// timed is replacer.work, but times each replacement.
+// timed is untimed, but times each replacement.
 func timed(r *replacer, w *measure.Stopwatch) turns.Work {
 	return func(n int) (int, error) {
 		return r.picks.each(n, func(picks []uint32) error {

@@ -43,7 +43,7 @@ func mixing(reads, goroutines int, env suite.Env) rules {
 			m.all = append(m.all, w)
 			j.works = append(j.works, w.work)
 		}
-		j.check, j.left, j.metrics = m.check, live, m.metrics
+		j.checks, j.left, j.metrics = []func() error{m.check}, live, m.metrics
 		return j
 	}}
 }

@@ -42,17 +42,12 @@ func pairs(goroutines int) rules {
 				}
 				return n, nil
 			})
-		}
-		// The loop reads no value, so the check does.
-		j.check = func() error {
-			for g, s := range sessions {
+			// The loop reads no value, so the check does.
+			j.checks = append(j.checks, func() error {
 				ns := s.Names(1)
 				s.Put(ns, 0, base(g)-1)
-				if err := cleared(s, ns, base(g)-1); err != nil {
-					return err
-				}
-			}
-			return nil
+				return cleared(s, ns, base(g)-1)
+			})
 		}
 		return j
 	}}

@@ -95,7 +95,7 @@ func reading(r rules, way string, orders []*order) rules {
 			}
 			j.works = append(j.works, (&reader{read: read, names: ns, order: orders[g]}).work)
 		}
-		j.check = func() error { return cleared(sessions[0], ns, base(0)) }
+		j.checks = append(j.checks, func() error { return cleared(sessions[0], ns, base(0)) })
 		return j
 	}
 	return r
