@@ -12,6 +12,8 @@ const (
 	NamePool     = "pool"
 	NameFIFO     = "fifo"
 	NameWorker   = "worker"
+	NameGuard    = "pool-guard"
+	NameBatch    = "pool-batch"
 	NameMutex    = "mutex"
 	NameSyncMap  = "syncmap"
 	NameXsync    = "xsync"
@@ -22,11 +24,11 @@ const (
 	NameSlice    = "slice"
 )
 
-// All returns every peer, in the order of the report: the pool, LIFO and FIFO, and its
-// Worker; what does the same job; references, which do less.
+// All returns every peer, in the order of the report: the pool, LIFO and FIFO, its Worker,
+// and its look-ups under a guard; what does the same job; references, which do less.
 func All[R any]() []Peer[R] {
 	ps := []Peer[R]{
-		Pool[R](NamePool, pool.LIFO), Pool[R](NameFIFO, pool.FIFO), Worker[R](),
+		Pool[R](NamePool, pool.LIFO), Pool[R](NameFIFO, pool.FIFO), Worker[R](), Guard[R](), Batch[R](),
 		Mutex[R](), SyncMap[R](), Xsync[R](), Ark[R](),
 		SyncPool[R](), New[R](), Plain[R](), Slice[R](),
 	}

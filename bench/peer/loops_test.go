@@ -25,7 +25,7 @@ func TestLoopsInline(t *testing.T) {
 		count int
 		calls string // that they do not make
 	}{
-		{`^\(\*\w+\[go\.shape\.\[1\]uint64\]\)\.do$`, len(All[Rest16]()) - 1, `R_CALLIND|R_CALL \S*/peer\.(\w|\S*\.do\.)`}, // fifo is a pool
+		{`^\(\*\w+\[go\.shape\.\[1\]uint64\]\)\.do$`, len(All[Rest16]()) - 3, `R_CALLIND|R_CALL \S*/peer\.(\w|\S*\.do\.)`}, // fifo, pool-guard and pool-batch are pools
 		{`^\(\*plainSession\[go\.shape\.\[1\]uint64\]\)\.do$`, 1, `R_CALL .*slotMap`},
 		{`^readPinned\[go\.shape\.\[1\]uint64\]\.func1$`, 1, `R_CALL .*(Get|idOf|func1\.)`},
 	} {

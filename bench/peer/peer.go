@@ -47,7 +47,7 @@ type About struct {
 	Role  suite.Role // TestRolesFollowMisuse finds out whether it is right
 	Alone bool       // for one goroutine only
 	Keys  bool       // names are words: they can be in shared memory, and a Session has Mix
-	Ways  []string   // of ReadBy
+	Reads bool       // only its Read differs from that of another peer
 }
 
 // Peer is one contestant.
@@ -89,9 +89,6 @@ type Session interface {
 	Empty(ns Names) (sum uint64, failed int)                  // looks each up and removes it
 	Replace(ns Names, picks []uint32, id uint64) (failed int) // removes the value of a place, stores another, for each pick
 	Read(ns Names, picks []uint32) (sum uint64)               // looks up the value of each pick
-
-	// ReadBy is Read by one of About.Ways, such as under a guard.
-	ReadBy(way string, ns Names, picks []uint32) (sum uint64)
 
 	// Mix does an operation for each element of ops: it looks up the value in the place
 	// op>>1 of shared, or replaces it if bit 0 is set. All sessions read and write shared

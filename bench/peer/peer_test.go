@@ -140,9 +140,6 @@ func (d *driver) read() {
 		want += d.ids[at]
 	}
 	assert.Equal(d, want, d.session.Read(d.names, picks))
-	for _, way := range d.about.Ways {
-		assert.Equal(d, want, d.session.ReadBy(way, d.names, picks), way)
-	}
 }
 
 // mix also uses stale names.

@@ -9,21 +9,30 @@ type handle[R any] = pool.Handle[Value[R]]
 
 // Pool is coatcheck's pool through its own methods.
 func Pool[R any](name string, reuse pool.Reuse) Peer[R] {
-	return poolPeer(name, reuse, func(p *pool.Pool[Value[R]], rest R) contestant[uint64] {
-		return &poolSession[R]{pool: p, rest: rest}
-	})
+	return poolPeer(name, reuse, newPoolSession[R], nil)
+}
+
+// Guard is Pool, but looks values up under a guard.
+func Guard[R any]() Peer[R] {
+	return poolPeer(NameGuard, pool.LIFO, newPoolSession[R], readPinned[R])
+}
+
+// Batch is Guard, but one call looks up many values.
+func Batch[R any]() Peer[R] {
+	return poolPeer(NameBatch, pool.LIFO, newPoolSession[R], readBatch[R])
 }
 
 // Worker is coatcheck's pool with a pool.Worker for each session.
 func Worker[R any]() Peer[R] {
 	return poolPeer(NameWorker, pool.LIFO, func(p *pool.Pool[Value[R]], rest R) contestant[uint64] {
 		return &workerSession[R]{p.Worker(), rest}
-	})
+	}, nil)
 }
 
-func poolPeer[R any](name string, reuse pool.Reuse, open func(*pool.Pool[Value[R]], R) contestant[uint64]) Peer[R] {
+// poolPeer returns a peer of a pool. If read is not nil, it makes the Read of all sessions.
+func poolPeer[R any](name string, reuse pool.Reuse, open func(*pool.Pool[Value[R]], R) contestant[uint64], read func(*pool.Pool[Value[R]]) reading) Peer[R] {
 	return Peer[R]{
-		About: About{Name: name, Role: suite.Ours, Keys: true, Ways: []string{WayGuard, WayBatch}},
+		About: About{Name: name, Role: suite.Ours, Keys: true, Reads: read != nil},
 		Open: func(c Config[R]) Store {
 			opts := pool.Options[Value[R]]{Reuse: reuse}
 			if !c.Grow {
@@ -32,10 +41,15 @@ func poolPeer[R any](name string, reuse pool.Reuse, open func(*pool.Pool[Value[R
 				opts.Preallocate = true
 			}
 			p := pool.Must(&opts)
-			ways := map[string]reading{WayGuard: readPinned(p), WayBatch: readBatch(p)}
 			return Store{
-				Session: func() Session { return &session[uint64]{contestant: open(p, c.Rest), ways: ways} },
-				Trim:    func() { p.Trim() },
+				Session: func() Session {
+					s := &session[uint64]{contestant: open(p, c.Rest)}
+					if read != nil {
+						s.read = read(p)
+					}
+					return s
+				},
+				Trim: func() { p.Trim() },
 				All: func() (n int, sum uint64) {
 					for _, v := range p.All() {
 						n++
@@ -52,6 +66,10 @@ type poolSession[R any] struct {
 	unclosed
 	pool *pool.Pool[Value[R]]
 	rest R
+}
+
+func newPoolSession[R any](p *pool.Pool[Value[R]], rest R) contestant[uint64] {
+	return &poolSession[R]{pool: p, rest: rest}
 }
 
 func (s *poolSession[R]) do(t *task[uint64]) outcome {
@@ -95,12 +113,6 @@ func (s *workerSession[R]) do(t *task[uint64]) outcome {
 			func(n uint64) bool { return s.Remove(handle[R](n)) })
 	})
 }
-
-// The ways to look up under a guard.
-const (
-	WayGuard = "guard"
-	WayBatch = "batch"
-)
 
 func readPinned[R any](p *pool.Pool[Value[R]]) reading {
 	return func(ns Names, picks []uint32) uint64 {

@@ -6,7 +6,7 @@ import "sync/atomic"
 type session[N any] struct {
 	contestant[N]
 	task task[N] // kept, so that no operation allocates
-	ways map[string]reading
+	read reading // Read, unless it is nil
 }
 
 // reading looks up the value of each pick and returns the sum of their identities.
@@ -25,48 +25,43 @@ func (s *session[N]) Names(n int) Names {
 	return &p
 }
 
-// one does an operation on the name in a place.
-func (s *session[N]) one(op operation, ns Names, i int, id uint64) outcome {
-	s.task.operation, s.task.names, s.task.id = op, of[N](ns)[i:i+1], id
+// run does an operation on all names, or on those that are picked.
+func (s *session[N]) run(op operation, names []N, picks []uint32, id uint64) outcome {
+	s.task.operation, s.task.names, s.task.picks, s.task.id = op, names, picks, id
 	return s.do(&s.task)
 }
 
-func (s *session[N]) Put(ns Names, i int, id uint64) { s.one(fill, ns, i, id) }
+func (s *session[N]) Put(ns Names, i int, id uint64) { s.run(fill, of[N](ns)[i:i+1], nil, id) }
 
 func (s *session[N]) Look(ns Names, i int) (id uint64, ok bool) {
-	o := s.one(find, ns, i, 0)
+	o := s.run(find, of[N](ns)[i:i+1], nil, 0)
 	return o.sum, o.failed == 0
 }
 
-func (s *session[N]) Drop(ns Names, i int) bool { return s.one(lose, ns, i, 0).failed == 0 }
-
-// all does an operation on all names, or on those that are picked.
-func (s *session[N]) all(op operation, ns Names, picks []uint32, id uint64) outcome {
-	s.task.operation, s.task.names, s.task.picks, s.task.id = op, of[N](ns), picks, id
-	return s.do(&s.task)
+func (s *session[N]) Drop(ns Names, i int) bool {
+	return s.run(lose, of[N](ns)[i:i+1], nil, 0).failed == 0
 }
 
-func (s *session[N]) Fill(ns Names, id uint64) { s.all(fill, ns, nil, id) }
+func (s *session[N]) Fill(ns Names, id uint64) { s.run(fill, of[N](ns), nil, id) }
 
 func (s *session[N]) Empty(ns Names) (sum uint64, failed int) {
-	o := s.all(empty, ns, nil, 0)
+	o := s.run(empty, of[N](ns), nil, 0)
 	return o.sum, o.failed
 }
 
 func (s *session[N]) Replace(ns Names, picks []uint32, id uint64) (failed int) {
-	return s.all(replace, ns, picks, id).failed
+	return s.run(replace, of[N](ns), picks, id).failed
 }
 
 func (s *session[N]) Read(ns Names, picks []uint32) (sum uint64) {
-	return s.all(reads, ns, picks, 0).sum
-}
-
-func (s *session[N]) ReadBy(way string, ns Names, picks []uint32) (sum uint64) {
-	return s.ways[way](ns, picks)
+	if s.read != nil {
+		return s.read(ns, picks)
+	}
+	return s.run(reads, of[N](ns), picks, 0).sum
 }
 
 func (s *session[N]) Mix(shared Names, ops []uint32, id uint64) (sum uint64, stale, failed int) {
-	o := s.all(mix, shared, ops, id)
+	o := s.run(mix, of[N](shared), ops, id)
 	return o.sum, o.stale, o.failed
 }
 

@@ -67,8 +67,8 @@ func collectorRun(end func() error) suite.Run {
 	r.do = func(int) (int, error) {
 		n := r.collect(1)
 		// The first also sweeps the garbage of filling. It counts only if it is the last.
-		if r.watch.took < collectionsUpTo {
-			r.watch.took = 0
+		if r.took < collectionsUpTo {
+			r.took = 0
 			n = r.collect(collections)
 		}
 		return n, nil
@@ -79,11 +79,11 @@ func collectorRun(end func() error) suite.Run {
 // collect forces collections and notes their figures.
 func (r *meteredRun) collect(n int) int {
 	cpu := collectorTime()
-	r.watch.start()
-	for range n {
-		runtime.GC()
-	}
-	r.watch.stop()
+	r.timed(func() {
+		for range n {
+			runtime.GC()
+		}
+	})
 	r.figures["gc-cpu-ns/op"] = (collectorTime() - cpu) / float64(n) * 1e9
 	return n
 }

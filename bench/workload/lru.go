@@ -131,9 +131,8 @@ func openRenewal(c cache, live int) suite.Run {
 		filled := liveHeap() - empty
 		runtime.GC()
 		before := collectorTime()
-		r.watch.start()
-		evicted := add(c, live, live)
-		r.watch.stop()
+		evicted := 0
+		r.timed(func() { evicted = add(c, live, live) })
 		runtime.GC() // so that the last cycle counts
 		after := collectorTime()
 		r.figures = map[string]float64{

@@ -109,9 +109,7 @@ func (d *pinDuel) fight() (did int, err error) {
 		<-ready
 	}
 	timer := time.AfterFunc(d.window, func() { d.over.Store(true) })
-	d.run.watch.start()
-	did, err = d.write()
-	d.run.watch.stop()
+	d.run.timed(func() { did, err = d.write() })
 	timer.Stop()
 	d.over.Store(true)
 	reader.Wait()

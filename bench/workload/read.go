@@ -48,20 +48,10 @@ func reads(live, goroutines int) rules {
 	return rules{params: []suite.Param{value[peer.Rest16](), number("live", live)}, live: live, goroutines: goroutines}
 }
 
-// waysOf returns the ways to look up. The empty one is Session.Read.
-func waysOf(about *peer.About) []string { return append([]string{""}, about.Ways...) }
-
-// implOf returns the contestant's name when it looks up by a way.
-func implOf(about *peer.About, way string) string {
-	if way == "" {
-		return about.Name
-	}
-	return about.Name + "-" + way
-}
-
-// readCases returns a case for each way of each peer. All goroutines look up the same
+// readCases returns a case for each way to look up. All goroutines look up the same
 // values, each in its own order.
 func readCases(env suite.Env, r rules) (cases []suite.Case) {
+	r.reads = true
 	// The first case that is opened draws them.
 	orders := sync.OnceValue(func() (orders []*order) {
 		for g := range r.goroutines {
@@ -71,29 +61,20 @@ func readCases(env suite.Env, r rules) (cases []suite.Case) {
 	})
 	for _, p := range peer.All[peer.Rest16]() {
 		// A Worker and a FIFO pool look up as the pool does.
-		if !r.may(&p.About) || p.Name == peer.NameWorker || p.Name == peer.NameFIFO {
-			continue
-		}
-		for _, way := range waysOf(&p.About) {
-			cases = append(cases, r.caseOf(implOf(&p.About, way), func() suite.Run {
-				return enter(p, reading(r, way, orders()))
-			}))
+		if r.may(&p.About) && p.Name != peer.NameWorker && p.Name != peer.NameFIFO {
+			cases = append(cases, r.caseOf(p.Name, func() suite.Run { return enter(p, reading(r, orders())) }))
 		}
 	}
 	return cases
 }
 
 // reading returns the rules by which goroutines look up the values of the first.
-func reading(r rules, way string, orders []*order) rules {
+func reading(r rules, orders []*order) rules {
 	r.plan = func(sessions []peer.Session) (j job) {
 		ns := sessions[0].Names(r.live)
 		sessions[0].Fill(ns, base(0))
 		for g, s := range sessions {
-			read := s.Read
-			if way != "" {
-				read = func(ns peer.Names, picks []uint32) uint64 { return s.ReadBy(way, ns, picks) }
-			}
-			j.works = append(j.works, (&reader{read: read, names: ns, order: orders[g]}).work)
+			j.works = append(j.works, (&reader{read: s.Read, names: ns, order: orders[g]}).work)
 		}
 		j.checks = append(j.checks, func() error { return cleared(sessions[0], ns, base(0)) })
 		return j

@@ -96,7 +96,7 @@ func TestFaultyContestantsAreRefused(t *testing.T) {
 		{"burst", bursts(nil, 100, 2), []string{"Fill stores wrong identities", "Empty fails once", "Empty leaves a value"}},
 		{"handoff", handing(1, 2), []string{"Fill stores wrong identities", "Empty fails once"}},
 		{"handoff by 64", handing(64, 2), []string{"Fill stores wrong identities", "Empty leaves a value"}},
-		{"read", reading(reads(100, 2), "", orders), []string{"sums are wrong", "Fill stores wrong identities"}},
+		{"read", reading(reads(100, 2), orders), []string{"sums are wrong", "Fill stores wrong identities"}},
 		{"mix", mixing(50, 2, env), []string{"Mix stores wrong identities", "Mix publishes a stale name"}},
 	} {
 		for _, fault := range append(contest.faults, "") {

@@ -31,26 +31,24 @@ func (r *plainRun) Close() error {
 // meteredRun is a plainRun that times itself and has further figures.
 type meteredRun struct {
 	plainRun
-	watch   stopwatch
+	took    time.Duration
 	figures map[string]float64
 }
 
 func (r *meteredRun) Do(n int) (int, error) {
-	r.watch.took = 0
+	r.took = 0
 	return r.do(n)
 }
 
-func (r *meteredRun) Took() time.Duration         { return r.watch.took }
+func (r *meteredRun) Took() time.Duration         { return r.took }
 func (r *meteredRun) Metrics() map[string]float64 { return r.figures }
 
-// stopwatch adds up the timed parts of a turn.
-type stopwatch struct {
-	began time.Time
-	took  time.Duration
+// timed adds the time of f to that of the turn.
+func (r *meteredRun) timed(f func()) {
+	began := time.Now()
+	f()
+	r.took += time.Since(began)
 }
-
-func (w *stopwatch) start() { w.began = time.Now() }
-func (w *stopwatch) stop()  { w.took += time.Since(w.began) }
 
 func param(key, value string) suite.Param { return suite.Param{Key: key, Value: value} }
 

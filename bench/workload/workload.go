@@ -28,9 +28,7 @@ func roles() map[string]suite.Role {
 		bare: suite.Reference, clock: suite.Reference, control: suite.Reference, locked: suite.Reference,
 	}
 	for _, p := range peer.All[peer.Rest16]() {
-		for _, way := range waysOf(&p.About) {
-			roles[implOf(&p.About, way)] = p.Role
-		}
+		roles[p.Name] = p.Role
 	}
 	return roles
 }
