@@ -43,11 +43,12 @@ type Config[R any] struct {
 
 // About describes a peer.
 type About struct {
-	Name  string     // impl= in names of benchmarks
-	Role  suite.Role // TestRolesFollowMisuse finds out whether it is right
-	Alone bool       // for one goroutine only
-	Keys  bool       // names are words: they can be in shared memory, and a Session has Mix
-	Reads bool       // only its Read differs from that of another peer
+	Name   string     // impl= in names of benchmarks
+	Role   suite.Role // TestRolesFollowMisuse finds out whether it is right
+	Alone  bool       // for one goroutine only
+	Keys   bool       // names are words: they can be in shared memory, and a Session has Mix
+	Reads  bool       // only its look-ups differ from those of another peer
+	Writes bool       // only its insertions and removals do
 }
 
 // Peer is one contestant.

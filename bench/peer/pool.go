@@ -32,7 +32,7 @@ func Worker[R any]() Peer[R] {
 // poolPeer returns a peer of a pool. If read is not nil, it makes the Read of all sessions.
 func poolPeer[R any](name string, reuse pool.Reuse, open func(*pool.Pool[Value[R]], R) contestant[uint64], read func(*pool.Pool[Value[R]]) reading) Peer[R] {
 	return Peer[R]{
-		About: About{Name: name, Role: suite.Ours, Keys: true, Reads: read != nil},
+		About: About{Name: name, Role: suite.Ours, Keys: true, Reads: read != nil, Writes: read == nil && name != NamePool},
 		Open: func(c Config[R]) Store {
 			opts := pool.Options[Value[R]]{Reuse: reuse}
 			if !c.Grow {

@@ -21,7 +21,7 @@ type rules struct {
 
 	scaling bool // only contestants for several goroutines, also if there is one
 	words   bool // only contestants whose names are words
-	reads   bool // also contestants that differ in look-ups alone
+	reads   bool // of look-ups alone
 }
 
 // job is the work of each goroutine, a session each, and the checks of the result.
@@ -59,7 +59,11 @@ func (r *rules) reference(impl string, work func(g int) turns.Work) suite.Case {
 
 // may reports whether the peer may take part.
 func (r *rules) may(about *peer.About) bool {
-	return (!about.Alone || r.goroutines == 1 && !r.scaling) && (about.Keys || !r.words) && (!about.Reads || r.reads)
+	differs := !about.Reads
+	if r.reads {
+		differs = !about.Writes
+	}
+	return differs && (!about.Alone || r.goroutines == 1 && !r.scaling) && (about.Keys || !r.words)
 }
 
 // contest is an open case: a store, and a goroutine with a session for each work.

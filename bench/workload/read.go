@@ -19,7 +19,7 @@ func read() suite.Question {
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, live := range sizesOf(env, 10_000, 1_000_000) {
-				groups = append(groups, suite.Group{Apart: live >= big, Cases: readCases(env, reads(live, 1))})
+				groups = append(groups, suite.Group{Apart: live >= big, Cases: contests[peer.Rest16](reads(env, live, 1))})
 			}
 			return groups
 		},
@@ -35,51 +35,35 @@ func hot() suite.Question {
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range goroutinesOf(env) {
-				r := rules{params: []suite.Param{value[peer.Rest16]()}, live: 1, goroutines: goroutines}
-				groups = append(groups, suite.Group{Cases: readCases(env, r)})
+				r := reads(env, 1, goroutines)
+				r.params = []suite.Param{value[peer.Rest16]()}
+				groups = append(groups, suite.Group{Cases: contests[peer.Rest16](r)})
 			}
 			return groups
 		},
 	}
 }
 
-// reads are the rules of look-ups, for readCases.
-func reads(live, goroutines int) rules {
-	return rules{params: []suite.Param{value[peer.Rest16](), number("live", live)}, live: live, goroutines: goroutines}
-}
-
-// readCases returns a case for each way to look up. All goroutines look up the same
-// values, each in its own order.
-func readCases(env suite.Env, r rules) (cases []suite.Case) {
-	r.reads = true
+// reads are the rules by which all goroutines look up the values of the first, each in an
+// order of its own.
+func reads(env suite.Env, live, goroutines int) rules {
 	// The first case that is opened draws them.
 	orders := sync.OnceValue(func() (orders []*order) {
-		for g := range r.goroutines {
-			orders = append(orders, newOrder(env.Seed, g, r.live))
+		for g := range goroutines {
+			orders = append(orders, newOrder(env.Seed, g, live))
 		}
 		return orders
 	})
-	for _, p := range peer.All[peer.Rest16]() {
-		// A Worker and a FIFO pool look up as the pool does.
-		if r.may(&p.About) && p.Name != peer.NameWorker && p.Name != peer.NameFIFO {
-			cases = append(cases, r.caseOf(p.Name, func() suite.Run { return enter(p, reading(r, orders())) }))
-		}
-	}
-	return cases
-}
-
-// reading returns the rules by which goroutines look up the values of the first.
-func reading(r rules, orders []*order) rules {
-	r.plan = func(sessions []peer.Session) (j job) {
-		ns := sessions[0].Names(r.live)
+	params := []suite.Param{value[peer.Rest16](), number("live", live)}
+	return rules{params: params, live: live, goroutines: goroutines, reads: true, plan: func(sessions []peer.Session) (j job) {
+		ns := sessions[0].Names(live)
 		sessions[0].Fill(ns, base(0))
 		for g, s := range sessions {
-			j.works = append(j.works, (&reader{read: s.Read, names: ns, order: orders[g]}).work)
+			j.works = append(j.works, (&reader{read: s.Read, names: ns, order: orders()[g]}).work)
 		}
 		j.checks = append(j.checks, func() error { return cleared(sessions[0], ns, base(0)) })
 		return j
-	}
-	return r
+	}}
 }
 
 // burstOfReads is the number of look-ups under one guard.

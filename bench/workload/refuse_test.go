@@ -85,7 +85,6 @@ func (s *spoiled) Mix(shared peer.Names, ops []uint32, id uint64) (uint64, int, 
 // passes.
 func TestFaultyContestantsAreRefused(t *testing.T) {
 	env := suite.Env{Quick: true, Procs: 2, Seed: 1}
-	orders := []*order{newOrder(1, 0, 100), newOrder(1, 1, 100)}
 	for _, contest := range []struct {
 		name   string
 		rules  rules
@@ -96,7 +95,7 @@ func TestFaultyContestantsAreRefused(t *testing.T) {
 		{"burst", bursts(nil, 100, 2), []string{"Fill stores wrong identities", "Empty fails once", "Empty leaves a value"}},
 		{"handoff", handing(1, 2), []string{"Fill stores wrong identities", "Empty fails once"}},
 		{"handoff by 64", handing(64, 2), []string{"Fill stores wrong identities", "Empty leaves a value"}},
-		{"read", reading(reads(100, 2), orders), []string{"sums are wrong", "Fill stores wrong identities"}},
+		{"read", reads(env, 100, 2), []string{"sums are wrong", "Fill stores wrong identities"}},
 		{"mix", mixing(50, 2, env), []string{"Mix stores wrong identities", "Mix publishes a stale name"}},
 	} {
 		for _, fault := range append(contest.faults, "") {

@@ -12,7 +12,7 @@ const control = "control"
 
 // scale returns one of the three questions about scaling. work is what a goroutine of the
 // control does.
-func scale(id, title, about string, rulesOf func(env suite.Env, goroutines int) rules, cases func(suite.Env, rules) []suite.Case, work func(env suite.Env, g int) turns.Work) suite.Question {
+func scale(id, title, about string, rulesOf func(env suite.Env, goroutines int) rules, work func(env suite.Env, g int) turns.Work) suite.Question {
 	return suite.Question{
 		ID:     id,
 		Title:  title,
@@ -24,7 +24,7 @@ func scale(id, title, about string, rulesOf func(env suite.Env, goroutines int) 
 				r := rulesOf(env, goroutines)
 				r.scaling = true // the contestants are the same for each number of goroutines
 				alone := r.reference(control, func(g int) turns.Work { return work(env, g) })
-				groups = append(groups, suite.Group{Cases: append(cases(env, r), alone)})
+				groups = append(groups, suite.Group{Cases: append(contests[peer.Rest16](r), alone)})
 			}
 			return groups
 		},
@@ -45,22 +45,20 @@ func doublings(most int, env suite.Env) (counts []int) {
 func scalePair() suite.Question {
 	return scale("ScalePair", "How do insertions and removals scale with the number of goroutines?",
 		"Each goroutine stores a value and removes it, repeatedly.",
-		func(_ suite.Env, goroutines int) rules { return pairs(goroutines) }, contestsOf16, lockedPairs)
+		func(_ suite.Env, goroutines int) rules { return pairs(goroutines) }, lockedPairs)
 }
 
 func scaleRead() suite.Question {
 	return scale("ScaleRead", "How do look-ups scale with the number of goroutines?",
 		"All goroutines look up the same 10,000 values, each in an order of its own.",
-		func(env suite.Env, goroutines int) rules { return reads(sizesOf(env, 10_000)[0], goroutines) }, readCases, ownReads)
+		func(env suite.Env, goroutines int) rules { return reads(env, sizesOf(env, 10_000)[0], goroutines) }, ownReads)
 }
 
 func scaleMix() suite.Question {
 	return scale("ScaleMix", "How does a mix of look-ups and replacements scale with the number of goroutines?",
 		"All goroutines look up and replace the same 10,000 values; 95 of 100 operations are look-ups.",
-		func(env suite.Env, goroutines int) rules { return mixing(95, goroutines, env) }, contestsOf16, ownReads)
+		func(env suite.Env, goroutines int) rules { return mixing(95, goroutines, env) }, ownReads)
 }
-
-func contestsOf16(_ suite.Env, r rules) []suite.Case { return contests[peer.Rest16](r) }
 
 // lockedPairs is the control of pairs: each operation does lockedPair twice, since an
 // insertion and a removal take four locked instructions.
