@@ -29,21 +29,14 @@ func collector() suite.Question {
 }
 
 func collectorCases[R any](live int, pointers string) (cases []suite.Case) {
-	add := func(impl string, open func() suite.Run) {
-		cases = append(cases, suite.Case{
-			Impl:   impl,
-			Params: []suite.Param{number("live", live), param("pointers", pointers)},
-			Open:   open,
-		})
-	}
+	params := []suite.Param{number("live", live), param("pointers", pointers)}
 	for _, p := range peersOf[R](peer.NamePool, peer.NamePlain, peer.NameArk, peer.NameSyncMap, peer.NameXsync, peer.NameNew) {
 		if p.Name == peer.NameSyncMap && pointers == "yes" {
 			continue // it keeps pointers to values in either case, and a cycle takes a second
 		}
-		add(p.Name, func() suite.Run { return openCollector(p, live) })
+		cases = append(cases, suite.Case{Impl: p.Name, Params: params, Open: func() suite.Run { return openCollector(p, live) }})
 	}
-	add("nothing", func() suite.Run { return collectorRun(nil) })
-	return cases
+	return append(cases, suite.Case{Impl: "nothing", Params: params, Open: func() suite.Run { return collectorRun(nil) }})
 }
 
 func openCollector[R any](p peer.Peer[R], live int) suite.Run {

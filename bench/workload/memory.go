@@ -33,15 +33,11 @@ func memory() suite.Question {
 // memoryCases returns a case for each peer but those without.
 func memoryCases[R any](live int, without ...string) (cases []suite.Case) {
 	without = append(without, peer.NameSyncPool) // it only keeps removed values
+	params := []suite.Param{value[R](), number("live", live)}
 	for _, p := range peer.All[R]() {
-		if p.Reads || slices.Contains(without, p.Name) {
-			continue
+		if !p.Reads && !slices.Contains(without, p.Name) {
+			cases = append(cases, suite.Case{Impl: p.Name, Params: params, Open: func() suite.Run { return openMemory(p, live) }})
 		}
-		cases = append(cases, suite.Case{
-			Impl:   p.Name,
-			Params: []suite.Param{value[R](), number("live", live)},
-			Open:   func() suite.Run { return openMemory(p, live) },
-		})
 	}
 	return cases
 }

@@ -37,15 +37,11 @@ func pins() suite.Question {
 				name  string
 				pause time.Duration
 			}{{"none", 0}, {"1ms", time.Millisecond}, {"10ms", 10 * time.Millisecond}, {"turn", window}} {
+				params := []suite.Param{param("pin", pin.name)}
 				for _, impl := range []string{peer.NamePool, peer.NameWorker, "hold", locking} {
-					if impl == locking && pin.name == "turn" {
-						continue
+					if impl != locking || pin.name != "turn" {
+						g.Cases = append(g.Cases, suite.Case{Impl: impl, Params: params, Open: func() suite.Run { return openPins(impl, window, pin.pause) }})
 					}
-					g.Cases = append(g.Cases, suite.Case{
-						Impl:   impl,
-						Params: []suite.Param{param("pin", pin.name)},
-						Open:   func() suite.Run { return openPins(impl, window, pin.pause) },
-					})
 				}
 			}
 			return []suite.Group{g}
@@ -97,27 +93,22 @@ func (d *pinDuel) fight() (did int, err error) {
 		}
 		d.names[i].Store(name)
 	}
-	var reader sync.WaitGroup
-	var readerErr error
+	read := make(chan error, 1) // the result of the reader
 	if d.pause > 0 {
 		ready := make(chan struct{})
-		reader.Add(1)
-		go func() {
-			defer reader.Done()
-			readerErr = d.read(sync.OnceFunc(func() { close(ready) }))
-		}()
+		go func() { read <- d.read(sync.OnceFunc(func() { close(ready) })) }()
 		<-ready
 	}
 	timer := time.AfterFunc(d.window, func() { d.over.Store(true) })
 	d.run.timed(func() { did, err = d.write() })
 	timer.Stop()
 	d.over.Store(true)
-	reader.Wait()
 	if d.pause == 0 {
 		d.note()
+		read <- nil
 	}
-	if err == nil {
-		err = readerErr
+	if wrong := <-read; err == nil {
+		err = wrong
 	}
 	for i := range d.names {
 		if err == nil && !d.drop(d.names[i].Load()) {
