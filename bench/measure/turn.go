@@ -11,8 +11,8 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
-// litter is the most bytes of garbage that a turn may leave to the next.
-const litter = 256 << 10
+// mostGarbage is the most bytes of garbage that a turn may leave to the next.
+const mostGarbage = 256 << 10
 
 type group struct {
 	cases  []*contestant
@@ -43,7 +43,7 @@ func (g *group) take(ctx context.Context, cases []*contestant) {
 	}
 	runtime.GC()
 	for _, i := range turns.Order(g.rounds, len(cases)) {
-		if c := cases[i]; ctx.Err() == nil && c.run != nil && c.err == nil && c.turn() > litter {
+		if c := cases[i]; ctx.Err() == nil && c.run != nil && c.err == nil && c.turn() > mostGarbage {
 			runtime.GC()
 		}
 	}

@@ -47,7 +47,7 @@ type figures struct {
 	example      refusal // one of the false ones
 }
 
-func (f *figures) accuse(found ...refusal) {
+func (f *figures) addFalse(found ...refusal) {
 	if f.false += len(found); len(found) > 0 {
 		f.example = found[0]
 	}
@@ -76,7 +76,7 @@ type spoiler func(insert func() (uint64, error)) (uint64, error)
 type subject[R any] struct {
 	run   *run
 	store *store[R]
-	hands []*hand[R]
+	users []*user[R]
 	figures
 }
 
@@ -95,7 +95,7 @@ func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoi
 		}
 		s := &subject[R]{run: r, store: store, figures: figures{run: r.name, subject: store.name}}
 		for k := range r.goroutines {
-			s.hands = append(s.hands, newHand(r, store, k))
+			s.users = append(s.users, newUser(r, store, k))
 		}
 		err = errors.Join(err, s.fill())
 		subjects = append(subjects, s)
@@ -108,8 +108,8 @@ func measured[R any](ctx context.Context, r *run, each time.Duration, spoil spoi
 	for _, s := range subjects {
 		for o := range s.took {
 			var watches []*measure.Stopwatch
-			for _, h := range s.hands {
-				watches = append(watches, h.watches[o])
+			for _, u := range s.users {
+				watches = append(watches, u.watches[o])
 			}
 			l := measure.NewLatencies(watches)
 			l.EndTurn()
@@ -127,24 +127,24 @@ func (s *subject[R]) turn(d time.Duration) (err error) {
 	defer timer.Stop()
 	for err == nil && !stop.Load() {
 		var crew turns.Crew
-		for _, h := range s.hands {
-			for i := range h.guards {
-				h.guards[i] = s.store.pin()
+		for _, u := range s.users {
+			for i := range u.guards {
+				u.guards[i] = s.store.pin()
 			}
-			crew = append(crew, func(int) (int, error) { return h.work(&stop) })
+			crew = append(crew, func(int) (int, error) { return u.work(&stop) })
 		}
 		_, err = crew.Do(0)
 		var tenures []span
 		var refusals []refusal
-		for _, h := range s.hands {
-			for i := range h.guards {
-				h.guards[i].Unpin()
+		for _, u := range s.users {
+			for i := range u.guards {
+				u.guards[i].Unpin()
 			}
-			tenures, refusals = append(tenures, h.tenures...), append(refusals, h.refusals...)
-			h.tenures, h.refusals = h.tenures[:0], h.refusals[:0]
+			tenures, refusals = append(tenures, u.tenures...), append(refusals, u.refusals...)
+			u.tenures, u.refusals = u.tenures[:0], u.refusals[:0]
 		}
 		s.refused += len(refusals)
-		s.accuse(s.run.falsely(tenures, refusals)...)
+		s.addFalse(s.run.falsely(tenures, refusals)...)
 		err = errors.Join(err, s.fill())
 	}
 	if err != nil {
@@ -157,8 +157,8 @@ func (s *subject[R]) turn(d time.Duration) (err error) {
 // Exactly as many must succeed as there is room for.
 func (s *subject[R]) fill() error {
 	room := s.run.capacity
-	for _, h := range s.hands {
-		for _, name := range h.names {
+	for _, u := range s.users {
+		for _, name := range u.names {
 			if name != 0 {
 				room--
 			}
@@ -170,7 +170,7 @@ func (s *subject[R]) fill() error {
 		name, err := s.store.insert(&v)
 		if err != nil {
 			if len(names) < room {
-				s.accuse(refusal{err: err})
+				s.addFalse(refusal{err: err})
 			}
 			break
 		}

@@ -38,9 +38,9 @@ func handing(batch, goroutines int) rules {
 	return rules{params: params, live: live, goroutines: goroutines, plan: func(sessions []peer.Session) (j job) {
 		for g := 0; g < len(sessions); g += 2 {
 			from, to := sessions[g], sessions[g+1]
-			b := newBelt(batch, base(g), func() peer.Names { return from.Names(batch) })
-			b.fill, b.empty = from.Fill, to.Empty
-			j.works = append(j.works, b.produce, b.consume)
+			p := newPipe(batch, base(g), func() peer.Names { return from.Names(batch) })
+			p.fill, p.empty = from.Fill, to.Empty
+			j.works = append(j.works, p.produce, p.consume)
 		}
 		return j
 	}}
@@ -52,19 +52,19 @@ func bareCase(r rules, batch int) suite.Case {
 	return r.caseOf(bare, func() suite.Run {
 		var works turns.Crew
 		for g := 0; g < r.goroutines; g += 2 {
-			b := newBelt(batch, base(g), func() []value16 { return make([]value16, batch) })
-			b.fill = func(vs []value16, id uint64) {
+			p := newPipe(batch, base(g), func() []value16 { return make([]value16, batch) })
+			p.fill = func(vs []value16, id uint64) {
 				for i := range vs {
 					vs[i] = value16{ID: id + uint64(i), Rest: peer.Rest16{1}}
 				}
 			}
-			b.empty = func(vs []value16) (sum uint64, failed int) {
+			p.empty = func(vs []value16) (sum uint64, failed int) {
 				for i := range vs {
 					sum += vs[i].ID
 				}
 				return sum, 0
 			}
-			works = append(works, b.produce, b.consume)
+			works = append(works, p.produce, p.consume)
 		}
 		return works
 	})
@@ -73,10 +73,10 @@ func bareCase(r rules, batch int) suite.Case {
 // onTheWay returns how many batches a channel holds.
 func onTheWay(batch int) int { return max(8, 128/batch) }
 
-// belt connects one producer to one consumer. Batches of names are used in turn, two more
+// pipe connects one producer to one consumer. Batches of names are used in turn, two more
 // than the channel holds: when the producer comes back to a batch, the consumer has
 // received a later one, and so is done with it.
-type belt[B any] struct {
+type pipe[B any] struct {
 	batch   int
 	fill    func(b B, id uint64)
 	empty   func(b B) (sum uint64, failed int)
@@ -87,55 +87,55 @@ type belt[B any] struct {
 	removed uint64 // of the consumer's
 }
 
-func newBelt[B any](batch int, first uint64, names func() B) *belt[B] {
-	b := &belt[B]{batch: batch, send: make(chan B, onTheWay(batch)), stored: first, removed: first}
-	for range cap(b.send) + 2 {
-		b.batches = append(b.batches, names())
+func newPipe[B any](batch int, first uint64, names func() B) *pipe[B] {
+	p := &pipe[B]{batch: batch, send: make(chan B, onTheWay(batch)), stored: first, removed: first}
+	for range cap(p.send) + 2 {
+		p.batches = append(p.batches, names())
 	}
-	return b
+	return p
 }
 
 // rounds returns how many batches n operations of each of the two goroutines are.
-func (b *belt[B]) rounds(n int) int { return max(1, 2*n/b.batch) }
+func (p *pipe[B]) rounds(n int) int { return max(1, 2*n/p.batch) }
 
-func (b *belt[B]) produce(n int) (did int, err error) {
+func (p *pipe[B]) produce(n int) (did int, err error) {
 	whole := false
 	defer func() {
 		if !whole {
-			close(b.send) // so that the consumer does not wait for ever
+			close(p.send) // so that the consumer does not wait for ever
 		}
 	}()
-	for range b.rounds(n) {
-		names := b.batches[b.at]
-		if b.at++; b.at == len(b.batches) {
-			b.at = 0
+	for range p.rounds(n) {
+		names := p.batches[p.at]
+		if p.at++; p.at == len(p.batches) {
+			p.at = 0
 		}
-		b.fill(names, b.stored)
-		b.stored += uint64(b.batch)
-		b.send <- names
+		p.fill(names, p.stored)
+		p.stored += uint64(p.batch)
+		p.send <- names
 	}
 	whole = true
 	return 0, nil
 }
 
-func (b *belt[B]) consume(n int) (did int, err error) {
-	left := b.rounds(n)
+func (p *pipe[B]) consume(n int) (did int, err error) {
+	left := p.rounds(n)
 	defer func() {
 		for ; left > 0; left-- {
-			<-b.send // so that the producer does not wait for ever
+			<-p.send // so that the producer does not wait for ever
 		}
 	}()
 	for ; left > 0; left-- {
-		names, ok := <-b.send
+		names, ok := <-p.send
 		if !ok {
 			return did, errors.New("the producer stopped early")
 		}
-		sum, failed := b.empty(names)
-		if wrong := summed(b.batch, b.removed, sum, failed); err == nil {
+		sum, failed := p.empty(names)
+		if wrong := summed(p.batch, p.removed, sum, failed); err == nil {
 			err = wrong
 		}
-		b.removed += uint64(b.batch)
-		did += b.batch
+		p.removed += uint64(p.batch)
+		did += p.batch
 	}
 	return did, err
 }

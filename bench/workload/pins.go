@@ -70,13 +70,13 @@ func openPins(impl string, window, pause time.Duration) suite.Run {
 		if impl != locking {
 			s = poolPins(impl == peer.NameWorker, impl == "hold")
 		}
-		return (&pinDuel{pinStore: s, run: r, window: window, pause: pause}).fight()
+		return (&pinTurn{pinStore: s, run: r, window: window, pause: pause}).measure()
 	}
 	return r
 }
 
-// pinDuel is one turn: a writer and a reader.
-type pinDuel struct {
+// pinTurn is one turn: a writer and a reader.
+type pinTurn struct {
 	pinStore
 	run           *meteredRun
 	window, pause time.Duration
@@ -85,37 +85,37 @@ type pinDuel struct {
 	over  atomic.Bool
 }
 
-func (d *pinDuel) fight() (did int, err error) {
-	for i := range d.names {
-		name, err := d.put(uint64(i))
+func (t *pinTurn) measure() (did int, err error) {
+	for i := range t.names {
+		name, err := t.put(uint64(i))
 		if err != nil {
 			return 0, err
 		}
-		d.names[i].Store(name)
+		t.names[i].Store(name)
 	}
 	read := make(chan error, 1) // the result of the reader
-	if d.pause > 0 {
+	if t.pause > 0 {
 		ready := make(chan struct{})
-		go func() { read <- d.read(sync.OnceFunc(func() { close(ready) })) }()
+		go func() { read <- t.read(sync.OnceFunc(func() { close(ready) })) }()
 		<-ready
 	}
-	timer := time.AfterFunc(d.window, func() { d.over.Store(true) })
-	d.run.timed(func() { did, err = d.write() })
+	timer := time.AfterFunc(t.window, func() { t.over.Store(true) })
+	t.run.timed(func() { did, err = t.write() })
 	timer.Stop()
-	d.over.Store(true)
-	if d.pause == 0 {
-		d.note()
+	t.over.Store(true)
+	if t.pause == 0 {
+		t.note()
 		read <- nil
 	}
 	if wrong := <-read; err == nil {
 		err = wrong
 	}
-	for i := range d.names {
-		if err == nil && !d.drop(d.names[i].Load()) {
+	for i := range t.names {
+		if err == nil && !t.drop(t.names[i].Load()) {
 			err = fmt.Errorf("live value %d could not be removed", i)
 		}
 	}
-	if left := d.end(); err == nil && left != 0 {
+	if left := t.end(); err == nil && left != 0 {
 		err = fmt.Errorf("%d removed values are still live", left)
 	}
 	return did, err
@@ -123,13 +123,13 @@ func (d *pinDuel) fight() (did int, err error) {
 
 // write replaces values until the window ends, and one at least. It looks after each
 // replacement, since one that waits for the lock may take the rest of the window.
-func (d *pinDuel) write() (did int, err error) {
-	for i := 0; did == 0 || !d.over.Load(); i = (i + 1) % len(d.names) {
-		name, err := d.put(uint64(i))
+func (t *pinTurn) write() (did int, err error) {
+	for i := 0; did == 0 || !t.over.Load(); i = (i + 1) % len(t.names) {
+		name, err := t.put(uint64(i))
 		if err != nil {
 			return did, err
 		}
-		if old := d.names[i].Swap(name); !d.drop(old) {
+		if old := t.names[i].Swap(name); !t.drop(old) {
 			return did, fmt.Errorf("live value %d could not be removed", i)
 		}
 		did++
@@ -138,43 +138,43 @@ func (d *pinDuel) write() (did int, err error) {
 }
 
 // read keeps values in use, one after the other. It calls ready when it has the first.
-func (d *pinDuel) read(ready func()) error {
+func (t *pinTurn) read(ready func()) error {
 	defer ready()
-	for kept := 0; !d.over.Load(); kept++ {
-		i := kept % len(d.names)
-		v, release, ok := d.keep(d.names[i].Load())
+	for kept := 0; !t.over.Load(); kept++ {
+		i := kept % len(t.names)
+		v, release, ok := t.keep(t.names[i].Load())
 		if !ok {
 			runtime.Gosched() // it was replaced between the two look-ups
 			continue
 		}
 		ready()
-		d.sleep()
+		t.sleep()
 		// Counting takes time, so only every eighth pin counts.
-		if kept%8 == 0 || d.over.Load() {
-			d.note()
+		if kept%8 == 0 || t.over.Load() {
+			t.note()
 		}
 		changed := v.ID != uint64(i)
 		release()
 		if changed {
 			return fmt.Errorf("value %d changed while it was in use", i)
 		}
-		d.sleep()
+		t.sleep()
 	}
 	return nil
 }
 
 // sleep waits for a pause, or until the window ends.
-func (d *pinDuel) sleep() {
-	for until := time.Now().Add(d.pause); !d.over.Load() && time.Now().Before(until); {
+func (t *pinTurn) sleep() {
+	for until := time.Now().Add(t.pause); !t.over.Load() && time.Now().Before(until); {
 		time.Sleep(min(time.Until(until), time.Millisecond))
 	}
 }
 
 // note updates the maxima of limbo and memory.
-func (d *pinDuel) note() {
-	if d.limbo != nil {
-		slots, bytes := d.limbo()
-		figures := d.run.figures
+func (t *pinTurn) note() {
+	if t.limbo != nil {
+		slots, bytes := t.limbo()
+		figures := t.run.figures
 		figures["limbo-slots"] = max(figures["limbo-slots"], float64(slots))
 		figures["pool-B"] = max(figures["pool-B"], float64(bytes))
 	}

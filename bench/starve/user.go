@@ -32,8 +32,8 @@ func now() time.Duration { return time.Since(began) }
 // attempts bounds the records of a goroutine in a round.
 const attempts = 1 << 13
 
-// hand is a goroutine that uses a store, with its records.
-type hand[R any] struct {
+// user is a goroutine that uses a store, with its records.
+type user[R any] struct {
 	run     *run
 	store   *store[R]
 	guards  []pool.Guard[peer.Value[R]] // none if the store has none
@@ -50,93 +50,93 @@ type hand[R any] struct {
 	refusals []refusal
 }
 
-func newHand[R any](r *run, s *store[R], k int) *hand[R] {
-	h := &hand[R]{
+func newUser[R any](r *run, s *store[R], k int) *user[R] {
+	u := &user[R]{
 		run: r, store: s, rand: rand.New(rand.NewPCG(uint64(k), 1)),
 		names: make([]uint64, r.each), ids: make([]uint64, r.each), from: make([]time.Duration, r.each),
 	}
-	h.value.ID = uint64(k) << 40
-	for o := range h.watches {
-		h.watches[o] = measure.NewStopwatch()
+	u.value.ID = uint64(k) << 40
+	for o := range u.watches {
+		u.watches[o] = measure.NewStopwatch()
 	}
 	if s.pin != nil {
-		h.guards = make([]pool.Guard[peer.Value[R]], r.guards)
+		u.guards = make([]pool.Guard[peer.Value[R]], r.guards)
 	}
-	return h
+	return u
 }
 
 // work replaces values until stop is set, and returns their number. In a contended run it
 // removes each at once, at most attempts times.
-func (h *hand[R]) work(stop *atomic.Bool) (n int, err error) {
-	contended := h.run.contended()
+func (u *user[R]) work(stop *atomic.Bool) (n int, err error) {
+	contended := u.run.contended()
 	for ; err == nil && !stop.Load() && !(contended && n == attempts); n++ {
-		i := h.rand.IntN(len(h.names))
-		err = h.end(i)
-		if len(h.guards) > 0 {
-			h.renew(n)
+		i := u.rand.IntN(len(u.names))
+		err = u.end(i)
+		if len(u.guards) > 0 {
+			u.renew(n)
 		}
-		h.insert(i)
-		if h.names[i] == 0 || contended && h.rand.IntN(8) == 0 {
+		u.insert(i)
+		if u.names[i] == 0 || contended && u.rand.IntN(8) == 0 {
 			runtime.Gosched() // to the goroutines that have the slots, or want them
 		}
 		if contended {
-			err = errors.Join(err, h.end(i))
+			err = errors.Join(err, u.end(i))
 		}
 	}
 	return n, err
 }
 
 // insert inserts a value with a new identity at place i, or records a refusal.
-func (h *hand[R]) insert(i int) {
-	h.value.ID++
+func (u *user[R]) insert(i int) {
+	u.value.ID++
 	from := now()
-	h.fence.Add(1) // keeps the insertion's loads behind the reading of the clock
-	name, err := h.store.insert(&h.value)
+	u.fence.Add(1) // keeps the insertion's loads behind the reading of the clock
+	name, err := u.store.insert(&u.value)
 	to := now()
-	h.watches[insert].Record(to - from)
+	u.watches[insert].Record(to - from)
 	if err != nil {
-		h.refusals = append(h.refusals, refusal{span{from, to}, err})
+		u.refusals = append(u.refusals, refusal{span{from, to}, err})
 		return
 	}
-	h.names[i], h.ids[i], h.from[i] = name, h.value.ID, from
+	u.names[i], u.ids[i], u.from[i] = name, u.value.ID, from
 }
 
 // end looks up the value of place i, if there is one, and removes it.
-func (h *hand[R]) end(i int) error {
-	name := h.names[i]
+func (u *user[R]) end(i int) error {
+	name := u.names[i]
 	if name == 0 {
 		return nil
 	}
 	var id uint64
 	var ok bool
 	from := now()
-	if len(h.guards) == 0 {
-		id, ok = h.store.look(name)
-	} else if v, live := h.guards[h.rand.IntN(len(h.guards))].Get(pool.Handle[peer.Value[R]](name)); live {
+	if len(u.guards) == 0 {
+		id, ok = u.store.look(name)
+	} else if v, live := u.guards[u.rand.IntN(len(u.guards))].Get(pool.Handle[peer.Value[R]](name)); live {
 		id, ok = v.ID, true
 	}
 	looked := now()
-	removed := h.store.remove(name)
+	removed := u.store.remove(name)
 	to := now()
-	h.watches[look].Record(looked - from)
-	h.watches[remove].Record(to - looked)
-	h.names[i] = 0
-	if h.run.contended() {
-		h.tenures = append(h.tenures, span{h.from[i], to})
+	u.watches[look].Record(looked - from)
+	u.watches[remove].Record(to - looked)
+	u.names[i] = 0
+	if u.run.contended() {
+		u.tenures = append(u.tenures, span{u.from[i], to})
 	}
-	if !ok || id != h.ids[i] || !removed {
-		return fmt.Errorf("value %#x was found as %#x (%v), and removed: %v", h.ids[i], id, ok, removed)
+	if !ok || id != u.ids[i] || !removed {
+		return fmt.Errorf("value %#x was found as %#x (%v), and removed: %v", u.ids[i], id, ok, removed)
 	}
 	return nil
 }
 
 // renew pins a guard in place of the one that has been pinned for longest.
-func (h *hand[R]) renew(n int) {
-	g := &h.guards[n%len(h.guards)]
+func (u *user[R]) renew(n int) {
+	g := &u.guards[n%len(u.guards)]
 	from := now()
 	g.Unpin()
-	*g = h.store.pin()
-	h.watches[pin].Record(now() - from)
+	*g = u.store.pin()
+	u.watches[pin].Record(now() - from)
 	if n%32 == 0 {
 		runtime.Gosched() // so that the others pin and unpin too
 	}
