@@ -28,7 +28,11 @@ const (
 // and its look-ups under a guard; what does the same job; references, which do less.
 func All[R any]() []Peer[R] {
 	ps := []Peer[R]{
-		Pool[R](NamePool, pool.LIFO), Pool[R](NameFIFO, pool.FIFO), Worker[R](), Guard[R](), Batch[R](),
+		Pool(NamePool, pool.LIFO, newPoolSession[R], nil),
+		Pool(NameFIFO, pool.FIFO, newPoolSession[R], nil),
+		Pool(NameWorker, pool.LIFO, newWorkerSession[R], nil),
+		Pool(NameGuard, pool.LIFO, newPoolSession[R], readPinned[R]),
+		Pool(NameBatch, pool.LIFO, newPoolSession[R], readBatch[R]),
 		Mutex[R](), SyncMap[R](), Xsync[R](), Ark[R](),
 		SyncPool[R](), New[R](), Plain[R](), Slice[R](),
 	}

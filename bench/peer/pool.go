@@ -7,30 +7,9 @@ import (
 
 type handle[R any] = pool.Handle[Value[R]]
 
-// Pool is coatcheck's pool through its own methods.
-func Pool[R any](name string, reuse pool.Reuse) Peer[R] {
-	return poolPeer(name, reuse, newPoolSession[R], nil)
-}
-
-// Guard is Pool, but looks values up under a guard.
-func Guard[R any]() Peer[R] {
-	return poolPeer(NameGuard, pool.LIFO, newPoolSession[R], readPinned[R])
-}
-
-// Batch is Guard, but one call looks up many values.
-func Batch[R any]() Peer[R] {
-	return poolPeer(NameBatch, pool.LIFO, newPoolSession[R], readBatch[R])
-}
-
-// Worker is coatcheck's pool with a pool.Worker for each session.
-func Worker[R any]() Peer[R] {
-	return poolPeer(NameWorker, pool.LIFO, func(p *pool.Pool[Value[R]], rest R) contestant[uint64] {
-		return &workerSession[R]{p.Worker(), rest}
-	}, nil)
-}
-
-// poolPeer returns a peer of a pool. If read is not nil, it makes the Read of all sessions.
-func poolPeer[R any](name string, reuse pool.Reuse, open func(*pool.Pool[Value[R]], R) contestant[uint64], read func(*pool.Pool[Value[R]]) reading) Peer[R] {
+// Pool is coatcheck's pool. open opens a session of it. If read is not nil, it makes the
+// Read of each session.
+func Pool[R any](name string, reuse pool.Reuse, open func(*pool.Pool[Value[R]], R) contestant[uint64], read func(*pool.Pool[Value[R]]) reading) Peer[R] {
 	return Peer[R]{
 		About: About{Name: name, Role: suite.Ours, Keys: true, Reads: read != nil, Writes: read == nil && name != NamePool},
 		Open: func(c Config[R]) Store {
@@ -96,6 +75,11 @@ type workerSession[R any] struct {
 	rest R
 }
 
+// newWorkerSession returns a session with a Worker of its own.
+func newWorkerSession[R any](p *pool.Pool[Value[R]], rest R) contestant[uint64] {
+	return &workerSession[R]{p.Worker(), rest}
+}
+
 func (s *workerSession[R]) do(t *task[uint64]) outcome {
 	return words(t, func(do loop[uint64]) outcome {
 		return do(
@@ -114,6 +98,7 @@ func (s *workerSession[R]) do(t *task[uint64]) outcome {
 	})
 }
 
+// readPinned returns a Read under a guard.
 func readPinned[R any](p *pool.Pool[Value[R]]) reading {
 	return func(ns Names, picks []uint32) uint64 {
 		guard := p.Pin()
@@ -129,6 +114,7 @@ func readPinned[R any](p *pool.Pool[Value[R]]) reading {
 // few enough that the values are still in the first-level cache when they are read.
 const batch = 64
 
+// readBatch returns a Read under a guard in which one call looks up many values.
 func readBatch[R any](p *pool.Pool[Value[R]]) reading {
 	return func(ns Names, picks []uint32) (sum uint64) {
 		names := of[uint64](ns)
