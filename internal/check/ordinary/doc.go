@@ -19,7 +19,7 @@
 //	a reader stalls                    limbo is bounded, then Insert says        TestStalledReaderIsBoundedAndNamed
 //	                                   ErrStalled; Stats tells how old the       TestStallRecovers, TestForgottenGuardStopsGrowth
 //	                                   pin is; when it goes, every slot comes    TestDefaultMaxLimboStopsGrowth, TestStatsShowAForgottenGuard
-//	                                   back                                      TestStallRecoversPastExhaustedSlots, coatcheck.TestStormRecoversFromStalls
+//	                                   back                                      coatcheck.TestStormRecoversFromStalls
 //	a constructor stalls               it holds its own slot and nothing else    TestStalledConstructorHoldsItsSlotAlone
 //	a Reset stalls                     its shard's limbo waits; nobody blocks    TestStalledResetBlocksNobody
 //	panic or Goexit in View, Each,     the pin is back at once, and goes on      TestPanicInLoopGivesThePinBack, TestEachLetsPanicsUp
@@ -31,9 +31,9 @@
 //	                                   lives                                     coatcheck.TestStormOwnsOnce
 //	panic or Goexit in Reset           the slot is zeroed and free; the panic    TestResetMayPanicOrExit, shard.TestStormOwnsOnce
 //	                                   reaches whoever reclaimed                 shard.TestResetThatFailsLosesNoSlot
-//	capacity exhausted                 exactly Capacity values, then ErrFull     TestCapacityIsExact, TestBatchFillsToCapacity
+//	capacity exhausted                 exactly Capacity values, then ErrFull     TestCapacityIsExact
 //	generations exhausted              slots × incarnations handles, none        TestPoolIssuesExactlySlotsTimesIncarnations
-//	                                   twice, then ErrExhausted                  TestBurnedGenerationsCount, TestExhaustedSlotsAreReplaced
+//	                                   twice, then ErrExhausted                  TestExhaustedSlotsAreReplaced
 //	                                                                             coatcheck.TestStormUsesUpGenerations, TestEveryHandleOfATinyLayout
 //	double remove                      false, and nothing is touched             TestOperationsMatchModel
 //	double remove, racing              one remover of each value succeeds        coatcheck.TestStormSweeps, coatcheck.TestStormOwnsOnce

@@ -103,24 +103,6 @@ func TestPoolIssuesExactlySlotsTimesIncarnations(t *testing.T) {
 	}
 }
 
-// A construction that fails burns a generation, which counts as a life.
-func TestBurnedGenerationsCount(t *testing.T) {
-	const origin = testkit.LastGeneration - 9
-	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 1, Origin: origin})
-	for i := range incarnations(origin) {
-		if i%2 == 0 {
-			r, err := p.Reserve()
-			require.NoError(t, err)
-			r.Cancel()
-		} else {
-			require.NotNil(t, testkit.Apart(func() { _, _ = p.InsertFunc(func(pool.Handle[int], *int) { panic("no") }) }))
-		}
-	}
-	_, err := p.Reserve()
-	require.ErrorIs(t, err, pool.ErrExhausted)
-	require.Equal(t, 1, testkit.RequireReclaimed(t, p).Exhausted)
-}
-
 // A pool without a Capacity takes new slots for those that are exhausted.
 func TestExhaustedSlotsAreReplaced(t *testing.T) {
 	for _, reuse := range testkit.Reuses {

@@ -59,21 +59,6 @@ func TestCapacityIsExact(t *testing.T) {
 	}
 }
 
-// InsertBatch keeps the values that fitted, and returns their handles.
-func TestBatchFillsToCapacity(t *testing.T) {
-	for _, o := range testkit.CapacityConfigs() {
-		p := testkit.Tiny(t, &o)
-		before := []pool.Handle[int]{42}
-		hs, err := p.InsertBatch(make([]int, o.Capacity+3), before)
-		require.ErrorIs(t, err, pool.ErrFull)
-		require.Len(t, hs, 1+o.Capacity)
-		require.EqualValues(t, 42, hs[0])
-		for _, h := range hs[1:] {
-			require.True(t, p.Contains(h))
-		}
-	}
-}
-
 // While a guard is pinned, removed slots wait, and Insert returns ErrStalled. After Unpin all
 // of them come back at once, however often that happens.
 func TestStallRecovers(t *testing.T) {
@@ -103,31 +88,6 @@ func TestStallRecovers(t *testing.T) {
 			require.Equal(t, o.Capacity, p.Clear())
 		}
 		testkit.RequireReclaimed(t, p)
-	}
-}
-
-// A batch that was sealed during the stall and has only exhausted slots does not hide the
-// batch behind it.
-func TestStallRecoversPastExhaustedSlots(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		t.Run(reuse.String(), func(t *testing.T) {
-			p := testkit.Tiny(t, &pool.Options[int]{Origin: testkit.LastGeneration - 2, Shards: 1, Capacity: 2, Reuse: reuse})
-			hs := testkit.Fill(t, p, 2, testkit.Number)
-			var old pool.Handle[int]
-			for old.Generation() != testkit.LastGeneration {
-				require.True(t, p.Remove(hs[0]))
-				hs[0] = testkit.MustInsert(t, p, 1)
-				old = hs[0]
-			}
-			g := p.Pin()
-			require.True(t, p.Remove(old))
-			_, err := p.Insert(1)
-			require.ErrorIs(t, err, pool.ErrFull)
-			require.True(t, p.Remove(hs[1]))
-			g.Unpin()
-			_, err = p.Insert(1)
-			require.NoError(t, err)
-		})
 	}
 }
 
@@ -341,33 +301,4 @@ func TestGuardDelaysOnlyWhatIsRemovedUnderIt(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Guards that are pinned one after the other, and stay, each delay only what is
-// removed under them.
-func TestEachGuardDelaysItsOwn(t *testing.T) {
-	const capacity, guards = 12, 4
-	p := pool.Must[int](&pool.Options[int]{Capacity: capacity, Shards: 1})
-	hs := testkit.Fill(t, p, capacity, testkit.Number)
-	var gs []pool.Guard[int] // unpinned from the oldest on
-	for i := range guards {
-		require.Equal(t, 3, p.RemoveBatch(hs[3*i:3*i+3]))
-		gs = append(gs, p.Pin())
-	}
-	free := func() (n int) {
-		for {
-			if _, err := p.Insert(0); err != nil {
-				return n
-			}
-			n++
-		}
-	}
-	require.Equal(t, 3, free(), "removed before any guard")
-	for i := range gs {
-		gs[i].Unpin()
-		if i < guards-1 {
-			require.Equal(t, 3, free(), "removed before guard %d of those that are left", i+1)
-		}
-	}
-	require.Zero(t, free(), "all live")
 }

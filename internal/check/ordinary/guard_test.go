@@ -77,62 +77,6 @@ func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
 	}
 }
 
-// A guard sees what was inserted since it was pinned, also on pages that did not
-// exist then.
-func TestGuardSeesLaterPages(t *testing.T) {
-	p := testkit.Tiny[int](t, nil)
-	g := p.Pin() // of a pool without a page
-	all := map[pool.Handle[int]]int{}
-	for i := range 500 {
-		h := testkit.MustInsert(t, p, i)
-		all[h] = i
-		v, ok := g.Get(h)
-		require.True(t, ok, "%v", h)
-		require.Equal(t, i, *v)
-		require.NotNil(t, g.GetBatch([]pool.Handle[int]{h}, nil)[0])
-	}
-	seen := 0
-	for h, v := range g.All() {
-		require.Equal(t, all[h], *v)
-		seen++
-	}
-	require.Equal(t, 500, seen)
-	for _, page := range g.Pages() {
-		for h, v := range page {
-			require.Equal(t, all[h], *v)
-			seen++
-		}
-	}
-	require.Equal(t, 1000, seen)
-	g.Unpin()
-}
-
-// After Repin a guard delays nothing that was removed before, and all that is removed after.
-func TestRepinLetsGoAndHoldsAnew(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := testkit.Tiny(t, &pool.Options[stamp]{Capacity: 1, Reuse: reuse})
-		g := p.Pin()
-		for id := range uint64(100) {
-			h, err := p.Insert(stamp{id: id})
-			require.NoError(t, err)
-			v, ok := g.Get(h)
-			require.True(t, ok)
-			require.True(t, p.Remove(h))
-			_, err = p.Insert(stamp{})
-			require.ErrorIs(t, err, pool.ErrStalled)
-			require.Equal(t, stamp{id: id}, *v)
-			require.Equal(t, 1, p.Stats().Pinned)
-			g.Repin()
-			require.Equal(t, 1, p.Stats().Pinned)
-			_, ok = g.Get(h)
-			require.False(t, ok)
-		}
-		g.Unpin()
-		testkit.RequirePanicText(t, g.Repin, "pool: Unpin of a guard that is not pinned")
-		testkit.RequireReclaimed(t, p)
-	}
-}
-
 // The second Unpin of two copies panics, and ends nobody else's pin: another
 // guard may have the cell by then.
 func TestCopysSecondUnpinPanics(t *testing.T) {

@@ -89,31 +89,6 @@ func TestHoldRefusesWhatIsNotLive(t *testing.T) {
 	reserved.Cancel()
 }
 
-// Many Refs hold one value until the last goes, in any order.
-func TestLastReleaseGivesTheSlotBack(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p, err := pool.New(&pool.Options[int]{Capacity: 1, Reuse: reuse, MinFree: map[pool.Reuse]int{pool.FIFO: 1}[reuse]})
-		require.NoError(t, err)
-		h := testkit.MustInsert(t, p, 42)
-		var refs []*pool.Ref[int]
-		for range 100 {
-			refs = append(refs, testkit.MustHold(t, p, h))
-		}
-		require.True(t, p.Remove(h))
-		for i, r := range refs {
-			require.Equal(t, 42, *r.Value())
-			if reuse == pool.LIFO {
-				_, err := p.Insert(1)
-				require.ErrorIs(t, err, pool.ErrStalled, "with %d Refs left", len(refs)-i)
-				require.ErrorContains(t, err, "Ref")
-			}
-			require.Equal(t, len(refs)-i, p.Stats().Held)
-			r.Release()
-		}
-		testkit.MustInsert(t, p, 1)
-	}
-}
-
 // Slots that Refs keep count as waiting: a pool whose Refs are never released does not grow
 // for ever.
 func TestRefsCountForMaxLimbo(t *testing.T) {
@@ -172,22 +147,6 @@ func TestResetWaitsForRefs(t *testing.T) {
 	require.Equal(t, 1, resets)
 	_, err = p.InsertFunc(func(_ pool.Handle[int], v *int) { require.Zero(t, *v) })
 	require.NoError(t, err)
-}
-
-// A slot in its last life is exhausted when the last Ref goes, not before.
-func TestRefOfALastLife(t *testing.T) {
-	p, err := pool.New(&pool.Options[int]{Capacity: 1, Origin: testkit.LastGeneration})
-	require.NoError(t, err)
-	h := testkit.MustInsert(t, p, 5)
-	r := testkit.MustHold(t, p, h)
-	require.True(t, p.Remove(h))
-	require.NoError(t, p.Synchronize(context.Background()))
-	require.Zero(t, testkit.RequireConserved(t, p).Exhausted)
-	require.Equal(t, 5, *r.Value())
-	r.Release()
-	require.Equal(t, 1, testkit.RequireReclaimed(t, p).Exhausted)
-	_, err = p.Insert(1)
-	require.ErrorIs(t, err, pool.ErrExhausted)
 }
 
 // A Ref that is dropped is not released automatically: Stats shows it.

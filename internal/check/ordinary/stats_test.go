@@ -57,32 +57,6 @@ func TestStatsTellEveryState(t *testing.T) {
 	}
 }
 
-// Cached is the number of values that the Workers' owners could insert without the pool.
-func TestStatsCountWhatWorkersKeep(t *testing.T) {
-	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
-	ws := []*pool.Worker[int]{p.Worker(), p.Worker()}
-	require.Zero(t, testkit.RequireConserved(t, p).Cached)
-	for k, w := range ws {
-		hs := make([]pool.Handle[int], 20)
-		for i := range hs {
-			hs[i], _ = w.Insert(1)
-		}
-		for _, h := range hs {
-			require.True(t, w.Remove(h))
-		}
-		st := testkit.RequireConserved(t, p)
-		require.GreaterOrEqual(t, st.Cached, 20*(k+1))
-		require.Zero(t, st.Live)
-	}
-	ws[0].Flush()
-	st := testkit.RequireConserved(t, p)
-	require.GreaterOrEqual(t, st.Cached, 20)
-	ws[0].Close()
-	ws[1].Close()
-	require.Zero(t, testkit.RequireConserved(t, p).Cached)
-	testkit.RequireReclaimed(t, p)
-}
-
 // The oldest pin's age in epochs names a guard that was forgotten.
 func TestStatsShowAForgottenGuard(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})

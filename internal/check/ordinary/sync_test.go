@@ -118,19 +118,6 @@ func TestSynchronizeEndsUnderPins(t *testing.T) {
 	testkit.RequireReclaimed(t, p)
 }
 
-// Synchronize does not wait for slots that open Workers keep.
-func TestSynchronizeLeavesWorkersAlone(t *testing.T) {
-	p := testkit.Tiny(t, &pool.Options[int]{Shards: 1})
-	w := p.Worker()
-	h, err := w.Insert(1)
-	require.NoError(t, err)
-	require.True(t, w.Remove(h))
-	require.NoError(t, p.Synchronize(context.Background()))
-	require.Positive(t, p.Stats().Cached)
-	w.Close()
-	testkit.RequireReclaimed(t, p)
-}
-
 // Synchronize waits for what a running DeleteFunc has removed so far, and so for its pin.
 func TestSynchronizeWaitsForADeleteFuncUnderWay(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
