@@ -1,4 +1,4 @@
-package coatcheck_test
+package comments_test
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 
 // Each way of the README to import the module works, in a new module beside a clone.
 func TestReadmeUse(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(readme), "\n## Use it\n")
 	require.True(t, found)
@@ -28,7 +28,7 @@ func TestReadmeUse(t *testing.T) {
 	replace, work, vendor := ways[0], ways[1], ways[2]
 
 	beside := t.TempDir()
-	clone, err := os.Getwd()
+	clone, err := filepath.Abs(root)
 	require.NoError(t, err)
 	if err := os.Symlink(clone, filepath.Join(beside, "coatcheck")); err != nil {
 		t.Skip("no symbolic links here: ", err)
