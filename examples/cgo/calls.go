@@ -39,7 +39,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"coatcheck/examples/cgo/rounds"
+	"coatcheck/examples/internal/rounds"
 	"coatcheck/pool/cgohandle"
 )
 

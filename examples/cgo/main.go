@@ -18,7 +18,7 @@ import (
 	"slices"
 	"time"
 
-	"coatcheck/examples/cgo/rounds"
+	"coatcheck/examples/internal/rounds"
 )
 
 func main() {

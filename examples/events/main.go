@@ -35,6 +35,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"coatcheck/examples/internal/rounds"
 )
 
 // settings are the settings on the command line.
@@ -93,7 +95,7 @@ func run(ctx context.Context, set settings, out, said io.Writer) error {
 		}
 	}
 	fmt.Fprintln(out)
-	table(out, rows)
+	rounds.Table(out, rows)
 	return nil
 }
 
@@ -133,7 +135,7 @@ func race(ctx context.Context, set settings, out, said io.Writer) error {
 			fmt.Fprintf(said, "round %d of %d, %s: %d requests\n", r+1, set.rounds, contestants[at].name, all[at][r].TotalCount())
 		}
 	}
-	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio", "half of the rounds"}}
+	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio, and half of the rounds"}}
 	var bars []string
 	for _, f := range []struct {
 		name string
@@ -144,52 +146,20 @@ func race(ctx context.Context, set settings, out, said io.Writer) error {
 		{"p99, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99)) / 1e3 }},
 		{"p99.9, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99.9)) / 1e3 }},
 	} {
-		row, ratios, most := []string{f.name}, make([]float64, set.rounds), 0.0
-		mids := make([]float64, len(contestants))
+		row, xs, medians := []string{f.name}, make([][]float64, len(contestants)), make([]float64, len(contestants))
 		for i := range contestants {
-			xs := make([]float64, set.rounds)
-			for r, h := range all[i] {
-				xs[r] = f.of(h)
+			for _, h := range all[i] {
+				xs[i] = append(xs[i], f.of(h))
 			}
-			for r := range xs {
-				if i == 0 {
-					ratios[r] = xs[r]
-				} else {
-					ratios[r] /= xs[r]
-				}
-			}
-			_, mids[i], _ = quartiles(xs)
-			most = max(most, mids[i])
-			row = append(row, fmt.Sprintf("%.0f", mids[i]))
+			medians[i] = rounds.Median(xs[i])
+			row = append(row, fmt.Sprintf("%.0f", medians[i]))
 		}
-		low, mid, high := quartiles(ratios)
-		rows = append(rows, append(row, fmt.Sprintf("%.2f", mid), fmt.Sprintf("%.2f–%.2f", low, high)))
+		rows = append(rows, append(row, rounds.Ratio(xs[0], xs[1])))
 		for i, c := range contestants {
-			bars = append(bars, fmt.Sprintf("%-17s %-8s %8.0f %s", f.name, c.name, mids[i], strings.Repeat("▇", int(40*mids[i]/max(most, 1)+0.5))))
+			bars = append(bars, fmt.Sprintf("%-17s %-8s %8.0f %s", f.name, c.name, medians[i], rounds.Bar(medians[i], slices.Max(medians))))
 		}
 	}
-	table(out, rows)
+	rounds.Table(out, rows)
 	fmt.Fprintf(out, "\nMedians of %d rounds.\n\n%s\n", set.rounds, strings.Join(bars, "\n"))
 	return nil
-}
-
-// quartiles returns the quartiles of xs.
-func quartiles(xs []float64) (low, median, high float64) {
-	sorted := slices.Sorted(slices.Values(xs))
-	at := func(part float64) float64 { return sorted[int(part*float64(len(sorted)-1)+0.5)] }
-	return at(0.25), at(0.5), at(0.75)
-}
-
-// table prints rows, the first of them the heads of the columns, in Markdown.
-func table(out io.Writer, rows [][]string) {
-	for i, row := range rows {
-		fmt.Fprintf(out, "| %-22s", row[0])
-		for _, cell := range row[1:] {
-			fmt.Fprintf(out, " | %10s", cell)
-		}
-		fmt.Fprintln(out, " |")
-		if i == 0 {
-			fmt.Fprintf(out, "|---%s|\n", strings.Repeat("|---", len(row)-1))
-		}
-	}
 }

@@ -239,6 +239,6 @@ func TestProgram(t *testing.T) {
 	set := settings{conns: 10, rounds: 1, deaths: 500, length: 50 * time.Millisecond}
 	require.NoError(t, run(context.Background(), set, &out, &said))
 	require.Regexp(t, `requests a second +\| +[1-9]\d* +\| +[1-9]\d* `, out.String())
-	require.Regexp(t, `another connection's +\| +0 \| +0 `, out.String())
+	require.Regexp(t, `another connection's +\| +0 +\| +0 `, out.String())
 	require.Contains(t, said.String(), "500 of 500 have died")
 }

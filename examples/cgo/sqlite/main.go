@@ -27,7 +27,7 @@ import (
 	"strings"
 	"time"
 
-	"coatcheck/examples/cgo/rounds"
+	"coatcheck/examples/internal/rounds"
 
 	"golang.org/x/sync/errgroup"
 )
