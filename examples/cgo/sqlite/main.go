@@ -192,37 +192,32 @@ func (c copied) test(ctx context.Context) error {
 	return nil
 }
 
-// figures are the output of one measurement, in its order.
-type figures struct {
-	names []string
-	of    map[string]float64
-}
-
-func (c copied) measure(ctx context.Context) (*figures, error) {
-	said, err := output(ctx, c.dir, "env", "MEASURE_HANDLES=1", c.binary(), "-test.run=^TestMeasureHandles$")
+// measure appends the figures of one measurement to those before, and returns their
+// names in order.
+func (c copied) measure(ctx context.Context, before map[string][]float64) (names []string, err error) {
+	out, err := output(ctx, c.dir, "env", "MEASURE_HANDLES=1", c.binary(), "-test.run=^TestMeasureHandles$")
 	if err != nil {
 		return nil, err
 	}
-	f := &figures{of: make(map[string]float64)}
-	for line := range strings.Lines(string(said)) {
+	for line := range strings.Lines(string(out)) {
 		if parts := strings.Split(strings.TrimSpace(line), "\t"); len(parts) == 3 && parts[0] == "figure" {
 			x, err := strconv.ParseFloat(parts[2], 64)
 			if err != nil {
 				return nil, err
 			}
-			f.names, f.of[parts[1]] = append(f.names, parts[1]), x
+			names, before[parts[1]] = append(names, parts[1]), append(before[parts[1]], x)
 		}
 	}
-	if len(f.names) == 0 {
-		return nil, fmt.Errorf("the measurement says nothing:\n%s", said)
+	if len(names) == 0 {
+		return nil, fmt.Errorf("the measurement printed no figures:\n%s", out)
 	}
-	return f, nil
+	return names, nil
 }
 
 // compare measures both copies alternately, and prints the table.
 func compare(ctx context.Context, before, after copied, many int) error {
 	var names []string
-	olds, news := make(map[string][]float64), make(map[string][]float64)
+	figures := map[copied]map[string][]float64{before: {}, after: {}}
 	start := time.Now()
 	for r := range many {
 		progress(fmt.Sprintf("round %d of %d, %.0f s so far", r+1, many, time.Since(start).Seconds()))
@@ -231,21 +226,13 @@ func compare(ctx context.Context, before, after copied, many int) error {
 			turns[0], turns[1] = after, before
 		}
 		for _, c := range turns {
-			f, err := c.measure(ctx)
-			if err != nil {
+			var err error
+			if names, err = c.measure(ctx, figures[c]); err != nil {
 				return err
-			}
-			to := olds
-			if c == after {
-				to = news
-			}
-			names = f.names
-			for _, name := range names {
-				to[name] = append(to[name], f.of[name])
 			}
 		}
 	}
-	table(os.Stdout, names, olds, news)
+	table(os.Stdout, names, figures[before], figures[after])
 	return nil
 }
 
