@@ -120,7 +120,7 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 	}
 	before, after = copied{"before", filepath.Join(dir, "before")}, copied{"after", filepath.Join(dir, "after")}
 	for _, c := range []copied{before, after} {
-		if err := duplicate(downloaded.Dir, c.dir); err != nil {
+		if err := os.CopyFS(c.dir, os.DirFS(downloaded.Dir)); err != nil { // the copies are writable, unlike the module cache
 			return before, after, err
 		}
 		edit := []string{"mod", "edit", "-go=1.24.0"} // the same language version in both
@@ -141,22 +141,6 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 		}
 	}
 	return before, after, nil
-}
-
-// duplicate copies a module's files and makes them writable.
-func duplicate(from, to string) error {
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		return err
-	}
-	return filepath.WalkDir(to, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return os.Chmod(path, 0o777)
-		}
-		return os.Chmod(path, 0o666)
-	})
 }
 
 // replace replaces the package's own table by that of this example.
