@@ -123,7 +123,7 @@ func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length
 func dying(ctx context.Context, address netip.AddrPort, conns, deaths int, report func(died int)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var died atomic.Int64
-	var telling sync.Mutex
+	var reporting sync.Mutex
 	for i := range conns {
 		group.Go(func() error {
 			r := rand.New(rand.NewPCG(uint64(i), 0))
@@ -133,9 +133,9 @@ func dying(ctx context.Context, address netip.AddrPort, conns, deaths int, repor
 					return nil
 				}
 				if n%max(1, int64(deaths/5)) == 0 {
-					telling.Lock()
+					reporting.Lock()
 					report(int(n))
-					telling.Unlock()
+					reporting.Unlock()
 				}
 				if err := die(ctx, address, r); err != nil {
 					return err

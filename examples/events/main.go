@@ -70,10 +70,10 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, set settings, out, said io.Writer) error {
+func run(ctx context.Context, set settings, out, progress io.Writer) error {
 	fmt.Fprintf(out, "%s, %d processors, which the servers share with the load: %d connections on the loopback address, messages of %d bytes\n\n",
 		runtime.Version(), runtime.GOMAXPROCS(0), set.conns, messageSize)
-	if err := race(ctx, set, out, said); err != nil {
+	if err := race(ctx, set, out, progress); err != nil {
 		return err
 	}
 	if set.deaths == 0 {
@@ -81,7 +81,7 @@ func run(ctx context.Context, set settings, out, said io.Writer) error {
 	}
 	rows := [][]string{{fmt.Sprintf("%d connections die", set.deaths)}, {"by their deadline"}, {"events"}, {"stale, refused"}, {"looked at by the judge"}, {"another connection's"}, {"operators made"}}
 	for _, c := range contestants {
-		s, err := mortal(ctx, c.table, set, func(died int) { fmt.Fprintf(said, "%s: %d of %d have died\n", c.name, died, set.deaths) })
+		s, err := mortal(ctx, c.table, set, func(died int) { fmt.Fprintf(progress, "%s: %d of %d have died\n", c.name, died, set.deaths) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -117,7 +117,7 @@ func mortal(ctx context.Context, table func(int) operators, set settings, report
 }
 
 // race measures the servers alternately.
-func race(ctx context.Context, set settings, out, said io.Writer) error {
+func race(ctx context.Context, set settings, out, progress io.Writer) error {
 	all := make([][]*hdrhistogram.Histogram, len(contestants))
 	for r := range set.rounds {
 		for i := range contestants {
@@ -132,7 +132,7 @@ func race(ctx context.Context, set settings, out, said io.Writer) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", contestants[at].name, err)
 			}
-			fmt.Fprintf(said, "round %d of %d, %s: %d requests\n", r+1, set.rounds, contestants[at].name, all[at][r].TotalCount())
+			fmt.Fprintf(progress, "round %d of %d, %s: %d requests\n", r+1, set.rounds, contestants[at].name, all[at][r].TotalCount())
 		}
 	}
 	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio, and half of the rounds"}}

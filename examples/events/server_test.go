@@ -235,10 +235,10 @@ func TestNothingIsLeftOpen(t *testing.T) {
 }
 
 func TestProgram(t *testing.T) {
-	var out, said bytes.Buffer
+	var out, progress bytes.Buffer
 	set := settings{conns: 10, rounds: 1, deaths: 500, length: 50 * time.Millisecond}
-	require.NoError(t, run(context.Background(), set, &out, &said))
+	require.NoError(t, run(context.Background(), set, &out, &progress))
 	require.Regexp(t, `requests a second +\| +[1-9]\d* +\| +[1-9]\d* `, out.String())
 	require.Regexp(t, `another connection's +\| +0 +\| +0 `, out.String())
-	require.Contains(t, said.String(), "500 of 500 have died")
+	require.Contains(t, progress.String(), "500 of 500 have died")
 }
