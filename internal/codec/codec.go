@@ -2,7 +2,7 @@
 // package pool, and the texts of its errors begin as that package's do.
 //
 // A type that encodes itself does so (own.go). One that consists of numbers and bools is
-// copied as bytes (layout.go). Any other is encoded by its parts (parts.go has the
+// encoded as by encoding/binary (fixed.go). Any other is encoded by its parts (parts.go has the
 // format, values.go the code). A type that would silently lose something is refused.
 //
 // Input may be hostile. A decoder returns an error and does not panic, and it allocates
@@ -111,12 +111,15 @@ func Of[T any]() (Codec[T], Description, error) {
 		d.Encoding = marshaled
 		return marshalCodec[T]{}, d, nil
 	}
-	if l, ok := layoutOf(t); ok {
-		if l.size > MaxValue {
+	if size, numbers, ok := sizeOf(t); ok {
+		if size > MaxValue {
 			return nil, d, fmt.Errorf("%w: %v: %w", ErrType, t, errTooLong)
 		}
 		d.Encoding, d.Parts = fixedSize, shorten(describe(t))
-		return &fixedCodec[T]{l}, d, nil
+		if numbers && size == uint64(t.Size()) && littleEndian {
+			return rawCodec[T]{}, d, nil
+		}
+		return fixedCodec[T](size), d, nil
 	}
 	p, err := partsOf(t)
 	if err != nil {

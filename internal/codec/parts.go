@@ -10,7 +10,7 @@ import (
 // Numbers are little-endian:
 //
 //	a type with MarshalBinary   length (4) · its encoding
-//	a type of fixed size        as everywhere, see layout
+//	a type of fixed size        as by encoding/binary
 //	int, uint                   8 bytes
 //	string                      length (4) · bytes
 //	slice                       0 for nil, or 1 + length (4) · elements
@@ -42,10 +42,10 @@ const (
 // part describes how values of a type are written and read.
 type part struct {
 	typ    reflect.Type
-	own    bool    // by MarshalBinary
-	fixed  *layout // or as numbers
-	least  int     // bytes of the shortest encoding; if 0, there is only that one
-	memory uint64  // bytes of a value; 0 for types that encode themselves
+	own    bool   // by MarshalBinary
+	fixed  bool   // or as numbers
+	least  int    // bytes of the shortest encoding; if 0, there is only that one
+	memory uint64 // bytes of a value; 0 for types that encode themselves
 
 	key, elem *part
 	fields    []fieldPart
@@ -98,8 +98,8 @@ func (pl *planner) part(t reflect.Type, path string) (*part, error) {
 	var least uint64
 	if p.own {
 		least, p.memory = lengthBytes, 0
-	} else if l, ok := layoutOf(t); ok {
-		p.fixed, least = l, uint64(l.size)
+	} else if least, _, p.fixed = sizeOf(t); p.fixed {
+		// complete
 	} else if least, err = pl.fill(p, path); err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (p *part) describe(seen map[*part]int) string {
 	switch t := p.typ; {
 	case p.own:
 		return t.String()
-	case p.fixed != nil:
+	case p.fixed:
 		return describe(t)
 	case t.Kind() == reflect.Struct || p.elem != nil && t.Name() != "":
 		if n, ok := seen[p]; ok {

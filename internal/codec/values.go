@@ -56,15 +56,14 @@ func (e *partsEncoder) put(p *part, v reflect.Value) error {
 	if err := e.room(1, p.least); err != nil {
 		return err
 	}
-	if p.fixed != nil {
-		e.dst = p.fixed.appendAll(e.dst, v.Addr().UnsafePointer(), 1, 0)
-		return nil
+	if p.fixed {
+		return e.numbers(v.Addr())
 	}
 	switch p.typ.Kind() {
 	case reflect.Int:
-		e.dst = binary.LittleEndian.AppendUint64(e.dst, uint64(v.Int()))
+		e.dst = order.AppendUint64(e.dst, uint64(v.Int()))
 	case reflect.Uint:
-		e.dst = binary.LittleEndian.AppendUint64(e.dst, v.Uint())
+		e.dst = order.AppendUint64(e.dst, v.Uint())
 	case reflect.String:
 		if err := e.room(v.Len(), 1); err != nil {
 			return err
@@ -133,9 +132,8 @@ func (e *partsEncoder) elements(p *part, v reflect.Value) error {
 	if n == 0 || p.elem.least == 0 {
 		return nil
 	}
-	if l := p.elem.fixed; l != nil {
-		e.dst = l.appendAll(e.dst, v.Index(0).Addr().UnsafePointer(), n, p.elem.typ.Size())
-		return nil
+	if p.elem.fixed { // v is a slice: such an array is of fixed size itself
+		return e.numbers(v)
 	}
 	for i := range n {
 		if err := e.put(p.elem, v.Index(i)); err != nil {
@@ -143,6 +141,12 @@ func (e *partsEncoder) elements(p *part, v reflect.Value) error {
 		}
 	}
 	return nil
+}
+
+// numbers appends what v points to, or the elements of v, which are of fixed size.
+func (e *partsEncoder) numbers(v reflect.Value) (err error) {
+	e.dst, err = binary.Append(e.dst, order, v.Interface())
+	return err
 }
 
 // room returns an error unless n times size bytes, and a length, fit below the limit.
@@ -154,7 +158,7 @@ func (e *partsEncoder) room(n, size int) error {
 }
 
 func (e *partsEncoder) length(n int) {
-	e.dst = binary.LittleEndian.AppendUint32(e.dst, uint32(n))
+	e.dst = order.AppendUint32(e.dst, uint32(n))
 }
 
 // partsDecoder reads one value.
@@ -189,7 +193,7 @@ func (d *partsDecoder) take(n int) []byte {
 
 // length reads a length, which has been claimed.
 func (d *partsDecoder) length() int {
-	return int(min(binary.LittleEndian.Uint32(d.take(lengthBytes)), MaxValue+1))
+	return int(min(order.Uint32(d.take(lengthBytes)), MaxValue+1))
 }
 
 // bytes reads a length, which has been claimed, and that many bytes.
@@ -210,18 +214,17 @@ func (d *partsDecoder) get(p *part, v reflect.Value) error {
 		}
 		return v.Addr().Interface().(encoding.BinaryUnmarshaler).UnmarshalBinary(b)
 	}
-	if p.fixed != nil {
-		p.fixed.getAll(d.take(p.least), v.Addr().UnsafePointer(), 1, 0)
-		return nil
+	if p.fixed {
+		return d.numbers(p.least, v.Addr())
 	}
 	switch p.typ.Kind() {
 	case reflect.Int:
-		n := int64(binary.LittleEndian.Uint64(d.take(8)))
+		n := int64(order.Uint64(d.take(8)))
 		if v.SetInt(n); v.Int() != n {
 			return errRange
 		}
 	case reflect.Uint:
-		n := binary.LittleEndian.Uint64(d.take(8))
+		n := order.Uint64(d.take(8))
 		if v.SetUint(n); v.Uint() != n {
 			return errRange
 		}
@@ -315,9 +318,8 @@ func (d *partsDecoder) elements(p *part, v reflect.Value) error {
 	if n == 0 || p.elem.least == 0 {
 		return nil
 	}
-	if l := p.elem.fixed; l != nil {
-		l.getAll(d.take(n*l.size), v.Index(0).Addr().UnsafePointer(), n, p.elem.typ.Size())
-		return nil
+	if p.elem.fixed {
+		return d.numbers(n*p.elem.least, v)
 	}
 	for i := range n {
 		if err := d.get(p.elem, v.Index(i)); err != nil {
@@ -325,4 +327,11 @@ func (d *partsDecoder) elements(p *part, v reflect.Value) error {
 		}
 	}
 	return nil
+}
+
+// numbers reads what v points to, or the elements of v, from the next n bytes, which have
+// been claimed.
+func (d *partsDecoder) numbers(n int, v reflect.Value) error {
+	_, err := binary.Decode(d.take(n), order, v.Interface())
+	return err
 }
