@@ -3,10 +3,10 @@
 //
 //	go -C examples/cgo run ./sqlite
 //
-// It fetches the module with the go command, removes the functions of its table of
-// handles by their names, and adds testdata/handles.go in their place. It compiles SQLite
-// twice, with testdata/measure_test.go, which takes a minute or two. It measures both
-// copies in alternating processes.
+// It fetches the module with the go command, removes the functions of its table of handles
+// by their names, and adds testdata/handles.go in their place. Compiling SQLite twice, with
+// testdata/measure_test.go, takes a minute or two. Other load hits both copies alike, since
+// they are measured in alternating processes.
 package main
 
 import (
@@ -22,7 +22,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,18 +54,18 @@ var (
 
 func main() {
 	version := flag.String("version", "v1.14.53", "`version` of go-sqlite3")
-	many := flag.Int("rounds", 9, "`rounds` of measuring")
+	turns := flag.Int("rounds", 9, "`rounds` of measuring")
 	dir := flag.String("dir", "", "`directory` for the copies, which stay there (default: a temporary one)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *version, *many, *dir); err != nil {
+	if err := run(ctx, *version, *turns, *dir); err != nil {
 		fmt.Fprintln(os.Stderr, "sqlite:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, version string, many int, dir string) error {
+func run(ctx context.Context, version string, turns int, dir string) error {
 	if dir == "" {
 		scratch, err := os.MkdirTemp("", "sqlite-")
 		if err != nil {
@@ -90,7 +92,7 @@ func run(ctx context.Context, version string, many int, dir string) error {
 			return err
 		}
 	}
-	return compare(ctx, before, after, many)
+	return compare(ctx, before, after, turns)
 }
 
 func progress(what string) { fmt.Fprintln(os.Stderr, what, "…") }
@@ -126,7 +128,7 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 		edit := []string{"mod", "edit", "-go=1.24.0"} // the same language version in both
 		if c == after {
 			edit = append(edit, "-require="+ours+"@v0.0.0", "-replace="+ours+"="+strings.TrimSpace(string(root)))
-			if err := replace(c.dir); err != nil {
+			if err := c.replace(); err != nil {
 				return before, after, err
 			}
 		}
@@ -144,18 +146,36 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 }
 
 // replace replaces the package's own table by that of this example.
-func replace(dir string) error {
-	path := filepath.Join(dir, tableFile)
+func (c copied) replace() error {
+	path := filepath.Join(c.dir, tableFile)
 	source, err := os.ReadFile(path)
-	if err != nil {
-		return err
+	if err == nil {
+		source, err = cut(source, tableNames...)
 	}
-	if source, err = cut(source, tableNames...); err != nil {
+	if err != nil {
 		return err
 	}
 	return errors.Join(
 		os.WriteFile(path, source, 0o666),
-		os.WriteFile(filepath.Join(dir, "handles.go"), handles, 0o666))
+		os.WriteFile(filepath.Join(c.dir, "handles.go"), handles, 0o666))
+}
+
+// cut returns formatted source without the functions and variables of these names and their
+// comments, and without the import of sync if nothing else uses it. Each must be declared
+// once, in a declaration of its own.
+func cut(source []byte, names ...string) ([]byte, error) {
+	for _, name := range names {
+		declaration := regexp.MustCompile(`(?m)^(?://.*\n)*(?:func ` + name + `\((?:.*\n)*?}\n|var ` + name + ` .*\n)`)
+		found := declaration.FindAllIndex(source, -1)
+		if len(found) != 1 {
+			return nil, fmt.Errorf("%d declarations of %q, want one: is it another version?", len(found), name)
+		}
+		source = slices.Delete(slices.Clone(source), found[0][0], found[0][1])
+	}
+	if !bytes.Contains(source, []byte("sync.")) {
+		source = bytes.Replace(source, []byte("\t\"sync\"\n"), nil, 1)
+	}
+	return source, nil
 }
 
 func (c copied) binary() string { return filepath.Join(c.dir, "sqlite3.test") }
@@ -167,11 +187,11 @@ func (c copied) compile(ctx context.Context) error {
 
 // test runs the package's own tests.
 func (c copied) test(ctx context.Context) error {
-	said, err := output(ctx, c.dir, c.binary(), "-test.v", "-test.timeout=5m")
+	results, err := output(ctx, c.dir, c.binary(), "-test.v", "-test.timeout=5m")
 	if err != nil {
 		return err
 	}
-	count := func(word string) int { return bytes.Count(said, []byte("\n--- "+word+": ")) }
+	count := func(word string) int { return bytes.Count(results, []byte("\n--- "+word+": ")) }
 	fmt.Printf("its own tests, %-7s %d pass, %d skipped\n", c.name+":", count("PASS"), count("SKIP")-1) // the measurement is skipped
 	return nil
 }
@@ -199,17 +219,14 @@ func (c copied) measure(ctx context.Context, before map[string][]float64) (names
 }
 
 // compare measures both copies alternately, and prints the table.
-func compare(ctx context.Context, before, after copied, many int) error {
+func compare(ctx context.Context, before, after copied, turns int) error {
 	var names []string
 	figures := map[copied]map[string][]float64{before: {}, after: {}}
 	start := time.Now()
-	for r := range many {
-		progress(fmt.Sprintf("round %d of %d, %.0f s so far", r+1, many, time.Since(start).Seconds()))
-		turns := []copied{before, after}
-		if r%2 == 1 {
-			turns[0], turns[1] = after, before
-		}
-		for _, c := range turns {
+	for r := range turns {
+		progress(fmt.Sprintf("round %d of %d, %.0f s so far", r+1, turns, time.Since(start).Seconds()))
+		for i := range 2 {
+			c := []copied{before, after}[(r+i)%2]
 			var err error
 			if names, err = c.measure(ctx, figures[c]); err != nil {
 				return err
@@ -224,11 +241,7 @@ func compare(ctx context.Context, before, after copied, many int) error {
 func table(out io.Writer, names []string, olds, news map[string][]float64) {
 	rows := [][]string{{"what", "before", "after", "ratio, and half of the rounds", ""}}
 	for _, name := range names {
-		ratios := make([]float64, len(olds[name]))
-		for i := range ratios {
-			ratios[i] = news[name][i] / olds[name][i]
-		}
-		low, _, high := rounds.Quartiles(ratios)
+		low, _, high := rounds.Ratios(news[name], olds[name])
 		verdict := "no better"
 		switch {
 		case high < 1:

@@ -7,33 +7,39 @@ package rounds
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-// Quartiles returns the quartiles of xs.
-func Quartiles(xs []float64) (low, median, high float64) {
+// quartiles returns the quartiles of xs.
+func quartiles(xs []float64) (low, median, high float64) {
 	sorted := slices.Sorted(slices.Values(xs))
 	at := func(part float64) float64 { return sorted[int(part*float64(len(sorted)-1)+0.5)] }
 	return at(0.25), at(0.5), at(0.75)
 }
 
-// Ratio formats the ratio of two contestants: the median of the ratios of each round, and
-// the quartiles.
-func Ratio(of, to []float64) string {
+// Ratios returns the quartiles of the ratios of two contestants in each round, rounded as
+// Ratio prints them.
+func Ratios(of, to []float64) (low, median, high float64) {
 	ratios := make([]float64, len(of))
 	for i := range of {
-		ratios[i] = of[i] / to[i]
+		ratios[i] = math.Round(100*of[i]/to[i]) / 100
 	}
-	low, median, high := Quartiles(ratios)
+	return quartiles(ratios)
+}
+
+// Ratio formats the median of the ratios, and the quartiles.
+func Ratio(of, to []float64) string {
+	low, median, high := Ratios(of, to)
 	return fmt.Sprintf("%.2f (%.2f–%.2f)", median, low, high)
 }
 
 // Median returns the median of xs.
 func Median(xs []float64) float64 {
-	_, median, _ := Quartiles(xs)
+	_, median, _ := quartiles(xs)
 	return median
 }
 
