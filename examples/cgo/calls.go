@@ -5,27 +5,24 @@ package main
 #include <stdint.h>
 #include <stdlib.h>
 
-// What C calls: a look-up returns the value behind a name, a replacement deletes the name
-// and returns another.
-extern uint64_t lookNone(uintptr_t), lookCgo(uintptr_t), lookHandle(uintptr_t), lookTable(uintptr_t);
-extern uintptr_t replaceNone(uintptr_t), replaceCgo(uintptr_t), replaceHandle(uintptr_t), replaceTable(uintptr_t);
-
-static uint64_t (*const lookers[])(uintptr_t) = {lookNone, lookCgo, lookHandle, lookTable};
-static uintptr_t (*const replacers[])(uintptr_t) = {replaceNone, replaceCgo, replaceHandle, replaceTable};
+// What C calls: the first returns the value behind a name, the second deletes the name and
+// returns another.
+extern uint64_t valueOf(int side, uintptr_t name);
+extern uintptr_t renewed(int side, uintptr_t name);
 
 // look calls back for n of the names, from at on, and sums the results.
-static uint64_t look(int who, const uintptr_t *names, size_t count, size_t at, size_t n) {
+static uint64_t look(int side, const uintptr_t *names, size_t count, size_t at, size_t n) {
 	uint64_t sum = 0;
 	while (n-- > 0) {
-		sum += lookers[who](names[at]);
+		sum += valueOf(side, names[at]);
 		if (++at == count) at = 0;
 	}
 	return sum;
 }
 
-static void replace(int who, uintptr_t *names, size_t count, size_t at, size_t n) {
+static void replace(int side, uintptr_t *names, size_t count, size_t at, size_t n) {
 	while (n-- > 0) {
-		names[at] = replacers[who](names[at]);
+		names[at] = renewed(side, names[at]);
 		if (++at == count) at = 0;
 	}
 }
@@ -49,59 +46,44 @@ type value struct{ id uint64 }
 
 var typed = cgohandle.NewTable[*value]()
 
-// side is a contestant: how it makes and deletes a name. Its number is its index in C's
-// arrays.
+// side is a contestant: how it makes, uses and deletes a name. C passes its number, the
+// index in sides, to each callback.
 type side struct {
 	name    string
 	number  C.int
-	create  func(*value) uintptr
+	create  func() uintptr
+	find    func(uintptr) uint64
 	destroy func(uintptr)
 }
 
 var sides = []side{
-	{"the call alone", 0, func(*value) uintptr { return 1 }, func(uintptr) {}},
+	{"the call alone", 0,
+		func() uintptr { return 1 },
+		func(h uintptr) uint64 { return uint64(h) },
+		func(uintptr) {}},
 	{"runtime/cgo", 1,
-		func(v *value) uintptr { return uintptr(cgo.NewHandle(v)) },
+		func() uintptr { return uintptr(cgo.NewHandle(&value{1})) },
+		func(h uintptr) uint64 { return cgo.Handle(h).Value().(*value).id },
 		func(h uintptr) { cgo.Handle(h).Delete() }},
 	{"Handle", 2,
-		func(v *value) uintptr { return uintptr(cgohandle.New(v)) },
+		func() uintptr { return uintptr(cgohandle.New(&value{1})) },
+		func(h uintptr) uint64 { return cgohandle.Handle(h).Value().(*value).id },
 		func(h uintptr) { cgohandle.Handle(h).Delete() }},
-	{"Table", 3, typed.New, typed.Delete},
+	{"Table", 3,
+		func() uintptr { return typed.New(&value{1}) },
+		func(h uintptr) uint64 { return typed.Value(h).id },
+		typed.Delete},
 }
 
-//export lookNone
-func lookNone(h C.uintptr_t) C.uint64_t { return C.uint64_t(h) }
-
-//export lookCgo
-func lookCgo(h C.uintptr_t) C.uint64_t { return C.uint64_t(cgo.Handle(h).Value().(*value).id) }
-
-//export lookHandle
-func lookHandle(h C.uintptr_t) C.uint64_t {
-	return C.uint64_t(cgohandle.Handle(h).Value().(*value).id)
+//export valueOf
+func valueOf(side C.int, name C.uintptr_t) C.uint64_t {
+	return C.uint64_t(sides[side].find(uintptr(name)))
 }
 
-//export lookTable
-func lookTable(h C.uintptr_t) C.uint64_t { return C.uint64_t(typed.Value(uintptr(h)).id) }
-
-//export replaceNone
-func replaceNone(h C.uintptr_t) C.uintptr_t { return h }
-
-//export replaceCgo
-func replaceCgo(h C.uintptr_t) C.uintptr_t {
-	cgo.Handle(h).Delete()
-	return C.uintptr_t(cgo.NewHandle(&value{1}))
-}
-
-//export replaceHandle
-func replaceHandle(h C.uintptr_t) C.uintptr_t {
-	cgohandle.Handle(h).Delete()
-	return C.uintptr_t(cgohandle.New(&value{1}))
-}
-
-//export replaceTable
-func replaceTable(h C.uintptr_t) C.uintptr_t {
-	typed.Delete(uintptr(h))
-	return C.uintptr_t(typed.New(&value{1}))
+//export renewed
+func renewed(side C.int, name C.uintptr_t) C.uintptr_t {
+	sides[side].destroy(uintptr(name))
+	return C.uintptr_t(sides[side].create())
 }
 
 // names are the names that C keeps for one goroutine, in random order. The next round
@@ -120,7 +102,7 @@ func (s side) hand(live, goroutines int) []*names {
 		memory := (*C.uintptr_t)(C.malloc(C.size_t(n) * C.sizeof_uintptr_t)) // never nil: cgo panics instead
 		parts[i] = &names{words: unsafe.Slice(memory, n)}
 		for j := range parts[i].words {
-			parts[i].words[j] = C.uintptr_t(s.create(&value{1}))
+			parts[i].words[j] = C.uintptr_t(s.create())
 		}
 		order.Shuffle(n, func(a, b int) {
 			w := parts[i].words

@@ -11,7 +11,13 @@ import (
 // ones, and a generation in the upper half of the word. The generation wraps, and memory
 // is never given back to the collector.
 type byHand struct {
-	all []atomic.Pointer[operator] // by the lower half of the word; nil: not made yet
+	// all has the operators, by the lower half of the word.
+	//
+	//	writers  vacant, under mu
+	//	readers  the loops and each, without mu
+	//	moves    nil → an operator, once
+	//	orders   the store publishes the operator's word
+	all []atomic.Pointer[operator]
 
 	mu   sync.Mutex
 	made int

@@ -16,6 +16,12 @@ type judge struct {
 	mu      sync.Mutex
 	cookies map[uint64]uint64 // of the open connections, by user data
 
+	// looked counts the events that were judged, and wrong those of another connection.
+	//
+	//	writers  the loops
+	//	readers  the results, after the server's close
+	//	moves    up by one
+	//	orders   nothing: the end of a loop does
 	looked, wrong atomic.Int64
 }
 

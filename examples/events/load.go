@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -36,6 +35,12 @@ type client struct {
 	sent, got [messageSize]byte
 }
 
+// clients numbers the clients of the process.
+//
+//	writers  dial
+//	readers  dial, by the result of the addition
+//	moves    up by one
+//	orders   nothing: a number need only be unique
 var clients atomic.Uint64
 
 func dial(ctx context.Context, address netip.AddrPort) (*client, error) {
@@ -118,25 +123,14 @@ func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length
 
 // dying is a load of connections that die while the server handles their events: by a
 // reset right after a message, by a reset after some answers, or by the server's deadline
-// while they send. It ends after that many deaths; report is called at each fifth of
-// them.
-func dying(ctx context.Context, address netip.AddrPort, conns, deaths int, report func(died int)) error {
+// while they send. It ends after that many deaths.
+func dying(ctx context.Context, address netip.AddrPort, conns, deaths int) error {
 	group, ctx := errgroup.WithContext(ctx)
-	var died atomic.Int64
-	var reporting sync.Mutex
+	var begun atomic.Int64 // the connections so far, those under way included
 	for i := range conns {
 		group.Go(func() error {
 			r := rand.New(rand.NewPCG(uint64(i), 0))
-			for ctx.Err() == nil {
-				n := died.Add(1)
-				if n > int64(deaths) {
-					return nil
-				}
-				if n%max(1, int64(deaths/5)) == 0 {
-					reporting.Lock()
-					report(int(n))
-					reporting.Unlock()
-				}
+			for ctx.Err() == nil && begun.Add(1) <= int64(deaths) {
 				if err := die(ctx, address, r); err != nil {
 					return err
 				}
@@ -156,15 +150,8 @@ func die(ctx context.Context, address netip.AddrPort, r *rand.Rand) error {
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(patience))
 	_ = c.Conn.(*net.TCPConn).SetLinger(0) // a close is a reset
-	answers := 0
-	switch r.IntN(3) {
-	case 0:
-	case 1:
-		answers = r.IntN(20)
-	case 2:
-		answers = 1 << 30 // until the deadline
-	}
-	for range answers {
+	const untilDeadline = 1 << 30
+	for range []int{0, r.IntN(20), untilDeadline}[r.IntN(3)] {
 		if err := c.ask(); err != nil {
 			return ended(err)
 		}

@@ -30,8 +30,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -81,7 +79,8 @@ func run(ctx context.Context, set settings, out, progress io.Writer) error {
 	}
 	rows := [][]string{{fmt.Sprintf("%d connections die", set.deaths)}, {"by their deadline"}, {"events"}, {"stale, refused"}, {"looked at by the judge"}, {"another connection's"}, {"operators made"}}
 	for _, c := range contestants {
-		s, err := mortal(ctx, c.table, set, func(died int) { fmt.Fprintf(progress, "%s: %d of %d have died\n", c.name, died, set.deaths) })
+		fmt.Fprintf(progress, "%s: %d connections die\n", c.name, set.deaths)
+		s, err := mortal(ctx, c.table, set)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -111,9 +110,9 @@ func during(o options, f func(s *server) error) (*server, error) {
 }
 
 // mortal makes connections die, some of them by a deadline.
-func mortal(ctx context.Context, table func(int) operators, set settings, report func(died int)) (*server, error) {
+func mortal(ctx context.Context, table func(int) operators, set settings) (*server, error) {
 	o := options{table: table, loops: 2, capacity: 2 * set.conns, idle: patience, life: 20 * time.Millisecond, sweep: time.Millisecond, judge: newJudge()}
-	return during(o, func(s *server) error { return dying(ctx, s.address, set.conns, set.deaths, report) })
+	return during(o, func(s *server) error { return dying(ctx, s.address, set.conns, set.deaths) })
 }
 
 // race measures the servers alternately.
@@ -136,7 +135,6 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 		}
 	}
 	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio, and half of the rounds"}}
-	var bars []string
 	for _, f := range []struct {
 		name string
 		of   func(*hdrhistogram.Histogram) float64
@@ -146,20 +144,16 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 		{"p99, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99)) / 1e3 }},
 		{"p99.9, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99.9)) / 1e3 }},
 	} {
-		row, xs, medians := []string{f.name}, make([][]float64, len(contestants)), make([]float64, len(contestants))
+		row, xs := []string{f.name}, make([][]float64, len(contestants))
 		for i := range contestants {
 			for _, h := range all[i] {
 				xs[i] = append(xs[i], f.of(h))
 			}
-			medians[i] = rounds.Median(xs[i])
-			row = append(row, fmt.Sprintf("%.0f", medians[i]))
+			row = append(row, fmt.Sprintf("%.0f", rounds.Median(xs[i])))
 		}
 		rows = append(rows, append(row, rounds.Ratio(xs[0], xs[1])))
-		for i, c := range contestants {
-			bars = append(bars, fmt.Sprintf("%-17s %-8s %8.0f %s", f.name, c.name, medians[i], rounds.Bar(medians[i], slices.Max(medians))))
-		}
 	}
 	rounds.Table(out, rows)
-	fmt.Fprintf(out, "\nMedians of %d rounds.\n\n%s\n", set.rounds, strings.Join(bars, "\n"))
+	fmt.Fprintf(out, "\nMedians of %d rounds.\n", set.rounds)
 	return nil
 }

@@ -36,12 +36,23 @@ type server struct {
 	working   sync.WaitGroup
 	stop      chan struct{}
 
-	live atomic.Int64 // connections
+	// live is the number of connections.
+	//
+	//	writers  the loops and the sweep
+	//	readers  begin, by the result of the addition, and close
+	//	moves    up before an operator is added, down after its descriptor is closed
+	//	orders   an addition up to capacity proves that an operator is free
+	live atomic.Int64
 
 	counts counts
 }
 
 // counts are the counts of a server.
+//
+//	writers  the loops and the sweep
+//	readers  the results, after the server's close, and tests at any time
+//	moves    up
+//	orders   nothing, except that end counts before the client can see the end
 type counts struct {
 	accepted, turnedAway, failed atomic.Int64 // failed: accept failed
 	events, stale                atomic.Int64 // stale: refused

@@ -101,13 +101,3 @@ func Table(out io.Writer, rows [][]string) {
 		}
 	}
 }
-
-// Bar returns a bar for x on a scale of 50 characters up to end.
-func Bar(x, end float64) string {
-	eighths := max(0, int(x/max(end, 1)*50*8+0.5))
-	bar := strings.Repeat("█", eighths/8)
-	if rest := eighths % 8; rest > 0 {
-		bar += string(rune('█' + 8 - rest))
-	}
-	return bar
-}
