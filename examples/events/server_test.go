@@ -15,47 +15,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// byDescriptor is a server without generations, and the control: it handles a stale event
-// for the connection that has the descriptor now.
-type byDescriptor struct{ all []*operator }
+// careless is byHand without the comparison of generations, and the control: it handles a
+// stale event for the connection that has the operator now.
+type careless struct{ *byHand }
 
-func newByDescriptor(int) operators { return &byDescriptor{make([]*operator, 1024)} }
+func newCareless(capacity int) operators { return careless{newByHand(capacity).(*byHand)} }
 
-func (t *byDescriptor) add(fd int, init func(o *operator) error) error {
-	t.all[fd] = &operator{word: uint64(fd), fd: fd}
-	return init(t.all[fd])
-}
+func (t careless) batches() batch { return t }
 
-func (t *byDescriptor) remove(o *operator) { t.all[o.word] = nil }
-
-func (t *byDescriptor) each(f func(o *operator)) {
-	for _, o := range t.all {
-		if o != nil {
-			f(o)
-		}
-	}
-}
-func (t *byDescriptor) batches() batch { return t }
-func (t *byDescriptor) begin()         {}
-func (t *byDescriptor) end()           {}
-func (t *byDescriptor) find(word uint64) *operator {
-	o := t.all[word]
-	if o != nil {
-		o.mu.Lock()
-	}
-	return o
+func (t careless) find(word uint64) *operator {
+	return t.byHand.find(t.all[uint32(word)].Load().word)
 }
 
 // started returns a server for tests. It is closed at the end of the test, and must leave
 // no connection.
 func started(t *testing.T, o options, run bool) *server {
-	if o.sweep == 0 {
-		o.sweep = time.Millisecond
-	}
 	if o.idle == 0 {
 		o.idle = time.Hour
 	}
-	o.life, o.loops, o.judge = time.Hour, 1, newJudge()
+	o.sweep, o.life, o.loops, o.judge = time.Millisecond, time.Hour, 1, newJudge()
 	s, err := serve(o)
 	require.NoError(t, err)
 	if run {
@@ -92,7 +70,7 @@ func TestStaleEventIsRefused(t *testing.T) {
 	}{
 		{"handles", newHandles, 1, 0},
 		{"by hand", newByHand, 1, 0},
-		{"by descriptor", newByDescriptor, 0, 1},
+		{"careless", newCareless, 0, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := started(t, options{table: test.table, capacity: 10}, false)

@@ -36,6 +36,7 @@ import (
 
 const (
 	module = "github.com/mattn/go-sqlite3"
+	ours   = "coatcheck" // the module of handles.go's pool
 	tags   = "sqlite_vtable,sqlite_preupdate_hook,sqlite_unlock_notify,sqlite_math_functions"
 )
 
@@ -111,11 +112,6 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 	if err := json.Unmarshal(found, &downloaded); err != nil {
 		return before, after, err
 	}
-	here, err := output(ctx, ".", "go", "list", "-m")
-	if err != nil {
-		return before, after, err
-	}
-	ours := strings.TrimSuffix(strings.TrimSpace(string(here)), "/examples/cgo")
 	root, err := output(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", ours)
 	if err != nil {
 		return before, after, err

@@ -116,9 +116,9 @@ func ask(t *testing.T, c *SQLiteConn, query string, want int64) func() {
 	}
 }
 
-// tell measures f, which does n operations, and prints the figure. It is the best of some
+// measure times f, which does n operations, and prints the figure. It is the best of some
 // stretches, since other load can only add to it.
-func tell(name string, n int, f func()) {
+func measure(name string, n int, f func()) {
 	f()
 	runtime.GC()
 	best := math.Inf(1)
@@ -166,20 +166,20 @@ func TestMeasureHandles(t *testing.T) {
 		}
 	}
 
-	tell("function, a call", measuredRows, call)
-	tell("function, a call, two connections at a time", 2*measuredRows, func() {
+	measure("function, a call", measuredRows, call)
+	measure("function, a call, two connections at a time", 2*measuredRows, func() {
 		var wg sync.WaitGroup
 		wg.Add(1)
 		go func() { defer wg.Done(); callOther() }()
 		call()
 		wg.Wait()
 	})
-	tell("aggregate, a row", measuredRows, ask(t, c, "SELECT counted(x) FROM n", sum))
-	tell("virtual table, a row", measuredRows, ask(t, c, "SELECT sum(n) FROM many_rows", sum))
-	tell("virtual table, a query without rows", 1, ask(t, c, "SELECT count(*) FROM none_rows", 0))
-	tell("open, 10 functions, close", 1, openClose)
-	tell("the table alone: a look-up", 1000, lookUp)
-	tell("the table alone: a handle made and deleted", 1, func() { deleteHandle(newHandle(c, twice)) })
+	measure("aggregate, a row", measuredRows, ask(t, c, "SELECT counted(x) FROM n", sum))
+	measure("virtual table, a row", measuredRows, ask(t, c, "SELECT sum(n) FROM many_rows", sum))
+	measure("virtual table, a query without rows", 1, ask(t, c, "SELECT count(*) FROM none_rows", 0))
+	measure("open, 10 functions, close", 1, openClose)
+	measure("the table alone: a look-up", 1000, lookUp)
+	measure("the table alone: a handle made and deleted", 1, func() { deleteHandle(newHandle(c, twice)) })
 
 	before := heap()
 	conns := make([]*SQLiteConn, neighbours)
@@ -187,9 +187,9 @@ func TestMeasureHandles(t *testing.T) {
 		conns[i] = connect(t)
 	}
 	figure("heap of 1,000 connections, KiB", heap()-before)
-	tell("function, a call, among 1,000 connections", measuredRows, call)
-	tell("open, 10 functions, close, among 1,000 connections", 1, openClose)
-	tell("the table alone: a look-up among 10,000", 1000, lookUp)
+	measure("function, a call, among 1,000 connections", measuredRows, call)
+	measure("open, 10 functions, close, among 1,000 connections", 1, openClose)
+	measure("the table alone: a look-up among 10,000", 1000, lookUp)
 	start := time.Now()
 	for i, c := range conns {
 		if err := c.Close(); err != nil {
