@@ -32,14 +32,6 @@ import (
 	"coatcheck/pool/table"
 )
 
-const usage = `usage: world [flags]
-
-World grows a meadow of plants, which compete for light, and of beetles, which
-eat their leaves. It prints what became of it and a checksum, which is the same
-for a seed whatever the number of workers.
-
-`
-
 func main() { os.Exit(program(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // options are the options on the command line.
@@ -70,16 +62,12 @@ func program(args []string, stdout, stderr io.Writer) (code int) {
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("world", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		fmt.Fprint(stderr, usage)
-		flags.PrintDefaults()
-	}
 	flags.Uint64Var(&o.seed, "seed", 1, "each `number` is another meadow")
 	flags.IntVar(&o.ticks, "ticks", 250, "live for `n` ticks; with -http the default is until it is interrupted")
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "run `n` goroutines")
 	flags.BoolVar(&o.resume, "resume", true, "save and read back half-way")
 	flags.StringVar(&o.picture, "o", "meadow.png", "write a picture of the last tick to this `file`, unless it is empty")
-	flags.StringVar(&o.http, "http", "", "show the pool of parts on a page at this `address`, :0 for any port, at 25 ticks a second")
+	flags.StringVar(&o.http, "http", "", "show the pool of parts on a page at this `address`, :0 for any port, at no more than 25 ticks a second")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -110,18 +98,19 @@ func play(o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	wait := func() bool { return true } // for the next tick; false ends the run
+	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer done()
+	var pause time.Duration // before each tick
 	if o.http != "" {
 		stop, err := serve(o.http, w, out)
 		if err != nil {
 			return err
 		}
 		defer stop()
-		ctx, done := signal.NotifyContext(context.Background(), os.Interrupt)
-		defer done()
-		wait = pace(ctx)
+		pause = time.Second / 25
 	}
-	for w.tick < o.ticks && wait() {
+	for w.tick < o.ticks && ctx.Err() == nil {
+		time.Sleep(pause)
 		if err := w.Tick(); err != nil {
 			return err
 		}
@@ -176,20 +165,6 @@ func serve(address string, w *World, out io.Writer) (stop func() error, err erro
 	server := &http.Server{Handler: poolhttp.Handler()}
 	go server.Serve(l)
 	return server.Close, nil
-}
-
-// pace returns a function that waits for the next tick. It reports false once ctx is
-// done.
-func pace(ctx context.Context) func() bool {
-	ticker := time.NewTicker(time.Second / 25)
-	return func() bool {
-		select {
-		case <-ticker.C:
-			return ctx.Err() == nil
-		case <-ctx.Done():
-			return false
-		}
-	}
 }
 
 // report describes the world and its history.

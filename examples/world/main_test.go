@@ -35,22 +35,15 @@ func line(t *testing.T, out, word string) string {
 	return ""
 }
 
+// TestProgramPrintsTheSameForAnyWorkers: the checksum is the same, with and without
+// saving. Without a name the picture is meadow.png.
 func TestProgramPrintsTheSameForAnyWorkers(t *testing.T) {
-	t.Chdir(t.TempDir()) // for the picture
-	_, one, _ := runProgram("-ticks", "40", "-workers", "1", "-resume=false")
-	for _, args := range [][]string{{"-workers", "2"}, {"-workers", "8"}} {
-		code, out, stderr := runProgram(append(args, "-ticks", "40")...)
-		require.Zero(t, code, stderr)
-		require.Equal(t, line(t, one, "checksum"), line(t, out, "checksum"))
-		require.Contains(t, line(t, out, "tick 20"), "handles, live and stale, mean the same")
-	}
-}
-
-// TestProgramDraws: without a name the picture is meadow.png, which the output says.
-func TestProgramDraws(t *testing.T) {
 	t.Chdir(t.TempDir())
-	code, out, stderr := runProgram("-ticks", "40")
+	_, one, _ := runProgram("-ticks", "40", "-workers", "1", "-resume=false", "-o", "")
+	code, out, stderr := runProgram("-ticks", "40", "-workers", "8")
 	require.Zero(t, code, stderr)
+	require.Equal(t, line(t, one, "checksum"), line(t, out, "checksum"))
+	require.Contains(t, line(t, out, "tick 20"), "handles, live and stale, mean the same")
 	require.Equal(t, "picture     meadow.png", line(t, out, "picture"))
 	f, err := os.Open("meadow.png")
 	require.NoError(t, err)
@@ -117,12 +110,12 @@ func TestProgramRefusesBadCommandLines(t *testing.T) {
 		require.Equal(t, 2, code, c.args)
 		require.Empty(t, out)
 		require.Contains(t, stderr, c.says)
-		require.Contains(t, stderr, "usage: world")
+		require.Contains(t, stderr, "Usage of world")
 	}
 	code, out, stderr := runProgram("-h")
 	require.Zero(t, code)
 	require.Empty(t, out)
-	require.Contains(t, stderr, "usage: world")
+	require.Contains(t, stderr, "Usage of world")
 	code, _, stderr = runProgram("-ticks", "1", "-o", filepath.Join(t.TempDir(), "no", "such.png"))
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "no such file")

@@ -154,7 +154,6 @@ func (w *World) endFrame(pieces []*piece) error {
 	w.beetles.Refresh()
 	w.survey()
 	w.counts.PeakParts = max(w.counts.PeakParts, w.shapes.Len())
-	w.counts.PeakBeetles = max(w.counts.PeakBeetles, w.beetles.Len())
 	return nil
 }
 

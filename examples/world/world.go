@@ -55,7 +55,7 @@ type columns struct {
 type counts struct {
 	Grown, Withered, Eaten int // parts
 	Sown, Bred, Starved    int
-	PeakParts, PeakBeetles int
+	PeakParts              int
 	RefusedHandles         int // perches that were removed
 }
 
