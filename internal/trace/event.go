@@ -13,17 +13,11 @@ type Event struct {
 	stack *stack // nil: the garbage collector did it
 }
 
-// Happened reports whether the event took place.
-func (e Event) Happened() bool { return !e.when.IsZero() }
+// happened reports whether the event took place.
+func (e Event) happened() bool { return !e.when.IsZero() }
 
-// Write appends a line that says what was done and when, and the stack below it. Each
-// line follows a newline and indent.
-func (e Event) Write(b *strings.Builder, indent string) {
-	b.WriteString("\n" + indent)
-	e.write(b, indent)
-}
-
-// write is Write for a line that has been begun.
+// write appends what was done and when, and the stack below it, each further line after a
+// newline and indent.
 func (e Event) write(b *strings.Builder, indent string) {
 	fmt.Fprintf(b, "%s at %s (%v ago)", e.did, e.when.Format("15:04:05.000000"), time.Since(e.when).Round(time.Microsecond))
 	if e.stack == nil {

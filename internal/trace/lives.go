@@ -103,10 +103,13 @@ func (l *Lives) Write(b *strings.Builder, handle uint64) bool {
 		}
 	}
 	s.mu.Unlock()
+	known := false
 	for _, e := range []Event{found.began, found.ended} {
-		if e.Happened() {
-			e.Write(b, "")
+		if e.happened() {
+			known = true
+			b.WriteString("\n")
+			e.write(b, "")
 		}
 	}
-	return found.began.Happened() || found.ended.Happened()
+	return known
 }

@@ -86,16 +86,16 @@ func (s *Set) WriteDropped(b *strings.Builder, indent string) {
 
 // writeItems appends one story for all items that were opened in one place.
 func writeItems(b *strings.Builder, indent string, items []*Item) {
-	told := make(map[*stack]bool)
+	shown := make(map[*stack]bool)
 	for at, it := range items {
-		if told[it.opened.stack] {
+		if shown[it.opened.stack] {
 			continue
 		}
-		if len(told) == mostStories {
+		if len(shown) == mostStories {
 			fmt.Fprintf(b, "\n%sand more from other places", indent)
 			return
 		}
-		told[it.opened.stack] = true
+		shown[it.opened.stack] = true
 		b.WriteString("\n" + indent)
 		if it.name != "" {
 			b.WriteString(it.name + ", ")
@@ -115,11 +115,13 @@ func writeItems(b *strings.Builder, indent string, items []*Item) {
 
 // WriteItem appends who opened an item and who closed it.
 func (s *Set) WriteItem(b *strings.Builder, it *Item) {
-	it.opened.Write(b, "")
+	b.WriteString("\n")
+	it.opened.write(b, "")
 	s.mu.Lock()
 	closed := it.closed
 	s.mu.Unlock()
-	if closed.Happened() {
-		closed.Write(b, "")
+	if closed.happened() {
+		b.WriteString("\n")
+		closed.write(b, "")
 	}
 }

@@ -12,10 +12,10 @@ import (
 // lifeOf returns a handle of slot 7.
 func lifeOf(generation uint64) uint64 { return generation<<32 | 7 }
 
-func told(l *Lives, handle uint64) string {
+func story(l *Lives, handle uint64) string {
 	var b strings.Builder
 	if !l.Write(&b, handle) && b.Len() > 0 {
-		return "told and not known: " + b.String()
+		return "text of a life that is not known: " + b.String()
 	}
 	return b.String()
 }
@@ -24,8 +24,8 @@ func told(l *Lives, handle uint64) string {
 // late record of an earlier life does not count for a later one.
 func TestLivesKeepTheLast(t *testing.T) {
 	var l Lives
-	require.Empty(t, told(&l, lifeOf(1)))
-	require.Empty(t, told(&l, 0))
+	require.Empty(t, story(&l, lifeOf(1)))
+	require.Empty(t, story(&l, 0))
 	for _, g := range []uint64{3, 1, 9, 7, 5, 11} {
 		l.Ended(lifeOf(g), fmt.Sprintf("ended %d", g))
 		l.Began(lifeOf(g), fmt.Sprintf("began %d", g))
@@ -33,19 +33,19 @@ func TestLivesKeepTheLast(t *testing.T) {
 	l.Ended(lifeOf(1), "late")
 	l.Dropped(lifeOf(3), "late")
 	for _, g := range []uint64{1, 3} {
-		require.Empty(t, told(&l, lifeOf(g)))
+		require.Empty(t, story(&l, lifeOf(g)))
 	}
 	for _, g := range []uint64{5, 7, 9, 11} {
-		text := told(&l, lifeOf(g))
+		text := story(&l, lifeOf(g))
 		began, ended := strings.Index(text, fmt.Sprintf("\nbegan %d at ", g)), strings.Index(text, fmt.Sprintf("\nended %d at ", g))
 		require.Equal(t, 0, began, text)
 		require.Greater(t, ended, began, text)
 		require.Equal(t, 2, strings.Count(text, "TestLivesKeepTheLast\n"), text)
 	}
-	require.Empty(t, told(&l, lifeOf(9)+1), "another slot")
-	require.Empty(t, told(&l, lifeOf(9)+stripes), "another slot of the same stripe")
+	require.Empty(t, story(&l, lifeOf(9)+1), "another slot")
+	require.Empty(t, story(&l, lifeOf(9)+stripes), "another slot of the same stripe")
 	l.Dropped(lifeOf(11), "dropped")
-	require.Regexp(t, `(?s)began 11.*\ndropped at .* ago\) by the garbage collector$`, told(&l, lifeOf(11)))
+	require.Regexp(t, `(?s)began 11.*\ndropped at .* ago\) by the garbage collector$`, story(&l, lifeOf(11)))
 }
 
 func TestLivesOfManyGoroutines(t *testing.T) {
@@ -59,7 +59,7 @@ func TestLivesOfManyGoroutines(t *testing.T) {
 				for slot := range uint64(3) {
 					l.Began((2*(8*i+g)+1)<<32|slot, "began")
 					l.Ended((2*(8*i+g)+1)<<32|slot, "ended")
-					told(&l, (2*i+1)<<32|slot)
+					story(&l, (2*i+1)<<32|slot)
 				}
 			}
 		}()
@@ -67,10 +67,10 @@ func TestLivesOfManyGoroutines(t *testing.T) {
 	wg.Wait()
 	for last := range uint64(Kept) {
 		for slot := range uint64(3) {
-			require.NotEmpty(t, told(&l, (2*(799-last)+1)<<32|slot))
+			require.NotEmpty(t, story(&l, (2*(799-last)+1)<<32|slot))
 		}
 	}
-	require.Empty(t, told(&l, (2*(799-Kept)+1)<<32))
+	require.Empty(t, story(&l, (2*(799-Kept)+1)<<32))
 }
 
 func text(write func(*strings.Builder, string)) string {
@@ -79,14 +79,14 @@ func text(write func(*strings.Builder, string)) string {
 	return b.String()
 }
 
-// TestSetTellsEachPlaceOnce: a set shows each place once, the oldest first.
-func TestSetTellsEachPlaceOnce(t *testing.T) {
+// TestSetShowsEachPlaceOnce: a set shows each place once, the oldest first.
+func TestSetShowsEachPlaceOnce(t *testing.T) {
 	var s Set
 	require.Empty(t, text(s.WriteOpen))
 	first := s.Open("opened", "first")
-	var many []*Item
+	var others []*Item
 	for range 5 {
-		many = append(many, s.Open("opened", "other"))
+		others = append(others, s.Open("opened", "other"))
 	}
 	open := text(s.WriteOpen)
 	require.Equal(t, 1, strings.Count(open, "first, opened at "))
@@ -96,12 +96,12 @@ func TestSetTellsEachPlaceOnce(t *testing.T) {
 
 	s.Close(first, "closed")
 	require.NotContains(t, text(s.WriteOpen), "first")
-	story := text(func(b *strings.Builder, _ string) { s.WriteItem(b, first) })
-	require.Regexp(t, `(?s)^\nopened at .*TestSetTellsEachPlaceOnce.*\nclosed at .*TestSetTellsEachPlaceOnce`, story)
-	require.NotContains(t, text(func(b *strings.Builder, _ string) { s.WriteItem(b, many[0]) }), "closed")
+	whole := text(func(b *strings.Builder, _ string) { s.WriteItem(b, first) })
+	require.Regexp(t, `(?s)^\nopened at .*TestSetShowsEachPlaceOnce.*\nclosed at .*TestSetShowsEachPlaceOnce`, whole)
+	require.NotContains(t, text(func(b *strings.Builder, _ string) { s.WriteItem(b, others[0]) }), "closed")
 
 	require.Empty(t, text(s.WriteDropped))
-	for _, it := range many {
+	for _, it := range others {
 		s.Drop(it, "dropped")
 	}
 	require.Empty(t, text(s.WriteOpen))
@@ -144,16 +144,4 @@ func TestStacksAreBounded(t *testing.T) {
 	require.True(t, strings.HasSuffix(open, "\nand more from other places"), open)
 	require.Equal(t, mostStories, strings.Count(open, "\n\t…"))
 	require.Less(t, len(open), 20_000)
-}
-
-// TestStacksAreKeptOnce: each place has one stack, which is compared by identity.
-func TestStacksAreKeptOnce(t *testing.T) {
-	var s Set
-	var items []*Item
-	for range 3 {
-		items = append(items, s.Open("opened", ""))
-	}
-	other := s.Open("opened", "")
-	require.Same(t, items[0].opened.stack, items[2].opened.stack)
-	require.NotSame(t, items[0].opened.stack, other.opened.stack)
 }
