@@ -95,13 +95,6 @@ func TestEmptyNamesWhatIsLeft(t *testing.T) {
 			w.Flush()
 			return []string{"1 Worker open"}, w.Close
 		},
-		"a Worker's slots": func(p *pool.Pool[conn]) ([]string, func()) {
-			w := p.Worker()
-			h, _ := w.Insert(conn{})
-			w.Remove(h)
-			require.NotZero(t, p.Stats().Cached)
-			return []string{"1 Worker open"}, w.Close
-		},
 		"a Ref of a removed value": func(p *pool.Pool[conn]) ([]string, func()) {
 			h, _ := p.Insert(conn{})
 			r, _ := p.Hold(h)
@@ -113,6 +106,7 @@ func TestEmptyNamesWhatIsLeft(t *testing.T) {
 			v, w := p.Worker(), p.Worker()
 			r, _ := p.Reserve()
 			h, _ := v.Insert(conn{Name: "dave"})
+			require.NotZero(t, p.Stats().Cached, "the Worker's slots")
 			return []string{
 				"1 value live", "\t" + h.String() + ": {Name:dave Peer:none}", "1 guard pinned, the oldest 0 epochs back",
 				"1 Reservation open", "2 Workers open",
@@ -237,12 +231,7 @@ func TestReportPrintsAnything(t *testing.T) {
 
 	q := pool.Must[string](&pool.Options[string]{Origin: 1})
 	_, _ = q.Insert(strings.Repeat("ä", 1000))
-	text := lines(t, left(t, q))[1]
-	require.Regexp(t, `: ä{50}…$`, text)
-
-	b := pool.Must[[1 << 12]byte](&pool.Options[[1 << 12]byte]{Origin: 1})
-	_, _ = b.Insert([1 << 12]byte{})
-	require.Less(t, len(lines(t, left(t, b))[1]), 150)
+	require.Regexp(t, `: ä{50}…$`, lines(t, left(t, q))[1])
 }
 
 // TestEmptyAtEndRunsWhenTheTestEnds: it runs then, after the cleanups that the test
