@@ -5,6 +5,7 @@ import (
 	"expvar"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 
@@ -44,15 +45,8 @@ func ExampleRegister() {
 	poolhttp.Register("sessions", pool.Must[int](nil)) // nothing else refers to it, so it may be collected at once
 
 	p := coats("wardrobe")
-	for name, st := range poolhttp.All() {
-		if name == "wardrobe" {
-			fmt.Println(name, st.Live)
-		}
-	}
-	fmt.Println(p.Len())
-	// Output:
-	// wardrobe 1
-	// 1
+	fmt.Println(maps.Collect(poolhttp.All())["wardrobe"].Live, p.Len())
+	// Output: 1 1
 }
 
 func ExampleAll() {

@@ -1,6 +1,7 @@
 package poolhttp_test
 
 import (
+	"maps"
 	"runtime"
 	"slices"
 	"testing"
@@ -14,10 +15,8 @@ import (
 
 // live returns how many values the named pool has, -1 if there is none.
 func live(name string) int {
-	for n, st := range poolhttp.All() {
-		if n == name {
-			return st.Live
-		}
+	if st, ok := maps.Collect(poolhttp.All())[name]; ok {
+		return st.Live
 	}
 	return -1
 }
