@@ -221,8 +221,8 @@ func TestBrowserShowsManyPools(t *testing.T) {
 func TestBrowserShowsTheWorld(t *testing.T) {
 	ctx := browser(t)
 	program := filepath.Join(t.TempDir(), "world")
-	said, err := exec.Command("go", "build", "-o", program, "coatcheck/examples/world").CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	text, err := exec.Command("go", "build", "-o", program, "coatcheck/examples/world").CombinedOutput()
+	require.NoError(t, err, "%s", text)
 	cmd := exec.Command(program, "-http", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)

@@ -2,19 +2,14 @@ package poolprom_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/pool"
@@ -23,28 +18,20 @@ import (
 	"coatcheck/pool/poolhttp"
 )
 
-// scrape gets the metrics over HTTP, as Prometheus does. Its result has the value of
-// each series by name and labels, and the kind of each metric.
-func scrape(t *testing.T, r *prometheus.Registry) (map[string]float64, map[string]dto.MetricType) {
+// gather returns the value of each series by name and labels, and the kind of each metric.
+func gather(t *testing.T, r prometheus.Gatherer) (map[string]float64, map[string]dto.MetricType) {
 	t.Helper()
-	server := httptest.NewServer(promhttp.HandlerFor(r, promhttp.HandlerOpts{}))
-	defer server.Close()
-	answer, err := http.Get(server.URL)
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	require.Equal(t, http.StatusOK, answer.StatusCode)
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(answer.Body)
+	families, err := r.Gather()
 	require.NoError(t, err)
 	values, kinds := make(map[string]float64), make(map[string]dto.MetricType)
-	for name, f := range families {
-		kinds[name] = f.GetType()
+	for _, f := range families {
+		kinds[f.GetName()] = f.GetType()
 		for _, m := range f.Metric {
 			var labels []string
 			for _, l := range m.Label {
 				labels = append(labels, l.GetName()+"="+l.GetValue())
 			}
-			values[name+"{"+strings.Join(labels, ",")+"}"] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			values[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
 		}
 	}
 	return values, kinds
@@ -56,11 +43,11 @@ func registry(t *testing.T) *prometheus.Registry {
 	return r
 }
 
-// TestScrapeTellsEveryFigure: each figure arrives under its name. All figures of the pool
+// TestGatherHasEveryFigure: each figure arrives under its name. All figures of the pool
 // differ.
-func TestScrapeTellsEveryFigure(t *testing.T) {
+func TestGatherHasEveryFigure(t *testing.T) {
 	st := metricstest.Open(t, "scraped")
-	values, kinds := scrape(t, registry(t))
+	values, kinds := gather(t, registry(t))
 	want := map[string]int{
 		"slots{pool=scraped,state=live}": st.Live, "slots{pool=scraped,state=free}": st.Free, "slots{pool=scraped,state=limbo}": st.Limbo,
 		"slots{pool=scraped,state=cached}": st.Cached, "slots{pool=scraped,state=reserved}": 2, "slots{pool=scraped,state=exhausted}": 0,
@@ -89,15 +76,15 @@ func TestScrapeTellsEveryFigure(t *testing.T) {
 	require.Empty(t, problems)
 }
 
-// TestScrapeFollowsThePools: pools with unusual names come and go between scrapes.
-func TestScrapeFollowsThePools(t *testing.T) {
+// TestGatherFollowsThePools: pools with unusual names come and go between collections.
+func TestGatherFollowsThePools(t *testing.T) {
 	const name = "ŝranko \xff\n\"{}"
 	r := registry(t)
 	p := pool.Must[int](nil)
 	poolhttp.Register(name, p)
 	has := func() bool {
 		runtime.GC()
-		values, _ := scrape(t, r)
+		values, _ := gather(t, r)
 		_, ok := values["coatcheck_pool_guards{pool=ŝranko \ufffd\n\"{}}"]
 		return ok
 	}
