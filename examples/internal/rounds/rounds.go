@@ -10,8 +10,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 )
 
 // quartiles returns the quartiles of xs.
@@ -82,22 +82,12 @@ func clock(w Work, n int) time.Duration {
 // Table writes rows, the first of them the heads of the columns, as a table in aligned
 // Markdown.
 func Table(out io.Writer, rows [][]string) {
-	wide := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
-		}
-	}
+	aligned := tabwriter.NewWriter(out, 0, 0, 1, ' ', 0)
 	for n, row := range rows {
-		for i, cell := range row {
-			fmt.Fprintf(out, "| %s%s ", cell, strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell)))
-		}
-		fmt.Fprintln(out, "|")
+		fmt.Fprintf(aligned, "| %s\t|\n", strings.Join(row, "\t| "))
 		if n == 0 {
-			for i := range row {
-				fmt.Fprintf(out, "|%s", strings.Repeat("-", wide[i]+2))
-			}
-			fmt.Fprintln(out, "|")
+			fmt.Fprintf(aligned, "|%s\n", strings.Repeat("---\t|", len(row)))
 		}
 	}
+	_ = aligned.Flush() // a program that cannot print cannot report that either
 }
