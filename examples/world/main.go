@@ -139,7 +139,11 @@ func play(o options, out io.Writer) error {
 	if o.picture == "" {
 		return nil
 	}
-	if err := save(o.picture, w); err != nil {
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, w.Draw()); err != nil {
+		return err
+	}
+	if err := os.WriteFile(o.picture, picture.Bytes(), 0o666); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "picture    ", o.picture)
@@ -199,18 +203,4 @@ func sameHandles(w, read *World) (n int, err error) {
 		n++
 	}
 	return n, nil
-}
-
-// save writes the picture to a file.
-func save(name string, w *World) (err error) {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
-	}()
-	return png.Encode(f, w.Draw())
 }
