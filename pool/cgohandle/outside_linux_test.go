@@ -141,36 +141,26 @@ func answered(shared []byte, requests *pool.Pool[read]) (read, bool) {
 }
 
 func Example_sharedMemory() {
-	file, err := os.CreateTemp("", "shared")
+	// Another process would map the same file. One mapping is enough to run the code.
+	shared, err := syscall.Mmap(-1, 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED|syscall.MAP_ANON)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	_ = file.Truncate(4096)
-	var sides [2][]byte // the same memory, in two places
-	for i := range sides {
-		sides[i], err = syscall.Mmap(int(file.Fd()), 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		defer func() { _ = syscall.Munmap(sides[i]) }()
-	}
+	defer func() { _ = syscall.Munmap(shared) }()
 
 	requests := pool.Must[read](nil)
 	h, _ := requests.Insert(read{file: "a"})
-	ask(sides[0], h)
+	ask(shared, h)
 
 	restarted := pool.Must[read](nil) // another pool, as another run of the program has
 	_, _ = restarted.Insert(read{file: "not asked for"})
-	_, ok := answered(sides[1], restarted)
+	_, ok := answered(shared, restarted)
 	fmt.Println("after a restart:", ok)
 
-	op, ok := answered(sides[1], requests)
+	op, ok := answered(shared, requests)
 	fmt.Println(op.file, ok)
-	_, ok = answered(sides[1], requests)
+	_, ok = answered(shared, requests)
 	fmt.Println("again:", ok)
 	// Output:
 	// after a restart: false
