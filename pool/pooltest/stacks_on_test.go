@@ -35,23 +35,16 @@ func leakLoop(p *pool.Pool[conn], yield func()) {
 	}
 }
 
-// section returns the part of a report that begins with head.
-func section(t *testing.T, report, head string) string {
-	t.Helper()
-	_, after, found := strings.Cut(report, "\n"+head+"\n")
-	require.Truef(t, found, "%q in %s", head, report)
-	lines := strings.SplitAfter(after, "\n")
-	for i, line := range lines {
-		if line[0] != '\t' {
-			return strings.Join(lines[:i], "")
-		}
-	}
-	return after
+// creator matches a report that names this function of this file in the section that
+// begins with head.
+func creator(head, function string) string {
+	return `(?m)^` + head + `\n(\t.*\n)*?\t+coatcheck/pool/pooltest_test\.` + function + `\n.*/stacks_on_test\.go:`
 }
 
 // TestStacksNameTheCreator: the stack of each thing left behind names the function that
 // created it.
 func TestStacksNameTheCreator(t *testing.T) {
+	const pinned = "1 guard pinned, the oldest 0 epochs back"
 	p := pool.Must(replay())
 	leakValues(p, 3)
 	leakOtherValue(p)
@@ -62,23 +55,21 @@ func TestStacksNameTheCreator(t *testing.T) {
 	report := left(t, p)
 	require.NotContains(t, report, "-tags")
 
-	values := section(t, report, "4 values live")
-	require.Equal(t, 1, strings.Count(values, "coatcheck/pool/pooltest_test.leakValues\n"), report)
-	require.Equal(t, 2, strings.Count(values, " by the same\n"), report)
-	require.Equal(t, 1, strings.Count(values, "coatcheck/pool/pooltest_test.leakOtherValue\n"), report)
-	for head, who := range map[string]string{
-		"1 guard pinned, the oldest 0 epochs back": "leakGuard", "1 Reservation open": "leakReservation", "1 Worker open": "leakWorker", "1 Ref open": "leakRef",
+	for function, head := range map[string]string{
+		"leakValues": "4 values live", "leakOtherValue": "4 values live", "leakGuard": pinned,
+		"leakReservation": "1 Reservation open", "leakWorker": "1 Worker open", "leakRef": "1 Ref open",
 	} {
-		require.Contains(t, section(t, report, head), "coatcheck/pool/pooltest_test."+who+"\n")
+		require.Regexp(t, creator(head, function), report)
+		require.Equal(t, 1, strings.Count(report, "."+function+"\n"), report)
 	}
-	require.Contains(t, report, "/stacks_on_test.go:")
+	require.Equal(t, 2, strings.Count(report, " by the same\n"), report)
 
 	g.Unpin()
 	w.Close()
 	cancel()
 	ref.Release()
 	leakLoop(p, func() {
-		require.Contains(t, section(t, left(t, p), "1 guard pinned, the oldest 0 epochs back"), "coatcheck/pool/pooltest_test.leakLoop\n")
+		require.Regexp(t, creator(pinned, "leakLoop"), left(t, p))
 	})
 	p.Clear()
 	require.Empty(t, left(t, p))
