@@ -83,6 +83,7 @@ func (s *server) newLoop() (l *loop, err error) {
 	return l, nil
 }
 
+// release closes the descriptors that newLoop opened.
 func (l *loop) release() {
 	for _, fd := range []int{l.epoll, l.listener, l.wake} {
 		if fd >= 0 {
@@ -91,6 +92,7 @@ func (l *loop) release() {
 	}
 }
 
+// run handles events until the server wakes the loop.
 func (l *loop) run() {
 	timeout := -1
 	for !l.stopped {
@@ -104,7 +106,8 @@ func (l *loop) run() {
 	}
 }
 
-// wait returns the number of events.
+// wait fills l.events and returns their number. The judge notes the connections at this
+// moment: they may end before their events are handled.
 func (l *loop) wait(timeout int) int {
 	for {
 		n, err := unix.EpollWait(l.epoll, l.events, timeout)
@@ -145,6 +148,7 @@ func (l *loop) handle(events []unix.EpollEvent) {
 	l.batch.end()
 }
 
+// accept makes an operator for each waiting connection, up to a limit.
 func (l *loop) accept() {
 	for range acceptsAtOnce {
 		fd, _, err := unix.Accept4(l.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
@@ -202,4 +206,6 @@ func (l *loop) echo(o *operator) {
 	}
 }
 
+// again reports whether a call would have to wait, or was interrupted. epoll is
+// level-triggered, so the event comes again.
 func again(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) }

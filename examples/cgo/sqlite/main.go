@@ -13,7 +13,6 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -104,41 +103,34 @@ type copied struct{ name, dir string }
 // prepare makes both copies.
 func prepare(ctx context.Context, version, dir string) (before, after copied, err error) {
 	progress("fetching " + module + " " + version)
-	found, err := output(ctx, ".", "go", "mod", "download", "-json", module+"@"+version)
-	if err != nil {
-		return before, after, err
+	tool := func(dir string, args ...string) (printed string) { // the first error ends it
+		if err == nil {
+			var out []byte
+			out, err = output(ctx, dir, "go", args...)
+			printed = strings.TrimSpace(string(out))
+		}
+		return printed
 	}
-	var downloaded struct{ Dir string }
-	if err := json.Unmarshal(found, &downloaded); err != nil {
-		return before, after, err
-	}
-	root, err := output(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", ours)
-	if err != nil {
-		return before, after, err
-	}
+	tool(".", "mod", "download", module+"@"+version)
+	source := tool(".", "list", "-m", "-f", "{{.Dir}}", module+"@"+version)
+	root := tool(".", "list", "-m", "-f", "{{.Dir}}", ours)
 	before, after = copied{"before", filepath.Join(dir, "before")}, copied{"after", filepath.Join(dir, "after")}
 	for _, c := range []copied{before, after} {
-		if err := os.CopyFS(c.dir, os.DirFS(downloaded.Dir)); err != nil { // the copies are writable, unlike the module cache
-			return before, after, err
+		if err == nil {
+			err = os.CopyFS(c.dir, os.DirFS(source)) // the copies are writable, unlike the module cache
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(c.dir, "measure_test.go"), measurement, 0o666)
 		}
 		edit := []string{"mod", "edit", "-go=1.24.0"} // the same language version in both
-		if c == after {
-			edit = append(edit, "-require="+ours+"@v0.0.0", "-replace="+ours+"="+strings.TrimSpace(string(root)))
-			if err := c.replace(); err != nil {
-				return before, after, err
-			}
+		if c == after && err == nil {
+			edit = append(edit, "-require="+ours+"@v0.0.0", "-replace="+ours+"="+root)
+			err = c.replace()
 		}
-		if err := os.WriteFile(filepath.Join(c.dir, "measure_test.go"), measurement, 0o666); err != nil {
-			return before, after, err
-		}
-		if _, err := output(ctx, c.dir, "go", edit...); err != nil {
-			return before, after, err
-		}
-		if _, err := output(ctx, c.dir, "go", "mod", "tidy"); err != nil {
-			return before, after, err
-		}
+		tool(c.dir, edit...)
+		tool(c.dir, "mod", "tidy")
 	}
-	return before, after, nil
+	return before, after, err
 }
 
 // replace replaces the package's own table by that of this example.

@@ -41,6 +41,8 @@ func (t table) Range(f func(handle, value any) bool) {
 	}
 }
 
+// pointerOf returns a handle as the package passes it to C. A conversion by
+// unsafe.Pointer(uintptr(h)) would be the same word, but vet reports it.
 func pointerOf(h pool.Handle[named]) unsafe.Pointer {
 	if ^uintptr(0)>>32 == 0 {
 		panic("a handle does not fit into 32 bits")
@@ -51,6 +53,7 @@ func pointerOf(h pool.Handle[named]) unsafe.Pointer {
 
 func handleOf(p unsafe.Pointer) pool.Handle[named] { return pool.Handle[named](uintptr(p)) }
 
+// newHandle adds a value, first to the table and then to its connection's handles.
 func newHandle(db *SQLiteConn, v any) unsafe.Pointer {
 	o, ok := owners.Load(db)
 	if !ok {
@@ -85,6 +88,8 @@ func deleteHandle(handle unsafe.Pointer) {
 	}
 }
 
+// deleteHandles removes the handles of a connection that ends, without a scan of the
+// table.
 func deleteHandles(db *SQLiteConn) {
 	if o, ok := owners.LoadAndDelete(db); ok {
 		by := o.(*owner)
