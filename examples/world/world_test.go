@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -83,27 +82,6 @@ func TestWorldResumes(t *testing.T) {
 		goOn(t, c, ticks()-ticks()/2-ticks()/4)
 		require.Equalf(t, straight.Checksum(), c.Checksum(), "%d workers", workers)
 		require.Equal(t, straight.report(), c.report())
-	}
-}
-
-// TestStaleHandlesStayStaleAcrossSaving: a handle that is stale when the world is saved
-// is stale in the copy, even when its slot is reused.
-func TestStaleHandlesStayStaleAcrossSaving(t *testing.T) {
-	w := grown(t, 5, 2, 40, table.SoA)
-	dead := slices.Clone(w.shapes.Keys())
-	for _, f := range slices.Clone(w.ground) {
-		w.plants.Remove(f.part)
-	}
-	w.shapes.RemoveDead()
-	require.Zero(t, w.parts.Len())
-	c := copyOf(t, w, 2, table.SoA)
-	for i := range dead {
-		require.NoError(t, c.sprout(&c.frame, uint64(i)+1, float64(i%width), 0))
-	}
-	require.NoError(t, c.endFrame([]*piece{&c.frame}))
-	require.Equal(t, len(dead), c.parts.Len())
-	for _, h := range dead {
-		require.Falsef(t, c.parts.Contains(h), "%v was removed before the world was saved", h)
 	}
 }
 
