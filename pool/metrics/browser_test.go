@@ -223,7 +223,7 @@ func TestBrowserShowsTheWorld(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "world")
 	text, err := exec.Command("go", "build", "-o", program, "coatcheck/examples/world").CombinedOutput()
 	require.NoError(t, err, "%s", text)
-	cmd := exec.Command(program, "-http", "127.0.0.1:0")
+	cmd := exec.Command(program, "-http", "127.0.0.1:0", "-o", "")
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
