@@ -2,7 +2,6 @@ package table_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"coatcheck/internal/check/testkit"
@@ -69,14 +68,6 @@ func (s *hand[R]) Remove(k uint64) bool {
 	return true
 }
 
-func (s *hand[R]) Copy(k uint64) (r R, ok bool) {
-	i, ok := s.places[k]
-	if ok {
-		r = s.rows[i]
-	}
-	return r, ok
-}
-
 // scan is work that sums one field of all records.
 func scan(sum func() uint64) testkit.Work {
 	return func(n int) {
@@ -117,9 +108,7 @@ func sumSlice(s []uint64) (sum uint64) {
 	return sum
 }
 
-// BenchmarkScan sums one field of 8 bytes of records of 128. "inlined" is a loop in a
-// function literal that is inlined into another: the compiler calls All's body for each
-// record there, as it does slices.All's.
+// BenchmarkScan sums one field of 8 bytes of records of 128.
 func BenchmarkScan(b *testing.B) {
 	for _, rows := range []int{10_000, 1_000_000} {
 		column := func(l table.Layout) table.View[uint64] {
@@ -135,21 +124,6 @@ func BenchmarkScan(b *testing.B) {
 			plain[i], records[i].E = uint64(i), uint64(i)
 		}
 		slice, _ := soa.Slice()
-		var inlined, inlinedSlice func() uint64
-		func() {
-			inlined = func() (sum uint64) {
-				for _, x := range soa.All() {
-					sum += *x
-				}
-				return sum
-			}
-			inlinedSlice = func() (sum uint64) {
-				for _, x := range slices.All(plain) {
-					sum += x
-				}
-				return sum
-			}
-		}()
 		bare := func() uint64 { return sumSlice(plain) }
 		ofSlice := func() uint64 { return sumSlice(slice) }
 		structs := func() (sum uint64) {
@@ -168,8 +142,6 @@ func BenchmarkScan(b *testing.B) {
 			{"impl=SoA.All/base=AoS.All", sumAll(soa), sumAll(aos)},
 			{"impl=SoA.Slice/base=AoS.All", ofSlice, sumAll(aos)},
 			{"impl=AoS.All/base=structs", sumAll(aos), structs},
-			{"impl=SoA.All,inlined/base=slice", inlined, bare},
-			{"impl=slices.All,inlined/base=slice", inlinedSlice, bare},
 		} {
 			b.Run(fmt.Sprintf("%s/rows=%d", c.name, rows), func(b *testing.B) {
 				testkit.VersusEach(b, rows, scan(c.subject), scan(c.base))
@@ -184,101 +156,30 @@ func mixedOf(i uint64) mixed {
 	return mixed{X: float64(i), Mass: 1, Name: "body", Parent: &parent, Children: [2]uint32{uint32(i), 2}}
 }
 
-func wideOf(i uint64) wide { return wide{A: i} }
-
 // key spreads i over n keys.
 func key(i, n int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 >> 20 % uint64(n) }
 
-// beside runs f for either layout and for the baseline, with that many rows.
-func beside[R any](b *testing.B, of func(uint64) R, rows int, f func(b *testing.B, tb *table.Table[uint64, R], base *hand[R])) {
-	for _, l := range layouts {
-		b.Run(fmt.Sprintf("impl=%v/base=hand/rows=%d", l, rows), func(b *testing.B) {
-			tb, base := table.Must(table.New[uint64, R](l)), byHand[R]()
-			for i := range uint64(rows) {
-				tb.Add(i, of(i))
-				base.Add(i, of(i))
-			}
-			f(b, tb, base)
-		})
-	}
-}
-
-// replace removes one record of many and adds it again.
-func replace[R any](b *testing.B, of func(uint64) R, rows int) {
-	beside(b, of, rows, func(b *testing.B, tb *table.Table[uint64, R], base *hand[R]) {
-		r := of(1)
-		testkit.Versus(b, func(n int) {
-			for i := range n {
-				tb.Remove(key(i, rows))
-				tb.Add(key(i, rows), r)
-			}
-		}, func(n int) {
-			for i := range n {
-				base.Remove(key(i, rows))
-				base.Add(key(i, rows), r)
-			}
-		})
-	})
-}
-
+// BenchmarkReplace removes one record of many and adds it again.
 func BenchmarkReplace(b *testing.B) {
-	replace(b, mixedOf, 1000)
-	replace(b, mixedOf, 100_000)
-}
-
-// BenchmarkWide replaces a wide record of plain words, where the columns of a table lie a
-// multiple of a page apart.
-func BenchmarkWide(b *testing.B) { replace(b, wideOf, 1000) }
-
-func BenchmarkCopy(b *testing.B) {
 	for _, rows := range []int{1000, 100_000} {
-		beside(b, mixedOf, rows, func(b *testing.B, tb *table.Table[uint64, mixed], base *hand[mixed]) {
-			testkit.Versus(b, func(n int) {
-				for i := range n {
-					r, _ := tb.Copy(key(i, rows))
-					sink += uint64(r.Children[0])
+		for _, l := range layouts {
+			b.Run(fmt.Sprintf("impl=%v/base=hand/rows=%d", l, rows), func(b *testing.B) {
+				tb, base := of[uint64, mixed](l), byHand[mixed]()
+				for i := range uint64(rows) {
+					tb.Add(i, mixedOf(i))
+					base.Add(i, mixedOf(i))
 				}
-			}, func(n int) {
-				for i := range n {
-					r, _ := base.Copy(key(i, rows))
-					sink += uint64(r.Children[0])
-				}
-			})
-		})
-	}
-}
-
-// BenchmarkFill builds a table of 10,000 records.
-func BenchmarkFill(b *testing.B) {
-	const rows = 10_000
-	ks, rs := make([]uint64, rows), make([]mixed, rows)
-	for i := range ks {
-		ks[i], rs[i] = uint64(i), mixedOf(uint64(i))
-	}
-	times := func(build func()) testkit.Work {
-		return func(n int) {
-			for range n {
-				build()
-			}
-		}
-	}
-	base := times(func() {
-		h := byHand[mixed]()
-		for i, k := range ks {
-			h.Add(k, rs[i])
-		}
-	})
-	for _, l := range layouts {
-		for name, fill := range map[string]func(tb *table.Table[uint64, mixed]){
-			"Add": func(tb *table.Table[uint64, mixed]) {
-				for i, k := range ks {
-					tb.Add(k, rs[i])
-				}
-			},
-			"AddBatch": func(tb *table.Table[uint64, mixed]) { tb.AddBatch(ks, rs) },
-		} {
-			b.Run(fmt.Sprintf("impl=%v.%s/base=hand", l, name), func(b *testing.B) {
-				testkit.VersusEach(b, rows, times(func() { fill(of[uint64, mixed](l)) }), base)
+				testkit.Versus(b, func(n int) {
+					for i := range n {
+						tb.Remove(key(i, rows))
+						tb.Add(key(i, rows), mixedOf(1))
+					}
+				}, func(n int) {
+					for i := range n {
+						base.Remove(key(i, rows))
+						base.Add(key(i, rows), mixedOf(1))
+					}
+				})
 			})
 		}
 	}

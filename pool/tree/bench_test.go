@@ -96,7 +96,6 @@ var shapes = []shape{
 	{"shape=eight", func(i int) int { return (i - 1) / 8 }, false},
 	{"shape=eight/shuffled", func(i int) int { return (i - 1) / 8 }, true},
 	{"shape=list", func(int) int { return 0 }, false},
-	{"shape=chain", func(i int) int { return i - 1 }, false},
 }
 
 // places returns the positions of the nodes in memory, the top's first.
@@ -211,42 +210,4 @@ func BenchmarkDetachAppend(b *testing.B) {
 		}
 		return k
 	})
-}
-
-// BenchmarkInsertAppendRemove inserts a node, appends it and removes it; by hand it is
-// left to the garbage collector.
-func BenchmarkInsertAppendRemove(b *testing.B) {
-	p, f, hs := shapes[0].forest(b, 1000)
-	nodes := shapes[0].pointers(1000)
-	testkit.VersusCounted(b, func(k int) int {
-		for i := range k {
-			h, _ := p.Insert(leaf{n: uint64(i)})
-			if f.Append(hs[i%100], h) != nil || f.Remove(h) != 1 {
-				b.Fatal("an error")
-			}
-		}
-		return k
-	}, func(k int) int {
-		for i := range k {
-			c := &byPointer{n: uint64(i)}
-			nodes[i%100].append(c)
-			c.detach()
-		}
-		return k
-	})
-}
-
-// BenchmarkDescendantsBesideAWriter walks beside a writer that never pauses.
-func BenchmarkDescendantsBesideAWriter(b *testing.B) {
-	_, f, hs := shapes[0].forest(b, 1000)
-	walk := overForest(f, hs[0])
-	busy := func(n int) (done int) {
-		together(1, func(_ int, stop *atomic.Bool) {
-			for i := 0; !stop.Load(); i++ {
-				_ = f.Move(hs[999-i%10], hs[100+i%50])
-			}
-		}, func() { done = walk(n) })
-		return done
-	}
-	testkit.VersusCounted(b, busy, walk)
 }
