@@ -135,68 +135,12 @@ func BenchmarkGrowthAfterTrim(b *testing.B) {
 	b.ReportMetric(testkit.Median(ratios), "ratio")
 }
 
-// BenchmarkAfterTrim is churn in a pool that was trimmed, against a pool that was
-// not: both had a peak of a million and have a thousand values left, in order.
-func BenchmarkAfterTrim(b *testing.B) {
-	const peak, live = 1_000_000, 1_000
-	make := func(trim bool) work {
-		p := pool.Must[small](nil)
-		hs := make([]pool.Handle[small], peak)
-		for i := range hs {
-			hs[i], _ = p.Insert(small{uint64(i), 1})
-		}
-		p.RemoveBatch(hs[live:])
-		if trim {
-			p.Trim()
-		}
-		r := rand.New(rand.NewPCG(1, 1))
-		return func(n int) {
-			for i := range n {
-				k := r.IntN(live)
-				p.Remove(hs[k])
-				hs[k], _ = p.Insert(small{uint64(i), 1})
-			}
-		}
-	}
-	b.Run("impl=trimmed/base=untrimmed", func(b *testing.B) { versus(b, make(true), make(false)) })
-}
-
-// Snapshots against the raw encoding of as many values: encoding/binary, a slice at once,
-// and copying by hand.
+// Snapshots against encoding/binary, which encodes a slice of as many values at once.
 
 const snapshotValues = 100_000
 
 // record16 is a value of 16 bytes that encoding/binary knows.
 type record16 = [2]uint64
-
-// rawEncodings are the baselines: the values to bytes, and back.
-var rawEncodings = map[string]struct {
-	write func(dst []byte, vs []record16) []byte
-	read  func(src []byte, vs []record16)
-}{
-	"slice": {
-		func(dst []byte, vs []record16) []byte {
-			dst, _ = binary.Append(dst, binary.LittleEndian, vs)
-			return dst
-		},
-		func(src []byte, vs []record16) { _, _ = binary.Decode(src, binary.LittleEndian, vs) },
-	},
-	"hand": {
-		func(dst []byte, vs []record16) []byte {
-			for i := range vs {
-				dst = binary.LittleEndian.AppendUint64(dst, vs[i][0])
-				dst = binary.LittleEndian.AppendUint64(dst, vs[i][1])
-			}
-			return dst
-		},
-		func(src []byte, vs []record16) {
-			for i := range vs {
-				vs[i][0] = binary.LittleEndian.Uint64(src[16*i:])
-				vs[i][1] = binary.LittleEndian.Uint64(src[16*i+8:])
-			}
-		},
-	},
-}
 
 // snapshotted is a pool of values whose generations differ, and its snapshot.
 func snapshotted(b *testing.B, churn bool) (*pool.Pool[record16], []byte, []record16) {
@@ -218,37 +162,36 @@ func snapshotted(b *testing.B, churn bool) (*pool.Pool[record16], []byte, []reco
 }
 
 func BenchmarkSnapshotWrite(b *testing.B) {
-	for base, raw := range rawEncodings {
-		for _, churn := range []bool{false, true} {
-			b.Run(fmt.Sprintf("impl=pool/base=%s/values=%d/churned=%v", base, snapshotValues, churn), func(b *testing.B) {
-				p, _, vs := snapshotted(b, churn)
-				buf := make([]byte, 0, 16*len(vs))
-				versus(b, times(func() {
-					if _, err := p.WriteTo(io.Discard); err != nil {
-						b.Fatal(err)
-					}
-				}), times(func() { sink.Add(uint64(len(raw.write(buf, vs)))) }))
-			})
-		}
+	for _, churn := range []bool{false, true} {
+		b.Run(fmt.Sprintf("impl=pool/base=binary/values=%d/churned=%v", snapshotValues, churn), func(b *testing.B) {
+			p, _, vs := snapshotted(b, churn)
+			buf := make([]byte, 0, 16*len(vs))
+			versus(b, times(func() {
+				if _, err := p.WriteTo(io.Discard); err != nil {
+					b.Fatal(err)
+				}
+			}), times(func() {
+				raw, _ := binary.Append(buf, binary.LittleEndian, vs)
+				sink.Add(uint64(len(raw)))
+			}))
+		})
 	}
 }
 
 func BenchmarkSnapshotRead(b *testing.B) {
-	for base, raw := range rawEncodings {
-		for _, churn := range []bool{false, true} {
-			b.Run(fmt.Sprintf("impl=pool/base=%s/values=%d/churned=%v", base, snapshotValues, churn), func(b *testing.B) {
-				_, snapshot, vs := snapshotted(b, churn)
-				src := raw.write(nil, vs)
-				versus(b, times(func() {
-					if _, err := pool.ReadFrom[record16](bytes.NewReader(snapshot), nil); err != nil {
-						b.Fatal(err)
-					}
-				}), times(func() {
-					vs := make([]record16, len(vs)) // as ReadFrom must
-					raw.read(src, vs)
-				}))
-			})
-		}
+	for _, churn := range []bool{false, true} {
+		b.Run(fmt.Sprintf("impl=pool/base=binary/values=%d/churned=%v", snapshotValues, churn), func(b *testing.B) {
+			_, snapshot, vs := snapshotted(b, churn)
+			raw, _ := binary.Append(nil, binary.LittleEndian, vs)
+			versus(b, times(func() {
+				if _, err := pool.ReadFrom[record16](bytes.NewReader(snapshot), nil); err != nil {
+					b.Fatal(err)
+				}
+			}), times(func() {
+				vs := make([]record16, len(vs)) // as ReadFrom must
+				_, _ = binary.Decode(raw, binary.LittleEndian, vs)
+			}))
+		})
 	}
 }
 

@@ -337,22 +337,6 @@ func BenchmarkPinBesideGuards(b *testing.B) {
 	)
 }
 
-// BenchmarkOpenGuards opens many guards and closes them in any order; its base pins as often,
-// one guard at a time.
-func BenchmarkOpenGuards(b *testing.B) {
-	p, q := unbounded(), unbounded()
-	guards, order := make([]pool.Guard[small], manyGuards), leaving("any")
-	base := pins(q)
-	versus(b, times(func() {
-		for i := range guards {
-			guards[i] = p.Pin()
-		}
-		for _, i := range order {
-			guards[i].Unpin()
-		}
-	}), func(n int) { base(n * manyGuards) })
-}
-
 // BenchmarkBesideRefs has pairs while Refs are held. The cost of reclaiming must not depend
 // on how many there are.
 func BenchmarkBesideRefs(b *testing.B) {
