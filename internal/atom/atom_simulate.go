@@ -7,49 +7,29 @@
 package atom
 
 import (
-	"sync/atomic"
 	"unsafe"
 
 	"coatcheck/internal/simulate"
 )
 
-type (
-	Uint32         struct{ w atomic.Uint32 }
-	Uint64         struct{ w atomic.Uint64 }
-	Int64          struct{ w atomic.Int64 }
-	Pointer[T any] struct{ w atomic.Pointer[T] }
-	Mutex          = simulate.Mutex
+// Mutex is a mutex whose waiting goroutines take simulated time.
+type Mutex = simulate.Mutex
+
+// What hooked.go announces. All but loads are locked instructions.
+const (
+	load           = simulate.Load
+	store          = simulate.Locked
+	add            = simulate.Locked
+	swap           = simulate.Locked
+	compareAndSwap = simulate.Locked
+	and            = simulate.Locked
+	or             = simulate.Locked
 )
 
-func loads[T any](w *T)  { simulate.Access(simulate.Load, unsafe.Pointer(w)) }
-func locked[T any](w *T) { simulate.Access(simulate.Locked, unsafe.Pointer(w)) }
-
-func (w *Uint32) Load() uint32                      { loads(w); return w.w.Load() }
-func (w *Uint32) Store(v uint32)                    { locked(w); w.w.Store(v) }
-func (w *Uint32) Add(d uint32) uint32               { locked(w); return w.w.Add(d) }
-func (w *Uint32) Swap(v uint32) uint32              { locked(w); return w.w.Swap(v) }
-func (w *Uint32) CompareAndSwap(old, v uint32) bool { locked(w); return w.w.CompareAndSwap(old, v) }
-func (w *Uint32) And(mask uint32) uint32            { locked(w); return w.w.And(mask) }
-func (w *Uint32) Or(mask uint32) uint32             { locked(w); return w.w.Or(mask) }
-
-func (w *Uint64) Load() uint64                      { loads(w); return w.w.Load() }
-func (w *Uint64) Store(v uint64)                    { locked(w); w.w.Store(v) }
-func (w *Uint64) Add(d uint64) uint64               { locked(w); return w.w.Add(d) }
-func (w *Uint64) Swap(v uint64) uint64              { locked(w); return w.w.Swap(v) }
-func (w *Uint64) CompareAndSwap(old, v uint64) bool { locked(w); return w.w.CompareAndSwap(old, v) }
-func (w *Uint64) And(mask uint64) uint64            { locked(w); return w.w.And(mask) }
-func (w *Uint64) Or(mask uint64) uint64             { locked(w); return w.w.Or(mask) }
-
-func (w *Int64) Load() int64                      { loads(w); return w.w.Load() }
-func (w *Int64) Store(v int64)                    { locked(w); w.w.Store(v) }
-func (w *Int64) Add(d int64) int64                { locked(w); return w.w.Add(d) }
-func (w *Int64) Swap(v int64) int64               { locked(w); return w.w.Swap(v) }
-func (w *Int64) CompareAndSwap(old, v int64) bool { locked(w); return w.w.CompareAndSwap(old, v) }
-
-func (w *Pointer[T]) Load() *T                      { loads(w); return w.w.Load() }
-func (w *Pointer[T]) Store(v *T)                    { locked(w); w.w.Store(v) }
-func (w *Pointer[T]) Swap(v *T) *T                  { locked(w); return w.w.Swap(v) }
-func (w *Pointer[T]) CompareAndSwap(old, v *T) bool { locked(w); return w.w.CompareAndSwap(old, v) }
+func before(kind simulate.Kind, w unsafe.Pointer, _, _ uint64) { simulate.Access(kind, w) }
+func after(uint64)                                             {}         // results cost nothing
+func forwarded(unsafe.Pointer) (v uint64, own bool)            { return } // a store is seen at once
+func numberOf(unsafe.Pointer) uint64                           { return 0 }
 
 // StoreRelease stores v in w without waiting for the line.
 func StoreRelease(w *Uint64, v uint64) {
@@ -71,12 +51,3 @@ func Allocate(bytes uintptr) { simulate.Allocate(bytes) }
 
 // Work announces other work, in nanoseconds.
 func Work(nanoseconds float64) { simulate.Work(nanoseconds) }
-
-// The types have the sizes of the plain ones, since structs are padded by these.
-var (
-	_ [4]byte                         = [unsafe.Sizeof(Uint32{})]byte{}
-	_ [8]byte                         = [unsafe.Sizeof(Uint64{})]byte{}
-	_ [8]byte                         = [unsafe.Sizeof(Int64{})]byte{}
-	_ [unsafe.Sizeof(uintptr(0))]byte = [unsafe.Sizeof(Pointer[int]{})]byte{}
-	_ [8]byte                         = [unsafe.Sizeof(Mutex{})]byte{}
-)

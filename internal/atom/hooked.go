@@ -1,0 +1,137 @@
+//go:build interleave || simulate
+
+package atom
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// The words of builds that explore schedules or simulate processors. They have the sizes and
+// methods of those in sync/atomic, and announce each access by before. atom_interleave.go and
+// atom_simulate.go have the hooks.
+
+// Uint32, Uint64 and Int64 are the types of sync/atomic, hooked.
+type (
+	Uint32 = integer[uint32, atomic.Uint32, *atomic.Uint32]
+	Uint64 = integer[uint64, atomic.Uint64, *atomic.Uint64]
+	Int64  = integer[int64, atomic.Int64, *atomic.Int64]
+)
+
+// word is a pointer to a type of sync/atomic for integers of type T.
+type word[T, A any] interface {
+	*A
+	Load() T
+	Store(v T)
+	Add(d T) T
+	Swap(v T) T
+	CompareAndSwap(old, v T) bool
+	And(mask T) T
+	Or(mask T) T
+}
+
+type integer[T uint32 | uint64 | int64, A any, P word[T, A]] struct{ w A }
+
+// Load returns the value that the virtual thread's own buffer has for w, or else w's.
+func (w *integer[T, A, P]) Load() T {
+	before(load, unsafe.Pointer(w), 0, 0)
+	if v, own := forwarded(unsafe.Pointer(w)); own {
+		return returned(T(v))
+	}
+	return returned(P(&w.w).Load())
+}
+
+// Store stores v.
+func (w *integer[T, A, P]) Store(v T) {
+	before(store, unsafe.Pointer(w), uint64(v), 0)
+	P(&w.w).Store(v)
+}
+
+// Add adds d and returns the new value.
+func (w *integer[T, A, P]) Add(d T) T {
+	before(add, unsafe.Pointer(w), uint64(d), 0)
+	return returned(P(&w.w).Add(d))
+}
+
+// Swap stores v and returns the old value.
+func (w *integer[T, A, P]) Swap(v T) T {
+	before(swap, unsafe.Pointer(w), uint64(v), 0)
+	return returned(P(&w.w).Swap(v))
+}
+
+// CompareAndSwap stores v if the value is old, and reports whether it was.
+func (w *integer[T, A, P]) CompareAndSwap(old, v T) bool {
+	before(compareAndSwap, unsafe.Pointer(w), uint64(old), uint64(v))
+	return swapped(P(&w.w).CompareAndSwap(old, v))
+}
+
+// And keeps only the bits of mask and returns the old value.
+func (w *integer[T, A, P]) And(mask T) T {
+	before(and, unsafe.Pointer(w), uint64(mask), 0)
+	return returned(P(&w.w).And(mask))
+}
+
+// Or sets the bits of mask and returns the old value.
+func (w *integer[T, A, P]) Or(mask T) T {
+	before(or, unsafe.Pointer(w), uint64(mask), 0)
+	return returned(P(&w.w).Or(mask))
+}
+
+// Pointer is atomic.Pointer, hooked.
+type Pointer[T any] struct{ w atomic.Pointer[T] }
+
+// Load returns the pointer.
+func (w *Pointer[T]) Load() *T {
+	before(load, unsafe.Pointer(w), 0, 0)
+	v := w.w.Load()
+	after(number(v))
+	return v
+}
+
+// Store stores v.
+func (w *Pointer[T]) Store(v *T) {
+	before(store, unsafe.Pointer(w), number(v), 0)
+	w.w.Store(v)
+}
+
+// Swap stores v and returns the old pointer.
+func (w *Pointer[T]) Swap(v *T) *T {
+	before(swap, unsafe.Pointer(w), number(v), 0)
+	old := w.w.Swap(v)
+	after(number(old))
+	return old
+}
+
+// CompareAndSwap stores v if the pointer is old, and reports whether it was.
+func (w *Pointer[T]) CompareAndSwap(old, v *T) bool {
+	before(compareAndSwap, unsafe.Pointer(w), number(old), number(v))
+	return swapped(w.w.CompareAndSwap(old, v))
+}
+
+// number returns a pointer's number for the record of a run.
+func number[T any](p *T) uint64 { return numberOf(unsafe.Pointer(p)) }
+
+// returned notes the result of an access.
+func returned[T uint32 | uint64 | int64](v T) T {
+	after(uint64(v))
+	return v
+}
+
+// swapped notes whether a compare-and-swap succeeded.
+func swapped(ok bool) bool {
+	if ok {
+		after(1)
+	} else {
+		after(0)
+	}
+	return ok
+}
+
+// The words have the sizes of the plain ones, since structs are padded by these.
+var (
+	_ [4]byte                         = [unsafe.Sizeof(Uint32{})]byte{}
+	_ [8]byte                         = [unsafe.Sizeof(Uint64{})]byte{}
+	_ [8]byte                         = [unsafe.Sizeof(Int64{})]byte{}
+	_ [unsafe.Sizeof(uintptr(0))]byte = [unsafe.Sizeof(Pointer[int]{})]byte{}
+	_ [8]byte                         = [unsafe.Sizeof(Mutex{})]byte{}
+)
