@@ -104,7 +104,9 @@ func checkAll(ctx context.Context, patterns []string, workers int, compare bool,
 	}
 	runtime.GC() // the second run must not collect the garbage of the first
 	alone, err := checkOnce(ctx, units, 1)
-	rep.alone, rep.gave = &alone, gave(workers)
+	if err == nil {
+		rep.alone, rep.gave = &alone, gave(workers)
+	}
 	return rep, err
 }
 

@@ -68,8 +68,7 @@ func (q *queue[T]) take(worker int) (job T, ok bool) {
 		// A worker that was woken too late for its job counts as parked, which is right:
 		// it has no job, so it makes none ready.
 		if q.parked+1 == len(q.lanes) {
-			q.closed = true
-			q.wake.Broadcast()
+			q.end()
 			break
 		}
 		q.parked++
@@ -93,6 +92,11 @@ func (q *queue[T]) take(worker int) (job T, ok bool) {
 func (q *queue[T]) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.end()
+}
+
+// end is close for a caller that holds the lock.
+func (q *queue[T]) end() {
 	q.closed = true
 	q.wake.Broadcast()
 }

@@ -24,10 +24,10 @@ import (
 // a job runs, and no worker waits for a particular other one.
 //
 // Anything that ends a run early (an error, a cancelled context) closes the queue of ready
-// jobs, so that parked workers leave as well; running jobs finish. A panic ends the program. The
-// tempting alternative is a channel of jobs that is closed when a sync.WaitGroup is done.
-// It needs a buffer for all jobs, or workers that send block each other, and it hangs
-// when a worker is gone.
+// jobs, so that parked workers leave as well; running jobs finish. A panic ends the
+// program. The tempting alternative is a channel of jobs that is closed when a
+// sync.WaitGroup is done. It needs a buffer for all jobs, or workers that send block each
+// other, and it hangs when a worker is gone.
 
 // work is the work of the jobs. The scheduler calls check(u) once, after every parse of u
 // and every check of u's imports has returned, and what these wrote is visible to it.
