@@ -1,5 +1,6 @@
 // Package comments has tests that read comments: a name in a comment must exist, and a
-// function that a comment names as a writer or reader must mention the word.
+// function that a comment names as a writer or reader must mention the word. What the README
+// says of importing the module is tried (use_test.go).
 //
 // A protocol word's comment names the functions that write and read it:
 //
@@ -12,6 +13,7 @@
 // prose. The line may continue below, indented further.
 //
 // Each name must be a function or method of the protocol's packages. It must mention the
-// word, itself or through a function of its package that it calls. A comment is about its field and those right below that have no comment; above a
-// type, it is about all of its fields.
+// word, itself or through a function of its package that it calls. A comment is about its
+// field and those right below that have no comment; above a type, it is about all of its
+// fields.
 package comments
