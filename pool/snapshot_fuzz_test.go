@@ -63,38 +63,6 @@ func requireCopy[T any](t testing.TB, p, c *pool.Pool[T]) {
 	testkit.RequireConserved(t, c)
 }
 
-// reissues fails the test if c issues one of stale, which are not live, in n
-// insertions with removals, while keep values stay alive.
-func requireNoReissue[T any](t testing.TB, c *pool.Pool[T], stale map[pool.Handle[T]]bool, n, keep int) {
-	t.Helper()
-	var v T
-	var hs []pool.Handle[T]
-	for range n {
-		h, err := c.Insert(v)
-		if err == nil {
-			if stale[h] {
-				t.Fatalf("%v was issued by the original", h)
-			}
-			hs = append(hs, h)
-		}
-		if len(hs) > keep || err != nil && len(hs) > 0 {
-			if !c.Remove(hs[0]) {
-				t.Fatalf("Remove(%v)", hs[0])
-			}
-			hs = hs[1:]
-		}
-		if err != nil && len(hs) == 0 {
-			break
-		}
-	}
-	for h := range stale {
-		if c.Contains(h) {
-			t.Fatalf("%v came back to life", h)
-		}
-	}
-	c.RemoveBatch(hs)
-}
-
 // The types of the round trips.
 type (
 	// fixed refers to another value, or to none.
@@ -177,32 +145,6 @@ func mixedOf(i int) mixed {
 	return v
 }
 
-// churned fills a pool to some values and holes at all ages, and returns the
-// handles that it issued and that are stale.
-func churned[T any](t testing.TB, p *pool.Pool[T], n int, value func(int) T) map[pool.Handle[T]]bool {
-	t.Helper()
-	rnd := testkit.Rand(t)
-	stale := map[pool.Handle[T]]bool{}
-	var live []pool.Handle[T]
-	for i := range 6 * n {
-		if len(live) >= n || rnd.IntN(3) == 0 && len(live) > 0 {
-			k := rnd.IntN(len(live))
-			if !p.Remove(live[k]) {
-				t.Fatalf("Remove(%v)", live[k])
-			}
-			stale[live[k]] = true
-			live = append(live[:k], live[k+1:]...)
-			continue
-		}
-		h, err := p.Insert(value(i))
-		if err != nil {
-			continue
-		}
-		live = append(live, h)
-	}
-	return stale
-}
-
 // moody encodes itself as it is told, after it has done what it likes to its neighbours.
 type moody struct {
 	mood   string
@@ -241,20 +183,26 @@ type unhashable struct{ v any }
 func (u unhashable) MarshalBinary() ([]byte, error)  { return []byte(fmt.Sprint(u.v)), nil }
 func (u *unhashable) UnmarshalBinary(b []byte) error { u.v = b; return nil }
 
-// snapshot judges a copy of the pool, and goes on with it now and then: whatever
-// the model knows of the original then holds of the copy.
+// snapshot judges a copy of the pool, whose other options may differ. It goes on with the copy
+// now and then, and whatever the model knows of the original holds of it.
 func (mc *machine[T]) snapshot() {
 	var b bytes.Buffer
 	if n, err := mc.p.WriteTo(&b); err != nil || n != int64(b.Len()) {
 		mc.Failf("WriteTo: %d of %d, %v", n, b.Len(), err)
 	}
-	shift := uint32(mc.choose(4))
-	c, err := pool.ReadTiny(&b, &mc.opts, shift)
+	opts := mc.opts
+	if opts.Capacity != 1 {
+		opts.Shards = 1 + mc.choose(3)
+	}
+	if opts.Capacity == 0 && mc.choose(4) == 0 {
+		opts.Reuse, opts.MinFree = 1-opts.Reuse, 3*int(1-opts.Reuse)
+	}
+	c, err := pool.ReadTiny(&b, &opts, uint32(mc.choose(4)))
 	if err != nil {
 		mc.Failf("ReadFrom: %v", err)
 	}
-	original := mc.p
-	mc.p = c
+	original, had := mc.p, mc.opts
+	mc.p, mc.opts = c, opts
 	mc.inside++ // nothing may change
 	mc.call("All", 0).Do()
 	mc.inside--
@@ -266,12 +214,24 @@ func (mc *machine[T]) snapshot() {
 	if sum := st.Live + st.Free + st.Exhausted; sum != st.Allocated {
 		mc.Failf("a copy has %d slots, and lists %d", st.Allocated, sum)
 	}
-	if len(mc.held)+len(mc.holds) > 0 || mc.worker != nil || mc.choose(4) > 0 {
-		mc.p = original
+	if len(mc.held)+len(mc.holds)+mc.inside == 0 && mc.worker == nil && mc.choose(4) == 0 {
+		mc.cheap, mc.shards = nil, max(mc.shards, opts.Shards) // a Reserver is the original's
+		mc.done["Snapshot"]++
 		return
 	}
-	mc.cheap = nil // the original's
-	mc.done["Snapshot"]++
+	// The original goes on. What it has shown to constructors and Reservations was issued too.
+	for range 2 * len(mc.known) {
+		var v T
+		h, err := c.Insert(v)
+		if err != nil {
+			break
+		}
+		if mc.past[h] {
+			mc.Failf("a copy issues %v again", h)
+		}
+		c.Remove(h)
+	}
+	mc.p, mc.opts = original, had
 }
 
 var errForeign = errors.New("not a value of the model's")

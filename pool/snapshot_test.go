@@ -20,25 +20,14 @@ import (
 	"coatcheck/pool"
 )
 
-// testRoundTrip copies pools of at most this many values, and their copies, into the other
-// order of reuse and back.
+// testRoundTrip copies pools of values, with vacant slots between them. What becomes of handles
+// is for the model test.
 func testRoundTrip[T any](t *testing.T, most int, value func(int) T) {
-	for i, from := range testkit.Reuses {
-		to := testkit.Reuses[1-i]
-		for _, n := range []int{0, 1, 2, 5, most} {
-			t.Run(fmt.Sprintf("%v to %v, %d", from, to, n), func(t *testing.T) {
-				p := testkit.Tiny(t, &pool.Options[T]{Reuse: from, Shards: 3})
-				stale := churned(t, p, n, value)
-				c := copyOf(t, p, &pool.Options[T]{Reuse: to, Shards: 2})
-				requireCopy(t, p, c)
-				requireNoReissue(t, c, stale, 10*n+10, n/2)
-				again := copyOf(t, c, &pool.Options[T]{Reuse: from, Shards: 5})
-				requireCopy(t, c, again)
-				requireNoReissue(t, again, stale, 10*n+10, n/2)
-				require.Equal(t, c.Len(), again.Clear())
-				testkit.RequireReclaimed(t, again)
-			})
-		}
+	for _, reuse := range testkit.Reuses {
+		p := testkit.Tiny(t, &pool.Options[T]{Reuse: reuse, Shards: 3})
+		hs := testkit.Fill(t, p, most, value)
+		p.RemoveBatch(hs[most/3 : most/2])
+		requireCopy(t, p, copyOf(t, p, &pool.Options[T]{Reuse: reuse, Shards: 2}))
 	}
 }
 
@@ -52,102 +41,6 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	t.Run("slice", func(t *testing.T) {
 		testRoundTrip(t, 100, func(i int) []byte { return [][]byte{nil, {}, {0, 1}}[i%3] })
 	})
-}
-
-// A slot that is reserved, cached or under construction during the snapshot: its handle never
-// comes to life in the copy, although it may in the original.
-func TestOpenSlotsAreBurned(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2})
-		stale := churned(t, p, 200, testkit.Number)
-		stale[mustReserve(t, p).Handle()] = true // a fresh slot's or a used one's
-		w := p.Worker()
-		for i := range 200 {
-			h, err := w.Insert(i)
-			require.NoError(t, err)
-			if i%3 > 0 {
-				require.True(t, w.Remove(h))
-				stale[h] = true
-			}
-		}
-		h := testkit.MustInsert(t, p, 1)
-		ref, _ := p.Hold(h)
-		g := p.Pin()
-		p.Remove(h)
-		stale[h] = true
-		var c *pool.Pool[int]
-		_, err := p.InsertFunc(func(h pool.Handle[int], _ *int) {
-			stale[h] = true
-			c = copyOf(t, p, &pool.Options[int]{Reuse: reuse, Shards: 1})
-			stale[h] = true
-		})
-		require.NoError(t, err)
-		for h := range stale {
-			require.False(t, c.Contains(h))
-		}
-		requireNoReissue(t, c, stale, 5000, 300)
-		c.Clear()
-		testkit.RequireReclaimed(t, c)
-		g.Unpin()
-		ref.Release()
-		w.Close()
-	}
-}
-
-func mustReserve[T any](t testing.TB, p *pool.Pool[T]) *pool.Reservation[T] {
-	t.Helper()
-	r, err := p.Reserve()
-	require.NoError(t, err)
-	t.Cleanup(r.Cancel)
-	return r
-}
-
-// Near exhaustion a copy issues no handle that the original issued, however long it
-// goes on, and ends exhausted.
-func TestCopyIssuesNewHandlesOnly(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		for _, capacity := range []int{1, 2, 7, 30} {
-			for _, origin := range []uint32{testkit.LastGeneration, testkit.LastGeneration - 2, testkit.LastGeneration - 8} {
-				for steps := range 6 {
-					opts := &pool.Options[int]{Capacity: capacity, Origin: origin, Reuse: reuse, Shards: 1 + steps%3}
-					if reuse == pool.FIFO {
-						opts.MinFree = 1 + steps%5
-					}
-					p := testkit.Tiny(t, opts)
-					issued := map[pool.Handle[int]]bool{}
-					var live []pool.Handle[int]
-					for i := range steps * capacity {
-						h, err := p.Insert(i)
-						if err == nil {
-							issued[h] = true
-							live = append(live, h)
-						}
-						if len(live) > 0 && (err != nil || i%3 == 0) {
-							require.True(t, p.Remove(live[0]))
-							live = live[1:]
-						}
-					}
-					opts.Shards = 1 + (steps+1)%4
-					c := copyOf(t, p, opts)
-					requireCopy(t, p, c)
-					require.Equal(t, len(live), c.RemoveBatch(live))
-					seen := map[pool.Handle[int]]bool{}
-					for {
-						h, err := c.Insert(1)
-						if err != nil {
-							require.ErrorIs(t, err, pool.ErrExhausted)
-							break
-						}
-						require.Falsef(t, issued[h] || seen[h], "%v was issued before", h)
-						seen[h] = true
-						require.True(t, c.Remove(h))
-					}
-					st := testkit.RequireReclaimed(t, c)
-					require.Zero(t, st.Live)
-				}
-			}
-		}
-	}
 }
 
 // A copy takes exactly Capacity values, as a new pool does, whatever the original
@@ -250,44 +143,6 @@ func TestSnapshotsFollowEachOther(t *testing.T) {
 	}
 	rest, _ := io.ReadAll(&b)
 	require.Equal(t, "and more", string(rest))
-}
-
-// No handle of a page that Trim gave up is live in a copy, and neither the copy nor the
-// original issues one again.
-func TestSnapshotOfATrimmedPool(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		opts := &pool.Options[[2]uint64]{Shards: 2, Reuse: reuse}
-		if reuse == pool.FIFO {
-			opts.MinFree = 2
-		}
-		p := testkit.Tiny(t, opts)
-		issued := make(map[pool.Handle[[2]uint64]]bool)
-		hs := testkit.Fill(t, p, 400, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
-		for _, h := range hs {
-			issued[h] = true
-		}
-		p.RemoveBatch(hs[7:])
-		require.NoError(t, p.Synchronize(context.Background()))
-		require.Positive(t, p.Trim())
-		var b bytes.Buffer
-		_, err := p.WriteTo(&b)
-		require.NoError(t, err)
-		c, err := pool.ReadTiny(&b, opts, 1)
-		require.NoError(t, err)
-		for i, h := range hs {
-			v, ok := c.Get(h)
-			require.Equal(t, i < 7, ok, "%v", h)
-			if ok {
-				require.EqualValues(t, i, v[0])
-			}
-		}
-		for _, q := range []*pool.Pool[[2]uint64]{p, c} {
-			for _, h := range testkit.Fill(t, q, 600, func(int) [2]uint64 { return [2]uint64{} }) {
-				require.False(t, issued[h], "%v was issued again", h)
-			}
-			testkit.RequireReclaimed(t, q)
-		}
-	}
 }
 
 // A handle that comes to be known during the snapshot, of a slot that was written
