@@ -1,6 +1,8 @@
 package coatcheck_test
 
 import (
+	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -40,6 +42,34 @@ func TestStormOwnsOnce(t *testing.T) {
 	least := storm.Least{storm.Inserted: 2000, storm.Removed: 2000, storm.Read: 200, storm.Refused: 200, storm.Burned: 200}
 	t.Run("plain", func(t *testing.T) { storm.Churn(t, sets, storm.Plains, 0, nil, least) })
 	t.Run("linked", func(t *testing.T) { storm.Churn(t, sets, storm.Linkeds, 0, nil, least) })
+}
+
+// TestStormCopies copies values while others remove them and use their slots again. No copy
+// mixes two values.
+func TestStormCopies(t *testing.T) {
+	sets := []storm.Setup{
+		{Name: "tiny", Options: storm.Options{Capacity: 8, Shards: 1}, Hands: 2},
+		{Name: "Workers", Options: storm.Options{Capacity: 64}, Hands: 2, Workers: 2},
+	}
+	least := storm.Least{storm.Inserted: 2000, storm.Read: 20_000}
+	t.Run("linked", func(t *testing.T) { storm.Churn(t, sets, storm.Linkeds, 2, (*storm.Actor[storm.Linked]).Watch, least) })
+	t.Run("bulky", func(t *testing.T) { storm.Churn(t, sets, storm.Bulkies, 2, (*storm.Actor[storm.Bulky]).Watch, least) })
+}
+
+// TestStormUnderCheckmark storms in a process in which the collector runs all the time and
+// checks its marks. It marks again while the world is stopped, and throws if it finds what
+// the first pass has missed.
+func TestStormUnderCheckmark(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops the world thousands of times")
+	}
+	child := exec.Command(os.Args[0], "-test.run=^TestStorm(Copies|Resets)$/^(linked|pool)$", "-test.v")
+	child.Env = append(os.Environ(), "GOGC=1", "GODEBUG=gccheckmark=1,invalidptr=1")
+	out, err := child.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, ran := range []string{"Copies/linked", "Resets/pool"} {
+		require.Contains(t, string(out), "--- PASS: TestStorm"+ran)
+	}
 }
 
 // TestStormHandsOver inserts on some goroutines and removes on others. Slots must return to

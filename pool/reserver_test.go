@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"testing"
 	"weak"
 
@@ -209,72 +208,6 @@ func TestSettledReservationKeepsNoPage(t *testing.T) {
 			runtime.KeepAlive(kept)
 		})
 	}
-}
-
-// Goroutines that share a Reserver get a Reservation each, across the ends of
-// blocks, while the collector gives back what some of them drop.
-func TestReserverIsSharedByGoroutines(t *testing.T) {
-	const goroutines = 8
-	p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 2})
-	v := p.Reserver()
-	n := testkit.Long(3000)
-	var wg sync.WaitGroup
-	dropped := make([]int, goroutines)
-	for g := range goroutines {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			var open []*pool.Reservation[stamp]
-			settle := func(r *pool.Reservation[stamp]) {
-				s := r.Value()
-				id := s.id
-				if !assert.Samef(t, s, s.self, "value of %v", r.Handle()) {
-					return
-				}
-				if id%2 == 0 {
-					r.Cancel()
-					assert.Falsef(t, p.Contains(r.Handle()), "%v was cancelled", r.Handle())
-					return
-				}
-				h := r.Commit()
-				got, ok := p.Take(h)
-				assert.Truef(t, ok && got.id == id, "%v: value %d, %v; want %d", h, got.id, ok, id)
-			}
-			for i := range n {
-				r, err := v.Reserve()
-				if !assert.NoError(t, err) {
-					return
-				}
-				*r.Value() = stamp{uint64(g*n + i), r.Value()}
-				if i%7 == 0 {
-					dropped[g]++
-					continue
-				}
-				open = append(open, r)
-				if i%200 == 199 {
-					for _, r := range open {
-						settle(r)
-					}
-					open = nil
-				}
-				if g == 0 && i%500 == 0 {
-					runtime.GC()
-				}
-			}
-			for _, r := range open {
-				settle(r)
-			}
-		}()
-	}
-	wg.Wait()
-	want := 0
-	for _, d := range dropped {
-		want += d
-	}
-	testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
-	require.Equal(t, want, p.Stats().Dropped)
-	st := testkit.RequireReclaimed(t, p)
-	require.Zero(t, st.Live)
 }
 
 // A Reset that runs in Reserve may reserve, and panic.

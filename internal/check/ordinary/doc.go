@@ -2,9 +2,9 @@
 // The files' names say what they are about:
 //
 //   - what users and machines do wrong: construct, exhaust, faults, forged, full, growth,
-//     misuse, options, stall, storm, and what Explain says of it (explain);
+//     misuse, options, stall, and what Explain says of it (explain);
 //   - what memory a pool takes, and in which order it uses its slots again: alloc, collect,
-//     copy, memory, order, reset, stats, trim;
+//     memory, order, reset, stats, trim;
 //   - what several goroutines hold of one pool at a time: guard, hold, iterate, loop, reach,
 //     sync, worker.
 //
@@ -25,7 +25,7 @@
 //	panic or Goexit in View, Each,     the pin is back at once, and goes on      TestPanicInLoopGivesThePinBack, TestEachLetsPanicsUp
 //	DeleteFunc, Drain                  up with its value; what was removed       TestLeavingMidwayKeepsWhatWasRemoved
 //	                                   stays removed, no slot is lost
-//	panic or Goexit in a range         the pin is back with the next             TestPanicInLoopGivesThePinBack, TestGOGC1
+//	panic or Goexit in a range         the pin is back with the next             TestPanicInLoopGivesThePinBack, coatcheck.TestTorture
 //	over All                           collection
 //	panic or Goexit in InsertFunc      the slot is back, its handle never        TestInitThatFailsLosesNoSlot, TestInitMayInsert
 //	                                   lives                                     coatcheck.TestStormOwnsOnce
@@ -45,10 +45,9 @@
 //	                                   they see                                  epoch.TestBriefPinsFindCells, epoch.TestStormAppendsBlocks
 //	the epoch reaches its limit        it stands; what is retired from then on   TestEpochAtItsLimitReusesNothingUnderAGuard, epoch.TestEpochStopsAtItsLimit
 //	                                   is reused while no guard is pinned
-//	a forged handle                    false; no panic, allocation, waiting,     TestBitFlipsOfLiveHandlesMiss, TestRandomHandlesMiss
+//	a forged handle                    false; no panic, allocation, waiting,     TestBitFlipsOfLiveHandlesMiss, FuzzRawHandles
 //	                                   write or hit                              TestZeroHandleIsRefused, TestForeignHandleIsRefused
 //	                                                                             TestForgedHandlesAllocateNothing, TestEveryHandleOfATinyLayout
-//	                                                                             FuzzRawHandles
 //	no memory to grow by               the panic comes up; nothing is lost or    TestGrowthThatFailsLosesNothing
 //	                                   locked, and growth may be tried again     TestPreallocateBeyondAllAddressesIsRefused
 //	user code panics while growing     the same                                  TestInitMayInsert, TestResetThatPanicsBeforeGrowthLosesNothing

@@ -3,9 +3,7 @@ package ordinary_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"math"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,9 +14,6 @@ import (
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
-
-// forgedFlag says how many handles TestRandomHandlesMiss draws.
-var forgedFlag = flag.Int("forged", 100_000_000, "random handles to forge; a quarter of them usually, and fewer with -short, -race and on 32 bits")
 
 // siege is a pool with slots in every state, in which all that can stall does: a guard is
 // pinned, and a Reset does not return, on a goroutine that has the token of its shard. A call
@@ -173,61 +168,6 @@ func TestBitFlipsOfLiveHandlesMiss(t *testing.T) {
 					pairs = pairs && length.Full() // of one handle usually
 				}
 				s.unharmed(t)
-			})
-			s.lift()
-		}
-	}
-}
-
-// Handles drawn at random, half of them of slots that there are.
-func TestRandomHandlesMiss(t *testing.T) {
-	n := testkit.Long(*forgedFlag)
-	if testing.Short() || testkit.Watched || math.MaxInt == math.MaxInt32 {
-		n = *forgedFlag / 500
-	}
-	rnd := testkit.Rand(t)
-	for _, reuse := range testkit.Reuses {
-		for _, origin := range origins {
-			s := newSiege(t, reuse, origin)
-			readers, removers := s.readers(), s.removers()
-			words := make([]uint64, len(s.words)) // of live slots, 0 for others
-			for i, w := range s.words {
-				if s.live[pool.Handle[int](w)] {
-					words[i] = w
-				}
-			}
-			testkit.Within(t, func() {
-				tried := 0
-				for rounds := n/(len(origins)*len(testkit.Reuses)) + 1; tried < rounds; {
-					word := rnd.Uint64()
-					if word%2 == 0 {
-						// The same number of the generation's bits, and an index within reach.
-						word = word&^math.MaxUint32 | word>>1&math.MaxInt32%uint64(len(words)+2)
-					}
-					if i := uint32(word); int64(i) < int64(len(words)) && words[i] == word {
-						continue // by chance no forgery
-					}
-					h := pool.Handle[int](word)
-					if v, ok := s.g.Get(h); ok || v != nil || s.p.Contains(h) || s.p.Remove(h) || s.w.Remove(h) {
-						t.Fatalf("%v hits", h)
-					}
-					if tried%64 == 0 {
-						for name, read := range readers {
-							if read(h) {
-								t.Fatalf("%s(%v) hits", name, h)
-							}
-						}
-						for name, remove := range removers {
-							if remove(h) {
-								t.Fatalf("%s(%v) hits", name, h)
-							}
-						}
-						runtime.Gosched()
-					}
-					tried++
-				}
-				s.unharmed(t)
-				t.Logf("%v, origin %d: %d handles missed %d live ones", reuse, origin, tried, len(s.live))
 			})
 			s.lift()
 		}

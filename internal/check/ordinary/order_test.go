@@ -96,19 +96,3 @@ func TestMinFreeRests(t *testing.T) {
 		}
 	}
 }
-
-// FIFO spreads wear: with one live value, all slots are used about equally often.
-func TestFIFOSpreadsWear(t *testing.T) {
-	const capacity, minFree, rounds = 8, 64, 7300
-	p := testkit.Tiny(t, &pool.Options[int]{Capacity: capacity, Reuse: pool.FIFO, MinFree: minFree, Shards: 1, Origin: 1})
-	used := map[uint32]int{}
-	for range rounds {
-		h := testkit.MustInsert(t, p, 1)
-		used[h.Index()]++
-		require.True(t, p.Remove(h))
-	}
-	require.GreaterOrEqual(t, len(used), capacity+minFree)
-	for i, n := range used {
-		require.InDeltaf(t, rounds/(capacity+minFree+1), n, 0.1*rounds/(capacity+minFree), "slot %d", i)
-	}
-}

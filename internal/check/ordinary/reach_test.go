@@ -10,55 +10,6 @@ import (
 	"coatcheck/pool"
 )
 
-// A Worker's reach grows to the slots that it uses, and shrinks when it uses fewer. A Worker
-// that only removes, or whose slots wait for a guard, keeps no more than at first.
-func TestWorkersReachFollowsItsUse(t *testing.T) {
-	const burst = 1000
-	p := pool.Must(&pool.Options[int]{Shards: 1})
-	w := p.Worker()
-	defer w.Close()
-	var hs []pool.Handle[int]
-	bursts := func(rounds, n int) {
-		for range rounds {
-			for i := range n {
-				h, err := w.Insert(i)
-				require.NoError(t, err)
-				hs = append(hs, h)
-			}
-			for _, h := range hs {
-				require.True(t, w.Remove(h))
-			}
-			hs = hs[:0]
-		}
-	}
-	cached := func() int { return p.Stats().Cached }
-	bursts(2, 20)
-	require.LessOrEqual(t, cached(), 128)
-	bursts(8, burst)
-	require.GreaterOrEqual(t, cached(), burst)
-	require.LessOrEqual(t, cached(), 4096)
-	bursts(40_000, 1)
-	require.LessOrEqual(t, cached(), 512, "one value at a time goes round")
-
-	bursts(8, burst)
-	w.Flush()
-	require.Zero(t, cached())
-	for range 10 {
-		for _, h := range testkit.Fill(t, p, burst, testkit.Number) {
-			require.True(t, w.Remove(h))
-		}
-		require.LessOrEqual(t, cached(), 128, "it only removes")
-	}
-
-	w.Flush()
-	g := p.Pin()
-	bursts(10, burst)
-	require.LessOrEqual(t, cached(), 128, "nothing goes round")
-	g.Unpin()
-	bursts(8, 100*burst)
-	require.LessOrEqual(t, cached(), 4096)
-}
-
 // After Flush a Worker keeps no pointer to a slot, so that Trim can give back the
 // memory of all that was in its reach.
 func TestFlushKeepsNoSlot(t *testing.T) {

@@ -29,34 +29,6 @@ func TestSynchronizeWithNothingToWaitFor(t *testing.T) {
 	}
 }
 
-// Synchronize reclaims everything, however much it is, in every shard.
-func TestSynchronizeReclaimsEverything(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		for _, n := range []int{1, 63, 64, 65, 1000, 5000} {
-			p := testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 4})
-			hs := testkit.Fill(t, p, n, testkit.Number)
-			g := p.Pin()
-			var wg sync.WaitGroup
-			for k := range 4 { // on several goroutines, hence shards
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					for i := k; i < n; i += 4 {
-						p.Remove(hs[i])
-					}
-				}()
-			}
-			wg.Wait()
-			require.Equal(t, n, p.Stats().Limbo)
-			g.Unpin()
-			require.NoError(t, p.Synchronize(context.Background()))
-			st := testkit.RequireConserved(t, p)
-			require.Zero(t, st.Limbo)
-			require.Equal(t, st.Allocated, st.Free)
-		}
-	}
-}
-
 func TestSynchronizeWaitsForGuards(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := testkit.Tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2})

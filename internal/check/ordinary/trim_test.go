@@ -3,7 +3,6 @@ package ordinary_test
 import (
 	"context"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -70,63 +69,6 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 			runtime.KeepAlive(hs)
 		})
 	}
-}
-
-// Under FIFO, what Trim leaves is reused in the order of its removal, strictly so
-// with one shard: slots of pages in which something lives, and of pages that Trim
-// wanted and could not have whole, because one slot is reserved or held.
-func TestTrimKeepsTheOrderOfReuse(t *testing.T) {
-	const slots, minFree = 120, 3
-	r := testkit.Rand(t)
-	kept, gone := 0, 0
-	for range testkit.Long(100) {
-		p := testkit.Tiny(t, &pool.Options[int]{Capacity: slots, Reuse: pool.FIFO, MinFree: minFree, Shards: 1})
-		hs := testkit.Fill(t, p, slots, testkit.Number)
-		r.Shuffle(slots, func(i, j int) { hs[i], hs[j] = hs[j], hs[i] })
-		live := hs[:r.IntN(10)]
-		var refs []*pool.Ref[int]
-		for _, h := range hs[len(live):] {
-			if r.IntN(6) == 0 {
-				refs = append(refs, testkit.MustHold(t, p, h))
-			}
-		}
-		var order []uint32 // of removal
-		for _, h := range hs[len(live):] {
-			require.True(t, p.Remove(h))
-			order = append(order, h.Index())
-		}
-		require.NoError(t, p.Synchronize(context.Background()))
-		held := make(map[uint32]bool)
-		for _, ref := range refs {
-			held[ref.Handle().Index()] = true
-		}
-		order = slices.DeleteFunc(order, func(i uint32) bool { return held[i] })
-		if p.Trim() > 0 {
-			gone++
-		}
-		// While no memory comes back, reused slots were in the queue.
-		next := 0
-		for had := p.Stats().Allocated; ; {
-			h, err := p.Insert(0)
-			require.NoError(t, err)
-			if p.Stats().Allocated != had {
-				break
-			}
-			if int(h.Index()) <= minFree { // the reserve, which was never removed, or not lately
-				continue
-			}
-			at := slices.Index(order[next:], h.Index())
-			require.GreaterOrEqualf(t, at, 0, "slot %d is reused although it was removed before others that were", h.Index())
-			next += at + 1
-			kept++
-		}
-		for _, ref := range refs {
-			ref.Release()
-		}
-		testkit.RequireConserved(t, p)
-	}
-	require.Positive(t, gone)
-	require.Positive(t, kept)
 }
 
 // Pages that come back share a copy of the table: growth after Trim allocates little

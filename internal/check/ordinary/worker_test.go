@@ -1,7 +1,6 @@
 package ordinary_test
 
 import (
-	"fmt"
 	"runtime"
 	"sync"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
-	"coatcheck/internal/check/inside"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
@@ -155,62 +153,4 @@ func TestWorkerChangesHands(t *testing.T) {
 	require.EqualValues(t, 8*20*testkit.Long(300), ops.Load())
 	w.Close()
 	testkit.RequireReclaimed(t, p)
-}
-
-// Producer and consumer, by every pairing of Worker and pool, on one or several
-// shards: what one side removes reaches the side that inserts, so that memory
-// stays near what is live.
-func TestProducerAndConsumerShareMemory(t *testing.T) {
-	for _, shards := range []int{1, 2, 8} {
-		for kind := range 4 {
-			t.Run(fmt.Sprintf("shards=%d kind=%d", shards, kind), func(t *testing.T) {
-				const inFlight = 200
-				p := pool.Must(&pool.Options[plain]{Shards: shards})
-				queue := make(chan pool.Handle[plain], inFlight)
-				n := testkit.Long(60_000)
-				var wg sync.WaitGroup
-				wg.Add(2)
-				go func() {
-					defer wg.Done()
-					defer close(queue)
-					w := p.Worker()
-					defer w.Close()
-					insert := p.Insert
-					if kind&1 != 0 {
-						insert = w.Insert
-					}
-					for i := range n {
-						h, err := insert(plain{uint64(i), 2 * uint64(i)})
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						queue <- h
-					}
-				}()
-				taken := 0
-				go func() {
-					defer wg.Done()
-					w := p.Worker()
-					defer w.Close()
-					take := p.Take
-					if kind&2 != 0 {
-						take = w.Take
-					}
-					for h := range queue {
-						v, ok := take(h)
-						if !ok || v != (plain{uint64(taken), 2 * uint64(taken)}) {
-							t.Errorf("%v: %v, want %d", h, v, taken)
-						}
-						taken++
-					}
-				}()
-				wg.Wait()
-				require.Equal(t, n, taken)
-				st := testkit.RequireReclaimed(t, p)
-				handed := st.Allocated - inside.Unused(p)
-				require.LessOrEqualf(t, handed, inFlight+2+2*128+shards*4*64, "%+v", st)
-			})
-		}
-	}
 }

@@ -16,7 +16,6 @@ type Actor[T any] struct {
 	verbs.Idle[T] // other goroutines insert and remove: a value that a loop misses proves nothing
 	w             *World[T]
 	via           verbs.Shared[T]
-	reserver      *pool.Reserver[T]
 
 	stamps  uint64
 	buried  [64]*Ticket[T] // the last that it removed, or tried to
@@ -29,7 +28,7 @@ type call[T any] = verbs.Call[T]
 
 // Actor returns the actor of h, which acts through d.
 func (w *World[T]) Actor(h *Hand, d verbs.Shared[T]) *Actor[T] {
-	return &Actor[T]{Hand: h, w: w, via: d, reserver: w.Pool.Reserver()}
+	return &Actor[T]{Hand: h, w: w, via: d}
 }
 
 // Ended must be called when the goroutine ends. It passes on the tickets that are judged at
@@ -56,7 +55,7 @@ func (a *Actor[T]) named(name string, t *Ticket[T]) *call[T] { return a.call(a.w
 
 func (a *Actor[T]) call(v *verbs.Verb[T], t *Ticket[T]) *call[T] {
 	c := &call[T]{
-		Verb: v, Judge: a, Kind: a.w.number, Pool: a.w.Pool, Reserver: a.reserver,
+		Verb: v, Judge: a, Kind: a.w.number, Pool: a.w.Pool, Reserver: a.w.reserver,
 		N: 1 + a.IntN(5), Fails: a.Chance(4), State: &about[T]{t: t},
 	}
 	if t != nil {
@@ -333,6 +332,22 @@ func (a *Actor[T]) Step() {
 func (a *Actor[T]) peek() {
 	if t := a.place().Load(); t != nil {
 		a.draw(verbs.Handle, verbs.Removes|verbs.Pins|verbs.Guard, t).Do()
+	}
+}
+
+// Watch copies a value from the board again and again, so that copies meet its removal, and
+// the next value of its slot.
+func (a *Actor[T]) Watch() {
+	t := a.place().Load()
+	for n := 0; t != nil && n < 64; n++ {
+		v, ok := a.via.Get(t.H)
+		if !ok {
+			return
+		}
+		if a.w.Kind.Stamp(&v) != t.stamp {
+			a.Failf("Get(%v) copies %+v; want stamp %d", t.H, v, t.stamp)
+		}
+		a.Did(Read, 1)
 	}
 }
 

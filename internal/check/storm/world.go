@@ -3,6 +3,7 @@ package storm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -35,17 +36,26 @@ var Plains = Kind[Plain]{
 	Blank: func(v *Plain) bool { return *v == Plain{} },
 }
 
-// Linked is a value with pointers, so the pool zeroes it when it is reclaimed.
+// Linked is a value with pointers, so the pool zeroes it when it is reclaimed. A copy that
+// mixes two values would give the collector a wrong pointer, or a wrong length or type with it.
 type Linked struct {
-	to *uint64
+	to   *uint64
+	text string
+	any  any
 	Plain
 }
 
 // Linkeds stamps Linked.
 var Linkeds = Kind[Linked]{
-	Make: func(s uint64) Linked { return Linked{&s, Plains.Make(s)} },
+	Make: func(s uint64) Linked {
+		v := Linked{to: &s, text: textOf(s), any: s, Plain: Plains.Make(s)}
+		if s%4 == 1 {
+			v.any = v.text
+		}
+		return v
+	},
 	Stamp: func(v *Linked) uint64 {
-		if v.to == nil || *v.to != v.stamp {
+		if v.to == nil || *v.to != v.stamp || v.text != textOf(v.stamp) || v.any != any(v.stamp) && v.any != any(v.text) {
 			return 0
 		}
 		return Plains.Stamp(&v.Plain)
@@ -53,17 +63,31 @@ var Linkeds = Kind[Linked]{
 	Blank: func(v *Linked) bool { return *v == Linked{} },
 }
 
-// Bulky is a large value, of which few fit into a page.
+// textOf returns a text whose place in memory and length depend on the stamp.
+func textOf(stamp uint64) string {
+	const all = "a ticket names one visit to one hook; the hook is used again, and the old ticket is refused"
+	return all[stamp%31:][:1+stamp%61]
+}
+
+// Bulky is a large value, of which few fit into a page. It is stamped at both ends.
 type Bulky struct {
 	Plain
-	_ [8 << 10]byte
+	_   [8 << 10]byte
+	end uint64
 }
+
+func (v Bulky) String() string { return fmt.Sprintf("%+v to %d", v.Plain, v.end) }
 
 // Bulkies stamps Bulky.
 var Bulkies = Kind[Bulky]{
-	Make:  func(s uint64) Bulky { return Bulky{Plain: Plains.Make(s)} },
-	Stamp: func(v *Bulky) uint64 { return Plains.Stamp(&v.Plain) },
-	Blank: func(v *Bulky) bool { return v.Plain == Plain{} },
+	Make: func(s uint64) Bulky { return Bulky{Plain: Plains.Make(s), end: s} },
+	Stamp: func(v *Bulky) uint64 {
+		if v.end != v.stamp {
+			return 0
+		}
+		return Plains.Stamp(&v.Plain)
+	},
+	Blank: func(v *Bulky) bool { return v.Plain == Plain{} && v.end == 0 },
 }
 
 // Ticket records one inserted value.
@@ -77,12 +101,13 @@ type Ticket[T any] struct {
 // World is a pool in a storm with the storm's records.
 type World[T any] struct {
 	*Storm
-	Pool   verbs.Subject[T]
-	Kind   Kind[T]
-	verbs  verbs.List[T]
-	number verbs.Kind[T]   // Kind, as verbs take it
-	owners *Owners         // nil where slots are removed by goroutines that do not know them
-	lives  []atomic.Uint32 // by slot: how often it was handed out
+	Pool     verbs.Subject[T]
+	Kind     Kind[T]
+	verbs    verbs.List[T]
+	number   verbs.Kind[T]     // Kind, as verbs take it
+	reserver *pool.Reserver[T] // which all goroutines share
+	owners   *Owners           // nil where slots are removed by goroutines that do not know them
+	lives    []atomic.Uint32   // by slot: how often it was handed out
 
 	board    []atomic.Pointer[Ticket[T]] // where goroutines exchange handles
 	pins     chan *pinned[T]             // guards and Refs on their way to another goroutine
@@ -101,16 +126,17 @@ type pinned[T any] struct {
 // has room for shown handles.
 func NewWorld[T any](s *Storm, p verbs.Subject[T], kind Kind[T], slots, shown int) *World[T] {
 	return &World[T]{
-		Storm:  s,
-		Pool:   p,
-		Kind:   kind,
-		verbs:  verbs.Table[T](),
-		number: verbs.Kind[T]{Make: kind.Make, Number: kind.Stamp},
-		owners: NewOwners(slots),
-		lives:  make([]atomic.Uint32, slots),
-		board:  make([]atomic.Pointer[Ticket[T]], shown),
-		pins:   make(chan *pinned[T], 4),
-		dead:   make(chan *Ticket[T], 1<<12),
+		Storm:    s,
+		Pool:     p,
+		Kind:     kind,
+		verbs:    verbs.Table[T](),
+		number:   verbs.Kind[T]{Make: kind.Make, Number: kind.Stamp},
+		reserver: p.Reserver(),
+		owners:   NewOwners(slots),
+		lives:    make([]atomic.Uint32, slots),
+		board:    make([]atomic.Pointer[Ticket[T]], shown),
+		pins:     make(chan *pinned[T], 4),
+		dead:     make(chan *Ticket[T], 1<<12),
 	}
 }
 
