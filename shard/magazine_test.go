@@ -216,6 +216,8 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 			}
 		}
 	}
+	bursts(2, 20)
+	require.LessOrEqual(t, greatest, min(most, 128))
 	bursts(20, burst)
 	require.Greater(t, greatest, most/2)
 	require.LessOrEqual(t, greatest, most)
@@ -230,6 +232,12 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 	require.LessOrEqual(t, m.Kept(), 512, "most of it was idle")
 	bursts(10, burst)
 	require.LessOrEqual(t, greatest, most)
+	m.Flush()
+	g := r.arena.Domain.Pin()
+	greatest = 0
+	bursts(3, most/2)
+	require.LessOrEqual(t, greatest, min(most, 128), "nothing goes round")
+	g.Unpin()
 	m.Close()
 	require.Zero(t, m.Kept())
 	r.reclaim(t, r.shards[0])
