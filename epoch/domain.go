@@ -235,7 +235,8 @@ func (d *Domain) Frontier() uint64 {
 	return d.raise(d.scan(e).oldest)
 }
 
-// raise raises the frontier to m and returns it.
+// raise raises the frontier to m and returns it. Failure of the compare-and-swap means that
+// another scan has raised it, perhaps to less.
 func (d *Domain) raise(m uint64) uint64 {
 	for {
 		s := d.safe.Load()

@@ -15,41 +15,6 @@ import (
 	"coatcheck/pool"
 )
 
-// kind says how the machine deals with values of T. The number of a value that is zero
-// or was reset is 0.
-type kind[T any] = verbs.Kind[T]
-
-type plain struct{ id, twice uint64 }
-
-var plainKind = kind[plain]{
-	Make: func(id uint64) plain { return plain{id, 2 * id} },
-	Number: func(v *plain) uint64 {
-		if v.twice != 2*v.id {
-			return 1 << 63 // torn
-		}
-		return v.id
-	},
-}
-
-type boxed struct {
-	id  uint64
-	box *uint64
-	buf []byte // what Reset keeps
-}
-
-var boxedKind = kind[boxed]{
-	Make: func(id uint64) boxed { return boxed{id, &id, make([]byte, 0, 1)} },
-	Number: func(v *boxed) uint64 {
-		switch {
-		case v.box == nil && v.id == 0:
-			return 0
-		case v.box == nil || *v.box != v.id:
-			return 1 << 63
-		}
-		return v.id
-	},
-}
-
 type (
 	call[T any] = verbs.Call[T]
 	hold[T any] = verbs.Hold[T]
@@ -467,10 +432,6 @@ func (mc *machine[T]) runAll(more func() bool) {
 		mc.Failf("at the end %d values fit, want %d", got, want)
 	}
 }
-
-func resetPlain(v *plain) { *v = plain{} }
-
-func resetBoxed(v *boxed) { *v = boxed{buf: v.buf[:0]} }
 
 // TestOperationsMatchModel catches, among others: a generation that is not
 // burned by Burn or Return (a handle is issued twice), a tag that is taken

@@ -234,35 +234,6 @@ func (mc *machine[T]) snapshot() {
 	mc.p, mc.opts = original, had
 }
 
-var errForeign = errors.New("not a value of the model's")
-
-func (v plain) MarshalBinary() ([]byte, error) { return binary.Append(nil, binary.BigEndian, v) }
-
-func (v *plain) UnmarshalBinary(b []byte) error {
-	if len(b) != 16 {
-		return errForeign
-	}
-	v.id, v.twice = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
-	return nil
-}
-
-func (v *boxed) MarshalBinary() ([]byte, error) {
-	b := binary.BigEndian.AppendUint64(nil, v.id)
-	if v.box != nil {
-		b = binary.BigEndian.AppendUint64(b, *v.box)
-	}
-	return append(b, v.buf...), nil
-}
-
-func (v *boxed) UnmarshalBinary(b []byte) error {
-	if len(b) < 16 {
-		return errForeign
-	}
-	box := binary.BigEndian.Uint64(b[8:])
-	*v = boxed{binary.BigEndian.Uint64(b), &box, bytes.Clone(b[16:])}
-	return nil
-}
-
 // FuzzReadFrom feeds bytes to ReadFrom: as they are, and with the lengths and
 // checksums of records made right, so that the fuzzer gets behind them. The first
 // byte chooses the type. What comes out is an error of ReadFrom's, or a pool that

@@ -112,7 +112,8 @@ func (s *shard[T]) seal(e effort) bool {
 	return true
 }
 
-// emptyBatch claims a batch without slots, or returns nil.
+// emptyBatch claims a batch without slots, or returns nil. Failure of the compare-and-swap
+// means that another goroutine has claimed the batch; the next may be free.
 func (s *shard[T]) emptyBatch() *batch[T] {
 	for k := range s.sealed {
 		b := &s.sealed[k]
@@ -204,7 +205,8 @@ func (s *shard[T]) finished(number uint32) bool {
 }
 
 // passedSlots returns how many slots are in batches whose grace period is known to be over.
-// They wait only for an insertion. Batches with an owner do not count.
+// They wait only for an insertion. Batches with an owner do not count, nor does one for which
+// the compare-and-swap fails: a reclaimer was faster.
 func (s *shard[T]) passedSlots() (n int) {
 	if !s.list.hold(false) { // or a queue's reclaimer would pass over a batch that is claimed here
 		return 0

@@ -81,6 +81,9 @@ func (s *Slot[T]) vacate(h uint64, next uint32) bool {
 
 // retire pushes the caller's slot onto limbo; its word links to the top that was seen. It
 // reclaims once a batch, so that removed slots come free without insertions.
+//
+// Success of a push gives the slot away, to the goroutine that seals it. Failure means that
+// another removal has pushed, or that a seal has taken all that waited.
 func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
 	if h >= lastLife {
 		s.arena.spent.Add(1)
@@ -103,8 +106,8 @@ func (s *shard[T]) retireChain(c *chain[T], stamp uint64) {
 	}
 }
 
-// pushLimbo pushes c, whose slots were unlinked before stamp was taken. It returns how many
-// slots waited before and after.
+// pushLimbo pushes c, whose slots were unlinked before stamp was taken, as retire does. It
+// returns how many slots waited before and after.
 func (s *shard[T]) pushLimbo(c *chain[T], stamp uint64) (before, after uint32) {
 	if c.n == 0 {
 		return 0, 0

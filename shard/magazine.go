@@ -45,19 +45,17 @@ type Magazine[T any] struct {
 
 	pages PageTable  // a copy of the current table, which saves a load
 	table *PageTable // that table; nil when there is no copy
-
 	arena *Arena[T]
 	shard *shard[T]
 
 	seals []seal // of the sealed parts, in order; stamps grow
 
-	reach  int  // the most slots that it keeps; 0: none
-	most   int  // reach may grow to this
-	batch  int  // slots in a sealed part
-	gave   bool // it gave slots away since it fetched some
-	rounds int  // how often removed slots were ready in time since the reach grew
-
-	low, since int // the fewest slots ready at the start of a turn, in about since removals
+	reach      int  // the most slots that it keeps; 0: none
+	most       int  // reach may grow to this
+	batch      int  // slots in a sealed part
+	gave       bool // it gave slots away since it fetched some
+	rounds     int  // how often removed slots were ready in time since the reach grew
+	low, since int  // the fewest slots ready at the start of a turn, in about since removals
 }
 
 // kept is a vacant slot with the handle that it had, or will have.
@@ -87,8 +85,7 @@ const (
 	// roundsToGrow is how often removed slots must be ready in time before the reach grows.
 	roundsToGrow = 8
 
-	// leastReach is the least useful reach.
-	leastReach = 4
+	leastReach = 4 // the least that is of use
 
 	// reachShare is how many magazines a bounded pool can feed. With more, they would keep too
 	// many slots from other goroutines.

@@ -92,8 +92,8 @@ func (s *shard[T]) popRun(dst []kept[T]) int {
 }
 
 // push puts c on top of the stack with one compare-and-swap. It writes the last slot's link at
-// each try. The wrong version reads the top once, and links to a slot that another push has
-// buried or a pop has taken.
+// each try, since failure means that another push or a pop succeeded. The wrong version reads
+// the top once, and links to a slot that another push has buried or a pop has taken.
 func (s *shard[T]) push(c *chain[T]) {
 	for c.n > 0 {
 		top := s.free.Load()
@@ -112,6 +112,7 @@ func (l stack[T]) release()       {}
 func (l stack[T]) put(c chain[T]) { l.of.push(&c) }
 
 // splice visits no slot: the batch ends with None, because it began as limbo's first slot.
+// Failure means that the stack has slots again: the batch waits, or is moved in parts.
 func (l stack[T]) splice(b *batch[T]) bool {
 	if l.of.free.Load() != emptyList {
 		return false

@@ -36,11 +36,11 @@ type result struct {
 	other []verdict // of scenarios and tests that failed in another way, or of a failed build
 }
 
-// prepare builds the tests that the seeds in list need, of the unmutated tree. Then the
+// prepare builds the tests that the mutants in list need, of the unmutated tree. Then the
 // build cache has all packages that mutants share.
-func (b *bench) prepare(list []seed) error {
-	for _, s := range list {
-		for _, k := range s.killers {
+func (b *bench) prepare(list []mutant) error {
+	for _, m := range list {
+		for _, k := range m.killers {
 			if _, err := os.Stat(b.binary(k.suite)); err == nil {
 				continue // it is built
 			}
@@ -70,11 +70,11 @@ func (b *bench) passes(killed []result) error {
 	return nil
 }
 
-// try applies s, and runs its scenarios and tests until one kills it.
-func (b *bench) try(s *seed) (r result) {
-	after, _ := s.apply(b.tree) // check has tried that
-	for i, k := range s.killers {
-		if i == 0 || k.suite != s.killers[i-1].suite {
+// try applies m, and runs its scenarios and tests until one kills it.
+func (b *bench) try(m *mutant) (r result) {
+	after, _ := m.apply(b.tree) // check has tried that
+	for i, k := range m.killers {
+		if i == 0 || k.suite != m.killers[i-1].suite {
 			if err := b.build(k.suite, after); err != nil {
 				r.other = append(r.other, verdict{kind: noBuild, text: err.Error()})
 				return r
@@ -82,7 +82,7 @@ func (b *bench) try(s *seed) (r result) {
 		}
 		switch v := b.run(k, b.bound); {
 		case v.kind == passed:
-		case s.kills(v.kind), k.name == generated && slices.Contains(fates, v.kind):
+		case m.kills(v.kind), k.name == generated && slices.Contains(fates, v.kind):
 			if r.kills = append(r.kills, v); !b.all {
 				return r
 			}

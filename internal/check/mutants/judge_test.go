@@ -93,13 +93,13 @@ func TestJudgeKillsOnlyByWholeReports(t *testing.T) {
 }
 
 // TestOtherEndsKillOnlyWhereTheHeaderSaysSo requires that a deadlock, for example, kills only a
-// seed that may end in one. Drawn streams may end in a failed assertion or in the panic.
+// mutant that may end in one. Drawn streams may end in a failed assertion or in the panic.
 func TestOtherEndsKillOnlyWhereTheHeaderSaysSo(t *testing.T) {
 	for _, k := range append(fates, passed, interleave.Broken, failed, noBuild, tooLong, interleave.NotDeterministic, crashed) {
 		found := k == interleave.Broken || k == failed
-		require.Equal(t, found, (&seed{}).kills(k), k)
+		require.Equal(t, found, (&mutant{}).kills(k), k)
 		for _, e := range fates {
-			require.Equal(t, found || k == e, (&seed{ends: e}).kills(k), k)
+			require.Equal(t, found || k == e, (&mutant{ends: e}).kills(k), k)
 		}
 	}
 }

@@ -4,8 +4,8 @@
 // Exploration that reports nothing proves something only if it would have reported a bug.
 // The bugs here are those that other libraries shipped or that prototypes had, and for each
 // invariant of DESIGN.md those that its comments warn of. Some are in the structures above
-// package pool, against the rules that these state. Such a bug is a seed: a patch with a
-// few lines of header. See seeds/README.md for how seeds are written and judged.
+// package pool, against the rules that these state. Such a bug is a mutant: a patch with a
+// few lines of header. See patches/README.md for how mutants are written and judged.
 //
 //	go run ./internal/check/mutants            # all; exits with 1 if any survives
 //	go run ./internal/check/mutants -short     # the quick ones, one or two for each row; for CI
@@ -38,16 +38,16 @@ type config struct {
 
 func main() {
 	var c config
-	flag.BoolVar(&c.short, "short", false, "only the quick seeds")
-	flag.BoolVar(&c.list, "list", false, "list seeds, and run nothing")
-	flag.BoolVar(&c.check, "check", false, "list the seeds that do not apply any more, and run nothing")
+	flag.BoolVar(&c.short, "short", false, "only the quick mutants")
+	flag.BoolVar(&c.list, "list", false, "list mutants, and run nothing")
+	flag.BoolVar(&c.check, "check", false, "list the mutants that do not apply any more, and run nothing")
 	flag.BoolVar(&c.verbose, "v", false, "print what was broken")
 	flag.BoolVar(&c.all, "all", false, "run every scenario and test, and list all that kill")
-	name := flag.String("only", "", "run only the seeds whose names or files match this regular expression, in any case")
+	name := flag.String("only", "", "run only the mutants whose names or files match this regular expression, in any case")
 	flag.IntVar(&c.jobs, "j", 2, "number of mutants that run at once")
 	flag.IntVar(&c.bound, "bound", 2, "most preemptions")
 	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time limit of a scenario")
-	flag.DurationVar(&c.generated, "generated", 0, "instead of scenarios, draw programs for this long for each seed of pool")
+	flag.DurationVar(&c.generated, "generated", 0, "instead of scenarios, draw programs for this long for each mutant of pool")
 	flag.Parse()
 	only, err := regexp.Compile("(?i)" + *name)
 	if c.only = only; err == nil {
@@ -59,28 +59,28 @@ func main() {
 	}
 }
 
-// chosen returns the seeds that the flags choose, with the killers that they run in the
+// chosen returns the mutants that the flags choose, with the killers that they run in the
 // tree at root.
-func (c *config) chosen(all []seed, root string) (list []seed, err error) {
-	for _, s := range all {
-		named := c.only.MatchString(s.name) || c.only.MatchString(s.file)
-		if !named || c.short && !s.quick || c.generated > 0 && s.pkg() != poolPackage {
+func (c *config) chosen(all []mutant, root string) (list []mutant, err error) {
+	for _, m := range all {
+		named := c.only.MatchString(m.name) || c.only.MatchString(m.file)
+		if !named || c.short && !m.quick || c.generated > 0 && m.pkg() != poolPackage {
 			continue
 		}
 		if c.all {
-			if s.killers, err = killersOf(root, s.pkg()); err != nil {
+			if m.killers, err = killersOf(root, m.pkg()); err != nil {
 				return nil, err
 			}
 		}
 		if c.generated > 0 {
-			s.killers = []killer{{suite{poolPackage, true}, generated}}
+			m.killers = []killer{{suite{poolPackage, true}, generated}}
 		}
-		list = append(list, s)
+		list = append(list, m)
 	}
 	return list, nil
 }
 
-// run does what the flags choose. It returns an error also if a seed survived.
+// run does what the flags choose. It returns an error also if a mutant survived.
 func run(c *config) error {
 	if c.jobs < 1 {
 		return errors.New("-j must be at least 1")
@@ -99,10 +99,10 @@ func run(c *config) error {
 	case err != nil:
 		return err
 	case len(list) == 0:
-		return errors.New("no seed has such a name")
+		return errors.New("no mutant has such a name")
 	case c.list:
-		for _, s := range list {
-			fmt.Printf("%s: %s\n", s.file, strings.ReplaceAll(s.says, "\n", "; "))
+		for _, m := range list {
+			fmt.Printf("%s: %s\n", m.file, strings.ReplaceAll(m.says, "\n", "; "))
 		}
 		return nil
 	}
@@ -138,9 +138,9 @@ func run(c *config) error {
 	return nil
 }
 
-// try tries every seed on one of the benches, and prints a row of the table for each, in
-// the order of the list. It returns the results of the seeds that were killed.
-func try(list []seed, benches chan *bench, verbose bool) (killed []result) {
+// try tries every mutant on one of the benches, and prints a row of the table for each, in
+// the order of the list. It returns the results of the mutants that were killed.
+func try(list []mutant, benches chan *bench, verbose bool) (killed []result) {
 	results := make([]chan result, len(list))
 	for i := range list {
 		results[i] = make(chan result, 1)
@@ -150,7 +150,7 @@ func try(list []seed, benches chan *bench, verbose bool) (killed []result) {
 			benches <- b
 		}()
 	}
-	fmt.Printf(format, "seed", "attacks", "killed by", "schedules", "pre.", "time")
+	fmt.Printf(format, "mutant", "attacks", "killed by", "schedules", "pre.", "time")
 	for i := range list {
 		r := <-results[i]
 		if len(r.kills) > 0 {
@@ -164,10 +164,10 @@ func try(list []seed, benches chan *bench, verbose bool) (killed []result) {
 // format is the format of the table's rows.
 const format = "%-66s %-32s %-64s %9s %5s  %s\n"
 
-// printRow prints the result of one seed: what killed it, after how many schedules, with
+// printRow prints the result of one mutant: what killed it, after how many schedules, with
 // how many preemptions, and in what time.
-func printRow(s *seed, r *result, verbose bool) {
-	name, target := s.name, path.Dir(s.file)+": "+strings.Join(s.attacks, ", ")
+func printRow(m *mutant, r *result, verbose bool) {
+	name, target := m.name, path.Dir(m.file)+": "+strings.Join(m.attacks, ", ")
 	for _, v := range r.kills {
 		schedules, preemptions := "", ""
 		if v.explores {

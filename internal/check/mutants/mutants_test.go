@@ -14,17 +14,17 @@ import (
 
 const root = "../../.."
 
-func allSeeds(t *testing.T) []seed {
+func allMutants(t *testing.T) []mutant {
 	list, err := load()
 	require.NoError(t, err)
 	return list
 }
 
-// TestSeedsApply requires that every seed fits the current code.
-func TestSeedsApply(t *testing.T) { require.NoError(t, check(allSeeds(t), root)) }
+// TestMutantsApply requires that every mutant fits the current code.
+func TestMutantsApply(t *testing.T) { require.NoError(t, check(allMutants(t), root)) }
 
-func TestSeedsNameWhatExists(t *testing.T) {
-	readme, err := files.ReadFile("seeds/README.md")
+func TestMutantsNameWhatExists(t *testing.T) {
+	readme, err := files.ReadFile("patches/README.md")
 	require.NoError(t, err)
 	there := make(map[killer]bool)
 	for _, pkg := range []string{poolPackage, "shard", "pool/dense", "pool/table", "pool/tree", "pool/command"} {
@@ -35,29 +35,29 @@ func TestSeedsNameWhatExists(t *testing.T) {
 		}
 	}
 	slug := strings.NewReplacer(" ", "-", "'", "", ",", "")
-	for _, s := range allSeeds(t) {
-		want := slug.Replace(strings.ToLower(s.name)) + ".patch"
-		assert.Equal(t, want, path.Base(s.file), "a file is named after its seed")
-		assert.True(t, strings.Contains(string(readme), "| "+path.Dir(s.file)+" |"), "README.md does not list %s", path.Dir(s.file))
-		for _, k := range s.killers {
-			assert.True(t, there[k], "%s: there is no %q in %s", s.file, k.name, k.pkg)
+	for _, m := range allMutants(t) {
+		want := slug.Replace(strings.ToLower(m.name)) + ".patch"
+		assert.Equal(t, want, path.Base(m.file), "a file is named after its mutant")
+		assert.True(t, strings.Contains(string(readme), "| "+path.Dir(m.file)+" |"), "README.md does not list %s", path.Dir(m.file))
+		for _, k := range m.killers {
+			assert.True(t, there[k], "%s: there is no %q in %s", m.file, k.name, k.pkg)
 		}
-		for _, h := range s.hunks {
-			assert.NotEqual(t, h.old, h.new, "%s: a hunk changes nothing", s.file)
-			assert.True(t, s.pkg() == poolPackage || s.pkg() == path.Dir(h.file), "%s: %s is not in %s", s.file, h.file, s.pkg())
+		for _, h := range m.hunks {
+			assert.NotEqual(t, h.old, h.new, "%s: a hunk changes nothing", m.file)
+			assert.True(t, m.pkg() == poolPackage || m.pkg() == path.Dir(h.file), "%s: %s is not in %s", m.file, h.file, m.pkg())
 		}
 	}
 }
 
-// TestLabelsAreAttacked requires that a quick seed attacks each invariant and publication of
-// DESIGN.md, each rule of package tree and each row, and that no seed attacks an unknown one.
+// TestLabelsAreAttacked requires that a quick mutant attacks each invariant and publication of
+// DESIGN.md, each rule of package tree and each row, and that no mutant attacks an unknown one.
 func TestLabelsAreAttacked(t *testing.T) {
 	isLabel := regexp.MustCompile(`^([IPLKW]|row )\d+$`)
 	attacked, quick := make(map[string]bool), make(map[string]bool)
-	for _, s := range allSeeds(t) {
-		for _, a := range s.attacks {
+	for _, m := range allMutants(t) {
+		for _, a := range m.attacks {
 			attacked[a] = true
-			quick[a] = quick[a] || s.quick && (s.pkg() == poolPackage || s.pkg() == "pool/tree")
+			quick[a] = quick[a] || m.quick && (m.pkg() == poolPackage || m.pkg() == "pool/tree")
 		}
 	}
 	known := make(map[string]bool)
@@ -65,20 +65,20 @@ func TestLabelsAreAttacked(t *testing.T) {
 		{"DESIGN.md", `(?m)^(?:- \*\*|\| |\*\*)([IPL]\d+)(?:\*\*| \||,)`, ""},
 		{"pool/tree/walk.go", `\b([KW]\d)\b`, ""},
 		{"pool/tree/links.go", `\b([KW]\d)\b`, ""},
-		{"internal/check/mutants/seeds/README.md", `(?m)^\| (\d+) \| .* \| (none: )?`, "row "},
+		{"internal/check/mutants/patches/README.md", `(?m)^\| (\d+) \| .* \| (none: )?`, "row "},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, in.file))
 		require.NoError(t, err)
 		for _, m := range regexp.MustCompile(in.label).FindAllStringSubmatch(string(text), -1) {
 			label, none := in.prefix+m[1], len(m) > 2 && m[2] != ""
 			known[label] = true
-			assert.True(t, label[0] == 'L' || none || quick[label], "no quick seed attacks %s", label)
-			assert.False(t, none && attacked[label], "seeds attack %s, which has none", label)
+			assert.True(t, label[0] == 'L' || none || quick[label], "no quick mutant attacks %s", label)
+			assert.False(t, none && attacked[label], "mutants attack %s, which has none", label)
 		}
 	}
 	require.GreaterOrEqual(t, len(known), 9+7+5+3+3+15)
 	for a := range attacked {
-		assert.True(t, known[a] || !isLabel.MatchString(a), "seeds attack %s, which does not exist", a)
+		assert.True(t, known[a] || !isLabel.MatchString(a), "mutants attack %s, which does not exist", a)
 	}
 }
 
@@ -98,30 +98,30 @@ func TestPatchesFitOnce(t *testing.T) {
 		{strings.Replace(header, "attacks", "atacks", 1), `a line "atacks: L1, row 2"`},
 		{strings.Replace(header, "panic", "grief", 1) + "@@ @@\n-//one\n", "perhaps ends"},
 	} {
-		var s seed
-		err := s.parse(p.text)
+		var m mutant
+		err := m.parse(p.text)
 		var after map[string]string
 		if err == nil {
-			after, err = s.apply(dir)
+			after, err = m.apply(dir)
 		}
 		if err != nil {
 			require.ErrorContains(t, err, p.want)
 			continue
 		}
 		require.Equal(t, p.want, after["x.go"])
-		require.Equal(t, []killer{{suite{"pool", true}, "TestX: of two"}}, s.killers)
-		require.Equal(t, []string{"L1", "row 2"}, s.attacks)
+		require.Equal(t, []killer{{suite{"pool", true}, "TestX: of two"}}, m.killers)
+		require.Equal(t, []string{"L1", "row 2"}, m.attacks)
 	}
 }
 
 func TestFlagsChoose(t *testing.T) {
-	all := allSeeds(t)
+	all := allMutants(t)
 	count := func(c config, only string) int {
 		c.only = regexp.MustCompile("(?i)" + only)
 		list, err := c.chosen(all, root)
 		require.NoError(t, err)
-		for _, s := range list {
-			require.True(t, s.quick || !c.short)
+		for _, m := range list {
+			require.True(t, m.quick || !c.short)
 		}
 		return len(list)
 	}

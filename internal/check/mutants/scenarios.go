@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// poolPackage is the package of most seeds. Most of these depend on schedules, and scenarios
+// poolPackage is the package of most mutants. Most of these depend on schedules, and scenarios
 // kill them.
 const poolPackage = "pool"
 

@@ -17,12 +17,12 @@ import (
 
 // files has the patches, and README.md.
 //
-//go:embed seeds
+//go:embed patches
 var files embed.FS
 
-// seed is one bug: a patch of the product, under a header.
-type seed struct {
-	file    string // below seeds, for example limbo/remove-by-load-and-store.patch
+// mutant is one bug: a patch of the product, under a header.
+type mutant struct {
+	file    string // below patches, for example limbo/remove-by-load-and-store.patch
 	name    string
 	says    string   // the lines of the header that the fields below are parsed from
 	attacks []string // labels of DESIGN.md, promises, or rows of the table
@@ -41,37 +41,37 @@ type hunk struct {
 	old, new []string
 }
 
-// load reads all seeds.
-func load() (list []seed, err error) {
-	names, err := fs.Glob(files, "seeds/*/*.patch")
+// load reads all mutants.
+func load() (list []mutant, err error) {
+	names, err := fs.Glob(files, "patches/*/*.patch")
 	for _, name := range names {
 		text, _ := files.ReadFile(name) // cannot fail
-		s := seed{file: strings.TrimPrefix(name, "seeds/")}
-		if wrong := s.parse(string(text)); wrong != nil {
+		m := mutant{file: strings.TrimPrefix(name, "patches/")}
+		if wrong := m.parse(string(text)); wrong != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", name, wrong))
 		}
-		list = append(list, s)
+		list = append(list, m)
 	}
 	return list, err
 }
 
-// parse parses a patch. Its first paragraph is the seed's name. The last one before the diff
+// parse parses a patch. Its first paragraph is the mutant's name. The last one before the diff
 // has the other fields, one a line. The paragraphs between are for readers.
-func (s *seed) parse(text string) error {
+func (m *mutant) parse(text string) error {
 	header, diff, _ := strings.Cut(text, "\n--- a/")
 	paragraphs := strings.Split(strings.TrimSpace(header), "\n\n")
-	s.name, s.says = strings.TrimSuffix(paragraphs[0], "."), paragraphs[len(paragraphs)-1]
-	for _, line := range strings.Split(s.says, "\n") {
+	m.name, m.says = strings.TrimSuffix(paragraphs[0], "."), paragraphs[len(paragraphs)-1]
+	for _, line := range strings.Split(m.says, "\n") {
 		switch key, value, _ := strings.Cut(line, ": "); key {
 		case "attacks":
-			s.attacks = strings.Split(value, ", ")
+			m.attacks = strings.Split(value, ", ")
 		case "killed by":
 			pkg, name, _ := strings.Cut(value, ": ")
-			s.killers = append(s.killers, killer{suite{pkg, !testName.MatchString(name)}, name})
+			m.killers = append(m.killers, killer{suite{pkg, !testName.MatchString(name)}, name})
 		case "ends":
-			s.ends = kind(value)
+			m.ends = kind(value)
 		case "quick":
-			s.quick = true
+			m.quick = true
 		default:
 			return fmt.Errorf("the header has a line %q", line)
 		}
@@ -83,11 +83,11 @@ func (s *seed) parse(text string) error {
 		case strings.HasPrefix(line, "+++ b/"):
 			file = strings.TrimSpace(line[len("+++ b/"):])
 		case strings.HasPrefix(line, "@@ "):
-			s.hunks = append(s.hunks, hunk{file: file})
-		case len(s.hunks) == 0 || !strings.Contains(" -+", line[:1]):
+			m.hunks = append(m.hunks, hunk{file: file})
+		case len(m.hunks) == 0 || !strings.Contains(" -+", line[:1]):
 			return fmt.Errorf("the diff has a line %q", line)
 		default:
-			h := &s.hunks[len(s.hunks)-1]
+			h := &m.hunks[len(m.hunks)-1]
 			if line[0] != '+' {
 				h.old = append(h.old, line[1:])
 			}
@@ -96,17 +96,17 @@ func (s *seed) parse(text string) error {
 			}
 		}
 	}
-	if s.name == "" || s.attacks == nil || s.killers == nil || s.hunks == nil || s.ends != "" && !slices.Contains(fates, s.ends) {
+	if m.name == "" || m.attacks == nil || m.killers == nil || m.hunks == nil || m.ends != "" && !slices.Contains(fates, m.ends) {
 		return fmt.Errorf("want a name, attacks, killed by, perhaps ends with one of %q, and hunks", fates)
 	}
 	return nil
 }
 
-// apply returns the files of the tree at root that s changes, after the change. Hunks are
+// apply returns the files of the tree at root that m changes, after the change. Hunks are
 // applied one after the other.
-func (s *seed) apply(root string) (after map[string]string, err error) {
+func (m *mutant) apply(root string) (after map[string]string, err error) {
 	after = make(map[string]string)
-	for _, h := range s.hunks {
+	for _, h := range m.hunks {
 		if after[h.file] == "" {
 			data, err := os.ReadFile(filepath.Join(root, h.file))
 			if err != nil {
@@ -142,25 +142,25 @@ func (h *hunk) apply(text string) (string, error) {
 	return strings.Join(slices.Replace(lines, at, at+len(h.old), h.new...), ""), nil
 }
 
-// check returns an error that lists the seeds that do not apply to the tree at root.
-func check(list []seed, root string) (err error) {
+// check returns an error that lists the mutants that do not apply to the tree at root.
+func check(list []mutant, root string) (err error) {
 	for i := range list {
 		if _, wrong := list[i].apply(root); wrong != nil {
-			err = errors.Join(err, fmt.Errorf("seeds/%s: %w", list[i].file, wrong))
+			err = errors.Join(err, fmt.Errorf("patches/%s: %w", list[i].file, wrong))
 		}
 	}
 	return err
 }
 
-// pkg returns the package whose tests must find s, wherever they are.
-func (s *seed) pkg() string {
-	if pkg := s.killers[0].pkg; pkg != ordinaryPackage {
+// pkg returns the package whose tests must find m, wherever they are.
+func (m *mutant) pkg() string {
+	if pkg := m.killers[0].pkg; pkg != ordinaryPackage {
 		return pkg
 	}
 	return poolPackage
 }
 
-// kills reports whether a scenario or a test that ends with k kills s.
-func (s *seed) kills(k kind) bool {
-	return k == interleave.Broken || k == failed || s.ends != "" && k == s.ends
+// kills reports whether a scenario or a test that ends with k kills m.
+func (m *mutant) kills(k kind) bool {
+	return k == interleave.Broken || k == failed || m.ends != "" && k == m.ends
 }
