@@ -105,7 +105,7 @@ func ExampleDomain_Passed() {
 func ExampleDomain_Safe() {
 	d := epoch.New()
 	stamp := d.Retire()
-	fmt.Println(stamp < d.Safe()) // nobody has looked
+	fmt.Println(stamp < d.Safe()) // no scan has looked
 	d.Frontier()
 	fmt.Println(stamp < d.Safe())
 	// Output:

@@ -55,9 +55,8 @@ func churning(p *pool.Pool[small], n int) *churners {
 // BenchmarkTrim trims after a peak of a million 16-byte values, of which a thousand
 // survive or none, alone or beside eight goroutines that insert and remove. It reports the
 // memory before and after, how long Trim took, and the longest that a churning
-// goroutine took for an insertion and a removal while nobody trimmed and while
-// somebody did; where goroutines outnumber processors, that is mostly their turn to
-// run.
+// goroutine took for an insertion and a removal without and with Trim. Where
+// goroutines outnumber processors, that is mostly their turn to run.
 func BenchmarkTrim(b *testing.B) {
 	const peak, survivors = 1_000_000, 1_000
 	for _, c := range []struct {
@@ -197,7 +196,7 @@ func BenchmarkSnapshotRead(b *testing.B) {
 
 // Values that go together with their owner, a connection say, though each may go before
 // it. DeleteFunc finds them, and looks at every slot of the pool to do so. An owner that
-// keeps a list of their handles needs nobody's help to keep it right: the handle of a
+// keeps a list of their handles needs no help to keep it right: the handle of a
 // value that has gone is refused, so the list is put in order only when it is full.
 //
 // Where a value must leave its owner's list at once, or has owned values itself, the
@@ -209,7 +208,7 @@ func Example_owner() {
 	alice.insert(p, "hat")
 	bob.insert(p, "umbrella")
 
-	p.Remove(coat)              // by anybody, who need not know whose it was
+	p.Remove(coat)              // by any goroutine, which need not know whose it was
 	fmt.Println(alice.leave(p)) // how many there still were
 	fmt.Println(p.Len())
 	// Output:

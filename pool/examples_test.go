@@ -196,7 +196,7 @@ func ExamplePool_Remove() {
 	p := pool.Must(replay[string]())
 	h, _ := p.Insert("umbrella")
 	fmt.Println(p.Remove(h))
-	fmt.Println(p.Remove(h)) // somebody else was faster
+	fmt.Println(p.Remove(h)) // another goroutine was faster
 	// Output:
 	// true
 	// false

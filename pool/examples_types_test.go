@@ -425,7 +425,7 @@ func ExampleWorker_TryInsertFunc() {
 }
 
 // A reply is written while the connection may be closed by others: its slot waits,
-// and nobody else's does.
+// and no other slot does.
 func ExampleRef() {
 	conns := pool.Must(replay[string]())
 	h, _ := conns.Insert("alice")

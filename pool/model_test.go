@@ -186,7 +186,7 @@ func (mc *machine[T]) GivenUp(c *call[T], h pool.Handle[T]) {
 
 func (mc *machine[T]) Asked(c *call[T], h pool.Handle[T], ok bool) {
 	if _, live := mc.live[h]; ok != live {
-		mc.Failf("%v(%v) answers %v", c, h, ok)
+		mc.Failf("%v(%v) returns %v", c, h, ok)
 	} else if ok {
 		mc.done[c.String()]++
 	}
@@ -200,7 +200,7 @@ func (mc *machine[T]) looked(what string, h pool.Handle[T], v *T, ok bool) {
 	mc.t.Helper()
 	want, live := mc.live[h]
 	if ok != live || ok && mc.kind.Number(v) != want {
-		mc.Failf("%s(%v) answers %v, live is %v, want value %d", what, h, ok, live, want)
+		mc.Failf("%s(%v) returns %v, live is %v, want value %d", what, h, ok, live, want)
 	}
 	if ok {
 		mc.done[what]++
@@ -210,7 +210,7 @@ func (mc *machine[T]) looked(what string, h pool.Handle[T], v *T, ok bool) {
 func (mc *machine[T]) Removed(c *call[T], h pool.Handle[T], v *T, ok bool) {
 	id, live := mc.end(h)
 	if ok != live {
-		mc.Failf("%v(%v) answers %v, live was %v", c, h, ok, live)
+		mc.Failf("%v(%v) returns %v, live was %v", c, h, ok, live)
 	}
 	if v != nil && mc.kind.Number(v) != id {
 		mc.Failf("%v(%v) gives value %d, want %d", c, h, mc.kind.Number(v), id)

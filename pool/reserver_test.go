@@ -141,7 +141,7 @@ func TestReserverBlockIsDroppedAsOne(t *testing.T) {
 	}
 	settled := len(kept)
 	clear(kept)
-	testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "nobody has any: %+v", p.Stats())
+	testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "all are dropped: %+v", p.Stats())
 	require.Equal(t, n-settled, p.Stats().Dropped)
 	for i, h := range hs {
 		require.EqualValuesf(t, 3*i, p.MustGet(h).id, "%v was committed", h)
@@ -151,7 +151,7 @@ func TestReserverBlockIsDroppedAsOne(t *testing.T) {
 	runtime.KeepAlive(v)
 }
 
-// A block that nobody refers to is given back while its Reserver goes on.
+// A block without references is given back while its Reserver goes on.
 func TestReserverOutlivesItsBlocks(t *testing.T) {
 	p := testkit.Tiny(t, &pool.Options[int]{Capacity: 4})
 	v := p.Reserver()
@@ -261,7 +261,7 @@ func TestReserverAllocatesThreeObjectsABlock(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection ends a block that nobody refers to
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection ends a block without references
 	for _, opts := range []*pool.Options[plain]{{Shards: 1}, {Shards: 1, Capacity: 100, Preallocate: true}} {
 		p := pool.Must(opts)
 		v := p.Reserver()

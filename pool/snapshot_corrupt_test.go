@@ -284,7 +284,7 @@ func TestDeepValues(t *testing.T) {
 	}
 }
 
-// Vacant slots are cheap to claim and dear to have: memory keeps to its bound of 32
+// Vacant slots are cheap to claim and take memory. It keeps to its bound of 32
 // KiB, or a slot, for 20 bytes.
 func TestHostileVacancies(t *testing.T) {
 	if testkit.Watched {

@@ -282,7 +282,7 @@ func fuzzRead[T any](t *testing.T, which byte, in []byte) {
 	if which/24%2 == 1 {
 		opts.Capacity = 50
 	}
-	for _, in := range [][]byte{in, mended(in)} {
+	for _, in := range [][]byte{in, resealed(in)} {
 		var c *pool.Pool[T]
 		var err error
 		got := testkit.Allocated(func() { c, err = pool.ReadTiny[T](bytes.NewReader(in), opts, 2) })
@@ -337,8 +337,8 @@ func slotBytes[T any](in []byte) (n uint64) {
 	return n
 }
 
-// mended makes lengths and checksums of records right, as far as there are any.
-func mended(in []byte) []byte {
+// resealed makes lengths and checksums of records right, as far as there are any.
+func resealed(in []byte) []byte {
 	var records [][]byte
 	for len(in) >= 20 {
 		n := 16 + int(min(uint64(in[12])|uint64(in[13])<<8, uint64(len(in)-20)))

@@ -266,7 +266,7 @@ func TestSnapshotWhileOthersChange(t *testing.T) {
 					return nil
 				})
 			}
-			require.Eventually(t, func() bool { return removed.Load() > 0 }, time.Minute, time.Millisecond, "nobody removes anything")
+			require.Eventually(t, func() bool { return removed.Load() > 0 }, time.Minute, time.Millisecond, "nothing is removed")
 			enough := time.Now().Add(2 * time.Second) // on a loaded machine, for fewer snapshots
 			for n := 0; n < testkit.Long(30) && (n < 2 || time.Now().Before(enough)); n++ {
 				var b bytes.Buffer
@@ -278,7 +278,7 @@ func TestSnapshotWhileOthersChange(t *testing.T) {
 			}
 			stop.Store(true)
 			require.NoError(t, g.Wait())
-			c := copyOf(t, p, nil) // nobody changes anything
+			c := copyOf(t, p, nil) // nothing changes
 			requireCopy(t, p, c)
 		})
 	}

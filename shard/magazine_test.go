@@ -267,9 +267,9 @@ func kept[T any](t *testing.T) int {
 	return m.Kept()
 }
 
-// lent is a magazine, with its shard, of an arena whose next Reset calls use. The bag has n
+// resetting is a magazine, with its shard, of an arena whose next Reset calls use. The bag has n
 // slots, which complete a batch of limbo.
-type lent struct {
+type resetting struct {
 	*rig[uint64]
 	shard.Magazine[uint64]
 	s, other *shard.Shard[uint64]
@@ -277,8 +277,8 @@ type lent struct {
 	used     int // values that are live
 }
 
-func newLent(t *testing.T, n int) *lent {
-	l := new(lent)
+func newResetting(t *testing.T, n int) *resetting {
+	l := new(resetting)
 	l.rig = newRig(t, setup[uint64]{slots: 2000, shards: 2, reset: func(*uint64) {
 		if f := l.use; f != nil {
 			l.use = nil
@@ -300,7 +300,7 @@ func newLent(t *testing.T, n int) *lent {
 }
 
 // insert makes a value live by the magazine.
-func (l *lent) insert(t *testing.T) {
+func (l *resetting) insert(t *testing.T) {
 	slot, h, err := next(&l.Magazine)
 	require.NoError(t, err)
 	require.NotNil(t, slot)
@@ -309,7 +309,7 @@ func (l *lent) insert(t *testing.T) {
 }
 
 // requireWhole requires that a Reset has run, and that no slot is lost.
-func (l *lent) requireWhole(t *testing.T) {
+func (l *resetting) requireWhole(t *testing.T) {
 	require.Nil(t, l.use, "no Reset ran")
 	for _, s := range l.shards {
 		l.reclaim(t, s)
@@ -323,7 +323,7 @@ func (l *lent) requireWhole(t *testing.T) {
 // magazine, and the slots that it leaves there are not lost.
 func TestResetMayFillItsMagazine(t *testing.T) {
 	for _, uses := range []int{1, 4} {
-		l := newLent(t, 24)
+		l := newResetting(t, 24)
 		for range 3 {
 			slot, h := l.take(t, l.other)
 			l.s.Return(slot, h)
@@ -344,7 +344,7 @@ func TestResetMayFillItsMagazine(t *testing.T) {
 
 // TestResetMayFlushItsMagazine runs Resets that flush or close the magazine.
 func TestResetMayFlushItsMagazine(t *testing.T) {
-	flushed := newLent(t, 48) // the bag is full
+	flushed := newResetting(t, 48) // the bag is full
 	slot, h := flushed.take(t, flushed.other)
 	live(slot, h, 1)
 	flushed.use = flushed.Flush
@@ -352,7 +352,7 @@ func TestResetMayFlushItsMagazine(t *testing.T) {
 	flushed.Close()
 	flushed.requireWhole(t)
 
-	closed := newLent(t, 24)
+	closed := newResetting(t, 24)
 	closed.use = closed.Close
 	require.PanicsWithValue(t, shard.Closed, func() { next(&closed.Magazine) })
 	closed.requireWhole(t)

@@ -19,8 +19,8 @@ import "coatcheck/internal/atom"
 // one link. So more slots may rest than the reserve wants. An insertion that finds no other
 // slot has the surplus cut off, which visits each of these slots.
 //
-// In Michael's and Scott's queue anybody appends, which takes a compare-and-swap on a null
-// link, null links with tags, and a tail that lags. Here slots are appended a batch at a time
+// In Michael's and Scott's queue any goroutine appends, which takes a compare-and-swap on a
+// null link, null links with tags, and a tail that lags. Here slots are appended a batch at a time
 // and under a lock, so one store appends, and tail and rest are plain fields. Pop is as for
 // the stack, and right for the same reason (I5).
 //

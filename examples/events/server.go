@@ -148,7 +148,7 @@ func (s *server) end(o *operator, why *atomic.Int64) {
 	o.fd = -1
 	s.judge.closed(o.word)
 	s.operators.remove(o)
-	why.Add(1)         // first, so that whoever sees the end of the connection sees it counted
+	why.Add(1)         // first, so that a goroutine that sees the end of the connection sees it counted
 	_ = unix.Close(fd) // removes it from its epoll
 	s.live.Add(-1)
 }

@@ -307,21 +307,21 @@ type large struct{ _ [1 << 10]string }
 func (*large) MarshalBinary() ([]byte, error) { return nil, nil }
 func (*large) UnmarshalBinary([]byte) error   { return nil }
 
-// TestOfRefusesDearTypes: a type that takes much memory for little input is refused where
+// TestOfRefusesCostlyTypes: a type that takes much memory for little input is refused where
 // a snapshot may have many of it.
-func TestOfRefusesDearTypes(t *testing.T) {
-	type dear struct {
+func TestOfRefusesCostlyTypes(t *testing.T) {
+	type costly struct {
 		_ [1 << 10]uint64
 		S string
 	}
-	requireEncodes(t, dear{S: "in the slot"})
-	requireEncodes(t, [2]dear{{S: "in the slot"}})
+	requireEncodes(t, costly{S: "in the slot"})
+	requireEncodes(t, [2]costly{{S: "in the slot"}})
 	requireEncodes(t, []*large{nil, {}})
 	requireEncodes(t, map[string]large{"a": {}})
-	refused[[]dear](t, "field []: codec_test.dear may need 82")
-	refused[struct{ P **dear }](t, "field P: codec_test.dear may need 82")
-	refused[map[string]dear](t, "field []: codec_test.dear may need")
-	refused[map[dear]string](t, "field []: string may need")
+	refused[[]costly](t, "field []: codec_test.costly may need 82")
+	refused[struct{ P **costly }](t, "field P: codec_test.costly may need 82")
+	refused[map[string]costly](t, "field []: codec_test.costly may need")
+	refused[map[costly]string](t, "field []: string may need")
 	refused[*[1 << 27]int](t, "longer than 1073741823 bytes")
 }
 

@@ -24,5 +24,5 @@ func TestPicturesAreOfTheCode(t *testing.T) {
 		require.True(t, p.svg() == string(drawn), "%s is out of date: go run -tags interleave ./internal/walk", file)
 		require.Contains(t, string(text), "("+file+")")
 	}
-	require.Equal(t, len(ps), strings.Count(string(text), "(walk-"), "pictures that nobody draws")
+	require.Equal(t, len(ps), strings.Count(string(text), "(walk-"), "pictures that are not drawn")
 }

@@ -131,7 +131,7 @@ func (w *world) check() error {
 			return fmt.Errorf("%s is live again", e.name)
 		case !live && e.state == lives:
 			if e.removals+e.tries == 0 {
-				return fmt.Errorf("%s went, and nobody wants that", e.name)
+				return fmt.Errorf("%s went, and was not removed", e.name)
 			}
 			e.state = gone
 			w.events = append(w.events, "-"+e.name)

@@ -14,9 +14,9 @@ import (
 // pool.ErrExhausted, which wraps it, when all handles are used up. Nothing has changed
 // then.
 //
-// To let a value know its own handle, write the handle through Get before anybody else
-// has it. Before Refresh there is no loop over what was created, since other goroutines
-// may be writing it.
+// To let a value know its own handle, write the handle through Get before any other
+// goroutine has it. Before Refresh there is no loop over what was created, since other
+// goroutines may be writing it.
 //
 // Any number of goroutines may create at once. It costs two locked instructions and
 // copies v once. It allocates when the array's spare room is used up (see

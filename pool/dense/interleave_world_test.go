@@ -211,7 +211,7 @@ func (w *world) finally() error {
 			return fmt.Errorf("%v was killed, and is alive", h)
 		}
 		if w.wanted[h] && !w.killed[h] {
-			return fmt.Errorf("%v was killed by nobody", h)
+			return fmt.Errorf("%v ended, and was not killed", h)
 		}
 	}
 	if w.refresh(nil); w.destroyed != len(w.killed) {

@@ -158,9 +158,9 @@ func TestPostOrderYieldsNothingThatHasLeft(t *testing.T) {
 	assert.Equal(t, []handle{below[0], below[1], kids[1]}, got)
 }
 
-// TestRepairMends removes each subset of a family behind the forest's back, and checks
+// TestRepairMakesAFamilyWhole removes each subset of a family behind the forest's back, and checks
 // what can be seen, which changes fail, and the result of Repair.
-func TestRepairMends(t *testing.T) {
+func TestRepairMakesAFamilyWhole(t *testing.T) {
 	for size := range 6 {
 		for set := range 1 << size {
 			p, f := newForest(t)

@@ -35,15 +35,15 @@ func (f *Forest[T]) Repair() int {
 	r.lists()
 	r.between()
 	r.sew()
-	return r.mended
+	return r.changed
 }
 
 // repair is one call of Repair. Each of its passes visits all nodes.
 type repair[T any] struct {
-	f      *Forest[T]
-	g      *pool.Guard[T]
-	stamp  uint64
-	mended int
+	f       *Forest[T]
+	g       *pool.Guard[T]
+	stamp   uint64
+	changed int
 
 	// here and done have a bit for each slot. circles uses both; from then on here has
 	// the nodes that stand in their lists.
@@ -57,11 +57,11 @@ type seam[T any] struct {
 	rest, last pool.Handle[T] // the run that ends it, or 0
 }
 
-// mend sets a link and counts it if that changed it. Each link is set at most once in a
+// set sets a link and counts it if that changed it. Each link is set at most once in a
 // repair.
-func (r *repair[T]) mend(link *atom.Uint64, h pool.Handle[T]) {
+func (r *repair[T]) set(link *atom.Uint64, h pool.Handle[T]) {
 	if set(link, h) {
-		r.mended++
+		r.changed++
 	}
 }
 
@@ -76,11 +76,11 @@ func (r *repair[T]) orphans() {
 }
 
 func (r *repair[T]) root(n *words[T]) {
-	before := r.mended
-	r.mend(&n.parent, 0)
-	r.mend(&n.prev, 0)
-	r.mend(&n.next, 0)
-	if r.mended != before {
+	before := r.changed
+	r.set(&n.parent, 0)
+	r.set(&n.prev, 0)
+	r.set(&n.next, 0)
+	if r.changed != before {
 		n.stamp.Store(r.stamp)
 	}
 }
@@ -158,7 +158,7 @@ func (r *repair[T]) between() {
 		}
 		head, tail, _ := r.run(parent, s.tail, first, true)
 		if b := r.f.look(r.g, s.tail); b != nil {
-			r.mend(&b.next, head)
+			r.set(&b.next, head)
 		} else {
 			s.head = head
 		}
@@ -176,18 +176,18 @@ func (r *repair[T]) sew() {
 				head = s.rest
 			}
 			if n := r.f.look(r.g, s.rest); n != nil {
-				r.mend(&n.prev, s.tail)
+				r.set(&n.prev, s.tail)
 			}
 			if n := r.f.look(r.g, s.last); n != nil {
-				r.mend(&n.next, 0)
+				r.set(&n.next, 0)
 			}
 		}
 		if n := r.f.look(r.g, s.tail); n != nil {
-			r.mend(&n.next, s.rest)
+			r.set(&n.next, s.rest)
 		}
 		if p := r.f.look(r.g, parent); p != nil {
-			r.mend(&p.first, head)
-			r.mend(&p.last, last)
+			r.set(&p.first, head)
+			r.set(&p.last, last)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (r *repair[T]) run(parent, prev, h pool.Handle[T], moved bool) (head, tail,
 		if moved || load[T](&n.prev) != tail {
 			n.stamp.Store(r.stamp)
 		}
-		r.mend(&n.prev, tail)
+		r.set(&n.prev, tail)
 		tail, h = h, load[T](&n.next)
 	}
 	return head, tail, h

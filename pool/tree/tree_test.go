@@ -103,7 +103,7 @@ func TestScrambledLinksDoNoHarm(t *testing.T) {
 		}
 		before := tree.Image(f)
 		n := f.Repair()
-		require.Equal(t, differences(before, tree.Image(f)), n, "links mended, of %v", before)
+		require.Equal(t, differences(before, tree.Image(f)), n, "links changed, of %v", before)
 		require.Zero(t, f.Repair(), "a second time")
 		sum := 0
 		for h := range f.Roots() {

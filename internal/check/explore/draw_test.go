@@ -279,7 +279,7 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 	case full && v.has(">+GRW"):
 		return o, false
 	case h.shared && v.has("GRW"):
-		return o, false // nobody would give them back
+		return o, false // they would never be given back
 	case v.has("g") && !one(h.g, &o.g), v.has("r") && !one(h.r, &o.r), v == verbOf("Reserver.Reserve") && !d.p.Reserver:
 		return o, false
 	case v.has("w") && !h.shared && !one(h.w, &o.by):

@@ -92,7 +92,7 @@ func (w *world) holds() error {
 	}
 	for _, e := range w.entries {
 		if !e.begun && Slot(w.p, e.h.Index()).Word.Load() != uint64(e.h) {
-			return fmt.Errorf("%v is lost, and nobody removed it", e.h)
+			return fmt.Errorf("%v is lost, and was not removed", e.h)
 		}
 	}
 	if err := w.values(); err != nil {
@@ -226,7 +226,7 @@ func (w *world) refs() error {
 			parked++
 		}
 		if p && n == 0 {
-			return fmt.Errorf("slot %d is parked, and nobody holds it", i)
+			return fmt.Errorf("slot %d is parked, and is not held", i)
 		}
 	}
 	refs := 0

@@ -142,7 +142,7 @@ func (a *actor) Inserted(c *verbs.Call[val], h Handle[val], stamp uint64) {
 func (a *actor) GivenUp(_ *verbs.Call[val], h Handle[val]) {
 	a.burned = append(a.burned, h)
 	if a.t == nil {
-		a.turn[h.Index()] = 0 // nobody saw when it came to limbo
+		a.turn[h.Index()] = 0 // when it came to limbo was not seen
 	}
 }
 
@@ -161,7 +161,7 @@ func (a *actor) known(h Handle[val]) *life {
 func (a *actor) begin(h Handle[val]) *life {
 	e := a.find(h)
 	if e != nil {
-		if a.t == nil && !e.begun && Arena(a.p).Reset == nil && Arena(a.p).Shards == 1 { // nobody watches limbo yet
+		if a.t == nil && !e.begun && Arena(a.p).Reset == nil && Arena(a.p).Shards == 1 { // limbo is not watched yet
 			a.turns++
 			a.turn[h.Index()] = a.turns
 		}
@@ -216,7 +216,7 @@ func (a *actor) ended(k knew, ok bool) {
 		a.removed(e)
 		a.gone++
 	case k.e != nil && !k.was && e.tries == 1 && a.clearing == 0:
-		a.r.Failf("%v is live, nobody else removes it, and its removal is refused", k.h)
+		a.r.Failf("%v is live, no other thread removes it, and its removal is refused", k.h)
 	}
 }
 
@@ -301,7 +301,7 @@ func (a *actor) Looked(c *verbs.Call[val], h Handle[val], v *val) {
 	k := f.knew(h)
 	a.t.Notef("sees %v: %v", h, v != nil)
 	if f.last != nil && f.last.tries == 2 {
-		f.last.unlinked = true // by nobody else
+		f.last.unlinked = true // by no other thread
 	}
 	f.last = nil
 	if v == nil {

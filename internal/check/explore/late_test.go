@@ -13,9 +13,8 @@ import (
 	. "coatcheck/pool"
 )
 
-// What a goroutine does after an insertion or an Unpin, but for loads, nobody sees
-// before these; what it loads may be older. So package doc says, and no more can be
-// relied on.
+// What a goroutine stores after an insertion or an Unpin is not seen before these. What it
+// loads may be older. Package doc says so, and no more can be relied on.
 func TestInterleaveLateStoresPassLoadsAlone(t *testing.T) {
 	// outcomes are what A can see of B's flag, and B of what A did.
 	type outcome struct{ flag, done bool }

@@ -59,7 +59,7 @@ func (a *actor) push(f *frame) *frame {
 
 func (a *actor) leave() *frame {
 	if a.t == nil {
-		a.measure() // nobody checks
+		a.measure() // without a check
 	}
 	f := a.top(a.t)
 	i := slices.Index(a.frames, f)
@@ -284,7 +284,7 @@ func (w *world) exhausted() {
 	}
 }
 
-// figures compares what the pool says of itself with what there is, when nobody does
+// figures compares what the pool says of itself with what there is, when nothing does
 // anything.
 func (w *world) figures(live, reserved, exhausted int) error {
 	st := w.p.Stats()

@@ -208,7 +208,7 @@ func (w *world) queue(k int, c shard.Contents) error {
 	last := uint32(0)
 	for _, i := range slices.Concat(w.listed(shard.Low(c.Free), -1), w.listed(c.Rest, int(c.Resting))) {
 		if w.turn[i] == 0 || w.cameTo[i] != k {
-			continue // unknown, or lent by Trim
+			continue // unknown, or moved here by Trim
 		}
 		if w.turn[i] < last {
 			return fmt.Errorf("slot %d comes later in the queue than slots that were removed after it", i)

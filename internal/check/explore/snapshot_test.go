@@ -55,7 +55,7 @@ func (a *actor) snapshot() {
 	a.enter("WriteTo").pins = true
 	_, err := a.p.WriteTo(&b)
 	a.leave()
-	var stay []Handle[val] // what nobody can have removed
+	var stay []Handle[val] // what cannot have been removed
 	for _, e := range before {
 		if !e.begun {
 			stay = append(stay, e.h)

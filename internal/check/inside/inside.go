@@ -85,7 +85,7 @@ func SetEpoch[T any](p *pool.Pool[T], e uint64) {
 // must have no limit, no more than one page, and slots of more than 128 KiB: it is made to
 // ask for pages of 2^31 of them, more than there are addresses. That is the one failure of
 // an allocation that a program survives.
-func FailGrowth[T any](p *pool.Pool[T]) (mend func()) {
+func FailGrowth[T any](p *pool.Pool[T]) (restore func()) {
 	table := &Arena(p).Table
 	t := table.Pages()
 	if t.Limit > t.Mask+1 {

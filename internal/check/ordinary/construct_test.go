@@ -112,7 +112,7 @@ func TestInitMayInsert(t *testing.T) {
 						panic("innermost")
 					}
 				}
-				require.Equal(t, v, v.self, "somebody else has the slot")
+				require.Equal(t, v, v.self, "another goroutine has the slot")
 			}
 			v := testkit.Recovered(func() {
 				h, err := insert(init)

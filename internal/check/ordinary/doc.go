@@ -21,16 +21,17 @@
 //	                                   pin is; when it goes, every slot comes    TestDefaultMaxLimboStopsGrowth, TestStatsShowAForgottenGuard
 //	                                   back                                      coatcheck.TestStormRecoversFromStalls
 //	a constructor stalls               it holds its own slot and nothing else    TestStalledConstructorHoldsItsSlotAlone
-//	a Reset stalls                     its shard's limbo waits; nobody blocks    TestStalledResetBlocksNobody
-//	panic or Goexit in View, Each,     the pin is back at once, and goes on      TestPanicInLoopGivesThePinBack, TestEachLetsPanicsUp
-//	DeleteFunc, Drain                  up with its value; what was removed       TestLeavingMidwayKeepsWhatWasRemoved
-//	                                   stays removed, no slot is lost
+//	a Reset stalls                     its shard's limbo waits, and no call      TestStalledResetBlocksNoCall
+//	                                   blocks
+//	panic or Goexit in View, Each,     the pin is back at once; the panic        TestPanicInLoopGivesThePinBack, TestEachLetsPanicsUp
+//	DeleteFunc, Drain                  continues with its value. Removed is      TestLeavingMidwayKeepsWhatWasRemoved
+//	                                   what was removed then; no slot is lost
 //	panic or Goexit in a range         the pin is back with the next             TestPanicInLoopGivesThePinBack, coatcheck.TestTorture
 //	over All                           collection
 //	panic or Goexit in InsertFunc      the slot is back, its handle never        TestInitThatFailsLosesNoSlot, TestInitMayInsert
 //	                                   lives                                     coatcheck.TestStormOwnsOnce
 //	panic or Goexit in Reset           the slot is zeroed and free; the panic    TestResetMayPanicOrExit, shard.TestStormOwnsOnce
-//	                                   reaches whoever reclaimed                 shard.TestResetThatFailsLosesNoSlot
+//	                                   reaches the goroutine that reclaimed      shard.TestResetThatFailsLosesNoSlot
 //	capacity exhausted                 exactly Capacity values, then ErrFull     TestCapacityIsExact
 //	generations exhausted              slots × incarnations handles, none        TestPoolIssuesExactlySlotsTimesIncarnations
 //	                                   twice, then ErrExhausted                  TestExhaustedSlotsAreReplaced
@@ -40,7 +41,7 @@
 //	double unpin                       panics                                    TestGuardMisusePanics, epoch.TestUnpinPanicsIfNotPinned
 //	use of a guard after unpin         panics                                    TestGuardMisusePanics
 //	a copied guard                     an Unpin ends the pin, later ones         TestCopysSecondUnpinPanics, TestRacingUnpinsOfCopiesEndOnePin
-//	                                   others panic and end nobody else's        epoch.TestCopyEndsNoOtherPin
+//	                                   others panic and end no other guard's     epoch.TestCopyEndsNoOtherPin
 //	more guards than cells             they get more cells, and hold what        TestManyGuards, TestPreallocatedPoolNeverAllocates
 //	                                   they see                                  epoch.TestBriefPinsFindCells, epoch.TestStormAppendsBlocks
 //	the epoch reaches its limit        it stands; what is retired from then on   TestEpochAtItsLimitReusesNothingUnderAGuard, epoch.TestEpochStopsAtItsLimit

@@ -243,7 +243,7 @@ func TestEveryHandleOfATinyLayout(t *testing.T) {
 						want, ok := live[h]
 						got, is := p.Get(h)
 						if is != ok || got != want || p.Contains(h) != ok {
-							t.Fatalf("Get(%v) answers %d, %v; want %d, %v", h, got, is, want, ok)
+							t.Fatalf("Get(%v) returns %d, %v; want %d, %v", h, got, is, want, ok)
 						}
 						tried++
 						if ok {
@@ -285,7 +285,7 @@ func TestEveryHandleOfATinyLayout(t *testing.T) {
 			sweep()
 			w.Close()
 			testkit.RequireReclaimed(t, p)
-			if o.Reuse == pool.LIFO { // FIFO keeps some that nobody gets
+			if o.Reuse == pool.LIFO { // FIFO keeps some back
 				require.Len(t, issued, o.Capacity*int(lives))
 			}
 			require.Greater(t, tried, 100)

@@ -46,7 +46,7 @@ func TestGrowthThatFailsLosesNothing(t *testing.T) {
 				require.NoError(t, err)
 				w := p.Worker()
 				first := testkit.MustInsert(t, p, bulky{9})
-				mend := inside.FailGrowth(p)
+				restore := inside.FailGrowth(p)
 				failed := func() bool {
 					v := testkit.Recovered(func() { assert.NoError(t, use(p, w)) })
 					if v == nil {
@@ -84,7 +84,7 @@ func TestGrowthThatFailsLosesNothing(t *testing.T) {
 				_, err = p.InsertFunc(setBulky)
 				require.NoError(t, err)
 
-				mend()
+				restore()
 				for range 6 {
 					require.False(t, failed(), "there is memory again")
 				}

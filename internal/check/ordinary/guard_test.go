@@ -77,7 +77,7 @@ func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
 	}
 }
 
-// The second Unpin of two copies panics, and ends nobody else's pin: another
+// The second Unpin of two copies panics, and ends no other guard's pin: another
 // guard may have the cell by then.
 func TestCopysSecondUnpinPanics(t *testing.T) {
 	p := pool.Must[int](nil)

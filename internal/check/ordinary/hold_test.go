@@ -12,9 +12,9 @@ import (
 	"coatcheck/pool"
 )
 
-// A Ref holds its own slot, whoever removes the value and however much comes and
-// goes afterwards, and nothing else: every other slot circulates, and the epoch
-// goes on. It catches a reclaimer that does not look at the holders, on each way back: splice,
+// A Ref holds its own slot, whichever verb removes the value and however much comes and
+// goes afterwards. It holds nothing else: every other slot circulates, and the epoch
+// advances. It catches a reclaimer that does not look at the holders, on each way back: splice,
 // run, queue, bag.
 func TestRefHoldsItsSlotAlone(t *testing.T) {
 	for name, remove := range removers[stamp]() {

@@ -154,7 +154,7 @@ func TestStalledConstructorHoldsItsSlotAlone(t *testing.T) {
 
 // A Reset that does not return keeps the slots that were taken with its own, and delays
 // neither insertions nor removals by others. Synchronize waits for it.
-func TestStalledResetBlocksNobody(t *testing.T) {
+func TestStalledResetBlocksNoCall(t *testing.T) {
 	const most, mark = 300, -1
 	for _, reuse := range testkit.Reuses {
 		entered, gate := make(chan struct{}), make(chan struct{})

@@ -46,7 +46,7 @@ func TestSynchronizeWaitsForGuards(t *testing.T) {
 		go func() { ended <- p.Synchronize(context.Background()) }()
 		select {
 		case err := <-ended:
-			t.Fatalf("Synchronize under a guard answers %v", err)
+			t.Fatalf("Synchronize under a guard returns %v", err)
 		case <-time.After(20 * time.Millisecond):
 		}
 		g.Unpin()
