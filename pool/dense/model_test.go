@@ -105,8 +105,8 @@ func (mc *machine) create() {
 	mc.done["Create"]++
 }
 
-// any chooses a handle: usually a young one, which often lives, sometimes its neighbour
-// or any word.
+// any chooses a handle: usually a young one, which often lives, sometimes its neighbour, one
+// beyond the last, or any word.
 func (mc *machine) any() handle {
 	if len(mc.known) == 0 {
 		return handle(mc.choose(1 << 16))
@@ -119,6 +119,8 @@ func (mc *machine) any() handle {
 		h ^= 1 << mc.choose(64)
 	case 2:
 		h = handle(mc.choose(256)) << (mc.choose(8) * 8)
+	case 3:
+		h += handle(mc.choose(64))
 	}
 	return h
 }
