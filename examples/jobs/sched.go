@@ -13,7 +13,7 @@ import (
 
 // The scheduler runs a graph of jobs on a fixed number of workers.
 //
-//	seed ──▶ package job ──── open ────▶ parse tasks ──── finish ────▶ removed
+//	begin ─▶ package job ──── open ────▶ parse tasks ──── finish ────▶ removed
 //	             ▲        once no import  one a file,   once no file     │
 //	             │        is unmet        any worker    is unparsed      │
 //	             └────────── release: one unmet import less ─────────────┘
@@ -67,7 +67,7 @@ type scheduler struct {
 
 	// left counts the package jobs that are not done.
 	//
-	//	writers  seed; then the workers that finish a package
+	//	writers  begin; then the workers that finish a package
 	//	readers  run, once all workers have left
 	//	moves    number of packages → 0, by ones
 	//	orders   nothing: the end of the workers does
@@ -90,7 +90,7 @@ func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outco
 	for i := range crew {
 		crew[i] = &worker{scheduler: s, number: i, slots: nodes.Worker()}
 	}
-	err = crew[0].seed(units)
+	err = crew[0].begin(units)
 	if err == nil {
 		err = s.run(ctx, crew)
 	}

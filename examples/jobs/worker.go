@@ -15,10 +15,10 @@ type worker struct {
 	tally  tally // read once the worker has left
 }
 
-// seed inserts a job for each package, links it to the jobs that wait for it, and makes
+// begin inserts a job for each package, links it to the jobs that wait for it, and makes
 // the jobs ready that wait for nothing. It runs before any worker does, so the plain
 // fields of a node need no lock.
-func (w *worker) seed(units []*unit) error {
+func (w *worker) begin(units []*unit) error {
 	jobs := make([]handle, len(units))
 	for i, u := range units {
 		h, err := w.insert(func(n *node) {

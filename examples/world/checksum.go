@@ -48,8 +48,8 @@ func (w *World) Checksum() uint64 {
 		}
 	}
 
-	seeds := slices.SortedFunc(slices.Values(w.seeds.Values()), func(a, b Seed) int { return cmp.Compare(a.ID, b.ID) })
-	put(int64(len(seeds)), seeds)
+	grains := slices.SortedFunc(slices.Values(w.grains.Values()), func(a, b Grain) int { return cmp.Compare(a.ID, b.ID) })
+	put(int64(len(grains)), grains)
 	beetles := slices.SortedFunc(slices.Values(w.beetles.Values()), func(a, b Beetle) int { return cmp.Compare(a.ID, b.ID) })
 	put(int64(len(beetles)))
 	for _, b := range beetles {

@@ -23,7 +23,7 @@ type Part struct {
 	Age   int32
 	Sap   int32  // consumed in each tick
 	Spare int32  // the sap that its parent may take in this tick
-	Grown uint32 // the number of parts and seeds that grew from it, which determines their IDs
+	Grown uint32 // the number of parts and grains that grew from it, which determines their IDs
 	Links tree.Links[Part]
 }
 
@@ -48,7 +48,7 @@ type spawn struct {
 // The economy of a plant, in units of sap.
 const (
 	fullLight  = 8  // a leaf's production in a tick without shade
-	seedSap    = 90 // a seed's initial sap
+	grainSap   = 90 // a grain's initial sap
 	stemCost   = 24 // a new part's cost to its parent
 	bud        = 16 // the part of it that the new part gets
 	leafCost   = 10

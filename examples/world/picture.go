@@ -40,7 +40,7 @@ func (w *World) Draw() *image.RGBA {
 			}
 		}
 	}
-	for _, s := range w.seeds.Values() {
+	for _, s := range w.grains.Values() {
 		c.line(s.X, s.Y, s.X-s.VX*2, s.Y-s.VY*2, 0.9, color.RGBA{255, 255, 255, 220})
 	}
 	for _, b := range w.beetles.Values() {

@@ -78,7 +78,7 @@ func (w *World) grow(s span) error {
 			s.piece.commands.Remove(h)
 		case p.Kind == Flower && p.Age > flowerAge:
 			for range 1 + d.below(3) {
-				s.piece.seeds = append(s.piece.seeds, Seed{
+				s.piece.grains = append(s.piece.grains, Grain{
 					ID: childID(p.ID, p.Grown), Hue: uint8(int(*w.columns.hue.At(i)) + d.below(9) - 4),
 					X: *w.columns.toX.At(i), Y: *w.columns.toY.At(i), VX: d.spread(3), VY: 1 + d.spread(1),
 				})
@@ -157,7 +157,7 @@ func (w *World) put(out *piece, i table.Index, h pool.Handle[Part], parent *Part
 
 // sprout records the foot of a new plant.
 func (w *World) sprout(out *piece, id uint64, x float64, hue uint8) error {
-	h, err := out.commands.Insert(Part{ID: id, Kind: Stem, Sap: seedSap})
+	h, err := out.commands.Insert(Part{ID: id, Kind: Stem, Sap: grainSap})
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type state struct {
 	Tick    int
 	Keys    []pool.Handle[Part] // in the order of the table
 	Shapes  []Shape
-	Seeds   []Seed
+	Grains  []Grain
 	Beetles []Beetle
 	Counts  counts
 }
@@ -30,7 +30,7 @@ func (w *World) Save(to io.Writer) error {
 	}
 	s := state{
 		Seed: w.seed, Tick: w.tick, Counts: w.counts,
-		Seeds: w.seeds.Values(), Beetles: w.beetles.Values(),
+		Grains: w.grains.Values(), Beetles: w.beetles.Values(),
 	}
 	for h, shape := range w.shapes.All() {
 		s.Keys, s.Shapes = append(s.Keys, h), append(s.Shapes, shape)
@@ -59,8 +59,8 @@ func Load(from io.Reader, workers int, layout table.Layout) (*World, error) {
 	if len(s.Keys) != len(s.Shapes) || len(s.Keys) != parts.Len() || !w.shapes.AddBatch(s.Keys, s.Shapes) {
 		return nil, fmt.Errorf("world: %d parts, of which %d have one of %d shapes", parts.Len(), len(s.Keys), len(s.Shapes))
 	}
-	for _, seed := range s.Seeds {
-		if _, err := w.seeds.Create(seed); err != nil {
+	for _, grain := range s.Grains {
+		if _, err := w.grains.Create(grain); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +69,7 @@ func Load(from io.Reader, workers int, layout table.Layout) (*World, error) {
 			return nil, err
 		}
 	}
-	w.seeds.Refresh()
+	w.grains.Refresh()
 	w.beetles.Refresh()
 	w.survey()
 	return w, nil

@@ -30,7 +30,7 @@ func (w *World) Tick() error {
 	p.each(w.shapes.Len(), w.drink)
 	p.record(w.shapes.Len(), w.grow)
 	p.record(w.beetles.Len(), w.crawl)
-	p.record(w.seeds.Len(), w.drift)
+	p.record(w.grains.Len(), w.drift)
 
 	guard.Unpin()
 	if p.err != nil {
@@ -103,7 +103,7 @@ func (p *phase) parallel(n int, f func(i int) error) {
 
 // endFrame applies the pieces in order. First parts that withered or were eaten are
 // removed, with all that grew from them. Then new parts are linked to their parents, and
-// seeds and beetles are created and destroyed.
+// grains and beetles are created and destroyed.
 func (w *World) endFrame(pieces []*piece) error {
 	// A removed part is detached, so that its siblings close up. Everything below it is
 	// removed as well, by the frame's own buffer.
@@ -136,8 +136,8 @@ func (w *World) endFrame(pieces []*piece) error {
 			w.shapes.Add(s.part, s.shape)
 			w.counts.Grown++
 		}
-		for _, s := range p.seeds {
-			if _, err := w.seeds.Create(s); err != nil {
+		for _, s := range p.grains {
+			if _, err := w.grains.Create(s); err != nil {
 				return err
 			}
 			w.counts.Sown++
@@ -148,9 +148,9 @@ func (w *World) endFrame(pieces []*piece) error {
 			}
 		}
 		w.counts.add(&p.counts)
-		p.spawns, p.seeds, p.beetles, p.counts = p.spawns[:0], p.seeds[:0], p.beetles[:0], counts{}
+		p.spawns, p.grains, p.beetles, p.counts = p.spawns[:0], p.grains[:0], p.beetles[:0], counts{}
 	}
-	w.seeds.Refresh()
+	w.grains.Refresh()
 	w.beetles.Refresh()
 	w.survey()
 	w.counts.PeakParts = max(w.counts.PeakParts, w.shapes.Len())

@@ -10,14 +10,14 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// World is a meadow: plants that grow towards the light, seeds in the wind, and beetles
+// World is a meadow: plants that grow towards the light, grains in the wind, and beetles
 // that eat leaves.
 //
 //	parts    a pool: plants' parts refer to each other, beetles to parts, and
 //	         any of them may be gone by the next tick
 //	plants   a forest over them: which part grew from which
 //	shapes   a table by their handles: loops read a column or two of it
-//	seeds,   dense: all of them move in every tick, a slice at a time
+//	grains,   dense: all of them move in every tick, a slice at a time
 //	beetles
 //	pieces   command buffers: while workers look, nothing comes or goes
 //
@@ -33,7 +33,7 @@ type World struct {
 	parts   *pool.Pool[Part]
 	plants  *tree.Forest[Part]
 	shapes  *table.Table[pool.Handle[Part], Shape]
-	seeds   *dense.Store[Seed]
+	grains  *dense.Store[Grain]
 	beetles *dense.Store[Beetle]
 
 	columns columns
@@ -64,7 +64,7 @@ type counts struct {
 type piece struct {
 	commands *command.Buffer[Part]
 	spawns   []spawn
-	seeds    []Seed
+	grains   []Grain
 	beetles  []Beetle
 	counts   counts
 }
@@ -112,7 +112,7 @@ func empty(seed uint64, workers int, layout table.Layout, parts *pool.Pool[Part]
 		parts:   parts,
 		plants:  tree.New(parts, func(p *Part) *tree.Links[Part] { return &p.Links }),
 		shapes:  shapes,
-		seeds:   dense.Must[Seed](nil),
+		grains:  dense.Must[Grain](nil),
 		beetles: dense.Must[Beetle](nil),
 		columns: columns{
 			toX:   table.Column(shapes, func(s *Shape) *float64 { return &s.ToX }),

@@ -127,9 +127,9 @@ func TestStructuresAgree(t *testing.T) {
 // TestChecksumSeesEverything: each field of everything is in the checksum.
 func TestChecksumSeesEverything(t *testing.T) {
 	w := grown(t, 11, 2, 30, table.SoA)
-	_, err := w.seeds.Create(Seed{ID: 1})
+	_, err := w.grains.Create(Grain{ID: 1})
 	require.NoError(t, err)
-	w.seeds.Refresh()
+	w.grains.Refresh()
 	before := w.Checksum()
 	changed := func(what string, change func()) {
 		change()
@@ -147,7 +147,7 @@ func TestChecksumSeesEverything(t *testing.T) {
 	})
 	changed("place", func() { *w.columns.toX.At(w.shapes.Lookup(h))++ })
 	changed("parent", func() { require.NoError(t, w.plants.Detach(h)) })
-	changed("seed", func() { w.seeds.Values()[0].VY++ })
+	changed("grain", func() { w.grains.Values()[0].VY++ })
 	changed("beetle", func() { w.beetles.Values()[0].Food++ })
 	changed("perch", func() { w.beetles.Values()[0].Perch = h })
 }
