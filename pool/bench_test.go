@@ -285,7 +285,7 @@ func BenchmarkAfterGuards(b *testing.B) {
 	}
 }
 
-// BenchmarkScanAfterGuards retires, and asks whether the tag's grace period is over, when so
+// BenchmarkScanAfterGuards retires, and asks whether the stamp's grace period is over, when so
 // many guards have gone and a few have not.
 func BenchmarkScanAfterGuards(b *testing.B) {
 	scans := func(many, stay int) work {

@@ -434,7 +434,7 @@ func (mc *machine[T]) runAll(more func() bool) {
 }
 
 // TestOperationsMatchModel catches, among others: a generation that is not
-// burned by Burn or Return (a handle is issued twice), a tag that is taken
+// burned by Burn or Return (a handle is issued twice), a stamp that is taken
 // before limbo (a pinned value changes), a slot that Worker.flush forgets (fewer
 // fit at the end), and a link that points to its own slot (a forged match).
 func TestOperationsMatchModel(t *testing.T) {

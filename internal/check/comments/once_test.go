@@ -59,7 +59,7 @@ func TestStepsOfTheProtocolExistOnce(t *testing.T) {
 		"a batch is left":         {`publishes \(P9\)`, map[string]int{"shard.leave": 1}},
 		"limbo is sealed":         {`limbo\.Swap`, map[string]int{"shard.seal": 1}},
 		"a slot comes to limbo":   {`limbo\.CompareAndSwap`, map[string]int{"shard.Remove": 1, "shard.retire": 1, "shard.pushLimbo": 1}},
-		"a tag is taken":          {`Domain\.(Retire|Stamp)\(`, map[string]int{"shard.seal": 1, "shard.stamp": 1, "shard.Remove": 1}},
+		"a stamp is taken":        {`Domain\.(Retire|Stamp)\(`, map[string]int{"shard.seal": 1, "shard.stamp": 1, "shard.Remove": 1}},
 		"a slot is parked":        {`n\|parked`, map[string]int{"shard.park": 1}},
 		"handles are taken apart": {`<<\s*32|>>\s*32`, map[string]int{"shard.Pack": 1, "shard.Generation": 1, "shard.IsLive": 1, "shard.pushed": 1, "shard.freshRun": 1, "shard.Allot": 1, "shard.At": 1, "shard.led": 2 /* of a hint */, "pool.Get": 2, "pool.Contains": 1}},
 		"a generation is counted": {`generationStep`, map[string]int{"shard.Vacated": 1, "shard.Reborn": 1, "shard.Pop": 1, "shard.emptyBag": 2}},

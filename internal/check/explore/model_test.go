@@ -242,7 +242,7 @@ func (f *frame) has() int {
 func (f *frame) removing(hs ...Handle[val]) { f.slots, f.removes = 0, hs }
 
 // guardsDelayMore says that a guard may delay what was removed before it was pinned: a
-// seal that is preempted before it loads its tag finds the stamp of a later removal.
+// seal that is preempted before it loads its epoch finds the stamp of a later removal.
 // Without that, the judge counts what a guard may hold back.
 const guardsDelayMore = true
 

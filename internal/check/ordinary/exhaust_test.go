@@ -72,7 +72,7 @@ func exhaust(t *testing.T, p *pool.Pool[int], keep int, rnd *rand.Rand) int {
 }
 
 // A generation that wraps, or is set back, issues a handle twice; a slot that is
-// retired too early, or lost, issues too few. Under FIFO slots of the reserve may replace
+// exhausted too early, or lost, issues too few. Under FIFO slots of the reserve may replace
 // exhausted ones.
 func TestPoolIssuesExactlySlotsTimesIncarnations(t *testing.T) {
 	rnd := testkit.Rand(t)

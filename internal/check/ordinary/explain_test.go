@@ -76,7 +76,7 @@ func TestExplainKnowsExhaustedSlots(t *testing.T) {
 	last := testkit.MustInsert(t, p, 1)
 	requireExplained(t, p, last, "is live")
 	require.True(t, p.Remove(last))
-	for range 2 { // waiting, and retired
+	for range 2 { // waiting, and exhausted
 		for _, h := range []pool.Handle[int]{first, last} {
 			requireExplained(t, p, h, "is stale: removed or cancelled. Its slot has used up its generations and is never reused")
 		}

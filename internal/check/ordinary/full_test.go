@@ -99,7 +99,7 @@ func TestStalledIsForSlotsThatAValueCouldHave(t *testing.T) {
 	require.True(t, p.Remove(hs[0]))
 	testkit.RequireRefusal(t, p, pool.ErrFull, "LIFO, the waiting slot is exhausted")
 	g.Unpin()
-	testkit.RequireRefusal(t, p, pool.ErrFull, "LIFO, it is retired")
+	testkit.RequireRefusal(t, p, pool.ErrFull, "LIFO, it is exhausted")
 	require.True(t, p.Remove(hs[1]))
 	testkit.RequireRefusal(t, p, pool.ErrExhausted, "LIFO, both are")
 
