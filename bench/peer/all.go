@@ -42,3 +42,8 @@ func All[R any]() []Peer[R] {
 	}
 	return ps
 }
+
+// Generic code is compiled where it is instantiated. The compiler inlines a short function of
+// another package there only if a package on the way has inlined it. So one instance is here:
+// without it, look-ups in ark and xsync would make calls.
+var _ = All[Rest16]

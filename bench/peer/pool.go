@@ -98,7 +98,9 @@ func (s *workerSession[R]) do(t *task[uint64]) outcome {
 	})
 }
 
-// readPinned returns a Read under a guard.
+// readPinned returns a Read under a guard. If it were inlined, its look-up would stay a call.
+//
+//go:noinline
 func readPinned[R any](p *pool.Pool[Value[R]]) reading {
 	return func(ns Names, picks []uint32) uint64 {
 		guard := p.Pin()
