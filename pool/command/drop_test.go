@@ -106,8 +106,8 @@ func TestBuffersAreCollectedAlone(t *testing.T) {
 }
 
 func TestSteadyFrameAllocatesWhatReserverDoes(t *testing.T) {
-	if testkit.Watched {
-		t.Skip("the race detector allocates")
+	if testkit.Watched || testing.CoverMode() != "" {
+		t.Skip("the race detector and coverage allocate")
 	}
 	const (
 		n = 630
