@@ -5,11 +5,11 @@ package ordinary_test
 import (
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/storm"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/trace"
 	"coatcheck/pool"
@@ -277,33 +277,19 @@ func TestExplainOpenNamesTheOpener(t *testing.T) {
 
 // Many goroutines make and read records at once.
 func TestRecordsInAStorm(t *testing.T) {
-	p := testkit.Tiny(t, &pool.Options[stamp]{Shards: 2, Origin: 1})
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		for n := uint64(0); ; n++ {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			p.ExplainOpen()
-			// It holds no pin, for the storm's end requires that none is left.
-			h := pool.Handle[stamp](n%16 | (n/16%64*2+1)<<32)
-			if text := p.Explain(h); !strings.HasPrefix(text, h.String()+" ") {
-				t.Errorf("%v: %s", h, text)
-			}
-			runtime.Gosched()
+	set := storm.Setup{Options: storm.Options{Shards: 2, Origin: 1}, Hands: 4, Workers: 2}
+	w := storm.Raise(t, set, storm.Plains, nil)
+	w.Crew(set, (*storm.Actor[storm.Plain]).Step)
+	p := w.Pool.(*pool.Pool[storm.Plain])
+	w.Hands(1, func(a *storm.Actor[storm.Plain]) {
+		p.ExplainOpen()
+		h := pool.Handle[storm.Plain](a.Uint64N(16) | (2*a.Uint64N(64)+1)<<32)
+		if text := p.Explain(h); !strings.HasPrefix(text, h.String()+" ") {
+			a.Failf("%v: %s", h, text)
 		}
-	}()
-	func() {
-		defer wg.Wait()
-		defer close(stop)
-		storm(t, p, 4, testkit.Long(3000))
-	}()
-	require.Empty(t, p.ExplainOpen())
+	})
+	w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 2000})
+	w.Finish()
 }
 
 // Each Reservation of a block has a story of its own.
