@@ -221,7 +221,7 @@ func exhaustedPicture() *picture {
 }
 
 func workerPicture() *picture {
-	p := &picture{name: "worker", alt: "A Worker keeps vacant hooks that nobody else sees"}
+	p := &picture{name: "worker", alt: "A Worker keeps vacant hooks that no other goroutine sees"}
 	c := open(128, 1, func(c *shard.Config[coat]) { c.Capacity = 128 })
 	m := c.arena.NewMagazine()
 	c.worker = &m
