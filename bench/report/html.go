@@ -5,6 +5,7 @@ import (
 	"errors"
 	"html/template"
 	"io"
+	"strings"
 
 	"coatcheck/bench/suite"
 )
@@ -40,7 +41,7 @@ func HTML(w io.Writer, f *Figures, qs []suite.Question) error {
 	}
 	return page.Execute(w, map[string]any{
 		"Style":    style("chart.css") + style("page.css"),
-		"Origin":   f.origin(),
+		"Origin":   strings.ReplaceAll(f.origin(), "`", ""),
 		"Outcome":  judge(f.contests(qs)),
 		"Sections": sections,
 	})
