@@ -244,7 +244,7 @@ hidden byte owned_once, unseen, none_lost, removed_once, spent_in_no_list, true_
 	od; g = 0
 
 /* The same for a push on a freelist: once with a generation, never exhausted, and
- * under nobody's eyes. */
+ * not while a guard may still see it. */
 #define WALKFREE(a, n, from) \
 	g = a; gn = n; \
 	do \
