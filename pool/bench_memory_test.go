@@ -55,7 +55,7 @@ func churning(p *pool.Pool[small], n int) *churners {
 // BenchmarkTrim trims after a peak of a million 16-byte values, of which a thousand
 // survive or none, alone or beside eight goroutines that insert and remove. It reports the
 // memory before and after, how long Trim took, and the longest that a churning
-// goroutine took for an insertion and a removal without and with Trim. Where
+// goroutine took for an insertion and a removal, without Trim and with it. Where
 // goroutines outnumber processors, that is mostly their turn to run.
 func BenchmarkTrim(b *testing.B) {
 	const peak, survivors = 1_000_000, 1_000

@@ -144,8 +144,8 @@ func (mc *machine[T]) Refused(c *call[T], err error) {
 	}
 	stalled, exhausted := errors.Is(err, pool.ErrStalled), errors.Is(err, pool.ErrExhausted)
 	switch {
-	case len(mc.holds) == 0 && st.Limbo > 0 && !exhausted && mc.synchronized().Free > spare:
-		mc.Failf("%v: %v, but of %d slots in limbo %d could be reclaimed", c, err, st.Limbo, mc.p.Stats().Free)
+	case len(mc.holds) == 0 && st.Limbo > 0 && !exhausted && mc.synchronized().Free > st.Free:
+		mc.Failf("%v: %v, but some of %d slots in limbo could be reclaimed", c, err, st.Limbo)
 	case stalled && st.Limbo == 0, stalled && len(mc.live)+len(mc.held) == mc.opts.Capacity:
 		mc.Failf("%v: %v, but no slot waits that a value could have", c, err)
 	case exhausted && len(mc.live)+len(mc.held) > 0:
@@ -154,8 +154,8 @@ func (mc *machine[T]) Refused(c *call[T], err error) {
 	mc.done[err.Error()]++
 }
 
-// synchronized reclaims all that can be, and returns Stats. A refusal need not have: the
-// finalizer of a sentinel may be at work on a slot that has no other life.
+// synchronized reclaims all that can be, and returns Stats. After a refusal that makes no slot
+// free: one that is left in limbo has no other life, and is in the hands of a finalizer.
 func (mc *machine[T]) synchronized() pool.Stats {
 	if err := mc.p.Synchronize(context.Background()); err != nil {
 		mc.Failf("Synchronize: %v", err)

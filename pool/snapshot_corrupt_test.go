@@ -284,8 +284,8 @@ func TestDeepValues(t *testing.T) {
 	}
 }
 
-// Vacant slots are cheap to claim and take memory. It keeps to its bound of 32
-// KiB, or a slot, for 20 bytes.
+// Vacant slots take few bytes to claim and much memory, which keeps to its bound: 32 KiB, or a
+// slot, for 20 bytes.
 func TestHostileVacancies(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector allocates")

@@ -55,7 +55,7 @@ func TestReadmeRewritesTheTableAlone(t *testing.T) {
 	const before, after = "# Title\n\nabout `" + Begin + "` \n", "\nno newline at the end"
 	for l, want := range map[Length]string{
 		Full:  "| Churn | goroutines 1, live 1,000 | worker ",
-		Short: "| What does it cost to look up one value that all goroutines want? (goroutines 1; goroutines 2) | pool-",
+		Short: "| What does it cost to look up one value that all goroutines want? (goroutines 1; goroutines 2) | pool-guard ",
 		Brief: "| Memory for each of a million live values (value 16B; value 64B) | fifo ",
 	} {
 		first, err := readme(before+Begin+"\nstale rows\n"+End+after, l)

@@ -2,8 +2,9 @@ package main
 
 import "math"
 
-// Grain is a fruit in the air, and sprouts where it lands. Grains are visited all together and referred to by nothing.
-// So they lie side by side in a dense store, and are marked to be removed.
+// Grain is a fruit in the air, and sprouts where it lands. Grains are visited all together and
+// referred to by nothing. So they lie side by side in a dense store, and are marked to be
+// removed.
 type Grain struct {
 	ID     uint64
 	X, Y   float64

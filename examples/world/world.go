@@ -17,7 +17,7 @@ import (
 //	         any of them may be gone by the next tick
 //	plants   a forest over them: which part grew from which
 //	shapes   a table by their handles: loops read a column or two of it
-//	grains,   dense: all of them move in every tick, a slice at a time
+//	grains,  dense: all of them move in every tick, a slice at a time
 //	beetles
 //	pieces   command buffers: while workers look, nothing comes or goes
 //

@@ -158,8 +158,8 @@ func TestPostOrderYieldsNothingThatHasLeft(t *testing.T) {
 	assert.Equal(t, []handle{below[0], below[1], kids[1]}, got)
 }
 
-// TestRepairMakesAFamilyWhole removes each subset of a family behind the forest's back, and checks
-// what can be seen, which changes fail, and the result of Repair.
+// TestRepairMakesAFamilyWhole removes each subset of a family behind the forest's back, and
+// checks what can be seen, which changes fail, and the result of Repair.
 func TestRepairMakesAFamilyWhole(t *testing.T) {
 	for size := range 6 {
 		for set := range 1 << size {

@@ -14,7 +14,7 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// Scenarios are programs that were thought of. These are drawn:
+// Scenarios are written by hand. These programs are drawn:
 //
 //	go test -tags interleave -run Generated ./internal/check/explore -timeout 0 -generate 10m -generate.seed 1 -v
 //

@@ -142,7 +142,7 @@ func (a *actor) Inserted(c *verbs.Call[val], h Handle[val], stamp uint64) {
 func (a *actor) GivenUp(_ *verbs.Call[val], h Handle[val]) {
 	a.burned = append(a.burned, h)
 	if a.t == nil {
-		a.turn[h.Index()] = 0 // when it came to limbo was not seen
+		a.turn[h.Index()] = 0 // its way to limbo was not seen
 	}
 }
 

@@ -284,8 +284,7 @@ func (w *world) exhausted() {
 	}
 }
 
-// figures compares what the pool says of itself with what there is, when nothing does
-// anything.
+// figures compares what the pool says of itself with what there is, at rest.
 func (w *world) figures(live, reserved, exhausted int) error {
 	st := w.p.Stats()
 	pinned := 0

@@ -290,6 +290,11 @@ func TestRecordsInAStorm(t *testing.T) {
 	})
 	w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 2000})
 	w.Finish()
+	// What the storm dropped may be told of. Nothing is open.
+	testkit.Eventually(t, func() bool {
+		open := p.ExplainOpen()
+		return open == "" || strings.Contains(testkit.FirstLine(open), " dropped and left to the garbage collector")
+	}, "open: %s", p.ExplainOpen())
 }
 
 // Each Reservation of a block has a story of its own.
