@@ -27,7 +27,6 @@ func parse(args []string, out io.Writer) (*flags, error) {
 	set.SetOutput(io.Discard)
 	set.BoolVar(&a.Quick, "quick", false, "every case once, with a few hundred operations, to see that it works.\nThe figures mean nothing")
 	set.IntVar(&a.Rounds, "rounds", 7, "turns of each case")
-	set.Uint64Var(&a.Seed, "seed", 1, "of all random choices")
 	set.StringVar(&a.out, "out", "", "write to this `directory`; by default a new temporary one, whose name is printed")
 	set.StringVar(&a.from, "from", "", "measure nothing, report the figures of this `file`")
 	set.BoolVar(&a.readme, "readme", false, "rewrite the tables and the chart of the documents; run it in bench")

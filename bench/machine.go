@@ -70,12 +70,8 @@ func commit() string {
 
 var model = regexp.MustCompile(`(?m)^model name\s*: *(.*?) *$`)
 
-// processor returns the name of the processor, or "".
+// processor returns the name of the processor on Linux, or "".
 func processor() string {
-	if runtime.GOOS == "darwin" {
-		out, _ := exec.Command("sysctl", "-n", "machdep.cpu.brand_string").Output()
-		return strings.TrimSpace(string(out))
-	}
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	if name := model.FindSubmatch(text); name != nil {
 		return string(name[1])

@@ -18,7 +18,7 @@ func BenchmarkPinBrief(b *testing.B) {
 	d := epoch.New()
 	for b.Loop() {
 		g := d.PinBrief()
-		g.UnpinBrief()
+		g.Unpin()
 	}
 }
 

@@ -8,8 +8,7 @@ import (
 // cell is where one guard says that it is pinned, and since when.
 //
 //	word     epoch | sequence | brief | active
-//	writers  claim, claimBrief and PinBrief, when it is idle; Release and
-//	         UnpinBrief, for the guard that has it
+//	writers  claim, when it is idle; Release, for the guard that has it
 //	readers  visit, for a scan
 //	moves    idle → active → idle; the sequence grows at each release
 //	orders   the claim announces the pin before the guard's first read (P4);
@@ -34,8 +33,7 @@ type cell struct {
 // active is 1 while a guard is pinned, and brief is 1 while that guard is one of PinBrief. The
 // sequence counts the cell's pins modulo 2^14. Sequence and epoch together tell this pin from
 // all others, so a second Unpin, or one through a copy, finds another word and panics. It goes
-// undetected only after a multiple of 16,384 pins of one cell within one epoch. The cells for
-// brief pins have no sequence; in all others, each pin continues it.
+// undetected only after a multiple of 16,384 pins of one cell within one epoch.
 const (
 	kindBits     = 2
 	sequenceBits = 14
@@ -76,15 +74,7 @@ func (c *cell) claim(e, kind uint64) (word uint64, ok bool) {
 	return word, c.word.CompareAndSwap(idle, word) // publishes (P4)
 }
 
-// claimBrief tries to pin c with word, after a guess of the idle word has failed. It is for
-// the cells of brief pins alone: it starts the sequence anew. In another cell a copy of a full
-// guard could then end another guard's pin.
-func (c *cell) claimBrief(word uint64) bool {
-	idle := c.word.Load() // observes (P5) of the last pin
-	return !isActive(idle) && c.word.CompareAndSwap(idle, word)
-}
-
-// pinSlow finds a cell for a pin of either kind whose first choice was taken. It tries a few
+// pinSlow finds a cell for a pin whose first choice was taken. It tries a few
 // of the first cells, then some of the newest block's, then makes a block. It never waits for
 // a cell: the goroutine that holds one may not run before this one does.
 func (d *Domain) pinSlow(at uint32, e, kind uint64) Guard {

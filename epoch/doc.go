@@ -20,12 +20,13 @@
 //
 // The stamp must be taken after the unlinking. One stamp serves all that was unlinked before
 // it. Only a Pin that finds its cells taken allocates, only [Domain.Synchronize] waits, and no
-// goroutine runs in the background: the epoch advances because writers retire.
+// goroutine runs in the background: the epoch advances when a reader pins after a writer has
+// retired.
 //
 // A guard that is never unpinned keeps everything retired after it from being reused.
-// [Domain.Pinned] counts guards and tells how far back the oldest lies.
+// [Domain.Scan] counts guards and returns the epoch of the oldest.
 //
 // The terms are those of C++26's rcu_domain and of crossbeam. The scheme is epoch-based
-// reclamation (Fraser, 2004), with one cell a guard and a frontier that only grows in place of
-// three bags and a counter modulo three. DESIGN.md has the proof (L3) and what was rejected.
+// reclamation (Fraser, 2004), with one cell a guard and stamps that are compared with the
+// oldest guard's epoch, in place of three bags and a counter modulo three. DESIGN.md has the proof (L3) and what was rejected.
 package epoch

@@ -11,46 +11,97 @@ import (
 	"coatcheck/epoch"
 )
 
-func TestPinHoldsTheFrontier(t *testing.T) {
-	d := epoch.New()
-	before := d.Retire()
-	g := d.Pin()
-	after := d.Retire()
-	require.Greater(t, after, before)
-	for range 10 {
-		d.Retire()
-		assert.True(t, d.Passed(before), "retired before the pin")
-		assert.False(t, d.Passed(after), "retired under the pin")
-		assert.LessOrEqual(t, d.Safe(), after)
+// TestPinHoldsItsStamps: a guard delays the stamps of what was retired under it, and no
+// others. Both kinds of guard do, also if there are more than the first cells.
+func TestPinHoldsItsStamps(t *testing.T) {
+	for _, pin := range pins {
+		for _, others := range []int{0, 500} {
+			d := epoch.New()
+			guards := make([]epoch.Guard, others)
+			for i := range guards {
+				guards[i] = pin(d)
+			}
+			before := d.Retire()
+			for i := range guards {
+				require.False(t, d.Passed(before), "%d guards are pinned", others-i)
+				guards[i].Unpin()
+			}
+			g := pin(d)
+			after := d.Retire()
+			require.Greater(t, after, before)
+			for range 10 {
+				d.Retire()
+				assert.True(t, d.Passed(before), "retired before the pin")
+				assert.False(t, d.Passed(after), "retired under the pin")
+			}
+			last := d.Retire()
+			g.Unpin()
+			assert.True(t, d.Passed(after))
+			assert.True(t, d.Passed(last))
+		}
 	}
-	last := d.Retire()
-	g.Unpin()
-	assert.LessOrEqual(t, d.Safe(), after, "no scan since")
-	assert.True(t, d.Passed(last))
-	assert.Greater(t, d.Safe(), last)
 }
 
-func TestStampsGrowWithTheEpoch(t *testing.T) {
+// TestStampSeparatesEarlierGuardsFromLaterOnes: a guard that is pinned after a stamp does not
+// delay the stamp's grace period. One that was pinned before delays it until its Unpin.
+func TestStampSeparatesEarlierGuardsFromLaterOnes(t *testing.T) {
 	d := epoch.New()
-	for want := d.Epoch(); want < 100; want++ {
-		require.Equal(t, want, d.Retire())
-		require.Equal(t, want+1, d.Epoch())
+	before := d.Pin()
+	stamp := d.Retire()
+	after := d.Pin()
+	require.False(t, d.Passed(stamp), "a guard from before is pinned")
+	before.Unpin()
+	require.True(t, d.Passed(stamp))
+	later := d.Retire()
+	require.Greater(t, later, stamp)
+	require.False(t, d.Passed(later))
+	after.Unpin()
+	require.True(t, d.Passed(later))
+}
+
+// TestStampsShareAnEpoch: stamps do not advance the epoch, and a Pin advances it once for all
+// of them, so that goroutines do not contend for it. Next is the epoch of that Pin.
+func TestStampsShareAnEpoch(t *testing.T) {
+	d := epoch.New()
+	for e := range uint64(10) {
+		require.Equal(t, e, d.Next(), "nothing was stamped since")
+		for range 10 {
+			require.Equal(t, e, d.Retire())
+			require.Equal(t, e+1, d.Next())
+		}
+		require.Equal(t, e, d.Epoch())
+		for range 3 {
+			g := pins[e%2](d)
+			require.Equal(t, e+1, d.Epoch())
+			require.Equal(t, e+1, d.Scan().Oldest)
+			g.Unpin()
+		}
 	}
-	require.False(t, d.Passed(d.Epoch()), "no call returned this stamp")
+}
+
+// TestPassedNeedsNoEpochWithoutGuards: without guards a grace period is over although the
+// epoch stays the same.
+func TestPassedNeedsNoEpochWithoutGuards(t *testing.T) {
+	d := epoch.New()
+	for range 3 {
+		require.True(t, d.Passed(d.Retire()))
+		require.Zero(t, d.Epoch())
+		require.Equal(t, epoch.Pins{Oldest: epoch.NoPin, Guard: epoch.NoPin}, d.Scan())
+	}
 }
 
 // TestOldestGuardDecides unpins guards in another order than they were pinned.
 func TestOldestGuardDecides(t *testing.T) {
 	d := epoch.New()
+	d.SetEpoch(7)
 	var guards []epoch.Guard
 	var stamps []uint64
 	for range 5 {
 		guards = append(guards, d.Pin())
 		stamps = append(stamps, d.Retire())
 	}
-	n, oldest := d.Pinned()
-	require.Equal(t, 5, n)
-	require.EqualValues(t, 5, oldest)
+	require.Equal(t, []uint64{7, 8, 9, 10, 11}, stamps)
+	require.Equal(t, epoch.Pins{Count: 5, Oldest: 7, Guard: 7}, d.Scan())
 	for _, i := range []int{4, 1, 3, 2} {
 		guards[i].Unpin()
 		for _, stamp := range stamps {
@@ -61,9 +112,6 @@ func TestOldestGuardDecides(t *testing.T) {
 	for _, stamp := range stamps {
 		require.True(t, d.Passed(stamp))
 	}
-	n, oldest = d.Pinned()
-	require.Zero(t, n)
-	require.Zero(t, oldest)
 }
 
 // TestStaleEpochIsConservative: a guard with an old epoch holds back more than it must, and an
@@ -75,48 +123,40 @@ func TestStaleEpochIsConservative(t *testing.T) {
 	d.SetEpoch(5000)
 	stamp := d.Retire()
 	young := d.Pin()
-	assert.EqualValues(t, 1000, d.Frontier())
+	assert.Equal(t, epoch.Pins{Count: 2, Oldest: 1000, Guard: 1000}, d.Scan())
 	assert.False(t, d.Passed(stamp))
-	n, oldest := d.Pinned()
-	assert.Equal(t, 2, n)
-	assert.EqualValues(t, 4001, oldest)
+	assert.True(t, d.Passed(999))
 	old.Unpin()
-	assert.EqualValues(t, 5001, d.Frontier())
+	assert.Equal(t, epoch.Pins{Count: 1, Oldest: 5001, Guard: 5001}, d.Scan())
 	assert.True(t, d.Passed(stamp))
 	young.Unpin()
 }
 
-func TestBriefPinHoldsTheFrontier(t *testing.T) {
-	d := epoch.New()
-	for range 100 { // some guesses fail, some do not
-		g := d.PinBrief()
-		stamp := d.Retire()
-		require.False(t, d.Passed(stamp))
-		n, _ := d.Pinned()
-		require.Equal(t, 1, n)
-		g.UnpinBrief()
-		require.True(t, d.Passed(stamp))
-	}
-}
-
-// TestBriefPinsFindCells has more brief guards than there are brief cells.
+// TestBriefPinsFindCells has more guards of both kinds than there are first cells. A scan
+// tells the oldest of all from the oldest of Pin's.
 func TestBriefPinsFindCells(t *testing.T) {
-	const n = 500
+	const n = 300
 	d := epoch.New()
-	var brief, other []epoch.Guard
-	for range n {
-		brief = append(brief, d.PinBrief())
-		other = append(other, d.Pin())
+	var guards [2][]epoch.Guard // of Pin, and brief
+	for i := range uint64(n) {
+		for kind := range 2 {
+			guards[kind] = append(guards[kind], pins[kind](d))
+			require.Equal(t, 2*i+uint64(kind), d.Retire())
+		}
 	}
-	stamp := d.Retire()
-	pinned, _ := d.Pinned()
-	require.Equal(t, 2*n, pinned)
-	for i := range brief {
-		require.False(t, d.Passed(stamp))
-		brief[i].UnpinBrief()
-		other[i].Unpin()
+	for i := range uint64(n) {
+		require.Equal(t, epoch.Pins{Count: 2*n - 2*int(i), Oldest: 2 * i, Guard: 2 * i}, d.Scan())
+		guards[0][i].Unpin()
+		p := d.Scan()
+		require.Equal(t, 2*i+1, p.Oldest, "a brief one")
+		if i < n-1 {
+			require.Equal(t, 2*i+2, p.Guard)
+		} else {
+			require.EqualValues(t, uint64(epoch.NoPin), p.Guard, "only a brief one is left")
+		}
+		guards[1][i].Unpin()
 	}
-	require.True(t, d.Passed(stamp))
+	require.EqualValues(t, uint64(epoch.NoPin), d.Scan().Oldest)
 }
 
 func TestUnpinPanicsIfNotPinned(t *testing.T) {
@@ -132,8 +172,7 @@ func TestUnpinPanicsIfNotPinned(t *testing.T) {
 	assert.False(t, theCopy.Release(), "Release does not panic")
 	assert.PanicsWithValue(t, text, new(epoch.Guard).Unpin, "the zero Guard")
 	assert.False(t, new(epoch.Guard).Pinned())
-	n, _ := d.Pinned()
-	assert.Zero(t, n)
+	assert.Zero(t, d.Scan().Count)
 }
 
 // TestCopyEndsNoOtherPin unpins through a copy after its cell was pinned again, in the same
@@ -149,8 +188,7 @@ func TestCopyEndsNoOtherPin(t *testing.T) {
 		}
 		again := d.Pin() // the same goroutine, so the same cell
 		require.Panics(t, theCopy.Unpin)
-		n, _ := d.Pinned()
-		require.Equal(t, 1, n, "another pin has ended")
+		require.Equal(t, 1, d.Scan().Count, "another pin has ended")
 		again.Unpin()
 	}
 }
@@ -174,14 +212,15 @@ func TestUnpinOnAnotherGoroutine(t *testing.T) {
 	assert.True(t, d.Passed(stamp))
 }
 
-// TestEpochStopsAtItsLimit requires that the last epoch stays, that Passed refuses what is
-// retired in it, and that nothing wraps.
+// TestEpochStopsAtItsLimit requires that the last epoch stays, and that nothing wraps. What is
+// retired in it waits for all guards, also for those that are pinned later.
 func TestEpochStopsAtItsLimit(t *testing.T) {
 	d := epoch.New()
 	d.SetEpoch(epoch.Limit - 2)
 	for _, want := range []uint64{epoch.Limit - 2, epoch.Limit - 1} {
 		g := d.Pin()
 		require.Equal(t, want, d.Retire())
+		require.Equal(t, want+1, d.Next())
 		require.False(t, d.Passed(want))
 		g.Unpin()
 		require.True(t, d.Passed(want))
@@ -189,18 +228,20 @@ func TestEpochStopsAtItsLimit(t *testing.T) {
 	for range 3 {
 		g := d.Pin()
 		require.EqualValues(t, uint64(epoch.Limit), d.Retire())
-		require.EqualValues(t, uint64(epoch.Limit), d.Epoch())
-		n, oldest := d.Pinned()
-		require.Equal(t, 1, n)
-		require.Zero(t, oldest)
+		later := d.Pin()
 		g.Unpin()
+		require.EqualValues(t, uint64(epoch.Limit), d.Epoch())
+		require.EqualValues(t, uint64(epoch.Limit), d.Next())
+		require.Equal(t, epoch.Pins{Count: 1, Oldest: epoch.Limit, Guard: epoch.Limit}, d.Scan())
 		require.False(t, d.Passed(epoch.Limit), "there is no later epoch")
 		require.True(t, d.Passed(epoch.Limit-1))
-		require.EqualValues(t, uint64(epoch.Limit), d.Safe())
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+		require.ErrorIs(t, d.Synchronize(ctx), context.DeadlineExceeded)
+		cancel()
+		later.Unpin()
+		require.True(t, d.Passed(epoch.Limit), "no guard is pinned")
+		require.NoError(t, d.Synchronize(context.Background()))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
-	defer cancel()
-	require.ErrorIs(t, d.Synchronize(ctx), context.DeadlineExceeded)
 }
 
 // TestCellsWord checks the arithmetic of a cell's word at its limits.
@@ -224,28 +265,4 @@ func TestCellsWord(t *testing.T) {
 			require.Equal(t, e, epoch.EpochOf(w), "and carries nothing into the epoch")
 		}
 	}
-}
-
-// TestHeldCountsFullPins pins brief guards in their own cells and in others.
-func TestHeldCountsFullPins(t *testing.T) {
-	d := epoch.New()
-	require.False(t, d.Held())
-	var brief []epoch.Guard
-	for range 300 {
-		brief = append(brief, d.PinBrief())
-	}
-	require.False(t, d.Held())
-	n, _ := d.Pinned()
-	require.Equal(t, 300, n)
-	g := d.Pin()
-	require.True(t, d.Held())
-	for i := range brief {
-		brief[i].UnpinBrief()
-	}
-	require.True(t, d.Held())
-	g.Unpin()
-	require.False(t, d.Held())
-	full := d.Pin()
-	require.True(t, d.Held(), "the only one")
-	full.Unpin()
 }

@@ -48,51 +48,69 @@ func ExampleDomain_Init() {
 	// Output: true
 }
 
-func ExampleDomain_InitFull() {
-	var with, without epoch.Domain
-	with.Init(0)
-	without.InitFull(0)
-	fmt.Println(2*without.Scanned() == with.Scanned())
-	g := without.PinBrief()
-	fmt.Println(without.Pinned())
-	g.UnpinBrief()
-	// Output:
-	// true
-	// 1 0
-}
-
 func ExampleDomain_Pin() {
 	d := epoch.New()
 	g := d.Pin()
 	defer g.Unpin()
-	fmt.Println(d.Pinned())
-	// Output: 1 0
+	fmt.Println(d.Scan().Count)
+	// Output: 1
 }
 
 func ExampleDomain_PinBrief() {
 	d := epoch.New()
-	look := func() (n int) {
+	look := func() epoch.Pins {
 		g := d.PinBrief()
-		n, _ = d.Pinned()
-		g.UnpinBrief()
-		return n
+		defer g.Unpin()
+		return d.Scan()
 	}
-	fmt.Println(look())
-	// Output: 1
+	p := look()
+	fmt.Println(p.Count, p.Oldest, p.Guard == epoch.NoPin)
+	// Output: 1 0 true
 }
 
+// Stamps share an epoch. The next Pin begins a later one.
 func ExampleDomain_Retire() {
 	d := epoch.New()
-	fmt.Println(d.Retire(), d.Retire(), d.Epoch())
-	// Output: 0 1 2
+	fmt.Println(d.Retire(), d.Retire())
+	g := d.Pin()
+	defer g.Unpin()
+	fmt.Println(d.Retire())
+	// Output:
+	// 0 0
+	// 1
 }
 
 func ExampleDomain_Epoch() {
 	d := epoch.New()
-	before := d.Epoch()
 	d.Retire()
-	fmt.Println(d.Epoch() - before)
-	// Output: 1
+	fmt.Println(d.Epoch())
+	g := d.Pin()
+	defer g.Unpin()
+	fmt.Println(d.Epoch())
+	// Output:
+	// 0
+	// 1
+}
+
+func ExampleDomain_Next() {
+	d := epoch.New()
+	d.Retire()
+	fmt.Println(d.Epoch(), d.Next())
+	// Output: 0 1
+}
+
+func ExampleDomain_Scan() {
+	d := epoch.New()
+	g := d.Pin()
+	for range 3 {
+		d.Retire()
+		brief := d.PinBrief()
+		brief.Unpin()
+	}
+	p := d.Scan()
+	fmt.Println(p.Count, "guard, the oldest", d.Epoch()-p.Oldest, "epochs back")
+	g.Unpin()
+	// Output: 1 guard, the oldest 3 epochs back
 }
 
 func ExampleDomain_Passed() {
@@ -100,41 +118,6 @@ func ExampleDomain_Passed() {
 	stamp := d.Retire()
 	fmt.Println(d.Passed(stamp))
 	// Output: true
-}
-
-func ExampleDomain_Safe() {
-	d := epoch.New()
-	stamp := d.Retire()
-	fmt.Println(stamp < d.Safe()) // no scan has looked
-	d.Frontier()
-	fmt.Println(stamp < d.Safe())
-	// Output:
-	// false
-	// true
-}
-
-func ExampleDomain_Frontier() {
-	d := epoch.New()
-	g := d.Pin()
-	d.Retire()
-	fmt.Println(d.Frontier())
-	g.Unpin()
-	fmt.Println(d.Frontier())
-	// Output:
-	// 0
-	// 1
-}
-
-func ExampleDomain_Pinned() {
-	d := epoch.New()
-	g := d.Pin()
-	for range 3 {
-		d.Retire()
-	}
-	guards, oldest := d.Pinned()
-	fmt.Println(guards, "guard, the oldest", oldest, "epochs back")
-	g.Unpin()
-	// Output: 1 guard, the oldest 3 epochs back
 }
 
 func ExampleDomain_Scanned() {
@@ -193,12 +176,4 @@ func ExampleGuard_Pinned() {
 	// Output:
 	// true
 	// false
-}
-
-func ExampleGuard_UnpinBrief() {
-	d := epoch.New()
-	g := d.PinBrief()
-	g.UnpinBrief()
-	fmt.Println(d.Pinned())
-	// Output: 0 0
 }

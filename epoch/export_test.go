@@ -13,8 +13,8 @@ func (d *Domain) Blocks() (cells, groups []int) {
 	return cells, groups
 }
 
-// FirstCells returns how many cells there are for full pins, and for brief ones.
-func (d *Domain) FirstCells() (full, brief int) { return len(d.first), len(d.brief) }
+// FirstCells returns how many cells there are from the start.
+func (d *Domain) FirstCells() int { return len(d.first) }
 
 // Claimed, Released, IsActive, IsBrief and EpochOf are the arithmetic of a cell's
 // word.

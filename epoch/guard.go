@@ -40,10 +40,5 @@ func (g *Guard) Release() bool {
 	return true
 }
 
-// UnpinBrief ends a pin of PinBrief. It does not check that the guard is pinned.
-func (g *Guard) UnpinBrief() {
-	atom.StoreRelease(&g.cell.word, released(g.word)) // publishes (P5); the cell is this guard's
-}
-
 // Pinned reports whether Unpin has not been called on this copy of the guard.
 func (g *Guard) Pinned() bool { return g.cell != nil }

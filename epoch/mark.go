@@ -71,34 +71,22 @@ func (b *block) announce(i int) {
 	}
 }
 
-// census is what a scan finds.
-type census struct {
-	oldest uint64 // the least epoch of an active cell, at most what it was at first
-	full   int    // guards of Pin
-	brief  int    // guards of PinBrief
-
-	above, upTo uint64 // the range of epochs that the caller asks about
-	between     bool   // a guard has an epoch in that range
-}
-
-func (s *census) add(word uint64) {
+func (p *Pins) add(word uint64) {
 	e := epochOf(word)
-	s.oldest = min(s.oldest, e)
-	s.between = s.between || s.above < e && e <= s.upTo
-	if isBrief(word) {
-		s.brief++
-	} else {
-		s.full++
+	p.Count++
+	p.Oldest = min(p.Oldest, e)
+	if !isBrief(word) {
+		p.Guard = min(p.Guard, e)
 	}
 }
 
 // visit adds the active cells, and reports whether there are none.
-func (s *census) visit(cells []cell) bool {
+func (p *Pins) visit(cells []cell) bool {
 	idle := true
 	for i := range cells {
 		// Observes (P4) of guards that are pinned, and (P5) of those that were.
 		if word := cells[i].word.Load(); isActive(word) {
-			s.add(word)
+			p.add(word)
 			idle = false
 		}
 	}
@@ -107,17 +95,17 @@ func (s *census) visit(cells []cell) bool {
 
 // visitMark adds the active cells below mark i of a level. If it finds none, it clears the
 // mark. It reports whether the mark is clear.
-func (s *census) visitMark(b *block, level, i int) bool {
+func (p *Pins) visitMark(b *block, level, i int) bool {
 	m := &b.marks[level][i]
 	word := m.word.Load()
 	if word&stateMask == isClear {
 		return true // observes (P5); a guard that is pinned here has not read anything yet
 	}
-	if !s.visitBelow(b, level, i) {
+	if !p.visitBelow(b, level, i) {
 		return false
 	}
 	doubt := changed(word, isDoubted)
-	if !m.word.CompareAndSwap(word, doubt) || !s.visitBelow(b, level, i) {
+	if !m.word.CompareAndSwap(word, doubt) || !p.visitBelow(b, level, i) {
 		return false // a guard has come, or another scan is clearing the mark
 	}
 	// Success proves that no guard has set the mark since it was doubted. So all guards that
@@ -133,14 +121,14 @@ func (s *census) visitMark(b *block, level, i int) bool {
 
 // visitBelow adds the active cells in the group of a mark. It reports whether there is
 // nothing: no active cell, or no mark that is not clear.
-func (s *census) visitBelow(b *block, level, i int) bool {
+func (p *Pins) visitBelow(b *block, level, i int) bool {
 	from := i * fan
 	if level == 0 {
-		return s.visit(b.cells[from:min(from+fan, len(b.cells))])
+		return p.visit(b.cells[from:min(from+fan, len(b.cells))])
 	}
 	idle := true
 	for k := from; k < min(from+fan, len(b.marks[level-1])); k++ {
-		if !s.visitMark(b, level-1, k) {
+		if !p.visitMark(b, level-1, k) {
 			idle = false
 		}
 	}

@@ -4,8 +4,8 @@ package epoch
 
 import "runtime"
 
-// minCells is the least number of cells for full pins, and for brief ones. A scan visits all
-// of them, so more than the processors can use only cost time.
+// minCells is the least number of cells from the start. A scan visits all of them, so more
+// than the processors can use only cost time.
 const minCells = 8
 
 // firstCells returns that number for this machine: four for each goroutine that can run at

@@ -39,13 +39,14 @@ func TestSynchronizeEndsWithItsContext(t *testing.T) {
 	assert.Less(t, time.Since(begin), 5*time.Second)
 }
 
-// TestSynchronizeDoesNotWaitForLaterGuards keeps a later guard pinned.
+// TestSynchronizeDoesNotWaitForLaterGuards keeps a later guard pinned. Next tells when
+// Synchronize has taken its stamp.
 func TestSynchronizeDoesNotWaitForLaterGuards(t *testing.T) {
 	d := epoch.New()
 	early := d.Pin()
 	result := make(chan error)
 	go func() { result <- d.Synchronize(context.Background()) }()
-	for d.Epoch() == 0 {
+	for d.Next() == d.Epoch() {
 		time.Sleep(time.Millisecond) // until it has begun
 	}
 	later := d.Pin()

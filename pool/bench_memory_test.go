@@ -241,7 +241,7 @@ func (o *owner[T]) leave(p *pool.Pool[T]) int {
 
 // An owner's list stays in proportion to what is live, and finds all of it.
 func TestOwnersListStaysShort(t *testing.T) {
-	p := testkit.Tiny[int](t, nil)
+	p := tiny[int](t, nil)
 	var o owner[int]
 	var live []pool.Handle[int]
 	for i := range 10_000 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -59,12 +60,12 @@ func pairs(p verbs.Shared[small]) work {
 }
 
 // guardedPairs are pairs under a guard each.
-func guardedPairs(p verbs.Shared[small]) work {
+func guardedPairs(p *pool.Pool[small], d verbs.Shared[small]) work {
 	return func(n int) {
 		for i := range n {
 			g := p.Pin()
-			h, _ := p.Insert(small{uint64(i), 1})
-			p.Remove(h)
+			h, _ := d.Insert(small{uint64(i), 1})
+			d.Remove(h)
 			g.Unpin()
 		}
 	}
@@ -152,37 +153,100 @@ func BenchmarkPair(b *testing.B) {
 // removals are distinguished by the guards between them, beside one without.
 func BenchmarkGuardedPair(b *testing.B) {
 	run(b, contest{"impl=pool/base=unbounded",
-		func() work { return guardedPairs(bounded()) }, func() work { return guardedPairs(unbounded()) },
+		func() work { p := bounded(); return guardedPairs(p, p) }, func() work { p := unbounded(); return guardedPairs(p, p) },
 	}, contest{"impl=worker/base=unbounded",
-		func() work { return guardedPairs(bounded().Worker()) }, func() work { return guardedPairs(unbounded().Worker()) },
+		func() work { p := bounded(); return guardedPairs(p, p.Worker()) },
+		func() work { p := unbounded(); return guardedPairs(p, p.Worker()) },
 	})
 }
 
-// BenchmarkReserver compares a Reserver with Pool.Reserve and with Insert, which is cheaper.
-// Goroutines have a Reserver each, or share one.
-func BenchmarkReserver(b *testing.B) {
-	p := unbounded()
-	shared := p.Reserver()
-	// reserving makes, fills, commits and removes one value after the other.
-	reserving := func(reserve func() (*pool.Reservation[small], error)) work {
-		return func(n int) {
+// BenchmarkFull has eight goroutines whose insertions a full pool refuses, and eight that
+// insert and remove where only four values fit, beside a slot map under a mutex.
+func BenchmarkFull(b *testing.B) {
+	const goroutines = 8
+	crew := func(w work) work { return testkit.On(goroutines, func() work { return w }) }
+	attempts := func(insert func(small) (pool.Handle[small], error), remove func(pool.Handle[small]) bool) work {
+		return crew(func(n int) {
 			for i := range n {
-				r, _ := reserve()
-				*r.Value() = small{uint64(i), 1}
-				p.Remove(r.Commit())
+				if h, err := insert(small{uint64(i), 1}); err == nil {
+					remove(h)
+				}
 			}
+		})
+	}
+	for _, c := range []struct{ capacity, shards, live int }{{1024, 0, 1024}, {1024, 64, 1024}, {4, 0, 0}} {
+		run(b, contest{fmt.Sprintf("impl=pool/base=mutex/capacity=%d/live=%d/shards=%d/goroutines=%d", c.capacity, c.live, c.shards, goroutines),
+			func() work {
+				p := pool.Must(&pool.Options[small]{Capacity: c.capacity, Shards: c.shards})
+				testkit.Fill(b, p, c.live, func(i int) small { return small{uint64(i), 1} })
+				return attempts(p.Insert, p.Remove)
+			},
+			func() work {
+				m := newLockedSlots(c.capacity)
+				for range c.live {
+					m.insert(small{})
+				}
+				return attempts(m.insert, m.remove)
+			},
+		})
+	}
+}
+
+// lockedSlots is a slot map under a mutex, with a bound.
+type lockedSlots struct {
+	mu     sync.Mutex
+	values []small
+	gens   []uint32 // odd while live
+	free   []uint32
+}
+
+func newLockedSlots(capacity int) *lockedSlots {
+	m := &lockedSlots{values: make([]small, capacity), gens: make([]uint32, capacity)}
+	for i := range capacity {
+		m.free = append(m.free, uint32(i))
+	}
+	return m
+}
+
+func (m *lockedSlots) insert(v small) (pool.Handle[small], error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.free) == 0 {
+		return 0, pool.ErrFull
+	}
+	i := m.free[len(m.free)-1]
+	m.free = m.free[:len(m.free)-1]
+	m.gens[i]++
+	m.values[i] = v
+	return pool.Handle[small](uint64(m.gens[i])<<32 | uint64(i)), nil
+}
+
+func (m *lockedSlots) remove(h pool.Handle[small]) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := uint32(h)
+	if m.gens[i] != uint32(h>>32) {
+		return false
+	}
+	m.gens[i]++
+	m.free = append(m.free, i)
+	return true
+}
+
+// BenchmarkReserve makes, fills, commits and removes one value after the other, against Insert,
+// which is cheaper.
+func BenchmarkReserve(b *testing.B) {
+	p := unbounded()
+	reserving := func(n int) {
+		for i := range n {
+			r, _ := p.Reserve()
+			*r.Value() = small{uint64(i), 1}
+			p.Remove(r.Commit())
 		}
 	}
-	own := func() work { return reserving(p.Reserver().Reserve) }
-	one := func() work { return reserving(shared.Reserve) }
-	each := func() work { return reserving(p.Reserve) }
 	for _, g := range []int{1, 2} {
-		on := func(w func() work) func() work { return func() work { return testkit.On(g, w) } }
-		run(b,
-			contest{fmt.Sprintf("impl=own/base=reserve/goroutines=%d", g), on(own), on(each)},
-			contest{fmt.Sprintf("impl=own/base=insert/goroutines=%d", g), on(own), on(func() work { return pairs(p) })},
-			contest{fmt.Sprintf("impl=shared/base=reserve/goroutines=%d", g), on(one), on(each)},
-		)
+		on := func(w work) func() work { return func() work { return testkit.On(g, func() work { return w }) } }
+		run(b, contest{fmt.Sprintf("impl=reserve/base=insert/goroutines=%d", g), on(reserving), on(pairs(p))})
 	}
 }
 
@@ -343,7 +407,7 @@ func BenchmarkBesideRefs(b *testing.B) {
 	holding := func(refs int) *pool.Pool[small] {
 		p := unbounded()
 		for i, h := range testkit.Fill(b, p, refs, func(i int) small { return small{uint64(i), 1} }) {
-			testkit.MustHold(b, p, h)
+			mustHold(b, p, h)
 			if i%2 == 0 {
 				p.Remove(h)
 			}

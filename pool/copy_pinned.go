@@ -1,4 +1,4 @@
-//go:build !(amd64 && gc && !race) && !interleave
+//go:build !((amd64 || 386) && gc && !race) && !interleave
 
 package pool
 

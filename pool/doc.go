@@ -19,7 +19,8 @@
 // # Using a pool
 //
 // Any number of goroutines may use a [Pool] at once. [Pool.Insert], [Pool.Get] and
-// [Pool.Remove] take constant time and are lock-free.
+// [Pool.Remove] take constant time, and are lock-free on the way that succeeds. DESIGN.md
+// lists under Liveness what waits, and for what.
 //
 // A [Guard] gives access to values in place. While it is pinned, every pointer that it
 // returned stays valid, even if the value is removed meanwhile. Slots that are removed
@@ -39,8 +40,7 @@
 // slots of its own.
 //
 // [Pool.InsertFunc] builds a value in its slot. [Pool.Reserve] returns a handle before
-// there is a value, and a [Reserver] returns many of them. A pool with [Options].Reset
-// keeps what values have allocated, such as buffers, from one life of a slot to the next.
+// there is a value. A pool with [Options].Reset keeps what values have allocated, such as buffers, from one life of a slot to the next.
 //
 // [Pool.WriteTo] writes a snapshot while others use the pool. [ReadFrom] makes a copy of
 // the pool from it: handles that were live are live, and all others are refused.
@@ -70,7 +70,7 @@
 // valid, however long a program runs.
 //
 // A pool keeps its pages for the next peak. [Pool.Trim] returns unused ones to the Go
-// heap, and [Options].AutoTrim calls it automatically. [Pool.Grow] allocates ahead.
+// heap. [Pool.Grow] allocates ahead.
 //
 // # Testing and monitoring
 //

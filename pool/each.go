@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -31,7 +32,7 @@ func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) e
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	size := min(max(uint64(t.Limit)/uint64(workers)/eachShares, eachLeast), blockSlots)
+	size := min(max(uint64(t.Limit)/uint64(workers)/eachShares, eachLeast), eachMost)
 	workers = int(min(uint64(workers), (uint64(t.Limit)+size-1)/size))
 
 	e := each[T]{pool: p, ctx: ctx, pages: t, size: size, f: f}
@@ -49,7 +50,7 @@ func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) e
 	if e.panicked.Load() {
 		panic(e.panic)
 	}
-	return e.err.Load()
+	return cmp.Or(e.err.Load(), ctx.Err())
 }
 
 // each is one call of Each.
@@ -75,6 +76,9 @@ const (
 
 	// eachLeast is the least number of slots in a piece.
 	eachLeast = 8
+
+	// eachMost is the greatest number of slots in a piece. It is less than a page may have.
+	eachMost = 4096
 
 	// eachCalls is the number of calls of f under one pin, and after one check of ctx,
 	// which cost 15 ns together. More calls delay reclaiming and cancellation.
@@ -119,9 +123,8 @@ func (e *each[T]) work() error {
 }
 
 // piece calls f for the live values with first ≤ index < end. It renews its pin every
-// eachCalls calls, so that a slow f does not delay reclaiming.
-//
-// The loop is that of All. With an iterator, reading a slot would cost twice as much.
+// eachCalls calls, so that a slow f does not delay reclaiming. The loop is liveSlots, spelt
+// out: through the iterator, it takes 1.4 times as long.
 func (e *each[T]) piece(first, end uint32) error {
 	if err := e.ctx.Err(); err != nil {
 		return err

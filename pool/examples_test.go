@@ -43,6 +43,15 @@ func Example() {
 // generations start at 1, and there is one shard.
 func replay[T any]() *pool.Options[T] { return &pool.Options[T]{Origin: 1, Shards: 1} }
 
+// insertAll inserts values and returns their handles.
+func insertAll[T any](p *pool.Pool[T], vs ...T) (hs []pool.Handle[T]) {
+	for _, v := range vs {
+		h, _ := p.Insert(v)
+		hs = append(hs, h)
+	}
+	return hs
+}
+
 // Node is the examples' value that refers to another.
 type Node struct {
 	Name string
@@ -115,20 +124,16 @@ func ExampleStats_LogValue() {
 func ExampleReuse() {
 	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
 		p := pool.Must(&pool.Options[int]{Capacity: 2, Reuse: reuse, Origin: 1, Shards: 1})
-		a, _ := p.Insert(1)
-		b, _ := p.Insert(2)
-		p.Remove(a)
-		c, _ := p.Insert(3)
-		fmt.Println(reuse, a, b, c.Index() == a.Index())
+		first, _ := p.Insert(1)
+		second, _ := p.Insert(2)
+		p.Remove(first)
+		p.Remove(second)
+		h, _ := p.Insert(3)
+		fmt.Println(h.Index() == first.Index(), h.Index() == second.Index())
 	}
 	// Output:
-	// LIFO 0@1 1@1 true
-	// FIFO 65@1 66@1 false
-}
-
-func ExampleReuse_String() {
-	fmt.Println(pool.LIFO.String(), pool.FIFO.String())
-	// Output: LIFO FIFO
+	// false true
+	// true false
 }
 
 func ExamplePool_Insert() {
@@ -212,16 +217,9 @@ func ExamplePool_Take() {
 	// 0
 }
 
-func ExamplePool_InsertBatch() {
-	p := pool.Must(&pool.Options[string]{Capacity: 2, Origin: 1, Shards: 1})
-	hs, err := p.InsertBatch([]string{"a", "b", "c"}, nil)
-	fmt.Println(hs, err)
-	// Output: [0@1 1@1] pool: full
-}
-
 func ExamplePool_RemoveBatch() {
 	p := pool.Must(replay[string]())
-	hs, _ := p.InsertBatch([]string{"a", "b", "c"}, nil)
+	hs := insertAll(p, "a", "b", "c")
 	p.Remove(hs[0])
 	fmt.Println(p.RemoveBatch(hs))
 	// Output: 2
@@ -277,7 +275,7 @@ func ExamplePool_Worker() {
 
 func ExamplePool_All() {
 	p := pool.Must(replay[int]())
-	_, _ = p.InsertBatch([]int{1, 2, 3}, nil)
+	insertAll(p, 1, 2, 3)
 	for h, v := range p.All() {
 		if *v == 2 {
 			p.Remove(h) // the body may do anything to the pool
@@ -292,7 +290,7 @@ func ExamplePool_All() {
 
 func ExamplePool_Each() {
 	p := pool.Must(replay[int]())
-	_, _ = p.InsertBatch([]int{1, -2, 3}, nil)
+	insertAll(p, 1, -2, 3)
 	err := p.Each(context.Background(), 0, func(h pool.Handle[int], v *int) error {
 		if *v < 0 {
 			return fmt.Errorf("%v holds %d", h, *v)
@@ -305,7 +303,7 @@ func ExamplePool_Each() {
 
 func ExamplePool_Drain() {
 	p := pool.Must(replay[string]())
-	_, _ = p.InsertBatch([]string{"a", "b"}, nil)
+	insertAll(p, "a", "b")
 	for h, v := range p.Drain() {
 		fmt.Println(h, v, p.Contains(h))
 	}
@@ -318,7 +316,7 @@ func ExamplePool_Drain() {
 
 func ExamplePool_DeleteFunc() {
 	p := pool.Must(replay[int]())
-	_, _ = p.InsertBatch([]int{1, 2, 3, 4}, nil)
+	insertAll(p, 1, 2, 3, 4)
 	n := p.DeleteFunc(func(_ pool.Handle[int], v *int) bool { return *v%2 == 0 })
 	fmt.Println(n, p.Len())
 	// Output: 2 2
@@ -326,14 +324,14 @@ func ExamplePool_DeleteFunc() {
 
 func ExamplePool_Clear() {
 	p := pool.Must(replay[int]())
-	hs, _ := p.InsertBatch([]int{1, 2, 3}, nil)
+	hs := insertAll(p, 1, 2, 3)
 	fmt.Println(p.Clear(), p.Contains(hs[0]))
 	// Output: 3 false
 }
 
 func ExamplePool_Len() {
 	p := pool.Must(replay[int]())
-	_, _ = p.InsertBatch([]int{1, 2, 3}, nil)
+	insertAll(p, 1, 2, 3)
 	fmt.Println(p.Len())
 	// Output: 3
 }
@@ -438,16 +436,6 @@ func ExampleReadFrom() {
 	// Output:
 	// false 2
 	// pool: the snapshot is corrupt: at byte 0: no snapshot begins with "a shoppi"
-}
-
-func ExamplePool_Reserver() {
-	p := pool.Must(&pool.Options[string]{Capacity: 1})
-	reserver := p.Reserver()
-	r, _ := reserver.Reserve()
-	_, err := reserver.Reserve()
-	fmt.Println(err)
-	r.Cancel()
-	// Output: pool: full
 }
 
 func ExamplePool_Hold() {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"coatcheck/pool"
 )
@@ -75,12 +74,6 @@ func ExampleHandle_String() {
 	// Output: 0@1
 }
 
-func ExampleHandle_AppendText() {
-	b, _ := pool.Handle[int](7<<32 | 42).AppendText([]byte("job "))
-	fmt.Printf("%s\n", b)
-	// Output: job 42@7
-}
-
 func ExampleHandle_MarshalText() {
 	type edge struct{ From, To pool.Handle[int] }
 	b, _ := json.Marshal(edge{From: 7<<32 | 42})
@@ -99,7 +92,7 @@ func ExampleHandle_UnmarshalText() {
 
 func ExampleGuard() {
 	p := pool.Must(replay[string]())
-	hs, _ := p.InsertBatch([]string{"a", "b"}, nil)
+	hs := insertAll(p, "a", "b")
 	g := p.Pin() // for a burst of look-ups
 	defer g.Unpin()
 	for _, h := range hs {
@@ -165,24 +158,9 @@ func ExampleGuard_Get() {
 	// <nil> false
 }
 
-func ExampleGuard_GetBatch() {
-	p := pool.Must(replay[int]())
-	hs, _ := p.InsertBatch([]int{1, 2, 3}, nil)
-	p.Remove(hs[1])
-	g := p.Pin()
-	for i, v := range g.GetBatch(hs, nil) {
-		fmt.Println(i, v != nil)
-	}
-	g.Unpin()
-	// Output:
-	// 0 true
-	// 1 false
-	// 2 true
-}
-
 func ExampleGuard_All() {
 	p := pool.Must(replay[int]())
-	_, _ = p.InsertBatch([]int{1, 2}, nil)
+	insertAll(p, 1, 2)
 	g := p.Pin()
 	most := new(int)
 	for _, v := range g.All() {
@@ -193,31 +171,6 @@ func ExampleGuard_All() {
 	fmt.Println(*most)
 	g.Unpin()
 	// Output: 2
-}
-
-func ExampleGuard_Pages() {
-	p := pool.Must(replay[int]())
-	_, _ = p.InsertBatch(make([]int, 10_000), nil)
-	g := p.Pin()
-	var wg sync.WaitGroup
-	counts := make([]int, 100)
-	for k, page := range g.Pages() {
-		wg.Add(1)
-		go func() { // the pages' loops may run at the same time
-			defer wg.Done()
-			for range page {
-				counts[k]++
-			}
-		}()
-	}
-	wg.Wait()
-	g.Unpin()
-	sum := 0
-	for _, n := range counts {
-		sum += n
-	}
-	fmt.Println(sum)
-	// Output: 10000
 }
 
 func ExampleReservation() {
@@ -347,17 +300,8 @@ func ExampleWorker_InsertFunc() {
 	w := p.Worker()
 	defer w.Close()
 	h, _ := w.InsertFunc(func(_ pool.Handle[[]byte], v *[]byte) { *v = append(*v, 1, 2) })
-	fmt.Println(w.Get(h))
+	fmt.Println(p.Get(h))
 	// Output: [1 2] true
-}
-
-func ExampleWorker_Get() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	w := p.Worker()
-	defer w.Close()
-	fmt.Println(w.Get(h))
-	// Output: umbrella true
 }
 
 func ExampleWorker_Remove() {
@@ -376,18 +320,6 @@ func ExampleWorker_Take() {
 	h, _ := w.Insert("umbrella")
 	fmt.Println(w.Take(h))
 	// Output: umbrella true
-}
-
-func ExampleWorker_Pin() {
-	p := pool.Must(replay[string]())
-	w := p.Worker()
-	defer w.Close()
-	h, _ := w.Insert("umbrella")
-	g := w.Pin()
-	v, _ := g.Get(h)
-	fmt.Println(*v)
-	g.Unpin()
-	// Output: umbrella
 }
 
 func ExampleWorker_Flush() {

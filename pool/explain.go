@@ -84,7 +84,7 @@ func (p *Pool[T]) ExplainOpen() string {
 		tell(&b)
 	}
 	r := &p.records
-	n, oldest := p.domain.Pinned()
+	n, oldest := p.pinned()
 	add(n, fmt.Sprintf("%s pinned, the oldest %d epochs back", count(n, "guard"), oldest), r.guards.tell)
 	n = int(p.reserved.Load())
 	add(n, count(n, "Reservation")+" open", r.reservations.tell)

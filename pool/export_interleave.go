@@ -47,8 +47,8 @@ func Reserved[T any](p *Pool[T]) int64                { return p.reserved.Load()
 func Magazine[T any](w *Worker[T]) *shard.Magazine[T] { return &w.slots }
 func IsClosed[T any](w *Worker[T]) bool               { return w.pool == nil }
 func DropWorker[T any](w *Worker[T])                  { w.drop() }
-func DropReservation[T any](r *Reservation[T])        { dropReservation(r) }
-func IsOpen[T any](r *Reservation[T]) bool            { return r.state.Load() == open }
+func DropReservation[T any](r *Reservation[T])        { r.pool.dropped(r.open) }
+func IsOpen[T any](r *Reservation[T]) bool            { return r.open.h.Load() != 0 }
 func PinOf[T any](g *Guard[T]) epoch.Guard            { return g.pin }
 func CopyWithoutPin(is bool)                          { copiesWithoutPin = is }
 
@@ -66,7 +66,5 @@ func EachAlone[T any](p *Pool[T], f func(Handle[T], *T) error) error {
 	return err
 }
 
-// KeepBlocks makes the Reserver's blocks stay when they are dropped, and TakeBlock leaves
-// one free cell in its block.
-func KeepBlocks[T any](v *Reserver[T]) { v.dropped = func(*block[T]) {} }
-func TakeBlock[T any](v *Reserver[T])  { v.current.Load().taken.Store(blockCells - 1) }
+// TakeBlock leaves one free cell in the block of Reservations.
+func TakeBlock[T any](p *Pool[T]) { p.supply.Load().taken.Store(blockCells - 1) }

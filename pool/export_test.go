@@ -1,33 +1,62 @@
-//go:build !interleave
-
 package pool
 
 import (
-	"io"
-	"unsafe"
+	"reflect"
+
+	"coatcheck/internal/atom"
+	"coatcheck/shard"
 )
 
-// What tests of this package need of its inside. A build that explores has the same in
-// export_interleave.go. All else that tests need can be had from outside, see package inside
-// in internal/check.
+// What tests need of the inside of a pool, in all builds. Fields that other packages do not
+// export are reached by reflection, so those have no hooks for tests of this one.
 
-// ReadTiny is ReadFrom with pages of 1<<shift slots.
-func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], error) {
-	pl, err := opts.check()
-	if err != nil {
-		return nil, err
+// Unused returns how many slots have memory and were never handed to a shard.
+func Unused[T any](p *Pool[T]) int { return int(p.arena.Table.Unused()) }
+
+// Kept returns how many slots the Worker's arrays point to, in and beyond its reach.
+func Kept[T any](w *Worker[T]) (n int) {
+	slots := reflect.ValueOf(w).Elem().FieldByName("slots")
+	for _, name := range []string{"ready", "bag"} {
+		list := slots.FieldByName(name)
+		list = list.Slice(0, list.Cap())
+		for i := range list.Len() {
+			if !list.Index(i).FieldByName("slot").IsNil() {
+				n++
+			}
+		}
 	}
-	pl.shift = shift
-	return pl.restore(r)
+	return n
 }
 
-const (
-	// BlockCells is how many Reservations a Reserver's block has.
-	BlockCells = blockCells
+// Image returns the words and the values of all slots that have memory, for tests that
+// want to see that nothing was written.
+func Image[T any](p *Pool[T]) (words []uint64, values []T) {
+	t := p.pages()
+	for i := range t.Limit {
+		slot := shard.At[T](t, i)
+		words = append(words, slot.Word.Load())
+		values = append(values, slot.Value)
+	}
+	return words, values
+}
 
-	// BlockBytes is what a block takes.
-	BlockBytes = unsafe.Sizeof(block[int]{})
+// SetEpoch moves the pool's clock, for tests near its limit.
+func SetEpoch[T any](p *Pool[T], e uint64) {
+	epoch := reflect.ValueOf(p).Elem().FieldByName("domain").FieldByName("epoch")
+	(*atom.Uint64)(epoch.Addr().UnsafePointer()).Store(e)
+}
 
-	// RecordBytes is what remembering adds to a pool and to what is opened.
-	RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})
-)
+// FailGrowth makes every growth of p fail, until the function that it returns is called. p
+// must have no limit, no more than one page, and slots of more than 128 KiB: it is made to
+// ask for pages of 2^31 of them, more than there are addresses. That is the one failure of
+// an allocation that a program survives.
+func FailGrowth[T any](p *Pool[T]) (restore func()) {
+	t := p.pages()
+	if t.Limit > t.Mask+1 {
+		panic("FailGrowth: the pool has several pages already")
+	}
+	broken := *t
+	broken.Mask = 1<<31 - 1 // all indices lie in page 0 and are what they were
+	p.arena.Table.Current.Store(&broken)
+	return func() { p.arena.Table.Current.Store(t) }
+}

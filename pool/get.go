@@ -20,8 +20,8 @@ import (
 // copy is never a mixture of two values. Goroutines that write to a live value must still
 // synchronize with Get.
 //
-// On amd64 Get writes nothing shared, and costs a call, two loads of the slot's word and the
-// copy. On other platforms, and under the race detector, it pins the pool while it copies,
+// On amd64 and 386 Get writes nothing shared, and costs a call, two loads of the slot's word and
+// the copy. On other platforms, and under the race detector, it pins the pool while it copies,
 // which costs two locked instructions. For many look-ups in a row, use [Pool.Pin] and
 // [Guard.Get].
 func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
@@ -41,9 +41,6 @@ func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 			// Until the second load of the word, v may be torn, and must not be used (L12).
 			// The load returns h only if the slot was h's all the while.
 			v = s.Value
-			if atom.Charges {
-				atom.PlainRead(&s.Value)
-			}
 			if s.Word.Load() == uint64(h) {
 				return v, true
 			}
@@ -121,23 +118,6 @@ func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
 	return
 }
 
-// GetBatch appends a pointer for each handle of hs to dst, or nil if it is not live, and
-// returns the extended slice. It is like Get in a loop, but the cache misses of many slots
-// overlap.
-func (g *Guard[T]) GetBatch(hs []Handle[T], dst []*T) []*T {
-	t := g.pages()
-	for _, h := range hs {
-		var v *T
-		if h.Index() < t.Limit {
-			if slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)
-				v = &slot.Value
-			}
-		}
-		dst = append(dst, v)
-	}
-	return dst
-}
-
 // getPinned is Get where two loads of the word do not prove that the copy is whole (L12):
 // the pin prevents the slot's reuse during the copy (L3).
 func (p *Pool[T]) getPinned(h Handle[T]) (v T, ok bool) {
@@ -147,7 +127,7 @@ func (p *Pool[T]) getPinned(h Handle[T]) (v T, ok bool) {
 			v, ok = slot.Value, true
 		}
 	}
-	g.UnpinBrief()
+	g.Unpin()
 	return v, ok
 }
 

@@ -6,7 +6,7 @@ import "coatcheck/shard"
 // value, even a removed one: the slot is not zeroed, not Reset and not reused. Removals do
 // not wait for guards; the removed slots do.
 //
-// [Pool.Pin] and [Worker.Pin] return a Guard; a zero Guard panics. It must not be copied: vet
+// [Pool.Pin] returns a Guard; a zero Guard panics. It must not be copied: vet
 // reports copies, and the second Unpin panics. Any number of goroutines may use one Guard
 // at once. Any of them may unpin it, once the others have finished.
 //
@@ -29,7 +29,8 @@ type Guard[T any] struct {
 // If a guard is never unpinned, the slots that are removed after its Pin are not reused:
 // insertions take new memory up to Options.MaxLimbo, and then return ErrStalled. [Stats]
 // shows such a guard. Slots that were removed before the Pin do not wait for it. In a pool
-// with neither a Capacity nor a MaxLimbo, up to 63 of each shard may.
+// with neither a Capacity nor a MaxLimbo, what is in limbo then, mostly fewer than 64 slots a
+// shard, does, and what a Worker has removed of late, up to 384 slots.
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
 	g.pool = p

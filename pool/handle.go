@@ -35,22 +35,14 @@ func (h Handle[T]) String() string {
 	if h.IsZero() {
 		return textOfZero
 	}
-	b, _ := h.AppendText(make([]byte, 0, len("4294967295@4294967295")))
-	return string(b)
-}
-
-// AppendText appends the text of String to b. The error is always nil.
-func (h Handle[T]) AppendText(b []byte) ([]byte, error) {
-	if h.IsZero() {
-		return append(b, textOfZero...), nil
-	}
+	b := make([]byte, 0, len("4294967295@4294967295"))
 	b = strconv.AppendUint(b, uint64(h.Index()), 10)
 	b = append(b, textSep...)
-	return strconv.AppendUint(b, uint64(h.Generation()), 10), nil
+	return string(strconv.AppendUint(b, uint64(h.Generation()), 10))
 }
 
 // MarshalText returns the text of String. The error is always nil.
-func (h Handle[T]) MarshalText() ([]byte, error) { return h.AppendText(nil) }
+func (h Handle[T]) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // UnmarshalText parses the text of String and nothing else: no sign, no leading zeros, no
 // even generation, no empty text. If it returns an error, h is unchanged.

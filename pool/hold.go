@@ -26,6 +26,11 @@ type Ref[T any] struct {
 	state atom.Uint32
 }
 
+const (
+	open    = 1
+	settled = 2
+)
+
 // Hold returns a Ref to the value that h names, and reports whether h is live.
 //
 // It allocates the Ref, and costs three locked instructions. Without Preallocate, the first
@@ -58,7 +63,8 @@ func (r *Ref[T]) Handle() Handle[T] {
 }
 
 // Release ends the hold. A second Release panics. It costs three locked instructions. The
-// last Release of a value that was removed gives its slot back, and may call Options.Reset.
+// last Release of a value that was removed sends its slot to limbo. A later call reclaims the
+// slot: Release itself runs no Options.Reset.
 func (r *Ref[T]) Release() {
 	if !r.state.CompareAndSwap(open, settled) {
 		panic(releasedRef)

@@ -11,7 +11,6 @@ import (
 // inlining to packages that instantiate it (see package atom). It is never called.
 func inlined(a *atom.Uint32, b *atom.Uint64, c *atom.Int64, d *atom.Pointer[int], g *epoch.Guard) bool {
 	words := shard.InlineWord(b.Load())
-	g.UnpinBrief()
 	atom.InlineRelease(b)
 	atom.Between()
 	return atom.InlineUint32(a) && atom.InlineUint64(b) && atom.InlineInt64(c) && atom.InlinePointer(d) &&

@@ -1,24 +1,20 @@
 package pool
 
-import (
-	"coatcheck/internal/atom"
-	"coatcheck/shard"
-)
+import "coatcheck/shard"
 
 // Insert stores v in a vacant slot and returns its handle. The error is ErrFull or wraps
 // it. Insert costs one locked instruction on amd64, and two elsewhere.
 //
 // Insert waits for other goroutines in two cases: when it adds a page, and before it returns
-// an error if others are reclaiming, trimming or looking values up.
+// an error or adds to a pool in which half of the slots wait. Then it waits for goroutines
+// that reclaim, for a Trim, and for look-ups that have a pin of their own. None of them runs
+// user code meanwhile.
 func (p *Pool[T]) Insert(v T) (Handle[T], error) {
 	slot, h := p.arena.Local().Pop()
 	if slot == nil {
 		return p.insertSlow(v)
 	}
 	slot.Value = v // publish, which is too large to be inlined
-	if atom.Charges {
-		atom.PlainWrite(&slot.Value)
-	}
 	return p.live(slot, h), nil
 }
 
@@ -28,21 +24,6 @@ func (p *Pool[T]) insertSlow(v T) (Handle[T], error) {
 		return 0, err
 	}
 	return p.publish(slot, h, v), nil
-}
-
-// InsertBatch inserts the values of vs in order, one after the other. It appends a handle
-// for each to dst and returns the extended slice. At the first error it stops; the values
-// that it has inserted stay, and each has its handle.
-func (p *Pool[T]) InsertBatch(vs []T, dst []Handle[T]) ([]Handle[T], error) {
-	p.pages()
-	for i := range vs {
-		slot, h, err := p.arena.Claim()
-		if err != nil {
-			return dst, err
-		}
-		dst = append(dst, p.publish(slot, h, vs[i]))
-	}
-	return dst, nil
 }
 
 // InsertFunc is like [Pool.Insert], but init builds the value in its slot. *v is zero, or
@@ -72,9 +53,6 @@ func (p *Pool[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], 
 // publish stores v in a slot that the caller claimed as h, and makes it live.
 func (p *Pool[T]) publish(slot *shard.Slot[T], h uint64, v T) Handle[T] {
 	slot.Value = v
-	if atom.Charges {
-		atom.PlainWrite(&slot.Value)
-	}
 	return p.live(slot, h)
 }
 
@@ -116,6 +94,6 @@ func (p *Pool[T]) unless(done *bool, slot *shard.Slot[T], h uint64) {
 		if debugging {
 			p.records.lives.Ended(h, burnt)
 		}
-		p.arena.Abandon(slot, h)
+		p.arena.Abandon(slot, h, shard.Reclaim)
 	}
 }

@@ -40,8 +40,9 @@ func (p *Pool[T]) Grow(n int) error {
 // the slots that stay keep their order of reuse.
 //
 // Trim reads every slot that has memory. If there are unused pages, each vacant slot costs
-// some nanoseconds more, or a cache miss, and one of its 2^31 lives. Only other calls of
-// Trim, and insertions that find no vacant slot, wait for it.
+// some nanoseconds more, or a cache miss, and one of its 2^31 lives. For that time,
+// insertions that find no vacant slot wait for it, and calls of Trim, Synchronize and Stats,
+// and Workers that give slots back. Removals and other insertions do not.
 //
 // A page has 64 to 128 KiB and at least 1,024 slots, and one live value keeps it. A pool with
 // a single page, or with Preallocate, keeps its memory. DESIGN.md lists what else does.
@@ -68,8 +69,8 @@ func (p *Pool[T]) Synchronize(ctx context.Context) error {
 //
 // Only the garbage collector needs that memory back, so it gives the signal. Nothing refers
 // to a sentinel, so its finalizer runs after each cycle. The finalizer reclaims, and sets
-// itself again. With nothing pinned or held, what a removed value keeps reachable is freed
-// in the cycle after that.
+// itself again. What a removed value keeps reachable is freed in the cycle after that, if no
+// guard delays its slot and no Ref or Worker has it.
 //
 // The sentinel refers to the pool weakly, and ends with it. A pool with a Reset has none,
 // because user code must not run on the goroutine of finalizers. A pool of values without

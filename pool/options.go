@@ -12,31 +12,26 @@ import (
 
 // Options configure a pool. The zero value has the defaults.
 type Options[T any] struct {
-	// Capacity is the greatest number of live values. 0 means MaxCapacity. Slots that
-	// the pool itself needs, such as MinFree, are allocated on top.
+	// Capacity is the number of slots, and so the greatest number of live values. 0 means
+	// MaxCapacity.
 	Capacity int
 
 	// Preallocate makes New allocate everything, and needs a Capacity. That includes 4
-	// bytes a slot for Refs, memory for PreallocatedGuards guards, and eight loops of
-	// [Pool.All]. Later only more guards and loops allocate, and calls that return an
-	// object or start goroutines, such as Reserve and Each. DESIGN.md lists them.
+	// bytes a slot for Refs, and memory for 256 guards. Later only more guards allocate, and
+	// calls that return an object or start goroutines, such as Reserve and Each. DESIGN.md
+	// lists them.
 	Preallocate bool
 
 	// Reuse is the order in which removed slots are reused.
 	Reuse Reuse
 
-	// MinFree is for FIFO alone: a slot is reused only while at least MinFree others
-	// are free. These slots are allocated on top of Capacity, and slots that are
-	// exhausted are taken from them first. 0 means DefaultMinFree.
-	MinFree int
-
-	// MaxLimbo is the greatest number of removed slots that may wait for guards when an
-	// Insert needs new memory. If more wait, Insert returns ErrStalled. So a guard that is
-	// never unpinned cannot use up the memory. The default 0 means 1,000,000 or twice the
-	// number of live values, whichever is greater.
+	// MaxLimbo bounds the new memory that a guard can cost which is never unpinned. If an
+	// Insert needs new memory while MaxLimbo removed slots wait for guards or Refs, it
+	// returns ErrStalled. The default 0 means the greater of 1,000,000 and twice the number
+	// of live values.
 	MaxLimbo int
 
-	// Shards is the number of independent freelists, at most MaxShards. 0 means four
+	// Shards is the number of independent freelists, at most 65,536. 0 means four
 	// times GOMAXPROCS. A pool with a small Capacity has fewer.
 	Shards int
 
@@ -47,15 +42,10 @@ type Options[T any] struct {
 	//
 	// Reset is called by the goroutine that reclaims, mostly in an Insert or a Remove, and
 	// may run in several goroutines at once. It may use the pool, and the Worker whose call
-	// it interrupts. While it runs, its slot and up to 15 others are not free. If it
-	// panics, its slot is zeroed and free, and the call that reclaims panics.
+	// it interrupts. While it runs, its slot and up to 15 others that the goroutine reclaims
+	// with it are not free. If it panics, its slot is zeroed and free, and the call that
+	// reclaims panics. Release of a Ref runs no Reset.
 	Reset func(*T)
-
-	// AutoTrim makes the pool call [Pool.Trim] when fewer than half of its slots that have
-	// memory are live. Removals check this: each time a quarter of the slots has been freed,
-	// one of them reads all slots, about a millisecond for a million, and may trim.
-	// AutoTrim excludes Preallocate.
-	AutoTrim bool
 
 	// Origin sets the first generation of every slot, Origin|1. With Shards: 1 and one
 	// goroutine, a program that sets it gets the same handles in each run. The default 0
@@ -71,38 +61,21 @@ const (
 	// LIFO reuses the slot that was removed last. It is the default, and uses the cache best.
 	LIFO Reuse = iota
 
-	// FIFO reuses the slot that was removed first, in each shard, and only while
-	// [Options].MinFree others are free. Slots then wear evenly, so that generations last
-	// as long as possible, and a handle that is used late meets a vacant slot rather than
-	// another value. FIFO costs cache misses, and a visit to each slot that is reclaimed.
+	// FIFO reuses the slot that was removed first, in each shard, of those that no guard holds
+	// back. Slots then wear evenly, so that generations last as long as possible. FIFO costs
+	// cache misses, and a visit to each slot that is reclaimed.
 	FIFO
 )
-
-// String returns "LIFO" or "FIFO".
-func (r Reuse) String() string {
-	switch r {
-	case LIFO:
-		return "LIFO"
-	case FIFO:
-		return "FIFO"
-	}
-	return fmt.Sprintf("Reuse(%d)", uint8(r))
-}
 
 // MaxCapacity is the greatest number of slots: 2^32 − 1024, or less on 32-bit platforms.
 const MaxCapacity = min(1<<32-1024, math.MaxInt)
 
 const (
-	// DefaultMinFree is the default of Options.MinFree. With 64 slots kept back, a slot
-	// rests for at least 64 removals.
-	DefaultMinFree = 64
+	maxShards = 1 << 16
 
-	// MaxShards is the greatest number of shards.
-	MaxShards = 1 << 16
-
-	// PreallocatedGuards is the number of guards of a pool with Preallocate that can be
+	// preallocatedGuards is the number of guards of a pool with Preallocate that can be
 	// pinned at once without allocating. More guards allocate.
-	PreallocatedGuards = 256
+	preallocatedGuards = 256
 
 	// shardsPerProc makes it unlikely that two running goroutines share a shard by chance.
 	// A shard may keep about 2·shard.Batch slots for itself, and up to 32 KiB of slots that
@@ -116,7 +89,7 @@ const (
 // plan is Options with the defaults filled in, and what follows from them.
 type plan[T any] struct {
 	Options[T]
-	slots  uint64 // the greatest number, of all kinds
+	slots  uint64 // the greatest number
 	shift  uint32 // of a page's size
 	guards int    // preallocated
 }
@@ -137,47 +110,35 @@ func (o *Options[T]) check() (plan[T], error) {
 		return fail("Capacity is %d; the limit is %d", pl.Capacity, uint64(MaxCapacity))
 	case pl.Preallocate && pl.Capacity == 0:
 		return fail("Preallocate needs a Capacity")
-	case pl.AutoTrim && pl.Preallocate:
-		return fail("AutoTrim and Preallocate exclude each other: one gives memory back, the other keeps it")
 	case pl.Reuse > FIFO:
-		return fail("Reuse is %v; want LIFO or FIFO", pl.Reuse)
-	case pl.MinFree < 0:
-		return fail("MinFree is %d; want 0 (the default) or more", pl.MinFree)
-	case pl.MinFree > 0 && pl.Reuse != FIFO:
-		return fail("MinFree is %d, but Reuse is %v; only FIFO keeps slots back", pl.MinFree, pl.Reuse)
+		return fail("Reuse is %d; want LIFO or FIFO", pl.Reuse)
 	case pl.MaxLimbo < 0:
 		return fail("MaxLimbo is %d; want 0 (the default) or more", pl.MaxLimbo)
-	case pl.Shards < 0 || pl.Shards > MaxShards:
-		return fail("Shards is %d; want 0 (the default) to %d", pl.Shards, MaxShards)
+	case pl.Shards < 0 || pl.Shards > maxShards:
+		return fail("Shards is %d; want 0 (the default) to %d", pl.Shards, maxShards)
 	case pl.Origin|1 > shard.LastGeneration:
 		return fail("Origin is %d; the last generation is %d", pl.Origin, uint32(shard.LastGeneration))
 	}
 	if pl.Origin != 0 {
 		pl.Origin |= 1 // or it is chosen by build, or comes with a snapshot
 	}
-	pl.Shards = cmp.Or(pl.Shards, min(shardsPerProc*runtime.GOMAXPROCS(0), MaxShards))
+	pl.Shards = cmp.Or(pl.Shards, min(shardsPerProc*runtime.GOMAXPROCS(0), maxShards))
 	if pl.Capacity > 0 {
 		pl.Shards = min(pl.Shards, maxShardsOf(pl.Capacity))
 	}
 	pl.slots = uint64(pl.Capacity)
-	if pl.Reuse == FIFO {
-		pl.MinFree = cmp.Or(pl.MinFree, DefaultMinFree)
-		pl.slots += uint64(pl.MinFree) + uint64(pl.Shards)
-	}
 	size := unsafe.Sizeof(shard.Slot[T]{})
 	switch {
-	case pl.slots > shard.MaxSlots:
-		return fail("Capacity with MinFree and a dummy for each shard makes %d slots; the limit is %d", pl.slots, uint64(shard.MaxSlots))
 	case pl.Preallocate && !shard.Fits[T](pl.slots):
 		return fail("Preallocate: %d slots of %d bytes do not fit into the address space", pl.slots, size)
 	case pl.Capacity == 0:
 		pl.slots = shard.MaxSlots
 	case pl.Preallocate:
-		pl.guards = PreallocatedGuards
+		pl.guards = preallocatedGuards
 	}
 	pl.shift = shard.PageShift(size, pl.slots, pl.Preallocate)
 	return pl, nil
 }
 
 // maxShardsOf returns the greatest number of shards of a pool with a capacity.
-func maxShardsOf(capacity int) int { return min(MaxShards, max(1, capacity/slotsPerShard)) }
+func maxShardsOf(capacity int) int { return min(maxShards, max(1, capacity/slotsPerShard)) }

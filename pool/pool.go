@@ -18,8 +18,6 @@ type Pool[T any] struct {
 	arena  shard.Arena[T] // owns the slots
 	domain tracedDomain   // an epoch.Domain: the arena's clock
 
-	loops   loops
-	dropped func(*Reservation[T]) // made once, so that Reserve allocates one object
 	records records
 
 	_ [128]byte
@@ -28,6 +26,12 @@ type Pool[T any] struct {
 	workers   atom.Int64
 	reserved  atom.Int64
 	collected atom.Int64
+
+	// supply refers to the block that Reservations are taken from. It is nil at first.
+	//
+	//	writers  cellSlow, by a store, which publishes the block
+	//	readers  cell
+	supply atom.Pointer[supply[T]]
 }
 
 // New returns an empty pool. If opts is nil, it uses the defaults. If an option is
@@ -62,14 +66,18 @@ func (p *Pool[T]) Cap() int {
 }
 
 var (
-	// ErrFull means that at some moment during the call no slot was free: each was live,
-	// exhausted, or in use by another call, a Worker or a Reservation. A slot may have
-	// become free since.
+	// ErrFull means that at one moment during the call no slot was free, and none waited:
+	// each was live, exhausted, or in use by another call, a Reset, a Worker or a
+	// Reservation. A slot may have become free since.
+	//
+	// While 64 runs of Resets are under way in a shard, its slots that wait for nothing but a
+	// Reset do not count as waiting.
 	ErrFull = shard.ErrFull
 
-	// ErrStalled wraps ErrFull. It means that at least one removed slot waits for a guard
-	// to be unpinned or for a Ref to be released. [Stats] shows the age of the oldest
-	// guard and the number of Refs.
+	// ErrStalled wraps ErrFull. It means that at one moment during the call no slot was free,
+	// and some waited. Each of these is delayed by a guard that was pinned before its removal
+	// returned, or by a Ref. Pin says what more a guard delays in a pool with neither a
+	// Capacity nor a MaxLimbo. [Stats] shows how many guards are pinned and Refs are held.
 	ErrStalled = shard.ErrStalled
 
 	// ErrExhausted wraps ErrFull. It means that every slot has used up its generations,
@@ -85,7 +93,6 @@ const (
 	closedWorker = shard.Closed
 	releasedRef  = "pool: use of a Ref after Release, or not from Pool.Hold"
 	unsettled    = "pool: use of a Reservation after Commit or Cancel, or not from Pool.Reserve"
-	zeroReserver = "pool: use of a zero Reserver; get one from Pool.Reserver"
 )
 
 // pages returns the current table of pages. It panics for a zero Pool, which has none.
@@ -110,12 +117,8 @@ func (pl plan[T]) build() *Pool[T] {
 
 // frame returns a pool without an arena.
 func (pl plan[T]) frame() *Pool[T] {
-	p := &Pool[T]{dropped: dropReservation[T]}
-	if copiesWithoutPin {
-		p.domain.InitFull(pl.guards) // nothing else makes brief pins
-	} else {
-		p.domain.Init(pl.guards)
-	}
+	p := new(Pool[T])
+	p.domain.Init(pl.guards)
 	p.record()
 	return p
 }
@@ -131,8 +134,6 @@ func (pl plan[T]) config(p *Pool[T]) shard.Config[T] {
 		MaxLimbo: int64(pl.MaxLimbo),
 		First:    pl.Origin,
 		FIFO:     pl.Reuse == FIFO,
-		MinFree:  pl.MinFree,
-		AutoTrim: pl.AutoTrim,
 		Fixed:    pl.Preallocate,
 		Reset:    pl.Reset,
 		Pointers: pointers.In(reflect.TypeFor[T]()),
@@ -142,8 +143,5 @@ func (pl plan[T]) config(p *Pool[T]) shard.Config[T] {
 // complete is the last step of making p. The sentinel comes last, because it uses p from
 // another goroutine.
 func (pl plan[T]) complete(p *Pool[T]) {
-	if pl.Preallocate {
-		p.loops.fill()
-	}
 	p.watch()
 }

@@ -8,10 +8,11 @@ import "iter"
 // The value stays readable for Refs, and for guards that are pinned now. When they have gone,
 // the slot is reclaimed: it is zeroed or Reset, and may be reused. A later call does so, or
 // the garbage collector within two cycles, or [Pool.Synchronize] at once. In a pool with a
-// Reset only calls do, and for what a [Worker] removed only that Worker's.
+// Reset only calls do. What a [Worker] removed waits for calls of that Worker.
 //
-// Remove costs two locked instructions. Some calls also reclaim a bounded number of slots,
-// and call Options.Reset.
+// Remove costs two locked instructions. In a pool with a Capacity or a MaxLimbo, the first
+// removal after a Pin costs one more. About one call in 64 also reclaims what has gathered,
+// and calls Options.Reset for it.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	ok := p.arena.Remove(nil, uint64(h))
 	p.ended(h, ok)
@@ -43,7 +44,8 @@ func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
 // rest in the pool. Drain holds no pin.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	return func(yield func(Handle[T], T) bool) {
-		for h := range liveHandles[T](p.pages()) {
+		t := p.pages()
+		for h := range liveSlots[T](t, 0, t.Limit) {
 			if v, ok := p.Take(h); ok && !yield(h, v) {
 				return
 			}
@@ -76,7 +78,7 @@ func (p *Pool[T]) Clear() int {
 	t := p.pages()
 	r := p.arena.Removals()
 	defer r.End()
-	for h := range liveHandles[T](t) {
+	for h := range liveSlots[T](t, 0, t.Limit) {
 		p.ended(h, r.Remove(uint64(h)))
 	}
 	return r.N

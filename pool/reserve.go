@@ -1,49 +1,48 @@
 package pool
 
 import (
-	"runtime"
-
-	"coatcheck/internal/atom"
 	"coatcheck/shard"
 )
 
 // Reservation is a slot whose handle is known before its value is live, such as for values
 // that refer to each other.
 //
-// [Pool.Reserve] and [Reserver.Reserve] return a Reservation; a zero Reservation panics. One
-// goroutine at a time may use it. Commit, CommitHold or Cancel settles it, after which these
-// and Value panic. It must not be copied.
+// [Pool.Reserve] returns a Reservation; a zero Reservation panics. One goroutine at a time may
+// use it. Commit, CommitHold or Cancel settles it, after which these and Value panic. It must
+// not be copied.
 //
 // The garbage collector cancels a Reservation that is dropped, so keep it until you settle
 // it; the pointer of Value does not keep it. If a path uses that pointer and does not settle,
-// defer runtime.KeepAlive. Do not store a Reservation in a value of its own pool: the
-// collector would never find it dropped.
+// defer runtime.KeepAlive. A Reservation in a value of its own pool is not dropped as long as
+// the pool is reachable.
+//
+// Reservations are made in blocks of 63. The collector cancels those that are dropped only when
+// no Reservation of their block is reachable, including those that are settled. So drop a
+// Reservation when it is settled: it keeps the 3 KiB of its block, but no value.
 type Reservation[T any] struct {
-	mark  mark // noCopy
-	pool  *Pool[T]
-	slot  *shard.Slot[T] // nil when settled, so that it keeps no page from the collector
-	h     uint64
-	state atom.Uint32 // open → settled, by compare-and-swap: once
-	block bool        // it is part of a Reserver's block, which has the finalizer
+	_    noCopy
+	pool *Pool[T]
+	slot *shard.Slot[T] // nil when settled, so that it keeps no page from the collector
+	h    uint64
+	open *reservation // tells whether it is open
 }
 
-const (
-	open    = 1
-	settled = 2
-)
-
-// Reserve takes a vacant slot without making it live. The error is ErrFull or wraps it.
-//
-// It allocates an object with a finalizer, which costs several times as much as an insertion.
-// A [Reserver] makes many Reservations at less cost.
+// Reserve takes a vacant slot without making it live. The error is ErrFull or wraps it. It
+// allocates five objects for each 63 Reservations.
 func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 	slot, h, err := p.arena.Claim()
 	if err != nil {
 		return nil, err
 	}
-	r := new(Reservation[T])
-	r.begin(p, slot, h)
-	runtime.SetFinalizer(r, p.dropped)
+	p.arena.Blank(slot)
+	r := p.cell()
+	p.reserved.Add(1)
+	r.pool, r.slot, r.h = p, slot, h
+	if debugging {
+		p.records.lives.Began(h, reserved)
+		r.open.mark.opened(p.records.reservations, reserved, Handle[T](h).String())
+	}
+	r.open.h.Store(h)
 	return r, nil
 }
 
@@ -59,7 +58,7 @@ func (r *Reservation[T]) Handle() Handle[T] {
 // Value returns a pointer to the value, which is zero or as Options.Reset left it. The
 // pointer is valid until the Reservation is settled.
 func (r *Reservation[T]) Value() *T {
-	if r.state.Load() != open {
+	if r.open == nil || r.open.h.Load() == 0 {
 		panic(unsettled)
 	}
 	return &r.slot.Value
@@ -88,56 +87,27 @@ func (r *Reservation[T]) Cancel() {
 	slot := r.settle()
 	if debugging {
 		r.pool.records.lives.Ended(r.h, cancelled)
-		r.mark.closed(r.pool.records.reservations, cancelled)
+		r.open.mark.closed(r.pool.records.reservations, cancelled)
 	}
-	r.pool.arena.Abandon(slot, r.h)
-}
-
-// begin opens r, which was never used before, on a slot that the caller claimed as h.
-func (r *Reservation[T]) begin(p *Pool[T], slot *shard.Slot[T], h uint64) {
-	p.arena.Blank(slot)
-	p.reserved.Add(1)
-	r.pool, r.slot, r.h = p, slot, h
-	r.state.Store(open)
-	if debugging {
-		p.records.lives.Began(h, reserved)
-		r.mark.opened(p.records.reservations, reserved, Handle[T](h).String())
-	}
+	r.pool.arena.Abandon(slot, r.h, shard.Reclaim)
 }
 
 // began records that the value became live.
 func (r *Reservation[T]) began() {
 	if debugging {
 		r.pool.records.lives.Began(r.h, committed)
-		r.mark.closed(r.pool.records.reservations, committed)
+		r.open.mark.closed(r.pool.records.reservations, committed)
 	}
 }
 
-// settle ends the Reservation and returns its slot. If the compare-and-swap succeeds, the
-// caller owns the slot. It fails if the Reservation was settled before.
+// settle ends the Reservation and returns its slot, which the caller owns then. It panics if
+// the Reservation was settled before.
 func (r *Reservation[T]) settle() *shard.Slot[T] {
-	if !r.state.CompareAndSwap(open, settled) {
+	if r.open == nil || r.open.h.Swap(0) == 0 {
 		panic(unsettled)
-	}
-	if !r.block {
-		runtime.SetFinalizer(r, nil)
 	}
 	slot := r.slot
 	r.slot = nil
 	r.pool.reserved.Add(-1)
 	return slot
-}
-
-// dropReservation is the finalizer of Reservations. It does not reclaim, because that may call
-// Reset: a panic on the goroutine of finalizers would end the program.
-func dropReservation[T any](r *Reservation[T]) {
-	if r.state.CompareAndSwap(open, settled) {
-		r.pool.collected.Add(1)
-		if debugging {
-			r.pool.records.lives.Dropped(r.h, collected)
-			r.mark.dropped(r.pool.records.reservations, collected)
-		}
-		r.pool.arena.AbandonQuietly(r.slot, r.h)
-		r.pool.reserved.Add(-1) // last: if no Reservation is open, all slots are back
-	}
 }

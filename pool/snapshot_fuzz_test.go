@@ -67,80 +67,45 @@ func requireCopy[T any](t testing.TB, p, c *pool.Pool[T]) {
 type (
 	// fixed refers to another value, or to none.
 	fixed struct {
-		ID    uint64
-		Self  pool.Handle[fixed]
-		To    pool.Handle[fixed]
-		ToID  uint64 // what is there, or was
-		Score float32
-		On    [2]bool
-		_     [2]byte
-		Names [3]struct {
-			A uint8
-			B uint16
-		}
-		C complex64
+		ID   uint64
+		Self pool.Handle[fixed]
+		To   pool.Handle[fixed]
+		ToID uint64 // what is there, or was
+		On   [2]bool
+		_    [2]byte
+		C    complex64
 	}
 
-	// mixed is of all parts, and of some that encode themselves.
+	// mixed is written by its parts, some of which encode themselves.
 	mixed struct {
-		Next  *mixed // first, which TestDeepValues makes use of
-		Name  string
+		Next  *mixed
 		Tags  []string
-		Nums  []uint16
 		Kids  []mixed
 		By    map[string]*mixed
-		Keys  map[unhashable]int
 		Up    **mixed
 		Empty []struct{}
 		Sets  map[uint8]map[bool]struct{}
-		Pairs [2]map[float32][]string
-		Blank struct {
-			_ [3]func()
-			P *[3]string
-		}
 		When  time.Time
-		Inner marshalling
 		Moods []*moody
 	}
-
-	marshalling struct{ text string } // unexported, and encodes itself
 )
 
-func (m marshalling) MarshalBinary() ([]byte, error) { return []byte(m.text), nil }
-
-func (m *marshalling) UnmarshalBinary(b []byte) error {
-	if bytes.HasPrefix(b, []byte("bad")) {
-		return errBad
-	}
-	m.text = string(b)
-	return nil
-}
-
-var errBad = errors.New("bad text")
-
 func fixedOf(i int) fixed {
-	v := fixed{ID: uint64(i), To: pool.Handle[fixed](i), Score: float32(i) / 3, C: complex(float32(i), -1)}
+	v := fixed{ID: uint64(i), To: pool.Handle[fixed](i), C: complex(float32(i), -1)}
 	v.On[i%2] = true
-	v.Names[2].A, v.Names[2].B = uint8(i), uint16(i)
 	return v
 }
 
 func moodyOf(i int) moody { return moody{mood: strings.Repeat("x", i%50)} }
 
 func mixedOf(i int) mixed {
-	v := mixed{
-		Name: fmt.Sprint(i), Tags: []string{"a", fmt.Sprint(i)}, Nums: []uint16{1, 2}, Empty: make([]struct{}, i%100),
-		When: time.Unix(1, 0).UTC(), Inner: marshalling{moodyOf(i).mood}, Moods: []*moody{nil, {mood: "good"}},
-	}
+	v := mixed{Tags: []string{"a", fmt.Sprint(i)}, Empty: make([]struct{}, i%100), Moods: []*moody{nil, {mood: "good"}}}
 	for range i % 3 {
 		up := &mixed{Kids: []mixed{v}}
 		v = mixed{
-			Next: &mixed{Name: "next", When: time.Unix(int64(i), 0).UTC()},
-			Kids: []mixed{v, {}}, By: map[string]*mixed{"a": {}, "b": nil}, Up: &up,
-			Sets: map[uint8]map[bool]struct{}{1: {true: {}}},
+			Next: &mixed{When: time.Unix(int64(i), 0).UTC()}, Kids: []mixed{v, {}}, Up: &up,
+			By: map[string]*mixed{"a": {}, "b": nil}, Sets: map[uint8]map[bool]struct{}{1: {true: {}}},
 		}
-		v.Pairs[1] = map[float32][]string{1: {"a"}}
-		v.Blank.P = &[3]string{"b"}
 	}
 	return v
 }
@@ -177,12 +142,6 @@ func (m *moody) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// unhashable is a key until it has been decoded.
-type unhashable struct{ v any }
-
-func (u unhashable) MarshalBinary() ([]byte, error)  { return []byte(fmt.Sprint(u.v)), nil }
-func (u *unhashable) UnmarshalBinary(b []byte) error { u.v = b; return nil }
-
 // snapshot judges a copy of the pool, whose other options may differ. It goes on with the copy
 // now and then, and whatever the model knows of the original holds of it.
 func (mc *machine[T]) snapshot() {
@@ -195,7 +154,7 @@ func (mc *machine[T]) snapshot() {
 		opts.Shards = 1 + mc.choose(3)
 	}
 	if opts.Capacity == 0 && mc.choose(4) == 0 {
-		opts.Reuse, opts.MinFree = 1-opts.Reuse, 3*int(1-opts.Reuse)
+		opts.Reuse = 1 - opts.Reuse
 	}
 	c, err := pool.ReadTiny(&b, &opts, uint32(mc.choose(4)))
 	if err != nil {
@@ -215,7 +174,7 @@ func (mc *machine[T]) snapshot() {
 		mc.Failf("a copy has %d slots, and lists %d", st.Allocated, sum)
 	}
 	if len(mc.held)+len(mc.holds)+mc.inside == 0 && mc.worker == nil && mc.choose(4) == 0 {
-		mc.cheap, mc.shards = nil, max(mc.shards, opts.Shards) // a Reserver is the original's
+		mc.shards = max(mc.shards, opts.Shards)
 		mc.done["Snapshot"]++
 		return
 	}
@@ -273,7 +232,7 @@ func FuzzReadFrom(f *testing.F) {
 
 // seedSnapshot is a small snapshot with records of every kind.
 func seedSnapshot[T any](t testing.TB, reuse pool.Reuse, value func(int) T) []byte {
-	p := testkit.Tiny(t, &pool.Options[T]{Origin: 3, Shards: 1, Reuse: reuse, MinFree: int(reuse)})
+	p := tiny(t, &pool.Options[T]{Origin: 3, Shards: 1, Reuse: reuse})
 	hs := testkit.Fill(t, p, 6, value)
 	p.RemoveBatch(hs[1:4])
 	w := &during{n: 5}

@@ -168,8 +168,7 @@ func (sr *snapshotReader[T]) header(want codec.Description) error {
 	pl.Origin = h.first
 	if pl.Reuse == FIFO && pl.Capacity > 0 {
 		// The original may have had more shards, and each has a slot.
-		most := pl.MinFree + maxShardsOf(pl.Capacity)
-		pl.slots = max(pl.slots, uint64(pl.Capacity)+min(uint64(h.spare), uint64(most)))
+		pl.slots = max(pl.slots, uint64(pl.Capacity)+min(uint64(h.spare), uint64(maxShardsOf(pl.Capacity))))
 		pl.slots = min(pl.slots, shard.MaxSlots)
 	}
 	return nil

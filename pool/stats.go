@@ -9,8 +9,8 @@ import (
 // may belong to slightly different moments. Packages encoding/json and expvar show its fields.
 type Stats struct {
 	Live  int // slots with a live value
-	Free  int // vacant slots that any Insert may take
-	Limbo int // removed slots that wait for guards or Refs
+	Free  int // vacant slots in the pool's lists, or never used
+	Limbo int // removed slots that are not reclaimed yet, or wait for Refs
 
 	Cached   int // vacant slots that open Workers keep
 	Reserved int // slots of open Reservations
@@ -28,6 +28,9 @@ type Stats struct {
 	Capacity  int   // the result of Cap
 	Bytes     int64 // memory of the pool, without what values point to
 
+	// Epoch is the one in which a guard would begin that is pinned now. An epoch passes when
+	// a guard is pinned after removed slots were sealed. So a forgotten guard has the age 1,
+	// however long it is pinned, if no other guard is.
 	Epoch     uint64
 	Pinned    int    // pinned guards, and calls and loops that hold a pin
 	OldestPin uint64 // age of the oldest pin, in epochs; 0 if there is none
@@ -49,14 +52,23 @@ func (p *Pool[T]) Stats() Stats {
 		Allocated: c.Allocated,
 		Capacity:  p.Cap(),
 		Bytes:     int64(unsafe.Sizeof(*p)) + c.Bytes + p.domain.Bytes(),
-		Epoch:     p.domain.Epoch(),
+		Epoch:     p.domain.Next(),
 	}
-	st.Pinned, st.OldestPin = p.domain.Pinned()
+	st.Pinned, st.OldestPin = p.pinned()
 	if st.Workers > 0 {
 		// A Worker's slots are in no list that others can read. They are what is left.
 		st.Cached = max(0, st.Allocated-st.Live-st.Free-st.Limbo-st.Reserved-st.Exhausted)
 	}
 	return st
+}
+
+// pinned returns how many guards are pinned, and how many epochs the oldest lies back.
+func (p *Pool[T]) pinned() (n int, oldest uint64) {
+	pins := p.domain.Scan()
+	if pins.Count == 0 {
+		return 0, 0
+	}
+	return pins.Count, p.domain.Next() - pins.Oldest
 }
 
 // LogValue implements [slog.LogValuer]. It returns a group of all figures.

@@ -78,3 +78,16 @@ func (v *boxed) UnmarshalBinary(b []byte) error {
 	*v = boxed{binary.BigEndian.Uint64(b), &box, bytes.Clone(b[16:])}
 	return nil
 }
+
+// Values of other tests. Each further type would have all methods of a pool compiled once
+// more.
+type (
+	// stamp tells when its slot was given to another value.
+	stamp struct {
+		id   uint64
+		self *stamp // zeroed with it
+	}
+
+	// bulky is so large that no page of 2^31 can be had.
+	bulky [1 << 17]byte
+)

@@ -61,13 +61,13 @@ func (t *Table[T]) withdraw() (bytes int64) {
 func (t *Table[T]) showVoid(pages []absent) (bytes int64) {
 	before := t.bytes()
 	if t.void == nil {
-		t.void, t.voidMargin = unsafe.Pointer(unsafe.SliceData(t.newVoid())), new(margin)
+		t.void, t.voidMeta = unsafe.Pointer(unsafe.SliceData(t.newVoid())), new(pageMeta)
 	}
 	now := t.copied()
 	slots := uint64(0)
 	for _, a := range pages {
 		slots += t.slotsIn(now, a.at)
-		now.Base[a.at], now.margins[a.at], now.floors[a.at] = t.void, t.voidMargin, a.floor
+		now.Base[a.at], now.metas[a.at], now.floors[a.at] = t.void, t.voidMeta, a.floor
 	}
 	t.absent = append(t.absent, pages...)
 	t.missing.Add(int64(slots))
@@ -109,7 +109,7 @@ func (t *Table[T]) bringBack() {
 		for i := range page {
 			page[i].Word.Store(Pack(a.floor, None)) // I11
 		}
-		now.Base[a.at], now.margins[a.at], now.floors[a.at] = unsafe.Pointer(unsafe.SliceData(page)), m, 0
+		now.Base[a.at], now.metas[a.at], now.floors[a.at] = unsafe.Pointer(unsafe.SliceData(page)), m, 0
 		slots += len(page)
 	}
 	t.spare.Add(int64(slots))
@@ -137,16 +137,7 @@ func (t *Table[T]) copied() *PageTable {
 	now := *t.Pages()
 	now.Base = append(make([]unsafe.Pointer, 0, cap(now.Base)), now.Base...)
 	now.Array = unsafe.Pointer(unsafe.SliceData(now.Base))
-	now.margins = append(make([]*margin, 0, cap(now.margins)), now.margins...)
+	now.metas = append(make([]*pageMeta, 0, cap(now.metas)), now.metas...)
 	now.floors = append(make([]uint32, 0, cap(now.Base)), now.floors...)[:len(now.Base)]
 	return &now
-}
-
-// bytes returns the memory that a margin takes.
-func (m *margin) bytes() int64 {
-	n := 4 * int64(len(m.homes)+len(m.taken))
-	if h := m.holders.Load(); h != nil {
-		n += 4 * int64(len(h.count))
-	}
-	return n
 }

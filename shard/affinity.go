@@ -72,19 +72,19 @@ func (a *Arena[T]) next(s *shard[T], k int) *shard[T] {
 // home returns the shard that slot i, removed in s, goes home to: s itself if the slot has no
 // home.
 func (s *shard[T]) home(i uint32) *shard[T] {
-	m, j := s.arena.Table.Pages().margin(i)
+	m, j := s.arena.Table.Pages().meta(i)
 	if at := m.homes[j/homeSlots].Load(); at > 0 {
 		return &s.arena.shards[at-1]
 	}
 	return s
 }
 
-// settle makes s the home of the slots from lo to hi-1, of which the caller owns the first,
+// setHome makes s the home of the slots from lo to hi-1, of which the caller owns the first,
 // and of their neighbours.
-func (s *shard[T]) settle(lo, hi uint32) {
+func (s *shard[T]) setHome(lo, hi uint32) {
 	t := s.arena.Table.Pages()
 	for i := lo; i < hi; {
-		m, j := t.margin(i)
+		m, j := t.meta(i)
 		if h := &m.homes[j/homeSlots]; h.Load() != s.at+1 {
 			h.Store(s.at + 1)
 		}

@@ -2,7 +2,6 @@ package shard_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,42 +14,68 @@ import (
 func TestSlotsGoHome(t *testing.T) {
 	for _, zero := range []bool{false, true} { // a batch is spliced, or each slot is visited
 		r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 3, zero: zero})
-		inserts, removes := r.shards[0], r.shards[1]
 		for range 20 {
-			var hs []uint64
-			for range shard.Batch {
-				slot, h, err := inserts.Claim()
-				require.NoError(t, err)
-				live(slot, h, 1)
-				hs = append(hs, h)
-			}
-			r.remove(t, removes, hs...)
-			require.Equal(t, shard.Batch, inserts.Free())
-			require.Zero(t, removes.Free())
+			r.remove(t, r.shards[1], r.claim(t, r.shards[0], shard.Batch)...)
+			require.Equal(t, shard.Batch, r.shards[0].Free())
+			require.Zero(t, r.shards[1].Free())
 		}
 	}
 }
 
-// TestMixedBatchIsSorted: of a batch with slots of two homes, those with the home of the first
-// slot go there, and the others stay.
-func TestMixedBatchIsSorted(t *testing.T) {
-	for _, zero := range []bool{false, true} {
-		r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 2, zero: zero})
+// claim makes n slots live that s claims.
+func (r *rig[T]) claim(t *testing.T, s *shard.Shard[T], n int) (hs []uint64) {
+	for range n {
+		slot, h, err := s.Claim()
+		require.NoError(t, err)
+		live(slot, h, *new(T))
+		hs = append(hs, h)
+	}
+	return hs
+}
+
+// TestHomeOfTheFirstDecides: of slots with two homes, those with the home of the first one go
+// there, also after a guard, and the others stay. So do slots without a home, and all slots of
+// queues, each of which has an order of reuse of its own.
+func TestHomeOfTheFirstDecides(t *testing.T) {
+	const n = shard.Batch
+	for _, c := range []struct {
+		setup[uint64]
+		homeless, guard bool
+		home            int // how many go to the other shard
+	}{
+		{home: n / 2},
+		{home: n / 2, guard: true},
+		{home: n / 2, setup: setup[uint64]{zero: true}},
+		{home: 0, setup: setup[uint64]{fifo: true}},
+		{home: 0, homeless: true},
+	} {
+		c.slots, c.shards = 16*n, 2
+		r := newRig(t, c.setup)
 		mine, others := r.shards[0], r.shards[1]
 		var hs []uint64
-		for i := range shard.Batch {
-			for _, s := range []*shard.Shard[uint64]{mine, others} { // the last is first in limbo
-				slot, h, err := s.Claim()
-				require.NoError(t, err)
-				live(slot, h, 1)
-				if i%2 == 0 {
-					hs = append(hs, h)
-				}
+		if c.homeless {
+			for i, end := r.arena.Table.Allot(n); i < end; i++ {
+				hs = append(hs, shard.Pack(1, i))
+				live(r.arena.Slot(i), hs[len(hs)-1], 1)
 			}
 		}
+		for len(hs) < n { // the last one is the first in limbo
+			a, b := r.claim(t, mine, 1), r.claim(t, others, 1)
+			hs = append(hs, a[0], b[0])
+		}
+		// What else the two shards took ahead.
+		mineHas, othersHave := mine.Free(), others.Free()
+		g := r.arena.Domain.Pin()
+		if !c.guard {
+			g.Unpin()
+		}
 		r.remove(t, mine, hs...)
-		require.Equal(t, shard.Batch/2, mine.Free())
-		require.Equal(t, shard.Batch/2, others.Free())
+		if c.guard {
+			g.Unpin()
+			mine.Reclaim(nil)
+		}
+		require.Equal(t, c.home, others.Free()-othersHave, "%+v", c)
+		require.Equal(t, n-c.home, mine.Free()-mineHas, "%+v", c)
 	}
 }
 
@@ -75,16 +100,6 @@ func TestGoroutineMovesAwayFromOthers(t *testing.T) {
 	require.GreaterOrEqual(t, moves, 4) // of seven, since there and back is by chance
 }
 
-// TestQueuesKeepWhatIsRemoved: a shard has an order of reuse of its own, so slots of a queue
-// stay.
-func TestQueuesKeepWhatIsRemoved(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 2, fifo: true})
-	hs := r.fill(t, r.shards[0], shard.Batch, number)
-	r.remove(t, r.shards[1], hs...)
-	r.reclaim(t, r.shards[1])
-	require.Equal(t, shard.Batch+1, r.shards[1].Free()) // and the dummy
-}
-
 // TestShardGoesAheadOnce: a shard takes new memory before it takes others' slots, up to a
 // bound, and becomes the home of others' slots that it takes.
 func TestShardGoesAheadOnce(t *testing.T) {
@@ -95,34 +110,13 @@ func TestShardGoesAheadOnce(t *testing.T) {
 	r.reclaim(t, b)
 	require.Zero(t, r.arena.Table.Unused())
 
-	var hs []uint64
-	for range others {
-		slot, h, err := a.Claim()
-		require.NoError(t, err)
-		live(slot, h, 1)
-		hs = append(hs, h)
-	}
+	hs := r.claim(t, a, others)
 	assert.Equal(t, others+shard.Ahead, r.arena.Table.Resident())
 
 	r.remove(t, c, hs...)
 	r.reclaim(t, c)
 	require.Equal(t, others, a.Free())
 	require.Zero(t, c.Free())
-}
-
-// TestSlotsWithoutAHomeStay: slots whose page has no home yet stay in the shard that removes
-// them.
-func TestSlotsWithoutAHomeStay(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 4 * shard.Batch, shards: 2})
-	lo, hi := r.arena.Table.Allot(shard.Batch)
-	var hs []uint64
-	for i := lo; i < hi; i++ {
-		h := shard.Pack(1, i)
-		live(r.arena.Slot(i), h, 1)
-		hs = append(hs, h)
-	}
-	r.remove(t, r.shards[1], hs...)
-	require.Equal(t, shard.Batch, r.shards[1].Free())
 }
 
 // TestFullTableIsLeftAlone: a shard without slots asks for no memory when there can be no
@@ -134,15 +128,10 @@ func TestFullTableIsLeftAlone(t *testing.T) {
 	r.reclaim(t, b)
 	r.arena.Table.Lock()
 	defer r.arena.Table.Unlock()
-	claimed := make(chan *shard.Slot[uint64])
+	claimed := make(chan *shard.Slot[uint64], 1)
 	go func() {
 		slot, _, _ := a.Claim()
 		claimed <- slot
 	}()
-	select {
-	case slot := <-claimed:
-		require.NotNil(t, slot)
-	case <-time.After(20 * time.Second):
-		t.Fatal("an insertion waits for the table")
-	}
+	require.NotNil(t, soon(t, claimed))
 }

@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"unsafe"
+
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
 )
@@ -31,42 +33,36 @@ type Arena[T any] struct {
 	dealt atom.Uint32
 
 	// spent counts slots that have left their last generation. exhausted counts those of them
-	// that are reclaimed and in no list.
+	// whose grace period is over, which are in no list.
 	//
-	//	writers  retire, abandoned, exhaust, before the slot is pushed on limbo or
-	//	         dropped; reusable and exhaust
-	//	readers  worn, refusal; Count
+	//	writers  retire, Abandon and exhaust, before the slot is pushed on limbo or
+	//	         dropped; recycle and exhaust
+	//	readers  worn, reason; Count
 	//	moves    both grow; exhausted never passes a spent that is read later
 	spent     atom.Int64
 	exhausted atom.Int64
 
-	// reserve is how many free slots FIFO still keeps back (MinFree). Exhausted slots are
-	// taken from it first.
-	//
-	//	writers  wear, by compare-and-swap
-	//	readers  keeps
-	reserve atom.Int64
-
-	// refs counts holds. parked counts removed slots that wait for a hold and for nothing else
-	// (hold.go).
+	// refs counts holds. parked counts removed slots that wait for a hold and for nothing
+	// else, except exhausted ones (hold.go).
 	//
 	//	writers  Hold and Drop, before and after the slot's own count; park, Drop
 	//	readers  held; Count
 	refs   atom.Int64
 	parked atom.Int64
 
-	// trims counts the beginnings and ends of Trim, so that an insertion that finds no slot
-	// knows whether a Trim owned slots meanwhile. trim is held in between.
-	//
-	//	writers  Trim, under trim
-	//	readers  settled
-	trims atom.Uint64
-	trim  atom.Mutex
+	// all is held by the one goroutine that takes the locks of all shards, before them.
+	all atom.Mutex
 
-	// freed counts slots that came free since autoTrim last counted the live ones.
+	// decisions numbers the calls of decide. refused is the last one that was a refusal, under
+	// all.
 	//
-	//	writers  autoTrim
-	freed atom.Int64
+	//	writers  decide, under all
+	//	readers  claimSlow, by an addition of 0
+	decisions atom.Uint64
+	refused   struct {
+		number uint64
+		err    error
+	}
 
 	// cached is how many slots all magazines together may keep.
 	//
@@ -85,15 +81,13 @@ const Closed = "pool: use of a Worker that is closed, or not from Pool.Worker"
 type Config[T any] struct {
 	Domain *epoch.Domain
 
-	Slots    uint64 // the most slots of all kinds
+	Slots    uint64 // the most slots
 	Shift    uint32 // a page has 1<<Shift slots
 	Shards   int
-	Capacity uint64 // the most live values; 0: no limit but Slots
-	MaxLimbo int64  // the most slots that wait before the arena stops growing; 0: a default
-	First    uint32 // the first live generation of every slot; odd
-	FIFO     bool   // shards have queues in place of stacks
-	MinFree  int    // FIFO: free slots that are kept back
-	AutoTrim bool
+	Capacity uint64   // Slots, or 0 if the pool has no limit of its own
+	MaxLimbo int64    // the most slots that wait before the arena stops growing; 0: a default
+	First    uint32   // the first live generation of every slot; odd
+	FIFO     bool     // shards hand out the slot that was removed first
 	Fixed    bool     // all memory is allocated from the start, and kept
 	Reset    func(*T) // object-pool mode: called in place of zeroing
 	Pointers bool     // T holds pointers
@@ -102,19 +96,10 @@ type Config[T any] struct {
 // Init makes an empty arena.
 func (a *Arena[T]) Init(c Config[T]) {
 	a.Frame(c)
-	if a.FIFO {
-		a.reserve.Store(int64(c.MinFree))
-		a.Table.Provide(uint64(c.MinFree) + uint64(c.Shards))
-	}
 	a.preallocate()
-	for i := range a.shards {
-		s := &a.shards[i]
-		s.attach(a, i)
-		s.list.fill(share(c.MinFree, i, c.Shards))
-	}
 }
 
-// Frame makes an arena without slots and lists, for Load and Stock.
+// Frame makes an arena without slots, for Load and Stock.
 func (a *Arena[T]) Frame(c Config[T]) {
 	a.Config = c
 	a.exact = c.Capacity > 0 || c.MaxLimbo > 0
@@ -123,8 +108,11 @@ func (a *Arena[T]) Frame(c Config[T]) {
 		// Thirty-two operations leave half of the slots to others.
 		a.reach = uint32(min(max(c.Capacity/64, 1), Batch))
 	}
-	a.Table.Init(c.Slots, c.Shift, c.Reset != nil)
+	a.Table.Init(c.Slots, c.Shift, a.exact, c.Reset != nil)
 	a.shards = make([]shard[T], c.Shards)
+	for i := range a.shards {
+		a.shards[i].attach(a, i)
+	}
 }
 
 // preallocate allocates everything, if Fixed asks for it.
@@ -139,33 +127,6 @@ func (a *Arena[T]) preallocate() {
 // may leave in the shards' ranges. It stops at Slots.
 func (a *Arena[T]) Grow(n uint64) { a.Table.Provide(n + uint64(len(a.shards))*Batch) }
 
-// share returns the i-th of parts nearly equal parts of n. When n shrinks by one, one part
-// shrinks by one, and no other changes. The wrong version spreads the greater parts evenly:
-// some parts of n-1 are greater than those of n, and a shrinking reserve is incomplete until
-// each shard has reclaimed.
-func share(n, i, parts int) int {
-	if i < n%parts {
-		return n/parts + 1
-	}
-	return n / parts
-}
-
-// keeps returns how many free slots shard i keeps back.
-func (a *Arena[T]) keeps(i uint32) uint32 {
-	return uint32(share(int(a.reserve.Load()), int(i), len(a.shards)))
-}
-
-// wear takes an exhausted slot from the reserve.
-func (a *Arena[T]) wear() {
-	for {
-		left := a.reserve.Load()
-		// Failure means that another exhausted slot was faster.
-		if left == 0 || a.reserve.CompareAndSwap(left, left-1) {
-			return
-		}
-	}
-}
-
 // Find returns the slot that h may name, or nil if that has no memory or the Arena is zero.
 // The slot need not be live with h; Remove, Take and Hold check.
 func (a *Arena[T]) Find(h uint64) *Slot[T] {
@@ -178,22 +139,22 @@ func (a *Arena[T]) Find(h uint64) *Slot[T] {
 // slot returns the slot of an index that was read from a word.
 func (a *Arena[T]) slot(i uint32) *Slot[T] { return At[T](a.Table.Pages(), i) }
 
-// markTaken notes that the value of slot i was moved out. Reclaiming then zeroes the slot, and
+// markMoved notes that the value of slot i was moved out. Reclaiming then zeroes the slot, and
 // Reset never sees a value that another owns. The slot's owner calls it before it retires the
 // slot. The operation is atomic because the bits of a word belong to different owners. Without
 // a Reset it does nothing.
-func (a *Arena[T]) markTaken(i uint32) {
+func (a *Arena[T]) markMoved(i uint32) {
 	if a.Reset != nil {
-		m, j := a.Table.Pages().margin(i)
-		m.taken[j/32].Or(1 << (j % 32))
+		m, j := a.Table.Pages().meta(i)
+		m.moved[j/32].Or(1 << (j % 32))
 	}
 }
 
-// unmarkTaken clears the mark of slot i and returns whether it was set. There must be a Reset.
-func (a *Arena[T]) unmarkTaken(i uint32) bool {
-	m, j := a.Table.Pages().margin(i)
+// unmarkMoved clears the mark of slot i and returns whether it was set. There must be a Reset.
+func (a *Arena[T]) unmarkMoved(i uint32) bool {
+	m, j := a.Table.Pages().meta(i)
 	bit := uint32(1) << (j % 32)
-	return m.taken[j/32].And(^bit)&bit != 0
+	return m.moved[j/32].And(^bit)&bit != 0
 }
 
 // Blank zeroes a claimed slot that reclaiming did not zero. In a T without pointers that
@@ -226,7 +187,7 @@ func (a *Arena[T]) exhaust(slot *Slot[T]) {
 // clean makes a slot ready for its next life, after its grace period. The caller owns the
 // slot, and must expect a Reset that panics or exits.
 func (a *Arena[T]) clean(slot *Slot[T], i uint32) {
-	if a.unmarkTaken(i) {
+	if a.unmarkMoved(i) {
 		clear1(&slot.Value)
 		return
 	}
@@ -240,10 +201,6 @@ func (a *Arena[T]) clean(slot *Slot[T], i uint32) {
 	done = true
 }
 
-func clear1[T any](v *T) {
-	var zero T
-	*v = zero
-	if atom.Charges {
-		atom.PlainWrite(v)
-	}
-}
+// clear1 zeroes a value. An assignment of a zero variable would allocate one of more than
+// 128 KiB.
+func clear1[T any](v *T) { clear(unsafe.Slice(v, 1)) }

@@ -1,10 +1,6 @@
 package shard
 
-import (
-	"slices"
-
-	"coatcheck/internal/atom"
-)
+import "slices"
 
 // The bag of a magazine has the slots that it removed and that wait for their grace period, in
 // parts with an epoch stamp each:
@@ -13,8 +9,8 @@ import (
 //	 ──────────┼───────────────┼──────────────┼─────────┼──────┼
 //	 ready now │    sealed     │    sealed    │  open   │
 //
-// It is to a magazine what limbo and the batches are to a shard, and keeps the same rule (I6):
-// a stamp is taken after the last unlinking of its part. Stamps grow from part to part, so
+// It is to a magazine what limbo and waiting are to a shard, and keeps the same rule (I6): a
+// stamp is taken after the last unlinking of its part. Stamps grow from part to part, so
 // parts pass in order.
 
 // turn makes the parts that have passed ready. If the magazine has enough slots, or the arena
@@ -27,7 +23,7 @@ func (m *Magazine[T]) turn() {
 	if waits := len(m.bag) - m.from; a.Reset != nil || len(m.ready)+int(m.end-m.next)+waits > m.reach-m.batch {
 		if !m.gave && a.Reset == nil && len(m.seals) > 0 {
 			// Slots that wait for a guard are no reason for a greater reach.
-			m.gave = a.Domain.Over(m.seals[len(m.seals)-1].stamp)
+			m.gave = a.Domain.Passed(m.seals[len(m.seals)-1].stamp)
 		}
 		m.retireBag()
 		return
@@ -39,36 +35,28 @@ func (m *Magazine[T]) turn() {
 
 // seal seals the open part of the bag. Its slots were unlinked before, so the current epoch is
 // a right stamp for all.
-//
-// With a seal for each guard that was pinned between removals, each guard delays its own part.
-// If there are more guards, the later parts share a seal.
 func (m *Magazine[T]) seal() {
 	if m.open == len(m.bag) {
 		return
 	}
 	stamp := m.stamp
 	if !m.exact {
-		stamp = m.arena.Domain.Epoch()
+		stamp = m.arena.Domain.Retire()
 	}
 	m.open = len(m.bag)
-	if k := len(m.seals); k < sealedMost {
-		m.seals = append(m.seals, seal{m.open, stamp})
-	} else {
-		m.seals[k-1] = seal{m.open, stamp}
-	}
+	m.seals = append(m.seals, seal{m.open, stamp})
 }
 
 // pass makes the sealed parts ready whose grace period is over. One scan of the pin cells
-// serves all: a guard that does not delay the last part delays no part.
+// serves all.
 func (m *Magazine[T]) pass() {
-	d := m.arena.Domain
-	k := len(m.seals)
-	if k == 0 {
+	if len(m.seals) == 0 {
 		return
 	}
-	if !d.Over(m.seals[k-1].stamp) {
-		for k = 0; k < len(m.seals) && m.seals[k].stamp < d.Safe(); k++ {
-		}
+	oldest := m.arena.Domain.Scan().Oldest
+	k := 0
+	for k < len(m.seals) && m.seals[k].stamp < oldest {
+		k++
 	}
 	if k == 0 {
 		return
@@ -84,10 +72,10 @@ func (m *Magazine[T]) reuse(end int) {
 	passed := m.bag[m.from:end]
 	whole := m.from == 0 && end == len(m.bag) && len(m.ready) == 0
 	m.from = end  // first, because a parked slot is no longer the magazine's
-	if a.held() { // observes (P8): holds stood before their slots came into the bag
+	if a.held() { // observes (P7): holds stood before their slots came into the bag
 		free := passed[:0]
 		for _, k := range passed {
-			if !a.park(Low(k.h)) {
+			if !a.park(Low(k.h), false) {
 				free = append(free, k)
 			}
 		}
@@ -97,16 +85,10 @@ func (m *Magazine[T]) reuse(end int) {
 		var zero T
 		for _, k := range passed {
 			k.slot.Value = zero
-			if atom.Charges {
-				atom.PlainWrite(&k.slot.Value)
-			}
 		}
 	}
 	for i := range passed {
 		passed[i].h = Reborn(passed[i].h)
-		if atom.Charges {
-			atom.PlainWrite(&passed[i])
-		}
 	}
 	if whole {
 		m.ready, m.bag = passed, m.ready
@@ -169,55 +151,41 @@ func (m *Magazine[T]) giveBack(n int) {
 	m.pushBack(&c)
 }
 
-// pushBack makes vacant for all what the magazine does not keep. It then counts as a seal, for
-// an insertion that has looked here before (bare).
+// pushBack makes vacant for all what the magazine does not keep. It waits for the shard's
+// lock.
 func (m *Magazine[T]) pushBack(c *chain[T]) {
 	if c.n > 0 {
+		m.shard.mu.Lock()
+		defer m.shard.mu.Unlock()
 		m.shard.push(c)
-		m.shard.seals.Add(1)
 	}
 }
 
-// lot is a part of a bag on its way to limbo.
-type lot[T any] struct {
-	chain chain[T]
-	stamp uint64
-}
-
-// emptyBag takes everything out of the bag: each sealed part with its stamp, so that a guard
-// of one part does not delay the others. Without exact it is one part, since the shard's batch
-// will have a stamp for all.
-func (m *Magazine[T]) emptyBag() (lots [sealedMost]lot[T]) {
+// emptyBag takes everything out of the bag. Each slot keeps its stamp, so that a guard of one
+// part does not delay the others.
+func (m *Magazine[T]) emptyBag() (c chain[T]) {
 	m.seal()
-	if !m.exact && len(m.seals) > 0 {
-		m.seals = append(m.seals[:0], seal{end: len(m.bag)})
-	}
-	for k, s := range m.seals {
-		part := m.bag[m.from:s.end]
+	if part := m.bag[m.from:]; len(part) > 0 {
 		first, last := part[len(part)-1], part[0]
-		lots[k] = lot[T]{chain[T]{
+		c = chain[T]{
 			first: first.h + generationStep, n: uint32(len(part)),
 			tail: last.h + generationStep, last: last.slot, next: Low(last.slot.Word.Load()),
-		}, s.stamp}
-		m.from = s.end
+		}
+	}
+	if m.exact {
+		for _, s := range m.seals {
+			for ; m.from < s.end; m.from++ {
+				m.arena.setStamp(Low(m.bag[m.from].h), s.stamp)
+			}
+		}
 	}
 	m.clearBag()
 	m.room = m.batch
-	return lots
+	return c
 }
 
 // retireBag sends the bag to the shard's limbo. It may run a Reset, which finds the bag empty.
-func (m *Magazine[T]) retireBag() { m.shard.retireLots(m.emptyBag()) }
-
-// retireLots retires the parts of a bag: all of them, before a Reset runs that may not return.
-func (s *shard[T]) retireLots(lots [sealedMost]lot[T]) {
-	due := uint32(0)
-	for i := range lots {
-		if before, after := s.pushLimbo(&lots[i].chain, lots[i].stamp); before/Batch != after/Batch {
-			due = after &^ (Batch - 1)
-		}
-	}
-	if due > 0 {
-		s.reclaimDue(due)
-	}
+func (m *Magazine[T]) retireBag() {
+	c := m.emptyBag()
+	m.shard.retireChain(&c)
 }

@@ -18,7 +18,8 @@ var (
 // have. The caller owns the slot, and publishes or abandons it.
 //
 // It looks where it costs least: in the shard's freelist, its range, its limbo, the other
-// shards, and then in new memory. It refuses only after it has looked everywhere.
+// shards, and then in new memory. It takes no lock that another goroutine has, but for the
+// growth of a page. If it finds nothing, decide looks once more, under all locks.
 func (a *Arena[T]) Claim() (*Slot[T], uint64, error) { return a.claim(a.Local()) }
 
 func (a *Arena[T]) claim(s *shard[T]) (*Slot[T], uint64, error) {
@@ -28,52 +29,46 @@ func (a *Arena[T]) claim(s *shard[T]) (*Slot[T], uint64, error) {
 	return a.claimSlow(s)
 }
 
-// claimSlow looks everywhere, until it has a slot or a reason why there is none. A failed
-// search is no reason: slots move from shards that it has not searched to those that it has,
-// and preempted goroutines may own many.
-//
-// It waits for a Trim, for reclaimers, and for look-ups that have a pin of their own. None of
-// them runs user code meanwhile. Otherwise it repeats only because another insertion was
-// faster.
+// claimSlow repeats only because another insertion was faster, because it has called Resets,
+// or because a look-up's own pin is in the way, which ends by itself.
 func (a *Arena[T]) claimSlow(s *shard[T]) (*Slot[T], uint64, error) {
 	for round := 0; ; round++ {
-		trims := a.trims.Load()
 		if slot, h := a.search(s); slot != nil {
 			return slot, h, nil
 		}
-		if !a.settled(trims) {
-			continue
+		// The addition has full order: what decides after it sees that the caller's own guards
+		// have ended, whose last stores may still be on their way.
+		d := a.decide(s, a.decisions.Add(0))
+		if d.slot != nil || d.err != nil {
+			return d.slot, d.h, d.err
 		}
-		slot, h, blocked := a.sweepWaiting(s)
-		if slot != nil {
-			return slot, h, nil
+		switch {
+		case d.grow:
+			a.Table.grow()
+		case d.resets.n > 0:
+			d.resets.run()
+		default:
+			atom.Pause(round)
 		}
-		// A Trim may have begun since, and have taken slots that sweepWaiting looked for.
-		if err := a.refusal(blocked); err != nil && a.settled(trims) {
-			return nil, 0, err
-		}
-		atom.Pause(round)
 	}
 }
 
 // search looks for a slot in s, in the other shards, and in new memory.
 func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
-	if slot, h := s.takeFresh(); slot != nil {
+	if slot, h := s.take(); slot != nil {
 		return slot, h
 	}
-	if slot, h := s.Pop(); slot != nil { // it may have slots again
-		return slot, h
+	enough := Batch
+	if a.Table.Left() == 0 {
+		enough = 1 // there is no new memory to be had
 	}
-	if s.pending() >= Batch {
-		s.reclaim(s, effortScan)
-		if slot, h := s.Pop(); slot != nil {
-			return slot, h
-		}
+	if slot, h := a.reclaimIn(s, s, enough); slot != nil {
+		return slot, h
 	}
 	ahead := s.mayGoAhead()
 	for k := 1; k < len(a.shards); k++ {
 		o := a.next(s, k)
-		if o.list.bare() {
+		if o.free.Load() == emptyList {
 			continue
 		}
 		if ahead {
@@ -85,102 +80,106 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 		}
 		ahead = false
 		if slot, h := o.Pop(); slot != nil {
-			s.settle(Low(h), Low(h)+1)
+			s.setHome(Low(h), Low(h)+1)
 			return slot, h
 		}
 	}
-	if slot, h := a.sweep(s); slot != nil {
-		return slot, h
+	for k := 1; k < len(a.shards); k++ {
+		if slot, h := a.reclaimIn(a.next(s, k), s, enough); slot != nil {
+			return slot, h
+		}
 	}
 	if slot, h := a.claimNew(s, true); slot != nil {
 		return slot, h
 	}
 	// Other shards may have been given the last slots.
-	for k := range a.shards {
-		if slot, h := a.next(s, k).takeFresh(); slot != nil {
-			return slot, h
+	for k := 1; k < len(a.shards); k++ {
+		if o := a.next(s, k); o.unclaimed() > 0 {
+			if slot, h := o.takeFresh(); slot != nil {
+				return slot, h
+			}
 		}
 	}
 	return nil, 0
 }
 
+// take takes a slot from the shard's freelist or from its range.
+func (s *shard[T]) take() (*Slot[T], uint64) {
+	if slot, h := s.takeFresh(); slot != nil {
+		return slot, h
+	}
+	return s.Pop()
+}
+
+// reclaimIn reclaims in o for s if o has slots that are ready, or at least n that wait. It
+// returns a slot that came free, if there is one.
+func (a *Arena[T]) reclaimIn(o, s *shard[T], n int) (*Slot[T], uint64) {
+	if !o.due(n) || !o.tryReclaim(s) {
+		return nil, 0
+	}
+	return o.recipient(s).Pop()
+}
+
+// recipient returns the shard whose freelist gets what is reclaimed in o for s.
+func (o *shard[T]) recipient(s *shard[T]) *shard[T] {
+	if o.fifo {
+		return o
+	}
+	return s
+}
+
 // claimNew takes a slot that was never given to a shard. It grows the arena if it must and
-// may. If the arena is crowded, it first waits for reclaimers, unless wait is false: then it
-// fails.
+// may. If the arena is crowded, it reclaims first, and waits for locks, unless wait is false:
+// then it fails.
 func (a *Arena[T]) claimNew(s *shard[T], wait bool) (*Slot[T], uint64) {
 	for {
 		if slot, h := s.refill(Batch); slot != nil {
 			return slot, h
 		}
-		if a.crowded() {
+		if a.Table.Left() == 0 {
+			return nil, 0
+		}
+		if waiting := a.Waiting(); waiting >= crowd && waiting >= a.Table.Resident()/2 {
 			if !wait {
 				return nil, 0
 			}
-			if slot, h, _ := a.sweepWaiting(s); slot != nil {
+			if slot, h := a.reclaimAll(s); slot != nil {
 				return slot, h
 			}
 		}
-		if !a.mayGrow() || !a.Table.grow() {
+		if !a.mayGrow(int64(a.Waiting())) || !a.Table.grow() {
 			return nil, 0
 		}
 	}
 }
 
-// crowded reports whether so many slots wait that growth should first wait for reclaimers.
-func (a *Arena[T]) crowded() bool {
-	waiting := a.Waiting()
-	return waiting >= crowd && waiting >= a.Table.Resident()/2
-}
-
-// crowd is how many slots must wait for a pool to be crowded. With fewer, growth costs less
-// than waiting.
+// crowd is how many slots must wait for growth to wait for locks first, if they are half of
+// the pool. With fewer, growth costs less than waiting.
 const crowd = 64 * Batch
 
-// sweep reclaims in every shard in which a batch waits, until a slot comes free for s. Its
-// second round scans the pin cells, and takes from queues that keep back too much.
-func (a *Arena[T]) sweep(s *shard[T]) (*Slot[T], uint64) {
-	for _, e := range [...]effort{effortKnown, effortAll} {
-		for k := range a.shards {
-			o := a.next(s, k)
-			for more := o.pending() >= Batch || e == effortAll && o.list.keepsTooMuch(); more; {
-				_, more = o.reclaim(s, e)
-				if slot, h := o.list.recipient(s).Pop(); slot != nil {
-					return slot, h
-				}
+// reclaimAll reclaims in every shard until a slot comes free for s.
+func (a *Arena[T]) reclaimAll(s *shard[T]) (*Slot[T], uint64) {
+	for k := range a.shards {
+		o := a.next(s, k)
+		for more := o.due(1); more; {
+			more, _ = o.reclaim(s)
+			if slot, h := o.recipient(s).Pop(); slot != nil {
+				return slot, h
 			}
 		}
 	}
 	return nil, 0
 }
 
-// sweepWaiting reclaims all that can be reclaimed, until a slot comes free for s, and waits
-// for other reclaimers. It reports whether slots are left that wait for a guard.
-func (a *Arena[T]) sweepWaiting(s *shard[T]) (slot *Slot[T], h uint64, blocked bool) {
-	for k := range a.shards {
-		o := a.next(s, k)
-		for more := o.waiting() > 0 || o.list.keepsTooMuch(); more; {
-			_, more = o.reclaim(s, effortWait)
-			if slot, h = o.list.recipient(s).Pop(); slot != nil {
-				return slot, h, false
-			}
-		}
-		blocked = blocked || o.blocked()
-	}
-	return nil, 0, blocked
-}
-
 // defaultLimbo is the least value of MaxLimbo's default.
 const defaultLimbo = 1_000_000
 
-// mayGrow reports whether limbo allows new memory. Without a bound, a pool would grow for ever
-// under a forgotten guard. Pages that Trim gave up do not count as new.
-func (a *Arena[T]) mayGrow() bool {
+// mayGrow reports whether new memory is allowed while so many slots wait. Without a bound, a
+// pool would grow for ever under a forgotten guard. Pages that Trim gave up do not count as
+// new.
+func (a *Arena[T]) mayGrow(waiting int64) bool {
 	if a.Table.Missing() > 0 {
 		return true
-	}
-	waiting := int64(a.parked.Load())
-	for i := range a.shards {
-		waiting += int64(a.shards[i].waiting()) // those in Resets wait for no guard
 	}
 	if a.MaxLimbo > 0 {
 		return waiting < a.MaxLimbo
@@ -194,70 +193,122 @@ func (a *Arena[T]) mayGrow() bool {
 	return waiting < 2*(out-waiting-a.cached.Load())
 }
 
-// Waiting returns how many slots wait for their grace period, or for holds.
+// Waiting returns about how many slots wait for their grace period, or for holds.
 func (a *Arena[T]) Waiting() int {
 	n := int(a.parked.Load())
 	for i := range a.shards {
-		n += a.shards[i].pending()
+		waiting, _ := a.shards[i].pending()
+		n += waiting
 	}
 	return n
 }
 
-// refusal returns why an insertion that found nothing has no slot, or nil if it must look
-// again. blocked is the result of sweepWaiting.
-func (a *Arena[T]) refusal(blocked bool) error {
-	spent, exhausted := a.spent.Load(), a.exhausted.Load()
-	if uint64(spent)+a.dummies() >= a.Slots {
+// decision is the result of decide: a slot, or why there is none, or what to do before the
+// caller looks again.
+type decision[T any] struct {
+	slot   *Slot[T]
+	h      uint64
+	err    error
+	grow   bool
+	resets resets[T] // run them
+
+	left bool // the table had slots without memory when all lists were empty
+}
+
+// decide finds a slot for s, or the reason why there is none. It holds all locks, so that no
+// list is filled meanwhile (I9), and one look at each is enough (L11).
+//
+// One goroutine decides at a time. A refusal holds for all calls that were waiting when it
+// began: began is what decisions was before this call.
+//
+// The wrong version takes what it sees without the locks. It misses slots that move from a
+// shard that it has not looked at yet to one that it has, and those that a preempted reclaimer
+// has in hands.
+func (a *Arena[T]) decide(s *shard[T], began uint64) (d decision[T]) {
+	a.all.Lock()
+	defer a.all.Unlock()
+	if a.refused.number > began {
+		d.err = a.refused.err
+		return d
+	}
+	number := a.decisions.Add(1)
+	a.lockShards()
+	defer a.unlockShards()
+	if a.find(s, &d); d.slot != nil {
+		return d
+	}
+	if d.err = a.reason(s, &d); d.err != nil {
+		a.refused.number, a.refused.err = number, d.err
+	}
+	return d
+}
+
+// lockShards locks all shards, and unlockShards unlocks them. The caller holds all.
+func (a *Arena[T]) lockShards() {
+	for i := range a.shards {
+		a.shards[i].mu.Lock()
+	}
+}
+
+func (a *Arena[T]) unlockShards() {
+	for i := range a.shards {
+		a.shards[i].unlock()
+	}
+}
+
+// find takes a slot from a list, a range or the table, under all locks. If there is none, this
+// is the moment that a refusal speaks of.
+func (a *Arena[T]) find(s *shard[T], d *decision[T]) {
+	for k := range a.shards {
+		o := a.next(s, k)
+		if o.isEmpty() {
+			continue
+		}
+		if d.slot, d.h = o.take(); d.slot != nil {
+			s.setHome(Low(d.h), Low(d.h)+1)
+			return
+		}
+	}
+	d.slot, d.h = s.refill(1) // the lock is held, so it takes one slot from the table
+	d.left = a.Table.Left() > 0
+}
+
+// reason reclaims all that has passed. If that gives no slot, it returns why there is none. It
+// returns nil if the caller has a slot, or must look again.
+func (a *Arena[T]) reason(s *shard[T], d *decision[T]) error {
+	if uint64(a.spent.Load()) >= a.Slots {
 		return ErrExhausted
 	}
-	// An exhausted slot that waits cannot hold a value, unless FIFO's reserve replaces it.
-	// Every other slot that waits can, since the reserve itself is in queues and not in limbo.
-	worn := int(max(0, spent-exhausted-a.reserve.Load()))
-	if a.Table.Left() > 0 {
-		// Limbo alone forbids new memory, so an exhausted slot that waits is in the way as well.
-		// It is never ErrFull: when nothing waited, the arena could grow.
-		worn = 0
-	} else if a.bare(worn) && a.exhausted.Load() == exhausted { // or worn was too many
-		return ErrFull
-	}
-	if a.Waiting() > worn && (a.parked.Load() > 0 || blocked && a.Domain.Held()) {
-		return ErrStalled
-	}
-	return nil
-}
-
-// bare reports whether there was a moment at which no shard had a slot and none waited, except
-// worn ones. It looks at every shard three times. Its result is true only if no batch was
-// sealed and no magazine gave slots back meanwhile: besides Trim, nothing else fills a
-// freelist. After the first look no batch is left, so no list is filled any more. After the
-// second, which is the moment, all lists are empty. A slot that waited then would still wait
-// in the third.
-//
-// Two looks are not enough. A slot enters a list behind the first look, and is taken during
-// the second, just after another was removed.
-func (a *Arena[T]) bare(worn int) bool {
-	var seals [3]uint32
-	for i := range seals {
-		waiting := int(a.parked.Load())
-		for k := range a.shards {
-			s := &a.shards[k]
-			seals[i] += s.seals.Load()
-			if waiting += s.waiting(); !s.bare() {
-				return false
+	wait := a.parked.Load() // slots that wait for a guard or a Ref
+	again := false          // some came free, or wait for pins that end by themselves
+	for k := range a.shards {
+		o := a.next(s, k)
+		for more := o.hasSome(); more; {
+			m := o.move(s, atAll)
+			if m.resets.n > 0 {
+				d.resets = m.resets
+				return nil
+			}
+			if d.slot, d.h = o.recipient(s).Pop(); d.slot != nil {
+				return nil
+			}
+			again = again || m.moved || m.least < m.pins.Guard
+			if more = m.more; !more {
+				wait += m.blocked
 			}
 		}
-		if waiting > worn {
-			return false
+	}
+	switch {
+	case again:
+		return nil
+	case d.left:
+		// Limbo alone can forbid new memory.
+		if d.grow = a.mayGrow(wait); d.grow {
+			return nil
 		}
+		return ErrStalled
+	case wait > 0:
+		return ErrStalled
 	}
-	return seals[0] == seals[2] && a.Table.Unused() == 0 && a.Table.Left() == 0
-}
-
-// dummies returns how many slots the queues need for themselves: one a shard under FIFO, fewer
-// if the pool was restored with fewer vacant slots than shards.
-func (a *Arena[T]) dummies() (n uint64) {
-	for i := range a.shards {
-		n += uint64(a.shards[i].list.dummies())
-	}
-	return n
+	return ErrFull
 }

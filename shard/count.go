@@ -21,7 +21,7 @@ func (a *Arena[T]) Count() Counts {
 	c := Counts{
 		Live:      live,
 		Free:      int(a.Table.Unused()),
-		Limbo:     a.Waiting(),
+		Limbo:     int(a.parked.Load()),
 		Held:      int(a.refs.Load()),
 		Exhausted: int(a.exhausted.Load()),
 		Worn:      a.usedUp(latest),
@@ -29,15 +29,10 @@ func (a *Arena[T]) Count() Counts {
 		Bytes:     int64(len(a.shards))*int64(unsafe.Sizeof(shard[T]{})) + a.Table.Bytes(),
 	}
 	for i := range a.shards {
-		s := &a.shards[i]
-		passed := 0
-		if a.Reset == nil {
-			passed = s.passedSlots()
-		}
-		c.Free += s.freeSlots() + passed
-		c.Limbo -= passed
+		free, limbo := a.shards[i].count()
+		c.Free += free
+		c.Limbo += limbo
 	}
-	c.Limbo = max(0, c.Limbo) // slots that were removed meanwhile may have passed
 	return c
 }
 
@@ -86,18 +81,57 @@ func (a *Arena[T]) usedUp(generation uint32) float64 {
 // Held returns how many holds there are.
 func (a *Arena[T]) Held() int { return int(a.refs.Load()) }
 
-// freeSlots returns how many vacant slots the shard's lists hold. It follows the freelist.
-func (s *shard[T]) freeSlots() int {
-	n := s.unclaimed() + int(s.list.kept())
+// count returns how many slots the shard has for insertions, and how many wait or are in Resets.
+// It follows the freelist.
+func (s *shard[T]) count() (free, limbo int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	limbo = int(Generation(s.limbo.Load()) + s.waits + s.inResets)
+	free = s.unclaimed()
+	for i := range s.ready {
+		free += int(s.ready[i].n)
+	}
 	most := int(s.arena.Table.Pages().Limit)
 	i := Low(s.free.Load())
-	for i != None && n <= most {
+	for i != None && free <= most {
 		word := s.arena.slot(i).Word.Load()
 		if IsLive(word) {
 			break // another goroutine has popped it
 		}
-		n++
+		free++
 		i = Low(word)
+	}
+	return free, limbo
+}
+
+// Bytes returns the memory of the pages, their metas and the table.
+func (t *Table[T]) Bytes() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bytes()
+}
+
+// bytes is Bytes under mu.
+func (t *Table[T]) bytes() int64 {
+	p := t.Pages()
+	resident := int64(p.Limit) - t.missing.Load() + t.spare.Load()
+	if t.void != nil {
+		resident += int64(p.Mask) + 1
+	}
+	n := resident*int64(unsafe.Sizeof(Slot[T]{})) +
+		int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0])+unsafe.Sizeof(p.metas[0])+unsafe.Sizeof(pageMeta{})) +
+		int64(cap(p.floors))*int64(unsafe.Sizeof(p.floors[0]))
+	for _, m := range p.metas {
+		n += m.bytes()
+	}
+	return n
+}
+
+// bytes returns the memory that a pageMeta takes.
+func (m *pageMeta) bytes() int64 {
+	n := 4 * int64(len(m.homes)+len(m.stamps)+len(m.moved))
+	if h := m.holders.Load(); h != nil {
+		n += 4 * int64(len(h.count))
 	}
 	return n
 }

@@ -9,10 +9,14 @@
 //	          Pop                 Publish             vacate
 //	freelist ─────▶ owner ───────────────▶ live ─────────────▶ owner
 //	   ▲             │ ▲                                         │
-//	   │ reclaim     │ └── fresh: never used                     │ retire
+//	   │ deliver     │ └── fresh: never used                     │ retire
 //	   │             ▼ Abandon                                   ▼
-//	 sealed ◀─────────────────────────── limbo ◀─────────────────┘
-//	           seal: all at once, with an epoch stamp
+//	waiting ◀─────────────────────────── limbo ◀─────────────────┘
+//	             seal: all at once, with an epoch stamp
+//
+// Popping, publishing and removing take no lock. What fills a freelist or a range of fresh
+// slots holds the lock of a shard (I9), and runs no user code meanwhile. So the holder of all
+// locks sees lists that only shrink, and knows when a pool is full.
 //
 // The files, bottom up:
 //
@@ -20,25 +24,25 @@
 //	pages.go     slots and Publish, the pages that they lie in, the table of pages
 //	absent.go    pages without memory, and how they come back
 //	arena.go     what all shards of a pool share
-//	shard.go     the shard's words, and its range of slots that were never used
-//	freelist.go  what a stack and a queue have in common, and chains: what goes into them
-//	stack.go     the freelist, LIFO: a stack that is popped without ABA
-//	queue.go     the freelist, FIFO: a queue of the same words, and the reserve
+//	shard.go     the shard's words, its lock, and its range of slots that were never used
+//	chain.go     lists of slots in one goroutine's hands
+//	freelist.go  the freelist: a stack that is popped without ABA
 //	claim.go     where an insertion looks for a slot, and when it is refused
 //	affinity.go  which shard a goroutine uses, and which one gets reclaimed slots
-//	limbo.go     the end of a life: removed slots
-//	batch.go     a sealed part of limbo, and its owner
-//	reclaim.go   the way from limbo back to the freelist, and how to wait for its end
+//	limbo.go     the end of a life: removed slots, and their stamps
+//	chunk.go     a sealed part of limbo, which waits for its grace period
+//	reclaim.go   the way from limbo back to the freelist
+//	deliver.go   what is done to a slot on that way
 //	reset.go     the same if Reset cleans slots
+//	wait.go      how to wait for the end of that way, and how an idle pool lets go
 //	hold.go      slots that are kept from reuse one by one
 //	magazine.go  vacant slots that one goroutine has for itself
 //	bag.go       the slots that it has removed
 //	trim.go      which pages can go
 //	taken.go     how Trim takes their slots from the lists, and gives others back
-//	count.go     how many slots are where
+//	count.go     how many slots are where, and what memory they take
 //	snapshot.go  what a snapshot reads, and how a pool is built from one
 //
-// The freelist is Treiber's stack (1986). The queue is Michael's and Scott's (1996), with one
-// appender at a time. What is new is that the slot's generation is the stack's tag, so that no
-// argument about a counter's width is needed.
+// The freelist is Treiber's stack (1986). What is new is that the slot's generation is its tag,
+// so that no argument about a counter's width is needed, and that a stack serves as a queue.
 package shard

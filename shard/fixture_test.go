@@ -2,7 +2,10 @@ package shard_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,11 +21,10 @@ type rig[T any] struct {
 
 // setup is how a rig differs from the default: stacks, pages of 2 slots, generations from 1.
 type setup[T any] struct {
-	slots    int  // the most there may be
-	memory   int  // how many have memory from the start; 0: all
-	shards   int  // 0: one
-	fifo     bool // queues; each shard has reserve slots and a dummy
-	reserve  int
+	slots    int    // the most there may be
+	memory   int    // how many have memory from the start; 0: all
+	shards   int    // 0: one
+	fifo     bool   // queues
 	first    uint32 // the first live generation; 0: 1
 	zero     bool
 	exact    bool // removals have stamps
@@ -44,7 +46,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	r.arena.Init(shard.Config[T]{
 		Domain: epoch.New(),
 		Slots:  uint64(set.slots), Shift: tinyShift, Shards: n,
-		First: max(set.first, 1), FIFO: set.fifo, MinFree: set.reserve * n,
+		First: max(set.first, 1), FIFO: set.fifo,
 		Pointers: set.zero, Reset: set.reset,
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),
 	})
@@ -72,10 +74,13 @@ func (r *rig[T]) take(t testing.TB, s *shard.Shard[T]) (*shard.Slot[T], uint64) 
 	return slot, h
 }
 
-// tryTake is take that returns nil if there is none.
+// tryTake is take that returns nil if there is none. It does not wait for a grace period.
 func (r *rig[T]) tryTake(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
 	if slot, h := s.Fresh(); slot != nil {
 		return slot, h
+	}
+	if s.Ready() > 0 && s.Head() == shard.None {
+		s.Reclaim(s)
 	}
 	if slot, h := s.Pop(); slot != nil {
 		return slot, h
@@ -104,6 +109,16 @@ func (r *rig[T]) remove(t testing.TB, s *shard.Shard[T], hs ...uint64) {
 	}
 }
 
+// leave removes the values of hs in s, and reclaims nothing.
+func (r *rig[T]) leave(t testing.TB, s *shard.Shard[T], hs ...uint64) {
+	t.Helper()
+	for _, h := range hs {
+		c := s.Removals()
+		require.True(t, c.Remove(h), "Remove(%s)", text(h))
+		c.Leave()
+	}
+}
+
 // reclaim reclaims in s until nothing waits.
 func (r *rig[T]) reclaim(t testing.TB, s *shard.Shard[T]) {
 	t.Helper()
@@ -115,6 +130,16 @@ func (r *rig[T]) reclaim(t testing.TB, s *shard.Shard[T]) {
 
 // word returns slot i's word.
 func (r *rig[T]) word(i uint32) uint64 { return r.arena.Slot(i).Word.Load() }
+
+// setEpoch sets the epoch, which is the first field of a Domain.
+func (r *rig[T]) setEpoch(e uint64) { (*atomic.Uint64)(unsafe.Pointer(r.arena.Domain)).Store(e) }
+
+// advance moves the epoch on, as a guard of another goroutine does after a removal.
+func (r *rig[T]) advance() {
+	r.arena.Domain.Retire()
+	g := r.arena.Domain.PinBrief()
+	g.Unpin()
+}
 
 // requireNoSelfLink requires that no slot that is not live matches a handle of its own (I4).
 func (r *rig[T]) requireNoSelfLink(t testing.TB) {
@@ -137,10 +162,28 @@ func lows(hs []uint64) []uint32 {
 	return is
 }
 
+// drain pops all that s has in its freelist and range, and returns the slots in that order.
+func drain[T any](s *shard.Shard[T]) (slots []uint32) {
+	for slot, h := s.Pop(); slot != nil; slot, h = s.Pop() {
+		slots = append(slots, shard.Low(h))
+	}
+	return slots
+}
+
 // requireFinished requires that nothing waits to be reclaimed.
 func requireFinished[T any](t *testing.T, s *shard.Shard[T]) {
 	t.Helper()
-	number, known := s.Goal()
-	require.True(t, known)
-	require.True(t, s.Finished(number))
+	require.Equal(t, s.Goal(), s.Done())
+	require.Zero(t, s.Pending())
+}
+
+// soon returns a channel's value, or fails the test.
+func soon[T any](t *testing.T, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits")
+	}
+	return v
 }

@@ -1,126 +1,113 @@
 package shard
 
-// freelist is how a shard keeps its vacant slots: in a stack (LIFO) or in a queue (FIFO). Both
-// are linked through the slots' words from shard.free on, and Pop takes from both.
-type freelist[T any] interface {
-	// fill gives the list the slots that it never hands out, n of them for the reserve.
-	fill(n int)
+import "slices"
 
-	// hold makes the caller the only goroutine that moves slots into a queue, from the seal to
-	// the append, so that they keep their order. It waits, or tries. Any number of goroutines
-	// may hold a stack. release ends it. The methods down to keepLess need it.
-	hold(wait bool) bool
-	release()
-
-	// put makes the slots of c vacant for all, the first one first.
-	put(c chain[T])
-
-	// splice makes all of b vacant, without a visit of each slot. It reports whether it could:
-	// a stack must be empty.
-	splice(b *batch[T]) bool
-
-	// reverse brings up to most slots of b into the order in which the list wants them. It
-	// returns how many it visited, and whether all are in order.
-	reverse(b *batch[T], most uint32) (visited uint32, done bool)
-
-	// keepLess makes up to reclaimMost slots available that the list keeps back without need.
-	// It reports whether there were any.
-	keepLess() bool
-
-	// recipient returns the shard that gets what is reclaimed for to.
-	recipient(to *shard[T]) *shard[T]
-
-	bare() bool         // no slot for an insertion is left
-	kept() uint32       // how many slots are kept back
-	keepsTooMuch() bool // more slots are kept back than the reserve needs
-	dummies() uint32    // how many slots the list needs for itself
-	needs() uint32      // how many slots it must have after a Trim
-
-	// enter is hold for Trim. It tries, and fails if the list cannot be taken whole.
-	enter() bool
-
-	// take moves all slots to l, and the shard's range if Trim wants that.
-	take(t *trimmer[T], l *taken[T])
-}
-
-// chain is a list of vacant slots that one goroutine owns, linked through their words.
-// Removals, magazines, reclaimers and Trim move slots between lists in chains. A freelist
-// hands out the first slot first. In limbo the first slot is the one that was removed last.
+// The freelist is Treiber's stack of vacant slots, linked through their words. The head has
+// the top's generation and index.
 //
-// Its zero value is empty. It is not safe for concurrent use.
-type chain[T any] struct {
-	first uint64 // the first slot's generation and index: the head of a list that begins here
-	tail  uint64 // the last slot's
-	last  *Slot[T]
-	next  uint32 // what last's word links to, which no other goroutine reads yet
-	n     uint32
-}
+// A stack whose head is only an index breaks when three goroutines meet. A reads the top X and
+// its link Y, and is preempted. B pops X and Y. C's removal pushes X again. A's
+// compare-and-swap finds X on top, succeeds, and makes Y the top, although B owns Y.
+//
+// The usual cure is a counter beside the index. Here the slot's generation is the tag. A slot
+// enters a freelist at most once with a generation (I5), since between two entries it was live
+// or burnt a life. So a head that still reads {generation, X} proves that X never left the
+// list, and that everything below X is unchanged. No argument about the width of a counter is
+// needed.
+//
+// The wrong use is to push back a slot that was popped and not needed: it would enter twice
+// with one generation. Such a slot goes through giveBack, or through limbo.
+//
+// Pop takes no lock. Whatever fills the list holds the lock of a shard (I9), so that the
+// holder of all locks sees a list that only shrinks. Under FIFO the list is filled only when
+// it is empty, with slots in the order of their removal. So a stack serves as a queue.
 
-// append puts slot i, whose word is word, behind the last slot.
-func (c *chain[T]) append(slot *Slot[T], i uint32, word uint64) {
-	at := Pack(Generation(word), i)
-	if c.n == 0 {
-		c.first = at
-	} else {
-		c.link(i)
+// Pop takes the freelist's first slot, and returns it with the handle that it will have, or
+// nil. It costs one locked instruction. The caller owns the slot. Under FIFO, Pop prefers
+// slots that were never used, to use up generations evenly.
+//
+// The table is loaded after the top. If the slot stays in the list from then on, that table
+// shows its memory. If not, the compare-and-swap fails. In an older table, the page might be
+// one that was absent and has come back.
+func (s *shard[T]) Pop() (*Slot[T], uint64) {
+	if s.fifo {
+		if slot, h := s.takeFresh(); slot != nil {
+			return slot, h
+		}
 	}
-	c.last, c.tail, c.next = slot, at, Low(word)
-	c.n++
-}
-
-// link makes the last slot link to i. In a chain that was a list before, it mostly does
-// already.
-func (c *chain[T]) link(i uint32) {
-	if c.next != i {
-		c.last.set(Pack(Generation(c.tail), i))
-		c.next = i
-	}
-}
-
-// top returns the link for a slot that is put before the first.
-func (c *chain[T]) top() uint32 {
-	if c.n == 0 {
-		return None
-	}
-	return Low(c.first)
-}
-
-// prepend notes that slot i, whose word is word, was put before the first slot.
-func (c *chain[T]) prepend(slot *Slot[T], i uint32, word uint64) {
-	at := Pack(Generation(word), i)
-	if c.n == 0 {
-		c.last, c.tail, c.next = slot, at, Low(word)
-	}
-	c.first = at
-	c.n++
-}
-
-// concat puts the slots of o behind those of c.
-func (c *chain[T]) concat(o *chain[T]) {
-	if c.n == 0 {
-		*c = *o
-	} else if o.n > 0 {
-		c.link(Low(o.first))
-		c.last, c.tail, c.next, c.n = o.last, o.tail, o.next, c.n+o.n
-	}
-}
-
-// cut takes the first n slots out of c, which has at least n.
-func (c *chain[T]) cut(a *Arena[T], n uint32) (front chain[T]) {
-	if n == c.n {
-		front, *c = *c, chain[T]{}
-		return front
-	}
-	i := Low(c.first)
-	for range n {
-		slot := a.slot(i)
+	for {
+		top := s.free.Load() // observes (P3)
+		i := Low(top)
+		if i == None {
+			return nil, 0
+		}
+		t := s.arena.Table.Pages() // observes (P2)
+		slot := At[T](t, i)
 		word := slot.Word.Load()
-		front.append(slot, i, word)
-		i = Low(word)
+		if Generation(word) != Generation(top) {
+			continue // popped since: its link may lead outside t
+		}
+		rest := emptyList
+		if next := Low(word); next != None {
+			rest = Pack(Generation(At[T](t, next).Word.Load()), next)
+		}
+		// Success proves that slot i never left the list since top was read, so rest is what
+		// lies below it. Failure means that another pop or a push succeeded.
+		if s.free.CompareAndSwap(top, rest) {
+			return slot, top + generationStep
+		}
+		s.contend()
 	}
-	if n > 0 {
-		c.first = Pack(Generation(a.slot(i).Word.Load()), i)
-		c.n -= n
+}
+
+// popRun takes as many slots as dst has room for, or all. It puts them into dst, the first one
+// last, and returns how many there are.
+//
+// The links that it reads may be stale, and then lead to other slots. The compare-and-swap
+// succeeds only if the top has not changed, and so proves all of them.
+func (s *shard[T]) popRun(dst []kept[T]) int {
+	a := s.arena
+	for {
+		top := s.free.Load() // observes (P3)
+		i, n := Low(top), 0
+		for ; n < len(dst) && i != None; n++ {
+			slot := a.slot(i) // by a table that is newer than the link
+			word := slot.Word.Load()
+			dst[n] = kept[T]{slot, Pack(Generation(word)+1, i)}
+			i = Low(word)
+		}
+		if n == 0 {
+			return 0
+		}
+		rest := emptyList
+		if i != None {
+			rest = Pack(Generation(a.slot(i).Word.Load()), i)
+		}
+		if s.free.CompareAndSwap(top, rest) {
+			slices.Reverse(dst[:n])
+			return n
+		}
 	}
-	return front
+}
+
+// push puts c, whose last slot is known, on top of the list with one compare-and-swap. It
+// writes the last slot's link at each try, since failure means that another push or a pop
+// succeeded. The caller holds a shard's lock.
+//
+// The wrong version reads the top once, and links to a slot that another push has buried or a
+// pop has taken.
+func (s *shard[T]) push(c *chain[T]) {
+	for c.n > 0 {
+		top := s.free.Load()
+		c.link(Low(top))
+		if s.free.CompareAndSwap(top, c.first) { // publishes (P3)
+			return
+		}
+	}
+}
+
+// splice makes c the list if that is empty, without a visit of any slot: c ends with None. It
+// reports whether it did. The caller holds a shard's lock.
+func (s *shard[T]) splice(c *chain[T]) bool {
+	return s.free.Load() == emptyList && s.free.CompareAndSwap(emptyList, c.first) // publishes (P3)
 }

@@ -1,57 +1,45 @@
 package shard_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/epoch"
 	"coatcheck/shard"
 )
 
+// TestStackIsLIFO pops slots one by one and in runs, the last removed first: with a list that
+// was spliced, and with one whose slots were visited.
 func TestStackIsLIFO(t *testing.T) {
-	for _, zero := range []bool{false, true} { // spliced and visited
-		r := newRig[uint64](t, setup[uint64]{slots: 10, zero: zero})
+	for _, zero := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 9, zero: zero})
 		s := r.shards[0]
-		hs := r.fill(t, s, 10, number)
+		require.Empty(t, s.PopRun(3))
+		hs := r.fill(t, s, 9, number)
 		r.remove(t, s, hs...)
-		require.Equal(t, 10, s.Pending())
-		slot, _ := s.Pop()
-		require.Nil(t, slot, "none is reclaimed")
+		require.Empty(t, drain(s), "none is reclaimed")
 		r.reclaim(t, s)
 		r.requireNoSelfLink(t)
-		assert.Equal(t, 10, s.Free())
+		require.Equal(t, 9, s.Free())
 		slices.Reverse(hs)
-		for _, h := range hs {
-			_, got := s.Pop()
-			require.Equal(t, text(shard.Reborn(h)), text(got))
+		for i, most := range []int{1, 1, 3, 100} {
+			got := s.PopRun(most)
+			if i == 0 {
+				_, h := s.Pop()
+				got = append(got, h)
+			}
+			for k, h := range got {
+				require.Equal(t, text(shard.Reborn(hs[k])), text(h))
+			}
+			hs = hs[len(got):]
 		}
-		slot, _ = s.Pop()
-		require.Nil(t, slot)
-		assert.Zero(t, s.Free())
+		require.Empty(t, hs)
+		require.Zero(t, s.Free())
 	}
-}
-
-func TestPopRunTakesTheFirst(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 7})
-	s := r.shards[0]
-	require.Empty(t, s.PopRun(3))
-	hs := r.fill(t, s, 7, number)
-	r.remove(t, s, hs...)
-	r.reclaim(t, s)
-	want := lows(hs)
-	slices.Reverse(want)
-	for _, most := range []int{1, 3, 100} {
-		got := s.PopRun(most)
-		n := min(most, len(want))
-		require.Equal(t, want[:n], lows(got))
-		for _, h := range got {
-			require.Equal(t, shard.Generation(r.word(shard.Low(h)))+1, shard.Generation(h))
-		}
-		want = want[n:]
-	}
-	require.Empty(t, want)
 }
 
 func TestReturnFreshKeepsTheFirstGeneration(t *testing.T) {
@@ -65,119 +53,135 @@ func TestReturnFreshKeepsTheFirstGeneration(t *testing.T) {
 	assert.Equal(t, text(h), text(again), "it was never in a list with this generation")
 }
 
-// TestQueueHandsOutTheOldestFirst removes more slots than one call reclaims, in many batches.
-// They are handed out in the order in which they were removed.
-func TestQueueHandsOutTheOldestFirst(t *testing.T) {
-	const reserve = 3
-	for _, n := range []int{1, 2, 5, shard.ReclaimMost - 1, shard.ReclaimMost, shard.ReclaimMost + 1, 3*shard.ReclaimMost + 7} {
-		r := newRig[uint64](t, setup[uint64]{slots: n + reserve + 1, fifo: true, reserve: reserve})
+// TestHeadNamesItsList draws operations and notes which list each head had. A head never
+// stands for two lists (ABA), and no slot is lost or in a list twice.
+func TestHeadNamesItsList(t *testing.T) {
+	const slots = 5
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		r := newRig[uint64](t, setup[uint64]{slots: slots, fifo: seed%3 == 0, zero: seed%2 == 0})
 		s := r.shards[0]
-		hs := r.fill(t, s, n, number)
-		require.True(t, s.Bare())
-		slot, _ := r.tryTake(s)
-		require.Nil(t, slot, "the reserve stays")
-		g := r.arena.Domain.Pin() // all in few batches
-		r.remove(t, s, hs...)
-		g.Unpin()
-		for more := true; more; {
-			_, more = s.Reclaim(s)
-			r.requireNoSelfLink(t)
-		}
-		require.Zero(t, s.Pending())
-		require.Equal(t, n+reserve+1, s.Free(), "the dummy included")
-		var got []uint32
-		for slot, h := s.Pop(); slot != nil; slot, h = s.Pop() {
-			got = append(got, shard.Low(h))
-		}
-		require.Len(t, got, n)
-		// First the dummy and the reserve, which have waited longest.
-		require.Equal(t, []uint32{0, 1, 2, 3}[:min(n, reserve+1)], got[:min(n, reserve+1)])
-		if n > reserve+1 {
-			require.Equal(t, lows(hs)[:n-reserve-1], got[reserve+1:], "of %d", n)
+		seen := map[uint64][]uint32{}
+		var hs []uint64
+		for range 100 {
+			switch k := rnd.IntN(8); {
+			case k < 3:
+				if slot, h := r.tryTake(s); slot != nil {
+					live(slot, h, 1)
+					hs = append(hs, h)
+				}
+			case k < 5 && len(hs) > 0:
+				k := rnd.IntN(len(hs))
+				r.remove(t, s, hs[k])
+				hs = slices.Delete(hs, k, k+1)
+			case k == 5 && seed%3 > 0: // a queue keeps its order
+				run := s.PopRun(1 + rnd.IntN(3))
+				for _, h := range run {
+					s.Return(r.arena.Slot(shard.Low(h)), h)
+				}
+			case k == 6:
+				r.arena.TrimAll()
+			default:
+				s.Reclaim(s)
+			}
+			order, listed := s.Order()
+			require.Equal(t, len(order), len(slices.Compact(slices.Sorted(slices.Values(order)))), "seed %d", seed)
+			c := r.arena.Count()
+			require.Equal(t, slots, c.Live+c.Limbo+c.Free+r.arena.Table.Missing(), "seed %d: %+v", seed, c)
+			// The links below a slot change when it leaves, so the head tells them all.
+			if was, ok := seen[s.Head()]; ok && listed > 0 {
+				require.Equal(t, was, order[:listed], "seed %d: two lists with the head %s", seed, text(s.Head()))
+			}
+			seen[s.Head()] = order[:listed]
 		}
 	}
 }
 
-// TestReserveIsNeverHandedOut pops all slots after each way to give slots back: as many stay
-// as the reserve has, and the dummy.
-func TestReserveIsNeverHandedOut(t *testing.T) {
-	const values = 5
-	for _, reserve := range []int{0, 3} {
-		r := newRig[uint64](t, setup[uint64]{slots: values + reserve + 1, fifo: true, reserve: reserve})
+// TestQueueHandsOutTheOldestFirst removes slots under guards that come and go, and reclaims now
+// and then. They are handed out in the order in which they were removed.
+func TestQueueHandsOutTheOldestFirst(t *testing.T) {
+	const n = 3 * shard.ReclaimMost
+	for seed := range uint64(60) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		r := newRig[*int](t, setup[*int]{slots: n, fifo: true, exact: seed%2 > 0, zero: seed%3 > 0})
 		s := r.shards[0]
-		for round := range 40 {
-			var hs []uint64
-			for slot, h := r.tryTake(s); slot != nil; slot, h = r.tryTake(s) {
-				live(slot, h, 1)
-				hs = append(hs, h)
+		hs := r.fill(t, s, n, func(i int) *int { return &i })
+		require.Empty(t, s.PopRun(1))
+		var got []uint32
+		var guards []epoch.Guard
+		pace := 1 + rnd.IntN(2*shard.Batch)
+		for i, h := range hs {
+			r.remove(t, s, h)
+			if (i+1)%pace > 0 {
+				continue
 			}
-			require.Len(t, hs, values, "round %d", round)
-			require.True(t, s.Bare())
-			require.Equal(t, reserve+1, s.Free())
-			for i, h := range hs {
-				r.remove(t, s, h)
-				if i > round%values {
-					r.reclaim(t, s) // one by one
+			switch rnd.IntN(5) {
+			case 0:
+				guards = append(guards, r.arena.Domain.Pin())
+			case 1, 2:
+				if len(guards) > 0 {
+					k := rnd.IntN(len(guards))
+					guards[k].Unpin()
+					guards = slices.Delete(guards, k, k+1)
+				}
+			case 3:
+				s.Reclaim(s)
+			default:
+				if slot, h := s.Pop(); slot != nil {
+					got = append(got, shard.Low(h))
 				}
 			}
-			r.reclaim(t, s)
+		}
+		for i := range guards {
+			guards[i].Unpin()
+		}
+		for len(got) < n {
+			s.Reclaim(s)
 			r.requireNoSelfLink(t)
+			got = append(got, drain(s)...)
 		}
+		require.Equal(t, lows(hs), got, "seed %d", seed)
+		requireFinished(t, s)
 	}
 }
 
-// TestReserveIsWornFirst uses up a queue's generations. A slot of the reserve replaces each
-// exhausted slot, until the reserve is empty.
-func TestReserveIsWornFirst(t *testing.T) {
-	const reserve, values, lives = 3, 2, 4
-	r := newRig[uint64](t, setup[uint64]{
-		slots: values + reserve + 1, fifo: true, reserve: reserve, first: shard.LastGeneration - 2*(lives-1),
-	})
+// TestQueuePrefersNewSlots: under FIFO slots that were never used go first, so that
+// generations are used up evenly.
+func TestQueuePrefersNewSlots(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 8, fifo: true})
 	s := r.shards[0]
-	used := 0
-	for {
-		slot, h := r.tryTake(s)
-		if slot == nil {
-			break
-		}
-		live(slot, h, 1)
-		r.remove(t, s, h)
-		r.reclaim(t, s)
-		used++
-	}
-	assert.GreaterOrEqual(t, used, (values+reserve)*lives)
-	assert.LessOrEqual(t, used, (values+reserve+1)*lives)
-	assert.Zero(t, r.arena.Reserve())
-	assert.EqualValues(t, values+reserve, r.arena.Exhausted())
+	_, h := s.Refill(8)
+	live(r.arena.Slot(0), h, 1)
+	r.remove(t, s, h)
+	r.reclaim(t, s)
+	require.Equal(t, []uint32{1, 2, 3, 4, 5, 6, 7, 0}, drain(s))
 }
 
-// TestQueueEndsWithAUsableSlot exhausts the last slot of a batch while another goroutine holds
-// the queue. The queue must end with a slot that is in it, or slots behind are lost.
-func TestQueueEndsWithAUsableSlot(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 6, fifo: true, first: shard.LastGeneration - 2})
+// TestRefillMakesARange checks both results of Refill. If another goroutine has the lock, it
+// takes one slot.
+func TestRefillMakesARange(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1000})
 	s := r.shards[0]
-	r.remove(t, s, r.fill(t, s, 4, number)...)
-	r.reclaim(t, s)
-	var hs []uint64
-	for slot, h := s.Pop(); slot != nil; slot, h = s.Pop() {
-		live(slot, h, 1)
-		hs = append(hs, h)
+	s.Lock()
+	_, h := s.Refill(8)
+	s.Unlock()
+	require.EqualValues(t, 0, shard.Low(h))
+	require.Zero(t, s.Free())
+	_, h = s.Refill(8)
+	require.EqualValues(t, 1, shard.Low(h))
+	require.Equal(t, 7, s.Free())
+	_, h = s.Refill(8)
+	require.EqualValues(t, 9, shard.Low(h), "past the range that is there")
+	require.Equal(t, 7, s.Free())
+	i, n := s.FreshRun(100)
+	require.EqualValues(t, 2, i)
+	require.Equal(t, 7, n)
+	slot, _ := s.Fresh()
+	require.Nil(t, slot)
+	for want := uint32(10); want < 1000; want++ {
+		_, h := r.take(t, s)
+		require.Equal(t, want, shard.Low(h))
 	}
-	require.Len(t, hs, 4)
-	require.False(t, shard.LastLife(hs[0]), "the first dummy")
-	require.True(t, shard.LastLife(hs[1]))
-
-	r.remove(t, s, hs[0], hs[1])
-	require.True(t, s.EnterList())
-	s.Reclaim(s)
-	require.Zero(t, r.arena.Exhausted(), "the holder of the queue reclaims")
-	s.LeaveList()
-	r.reclaim(t, s)
-	require.Equal(t, []uint32{shard.Low(hs[3]) + 1, shard.Low(hs[0])}, s.Order())
-
-	slot, more := s.Refill(1)
-	live(slot, more, 1)
-	r.remove(t, s, more)
-	r.reclaim(t, s)
-	require.Equal(t, []uint32{shard.Low(hs[3]) + 1, shard.Low(hs[0]), shard.Low(more)}, s.Order())
+	slot, _ = s.Refill(8)
+	require.Nil(t, slot, "all were given away")
 }

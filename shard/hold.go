@@ -6,7 +6,7 @@ import "coatcheck/internal/atom"
 // other slot circulates. A guard says when its holder began to read, so everything removed
 // since waits for it. A hold names its slot, and the reclaimer asks the slot:
 //
-//	          removed               r < S: the reclaimer finds
+//	          removed               no guard: the reclaimer finds
 //	live ───────────────▶ limbo ──┬─ no holders ─────▶ freelist
 //	 ▲ hold                 ▲     │
 //	 │                      │     └─ holders: parked ─┐ in no list, named by its
@@ -18,7 +18,7 @@ import "coatcheck/internal/atom"
 //
 // No hold is missed (I10). Hold raises the count, and then loads the slot's word again. If the
 // word is still the handle, the slot is unlinked after the raise and reclaimed after the
-// unlinking, so the reclaimer sees the count (P8). If not, the hold has failed, and its count
+// unlinking, so the reclaimer sees the count (P7). If not, the hold has failed, and its count
 // is dropped like any other. The wrong version loads the word and then raises the count:
 // between the two, the slot may reach its next life. An owner that publishes its slot held
 // (PublishHeld) raises the count before any goroutine can unlink the slot.
@@ -34,14 +34,17 @@ type holders struct {
 	//	writers  raise and Drop, by adding; park and Drop, by compare-and-swap
 	//	readers  park
 	//	moves    n → n+1, n → n−1, n → n|parked for n > 0, 0|parked → 0
-	//	orders   the raise publishes the hold to the reclaimer (P8)
+	//	orders   the raise publishes the hold to the reclaimer (P7)
 	count []atom.Uint32
 }
 
 // parked marks the count of a slot whose grace period is over and that is in no list. The Drop
-// that brings its count to zero owns it. A slot has fewer than 2^31 holders, because each is
-// an object of some 40 bytes.
+// that brings its count to zero owns it.
 const parked = 1 << 31
+
+// mostHolders is far below parked, so that Refs that are never released do not make a count
+// look parked.
+const mostHolders = 1 << 30
 
 // Held is a hold of one slot.
 type Held[T any] struct {
@@ -91,14 +94,18 @@ func (a *Arena[T]) PublishHeld(slot *Slot[T], h uint64) Held[T] {
 // raise counts a hold. refs comes first, so that it is not 0 while a hold stands.
 func (a *Arena[T]) raise(k Held[T]) {
 	a.refs.Add(1)
-	k.count.Add(1) // publishes (P8)
+	if n := k.count.Add(1); n&^parked > mostHolders { // publishes (P7)
+		k.count.Add(^uint32(0))
+		a.refs.Add(-1)
+		panic("pool: more than a billion Refs of one value")
+	}
 }
 
 // count returns the count of slot i. It makes those of its page if there are none yet. If
 // several holds make them at once, one's are used; a page that is not preallocated has at most
 // 32 KiB of them.
 func (t *PageTable) count(i uint32) *atom.Uint32 {
-	m, j := t.margin(i)
+	m, j := t.meta(i)
 	h := m.holders.Load()
 	if h == nil {
 		h = &holders{make([]atom.Uint32, min(t.Mask, t.Limit-1-(i-j))+1)}
@@ -117,43 +124,54 @@ func (t *PageTable) makeCounts() {
 	}
 }
 
-// Drop ends a hold. The last Drop of a parked slot sends the slot back to limbo, and may
-// reclaim. It costs two locked instructions.
+// Drop ends a hold. The last Drop of a parked slot sends the slot back to limbo, and leaves it
+// to others to reclaim there: that might call a Reset. It costs two locked instructions.
 func (a *Arena[T]) Drop(k Held[T]) {
 	last := k.count.Add(^uint32(0)) == parked
 	// Success makes the caller the slot's owner (I1). Failure means that a late hold has
 	// raised the count again, or has dropped it since; that hold's Drop sends the slot.
 	last = last && k.count.CompareAndSwap(parked, 0)
 	a.refs.Add(-1)
-	if last {
-		// The grace period is over, so the slot could go to a freelist at once. But a queue
-		// has one appender at a time, and Drop would wait for it. One way back is simpler to
-		// prove.
-		a.parked.Add(-1)
-		var c chain[T]
-		c.append(k.slot, k.index, k.slot.Word.Load())
-		a.Local().retireChain(&c, a.stamp())
+	if !last {
+		return
 	}
+	word := k.slot.Word.Load()
+	if Generation(word) == Spent {
+		clear1(&k.slot.Value) // it was exhausted when it was parked
+		return
+	}
+	// The grace period is over, so the slot could go to a freelist at once. But what fills a
+	// freelist holds a lock, and Drop would wait for it. The slot keeps its stamp, so it waits
+	// for no guard that was pinned after its removal.
+	a.parked.Add(-1)
+	var c chain[T]
+	c.append(k.slot, k.index, word)
+	a.Local().pushLimbo(&c)
 }
 
 // held reports whether any slot is held, so that each slot of a batch must be asked.
-func (a *Arena[T]) held() bool { return a.refs.Load() != 0 } // observes (P8)
+func (a *Arena[T]) held() bool { return a.refs.Load() != 0 } // observes (P7)
 
 // park leaves slot i to its holders. The caller owns it, and its grace period is over. park
 // reports false if there are no holders, and the slot stays the caller's. The caller must read
-// what it needs from the slot before: the last Drop may own it before park returns.
-func (a *Arena[T]) park(i uint32) bool {
-	m, j := a.Table.Pages().margin(i)
+// what it needs from the slot before: the last Drop may own it before park returns. A slot
+// that is spent does not count as parked, since nothing waits for it.
+func (a *Arena[T]) park(i uint32, spent bool) bool {
+	m, j := a.Table.Pages().meta(i)
 	h := m.holders.Load()
 	if h == nil || h.count[j].Load() == 0 {
 		return false
 	}
-	a.parked.Add(1) // before the count is, so that it never falls short
+	waits := int64(1)
+	if spent {
+		waits = 0
+	}
+	a.parked.Add(waits) // before the count is, so that it never falls short
 	count := &h.count[j]
 	for {
-		n := count.Load() // observes (P8)
+		n := count.Load() // observes (P7)
 		if n == 0 {
-			a.parked.Add(-1)
+			a.parked.Add(-waits)
 			return false
 		}
 		// Success gives the slot away. Failure means that a hold came, and will fail, or went.

@@ -13,30 +13,30 @@ import (
 // Contents is what a shard's lists begin with. Explored schedules check invariants on it
 // between two steps of a run.
 type Contents struct {
-	Free, Fresh, Limbo uint64 // the words
-	Rest, Resting      uint32 // FIFO: the slots that are kept back, and how many
-	Sealed             []Sealed
+	Free, Fresh, Limbo uint64         // the words
+	Lock               unsafe.Pointer // while a thread holds it, the lists below are in its hands
+	Waiting, Ready     []List
 }
 
-// Sealed is one batch that no goroutine has claimed: its slots, in two lists, and its epoch
-// stamp.
-type Sealed struct {
-	Top, Reversed, N uint32
-	Stamp            uint64
+// List is a list of slots that only the holder of a lock touches, and a chunk's stamp.
+type List struct {
+	First, N uint32
+	Stamp    uint64
 }
 
 // Inspect returns the contents of the shards.
 func (a *Arena[T]) Inspect() (all []Contents) {
 	for i := range a.shards {
 		s := &a.shards[i]
-		c := Contents{Free: s.free.Load(), Fresh: s.fresh.Load(), Limbo: s.limbo.Load(), Rest: None}
-		if q, ok := s.list.(*queue[T]); ok {
-			c.Rest, c.Resting = q.rest.top(), q.rest.n
+		c := Contents{
+			Free: s.free.Load(), Fresh: s.fresh.Load(), Limbo: s.limbo.Load(),
+			Lock: unsafe.Pointer(&s.mu),
 		}
-		for k := range s.sealed {
-			if b := &s.sealed[k]; isSealed(b.word.Load()) {
-				c.Sealed = append(c.Sealed, Sealed{b.top, b.reversed, b.n, b.stamp})
-			}
+		for _, w := range s.waiting {
+			c.Waiting = append(c.Waiting, List{w.chain.top(), w.chain.n, w.stamp})
+		}
+		for _, r := range s.ready {
+			c.Ready = append(c.Ready, List{r.top(), r.n, 0})
 		}
 		all = append(all, c)
 	}
@@ -45,18 +45,18 @@ func (a *Arena[T]) Inspect() (all []Contents) {
 
 // Sums has the arena's counters, for the same purpose.
 type Sums struct {
-	Reserve, Exhausted, Refs, Parked int64
-	Trimming                         bool
-	Waiting                          int
+	Exhausted, Refs, Parked int64
+	InResets                uint32
 }
 
 // Sums returns them.
 func (a *Arena[T]) Sums() Sums {
-	return Sums{a.reserve.Load(), a.exhausted.Load(), a.refs.Load(), a.parked.Load(), a.trims.Load()%2 == 1, a.Waiting()}
+	sums := Sums{Exhausted: a.exhausted.Load(), Refs: a.refs.Load(), Parked: a.parked.Load()}
+	for i := range a.shards {
+		sums.InResets += a.shards[i].inResets
+	}
+	return sums
 }
-
-// SetReserve changes how many slots FIFO keeps back.
-func (a *Arena[T]) SetReserve(n int64) { a.reserve.Store(n) }
 
 // Place returns where the shards lie, how many there are, and their type.
 func (a *Arena[T]) Place() (unsafe.Pointer, int, reflect.Type) {
@@ -81,18 +81,19 @@ func (m *Magazine[T]) Inspect() (ready, bag []uint64, next, end uint32) {
 	return ready, bag, m.next, m.end
 }
 
-// Margin returns the margin of page k, with its homes, and its counts of holders or nil.
-func (t *PageTable) Margin(k int) (at unsafe.Pointer, is reflect.Type, homes, counts []atom.Uint32) {
-	m := t.margins[k]
+// Meta returns where the pageMeta of page k lies, its type, its homes, and its counts of
+// holders or nil.
+func (t *PageTable) Meta(k int) (at unsafe.Pointer, is reflect.Type, homes, counts []atom.Uint32) {
+	m := t.metas[k]
 	if h := m.holders.Load(); h != nil {
 		counts = h.count
 	}
-	return unsafe.Pointer(m), reflect.TypeFor[margin](), m.homes, counts
+	return unsafe.Pointer(m), reflect.TypeFor[pageMeta](), m.homes, counts
 }
 
 // Holding returns how many holders slot i has, and whether it is parked.
 func (t *PageTable) Holding(i uint32) (n int, isParked bool) {
-	m, j := t.margin(i)
+	m, j := t.meta(i)
 	if h := m.holders.Load(); h != nil {
 		c := h.count[j].Load()
 		return int(c &^ parked), c&parked != 0

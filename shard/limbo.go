@@ -1,10 +1,6 @@
 package shard
 
-import (
-	"math/bits"
-
-	"coatcheck/internal/atom"
-)
+import "math/bits"
 
 // Limbo is where removed slots wait for their grace period: a stack that is only pushed to and
 // taken whole, so its head needs no tag. The head counts the slots, at no cost, since each
@@ -29,7 +25,7 @@ func (a *Arena[T]) Remove(s *shard[T], h uint64) bool {
 	}
 	// The common half of retire, inline.
 	head := pushed(seen, Low(h), 1)
-	if h >= lastLife || a.exact || Generation(head)%Batch == 0 || !s.limbo.CompareAndSwap(seen, head) { // publishes (P7)
+	if h >= lastLife || a.exact || Generation(head)%Batch == 0 || !s.limbo.CompareAndSwap(seen, head) { // publishes (P6)
 		s.retire(slot, h, seen)
 	}
 	return true
@@ -48,10 +44,7 @@ func (a *Arena[T]) Take(s *shard[T], h uint64) (v T, ok bool) {
 	seen, ok := s.unlink(slot, h)
 	if ok {
 		v = slot.Value
-		if atom.Charges {
-			atom.PlainRead(&slot.Value)
-		}
-		a.markTaken(Low(h))
+		a.markMoved(Low(h))
 		s.retire(slot, h, seen)
 	}
 	return v, ok
@@ -88,8 +81,8 @@ func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
 	if h >= lastLife {
 		s.arena.spent.Add(1)
 	}
-	s.noteStamp(s.arena.stamp())
-	for !s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P7)
+	s.arena.stamp(Low(h))
+	for !s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P6)
 		s.contend()
 		seen = s.limbo.Load()
 		slot.set(Vacated(h, Low(seen)))
@@ -99,81 +92,80 @@ func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
 	}
 }
 
-// retireChain pushes all of c onto limbo. It reclaims if that completes a batch.
-func (s *shard[T]) retireChain(c *chain[T], stamp uint64) {
-	if before, after := s.pushLimbo(c, stamp); before/Batch != after/Batch {
+// retireChain pushes all of c, whose slots have stamps, onto limbo. It reclaims if that
+// completes a batch.
+func (s *shard[T]) retireChain(c *chain[T]) {
+	if before, after := s.pushLimbo(c); before/Batch != after/Batch {
 		s.reclaimDue(after &^ (Batch - 1))
 	}
 }
 
-// pushLimbo pushes c, whose slots were unlinked before stamp was taken, as retire does. It
-// returns how many slots waited before and after.
-func (s *shard[T]) pushLimbo(c *chain[T], stamp uint64) (before, after uint32) {
+// pushLimbo pushes c, as retire does. It returns how many slots waited before and after.
+func (s *shard[T]) pushLimbo(c *chain[T]) (before, after uint32) {
 	if c.n == 0 {
 		return 0, 0
 	}
-	s.noteStamp(stamp)
 	for {
 		seen := s.limbo.Load()
 		c.link(Low(seen))                                                  // at each try
-		if s.limbo.CompareAndSwap(seen, pushed(seen, Low(c.first), c.n)) { // publishes (P7)
+		if s.limbo.CompareAndSwap(seen, pushed(seen, Low(c.first), c.n)) { // publishes (P6)
 			return Generation(seen), Generation(seen) + c.n
 		}
 	}
 }
 
+// Then is what comes after the retiring of slots. The garbage collector's goroutines, on which
+// no Reset should run, leave reclaiming to others.
+type Then uint8
+
+const (
+	Reclaim Then = iota // reclaim, if a batch is complete
+	Leave               // leave it to others
+)
+
 // Abandon gives back a slot that was claimed as h and did not go live. Its generation counts
 // as lived. Otherwise the slot could enter a freelist twice with one generation (I5), and a
 // handle that a constructor has seen could be issued again. The slot goes through limbo,
 // although no other goroutine can have seen it: one way back is simpler to prove.
-func (a *Arena[T]) Abandon(slot *Slot[T], h uint64) {
-	c := a.abandoned(slot, h)
-	a.Local().retireChain(&c, a.stamp())
-}
-
-// AbandonQuietly is Abandon that does not reclaim, for the garbage collector's goroutines, on
-// which no Reset should run.
-func (a *Arena[T]) AbandonQuietly(slot *Slot[T], h uint64) {
-	c := a.abandoned(slot, h)
-	a.Local().pushLimbo(&c, a.stamp())
-}
-
-func (a *Arena[T]) abandoned(slot *Slot[T], h uint64) (c chain[T]) {
+func (a *Arena[T]) Abandon(slot *Slot[T], h uint64, then Then) {
+	var c chain[T]
 	word := Vacated(h, None)
 	slot.set(word)
 	if h >= lastLife {
 		a.spent.Add(1)
 	}
+	a.stamp(Low(h))
 	c.append(slot, Low(h), word)
-	return c
-}
-
-// stamp returns the epoch stamp of what was unlinked before the call, or 0 without exact.
-func (a *Arena[T]) stamp() uint64 {
-	if !a.exact {
-		return 0
+	if s := a.Local(); then == Reclaim {
+		s.retireChain(&c)
+	} else {
+		s.pushLimbo(&c)
 	}
-	return a.Domain.Stamp()
 }
 
-// noteStamp notes the stamp of a slot that is about to be pushed.
+// stamp gives slot i, which the caller has unlinked, its epoch stamp. Without exact it does
+// nothing: seal takes a stamp for all that it finds in limbo.
 //
-// A batch has one stamp, the greatest of its slots', so a guard that one of them must wait for
-// delays the others too. That is harmless if memory can grow. If not (Arena.exact), slots that
-// were removed before a guard was pinned must not wait for it. So they are sealed before a
-// slot is added that must. If all batches wait, each for another guard, they wait all the
-// same.
-func (s *shard[T]) noteStamp(stamp uint64) {
-	old := s.latest.Load()
-	if old >= stamp {
-		return // always, without exact
+// With one stamp for all, a guard delays what was removed before it was pinned, if that is
+// sealed later. That is harmless if memory can grow. If not (Arena.exact), a slot must not
+// wait for a guard that was pinned after its removal (L10). So each has a stamp of its own.
+func (a *Arena[T]) stamp(i uint32) {
+	if a.exact {
+		a.setStamp(i, a.Domain.Retire())
 	}
-	if Low(s.limbo.Load()) != None && s.arena.Domain.Separates(old, stamp) {
-		s.part()
-	}
-	for old < stamp && !s.latest.CompareAndSwap(old, stamp) {
-		old = s.latest.Load() // another remover has raised it
-	}
+}
+
+func (a *Arena[T]) setStamp(i uint32, stamp uint64) {
+	m, j := a.Table.Pages().meta(i)
+	m.stamps[j] = uint32(stamp)
+}
+
+// stampOf returns the stamp of slot i, which the caller owns, or more. now is a value of E
+// after the removal. A stamp has 32 bits, to save memory. If the epoch has advanced 2^32 times
+// since, the slot seems to be removed later than it was, and may wait for longer.
+func (a *Arena[T]) stampOf(i uint32, now uint64) uint64 {
+	m, j := a.Table.Pages().meta(i)
+	return now - uint64(uint32(now)-m.stamps[j])
 }
 
 // pushed returns limbo's head after n slots, the last of them i, were pushed on it.
@@ -189,10 +181,7 @@ func (s *shard[T]) reclaimDue(n uint32) {
 	if n&(1<<bits.Len(uint(s.arena.Domain.Scanned()-1)/cellsPaid)-1) != 0 {
 		return
 	}
-	freed, _ := s.reclaim(nil, effortScan)
-	if freed > 0 {
-		s.arena.autoTrim(freed)
-	}
+	s.tryReclaim(nil)
 }
 
 // Removals gathers removals in chains of up to a batch, so that limbo is pushed to once a
@@ -229,7 +218,8 @@ func (r *Removals[T]) Remove(h uint64) bool {
 	if !slot.vacate(h, top) {
 		return false
 	}
-	r.chain.prepend(slot, Low(h), Vacated(h, top))
+	a.stamp(Low(h))
+	r.chain.noteFirst(slot, Low(h), Vacated(h, top))
 	r.N++
 	if r.chain.n >= a.reach {
 		r.End()
@@ -241,5 +231,5 @@ func (r *Removals[T]) Remove(h uint64) bool {
 func (r *Removals[T]) End() {
 	c := r.chain
 	r.chain = chain[T]{}
-	r.shard.retireChain(&c, r.shard.arena.stamp())
+	r.shard.retireChain(&c)
 }

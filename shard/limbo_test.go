@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/epoch"
 	"coatcheck/shard"
 )
 
@@ -23,6 +24,27 @@ func TestManyProcessorsReclaimOften(t *testing.T) {
 		require.Equal(t, i, s.Pending())
 		require.True(t, s.Remove(h))
 	}
+	require.Zero(t, s.Pending())
+}
+
+// TestRemoveWaitsForNoLock: a removal that completes a batch leaves reclaiming to the holder
+// of the lock. So do LetGo and an insertion that finds a slot.
+func TestRemoveWaitsForNoLock(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4 * shard.Batch})
+	s := r.shards[0]
+	hs := r.fill(t, s, 2*shard.Batch, number)
+	done := make(chan error, 1)
+	s.Lock()
+	go func() {
+		r.remove(t, s, hs...)
+		r.arena.LetGo()
+		_, _, err := s.Claim()
+		done <- err
+	}()
+	require.NoError(t, soon(t, done))
+	s.Unlock()
+	require.Equal(t, len(hs), s.Pending())
+	r.arena.LetGo()
 	require.Zero(t, s.Pending())
 }
 
@@ -71,31 +93,20 @@ func TestChainsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// TestGoalsFollowSeals: each goal is the number of the batch with the last removed slot, and
-// is reached when that batch is finished.
-func TestGoalsFollowSeals(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 4})
-	s := r.shards[0]
-	goal := func() uint32 {
-		number, known := s.Goal()
-		require.True(t, known)
-		return number
+// TestStampIsNeverTooLow: a stamp has 32 bits, and is read as the latest epoch that they may
+// mean. That is the true one, or a later one if the epoch has advanced 2^32 times since.
+func TestStampIsNeverTooLow(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1, exact: true})
+	r.fill(t, r.shards[0], 1, number)
+	const wrap = 1 << 32
+	for _, e := range []uint64{0, 1, wrap - 2, wrap - 1, wrap, wrap + 1, 5*wrap - 1, 5 * wrap, epoch.Limit - 2*wrap} {
+		r.setEpoch(e)
+		r.arena.Stamp(0)
+		for _, since := range []uint64{0, 1, 2, 1000, wrap - 1} {
+			require.Equal(t, e, r.arena.StampOf(0, e+since), "epoch %d, %d later", e, since)
+		}
+		for _, since := range []uint64{wrap, wrap + 1, 2*wrap - 1} {
+			require.Equal(t, e+wrap, r.arena.StampOf(0, e+since), "epoch %d, %d later", e, since)
+		}
 	}
-	require.True(t, s.Finished(goal()), "nothing waits")
-	hs := r.fill(t, s, 2, number)
-	g := r.arena.Domain.Pin()
-	r.remove(t, s, hs[0])
-	first := goal()
-	require.False(t, s.Finished(first))
-	require.Equal(t, first, goal(), "nothing was removed since")
-	require.True(t, s.Finished(first-1))
-	r.remove(t, s, hs[1])
-	second := goal()
-	require.Equal(t, first+1, second)
-	g.Unpin()
-	for !s.Finished(second) {
-		s.Reclaim(s)
-	}
-	require.True(t, s.Finished(first))
-	require.Zero(t, s.Pending())
 }

@@ -3,8 +3,6 @@ package shard
 import (
 	"slices"
 	"unsafe"
-
-	"coatcheck/internal/atom"
 )
 
 // Magazine keeps vacant slots for one goroutine at a time (Bonwick's word for such a cache).
@@ -120,12 +118,12 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 		return m
 	}
 	m.setReach(m.first())
-	n := m.reach
+	n, seals := m.reach, 8
 	if a.Fixed {
-		n = m.most
+		n, seals = m.most, m.most
 	}
 	m.ready, m.bag = make([]kept[T], 0, n), make([]kept[T], 0, n)
-	m.seals = make([]seal, 0, sealedMost)
+	m.seals = make([]seal, 0, seals)
 	m.room = m.batch
 	m.low = m.most
 	return m
@@ -149,9 +147,6 @@ func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 		return nil, 0
 	}
 	k := m.ready[n]
-	if atom.Charges {
-		atom.PlainRead(&m.ready[n])
-	}
 	m.ready = m.ready[:n]
 	return k.slot, k.h
 }
@@ -242,8 +237,7 @@ func (m *Magazine[T]) mustBeOpen() {
 // Remove ends the life of the slot that h names, and puts the slot into the bag. It reports
 // whether h was live. It panics if the magazine is closed, also by a Reset that Remove ran.
 func (m *Magazine[T]) Remove(h uint64) bool {
-	if len(m.bag) >= m.room || m.pages.Now.Load() != m.table || Low(h) >= m.pages.Limit || h >= lastLife ||
-		m.exact && m.arena.Domain.Epoch() != m.stamp {
+	if len(m.bag) >= m.room || m.pages.Now.Load() != m.table || Low(h) >= m.pages.Limit || h >= lastLife {
 		return m.removeSlow(h)
 	}
 	slot := At[T](&m.pages, Low(h))
@@ -253,25 +247,32 @@ func (m *Magazine[T]) Remove(h uint64) bool {
 		return false
 	}
 	m.bag = append(m.bag, kept[T]{slot, h})
-	if atom.Charges {
-		atom.PlainWrite(&m.bag[len(m.bag)-1])
-	}
 	m.top = Low(h)
 	if m.exact {
-		m.stamp = m.arena.Domain.Stamp()
+		m.restamp()
 	}
 	return true
 }
 
-// removeSlow is Remove if the bag is full, the copied table is not current or too short, the
-// slot has no life left, or the epoch has moved. It corrects that and calls Remove again, or
+// restamp takes the stamp of the slot that came into the bag last. If that is greater than
+// those before, these are sealed: they need not wait as long.
+func (m *Magazine[T]) restamp() {
+	stamp := m.arena.Domain.Retire()
+	if stamp == m.stamp {
+		return
+	}
+	if last := len(m.bag) - 1; m.open < last {
+		m.open = last
+		m.seals = append(m.seals, seal{last, m.stamp})
+	}
+	m.stamp = stamp
+}
+
+// removeSlow is Remove if the bag is full, the copied table is not current or too short, or the
+// slot has no life left. It corrects that and calls Remove again, or
 // removes by the arena.
 func (m *Magazine[T]) removeSlow(h uint64) bool {
 	m.mustBeOpen()
-	if e := m.arena.Domain.Epoch(); m.exact && e != m.stamp {
-		m.seal() // what comes now may have to wait for longer
-		m.stamp = e
-	}
 	if m.reach > 0 && len(m.bag) >= m.room {
 		m.turn()
 		m.mustBeOpen()
@@ -297,16 +298,13 @@ func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 		// The slot is the last in the bag, and this magazine's. The table from before the
 		// removal might show a page that was given up.
 		v = m.bag[len(m.bag)-1].slot.Value
-		if atom.Charges {
-			atom.PlainRead(&m.bag[len(m.bag)-1].slot.Value)
-		}
 	}
 	return v, ok
 }
 
-// Flush gives all slots back. It may run a Reset.
+// Flush gives all slots back. It waits for the shard's lock, and may run a Reset.
 func (m *Magazine[T]) Flush() {
-	lots := m.empty()
+	c := m.empty()
 	m.setReach(m.first())
 	m.room, m.gave = m.batch, false
 	// Pointers to slots and the copied table would keep the memory of pages that Trim gives
@@ -314,34 +312,29 @@ func (m *Magazine[T]) Flush() {
 	clear(m.ready[:cap(m.ready)])
 	clear(m.bag[:cap(m.bag)])
 	m.pages, m.table = PageTable{Now: m.pages.Now}, nil
-	m.shard.retireLots(lots)
+	m.shard.retireChain(&c)
 }
 
 // Close is Flush, and closes the magazine before a Reset runs, which must not fill it again.
-func (m *Magazine[T]) Close() {
-	s, lots := m.shard, m.empty()
+func (m *Magazine[T]) Close(then Then) {
+	s, c := m.shard, m.empty()
 	m.setReach(0)
 	*m = Magazine[T]{}
-	s.retireLots(lots)
-}
-
-// CloseQuietly is Close that does not reclaim (see AbandonQuietly).
-func (m *Magazine[T]) CloseQuietly() {
-	lots := m.empty()
-	m.setReach(0)
-	for i := range lots {
-		m.shard.pushLimbo(&lots[i].chain, lots[i].stamp)
+	if then == Reclaim {
+		s.retireChain(&c)
+	} else {
+		s.pushLimbo(&c)
 	}
 }
 
 // empty gives back the slots that are ready, and returns those in the bag.
-func (m *Magazine[T]) empty() [sealedMost]lot[T] {
+func (m *Magazine[T]) empty() chain[T] {
 	m.giveBack(len(m.ready))
 	var unused chain[T]
 	for ; m.next < m.end; m.next++ {
 		// It was in no list with its generation, and keeps it.
 		slot := m.arena.slot(m.next)
-		word := Pack(m.arena.vacant(slot), None)
+		word := Pack(m.arena.vacant(slot.Word.Load()), None)
 		slot.set(word)
 		unused.append(slot, m.next, word)
 	}

@@ -142,7 +142,7 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 			case k < 15:
 				unpin()
 			case k < 20:
-				r.arena.Domain.Retire() // as other goroutines do, so that epochs pass between removals
+				r.advance() // so that epochs pass between removals
 			case k == 20:
 				survives(m.Flush)
 			}
@@ -156,9 +156,9 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 	for len(watched) > 0 {
 		unpin()
 	}
-	survives(m.Close)
+	survives(func() { m.Close(shard.Reclaim) })
 	for r.shards[0].Pending() > 0 {
-		survives(func() { r.shards[0].ReclaimWaiting(r.shards[0]) })
+		survives(func() { r.shards[0].Reclaim(r.shards[0]) })
 	}
 	c := r.arena.Count()
 	require.Equal(t, len(hs), c.Live, "seed %d", seed)
@@ -238,7 +238,7 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 	bursts(3, most/2)
 	require.LessOrEqual(t, greatest, min(most, 128), "nothing goes round")
 	g.Unpin()
-	m.Close()
+	m.Close(shard.Leave)
 	require.Zero(t, m.Kept())
 	r.reclaim(t, r.shards[0])
 	require.Equal(t, set.slots, r.arena.Count().Free)
@@ -256,7 +256,7 @@ func TestMagazineKeepsFewLargeSlots(t *testing.T) {
 func kept[T any](t *testing.T) int {
 	r := newRig(t, setup[T]{slots: 4 * shard.MaxReach})
 	m := r.arena.NewMagazine()
-	defer m.Close()
+	defer m.Close(shard.Reclaim)
 	var v T
 	for range 20_000 {
 		slot, h, err := next(&m)
@@ -329,7 +329,7 @@ func TestResetMayFillItsMagazine(t *testing.T) {
 			l.s.Return(slot, h)
 		}
 		if uses == 1 {
-			l.s.Settle(0, l.arena.Table.Pages().Limit) // or reclaimed slots go home to the other shard
+			l.s.SetHome(0, l.arena.Table.Pages().Limit) // or reclaimed slots go home to the other shard
 		}
 		l.use = func() {
 			for range uses { // leaves two ready slots, or a range
@@ -337,7 +337,7 @@ func TestResetMayFillItsMagazine(t *testing.T) {
 			}
 		}
 		l.insert(t)
-		l.Close()
+		l.Close(shard.Reclaim)
 		l.requireWhole(t)
 	}
 }
@@ -349,11 +349,11 @@ func TestResetMayFlushItsMagazine(t *testing.T) {
 	live(slot, h, 1)
 	flushed.use = flushed.Flush
 	require.True(t, flushed.Magazine.Remove(h), "it was live")
-	flushed.Close()
+	flushed.Close(shard.Reclaim)
 	flushed.requireWhole(t)
 
 	closed := newResetting(t, 24)
-	closed.use = closed.Close
+	closed.use = func() { closed.Close(shard.Reclaim) }
 	require.PanicsWithValue(t, shard.Closed, func() { next(&closed.Magazine) })
 	closed.requireWhole(t)
 }

@@ -15,7 +15,7 @@ type Slot[T any] struct {
 	// Value belongs to the slot's owner while the slot is vacant (I1), and to the holders of
 	// the handle while it is live, who synchronize among themselves. Plain access is right:
 	// the store of a live word publishes Value (P1), and no write follows before every guard
-	// that may read it has gone (P6). A Get without a pin may read Value at any time, and
+	// that may read it has gone (P5). A Get without a pin may read Value at any time, and
 	// discards what it read if Word has changed (L12).
 	Value T
 
@@ -53,29 +53,34 @@ type PageTable struct {
 	Limit   uint32                   // slots with an index below it have memory
 	Now     *atom.Pointer[PageTable] // the current table, which has every slot of this one
 
-	margins []*margin // page k's
-	floors  []uint32  // page k's floor if it has no memory, else 0; may be shorter (absent.go)
+	metas  []*pageMeta // page k's
+	floors []uint32    // page k's floor if it has no memory, else 0; may be shorter (absent.go)
 }
 
-// margin has what belongs to a page and lies apart from its slots.
-type margin struct {
+// pageMeta has what belongs to a page and lies apart from its slots.
+type pageMeta struct {
 	// homes has one number for homeSlots slots: that of their home shard, from 1, or 0 for
 	// none. A restored pool's slots have no home until a shard takes them.
 	//
-	//	writers  settle, for the owner of a slot
+	//	writers  setHome, for the owner of a slot
 	//	readers  home
 	homes []atom.Uint32
 
-	taken   []atom.Uint32         // one bit a slot, for Arena.markTaken; nil without Reset
+	// stamps has the low half of the epoch stamp of each slot's last removal; nil unless
+	// Arena.exact. Plain access is right: the slot's owner writes it before it pushes the slot
+	// on limbo (P6), and the holder of the lock reads it after it has taken limbo.
+	stamps []uint32
+
+	moved   []atom.Uint32         // one bit a slot, for Arena.markMoved; nil without Reset
 	holders atom.Pointer[holders] // counts of Refs; nil until makeCounts or the page's first Hold
 }
 
 // homeSlots is how many slots share a home: as many as a range has.
 const homeSlots = Batch
 
-// margin returns the margin of slot i's page, and i's position in the page.
-func (t *PageTable) margin(i uint32) (*margin, uint32) {
-	return t.margins[i>>(t.Shift&31)], i & t.Mask
+// meta returns the pageMeta of slot i's page, and i's position in the page.
+func (t *PageTable) meta(i uint32) (*pageMeta, uint32) {
+	return t.metas[i>>(t.Shift&31)], i & t.Mask
 }
 
 // At returns the slot of index i, which must be below t.Limit.
@@ -158,19 +163,20 @@ type Table[T any] struct {
 	missing atom.Int64
 	spare   atom.Int64
 
-	mu         atom.Mutex
-	absent     []absent       // under mu: the pages without memory (absent.go)
-	back       []absent       // under mu: those that have memory again and were not offered yet
-	void       unsafe.Pointer // under mu: the page that the table shows in their place, or nil
-	voidMargin *margin        // under mu
+	mu       atom.Mutex
+	absent   []absent       // under mu: the pages without memory (absent.go)
+	back     []absent       // under mu: those that have memory again and were not offered yet
+	void     unsafe.Pointer // under mu: the page that the table shows in their place, or nil
+	voidMeta *pageMeta      // under mu
 
-	max  uint64 // the most slots there may be
-	bits bool   // pages have bits for Arena.markTaken
+	max    uint64 // the most slots there may be
+	exact  bool   // pages have stamps
+	resets bool   // pages have bits for Arena.markMoved
 }
 
 // Init makes an empty table for at most max slots, in pages of 1<<shift.
-func (t *Table[T]) Init(max uint64, shift uint32, bits bool) {
-	t.max, t.bits = max, bits
+func (t *Table[T]) Init(max uint64, shift uint32, exact, resets bool) {
+	t.max, t.exact, t.resets = max, exact, resets
 	t.Current.Store(&PageTable{Inverse: 1 << (32 - shift), Shift: shift, Mask: 1<<shift - 1, Now: &t.Current})
 }
 
@@ -197,9 +203,12 @@ func (t *Table[T]) Resident() int {
 // Missing returns how many slots lie in pages that were given up and not offered since.
 func (t *Table[T]) Missing() int { return int(t.missing.Load()) }
 
-// Left returns how many slots are not handed out, with memory or without.
+// Left returns how many slots are not handed out, with memory or without. It loads missing
+// before again, because offer moves slots from one to the other. In the other order it could
+// find them in neither.
 func (t *Table[T]) Left() uint64 {
-	return t.max - t.next.Load() + rangeLen(t.again.Load()) + uint64(t.missing.Load())
+	missing := uint64(t.missing.Load())
+	return missing + rangeLen(t.again.Load()) + t.max - t.next.Load()
 }
 
 // rangeLen returns the length of a range.
@@ -281,19 +290,19 @@ func (t *Table[T]) provide(n uint64) bool {
 	return true
 }
 
-// newPage makes page k and its margin.
-func (t *Table[T]) newPage(old *PageTable, k int) ([]Slot[T], *margin) {
+// newPage makes page k and its meta.
+func (t *Table[T]) newPage(old *PageTable, k int) ([]Slot[T], *pageMeta) {
 	n := t.slotsIn(old, k)
-	page, m := make([]Slot[T], n), new(margin)
-	if atom.Charges {
-		atom.Allocate(uintptr(n) * unsafe.Sizeof(page[0]))
-	}
+	page, m := make([]Slot[T], n), new(pageMeta)
 	if k == 0 {
 		page[0].Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
 	}
 	m.homes = make([]atom.Uint32, (n+homeSlots-1)/homeSlots)
-	if t.bits {
-		m.taken = make([]atom.Uint32, (n+31)/32)
+	if t.exact {
+		m.stamps = make([]uint32, n)
+	}
+	if t.resets {
+		m.moved = make([]atom.Uint32, (n+31)/32)
 	}
 	return page, m
 }
@@ -311,7 +320,7 @@ func (t *Table[T]) addPage(old *PageTable) {
 	// place, because it lies beyond their length.
 	grown.Base = append(old.Base, unsafe.Pointer(unsafe.SliceData(page)))
 	grown.Array = unsafe.Pointer(unsafe.SliceData(grown.Base))
-	grown.margins = append(old.margins, m)
+	grown.metas = append(old.metas, m)
 	grown.Limit = old.Limit + uint32(len(page))
 	t.Current.Store(&grown) // publishes (P2)
 }
@@ -319,27 +328,4 @@ func (t *Table[T]) addPage(old *PageTable) {
 // Fits reports whether n slots of T can be allocated at all.
 func Fits[T any](n uint64) bool {
 	return n <= min(math.MaxInt, 1<<47)/uint64(unsafe.Sizeof(Slot[T]{}))
-}
-
-// Bytes returns the memory of the pages, their margins and the table.
-func (t *Table[T]) Bytes() int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.bytes()
-}
-
-// bytes is Bytes under mu.
-func (t *Table[T]) bytes() int64 {
-	p := t.Pages()
-	resident := int64(p.Limit) - t.missing.Load() + t.spare.Load()
-	if t.void != nil {
-		resident += int64(p.Mask) + 1
-	}
-	n := resident*int64(unsafe.Sizeof(Slot[T]{})) +
-		int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0])+unsafe.Sizeof(p.margins[0])+unsafe.Sizeof(margin{})) +
-		int64(cap(p.floors))*int64(unsafe.Sizeof(p.floors[0]))
-	for _, m := range p.margins {
-		n += m.bytes()
-	}
-	return n
 }

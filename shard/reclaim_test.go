@@ -1,39 +1,41 @@
 package shard_test
 
 import (
-	"runtime"
+	"context"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
 
-// TestPinHoldsTheBatch: what a guard may have seen is neither cleaned nor freed before its
+// TestPinHoldsWhatItMaySee: what a guard may have seen is neither cleaned nor freed before its
 // Unpin, whichever goroutine reclaims.
-func TestPinHoldsTheBatch(t *testing.T) {
-	for _, fifo := range []bool{false, true} {
-		r := newRig[*int](t, setup[*int]{slots: 3 * shard.Batch, zero: true, fifo: fifo, reserve: 1})
+func TestPinHoldsWhatItMaySee(t *testing.T) {
+	for _, set := range []setup[*int]{{}, {fifo: true}, {exact: true}, {exact: true, fifo: true}} {
+		set.slots, set.zero = 3*shard.Batch, true
+		r := newRig(t, set)
 		s := r.shards[0]
 		hs := r.fill(t, s, 2*shard.Batch, func(i int) *int { return &i })
-		free := s.Free()
 		g := r.arena.Domain.Pin()
 		r.remove(t, s, hs...) // seals on the way
 		for range 3 {
-			n, _ := s.Reclaim(s)
-			require.Zero(t, n)
+			require.False(t, s.Reclaim(s))
+			r.arena.LetGo()
+			r.arena.Trim()
 		}
 		require.Equal(t, len(hs), s.Pending())
-		require.Equal(t, free, s.Free())
+		require.Zero(t, s.Free())
 		for i, h := range hs {
 			require.Equal(t, i+1, *r.arena.Slot(shard.Low(h)).Value)
 		}
 		g.Unpin()
 		r.reclaim(t, s)
-		require.Equal(t, free+len(hs), s.Free())
+		require.Equal(t, len(hs), s.Free())
 		for _, h := range hs {
 			require.Nil(t, r.arena.Slot(shard.Low(h)).Value, "a reclaimed slot keeps its pointer")
 		}
@@ -41,94 +43,100 @@ func TestPinHoldsTheBatch(t *testing.T) {
 	}
 }
 
-// TestLaterGuardHoldsNothingBack: only guards that were pinned at its removal delay a slot.
+// TestLaterGuardHoldsNothingBack: a guard does not delay what was sealed before it was pinned,
+// also behind slots that an earlier guard delayed. In a pool that can be full, it does not
+// delay what was removed before.
 func TestLaterGuardHoldsNothingBack(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 4})
-	s := r.shards[0]
-	hs := r.fill(t, s, 2, number)
-	r.remove(t, s, hs...)
-	n, _ := s.ReclaimKnown(s)
-	require.Zero(t, n, "sealed, and no scan since")
-	g := r.arena.Domain.Pin()
-	defer g.Unpin()
-	n, _ = s.Reclaim(s)
-	require.Equal(t, 2, n)
-
-	// The same holds behind a batch that an earlier guard delays.
-	r = newRig[uint64](t, setup[uint64]{slots: 2 * shard.Batch})
-	s = r.shards[0]
-	hs = r.fill(t, s, 2*shard.Batch, number)
-	early := r.arena.Domain.Pin()
-	r.remove(t, s, hs...)
-	late := r.arena.Domain.Pin()
-	defer late.Unpin()
-	early.Unpin()
-	s.Reclaim(s)
-	require.Zero(t, s.Pending())
-}
-
-// TestBatchWaitsForAnEmptyStack: a batch that needs no visit is spliced when the stack is
-// empty, and not before, unless AutoTrim wants the slots.
-func TestBatchWaitsForAnEmptyStack(t *testing.T) {
-	const n = shard.Batch
-	for _, trims := range []bool{false, true} {
-		r := newRig[uint64](t, setup[uint64]{slots: 3 * n})
-		r.arena.AutoTrim = trims
+	for _, exact := range []bool{false, true} {
+		const n = shard.Batch
+		r := newRig[uint64](t, setup[uint64]{slots: 4 * n, exact: exact})
 		s := r.shards[0]
-		hs := r.fill(t, s, 3*n, number)
+		hs := r.fill(t, s, 4*n, number)
+		early := r.arena.Domain.Pin()
 		r.remove(t, s, hs[:n]...)
-		require.Equal(t, n, s.Free(), "the stack was empty")
+		middle := r.arena.Domain.Pin()
 		r.remove(t, s, hs[n:2*n]...)
-		if trims {
-			require.Zero(t, s.Pending())
-			continue
+		early.Unpin()
+		s.Reclaim(s)
+		require.Equal(t, n, s.Pending(), "exact %v", exact)
+		r.leave(t, s, hs[2*n:3*n]...)
+		late := r.arena.Domain.Pin()
+		r.leave(t, s, hs[3*n:]...)
+		middle.Unpin()
+		s.Reclaim(s)
+		require.Equal(t, 2*n, s.Pending(), "sealed under the guard")
+		if r.arena.LetGo(); exact { // which looks at each slot
+			require.Equal(t, n, s.Pending())
 		}
-		require.Equal(t, n, s.Pending())
-		require.Len(t, s.PopRun(3*n), n)
-		r.remove(t, s, hs[2*n:]...)
-		require.Equal(t, n, s.Free(), "what waited is on the stack")
-		require.Equal(t, n, s.Pending())
-		r.reclaim(t, s)
-		require.Equal(t, 2*n, s.Free())
-	}
-}
-
-// TestReclaimIsBounded reclaims a backlog by many calls, and loses no slot.
-func TestReclaimIsBounded(t *testing.T) {
-	const n = 5*shard.ReclaimMost + 3
-	for _, fifo := range []bool{false, true} {
-		r := newRig[*int](t, setup[*int]{slots: n + 2, zero: true, fifo: fifo, reserve: 1})
-		s := r.shards[0]
-		hs := r.fill(t, s, n, func(i int) *int { return &i })
-		before := s.Free()
-		r.arena.SetReach(n + 1)
-		c := s.Removals()
-		for _, h := range hs {
-			require.True(t, c.Remove(h))
-		}
-		c.Abandon()
-		require.Equal(t, n, s.Pending(), "nothing is reclaimed")
-		calls, freed := 0, 0
-		for more := true; more; calls++ {
-			var got int
-			got, more = s.Reclaim(s)
-			if !fifo { // a queue gets a batch whole, when it is reversed
-				require.LessOrEqual(t, got, shard.ReclaimMost)
-			}
-			freed += got
-			require.Equal(t, n-freed, s.Pending())
-			require.Equal(t, before+freed, s.Free())
-		}
-		require.Equal(t, n, freed)
-		require.GreaterOrEqual(t, calls, 6)
+		late.Unpin()
+		s.Reclaim(s)
 		requireFinished(t, s)
 	}
 }
 
-// TestSplicedBatchHasNoExhaustedSlot: a batch that needs no cleaning is spliced, unless it has
+// TestReadyChainsWaitForAnEmptyList: a chain that needs no visit is spliced when the freelist
+// is empty, and is ready before. Short chains, and those beyond a bound, are visited.
+func TestReadyChainsWaitForAnEmptyList(t *testing.T) {
+	const n = shard.SpliceLeast
+	r := newRig[uint64](t, setup[uint64]{slots: (shard.ReadyMost + 4) * n})
+	s := r.shards[0]
+	hs := r.fill(t, s, (shard.ReadyMost+4)*n, number)
+	some := func(n int) []uint64 { // removes them, and says what is handed out first
+		next := hs[:n]
+		hs = hs[n:]
+		r.leave(t, s, next...)
+		s.Reclaim(s)
+		next = slices.Clone(next)
+		slices.Reverse(next)
+		return next
+	}
+	first := some(n)
+	require.Zero(t, s.Ready(), "the freelist was empty")
+	short := some(n - 1)
+	require.Zero(t, s.Ready(), "pushed on top")
+	var chains [][]uint64
+	for k := range shard.ReadyMost {
+		chains = append(chains, some(n))
+		require.Equal(t, (k+1)*n, s.Ready())
+	}
+	more := some(n)
+	require.Equal(t, shard.ReadyMost*n, s.Ready())
+	require.Equal(t, (shard.ReadyMost+3)*n-1, s.Free())
+	slices.Reverse(chains) // a stack gets what was removed last
+	for _, want := range append([][]uint64{slices.Concat(more, short, first)}, chains...) {
+		require.Equal(t, lows(want), drain(s))
+		s.Reclaim(s)
+	}
+	require.Zero(t, s.Free())
+}
+
+// TestReclaimIsBounded reclaims a backlog by many calls, in order, and loses no slot.
+func TestReclaimIsBounded(t *testing.T) {
+	const n = 5*shard.ReclaimMost + 3
+	for _, set := range []setup[*int]{{}, {fifo: true}, {exact: true}} {
+		set.slots, set.zero = n, true
+		r := newRig(t, set)
+		s := r.shards[0]
+		hs := r.fill(t, s, n, func(i int) *int { return &i })
+		g := r.arena.Domain.Pin()
+		r.remove(t, s, hs...)
+		g.Unpin()
+		calls := 0
+		for more := true; more; calls++ {
+			more = s.Reclaim(s)
+			require.Equal(t, min(n, (calls+1)*shard.ReclaimMost), s.Free())
+			require.Equal(t, n-s.Free(), s.Pending())
+			require.EqualValues(t, (s.Free()+shard.Batch-1)/shard.Batch, s.Done())
+		}
+		require.Equal(t, 6, calls)
+		requireFinished(t, s)
+	}
+}
+
+// TestSplicedChainHasNoExhaustedSlot: a chain that needs no cleaning is spliced, unless it has
 // a slot that has used up its generations.
-func TestSplicedBatchHasNoExhaustedSlot(t *testing.T) {
-	for at := range 3 { // the slot's position in the batch
+func TestSplicedChainHasNoExhaustedSlot(t *testing.T) {
+	for at := range 3 { // the slot's position in the chain
 		r := newRig[uint64](t, setup[uint64]{slots: 3, first: shard.LastGeneration - 2})
 		s := r.shards[0]
 		hs := r.fill(t, s, 3, number)
@@ -156,7 +164,8 @@ func TestSplicedBatchHasNoExhaustedSlot(t *testing.T) {
 // life ends.
 func TestExhaustionEndsEverySlot(t *testing.T) {
 	const slots, lives = 6, 5
-	ends := map[string]func(r *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64){
+	type end = func(r *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64)
+	for name, end := range map[string]end{
 		"Remove": func(r *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
 			live(slot, h, new(int))
 			r.remove(t, s, h)
@@ -173,13 +182,20 @@ func TestExhaustionEndsEverySlot(t *testing.T) {
 			require.True(t, c.Remove(h))
 			c.End()
 		},
-		"Abandon": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
+		"Abandon": func(r *rig[*int], _ *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
 			slot.Value = new(int)
-			s.Abandon(slot, h)
+			r.arena.Abandon(slot, h, shard.Reclaim)
 		},
 		"Return": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) { s.Return(slot, h) },
-	}
-	for name, end := range ends {
+		"held": func(r *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
+			slot.Value = new(int)
+			k := r.arena.PublishHeld(slot, h)
+			r.remove(t, s, h)
+			r.reclaim(t, s)
+			require.NotNil(t, *k.Value())
+			r.arena.Drop(k)
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig[*int](t, setup[*int]{slots: slots, zero: true, first: shard.LastGeneration - 2*(lives-1)})
 			s := r.shards[0]
@@ -207,75 +223,6 @@ func TestExhaustionEndsEverySlot(t *testing.T) {
 	}
 }
 
-// TestResetThatFailsLosesNoSlot runs a Reset that panics or exits at each slot of a batch in
-// turn.
-func TestResetThatFailsLosesNoSlot(t *testing.T) {
-	const n = 7
-	fails := map[string]func(){"panic": func() { panic("meant") }, "Goexit": runtime.Goexit}
-	for name, fail := range fails {
-		for _, fifo := range []bool{false, true} {
-			for at := 1; at <= n; at++ {
-				resets := 0
-				r := newRig[uint64](t, setup[uint64]{slots: n + 2, fifo: fifo, reserve: 1, reset: func(v *uint64) {
-					if resets++; resets == at {
-						fail()
-					}
-					*v = 1000
-				}})
-				s := r.shards[0]
-				hs := r.fill(t, s, n, number)
-				before := s.Free()
-				r.remove(t, s, hs...)
-				done := make(chan struct{})
-				go func() {
-					defer close(done)
-					defer func() { _ = recover() }()
-					s.Reclaim(s)
-				}()
-				<-done
-				require.Equal(t, before+n, s.Free()+s.Pending(), "%s at %d: slots", name, at)
-				r.reclaim(t, s)
-				require.Equal(t, before+n, s.Free())
-				require.Equal(t, n, resets)
-				var values []uint64
-				for _, h := range hs {
-					values = append(values, r.arena.Slot(shard.Low(h)).Value)
-				}
-				slices.Sort(values)
-				require.Equal(t, []uint64{0, 1000}, slices.Compact(values), "the failed one is zero, the others are as Reset left them")
-				requireFinished(t, s)
-			}
-		}
-	}
-}
-
-// TestResetFindsNoChain: a gathered chain is in limbo before a Reset runs at a slot's last
-// removal, since the Reset may wait for the chain's slots.
-func TestResetFindsNoChain(t *testing.T) {
-	var c shard.Removals[uint64]
-	resets := 0
-	r := newRig[uint64](t, setup[uint64]{slots: shard.Batch + 1, first: shard.LastGeneration - 2, reset: func(*uint64) {
-		resets++
-		require.Zero(t, c.Len())
-	}})
-	s := r.shards[0]
-	h := r.fill(t, s, 1, number)[0]
-	r.remove(t, s, h)
-	r.reclaim(t, s)
-	last, h := s.Pop()
-	live(last, h, 1)
-	hs := r.fill(t, s, shard.Batch, number)
-	r.remove(t, s, hs[1:]...) // one more makes a batch
-	c = s.Removals()
-	require.True(t, c.Remove(hs[0]))
-	resets = 0
-	require.True(t, c.Remove(h))
-	require.Positive(t, resets)
-	c.End()
-	r.reclaim(t, s)
-	require.Equal(t, shard.Batch, s.Free())
-}
-
 // TestBlankZeroesWhatReclaimingLeft: reclaiming does not zero a T without pointers, and Blank
 // does.
 func TestBlankZeroesWhatReclaimingLeft(t *testing.T) {
@@ -288,38 +235,142 @@ func TestBlankZeroesWhatReclaimingLeft(t *testing.T) {
 	assert.Zero(t, slot.Value)
 }
 
-// TestLongResetsDoNotBlockReclaim starts as many long Resets as may run. A later reclaimer
-// neither begins another nor loops.
-func TestLongResetsDoNotBlockReclaim(t *testing.T) {
-	const slots = 1000
-	entered, gate := make(chan struct{}, slots), make(chan struct{})
-	r := newRig[uint64](t, setup[uint64]{slots: slots, reset: func(*uint64) {
-		entered <- struct{}{}
-		<-gate
-	}})
-	s := r.shards[0]
-	for _, h := range r.fill(t, s, slots, number) {
-		c := s.Removals()
-		require.True(t, c.Remove(h))
-		c.Abandon()
+// behind removes the slot of young under a guard, which it returns. Slots that were removed
+// before come behind it, because a Worker had them in its bag, or a Ref held them.
+func (r *rig[T]) behind(t *testing.T, byRef bool, young uint64, old ...uint64) *epoch.Guard {
+	m := r.arena.NewMagazine()
+	var held []shard.Held[T]
+	for _, h := range old {
+		if !byRef {
+			require.True(t, m.Remove(h))
+			continue
+		}
+		k, _ := r.arena.Hold(h)
+		held = append(held, k)
+		r.remove(t, r.shards[0], h)
+		r.shards[0].Reclaim(nil)
 	}
-	var wg sync.WaitGroup
-	stand := 0
-	for s.Waits() > 0 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			s.ReclaimWaiting(s)
-		}()
-		<-entered
-		stand++
+	g := r.arena.Domain.Pin()
+	r.remove(t, r.shards[0], young)
+	m.Close(shard.Leave)
+	for _, k := range held {
+		r.arena.Drop(k)
 	}
-	require.Less(t, stand, 100)
-	n, more := s.ReclaimWaiting(s)
-	require.Zero(t, n)
-	require.False(t, more)
-	close(gate)
-	wg.Wait()
-	r.reclaim(t, s)
-	require.Equal(t, slots, s.Free())
+	return &g
+}
+
+// TestRefusedInsertionLooksBehind: slots that come late, behind one that waits for a guard,
+// keep their stamps. Other reclaimers stop at the one that waits. An insertion that would be
+// refused finds all others, and no goal is reached before it should be.
+func TestRefusedInsertionLooksBehind(t *testing.T) {
+	for _, byRef := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 64, exact: true})
+		s := r.shards[0]
+		hs := r.fill(t, s, 64, number)
+		young := r.behind(t, byRef, hs[0], hs[1:4]...)
+		goal := s.Goal()
+		s.Reclaim(nil)
+		require.Equal(t, 4, s.Pending())
+		for range 3 {
+			_, h, err := s.Claim()
+			require.NoError(t, err)
+			require.Contains(t, lows(hs[1:4]), shard.Low(h))
+			require.Equal(t, 1, s.Pending())
+			require.Less(t, s.Done(), goal, "the first one waits")
+		}
+		_, _, err := s.Claim()
+		require.Equal(t, shard.ErrStalled, err)
+		young.Unpin()
+		s.Reclaim(nil)
+		requireFinished(t, s)
+	}
+}
+
+// TestGoalsFollowSeals: each goal is reached when the last slot that was removed before it has
+// been reclaimed, and no later than that.
+func TestGoalsFollowSeals(t *testing.T) {
+	for _, exact := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 4, exact: exact})
+		s := r.shards[0]
+		require.Equal(t, s.Goal(), s.Done(), "nothing waits")
+		hs := r.fill(t, s, 2, number)
+		g := r.arena.Domain.Pin()
+		r.remove(t, s, hs[0])
+		first := s.Goal()
+		require.Less(t, s.Done(), first)
+		require.Equal(t, first, s.Goal(), "nothing was removed since")
+		later := r.arena.Domain.Pin()
+		r.remove(t, s, hs[1])
+		second := s.Goal()
+		require.Greater(t, second, first)
+		g.Unpin()
+		s.Reclaim(s)
+		require.Equal(t, first, s.Done())
+		later.Unpin()
+		s.Reclaim(s)
+		require.Equal(t, second, s.Done())
+		requireFinished(t, s)
+	}
+}
+
+// asked is a context that says when Wait asks it, having waited in vain.
+type asked struct {
+	context.Context
+	waits chan struct{}
+}
+
+func (c asked) Err() error {
+	select {
+	case c.waits <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// TestWaitEndsWithWhatWasRemovedBefore: Wait returns when all that was removed before the call
+// has been reclaimed in every shard. A hold does not delay it, nor do removals that come
+// later, under a guard that is pinned later.
+func TestWaitEndsWithWhatWasRemovedBefore(t *testing.T) {
+	for _, exact := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 6, shards: 3, exact: exact})
+		hs := r.fill(t, r.shards[0], 6, number)
+		k, _ := r.arena.Hold(hs[5])
+		early := r.arena.Domain.Pin()
+		for i, h := range hs[3:] {
+			r.leave(t, r.shards[i], h)
+		}
+		require.ErrorIs(t, r.arena.Wait(testkit.Done()), context.Canceled)
+		ctx, done := asked{context.Background(), make(chan struct{}, 1)}, make(chan error, 1)
+		go func() { done <- r.arena.Wait(ctx) }()
+		soon(t, ctx.waits)
+		late := r.arena.Domain.Pin()
+		r.leave(t, r.shards[0], hs[0])
+		early.Unpin()
+		require.NoError(t, soon(t, done))
+		require.Len(t, drain(r.shards[0]), 2, "they went home")
+		late.Unpin()
+		r.arena.Drop(k)
+	}
+}
+
+// TestLetGoIsBounded: LetGo reclaims all that has passed, also under a guard that holds back
+// the rest.
+func TestLetGoIsBounded(t *testing.T) {
+	const n = 3*shard.ReclaimMost + 1
+	r := newRig[uint64](t, setup[uint64]{slots: 2 * n, exact: true, shards: 2})
+	hs := r.fill(t, r.shards[0], 2*n, number)
+	early := r.arena.Domain.Pin()
+	for i, h := range hs[:n] {
+		r.remove(t, r.shards[i%2], h)
+	}
+	late := r.arena.Domain.Pin()
+	for i, h := range hs[n:] {
+		r.remove(t, r.shards[i%2], h)
+	}
+	early.Unpin()
+	r.arena.LetGo()
+	require.Equal(t, n, r.arena.Count().Free)
+	late.Unpin()
+	r.arena.LetGo()
+	require.Equal(t, 2*n, r.arena.Count().Free)
 }

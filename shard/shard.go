@@ -9,19 +9,18 @@ import (
 // The words that insertions write (free, fresh) lie apart from those that removals write
 // (limbo). So a producer and a consumer on one shard contend only when slots change hands.
 type shard[T any] struct {
-	// free is the freelist: the generation and index of its top slot (LIFO) or of the queue's
-	// first (FIFO), or None.
+	// free is the freelist: the generation and index of its top slot, or None.
 	//
-	//	writers  Pop, popRun and takeList, by compare-and-swap; push and splice, for any
-	//	         shard; put, under the lock of a queue that has no slot
+	//	writers  Pop, popRun and takeList, by compare-and-swap; push and splice, under a
+	//	         shard's lock
 	//	readers  the same
-	//	moves    see stack.go and queue.go
+	//	moves    see freelist.go
 	//	orders   a push publishes that the slot was cleaned (P3)
 	free atom.Uint64
 
 	// fresh is a range of slots that were never used: next | end.
 	//
-	//	writers  freshRun, by compare-and-swap; refill, under filling, when it is empty
+	//	writers  freshRun, by compare-and-swap; refill, under mu, when it is empty
 	//	readers  the same
 	//	moves    next grows to end; then another range, disjoint from all before
 	fresh atom.Uint64
@@ -35,45 +34,39 @@ type shard[T any] struct {
 	fifo  bool   // a copy of Config.FIFO
 	at    uint32 // the shard's number
 	arena *Arena[T]
-	list  freelist[T]
-	_     [128 - 7*8]byte
+	_     [128 - 5*8]byte
 
 	// limbo is the stack of removed slots: how many, and the index of the last.
 	//
 	//	writers  Remove, retire and pushLimbo push by compare-and-swap; seal takes all
 	//	         with a swap
-	//	readers  unlink, for the link that it writes; waiting
+	//	readers  unlink, for the link that it writes; due
 	//	moves    nothing is popped, so there is no ABA: a push that succeeds found
 	//	         the top that it linked to
-	//	orders   the push publishes the unlinking to seal (P7)
+	//	orders   the push publishes the unlinking to seal (P6)
 	limbo atom.Uint64
+	_     [120]byte
 
-	// latest is the greatest stamp of a slot in limbo, if Arena.exact asks for stamps of
-	// removals.
+	// mu is held by whatever fills free or fresh, and by seal (I9). No user code runs under
+	// it. The fields below, up to held, are read and written under mu alone.
+	mu atom.Mutex
+
+	waiting []chunk[T] // sealed parts of limbo in order, the oldest first
+	waits   uint32     // how many slots they have
+	ready   []chain[T] // slots that have passed and wait for an empty freelist
+
+	seals    uint64 // numbers the chunks
+	inResets uint32 // slots in Resets
+	runs     int    // runs of Resets that are under way
+
+	// held is how many slots only the holder of mu can make free: those that wait, and those
+	// that are ready. Other goroutines go by it to ask for mu, and never conclude from it that
+	// there is no slot.
 	//
-	//	writers  noteStamp, raising it before the push
-	//	readers  seal, after it has taken limbo
-	latest atom.Uint64
-
-	// left is how many slots of the sealed batches are not reclaimed yet.
-	//
-	//	writers  seal (+); move and resetSome (−), when the slots are elsewhere
-	//	readers  pending, waiting, due, blocked
-	left atom.Uint32
-
-	// filling is held by the one goroutine that gives the shard a new range. No goroutine
-	// waits for it.
-	filling atom.Mutex
-
-	// seals numbers the batches.
-	//
-	//	writers  seal; append; pushBack
-	//	readers  goal, bare
-	seals atom.Uint32
-
-	sealed [sealedMost]batch[T]
-	resets resets
-	_      [64]byte
+	//	writers  unlock
+	//	readers  due, Waiting
+	held atom.Uint64
+	_    [64]byte
 
 	// misses counts failed compare-and-swaps, at their own shard, of goroutines whose hints
 	// lead here. salt, if not 0, sends these goroutines to another shard. They read it in each
@@ -94,36 +87,44 @@ func (s *shard[T]) attach(a *Arena[T], at int) {
 	s.arena, s.fifo, s.at = a, a.FIFO, uint32(at)
 	s.free.Store(emptyList)
 	s.limbo.Store(emptyList)
-	for k := range s.sealed {
-		s.sealed[k].word.Store(emptyList)
-	}
-	if s.list = (stack[T]{of: s}); s.fifo {
-		s.list = &queue[T]{of: s, tail: None}
+	if a.Fixed {
+		s.waiting = make([]chunk[T], 0, chunksMost)
+		s.ready = make([]chain[T], 0, readyMost)
 	}
 }
 
-// pending returns how many slots were removed and not reclaimed yet.
-func (s *shard[T]) pending() int {
-	return int(Generation(s.limbo.Load())) + int(s.left.Load()) + s.underReset()
-}
-
-// waiting is pending without the slots in Resets, and 0 if so many Resets are under way that
-// no more begin: no insertion may wait for user code.
-func (s *shard[T]) waiting() int {
-	if s.resetting() {
-		return 0
+// unlock ends a time under mu, and says what the shard keeps.
+func (s *shard[T]) unlock() {
+	ready := uint32(0)
+	for i := range s.ready {
+		ready += s.ready[i].n
 	}
-	return int(Generation(s.limbo.Load())) + int(s.left.Load())
+	if held := Pack(s.waits, ready); held != s.held.Load() {
+		s.held.Store(held)
+	}
+	s.mu.Unlock()
 }
 
-// blocked reports whether batches had slots left when the shard was last reclaimed, because
-// their grace period was not over.
-func (s *shard[T]) blocked() bool { return s.left.Load() > 0 }
-
-// bare reports whether the shard has no slot for an insertion.
-func (s *shard[T]) bare() bool {
-	return s.unclaimed() == 0 && s.list.bare()
+// pending returns about how many slots wait for their grace period, and about how many have
+// passed and are not in the freelist.
+func (s *shard[T]) pending() (waiting, ready int) {
+	held := s.held.Load()
+	return int(Generation(s.limbo.Load())) + int(Generation(held)), int(Low(held))
 }
+
+// due reports whether the shard has slots that are ready, or at least n that wait.
+func (s *shard[T]) due(n int) bool {
+	waiting, ready := s.pending()
+	return ready > 0 || waiting >= n
+}
+
+// hasSome reports, under mu, whether the shard has slots that wait or are ready.
+func (s *shard[T]) hasSome() bool {
+	return Low(s.limbo.Load()) != None || len(s.waiting)+len(s.ready) > 0
+}
+
+// isEmpty reports whether the freelist has no slot, and the range neither.
+func (s *shard[T]) isEmpty() bool { return s.unclaimed() == 0 && s.free.Load() == emptyList }
 
 // Slots that were never used are handed out from a range, so that filling a pool visits each
 // slot once. So are those of a page that came back after a Trim; their words have the
@@ -142,17 +143,12 @@ func (s *shard[T]) takeFresh() (*Slot[T], uint64) {
 // firstLife returns slot i, of a range, and the handle that it will have.
 func (a *Arena[T]) firstLife(i uint32) (*Slot[T], uint64) {
 	slot := a.slot(i)
-	return slot, Pack(a.vacant(slot)+1, i)
+	return slot, Pack(a.vacant(slot.Word.Load())+1, i)
 }
 
-// vacant returns the generation of a slot that the caller owns. A word that was never written
-// stands for the generation before the first.
-func (a *Arena[T]) vacant(slot *Slot[T]) uint32 {
-	if g := Generation(slot.Word.Load()); g != 0 {
-		return g
-	}
-	return a.First - 1
-}
+// vacant returns the generation of the word of a slot that is not live. A word that was never
+// written stands for the generation before the first.
+func (a *Arena[T]) vacant(word uint64) uint32 { return max(Generation(word), a.First-1) }
 
 // freshRun takes up to n slots from the range: count of them from index first.
 func (s *shard[T]) freshRun(n int) (first uint32, count int) {
@@ -179,15 +175,14 @@ func (s *shard[T]) unclaimed() int { return int(rangeLen(s.fresh.Load())) }
 // slots after it become the new range. It returns nil if every slot that has memory was given
 // to a shard; it does not grow the pool.
 //
-// If another goroutine is making a range, refill takes one slot directly from the table, so it
-// never waits. So it does when few slots are left: a range on its way from table to shard is
-// hidden from other insertions, which might then find the pool full.
+// If another goroutine has the lock, refill takes one slot directly from the table, so it
+// never waits.
 func (s *shard[T]) refill(n uint32) (*Slot[T], uint64) {
 	a := s.arena
-	if a.Table.Left() < lastRanges*uint64(n) || !s.filling.TryLock() {
+	if !s.mu.TryLock() {
 		n = 1
 	} else {
-		defer s.filling.Unlock()
+		defer s.mu.Unlock()
 		if s.unclaimed() > 0 {
 			n = 1 // checked under the lock: only its holder makes a range
 		}
@@ -196,12 +191,9 @@ func (s *shard[T]) refill(n uint32) (*Slot[T], uint64) {
 	if lo == hi {
 		return nil, 0
 	}
-	s.settle(lo, hi)
+	s.setHome(lo, hi)
 	if rest := lo + 1; rest < hi {
 		s.fresh.Store(Pack(rest, hi))
 	}
 	return a.firstLife(lo)
 }
-
-// lastRanges is how many ranges of slots must be left for one to be given away whole.
-const lastRanges = 16

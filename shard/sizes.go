@@ -12,15 +12,25 @@ const (
 	// wait without any guard.
 	Batch = 64
 
-	// sealedMost is how many sealed batches a shard has, each with its own epoch stamp. So
-	// guards that are pinned between removals, up to one less, delay only what was removed
-	// after them. Each batch costs 40 bytes a shard.
-	sealedMost = 8
+	// chunksMost is how many sealed parts of limbo a bounded pool's shard keeps apart, and up
+	// to how many an array is moved to take the first. Each takes 72 bytes.
+	chunksMost = 32
+
+	// readyMost is how many chains of slots that have passed wait for an empty freelist. More
+	// are visited and pushed, which costs 5 ns a slot. Each takes 48 bytes a shard.
+	readyMost = 32
+
+	// spliceLeast is how many slots a chain must have to wait for an empty freelist. Fewer
+	// are visited, and pushed at once.
+	spliceLeast = Batch / 4
 
 	// resetRun is the most slots that one goroutine takes at a time to call Reset for them. No
 	// other goroutine can have them meanwhile. A smaller one costs more locked instructions a
 	// slot.
 	resetRun = 16
+
+	// runsMost is how many runs of Resets a shard has at a time.
+	runsMost = 64
 
 	// aheadBytes is how much memory a shard takes although others have slots.
 	aheadBytes = 32 << 10

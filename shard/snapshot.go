@@ -88,31 +88,18 @@ func (a *Arena[T]) Value(i uint32) *T { return &a.slot(i).Value }
 func (a *Arena[T]) Loaded(i uint32) uint32 { return Generation(a.slot(i).Word.Load()) }
 
 // Stock puts the vacant slots on the shards' freelists, in equal parts. c is Burn's result.
-// Each queue gets a dummy while there are slots, and its part of the reserve.
 func (a *Arena[T]) Stock(c Census) {
 	n := uint64(len(a.shards))
-	dummies, ready := uint64(0), c.Vacant
-	if a.FIFO {
-		c.Vacant += a.restoreReserve(c)
-		dummies = min(c.Vacant, n)
-		ready = c.Vacant - dummies - uint64(a.reserve.Load())
-	}
 	i := uint32(0)
 	for k := range a.shards {
-		s := &a.shards[k]
-		s.attach(a, k)
-		want := uint64(share(int(ready), k, len(a.shards)))
-		want += uint64(share(int(dummies), k, len(a.shards))) + uint64(a.keeps(s.at))
 		var list chain[T]
-		for range want {
+		for range c.Vacant*uint64(k+1)/n - c.Vacant*uint64(k)/n {
 			i = a.nextVacant(i)
 			slot := a.slot(i)
 			list.append(slot, i, slot.Word.Load())
 			i++
 		}
-		s.list.put(list) // no other goroutine has the arena yet
-		for s.list.keepLess() {
-		}
+		a.shards[k].push(&list)
 	}
 	a.preallocate()
 }
@@ -125,38 +112,4 @@ func (a *Arena[T]) nextVacant(i uint32) uint32 {
 		}
 		i++
 	}
-}
-
-// restoreReserve sets the reserve: MinFree slots beside n dummies, or in a bounded pool as
-// many as leave no more than there are values to come. It adds slots that were never used
-// until there are so many, and returns how many it added.
-func (a *Arena[T]) restoreReserve(c Census) (added uint64) {
-	n := uint64(len(a.shards))
-	want := n + uint64(a.MinFree)
-	if a.Capacity > 0 {
-		// What is left in the table can be handed out, so it counts among those to come.
-		others := c.Vacant + a.Table.Left()
-		want = max(n, others-min(others, a.Capacity-c.Live)) // c.Live ≤ Capacity
-	}
-	for c.Vacant+added < want {
-		a.Table.Provide(want - c.Vacant - added)
-		lo, hi := a.Table.Allot(uint32(want - c.Vacant - added))
-		if lo == hi {
-			break
-		}
-		for i := lo; i < hi; i++ {
-			a.slot(i).set(Pack(a.First-1, None))
-		}
-		added += uint64(hi - lo)
-	}
-	vacant := c.Vacant + added
-	reserve := vacant - min(vacant, n)
-	if a.Capacity > 0 {
-		come := a.Capacity - c.Live
-		reserve -= min(reserve, come-min(come, a.Table.Left()))
-	} else {
-		reserve = min(reserve, uint64(a.MinFree))
-	}
-	a.reserve.Store(int64(reserve))
-	return added
 }

@@ -154,7 +154,7 @@ func (y *stormy) step(hand *storm.Hand) {
 	switch {
 	case hand.Chance(8):
 		y.give(h)
-		s.Abandon(slot, h)
+		y.arena.Abandon(slot, h, shard.Reclaim)
 		hand.Did(storm.Burned, 1)
 	case hand.Chance(8) && !y.arena.FIFO:
 		y.give(h)
@@ -229,8 +229,9 @@ func TestStormOwnsOnce(t *testing.T) {
 		"stack of two":   {slots: 2},
 		"stack":          {slots: 6},
 		"two stacks":     {slots: 8, shards: 2},
-		"queue":          {slots: 6, fifo: true, reserve: 2},
-		"two queues":     {slots: 12, shards: 2, fifo: true, reserve: 1},
+		"queue":          {slots: 6, fifo: true},
+		"two queues":     {slots: 12, shards: 2, fifo: true},
+		"exact":          {slots: 8, shards: 2, exact: true},
 		"near the end":   {slots: 6, first: shard.LastGeneration - 1000},
 		"larger stacks":  {slots: 400, shards: 2},
 		"failing Resets": {slots: 16, shards: 2, reset: fails},

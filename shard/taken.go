@@ -5,33 +5,32 @@ package shard
 // slot. So the first walk sets the slots of wanted pages apart, with a note of their places:
 // mostly all of these go, and the rest goes back as it is.
 type taken[T any] struct {
-	from   *shard[T]
 	run    chain[T] // slots of other pages, in the order in which the shard would hand them out
 	wanted chain[T] // slots of wanted pages, in that order too
-	marks  []mark   // the places of wanted slots among the others
+	places []place  // the places of wanted slots among the others
 }
 
-// mark says that the next n of the wanted slots belong behind slot at, or in front if at is
+// place says that the next n of the wanted slots belong behind slot at, or in front if at is
 // None.
-type mark struct{ at, n uint32 }
+type place struct{ at, n uint32 }
 
-// mark notes the place of the next wanted slot.
-func (l *taken[T]) mark() {
+// notePlace notes the place of the next wanted slot.
+func (l *taken[T]) notePlace() {
 	at := uint32(None)
 	if l.run.n > 0 {
 		at = Low(l.run.tail)
 	}
-	if k := len(l.marks) - 1; k >= 0 && l.marks[k].at == at {
-		l.marks[k].n++
+	if k := len(l.places) - 1; k >= 0 && l.places[k].at == at {
+		l.places[k].n++
 		return
 	}
-	l.marks = append(l.marks, mark{at, 1})
+	l.places = append(l.places, place{at, 1})
 }
 
 // merge puts back the slots of wanted pages that stay, in their places among the others.
 func (t *trimmer[T]) merge(l *taken[T]) {
 	i := l.wanted.top()
-	for _, m := range l.marks {
+	for _, m := range l.places {
 		var back chain[T]
 		for range m.n {
 			slot := t.arena.slot(i)
@@ -58,16 +57,33 @@ func (t *trimmer[T]) merge(l *taken[T]) {
 	}
 }
 
-// takeList takes all of a shard's list.
-func (t *trimmer[T]) takeList(l *taken[T]) {
-	s := l.from
-	top := s.free.Load() // observes (P3)
-	for top != emptyList && !s.free.CompareAndSwap(top, emptyList) {
-		top = s.free.Load() // another goroutine has taken or pushed a slot
+// take takes all that s has for insertions, in the order in which it would hand it out. Of a
+// range it takes either all or nothing.
+func (t *trimmer[T]) take(s *shard[T], l *taken[T]) {
+	if s.fifo {
+		t.takeRange(s, l)
 	}
-	// Success has proved that the list was as it had been pushed. It is whole, and the
-	// trimmer's.
-	t.addList(l, Low(top))
+	t.addList(l, Low(s.takeList()))
+	for k := range s.ready {
+		t.addList(l, Low(s.ready[len(s.ready)-1-k].first))
+	}
+	clear(s.ready)
+	s.ready = s.ready[:0]
+	if !s.fifo {
+		t.takeRange(s, l)
+	}
+}
+
+// takeList takes the whole freelist, and returns its head.
+func (s *shard[T]) takeList() uint64 {
+	for {
+		top := s.free.Load() // observes (P3)
+		// Success proves that the list is as it was pushed, and makes it the caller's.
+		// Failure means that another goroutine has popped a slot.
+		if top == emptyList || s.free.CompareAndSwap(top, emptyList) {
+			return top
+		}
+	}
 }
 
 // addList adds the slots of a list that begins with slot i.
@@ -83,33 +99,32 @@ func (t *trimmer[T]) addList(l *taken[T], i uint32) {
 // add appends slot i, which the trimmer owns, to l, one life older. If that was its last life,
 // add exhausts it; a wanted page has no such slot.
 func (t *trimmer[T]) add(l *taken[T], slot *Slot[T], i uint32, word uint64) {
-	g := max(Generation(word), t.arena.First-1) // a word may never have been written
+	g := t.arena.vacant(word)
 	if g+1 == LastGeneration {
 		t.arena.exhaust(slot)
 		return
 	}
 	word = Pack(g+2, Low(word)) // mostly the link that stays
 	slot.set(word)
-	t.stays++
 	f := t.page(i)
 	if f == nil {
 		l.run.append(slot, i, word)
 		return
 	}
-	l.mark()
+	l.notePlace()
 	l.wanted.append(slot, i, word)
 	t.kept++
 	f.got++
 	f.oldest = max(f.oldest, g+2)
 }
 
-// takeRange takes the shard's range if its pages are wanted.
-func (t *trimmer[T]) takeRange(l *taken[T]) {
-	f := l.from.fresh.Load()
+// takeRange takes the range of s if its pages are wanted.
+func (t *trimmer[T]) takeRange(s *shard[T], l *taken[T]) {
+	f := s.fresh.Load()
 	if rangeLen(f) == 0 || t.page(Generation(f)) == nil || t.page(Low(f)-1) == nil {
 		return
 	}
-	first, n := l.from.freshRun(int(rangeLen(f)))
+	first, n := s.freshRun(int(rangeLen(f)))
 	t.addRange(l, first, n)
 }
 
@@ -152,9 +167,7 @@ func (t *trimmer[T]) completes(lo, hi uint64) bool {
 }
 
 // giveBack gives back what the trimmer has left. Slots that were never used are handed out
-// first by a queue, and last by a stack, where the others are in the cache. A queue must get
-// back its dummy and its part of the reserve (I9), if need be from another's slots. Otherwise
-// more values than Capacity could be live.
+// first under FIFO, and otherwise last, where the others are in the cache.
 func (t *trimmer[T]) giveBack() {
 	first, unused := &t.taken[0].run, &t.rest.run
 	if t.arena.FIFO {
@@ -162,21 +175,10 @@ func (t *trimmer[T]) giveBack() {
 	}
 	first.concat(unused)
 	t.taken[0].run = *first
-	from := 0
 	for i := range t.taken {
-		to := &t.taken[i]
-		for needs := to.from.list.needs(); to.run.n < needs; {
-			rich := &t.taken[from]
-			spare := rich.run.n - min(rich.run.n, rich.from.list.needs())
-			if spare == 0 {
-				from++
-				continue
-			}
-			some := rich.run.cut(t.arena, min(spare, needs-to.run.n))
-			to.run.concat(&some)
+		if c := &t.taken[i].run; c.n > 0 {
+			c.link(None)
+			t.arena.shards[i].splice(c) // all lists were taken, and none was filled since (I9)
 		}
-	}
-	for i := range t.taken {
-		t.taken[i].from.list.put(t.taken[i].run)
 	}
 }

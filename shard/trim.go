@@ -13,15 +13,13 @@ package shard
 // generation and other slots below, would break L1. So a Trim costs each vacant slot that it
 // moves one of its 2^31 lives.
 //
-// While Trim has the lists, an insertion may find no slot. It goes on to other shards and to
-// new memory. Before it refuses, it asks whether a Trim was under way, waits for its end and
-// looks again (settled). No other operation waits for Trim, and Trim waits only for another
-// Trim.
+// While Trim has the lists, it holds all locks. An insertion that finds no slot goes on to new
+// memory. Before it is refused, it waits for the locks, and so for Trim.
 
-// worn is the generation from which a page is not given up any more. A page's floor applies to
-// all its slots, so younger ones age at once; each still has 2^27 lives. Under FIFO all slots
-// age alike, and Trim does nothing once one is worn.
-const worn = 1<<32 - 1<<28
+// oldPage is the generation from which a page is not given up any more. A page's floor applies
+// to all its slots, so younger ones age at once; each still has 2^27 lives. Under FIFO all
+// slots age alike, and Trim does nothing once one is as old.
+const oldPage = 1<<32 - 1<<28
 
 // trimmer is one Trim under way.
 type trimmer[T any] struct {
@@ -30,8 +28,7 @@ type trimmer[T any] struct {
 	found []found    // by page
 	taken []taken[T] // by shard
 	rest  taken[T]   // what the table had not handed out
-	stays int        // how many slots the trimmer has
-	kept  int        // how many of them are of wanted pages
+	kept  int        // how many of the slots that the trimmer has are of wanted pages
 }
 
 // found is what a trimmer knows of one page.
@@ -49,96 +46,62 @@ func (a *Arena[T]) Trim() int64 {
 	if a.Fixed {
 		return 0
 	}
-	// A slot whose grace period is over would keep its page, so reclaim first.
+	// A slot whose grace period is over would keep its page, so reclaim first. Another call
+	// may free more, but other goroutines may also remove more.
 	for i := range a.shards {
 		s := &a.shards[i]
-		for calls := 4 + s.pending()/Batch; calls > 0; calls-- {
-			if _, more := s.reclaim(s, effortAll); !more {
-				break
-			}
+		waiting, _ := s.pending()
+		for calls, more := 4+waiting/Batch, true; more && calls > 0; calls-- {
+			more, _ = s.reclaim(nil)
 		}
 	}
-	a.trim.Lock()
-	defer a.trim.Unlock()
-	return a.trimLocked()
+	return a.trim()
 }
 
-// autoTrim is Config.AutoTrim. n slots have just come free.
-//
-// No count of live values exists, so autoTrim counts them. It does so once for every quarter
-// of the slots that comes free, which is four words for each of these. When a pool shrinks,
-// each Trim leaves fewer words to the next.
-func (a *Arena[T]) autoTrim(n int) {
-	if !a.AutoTrim {
-		return
-	}
-	freed := a.freed.Add(int64(n))
-	resident := a.Table.Resident()
-	if freed < int64(resident/4) || resident <= 2*int(a.Table.Pages().Mask+1) ||
-		// Failure means that another remover has come this far.
-		!a.freed.CompareAndSwap(freed, 0) || 2*a.Len() >= resident || !a.trim.TryLock() {
-		return
-	}
-	defer a.trim.Unlock()
-	a.trimLocked()
-}
-
-// trimLocked is Trim under trim.
-func (a *Arena[T]) trimLocked() int64 {
+// trim is Trim without reclaiming.
+func (a *Arena[T]) trim() int64 {
 	bytes := a.Table.withdraw()
 	t := trimmer[T]{arena: a, pages: a.Table.Pages()}
 	if t.choose() == 0 {
 		return bytes
 	}
-	a.trims.Add(1)
-	defer a.trims.Add(1)
+	a.all.Lock()
+	defer a.all.Unlock()
+	a.lockShards()
+	defer a.unlockShards()
+	t.taken = make([]taken[T], len(a.shards))
 	for i := range a.shards {
-		if s := &a.shards[i]; s.list.enter() {
-			defer s.list.release()
-			t.taken = append(t.taken, taken[T]{from: s})
-			s.list.take(&t, &t.taken[len(t.taken)-1])
+		t.take(&a.shards[i], &t.taken[i])
+	}
+	t.takeRest()
+	gone := t.whole()
+	if t.kept > 0 {
+		t.merge(&t.rest)
+		for i := range t.taken {
+			t.merge(&t.taken[i])
 		}
 	}
-	if len(t.taken) == 0 {
+	t.giveBack()
+	if len(gone) == 0 {
 		return bytes
 	}
-	return bytes + t.finish()
-}
-
-// settled reports whether no Trim has been under way since trims was n. If one has, it waits
-// for the Trim that is under way now.
-func (a *Arena[T]) settled(n uint64) bool {
-	if n&1 == 0 && a.trims.Load() == n {
-		return true
-	}
-	a.trim.Lock()
-	//lint:ignore SA2001 waiting is all that is wanted
-	a.trim.Unlock()
-	return false
+	return bytes + a.Table.giveUp(gone)
 }
 
 // choose finds the pages in which nothing is live and which are worth it, and returns how many
 // there are.
 func (t *trimmer[T]) choose() (wanted int) {
 	t.found = make([]found, len(t.pages.Base))
-	keep := uint64(0) // the lists' own slots had better lie together
-	for i := range t.arena.shards {
-		keep += uint64(t.arena.shards[i].list.needs())
-	}
 	for k := range t.found {
 		if _, gone := t.pages.Floor(uint32(k) << (t.pages.Shift & 31)); gone {
 			continue
 		}
-		idle, tired := t.look(k)
-		if tired && t.arena.FIFO {
+		idle, old := t.look(k)
+		if old && t.arena.FIFO {
 			return 0
 		}
-		if n := t.arena.Table.slotsIn(t.pages, k); keep > 0 {
-			keep -= min(keep, n)
-			continue
-		}
-		if idle && !tired {
-			t.found[k] = found{wanted: true}
+		if idle && !old {
+			t.found[k].wanted = true
 			wanted++
 		}
 	}
@@ -148,16 +111,16 @@ func (t *trimmer[T]) choose() (wanted int) {
 	return wanted
 }
 
-// look reports whether no slot of page k is live, and whether one is worn.
-func (t *trimmer[T]) look(k int) (idle, tired bool) {
+// look reports whether no slot of page k is live, and whether one is too old for a floor.
+func (t *trimmer[T]) look(k int) (idle, old bool) {
 	slots := Block[T](t.pages, uint32(k)<<(t.pages.Shift&31), t.pages.Mask+1)
 	idle = true
 	for i := range slots {
 		w := slots[i].Word.Load()
 		idle = idle && !IsLive(w)
-		tired = tired || Generation(w) > worn
+		old = old || t.arena.vacant(w) > oldPage
 	}
-	return idle, tired
+	return idle, old
 }
 
 // page returns what is known of slot i's page if that is wanted, else nil. A page that was
@@ -169,34 +132,11 @@ func (t *trimmer[T]) page(i uint32) *found {
 	return nil
 }
 
-// finish gives up the pages that are whole, and gives back the slots of others.
-func (t *trimmer[T]) finish() int64 {
-	t.takeRest()
-	gone := t.whole()
-	if t.kept > 0 {
-		t.merge(&t.rest)
-		for i := range t.taken {
-			t.merge(&t.taken[i])
-		}
-	}
-	t.giveBack()
-	if len(gone) == 0 {
-		return 0
-	}
-	return t.arena.Table.giveUp(gone)
-}
-
-// whole returns the pages to be given up: those whose slots the trimmer has all, as far as
-// they can be spared.
+// whole returns the pages to be given up: those whose slots the trimmer has all.
 func (t *trimmer[T]) whole() (gone []absent) {
-	spare := t.stays
-	for i := range t.taken {
-		spare -= int(t.taken[i].from.list.needs())
-	}
 	for k := len(t.found) - 1; k >= 0; k-- { // so that the first come back first
 		f := &t.found[k]
-		if got := int(f.got); f.wanted && uint64(got) == t.arena.Table.slotsIn(t.pages, k) && got <= spare {
-			spare -= got
+		if f.wanted && uint64(f.got) == t.arena.Table.slotsIn(t.pages, k) {
 			gone = append(gone, absent{at: k, floor: f.oldest})
 		}
 	}

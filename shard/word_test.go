@@ -56,10 +56,7 @@ func TestVacatedIsOneGenerationOn(t *testing.T) {
 // TestNewSlotsMatchNoHandle: the word of a slot that was never used is no handle of it (I4),
 // the zero Handle of slot 0 included.
 func TestNewSlotsMatchNoHandle(t *testing.T) {
-	for _, fifo := range []bool{false, true} {
-		r := newRig[uint64](t, setup[uint64]{slots: 9, fifo: fifo, reserve: 3})
-		r.requireNoSelfLink(t)
-	}
+	newRig[uint64](t, setup[uint64]{slots: 9}).requireNoSelfLink(t)
 }
 
 func TestPageShift(t *testing.T) {
@@ -88,7 +85,7 @@ func TestPageShift(t *testing.T) {
 func TestPagesNeverMove(t *testing.T) {
 	const slots = 11 // the last page is not full
 	var table shard.Table[uint64]
-	table.Init(slots, tinyShift, false)
+	table.Init(slots, tinyShift, false, false)
 	require.Zero(t, table.Pages().Limit)
 	var before []*shard.PageTable
 	var at []*shard.Slot[uint64]
@@ -126,7 +123,7 @@ func TestPagesNeverMove(t *testing.T) {
 
 func TestProvideGivesMemoryToAsManyAsAsked(t *testing.T) {
 	var table shard.Table[uint64]
-	table.Init(100, tinyShift, true)
+	table.Init(100, tinyShift, true, true)
 	table.Provide(7)
 	assert.EqualValues(t, 8, table.Pages().Limit, "whole pages")
 	table.Allot(3)

@@ -37,7 +37,6 @@ import (
 // Options say how much is measured, and how long.
 type Options struct {
 	Quick  bool           // every case once, with a few hundred operations
-	Seed   uint64         // of all random choices
 	Procs  []int          // GOMAXPROCS of each pass; none is the current one
 	Rounds int            // turns of each case; 0 is the default
 	Turn   time.Duration  // the length of a turn; 0 is the default
@@ -77,7 +76,7 @@ func Questions(ctx context.Context, w io.Writer, qs []suite.Question, o Options)
 		runtime.GOMAXPROCS(procs)
 		for i := range qs {
 			begun := false
-			for _, group := range qs[i].Groups(suite.Env{Quick: o.Quick, Procs: procs, Seed: o.Seed}) {
+			for _, group := range qs[i].Groups(suite.Env{Quick: o.Quick, Procs: procs}) {
 				g := o.group(&qs[i], &group, procs)
 				if len(g.cases) == 0 {
 					continue

@@ -14,29 +14,6 @@ import (
 	"coatcheck/bench/suite"
 )
 
-func TestLatenciesAreThoseOfTheLastTurn(t *testing.T) {
-	watches := []*Stopwatch{NewStopwatch(), NewStopwatch()}
-	l := NewLatencies(watches)
-	for range 990 {
-		watches[0].Record(100)
-	}
-	for range 10 {
-		watches[1].Record(5 * time.Microsecond)
-	}
-	l.EndTurn()
-	s := l.Sample()
-	require.InEpsilon(t, 100, s["p50-ns"], 0.01)
-	require.InEpsilon(t, 100, s["p99-ns"], 0.01)
-	require.InEpsilon(t, 5000, s["p99.9-ns"], 0.01)
-	watches[1].Record(200)
-	l.EndTurn()
-	require.InEpsilon(t, 200, l.Sample()["p99-ns"], 0.01)
-	require.InEpsilon(t, 5000, l.Metrics()["max-ns"], 0.01, "of all turns")
-	watches[0].Record(2 * time.Hour)
-	l.EndTurn()
-	require.InEpsilon(t, time.Hour, l.Sample()["p99.9-ns"], 0.01, "the most that is counted")
-}
-
 // fake is the runs of a question, which note their turns and take the time that their
 // operations are said to take.
 type fake struct {

@@ -13,7 +13,6 @@ const (
 	NameFIFO     = "fifo"
 	NameWorker   = "worker"
 	NameGuard    = "pool-guard"
-	NameBatch    = "pool-batch"
 	NameMutex    = "mutex"
 	NameSyncMap  = "syncmap"
 	NameXsync    = "xsync"
@@ -32,7 +31,6 @@ func All[R any]() []Peer[R] {
 		Pool(NameFIFO, pool.FIFO, newPoolSession[R], nil),
 		Pool(NameWorker, pool.LIFO, newWorkerSession[R], nil),
 		Pool(NameGuard, pool.LIFO, newPoolSession[R], readPinned[R]),
-		Pool(NameBatch, pool.LIFO, newPoolSession[R], readBatch[R]),
 		Mutex[R](), SyncMap[R](), Xsync[R](), Ark[R](),
 		SyncPool[R](), New[R](), Plain[R](), Slice[R](),
 	}

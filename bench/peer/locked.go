@@ -8,7 +8,7 @@ func Mutex[R any]() Peer[R] {
 	return Peer[R]{
 		About: About{Name: NameMutex, Keys: true},
 		Open: func(c Config[R]) Store {
-			m := &MutexMap[R]{slots: newSlotMap(c)}
+			m := &mutexMap[R]{slots: newSlotMap(c)}
 			return Store{
 				Session: func() Session { return &session[uint64]{contestant: &mutexSession[R]{values: m, rest: c.Rest}} },
 				All: func() (int, uint64) {
@@ -21,37 +21,20 @@ func Mutex[R any]() Peer[R] {
 	}
 }
 
-// MutexMap is a slotMap under a mutex.
-type MutexMap[R any] struct {
+// mutexMap is a slotMap under a mutex.
+type mutexMap[R any] struct {
 	mu    sync.Mutex
 	slots slotMap[R]
 }
 
-// NewMutexMap returns a map with room for live values.
-func NewMutexMap[R any](live int) *MutexMap[R] {
-	return &MutexMap[R]{slots: newSlotMap(Config[R]{Live: live})}
-}
-
-// Insert stores v and returns its name.
-func (m *MutexMap[R]) Insert(v Value[R]) uint64 {
+func (m *mutexMap[R]) insert(v Value[R]) uint64 {
 	m.mu.Lock()
 	n := m.slots.insert(v)
 	m.mu.Unlock()
 	return n
 }
 
-// InsertBelow is Insert if fewer than limit values are live.
-func (m *MutexMap[R]) InsertBelow(limit int, v Value[R]) (n uint64, ok bool) {
-	m.mu.Lock()
-	if ok = m.slots.live < limit; ok {
-		n = m.slots.insert(v)
-	}
-	m.mu.Unlock()
-	return n, ok
-}
-
-// Get returns a copy of the value that n names.
-func (m *MutexMap[R]) Get(n uint64) (v Value[R], ok bool) {
+func (m *mutexMap[R]) get(n uint64) (v Value[R], ok bool) {
 	m.mu.Lock()
 	if found := m.slots.get(n); found != nil {
 		v, ok = *found, true
@@ -60,8 +43,7 @@ func (m *MutexMap[R]) Get(n uint64) (v Value[R], ok bool) {
 	return
 }
 
-// Remove removes the value that n names and reports whether there was one.
-func (m *MutexMap[R]) Remove(n uint64) bool {
+func (m *mutexMap[R]) remove(n uint64) bool {
 	m.mu.Lock()
 	ok := m.slots.remove(n)
 	m.mu.Unlock()
@@ -70,18 +52,18 @@ func (m *MutexMap[R]) Remove(n uint64) bool {
 
 type mutexSession[R any] struct {
 	unclosed
-	values *MutexMap[R]
+	values *mutexMap[R]
 	rest   R
 }
 
 func (s *mutexSession[R]) do(t *task[uint64]) outcome {
 	return words(t, func(do loop[uint64]) outcome {
 		return do(
-			func(id uint64) uint64 { return s.values.Insert(Value[R]{id, s.rest}) },
+			func(id uint64) uint64 { return s.values.insert(Value[R]{id, s.rest}) },
 			func(n uint64) (uint64, bool) {
-				v, ok := s.values.Get(n)
+				v, ok := s.values.get(n)
 				return v.ID, ok
 			},
-			func(n uint64) bool { return s.values.Remove(n) })
+			func(n uint64) bool { return s.values.remove(n) })
 	})
 }

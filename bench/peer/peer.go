@@ -94,7 +94,7 @@ type Session interface {
 	// Mix does an operation for each element of ops: it looks up the value in the place
 	// op>>1 of shared, or replaces it if bit 0 is set. All sessions read and write shared
 	// at once: a name whose value another session has removed is stale and must be refused.
-	Mix(shared Names, ops []uint32, id uint64) (sum uint64, stale, failed int)
+	Mix(shared Names, ops []uint32, id uint64) (failed int)
 
 	Close()
 }

@@ -72,16 +72,18 @@ func (s *poolSession[R]) do(t *task[uint64]) outcome {
 
 type workerSession[R any] struct {
 	*pool.Worker[Value[R]]
+	pool *pool.Pool[Value[R]] // for look-ups
 	rest R
 }
 
 // newWorkerSession returns a session with a Worker of its own.
 func newWorkerSession[R any](p *pool.Pool[Value[R]], rest R) contestant[uint64] {
-	return &workerSession[R]{p.Worker(), rest}
+	return &workerSession[R]{p.Worker(), p, rest}
 }
 
 func (s *workerSession[R]) do(t *task[uint64]) outcome {
 	return words(t, func(do loop[uint64]) outcome {
+		p := s.pool
 		return do(
 			func(id uint64) uint64 {
 				h, err := s.Insert(Value[R]{id, s.rest})
@@ -91,7 +93,7 @@ func (s *workerSession[R]) do(t *task[uint64]) outcome {
 				return uint64(h)
 			},
 			func(n uint64) (uint64, bool) {
-				v, ok := s.Get(handle[R](n))
+				v, ok := p.Get(handle[R](n))
 				return v.ID, ok
 			},
 			func(n uint64) bool { return s.Remove(handle[R](n)) })
@@ -109,35 +111,5 @@ func readPinned[R any](p *pool.Pool[Value[R]]) reading {
 			v, _ := guard.Get(handle[R](n))
 			return idOf(v)
 		})
-	}
-}
-
-// batch is the number of look-ups of a GetBatch: enough that their cache misses overlap,
-// few enough that the values are still in the first-level cache when they are read.
-const batch = 64
-
-// readBatch returns a Read under a guard in which one call looks up many values.
-func readBatch[R any](p *pool.Pool[Value[R]]) reading {
-	return func(ns Names, picks []uint32) (sum uint64) {
-		names := of[uint64](ns)
-		guard := p.Pin()
-		defer guard.Unpin()
-		var (
-			hs    [batch]handle[R]
-			found [batch]*Value[R]
-		)
-		for len(picks) > 0 {
-			n := min(len(picks), batch)
-			for i, pick := range picks[:n] {
-				hs[i] = handle[R](names[pick])
-			}
-			for _, v := range guard.GetBatch(hs[:n], found[:0]) {
-				if v != nil {
-					sum += v.ID
-				}
-			}
-			picks = picks[n:]
-		}
-		return
 	}
 }

@@ -60,9 +60,8 @@ func (s *session[N]) Read(ns Names, picks []uint32) (sum uint64) {
 	return s.run(reads, of[N](ns), picks, 0).sum
 }
 
-func (s *session[N]) Mix(shared Names, ops []uint32, id uint64) (sum uint64, stale, failed int) {
-	o := s.run(mix, of[N](shared), ops, id)
-	return o.sum, o.stale, o.failed
+func (s *session[N]) Mix(shared Names, ops []uint32, id uint64) (failed int) {
+	return s.run(mix, of[N](shared), ops, id).failed
 }
 
 func (s *session[N]) Pairs(n int, id uint64) (failed int) {

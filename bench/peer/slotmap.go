@@ -13,8 +13,7 @@ import (
 type slotMap[R any] struct {
 	slots []slot[R]
 	free  uint32 // the first vacant slot, or none
-	live  int
-	clear bool // R has pointers
+	clear bool   // R has pointers
 }
 
 type slot[R any] struct {
@@ -35,7 +34,6 @@ func newSlotMap[R any](c Config[R]) slotMap[R] {
 }
 
 func (m *slotMap[R]) insert(v Value[R]) uint64 {
-	m.live++
 	i := m.free
 	if i == none {
 		m.slots = append(m.slots, slot[R]{generation: 1, value: v})
@@ -73,7 +71,6 @@ func (m *slotMap[R]) remove(n uint64) bool {
 	}
 	s.next = m.free
 	m.free = i
-	m.live--
 	return true
 }
 

@@ -47,15 +47,6 @@ func HTML(w io.Writer, f *Figures, qs []suite.Question) error {
 	})
 }
 
-// First returns the view with the first of its cells alone, unless it has lines.
-func (v *view) First() *view {
-	first := *v
-	if v.chart.Kind == suite.Bars {
-		first.Cells = v.Cells[:1]
-	}
-	return &first
-}
-
 // Caption says what the figures are, and which direction is better.
 func (v *view) Caption() string {
 	caption := v.unit.label() + ", less is better"

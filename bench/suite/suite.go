@@ -22,9 +22,8 @@ import (
 
 // Env is what the cases of a question depend on.
 type Env struct {
-	Quick bool   // each case once, tiny: only to see that it works
-	Procs int    // GOMAXPROCS of this pass
-	Seed  uint64 // of all random choices
+	Quick bool // each case once, tiny: only to see that it works
+	Procs int  // GOMAXPROCS of this pass
 }
 
 // Role is the role of a contestant. Verdicts compare Ours with Theirs alone.
@@ -52,9 +51,6 @@ type Question struct {
 	Roles  map[string]Role // of each impl= that is not Theirs
 	Charts []Chart
 	Groups func(Env) []Group
-
-	// Front puts the first chart at the top of the report.
-	Front bool
 }
 
 // Kind is a chart's form.
@@ -88,6 +84,7 @@ type Group struct {
 	// the others' memory would delay its garbage collections. Its rounds follow one another,
 	// so they are not side by side with the others'.
 	Apart bool
+
 	// Turn multiplies the length of a turn. 0 is 1.
 	Turn int
 }

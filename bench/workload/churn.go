@@ -22,7 +22,7 @@ func churn() suite.Question {
 			for _, live := range sizesOf(env, 1_000, 100_000, 1_000_000) {
 				for _, goroutines := range goroutinesOf(env) {
 					if goroutines == 1 || live <= 1_000 {
-						groups = append(groups, suite.Group{Cases: contests[peer.Rest16](replacing(live, goroutines, env.Seed, untimed)), Apart: live >= big})
+						groups = append(groups, suite.Group{Cases: contests[peer.Rest16](replacing(live, goroutines, untimed)), Apart: live >= big})
 					}
 				}
 			}
@@ -33,13 +33,13 @@ func churn() suite.Question {
 
 // replacing are the rules by which each goroutine replaces its own share of the live
 // values. work makes goroutine g's work of it.
-func replacing(live, goroutines int, seed uint64, work func(r *replacer, g int) turns.Work) rules {
+func replacing(live, goroutines int, work func(r *replacer, g int) turns.Work) rules {
 	params := []suite.Param{value[peer.Rest16](), number("live", live)}
 	return rules{params: params, live: live, goroutines: goroutines, plan: func(sessions []peer.Session) (j job) {
 		share := live / len(sessions)
 		for g, s := range sessions {
 			r := &replacer{session: s, names: s.Names(share), first: base(g), next: base(g) + uint64(share)}
-			r.picks.all = draw(seed, g, many(share), share)
+			r.picks.all = draw(g, many(share), share)
 			s.Fill(r.names, r.first)
 			j.works = append(j.works, work(r, g))
 			j.checks = append(j.checks, r.check)

@@ -26,10 +26,9 @@ type rules struct {
 
 // job is the work of each goroutine, a session each, and the checks of the result.
 type job struct {
-	works   []turns.Work
-	checks  []func() error
-	left    int                       // live values after the checks
-	metrics func() map[string]float64 // may be nil
+	works  []turns.Work
+	checks []func() error
+	left   int // live values after the checks
 }
 
 // contests returns a case for each peer that may have that many goroutines.
@@ -88,14 +87,6 @@ func enter[R any](p peer.Peer[R], r rules) suite.Run {
 	return c
 }
 
-// Metrics returns the further figures of the job.
-func (c *contest) Metrics() map[string]float64 {
-	if c.metrics == nil {
-		return nil
-	}
-	return c.metrics()
-}
-
 // Close checks the values, closes the sessions, and checks how many values are live.
 func (c *contest) Close() (err error) {
 	for _, check := range c.checks {
@@ -113,9 +104,9 @@ func (c *contest) Close() (err error) {
 // base returns the first identity of a session. No two sessions store the same one.
 func base(session int) uint64 { return uint64(session+1) << 40 }
 
-// draw returns n random picks of places.
-func draw(seed uint64, session, n, places int) []uint32 {
-	r := rand.New(rand.NewPCG(seed, uint64(session)))
+// draw returns n random picks of places, the same in each run for a stream.
+func draw(stream, n, places int) []uint32 {
+	r := rand.New(rand.NewPCG(1, uint64(stream)))
 	picks := make([]uint32, n)
 	for i := range picks {
 		picks[i] = r.Uint32N(uint32(places))

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"iter"
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
@@ -14,8 +13,8 @@ func iterate() suite.Question {
 		ID:    "Iterate",
 		Title: "What does a loop over all values cost, full and one in ten live?",
 		About: "16-byte values. Figures are per live value, so where one slot in ten is live they include the skipping of nine vacant ones. " +
-			"The live slots are drawn at random, the same for all. seq2 is a hand-written iter.Seq2 over a slice of slots, each a generation and a value, that skips vacant ones; slots is the plain loop over that slice. " +
-			"Both are for one goroutine, while the pool and the maps may change during the loop. Loops over maps of a million are measured once, with all slots live.",
+			"The live slots are drawn at random, the same for all. slots is the plain loop over a slice of slots, each a generation and a value, that skips vacant ones. " +
+			"It is for one goroutine, while the pool and the maps may change during the loop. Loops over maps of a million are measured once, with all slots live.",
 		Charts: []suite.Chart{
 			{Title: "Loop over all values, every slot live", Unit: "ns/op", Where: map[string]string{"live": "all"}},
 			{Title: "Loop over all values, one slot in ten live", Unit: "ns/op", Where: map[string]string{"live": "tenth"}},
@@ -23,7 +22,7 @@ func iterate() suite.Question {
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, slots := range sizesOf(env, 10_000, 1_000_000) {
 				for _, live := range []string{"all", "tenth"} {
-					cases, maps := loopCases(env, slots, live)
+					cases, maps := loopCases(slots, live)
 					if slots < big {
 						groups = append(groups, suite.Group{Cases: append(cases, maps...)})
 						continue
@@ -49,10 +48,10 @@ type looped struct {
 }
 
 // loopCases returns the loops over that many slots, and those over maps.
-func loopCases(env suite.Env, slots int, live string) (cases, maps []suite.Case) {
+func loopCases(slots int, live string) (cases, maps []suite.Case) {
 	left := upTo(slots)
 	if live == "tenth" {
-		left = shuffled(slots, env.Seed)[:slots/10]
+		left = shuffled(slots)[:slots/10]
 	}
 	keep := make([]bool, slots)
 	want := looped{n: len(left)}
@@ -68,20 +67,15 @@ func loopCases(env suite.Env, slots int, live string) (cases, maps []suite.Case)
 		maps = append(maps, caseOf(p.Name, func() func() looped { return loopPeer(p, keep) }))
 	}
 	return []suite.Case{
-		caseOf("pool.All", over(loopPool, keep, loopAll)),
-		caseOf("guard.All", over(loopPool, keep, loopGuard)),
-		caseOf("pool.Pages", over(loopPool, keep, loopPages)),
-		caseOf("seq2", over(loopSlots, keep, loopSeq2)),
-		caseOf("slots", over(loopSlots, keep, loopPlain)),
+		caseOf("guard.All", func() func() looped {
+			p := loopPool(keep)
+			return func() looped { return loopAll(p) }
+		}),
+		caseOf("slots", func() func() looped {
+			s := loopSlots(keep)
+			return func() looped { return loopPlain(s) }
+		}),
 	}, maps
-}
-
-// over returns a function that opens a store and returns a loop over it.
-func over[S any](open func(keep []bool) S, keep []bool, loop func(S) looped) func() func() looped {
-	return func() func() looped {
-		s := open(keep)
-		return func() looped { return loop(s) }
-	}
 }
 
 // loopRun repeats a loop until it has yielded n values.
@@ -127,31 +121,11 @@ func loopPeer(p peer.Peer[peer.Rest16], keep []bool) (loop func() looped) {
 }
 
 func loopAll(p *pool.Pool[loopValue]) (l looped) {
-	for _, v := range p.All() {
-		l.n++
-		l.sum += v.ID
-	}
-	return
-}
-
-func loopGuard(p *pool.Pool[loopValue]) (l looped) {
 	guard := p.Pin()
 	defer guard.Unpin()
 	for _, v := range guard.All() {
 		l.n++
 		l.sum += v.ID
-	}
-	return
-}
-
-func loopPages(p *pool.Pool[loopValue]) (l looped) {
-	guard := p.Pin()
-	defer guard.Unpin()
-	for _, page := range guard.Pages() {
-		for _, v := range page {
-			l.n++
-			l.sum += v.ID
-		}
 	}
 	return
 }
@@ -172,24 +146,6 @@ func loopSlots(keep []bool) slotSlice {
 		}
 	}
 	return s
-}
-
-func (s slotSlice) all() iter.Seq2[int, *loopValue] {
-	return func(yield func(int, *loopValue) bool) {
-		for i := range s {
-			if s[i].generation&1 != 0 && !yield(i, &s[i].value) {
-				return
-			}
-		}
-	}
-}
-
-func loopSeq2(s slotSlice) (l looped) {
-	for _, v := range s.all() {
-		l.n++
-		l.sum += v.ID
-	}
-	return
 }
 
 func loopPlain(s slotSlice) (l looped) {

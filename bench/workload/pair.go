@@ -18,7 +18,6 @@ func pair() suite.Question {
 		About: "One goroutine stores a value and removes it, repeatedly, in a store that is otherwise empty. " +
 			"Everything is in the first-level cache, so this is the least cost of each, and flatters stores that cause cache misses. " +
 			"The floor 'locked' writes a value, publishes it and takes it back with two locked instructions.",
-		Front: true,
 		Charts: []suite.Chart{
 			{Unit: "ns/op"},
 			{Unit: "B/op", Title: "How much does storing a value allocate?"},

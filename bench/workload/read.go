@@ -13,13 +13,12 @@ func read() suite.Question {
 		ID:    "Read",
 		Title: "What does it cost to look a value up?",
 		About: "One goroutine looks up live values in an order drawn at random beforehand and reads their identity. " +
-			"'-guard' pins a guard for 1,024 look-ups, '-batch' makes 64 look-ups a call under a guard. " +
+			"'-guard' pins a guard for 1,024 look-ups. " +
 			"A pointer needs no look-up, and does not tell whether its value is gone.",
-		Front:  true,
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, live := range sizesOf(env, 10_000, 1_000_000) {
-				groups = append(groups, suite.Group{Apart: live >= big, Cases: contests[peer.Rest16](reads(env, live, 1))})
+				groups = append(groups, suite.Group{Apart: live >= big, Cases: contests[peer.Rest16](reads(live, 1))})
 			}
 			return groups
 		},
@@ -35,7 +34,7 @@ func hot() suite.Question {
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range goroutinesOf(env) {
-				r := reads(env, 1, goroutines)
+				r := reads(1, goroutines)
 				r.params = []suite.Param{value[peer.Rest16]()}
 				groups = append(groups, suite.Group{Cases: contests[peer.Rest16](r)})
 			}
@@ -46,11 +45,11 @@ func hot() suite.Question {
 
 // reads are the rules by which all goroutines look up the values of the first, each in an
 // order of its own.
-func reads(env suite.Env, live, goroutines int) rules {
+func reads(live, goroutines int) rules {
 	// The first case that is opened draws them.
 	orders := sync.OnceValue(func() (orders []*order) {
 		for g := range goroutines {
-			orders = append(orders, newOrder(env.Seed, g, live))
+			orders = append(orders, newOrder(g, live))
 		}
 		return orders
 	})
@@ -75,12 +74,12 @@ type order struct {
 	sums  []uint64 // of the picks of each burst
 }
 
-func newOrder(seed uint64, session, live int) *order {
+func newOrder(session, live int) *order {
 	n := 1 << 14
 	for n < live && n < 1<<20 {
 		n *= 2
 	}
-	o := &order{picks: draw(seed, session, n, live)}
+	o := &order{picks: draw(session, n, live)}
 	for from := 0; from < n; from += burstOfReads {
 		var sum uint64
 		for _, pick := range o.picks[from : from+burstOfReads] {

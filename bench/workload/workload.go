@@ -10,9 +10,8 @@ import (
 // All returns the questions in the order of the report.
 func All() []suite.Question {
 	qs := []suite.Question{
-		pair(), churn(), read(), hot(), mix(), handoff(), burst(), sizes(), latency(),
-		scalePair(), scaleRead(), scaleMix(),
-		iterate(), pins(), memory(), collector(), caches(),
+		pair(), churn(), read(), hot(), mix(), handoff(), sizes(), latency(),
+		scalePair(), iterate(), pins(), memory(), collector(),
 	}
 	for i := range qs {
 		qs[i].Roles = roles()
@@ -23,8 +22,8 @@ func All() []suite.Question {
 // roles returns the roles of all contestants of all questions.
 func roles() map[string]suite.Role {
 	roles := map[string]suite.Role{
-		"pool.All": suite.Ours, "pool.Pages": suite.Ours, "guard.All": suite.Ours, "hold": suite.Ours,
-		"nothing": suite.Reference, "seq2": suite.Reference, "slots": suite.Reference,
+		"guard.All": suite.Ours, "hold": suite.Ours,
+		"nothing": suite.Reference, "slots": suite.Reference,
 		bare: suite.Reference, clock: suite.Reference, control: suite.Reference, locked: suite.Reference,
 	}
 	for _, p := range peer.All[peer.Rest16]() {

@@ -9,7 +9,7 @@
 //
 // Read node.go, sched.go, worker.go and queue.go for the scheduler, which knows only the
 // imports of packages and the number of their files. list.go and graph.go make the graph,
-// check.go does the work, and report.go and processors.go report on it.
+// check.go does the work, and report.go reports on it.
 package main
 
 import (
@@ -25,15 +25,11 @@ import (
 	"time"
 )
 
-const usage = `usage: jobs [-workers n] [-once] [packages]
+const usage = `usage: jobs [-workers n] [packages]
 
 Jobs type-checks Go packages and everything that they import, function bodies
 included. Packages are named as for "go list"; the default is the standard
 library (std). Files are those of a build without cgo, for GOOS and GOARCH.
-
-Then it does the same once more with one worker, for comparison. (Go's garbage
-collector runs beside the workers in both cases, so one worker keeps more than
-one processor busy.)
 
 It exits with 1 when a package is unknown or has an error, and with 2 when the
 command line is wrong.
@@ -55,7 +51,6 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		flags.PrintDefaults()
 	}
 	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "run `n` workers")
-	once := flags.Bool("once", false, "do not repeat the run with one worker")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -69,7 +64,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(patterns) == 0 {
 		patterns = []string{"std"}
 	}
-	rep, err := checkAll(ctx, patterns, *workers, *workers > 1 && !*once, stderr)
+	rep, err := checkAll(ctx, patterns, *workers, stderr)
 	if err == nil {
 		err = rep.print(stdout)
 	}
@@ -80,16 +75,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// checkAll lists the packages that match the patterns, checks them, and checks them again
-// with one worker if compare is set. It begins with a line that tells so.
-func checkAll(ctx context.Context, patterns []string, workers int, compare bool, stderr io.Writer) (*report, error) {
-	again := ""
-	if compare {
-		again = ", and again with 1 for comparison"
-	}
-	fmt.Fprintf(stderr, "type-checking %s and all that they import, by %s%s\n",
-		strings.Join(patterns, " "), plural(workers, "worker"), again)
-
+// checkAll lists the packages that match the patterns, and checks them with a pool of their
+// own. It begins with a line that tells so.
+func checkAll(ctx context.Context, patterns []string, workers int, stderr io.Writer) (*report, error) {
+	fmt.Fprintf(stderr, "type-checking %s and all that they import, by %s\n", strings.Join(patterns, " "), plural(workers, "worker"))
 	packages, err := list(ctx, patterns, stderr)
 	if err != nil {
 		return nil, err
@@ -98,22 +87,8 @@ func checkAll(ctx context.Context, patterns []string, workers int, compare bool,
 	if err != nil {
 		return nil, err
 	}
-	rep := &report{units: units}
-	if rep.run, err = checkOnce(ctx, units, workers); err != nil || !compare {
-		return rep, err
-	}
-	runtime.GC() // the second run must not collect the garbage of the first
-	alone, err := checkOnce(ctx, units, 1)
-	if err == nil {
-		rep.alone, rep.gave = &alone, gave(workers)
-	}
-	return rep, err
-}
-
-// checkOnce is one run over the graph, with a pool of its own.
-func checkOnce(ctx context.Context, units []*unit, workers int) (result, error) {
 	c := newChecker(units)
 	start := time.Now()
 	out, err := schedule(ctx, units, workers, c)
-	return result{outcome: out, workers: workers, lines: c.totalLines(), wall: time.Since(start)}, err
+	return &report{out, units, workers, c.totalLines(), time.Since(start)}, err
 }

@@ -122,26 +122,6 @@ func TestScheduleRunsEveryJobOnceInOrder(t *testing.T) {
 	}
 }
 
-// In a chain one package and its files are in work at a time, so far fewer slots than jobs
-// are needed.
-func TestScheduleReusesSlots(t *testing.T) {
-	units := chain(100, 50)
-	for _, workers := range []int{1, 4} {
-		reuses := 0
-		for range 20 { // a worker that is preempted with its guard delays the reuse of all slots
-			j := newJudge(t, units)
-			out, err := schedule(t.Context(), units, workers, j)
-			require.NoError(t, err)
-			j.requireDone()
-			require.Equal(t, 5_100, out.inserted)
-			if reuses = out.reuses; reuses > out.inserted/2 {
-				break
-			}
-		}
-		require.Greater(t, reuses, 5_100/2, "%d workers", workers)
-	}
-}
-
 // An error of a job ends the run, and so does the end of the context. Only one job of the
 // chain is ready at a time, so parked workers must be reached as well as the busy one.
 func TestScheduleStops(t *testing.T) {

@@ -33,7 +33,7 @@ func (w *worker) begin(units []*unit) error {
 	}
 	w.left.Store(int32(len(units)))
 
-	g := w.slots.Pin()
+	g := w.nodes.Pin()
 	defer g.Unpin()
 	var ready []handle
 	for i, u := range units {
@@ -118,7 +118,7 @@ func (w *worker) parse(h handle, t task) error {
 // fileDone counts down the unparsed files of a package job, and reports whether this was
 // the last.
 func (w *worker) fileDone(job handle) (last bool, err error) {
-	g := w.slots.Pin()
+	g := w.nodes.Pin()
 	defer g.Unpin()
 	n, ok := g.Get(job)
 	if !ok {
@@ -150,7 +150,7 @@ func (w *worker) finish(job handle, u *unit) error {
 // importDone counts down the unmet imports of jobs, and returns those for which this was
 // the last.
 func (w *worker) importDone(dependents []handle) (ready []handle, err error) {
-	g := w.slots.Pin()
+	g := w.nodes.Pin()
 	defer g.Unpin()
 	for _, h := range dependents {
 		n, ok := g.Get(h)
@@ -183,7 +183,7 @@ func (w *worker) insert(build func(n *node)) (handle, error) {
 
 // look copies a node's task.
 func (w *worker) look(h handle) (task, error) {
-	g := w.slots.Pin()
+	g := w.nodes.Pin()
 	defer g.Unpin()
 	n, ok := g.Get(h)
 	if !ok {

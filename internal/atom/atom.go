@@ -1,9 +1,9 @@
-//go:build !interleave && !simulate
+//go:build !interleave
 
 // Package atom has the types of all words that goroutines share.
 //
-// Every word of the protocol (a slot's word, the heads of freelist and limbo, epoch,
-// frontier, pin cells, tokens) has a type of this package. In a normal build the types are
+// Every word of the protocol (a slot's word, the heads of freelist and limbo, epochs, pin
+// cells, locks) has a type of this package. In a normal build the types are
 // aliases of those in sync/atomic, so they cost nothing: the compiler emits the same
 // instructions. A build that explores schedules (the tag interleave) has hooked types
 // instead, and so sees every access.

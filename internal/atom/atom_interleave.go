@@ -8,26 +8,127 @@ package atom
 
 import (
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"coatcheck/internal/check/interleave"
 )
 
-// What hooked.go announces.
-const (
-	load           = interleave.Load
-	store          = interleave.Store
-	add            = interleave.Add
-	swap           = interleave.Swap
-	compareAndSwap = interleave.CompareAndSwap
-	and            = interleave.And
-	or             = interleave.Or
+// Uint32, Uint64 and Int64 are the types of sync/atomic, hooked.
+type (
+	Uint32 = integer[uint32, atomic.Uint32, *atomic.Uint32]
+	Uint64 = integer[uint64, atomic.Uint64, *atomic.Uint64]
+	Int64  = integer[int64, atomic.Int64, *atomic.Int64]
 )
 
-func before(op interleave.Op, w unsafe.Pointer, a, b uint64) { interleave.Before(op, w, a, b) }
-func after(result uint64)                                    { interleave.After(result) }
-func forwarded(w unsafe.Pointer) (uint64, bool)              { return interleave.Forwarded(w) }
-func numberOf(p unsafe.Pointer) uint64                       { return interleave.Number(p) }
+// word is a pointer to a type of sync/atomic for integers of type T.
+type word[T, A any] interface {
+	*A
+	Load() T
+	Store(v T)
+	Add(d T) T
+	Swap(v T) T
+	CompareAndSwap(old, v T) bool
+	And(mask T) T
+	Or(mask T) T
+}
+
+type integer[T uint32 | uint64 | int64, A any, P word[T, A]] struct{ w A }
+
+// Load returns the value that the virtual thread's own buffer has for w, or else w's.
+func (w *integer[T, A, P]) Load() T {
+	interleave.Before(interleave.Load, unsafe.Pointer(w), 0, 0)
+	if v, own := interleave.Forwarded(unsafe.Pointer(w)); own {
+		return returned(T(v))
+	}
+	return returned(P(&w.w).Load())
+}
+
+// Store stores v.
+func (w *integer[T, A, P]) Store(v T) {
+	interleave.Before(interleave.Store, unsafe.Pointer(w), uint64(v), 0)
+	P(&w.w).Store(v)
+}
+
+// Add adds d and returns the new value.
+func (w *integer[T, A, P]) Add(d T) T {
+	interleave.Before(interleave.Add, unsafe.Pointer(w), uint64(d), 0)
+	return returned(P(&w.w).Add(d))
+}
+
+// Swap stores v and returns the old value.
+func (w *integer[T, A, P]) Swap(v T) T {
+	interleave.Before(interleave.Swap, unsafe.Pointer(w), uint64(v), 0)
+	return returned(P(&w.w).Swap(v))
+}
+
+// CompareAndSwap stores v if the value is old, and reports whether it was.
+func (w *integer[T, A, P]) CompareAndSwap(old, v T) bool {
+	interleave.Before(interleave.CompareAndSwap, unsafe.Pointer(w), uint64(old), uint64(v))
+	return swapped(P(&w.w).CompareAndSwap(old, v))
+}
+
+// And keeps only the bits of mask and returns the old value.
+func (w *integer[T, A, P]) And(mask T) T {
+	interleave.Before(interleave.And, unsafe.Pointer(w), uint64(mask), 0)
+	return returned(P(&w.w).And(mask))
+}
+
+// Or sets the bits of mask and returns the old value.
+func (w *integer[T, A, P]) Or(mask T) T {
+	interleave.Before(interleave.Or, unsafe.Pointer(w), uint64(mask), 0)
+	return returned(P(&w.w).Or(mask))
+}
+
+// Pointer is atomic.Pointer, hooked.
+type Pointer[T any] struct{ w atomic.Pointer[T] }
+
+// Load returns the pointer.
+func (w *Pointer[T]) Load() *T {
+	interleave.Before(interleave.Load, unsafe.Pointer(w), 0, 0)
+	v := w.w.Load()
+	interleave.After(number(v))
+	return v
+}
+
+// Store stores v.
+func (w *Pointer[T]) Store(v *T) {
+	interleave.Before(interleave.Store, unsafe.Pointer(w), number(v), 0)
+	w.w.Store(v)
+}
+
+// Swap stores v and returns the old pointer.
+func (w *Pointer[T]) Swap(v *T) *T {
+	interleave.Before(interleave.Swap, unsafe.Pointer(w), number(v), 0)
+	old := w.w.Swap(v)
+	interleave.After(number(old))
+	return old
+}
+
+// CompareAndSwap stores v if the pointer is old, and reports whether it was.
+func (w *Pointer[T]) CompareAndSwap(old, v *T) bool {
+	interleave.Before(interleave.CompareAndSwap, unsafe.Pointer(w), number(old), number(v))
+	return swapped(w.w.CompareAndSwap(old, v))
+}
+
+// number returns a pointer's number for the record of a run.
+func number[T any](p *T) uint64 { return interleave.Number(unsafe.Pointer(p)) }
+
+// returned notes the result of an access.
+func returned[T uint32 | uint64 | int64](v T) T {
+	interleave.After(uint64(v))
+	return v
+}
+
+// swapped notes whether a compare-and-swap succeeded.
+func swapped(ok bool) bool {
+	if ok {
+		interleave.After(1)
+	} else {
+		interleave.After(0)
+	}
+	return ok
+}
 
 // StoreRelease stores v in w through the virtual thread's store buffer.
 func StoreRelease(w *Uint64, v uint64) {
@@ -61,3 +162,12 @@ func (m *Mutex) Unlock() {
 		m.m.Unlock()
 	}
 }
+
+// The words have the sizes of the plain ones, since structs are padded by these.
+var (
+	_ [4]byte                         = [unsafe.Sizeof(Uint32{})]byte{}
+	_ [8]byte                         = [unsafe.Sizeof(Uint64{})]byte{}
+	_ [8]byte                         = [unsafe.Sizeof(Int64{})]byte{}
+	_ [unsafe.Sizeof(uintptr(0))]byte = [unsafe.Sizeof(Pointer[int]{})]byte{}
+	_ [8]byte                         = [unsafe.Sizeof(Mutex{})]byte{}
+)

@@ -1,4 +1,4 @@
-//go:build !interleave && !simulate
+//go:build !interleave
 
 package atom
 

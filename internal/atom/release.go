@@ -1,4 +1,4 @@
-//go:build (!amd64 || race) && !interleave && !simulate
+//go:build (!amd64 || race) && !interleave
 
 package atom
 

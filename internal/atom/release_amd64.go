@@ -1,4 +1,4 @@
-//go:build !race && !interleave && !simulate
+//go:build !race && !interleave
 
 package atom
 

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/atom"
-	"coatcheck/internal/check/length"
+	"coatcheck/internal/check/testkit"
 )
 
 // On amd64 a release store is a plain store; elsewhere it is not.
@@ -24,7 +24,7 @@ func TestReleaseStoreIsPlainWhereThatIsEnough(t *testing.T) {
 		flag  string
 		plain bool
 	}{{"amd64", "-tags=", true}, {"amd64", "-tags=race", false}, {"386", "-tags=", false}, {"arm64", "-tags=", false}} {
-		if !c.plain && !length.Full() {
+		if !c.plain && !testkit.Full() {
 			// Compiling would build all imports for three platforms; the file tells as much.
 			list := exec.Command("go", "list", "-f={{.GoFiles}}", c.flag, "coatcheck/internal/atom")
 			list.Env = append(os.Environ(), "GOARCH="+c.arch)

@@ -377,21 +377,26 @@ func TestIntsBeyondRange(t *testing.T) {
 
 // TestForgedParts: a value that the encoder never writes is an error.
 func TestForgedParts(t *testing.T) {
-	forged := func(err error, text string) {
-		t.Helper()
-		require.ErrorContains(t, err, text)
-	}
-	_, _, err := decode[*int]([]byte{2, 0, 0, 0, 0, 0, 0, 0, 0})
-	forged(err, "a pointer is marked neither nil nor set")
-	_, _, err = decode[map[uint8]struct{}]([]byte{3, 0, 0, 0, 7, 7})
-	forged(err, "a map has a key twice")
-	_, _, err = decode[map[struct{}]struct{}]([]byte{0, 0, 0, 0x40})
-	forged(err, "a map has a key twice")
-	_, _, err = decode[string]([]byte{2, 0, 0, 0, 'a'})
-	forged(err, "the block ends before its values do")
-	_, _, err = decode[[]time.Time]([]byte{2, 0, 0, 0, 1, 0, 0, 0, 0})
-	forged(err, "Time.UnmarshalBinary")
+	forged[*int](t, "a pointer is marked neither nil nor set", 2, 0, 0, 0, 0, 0, 0, 0, 0)
+	forged[map[uint8]struct{}](t, "a map has a key twice", 3, 0, 0, 0, 7, 7)
+	forged[map[struct{}]struct{}](t, "a map has a key twice", 0, 0, 0, 0x40)
+	forged[string](t, "the block ends before its values do", 2, 0, 0, 0, 'a')
+	forged[marshalling](t, "the block ends before its values do", 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10)
+	forged[[]time.Time](t, "Time.UnmarshalBinary", 2, 0, 0, 0, 1, 0, 0, 0, 0)
+	forged[map[unhashable]int](t, "hash of unhashable type []uint8", 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 }
+
+func forged[T any](t *testing.T, text string, in ...byte) {
+	t.Helper()
+	_, _, err := decode[T](in)
+	require.ErrorContains(t, err, text)
+}
+
+// unhashable is a key until it has been decoded.
+type unhashable struct{ v any }
+
+func (u unhashable) MarshalBinary() ([]byte, error)  { return nil, nil }
+func (u *unhashable) UnmarshalBinary(b []byte) error { u.v = b; return nil }
 
 // TestNaNKeys: each NaN is a key of its own.
 func TestNaNKeys(t *testing.T) {

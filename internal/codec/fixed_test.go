@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -65,4 +66,12 @@ func TestFixedSizeIsEncodingBinary(t *testing.T) {
 			E int64
 		}
 	}{A: 1, B: 2})
+}
+
+// A bool that was read is 0 or 1, whatever its byte was.
+func TestForgedBool(t *testing.T) {
+	v, _, err := decode[[2]bool]([]byte{1, 0x7F})
+	require.NoError(t, err)
+	require.Equal(t, [2]bool{true, true}, v)
+	require.Equal(t, byte(1), *(*byte)(unsafe.Pointer(&v[1])))
 }

@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"testing"
@@ -18,7 +19,16 @@ func TestHostileValues(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")
 	}
-	testHostile(t, nestedOf(2))
+	type kid struct {
+		Kids []kid
+		Ints []int
+		By   map[string]*kid
+		Up   **kid
+		At   time.Time
+	}
+	up := &kid{Ints: []int{1}}
+	testHostile(t, kid{Kids: []kid{{Up: &up}, {}}, By: map[string]*kid{"a": {}, "b": nil}})
+	testHostile(t, [2]map[float32][]string{1: {1: {"a"}}})
 	testHostile(t, map[string]int{"a": 1})
 	testHostile(t, map[struct{}]struct{}{{}: {}})
 	testHostile(t, map[[0]int]string{{}: "a"})
@@ -31,40 +41,6 @@ func TestHostileValues(t *testing.T) {
 	testHostile(t, new([1 << 12]string))
 	testHostile(t, []map[string]string{nil, {"a": "b"}})
 	testHostile(t, [][1 << 10]int{{}})
-}
-
-// nested is a type with parts of every kind.
-type nested struct {
-	Text  string
-	Nums  []uint16
-	Ints  []int
-	Kids  []nested
-	By    map[string]*nested
-	Up    **nested
-	Empty []struct{}
-	Sets  map[uint8]map[bool]struct{}
-	Pairs [2]map[float32][]string
-	When  time.Time
-	Inner marshalling
-	Blank struct {
-		_ [3]func()
-		P *[3]string
-	}
-}
-
-// nestedOf returns a nested value of depth i.
-func nestedOf(i int) nested {
-	v := nested{Text: "text", Nums: []uint16{1, 2}, Ints: []int{i}, Empty: make([]struct{}, i), Inner: marshalling{"a"}}
-	for range i {
-		up := &nested{Kids: []nested{v}, When: time.Unix(1, 0).UTC()}
-		v = nested{
-			Kids: []nested{v, {}}, By: map[string]*nested{"a": {}, "b": nil}, Up: &up,
-			Sets: map[uint8]map[bool]struct{}{1: {true: {}}},
-		}
-		v.Pairs[1] = map[float32][]string{1: {"a"}}
-		v.Blank.P = &[3]string{"b"}
-	}
-	return v
 }
 
 func testHostile[T any](t *testing.T, v T) {
@@ -181,18 +157,36 @@ func testOverlap[T any](t *testing.T, level func(left int) []byte) {
 	require.LessOrEqual(t, got, 64*uint64(len(in))+slack, "%T", *new(T))
 }
 
-// TestCyclesOfSlicesAndMaps: slices and maps that contain themselves are refused.
-func TestCyclesOfSlicesAndMaps(t *testing.T) {
+// TestDeepValues: a value that is nested too deep, as a cycle is, is refused before anything
+// follows it to the end of the stack, which would be the end of the program.
+func TestDeepValues(t *testing.T) {
+	type chain struct{ Next *chain }
+	deep := func(n int) []byte { return append(bytes.Repeat([]byte{1}, n-1), 0) }
+	longest, _, err := decode[chain](deep(1000))
+	require.NoError(t, err)
+	again, err := encode(longest)
+	require.NoError(t, err)
+	require.Equal(t, deep(1000), again)
+	for _, n := range []int{1001, 300_000} {
+		_, _, err := decode[chain](deep(n))
+		require.ErrorContains(t, err, "it is nested deeper than 1000 pointers")
+	}
+	requireTooDeep(t, chain{&longest})
+	cycle := chain{new(chain)}
+	*cycle.Next = cycle
+	requireTooDeep(t, cycle)
 	type slice []slice
 	type table map[string]table
 	s, m := slice{nil}, table{}
 	s[0], m["again"] = s, m
-	testCycle(t, s)
-	testCycle(t, m)
-	testCycle(t, struct{ A, B *slice }{&s, &s})
+	requireTooDeep(t, s)
+	requireTooDeep(t, m)
+	requireTooDeep(t, struct{ A, B *slice }{&s, &s})
 }
 
-func testCycle[T any](t *testing.T, v T) {
+func requireTooDeep[T any](t *testing.T, v T) {
+	t.Helper()
 	_, err := encode(v)
 	require.ErrorIs(t, err, codec.ErrType, "%T", v)
+	require.ErrorContains(t, err, "or leads back to itself")
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"unsafe"
 
 	"coatcheck/epoch"
 	"coatcheck/shard"
@@ -20,7 +19,6 @@ type cloakroom struct {
 	domain *epoch.Domain
 	guards []guard
 	worker *shard.Magazine[coat]
-	pages  map[unsafe.Pointer]string // names of the pages, in the order of their creation
 }
 
 // guard is a reader's pin, and the slot to which it has a pointer.
@@ -36,7 +34,7 @@ const pageShift = 1
 
 // open makes a cloakroom of that many hooks; first is the first live generation.
 func open(hooks, first uint32, set func(*shard.Config[coat])) *cloakroom {
-	c := &cloakroom{domain: epoch.New(), pages: map[unsafe.Pointer]string{}}
+	c := &cloakroom{domain: epoch.New()}
 	config := shard.Config[coat]{
 		Domain: c.domain, Slots: uint64(hooks), Shift: pageShift, Shards: 1,
 		First: first, Pointers: true,

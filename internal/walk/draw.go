@@ -125,7 +125,7 @@ func (c *canvas) hooks(s *state) {
 		x := margin + float64(k)*(w*float64(s.page)+gap)
 		c.put(`<rect x="%g" y="%g" width="%g" height="%d" rx="6" fill="var(--page)" stroke="var(--rule)"/>`, x, c.y, w*float64(s.page), high)
 		if s.showPages {
-			c.text(x+w*float64(s.page)/2, c.y+high+14, "c s", "page "+s.pages[k])
+			c.text(x+w*float64(s.page)/2, c.y+high+14, "c s", fmt.Sprintf("page %c", 'A'+k))
 		}
 		for j := range s.page {
 			if i := k*s.page + j; i < len(s.hooks) {
@@ -151,7 +151,7 @@ func (c *canvas) hook(x, y, w float64, h *hook) {
 		}
 		c.coat(mid, y+16, h.coat, look)
 	}
-	if len(h.seen) > 0 {
+	if h.seen {
 		c.eye(x+w-12, y+12)
 	}
 	high, low := h.word()
@@ -231,30 +231,19 @@ func (c *canvas) list(l list) {
 	c.y += 20
 }
 
-// clock draws the epochs: the frontier S, the epoch E, guards from their epoch on, and
-// batches at their stamps.
+// clock draws the epochs, the current one, and guards from their epoch on.
 func (c *canvas) clock(s *state) {
 	c.y += 30
 	y := c.y
-	first := s.safe
-	for _, g := range s.guards {
-		first = min(first, g.epoch)
-	}
-	if first > 0 {
-		first--
-	}
 	const left, step = margin + 60, 48
-	at := func(e uint64) float64 { return left + float64(e-first)*step }
+	at := func(e uint64) float64 { return left + float64(e)*step }
 	c.text(margin, y+4, "s", "epochs")
 	c.put(`<path d="M%d %gH%d" stroke="var(--soft)"/>`, left, y, width-margin)
-	marks := map[uint64][]string{}
-	marks[s.safe] = append(marks[s.safe], "S")
-	marks[s.epoch] = append(marks[s.epoch], "E")
-	for e := first; at(e) < width-margin; e++ {
+	for e := uint64(0); at(e) < width-margin; e++ {
 		c.put(`<path d="M%g %gv8" stroke="var(--soft)"/>`, at(e), y-4)
 		c.text(at(e), y+17, "c s", fmt.Sprint(e))
-		c.text(at(e), y-8, "c b", strings.Join(marks[e], " "))
 	}
+	c.text(at(s.epoch), y-8, "c b", "E")
 	c.y += 20
 	for _, g := range s.guards {
 		c.y += 18

@@ -12,7 +12,7 @@ import (
 
 // pictures runs the script.
 func pictures() []*picture {
-	return []*picture{ticketPicture(), handlePicture(), pagesPicture(), guardPicture(), batchesPicture(), reusePicture(), exhaustedPicture(), workerPicture()}
+	return []*picture{ticketPicture(), handlePicture(), pagesPicture(), guardPicture(), chunksPicture(), reusePicture(), exhaustedPicture(), workerPicture()}
 }
 
 // show adds the current state to p, with a caption, the last operation, and the lists to
@@ -46,17 +46,10 @@ func (s *state) clock() *state {
 	return s
 }
 
-// stamps reports whether s has one batch, with that stamp.
+// stamps reports whether s has one chunk, with that stamp.
 func (s *state) stamps(stamp uint64) bool {
-	n := 0
-	for _, l := range s.lists {
-		if l.name == "batch" {
-			if n++; l.note != fmt.Sprintf("stamp %d", stamp) {
-				return false
-			}
-		}
-	}
-	return n == 1
+	chunks := slices.DeleteFunc(slices.Clone(s.lists), func(l list) bool { return l.name != "chunk" })
+	return len(chunks) == 1 && chunks[0].note == fmt.Sprintf("stamp %d", stamp)
 }
 
 // settle reclaims all removed slots.
@@ -124,11 +117,11 @@ func pagesPicture() *picture {
 	where := c.arena.Find(0)
 	s := p.show(c, "A pool begins with one page.", "p.Insert(red)\np.Insert(blue)")
 	s.showPages, s.columns = true, 4
-	p.must(slices.Equal(s.pages, []string{"A"}))
+	p.must(s.pages == 1)
 	c.insert("green")
 	s = p.show(c, "When no hook is left, a page is added. Page A is where it was.", "p.Insert(green)")
 	s.showPages, s.columns = true, 4
-	p.must(c.arena.Find(0) == where && slices.Equal(s.pages, []string{"A", "B"}))
+	p.must(c.arena.Find(0) == where && s.pages == 2)
 	return p
 }
 
@@ -138,16 +131,16 @@ func guardPicture() *picture {
 	ts := c.insertAll("red", "blue")
 	c.pin("reader", ts[0])
 	s := p.show(c, "A reader pins a guard and gets a pointer to the red coat.", "g := p.Pin()\nc, ok := g.Get(red)", "freelist", "limbo").clock()
-	p.must(len(s.guards) == 1 && len(s.hooks[0].seen) == 1)
+	p.must(len(s.guards) == 1 && s.hooks[0].seen)
 	c.mustRemove(ts[0])
 	s = p.show(c, "The coat is removed. Its ticket is refused from now on, but the coat stays: it is in limbo.", "p.Remove(red)", "freelist", "limbo").clock().checks(c, ts[0])
 	p.must(s.place(0) == "limbo" && s.hooks[0].coat == "red" && !s.checked[0].ok)
 	c.mustRemove(ts[1])
-	s = p.show(c, "Limbo is full and is sealed: a batch, with the epoch as its stamp. Then the epoch moves on.", "p.Remove(blue)", "freelist", "limbo", "batch").clock()
-	p.must(s.place(0) == "batch" && s.place(1) == "batch" && s.hooks[0].coat == "red" && s.epoch > 0)
+	s = p.show(c, "Two removed hooks are a batch. Limbo is sealed: they are a chunk now, with the epoch as its stamp.", "p.Remove(blue)", "freelist", "limbo", "chunk").clock()
+	p.must(s.stamps(0) && s.place(0) == "chunk" && s.place(1) == "chunk" && s.hooks[0].coat == "red")
 	c.insert("green")
-	s = p.show(c, "A new coat does not get these hooks. The reader was pinned in epoch 0, and the stamp is not below that.", "p.Insert(green)", "freelist", "limbo", "batch").clock()
-	p.must(s.place(2) == "live" && s.hooks[0].coat == "red" && len(s.hooks[0].seen) == 1 && s.safe == 0 && s.guards[0].epoch == 0)
+	s = p.show(c, "A new coat does not get these hooks. The reader was pinned in epoch 0, and the stamp is not below that.", "p.Insert(green)", "freelist", "limbo", "chunk").clock()
+	p.must(s.place(2) == "live" && s.hooks[0].coat == "red" && s.hooks[0].seen && s.stamps(0) && s.guards[0].epoch == 0)
 	c.unpin()
 	c.settle()
 	s = p.show(c, "The reader has gone. A scan meets no guard, so the hooks are cleared and free.", "g.Unpin()\np.Synchronize(ctx)", "freelist", "limbo").clock()
@@ -155,22 +148,23 @@ func guardPicture() *picture {
 	return p
 }
 
-func batchesPicture() *picture {
-	p := &picture{name: "batches", alt: "A batch waits for the guards that were pinned before it was sealed, and for no others"}
+func chunksPicture() *picture {
+	p := &picture{name: "chunks", alt: "A chunk waits for the guards that were pinned before it was sealed, and for no others"}
 	c := open(4, 1, nil)
+	shown := []string{"freelist", "limbo", "chunk"}
 	ts := c.insertAll("red", "blue", "green", "gold")
 	c.pin("early", ts[0])
 	c.mustRemove(ts[0], ts[1])
-	s := p.show(c, "An early reader looks at red. Red and blue are removed, and sealed with the stamp 0.", "early := p.Pin()\np.Remove(red)\np.Remove(blue)", "freelist", "batch").clock()
-	p.must(s.stamps(0))
+	s := p.show(c, "An early reader looks at red. Red and blue are removed, and sealed with the stamp 0.", "early := p.Pin()\np.Remove(red)\np.Remove(blue)", shown...).clock()
+	p.must(s.stamps(0) && s.epoch == 0)
 	c.pin("late", ts[2])
 	c.mustRemove(ts[2], ts[3])
-	s = p.show(c, "A late reader is pinned in epoch 1, and looks at green. Green and gold are removed.", "late := p.Pin()\np.Remove(green)\np.Remove(gold)", "freelist", "limbo", "batch").clock()
-	p.must(s.stamps(0) && s.place(2) == "limbo" && s.guards[1].epoch == 1)
+	s = p.show(c, "A late reader is pinned after the stamp, so the epoch moves on first. The reader looks at green. Green and gold are removed.", "late := p.Pin()\np.Remove(green)\np.Remove(gold)", shown...).clock()
+	p.must(s.stamps(0) && s.place(2) == "limbo" && s.epoch == 1 && s.guards[1].epoch == 1)
 	c.unpin()
 	c.insert("plum")
-	s = p.show(c, "The early reader has gone, and S is 1. The stamp 0 is below S, so red's and blue's hooks are free. The stamp 1 is not.", "early.Unpin()\np.Insert(plum)", "freelist", "limbo", "batch").clock()
-	p.must(s.safe == 1 && s.stamps(1) && s.place(2) == "batch" && s.hooks[2].coat == "green" && s.place(s.list("freelist")[0]) == "freelist")
+	s = p.show(c, "The early reader has gone. The oldest guard has epoch 1. Red's and blue's stamp is below that, so their hooks are free. Green's and gold's is not.", "early.Unpin()\np.Insert(plum)", shown...).clock()
+	p.must(s.stamps(1) && s.place(2) == "chunk" && s.hooks[2].coat == "green" && len(s.list("freelist")) == 1)
 	c.unpin()
 	c.settle()
 	s = p.show(c, "When the late reader has gone, all are free.", "late.Unpin()\np.Synchronize(ctx)", "freelist", "limbo").clock()
@@ -182,18 +176,18 @@ func reusePicture() *picture {
 	p := &picture{name: "reuse", alt: "LIFO uses the hook again that came free last, FIFO the one that came free first"}
 	for _, fifo := range []bool{false, true} {
 		c := open(4, 1, func(c *shard.Config[coat]) { c.FIFO = fifo })
-		ts := c.insertAll("red", "blue", "green")
-		c.mustRemove(ts...)
+		ts := c.insertAll("red", "blue", "green", "plum")
+		c.mustRemove(ts[:3]...)
 		c.settle()
-		list, says := "freelist", "LIFO: three coats were removed, one after the other. The last one's hook is on top."
-		lists := []string{list}
+		says := "LIFO: red, blue and green were removed, one after the other. The last one's hook is on top."
+		lists, want := []string{"freelist"}, ts[2]
 		if fifo {
-			list, says = "queue", "FIFO: the hook that came free first is at the front. The last one stays: it is the queue's dummy."
-			lists = []string{list, "dummy"}
+			says = "FIFO: the same. The first one's hook is in front. Green's came free when the list had hooks: it is ready, and waits until the list is empty."
+			lists, want = []string{"freelist", "ready"}, ts[0]
 		}
 		s := p.show(c, says, "", lists...)
-		next := s.list(list)[0]
-		p.must(len(s.list(list)) == 3 && (fifo || next == shard.Low(uint64(ts[2]))) && !(fifo && next == shard.Low(uint64(ts[2]))))
+		next := shard.Low(uint64(want))
+		p.must(s.list("freelist")[0] == next && len(s.list("freelist"))+len(s.list("ready")) == 3 && len(s.list("ready")) == len(lists)-1)
 		gold := c.insert("gold")
 		s = p.show(c, "The next coat gets the first hook of the list.", "p.Insert(gold)", lists...).checks(c, gold)
 		p.must(shard.Low(uint64(gold)) == next)
@@ -225,16 +219,16 @@ func workerPicture() *picture {
 	c := open(128, 1, func(c *shard.Config[coat]) { c.Capacity = 128 })
 	m := c.arena.NewMagazine()
 	c.worker = &m
-	shown := []string{"freelist", "limbo", "ready", "bag"}
+	shown := []string{"freelist", "limbo", "magazine", "bag"}
 	ts := c.insertAll("red", "blue", "green", "gold")
 	c.mustRemove(ts[:3]...)
 	s := p.show(c, "A Worker has inserted four coats and removed three. Their hooks are in its bag, for a grace period, as in limbo.", "w.Remove(red)\nw.Remove(blue)\nw.Remove(green)", shown...)
 	p.must(len(s.list("bag")) == 3 && s.place(3) == "live" && s.hooks[0].coat == "red")
 	c.mustRemove(ts[3])
-	s = p.show(c, "The bag is full. What is in it is sealed; no guard is pinned, so its hooks are cleared and ready.", "w.Remove(gold)", shown...)
-	p.must(len(s.list("ready")) == 3 && len(s.list("bag")) == 1 && s.hooks[0].coat == "" && s.hooks[3].coat == "gold")
+	s = p.show(c, "The bag is full. What is in it is sealed; no guard is pinned, so its hooks are cleared and in the magazine.", "w.Remove(gold)", shown...)
+	p.must(len(s.list("magazine")) == 3 && len(s.list("bag")) == 1 && s.hooks[0].coat == "" && s.hooks[3].coat == "gold")
 	c.insert("plum")
-	s = p.show(c, "An insertion takes a hook that is ready. The shared lists were not touched.", "w.Insert(plum)", shown...)
-	p.must(len(s.list("ready")) == 2 && len(s.list("freelist")) == 0 && len(s.list("limbo")) == 0)
+	s = p.show(c, "An insertion takes a hook from the magazine. The shared lists were not touched.", "w.Insert(plum)", shown...)
+	p.must(len(s.list("magazine")) == 2 && len(s.list("freelist")) == 0 && len(s.list("limbo")) == 0)
 	return p
 }

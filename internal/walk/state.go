@@ -13,10 +13,10 @@ import (
 type state struct {
 	hooks        []hook
 	page         int // hooks in a page
-	pages        []string
+	pages        int
 	lists        []list
-	epoch, safe  uint64
-	guards       []guardState
+	epoch        uint64
+	guards       []guard
 	checked      []check
 	words        []word // in the place of the hooks
 	showClock    bool
@@ -31,18 +31,13 @@ type hook struct {
 	index, generation, low uint32
 	coat                   coat
 	place                  string
-	seen                   []string // readers with a pointer to it
+	seen                   bool // a reader has a pointer to it
 }
 
 // list is one of the places of vacant slots (I3).
 type list struct {
 	name, note string
 	slots      []uint32
-}
-
-type guardState struct {
-	name  string
-	epoch uint64
 }
 
 // check is a ticket, and whether it is accepted.
@@ -57,30 +52,22 @@ type word struct{ name, high, low, highIs, lowIs string }
 
 // look reads the state.
 func (c *cloakroom) look() state {
-	s := state{page: 1 << pageShift, epoch: c.domain.Epoch(), safe: c.domain.Safe()}
+	s := state{page: 1 << pageShift, epoch: c.domain.Epoch(), guards: slices.Clone(c.guards)}
 	in := c.arena.Inspect()[0]
-	follow := func(i uint32) (slots []uint32) {
-		for ; i != shard.None; i = shard.Low(c.arena.Find(uint64(i)).Word.Load()) {
+	follow := func(i, n uint32) (slots []uint32) {
+		for ; i != shard.None && n > 0; n-- {
 			slots = append(slots, i)
+			i = shard.Low(c.arena.Find(uint64(i)).Word.Load())
 		}
 		return slots
 	}
-	free := list{name: "freelist", slots: follow(shard.Low(in.Free))}
-	if c.arena.FIFO {
-		free.name = "queue"
-		if n := len(free.slots) - 1; n >= 0 {
-			s.lists = append(s.lists, list{"dummy", "stays behind", free.slots[n:]})
-			free.slots = free.slots[:n]
-		}
+	const all = shard.None
+	s.lists = []list{{"freelist", "", follow(shard.Low(in.Free), all)}, {"limbo", "", follow(shard.Low(in.Limbo), all)}}
+	for _, w := range in.Waiting {
+		s.lists = append(s.lists, list{"chunk", fmt.Sprintf("stamp %d", w.Stamp), follow(w.First, w.N)})
 	}
-	s.lists = slices.Insert(s.lists, 0, free)
-	if n := follow(in.Rest); len(n) > 0 {
-		s.lists = append(s.lists, list{"kept back", "the reserve", n})
-	}
-	s.lists = append(s.lists, list{"limbo", "", follow(shard.Low(in.Limbo))})
-	slices.SortFunc(in.Sealed, func(a, b shard.Sealed) int { return int(a.Stamp) - int(b.Stamp) })
-	for _, b := range in.Sealed {
-		s.lists = append(s.lists, list{"batch", fmt.Sprintf("stamp %d", b.Stamp), follow(b.Top)[:b.N]})
+	for _, r := range in.Ready {
+		s.lists = append(s.lists, list{"ready", "", follow(r.First, r.N)})
 	}
 	if c.worker != nil {
 		ready, bag, next, end := c.worker.Inspect()
@@ -95,19 +82,10 @@ func (c *cloakroom) look() state {
 		for i := next; i < end; i++ {
 			r = append(r, i)
 		}
-		s.lists = append(s.lists, list{"ready", "the Worker's", r}, list{"bag", "the Worker's", lows(bag)})
+		s.lists = append(s.lists, list{"magazine", "the Worker's", r}, list{"bag", "the Worker's", lows(bag)})
 	}
-	for _, g := range c.guards {
-		s.guards = append(s.guards, guardState{g.name, g.epoch})
-	}
-
 	t := c.arena.Table.Pages()
-	for _, base := range t.Base {
-		if _, known := c.pages[base]; !known {
-			c.pages[base] = string(rune('A' + len(c.pages)))
-		}
-		s.pages = append(s.pages, c.pages[base])
-	}
+	s.pages = len(t.Base)
 	for i := range t.Limit {
 		slot := c.arena.Find(uint64(i))
 		word := slot.Word.Load()
@@ -123,11 +101,7 @@ func (c *cloakroom) look() state {
 		case h.generation == shard.Spent && h.place == "new":
 			h.place = "exhausted"
 		}
-		for _, g := range c.guards {
-			if g.seen == &slot.Value {
-				h.seen = append(h.seen, g.name)
-			}
-		}
+		h.seen = slices.ContainsFunc(c.guards, func(g guard) bool { return g.seen == &slot.Value })
 		s.hooks = append(s.hooks, h)
 	}
 	return s

@@ -5,15 +5,12 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 	"weak"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/atomic"
 
-	"coatcheck/internal/check/length"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/cgohandle"
@@ -89,7 +86,7 @@ func matchOriginal(t *testing.T, in []byte) {
 
 func TestHandlesMatchOriginal(t *testing.T) {
 	rnd := testkit.Rand(t)
-	for range length.Of(400) {
+	for range testkit.Long(400) {
 		in := make([]byte, 2+rnd.IntN(400))
 		for i := range in {
 			in[i] = byte(rnd.Uint32())
@@ -139,51 +136,6 @@ func TestWordsThatAreNoHandlesAreRefused(t *testing.T) {
 // panicText returns the first line that f panics with; under the tag coatcheck_debug
 // stacks follow.
 func panicText(f func()) string { return testkit.FirstLine(fmt.Sprint(testkit.Recovered(f))) }
-
-// TestOneDeleteSucceedsAmongLookups: of goroutines that delete one handle at once, one
-// succeeds. Concurrent look-ups find the handle's own value or nothing.
-func TestOneDeleteSucceedsAmongLookups(t *testing.T) {
-	type named struct{ n, twice int }
-	rounds := length.Of(4000)
-	var found, refused atomic.Int64
-	for n := range rounds {
-		var v any = n
-		if n%2 == 0 {
-			v = named{n, 2 * n}
-		}
-		h := cgohandle.New(v)
-		var deleted atomic.Int64
-		var wg sync.WaitGroup
-		for range 2 {
-			wg.Add(2)
-			go func() {
-				defer wg.Done()
-				if _, panics := outcome(func() any { h.Delete(); return nil }); !panics {
-					deleted.Inc()
-				}
-				cgohandle.New(nil).Delete() // the slot is reused
-			}()
-			go func() {
-				defer wg.Done()
-				for range 4 {
-					got, ok := h.Lookup()
-					if !ok {
-						refused.Inc()
-						continue
-					}
-					found.Inc()
-					if got != v {
-						t.Errorf("handle %#x of %v finds %v", h, v, got)
-					}
-				}
-			}()
-		}
-		wg.Wait()
-		require.EqualValues(t, 1, deleted.Load(), "handle %#x", h)
-	}
-	require.EqualValues(t, rounds*8, found.Load()+refused.Load())
-	require.NotZero(t, found.Load())
-}
 
 // TestDeletedValueIsLetGo: a value is released within two cycles of the collector after
 // Delete, even if nothing is called any more.

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"fmt"
 	"sync"
 	"testing"
 
@@ -89,84 +88,26 @@ func BenchmarkFrame(b *testing.B) {
 	})
 }
 
-// BenchmarkInsert is an insertion alone, recorded and applied, against one at once, and
-// against a reservation that is appended to a list and committed. Values are removed
-// between the rounds, which is not counted. The Buffer's figure includes the garbage
-// collections that the Reserver's blocks cause.
-func BenchmarkInsert(b *testing.B) {
-	const n = 64 * perFrame
-	p := pool.Must[item](nil)
-	hs := make([]name, n)
-	round := func(insert func(v item, to *name), apply func()) func() float64 {
-		return func() float64 {
-			took := testkit.Timed(func() {
-				for i := range hs {
-					if insert(item{uint64(i), 1}, &hs[i]); i%perFrame == perFrame-1 {
-						apply()
-					}
-				}
-			})
-			if p.RemoveBatch(hs) != n {
-				b.Fatal("values are missing")
-			}
-			return took / n
-		}
-	}
-	buf := command.New(p)
-	buffered := round(func(v item, to *name) { *to, _ = buf.Insert(v) }, func() { buf.Apply() })
-	var rs []*pool.Reservation[item]
-	for base, alone := range map[string]func() float64{
-		"pool": round(func(v item, to *name) { *to, _ = p.Insert(v) }, func() {}),
-		"reserve": round(func(v item, to *name) {
-			r, _ := p.Reserve()
-			*r.Value() = v
-			*to = r.Handle()
-			rs = append(rs, r)
-		}, func() {
-			testkit.Each(rs, func(r *pool.Reservation[item]) { r.Commit() })
-			clear(rs)
-			rs = rs[:0]
-		}),
-	} {
-		b.Run("impl=buffer/base="+base, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				testkit.Compare(b, 31, 1, buffered, alone)
-			}
-		})
-	}
-}
-
-// BenchmarkRecorders compares goroutines that share a Buffer with goroutines that have
-// one each, and both with closures in one list. Each discards or runs its commands from
-// time to time.
+// BenchmarkRecorders compares goroutines that share a Buffer with goroutines that share a
+// list of closures. Each discards or runs its commands from time to time.
 func BenchmarkRecorders(b *testing.B) {
 	p := pool.Must[item](nil)
 	often := func(record func(i int), end func()) testkit.Work {
-		return func(n int) {
-			for i := range n {
-				if record(i); i%perFrame == 0 {
-					end()
+		return testkit.On(2, func() testkit.Work {
+			return func(n int) {
+				for i := range n {
+					if record(i); i%perFrame == 0 {
+						end()
+					}
 				}
+				end()
 			}
-			end()
-		}
-	}
-	var c closures
-	for _, g := range []int{1, 2} {
-		run := func(name string, subject, base func() testkit.Work) {
-			b.Run(fmt.Sprintf("%s/goroutines=%d", name, g), func(b *testing.B) {
-				testkit.Versus(b, testkit.On(g, subject), testkit.On(g, base))
-			})
-		}
-		shared := command.New(p)
-		removals := func(buf *command.Buffer[item]) testkit.Work {
-			return often(func(i int) { buf.Remove(name(i)) }, func() { buf.Discard() })
-		}
-		one := func() testkit.Work { return removals(shared) }
-		run("verb=Remove/impl=own/base=shared", func() testkit.Work { return removals(command.New(p)) }, one)
-		run("verb=Remove/impl=shared/base=closures", one, func() testkit.Work {
-			return often(func(i int) { c.later(func() { p.Remove(name(i)) }) }, c.run)
 		})
 	}
+	var c closures
+	buf := command.New(p)
+	b.Run("verb=Remove/impl=buffer/base=closures/goroutines=2", func(b *testing.B) {
+		testkit.Versus(b, often(func(i int) { buf.Remove(name(i)) }, func() { buf.Discard() }),
+			often(func(i int) { c.later(func() { p.Remove(name(i)) }) }, c.run))
+	})
 }

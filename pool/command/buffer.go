@@ -11,8 +11,8 @@ import (
 // waiting for each other. A Buffer that is dropped loses no slot: the garbage collector
 // gives back the slots it has reserved, and its removals are forgotten.
 //
-// The zero Buffer panics, as does a copy: make one with New. It must not be stored in a
-// value of its own pool, where the collector would never find it unreachable.
+// The zero Buffer panics, as does a copy: make one with New. In a value of its own pool it
+// is not dropped as long as the pool is reachable.
 type Buffer[T any] struct {
 	// mu guards the fields down to removals, and the spare ones. While it is held no user
 	// code runs, and no lock is waited for but the mu of other buffers, in the order of
@@ -20,7 +20,6 @@ type Buffer[T any] struct {
 	mu         atom.Mutex
 	self       *Buffer[T] // this Buffer, unless it is zero or a copy
 	pool       *pool.Pool[T]
-	reserver   *pool.Reserver[T] // of pool; used without mu, since it may call Reset
 	insertions []*pool.Reservation[T]
 	removals   []pool.Handle[T]
 
@@ -47,10 +46,10 @@ func New[T any](p *pool.Pool[T]) *Buffer[T] {
 	if p == nil {
 		panic("command: New of a nil Pool")
 	}
+	p.Cap() // panics here for a zero Pool, rather than during a frame
 	b := &Buffer[T]{
-		pool:     p,
-		reserver: p.Reserver(), // panics here for a zero Pool, rather than during a frame
-		number:   numbered.Add(1),
+		pool:   p,
+		number: numbered.Add(1),
 	}
 	b.self = b
 	return b
@@ -62,11 +61,10 @@ func New[T any](p *pool.Pool[T]) *Buffer[T] {
 //
 // v is copied into its slot at once. The error is pool.ErrFull, or one that wraps it;
 // nothing is recorded then. A Reset that panics while the pool searches for a slot panics
-// out of Insert, and nothing is recorded either. It costs one Reserve of a pool.Reserver,
-// which allocates three objects for each 63 insertions.
+// out of Insert, and nothing is recorded either. It costs one pool.Reserve.
 func (b *Buffer[T]) Insert(v T) (pool.Handle[T], error) {
 	b.usable()
-	r, err := b.reserver.Reserve()
+	r, err := b.pool.Reserve() // without mu, since it may call Reset
 	if err != nil {
 		return 0, err
 	}
@@ -82,7 +80,7 @@ func (b *Buffer[T]) Insert(v T) (pool.Handle[T], error) {
 // Buffer and the pool.
 func (b *Buffer[T]) InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T], error) {
 	b.usable()
-	r, err := b.reserver.Reserve()
+	r, err := b.pool.Reserve() // without mu, since it may call Reset
 	if err != nil {
 		return 0, err
 	}

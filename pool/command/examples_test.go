@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,26 +34,17 @@ func Example() {
 	}
 	b := command.New(p)
 	for frame := range 4 {
-		var wg sync.WaitGroup
-		g := p.Pin()
-		for _, page := range g.Pages() {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				for h, s := range page {
-					if s.fuse--; s.fuse > 0 {
-						continue
-					}
-					b.Remove(h)
-					if s.owner == "gun" { // bursts in two
-						_, _ = b.Insert(shell{owner: "burst", fuse: 2})
-						_, _ = b.Insert(shell{owner: "burst", fuse: 2})
-					}
-				}
-			}()
-		}
-		wg.Wait()
-		g.Unpin()
+		_ = p.Each(context.Background(), 0, func(h pool.Handle[shell], s *shell) error {
+			if s.fuse--; s.fuse > 0 {
+				return nil
+			}
+			b.Remove(h)
+			if s.owner == "gun" { // bursts in two
+				_, _ = b.Insert(shell{owner: "burst", fuse: 2})
+				_, _ = b.Insert(shell{owner: "burst", fuse: 2})
+			}
+			return nil
+		})
 		inserted, removed := b.Apply()
 		fmt.Printf("frame %d: +%d −%d, %d fly\n", frame, inserted, removed, p.Len())
 	}

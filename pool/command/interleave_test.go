@@ -160,8 +160,8 @@ func TestInterleaveRepeats(t *testing.T) {
 }
 
 // betweenRuns restricts garbage collection to the time between runs, until off is called.
-// A collection during a run would add steps: it clears the block that the Reserver keeps
-// for the next insertion.
+// A collection during a run would add steps: it clears the block that the pool keeps for
+// the next insertion.
 func betweenRuns(s scenario) (setup func(*interleave.Run), off func()) {
 	percent := debug.SetGCPercent(-1)
 	n := 0
@@ -224,12 +224,11 @@ func (s *scenario) String() string {
 func TestInterleaveGenerated(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // see betweenRuns
 	n := 0
-	limit, seed := testkit.Generate()
-	interleave.Draw(t, limit, seed, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
+	testkit.Draw(t, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
 		if n++; n%10 == 0 {
 			runtime.GC()
 		}
 		s := draw(rnd)
 		return func(r *interleave.Run) { s.setup(newWorld(r)) }, s
-	})
+	}, nil)
 }

@@ -61,9 +61,6 @@ func machineConfigs() (all []pool.Options[value]) {
 					origin = testkit.LastGeneration - 40
 				}
 				o := pool.Options[value]{Reuse: reuse, Capacity: capacity, Origin: origin, Shards: 1 + len(all)%2}
-				if reuse == pool.FIFO {
-					o.MinFree = 1
-				}
 				all = append(all, o)
 			}
 		}
@@ -466,35 +463,15 @@ func (mc *machine) run(more func() bool) {
 	}
 }
 
-// TestOperationsMatchModel runs generated streams.
-func TestOperationsMatchModel(t *testing.T) {
-	rnd := testkit.Rand(t)
-	done := map[string]int{}
-	for _, o := range machineConfigs() {
-		t.Run(fmt.Sprintf("%v/capacity=%d/origin=%d", o.Reuse, o.Capacity, o.Origin), func(t *testing.T) {
-			for range testkit.Long(4) {
-				mc := newMachine(t, o, rnd.IntN)
-				n := 400
-				mc.run(func() bool { n--; return n >= 0 })
-				for what, times := range mc.done {
-					done[what] += times
-				}
-			}
-		})
-	}
-	if t.Failed() {
-		return
-	}
-	for _, what := range []string{"recorded", "init fails", "Discard", "inserted", "removed", "refused", "Reset", "onInsert", "onRemove"} {
-		require.NotZerof(t, done[what], "%s never happened", what)
-	}
+func stream(t testing.TB, which int, choose func(n int) int, more func() bool) map[string]int {
+	mc := newMachine(t, machineConfigs()[which], choose)
+	mc.run(more)
+	return mc.done
 }
 
-// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the first byte
-// chooses the pool, each other one a choice.
-func FuzzOps(f *testing.F) {
-	configs := machineConfigs()
-	testkit.FuzzChoices(f, len(configs), 160, func(t *testing.T, which int, choose func(n int) int, more func() bool) {
-		newMachine(t, configs[which%len(configs)], choose).run(more)
-	})
+func TestOperationsMatchModel(t *testing.T) {
+	testkit.MatchModel(t, len(machineConfigs()), testkit.Long(4), 400, stream, 1,
+		"recorded", "init fails", "Discard", "inserted", "removed", "refused", "Reset", "onInsert", "onRemove")
 }
+
+func FuzzOps(f *testing.F) { testkit.FuzzModel(f, len(machineConfigs()), 160, stream) }

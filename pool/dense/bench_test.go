@@ -13,15 +13,13 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// The benchmarks compare the store with a baseline on the same work in one run. Rounds of
-// the two alternate, so that other load hits both alike, and the ratio is the median over
-// the rounds.
+// The benchmarks compare the store with a baseline on the same work in one run:
 //
 //	go test -run xxx -bench . -benchtime 1x ./pool/dense
 //
 // prints, for each pair, ns/op of the store, base-ns/op of the baseline, and their ratio:
-// below 1 the store is faster. The values are small, so that what the store keeps beside
-// each of them counts most.
+// below 1 the store is faster. Package testkit tells how it is measured. The values are
+// small, so that what the store keeps beside each of them counts most.
 
 // size returns how many values the large benchmarks have.
 func size() int {
@@ -33,107 +31,65 @@ func size() int {
 
 var sink atomic.Uint64
 
-// name is a baseline's handle.
-type name struct{ index, generation uint32 }
-
-// entry is what a name leads to.
-type entry struct{ generation, at uint32 }
-
-// plainStore is a dense store for one goroutine, as a good engineer writes it in an
-// afternoon: values side by side with their names and a flag for the dead, and a slot map
-// from names to positions.
-type plainStore struct {
-	values  []int
-	names   []name
-	dead    []bool
-	entries []entry
-	free    []uint32
+// plain is a dense store for one goroutine, as a good engineer writes it in an afternoon:
+// values side by side with their names and a flag for the dead, and a slot map from names
+// to positions.
+type plain struct {
+	values []int
+	names  []name
+	dead   []bool
+	slots  []slot
+	free   []uint32
 
 	mu sync.RWMutex // of those who share it
 }
 
-func (s *plainStore) Create(v int) name {
-	var n name
+type (
+	name struct{ index, generation uint32 }
+	slot struct{ generation, at uint32 }
+)
+
+func (s *plain) Create(v int) name {
+	n := name{index: uint32(len(s.slots))}
 	if k := len(s.free); k > 0 {
-		n.index = s.free[k-1]
-		s.free = s.free[:k-1]
+		n.index, s.free = s.free[k-1], s.free[:k-1]
 	} else {
-		n.index = uint32(len(s.entries))
-		s.entries = append(s.entries, entry{})
+		s.slots = append(s.slots, slot{})
 	}
-	e := &s.entries[n.index]
+	e := &s.slots[n.index]
 	e.generation++
 	e.at = uint32(len(s.values))
 	n.generation = e.generation
-	s.values = append(s.values, v)
-	s.names = append(s.names, n)
-	s.dead = append(s.dead, false)
+	s.values, s.names, s.dead = append(s.values, v), append(s.names, n), append(s.dead, false)
 	return n
 }
 
-func (s *plainStore) Get(n name) (*int, bool) {
-	if int(n.index) >= len(s.entries) {
+func (s *plain) Get(n name) (*int, bool) {
+	if int(n.index) >= len(s.slots) || s.slots[n.index].generation != n.generation {
 		return nil, false
 	}
-	e := s.entries[n.index]
-	if e.generation != n.generation {
-		return nil, false
-	}
-	return &s.values[e.at], true
+	return &s.values[s.slots[n.index].at], true
 }
 
-func (s *plainStore) Kill(n name) bool {
-	e := s.entries[n.index]
-	if e.generation != n.generation || s.dead[e.at] {
-		return false
-	}
-	s.dead[e.at] = true
-	return true
-}
+func (s *plain) Kill(n name) { s.dead[s.slots[n.index].at] = true }
 
-func (s *plainStore) leave(n name) {
-	s.entries[n.index].generation++
-	s.free = append(s.free, n.index)
-}
-
-func (s *plainStore) truncate(n int) {
-	clear(s.dead)
-	s.values, s.names, s.dead = s.values[:n], s.names[:n], s.dead[:n]
-}
-
-// compact removes the dead in one pass and keeps the order.
-func (s *plainStore) compact() {
+// Refresh removes the dead in one pass, and keeps the order.
+func (s *plain) Refresh() {
 	to := 0
-	for from := range s.values {
+	for from, n := range s.names {
 		if s.dead[from] {
-			s.leave(s.names[from])
+			s.slots[n.index].generation++
+			s.free = append(s.free, n.index)
 			continue
 		}
 		if to != from {
-			s.values[to], s.names[to] = s.values[from], s.names[from]
-			s.entries[s.names[to].index].at = uint32(to)
+			s.values[to], s.names[to] = s.values[from], n
+			s.slots[n.index].at = uint32(to)
 		}
 		to++
 	}
-	s.truncate(to)
-}
-
-// swapOut removes the dead in one pass, replacing each by the last value.
-func (s *plainStore) swapOut() {
-	n := len(s.values)
-	for i := 0; i < n; {
-		if !s.dead[i] {
-			i++
-			continue
-		}
-		s.leave(s.names[i])
-		n--
-		if i < n {
-			s.values[i], s.names[i], s.dead[i] = s.values[n], s.names[n], s.dead[n]
-			s.entries[s.names[i].index].at = uint32(i)
-		}
-	}
-	s.truncate(n)
+	clear(s.dead)
+	s.values, s.names, s.dead = s.values[:to], s.names[:to], s.dead[:to]
 }
 
 // BenchmarkIterate sums all values of a store in which values have died, by All and by
@@ -149,95 +105,74 @@ func BenchmarkIterate(b *testing.B) {
 			s.Kill(s.Handles()[i])
 		}
 		s.Refresh()
-		all := func() {
-			sum := 0
+		all := func() (sum int) {
 			for _, v := range s.All() {
 				sum += *v
 			}
-			sink.Add(uint64(sum))
+			return sum
 		}
-		values := func() {
-			sum := 0
+		values := func() (sum int) {
 			for _, v := range s.Values() {
 				sum += v
 			}
-			sink.Add(uint64(sum))
+			return sum
+		}
+		timed := func(loop func() int) func() float64 {
+			return func() float64 { return testkit.Timed(func() { sink.Add(uint64(loop())) }) }
 		}
 		b.Run(fmt.Sprintf("impl=all/base=values/values=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				testkit.Compare(b, 301, float64(n), func() float64 { return testkit.Timed(all) }, func() float64 { return testkit.Timed(values) })
+				testkit.Compare(b, 301, float64(n), timed(all), timed(values))
 			}
 		})
 	}
 }
 
-// refresher is a store with the steps of a round of BenchmarkRefresh.
-type refresher struct {
-	kill    func(at int) // what lies there
-	create  func(v int)
-	refresh func()
-}
-
-// refill creates n values.
-func (r refresher) refill(n int) {
-	for i := range n {
-		r.create(i)
-	}
-	r.refresh()
-}
-
-// round kills the values at these positions, and returns how long it takes to refresh.
-func (r refresher) round(dead []int) float64 {
-	testkit.Each(dead, r.kill)
-	took := testkit.Timed(r.refresh)
-	r.refill(len(dead))
-	return took
-}
-
-// BenchmarkRefresh kills a random share of the values and measures the Refresh alone.
-// Each value of the store counts as an operation.
+// BenchmarkRefresh kills a random share of the values and measures the Refresh alone, beside
+// one pass of compaction. Each value of the store counts as an operation.
 func BenchmarkRefresh(b *testing.B) {
 	n := size()
-	for _, pair := range []struct {
-		name string
-		opts dense.Options[int]
-		base func(*plainStore)
-	}{
-		{"impl=ordered/base=pass", dense.Options[int]{}, (*plainStore).compact},
-		{"impl=unordered/base=pass", dense.Options[int]{Unordered: true}, (*plainStore).swapOut},
-	} {
-		for _, share := range []float64{0.0001, 0.01, 0.1, 0.5, 0.99} {
-			b.Run(fmt.Sprintf("%s/dead=%v%%", pair.name, share*100), func(b *testing.B) {
-				for b.Loop() {
-					rnd := rand.New(rand.NewPCG(1, 1))
-					s, plain := dense.Must(&pair.opts), new(plainStore)
-					s.Reserve(n + n/4)
-					subject := refresher{func(at int) { s.Kill(s.Handles()[at]) }, func(v int) { _, _ = s.Create(v) }, func() { s.Refresh() }}
-					base := refresher{func(at int) { plain.Kill(plain.names[at]) }, func(v int) { plain.Create(v) }, func() { pair.base(plain) }}
-					dead := rnd.Perm(n)[:int(float64(n)*share)]
-					for _, r := range []refresher{subject, base} {
-						r.refill(n)
-						r.round(dead)
+	for _, unordered := range []bool{false, true} {
+		for _, share := range []float64{0.0001, 0.01, 0.5} {
+			b.Run(fmt.Sprintf("impl=dense/base=pass/unordered=%v/dead=%v%%", unordered, share*100), func(b *testing.B) {
+				dead := rand.New(rand.NewPCG(1, 1)).Perm(n)[:int(float64(n)*share)]
+				round := func(kill func(at int), create func(v int), refresh func()) func() float64 {
+					refill := func(n int) {
+						for i := range n {
+							create(i)
+						}
+						refresh()
 					}
-					runtime.GC()
-					testkit.Compare(b, 21, float64(n), func() float64 {
-						dead = rnd.Perm(n)[:len(dead)]
-						return subject.round(dead)
-					}, func() float64 { return base.round(dead) })
+					refill(n)
+					return func() float64 {
+						testkit.Each(dead, kill)
+						took := testkit.Timed(refresh)
+						refill(len(dead))
+						return took
+					}
+				}
+				s, p := dense.Must(&dense.Options[int]{Unordered: unordered}), new(plain)
+				s.Reserve(n + n/4)
+				subject := round(func(at int) { s.Kill(s.Handles()[at]) }, func(v int) { _, _ = s.Create(v) }, func() { s.Refresh() })
+				pass := round(func(at int) { p.Kill(p.names[at]) }, func(v int) { p.Create(v) }, p.Refresh)
+				runtime.GC()
+				for b.Loop() {
+					testkit.Compare(b, 21, float64(n), subject, pass)
 				}
 			})
 		}
 	}
 }
 
-// BenchmarkGet looks random values up.
+// BenchmarkGet looks random values up. One goroutine needs no lock; several share the
+// baseline under an RWMutex.
 func BenchmarkGet(b *testing.B) {
 	for _, n := range []int{10_000, size()} {
-		s, plain := dense.Must[int](nil), new(plainStore)
+		s, base := dense.Must[int](nil), new(plain)
 		hs, names := make([]pool.Handle[int], n), make([]name, n)
 		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(n) {
 			hs[i], _ = s.Create(i)
-			names[i] = plain.Create(i)
+			names[i] = base.Create(i)
 		}
 		s.Refresh()
 		get := func(n int) {
@@ -253,76 +188,64 @@ func BenchmarkGet(b *testing.B) {
 			testkit.Versus(b, get, func(n int) {
 				sum := 0
 				for i := range n {
-					if v, ok := plain.Get(names[i%len(names)]); ok {
+					if v, ok := base.Get(names[i%len(names)]); ok {
 						sum += *v
 					}
 				}
 				sink.Add(uint64(sum))
 			})
 		})
-		locked := func(n int) {
-			sum := 0
-			for i := range n {
-				plain.mu.RLock()
-				v, ok := plain.Get(names[i%len(names)])
-				plain.mu.RUnlock()
-				if ok {
-					sum += *v
+		b.Run(fmt.Sprintf("impl=dense/base=rwmutex/live=%d/goroutines=2", n), func(b *testing.B) {
+			testkit.Versus(b, testkit.On(2, func() testkit.Work { return get }), testkit.On(2, func() testkit.Work {
+				return func(n int) {
+					sum := 0
+					for i := range n {
+						base.mu.RLock()
+						v, ok := base.Get(names[i%len(names)])
+						base.mu.RUnlock()
+						if ok {
+							sum += *v
+						}
+					}
+					sink.Add(uint64(sum))
 				}
-			}
-			sink.Add(uint64(sum))
-		}
-		for _, g := range []int{1, 2} {
-			b.Run(fmt.Sprintf("impl=dense/base=rwmutex/live=%d/goroutines=%d", n, g), func(b *testing.B) {
-				testkit.Versus(b, testkit.On(g, func() testkit.Work { return get }), testkit.On(g, func() testkit.Work { return locked }))
-			})
-		}
-	}
-}
-
-// BenchmarkCreateKill creates 10,000 values a goroutine and kills them again. Starting
-// the goroutines and the Refresh that follows are part of the work.
-func BenchmarkCreateKill(b *testing.B) {
-	for _, g := range []int{1, 2} {
-		b.Run(fmt.Sprintf("impl=dense/base=mutex/goroutines=%d", g), func(b *testing.B) {
-			s, plain := dense.Must[int](nil), new(plainStore)
-			testkit.Versus(b, phases(g, func(v int) pool.Handle[int] { h, _ := s.Create(v); return h }, s.Kill, func() { s.Refresh() }),
-				phases(g, func(v int) name {
-					plain.mu.Lock()
-					defer plain.mu.Unlock()
-					return plain.Create(v)
-				}, func(n name) bool {
-					plain.mu.Lock()
-					defer plain.mu.Unlock()
-					return plain.Kill(n)
-				}, plain.compact))
+			}))
 		})
 	}
 }
 
-// phases is the work of BenchmarkCreateKill. Each goroutine counts an operation a value.
-func phases[H any](g int, create func(int) H, kill func(H) bool, end func()) testkit.Work {
-	const batch = 10_000
-	names := make([][batch]H, g)
-	return func(n int) {
-		for ; n > 0; n -= batch {
-			k := min(n, batch)
-			var wg sync.WaitGroup
-			for own := range names {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					hs := names[own][:k]
-					for i := range hs {
-						hs[i] = create(i)
+// BenchmarkCreateKill creates values and kills each at once. Starting the goroutines and the
+// Refresh that follows are part of the work.
+func BenchmarkCreateKill(b *testing.B) {
+	for _, g := range []int{1, 2} {
+		work := func(pair func(v int), end func()) testkit.Work {
+			pairs := testkit.On(g, func() testkit.Work {
+				return func(n int) {
+					for i := range n {
+						pair(i)
 					}
-					for _, h := range hs {
-						kill(h)
-					}
-				}()
+				}
+			})
+			return func(n int) {
+				for ; n > 0; n -= 10_000 {
+					pairs(min(n, 10_000))
+					end()
+				}
 			}
-			wg.Wait()
-			end()
 		}
+		b.Run(fmt.Sprintf("impl=dense/base=mutex/goroutines=%d", g), func(b *testing.B) {
+			s, base := dense.Must[int](nil), new(plain)
+			testkit.Versus(b, work(func(v int) {
+				h, _ := s.Create(v)
+				s.Kill(h)
+			}, func() { s.Refresh() }), work(func(v int) {
+				base.mu.Lock()
+				n := base.Create(v)
+				base.mu.Unlock()
+				base.mu.Lock()
+				base.Kill(n)
+				base.mu.Unlock()
+			}, base.Refresh))
+		})
 	}
 }

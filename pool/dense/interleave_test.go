@@ -177,9 +177,8 @@ func draw(rnd *rand.Rand) scenario {
 //
 //	go test -tags interleave -run Generated -v ./pool/dense -generate 1m -generate.seed 1
 func TestInterleaveGenerated(t *testing.T) {
-	limit, seed := testkit.Generate()
-	interleave.Draw(t, limit, seed, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
+	testkit.Draw(t, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
 		s := draw(rnd)
 		return s.setup(map[bool]int{}), s
-	})
+	}, nil)
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
@@ -446,33 +444,19 @@ func modelConfigs() (all []dense.Options[int]) {
 	return all
 }
 
+func stream(t testing.TB, which int, choose func(n int) int, more func() bool) map[string]int {
+	mc := newMachine(t, modelConfigs()[which], choose)
+	mc.runAll(more)
+	return mc.done
+}
+
 // TestOperationsMatchModel catches, among others: a moved run whose slots keep the old
 // positions, handles to be issued that overwrite each other, a slot issued beyond its
 // last generation, marks lost when chunks are joined, and a mark that survives its
 // Refresh.
 func TestOperationsMatchModel(t *testing.T) {
-	rnd := testkit.Rand(t)
-	done := map[string]int{}
-	for _, o := range modelConfigs() {
-		mc := newMachine(t, o, rnd.IntN)
-		n := max(600, testkit.Long(3000))
-		mc.runAll(func() bool { n--; return n >= 0 })
-		for what, n := range mc.done {
-			done[what] += n
-		}
-	}
-	for _, what := range []string{
-		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Reserve", "Clear", "exhausted", "Trim", "snapshot",
-	} {
-		require.GreaterOrEqualf(t, done[what], 10, "%q was hardly tried", what)
-	}
+	testkit.MatchModel(t, len(modelConfigs()), 1, max(600, testkit.Long(3000)), stream, 10,
+		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Reserve", "Clear", "exhausted", "Trim", "snapshot")
 }
 
-// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the first byte
-// chooses the store, each other one a choice.
-func FuzzOps(f *testing.F) {
-	configs := modelConfigs()
-	testkit.FuzzChoices(f, len(configs), 120, func(t *testing.T, which int, choose func(n int) int, more func() bool) {
-		newMachine(t, configs[which%len(configs)], choose).runAll(more)
-	})
-}
+func FuzzOps(f *testing.F) { testkit.FuzzModel(f, len(modelConfigs()), 120, stream) }

@@ -135,7 +135,7 @@ func TestBrowserShowsAPool(t *testing.T) {
 	p := pool.Must(&pool.Options[string]{Capacity: 20_000})
 	w := p.Worker()
 	defer w.Close()
-	hs, _ := p.InsertBatch(make([]string, 1234), nil)
+	hs := fill(p, 1234)
 	const name = `<b>"coats" & hats`
 	poolhttp.Register(name, p)
 	g := forgetful(p)
@@ -198,6 +198,16 @@ func TestBrowserShowsAPool(t *testing.T) {
 
 func forgetful(p *pool.Pool[string]) pool.Guard[string] { return p.Pin() }
 
+// fill inserts n values and returns their handles.
+func fill[T any](p *pool.Pool[T], n int) (hs []pool.Handle[T]) {
+	for range n {
+		var v T
+		h, _ := p.Insert(v)
+		hs = append(hs, h)
+	}
+	return hs
+}
+
 func TestBrowserShowsManyPools(t *testing.T) {
 	ctx := browser(t)
 	server := httptest.NewServer(poolhttp.Handler())
@@ -206,7 +216,7 @@ func TestBrowserShowsManyPools(t *testing.T) {
 	for i := range pools {
 		pools[i] = pool.Must[int](nil)
 		poolhttp.Register(fmt.Sprintf("shard-%02d/connections", i), pools[i])
-		_, _ = pools[i].InsertBatch(make([]int, i*i*i), nil)
+		fill(pools[i], i*i*i)
 	}
 	do(t, ctx, chromedp.Navigate(server.URL), until("document.querySelectorAll('section').length >= 50"),
 		until(live("shard-49/connections")+" === 117649"))

@@ -10,11 +10,11 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/poolhttp"
 )
@@ -122,24 +122,18 @@ func TestMethodsAndPaths(t *testing.T) {
 // TestManyAskAtOnce: pools work, come and go during concurrent requests.
 func TestManyAskAtOnce(t *testing.T) {
 	p := pool.Must[int](nil)
-	var all sync.WaitGroup
-	for i := range 4 {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			for j := range 20 {
-				poolhttp.Register([]string{"busy", "busier"}[(i+j)%2], p)
-				h, _ := p.Insert(j)
-				g := p.Pin()
-				if w := ask("GET", []string{"/", "/pools.json"}[j%2]); w.Code != http.StatusOK {
-					t.Error(w.Body)
-				}
-				g.Unpin()
-				p.Remove(h)
+	testkit.Together(4, func(i int) {
+		for j := range 20 {
+			poolhttp.Register([]string{"busy", "busier"}[(i+j)%2], p)
+			h, _ := p.Insert(j)
+			g := p.Pin()
+			if w := ask("GET", []string{"/", "/pools.json"}[j%2]); w.Code != http.StatusOK {
+				t.Error(w.Body)
 			}
-		}()
-	}
-	all.Wait()
+			g.Unpin()
+			p.Remove(h)
+		}
+	})
 }
 
 // TestPageShowsWhoHoldsWhat: a program that records it shows who holds what, and no other

@@ -42,22 +42,17 @@ type hand[R any] struct {
 	rows   []R
 }
 
-func byHand[R any]() *hand[R] { return &hand[R]{places: map[uint64]int{}} }
-
-func (s *hand[R]) Add(k uint64, r R) bool {
-	if _, ok := s.places[k]; ok {
-		return false
+func (s *hand[R]) Add(k uint64, r R) {
+	if _, ok := s.places[k]; !ok {
+		s.places[k] = len(s.keys)
+		s.keys, s.rows = append(s.keys, k), append(s.rows, r)
 	}
-	s.places[k] = len(s.keys)
-	s.keys = append(s.keys, k)
-	s.rows = append(s.rows, r)
-	return true
 }
 
-func (s *hand[R]) Remove(k uint64) bool {
+func (s *hand[R]) Remove(k uint64) {
 	i, ok := s.places[k]
 	if !ok {
-		return false
+		return
 	}
 	last := len(s.keys) - 1
 	s.places[s.keys[last]] = i
@@ -65,7 +60,6 @@ func (s *hand[R]) Remove(k uint64) bool {
 	s.keys[i], s.rows[i] = s.keys[last], s.rows[last]
 	clear(s.rows[last:])
 	s.keys, s.rows = s.keys[:last], s.rows[:last]
-	return true
 }
 
 // scan is work that sums one field of all records.
@@ -85,16 +79,6 @@ func sumAll(v table.View[uint64]) func() uint64 {
 	return func() (sum uint64) {
 		for _, x := range v.All() {
 			sum += *x
-		}
-		return sum
-	}
-}
-
-//go:noinline
-func sumAt(v table.View[uint64]) func() uint64 {
-	return func() (sum uint64) {
-		for i := range v.Len() {
-			sum += *v.At(table.Index(i))
 		}
 		return sum
 	}
@@ -149,9 +133,7 @@ func BenchmarkScan(b *testing.B) {
 		}{
 			{"impl=SoA.Slice/base=slice", ofSlice, bare},
 			{"impl=SoA.All/base=slice", sumAll(soa), bare},
-			{"impl=SoA.At/base=slice", sumAt(soa), bare},
 			{"impl=SoA.All/base=AoS.All", sumAll(soa), sumAll(aos)},
-			{"impl=SoA.Slice/base=AoS.All", ofSlice, sumAll(aos)},
 			{"impl=AoS.All/base=structs", sumAll(aos), structs},
 			{"impl=SoA.All,inlined/base=slice", inlined, bare},
 		} {
@@ -173,27 +155,24 @@ func key(i, n int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 >> 20 % uint64
 
 // BenchmarkReplace removes one record of many and adds it again.
 func BenchmarkReplace(b *testing.B) {
-	for _, rows := range []int{1000, 100_000} {
-		for _, l := range layouts {
-			b.Run(fmt.Sprintf("impl=%v/base=hand/rows=%d", l, rows), func(b *testing.B) {
-				tb, base := of[uint64, mixed](l), byHand[mixed]()
-				for i := range uint64(rows) {
-					tb.Add(i, mixedOf(i))
-					base.Add(i, mixedOf(i))
-				}
-				testkit.Versus(b, func(n int) {
-					for i := range n {
-						tb.Remove(key(i, rows))
-						tb.Add(key(i, rows), mixedOf(1))
-					}
-				}, func(n int) {
-					for i := range n {
-						base.Remove(key(i, rows))
-						base.Add(key(i, rows), mixedOf(1))
-					}
-				})
-			})
+	const rows = 100_000
+	replace := func(add func(uint64, mixed), remove func(uint64)) testkit.Work {
+		for i := range uint64(rows) {
+			add(i, mixedOf(i))
 		}
+		return func(n int) {
+			for i := range n {
+				remove(key(i, rows))
+				add(key(i, rows), mixedOf(1))
+			}
+		}
+	}
+	for _, l := range layouts {
+		b.Run(fmt.Sprintf("impl=%v/base=hand/rows=%d", l, rows), func(b *testing.B) {
+			tb, base := of[uint64, mixed](l), &hand[mixed]{places: map[uint64]int{}}
+			testkit.Versus(b, replace(func(k uint64, r mixed) { tb.Add(k, r) }, func(k uint64) { tb.Remove(k) }),
+				replace(base.Add, base.Remove))
+		})
 	}
 }
 
@@ -220,35 +199,4 @@ func BenchmarkLookup(b *testing.B) {
 			})
 		})
 	}
-}
-
-// BenchmarkRemoveDead removes the dead, one in a hundred, of 100,000.
-func BenchmarkRemoveDead(b *testing.B) {
-	const rows = 100_000
-	p := pool.Must[int](nil)
-	hs := testkit.Fill(b, p, rows, testkit.Number)
-	tb := forHandles[wide](p, table.SoA)
-	tb.AddBatch(hs, make([]wide, rows))
-	b.Run("impl=RemoveDead/base=Contains", func(b *testing.B) {
-		testkit.VersusEach(b, rows, func(n int) {
-			for range n {
-				for i := 0; i < rows; i += 100 {
-					p.Remove(hs[i])
-					hs[i], _ = p.Insert(i)
-				}
-				tb.RemoveDead()
-				for i := 0; i < rows; i += 100 {
-					tb.Add(hs[i], wide{})
-				}
-			}
-		}, func(n int) {
-			for range n {
-				for _, h := range hs {
-					if p.Contains(h) {
-						sink++
-					}
-				}
-			}
-		})
-	})
 }

@@ -41,8 +41,8 @@ func TestNewRefuses(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, text)
 	}
-	require.ErrorContains(t, recovered(func() { table.Must(table.New[int, pair](2)) }).(error), "Layout(2)")
-	require.Equal(t, "pool: use of a zero Pool; make one with New or Must", recovered(func() {
+	require.ErrorContains(t, testkit.Recovered(func() { table.Must(table.New[int, pair](2)) }).(error), "Layout(2)")
+	require.Equal(t, "pool: use of a zero Pool; make one with New or Must", testkit.Recovered(func() {
 		_, _ = table.ForHandles[int, record](new(pool.Pool[int]), table.SoA)
 	}))
 }
@@ -80,7 +80,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 		for _, last := range []any{"there", 7, math.NaN(), []int{1}} {
 			ks[n-1] = last
 			done := false
-			err := recovered(func() { done = tb.AddBatch(ks, rs) })
+			err := testkit.Recovered(func() { done = tb.AddBatch(ks, rs) })
 			require.False(t, done)
 			require.Equal(t, err != nil, last != nil && fmt.Sprintf("%T", last) == "[]int", "a panic, as a map's")
 			require.Equal(t, []any{"there"}, tb.Keys())
@@ -136,7 +136,7 @@ func TestKeysThatCannotBeKept(t *testing.T) {
 			func() { anys.Take(func() {}) },
 			func() { anys.Set(func() {}, pair{}) },
 		} {
-			_, ok := recovered(use).(error)
+			_, ok := testkit.Recovered(use).(error)
 			require.True(t, ok, "a runtime error, as a map's")
 		}
 		require.Zero(t, anys.Len())
@@ -167,7 +167,7 @@ func TestOnMoveThatMisbehaves(t *testing.T) {
 
 		boom := errors.New("boom")
 		misbehave = func(*table.Table[int, pair]) { panic(boom) }
-		require.Equal(t, boom, recovered(func() { tb.RemoveAt(1) }))
+		require.Equal(t, boom, testkit.Recovered(func() { tb.RemoveAt(1) }))
 		misbehave = func(tb *table.Table[int, pair]) { tb.SetAt(0, pair{42, 42}) } // it may not, but that moves nothing
 		tb.RemoveAt(1)
 		require.Equal(t, 1, after)
@@ -176,16 +176,5 @@ func TestOnMoveThatMisbehaves(t *testing.T) {
 			require.True(t, r == pair{k, -k} || r == pair{42, 42})
 		}
 		requirePanicText(t, func() { tb.OnMove(nil) }, "nil function")
-	})
-}
-
-// TestKeysIsNoCopy: Keys returns the table's own keys, and appending to them copies.
-func TestKeysIsNoCopy(t *testing.T) {
-	each(t, func(t *testing.T, l table.Layout) {
-		tb := pairs(t, l, 3)
-		ks := tb.Keys()
-		require.Same(t, &ks[1], &tb.Keys()[1])
-		require.Equal(t, 3, cap(ks))
-		require.Equal(t, l, tb.Layout())
 	})
 }

@@ -57,25 +57,6 @@ func Example_layout() {
 	// AoS 1003
 }
 
-// Systems of a game may run at once if they work on different columns.
-func Example_columnsInParallel() {
-	t := bodies()
-	at(
-		func() {
-			for _, m := range table.Column(t, func(b *Body) *float64 { return &b.Mass }).All() {
-				*m *= 2
-			}
-		},
-		func() {
-			for _, x := range table.Column(t, func(b *Body) *float64 { return &b.Pos.X }).All() {
-				*x += 10
-			}
-		},
-	)
-	fmt.Println(t.Copy("E"))
-	// Output: {{11 0} 6 Earth} <nil>
-}
-
 func ExampleNew() {
 	_, err := table.New[int, float64](table.SoA)
 	fmt.Println(err)

@@ -3,19 +3,9 @@ package table_test
 import (
 	"testing"
 
-	"coatcheck/internal/check/length"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/table"
-)
-
-// Helpers shared with other packages' tests, under the names used here. long returns
-// how often a test repeats what the full programme repeats n times.
-var (
-	long       = length.Of[int]
-	newRand    = testkit.Rand
-	recovered  = testkit.Recovered
-	eventually = testkit.Eventually
 )
 
 var layouts = []table.Layout{table.SoA, table.AoS}

@@ -128,7 +128,7 @@ func TestPointersSurviveCollections(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		stop := testkit.Collect()
 		tb := of[string, record](l)
-		for i := range long(3000) {
+		for i := range testkit.Long(3000) {
 			tb.Add(fmt.Sprint(i), newRecord(uint64(i)))
 			if i%3 == 0 {
 				tb.Remove(fmt.Sprint(i / 2))
@@ -185,7 +185,7 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 					remove(tb, k)
 				}
 			})
-			eventually(t, func() bool { return len(freed) == cap(freed) }, what)
+			testkit.Eventually(t, func() bool { return len(freed) == cap(freed) }, "%s", what)
 			runtime.KeepAlive(tb)
 		}
 	})
@@ -230,45 +230,6 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 			sum += *ids.Batch(ix, dst[:0])[2]
 		}))
 		require.NotZero(t, sum)
-	})
-}
-
-// TestTrim: it leaves the memory of a table that was never larger, also of the index. It
-// keeps every record, Index and View, and a page of slots that has one record left.
-func TestTrim(t *testing.T) {
-	each(t, func(t *testing.T, l table.Layout) {
-		for _, left := range []int{0, 1, 128, 129, 1025} {
-			p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1})
-			hs := testkit.Fill(t, p, 1300, testkit.Number)
-			tb, never := forHandles[pair](p, l), forHandles[pair](p, l)
-			second := table.Column(tb, func(r *pair) *int { return &r.B })
-			for i, h := range hs {
-				tb.Add(h, pair{i, -i})
-				if i < left {
-					never.Add(h, pair{})
-				}
-			}
-			for _, h := range hs[left:] {
-				tb.Remove(h)
-			}
-			before := tb.Pages()
-			require.Equal(t, before-never.Pages(), tb.Trim(), "%d left", left)
-			require.Equal(t, never.Allocated(), tb.Allocated(), "%d left", left)
-			require.Zero(t, tb.Trim(), "a second time")
-			for i, h := range hs[left:] { // and it grows again
-				require.EqualValues(t, left+i, tb.Add(h, pair{left + i, -left - i}))
-			}
-			require.Equal(t, hs, tb.Keys())
-			for i, h := range hs {
-				require.EqualValues(t, i, tb.Lookup(h))
-				require.Equal(t, -i, *second.At(table.Index(i)))
-			}
-			for i := 0; i < len(hs); i += 512 { // the first of each page of slots
-				tb.Remove(hs[i])
-			}
-			tb.Trim()
-			require.NotEqual(t, table.None, tb.Lookup(hs[1]))
-		}
 	})
 }
 

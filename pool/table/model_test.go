@@ -19,11 +19,6 @@ type subject[K comparable] interface {
 	DrainDead() iter.Seq2[K, record]
 	Take(k K) (record, bool)
 	Clear()
-	Lookup(k K) table.Index
-	LookupBatch(ks []K, dst []table.Index) []table.Index
-	KeyAt(i table.Index) (K, error)
-	Copy(k K) (record, error)
-	CopyAt(i table.Index) (record, error)
 	Set(k K, r record) bool
 	SetAt(i table.Index, r record) bool
 
@@ -50,13 +45,6 @@ func (m *model[K]) Lookup(k K) table.Index {
 		return table.None
 	}
 	return table.Index(slices.Index(m.keys, k))
-}
-
-func (m *model[K]) LookupBatch(ks []K, dst []table.Index) []table.Index {
-	for _, k := range ks {
-		dst = append(dst, m.Lookup(k))
-	}
-	return dst
 }
 
 func (m *model[K]) Insert(k K, r record) (table.Index, error) {
@@ -109,10 +97,13 @@ func (m *model[K]) RemoveAt(i table.Index) table.Index {
 func (m *model[K]) Remove(k K) table.Index { return m.RemoveAt(m.Lookup(k)) }
 
 func (m *model[K]) Take(k K) (record, bool) {
-	i := table.Index(slices.Index(m.keys, k))
-	r, err := m.CopyAt(i)
-	m.RemoveAt(i)
-	return r, err == nil
+	i := slices.Index(m.keys, k)
+	if i < 0 {
+		return record{}, false
+	}
+	r := record{ID: m.ids[i]}
+	m.RemoveAt(table.Index(i))
+	return r, true
 }
 
 func (m *model[K]) DrainDead() iter.Seq2[K, record] {
@@ -137,28 +128,6 @@ func (m *model[K]) RemoveDead() (n int) {
 }
 
 func (m *model[K]) Clear() { m.keys, m.ids = nil, nil }
-
-func (m *model[K]) KeyAt(i table.Index) (k K, err error) {
-	if i < 0 || int(i) >= len(m.keys) {
-		return k, table.ErrRange
-	}
-	return m.keys[i], nil
-}
-
-func (m *model[K]) CopyAt(i table.Index) (record, error) {
-	if i < 0 || int(i) >= len(m.ids) {
-		return record{}, table.ErrRange
-	}
-	return record{ID: m.ids[i]}, nil
-}
-
-func (m *model[K]) Copy(k K) (record, error) {
-	r, err := m.CopyAt(m.Lookup(k))
-	if err != nil {
-		err = table.ErrNotFound
-	}
-	return r, err
-}
 
 func (m *model[K]) SetAt(i table.Index, r record) bool {
 	if i < 0 || int(i) >= len(m.ids) {

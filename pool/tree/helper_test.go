@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/internal/check/length"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/tree"
@@ -18,15 +17,14 @@ func long(n int) int {
 	if testkit.Watched {
 		return max(1, n/10)
 	}
-	return length.Of(n)
+	return testkit.Long(n)
 }
 
-// node is the value of most tests. Other is for a second forest.
+// node is the value of most tests.
 type node struct {
 	ID    uint64
 	Self  handle
 	Links tree.Links[node]
-	Other tree.Links[node]
 }
 
 type handle = pool.Handle[node]

@@ -98,6 +98,16 @@ func (c change) do(s *stage) error {
 	return nil
 }
 
+// whole requires that all links agree at the end.
+func (s *stage) whole() {
+	s.r.Finally(func() error {
+		if n := s.f.Repair(); n != 0 {
+			return fmt.Errorf("%d links were wrong at the end", n)
+		}
+		return nil
+	})
+}
+
 // writer starts a thread that makes changes. An error fails the run if refused is true of
 // it.
 func (s *stage) writer(all []change, refused func(error) bool) {
@@ -201,12 +211,9 @@ func (sc scenario) setup(r *interleave.Run) {
 	for _, text := range strings.Split(sc.writers, "|") {
 		s.writer(changes(text), func(error) bool { return true })
 	}
-	r.Finally(func() error {
-		if n := s.f.Repair(); n != 0 && !strings.Contains(sc.writers, "behind") {
-			return fmt.Errorf("%d links were wrong at the end", n)
-		}
-		return nil
-	})
+	if !strings.Contains(sc.writers, "behind") {
+		s.whole()
+	}
 	whole, some := strings.CutPrefix(sc.want, "parts of ")
 	want := strings.Fields(sc.want)
 	judge := func(got string) {

@@ -172,16 +172,6 @@ var allWalks = []struct {
 	{"DescendantsBackward", true, true, (*tree.Forest[node]).DescendantsBackward, func(kids func(handle) []handle, h handle) []handle { return reversed(preOrder(kids, h)) }},
 }
 
-// childrenOf returns the children in a forest where only parent has any.
-func childrenOf(parent handle, kids []handle) func(handle) []handle {
-	return func(h handle) []handle {
-		if h == parent {
-			return kids
-		}
-		return nil
-	}
-}
-
 // entered is the enter function of DescendantsFunc in these tests.
 func entered(h handle) bool { return h.Index()%3 != 0 }
 
@@ -455,46 +445,27 @@ func (mc *machine) run(more func() bool) {
 	if n != len(mc.m.live) {
 		mc.fatalf("%d nodes are below roots, of %d", n, len(mc.m.live))
 	}
+	mc.p, mc.f = readBack(mc.t, mc.p) // a snapshot keeps the trees, and can be changed
+	mc.judge()
+	mc.step()
+	mc.judge()
+}
+
+func stream(t testing.TB, _ int, choose func(n int) int, more func() bool) map[string]int {
+	mc := newMachine(t, choose)
+	mc.run(more)
+	return mc.done
 }
 
 func TestOperationsMatchModel(t *testing.T) {
-	rnd := testkit.Rand(t)
-	done := map[string]int{}
-	for range long(40) {
-		n := 0
-		mc := newMachine(t, rnd.IntN)
-		mc.run(func() bool { n++; return n < 300 })
-		for k, v := range mc.done {
-			done[k] += v
+	must := []string{"Remove", "behind", "Repair", "loop", "loop, disturbed", "Aft " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error()}
+	for _, verb := range []string{"App ", "Pre ", "Aft ", "Bef ", "Mov ", "Det "} {
+		must = append(must, verb+"nil", verb+tree.ErrStale.Error(), verb+tree.ErrBroken.Error())
+		if verb != "Det " {
+			must = append(must, verb+tree.ErrCycle.Error())
 		}
 	}
-	if testing.Short() || testkit.Watched {
-		return
-	}
-	for _, verb := range []string{"App", "Pre", "Aft", "Bef", "Mov", "Det"} {
-		for _, err := range []error{nil, tree.ErrStale, tree.ErrBroken} {
-			name := "nil"
-			if err != nil {
-				name = err.Error()
-			}
-			if done[verb+" "+name] == 0 {
-				t.Errorf("%s never returned %s: %v", verb, name, done)
-			}
-		}
-		if verb != "Det" && done[verb+" "+tree.ErrCycle.Error()] == 0 {
-			t.Errorf("%s never met a cycle", verb)
-		}
-	}
-	for _, what := range []string{"Remove", "behind", "Repair", "loop", "loop, disturbed", "Aft " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error()} {
-		if done[what] == 0 {
-			t.Errorf("there was no %s: %v", what, done)
-		}
-	}
+	testkit.MatchModel(t, 1, long(120), 300, stream, testkit.Once(), must...)
 }
 
-// FuzzOps decodes bytes into the operations of TestOperationsMatchModel.
-func FuzzOps(f *testing.F) {
-	testkit.FuzzChoices(f, 8, 200, func(t *testing.T, _ int, choose func(n int) int, more func() bool) {
-		newMachine(t, choose).run(more)
-	})
-}
+func FuzzOps(f *testing.F) { testkit.FuzzModel(f, 1, 200, stream) }

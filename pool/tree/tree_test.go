@@ -134,25 +134,6 @@ func differences(before, after map[handle][5]handle) (n int) {
 	return n
 }
 
-func TestTwoForestsOverOnePool(t *testing.T) {
-	p, f := newForest(t)
-	g := tree.New(p, func(n *node) *tree.Links[node] { return &n.Other })
-	hs := addN(t, p, 4)
-	for i := range 3 {
-		require.NoError(t, f.Append(hs[i], hs[i+1]))
-		require.NoError(t, g.Append(hs[3-i], hs[2-i]))
-	}
-	assert.Equal(t, hs[1:], handles(t, f.Descendants(hs[0])))
-	assert.Equal(t, []handle{hs[2], hs[1], hs[0]}, handles(t, g.Descendants(hs[3])))
-	require.NoError(t, f.Detach(hs[2]))
-	assert.Equal(t, 3, g.Depth(hs[0]))
-
-	assert.Equal(t, 2, f.Remove(hs[0]))
-	assert.Equal(t, []handle{hs[2]}, handles(t, g.Descendants(hs[3])), "behind the other forest's back")
-	assert.Equal(t, 2, g.Repair(), "a first and a last child were gone")
-	assert.Zero(t, f.Repair())
-}
-
 // TestForestAfterAnOldOne: a Forest that replaces one with no versions left sees
 // everything.
 func TestForestAfterAnOldOne(t *testing.T) {

@@ -31,20 +31,6 @@ func (s subject) Worker() *Worker[val] {
 	return w
 }
 
-func (s subject) Reserve() (*Reservation[val], error) {
-	r, err := s.Pool.Reserve()
-	if err == nil {
-		runtime.SetFinalizer(r, nil)
-	}
-	return r, err
-}
-
-func (s subject) Reserver() *Reserver[val] {
-	v := s.Pool.Reserver()
-	KeepBlocks(v)
-	return v
-}
-
 // Each is what a goroutine of Each does.
 func (s subject) Each(_ context.Context, _ int, f func(Handle[val], *val) error) error {
 	return EachAlone(s.Pool, f)
@@ -97,21 +83,10 @@ func (a *actor) insertFails(inner func()) {
 	c.Do()
 }
 
-// insertBatch inserts n values at once.
-func (a *actor) insertBatch(n int) []Handle[val] {
-	c, f := a.call("InsertBatch", nil)
-	c.N = n
-	c.Do()
-	return append(f.inserted, make([]Handle[val], n-len(f.inserted))...)
-}
-
-// reserve opens a reservation, or returns nil.
+// reserve opens a reservation, or returns nil. What it makes stays in w.reserved, so that the
+// collector drops no block in the middle of a run.
 func (a *actor) reserve() *Reservation[val] {
 	c, _ := a.call("Reserve", nil)
-	return a.opens(c)
-}
-
-func (a *actor) opens(c *verbs.Call[val]) *Reservation[val] {
 	c.Do()
 	r := c.Open
 	if r == nil {
@@ -124,16 +99,6 @@ func (a *actor) opens(c *verbs.Call[val]) *Reservation[val] {
 	interleave.Unseen(func() { a.turn[r.Handle().Index()] = 0 })
 	return r
 }
-
-// reserveFrom is reserve by a Reserver. What it makes stays in w.reserved, so
-// that no block is dropped in the middle of a run.
-func (a *actor) reserveFrom(v *Reserver[val]) *Reservation[val] {
-	c, _ := a.call("Reserver.Reserve", nil)
-	c.Reserver = v
-	return a.opens(c)
-}
-
-func (a *actor) reserver() *Reserver[val] { return subject{a.p}.Reserver() }
 
 // isOpen reports whether r is not settled yet.
 func isOpen(r *Reservation[val]) (is bool) {
@@ -244,7 +209,7 @@ func (a *actor) unpin(rd *reader) {
 		}
 	}
 	if rd.brief != nil {
-		a.do("Unpin", rd.brief.UnpinBrief)
+		a.do("Unpin", rd.brief.Unpin)
 	} else {
 		c, f := a.call("Unpin", nil)
 		rd.Seen = nil // it is watched at each step
@@ -294,7 +259,7 @@ func (a *actor) brief(h Handle[val], lasting bool) *reader {
 	a.sees(h, e, was, ok, rd.stamp)
 	a.watched = append(a.watched, rd)
 	if !lasting {
-		g.UnpinBrief()
+		g.Unpin()
 		a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
 	} else {
 		rd.brief = &g
@@ -346,9 +311,9 @@ func (a *actor) conserved() {
 // countPinned counts the guards while others pin and unpin.
 func (a *actor) countPinned() {
 	a.enter("Pinned")
-	guards, oldest := Domain(a.p).Pinned()
+	pins := Domain(a.p).Scan()
 	a.leave()
-	if guards > 1 || oldest > a.epoch {
-		a.r.Failf("%d guards are pinned, the oldest since %d epochs; want at most 1, and epoch %d", guards, oldest, a.epoch)
+	if pins.Count > 1 || pins.Count > 0 && pins.Oldest > Domain(a.p).Next() {
+		a.r.Failf("a scan found %+v; want at most 1 guard, of the epoch %d at most", pins, Domain(a.p).Next())
 	}
 }

@@ -69,7 +69,7 @@ func draw(rnd *rand.Rand) *program {
 	all := hand{stays: true}
 	n := among(d, most, most&^(d.p.Page-1), d.IntN(most+1)) // full pages, so that the next one grows
 	if n > 0 {
-		in := newOp(verbOf("InsertBatch"))
+		in := newOp(verbOf("Insert"))
 		in.to, in.n = 0, n
 		d.p.prepare = append(d.p.prepare, in)
 	}
@@ -144,23 +144,16 @@ func (d *drawer) options() {
 	s.Page = among(d, 1, 2, 2, 2, 4)
 	s.Shards = among(d, 1, 1, 1, 2, 2, 3)
 	s.Capacity = among(d, 0, 0, 0, 1+d.IntN(3), 2+d.IntN(4), 4+d.IntN(5), 128)
-	if d.odds(25) {
-		s.FIFO, s.MinFree = true, 1+d.IntN(2)
-	}
+	s.FIFO = d.odds(25)
 	if d.odds(40) {
 		// With this capacity a Worker has eight slots in reach; it has none in small ones.
-		s.FIFO, s.MinFree, s.Capacity = false, 0, among(d, 0, 128, 128, 128)
+		s.FIFO, s.Capacity = false, among(d, 0, 128, 128, 128)
 		d.workersMost = among(d, 1, 2, 2, 3)
 	}
 	if d.odds(10) {
 		s.MaxLimbo = 1 + d.IntN(3)
 	}
-	switch {
-	case d.odds(10) && s.Capacity > 0 && s.Capacity < 100:
-		s.Preallocate = true
-	case d.odds(15):
-		s.AutoTrim = true
-	}
+	s.Preallocate = d.odds(10) && s.Capacity > 0 && s.Capacity < 100
 	if d.odds(20) {
 		if s.Lives = d.IntN(4); s.Lives == 0 {
 			s.Origin = 1
@@ -177,7 +170,6 @@ func (d *drawer) options() {
 	if d.odds(10) {
 		s.Cells = among(d, 2, 4)
 	}
-	s.Reserver = d.odds(20)
 }
 
 // ops draws n operations, and one that ends them, if that is not "".
@@ -201,7 +193,12 @@ func (d *drawer) phrase(h *hand) []op {
 	out := newOp(verbOf("RemoveBatch"))
 	switch d.IntN(3) {
 	case 0: // come and go
-		in := d.op(h, "InsertBatch")
+		in := d.op(h, "Insert")
+		in.n = 1 + d.IntN(3)
+		for range in.n - 1 {
+			h.h = append(h.h, d.handles)
+			d.handles++
+		}
 		for i := range in.n {
 			out.h = append(out.h, named{at: in.to + i})
 		}
@@ -215,7 +212,7 @@ func (d *drawer) phrase(h *hand) []op {
 		}
 		ebb := []op{out, newOp(verbOf("Synchronize")), newOp(verbOf("Trim"))}
 		if d.odds(70) {
-			ebb = append(ebb, d.op(h, among(d, "InsertBatch", "Insert")))
+			ebb = append(ebb, d.op(h, "Insert"))
 		}
 		return ebb
 	default: // a handle that is to come
@@ -260,7 +257,7 @@ func (d *drawer) verb() *verb {
 func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 	o = newOp(v)
 	n := 1 + d.IntN(3)
-	if v.has("n+") {
+	if v.has("n") {
 		o.n = n
 	}
 	one := func(list []int, at *int) bool {
@@ -276,11 +273,11 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 	}
 	full := max(d.handles, d.opened, d.reservations, d.workers)+n > variables
 	switch {
-	case full && v.has(">+GRW"):
+	case full && v.has(">GRW"):
 		return o, false
 	case h.shared && v.has("GRW"):
 		return o, false // they would never be given back
-	case v.has("g") && !one(h.g, &o.g), v.has("r") && !one(h.r, &o.r), v == verbOf("Reserver.Reserve") && !d.p.Reserver:
+	case v.has("g") && !one(h.g, &o.g), v.has("r") && !one(h.r, &o.r):
 		return o, false
 	case v.has("w") && !h.shared && !one(h.w, &o.by):
 		return o, false
@@ -317,11 +314,6 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 	switch {
 	case v.has(">"):
 		o.to = fresh(&d.handles, &h.h)
-	case v.has("+"):
-		o.to = d.handles
-		for range o.n {
-			fresh(&d.handles, &h.h)
-		}
 	case v.has("G"):
 		o.into = fresh(&d.opened, &h.g)
 		h.pinned++

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"coatcheck/internal/check/interleave"
-	"coatcheck/internal/check/length"
 	"coatcheck/internal/check/testkit"
 )
 
@@ -41,7 +40,7 @@ const enough = 5_000
 // enough, half as many are drawn in place of the rest, because a search comes late to
 // preemptions near the beginning.
 func search(setup interleave.Setup, seed uint64) interleave.Result {
-	if length.Full() {
+	if testkit.Full() {
 		return interleave.Search(setup, 2)
 	}
 	res := interleave.SearchSome(setup, 2, enough)

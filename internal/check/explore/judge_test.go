@@ -53,10 +53,8 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 		f.settled = a.settledEntries()
 	case c.Name == "Unpin" && f.rd.Ref != nil:
 		f.op = "Release"
-	case c.Name == "InsertBatch", c.Name == "CommitHold": // live before they return
-		for s := a.serial - uint64(max(c.N, 1)) + 1; s <= a.serial && (c.N > 0 || c.Open != nil); s++ {
-			a.announced = append(a.announced, s)
-		}
+	case c.Name == "CommitHold": // live before it returns
+		a.announced = append(a.announced, a.serial)
 	case c.Name == "Synchronize":
 		f.waits = a.removedByNow()
 	}
@@ -76,8 +74,6 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 		f.removing(c.Handles...)
 	case c.Needs&verbs.Sweeps != 0:
 		f.slots, f.sweeps = maxSlots, true
-	case c.Name == "InsertBatch":
-		f.slots = c.N
 	}
 	f.pins = c.Needs&verbs.Under != 0 || c.Name == "Pin" || c.Name == "Repin"
 }
@@ -129,7 +125,7 @@ func (a *actor) clean(h Handle[val], v *val) {
 
 func (a *actor) Inserted(c *verbs.Call[val], h Handle[val], stamp uint64) {
 	a.t.Notef("inserted %v", h)
-	if c.Name == "InsertBatch" || c.Name == "CommitHold" {
+	if c.Name == "CommitHold" {
 		if e := a.appeared(h, stamp); e == nil || e.stamp != stamp { // the last may not have been noted yet
 			a.r.Failf("%v made %v live for value %d, which it is not", c, h, stamp)
 		}
@@ -387,7 +383,7 @@ func (w *world) reclaimed(hs []Handle[val]) {
 		}
 		at := w.place[h.Index()]
 		inHand := at == nowhere && w.vacant(h.Index()) != nil && slot.Value.stamp == w.find(h).stamp
-		if at == inLimbo || at == inSealed || inHand {
+		if at == inLimbo || at == isWaiting || inHand {
 			w.r.Failf("Synchronize returned, and %v is not reclaimed", h)
 		}
 	}

@@ -41,7 +41,7 @@ func TestInterleaveLateStoresPassLoadsAlone(t *testing.T) {
 	}
 	neither := outcome{}
 	live := func(a *actor, h Handle[val]) bool { return a.p.Contains(h) }
-	idle := func(a *actor, _ Handle[val]) bool { n, _ := Domain(a.p).Pinned(); return n == 0 }
+	idle := func(a *actor, _ Handle[val]) bool { return Domain(a.p).Scan().Count == 0 }
 	var word atom.Uint64
 	assert.Contains(t, outcomes(func(*actor, Handle[val]) {}, live), neither)
 	assert.Contains(t, outcomes(func(a *actor, h Handle[val]) { a.get(h) }, idle), neither)

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"coatcheck/epoch"
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
@@ -191,7 +192,8 @@ func (w *world) measure() {
 		}
 	}
 	excused := len(w.workers) > 0 || w.exhausting
-	oldest := w.clock // pin
+	excused = excused || Domain(w.p).Epoch() == epoch.Limit // later guards have the epoch of earlier removals
+	oldest := w.clock                                       // pin
 	stood := len(w.watched) > 0
 	for _, rd := range w.watched {
 		if rd.Ref != nil {
@@ -207,7 +209,10 @@ func (w *world) measure() {
 		if f.pins {
 			stood, oldest = true, min(oldest, f.from)
 		}
-		stood = stood || f.op == "Hold" || f.op == "CommitHold" || f.op == "Release"
+		if f.op == "Hold" || f.op == "CommitHold" || f.op == "Release" {
+			stood = true
+			held++ // it may hold its slot already, or still
+		}
 	}
 	if oldest < w.clock {
 		// Guards hold back what was removed since the oldest was pinned, and nothing else.
@@ -241,11 +246,6 @@ func (f *frame) has() int {
 // removing says that f removes hs, and owns no other slots.
 func (f *frame) removing(hs ...Handle[val]) { f.slots, f.removes = 0, hs }
 
-// guardsDelayMore says that a guard may delay what was removed before it was pinned: a
-// seal that is preempted before it loads its epoch finds the stamp of a later removal.
-// Without that, the judge counts what a guard may hold back.
-const guardsDelayMore = true
-
 // refuse judges the error of an insertion. Refusals are true: a pool is full when its
 // slots are in use, and stalled while a guard is pinned or a Ref stands.
 func (w *world) refuse(f *frame, err error) {
@@ -256,7 +256,7 @@ func (w *world) refuse(f *frame, err error) {
 		w.r.Failf("Insert: %v", err)
 	case errors.Is(err, ErrExhausted):
 		interleave.Unseen(w.exhausted)
-	case f.excused || f.stood && guardsDelayMore:
+	case f.excused:
 	case errors.Is(err, ErrStalled) && !f.stood:
 		w.r.Failf("%s: %v; no guard was pinned, and no Ref stood", f.op, err)
 	case !full:
@@ -264,8 +264,7 @@ func (w *world) refuse(f *frame, err error) {
 	}
 }
 
-// exhausted fails if some slot has lives left, but for the dummy of each queue. No slot
-// gets any back, so it need not be asked at each moment. One whose last life is being
+// exhausted fails if some slot has lives left. No slot gets any back, so it need not be asked at each moment. One whose last life is being
 // made or given up may count as either.
 func (w *world) exhausted() {
 	t := Arena(w.p).Table.Pages()
@@ -279,7 +278,7 @@ func (w *world) exhausted() {
 			left++
 		}
 	}
-	if !Arena(w.p).FIFO && left > 0 || left > int(Arena(w.p).Shards) {
+	if left > 0 {
 		w.r.Failf("Insert: %v; %d slots have lives left", ErrExhausted, left)
 	}
 }

@@ -60,8 +60,8 @@ func (ns *names) find() {
 		}
 		n := min(t.Limit-uint32(k)<<t.Shift, t.Mask+1)
 		add(t.Base[k], int(n), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, "slot")
-		m, is, homes, counts := t.Margin(k)
-		add(m, 1, is, 1<<17+k, "margin")
+		m, is, homes, counts := t.Meta(k)
+		add(m, 1, is, 1<<17+k, "meta")
 		add(unsafe.Pointer(&homes[0]), len(homes), reflect.TypeFor[atom.Uint32](), 3<<17+k, "homes")
 		if counts != nil {
 			add(unsafe.Pointer(&counts[0]), len(counts), reflect.TypeFor[atom.Uint32](), 1<<18+k, "holders")
@@ -75,7 +75,6 @@ func (ns *names) find() {
 	}
 	domain := reflect.ValueOf(Domain(p)).Elem()
 	array(domain.FieldByIndex(firstField), 1<<8, "cells")
-	array(domain.FieldByIndex(briefField), 1<<8+1, "brief")
 	blocks := blocksOf(domain.FieldByIndex(topField))
 	for k, b := range blocks {
 		add(b.Addr().UnsafePointer(), 1, b.Type(), 1<<9+k, fmt.Sprintf("block%d", k))
@@ -90,7 +89,6 @@ func (ns *names) find() {
 // Where the fields are that lead to the cells: to look them up by name takes long.
 var (
 	firstField = domainField("first")
-	briefField = domainField("brief")
 	topField   = domainField("top")
 )
 
@@ -167,7 +165,7 @@ func (ns *names) describe(word unsafe.Pointer) (string, func(uint64) string) {
 	}
 	name = fmt.Sprintf("%s[%d].%s", r.name, i, name)
 	switch {
-	case strings.HasPrefix(r.name, "cells") || r.name == "brief":
+	case strings.HasPrefix(r.name, "cells"):
 		return name, cell
 	case strings.HasPrefix(r.name, "marks"):
 		return name, marked

@@ -130,7 +130,7 @@ func (p *parser) op() op {
 	o.by = by
 	switch first, last := span(made); {
 	case made == "":
-	case made[0] == 'h' && o.has(">+"):
+	case made[0] == 'h' && o.has(">"):
 		o.to, o.n = first, last-first+1
 	case o.has(map[byte]string{'g': "G", 'r': "R", 'w': "W"}[made[0]]):
 		o.into = first

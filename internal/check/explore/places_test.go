@@ -15,9 +15,9 @@ const (
 	nowhere = iota
 	isLive
 	inFree
-	inRest
+	isReady
 	inLimbo
-	inSealed
+	isWaiting
 	inFresh
 	inReady
 	inBag
@@ -26,7 +26,7 @@ const (
 	unallotted
 )
 
-var placeNames = [...]string{"nowhere", "live", "freelist", "reserve", "limbo", "sealed batch", "fresh range", "Worker", "Worker's bag", "parked slots", "absent page", "unallotted"}
+var placeNames = [...]string{"nowhere", "live", "freelist", "slots that are ready", "limbo", "slots that wait", "fresh range", "Worker", "Worker's bag", "parked slots", "absent page", "unallotted"}
 
 // put notes that slot i is at a place, and fails if it is at another as well.
 func (w *world) put(i uint32, place uint8) error {
@@ -45,9 +45,6 @@ func (w *world) put(i uint32, place uint8) error {
 func (w *world) chain(i uint32, n int, place uint8) (int, error) {
 	k := 0
 	for ; k != n && (n >= 0 || i != shard.None); k++ {
-		if i == shard.None && Arena(w.p).Reset != nil {
-			break // an operation that takes slots of a batch for Reset may be between two of them
-		}
 		if err := w.put(i, place); err != nil {
 			return k, err
 		}
@@ -55,7 +52,7 @@ func (w *world) chain(i uint32, n int, place uint8) (int, error) {
 		if shard.IsLive(word) {
 			return k, fmt.Errorf("slot %d in the %s is live", i, placeNames[place])
 		}
-		if (place == inFree || place == inRest) && shard.Generation(word) == shard.Spent {
+		if (place == inFree || place == isReady) && shard.Generation(word) == shard.Spent {
 			return k, fmt.Errorf("slot %d in the freelist has no life left (I3)", i)
 		}
 		i = shard.Low(word)
@@ -121,7 +118,7 @@ func (w *world) locate() error {
 		if w.place[i] == isAbsent {
 			continue
 		}
-		if w.place[i] == inFree || w.place[i] == inRest || w.place[i] == inFresh || w.place[i] == inReady || w.place[i] == unallotted {
+		if w.place[i] == inFree || w.place[i] == isReady || w.place[i] == inFresh || w.place[i] == inReady || w.place[i] == unallotted {
 			if err := w.vacant(i); err != nil {
 				return err
 			}
@@ -147,11 +144,6 @@ func (w *world) locateIn(c shard.Contents) error {
 	if _, err := w.chain(shard.Low(c.Free), -1, inFree); err != nil {
 		return err
 	}
-	if !Arena(w.p).FIFO || !Arena(w.p).Sums().Trimming { // or the list is being taken
-		if _, err := w.chain(c.Rest, int(c.Resting), inRest); err != nil {
-			return err
-		}
-	}
 	n, err := w.chain(shard.Low(c.Limbo), -1, inLimbo)
 	if err != nil {
 		return err
@@ -159,30 +151,20 @@ func (w *world) locateIn(c shard.Contents) error {
 	if uint32(n) != shard.Generation(c.Limbo) {
 		return fmt.Errorf("limbo says %d slots and has %d", shard.Generation(c.Limbo), n)
 	}
-	for _, b := range c.Sealed {
-		if err == nil && b.N > 0 {
-			err = w.sealed(b)
+	if !w.r.Locked(c.Lock) {
+		for _, l := range c.Waiting {
+			if err == nil {
+				_, err = w.chain(l.First, int(l.N), isWaiting)
+			}
+		}
+		for _, l := range c.Ready {
+			if err == nil {
+				_, err = w.chain(l.First, int(l.N), isReady)
+			}
 		}
 	}
 	for i := shard.Generation(c.Fresh); i < shard.Low(c.Fresh) && err == nil; i++ {
 		err = w.put(i, inFresh)
-	}
-	return err
-}
-
-// sealed notes the slots of a sealed batch.
-func (w *world) sealed(b shard.Sealed) error {
-	if !Arena(w.p).FIFO {
-		_, err := w.chain(b.Top, int(b.N), inSealed)
-		return err
-	}
-	n, err := w.chain(b.Top, -1, inSealed)
-	if err != nil {
-		return err
-	}
-	m, err := w.chain(b.Reversed, -1, inSealed)
-	if err == nil && n+m != int(b.N) {
-		err = fmt.Errorf("the sealed batch says %d slots and has %d", b.N, n+m)
 	}
 	return err
 }
@@ -200,13 +182,17 @@ func (w *world) queue(k int, c shard.Contents) error {
 		w.turns++
 		w.turn[i], w.cameTo[i] = w.turns, k
 	}
-	// A Trim may have some in its hands; Resets that run at the same time, one inside
-	// another too, deliver in the order in which they end (L14).
-	if Arena(w.p).Sums().Trimming || Arena(w.p).Reset != nil {
+	// Resets that run at the same time, one inside another too, deliver in the order in which
+	// they end (L14).
+	if w.r.Locked(c.Lock) || Arena(w.p).Reset != nil {
 		return nil
 	}
 	last := uint32(0)
-	for _, i := range slices.Concat(w.listed(shard.Low(c.Free), -1), w.listed(c.Rest, int(c.Resting))) {
+	list := w.listed(shard.Low(c.Free), -1)
+	for _, l := range c.Ready {
+		list = append(list, w.listed(l.First, int(l.N))...)
+	}
+	for _, i := range list {
 		if w.turn[i] == 0 || w.cameTo[i] != k {
 			continue // unknown, or moved here by Trim
 		}
@@ -214,6 +200,16 @@ func (w *world) queue(k int, c shard.Contents) error {
 			return fmt.Errorf("slot %d comes later in the queue than slots that were removed after it", i)
 		}
 		last = w.turn[i]
+	}
+	if Arena(w.p).Capacity > 0 || Arena(w.p).MaxLimbo > 0 {
+		// A slot that waits for a guard was overtaken by those that did not (sift).
+		for _, l := range c.Waiting {
+			for _, i := range w.listed(l.First, int(l.N)) {
+				if w.turn[i] < last {
+					w.turn[i] = 0
+				}
+			}
+		}
 	}
 	return nil
 }

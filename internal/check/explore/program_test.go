@@ -34,21 +34,20 @@ type script struct {
 // settings describe a pool, and what is known of its program. Where they are zero, pages have
 // two slots, there is one shard, and generations start at 101.
 type settings struct {
-	Capacity, Shards, MinFree, MaxLimbo int
-	FIFO, Preallocate, AutoTrim, Reset  bool
-	Plain                               bool // values have no pointers
-	Copying                             bool // Get copies without a pin
-	Reserver                            bool // there is one
-	Page                                int  // slots of a page
-	Origin                              int
-	Lives                               int // of each slot; they set Origin
-	Epochs                              int // that are left
-	Cells                               int
-	Resets                              int  // how often Reset does what the program says
-	Roomy                               bool // there is a slot for each insertion, whatever the schedule
-	Exhausting                          bool // the number of slots changes
-	Serves                              int  // values, after which the pool is exhausted
-	PinSteps                            int  // that a Pin may take, those of other threads included
+	Capacity, Shards, MaxLimbo int
+	FIFO, Preallocate, Reset   bool
+	Plain                      bool // values have no pointers
+	Copying                    bool // Get copies without a pin
+	Page                       int  // slots of a page
+	Origin                     int
+	Lives                      int // of each slot; they set Origin
+	Epochs                     int // that are left
+	Cells                      int
+	Resets                     int  // how often Reset does what the program says
+	Roomy                      bool // there is a slot for each insertion, whatever the schedule
+	Exhausting                 bool // the number of slots changes
+	Serves                     int  // values, after which the pool is exhausted
+	PinSteps                   int  // that a Pin may take, those of other threads included
 }
 
 // fields calls f for each setting.
@@ -91,11 +90,11 @@ func (s *settings) String() (text string) {
 // options returns the options of the pool, and the logarithm of the slots of a page.
 func (s *settings) options() (o Options[val], shift uint32) {
 	o = Options[val]{
-		Capacity: s.Capacity, Shards: max(s.Shards, 1), MaxLimbo: s.MaxLimbo, Preallocate: s.Preallocate, AutoTrim: s.AutoTrim,
+		Capacity: s.Capacity, Shards: max(s.Shards, 1), MaxLimbo: s.MaxLimbo, Preallocate: s.Preallocate,
 		Origin: 101,
 	}
 	if s.FIFO {
-		o.Reuse, o.MinFree = FIFO, s.MinFree
+		o.Reuse = FIFO
 	}
 	switch {
 	case s.Lives > 0:
@@ -130,9 +129,6 @@ func (p *program) setup(r *interleave.Run) {
 		Domain(w.p).Init(p.Cells)
 		w.names.find()
 	}
-	if p.Reserver {
-		v.reserver = a.reserver()
-	}
 	run(v, a, p.prepare)
 	w.roomy = p.Roomy
 	if p.Serves > 0 {
@@ -146,9 +142,7 @@ func (p *program) setup(r *interleave.Run) {
 // lastEpochs leaves the pool's clock so many epochs.
 func (w *world) lastEpochs(n uint64) {
 	domain := reflect.ValueOf(Domain(w.p)).Elem()
-	for _, name := range [...]string{"epoch", "safe"} {
-		(*atom.Uint64)(domain.FieldByName(name).Addr().UnsafePointer()).Store(epoch.Limit + 1 - n)
-	}
+	(*atom.Uint64)(domain.FieldByName("epoch").Addr().UnsafePointer()).Store(epoch.Limit + 1 - n)
 }
 
 // usedUp uses up all generations, and fails unless the pool has then served so many values

@@ -4,8 +4,8 @@ package explore_test
 
 import (
 	"math/rand/v2"
-	"reflect"
-	"slices"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,21 +13,34 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// shrink makes a program that fails smaller, as long as it fails in some way, and
-// returns it with a failure that takes few preemptions.
-func shrink(p *program, seed uint64, f *interleave.Failure) (*program, *interleave.Failure) {
-	end := time.Now().Add(*shrinkFlag)
+// units are the parts of a program's text that shrink leaves out: threads and other lines,
+// callbacks, operations, words.
+var units = []*regexp.Regexp{
+	regexp.MustCompile(`(?m)^\t\w+.*\n(\t\t.*\n)*`), regexp.MustCompile(` \{[^{}]*\}`),
+	regexp.MustCompile(`[\w.@+= ]+;?`), regexp.MustCompile(` [^\s{};]+`),
+}
+
+// shrink leaves out parts of a program that fails, as long as it fails in some way and until
+// end, and returns it with a failure that takes few preemptions.
+func shrink(p *program, seed uint64, f *interleave.Failure, end time.Time) (*program, *interleave.Failure) {
 	for again := true; again; {
 		again = false
-		for i := 0; time.Now().Before(end); {
-			c := p.clone()
-			if r := (reduction{left: i}); !r.program(c) {
-				break
-			}
-			if g := fails(c, seed); g != nil {
-				p, f, again = c, g, true // what was the next is at i now
-			} else {
-				i++
+		for _, unit := range units {
+			for at := len(p.name) + 1; time.Now().Before(end); {
+				text := p.String()
+				if at > len(text) {
+					break
+				}
+				next := unit.FindStringIndex(text[at:])
+				if next == nil {
+					break
+				}
+				from, to := at+next[0], at+next[1]
+				if c, g := smaller(text[:from]+text[to:], len(text), seed); g != nil {
+					p, f, again, at = c, g, true, from
+				} else {
+					at = from + 1
+				}
 			}
 		}
 	}
@@ -39,111 +52,21 @@ func shrink(p *program, seed uint64, f *interleave.Failure) (*program, *interlea
 	return p, f
 }
 
-// fails looks for a failure of p, longer than explore does.
-func fails(p *program, seed uint64) *interleave.Failure {
-	if f := interleave.SearchSome(p.setup, 2, 1000).Failure; f != nil {
-		return f
+// smaller returns the program that a text is, with its failure, if it is one with fewer than
+// so many bytes, and fails after its pool was made.
+func smaller(text string, than int, seed uint64) (p *program, f *interleave.Failure) {
+	all, err := parse(text)
+	if err != nil || len(all) != 1 || len(all[0].threads) == 0 || len(all[0].String()) >= than {
+		return nil, nil
 	}
-	for depth := 2; depth < 5; depth++ {
-		if f := interleave.PCT(p.setup, 300, depth, seed).Failure; f != nil {
-			return f
-		}
+	p = all[0]
+	if f = interleave.SearchSome(p.setup, 2, 1000).Failure; f == nil {
+		f = interleave.Sample(p.setup, 900, seed).Failure
 	}
-	return nil
-}
-
-// clone returns a copy of p that shares nothing with it.
-func (p *program) clone() *program {
-	copies, err := parse(p.String())
-	if err != nil {
-		panic(err) // what String returns can be parsed
+	if f != nil && strings.Contains(f.Err.Error(), "in the setup") {
+		return nil, nil
 	}
-	return copies[0]
-}
-
-// reduction makes one change, of those that make a program simpler, the one before
-// which there are left others.
-type reduction struct{ left int }
-
-// may reports whether the change at hand is the one, if it changes anything.
-func (r *reduction) may(changes bool) bool {
-	if changes {
-		r.left--
-	}
-	return changes && r.left < 0
-}
-
-// zero makes the change to zero, or reports false.
-func zero[T comparable](r *reduction, at *T) bool { return become(r, at, *new(T)) }
-
-func become[T comparable](r *reduction, at *T, to T) bool {
-	if !r.may(*at != to) {
-		return false
-	}
-	*at = to
-	return true
-}
-
-// program changes p, and reports whether there was such a change.
-func (r *reduction) program(p *program) bool {
-	for i := range p.threads {
-		if r.may(len(p.threads) > 1) {
-			p.threads = slices.Delete(p.threads, i, i+1)
-			return true
-		}
-	}
-	for i := range p.threads {
-		if r.ops(&p.threads[i].ops) || zero(r, &p.threads[i].shard) {
-			return true
-		}
-	}
-	if r.ops(&p.prepare) || r.ops(&p.resets) {
-		return true
-	}
-	done := false
-	p.settings.fields(func(name string, at reflect.Value) {
-		// MinFree goes with FIFO: 0 is the default, which is large.
-		if name != "MinFree" && !done && r.may(!at.IsZero()) {
-			at.SetZero()
-			done = true
-		}
-	})
-	if !p.FIFO {
-		p.MinFree = 0
-	}
-	if !p.Reset {
-		p.Resets, p.resets = 0, nil
-	}
-	p.Preallocate = p.Preallocate && p.Capacity > 0
-	return done
-}
-
-func put[T any](at *T, to T) bool { *at = to; return true }
-
-// ops changes operations.
-func (r *reduction) ops(list *[]op) bool {
-	for i := range *list {
-		if r.may(true) {
-			*list = slices.Delete(*list, i, i+1)
-			return true
-		}
-	}
-	for i := range *list {
-		o := &(*list)[i]
-		if r.may(o.calls) {
-			o.calls, o.inner = false, nil
-			return true
-		}
-		if r.ops(&o.inner) || become(r, &o.by, none) || r.may(o.n > 1) && put(&o.n, o.n-1) {
-			return true
-		}
-		for k := range o.h {
-			if zero(r, &o.h[k].ahead) || r.may(len(o.h) > 1) && put(&o.h, slices.Delete(o.h, k, k+1)) {
-				return true
-			}
-		}
-	}
-	return false
+	return p, f
 }
 
 // What is drawn is the same each time, runs the same each time, and is printed as a scenario.
@@ -168,7 +91,7 @@ func TestInterleaveShrinks(t *testing.T) {
 	p := draw(rand.New(rand.NewPCG(1, 1)))
 	failForExit(p.threads[0].ops) // or it may never come to the bug
 	p.threads[0].ops = append(p.threads[0].ops, newOp(verbOf("panic")))
-	small, f := shrink(p, 1, nil)
+	small, f := shrink(p, 1, nil, time.Now().Add(time.Minute))
 	if f == nil || len(small.prepare) != 0 || len(small.threads) != 1 || len(small.threads[0].ops) != 1 {
 		t.Errorf("one operation is enough to fail; this is left:\n%s\n%v", small, f)
 	}

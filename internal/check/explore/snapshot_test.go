@@ -76,15 +76,6 @@ func (a *actor) snapshot() {
 // judge looks at a copy, and for as long as the original lived at what it issues.
 func (w *world) judge(snapshot []byte, stay []Handle[val]) error {
 	referred = map[Handle[val]]bool{}
-	const reserve = 2
-	q, err := ReadTiny(bytes.NewReader(snapshot), &Options[val]{Shards: 1, Reuse: FIFO, MinFree: reserve}, 1)
-	if err != nil {
-		return err
-	}
-	if r, rest := Arena(q).Sums().Reserve, Arena(q).Inspect()[0].Resting; r != reserve || rest != reserve {
-		return fmt.Errorf("a copy with a queue has a reserve of %d and keeps %d slots back; want %d (I9)", r, rest, reserve)
-	}
-	clear(referred)
 	c, err := ReadTiny(bytes.NewReader(snapshot), &Options[val]{Shards: 1}, 1)
 	if err != nil {
 		return err

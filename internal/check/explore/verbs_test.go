@@ -20,7 +20,7 @@ import (
 //	g  a guard or a Ref, and r a Reservation
 //	n  a small number
 //	f  a callback, or none; b: one that does not exit
-//	>  it makes a handle; +: n of them
+//	>  it makes a handle
 //	G  it makes a guard or a Ref, R a Reservation, W a Worker
 //
 // A verb of weight 0 is for scenarios alone.
@@ -35,11 +35,10 @@ func (v *verb) has(letters string) bool { return strings.ContainsAny(v.takes, le
 
 // vars are the variables of a program.
 type vars struct {
-	h        [variables]Handle[val]
-	g        [variables]*reader
-	r        [variables]*Reservation[val]
-	wk       [variables]*actor
-	reserver *Reserver[val]
+	h  [variables]Handle[val]
+	g  [variables]*reader
+	r  [variables]*Reservation[val]
+	wk [variables]*actor
 }
 
 // variables is how many there are of each kind, at most.
@@ -119,11 +118,6 @@ func makeVerbs() []verb {
 			}
 		}},
 		{2, "insertFails", "af", func(v *vars, a *actor, o *op) { a.insertFails(o.f(v, a)) }},
-		{5, "InsertBatch", "+", func(v *vars, a *actor, o *op) {
-			for i, h := range a.insertBatch(o.n) {
-				o.made(v, i, h)
-			}
-		}},
 		{3, "Grow", "n", func(v *vars, a *actor, o *op) { a.grow(o.n) }},
 		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.synchronize(max(o.n, 1)) }},
 		{2, "WriteTo", "", func(v *vars, a *actor, o *op) { a.snapshot() }},
@@ -133,18 +127,17 @@ func makeVerbs() []verb {
 		{3, "Brief", "h", func(v *vars, a *actor, o *op) { a.brief(o.handle(v), false) }},
 		{0, "PinBrief", "hG", func(v *vars, a *actor, o *op) { o.opened(v, a.brief(o.handle(v), true)) }},
 		{0, "Read", "h", func(v *vars, a *actor, o *op) { a.unpin(a.pin(o.handle(v))) }},
-		{2, "Frontier", "", func(v *vars, a *actor, o *op) { a.do("Frontier", func() { Domain(a.p).Frontier() }) }},
+		{2, "Scan", "", func(v *vars, a *actor, o *op) { a.do("Scan", func() { Domain(a.p).Scan() }) }},
 		{2, "again", "g", func(v *vars, a *actor, o *op) { a.again(v.g[o.g]) }},
 		{3, "Repin", "g", func(v *vars, a *actor, o *op) { a.repin(v.g[o.g]) }},
 		{8, "Unpin", "g", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 
-		{3, "Reserve", "R", func(v *vars, a *actor, o *op) { o.reserved(v, a.reserve()) }},
-		{1, "Reserver.Reserve", "R", func(v *vars, a *actor, o *op) { o.reserved(v, a.reserveFrom(v.reserver)) }},
+		{4, "Reserve", "R", func(v *vars, a *actor, o *op) { o.reserved(v, a.reserve()) }},
 		{3, "Commit", "r>", func(v *vars, a *actor, o *op) { o.made(v, 0, a.commit(v.r[o.r])) }},
 		{2, "CommitHold", "rG", func(v *vars, a *actor, o *op) { o.opened(v, a.commitHold(v.r[o.r])) }},
 		{2, "Cancel", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], (*Reservation[val]).Cancel) }},
 		{2, "drop", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], DropReservation[val]) }},
-		{0, "takeBlock", "", func(v *vars, a *actor, o *op) { TakeBlock(v.reserver) }},
+		{0, "takeBlock", "", func(v *vars, a *actor, o *op) { TakeBlock(a.p) }},
 
 		{2, "Open", "W", func(v *vars, a *actor, o *op) { v.wk[o.into] = a.worker() }},
 		{5, "Flush", "w", func(v *vars, a *actor, o *op) { a.giveBack(func() { a.at("Flush", nil) }) }},
@@ -157,7 +150,6 @@ func makeVerbs() []verb {
 			}
 		}},
 		{0, "Pop", "", func(v *vars, a *actor, o *op) { a.pop() }},
-		{0, "SetReserve", "n", func(v *vars, a *actor, o *op) { Arena(a.p).SetReserve(int64(o.n)) }},
 		{0, "Retire", "", func(v *vars, a *actor, o *op) { Domain(a.p).Retire() }},
 		{0, "LetGo", "", func(v *vars, a *actor, o *op) { a.do("sentinel", Arena(a.p).LetGo) }},
 		{0, "Pinned", "", func(v *vars, a *actor, o *op) { a.countPinned() }},
@@ -165,7 +157,7 @@ func makeVerbs() []verb {
 	}
 	weights := map[string]int{
 		"Remove": usual, "InsertFunc": 5, "Take": 8, "RemoveBatch": 8, "Get": 8, "Contains": 2, "View": 3, "All": 3, "Each": 1,
-		"Drain": 3, "DeleteFunc": 3, "Clear": 3, "Trim": 6, "Stats": 2, "Guard.Get": 5, "Guard.GetBatch": 2, "Guard.All": 2,
+		"Drain": 3, "DeleteFunc": 3, "Clear": 3, "Trim": 6, "Stats": 2, "Guard.Get": 5, "Guard.All": 2,
 	}
 	for _, of := range table {
 		if !slices.ContainsFunc(list, func(v verb) bool { return v.name == of.Name }) {

@@ -58,7 +58,6 @@ type world struct {
 	waits      [maxSlots]bool   // the slot was in limbo at the last step
 	turns      uint32
 	epoch      uint64
-	safe       uint64
 	scanned    int // cells that a scan visits when there are no guards
 
 	names names
@@ -102,7 +101,7 @@ type reader struct {
 // pool makes the run's pool, with pages of 1<<shift slots, and returns the actor that prepares
 // it.
 func (w *world) pool(shift uint32, o Options[val]) *actor {
-	CopyWithoutPin(false) // a domain of both kinds of cells
+	CopyWithoutPin(false) // unless a scenario says so afterwards
 	p, err := NewTiny(&o, shift)
 	if err != nil {
 		panic(err)

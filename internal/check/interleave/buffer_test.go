@@ -11,7 +11,7 @@ import (
 // litmus has the two words of a litmus test, which tells what two threads can observe.
 type litmus struct{ x, y word }
 
-// outcomes returns the pairs of results of two threads. Search and PCT must find the same.
+// outcomes returns the pairs of results of two threads. Search and Sample must find the same.
 func outcomes(t *testing.T, first, second func(l *litmus) uint64) map[[2]uint64]bool {
 	t.Helper()
 	program := func(seen map[[2]uint64]bool) Setup {
@@ -25,7 +25,7 @@ func outcomes(t *testing.T, first, second func(l *litmus) uint64) map[[2]uint64]
 	}
 	all, drawn := make(map[[2]uint64]bool), make(map[[2]uint64]bool)
 	require.Nil(t, Search(program(all), 3).Failure)
-	require.Nil(t, PCT(program(drawn), 500, 3, 1).Failure)
+	require.Nil(t, Sample(program(drawn), 500, 1).Failure)
 	require.Equal(t, all, drawn)
 	return all
 }

@@ -14,10 +14,8 @@
 // thread that could have continued.
 //
 // [Search] visits all schedules with a bounded number of preemptions (Musuvathi's and
-// Qadeer's CHESS, 2007): most bugs need one or two. [PCT] draws schedules with random
-// priorities and a few change points (Burckhardt et al., 2010), for programs that are too
-// long for that. [Sample] draws schedules with few preemptions. [Replay] repeats one and
-// records it.
+// Qadeer's CHESS, 2007): most bugs need one or two. [Sample] draws schedules with few
+// preemptions, for programs that are too long for that. [Replay] repeats one and records it.
 //
 // The words call [Before] and [After]: those of package atom do under the build tag
 // interleave. A goroutine that is no Thread, such as a finalizer's, must not access hooked

@@ -80,13 +80,6 @@ func TestSearchFindsALostUpdate(t *testing.T) {
 	assert.Equal(t, f.Record, record)
 }
 
-func TestPCTFindsALostUpdate(t *testing.T) {
-	f := PCT(counting(3), 1000, 2, 1).Failure
-	require.NotNil(t, f)
-	again := PCT(counting(3), 1, 2, f.Seed)
-	require.NotNil(t, again.Failure, "its seed repeats it")
-}
-
 // TestSearchVisitsEverySchedule counts schedules: two threads with n accesses each to one word
 // have C(2n, n), and a large bound leaves out none.
 func TestSearchVisitsEverySchedule(t *testing.T) {

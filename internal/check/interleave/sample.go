@@ -1,7 +1,6 @@
 package interleave
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -137,33 +136,4 @@ func (s *sample) pick(r *Run, options []*Thread, costly bool) *Thread {
 		}
 	}
 	return best
-}
-
-// TB is the part of a test that Draw uses.
-type TB interface {
-	Helper()
-	Logf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}
-
-// Draw samples programs that draw returns, at least 300 and until limit. The first failure
-// fails the test, with the text that draw returned with the program.
-func Draw(t TB, limit time.Duration, seed uint64, draw func(rnd *rand.Rand) (Setup, fmt.Stringer)) {
-	t.Helper()
-	rnd := rand.New(rand.NewPCG(seed, 1))
-	begin := time.Now()
-	programs, runs, switches := 0, 0, 0
-	for ; programs < 300 || time.Since(begin) < limit; programs++ {
-		setup, text := draw(rnd)
-		res := Sample(setup, 60, rnd.Uint64())
-		runs += res.Runs
-		switches += res.Switches
-		if res.Failure != nil {
-			t.Fatalf("program %d of seed %d:\n%v\n%v", programs+1, seed, text, res.Failure)
-		}
-	}
-	t.Logf("%d programs of seed %d, %d schedules", programs, seed, runs)
-	if switches == 0 {
-		t.Fatalf("no switch fell inside an operation: the programs explore nothing")
-	}
 }

@@ -79,11 +79,7 @@ func SearchSome(setup Setup, bound, most int) (res Result) {
 	s := &search{sharing: make(map[uint64]sharing), shared: make(map[uint64]bool)}
 	begin := time.Now()
 	defer func() { res.Shared, res.Took = len(s.shared), time.Since(begin) }()
-	var scouted *Failure
 	for s.bound = 0; s.bound <= bound; s.bound++ {
-		if s.bound == 1 && s.keyed && most > 10*scouts {
-			scouted = s.scout(setup, bound, &res)
-		}
 		for again := true; again; {
 			res.Runs = 0
 			// A pass that finds another shared word has left out switches that
@@ -102,42 +98,14 @@ func SearchSome(setup Setup, bound, most int) (res Result) {
 			}
 		}
 	}
-	res.Failure = scouted // it needs more preemptions than bound
 	return res
 }
-
-// scouts is the number of schedules that are drawn to find shared words. With fewer, more
-// passes are repeated.
-const scouts = 300
-
-// scout draws schedules with about bound preemptions, and adds the words that they share. It
-// returns the first failure.
-func (s *search) scout(setup Setup, bound int, res *Result) (f *Failure) {
-	for seed := range uint64(scouts) {
-		r := start(setup, &scout{newPCT(seed, bound+1, res.Steps), s}, false)
-		if res.AllRuns++; r.err != nil {
-			f = failure(setup, r, res.AllRuns, 0)
-			break
-		}
-	}
-	s.learn()
-	return f
-}
-
-// scout draws a schedule, and records accesses for a search.
-type scout struct {
-	*pct
-	of *search
-}
-
-func (p *scout) accessed(r *Run, t *Thread, a access) { p.of.accessed(r, t, a) }
 
 // search is a depth-first walk over the schedules.
 type search struct {
 	bound int
 	path  []point // the choices of the current run
 	depth int     // number of choices that it has made
-	keyed bool    // the program has keys for its words
 
 	sharing map[uint64]sharing
 	news    bool            // sharing has changed since learn
@@ -217,7 +185,6 @@ func (s *search) accessed(r *Run, t *Thread, a access) {
 	if a.word == nil || r.key == nil {
 		return
 	}
-	s.keyed = true
 	k := r.key(a.word)
 	if k == 0 {
 		return

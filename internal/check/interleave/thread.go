@@ -132,7 +132,9 @@ func TryLockMutex(word unsafe.Pointer) (locked, on bool) {
 	if t.run.held[word] != nil {
 		return false, true
 	}
+	current = nil // to find a word's name may load hooked words
 	t.run.drain(t)
+	current = t
 	t.run.held[word] = t
 	return true, true
 }
@@ -150,6 +152,9 @@ func UnlockMutex(word unsafe.Pointer) bool {
 	delete(t.run.held, word)
 	return true
 }
+
+// Locked reports whether a thread has locked the mutex at word.
+func (r *Run) Locked(word unsafe.Pointer) bool { return r.held[word] != nil }
 
 // Hint returns the running thread's number in place of a goroutine's hint.
 func Hint() (uint32, bool) {

@@ -22,7 +22,7 @@ func (h *History) count() error {
 
 // issued checks that every issued handle has a possible index and generation.
 func (h *History) issued() error {
-	slots := h.Plan.Layout.slots()
+	slots := h.Plan.Layout.Capacity
 	for i := range h.Records {
 		switch r := &h.Records[i]; r.Effect {
 		case Reserve, Insert:

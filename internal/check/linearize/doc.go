@@ -8,9 +8,8 @@
 //	go test -race .                                                         # 200 histories
 //	go test -run 'Linearizable/^fifo$' -histories 1 -seed 4711 .            # what a failure prints
 //
-// Flags: -histories, -threads, -ops (for each thread), -seed, and -out, the folder for the
-// visualisation of a failure. That is a page for a browser, which shows the life of the
-// handle that has no explanation, as far as it can be explained.
+// Flags: -histories, -threads, -ops (for each thread) and -seed. A failure prints all that was
+// done with the handle whose life has no explanation.
 //
 // # How it works
 //
@@ -40,10 +39,10 @@
 // # Controls
 //
 // The pools of wrong_test.go are wrong on purpose: removal by load and store, look-ups that
-// ignore the generation, a handle that is issued twice, a Get that succeeds after removal, a
-// handle that is live while its constructor runs, loops that leave a value out or yield it
-// twice, more values than Capacity, and the like. Each must be refuted for the stated reason, and write its visualisation. If the bug is in the results of one
-// verb, the life must have an explanation without these.
+// ignore the generation, a handle that is issued twice, a handle that is live while its
+// constructor runs, loops that leave a value out, more values than Capacity, and the like.
+// Each must be refuted for the stated reason. If the bug is in the results of one verb, the
+// life must have an explanation without these.
 //
 // # What is not checked
 //

@@ -25,23 +25,12 @@ var Layouts = []Layout{
 	{Name: "2-bits-left", Options: options{Capacity: 64, Shards: 2, Origin: bitsLeft(2)}},
 	{Name: "3-bits-left", Options: options{Capacity: 64, Shards: 4, Origin: bitsLeft(3)}, Workers: true}, // of which each keeps 4
 	{Name: "4-bits-left", Options: options{Capacity: 8, Shards: 2, Origin: bitsLeft(4)}},
-	{Name: "fifo", Options: options{Capacity: 4, Shards: 2, Reuse: pool.FIFO, MinFree: 1}},
-	{Name: "fifo-2-bits-left", Options: options{Capacity: 32, Shards: 2, Reuse: pool.FIFO, MinFree: 1, Origin: bitsLeft(2)}},
-	{Name: "fifo-rests", Options: options{Capacity: 16, Shards: 2, Reuse: pool.FIFO, MinFree: 8}, Workers: true},
+	{Name: "fifo", Options: options{Capacity: 4, Shards: 2, Reuse: pool.FIFO}},
+	{Name: "fifo-2-bits-left", Options: options{Capacity: 32, Shards: 2, Reuse: pool.FIFO, Origin: bitsLeft(2)}},
+	{Name: "fifo-workers", Options: options{Capacity: 16, Shards: 2, Reuse: pool.FIFO}, Workers: true},
 }
 
 type options = pool.Options[Value]
 
 // bitsLeft returns the origin from which a slot has 2^n lives.
 func bitsLeft(n int) uint32 { return shard.LastGeneration - 2*(1<<n-1) }
-
-// slots returns the most slots that the pool may have, 0 for any number.
-func (l *Layout) slots() int {
-	if l.Capacity == 0 {
-		return 0
-	}
-	if l.Reuse == pool.FIFO {
-		return l.Capacity + l.MinFree + l.Shards // a dummy for each shard
-	}
-	return l.Capacity
-}

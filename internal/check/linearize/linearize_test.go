@@ -16,7 +16,6 @@ var (
 	historiesFlag = flag.Int("histories", 0, "number of histories, spread evenly over all layouts; 0: the default")
 	threadsFlag   = flag.Int("threads", 8, "threads of a history")
 	opsFlag       = flag.Int("ops", DefaultOps, "operations of a thread")
-	outFlag       = flag.String("out", "", "folder for the visualisation of a failure; empty: the system's folder for temporary files")
 )
 
 // histories returns the number of histories of each of n layouts.
@@ -46,7 +45,9 @@ func TestLinearizable(t *testing.T) {
 				work, refutation := plan(l, first+uint64(i)).Run(Pool).Judge()
 				w.Add(work)
 				if refutation != nil {
-					leave(t, refutation)
+					p := refutation.History.Plan
+					t.Fatalf("%v\nrepeat with -run 'Linearizable/^%s$' -histories 1 -seed %d -threads %d -ops %d (goroutines may need it many times)",
+						refutation, p.Layout.Name, p.Seed, p.Threads, p.Ops)
 				}
 			}
 			all.Add(w)
@@ -59,18 +60,6 @@ func TestLinearizable(t *testing.T) {
 
 // plan returns a plan of the size that the flags set.
 func plan(l Layout, seed uint64) Plan { return Plan{l, *threadsFlag, *opsFlag, seed} }
-
-// leave fails the test, after it has written the page of the refutation.
-func leave(t *testing.T, r *Refutation) {
-	t.Helper()
-	name, err := r.Leave(*outFlag)
-	if err != nil {
-		t.Error(err)
-	}
-	p := r.History.Plan
-	t.Fatalf("%v\nsee %s\nrepeat with -run 'Linearizable/^%s$' -histories 1 -seed %d -threads %d -ops %d (goroutines may need it many times)",
-		r, name, p.Layout.Name, p.Seed, p.Threads, p.Ops)
-}
 
 // requireWork fails a run that tested nothing. Runs of few or small histories pass.
 func requireWork(t *testing.T, w *Work) {

@@ -25,18 +25,6 @@ const (
 
 func (l life) live() bool { return l >= firstLive }
 
-func (l life) String() string {
-	switch l {
-	case unborn:
-		return "unborn"
-	case reserved:
-		return "reserved"
-	case dead:
-		return "dead"
-	}
-	return "live with " + number(uint64(l))
-}
-
 // step is the sequential specification. It returns whether an operation can have its result
 // on a handle in state l, and the state after it.
 func step(l life, r *Record) (bool, life) {
@@ -77,6 +65,4 @@ var model = porcupine.Model{
 		ok, next := step(state.(life), input.(*Record))
 		return ok, next
 	},
-	DescribeOperation: func(input, _ any) string { return input.(*Record).String() },
-	DescribeState:     func(state any) string { return state.(life).String() },
 }

@@ -19,9 +19,8 @@ type thread struct {
 	subject Subject
 	board   *board
 	worker  *pool.Worker[Value] // nil if it calls the subject
-	cheap   *pool.Reserver[Value]
-	values  uint64   // number of values that it has made
-	own     []Handle // the last handles that were shown to it
+	values  uint64              // number of values that it has made
+	own     []Handle            // the last handles that were shown to it
 	open    *pool.Reservation[Value]
 	hold    *verbs.Hold[Value]
 }
@@ -89,7 +88,7 @@ func (t *thread) do(v *verbs.Verb[Value]) {
 	}
 	c.Hold, c.Open = t.hold, t.open
 	c.Do()
-	t.hold, t.cheap = c.Hold, c.Reserver
+	t.hold = c.Hold
 	switch {
 	case needs(verbs.Reservation):
 		t.open = nil
@@ -106,7 +105,7 @@ func (t *thread) do(v *verbs.Verb[Value]) {
 
 // call returns a call of v.
 func (t *thread) call(v *verbs.Verb[Value]) *call {
-	c := &call{Verb: v, Judge: t, Kind: kind, Pool: t.subject, Reserver: t.cheap, Fails: t.chance(4)}
+	c := &call{Verb: v, Judge: t, Kind: kind, Pool: t.subject, Fails: t.chance(4)}
 	if v.Needs&verbs.Any != 0 && t.worker != nil {
 		c.Via = t.worker
 	}

@@ -58,23 +58,6 @@ func (s reissues) Insert(v Value) (Handle, error) {
 	return h, err
 }
 
-// caches returns from Get a value that it returned before, without a look at the slot.
-type caches struct {
-	Subject
-	seen sync.Map
-}
-
-func (s *caches) Get(h Handle) (Value, bool) {
-	if v, ok := s.seen.Load(h); ok {
-		return v.(Value), true
-	}
-	v, ok := s.Subject.Get(h)
-	if ok {
-		s.seen.Store(h, v)
-	}
-	return v, ok
-}
-
 // building has a value live while its constructor runs.
 type building struct {
 	Subject
@@ -107,32 +90,6 @@ func (s unburnt) InsertFunc(init func(Handle, *Value)) (Handle, error) {
 	return h, err
 }
 
-// later returns from Insert before the insertion takes effect.
-type later struct {
-	Subject
-	mu   sync.Mutex
-	open []*pool.Reservation[Value]
-}
-
-func (s *later) Insert(v Value) (Handle, error) {
-	r, err := s.Reserve()
-	if err != nil {
-		return 0, err
-	}
-	*r.Value() = v
-	s.mu.Lock()
-	s.open = append(s.open, r)
-	var due *pool.Reservation[Value]
-	if len(s.open) > 2 {
-		due, s.open = s.open[0], s.open[1:]
-	}
-	s.mu.Unlock()
-	if due != nil {
-		due.Commit()
-	}
-	return r.Handle(), nil
-}
-
 // loses returns ErrFull after an insertion that took effect.
 type loses struct {
 	Subject
@@ -145,21 +102,6 @@ func (s *loses) Insert(v Value) (Handle, error) {
 		return 0, pool.ErrFull
 	}
 	return h, err
-}
-
-// yieldsTwice drains each value twice.
-type yieldsTwice struct{ Subject }
-
-func (s yieldsTwice) Drain() iter.Seq2[Handle, Value] {
-	return func(yield func(Handle, Value) bool) {
-		for h, v := range s.Subject.Drain() {
-			for range 2 {
-				if !yield(h, v) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // skips leaves the first value out of loops.
@@ -210,11 +152,6 @@ func (s *panics) Contains(h Handle) bool {
 		panic("out of order")
 	}
 	return s.Subject.Contains(h)
-}
-
-// roomy holds more values than its Capacity.
-func roomy(o *pool.Options[Value]) Subject {
-	return Pool(&pool.Options[Value]{Capacity: o.Capacity + o.MinFree, Shards: o.Shards, Origin: o.Origin})
 }
 
 // large has one slot too many.

@@ -153,12 +153,7 @@ func check(list []mutant, root string) (err error) {
 }
 
 // pkg returns the package whose tests must find m, wherever they are.
-func (m *mutant) pkg() string {
-	if pkg := m.killers[0].pkg; pkg != ordinaryPackage {
-		return pkg
-	}
-	return poolPackage
-}
+func (m *mutant) pkg() string { return m.killers[0].pkg }
 
 // kills reports whether a scenario or a test that ends with k kills m.
 func (m *mutant) kills(k kind) bool {

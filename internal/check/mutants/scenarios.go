@@ -12,9 +12,6 @@ import (
 // kill them.
 const poolPackage = "pool"
 
-// ordinaryPackage has most ordinary tests of package pool.
-const ordinaryPackage = "internal/check/ordinary"
-
 // suite is the tests of a package, built with hooked words for scenarios, or without.
 type suite struct {
 	pkg      string
@@ -66,11 +63,7 @@ var (
 // root, as its sources list them.
 func killersOf(root, pkg string) ([]killer, error) {
 	var scenarios, tests []killer
-	suites := []suite{{pkg, true}, {pkg, false}}
-	if pkg == poolPackage {
-		suites = append(suites, suite{ordinaryPackage, false})
-	}
-	for _, u := range suites {
+	for _, u := range []suite{{pkg, true}, {pkg, false}} {
 		folder := filepath.Join(root, u.folder())
 		files, _ := filepath.Glob(filepath.Join(folder, "*_test.go")) // the patterns are right
 		programs, _ := filepath.Glob(filepath.Join(folder, "scenarios", "*.txt"))

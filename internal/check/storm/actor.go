@@ -55,7 +55,7 @@ func (a *Actor[T]) named(name string, t *Ticket[T]) *call[T] { return a.call(a.w
 
 func (a *Actor[T]) call(v *verbs.Verb[T], t *Ticket[T]) *call[T] {
 	c := &call[T]{
-		Verb: v, Judge: a, Kind: a.w.number, Pool: a.w.Pool, Reserver: a.w.reserver,
+		Verb: v, Judge: a, Kind: a.w.number, Pool: a.w.Pool,
 		N: 1 + a.IntN(5), Fails: a.Chance(4), State: &about[T]{t: t},
 	}
 	if t != nil {
@@ -243,21 +243,16 @@ func (a *Actor[T]) pass(k *pinned[T]) {
 	a.lapse(k)
 }
 
-// look reads the values of k again, and counts their ages.
+// look reads the values of k again, and counts those that were removed.
 func (a *Actor[T]) look(k *pinned[T]) {
 	k.Check(a, a.w.number)
 	a.Did(Read, 1)
 	for _, t := range k.of {
-		removed, live, age := t.wins.Load() > 0, a.w.Pool.Contains(t.H), 0
-		switch {
-		case removed && live:
+		removed, live := t.wins.Load() > 0, a.w.Pool.Contains(t.H)
+		if removed && live {
 			a.Failf("%v is live, and was removed", t.H)
-		case removed:
-			age = ageSince(a.w.removals.Load() - t.at.Load())
-		case !live: // its removal is not counted yet
-			age = ageSince(0)
 		}
-		if a.ages[age].Inc(); age > 0 {
+		if !live {
 			a.Did(Late, 1)
 		}
 	}
@@ -340,7 +335,7 @@ func (a *Actor[T]) peek() {
 func (a *Actor[T]) Watch() {
 	t := a.place().Load()
 	for n := 0; t != nil && n < 64; n++ {
-		v, ok := a.via.Get(t.H)
+		v, ok := a.w.Pool.Get(t.H)
 		if !ok {
 			return
 		}

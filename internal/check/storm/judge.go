@@ -142,14 +142,12 @@ func (a *Actor[T]) Removed(c *call[T], h pool.Handle[T], v *T, ok bool) {
 	switch {
 	case ok && it.t == nil:
 		a.Did(Swept, 1)
-		a.w.removals.Inc()
 		if a.w.Kind.Stamp(v) == 0 {
 			a.Failf("%v meets %+v under %v", c, *v, h)
 		}
 		return
 	case ok:
 		a.Did(Removed, 1)
-		it.t.at.Store(a.w.removals.Inc())
 		if n := it.t.wins.Inc(); n > 1 {
 			a.Failf("%v was removed %d times", h, n)
 		}
@@ -174,7 +172,6 @@ func (a *Actor[T]) Condemned(*call[T], pool.Handle[T], *T) bool { return a.Chanc
 func (a *Actor[T]) Counted(c *call[T], n int) {
 	if c.Needs&verbs.Sweeps != 0 {
 		a.Did(Swept, n)
-		a.w.removals.Add(uint32(n))
 		return
 	}
 	if n > 1 {

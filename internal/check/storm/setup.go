@@ -30,7 +30,7 @@ func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[
 	t.Helper()
 	o := set.Options
 	p, err := pool.New(&pool.Options[T]{
-		Capacity: o.Capacity, Preallocate: o.Preallocate, Reuse: o.Reuse, MinFree: o.MinFree,
+		Capacity: o.Capacity, Preallocate: o.Preallocate, Reuse: o.Reuse,
 		MaxLimbo: o.MaxLimbo, Shards: o.Shards, Origin: o.Origin, Reset: reset,
 	})
 	require.NoError(t, err)
@@ -49,11 +49,7 @@ func WorldOf[T any](t testing.TB, set Setup, p verbs.Subject[T], kind Kind[T]) *
 		if dummies == 0 {
 			dummies = set.Capacity
 		}
-		reserve := set.MinFree
-		if reserve == 0 {
-			reserve = pool.DefaultMinFree
-		}
-		slots += reserve + dummies
+		slots += dummies
 	}
 	if set.Procs > 0 {
 		old := runtime.GOMAXPROCS(set.Procs)

@@ -19,7 +19,7 @@ import (
 
 	"go.uber.org/atomic"
 
-	"coatcheck/internal/check/length"
+	"coatcheck/internal/check/testkit"
 )
 
 var (
@@ -43,7 +43,7 @@ func lasts(set, full, usual time.Duration) time.Duration {
 	switch {
 	case set > 0:
 		return set
-	case length.Full():
+	case testkit.Full():
 		return full
 	}
 	return usual
@@ -90,11 +90,10 @@ type Hand struct {
 	storm *Storm
 	calls int            // of Running
 	done  []atomic.Int64 // by Work; a slice, for its alignment on 32 bits
-	ages  []atomic.Int64 // of the values that it read, by age
 }
 
 func (s *Storm) hand() *Hand {
-	h := &Hand{ID: len(s.hands) + 1, storm: s, done: make([]atomic.Int64, works), ages: make([]atomic.Int64, ages)}
+	h := &Hand{ID: len(s.hands) + 1, storm: s, done: make([]atomic.Int64, works)}
 	h.Rand = rand.New(rand.NewPCG(s.seed, uint64(h.ID)))
 	s.hands = append(s.hands, h)
 	return h

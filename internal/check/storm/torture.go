@@ -13,12 +13,9 @@ import (
 
 // A torture is a storm after the Linux kernel's rcutorture. Beside the crew, readers keep
 // pointers under guards for short and long times, goroutines end under guards, and guards
-// stall all insertions. At each look a reader counts how old the value is: live, or removed
-// so many removals ago. All goroutines are paused at times, GOMAXPROCS changes, and the
-// collector runs all the time in every other phase.
-//
-// The pool is not asked about ages. A value was reused if its own words changed; it was
-// removed if the remover recorded that.
+// stall all insertions. All goroutines are paused at times, GOMAXPROCS changes, and the
+// collector runs all the time in every other phase. A value was reused if its own words
+// changed.
 
 // Torture runs w as a torture, and ends it. The torture exceeds its length until the work
 // in rates is done, and until half of the slots were reused.
@@ -145,9 +142,6 @@ func (a *Actor[T]) mayfly() {
 	})
 	if x != nil && x != verbs.ErrMeant {
 		a.Failf("panic: %v", x)
-	}
-	if leaves {
-		runtime.GC() // unpins the loop's guard
 	}
 	time.Sleep(time.Duration(a.IntN(200)) * time.Microsecond)
 }

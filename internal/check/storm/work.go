@@ -2,7 +2,6 @@ package storm
 
 import (
 	"fmt"
-	"math/bits"
 	"strings"
 	"time"
 )
@@ -58,12 +57,6 @@ func (s *Storm) lacks(least func(Work) int64) string {
 	return ""
 }
 
-// Age 0 is that of a live value. Age 1 is that of a value since whose removal no other was
-// removed; for age a above 1, from 2^(a-2) to 2^(a-1)-1 others were.
-const ages = 1 + 1 + 32
-
-func ageSince(removals uint32) int { return 1 + bits.Len32(removals) }
-
 // Report returns what was done, as a table.
 func (s *Storm) Report() string {
 	var b strings.Builder
@@ -73,24 +66,5 @@ func (s *Storm) Report() string {
 			fmt.Fprintf(&b, "  %-22s %12d  %9.0f/s\n", workNames[w], n, float64(n)/s.lasted.Seconds())
 		}
 	}
-	for a := range ages {
-		var n int64
-		for _, h := range s.hands {
-			n += h.ages[a].Load()
-		}
-		if n > 0 {
-			fmt.Fprintf(&b, "  read %-17s %12d\n", ageName(a), n)
-		}
-	}
 	return b.String()
-}
-
-func ageName(a int) string {
-	switch {
-	case a == 0:
-		return "live"
-	case a <= 2:
-		return fmt.Sprintf("removed, %d since", a-1)
-	}
-	return fmt.Sprintf("removed, %d+ since", 1<<(a-2))
 }

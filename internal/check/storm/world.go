@@ -94,25 +94,22 @@ var Bulkies = Kind[Bulky]{
 type Ticket[T any] struct {
 	H     pool.Handle[T]
 	stamp uint64
-	wins  atomic.Int32  // removals that returned true
-	at    atomic.Uint32 // World.removals when it was removed; read only if wins is not 0
+	wins  atomic.Int32 // removals that returned true
 }
 
 // World is a pool in a storm with the storm's records.
 type World[T any] struct {
 	*Storm
-	Pool     verbs.Subject[T]
-	Kind     Kind[T]
-	verbs    verbs.List[T]
-	number   verbs.Kind[T]     // Kind, as verbs take it
-	reserver *pool.Reserver[T] // which all goroutines share
-	owners   *Owners           // nil where slots are removed by goroutines that do not know them
-	lives    []atomic.Uint32   // by slot: how often it was handed out
+	Pool   verbs.Subject[T]
+	Kind   Kind[T]
+	verbs  verbs.List[T]
+	number verbs.Kind[T]   // Kind, as verbs take it
+	owners *Owners         // nil where slots are removed by goroutines that do not know them
+	lives  []atomic.Uint32 // by slot: how often it was handed out
 
-	board    []atomic.Pointer[Ticket[T]] // where goroutines exchange handles
-	pins     chan *pinned[T]             // guards and Refs on their way to another goroutine
-	dead     chan *Ticket[T]             // of goroutines that have ended
-	removals atomic.Uint32               // the clock of ages; may wrap
+	board []atomic.Pointer[Ticket[T]] // where goroutines exchange handles
+	pins  chan *pinned[T]             // guards and Refs on their way to another goroutine
+	dead  chan *Ticket[T]             // of goroutines that have ended
 }
 
 // pinned is a guard or a Ref with what was read under it.
@@ -126,17 +123,16 @@ type pinned[T any] struct {
 // has room for shown handles.
 func NewWorld[T any](s *Storm, p verbs.Subject[T], kind Kind[T], slots, shown int) *World[T] {
 	return &World[T]{
-		Storm:    s,
-		Pool:     p,
-		Kind:     kind,
-		verbs:    verbs.Table[T](),
-		number:   verbs.Kind[T]{Make: kind.Make, Number: kind.Stamp},
-		reserver: p.Reserver(),
-		owners:   NewOwners(slots),
-		lives:    make([]atomic.Uint32, slots),
-		board:    make([]atomic.Pointer[Ticket[T]], shown),
-		pins:     make(chan *pinned[T], 4),
-		dead:     make(chan *Ticket[T], 1<<12),
+		Storm:  s,
+		Pool:   p,
+		Kind:   kind,
+		verbs:  verbs.Table[T](),
+		number: verbs.Kind[T]{Make: kind.Make, Number: kind.Stamp},
+		owners: NewOwners(slots),
+		lives:  make([]atomic.Uint32, slots),
+		board:  make([]atomic.Pointer[Ticket[T]], shown),
+		pins:   make(chan *pinned[T], 4),
+		dead:   make(chan *Ticket[T], 1<<12),
 	}
 }
 
@@ -193,7 +189,8 @@ func (w *World[T]) settled() {
 			return
 		}
 		st = w.Pool.Stats()
-		if st.Limbo+st.Cached+st.Reserved+st.Pinned == 0 || time.Now().After(end) {
+		// Stats may miss a slot that the collector gives back meanwhile.
+		if st.Limbo+st.Cached+st.Reserved+st.Pinned == 0 && st.Live+st.Free+st.Exhausted == st.Allocated || time.Now().After(end) {
 			break
 		}
 		runtime.GC() // for Workers and Reservations that were dropped

@@ -11,9 +11,7 @@ import (
 
 var (
 	boundFlag  = flag.Int("interleave.bound", -1, "explore all schedules with at most this many preemptions; -1: the usual schedules")
-	pctFlag    = flag.Int("interleave.pct", 0, "instead, draw this many schedules for each scenario")
-	depthFlag  = flag.Int("interleave.depth", 3, "depth of the bugs that drawn schedules find")
-	drawFlag   = flag.Uint64("interleave.seed", 1, "seed of the first drawn schedule")
+	drawFlag   = flag.Uint64("interleave.seed", 1, "seed of drawn schedules")
 	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print the record")
 )
 
@@ -30,8 +28,6 @@ func Explore(t *testing.T, setup interleave.Setup, alone bool, usual func(setup 
 		}
 		record, err := interleave.Replay(setup, schedule)
 		t.Skipf("%v\n%s", err, record)
-	case *pctFlag > 0:
-		res = interleave.PCT(setup, *pctFlag, *depthFlag, *drawFlag)
 	case *boundFlag >= 0:
 		res = interleave.Search(setup, *boundFlag)
 	default:

@@ -81,30 +81,9 @@ func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.H
 	returned = true
 }
 
-func (c *Call[T]) insertBatch() {
-	vs, numbers := make([]T, c.N), make([]uint64, c.N)
-	for i := range vs {
-		numbers[i] = c.NewNumber()
-		vs[i] = c.Make(numbers[i])
-	}
+func (c *Call[T]) reserve() {
 	c.Begin(c)
-	hs, err := c.Pool.InsertBatch(vs, nil)
-	c.Returned(c)
-	if len(hs) > len(vs) || (err == nil) != (len(hs) == len(vs)) {
-		c.Failf("InsertBatch of %d values returned %d handles and %v", len(vs), len(hs), err)
-		return
-	}
-	for i, h := range hs {
-		c.Inserted(c, h, numbers[i])
-	}
-	if err != nil {
-		c.Refused(c, err)
-	}
-}
-
-func (c *Call[T]) reserve(f func() (*pool.Reservation[T], error)) {
-	c.Begin(c)
-	r, err := f()
+	r, err := c.Pool.Reserve()
 	c.Returned(c)
 	if err != nil {
 		c.Refused(c, err)
@@ -112,13 +91,6 @@ func (c *Call[T]) reserve(f func() (*pool.Reservation[T], error)) {
 	}
 	c.Open = r
 	c.Unseen(func() { c.Shown(c, r.Handle(), r.Value()) })
-}
-
-func (c *Call[T]) reserveCheaply() {
-	if c.Reserver == nil {
-		c.Reserver = c.Pool.Reserver()
-	}
-	c.reserve(c.Reserver.Reserve)
 }
 
 // filled sets the value of an open Reservation, and begins the call that ends it.

@@ -88,12 +88,12 @@ func (c *Call[T]) met(h pool.Handle[T], v *T) {
 func (c *Call[T]) pin() {
 	c.Hold = new(Hold[T])
 	c.Begin(c)
-	pin(c.Via, &c.Hold.Guard)
+	pin(c.Pool, &c.Hold.Guard)
 	c.Returned(c)
 }
 
 // pin pins into g, which must not be copied.
-func pin[T any](d Shared[T], g *pool.Guard[T]) { *g = d.Pin() }
+func pin[T any](p Subject[T], g *pool.Guard[T]) { *g = p.Pin() }
 
 func (c *Call[T]) hold() {
 	h := c.Handles[0]
@@ -122,15 +122,6 @@ func (c *Call[T]) under(f func(pool.Handle[T]) (*T, bool)) {
 	v, ok := f(h)
 	c.Returned(c)
 	c.sighted(h, v, ok)
-}
-
-func (c *Call[T]) getBatch() {
-	c.Begin(c)
-	vs := c.Hold.Guard.GetBatch(c.Handles, nil)
-	c.Returned(c)
-	for i, h := range c.Handles {
-		c.sighted(h, vs[i], vs[i] != nil)
-	}
 }
 
 func (c *Call[T]) repin() {

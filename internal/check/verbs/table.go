@@ -13,14 +13,12 @@ func Table[T any]() List[T] {
 		{"Insert", 20, Inserts | Any, (*Call[T]).insert},
 		{"InsertFunc", 10, Inserts | Any | Calls, (*Call[T]).insertFunc},
 		{"TryInsertFunc", 4, Inserts | Any | Calls, (*Call[T]).tryInsertFunc},
-		{"InsertBatch", 4, Inserts | Number, (*Call[T]).insertBatch},
-		{"Reserve", 6, Inserts, func(c *Call[T]) { c.reserve(c.Pool.Reserve) }},
-		{"Reserver.Reserve", 2, Inserts, (*Call[T]).reserveCheaply},
+		{"Reserve", 8, Inserts, (*Call[T]).reserve},
 		{"Commit", 4, Reservation, (*Call[T]).commit},
 		{"CommitHold", 2, Reservation | Pins, (*Call[T]).commitHold},
 		{"Cancel", 3, Reservation, (*Call[T]).cancel},
 
-		{"Get", 8, Handle | Any, func(c *Call[T]) { c.copied(func() (T, bool) { return c.Via.Get(c.Handles[0]) }) }},
+		{"Get", 8, Handle, func(c *Call[T]) { c.copied(func() (T, bool) { return c.Pool.Get(c.Handles[0]) }) }},
 		{"MustGet", 2, Handle, (*Call[T]).mustGet},
 		{"Contains", 6, Handle, func(c *Call[T]) { c.asked(func() bool { return c.Pool.Contains(c.Handles[0]) }) }},
 		{"View", 3, Handle | Calls | Under, func(c *Call[T]) { c.view(func(f func(*T)) bool { return c.Pool.View(c.Handles[0], f) }) }},
@@ -28,13 +26,12 @@ func Table[T any]() List[T] {
 		{"Ptr.Get", 1, Handle, func(c *Call[T]) { c.copied(c.ptr().Get) }},
 		{"Ptr.View", 1, Handle | Calls | Under, func(c *Call[T]) { c.view(c.ptr().View) }},
 
-		{"Pin", 6, Any | Pins, (*Call[T]).pin},
+		{"Pin", 6, Pins, (*Call[T]).pin},
 		{"Hold", 4, Handle | Pins, (*Call[T]).hold},
-		{"Guard.Get", 8, Handle | Guard, func(c *Call[T]) { c.under(c.Hold.Guard.Get) }},
+		{"Guard.Get", 14, Handle | Guard, func(c *Call[T]) { c.under(c.Hold.Guard.Get) }},
 		{"Ptr.Under", 2, Handle | Guard, func(c *Call[T]) {
 			c.under(func(pool.Handle[T]) (*T, bool) { return c.ptr().Under(&c.Hold.Guard) })
 		}},
-		{"Guard.GetBatch", 6, Handles | Guard, (*Call[T]).getBatch},
 		{"Repin", 2, Guard, (*Call[T]).repin},
 		{"Unpin", 9, Either, (*Call[T]).unpin},
 
@@ -49,7 +46,6 @@ func Table[T any]() List[T] {
 		{"All", 3, Number | Loops | Under, func(c *Call[T]) { c.loop(c.N, c.Pool.All()) }},
 		{"Each", 2, Loops | Under, (*Call[T]).each},
 		{"Guard.All", 2, Number | Guard | Loops | Under, func(c *Call[T]) { c.loop(c.N, c.Hold.Guard.All()) }},
-		{"Guard.Pages", 2, Guard | Loops | Under, (*Call[T]).pages},
 
 		{"Open", 3, 0, func(c *Call[T]) { c.did(func() error { c.Opened = c.Pool.Worker(); return nil }) }},
 		{"Flush", 3, Worker | Any, func(c *Call[T]) { c.did(func() error { c.worker().Flush(); return nil }) }},
@@ -68,7 +64,7 @@ func (c *Call[T]) loop(most int, values func(yield func(pool.Handle[T], *T) bool
 	early := false
 	for h, v := range values {
 		c.once(met, h)
-		// A panic is caught here: the pin of a loop that it leaves would stay for a while.
+		// A panic is caught here: other goroutines of Each may call the body afterwards.
 		if early = c.caught(func() { c.met(h, v) }) || len(met) == most; early {
 			break
 		}
@@ -93,18 +89,6 @@ func (c *Call[T]) each() {
 		})
 		if err != nil && err != ErrMeant {
 			c.Failf("Each: %v", err)
-		}
-	})
-}
-
-func (c *Call[T]) pages() {
-	c.loop(0, func(yield func(pool.Handle[T], *T) bool) {
-		for _, page := range c.Hold.Guard.Pages() {
-			for h, v := range page {
-				if !yield(h, v) {
-					return
-				}
-			}
 		}
 	})
 }

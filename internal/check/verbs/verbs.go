@@ -22,21 +22,19 @@ type Shared[T any] interface {
 	Insert(v T) (pool.Handle[T], error)
 	InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T], error)
 	TryInsertFunc(init func(h pool.Handle[T], v *T) error) (pool.Handle[T], error)
-	Get(h pool.Handle[T]) (T, bool)
 	Remove(h pool.Handle[T]) bool
 	Take(h pool.Handle[T]) (T, bool)
-	Pin() pool.Guard[T]
 }
 
 // Subject is a Pool, or a wrapper around one.
 type Subject[T any] interface {
 	Shared[T]
 	Reserve() (*pool.Reservation[T], error)
-	Reserver() *pool.Reserver[T]
+	Get(h pool.Handle[T]) (T, bool)
 	MustGet(h pool.Handle[T]) T
 	View(h pool.Handle[T], f func(*T)) bool
 	Contains(h pool.Handle[T]) bool
-	InsertBatch(vs []T, dst []pool.Handle[T]) ([]pool.Handle[T], error)
+	Pin() pool.Guard[T]
 	RemoveBatch(hs []pool.Handle[T]) int
 	Hold(h pool.Handle[T]) (*pool.Ref[T], bool)
 	Ptr(h pool.Handle[T]) pool.Ptr[T]
@@ -107,10 +105,9 @@ type Call[T any] struct {
 	Fails   bool // its constructor fails
 
 	// What it uses, or has opened.
-	Hold     *Hold[T]
-	Open     *pool.Reservation[T]
-	Opened   *pool.Worker[T]
-	Reserver *pool.Reserver[T] // nil: a new one
+	Hold   *Hold[T]
+	Open   *pool.Reservation[T]
+	Opened *pool.Worker[T]
 
 	Known bool // the handle was shown before the value was inserted
 	State any  // for the judge

@@ -15,7 +15,7 @@ import (
 func TestTableIsWhole(t *testing.T) {
 	type T = struct{}
 	others := map[string]bool{
-		"Pool.Cap": true, "Pool.Len": true, "Pool.Reserver": true, "Pool.Ptr": true, // with Stats, Grow and others
+		"Pool.Cap": true, "Pool.Len": true, "Pool.Ptr": true, // with Stats, Grow and others
 		"Pool.Worker":  true,                                                 // Open
 		"Pool.WriteTo": true, "Pool.Explain": true, "Pool.ExplainOpen": true, // tests of their own
 		"Guard.Unpin": true, "Guard.Repin": true, "Ref.Release": true, // Unpin and Repin
@@ -25,7 +25,7 @@ func TestTableIsWhole(t *testing.T) {
 	for of, with := range map[string]reflect.Type{
 		"Pool": reflect.TypeFor[*pool.Pool[T]](), "Worker": reflect.TypeFor[*pool.Worker[T]](), "Guard": reflect.TypeFor[*pool.Guard[T]](),
 		"Ref": reflect.TypeFor[*pool.Ref[T]](), "Reservation": reflect.TypeFor[*pool.Reservation[T]](),
-		"Reserver": reflect.TypeFor[*pool.Reserver[T]](), "Ptr": reflect.TypeFor[pool.Ptr[T]](),
+		"Ptr": reflect.TypeFor[pool.Ptr[T]](),
 	} {
 		for i := range with.NumMethod() {
 			name := of + "." + with.Method(i).Name

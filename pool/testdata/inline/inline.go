@@ -27,9 +27,11 @@ func count(p *pool.Pool[value], hs []pool.Handle[value]) (n int) {
 }
 
 func all(p *pool.Pool[value]) (total uint64) {
-	for _, v := range p.All() {
+	g := p.Pin()
+	for _, v := range g.All() {
 		total += v.a
 	}
+	g.Unpin()
 	return total
 }
 
@@ -42,11 +44,6 @@ func get(p *pool.Pool[value], hs []pool.Handle[value]) (total uint64) {
 	return total
 }
 
-func byWorker(w *pool.Worker[value], h pool.Handle[value]) uint64 {
-	v, _ := w.Get(h)
-	return v.a
-}
-
 func byPtr(q pool.Ptr[value]) uint64 {
 	v, _ := q.Get()
 	return v.a
@@ -56,4 +53,4 @@ func remove(p *pool.Pool[value], w *pool.Worker[value], h pool.Handle[value]) bo
 	return w.Remove(h) || p.Remove(h)
 }
 
-var _, _, _, _, _, _, _ = sum, count, all, get, byWorker, byPtr, remove
+var _, _, _, _, _, _ = sum, count, all, get, byPtr, remove

@@ -28,7 +28,7 @@ var owners sync.Map // *SQLiteConn → *owner
 // package has it as an unsafe.Pointer, which the collector takes for an address. The
 // first generation, the upper half of a handle, has its highest bit set. So on a 64-bit
 // platform no handle can be an address of the process, and the collector ignores it.
-var handleVals = table{pool.Must(&pool.Options[named]{Origin: 1 << 31, AutoTrim: true})}
+var handleVals = table{pool.Must(&pool.Options[named]{Origin: 1 << 31})}
 
 type table struct{ *pool.Pool[named] }
 

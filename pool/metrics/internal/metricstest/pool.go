@@ -16,7 +16,11 @@ func Open(t *testing.T, name string) pool.Stats {
 	poolhttp.Register(name, p)
 	w := p.Worker()
 	t.Cleanup(w.Close)
-	hs, _ := p.InsertBatch(make([]int, 20), nil)
+	var hs []pool.Handle[int]
+	for range 20 {
+		h, _ := p.Insert(0)
+		hs = append(hs, h)
+	}
 	ref, _ := p.Hold(hs[0])
 	t.Cleanup(func() { ref.Release() })
 	for range 2 {

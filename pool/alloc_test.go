@@ -1,0 +1,273 @@
+package pool_test
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// operations are those that do not allocate, ready to be run again and again. Hold allocates
+// its Ref.
+func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
+	keep := make([]pool.Handle[T], 3)
+	for i := range keep {
+		keep[i] = testkit.MustInsert(t, p, v)
+	}
+	h := keep[0]
+	drained := pool.Must(&pool.Options[T]{Shards: 1, Capacity: 100, Preallocate: true})
+	w := p.Worker()
+	t.Cleanup(w.Close)
+	hs := make([]pool.Handle[T], 10)
+	n := 0
+	ok := func(b bool) {
+		if !b {
+			t.Error("a verb refused")
+		}
+	}
+	init := func(_ pool.Handle[T], in *T) { *in = v }
+	try := func(_ pool.Handle[T], in *T) error { *in = v; return nil }
+	use := func(*T) { n++ }
+	none := func(pool.Handle[T], *T) bool { return false }
+	ctx := context.Background()
+	return map[string]func(){
+		"Insert, Remove":     func() { h, err := p.Insert(v); ok(err == nil && p.Remove(h)) },
+		"Insert, Take":       func() { h, _ := p.Insert(v); _, is := p.Take(h); ok(is) },
+		"InsertFunc, Remove": func() { h, err := p.InsertFunc(init); ok(err == nil && p.Remove(h)) },
+		"TryInsertFunc":      func() { h, err := p.TryInsertFunc(try); ok(err == nil && p.Remove(h)) },
+		"Get":                func() { _, is := p.Get(h); ok(is) },
+		"MustGet":            func() { p.MustGet(h) },
+		"View":               func() { ok(p.View(h, use)) },
+		"Contains":           func() { ok(p.Contains(h)) },
+		"Ptr":                func() { q := p.Ptr(h); ok(q.Live()); _, is := q.Get(); ok(is); ok(q.View(use)) },
+		"Ptr.Under":          func() { g := p.Pin(); _, is := p.Ptr(h).Under(&g); ok(is); g.Unpin() },
+		"Pin, Get, Unpin":    func() { g := p.Pin(); _, is := g.Get(h); ok(is); g.Unpin() },
+		"Repin":              func() { g := p.Pin(); g.Repin(); _, is := g.Get(h); ok(is); g.Unpin() },
+		"Guard.All": func() {
+			g := p.Pin()
+			for range g.All() {
+				n++
+			}
+			g.Unpin()
+		},
+		"All": func() {
+			for range p.All() {
+				n++
+			}
+		},
+		"RemoveBatch": func() {
+			for i := range hs {
+				hs[i], _ = p.Insert(v)
+			}
+			ok(p.RemoveBatch(hs) == len(hs))
+		},
+		"Grow": func() { ok(p.Grow(200) == nil) },
+		"Hold": func() { r, is := p.Hold(h); ok(is); r.Release() },
+		"Drain": func() {
+			_, _ = drained.Insert(v)
+			for range drained.Drain() {
+				n++
+			}
+		},
+		"DeleteFunc":                 func() { p.DeleteFunc(none) },
+		"Len, Cap":                   func() { n += p.Len() + p.Cap() },
+		"Stats":                      func() { n += p.Stats().Live },
+		"Synchronize":                func() { ok(p.Synchronize(ctx) == nil) },
+		"Worker.Insert, Remove":      func() { h, err := w.Insert(v); ok(err == nil && w.Remove(h)) },
+		"Worker.Insert, Take":        func() { h, _ := w.Insert(v); _, is := w.Take(h); ok(is) },
+		"Worker.InsertFunc":          func() { h, err := w.InsertFunc(init); ok(err == nil && w.Remove(h)) },
+		"Worker.TryInsertFunc":       func() { h, err := w.TryInsertFunc(try); ok(err == nil && w.Remove(h)) },
+		"Worker.Flush":               func() { h, _ := w.Insert(v); w.Remove(h); w.Flush() },
+		"Insert, Remove elsewhere":   func() { h, _ := w.Insert(v); ok(p.Remove(h)) },
+		"Insert, then Worker.Remove": func() { h, _ := p.Insert(v); ok(w.Remove(h)) },
+	}
+}
+
+// allocates returns how many objects an operation allocates.
+func allocates(name string) float64 {
+	if name == "Hold" {
+		return 1
+	}
+	return 0
+}
+
+func TestSteadyOperationDoesNotAllocate(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	run := func(t *testing.T, name string, f func()) {
+		t.Helper()
+		for range 500 {
+			f() // the pool grows to what it needs
+		}
+		assert.Equal(t, allocates(strings.Fields(name)[0]), testing.AllocsPerRun(1000, f), name)
+	}
+	for _, reuse := range testkit.Reuses {
+		t.Run(testkit.NameOf(reuse), func(t *testing.T) {
+			for name, f := range operations(t, pool.Must(&pool.Options[plain]{Reuse: reuse, Shards: 2}), plain{}) {
+				run(t, name+" plain", f)
+			}
+			for name, f := range operations(t, pool.Must(&pool.Options[stamp]{Reuse: reuse, Shards: 2}), stamp{}) {
+				run(t, name+" stamp", f)
+			}
+			for name, f := range operations(t, pool.Must(&pool.Options[stamp]{Reuse: reuse, Shards: 2, Reset: func(*stamp) {}}), stamp{}) {
+				run(t, name+" Reset", f)
+			}
+		})
+	}
+}
+
+// With Preallocate, nothing is allocated after New: not by the first use of a verb, not up to
+// Capacity, and not while a guard stalls reclamation.
+func TestPreallocatedPoolNeverAllocates(t *testing.T) {
+	const capacity = 1000
+	for _, reuse := range testkit.Reuses {
+		for _, reset := range []func(*plain){nil, resetPlain} {
+			for _, shards := range []int{1, 3, 100} {
+				p := pool.Must(&pool.Options[plain]{Capacity: capacity, Preallocate: true, Reuse: reuse, Reset: reset, Shards: shards})
+				st := p.Stats()
+				require.GreaterOrEqual(t, st.Allocated, capacity)
+				hs := make([]pool.Handle[plain], 0, capacity+1)
+				guards := make([]pool.Guard[plain], 256)
+				ctx := context.Background()
+				everything := func() {
+					hs = hs[:0]
+					for h, err := p.Insert(plain{}); err == nil; h, err = p.Insert(plain{}) {
+						hs = append(hs, h)
+					}
+					if len(hs) != capacity {
+						t.Error(len(hs))
+					}
+					for i := range guards {
+						guards[i] = p.Pin()
+					}
+					for _, h := range hs {
+						if v, ok := guards[7].Get(h); !ok || v.id != 0 {
+							t.Errorf("%v", h)
+						}
+					}
+					if n := p.RemoveBatch(hs[:300]); n != 300 {
+						t.Error(n)
+					}
+					if _, err := p.Insert(plain{}); err == nil {
+						t.Error("Insert under guards")
+					}
+					for i := range guards {
+						guards[i].Unpin()
+					}
+					for h := range p.All() {
+						p.Remove(h)
+					}
+					for range p.Drain() {
+					}
+					p.DeleteFunc(func(pool.Handle[plain], *plain) bool { return true })
+					for range 100 {
+						h, err := p.InsertFunc(func(pool.Handle[plain], *plain) {})
+						if err != nil || !p.Remove(h) {
+							t.Error(err)
+						}
+					}
+					p.Clear()
+					if err := p.Synchronize(ctx); err != nil {
+						t.Error(err)
+					}
+				}
+				if !testkit.Watched {
+					// AllocsPerRun runs once before it counts; this must not hide
+					// what the first run allocates, so the pool's own figures are
+					// looked at as well.
+					assert.Zerof(t, testing.AllocsPerRun(3, everything), "%v, %d shards", reuse, shards)
+				} else {
+					everything()
+				}
+				now := p.Stats()
+				assert.Equal(t, st.Allocated, now.Allocated, "it grew")
+				assert.Equal(t, st.Bytes, now.Bytes, "it grew")
+			}
+		}
+	}
+}
+
+// TestPreallocatedVerbsAllocateNothing calls each verb of a pool with Preallocate,
+// and of what the pool hands out, the first time that it is called there. Only
+// those may allocate that Options.Preallocate names, and Hold only its Ref.
+func TestPreallocatedVerbsAllocateNothing(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	const pools = 20
+	named := map[string]bool{ // by Options.Preallocate
+		"Reserve": true, "Worker": true, "Each": true,
+		"WriteTo": true, "Explain": true, "ExplainOpen": true,
+	}
+	more := map[string]func(p *pool.Pool[plain]){ // not again and again
+		"Clear": func(p *pool.Pool[plain]) { p.Clear() },
+		"Trim":  func(p *pool.Pool[plain]) { p.Clear(); p.Trim() },
+	}
+	opts := pool.Options[plain]{Capacity: 300, Preallocate: true, Shards: 3}
+	names := slices.Concat(slices.Collect(maps.Keys(more)), slices.Collect(maps.Keys(operations(t, pool.Must(&opts), plain{}))))
+	tried := strings.Fields(strings.ReplaceAll(strings.Join(names, " "), ",", ""))
+	for i := range reflect.TypeFor[*pool.Pool[plain]]().NumMethod() {
+		name := reflect.TypeFor[*pool.Pool[plain]]().Method(i).Name
+		require.Truef(t, named[name] != slices.Contains(tried, name), "%s must be tried here, or named", name)
+	}
+	for _, reuse := range testkit.Reuses {
+		opts.Reuse = reuse
+		for _, name := range names {
+			var ps [pools + 1]*pool.Pool[plain] // AllocsPerRun calls once before it counts
+			var ops [pools + 1]func()
+			for i := range ps {
+				ps[i] = pool.Must(&opts)
+				if ops[i] = operations(t, ps[i], plain{})[name]; ops[i] == nil {
+					ops[i] = func() { more[name](ps[i]) }
+				}
+			}
+			i := 0
+			before := ps[pools].Stats().Bytes
+			assert.Equalf(t, allocates(name), testing.AllocsPerRun(pools, func() {
+				ops[i]()
+				i++
+			}), "%s, %v", name, reuse)
+			assert.Equalf(t, before, ps[pools].Stats().Bytes, "%s, %v", name, reuse)
+		}
+	}
+}
+
+// TestWorkersOfPreallocatedPoolsAllocateNothing opens Workers and then fills and
+// empties the pool through them, again and again from the first time on.
+func TestWorkersOfPreallocatedPoolsAllocateNothing(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	const capacity, pools = 3000, 5
+	for _, reuse := range testkit.Reuses {
+		var ws [pools + 1]*pool.Worker[plain]
+		for i := range ws {
+			ws[i] = pool.Must(&pool.Options[plain]{Capacity: capacity, Preallocate: true, Reuse: reuse, Shards: 3}).Worker()
+		}
+		hs := make([]pool.Handle[plain], capacity)
+		i := 0
+		assert.Zero(t, testing.AllocsPerRun(pools, func() {
+			for range 3 {
+				for j := range hs {
+					hs[j], _ = ws[i].Insert(plain{})
+				}
+				for _, h := range hs {
+					if !ws[i].Remove(h) {
+						t.Error(h)
+					}
+				}
+			}
+			ws[i].Close()
+			i++
+		}))
+	}
+}

@@ -1,0 +1,280 @@
+package pool_test
+
+import (
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"weak"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// A settled Reservation that is used again panics, however many others were made since, and
+// harms none of them.
+func TestSettledReservationIsNotUsedAgain(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{})
+	var done []*pool.Reservation[int]
+	for i := range 2 * pool.BlockCells {
+		r := mustReserve(t, p)
+		if i%2 == 0 {
+			r.Commit()
+		} else {
+			r.Cancel()
+		}
+		done = append(done, r)
+	}
+	var others []*pool.Reservation[int]
+	for i := range 2 * pool.BlockCells {
+		r := mustReserve(t, p)
+		*r.Value() = i
+		others = append(others, r)
+	}
+	for _, r := range done {
+		for _, again := range []func(){func() { r.Commit() }, r.Cancel, func() { r.Value() }} {
+			text, _ := testkit.Recovered(again).(string)
+			require.Containsf(t, text, "pool: use of a Reservation after Commit or Cancel", "%v stays readable", r.Handle())
+		}
+	}
+	require.Equal(t, len(others), p.Stats().Reserved)
+	for i, r := range others {
+		require.Equal(t, i, p.MustGet(r.Commit()))
+	}
+	p.Clear()
+	testkit.RequireReclaimed(t, p)
+}
+
+// Reservations count against the Capacity. Dropped ones come back, although the pool is idle
+// and its last block is not full.
+func TestDroppedReservationLosesNoSlot(t *testing.T) {
+	const capacity = 2*pool.BlockCells + 10
+	for _, reuse := range testkit.Reuses {
+		p := tiny(t, &pool.Options[stamp]{Capacity: capacity, Reuse: reuse})
+		for round := range 3 {
+			handles := make([]pool.Handle[stamp], capacity)
+			testkit.Apart(func() {
+				var rs []*pool.Reservation[stamp]
+				for i := range handles {
+					r, err := p.Reserve()
+					if !assert.NoError(t, err) {
+						return
+					}
+					rs = append(rs, r)
+					handles[i] = r.Handle()
+					r.Value().self = r.Value()
+				}
+				for _, verb := range []func() error{
+					func() error { _, err := p.Reserve(); return err },
+					func() error { _, err := p.Insert(stamp{}); return err },
+				} {
+					err := verb()
+					assert.ErrorIs(t, err, pool.ErrFull)
+					assert.NotErrorIs(t, err, pool.ErrStalled)
+				}
+				runtime.KeepAlive(rs) // or a collection returns some before
+			})
+			testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "reservations that were dropped: %+v", p.Stats())
+			require.Equal(t, (round+1)*capacity, p.Stats().Dropped)
+			hs := testkit.Fill(t, p, capacity, func(int) stamp { return stamp{} })
+			for _, h := range handles {
+				require.Falsef(t, p.Contains(h), "%v was dropped", h)
+			}
+			require.Equal(t, capacity, p.RemoveBatch(hs))
+		}
+	}
+}
+
+// A pool is collected although a Reservation refers to it, and its Reset or one of its values
+// to the Reservation.
+func TestReservationKeepsNoPool(t *testing.T) {
+	type node struct{ r *pool.Reservation[node] }
+	var gone weak.Pointer[pool.Pool[node]]
+	testkit.Apart(func() {
+		var of *pool.Reservation[node]
+		p := tiny(t, &pool.Options[node]{Reset: func(v *node) { v.r = of }})
+		of = mustReserve(t, p)
+		r := mustReserve(t, p)
+		r.Value().r = r
+		_, err := p.Insert(node{r})
+		assert.NoError(t, err)
+		gone = weak.Make(p)
+	})
+	testkit.Eventually(t, func() bool { return gone.Value() == nil }, "the pool is unreachable")
+}
+
+// As long as one Reservation of a block is kept, all of it stays as it is. Then
+// those that are open come back, and those that were settled do not.
+func TestBlockIsDroppedAsOne(t *testing.T) {
+	const n = pool.BlockCells - 1
+	p := tiny(t, &pool.Options[stamp]{})
+	var kept []*pool.Reservation[stamp]
+	testkit.Apart(func() {
+		for i := range n {
+			r := mustReserve(t, p)
+			r.Value().id = uint64(i)
+			if i%3 == 0 {
+				kept = append(kept, r)
+			}
+		}
+	})
+	for range 5 {
+		runtime.GC()
+	}
+	require.Equal(t, n, p.Stats().Reserved)
+	for i, r := range kept {
+		require.EqualValues(t, 3*i, p.MustGet(r.Commit()).id, r.Handle())
+	}
+	for range 5 {
+		runtime.GC()
+	}
+	require.Equal(t, n-len(kept), p.Stats().Reserved)
+	runtime.KeepAlive(kept)
+	hs := make([]pool.Handle[stamp], len(kept))
+	for i, r := range kept {
+		hs[i] = r.Handle()
+	}
+	settled := len(kept)
+	clear(kept)
+	testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "all are dropped: %+v", p.Stats())
+	require.Equal(t, n-settled, p.Stats().Dropped)
+	for i, h := range hs {
+		require.EqualValuesf(t, 3*i, p.MustGet(h).id, "%v was committed", h)
+	}
+	require.Equal(t, settled, p.Clear())
+	testkit.RequireReclaimed(t, p)
+}
+
+// A block without references is given back while its pool goes on.
+func TestPoolOutlivesItsBlocks(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Capacity: 4})
+	for round := range 20 {
+		testkit.Apart(func() { mustReserve(t, p) })
+		r := mustReserve(t, p)
+		*r.Value() = round
+		runtime.GC()
+		h := r.Commit()
+		require.Equal(t, round, p.MustGet(h))
+		require.True(t, p.Remove(h))
+		r = nil
+		testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
+	}
+	require.Equal(t, 20, p.Stats().Dropped)
+}
+
+// A settled Reservation that is kept, and its neighbours, keep no page that Trim
+// gives up.
+func TestSettledReservationKeepsNoPage(t *testing.T) {
+	p := tiny(t, &pool.Options[stamp]{Shards: 1})
+	var kept []*pool.Reservation[stamp]
+	var pages []weak.Pointer[stamp]
+	testkit.Apart(func() {
+		for i := range 200 {
+			r := mustReserve(t, p)
+			pages = append(pages, weak.Make(r.Value()))
+			kept = append(kept, r)
+			if i%2 == 0 {
+				r.Cancel()
+			} else {
+				r.Commit()
+			}
+		}
+	})
+	p.Clear()
+	testkit.RequireReclaimed(t, p)
+	require.Positive(t, p.Trim())
+	left := func() (n int) {
+		for _, page := range pages {
+			if page.Value() != nil {
+				n++
+			}
+		}
+		return n
+	}
+	testkit.Eventually(t, func() bool { return left() <= 4 }, "%d of %d values have memory", left(), len(pages))
+	runtime.KeepAlive(kept)
+}
+
+// A Reset that runs in Reserve may reserve, and panic.
+func TestReserveServesItsReset(t *testing.T) {
+	failed := errors.New("no")
+	var v *pool.Pool[int]
+	var inner []*pool.Reservation[int]
+	fail := false
+	p := tiny(t, &pool.Options[int]{Capacity: 4, Shards: 1, Reset: func(*int) {
+		if fail {
+			fail = false
+			panic(failed)
+		}
+		if r, err := v.Reserve(); err == nil {
+			inner = append(inner, r)
+		}
+	}})
+	v = p
+	for range pool.BlockCells {
+		var hs []pool.Handle[int]
+		for h, err := p.Insert(1); err == nil; h, err = p.Insert(1) {
+			hs = append(hs, h)
+		}
+		require.Equal(t, 4, len(hs)+len(inner))
+		p.RemoveBatch(hs)
+		r, err := v.Reserve()
+		if err == nil {
+			r.Cancel()
+		}
+		for _, r := range inner {
+			r.Cancel()
+		}
+		inner = inner[:0]
+		testkit.RequireConserved(t, p)
+	}
+	// All four wait for Reset, which fails for the first that is looked at.
+	v = tiny(t, &pool.Options[int]{Shards: 1}) // the Reset takes no more of p's
+	p.Clear()
+	testkit.RequireReclaimed(t, p)
+	p.RemoveBatch(testkit.Fill(t, p, 4, testkit.Number))
+	fail = true
+	require.Equal(t, any(failed), testkit.Recovered(func() { _, _ = p.Reserve() }))
+	require.Zero(t, p.Stats().Reserved)
+	for range 4 {
+		mustReserve(t, p).Commit()
+	}
+}
+
+func TestReserveAllocatesFewObjectsABlock(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection ends a block without references
+	for _, opts := range []*pool.Options[plain]{{Shards: 1}, {Shards: 1, Capacity: 100, Preallocate: true}} {
+		p := pool.Must(opts)
+		const blocks = 10
+		f := func() {
+			for i := range blocks * pool.BlockCells {
+				r, err := p.Reserve()
+				switch {
+				case err != nil:
+					t.Error(err)
+				case i%2 == 0:
+					p.Remove(r.Commit())
+				default:
+					r.Cancel()
+				}
+			}
+		}
+		f()
+		assert.EqualValues(t, 5*blocks, testing.AllocsPerRun(10, f))
+	}
+}
+
+// A full block has the size of what the allocator gives for it.
+func TestBlockFillsItsMemory(t *testing.T) {
+	if runtime.GOARCH != "amd64" || testkit.Watched {
+		t.Skip("sizes are those of 64 bits, without records")
+	}
+	require.LessOrEqual(t, int(pool.BlockBytes), 2048-8)
+	require.Greater(t, int(pool.BlockBytes)/pool.BlockCells*(pool.BlockCells+1), 2048-8, "one more would fit")
+}

@@ -1,0 +1,282 @@
+//go:build coatcheck_debug && !interleave
+
+package pool_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/storm"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/internal/trace"
+	"coatcheck/pool"
+)
+
+// creator and ender are the functions that stacks must name.
+func creator(f func() pool.Handle[int]) pool.Handle[int] { return f() }
+func ender(f func())                                     { f() }
+
+// paragraphs splits an explanation into its head line and the story of each
+// event, which begins at the left margin.
+func paragraphs(text string) (parts []string) {
+	for line := range strings.Lines(text) {
+		if line[0] == '\t' {
+			parts[len(parts)-1] += line
+		} else {
+			parts = append(parts, line)
+		}
+	}
+	return parts
+}
+
+// requireStory requires that a story begins with what was done, and goes on with
+// the verb that did it and the function that called the verb.
+func requireStory(t *testing.T, story, did, verb, who string) {
+	t.Helper()
+	require.Truef(t, strings.HasPrefix(story, did+" at "), "want %q: %s", did, story)
+	if verb == "" {
+		require.Contains(t, story, "by the garbage collector")
+		return
+	}
+	calls := strings.Split(story, "\n\t")
+	require.Contains(t, calls[1], "(*")
+	require.Contains(t, calls[1], "[...])."+verb)
+	require.Contains(t, story, "coatcheck/pool_test."+who+"\n")
+	require.Contains(t, story, "explain_on_test.go:")
+	require.LessOrEqual(t, strings.Count(story, "coatcheck/pool."), 1, "one call inside the pool: %s", story)
+}
+
+// Explain names who inserted a value and who removed it, by whichever verbs.
+func TestExplainNamesInserterAndRemover(t *testing.T) {
+	type verb struct {
+		name, did string
+		f         func(p *pool.Pool[int], w *pool.Worker[int]) pool.Handle[int]
+	}
+	inserts := []verb{
+		{"Insert", "inserted", func(p *pool.Pool[int], _ *pool.Worker[int]) pool.Handle[int] { h, _ := p.Insert(1); return h }},
+		{"InsertFunc", "inserted", func(p *pool.Pool[int], _ *pool.Worker[int]) pool.Handle[int] {
+			h, _ := p.InsertFunc(func(pool.Handle[int], *int) {})
+			return h
+		}},
+		{"Commit", "committed", func(p *pool.Pool[int], _ *pool.Worker[int]) pool.Handle[int] { r, _ := p.Reserve(); return r.Commit() }},
+		{"Insert", "inserted", func(_ *pool.Pool[int], w *pool.Worker[int]) pool.Handle[int] { h, _ := w.Insert(1); return h }},
+		{"InsertFunc", "inserted", func(_ *pool.Pool[int], w *pool.Worker[int]) pool.Handle[int] {
+			h, _ := w.InsertFunc(func(pool.Handle[int], *int) {})
+			return h
+		}},
+	}
+	removes := removers[int]()
+	delete(removes, "Ptr.Remove") // it is Remove of its pool
+	// Here the compiler names the loop after this function.
+	removes["Drain"] = func(p *pool.Pool[int], _ *pool.Worker[int], _ []pool.Handle[int]) {
+		for range p.Drain() {
+		}
+	}
+	for _, opts := range []*pool.Options[int]{
+		{},
+		{Reuse: pool.FIFO},                   // Workers go past their bags
+		{Origin: testkit.LastGeneration},     // so does a slot's last life
+		{Reset: func(*int) {}, Capacity: 20}, // and a Take under Reset
+		{Capacity: 1000, Preallocate: true, Shards: 1}, // Workers with few slots
+	} {
+		p := tiny(t, opts)
+		w := p.Worker()
+		for range 100 { // until the Worker has slots ready, where it keeps any
+			h, err := w.Insert(1)
+			require.NoError(t, err)
+			w.Remove(h)
+		}
+		for _, insert := range inserts {
+			for name, remove := range removes {
+				verb := strings.TrimPrefix(name, "Worker.")
+				h := creator(func() pool.Handle[int] { return insert.f(p, w) })
+				parts := paragraphs(p.Explain(h))
+				require.Len(t, parts, 2)
+				require.Equal(t, h.String()+" is live\n", parts[0])
+				requireStory(t, parts[1]+"\n", insert.did, insert.name, "creator")
+
+				ender(func() { remove(p, w, []pool.Handle[int]{h}) })
+				parts = paragraphs(p.Explain(h))
+				require.Len(t, parts, 3)
+				require.Contains(t, parts[0], "is stale")
+				requireStory(t, parts[1], insert.did, insert.name, "creator")
+				requireStory(t, parts[2]+"\n", "removed", verb, "ender")
+			}
+		}
+		w.Close()
+		if opts.Origin == 0 {
+			testkit.RequireReclaimed(t, p)
+		}
+	}
+}
+
+// A removal that does nothing leaves no record: the record of the one that succeeded stays.
+func TestExplainNamesTheOneRemover(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	h := testkit.MustInsert(t, p, 1)
+	ender(func() { p.Remove(h) })
+	before := paragraphs(p.Explain(h))[2]
+	w := p.Worker()
+	p.Remove(h)
+	p.Take(h)
+	p.RemoveBatch([]pool.Handle[int]{h})
+	p.Clear()
+	w.Remove(h)
+	w.Take(h)
+	w.Close()
+	after := paragraphs(p.Explain(h))
+	require.Len(t, after, 3)
+	requireStory(t, after[2], "removed", "Remove", "ender")
+	when := func(story string) string { at, _, _ := strings.Cut(story, " ("); return at }
+	require.Equal(t, when(before), when(after[2]))
+}
+
+// Lives that never began have records too.
+func TestExplainTellsCancelledLives(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	var r *pool.Reservation[int]
+	h := creator(func() pool.Handle[int] { r, _ = p.Reserve(); return r.Handle() })
+	requireStory(t, paragraphs(p.Explain(h))[1], "reserved", "Reserve", "creator")
+	ender(r.Cancel)
+	parts := paragraphs(p.Explain(h))
+	requireStory(t, parts[1], "reserved", "Reserve", "creator")
+	requireStory(t, parts[2]+"\n", "cancelled", "Cancel", "ender")
+
+	ender(func() {
+		testkit.Apart(func() { _, _ = p.InsertFunc(func(k pool.Handle[int], _ *int) { h = k; panic("no") }) })
+	})
+	parts = paragraphs(p.Explain(h))
+	require.Len(t, parts, 2)
+	require.Contains(t, parts[1], "given up, because the constructor failed, at ")
+	require.Contains(t, parts[1], "InsertFunc")
+
+	testkit.Apart(func() { r, _ := p.Reserve(); h = r.Handle() })
+	testkit.Eventually(t, func() bool { return p.Stats().Dropped == 1 }, "dropped")
+	testkit.Eventually(t, func() bool { return len(paragraphs(p.Explain(h))) == 3 }, "recorded")
+	requireStory(t, paragraphs(p.Explain(h))[2], "dropped, and given back", "", "")
+	story := "1 dropped and left to the garbage collector\n\t" + h.String() + ", reserved at "
+	testkit.Eventually(t, func() bool { return strings.HasPrefix(p.ExplainOpen(), story) }, "told")
+}
+
+// The last lives of a slot are on record, and only those.
+func TestExplainRemembersTheLastLives(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, Capacity: 1})
+	hs := make([]pool.Handle[int], 3*trace.Kept)
+	for i := range hs {
+		hs[i] = testkit.MustInsert(t, p, i)
+		require.True(t, p.Remove(hs[i]))
+	}
+	for i, h := range hs {
+		parts := paragraphs(p.Explain(h))
+		if i < len(hs)-trace.Kept {
+			require.Len(t, parts, 2)
+			require.Equal(t, "its removal is not on record: only the last 4 lives of each slot are", parts[1])
+		} else {
+			require.Len(t, parts, 3)
+		}
+	}
+}
+
+func TestMustGetTellsWhoRemoved(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	h := testkit.MustInsert(t, p, 1)
+	ender(func() { p.Remove(h) })
+	testkit.RequirePanicText(t, func() { p.MustGet(h) }, "pool: MustGet: handle "+h.String()+" is not live", "is stale", "\nremoved at ",
+		"coatcheck/pool.(*Pool[...]).Remove\n", "coatcheck/pool_test.ender\n")
+}
+
+func TestGuardMisuseTellsWhoUnpinned(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	g := p.Pin()
+	var copied pool.Guard[int]
+	copyGuard(&copied, &g)
+	ender(func() { g.Unpin() })
+	for _, f := range []func(){g.Unpin, copied.Unpin, func() { g.Get(1) }} {
+		testkit.RequirePanicText(t, f, "pool: ", "not pinned", "\npinned at ", "TestGuardMisuseTellsWhoUnpinned\n",
+			"\nunpinned at ", "coatcheck/pool_test.ender\n")
+	}
+}
+
+// ExplainOpen names the functions that opened what is open, and forgets what was closed.
+func TestExplainOpenNamesTheOpener(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	gs := make([]pool.Guard[int], 3)
+	var w *pool.Worker[int]
+	var r *pool.Reservation[int]
+	creator(func() pool.Handle[int] {
+		for i := range gs {
+			gs[i] = p.Pin()
+		}
+		w = p.Worker()
+		r, _ = p.Reserve()
+		return 0
+	})
+	parts := paragraphs(p.ExplainOpen())
+	require.Len(t, parts, 3)
+	for i, verb := range []string{"Pin", "Reserve", "Worker"} {
+		require.Contains(t, parts[i], "pool.(*Pool[...])."+verb+"\n")
+		require.Equal(t, 1, strings.Count(parts[i], "coatcheck/pool_test.creator\n"))
+	}
+	require.Contains(t, parts[0], "\n\tand 2 more from there")
+	require.Contains(t, parts[1], "\n\t"+r.Handle().String()+", reserved at ")
+	for i := range gs {
+		gs[i].Unpin()
+	}
+	w.Close()
+	r.Cancel()
+	require.Empty(t, p.ExplainOpen())
+
+	// Of two of a kind, the one that was closed is forgotten.
+	var rs [3]*pool.Reservation[int]
+	creator(func() pool.Handle[int] {
+		gs[0], w = p.Pin(), p.Worker()
+		rs[0], _ = p.Reserve()
+		rs[1], _ = p.Reserve()
+		return 0
+	})
+	g, v := p.Pin(), p.Worker()
+	rs[2], _ = p.Reserve()
+	gs[0].Unpin()
+	w.Close()
+	rs[0].Cancel()
+	p.Remove(rs[1].Commit())
+	for range p.All() {
+		break
+	}
+	require.NotContains(t, p.ExplainOpen(), "creator")
+	require.NotContains(t, p.ExplainOpen(), "All")
+	g.Unpin()
+	v.Close()
+	rs[2].Cancel()
+
+	creator(func() pool.Handle[int] { testkit.Apart(func() { p.Worker() }); return 0 })
+	const story = "1 dropped and left to the garbage collector\n\topened at "
+	testkit.Eventually(t, func() bool { return strings.Contains(p.ExplainOpen(), story) }, "dropped")
+	require.Contains(t, p.ExplainOpen(), "Apart")
+	runtime.KeepAlive(p)
+}
+
+// Many goroutines make and read records at once.
+func TestRecordsInAStorm(t *testing.T) {
+	set := storm.Setup{Options: storm.Options{Shards: 2, Origin: 1}, Hands: 4, Workers: 2}
+	w := storm.Raise(t, set, storm.Plains, nil)
+	w.Crew(set, (*storm.Actor[storm.Plain]).Step)
+	p := w.Pool.(*pool.Pool[storm.Plain])
+	w.Hands(1, func(a *storm.Actor[storm.Plain]) {
+		p.ExplainOpen()
+		h := pool.Handle[storm.Plain](a.Uint64N(16) | (2*a.Uint64N(64)+1)<<32)
+		if text := p.Explain(h); !strings.HasPrefix(text, h.String()+" ") {
+			a.Failf("%v: %s", h, text)
+		}
+	})
+	w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 2000})
+	w.Finish()
+	// What the storm dropped may be told of. Nothing is open.
+	testkit.Eventually(t, func() bool {
+		open := p.ExplainOpen()
+		return open == "" || strings.Contains(testkit.FirstLine(open), " dropped and left to the garbage collector")
+	}, "open: %s", p.ExplainOpen())
+}

@@ -1,0 +1,200 @@
+package pool_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// handle makes one that a pool need not have issued.
+func handle(index, generation uint64) pool.Handle[int] {
+	return pool.Handle[int](generation<<32 | index)
+}
+
+// requireExplained requires that Explain's first line is h and the text.
+func requireExplained(t *testing.T, p *pool.Pool[int], h pool.Handle[int], format string, args ...any) {
+	t.Helper()
+	require.Equal(t, h.String()+" "+fmt.Sprintf(format, args...), testkit.FirstLine(p.Explain(h)))
+}
+
+// Explain has a text for every handle, whatever state its slot is in.
+func TestExplainTellsEveryState(t *testing.T) {
+	const origin = 101
+	for _, reuse := range testkit.Reuses {
+		p := tiny(t, &pool.Options[int]{Shards: 1, Reuse: reuse, Origin: origin, Capacity: 2})
+		slots := p.Stats().Allocated // under FIFO, before anything was inserted
+		requireExplained(t, p, handle(900, origin), "was never issued by this pool, which has memory for %d slots", slots)
+
+		hs := testkit.Fill(t, p, 2, testkit.Number)
+		h := hs[0]
+		i := uint64(h.Index())
+		requireExplained(t, p, h, "is live")
+		requireExplained(t, p, 0, "is the zero Handle, which names nothing")
+		requireExplained(t, p, handle(i, origin+1), "is malformed: its generation is even, and nothing ever lives with that")
+		requireExplained(t, p, handle(i, 1<<32-1), "is malformed: generations end at %d", uint32(testkit.LastGeneration))
+		requireExplained(t, p, handle(i, origin-2), "was never issued by this pool, whose generations begin at %d", origin)
+		requireExplained(t, p, handle(i, origin+2), "was never issued by this pool: its slot has come to generation %d", origin)
+
+		require.True(t, p.Remove(h))
+		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot is vacant")
+		requireExplained(t, p, handle(i, origin+2), "is not live: it is the next handle of its slot, issued at most to a Reservation or a constructor")
+		requireExplained(t, p, handle(i, origin+4), "was never issued by this pool: its slot has come to generation %d", origin+1)
+
+		// Until the slot comes round again.
+		again := pool.Handle[int](0)
+		for again = testkit.MustInsert(t, p, 1); again.Index() != h.Index(); again = testkit.MustInsert(t, p, 1) {
+			require.True(t, p.Remove(again))
+		}
+		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot was reused once and is live as %v", again)
+		require.True(t, p.Remove(again))
+		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot was reused once and is vacant")
+		require.Equal(t, 1, p.Clear())
+	}
+}
+
+// Memory that was never used has no generation yet; the first is the pool's.
+func TestExplainKnowsUnusedSlots(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, Origin: 101, Capacity: 4, Preallocate: true})
+	for i := range uint64(4) {
+		requireExplained(t, p, handle(i, 101), "is not live: it is the next handle of its slot, issued at most to a Reservation or a constructor")
+		requireExplained(t, p, handle(i, 103), "was never issued by this pool: its slot has come to generation 100")
+		requireExplained(t, p, handle(i, 99), "was never issued by this pool, whose generations begin at 101")
+	}
+}
+
+func TestExplainKnowsExhaustedSlots(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, Origin: testkit.LastGeneration - 2, Capacity: 1})
+	first := testkit.MustInsert(t, p, 1)
+	require.True(t, p.Remove(first))
+	last := testkit.MustInsert(t, p, 1)
+	requireExplained(t, p, last, "is live")
+	require.True(t, p.Remove(last))
+	for range 2 { // waiting, and exhausted
+		for _, h := range []pool.Handle[int]{first, last} {
+			requireExplained(t, p, h, "is stale: removed or cancelled. Its slot has used up its generations and is never reused")
+		}
+		require.NoError(t, p.Synchronize(t.Context()))
+	}
+	require.Equal(t, 1, p.Stats().Exhausted)
+}
+
+// Explain tells a handle that is not live yet from a stale one.
+func TestExplainKnowsReservations(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	r, err := p.Reserve()
+	require.NoError(t, err)
+	h := r.Handle()
+	requireExplained(t, p, h, "is not live: it is the next handle of its slot, issued at most to a Reservation or a constructor")
+	r.Cancel()
+	requireExplained(t, p, h, "is stale: removed or cancelled. Its slot is vacant")
+	_, err = p.InsertFunc(func(h pool.Handle[int], _ *int) {
+		requireExplained(t, p, h, "is not live: it is the next handle of its slot, issued at most to a Reservation or a constructor")
+	})
+	require.NoError(t, err)
+}
+
+// ExplainOpen names what is open, and only that.
+func TestExplainOpenCounts(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, Reuse: pool.FIFO}) // whose Workers cache nothing
+	heads := func() (heads []string) {
+		for line := range strings.Lines(p.ExplainOpen()) {
+			if line[0] != '\t' { // who, under the tag
+				heads = append(heads, strings.TrimSpace(line))
+			}
+		}
+		return heads
+	}
+	require.Empty(t, heads())
+	g := p.Pin()
+	for range 1000 {
+		require.True(t, p.Remove(testkit.MustInsert(t, p, 1)))
+	}
+	young := p.Pin()
+	r, err := p.Reserve()
+	require.NoError(t, err)
+	v, w := p.Worker(), p.Worker()
+	pinned := func(guards string) string {
+		return fmt.Sprintf("%s pinned, the oldest %d epochs back", guards, p.Stats().OldestPin)
+	}
+	require.NotZero(t, p.Stats().OldestPin)
+	require.Equal(t, []string{pinned("2 guards"), "1 Reservation open", "2 Workers open"}, heads())
+	g.Unpin()
+	w.Close()
+	r.Commit()
+	require.Equal(t, []string{pinned("1 guard"), "1 Worker open"}, heads())
+	require.Equal(t, 1, p.Stats().Workers)
+	for range p.All() {
+		require.Equal(t, pinned("2 guards"), heads()[0])
+	}
+	young.Unpin()
+	v.Close()
+	require.Empty(t, heads())
+	require.Zero(t, p.Stats().Workers)
+}
+
+// The collector gives back Reservations and Workers that were dropped, and Stats counts them.
+func TestDroppedOnesAreCounted(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	r, err := p.Reserve()
+	require.NoError(t, err)
+	r.Cancel()
+	p.Worker().Close()
+	testkit.Apart(func() {
+		_, _ = p.Reserve()
+		p.Worker()
+		p.Worker()
+	})
+	testkit.Eventually(t, func() bool {
+		st := p.Stats()
+		assert.GreaterOrEqual(t, st.Reserved+st.Workers+st.Dropped, 3, "%+v", st) // each is always seen
+		return st.Reserved+st.Workers == 0
+	}, "3 dropped")
+	require.Equal(t, 3, p.Stats().Dropped)
+	require.Equal(t, "3 dropped and left to the garbage collector", testkit.FirstLine(p.ExplainOpen()))
+	runtime.KeepAlive(p)
+}
+
+// While the words change, Explain describes one state that was there.
+func TestExplainWhileSlotsChange(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 2})
+	handles := make(chan pool.Handle[int], 100)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for h := range handles {
+			text := testkit.FirstLine(p.Explain(h))
+			if !strings.HasPrefix(text, h.String()+" is live") && !strings.HasPrefix(text, h.String()+" is stale") {
+				t.Errorf("was inserted: %s", text)
+			}
+			p.ExplainOpen()
+		}
+	}()
+	for i := range testkit.Long(10_000) {
+		h := testkit.MustInsert(t, p, i)
+		handles <- h
+		require.True(t, p.Remove(h))
+		require.True(t, strings.HasPrefix(p.Explain(h), h.String()+" is stale"))
+	}
+	close(handles)
+	<-done
+}
+
+// Explain knows handles of pages that Trim gave up, by the generations that were kept.
+func TestExplainAfterTrim(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Origin: 1, Shards: 1})
+	hs := testkit.Fill(t, p, 64, testkit.Number)
+	p.RemoveBatch(hs)
+	testkit.RequireReclaimed(t, p)
+	require.Positive(t, p.Trim())
+	for _, h := range hs {
+		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot has no memory now, since Trim gave it back")
+		requireExplained(t, p, h+1000<<32, "was never issued by this pool: its slot has come to generation 4")
+	}
+}

@@ -1,0 +1,41 @@
+//go:build !interleave
+
+package pool
+
+import (
+	"io"
+	"unsafe"
+)
+
+// What export_interleave.go has in builds that explore schedules.
+
+// NewTiny is New with pages of 1<<shift slots, so that small tests cross every boundary.
+func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
+	pl, err := opts.check()
+	if err != nil {
+		return nil, err
+	}
+	pl.shift = shift
+	return pl.build(), nil
+}
+
+// ReadTiny is ReadFrom with pages of 1<<shift slots.
+func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], error) {
+	pl, err := opts.check()
+	if err != nil {
+		return nil, err
+	}
+	pl.shift = shift
+	return pl.restore(r)
+}
+
+const (
+	// BlockCells is how many Reservations a block has.
+	BlockCells = blockCells
+
+	// BlockBytes is what a block takes.
+	BlockBytes = unsafe.Sizeof(block[int]{})
+
+	// RecordBytes is what remembering adds to a pool and to what is opened.
+	RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})
+)

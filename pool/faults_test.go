@@ -1,0 +1,195 @@
+package pool_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// A loop removes, and is left by a panic or Goexit in the middle. What it removed until then
+// stays removed, also what was in a chain not yet retired, and nothing else is.
+func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
+	const capacity = 200
+	for _, reuse := range testkit.Reuses {
+		for _, exit := range []bool{false, true} {
+			for _, after := range []int{1, 64, 65, capacity} {
+				for _, way := range []string{"DeleteFunc", "Drain", "All", "Each"} {
+					p := tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 2, Reuse: reuse})
+					hs := testkit.Fill(t, p, capacity, testkit.Number)
+					gone := map[pool.Handle[int]]bool{}
+					leave := func() {
+						if exit {
+							runtime.Goexit()
+						}
+						panic(after)
+					}
+					var err error
+					v := testkit.Apart(func() {
+						switch way {
+						case "DeleteFunc":
+							n := 0
+							p.DeleteFunc(func(h pool.Handle[int], _ *int) bool {
+								if n++; n == after {
+									leave()
+								}
+								gone[h] = true
+								return true
+							})
+						case "Drain":
+							for h := range p.Drain() {
+								if gone[h] = true; len(gone) == after {
+									leave()
+								}
+							}
+						case "All":
+							for h := range p.All() {
+								if gone[h] = p.Remove(h); len(gone) == after {
+									leave()
+								}
+							}
+						case "Each":
+							err = p.Each(context.Background(), 1, func(h pool.Handle[int], _ *int) error {
+								if gone[h] = p.Remove(h); len(gone) == after {
+									leave()
+								}
+								return nil
+							})
+						}
+					})
+					what := fmt.Sprintf("%s left after %d", way, after)
+					if exit {
+						require.Nil(t, v, what)
+						require.Equal(t, way == "Each", err != nil, "%s: %v", what, err)
+					} else {
+						require.Equal(t, after, v, what)
+					}
+					for _, h := range hs {
+						require.Equal(t, !gone[h], p.Contains(h), what)
+					}
+					require.Equal(t, capacity-len(gone), p.Len(), what)
+					require.Zero(t, p.Stats().Pinned, what)
+					require.Equal(t, capacity-len(gone), testkit.RequireReclaimed(t, p).Live, what)
+					testkit.Fill(t, p, len(gone), testkit.Number)
+				}
+			}
+		}
+	}
+}
+
+// Copies of one guard are unpinned at once. An Unpin that comes after another panics;
+// two at the same moment may both pass (DESIGN.md, Stores). The pin ends once, and no later
+// pin ends with it.
+func TestRacingUnpinsOfCopiesEndOnePin(t *testing.T) {
+	const copies = 4
+	p := pool.Must[int](nil)
+	for range testkit.Long(2000) {
+		g := p.Pin()
+		var ended atomic.Int64
+		var racing, all sync.WaitGroup
+		racing.Add(copies)
+		all.Add(copies)
+		for range copies {
+			var c pool.Guard[int]
+			copyGuard(&c, &g)
+			go func() {
+				defer all.Done()
+				v := testkit.Recovered(c.Unpin)
+				if v == nil {
+					ended.Inc()
+				} else if text, _ := v.(string); !strings.HasPrefix(text, "pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)") {
+					t.Errorf("panic %v", v)
+				}
+				racing.Done()
+				racing.Wait() // a pin that begins while copies race may be ended by one
+				other := p.Pin()
+				runtime.Gosched()
+				if v := testkit.Recovered(other.Unpin); v != nil {
+					t.Errorf("a copy ended another's pin: %v", v)
+				}
+			}()
+		}
+		all.Wait()
+		require.Positive(t, ended.Load())
+		require.NotNil(t, testkit.Recovered(g.Unpin), "the guard itself comes last")
+		require.Zero(t, p.Stats().Pinned)
+	}
+}
+
+// At the last epoch a guard delays everything that is removed, for the epoch cannot
+// tell any more what was removed before it was pinned. While none is pinned, nothing
+// changes.
+func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
+	for _, o := range []pool.Options[int]{
+		{Capacity: 150, Shards: 2}, {Capacity: 150, Shards: 2, Reuse: pool.FIFO},
+		{MaxLimbo: 200, Shards: 2}, {MaxLimbo: 200, Shards: 2, Reuse: pool.FIFO},
+	} {
+		for _, worker := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v capacity %d Worker %v", o.Reuse, o.Capacity, worker), func(t *testing.T) {
+				p := tiny(t, &o)
+				insert, remove := p.Insert, p.Remove
+				if worker {
+					w := p.Worker()
+					defer w.Close()
+					insert, remove = w.Insert, w.Remove
+				}
+				live := testkit.Fill(t, p, 8, testkit.Number)
+				pool.SetEpoch(p, epoch.Limit)
+				issued := map[pool.Handle[int]]bool{}
+				again := func() {
+					h, err := insert(1)
+					require.NoError(t, err)
+					require.False(t, issued[h], "%v was issued twice", h)
+					issued[h] = true
+					require.True(t, remove(h))
+				}
+				for range 1000 {
+					again()
+				}
+				g := p.Pin()
+				seen := map[uint32]bool{}
+				for {
+					h, err := insert(1)
+					if err != nil {
+						require.ErrorIs(t, err, pool.ErrStalled)
+						break
+					}
+					require.False(t, seen[h.Index()], "%v: its slot was removed under the guard", h)
+					seen[h.Index()] = true
+					require.True(t, remove(h))
+				}
+				require.Greater(t, len(seen), 32)
+				st := testkit.RequireConserved(t, p)
+				require.EqualValues(t, uint64(epoch.Limit), st.Epoch)
+				require.Zero(t, st.OldestPin)
+				for i, h := range live {
+					v, ok := g.Get(h)
+					require.True(t, ok)
+					require.Equal(t, i+1, *v)
+				}
+				ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+				defer cancel()
+				require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded)
+				g.Unpin()
+				require.Panics(t, g.Unpin)
+
+				for range 1000 {
+					again()
+				}
+				require.Equal(t, 8, p.Clear())
+				require.NoError(t, p.Synchronize(t.Context()))
+				require.EqualValues(t, uint64(epoch.Limit), p.Stats().Epoch)
+			})
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package pool_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+func TestErrorsWrap(t *testing.T) {
+	for _, err := range []error{pool.ErrStalled, pool.ErrExhausted} {
+		assert.ErrorIs(t, err, pool.ErrFull)
+		assert.ErrorIs(t, fmt.Errorf("here: %w", err), pool.ErrFull)
+		assert.NotErrorIs(t, pool.ErrFull, err)
+	}
+	assert.False(t, errors.Is(pool.ErrStalled, pool.ErrExhausted))
+	assert.False(t, errors.Is(pool.ErrExhausted, pool.ErrStalled))
+	for _, err := range []error{pool.ErrFull, pool.ErrStalled, pool.ErrExhausted} {
+		assert.Regexp(t, "^pool: ", err.Error())
+	}
+}
+
+// A pool takes exactly Capacity values, again and again, with whatever spare
+// slots it has beside them.
+func TestCapacityIsExact(t *testing.T) {
+	for _, o := range capacityConfigs() {
+		p := tiny(t, &o)
+		name := fmt.Sprintf("%+v", o)
+		for round := range 2 {
+			hs := testkit.Fill(t, p, o.Capacity, testkit.Number)
+			requireRefusal(t, p, pool.ErrFull, name)
+			require.Equal(t, o.Capacity, p.Len())
+			// One goes, one comes.
+			for i := range hs {
+				require.True(t, p.Remove(hs[i]))
+				h, err := p.Insert(0)
+				require.NoError(t, err, name)
+				hs[i] = h
+				if i < 8 || i%64 == 0 {
+					requireRefusal(t, p, pool.ErrFull, name)
+				}
+			}
+			if round%2 == 0 {
+				require.Equal(t, o.Capacity, p.Clear())
+			} else {
+				require.Equal(t, o.Capacity, p.RemoveBatch(hs))
+			}
+		}
+		testkit.RequireReclaimed(t, p)
+	}
+}
+
+// While a guard is pinned, removed slots wait, and Insert returns ErrStalled. After Unpin all
+// of them come back at once, however often that happens.
+func TestStallRecovers(t *testing.T) {
+	for _, o := range capacityConfigs() {
+		name := fmt.Sprintf("%+v", o)
+		p := tiny(t, &o)
+		for round := range 3 {
+			hs := testkit.Fill(t, p, o.Capacity, testkit.Number)
+			g := p.Pin()
+			requireRefusal(t, p, pool.ErrFull, name) // nothing waits
+			half := (o.Capacity + 1) / 2
+			require.Equal(t, half, p.RemoveBatch(hs[:half]))
+			requireRefusal(t, p, pool.ErrStalled, name)
+			requireRefusal(t, p, pool.ErrStalled, name)
+			for i, h := range hs[half:] {
+				require.True(t, p.Remove(h))
+				if round%2 == 0 && (i < 8 || i%64 == 0) {
+					requireRefusal(t, p, pool.ErrStalled, name)
+				}
+			}
+			st := testkit.RequireConserved(t, p)
+			require.Equal(t, o.Capacity, st.Limbo)
+			require.Equal(t, 1, st.Pinned)
+			g.Unpin()
+			testkit.Fill(t, p, o.Capacity, testkit.Number) // all of them, at once
+			requireRefusal(t, p, pool.ErrFull, name)
+			require.Equal(t, o.Capacity, p.Clear())
+		}
+		testkit.RequireReclaimed(t, p)
+	}
+}
+
+// No value can have an exhausted slot.
+func TestStalledIsForSlotsThatAValueCouldHave(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		p := tiny(t, &pool.Options[int]{Origin: testkit.LastGeneration, Shards: 1, Capacity: 2, Reuse: reuse})
+		hs := testkit.Fill(t, p, 2, testkit.Number)
+		g := p.Pin()
+		require.True(t, p.Remove(hs[0]))
+		requireRefusal(t, p, pool.ErrFull, "the waiting slot is exhausted")
+		g.Unpin()
+		requireRefusal(t, p, pool.ErrFull, "it is exhausted")
+		require.True(t, p.Remove(hs[1]))
+		requireRefusal(t, p, pool.ErrExhausted, "both are")
+	}
+}
+
+// The default of MaxLimbo is bounded too.
+func TestDefaultMaxLimboStopsGrowth(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("a million removals")
+	}
+	p := pool.Must(&pool.Options[struct{}]{Shards: 1})
+	g := p.Pin()
+	for n := 0; ; n++ {
+		require.LessOrEqual(t, n, 1_100_000)
+		h, err := p.Insert(struct{}{})
+		if err != nil {
+			require.ErrorIs(t, err, pool.ErrStalled)
+			require.GreaterOrEqual(t, n, 900_000)
+			break
+		}
+		if !p.Remove(h) {
+			t.Fatalf("Remove(%v)", h)
+		}
+	}
+	g.Unpin()
+	testkit.MustInsert(t, p, struct{}{})
+}
+
+// Slots in a Worker's reach are free. Others may get ErrFull that much earlier, but not
+// ErrStalled, and not after Flush.
+func TestWorkersReachCountsAgainstOthers(t *testing.T) {
+	const capacity = 256
+	p := tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 1})
+	w := p.Worker()
+	defer w.Close()
+	for range 500 {
+		h, err := w.Insert(1)
+		require.NoError(t, err)
+		require.True(t, w.Remove(h))
+	}
+	n := 0
+	for {
+		if _, err := p.Insert(1); err != nil {
+			require.ErrorIs(t, err, pool.ErrFull)
+			require.NotErrorIs(t, err, pool.ErrStalled)
+			break
+		}
+		n++
+	}
+	st := testkit.RequireConserved(t, p)
+	require.Equal(t, capacity, n+st.Cached)
+	require.Positive(t, st.Cached, "the Worker keeps nothing: this test tests nothing")
+	require.LessOrEqual(t, st.Cached, capacity/16)
+	// The owner reaches all of them in the end.
+	for range st.Cached {
+		_, err := w.Insert(1)
+		require.NoError(t, err)
+	}
+	_, err := w.Insert(1)
+	require.ErrorIs(t, err, pool.ErrFull)
+	require.Equal(t, capacity, p.Len())
+	require.Equal(t, capacity, p.Clear())
+	w.Flush()
+	testkit.Fill(t, p, capacity, testkit.Number)
+}
+
+// An insertion is not refused while a slot is free, or waits for no guard, although there are
+// more goroutines than processors, preempted anywhere. Tokens bound how many values live or
+// are being inserted. A pool that may grow does not grow because a goroutine was preempted.
+func TestRefusalsAreTrueUnderLoad(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		capacity, tokens  int
+		procs, goroutines int
+		keep              int  // the most values that a goroutine keeps
+		workers           bool // of every second goroutine
+		guards            bool // now and then, so that ErrStalled may be true
+	}{
+		{name: "grows", tokens: 8, procs: 2, goroutines: 8, keep: 1},
+		{name: "half", capacity: 64, tokens: 32, procs: 2, goroutines: 8, keep: 8},
+		{name: "half, Workers", capacity: 1024, tokens: 512, procs: 2, goroutines: 8, keep: 128, workers: true},
+		{name: "guards", capacity: 64, tokens: 32, procs: 2, goroutines: 8, keep: 8, guards: true},
+		{name: "one", capacity: 1, tokens: 1, procs: 2, goroutines: 16, keep: 1},
+		{name: "all", capacity: 64, tokens: 64, procs: 2, goroutines: 64, keep: 4},
+		{name: "all, one processor", capacity: 1000, tokens: 1000, procs: 1, goroutines: 64, keep: 32},
+		{name: "all, 16 processors", capacity: 256, tokens: 256, procs: 16, goroutines: 64, keep: 8},
+	} {
+		for _, reuse := range testkit.Reuses {
+			t.Run(fmt.Sprintf("%s, %s", c.name, testkit.NameOf(reuse)), func(t *testing.T) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.procs))
+				p := pool.Must(&pool.Options[int]{Capacity: c.capacity, Reuse: reuse})
+				tokens := make(chan struct{}, c.tokens)
+				var done atomic.Int64
+				var refused atomic.Error
+				end := time.Now().Add(testkit.Long(500 * time.Millisecond))
+				var all sync.WaitGroup
+				for k := range c.goroutines {
+					all.Add(1)
+					go func() {
+						defer all.Done()
+						insert, remove := p.Insert, p.Remove
+						if c.workers && k%2 == 0 {
+							w := p.Worker()
+							defer w.Close()
+							insert, remove = w.Insert, w.Remove
+						}
+						var hs []pool.Handle[int]
+						for n := 0; refused.Load() == nil && (done.Load() < 2000 || n%64 > 0 || time.Now().Before(end)); n++ {
+							var g pool.Guard[int]
+							pinned := c.guards && n%16 == 0
+							if pinned {
+								g = p.Pin()
+							}
+							select {
+							case tokens <- struct{}{}:
+								if h, err := insert(n); err == nil {
+									hs = append(hs, h)
+									done.Inc()
+								} else if <-tokens; !c.guards || !errors.Is(err, pool.ErrStalled) {
+									refused.Store(err)
+								}
+							default:
+								runtime.Gosched() // to the goroutines that have the tokens
+							}
+							if n%7 == 0 && len(hs) > 0 {
+								p.Get(hs[0])
+							}
+							if len(hs) == c.keep || n%3 == 0 && len(hs) > 0 {
+								remove(hs[0])
+								hs = hs[1:]
+								<-tokens
+							}
+							if pinned {
+								g.Unpin()
+							}
+						}
+						for _, h := range hs {
+							remove(h)
+							<-tokens
+						}
+					}()
+				}
+				all.Wait()
+				require.NoError(t, refused.Load(), "after %d", done.Load())
+				require.Less(t, testkit.RequireConserved(t, p).Allocated, 100_000)
+			})
+		}
+	}
+}
+
+// A guard delays what is removed while it is pinned, and not what was removed before,
+// however few slots there are.
+func TestGuardDelaysOnlyWhatIsRemovedUnderIt(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		for _, capacity := range []int{1, 2, 10, 63, 64, 1000} {
+			for _, before := range []int{1, capacity / 2, capacity - 1, capacity} {
+				for _, worker := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%s %d of %d Worker %v", testkit.NameOf(reuse), before, capacity, worker), func(t *testing.T) {
+						p := pool.Must[int](&pool.Options[int]{Capacity: capacity, Reuse: reuse})
+						insert, remove := p.Insert, p.Remove
+						if worker {
+							w := p.Worker()
+							defer w.Close()
+							insert, remove = w.Insert, w.Remove
+						}
+						hs := testkit.Fill(t, p, capacity, testkit.Number)
+						for _, h := range hs[:before] {
+							require.True(t, remove(h))
+						}
+						g := p.Pin()
+						defer g.Unpin()
+						for _, h := range hs[before:] {
+							require.True(t, remove(h))
+						}
+						for i := range before {
+							_, err := insert(i)
+							require.NoErrorf(t, err, "insertion %d", i)
+						}
+						_, err := insert(0)
+						if before < capacity {
+							require.ErrorIs(t, err, pool.ErrStalled)
+						} else {
+							require.ErrorIs(t, err, pool.ErrFull)
+							require.NotErrorIs(t, err, pool.ErrStalled)
+						}
+					})
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package pool_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// A guard keeps the values that it has seen, by whichever verb they are removed and
+// however much is inserted and removed afterwards. It catches a grace period that ends
+// an epoch early, a Worker that turns its bag without a look at the cells, and
+// slots that go straight back to the freelist.
+func TestPinHoldsReuse(t *testing.T) {
+	removers := removers[stamp]()
+	removers["Worker.Close"] = func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) {
+		w := p.Worker()
+		testkit.Each(hs, func(h pool.Handle[stamp]) { w.Remove(h) })
+		w.Close()
+	}
+	step := 3
+	if testing.Short() {
+		step = 9
+	}
+	for name, remove := range removers {
+		t.Run(name, func(t *testing.T) {
+			for _, reuse := range testkit.Reuses {
+				for _, reset := range []func(*stamp){nil, func(v *stamp) { v.id = 0 }} {
+					p := tiny(t, &pool.Options[stamp]{Shards: 2, Reuse: reuse, Reset: reset})
+					w := p.Worker()
+					for n := 0; n < 70; n += step {
+						hs := testkit.Fill(t, p, n+1, func(i int) stamp { return stamp{id: uint64(i + 1)} })
+						g := p.Pin()
+						vs := make([]*stamp, len(hs))
+						for i, h := range hs {
+							v, ok := g.Get(h)
+							require.True(t, ok)
+							require.Equal(t, uint64(i+1), v.id)
+							v.self, vs[i] = v, v
+						}
+						remove(p, w, hs)
+						require.Zero(t, p.Len())
+						churn(t, p, w, 200)
+						for i, v := range vs {
+							require.Equalf(t, stamp{uint64(i + 1), v}, *v, "%v of %v, %d removed", reuse, hs[i], n+1)
+							_, ok := g.Get(hs[i])
+							require.False(t, ok)
+						}
+						g.Unpin()
+					}
+					w.Close()
+					testkit.RequireReclaimed(t, p)
+				}
+			}
+		})
+	}
+}
+
+// churn inserts and removes n values each by pool and Worker.
+func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
+	t.Helper()
+	for range n {
+		h := testkit.MustInsert(t, p, stamp{id: 1 << 60})
+		k, err := w.Insert(stamp{id: 1 << 61})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !w.Remove(h) || !p.Remove(k) {
+			t.Fatalf("lost %v or %v", h, k)
+		}
+	}
+}
+
+// The second Unpin of two copies panics, and ends no other guard's pin: another
+// guard may have the cell by then.
+func TestCopysSecondUnpinPanics(t *testing.T) {
+	p := pool.Must[int](nil)
+	const n = 64
+	copies := make([]pool.Guard[int], n)
+	for i := range copies {
+		g := p.Pin()
+		copyGuard(&copies[i], &g)
+		g.Unpin()
+	}
+	others := make([]pool.Guard[int], n)
+	for i := range others {
+		others[i] = p.Pin()
+	}
+	for i := range copies {
+		misuse := copies[i].Unpin
+		if i%2 == 1 {
+			misuse = copies[i].Repin
+		}
+		testkit.RequirePanicText(t, misuse, "pool: Unpin of a guard that is not pinned")
+	}
+	require.Equal(t, n, p.Stats().Pinned)
+	for i := range others {
+		others[i].Unpin()
+	}
+	require.Zero(t, p.Stats().Pinned)
+}
+
+// There is no limit on guards.
+func TestManyGuards(t *testing.T) {
+	const n = 2000
+	p := tiny[stamp](t, &pool.Options[stamp]{Shards: 2})
+	h, err := p.Insert(stamp{id: 7})
+	require.NoError(t, err)
+	guards := make([]pool.Guard[stamp], n)
+	vs := make([]*stamp, n)
+	var wg sync.WaitGroup
+	for i := range guards {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			guards[i] = p.Pin()
+			vs[i], _ = guards[i].Get(h)
+		}()
+	}
+	wg.Wait()
+	require.Equal(t, n, p.Stats().Pinned)
+	require.True(t, p.Remove(h))
+	w := p.Worker()
+	defer w.Close()
+	for i := range guards {
+		if i%200 == 0 {
+			churn(t, p, w, 100)
+		}
+		require.NotNil(t, vs[i])
+		require.EqualValues(t, 7, vs[i].id)
+		guards[i].Unpin()
+	}
+	require.Zero(t, p.Stats().Pinned)
+	churn(t, p, w, 2000)
+	// The first scan since visits many cells, and is paid for by more removals;
+	// still all of them come back.
+	assert.Less(t, p.Stats().Allocated, 3*2048*4)
+}
+
+// Many goroutines look up and loop under one guard while others replace the values. What the
+// guard returned stays as it was for all of them, and is reused after Unpin. It catches a
+// guard that a look-up writes to (by the race detector), and one that protects only the
+// goroutine that pinned it.
+func TestOneGuardServesManyGoroutines(t *testing.T) {
+	const goroutines, n = 8, 64
+	p := tiny[stamp](t, &pool.Options[stamp]{Shards: 2})
+	hs := testkit.Fill(t, p, n, func(i int) stamp { return stamp{id: uint64(i + 1)} })
+	g := p.Pin()
+	var seen [goroutines][n]*stamp
+	var looked, wg sync.WaitGroup
+	looked.Add(goroutines)
+	removed := make(chan struct{})
+	for k := range goroutines {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i, h := range hs {
+				seen[k][i], _ = g.Get(h)
+			}
+			looked.Done()
+			<-removed
+			for i, v := range seen[k] {
+				if assert.NotNilf(t, v, "%v was live when goroutine %d looked", hs[i], k) {
+					assert.EqualValuesf(t, i+1, v.id, "%v is reused under goroutine %d", hs[i], k)
+				}
+			}
+			for h, v := range g.All() {
+				assert.Greaterf(t, v.id, uint64(n), "%v was inserted after the removals", h)
+			}
+		}()
+	}
+	looked.Wait()
+	require.Equal(t, n, p.RemoveBatch(hs))
+	testkit.Fill(t, p, n, func(i int) stamp { return stamp{id: uint64(n + i + 1)} })
+	close(removed)
+	wg.Wait()
+	require.GreaterOrEqual(t, p.Stats().Limbo, n)
+	g.Unpin()
+	testkit.RequireReclaimed(t, p)
+}

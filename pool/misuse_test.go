@@ -1,0 +1,153 @@
+package pool_test
+
+import (
+	"context"
+	"io"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// requireMisuse requires that every method of x panics with these texts, but for some. A
+// loop that a method returns is begun.
+func requireMisuse(t *testing.T, x any, except []string, texts ...string) {
+	t.Helper()
+	v := reflect.ValueOf(x)
+	for i := range v.NumMethod() {
+		name := v.Type().Method(i).Name
+		if slices.Contains(except, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			testkit.RequirePanicText(t, func() {
+				for _, result := range called(v.Method(i)) {
+					if result.Kind() == reflect.Func {
+						called(result)
+					}
+				}
+			}, texts...)
+		})
+	}
+}
+
+// called calls f with arguments that a correct program could use.
+func called(f reflect.Value) []reflect.Value {
+	args := make([]reflect.Value, f.Type().NumIn())
+	for i := range args {
+		args[i] = argument(f.Type().In(i))
+	}
+	return f.Call(args)
+}
+
+func argument(of reflect.Type) reflect.Value {
+	v := reflect.New(of).Elem()
+	switch of.Kind() {
+	case reflect.Uint64: // a Handle
+		v.SetUint(1 << 32)
+	case reflect.Int:
+		v.SetInt(1)
+	case reflect.Slice:
+		v = reflect.Append(v, argument(of.Elem()))
+	case reflect.Func:
+		v = reflect.MakeFunc(of, func([]reflect.Value) (results []reflect.Value) {
+			for i := range of.NumOut() {
+				results = append(results, reflect.Zero(of.Out(i)))
+			}
+			return results
+		})
+	case reflect.Interface:
+		for _, arg := range []any{context.Background(), io.Discard} {
+			if a := reflect.ValueOf(arg); a.Type().Implements(of) {
+				v.Set(a)
+			}
+		}
+	}
+	return v
+}
+
+func TestZeroPoolPanics(t *testing.T) {
+	requireMisuse(t, new(pool.Pool[int]), []string{"Ptr"}, "zero ", "Pool", "make one with New")
+	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).Ptr(1 << 32).Live() }, "zero", "make one with New")
+}
+
+func TestZeroPtrFindsNothing(t *testing.T) {
+	var q pool.Ptr[int]
+	assert.False(t, q.Live())
+	assert.False(t, q.Remove())
+	assert.False(t, q.View(func(*int) {}))
+	_, ok := q.Get()
+	assert.False(t, ok)
+	g := pool.Must[int](nil).Pin()
+	defer g.Unpin()
+	_, ok = q.Under(&g)
+	assert.False(t, ok)
+}
+
+func TestClosedWorkerPanics(t *testing.T) {
+	p := pool.Must[int](nil)
+	h := testkit.MustInsert(t, p, 1)
+	closed := p.Worker()
+	closed.Close()
+	closed.Close()
+	for _, w := range []*pool.Worker[int]{closed, {}} {
+		requireMisuse(t, w, []string{"Close"}, "pool: ", "Worker")
+	}
+	require.Equal(t, 1, p.MustGet(h))
+	require.Zero(t, p.Stats().Cached)
+}
+
+func TestGuardMisusePanics(t *testing.T) {
+	p := pool.Must[int](nil)
+	unpinned := p.Pin()
+	unpinned.Unpin()
+	for _, g := range []*pool.Guard[int]{{}, &unpinned} {
+		requireMisuse(t, g, []string{"Unpin", "Repin"}, "pool: ", "Guard", "not pinned")
+		for _, f := range []func(){g.Unpin, g.Repin} {
+			testkit.RequirePanicText(t, f, "pool: Unpin of a guard that is not pinned")
+		}
+	}
+	require.Zero(t, p.Stats().Pinned)
+}
+
+func TestRefMisusePanics(t *testing.T) {
+	const text = "pool: use of a Ref after Release"
+	p := pool.Must[int](nil)
+	h := testkit.MustInsert(t, p, 7)
+	r := mustHold(t, p, h)
+	r.Release()
+	requireMisuse(t, r, []string{"Handle"}, text)
+	require.Equal(t, h, r.Handle())
+	requireMisuse(t, new(pool.Ref[int]), nil, text, "Pool.Hold")
+	require.Zero(t, p.Stats().Held, "a second Release let another's hold go")
+	require.True(t, p.Remove(h))
+}
+
+func TestReservationSettlesOnce(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Capacity: 3})
+	for _, settle := range []func(*pool.Reservation[int]){
+		func(r *pool.Reservation[int]) { r.Commit() }, (*pool.Reservation[int]).Cancel,
+		func(r *pool.Reservation[int]) {
+			ref := r.CommitHold()
+			require.True(t, p.Contains(ref.Handle()))
+			require.Equal(t, 1, p.Stats().Held)
+			ref.Release()
+		},
+	} {
+		r, err := p.Reserve()
+		require.NoError(t, err)
+		h := r.Handle()
+		settle(r)
+		requireMisuse(t, r, []string{"Handle"}, "pool: ", "Reservation")
+		require.Equal(t, h, r.Handle(), "Handle stays readable")
+		require.Zero(t, p.Stats().Held, "a CommitHold that panics holds nothing")
+		p.Clear()
+		require.Zero(t, testkit.RequireReclaimed(t, p).Reserved)
+	}
+	requireMisuse(t, new(pool.Reservation[int]), nil, "pool: ", "Reserve")
+}

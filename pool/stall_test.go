@@ -1,0 +1,201 @@
+package pool_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// stalls are the ways to hold a pin while user code runs: each calls stall under a pin.
+func stalls(p *pool.Pool[int], h pool.Handle[int]) map[string]func(stall func()) {
+	return map[string]func(stall func()){
+		"Pin":      func(stall func()) { g := p.Pin(); g.Get(h); stall(); g.Unpin() },
+		"View":     func(stall func()) { p.View(h, func(*int) { stall() }) },
+		"Ptr.View": func(stall func()) { p.Ptr(h).View(func(*int) { stall() }) },
+		"All": func(stall func()) {
+			for range p.All() {
+				stall()
+				break
+			}
+		},
+		"DeleteFunc": func(stall func()) {
+			p.DeleteFunc(func(k pool.Handle[int], _ *int) bool {
+				if k == h {
+					stall()
+				}
+				return false
+			})
+		},
+		"Each": func(stall func()) {
+			_ = p.Each(context.Background(), 1, func(k pool.Handle[int], _ *int) error {
+				if k == h {
+					stall()
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// stalled starts f on a goroutine of its own and returns when f stalls. The function that it
+// returns lets f go on, and waits for its end.
+func stalled(t *testing.T, f func(stall func())) (release func()) {
+	t.Helper()
+	entered, gate, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(left)
+		f(func() { close(entered); <-gate })
+	}()
+	testkit.Within(t, func() { <-entered })
+	return func() { close(gate); testkit.Within(t, func() { <-left }) }
+}
+
+// A pin that does not end costs a bounded number of slots. Then insertions return ErrStalled,
+// Stats shows the pin, and all other operations go on. After Unpin the pool is as before.
+func TestStalledReaderIsBoundedAndNamed(t *testing.T) {
+	const capacity, live, most = 64, 8, 200
+	for _, o := range []pool.Options[int]{
+		{Capacity: capacity, Shards: 2}, {Capacity: capacity, Shards: 2, Reuse: pool.FIFO},
+		// One shard: of two, one may take new memory although the other has slots.
+		{MaxLimbo: most, Shards: 1}, {MaxLimbo: most, Shards: 1, Reuse: pool.FIFO},
+	} {
+		for way := range stalls(nil, 0) {
+			t.Run(fmt.Sprintf("%v capacity %d %s", o.Reuse, o.Capacity, way), func(t *testing.T) {
+				p := tiny(t, &o)
+				hs := testkit.Fill(t, p, live, testkit.Number)
+				churn := func(n int, worker bool) (int, error) {
+					w := p.Worker()
+					defer w.Close()
+					for i := range n {
+						insert, remove := p.Insert, p.Remove
+						if worker {
+							insert, remove = w.Insert, w.Remove
+						}
+						h, err := insert(0)
+						if err != nil {
+							return i, err
+						}
+						require.True(t, remove(h))
+					}
+					return n, nil
+				}
+				allocated := 0
+				for round := range 3 {
+					release := stalled(t, stalls(p, hs[live-1])[way])
+					begin := p.Stats()
+					require.Equal(t, 1, begin.Pinned)
+
+					n, err := churn(capacity+most+1000, round%2 == 1)
+					require.ErrorIs(t, err, pool.ErrStalled, "after %d", n)
+					requireRefusal(t, p, pool.ErrStalled, way)
+					st := testkit.RequireConserved(t, p)
+					bound := capacity - live
+					if o.Capacity == 0 {
+						bound = most
+					}
+					require.LessOrEqual(t, st.Limbo, bound+64, "limbo, round %d", round)
+					require.LessOrEqual(t, st.Allocated, capacity+most+64)
+					require.Equal(t, 1, st.Pinned)
+					require.Equal(t, st.Epoch-begin.Epoch, st.OldestPin, "the age of the pin, in epochs")
+					require.Positive(t, st.OldestPin)
+					for i, h := range hs {
+						require.Equal(t, i+1, p.MustGet(h))
+					}
+					require.False(t, p.Remove(hs[0]+1<<33))
+					require.True(t, p.Remove(hs[0]))
+
+					release()
+					st = testkit.RequireReclaimed(t, p)
+					require.Zero(t, st.OldestPin)
+					require.Equal(t, live-1, st.Live)
+					require.Equal(t, st.Allocated, st.Free+st.Live)
+					hs[0] = testkit.MustInsert(t, p, 1)
+					_, err = churn(1000, round%2 == 0)
+					require.NoError(t, err)
+					if o.Capacity > 0 {
+						more := testkit.Fill(t, p, capacity-live, testkit.Number)
+						requireRefusal(t, p, pool.ErrFull, way)
+						require.Equal(t, len(more), p.RemoveBatch(more))
+					}
+					if allocated == 0 {
+						allocated = p.Stats().Allocated
+					}
+				}
+				// Each stall finds the slots of the one before.
+				require.LessOrEqual(t, p.Stats().Allocated, allocated+128)
+			})
+		}
+	}
+}
+
+// A constructor that does not return keeps its own slot and delays nothing else.
+func TestStalledConstructorHoldsItsSlotAlone(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		const capacity = 8
+		p := tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 2, Reuse: reuse})
+		var built pool.Handle[int]
+		release := stalled(t, func(stall func()) {
+			built, _ = p.InsertFunc(func(_ pool.Handle[int], v *int) { stall(); *v = 7 })
+		})
+		for range 100 {
+			hs := testkit.Fill(t, p, capacity-1, testkit.Number)
+			requireRefusal(t, p, pool.ErrFull, "the last slot is under construction")
+			require.Equal(t, capacity-1, p.RemoveBatch(hs))
+		}
+		require.Zero(t, p.Stats().Pinned)
+		release()
+		require.Equal(t, 7, p.MustGet(built))
+		require.Equal(t, capacity-1, p.Clear()+len(testkit.Fill(t, p, capacity-2, testkit.Number)))
+		p.Clear()
+		testkit.RequireReclaimed(t, p)
+	}
+}
+
+// A Reset that does not return keeps the slots that were taken with its own, and delays
+// neither insertions nor removals by others. Synchronize waits for it.
+func TestStalledResetBlocksNoCall(t *testing.T) {
+	const most, mark = 300, -1
+	for _, reuse := range testkit.Reuses {
+		entered, gate := make(chan struct{}), make(chan struct{})
+		p := tiny(t, &pool.Options[int]{Shards: 1, Reuse: reuse, MaxLimbo: most, Reset: func(v *int) {
+			if *v == mark {
+				close(entered)
+				<-gate
+			}
+			*v = 0
+		}})
+		require.True(t, p.Remove(testkit.MustInsert(t, p, mark)))
+		left := make(chan error, 1)
+		go func() { left <- p.Synchronize(context.Background()) }()
+		testkit.Within(t, func() {
+			<-entered
+			w := p.Worker()
+			for n := range 10 * most {
+				h, err := p.Insert(1)
+				require.NoError(t, err)
+				require.True(t, p.Contains(h))
+				if n%2 == 0 {
+					require.True(t, p.Remove(h))
+				} else {
+					require.True(t, w.Remove(h))
+				}
+			}
+			w.Close()
+			require.LessOrEqual(t, testkit.RequireConserved(t, p).Limbo, most)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+			defer cancel()
+			require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded)
+		})
+		close(gate)
+		require.NoError(t, <-left)
+		st := testkit.RequireReclaimed(t, p)
+		require.Equal(t, st.Allocated, st.Free)
+		testkit.MustInsert(t, p, 1)
+	}
+}

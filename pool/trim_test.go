@@ -1,0 +1,137 @@
+package pool_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// After a peak, with nothing live, Trim gives the memory back, by Stats and by the Go heap,
+// although a Worker and a guard are open.
+func TestTrimGivesMemoryBack(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		t.Run(testkit.NameOf(reuse), func(t *testing.T) {
+			peak := max(100_000, testkit.Long(600_000))
+			p, err := pool.New(&pool.Options[plain]{Reuse: reuse})
+			require.NoError(t, err)
+			w := p.Worker()
+			hs := make([]pool.Handle[plain], 0, peak)
+			for i := range uint64(peak) {
+				h, err := w.Insert(plain{i, i})
+				if err != nil {
+					t.Fatal(err)
+				}
+				hs = append(hs, h)
+			}
+			for _, h := range hs {
+				if !w.Remove(h) {
+					t.Fatalf("Remove(%v)", h)
+				}
+			}
+			w.Flush()
+			require.NoError(t, p.Synchronize(context.Background())) // or the guard would hold the last of limbo
+			before, heapBefore := p.Stats().Bytes, testkit.Heap()
+			g := p.Pin()
+			freed := p.Trim()
+			st := testkit.RequireConserved(t, p)
+			assert.Equal(t, before-st.Bytes, freed)
+			assert.Less(t, st.Bytes, max(before/20, 300<<10), "%+v", st)
+			assert.Greater(t, heapBefore-testkit.Heap(), freed*9/10, "the Go heap did not get it back")
+			for _, h := range hs {
+				if _, ok := g.Get(h); ok || p.Contains(h) {
+					t.Fatalf("%v is live", h)
+				}
+			}
+			assert.Zero(t, p.Trim(), "a second Trim found more")
+			issued := make(map[pool.Handle[plain]]bool, peak)
+			for _, h := range hs {
+				issued[h] = true
+			}
+			for i := range uint64(peak) {
+				h, err := w.Insert(plain{i, i})
+				if err != nil || issued[h] {
+					t.Fatalf("%v, %v was issued again: %v", err, h, issued[h])
+				}
+				if v, ok := g.Get(h); !ok || *v != (plain{i, i}) {
+					t.Fatalf("a guard does not see %v, which was inserted in a page that came back", h)
+				}
+			}
+			g.Unpin()
+			w.Close()
+			require.LessOrEqual(t, p.Stats().Bytes, before+before/20, "pages did not come back, others were made")
+			runtime.KeepAlive(hs)
+		})
+	}
+}
+
+// Pages that come back share a copy of the table: growth after Trim allocates little
+// more than what it brings back, however many pages there are, and has at most a
+// 64th of the memory before it is needed, which the next Trim gives back.
+func TestPagesComeBackTogether(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	const pages, perPage, shift = 4000, 256, 8
+	for _, reuse := range testkit.Reuses {
+		p, err := pool.NewTiny(&pool.Options[object]{Reuse: reuse, Shards: 1}, shift)
+		require.NoError(t, err)
+		hs := make([]pool.Handle[object], pages*perPage)
+		grow := func() float64 {
+			return float64(testkit.Allocated(func() {
+				for i := range hs {
+					if hs[i], err = p.Insert(object{}); err != nil {
+						t.Fatal(err)
+					}
+					if i%(400*perPage) == 0 { // these read all slots
+						// The queue's slots, and those of a page that is in use and one that is not.
+						most := i*65/64 + 3*perPage
+						require.LessOrEqual(t, p.Stats().Allocated, most, "%d are live", i+1)
+						testkit.RequireConserved(t, p)
+					}
+				}
+			}))
+		}
+		first := grow()
+		require.Equal(t, len(hs), p.RemoveBatch(hs))
+		require.Positive(t, p.Trim())
+		require.Less(t, grow()/first, 2.0, reuse)
+		require.Equal(t, len(hs)-len(hs)/3, p.RemoveBatch(hs[len(hs)/3:]))
+		before := p.Stats().Bytes
+		freed := p.Trim()
+		require.Equal(t, before-p.Stats().Bytes, freed)
+		testkit.MustInsert(t, p, object{}) // and so have others come back
+		testkit.Fill(t, p, 2*perPage, func(int) object { return object{} })
+		before = p.Stats().Bytes
+		require.Greater(t, pool.Unused(p), 4*perPage)
+		freed = p.Trim()
+		require.Equal(t, before-p.Stats().Bytes, freed)
+		require.Less(t, pool.Unused(p), 2*perPage)
+		testkit.RequireConserved(t, p)
+	}
+}
+
+// Trim leaves a pool with Preallocate alone, and one with a single page.
+func TestTrimLeavesFixedPoolsAlone(t *testing.T) {
+	p, err := pool.New(&pool.Options[int]{Capacity: 10_000, Preallocate: true})
+	require.NoError(t, err)
+	require.Zero(t, p.Trim())
+	require.Equal(t, 10_000, p.Stats().Allocated)
+	if !testkit.Watched {
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			h, _ := p.Insert(1)
+			p.Remove(h)
+		}))
+	}
+	single := pool.Must[int](nil)
+	single.Remove(testkit.MustInsert(t, single, 1))
+	before := single.Stats()
+	require.Zero(t, single.Trim())
+	require.Equal(t, before.Bytes, single.Stats().Bytes)
+	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).Trim() }, "zero Pool")
+}

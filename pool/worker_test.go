@@ -1,0 +1,140 @@
+package pool_test
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// A Worker that is dropped loses no slot.
+func TestDroppedWorkerLosesNoSlot(t *testing.T) {
+	for _, capacity := range []int{0, 1000} {
+		p := tiny(t, &pool.Options[stamp]{Shards: 1, Capacity: capacity})
+		allocated := 0
+		for range 4 {
+			testkit.Apart(func() {
+				w := p.Worker()
+				var hs []pool.Handle[stamp]
+				for range 300 {
+					h, err := w.Insert(stamp{})
+					if err != nil {
+						t.Error(err)
+					}
+					hs = append(hs, h)
+				}
+				for _, h := range hs {
+					w.Remove(h)
+				}
+				_, _ = w.Insert(stamp{})
+			})
+			testkit.Eventually(t, func() bool { return p.Stats().Cached == 0 }, "what a dropped Worker cached")
+			require.Equal(t, 1, p.Clear())
+			testkit.Eventually(t, func() bool { st := testkit.RequireConserved(t, p); return st.Cached == 0 }, "sum")
+			st := testkit.RequireReclaimed(t, p)
+			require.Equal(t, st.Allocated, st.Free)
+			if allocated == 0 {
+				allocated = st.Allocated
+			}
+			require.LessOrEqual(t, st.Allocated, allocated+2)
+		}
+	}
+}
+
+// A garbage collection at any moment of a Worker's last operation must not give
+// its slots back under it. Each operation is the last mention of its Worker; a
+// helper collects all the time, and InsertFunc and Reset collect in the middle.
+// It catches a method without KeepAlive.
+func TestGCInsideWorkersLastOperation(t *testing.T) {
+	p := tiny(t, &pool.Options[stamp]{Shards: 1, Reset: func(v *stamp) { v.id = 0 }})
+	q := tiny(t, &pool.Options[stamp]{Shards: 1})
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		for !stop.Load() {
+			runtime.GC()
+		}
+	}()
+	for i := range testkit.Long(1500) {
+		for _, p := range []*pool.Pool[stamp]{p, q} {
+			hs := make([]pool.Handle[stamp], 48)
+			for k := range hs {
+				hs[k] = testkit.MustInsert(t, p, stamp{id: uint64(k + 1)})
+			}
+			w := p.Worker()
+			_, err := w.Insert(stamp{id: 99})
+			require.NoError(t, err)
+			for _, h := range hs[1:] {
+				require.True(t, w.Remove(h))
+			}
+			switch i % 5 {
+			case 0:
+				require.True(t, w.Remove(hs[0])) // the bag is full
+			case 1:
+				v, ok := w.Take(hs[0])
+				require.True(t, ok)
+				require.EqualValues(t, 1, v.id)
+			case 2:
+				_, err := w.InsertFunc(func(_ pool.Handle[stamp], v *stamp) {
+					v.self = v
+					runtime.GC()
+					h := testkit.MustInsert(t, p, stamp{id: 5})
+					require.True(t, p.Remove(h))
+					require.Equal(t, v, v.self, "the slot was given back under init")
+				})
+				require.NoError(t, err)
+			case 3:
+				h, err := w.Insert(stamp{id: 6})
+				require.NoError(t, err)
+				require.EqualValues(t, 6, p.MustGet(h).id)
+			case 4:
+				w.Flush()
+			}
+			p.Clear()
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	for _, p := range []*pool.Pool[stamp]{p, q} {
+		testkit.Eventually(t, func() bool { return p.Stats().Cached == 0 }, "dropped Workers")
+		st := testkit.RequireReclaimed(t, p)
+		require.Equal(t, st.Allocated, st.Free)
+	}
+}
+
+// One Worker may be used by many goroutines, one after another.
+func TestWorkerChangesHands(t *testing.T) {
+	p := tiny(t, &pool.Options[stamp]{Shards: 2})
+	turn := make(chan *pool.Worker[stamp], 1)
+	turn <- p.Worker()
+	var wg sync.WaitGroup
+	for k := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			var hs [20]pool.Handle[stamp]
+			for range testkit.Long(2000) {
+				w := <-turn
+				for i, h := range hs {
+					if v, ok := w.Take(h); ok != (h != 0) || ok && v.id != uint64(k) {
+						t.Errorf("%v: %v, %v", h, v, ok)
+					}
+					hs[i], _ = w.Insert(stamp{id: uint64(k)})
+				}
+				turn <- w
+			}
+		}()
+	}
+	wg.Wait()
+	require.Equal(t, 8*20, p.Len())
+	(<-turn).Close()
+	p.Clear()
+	testkit.RequireReclaimed(t, p)
+}

@@ -1,0 +1,95 @@
+package shard
+
+// chain is a list of vacant slots that one goroutine owns, linked through their words.
+// Removals, magazines, reclaimers and Trim move slots between lists in chains. A freelist
+// hands out the first slot first. In limbo the first slot is the one that was removed last.
+//
+// Its zero value is empty. It is not safe for concurrent use.
+type chain[T any] struct {
+	first uint64   // the first slot's generation and index: the head of a list that begins here
+	tail  uint64   // the last slot's
+	last  *Slot[T] // nil if the last slot is not known; it links to None then
+	next  uint32   // what last's word links to, which no other goroutine reads yet
+	n     uint32
+}
+
+// append puts slot i, whose word is word, behind the last slot.
+func (c *chain[T]) append(slot *Slot[T], i uint32, word uint64) {
+	at := Pack(Generation(word), i)
+	if c.n == 0 {
+		c.first = at
+	} else {
+		c.link(i)
+	}
+	c.last, c.tail, c.next = slot, at, Low(word)
+	c.n++
+}
+
+// link makes the last slot link to i. In a chain that was a list before, it mostly does
+// already.
+func (c *chain[T]) link(i uint32) {
+	if c.next != i {
+		c.last.set(Pack(Generation(c.tail), i))
+		c.next = i
+	}
+}
+
+// top returns the link for a slot that is put before the first.
+func (c *chain[T]) top() uint32 {
+	if c.n == 0 {
+		return None
+	}
+	return Low(c.first)
+}
+
+// noteFirst notes that slot i, whose word is word, was put before the first slot.
+func (c *chain[T]) noteFirst(slot *Slot[T], i uint32, word uint64) {
+	at := Pack(Generation(word), i)
+	if c.n == 0 {
+		c.last, c.tail, c.next = slot, at, Low(word)
+	}
+	c.first = at
+	c.n++
+}
+
+// prepend puts slot i, whose word is word, before the first slot.
+func (c *chain[T]) prepend(slot *Slot[T], i uint32, word uint64) {
+	word = Pack(Generation(word), c.top())
+	slot.set(word)
+	c.noteFirst(slot, i, word)
+}
+
+// concat puts the slots of o behind those of c.
+func (c *chain[T]) concat(o *chain[T]) {
+	if c.n == 0 {
+		*c = *o
+	} else if o.n > 0 {
+		c.link(Low(o.first))
+		c.last, c.tail, c.next, c.n = o.last, o.tail, o.next, c.n+o.n
+	}
+}
+
+// finish makes c a list that can be spliced: its head has the first slot's generation, and its
+// last slot links to None, as one does that is not known.
+func (c *chain[T]) finish(a *Arena[T]) {
+	i := Low(c.first)
+	c.first = Pack(Generation(a.slot(i).Word.Load()), i)
+	if c.last != nil {
+		c.link(None)
+	}
+}
+
+// takeFirst takes the first slot out of c, which has one, and returns it with its index and
+// word. It visits the slot alone: c.first has the next one's index, and not its generation,
+// which only a freelist's head needs.
+func (c *chain[T]) takeFirst(a *Arena[T]) (slot *Slot[T], i uint32, word uint64) {
+	i = Low(c.first)
+	slot = a.slot(i)
+	word = slot.Word.Load()
+	if c.n--; c.n == 0 {
+		*c = chain[T]{}
+	} else {
+		c.first = uint64(Low(word))
+	}
+	return slot, i, word
+}

@@ -1,0 +1,244 @@
+package shard_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+	"coatcheck/shard"
+)
+
+// TestRefusalSaysWhy has pools without a free slot, and one reason each. Where what is in the
+// way goes, the next insertion succeeds. Brief pins, which end by themselves, are no reason.
+func TestRefusalSaysWhy(t *testing.T) {
+	const slots = 3
+	type state struct {
+		*rig[uint64]
+		s  *shard.Shard[uint64]
+		hs []uint64 // the first has no life left
+	}
+	unpin := func(g epoch.Guard) func() { return func() { g.Unpin() } }
+	for name, c := range map[string]struct {
+		prepare func(y state) (gone func())
+		want    error
+	}{
+		"all live": {func(y state) func() { return func() { y.remove(t, y.s, y.hs[1]) } }, shard.ErrFull},
+		"a guard": {func(y state) func() {
+			g := y.arena.Domain.Pin()
+			y.remove(t, y.s, y.hs[2])
+			return unpin(g)
+		}, shard.ErrStalled},
+		"a guard and a brief pin": {func(y state) func() {
+			g, brief := y.arena.Domain.Pin(), y.arena.Domain.PinBrief()
+			y.remove(t, y.s, y.hs[2])
+			return func() { g.Unpin(); brief.Unpin() }
+		}, shard.ErrStalled},
+		"a Ref": {func(y state) func() {
+			k, ok := y.arena.Hold(y.hs[1])
+			require.True(t, ok)
+			y.remove(t, y.s, y.hs[1])
+			return func() { y.arena.Drop(k) }
+		}, shard.ErrStalled},
+		"a Ref of a reclaimed slot": {func(y state) func() {
+			k, _ := y.arena.Hold(y.hs[1])
+			y.remove(t, y.s, y.hs[1])
+			y.s.Reclaim(nil)
+			return func() { y.arena.Drop(k) }
+		}, shard.ErrStalled},
+		"a guard, of a slot that is exhausted": {func(y state) func() {
+			g := y.arena.Domain.Pin()
+			y.remove(t, y.s, y.hs[0])
+			return func() { g.Unpin(); y.remove(t, y.s, y.hs[1]) }
+		}, shard.ErrFull},
+		"a guard, of one that is and one that is not": {func(y state) func() {
+			g := y.arena.Domain.Pin()
+			y.remove(t, y.s, y.hs[:2]...)
+			return unpin(g)
+		}, shard.ErrStalled},
+		"a Ref of a slot that is exhausted": {func(y state) func() {
+			k, _ := y.arena.Hold(y.hs[0])
+			y.remove(t, y.s, y.hs[0])
+			return func() { y.arena.Drop(k); y.remove(t, y.s, y.hs[1]) }
+		}, shard.ErrFull},
+		"a later guard":     {func(y state) func() { y.remove(t, y.s, y.hs[1]); return unpin(y.arena.Domain.Pin()) }, nil},
+		"a later brief pin": {func(y state) func() { y.remove(t, y.s, y.hs[1]); return unpin(y.arena.Domain.PinBrief()) }, nil},
+		"an earlier one, of others": {func(y state) func() {
+			y.leave(t, y.s, y.hs[1])
+			g := y.arena.Domain.Pin()
+			y.leave(t, y.s, y.hs[2])
+			return unpin(g)
+		}, nil},
+	} {
+		for _, shards := range []int{1, 3} {
+			for _, fifo := range []bool{false, true} {
+				t.Run(name, func(t *testing.T) {
+					y := state{rig: newRig[uint64](t, setup[uint64]{
+						slots: slots, exact: true, shards: shards, fifo: fifo, first: shard.LastGeneration - 2,
+					})}
+					y.s = y.shards[shards-1]
+					y.hs = y.fill(t, y.s, slots, number)
+					y.remove(t, y.s, y.hs[0])
+					y.reclaim(t, y.s)
+					slot, h := y.s.Pop()
+					live(slot, h, 1)
+					y.hs[0] = h
+					gone := c.prepare(y)
+					for range 2 {
+						slot, _, err := y.shards[0].Claim()
+						require.Equal(t, c.want, err)
+						if err == nil {
+							require.NotNil(t, slot)
+							break
+						}
+					}
+					if gone(); c.want != nil {
+						_, _, err := y.shards[0].Claim()
+						require.NoError(t, err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestBriefPinIsNoReason: an insertion waits for a look-up's own pin, with and without a
+// guard that holds back other slots.
+func TestBriefPinIsNoReason(t *testing.T) {
+	for _, exact := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 2, exact: exact})
+		s := r.shards[0]
+		hs := r.fill(t, s, 2, number)
+		brief := r.arena.Domain.PinBrief()
+		r.leave(t, s, hs[0])
+		s.Goal() // sealed: a later guard does not delay it
+		guard := r.arena.Domain.Pin()
+		r.leave(t, s, hs[1])
+		claimed := make(chan uint64, 1)
+		go func() {
+			_, h, _ := s.Claim()
+			claimed <- h
+		}()
+		select {
+		case h := <-claimed:
+			t.Fatalf("exact %v: got %s under a pin", exact, text(h))
+		case <-time.After(10 * time.Millisecond):
+		}
+		brief.Unpin()
+		require.Equal(t, text(shard.Reborn(hs[0])), text(soon(t, claimed)))
+		_, _, err := s.Claim()
+		require.Equal(t, shard.ErrStalled, err)
+		guard.Unpin()
+	}
+}
+
+// TestVerdictIsShared: a refusal serves insertions that had begun before it, and no later one.
+func TestVerdictIsShared(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 2, exact: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, 2, number)
+	began := r.arena.Decisions()
+	for range 3 {
+		_, err := r.arena.Decide(s, began)
+		require.Equal(t, shard.ErrFull, err)
+		require.Equal(t, began+1, r.arena.Decisions(), "decided once")
+	}
+	r.leave(t, s, hs...)
+	_, err := r.arena.Decide(s, began)
+	require.Equal(t, shard.ErrFull, err, "it was full after this one began")
+	h, err := r.arena.Decide(s, began+1)
+	require.NoError(t, err)
+	require.Equal(t, text(shard.Reborn(hs[1])), text(h))
+	_, err = r.arena.Decide(s, began+1)
+	require.NoError(t, err, "a decision that found a slot refuses nobody")
+}
+
+// TestCapacityIsExactWhileItWears replaces values until the last slot is exhausted: as many
+// values live as there are slots with a life left, however many shards share them.
+func TestCapacityIsExactWhileItWears(t *testing.T) {
+	const slots, lives = 12, 3
+	for _, shards := range []int{1, 3, 5} {
+		for _, fifo := range []bool{false, true} {
+			r := newRig[uint64](t, setup[uint64]{
+				slots: slots, capacity: slots, shards: shards, fifo: fifo, first: shard.LastGeneration - 2*(lives-1),
+			})
+			var hs []uint64
+			for ever := 0; ; ever++ {
+				slot, h, err := r.shards[ever%shards].Claim()
+				if err != nil {
+					usable := slots - int(r.arena.Spent())
+					require.Len(t, hs, usable)
+					if usable == 0 {
+						require.Equal(t, shard.ErrExhausted, err)
+						require.Equal(t, slots*lives, ever)
+						break
+					}
+					require.Equal(t, shard.ErrFull, err)
+					r.remove(t, r.shards[ever/2%shards], hs[0])
+					hs = hs[1:]
+					ever--
+					continue
+				}
+				live(slot, h, 1)
+				hs = append(hs, h)
+			}
+		}
+	}
+}
+
+// TestClaimFindsWhatOthersKeep: each place where a slot may be, in another shard, is found.
+func TestClaimFindsWhatOthersKeep(t *testing.T) {
+	const slots = 4 * shard.SpliceLeast
+	for name, prepare := range map[string]func(r *rig[uint64], o *shard.Shard[uint64], hs []uint64){
+		"limbo": func(r *rig[uint64], o *shard.Shard[uint64], hs []uint64) { r.leave(t, o, hs...) },
+		"waiting": func(r *rig[uint64], o *shard.Shard[uint64], hs []uint64) {
+			r.leave(t, o, hs...)
+			o.Goal()
+		},
+		"freelist": func(r *rig[uint64], o *shard.Shard[uint64], hs []uint64) {
+			r.remove(t, o, hs...)
+			r.reclaim(t, o)
+		},
+		"ready": func(r *rig[uint64], o *shard.Shard[uint64], hs []uint64) {
+			r.leave(t, o, hs[0])
+			r.reclaim(t, o)
+			r.leave(t, o, hs[1:]...)
+			r.reclaim(t, o)
+			require.Positive(t, o.Ready())
+		},
+	} {
+		for _, fifo := range []bool{false, true} {
+			if fifo && name == "ready" {
+				continue // of a queue all are
+			}
+			r := newRig[uint64](t, setup[uint64]{slots: slots, shards: 3, fifo: fifo, exact: true})
+			hs := r.fill(t, r.shards[1], slots, number)
+			prepare(r, r.shards[1], hs)
+			var got []uint32
+			for range hs {
+				_, h, err := r.shards[0].Claim()
+				require.NoError(t, err, name)
+				got = append(got, shard.Low(h))
+			}
+			slices.Sort(got)
+			require.Equal(t, lows(hs), got, name)
+		}
+	}
+}
+
+// TestHoldersStayBelowTheMark: a hold panics, and changes nothing, long before the count could
+// reach the bit that marks a parked slot.
+func TestHoldersStayBelowTheMark(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 2})
+	h := r.fill(t, r.shards[0], 1, number)[0]
+	k, ok := r.arena.Hold(h)
+	require.True(t, ok)
+	k.SetHolders(shard.MostHolders)
+	require.Panics(t, func() { r.arena.Hold(h) })
+	require.Equal(t, 1, r.arena.Held())
+	k.SetHolders(1)
+	r.arena.Drop(k)
+	require.Zero(t, r.arena.Held())
+}
