@@ -1,7 +1,10 @@
 package table
 
 // hashed is the index of tables from New: a Go map.
-type hashed[K comparable] struct{ rows map[K]Index }
+type hashed[K comparable] struct {
+	rows map[K]Index
+	room int // the number of keys that rows was made for or, before a removal, had
+}
 
 func (x *hashed[K]) find(k K) Index {
 	if i, ok := x.rows[k]; ok {
@@ -28,14 +31,22 @@ func (x *hashed[K]) unclaim(k K, _ []K) { delete(x.rows, k) }
 
 func (x *hashed[K]) row(k K) Index    { return x.rows[k] }
 func (x *hashed[K]) set(k K, i Index) { x.rows[k] = i }
-func (x *hashed[K]) drop(k K)         { delete(x.rows, k) }
 func (x *hashed[K]) dead(K) bool      { return false }
-func (x *hashed[K]) clear([]K)        { clear(x.rows) }
+
+func (x *hashed[K]) drop(k K) {
+	x.room = max(x.room, len(x.rows))
+	delete(x.rows, k)
+}
+
+func (x *hashed[K]) clear([]K) {
+	x.room = max(x.room, len(x.rows))
+	clear(x.rows)
+}
 
 // reserve makes a larger map if that saves at least one growth, since a map cannot be
 // told to grow.
 func (x *hashed[K]) reserve(n int) {
-	if n > 2*len(x.rows) {
+	if n > max(x.room, 2*len(x.rows)) {
 		x.resize(n)
 	}
 }
@@ -48,5 +59,5 @@ func (x *hashed[K]) resize(n int) {
 	for k, i := range x.rows {
 		rows[k] = i
 	}
-	x.rows = rows
+	x.rows, x.room = rows, n
 }

@@ -122,6 +122,39 @@ func TestReserve(t *testing.T) {
 	})
 }
 
+// TestRoomStays: Reserve allocates only what is missing, and takes no room away, whether
+// the room was reserved or is that of records that left. Half of it would be 128 KiB.
+func TestRoomStays(t *testing.T) {
+	const n = 1 << 16
+	type ints = *table.Table[int, struct{}]
+	add := func(tb ints) {
+		for i := range n {
+			tb.Add(i, struct{}{})
+		}
+	}
+	for name, provide := range map[string]func(tb ints){
+		"Reserve": func(tb ints) { tb.Reserve(n) },
+		"Clear":   func(tb ints) { add(tb); tb.Clear() },
+		"Remove": func(tb ints) {
+			add(tb)
+			for i := range n {
+				tb.Remove(i)
+			}
+		},
+	} {
+		tb := of[int, struct{}](table.SoA)
+		provide(tb)
+		took := testkit.Allocated(func() {
+			tb.Reserve(n)
+			tb.Reserve(10)
+			if name != "Remove" { // a map with traces of deleted keys may have to be tidied
+				add(tb)
+			}
+		})
+		require.Less(t, took, uint64(128<<10), name)
+	}
+}
+
 // TestPointersSurviveCollections: records that are all pointers survive collections while
 // the table grows and records move.
 func TestPointersSurviveCollections(t *testing.T) {
