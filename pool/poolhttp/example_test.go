@@ -49,6 +49,14 @@ func ExampleRegister() {
 	// Output: 1 1
 }
 
+func ExampleUnregister() {
+	p := coats("closed tonight")
+	poolhttp.Unregister("closed tonight")
+	_, shown := maps.Collect(poolhttp.All())["closed tonight"]
+	fmt.Println(shown, p.Len())
+	// Output: false 1
+}
+
 func ExampleAll() {
 	p := coats("cloakroom")
 	_, _ = p.Insert("scarf")

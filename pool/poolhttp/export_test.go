@@ -1,8 +1,8 @@
 package poolhttp
 
-// Known reports whether the registry has an entry of a name, its pool collected or not.
-func Known(name string) bool {
+// Entry returns the registry's entry of a name, its pool collected or not, or nil.
+func Entry(name string) *entry {
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
-	return registry.entries[name] != nil
+	return registry.entries[name]
 }

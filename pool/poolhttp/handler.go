@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"path"
-	"strings"
 )
 
 // Handler returns a handler that shows the registered pools: the page at any path that
@@ -22,15 +21,16 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	var err error
 	header := w.Header()
+	_, file := path.Split(r.URL.Path)
 	switch {
-	case r.URL.Path != "" && !strings.HasSuffix(r.URL.Path, "/") && path.Base(r.URL.Path) != "pools.json":
+	case file != "" && file != "pools.json":
 		http.NotFound(w, r)
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		return
-	case path.Base(r.URL.Path) == "pools.json":
+	case file == "pools.json":
 		header.Set("Content-Type", "application/json; charset=utf-8")
 		to := json.NewEncoder(&b)
 		to.SetIndent("", "\t")

@@ -98,7 +98,8 @@ func TestMethodsAndPaths(t *testing.T) {
 	for path, kind := range map[string]string{
 		"/": "text/html; charset=utf-8", "/debug/pools/": "text/html; charset=utf-8",
 		"/pools.json": "application/json; charset=utf-8", "/debug/pools/pools.json": "application/json; charset=utf-8",
-		"/favicon.ico": "", "/debug/pools/else": "",
+		"/x/pools.json/": "text/html; charset=utf-8",
+		"/favicon.ico":   "", "/debug/pools/else": "",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "DELETE"} {
 			w := ask(method, path)
@@ -115,7 +116,7 @@ func TestMethodsAndPaths(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	http.StripPrefix("/pools", poolhttp.Handler()).ServeHTTP(w, httptest.NewRequest("GET", "/pools/", nil))
+	http.StripPrefix("/pools/", poolhttp.Handler()).ServeHTTP(w, httptest.NewRequest("GET", "/pools/", nil))
 	require.Contains(t, w.Body.String(), "<h1>")
 }
 

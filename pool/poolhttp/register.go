@@ -23,11 +23,12 @@ var registry struct {
 // entry is a registered pool. It must not refer to the pool, which could not be collected
 // then.
 type entry struct {
-	name   string
-	values string         // the type of its values
-	pool   func() anyPool // returns nil once the pool has been collected
-	mu     sync.Mutex
-	past   history // under mu
+	name    string
+	values  string          // the type of its values
+	pool    func() anyPool  // returns nil once the pool has been collected
+	cleanup runtime.Cleanup // calls forget then
+	mu      sync.Mutex
+	past    history // under mu
 }
 
 // anyPool is the part of a pool's methods that does not depend on the type of its values.
@@ -36,14 +37,15 @@ type anyPool interface {
 	ExplainOpen() string
 }
 
-// Register shows p under a name. It replaces another pool of that name.
+// Register shows p under a name, until Unregister. It replaces another pool of that name;
+// if p has the name already, nothing changes. A pool may have several names.
 //
 // The registry holds p weakly: an unreachable pool is collected as if it were not
 // registered, and its name is removed. Invalid UTF-8 in a name becomes U+FFFD. Register
 // panics if p is nil or zero.
 func Register[T any](name string, p *pool.Pool[T]) {
-	p.Cap()                                    // panics unless p is usable
-	name = strings.ToValidUTF8(name, "\ufffd") // JSON and Prometheus require UTF-8
+	p.Cap() // panics unless p is usable
+	name = valid(name)
 	weakly := weak.Make(p)
 	e := &entry{name: name, values: reflect.TypeFor[T]().String(), pool: func() anyPool {
 		if p := weakly.Value(); p != nil {
@@ -53,12 +55,36 @@ func Register[T any](name string, p *pool.Pool[T]) {
 	}}
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
+	if old := registry.entries[name]; old != nil && old.pool() == anyPool(p) {
+		return
+	}
+	remove(name)
 	if registry.entries == nil {
 		registry.entries = make(map[string]*entry)
 	}
 	registry.entries[name] = e
-	runtime.AddCleanup(p, forget, e)
+	e.cleanup = runtime.AddCleanup(p, forget, e)
 }
+
+// Unregister removes a name, if a pool has it.
+func Unregister(name string) {
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	remove(valid(name))
+}
+
+// remove is Unregister with the lock held.
+func remove(name string) {
+	if e := registry.entries[name]; e != nil {
+		p := e.pool()
+		e.cleanup.Stop() // or it would stay as long as the pool
+		runtime.KeepAlive(p)
+		delete(registry.entries, name)
+	}
+}
+
+// valid returns a name in UTF-8, which JSON and Prometheus require.
+func valid(name string) string { return strings.ToValidUTF8(name, "\ufffd") }
 
 // forget removes the entry of a pool that has been collected.
 func forget(e *entry) {

@@ -29,7 +29,7 @@ func TestARegisteredPoolIsCollected(t *testing.T) {
 		_, _ = w.Insert(1)
 		require.Equal(t, 1, live("dropped"))
 	}()
-	testkit.Eventually(t, func() bool { return live("dropped") < 0 && !poolhttp.Known("dropped") }, "dropped")
+	testkit.Eventually(t, func() bool { return live("dropped") < 0 && poolhttp.Entry("dropped") == nil }, "dropped")
 }
 
 func TestANameMeansTheLastPool(t *testing.T) {
@@ -42,9 +42,47 @@ func TestANameMeansTheLastPool(t *testing.T) {
 
 	poolhttp.Register("its other name", first)
 	first = nil
-	testkit.Eventually(t, func() bool { return !poolhttp.Known("its other name") }, "dropped")
+	testkit.Eventually(t, func() bool { return poolhttp.Entry("its other name") == nil }, "dropped")
 	require.Equal(t, 1, live("name"), "the first pool removes no entry but its own")
 	runtime.KeepAlive(second)
+}
+
+// TestNamesLeaveNothingBehind: a name may be registered any number of times, for the same
+// pool or others. It catches cleanups that pile up, at 127 bytes each, while a pool lives.
+func TestNamesLeaveNothingBehind(t *testing.T) {
+	a, b := pool.Must[int](nil), pool.Must[int](nil)
+	for what, change := range map[string]func(){
+		"the same pool":  func() { poolhttp.Register("again", a) },
+		"two pools":      func() { poolhttp.Register("turns", a); poolhttp.Register("turns", b) },
+		"and Unregister": func() { poolhttp.Register("off", a); poolhttp.Unregister("off") },
+	} {
+		const n = 10_000
+		change()
+		before := testkit.Heap()
+		for range n {
+			change()
+		}
+		require.Less(t, testkit.Heap()-before, int64(10*n), what)
+	}
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(b)
+}
+
+func TestRegisterAndUnregisterAgain(t *testing.T) {
+	p := pool.Must[int](nil)
+	poolhttp.Register("one\xff", p)
+	poolhttp.Register("other", p)
+	other := poolhttp.Entry("other")
+	poolhttp.Register("other", p)
+	require.Same(t, other, poolhttp.Entry("other"), "with its chart")
+	for range 2 { // of a name that is not there, it does nothing
+		poolhttp.Unregister("one\xff")
+		require.Nil(t, poolhttp.Entry("one\ufffd"))
+		require.Zero(t, live("other"))
+	}
+	poolhttp.Register("one\xff", p)
+	require.Zero(t, live("one\ufffd"))
+	runtime.KeepAlive(p)
 }
 
 func TestAllIsInOrderAndMayStop(t *testing.T) {
