@@ -1,9 +1,12 @@
 package pool_test
 
 import (
-	"context"
+	"bytes"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -250,31 +253,45 @@ func BenchmarkReserve(b *testing.B) {
 	}
 }
 
-// BenchmarkEach calls a function for each value, on one goroutine, against a loop
-// under one guard that does so.
-func BenchmarkEach(b *testing.B) {
-	for _, live := range []int{10_000, 200_000} {
-		p := unbounded()
-		testkit.Fill(b, p, live, func(i int) small { return small{uint64(i), 1} })
-		ctx, cancel := context.WithCancel(b.Context())
-		defer cancel()
-		sum := uint64(0)
-		call := func(_ pool.Handle[small], v *small) error {
-			sum += v.twice
-			return nil
-		}
-		b.Run(fmt.Sprintf("impl=each/base=guard/live=%d", live), func(b *testing.B) {
-			versus(b, times(func() { _ = p.Each(ctx, 1, call) }), times(func() {
-				g := p.Pin()
-				for h, v := range g.All() {
-					if call(h, v) != nil {
-						break
-					}
-				}
-				g.Unpin()
-			}))
+// BenchmarkSnapshot is against encoding/binary, which encodes a slice of as many values at once.
+func BenchmarkSnapshot(b *testing.B) {
+	type value = [2]uint64
+	p := pool.Must[value](nil)
+	vs := make([]value, 100_000)
+	testkit.Fill(b, p, len(vs), func(i int) value { return value{uint64(i), 1} })
+	snapshot := snapshotOf(b, p)
+	raw, _ := binary.Append(nil, binary.LittleEndian, vs)
+	run(b, contest{"impl=write/base=binary", func() work { return times(func() { _, _ = p.WriteTo(io.Discard) }) }, func() work {
+		return times(func() { raw, _ = binary.Append(raw[:0], binary.LittleEndian, vs) })
+	}}, contest{"impl=read/base=binary", func() work {
+		return times(func() { _, _ = pool.ReadFrom[value](bytes.NewReader(snapshot), nil) })
+	}, func() work {
+		return times(func() { _, _ = binary.Decode(raw, binary.LittleEndian, make([]value, len(vs))) }) // as ReadFrom must
+	}})
+}
+
+// BenchmarkTrim fills a pool of 8,000 pages, trims it, and fills it again. It reports how long
+// either took, and their ratio: above 1, memory that comes back costs more than at first.
+func BenchmarkTrim(b *testing.B) {
+	hs := make([]pool.Handle[small], 8_000*1024)
+	fill := func(p *pool.Pool[small]) float64 {
+		runtime.GC()
+		return testkit.Timed(func() {
+			for i := range hs {
+				hs[i], _ = p.Insert(small{uint64(i), 1})
+			}
 		})
-		sink.Add(sum)
+	}
+	for b.Loop() {
+		fill(unbounded()) // so that the process has the memory
+		p := unbounded()
+		first := fill(p)
+		p.RemoveBatch(hs)
+		trim := testkit.Timed(func() { p.Trim() })
+		again := fill(p)
+		b.ReportMetric(first/1e6, "first-ms")
+		b.ReportMetric(trim/1e6, "trim-ms")
+		b.ReportMetric(again/first, "ratio")
 	}
 }
 
@@ -287,86 +304,29 @@ func times(f func()) work {
 	}
 }
 
-// BenchmarkHold holds and releases one value, against pinning, looking it up and unpinning.
-func BenchmarkHold(b *testing.B) {
-	p := unbounded()
-	h, _ := p.Insert(small{1, 1})
-	b.Run("impl=hold/base=pin", func(b *testing.B) {
-		versus(b, times(func() {
-			r, _ := p.Hold(h)
-			r.Value().twice++
-			r.Release()
-		}), times(func() {
-			g := p.Pin()
-			v, _ := g.Get(h)
-			v.twice++
-			g.Unpin()
-		}))
-	})
-}
-
-// The benchmarks from here on compare a pool, or a domain, that has or had many guards or
-// Refs with one that has not. The aim is a ratio of at most 2.
-
 // manyGuards is how many guards there were, openGuards how many there are.
 const (
 	manyGuards = 10_000
 	openGuards = 32_000
 )
 
-// leaving is the order in which guards go.
-func leaving(order string) []int {
-	list := rand.New(rand.NewPCG(1, 2)).Perm(manyGuards)
-	if order == "same" {
-		for i := range list {
-			list[i] = i
-		}
-	}
-	return list
-}
-
-// afterGuards returns a pool whose many guards have gone, in the order in which they came or
-// in any.
-func afterGuards(order string) *pool.Pool[small] {
+// afterGuards returns a pool whose many guards have gone, in any order.
+func afterGuards() *pool.Pool[small] {
 	p := unbounded()
 	guards := make([]pool.Guard[small], manyGuards)
 	for i := range guards {
 		guards[i] = p.Pin()
 	}
-	for _, i := range leaving(order) {
+	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(manyGuards) {
 		guards[i].Unpin()
 	}
 	return p
 }
 
 func BenchmarkAfterGuards(b *testing.B) {
-	for _, order := range []string{"any", "same"} {
-		run(b, contest{"impl=pool/order=" + order,
-			func() work { return pairs(afterGuards(order)) }, func() work { return pairs(unbounded()) },
-		}, contest{"impl=worker/order=" + order,
-			func() work { return pairs(afterGuards(order).Worker()) }, func() work { return pairs(unbounded().Worker()) },
-		})
-	}
-}
-
-// BenchmarkScanAfterGuards retires, and asks whether the stamp's grace period is over, when so
-// many guards have gone and a few have not.
-func BenchmarkScanAfterGuards(b *testing.B) {
-	scans := func(many, stay int) work {
-		d := epoch.New()
-		guards := make([]epoch.Guard, many)
-		for i := range guards {
-			guards[i] = d.Pin()
-		}
-		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(many)[stay:] {
-			guards[i].Unpin()
-		}
-		return times(func() { d.Passed(d.Retire()) })
-	}
-	for _, stay := range []int{0, 1, 10} {
-		run(b, contest{fmt.Sprintf("stay=%d", stay),
-			func() work { return scans(manyGuards, stay) }, func() work { return scans(stay, stay) }})
-	}
+	run(b, contest{"impl=pool", func() work { return pairs(afterGuards()) }, func() work { return pairs(unbounded()) }},
+		contest{"impl=worker",
+			func() work { return pairs(afterGuards().Worker()) }, func() work { return pairs(unbounded().Worker()) }})
 }
 
 // besideGuards returns a pool with so many guards, all pinned by one goroutine or each by

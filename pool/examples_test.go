@@ -3,6 +3,7 @@ package pool_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -58,26 +59,6 @@ type Node struct {
 	Next pool.Handle[Node]
 }
 
-func Example_staleHandle() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	fmt.Println(h)
-
-	v, ok := p.Get(h)
-	fmt.Println(v, ok)
-
-	fmt.Println(p.Remove(h), p.Remove(h))
-
-	_, _ = p.Insert("coat")
-	_, ok = p.Get(h)
-	fmt.Println(ok)
-	// Output:
-	// 0@1
-	// umbrella true
-	// true false
-	// false
-}
-
 func ExampleNew() {
 	_, err := pool.New(&pool.Options[int]{Capacity: -1})
 	fmt.Println(err)
@@ -86,12 +67,6 @@ func ExampleNew() {
 	// Output:
 	// pool: Options.Capacity is -1; want 0 (no limit) or more
 	// 100 <nil>
-}
-
-func ExampleMust() {
-	p := pool.Must[int](nil) // the defaults
-	fmt.Println(p.Len())
-	// Output: 0
 }
 
 func ExampleOptions() {
@@ -156,30 +131,17 @@ func ExamplePool_InsertFunc() {
 	// Output: true
 }
 
-func ExamplePool_Reserve() {
-	p := pool.Must(replay[Node]())
-	a, _ := p.Reserve()
-	b, _ := p.Reserve()
-	a.Value().Next, b.Value().Next = b.Handle(), a.Handle()
-	fmt.Println(p.Contains(a.Handle()))
-	h := a.Commit()
-	b.Commit()
-	fmt.Println(p.MustGet(h).Next)
-	// Output:
-	// false
-	// 1@1
-}
-
 func ExamplePool_Get() {
 	p := pool.Must(replay[string]())
 	h, _ := p.Insert("umbrella")
 	fmt.Println(p.Get(h))
-	p.Remove(h)
+	fmt.Println(p.Remove(h), p.Remove(h)) // another goroutine was faster
 	_, ok := p.Get(h)
-	fmt.Println(ok)
+	fmt.Println(ok, p.Contains(h))
 	// Output:
 	// umbrella true
-	// false
+	// true false
+	// false false
 }
 
 func ExamplePool_View() {
@@ -188,33 +150,6 @@ func ExamplePool_View() {
 	p.View(h, func(v *[2]uint64) { v[1] = 7 }) // in place, without a copy
 	fmt.Println(p.MustGet(h))
 	// Output: [1 7]
-}
-
-func ExamplePool_Contains() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	fmt.Println(p.Contains(h), p.Contains(h+1<<32))
-	// Output: true false
-}
-
-func ExamplePool_Remove() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	fmt.Println(p.Remove(h))
-	fmt.Println(p.Remove(h)) // another goroutine was faster
-	// Output:
-	// true
-	// false
-}
-
-func ExamplePool_Take() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	fmt.Println(p.Take(h))
-	fmt.Println(p.Len())
-	// Output:
-	// umbrella true
-	// 0
 }
 
 func ExamplePool_RemoveBatch() {
@@ -243,14 +178,6 @@ func ExamplePool_Grow() {
 	// Output:
 	// <nil> 1000
 	// pool: full: Grow by 1001 values: there may be 1000
-}
-
-func ExamplePool_Ptr() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	q := p.Ptr(h) // needs no pool at hand
-	fmt.Println(q.Get())
-	// Output: umbrella true
 }
 
 func ExamplePool_Worker() {
@@ -322,28 +249,6 @@ func ExamplePool_DeleteFunc() {
 	// Output: 2 2
 }
 
-func ExamplePool_Clear() {
-	p := pool.Must(replay[int]())
-	hs := insertAll(p, 1, 2, 3)
-	fmt.Println(p.Clear(), p.Contains(hs[0]))
-	// Output: 3 false
-}
-
-func ExamplePool_Len() {
-	p := pool.Must(replay[int]())
-	insertAll(p, 1, 2, 3)
-	fmt.Println(p.Len())
-	// Output: 3
-}
-
-func ExamplePool_Cap() {
-	fmt.Println(pool.Must(&pool.Options[int]{Capacity: 10}).Cap())
-	fmt.Println(pool.Must[int](nil).Cap() == pool.MaxCapacity)
-	// Output:
-	// 10
-	// true
-}
-
 func ExamplePool_Synchronize() {
 	p := pool.Must(&pool.Options[string]{
 		Reset: func(s *string) { fmt.Println("reclaimed", *s) },
@@ -357,18 +262,6 @@ func ExamplePool_Synchronize() {
 	// removed
 	// reclaimed umbrella
 	// <nil>
-}
-
-func ExamplePool_Stats() {
-	p := pool.Must(&pool.Options[string]{Capacity: 10, Origin: 1, Shards: 1})
-	h, _ := p.Insert("a")
-	_, _ = p.Insert("b")
-	g := p.Pin()
-	p.Remove(h)
-	st := p.Stats()
-	fmt.Println(st.Live, st.Limbo, st.Free, st.Allocated, st.Pinned)
-	g.Unpin()
-	// Output: 1 1 8 10 1
 }
 
 func ExampleStats() {
@@ -400,9 +293,12 @@ func ExamplePool_TryInsertFunc() {
 	// 1
 }
 
-// A snapshot keeps handles, also those inside values.
+// A snapshot keeps handles, also those inside values. What was stale stays stale in the
+// copy, and input that is no snapshot is refused.
 func ExamplePool_WriteTo() {
 	p := pool.Must(replay[Node]())
+	stale, _ := p.Insert(Node{})
+	p.Remove(stale)
 	root, _ := p.Insert(Node{Name: "root"})
 	leaf, _ := p.Insert(Node{Name: "leaf", Next: root})
 
@@ -410,48 +306,17 @@ func ExamplePool_WriteTo() {
 	n, err := p.WriteTo(&file)
 	fmt.Println(n == int64(file.Len()), err)
 
-	restored, err := pool.ReadFrom[Node](&file, nil)
-	fmt.Println(restored.Len(), err)
+	restored, err := pool.ReadFrom(&file, &pool.Options[Node]{Shards: 8, Reuse: pool.FIFO})
+	fmt.Println(restored.Len(), restored.Contains(stale), err)
 	fmt.Println(restored.MustGet(restored.MustGet(leaf).Next).Name)
-	// Output:
-	// true <nil>
-	// 2 <nil>
-	// root
-}
 
-// What was stale stays stale in the copy, and input that is no snapshot is refused.
-func ExampleReadFrom() {
-	p := pool.Must(replay[int]())
-	stale, _ := p.Insert(1)
-	p.Remove(stale)
-	h, _ := p.Insert(2)
-
-	var file bytes.Buffer
-	_, _ = p.WriteTo(&file)
-	restored, _ := pool.ReadFrom(&file, &pool.Options[int]{Shards: 8, Reuse: pool.FIFO})
-	fmt.Println(restored.Contains(stale), restored.MustGet(h))
-
-	_, err := pool.ReadFrom[int](strings.NewReader("a shopping list: coats"), nil)
+	_, err = pool.ReadFrom[Node](strings.NewReader("a shopping list: coats"), nil)
 	fmt.Println(err)
 	// Output:
-	// false 2
+	// true <nil>
+	// 2 false <nil>
+	// root
 	// pool: the snapshot is corrupt: at byte 0: no snapshot begins with "a shoppi"
-}
-
-func ExamplePool_Hold() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
-	r, ok := p.Hold(h)
-	fmt.Println(ok)
-	p.Remove(h)
-	fmt.Println(p.Contains(h), *r.Value()) // removed, and still readable
-	r.Release()
-	_, ok = p.Hold(h)
-	fmt.Println(ok)
-	// Output:
-	// true
-	// false umbrella
-	// false
 }
 
 func ExamplePool_Trim() {
@@ -469,4 +334,163 @@ func ExamplePool_Trim() {
 	// Output:
 	// true true
 	// false
+}
+
+func ExampleHandle() {
+	p := pool.Must(replay[string]())
+	h, _ := p.Insert("umbrella")
+	owners := map[pool.Handle[string]]string{h: "Ada"} // a handle is a word
+	fmt.Println(owners[h], h, h.Index(), h.Generation())
+
+	var none pool.Handle[string]
+	fmt.Println(none, none.IsZero(), p.Contains(none))
+	// Output:
+	// Ada 0@1 0 1
+	// none true false
+}
+
+// In JSON a handle is a text.
+func ExampleHandle_UnmarshalText() {
+	type edge struct{ From, To pool.Handle[int] }
+	b, _ := json.Marshal(edge{From: 7<<32 | 42})
+	fmt.Printf("%s\n", b)
+	var e edge
+	fmt.Println(json.Unmarshal(b, &e), e.From.Index(), e.To.IsZero())
+	fmt.Println(e.From.UnmarshalText([]byte("42@8")))
+	// Output:
+	// {"From":"42@7","To":"none"}
+	// <nil> 42 true
+	// pool: handle "42@8": generation 8 is even, so nothing ever lived with it
+}
+
+func ExampleGuard_Repin() {
+	p := pool.Must(&pool.Options[string]{Capacity: 1})
+	h, _ := p.Insert("umbrella")
+	g := p.Pin()
+	p.Remove(h)
+	_, err := p.Insert("coat")
+	fmt.Println(err) // the guard may have seen the umbrella
+
+	g.Repin()
+	h, err = p.Insert("coat")
+	v, _ := g.Get(h)
+	fmt.Println(*v, err)
+	g.Unpin()
+	// Output:
+	// pool: full: removed slots wait for a guard that is still pinned, or for a Ref
+	// coat <nil>
+}
+
+func ExampleGuard_All() {
+	p := pool.Must(replay[int]())
+	insertAll(p, 1, 2)
+	g := p.Pin()
+	most := new(int)
+	for _, v := range g.All() {
+		if *v > *most {
+			most = v // good until Unpin, beyond the loop
+		}
+	}
+	fmt.Println(*most)
+	g.Unpin()
+	// Output: 2
+}
+
+// Two values that refer to each other, and one that is not made after all.
+func ExampleReservation() {
+	p := pool.Must(replay[Node]())
+	a, _ := p.Reserve()
+	b, _ := p.Reserve()
+	c, _ := p.Reserve()
+	a.Value().Next, b.Value().Next = b.Handle(), a.Handle()
+	fmt.Println(p.Contains(a.Handle()))
+	h := a.Commit()
+	b.Commit()
+	c.Cancel()
+	fmt.Println(p.MustGet(h).Next, p.Len(), p.Stats().Reserved)
+	// Output:
+	// false
+	// 1@1 2 0
+}
+
+// A Ptr is used where no pool is at hand.
+func ExamplePtr() {
+	p := pool.Must(replay[int]())
+	h, _ := p.Insert(42)
+	q := p.Ptr(h)
+	fmt.Println(q.Get())
+	q.View(func(v *int) { *v++ })
+	g := p.Pin()
+	if v, ok := q.Under(&g); ok {
+		*v++
+	}
+	g.Unpin()
+	fmt.Println(p.MustGet(h))
+	fmt.Println(q.Remove(), q.Remove(), q.Live(), pool.Ptr[int]{}.Live())
+	// Output:
+	// 42 true
+	// 44
+	// true false false false
+}
+
+func ExampleWorker() {
+	p := pool.Must(replay[string]())
+	w := p.Worker()
+	h, _ := w.Insert("umbrella")
+	fmt.Println(p.Contains(h)) // handles are the pool's
+	fmt.Println(w.Take(h))
+	h, _ = p.Insert("coat") // by whomever
+	fmt.Println(w.Remove(h), w.Remove(h))
+	w.Close()
+	defer func() { fmt.Println(recover()) }()
+	_, _ = w.Insert("scarf")
+	// Output:
+	// true
+	// umbrella true
+	// true false
+	// pool: use of a Worker that is closed, or not from Pool.Worker
+}
+
+func ExampleWorker_Flush() {
+	p := pool.Must(replay[string]())
+	w := p.Worker()
+	defer w.Close()
+	h, _ := w.Insert("umbrella")
+	w.Remove(h)
+	fmt.Println(p.Stats().Cached > 0)
+	w.Flush() // before a long pause
+	fmt.Println(p.Stats().Cached)
+	// Output:
+	// true
+	// 0
+}
+
+// A reply is written while the connection may be closed by others: its slot waits,
+// and no other slot does.
+func ExampleRef() {
+	conns := pool.Must(replay[string]())
+	h, _ := conns.Insert("alice")
+
+	done := make(chan string)
+	if r, ok := conns.Hold(h); ok {
+		go func() {
+			defer r.Release()
+			done <- "replied to " + *r.Value() // as long as it takes
+		}()
+	}
+	conns.Remove(h)
+	fmt.Println(<-done)
+	// Output: replied to alice
+}
+
+// The goroutine of a connection keeps its value to the end, even if another removes it.
+func ExampleReservation_CommitHold() {
+	conns := pool.Must(replay[string]())
+	r, _ := conns.Reserve()
+	*r.Value() = "alice"
+	mine := r.CommitHold()
+	conns.Clear() // the server shuts down
+	fmt.Println(*mine.Value(), conns.Contains(mine.Handle()))
+	mine.Release()
+	// Output: alice false
 }
