@@ -35,7 +35,6 @@ import (
 
 const (
 	module = "github.com/mattn/go-sqlite3"
-	ours   = "coatcheck" // the module of handles.go's pool
 	tags   = "sqlite_vtable,sqlite_preupdate_hook,sqlite_unlock_notify,sqlite_math_functions"
 )
 
@@ -113,7 +112,7 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 	}
 	tool(".", "mod", "download", module+"@"+version)
 	source := tool(".", "list", "-m", "-f", "{{.Dir}}", module+"@"+version)
-	root := tool(".", "list", "-m", "-f", "{{.Dir}}", ours)
+	root := tool(".", "list", "-f", "{{.Module.Dir}}", "coatcheck/pool") // which handles.go imports
 	before, after = copied{"before", filepath.Join(dir, "before")}, copied{"after", filepath.Join(dir, "after")}
 	for _, c := range []copied{before, after} {
 		if err == nil {
@@ -124,7 +123,7 @@ func prepare(ctx context.Context, version, dir string) (before, after copied, er
 		}
 		edit := []string{"mod", "edit", "-go=1.24.0"} // the same language version in both
 		if c == after && err == nil {
-			edit = append(edit, "-require="+ours+"@v0.0.0", "-replace="+ours+"="+root)
+			edit = append(edit, "-require=coatcheck@v0.0.0", "-replace=coatcheck="+root)
 			err = c.replace()
 		}
 		tool(c.dir, edit...)
