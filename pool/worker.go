@@ -21,17 +21,17 @@ import (
 // another, but two must not use it at once. It must not be copied. Do not store a Worker in
 // a value of its own pool: the collector would never find it dropped.
 type Worker[T any] struct {
-	mark mark     // noCopy
-	pool *Pool[T] // nil when closed
-
 	// slots is plain: one goroutine at a time uses it, and then the finalizer. So that the
-	// finalizer does not run during a method, each method keeps the Worker alive to its end.
+	// finalizer does not run while a method uses the slots, the method keeps the Worker alive.
 	// Otherwise the last use of the Worker may come before the last use of its slots.
 	//
 	// A locked instruction delays all later loads. So a fast path costs its locked
 	// instruction and its longest chain of dependent loads. To shorten that, the magazine has
 	// pointers to slots and its own copy of the page table.
 	slots shard.Magazine[T]
+
+	mark mark     // noCopy
+	pool *Pool[T] // nil when closed
 }
 
 // Worker returns a new Worker. It allocates, so make one for each goroutine, not for each
@@ -51,11 +51,14 @@ func (p *Pool[T]) Worker() *Worker[T] {
 
 // Insert is like [Pool.Insert], but costs no locked instruction on amd64.
 func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
-	if slot, next := w.slots.Next(); slot != nil {
+	if w.slots.HasNext() {
+		slot, next := w.slots.Next()
 		slot.Value = v
-		h = w.pool.live(slot, next)
-		runtime.KeepAlive(w)
-		return h, nil
+		slot.Publish(next)
+		if debugging {
+			w.pool.records.lives.Began(next, inserted)
+		}
+		return Handle[T](next), nil
 	}
 	return w.insertSlow(v)
 }
@@ -145,7 +148,8 @@ func (w *Worker[T]) open() {
 
 // next takes a vacant slot.
 func (w *Worker[T]) next() (*shard.Slot[T], uint64, error) {
-	if slot, h := w.slots.Next(); slot != nil {
+	if w.slots.HasNext() {
+		slot, h := w.slots.Next()
 		return slot, h, nil
 	}
 	return w.slots.Claim()

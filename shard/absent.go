@@ -22,8 +22,8 @@ import "unsafe"
 // Tables are immutable, so an older one shows the old memory, or the void. That is right as
 // long as no operation goes by a table that is older than itself: a value that was inserted
 // before the operation lies in memory that the current table shows. So guards load the current
-// table in each operation, and a Worker checks that its copy is current. A goroutine that
-// takes a slot from a list loads the table after the list.
+// table in each operation, and a Worker does before it believes that a handle is stale. A
+// goroutine that takes a slot from a list loads the table after the list.
 //
 // The wrong version lets a guard keep the table that it found when it was pinned: it would not
 // see values in a page that comes back meanwhile.

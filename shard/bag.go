@@ -5,7 +5,7 @@ import "slices"
 // The bag of a magazine has the slots that it removed and that wait for their grace period, in
 // parts with an epoch stamp each:
 //
-//	          from        seals[0].end   seals[1].end        room
+//	          from        seals[0].end   seals[1].end  used  len(bag)
 //	 ──────────┼───────────────┼──────────────┼─────────┼──────┼
 //	 ready now │    sealed     │    sealed    │  open   │
 //
@@ -20,7 +20,7 @@ func (m *Magazine[T]) turn() {
 	a := m.arena
 	m.low = min(m.low, len(m.ready))
 	m.seal()
-	if waits := len(m.bag) - m.from; a.Reset != nil || len(m.ready)+int(m.end-m.next)+waits > m.reach-m.batch {
+	if waits := m.used - m.from; a.Reset != nil || len(m.ready)+int(m.end-m.next)+waits > m.reach-m.batch {
 		if !m.gave && a.Reset == nil && len(m.seals) > 0 {
 			// Slots that wait for a guard are no reason for a greater reach.
 			m.gave = a.Domain.Passed(m.seals[len(m.seals)-1].stamp)
@@ -36,14 +36,14 @@ func (m *Magazine[T]) turn() {
 // seal seals the open part of the bag. Its slots were unlinked before, so the current epoch is
 // a right stamp for all.
 func (m *Magazine[T]) seal() {
-	if m.open == len(m.bag) {
+	if m.open == m.used {
 		return
 	}
 	stamp := m.stamp
 	if !m.exact {
-		stamp = m.arena.Domain.Retire()
+		stamp = m.clock.Retire()
 	}
-	m.open = len(m.bag)
+	m.open = m.used
 	m.seals = append(m.seals, seal{m.open, stamp})
 }
 
@@ -70,7 +70,7 @@ func (m *Magazine[T]) pass() {
 func (m *Magazine[T]) reuse(end int) {
 	a := m.arena
 	passed := m.bag[m.from:end]
-	whole := m.from == 0 && end == len(m.bag) && len(m.ready) == 0
+	whole := m.from == 0 && end == m.used && len(m.ready) == 0
 	m.from = end  // first, because a parked slot is no longer the magazine's
 	if a.held() { // observes (P7): holds stood before their slots came into the bag
 		free := passed[:0]
@@ -87,36 +87,33 @@ func (m *Magazine[T]) reuse(end int) {
 			k.slot.Value = zero
 		}
 	}
-	for i := range passed {
-		passed[i].h = Reborn(passed[i].h)
-	}
 	if whole {
-		m.ready, m.bag = passed, m.ready
+		m.ready, m.bag = passed, m.ready[:cap(m.ready)]
 	} else {
 		m.ready = append(m.ready, passed...)
 	}
-	if m.from >= len(m.bag) {
+	if m.from >= m.used {
 		m.clearBag()
 	}
 }
 
 // clearBag makes the bag empty, after its slots have moved.
 func (m *Magazine[T]) clearBag() {
-	m.bag, m.from, m.open, m.top, m.seals = m.bag[:0], 0, 0, None, m.seals[:0]
+	m.used, m.from, m.open, m.top, m.seals = 0, 0, 0, None, m.seals[:0]
 }
 
 // makeRoom makes room for a batch in the bag. It does not allocate once the arrays have their
 // size.
 func (m *Magazine[T]) makeRoom() {
-	if n := m.from; n > 0 && (n >= len(m.bag)-n || cap(m.bag)-len(m.bag) < m.batch) {
-		m.bag = m.bag[:copy(m.bag, m.bag[n:])]
+	if n := m.from; n > 0 && (n >= m.used-n || cap(m.bag)-m.used < m.batch) {
+		m.used = copy(m.bag, m.bag[n:m.used])
 		m.from, m.open = 0, m.open-n
 		for k := range m.seals {
 			m.seals[k].end -= n
 		}
 	}
-	m.bag = slices.Grow(m.bag, m.batch)
-	m.room = min(m.open+m.batch, m.from+m.reach-len(m.ready)-int(m.end-m.next))
+	m.bag = slices.Grow(m.bag[:m.used], m.batch)
+	m.bag = m.bag[:max(m.used, min(m.open+m.batch, m.from+m.reach-len(m.ready)-int(m.end-m.next)))]
 }
 
 // shrink gives back most of the slots that no insertion has needed for idleRemovals removals.
@@ -165,11 +162,11 @@ func (m *Magazine[T]) pushBack(c *chain[T]) {
 // part does not delay the others.
 func (m *Magazine[T]) emptyBag() (c chain[T]) {
 	m.seal()
-	if part := m.bag[m.from:]; len(part) > 0 {
+	if part := m.bag[m.from:m.used]; len(part) > 0 {
 		first, last := part[len(part)-1], part[0]
 		c = chain[T]{
-			first: first.h + generationStep, n: uint32(len(part)),
-			tail: last.h + generationStep, last: last.slot, next: Low(last.slot.Word.Load()),
+			first: first.h - generationStep, n: uint32(len(part)),
+			tail: last.h - generationStep, last: last.slot, next: Low(last.slot.Word.Load()),
 		}
 	}
 	if m.exact {
@@ -180,7 +177,7 @@ func (m *Magazine[T]) emptyBag() (c chain[T]) {
 		}
 	}
 	m.clearBag()
-	m.room = m.batch
+	m.bag = slices.Grow(m.bag[:0], m.batch)[:m.batch]
 	return c
 }
 

@@ -121,7 +121,7 @@ func (t *Table[T]) Lock()      { t.mu.Lock() }
 func (t *Table[T]) Unlock()    { t.mu.Unlock() }
 
 // Kept returns how many slots the magazine keeps.
-func (m *Magazine[T]) Kept() int { return len(m.ready) + len(m.bag) - m.from + int(m.end-m.next) }
+func (m *Magazine[T]) Kept() int { return len(m.ready) + m.used - m.from + int(m.end-m.next) }
 
 // Ordered reports whether the parts of the bag follow each other, up to the open part.
 func (m *Magazine[T]) Ordered() bool {
@@ -132,5 +132,5 @@ func (m *Magazine[T]) Ordered() bool {
 		}
 		at = s.end
 	}
-	return m.open == at && at <= len(m.bag) || m.open == 0 && len(m.seals) == 0
+	return m.open == at && at <= m.used || m.open == 0 && len(m.seals) == 0
 }

@@ -75,7 +75,7 @@ func (m *Magazine[T]) Inspect() (ready, bag []uint64, next, end uint32) {
 	for _, k := range m.ready {
 		ready = append(ready, k.h)
 	}
-	for _, k := range m.bag[m.from:] {
+	for _, k := range m.bag[m.from:m.used] {
 		bag = append(bag, k.h)
 	}
 	return ready, bag, m.next, m.end

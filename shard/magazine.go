@@ -3,6 +3,8 @@ package shard
 import (
 	"slices"
 	"unsafe"
+
+	"coatcheck/epoch"
 )
 
 // Magazine keeps vacant slots for one goroutine at a time (Bonwick's word for such a cache).
@@ -26,16 +28,17 @@ import (
 //
 // All fields are plain: the goroutine has them to itself.
 type Magazine[T any] struct {
-	ready []kept[T] // Claim takes the last
+	ready []kept[T] // Next takes the last
 
-	bag  []kept[T] // what was removed, in that order
+	bag  []kept[T] // what was removed, in that order; when it is full, turn must run
+	used int       // how many it has, those before from included
 	from int       // the bag begins here; the slots before it have become ready
 	open int       // the open part begins here
-	room int       // at this length of the bag, turn must run
 	top  uint32    // the index of the last slot in the bag, or None
 
 	// stamp is the greatest of the removals in the open part, if exact.
 	stamp uint64
+	clock *epoch.Domain
 	exact bool // a copy of Arena.exact
 
 	// next ≤ index < end are slots that were never used.
@@ -103,8 +106,11 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 	t := a.Table.Pages()
 	m := Magazine[T]{
 		arena: a, shard: &a.shards[a.dealt.Add(1)%uint32(len(a.shards))],
-		pages: *t, table: t, top: None, exact: a.exact,
+		pages: *t, table: t, top: None, clock: a.Domain, exact: a.exact,
 		most: MaxReach,
+	}
+	if m.exact {
+		m.stamp = m.clock.Retire()
 	}
 	if a.Capacity > 0 {
 		m.most = int(min(MaxReach, a.Capacity/reachShare))
@@ -122,9 +128,8 @@ func (a *Arena[T]) NewMagazine() Magazine[T] {
 	if a.Fixed {
 		n, seals = m.most, m.most
 	}
-	m.ready, m.bag = make([]kept[T], 0, n), make([]kept[T], 0, n)
+	m.ready, m.bag = make([]kept[T], 0, n), make([]kept[T], n)[:m.batch]
 	m.seals = make([]seal, 0, seals)
-	m.room = m.batch
 	m.low = m.most
 	return m
 }
@@ -139,13 +144,13 @@ func (m *Magazine[T]) setReach(n int) {
 	m.reach, m.batch = n, min(n, roundReach)*3/8
 }
 
-// Next returns a slot that is ready and the handle that it will have, or nil. The caller owns
-// the slot.
+// HasNext reports whether a slot is ready.
+func (m *Magazine[T]) HasNext() bool { return len(m.ready) > 0 }
+
+// Next takes a slot that is ready, and returns it with the handle that it will have. There must
+// be one. The caller owns the slot.
 func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 	n := len(m.ready) - 1
-	if n < 0 {
-		return nil, 0
-	}
 	k := m.ready[n]
 	m.ready = m.ready[:n]
 	return k.slot, k.h
@@ -165,19 +170,20 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	if m.reach == 0 {
 		return a.claim(s)
 	}
-	if len(m.bag)-m.from >= m.batch/2 && len(m.bag) > m.from {
+	if m.used-m.from >= m.batch/2 && m.used > m.from {
 		m.turn()
 		m.mustBeOpen()
 		// A Reset that ran in turn may have used the magazine, and filled it.
-		if slot, h := m.Next(); slot != nil {
+		if m.HasNext() {
 			m.wentRound()
+			slot, h := m.Next()
 			return slot, h, nil
 		}
 		if m.next < m.end {
 			return m.Claim()
 		}
 	}
-	chunk := min((m.reach-m.batch)/2, m.reach-(m.room-m.from), Batch)
+	chunk := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.from), Batch)
 	m.ready = slices.Grow(m.ready, chunk)
 	if n := s.popRun(m.ready[:chunk]); n > 0 {
 		m.ready = m.ready[:n]
@@ -192,7 +198,7 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 		return slot, h, nil
 	}
 	slot, h, err := a.claim(s)
-	if err != nil && len(m.bag) > m.from {
+	if err != nil && m.used > m.from {
 		m.retireBag() // the slots that only this magazine can have
 		slot, h, err = a.claim(s)
 	}
@@ -220,11 +226,14 @@ func (m *Magazine[T]) wentRound() {
 	m.setReach(wide)
 }
 
-// refresh copies the current table of pages, if it has changed.
-func (m *Magazine[T]) refresh() {
-	if t := m.arena.Table.Pages(); t != m.table { // observes (P2)
-		m.pages, m.table = *t, t
+// refresh copies the current table of pages, if it has changed. It reports whether it has.
+func (m *Magazine[T]) refresh() bool {
+	t := m.arena.Table.Pages() // observes (P2)
+	if t == m.table {
+		return false
 	}
+	m.pages, m.table = *t, t
+	return true
 }
 
 // mustBeOpen panics if the magazine is closed.
@@ -236,55 +245,64 @@ func (m *Magazine[T]) mustBeOpen() {
 
 // Remove ends the life of the slot that h names, and puts the slot into the bag. It reports
 // whether h was live. It panics if the magazine is closed, also by a Reset that Remove ran.
+//
+// It does not ask whether the copied table is current. If vacate succeeds, the slot was live
+// where the copy shows it: a page that was given up has only vacant words. If not, removeSlow
+// looks again. The wrong version believes the failure, and refuses a handle whose page came
+// back after the copy was made.
+//
+//go:nosplit
 func (m *Magazine[T]) Remove(h uint64) bool {
-	if len(m.bag) >= m.room || m.pages.Now.Load() != m.table || Low(h) >= m.pages.Limit || h >= lastLife {
-		return m.removeSlow(h)
+	bag, n := m.bag, m.used
+	if uint(n) < uint(len(bag)) && Low(h) < m.pages.Limit && h < lastLife {
+		slot := At[T](&m.pages, Low(h))
+		// The link is not to the slot itself (I4): a slot in the bag is not live, and no other
+		// goroutine takes it out.
+		if slot.vacate(h, m.top) {
+			bag[n] = kept[T]{slot, Reborn(h)}
+			m.used, m.top = n+1, Low(h)
+			// While E is the stamp that was taken last, another one would be the same.
+			if m.exact && m.clock.Epoch() != m.stamp {
+				m.restamp()
+			}
+			return true
+		}
 	}
-	slot := At[T](&m.pages, Low(h))
-	// The link is not to the slot itself (I4): a slot in the bag is not live, and no other
-	// goroutine takes it out.
-	if !slot.vacate(h, m.top) {
-		return false
-	}
-	m.bag = append(m.bag, kept[T]{slot, h})
-	m.top = Low(h)
-	if m.exact {
-		m.restamp()
-	}
-	return true
+	return m.removeSlow(h)
 }
 
 // restamp takes the stamp of the slot that came into the bag last. If that is greater than
 // those before, these are sealed: they need not wait as long.
 func (m *Magazine[T]) restamp() {
-	stamp := m.arena.Domain.Retire()
-	if stamp == m.stamp {
-		return
-	}
-	if last := len(m.bag) - 1; m.open < last {
+	stamp := m.clock.Retire()
+	if last := m.used - 1; m.open < last {
 		m.open = last
 		m.seals = append(m.seals, seal{last, m.stamp})
 	}
 	m.stamp = stamp
 }
 
-// removeSlow is Remove if the bag is full, the copied table is not current or too short, or the
-// slot has no life left. It corrects that and calls Remove again, or
+// removeSlow is Remove if the bag is full, the copied table is too short or not current, h is
+// not live, or the slot has no life left. It corrects what it can and calls Remove again, or
 // removes by the arena.
 func (m *Magazine[T]) removeSlow(h uint64) bool {
 	m.mustBeOpen()
-	if m.reach > 0 && len(m.bag) >= m.room {
+	full := m.reach > 0 && m.used == len(m.bag)
+	if full {
 		m.turn()
 		m.mustBeOpen()
 	}
 	// After turn: a Reset may have flushed the magazine, and with it the copied table.
-	if m.refresh(); Low(h) >= m.pages.Limit {
+	changed := m.refresh()
+	switch {
+	case Low(h) >= m.pages.Limit:
 		return false
-	}
-	if len(m.bag) >= m.room || h >= lastLife {
+	case m.used == len(m.bag) || h >= lastLife:
 		return m.arena.Remove(m.shard, h)
+	case full || changed:
+		return m.Remove(h)
 	}
-	return m.Remove(h)
+	return false
 }
 
 // Take is Remove that moves the value out.
@@ -297,7 +315,7 @@ func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 	if ok = m.Remove(h); ok {
 		// The slot is the last in the bag, and this magazine's. The table from before the
 		// removal might show a page that was given up.
-		v = m.bag[len(m.bag)-1].slot.Value
+		v = m.bag[m.used-1].slot.Value
 	}
 	return v, ok
 }
@@ -306,11 +324,12 @@ func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 func (m *Magazine[T]) Flush() {
 	c := m.empty()
 	m.setReach(m.first())
-	m.room, m.gave = m.batch, false
+	m.gave = false
 	// Pointers to slots and the copied table would keep the memory of pages that Trim gives
 	// up. They go before a Reset runs, which may use this magazine.
 	clear(m.ready[:cap(m.ready)])
 	clear(m.bag[:cap(m.bag)])
+	m.bag = slices.Grow(m.bag[:0], m.batch)[:m.batch]
 	m.pages, m.table = PageTable{Now: m.pages.Now}, nil
 	m.shard.retireChain(&c)
 }

@@ -12,7 +12,8 @@ import (
 
 // next takes a slot as a Worker does.
 func next[T any](m *shard.Magazine[T]) (*shard.Slot[T], uint64, error) {
-	if slot, h := m.Next(); slot != nil {
+	if m.HasNext() {
+		slot, h := m.Next()
 		return slot, h, nil
 	}
 	return m.Claim()

@@ -52,7 +52,7 @@ func IsLive(word uint64) bool { return word>>32&1 == 1 }
 
 // Vacated returns the word that follows the live word h: the next generation, linked to next.
 func Vacated(h uint64, next uint32) uint64 {
-	return h&^uint64(None) + generationStep | uint64(next)
+	return (h>>32+1)<<32 | uint64(next)
 }
 
 // LastLife reports whether a slot that is live with h has no life after it.

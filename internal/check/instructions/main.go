@@ -1,0 +1,127 @@
+// Command instructions counts the machine instructions of the operations of package pool, and
+// compares them with limits.txt.
+//
+//	go run ./internal/check/instructions         # prints the table; fails if a limit is exceeded
+//	go run ./internal/check/instructions -lower  # and lowers the limits to what was counted
+//
+// A count depends on neither the machine nor its load, so it can be a limit where a time
+// cannot. It is the difference of two runs under valgrind, one of which does more operations,
+// divided by that. On a machine without valgrind, or other than amd64, the command says so and
+// succeeds.
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed limits.txt
+var limits string
+
+const (
+	limitsFile = "internal/check/instructions/limits.txt"
+	few, many  = 20_000, 120_000
+	slack      = 1.03
+)
+
+func main() {
+	lower := flag.Bool("lower", false, "lower the limits to what was counted")
+	one := flag.String("run", "", "do one operation `name`; for the command itself")
+	n := flag.Int("n", few, "how often, with -run")
+	flag.Parse()
+	if *one != "" {
+		operations[*one](*n)
+		return
+	}
+	if _, err := exec.LookPath("valgrind"); err != nil || runtime.GOARCH != "amd64" {
+		fmt.Println("instructions: not counted: that needs valgrind, and amd64")
+		return
+	}
+	if err := compare(*lower); err != nil {
+		fmt.Fprintln(os.Stderr, "instructions:", err)
+		os.Exit(1)
+	}
+}
+
+// compare prints the table. It returns an error that names the rows above their limits.
+func compare(lower bool) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var above []string
+	var lowered strings.Builder
+	fmt.Printf("%-32s%8s%8s\n", "instructions an operation", "now", "limit")
+	for line := range strings.Lines(limits) {
+		name, last, ok := strings.Cut(strings.TrimSpace(line), ":")
+		limit, err := strconv.ParseFloat(strings.TrimSpace(last), 64)
+		if !ok || err != nil || operations[name] == nil {
+			return fmt.Errorf("limits.txt: %q: want the name of an operation, a colon and a number", line)
+		}
+		now, err := count(self, name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Printf("%-32s%8.1f%8.0f\n", name, now, limit)
+		if now > limit*slack {
+			above = append(above, name)
+		}
+		fmt.Fprintf(&lowered, "%s: %.0f\n", name, min(now, limit))
+	}
+	if len(above) > 0 {
+		return fmt.Errorf("more than 3 %% above the limit: %s", strings.Join(above, ", "))
+	}
+	if lower {
+		return os.WriteFile(limitsFile, []byte(lowered.String()), 0o644)
+	}
+	return nil
+}
+
+// count returns how many instructions one operation takes.
+func count(self, name string) (float64, error) {
+	var counts [2]float64
+	var errs [2]error
+	var wg sync.WaitGroup
+	for i, n := range []int{few, many} {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			counts[i], errs[i] = collect(self, name, n)
+		}()
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return 0, err
+		}
+	}
+	return (counts[1] - counts[0]) / (many - few), nil
+}
+
+var collected = regexp.MustCompile(`Collected : (\d+)`)
+
+// collect runs the command under valgrind, and returns how many instructions it took.
+func collect(self, name string, n int) (float64, error) {
+	cmd := exec.Command("valgrind", "--tool=callgrind", "--callgrind-out-file="+os.DevNull,
+		self, "-run", name, "-n", strconv.Itoa(n))
+	// Preemption and the collector would add instructions now and then.
+	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMAXPROCS=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, out)
+	}
+	found := collected.FindSubmatch(bytes.TrimSpace(out))
+	if found == nil {
+		return 0, fmt.Errorf("valgrind did not say how many it collected:\n%s", out)
+	}
+	return strconv.ParseFloat(string(found[1]), 64)
+}

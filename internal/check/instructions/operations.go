@@ -1,0 +1,134 @@
+package main
+
+import "coatcheck/pool"
+
+// value has 16 bytes.
+type value struct{ a, b uint64 }
+
+// operations are loops of n, as a user's program has them.
+var operations = map[string]func(n int){
+	"Worker, insert and remove":            func(n int) { workerPairs(pool.Must[value](nil), n) },
+	"Worker, replace among 1,000":          workerReplacements,
+	"Worker, with a Capacity":              func(n int) { workerPairs(bounded(), n) },
+	"Worker, values with pointers":         workerPointers,
+	"Pool, insert and remove":              func(n int) { poolPairs(pool.Must[value](nil), n) },
+	"Pool, replace among 1,000":            poolReplacements,
+	"Pool, with a Capacity":                func(n int) { poolPairs(bounded(), n) },
+	"Pool, FIFO":                           func(n int) { poolPairs(pool.Must(&pool.Options[value]{Reuse: pool.FIFO}), n) },
+	"Pool, with a Capacity, under a guard": guardedPairs,
+	"Pool.Get among 1,000":                 gets,
+	"Guard.Get among 1,000":                guardGets,
+	"Pin and Unpin":                        pins,
+}
+
+func bounded() *pool.Pool[value] { return pool.Must(&pool.Options[value]{Capacity: 1 << 16}) }
+
+func workerPairs(p *pool.Pool[value], n int) {
+	w := p.Worker()
+	for i := range n {
+		h, _ := w.Insert(value{a: uint64(i)})
+		w.Remove(h)
+	}
+}
+
+func workerPointers(n int) {
+	v := new(value)
+	w := pool.Must[*value](nil).Worker()
+	for range n {
+		h, _ := w.Insert(v)
+		w.Remove(h)
+	}
+}
+
+func workerReplacements(n int) {
+	p := pool.Must[value](nil)
+	w := p.Worker()
+	hs := thousand(w.Insert)
+	for i, k := 0, 0; i < n; i++ {
+		w.Remove(hs[k])
+		hs[k], _ = w.Insert(value{a: uint64(i)})
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+}
+
+func poolPairs(p *pool.Pool[value], n int) {
+	for i := range n {
+		h, _ := p.Insert(value{a: uint64(i)})
+		p.Remove(h)
+	}
+}
+
+func guardedPairs(n int) {
+	p := bounded()
+	for i := range n {
+		g := p.Pin()
+		h, _ := p.Insert(value{a: uint64(i)})
+		p.Remove(h)
+		g.Unpin()
+	}
+}
+
+func poolReplacements(n int) {
+	p := pool.Must[value](nil)
+	hs := thousand(p.Insert)
+	for i, k := 0, 0; i < n; i++ {
+		p.Remove(hs[k])
+		hs[k], _ = p.Insert(value{a: uint64(i)})
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+}
+
+func gets(n int) {
+	p := pool.Must[value](nil)
+	hs := thousand(p.Insert)
+	sum := uint64(0)
+	for i, k := 0, 0; i < n; i++ {
+		if v, ok := p.Get(hs[k]); ok {
+			sum += v.a
+		}
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+	Sum = sum
+}
+
+func guardGets(n int) {
+	p := pool.Must[value](nil)
+	hs := thousand(p.Insert)
+	g := p.Pin()
+	defer g.Unpin()
+	sum := uint64(0)
+	for i, k := 0, 0; i < n; i++ {
+		if v, ok := g.Get(hs[k]); ok {
+			sum += v.a
+		}
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+	Sum = sum
+}
+
+func pins(n int) {
+	p := pool.Must[value](nil)
+	for range n {
+		g := p.Pin()
+		g.Unpin()
+	}
+}
+
+// Sum keeps the compiler from leaving look-ups out.
+var Sum uint64
+
+func thousand(insert func(value) (pool.Handle[value], error)) (hs []pool.Handle[value]) {
+	for i := range 1000 {
+		h, _ := insert(value{a: uint64(i)})
+		hs = append(hs, h)
+	}
+	return hs
+}
