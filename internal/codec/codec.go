@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"reflect"
+	"regexp"
 )
 
 // ErrType is package pool's error of that name.
@@ -36,12 +37,26 @@ type Codec[T any] interface {
 // have the same encodings.
 type Description struct {
 	Encoding Encoding
-	Name     string // with the last element of its package's path
-	Parts    string // the structure of the type, unless it encodes itself
+	Name     string // plain
+	Parts    string // the structure of the type, unless it encodes itself; plain
+
+	was [2]string // the same, as earlier versions wrote it: not plain
 }
+
+// placed matches what a generic type's name says about the place of its arguments: the paths
+// of their packages, up to the last element, and the numbers of types within functions.
+var placed = regexp.MustCompile(`[^][*(){},; ]+/|·[0-9]+`)
+
+// plain removes from names of types what changes when their package moves, or when another
+// type of the same name comes before.
+func plain(names string) string { return placed.ReplaceAllString(names, "") }
 
 // Accepts returns ErrType if the type described by d is not the one that want describes.
 func (want Description) Accepts(d Description) error {
+	if d.Encoding == want.Encoding && want.was == [2]string{d.Name, d.Parts} {
+		return nil
+	}
+	d.Name, d.Parts = plain(d.Name), plain(d.Parts)
 	switch {
 	case d.Name != want.Name:
 		return fmt.Errorf("%w: it is of %s, wanted is %s", ErrType, d.Name, want.Name)
@@ -102,31 +117,31 @@ var (
 // something.
 func Of[T any]() (Codec[T], Description, error) {
 	t := reflect.TypeFor[T]()
-	d := Description{Name: shorten(t.String())}
+	d := func(e Encoding, parts string) Description {
+		name := t.String()
+		return Description{e, shorten(plain(name)), shorten(plain(parts)), [2]string{shorten(name), shorten(parts)}}
+	}
 	own, err := encodesItself(t)
 	if err != nil {
-		return nil, d, fmt.Errorf("%w: %v %w", ErrType, t, err)
+		return nil, Description{}, fmt.Errorf("%w: %v %w", ErrType, t, err)
 	}
 	if own {
-		d.Encoding = marshaled
-		return marshalCodec[T]{}, d, nil
+		return marshalCodec[T]{}, d(marshaled, ""), nil
 	}
 	if size, numbers, ok := sizeOf(t); ok {
 		if size > MaxValue {
-			return nil, d, fmt.Errorf("%w: %v: %w", ErrType, t, errTooLong)
+			return nil, Description{}, fmt.Errorf("%w: %v: %w", ErrType, t, errTooLong)
 		}
-		d.Encoding, d.Parts = fixedSize, shorten(describe(t))
 		if numbers && size == uint64(t.Size()) && littleEndian {
-			return rawCodec[T]{}, d, nil
+			return rawCodec[T]{}, d(fixedSize, describe(t)), nil
 		}
-		return fixedCodec[T](size), d, nil
+		return fixedCodec[T](size), d(fixedSize, describe(t)), nil
 	}
 	p, err := partsOf(t)
 	if err != nil {
-		return nil, d, fmt.Errorf("%w: %v: %w", ErrType, t, err)
+		return nil, Description{}, fmt.Errorf("%w: %v: %w", ErrType, t, err)
 	}
-	d.Encoding, d.Parts = byParts, shorten(p.describe(map[*part]int{}))
-	return partsCodec[T]{p}, d, nil
+	return partsCodec[T]{p}, d(byParts, p.describe(map[*part]int{})), nil
 }
 
 // caught turns a panic of a decoder into an error: an UnmarshalBinary may index out of

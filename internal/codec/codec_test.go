@@ -355,6 +355,33 @@ func TestDescriptionsOfParts(t *testing.T) {
 	described[map[time.Time][]numbersAndMore](t, "map[time.Time][]struct{N []struct{numbers struct{A uint16}; B int8}; Text string; B [2]struct{On bool; N uint64}}")
 }
 
+// TestTypesAreThemselvesElsewhere: what a generic type is made of may move to another
+// package, and another local type of its name may come before it. Descriptions by earlier
+// versions had both.
+func TestTypesAreThemselvesElsewhere(t *testing.T) {
+	type part struct{ Name string }
+	_, want, err := codec.Of[pair[part]]()
+	require.NoError(t, err)
+	require.Equal(t, "codec_test.pair[codec_test.part]", want.Name)
+	described[[]pair[part]](t, "[]codec_test.pair[codec_test.part]")
+	for name, ok := range map[string]bool{
+		"codec_test.pair[coatcheck/internal/codec_test.part·1]": true,
+		"codec_test.pair[example.com/a/b.c/codec_test.part·12]": true,
+		"codec_test.pair[example.com/codec_test.parts·1]":       false,
+		"codec_test.pear[coatcheck/internal/codec_test.part·1]": false,
+	} {
+		d := want
+		d.Name = name
+		require.Equal(t, ok, want.Accepts(d) == nil, name)
+	}
+}
+
+// pair encodes itself.
+type pair[T any] struct{ A, B T }
+
+func (pair[T]) MarshalBinary() ([]byte, error) { return nil, nil }
+func (pair[T]) UnmarshalBinary([]byte) error   { return nil }
+
 func described[T any](t *testing.T, want string) {
 	t.Helper()
 	_, d, err := codec.Of[T]()

@@ -10,7 +10,7 @@ import (
 // are there already. New values are in the order in which their positions were claimed,
 // which for one goroutine is the order of its calls.
 //
-// The error is pool.ErrFull when there are Capacity values, killed ones included, or
+// The error is pool.ErrFull when there are Cap values, killed ones included, or
 // pool.ErrExhausted, which wraps it, when all handles are used up. Nothing has changed
 // then.
 //

@@ -1,6 +1,8 @@
 package dense
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 
 	"coatcheck/internal/handle"
@@ -13,8 +15,17 @@ func NewTiny[T any](opts *Options[T]) (*Store[T], error) { return build(opts, 1)
 // LeastChunk is the binary logarithm of the first chunk's length.
 func LeastChunk(size uintptr) uint { return leastChunk(size) }
 
-// Saved is an entry of a snapshot.
+// Saved is an entry of an earlier version's snapshot.
 type Saved[T any] = saved[T]
+
+// Snapshot returns a snapshot of values and handles, which may be wrong.
+func Snapshot[T any](values []T, handles []uint64) []byte {
+	b := bytes.NewBufferString(magic)
+	if err := errors.Join(writePool(b, values, new(int64)), writePool(b, handles, new(int64))); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
 
 // Check returns what is wrong in a store that nothing else uses.
 func Check[T any](s *Store[T]) error {

@@ -37,7 +37,7 @@ type machine struct {
 	joined    int             // items that Values must have
 	past      map[handle]bool // every handle that was issued
 	known     []handle        // the same, to choose from
-	pointers  map[*int]int    // what Get has returned in this phase
+	pointers  map[handle]*int // what Get has returned in this phase
 	exhausted int
 	lastID    int
 
@@ -50,12 +50,12 @@ type machine struct {
 func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *machine {
 	mc := &machine{
 		t: t, opts: opts, choose: choose, failAt: -1,
-		index: map[handle]int{}, past: map[handle]bool{}, pointers: map[*int]int{}, done: map[string]int{},
+		index: map[handle]int{}, past: map[handle]bool{}, pointers: map[handle]*int{}, done: map[string]int{},
 	}
 	if opts.OnDestroy != nil {
 		mc.onDestroy = func(h handle, v *int) {
-			if id, ok := mc.pointers[v]; ok && id != *v {
-				mc.fatalf("OnDestroy sees %v with %d, where Get found %d", h, *v, id)
+			if at := mc.pointers[h]; at != nil && at != v {
+				mc.fatalf("OnDestroy sees %v with %d, which has moved", h, *v)
 			}
 			mc.shown = append(mc.shown, item{h: h, id: *v, dead: true})
 			if len(mc.shown) == mc.failAt {
@@ -83,7 +83,7 @@ func (mc *machine) fatalf(format string, args ...any) {
 func (mc *machine) create() {
 	mc.lastID++
 	h, err := mc.s.Create(mc.lastID)
-	limit := mc.s.Cap() - mc.exhausted
+	limit := mc.limit()
 	switch full := len(mc.items) >= limit; {
 	case full && limit == 0 && !errors.Is(err, pool.ErrExhausted), full && !errors.Is(err, pool.ErrFull), full && h != 0,
 		full && limit > 0 && errors.Is(err, pool.ErrExhausted):
@@ -101,6 +101,14 @@ func (mc *machine) create() {
 	mc.index[h] = len(mc.items)
 	mc.items = append(mc.items, item{h: h, id: mc.lastID})
 	mc.done["Create"]++
+}
+
+// limit is how many values there may be.
+func (mc *machine) limit() int {
+	if mc.opts.Capacity == 0 {
+		return pool.MaxCapacity - mc.exhausted
+	}
+	return mc.opts.Capacity - mc.exhausted
 }
 
 // any chooses a handle: usually a young one, which often lives, sometimes its neighbour, one
@@ -171,7 +179,7 @@ func (mc *machine) look(h handle) {
 	if want := mc.items[i].id; *v != want {
 		mc.fatalf("Get(%v) gives value %d, want %d", h, *v, want)
 	}
-	mc.pointers[v] = *v
+	mc.pointers[h] = v
 }
 
 // slices checks Values, Handles, All, Len and Pending.
@@ -205,6 +213,9 @@ func (mc *machine) slices() {
 	if created, killed := s.Pending(); created != len(mc.items)-mc.joined || killed != dead {
 		mc.fatalf("Pending is %d, %d; want %d, %d", created, killed, len(mc.items)-mc.joined, dead)
 	}
+	if s.Cap() != mc.limit() {
+		mc.fatalf("Cap is %d, want %d", s.Cap(), mc.limit())
+	}
 	if err := dense.Check(s); err != nil {
 		mc.fatalf("%v", err)
 	}
@@ -212,9 +223,9 @@ func (mc *machine) slices() {
 
 // watch checks that the pointers from Get still show their values.
 func (mc *machine) watch() {
-	for v, id := range mc.pointers {
-		if *v != id {
-			mc.fatalf("a pointer shows %d, and showed %d", *v, id)
+	for h, v := range mc.pointers {
+		if id := mc.items[mc.index[h]].id; *v != id {
+			mc.fatalf("the pointer to %v shows %d, and showed %d", h, *v, id)
 		}
 	}
 }
@@ -330,7 +341,7 @@ func (mc *machine) step() {
 	case c < 30:
 		n := mc.choose(2*len(mc.items) + 8)
 		mc.s.Reserve(n)
-		if most := mc.s.Cap() - mc.exhausted; mc.s.Allocated() < min(n, most) {
+		if mc.s.Allocated() < min(n, mc.limit()) {
 			mc.fatalf("Allocated is %d after Reserve(%d)", mc.s.Allocated(), n)
 		}
 		clear(mc.pointers)
@@ -383,13 +394,13 @@ func (mc *machine) snapshot() {
 		mc.fatalf("WriteTo: %d of %d bytes, %v", n, b.Len(), err)
 	}
 	opts := mc.opts
-	opts.Origin, opts.OnDestroy = 0, mc.onDestroy
+	opts.OnDestroy = mc.onDestroy
 	c, err := dense.ReadFrom(&b, &opts)
 	if err != nil {
 		mc.fatalf("ReadFrom: %v", err)
 	}
 	var hs []handle
-	for range min(mc.choose(40), mc.s.Cap()-mc.exhausted-len(mc.items)) {
+	for range min(mc.choose(40), mc.limit()-len(mc.items)) {
 		hs = append(hs, create(mc.t, mc.s, 0))
 	}
 	was := mc.s

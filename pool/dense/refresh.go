@@ -52,9 +52,10 @@ func (s *Store[T]) Clear() {
 
 // refresh is Refresh for a caller that has the Store to itself.
 func (s *Store[T]) refresh() (created, destroyed int) {
-	d, n := s.settle()
+	n := s.taken()
 	seen := 0 // OnDestroy has seen the dead at positions below it
 	defer func() {
+		d := s.settle()
 		var unseen []pool.Handle[T]
 		if seen < n { // OnDestroy panicked or exited
 			unseen = d.spare(seen, n)
@@ -67,25 +68,27 @@ func (s *Store[T]) refresh() (created, destroyed int) {
 		}
 	}()
 	if s.options.OnDestroy != nil {
-		for i := range d.dead.all {
-			if i >= n {
-				break // see closer.marked
+		for first, c := range s.room.Load().parts(n) {
+			for i := range c.dead.all {
+				if first+i >= n {
+					break // see closer.marked
+				}
+				seen = first + i + 1
+				s.options.OnDestroy(c.handles[i], &c.values[i])
 			}
-			seen = i + 1
-			s.options.OnDestroy(d.handles[i], &d.values[i])
 		}
 	}
 	seen = n
 	return
 }
 
-// settle moves what lies in chunks to a larger array. It returns the room, whose array
-// then has every position, and the number of positions.
-func (s *Store[T]) settle() (*room[T], int) {
-	d, n, used := s.room.Load(), s.taken(), s.used()
+// settle moves what lies in chunks to a larger array, and returns the room, whose array
+// then has every position.
+func (s *Store[T]) settle() *room[T] {
+	d, used := s.room.Load(), s.used()
 	has := len(d.values)
 	if used <= has {
-		return d, n
+		return d
 	}
 	// The array gets room for at least the peak of this phase: the next may be like it,
 	// and should not need chunks again.
@@ -95,7 +98,7 @@ func (s *Store[T]) settle() (*room[T], int) {
 	}
 	d = d.resized(min(max(used, has+more, s.least), d.most), used)
 	s.room.Store(d)
-	return d, n
+	return d
 }
 
 // spare takes the marks off the dead at positions from first to n, and returns their

@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -8,12 +9,18 @@ import (
 	"coatcheck/pool"
 )
 
-// saved is an entry of a snapshot, which is a pool's snapshot of such entries. So it has
-// the pool's encoding, checksums and limits, and there is one codec. Its entries are, in
-// the order of their slots: the first generation; the values; the handles that wait to be
-// issued; the exhausted slots.
+// A snapshot is two snapshots of pools, so that there is one codec, and a store writes the
+// types that a pool does, under the same names, with the same checksums and limits:
 //
-//	Make(0, first), nil │ handle, value  … │ handle, nil  … │ 0, nil  …
+//	magic · the values, in order · the handles, as numbers
+//
+// The handles are, with index 0, the first generation that the store ever had, and that of
+// slots which are new to it; then those of the values; those that wait to be issued; and 0
+// for each exhausted slot.
+const magic = "\x89dense\r\n"
+
+// saved is an entry of an earlier version's snapshot, which is a pool's snapshot of such
+// entries: the handles above, except for the very first, each with its value or nil.
 type saved[T any] struct {
 	Handle uint64
 	Value  *T
@@ -26,8 +33,8 @@ type saved[T any] struct {
 // Refresh, it returns an error and writes nothing. Like Refresh it must have the Store to
 // itself; the values stay where they are.
 //
-// Values are encoded, and types refused, as [pool.Pool.WriteTo] says. It takes some 24
-// bytes of memory for each slot ever used.
+// Values are encoded, and types refused, as [pool.Pool.WriteTo] says. It takes memory for a
+// pool with a copy of each value, and then 24 bytes for each slot ever used.
 func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	s.phase.begin("WriteTo")
 	defer s.phase.end()
@@ -35,26 +42,34 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	if created, killed := s.taken()-s.alive, d.dead.count(); created+killed > 0 {
 		return 0, fmt.Errorf("dense: WriteTo: %d values were created and %d killed since the last Refresh; call it first", created, killed)
 	}
-	p := pool.Must(&pool.Options[saved[T]]{Shards: 1})
-	add := func(h pool.Handle[T], v *T) error {
-		_, err := p.Insert(saved[T]{uint64(h), v})
-		return err
+	n, err := io.WriteString(w, magic)
+	written := int64(n)
+	if err == nil {
+		err = writePool(w, d.values[:s.alive], &written)
 	}
-	err := add(handle.Make[T](0, s.first), nil)
-	for i := 0; i < s.fresh+s.exhausted && err == nil; i++ {
-		switch {
-		case i < s.alive:
-			err = add(d.handles[i], &d.values[i])
-		case i < s.fresh:
-			err = add(d.handles[i], nil)
-		default:
-			err = add(0, nil)
+	if err == nil {
+		handles := make([]uint64, 2+s.fresh+s.exhausted)
+		handles[0], handles[1] = uint64(handle.Make[T](0, s.origin)), uint64(handle.Make[T](0, s.first))
+		for i, h := range d.handles[:s.fresh] {
+			handles[2+i] = uint64(h)
+		}
+		err = writePool(w, handles, &written)
+	}
+	return written, err
+}
+
+// writePool writes a snapshot of a pool with all of these, in order, and adds its length to
+// written.
+func writePool[V any](w io.Writer, all []V, written *int64) error {
+	p := pool.Must(&pool.Options[V]{Shards: 1})
+	for _, v := range all {
+		if _, err := p.Insert(v); err != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return 0, err
-	}
-	return p.WriteTo(w)
+	n, err := p.WriteTo(w)
+	*written += n
+	return err
 }
 
 // ReadFrom makes a Store from a snapshot that [Store.WriteTo] wrote, as [New] makes an
@@ -67,33 +82,34 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 // number is an error that wraps pool.ErrFull.
 //
 // It returns the errors of [pool.ReadFrom]. It takes as much memory, and room for a value
-// for each slot.
+// for each slot. A forged slot takes 8 bytes, so that a Capacity is what bounds the room.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	s, err := New(opts)
 	if err != nil {
 		return nil, err
 	}
-	p, err := pool.ReadFrom(r, &pool.Options[saved[T]]{Shards: 1})
+	handles, values, err := entries[T](r)
 	if err != nil {
 		return nil, err
 	}
-	n := p.Len() - 1 // the entries of slots
-	if n > s.Cap() {
+	n := len(handles) - 2 // slots
+	switch {
+	case n < len(values):
+		return nil, fmt.Errorf("%w: it has %d values, and handles for %d", pool.ErrCorrupt, len(values), n)
+	case n > s.Cap():
 		return nil, fmt.Errorf("%w: Options.Capacity is %d: the snapshot has %d slots", pool.ErrFull, s.options.Capacity, n)
 	}
-	l := loader[T]{store: s, room: makeRoom[T](max(n, 0), s.room.Load().least, s.Cap()), seen: makeMarks(max(n, 0))}
-	i := -1 // the first entry belongs to no slot
-	for _, e := range p.All() {
-		if err := l.load(i, pool.Handle[T](e.Handle), e.Value); err != nil {
-			return nil, fmt.Errorf("%w: entry %d: %w", pool.ErrCorrupt, i+1, err)
+	l := loader[T]{store: s, values: values, seen: makeMarks(n)}
+	if err := l.makeRoom(n); err != nil {
+		return nil, err
+	}
+	for i, h := range handles {
+		if err := l.load(i-2, h); err != nil {
+			return nil, fmt.Errorf("%w: entry %d: %w", pool.ErrCorrupt, i, err)
 		}
-		i++
 	}
-	if i < 0 {
-		return nil, fmt.Errorf("%w: there are no entries", pool.ErrCorrupt)
-	}
-	if o := s.options.Origin; o != 0 && o|1 != s.first {
-		return nil, fmt.Errorf("dense: Options.Origin is %d; the snapshot's generations begin at %d", o, s.first)
+	if o := s.options.Origin; o != 0 && o|1 != s.origin {
+		return nil, fmt.Errorf("dense: Options.Origin is %d; the snapshot's generations begin at %d", o, s.origin)
 	}
 	s.limit -= uint64(s.exhausted)
 	s.tail.Store(uint64(s.alive))
@@ -101,38 +117,97 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	return s, nil
 }
 
-// loader fills a Store that is not shared yet.
-type loader[T any] struct {
-	store *Store[T]
-	room  *room[T]
-	seen  marks // the indexes loaded so far
+// entries reads the handles and the values of a snapshot. The pools that the values lie in
+// are used by nobody, so the pointers stay valid.
+func entries[T any](r io.Reader) (handles []pool.Handle[T], values []*T, err error) {
+	head := make([]byte, len(magic))
+	n, _ := io.ReadFull(r, head) // an error of r will come again
+	if string(head) != magic {
+		return earlier[T](io.MultiReader(bytes.NewReader(head[:n]), r))
+	}
+	vs, err := pool.ReadFrom(r, &pool.Options[T]{Shards: 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	hs, err := pool.ReadFrom(r, &pool.Options[uint64]{Shards: 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, v := range vs.All() {
+		values = append(values, v)
+	}
+	for _, h := range hs.All() {
+		handles = append(handles, pool.Handle[T](*h))
+	}
+	return handles, values, nil
 }
 
-// load adds the entry of position i.
-func (l *loader[T]) load(i int, h pool.Handle[T], v *T) error {
+// earlier is entries for a snapshot of an earlier version.
+func earlier[T any](r io.Reader) (handles []pool.Handle[T], values []*T, err error) {
+	p, err := pool.ReadFrom(r, &pool.Options[saved[T]]{Shards: 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range p.All() {
+		h := pool.Handle[T](e.Handle)
+		if len(handles) == 0 {
+			handles = append(handles, h) // new slots began there
+		}
+		if e.Value != nil {
+			if len(values) != len(handles)-2 {
+				return nil, nil, fmt.Errorf("%w: a value of %v behind free slots", pool.ErrCorrupt, h)
+			}
+			values = append(values, e.Value)
+		}
+		handles = append(handles, h)
+	}
+	return handles, values, nil
+}
+
+// loader fills a Store that is not shared yet.
+type loader[T any] struct {
+	store  *Store[T]
+	values []*T
+	room   *room[T]
+	seen   marks // the indexes loaded so far
+}
+
+// makeRoom makes room for n slots, or returns an error if there are no addresses for it.
+func (l *loader[T]) makeRoom(n int) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: room for %d values of %d bytes: %v", pool.ErrFull, n, sizeOf[T](), v)
+		}
+	}()
+	l.room = makeRoom[T](n, l.store.room.Load().least, l.store.Cap())
+	return nil
+}
+
+// load adds the handle of position i.
+func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 	s, g := l.store, h.Generation()
 	named := g&1 != 0 && g <= handle.Last
 	switch {
 	case i < 0:
-		if s.first = g; !named || h.Index() != 0 || v != nil {
+		if s.origin, s.first = s.first, g; !named || h.Index() != 0 {
 			return fmt.Errorf("generations do not begin with %v", h)
 		}
 		return nil
-	case h == 0 && v == nil:
+	case h == 0 && i >= len(l.values):
 		s.exhausted++
 		return nil
-	case !named || s.exhausted > 0 || v != nil && s.fresh > s.alive:
-		return fmt.Errorf("no handle %v, value %v, can come here", h, v != nil)
+	case !named || s.exhausted > 0:
+		return fmt.Errorf("no handle %v can come here", h)
 	case int64(h.Index()) >= int64(len(l.room.slots)) || !l.seen.add(int(h.Index())):
 		return fmt.Errorf("handle %v has the index of another, or none", h)
 	}
 	l.room.handles[i] = h
 	s.fresh++
-	if v == nil {
+	if i >= len(l.values) {
 		l.room.slots[h.Index()].begin(g-1, 0)
 		return nil
 	}
-	l.room.values[i] = *v
+	l.room.values[i] = *l.values[i]
 	l.room.slots[h.Index()].begin(g, uint32(i))
 	s.alive++
 	return nil

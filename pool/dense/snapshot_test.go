@@ -2,7 +2,10 @@ package dense_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,6 +47,56 @@ func TestSnapshotOptions(t *testing.T) {
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errTest }
+
+// TestSnapshotsOfEarlierVersions reads a snapshot that has values, a free slot and an
+// exhausted one.
+func TestSnapshotsOfEarlierVersions(t *testing.T) {
+	const old = "89636f61740d0a1a01000000420000000489fc2f12000000001364656e73652e73617665645b737472696e675d247374727563747b" +
+		"48616e646c652075696e7436343b2056616c7565202a737472696e677dd0a689da0100000000000000400000004900000006013a00000000" +
+		"00fbffffff0002000000fbffffff01010000006303000000fbffffff01010000006404000000fbffffff01010000006501000000fdffffff" +
+		"00000000000000000000939e7590030000004000000000000000080000000600000000000000d3b0ec4a"
+	b, err := hex.DecodeString(old)
+	require.NoError(t, err)
+	s, err := dense.ReadFrom(bytes.NewReader(b), &dense.Options[string]{Capacity: 5, Origin: testkit.LastGeneration - 2})
+	require.NoError(t, err)
+	require.Equal(t, []string{"c", "d", "e"}, s.Values())
+	require.Equal(t, "[2@4294967291 3@4294967291 4@4294967291]", fmt.Sprint(s.Handles()))
+	require.Equal(t, 4, s.Cap())
+	require.Equal(t, "1@4294967293", create(t, s, "next").String())
+	require.NoError(t, dense.Check(s))
+}
+
+// TestSnapshotsHaveThePoolsTypes: a store writes the types that a pool does, under the same
+// names. A local type is the same whichever types of its name come before it.
+func TestSnapshotsHaveThePoolsTypes(t *testing.T) {
+	type padded struct {
+		_    [1000]byte
+		Name string
+	}
+	s := dense.Must[padded](nil)
+	create(t, s, padded{Name: "a"})
+	s.Refresh()
+	b := written(t, s)
+	{
+		type padded struct {
+			_    [1000]byte
+			Name string
+		}
+		c, err := dense.ReadFrom[padded](bytes.NewReader(b), nil)
+		require.NoError(t, err)
+		require.Equal(t, []padded{{Name: "a"}}, c.Values())
+	}
+}
+
+// TestSnapshotOfMoreThanThereIsMemoryFor: so many slots of so large values would panic.
+func TestSnapshotOfMoreThanThereIsMemoryFor(t *testing.T) {
+	type large [1 << 27]byte
+	b := dense.Snapshot[large](nil, slices.Repeat([]uint64{1 << 32}, 1<<22))
+	_, err := dense.ReadFrom[large](bytes.NewReader(b), nil)
+	require.ErrorIs(t, err, pool.ErrFull)
+	_, err = dense.ReadFrom(bytes.NewReader(b), &dense.Options[large]{Capacity: 100})
+	require.ErrorContains(t, err, "Capacity is 100")
+}
 
 // TestSnapshotRefusesWhatIsCorrupt: anything but a whole snapshot is an error.
 func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
@@ -88,6 +141,22 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 		_, err := p.WriteTo(&b)
 		require.NoError(t, err)
 		_, err = dense.ReadFrom[int](&b, nil)
+		assert.ErrorIs(t, err, pool.ErrCorrupt, "%s, in an earlier version", what)
+
+		var values []int
+		var handles []uint64
+		for i, e := range entries {
+			if handles = append(handles, e.Handle); i == 0 {
+				handles = append(handles, e.Handle)
+			}
+			if e.Value != nil {
+				values = append(values, 0)
+			}
+		}
+		if what == "a beginning with a value" || what == "a value after a free slot" {
+			continue // the values are not among the handles any more
+		}
+		_, err = dense.ReadFrom[int](bytes.NewReader(dense.Snapshot(values, handles)), nil)
 		assert.ErrorIs(t, err, pool.ErrCorrupt, what)
 	}
 }

@@ -32,8 +32,9 @@ type Store[T any] struct {
 	alive     int    // the length of Values
 	fresh     int    // positions from here on have never had a handle; see slot
 	exhausted int    // slots that have used up their generations
-	limit     uint64 // every position is less: Cap, less what is exhausted
-	first     uint32 // the first generation of a slot
+	limit     uint64 // every position is less: Options.Capacity, less what is exhausted
+	origin    uint32 // the first generation of the first slots
+	first     uint32 // the first generation of slots that were not used yet; see Trim
 	least     int    // the least length of the first array
 
 	options Options[T]
@@ -55,8 +56,8 @@ type Store[T any] struct {
 // Options are the options of [New]. The zero Options are the defaults.
 type Options[T any] struct {
 	// Capacity is the greatest number of values, including killed ones until Refresh
-	// destroys them; 0 means no limit but pool.MaxCapacity. It allocates nothing
-	// ([Store.Reserve] does).
+	// destroys them; 0 means no limit but pool.MaxCapacity. As in a pool, each slot that has
+	// used up its generations takes one away. It allocates nothing ([Store.Reserve] does).
 	Capacity int
 
 	// Origin chooses the generation that handles start from, Origin|1, for replays that
@@ -105,6 +106,7 @@ func build[T any](opts *Options[T], least uint) (*Store[T], error) {
 	case o.Origin == 0:
 		s.first = rand.Uint32()>>1 | 1
 	}
+	s.origin = s.first
 	s.limit = uint64(most)
 	s.least = min(most, 1<<least)
 	s.room.Store(makeRoom[T](0, least, most))

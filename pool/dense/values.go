@@ -69,10 +69,11 @@ func (s *Store[T]) Pending() (created, killed int) {
 }
 
 // Cap returns the greatest number of values: Options.Capacity, or pool.MaxCapacity if
-// there is none. [Store.Allocated] returns how many there is memory for.
+// there is none, less the slots that have used up their generations. [Store.Allocated]
+// returns how many there is memory for.
 func (s *Store[T]) Cap() int {
 	w := s.phase.enter("Cap")
-	n := s.room.Load().most
+	n := int(s.limit)
 	s.phase.leave("Cap", w)
 	return n
 }
