@@ -27,7 +27,7 @@ func TestMutantsNameWhatExists(t *testing.T) {
 	readme, err := files.ReadFile("patches/README.md")
 	require.NoError(t, err)
 	there := make(map[killer]bool)
-	for _, pkg := range []string{poolPackage, "shard", "pool/dense", "pool/table", "pool/tree", "pool/command"} {
+	for _, pkg := range []string{poolPackage, "shard", "pool/dense", "pool/table", "pool/tree", "pool/command", "pool/pending"} {
 		list, err := killersOf(root, pkg)
 		require.NoError(t, err)
 		for _, k := range list {

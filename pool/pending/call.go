@@ -1,0 +1,93 @@
+package pending
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"coatcheck/pool"
+)
+
+// ErrEnded is the error of a Wait for a call that was canceled, before or meanwhile, or that
+// somebody has waited for before.
+var ErrEnded = errors.New("pending: the call was canceled, or waited for before")
+
+// Call is a call that has started. It may be copied, and any number of goroutines may use it
+// and its copies at once, but only the first Wait returns the answer. The zero Call is one
+// that was canceled. A call for which nobody waits is outstanding until another ends it.
+type Call[T any] struct {
+	w  *waiter[T]
+	id uint64
+}
+
+// ID returns the number to send with the request. It is not zero.
+func (k Call[T]) ID() uint64 { return k.id }
+
+// Wait waits until the call ends, and returns its answer or its error. If ctx is done first,
+// that ends the call, and Wait returns ctx's error.
+func (k Call[T]) Wait(ctx context.Context) (T, error) {
+	if !k.claim() {
+		return *new(T), ErrEnded
+	}
+	select {
+	case a := <-k.w.answer:
+		return k.recycle(a)
+	case <-ctx.Done():
+		return k.giveUp(ctx.Err())
+	}
+}
+
+// WaitTimeout is Wait with a timeout, after which it returns context.DeadlineExceeded.
+func (k Call[T]) WaitTimeout(d time.Duration) (T, error) {
+	if !k.claim() {
+		return *new(T), ErrEnded
+	}
+	if k.w.timer == nil {
+		k.w.timer = time.NewTimer(d)
+	} else {
+		k.w.timer.Reset(d)
+	}
+	select {
+	case a := <-k.w.answer:
+		k.w.timer.Stop()
+		return k.recycle(a)
+	case <-k.w.timer.C:
+		return k.giveUp(context.DeadlineExceeded)
+	}
+}
+
+// Cancel ends the call. It returns false if the call has ended. A Wait, under way or later,
+// returns ErrEnded.
+func (k Call[T]) Cancel() bool {
+	if k.w == nil || !k.remove() {
+		return false
+	}
+	if k.claim() {
+		k.w.calls.waiters.Put(k.w) // nobody waits, and nobody will
+	} else {
+		k.w.answer <- answer[T]{err: ErrEnded}
+	}
+	return true
+}
+
+// claim makes the caller the waiting side. It returns false if there was one before: a
+// waiter that serves another call has another id.
+func (k Call[T]) claim() bool { return k.w != nil && k.w.id.CompareAndSwap(k.id, 0) }
+
+// remove takes the handle. Then nobody else sends.
+func (k Call[T]) remove() bool { return k.w.calls.live.Remove(pool.Handle[*waiter[T]](k.id)) }
+
+// giveUp ends the call with err. If another has taken the handle, its answer is there or on
+// its way, and is returned instead.
+func (k Call[T]) giveUp(err error) (T, error) {
+	if k.remove() {
+		return k.recycle(answer[T]{err: err})
+	}
+	return k.recycle(<-k.w.answer)
+}
+
+// recycle returns what a says. The waiter's channel is empty, and nobody will send.
+func (k Call[T]) recycle(a answer[T]) (T, error) {
+	k.w.calls.waiters.Put(k.w)
+	return a.value, a.err
+}

@@ -1,0 +1,41 @@
+// Package pending names calls that wait for an answer.
+//
+// A client sends requests over a connection, and answers come back in any order, late,
+// twice or never. So each request carries a number, and a table has who waits for it. Such
+// a table goes wrong where both sides act at once: a caller's deadline passes while its
+// answer is being delivered. Who removes the entry, and who may use its channel again? If
+// both do, or neither, a caller waits for ever, or gets the answer of another call.
+//
+//	calls := pending.New[Reply](nil)         // one for each connection
+//
+//	call, err := calls.Start()               // a caller
+//	send(request{ID: call.ID(), …})
+//	reply, err := call.Wait(ctx)
+//
+//	calls.Deliver(answer.ID, answer.Reply)   // the goroutine that reads the connection
+//	calls.Close(err)                         // it can read no more
+//
+// A call ends exactly once: by [Calls.Deliver], Fail, FailAll or Close, by [Call.Cancel],
+// or when the context or the timeout of its Wait ends. The first of them decides, and the
+// others learn that they came too late. If Deliver returns true, that is the answer, even if
+// the caller's context is done by then. An id is never issued again, so a late answer
+// reaches no other call.
+//
+// Use one Calls for each connection. Then FailAll fails what that connection lost, and a
+// peer that guesses ids answers none but its own calls. In JSON send ids as strings, because
+// many programs read numbers with 53 bits.
+//
+// # The protocol
+//
+// The table is a pool of pointers to waiters. A waiter has a channel with room for one
+// answer. Whoever takes the handle of a call out of the pool decides how the call ends, and
+// sends exactly once, which never blocks. The waiting side alone may use the waiter again,
+// after it has received or has taken the handle itself: then the channel is empty, and
+// nobody will send.
+//
+// # What it costs
+//
+// A call allocates nothing in the steady state. A context with a deadline costs more than
+// all the rest, and [Call.WaitTimeout] uses a timer again. With few outstanding calls a mutex
+// and a map are as fast, if they are used right. The reason to use this package is that it is.
+package pending
