@@ -88,18 +88,21 @@ func TestDroppedReservationLosesNoSlot(t *testing.T) {
 	}
 }
 
-// A pool is collected although a Reservation refers to it, and its Reset or one of its values
-// to the Reservation.
-func TestReservationKeepsNoPool(t *testing.T) {
-	type node struct{ r *pool.Reservation[node] }
+// A pool is collected although a Reservation and a Worker refer to it, and its Reset or one of
+// its values to them.
+func TestOpenedKeepsNoPool(t *testing.T) {
+	type node struct {
+		r *pool.Reservation[node]
+		w *pool.Worker[node]
+	}
 	var gone weak.Pointer[pool.Pool[node]]
 	testkit.Apart(func() {
-		var of *pool.Reservation[node]
-		p := tiny(t, &pool.Options[node]{Reset: func(v *node) { v.r = of }})
-		of = mustReserve(t, p)
+		var of node
+		p := tiny(t, &pool.Options[node]{Reset: func(v *node) { *v = of }})
+		of = node{mustReserve(t, p), p.Worker()}
 		r := mustReserve(t, p)
 		r.Value().r = r
-		_, err := p.Insert(node{r})
+		_, err := of.w.Insert(node{r, of.w})
 		assert.NoError(t, err)
 		gone = weak.Make(p)
 	})

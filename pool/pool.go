@@ -21,9 +21,8 @@ type Pool[T any] struct {
 	records records
 
 	_ [128]byte
-	// workers counts open Workers, reserved open Reservations, and collected those of
-	// both that were dropped.
-	workers   atom.Int64
+	// reserved counts open Reservations, and collected dropped Reservations and Workers.
+	magazines magazines[T]
 	reserved  atom.Int64
 	collected atom.Int64
 

@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -160,6 +161,29 @@ func TestResetMayPanicOrExit(t *testing.T) {
 				_, err := p.InsertFunc(func(_ pool.Handle[object], v *object) { require.Empty(t, v.note) })
 				require.NoError(t, err)
 			}
+		}
+	}
+}
+
+// A Reset that panics does so after the removal that called it, whichever verb that was. A batch
+// stops there.
+func TestResetPanicsAfterTheRemoval(t *testing.T) {
+	for name, remove := range removers[int]() {
+		for _, origin := range []uint32{1, testkit.LastGeneration} {
+			p := tiny(t, &pool.Options[int]{Shards: 1, Origin: origin, Reset: func(*int) { panic("no") }})
+			w := p.Worker()
+			panics := 0
+			testkit.Fill(t, p, 600, testkit.Number)
+			for p.Len() > 0 {
+				h := first(p)
+				if v := testkit.Recovered(func() { remove(p, w, []pool.Handle[int]{h}) }); v != nil {
+					require.Equal(t, "no", v)
+					panics++
+				}
+				require.Falsef(t, p.Contains(h), "%s, Origin %d: a value is live after its removal", name, origin)
+			}
+			// What was moved out is not Reset, and nothing under a pin.
+			require.Equal(t, strings.HasSuffix(name, "Take") || name == "Drain" || name == "DeleteFunc", panics == 0, name)
 		}
 	}
 }
