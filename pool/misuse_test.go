@@ -95,8 +95,9 @@ func TestClosedWorkerPanics(t *testing.T) {
 	closed := p.Worker()
 	closed.Close()
 	closed.Close()
-	requireMisuse(t, closed, []string{"Close"}, "pool: ", "Worker")
-	require.Panics(t, func() { _, _ = new(pool.Worker[int]).Insert(1) })
+	for _, w := range []*pool.Worker[int]{closed, {}} {
+		requireMisuse(t, w, []string{"Close"}, "pool: ", "Worker")
+	}
 	require.Equal(t, 1, p.MustGet(h))
 	require.Zero(t, p.Stats().Cached)
 }

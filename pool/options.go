@@ -43,11 +43,8 @@ type Options[T any] struct {
 	// Reset is called by the goroutine that reclaims, mostly in an Insert or a Remove, and
 	// may run in several goroutines at once. It may use the pool, and the Worker whose call
 	// it interrupts. While it runs, its slot and up to 15 others that the goroutine reclaims
-	// with it are not free. Release of a Ref runs no Reset.
-	//
-	// If it panics, its slot is zeroed and free, and the call that reclaims panics. A Remove
-	// or Take has removed its value by then. RemoveBatch and Clear have removed some values,
-	// and leave the others.
+	// with it are not free. If it panics, its slot is zeroed and free, and the call that
+	// reclaims panics. Release of a Ref runs no Reset.
 	Reset func(*T)
 
 	// Origin sets the first generation of every slot, Origin|1. With Shards: 1 and one

@@ -21,8 +21,9 @@ type Pool[T any] struct {
 	records records
 
 	_ [128]byte
-	// reserved counts open Reservations, and collected dropped Reservations and Workers.
-	magazines magazines[T]
+	// workers counts open Workers, reserved open Reservations, and collected those of
+	// both that were dropped.
+	workers   atom.Int64
 	reserved  atom.Int64
 	collected atom.Int64
 

@@ -1,11 +1,6 @@
 package verbs
 
-import (
-	"errors"
-
-	"coatcheck/pool"
-	"coatcheck/shard"
-)
+import "coatcheck/pool"
 
 // began makes a value and begins the call that inserts it.
 func (c *Call[T]) began() (v T, number uint64) {
@@ -27,40 +22,10 @@ func (c *Call[T]) inserted(h pool.Handle[T], number uint64, err error) {
 		if h != 0 {
 			c.Failf("%v returned %v and %v", c, h, err)
 		}
-		c.refused(err)
+		c.Refused(c, err)
 		return
 	}
-	c.live(h, number)
-}
-
-// live reports an insertion. A handle that was shown before was judged then.
-func (c *Call[T]) live(h pool.Handle[T], number uint64) {
-	if !c.Known {
-		c.issued(h)
-	}
 	c.Inserted(c, h, number)
-}
-
-func (c *Call[T]) issued(h pool.Handle[T]) {
-	if g := h.Generation(); g%2 == 0 || g > shard.LastGeneration {
-		c.Failf("%v: no value lives in the generation of %v", c, h)
-	}
-}
-
-// shown reports a slot that is not live yet.
-func (c *Call[T]) shown(h pool.Handle[T], v *T) {
-	c.issued(h)
-	if c.Blank != nil && !c.Blank(v) || c.Blank == nil && c.Number(v) != 0 {
-		c.Failf("%v: the constructor of %v finds %+v", c, h, *v)
-	}
-	c.Shown(c, h, v)
-}
-
-func (c *Call[T]) refused(err error) {
-	if !errors.Is(err, pool.ErrFull) {
-		c.Failf("%v: %v", c, err)
-	}
-	c.Refused(c, err)
 }
 
 func (c *Call[T]) insertFunc() {
@@ -92,16 +57,16 @@ func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.H
 			c.GivenUp(c, shown)
 		case !returned: // a panic or an exit from elsewhere
 		case built && h == shown && err == nil:
-			c.live(h, number)
+			c.Inserted(c, h, number)
 		case shown == 0 && h == 0 && err != nil:
-			c.refused(err)
+			c.Refused(c, err)
 		default:
 			c.Failf("%v returned %v and %v, but the constructor was told %v", c, h, err, shown)
 		}
 	}()
 	h, err = insert(func(h pool.Handle[T], at *T) error {
 		shown, c.Known = h, true
-		c.shown(h, at)
+		c.Shown(c, h, at)
 		*at = v
 		c.Inside(c, h)
 		if n := c.Number(at); n != number {
@@ -121,11 +86,11 @@ func (c *Call[T]) reserve() {
 	r, err := c.Pool.Reserve()
 	c.Returned(c)
 	if err != nil {
-		c.refused(err)
+		c.Refused(c, err)
 		return
 	}
 	c.Open = r
-	c.Unseen(func() { c.shown(r.Handle(), r.Value()) })
+	c.Unseen(func() { c.Shown(c, r.Handle(), r.Value()) })
 }
 
 // filled sets the value of an open Reservation, and begins the call that ends it.
@@ -147,7 +112,7 @@ func (c *Call[T]) committed(h, got pool.Handle[T], number uint64) {
 	if got != h {
 		c.Failf("%v returned %v for a reservation of %v", c, got, h)
 	}
-	c.live(h, number)
+	c.Inserted(c, h, number)
 }
 
 func (c *Call[T]) commitHold() {

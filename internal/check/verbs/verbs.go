@@ -57,7 +57,6 @@ type Subject[T any] interface {
 type Kind[T any] struct {
 	Make   func(number uint64) T
 	Number func(v *T) uint64
-	Blank  func(v *T) bool // whether a constructor may find it so; nil: if its number is zero
 }
 
 // Needs is a set of what a verb needs and does.
