@@ -14,14 +14,14 @@ func TestProgram(t *testing.T) {
 	require.NoError(t, err, "%s", vet)
 	out, err := exec.Command("go", "run", "-gcflags=-d=checkptr=2", ".", "-rounds=0").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	require.Equal(t, `to 2
+	require.Equal(t, `at 2 o'clock
   alice wakes for the first time
   bob wakes for the first time
-to 4
+at 4 o'clock
   a timer for a session that has ended
   carol wakes for the first time
   bob wakes for the second time
-to 5
+at 5 o'clock
   a timer for a session that has ended
 0 sessions left
 `, string(out))

@@ -51,7 +51,7 @@ func begin(name string, dues ...uint) uintptr {
 }
 
 func advance(to uint) {
-	fmt.Println("to", to)
+	fmt.Printf("at %d o'clock\n", to)
 	C.timer_advance(C.uint(to))
 }
 

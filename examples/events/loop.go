@@ -31,7 +31,6 @@ type loop struct {
 	batch                 batch
 	events                []unix.EpollEvent
 	cookies               []uint64 // the judge's
-	time                  int64    // of the batch
 	stopped               bool
 }
 
@@ -45,42 +44,37 @@ func (s *server) newLoop() (l *loop, err error) {
 			l.release()
 		}
 	}()
-	steps := []struct {
-		name string
-		do   func() error
-	}{
-		{"epoll_create1", func() (err error) { l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); return }},
-		{"eventfd", func() (err error) { l.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); return }},
-		{"socket", func() (err error) {
-			l.listener, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-			return
-		}},
-		{"setsockopt", func() error { return unix.SetsockoptInt(l.listener, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) }},
-		{"bind", func() error {
-			return unix.Bind(l.listener, &unix.SockaddrInet4{Addr: s.address.Addr().As4(), Port: int(s.address.Port())})
-		}},
-		{"listen", func() error { return unix.Listen(l.listener, 1024) }},
-		{"getsockname", func() error {
-			name, err := unix.Getsockname(l.listener)
-			if err == nil {
-				in := name.(*unix.SockaddrInet4)
-				s.address = netip.AddrPortFrom(netip.AddrFrom4(in.Addr), uint16(in.Port))
-			}
-			return err
-		}},
-		{"epoll_ctl", func() error {
-			return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, l.listener, eventOf(listenWord, unix.EPOLLIN))
-		}},
-		{"epoll_ctl", func() error {
-			return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, l.wake, eventOf(wakeWord, unix.EPOLLIN))
-		}},
-	}
-	for _, step := range steps {
-		if err := step.do(); err != nil {
-			return nil, os.NewSyscallError(step.name, err)
+	step := func(name string, do func() error) {
+		if err == nil {
+			err = os.NewSyscallError(name, do())
 		}
 	}
-	return l, nil
+	step("epoll_create1", func() (err error) { l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); return })
+	step("eventfd", func() (err error) { l.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); return })
+	step("socket", func() (err error) {
+		l.listener, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+		return
+	})
+	step("setsockopt", func() error { return unix.SetsockoptInt(l.listener, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
+	step("bind", func() error {
+		return unix.Bind(l.listener, &unix.SockaddrInet4{Addr: s.address.Addr().As4(), Port: int(s.address.Port())})
+	})
+	step("listen", func() error { return unix.Listen(l.listener, 1024) })
+	step("getsockname", func() error {
+		name, err := unix.Getsockname(l.listener)
+		if in, ok := name.(*unix.SockaddrInet4); ok {
+			s.address = netip.AddrPortFrom(netip.AddrFrom4(in.Addr), uint16(in.Port))
+		}
+		return err
+	})
+	step("epoll_ctl", func() error { return l.register(unix.EPOLL_CTL_ADD, l.listener, listenWord, unix.EPOLLIN) })
+	step("epoll_ctl", func() error { return l.register(unix.EPOLL_CTL_ADD, l.wake, wakeWord, unix.EPOLLIN) })
+	return l, err
+}
+
+// register changes the events of a descriptor in the loop's epoll.
+func (l *loop) register(op, fd int, word uint64, events uint32) error {
+	return unix.EpollCtl(l.epoll, op, fd, &unix.EpollEvent{Events: events, Fd: int32(uint32(word)), Pad: int32(word >> 32)})
 }
 
 // release closes the descriptors that newLoop opened.
@@ -125,7 +119,6 @@ func (l *loop) wait(timeout int) int {
 // goroutine, may end the connection of a later one, whose descriptor may then belong to a
 // new connection. Such an event is stale: it is counted and ignored.
 func (l *loop) handle(events []unix.EpollEvent) {
-	l.time = l.now()
 	l.counts.events.Add(int64(len(events)))
 	l.batch.begin()
 	for i := range events {
@@ -155,7 +148,7 @@ func (l *loop) accept() {
 		switch {
 		case err == nil:
 			_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-			if l.begin(fd, l.epoll) != nil {
+			if l.begin(fd, l) != nil {
 				l.counts.failed.Add(1)
 			}
 		case errors.Is(err, unix.EAGAIN):
@@ -185,7 +178,7 @@ func (l *loop) echo(o *operator) {
 			l.end(o, &l.counts.gone)
 			return
 		}
-		o.from, o.to, o.idle = 0, n, l.time+int64(l.idle)
+		o.from, o.to = 0, n
 	}
 	n, err := unix.Write(o.fd, o.buffer[o.from:o.to])
 	if err != nil && !again(err) {
@@ -200,7 +193,7 @@ func (l *loop) echo(o *operator) {
 		if left {
 			interest = unix.EPOLLOUT
 		}
-		if unix.EpollCtl(l.epoll, unix.EPOLL_CTL_MOD, o.fd, eventOf(o.word, interest)) != nil {
+		if l.register(unix.EPOLL_CTL_MOD, o.fd, o.word, interest) != nil {
 			l.end(o, &l.counts.broken)
 		}
 	}

@@ -30,6 +30,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -37,7 +38,7 @@ import (
 	"coatcheck/examples/internal/rounds"
 )
 
-// settings are the settings on the command line.
+// settings say how much is measured.
 type settings struct {
 	conns, rounds, deaths int
 	length                time.Duration
@@ -50,14 +51,13 @@ var contestants = []struct {
 }{{"handles", newHandles}, {"by hand", newByHand}}
 
 func main() {
-	var set settings
-	flag.IntVar(&set.conns, "conns", 200, "`connections` at a time")
+	set := settings{conns: 200}
 	flag.IntVar(&set.rounds, "rounds", 7, "`rounds` of measuring, the servers in turns")
 	flag.DurationVar(&set.length, "time", time.Second, "`time` of a server in a round")
-	flag.IntVar(&set.deaths, "deaths", 20_000, "`connections` that die in the middle of events")
+	flag.IntVar(&set.deaths, "deaths", 20_000, "`connections` that end while events of theirs wait")
 	flag.Parse()
-	if flag.NArg() > 0 || set.conns < 1 || set.rounds < 1 || set.length <= 0 || set.deaths < 0 {
-		fmt.Fprintln(os.Stderr, "events: one connection, one round and some time at least; and no arguments")
+	if flag.NArg() > 0 || set.rounds < 1 || set.length <= 0 || set.deaths < 0 {
+		fmt.Fprintln(os.Stderr, "events: one round and some time at least; and no arguments")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -74,20 +74,18 @@ func run(ctx context.Context, set settings, out, progress io.Writer) error {
 	if err := race(ctx, set, out, progress); err != nil {
 		return err
 	}
-	if set.deaths == 0 {
-		return nil
-	}
-	rows := [][]string{{fmt.Sprintf("%d connections die", set.deaths)}, {"by their deadline"}, {"events"}, {"stale, refused"}, {"looked at by the judge"}, {"another connection's"}, {"operators made"}}
+	rows := [][]string{{fmt.Sprintf("%d connections end", set.deaths)}, {"of them at their deadline"}, {"events"}, {"refused, since the connection had ended"},
+		{"acted upon, and checked with the kernel"}, {"acted upon for another connection"}, {"buffers allocated"}}
 	for _, c := range contestants {
-		fmt.Fprintf(progress, "%s: %d connections die\n", c.name, set.deaths)
+		fmt.Fprintf(progress, "%s: %d connections end\n", c.name, set.deaths)
 		s, err := mortal(ctx, c.table, set)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		n := &s.counts
 		rows[0] = append(rows[0], c.name)
-		for i, x := range []int64{n.late.Load(), n.events.Load(), n.stale.Load(), s.judge.looked.Load(), s.judge.wrong.Load(), n.buffers.Load()} {
-			rows[i+1] = append(rows[i+1], fmt.Sprint(x))
+		for i, x := range []*atomic.Int64{&n.late, &n.events, &n.stale, &s.judge.looked, &s.judge.wrong, &n.buffers} {
+			rows[i+1] = append(rows[i+1], fmt.Sprint(x.Load()))
 		}
 		if wrong := s.judge.wrong.Load(); wrong != 0 {
 			return fmt.Errorf("%s: %d stale events were acted upon", c.name, wrong)
@@ -109,33 +107,15 @@ func during(o options, f func(s *server) error) (*server, error) {
 	return s, errors.Join(err, s.close())
 }
 
-// mortal makes connections die, some of them by a deadline.
+// mortal makes connections end, some of them by a deadline.
 func mortal(ctx context.Context, table func(int) operators, set settings) (*server, error) {
-	o := options{table: table, loops: 2, capacity: 2 * set.conns, idle: patience, life: 20 * time.Millisecond, sweep: time.Millisecond, judge: newJudge()}
+	o := options{table: table, loops: 2, capacity: 2 * set.conns, life: 20 * time.Millisecond, judge: newJudge()}
 	return during(o, func(s *server) error { return dying(ctx, s.address, set.conns, set.deaths) })
 }
 
 // race measures the servers alternately.
 func race(ctx context.Context, set settings, out, progress io.Writer) error {
-	all := make([][]*hdrhistogram.Histogram, len(contestants))
-	for r := range set.rounds {
-		for i := range contestants {
-			at := (r + i) % len(contestants)
-			o := options{table: contestants[at].table, loops: max(1, runtime.GOMAXPROCS(0)/2), // the load needs the other processors
-				capacity: 2 * set.conns, idle: patience, life: time.Hour, sweep: 100 * time.Millisecond}
-			_, err := during(o, func(s *server) error {
-				h, err := steady(ctx, s.address, set.conns, set.length/5, set.length)
-				all[at] = append(all[at], h)
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("%s: %w", contestants[at].name, err)
-			}
-			fmt.Fprintf(progress, "round %d of %d, %s: %d requests\n", r+1, set.rounds, contestants[at].name, all[at][r].TotalCount())
-		}
-	}
-	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio, and half of the rounds"}}
-	for _, f := range []struct {
+	figures := []struct {
 		name string
 		of   func(*hdrhistogram.Histogram) float64
 	}{
@@ -143,15 +123,29 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 		{"p50, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(50)) / 1e3 }},
 		{"p99, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99)) / 1e3 }},
 		{"p99.9, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99.9)) / 1e3 }},
-	} {
-		row, xs := []string{f.name}, make([][]float64, len(contestants))
+	}
+	all := make([][2][]float64, len(figures)) // by figure, contestant and round
+	for r := range set.rounds {
 		for i := range contestants {
-			for _, h := range all[i] {
-				xs[i] = append(xs[i], f.of(h))
+			at := (r + i) % len(contestants)
+			o := options{table: contestants[at].table, loops: max(1, runtime.GOMAXPROCS(0)/2), // the load needs the other processors
+				capacity: 2 * set.conns, life: time.Hour}
+			_, err := during(o, func(s *server) error {
+				h, err := steady(ctx, s.address, set.conns, set.length/5, set.length)
+				for f := range figures {
+					all[f][at] = append(all[f][at], figures[f].of(h))
+				}
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("%s: %w", contestants[at].name, err)
 			}
-			row = append(row, fmt.Sprintf("%.0f", rounds.Median(xs[i])))
+			fmt.Fprintf(progress, "round %d of %d, %s\n", r+1, set.rounds, contestants[at].name)
 		}
-		rows = append(rows, append(row, rounds.Ratio(xs[0], xs[1])))
+	}
+	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio, and half of the rounds"}}
+	for f, of := range all {
+		rows = append(rows, []string{figures[f].name, fmt.Sprintf("%.0f", rounds.Median(of[0])), fmt.Sprintf("%.0f", rounds.Median(of[1])), rounds.Ratio(of[0], of[1])})
 	}
 	rounds.Table(out, rows)
 	fmt.Fprintf(out, "\nMedians of %d rounds.\n", set.rounds)

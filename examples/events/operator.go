@@ -19,15 +19,14 @@ type operator struct {
 	mu sync.Mutex // guards the fields below, and the use of the descriptor
 
 	fd       int   // -1 when the connection has ended
-	idle     int64 // the connection ends if it has received nothing by then
-	end      int64 // and ends at this time in any case; both in nanoseconds since the server began
+	end      int64 // the connection's deadline, in nanoseconds since the server began
 	buffer   []byte
 	from, to int // the part of buffer still to be sent
 }
 
 // recycle prepares o for the next connection: it keeps only the buffer.
 func recycle(o *operator) {
-	o.fd, o.idle, o.end, o.from, o.to = -1, 0, 0, 0, 0
+	o.fd, o.end, o.from, o.to = -1, 0, 0, 0
 }
 
 // operators is a table of operators by user data. A word names one connection, and is
@@ -53,11 +52,6 @@ type batch interface {
 	begin()
 	find(word uint64) *operator // locked; nil if the word is stale
 	end()
-}
-
-// eventOf returns the epoll registration of a descriptor with this word.
-func eventOf(word uint64, events uint32) *unix.EpollEvent {
-	return &unix.EpollEvent{Events: events, Fd: int32(uint32(word)), Pad: int32(word >> 32)}
 }
 
 // wordOf returns the user data of an event.

@@ -18,9 +18,7 @@ type options struct {
 	table    func(capacity int) operators
 	loops    int           // the number of goroutines that wait for events
 	capacity int           // connections at a time; more are turned away
-	idle     time.Duration // the longest time without a message
 	life     time.Duration // the longest life of a connection
-	sweep    time.Duration // the interval at which deadlines are checked
 	judge    *judge        // may be nil
 }
 
@@ -86,7 +84,7 @@ func (s *server) run() {
 	}
 	go func() {
 		defer s.working.Done()
-		tick := time.NewTicker(s.sweep)
+		tick := time.NewTicker(s.life / 20)
 		defer tick.Stop()
 		for {
 			select {
@@ -106,28 +104,27 @@ func (s *server) now() int64 { return int64(time.Since(s.begun)) }
 func (s *server) expire() {
 	now := s.now()
 	s.operators.each(func(o *operator) {
-		if now >= min(o.idle, o.end) {
+		if now >= o.end {
 			s.end(o, &s.counts.late)
 		}
 	})
 }
 
 // begin makes an operator for a descriptor. If it fails it closes the descriptor.
-func (s *server) begin(fd, epoll int) error {
+func (s *server) begin(fd int, l *loop) error {
 	if s.live.Add(1) > int64(s.capacity) {
 		s.live.Add(-1)
 		s.counts.turnedAway.Add(1)
 		return unix.Close(fd)
 	}
 	err := s.operators.add(fd, func(o *operator) error {
-		now := s.now()
-		o.idle, o.end = now+int64(s.idle), now+int64(s.life)
+		o.end = s.now() + int64(s.life)
 		if o.buffer == nil {
 			o.buffer = make([]byte, bufferSize)
 			s.counts.buffers.Add(1)
 		}
 		s.judge.opened(o.word, fd)
-		err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, eventOf(o.word, unix.EPOLLIN))
+		err := l.register(unix.EPOLL_CTL_ADD, fd, o.word, unix.EPOLLIN)
 		if err != nil {
 			s.judge.closed(o.word)
 		}

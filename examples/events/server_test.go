@@ -30,10 +30,10 @@ func (t careless) find(word uint64) *operator {
 // started returns a server for tests. It is closed at the end of the test, and must leave
 // no connection.
 func started(t *testing.T, o options, run bool) *server {
-	if o.idle == 0 {
-		o.idle = time.Hour
+	if o.life == 0 {
+		o.life = time.Hour
 	}
-	o.sweep, o.life, o.loops, o.judge = time.Millisecond, time.Hour, 1, newJudge()
+	o.loops, o.judge = 1, newJudge()
 	s, err := serve(o)
 	require.NoError(t, err)
 	if run {
@@ -151,9 +151,9 @@ func TestSlowReaderWaits(t *testing.T) {
 	}
 }
 
-func TestSilentConnectionsEnd(t *testing.T) {
+func TestConnectionsEndAtTheirDeadline(t *testing.T) {
 	for _, c := range contestants {
-		s := started(t, options{table: c.table, capacity: 10, idle: 5 * time.Millisecond}, true)
+		s := started(t, options{table: c.table, capacity: 10, life: 5 * time.Millisecond}, true)
 		_, err := dialled(t, s).Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF, c.name)
 		require.EqualValues(t, 1, s.counts.late.Load(), c.name)
@@ -187,7 +187,7 @@ func TestNothingIsLeftOpen(t *testing.T) {
 	require.NoError(t, l.Close())
 	before := open()
 	for _, c := range contestants {
-		_, err := during(options{table: c.table, loops: 2, capacity: 10, idle: time.Hour, life: time.Hour, sweep: time.Millisecond}, func(s *server) error {
+		_, err := during(options{table: c.table, loops: 2, capacity: 10, life: time.Hour}, func(s *server) error {
 			for range 5 {
 				c, err := dial(context.Background(), s.address)
 				if err == nil {
@@ -210,6 +210,6 @@ func TestProgram(t *testing.T) {
 	set := settings{conns: 10, rounds: 1, deaths: 500, length: 50 * time.Millisecond}
 	require.NoError(t, run(context.Background(), set, &out, &progress))
 	require.Regexp(t, `requests a second +\| +[1-9]\d* +\| +[1-9]\d* `, out.String())
-	require.Regexp(t, `another connection's +\| +0 +\| +0 `, out.String())
-	require.Contains(t, progress.String(), "500 connections die")
+	require.Regexp(t, `acted upon for another connection +\| +0 +\| +0 `, out.String())
+	require.Contains(t, progress.String(), "500 connections end")
 }

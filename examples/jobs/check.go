@@ -77,14 +77,15 @@ func (c *checker) check(u *unit) error {
 	return nil
 }
 
-// totalLines counts the lines of the parsed files. Call it after the run.
-func (c *checker) totalLines() (lines int) {
-	for _, files := range c.lines {
-		for _, n := range files {
+// total counts the parsed files and their lines. Call it after the run.
+func (c *checker) total() (files, lines int) {
+	for _, of := range c.lines {
+		files += len(of)
+		for _, n := range of {
 			lines += n
 		}
 	}
-	return lines
+	return files, lines
 }
 
 // importer finds the packages that one unit imports among the checked ones. It looks them

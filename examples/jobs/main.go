@@ -9,12 +9,11 @@
 //
 // Read node.go, sched.go, worker.go and queue.go for the scheduler, which knows only the
 // imports of packages and the number of their files. list.go and graph.go make the graph,
-// check.go does the work, and report.go reports on it.
+// and check.go does the work.
 package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -25,70 +24,58 @@ import (
 	"time"
 )
 
-const usage = `usage: jobs [-workers n] [packages]
+const usage = `usage: jobs [packages]
 
 Jobs type-checks Go packages and everything that they import, function bodies
 included. Packages are named as for "go list"; the default is the standard
 library (std). Files are those of a build without cgo, for GOOS and GOARCH.
-
-It exits with 1 when a package is unknown or has an error, and with 2 when the
-command line is wrong.
-
+As many workers as GOMAXPROCS do it.
 `
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// command is the program without its process: it returns the exit status.
-func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("jobs", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		fmt.Fprint(stderr, usage)
-		flags.PrintDefaults()
-	}
-	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "run `n` workers")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil: // Parse has printed it
-		return 2
-	case *workers < 1:
-		fmt.Fprintf(stderr, "jobs: -workers %d: at least one worker is needed\n", *workers)
-		return 2
-	}
-	patterns := flags.Args()
+	flag.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	flag.Parse()
+	patterns := flag.Args()
 	if len(patterns) == 0 {
 		patterns = []string{"std"}
 	}
-	rep, err := checkAll(ctx, patterns, *workers, stderr)
-	if err == nil {
-		err = rep.print(stdout)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	if err := checkAll(ctx, patterns, runtime.GOMAXPROCS(0), os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintf(os.Stderr, "jobs: %v\n", err)
+		os.Exit(1)
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "jobs: %v\n", err)
-		return 1
-	}
-	return 0
 }
 
-// checkAll lists the packages that match the patterns, and checks them with a pool of their
-// own. It begins with a line that tells so.
-func checkAll(ctx context.Context, patterns []string, workers int, stderr io.Writer) (*report, error) {
-	fmt.Fprintf(stderr, "type-checking %s and all that they import, by %s\n", strings.Join(patterns, " "), plural(workers, "worker"))
+// checkAll lists the packages that match the patterns, checks them with a pool of their own,
+// and prints a table.
+func checkAll(ctx context.Context, patterns []string, workers int, stdout, stderr io.Writer) error {
+	fmt.Fprintf(stderr, "type-checking %s and all that they import, by %d workers\n", strings.Join(patterns, " "), workers)
 	packages, err := list(ctx, patterns, stderr)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	units, err := connect(packages)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c := newChecker(units)
 	start := time.Now()
 	out, err := schedule(ctx, units, workers, c)
-	return &report{out, units, workers, c.totalLines(), time.Since(start)}, err
+	if err != nil {
+		return err
+	}
+	files, lines := c.total()
+	_, err = fmt.Fprintf(stdout, `packages            %9d  those with tests alone included
+files               %9d  without tests, for this platform
+lines               %9d  bodies of functions included
+jobs inserted       %9d  a package or a file each
+jobs removed        %9d  the pool is empty
+  on another worker %9d  %.1f %% of the removals: not by the worker that inserted
+slots allocated     %9d  %d of them were used
+reuses              %9d  insertions into a slot that had held a job before
+wall time           %7.2f s
+`, len(units), files, lines, out.inserted, out.removed, out.elsewhere, 100*float64(out.elsewhere)/float64(out.removed),
+		out.allocated, out.inserted-out.reuses, out.reuses, time.Since(start).Seconds())
+	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,12 +15,12 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// jobs runs the program with a command line.
-func jobs(t *testing.T, args ...string) (code int, stdout, stderr string) {
+// jobs checks packages as the program does.
+func jobs(t *testing.T, workers int, patterns ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	testkit.Within(t, func() { code = command(t.Context(), args, &out, &errs) })
-	return code, out.String(), errs.String()
+	testkit.Within(t, func() { err = checkAll(t.Context(), patterns, workers, &out, &errs) })
+	return out.String(), errs.String(), err
 }
 
 // module makes a module of the given files, with a go.mod if there is none among them,
@@ -61,11 +62,11 @@ func TestJobsChecksPackages(t *testing.T) {
 	least := map[int]int{1: 0, 2: 10, 8: 30} // percent of the removals, by workers
 	patterns := []string{"encoding/json", "errors"}
 	if testkit.Full() {
-		patterns = nil // the standard library
+		patterns = []string{"std"}
 	}
 	for workers, least := range least {
-		code, table, errs := jobs(t, append([]string{"-workers", strconv.Itoa(workers)}, patterns...)...)
-		require.Zero(t, code, errs)
+		table, _, err := jobs(t, workers, patterns...)
+		require.NoError(t, err)
 		packages, files := column(t, table, "packages"), column(t, table, "files")
 		require.Greater(t, packages, 40)
 		require.Greater(t, files, 300)
@@ -104,16 +105,16 @@ func TestJobsRefuses(t *testing.T) {
 		"no/such/package/xy": {"go list", "no/such/package/xy"},
 	} {
 		t.Run(pattern, func(t *testing.T) {
-			code, table, errs := jobs(t, "-workers", "3", pattern)
-			require.Equal(t, 1, code)
+			table, errs, err := jobs(t, 3, pattern)
+			require.Error(t, err)
 			require.Empty(t, table)
 			for _, w := range want {
-				require.Contains(t, errs, w)
+				require.Contains(t, errs+err.Error(), w)
 			}
 		})
 	}
-	code, table, errs := jobs(t, "-workers", "2", "./good")
-	require.Zero(t, code, errs)
+	table, errs, err := jobs(t, 2, "./good")
+	require.NoError(t, err)
 	require.Equal(t, "type-checking ./good and all that they import, by 2 workers\n", errs)
 	require.Equal(t, 3, column(t, table, "lines"))
 }
@@ -121,27 +122,19 @@ func TestJobsRefuses(t *testing.T) {
 // Ranging over a number needs Go 1.22.
 func TestJobsHonoursLanguageVersion(t *testing.T) {
 	text := "package old\n\nfunc f() {\n\tfor range 3 {\n\t}\n}\n"
-	for version, want := range map[string]int{"1.21": 1, "1.22": 0} {
+	for version, right := range map[string]bool{"1.21": false, "1.22": true} {
 		module(t, map[string]string{"go.mod": "module example.test/old\n\ngo " + version + "\n", "old.go": text})
-		code, _, errs := jobs(t, ".")
-		require.Equal(t, want, code, errs)
-	}
-}
-
-func TestJobsExplainsItself(t *testing.T) {
-	for args, want := range map[string]int{"-h": 0, "-workers=0": 2, "-workers=many": 2, "-nonsense": 2} {
-		code, table, errs := jobs(t, args)
-		require.Equal(t, want, code, args)
-		require.Empty(t, table)
-		require.Contains(t, errs, "workers")
+		_, _, err := jobs(t, 2, ".")
+		require.Equal(t, right, err == nil, "%v", err)
 	}
 }
 
 func TestJobsEndsWhenInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var out, errs bytes.Buffer
-	testkit.Within(t, func() { require.Equal(t, 1, command(ctx, []string{"-workers", "2", "fmt"}, &out, &errs)) })
-	require.Contains(t, errs.String(), "jobs: context canceled")
+	var out bytes.Buffer
+	testkit.Within(t, func() {
+		require.ErrorIs(t, checkAll(ctx, []string{"fmt"}, 2, &out, io.Discard), context.Canceled)
+	})
 	require.Empty(t, out.String())
 }

@@ -17,20 +17,20 @@ func TestQueueEndsOnceEveryWorkerIsIdle(t *testing.T) {
 	const depth = 12
 	for _, workers := range []int{1, 2, 3, 16} {
 		q := newQueue[int](workers)
-		q.push(workers-1, depth)
+		q.push(depth)
 		var taken atomic.Int32
 		var group errgroup.Group
 		testkit.Within(t, func() {
-			for w := range workers {
+			for range workers {
 				group.Go(func() error {
 					for {
-						d, ok := q.take(w)
+						d, ok := q.take()
 						if !ok {
 							return nil
 						}
 						taken.Inc()
 						if d > 0 {
-							q.push(w, d-1, d-1)
+							q.push(d-1, d-1)
 						}
 					}
 				})
@@ -44,9 +44,9 @@ func TestQueueEndsOnceEveryWorkerIsIdle(t *testing.T) {
 func TestQueueCloseWakesParked(t *testing.T) {
 	q := newQueue[int](3)
 	var group errgroup.Group
-	for w := range 2 { // the third never calls take, so the queue does not end by itself
+	for range 2 { // the third never calls take, so the queue does not end by itself
 		group.Go(func() error {
-			_, ok := q.take(w)
+			_, ok := q.take()
 			require.False(t, ok)
 			return nil
 		})
@@ -58,22 +58,7 @@ func TestQueueCloseWakesParked(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 	q.close()
 	testkit.Within(t, func() { require.NoError(t, group.Wait()) })
-	q.push(2, 1)
-	_, ok := q.take(2)
+	q.push(1)
+	_, ok := q.take()
 	require.False(t, ok, "a closed queue drops its jobs")
-}
-
-func TestQueueTakesFromOthersFirst(t *testing.T) {
-	q := newQueue[string](3)
-	q.push(0, "0a", "0b")
-	q.push(1, "1a", "1b")
-	q.push(2, "2a")
-	var got []string
-	for range 5 {
-		job, ok := q.take(1)
-		require.True(t, ok)
-		got = append(got, job)
-	}
-	require.Equal(t, []string{"2a", "0a", "0b", "1a", "1b"}, got)
-	require.Zero(t, q.waiting)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"coatcheck/pool"
@@ -119,20 +118,10 @@ func (s *scheduler) run(ctx context.Context, crew []*worker) error {
 	if err == nil && s.left.Load() > 0 {
 		err = context.Cause(ctx)
 	}
-	if err == nil && s.left.Load() > 0 {
-		err = s.stuck()
+	if err == nil && s.left.Load() > 0 { // a bug: go list has refused cycles
+		err = fmt.Errorf("%d jobs can never start", s.left.Load())
 	}
 	return err
-}
-
-// stuck names the jobs that no worker can ever take. A graph without cycles has none, so
-// this reports a bug rather than bad input.
-func (s *scheduler) stuck() error {
-	for h, n := range s.nodes.All() {
-		return fmt.Errorf("%d jobs can never start: the first is %s (node %v), which waits for %d imports and %d files",
-			s.left.Load(), n.unit.path, h, n.unmet.Load(), n.unparsed.Load())
-	}
-	return errors.New("jobs are missing from the pool")
 }
 
 // settle checks that the run left nothing in the pool, after the last removed slots are

@@ -50,14 +50,14 @@ func (w *worker) begin(units []*unit) error {
 			n.dependents = append(n.dependents, jobs[i])
 		}
 	}
-	w.ready.push(w.number, ready...)
+	w.ready.push(ready...)
 	return nil
 }
 
 // loop runs ready jobs until there are none, or one fails.
 func (w *worker) loop() error {
 	for {
-		h, ok := w.ready.take(w.number)
+		h, ok := w.ready.take()
 		if !ok {
 			return nil
 		}
@@ -95,7 +95,7 @@ func (w *worker) open(job handle, u *unit) error {
 	}
 	// All at once, and after the last insertion: before push returns, the package may be
 	// checked and its job removed.
-	w.ready.push(w.number, tasks...)
+	w.ready.push(tasks...)
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (w *worker) finish(job handle, u *unit) error {
 	if err != nil {
 		return err
 	}
-	w.ready.push(w.number, ready...)
+	w.ready.push(ready...)
 	return nil
 }
 

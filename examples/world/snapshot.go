@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"coatcheck/pool"
-	"coatcheck/pool/table"
 )
 
 // state is a world without its pool of parts. The links between parts are in the parts,
@@ -38,9 +37,8 @@ func (w *World) Save(to io.Writer) error {
 	return gob.NewEncoder(to).Encode(&s)
 }
 
-// Load reads a world. It continues as the saved one would have, with any number of
-// workers and either layout.
-func Load(from io.Reader, workers int, layout table.Layout) (*World, error) {
+// Load reads a world. It continues as the saved one would have, with any number of workers.
+func Load(from io.Reader, workers int) (*World, error) {
 	in := bufio.NewReader(from)
 	parts, err := pool.ReadFrom[Part](in, nil) // reads no byte beyond the snapshot
 	if err != nil {
@@ -50,7 +48,7 @@ func Load(from io.Reader, workers int, layout table.Layout) (*World, error) {
 	if err := gob.NewDecoder(in).Decode(&s); err != nil {
 		return nil, fmt.Errorf("world: what follows the parts: %w", err)
 	}
-	w, err := empty(s.Seed, workers, layout, parts)
+	w, err := empty(s.Seed, workers, parts)
 	if err != nil {
 		return nil, err
 	}

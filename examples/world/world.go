@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"coatcheck/pool"
 	"coatcheck/pool/command"
 	"coatcheck/pool/dense"
@@ -77,8 +75,8 @@ const (
 )
 
 // NewWorld makes a meadow with some plants and beetles.
-func NewWorld(seed uint64, workers, plants int, layout table.Layout) (*World, error) {
-	w, err := empty(seed, workers, layout, pool.Must[Part](nil))
+func NewWorld(seed uint64, workers, plants int) (*World, error) {
+	w, err := empty(seed, workers, pool.Must[Part](nil))
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +96,8 @@ func NewWorld(seed uint64, workers, plants int, layout table.Layout) (*World, er
 }
 
 // empty makes a world around a pool of parts.
-func empty(seed uint64, workers int, layout table.Layout, parts *pool.Pool[Part]) (*World, error) {
-	if workers < 1 {
-		return nil, fmt.Errorf("world: %d workers", workers)
-	}
-	shapes, err := table.ForHandles[Part, Shape](parts, layout)
+func empty(seed uint64, workers int, parts *pool.Pool[Part]) (*World, error) {
+	shapes, err := table.ForHandles[Part, Shape](parts, table.SoA)
 	if err != nil {
 		return nil, err
 	}

@@ -34,8 +34,9 @@ import (
 )
 
 const (
-	module = "github.com/mattn/go-sqlite3"
-	tags   = "sqlite_vtable,sqlite_preupdate_hook,sqlite_unlock_notify,sqlite_math_functions"
+	module  = "github.com/mattn/go-sqlite3"
+	version = "v1.14.53"
+	tags    = "sqlite_vtable,sqlite_preupdate_hook,sqlite_unlock_notify,sqlite_math_functions"
 )
 
 // What is removed, from one file. The rest of the package calls these functions, and its
@@ -52,28 +53,23 @@ var (
 )
 
 func main() {
-	version := flag.String("version", "v1.14.53", "`version` of go-sqlite3")
 	turns := flag.Int("rounds", 9, "`rounds` of measuring")
-	dir := flag.String("dir", "", "`directory` for the copies, which stay there (default: a temporary one)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *version, *turns, *dir); err != nil {
+	if err := run(ctx, *turns); err != nil {
 		fmt.Fprintln(os.Stderr, "sqlite:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, version string, turns int, dir string) error {
-	if dir == "" {
-		scratch, err := os.MkdirTemp("", "sqlite-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(scratch)
-		dir = scratch
+func run(ctx context.Context, turns int) error {
+	dir, err := os.MkdirTemp("", "sqlite-")
+	if err != nil {
+		return err
 	}
-	before, after, err := prepare(ctx, version, dir)
+	defer os.RemoveAll(dir)
+	before, after, err := prepare(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -100,7 +96,7 @@ func progress(what string) { fmt.Fprintln(os.Stderr, what, "…") }
 type copied struct{ name, dir string }
 
 // prepare makes both copies.
-func prepare(ctx context.Context, version, dir string) (before, after copied, err error) {
+func prepare(ctx context.Context, dir string) (before, after copied, err error) {
 	progress("fetching " + module + " " + version)
 	tool := func(dir string, args ...string) (printed string) { // the first error ends it
 		if err == nil {
