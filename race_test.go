@@ -170,7 +170,7 @@ func TestStormResets(t *testing.T) {
 				Make: func(s uint64) kept {
 					return kept{storm.Plains.Make(s), atomic.NewBool(false), make([]byte, 1, 8)}
 				},
-				Stamp: func(v *kept) uint64 { return storm.Plains.Stamp(&v.Plain) },
+				Number: func(v *kept) uint64 { return storm.Plains.Number(&v.Plain) },
 				Blank: func(v *kept) bool {
 					if cap(v.buf) > 0 {
 						reused.Inc()
@@ -234,89 +234,40 @@ func TestStormUsesUpGenerations(t *testing.T) {
 	}
 }
 
-// TestStormRecoversFromStalls stalls all insertions by a guard, repeatedly. After it is
-// unpinned, on another goroutine at times, they succeed again.
-func TestStormRecoversFromStalls(t *testing.T) {
-	storm.Churn(t, []storm.Setup{
-		{Name: "LIFO", Options: storm.Options{Capacity: 16, Shards: 2}, Hands: 4},
-		{Name: "FIFO", Options: storm.Options{Capacity: 16, Shards: 1, Reuse: pool.FIFO}, Hands: 4},
-		{Name: "Workers", Options: storm.Options{Capacity: 256, Shards: 1}, Hands: 4, Workers: 3},
-		{Name: "MaxLimbo", Options: storm.Options{MaxLimbo: 200, Shards: 2}, Hands: 4, Workers: 1},
-	}, storm.Plains, 1, (*storm.Actor[storm.Plain]).Stall,
-		storm.Least{storm.Inserted: 2000, storm.Stalled: 20, storm.Lapsed: 1, storm.Halted: 3})
-}
-
-// TestStormOfManyGoroutines has 10,000 goroutines, some of which end after a few steps. At
-// most 7,000 run at a time, since the race detector allows 8,128.
-func TestStormOfManyGoroutines(t *testing.T) {
-	const standing, relays, legs = 4000, 1500, 3
-	set := storm.Setup{Options: storm.Options{Capacity: 2000}, Hands: standing, Shown: 512}
-	w := storm.Raise(t, set, storm.Plains, nil)
-	var goroutines atomic.Int32
-	w.Crew(set, func(a *storm.Actor[storm.Plain]) {
-		a.Step()
-		runtime.Gosched()
-	})
-	w.Go(relays, func(h *storm.Hand) {
-		a := w.Actor(h, w.Pool)
-		for range legs {
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				a.Step()
-				a.Step()
-				goroutines.Inc()
-			}()
-			<-ended
-		}
-		a.Ended()
-		goroutines.Inc()
-	})
-	w.Run(storm.Least{storm.Inserted: 2000, storm.Removed: 1000})
-	w.Finish()
-	assert.EqualValues(t, relays*(legs+1), goroutines.Load())
-}
-
-// rates is the least work in each second of a torture. A busy machine with the race
-// detector does ten times as much, an idle one a hundred times.
-var rates = storm.Rates{
-	storm.Inserted: 100, storm.Removed: 100, storm.Burned: 20, storm.Full: 50, storm.Stalled: 50,
-	storm.Pinned: 100, storm.Read: 500, storm.Late: 50, storm.Lapsed: 4,
-	storm.Exited: 1, storm.Panicked: 1, storm.LeftLoop: 0.2, storm.Halted: 1,
-	storm.Paused: 2, storm.Flipped: 2, storm.Collected: 1,
-}
-
 // TestTorture keeps pointers under guards for short and long times, beside all operations
 // that a program may call. No kept value may change, slots must be reused, and none may be
-// lost. For an hour of it, run
+// lost. Guards stall all insertions at times, and afterwards these succeed again. For an hour
+// of it, run
 //
-//	go test -run 'Torture$' -torture 1h -timeout 0 -v .
+//	go test -run Torture -storm 9m -timeout 0 -v .
 //
 // It reports what was done.
 func TestTorture(t *testing.T) {
-	setups := []storm.Setup{
+	least := storm.Least{
+		storm.Inserted: 1000, storm.Reused: 500, storm.Removed: 1000, storm.Burned: 20, storm.Full: 50, storm.Stalled: 20,
+		storm.Pinned: 50, storm.Read: 200, storm.Late: 20, storm.Lapsed: 2, storm.Exited: 1, storm.Panicked: 1,
+		storm.LeftLoop: 1, storm.Halted: 2, storm.Paused: 1, storm.Flipped: 1, storm.Collected: 1,
+	}
+	for _, set := range []storm.Setup{
 		{Name: "LIFO", Options: storm.Options{Capacity: 64, Shards: 2}, Shown: 32},
 		{Name: "tiny", Options: storm.Options{Capacity: 4, Shards: 1}, Shown: 2},
 		{Name: "FIFO", Options: storm.Options{Capacity: 16, Shards: 2, Reuse: pool.FIFO}, Shown: 8},
-		{Name: "Reset", Options: storm.Options{Capacity: 64, Shards: 2}, Shown: 32},
+		{Name: "Reset", Options: storm.Options{Capacity: 64, Shards: 2, Reset: func(v *storm.Plain) { *v = storm.Plain{} }}, Shown: 32},
 		{Name: "Workers", Options: storm.Options{Capacity: 512, Shards: 2}, Workers: 2, Shown: 64},
 		{Name: "swept", Unowned: true, Options: storm.Options{Capacity: 256, Shards: 2}, Shown: 128},
 		// Live, waiting and free slots fit into a page for each shard, or into two.
-		{Name: "MaxLimbo", Options: storm.Options{MaxLimbo: 200, Shards: 2}, Shown: 128, Slots: 4 * 4096},
-	}
-	for _, set := range setups {
+		{Name: "MaxLimbo", Options: storm.Options{MaxLimbo: 200, Shards: 2}, Workers: 1, Shown: 128, Slots: 4 * 4096},
+	} {
 		t.Run(set.Name, func(t *testing.T) {
 			set.Hands = 3
-			var reset func(*storm.Plain)
-			if set.Name == "Reset" {
-				reset = func(v *storm.Plain) { *v = storm.Plain{} }
-			}
-			w := storm.Raise(t, set, storm.Plains, reset)
+			w := storm.Raise(t, set, storm.Plains, set.Reset)
 			w.Crew(set, (*storm.Actor[storm.Plain]).Write)
 			if set.Unowned {
 				w.Hands(1, (*storm.Actor[storm.Plain]).Sweep)
 			}
-			w.Require(w.Torture(storm.TortureLength(len(setups)), rates))
+			w.Torture()
+			w.Run(least)
+			w.Finish()
 			t.Logf("%s for %s", set.Name, w.Report())
 		})
 	}
@@ -332,8 +283,8 @@ var words = storm.Kind[word]{
 		w.low.Store(uint32(s))
 		return w
 	},
-	Stamp: func(v *word) uint64 { return uint64(v.high.Load())<<32 | uint64(v.low.Load()) },
-	Blank: func(v *word) bool { return v.high.Load()|v.low.Load() == 0 },
+	Number: func(v *word) uint64 { return uint64(v.high.Load())<<32 | uint64(v.low.Load()) },
+	Blank:  func(v *word) bool { return v.high.Load()|v.low.Load() == 0 },
 }
 
 type (

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"testing"
@@ -84,6 +85,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"-cpu", "0"}, `"0"`},
 		{[]string{"-cpu", "1,,2"}, `""`},
 		{[]string{"-quick", "-readme"}, "-readme"},
+		{[]string{"-quick", "-out", "x"}, "-out"},
 	} {
 		_, err := parse(c.args, io.Discard)
 		require.ErrorContains(t, err, c.want, "%v", c.args)
@@ -103,7 +105,7 @@ func (d done) Close() error        { return d.err }
 func TestFailedChecksFailTheProgram(t *testing.T) {
 	for _, wrong := range []error{nil, os.ErrInvalid} {
 		dir := t.TempDir()
-		asked, err := parse([]string{"-quick", "-only", "Q", "-out", dir}, io.Discard)
+		asked, err := parse([]string{"-rounds", "1", "-only", "Q", "-out", dir}, io.Discard)
 		require.NoError(t, err)
 		q := suite.Question{ID: "Q", Charts: []suite.Chart{{Unit: "ns/op"}}, Groups: func(suite.Env) []suite.Group {
 			return []suite.Group{{Cases: []suite.Case{
@@ -112,14 +114,19 @@ func TestFailedChecksFailTheProgram(t *testing.T) {
 			}}}
 		}}
 		err = answer(t.Context(), asked, []suite.Question{q}, io.Discard, io.Discard)
-		figures, read := os.ReadFile(dir + "/bench.txt")
+		figures, read := os.ReadFile(filepath.Join(dir, fileName()))
 		require.NoError(t, read)
-		require.FileExists(t, dir+"/report.html")
 		require.Contains(t, string(figures), "impl=good/")
 		require.Equal(t, wrong == nil, bytes.Contains(figures, []byte("impl=other/")))
 		require.ErrorIs(t, err, wrong)
 		if wrong != nil {
 			require.ErrorContains(t, err, "Q/impl=other/goroutines=1")
 		}
+
+		quick, err := parse([]string{"-quick"}, io.Discard)
+		require.NoError(t, err)
+		var lines bytes.Buffer
+		require.ErrorIs(t, answer(t.Context(), quick, []suite.Question{q}, &lines, io.Discard), wrong)
+		require.Equal(t, map[bool]string{true: "Q          2 cases work\n", false: ""}[wrong == nil], lines.String())
 	}
 }

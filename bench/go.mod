@@ -4,7 +4,6 @@ go 1.24.0
 
 require (
 	coatcheck v0.0.0
-	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/mlange-42/ark v0.8.0
 	github.com/puzpuzpuz/xsync/v4 v4.5.0
 	github.com/stretchr/testify v1.12.1

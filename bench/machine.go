@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -19,10 +19,6 @@ func circumstances(asked *flags) (lines []benchfmt.Config) {
 	procs := asked.Procs
 	if len(procs) == 0 {
 		procs = []int{runtime.GOMAXPROCS(0)}
-	}
-	quick := ""
-	if asked.Quick {
-		quick = "every case once: the figures mean nothing"
 	}
 	for _, line := range [][2]string{
 		{"goos", runtime.GOOS},
@@ -35,7 +31,6 @@ func circumstances(asked *flags) (lines []benchfmt.Config) {
 		{"commit", commit()},
 		{"date", time.Now().UTC().Format(time.DateOnly)},
 		{"command", command(asked.args)},
-		{"quick", quick},
 		{"note", "cores may be shared with other work: compare figures of one round, within this file"},
 	} {
 		if line[1] != "" {
@@ -68,13 +63,36 @@ func commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-var model = regexp.MustCompile(`(?m)^model name\s*: *(.*?) *$`)
-
-// processor returns the name of the processor on Linux, or "".
-func processor() string {
+// cpuinfo returns what Linux says about the first processor: "model name", "cpu family", …
+var cpuinfo = sync.OnceValue(func() map[string]string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
-	if name := model.FindSubmatch(text); name != nil {
-		return string(name[1])
+	first, _, _ := strings.Cut(string(text), "\n\n")
+	info := make(map[string]string)
+	for line := range strings.Lines(first) {
+		key, value, _ := strings.Cut(line, ":")
+		info[strings.TrimSpace(key)] = strings.TrimSpace(value)
 	}
-	return ""
+	return info
+})
+
+// processor returns the processor's name, family and model, as far as they are known. The name
+// of a virtual one often says little.
+func processor() string {
+	info := cpuinfo()
+	text := info["model name"]
+	if info["cpu family"] != "" {
+		text += fmt.Sprintf(" (family %s, model %s)", info["cpu family"], info["model"])
+	}
+	return strings.TrimSpace(text)
+}
+
+// fileName returns the name of the file of figures. Processors of a family share it, if they
+// have as many cores: "amd-family-25-2-cores.txt".
+func fileName() string {
+	kind := runtime.GOARCH
+	if info := cpuinfo(); info["cpu family"] != "" {
+		vendor := strings.NewReplacer("Authentic", "", "Genuine", "").Replace(info["vendor_id"])
+		kind = fmt.Sprintf("%s-family-%s", strings.ToLower(vendor), info["cpu family"])
+	}
+	return fmt.Sprintf("%s-%d-cores.txt", kind, runtime.NumCPU())
 }

@@ -3,10 +3,10 @@
 //	go -C bench run .
 //
 // takes some two minutes on two cores. It prints tables, and writes the figures in
-// Go's benchmark format and a report with charts as one HTML file. -h explains the flags.
+// Go's benchmark format. -h explains the flags.
 //
 // Package workload has the questions, package peer the contestants, package measure the
-// method, and package report the tables and charts. The last two share only the file of
+// method, and package report the tables and the chart. The last two share only the file of
 // figures, so those of another machine can be reported here; README.md says how.
 //
 // The program exits with 1 if a contestant's values or counts were wrong, and with 2 if a
@@ -14,6 +14,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -50,17 +51,20 @@ func main() {
 // answer measures, unless -from names a file, and reports. If a check fails, it reports
 // the other figures and returns the error.
 func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stderr io.Writer) (failed error) {
-	if asked.out == "" {
-		asked.out, failed = os.MkdirTemp("", "bench-")
-	} else {
-		failed = os.MkdirAll(asked.out, 0o777)
-	}
-	if failed != nil {
-		return failed
+	if asked.Quick {
+		return quickly(ctx, asked, qs, stdout)
 	}
 	from := asked.from
 	if from == "" {
-		from = filepath.Join(asked.out, "bench.txt")
+		if asked.out == "" {
+			asked.out, failed = os.MkdirTemp("", "bench-")
+		} else {
+			failed = os.MkdirAll(asked.out, 0o777)
+		}
+		if failed != nil {
+			return failed
+		}
+		from = filepath.Join(asked.out, fileName())
 		failed = write(from, func(w io.Writer) error {
 			o := asked.Options
 			o.Config = circumstances(asked)
@@ -72,24 +76,42 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 	if err != nil {
 		return errors.Join(failed, err)
 	}
-	page := filepath.Join(asked.out, "report.html")
-	err = errors.Join(report.Text(stdout, figures, qs), write(page, func(w io.Writer) error { return report.HTML(w, figures, qs) }))
-	fmt.Fprintf(stdout, "\nfigures  %s\nreport   %s\n", from, page)
+	err = report.Text(stdout, figures, qs)
+	fmt.Fprintf(stdout, "\nfigures  %s\n", from)
 	if failed != nil || err != nil || !asked.readme {
 		return errors.Join(failed, err)
 	}
 	return readme(figures, qs)
 }
 
-// readme rewrites the tables of bench's README, of docs/performance.md and of the
-// project's README, and the project's chart.
+// quickly runs each case once and prints a line for each question that works.
+func quickly(ctx context.Context, asked *flags, qs []suite.Question, stdout io.Writer) (failed error) {
+	found := false
+	for i := range qs {
+		var figures bytes.Buffer
+		err := measure.Questions(ctx, &figures, qs[i:i+1], asked.Options)
+		if errors.Is(err, measure.ErrNothing) {
+			continue
+		}
+		found = true
+		if failed = errors.Join(failed, err); err == nil {
+			fmt.Fprintf(stdout, "%-8s %3d cases work\n", qs[i].ID, bytes.Count(figures.Bytes(), []byte("\nBenchmark")))
+		}
+	}
+	if !found {
+		return measure.ErrNothing
+	}
+	return failed
+}
+
+// readme rewrites the tables of docs/performance.md and of the project's README, and the
+// project's chart.
 func readme(figures *report.Figures, qs []suite.Question) error {
-	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "ScalePair" })
+	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "Pair" })
 	return errors.Join(
-		write("../docs/throughput.svg", func(w io.Writer) error { return report.File(w, figures, &qs[charted]) }),
-		report.Readme("README.md", figures, qs, report.Full),
-		report.Readme("../docs/performance.md", figures, qs, report.Short),
-		report.Readme("../README.md", figures, qs, report.Brief),
+		write("../docs/throughput.svg", func(w io.Writer) error { return report.SVG(w, figures, &qs[charted], "ops/s", "goroutines") }),
+		report.Readme("../docs/performance.md", figures, qs, false),
+		report.Readme("../README.md", figures, qs, true),
 	)
 }
 

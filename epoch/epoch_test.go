@@ -42,23 +42,6 @@ func TestPinHoldsItsStamps(t *testing.T) {
 	}
 }
 
-// TestStampSeparatesEarlierGuardsFromLaterOnes: a guard that is pinned after a stamp does not
-// delay the stamp's grace period. One that was pinned before delays it until its Unpin.
-func TestStampSeparatesEarlierGuardsFromLaterOnes(t *testing.T) {
-	d := epoch.New()
-	before := d.Pin()
-	stamp := d.Retire()
-	after := d.Pin()
-	require.False(t, d.Passed(stamp), "a guard from before is pinned")
-	before.Unpin()
-	require.True(t, d.Passed(stamp))
-	later := d.Retire()
-	require.Greater(t, later, stamp)
-	require.False(t, d.Passed(later))
-	after.Unpin()
-	require.True(t, d.Passed(later))
-}
-
 // TestStampsShareAnEpoch: stamps do not advance the epoch, and a Pin advances it once for all
 // of them, so that goroutines do not contend for it. Next is the epoch of that Pin.
 func TestStampsShareAnEpoch(t *testing.T) {
@@ -175,41 +158,10 @@ func TestUnpinPanicsIfNotPinned(t *testing.T) {
 	assert.Zero(t, d.Scan().Count)
 }
 
-// TestCopyEndsNoOtherPin unpins through a copy after its cell was pinned again, in the same
-// epoch and later.
-func TestCopyEndsNoOtherPin(t *testing.T) {
-	for _, advance := range []bool{false, true} {
-		d := epoch.New()
-		g := d.Pin()
-		theCopy := g
-		g.Unpin()
-		if advance {
-			d.Retire()
-		}
-		again := d.Pin() // the same goroutine, so the same cell
-		require.Panics(t, theCopy.Unpin)
-		require.Equal(t, 1, d.Scan().Count, "another pin has ended")
-		again.Unpin()
-	}
-}
-
 func TestZeroDomainPanics(t *testing.T) {
 	const text = "epoch: Pin of a zero Domain (or Pool); make one with New"
 	assert.PanicsWithValue(t, text, func() { new(epoch.Domain).Pin() })
 	assert.PanicsWithValue(t, text, func() { new(epoch.Domain).PinBrief() })
-}
-
-func TestUnpinOnAnotherGoroutine(t *testing.T) {
-	d := epoch.New()
-	g := d.Pin()
-	stamp := d.Retire()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		g.Unpin()
-	}()
-	<-done
-	assert.True(t, d.Passed(stamp))
 }
 
 // TestEpochStopsAtItsLimit requires that the last epoch stays, and that nothing wraps. What is

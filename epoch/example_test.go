@@ -48,26 +48,6 @@ func ExampleDomain_Init() {
 	// Output: true
 }
 
-func ExampleDomain_Pin() {
-	d := epoch.New()
-	g := d.Pin()
-	defer g.Unpin()
-	fmt.Println(d.Scan().Count)
-	// Output: 1
-}
-
-func ExampleDomain_PinBrief() {
-	d := epoch.New()
-	look := func() epoch.Pins {
-		g := d.PinBrief()
-		defer g.Unpin()
-		return d.Scan()
-	}
-	p := look()
-	fmt.Println(p.Count, p.Oldest, p.Guard == epoch.NoPin)
-	// Output: 1 0 true
-}
-
 // Stamps share an epoch. The next Pin begins a later one.
 func ExampleDomain_Retire() {
 	d := epoch.New()
@@ -78,25 +58,6 @@ func ExampleDomain_Retire() {
 	// Output:
 	// 0 0
 	// 1
-}
-
-func ExampleDomain_Epoch() {
-	d := epoch.New()
-	d.Retire()
-	fmt.Println(d.Epoch())
-	g := d.Pin()
-	defer g.Unpin()
-	fmt.Println(d.Epoch())
-	// Output:
-	// 0
-	// 1
-}
-
-func ExampleDomain_Next() {
-	d := epoch.New()
-	d.Retire()
-	fmt.Println(d.Epoch(), d.Next())
-	// Output: 0 1
 }
 
 func ExampleDomain_Scan() {
@@ -111,24 +72,6 @@ func ExampleDomain_Scan() {
 	fmt.Println(p.Count, "guard, the oldest", d.Epoch()-p.Oldest, "epochs back")
 	g.Unpin()
 	// Output: 1 guard, the oldest 3 epochs back
-}
-
-func ExampleDomain_Passed() {
-	d := epoch.New()
-	stamp := d.Retire()
-	fmt.Println(d.Passed(stamp))
-	// Output: true
-}
-
-func ExampleDomain_Scanned() {
-	d := epoch.NewSize(1000)
-	fmt.Println(d.Scanned() < 1000) // the others were never used
-	// Output: true
-}
-
-func ExampleDomain_Bytes() {
-	fmt.Println(epoch.NewSize(100_000).Bytes() > epoch.New().Bytes())
-	// Output: true
 }
 
 func ExampleDomain_Synchronize() {
@@ -158,22 +101,4 @@ func ExampleGuard_Unpin() {
 	defer func() { fmt.Println(recover()) }()
 	g.Unpin()
 	// Output: epoch: Unpin of a guard that is not pinned (unpinned before, or through a copy?)
-}
-
-func ExampleGuard_Release() {
-	d := epoch.New()
-	g := d.Pin()
-	fmt.Println(g.Release(), g.Release())
-	// Output: true false
-}
-
-func ExampleGuard_Pinned() {
-	d := epoch.New()
-	g := d.Pin()
-	fmt.Println(g.Pinned())
-	g.Unpin()
-	fmt.Println(g.Pinned())
-	// Output:
-	// true
-	// false
 }

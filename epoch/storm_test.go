@@ -105,37 +105,3 @@ func runStorm(t *testing.T, d *epoch.Domain) {
 	})
 	s.Run(storm.Least{storm.Inserted: 100, storm.Removed: 100, storm.Read: 1000})
 }
-
-// TestStormAppendsBlocks pins thousands of guards at once: each has a cell of its own, and
-// scans see all.
-func TestStormAppendsBlocks(t *testing.T) {
-	const hands, each = 16, 200
-	d := epoch.New()
-	s := storm.New(t)
-	s.Go(hands, func(h *storm.Hand) {
-		for h.Running() {
-			guards := make([]epoch.Guard, 0, each)
-			for i := range each {
-				guards = append(guards, pins[i%2](d))
-			}
-			stamp := d.Retire()
-			if d.Passed(stamp) {
-				s.Failf("a stamp passed under %d guards", each)
-			}
-			for i := range guards {
-				if i == each/2 && d.Passed(stamp) {
-					s.Failf("a stamp passed under %d guards", each-i)
-				}
-				guards[i].Unpin() // panics if two guards had one cell
-			}
-			h.Did(storm.Read, each)
-		}
-	})
-	s.Run(storm.Least{storm.Read: 10_000})
-	if n := d.Scan().Count; n != 0 {
-		t.Fatalf("%d guards are pinned, all were unpinned", n)
-	}
-	if stamp := d.Retire(); !d.Passed(stamp) {
-		t.Fatal("a stamp does not pass")
-	}
-}

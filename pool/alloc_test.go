@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
@@ -41,6 +43,7 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 	return map[string]func(){
 		"Insert, Remove":     func() { h, err := p.Insert(v); ok(err == nil && p.Remove(h)) },
 		"Insert, Take":       func() { h, _ := p.Insert(v); _, is := p.Take(h); ok(is) },
+		"InsertWait, Remove": func() { h, err := p.InsertWait(ctx, v); ok(err == nil && p.Remove(h)) },
 		"InsertFunc, Remove": func() { h, err := p.InsertFunc(init); ok(err == nil && p.Remove(h)) },
 		"TryInsertFunc":      func() { h, err := p.TryInsertFunc(try); ok(err == nil && p.Remove(h)) },
 		"Get":                func() { _, is := p.Get(h); ok(is) },
@@ -88,6 +91,16 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 		"Worker.Flush":               func() { h, _ := w.Insert(v); w.Remove(h); w.Flush() },
 		"Insert, Remove elsewhere":   func() { h, _ := w.Insert(v); ok(p.Remove(h)) },
 		"Insert, then Worker.Remove": func() { h, _ := p.Insert(v); ok(w.Remove(h)) },
+		"Get, Take, Hold, RemoveBatch of forged handles": func() {
+			for _, forged := range [...]pool.Handle[T]{0, 1, h ^ 1<<32, h ^ 1<<33, h ^ 1<<63, h | math.MaxUint32, ^h, math.MaxUint64} {
+				_, got := p.Get(forged)
+				_, took := p.Take(forged)
+				_, held := p.Hold(forged)
+				hs[0] = forged
+				q := p.Ptr(forged)
+				ok(!got && !took && !held && p.RemoveBatch(hs[:1]) == 0 && !p.Remove(forged) && !w.Remove(forged) && !q.Live() && !q.View(use) && !p.View(forged, use))
+			}
+		},
 	}
 }
 
@@ -126,71 +139,55 @@ func TestSteadyOperationDoesNotAllocate(t *testing.T) {
 }
 
 // With Preallocate, nothing is allocated after New: not by the first use of a verb, not up to
-// Capacity, and not while a guard stalls reclamation.
+// Capacity, not by a Worker, and not while guards stall reclamation.
 func TestPreallocatedPoolNeverAllocates(t *testing.T) {
-	const capacity = 1000
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	const capacity, pools = 1000, 3
 	for _, reuse := range testkit.Reuses {
 		for _, reset := range []func(*plain){nil, resetPlain} {
 			for _, shards := range []int{1, 3, 100} {
-				p := pool.Must(&pool.Options[plain]{Capacity: capacity, Preallocate: true, Reuse: reuse, Reset: reset, Shards: shards})
-				st := p.Stats()
-				require.GreaterOrEqual(t, st.Allocated, capacity)
-				hs := make([]pool.Handle[plain], 0, capacity+1)
-				guards := make([]pool.Guard[plain], 256)
-				ctx := context.Background()
-				everything := func() {
-					hs = hs[:0]
-					for h, err := p.Insert(plain{}); err == nil; h, err = p.Insert(plain{}) {
-						hs = append(hs, h)
-					}
-					if len(hs) != capacity {
-						t.Error(len(hs))
-					}
-					for i := range guards {
-						guards[i] = p.Pin()
-					}
-					for _, h := range hs {
-						if v, ok := guards[7].Get(h); !ok || v.id != 0 {
-							t.Errorf("%v", h)
-						}
-					}
-					if n := p.RemoveBatch(hs[:300]); n != 300 {
-						t.Error(n)
-					}
-					if _, err := p.Insert(plain{}); err == nil {
-						t.Error("Insert under guards")
-					}
-					for i := range guards {
-						guards[i].Unpin()
-					}
-					for h := range p.All() {
-						p.Remove(h)
-					}
-					for range p.Drain() {
-					}
-					p.DeleteFunc(func(pool.Handle[plain], *plain) bool { return true })
-					for range 100 {
-						h, err := p.InsertFunc(func(pool.Handle[plain], *plain) {})
-						if err != nil || !p.Remove(h) {
-							t.Error(err)
-						}
-					}
-					p.Clear()
-					if err := p.Synchronize(ctx); err != nil {
-						t.Error(err)
-					}
+				var ps [pools + 1]*pool.Pool[plain] // AllocsPerRun calls once before it counts
+				var ws [pools + 1]*pool.Worker[plain]
+				for i := range ps {
+					ps[i] = pool.Must(&pool.Options[plain]{Capacity: capacity, Preallocate: true, Reuse: reuse, Reset: reset, Shards: shards})
+					ws[i] = ps[i].Worker()
 				}
-				if !testkit.Watched {
-					// AllocsPerRun runs once before it counts; this must not hide
-					// what the first run allocates, so the pool's own figures are
-					// looked at as well.
-					assert.Zerof(t, testing.AllocsPerRun(3, everything), "%v, %d shards", reuse, shards)
-				} else {
-					everything()
-				}
-				now := p.Stats()
-				assert.Equal(t, st.Allocated, now.Allocated, "it grew")
-				assert.Equal(t, st.Bytes, now.Bytes, "it grew")
+				before := ps[pools].Stats()
+				require.GreaterOrEqual(t, before.Allocated, capacity)
+				hs, guards, i := make([]pool.Handle[plain], 0, capacity), make([]pool.Guard[plain], 256), 0
+				assert.Zerof(t, testing.AllocsPerRun(pools, func() {
+					p := ps[i]
+					for _, via := range [...]verbs.Shared[plain]{p, ws[i]} {
+						hs = hs[:0]
+						for h, err := via.Insert(plain{}); err == nil; h, err = via.Insert(plain{}) {
+							hs = append(hs, h)
+						}
+						for k := range guards {
+							guards[k] = p.Pin()
+						}
+						for _, h := range hs[:300] {
+							if !via.Remove(h) {
+								t.Error(h)
+							}
+						}
+						if _, err := via.Insert(plain{}); len(hs) != capacity || err == nil {
+							t.Errorf("%d live, %v under guards", len(hs), err)
+						}
+						for k := range guards {
+							guards[k].Unpin()
+						}
+						for _, h := range hs[300:] {
+							via.Remove(h)
+						}
+						ws[i].Flush()
+					}
+					i++
+				}), "%v, %d shards", reuse, shards)
+				after := ps[pools].Stats()
+				assert.Equal(t, before.Allocated, after.Allocated, "it grew")
+				assert.Equal(t, before.Bytes, after.Bytes, "it grew")
 			}
 		}
 	}
@@ -238,36 +235,5 @@ func TestPreallocatedVerbsAllocateNothing(t *testing.T) {
 			}), "%s, %v", name, reuse)
 			assert.Equalf(t, before, ps[pools].Stats().Bytes, "%s, %v", name, reuse)
 		}
-	}
-}
-
-// TestWorkersOfPreallocatedPoolsAllocateNothing opens Workers and then fills and
-// empties the pool through them, again and again from the first time on.
-func TestWorkersOfPreallocatedPoolsAllocateNothing(t *testing.T) {
-	if testkit.Watched {
-		t.Skip("the race detector allocates")
-	}
-	const capacity, pools = 3000, 5
-	for _, reuse := range testkit.Reuses {
-		var ws [pools + 1]*pool.Worker[plain]
-		for i := range ws {
-			ws[i] = pool.Must(&pool.Options[plain]{Capacity: capacity, Preallocate: true, Reuse: reuse, Shards: 3}).Worker()
-		}
-		hs := make([]pool.Handle[plain], capacity)
-		i := 0
-		assert.Zero(t, testing.AllocsPerRun(pools, func() {
-			for range 3 {
-				for j := range hs {
-					hs[j], _ = ws[i].Insert(plain{})
-				}
-				for _, h := range hs {
-					if !ws[i].Remove(h) {
-						t.Error(h)
-					}
-				}
-			}
-			ws[i].Close()
-			i++
-		}))
 	}
 }

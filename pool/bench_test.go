@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -150,6 +151,20 @@ func BenchmarkPair(b *testing.B) {
 		contest{"impl=worker/base=locked", func() work { return pairs(unbounded().Worker()) }, base},
 		contest{"impl=pool/base=locked", func() work { return pairs(unbounded()) }, base},
 	)
+}
+
+// BenchmarkInsertWait is an insertion that need not wait, with its removal, beside Insert.
+func BenchmarkInsertWait(b *testing.B) {
+	subject := func() work {
+		p := bounded()
+		return func(n int) {
+			for i := range n {
+				h, _ := p.InsertWait(context.Background(), small{uint64(i), 1})
+				p.Remove(h)
+			}
+		}
+	}
+	run(b, contest{"impl=pool/base=Insert", subject, func() work { return pairs(bounded()) }})
 }
 
 // BenchmarkGuardedPair has a guard around each pair, in a pool with a Capacity, whose

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"testing"
 	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -88,18 +90,21 @@ func TestDroppedReservationLosesNoSlot(t *testing.T) {
 	}
 }
 
-// A pool is collected although a Reservation refers to it, and its Reset or one of its values
-// to the Reservation.
-func TestReservationKeepsNoPool(t *testing.T) {
-	type node struct{ r *pool.Reservation[node] }
+// A pool is collected although a Reservation and a Worker refer to it, and its Reset or one of
+// its values to them.
+func TestOpenedKeepsNoPool(t *testing.T) {
+	type node struct {
+		r *pool.Reservation[node]
+		w *pool.Worker[node]
+	}
 	var gone weak.Pointer[pool.Pool[node]]
 	testkit.Apart(func() {
-		var of *pool.Reservation[node]
-		p := tiny(t, &pool.Options[node]{Reset: func(v *node) { v.r = of }})
-		of = mustReserve(t, p)
+		var of node
+		p := tiny(t, &pool.Options[node]{Reset: func(v *node) { *v = of }})
+		of = node{mustReserve(t, p), p.Worker()}
 		r := mustReserve(t, p)
 		r.Value().r = r
-		_, err := p.Insert(node{r})
+		_, err := of.w.Insert(node{r, of.w})
 		assert.NoError(t, err)
 		gone = weak.Make(p)
 	})
@@ -277,4 +282,27 @@ func TestBlockFillsItsMemory(t *testing.T) {
 	}
 	require.LessOrEqual(t, int(pool.BlockBytes), 2048-8)
 	require.Greater(t, int(pool.BlockBytes)/pool.BlockCells*(pool.BlockCells+1), 2048-8, "one more would fit")
+}
+
+// Of many goroutines that settle one Reservation at once, one succeeds.
+func TestReservationSettlesOnceUnderContention(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Capacity: 2})
+	for range testkit.Long(500) {
+		r := mustReserve(t, p)
+		var wg sync.WaitGroup
+		var settled atomic.Int32
+		for _, settle := range []func(){func() { r.Commit() }, r.Cancel, func() { r.Commit() }, r.Cancel} {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				if testkit.Recovered(settle) == nil {
+					settled.Inc()
+				}
+			}()
+		}
+		wg.Wait()
+		require.EqualValues(t, 1, settled.Load())
+		p.Clear()
+	}
+	require.Equal(t, 2, testkit.RequireReclaimed(t, p).Free)
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"coatcheck/pool"
 )
@@ -120,6 +121,22 @@ func ExamplePool_Insert() {
 	// Output:
 	// 0@1 <nil>
 	// true pool: full
+}
+
+func ExamplePool_InsertWait() {
+	p := pool.Must(&pool.Options[string]{Capacity: 1})
+	h, _ := p.Insert("umbrella")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	_, err := p.InsertWait(ctx, "coat")
+	fmt.Println(errors.Is(err, pool.ErrFull), err)
+
+	go p.Remove(h)
+	h, err = p.InsertWait(context.Background(), "coat")
+	fmt.Println(p.MustGet(h), err)
+	// Output:
+	// true pool: full: context deadline exceeded
+	// coat <nil>
 }
 
 func ExamplePool_InsertFunc() {

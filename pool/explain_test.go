@@ -59,45 +59,39 @@ func TestExplainTellsEveryState(t *testing.T) {
 	}
 }
 
-// Memory that was never used has no generation yet; the first is the pool's.
-func TestExplainKnowsUnusedSlots(t *testing.T) {
+// Slots that were never used, that are being filled, that are exhausted, or that have no memory.
+func TestExplainKnowsOtherSlots(t *testing.T) {
+	const next, stale = "is not live: it is the next handle of its slot, issued at most to a Reservation or a constructor", "is stale: removed or cancelled. Its slot "
 	p := tiny(t, &pool.Options[int]{Shards: 1, Origin: 101, Capacity: 4, Preallocate: true})
 	for i := range uint64(4) {
-		requireExplained(t, p, handle(i, 101), "is not live: it is the next handle of its slot, issued at most to a Reservation or a constructor")
+		requireExplained(t, p, handle(i, 101), next)
 		requireExplained(t, p, handle(i, 103), "was never issued by this pool: its slot has come to generation 100")
 		requireExplained(t, p, handle(i, 99), "was never issued by this pool, whose generations begin at 101")
 	}
-}
+	r := mustReserve(t, p)
+	requireExplained(t, p, r.Handle(), next)
+	r.Cancel()
+	requireExplained(t, p, r.Handle(), stale+"is vacant")
+	_, err := p.InsertFunc(func(h pool.Handle[int], _ *int) { requireExplained(t, p, h, next) })
+	require.NoError(t, err)
 
-func TestExplainKnowsExhaustedSlots(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Shards: 1, Origin: testkit.LastGeneration - 2, Capacity: 1})
-	first := testkit.MustInsert(t, p, 1)
-	require.True(t, p.Remove(first))
+	p = tiny(t, &pool.Options[int]{Shards: 1, Origin: testkit.LastGeneration, Capacity: 1})
 	last := testkit.MustInsert(t, p, 1)
 	requireExplained(t, p, last, "is live")
 	require.True(t, p.Remove(last))
 	for range 2 { // waiting, and exhausted
-		for _, h := range []pool.Handle[int]{first, last} {
-			requireExplained(t, p, h, "is stale: removed or cancelled. Its slot has used up its generations and is never reused")
-		}
-		require.NoError(t, p.Synchronize(t.Context()))
+		requireExplained(t, p, last, stale+"has used up its generations and is never reused")
+		testkit.RequireReclaimed(t, p)
 	}
-	require.Equal(t, 1, p.Stats().Exhausted)
-}
 
-// Explain tells a handle that is not live yet from a stale one.
-func TestExplainKnowsReservations(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Shards: 1})
-	r, err := p.Reserve()
-	require.NoError(t, err)
-	h := r.Handle()
-	requireExplained(t, p, h, "is not live: it is the next handle of its slot, issued at most to a Reservation or a constructor")
-	r.Cancel()
-	requireExplained(t, p, h, "is stale: removed or cancelled. Its slot is vacant")
-	_, err = p.InsertFunc(func(h pool.Handle[int], _ *int) {
-		requireExplained(t, p, h, "is not live: it is the next handle of its slot, issued at most to a Reservation or a constructor")
-	})
-	require.NoError(t, err)
+	p = tiny(t, &pool.Options[int]{Origin: 1, Shards: 1})
+	hs := testkit.Fill(t, p, 64, testkit.Number)
+	p.RemoveBatch(hs)
+	require.Positive(t, p.Trim())
+	for _, h := range hs {
+		requireExplained(t, p, h, stale+"has no memory now, since Trim gave it back")
+		requireExplained(t, p, h+1000<<32, "was never issued by this pool: its slot has come to generation 4")
+	}
 }
 
 // ExplainOpen names what is open, and only that.
@@ -184,17 +178,4 @@ func TestExplainWhileSlotsChange(t *testing.T) {
 	}
 	close(handles)
 	<-done
-}
-
-// Explain knows handles of pages that Trim gave up, by the generations that were kept.
-func TestExplainAfterTrim(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Origin: 1, Shards: 1})
-	hs := testkit.Fill(t, p, 64, testkit.Number)
-	p.RemoveBatch(hs)
-	testkit.RequireReclaimed(t, p)
-	require.Positive(t, p.Trim())
-	for _, h := range hs {
-		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot has no memory now, since Trim gave it back")
-		requireExplained(t, p, h+1000<<32, "was never issued by this pool: its slot has come to generation 4")
-	}
 }

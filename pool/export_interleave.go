@@ -44,9 +44,9 @@ func Arena[T any](p *Pool[T]) *shard.Arena[T]         { return &p.arena }
 func Domain[T any](p *Pool[T]) *tracedDomain          { return &p.domain }
 func Slot[T any](p *Pool[T], i uint32) *shard.Slot[T] { return shard.At[T](p.arena.Table.Pages(), i) }
 func Reserved[T any](p *Pool[T]) int64                { return p.reserved.Load() }
-func Magazine[T any](w *Worker[T]) *shard.Magazine[T] { return &w.slots }
+func Magazine[T any](w *Worker[T]) *shard.Magazine[T] { return w.slots }
 func IsClosed[T any](w *Worker[T]) bool               { return w.pool == nil }
-func DropWorker[T any](w *Worker[T])                  { w.drop() }
+func DropWorker[T any](w *Worker[T])                  { w.end.dropped() }
 func DropReservation[T any](r *Reservation[T])        { r.pool.dropped(r.open) }
 func IsOpen[T any](r *Reservation[T]) bool            { return r.open.h.Load() != 0 }
 func PinOf[T any](g *Guard[T]) epoch.Guard            { return g.pin }

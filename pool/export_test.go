@@ -15,7 +15,7 @@ func Unused[T any](p *Pool[T]) int { return int(p.arena.Table.Unused()) }
 
 // Kept returns how many slots the Worker's arrays point to, in and beyond its reach.
 func Kept[T any](w *Worker[T]) (n int) {
-	slots := reflect.ValueOf(w).Elem().FieldByName("slots")
+	slots := reflect.ValueOf(w.slots).Elem()
 	for _, name := range []string{"ready", "bag"} {
 		list := slots.FieldByName(name)
 		list = list.Slice(0, list.Cap())

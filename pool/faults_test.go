@@ -17,14 +17,14 @@ import (
 	"coatcheck/pool"
 )
 
-// A loop removes, and is left by a panic or Goexit in the middle. What it removed until then
-// stays removed, also what was in a chain not yet retired, and nothing else is.
+// A loop removes, and is left by a panic or Goexit in the middle. Its pin is back. What it
+// removed until then stays removed, also what was in a chain not yet retired, and nothing else.
 func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
 	const capacity = 200
 	for _, reuse := range testkit.Reuses {
 		for _, exit := range []bool{false, true} {
 			for _, after := range []int{1, 64, 65, capacity} {
-				for _, way := range []string{"DeleteFunc", "Drain", "All", "Each"} {
+				for _, way := range []string{"DeleteFunc", "Drain", "All", "Each", "View"} {
 					p := tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 2, Reuse: reuse})
 					hs := testkit.Fill(t, p, capacity, testkit.Number)
 					gone := map[pool.Handle[int]]bool{}
@@ -57,6 +57,14 @@ func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
 								if gone[h] = p.Remove(h); len(gone) == after {
 									leave()
 								}
+							}
+						case "View":
+							for _, h := range hs {
+								p.View(h, func(*int) {
+									if gone[h] = p.Remove(h); len(gone) == after {
+										leave()
+									}
+								})
 							}
 						case "Each":
 							err = p.Each(context.Background(), 1, func(h pool.Handle[int], _ *int) error {

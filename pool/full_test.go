@@ -29,36 +29,6 @@ func TestErrorsWrap(t *testing.T) {
 	}
 }
 
-// A pool takes exactly Capacity values, again and again, with whatever spare
-// slots it has beside them.
-func TestCapacityIsExact(t *testing.T) {
-	for _, o := range capacityConfigs() {
-		p := tiny(t, &o)
-		name := fmt.Sprintf("%+v", o)
-		for round := range 2 {
-			hs := testkit.Fill(t, p, o.Capacity, testkit.Number)
-			requireRefusal(t, p, pool.ErrFull, name)
-			require.Equal(t, o.Capacity, p.Len())
-			// One goes, one comes.
-			for i := range hs {
-				require.True(t, p.Remove(hs[i]))
-				h, err := p.Insert(0)
-				require.NoError(t, err, name)
-				hs[i] = h
-				if i < 8 || i%64 == 0 {
-					requireRefusal(t, p, pool.ErrFull, name)
-				}
-			}
-			if round%2 == 0 {
-				require.Equal(t, o.Capacity, p.Clear())
-			} else {
-				require.Equal(t, o.Capacity, p.RemoveBatch(hs))
-			}
-		}
-		testkit.RequireReclaimed(t, p)
-	}
-}
-
 // While a guard is pinned, removed slots wait, and Insert returns ErrStalled. After Unpin all
 // of them come back at once, however often that happens.
 func TestStallRecovers(t *testing.T) {
@@ -88,21 +58,6 @@ func TestStallRecovers(t *testing.T) {
 			require.Equal(t, o.Capacity, p.Clear())
 		}
 		testkit.RequireReclaimed(t, p)
-	}
-}
-
-// No value can have an exhausted slot.
-func TestStalledIsForSlotsThatAValueCouldHave(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := tiny(t, &pool.Options[int]{Origin: testkit.LastGeneration, Shards: 1, Capacity: 2, Reuse: reuse})
-		hs := testkit.Fill(t, p, 2, testkit.Number)
-		g := p.Pin()
-		require.True(t, p.Remove(hs[0]))
-		requireRefusal(t, p, pool.ErrFull, "the waiting slot is exhausted")
-		g.Unpin()
-		requireRefusal(t, p, pool.ErrFull, "it is exhausted")
-		require.True(t, p.Remove(hs[1]))
-		requireRefusal(t, p, pool.ErrExhausted, "both are")
 	}
 }
 
@@ -290,5 +245,16 @@ func TestGuardDelaysOnlyWhatIsRemovedUnderIt(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A pool without a Capacity takes new slots for those that are exhausted.
+func TestExhaustedSlotsAreReplaced(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		p := tiny(t, &pool.Options[int]{Origin: testkit.LastGeneration - 2, Shards: 1, Reuse: reuse})
+		for i := range 1000 {
+			require.True(t, p.Remove(testkit.MustInsert(t, p, i)))
+		}
+		require.Greater(t, testkit.RequireReclaimed(t, p).Exhausted, 400)
 	}
 }

@@ -11,55 +11,6 @@ import (
 	"coatcheck/pool"
 )
 
-// A guard keeps the values that it has seen, by whichever verb they are removed and
-// however much is inserted and removed afterwards. It catches a grace period that ends
-// an epoch early, a Worker that turns its bag without a look at the cells, and
-// slots that go straight back to the freelist.
-func TestPinHoldsReuse(t *testing.T) {
-	removers := removers[stamp]()
-	removers["Worker.Close"] = func(p *pool.Pool[stamp], _ *pool.Worker[stamp], hs []pool.Handle[stamp]) {
-		w := p.Worker()
-		testkit.Each(hs, func(h pool.Handle[stamp]) { w.Remove(h) })
-		w.Close()
-	}
-	step := 3
-	if testing.Short() {
-		step = 9
-	}
-	for name, remove := range removers {
-		t.Run(name, func(t *testing.T) {
-			for _, reuse := range testkit.Reuses {
-				for _, reset := range []func(*stamp){nil, func(v *stamp) { v.id = 0 }} {
-					p := tiny(t, &pool.Options[stamp]{Shards: 2, Reuse: reuse, Reset: reset})
-					w := p.Worker()
-					for n := 0; n < 70; n += step {
-						hs := testkit.Fill(t, p, n+1, func(i int) stamp { return stamp{id: uint64(i + 1)} })
-						g := p.Pin()
-						vs := make([]*stamp, len(hs))
-						for i, h := range hs {
-							v, ok := g.Get(h)
-							require.True(t, ok)
-							require.Equal(t, uint64(i+1), v.id)
-							v.self, vs[i] = v, v
-						}
-						remove(p, w, hs)
-						require.Zero(t, p.Len())
-						churn(t, p, w, 200)
-						for i, v := range vs {
-							require.Equalf(t, stamp{uint64(i + 1), v}, *v, "%v of %v, %d removed", reuse, hs[i], n+1)
-							_, ok := g.Get(hs[i])
-							require.False(t, ok)
-						}
-						g.Unpin()
-					}
-					w.Close()
-					testkit.RequireReclaimed(t, p)
-				}
-			}
-		})
-	}
-}
-
 // churn inserts and removes n values each by pool and Worker.
 func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
 	t.Helper()

@@ -368,9 +368,8 @@ func fuzzRawHandles[T any](t *testing.T, k kind[T], o pool.Options[T], in []byte
 	mc.runAll(func() bool { return false })
 }
 
-// showRaw shows a word to one verb. If how has the bit 64, the word is what
-// makes a handle that was issued another one: the first byte chooses it, the
-// others are added to its halves.
+// showRaw makes a handle of a word. If how has the bit 64, the word is what makes a handle that
+// was issued another one: the first byte chooses it, the others are added to its halves.
 func (mc *machine[T]) showRaw(how int, word uint64) {
 	h := pool.Handle[T](word)
 	if how >= 64 && len(mc.known) > 0 {
@@ -379,6 +378,11 @@ func (mc *machine[T]) showRaw(how int, word uint64) {
 		generation := uint32(near>>32) + uint32(int8(word>>16))
 		h = pool.Handle[T](uint64(generation)<<32|uint64(index)) ^ pool.Handle[T](word>>24&1)<<(word>>32%64)
 	}
+	mc.refuse(how%64, h)
+}
+
+// refuse passes h to one of the verbs, which writes nothing if h is not live.
+func (mc *machine[T]) refuse(which int, h pool.Handle[T]) {
 	if mc.worker != nil && mc.opts.Capacity > 0 {
 		mc.worker.Flush() // a bag that is full, which one slot does here, is turned whatever the handle
 	}
@@ -390,7 +394,7 @@ func (mc *machine[T]) showRaw(how int, word uint64) {
 		words, values = pool.Image(mc.p)
 		stats = mc.p.Stats()
 	}
-	v := mc.rawVerb(how%64, h)
+	v := mc.rawVerb(which, h)
 	if live {
 		return
 	}

@@ -79,6 +79,7 @@ func requireRefused[T any](t *testing.T, p *pool.Pool[T], h pool.Handle[T]) {
 func everyInsert(p *pool.Pool[int]) map[string]func() error {
 	return map[string]func() error{
 		"Insert":     func() error { _, err := p.Insert(1); return err },
+		"InsertWait": func() error { _, err := p.InsertWait(testkit.Done(), 1); return err },
 		"InsertFunc": func() error { _, err := p.InsertFunc(func(pool.Handle[int], *int) {}); return err },
 		"Reserve":    func() error { _, err := p.Reserve(); return err },
 	}

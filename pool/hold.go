@@ -17,8 +17,8 @@ import (
 // Release; from then on none may use the value. The slot of a Ref that is dropped without
 // Release is never reused, and Stats.Held counts the Ref for ever.
 type Ref[T any] struct {
-	mark mark // noCopy
-	pool *Pool[T]
+	mark mark     // noCopy
+	pool *Pool[T] // nil after Release, and held is zero: a Ref keeps nothing then
 	held shard.Held[T]
 	h    Handle[T]
 
@@ -56,7 +56,7 @@ func (r *Ref[T]) Value() *T {
 
 // Handle returns the handle of the value, which is stale if the value was removed.
 func (r *Ref[T]) Handle() Handle[T] {
-	if r.pool == nil {
+	if r.state.Load() == 0 {
 		panic(releasedRef)
 	}
 	return r.h
@@ -72,7 +72,9 @@ func (r *Ref[T]) Release() {
 	if debugging {
 		r.mark.closed(r.pool.records.refs, released)
 	}
-	r.pool.arena.Drop(r.held)
+	p, k := r.pool, r.held
+	r.pool, r.held = nil, shard.Held[T]{}
+	p.arena.Drop(k)
 }
 
 // ref returns a Ref to a value that the caller holds.

@@ -11,63 +11,6 @@ import (
 	"coatcheck/pool"
 )
 
-// A Ref holds its own slot, whichever verb removes the value and however much comes and
-// goes afterwards. It holds nothing else: every other slot circulates, and the epoch
-// advances. It catches a reclaimer that does not look at the holders, on each way back: splice,
-// run, queue, bag.
-func TestRefHoldsItsSlotAlone(t *testing.T) {
-	for name, remove := range removers[stamp]() {
-		for _, reuse := range testkit.Reuses {
-			t.Run(name+" "+testkit.NameOf(reuse), func(t *testing.T) {
-				const slots = 512
-				p, err := pool.New(&pool.Options[stamp]{Capacity: slots, Reuse: reuse, Shards: 2})
-				require.NoError(t, err)
-				w := p.Worker()
-				var h pool.Handle[stamp]
-				for i := range uint64(100) {
-					g, err := w.Insert(stamp{id: i, self: &stamp{}})
-					require.NoError(t, err)
-					if i == 70 {
-						h = g
-					}
-				}
-				r := mustHold(t, p, h)
-				remove(p, w, []pool.Handle[stamp]{h})
-				require.False(t, p.Contains(h))
-				_, again := p.Hold(h)
-				require.False(t, again, "a removed value was held anew")
-				lives := make(map[uint32]int)
-				for i := range uint64(testkit.Long(40_000)) {
-					g, err := w.Insert(stamp{id: i + 1000, self: &stamp{}})
-					if err != nil || g.Index() == h.Index() {
-						t.Fatalf("%v, %v while %v is held", err, g, h)
-					}
-					lives[g.Index()]++
-					if !w.Remove(g) {
-						t.Fatalf("Remove(%v)", g)
-					}
-				}
-				require.EqualValues(t, 70, r.Value().id)
-				require.NotNil(t, r.Value().self)
-				w.Close()
-				st := p.Stats()
-				require.Equal(t, 1, st.Held)
-				for i, n := range lives {
-					require.Greater(t, n, 1, "slot %d does not circulate", i)
-				}
-				require.NoError(t, p.Synchronize(context.Background()), "Synchronize waits for a Ref")
-				st = testkit.RequireConserved(t, p)
-				require.Equal(t, 1, st.Limbo, "%+v", st)
-				r.Release()
-				st = testkit.RequireReclaimed(t, p)
-				require.Zero(t, st.Held)
-				p.Clear()
-				testkit.Fill(t, p, slots, func(i int) stamp { return stamp{id: uint64(i)} })
-			})
-		}
-	}
-}
-
 // Slots that Refs keep count as waiting: a pool whose Refs are never released does not grow
 // for ever.
 func TestRefsCountForMaxLimbo(t *testing.T) {

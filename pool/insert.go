@@ -1,6 +1,10 @@
 package pool
 
-import "coatcheck/shard"
+import (
+	"context"
+
+	"coatcheck/shard"
+)
 
 // Insert stores v in a vacant slot and returns its handle. The error is ErrFull or wraps
 // it. Insert costs one locked instruction on amd64, and two elsewhere.
@@ -20,6 +24,25 @@ func (p *Pool[T]) Insert(v T) (Handle[T], error) {
 
 func (p *Pool[T]) insertSlow(v T) (Handle[T], error) {
 	slot, h, err := p.arena.Claim()
+	if err != nil {
+		return 0, err
+	}
+	return p.publish(slot, h, v), nil
+}
+
+// InsertWait is like [Pool.Insert], but if it is refused, it waits until a slot is free. If ctx
+// is done first, the error wraps both ctx's error and the refusal. A free slot is taken even if
+// ctx is done. ErrExhausted is returned at once.
+//
+// Calls that wait are served in the order in which they came; other insertions may be faster.
+// A removal wakes the first of them, at no cost but a load. The end of a guard wakes no call:
+// one that a guard delays looks again after pauses that grow to 2 ms.
+//
+// Slots that a [Worker] keeps are not free, so a Worker that is not used should be flushed. A
+// goroutine that waits under its own guard, or in a Reset, may wait for ctx.
+func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
+	p.pages()
+	slot, h, err := p.arena.ClaimWait(ctx)
 	if err != nil {
 		return 0, err
 	}

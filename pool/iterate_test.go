@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
@@ -14,44 +15,6 @@ import (
 	"coatcheck/pool"
 )
 
-// A pin ends at once if a panic or Goexit leaves a loop or a callback. What loops that remove
-// do is in TestLeavingMidwayKeepsWhatWasRemoved.
-func TestPanicInLoopGivesThePinBack(t *testing.T) {
-	for _, exit := range []bool{false, true} {
-		leave := func(pool.Handle[int], *int) {
-			if exit {
-				runtime.Goexit()
-			}
-			panic("left")
-		}
-		p := tiny(t, &pool.Options[int]{Capacity: 10})
-		testkit.Fill(t, p, 10, testkit.Number)
-		for name, f := range map[string]func(){
-			"All": func() {
-				for h, v := range p.All() {
-					leave(h, v)
-				}
-			},
-			"View": func() { p.View(first(p), func(v *int) { leave(0, v) }) },
-			"InsertFunc": func() {
-				p.Remove(first(p))
-				_, _ = p.InsertFunc(leave)
-			},
-			"Guard.All": func() {
-				g := p.Pin()
-				defer g.Unpin()
-				for h, v := range g.All() {
-					leave(h, v)
-				}
-			},
-		} {
-			v := testkit.Apart(f)
-			require.Equalf(t, exit, v == nil, "%s: %v", name, v)
-			require.Zerof(t, p.Stats().Pinned, "after %s", name)
-		}
-	}
-}
-
 // first returns a live handle.
 func first[T any](p *pool.Pool[T]) (h pool.Handle[T]) {
 	for h = range p.All() {
@@ -60,56 +23,41 @@ func first[T any](p *pool.Pool[T]) (h pool.Handle[T]) {
 	return h
 }
 
-func TestEachStopsAtTheFirstError(t *testing.T) {
-	p := tiny[int](t, nil)
-	testkit.Fill(t, p, 1000, testkit.Number)
+// Each returns the first error of f, and ctx's error, also if ctx ends in the last call.
+func TestEachReturnsErrors(t *testing.T) {
 	wrong := errors.New("wrong")
+	p := tiny[int](t, nil)
+	none := func(pool.Handle[int], *int) error { t.Error("called"); return nil }
+	require.NoError(t, p.Each(t.Context(), 0, none))
+	require.ErrorIs(t, p.Each(testkit.Done(), 2, none), context.Canceled)
+	testkit.MustInsert(t, p, 1)
+	require.ErrorIs(t, p.Each(testkit.Done(), 2, none), context.Canceled)
+	ctx, cancel := context.WithCancel(t.Context())
+	require.ErrorIs(t, p.Each(ctx, 1, func(pool.Handle[int], *int) error { cancel(); return nil }), context.Canceled)
+
+	testkit.Fill(t, p, 1000, testkit.Number)
+	ctx, cancel = context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, p.Each(ctx, 1, func(pool.Handle[int], *int) error { time.Sleep(time.Millisecond); return nil }), context.DeadlineExceeded)
 	for _, workers := range []int{1, 2, 7, 5000} {
 		var calls atomic.Int64
 		for range 20 { // the tenth call may be preempted before it returns
 			calls.Store(0)
-			err := p.Each(context.Background(), workers, func(pool.Handle[int], *int) error {
+			require.ErrorIs(t, p.Each(t.Context(), workers, func(pool.Handle[int], *int) error {
 				if calls.Inc() == 10 {
 					return wrong
 				}
 				runtime.Gosched()
 				return nil
-			})
-			require.ErrorIs(t, err, wrong)
+			}), wrong)
 			if calls.Load() < 1000 {
 				break
 			}
 		}
 		require.Less(t, calls.Load(), int64(1000))
+		require.True(t, workers > 1 || calls.Load() == 10)
 	}
-	calls := 0
-	require.ErrorIs(t, p.Each(context.Background(), 1, func(pool.Handle[int], *int) error { calls++; return wrong }), wrong)
-	require.Equal(t, 1, calls)
-}
-
-func TestEachAnswersToItsContext(t *testing.T) {
-	empty, p := tiny[int](t, nil), tiny[int](t, nil)
-	testkit.Fill(t, p, 1000, testkit.Number)
-	for _, p := range []*pool.Pool[int]{empty, p} {
-		err := p.Each(testkit.Done(), 2, func(pool.Handle[int], *int) error { t.Error("called"); return nil })
-		require.ErrorIs(t, err, context.Canceled)
-	}
-	require.NoError(t, empty.Each(context.Background(), 0, func(pool.Handle[int], *int) error { t.Error("called"); return nil }))
-
-	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	err := p.Each(ctx, 1, func(pool.Handle[int], *int) error { time.Sleep(time.Millisecond); return nil })
-	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.Zero(t, p.Stats().Pinned)
-}
-
-// Each returns ctx's error also if ctx ends in the last call.
-func TestEachSeesAContextThatEndsWithTheLastCall(t *testing.T) {
-	p := pool.Must[int](nil)
-	testkit.MustInsert(t, p, 1)
-	ctx, cancel := context.WithCancel(context.Background())
-	err := p.Each(ctx, 1, func(pool.Handle[int], *int) error { cancel(); return nil })
-	require.ErrorIs(t, err, context.Canceled)
 }
 
 // workers ≤ 0 takes GOMAXPROCS, and no more than asked for run at once.
@@ -184,27 +132,153 @@ func TestEachLetsPanicsUp(t *testing.T) {
 	}
 }
 
-// Loops may be nested.
-func TestLoopsNest(t *testing.T) {
-	p := tiny[int](t, nil)
-	testkit.Fill(t, p, 3, testkit.Number)
-	n := 0
-	var nest func(depth int)
-	nest = func(depth int) {
-		for range p.All() {
-			if n++; depth > 0 {
-				nest(depth - 1)
-				return
-			}
-		}
-	}
-	nest(20)
-	require.Equal(t, 20+3, n)
-	require.Zero(t, p.Stats().Pinned)
-}
-
 // index panics, as the runtime does.
 func index(s []int, i int) error {
 	s[i] = 1
 	return nil
+}
+
+// eachCalls is how many calls of f Each may make before it looks at ctx, see its
+// documentation, and under one pin.
+const eachCalls = 32
+
+// Each worker looks at ctx itself: a fast f may leave no processor to another goroutine.
+func TestEachMakesFewCallsAfterCancel(t *testing.T) {
+	large, small := pool.Must[int](nil), tiny[int](t, nil) // whose pieces of work are shorter than eachCalls
+	testkit.Fill(t, large, 100_000, testkit.Number)
+	testkit.Fill(t, small, 200, testkit.Number)
+	for _, p := range []*pool.Pool[int]{large, small} {
+		for _, workers := range []int{1, 2, 8} {
+			ctx, cancel := context.WithCancel(t.Context())
+			var calls, after atomic.Int64
+			err := p.Each(ctx, workers, func(pool.Handle[int], *int) error {
+				if ctx.Err() != nil {
+					after.Inc()
+				}
+				if calls.Inc() == 10 {
+					cancel()
+				}
+				return nil
+			})
+			require.LessOrEqual(t, after.Load(), int64(workers*eachCalls), "%d workers", workers)
+			if p == large {
+				require.ErrorIs(t, err, context.Canceled)
+			}
+		}
+	}
+}
+
+// After a cancellation a slow f is called less often than a fast one.
+func TestEachStopsSlowCallsEarlier(t *testing.T) {
+	p := pool.Must[int](nil)
+	testkit.Fill(t, p, 1000, testkit.Number)
+	ctx, cancel := context.WithCancel(t.Context())
+	after := 0
+	err := p.Each(ctx, 1, func(pool.Handle[int], *int) error {
+		if ctx.Err() != nil {
+			after++
+		}
+		cancel()
+		time.Sleep(10 * time.Millisecond)
+		return nil
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Less(t, after, eachCalls/2)
+}
+
+// Slots that f removes are reclaimed while Each goes on.
+func TestEachPinsForFewCalls(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		reclaimed := false
+		p, err := pool.New(&pool.Options[int]{Shards: 1, Reuse: reuse, Reset: func(v *int) {
+			reclaimed = reclaimed || *v == 7
+			*v = 0
+		}})
+		require.NoError(t, err)
+		testkit.Fill(t, p, 10_000, testkit.Number)
+		calls, removed := 0, 0
+		require.NoError(t, p.Each(t.Context(), 1, func(h pool.Handle[int], v *int) error {
+			if reclaimed {
+				return nil
+			}
+			calls++
+			if *v == 7 {
+				p.Remove(h)
+				removed = calls
+			}
+			for range 100 {
+				k, err := p.Insert(-1)
+				if err != nil || !p.Remove(k) {
+					return fmt.Errorf("%v: %w", k, err)
+				}
+			}
+			return nil
+		}))
+		require.True(t, reclaimed)
+		require.LessOrEqual(t, calls-removed, 2*eachCalls, "calls of f while a removed value waited")
+		require.Equal(t, 9_999, p.Len())
+	}
+}
+
+// A body without a way back to its loop keeps its pin. The bodies stand here in full,
+// because the compiler must see that they never return before it drops what the code behind
+// them would have used.
+func TestPinOutlastsABodyWithoutAWayBack(t *testing.T) {
+	type removed func(pool.Handle[stamp])
+	type done func(*stamp) bool
+	for name, loop := range map[string]func(p *pool.Pool[stamp], remove removed, look done){
+		"All": func(p *pool.Pool[stamp], remove removed, look done) {
+			for h, v := range p.All() {
+				remove(h)
+				for {
+					if look(v) {
+						runtime.Goexit()
+					}
+				}
+			}
+		},
+		"Guard.All": func(p *pool.Pool[stamp], remove removed, look done) {
+			g := p.Pin()
+			defer g.Unpin()
+			for h, v := range g.All() {
+				remove(h)
+				for {
+					if look(v) {
+						runtime.Goexit()
+					}
+				}
+			}
+		},
+		"View": func(p *pool.Pool[stamp], remove removed, look done) {
+			h := first(p)
+			p.View(h, func(v *stamp) {
+				remove(h)
+				for {
+					if look(v) {
+						runtime.Goexit()
+					}
+				}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := tiny(t, &pool.Options[stamp]{Shards: 1})
+			testkit.MustInsert(t, p, stamp{id: 7})
+			w := p.Worker()
+			looks, reused := 0, false
+			require.Nil(t, testkit.Apart(func() {
+				loop(p, func(h pool.Handle[stamp]) { p.Remove(h) }, func(v *stamp) bool {
+					runtime.GC() // a finalizer may run
+					churn(t, p, w, 10)
+					looks++
+					reused = reused || v.id != 7
+					return looks == 20
+				})
+			}))
+			require.Equal(t, 20, looks)
+			require.False(t, reused)
+			w.Close()
+			testkit.RequireReclaimed(t, p) // and the pin is back
+		})
+	}
 }

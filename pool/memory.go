@@ -14,6 +14,10 @@ import (
 // goroutine, allocate none. Slots in limbo do not count, so it may allocate more than is
 // needed. A second Grow in a row allocates nothing.
 //
+// Goroutines take slots that were never used 64 at a time, each for its shard. So Grow allocates
+// 64 slots a shard more: with 256 shards and values of 4 KiB, 64 MiB even for n = 1. With fewer
+// Options.Shards it allocates less.
+//
 // If n is negative, above Cap, or too large for the address space, Grow returns an error and
 // changes nothing. The error wraps ErrFull if n is above Cap.
 //

@@ -37,16 +37,27 @@ type machine[T any] struct {
 	held   []*pool.Reservation[T]
 	holds  []*hold[T]
 	known  []pool.Handle[T] // live or stale, to choose from
+	taken  map[uint64]bool  // values that verbs gave away
 	lastID uint64
 	inside int            // callbacks and loops under way
 	done   map[string]int // operations that had an effect
 }
 
 func newMachine[T any](t testing.TB, k kind[T], opts pool.Options[T], choose func(int) int) *machine[T] {
-	return &machine[T]{
-		t: t, kind: k, opts: opts, shards: opts.Shards, p: tiny(t, &opts), choose: choose, verbs: verbs.Table[T](),
-		live: map[pool.Handle[T]]uint64{}, past: map[pool.Handle[T]]bool{}, done: map[string]int{},
+	mc := &machine[T]{
+		t: t, kind: k, opts: opts, shards: opts.Shards, choose: choose, verbs: verbs.Table[T](),
+		live: map[pool.Handle[T]]uint64{}, past: map[pool.Handle[T]]bool{}, taken: map[uint64]bool{}, done: map[string]int{},
 	}
+	if reset := opts.Reset; reset != nil {
+		mc.opts.Reset = func(v *T) {
+			if mc.taken[k.Number(v)] {
+				mc.Failf("Reset sees value %d, which was taken", k.Number(v))
+			}
+			reset(v)
+		}
+	}
+	mc.p = tiny(t, &mc.opts)
+	return mc
 }
 
 // Failf fails with the last operations' context: what is live and held.
@@ -80,18 +91,22 @@ func (mc *machine[T]) Returned(c *call[T]) {
 	}
 }
 
-// Inside removes and inserts in the body of a loop, now and then.
+// Inside removes and inserts in a callback or the body of a loop, now and then, and panics.
 func (mc *machine[T]) Inside(c *call[T], h pool.Handle[T]) {
-	if c.Needs&verbs.Loops == 0 || mc.inside > 0 || mc.choose(4) > 0 {
+	if c.Needs&(verbs.Loops|verbs.Calls) == 0 || mc.inside > 3 || mc.choose(4) > 0 {
 		return
 	}
 	mc.inside++
+	defer func() { mc.inside-- }()
 	mc.call("Remove", h).Do()
 	if len(mc.live) < 100 {
-		mc.call("Insert", 0).Do()
+		mc.draw(mc.verbs.Draw(mc.choose, verbs.Inserts, 0))
 	}
 	mc.done["change in "+c.Name]++
-	mc.inside--
+	if mc.choose(3) == 0 {
+		mc.done["panic in "+c.Name]++
+		panic(verbs.ErrMeant)
+	}
 }
 
 // issue notes a handle that the pool has shown for the first time.
@@ -215,6 +230,7 @@ func (mc *machine[T]) Removed(c *call[T], h pool.Handle[T], v *T, ok bool) {
 		mc.Failf("%v(%v) gives value %d, want %d", c, h, mc.kind.Number(v), id)
 	}
 	if ok {
+		mc.taken[id] = v != nil
 		mc.done[c.String()]++
 	} else {
 		mc.done["stale"]++
@@ -426,10 +442,11 @@ func (mc *machine[T]) runAll(more func() bool) {
 	}
 }
 
-// TestOperationsMatchModel catches, among others: a generation that is not
-// burned by Burn or Return (a handle is issued twice), a stamp that is taken
-// before limbo (a pinned value changes), a slot that Worker.flush forgets (fewer
-// fit at the end), and a link that points to its own slot (a forged match).
+// TestOperationsMatchModel catches, among others: a life that is not burned by a constructor
+// that fails (a handle is issued twice), a grace period that ends early (a value under a guard
+// or Ref changes), a Reset of a value that was taken, a pin that a panic does not give back
+// (Stats and Synchronize see it), a slot that a flush forgets (fewer fit at the end), and a link
+// that points to its own slot (a forged match).
 func TestOperationsMatchModel(t *testing.T) {
 	rnd := testkit.Rand(t)
 	done := map[string]int{}
@@ -440,7 +457,8 @@ func TestOperationsMatchModel(t *testing.T) {
 	}
 	all := []string{
 		"stale", "refused", "Snapshot", "Snapshot in a constructor", "InsertFunc, given up", "TryInsertFunc, given up", "Trim that gives memory back",
-		"change in All", "change in Guard.All", "change in Each", "change in DeleteFunc", "change in Drain",
+		"change in All", "change in Guard.All", "change in Each", "change in View", "change in InsertFunc",
+		"panic in DeleteFunc", "panic in Drain", "panic in InsertFunc",
 		pool.ErrFull.Error(), pool.ErrStalled.Error(), pool.ErrExhausted.Error(),
 	}
 	for _, v := range verbs.Table[plain]() {

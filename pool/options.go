@@ -13,7 +13,8 @@ import (
 // Options configure a pool. The zero value has the defaults.
 type Options[T any] struct {
 	// Capacity is the number of slots, and so the greatest number of live values. 0 means
-	// MaxCapacity.
+	// MaxCapacity. Fewer values than that may fit while removed ones wait for guards or Refs,
+	// so a count of live values is no way to avoid refusals; InsertWait is.
 	Capacity int
 
 	// Preallocate makes New allocate everything, and needs a Capacity. That includes 4
@@ -43,8 +44,11 @@ type Options[T any] struct {
 	// Reset is called by the goroutine that reclaims, mostly in an Insert or a Remove, and
 	// may run in several goroutines at once. It may use the pool, and the Worker whose call
 	// it interrupts. While it runs, its slot and up to 15 others that the goroutine reclaims
-	// with it are not free. If it panics, its slot is zeroed and free, and the call that
-	// reclaims panics. Release of a Ref runs no Reset.
+	// with it are not free. Release of a Ref runs no Reset.
+	//
+	// If it panics, its slot is zeroed and free, and the call that reclaims panics. A Remove
+	// or Take has removed its value by then. RemoveBatch and Clear have removed some values,
+	// and leave the others.
 	Reset func(*T)
 
 	// Origin sets the first generation of every slot, Origin|1. With Shards: 1 and one

@@ -21,9 +21,8 @@ type Pool[T any] struct {
 	records records
 
 	_ [128]byte
-	// workers counts open Workers, reserved open Reservations, and collected those of
-	// both that were dropped.
-	workers   atom.Int64
+	// reserved counts open Reservations, and collected dropped Reservations and Workers.
+	magazines magazines[T]
 	reserved  atom.Int64
 	collected atom.Int64
 
@@ -68,7 +67,7 @@ func (p *Pool[T]) Cap() int {
 var (
 	// ErrFull means that at one moment during the call no slot was free, and none waited:
 	// each was live, exhausted, or in use by another call, a Reset, a Worker or a
-	// Reservation. A slot may have become free since.
+	// Reservation. A slot may have become free since. [Pool.InsertWait] waits for one.
 	//
 	// While 64 runs of Resets are under way in a shard, its slots that wait for nothing but a
 	// Reset do not count as waiting.
@@ -78,6 +77,9 @@ var (
 	// and some waited. Each of these is delayed by a guard that was pinned before its removal
 	// returned, or by a Ref. Pin says what more a guard delays in a pool with neither a
 	// Capacity nor a MaxLimbo. [Stats] shows how many guards are pinned and Refs are held.
+	//
+	// It may happen although fewer than Capacity values are live, in a program that only calls
+	// View: its pin may be preempted. InsertWait waits for it.
 	ErrStalled = shard.ErrStalled
 
 	// ErrExhausted wraps ErrFull. It means that every slot has used up its generations,

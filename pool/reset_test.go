@@ -2,7 +2,9 @@ package pool_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,90 +22,6 @@ type object struct {
 }
 
 func resetObject(v *object) { v.buf, v.note, v.resets = v.buf[:0], "", v.resets+1 }
-
-// Reset is called when the grace period is over, and not before; InsertFunc then
-// finds what it left.
-func TestResetComesAtReclaim(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		for _, worker := range []bool{false, true} {
-			calls := 0
-			p := tiny(t, &pool.Options[object]{Capacity: 1, Reuse: reuse,
-				Reset: func(v *object) { calls++; resetObject(v) }})
-			remove := p.Remove
-			if worker {
-				w := p.Worker()
-				defer w.Close()
-				remove = w.Remove
-			}
-			for round := range 50 {
-				calls = 0
-				h, err := p.InsertFunc(func(_ pool.Handle[object], v *object) {
-					if v.resets > 0 {
-						require.Zero(t, len(v.buf))
-						require.NotZero(t, cap(v.buf), "the buffer was not kept")
-						require.Empty(t, v.note)
-					}
-					v.buf = append(v.buf, "hello"...)
-					v.note = "alive"
-				})
-				require.NoErrorf(t, err, "round %d", round)
-				g := p.Pin()
-				v, ok := g.Get(h)
-				require.True(t, ok)
-				require.True(t, remove(h))
-				_, err = p.Insert(object{})
-				require.ErrorIs(t, err, pool.ErrStalled)
-				require.Zero(t, calls, "Reset under a guard")
-				require.Equal(t, "alive", v.note)
-				g.Unpin()
-				require.NoError(t, p.Synchronize(context.Background()))
-				require.Equal(t, 1, calls)
-			}
-		}
-	}
-}
-
-// A value that Take moved out belongs to the caller: its slot is zeroed, never Reset.
-func TestTakenValueIsNotReset(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := tiny(t, &pool.Options[object]{Shards: 1, Reuse: reuse, Reset: func(v *object) {
-			if v.note == "mine" {
-				t.Error("Reset saw a value that was taken")
-			}
-			resetObject(v)
-		}})
-		w := p.Worker()
-		defer w.Close()
-		for range 130 {
-			for _, take := range []func(h pool.Handle[object]) (object, bool){
-				p.Take, w.Take,
-				func(h pool.Handle[object]) (v object, ok bool) {
-					for k, drained := range p.Drain() {
-						v, ok = drained, k == h
-					}
-					return v, ok
-				},
-			} {
-				h := testkit.MustInsert(t, p, object{buf: []byte("x"), note: "mine"})
-				v, ok := take(h)
-				require.True(t, ok)
-				require.Equal(t, object{buf: []byte("x"), note: "mine"}, v)
-				// Others are Reset meanwhile, so that a mark on the wrong slot shows.
-				require.True(t, p.Remove(testkit.MustInsert(t, p, object{note: "theirs"})))
-			}
-		}
-		w.Flush()
-		testkit.RequireReclaimed(t, p)
-		for range 16 { // every slot is zero or Reset now
-			_, err := p.InsertFunc(func(_ pool.Handle[object], v *object) {
-				require.Empty(t, v.note)
-				require.Empty(t, v.buf)
-				require.True(t, v.resets > 0 || v.buf == nil, "not zeroed")
-			})
-			require.NoError(t, err)
-		}
-	}
-}
 
 // A Reset that panics or exits leaves its slot zeroed and free; the panic
 // reaches the goroutine that reclaimed, and no slot is lost.
@@ -160,6 +78,29 @@ func TestResetMayPanicOrExit(t *testing.T) {
 				_, err := p.InsertFunc(func(_ pool.Handle[object], v *object) { require.Empty(t, v.note) })
 				require.NoError(t, err)
 			}
+		}
+	}
+}
+
+// A Reset that panics does so after the removal that called it, whichever verb that was. A batch
+// stops there.
+func TestResetPanicsAfterTheRemoval(t *testing.T) {
+	for name, remove := range removers[int]() {
+		for _, origin := range []uint32{1, testkit.LastGeneration} {
+			p := tiny(t, &pool.Options[int]{Shards: 1, Origin: origin, Reset: func(*int) { panic("no") }})
+			w := p.Worker()
+			panics := 0
+			testkit.Fill(t, p, 600, testkit.Number)
+			for p.Len() > 0 {
+				h := first(p)
+				if v := testkit.Recovered(func() { remove(p, w, []pool.Handle[int]{h}) }); v != nil {
+					require.Equal(t, "no", v)
+					panics++
+				}
+				require.Falsef(t, p.Contains(h), "%s, Origin %d: a value is live after its removal", name, origin)
+			}
+			// What was moved out is not Reset, and nothing under a pin.
+			require.Equal(t, strings.HasSuffix(name, "Take") || name == "Drain" || name == "DeleteFunc", panics == 0, name)
 		}
 	}
 }
@@ -262,44 +203,19 @@ func TestResetRunsOnUsersGoroutines(t *testing.T) {
 	assert.Zero(t, foreign, "calls of Reset by the garbage collector's goroutines")
 }
 
-// A Reset may close the Worker whose call it interrupts. What that call has not
-// done yet it does not do, and panics as every later call does; nothing is lost.
-func TestResetMayCloseItsWorker(t *testing.T) {
-	const closed = "pool: use of a Worker that is closed, or not from Pool.Worker"
-	for name, use := range map[string]func(w *pool.Worker[int], h pool.Handle[int]) bool{
-		"Remove": func(w *pool.Worker[int], h pool.Handle[int]) bool { return w.Remove(h) },
-		"Insert": func(w *pool.Worker[int], h pool.Handle[int]) bool {
-			_, err := w.Insert(1)
-			return w.Remove(h) && err == nil
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for at := 1; at < 200; at += 7 {
-				var w *pool.Worker[int]
-				calls := 0
-				p := pool.Must[int](&pool.Options[int]{Shards: 1, Reset: func(*int) {
-					if calls++; calls == at {
-						w.Close()
-					}
-				}})
-				w = p.Worker()
-				hs := testkit.Fill(t, p, 600, testkit.Number)
-				for _, h := range hs {
-					ok := false
-					v := testkit.Recovered(func() { ok = use(w, h) })
-					if v != nil {
-						require.Equal(t, closed, v)
-						require.GreaterOrEqual(t, calls, at)
-						require.Panics(t, func() { w.Remove(h) })
-						break
-					}
-					require.True(t, ok)
-				}
-				require.GreaterOrEqual(t, calls, at)
-				w.Close()
-				p.Clear()
-				testkit.RequireReclaimed(t, p)
-			}
-		})
-	}
+// With a Reset, the slot of a refused value keeps what Reset leaves, as after a removal.
+func TestRefusedValueIsReset(t *testing.T) {
+	p := tiny(t, &pool.Options[[]byte]{Capacity: 1, Reset: func(v *[]byte) { *v = (*v)[:0] }})
+	refusal := errors.New("no")
+	_, err := p.TryInsertFunc(func(_ pool.Handle[[]byte], v *[]byte) error {
+		*v = append(make([]byte, 0, 100), "text"...)
+		return refusal
+	})
+	require.Same(t, refusal, err)
+	_, err = p.TryInsertFunc(func(_ pool.Handle[[]byte], v *[]byte) error {
+		require.Empty(t, *v)
+		require.Equal(t, 100, cap(*v))
+		return nil
+	})
+	require.NoError(t, err)
 }

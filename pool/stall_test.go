@@ -170,7 +170,8 @@ func TestStalledResetBlocksNoCall(t *testing.T) {
 			}
 			*v = 0
 		}})
-		require.True(t, p.Remove(testkit.MustInsert(t, p, mark)))
+		stale := testkit.MustInsert(t, p, mark)
+		require.True(t, p.Remove(stale))
 		left := make(chan error, 1)
 		go func() { left <- p.Synchronize(context.Background()) }()
 		testkit.Within(t, func() {
@@ -187,6 +188,7 @@ func TestStalledResetBlocksNoCall(t *testing.T) {
 				}
 			}
 			w.Close()
+			requireRefused(t, p, stale)
 			require.LessOrEqual(t, testkit.RequireConserved(t, p).Limbo, most)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 			defer cancel()

@@ -45,7 +45,7 @@ func (p *Pool[T]) Stats() Stats {
 		Live: c.Live, Free: c.Free, Limbo: c.Limbo,
 		Reserved:  int(p.reserved.Load()),
 		Held:      c.Held,
-		Workers:   int(p.workers.Load()),
+		Workers:   p.magazines.count(),
 		Dropped:   int(p.collected.Load()),
 		Exhausted: c.Exhausted,
 		Worn:      c.Worn,

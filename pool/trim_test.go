@@ -70,6 +70,44 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 	}
 }
 
+// A Ref that was released, and a Worker that goes on to insert, keep no memory that Trim gave up.
+func TestTrimmedMemoryIsKeptByNothing(t *testing.T) {
+	type large [1 << 10]byte
+	p := pool.Must[large](nil)
+	w := p.Worker()
+	hs := testkit.Fill(t, p, 40_000, func(int) large { return large{} })
+	for _, h := range hs[:100] {
+		require.True(t, w.Remove(h)) // so that its table is that of the peak
+	}
+	for range 100 {
+		h, err := w.Insert(large{})
+		require.NoError(t, err)
+		hs = append(hs, h)
+	}
+	var refs []*pool.Ref[large]
+	for i := 0; i < len(hs); i += 50 {
+		if r, ok := p.Hold(hs[i]); ok {
+			refs = append(refs, r)
+			defer r.Handle()
+		}
+	}
+	p.RemoveBatch(hs)
+	for _, r := range refs {
+		r.Release()
+	}
+	require.NoError(t, p.Synchronize(context.Background()))
+	heap := testkit.Heap()
+	freed := p.Trim()
+	require.Greater(t, freed, int64(30<<20))
+	for range 1000 {
+		_, err := w.Insert(large{})
+		require.NoError(t, err)
+	}
+	require.Greater(t, heap-testkit.Heap(), freed*8/10)
+	runtime.KeepAlive(refs)
+	w.Close()
+}
+
 // Pages that come back share a copy of the table: growth after Trim allocates little
 // more than what it brings back, however many pages there are, and has at most a
 // 64th of the memory before it is needed, which the next Trim gives back.

@@ -2,7 +2,9 @@ package pool
 
 import (
 	"runtime"
+	"weak"
 
+	"coatcheck/internal/atom"
 	"coatcheck/shard"
 )
 
@@ -15,36 +17,74 @@ import (
 // 16th of that, or 128. No other goroutine can take them; Stats.Cached counts them. As it is
 // used, a Worker gives back most of the slots that no insertion has needed in some 3,000
 // removals. An idle one keeps its slots. Flush and Close give back all of them, and the
-// garbage collector does if the Worker is dropped.
+// garbage collector does if the Worker is dropped. A Worker in a value of its own pool is not
+// dropped as long as the pool is reachable.
 //
 // [Pool.Worker] returns a Worker; a zero Worker panics. It may pass from one goroutine to
-// another, but two must not use it at once. It must not be copied. Do not store a Worker in
-// a value of its own pool: the collector would never find it dropped.
+// another, but two must not use it at once. It must not be copied.
 type Worker[T any] struct {
-	// slots is plain: one goroutine at a time uses it, and then the finalizer. So that the
-	// finalizer does not run while a method uses the slots, the method keeps the Worker alive.
+	// slots is plain: one goroutine at a time uses it, and then the finalizer of end. So that
+	// the finalizer does not run while a method uses the slots, the method keeps the Worker alive.
 	// Otherwise the last use of the Worker may come before the last use of its slots.
 	//
 	// A locked instruction delays all later loads. So a fast path costs its locked
 	// instruction and its longest chain of dependent loads. To shorten that, the magazine has
 	// pointers to slots and its own copy of the page table.
-	slots shard.Magazine[T]
+	slots *shard.Magazine[T]
+	end   *workerEnd[T]
 
-	mark mark     // noCopy
+	_    noCopy
 	pool *Pool[T] // nil when closed
+}
+
+// workerEnd has a finalizer, which runs when its Worker is unreachable. It is apart from the
+// Worker and refers to the pool weakly, as a blockEnd does (block.go): what Reset and the
+// values refer to may be the Worker. So the pool keeps the magazine.
+type workerEnd[T any] struct {
+	mark  mark
+	pool  weak.Pointer[Pool[T]]
+	slots weak.Pointer[shard.Magazine[T]]
+}
+
+// magazines has those of the open Workers.
+type magazines[T any] struct {
+	mu   atom.Mutex
+	open map[*shard.Magazine[T]]struct{} // under mu
+}
+
+// count returns how many there are.
+func (ms *magazines[T]) count() int {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	return len(ms.open)
+}
+
+// put adds m, or takes it out.
+func (ms *magazines[T]) put(m *shard.Magazine[T], in bool) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if !in {
+		delete(ms.open, m)
+		return
+	}
+	if ms.open == nil {
+		ms.open = make(map[*shard.Magazine[T]]struct{})
+	}
+	ms.open[m] = struct{}{}
 }
 
 // Worker returns a new Worker. It allocates, so make one for each goroutine, not for each
 // call.
 func (p *Pool[T]) Worker() *Worker[T] {
 	p.pages()
-	w := &Worker[T]{pool: p, slots: p.arena.NewMagazine()}
-	p.workers.Add(1)
-	// Unlike a cleanup, a finalizer gets the Worker itself. So the fields need no object of
-	// their own, one load further away. Nothing that the Worker refers to refers to it.
-	runtime.SetFinalizer(w, (*Worker[T]).drop)
+	m := p.arena.NewMagazine()
+	w := &Worker[T]{pool: p, slots: m, end: &workerEnd[T]{pool: weak.Make(p), slots: weak.Make(m)}}
+	p.magazines.put(m, true)
+	if !shard.Exploring {
+		runtime.SetFinalizer(w.end, (*workerEnd[T]).dropped)
+	}
 	if debugging {
-		w.mark.opened(p.records.workers, opened, "")
+		w.end.mark.opened(p.records.workers, opened, "")
 	}
 	return w
 }
@@ -53,6 +93,7 @@ func (p *Pool[T]) Worker() *Worker[T] {
 func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 	if w.slots.HasNext() {
 		slot, next := w.slots.Next()
+		runtime.KeepAlive(w)
 		slot.Value = v
 		slot.Publish(next)
 		if debugging {
@@ -130,10 +171,10 @@ func (w *Worker[T]) Close() {
 	if p == nil {
 		return
 	}
-	runtime.SetFinalizer(w, nil)
-	defer p.workers.Add(-1) // also when a Reset panics
+	runtime.SetFinalizer(w.end, nil)
+	defer p.magazines.put(w.slots, false) // also when a Reset panics
 	if debugging {
-		w.mark.closed(p.records.workers, closed)
+		w.end.mark.closed(p.records.workers, closed)
 	}
 	w.pool = nil // before a Reset runs
 	w.slots.Close(shard.Reclaim)
@@ -155,15 +196,17 @@ func (w *Worker[T]) next() (*shard.Slot[T], uint64, error) {
 	return w.slots.Claim()
 }
 
-// drop is the finalizer of Workers. Like Pool.dropped it does not reclaim.
-func (w *Worker[T]) drop() {
-	if w.pool == nil {
+// dropped is what the finalizer does. Like Pool.dropped it does not reclaim.
+func (e *workerEnd[T]) dropped() {
+	p := e.pool.Value()
+	if p == nil {
 		return
 	}
-	w.pool.collected.Add(1)
+	p.collected.Add(1)
 	if debugging {
-		w.mark.dropped(w.pool.records.workers, collected)
+		e.mark.dropped(p.records.workers, collected)
 	}
-	w.slots.Close(shard.Leave)
-	w.pool.workers.Add(-1) // last: if no Worker is open, all slots are back
+	m := e.slots.Value()
+	m.Close(shard.Leave)
+	p.magazines.put(m, false) // last: if no Worker is open, all slots are back
 }

@@ -138,3 +138,59 @@ func TestWorkerChangesHands(t *testing.T) {
 	p.Clear()
 	testkit.RequireReclaimed(t, p)
 }
+
+// After Flush a Worker keeps no pointer to a slot, so that Trim can give back the
+// memory of all that was in its reach.
+func TestFlushKeepsNoSlot(t *testing.T) {
+	p := pool.Must[int](nil)
+	w := p.Worker()
+	defer w.Close()
+	var hs []pool.Handle[int]
+	for i := range 1000 {
+		h, err := w.Insert(i)
+		require.NoError(t, err)
+		hs = append(hs, h)
+	}
+	for _, h := range hs {
+		require.True(t, w.Remove(h))
+	}
+	require.Positive(t, pool.Kept(w))
+	w.Flush()
+	require.Zero(t, pool.Kept(w))
+}
+
+// At most 4,096 slots are in a Worker's reach, an eighth of a small Capacity, few with a
+// Reset, and none under FIFO.
+func TestWorkersReachIsBounded(t *testing.T) {
+	for most, opts := range map[int]pool.Options[int]{
+		4096: {}, 125: {Capacity: 1000}, 25: {Capacity: 200}, 1: {Capacity: 4}, 0: {Reuse: pool.FIFO}, 128: {Reset: func(*int) {}},
+	} {
+		opts.Shards = 1
+		p := tiny(t, &opts)
+		w := p.Worker()
+		hs := make([]pool.Handle[int], 5000)
+		if opts.Capacity > 0 {
+			hs = hs[:opts.Capacity/2]
+		}
+		greatest := 0
+		for round := range 4 {
+			for i := range hs {
+				var err error
+				hs[i], err = w.Insert(1)
+				require.NoError(t, err)
+			}
+			for i, h := range hs {
+				require.True(t, w.Remove(h))
+				if i%(1+len(hs)/16) == round || i == len(hs)-1 { // Stats reads all slots
+					greatest = max(greatest, p.Stats().Cached)
+				}
+			}
+		}
+		require.LessOrEqual(t, greatest, most, "%+v", opts)
+		if most > 4 && opts.Reset == nil {
+			require.Greaterf(t, greatest, min(most, 128)/3, "the Worker kept nearly nothing: %+v", opts)
+		}
+		w.Close()
+		testkit.RequireReclaimed(t, p)
+	}
+}

@@ -69,6 +69,10 @@ type Arena[T any] struct {
 	//	writers  setReach
 	//	readers  mayGrow
 	cached atom.Int64
+
+	_ [128]byte // removals read this line, and mostly nobody writes it
+	queue
+	_ [128]byte
 }
 
 // Zero is the text of panics on use of a zero Arena, which is a zero Pool's.
@@ -102,6 +106,7 @@ func (a *Arena[T]) Init(c Config[T]) {
 // Frame makes an arena without slots, for Load and Stock.
 func (a *Arena[T]) Frame(c Config[T]) {
 	a.Config = c
+	a.queue.init()
 	a.exact = c.Capacity > 0 || c.MaxLimbo > 0
 	a.reach = Batch
 	if c.Capacity > 0 {

@@ -149,8 +149,9 @@ func (m *Magazine[T]) giveBack(n int) {
 }
 
 // pushBack makes vacant for all what the magazine does not keep. It waits for the shard's
-// lock.
+// lock. It wakes a call that waits also if c is empty: the last slots may be exhausted.
 func (m *Magazine[T]) pushBack(c *chain[T]) {
+	defer m.arena.wake()
 	if c.n > 0 {
 		m.shard.mu.Lock()
 		defer m.shard.mu.Unlock()

@@ -7,7 +7,7 @@ import "slices"
 type chunk[T any] struct {
 	chain    chain[T] // the slots that wait
 	inResets uint32   // how many were taken out for Resets that are under way
-	inOrder  bool     // the slot that was removed first comes first, and not last
+	reversed bool     // the slot that was removed first comes first, and not last
 	number   uint64   // of the shard's seals
 	stamp    uint64   // no slot's stamp is above it
 	least    uint64   // no slot's stamp is below it; without exact it is stamp
@@ -44,7 +44,7 @@ func (s *shard[T]) await(c chunk[T]) {
 		return
 	}
 	last := &s.waiting[k]
-	if last.inOrder {
+	if last.reversed {
 		c.reverse(s.arena)
 		last.chain.concat(&c.chain)
 	} else {
@@ -75,14 +75,14 @@ func (s *shard[T]) drop(k int) {
 
 // reverse puts the slot that was removed first in front.
 func (c *chunk[T]) reverse(a *Arena[T]) {
-	if c.inOrder {
+	if c.reversed {
 		return
 	}
 	var line chain[T]
 	for c.chain.n > 0 {
 		line.prepend(c.chain.takeFirst(a))
 	}
-	c.chain, c.inOrder = line, true
+	c.chain, c.reversed = line, true
 }
 
 // useful returns how many of c's slots have another life.

@@ -94,10 +94,8 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 	}
 	// Other shards may have been given the last slots.
 	for k := 1; k < len(a.shards); k++ {
-		if o := a.next(s, k); o.unclaimed() > 0 {
-			if slot, h := o.takeFresh(); slot != nil {
-				return slot, h
-			}
+		if slot, h := a.next(s, k).takeFresh(); slot != nil {
+			return slot, h
 		}
 	}
 	return nil, 0
@@ -139,7 +137,8 @@ func (a *Arena[T]) claimNew(s *shard[T], wait bool) (*Slot[T], uint64) {
 		if a.Table.Left() == 0 {
 			return nil, 0
 		}
-		if waiting := a.Waiting(); waiting >= crowd && waiting >= a.Table.Resident()/2 {
+		waiting := a.Waiting()
+		if waiting >= crowd && waiting >= a.Table.Resident()/2 {
 			if !wait {
 				return nil, 0
 			}
@@ -147,7 +146,7 @@ func (a *Arena[T]) claimNew(s *shard[T], wait bool) (*Slot[T], uint64) {
 				return slot, h
 			}
 		}
-		if !a.mayGrow(int64(a.Waiting())) || !a.Table.grow() {
+		if !a.mayGrow(int64(waiting)) || !a.Table.grow() {
 			return nil, 0
 		}
 	}
@@ -260,11 +259,7 @@ func (a *Arena[T]) unlockShards() {
 // is the moment that a refusal speaks of.
 func (a *Arena[T]) find(s *shard[T], d *decision[T]) {
 	for k := range a.shards {
-		o := a.next(s, k)
-		if o.isEmpty() {
-			continue
-		}
-		if d.slot, d.h = o.take(); d.slot != nil {
+		if d.slot, d.h = a.next(s, k).take(); d.slot != nil {
 			s.setHome(Low(d.h), Low(d.h)+1)
 			return
 		}

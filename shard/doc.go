@@ -34,7 +34,7 @@
 //	reclaim.go   the way from limbo back to the freelist
 //	deliver.go   what is done to a slot on that way
 //	reset.go     the same if Reset cleans slots
-//	wait.go      how to wait for the end of that way, and how an idle pool lets go
+//	wait.go      how to wait for the end of that way, or for a slot, and how an idle pool lets go
 //	hold.go      slots that are kept from reuse one by one
 //	magazine.go  vacant slots that one goroutine has for itself
 //	bag.go       the slots that it has removed

@@ -56,16 +56,10 @@ func (r *Removals[T]) Leave() {
 	r.chain = chain[T]{}
 }
 
-// Return gives back a slot that was popped as h, and ReturnFresh slot i, of a range, as
-// magazines do.
+// Return gives back a slot that was popped as h, as magazines do.
 func (s *shard[T]) Return(slot *Slot[T], h uint64) {
 	m := Magazine[T]{arena: s.arena, shard: s, ready: []kept[T]{{slot, h}}}
 	m.giveBack(1)
-}
-
-func (s *shard[T]) ReturnFresh(i uint32) {
-	m := Magazine[T]{arena: s.arena, shard: s, next: i, end: i + 1}
-	m.empty()
 }
 
 // Order returns the slots of the freelist, and then those that are ready, in the order in
@@ -99,9 +93,6 @@ func (a *Arena[T]) Shard(k int) *shard[T]  { return &a.shards[k] }
 func (a *Arena[T]) Exhausted() int64       { return a.exhausted.Load() }
 func (a *Arena[T]) Spent() int64           { return a.spent.Load() }
 func (a *Arena[T]) Decisions() uint64      { return a.decisions.Load() }
-
-// SetReach changes how many slots an operation may own.
-func (a *Arena[T]) SetReach(n uint32) { a.reach = n }
 
 // SetHolders makes a hold one of n, and MostHolders is how many there may be.
 func (k *Held[T]) SetHolders(n uint32) { k.count.Store(n) }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
@@ -39,61 +38,6 @@ func TestStackIsLIFO(t *testing.T) {
 		}
 		require.Empty(t, hs)
 		require.Zero(t, s.Free())
-	}
-}
-
-func TestReturnFreshKeepsTheFirstGeneration(t *testing.T) {
-	const first = 41
-	r := newRig[uint64](t, setup[uint64]{slots: 4, first: first})
-	s := r.shards[0]
-	_, h := s.Refill(1)
-	require.Equal(t, shard.Pack(first, 0), h)
-	s.ReturnFresh(shard.Low(h))
-	_, again := s.Pop()
-	assert.Equal(t, text(h), text(again), "it was never in a list with this generation")
-}
-
-// TestHeadNamesItsList draws operations and notes which list each head had. A head never
-// stands for two lists (ABA), and no slot is lost or in a list twice.
-func TestHeadNamesItsList(t *testing.T) {
-	const slots = 5
-	for seed := range uint64(300) {
-		rnd := rand.New(rand.NewPCG(seed, 1))
-		r := newRig[uint64](t, setup[uint64]{slots: slots, fifo: seed%3 == 0, zero: seed%2 == 0})
-		s := r.shards[0]
-		seen := map[uint64][]uint32{}
-		var hs []uint64
-		for range 100 {
-			switch k := rnd.IntN(8); {
-			case k < 3:
-				if slot, h := r.tryTake(s); slot != nil {
-					live(slot, h, 1)
-					hs = append(hs, h)
-				}
-			case k < 5 && len(hs) > 0:
-				k := rnd.IntN(len(hs))
-				r.remove(t, s, hs[k])
-				hs = slices.Delete(hs, k, k+1)
-			case k == 5 && seed%3 > 0: // a queue keeps its order
-				run := s.PopRun(1 + rnd.IntN(3))
-				for _, h := range run {
-					s.Return(r.arena.Slot(shard.Low(h)), h)
-				}
-			case k == 6:
-				r.arena.TrimAll()
-			default:
-				s.Reclaim(s)
-			}
-			order, listed := s.Order()
-			require.Equal(t, len(order), len(slices.Compact(slices.Sorted(slices.Values(order)))), "seed %d", seed)
-			c := r.arena.Count()
-			require.Equal(t, slots, c.Live+c.Limbo+c.Free+r.arena.Table.Missing(), "seed %d: %+v", seed, c)
-			// The links below a slot change when it leaves, so the head tells them all.
-			if was, ok := seen[s.Head()]; ok && listed > 0 {
-				require.Equal(t, was, order[:listed], "seed %d: two lists with the head %s", seed, text(s.Head()))
-			}
-			seen[s.Head()] = order[:listed]
-		}
 	}
 }
 

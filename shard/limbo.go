@@ -87,6 +87,7 @@ func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
 		seen = s.limbo.Load()
 		slot.set(Vacated(h, Low(seen)))
 	}
+	s.arena.wake()
 	if n := Generation(seen) + 1; n%Batch == 0 {
 		s.reclaimDue(n)
 	}
@@ -94,8 +95,12 @@ func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
 
 // retireChain pushes all of c, whose slots have stamps, onto limbo. It reclaims if that
 // completes a batch.
-func (s *shard[T]) retireChain(c *chain[T]) {
-	if before, after := s.pushLimbo(c); before/Batch != after/Batch {
+func (s *shard[T]) retireChain(c *chain[T]) { s.reclaimPast(s.pushLimbo(c)) }
+
+// reclaimPast reclaims if a push completed a batch: before it and after it, so many slots
+// waited.
+func (s *shard[T]) reclaimPast(before, after uint32) {
+	if before/Batch != after/Batch {
 		s.reclaimDue(after &^ (Batch - 1))
 	}
 }
@@ -109,6 +114,7 @@ func (s *shard[T]) pushLimbo(c *chain[T]) (before, after uint32) {
 		seen := s.limbo.Load()
 		c.link(Low(seen))                                                  // at each try
 		if s.limbo.CompareAndSwap(seen, pushed(seen, Low(c.first), c.n)) { // publishes (P6)
+			s.arena.wake()
 			return Generation(seen), Generation(seen) + c.n
 		}
 	}
@@ -196,18 +202,9 @@ type Removals[T any] struct {
 // Removals begins to gather.
 func (a *Arena[T]) Removals() Removals[T] { return Removals[T]{shard: a.Local()} }
 
-// Remove is Arena.Remove that gathers the slot. It costs one locked instruction. An exhausted
-// slot goes to limbo at once, so that every slot of a chain has another life.
+// Remove is Arena.Remove that gathers the slot. It costs one locked instruction.
 func (r *Removals[T]) Remove(h uint64) bool {
 	a := r.shard.arena
-	if h >= lastLife {
-		r.End() // Remove may run a Reset
-		if !a.Remove(r.shard, h) {
-			return false
-		}
-		r.N++
-		return true
-	}
 	slot := a.Find(h)
 	if slot == nil {
 		return false
@@ -217,6 +214,9 @@ func (r *Removals[T]) Remove(h uint64) bool {
 	top := r.chain.top()
 	if !slot.vacate(h, top) {
 		return false
+	}
+	if h >= lastLife {
+		a.spent.Add(1)
 	}
 	a.stamp(Low(h))
 	r.chain.noteFirst(slot, Low(h), Vacated(h, top))

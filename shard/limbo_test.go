@@ -48,51 +48,6 @@ func TestRemoveWaitsForNoLock(t *testing.T) {
 	require.Zero(t, s.Pending())
 }
 
-// TestRemoveSucceedsOnce calls each verb with a handle that was removed.
-func TestRemoveSucceedsOnce(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 8})
-	s := r.shards[0]
-	for _, h := range r.fill(t, s, 3, number) {
-		require.False(t, s.Remove(h+2<<32), "ahead of its time")
-		require.False(t, s.Remove(h-1<<32), "even")
-		r.remove(t, s, h)
-		c := s.Removals()
-		_, taken := s.Take(h)
-		require.False(t, taken)
-		require.False(t, s.Remove(h))
-		require.False(t, c.Remove(h))
-		require.Zero(t, c.Len())
-		r.requireNoSelfLink(t)
-	}
-}
-
-// TestChainsKeepTheirOrder retires chains of every length between two slots.
-func TestChainsKeepTheirOrder(t *testing.T) {
-	for n := range 6 {
-		r := newRig[uint64](t, setup[uint64]{slots: 8})
-		s := r.shards[0]
-		hs := r.fill(t, s, n+2, number)
-		r.remove(t, s, hs[0])
-		c := s.Removals()
-		for _, h := range hs[1 : n+1] {
-			require.True(t, c.Remove(h))
-			r.requireNoSelfLink(t)
-		}
-		require.Equal(t, n, c.Len())
-		c.End()
-		require.Zero(t, c.Len())
-		c.End() // an empty one
-		r.remove(t, s, hs[n+1])
-		require.Equal(t, n+2, s.Pending())
-		r.requireNoSelfLink(t)
-		r.reclaim(t, s)
-		for i := n + 1; i >= 0; i-- {
-			_, h := s.Pop()
-			require.Equal(t, text(shard.Reborn(hs[i])), text(h), "chain of %d", n)
-		}
-	}
-}
-
 // TestStampIsNeverTooLow: a stamp has 32 bits, and is read as the latest epoch that they may
 // mean. That is the true one, or a later one if the epoch has advanced 2^32 times since.
 func TestStampIsNeverTooLow(t *testing.T) {

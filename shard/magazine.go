@@ -102,9 +102,9 @@ const (
 const MaxReach = 4096
 
 // NewMagazine returns an empty magazine.
-func (a *Arena[T]) NewMagazine() Magazine[T] {
+func (a *Arena[T]) NewMagazine() *Magazine[T] {
 	t := a.Table.Pages()
-	m := Magazine[T]{
+	m := &Magazine[T]{
 		arena: a, shard: &a.shards[a.dealt.Add(1)%uint32(len(a.shards))],
 		pages: *t, table: t, top: None, clock: a.Domain, exact: a.exact,
 		most: MaxReach,
@@ -166,6 +166,7 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 		return slot, h, nil
 	}
 	m.mustBeOpen()
+	m.refresh() // or a magazine that only inserts would keep pages that Trim gives up
 	a, s := m.arena, m.shard
 	if m.reach == 0 {
 		return a.claim(s)
@@ -226,13 +227,20 @@ func (m *Magazine[T]) wentRound() {
 	m.setReach(wide)
 }
 
-// refresh copies the current table of pages, if it has changed. It reports whether it has.
+// refresh copies the current table of pages, if it has changed, and reports whether it has. In a
+// pool that was trimmed, it forgets slots that are no longer the magazine's, since they may lie
+// in pages that went.
 func (m *Magazine[T]) refresh() bool {
 	t := m.arena.Table.Pages() // observes (P2)
 	if t == m.table {
 		return false
 	}
 	m.pages, m.table = *t, t
+	if len(t.floors) > 0 {
+		clear(m.ready[len(m.ready):cap(m.ready)])
+		clear(m.bag[m.used:cap(m.bag)])
+		clear(m.bag[:m.from])
+	}
 	return true
 }
 
@@ -284,15 +292,18 @@ func (m *Magazine[T]) restamp() {
 
 // removeSlow is Remove if the bag is full, the copied table is too short or not current, h is
 // not live, or the slot has no life left. It corrects what it can and calls Remove again, or
-// removes by the arena.
+// removes by the arena. A Reset runs after the removal: it may panic.
 func (m *Magazine[T]) removeSlow(h uint64) bool {
 	m.mustBeOpen()
 	full := m.reach > 0 && m.used == len(m.bag)
-	if full {
+	switch {
+	case full && m.arena.Reset == nil:
 		m.turn()
-		m.mustBeOpen()
+	case full:
+		c := m.emptyBag()
+		before, after := m.shard.pushLimbo(&c)
+		defer m.shard.reclaimPast(before, after)
 	}
-	// After turn: a Reset may have flushed the magazine, and with it the copied table.
 	changed := m.refresh()
 	switch {
 	case Low(h) >= m.pages.Limit:

@@ -73,7 +73,7 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 	var hs []uint64
 	var watched []watch
 	insert := func() {
-		slot, h, err := next(&m)
+		slot, h, err := next(m)
 		if err != nil {
 			return
 		}
@@ -179,7 +179,7 @@ func TestMagazineKeepsNothingFromItself(t *testing.T) {
 			defer g.Unpin()
 			require.True(t, m.Remove(hs[1]))
 		}
-		_, h, err := next(&m)
+		_, h, err := next(m)
 		require.NoError(t, err)
 		require.Equal(t, text(shard.Reborn(hs[0])), text(h))
 	}
@@ -205,7 +205,7 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 		for range rounds {
 			var hs []uint64
 			for range n {
-				slot, h, err := next(&m)
+				slot, h, err := next(m)
 				require.NoError(t, err)
 				live(slot, h, 1)
 				hs = append(hs, h)
@@ -260,7 +260,7 @@ func kept[T any](t *testing.T) int {
 	defer m.Close(shard.Reclaim)
 	var v T
 	for range 20_000 {
-		slot, h, err := next(&m)
+		slot, h, err := next(m)
 		require.NoError(t, err)
 		live(slot, h, v)
 		require.True(t, m.Remove(h))
@@ -272,7 +272,7 @@ func kept[T any](t *testing.T) int {
 // slots, which complete a batch of limbo.
 type resetting struct {
 	*rig[uint64]
-	shard.Magazine[uint64]
+	*shard.Magazine[uint64]
 	s, other *shard.Shard[uint64]
 	use      func()
 	used     int // values that are live
@@ -302,7 +302,7 @@ func newResetting(t *testing.T, n int) *resetting {
 
 // insert makes a value live by the magazine.
 func (l *resetting) insert(t *testing.T) {
-	slot, h, err := next(&l.Magazine)
+	slot, h, err := next(l.Magazine)
 	require.NoError(t, err)
 	require.NotNil(t, slot)
 	live(slot, h, 1)
@@ -355,6 +355,6 @@ func TestResetMayFlushItsMagazine(t *testing.T) {
 
 	closed := newResetting(t, 24)
 	closed.use = func() { closed.Close(shard.Reclaim) }
-	require.PanicsWithValue(t, shard.Closed, func() { next(&closed.Magazine) })
+	require.PanicsWithValue(t, shard.Closed, func() { next(closed.Magazine) })
 	closed.requireWhole(t)
 }

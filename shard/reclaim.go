@@ -168,7 +168,7 @@ func (m *move[T]) pass(p chunk[T]) {
 		case !asIs && !a.recycle(slot, i, word, m.held):
 		case !s.fifo:
 			m.add(slot, i, word)
-		case p.inOrder:
+		case p.reversed:
 			line.append(slot, i, word)
 		default:
 			line.prepend(slot, i, word)
@@ -228,7 +228,7 @@ func (m *move[T]) siftChunk(c *chunk[T]) {
 	}
 	c.chain, c.least = rest, least
 	s.waits -= passed.n
-	m.pass(chunk[T]{chain: passed, inOrder: c.inOrder})
+	m.pass(chunk[T]{chain: passed, reversed: c.reversed})
 }
 
 // fill gives an empty freelist what is ready: of a queue all, of a stack what was removed

@@ -13,36 +13,6 @@ import (
 	"coatcheck/shard"
 )
 
-// TestPinHoldsWhatItMaySee: what a guard may have seen is neither cleaned nor freed before its
-// Unpin, whichever goroutine reclaims.
-func TestPinHoldsWhatItMaySee(t *testing.T) {
-	for _, set := range []setup[*int]{{}, {fifo: true}, {exact: true}, {exact: true, fifo: true}} {
-		set.slots, set.zero = 3*shard.Batch, true
-		r := newRig(t, set)
-		s := r.shards[0]
-		hs := r.fill(t, s, 2*shard.Batch, func(i int) *int { return &i })
-		g := r.arena.Domain.Pin()
-		r.remove(t, s, hs...) // seals on the way
-		for range 3 {
-			require.False(t, s.Reclaim(s))
-			r.arena.LetGo()
-			r.arena.Trim()
-		}
-		require.Equal(t, len(hs), s.Pending())
-		require.Zero(t, s.Free())
-		for i, h := range hs {
-			require.Equal(t, i+1, *r.arena.Slot(shard.Low(h)).Value)
-		}
-		g.Unpin()
-		r.reclaim(t, s)
-		require.Equal(t, len(hs), s.Free())
-		for _, h := range hs {
-			require.Nil(t, r.arena.Slot(shard.Low(h)).Value, "a reclaimed slot keeps its pointer")
-		}
-		r.requireNoSelfLink(t)
-	}
-}
-
 // TestLaterGuardHoldsNothingBack: a guard does not delay what was sealed before it was pinned,
 // also behind slots that an earlier guard delayed. In a pool that can be full, it does not
 // delay what was removed before.
@@ -133,33 +103,6 @@ func TestReclaimIsBounded(t *testing.T) {
 	}
 }
 
-// TestSplicedChainHasNoExhaustedSlot: a chain that needs no cleaning is spliced, unless it has
-// a slot that has used up its generations.
-func TestSplicedChainHasNoExhaustedSlot(t *testing.T) {
-	for at := range 3 { // the slot's position in the chain
-		r := newRig[uint64](t, setup[uint64]{slots: 3, first: shard.LastGeneration - 2})
-		s := r.shards[0]
-		hs := r.fill(t, s, 3, number)
-		r.remove(t, s, hs[at])
-		r.reclaim(t, s)
-		slot, h := s.Pop()
-		require.Equal(t, shard.Reborn(hs[at]), h)
-		live(slot, h, 1)
-		hs[at] = h // it lives for the last time
-		r.remove(t, s, hs...)
-		r.reclaim(t, s)
-		require.EqualValues(t, 1, r.arena.Exhausted())
-		require.Equal(t, 2, s.Free())
-		for range 2 {
-			_, h := s.Pop()
-			require.EqualValues(t, uint32(shard.LastGeneration), shard.Generation(h))
-		}
-		slot, _ = s.Pop()
-		require.Nil(t, slot)
-		r.requireNoSelfLink(t)
-	}
-}
-
 // TestExhaustionEndsEverySlot uses up the generations of all slots, by every way in which a
 // life ends.
 func TestExhaustionEndsEverySlot(t *testing.T) {
@@ -221,18 +164,6 @@ func TestExhaustionEndsEverySlot(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestBlankZeroesWhatReclaimingLeft: reclaiming does not zero a T without pointers, and Blank
-// does.
-func TestBlankZeroesWhatReclaimingLeft(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 1})
-	s := r.shards[0]
-	r.remove(t, s, r.fill(t, s, 1, number)...)
-	r.reclaim(t, s)
-	slot, _ := s.Pop()
-	r.arena.Blank(slot)
-	assert.Zero(t, slot.Value)
 }
 
 // behind removes the slot of young under a guard, which it returns. Slots that were removed

@@ -56,6 +56,7 @@ func (r *resets[T]) run() {
 		defer s.unlock()
 		r.end()
 		d.deliver()
+		a.wake()
 	}()
 	held := a.held() // observes (P7)
 	for r.chain.n > 0 {

@@ -59,33 +59,6 @@ func TestResetThatFailsLosesNoSlot(t *testing.T) {
 	}
 }
 
-// TestResetFindsNoChain: a gathered chain is in limbo before a Reset runs at a slot's last
-// removal, since the Reset may wait for the chain's slots.
-func TestResetFindsNoChain(t *testing.T) {
-	var c shard.Removals[uint64]
-	resets := 0
-	r := newRig[uint64](t, setup[uint64]{slots: shard.Batch + 1, first: shard.LastGeneration - 2, reset: func(*uint64) {
-		resets++
-		require.Zero(t, c.Len())
-	}})
-	s := r.shards[0]
-	h := r.fill(t, s, 1, number)[0]
-	r.remove(t, s, h)
-	r.reclaim(t, s)
-	last, h := s.Pop()
-	live(last, h, 1)
-	hs := r.fill(t, s, shard.Batch, number)
-	r.remove(t, s, hs[1:]...) // one more makes a batch
-	c = s.Removals()
-	require.True(t, c.Remove(hs[0]))
-	resets = 0
-	require.True(t, c.Remove(h))
-	require.Positive(t, resets)
-	c.End()
-	r.reclaim(t, s)
-	require.Equal(t, shard.Batch, s.Free())
-}
-
 // TestSiftedResetsKeepTheOrderOfRemovals: a refused insertion has Reset called for the part of
 // a chunk that has passed, the slot first that was removed first.
 func TestSiftedResetsKeepTheOrderOfRemovals(t *testing.T) {

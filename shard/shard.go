@@ -123,9 +123,6 @@ func (s *shard[T]) hasSome() bool {
 	return Low(s.limbo.Load()) != None || len(s.waiting)+len(s.ready) > 0
 }
 
-// isEmpty reports whether the freelist has no slot, and the range neither.
-func (s *shard[T]) isEmpty() bool { return s.unclaimed() == 0 && s.free.Load() == emptyList }
-
 // Slots that were never used are handed out from a range, so that filling a pool visits each
 // slot once. So are those of a page that came back after a Trim; their words have the
 // generation from which they go on (I11).

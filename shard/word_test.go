@@ -53,12 +53,6 @@ func TestVacatedIsOneGenerationOn(t *testing.T) {
 	})
 }
 
-// TestNewSlotsMatchNoHandle: the word of a slot that was never used is no handle of it (I4),
-// the zero Handle of slot 0 included.
-func TestNewSlotsMatchNoHandle(t *testing.T) {
-	newRig[uint64](t, setup[uint64]{slots: 9}).requireNoSelfLink(t)
-}
-
 func TestPageShift(t *testing.T) {
 	for _, c := range []struct {
 		size  uintptr

@@ -111,7 +111,7 @@ var errStopped = errors.New("measure: stopped")
 func (o *Options) group(q *suite.Question, sg *suite.Group, procs int) *group {
 	g := &group{
 		apart:  sg.Apart || sg.Once,
-		turn:   cmp.Or(o.Turn, defaultTurn) * time.Duration(max(1, sg.Turn)),
+		turn:   cmp.Or(o.Turn, defaultTurn),
 		rounds: cmp.Or(o.Rounds, defaultRounds),
 	}
 	ops := 0
@@ -145,8 +145,11 @@ func (c *contestant) write(out *benchfmt.Writer, config []benchfmt.Config) error
 			{Value: float64(f.bytes) / ops, Unit: "B/op"},
 			{Value: float64(f.objects) / ops, Unit: "allocs/op"},
 		}}
-		for _, unit := range slices.Sorted(maps.Keys(f.extra)) {
-			r.Values = append(r.Values, benchfmt.Value{Value: f.extra[unit], Unit: unit})
+		if f.metrics != nil {
+			r.Values = nil
+		}
+		for _, unit := range slices.Sorted(maps.Keys(f.metrics)) {
+			r.Values = append(r.Values, benchfmt.Value{Value: f.metrics[unit], Unit: unit})
 		}
 		for i := range r.Values {
 			v := &r.Values[i]

@@ -14,8 +14,7 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// fake is the runs of a question, which note their turns and take the time that their
-// operations are said to take.
+// fake is the runs of a question, which note their turns.
 type fake struct {
 	suite.Group
 	turns  string
@@ -28,23 +27,26 @@ type fakeRun struct {
 	*fake
 	name string
 	each time.Duration
-	n    int
 }
 
-func (r *fakeRun) Do(n int) (int, error) { r.n, r.turns = n, r.turns+r.name; return n, nil }
-func (r *fakeRun) Took() time.Duration   { return time.Duration(r.n) * r.each }
-func (r *fakeRun) Close() error          { r.open--; return nil }
+func (r *fakeRun) Do(n int) (int, error) {
+	r.turns += r.name
+	time.Sleep(time.Duration(n) * r.each)
+	return n, nil
+}
+
+func (r *fakeRun) Close() error { r.open--; return nil }
 
 // measure measures cases a, b and c, and returns the operations of their rounds.
 func (f *fake) measure(t *testing.T, ctx context.Context, o Options) (map[string][]int, error) {
 	f.opened = map[string]int{}
 	for i, name := range []string{"a", "b", "c"} {
-		each := time.Duration(1+i*100) * time.Microsecond
+		each := time.Duration(1+i*200) * time.Microsecond
 		f.Cases = append(f.Cases, suite.Case{Impl: name, Open: func() suite.Run {
 			f.opened[name]++
 			f.open++
 			f.most = max(f.most, f.open)
-			return &fakeRun{fake: f, name: name, each: each}
+			return &fakeRun{f, name, each}
 		}})
 	}
 	o.Config = []benchfmt.Config{{Key: "cpu", Value: []byte("x"), File: true}}
@@ -62,16 +64,18 @@ func (f *fake) measure(t *testing.T, ctx context.Context, o Options) (map[string
 	return ops, err
 }
 
+// A busy machine may oversleep, and then a turn has fewer operations.
 func TestTurnsAreCalibratedAndOrderRotates(t *testing.T) {
 	var f fake
 	ops, err := f.measure(t, t.Context(), Options{Rounds: 3, Turn: 10 * time.Millisecond})
 	require.NoError(t, err)
 	require.Equal(t, 3, f.most)
 	require.Equal(t, "abcbcacab", f.turns[len(f.turns)-9:])
-	for name, want := range map[string]float64{"a": 10000, "b": 10000. / 101, "c": 10000. / 201} {
+	for name, most := range map[string]int{"a": 10_001, "b": 51, "c": 26} {
 		require.Len(t, ops[name], 3)
-		require.InEpsilon(t, want, ops[name][2], 0.1, name)
+		require.LessOrEqual(t, ops[name][2], most, name)
 	}
+	require.Greater(t, ops["a"][2], ops["b"][2])
 }
 
 func TestOnlyOneCaseIsOpenApart(t *testing.T) {

@@ -3,7 +3,6 @@ package measure
 import (
 	"context"
 	"fmt"
-	"maps"
 	"runtime"
 	"time"
 
@@ -65,7 +64,7 @@ type figures struct {
 	took    time.Duration
 	objects uint64 // allocated
 	bytes   uint64
-	extra   map[string]float64
+	metrics map[string]float64 // nil unless the run is metered
 }
 
 // fail keeps the first error.
@@ -92,9 +91,6 @@ func (c *contestant) end() {
 	if c.run == nil {
 		return
 	}
-	if m, ok := c.run.(suite.Metered); ok && c.err == nil && len(c.rounds) > 0 {
-		maps.Copy(c.rounds[len(c.rounds)-1].extra, m.Metrics())
-	}
 	_, err := turns.Safely(func() (int, error) { return 0, c.run.Close() })
 	c.run = nil
 	c.fail(err)
@@ -105,9 +101,6 @@ func (c *contestant) once(n int) (did int, took time.Duration, err error) {
 	did, took, err = turns.Time(func(n int) (int, error) {
 		return turns.Safely(func() (int, error) { return c.run.Do(n) })
 	}, n)
-	if t, ok := c.run.(suite.Timed); ok {
-		took = t.Took()
-	}
 	if err == nil && did < 1 {
 		err = fmt.Errorf("did %d operations of %d", did, n)
 	}
@@ -123,9 +116,9 @@ func (c *contestant) turn() (bytes uint64) {
 	runtime.ReadMemStats(&after)
 	bytes = after.TotalAlloc - before.TotalAlloc
 	if err == nil {
-		f := figures{did, took, after.Mallocs - before.Mallocs, bytes, map[string]float64{}}
-		if s, ok := c.run.(suite.Sampled); ok {
-			f.extra = s.Sample()
+		f := figures{did, took, after.Mallocs - before.Mallocs, bytes, nil}
+		if m, ok := c.run.(suite.Metered); ok {
+			f.metrics = m.Metrics()
 		}
 		c.rounds = append(c.rounds, f)
 	}

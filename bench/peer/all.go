@@ -20,7 +20,6 @@ const (
 	NameSyncPool = "syncpool"
 	NameNew      = "new"
 	NamePlain    = "plain"
-	NameSlice    = "slice"
 )
 
 // All returns every peer, in the order of the report: the pool, LIFO and FIFO, its Worker,
@@ -32,7 +31,7 @@ func All[R any]() []Peer[R] {
 		Pool(NameWorker, pool.LIFO, newWorkerSession[R], nil),
 		Pool(NameGuard, pool.LIFO, newPoolSession[R], readPinned[R]),
 		Mutex[R](), SyncMap[R](), Xsync[R](), Ark[R](),
-		SyncPool[R](), New[R](), Plain[R](), Slice[R](),
+		SyncPool[R](), New[R](), Plain[R](),
 	}
 	// Xsync holds values in place. From that size on it would be faster with pointers.
 	if reflect.TypeFor[Value[R]]().Size() >= 128 {

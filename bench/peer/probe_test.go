@@ -94,7 +94,7 @@ func TestRolesFollowMisuse(t *testing.T) {
 	want := map[string]findings{
 		NamePool: safe, NameFIFO: safe, NameWorker: safe, NameGuard: safe, NameSyncMap: safe, NameXsync: safe,
 		NameMutex: slots, NamePlain: slots, NameArk: slots,
-		NameSyncPool: missing, NameNew: missing, NameSlice: missing,
+		NameSyncPool: missing, NameNew: missing,
 	}
 	tries := 1 << 17 // enough for a generation of 16 bits
 	if testing.Short() || testkit.Race {
@@ -113,50 +113,4 @@ func TestRolesFollowMisuse(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The probe finds generations of 8 bits, and removals that do not compare them.
-func TestProbeFindsFaults(t *testing.T) {
-	faulty := func(mask uint64, blind bool) Peer[Rest16] {
-		return Peer[Rest16]{Open: func(c Config[Rest16]) Store {
-			inner := Plain[Rest16]().Open(c).Session
-			return Store{Session: func() Session {
-				s := inner()
-				return &faultySession{s, s.(*session[uint64]).contestant.(*plainSession[Rest16]).values, mask, blind}
-			}}
-		}}
-	}
-	require.False(t, probe(t, faulty(0xff_ffff_ffff, false), 128).stale)
-	require.True(t, probe(t, faulty(0xff_ffff_ffff, false), 127).stale)
-	require.Equal(t, findings{stale: true, double: true}, probe(t, faulty(1<<64-1, true), 10))
-}
-
-type faultySession struct {
-	Session
-	values *slotMap[Rest16]
-	mask   uint64 // of the bits of names that are compared
-	blind  bool   // removals do not compare generations
-}
-
-// now returns the name that the slot of place i has now.
-func (s *faultySession) now(ns Names, i int) (now, kept uint64) {
-	kept = of[uint64](ns)[i]
-	return uint64(s.values.slots[uint32(kept)].generation)<<32 | uint64(uint32(kept)), kept
-}
-
-func (s *faultySession) Look(ns Names, i int) (uint64, bool) {
-	now, kept := s.now(ns, i)
-	if (now^kept)&s.mask == 0 {
-		kept = now
-	}
-	return idOf(s.values.get(kept))
-}
-
-func (s *faultySession) Drop(ns Names, i int) bool {
-	now, kept := s.now(ns, i)
-	if s.blind && now>>32%2 == 1 && now != kept {
-		s.values.remove(now)
-		return false
-	}
-	return s.values.remove(kept)
 }

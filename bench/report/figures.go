@@ -1,3 +1,8 @@
+// Package report makes tables for the terminal and for Markdown files, and a chart, of
+// figures in Go's benchmark format.
+//
+// Titles and charts are those of the questions. All else is in the file, so another
+// machine's figures can be reported.
 package report
 
 import (
@@ -8,26 +13,25 @@ import (
 	"slices"
 	"strings"
 
-	"coatcheck/bench/suite"
-
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchunit"
+
+	"coatcheck/bench/suite"
 )
 
 // Figures are the contents of a file in the benchmark format.
 type Figures struct {
-	Name   string            // of the file
-	Config map[string]string // its configuration lines: "cpu", "commit", …
-	Series []*Series         // in the order in which they first appear
+	config map[string]string // the configuration lines: "cpu", "commit", …
+	series []*series         // in the order in which they first appear
 }
 
-// Series is all rounds of one benchmark.
-type Series struct {
-	Name   string               // with GOMAXPROCS, without "Benchmark"
-	ID     string               // of the question
-	Impl   string               // "" if the name has none
-	Params []suite.Param        // the others, in the name's order; GOMAXPROCS is procs, the last
-	Rounds map[string][]float64 // by unit, a base unit such as "sec/op", in the order of the file
+// series is all rounds of one benchmark.
+type series struct {
+	name   string               // with GOMAXPROCS, without "Benchmark"
+	id     string               // of the question
+	impl   string               // "" if the name has none
+	params []suite.Param        // the others, in the name's order; GOMAXPROCS is procs, the last
+	rounds map[string][]float64 // by unit, a base unit such as "sec/op", in the order of the file
 }
 
 // procs is the name of the parameter that the benchmark format writes as -4.
@@ -51,7 +55,7 @@ func ReadFile(path string) (*Figures, error) {
 // the n-th rounds of all cases were measured side by side. The error of a malformed line
 // begins with "name:line: ".
 func Read(r io.Reader, name string) (*Figures, error) {
-	f := &Figures{Name: name, Config: map[string]string{}}
+	f := &Figures{config: map[string]string{}}
 	reader := benchfmt.NewReader(r, name)
 	for reader.Scan() {
 		switch rec := reader.Result().(type) {
@@ -67,7 +71,7 @@ func Read(r io.Reader, name string) (*Figures, error) {
 	if err := reader.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(f.Series) == 0 {
+	if len(f.series) == 0 {
 		return nil, fmt.Errorf("%s: no benchmark lines", name)
 	}
 	return f, nil
@@ -76,35 +80,31 @@ func Read(r io.Reader, name string) (*Figures, error) {
 // add adds one line.
 func (f *Figures) add(r *benchfmt.Result) error {
 	for _, c := range r.Config {
-		was, value := f.Config[c.Key], string(c.Value)
+		was, value := f.config[c.Key], string(c.Value)
 		if was != "" && was != value && slices.Contains(machine, c.Key) {
 			return fmt.Errorf("%s is %q, and was %q before: put them into different files", c.Key, value, was)
 		}
-		f.Config[c.Key] = value
+		f.config[c.Key] = value
 	}
-	i := slices.IndexFunc(f.Series, func(s *Series) bool { return s.Name == r.Name.String() })
+	i := slices.IndexFunc(f.series, func(s *series) bool { return s.name == r.Name.String() })
 	if i < 0 {
-		i = len(f.Series)
-		f.Series = append(f.Series, parseName(r.Name))
+		i = len(f.series)
+		f.series = append(f.series, parseName(r.Name))
 	}
-	s := f.Series[i]
 	for _, v := range r.Values {
 		_, unit := benchunit.Tidy(1, v.Unit) // benchfmt does not if the value is 0
 		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
 			return fmt.Errorf("%s of %s is %v", unit, r.Name, v.Value)
 		}
-		s.Rounds[unit] = append(s.Rounds[unit], v.Value)
-		if _, given := r.Value(unitRate); unit == unitTime && !given && v.Value > 0 {
-			s.Rounds[unitRate] = append(s.Rounds[unitRate], 1/v.Value)
-		}
+		f.series[i].rounds[unit] = append(f.series[i].rounds[unit], v.Value)
 	}
 	return nil
 }
 
 // parseName splits a name into question, contestant and parameters.
-func parseName(name benchfmt.Name) *Series {
+func parseName(name benchfmt.Name) *series {
 	base, parts := name.Parts()
-	s := &Series{Name: name.String(), ID: string(base), Rounds: map[string][]float64{}}
+	s := &series{name: name.String(), id: string(base), rounds: map[string][]float64{}}
 	count := suite.Param{Key: procs, Value: "1"}
 	for _, part := range parts {
 		key, value, _ := strings.Cut(string(part[1:]), "=")
@@ -112,12 +112,12 @@ func parseName(name benchfmt.Name) *Series {
 		case part[0] == '-':
 			count.Value = key
 		case key == "impl":
-			s.Impl = value
+			s.impl = value
 		default:
-			s.Params = append(s.Params, suite.Param{Key: key, Value: value})
+			s.params = append(s.params, suite.Param{Key: key, Value: value})
 		}
 	}
-	s.Params = append(s.Params, count)
+	s.params = append(s.params, count)
 	return s
 }
 
@@ -131,23 +131,36 @@ func value(ps []suite.Param, key string) string {
 	return ""
 }
 
-// origin returns, in a line, what the configuration lines say about the run: "" if nothing.
+// origin returns, in a line, what the file says about the run: "" if nothing.
 func (f *Figures) origin() string {
-	c := f.Config
+	c := f.config
 	var parts []string
 	for _, part := range []struct{ before, text, after string }{
 		{"`", c["command"], "`"},
 		{"", c["cpu"], ""},
 		{"", c["cores"], " cores"},
+		{"", f.cost("locked", 2), " a locked instruction"},
+		{"", f.cost("uncontended", 1), " to lock and unlock a mutex that nobody wants"},
 		{"", c["goos"], "/" + c["goarch"]},
 		{"", c["go"], ""},
 		{"commit ", c["commit"], ""},
 		{"", c["date"], ""},
-		{"", c["quick"], ""},
 	} {
 		if part.text != "" {
 			parts = append(parts, part.before+part.text+part.after)
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// cost returns the time of a floor of the question Pair that does something n times, divided
+// by n, or "".
+func (f *Figures) cost(impl string, n float64) string {
+	for _, s := range f.series {
+		if rounds := s.rounds[unitTime]; s.id == "Pair" && s.impl == impl && value(s.params, "goroutines") == "1" && len(rounds) > 0 {
+			u := unit{name: unitTime}
+			return u.text(summarize(rounds, u).mid / n)
+		}
+	}
+	return ""
 }

@@ -3,15 +3,16 @@ package report
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"coatcheck/bench/suite"
-	"coatcheck/bench/workload"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/bench/suite"
+	"coatcheck/bench/workload"
 )
 
 // read reads lines, which must be well-formed.
@@ -22,46 +23,46 @@ func read(t *testing.T, lines ...string) *Figures {
 	return f
 }
 
-// fixture returns the committed figures of two cores, and the questions.
+// fixture returns committed figures, and the questions.
 func fixture(t *testing.T) (*Figures, []suite.Question) {
 	t.Helper()
-	f, err := ReadFile("../results/two-cores.txt")
+	files, err := filepath.Glob("../results/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	f, err := ReadFile(files[0])
 	require.NoError(t, err)
 	return f, workload.All()
 }
 
 func question(charts ...suite.Chart) suite.Question {
-	return suite.Question{ID: "Q", Title: "What?", About: "So.", Charts: charts, Roles: map[string]suite.Role{
+	return suite.Question{ID: "Q", Title: "What?", Charts: charts, Roles: map[string]suite.Role{
 		"pool": suite.Ours, "worker": suite.Ours, "cas": suite.Reference, "new": suite.Reference, "loop": suite.Reference,
 	}}
 }
 
-// constructed returns figures of q with six rounds around these times in ns, by impl and
-// parameters, and the view of q's first chart.
-func constructed(t *testing.T, q suite.Question, times map[string]float64) (*Figures, *view) {
+// constructed returns figures with six rounds around these values, by impl and parameters.
+func constructed(t *testing.T, unit string, values map[string]float64) *Figures {
 	t.Helper()
 	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(times)) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		for i := range 6 {
-			lines = append(lines, fmt.Sprintf("BenchmarkQ/impl=%s-2 100 %g ns/op", name, times[name]*(1+float64(i)/500)))
+			lines = append(lines, fmt.Sprintf("BenchmarkQ/impl=%s-2 100 %g %s", name, values[name]*(1+float64(i)/500), unit))
 		}
 	}
-	f := read(t, lines...)
-	return f, f.views(&q)[0]
+	return read(t, lines...)
 }
 
 func TestReadSplitsNamesAndKeepsRoundsInOrder(t *testing.T) {
-	f := read(t, "cpu: X", "# a remark", "BenchmarkPair/impl=pool/value=16B/goroutines=2-4 10 5 ns/op 3 widgets",
-		"BenchmarkPair/impl=other 1 9 ns/op", "BenchmarkPair/impl=pool/value=16B/goroutines=2-4 10 2 ns/op 0 ops/s", "PASS")
-	require.Len(t, f.Series, 2)
-	s := f.Series[0]
-	assert.Equal(t, "Pair", s.ID)
-	assert.Equal(t, "pool", s.Impl)
-	assert.Equal(t, []suite.Param{{Key: "value", Value: "16B"}, {Key: "goroutines", Value: "2"}, {Key: procs, Value: "4"}}, s.Params)
-	assert.InDeltaSlice(t, []float64{5e-9, 2e-9}, s.Rounds["sec/op"], 1e-18)
-	assert.Equal(t, []float64{3}, s.Rounds["widgets"])
-	assert.InDeltaSlice(t, []float64{2e8, 0}, s.Rounds["ops/s"], 1, "a rate is derived unless the line has it")
-	assert.Equal(t, "X", f.Config["cpu"])
+	f := read(t, "cpu: X", "cores: 2", "# a remark", "BenchmarkPair/impl=locked/value=16B/goroutines=1-4 10 5 ns/op 3 widgets",
+		"BenchmarkPair/impl=other 1 9 ns/op", "BenchmarkPair/impl=locked/value=16B/goroutines=1-4 10 2 ns/op", "PASS")
+	require.Len(t, f.series, 2)
+	s := f.series[0]
+	assert.Equal(t, "Pair", s.id)
+	assert.Equal(t, "locked", s.impl)
+	assert.Equal(t, []suite.Param{{Key: "value", Value: "16B"}, {Key: "goroutines", Value: "1"}, {Key: procs, Value: "4"}}, s.params)
+	assert.InDeltaSlice(t, []float64{5e-9, 2e-9}, s.rounds["sec/op"], 1e-18)
+	assert.Equal(t, []float64{3}, s.rounds["widgets"])
+	assert.Equal(t, "X, 2 cores, 1.75 ns a locked instruction", f.origin())
 }
 
 func TestReadRefusesWithTheLine(t *testing.T) {
@@ -81,15 +82,15 @@ func TestReadRefusesWithTheLine(t *testing.T) {
 
 func TestCellsHaveAllContestantsOfTheirParameters(t *testing.T) {
 	q := question(suite.Chart{Unit: "ns/op", Where: map[string]string{"verb": "get"}})
-	_, v := constructed(t, q, map[string]float64{
+	v := constructed(t, "ns/op", map[string]float64{
 		"pool/verb=get/live=1000": 3, "worker/verb=get/live=1000": 2, "mutex/verb=get/live=1000": 1, "pool/verb=put/live=7": 1,
 		"pool/verb=get/live=20": 3, "mutex/verb=get/live=20": 1, "cas/verb=get/live=1000": 9,
-	})
+	}).views(&q)[0]
 	var got []string
-	for _, c := range v.Cells {
+	for _, c := range v.cells {
 		got = append(got, v.place(c))
-		for _, r := range c.Rows {
-			got = append(got, r.Impl)
+		for _, r := range c.rows {
+			got = append(got, r.impl)
 		}
 	}
 	assert.Equal(t, []string{"verb get, live 1,000", "worker", "pool", "mutex", "cas", "verb get, live 20", "pool", "mutex"}, got)

@@ -14,15 +14,9 @@ type unit struct {
 	more bool // more is better
 }
 
-const (
-	unitTime = "sec/op"
-	unitRate = "ops/s"
-)
+const unitTime = "sec/op"
 
-// ahead reports whether a is better than b.
-func (u unit) ahead(a, b float64) bool { return a != b && u.more == (a > b) }
-
-// symbol returns the symbol behind a figure: "s" for "sec/op" and "p99-sec".
+// symbol returns the symbol behind a figure: "s" for "sec/op".
 func (u unit) symbol() string {
 	numerator, _, _ := strings.Cut(u.name, "/")
 	switch last := numerator[strings.LastIndex(numerator, "-")+1:]; last {
@@ -39,17 +33,14 @@ func (u unit) time() bool { return u.symbol() == "s" }
 // label returns the unit without a scale, since figures may be in ns or in ms: "time/op"
 // for "sec/op".
 func (u unit) label() string {
-	if u.name == unitRate {
-		return "operations a second"
-	}
-	return strings.Replace(strings.Replace(u.name, "sec", "time", 1), "B", "bytes", 1)
+	return strings.NewReplacer("ops/s", "operations a second", "sec", "time", "B", "bytes").Replace(u.name)
 }
 
 // text formats a value with a prefix and its symbol: "12.3 ns", "24.1 B", "81.2M".
 func (u unit) text(v float64) string {
 	s := benchunit.Scaler{Factor: 1}
 	switch a := math.Abs(v); {
-	case a == 0 || math.IsNaN(a):
+	case a == 0:
 	case u.time() && a < 1e-9:
 		s = benchunit.Scaler{Prec: 3, Factor: 1e-9, Prefix: "n"} // 0.530 ns rather than 530 ps
 	case !u.time() && a < 1:
@@ -76,13 +67,6 @@ func times(r float64) string {
 		return strconv.FormatFloat(r, 'g', 2, 64)
 	}
 	return strconv.FormatFloat(r, 'f', 2, 64)
-}
-
-// numeric returns the number at the beginning of a parameter's value, or 0.
-func numeric(v string) float64 {
-	digits := len(v) - len(strings.TrimLeft(v, "0123456789."))
-	n, _ := strconv.ParseFloat(v[:digits], 64)
-	return n
 }
 
 // number returns a parameter's value with commas in the number at its beginning.

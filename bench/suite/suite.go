@@ -17,7 +17,6 @@ package suite
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // Env is what the cases of a question depend on.
@@ -40,34 +39,20 @@ const (
 	Reference
 )
 
-// String returns the role's class in the report's style sheet.
-func (r Role) String() string { return [...]string{"ours", "theirs", "reference"}[r-Ours] }
-
 // Question is a question that benchmarks answer.
 type Question struct {
 	ID     string          // the benchmark's name, an exported Go identifier: "Pair"
 	Title  string          // the question itself, with its question mark
-	About  string          // how it is measured, and why that is fair
 	Roles  map[string]Role // of each impl= that is not Theirs
 	Charts []Chart
 	Groups func(Env) []Group
 }
 
-// Kind is a chart's form.
-type Kind uint8
-
-const (
-	Bars  Kind = iota // a bar for each contestant, in a group for each set of parameters
-	Lines             // log-log, X on the horizontal axis
-)
-
-// Chart is one picture of some of a question's figures.
+// Chart is some of a question's figures, in one unit.
 type Chart struct {
-	Kind  Kind
 	Title string            // "" : the question's title
-	Unit  string            // of the figures: "ns/op", "p99-ns", "B/value"
+	Unit  string            // of the figures: "ns/op", "B/value"
 	More  bool              // more is better; by default less is
-	X     string            // of Lines: the parameter along the horizontal axis
 	Where map[string]string // only the figures with these parameters
 }
 
@@ -84,9 +69,6 @@ type Group struct {
 	// the others' memory would delay its garbage collections. Its rounds follow one another,
 	// so they are not side by side with the others'.
 	Apart bool
-
-	// Turn multiplies the length of a turn. 0 is 1.
-	Turn int
 }
 
 // Case is one contestant under one set of parameters.
@@ -107,25 +89,11 @@ type Run interface {
 	Close() error
 }
 
-// Metered is a Run with further figures.
+// Metered is a Run with figures of its own in place of times.
 type Metered interface {
 	Run
-	// Metrics returns figures by their unit, of all turns so far.
+	// Metrics returns the figures of the last Do by their unit.
 	Metrics() map[string]float64
-}
-
-// Sampled is a Run with further figures for each turn.
-type Sampled interface {
-	Run
-	// Sample returns the figures of the last turn, by their unit.
-	Sample() map[string]float64
-}
-
-// Timed is a Run that times itself, since Do has other work too, such as emptying a store.
-type Timed interface {
-	Run
-	// Took returns the time of the last Do that counts.
-	Took() time.Duration
 }
 
 // Name returns the case's name in the benchmark format, without "Benchmark" and

@@ -5,15 +5,15 @@ import (
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
-	"coatcheck/internal/check/turns"
 )
 
+// churn replaces values. Each goroutine has its share of the live ones. It removes one, drawn at
+// random beforehand, and stores another in its place. From 100,000 live values on, one store is
+// open at a time, so that its garbage is collected as in a user's program.
 func churn() suite.Question {
 	return suite.Question{
 		ID:    "Churn",
 		Title: "What does a replacement cost among many live values?",
-		About: "Each goroutine has its share of the live values. It removes one, drawn at random beforehand, and stores another in its place. " +
-			"From 100,000 live values on, one store is open at a time, so that its garbage is collected as in a user's program.",
 		Charts: []suite.Chart{
 			{Unit: "ns/op", Where: map[string]string{"goroutines": "1"}, Title: "What does a replacement cost among many live values, to one goroutine?"},
 			{Unit: "ns/op", Where: map[string]string{"live": "1000"}, Title: "What does a replacement cost among 1,000 live values?"},
@@ -22,7 +22,7 @@ func churn() suite.Question {
 			for _, live := range sizesOf(env, 1_000, 100_000, 1_000_000) {
 				for _, goroutines := range goroutinesOf(env) {
 					if goroutines == 1 || live <= 1_000 {
-						groups = append(groups, suite.Group{Cases: contests[peer.Rest16](replacing(live, goroutines, untimed)), Apart: live >= big})
+						groups = append(groups, suite.Group{Cases: contests[peer.Rest16](replacing(live, goroutines)), Apart: live >= big})
 					}
 				}
 			}
@@ -32,8 +32,8 @@ func churn() suite.Question {
 }
 
 // replacing are the rules by which each goroutine replaces its own share of the live
-// values. work makes goroutine g's work of it.
-func replacing(live, goroutines int, work func(r *replacer, g int) turns.Work) rules {
+// values.
+func replacing(live, goroutines int) rules {
 	params := []suite.Param{value[peer.Rest16](), number("live", live)}
 	return rules{params: params, live: live, goroutines: goroutines, plan: func(sessions []peer.Session) (j job) {
 		share := live / len(sessions)
@@ -41,7 +41,7 @@ func replacing(live, goroutines int, work func(r *replacer, g int) turns.Work) r
 			r := &replacer{session: s, names: s.Names(share), first: base(g), next: base(g) + uint64(share)}
 			r.picks.all = draw(g, many(share), share)
 			s.Fill(r.names, r.first)
-			j.works = append(j.works, work(r, g))
+			j.works = append(j.works, func(n int) (int, error) { return r.picks.each(n, r.replace) })
 			j.checks = append(j.checks, r.check)
 		}
 		return j
@@ -55,10 +55,6 @@ type replacer struct {
 	picks   cycle
 	first   uint64 // the identity of the first value
 	next    uint64 // of the next one
-}
-
-func untimed(r *replacer, _ int) turns.Work {
-	return func(n int) (int, error) { return r.picks.each(n, r.replace) }
 }
 
 func (r *replacer) replace(picks []uint32) error {

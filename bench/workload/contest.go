@@ -19,9 +19,8 @@ type rules struct {
 	goroutines int
 	plan       func([]peer.Session) job
 
-	scaling bool // only contestants for several goroutines, also if there is one
-	words   bool // only contestants whose names are words
-	reads   bool // of look-ups alone
+	words bool // only contestants whose names are words
+	reads bool // of look-ups alone
 }
 
 // job is the work of each goroutine, a session each, and the checks of the result.
@@ -46,11 +45,11 @@ func (r *rules) caseOf(impl string, open func() suite.Run) suite.Case {
 }
 
 // reference returns a case without a store.
-func (r *rules) reference(impl string, work func(g int) turns.Work) suite.Case {
+func (r *rules) reference(impl string, work func() turns.Work) suite.Case {
 	return r.caseOf(impl, func() suite.Run {
 		var works turns.Crew
-		for g := range r.goroutines {
-			works = append(works, work(g))
+		for range r.goroutines {
+			works = append(works, work())
 		}
 		return works
 	})
@@ -62,7 +61,7 @@ func (r *rules) may(about *peer.About) bool {
 	if r.reads {
 		differs = !about.Writes
 	}
-	return differs && (!about.Alone || r.goroutines == 1 && !r.scaling) && (about.Keys || !r.words)
+	return differs && (!about.Alone || r.goroutines == 1) && (about.Keys || !r.words)
 }
 
 // contest is an open case: a store, and a goroutine with a session for each work.
@@ -141,11 +140,7 @@ func (c *cycle) each(n int, do func(picks []uint32) error) (did int, err error) 
 // cleared removes the values that a Fill stored from first on. It requires all of them.
 func cleared(s peer.Session, ns peer.Names, first uint64) error {
 	sum, failed := s.Empty(ns)
-	return summed(ns.Len(), first, sum, failed)
-}
-
-// summed checks what Empty returned for n values whose identities begin with first.
-func summed(n int, first, sum uint64, failed int) error {
+	n := ns.Len()
 	if want := uint64(n)*first + uint64(n)*uint64(n-1)/2; sum != want || failed > 0 {
 		return fmt.Errorf("%d of %d values could not be looked up and removed; the identities sum to %d, want %d", failed, n, sum, want)
 	}

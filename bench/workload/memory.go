@@ -8,13 +8,14 @@ import (
 	"coatcheck/bench/suite"
 )
 
+// memory fills stores that start empty and grow. A figure is the live heap after a garbage
+// collection, less that before the store was made; what exceeds the value's own bytes is the
+// store's. Names are not counted: a handle, a key or a pointer is 8 bytes. Then all values are
+// removed in the order of insertion, and stores that have a Trim are trimmed.
 func memory() suite.Question {
 	return suite.Question{
 		ID:    "Memory",
 		Title: "How much memory do a million live values take, and how much is left when they are gone?",
-		About: "The live heap after a garbage collection, less that before the store was made, for each value; what exceeds the value's own bytes is the store's. " +
-			"Every store starts empty and grows. Names are not counted: a handle, a key or a pointer is 8 bytes. " +
-			"Then all values are removed in the order of insertion, stores that have a Trim are trimmed, and the heap is measured again; less than half a byte a value counts as half a byte. The time is that of filling.",
 		Charts: []suite.Chart{
 			{Title: "Memory for each of a million live values", Unit: "B/value"},
 			{Title: "Memory for each former value, after all were removed", Unit: "left-B/value"},
@@ -46,9 +47,17 @@ func memoryCases[R any](live int, without ...string) (cases []suite.Case) {
 // are empty stores of some hundred bytes up to 100 kB, whose ratio would mean nothing.
 const leftLeast = 0.5
 
+// memoryRun has the figures of its last Do.
+type memoryRun struct {
+	plainRun
+	figures map[string]float64
+}
+
+func (r *memoryRun) Metrics() map[string]float64 { return r.figures }
+
 // openMemory returns a run that fills a new store once in each Do.
 func openMemory[R any](p peer.Peer[R], live int) suite.Run {
-	r := &meteredRun{}
+	r := &memoryRun{}
 	r.do = func(int) (int, error) {
 		empty := liveHeap()
 		store := p.Open(peer.Config[R]{Live: live, Sessions: 1, Grow: true})
@@ -57,7 +66,7 @@ func openMemory[R any](p peer.Peer[R], live int) suite.Run {
 		names := session.Names(live)
 		named := liveHeap()
 
-		r.timed(func() { session.Fill(names, 1) })
+		session.Fill(names, 1)
 		full := liveHeap() - named + made - empty
 
 		if err := emptied(store, session, names); err != nil {

@@ -7,12 +7,14 @@ import (
 	"coatcheck/bench/suite"
 )
 
+// mix looks up and replaces 10,000 values whose names are in shared memory, in an order drawn at
+// random beforehand; 95 or 50 of 100 operations are look-ups. A name is stale if another
+// goroutine has just replaced its value. Contestants whose names are not words are left out, and
+// so are those whose stale names do harm.
 func mix() suite.Question {
 	return suite.Question{
-		ID:    "Mix",
-		Title: "What does an operation cost when all read and write the same values?",
-		About: "All goroutines look up and replace 10,000 values whose names are in shared memory, in an order drawn at random beforehand; 95 or 50 of 100 operations are look-ups. " +
-			"A name is stale if another goroutine has just replaced its value. Contestants whose names are not words are left out, and so are those whose stale names do harm.",
+		ID:     "Mix",
+		Title:  "What does an operation cost when all read and write the same values?",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, reads := range []int{95, 50} {

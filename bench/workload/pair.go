@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"coatcheck/bench/peer"
@@ -9,24 +10,48 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
-const locked = "locked"
+// The names of the floors of pair. report.costs reads their figures.
+const (
+	locked      = "locked"
+	uncontended = "uncontended"
+)
 
+// pair stores a value and removes it at once, in stores that are otherwise empty. Everything
+// is in the first-level cache, so this is the least cost of each, and flatters stores that
+// cause cache misses. The floor locked writes a value, publishes it and takes it back with two
+// locked instructions. It shares nothing, so it shows how far the machine scales. The floor
+// uncontended locks and unlocks a mutex.
 func pair() suite.Question {
 	return suite.Question{
 		ID:    "Pair",
 		Title: "What does it cost to store a value and to remove it at once?",
-		About: "One goroutine stores a value and removes it, repeatedly, in a store that is otherwise empty. " +
-			"Everything is in the first-level cache, so this is the least cost of each, and flatters stores that cause cache misses. " +
-			"The floor 'locked' writes a value, publishes it and takes it back with two locked instructions.",
 		Charts: []suite.Chart{
-			{Unit: "ns/op"},
-			{Unit: "B/op", Title: "How much does storing a value allocate?"},
+			{Unit: "ns/op", Where: map[string]string{"goroutines": "1"}},
+			{Unit: "ops/s", More: true, Title: "How do insertions and removals scale with the number of goroutines?"},
 		},
-		Groups: func(suite.Env) []suite.Group {
-			r := pairs(1)
-			return []suite.Group{{Cases: append(contests[peer.Rest16](r), r.reference(locked, lockedPair))}}
+		Groups: func(env suite.Env) (groups []suite.Group) {
+			for _, goroutines := range doublings(4*env.Procs, env) {
+				r := pairs(goroutines)
+				cases := append(contests[peer.Rest16](r), r.reference(locked, lockedPair))
+				if goroutines == 1 {
+					cases = append(cases, r.reference(uncontended, lockAndUnlock))
+				}
+				groups = append(groups, suite.Group{Cases: cases})
+			}
+			return groups
 		},
 	}
+}
+
+// doublings returns the powers of two below most, and most.
+func doublings(most int, env suite.Env) (counts []int) {
+	if env.Quick {
+		return []int{1, 2}
+	}
+	for n := 1; n < most; n *= 2 {
+		counts = append(counts, n)
+	}
+	return append(counts, most)
 }
 
 func pairs(goroutines int) rules {
@@ -57,12 +82,13 @@ type slot struct {
 	_     [128]byte
 	value peer.Value[peer.Rest16]
 	word  atomic.Uint64
+	mu    sync.Mutex
 	_     [128]byte
 }
 
-// lockedPair is the floor under a pair: a value is written, published by a store and
-// taken back by a compare-and-swap.
-func lockedPair(int) turns.Work {
+// lockedPair writes a value, publishes it by a store and takes it back by a
+// compare-and-swap.
+func lockedPair() turns.Work {
 	s := new(slot)
 	return func(n int) (int, error) {
 		for i := range uint64(n) {
@@ -71,6 +97,19 @@ func lockedPair(int) turns.Work {
 			if !s.word.CompareAndSwap(i|1, 0) {
 				return int(i), fmt.Errorf("the word of the slot has changed")
 			}
+		}
+		return n, nil
+	}
+}
+
+// lockAndUnlock locks and unlocks a mutex that no other goroutine has.
+func lockAndUnlock() turns.Work {
+	s := new(slot)
+	return func(n int) (int, error) {
+		for range n {
+			s.mu.Lock()
+			s.value.ID++
+			s.mu.Unlock()
 		}
 		return n, nil
 	}

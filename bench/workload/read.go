@@ -8,13 +8,13 @@ import (
 	"coatcheck/bench/suite"
 )
 
+// read looks up live values, in an order drawn at random beforehand. The peers that pin pin a
+// guard for 1,024 look-ups. A pointer needs no look-up, and does not tell whether its value is
+// gone.
 func read() suite.Question {
 	return suite.Question{
-		ID:    "Read",
-		Title: "What does it cost to look a value up?",
-		About: "One goroutine looks up live values in an order drawn at random beforehand and reads their identity. " +
-			"'-guard' pins a guard for 1,024 look-ups. " +
-			"A pointer needs no look-up, and does not tell whether its value is gone.",
+		ID:     "Read",
+		Title:  "What does it cost to look a value up?",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, live := range sizesOf(env, 10_000, 1_000_000) {
@@ -25,12 +25,12 @@ func read() suite.Question {
 	}
 }
 
+// hot looks up the same value on all goroutines. If each look-up writes to a lock or a counter,
+// its cache line moves between the cores; with one goroutine nothing moves.
 func hot() suite.Question {
 	return suite.Question{
-		ID:    "Hot",
-		Title: "What does it cost to look up one value that all goroutines want?",
-		About: "All goroutines look up the same value. If each look-up writes to a lock or a counter, its cache line moves between the cores; " +
-			"with one goroutine nothing moves.",
+		ID:     "Hot",
+		Title:  "What does it cost to look up one value that all goroutines want?",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range goroutinesOf(env) {

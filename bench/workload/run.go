@@ -2,12 +2,10 @@ package workload
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"runtime/metrics"
 	"slices"
 	"strconv"
-	"time"
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
@@ -28,28 +26,6 @@ func (r *plainRun) Close() error {
 	return r.end()
 }
 
-// meteredRun is a plainRun that times itself and has further figures.
-type meteredRun struct {
-	plainRun
-	took    time.Duration
-	figures map[string]float64
-}
-
-func (r *meteredRun) Do(n int) (int, error) {
-	r.took = 0
-	return r.do(n)
-}
-
-func (r *meteredRun) Took() time.Duration         { return r.took }
-func (r *meteredRun) Metrics() map[string]float64 { return r.figures }
-
-// timed adds the time of f to that of the turn.
-func (r *meteredRun) timed(f func()) {
-	began := time.Now()
-	f()
-	r.took += time.Since(began)
-}
-
 func param(key, value string) suite.Param { return suite.Param{Key: key, Value: value} }
 
 func number(key string, value int) suite.Param { return param(key, strconv.Itoa(value)) }
@@ -57,30 +33,6 @@ func number(key string, value int) suite.Param { return param(key, strconv.Itoa(
 // peersOf returns the peers with those names.
 func peersOf[R any](names ...string) []peer.Peer[R] {
 	return slices.DeleteFunc(peer.All[R](), func(p peer.Peer[R]) bool { return !slices.Contains(names, p.Name) })
-}
-
-// must returns v. It panics if there is an error.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-// upTo returns 0, 1, … n-1.
-func upTo(n int) []uint32 {
-	picks := make([]uint32, n)
-	for i := range picks {
-		picks[i] = uint32(i)
-	}
-	return picks
-}
-
-// shuffled returns 0, 1, … n-1 in random order.
-func shuffled(n int) []uint32 {
-	picks := upTo(n)
-	rand.New(rand.NewPCG(1, 0)).Shuffle(n, func(i, j int) { picks[i], picks[j] = picks[j], picks[i] })
-	return picks
 }
 
 // liveHeap runs the garbage collector and returns the bytes that it leaves.

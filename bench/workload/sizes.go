@@ -5,12 +5,13 @@ import (
 	"coatcheck/bench/suite"
 )
 
+// sizes stores 1,000 values, then looks each up and removes it. An operation is all that happens
+// to one value. A store that returns copies copies them whole. Vacant slots with pointers must
+// be cleared, or they keep alive what they point to.
 func sizes() suite.Question {
 	return suite.Question{
-		ID:    "Sizes",
-		Title: "What do big values cost, and pointers in them?",
-		About: "One goroutine stores 1,000 values, then looks each up and removes it. An operation is all that happens to one value. Values have 16, 64 or 256 bytes, without pointers and with. " +
-			"A store that returns copies copies them whole. Vacant slots with pointers must be cleared, or they keep alive what they point to.",
+		ID:     "Sizes",
+		Title:  "What do big values cost, and pointers in them?",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) []suite.Group {
 			return []suite.Group{

@@ -10,8 +10,7 @@ import (
 // All returns the questions in the order of the report.
 func All() []suite.Question {
 	qs := []suite.Question{
-		pair(), churn(), read(), hot(), mix(), handoff(), sizes(), latency(),
-		scalePair(), iterate(), pins(), memory(), collector(),
+		pair(), churn(), read(), hot(), mix(), handoff(), sizes(), iterate(), memory(), collector(),
 	}
 	for i := range qs {
 		qs[i].Roles = roles()
@@ -21,11 +20,7 @@ func All() []suite.Question {
 
 // roles returns the roles of all contestants of all questions.
 func roles() map[string]suite.Role {
-	roles := map[string]suite.Role{
-		"guard.All": suite.Ours, "hold": suite.Ours,
-		"nothing": suite.Reference, "slots": suite.Reference,
-		bare: suite.Reference, clock: suite.Reference, control: suite.Reference, locked: suite.Reference,
-	}
+	roles := map[string]suite.Role{locked: suite.Reference, uncontended: suite.Reference}
 	for _, p := range peer.All[peer.Rest16]() {
 		roles[p.Name] = p.Role
 	}

@@ -218,7 +218,7 @@ func workerPicture() *picture {
 	p := &picture{name: "worker", alt: "A Worker keeps vacant hooks that no other goroutine sees"}
 	c := open(128, 1, func(c *shard.Config[coat]) { c.Capacity = 128 })
 	m := c.arena.NewMagazine()
-	c.worker = &m
+	c.worker = m
 	shown := []string{"freelist", "limbo", "magazine", "bag"}
 	ts := c.insertAll("red", "blue", "green", "gold")
 	c.mustRemove(ts[:3]...)

@@ -64,27 +64,41 @@ func TestLoopKeepsItsBuffer(t *testing.T) {
 	}
 }
 
-// TestAppliedBufferHoldsNothingBack: from one frame to the next a Buffer keeps memory for
-// commands, and nothing that was recorded.
-func TestAppliedBufferHoldsNothingBack(t *testing.T) {
-	p := small(t, pool.Options[value]{})
-	a, b := command.New(p), command.New(p)
-	for range 3 {
-		for i := range uint64(1000) {
-			a.Remove(mustRecord(t, a, i))
-			mustRecord(t, b, i)
+// TestSettledInsertionsAreNotKept: between frames a Buffer keeps memory for the commands of
+// the largest, and nothing that was recorded, also after a Discard that a Reset cut short.
+func TestSettledInsertionsAreNotKept(t *testing.T) {
+	const n = 2000
+	left := 0 // Resets until one panics
+	p := small(t, pool.Options[value]{Reset: func(*value) {
+		if left--; left == 0 {
+			panic("reset")
 		}
-		requireApplied(t, 2000, 1000, a, b)
-		for _, x := range []*buffer{a, b} {
-			reservations, commands := command.Kept(x)
-			assert.Zero(t, reservations)
-			assert.Greater(t, commands, 0)
-			assert.LessOrEqual(t, commands, 4000, "one list of each kind is enough")
+	}})
+	for name, settle := range map[string]func(a, b *buffer){
+		"Apply":   func(a, b *buffer) { requireApplied(t, 2*n, n, a, b) },
+		"Discard": func(a, b *buffer) { a.Discard(); b.Discard() },
+		"cut short": func(a, b *buffer) {
+			b.Discard() // which has the other half of each block
+			left = n / 2
+			require.Panics(t, func() { a.Discard() })
+			rest, _ := a.Len()
+			require.Positive(t, rest)
+		},
+	} {
+		a, b := command.New(p), command.New(p)
+		for range 3 {
+			for i := range uint64(n) {
+				a.Remove(mustRecord(t, a, i))
+				mustRecord(t, b, i)
+			}
+			first := command.FirstInsertion(a)
+			settle(a, b)
+			runtime.GC()
+			runtime.GC()
+			require.Nil(t, first.Value(), "%s: a settled Reservation is kept", name)
+			require.LessOrEqual(t, command.Room(a), 4*n, "%s: one list of each kind is enough", name)
+			command.Apply(a, b)
 		}
-		mustRecord(t, a, 1)
-		require.Equal(t, 1, a.Discard())
-		reservations, _ := command.Kept(a)
-		assert.Zero(t, reservations)
 	}
 }
 
@@ -162,32 +176,4 @@ func TestSteadyFrameAllocatesWhatReserveDoes(t *testing.T) {
 		}
 		assert.LessOrEqual(t, testing.AllocsPerRun(200, run.frame), run.most, name)
 	}
-}
-
-// TestDiscardCutShortHoldsNothingBack: a Discard that a panicking Reset cut short keeps
-// the insertions not given back, and nothing else. It catches a list that keeps settled
-// reservations before its beginning.
-func TestDiscardCutShortHoldsNothingBack(t *testing.T) {
-	const n = 2000
-	resets, angry := 0, true
-	p := small(t, pool.Options[value]{Reset: func(*value) {
-		if resets++; angry && resets > 10 {
-			panic("reset")
-		}
-	}})
-	b := command.New(p)
-	for i := range uint64(n) {
-		mustRecord(t, b, i)
-	}
-	first := command.FirstInsertion(b)
-	require.Panics(t, func() { b.Discard() })
-	left, _ := b.Len()
-	require.Positive(t, left)
-	require.LessOrEqual(t, left, n-63, "the whole block of the first one is settled")
-	angry = false
-	requireApplied(t, left, 0, b)
-	runtime.GC()
-	runtime.GC()
-	require.Nil(t, first.Value(), "a reservation that is settled")
-	runtime.KeepAlive(b)
 }

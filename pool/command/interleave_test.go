@@ -3,10 +3,11 @@
 package command
 
 import (
+	"context"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,219 +17,237 @@ import (
 	"coatcheck/pool"
 )
 
-// scenario is a small program to be explored. Its texts are calls of an actor:
+// scenario is a small program to be explored, on one pool with three buffers. Its texts are
+// calls:
 //
 //	h = insert 0; remove 1 h; apply 0 1
 //
 // records an insertion in buffer 0 and its removal in buffer 1, and applies both.
 type scenario struct {
 	name     string
-	buffers  int
-	capacity int
-	reset    string   // what the pool's Reset does, until there are six values
 	before   string   // what is done before the threads begin
 	threads  []string // with one thread, its steps are checked
-	want     string   // what must happen, if only one order is right
-	drops    bool     // a Discard may overlap any call
+	capacity int
+	reset    string // what the pool's Reset does, until there are six values
+	want     string // the values that go live and that go, by order of insertion, if only one order is right
 }
 
-func (s scenario) setup(w *world) {
-	known := map[string]handle{}
-	w.want, w.drops = strings.Fields(s.want), s.drops
-	o := pool.Options[val]{Capacity: s.capacity}
+var scenarios = []scenario{
+	{name: "the stated order",
+		before:  "a = put; b = insert 2; c = insert 0; remove 1 b; remove 0 a; d = insert 2; e = insert 1; remove 2 c; remove 2 a; f = put; remove 1 f",
+		threads: []string{"apply 1 2 0"}, want: " +e +b +d +c -b -f -c -a"},
+	{name: "two recorders share a buffer", before: "old = put",
+		threads: []string{"h = insert 0; remove 0 h; insert 0", "insert 0; remove 0 old"}},
+	{name: "a recorder against Apply", before: "h = insert 0; remove 0 h",
+		threads: []string{"k = insert 0; remove 0 k; insert 0", "apply 0"}},
+	{name: "a recorder in two buffers against Apply",
+		threads: []string{"h = insert 0; remove 1 h; k = insert 1; remove 0 k", "apply 0 1"}},
+	{name: "two recorders of each other's insertions against Apply",
+		threads: []string{"h = insert 0", "remove 1 h", "apply 1 0"}},
+	{name: "Apply against Apply, in the other order", before: "h = insert 0; remove 1 h; k = insert 1; remove 0 k",
+		threads: []string{"apply 0 1", "apply 1 0"}},
+	{name: "a recorder between two Applys",
+		threads: []string{"h = insert 0; remove 1 h", "apply 0 1", "apply 1 0"}},
+	{name: "Applys that have one buffer in common", before: "h = insert 1; remove 2 h; remove 0 h",
+		threads: []string{"apply 2 1", "apply 1 0", "remove 1 h"}},
+	{name: "a reader against Apply", before: "old = put; h = insert 0; k = insert 1; remove 0 old; remove 1 k",
+		threads: []string{"read h; read k; read old; read h", "apply 0 1; insert 0"}},
+	{name: "others remove what Apply inserts and removes", before: "old = put; h = insert 0; remove 0 h; remove 0 old",
+		threads: []string{"removeNow h; removeNow old; removeNow h", "apply 0"}},
+	{name: "two frames remove the same", before: "old = put; remove 0 old; remove 1 old",
+		threads: []string{"apply 0", "apply 1"}},
+	{name: "Discard against Apply and a recorder", before: "h = insert 0; remove 0 h",
+		threads: []string{"insert 1", "discard 0", "apply 1 0"}},
+	{name: "Discard against Discard", before: "insert 0; insert 0",
+		threads: []string{"discard 0", "discard 0"}},
+	{name: "a full pool against Apply", capacity: 2, before: "old = put; insert 0; remove 0 old",
+		threads: []string{"insert 0; insert 0", "apply 0"}},
+	{name: "a Reset records and applies", reset: "insert 0; apply 0",
+		before:  "a = insert 0; remove 0 a; b = insert 0; remove 0 b; c = insert 0; remove 0 c",
+		threads: []string{"apply 0", "apply 0; insert 0"}},
+	{name: "a loop over what is recorded while others apply", before: "insert 0; insert 0",
+		threads: []string{"apply 0", "loop 0"}},
+	{name: "loops over what is recorded while others record", before: "h = insert 0; remove 0 h",
+		threads: []string{"insert 0; remove 0 h; insert 0", "loop 0"}},
+}
+
+// value is the value of the explored pools. The pointer makes the pool zero reclaimed slots.
+type value struct {
+	id   int // from 1
+	keep *int
+}
+
+type handle = pool.Handle[value]
+
+// world is one run: what its threads know, and what must hold at the end.
+type world struct {
+	r       *interleave.Run
+	p       *pool.Pool[value]
+	buffers [3]*Buffer[value]
+
+	last    int               // the id of the last value
+	known   map[string]handle // of a name
+	handles []handle          // in the order in which they became known
+	live    map[handle]bool
+	going   map[handle]bool // a removal was recorded after the insertion
+	events  string          // what went live and what went
+
+	// The results of calls. inserted and removed count those by the pool as well.
+	recorded, inserted, removed, discarded int
+}
+
+func (s scenario) setup(r *interleave.Run) {
+	w := &world{r: r, known: map[string]handle{}, live: map[handle]bool{}, going: map[handle]bool{}}
+	o := &pool.Options[value]{Capacity: s.capacity, Origin: 101, Shards: 1}
 	if s.reset != "" {
-		o.Reset = func(v *val) {
-			*v = val{}
-			if w.serial < 6 {
-				(&actor{w, nil}).do(s.reset, known) // during an operation
+		o.Reset = func(v *value) {
+			*v = value{}
+			if w.last < 6 {
+				w.do(nil, s.reset) // during an operation
 			}
 		}
 	}
-	w.pool(o, s.buffers).do(s.before, known)
-	for _, text := range s.threads {
-		w.thread(func(a *actor) { a.do(text, known) })
+	w.p = pool.Must(o)
+	for i := range w.buffers {
+		w.buffers[i] = New(w.p)
 	}
+	w.do(nil, s.before)
+	w.check()
+	w.events = ""
+	r.Check(func() error { w.check(); return nil })
+	for i, text := range s.threads {
+		r.Go(string(rune('A'+i)), 0, func(t *interleave.Thread) { w.do(t, text) })
+	}
+	r.Finally(func() error { return w.finally(s.want) })
 }
 
-// do makes the calls of a text. Those of one run share what is known of handles.
-func (a *actor) do(text string, known map[string]handle) {
+// do makes the calls of a text, in a thread or, with t nil, before them.
+func (w *world) do(t *interleave.Thread, text string) {
 	for _, call := range strings.Split(text, "; ") {
 		to, expr, assigns := strings.Cut(call, " = ")
 		if !assigns {
 			to, expr = "", to
 		}
-		words := strings.Fields(expr)
-		if len(words) == 0 {
-			continue
-		}
-		var buffers []int
-		var hs []handle
-		for _, word := range words[1:] {
+		verb, rest, _ := strings.Cut(expr, " ")
+		var bs []*Buffer[value]
+		var h handle // 0 if the thread is early, or the pool was full
+		for _, word := range strings.Fields(rest) {
 			if i, err := strconv.Atoi(word); err == nil {
-				buffers = append(buffers, i)
+				bs = append(bs, w.buffers[i])
 			} else {
-				hs = append(hs, known[word])
+				h = w.known[word]
 			}
 		}
-		switch words[0] {
-		case "put":
-			known[to] = a.put()
-		case "insert":
-			known[to] = a.insert(buffers[0])
-		case "insertValue":
-			a.insertValue(buffers[0])
-		case "remove":
-			a.remove(buffers[0], hs[0])
-		case "apply":
-			a.apply(buffers...)
-		case "discard":
-			a.discard(buffers[0])
-		case "removeNow":
-			a.removeNow(hs[0])
-		case "loop":
-			a.loop(buffers[0])
-		case "read":
-			a.read(hs...)
-		default:
-			panic(fmt.Sprintf("no verb in %q", call))
+		t.Begin(verb)
+		w.call(verb, bs, h, to)
+		t.End()
+	}
+}
+
+func (w *world) call(verb string, bs []*Buffer[value], h handle, to string) {
+	switch verb {
+	case "put", "insert":
+		w.last++
+		v, insert := value{w.last, &w.last}, w.p.Insert
+		if verb == "insert" {
+			insert = bs[0].Insert
+		}
+		if h, err := insert(v); err == nil {
+			w.known[to], w.handles = h, append(w.handles, h)
+			w.recorded++
+		}
+		if verb == "put" {
+			w.inserted++
+		}
+	case "remove":
+		if h != 0 {
+			bs[0].Remove(h)
+			w.going[h] = true
+		}
+	case "removeNow":
+		if w.p.Remove(h) {
+			w.removed++
+		}
+	case "apply":
+		inserted, removed := Apply(bs...)
+		w.inserted += inserted
+		w.removed += removed
+	case "discard":
+		w.discarded += bs[0].Discard()
+	case "loop":
+		for range bs[0].Insertions() {
+		}
+		for h := range bs[0].Removals() {
+			if !slices.Contains(w.handles, h) {
+				w.r.Failf("removal of %v", h)
+			}
+		}
+	case "read":
+		if v, ok := w.p.Get(h); ok && v.keep == nil {
+			w.r.Failf("%v is live without its value", h)
 		}
 	}
 }
 
-var scenarios = []scenario{
-	{name: "the stated order", buffers: 3,
-		before:  "a = put; b = insert 2; c = insert 0; remove 1 b; remove 0 a; d = insert 2; e = insert 1; remove 2 c; remove 2 a; f = put; remove 1 f",
-		threads: []string{"apply 1 2 0"}, want: "+e +b +d +c -b -f -c -a"},
-	{name: "two recorders share a buffer", buffers: 1, before: "old = put",
-		threads: []string{"h = insert 0; remove 0 h; insert 0", "insert 0; remove 0 old"}},
-	{name: "a recorder against Apply", buffers: 1, before: "h = insert 0; remove 0 h",
-		threads: []string{"k = insert 0; remove 0 k; insert 0", "apply 0"}},
-	{name: "a recorder in two buffers against Apply", buffers: 2,
-		threads: []string{"h = insert 0; remove 1 h; k = insert 1; remove 0 k", "apply 0 1"}},
-	{name: "two recorders of each other's insertions against Apply", buffers: 2,
-		threads: []string{"h = insert 0", "remove 1 h", "apply 1 0"}},
-	{name: "Apply against Apply, in the other order", buffers: 2, before: "h = insert 0; remove 1 h; k = insert 1; remove 0 k",
-		threads: []string{"apply 0 1", "apply 1 0"}},
-	{name: "a recorder between two Applys", buffers: 2,
-		threads: []string{"h = insert 0; remove 1 h", "apply 0 1", "apply 1 0"}},
-	{name: "Applys that have one buffer in common", buffers: 3, before: "h = insert 1; remove 2 h; remove 0 h",
-		threads: []string{"apply 2 1", "apply 1 0", "remove 1 h"}},
-	{name: "a reader against Apply", buffers: 2, before: "old = put; h = insert 0; k = insert 1; remove 0 old; remove 1 k",
-		threads: []string{"read h k old", "apply 0 1; insert 0"}},
-	{name: "others remove what Apply inserts and removes", buffers: 1, before: "old = put; h = insert 0; remove 0 h; remove 0 old",
-		threads: []string{"removeNow h; removeNow old; removeNow h", "apply 0"}},
-	{name: "two frames remove the same", buffers: 2, before: "old = put; remove 0 old; remove 1 old",
-		threads: []string{"apply 0", "apply 1"}},
-	{name: "Discard against Apply and a recorder", buffers: 2, before: "h = insert 0; remove 0 h",
-		threads: []string{"insert 1", "discard 0", "apply 1 0"}},
-	{name: "Discard against Discard", buffers: 1, before: "insert 0; insert 0",
-		threads: []string{"discard 0", "discard 0"}},
-	{name: "a full pool against Apply", buffers: 1, capacity: 2, before: "old = put; insert 0; remove 0 old",
-		threads: []string{"insert 0; insert 0", "apply 0"}},
-	{name: "a Reset records and applies", buffers: 1, reset: "insert 0; apply 0",
-		before:  "a = insert 0; remove 0 a; b = insert 0; remove 0 b; c = insert 0; remove 0 c",
-		threads: []string{"apply 0", "apply 0; insert 0"}},
-	{name: "a loop over what is recorded while others apply", buffers: 1, before: "insert 0; insert 0",
-		threads: []string{"apply 0", "loop 0"}},
-	{name: "loops over what is recorded while others record", buffers: 1, before: "h = insert 0; remove 0 h",
-		threads: []string{"insertValue 0; remove 0 h; insert 0", "loop 0"}},
+// check notes what has gone live, and what has gone, in the last step.
+func (w *world) check() {
+	for i, h := range w.handles {
+		if live := w.p.Contains(h); live != w.live[h] {
+			w.live[h] = live
+			w.events += map[bool]string{true: " +", false: " -"}[live] + string(rune('a'+i))
+		}
+	}
 }
 
-// These tests run the exported methods of this package, on a real pool, under all
+// finally applies the rest and compares the results of all calls with the state of the pool.
+func (w *world) finally(want string) error {
+	if want != "" && w.events != want {
+		return fmt.Errorf("what happened is%s; want%s", w.events, want)
+	}
+	w.call("apply", w.buffers[:], 0, "")
+	live := 0
+	for _, h := range w.handles {
+		if w.p.Contains(h) {
+			live++
+			if w.going[h] && w.discarded == 0 {
+				return fmt.Errorf("%v is live, and its removal was recorded", h)
+			}
+		}
+	}
+	if lost := w.recorded - w.inserted; lost < 0 || lost > w.discarded || w.inserted-w.removed != live {
+		return fmt.Errorf("%d were recorded, %d discarded with their removals, %d inserted and %d removed; %d are live",
+			w.recorded, w.discarded, w.inserted, w.removed, live)
+	}
+	if err := w.p.Synchronize(context.Background()); err != nil {
+		return err
+	}
+	if st := w.p.Stats(); st.Live != live || st.Reserved+st.Limbo+int(st.Dropped) != 0 || st.Allocated != st.Live+st.Free+st.Exhausted {
+		return fmt.Errorf("%d are live, and the pool has %+v", live, st)
+	}
+	return nil
+}
+
+// TestInterleave runs the exported methods of this package, on a real pool, under all
 // schedules with a few preemptions:
 //
 //	go test -tags interleave -run Interleave -v ./pool/command -interleave.bound 2
 //
-// A failure prints the interleaving and its schedule, which -interleave.replay
-// repeats.
+// A failure prints the interleaving and its schedule, which -interleave.replay repeats.
 func TestInterleave(t *testing.T) {
-	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) {
-			setup, off := betweenRuns(s)
-			defer off()
-			testkit.Explore(t, setup, len(s.threads) == 1, testkit.Preemptions(2))
-		})
-	}
-}
-
-func TestInterleaveRepeats(t *testing.T) {
-	for _, s := range scenarios {
-		setup, off := betweenRuns(s)
-		testkit.RunsTwiceTheSame(t, s.name, setup)
-		off()
-	}
-}
-
-// betweenRuns restricts garbage collection to the time between runs, until off is called.
-// A collection during a run would add steps: it clears the block that the pool keeps for
-// the next insertion.
-func betweenRuns(s scenario) (setup func(*interleave.Run), off func()) {
-	percent := debug.SetGCPercent(-1)
+	// Collections are kept between runs. One during a run would add steps: it clears the
+	// block that the pool keeps for the next insertion.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	n := 0
-	return func(r *interleave.Run) {
+	for _, s := range scenarios {
+		setup := func(r *interleave.Run) {
 			if n++; n%500 == 0 { // some megabytes
 				runtime.GC()
 			}
-			s.setup(newWorld(r))
-		}, func() {
-			debug.SetGCPercent(percent)
+			s.setup(r)
 		}
-}
-
-// draw draws a scenario. A thread may use a handle that another gets, perhaps before it
-// has it.
-func draw(rnd *rand.Rand) *scenario {
-	s := &scenario{name: "generated", buffers: 1 + rnd.IntN(3)}
-	handles := 0
-	calls := func(n, kinds int) string {
-		var all []string
-		for range n {
-			i, h := rnd.IntN(s.buffers), fmt.Sprint("h", rnd.IntN(max(handles, 1)))
-			switch kind := rnd.IntN(kinds); {
-			case kind < 3:
-				all = append(all, fmt.Sprintf("h%d = insert %d", handles, i))
-				handles++
-			case kind < 6:
-				all = append(all, fmt.Sprintf("remove %d %s", i, h))
-			case kind < 9: // all buffers, in any order
-				all = append(all, "apply "+strings.Trim(fmt.Sprint(rnd.Perm(s.buffers)), "[]"))
-			case kind == 9:
-				all = append(all, fmt.Sprintf("discard %d", i))
-				s.drops = true
-			case kind == 10:
-				all = append(all, "removeNow "+h)
-			default:
-				all = append(all, "read "+h)
-			}
-		}
-		return strings.Join(all, "; ")
+		t.Run(s.name, func(t *testing.T) {
+			testkit.RunsTwiceTheSame(t, s.name, setup)
+			testkit.Explore(t, setup, len(s.threads) == 1, testkit.Preemptions(2))
+		})
 	}
-	for ; handles < 2 && rnd.IntN(2) == 0; handles++ {
-		s.before += fmt.Sprintf("h%d = put; ", handles)
-	}
-	s.before += calls(rnd.IntN(4), 6) // the results of an Apply are not checked there
-	for range 2 + rnd.IntN(2) {
-		s.threads = append(s.threads, calls(1+rnd.IntN(3), 12))
-	}
-	return s
-}
-
-// String returns the source of the scenario.
-func (s *scenario) String() string {
-	return fmt.Sprintf("{name: %q, buffers: %d, drops: %v, before: %q,\n\tthreads: %#v},\n", s.name, s.buffers, s.drops, s.before, s.threads)
-}
-
-// TestInterleaveGenerated runs generated scenarios under some schedules each:
-//
-//	go test -tags interleave -run Generated -v ./pool/command -generate 1m -generate.seed 1
-func TestInterleaveGenerated(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // see betweenRuns
-	n := 0
-	testkit.Draw(t, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
-		if n++; n%10 == 0 {
-			runtime.GC()
-		}
-		s := draw(rnd)
-		return func(r *interleave.Run) { s.setup(newWorld(r)) }, s
-	}, nil)
 }

@@ -80,7 +80,7 @@ func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 		return true
 	}
 	for j, k := range ks {
-		i := t.index.row(k)
+		i := t.index.held(k)
 		t.keys[i] = k
 		store(&t.rows, i, &rs[j])
 	}

@@ -2,7 +2,6 @@ package table_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 
@@ -65,36 +64,6 @@ func TestZeroTable(t *testing.T) {
 	}
 }
 
-// TestBatchIsAllOrNothing: a batch that is refused changes nothing, references included,
-// even if its last key panics.
-func TestBatchIsAllOrNothing(t *testing.T) {
-	each(t, func(t *testing.T, l table.Layout) {
-		tb := of[any, pair](l)
-		tb.Add("there", pair{1, 2})
-		before, ref := tb.Allocated(), table.Column(tb, func(r *pair) *int { return &r.A }).At(0)
-		n := 2 * before // enough to need growth
-		ks, rs := make([]any, n), make([]pair, n)
-		for i := range ks {
-			ks[i] = i
-		}
-		for _, last := range []any{"there", 7, math.NaN(), []int{1}} {
-			ks[n-1] = last
-			done := false
-			err := testkit.Recovered(func() { done = tb.AddBatch(ks, rs) })
-			require.False(t, done)
-			require.Equal(t, err != nil, last != nil && fmt.Sprintf("%T", last) == "[]int", "a panic, as a map's")
-			require.Equal(t, []any{"there"}, tb.Keys())
-			require.Equal(t, before, tb.Allocated())
-			require.Same(t, ref, table.Column(tb, func(r *pair) *int { return &r.A }).At(0))
-			for _, k := range ks[:n-1] {
-				require.Equal(t, table.None, tb.Lookup(k))
-			}
-		}
-		requirePanicText(t, func() { tb.AddBatch(ks, rs[1:]) }, fmt.Sprintf("%d keys and %d records", n, n-1))
-		require.True(t, tb.AddBatch(nil, nil))
-	})
-}
-
 // TestBatchReallocatesOnce: a batch allocates as much as one reallocation does, however
 // much larger than the table it is.
 func TestBatchReallocatesOnce(t *testing.T) {
@@ -121,7 +90,7 @@ func TestBatchReallocatesOnce(t *testing.T) {
 	})
 }
 
-// TestKeysThatCannotBeKept: a key that a map could not keep leaves no trace.
+// TestKeysThatCannotBeKept: a key that a map could not keep leaves no trace, in a batch neither.
 func TestKeysThatCannotBeKept(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		floats := of[float64, pair](l)
@@ -135,12 +104,15 @@ func TestKeysThatCannotBeKept(t *testing.T) {
 			func() { anys.Remove(func() {}) },
 			func() { anys.Take(func() {}) },
 			func() { anys.Set(func() {}, pair{}) },
+			func() { anys.AddBatch([]any{1, 2, func() {}}, make([]pair, 3)) },
 		} {
 			_, ok := testkit.Recovered(use).(error)
 			require.True(t, ok, "a runtime error, as a map's")
 		}
 		require.Zero(t, anys.Len())
 		require.EqualValues(t, 0, anys.Add(nil, pair{}))
+		require.EqualValues(t, 1, anys.Add(2, pair{}), "a batch is added whole or not at all")
+		requirePanicText(t, func() { anys.AddBatch([]any{1}, nil) }, "1 keys and 0 records")
 	})
 }
 

@@ -153,26 +153,3 @@ func TestViewRefusesIndexes(t *testing.T) {
 	require.Empty(t, zero.Batch(nil, nil))
 	requirePanicText(t, func() { zero.At(0) }, "zero View")
 }
-
-// TestViewLoops: a loop over a column that is left early stops, and one whose body grows
-// the table continues in the new memory.
-func TestViewLoops(t *testing.T) {
-	each(t, func(t *testing.T, l table.Layout) {
-		tb := pairs(t, l, 10)
-		v := table.Column(tb, func(r *pair) *int { return &r.A })
-		for range v.All() {
-			break
-		}
-		for range tb.All() {
-			break
-		}
-		for i, a := range v.All() {
-			if i == 2 {
-				tb.Reserve(tb.Allocated() * 2)
-				continue // a is of the old memory
-			}
-			require.EqualValues(t, i, *a)
-			require.Same(t, v.At(i), a, "record %d", i)
-		}
-	})
-}

@@ -198,12 +198,6 @@ func ExampleTable_Lookup() {
 	// Output: 1 -1
 }
 
-func ExampleTable_LookupBatch() {
-	t := bodies()
-	fmt.Println(t.LookupBatch([]string{"M", "Vulcan", "S"}, nil))
-	// Output: [2 -1 0]
-}
-
 func ExampleTable_KeyAt() {
 	t := bodies()
 	k, err := t.KeyAt(1)
@@ -333,7 +327,7 @@ func ExampleView_All() {
 
 func ExampleView_Batch() {
 	t := bodies()
-	ix := t.LookupBatch([]string{"M", "Vulcan", "S"}, nil)
+	ix := []table.Index{t.Lookup("M"), t.Lookup("Vulcan"), t.Lookup("S")}
 	names := table.Column(t, func(b *Body) *string { return &b.Name }).Batch(ix, nil)
 	fmt.Println(*names[0], names[1] == nil, *names[2])
 	// Output: Moon true Sun

@@ -29,7 +29,6 @@ func (x *hashed[K]) claim(k K, next Index, _ []K) Index {
 
 func (x *hashed[K]) unclaim(k K, _ []K) { delete(x.rows, k) }
 
-func (x *hashed[K]) row(k K) Index    { return x.rows[k] }
 func (x *hashed[K]) set(k K, i Index) { x.rows[k] = i }
 func (x *hashed[K]) dead(K) bool      { return false }
 

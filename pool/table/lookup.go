@@ -15,15 +15,6 @@ func (t *Table[K, R]) Lookup(k K) Index {
 	return t.index.find(k)
 }
 
-// LookupBatch appends to dst the result of Lookup for each of ks, an Index or None, and
-// returns the extended slice. Pass the result to [View.Batch] for references.
-func (t *Table[K, R]) LookupBatch(ks []K, dst []Index) []Index {
-	for _, k := range ks {
-		dst = append(dst, t.Lookup(k))
-	}
-	return dst
-}
-
 // KeyAt returns the key of the record at i, and ErrRange if there is none.
 func (t *Table[K, R]) KeyAt(i Index) (k K, err error) {
 	if !t.has(i) {

@@ -25,30 +25,19 @@ type rows struct {
 	first     int // what the first growth allocates
 	layout    Layout
 	record    reflect.Type
-	fields    []field  // of R, without blank ones
-	columns   []column // under SoA one a field, under AoS one of type R. Views point into it, so it never moves
+	columns   []column // under SoA one a field that is not blank, under AoS one of type R. Views point into it, so it never moves
 	key       column   // the keys
-}
-
-// field is a field of R.
-type field struct {
-	typ    reflect.Type
-	offset uintptr // in R
 }
 
 func (rs *rows) init(key, record reflect.Type, l Layout) {
 	rs.layout, rs.record = l, record
-	for i := range record.NumField() {
-		if f := record.Field(i); f.Name != "_" {
-			rs.fields = append(rs.fields, field{f.Type, f.Offset})
-		}
-	}
 	if l == AoS {
 		rs.columns = []column{newColumn(record, 0)}
 	} else {
-		rs.columns = make([]column, len(rs.fields))
-		for i, f := range rs.fields {
-			rs.columns[i] = newColumn(f.typ, f.offset)
+		for i := range record.NumField() {
+			if f := record.Field(i); f.Name != "_" {
+				rs.columns = append(rs.columns, newColumn(f.Type, f.Offset))
+			}
 		}
 	}
 	rs.key = newColumn(key, 0)
@@ -127,20 +116,13 @@ func (rs *rows) resize(allocated int) {
 	rs.allocated = allocated
 }
 
-// find returns the column of the field of type typ at offset in R, and the offset in the
-// column's elements.
+// find returns the column that the part of type typ at offset in R is in, and the offset in
+// the column's elements.
 func (rs *rows) find(typ reflect.Type, offset uintptr) (c *column, inner uintptr, ok bool) {
-	if rs.layout == AoS && offset == 0 && typ == rs.record {
-		return &rs.columns[0], 0, true
-	}
-	for i, f := range rs.fields {
-		if offset < f.offset || !contains(f.typ, offset-f.offset, typ) {
-			continue
+	for i := range rs.columns {
+		if c = &rs.columns[i]; offset >= c.offset && contains(c.typ, offset-c.offset, typ) {
+			return c, offset - c.offset, true
 		}
-		if rs.layout == AoS {
-			return &rs.columns[0], offset, true
-		}
-		return &rs.columns[i], offset - f.offset, true
 	}
 	return nil, 0, false
 }

@@ -19,7 +19,7 @@ func TestSlotIndexIsSparse(t *testing.T) {
 			*x.provide(h) = occupant{h.Generation(), h.Index()}
 		}
 	})
-	require.EqualValues(t, uint32(far), x.row(far))
+	require.EqualValues(t, uint32(far), x.held(far))
 	require.Nil(t, x.at(1<<27))
 	require.Less(t, took, uint64(16<<20), "2 GiB for all slots up to there")
 }

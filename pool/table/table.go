@@ -45,8 +45,6 @@ type index[K comparable] interface {
 	claim(k K, next Index, keys []K) Index
 	// unclaim undoes the claim of k, before its row was written.
 	unclaim(k K, keys []K)
-	// row is find for a k that is known to have an entry, dead or not.
-	row(k K) Index
 	// set changes the row of k, which has an entry, to i.
 	set(k K, i Index)
 	// drop removes the entry of k, which has one.

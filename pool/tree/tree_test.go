@@ -64,6 +64,42 @@ func scrambled(t *testing.T, rnd *rand.Rand, n int) (*pool.Pool[node], *tree.For
 	return p, f, all
 }
 
+// TestWalksInARingEnd: a walk over siblings of which one leads back to one before it ends,
+// also if its body takes away nodes, which leads it to those behind them.
+func TestWalksInARingEnd(t *testing.T) {
+	const next, prev = 3, 4
+	rnd := testkit.Rand(t)
+	for range long(4000) {
+		p, f := newForest(t)
+		root, kids := family(t, p, f, 6)
+		for i, k := range kids {
+			addBelow(t, p, f, k, i%3)
+		}
+		from, to := kids[rnd.IntN(6)], kids[rnd.IntN(6)]
+		tree.Scramble(f, from, next, to)
+		tree.Scramble(f, to, prev, from)
+		w, n, until := allWalks[rnd.IntN(len(allWalks))], 0, rnd.IntN(8)
+		for h := range w.loop(f, root) {
+			if n++; n > 3*12 {
+				t.Fatalf("%s goes round", w.name)
+			}
+			if n > until {
+				continue
+			}
+			switch rnd.IntN(8) {
+			case 0:
+				_ = f.Detach(h)
+			case 1:
+				p.Remove(h)
+			case 2:
+				_ = f.Move(h, root)
+			case 3:
+				_ = f.InsertAfter(h, add(t, p, 0))
+			}
+		}
+	}
+}
+
 // TestScrambledLinksDoNoHarm: with links that no operation leaves, a walk ends, changes
 // return, Repair makes a forest of them, and Remove ends.
 func TestScrambledLinksDoNoHarm(t *testing.T) {

@@ -39,6 +39,11 @@ import "coatcheck/pool"
 //	    forwards in a list whose members agree (W1, W2), or up the path that it
 //	    came down.
 //
+// Links that were read from a file may break W1 and W2, and a list may lead back to one of
+// its nodes. A walk that came along the list ends there, since that node has another
+// previous sibling. A walk that came to the node past a lost one does not. So from then on
+// each of its steps is a slow one, which ends it if it meets a tortoise.
+//
 // Backwards is the same, with first and last, next and previous exchanged. In post-order
 // a node is yielded when the walk leaves it, if it is old then.
 //
@@ -50,6 +55,8 @@ type walk[T any] struct {
 	top  pool.Handle[T]
 	deep bool // the next step visits the children of at
 	back bool // from the last child to the first
+	slow bool // every step is a slow one: back, or the walk has come past a lost node
+	ring tortoise[T]
 
 	began uint64 // a node is old if its stamp is not greater
 	seen  uint64 // the version at the last step
@@ -102,7 +109,7 @@ func (w *walk[T]) begin() bool {
 		w.began = w.f.version.Load()
 		w.f.mu.Unlock()
 	}
-	w.seen = w.began
+	w.seen, w.slow, w.ring = w.began, w.back, newTortoise(w.top)
 	return true
 }
 
@@ -113,7 +120,7 @@ func (w *walk[T]) begin() bool {
 // over nodes in the cache three times as fast. It only goes forwards: a test of the
 // direction at each link would cost all walks a quarter.
 func (w *walk[T]) step() (pool.Handle[T], *T) {
-	if w.back {
+	if w.slow {
 		return w.stepSlow()
 	}
 	at, links, level := w.at, w.links, w.level+1
@@ -178,7 +185,7 @@ func (w *walk[T]) prev(n *words[T]) pool.Handle[T] {
 	return load[T](&n.prev)
 }
 
-// stepSlow is step at the end of a list, beside changes, and backwards.
+// stepSlow is step at the end of a list, beside changes, backwards, and past a lost node.
 func (w *walk[T]) stepSlow() (pool.Handle[T], *T) {
 	to, version, ok := w.attempt()
 	for n := 1; !ok; n++ {
@@ -188,7 +195,7 @@ func (w *walk[T]) stepSlow() (pool.Handle[T], *T) {
 		}
 		to, version, ok = w.attempt()
 	}
-	if to.h == 0 {
+	if to.h == 0 || w.slow && w.ring.meets(to.h) {
 		return 0, nil
 	}
 	w.at, w.parent, w.links, w.level, w.seen = to.h, to.parent, to.links, to.level, version
@@ -247,6 +254,7 @@ func (w *walk[T]) look(version uint64) (to found[T], ok bool) {
 			h = parent
 		} else {
 			if next := w.f.look(&w.g, p.next); p.at == h && next != nil && next.stamp.Load() <= kept {
+				w.slow = true
 				to, ok = w.among(version, level, load[T](&next.parent), w.prev(next), p.next)
 			}
 			if h == w.at {
@@ -267,7 +275,7 @@ func (w *walk[T]) look(version uint64) (to found[T], ok bool) {
 // must be prev. The list ends at a node that is dead, or does not agree with the one
 // before.
 func (w *walk[T]) among(version uint64, level int, parent, prev, h pool.Handle[T]) (to found[T], ok bool) {
-	for h != 0 && h != w.top {
+	for first := h; h != 0 && h != w.top; {
 		v, links := w.f.find(&w.g, h)
 		if links == nil || load[T](&links.parent) != parent || w.prev(links) != prev {
 			break
@@ -279,7 +287,9 @@ func (w *walk[T]) among(version uint64, level int, parent, prev, h pool.Handle[T
 		if w.f.version.Load() != version {
 			return to, false
 		}
-		prev, h = h, next
+		if prev, h = h, next; h == first {
+			break
+		}
 	}
 	return to, true
 }

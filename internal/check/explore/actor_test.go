@@ -4,6 +4,7 @@ package explore_test
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"slices"
 
@@ -65,7 +66,16 @@ func (a *actor) one(name string, inner func()) Handle[val] {
 	return append(a.at(name, inner).inserted, 0)[0]
 }
 
-func (a *actor) insert() Handle[val]  { return a.one("Insert", nil) }
+func (a *actor) insert() Handle[val] { return a.one("Insert", nil) }
+
+// insertWaits inserts a value when there is a slot, however long that takes.
+func (a *actor) insertWaits() Handle[val] {
+	c, f := a.call("InsertWait", nil)
+	c.Context = &patience{a.world, math.MaxInt, 3}
+	c.Do()
+	return append(f.inserted, 0)[0]
+}
+
 func (a *actor) get(h Handle[val])    { a.at("Get", nil, h) }
 func (a *actor) remove(h Handle[val]) { a.at("Remove", nil, h) }
 

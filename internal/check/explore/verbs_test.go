@@ -118,6 +118,7 @@ func makeVerbs() []verb {
 			}
 		}},
 		{2, "insertFails", "af", func(v *vars, a *actor, o *op) { a.insertFails(o.f(v, a)) }},
+		{0, "insertWaits", ">", func(v *vars, a *actor, o *op) { o.made(v, 0, a.insertWaits()) }},
 		{3, "Grow", "n", func(v *vars, a *actor, o *op) { a.grow(o.n) }},
 		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.synchronize(max(o.n, 1)) }},
 		{2, "WriteTo", "", func(v *vars, a *actor, o *op) { a.snapshot() }},

@@ -195,7 +195,7 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 }
 
 // patience is a context that lets other threads run at each call of Err, and is done after a
-// few calls. If all other threads have ended, Synchronize must return after a few calls more.
+// few calls. If all other threads have ended, the call that has it must return after a few more.
 type patience struct {
 	w     *world
 	turns int
@@ -207,7 +207,7 @@ var errImpatient = errors.New("no patience left")
 func (c *patience) Err() error {
 	if interleave.Alone() && !c.w.pinned() {
 		if c.alone--; c.alone < 0 {
-			c.w.r.Failf("nothing is pinned, and Synchronize does not end")
+			c.w.r.Failf("nothing is pinned, and a call that waits does not end")
 			return errImpatient
 		}
 		return nil

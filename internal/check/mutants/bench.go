@@ -1,25 +1,75 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
+
+	"coatcheck/internal/check/interleave"
 )
 
-// copyTree copies the part of the module at root that a build of the tests reads.
-func copyTree(root, to string) error {
-	cmd := exec.Command("cp", "-r", "go.mod", "go.sum", "epoch", "internal", "pool", "shard", to)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("cp: %w\n%s", err, out)
+// suite is the tests of a package, built with hooked words for scenarios, or without.
+type suite struct {
+	pkg      string
+	explores bool
+}
+
+// folder is the folder of u's tests, below the root. Pool's scenarios have one of their own.
+func (u suite) folder() string {
+	if u.explores && u.pkg == "pool" {
+		return "internal/check/explore"
 	}
-	return nil
+	return u.pkg
+}
+
+// killer is a scenario or an ordinary test.
+type killer struct {
+	suite
+	name string
+}
+
+// Killers that are more than one scenario or test: the test that draws programs, and all.
+const (
+	generated  = "TestInterleaveGenerated"
+	everything = "all"
+)
+
+// test returns the killer's full name in go test.
+func (k killer) test() string {
+	if !k.explores || k.name == generated {
+		return k.name
+	}
+	return "TestInterleave/" + strings.ReplaceAll(k.name, " ", "_")
+}
+
+// kind is how a scenario or a test ended: a kind of the explorer, or one of these.
+type kind = interleave.Kind
+
+const (
+	passed  kind = "passed"
+	failed  kind = "test failed"
+	noBuild kind = "does not build"
+	tooLong kind = "time limit"
+	crashed kind = "crash" // it did not end, or not as it should
+)
+
+// verdict is the result of one scenario or test.
+type verdict struct {
+	killer
+	kind        kind
+	text        string // what was broken
+	schedules   int    // until it was found
+	preemptions int
+	took        time.Duration
 }
 
 // bench builds and runs one mutant at a time. Benches share a copy of the tree, which does
@@ -28,12 +78,6 @@ type bench struct {
 	*config
 	tree string // the copy
 	dir  string // in it, for the mutant's files and tests
-}
-
-// result is the result of one mutant.
-type result struct {
-	kills []verdict // of scenarios and tests that killed it
-	other []verdict // of scenarios and tests that failed in another way, or of a failed build
 }
 
 // prepare builds the tests that the mutants in list need, of the unmutated tree. Then the
@@ -55,12 +99,10 @@ func (b *bench) prepare(list []mutant) error {
 // passes runs every test and scenario that killed on the unmutated tree. All must pass. It
 // explores a scenario with as many preemptions as its kills took, and at least one: without
 // any there may be no switch inside an operation, which fails.
-func (b *bench) passes(killed []result) error {
-	preemptions := make(map[killer]int)
-	for _, r := range killed {
-		for _, v := range r.kills {
-			preemptions[v.killer] = max(preemptions[v.killer], v.preemptions, 1)
-		}
+func (b *bench) passes(kills []verdict) error {
+	preemptions := map[killer]int{}
+	for _, v := range kills {
+		preemptions[v.killer] = max(preemptions[v.killer], v.preemptions, 1)
 	}
 	for k, n := range preemptions {
 		if v := b.run(k, n); v.kind != passed {
@@ -71,27 +113,21 @@ func (b *bench) passes(killed []result) error {
 }
 
 // try applies m, and runs its scenarios and tests until one kills it.
-func (b *bench) try(m *mutant) (r result) {
+func (b *bench) try(m *mutant) (verdicts []verdict) {
 	after, _ := m.apply(b.tree) // check has tried that
 	for i, k := range m.killers {
 		if i == 0 || k.suite != m.killers[i-1].suite {
 			if err := b.build(k.suite, after); err != nil {
-				r.other = append(r.other, verdict{kind: noBuild, text: err.Error()})
-				return r
+				return append(verdicts, verdict{killer: k, kind: noBuild, text: err.Error()})
 			}
 		}
-		switch v := b.run(k, b.bound); {
-		case v.kind == passed:
-		case m.kills(v.kind), k.name == generated && slices.Contains(fates, v.kind):
-			if r.kills = append(r.kills, v); !b.all {
-				return r
-			}
-		default:
-			r.other = append(r.other, v)
+		v := b.run(k, 2)
+		verdicts = append(verdicts, v)
+		if m.kills(v) && !b.all {
+			break
 		}
 	}
-	slices.SortStableFunc(r.kills, func(x, y verdict) int { return x.schedules - y.schedules })
-	return r
+	return verdicts
 }
 
 // binary is where the tests of u are built.
@@ -104,7 +140,7 @@ func (b *bench) binary(u suite) string {
 // packages that are the same in all mutants. Checks are compiled without inlining, since
 // compiling them again takes longer than running them.
 func (b *bench) build(u suite, after map[string]string) error {
-	replace := make(map[string]string)
+	replace := map[string]string{}
 	if err := os.MkdirAll(b.dir, 0o777); err != nil {
 		return err
 	}
@@ -124,7 +160,7 @@ func (b *bench) build(u suite, after map[string]string) error {
 			if err != nil {
 				return err
 			}
-			if !explores(text) && filepath.Base(file) != "export_test.go" { // which the others need
+			if !bytes.HasPrefix(text, []byte("//go:build interleave\n")) && filepath.Base(file) != "export_test.go" { // which the others need
 				replace[file] = ""
 			}
 		}
@@ -150,7 +186,11 @@ func (b *bench) build(u suite, after map[string]string) error {
 func (b *bench) run(k killer, bound int) verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
 	defer cancel()
-	args := []string{"-test.v=test2json", "-test.run", k.pattern()}
+	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(k.test()), "/", "$/^") + "$"
+	if k.name == everything {
+		pattern = map[bool]string{true: "^TestInterleave$", false: "."}[k.explores]
+	}
+	args := []string{"-test.v", "-test.run", pattern}
 	switch {
 	case !k.explores:
 		args = append(args, "-test.short", "-test.timeout=0")
@@ -162,13 +202,58 @@ func (b *bench) run(k killer, bound int) verdict {
 	cmd := exec.CommandContext(ctx, b.binary(k.suite), args...)
 	cmd.Dir = filepath.Join(b.tree, k.folder())
 	cmd.WaitDelay = time.Second
+	begin := time.Now()
 	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return verdict{killer: k, kind: tooLong, text: fmt.Sprintf("not finished after %v", b.limit)}
+	v := verdict{killer: k, took: time.Since(begin)}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		v.kind, v.text = tooLong, fmt.Sprintf("not finished after %v", b.limit)
+	case err == nil:
+		v.judge(string(out), 0)
+	case errors.As(err, &exit):
+		v.judge(string(out), exit.ExitCode())
+	default:
+		v.kind, v.text = crashed, err.Error()
 	}
-	list, wrong := events(out)
-	if wrong != nil {
-		return verdict{killer: k, kind: crashed, text: wrong.Error()}
+	return v
+}
+
+var (
+	report = regexp.MustCompile(`(?m)^ *\(([a-z ]+), run (\d+), (\d+) preemptions, seed \d+\)$`)
+	fails  = regexp.MustCompile(`(?m)^ *--- FAIL: .*`)
+	// said is what a test says of its failure: of testify's report, only the error.
+	said = regexp.MustCompile(`(?m)^ +\w+\.go:\d+: (.+)|^\s+Error:\s+(.+)`)
+)
+
+// asleep is the message of Go's runtime if all goroutines wait.
+const asleep = "fatal error: all goroutines are asleep - deadlock!"
+
+// judge judges what a process printed that ran one scenario or test, and its exit code. The code
+// is 1 only if all tests have ended and one failed: a crash, a deadlock or a panic has another.
+// If schedules are explored, the explorer must have made one report, whose kind is the verdict's.
+func (v *verdict) judge(out string, code int) {
+	v.kind = crashed
+	for _, m := range said.FindAllStringSubmatch(out, -1) {
+		if v.text == "" || v.explores { // the explorer's figures come first
+			v.text = strings.ToValidUTF8(m[1]+m[2], "")
+		}
 	}
-	return judge(k, list, err == nil)
+	switch reports := report.FindAllStringSubmatch(out, -1); {
+	case code == 0 && v.name == everything, code == 0 && strings.Contains(out, "--- PASS: "+v.test()+" ("):
+		v.kind = passed
+	case code == 1 && v.name == everything:
+		v.kind, v.text = failed, strings.Join(fails.FindAllString(out, -1), "\n")
+	case code == 1 && !strings.Contains(out, "--- FAIL: "+v.test()+" ("):
+	case code == 1 && !v.explores:
+		v.kind = failed
+	case code == 1 && len(reports) == 1:
+		v.kind = kind(reports[0][1])
+		v.schedules, _ = strconv.Atoi(reports[0][2])
+		v.preemptions, _ = strconv.Atoi(reports[0][3])
+	case code == 2 && !v.explores && strings.Contains(out, asleep):
+		v.kind, v.text = interleave.Deadlock, asleep
+	case code == 2 && !v.explores && strings.Contains(out, "panic: "):
+		v.kind = interleave.Panicked
+	}
 }

@@ -24,7 +24,6 @@ var files embed.FS
 type mutant struct {
 	file    string // below patches, for example limbo/remove-by-load-and-store.patch
 	name    string
-	says    string   // the lines of the header that the fields below are parsed from
 	attacks []string // labels of DESIGN.md, promises, or rows of the table
 	killers []killer // the quickest first
 	ends    kind     // another end that counts as a kill, or ""
@@ -60,14 +59,14 @@ func load() (list []mutant, err error) {
 func (m *mutant) parse(text string) error {
 	header, diff, _ := strings.Cut(text, "\n--- a/")
 	paragraphs := strings.Split(strings.TrimSpace(header), "\n\n")
-	m.name, m.says = strings.TrimSuffix(paragraphs[0], "."), paragraphs[len(paragraphs)-1]
-	for _, line := range strings.Split(m.says, "\n") {
+	m.name = strings.TrimSuffix(paragraphs[0], ".")
+	for _, line := range strings.Split(paragraphs[len(paragraphs)-1], "\n") {
 		switch key, value, _ := strings.Cut(line, ": "); key {
 		case "attacks":
 			m.attacks = strings.Split(value, ", ")
 		case "killed by":
 			pkg, name, _ := strings.Cut(value, ": ")
-			m.killers = append(m.killers, killer{suite{pkg, !testName.MatchString(name)}, name})
+			m.killers = append(m.killers, killer{suite{pkg, !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Example")}, name})
 		case "ends":
 			m.ends = kind(value)
 		case "quick":
@@ -155,7 +154,8 @@ func check(list []mutant, root string) (err error) {
 // pkg returns the package whose tests must find m, wherever they are.
 func (m *mutant) pkg() string { return m.killers[0].pkg }
 
-// kills reports whether a scenario or a test that ends with k kills m.
-func (m *mutant) kills(k kind) bool {
-	return k == interleave.Broken || k == failed || m.ends != "" && k == m.ends
+// kills reports whether a verdict kills m. Drawn programs may end in any way.
+func (m *mutant) kills(v verdict) bool {
+	return v.kind == interleave.Broken || v.kind == failed || m.ends != "" && v.kind == m.ends ||
+		v.name == generated && slices.Contains(fates, v.kind)
 }

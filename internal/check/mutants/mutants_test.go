@@ -23,28 +23,38 @@ func allMutants(t *testing.T) []mutant {
 // TestMutantsApply requires that every mutant fits the current code.
 func TestMutantsApply(t *testing.T) { require.NoError(t, check(allMutants(t), root)) }
 
+// TestMutantsNameWhatExists requires that killers and rows are there, and that a file is named
+// after its mutant.
 func TestMutantsNameWhatExists(t *testing.T) {
 	readme, err := files.ReadFile("patches/README.md")
 	require.NoError(t, err)
-	there := make(map[killer]bool)
-	for _, pkg := range []string{poolPackage, "shard", "pool/dense", "pool/table", "pool/tree", "pool/command", "pool/pending"} {
-		list, err := killersOf(root, pkg)
-		require.NoError(t, err)
-		for _, k := range list {
-			there[k] = true
-		}
-	}
+	texts := map[string]string{}
 	slug := strings.NewReplacer(" ", "-", "'", "", ",", "")
 	for _, m := range allMutants(t) {
-		want := slug.Replace(strings.ToLower(m.name)) + ".patch"
-		assert.Equal(t, want, path.Base(m.file), "a file is named after its mutant")
+		assert.Equal(t, slug.Replace(strings.ToLower(m.name))+".patch", path.Base(m.file))
 		assert.True(t, strings.Contains(string(readme), "| "+path.Dir(m.file)+" |"), "README.md does not list %s", path.Dir(m.file))
 		for _, k := range m.killers {
-			assert.True(t, there[k], "%s: there is no %q in %s", m.file, k.name, k.pkg)
+			folder := k.folder()
+			for _, pattern := range []string{"*_test.go", "scenarios/*.txt"} {
+				paths, _ := filepath.Glob(filepath.Join(root, folder, pattern))
+				for _, file := range paths {
+					if texts[file] == "" {
+						text, err := os.ReadFile(file)
+						require.NoError(t, err)
+						texts[file] = string(text)
+						texts[folder] += string(text)
+					}
+				}
+			}
+			there := strings.Contains(texts[folder], "\nfunc "+k.name+"(")
+			if k.explores {
+				there = strings.Contains(texts[folder], `"`+k.name+`"`) || strings.Contains(texts[folder], "\n"+k.name+"\n")
+			}
+			assert.True(t, there, "%s: there is no %q in %s", m.file, k.name, folder)
 		}
 		for _, h := range m.hunks {
 			assert.NotEqual(t, h.old, h.new, "%s: a hunk changes nothing", m.file)
-			assert.True(t, m.pkg() == poolPackage || m.pkg() == path.Dir(h.file), "%s: %s is not in %s", m.file, h.file, m.pkg())
+			assert.True(t, m.pkg() == "pool" || m.pkg() == path.Dir(h.file), "%s: %s is not in %s", m.file, h.file, m.pkg())
 		}
 	}
 }
@@ -57,7 +67,7 @@ func TestLabelsAreAttacked(t *testing.T) {
 	for _, m := range allMutants(t) {
 		for _, a := range m.attacks {
 			attacked[a] = true
-			quick[a] = quick[a] || m.quick && (m.pkg() == poolPackage || m.pkg() == "pool/tree")
+			quick[a] = quick[a] || m.quick && (m.pkg() == "pool" || m.pkg() == "pool/tree")
 		}
 	}
 	known := make(map[string]bool)
@@ -85,7 +95,7 @@ func TestLabelsAreAttacked(t *testing.T) {
 func TestPatchesFitOnce(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.go"), []byte("package x\n//one\n//two\n//two\n//three\n"), 0o666))
-	const header = "A name.\n\nattacks: L1, row 2\nkilled by: pool: TestX: of two\nends: panic\n\n--- a/x.go\n+++ b/x.go\n"
+	const header = "A name.\n\nattacks: L1, row 2\nkilled by: pool: X: of two\nends: panic\n\n--- a/x.go\n+++ b/x.go\n"
 	for _, p := range []struct{ text, want string }{
 		{header + "@@ -9 +9 @@ far away\n-//one\n+//four\n@@ -2 +2 @@\n //four\n-//two\n", "package x\n//four\n//two\n//three\n"},
 		{header + "@@ -2 +2 @@\n-//two\n", "occur 2 times"},
@@ -109,24 +119,7 @@ func TestPatchesFitOnce(t *testing.T) {
 			continue
 		}
 		require.Equal(t, p.want, after["x.go"])
-		require.Equal(t, []killer{{suite{"pool", true}, "TestX: of two"}}, m.killers)
+		require.Equal(t, []killer{{suite{"pool", true}, "X: of two"}}, m.killers)
 		require.Equal(t, []string{"L1", "row 2"}, m.attacks)
 	}
-}
-
-func TestFlagsChoose(t *testing.T) {
-	all := allMutants(t)
-	count := func(c config, only string) int {
-		c.only = regexp.MustCompile("(?i)" + only)
-		list, err := c.chosen(all, root)
-		require.NoError(t, err)
-		for _, m := range list {
-			require.True(t, m.quick || !c.short)
-		}
-		return len(list)
-	}
-	require.Equal(t, len(all), count(config{}, ""))
-	require.GreaterOrEqual(t, count(config{short: true}, ""), 20)
-	require.Equal(t, 1, count(config{all: true}, "^remove by"))
-	require.Zero(t, count(config{generated: 1}, "^tree/"))
 }

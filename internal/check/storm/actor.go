@@ -16,6 +16,7 @@ type Actor[T any] struct {
 	verbs.Idle[T] // other goroutines insert and remove: a value that a loop misses proves nothing
 	w             *World[T]
 	via           verbs.Shared[T]
+	judge         verbs.Judge[T]
 
 	stamps  uint64
 	buried  [64]*Ticket[T] // the last that it removed, or tried to
@@ -28,7 +29,11 @@ type call[T any] = verbs.Call[T]
 
 // Actor returns the actor of h, which acts through d.
 func (w *World[T]) Actor(h *Hand, d verbs.Shared[T]) *Actor[T] {
-	return &Actor[T]{Hand: h, w: w, via: d}
+	a := &Actor[T]{Hand: h, w: w, via: d}
+	if a.judge = a; w.Judge != nil {
+		a.judge = w.Judge(a)
+	}
+	return a
 }
 
 // Ended must be called when the goroutine ends. It passes on the tickets that are judged at
@@ -55,7 +60,7 @@ func (a *Actor[T]) named(name string, t *Ticket[T]) *call[T] { return a.call(a.w
 
 func (a *Actor[T]) call(v *verbs.Verb[T], t *Ticket[T]) *call[T] {
 	c := &call[T]{
-		Verb: v, Judge: a, Kind: a.w.number, Pool: a.w.Pool,
+		Verb: v, Judge: a.judge, Kind: a.w.Kind, Pool: a.w.Pool,
 		N: 1 + a.IntN(5), Fails: a.Chance(4), State: &about[T]{t: t},
 	}
 	if t != nil {
@@ -245,7 +250,7 @@ func (a *Actor[T]) pass(k *pinned[T]) {
 
 // look reads the values of k again, and counts those that were removed.
 func (a *Actor[T]) look(k *pinned[T]) {
-	k.Check(a, a.w.number)
+	k.Check(a, a.w.Kind)
 	a.Did(Read, 1)
 	for _, t := range k.of {
 		removed, live := t.wins.Load() > 0, a.w.Pool.Contains(t.H)
@@ -323,10 +328,15 @@ func (a *Actor[T]) Step() {
 	}
 }
 
-// peek passes a handle from the board to a verb that needs no guard and removes nothing.
+// Look passes t's handle to a verb that needs no guard and removes nothing.
+func (a *Actor[T]) Look(t *Ticket[T]) {
+	a.draw(verbs.Handle, verbs.Removes|verbs.Pins|verbs.Guard, t).Do()
+}
+
+// peek looks at a value on the board.
 func (a *Actor[T]) peek() {
 	if t := a.place().Load(); t != nil {
-		a.draw(verbs.Handle, verbs.Removes|verbs.Pins|verbs.Guard, t).Do()
+		a.Look(t)
 	}
 }
 
@@ -339,7 +349,7 @@ func (a *Actor[T]) Watch() {
 		if !ok {
 			return
 		}
-		if a.w.Kind.Stamp(&v) != t.stamp {
+		if a.w.Kind.Number(&v) != t.stamp {
 			a.Failf("Get(%v) copies %+v; want stamp %d", t.H, v, t.stamp)
 		}
 		a.Did(Read, 1)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
@@ -44,13 +45,6 @@ func WorldOf[T any](t testing.TB, set Setup, p verbs.Subject[T], kind Kind[T]) *
 	if slots == 0 {
 		slots = 1 << 16
 	}
-	if set.Reuse == pool.FIFO && set.Capacity > 0 {
-		dummies := set.Shards
-		if dummies == 0 {
-			dummies = set.Capacity
-		}
-		slots += dummies
-	}
 	if set.Procs > 0 {
 		old := runtime.GOMAXPROCS(set.Procs)
 		t.Cleanup(func() { runtime.GOMAXPROCS(old) })
@@ -59,9 +53,18 @@ func WorldOf[T any](t testing.TB, set Setup, p verbs.Subject[T], kind Kind[T]) *
 	if shown == 0 {
 		shown = 4
 	}
-	w := NewWorld(New(t), p, kind, slots, shown)
-	if set.Unowned {
-		w.owners = nil
+	w := &World[T]{
+		Storm: New(t),
+		Pool:  p,
+		Kind:  kind,
+		verbs: verbs.Table[T](),
+		lives: make([]atomic.Uint32, slots),
+		board: make([]atomic.Pointer[Ticket[T]], shown),
+		pins:  make(chan *pinned[T], 4),
+		dead:  make(chan *Ticket[T], 1<<12),
+	}
+	if !set.Unowned {
+		w.owners = NewOwners(slots)
 	}
 	return w
 }

@@ -23,30 +23,19 @@ import (
 )
 
 var (
-	lengthFlag  = flag.Duration("storm", 0, "length of each storm, an eighth of it in -short; 0: 350 ms in the full programme, 120 ms otherwise")
-	tortureFlag = flag.Duration("torture", 0, "length of all tortures together, an eighth of it in -short; 0: 5 s in the full programme, 2 s otherwise")
-	seedFlag    = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
+	lengthFlag = flag.Duration("storm", 0, "length of each storm, an eighth of it in -short; 0: 350 ms in the full programme, 120 ms otherwise")
+	seedFlag   = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
 )
 
 // Length returns the length of a storm.
 func Length() time.Duration {
-	return shorter(lasts(*lengthFlag, 350*time.Millisecond, 120*time.Millisecond))
-}
-
-// TortureLength returns the length of one of n tortures.
-func TortureLength(n int) time.Duration {
-	return shorter(lasts(*tortureFlag, 5*time.Second, 2*time.Second)) / time.Duration(n)
-}
-
-// lasts returns the value of a flag, or if it is 0 the default of this programme.
-func lasts(set, full, usual time.Duration) time.Duration {
 	switch {
-	case set > 0:
-		return set
+	case *lengthFlag > 0:
+		return shorter(*lengthFlag)
 	case testkit.Full():
-		return full
+		return 350 * time.Millisecond
 	}
-	return usual
+	return shorter(120 * time.Millisecond)
 }
 
 // shorter returns n, or an eighth of it in -short.
@@ -155,9 +144,7 @@ func (s *Storm) Done(w Work) (n int64) {
 // did not end.
 func (s *Storm) Run(least Least) {
 	s.t.Helper()
-	s.Require(s.Try(Length(), func() string {
-		return s.lacks(func(w Work) int64 { return shorter(least[w]) })
-	}))
+	s.Require(s.Try(Length(), least))
 }
 
 // Require fails the test with the storm's seed and report unless err is nil.
@@ -168,9 +155,9 @@ func (s *Storm) Require(err error) {
 	}
 }
 
-// Try is Run that returns the error. The storm exceeds its length until lacks, unless it is
-// nil, returns "".
-func (s *Storm) Try(length time.Duration, lacks func() string) error {
+// Try is Run that returns the error. The storm exceeds its length until it has done the least
+// work.
+func (s *Storm) Try(length time.Duration, least Least) error {
 	begin := time.Now()
 	defer func() { s.lasted = time.Since(begin) }()
 	close(s.start)
@@ -179,11 +166,7 @@ func (s *Storm) Try(length time.Duration, lacks func() string) error {
 		if time.Since(begin) < length {
 			continue
 		}
-		missing := ""
-		if lacks != nil {
-			missing = lacks()
-		}
-		if missing == "" {
+		if missing := s.lacks(least); missing == "" {
 			s.stop.Store(true)
 		} else if time.Since(begin) > length+patience {
 			s.Failf("too little was done: %s", missing)

@@ -1,10 +1,8 @@
 package storm
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"coatcheck/internal/check/testkit"
@@ -17,57 +15,14 @@ import (
 // collector runs all the time in every other phase. A value was reused if its own words
 // changed.
 
-// Torture runs w as a torture, and ends it. The torture exceeds its length until the work
-// in rates is done, and until half of the slots were reused.
-func (w *World[T]) Torture(length time.Duration, rates Rates) error {
+// Torture adds the goroutines that make a storm a torture.
+func (w *World[T]) Torture() {
 	w.Hands(4, (*Actor[T]).keep)
 	w.Hands(1, (*Actor[T]).mayfly)
-	w.Hands(1, (*Actor[T]).Stall)
+	w.Hands(1, (*Actor[T]).stall)
 	w.Go(1, w.pause)
 	w.Go(1, flip)
 	w.Go(1, collect)
-	err := w.Try(length, func() string {
-		if text := w.lacks(func(work Work) int64 {
-			if rates[work] == 0 {
-				return 0
-			}
-			return max(1, int64(rates[work]*length.Seconds()))
-		}); text != "" {
-			return text
-		}
-		if used, reused, _ := w.circulation(); 2*reused < used {
-			return fmt.Sprintf("%d of %d slots were reused", reused, used)
-		}
-		return ""
-	})
-	if err == nil {
-		err = w.finish()
-	}
-	return err
-}
-
-// circulation returns how many slots were used and reused, and the sorted numbers of lives.
-func (w *World[T]) circulation() (used, reused int, lives []uint32) {
-	for i := range w.lives {
-		if n := w.lives[i].Load(); n > 0 {
-			lives = append(lives, n)
-			if n > 1 {
-				reused++
-			}
-		}
-	}
-	slices.Sort(lives)
-	return len(lives), reused, lives
-}
-
-// Report returns what was done, as a table, and how slots circulated.
-func (w *World[T]) Report() string {
-	used, reused, lives := w.circulation()
-	if used == 0 {
-		return w.Storm.Report()
-	}
-	return fmt.Sprintf("%s  %d slots, of which %d were reused; lives of one: %d to %d, median %d\n",
-		w.Storm.Report(), used, reused, lives[0], lives[used-1], lives[used/2])
 }
 
 // keep keeps values for a while.
@@ -129,7 +84,7 @@ func (a *Actor[T]) mayfly() {
 		for a.Running() {
 			k := &pinned[T]{Hold: new(verbs.Hold[T])}
 			for h, v := range a.w.Pool.All() {
-				k.Seen = append(k.Seen, verbs.Sight[T]{H: h, V: v, Number: a.w.Kind.Stamp(v)})
+				k.Seen = append(k.Seen, verbs.Sight[T]{H: h, V: v, Number: a.w.Kind.Number(v)})
 				if k.Seen[len(k.Seen)-1].Number == 0 {
 					a.Failf("a loop yields %v, whose value is %+v", h, *v)
 				}
@@ -153,10 +108,10 @@ const (
 	stallRest     = 5 * time.Millisecond // between two stalls
 )
 
-// Stall keeps a guard until insertions are refused, or for a long time. Memory must stay
+// stall keeps a guard until insertions are refused, or for a long time. Memory must stay
 // bounded. After the guard is unpinned, more insertions than there are slots must succeed,
 // so some slots are reused.
-func (a *Actor[T]) Stall() {
+func (a *Actor[T]) stall() {
 	w := a.w
 	k := a.pin(4, verbs.Handle)
 	if k == nil {

@@ -12,6 +12,7 @@ type Work int
 // The kinds of work.
 const (
 	Inserted  Work = iota
+	Reused         // slots that were handed out again
 	Removed        // by a verb that returned true
 	Swept          // by Clear, Drain or DeleteFunc
 	Read           // looks at values under a guard or a Ref
@@ -36,7 +37,7 @@ const (
 )
 
 var workNames = [works]string{
-	"inserted", "removed", "swept", "read", "held", "refused", "full", "stalled", "spent", "burned", "trimmed", "lapsed",
+	"inserted", "reused", "removed", "swept", "read", "held", "refused", "full", "stalled", "spent", "burned", "trimmed", "lapsed",
 	"guards", "late", "exits", "panics", "loops left", "stalls", "pauses", "flips", "GC phases",
 }
 
@@ -44,14 +45,11 @@ var workNames = [works]string{
 // exceeds its length until it has.
 type Least map[Work]int64
 
-// Rates is the least work that a torture must have done in each second.
-type Rates map[Work]float64
-
 // lacks returns which work is missing, or "".
-func (s *Storm) lacks(least func(Work) int64) string {
-	for w := range works {
-		if n := s.Done(w); n < least(w) {
-			return fmt.Sprintf("%d of %d %s", n, least(w), workNames[w])
+func (s *Storm) lacks(least Least) string {
+	for w, want := range least {
+		if n := s.Done(w); n < shorter(want) {
+			return fmt.Sprintf("%d of %d %s", n, shorter(want), workNames[w])
 		}
 	}
 	return ""

@@ -13,13 +13,9 @@ import (
 	"coatcheck/pool"
 )
 
-// Kind tells how values of a type are stamped. Stamps are odd, and written by plain stores:
-// under a guard a value must be whole.
-type Kind[T any] struct {
-	Make  func(stamp uint64) T
-	Stamp func(v *T) uint64 // anything but the stamp if the value is not whole
-	Blank func(v *T) bool   // whether a constructor may find it so
-}
+// Kind tells how values are stamped. Stamps are odd, and written by plain stores: under a
+// guard a value must be whole. One that is not has the number zero.
+type Kind[T any] = verbs.Kind[T]
 
 // Plain is a value without pointers.
 type Plain struct{ stamp, check uint64 }
@@ -27,7 +23,7 @@ type Plain struct{ stamp, check uint64 }
 // Plains stamps Plain.
 var Plains = Kind[Plain]{
 	Make: func(s uint64) Plain { return Plain{s, ^s} },
-	Stamp: func(v *Plain) uint64 {
+	Number: func(v *Plain) uint64 {
 		if v.check != ^v.stamp {
 			return 0
 		}
@@ -54,11 +50,11 @@ var Linkeds = Kind[Linked]{
 		}
 		return v
 	},
-	Stamp: func(v *Linked) uint64 {
+	Number: func(v *Linked) uint64 {
 		if v.to == nil || *v.to != v.stamp || v.text != textOf(v.stamp) || v.any != any(v.stamp) && v.any != any(v.text) {
 			return 0
 		}
-		return Plains.Stamp(&v.Plain)
+		return Plains.Number(&v.Plain)
 	},
 	Blank: func(v *Linked) bool { return *v == Linked{} },
 }
@@ -81,11 +77,11 @@ func (v Bulky) String() string { return fmt.Sprintf("%+v to %d", v.Plain, v.end)
 // Bulkies stamps Bulky.
 var Bulkies = Kind[Bulky]{
 	Make: func(s uint64) Bulky { return Bulky{Plain: Plains.Make(s), end: s} },
-	Stamp: func(v *Bulky) uint64 {
+	Number: func(v *Bulky) uint64 {
 		if v.end != v.stamp {
 			return 0
 		}
-		return Plains.Stamp(&v.Plain)
+		return Plains.Number(&v.Plain)
 	},
 	Blank: func(v *Bulky) bool { return v.Plain == Plain{} && v.end == 0 },
 }
@@ -100,10 +96,11 @@ type Ticket[T any] struct {
 // World is a pool in a storm with the storm's records.
 type World[T any] struct {
 	*Storm
-	Pool   verbs.Subject[T]
-	Kind   Kind[T]
+	Pool verbs.Subject[T]
+	Kind Kind[T]
+	// Judge, unless it is nil, returns what judges an actor's calls in place of the actor.
+	Judge  func(a *Actor[T]) verbs.Judge[T]
 	verbs  verbs.List[T]
-	number verbs.Kind[T]   // Kind, as verbs take it
 	owners *Owners         // nil where slots are removed by goroutines that do not know them
 	lives  []atomic.Uint32 // by slot: how often it was handed out
 
@@ -119,31 +116,10 @@ type pinned[T any] struct {
 	from int          // the ID of the goroutine that opened it
 }
 
-// NewWorld returns the world of p, which has at most the given number of slots. The board
-// has room for shown handles.
-func NewWorld[T any](s *Storm, p verbs.Subject[T], kind Kind[T], slots, shown int) *World[T] {
-	return &World[T]{
-		Storm:  s,
-		Pool:   p,
-		Kind:   kind,
-		verbs:  verbs.Table[T](),
-		number: verbs.Kind[T]{Make: kind.Make, Number: kind.Stamp},
-		owners: NewOwners(slots),
-		lives:  make([]atomic.Uint32, slots),
-		board:  make([]atomic.Pointer[Ticket[T]], shown),
-		pins:   make(chan *pinned[T], 4),
-		dead:   make(chan *Ticket[T], 1<<12),
-	}
-}
-
 // Finish ends the world: it removes everything, and requires that every value was removed
 // exactly once and that no slot is lost. All Workers must have been closed or dropped.
 func (w *World[T]) Finish() {
 	w.t.Helper()
-	w.Require(w.finish())
-}
-
-func (w *World[T]) finish() error {
 	a := w.Actor(w.hand(), w.Pool)
 	a.depth = mostNested // callbacks take no steps
 	close(w.pins)
@@ -173,7 +149,7 @@ func (w *World[T]) finish() error {
 	if w.Pool.Cap() < pool.MaxCapacity {
 		w.fill()
 	}
-	return w.failed.Load()
+	w.Require(w.failed.Load())
 }
 
 // settled waits until no slot is in limbo, cached, reserved or pinned, and requires that

@@ -1,6 +1,12 @@
 package verbs
 
-import "coatcheck/pool"
+import (
+	"context"
+	"errors"
+
+	"coatcheck/pool"
+	"coatcheck/shard"
+)
 
 // began makes a value and begins the call that inserts it.
 func (c *Call[T]) began() (v T, number uint64) {
@@ -22,10 +28,63 @@ func (c *Call[T]) inserted(h pool.Handle[T], number uint64, err error) {
 		if h != 0 {
 			c.Failf("%v returned %v and %v", c, h, err)
 		}
-		c.Refused(c, err)
+		c.refused(err)
 		return
 	}
+	c.live(h, number)
+}
+
+// live reports an insertion. A handle that was shown before was judged then.
+func (c *Call[T]) live(h pool.Handle[T], number uint64) {
+	if !c.Known {
+		c.issued(h)
+	}
 	c.Inserted(c, h, number)
+}
+
+func (c *Call[T]) issued(h pool.Handle[T]) {
+	if g := h.Generation(); g%2 == 0 || g > shard.LastGeneration {
+		c.Failf("%v: no value lives in the generation of %v", c, h)
+	}
+}
+
+// shown reports a slot that is not live yet.
+func (c *Call[T]) shown(h pool.Handle[T], v *T) {
+	c.issued(h)
+	if c.Blank != nil && !c.Blank(v) || c.Blank == nil && c.Number(v) != 0 {
+		c.Failf("%v: the constructor of %v finds %+v", c, h, *v)
+	}
+	c.Shown(c, h, v)
+}
+
+func (c *Call[T]) refused(err error) {
+	if !errors.Is(err, pool.ErrFull) {
+		c.Failf("%v: %v", c, err)
+	}
+	c.Refused(c, err)
+}
+
+// insertWait waits for the call's Context, or does not wait if there is none.
+func (c *Call[T]) insertWait() {
+	ctx := c.Context
+	if ctx == nil {
+		done, cancel := context.WithCancel(context.Background())
+		cancel()
+		ctx = done
+	}
+	v, number := c.began()
+	h, err := c.Pool.InsertWait(ctx, v)
+	c.Returned(c)
+	if err != nil && !errors.Is(err, pool.ErrExhausted) && !errors.Is(err, ctx.Err()) {
+		c.Failf("%v returned %v, and ctx's error is %v", c, err, ctx.Err())
+	}
+	for _, reason := range []error{pool.ErrExhausted, pool.ErrStalled, pool.ErrFull} {
+		if errors.Is(err, reason) {
+			err = reason
+			break
+		}
+	}
+	c.inserted(h, number, err)
 }
 
 func (c *Call[T]) insertFunc() {
@@ -57,16 +116,16 @@ func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.H
 			c.GivenUp(c, shown)
 		case !returned: // a panic or an exit from elsewhere
 		case built && h == shown && err == nil:
-			c.Inserted(c, h, number)
+			c.live(h, number)
 		case shown == 0 && h == 0 && err != nil:
-			c.Refused(c, err)
+			c.refused(err)
 		default:
 			c.Failf("%v returned %v and %v, but the constructor was told %v", c, h, err, shown)
 		}
 	}()
 	h, err = insert(func(h pool.Handle[T], at *T) error {
 		shown, c.Known = h, true
-		c.Shown(c, h, at)
+		c.shown(h, at)
 		*at = v
 		c.Inside(c, h)
 		if n := c.Number(at); n != number {
@@ -86,11 +145,11 @@ func (c *Call[T]) reserve() {
 	r, err := c.Pool.Reserve()
 	c.Returned(c)
 	if err != nil {
-		c.Refused(c, err)
+		c.refused(err)
 		return
 	}
 	c.Open = r
-	c.Unseen(func() { c.Shown(c, r.Handle(), r.Value()) })
+	c.Unseen(func() { c.shown(r.Handle(), r.Value()) })
 }
 
 // filled sets the value of an open Reservation, and begins the call that ends it.
@@ -112,7 +171,7 @@ func (c *Call[T]) committed(h, got pool.Handle[T], number uint64) {
 	if got != h {
 		c.Failf("%v returned %v for a reservation of %v", c, got, h)
 	}
-	c.Inserted(c, h, number)
+	c.live(h, number)
 }
 
 func (c *Call[T]) commitHold() {

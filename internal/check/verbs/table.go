@@ -11,6 +11,7 @@ import (
 func Table[T any]() List[T] {
 	return List[T]{
 		{"Insert", 20, Inserts | Any, (*Call[T]).insert},
+		{"InsertWait", 4, Inserts, (*Call[T]).insertWait},
 		{"InsertFunc", 10, Inserts | Any | Calls, (*Call[T]).insertFunc},
 		{"TryInsertFunc", 4, Inserts | Any | Calls, (*Call[T]).tryInsertFunc},
 		{"Reserve", 8, Inserts, (*Call[T]).reserve},

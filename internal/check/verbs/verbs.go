@@ -29,6 +29,7 @@ type Shared[T any] interface {
 // Subject is a Pool, or a wrapper around one.
 type Subject[T any] interface {
 	Shared[T]
+	InsertWait(ctx context.Context, v T) (pool.Handle[T], error)
 	Reserve() (*pool.Reservation[T], error)
 	Get(h pool.Handle[T]) (T, bool)
 	MustGet(h pool.Handle[T]) T
@@ -57,6 +58,7 @@ type Subject[T any] interface {
 type Kind[T any] struct {
 	Make   func(number uint64) T
 	Number func(v *T) uint64
+	Blank  func(v *T) bool // whether a constructor may find it so; nil: if its number is zero
 }
 
 // Needs is a set of what a verb needs and does.

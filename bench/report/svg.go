@@ -1,0 +1,141 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coatcheck/bench/suite"
+)
+
+// The measures of the chart. The names are at the right.
+const (
+	svgWidth, svgHeight = 440, 300
+
+	left, right = 52., 306.
+	top, bottom = 12., 270.
+	textHeight  = 15.
+)
+
+// style has a set of colours for a light background and one for a dark: of texts, the grid, ours,
+// references, and one for each of theirs.
+const style = `:root{--ink:#1b1f24;--grid:#d9dce0;--ours:#0a5fb4;--reference:#a3a8ae;--theirs0:#c2571a;--theirs1:#00855f;--theirs2:#a84f86;--theirs3:#9a6c00}
+@media (prefers-color-scheme:dark){:root{--ink:#e6e8eb;--grid:#3a3f46;--ours:#4da3f5;--reference:#70767e;--theirs0:#f0834a;--theirs1:#2fc79c;--theirs2:#e39cc3;--theirs3:#e8b53a}}
+path{fill:none;stroke-width:1.2}text{font:13px system-ui,Arial,sans-serif;fill:var(--ink)}`
+
+// line is a contestant's figures along the horizontal axis.
+type line struct {
+	impl string
+	role suite.Role
+	xs   []float64
+	ys   []figure
+	look string // of its path
+}
+
+func (l *line) last() float64 { return l.ys[len(l.ys)-1].mid }
+
+// lines returns the contestants' lines, by role. Those of a single point are left out.
+func (v *view) lines(axis string) (ls []*line) {
+	at := func(c *cell) float64 {
+		x, _ := strconv.ParseFloat(value(c.params, axis), 64)
+		return x
+	}
+	for _, c := range slices.SortedStableFunc(slices.Values(v.cells), func(a, b *cell) int { return cmp.Compare(at(a), at(b)) }) {
+		for _, r := range c.rows {
+			i := slices.IndexFunc(ls, func(l *line) bool { return l.impl == r.impl })
+			if i < 0 {
+				i = len(ls)
+				ls = append(ls, &line{impl: r.impl, role: r.role})
+			}
+			ls[i].xs, ls[i].ys = append(ls[i].xs, at(c)), append(ls[i].ys, r.figure)
+		}
+	}
+	ls = slices.DeleteFunc(ls, func(l *line) bool { return len(l.xs) < 2 })
+	slices.SortFunc(ls, func(a, b *line) int { return cmp.Or(cmp.Compare(b.role, a.role), cmp.Compare(a.impl, b.impl)) })
+	theirs := 0
+	for _, l := range ls {
+		switch l.role {
+		case suite.Ours:
+			l.look = "stroke:var(--ours);stroke-width:2.4"
+		case suite.Reference:
+			l.look = "stroke:var(--reference);stroke-dasharray:5 5"
+		default:
+			l.look = fmt.Sprintf("stroke:var(--theirs%d)", theirs%4)
+			theirs++
+		}
+	}
+	return ls
+}
+
+// SVG draws the figures in that unit, of a question that was measured with one GOMAXPROCS, on
+// logarithmic axes. axis is the parameter along the horizontal one.
+func SVG(w io.Writer, f *Figures, q *suite.Question, unit, axis string) error {
+	views := f.views(q)
+	i := slices.IndexFunc(views, func(v *view) bool { return v.unit.name == unit })
+	if i < 0 {
+		return fmt.Errorf("no figures in %s for %q", unit, q.Title)
+	}
+	v := views[i]
+	lines := v.lines(axis)
+	if len(lines) == 0 {
+		return fmt.Errorf("no lines for %q", v.title)
+	}
+	var xs []float64
+	lo, hi := math.Inf(1), 0.
+	for _, l := range lines {
+		xs = append(xs, l.xs...)
+		for _, y := range l.ys {
+			lo, hi = min(lo, y.lo/1.2), max(hi, y.hi*1.2)
+		}
+	}
+	slices.Sort(xs)
+	part := func(x, lo, hi float64) float64 { return math.Log(x/lo) / math.Log(hi/lo) }
+	across := func(x float64) float64 { return left + (right-left)*part(x, xs[0], xs[len(xs)-1]) }
+	up := func(y float64) float64 { return bottom - (bottom-top)*part(y, lo, hi) }
+
+	var b strings.Builder
+	path := func(look, format string, args ...any) {
+		fmt.Fprintf(&b, "<path d=\"%s\" style=\"%s\"/>\n", fmt.Sprintf(format, args...), look)
+	}
+	text := func(x, y float64, anchor, text string) {
+		fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, text)
+	}
+	fmt.Fprintf(&b, "<svg role=\"img\" aria-label=\"%s\" width=\"%dpt\" height=\"%dpt\" viewBox=\"0 0 %[2]d %[3]d\" xmlns=\"http://www.w3.org/2000/svg\">\n<style>%[4]s</style>\n",
+		v.title, svgWidth, svgHeight, style)
+	for _, x := range slices.Compact(xs) {
+		path("stroke:var(--grid)", "M%.1f,%gV%g", across(x), bottom, top)
+		text(across(x), bottom+textHeight+2, "middle", number(fmt.Sprint(x)))
+	}
+	for power := math.Pow(10, math.Floor(math.Log10(lo))); power <= hi; power *= 10 {
+		for _, y := range []float64{power, 2 * power, 5 * power} {
+			if y >= lo && y <= hi {
+				path("stroke:var(--grid)", "M%g,%.1fH%g", left, up(y), right)
+				text(left-6, up(y)+4, "end", v.unit.text(y))
+			}
+		}
+	}
+	for _, l := range lines {
+		points := make([]string, len(l.xs))
+		for i, x := range l.xs {
+			points[i] = fmt.Sprintf("%.1f,%.1f", across(x), up(l.ys[i].mid))
+			path(l.look, "M%.1f,%.1fV%.1f", across(x), up(l.ys[i].lo), up(l.ys[i].hi))
+		}
+		path(l.look, "M%s", strings.Join(points, " "))
+	}
+	// The names are in the order of the lines' ends, and as near to them as there is room.
+	slices.SortStableFunc(lines, func(a, b *line) int { return cmp.Compare(b.last(), a.last()) })
+	at := 0.
+	for i, l := range lines {
+		at = max(at, min(up(l.last()), bottom-textHeight*float64(len(lines)-1-i)))
+		path(l.look, "M%g,%.1fh20", right+10, at)
+		text(right+36, at+4, "start", l.impl)
+		at += textHeight
+	}
+	b.WriteString("</svg>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}

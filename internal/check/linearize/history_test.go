@@ -1,0 +1,161 @@
+package linearize
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// life is the state of one handle: unborn, reserved, dead, or live with a value's number.
+//
+//	unborn ── reserve ──▶ reserved ── cancel ──▶ dead
+//	   │                      │                    ▲
+//	   │                   commit            remove, take, sweep
+//	   │                      ▼                    │
+//	   └────── insert ──▶ live(value) ─────────────┘
+//
+// No state leads back to unborn: a handle that is issued twice, or that is live again, has
+// no explanation.
+type life uint64
+
+const (
+	unborn life = iota
+	reserved
+	dead
+	firstLive // values count from here
+)
+
+// step is the sequential specification. It returns whether an operation can have its result
+// on a handle in state l, and the state after it.
+func step(l life, r *record) (bool, life) {
+	live := l >= firstLive
+	ended := l
+	if live {
+		ended = dead
+	}
+	switch r.effect {
+	case reserve:
+		return l == unborn, reserved
+	case insert:
+		return l == unborn, life(r.value)
+	case commit:
+		return l == reserved, life(r.value)
+	case cancel:
+		return l == reserved, dead
+	case look:
+		return r.ok == live, l
+	case read:
+		return r.ok == live && (!r.ok || life(r.value) == l), l
+	case remove:
+		return r.ok == live, ended
+	case take:
+		return r.ok == live && (!r.ok || life(r.value) == l), ended
+	}
+	return true, ended // sweep
+}
+
+// model is step in porcupine's form, for one handle.
+var model = porcupine.Model{
+	Init: func() any { return unborn },
+	Step: func(state, input, _ any) (bool, any) {
+		ok, next := step(state.(life), input.(*record))
+		return ok, next
+	},
+}
+
+// gather puts together what the recorders have, with a record for each handle that a span did
+// not meet. It leaves out those that cannot matter: of handles that were never live, that were
+// not inserted yet (a look may take effect before; a sweep has none), or that were removed
+// before.
+func (h *history) gather() {
+	const end = 1<<63 - 1
+	now := h.clock.Inc()
+	type tenure struct{ from, to int64 } // the longest time in which a handle can have been live
+	tenures := map[handle]*tenure{}
+	for _, l := range h.logs {
+		h.records = append(h.records, l.records...)
+	}
+	for i := range h.records {
+		r := &h.records[i]
+		if r.ret == 0 {
+			r.ret = now // the storm ended the call
+		}
+		if r.effect == insert || r.effect == commit {
+			tenures[r.handle] = &tenure{r.call, end}
+		}
+	}
+	for _, r := range h.records {
+		if t := tenures[r.handle]; t != nil && r.ok && (r.effect == remove || r.effect == take) {
+			t.to = min(t.to, r.ret)
+		}
+	}
+	for _, l := range h.logs {
+		for _, s := range l.spans {
+			last := s.call
+			if s.effect == sweep {
+				last = s.ret
+			}
+			for it, t := range tenures {
+				if t.from <= last && t.to >= s.call && !s.met[it] {
+					s.handle = it
+					h.records = append(h.records, s.record)
+				}
+			}
+		}
+	}
+}
+
+// lives returns the records by handle, since the lives of different handles are independent.
+// Those of a life are ordered by their calls.
+func (h *history) lives() map[handle][]*record {
+	h.gather()
+	by := map[handle][]*record{}
+	for i := range h.records {
+		r := &h.records[i]
+		by[r.handle] = append(by[r.handle], r)
+	}
+	for _, records := range by {
+		slices.SortStableFunc(records, func(a, b *record) int { return cmp.Compare(a.call, b.call) })
+	}
+	return by
+}
+
+// explain asks the checker for an order of the operations of one life.
+func explain(records []*record) error {
+	ops := make([]porcupine.Operation, len(records))
+	for i, r := range records {
+		ops[i] = porcupine.Operation{ClientId: r.thread, Input: r, Call: r.call, Return: r.ret}
+	}
+	// It usually takes microseconds.
+	verdict := porcupine.CheckOperationsTimeout(model, ops, time.Minute)
+	if verdict == porcupine.Ok {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the life of %v has no explanation (%v)\n  call return thread\n", records[0].handle, verdict)
+	for _, r := range records {
+		fmt.Fprintln(&b, r)
+	}
+	return fmt.Errorf("%s", b.String())
+}
+
+// contended returns how many removals that succeeded overlapped another thread's operation on
+// the handle. What has the times of a longer call does not count, since almost everything
+// overlaps that.
+func contended(records []*record) (n int) {
+	for _, r := range records {
+		if !r.ok || r.effect != remove && r.effect != take {
+			continue
+		}
+		for _, o := range records {
+			if !o.wide && o.thread != r.thread && o.call < r.ret && o.ret > r.call {
+				n++
+			}
+		}
+	}
+	return n
+}
