@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"coatcheck/epoch"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
@@ -80,15 +79,6 @@ func pins(p *pool.Pool[small]) work {
 	return func(n int) {
 		for range n {
 			g := p.Pin()
-			g.Unpin()
-		}
-	}
-}
-
-func epochPins(d *epoch.Domain) work {
-	return func(n int) {
-		for range n {
-			g := d.Pin()
 			g.Unpin()
 		}
 	}
@@ -344,35 +334,19 @@ func BenchmarkAfterGuards(b *testing.B) {
 			func() work { return pairs(afterGuards().Worker()) }, func() work { return pairs(unbounded().Worker()) }})
 }
 
-// besideGuards returns a pool with so many guards, all pinned by one goroutine or each by
-// another.
-func besideGuards(by string) *pool.Pool[small] {
+// besideGuards returns a pool with so many guards.
+func besideGuards() *pool.Pool[small] {
 	p := unbounded()
 	for range openGuards {
-		if by == "one" {
-			p.Pin()
-		} else {
-			done := make(chan bool)
-			go func() { p.Pin(); close(done) }()
-			<-done
-		}
+		p.Pin()
 	}
 	return p
 }
 
-func BenchmarkPinBesideGuards(b *testing.B) {
-	base := func() work { return pins(unbounded()) }
+func BenchmarkBesideGuards(b *testing.B) {
 	run(b,
-		contest{"impl=pool/by=one", func() work { return pins(besideGuards("one")) }, base},
-		contest{"impl=pool/by=many", func() work { return pins(besideGuards("many")) }, base},
-		contest{"impl=get", func() work { return gets(besideGuards("one")) }, func() work { return gets(unbounded()) }},
-		contest{"impl=epoch", func() work {
-			d := epoch.New()
-			for range openGuards {
-				d.Pin()
-			}
-			return epochPins(d)
-		}, func() work { return epochPins(epoch.New()) }},
+		contest{"impl=pin", func() work { return pins(besideGuards()) }, func() work { return pins(unbounded()) }},
+		contest{"impl=get", func() work { return gets(besideGuards()) }, func() work { return gets(unbounded()) }},
 	)
 }
 
@@ -391,9 +365,6 @@ func BenchmarkBesideRefs(b *testing.B) {
 	}
 	for _, refs := range []int{1, 10_000} {
 		run(b, contest{fmt.Sprintf("impl=pool/refs=%d/base=norefs", refs),
-			func() work { return pairs(holding(refs)) }, func() work { return pairs(unbounded()) },
-		}, contest{fmt.Sprintf("impl=worker/refs=%d/base=norefs", refs),
-			func() work { return pairs(holding(refs).Worker()) }, func() work { return pairs(unbounded().Worker()) },
-		})
+			func() work { return pairs(holding(refs)) }, func() work { return pairs(unbounded()) }})
 	}
 }

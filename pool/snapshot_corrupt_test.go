@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"testing"
+	"testing/iotest"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
@@ -52,7 +53,7 @@ func refusal[T any](t testing.TB, in []byte) error {
 // sample is a small snapshot, and a function that reads it with a change.
 type sample struct {
 	whole []byte
-	read  func(in []byte) error
+	read  func(in io.Reader) error
 }
 
 // samples are snapshots in each encoding, with live, vacant and stale slots.
@@ -68,17 +69,25 @@ func sampleOf[T any](t testing.TB, value func(int) T) sample {
 	p := tiny(t, &pool.Options[T]{Shards: 1, Origin: 7})
 	hs := testkit.Fill(t, p, 4, value)
 	p.RemoveBatch(hs[1:3])
-	return sample{snapshotOf(t, p), func(in []byte) error { return refusal[T](t, in) }}
+	return sample{snapshotOf(t, p), func(in io.Reader) error {
+		_, err := pool.ReadFrom[T](in, nil)
+		return err
+	}}
 }
 
-// A snapshot cut anywhere is refused, and the error says that bytes are missing.
+// A snapshot cut anywhere is refused, and the error says that bytes are missing. A reader's error
+// is returned as it is.
 func TestTruncatedSnapshots(t *testing.T) {
 	for name, s := range samples(t) {
 		for n := range s.whole {
-			err := s.read(s.whole[:n:n])
+			err := s.read(bytes.NewReader(s.whole[:n:n]))
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s: %d of %d bytes", name, n, len(s.whole))
 			require.ErrorIs(t, err, pool.ErrCorrupt)
 			require.ErrorContains(t, err, "at byte ")
+			err = s.read(io.MultiReader(bytes.NewReader(s.whole[:n]), iotest.ErrReader(errMood)))
+			require.ErrorIs(t, err, errMood)
+			require.NotErrorIs(t, err, pool.ErrCorrupt)
+			require.ErrorContains(t, err, fmt.Sprintf("pool: ReadFrom: at byte %d: ", n))
 		}
 	}
 }
@@ -96,7 +105,8 @@ func TestFlippedBits(t *testing.T) {
 			for _, bit := range bits {
 				in := bytes.Clone(s.whole)
 				in[i] ^= 1 << bit
-				err := s.read(in)
+				err := s.read(bytes.NewReader(in))
+				require.Error(t, err)
 				if i < 8 {
 					require.ErrorIs(t, err, pool.ErrCorrupt, "%s: the magic", name)
 				} else if i < 12 {

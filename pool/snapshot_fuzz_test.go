@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -326,20 +324,6 @@ func (w *during) Write(b []byte) (int, error) {
 		w.do()
 	}
 	return w.Buffer.Write(b)
-}
-
-// slow is a writer that lets others run now and then. Each time may take as long
-// as all of them want to run.
-type slow struct {
-	w      io.Writer
-	writes int
-}
-
-func (s *slow) Write(b []byte) (int, error) {
-	if s.writes++; s.writes%16 == 0 {
-		runtime.Gosched()
-	}
-	return s.w.Write(b)
 }
 
 // cut takes a snapshot apart into its header and records, without checksums.
