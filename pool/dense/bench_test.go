@@ -92,42 +92,6 @@ func (s *plain) Refresh() {
 	s.values, s.names, s.dead = s.values[:to], s.names[:to], s.dead[:to]
 }
 
-// BenchmarkIterate sums all values of a store in which values have died, by All and by
-// Values, which is a slice.
-func BenchmarkIterate(b *testing.B) {
-	for _, n := range []int{10_000, size()} {
-		s := dense.Must[int](nil)
-		for i := range n + n/10 {
-			_, _ = s.Create(i)
-		}
-		s.Refresh()
-		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(s.Len())[:n/10] {
-			s.Kill(s.Handles()[i])
-		}
-		s.Refresh()
-		all := func() (sum int) {
-			for _, v := range s.All() {
-				sum += *v
-			}
-			return sum
-		}
-		values := func() (sum int) {
-			for _, v := range s.Values() {
-				sum += v
-			}
-			return sum
-		}
-		timed := func(loop func() int) func() float64 {
-			return func() float64 { return testkit.Timed(func() { sink.Add(uint64(loop())) }) }
-		}
-		b.Run(fmt.Sprintf("impl=all/base=values/values=%d", n), func(b *testing.B) {
-			for b.Loop() {
-				testkit.Compare(b, 301, float64(n), timed(all), timed(values))
-			}
-		})
-	}
-}
-
 // BenchmarkRefresh kills a random share of the values and measures the Refresh alone, beside
 // one pass of compaction. Each value of the store counts as an operation.
 func BenchmarkRefresh(b *testing.B) {
@@ -210,42 +174,6 @@ func BenchmarkGet(b *testing.B) {
 					sink.Add(uint64(sum))
 				}
 			}))
-		})
-	}
-}
-
-// BenchmarkCreateKill creates values and kills each at once. Starting the goroutines and the
-// Refresh that follows are part of the work.
-func BenchmarkCreateKill(b *testing.B) {
-	for _, g := range []int{1, 2} {
-		work := func(pair func(v int), end func()) testkit.Work {
-			pairs := testkit.On(g, func() testkit.Work {
-				return func(n int) {
-					for i := range n {
-						pair(i)
-					}
-				}
-			})
-			return func(n int) {
-				for ; n > 0; n -= 10_000 {
-					pairs(min(n, 10_000))
-					end()
-				}
-			}
-		}
-		b.Run(fmt.Sprintf("impl=dense/base=mutex/goroutines=%d", g), func(b *testing.B) {
-			s, base := dense.Must[int](nil), new(plain)
-			testkit.Versus(b, work(func(v int) {
-				h, _ := s.Create(v)
-				s.Kill(h)
-			}, func() { s.Refresh() }), work(func(v int) {
-				base.mu.Lock()
-				n := base.Create(v)
-				base.mu.Unlock()
-				base.mu.Lock()
-				base.Kill(n)
-				base.mu.Unlock()
-			}, base.Refresh))
 		})
 	}
 }

@@ -64,8 +64,8 @@
 // fullest phase needed. See [Store.Reserve] and [Store.Allocated].
 //
 // Handles have the pool's type. A handle of another store, or of a pool of the same T, is
-// refused except about one in 2^30. A [Ptr] has its store with it, and is a type of its
-// own. No debug build can tell the two kinds apart, since nothing in a handle does.
+// refused except about one in 2^30. No debug build can tell the two kinds apart, since
+// nothing in a handle does.
 //
 // The words are those of handle managers in game engines, where entities are marked as
 // they die and a refresh partitions an array by state. The structure is a sparse set,

@@ -230,48 +230,6 @@ func ExampleStore_Cap() {
 	// Output: 50 true
 }
 
-func ExampleStore_Ptr() {
-	s, coat := coats()
-	q := s.Ptr(coat) // has its Store with it
-	v, ok := q.Get()
-	fmt.Println(*v, ok, q.Kill(), q.State())
-	// Output: coat true true dead
-}
-
-func ExamplePtr() {
-	s, coat := coats()
-	hooks := map[string]dense.Ptr[string]{"left": s.Ptr(coat)}
-	none := hooks["right"]
-	fmt.Println(hooks["left"].Alive(), none.Alive(), none.State(), none.Kill())
-	// Output: true false unused false
-}
-
-func ExamplePtr_Get() {
-	s, coat := coats()
-	v, ok := s.Ptr(coat).Get()
-	fmt.Println(*v, ok)
-	// Output: coat true
-}
-
-func ExamplePtr_Alive() {
-	s, coat := coats()
-	fmt.Println(s.Ptr(coat).Alive(), s.Ptr(0).Alive())
-	// Output: true false
-}
-
-func ExamplePtr_State() {
-	s, coat := coats()
-	s.Kill(coat)
-	fmt.Println(s.Ptr(coat).State())
-	// Output: dead
-}
-
-func ExamplePtr_Kill() {
-	s, coat := coats()
-	fmt.Println(s.Ptr(coat).Kill(), s.Ptr(coat).Kill())
-	// Output: true false
-}
-
 func ExampleReadFrom() {
 	s, coat := coats()
 	var file bytes.Buffer

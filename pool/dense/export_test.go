@@ -12,9 +12,6 @@ import (
 // boundary.
 func NewTiny[T any](opts *Options[T]) (*Store[T], error) { return build(opts, 1) }
 
-// LeastChunk is the binary logarithm of the first chunk's length.
-func LeastChunk(size uintptr) uint { return leastChunk(size) }
-
 // Saved is an entry of an earlier version's snapshot.
 type Saved[T any] = saved[T]
 

@@ -4,7 +4,6 @@ package dense
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -122,63 +121,4 @@ func TestInterleave(t *testing.T) {
 			}
 		})
 	}
-}
-
-// String returns the source of the scenario.
-func (s scenario) String() string {
-	return fmt.Sprintf("{name: %q, capacity: %d, room: %d, before: %q,\n\tthreads: %#v},\n", s.name, s.capacity, s.room, s.before, s.threads)
-}
-
-// draw draws a scenario. A thread may use a handle that another creates.
-func draw(rnd *rand.Rand) scenario {
-	s := scenario{name: "generated", room: rnd.IntN(4)}
-	values, names := rnd.IntN(5), 0
-	if rnd.IntN(2) == 0 {
-		s.capacity = max(values, s.room, 1) + rnd.IntN(3)
-	}
-	create := func() string { names++; return fmt.Sprintf("Create h%d", names-1) }
-	var before []string
-	for range values {
-		before = append(before, create())
-	}
-	before = append(before, "Refresh")
-	for i := range values {
-		if rnd.IntN(3) == 0 {
-			before = append(before, fmt.Sprintf("Kill h%d", i))
-		}
-	}
-	s.before = strings.Join(append(before, "Refresh"), "; ")
-	for range 2 + rnd.IntN(2) {
-		var calls []string
-		for range 1 + rnd.IntN(4) {
-			n := rnd.IntN(16)
-			if n < 6 || names == 0 {
-				calls = append(calls, create())
-				continue
-			}
-			h := fmt.Sprintf(" h%d", rnd.IntN(names))
-			switch {
-			case n < 12:
-				calls = append(calls, "Kill"+h)
-			case n < 13:
-				calls = append(calls, "Get"+h+"+")
-			case n < 14:
-				calls = append(calls, "State"+h)
-			default:
-				calls = append(calls, "Get"+h)
-			}
-		}
-		s.threads = append(s.threads, strings.Join(calls, "; "))
-	}
-	return s
-}
-
-// TestInterleaveGenerated runs generated scenarios under some schedules each:
-//
-//	go test -tags interleave -run Generated -v ./pool/dense -generate 1m -generate.seed 1
-func TestInterleaveGenerated(t *testing.T) {
-	testkit.Draw(t, func(rnd *rand.Rand) (interleave.Setup, fmt.Stringer) {
-		s := draw(rnd)
-		return s.setup(map[bool]int{}), s
-	}, nil)
 }

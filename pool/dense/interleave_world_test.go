@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unsafe"
 
 	"coatcheck/internal/check/interleave"
 	"coatcheck/pool"
@@ -54,7 +53,6 @@ func (w *world) begin(o Options[val], room int) {
 	}
 	s.Reserve(room)
 	w.s = s
-	w.r.Describe(w.describe)
 }
 
 // thread adds a thread.
@@ -229,18 +227,4 @@ func (w *world) finally() error {
 		}
 	}
 	return nil
-}
-
-// describe names the shared words in the printed interleaving.
-func (w *world) describe(p unsafe.Pointer) (string, func(uint64) string) {
-	d := w.s.room.Load()
-	for name, at := range map[string]unsafe.Pointer{
-		"phase": unsafe.Pointer(&w.s.phase), "tail": unsafe.Pointer(&w.s.tail), "room": unsafe.Pointer(&w.s.room),
-		"mu": unsafe.Pointer(&d.mu), "chunk 0": unsafe.Pointer(&d.chunks[0]), "chunk 1": unsafe.Pointer(&d.chunks[1]),
-	} {
-		if p == at {
-			return name, nil
-		}
-	}
-	return "", nil
 }

@@ -134,7 +134,7 @@ func (mc *machine) any() handle {
 func (mc *machine) kill(h handle) {
 	i, lives := mc.index[h]
 	want := lives && !mc.items[i].dead
-	if got := mc.s.Ptr(h).Kill(); got != want {
+	if got := mc.s.Kill(h); got != want {
 		mc.fatalf("Kill(%v) returned %v, want %v", h, got, want)
 	}
 	if want {
@@ -148,7 +148,7 @@ func (mc *machine) kill(h handle) {
 	}
 }
 
-// look checks Get, Alive and State, also of a Ptr.
+// look checks Get, Alive and State.
 func (mc *machine) look(h handle) {
 	i, lives := mc.index[h]
 	want := dense.Unused
@@ -159,19 +159,12 @@ func (mc *machine) look(h handle) {
 		}
 		mc.done[want.String()]++
 	}
-	q := mc.s.Ptr(h)
-	if got := mc.s.State(h); got != want || q.State() != want {
-		mc.fatalf("State(%v) is %v, of the Ptr %v, want %v", h, got, q.State(), want)
-	}
-	if got := mc.s.Alive(h); got != lives || q.Alive() != lives {
-		mc.fatalf("Alive(%v) is %v, of the Ptr %v, want %v", h, got, q.Alive(), lives)
+	if st, alive := mc.s.State(h), mc.s.Alive(h); st != want || alive != lives {
+		mc.fatalf("%v is %v, alive: %v; want %v", h, st, alive, want)
 	}
 	v, ok := mc.s.Get(h)
 	if ok != lives || (v != nil) != lives {
 		mc.fatalf("Get(%v) returned %v, %v, want %v", h, v != nil, ok, lives)
-	}
-	if again, ok := q.Get(); again != v || ok != lives {
-		mc.fatalf("the Ptr of %v returned %v, %v, want %v", h, again != nil, ok, lives)
 	}
 	if !lives {
 		return

@@ -35,13 +35,6 @@ func TestBadOptionsAreErrors(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestFirstChunkTakesSomeMemory: the first chunk has about 4 KiB, whatever the size of T.
-func TestFirstChunkTakesSomeMemory(t *testing.T) {
-	for size, want := range map[uintptr]uint{0: 1024, 1: 1024, 4: 1024, 16: 256, 500: 8, 512: 8, 1 << 20: 8} {
-		require.EqualValues(t, want, 1<<dense.LeastChunk(size), "values of %d bytes", size)
-	}
-}
-
 // TestSteadyStateAllocatesNothing: phases like the one before need no memory.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	if testkit.Race {

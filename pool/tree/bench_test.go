@@ -43,21 +43,6 @@ func (p *byPointer) append(c *byPointer) {
 	p.last = c
 }
 
-func (c *byPointer) detach() {
-	p := c.parent
-	if c.prev != nil {
-		c.prev.next = c.next
-	} else {
-		p.first = c.next
-	}
-	if c.next != nil {
-		c.next.prev = c.prev
-	} else {
-		p.last = c.prev
-	}
-	c.parent, c.prev, c.next = nil, nil, nil
-}
-
 // below calls f for all nodes below top, in pre-order, without recursion.
 func (top *byPointer) below(f func(*byPointer) bool) {
 	for at := top; ; {
@@ -138,24 +123,4 @@ func BenchmarkDescendants(b *testing.B) {
 			}))
 		})
 	}
-}
-
-// BenchmarkDetachAppend detaches a node and appends it elsewhere.
-func BenchmarkDetachAppend(b *testing.B) {
-	const n = 1000
-	f, hs, nodes := grow(b, n, 8, false)
-	testkit.Versus(b, func(k int) {
-		for i := range k {
-			c := hs[n-1-i%500]
-			if f.Detach(c) != nil || f.Append(hs[i%100], c) != nil {
-				b.Fatal("an error")
-			}
-		}
-	}, func(k int) {
-		for i := range k {
-			c := nodes[n-1-i%500]
-			c.detach()
-			nodes[i%100].append(c)
-		}
-	})
 }

@@ -44,7 +44,7 @@
 // invalidated a step four times. Loops are pinned, so every pointer that they yield is
 // valid until the loop ends, even when the value is removed meanwhile.
 //
-// Children, Descendants, DescendantsFunc and PostOrder, forwards and backward, are walks.
+// Children, Descendants, DescendantsFunc and PostOrder are walks.
 // A node leaves its place when it is detached, moved or removed. This is the promise:
 //
 //	A walk yields nodes that were below its top when it began, in the order of that moment, each at most once.

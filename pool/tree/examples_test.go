@@ -253,22 +253,20 @@ func ExampleForest_Descendants() {
 	// Output: door handle wheel
 }
 
-func ExampleForest_ChildrenBackward() {
-	_, f, part := scene("car(door(handle) wheel)")
-	names(f.ChildrenBackward(part["car"]))
-	// Output: wheel door
-}
-
 func ExampleForest_DescendantsFunc() {
 	_, f, part := scene("house(attic(chest(coin)) hall(chair))")
-	names(f.DescendantsFunc(part["house"], func(_ pool.Handle[Part], v *Part) bool { return v.Name != "chest" }))
-	// Output: attic chest hall chair
-}
-
-func ExampleForest_DescendantsBackward() {
-	_, f, part := scene("desktop(editor(menu) clock)") // each drawn over those before it
-	names(f.DescendantsBackward(part["desktop"]))      // what a click meets first
-	// Output: clock menu editor
+	open := func(_ pool.Handle[Part], v *Part) bool {
+		fmt.Println("open the", v.Name) // once for each, after the body
+		return v.Name != "chest"
+	}
+	for _, v := range f.DescendantsFunc(part["house"], open) {
+		fmt.Print(v.Name, ": ")
+	}
+	// Output:
+	// attic: open the attic
+	// chest: open the chest
+	// hall: open the hall
+	// chair: open the chair
 }
 
 func ExampleForest_PostOrder() {

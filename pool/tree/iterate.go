@@ -54,13 +54,7 @@ func (f *Forest[T]) neighbour(h pool.Handle[T], link func(*words[T]) pool.Handle
 //
 // A step costs O(1). The package documentation says what is yielded beside changes.
 func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.preOrder(h, false, false, nil)
-}
-
-// ChildrenBackward is like Children but ranges from the last to the first. A step takes
-// up to three times as long if the nodes are in the cache.
-func (f *Forest[T]) ChildrenBackward(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.preOrder(h, false, true, nil)
+	return f.preOrder(h, false, nil)
 }
 
 // Descendants ranges over everything below h, parents before their children and siblings
@@ -72,7 +66,7 @@ func (f *Forest[T]) ChildrenBackward(h pool.Handle[T]) iter.Seq2[pool.Handle[T],
 // while the loop is below it, the loop continues behind the ancestor at the fourteenth
 // level.
 func (f *Forest[T]) Descendants(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.preOrder(h, true, false, nil)
+	return f.preOrder(h, true, nil)
 }
 
 // DescendantsFunc is like Descendants but skips what lies below nodes for which enter
@@ -82,44 +76,14 @@ func (f *Forest[T]) DescendantsFunc(h pool.Handle[T], enter func(pool.Handle[T],
 	if enter == nil {
 		panic(nilEnter)
 	}
-	return f.preOrder(h, true, false, enter)
+	return f.preOrder(h, true, enter)
 }
 
 // PostOrder is like Descendants but yields children before their parents, for sums and
 // removals from below. It takes 8 bytes a level if there are more than 32.
 func (f *Forest[T]) PostOrder(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.postOrder(h, false)
-}
-
-// DescendantsBackward is like Descendants in the reverse order: what was drawn last comes
-// first. It takes as much memory as [Forest.PostOrder].
-func (f *Forest[T]) DescendantsBackward(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.postOrder(h, true)
-}
-
-// preOrder ranges over the children of h and, if deep, over what lies below them.
-func (f *Forest[T]) preOrder(h pool.Handle[T], deep, back bool, enter func(pool.Handle[T], *T) bool) iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
-		w := walk[T]{f: f, g: f.pin(), top: h, deep: deep, back: back}
-		defer w.g.Unpin() // also if the body panics
-		if !w.begin() {
-			return
-		}
-		for h, v := w.step(); v != nil; h, v = w.step() {
-			if !yield(h, v) {
-				return
-			}
-			if enter != nil {
-				w.deep = enter(h, v)
-			}
-		}
-	}
-}
-
-// postOrder ranges over everything below h, each node when the walk leaves it.
-func (f *Forest[T]) postOrder(h pool.Handle[T], back bool) iter.Seq2[pool.Handle[T], *T] {
-	return func(yield func(pool.Handle[T], *T) bool) {
-		w := walk[T]{f: f, g: f.pin(), top: h, back: back, deep: true}
+		w := walk[T]{f: f, g: f.pin(), top: h, deep: true}
 		defer w.g.Unpin() // also if the body panics
 		if !w.begin() {
 			return
@@ -143,6 +107,25 @@ func (f *Forest[T]) postOrder(h pool.Handle[T], back bool) iter.Seq2[pool.Handle
 				return
 			}
 			open = append(open, h)
+		}
+	}
+}
+
+// preOrder ranges over the children of h and, if deep, over what lies below them.
+func (f *Forest[T]) preOrder(h pool.Handle[T], deep bool, enter func(pool.Handle[T], *T) bool) iter.Seq2[pool.Handle[T], *T] {
+	return func(yield func(pool.Handle[T], *T) bool) {
+		w := walk[T]{f: f, g: f.pin(), top: h, deep: deep}
+		defer w.g.Unpin() // also if the body panics
+		if !w.begin() {
+			return
+		}
+		for h, v := w.step(); v != nil; h, v = w.step() {
+			if !yield(h, v) {
+				return
+			}
+			if enter != nil {
+				w.deep = enter(h, v)
+			}
 		}
 	}
 }

@@ -41,29 +41,6 @@ func TestWalkLosesMoreFarDown(t *testing.T) {
 	}
 }
 
-// TestLostWalkYieldsNothingTwice: a walk omits the siblings behind a node that left
-// together with its follower. It does not restart if the follower was moved to the front
-// of the list.
-func TestLostWalkYieldsNothingTwice(t *testing.T) {
-	for when := range 2 { // the follower moves while the walk is at either node below
-		p, f := newForest(t)
-		root, k := family(t, p, f, 4)
-		below := addBelow(t, p, f, k[1], 2)
-		var got []handle
-		for h := range f.Descendants(root) {
-			got = append(got, h)
-			if h == below[when] {
-				require.NoError(t, f.Detach(k[2]))
-				require.NoError(t, f.Prepend(root, k[2]))
-			}
-			if h == below[1] {
-				require.NoError(t, f.Detach(k[1]))
-			}
-		}
-		assert.Equal(t, []handle{k[0], k[1], below[0], below[1]}, got, "k[3] is omitted")
-	}
-}
-
 // TestRepairSendsNoWalkBack: Repair puts the runs between dead siblings in the order of
 // their slots. A walk that has passed one of them must not go back with it.
 func TestRepairSendsNoWalkBack(t *testing.T) {

@@ -133,32 +133,21 @@ func (m *model) runs(h handle) (runs [][]handle) {
 }
 
 // below is what Descendants yields.
-func (m *model) below(h handle) []handle { return preOrder(m.seen(false), h) }
+func (m *model) below(h handle) []handle { return preOrder(m.seen, h) }
 
 // seen returns the children that a loop reaches.
-func (m *model) seen(back bool) func(handle) []handle {
-	return func(h handle) []handle {
-		runs := m.runs(h)
-		if back {
-			return runs[len(runs)-1]
-		}
-		return runs[0]
-	}
-}
+func (m *model) seen(h handle) []handle { return m.runs(h)[0] }
 
 // allWalks are the loops over some or all nodes below a node, and the order in which they
 // yield them, given the children of each node first to last.
 var allWalks = []struct {
 	name  string
-	back  bool
-	ahead bool // a step is taken before the node is yielded from which it leads
 	loop  func(f *tree.Forest[node], h handle) iter.Seq2[handle, *node]
 	order func(kids func(handle) []handle, h handle) []handle
 }{
-	{"Children", false, false, (*tree.Forest[node]).Children, func(kids func(handle) []handle, h handle) []handle { return slices.Clone(kids(h)) }},
-	{"ChildrenBackward", true, false, (*tree.Forest[node]).ChildrenBackward, func(kids func(handle) []handle, h handle) []handle { return reversed(kids(h)) }},
-	{"Descendants", false, false, (*tree.Forest[node]).Descendants, preOrder},
-	{"DescendantsFunc", false, false, func(f *tree.Forest[node], h handle) iter.Seq2[handle, *node] {
+	{"Children", (*tree.Forest[node]).Children, func(kids func(handle) []handle, h handle) []handle { return slices.Clone(kids(h)) }},
+	{"Descendants", (*tree.Forest[node]).Descendants, preOrder},
+	{"DescendantsFunc", func(f *tree.Forest[node], h handle) iter.Seq2[handle, *node] {
 		return f.DescendantsFunc(h, func(h handle, _ *node) bool { return entered(h) })
 	}, func(kids func(handle) []handle, h handle) []handle {
 		return preOrder(func(k handle) []handle {
@@ -168,8 +157,7 @@ var allWalks = []struct {
 			return kids(k)
 		}, h)
 	}},
-	{"PostOrder", false, true, (*tree.Forest[node]).PostOrder, postOrder},
-	{"DescendantsBackward", true, true, (*tree.Forest[node]).DescendantsBackward, func(kids func(handle) []handle, h handle) []handle { return reversed(preOrder(kids, h)) }},
+	{"PostOrder", (*tree.Forest[node]).PostOrder, postOrder},
 }
 
 // entered is the enter function of DescendantsFunc in these tests.
@@ -403,7 +391,7 @@ func (mc *machine) judge() {
 			mc.fatalf("parent of %v: %v %v, want %v", h, p, ok, up)
 		}
 		for _, w := range allWalks {
-			if got, want := handles(mc.t, w.loop(f, h)), w.order(m.seen(w.back), h); !slices.Equal(got, want) {
+			if got, want := handles(mc.t, w.loop(f, h)), w.order(m.seen, h); !slices.Equal(got, want) {
 				mc.fatalf("%s of %v: %v, want %v", w.name, h, got, want)
 			}
 		}

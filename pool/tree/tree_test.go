@@ -203,7 +203,6 @@ func TestDeepAndWide(t *testing.T) {
 	down, up := chain[1:], reversed(chain[1:])
 	require.True(t, slices.Equal(down, handles(t, f.Descendants(chain[0]))))
 	require.True(t, slices.Equal(up, handles(t, f.PostOrder(chain[0]))))
-	require.True(t, slices.Equal(up, handles(t, f.DescendantsBackward(chain[0]))))
 	require.True(t, slices.Equal(reversed(chain[:n-1]), handles(t, f.Ancestors(chain[n-1]))))
 	assert.Equal(t, n-1, f.Depth(chain[n-1]))
 	assert.ErrorIs(t, f.Move(chain[0], chain[n-1]), tree.ErrCycle)
@@ -253,25 +252,6 @@ func TestRemoveAfterAPanickingReset(t *testing.T) {
 	}
 	assert.Positive(t, panics)
 	assert.Zero(t, p.Len(), "values below a node that was removed")
-}
-
-// TestDescendantsFuncAsksAfterTheBody: enter is called once for each node yielded, after
-// the body.
-func TestDescendantsFuncAsksAfterTheBody(t *testing.T) {
-	p, f := newForest(t)
-	root, kids := family(t, p, f, 3)
-	addBelow(t, p, f, kids[1], 2)
-	var got, asked []handle
-	for h := range f.DescendantsFunc(root, func(h handle, n *node) bool {
-		require.Equal(t, h, n.Self)
-		require.Equal(t, got[len(got)-1], h)
-		asked = append(asked, h)
-		return h != kids[1]
-	}) {
-		got = append(got, h)
-	}
-	assert.Equal(t, kids, got)
-	assert.Equal(t, kids, asked)
 }
 
 func TestMisusePanics(t *testing.T) {
@@ -338,15 +318,9 @@ func TestNothingAllocates(t *testing.T) {
 	n := testing.AllocsPerRun(100, func() {
 		for range f.Children(root) {
 		}
-		for range f.ChildrenBackward(root) {
-		}
-		for range f.Descendants(root) {
-		}
-		for range f.DescendantsBackward(root) {
+		for range f.DescendantsFunc(root, func(_ handle, n *node) bool { return n.ID != 3 }) {
 		}
 		for range f.PostOrder(root) {
-		}
-		for range f.DescendantsFunc(root, func(_ handle, n *node) bool { return n.ID != 3 }) {
 		}
 		for range f.Ancestors(kids[3]) {
 		}

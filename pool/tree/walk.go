@@ -44,8 +44,7 @@ import "coatcheck/pool"
 // previous sibling. A walk that came to the node past a lost one does not. So from then on
 // each of its steps is a slow one, which ends it if it meets a tortoise.
 //
-// Backwards is the same, with first and last, next and previous exchanged. In post-order
-// a node is yielded when the walk leaves it, if it is old then.
+// In post-order a node is yielded when the walk leaves it, if it is old then.
 //
 // None of this says that a node is live. Nodes are removed without the Forest's
 // knowledge; each step finds that out when it looks up their handles.
@@ -54,8 +53,7 @@ type walk[T any] struct {
 	g    pool.Guard[T] // pinned for the length of the walk
 	top  pool.Handle[T]
 	deep bool // the next step visits the children of at
-	back bool // from the last child to the first
-	slow bool // every step is a slow one: back, or the walk has come past a lost node
+	slow bool // every step is a slow one: the walk has come past a lost node
 	ring tortoise[T]
 
 	began uint64 // a node is old if its stamp is not greater
@@ -109,7 +107,7 @@ func (w *walk[T]) begin() bool {
 		w.began = w.f.version.Load()
 		w.f.mu.Unlock()
 	}
-	w.seen, w.slow, w.ring = w.began, w.back, newTortoise(w.top)
+	w.seen, w.ring = w.began, newTortoise(w.top)
 	return true
 }
 
@@ -117,8 +115,7 @@ func (w *walk[T]) begin() bool {
 //
 // This is the fast half, which runs when nothing has changed since the step before. It
 // repeats part of stepSlow so that the compiler inlines the look-up, which makes a walk
-// over nodes in the cache three times as fast. It only goes forwards: a test of the
-// direction at each link would cost all walks a quarter.
+// over nodes in the cache three times as fast.
 func (w *walk[T]) step() (pool.Handle[T], *T) {
 	if w.slow {
 		return w.stepSlow()
@@ -163,29 +160,7 @@ func (w *walk[T]) step() (pool.Handle[T], *T) {
 	return w.stepSlow()
 }
 
-// first, next and prev follow the links of a node in the direction of the walk.
-func (w *walk[T]) first(n *words[T]) pool.Handle[T] {
-	if w.back {
-		return load[T](&n.last)
-	}
-	return load[T](&n.first)
-}
-
-func (w *walk[T]) next(n *words[T]) pool.Handle[T] {
-	if w.back {
-		return load[T](&n.prev)
-	}
-	return load[T](&n.next)
-}
-
-func (w *walk[T]) prev(n *words[T]) pool.Handle[T] {
-	if w.back {
-		return load[T](&n.next)
-	}
-	return load[T](&n.prev)
-}
-
-// stepSlow is step at the end of a list, beside changes, backwards, and past a lost node.
+// stepSlow is step at the end of a list, beside changes, and past a lost node.
 func (w *walk[T]) stepSlow() (pool.Handle[T], *T) {
 	to, version, ok := w.attempt()
 	for n := 1; !ok; n++ {
@@ -238,24 +213,24 @@ func (w *walk[T]) old(links *words[T]) bool {
 func (w *walk[T]) look(version uint64) (to found[T], ok bool) {
 	h, level, kept := w.at, w.level, w.seen
 	if level == 0 {
-		return w.among(version, 1, h, 0, w.first(w.links))
+		return w.among(version, 1, h, 0, load[T](&w.links.first))
 	}
 	for ; level > 0; level, kept = level-1, w.began {
 		ok = true
 		p := &w.path[min(level, levels-1)]
 		if links := w.f.look(&w.g, h); w.old(links) {
 			if w.deep && h == w.at {
-				to, ok = w.among(version, level+1, h, 0, w.first(links))
+				to, ok = w.among(version, level+1, h, 0, load[T](&links.first))
 			}
 			parent := load[T](&links.parent)
 			if ok && to.h == 0 {
-				to, ok = w.among(version, level, parent, h, w.next(links))
+				to, ok = w.among(version, level, parent, h, load[T](&links.next))
 			}
 			h = parent
 		} else {
 			if next := w.f.look(&w.g, p.next); p.at == h && next != nil && next.stamp.Load() <= kept {
 				w.slow = true
-				to, ok = w.among(version, level, load[T](&next.parent), w.prev(next), p.next)
+				to, ok = w.among(version, level, load[T](&next.parent), load[T](&next.prev), p.next)
 			}
 			if h == w.at {
 				h = w.parent
@@ -277,10 +252,10 @@ func (w *walk[T]) look(version uint64) (to found[T], ok bool) {
 func (w *walk[T]) among(version uint64, level int, parent, prev, h pool.Handle[T]) (to found[T], ok bool) {
 	for first := h; h != 0 && h != w.top; {
 		v, links := w.f.find(&w.g, h)
-		if links == nil || load[T](&links.parent) != parent || w.prev(links) != prev {
+		if links == nil || load[T](&links.parent) != parent || load[T](&links.prev) != prev {
 			break
 		}
-		next := w.next(links)
+		next := load[T](&links.next)
 		if links.stamp.Load() <= w.began {
 			return found[T]{h, v, links, next, parent, level}, true
 		}
