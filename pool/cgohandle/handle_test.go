@@ -34,76 +34,49 @@ func ofHandles[H any](create func(v any) H, value func(h H) any, destroy func(h 
 	}
 }
 
-// outcome returns what a caller sees: the result, or a panic.
-func outcome(f func() any) (v any, panics bool) {
-	panics = testkit.Recovered(func() { v = f() }) != nil
-	return v, panics
-}
-
-// matchOriginal decodes operations and does each with runtime/cgo.Handle (original) and
-// with this package. It uses all handles issued, stale ones and zero too, and values of
-// all kinds. Both must return or refuse the same.
-func matchOriginal(t *testing.T, in []byte) {
+// stream draws operations and does each with runtime/cgo.Handle (original), then with this
+// package. It uses all handles issued, stale ones and zero too, and values of all kinds. All
+// must return or refuse the same.
+func stream(t testing.TB, _ int, choose func(n int) int, more func() bool) map[string]int {
 	values := []any{nil, 1, "two", 3.0, []int{4}, &struct{ five int }{5}, struct{ a, b string }{"6", "7"}, error(pool.ErrFull)}
 	tab := cgohandle.NewTable[any]()
-	base, subjects := original(), map[string]verbs{
-		"Handle": ofHandles(cgohandle.New, cgohandle.Handle.Value, cgohandle.Handle.Delete),
-		"Table":  ofHandles(tab.New, tab.Value, tab.Delete),
-	}
-	issued, live := 1, map[int]bool{}
-	for k := 0; k+1 < len(in); k += 2 {
-		pick := int(in[k+1]) % issued
-		var do func(verbs) any
-		var what string
-		switch in[k] % 4 {
+	subjects := []verbs{original(),
+		ofHandles(cgohandle.New, cgohandle.Handle.Value, cgohandle.Handle.Delete),
+		ofHandles(tab.New, tab.Value, tab.Delete)}
+	issued, live, done := 1, map[int]bool{}, map[string]int{}
+	for more() {
+		pick, v, what := choose(issued), values[choose(len(values))], "Value"
+		do := func(s verbs) any { return s.value(pick) }
+		switch choose(4) {
 		case 0, 1:
-			v := values[int(in[k+1])%len(values)]
-			what = fmt.Sprintf("New(%v)", v)
-			do = func(s verbs) any { s.create(v); return nil }
+			what, do = "New", func(s verbs) any { s.create(v); return nil }
 			live[issued] = true
 			issued++
 		case 2:
-			what = fmt.Sprintf("Value of handle %d", pick)
-			do = func(s verbs) any { return s.value(pick) }
-		case 3:
-			what = fmt.Sprintf("Delete of handle %d", pick)
-			do = func(s verbs) any { s.destroy(pick); return nil }
+			what, do = "Delete", func(s verbs) any { s.destroy(pick); return nil }
 			delete(live, pick)
 		}
-		want, refused := outcome(func() any { return do(base) })
-		for name, s := range subjects {
-			got, panics := outcome(func() any { return do(s) })
-			require.Equal(t, []any{want, refused}, []any{got, panics}, "operation %d, %s: %s", k/2, what, name)
+		var outcomes [3][2]any // what a caller sees: the result, and whether it panics
+		for i, s := range subjects {
+			outcomes[i][1] = testkit.Recovered(func() { outcomes[i][0] = do(s) }) != nil
+			require.Equal(t, outcomes[0], outcomes[i], "subject %d: %s of handle %d, or New(%v)", i, what, pick, v)
 		}
+		done[fmt.Sprint(what, " panics: ", outcomes[0][1])]++
 	}
 	for i := range live { // these tables belong to the process
-		base.destroy(i)
 		for _, s := range subjects {
 			s.destroy(i)
 		}
 	}
+	return done
 }
 
 func TestHandlesMatchOriginal(t *testing.T) {
-	rnd := testkit.Rand(t)
-	for range testkit.Long(400) {
-		in := make([]byte, 2+rnd.IntN(400))
-		for i := range in {
-			in[i] = byte(rnd.Uint32())
-		}
-		matchOriginal(t, in)
-	}
+	testkit.MatchModel(t, 1, testkit.Long(400), 200, stream, 1,
+		"New panics: false", "Value panics: false", "Value panics: true", "Delete panics: false", "Delete panics: true")
 }
 
-func FuzzAgainstOriginal(f *testing.F) {
-	f.Add([]byte{0, 5, 2, 1, 3, 1, 2, 1, 3, 1, 2, 0})
-	f.Add([]byte{0, 0, 0, 1, 3, 1, 0, 2, 2, 1, 2, 2, 2, 3, 3, 3, 3, 3})
-	f.Fuzz(func(t *testing.T, in []byte) {
-		if len(in) <= 1024 {
-			matchOriginal(t, in)
-		}
-	})
-}
+func FuzzAgainstOriginal(f *testing.F) { testkit.FuzzModel(f, 1, 400, stream) }
 
 // TestWordsThatAreNoHandlesAreRefused: C may pass back any word. If it is not a live
 // handle, Lookup returns false and the others panic with a description.

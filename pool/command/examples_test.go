@@ -63,16 +63,6 @@ func ExampleNew() {
 	// Output: 1 0
 }
 
-func ExampleBuffer() {
-	p := pool.Must[string](nil)
-	b := command.New(p) // goroutines may share it
-	_, _ = b.Insert("coat")
-	before := p.Len()
-	b.Apply()
-	fmt.Println(before, p.Len())
-	// Output: 0 1
-}
-
 func ExampleBuffer_Insert() {
 	p := pool.Must(replay[node]())
 	b := command.New(p)

@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"testing"
@@ -90,14 +89,13 @@ func newMachine(t testing.TB, o pool.Options[value], choose func(int) int) *mach
 
 func (mc *machine) fatalf(format string, args ...any) {
 	mc.t.Helper()
-	text := fmt.Sprintf(format, args...)
 	for i, m := range mc.models {
-		text += fmt.Sprintf("\npool %d: %d live, %d reserved, Capacity %d; %+v", i, len(m.live), m.held, m.full, m.pool.Stats())
+		mc.t.Logf("pool %d: %d live, %d reserved, Capacity %d; %+v", i, len(m.live), m.held, m.full, m.pool.Stats())
 	}
 	for i, b := range mc.buffers {
-		text += fmt.Sprintf("\nbuffer %d: insertions %v, removals %v", i, b.insertions, b.removals)
+		mc.t.Logf("buffer %d: insertions %v, removals %v", i, b.insertions, b.removals)
 	}
-	mc.t.Fatal(text)
+	mc.t.Fatalf(format, args...)
 }
 
 // any chooses a handle: usually a young one, which often lives or waits.
@@ -134,13 +132,11 @@ func (mc *machine) step() {
 	mc.lastID++
 	switch mc.choose(13) {
 	case 0, 1, 2:
-		h, err := r.b.Insert(valueOf(mc.lastID))
-		mc.record(r, h, err)
+		mc.insert(r)
 	case 3:
 		mc.insertFunc(r, mc.choose(6))
 	case 4, 5, 6:
-		r.b.Remove(h)
-		r.removals = append(r.removals, h)
+		r.remove(h)
 	case 7:
 		var rs []*recorded
 		for range mc.choose(7) { // some of the buffers, in any order, and any of them twice
@@ -163,18 +159,27 @@ func (mc *machine) step() {
 		m.past[h], m.live[h] = true, mc.lastID
 		mc.known = append(mc.known, h)
 	case 11:
-		mc.look(r)
+		mc.look(r, mc.choose(4) == 0)
 	case 12: // enough for a batch of the pool's, so that Apply and Discard call Reset
 		for range mc.choose(200) {
 			mc.lastID++
-			h, err := r.b.Insert(valueOf(mc.lastID))
-			mc.record(r, h, err)
-			if err == nil && mc.choose(2) == 0 {
-				r.b.Remove(h)
-				r.removals = append(r.removals, h)
+			if h := mc.insert(r); h != 0 && mc.choose(2) == 0 {
+				r.remove(h)
 			}
 		}
 	}
+}
+
+func (r *recorded) remove(h handle) {
+	r.b.Remove(h)
+	r.removals = append(r.removals, h)
+}
+
+func (mc *machine) insert(r *recorded) handle {
+	mc.t.Helper()
+	h, err := r.b.Insert(valueOf(mc.lastID))
+	mc.record(r, h, err)
+	return h
 }
 
 // record notes an insertion that was recorded with the last id.
@@ -280,7 +285,6 @@ func (mc *machine) discard(r *recorded) {
 	r.m.held -= gone
 	mc.done["Discard"] += gone
 	mc.recordLate()
-	mc.look(r)
 	mc.all()
 }
 
@@ -290,8 +294,8 @@ type removal struct {
 	id uint64
 }
 
-// insert does in the model the insertions of an Apply.
-func (mc *machine) insert(rs []*recorded) (inserted []handle) {
+// commit does in the model the insertions of an Apply.
+func (mc *machine) commit(rs []*recorded) (inserted []handle) {
 	for _, r := range rs {
 		for i, h := range r.insertions {
 			r.m.live[h] = r.ids[i]
@@ -332,7 +336,7 @@ func (mc *machine) apply(rs []*recorded, functions int) {
 	}
 	i, n := 0, 0
 	returned := mc.meddled(func() { i, n = command.ApplyFunc(onInsert, onRemove, bs...) })
-	inserted := mc.insert(rs)
+	inserted := mc.commit(rs)
 	removed := mc.remove(rs, onRemove != nil, returned)
 	leastInserted, leastRemoved := len(inserted), len(removed)
 	if !returned { // perhaps in a Take, whose value is lost
@@ -394,13 +398,11 @@ func (mc *machine) remove(rs []*recorded, takes, returned bool) (removed []remov
 	return removed
 }
 
-// all checks every handle, every value and every removal that waits.
+// all checks every handle, every value and every command that waits.
 func (mc *machine) all() {
 	mc.t.Helper()
-	for i, r := range mc.buffers {
-		if hs := slices.Collect(r.b.Removals()); !slices.Equal(hs, r.removals) {
-			mc.fatalf("removals %v wait in buffer %d; want %v", hs, i, r.removals)
-		}
+	for _, r := range mc.buffers {
+		mc.look(r, false)
 	}
 	for i, m := range mc.models {
 		n := 0
@@ -421,9 +423,8 @@ func (mc *machine) all() {
 	}
 }
 
-// look checks Len, Insertions and Removals. A loop over either visits what is recorded
-// meanwhile.
-func (mc *machine) look(r *recorded) {
+// look checks Len, Insertions and Removals. A loop visits what is recorded meanwhile.
+func (mc *machine) look(r *recorded, meanwhile bool) {
 	mc.t.Helper()
 	if i, n := r.b.Len(); i != len(r.insertions) || n != len(r.removals) {
 		mc.fatalf("%d insertions and %d removals wait; want %v, %v", i, n, r.insertions, r.removals)
@@ -433,11 +434,9 @@ func (mc *machine) look(r *recorded) {
 		if h != r.insertions[n] || v.number() != r.ids[n] {
 			mc.fatalf("insertion %d: %v with value %d; want %v with %d", n, h, v.number(), r.insertions[n], r.ids[n])
 		}
-		if n++; n == 1 && mc.choose(4) == 0 {
-			r.b.Remove(h)
-			r.removals = append(r.removals, h)
-			h, err := r.b.Insert(valueOf(mc.lastID))
-			mc.record(r, h, err)
+		if n++; n == 1 && meanwhile {
+			r.remove(h)
+			mc.insert(r)
 		}
 	}
 	if hs := slices.Collect(r.b.Removals()); n != len(r.insertions) || !slices.Equal(hs, r.removals) {

@@ -22,24 +22,19 @@ func (b *Buffer[T]) Insertions() iter.Seq2[pool.Handle[T], *T] {
 		// to.
 		defer runtime.KeepAlive(b)
 		for i := 0; ; i++ {
-			h, v, ok := b.insertion(i)
-			if !ok || !yield(h, v) {
+			b.mu.Lock()
+			if i >= len(b.insertions) {
+				b.mu.Unlock()
+				return
+			}
+			r := b.insertions[i]
+			h, v := r.Handle(), r.Value() // while mu is held r is open, so Value does not panic
+			b.mu.Unlock()
+			if !yield(h, v) {
 				return
 			}
 		}
 	}
-}
-
-// insertion returns the i-th insertion. While mu is held the reservations in the list are
-// open, so Value does not panic.
-func (b *Buffer[T]) insertion(i int) (h pool.Handle[T], v *T, ok bool) {
-	b.mu.Lock()
-	if ok = i < len(b.insertions); ok {
-		r := b.insertions[i]
-		h, v = r.Handle(), r.Value()
-	}
-	b.mu.Unlock()
-	return h, v, ok
 }
 
 // Removals ranges over the removals that wait for Apply, in the order of recording and as
@@ -49,19 +44,16 @@ func (b *Buffer[T]) Removals() iter.Seq[pool.Handle[T]] {
 	b.usable()
 	return func(yield func(pool.Handle[T]) bool) {
 		for i := 0; ; i++ {
-			h, ok := b.removal(i)
-			if !ok || !yield(h) {
+			b.mu.Lock()
+			if i >= len(b.removals) {
+				b.mu.Unlock()
+				return
+			}
+			h := b.removals[i]
+			b.mu.Unlock()
+			if !yield(h) {
 				return
 			}
 		}
 	}
-}
-
-func (b *Buffer[T]) removal(i int) (h pool.Handle[T], ok bool) {
-	b.mu.Lock()
-	if ok = i < len(b.removals); ok {
-		h = b.removals[i]
-	}
-	b.mu.Unlock()
-	return h, ok
 }
