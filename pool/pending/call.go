@@ -75,7 +75,7 @@ func (k Call[T]) Cancel() bool {
 func (k Call[T]) claim() bool { return k.w != nil && k.w.id.CompareAndSwap(k.id, 0) }
 
 // remove takes the handle. Then nobody else sends.
-func (k Call[T]) remove() bool { return k.w.calls.live.Remove(pool.Handle[*waiter[T]](k.id)) }
+func (k Call[T]) remove() bool { return k.w.calls.live.Remove(pool.Handle[chan answer[T]](k.id)) }
 
 // giveUp ends the call with err. If another has taken the handle, its answer is there or on
 // its way, and is returned instead.

@@ -23,9 +23,9 @@ type Options struct {
 // Any number of goroutines may use a Calls at once. [New] returns one; a zero Calls panics.
 // It must not be copied, and need not be closed.
 type Calls[T any] struct {
-	live    *pool.Pool[*waiter[T]] // the outstanding calls
-	waiters sync.Pool              // of *waiter[T], to be used again
-	closed  atom.Pointer[error]    // refers to the first Close's error; nil before
+	live    *pool.Pool[chan answer[T]] // where the outstanding calls wait
+	waiters sync.Pool                  // of *waiter[T], to be used again
+	closed  atom.Pointer[error]        // refers to the first Close's error; nil before
 }
 
 // waiter is where one call after the other waits.
@@ -44,7 +44,7 @@ type answer[T any] struct {
 // New returns an empty Calls. If opts is nil, it uses the defaults. It panics if the
 // Capacity is negative or too large.
 func New[T any](opts *Options) *Calls[T] {
-	var o pool.Options[*waiter[T]]
+	var o pool.Options[chan answer[T]]
 	if opts != nil {
 		o.Capacity = opts.Capacity
 	}
@@ -61,7 +61,7 @@ func (c *Calls[T]) Start() (Call[T], error) {
 		panic("pending: use of a zero Calls; get one from New")
 	}
 	w := c.waiters.Get().(*waiter[T])
-	h, err := c.live.Insert(w)
+	h, err := c.live.Insert(w.answer)
 	if err != nil {
 		c.waiters.Put(w)
 		return Call[T]{}, err
@@ -85,9 +85,9 @@ func (c *Calls[T]) Fail(id uint64, err error) bool { return c.end(id, failure[T]
 
 // end takes the handle, and then sends. The channel is empty, so the send does not block.
 func (c *Calls[T]) end(id uint64, a answer[T]) bool {
-	w, ok := c.live.Take(pool.Handle[*waiter[T]](id))
+	waits, ok := c.live.Take(pool.Handle[chan answer[T]](id))
 	if ok {
-		w.answer <- a
+		waits <- a
 	}
 	return ok
 }
@@ -95,8 +95,8 @@ func (c *Calls[T]) end(id uint64, a answer[T]) bool {
 // FailAll fails all outstanding calls, and returns how many. One that starts meanwhile may
 // stay. It reads every slot that has memory, as Len does.
 func (c *Calls[T]) FailAll(err error) (n int) {
-	for _, w := range c.live.Drain() {
-		w.answer <- failure[T](err)
+	for _, waits := range c.live.Drain() {
+		waits <- failure[T](err)
 		n++
 	}
 	return n
