@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coatcheck/epoch"
+	"coatcheck/shard"
 )
 
 // debugging is false without the build tag coatcheck_debug, and in tests that explore
@@ -20,6 +21,7 @@ type (
 	lives struct{}
 	set   struct{}
 	mark  struct{ noCopy }
+	user  struct{}
 )
 
 func (p *Pool[T]) record() {}
@@ -36,6 +38,13 @@ func (lives) tell(uint64, bool) string { return "" }
 func (set) tell(*strings.Builder)        {}
 func (set) tellDropped(*strings.Builder) {}
 
-func (*mark) opened(set, string, string) {}
-func (*mark) closed(set, string)         {}
-func (*mark) dropped(set, string)        {}
+func (*mark) opened(set, string, string)  {}
+func (*mark) closed(set, string)          {}
+func (*mark) dropped(set, string)         {}
+func (*mark) watched(set, string, string) {}
+
+func (set) Drops() int { return 0 }
+
+func (*user) enter() func() { return nil }
+
+func (p *Pool[T]) mustBeUntouched(*shard.Slot[T], uint64) {}

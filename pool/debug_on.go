@@ -8,6 +8,7 @@ import (
 
 	"coatcheck/epoch"
 	"coatcheck/internal/trace"
+	"coatcheck/shard"
 )
 
 // debugging reports whether the pool records the calls that insert, remove, open and close,
@@ -53,12 +54,42 @@ func (s set) tellDropped(b *strings.Builder) { s.WriteDropped(b, "\t") }
 // mark is part of what is opened, and refers to its record.
 type mark struct {
 	noCopy
-	item *trace.Item
+	item  *trace.Item
+	watch *trace.Watch
 }
 
 func (m *mark) opened(s set, did, name string) { m.item = s.Open(did, name) }
 func (m *mark) closed(s set, did string)       { s.Close(m.item, did) }
 func (m *mark) dropped(s set, did string)      { s.Drop(m.item, did) }
+
+// watched is opened for what has no finalizer of its own.
+func (m *mark) watched(s set, did, name string) {
+	m.opened(s, did, name)
+	m.watch = s.Watch(m.item, forgotten)
+}
+
+// user is the goroutine that uses a Worker.
+type user struct{ trace.User }
+
+// enter panics if another goroutine uses the Worker. Call leave at the end.
+func (u *user) enter() (leave func()) {
+	if text := u.Enter(); text != "" {
+		panic("pool: two goroutines use a Worker at once" + text)
+	}
+	return u.Leave
+}
+
+// mustBeUntouched panics if the slot, which was claimed as h, was written to while it was vacant.
+func (p *Pool[T]) mustBeUntouched(slot *shard.Slot[T], h uint64) {
+	if p.arena.Untouched(slot) {
+		return
+	}
+	last := h - 2<<32
+	p.arena.Abandon(slot, h, shard.Leave)
+	panic(fmt.Sprintf("pool: a value was written to after its slot was reclaimed, through a pointer that was kept "+
+		"beyond an Unpin, a Release or the end of a loop; it was the value of %v, or of a handle before", Handle[T](last)) +
+		p.records.lives.tell(last, false))
+}
 
 // tracedDomain records the calls that pin, except for brief pins.
 type tracedDomain struct {
@@ -69,7 +100,9 @@ type tracedDomain struct {
 func clock(d *tracedDomain) *epoch.Domain { return &d.Domain }
 
 func (d *tracedDomain) Pin() tracedPin {
-	return tracedPin{d.Domain.Pin(), d.guards, d.guards.Open("pinned", "")}
+	g := d.Domain.Pin()
+	it := d.guards.Open("pinned", "")
+	return tracedPin{g, d.guards, it, d.guards.Watch(it, forgotten)}
 }
 
 // tracedPin keeps its record when it is unpinned, for the text of a later panic.
@@ -77,6 +110,7 @@ type tracedPin struct {
 	epoch.Guard
 	guards set
 	item   *trace.Item
+	watch  *trace.Watch
 }
 
 func (g *tracedPin) Release() bool {

@@ -76,7 +76,8 @@
 //
 // Package pooltest fails a test that leaves something in a pool. With the build tag
 // coatcheck_debug, a pool records the stacks of the calls that use it. [Pool.Explain],
-// [Pool.ExplainOpen] and the panics of MustGet and guards show them.
+// [Pool.ExplainOpen] and the panics of MustGet and guards show them. It also panics if a
+// value was written to after its slot was reclaimed, and if two goroutines use a Worker at once.
 //
 // [Pool.Stats] describes a pool. Package poolhttp shows its figures on a page, as JSON
 // and through expvar, and module coatcheck/pool/metrics exports them to Prometheus and

@@ -64,9 +64,9 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 }
 
 // ExplainOpen returns a text for people with a line for each kind of what is open: guards,
-// Reservations, Workers and Refs. Another line says how many Reservations and Workers were
-// dropped. Pins of calls and loops count as guards, and dropped Refs as open. The text is
-// empty if there are none of these.
+// Reservations, Workers and Refs. Another line says how many were dropped, as Stats.Dropped
+// does. Pins of calls and loops count as guards, and dropped Guards and Refs as open. The text
+// is empty if there are none of these.
 //
 // With the build tag coatcheck_debug, the text also has the stacks and times of the calls that
 // opened them.
@@ -92,12 +92,19 @@ func (p *Pool[T]) ExplainOpen() string {
 	add(n, count(n, "Worker")+" open", r.workers.tell)
 	n = p.arena.Held()
 	add(n, count(n, "Ref")+" open", r.refs.tell)
-	n = int(p.collected.Load())
+	n = p.drops()
 	add(n, fmt.Sprintf("%d dropped and left to the garbage collector", n), func(b *strings.Builder) {
-		r.reservations.tellDropped(b)
-		r.workers.tellDropped(b)
+		for _, s := range []set{r.guards, r.reservations, r.workers, r.refs} {
+			s.tellDropped(b)
+		}
 	})
 	return b.String()
+}
+
+// drops returns how many Reservations and Workers were dropped, and with the build tag how many
+// Guards and Refs.
+func (p *Pool[T]) drops() int {
+	return int(p.collected.Load()) + p.records.guards.Drops() + p.records.refs.Drops()
 }
 
 // count returns n with a noun, in the plural unless n is 1.
@@ -133,6 +140,7 @@ const (
 	cancelled = "cancelled"
 	burnt     = "given up, because the constructor failed,"
 	collected = "dropped, and given back"
+	forgotten = "dropped, and never given back"
 	opened    = "opened"
 	closed    = "closed"
 	held      = "held"

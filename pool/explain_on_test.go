@@ -280,3 +280,108 @@ func TestRecordsInAStorm(t *testing.T) {
 		return open == "" || strings.Contains(testkit.FirstLine(open), " dropped and left to the garbage collector")
 	}, "open: %s", p.ExplainOpen())
 }
+
+// A write through a pointer that was kept beyond its guard is noticed when the slot is claimed
+// again, by whichever verb, and told with the value's story.
+func TestWriteAfterUnpinIsTold(t *testing.T) {
+	testWriteAfterUnpin(t, 7)
+	testWriteAfterUnpin(t, new(int))
+}
+
+func testWriteAfterUnpin[T any](t *testing.T, wrong T) {
+	for name, insert := range map[string]func(p *pool.Pool[T], w *pool.Worker[T]) error{
+		"Insert":        func(p *pool.Pool[T], _ *pool.Worker[T]) error { _, err := p.Insert(wrong); return err },
+		"Worker.Insert": func(_ *pool.Pool[T], w *pool.Worker[T]) error { _, err := w.Insert(wrong); return err },
+		"InsertFunc": func(p *pool.Pool[T], _ *pool.Worker[T]) error {
+			_, err := p.InsertFunc(func(pool.Handle[T], *T) {})
+			return err
+		},
+		"Reserve": func(p *pool.Pool[T], _ *pool.Worker[T]) error {
+			r, err := p.Reserve()
+			if err == nil {
+				r.Commit()
+			}
+			return err
+		},
+	} {
+		for _, reuse := range testkit.Reuses {
+			for _, byWorker := range []bool{false, true} {
+				p := pool.Must(&pool.Options[T]{Capacity: 128, Shards: 1, Reuse: reuse})
+				w := p.Worker()
+				hs := testkit.Fill(t, p, 128, func(int) T { var zero T; return zero })
+				g := p.Pin()
+				v, ok := g.Get(hs[70])
+				require.True(t, ok)
+				for _, h := range hs {
+					remove := p.Remove
+					if byWorker {
+						remove = w.Remove
+					}
+					require.True(t, remove(h))
+				}
+				g.Unpin()
+				if byWorker {
+					w.Flush()
+				}
+				require.NoError(t, p.Synchronize(t.Context()))
+				*v = wrong
+				full := false
+				testkit.RequirePanicText(t, func() {
+					for !full {
+						full = insert(p, w) != nil
+					}
+				}, "pool: a value was written to after its slot was reclaimed", "it was the value of "+hs[70].String(), "\nremoved at ")
+				require.False(t, full, name)
+				for insert(p, w) == nil { // the others are as they were
+				}
+				require.GreaterOrEqual(t, p.Len(), 127)
+			}
+		}
+	}
+}
+
+// Two goroutines that use one Worker at once are told of each other. One may use it again in
+// its own calls.
+func TestWorkerTellsItsTwoUsers(t *testing.T) {
+	p := pool.Must[int](nil)
+	w := p.Worker()
+	_, err := w.InsertFunc(func(pool.Handle[int], *int) {
+		h, err := w.Insert(1)
+		require.NoError(t, err)
+		require.True(t, w.Remove(h))
+		for _, f := range []func(){func() { _, _ = w.Insert(1) }, func() { w.Remove(h) }, func() { w.Take(h) }, w.Flush, w.Close} {
+			testkit.RequirePanicText(t, f, "pool: two goroutines use a Worker at once\nused at ",
+				"InsertFunc\n", "TestWorkerTellsItsTwoUsers\n", "testkit.Apart")
+		}
+	})
+	require.NoError(t, err)
+	w.Close()
+}
+
+// Guards and Refs that are dropped are counted and named, and stay open.
+func TestDroppedGuardsAndRefsAreNamed(t *testing.T) {
+	p := pool.Must[int](nil)
+	h := testkit.MustInsert(t, p, 1)
+	creator(func() pool.Handle[int] {
+		testkit.Apart(func() {
+			p.Pin()
+			p.Hold(h)
+			g := p.Pin()
+			g.Unpin()
+			r, _ := p.Hold(h)
+			r.Release()
+			p.View(h, func(*int) {})
+		})
+		return 0
+	})
+	testkit.Eventually(t, func() bool { return p.Stats().Dropped == 2 }, "dropped")
+	st := p.Stats()
+	require.Equal(t, 1, st.Pinned)
+	require.Equal(t, 1, st.Held)
+	text := p.ExplainOpen()
+	require.Contains(t, text, "2 dropped and left to the garbage collector\n\tpinned at ")
+	require.Contains(t, text, "\n\t"+h.String()+", held at ")
+	require.Equal(t, 2, strings.Count(text, "testkit.Apart"))
+	runtime.GC()
+	require.Equal(t, 2, p.Stats().Dropped)
+}

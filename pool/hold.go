@@ -82,7 +82,7 @@ func (p *Pool[T]) ref(k shard.Held[T], h Handle[T]) *Ref[T] {
 	r := &Ref[T]{pool: p, held: k, h: h}
 	r.state.Store(open)
 	if debugging {
-		r.mark.opened(p.records.refs, held, h.String())
+		r.mark.watched(p.records.refs, held, h.String())
 	}
 	return r
 }

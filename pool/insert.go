@@ -18,6 +18,9 @@ func (p *Pool[T]) Insert(v T) (Handle[T], error) {
 	if slot == nil {
 		return p.insertSlow(v)
 	}
+	if debugging {
+		p.mustBeUntouched(slot, h)
+	}
 	slot.Value = v // publish, which is too large to be inlined
 	return p.live(slot, h), nil
 }
@@ -75,6 +78,9 @@ func (p *Pool[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], 
 
 // publish stores v in a slot that the caller claimed as h, and makes it live.
 func (p *Pool[T]) publish(slot *shard.Slot[T], h uint64, v T) Handle[T] {
+	if debugging {
+		p.mustBeUntouched(slot, h)
+	}
 	slot.Value = v
 	return p.live(slot, h)
 }
@@ -90,6 +96,9 @@ func (p *Pool[T]) live(slot *shard.Slot[T], h uint64) Handle[T] {
 
 // construct runs init on a claimed slot and makes the value live.
 func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], *T)) Handle[T] {
+	if debugging {
+		p.mustBeUntouched(slot, h)
+	}
 	done := false
 	defer p.unless(&done, slot, h)
 	p.arena.Blank(slot)
@@ -101,6 +110,9 @@ func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], 
 // tryConstruct is construct for an init that may fail. One function for both would cost
 // those that cannot fail another call.
 func (p *Pool[T]) tryConstruct(slot *shard.Slot[T], h uint64, init func(Handle[T], *T) error) (Handle[T], error) {
+	if debugging {
+		p.mustBeUntouched(slot, h)
+	}
 	done := false
 	defer p.unless(&done, slot, h)
 	p.arena.Blank(slot)

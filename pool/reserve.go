@@ -34,6 +34,9 @@ func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 	if err != nil {
 		return nil, err
 	}
+	if debugging {
+		p.mustBeUntouched(slot, h)
+	}
 	p.arena.Blank(slot)
 	r := p.cell()
 	p.reserved.Add(1)

@@ -17,7 +17,8 @@ type Stats struct {
 	Held     int // Refs that are not released; their slots count under Live or Limbo
 
 	Workers int // open Workers
-	Dropped int // Reservations and Workers that the garbage collector closed, since New
+	Dropped int // Reservations and Workers that the garbage collector closed, since New;
+	// with the build tag coatcheck_debug also Guards and Refs that it found, which stay open
 
 	Exhausted int     // slots that have used up their generations
 	Worn      float64 // used part of its generations, 0 to 1, of the slot that has used most
@@ -46,7 +47,7 @@ func (p *Pool[T]) Stats() Stats {
 		Reserved:  int(p.reserved.Load()),
 		Held:      c.Held,
 		Workers:   p.magazines.count(),
-		Dropped:   int(p.collected.Load()),
+		Dropped:   p.drops(),
 		Exhausted: c.Exhausted,
 		Worn:      c.Worn,
 		Allocated: c.Allocated,

@@ -34,6 +34,7 @@ type Worker[T any] struct {
 	end   *workerEnd[T]
 
 	_    noCopy
+	user user
 	pool *Pool[T] // nil when closed
 }
 
@@ -91,9 +92,15 @@ func (p *Pool[T]) Worker() *Worker[T] {
 
 // Insert is like [Pool.Insert], but costs no locked instruction on amd64.
 func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
+	if debugging {
+		defer w.user.enter()()
+	}
 	if w.slots.HasNext() {
 		slot, next := w.slots.Next()
 		runtime.KeepAlive(w)
+		if debugging {
+			w.pool.mustBeUntouched(slot, next)
+		}
 		slot.Value = v
 		slot.Publish(next)
 		if debugging {
@@ -116,6 +123,9 @@ func (w *Worker[T]) insertSlow(v T) (h Handle[T], err error) {
 
 // InsertFunc is like [Pool.InsertFunc]. init may use the Worker.
 func (w *Worker[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
+	if debugging {
+		defer w.user.enter()()
+	}
 	defer runtime.KeepAlive(w) // also when init panics
 	p := w.pool
 	slot, h, err := w.next()
@@ -128,6 +138,9 @@ func (w *Worker[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) 
 // TryInsertFunc is like [Pool.TryInsertFunc]. init may use the Worker. If init fails, the
 // slot goes back to the pool, not to the Worker.
 func (w *Worker[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], error) {
+	if debugging {
+		defer w.user.enter()()
+	}
 	defer runtime.KeepAlive(w) // also when init panics
 	p := w.pool
 	slot, h, err := w.next()
@@ -139,6 +152,9 @@ func (w *Worker[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T]
 
 // Remove is like [Pool.Remove], but costs one locked instruction.
 func (w *Worker[T]) Remove(h Handle[T]) bool {
+	if debugging {
+		defer w.user.enter()()
+	}
 	ok := w.slots.Remove(uint64(h))
 	if debugging && ok { // ended, with which Remove would be too large to be inlined
 		w.pool.records.lives.Ended(uint64(h), removed)
@@ -149,6 +165,9 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 
 // Take is like [Pool.Take], but costs one locked instruction.
 func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
+	if debugging {
+		defer w.user.enter()()
+	}
 	v, ok = w.slots.Take(uint64(h))
 	if debugging && ok {
 		w.pool.records.lives.Ended(uint64(h), removed)
@@ -159,6 +178,9 @@ func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 
 // Flush returns the Worker's slots to the pool. The Worker stays open.
 func (w *Worker[T]) Flush() {
+	if debugging {
+		defer w.user.enter()()
+	}
 	w.open()
 	w.slots.Flush()
 	runtime.KeepAlive(w)
@@ -167,6 +189,9 @@ func (w *Worker[T]) Flush() {
 // Close returns the Worker's slots to the pool and closes the Worker. A second Close does
 // nothing; any other use after Close panics.
 func (w *Worker[T]) Close() {
+	if debugging {
+		defer w.user.enter()()
+	}
 	p := w.pool
 	if p == nil {
 		return

@@ -87,6 +87,11 @@ func (m *Magazine[T]) reuse(end int) {
 			k.slot.Value = zero
 		}
 	}
+	if poisons {
+		for _, k := range passed {
+			a.fill(k.slot)
+		}
+	}
 	if whole {
 		m.ready, m.bag = passed, m.ready[:cap(m.ready)]
 	} else {

@@ -59,6 +59,9 @@ func (a *Arena[T]) recycle(slot *Slot[T], i uint32, word uint64, held bool) bool
 	if mine && (a.Pointers || !fit) {
 		clear1(&slot.Value)
 	}
+	if poisons && mine && fit {
+		a.fill(slot)
+	}
 	return mine && fit
 }
 

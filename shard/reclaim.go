@@ -149,7 +149,7 @@ func (m *move[T]) pass(p chunk[T]) {
 	}
 	m.moved = true
 	m.send(m.to, Low(c.first))
-	asIs := a.plain() && a.worn() == 0 && !m.held
+	asIs := !poisons && a.plain() && a.worn() == 0 && !m.held
 	if asIs && !s.fifo && !m.sorts {
 		c.finish(a)
 		if m.home.splice(c) {

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ type Set struct {
 	mu      sync.Mutex
 	open    map[*Item]struct{}
 	dropped []*Item // the last few
+	drops   int     // how many there were
 }
 
 // Item is one thing that was opened.
@@ -49,21 +51,51 @@ func (s *Set) Open(did, name string) *Item {
 // Close records that the caller closed it.
 func (s *Set) Close(it *Item, did string) { s.close(it, Event{did, time.Now(), callers()}) }
 
-// Drop records that the garbage collector closed it, since it was dropped.
+// Drop records that the garbage collector closed it, since it was dropped. If it was closed
+// before, Drop does nothing.
 func (s *Set) Drop(it *Item, did string) {
-	s.close(it, Event{did, time.Now(), nil})
+	if !s.close(it, Event{did, time.Now(), nil}) {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drops++
 	if s.dropped = append(s.dropped, it); len(s.dropped) > mostDropped {
 		s.dropped = slices.Delete(s.dropped, 0, 1)
 	}
 }
 
-func (s *Set) close(it *Item, e Event) {
+// Drops returns how many items were dropped.
+func (s *Set) Drops() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	it.closed = e
-	delete(s.open, it)
+	return s.drops
+}
+
+// Watch returns an object that records when it is dropped, unless it is closed before. All that
+// users have of the item refers to it.
+func (s *Set) Watch(it *Item, did string) *Watch {
+	w := &Watch{s, it, did}
+	runtime.SetFinalizer(w, func(w *Watch) { w.set.Drop(w.item, w.did) })
+	return w
+}
+
+// Watch is what Set.Watch returns.
+type Watch struct {
+	set  *Set
+	item *Item
+	did  string
+}
+
+// close reports whether the item was open.
+func (s *Set) close(it *Item, e Event) (was bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, was = s.open[it]; was {
+		it.closed = e
+		delete(s.open, it)
+	}
+	return was
 }
 
 // WriteOpen appends who opened what is open, the oldest first. Each line follows

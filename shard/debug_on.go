@@ -1,0 +1,45 @@
+//go:build coatcheck_debug && !interleave
+
+package shard
+
+import "unsafe"
+
+// poisons reports whether reclaimed slots are filled, so that a write through a pointer that was
+// kept for too long is noticed when the slot is claimed again.
+const poisons = true
+
+// poison is what each byte is filled with of a value without pointers. Values with pointers are
+// zero, since the collector would follow what looks like one.
+const poison = 0xDB
+
+// fill fills the value of a slot that has been reclaimed.
+func (a *Arena[T]) fill(slot *Slot[T]) {
+	clear1(&slot.Value)
+	if !a.Pointers {
+		b := bytesOf(slot)
+		for i := range b {
+			b[i] = poison
+		}
+	}
+}
+
+// Untouched reports whether a claimed slot's value is as fill left it, or as new memory is. It
+// knows nothing of a pool with a Reset.
+func (a *Arena[T]) Untouched(slot *Slot[T]) bool {
+	b := bytesOf(slot)
+	return a.Reset != nil || isAll(b, 0) || !a.Pointers && isAll(b, poison)
+}
+
+func isAll(b []byte, x byte) bool {
+	for i := range b {
+		if b[i] != x {
+			return false
+		}
+	}
+	return true
+}
+
+// bytesOf returns the value as bytes (unsafe register, U8).
+func bytesOf[T any](slot *Slot[T]) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(&slot.Value)), unsafe.Sizeof(slot.Value))
+}
