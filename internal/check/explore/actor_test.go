@@ -317,13 +317,3 @@ func (a *actor) conserved() {
 		a.r.Failf("nothing is open, and slots are away: %+v", st)
 	}
 }
-
-// countPinned counts the guards while others pin and unpin.
-func (a *actor) countPinned() {
-	a.enter("Pinned")
-	pins := Domain(a.p).Scan()
-	a.leave()
-	if pins.Count > 1 || pins.Count > 0 && pins.Oldest > Domain(a.p).Next() {
-		a.r.Failf("a scan found %+v; want at most 1 guard, of the epoch %d at most", pins, Domain(a.p).Next())
-	}
-}

@@ -153,7 +153,6 @@ func makeVerbs() []verb {
 		{0, "Pop", "", func(v *vars, a *actor, o *op) { a.pop() }},
 		{0, "Retire", "", func(v *vars, a *actor, o *op) { Domain(a.p).Retire() }},
 		{0, "LetGo", "", func(v *vars, a *actor, o *op) { a.do("sentinel", Arena(a.p).LetGo) }},
-		{0, "Pinned", "", func(v *vars, a *actor, o *op) { a.countPinned() }},
 		{0, "conserved", "", func(v *vars, a *actor, o *op) { a.conserved() }},
 	}
 	weights := map[string]int{
