@@ -36,6 +36,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"coatcheck/examples/internal/rounds"
+	"coatcheck/internal/check/turns"
 )
 
 // settings say how much is measured.
@@ -125,23 +126,20 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 		{"p99.9, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99.9)) / 1e3 }},
 	}
 	all := make([][2][]float64, len(figures)) // by figure, contestant and round
-	for r := range set.rounds {
-		for i := range contestants {
-			at := (r + i) % len(contestants)
-			o := options{table: contestants[at].table, loops: max(1, runtime.GOMAXPROCS(0)/2), // the load needs the other processors
-				capacity: 2 * set.conns, life: time.Hour}
-			_, err := during(o, func(s *server) error {
-				h, err := steady(ctx, s.address, set.conns, set.length/5, set.length)
-				for f := range figures {
-					all[f][at] = append(all[f][at], figures[f].of(h))
-				}
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("%s: %w", contestants[at].name, err)
+	for r, at := range turns.Order(set.rounds, len(contestants)) {
+		o := options{table: contestants[at].table, loops: max(1, runtime.GOMAXPROCS(0)/2), // the load needs the other processors
+			capacity: 2 * set.conns, life: time.Hour}
+		_, err := during(o, func(s *server) error {
+			h, err := steady(ctx, s.address, set.conns, set.length/5, set.length)
+			for f := range figures {
+				all[f][at] = append(all[f][at], figures[f].of(h))
 			}
-			fmt.Fprintf(progress, "round %d of %d, %s\n", r+1, set.rounds, contestants[at].name)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", contestants[at].name, err)
 		}
+		fmt.Fprintf(progress, "round %d of %d, %s\n", r+1, set.rounds, contestants[at].name)
 	}
 	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio, and half of the rounds"}}
 	for f, of := range all {

@@ -52,10 +52,10 @@ type server struct {
 //	moves    up
 //	orders   nothing, except that end counts before the client can see the end
 type counts struct {
-	accepted, turnedAway, failed atomic.Int64 // failed: accept failed
-	events, stale                atomic.Int64 // stale: refused
-	buffers                      atomic.Int64 // operators that were new
-	gone, broken, late           atomic.Int64 // ended by the client, by an error, by a deadline
+	accepted, failed   atomic.Int64 // failed: accept failed
+	events, stale      atomic.Int64 // stale: refused
+	buffers            atomic.Int64 // operators that were new
+	gone, broken, late atomic.Int64 // ended by the client, by an error, by a deadline
 }
 
 // serve starts a server on an unused port.
@@ -114,7 +114,6 @@ func (s *server) expire() {
 func (s *server) begin(fd int, l *loop) error {
 	if s.live.Add(1) > int64(s.capacity) {
 		s.live.Add(-1)
-		s.counts.turnedAway.Add(1)
 		return unix.Close(fd)
 	}
 	err := s.operators.add(fd, func(o *operator) error {

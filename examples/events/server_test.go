@@ -7,8 +7,6 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
-	"net"
-	"os"
 	"testing"
 	"time"
 
@@ -157,51 +155,6 @@ func TestConnectionsEndAtTheirDeadline(t *testing.T) {
 		_, err := dialled(t, s).Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF, c.name)
 		require.EqualValues(t, 1, s.counts.late.Load(), c.name)
-	}
-}
-
-func TestTooManyAreTurnedAway(t *testing.T) {
-	for _, c := range contestants {
-		s := started(t, options{table: c.table, capacity: 1}, true)
-		first := dialled(t, s)
-		require.NoError(t, first.ask())
-		require.Error(t, dialled(t, s).ask(), "there is room for one")
-		require.NoError(t, first.ask())
-		require.NoError(t, first.Close())
-		eventually(t, func() bool { return s.live.Load() == 0 })
-		require.NoError(t, dialled(t, s).ask())
-		require.EqualValues(t, 1, s.counts.turnedAway.Load(), c.name)
-	}
-}
-
-// TestNothingIsLeftOpen: a server that is closed beside live connections leaves no
-// descriptor open.
-func TestNothingIsLeftOpen(t *testing.T) {
-	open := func() int {
-		fds, err := os.ReadDir("/proc/self/fd")
-		require.NoError(t, err)
-		return len(fds)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") // opens the runtime's own descriptors
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	before := open()
-	for _, c := range contestants {
-		_, err := during(options{table: c.table, loops: 2, capacity: 10, life: time.Hour}, func(s *server) error {
-			for range 5 {
-				c, err := dial(context.Background(), s.address)
-				if err == nil {
-					err = c.ask()
-				}
-				if err != nil {
-					return err
-				}
-				defer c.Close()
-			}
-			return nil
-		})
-		require.NoError(t, err)
-		require.Equal(t, before, open(), c.name)
 	}
 }
 

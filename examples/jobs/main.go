@@ -7,7 +7,7 @@
 // handles. So slots are reused during the run, a link to a finished job is detected, and
 // no record needs a lock.
 //
-// Read node.go, sched.go, worker.go and queue.go for the scheduler, which knows only the
+// Read node.go, sched.go and worker.go for the scheduler, which knows only the
 // imports of packages and the number of their files. list.go and graph.go make the graph,
 // and check.go does the work.
 package main

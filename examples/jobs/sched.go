@@ -22,11 +22,9 @@ import (
 // to itself and continues with it. There is no other coordination: no lock is held while
 // a job runs, and no worker waits for a particular other one.
 //
-// Anything that ends a run early (an error, a cancelled context) closes the queue of ready
-// jobs, so that parked workers leave as well; running jobs finish. A panic ends the
-// program. The tempting alternative is a channel of jobs that is closed when a
-// sync.WaitGroup is done. It needs a buffer for all jobs, or workers that send block each
-// other, and it hangs when a worker is gone.
+// Ready jobs are in a channel. It has room for all jobs and tasks, a word each, so that no
+// worker waits to send. The worker that finishes the last package closes it. An error or a
+// cancelled context ends a run early; running jobs finish. A panic ends the program.
 
 // work is the work of the jobs. The scheduler calls check(u) once, after every parse of u
 // and every check of u's imports has returned, and what these wrote is visible to it.
@@ -62,14 +60,14 @@ func (t *tally) add(o tally) {
 type scheduler struct {
 	work  work
 	nodes *pool.Pool[node]
-	ready *queue[handle] // packages to open, files to parse
+	ready chan handle // packages to open, files to parse
 
 	// left counts the package jobs that are not done.
 	//
 	//	writers  begin; then the workers that finish a package
-	//	readers  run, once all workers have left
+	//	readers  the same: the worker that decrements it to zero closes ready
 	//	moves    number of packages → 0, by ones
-	//	orders   nothing: the end of the workers does
+	//	orders   nothing: the closing does
 	left atomic.Int32
 }
 
@@ -84,14 +82,22 @@ func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outco
 	if err != nil {
 		return outcome{}, err
 	}
-	s := &scheduler{work: jobs, nodes: nodes, ready: newQueue[handle](workers)}
+	most := len(units)
+	for _, u := range units {
+		most += len(u.files)
+	}
+	s := &scheduler{work: jobs, nodes: nodes, ready: make(chan handle, most)}
 	crew := make([]*worker, workers)
 	for i := range crew {
 		crew[i] = &worker{scheduler: s, number: i, slots: nodes.Worker()}
 	}
 	err = crew[0].begin(units)
 	if err == nil {
-		err = s.run(ctx, crew)
+		group, ctx := errgroup.WithContext(ctx)
+		for _, w := range crew {
+			group.Go(func() error { return w.loop(ctx) })
+		}
+		err = group.Wait()
 	}
 	var out outcome
 	for _, w := range crew {
@@ -103,25 +109,6 @@ func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outco
 	}
 	out.allocated = nodes.Stats().Allocated
 	return out, err
-}
-
-// run starts the workers and waits for them.
-func (s *scheduler) run(ctx context.Context, crew []*worker) error {
-	group, groupCtx := errgroup.WithContext(ctx)
-	defer context.AfterFunc(groupCtx, s.ready.close)()
-	for _, w := range crew {
-		group.Go(w.loop)
-	}
-	err := group.Wait()
-	// No error, but jobs are left: the queue was closed before they were done, or closed
-	// itself because none of them could start.
-	if err == nil && s.left.Load() > 0 {
-		err = context.Cause(ctx)
-	}
-	if err == nil && s.left.Load() > 0 { // a bug: go list has refused cycles
-		err = fmt.Errorf("%d jobs can never start", s.left.Load())
-	}
-	return err
 }
 
 // settle checks that the run left nothing in the pool, after the last removed slots are

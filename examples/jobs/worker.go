@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"coatcheck/pool"
@@ -35,10 +36,9 @@ func (w *worker) begin(units []*unit) error {
 
 	g := w.nodes.Pin()
 	defer g.Unpin()
-	var ready []handle
 	for i, u := range units {
 		if len(u.imports) == 0 {
-			ready = append(ready, jobs[i])
+			w.ready <- jobs[i]
 		}
 		for _, imported := range u.imports {
 			// A plain append to a node that has a handle is right only because no other
@@ -50,31 +50,34 @@ func (w *worker) begin(units []*unit) error {
 			n.dependents = append(n.dependents, jobs[i])
 		}
 	}
-	w.ready.push(ready...)
 	return nil
 }
 
 // loop runs ready jobs until there are none, or one fails.
-func (w *worker) loop() error {
-	for {
-		h, ok := w.ready.take()
-		if !ok {
-			return nil
-		}
-		t, err := w.look(h)
-		if err != nil {
-			return err
-		}
-		switch t.kind {
-		case packageJob:
-			err = w.open(h, t.unit)
-		case parseTask:
-			err = w.parse(h, t)
-		}
-		if err != nil {
-			return err
+func (w *worker) loop(ctx context.Context) error {
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case h, ok := <-w.ready:
+			if !ok {
+				return nil
+			}
+			t, err := w.look(h)
+			if err != nil {
+				return err
+			}
+			switch t.kind {
+			case packageJob:
+				err = w.open(h, t.unit)
+			case parseTask:
+				err = w.parse(h, t)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
+	return context.Cause(ctx)
 }
 
 // open starts a package whose imports are all checked: it hands out its files as parse
@@ -93,9 +96,11 @@ func (w *worker) open(job handle, u *unit) error {
 		}
 		tasks[i] = h
 	}
-	// All at once, and after the last insertion: before push returns, the package may be
-	// checked and its job removed.
-	w.ready.push(tasks...)
+	// After the last insertion: once the last of them is sent, the package may be checked and
+	// its job removed.
+	for _, h := range tasks {
+		w.ready <- h
+	}
 	return nil
 }
 
@@ -138,31 +143,27 @@ func (w *worker) finish(job handle, u *unit) error {
 	if err != nil {
 		return err
 	}
-	w.left.Dec()
-	ready, err := w.importDone(n.dependents)
-	if err != nil {
-		return err
+	if w.left.Dec() == 0 {
+		close(w.ready)
 	}
-	w.ready.push(ready...)
-	return nil
+	return w.importDone(n.dependents)
 }
 
-// importDone counts down the unmet imports of jobs, and returns those for which this was
-// the last.
-func (w *worker) importDone(dependents []handle) (ready []handle, err error) {
+// importDone counts down the unmet imports of jobs. Those for which this was the last are ready.
+func (w *worker) importDone(dependents []handle) error {
 	g := w.nodes.Pin()
 	defer g.Unpin()
 	for _, h := range dependents {
 		n, ok := g.Get(h)
 		if !ok {
-			return nil, lost(h)
+			return lost(h)
 		}
 		// Publishes the checked package; zero observes the other imports.
 		if n.unmet.Dec() == 0 {
-			ready = append(ready, h)
+			w.ready <- h
 		}
 	}
-	return ready, nil
+	return nil
 }
 
 // insert inserts a node, built in place.

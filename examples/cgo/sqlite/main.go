@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"coatcheck/examples/internal/rounds"
+	"coatcheck/internal/check/turns"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -63,7 +64,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, turns int) error {
+func run(ctx context.Context, most int) error {
 	dir, err := os.MkdirTemp("", "sqlite-")
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func run(ctx context.Context, turns int) error {
 			return err
 		}
 	}
-	return compare(ctx, before, after, turns)
+	return compare(ctx, before, after, most)
 }
 
 func progress(what string) { fmt.Fprintln(os.Stderr, what, "…") }
@@ -202,18 +203,16 @@ func (c copied) measure(ctx context.Context, before map[string][]float64) (names
 }
 
 // compare measures both copies alternately, and prints the table.
-func compare(ctx context.Context, before, after copied, turns int) error {
+func compare(ctx context.Context, before, after copied, most int) error {
 	var names []string
 	figures := map[copied]map[string][]float64{before: {}, after: {}}
 	start := time.Now()
-	for r := range turns {
-		progress(fmt.Sprintf("round %d of %d, %.0f s so far", r+1, turns, time.Since(start).Seconds()))
-		for i := range 2 {
-			c := []copied{before, after}[(r+i)%2]
-			var err error
-			if names, err = c.measure(ctx, figures[c]); err != nil {
-				return err
-			}
+	for r, i := range turns.Order(most, 2) {
+		progress(fmt.Sprintf("round %d of %d, %.0f s so far", r+1, most, time.Since(start).Seconds()))
+		c := []copied{before, after}[i]
+		var err error
+		if names, err = c.measure(ctx, figures[c]); err != nil {
+			return err
 		}
 	}
 	table(os.Stdout, names, figures[before], figures[after])

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"coatcheck/internal/check/turns"
 )
 
 // quartiles returns the quartiles of xs.
@@ -54,21 +56,17 @@ const stretches = 5
 // stretches of about this length. It returns the nanoseconds an operation for each work
 // and round.
 func Times(rounds int, length time.Duration, works ...Work) [][]float64 {
-	sizes := make([]int, len(works))
+	sizes, times := make([]int, len(works)), make([][]float64, len(works))
 	for i, w := range works {
 		for sizes[i] = 1; clock(w, sizes[i]) < length; sizes[i] *= 2 {
 		}
 	}
-	times := make([][]float64, len(works))
-	for r := range rounds {
-		for i := range works {
-			at := (r + i) % len(works)
-			best := clock(works[at], sizes[at])
-			for range stretches - 1 {
-				best = min(best, clock(works[at], sizes[at]))
-			}
-			times[at] = append(times[at], float64(best)/float64(sizes[at]))
+	for _, i := range turns.Order(rounds, len(works)) {
+		best := clock(works[i], sizes[i])
+		for range stretches - 1 {
+			best = min(best, clock(works[i], sizes[i]))
 		}
+		times[i] = append(times[i], float64(best)/float64(sizes[i]))
 	}
 	return times
 }
