@@ -93,6 +93,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, unit, axis string) error {
 		}
 	}
 	slices.Sort(xs)
+	xs = slices.Compact(xs)
 	part := func(x, lo, hi float64) float64 { return math.Log(x/lo) / math.Log(hi/lo) }
 	across := func(x float64) float64 { return left + (right-left)*part(x, xs[0], xs[len(xs)-1]) }
 	up := func(y float64) float64 { return bottom - (bottom-top)*part(y, lo, hi) }
@@ -106,7 +107,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, unit, axis string) error {
 	}
 	fmt.Fprintf(&b, "<svg role=\"img\" aria-label=\"%s\" width=\"%dpt\" height=\"%dpt\" viewBox=\"0 0 %[2]d %[3]d\" xmlns=\"http://www.w3.org/2000/svg\">\n<style>%[4]s</style>\n",
 		v.title, svgWidth, svgHeight, style)
-	for _, x := range slices.Compact(xs) {
+	for _, x := range xs {
 		path("stroke:var(--grid)", "M%.1f,%gV%g", across(x), bottom, top)
 		text(across(x), bottom+textHeight+2, "middle", number(fmt.Sprint(x)))
 	}

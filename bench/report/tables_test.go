@@ -129,7 +129,9 @@ func TestChartHasALineForEachContestant(t *testing.T) {
 		}
 		require.NoError(t, err)
 	}
-	assert.NotContains(t, b.String(), "NaN")
+	assert.Contains(t, b.String(), `<text x="52.0" y="287.0" text-anchor="middle">1<`)
+	assert.Contains(t, b.String(), `<text x="179.0" y="287.0" text-anchor="middle">2<`)
+	assert.Contains(t, b.String(), `<text x="306.0" y="287.0" text-anchor="middle">4<`)
 	assert.Contains(t, b.String(), ">pool<")
 	assert.Contains(t, b.String(), ">mutex<")
 	assert.NotContains(t, b.String(), ">cas<")

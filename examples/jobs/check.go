@@ -64,10 +64,9 @@ func (c *checker) check(u *unit) error {
 	}
 	var found []error
 	config := types.Config{
-		GoVersion: u.goVersion,
-		Importer:  importer{c, u},
-		Sizes:     c.sizes,
-		Error:     func(err error) { found = append(found, err) },
+		Importer: importer{c, u},
+		Sizes:    c.sizes,
+		Error:    func(err error) { found = append(found, err) },
 	}
 	p, err := config.Check(u.path, c.fset, c.syntax[u.index], nil)
 	if err != nil {

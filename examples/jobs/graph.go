@@ -9,12 +9,11 @@ import (
 // never changes after, so any goroutine may read it, and a second run may use the same
 // graph. The results of a run are in the checker, at the unit's index.
 type unit struct {
-	index     int    // its index in the graph
-	path      string // import path
-	goVersion string // language version, as in "go1.24"; empty: the newest
-	files     []string
-	imports   []*unit          // without duplicates
-	bySpell   map[string]*unit // the same by the path in the files
+	index   int    // its index in the graph
+	path    string // import path
+	files   []string
+	imports []*unit          // without duplicates
+	bySpell map[string]*unit // the same by the path in the files
 }
 
 // connect makes the graph from the output of go list, which has refused import cycles.
@@ -24,9 +23,6 @@ func connect(packages []listed) ([]*unit, error) {
 	for i := range packages {
 		p := &packages[i]
 		u := &unit{index: i, path: p.ImportPath}
-		if p.Module != nil && p.Module.GoVersion != "" {
-			u.goVersion = "go" + p.Module.GoVersion
-		}
 		// The compiler knows package unsafe; its file is documentation.
 		if p.ImportPath != "unsafe" {
 			for _, name := range p.GoFiles {

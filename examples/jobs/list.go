@@ -26,14 +26,13 @@ type listed struct {
 	// vendored packages.
 	ImportMap map[string]string
 
-	DepOnly bool                        // imported, but not named by a pattern
-	Module  *struct{ GoVersion string } // nil in the standard library
+	DepOnly bool // imported, but not named by a pattern
 	Error   *struct{ Err string }
 }
 
 // listedFields are the fields of listed. go list is several times faster if asked for
 // these only.
-const listedFields = "ImportPath,Dir,GoFiles,Imports,ImportMap,DepOnly,Module,Error"
+const listedFields = "ImportPath,Dir,GoFiles,Imports,ImportMap,DepOnly,Error"
 
 // list asks go list for the packages that the patterns match and for everything that they
 // import. An error of go list, such as an unknown package or an import cycle, is returned

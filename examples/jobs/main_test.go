@@ -23,14 +23,11 @@ func jobs(t *testing.T, workers int, patterns ...string) (stdout, stderr string,
 	return out.String(), errs.String(), err
 }
 
-// module makes a module of the given files, with a go.mod if there is none among them,
-// and changes to its directory.
+// module makes a module of the given files, and changes to its directory.
 func module(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
-	if _, ok := files["go.mod"]; !ok {
-		files["go.mod"] = "module example.test/m\n\ngo 1.24\n"
-	}
+	files["go.mod"] = "module example.test/m\n\ngo 1.24\n"
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -117,16 +114,6 @@ func TestJobsRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "type-checking ./good and all that they import, by 2 workers\n", errs)
 	require.Equal(t, 3, column(t, table, "lines"))
-}
-
-// Ranging over a number needs Go 1.22.
-func TestJobsHonoursLanguageVersion(t *testing.T) {
-	text := "package old\n\nfunc f() {\n\tfor range 3 {\n\t}\n}\n"
-	for version, right := range map[string]bool{"1.21": false, "1.22": true} {
-		module(t, map[string]string{"go.mod": "module example.test/old\n\ngo " + version + "\n", "old.go": text})
-		_, _, err := jobs(t, 2, ".")
-		require.Equal(t, right, err == nil, "%v", err)
-	}
 }
 
 func TestJobsEndsWhenInterrupted(t *testing.T) {

@@ -115,44 +115,6 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// A go.mod keeps its blocks, in order, with their comments.
-func TestModuleFile(t *testing.T) {
-	got, err := newMentions("coatcheck", elsewhere, nil).inModule(`module coatcheck/bench
-
-go 1.24.0
-
-require (
-	coatcheck v0.0.0 // beside
-	coatchecker.org/x v1.0.0
-	example.org/a v1.0.0
-)
-
-require go.uber.org/atomic v1.12.0 // indirect
-
-replace coatcheck => ../
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `module github.com/you/coatcheck/bench
-
-go 1.24.0
-
-require (
-	coatchecker.org/x v1.0.0
-	example.org/a v1.0.0
-	github.com/you/coatcheck v0.0.0 // beside
-)
-
-require go.uber.org/atomic v1.12.0 // indirect
-
-replace github.com/you/coatcheck => ../
-`
-	if got != want {
-		t.Errorf("go.mod becomes:\n%s", got)
-	}
-}
-
 const commit = "git add -A && git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q -m all"
 
 // repository returns a new repository. The shell command fill writes its files to the folder
