@@ -111,6 +111,27 @@ func TestOpenedKeepsNoPool(t *testing.T) {
 	testkit.Eventually(t, func() bool { return gone.Value() == nil }, "the pool is unreachable")
 }
 
+// What was settled keeps neither its pool nor a value.
+func TestSettledKeepsNoPool(t *testing.T) {
+	var r *pool.Reservation[int]
+	var ref *pool.Ref[int]
+	var w *pool.Worker[int]
+	var gone weak.Pointer[pool.Pool[int]]
+	testkit.Apart(func() {
+		p := tiny(t, &pool.Options[int]{})
+		r = mustReserve(t, p)
+		h := r.Commit()
+		ref = mustHold(t, p, h)
+		ref.Release()
+		w = p.Worker()
+		w.Close()
+		gone = weak.Make(p)
+	})
+	testkit.Eventually(t, func() bool { return gone.Value() == nil }, "the pool is unreachable")
+	require.Equal(t, r.Handle(), ref.Handle())
+	runtime.KeepAlive(w)
+}
+
 // As long as one Reservation of a block is kept, all of it stays as it is. Then
 // those that are open come back, and those that were settled do not.
 func TestBlockIsDroppedAsOne(t *testing.T) {

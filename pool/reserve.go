@@ -21,8 +21,8 @@ import (
 // Reservation when it is settled: it keeps the 3 KiB of its block, but no value.
 type Reservation[T any] struct {
 	_    noCopy
-	pool *Pool[T]
-	slot *shard.Slot[T] // nil when settled, so that it keeps no page from the collector
+	pool *Pool[T] // nil when settled, as slot is, so that it keeps no value
+	slot *shard.Slot[T]
 	h    uint64
 	open *reservation // tells whether it is open
 }
@@ -52,7 +52,7 @@ func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 // Handle returns the handle that the value will have. It becomes live at Commit, and never
 // after Cancel.
 func (r *Reservation[T]) Handle() Handle[T] {
-	if r.pool == nil {
+	if r.open == nil {
 		panic(unsettled)
 	}
 	return Handle[T](r.h)
@@ -69,9 +69,9 @@ func (r *Reservation[T]) Value() *T {
 
 // Commit makes the value live and returns its handle.
 func (r *Reservation[T]) Commit() Handle[T] {
-	slot := r.settle()
+	p, slot := r.settle()
 	slot.Publish(r.h)
-	r.began()
+	r.began(p)
 	return Handle[T](r.h)
 }
 
@@ -79,38 +79,38 @@ func (r *Reservation[T]) Commit() Handle[T] {
 // two. The pointer of the Reservation's Value stays valid until Release. CommitHold costs
 // two locked instructions more than Commit, and allocates what Hold allocates.
 func (r *Reservation[T]) CommitHold() *Ref[T] {
-	slot := r.settle()
-	k := r.pool.arena.PublishHeld(slot, r.h)
-	r.began()
-	return r.pool.ref(k, Handle[T](r.h))
+	p, slot := r.settle()
+	k := p.arena.PublishHeld(slot, r.h)
+	r.began(p)
+	return p.ref(k, Handle[T](r.h))
 }
 
 // Cancel returns the slot to the pool. The handle never becomes live.
 func (r *Reservation[T]) Cancel() {
-	slot := r.settle()
+	p, slot := r.settle()
 	if debugging {
-		r.pool.records.lives.Ended(r.h, cancelled)
-		r.open.mark.closed(r.pool.records.reservations, cancelled)
+		p.records.lives.Ended(r.h, cancelled)
+		r.open.mark.closed(p.records.reservations, cancelled)
 	}
-	r.pool.arena.Abandon(slot, r.h, shard.Reclaim)
+	p.arena.Abandon(slot, r.h, shard.Reclaim)
 }
 
 // began records that the value became live.
-func (r *Reservation[T]) began() {
+func (r *Reservation[T]) began(p *Pool[T]) {
 	if debugging {
-		r.pool.records.lives.Began(r.h, committed)
-		r.open.mark.closed(r.pool.records.reservations, committed)
+		p.records.lives.Began(r.h, committed)
+		r.open.mark.closed(p.records.reservations, committed)
 	}
 }
 
-// settle ends the Reservation and returns its slot, which the caller owns then. It panics if
-// the Reservation was settled before.
-func (r *Reservation[T]) settle() *shard.Slot[T] {
+// settle ends the Reservation and returns its pool and its slot, which the caller owns then. It
+// panics if the Reservation was settled before.
+func (r *Reservation[T]) settle() (*Pool[T], *shard.Slot[T]) {
 	if r.open == nil || r.open.h.Swap(0) == 0 {
 		panic(unsettled)
 	}
-	slot := r.slot
-	r.slot = nil
-	r.pool.reserved.Add(-1)
-	return slot
+	p, slot := r.pool, r.slot
+	r.pool, r.slot = nil, nil
+	p.reserved.Add(-1)
+	return p, slot
 }
