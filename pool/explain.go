@@ -88,7 +88,7 @@ func (p *Pool[T]) ExplainOpen() string {
 	add(n, fmt.Sprintf("%s pinned, the oldest %d epochs back", count(n, "guard"), oldest), r.guards.tell)
 	n = int(p.reserved.Load())
 	add(n, count(n, "Reservation")+" open", r.reservations.tell)
-	n = p.magazines.count()
+	n = int(p.workers.Load())
 	add(n, count(n, "Worker")+" open", r.workers.tell)
 	n = p.arena.Held()
 	add(n, count(n, "Ref")+" open", r.refs.tell)

@@ -3,6 +3,7 @@ package pool
 import (
 	"math/rand/v2"
 	"reflect"
+	"sync"
 
 	"coatcheck/internal/atom"
 	"coatcheck/internal/pointers"
@@ -21,10 +22,13 @@ type Pool[T any] struct {
 	records records
 
 	_ [128]byte
-	// reserved counts open Reservations, and collected dropped Reservations and Workers.
-	magazines magazines[T]
+	// workers counts open Workers, reserved open Reservations, and collected those of
+	// both that were dropped.
+	workers   atom.Int64
 	reserved  atom.Int64
 	collected atom.Int64
+
+	magazines sync.Map // of open Workers: *shard.Magazine[T], and nothing
 
 	// supply refers to the block that Reservations are taken from. It is nil at first.
 	//

@@ -46,7 +46,7 @@ func (p *Pool[T]) Stats() Stats {
 		Live: c.Live, Free: c.Free, Limbo: c.Limbo,
 		Reserved:  int(p.reserved.Load()),
 		Held:      c.Held,
-		Workers:   p.magazines.count(),
+		Workers:   int(p.workers.Load()),
 		Dropped:   p.drops(),
 		Exhausted: c.Exhausted,
 		Worn:      c.Worn,

@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"weak"
 
-	"coatcheck/internal/atom"
 	"coatcheck/shard"
 )
 
@@ -47,40 +46,14 @@ type workerEnd[T any] struct {
 	slots weak.Pointer[shard.Magazine[T]]
 }
 
-// magazines has those of the open Workers.
-type magazines[T any] struct {
-	mu   atom.Mutex
-	open map[*shard.Magazine[T]]struct{} // under mu
-}
-
-// count returns how many there are.
-func (ms *magazines[T]) count() int {
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	return len(ms.open)
-}
-
-// put adds m, or takes it out.
-func (ms *magazines[T]) put(m *shard.Magazine[T], in bool) {
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	if !in {
-		delete(ms.open, m)
-		return
-	}
-	if ms.open == nil {
-		ms.open = make(map[*shard.Magazine[T]]struct{})
-	}
-	ms.open[m] = struct{}{}
-}
-
 // Worker returns a new Worker. It allocates, so make one for each goroutine, not for each
 // call.
 func (p *Pool[T]) Worker() *Worker[T] {
 	p.pages()
 	m := p.arena.NewMagazine()
 	w := &Worker[T]{pool: p, slots: m, end: &workerEnd[T]{pool: weak.Make(p), slots: weak.Make(m)}}
-	p.magazines.put(m, true)
+	p.workers.Add(1)
+	p.magazines.Store(m, nil)
 	if !shard.Exploring {
 		runtime.SetFinalizer(w.end, (*workerEnd[T]).dropped)
 	}
@@ -197,7 +170,7 @@ func (w *Worker[T]) Close() {
 		return
 	}
 	runtime.SetFinalizer(w.end, nil)
-	defer p.magazines.put(w.slots, false) // also when a Reset panics
+	defer p.closed(w.slots) // also when a Reset panics
 	if debugging {
 		w.end.mark.closed(p.records.workers, closed)
 	}
@@ -233,5 +206,11 @@ func (e *workerEnd[T]) dropped() {
 	}
 	m := e.slots.Value()
 	m.Close(shard.Leave)
-	p.magazines.put(m, false) // last: if no Worker is open, all slots are back
+	p.closed(m) // last: if no Worker is open, all slots are back
+}
+
+// closed forgets the magazine of a Worker that was closed.
+func (p *Pool[T]) closed(m *shard.Magazine[T]) {
+	p.magazines.Delete(m)
+	p.workers.Add(-1)
 }
