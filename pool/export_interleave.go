@@ -5,7 +5,6 @@ package pool
 import (
 	"context"
 	"io"
-	"unsafe"
 
 	"coatcheck/epoch"
 	"coatcheck/shard"
@@ -13,12 +12,6 @@ import (
 
 // What internal/check/explore looks at, in builds that explore schedules alone, and
 // export_test.go's.
-
-const (
-	BlockCells  = blockCells
-	BlockBytes  = unsafe.Sizeof(block[int]{})
-	RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})
-)
 
 // NewTiny is New with pages of 1<<shift slots.
 func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {

@@ -2,10 +2,7 @@
 
 package pool
 
-import (
-	"io"
-	"unsafe"
-)
+import "io"
 
 // What export_interleave.go has in builds that explore schedules.
 
@@ -28,14 +25,3 @@ func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], err
 	pl.shift = shift
 	return pl.restore(r)
 }
-
-const (
-	// BlockCells is how many Reservations a block has.
-	BlockCells = blockCells
-
-	// BlockBytes is what a block takes.
-	BlockBytes = unsafe.Sizeof(block[int]{})
-
-	// RecordBytes is what remembering adds to a pool and to what is opened.
-	RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})
-)

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"reflect"
+	"unsafe"
 
 	"coatcheck/internal/atom"
 	"coatcheck/shard"
@@ -9,6 +10,17 @@ import (
 
 // What tests need of the inside of a pool, in all builds. Fields that other packages do not
 // export are reached by reflection, so those have no hooks for tests of this one.
+
+const (
+	// BlockCells is how many Reservations a block has.
+	BlockCells = blockCells
+
+	// BlockBytes is what a block takes.
+	BlockBytes = unsafe.Sizeof(block[int]{})
+
+	// RecordBytes is what remembering adds to a pool and to what is opened.
+	RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})
+)
 
 // Unused returns how many slots have memory and were never handed to a shard.
 func Unused[T any](p *Pool[T]) int { return int(p.arena.Table.Unused()) }
