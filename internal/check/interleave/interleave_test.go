@@ -189,21 +189,6 @@ func TestWaitingLoopsDoNotKeepOthersOut(t *testing.T) {
 	assert.Nil(t, res.Failure)
 }
 
-func TestInvariantIsCheckedAfterEveryStep(t *testing.T) {
-	f := Search(func(r *Run) {
-		var w word
-		r.Go("t", 0, func(*Thread) { w.store(1); w.store(0) })
-		r.Check(func() error {
-			if w.load() == 1 { // no step of the run
-				r.Failf("it was 1")
-			}
-			return nil
-		})
-	}, 0).Failure
-	require.NotNil(t, f)
-	assert.Contains(t, f.Err.Error(), "it was 1")
-}
-
 // TestKnownStatesWereChecked requires that a state is known only if an earlier run has made
 // the same steps.
 func TestKnownStatesWereChecked(t *testing.T) {

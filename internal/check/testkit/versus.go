@@ -79,9 +79,9 @@ func Compare(b *testing.B, rounds int, per float64, subject, base func() float64
 	for i := range rounds {
 		ratios[i] = took[0][i] / took[1][i]
 	}
-	b.ReportMetric(Median(took[0])/per, "ns/op")
-	b.ReportMetric(Median(took[1])/per, "base-ns/op")
-	b.ReportMetric(Median(ratios), "ratio")
+	b.ReportMetric(turns.Median(took[0])/per, "ns/op")
+	b.ReportMetric(turns.Median(took[1])/per, "base-ns/op")
+	b.ReportMetric(turns.Median(ratios), "ratio")
 }
 
 // Timed returns the time of f in nanoseconds.
@@ -90,5 +90,3 @@ func Timed(f func()) float64 {
 	f()
 	return float64(time.Since(start))
 }
-
-func Median(xs []float64) float64 { return turns.Median(xs) }
