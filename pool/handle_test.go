@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/gob"
+	"encoding/json"
 	"math"
 	"os"
 	"os/exec"
@@ -13,12 +14,36 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
+
+func TestHandleHalves(t *testing.T) {
+	h := pool.Handle[int](7<<32 | 42)
+	assert.EqualValues(t, 42, h.Index())
+	assert.EqualValues(t, 7, h.Generation())
+	assert.Equal(t, "42@7", h.String())
+	assert.False(t, h.IsZero())
+
+	var zero pool.Handle[int]
+	assert.True(t, zero.IsZero())
+	assert.Equal(t, "none", zero.String())
+}
+
+func TestHandleIsJSONText(t *testing.T) {
+	type H = pool.Handle[int]
+	in := map[H][]H{7<<32 | 42: {0, 1 << 32}}
+	text, err := json.Marshal(in)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"42@7":["none","0@1"]}`, string(text))
+	var out map[H][]H
+	require.NoError(t, json.Unmarshal(text, &out))
+	assert.Equal(t, in, out)
+}
 
 // To those who write numbers a handle is one: what was written stays readable. It
 // catches a MarshalBinary or GobEncode, after which values with handles are encoded in
@@ -129,12 +154,17 @@ func TestLookupsInline(t *testing.T) {
 		"its loop":      `inline\.go:\d+:\d+: inlining call to all\..*\.liveSlots\[.*\]\.func`,
 		"its body":      `inline\.go:\d+:\d+: inlining call to all-range1`,
 		"Ptr.Get":       `inline\.go:\d+:\d+: inlining call to pool\.Ptr\[.*\]\.Get`,
+		"Pool.Insert":   `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Insert`,
 		"Pool.Remove":   `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Remove`,
 		"Worker.Remove": `inline\.go:\d+:\d+: inlining call to pool\.\(\*Worker\[.*\]\)\.Remove`,
 		"atomic loads":  `inline\.go:\d+:\d+: inlining call to atomic\.\(\*Uint64\)\.Load`,
 		"slot words":    `limbo\.go:\d+:\d+: inlining call to shard\.Vacated`,
-		"Local":         `insert\.go:\d+:\d+: inlining call to shard\.\(\*Arena\[.*\]\)\.Local`,
-		"hints":         `inlining call to hint\.Goroutine`,
+		"Local":         `freelist\.go:\d+:\d+: inlining call to shard\.\(\*Arena\[.*\]\)\.Local`,
+		"hints":         `freelist\.go:\d+:\d+: inlining call to hint\.Of`,
+		"frames":        `insert\.go:\d+:\d+: inlining call to hint\.Frame`,
+		"vacate":        `magazine\.go:\d+:\d+: inlining call to shard\.vacate`,
+		"ranges":        `shard\.go:\d+:\d+: inlining call to shard\.rangeLen`,
+		"the epoch":     `magazine\.go:\d+:\d+: inlining call to epoch\.\(\*Domain\)\.Epoch`,
 
 		"an index in dense":      `dense/lookup\.go:\d+:\d+: inlining call to shard\.Low`,
 		"a generation in dense":  `dense/lookup\.go:\d+:\d+: inlining call to shard\.Generation`,

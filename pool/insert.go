@@ -3,34 +3,27 @@ package pool
 import (
 	"context"
 
+	"coatcheck/internal/hint"
 	"coatcheck/shard"
 )
 
 // Insert stores v in a vacant slot and returns its handle. The error is ErrFull or wraps
 // it. Insert costs one locked instruction on amd64, and two elsewhere.
 //
-// Insert waits for other goroutines when it adds a page, after a Reset that it ran, and
-// when it has found no slot, and would return an error or add to a pool in which half of
-// the slots wait. Then it waits for goroutines that reclaim, for a Trim, and for look-ups that
-// have a pin of their own. None of them runs user code meanwhile.
-func (p *Pool[T]) Insert(v T) (Handle[T], error) {
-	slot, h := p.arena.Local().Pop()
-	if slot == nil {
-		return p.insertSlow(v)
-	}
+// Insert waits for other goroutines in two cases: when it adds a page, and before it returns
+// an error or adds to a pool in which half of the slots wait. Then it waits for goroutines
+// that reclaim, for a Trim, and for look-ups that have a pin of their own. None of them runs
+// user code meanwhile.
+func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 	if debugging {
-		p.mustBeUntouched(slot, h)
+		slot, h, err := p.arena.Claim(hint.Frame())
+		if err != nil {
+			return 0, err
+		}
+		return p.publish(slot, h, v), nil
 	}
-	slot.Value = v // publish, which is too large to be inlined
-	return p.live(slot, h), nil
-}
-
-func (p *Pool[T]) insertSlow(v T) (Handle[T], error) {
-	slot, h, err := p.arena.Claim()
-	if err != nil {
-		return 0, err
-	}
-	return p.publish(slot, h, v), nil
+	word, err := p.arena.Insert(hint.Frame(), v)
+	return Handle[T](word), err
 }
 
 // InsertWait is like [Pool.Insert], but if it is refused, it waits until a slot is free. If ctx
@@ -45,7 +38,7 @@ func (p *Pool[T]) insertSlow(v T) (Handle[T], error) {
 // goroutine that waits under its own guard, or in a Reset, may wait for ctx.
 func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 	p.pages()
-	slot, h, err := p.arena.ClaimWait(ctx)
+	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
 	if err != nil {
 		return 0, err
 	}
@@ -57,7 +50,7 @@ func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 // runtime.Goexit, the slot goes back to the pool and h never becomes live; the panic
 // continues. init may use the pool.
 func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
-	slot, h, err := p.arena.Claim()
+	slot, h, err := p.arena.Claim(hint.Frame())
 	if err != nil {
 		return 0, err
 	}
@@ -69,7 +62,7 @@ func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
 // life less. If there is no vacant slot, init is not called, and the error is ErrFull or
 // wraps it. It costs what InsertFunc costs, and a removal more if init fails.
 func (p *Pool[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], error) {
-	slot, h, err := p.arena.Claim()
+	slot, h, err := p.arena.Claim(hint.Frame())
 	if err != nil {
 		return 0, err
 	}

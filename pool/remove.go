@@ -1,6 +1,10 @@
 package pool
 
-import "iter"
+import (
+	"iter"
+
+	"coatcheck/internal/hint"
+)
 
 // Remove ends the life of the value that h names. It returns true for exactly one caller
 // per handle, and false if h is not live.
@@ -12,18 +16,18 @@ import "iter"
 //
 // Remove costs two locked instructions. In a pool with a Capacity or a MaxLimbo, the first
 // removal after a Pin costs one more. About one call in 64 also reclaims what has gathered,
-// and calls Options.Reset for it. It waits for a lock only after a Reset.
+// and calls Options.Reset for it.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
-	ok := p.arena.Remove(nil, uint64(h))
-	p.ended(h, ok)
-	return ok
+	if debugging {
+		return p.ended(h, p.arena.Remove(hint.Frame(), uint64(h)))
+	}
+	return p.arena.Remove(hint.Frame(), uint64(h))
 }
 
 // Take is like [Pool.Remove] but also returns a shallow copy of the value. Guards and Refs
-// may still read the value in its slot. In a pool with a Reset the slot is zeroed and not
-// Reset, so what the copy refers to belongs to the caller, and to copies that Get made before.
+// may still read the value in its slot.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
-	v, ok = p.arena.Take(nil, uint64(h))
+	v, ok = p.arena.Local(hint.Goroutine()).Take(uint64(h))
 	p.ended(h, ok)
 	return v, ok
 }
@@ -41,7 +45,7 @@ func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
 }
 
 // Drain returns an iterator that removes the live values one after the other, and yields
-// shallow copies, as Take does. Each value is yielded by one Drain. A loop that ends early leaves the
+// shallow copies. Each value is yielded by one Drain. A loop that ends early leaves the
 // rest in the pool. Drain holds no pin.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	return func(yield func(Handle[T], T) bool) {
@@ -85,9 +89,10 @@ func (p *Pool[T]) Clear() int {
 	return r.N
 }
 
-// ended records that h was removed, if ok.
-func (p *Pool[T]) ended(h Handle[T], ok bool) {
+// ended records that h was removed, if ok. It returns ok.
+func (p *Pool[T]) ended(h Handle[T], ok bool) bool {
 	if debugging && ok {
 		p.records.lives.Ended(uint64(h), removed)
 	}
+	return ok
 }

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"coatcheck/internal/hint"
 	"coatcheck/shard"
 )
 
@@ -30,7 +31,7 @@ type Reservation[T any] struct {
 // Reserve takes a vacant slot without making it live. The error is ErrFull or wraps it. It
 // allocates five objects for each 63 Reservations.
 func (p *Pool[T]) Reserve() (*Reservation[T], error) {
-	slot, h, err := p.arena.Claim()
+	slot, h, err := p.arena.Claim(hint.Frame())
 	if err != nil {
 		return nil, err
 	}

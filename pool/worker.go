@@ -88,7 +88,8 @@ func (w *Worker[T]) insertSlow(v T) (h Handle[T], err error) {
 	p := w.pool
 	slot, next, err := w.slots.Claim()
 	if err == nil {
-		h = p.publish(slot, next, v)
+		slot.Value = v
+		h = p.live(slot, next)
 	}
 	runtime.KeepAlive(w)
 	return h, err

@@ -21,21 +21,21 @@ import (
 // end up in several shards. On 16 processors that halved the speed of all insertions and
 // removals.
 
-// Local returns the shard that the calling goroutine uses: mostly one that no other running
-// goroutine uses. It is inlined, which saves each hot verb a call. For a zero Arena it panics.
-func (a *Arena[T]) Local() *shard[T] {
-	if len(a.shards) == 0 {
+// Local returns the shard to which a hint leads: mostly one that no other running goroutine
+// uses. For a zero Arena it panics.
+//
+// An operation takes its hint once, from the frame of the caller of package pool, and the same
+// goes for its slow half. The wrong version takes one in each function. Where the end of a block
+// of stack lies between the frames, insertions then look into one shard for ever, and fetch
+// slots for another.
+func (a *Arena[T]) Local(h uint32) *shard[T] {
+	i := uint64(h) * uint64(len(a.shards)) >> 32 // hint.Index; with the call this were too long
+	if i >= uint64(len(a.shards)) {
 		panic(Zero)
 	}
-	return a.led(hint.Goroutine(), uint64(len(a.shards)))
-}
-
-// led returns the shard, of n, to which a hint leads. It is hint.Index, twice, written out:
-// with the calls, Local could not be inlined.
-func (a *Arena[T]) led(h uint32, n uint64) *shard[T] {
-	s := &a.shards[uint64(h)*n>>32]
+	s := &a.shards[i]
 	if salt := s.salt.Load(); salt != 0 {
-		s = &a.shards[uint64(h*salt)*n>>32]
+		s = &a.shards[uint64(h*salt)*uint64(len(a.shards))>>32]
 	}
 	return s
 }
@@ -47,8 +47,8 @@ func (a *Arena[T]) led(h uint32, n uint64) *shard[T] {
 func (s *shard[T]) contend() {
 	a, h := s.arena, hint.Goroutine()
 	n := len(a.shards)
-	if a.led(h, uint64(n)) != s {
-		if h += hint.Spread; a.led(h, uint64(n)) != s {
+	if a.Local(h) != s {
+		if h += hint.Spread; a.Local(h) != s {
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/hint"
 	"coatcheck/shard"
 )
 
@@ -83,21 +84,41 @@ func TestHomeOfTheFirstDecides(t *testing.T) {
 // time after twice as many failures. Contention at other shards does not move it.
 func TestGoroutineMovesAwayFromOthers(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: shard.Batch, shards: 64})
-	moves, at := 0, r.arena.Local()
+	moves, at := 0, r.arena.Local(hint.Goroutine())
 	for n := range 64 * shard.Patience {
 		for _, s := range r.shards {
 			if s != at {
 				s.Contend()
 			}
 		}
-		require.Same(t, at, r.arena.Local())
+		require.Same(t, at, r.arena.Local(hint.Goroutine()))
 		at.Contend()
-		if s := r.arena.Local(); s != at {
+		if s := r.arena.Local(hint.Goroutine()); s != at {
 			require.GreaterOrEqual(t, n+1, shard.Patience<<moves)
 			moves, at = moves+1, s
 		}
 	}
 	require.GreaterOrEqual(t, moves, 4) // of seven, since there and back is by chance
+}
+
+// TestEveryDepthHasOneShard: wherever on the stack a goroutine inserts, it finds the slots that
+// came home to it. It catches a slow half with a hint of its own.
+func TestEveryDepthHasOneShard(t *testing.T) {
+	var from func(depth int)
+	from = func(depth int) {
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, shards: 64})
+		frame := hint.Frame()
+		for range 2 * shard.Batch {
+			h, err := r.arena.Insert(frame, 1)
+			require.NoError(t, err)
+			require.True(t, r.arena.Remove(frame, h))
+		}
+		require.Positive(t, r.arena.Local(hint.Of(frame)).Free(), "depth %d", depth)
+		if depth > 0 {
+			from(depth - 1)
+		}
+	}
+	from(200)
 }
 
 // TestShardGoesAheadOnce: a shard takes new memory before it takes others' slots, up to a

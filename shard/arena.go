@@ -24,6 +24,7 @@ type Arena[T any] struct {
 
 	exact bool   // slots that were removed before a guard was pinned must not wait for it (L10)
 	reach uint32 // the most slots that an operation owns at a time
+	quick uint64 // removals of handles below it have nothing to note: lastLife, or 0 if exact
 
 	_ [128]byte // all operations read the fields above, and few write those below
 
@@ -35,8 +36,8 @@ type Arena[T any] struct {
 	// spent counts slots that have left their last generation. exhausted counts those of them
 	// whose grace period is over, which are in no list.
 	//
-	//	writers  retire, Abandon and exhaust, before the slot is pushed on limbo or
-	//	         dropped; recycle and exhaust
+	//	writers  note and exhaust, before the slot is pushed on limbo or dropped; getBack
+	//	         and exhaust
 	//	readers  worn, reason; Count
 	//	moves    both grow; exhausted never passes a spent that is read later
 	spent     atom.Int64
@@ -108,6 +109,9 @@ func (a *Arena[T]) Frame(c Config[T]) {
 	a.Config = c
 	a.queue.init()
 	a.exact = c.Capacity > 0 || c.MaxLimbo > 0
+	if !a.exact {
+		a.quick = lastLife
+	}
 	a.reach = Batch
 	if c.Capacity > 0 {
 		// Thirty-two operations leave half of the slots to others.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"coatcheck/internal/atom"
+	"coatcheck/internal/hint"
 )
 
 // Reasons to refuse a claim; package pool documents them.
@@ -20,7 +21,9 @@ var (
 // It looks where it costs least: in the shard's freelist, its range, its limbo, the other
 // shards, and then in new memory. It takes no lock that another goroutine has, but for the
 // growth of a page. If it finds nothing, decide looks once more, under all locks.
-func (a *Arena[T]) Claim() (*Slot[T], uint64, error) { return a.claim(a.Local()) }
+func (a *Arena[T]) Claim(frame uintptr) (*Slot[T], uint64, error) {
+	return a.claim(a.Local(hint.Of(frame)))
+}
 
 func (a *Arena[T]) claim(s *shard[T]) (*Slot[T], uint64, error) {
 	if slot, h := s.Pop(); slot != nil {

@@ -27,8 +27,7 @@ func (s *shard[T]) Reclaim(to *shard[T]) (more bool)   { more, _ = s.reclaim(to)
 func (s *shard[T]) Goal() uint64                       { return s.sealNow() }
 func (s *shard[T]) Lock()                              { s.mu.Lock() }
 func (s *shard[T]) Unlock()                            { s.unlock() }
-func (s *shard[T]) Remove(h uint64) bool               { return s.arena.Remove(s, h) }
-func (s *shard[T]) Take(h uint64) (T, bool)            { return s.arena.Take(s, h) }
+func (s *shard[T]) Remove(h uint64) bool               { return s.remove(h) }
 func (s *shard[T]) Removals() Removals[T]              { return Removals[T]{shard: s} }
 func (s *shard[T]) Head() uint64                       { return s.free.Load() }
 func (a *Arena[T]) Decide(s *shard[T], began uint64) (uint64, error) {

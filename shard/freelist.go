@@ -1,6 +1,10 @@
 package shard
 
-import "slices"
+import (
+	"slices"
+
+	"coatcheck/internal/hint"
+)
 
 // The freelist is Treiber's stack of vacant slots, linked through their words. The head has
 // the top's generation and index.
@@ -22,42 +26,65 @@ import "slices"
 // holder of all locks sees a list that only shrinks. Under FIFO the list is filled only when
 // it is empty, with slots in the order of their removal. So a stack serves as a queue.
 
-// Pop takes the freelist's first slot, and returns it with the handle that it will have, or
-// nil. It costs one locked instruction. The caller owns the slot. Under FIFO, Pop prefers
-// slots that were never used, to use up generations evenly.
+// Insert stores v in the first slot of the freelist to which a frame's hint leads, and makes it
+// live. It returns the slot's handle. If it finds none at once, it claims one. It costs one
+// locked instruction on amd64.
 //
 // The table is loaded after the top. If the slot stays in the list from then on, that table
-// shows its memory. If not, the compare-and-swap fails. In an older table, the page might be
-// one that was absent and has come back.
+// shows its memory and the next slot's. If not, the compare-and-swap fails, and the link may
+// lead out of the table. In an older table, the page might be one that was absent and has come
+// back.
+func (a *Arena[T]) Insert(frame uintptr, v T) (uint64, error) {
+	s := a.Local(hint.Of(frame))
+	if s.fifo && s.unclaimed() > 0 {
+		return a.insertSlow(s, v)
+	}
+	top := s.free.Load()        // observes (P3)
+	t := a.Table.Current.Load() // observes (P2)
+	array, inverse, mask, limit := t.Array, t.Inverse, t.Mask, t.Limit
+	if i := Low(top); i < limit {
+		slot := at[T](array, inverse, mask, limit, i)
+		rest := emptyList
+		if next := Low(slot.Word.Load()); next < limit {
+			rest = Pack(Generation(at[T](array, inverse, mask, limit, next).Word.Load()), next)
+		}
+		// Success proves that slot i never left the list since top was read, so rest is what
+		// lies below it. Failure means that another pop or a push succeeded.
+		if s.free.CompareAndSwap(top, rest) {
+			h := top + generationStep
+			slot.Value = v
+			slot.Publish(h)
+			return h, nil
+		}
+		s.contend()
+	}
+	return a.insertSlow(s, v)
+}
+
+func (a *Arena[T]) insertSlow(s *shard[T], v T) (uint64, error) {
+	slot, h, err := a.claim(s)
+	if err != nil {
+		return 0, err
+	}
+	slot.Value = v
+	slot.Publish(h)
+	return h, nil
+}
+
+// Pop takes a slot as Insert does, and returns it with the handle that it will have, or nil. The
+// caller owns the slot. Under FIFO it prefers slots that were never used, to use up generations
+// evenly.
 func (s *shard[T]) Pop() (*Slot[T], uint64) {
 	if s.fifo {
 		if slot, h := s.takeFresh(); slot != nil {
 			return slot, h
 		}
 	}
-	for {
-		top := s.free.Load() // observes (P3)
-		i := Low(top)
-		if i == None {
-			return nil, 0
-		}
-		t := s.arena.Table.Pages() // observes (P2)
-		slot := At[T](t, i)
-		word := slot.Word.Load()
-		if Generation(word) != Generation(top) {
-			continue // popped since: its link may lead outside t
-		}
-		rest := emptyList
-		if next := Low(word); next != None {
-			rest = Pack(Generation(At[T](t, next).Word.Load()), next)
-		}
-		// Success proves that slot i never left the list since top was read, so rest is what
-		// lies below it. Failure means that another pop or a push succeeded.
-		if s.free.CompareAndSwap(top, rest) {
-			return slot, top + generationStep
-		}
-		s.contend()
+	var one [1]kept[T]
+	if s.popRun(one[:]) == 0 {
+		return nil, 0
 	}
+	return one[0].slot, one[0].h
 }
 
 // popRun takes as many slots as dst has room for, or all. It puts them into dst, the first one
@@ -87,6 +114,7 @@ func (s *shard[T]) popRun(dst []kept[T]) int {
 			slices.Reverse(dst[:n])
 			return n
 		}
+		s.contend()
 	}
 }
 

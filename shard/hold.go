@@ -1,6 +1,9 @@
 package shard
 
-import "coatcheck/internal/atom"
+import (
+	"coatcheck/internal/atom"
+	"coatcheck/internal/hint"
+)
 
 // A hold keeps one slot from being reused, and nothing else: the epoch advances, and every
 // other slot circulates. A guard says when its holder began to read, so everything removed
@@ -146,7 +149,7 @@ func (a *Arena[T]) Drop(k Held[T]) {
 	a.parked.Add(-1)
 	var c chain[T]
 	c.append(k.slot, k.index, word)
-	a.Local().pushLimbo(&c)
+	a.Local(hint.Goroutine()).pushLimbo(&c)
 }
 
 // held reports whether any slot is held, so that each slot of a batch must be asked.

@@ -64,7 +64,7 @@ func (a *Arena[T]) Place() (unsafe.Pointer, int, reflect.Type) {
 }
 
 // RemoveAt is Remove to shard k.
-func (a *Arena[T]) RemoveAt(k int, h uint64) bool { return a.Remove(&a.shards[k], h) }
+func (a *Arena[T]) RemoveAt(k int, h uint64) bool { return a.shards[k].remove(h) }
 
 // PopAt takes a slot of shard k's list.
 func (a *Arena[T]) PopAt(k int) (*Slot[T], uint64) { return a.shards[k].Pop() }

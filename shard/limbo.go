@@ -1,75 +1,109 @@
 package shard
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"coatcheck/internal/atom"
+	"coatcheck/internal/hint"
+)
 
 // Limbo is where removed slots wait for their grace period: a stack that is only pushed to and
 // taken whole, so its head needs no tag. The head counts the slots, at no cost, since each
 // push writes it. So a remover knows when enough slots wait for a seal.
 
-// Remove ends the life of the slot that h names, and retires it to s, or to the caller's own
-// shard if s is nil. It reports true for exactly one caller per handle. It costs two locked
+// Remove ends the life of the slot that h names, and retires it to the shard to which a frame's
+// hint leads. It reports true for exactly one caller per handle. It costs two locked
 // instructions.
 //
-// It finds shard and slot itself, so that Pool.Remove, which calls it, can be inlined.
-func (a *Arena[T]) Remove(s *shard[T], h uint64) bool {
-	if s == nil {
-		s = a.Local()
-	}
-	slot := a.Find(h)
-	if slot == nil {
+//go:nosplit
+func (a *Arena[T]) Remove(frame uintptr, h uint64) bool {
+	s, t := a.Local(hint.Of(frame)), a.Table.Current.Load()
+	if Low(h) >= t.Limit {
 		return false
 	}
-	seen, ok := s.unlink(slot, h)
-	if !ok {
+	slot := At[T](t, Low(h))
+	// unlink, inline.
+	if slot.Word.Load() != h {
+		return false
+	}
+	seen := s.limbo.Load()
+	if !slot.Word.CompareAndSwap(h, Vacated(h, Low(seen))) {
 		return false
 	}
 	// The common half of retire, inline.
-	head := pushed(seen, Low(h), 1)
-	if h >= lastLife || a.exact || Generation(head)%Batch == 0 || !s.limbo.CompareAndSwap(seen, head) { // publishes (P6)
+	if h >= a.quick || Generation(seen)%Batch == Batch-1 ||
+		!s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P6)
 		s.retire(slot, h, seen)
 	}
 	return true
 }
 
-// Take is Remove that moves the value out. It copies before it retires the slot. Until then
-// the slot cannot be reclaimed, so no pin is needed.
-func (a *Arena[T]) Take(s *shard[T], h uint64) (v T, ok bool) {
-	if s == nil {
-		s = a.Local()
+// remove is Remove, for a shard that the caller knows.
+func (s *shard[T]) remove(h uint64) bool {
+	slot := s.arena.Find(h)
+	if slot == nil {
+		return false
 	}
-	slot := a.Find(h)
+	seen, ok := unlink(&slot.Word, &s.limbo, h)
+	if ok {
+		s.retire(slot, h, seen)
+	}
+	return ok
+}
+
+// Take is remove that moves the value out. It copies before it retires the slot. Until then
+// the slot cannot be reclaimed, so no pin is needed.
+func (s *shard[T]) Take(h uint64) (v T, ok bool) {
+	slot := s.arena.Find(h)
 	if slot == nil {
 		return v, false
 	}
-	seen, ok := s.unlink(slot, h)
+	seen, ok := unlink(&slot.Word, &s.limbo, h)
 	if ok {
 		v = slot.Value
-		a.markMoved(Low(h))
+		s.arena.markMoved(Low(h))
 		s.retire(slot, h, seen)
 	}
 	return v, ok
 }
 
-// unlink ends the life of the slot that h names. The word that it writes already links to the
-// top of limbo, so that retiring mostly needs no second store.
+// unlink ends the life of the slot with the given word, which h names. What it writes already
+// links to the top of limbo, so that retiring mostly needs no second store.
 //
 // It loads the slot's word before limbo. In the other order limbo's top might be this slot,
 // one incarnation earlier, and a handle that was guessed would make the slot link to itself
 // (I4). A slot that was live with h before limbo was read, and still is at the
 // compare-and-swap, was not in limbo between the two.
-func (s *shard[T]) unlink(slot *Slot[T], h uint64) (seen uint64, ok bool) {
-	if slot.Word.Load() != h {
+//
+// unlink and vacate are not generic, because methods of generic types that are inlined into
+// each other load their dictionaries.
+func unlink(word, limbo *atom.Uint64, h uint64) (seen uint64, ok bool) {
+	if word.Load() != h {
 		return 0, false
 	}
-	seen = s.limbo.Load()
-	return seen, slot.vacate(h, Low(seen))
+	seen = limbo.Load()
+	return seen, vacate(word, h, Low(seen))
 }
 
-// vacate ends the life of the slot that is live with h, and links it to next. Success proves
-// that this caller ended the incarnation, and makes it the slot's owner (I1). Failure means
-// that another remover did, or that h was stale.
-func (s *Slot[T]) vacate(h uint64, next uint32) bool {
-	return s.Word.CompareAndSwap(h, Vacated(h, next))
+// vacate ends the life of the slot with the given word, which is live with h, and links it to
+// next. Success proves that this caller ended the incarnation, and makes it the slot's owner
+// (I1). Failure means that another remover did, or that h was stale.
+func vacate(word *atom.Uint64, h uint64, next uint32) bool {
+	return word.CompareAndSwap(h, Vacated(h, next))
+}
+
+// InlineUnlink inlines unlink, as InlineWord does the helpers of word.go.
+func InlineUnlink(w *atom.Uint64) bool {
+	_, ok := unlink(w, w, 0)
+	return ok
+}
+
+// note notes what a removal leaves behind besides the slot: its stamp, and that it was the last.
+func (a *Arena[T]) note(h uint64) {
+	if h >= lastLife {
+		a.spent.Add(1)
+	}
+	a.stamp(Low(h))
 }
 
 // retire pushes the caller's slot onto limbo; its word links to the top that was seen. It
@@ -78,10 +112,7 @@ func (s *Slot[T]) vacate(h uint64, next uint32) bool {
 // Success of a push gives the slot away, to the goroutine that seals it. Failure means that
 // another removal has pushed, or that a seal has taken all that waited.
 func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
-	if h >= lastLife {
-		s.arena.spent.Add(1)
-	}
-	s.arena.stamp(Low(h))
+	s.arena.note(h)
 	for !s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P6)
 		s.contend()
 		seen = s.limbo.Load()
@@ -137,12 +168,9 @@ func (a *Arena[T]) Abandon(slot *Slot[T], h uint64, then Then) {
 	var c chain[T]
 	word := Vacated(h, None)
 	slot.set(word)
-	if h >= lastLife {
-		a.spent.Add(1)
-	}
-	a.stamp(Low(h))
+	a.note(h)
 	c.append(slot, Low(h), word)
-	if s := a.Local(); then == Reclaim {
+	if s := a.Local(hint.Goroutine()); then == Reclaim {
 		s.retireChain(&c)
 	} else {
 		s.pushLimbo(&c)
@@ -176,7 +204,7 @@ func (a *Arena[T]) stampOf(i uint32, now uint64) uint64 {
 
 // pushed returns limbo's head after n slots, the last of them i, were pushed on it.
 func pushed(head uint64, i uint32, n uint32) uint64 {
-	return head&^uint64(None) + uint64(n)<<32 | uint64(i)
+	return (head>>32+uint64(n))<<32 | uint64(i)
 }
 
 // reclaimDue reclaims after the n-th removal that waits, if the removals pay for a scan by
@@ -200,7 +228,7 @@ type Removals[T any] struct {
 }
 
 // Removals begins to gather.
-func (a *Arena[T]) Removals() Removals[T] { return Removals[T]{shard: a.Local()} }
+func (a *Arena[T]) Removals() Removals[T] { return Removals[T]{shard: a.Local(hint.Goroutine())} }
 
 // Remove is Arena.Remove that gathers the slot. It costs one locked instruction.
 func (r *Removals[T]) Remove(h uint64) bool {
@@ -212,13 +240,10 @@ func (r *Removals[T]) Remove(h uint64) bool {
 	// The slot is not in the chain, and cannot come there meanwhile: only this goroutine adds
 	// to it. So it does not link to itself (I4).
 	top := r.chain.top()
-	if !slot.vacate(h, top) {
+	if !vacate(&slot.Word, h, top) {
 		return false
 	}
-	if h >= lastLife {
-		a.spent.Add(1)
-	}
-	a.stamp(Low(h))
+	a.note(h)
 	r.chain.noteFirst(slot, Low(h), Vacated(h, top))
 	r.N++
 	if r.chain.n >= a.reach {

@@ -266,7 +266,7 @@ func (m *Magazine[T]) Remove(h uint64) bool {
 		slot := At[T](&m.pages, Low(h))
 		// The link is not to the slot itself (I4): a slot in the bag is not live, and no other
 		// goroutine takes it out.
-		if slot.vacate(h, m.top) {
+		if vacate(&slot.Word, h, m.top) {
 			bag[n] = kept[T]{slot, Reborn(h)}
 			m.used, m.top = n+1, Low(h)
 			// While E is the stamp that was taken last, another one would be the same.
@@ -309,7 +309,7 @@ func (m *Magazine[T]) removeSlow(h uint64) bool {
 	case Low(h) >= m.pages.Limit:
 		return false
 	case m.used == len(m.bag) || h >= lastLife:
-		return m.arena.Remove(m.shard, h)
+		return m.shard.remove(h)
 	case full || changed:
 		return m.Remove(h)
 	}
@@ -321,7 +321,7 @@ func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 	m.mustBeOpen()
 	if m.reach == 0 || m.arena.Reset != nil || LastLife(h) {
 		// Limbo needs the value moved and marked before.
-		return m.arena.Take(m.shard, h)
+		return m.shard.Take(h)
 	}
 	if ok = m.Remove(h); ok {
 		// The slot is the last in the bag, and this magazine's. The table from before the

@@ -9,9 +9,19 @@ import (
 // The words that insertions write (free, fresh) lie apart from those that removals write
 // (limbo). So a producer and a consumer on one shard contend only when slots change hands.
 type shard[T any] struct {
+	// misses counts failed compare-and-swaps, at their own shard, of goroutines whose hints
+	// lead here. salt, if not 0, sends these goroutines to another shard. They read it in each
+	// operation, so it lies apart from what changes.
+	//
+	//	writers  contend
+	//	readers  Local; contend
+	salt   atom.Uint32
+	misses atom.Uint32
+	_      [120]byte
+
 	// free is the freelist: the generation and index of its top slot, or None.
 	//
-	//	writers  Pop, popRun and takeList, by compare-and-swap; push and splice, under a
+	//	writers  Insert, popRun and takeList, by compare-and-swap; push and splice, under a
 	//	         shard's lock
 	//	readers  the same
 	//	moves    see freelist.go
@@ -67,16 +77,6 @@ type shard[T any] struct {
 	//	readers  due, Waiting
 	held atom.Uint64
 	_    [64]byte
-
-	// misses counts failed compare-and-swaps, at their own shard, of goroutines whose hints
-	// lead here. salt, if not 0, sends these goroutines to another shard. They read it in each
-	// operation, so it lies apart from what changes.
-	//
-	//	writers  contend
-	//	readers  Local; contend
-	misses atom.Uint32
-	salt   atom.Uint32
-	_      [120]byte
 }
 
 // emptyList is the head of a list without slots.

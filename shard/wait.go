@@ -107,9 +107,9 @@ const (
 
 // ClaimWait is Claim that waits for a slot, behind the calls that came before. When ctx is done,
 // it looks a last time, and returns an error that wraps the refusal and ctx's error.
-func (a *Arena[T]) ClaimWait(ctx context.Context) (*Slot[T], uint64, error) {
+func (a *Arena[T]) ClaimWait(ctx context.Context, frame uintptr) (*Slot[T], uint64, error) {
 	if len(a.turn) > 0 { // no call waits
-		if slot, h, err := a.Claim(); err == nil || err == ErrExhausted {
+		if slot, h, err := a.Claim(frame); err == nil || err == ErrExhausted {
 			return slot, h, err
 		}
 	}
@@ -119,7 +119,7 @@ func (a *Arena[T]) ClaimWait(ctx context.Context) (*Slot[T], uint64, error) {
 	}
 	for round := 0; ; round++ {
 		a.asleep.Swap(1) // publishes (P8)
-		slot, h, err := a.Claim()
+		slot, h, err := a.Claim(frame)
 		switch {
 		case err == nil || err == ErrExhausted:
 			return slot, h, err

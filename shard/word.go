@@ -69,3 +69,6 @@ func InlineWord(w uint64) uint64 {
 	}
 	return pushed(w, Generation(w), Low(Pack(1, 2)))
 }
+
+// InlineRange inlines rangeLen. In InlineWord, it would make that too long to be inlined.
+func InlineRange(w uint64) uint64 { return rangeLen(w) }

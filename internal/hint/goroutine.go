@@ -8,8 +8,8 @@ import "unsafe"
 // the smallest stack; a larger shift would give neighbours the same hint.
 const stackShift = 11
 
-// Goroutine returns the calling goroutine's hint, spread over all 32 bits.
-func Goroutine() uint32 {
-	var here byte
-	return uint32(uintptr(unsafe.Pointer(&here))>>stackShift) * Spread
-}
+// Frame returns an address in the frame of the function that it is inlined into.
+func Frame() (f uintptr) { return uintptr(unsafe.Pointer(&f)) }
+
+// Of returns the hint of the goroutine that has the frame, spread over all 32 bits.
+func Of(frame uintptr) uint32 { return uint32(frame>>stackShift) * Spread }

@@ -4,9 +4,12 @@ package hint
 
 import "coatcheck/internal/check/interleave"
 
-// Goroutine returns the hint of the running virtual thread, and 0 outside one. Stack
-// addresses differ between runs, and a run must be repeatable.
-func Goroutine() uint32 {
+// Frame returns the hint of the running virtual thread, and 0 outside one. Stack addresses
+// differ between runs, and a run must be repeatable.
+func Frame() uintptr {
 	h, _ := interleave.Hint()
-	return h
+	return uintptr(h)
 }
+
+// Of returns the hint that Frame returned.
+func Of(frame uintptr) uint32 { return uint32(frame) }

@@ -15,6 +15,9 @@ package hint
 // ratio (Knuth's multiplicative hash).
 const Spread = 0x9E3779B9
 
+// Goroutine returns the calling goroutine's hint.
+func Goroutine() uint32 { return Of(Frame()) }
+
 // Index maps a hint to 0 ≤ index < n without a division. It depends on the hint's high
 // bits, which are the well-mixed ones.
 func Index(h uint32, n int) int {

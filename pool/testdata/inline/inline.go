@@ -49,8 +49,9 @@ func byPtr(q pool.Ptr[value]) uint64 {
 	return v.a
 }
 
-func remove(p *pool.Pool[value], w *pool.Worker[value], h pool.Handle[value]) bool {
+func replace(p *pool.Pool[value], w *pool.Worker[value], h pool.Handle[value]) bool {
+	h, _ = p.Insert(value{})
 	return w.Remove(h) || p.Remove(h)
 }
 
-var _, _, _, _, _, _ = sum, count, all, get, byPtr, remove
+var _, _, _, _, _, _ = sum, count, all, get, byPtr, replace
