@@ -10,7 +10,7 @@ import (
 // All returns the questions in the order of the report.
 func All() []suite.Question {
 	qs := []suite.Question{
-		pair(), churn(), read(), hot(), mix(), handoff(), sizes(), iterate(), memory(), collector(),
+		pair(), churn(), read(), hot(), mix(), handoff(), sizes(), iterate(), memory(), collector(), calls(),
 	}
 	for i := range qs {
 		qs[i].Roles = roles()
