@@ -140,7 +140,7 @@ func (f *Figures) origin() string {
 		{"", c["cpu"], ""},
 		{"", c["cores"], " cores"},
 		{"", f.cost("locked", 2), " a locked instruction"},
-		{"", f.cost("uncontended", 1), " to lock and unlock a mutex that nobody wants"},
+		{"", f.cost("uncontended", 1), " to lock and unlock an uncontended mutex"},
 		{"", c["goos"], "/" + c["goarch"]},
 		{"", c["go"], ""},
 		{"commit ", c["commit"], ""},

@@ -36,7 +36,7 @@ func fixture(t *testing.T) (*Figures, []suite.Question) {
 
 func question(charts ...suite.Chart) suite.Question {
 	return suite.Question{ID: "Q", Title: "What?", Charts: charts, Roles: map[string]suite.Role{
-		"pool": suite.Ours, "worker": suite.Ours, "cas": suite.Reference, "new": suite.Reference, "loop": suite.Reference,
+		"pool": suite.Ours, "worker": suite.Ours, "cas": suite.Reference, "new": suite.Reference, "loop": suite.Reference, "locked": suite.Floor,
 	}}
 }
 

@@ -61,7 +61,7 @@ func (v *view) lines(axis string) (ls []*line) {
 		switch l.role {
 		case suite.Ours:
 			l.look = "stroke:var(--ours);stroke-width:2.4"
-		case suite.Reference:
+		case suite.Reference, suite.Floor:
 			l.look = "stroke:var(--reference);stroke-dasharray:5 5"
 		default:
 			l.look = fmt.Sprintf("stroke:var(--theirs%d)", theirs%4)

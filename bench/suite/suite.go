@@ -34,9 +34,11 @@ const (
 	// Theirs do the same job: they refuse a name whose value is gone, and a second
 	// removal. It is the zero Role.
 	Theirs
-	// References do less: pointers, of which no stale one is found, and floors, the least
-	// that the work can cost.
+	// References do less: pointers, of which no stale one is found, and stores for one
+	// goroutine.
 	Reference
+	// Floors store nothing. They are in the chart and in the first line of the report.
+	Floor
 )
 
 // Question is a question that benchmarks answer.
