@@ -58,6 +58,3 @@ func EachAlone[T any](p *Pool[T], f func(Handle[T], *T) error) error {
 	}
 	return err
 }
-
-// TakeBlock leaves one free cell in the block of Reservations.
-func TakeBlock[T any](p *Pool[T]) { p.supply.Load().taken.Store(blockCells - 1) }

@@ -66,9 +66,6 @@ func (a *Arena[T]) Place() (unsafe.Pointer, int, reflect.Type) {
 // RemoveAt is Remove to shard k.
 func (a *Arena[T]) RemoveAt(k int, h uint64) bool { return a.shards[k].remove(h) }
 
-// PopAt takes a slot of shard k's list.
-func (a *Arena[T]) PopAt(k int) (*Slot[T], uint64) { return a.shards[k].Pop() }
-
 // Inspect returns the handles of what is ready and in the bag, and the range of slots that
 // were never used.
 func (m *Magazine[T]) Inspect() (ready, bag []uint64, next, end uint32) {

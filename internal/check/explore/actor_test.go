@@ -86,13 +86,6 @@ func (a *actor) do(op string, f func()) {
 	a.leave()
 }
 
-// insertFails inserts through a constructor that returns an error.
-func (a *actor) insertFails(inner func()) {
-	c, _ := a.call("TryInsertFunc", inner)
-	c.Fails = true
-	c.Do()
-}
-
 // reserve opens a reservation, or returns nil. What it makes stays in w.reserved, so that the
 // collector drops no block in the middle of a run.
 func (a *actor) reserve() *Reservation[val] {
@@ -290,22 +283,6 @@ func (a *actor) grow(n int) {
 	c, _ := a.call("Grow", nil)
 	c.N = n
 	c.Do()
-}
-
-// pop takes a slot from the queue of the only shard, and makes
-// it live.
-func (a *actor) pop() {
-	a.enter("Pop")
-	slot, h := Arena(a.p).PopAt(0)
-	if slot == nil {
-		a.leave()
-		return
-	}
-	stamp := a.NewNumber()
-	slot.Value = val{stamp, &anchor}
-	slot.Publish(h)
-	a.leave()
-	a.issued(Handle[val](h), stamp)
 }
 
 // conserved checks that every slot is accounted for if no Worker or Reservation is open.

@@ -117,7 +117,6 @@ func makeVerbs() []verb {
 				o.made(v, i, a.insert())
 			}
 		}},
-		{2, "insertFails", "af", func(v *vars, a *actor, o *op) { a.insertFails(o.f(v, a)) }},
 		{0, "insertWaits", ">", func(v *vars, a *actor, o *op) { o.made(v, 0, a.insertWaits()) }},
 		{3, "Grow", "n", func(v *vars, a *actor, o *op) { a.grow(o.n) }},
 		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.synchronize(max(o.n, 1)) }},
@@ -138,7 +137,6 @@ func makeVerbs() []verb {
 		{2, "CommitHold", "rG", func(v *vars, a *actor, o *op) { o.opened(v, a.commitHold(v.r[o.r])) }},
 		{2, "Cancel", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], (*Reservation[val]).Cancel) }},
 		{2, "drop", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], DropReservation[val]) }},
-		{0, "takeBlock", "", func(v *vars, a *actor, o *op) { TakeBlock(a.p) }},
 
 		{2, "Open", "W", func(v *vars, a *actor, o *op) { v.wk[o.into] = a.worker() }},
 		{5, "Flush", "w", func(v *vars, a *actor, o *op) { a.giveBack(func() { a.at("Flush", nil) }) }},
@@ -150,8 +148,6 @@ func makeVerbs() []verb {
 				a.removeAt(o.n, h)
 			}
 		}},
-		{0, "Pop", "", func(v *vars, a *actor, o *op) { a.pop() }},
-		{0, "Retire", "", func(v *vars, a *actor, o *op) { Domain(a.p).Retire() }},
 		{0, "LetGo", "", func(v *vars, a *actor, o *op) { a.do("sentinel", Arena(a.p).LetGo) }},
 		{0, "Pinned", "", func(v *vars, a *actor, o *op) { a.countPinned() }},
 		{0, "conserved", "", func(v *vars, a *actor, o *op) { a.conserved() }},
