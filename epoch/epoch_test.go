@@ -73,30 +73,6 @@ func TestPassedNeedsNoEpochWithoutGuards(t *testing.T) {
 	}
 }
 
-// TestOldestGuardDecides unpins guards in another order than they were pinned.
-func TestOldestGuardDecides(t *testing.T) {
-	d := epoch.New()
-	d.SetEpoch(7)
-	var guards []epoch.Guard
-	var stamps []uint64
-	for range 5 {
-		guards = append(guards, d.Pin())
-		stamps = append(stamps, d.Retire())
-	}
-	require.Equal(t, []uint64{7, 8, 9, 10, 11}, stamps)
-	require.Equal(t, epoch.Pins{Count: 5, Oldest: 7, Guard: 7}, d.Scan())
-	for _, i := range []int{4, 1, 3, 2} {
-		guards[i].Unpin()
-		for _, stamp := range stamps {
-			require.False(t, d.Passed(stamp), "the first guard is pinned")
-		}
-	}
-	guards[0].Unpin()
-	for _, stamp := range stamps {
-		require.True(t, d.Passed(stamp))
-	}
-}
-
 // TestStaleEpochIsConservative: a guard with an old epoch holds back more than it must, and an
 // epoch in the future does no harm.
 func TestStaleEpochIsConservative(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -80,16 +78,6 @@ func pins(p *pool.Pool[small]) work {
 		for range n {
 			g := p.Pin()
 			g.Unpin()
-		}
-	}
-}
-
-// gets are look-ups of one value.
-func gets(p *pool.Pool[small]) work {
-	h, _ := p.Insert(small{})
-	return func(n int) {
-		for range n {
-			p.Get(h)
 		}
 	}
 }
@@ -275,96 +263,11 @@ func BenchmarkSnapshot(b *testing.B) {
 	}})
 }
 
-// BenchmarkTrim fills a pool of 8,000 pages, trims it, and fills it again. It reports how long
-// either took, and their ratio: above 1, memory that comes back costs more than at first.
-func BenchmarkTrim(b *testing.B) {
-	hs := make([]pool.Handle[small], 8_000*1024)
-	fill := func(p *pool.Pool[small]) float64 {
-		runtime.GC()
-		return testkit.Timed(func() {
-			for i := range hs {
-				hs[i], _ = p.Insert(small{uint64(i), 1})
-			}
-		})
-	}
-	for b.Loop() {
-		fill(unbounded()) // so that the process has the memory
-		p := unbounded()
-		first := fill(p)
-		p.RemoveBatch(hs)
-		trim := testkit.Timed(func() { p.Trim() })
-		again := fill(p)
-		b.ReportMetric(first/1e6, "first-ms")
-		b.ReportMetric(trim/1e6, "trim-ms")
-		b.ReportMetric(again/first, "ratio")
-	}
-}
-
 // times does f n times.
 func times(f func()) work {
 	return func(n int) {
 		for range n {
 			f()
 		}
-	}
-}
-
-// manyGuards is how many guards there were, openGuards how many there are.
-const (
-	manyGuards = 10_000
-	openGuards = 32_000
-)
-
-// afterGuards returns a pool whose many guards have gone, in any order.
-func afterGuards() *pool.Pool[small] {
-	p := unbounded()
-	guards := make([]pool.Guard[small], manyGuards)
-	for i := range guards {
-		guards[i] = p.Pin()
-	}
-	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(manyGuards) {
-		guards[i].Unpin()
-	}
-	return p
-}
-
-func BenchmarkAfterGuards(b *testing.B) {
-	run(b, contest{"impl=pool", func() work { return pairs(afterGuards()) }, func() work { return pairs(unbounded()) }},
-		contest{"impl=worker",
-			func() work { return pairs(afterGuards().Worker()) }, func() work { return pairs(unbounded().Worker()) }})
-}
-
-// besideGuards returns a pool with so many guards.
-func besideGuards() *pool.Pool[small] {
-	p := unbounded()
-	for range openGuards {
-		p.Pin()
-	}
-	return p
-}
-
-func BenchmarkBesideGuards(b *testing.B) {
-	run(b,
-		contest{"impl=pin", func() work { return pins(besideGuards()) }, func() work { return pins(unbounded()) }},
-		contest{"impl=get", func() work { return gets(besideGuards()) }, func() work { return gets(unbounded()) }},
-	)
-}
-
-// BenchmarkBesideRefs has pairs while Refs are held. The cost of reclaiming must not depend
-// on how many there are.
-func BenchmarkBesideRefs(b *testing.B) {
-	holding := func(refs int) *pool.Pool[small] {
-		p := unbounded()
-		for i, h := range testkit.Fill(b, p, refs, func(i int) small { return small{uint64(i), 1} }) {
-			mustHold(b, p, h)
-			if i%2 == 0 {
-				p.Remove(h)
-			}
-		}
-		return p
-	}
-	for _, refs := range []int{1, 10_000} {
-		run(b, contest{fmt.Sprintf("impl=pool/refs=%d/base=norefs", refs),
-			func() work { return pairs(holding(refs)) }, func() work { return pairs(unbounded()) }})
 	}
 }

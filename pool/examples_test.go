@@ -161,22 +161,6 @@ func ExamplePool_Get() {
 	// false false
 }
 
-func ExamplePool_View() {
-	p := pool.Must(replay[[2]uint64]())
-	h, _ := p.Insert([2]uint64{1, 2})
-	p.View(h, func(v *[2]uint64) { v[1] = 7 }) // in place, without a copy
-	fmt.Println(p.MustGet(h))
-	// Output: [1 7]
-}
-
-func ExamplePool_RemoveBatch() {
-	p := pool.Must(replay[string]())
-	hs := insertAll(p, "a", "b", "c")
-	p.Remove(hs[0])
-	fmt.Println(p.RemoveBatch(hs))
-	// Output: 2
-}
-
 func ExamplePool_Pin() {
 	p := pool.Must(replay[string]())
 	h, _ := p.Insert("umbrella")

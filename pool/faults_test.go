@@ -14,6 +14,7 @@ import (
 
 	"coatcheck/epoch"
 	"coatcheck/internal/check/testkit"
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
 
@@ -138,66 +139,48 @@ func TestRacingUnpinsOfCopiesEndOnePin(t *testing.T) {
 // tell any more what was removed before it was pinned. While none is pinned, nothing
 // changes.
 func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
-	for _, o := range []pool.Options[int]{
-		{Capacity: 150, Shards: 2}, {Capacity: 150, Shards: 2, Reuse: pool.FIFO},
-		{MaxLimbo: 200, Shards: 2}, {MaxLimbo: 200, Shards: 2, Reuse: pool.FIFO},
-	} {
-		for _, worker := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%v capacity %d Worker %v", o.Reuse, o.Capacity, worker), func(t *testing.T) {
-				p := tiny(t, &o)
-				insert, remove := p.Insert, p.Remove
-				if worker {
-					w := p.Worker()
-					defer w.Close()
-					insert, remove = w.Insert, w.Remove
-				}
-				live := testkit.Fill(t, p, 8, testkit.Number)
-				pool.SetEpoch(p, epoch.Limit)
-				issued := map[pool.Handle[int]]bool{}
-				again := func() {
-					h, err := insert(1)
-					require.NoError(t, err)
-					require.False(t, issued[h], "%v was issued twice", h)
-					issued[h] = true
-					require.True(t, remove(h))
-				}
-				for range 1000 {
-					again()
-				}
-				g := p.Pin()
-				seen := map[uint32]bool{}
-				for {
-					h, err := insert(1)
-					if err != nil {
-						require.ErrorIs(t, err, pool.ErrStalled)
-						break
-					}
-					require.False(t, seen[h.Index()], "%v: its slot was removed under the guard", h)
+	for _, o := range []pool.Options[int]{{Capacity: 150, Shards: 2}, {Capacity: 150, Shards: 2, Reuse: pool.FIFO}, {MaxLimbo: 200, Shards: 2}} {
+		p := tiny(t, &o)
+		w := p.Worker()
+		for _, via := range []verbs.Shared[int]{p, w} {
+			live := testkit.MustInsert(t, p, 7)
+			pool.SetEpoch(p, epoch.Limit)
+			seen := map[uint32]bool{}
+			again := func() error {
+				h, err := via.Insert(1)
+				if err == nil {
+					require.True(t, via.Remove(h))
+					require.False(t, p.Stats().Pinned > 0 && seen[h.Index()], "%v: its slot was removed under the guard", h)
 					seen[h.Index()] = true
-					require.True(t, remove(h))
 				}
-				require.Greater(t, len(seen), 32)
-				st := testkit.RequireConserved(t, p)
-				require.EqualValues(t, uint64(epoch.Limit), st.Epoch)
-				require.Zero(t, st.OldestPin)
-				for i, h := range live {
-					v, ok := g.Get(h)
-					require.True(t, ok)
-					require.Equal(t, i+1, *v)
-				}
-				ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-				defer cancel()
-				require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded)
-				g.Unpin()
-				require.Panics(t, g.Unpin)
-
-				for range 1000 {
-					again()
-				}
-				require.Equal(t, 8, p.Clear())
-				require.NoError(t, p.Synchronize(t.Context()))
-				require.EqualValues(t, uint64(epoch.Limit), p.Stats().Epoch)
-			})
+				return err
+			}
+			for range 500 {
+				require.NoError(t, again())
+			}
+			clear(seen)
+			g := p.Pin()
+			for again() == nil {
+			}
+			require.ErrorIs(t, again(), pool.ErrStalled)
+			require.Greater(t, len(seen), 32)
+			st := testkit.RequireConserved(t, p)
+			require.EqualValues(t, uint64(epoch.Limit), st.Epoch)
+			require.Zero(t, st.OldestPin)
+			v, ok := g.Get(live)
+			require.True(t, ok && *v == 7)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded)
+			cancel()
+			g.Unpin()
+			for range 500 {
+				require.NoError(t, again())
+			}
+			require.Equal(t, 1, p.Clear())
+			w.Flush()
+			require.NoError(t, p.Synchronize(t.Context()))
+			require.EqualValues(t, uint64(epoch.Limit), p.Stats().Epoch)
 		}
+		w.Close()
 	}
 }

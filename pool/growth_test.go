@@ -3,7 +3,6 @@ package pool_test
 import (
 	"context"
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,17 +54,11 @@ func TestGrowthThatFailsLosesNothing(t *testing.T) {
 					}
 					require.True(t, failed(), "again")
 				})
-				var wg sync.WaitGroup
-				for range 3 {
-					wg.Add(1)
-					go func() {
-						defer wg.Done()
-						if testkit.Recovered(func() { _, _ = p.InsertFunc(setBulky) }) == nil {
-							t.Error("there was room")
-						}
-					}()
-				}
-				testkit.Within(t, wg.Wait)
+				testkit.Within(t, func() {
+					testkit.Together(3, func(int) {
+						assert.NotNil(t, testkit.Recovered(func() { _, _ = p.InsertFunc(setBulky) }), "there was room")
+					})
+				})
 				testkit.RequireConserved(t, p)
 				live := p.Len()
 				require.Positive(t, live)

@@ -92,13 +92,6 @@ func TestOriginIsDrawn(t *testing.T) {
 	assert.Greater(t, len(seen), 60)
 }
 
-func TestManyShardsWork(t *testing.T) {
-	p := pool.Must(&pool.Options[int]{Shards: 65_536, Reuse: pool.FIFO})
-	hs := testkit.Fill(t, p, 30, testkit.Number)
-	assert.Equal(t, 30, p.RemoveBatch(hs))
-	testkit.RequireReclaimed(t, p)
-}
-
 // Without Preallocate, New does not allocate for a Capacity in advance.
 func TestCapacityAloneCostsNothing(t *testing.T) {
 	assert.Less(t, testkit.Allocated(func() {

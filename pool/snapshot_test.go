@@ -3,7 +3,6 @@ package pool_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"testing"
@@ -39,34 +38,6 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	testRoundTrip(t, testkit.Long(3000), func(int) struct{} { return struct{}{} })
 	testRoundTrip(t, 100, moodyOf)
 	testRoundTrip(t, 100, mixedOf)
-}
-
-// A copy takes exactly Capacity values, as a new pool does, whatever the original
-// was and however full.
-func TestCapacityOfCopyIsExact(t *testing.T) {
-	for _, o := range capacityConfigs() {
-		for _, filled := range []int{1, o.Capacity / 2, o.Capacity} {
-			from := o
-			from.Shards = 7
-			p := tiny(t, &from)
-			p.RemoveBatch(testkit.Fill(t, p, filled, testkit.Number))
-			hs := testkit.Fill(t, p, filled, testkit.Number)
-			c := copyOf(t, p, &o)
-			requireCopy(t, p, c)
-			name := fmt.Sprintf("%+v with %d", o, filled)
-			for range 2 {
-				for len(hs) < o.Capacity {
-					h, err := c.Insert(1)
-					require.NoError(t, err, "%s: after %d", name, len(hs))
-					hs = append(hs, h)
-				}
-				requireRefusal(t, c, pool.ErrFull, name)
-				require.Equal(t, o.Capacity, c.RemoveBatch(hs))
-				hs = nil
-			}
-			testkit.RequireReclaimed(t, c)
-		}
-	}
 }
 
 // A copy of a preallocated pool has all its memory, counts of holders among it.

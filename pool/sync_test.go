@@ -2,8 +2,6 @@ package pool_test
 
 import (
 	"context"
-	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,80 +12,28 @@ import (
 	"coatcheck/pool"
 )
 
-func TestSynchronizeWithNothingToWaitFor(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := tiny(t, &pool.Options[int]{Reuse: reuse})
-		require.NoError(t, p.Synchronize(testkit.Done()), "empty")
-		testkit.Fill(t, p, 5, testkit.Number)
-		require.NoError(t, p.Synchronize(testkit.Done()), "nothing removed")
-		g := p.Pin()
-		require.NoError(t, p.Synchronize(testkit.Done()), "nothing removed, a guard")
-		g.Unpin()
-		p.Clear()
-		require.NoError(t, p.Synchronize(context.Background()))
-		require.NoError(t, p.Synchronize(testkit.Done()), "all reclaimed")
-	}
-}
-
+// Synchronize waits for guards from before it, if anything was removed.
 func TestSynchronizeWaitsForGuards(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2})
+		require.NoError(t, p.Synchronize(testkit.Done()), "empty")
 		hs := testkit.Fill(t, p, 100, testkit.Number)
 		g := p.Pin()
+		require.NoError(t, p.Synchronize(testkit.Done()), "nothing removed")
 		p.RemoveBatch(hs)
-
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		require.ErrorIs(t, p.Synchronize(ctx), context.DeadlineExceeded, "under a guard of one's own")
 		cancel()
 		require.ErrorIs(t, p.Synchronize(testkit.Done()), context.Canceled)
 		require.Equal(t, 100, p.Stats().Limbo)
 
-		ended := make(chan error, 1)
-		go func() { ended <- p.Synchronize(context.Background()) }()
-		select {
-		case err := <-ended:
-			t.Fatalf("Synchronize under a guard returns %v", err)
-		case <-time.After(20 * time.Millisecond):
-		}
-		g.Unpin()
-		select {
-		case err := <-ended:
-			require.NoError(t, err)
-		case <-time.After(20 * time.Second):
-			t.Fatal("Synchronize goes on after the guard has gone")
-		}
+		var unpinned atomic.Bool
+		time.AfterFunc(20*time.Millisecond, func() { unpinned.Store(true); g.Unpin() })
+		testkit.Within(t, func() { require.NoError(t, p.Synchronize(t.Context())) })
+		require.True(t, unpinned.Load())
 		require.Zero(t, p.Stats().Limbo)
+		require.NoError(t, p.Synchronize(testkit.Done()), "all reclaimed")
 	}
-}
-
-// Guards that are pinned later, one after the other, do not delay Synchronize for ever.
-func TestSynchronizeEndsUnderPins(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Shards: 2})
-	var stop atomic.Bool
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for !stop.Load() {
-				g := p.Pin()
-				// A goroutine that is descheduled here may stall the others.
-				if h, err := p.Insert(1); err == nil && !p.Remove(h) {
-					t.Errorf("lost %v", h)
-				}
-				g.Unpin()
-				runtime.Gosched()
-			}
-		}()
-	}
-	for range 5 {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		require.NoError(t, p.Synchronize(ctx))
-		cancel()
-	}
-	stop.Store(true)
-	wg.Wait()
-	testkit.RequireReclaimed(t, p)
 }
 
 // Synchronize waits for what a running DeleteFunc has removed so far, and so for its pin.

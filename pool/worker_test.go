@@ -2,11 +2,9 @@ package pool_test
 
 import (
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -53,15 +51,7 @@ func TestDroppedWorkerLosesNoSlot(t *testing.T) {
 func TestGCInsideWorkersLastOperation(t *testing.T) {
 	p := tiny(t, &pool.Options[stamp]{Shards: 1, Reset: func(v *stamp) { v.id = 0 }})
 	q := tiny(t, &pool.Options[stamp]{Shards: 1})
-	var stop atomic.Bool
-	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		for !stop.Load() {
-			runtime.GC()
-		}
-	}()
+	stop := testkit.Collect()
 	for i := range testkit.Long(1500) {
 		for _, p := range []*pool.Pool[stamp]{p, q} {
 			hs := make([]pool.Handle[stamp], 48)
@@ -100,8 +90,7 @@ func TestGCInsideWorkersLastOperation(t *testing.T) {
 			p.Clear()
 		}
 	}
-	stop.Store(true)
-	wg.Wait()
+	stop()
 	for _, p := range []*pool.Pool[stamp]{p, q} {
 		testkit.Eventually(t, func() bool { return p.Stats().Cached == 0 }, "dropped Workers")
 		st := testkit.RequireReclaimed(t, p)
@@ -114,25 +103,19 @@ func TestWorkerChangesHands(t *testing.T) {
 	p := tiny(t, &pool.Options[stamp]{Shards: 2})
 	turn := make(chan *pool.Worker[stamp], 1)
 	turn <- p.Worker()
-	var wg sync.WaitGroup
-	for k := range 8 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			var hs [20]pool.Handle[stamp]
-			for range testkit.Long(2000) {
-				w := <-turn
-				for i, h := range hs {
-					if v, ok := w.Take(h); ok != (h != 0) || ok && v.id != uint64(k) {
-						t.Errorf("%v: %v, %v", h, v, ok)
-					}
-					hs[i], _ = w.Insert(stamp{id: uint64(k)})
+	testkit.Together(8, func(k int) {
+		var hs [20]pool.Handle[stamp]
+		for range testkit.Long(2000) {
+			w := <-turn
+			for i, h := range hs {
+				if v, ok := w.Take(h); ok != (h != 0) || ok && v.id != uint64(k) {
+					t.Errorf("%v: %v, %v", h, v, ok)
 				}
-				turn <- w
+				hs[i], _ = w.Insert(stamp{id: uint64(k)})
 			}
-		}()
-	}
-	wg.Wait()
+			turn <- w
+		}
+	})
 	require.Equal(t, 8*20, p.Len())
 	(<-turn).Close()
 	p.Clear()

@@ -1,7 +1,6 @@
 package shard_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -153,79 +152,6 @@ func TestVerdictIsShared(t *testing.T) {
 	require.Equal(t, text(shard.Reborn(hs[1])), text(h))
 	_, err = r.arena.Decide(s, began+1)
 	require.NoError(t, err, "a decision that found a slot refuses nobody")
-}
-
-// TestCapacityIsExactWhileItWears replaces values until the last slot is exhausted: as many
-// values live as there are slots with a life left, however many shards share them.
-func TestCapacityIsExactWhileItWears(t *testing.T) {
-	const slots, lives = 12, 3
-	for _, shards := range []int{1, 3, 5} {
-		for _, fifo := range []bool{false, true} {
-			r := newRig[uint64](t, setup[uint64]{
-				slots: slots, capacity: slots, shards: shards, fifo: fifo, first: shard.LastGeneration - 2*(lives-1),
-			})
-			var hs []uint64
-			for ever := 0; ; ever++ {
-				slot, h, err := r.shards[ever%shards].Claim()
-				if err != nil {
-					usable := slots - int(r.arena.Spent())
-					require.Len(t, hs, usable)
-					if usable == 0 {
-						require.Equal(t, shard.ErrExhausted, err)
-						require.Equal(t, slots*lives, ever)
-						break
-					}
-					require.Equal(t, shard.ErrFull, err)
-					r.remove(t, r.shards[ever/2%shards], hs[0])
-					hs = hs[1:]
-					ever--
-					continue
-				}
-				live(slot, h, 1)
-				hs = append(hs, h)
-			}
-		}
-	}
-}
-
-// TestClaimFindsWhatOthersKeep: each place where a slot may be, in another shard, is found.
-func TestClaimFindsWhatOthersKeep(t *testing.T) {
-	const slots = 4 * shard.SpliceLeast
-	for name, prepare := range map[string]func(r *rig[uint64], o *shard.Shard[uint64], hs []uint64){
-		"limbo": func(r *rig[uint64], o *shard.Shard[uint64], hs []uint64) { r.leave(t, o, hs...) },
-		"waiting": func(r *rig[uint64], o *shard.Shard[uint64], hs []uint64) {
-			r.leave(t, o, hs...)
-			o.Goal()
-		},
-		"freelist": func(r *rig[uint64], o *shard.Shard[uint64], hs []uint64) {
-			r.remove(t, o, hs...)
-			r.reclaim(t, o)
-		},
-		"ready": func(r *rig[uint64], o *shard.Shard[uint64], hs []uint64) {
-			r.leave(t, o, hs[0])
-			r.reclaim(t, o)
-			r.leave(t, o, hs[1:]...)
-			r.reclaim(t, o)
-			require.Positive(t, o.Ready())
-		},
-	} {
-		for _, fifo := range []bool{false, true} {
-			if fifo && name == "ready" {
-				continue // of a queue all are
-			}
-			r := newRig[uint64](t, setup[uint64]{slots: slots, shards: 3, fifo: fifo, exact: true})
-			hs := r.fill(t, r.shards[1], slots, number)
-			prepare(r, r.shards[1], hs)
-			var got []uint32
-			for range hs {
-				_, h, err := r.shards[0].Claim()
-				require.NoError(t, err, name)
-				got = append(got, shard.Low(h))
-			}
-			slices.Sort(got)
-			require.Equal(t, lows(hs), got, name)
-		}
-	}
 }
 
 // TestHoldersStayBelowTheMark: a hold panics, and changes nothing, long before the count could

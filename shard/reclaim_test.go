@@ -13,37 +13,6 @@ import (
 	"coatcheck/shard"
 )
 
-// TestLaterGuardHoldsNothingBack: a guard does not delay what was sealed before it was pinned,
-// also behind slots that an earlier guard delayed. In a pool that can be full, it does not
-// delay what was removed before.
-func TestLaterGuardHoldsNothingBack(t *testing.T) {
-	for _, exact := range []bool{false, true} {
-		const n = shard.Batch
-		r := newRig[uint64](t, setup[uint64]{slots: 4 * n, exact: exact})
-		s := r.shards[0]
-		hs := r.fill(t, s, 4*n, number)
-		early := r.arena.Domain.Pin()
-		r.remove(t, s, hs[:n]...)
-		middle := r.arena.Domain.Pin()
-		r.remove(t, s, hs[n:2*n]...)
-		early.Unpin()
-		s.Reclaim(s)
-		require.Equal(t, n, s.Pending(), "exact %v", exact)
-		r.leave(t, s, hs[2*n:3*n]...)
-		late := r.arena.Domain.Pin()
-		r.leave(t, s, hs[3*n:]...)
-		middle.Unpin()
-		s.Reclaim(s)
-		require.Equal(t, 2*n, s.Pending(), "sealed under the guard")
-		if r.arena.LetGo(); exact { // which looks at each slot
-			require.Equal(t, n, s.Pending())
-		}
-		late.Unpin()
-		s.Reclaim(s)
-		requireFinished(t, s)
-	}
-}
-
 // TestReadyChainsWaitForAnEmptyList: a chain that needs no visit is spliced when the freelist
 // is empty, and is ready before. Short chains, and those beyond a bound, are visited.
 func TestReadyChainsWaitForAnEmptyList(t *testing.T) {

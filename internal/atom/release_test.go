@@ -6,13 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/internal/atom"
 	"coatcheck/internal/check/testkit"
 )
 
@@ -43,27 +41,4 @@ func TestReleaseStoreIsPlainWhereThatIsEnough(t *testing.T) {
 		orders := regexp.MustCompile(`\tXCHG|\tSTLR|atomic\.Store`).Match(code)
 		assert.Equal(t, !c.plain, orders, "%v\n%s", c, code)
 	}
-}
-
-// A goroutine that loads a release store sees the writes before it.
-func TestReleaseStorePublishes(t *testing.T) {
-	var w atom.Uint64
-	var value [64]uint64
-	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		for i := uint64(1); i < uint64(len(value)); i++ {
-			value[i] = i
-			atom.StoreRelease(&w, i)
-		}
-	}()
-	for last := uint64(0); last < uint64(len(value))-1; {
-		if now := w.Load(); now != last {
-			require.Greater(t, now, last)
-			require.Equal(t, now, value[now])
-			last = now
-		}
-	}
-	wg.Wait()
 }

@@ -48,31 +48,6 @@ func TestLivesKeepTheLast(t *testing.T) {
 	require.Regexp(t, `(?s)began 11.*\ndropped at .* ago\) by the garbage collector$`, story(&l, lifeOf(11)))
 }
 
-func TestLivesOfManyGoroutines(t *testing.T) {
-	var l Lives
-	var wg sync.WaitGroup
-	for g := range uint64(8) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range uint64(100) {
-				for slot := range uint64(3) {
-					l.Began((2*(8*i+g)+1)<<32|slot, "began")
-					l.Ended((2*(8*i+g)+1)<<32|slot, "ended")
-					story(&l, (2*i+1)<<32|slot)
-				}
-			}
-		}()
-	}
-	wg.Wait()
-	for last := range uint64(Kept) {
-		for slot := range uint64(3) {
-			require.NotEmpty(t, story(&l, (2*(799-last)+1)<<32|slot))
-		}
-	}
-	require.Empty(t, story(&l, (2*(799-Kept)+1)<<32))
-}
-
 func text(write func(*strings.Builder, string)) string {
 	var b strings.Builder
 	write(&b, "")

@@ -19,10 +19,8 @@ package pooltest
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"coatcheck/pool"
 )
@@ -43,9 +41,7 @@ const (
 //
 // Empty ignores removed slots that wait for their grace period, and does not wait for
 // them. A Reservation or a Worker that was dropped is left behind, whether or not the
-// garbage collector has found it. The pin of a loop over All whose body panicked is not,
-// since the collector gives it back. So if something is pinned, Empty collects garbage
-// before it fails.
+// garbage collector has found it.
 func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
 	if report := leftBehind(p); report != "" {
@@ -62,9 +58,6 @@ func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
 
 // leftBehind describes what p holds, or returns "" if that is nothing.
 func leftBehind[T any](p *pool.Pool[T]) string {
-	if p.Stats().Pinned > 0 {
-		unpinLoops(p)
-	}
 	live, open := values(p), p.ExplainOpen()
 	if live == "" && open == "" {
 		return ""
@@ -80,19 +73,6 @@ func leftBehind[T any](p *pool.Pool[T]) string {
 		b.WriteString("\n(go test -tags coatcheck_debug tells who left this)")
 	}
 	return b.String()
-}
-
-// unpinLoops makes the garbage collector give back the pins of loops whose body panicked.
-// It takes a tenth of a second if a guard stays pinned, and usually a millisecond
-// otherwise.
-func unpinLoops[T any](p *pool.Pool[T]) {
-	runtime.GC()
-	for range 100 {
-		if p.Stats().Pinned == 0 {
-			return
-		}
-		time.Sleep(time.Millisecond) // finalizers run on a goroutine of their own
-	}
 }
 
 // values lists the live values.
