@@ -73,24 +73,6 @@ func TestPassedNeedsNoEpochWithoutGuards(t *testing.T) {
 	}
 }
 
-// TestStaleEpochIsConservative: a guard with an old epoch holds back more than it must, and an
-// epoch in the future does no harm.
-func TestStaleEpochIsConservative(t *testing.T) {
-	d := epoch.New()
-	d.SetEpoch(1000)
-	old := d.Pin()
-	d.SetEpoch(5000)
-	stamp := d.Retire()
-	young := d.Pin()
-	assert.Equal(t, epoch.Pins{Count: 2, Oldest: 1000, Guard: 1000}, d.Scan())
-	assert.False(t, d.Passed(stamp))
-	assert.True(t, d.Passed(999))
-	old.Unpin()
-	assert.Equal(t, epoch.Pins{Count: 1, Oldest: 5001, Guard: 5001}, d.Scan())
-	assert.True(t, d.Passed(stamp))
-	young.Unpin()
-}
-
 // TestBriefPinsFindCells has more guards of both kinds than there are first cells. A scan
 // tells the oldest of all from the oldest of Pin's.
 func TestBriefPinsFindCells(t *testing.T) {

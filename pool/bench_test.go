@@ -120,7 +120,7 @@ func lockedPair(n int) {
 		slot.word.Store(uint64(i) | 1)
 		slot.word.CompareAndSwap(uint64(i)|1, 0)
 	}
-	sink.Add(slot.value.id)
+	sink.Add(slot.value.ID)
 }
 
 func BenchmarkPair(b *testing.B) {

@@ -38,15 +38,6 @@ func ExamplePool_MustGet() {
 	// pool: MustGet: handle 0@1 is not live
 }
 
-func ExampleGuard_Unpin() {
-	p := pool.Must(replay[int]())
-	g := p.Pin()
-	g.Unpin()
-	defer func() { fmt.Println(recover()) }()
-	g.Unpin()
-	// Output: pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)
-}
-
 // With the tag coatcheck_debug, the text goes on with who inserted the values,
 // who removed them, and when.
 func ExamplePool_Explain() {

@@ -124,25 +124,6 @@ func TestEveryHandleOfATinyLayout(t *testing.T) {
 	}
 }
 
-// The zero handle names nothing: not in an empty pool, not in one whose slot 0
-// was never used (its word is zero in fresh memory), lives, or is vacant.
-func TestZeroHandleIsRefused(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		for _, origin := range []uint32{0, 1} {
-			p := tiny(t, &pool.Options[int]{Reuse: reuse, Origin: origin, Shards: 1})
-			requireRefused(t, p, 0)
-			p = tiny(t, &pool.Options[int]{Reuse: reuse, Origin: origin, Shards: 1, Capacity: 9, Preallocate: true})
-			requireRefused(t, p, 0)
-			hs := testkit.Fill(t, p, 9, testkit.Number)
-			requireRefused(t, p, 0)
-			require.Equal(t, 9, p.RemoveBatch(hs))
-			requireRefused(t, p, 0)
-			testkit.RequireReclaimed(t, p)
-			requireRefused(t, p, 0)
-		}
-	}
-}
-
 // Two pools of one T refuse each other's handles, though they have the same
 // indices.
 func TestForeignHandleIsRefused(t *testing.T) {

@@ -1,83 +1,49 @@
 package pool_test
 
 import (
-	"bytes"
-	"encoding/binary"
-	"errors"
-
 	"coatcheck/internal/check/verbs"
 )
 
 // The values of the model: plain ones, and ones with pointers and a buffer that Reset keeps.
-// Both encode themselves.
 
 // kind says how the machine deals with values of T. The number of a value that is zero
 // or was reset is 0.
 type kind[T any] = verbs.Kind[T]
 
-type plain struct{ id, twice uint64 }
+type plain struct{ ID, Twice uint64 }
 
 var plainKind = kind[plain]{
 	Make: func(id uint64) plain { return plain{id, 2 * id} },
 	Number: func(v *plain) uint64 {
-		if v.twice != 2*v.id {
+		if v.Twice != 2*v.ID {
 			return 1 << 63 // torn
 		}
-		return v.id
+		return v.ID
 	},
 }
 
 type boxed struct {
-	id  uint64
-	box *uint64
-	buf []byte // what Reset keeps
+	ID  uint64
+	Box *uint64
+	Buf []byte // what Reset keeps
 }
 
 var boxedKind = kind[boxed]{
 	Make: func(id uint64) boxed { return boxed{id, &id, make([]byte, 0, 1)} },
 	Number: func(v *boxed) uint64 {
 		switch {
-		case v.box == nil && v.id == 0:
+		case v.Box == nil && v.ID == 0:
 			return 0
-		case v.box == nil || *v.box != v.id:
+		case v.Box == nil || *v.Box != v.ID:
 			return 1 << 63
 		}
-		return v.id
+		return v.ID
 	},
 }
 
 func resetPlain(v *plain) { *v = plain{} }
 
-func resetBoxed(v *boxed) { *v = boxed{buf: v.buf[:0]} }
-
-var errForeign = errors.New("not a value of the model's")
-
-func (v plain) MarshalBinary() ([]byte, error) { return binary.Append(nil, binary.BigEndian, v) }
-
-func (v *plain) UnmarshalBinary(b []byte) error {
-	if len(b) != 16 {
-		return errForeign
-	}
-	v.id, v.twice = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
-	return nil
-}
-
-func (v *boxed) MarshalBinary() ([]byte, error) {
-	b := binary.BigEndian.AppendUint64(nil, v.id)
-	if v.box != nil {
-		b = binary.BigEndian.AppendUint64(b, *v.box)
-	}
-	return append(b, v.buf...), nil
-}
-
-func (v *boxed) UnmarshalBinary(b []byte) error {
-	if len(b) < 16 {
-		return errForeign
-	}
-	box := binary.BigEndian.Uint64(b[8:])
-	*v = boxed{binary.BigEndian.Uint64(b), &box, bytes.Clone(b[16:])}
-	return nil
-}
+func resetBoxed(v *boxed) { *v = boxed{Buf: v.Buf[:0]} }
 
 // Values of other tests. Each further type would have all methods of a pool compiled once
 // more.

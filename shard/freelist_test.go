@@ -100,32 +100,3 @@ func TestQueuePrefersNewSlots(t *testing.T) {
 	r.reclaim(t, s)
 	require.Equal(t, []uint32{1, 2, 3, 4, 5, 6, 7, 0}, drain(s))
 }
-
-// TestRefillMakesARange checks both results of Refill. If another goroutine has the lock, it
-// takes one slot.
-func TestRefillMakesARange(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 1000})
-	s := r.shards[0]
-	s.Lock()
-	_, h := s.Refill(8)
-	s.Unlock()
-	require.EqualValues(t, 0, shard.Low(h))
-	require.Zero(t, s.Free())
-	_, h = s.Refill(8)
-	require.EqualValues(t, 1, shard.Low(h))
-	require.Equal(t, 7, s.Free())
-	_, h = s.Refill(8)
-	require.EqualValues(t, 9, shard.Low(h), "past the range that is there")
-	require.Equal(t, 7, s.Free())
-	i, n := s.FreshRun(100)
-	require.EqualValues(t, 2, i)
-	require.Equal(t, 7, n)
-	slot, _ := s.Fresh()
-	require.Nil(t, slot)
-	for want := uint32(10); want < 1000; want++ {
-		_, h := r.take(t, s)
-		require.Equal(t, want, shard.Low(h))
-	}
-	slot, _ = s.Refill(8)
-	require.Nil(t, slot, "all were given away")
-}

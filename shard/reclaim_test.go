@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
@@ -69,69 +68,6 @@ func TestReclaimIsBounded(t *testing.T) {
 		}
 		require.Equal(t, 6, calls)
 		requireFinished(t, s)
-	}
-}
-
-// TestExhaustionEndsEverySlot uses up the generations of all slots, by every way in which a
-// life ends.
-func TestExhaustionEndsEverySlot(t *testing.T) {
-	const slots, lives = 6, 5
-	type end = func(r *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64)
-	for name, end := range map[string]end{
-		"Remove": func(r *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
-			live(slot, h, new(int))
-			r.remove(t, s, h)
-		},
-		"Take": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
-			live(slot, h, new(int))
-			v, ok := s.Take(h)
-			require.True(t, ok)
-			require.NotNil(t, v)
-		},
-		"Removals": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
-			live(slot, h, new(int))
-			c := s.Removals()
-			require.True(t, c.Remove(h))
-			c.End()
-		},
-		"Abandon": func(r *rig[*int], _ *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
-			slot.Value = new(int)
-			r.arena.Abandon(slot, h, shard.Reclaim)
-		},
-		"Return": func(_ *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) { s.Return(slot, h) },
-		"held": func(r *rig[*int], s *shard.Shard[*int], slot *shard.Slot[*int], h uint64) {
-			slot.Value = new(int)
-			k := r.arena.PublishHeld(slot, h)
-			r.remove(t, s, h)
-			r.reclaim(t, s)
-			require.NotNil(t, *k.Value())
-			r.arena.Drop(k)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig[*int](t, setup[*int]{slots: slots, zero: true, first: shard.LastGeneration - 2*(lives-1)})
-			s := r.shards[0]
-			seen := map[uint64]bool{}
-			for {
-				slot, h := r.tryTake(s)
-				if slot == nil {
-					break
-				}
-				require.False(t, seen[h], "%s twice", text(h))
-				seen[h] = true
-				end(r, s, slot, h)
-				r.reclaim(t, s)
-				r.requireNoSelfLink(t)
-			}
-			assert.Len(t, seen, slots*lives)
-			assert.EqualValues(t, slots, r.arena.Exhausted())
-			assert.EqualValues(t, slots, r.arena.Spent())
-			assert.Zero(t, s.Free())
-			for i := range uint32(slots) {
-				assert.Nil(t, r.arena.Slot(i).Value, "an exhausted slot keeps its pointer")
-				assert.EqualValues(t, uint32(shard.Spent), shard.Generation(r.word(i)))
-			}
-		})
 	}
 }
 
