@@ -35,13 +35,17 @@ func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
 						}
 						panic(after)
 					}
+					visit := func(h pool.Handle[int]) {
+						if gone[h] = p.Remove(h); len(gone) == after {
+							leave()
+						}
+					}
 					var err error
 					v := testkit.Apart(func() {
 						switch way {
 						case "DeleteFunc":
-							n := 0
 							p.DeleteFunc(func(h pool.Handle[int], _ *int) bool {
-								if n++; n == after {
+								if len(gone)+1 == after {
 									leave()
 								}
 								gone[h] = true
@@ -55,25 +59,14 @@ func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
 							}
 						case "All":
 							for h := range p.All() {
-								if gone[h] = p.Remove(h); len(gone) == after {
-									leave()
-								}
+								visit(h)
 							}
 						case "View":
 							for _, h := range hs {
-								p.View(h, func(*int) {
-									if gone[h] = p.Remove(h); len(gone) == after {
-										leave()
-									}
-								})
+								p.View(h, func(*int) { visit(h) })
 							}
 						case "Each":
-							err = p.Each(context.Background(), 1, func(h pool.Handle[int], _ *int) error {
-								if gone[h] = p.Remove(h); len(gone) == after {
-									leave()
-								}
-								return nil
-							})
+							err = p.Each(context.Background(), 1, func(h pool.Handle[int], _ *int) error { visit(h); return nil })
 						}
 					})
 					what := fmt.Sprintf("%s left after %d", way, after)

@@ -73,8 +73,7 @@ func TestResetMayPanicOrExit(t *testing.T) {
 				require.Equalf(t, st.Allocated, st.Free, "%v, round %d", reuse, round)
 			}
 			require.Greater(t, bad, 200)
-			n := 0
-			for ; n < capacity; n++ {
+			for range capacity {
 				_, err := p.InsertFunc(func(_ pool.Handle[object], v *object) { require.Empty(t, v.note) })
 				require.NoError(t, err)
 			}

@@ -18,7 +18,6 @@ const (
 type Shard[T any] = shard[T]
 
 func (s *shard[T]) Fresh() (*Slot[T], uint64)          { return s.takeFresh() }
-func (s *shard[T]) FreshRun(n int) (uint32, int)       { return s.freshRun(n) }
 func (s *shard[T]) Refill(n uint32) (*Slot[T], uint64) { return s.refill(n) }
 func (s *shard[T]) SetHome(lo, hi uint32)              { s.setHome(lo, hi) }
 func (s *shard[T]) Claim() (*Slot[T], uint64, error)   { return s.arena.claim(s) }
