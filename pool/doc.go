@@ -19,7 +19,8 @@
 // # Using a pool
 //
 // Any number of goroutines may use a [Pool] at once. [Pool.Insert], [Pool.Get] and
-// [Pool.Remove] take constant time, and are lock-free on the way that succeeds. DESIGN.md
+// [Pool.Remove] take constant time, taken over many calls. Get never waits. Insert takes no lock
+// if it finds a vacant slot at once, and Remove waits for none unless it has run a Reset. DESIGN.md
 // lists under Liveness what waits, and for what.
 //
 // A [Guard] gives access to values in place. While it is pinned, every pointer that it
@@ -40,7 +41,8 @@
 // slots of its own.
 //
 // [Pool.InsertFunc] builds a value in its slot. [Pool.Reserve] returns a handle before
-// there is a value. A pool with [Options].Reset keeps what values have allocated, such as buffers, from one life of a slot to the next.
+// there is a value. A pool with [Options].Reset keeps what values have allocated, such as
+// buffers, from one life of a slot to the next. There, a copy is valid only under a guard.
 //
 // [Pool.WriteTo] writes a snapshot while others use the pool. [ReadFrom] makes a copy of
 // the pool from it: handles that were live are live, and all others are refused.

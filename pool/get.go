@@ -20,6 +20,9 @@ import (
 // copy is never a mixture of two values. Goroutines that write to a live value must still
 // synchronize with Get.
 //
+// In a pool with a Reset the copy is valid only under a guard, because it shares what Reset keeps
+// with the slot's next value: see [Options].
+//
 // On amd64 and 386 Get writes nothing shared, and costs a call, two loads of the slot's word and
 // the copy. On other platforms, and under the race detector, it pins the pool while it copies,
 // which costs two locked instructions. For many look-ups in a row, use [Pool.Pin] and

@@ -13,8 +13,9 @@ import (
 // its high 32 bits the generation, which is odd. The zero Handle names nothing.
 //
 // Handles are plain words: compare them, use them as map keys, send and store them
-// anywhere. Any pool accepts any Handle as an argument, and refuses those that are stale,
-// forged or another pool's. Handles are not secrets: a guessed live handle is valid.
+// anywhere. Any pool accepts any Handle as an argument, and refuses all that are not those of
+// its live values. Handles are not secrets: a guessed live handle is valid, and one of another
+// pool may be by chance, or if both have the same [Options].Origin.
 //
 // The binary form of a handle is its 64-bit number, in any byte order; a pool checks it
 // when it is used. There is no MarshalBinary: with one, encoding/gob and snapshots would

@@ -41,10 +41,18 @@ type Options[T any] struct {
 	// what Reset left, and Insert overwrites it. A value that Take or Drain has moved out is
 	// zeroed and never Reset.
 	//
+	// In such a pool a copy of a value is valid only as long as its slot is not Reset. What Get,
+	// MustGet and Ptr.Get return shares with the slot all that Reset keeps: once the value is
+	// removed, the next value may overwrite the copy's buffers, also in another goroutine. So use
+	// a copy only under a guard that was pinned before Get, under a Ref of the value, or where
+	// nobody can remove it. What Take and Drain return is never Reset: it belongs to the caller,
+	// and to earlier copies.
+	//
 	// Reset is called by the goroutine that reclaims, mostly in an Insert or a Remove, and
 	// may run in several goroutines at once. It may use the pool, and the Worker whose call
 	// it interrupts. While it runs, its slot and up to 15 others that the goroutine reclaims
-	// with it are not free. Release of a Ref runs no Reset.
+	// with it are not free. Then the goroutine waits for a lock, under which no user code runs.
+	// Release of a Ref runs no Reset.
 	//
 	// If it panics, its slot is zeroed and free, and the call that reclaims panics. A Remove
 	// or Take has removed its value by then. RemoveBatch and Clear have removed some values,
@@ -54,7 +62,8 @@ type Options[T any] struct {
 	// Origin sets the first generation of every slot, Origin|1. With Shards: 1 and one
 	// goroutine, a program that sets it gets the same handles in each run. The default 0
 	// means a random number below 2^31 for each pool. So a pool refuses another pool's
-	// handle, except for about one in 2^30.
+	// handle, except for about one in 2^30. Pools with the same Origin accept each other's where
+	// a slot of both is in the same life.
 	Origin uint32
 }
 

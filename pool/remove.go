@@ -16,7 +16,7 @@ import (
 //
 // Remove costs two locked instructions. In a pool with a Capacity or a MaxLimbo, the first
 // removal after a Pin costs one more. About one call in 64 also reclaims what has gathered,
-// and calls Options.Reset for it.
+// and calls Options.Reset for it. It waits for a lock only after a Reset.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	if debugging {
 		return p.ended(h, p.arena.Remove(hint.Frame(), uint64(h)))
@@ -25,7 +25,8 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 }
 
 // Take is like [Pool.Remove] but also returns a shallow copy of the value. Guards and Refs
-// may still read the value in its slot.
+// may still read the value in its slot. In a pool with a Reset the slot is zeroed and not
+// Reset, so what the copy refers to belongs to the caller, and to copies that Get made before.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	v, ok = p.arena.Local(hint.Goroutine()).Take(uint64(h))
 	p.ended(h, ok)
@@ -45,7 +46,7 @@ func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
 }
 
 // Drain returns an iterator that removes the live values one after the other, and yields
-// shallow copies. Each value is yielded by one Drain. A loop that ends early leaves the
+// shallow copies, as Take does. Each value is yielded by one Drain. A loop that ends early leaves the
 // rest in the pool. Drain holds no pin.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	return func(yield func(Handle[T], T) bool) {
