@@ -5,10 +5,8 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,7 +16,6 @@ import (
 	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
-	"coatcheck/shard"
 )
 
 // TestStormOwnsOnce runs all operations on single values. No slot is owned twice, none is
@@ -67,60 +64,6 @@ func TestStormUnderCheckmark(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	for _, ran := range []string{"Copies/linked", "Resets/pool"} {
 		require.Contains(t, string(out), "--- PASS: TestStorm"+ran)
-	}
-}
-
-// TestStormHandsOver inserts on some goroutines and removes on others. Slots must return to
-// the goroutines that insert: memory stays near the live values.
-func TestStormHandsOver(t *testing.T) {
-	const inFlight = 64
-	for _, set := range []storm.Setup{
-		{Name: "pool", Hands: 4},
-		{Name: "Workers", Hands: 4, Workers: 4},
-		{Name: "FIFO", Options: storm.Options{Reuse: pool.FIFO}, Hands: 4},
-	} {
-		t.Run(set.Name, func(t *testing.T) {
-			w := storm.Raise(t, set, storm.Linkeds, nil)
-			tickets := make(chan *storm.Ticket[storm.Linked], inFlight)
-			via := func(h *storm.Hand) (verbs.Shared[storm.Linked], func()) {
-				if h.ID <= set.Workers {
-					worker := w.Pool.Worker()
-					return worker, worker.Close
-				}
-				return w.Pool, func() {}
-			}
-			var inserting sync.WaitGroup
-			inserting.Add(2)
-			w.Go(2, func(h *storm.Hand) {
-				defer inserting.Done()
-				d, done := via(h)
-				defer done()
-				for a := w.Actor(h, d); h.Running(); {
-					if ticket := a.Insert(); ticket != nil {
-						tickets <- ticket
-					}
-				}
-			})
-			w.Go(2, func(h *storm.Hand) {
-				d, done := via(h)
-				defer done()
-				a := w.Actor(h, d)
-				defer a.Ended()
-				for ticket := range tickets {
-					a.Remove(ticket)
-				}
-			})
-			go func() {
-				inserting.Wait()
-				close(tickets)
-			}()
-			w.Run(storm.Least{storm.Removed: 20_000, storm.Held: 100})
-			st := w.Pool.Stats()
-			// Each shard, four a processor, takes up to 32 KiB before it takes others' slots.
-			ahead := 4 * runtime.GOMAXPROCS(0) * (32 << 10) / int(unsafe.Sizeof(shard.Slot[storm.Linked]{}))
-			assert.Less(t, st.Allocated, 8192+ahead, "slots for %d values in flight: %+v", inFlight, st)
-			w.Finish()
-		})
 	}
 }
 

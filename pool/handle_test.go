@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/gob"
-	"encoding/json"
 	"math"
 	"os"
 	"os/exec"
@@ -14,36 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
-
-func TestHandleHalves(t *testing.T) {
-	h := pool.Handle[int](7<<32 | 42)
-	assert.EqualValues(t, 42, h.Index())
-	assert.EqualValues(t, 7, h.Generation())
-	assert.Equal(t, "42@7", h.String())
-	assert.False(t, h.IsZero())
-
-	var zero pool.Handle[int]
-	assert.True(t, zero.IsZero())
-	assert.Equal(t, "none", zero.String())
-}
-
-func TestHandleIsJSONText(t *testing.T) {
-	type H = pool.Handle[int]
-	in := map[H][]H{7<<32 | 42: {0, 1 << 32}}
-	text, err := json.Marshal(in)
-	require.NoError(t, err)
-	assert.JSONEq(t, `{"42@7":["none","0@1"]}`, string(text))
-	var out map[H][]H
-	require.NoError(t, json.Unmarshal(text, &out))
-	assert.Equal(t, in, out)
-}
 
 // To those who write numbers a handle is one: what was written stays readable. It
 // catches a MarshalBinary or GobEncode, after which values with handles are encoded in

@@ -63,14 +63,6 @@ func requireApplied(t testing.TB, inserted, removed int, buffers ...*buffer) {
 	require.Equal(t, [2]int{inserted, removed}, [2]int{i, r}, "inserted and removed")
 }
 
-// requireLive requires that h is live with value id.
-func requireLive(t testing.TB, p *pool.Pool[value], h handle, id uint64) {
-	t.Helper()
-	v, ok := p.Get(h)
-	require.Truef(t, ok, "%v is not live; want value %d", h, id)
-	require.Equalf(t, id, v.number(), "value of %v", h)
-}
-
 // requireNoneLost clears p and requires that every slot comes back.
 func requireNoneLost(t testing.TB, p *pool.Pool[value]) {
 	t.Helper()

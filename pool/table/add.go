@@ -60,8 +60,7 @@ func (t *Table[K, R]) growFor(k K) {
 // refuse one of the keys, or if two are the same, it returns false and changes nothing,
 // references included. It panics if there are not as many keys as records.
 //
-// It reallocates the columns at most once, and is faster than as many calls of Add: under
-// SoA it writes column by column.
+// It reallocates the columns at most once.
 func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 	t.change()
 	if len(ks) != len(rs) {
@@ -74,13 +73,11 @@ func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 	}
 	t.keys = t.keys[:n]
 	t.rows.n = n
-	if n-before == len(ks) {
-		copy(t.keys[before:], ks)
-		storeAll(&t.rows, Index(before), rs)
-		return true
-	}
 	for j, k := range ks {
-		i := t.index.held(k)
+		i := Index(before + j)
+		if n-before < len(ks) { // some replace dead occupants
+			i = t.index.held(k)
+		}
 		t.keys[i] = k
 		store(&t.rows, i, &rs[j])
 	}

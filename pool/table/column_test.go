@@ -50,28 +50,8 @@ func TestColumnRefusesWhatIsNoField(t *testing.T) {
 			requirePanicText(t, c.column, c.why)
 		}
 	})
-}
-
-// TestColumnOfWholeRecords: it is a View under AoS, and a panic with advice under SoA.
-func TestColumnOfWholeRecords(t *testing.T) {
-	whole := func(r *record) *record { return r }
-	soa := of[int, record](table.SoA)
-	requirePanicText(t, func() { table.Column(soa, whole) }, "whole records", "SoA", "CopyAt and SetAt")
-
-	tb := of[int, record](table.AoS)
-	v := table.Column(tb, whole)
-	names := table.Column(tb, func(r *record) *string { return &r.Name })
-	for i := range 300 {
-		tb.Add(i, newRecord(uint64(i)))
-	}
-	all, ok := v.Slice()
-	require.True(t, ok)
-	require.Len(t, all, 300)
-	for i, r := range v.All() {
-		require.Empty(t, r.differs(uint64(i)))
-		require.Same(t, r, &all[i])
-		require.Same(t, &r.Name, names.At(i))
-	}
+	soa := of[int, shape](table.SoA)
+	requirePanicText(t, func() { table.Column(soa, from[shape](0)) }, "whole records", "SoA", "CopyAt and SetAt")
 }
 
 // TestColumnsWithoutSize: fields, keys and records of size zero are like others, also

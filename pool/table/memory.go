@@ -264,32 +264,6 @@ func store[R any](rs *rows, i Index, r *R) {
 	}
 }
 
-// storeBlock is how many records storeAll takes at a time: few enough to be still in the
-// cache when the last column is written.
-const storeBlock = 64
-
-// storeAll copies records to the rows from i on, in blocks and column by column:
-// page-aligned columns are a multiple of 4 KiB apart, and a cache has few places for such
-// addresses.
-func storeAll[R any](rs *rows, i Index, records []R) {
-	if rs.layout == AoS {
-		copy(elements[R](&rs.columns[0], rs.allocated)[i:], records)
-		return
-	}
-	for len(records) > 0 {
-		block := records[:min(storeBlock, len(records))]
-		records = records[len(block):]
-		for j := range rs.columns {
-			c := &rs.columns[j]
-			to := unsafe.Add(c.base, uintptr(i)*c.size)
-			for k := range block {
-				copyValue(c.how, unsafe.Add(to, uintptr(k)*c.size), unsafe.Add(unsafe.Pointer(&block[k]), c.offset), c.size, c.pieces)
-			}
-		}
-		i += Index(len(block))
-	}
-}
-
 // leave moves the record at last to i, unless they are the same, and zeroes row last, in
 // one pass over the columns.
 func leave[R any](rs *rows, i, last Index) {

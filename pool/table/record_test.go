@@ -120,7 +120,7 @@ func columnOf[K comparable, F any](tb *table.Table[K, record], field func(*recor
 
 // columnsOf returns columns of every kind: fields, and parts of fields.
 func columnsOf[K comparable](tb *table.Table[K, record]) []column {
-	return []column{
+	columns := []column{
 		columnOf(tb, func(r *record) *uint64 { return &r.ID }),
 		columnOf(tb, func(r *record) *string { return &r.Name }),
 		columnOf(tb, func(r *record) **uint64 { return &r.ptr }),
@@ -132,4 +132,12 @@ func columnsOf[K comparable](tb *table.Table[K, record]) []column {
 		columnOf(tb, func(r *record) *float64 { return &r.Pos[1] }),
 		columnOf(tb, func(r *record) *byte { return &r.odd[6] }),
 	}
+	if tb.Layout() == table.AoS {
+		whole := table.Column(tb, func(r *record) *record { return r })
+		columns = append(columns, func(i table.Index, r *record) bool {
+			all, contiguous := whole.Slice()
+			return contiguous && &all[i] == whole.At(i) && all[i].differs(r.ID) == ""
+		})
+	}
+	return columns
 }

@@ -11,7 +11,6 @@ import (
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
-	"coatcheck/shard"
 )
 
 // actor calls verbs for one thread, and judges their results (judge_test.go). With t nil it
@@ -185,7 +184,7 @@ func (a *actor) pin(h Handle[val]) *reader {
 
 // under calls a verb of a guard, if that is pinned. What it sees is watched.
 func (a *actor) under(name string, rd *reader, inner func(), hs ...Handle[val]) {
-	if !slices.Contains(a.watched, rd) || rd.Ref != nil || rd.brief != nil {
+	if !slices.Contains(a.watched, rd) || rd.Ref != nil {
 		return
 	}
 	c, f := a.call(name, inner, hs...)
@@ -211,20 +210,16 @@ func (a *actor) unpin(rd *reader) {
 			a.turn[rd.h.Index()] = 0
 		}
 	}
-	if rd.brief != nil {
-		a.do("Unpin", rd.brief.Unpin)
-	} else {
-		c, f := a.call("Unpin", nil)
-		rd.Seen = nil // it is watched at each step
-		c.Hold, f.rd = rd.Hold, rd
-		c.Do()
-	}
+	c, f := a.call("Unpin", nil)
+	rd.Seen = nil // it is watched at each step
+	c.Hold, f.rd = rd.Hold, rd
+	c.Do()
 	unwatch()
 }
 
 // repin pins rd anew, if it is a guard that is pinned. What it has seen may be reused.
 func (a *actor) repin(rd *reader) {
-	if !slices.Contains(a.watched, rd) || rd.Ref != nil || rd.brief != nil {
+	if !slices.Contains(a.watched, rd) || rd.Ref != nil {
 		return
 	}
 	// The slot may be reused before Repin returns.
@@ -248,29 +243,6 @@ func (a *actor) again(rd *reader) {
 	})
 }
 
-// brief is the pin that Get makes, with a look under it that lasts.
-func (a *actor) brief(h Handle[val], lasting bool) *reader {
-	e, was := a.before(h)
-	a.enter("PinBrief")
-	g := Domain(a.p).PinBrief()
-	ok := a.p.Contains(h)
-	rd := &reader{Hold: new(verbs.Hold[val]), h: h, from: a.top(a.t).from}
-	if ok {
-		rd.v = &shard.At[val](a.names.table(), h.Index()).Value
-		rd.stamp = rd.v.stamp
-	}
-	a.sees(h, e, was, ok, rd.stamp)
-	a.watched = append(a.watched, rd)
-	if !lasting {
-		g.Unpin()
-		a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd })
-	} else {
-		rd.brief = &g
-	}
-	a.leave()
-	return rd
-}
-
 // synchronize waits for what was removed, for so many turns.
 func (a *actor) synchronize(turns int) {
 	c, _ := a.call("Synchronize", nil)
@@ -292,15 +264,5 @@ func (a *actor) conserved() {
 	}
 	if st := a.p.Stats(); st.Live+st.Free+st.Limbo != st.Allocated {
 		a.r.Failf("nothing is open, and slots are away: %+v", st)
-	}
-}
-
-// countPinned counts the guards while others pin and unpin.
-func (a *actor) countPinned() {
-	a.enter("Pinned")
-	pins := Domain(a.p).Scan()
-	a.leave()
-	if pins.Count > 1 || pins.Count > 0 && pins.Oldest > Domain(a.p).Next() {
-		a.r.Failf("a scan found %+v; want at most 1 guard, of the epoch %d at most", pins, Domain(a.p).Next())
 	}
 }

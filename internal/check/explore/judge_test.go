@@ -277,12 +277,6 @@ func (a *actor) sees(h Handle[val], e *life, was bool, ok bool, stamp uint64) {
 	}
 }
 
-// before returns what is known of h before a look at it, and whether it was removed.
-func (a *actor) before(h Handle[val]) (e *life, was bool) {
-	e = a.known(h)
-	return e, e != nil && e.removed
-}
-
 func (a *actor) Asked(c *verbs.Call[val], h Handle[val], ok bool) {
 	k, stamp := frameOf(c).knew(h), uint64(0)
 	if e := a.find(h); e != nil {

@@ -3,7 +3,6 @@
 package explore_test
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"reflect"
@@ -45,8 +44,6 @@ type settings struct {
 	Cells                      int
 	Resets                     int  // how often Reset does what the program says
 	Roomy                      bool // there is a slot for each insertion, whatever the schedule
-	Exhausting                 bool // the number of slots changes
-	Serves                     int  // values, after which the pool is exhausted
 	PinSteps                   int  // that a Pin may take, those of other threads included
 }
 
@@ -117,7 +114,7 @@ func (p *program) setup(r *interleave.Run) {
 		o.Reset = w.resetting(p.Resets, func(a *actor) { run(v, a, p.resets) })
 	}
 	a := w.pool(shift, o)
-	w.exhausting = p.Exhausting || p.Lives > 0
+	w.exhausting = p.Lives > 0
 	if p.Plain {
 		Arena(w.p).Pointers = false
 	}
@@ -131,9 +128,6 @@ func (p *program) setup(r *interleave.Run) {
 	}
 	run(v, a, p.prepare)
 	w.roomy = p.Roomy
-	if p.Serves > 0 {
-		w.finish = func() error { return a.usedUp(p.Serves) }
-	}
 	for _, s := range p.threads {
 		w.thread(s.shard, func(a *actor) { run(v, a, s.ops) })
 	}
@@ -143,32 +137,6 @@ func (p *program) setup(r *interleave.Run) {
 func (w *world) lastEpochs(n uint64) {
 	domain := reflect.ValueOf(Domain(w.p)).Elem()
 	(*atom.Uint64)(domain.FieldByName("epoch").Addr().UnsafePointer()).Store(epoch.Limit + 1 - n)
-}
-
-// usedUp uses up all generations, and fails unless the pool has then served so many values
-// and is exhausted.
-func (a *actor) usedUp(serves int) error {
-	for _, e := range a.entries {
-		a.remove(e.h)
-	}
-	for range 2 {
-		var hs []Handle[val]
-		for range 5 {
-			hs = append(hs, a.insert())
-		}
-		for _, h := range hs {
-			if h != 0 {
-				a.remove(h)
-			}
-		}
-	}
-	if err := a.p.Synchronize(&patience{a.world, 0, 3}); err != nil {
-		return err
-	}
-	if _, err := a.p.Insert(val{}); !errors.Is(err, ErrExhausted) || len(a.entries) != serves {
-		return fmt.Errorf("the pool has served %d values, and Insert returns %v; want %d, and ErrExhausted", len(a.entries), err, serves)
-	}
-	return nil
 }
 
 // String returns p as parse reads it.

@@ -124,8 +124,6 @@ func makeVerbs() []verb {
 
 		{usual, "Pin", "ahG", func(v *vars, a *actor, o *op) { o.opened(v, a.pin(o.handle(v))) }},
 		{4, "Hold", "hG", func(v *vars, a *actor, o *op) { o.opened(v, a.hold(o.handle(v))) }},
-		{3, "Brief", "h", func(v *vars, a *actor, o *op) { a.brief(o.handle(v), false) }},
-		{0, "PinBrief", "hG", func(v *vars, a *actor, o *op) { o.opened(v, a.brief(o.handle(v), true)) }},
 		{0, "Read", "h", func(v *vars, a *actor, o *op) { a.unpin(a.pin(o.handle(v))) }},
 		{2, "Scan", "", func(v *vars, a *actor, o *op) { a.do("Scan", func() { Domain(a.p).Scan() }) }},
 		{2, "again", "g", func(v *vars, a *actor, o *op) { a.again(v.g[o.g]) }},
@@ -149,7 +147,6 @@ func makeVerbs() []verb {
 			}
 		}},
 		{0, "LetGo", "", func(v *vars, a *actor, o *op) { a.do("sentinel", Arena(a.p).LetGo) }},
-		{0, "Pinned", "", func(v *vars, a *actor, o *op) { a.countPinned() }},
 		{0, "conserved", "", func(v *vars, a *actor, o *op) { a.conserved() }},
 	}
 	weights := map[string]int{

@@ -93,9 +93,8 @@ type reader struct {
 	h     Handle[val]
 	v     *val
 	stamp uint64
-	brief *epoch.Guard // in place of Hold
-	copy  epoch.Guard  // of the guard's pin
-	loops int          // that run under it
+	copy  epoch.Guard // of the guard's pin
+	loops int         // that run under it
 }
 
 // pool makes the run's pool, with pages of 1<<shift slots, and returns the actor that prepares

@@ -251,17 +251,6 @@ func TestSearchLearnsWhatIsShared(t *testing.T) {
 	require.Equal(t, map[word]bool{1: true, 2: true}, last)
 }
 
-// TestCoroutinesAreReused requires that a thread runs on the coroutine of one that panicked.
-func TestCoroutinesAreReused(t *testing.T) {
-	Search(func(r *Run) {
-		r.Go("t", 0, func(*Thread) { panic("ouch") })
-	}, 0)
-	n := len(idle)
-	require.NotZero(t, n)
-	require.Nil(t, Search(counting(2), 0).Failure)
-	require.LessOrEqual(t, len(idle), n+1)
-}
-
 func TestScheduleText(t *testing.T) {
 	s := Schedule{0, 0, 1, 0, 2, 2, 2, 2 | drained, 2 | drained, 1}
 	assert.Equal(t, "0x2 1x1 0x1 2x3 d2x2 1x1", s.String())
@@ -272,21 +261,6 @@ func TestScheduleText(t *testing.T) {
 		_, err := ParseSchedule(bad)
 		assert.Error(t, err, bad)
 	}
-}
-
-func TestOutsideOfThreadsHooksDoNothing(t *testing.T) {
-	var w word
-	w.store(3)
-	assert.Equal(t, uint64(3), w.load())
-	assert.False(t, LockMutex(unsafe.Pointer(&w)))
-	assert.False(t, UnlockMutex(unsafe.Pointer(&w)))
-	_, on := Hint()
-	assert.False(t, on)
-}
-
-func TestSearchSomeStops(t *testing.T) {
-	assert.Equal(t, 3, SearchSome(counting(2), 2, 3).AllRuns)
-	assert.NotNil(t, SearchSome(counting(2), 1, 1000).Failure)
 }
 
 // TestThreadsMayExit requires that a thread may exit as a goroutine may: its deferred functions

@@ -234,7 +234,11 @@ const asleep = "fatal error: all goroutines are asleep - deadlock!"
 // If schedules are explored, the explorer must have made one report, whose kind is the verdict's.
 func (v *verdict) judge(out string, code int) {
 	v.kind = crashed
-	for _, m := range said.FindAllStringSubmatch(out, -1) {
+	says := out
+	if at := report.FindStringIndex(out); at != nil {
+		says = out[:at[0]]
+	}
+	for _, m := range said.FindAllStringSubmatch(says, -1) {
 		if v.text == "" || v.explores { // the explorer's figures come first
 			v.text = strings.ToValidUTF8(m[1]+m[2], "")
 		}
