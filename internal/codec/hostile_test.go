@@ -63,7 +63,7 @@ func testHostile[T any](t *testing.T, v T) {
 }
 
 // slack is what a codec and errors take for any input.
-const slack = 32 << 10
+const slack = 48 << 10
 
 // TestMemoryOfValues: the bound on memory also holds for valid values of all shapes. Many
 // small parts take most memory for each byte.
