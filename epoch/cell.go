@@ -77,7 +77,7 @@ func (c *cell) claim(e, kind uint64) (word uint64, ok bool) {
 // pinSlow finds a cell for a pin whose first choice was taken. It tries a few
 // of the first cells, then some of the newest block's, then makes a block. It never waits for
 // a cell: the goroutine that holds one may not run before this one does.
-func (d *Domain) pinSlow(at uint32, e, kind uint64) Guard {
+func (d *Domain) pinSlow(frame uintptr, e, kind uint64) Guard {
 	if len(d.first) == 0 {
 		panic("epoch: Pin of a zero Domain (or Pool); make one with New")
 	}
@@ -85,7 +85,7 @@ func (d *Domain) pinSlow(at uint32, e, kind uint64) Guard {
 	if top == nil {
 		near = len(d.first) // all, before anything is allocated
 	}
-	home := hint.Index(at, len(d.first))
+	at, home := hint.Of(frame), int(d.home(frame))
 	for i := range near {
 		c := &d.first[(home+i)&(len(d.first)-1)]
 		if word, ok := c.claim(e, kind); ok {

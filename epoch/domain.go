@@ -49,8 +49,10 @@ type Domain struct {
 	stamped atom.Uint64
 	_       [112]byte
 
-	// first has the cells that pins try before others. Every scan visits them.
+	// first has the cells that pins try before others, a power of two. Every scan visits them.
+	// shift takes the high bits of a hint, which are the well-mixed ones.
 	first []cell
+	shift uint32
 
 	// top is the newest block of cells, or nil before a pin needs one.
 	//
@@ -77,6 +79,7 @@ func NewSize(n int) *Domain {
 // must come before any other use.
 func (d *Domain) Init(n int) {
 	d.first = make([]cell, ceilPow2(firstCells()))
+	d.shift = uint32(32 - bits.TrailingZeros(uint(len(d.first))))
 	if n > len(d.first) {
 		// Half of the cells stay idle, so that pins find the others.
 		d.top.Store(newBlock(2*ceilPow2(n), nil))
@@ -86,28 +89,30 @@ func (d *Domain) Init(n int) {
 func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // Pin announces a reader. It costs one locked instruction and never waits.
-func (d *Domain) Pin() Guard { return d.pin(active) }
+func (d *Domain) Pin() Guard { return d.pin(hint.Frame(), active) }
 
 // PinBrief is Pin for a pin that ends in the same function and runs no user code meanwhile.
 // Scans count such pins apart from others, because they end by themselves.
-func (d *Domain) PinBrief() Guard { return d.pin(active | brief) }
+func (d *Domain) PinBrief() Guard { return d.pin(hint.Frame(), active|brief) }
 
-func (d *Domain) pin(kind uint64) Guard {
+func (d *Domain) pin(frame uintptr, kind uint64) Guard {
 	// E may advance before the cell shows e. That only delays reclaiming: a guard with an old
 	// epoch holds back more.
 	e := d.epoch.Load()
 	if d.stamped.Load() > e {
 		e = d.advance(e)
 	}
-	at := hint.Goroutine()
-	if i := hint.Index(at, len(d.first)); i < len(d.first) {
+	if i := d.home(frame); i < uint(len(d.first)) {
 		c := &d.first[i]
 		if word, ok := c.claim(e, kind); ok {
 			return Guard{c, word}
 		}
 	}
-	return d.pinSlow(at, e, kind)
+	return d.pinSlow(frame, e, kind)
 }
+
+// home returns the place among the first cells to which a frame's hint leads.
+func (d *Domain) home(frame uintptr) uint { return uint(uint64(hint.Of(frame)) >> (d.shift & 63)) }
 
 // Epoch returns the current epoch. It only grows.
 func (d *Domain) Epoch() uint64 { return d.epoch.Load() }

@@ -19,24 +19,23 @@ func (g *Guard) Unpin() {
 	if !g.Release() {
 		panic("epoch: Unpin of a guard that is not pinned (unpinned before, or through a copy?)")
 	}
+	g.cell = nil
 }
 
 // Release is Unpin for packages that wrap guards and panic with their own text. It reports
-// whether the guard was pinned.
-func (g *Guard) Release() bool {
-	c := g.cell
-	if c == nil {
-		return false
-	}
-	g.cell = nil
+// whether the guard was pinned. The guard is an argument and not a receiver by pointer, so that
+// it need not lie in memory.
+//
+//go:nosplit
+func (g Guard) Release() bool {
 	// No other pin of this cell has this word. So if the word is still there, the pin is this
 	// guard's, and no other goroutine stores to the cell. Another word means misuse. A
 	// compare-and-swap would also detect two copies that are unpinned at the same moment, but
 	// it costs each Unpin a locked instruction.
-	if c.word.Load() != g.word {
+	if g.cell == nil || g.cell.word.Load() != g.word {
 		return false
 	}
-	atom.StoreRelease(&c.word, released(g.word)) // publishes (P5)
+	atom.StoreRelease(&g.cell.word, released(g.word)) // publishes (P5)
 	return true
 }
 

@@ -123,6 +123,7 @@ func TestLookupsInline(t *testing.T) {
 	for what, said := range map[string]string{
 		"Guard.Get":     `inline\.go:\d+:\d+: inlining call to pool\.\(\*Guard\[.*\]\)\.Get`,
 		"Pool.Pin":      `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Pin`,
+		"its Pin":       `guard\.go:\d+:\d+: inlining call to epoch\.\(\*Domain\)\.Pin`,
 		"Guard.Unpin":   `inline\.go:\d+:\d+: inlining call to pool\.\(\*Guard\[.*\]\)\.Unpin`,
 		"Contains":      `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Contains`,
 		"Guard.All":     `inline\.go:\d+:\d+: inlining call to all\.\(\*Guard\[.*\]\)\.All`,
