@@ -3,7 +3,7 @@ package main
 import "coatcheck/pool"
 
 // value has 16 bytes.
-type value struct{ a, b uint64 }
+type value struct{ a, _ uint64 }
 
 // operations are loops of n, as a user's program has them.
 var operations = map[string]func(n int){
