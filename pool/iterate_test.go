@@ -160,6 +160,15 @@ func TestEachMakesFewCallsAfterCancel(t *testing.T) {
 	}
 }
 
+// A ctx that ends in the last call is seen.
+func TestEachSeesAContextThatEndsWithTheLastCall(t *testing.T) {
+	p := pool.Must[int](nil)
+	testkit.MustInsert(t, p, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := p.Each(ctx, 1, func(pool.Handle[int], *int) error { cancel(); return nil })
+	require.ErrorIs(t, err, context.Canceled)
+}
+
 // After a cancellation a slow f is called less often than a fast one.
 func TestEachStopsSlowCallsEarlier(t *testing.T) {
 	p := pool.Must[int](nil)
