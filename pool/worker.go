@@ -88,8 +88,7 @@ func (w *Worker[T]) insertSlow(v T) (h Handle[T], err error) {
 	p := w.pool
 	slot, next, err := w.slots.Claim()
 	if err == nil {
-		slot.Value = v
-		h = p.live(slot, next)
+		h = p.publish(slot, next, v)
 	}
 	runtime.KeepAlive(w)
 	return h, err
