@@ -61,7 +61,7 @@ func (b *block) pin(at uint32, e, kind uint64) (Guard, bool) {
 			c := &b.cells[i&mask]
 			if word, ok := c.claim(e, kind); ok {
 				b.announce(int(i & mask))
-				return Guard{c, word}, true
+				return Guard{&c.word, word}, true
 			}
 			i += step
 		}

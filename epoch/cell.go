@@ -66,12 +66,12 @@ func epochOf(word uint64) uint64 { return word >> epochShift }
 // claim tries to pin c at epoch e. Success proves that the cell was idle and is now this
 // guard's alone. Failure means that another guard has it.
 func (c *cell) claim(e, kind uint64) (word uint64, ok bool) {
-	idle := c.word.Load() // observes (P5) of the last pin
-	if isActive(idle) {
-		return 0, false
+	if idle := c.word.Load(); !isActive(idle) { // observes (P5) of the last pin
+		if word = claimed(idle, e, kind); c.word.CompareAndSwap(idle, word) { // publishes (P4)
+			return word, true
+		}
 	}
-	word = claimed(idle, e, kind)
-	return word, c.word.CompareAndSwap(idle, word) // publishes (P4)
+	return 0, false
 }
 
 // pinSlow finds a cell for a pin whose first choice was taken. It tries a few
@@ -85,11 +85,11 @@ func (d *Domain) pinSlow(frame uintptr, e, kind uint64) Guard {
 	if top == nil {
 		near = len(d.first) // all, before anything is allocated
 	}
-	at, home := hint.Of(frame), int(d.home(frame))
+	at, home := hint.Of(frame), home(frame)
 	for i := range near {
 		c := &d.first[(home+i)&(len(d.first)-1)]
 		if word, ok := c.claim(e, kind); ok {
-			return Guard{c, word}
+			return Guard{&c.word, word}
 		}
 	}
 	for n := len(d.first); ; top = d.top.Load() {

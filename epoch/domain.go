@@ -50,9 +50,7 @@ type Domain struct {
 	_       [112]byte
 
 	// first has the cells that pins try before others, a power of two. Every scan visits them.
-	// shift takes the high bits of a hint, which are the well-mixed ones.
 	first []cell
-	shift uint32
 
 	// top is the newest block of cells, or nil before a pin needs one.
 	//
@@ -79,7 +77,6 @@ func NewSize(n int) *Domain {
 // must come before any other use.
 func (d *Domain) Init(n int) {
 	d.first = make([]cell, ceilPow2(firstCells()))
-	d.shift = uint32(32 - bits.TrailingZeros(uint(len(d.first))))
 	if n > len(d.first) {
 		// Half of the cells stay idle, so that pins find the others.
 		d.top.Store(newBlock(2*ceilPow2(n), nil))
@@ -95,6 +92,7 @@ func (d *Domain) Pin() Guard { return d.pin(hint.Frame(), active) }
 // Scans count such pins apart from others, because they end by themselves.
 func (d *Domain) PinBrief() Guard { return d.pin(hint.Frame(), active|brief) }
 
+//go:nosplit
 func (d *Domain) pin(frame uintptr, kind uint64) Guard {
 	// E may advance before the cell shows e. That only delays reclaiming: a guard with an old
 	// epoch holds back more.
@@ -102,17 +100,21 @@ func (d *Domain) pin(frame uintptr, kind uint64) Guard {
 	if d.stamped.Load() > e {
 		e = d.advance(e)
 	}
-	if i := d.home(frame); i < uint(len(d.first)) {
-		c := &d.first[i]
+	if n := len(d.first); n > 0 {
+		c := &d.first[home(frame)&(n-1)]
 		if word, ok := c.claim(e, kind); ok {
-			return Guard{c, word}
+			return Guard{&c.word, word}
 		}
 	}
 	return d.pinSlow(frame, e, kind)
 }
 
-// home returns the place among the first cells to which a frame's hint leads.
-func (d *Domain) home(frame uintptr) uint { return uint(uint64(hint.Of(frame)) >> (d.shift & 63)) }
+// home returns the place among the first cells to which a frame's hint leads, modulo their
+// number: the high bits of the hint, which are the well-mixed ones.
+func home(frame uintptr) int { return int(hint.Of(frame) >> homeShift) }
+
+// homeShift leaves 12 bits. Of more than 4,096 first cells the others are found by pinSlow.
+const homeShift = 20
 
 // Epoch returns the current epoch. It only grows.
 func (d *Domain) Epoch() uint64 { return d.epoch.Load() }

@@ -10,8 +10,8 @@ import "coatcheck/internal/atom"
 // second panics. If two goroutines unpin two copies at the same moment, neither may panic, and
 // the pin of a third may end.
 type Guard struct {
-	cell *cell
-	word uint64 // the cell's word while this pin lasts
+	cell *atom.Uint64 // its cell's word
+	word uint64       // the cell's word while this pin lasts
 }
 
 // Unpin ends the pin. It panics if the guard is not pinned.
@@ -24,18 +24,18 @@ func (g *Guard) Unpin() {
 
 // Release is Unpin for packages that wrap guards and panic with their own text. It reports
 // whether the guard was pinned. The guard is an argument and not a receiver by pointer, so that
-// it need not lie in memory.
+// it need not lie in memory. It is not inlined, as StoreLast asks.
 //
-//go:nosplit
+//go:noinline
 func (g Guard) Release() bool {
 	// No other pin of this cell has this word. So if the word is still there, the pin is this
 	// guard's, and no other goroutine stores to the cell. Another word means misuse. A
 	// compare-and-swap would also detect two copies that are unpinned at the same moment, but
 	// it costs each Unpin a locked instruction.
-	if g.cell == nil || g.cell.word.Load() != g.word {
+	if g.cell == nil || g.cell.Load() != g.word {
 		return false
 	}
-	atom.StoreRelease(&g.cell.word, released(g.word)) // publishes (P5)
+	atom.StoreLast(released(g.word), g.cell) // publishes (P5)
 	return true
 }
 

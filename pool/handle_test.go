@@ -138,7 +138,7 @@ func TestLookupsInline(t *testing.T) {
 		"Local":         `freelist\.go:\d+:\d+: inlining call to shard\.\(\*Arena\[.*\]\)\.Local`,
 		"hints":         `freelist\.go:\d+:\d+: inlining call to hint\.Of`,
 		"frames":        `insert\.go:\d+:\d+: inlining call to hint\.Frame`,
-		"vacate":        `magazine\.go:\d+:\d+: inlining call to shard\.vacate`,
+		"unlink":        `limbo\.go:\d+:\d+: inlining call to shard\.unlink`,
 		"ranges":        `shard\.go:\d+:\d+: inlining call to shard\.rangeLen`,
 		"the epoch":     `magazine\.go:\d+:\d+: inlining call to epoch\.\(\*Domain\)\.Epoch`,
 

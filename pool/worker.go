@@ -75,7 +75,7 @@ func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 			w.pool.mustBeUntouched(slot, next)
 		}
 		slot.Value = v
-		slot.Publish(next)
+		next = slot.Publish(next)
 		if debugging {
 			w.pool.records.lives.Began(next, inserted)
 		}

@@ -24,10 +24,10 @@ import (
 // Local returns the shard to which a hint leads: mostly one that no other running goroutine
 // uses. For a zero Arena it panics.
 //
-// An operation takes its hint once, from the frame of the caller of package pool, and the same
-// goes for its slow half. The wrong version takes one in each function. Where the end of a block
-// of stack lies between the frames, insertions then look into one shard for ever, and fetch
-// slots for another.
+// An operation takes its hint once, for its slow half too. Pool.Insert and Pool.Remove are
+// inlined, and take it from their caller's frame; other operations from their own. The wrong
+// version takes one in each function. Where the end of a block of stack lies between the frames,
+// insertions then always look into one shard, and fetch slots for another.
 func (a *Arena[T]) Local(h uint32) *shard[T] {
 	i := uint64(h) * uint64(len(a.shards)) >> 32 // hint.Index; with the call this were too long
 	if i >= uint64(len(a.shards)) {

@@ -6,7 +6,7 @@
 // no shard: it goes where it was removed, and every shard serves every page. All that a shard
 // owns is lists. A vacant slot is in exactly one of them, or owned by one goroutine (I3):
 //
-//	          Pop                 Publish             vacate
+//	          Pop                 Publish             unlink
 //	freelist ─────▶ owner ───────────────▶ live ─────────────▶ owner
 //	   ▲             │ ▲                                         │
 //	   │ deliver     │ └── fresh: never used                     │ retire

@@ -22,7 +22,7 @@ import (
 // The wrong use is to push back a slot that was popped and not needed: it would enter twice
 // with one generation. Such a slot goes through giveBack, or through limbo.
 //
-// Pop takes no lock. Whatever fills the list holds the lock of a shard (I9), so that the
+// A pop takes no lock. Whatever fills the list holds the lock of a shard (I9), so that the
 // holder of all locks sees a list that only shrinks. Under FIFO the list is filled only when
 // it is empty, with slots in the order of their removal. So a stack serves as a queue.
 
@@ -39,11 +39,10 @@ func (a *Arena[T]) Insert(frame uintptr, v T) (uint64, error) {
 	if s.fifo && s.unclaimed() > 0 {
 		return a.insertSlow(s, v)
 	}
-	top := s.free.Load()        // observes (P3)
-	t := a.Table.Current.Load() // observes (P2)
-	array, inverse, mask, limit := t.Array, t.Inverse, t.Mask, t.Limit
-	if i := Low(top); i < limit {
-		slot := at[T](array, inverse, mask, limit, i)
+	// Observes (P3), and then (P2).
+	if top, t := s.free.Load(), a.Table.Current.Load(); Low(top) < t.Limit {
+		array, inverse, mask, limit := t.Array, t.Inverse, t.Mask, t.Limit
+		slot := at[T](array, inverse, mask, limit, Low(top))
 		rest := emptyList
 		if next := Low(slot.Word.Load()); next < limit {
 			rest = Pack(Generation(at[T](array, inverse, mask, limit, next).Word.Load()), next)
@@ -51,10 +50,8 @@ func (a *Arena[T]) Insert(frame uintptr, v T) (uint64, error) {
 		// Success proves that slot i never left the list since top was read, so rest is what
 		// lies below it. Failure means that another pop or a push succeeded.
 		if s.free.CompareAndSwap(top, rest) {
-			h := top + generationStep
 			slot.Value = v
-			slot.Publish(h)
-			return h, nil
+			return slot.Publish(top + generationStep), nil
 		}
 		s.contend()
 	}
@@ -67,8 +64,7 @@ func (a *Arena[T]) insertSlow(s *shard[T], v T) (uint64, error) {
 		return 0, err
 	}
 	slot.Value = v
-	slot.Publish(h)
-	return h, nil
+	return slot.Publish(h), nil
 }
 
 // Pop takes a slot as Insert does, and returns it with the handle that it will have, or nil. The

@@ -13,29 +13,22 @@ import (
 
 // Remove ends the life of the slot that h names, and retires it to the shard to which a frame's
 // hint leads. It reports true for exactly one caller per handle. It costs two locked
-// instructions.
+// instructions. Its frame is small whatever T is, and so needs no check of the stack.
 //
 //go:nosplit
 func (a *Arena[T]) Remove(frame uintptr, h uint64) bool {
-	s, t := a.Local(hint.Of(frame)), a.Table.Current.Load()
-	if Low(h) >= t.Limit {
-		return false
+	if s, t := a.Local(hint.Of(frame)), a.Table.Current.Load(); Low(h) < t.Limit {
+		slot := At[T](t, Low(h))
+		if seen, ok := unlink(&slot.Word, &s.limbo, h); ok {
+			// The common half of retire, inline.
+			if h >= a.quick || Generation(seen)%Batch == Batch-1 ||
+				!s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P6)
+				s.retire(slot, h, seen)
+			}
+			return true
+		}
 	}
-	slot := At[T](t, Low(h))
-	// unlink, inline.
-	if slot.Word.Load() != h {
-		return false
-	}
-	seen := s.limbo.Load()
-	if !slot.Word.CompareAndSwap(h, Vacated(h, Low(seen))) {
-		return false
-	}
-	// The common half of retire, inline.
-	if h >= a.quick || Generation(seen)%Batch == Batch-1 ||
-		!s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P6)
-		s.retire(slot, h, seen)
-	}
-	return true
+	return false
 }
 
 // remove is Remove, for a shard that the caller knows.
@@ -75,21 +68,14 @@ func (s *shard[T]) Take(h uint64) (v T, ok bool) {
 // (I4). A slot that was live with h before limbo was read, and still is at the
 // compare-and-swap, was not in limbo between the two.
 //
-// unlink and vacate are not generic, because methods of generic types that are inlined into
-// each other load their dictionaries.
+// It is not generic, because methods of generic types that are inlined into each other load
+// their dictionaries.
 func unlink(word, limbo *atom.Uint64, h uint64) (seen uint64, ok bool) {
 	if word.Load() != h {
 		return 0, false
 	}
 	seen = limbo.Load()
-	return seen, vacate(word, h, Low(seen))
-}
-
-// vacate ends the life of the slot with the given word, which is live with h, and links it to
-// next. Success proves that this caller ended the incarnation, and makes it the slot's owner
-// (I1). Failure means that another remover did, or that h was stale.
-func vacate(word *atom.Uint64, h uint64, next uint32) bool {
-	return word.CompareAndSwap(h, Vacated(h, next))
+	return seen, word.CompareAndSwap(h, Vacated(h, Low(seen)))
 }
 
 // InlineUnlink inlines unlink, as InlineWord does the helpers of word.go.
@@ -240,7 +226,7 @@ func (r *Removals[T]) Remove(h uint64) bool {
 	// The slot is not in the chain, and cannot come there meanwhile: only this goroutine adds
 	// to it. So it does not link to itself (I4).
 	top := r.chain.top()
-	if !vacate(&slot.Word, h, top) {
+	if !slot.Word.CompareAndSwap(h, Vacated(h, top)) {
 		return false
 	}
 	a.note(h)

@@ -38,8 +38,8 @@ type Magazine[T any] struct {
 
 	// stamp is the greatest of the removals in the open part, if exact.
 	stamp uint64
-	clock *epoch.Domain
-	exact bool // a copy of Arena.exact
+	clock *epoch.Domain // the arena's, one load nearer
+	exact bool          // a copy of Arena.exact
 
 	// next ≤ index < end are slots that were never used.
 	next, end uint32
@@ -254,19 +254,20 @@ func (m *Magazine[T]) mustBeOpen() {
 // Remove ends the life of the slot that h names, and puts the slot into the bag. It reports
 // whether h was live. It panics if the magazine is closed, also by a Reset that Remove ran.
 //
-// It does not ask whether the copied table is current. If vacate succeeds, the slot was live
+// It does not ask whether the copied table is current. If the word changes, the slot was live
 // where the copy shows it: a page that was given up has only vacant words. If not, removeSlow
 // looks again. The wrong version believes the failure, and refuses a handle whose page came
 // back after the copy was made.
+//
+// Its frame is small whatever T is, and so needs no check of the stack.
 //
 //go:nosplit
 func (m *Magazine[T]) Remove(h uint64) bool {
 	bag, n := m.bag, m.used
 	if uint(n) < uint(len(bag)) && Low(h) < m.pages.Limit && h < lastLife {
-		slot := At[T](&m.pages, Low(h))
 		// The link is not to the slot itself (I4): a slot in the bag is not live, and no other
 		// goroutine takes it out.
-		if vacate(&slot.Word, h, m.top) {
+		if slot := At[T](&m.pages, Low(h)); slot.Word.CompareAndSwap(h, Vacated(h, m.top)) {
 			bag[n] = kept[T]{slot, Reborn(h)}
 			m.used, m.top = n+1, Low(h)
 			// While E is the stamp that was taken last, another one would be the same.

@@ -30,12 +30,12 @@ type Slot[T any] struct {
 
 // Publish makes the slot live with the handle h and its present Value. The caller owns the
 // slot. A release store is enough: the caller itself goes by h from now on, and finds its own
-// store.
-func (s *Slot[T]) Publish(h uint64) { atom.StoreRelease(&s.Word, h) } // publishes (P1)
+// store. Publish returns h.
+func (s *Slot[T]) Publish(h uint64) uint64 { return atom.StoreRelease(h, &s.Word) } // publishes (P1)
 
 // set changes the word of a slot that the caller owns, or whose list it holds. A release store
 // is enough, because a later store makes the slot known to others.
-func (s *Slot[T]) set(word uint64) { atom.StoreRelease(&s.Word, word) }
+func (s *Slot[T]) set(word uint64) { atom.StoreRelease(word, &s.Word) }
 
 // PageTable is an immutable table of pages: growth makes another. A page is an array
 // of slots that never moves. All pages have the same power-of-two length, so that a look-up is

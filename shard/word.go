@@ -51,8 +51,12 @@ func Low(word uint64) uint32 { return uint32(word) }
 func IsLive(word uint64) bool { return word>>32&1 == 1 }
 
 // Vacated returns the word that follows the live word h: the next generation, linked to next.
+// A compare-and-swap from h to it ends a life. Success proves that this caller ended it, and
+// makes it the slot's owner (I1). Failure means that another remover did, or that h was stale.
+//
+// The 1 carries from the full low half into the generation.
 func Vacated(h uint64, next uint32) uint64 {
-	return (h>>32+1)<<32 | uint64(next)
+	return (h | None) + 1 + uint64(next)
 }
 
 // LastLife reports whether a slot that is live with h has no life after it.

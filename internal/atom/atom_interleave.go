@@ -130,12 +130,16 @@ func swapped(ok bool) bool {
 	return ok
 }
 
-// StoreRelease stores v in w through the virtual thread's store buffer.
-func StoreRelease(w *Uint64, v uint64) {
+// StoreRelease stores v in w through the virtual thread's store buffer, and returns v.
+func StoreRelease(v uint64, w *Uint64) uint64 {
 	if !interleave.StoreRelease(unsafe.Pointer(w), v) {
 		w.w.Store(v)
 	}
+	return v
 }
+
+// StoreLast is StoreRelease.
+func StoreLast(v uint64, w *Uint64) { StoreRelease(v, w) }
 
 // Mutex is sync.Mutex, hooked. Virtual threads and goroutines do not exclude each other;
 // they never run at the same time.

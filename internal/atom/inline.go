@@ -26,7 +26,7 @@ func InlineUint64(w *Uint64) bool {
 
 // InlineRelease inlines StoreRelease, where that can be. It is separate, because a call
 // would make InlineUint64 too long to be inlined, and its bodies would not be exported.
-func InlineRelease(w *Uint64) { StoreRelease(w, 0) }
+func InlineRelease(w *Uint64) { StoreRelease(0, w) }
 
 // InlineInt64 inlines every method of Int64.
 func InlineInt64(w *Int64) bool {

@@ -4,7 +4,7 @@ package atom
 
 import "unsafe"
 
-// StoreRelease stores v in w. A goroutine that loads v sees all earlier writes of the
+// StoreRelease stores v in w, and returns v. A goroutine that loads v sees all earlier writes of the
 // caller, and the caller's earlier reads are done. It promises no more: the caller's later
 // loads may be done before others see v, which an atomic Store rules out. DESIGN.md lists
 // the stores for which this is enough.
@@ -14,8 +14,18 @@ import "unsafe"
 // the store is done. The function is not inlined, so that the compiler does not move the
 // store (U7). Go's runtime has the same function, named StoreRel.
 //
+// v comes first and is returned, both in one register, so that callers need not keep it in
+// memory over the call.
+//
 //go:noinline
-func StoreRelease(w *Uint64, v uint64) { *(*uint64)(unsafe.Pointer(w)) = v }
+func StoreRelease(v uint64, w *Uint64) uint64 {
+	*(*uint64)(unsafe.Pointer(w)) = v
+	return v
+}
+
+// StoreLast is StoreRelease for a function that is not inlined either, has no other store,
+// and returns after it. That saves a call.
+func StoreLast(v uint64, w *Uint64) { *(*uint64)(unsafe.Pointer(w)) = v }
 
 // A Uint64 is its word alone.
 var _ [8]byte = [unsafe.Sizeof(Uint64{})]byte{}
