@@ -2,7 +2,6 @@ package pool_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -32,8 +31,6 @@ var versus = testkit.Versus
 // small is the value of most benchmarks: 16 bytes without pointers.
 type small = plain
 
-var sink atomic.Uint64
-
 // contest is a subject and its base. Both are made when their turn comes.
 type contest struct {
 	name          string
@@ -56,18 +53,6 @@ func pairs(p verbs.Shared[small]) work {
 		for i := range n {
 			h, _ := p.Insert(small{uint64(i), 1})
 			p.Remove(h)
-		}
-	}
-}
-
-// guardedPairs are pairs under a guard each.
-func guardedPairs(p *pool.Pool[small], d verbs.Shared[small]) work {
-	return func(n int) {
-		for i := range n {
-			g := p.Pin()
-			h, _ := d.Insert(small{uint64(i), 1})
-			d.Remove(h)
-			g.Unpin()
 		}
 	}
 }
@@ -106,54 +91,6 @@ func BenchmarkPin(b *testing.B) {
 			}
 		}
 	}})
-}
-
-// lockedPair is the floor under an insertion with a removal: a slot that is
-// written, published by a store and taken back by a compare-and-swap.
-func lockedPair(n int) {
-	var slot struct {
-		value small
-		word  atomic.Uint64
-	}
-	for i := range n {
-		slot.value = small{uint64(i), 1}
-		slot.word.Store(uint64(i) | 1)
-		slot.word.CompareAndSwap(uint64(i)|1, 0)
-	}
-	sink.Add(slot.value.ID)
-}
-
-func BenchmarkPair(b *testing.B) {
-	base := func() work { return lockedPair }
-	run(b,
-		contest{"impl=worker/base=locked", func() work { return pairs(unbounded().Worker()) }, base},
-		contest{"impl=pool/base=locked", func() work { return pairs(unbounded()) }, base},
-	)
-}
-
-// BenchmarkInsertWait is an insertion that need not wait, with its removal, beside Insert.
-func BenchmarkInsertWait(b *testing.B) {
-	subject := func() work {
-		p := bounded()
-		return func(n int) {
-			for i := range n {
-				h, _ := p.InsertWait(context.Background(), small{uint64(i), 1})
-				p.Remove(h)
-			}
-		}
-	}
-	run(b, contest{"impl=pool/base=Insert", subject, func() work { return pairs(bounded()) }})
-}
-
-// BenchmarkGuardedPair has a guard around each pair, in a pool with a Capacity, whose
-// removals are distinguished by the guards between them, beside one without.
-func BenchmarkGuardedPair(b *testing.B) {
-	run(b, contest{"impl=pool/base=unbounded",
-		func() work { p := bounded(); return guardedPairs(p, p) }, func() work { p := unbounded(); return guardedPairs(p, p) },
-	}, contest{"impl=worker/base=unbounded",
-		func() work { p := bounded(); return guardedPairs(p, p.Worker()) },
-		func() work { p := unbounded(); return guardedPairs(p, p.Worker()) },
-	})
 }
 
 // BenchmarkFull has eight goroutines whose insertions a full pool refuses, and eight that

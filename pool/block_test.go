@@ -1,7 +1,6 @@
 package pool_test
 
 import (
-	"errors"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -15,80 +14,6 @@ import (
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
-
-// A settled Reservation that is used again panics, however many others were made since, and
-// harms none of them.
-func TestSettledReservationIsNotUsedAgain(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{})
-	var done []*pool.Reservation[int]
-	for i := range 2 * pool.BlockCells {
-		r := mustReserve(t, p)
-		if i%2 == 0 {
-			r.Commit()
-		} else {
-			r.Cancel()
-		}
-		done = append(done, r)
-	}
-	var others []*pool.Reservation[int]
-	for i := range 2 * pool.BlockCells {
-		r := mustReserve(t, p)
-		*r.Value() = i
-		others = append(others, r)
-	}
-	for _, r := range done {
-		for _, again := range []func(){func() { r.Commit() }, r.Cancel, func() { r.Value() }} {
-			text, _ := testkit.Recovered(again).(string)
-			require.Containsf(t, text, "pool: use of a Reservation after Commit or Cancel", "%v stays readable", r.Handle())
-		}
-	}
-	require.Equal(t, len(others), p.Stats().Reserved)
-	for i, r := range others {
-		require.Equal(t, i, p.MustGet(r.Commit()))
-	}
-	p.Clear()
-	testkit.RequireReclaimed(t, p)
-}
-
-// Reservations count against the Capacity. Dropped ones come back, although the pool is idle
-// and its last block is not full.
-func TestDroppedReservationLosesNoSlot(t *testing.T) {
-	const capacity = 2*pool.BlockCells + 10
-	for _, reuse := range testkit.Reuses {
-		p := tiny(t, &pool.Options[stamp]{Capacity: capacity, Reuse: reuse})
-		for round := range 3 {
-			handles := make([]pool.Handle[stamp], capacity)
-			testkit.Apart(func() {
-				var rs []*pool.Reservation[stamp]
-				for i := range handles {
-					r, err := p.Reserve()
-					if !assert.NoError(t, err) {
-						return
-					}
-					rs = append(rs, r)
-					handles[i] = r.Handle()
-					r.Value().self = r.Value()
-				}
-				for _, verb := range []func() error{
-					func() error { _, err := p.Reserve(); return err },
-					func() error { _, err := p.Insert(stamp{}); return err },
-				} {
-					err := verb()
-					assert.ErrorIs(t, err, pool.ErrFull)
-					assert.NotErrorIs(t, err, pool.ErrStalled)
-				}
-				runtime.KeepAlive(rs) // or a collection returns some before
-			})
-			testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "reservations that were dropped: %+v", p.Stats())
-			require.Equal(t, (round+1)*capacity, p.Stats().Dropped)
-			hs := testkit.Fill(t, p, capacity, func(int) stamp { return stamp{} })
-			for _, h := range handles {
-				require.Falsef(t, p.Contains(h), "%v was dropped", h)
-			}
-			require.Equal(t, capacity, p.RemoveBatch(hs))
-		}
-	}
-}
 
 // A pool is collected although a Reservation and a Worker refer to it, and its Reset or one of
 // its values to them.
@@ -205,44 +130,6 @@ func TestSettledReservationKeepsNoPage(t *testing.T) {
 	}
 	testkit.Eventually(t, func() bool { return left() <= 4 }, "%d of %d values have memory", left(), len(pages))
 	runtime.KeepAlive(kept)
-}
-
-// A Reset that runs in Reserve may reserve, and panic.
-func TestReserveServesItsReset(t *testing.T) {
-	failed := errors.New("no")
-	var resets int
-	var open []*pool.Reservation[int]
-	var p *pool.Pool[int]
-	p = tiny(t, &pool.Options[int]{Capacity: 4, Shards: 1, Reset: func(*int) {
-		if resets++; resets%5 == 0 {
-			panic(failed)
-		}
-		if r, err := p.Reserve(); err == nil {
-			open = append(open, r)
-		}
-	}})
-	panics := 0
-	for range 4 * pool.BlockCells {
-		testkit.Recovered(func() {
-			for _, err := p.Insert(1); err == nil; _, err = p.Insert(1) {
-			}
-		})
-		testkit.Recovered(func() { p.Clear() })
-		if v := testkit.Recovered(func() {
-			if r, err := p.Reserve(); err == nil {
-				open = append(open, r)
-			}
-		}); v != nil {
-			require.Equal(t, any(failed), v)
-			panics++
-		}
-		for _, r := range open {
-			testkit.Recovered(r.Cancel)
-		}
-		open = nil
-		require.Zero(t, testkit.RequireConserved(t, p).Reserved)
-	}
-	require.Positive(t, panics)
 }
 
 func TestReserveAllocatesFewObjectsABlock(t *testing.T) {

@@ -88,25 +88,6 @@ func TestWorkersTurnedSlotsHoldNothingBack(t *testing.T) {
 	w.Close()
 }
 
-// A pool that nothing refers to is collected whole, with its open Workers and Reservations.
-func TestDroppedPoolIsCollected(t *testing.T) {
-	var refs []weak.Pointer[payload]
-	testkit.Apart(func() {
-		for _, reuse := range testkit.Reuses {
-			p := pool.Must(&pool.Options[holder]{Reuse: reuse})
-			_, ref := insertPayloads(1, p.Insert)
-			refs = append(refs, ref...)
-			w := p.Worker()
-			h, _ := w.Insert(nil)
-			w.Remove(h)
-			_, _ = p.Reserve()
-			for range p.All() {
-			}
-		}
-	})
-	testkit.Eventually(t, func() bool { return kept(refs) == 0 }, "the pool's values")
-}
-
 // Values that were removed from a pool that is used no more are let go, with all they refer
 // to, whichever verb removed them and however few they are.
 func TestIdlePoolLetsGoOfRemovedValues(t *testing.T) {

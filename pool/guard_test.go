@@ -10,21 +10,6 @@ import (
 	"coatcheck/pool"
 )
 
-// churn inserts and removes n values each by pool and Worker.
-func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
-	t.Helper()
-	for range n {
-		h := testkit.MustInsert(t, p, stamp{id: 1 << 60})
-		k, err := w.Insert(stamp{id: 1 << 61})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !w.Remove(h) || !p.Remove(k) {
-			t.Fatalf("lost %v or %v", h, k)
-		}
-	}
-}
-
 // The second Unpin of two copies panics, and ends no other guard's pin: another
 // guard may have the cell by then.
 func TestCopysSecondUnpinPanics(t *testing.T) {
@@ -52,35 +37,6 @@ func TestCopysSecondUnpinPanics(t *testing.T) {
 		others[i].Unpin()
 	}
 	require.Zero(t, p.Stats().Pinned)
-}
-
-// There is no limit on guards.
-func TestManyGuards(t *testing.T) {
-	const n = 2000
-	p := tiny[stamp](t, &pool.Options[stamp]{Shards: 2})
-	h := testkit.MustInsert(t, p, stamp{id: 7})
-	guards := make([]pool.Guard[stamp], n)
-	vs := make([]*stamp, n)
-	testkit.Together(n, func(i int) {
-		guards[i] = p.Pin()
-		vs[i], _ = guards[i].Get(h)
-	})
-	require.Equal(t, n, p.Stats().Pinned)
-	require.True(t, p.Remove(h))
-	w := p.Worker()
-	defer w.Close()
-	for i := range guards {
-		if i%200 == 0 {
-			churn(t, p, w, 100)
-		}
-		require.EqualValues(t, 7, vs[i].id)
-		guards[i].Unpin()
-	}
-	require.Zero(t, p.Stats().Pinned)
-	churn(t, p, w, 2000)
-	// The first scan since visits many cells, and is paid for by more removals;
-	// still all of them come back.
-	assert.Less(t, p.Stats().Allocated, 3*2048*4)
 }
 
 // Many goroutines look up and loop under one guard while others replace the values. What the

@@ -30,13 +30,15 @@ func TestEachReturnsErrors(t *testing.T) {
 	none := func(pool.Handle[int], *int) error { t.Error("called"); return nil }
 	require.NoError(t, p.Each(t.Context(), 0, none))
 	require.ErrorIs(t, p.Each(testkit.Done(), 2, none), context.Canceled)
-	testkit.MustInsert(t, p, 1)
-	require.ErrorIs(t, p.Each(testkit.Done(), 2, none), context.Canceled)
-	ctx, cancel := context.WithCancel(t.Context())
-	require.ErrorIs(t, p.Each(ctx, 1, func(pool.Handle[int], *int) error { cancel(); return nil }), context.Canceled)
+	for _, p := range []*pool.Pool[int]{p, pool.Must[int](nil)} { // pages of two slots, and of many
+		testkit.MustInsert(t, p, 1)
+		require.ErrorIs(t, p.Each(testkit.Done(), 2, none), context.Canceled)
+		ctx, cancel := context.WithCancel(t.Context())
+		require.ErrorIs(t, p.Each(ctx, 1, func(pool.Handle[int], *int) error { cancel(); return nil }), context.Canceled)
+	}
 
 	testkit.Fill(t, p, 1000, testkit.Number)
-	ctx, cancel = context.WithTimeout(t.Context(), time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, p.Each(ctx, 1, func(pool.Handle[int], *int) error { time.Sleep(time.Millisecond); return nil }), context.DeadlineExceeded)
 	for _, workers := range []int{1, 2, 7, 5000} {
@@ -160,15 +162,6 @@ func TestEachMakesFewCallsAfterCancel(t *testing.T) {
 	}
 }
 
-// A ctx that ends in the last call is seen.
-func TestEachSeesAContextThatEndsWithTheLastCall(t *testing.T) {
-	p := pool.Must[int](nil)
-	testkit.MustInsert(t, p, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	err := p.Each(ctx, 1, func(pool.Handle[int], *int) error { cancel(); return nil })
-	require.ErrorIs(t, err, context.Canceled)
-}
-
 // After a cancellation a slow f is called less often than a fast one.
 func TestEachStopsSlowCallsEarlier(t *testing.T) {
 	p := pool.Must[int](nil)
@@ -218,6 +211,21 @@ func TestEachPinsForFewCalls(t *testing.T) {
 		require.True(t, reclaimed)
 		require.LessOrEqual(t, calls-removed, 2*eachCalls, "calls of f while a removed value waited")
 		require.Equal(t, 9_999, p.Len())
+	}
+}
+
+// churn inserts and removes n values each by pool and Worker.
+func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
+	t.Helper()
+	for range n {
+		h := testkit.MustInsert(t, p, stamp{id: 1 << 60})
+		k, err := w.Insert(stamp{id: 1 << 61})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !w.Remove(h) || !p.Remove(k) {
+			t.Fatalf("lost %v or %v", h, k)
+		}
 	}
 }
 

@@ -134,12 +134,15 @@ func TestResetMayUseThePool(t *testing.T) {
 				for range p.All() {
 					break
 				}
+				mustReserve(t, p).Cancel()
 			}})
 			w = p.Worker()
 			for range 500 {
 				h, err := w.Insert(object{note: "a"})
 				require.NoError(t, err)
 				require.True(t, w.Remove(h))
+				h = mustReserve(t, p).Commit()
+				require.True(t, p.Remove(h))
 				h = testkit.MustInsert(t, p, object{note: "b"})
 				require.True(t, p.Remove(h))
 				if len(hs) > 20 {

@@ -10,40 +10,6 @@ import (
 	"coatcheck/pool"
 )
 
-// A Worker that is dropped loses no slot.
-func TestDroppedWorkerLosesNoSlot(t *testing.T) {
-	for _, capacity := range []int{0, 1000} {
-		p := tiny(t, &pool.Options[stamp]{Shards: 1, Capacity: capacity})
-		allocated := 0
-		for range 4 {
-			testkit.Apart(func() {
-				w := p.Worker()
-				var hs []pool.Handle[stamp]
-				for range 300 {
-					h, err := w.Insert(stamp{})
-					if err != nil {
-						t.Error(err)
-					}
-					hs = append(hs, h)
-				}
-				for _, h := range hs {
-					w.Remove(h)
-				}
-				_, _ = w.Insert(stamp{})
-			})
-			testkit.Eventually(t, func() bool { return p.Stats().Cached == 0 }, "what a dropped Worker cached")
-			require.Equal(t, 1, p.Clear())
-			testkit.Eventually(t, func() bool { st := testkit.RequireConserved(t, p); return st.Cached == 0 }, "sum")
-			st := testkit.RequireReclaimed(t, p)
-			require.Equal(t, st.Allocated, st.Free)
-			if allocated == 0 {
-				allocated = st.Allocated
-			}
-			require.LessOrEqual(t, st.Allocated, allocated+2)
-		}
-	}
-}
-
 // A garbage collection at any moment of a Worker's last operation must not give
 // its slots back under it. Each operation is the last mention of its Worker; a
 // helper collects all the time, and InsertFunc and Reset collect in the middle.
@@ -140,40 +106,4 @@ func TestFlushKeepsNoSlot(t *testing.T) {
 	require.Positive(t, pool.Kept(w))
 	w.Flush()
 	require.Zero(t, pool.Kept(w))
-}
-
-// At most 4,096 slots are in a Worker's reach, an eighth of a small Capacity, few with a
-// Reset, and none under FIFO.
-func TestWorkersReachIsBounded(t *testing.T) {
-	for most, opts := range map[int]pool.Options[int]{
-		4096: {}, 125: {Capacity: 1000}, 25: {Capacity: 200}, 1: {Capacity: 4}, 0: {Reuse: pool.FIFO}, 128: {Reset: func(*int) {}},
-	} {
-		opts.Shards = 1
-		p := tiny(t, &opts)
-		w := p.Worker()
-		hs := make([]pool.Handle[int], 5000)
-		if opts.Capacity > 0 {
-			hs = hs[:opts.Capacity/2]
-		}
-		greatest := 0
-		for round := range 4 {
-			for i := range hs {
-				var err error
-				hs[i], err = w.Insert(1)
-				require.NoError(t, err)
-			}
-			for i, h := range hs {
-				require.True(t, w.Remove(h))
-				if i%(1+len(hs)/16) == round || i == len(hs)-1 { // Stats reads all slots
-					greatest = max(greatest, p.Stats().Cached)
-				}
-			}
-		}
-		require.LessOrEqual(t, greatest, most, "%+v", opts)
-		if most > 4 && opts.Reset == nil {
-			require.Greaterf(t, greatest, min(most, 128)/3, "the Worker kept nearly nothing: %+v", opts)
-		}
-		w.Close()
-		testkit.RequireReclaimed(t, p)
-	}
 }

@@ -245,17 +245,21 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 	require.Equal(t, set.slots, r.arena.Count().Free)
 }
 
-// TestMagazineKeepsFewLargeSlots: if removed slots are ready in time, a magazine keeps more of
-// them, but no more than the first cache can hold.
-func TestMagazineKeepsFewLargeSlots(t *testing.T) {
-	require.Greater(t, kept[uint64](t), 128)
-	require.LessOrEqual(t, kept[[1024]byte](t), 128)
+// TestMagazineKeepsFew: if removed slots are ready in time, a magazine keeps more of them. It keeps
+// no more than the first cache can hold, few if there is a Reset, and none of a queue.
+func TestMagazineKeepsFew(t *testing.T) {
+	require.Greater(t, kept(t, setup[uint64]{}), 128)
+	require.LessOrEqual(t, kept(t, setup[[1024]byte]{}), 128)
+	few := kept(t, setup[uint64]{reset: func(*uint64) {}})
+	require.True(t, 0 < few && few <= 128, few)
+	require.Zero(t, kept(t, setup[uint64]{fifo: true}))
 }
 
 // kept returns how many slots a magazine keeps if one value after the other is inserted and
 // removed.
-func kept[T any](t *testing.T) int {
-	r := newRig(t, setup[T]{slots: 4 * shard.MaxReach})
+func kept[T any](t *testing.T, set setup[T]) int {
+	set.slots = 4 * shard.MaxReach
+	r := newRig(t, set)
 	m := r.arena.NewMagazine()
 	defer m.Close(shard.Reclaim)
 	var v T
