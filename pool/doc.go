@@ -5,7 +5,7 @@
 // need names. A pointer keeps its value alive, and does not show that the value was
 // removed. An index into a slice then names the next value in that place. A [Handle] is an
 // index and a generation, and names one life of one slot: once the value is removed, the
-// handle is refused for ever.
+// handle is refused.
 //
 // It works like a coat check: the handle is a ticket for one visit to one hook. The hook
 // is used again, and the old ticket is refused.
@@ -47,6 +47,30 @@
 // [Pool.WriteTo] writes a snapshot while others use the pool. [ReadFrom] makes a copy of
 // the pool from it: handles that were live are live, and all others are refused.
 //
+// # Choosing
+//
+//   - A copy of one value: [Pool.Get]. In place, many at a time: [Pool.Pin], then [Guard.Get] in
+//     the loop, [Guard.Unpin]; [Guard.Repin] now and then if the loop does not end.
+//   - The fastest insertion and removal, on a goroutine of your own: a [Worker].
+//   - To keep one value across blocking calls, for minutes: [Pool.Hold], then [Ref.Release]; for
+//     a new one [Reservation.CommitHold].
+//   - A handle before there is a value, or values that refer to themselves: [Pool.Reserve], or
+//     [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may fail.
+//   - Buffers that survive from one value to the next: Options.Reset with InsertFunc.
+//   - A fixed number of values without later allocation: Options.Capacity with Preallocate.
+//     Memory ahead of insertions: [Pool.Grow].
+//   - To wait for a slot while a bounded pool is full: [Pool.InsertWait]. A semaphore of Capacity
+//     does not suffice, because slots also wait for guards.
+//   - Generations that last longest, by even use of slots: Options.Reuse, [FIFO].
+//   - All values, in order of their slots: [Pool.All]; [Guard.All] in a hot loop; in parallel
+//     [Pool.Each].
+//   - A pool in a file, with the same handles after a restart: [Pool.WriteTo], then [ReadFrom].
+//   - Values side by side that come and go by phases: package dense. Records that loops read
+//     field by field: package table. A hierarchy whose links cannot dangle: package tree.
+//     Creation and removal put off to the end of a frame: package command.
+//   - Names for Go values in C, epoll, io_uring or shared memory: package cgohandle. Numbers for
+//     requests that wait for an answer: package pending.
+//
 // # Memory model
 //
 // In the terminology of the Go memory model, the insertion of a value synchronizes
@@ -72,7 +96,9 @@
 // valid, however long a program runs.
 //
 // A pool keeps its pages for the next peak. [Pool.Trim] returns unused ones to the Go
-// heap. [Pool.Grow] allocates ahead.
+// heap. [Pool.Grow] allocates ahead. Loops, Len, Stats and snapshots read every slot that has
+// memory. Epochs end after 2^48, which is nine years at a million advances a second. From then
+// on slots are reused only while no guard is pinned.
 //
 // # Testing and monitoring
 //

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net/url"
 	"os"
@@ -23,22 +24,24 @@ func Example() {
 		Peer pool.Handle[Conn] // a reference that cannot dangle
 	}
 	conns := pool.Must[Conn](nil)
-
-	alice, _ := conns.Insert(Conn{Name: "alice"})
-	bob, _ := conns.Insert(Conn{Name: "bob", Peer: alice})
-
-	conns.View(bob, func(c *Conn) {
+	alice, err := conns.Insert(Conn{Name: "alice"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	bob, err := conns.Insert(Conn{Name: "bob", Peer: alice})
+	if err != nil {
+		log.Fatal(err)
+	}
+	greet := func(c *Conn) {
 		peer, ok := conns.Get(c.Peer)
-		fmt.Println(peer.Name, ok)
-	})
-
-	conns.Remove(alice)                         // true for exactly one caller
-	_, _ = conns.Insert(Conn{Name: "carol"})    // whichever slot she gets …
-	_, ok := conns.Get(conns.MustGet(bob).Peer) // … alice's handle is refused for ever
-	fmt.Println(ok)
+		fmt.Println(c.Name, "greets", peer.Name, ok)
+	}
+	conns.View(bob, greet) // bob greets alice true
+	conns.Remove(alice)    // true for exactly one caller
+	conns.View(bob, greet) // bob greets  false, whatever lives in her slot by now
 	// Output:
-	// alice true
-	// false
+	// bob greets alice true
+	// bob greets  false
 }
 
 // replay are options that make the handles of the examples the same each time:

@@ -4,6 +4,7 @@ package pool_test
 
 import (
 	"fmt"
+	"log"
 	"testing"
 	"unsafe"
 
@@ -27,9 +28,13 @@ func TestRecordsHaveNoSize(t *testing.T) {
 }
 
 func ExamplePool_MustGet() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
+	p := pool.Must(&pool.Options[string]{Origin: 1, Shards: 1})
+	h, err := p.Insert("umbrella")
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(p.MustGet(h))
+
 	p.Remove(h)
 	defer func() { fmt.Println(recover()) }()
 	p.MustGet(h)
@@ -41,8 +46,11 @@ func ExamplePool_MustGet() {
 // With the tag coatcheck_debug, the text goes on with who inserted the values,
 // who removed them, and when.
 func ExamplePool_Explain() {
-	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
+	p := pool.Must(&pool.Options[string]{Origin: 1, Shards: 1})
+	h, err := p.Insert("umbrella")
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(p.Explain(h))
 	p.Remove(h)
 	fmt.Println(p.Explain(h))
@@ -55,7 +63,7 @@ func ExamplePool_Explain() {
 
 // With the tag coatcheck_debug, it also tells who opened them, and when.
 func ExamplePool_ExplainOpen() {
-	p := pool.Must(replay[string]())
+	p := pool.Must[string](nil)
 	g := p.Pin()
 	w := p.Worker()
 	fmt.Println(p.ExplainOpen())

@@ -2,93 +2,15 @@ package pending_test
 
 import (
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"sync"
 	"time"
 
 	"coatcheck/pool"
 	"coatcheck/pool/pending"
 )
-
-type message struct {
-	ID   uint64
-	Text string
-}
-
-// client is an RPC client: any number of goroutines call, and one reads the answers.
-type client struct {
-	calls *pending.Calls[string]
-	mu    sync.Mutex
-	out   *gob.Encoder
-}
-
-func newClient(conn net.Conn) *client {
-	c := &client{calls: pending.New[string](nil), out: gob.NewEncoder(conn)}
-	go func() {
-		for in := gob.NewDecoder(conn); ; {
-			var m message
-			if err := in.Decode(&m); err != nil {
-				c.calls.Close(err) // whoever waits learns of it
-				return
-			}
-			c.calls.Deliver(m.ID, m.Text) // false: it comes too late
-		}
-	}()
-	return c
-}
-
-func (c *client) call(text string) (string, error) {
-	call, err := c.calls.Start()
-	if err != nil {
-		return "", err
-	}
-	c.mu.Lock()
-	err = c.out.Encode(message{call.ID(), text})
-	c.mu.Unlock()
-	if err != nil {
-		call.Cancel() // nobody will answer
-		return "", err
-	}
-	return call.WaitTimeout(time.Minute)
-}
-
-// A client whose server answers out of order.
-func Example() {
-	here, there := net.Pipe()
-	go func() { // the server answers three requests in reverse, and goes
-		var ms [3]message
-		in, out := gob.NewDecoder(there), gob.NewEncoder(there)
-		for i := range ms {
-			_ = in.Decode(&ms[i])
-		}
-		for i := len(ms) - 1; i >= 0; i-- {
-			_ = out.Encode(message{ms[i].ID, "re: " + ms[i].Text})
-		}
-		_ = there.Close()
-	}()
-
-	c := newClient(here)
-	var wg sync.WaitGroup
-	answers := make([]string, 3)
-	for i, text := range []string{"coat", "hat", "umbrella"} {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			answers[i], _ = c.call(text)
-		}()
-	}
-	wg.Wait()
-	fmt.Println(answers)
-	_, err := c.call("gloves")
-	fmt.Println(errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe))
-	// Output:
-	// [re: coat re: hat re: umbrella]
-	// true
-}
 
 // The call ends when the context is done, and its answer is refused.
 func ExampleCall_Wait() {

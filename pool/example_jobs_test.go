@@ -1,0 +1,98 @@
+package pool_test
+
+import (
+	"fmt"
+	"log"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"coatcheck/pool"
+)
+
+// A graph of jobs, each of which runs when those before it are done. A job that is done has
+// left the pool. So its handle is stale, and a later job finds that it need not wait for it.
+func Example_jobs() {
+	g := graph{jobs: pool.Must[job](nil)}
+	add := func(text string, after ...pool.Handle[job]) pool.Handle[job] {
+		h, err := g.Add(func() error {
+			fmt.Println(text)
+			return nil
+		}, after...)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return h
+	}
+	coat := add("take the coat")
+	ticket := add("write a ticket", coat)
+	out := add("hand out the ticket", ticket)
+	add("next, please", coat, out) // either may be done by now
+	if err := g.running.Wait(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(g.jobs.Len(), "jobs left")
+	// Output:
+	// take the coat
+	// write a ticket
+	// hand out the ticket
+	// next, please
+	// 0 jobs left
+}
+
+type job struct {
+	run func() error
+
+	// The graph's mutex guards these.
+	waits int                // how many jobs it waits for
+	next  []pool.Handle[job] // those that wait for it
+}
+
+// graph runs jobs.
+type graph struct {
+	jobs    *pool.Pool[job]
+	running errgroup.Group
+	mu      sync.Mutex
+}
+
+// Add adds a job that runs on a goroutine of its own after others. If one of those fails, it
+// never runs.
+func (g *graph) Add(run func() error, after ...pool.Handle[job]) (pool.Handle[job], error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r, err := g.jobs.Reserve()
+	if err != nil {
+		return 0, err
+	}
+	h := r.Handle()
+	r.Value().run = run
+	for _, before := range after {
+		// A job that is done is not viewed.
+		g.jobs.View(before, func(b *job) {
+			b.next = append(b.next, h)
+			r.Value().waits++
+		})
+	}
+	if r.Value().waits == 0 {
+		g.running.Go(func() error { return g.do(h, run) })
+	}
+	return r.Commit(), nil
+}
+
+// do runs a job and then starts those that waited for it alone.
+func (g *graph) do(h pool.Handle[job], run func() error) error {
+	if err := run(); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	done, _ := g.jobs.Take(h)
+	for _, next := range done.next {
+		g.jobs.View(next, func(n *job) {
+			if n.waits--; n.waits == 0 {
+				g.running.Go(func() error { return g.do(next, n.run) })
+			}
+		})
+	}
+	return nil
+}
