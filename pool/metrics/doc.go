@@ -5,7 +5,8 @@
 //
 //	go -C pool/metrics test -v -tags coatcheck_debug . # prints where the screenshots are
 //
-// A module that keeps a clone beside it replaces this module as well:
+// Where go.mod has a replacement for the pool, it needs one for this module as well:
 //
-//	go mod edit -require coatcheck/pool/metrics@v0.0.0 -replace coatcheck/pool/metrics=../coatcheck/pool/metrics
+//	go mod edit -replace coatcheck/pool/metrics=../coatcheck/pool/metrics
+//	go get coatcheck/pool/metrics/poolprom
 package metrics

@@ -181,17 +181,49 @@ func TestCitations(t *testing.T) {
 }
 
 // The gate runs the README's commands: it has each, or the words by which it finds it there.
+// Those that import the module are run by a test in internal/tools/home.
 func TestGateRunsReadme(t *testing.T) {
 	gate, n := text(t, ".ci/run"), 0
 	for block := range matches("(?s)```sh\n(.*?)```", text(t, "README.md")) {
 		for line := range strings.Lines(block) {
-			if command := strings.Join(strings.Fields(line)[:3], " "); !strings.HasPrefix(command, "go get ") { // in a clone with a path
+			if command := strings.Join(strings.Fields(line)[:3], " "); !strings.HasPrefix(command, "go mod ") && !strings.HasPrefix(command, "go get ") {
 				require.True(t, strings.Contains(gate, command), command)
 				n++
 			}
 		}
 	}
-	require.GreaterOrEqual(t, n, 5)
+	require.Equal(t, 2, n)
+}
+
+// What the documents show as Go is part of a Go file.
+func TestDocumentsShowCodeOfTheTree(t *testing.T) {
+	space := regexp.MustCompile(`\s+`)
+	var all strings.Builder
+	x := read(t)
+	for path := range x.comments {
+		all.WriteString(space.ReplaceAllString(text(t, path), " "))
+	}
+	n := 0
+	for _, path := range x.files {
+		if filepath.Ext(path) == ".md" {
+			for block := range matches("(?s)```go\n(.*?)```", text(t, path)) {
+				require.True(t, strings.Contains(all.String(), space.ReplaceAllString(block, " ")), "%s shows\n%s", path, block)
+				n++
+			}
+		}
+	}
+	require.GreaterOrEqual(t, n, 9)
+}
+
+// The README fits on some pages, and its links lead to files, which say something, and not to
+// folders.
+func TestReadmeIsShort(t *testing.T) {
+	readme := text(t, "README.md")
+	require.LessOrEqual(t, strings.Count(readme, "\n"), 120)
+	for to := range matches(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`, readme) {
+		_, err := os.ReadDir(filepath.Join(root, to))
+		require.Error(t, err, "%s is a folder", to)
+	}
 }
 
 // Each test that the table of faults names exists, and each test of the files about faults is

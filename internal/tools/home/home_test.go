@@ -13,31 +13,30 @@ const elsewhere = "github.com/you/coatcheck"
 // A moved clone does not mention its old path, and builds and passes its tests in all
 // modules.
 func TestMovedCloneBuildsAndPasses(t *testing.T) {
-	root := repository(t, `git ls-files -z --cached --others --exclude-standard | tar -cf - --null -T - | tar -xf - -C "$0"`)
+	root := repository(t, copied)
 	old := modulePath(t, root)
-	if err := move(root, elsewhere); err != nil {
+	if _, err := move(root, elsewhere, "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
 	if got := modulePath(t, root); got != elsewhere {
 		t.Errorf("the module is %s", got)
 	}
 	readme := read(t, filepath.Join(root, "README.md"))
-	if !strings.Contains(readme, "go get "+elsewhere+"@latest") || strings.Contains(readme, homeless) {
+	if !strings.Contains(readme, "go get "+elsewhere+"/pool@latest") || strings.Contains(readme, homeless) {
 		t.Error("the README does not tell how to get it")
 	}
-	for _, kept := range []string{"go test -tags coatcheck_debug", "COATCHECK_FULL=1", "# coatcheck\n"} {
-		if !strings.Contains(readme, kept) {
-			t.Errorf("the README has lost %q", kept)
+	for kept, file := range map[string]string{"go test -tags coatcheck_debug": "docs/migration.md", "COATCHECK_FULL=1": "CONTRIBUTING.md", "# coatcheck\n": "README.md"} {
+		if !strings.Contains(read(t, filepath.Join(root, file)), kept) {
+			t.Errorf("%s has lost %q", file, kept)
 		}
 	}
 	if left := mentioned(root, old); left != "" {
 		t.Errorf("the old path is still there:\n%s", left)
 	}
-	// It moves again, but not to its own path.
-	refuse(t, root, elsewhere, "already")
+	// It moves again.
 	refuse(t, root, "example.org/other", "not committed")
 	run(t, root, "sh", "-c", commit)
-	if err := move(root, "example.org/other"); err != nil {
+	if _, err := move(root, "example.org/other", "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
 	if left := mentioned(root, elsewhere); left != "" {
@@ -72,11 +71,16 @@ func TestRefusals(t *testing.T) {
 		{"coatcheck/elsewhere", "missing dot"},
 		{"github.com/you/coat check", "invalid char"},
 		{"github.com/you/coatcheck/", "trailing slash"},
-		{"github.com/you/coatcheck/v2", "version 2"},
-		{"gopkg.in/coatcheck.v1", "version 2"},
+		{"github.com/you/coatcheck/v2", "invalid version"},
+		{"gopkg.in/coatcheck.v1", "invalid version"},
 		{"", "empty"},
 	} {
 		refuse(t, root, c.path, c.why)
+	}
+	for _, c := range [][2]string{{elsewhere, "0.1.0"}, {elsewhere, "v2.0.0"}, {elsewhere + "/v2", "v2.0.0"}, {elsewhere, "latest"}} {
+		if _, err := move(root, c[0], c[1]); err == nil {
+			t.Errorf("%s %s is not refused", c[0], c[1])
+		}
 	}
 	run(t, root, "touch", "new.go")
 	refuse(t, root, elsewhere, "not committed")
@@ -87,7 +91,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestMentions(t *testing.T) {
-	m := newMentions("coatcheck", elsewhere, []string{"pool", "bench"})
+	m := newMentions("coatcheck", elsewhere, "v0.1.0", []string{"pool", "bench"})
 	for text, want := range map[string]string{
 		`import "coatcheck/pool"`:                                   `import "github.com/you/coatcheck/pool"`,
 		"see coatcheck/pool/dense.":                                 "see github.com/you/coatcheck/pool/dense.",
@@ -115,6 +119,9 @@ func TestMentions(t *testing.T) {
 	}
 }
 
+// copied fills a repository with the files of this one, as they are now.
+const copied = `git ls-files -z --cached --others --exclude-standard | tar -cf - --null -T - --ignore-failed-read | tar -xf - -C "$0"`
+
 const commit = "git add -A && git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q -m all"
 
 // repository returns a new repository. The shell command fill writes its files to the folder
@@ -133,7 +140,7 @@ func repository(t *testing.T, fill string) string {
 // refuse requires that a move fails with an error that contains why.
 func refuse(t *testing.T, root, path, why string) {
 	t.Helper()
-	if err := move(root, path); err == nil || !strings.Contains(err.Error(), why) {
+	if _, err := move(root, path, "v0.1.0"); err == nil || !strings.Contains(err.Error(), why) {
 		t.Errorf("%q: %v, want %s", path, err, why)
 	}
 }

@@ -1,11 +1,12 @@
-// Home gives the module, in its clone, a path that other modules can require:
+// Home gives the module, in its clone, a path and a version that other modules can require:
 //
-//	go run -C internal/tools ./home github.com/you/coatcheck
+//	go run -C internal/tools ./home github.com/you/coatcheck v0.1.0
 //
 // It renames the module and the nested ones, their require and replace lines, and every
 // mention of a package by its path in imports, comments, strings and documents. Package
 // names, the build tag coatcheck_debug, environment variables, the name in prose and this
-// command stay. It does not commit the changes.
+// command stay. The nested modules require that version of the module. Home prints the
+// commands that commit and tag it, and runs none of them.
 package main
 
 import (
@@ -25,63 +26,70 @@ import (
 const self = "internal/tools/home/"
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: go run -C internal/tools ./home github.com/you/coatcheck")
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: go run -C internal/tools ./home github.com/you/coatcheck v0.1.0")
 		os.Exit(2)
 	}
-	if err := move(filepath.Join("..", ".."), os.Args[1]); err != nil { // git's root may be that of an outer repository
+	tags, err := move(filepath.Join("..", ".."), os.Args[1], os.Args[2]) // git's root may be that of an outer repository
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "home:", err)
 		os.Exit(1)
 	}
+	fmt.Printf("The module is %s %s now; git diff shows the changes. To publish it:\n\n\tgit commit -a -m 'Publish %[2]s'\n", os.Args[1], os.Args[2])
+	for _, tag := range tags {
+		fmt.Printf("\tgit tag %s\n", tag)
+	}
+	fmt.Printf("\tgit push origin %s\n", strings.Join(tags, " "))
 }
 
-// move renames the module in the clone at root to path.
-func move(root, path string) error {
-	if err := module.CheckPath(path); err != nil {
-		return err
+// move renames the module in the clone at root to path, and lets the nested modules require
+// that version of it. It returns the tags of the version, one for each module that others
+// may require.
+func move(root, path, version string) (tags []string, err error) {
+	if err := module.Check(path, version); err != nil {
+		return nil, err
 	}
 	if _, major, _ := module.SplitPathVersion(path); major != "" {
-		return fmt.Errorf("%s: a path that ends in %s is for version 2 or later", path, major)
+		return nil, fmt.Errorf("%s: a path that ends in %s is for version 2 or later", path, major)
 	}
 	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if _, missing := os.Stat(filepath.Join(root, self)); err != nil || missing != nil {
-		return errors.New("this is no clone; run it with -C internal/tools")
+		return nil, errors.New("this is no clone; run it with -C internal/tools")
 	}
 	old := modfile.ModulePath(gomod)
-	if old == path {
-		return fmt.Errorf("nothing to do: the module's path is %s already", path)
-	}
 	if changes, err := git(root, "status", "--porcelain", "."); err != nil || changes != "" {
-		return errors.Join(err, errors.New("the tree has changes that are not committed"))
+		return nil, errors.Join(err, errors.New("the tree has changes that are not committed"))
 	}
 	folders, err := git(root, "ls-tree", "-d", "-z", "--name-only", "HEAD")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names, err := git(root, "grep", "-l", "-z", "-I", "-F", old) // not in binary files
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m := newMentions(old, path, list(folders))
+	m := newMentions(old, path, version, list(folders))
 	for _, name := range list(names) {
 		if strings.HasPrefix(name, self) {
 			continue
 		}
+		if dir, found := strings.CutSuffix(name, "go.mod"); found && !strings.HasPrefix(name, "internal/") {
+			tags = append(tags, dir+version)
+		}
 		file := filepath.Join(root, name)
 		before, err := os.ReadFile(file)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		after, err := m.renamed(name, string(before))
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if err := os.WriteFile(file, []byte(after), 0o666); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	fmt.Printf("%s is %s now; git diff shows the changes\n", old, path)
-	return nil
+	return tags, nil
 }
 
 // renamed returns the new text of a file.
@@ -91,8 +99,8 @@ func (m *mentions) renamed(name, text string) (string, error) {
 	}
 	after := m.inText(text)
 	switch {
-	case name == "README.md":
-		return m.inReadme(after)
+	case name == "README.md" || name == "docs/install.md":
+		return m.inDocument(after)
 	case filepath.Ext(name) == ".go" && after != text:
 		formatted, err := format.Source([]byte(after)) // longer paths move comments beside them
 		return string(formatted), err

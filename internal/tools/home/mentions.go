@@ -17,18 +17,19 @@ import (
 // coatcheck=../coatcheck. An import is a package in quotes. In a go.mod, a mention is the
 // path of a module between spaces.
 type mentions struct {
-	new             string
+	new, version    string
 	text, inModFile *regexp.Regexp
 }
 
 // newMentions returns the mentions of old in a tree whose root has these folders.
-func newMentions(old, new string, folders []string) *mentions {
+func newMentions(old, new, version string, folders []string) *mentions {
 	old = regexp.QuoteMeta(old)
 	for i := range folders {
 		folders[i] = regexp.QuoteMeta(folders[i])
 	}
 	return &mentions{
 		new:       new,
+		version:   version,
 		text:      regexp.MustCompile(`(^|[^\w./-]|\\[nt])` + old + `(/(?:` + strings.Join(folders, "|") + `)(?:_test)?\b|@|=)`),
 		inModFile: regexp.MustCompile(`(\s)` + old + `((?:/\S*)?\s)`),
 	}
@@ -39,25 +40,33 @@ func (m *mentions) inText(text string) string {
 	return m.text.ReplaceAllString(text, "${1}"+m.new+"${2}")
 }
 
-// inModule renames the module, the requirements and the replacements of a go.mod.
+// inModule renames the module, the requirements and the replacements of a go.mod, and sets
+// the version of a requirement of the module.
 func (m *mentions) inModule(text string) (string, error) {
 	f, err := modfile.Parse("go.mod", []byte(m.inModFile.ReplaceAllString(text, "${1}"+m.new+"${2}")), nil)
 	if err != nil {
 		return "", err
 	}
+	for _, r := range f.Require {
+		if r.Mod.Path == m.new {
+			if err := f.AddRequire(m.new, m.version); err != nil {
+				return "", err
+			}
+		}
+	}
 	f.SortBlocks()
 	return string(modfile.Format(f.Syntax)), nil
 }
 
-// The text of the README between these two is true only while the path has no host.
+// The text of a document between these two is true only while the path has no host.
 const (
 	homeless = "<!-- home:begin -->"
 	housed   = "<!-- home:end -->"
 )
 
-// inReadme replaces the text about a module that cannot be fetched by the command that
-// fetches it. The README of a module that moves again has the command, which is a mention.
-func (m *mentions) inReadme(text string) (string, error) {
+// inDocument replaces the text about a module that cannot be fetched by the command that
+// fetches it. The document of a module that moves again has the command, which is a mention.
+func (m *mentions) inDocument(text string) (string, error) {
 	before, rest, found := strings.Cut(text, homeless+"\n")
 	if !found {
 		return text, nil
@@ -66,5 +75,5 @@ func (m *mentions) inReadme(text string) (string, error) {
 	if !found {
 		return "", errors.New(homeless + " without " + housed)
 	}
-	return before + "```sh\ngo get " + m.new + "@latest\n```\n" + after, nil
+	return before + "```sh\ngo get " + m.new + "/pool@latest\n```\n" + after, nil
 }

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+)
+
+// newcomer gives the test an empty home: no configuration, and no modules but those that
+// proxies have. The first proxy is the returned folder. The second is what this machine has
+// downloaded before.
+func newcomer(t *testing.T) (proxy string) {
+	t.Helper()
+	proxy = t.TempDir()
+	goenv := func(name string) string { return strings.TrimSpace(run(t, ".", "go", "env", name)) }
+	for name, value := range map[string]string{
+		"GOCACHE":   goenv("GOCACHE"), // nobody waits for the standard library twice
+		"GOPROXY":   "file://" + proxy + ",file://" + goenv("GOMODCACHE") + "/cache/download," + goenv("GOPROXY"),
+		"GONOSUMDB": elsewhere,
+		"GOFLAGS":   goenv("GOFLAGS") + " -modcacherw", // or the folder cannot be removed
+		"HOME":      t.TempDir(),
+	} {
+		defer t.Setenv(name, value)
+	}
+	for _, name := range []string{"GOMODCACHE", "GOPATH"} {
+		defer t.Setenv(name, filepath.Join(t.TempDir(), "go"))
+	}
+	return proxy
+}
+
+// program makes a module beside root, and returns it. Its program imports these packages.
+func program(t *testing.T, root string, imports ...string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(filepath.Dir(root), "user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "package main\n\nimport (\n\t_ \"" + strings.Join(imports, "\"\n\t_ \"") + "\"\n)\n\nfunc main() {}\n"
+	for name, text := range map[string]string{"main.go": text, "go.mod": "module example.com/user\n\ngo 1.24.0\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Each way to import the module that the README and docs/install.md show works for a module
+// beside a clone.
+func TestWaysToImport(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "coatcheck")
+	if err := os.Rename(repository(t, copied), root); err != nil {
+		t.Fatal(err)
+	}
+	newcomer(t)
+	var shown []string
+	for _, document := range []string{"README.md", "docs/install.md"} {
+		for _, line := range regexp.MustCompile(`(?m)^go (?:get|mod|work) [^#\n]*[^# \n]`).FindAllString(read(t, filepath.Join(root, document)), -1) {
+			if !slices.Contains(shown, line) {
+				shown = append(shown, line)
+			}
+		}
+	}
+	const pool, collectors = "coatcheck/pool", "coatcheck/pool/metrics/poolprom"
+	for _, way := range []struct{ imports, commands []string }{
+		{[]string{pool}, []string{"go mod edit -replace coatcheck=", "go get coatcheck/pool", "go mod vendor"}},
+		{[]string{pool, collectors}, []string{"go mod edit -replace coatcheck=", "go mod edit -replace coatcheck/pool/metrics=", "go get coatcheck/pool/metrics/poolprom"}},
+		{[]string{pool, collectors}, []string{"go work init", "go work use", "go work vendor"}},
+	} {
+		dir := program(t, root, way.imports...)
+		for _, prefix := range way.commands {
+			i := slices.IndexFunc(shown, func(line string) bool {
+				after, found := strings.CutPrefix(line, prefix)
+				return found && (strings.HasSuffix(prefix, "=") || after == "" || after[0] == ' ')
+			})
+			if i < 0 {
+				t.Fatalf("no document shows %s", prefix)
+			}
+			run(t, dir, "sh", "-c", shown[i])
+		}
+		run(t, dir, "go", "run", ".")
+	}
+	// Of all that is shown, the test has tried each command.
+	if len(shown) != 8 {
+		t.Errorf("the documents show %q", shown)
+	}
+}
+
+// A user gets the module, the collectors and an example from a proxy, one after the other,
+// and later their next version. Each of them can be the only one.
+func TestPublishedModulesInstall(t *testing.T) {
+	root := repository(t, copied)
+	proxy := newcomer(t)
+	publish := func(version string) {
+		tags, err := move(root, elsewhere, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, root, "sh", "-c", commit)
+		for _, tag := range tags {
+			serve(t, root, proxy, strings.TrimSuffix(path.Dir(tag), "."), version)
+		}
+	}
+	publish("v0.1.0")
+	const collectors, example = elsewhere + "/pool/metrics/poolprom", elsewhere + "/examples/cgo"
+	dir := program(t, root, elsewhere+"/pool", collectors)
+	for _, name := range []string{elsewhere + "/pool", collectors, example} {
+		run(t, dir, "go", "get", name+"@latest")
+		run(t, program(t, root, name), "go", "get", name+"@latest")
+	}
+	run(t, dir, "go", "run", ".")
+	run(t, dir, "go", "run", example, "-rounds", "0")
+
+	publish("v0.2.0")
+	run(t, dir, "go", "get", collectors+"@latest")
+	run(t, dir, "go", "run", ".")
+	for name, want := range map[string]string{elsewhere: "v0.2.0", elsewhere + "/pool/metrics": "v0.2.0", example: "v0.1.0"} {
+		if got := run(t, dir, "go", "list", "-m", "-f", "{{.Version}}", name); strings.TrimSpace(got) != want {
+			t.Errorf("%s is at %s, want %s", name, got, want)
+		}
+	}
+}
+
+// serve adds a version of the module in a folder of the repository at root to a proxy.
+func serve(t *testing.T, root, proxy, folder, version string) {
+	t.Helper()
+	m := module.Version{Path: path.Join(elsewhere, folder), Version: version}
+	dir := filepath.Join(proxy, m.Path, "@v")
+	file := filepath.Join(dir, version)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := os.Create(file + ".zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	if err := zip.CreateFromVCS(archive, m, root, "HEAD", folder); err != nil {
+		t.Fatal(err)
+	}
+	run(t, root, "cp", filepath.Join(folder, "go.mod"), file+".mod")
+	run(t, dir, "sh", "-c", `echo '{"Version":"'$0'"}' >$0.info && echo $0 >>list`, version)
+}
