@@ -58,7 +58,7 @@ type Arena[T any] struct {
 	// all.
 	//
 	//	writers  decide, under all
-	//	readers  claimSlow, by an addition of 0
+	//	readers  claim, by an addition of 0
 	decisions atom.Uint64
 	refused   struct {
 		number uint64
@@ -150,13 +150,11 @@ func (a *Arena[T]) slot(i uint32) *Slot[T] { return At[T](a.Table.Pages(), i) }
 
 // markMoved notes that the value of slot i was moved out. Reclaiming then zeroes the slot, and
 // Reset never sees a value that another owns. The slot's owner calls it before it retires the
-// slot. The operation is atomic because the bits of a word belong to different owners. Without
-// a Reset it does nothing.
+// slot. The operation is atomic because the bits of a word belong to different owners. There
+// must be a Reset.
 func (a *Arena[T]) markMoved(i uint32) {
-	if a.Reset != nil {
-		m, j := a.Table.Pages().meta(i)
-		m.moved[j/32].Or(1 << (j % 32))
-	}
+	m, j := a.Table.Pages().meta(i)
+	m.moved[j/32].Or(1 << (j % 32))
 }
 
 // unmarkMoved clears the mark of slot i and returns whether it was set. There must be a Reset.

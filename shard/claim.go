@@ -22,19 +22,16 @@ var (
 // shards, and then in new memory. It takes no lock that another goroutine has, but for the
 // growth of a page. If it finds nothing, decide looks once more, under all locks.
 func (a *Arena[T]) Claim(frame uintptr) (*Slot[T], uint64, error) {
-	return a.claim(a.Local(hint.Of(frame)))
-}
-
-func (a *Arena[T]) claim(s *shard[T]) (*Slot[T], uint64, error) {
+	s := a.Local(hint.Of(frame))
 	if slot, h := s.Pop(); slot != nil {
 		return slot, h, nil
 	}
-	return a.claimSlow(s)
+	return a.claim(s)
 }
 
-// claimSlow repeats only because another insertion was faster, because it has called Resets,
-// or because a look-up's own pin is in the way, which ends by itself.
-func (a *Arena[T]) claimSlow(s *shard[T]) (*Slot[T], uint64, error) {
+// claim repeats only because another insertion was faster, because it has called Resets, or
+// because a look-up's own pin is in the way, which ends by itself.
+func (a *Arena[T]) claim(s *shard[T]) (*Slot[T], uint64, error) {
 	for round := 0; ; round++ {
 		if slot, h := a.search(s); slot != nil {
 			return slot, h, nil
@@ -106,10 +103,10 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 
 // take takes a slot from the shard's freelist or from its range.
 func (s *shard[T]) take() (*Slot[T], uint64) {
-	if slot, h := s.takeFresh(); slot != nil {
+	if slot, h := s.Pop(); slot != nil {
 		return slot, h
 	}
-	return s.Pop()
+	return s.takeFresh()
 }
 
 // reclaimIn reclaims in o for s if o has slots that are ready, or at least n that wait. It

@@ -86,15 +86,15 @@ func (s *shard[T]) Pop() (*Slot[T], uint64) {
 // popRun takes as many slots as dst has room for, or all. It puts them into dst, the first one
 // last, and returns how many there are.
 //
-// The links that it reads may be stale, and then lead to other slots. The compare-and-swap
-// succeeds only if the top has not changed, and so proves all of them.
+// The links that it reads may be stale, and then lead to other slots, or out of the table. The
+// compare-and-swap succeeds only if the top has not changed, and so proves all of them.
 func (s *shard[T]) popRun(dst []kept[T]) int {
-	a := s.arena
 	for {
-		top := s.free.Load() // observes (P3)
+		// Observes (P3), and then (P2).
+		top, t := s.free.Load(), s.arena.Table.Current.Load()
 		i, n := Low(top), 0
-		for ; n < len(dst) && i != None; n++ {
-			slot := a.slot(i) // by a table that is newer than the link
+		for ; n < len(dst) && i < t.Limit; n++ {
+			slot := At[T](t, i)
 			word := slot.Word.Load()
 			dst[n] = kept[T]{slot, Pack(Generation(word)+1, i)}
 			i = Low(word)
@@ -103,8 +103,8 @@ func (s *shard[T]) popRun(dst []kept[T]) int {
 			return 0
 		}
 		rest := emptyList
-		if i != None {
-			rest = Pack(Generation(a.slot(i).Word.Load()), i)
+		if i < t.Limit {
+			rest = Pack(Generation(At[T](t, i).Word.Load()), i)
 		}
 		if s.free.CompareAndSwap(top, rest) {
 			slices.Reverse(dst[:n])

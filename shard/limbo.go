@@ -54,7 +54,9 @@ func (s *shard[T]) Take(h uint64) (v T, ok bool) {
 	seen, ok := unlink(&slot.Word, &s.limbo, h)
 	if ok {
 		v = slot.Value
-		s.arena.markMoved(Low(h))
+		if s.arena.Reset != nil {
+			s.arena.markMoved(Low(h))
+		}
 		s.retire(slot, h, seen)
 	}
 	return v, ok
@@ -98,13 +100,17 @@ func (a *Arena[T]) note(h uint64) {
 // Success of a push gives the slot away, to the goroutine that seals it. Failure means that
 // another removal has pushed, or that a seal has taken all that waited.
 func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
-	s.arena.note(h)
+	if h >= s.arena.quick {
+		s.arena.note(h)
+	}
 	for !s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P6)
 		s.contend()
 		seen = s.limbo.Load()
 		slot.set(Vacated(h, Low(seen)))
 	}
-	s.arena.wake()
+	if h >= s.arena.quick {
+		s.arena.wake()
+	}
 	if n := Generation(seen) + 1; n%Batch == 0 {
 		s.reclaimDue(n)
 	}
@@ -229,7 +235,9 @@ func (r *Removals[T]) Remove(h uint64) bool {
 	if !slot.Word.CompareAndSwap(h, Vacated(h, top)) {
 		return false
 	}
-	a.note(h)
+	if h >= a.quick {
+		a.note(h)
+	}
 	r.chain.noteFirst(slot, Low(h), Vacated(h, top))
 	r.N++
 	if r.chain.n >= a.reach {

@@ -74,5 +74,13 @@ func InlineWord(w uint64) uint64 {
 	return pushed(w, Generation(w), Low(Pack(1, 2)))
 }
 
+// InlineMeta inlines PageTable.meta and queue.wake.
+func InlineMeta(t *PageTable) bool {
+	var q queue
+	q.wake()
+	m, i := t.meta(0)
+	return m.stamps[i] == 0
+}
+
 // InlineRange inlines rangeLen. In InlineWord, it would make that too long to be inlined.
 func InlineRange(w uint64) uint64 { return rangeLen(w) }

@@ -19,6 +19,7 @@ var operations = map[string]func(n int){
 	"Pool.Get among 1,000":                 gets,
 	"Guard.Get among 1,000":                guardGets,
 	"Pin and Unpin":                        pins,
+	"Pool, InsertFunc and Take":            funcPairs,
 }
 
 func bounded() *pool.Pool[value] { return pool.Must(&pool.Options[value]{Capacity: 1 << 16}) }
@@ -57,6 +58,14 @@ func poolPairs(p *pool.Pool[value], n int) {
 	for i := range n {
 		h, _ := p.Insert(value{a: uint64(i)})
 		p.Remove(h)
+	}
+}
+
+func funcPairs(n int) {
+	p := pool.Must[value](nil)
+	for i := range n {
+		h, _ := p.InsertFunc(func(_ pool.Handle[value], v *value) { v.a = uint64(i) })
+		p.Take(h)
 	}
 }
 
