@@ -86,13 +86,13 @@ func processor() string {
 	return strings.TrimSpace(text)
 }
 
-// fileName returns the name of the file of figures. Processors of a family share it, if they
-// have as many cores: "amd-family-25-2-cores.txt".
+// fileName returns the name of the file of figures. Processors of a model share it, if they
+// have as many cores: "amd-family-25-model-17-2-cores.txt".
 func fileName() string {
 	kind := runtime.GOARCH
 	if info := cpuinfo(); info["cpu family"] != "" {
 		vendor := strings.NewReplacer("Authentic", "", "Genuine", "").Replace(info["vendor_id"])
-		kind = fmt.Sprintf("%s-family-%s", strings.ToLower(vendor), info["cpu family"])
+		kind = fmt.Sprintf("%s-family-%s-model-%s", strings.ToLower(vendor), info["cpu family"], info["model"])
 	}
 	return fmt.Sprintf("%s-%d-cores.txt", kind, runtime.NumCPU())
 }

@@ -81,7 +81,7 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 	if failed != nil || err != nil || !asked.readme {
 		return errors.Join(failed, err)
 	}
-	return readme(figures, qs)
+	return readme(from, figures, qs)
 }
 
 // quickly runs each case once and prints a line for each question that works.
@@ -104,14 +104,26 @@ func quickly(ctx context.Context, asked *flags, qs []suite.Question, stdout io.W
 	return failed
 }
 
-// readme rewrites the tables of docs/performance.md and of the project's README, and the
-// project's chart.
-func readme(figures *report.Figures, qs []suite.Question) error {
+// readme rewrites the tables of docs/performance.md and of the project's README by all files of
+// figures that are beside this one, and the project's chart by this one.
+func readme(from string, figures *report.Figures, qs []suite.Question) error {
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(from), "*.txt"))
+	if err != nil {
+		return err
+	}
+	var all []*report.Figures
+	for _, file := range files {
+		f, err := report.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		all = append(all, f)
+	}
 	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "Pair" })
 	return errors.Join(
 		write("../docs/throughput.svg", func(w io.Writer) error { return report.SVG(w, figures, &qs[charted], "ops/s", "goroutines") }),
-		report.Readme("../docs/performance.md", figures, qs, false),
-		report.Readme("../README.md", figures, qs, true),
+		report.Rewrite("../docs/performance.md", report.Tables(all, qs)),
+		report.Rewrite("../README.md", report.Brief(all, qs)),
 	)
 }
 

@@ -37,9 +37,9 @@ type series struct {
 // procs is the name of the parameter that the benchmark format writes as -4.
 const procs = "GOMAXPROCS"
 
-// machine lists the configuration lines that must not change within a file: a median of
+// fixed lists the configuration lines that must not change within a file: a median of
 // figures of two machines or commits would mean nothing.
-var machine = []string{"goos", "goarch", "cpu", "commit"}
+var fixed = []string{"goos", "goarch", "cpu", "commit"}
 
 // ReadFile calls Read for a file.
 func ReadFile(path string) (*Figures, error) {
@@ -81,7 +81,7 @@ func Read(r io.Reader, name string) (*Figures, error) {
 func (f *Figures) add(r *benchfmt.Result) error {
 	for _, c := range r.Config {
 		was, value := f.config[c.Key], string(c.Value)
-		if was != "" && was != value && slices.Contains(machine, c.Key) {
+		if was != "" && was != value && slices.Contains(fixed, c.Key) {
 			return fmt.Errorf("%s is %q, and was %q before: put them into different files", c.Key, value, was)
 		}
 		f.config[c.Key] = value
@@ -131,26 +131,35 @@ func value(ps []suite.Param, key string) string {
 	return ""
 }
 
+// machine returns the processor, with its family if it is known, and the number of cores.
+func (f *Figures) machine() string {
+	return listed([][3]string{{"", f.config["cpu"], ""}, {"", f.config["cores"], " cores"}})
+}
+
 // origin returns, in a line, what the file says about the run: "" if nothing.
 func (f *Figures) origin() string {
 	c := f.config
-	var parts []string
-	for _, part := range []struct{ before, text, after string }{
-		{"`", c["command"], "`"},
-		{"", c["cpu"], ""},
-		{"", c["cores"], " cores"},
+	return listed([][3]string{
+		{"", f.machine(), ""},
 		{"", f.cost("locked", 2), " a locked instruction"},
 		{"", f.cost("uncontended", 1), " to lock and unlock an uncontended mutex"},
 		{"", c["goos"], "/" + c["goarch"]},
 		{"", c["go"], ""},
 		{"commit ", c["commit"], ""},
 		{"", c["date"], ""},
-	} {
-		if part.text != "" {
-			parts = append(parts, part.before+part.text+part.after)
+		{"`", c["command"], "`"},
+	})
+}
+
+// listed puts parts together, each with what is before and after it. It leaves out empty ones.
+func listed(parts [][3]string) string {
+	var texts []string
+	for _, p := range parts {
+		if p[1] != "" {
+			texts = append(texts, p[0]+p[1]+p[2])
 		}
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(texts, ", ")
 }
 
 // cost returns the time of a floor of the question Pair that does something n times, divided

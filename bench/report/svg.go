@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"io"
 	"math"
 	"slices"
@@ -12,20 +13,24 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// The measures of the chart. The names are at the right.
+// The measures of the chart. The names of the lines are at the right.
 const (
-	svgWidth, svgHeight = 440, 300
+	svgWidth, svgHeight = 640, 420
 
-	left, right = 52., 306.
-	top, bottom = 12., 270.
-	textHeight  = 15.
+	left, right = 74., 500.
+	top, bottom = 52., 370.
+	textHeight  = 16.
 )
 
-// style has a set of colours for a light background and one for a dark: of texts, the grid, ours,
-// references, and one for each of theirs.
-const style = `:root{--ink:#1b1f24;--grid:#d9dce0;--ours:#0a5fb4;--reference:#a3a8ae;--theirs0:#c2571a;--theirs1:#00855f;--theirs2:#a84f86;--theirs3:#9a6c00}
-@media (prefers-color-scheme:dark){:root{--ink:#e6e8eb;--grid:#3a3f46;--ours:#4da3f5;--reference:#70767e;--theirs0:#f0834a;--theirs1:#2fc79c;--theirs2:#e39cc3;--theirs3:#e8b53a}}
-path{fill:none;stroke-width:1.2}text{font:13px system-ui,Arial,sans-serif;fill:var(--ink)}`
+// style has a set of colours for a light background and one for a dark: of texts, the grid, and
+// the roles.
+const style = `:root{--ink:#1b1f24;--grid:#d9dce0;--ours:#0a5fb4;--theirs:#c2571a;--reference:#7d838a}
+@media (prefers-color-scheme:dark){:root{--ink:#e6e8eb;--grid:#3a3f46;--ours:#4da3f5;--theirs:#f0834a;--reference:#8f959c}}
+path{fill:none;stroke-width:1.4}text{font:13px system-ui,Arial,sans-serif;fill:var(--ink)}`
+
+// marks are what tells the lines of a role apart, at their points: a circle, a square, a triangle,
+// a cross and a diamond.
+var marks = []string{"m-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", "m-3.5,-3.5h7v7h-7z", "m0,-5l4.5,8h-9z", "m-4,-4l8,8m0,-8l-8,8", "m0,-5l5,5l-5,5l-5,-5z"}
 
 // line is a contestant's figures along the horizontal axis.
 type line struct {
@@ -34,6 +39,7 @@ type line struct {
 	xs   []float64
 	ys   []figure
 	look string // of its path
+	mark string // at its points
 }
 
 func (l *line) last() float64 { return l.ys[len(l.ys)-1].mid }
@@ -56,23 +62,24 @@ func (v *view) lines(axis string) (ls []*line) {
 	}
 	ls = slices.DeleteFunc(ls, func(l *line) bool { return len(l.xs) < 2 })
 	slices.SortFunc(ls, func(a, b *line) int { return cmp.Or(cmp.Compare(b.role, a.role), cmp.Compare(a.impl, b.impl)) })
-	theirs := 0
+	drawn := map[string]int{}
 	for _, l := range ls {
+		l.look = "stroke:var(--reference);stroke-dasharray:6 4"
 		switch l.role {
 		case suite.Ours:
 			l.look = "stroke:var(--ours);stroke-width:2.4"
-		case suite.Reference, suite.Floor:
-			l.look = "stroke:var(--reference);stroke-dasharray:5 5"
-		default:
-			l.look = fmt.Sprintf("stroke:var(--theirs%d)", theirs%4)
-			theirs++
+		case suite.Theirs:
+			l.look = "stroke:var(--theirs)"
 		}
+		l.mark = marks[drawn[l.look]%len(marks)]
+		drawn[l.look]++
 	}
 	return ls
 }
 
 // SVG draws the figures in that unit, of a question that was measured with one GOMAXPROCS, on
-// logarithmic axes. axis is the parameter along the horizontal one.
+// logarithmic axes, so that no contestant squeezes the others. axis is the parameter along the
+// horizontal one.
 func SVG(w io.Writer, f *Figures, q *suite.Question, unit, axis string) error {
 	views := f.views(q)
 	i := slices.IndexFunc(views, func(v *view) bool { return v.unit.name == unit })
@@ -103,10 +110,14 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, unit, axis string) error {
 		fmt.Fprintf(&b, "<path d=\"%s\" style=\"%s\"/>\n", fmt.Sprintf(format, args...), look)
 	}
 	text := func(x, y float64, anchor, text string) {
-		fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, text)
+		fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, html.EscapeString(text))
 	}
 	fmt.Fprintf(&b, "<svg role=\"img\" aria-label=\"%s\" width=\"%dpt\" height=\"%dpt\" viewBox=\"0 0 %[2]d %[3]d\" xmlns=\"http://www.w3.org/2000/svg\">\n<style>%[4]s</style>\n",
 		v.title, svgWidth, svgHeight, style)
+	text(left, 18, "start", v.title)
+	text(left, 36, "start", f.machine())
+	text((left+right)/2, bottom+42, "middle", axis)
+	fmt.Fprintf(&b, "<text transform=\"translate(16,%.1f) rotate(-90)\" text-anchor=\"middle\">%s</text>\n", (top+bottom)/2, v.unit.label())
 	for _, x := range xs {
 		path("stroke:var(--grid)", "M%.1f,%gV%g", across(x), bottom, top)
 		text(across(x), bottom+textHeight+2, "middle", number(fmt.Sprint(x)))
@@ -123,6 +134,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, unit, axis string) error {
 		points := make([]string, len(l.xs))
 		for i, x := range l.xs {
 			points[i] = fmt.Sprintf("%.1f,%.1f", across(x), up(l.ys[i].mid))
+			path(l.look+";stroke-dasharray:none;stroke-width:1.4", "M%s%s", points[i], l.mark)
 			path(l.look, "M%.1f,%.1fV%.1f", across(x), up(l.ys[i].lo), up(l.ys[i].hi))
 		}
 		path(l.look, "M%s", strings.Join(points, " "))
@@ -132,8 +144,9 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, unit, axis string) error {
 	at := 0.
 	for i, l := range lines {
 		at = max(at, min(up(l.last()), bottom-textHeight*float64(len(lines)-1-i)))
-		path(l.look, "M%g,%.1fh20", right+10, at)
-		text(right+36, at+4, "start", l.impl)
+		path(l.look, "M%g,%.1fh36", right+12, at)
+		path(l.look+";stroke-dasharray:none;stroke-width:1.4", "M%g,%.1f%s", right+30, at, l.mark)
+		text(right+56, at+4, "start", l.impl)
 		at += textHeight
 	}
 	b.WriteString("</svg>\n")

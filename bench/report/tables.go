@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -38,8 +36,8 @@ func (f *Figures) contests(qs []suite.Question) (cs []contest) {
 	return cs
 }
 
-// heading is the heading of all tables of contests but for the first column or two. Brief tables
-// have no references.
+// heading is the heading of all tables of contests but for the first column or two, and but for
+// the brief one.
 var heading = []string{"the plain pool", "best of ours", "best that does the job", "ratio", "best reference, which does less"}
 
 // texts returns a contest's row under heading. The ratio is that of the best of ours.
@@ -102,7 +100,7 @@ func losses(cs []contest) (rows [][]string, score string) {
 	for _, l := range all {
 		rows = append(rows, l.texts)
 	}
-	return rows, fmt.Sprintf("In %d of %d comparisons with one that does the job the best of ours is behind, the plain pool in %d.", len(rows), comparisons, plainly)
+	return rows, fmt.Sprintf("We lose %d of %d comparisons, with the plain pool alone %d.", len(rows), comparisons, plainly)
 }
 
 // Text writes the tables for the terminal: a row for each contest, and where we lose.
@@ -123,76 +121,4 @@ func Text(w io.Writer, f *Figures, qs []suite.Question) error {
 	}
 	line("\n" + score)
 	return t.Flush()
-}
-
-// The lines before and after a file's table.
-const (
-	Begin = "<!-- bench:begin -->"
-	End   = "<!-- bench:end -->"
-)
-
-var marked = regexp.MustCompile("(?ms)^" + Begin + "$.*?^" + End + "$")
-
-// Readme rewrites the table between the lines Begin and End of a Markdown file and nothing
-// else. It returns an error if the file does not have these lines once.
-func Readme(path string, f *Figures, qs []suite.Question, brief bool) error {
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	places := marked.FindAllIndex(old, -1)
-	if len(places) != 1 {
-		return fmt.Errorf("%s: the lines %s and %s must be there once; they are %d times", path, Begin, End, len(places))
-	}
-	text := Begin + "\n" + f.markdown(qs, brief) + End
-	return os.WriteFile(path, slices.Concat(old[:places[0][0]], []byte(text), old[places[0][1]:]), 0o666)
-}
-
-// briefly lists the questions of a brief table.
-var briefly = []string{"Pair", "Churn", "Read", "Mix", "Iterate", "Memory"}
-
-// markdown returns the table between the markers. It has a row for each chart with a comparison,
-// of the first set of parameters and the last. A brief one has six rows, of the first charts of
-// some questions, without references.
-func (f *Figures) markdown(qs []suite.Question, brief bool) string {
-	cs := f.contests(qs)
-	_, score := losses(cs)
-	columns := 1 + len(heading)
-	if brief {
-		columns--
-	}
-	var b strings.Builder
-	line := func(texts ...string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(texts[:columns], " | ")) }
-	fmt.Fprintf(&b, "\n%s:\n\n", f.origin())
-	line(append([]string{"what"}, heading...)...)
-	fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", columns))
-
-	cs = slices.DeleteFunc(cs, func(c contest) bool {
-		_, compared := c.cell.best(suite.Theirs)
-		return !compared || brief && (!slices.Contains(briefly, c.q.ID) || !c.first)
-	})
-	for i, c := range cs {
-		if i > 0 && cs[i-1].view == c.view {
-			continue
-		}
-		last := c
-		for _, later := range cs[i+1:] {
-			if later.view == c.view {
-				last = later
-			}
-		}
-		texts := append([]string{c.cell.label}, c.texts()...)
-		if last.cell != c.cell {
-			for j, text := range append([]string{last.cell.label}, last.texts()...) {
-				texts[j] = strings.Trim(texts[j]+"; "+text, "; ")
-			}
-		}
-		if texts[0] != "" {
-			texts[0] = " (" + texts[0] + ")"
-		}
-		texts[0] = c.title + texts[0]
-		line(texts...)
-	}
-	fmt.Fprintf(&b, "\nRatios below 1 are for us, above 1 in rates; ~ is within the noise. %s\n\n", score)
-	return b.String()
 }

@@ -46,7 +46,7 @@ func TestLossesAreExactlyThoseBeyondTheNoise(t *testing.T) {
 			got = append(got, at+": "+strings.Fields(r[2])[0]+" "+strings.Fields(r[3])[0]+" "+r[4])
 		}
 		assert.Equal(t, c.want, got)
-		assert.Equal(t, "In 3 of 6 comparisons with one that does the job the best of ours is behind, the plain pool in 3.", score)
+		assert.Equal(t, "We lose 3 of 6 comparisons, with the plain pool alone 3.", score)
 		var references []string
 		for _, c := range cs {
 			references = append(references, strings.Fields(c.texts()[4] + " none")[0])
@@ -72,47 +72,57 @@ func TestTextHidesNothing(t *testing.T) {
 	}
 }
 
-func TestReadmeRewritesTheTableAlone(t *testing.T) {
-	f, qs := fixture(t)
+func TestTablesOfTwoProcessors(t *testing.T) {
+	q := question(suite.Chart{Unit: "ns/op"})
+	q.ID = "Pair"
+	file := func(cpu string, pool, mutex float64) *Figures {
+		f := constructed(t, "ns/op", map[string]float64{"pool/live=1": pool, "worker/live=1": 3, "mutex/live=1": mutex, "pool/live=9": 2 * pool, "mutex/live=9": 8, "cas/live=1": 1})
+		for _, s := range f.series {
+			s.id = q.ID
+		}
+		f.config["cpu"] = cpu
+		return f
+	}
+	all := []*Figures{file("X (family 1, model 2)", 4, 5), file("Y", 6, 7)}
+	require.Equal(t, `- X (family 1, model 2). We lose 0 of 2 comparisons, with the plain pool alone 0.
+- Y. We lose 1 of 2 comparisons, with the plain pool alone 1.
+
+| what | the plain pool | a Worker | under a Guard | best that does the job |
+|---|---|---|---|---|
+| What? (live 1; live 9) | 4.02 ns; 8.04 ns<br>6.03 ns; 12.1 ns | 3.01 ns; –<br>3.01 ns; – |  | mutex 5.03 ns; mutex 8.04 ns<br>mutex 7.04 ns; mutex 8.04 ns |
+`, Brief(all, []suite.Question{q}))
+	require.Equal(t, `
+Y:
+
+| what | the plain pool | best of ours | best that does the job | ratio | best reference, which does less |
+|---|---|---|---|---|---|
+| What? (live 1; live 9) | 6.03 ns ±0%; 12.1 ns ±0% | worker 3.01 ns ±0%; pool 12.1 ns ±0% | mutex 7.04 ns ±0%; mutex 8.04 ns ±0% | 0.43; 1.50 | cas 1.01 ns ±0%; – |
+
+We lose 1 of 2 comparisons, with the plain pool alone 1. Costs: below 1 is better. Rates: above 1 is better. ~ is within the noise.
+
+`, Tables(all[1:], []suite.Question{q}))
+}
+
+func TestRewriteReplacesTheTablesAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "README.md")
-	readme := func(text string, brief bool) (string, error) {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-		err := Readme(path, f, qs, brief)
+	rewrite := func(old, text string) (string, error) {
+		require.NoError(t, os.WriteFile(path, []byte(old), 0o644))
+		err := Rewrite(path, text)
 		got, reading := os.ReadFile(path)
 		require.NoError(t, reading)
 		return string(got), err
 	}
 	const before, after = "# Title\n\nabout `" + Begin + "` \n", "\nno newline at the end"
-	for brief, want := range map[bool]string{
-		false: "| What does it cost to look up one value that all goroutines want? (goroutines 1; goroutines 2) | ",
-		true:  "| Memory for each of a million live values (value 16B; value 64B) | ",
-	} {
-		first, err := readme(before+Begin+"\nstale rows\n"+End+after, brief)
-		require.NoError(t, err)
-		table, ok := strings.CutPrefix(first, before+Begin+"\n")
-		require.True(t, ok)
-		table, ok = strings.CutSuffix(table, End+after)
-		require.True(t, ok)
-		assert.NotContains(t, table, "stale rows")
-		assert.Contains(t, table, want)
-		columns := map[int]bool{}
-		for _, line := range strings.Split(table, "\n") {
-			if strings.HasPrefix(line, "|") {
-				columns[strings.Count(line, "|")] = true
-			}
-		}
-		assert.Len(t, columns, 1, "rows of one length")
-		again, err := readme(first, brief)
-		require.NoError(t, err)
-		assert.Equal(t, first, again)
-	}
-	for _, text := range []string{
+	got, err := rewrite(before+Begin+"\nstale rows\n"+End+after, "new\n")
+	require.NoError(t, err)
+	require.Equal(t, before+Begin+"\nnew\n"+End+after, got)
+	for _, old := range []string{
 		"nothing\n", Begin + "\n", End + "\n" + Begin + "\n", "text " + Begin + "\n" + End,
 		Begin + "\n" + End + "\n" + Begin + "\n" + End,
 	} {
-		got, err := readme(text, false)
+		got, err := rewrite(old, "new\n")
 		require.ErrorContains(t, err, "must be there once")
-		assert.Equal(t, text, got)
+		require.Equal(t, old, got)
 	}
 }
 
@@ -129,9 +139,12 @@ func TestChartHasALineForEachContestant(t *testing.T) {
 		}
 		require.NoError(t, err)
 	}
-	assert.Contains(t, b.String(), `<text x="52.0" y="287.0" text-anchor="middle">1<`)
-	assert.Contains(t, b.String(), `<text x="179.0" y="287.0" text-anchor="middle">2<`)
-	assert.Contains(t, b.String(), `<text x="306.0" y="287.0" text-anchor="middle">4<`)
+	assert.Contains(t, b.String(), `<text x="74.0" y="388.0" text-anchor="middle">1<`)
+	assert.Contains(t, b.String(), `<text x="287.0" y="388.0" text-anchor="middle">2<`)
+	assert.Contains(t, b.String(), `<text x="500.0" y="388.0" text-anchor="middle">4<`)
+	assert.Contains(t, b.String(), ">What?<")
+	assert.Contains(t, b.String(), ">n<")
+	assert.Contains(t, b.String(), ">time/op<")
 	assert.Contains(t, b.String(), ">pool<")
 	assert.Contains(t, b.String(), ">mutex<")
 	assert.NotContains(t, b.String(), ">cas<")
