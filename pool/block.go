@@ -33,7 +33,7 @@ type blockEnd[T any] struct{ supply *supply[T] }
 // supply is what a block's finalizer needs. Its Reservations and the finalizer keep it.
 type supply[T any] struct {
 	// block refers to it weakly. If the pool kept its current block, Reservations that were
-	// dropped would stay reserved while nobody reserves, or Reserve returns ErrFull. It
+	// dropped would stay reserved as long as no call reserves, or Reserve returns ErrFull. It
 	// returns nil once the collector has found the block unreachable, which is before the
 	// finalizer runs. A caller that gets the block keeps it reachable.
 	block weak.Pointer[block[T]]

@@ -443,7 +443,7 @@ func ExampleWorker() {
 	h, _ := w.Insert("umbrella")
 	fmt.Println(p.Contains(h)) // handles are the pool's
 	fmt.Println(w.Take(h))
-	h, _ = p.Insert("coat") // by whomever
+	h, _ = p.Insert("coat") // not by the Worker
 	fmt.Println(w.Remove(h), w.Remove(h))
 	w.Close()
 	defer func() { fmt.Println(recover()) }()

@@ -12,7 +12,7 @@ import (
 )
 
 // Slots that Refs keep count as waiting: a pool whose Refs are never released does not grow
-// for ever.
+// without end.
 func TestRefsCountForMaxLimbo(t *testing.T) {
 	p, err := pool.New(&pool.Options[int]{MaxLimbo: 1000, Shards: 1})
 	require.NoError(t, err)

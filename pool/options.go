@@ -45,7 +45,7 @@ type Options[T any] struct {
 	// MustGet and Ptr.Get return shares with the slot all that Reset keeps: once the value is
 	// removed, the next value may overwrite the copy's buffers, also in another goroutine. So use
 	// a copy only under a guard that was pinned before Get, under a Ref of the value, or where
-	// nobody can remove it. What Take and Drain return is never Reset: it belongs to the caller,
+	// no other goroutine can remove it. What Take and Drain return is never Reset: it belongs to the caller,
 	// and to earlier copies.
 	//
 	// Reset is called by the goroutine that reclaims, mostly in an Insert or a Remove, and

@@ -16,8 +16,8 @@ import (
 // ReadFrom makes a pool from a snapshot that [Pool.WriteTo] wrote, with the options opts as in
 // [New]. It reads the snapshot from r and no byte more.
 //
-// Handles that were live are live, with their values. All others that were issued are refused
-// for ever, including those of Reservations. The copy and the original issue equal handles
+// Handles that were live are live, with their values. All others that were issued are
+// refused, including those of Reservations. The copy and the original issue equal handles
 // from then on, and each accepts the other's, so a program that uses both must keep them apart.
 //
 // opts may differ from the original's options. Origin must be 0 or the original's. Values keep
@@ -25,8 +25,8 @@ import (
 // has an index that a new pool with these options would not have. A snapshot of a pool with
 // a Capacity fits into the same Capacity. The order of reuse starts anew.
 //
-// If the input is truncated, changed or not a snapshot, the error wraps ErrCorrupt. So it does
-// if T's UnmarshalBinary fails or panics. A later format is ErrVersion, and another type
+// If the input is truncated, changed or not a snapshot, or if T's UnmarshalBinary fails or
+// panics, the error wraps ErrCorrupt. A later format is ErrVersion, and another type
 // ErrType; an error of r is wrapped. The text says where and what. ReadFrom never returns a
 // part of a pool.
 //

@@ -95,7 +95,7 @@ func (s *shard[T]) setHome(lo, hi uint32) {
 // mayGoAhead reports whether s, which has no slots, may take new memory although others have
 // slots. Two batches mostly suffice for a shard to need no other for long; a burst wants as
 // many as it is long. The bound is small and for the shard's whole life, so that memory does
-// not grow where slots move between shards for ever. If all memory was handed out, it reports
+// not grow where slots keep moving between shards. If all memory was handed out, it reports
 // false: to ask would take the table's lock each time.
 func (s *shard[T]) mayGoAhead() bool {
 	return uintptr(s.ahead.Load()) < aheadBytes/unsafe.Sizeof(Slot[T]{}) && s.arena.Table.Left() > 0

@@ -71,7 +71,7 @@ type Arena[T any] struct {
 	//	readers  mayGrow
 	cached atom.Int64
 
-	_ [128]byte // removals read this line, and mostly nobody writes it
+	_ [128]byte // removals read this line, which is seldom written
 	queue
 	_ [128]byte
 }

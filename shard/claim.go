@@ -174,7 +174,7 @@ func (a *Arena[T]) reclaimAll(s *shard[T]) (*Slot[T], uint64) {
 const defaultLimbo = 1_000_000
 
 // mayGrow reports whether new memory is allowed while so many slots wait. Without a bound, a
-// pool would grow for ever under a forgotten guard. Pages that Trim gave up do not count as
+// pool would grow without end under a forgotten guard. Pages that Trim gave up do not count as
 // new.
 func (a *Arena[T]) mayGrow(waiting int64) bool {
 	if a.Table.Missing() > 0 {

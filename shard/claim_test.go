@@ -151,7 +151,7 @@ func TestVerdictIsShared(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, text(shard.Reborn(hs[1])), text(h))
 	_, err = r.arena.Decide(s, began+1)
-	require.NoError(t, err, "a decision that found a slot refuses nobody")
+	require.NoError(t, err, "a decision that found a slot does not refuse")
 }
 
 // TestHoldersStayBelowTheMark: a hold panics, and changes nothing, long before the count could

@@ -72,11 +72,11 @@ func (s *shard[T]) letGo() (more bool) {
 // sleeps if it is refused.
 //
 // The naive call looks, and then says that it sleeps. What comes free between the two finds
-// nobody to wake, and the call sleeps beside a free slot. So a call says that it sleeps, and
+// no sleeper to wake, and the call sleeps beside a free slot. So a call says that it sleeps, and
 // then looks. Whatever makes a slot free first puts it where a look finds it, and then asks
 // whether a call sleeps. One of the two sees the other (L15).
 //
-// The end of a guard wakes nobody: Unpin would pay for it. A call that waits for guards looks
+// The end of a guard wakes no call: Unpin would pay for it. A call that waits for guards looks
 // again after pauses, and so does every one in an arena that is not exact, whose removals do not
 // ask.
 type queue struct {
@@ -84,7 +84,7 @@ type queue struct {
 	//
 	//	writers  ClaimWait, before it looks; wakeSlow
 	//	readers  wake
-	//	moves    0 → 1 → 0; whoever ends it rings
+	//	moves    0 → 1 → 0; the goroutine that ends it rings
 	//	orders   the swap to 1 announces the sleeper before it looks (P8)
 	asleep atom.Uint64
 

@@ -49,7 +49,7 @@
 //
 // A pool's handle has 64 bits, 32 of them generation, and a uintptr of 64 bits carries it
 // whole. A uintptr of 32 bits carries an index of 20 bits and the life of that slot in
-// 12. A slot is exhausted after 4,095 lives, so a stale handle is refused for ever there
+// 12. A slot is exhausted after 4,095 lives, so a stale handle stays refused there
 // too. The price is that a table has at most 2^20 live handles, and 2^32 − 2^20 in all,
 // after which New panics. runtime/cgo has 2^32 − 1 in all. All tables begin with the same
 // numbers there, so one may accept another's handle. A program that needs more can give C

@@ -23,7 +23,7 @@ func (h Handle) Value() any { return handles.Value(uintptr(h)) }
 // never a handle.
 func (h Handle) Lookup() (any, bool) { return handles.Lookup(uintptr(h)) }
 
-// Delete ends the life of h. From then on h is refused, for ever. It panics if h is not
+// Delete ends the life of h. From then on h is refused. It panics if h is not
 // live, so of two Deletes one always panics.
 //
 // Another goroutine may be using the value at this moment, having looked it up before.

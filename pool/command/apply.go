@@ -10,7 +10,7 @@ import (
 // An Apply takes what its buffers hold, makes the insertions live, and then does the
 // removals. Meanwhile goroutines may record, other Applys may run, and a Reset that a
 // removal calls may record or apply. A removal must not be done before the insertion of
-// its value: it would find nothing, and the value would stay for ever. Two rules prevent
+// its value: it would find nothing, and the value would stay. Two rules prevent
 // that.
 //
 // The cut. Commands are taken with the mu of all buffers held. If they were taken one

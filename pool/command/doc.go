@@ -13,8 +13,8 @@
 //	…
 //	inserted, removed := b.Apply()
 //
-// What may happen at once is better done by the pool itself: its Insert costs a seventh
-// of a recorded one with its Apply.
+// What may happen at once is better done by the pool itself: its Insert costs a fraction of
+// a recorded one with its Apply.
 //
 // # What happens when
 //
@@ -33,8 +33,8 @@
 // insertions before the rest, in that order.
 //
 // A removal counts if this Apply ended the value's life. One that is recorded twice
-// counts once. One whose handle is stale has no effect. Neither has one whose insertion
-// is recorded in a buffer that this Apply was not given: give it all buffers of a frame.
+// counts once. One whose handle is stale has no effect, and nor has one whose insertion is
+// recorded in a buffer that this Apply was not given: give it all buffers of a frame.
 // [ApplyFunc] also reports which values came and which went.
 //
 // # Memory model
@@ -55,10 +55,10 @@
 //
 // # Cost
 //
-// An insertion costs one Reserve and its Commit: some 75 ns and 45 bytes, in five objects
-// for each 63 insertions. An insertion at once costs 11 ns. The difference is the price of recovering the slot if the Buffer is dropped (see
-// DESIGN.md); recording adds little to it. A removal costs 5 ns to record, 12 ns if two
-// goroutines share the Buffer, and then its part of a RemoveBatch. A Buffer keeps the
+// An insertion costs one Reserve and its Commit, and 45 bytes, in five objects for each 63
+// insertions. That is several times an insertion at once. The difference is the price of
+// recovering the slot if the Buffer is dropped (see DESIGN.md); recording adds little to it.
+// A removal costs an append under a mutex, and then its part of a RemoveBatch. A Buffer keeps the
 // memory of its largest frame, eight bytes a command, and allocates nothing else.
 //
 // Create, destroy and playback of command buffers are Insert, Remove and Apply here. The

@@ -1,6 +1,6 @@
 // Package dense keeps values contiguous, so that a loop over them is a loop over a slice.
-// It names each value by a handle that stays valid when the value moves, and that is
-// refused for ever once the value is gone.
+// It names each value by a handle that stays valid when the value moves, and is refused once
+// the value is gone.
 //
 // A pool's values never move, so removals leave holes, and a loop over a pool visits
 // every slot. Entities of a simulation, particles and timers are looped over all the time
@@ -43,7 +43,7 @@
 // # States
 //
 //	         Create           Kill            Refresh
-//	Unused ─────────▶ Alive ─────────▶ Dead ───────────▶ Unused (for this handle, for ever)
+//	Unused ─────────▶ Alive ─────────▶ Dead ───────────▶ Unused (this handle stays so)
 //
 // A handle that is stale, zero, forged or another store's is Unused.
 //

@@ -74,7 +74,7 @@ func writePool[V any](w io.Writer, all []V, written *int64) error {
 
 // ReadFrom makes a Store from a snapshot that [Store.WriteTo] wrote, as [New] makes an
 // empty one. Every handle that named a value names it again; every other handle that was
-// issued is refused for ever. The copy issues the same handles from then on as the
+// issued is refused. The copy issues the same handles from then on as the
 // original would.
 //
 // Options may differ. Origin comes with the snapshot: one that is set must be the same.
@@ -118,7 +118,7 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 }
 
 // entries reads the handles and the values of a snapshot. The pools that the values lie in
-// are used by nobody, so the pointers stay valid.
+// are used by no other goroutine, so the pointers stay valid.
 func entries[T any](r io.Reader) (handles []pool.Handle[T], values []*T, err error) {
 	head := make([]byte, len(magic))
 	n, _ := io.ReadFull(r, head) // an error of r will come again

@@ -8,13 +8,13 @@ import (
 	"coatcheck/pool"
 )
 
-// ErrEnded is the error of a Wait for a call that was canceled, before or meanwhile, or that
-// somebody has waited for before.
+// ErrEnded is the error of a Wait for a call that was canceled, before or meanwhile, or of a
+// second Wait for the same call.
 var ErrEnded = errors.New("pending: the call was canceled, or waited for before")
 
 // Call is a call that has started. It may be copied, and any number of goroutines may use it
 // and its copies at once, but only the first Wait returns the answer. The zero Call is one
-// that was canceled. A call for which nobody waits is outstanding until another ends it.
+// that was canceled. A call without a Wait is outstanding until another goroutine ends it.
 type Call[T any] struct {
 	w  *waiter[T]
 	id uint64
@@ -63,7 +63,7 @@ func (k Call[T]) Cancel() bool {
 		return false
 	}
 	if k.claim() {
-		k.w.calls.waiters.Put(k.w) // nobody waits, and nobody will
+		k.w.calls.waiters.Put(k.w) // no Wait has begun, and none will
 	} else {
 		k.w.answer <- answer[T]{err: ErrEnded}
 	}
@@ -74,7 +74,7 @@ func (k Call[T]) Cancel() bool {
 // waiter that serves another call has another id.
 func (k Call[T]) claim() bool { return k.w != nil && k.w.id.CompareAndSwap(k.id, 0) }
 
-// remove takes the handle. Then nobody else sends.
+// remove takes the handle. Then no other goroutine sends.
 func (k Call[T]) remove() bool { return k.w.calls.live.Remove(pool.Handle[chan answer[T]](k.id)) }
 
 // giveUp ends the call with err. If another has taken the handle, its answer is there or on
@@ -86,7 +86,7 @@ func (k Call[T]) giveUp(err error) (T, error) {
 	return k.recycle(<-k.w.answer)
 }
 
-// recycle returns what a says. The waiter's channel is empty, and nobody will send.
+// recycle returns what a says. The waiter's channel is empty, and nothing will be sent to it.
 func (k Call[T]) recycle(a answer[T]) (T, error) {
 	k.w.calls.waiters.Put(k.w)
 	return a.value, a.err

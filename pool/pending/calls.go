@@ -33,7 +33,7 @@ type waiter[T any] struct {
 	calls  *Calls[T]
 	answer chan answer[T] // with room for one
 	timer  *time.Timer    // of WaitTimeout; nil before the first
-	id     atom.Uint64    // the call's, stored by Start; 0 once somebody claims to wait
+	id     atom.Uint64    // the call's, stored by Start; 0 once a goroutine claims to wait
 }
 
 type answer[T any] struct {
@@ -70,7 +70,7 @@ func (c *Calls[T]) Start() (Call[T], error) {
 	// before closed is loaded: this store is the locked instruction between them.
 	w.id.Store(uint64(h))
 	if closed := c.closed.Load(); closed != nil {
-		c.live.Remove(h) // or another takes it, and sends to nobody
+		c.live.Remove(h) // or another takes it, and its answer is not received
 		return Call[T]{}, *closed
 	}
 	return Call[T]{w, uint64(h)}, nil

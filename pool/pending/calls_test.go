@@ -38,7 +38,7 @@ func TestCallsAllocateNothing(t *testing.T) {
 }
 
 // TestWaitThatBlocksEnds: every end reaches a Wait that is blocked. The others are made
-// before their Wait, so that they cannot block a test for ever.
+// before their Wait, so that they cannot block a test.
 func TestWaitThatBlocksEnds(t *testing.T) {
 	for want, end := range map[error]func(*pending.Calls[int], pending.Call[int]){
 		nil:              func(c *pending.Calls[int], k pending.Call[int]) { c.Deliver(k.ID(), 7) },

@@ -47,7 +47,7 @@ func ExampleCall_Cancel() {
 	// true
 }
 
-// Of two answers, the second is refused. So is a number that was never an id.
+// The second of two answers is refused, and so is a number that was never an id.
 func ExampleCalls_Deliver() {
 	calls := pending.New[int](nil)
 	call, _ := calls.Start()

@@ -86,7 +86,7 @@ func (w *world) finally() error {
 		case err == context.Canceled && !w.shut:
 			outstanding--
 		default:
-			return fmt.Errorf("Wait of %s, which nobody ended: %v", name, err)
+			return fmt.Errorf("Wait of %s, which no call ended: %v", name, err)
 		}
 	}
 	if outstanding != 0 || lost > w.lost || lost < w.lost && !w.shut {

@@ -88,8 +88,8 @@ func start(t *testing.T, calls *pending.Calls[uint64], rnd *rand.Rand) (*request
 	return r, func() (uint64, error) { return call.WaitTimeout(d) }
 }
 
-// TestStormEndsEachCallOnce: each call ends once, as both sides are told, and nobody gets the
-// answer of another.
+// TestStormEndsEachCallOnce: each call ends once, as both sides are told, and no
+// caller gets the answer of another.
 func TestStormEndsEachCallOnce(t *testing.T) {
 	for _, capacity := range []int{0, 3} {
 		const callers, answerers = 6, 2

@@ -107,7 +107,7 @@ func TestReadersBesideWriters(t *testing.T) {
 }
 
 // TestWalksEndWhateverTheWriterDoes: the worst writer for a walk moves whatever was just
-// yielded to the end of the list, or inserts a new node right before the walk, for ever. A
+// yielded to the end of the list, or inserts a new node right before the walk, and never stops. A
 // loop that removes each node that it is given visits all the others, even if the node that
 // follows came there after the walk began.
 func TestWalksEndWhateverTheWriterDoes(t *testing.T) {

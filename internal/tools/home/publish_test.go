@@ -21,7 +21,7 @@ func newcomer(t *testing.T) (proxy string) {
 	proxy = t.TempDir()
 	goenv := func(name string) string { return strings.TrimSpace(run(t, ".", "go", "env", name)) }
 	for name, value := range map[string]string{
-		"GOCACHE":   goenv("GOCACHE"), // nobody waits for the standard library twice
+		"GOCACHE":   goenv("GOCACHE"), // the standard library need not be compiled again
 		"GOPROXY":   "file://" + proxy + ",file://" + goenv("GOMODCACHE") + "/cache/download," + goenv("GOPROXY"),
 		"GONOSUMDB": elsewhere,
 		"GOFLAGS":   goenv("GOFLAGS") + " -modcacherw", // or the folder cannot be removed
