@@ -41,7 +41,8 @@ func (p *Pool[T]) Grow(n int) error {
 // Trim returns the memory of unused pages to the Go heap, and reports how many bytes it was.
 // A page is unused if none of its slots is live, held, reserved, in limbo, or kept by a
 // Worker. Other goroutines may use the pool meanwhile. No stale handle becomes valid, and
-// the slots that stay keep their order of reuse.
+// the slots that stay keep their order of reuse, except that those of a page in which only a
+// Worker, a Reservation or the like has some come last.
 //
 // Trim reads every slot that has memory. If there are unused pages, each vacant slot costs
 // some nanoseconds more, or a cache miss, and one of its 2^31 lives. For that time,

@@ -36,23 +36,13 @@ func (a *Arena[T]) Count() Counts {
 	return c
 }
 
-// Len returns the number of live slots.
-func (a *Arena[T]) Len() (n int) {
-	t := a.Table.Pages()
-	for first := uint32(0); first < t.Limit; {
-		block := Block[T](t, first, t.Limit)
-		for j := range block {
-			if Low(block[j].Word.Load()) == first+uint32(j) { // live (I4)
-				n++
-			}
-		}
-		first += uint32(len(block))
-	}
-	return n
+// Len returns the number of live slots. It costs 0.8 ns a slot.
+func (a *Arena[T]) Len() int {
+	live, _ := a.survey()
+	return live
 }
 
-// survey is Len that also returns the greatest generation of any slot. That costs 0.8 ns a
-// slot, and Len alone 0.6.
+// survey returns the number of live slots, and the greatest generation of any slot.
 func (a *Arena[T]) survey() (live int, latest uint32) {
 	t := a.Table.Pages()
 	for first := uint32(0); first < t.Limit; {

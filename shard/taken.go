@@ -1,58 +1,17 @@
 package shard
 
-// taken is what Trim has taken from one shard. What stays goes back in the order that it had.
-// To walk the list again without the slots of pages that go would cost a cache miss for each
-// slot. So the first walk sets the slots of wanted pages apart, with a note of their places:
-// mostly all of these go, and the rest goes back as it is.
+// taken is what Trim has taken from one shard. Slots of wanted pages are set apart at once:
+// mostly all of them go, and to walk the others again would cost a cache miss for each slot.
 type taken[T any] struct {
 	run    chain[T] // slots of other pages, in the order in which the shard would hand them out
 	wanted chain[T] // slots of wanted pages, in that order too
-	places []place  // the places of wanted slots among the others
 }
 
-// place says that the next n of the wanted slots belong behind slot at, or in front if at is
-// None.
-type place struct{ at, n uint32 }
-
-// notePlace notes the place of the next wanted slot.
-func (l *taken[T]) notePlace() {
-	at := uint32(None)
-	if l.run.n > 0 {
-		at = Low(l.run.tail)
-	}
-	if k := len(l.places) - 1; k >= 0 && l.places[k].at == at {
-		l.places[k].n++
-		return
-	}
-	l.places = append(l.places, place{at, 1})
-}
-
-// merge puts back the slots of wanted pages that stay, in their places among the others.
-func (t *trimmer[T]) merge(l *taken[T]) {
-	i := l.wanted.top()
-	for _, m := range l.places {
-		var back chain[T]
-		for range m.n {
-			slot := t.arena.slot(i)
-			word := slot.Word.Load()
-			if !t.page(i).gone {
-				back.append(slot, i, word)
-			}
-			i = Low(word)
-		}
-		switch {
-		case back.n == 0:
-		case m.at == None:
-			back.concat(&l.run)
-			l.run = back
-		case m.at == Low(l.run.tail):
-			l.run.concat(&back)
-		default:
-			before := t.arena.slot(m.at)
-			word := before.Word.Load()
-			back.link(Low(word))
-			before.set(Pack(Generation(word), Low(back.first)))
-			l.run.n += back.n
+// stay puts the slots of wanted pages that stay behind the others.
+func (t *trimmer[T]) stay(l *taken[T]) {
+	for l.wanted.n > 0 {
+		if slot, i, word := l.wanted.takeFirst(t.arena); !t.page(i).gone {
+			l.run.append(slot, i, word)
 		}
 	}
 }
@@ -111,7 +70,6 @@ func (t *trimmer[T]) add(l *taken[T], slot *Slot[T], i uint32, word uint64) {
 		l.run.append(slot, i, word)
 		return
 	}
-	l.notePlace()
 	l.wanted.append(slot, i, word)
 	t.kept++
 	f.got++

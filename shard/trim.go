@@ -6,8 +6,9 @@ package shard
 //
 // So Trim takes the lists whole, as their owner (I1), and counts the slots of pages in which
 // nothing was live a moment ago. It gives up each page whose slots it has all. The other slots
-// go back to their shards in the order that they had (taken.go). The wrong version puts slots
-// back page by page: FIFO then reuses a slot before others that were removed earlier.
+// go back to their shards in the order that they had, those of such pages last. The wrong
+// version puts slots back page by page: FIFO then reuses a slot before others that were removed
+// earlier.
 //
 // What goes back burns a life, as I5 demands: the same slot on top of a stack, with the same
 // generation and other slots below, would break L1. So a Trim costs each vacant slot that it
@@ -76,9 +77,9 @@ func (a *Arena[T]) trim() int64 {
 	t.takeRest()
 	gone := t.whole()
 	if t.kept > 0 {
-		t.merge(&t.rest)
+		t.stay(&t.rest)
 		for i := range t.taken {
-			t.merge(&t.taken[i])
+			t.stay(&t.taken[i])
 		}
 	}
 	t.giveBack()
