@@ -23,9 +23,9 @@ import (
 // In a pool with a Reset the copy is valid only under a guard, because it shares what Reset keeps
 // with the slot's next value: see [Options].
 //
-// On amd64 and 386 Get writes nothing shared, and costs a call, two loads of the slot's word and
-// the copy. On other platforms, and under the race detector, it pins the pool while it copies,
-// which costs two locked instructions. For many look-ups in a row, use [Pool.Pin] and
+// On amd64, 386 and arm64 Get writes nothing shared, and costs a call, two loads of the slot's
+// word and the copy. On other platforms, and under the race detector, it pins the pool while it
+// copies, which costs two locked instructions. For many look-ups in a row, use [Pool.Pin] and
 // [Guard.Get].
 func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 	if !copiesWithoutPin {
@@ -44,6 +44,7 @@ func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 			// Until the second load of the word, v may be torn, and must not be used (L12).
 			// The load returns h only if the slot was h's all the while.
 			v = s.Value
+			atom.FenceLoads()
 			if s.Word.Load() == uint64(h) {
 				return v, true
 			}

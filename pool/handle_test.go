@@ -153,19 +153,27 @@ func TestLookupsInline(t *testing.T) {
 
 // L12 needs the loads of a copy to come after the first look at the slot's word and
 // before the second, in the machine code as in the source. So no instruction after
-// the second look may load through a pointer, and some between the two must.
+// the second look may load through a pointer, and some between the two must. On arm64 the
+// processor needs a barrier after them.
 func TestCopyIsLoadedBetweenLooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a pool six times")
 	}
+	copyIsLoadedBetweenLooks(t, "amd64", 0)
+	if testkit.Full() { // compiles all imports too
+		copyIsLoadedBetweenLooks(t, "arm64", 1)
+	}
+}
+
+func copyIsLoadedBetweenLooks(t *testing.T, arch string, barriers int) {
 	build := exec.Command("go", "build", "-gcflags=-S", "./testdata/copies")
-	build.Env = append(os.Environ(), "GOARCH=amd64")
+	build.Env = append(os.Environ(), "GOARCH="+arch)
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	instances := 0
 	for _, code := range functions(string(out), "coatcheck/pool.(*Pool[go.shape.", "]).Get STEXT ") {
 		instances++
-		looks, loads := 0, 0
+		looks, loads, fences := 0, 0, 0
 		listing := strings.Join(code, "")
 		for _, line := range code {
 			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t") // nothing, position, instruction, operands
@@ -173,11 +181,14 @@ func TestCopyIsLoadedBetweenLooks(t *testing.T) {
 				continue
 			}
 			at, op, operands := f[1], f[2], strings.Join(f[3:], "")
-			switch loading := loadsThroughPointer(op, operands); {
+			switch loading := loadsThroughPointer(arch, op, operands); {
 			case loading && strings.Contains(at, "sync/atomic/type.go:"):
 				looks++ // at the table of pages, then twice at the word
 			case looks == 2 && loading:
 				loads++
+				require.Zero(t, fences, "a load after the barrier: %s\n%s", line, listing)
+			case looks == 2 && op == "CALL" && strings.HasPrefix(operands, "coatcheck/internal/atom.FenceLoads"):
+				fences++
 			case looks > 2 && loading:
 				t.Errorf("a load after the second look: %s\n%s", line, listing)
 			case op == "CALL" && !loading && !mayBeCalled.MatchString(operands):
@@ -186,6 +197,7 @@ func TestCopyIsLoadedBetweenLooks(t *testing.T) {
 		}
 		require.Equal(t, 3, looks, "%s", listing)
 		require.NotZero(t, loads, "nothing is copied between the looks:\n%s", listing)
+		require.Equal(t, barriers, fences, "%s", listing)
 	}
 	require.Equal(t, 6, instances)
 }
@@ -216,17 +228,20 @@ const through = `-?\d*\((AX|BX|CX|DX|SI|DI|R\d+)\)`
 var (
 	throughPointer = regexp.MustCompile(through)
 	lastThrough    = regexp.MustCompile(`, ` + through + `(\(\w+\*\d\))?$`)
+	firstThrough   = regexp.MustCompile(`^` + through + `(\(R\d+(<<\d)?\))?, `)
 	mayBeCalled    = regexp.MustCompile(`^runtime\.(gopanic|morestack\w*|duffzero|memclr\w*)\(SB\)$`)
 )
 
 // loadsThroughPointer reports whether an instruction reads memory that is not the
 // stack: by an operand that is not what it stores to, or by itself.
-func loadsThroughPointer(op, operands string) bool {
+func loadsThroughPointer(arch, op, operands string) bool {
 	switch {
 	case strings.HasPrefix(op, "LEA"):
 		return false
 	case op == "CALL":
 		return strings.Contains(operands, "memmove") || strings.Contains(operands, "duffcopy")
+	case arch == "arm64":
+		return firstThrough.MatchString(operands) // what an instruction stores to comes last
 	case op == "MOVSQ" || op == "MOVSB":
 		return operands == "" // from (SI)
 	}

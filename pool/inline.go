@@ -13,6 +13,7 @@ func inlined(a *atom.Uint32, b *atom.Uint64, c *atom.Int64, d *atom.Pointer[int]
 	words := shard.InlineWord(b.Load())
 	atom.InlineRelease(b)
 	atom.Between()
+	atom.FenceLoads()
 	return atom.InlineUint32(a) && atom.InlineUint64(b) && atom.InlineInt64(c) && atom.InlinePointer(d) &&
 		words != 0 && shard.InlineRange(words) != 0 && shard.InlineUnlink(b) && shard.InlineMeta(nil) && hint.Index(hint.Goroutine(), 1) == 0 && t.Pin() != t.PinBrief() && t.Epoch() == 0
 }

@@ -72,7 +72,7 @@ func TestSameMachineCode(t *testing.T) {
 
 var (
 	word     = regexp.MustCompile(`\batom\.(Uint32|Uint64|Int64|Pointer|Mutex)\b`)
-	function = regexp.MustCompile(`\batom\.(Inline|Store|Pause|Between)`)
+	function = regexp.MustCompile(`\batom\.(Inline|Store|Pause|Between|FenceLoads)`)
 	calls    = regexp.MustCompile(`CALL\s+sync/atomic\.\(\*U?[Ii]nt\w+\)\.[^L]`)
 )
 
