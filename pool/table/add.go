@@ -29,21 +29,6 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 	return i
 }
 
-// Insert is like Add but returns the reason why it refuses a key: [ErrDuplicate],
-// [ErrStale] or [ErrNaN].
-func (t *Table[K, R]) Insert(k K, r R) (Index, error) {
-	i := t.Add(k, r)
-	switch {
-	case i.IsSet():
-		return i, nil
-	case k != k:
-		return None, ErrNaN
-	case t.index.dead(k):
-		return None, ErrStale
-	}
-	return None, ErrDuplicate
-}
-
 // growFor makes room for one more record, whose key is claimed.
 func (t *Table[K, R]) growFor(k K) {
 	done := false

@@ -43,7 +43,7 @@
 //	Index      Add, Lookup, OnMove       an addition       a removal: then the removed record's Index names
 //	                                                       the last record, which OnMove tells, and the
 //	                                                       last record's names nothing
-//	reference  View.At, All, Batch;      nothing           the table grows, is trimmed or a record leaves; Set keeps it
+//	reference  View.At, All, Batch;      nothing           the table grows or a record leaves; Set keeps it
 //	*F         elements of View.Slice
 //	handle,    the pool                  two loads more    the value is removed from the pool
 //	as key                               than Contains
@@ -62,7 +62,8 @@
 //
 // The smallest block is a page, or eight pages if the type holds pointers, because Go
 // does not align smaller ones of these. So a table of few records with many columns of
-// pointers is better under AoS, or as a map. Only [Table.Trim] makes a table smaller.
+// pointers is better under AoS, or as a map. A table never becomes
+// smaller: after a peak, add its records to a new one.
 //
 // The row of a removed record is zeroed at once, so a table keeps nothing reachable that
 // has left it. The garbage collector does not scan columns without pointers.

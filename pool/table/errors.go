@@ -7,17 +7,6 @@ var (
 	// ForHandles, that the pool refuses the handle.
 	ErrNotFound = errors.New("table: no record by this key")
 
-	// ErrDuplicate says that Insert found a record by this key.
-	ErrDuplicate = errors.New("table: there is a record by this key already")
-
-	// ErrStale says that Insert was given a handle that the pool refuses: it is
-	// stale, zero, or another pool's.
-	ErrStale = errors.New("table: the pool refuses the handle")
-
-	// ErrNaN says that Insert was given a key that is not equal to itself, such as
-	// a NaN, and would never be found.
-	ErrNaN = errors.New("table: the key is not equal to itself")
-
 	// ErrRange says that the Index is None, or not below Len.
 	ErrRange = errors.New("table: no record at this index")
 )

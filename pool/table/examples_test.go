@@ -1,7 +1,6 @@
 package table_test
 
 import (
-	"errors"
 	"fmt"
 
 	"coatcheck/pool"
@@ -112,13 +111,6 @@ func ExampleTable_Add() {
 	// Output: 3 true
 }
 
-func ExampleTable_Insert() {
-	t := bodies()
-	_, err := t.Insert("S", Body{Name: "Sun"})
-	fmt.Println(err, errors.Is(err, table.ErrDuplicate))
-	// Output: table: there is a record by this key already true
-}
-
 func ExampleTable_AddBatch() {
 	t := bodies()
 	fmt.Println(t.AddBatch([]string{"V", "E"}, []Body{{Name: "Venus"}, {Name: "Eris"}}), t.Len())
@@ -149,19 +141,6 @@ func ExampleTable_Take() {
 	note, ok := notes.Take(h) // by now h is stale
 	fmt.Println(name, note.Text, ok, notes.Len())
 	// Output: a note on a true 3
-}
-
-func ExampleTable_DrainDead() {
-	p, notes := annotated()
-	p.DeleteFunc(func(_ pool.Handle[string], name *string) bool { return *name < "c" })
-	for h, note := range notes.DrainDead() {
-		fmt.Println(note.Text, p.Contains(h))
-	}
-	fmt.Println(notes.Len())
-	// Output:
-	// note on b false
-	// note on a false
-	// 2
 }
 
 func ExampleTable_RemoveDead() {
@@ -270,13 +249,6 @@ func ExampleTable_Reserve() {
 	t.Reserve(100_000) // no Add allocates until there are that many
 	fmt.Println(t.Allocated())
 	// Output: 131072
-}
-
-func ExampleTable_Trim() {
-	t := bodies()
-	t.Reserve(100_000)
-	fmt.Println(t.Allocated(), t.Trim() > 0, t.Allocated(), t.Len())
-	// Output: 131072 true 256 3
 }
 
 func ExampleTable_All() {

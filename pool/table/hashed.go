@@ -1,5 +1,7 @@
 package table
 
+import "maps"
+
 // hashed is the index of tables from New: a Go map.
 type hashed[K comparable] struct {
 	rows map[K]Index
@@ -45,18 +47,10 @@ func (x *hashed[K]) clear([]K) {
 // reserve makes a larger map if that saves at least one growth, since a map cannot be
 // told to grow.
 func (x *hashed[K]) reserve(n int) {
-	if n > max(x.room, 2*len(x.rows)) {
-		x.resize(n)
+	if n <= max(x.room, 2*len(x.rows)) {
+		return
 	}
-}
-
-// trim copies the keys to a map of their number, since maps do not shrink.
-func (x *hashed[K]) trim() { x.resize(len(x.rows)) }
-
-func (x *hashed[K]) resize(n int) {
 	rows := make(map[K]Index, n)
-	for k, i := range x.rows {
-		rows[k] = i
-	}
+	maps.Copy(rows, x.rows)
 	x.rows, x.room = rows, n
 }

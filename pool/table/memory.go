@@ -192,8 +192,6 @@ var zeroSized struct{}
 func (c column) resized(n, rows int) column {
 	size := int(c.size)
 	switch old := c; {
-	case rows == 0:
-		c.base, c.bytes, c.block = nil, 0, reflect.Value{}
 	case size == 0:
 		c.base = unsafe.Pointer(&zeroSized)
 	case c.pointers:

@@ -2,7 +2,6 @@ package table_test
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"coatcheck/pool/table"
@@ -11,12 +10,10 @@ import (
 // subject is what a Table and its model have in common.
 type subject[K comparable] interface {
 	Add(k K, r record) table.Index
-	Insert(k K, r record) (table.Index, error)
 	AddBatch(ks []K, rs []record) bool
 	Remove(k K) table.Index
 	RemoveAt(i table.Index) table.Index
 	RemoveDead() int
-	DrainDead() iter.Seq2[K, record]
 	Take(k K) (record, bool)
 	Clear()
 	Set(k K, r record) bool
@@ -47,31 +44,24 @@ func (m *model[K]) Lookup(k K) table.Index {
 	return table.Index(slices.Index(m.keys, k))
 }
 
-func (m *model[K]) Insert(k K, r record) (table.Index, error) {
-	switch {
-	case k != k:
-		return table.None, table.ErrNaN
-	case !m.live(k):
-		return table.None, table.ErrStale
-	case m.Lookup(k).IsSet():
-		return table.None, table.ErrDuplicate
+// refuses reports whether k cannot be added.
+func (m *model[K]) refuses(k K) bool { return k != k || !m.live(k) || m.Lookup(k).IsSet() }
+
+func (m *model[K]) Add(k K, r record) table.Index {
+	if m.refuses(k) {
+		return table.None
 	}
 	if i := slices.IndexFunc(m.keys, func(o K) bool { return m.slot(o, k) }); i >= 0 {
 		m.keys[i], m.ids[i] = k, r.ID
-		return table.Index(i), nil
+		return table.Index(i)
 	}
 	m.keys, m.ids = append(m.keys, k), append(m.ids, r.ID)
-	return table.Index(len(m.keys) - 1), nil
-}
-
-func (m *model[K]) Add(k K, r record) table.Index {
-	i, _ := m.Insert(k, r)
-	return i
+	return table.Index(len(m.keys) - 1)
 }
 
 func (m *model[K]) AddBatch(ks []K, rs []record) bool {
 	for i, k := range ks {
-		if k != k || !m.live(k) || m.Lookup(k).IsSet() || slices.Contains(ks[:i], k) {
+		if m.refuses(k) || slices.Contains(ks[:i], k) {
 			return false
 		}
 	}
@@ -106,23 +96,12 @@ func (m *model[K]) Take(k K) (record, bool) {
 	return r, true
 }
 
-func (m *model[K]) DrainDead() iter.Seq2[K, record] {
-	return func(yield func(K, record) bool) {
-		for i := len(m.keys) - 1; i >= 0; i-- {
-			if i >= len(m.keys) || m.live(m.keys[i]) { // the body may have removed more
-				continue
-			}
-			k, r := m.keys[i], record{ID: m.ids[i]}
-			if m.RemoveAt(table.Index(i)); !yield(k, r) {
-				return
-			}
-		}
-	}
-}
-
 func (m *model[K]) RemoveDead() (n int) {
-	for range m.DrainDead() {
-		n++
+	for i := len(m.keys) - 1; i >= 0; i-- {
+		if !m.live(m.keys[i]) {
+			m.RemoveAt(table.Index(i))
+			n++
+		}
 	}
 	return n
 }

@@ -1,7 +1,5 @@
 package table
 
-import "iter"
-
 // Remove removes the record by the key k. It returns the Index that the record had, or
 // None if there is no such record. It does not find a dead handle; only Take and
 // RemoveDead do. The last record moves into the gap, so unless it was the last one
@@ -76,27 +74,6 @@ func (t *Table[K, R]) RemoveDead() int {
 		}
 	}
 	return before - t.rows.n
-}
-
-// DrainDead is like RemoveDead but yields the records that it removes. It ranges over the
-// dead from the last to the first, and removes each before it yields it. The body may
-// change the table. A loop that ends early leaves the rest.
-func (t *Table[K, R]) DrainDead() iter.Seq2[K, R] {
-	return func(yield func(K, R) bool) {
-		t.change()
-		for i := t.rows.n - 1; i >= 0; i-- {
-			if i >= t.rows.n || !t.index.dead(t.keys[i]) { // the body may have removed more
-				continue
-			}
-			k := t.keys[i]
-			var r R
-			load(&t.rows, Index(i), &r)
-			t.removeAt(Index(i))
-			if !yield(k, r) {
-				return
-			}
-		}
-	}
 }
 
 // Clear removes all records. It keeps their memory for new records, and keeps nothing

@@ -97,16 +97,3 @@ func (x *slots[T]) clear(keys []pool.Handle[T]) {
 		x.drop(h)
 	}
 }
-
-// trim frees the pages without occupants.
-func (x *slots[T]) trim() {
-	for i, page := range x.pages {
-		if page != nil && *page == ([slotsPerPage]occupant{}) {
-			x.pages[i] = nil
-		}
-	}
-	for n := len(x.pages); n > 0 && x.pages[n-1] == nil; n-- {
-		x.pages = x.pages[:n-1]
-	}
-	x.pages = slices.Clip(slices.Clone(x.pages))
-}

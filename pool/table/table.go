@@ -13,10 +13,9 @@ import (
 // three ways to name a record and how long each stays valid.
 //
 // Any number of goroutines may read a table at once. One goroutine may change it while
-// none reads. Add, Insert, AddBatch, Remove, RemoveAt, RemoveDead, DrainDead, Take, Set,
-// SetAt, Clear, Reserve, Trim and OnMove change it. Writing through a [View] changes only
-// the field that is written: goroutines may work on different columns, or parts of one,
-// in parallel.
+// none reads. Add, AddBatch, Remove, RemoveAt, RemoveDead, Take, Set, SetAt, Clear,
+// Reserve and OnMove change it. Writing through a [View] changes only the field that is
+// written: goroutines may work on different columns, or parts of one, in parallel.
 //
 // A zero Table panics when a record is added or looked up; make one with New or
 // ForHandles. A Table must not be copied (vet reports it).
@@ -53,8 +52,6 @@ type index[K comparable] interface {
 	dead(k K) bool
 	// reserve makes room for n keys in all.
 	reserve(n int)
-	// trim frees memory that the present keys do not need.
-	trim()
 	// clear removes all entries. The keys of the rows are as before.
 	clear(keys []K)
 }
@@ -82,9 +79,9 @@ func New[K comparable, R any](l Layout) (*Table[K, R], error) {
 // A handle that p refuses finds nothing, even while its record is still there, and Add
 // returns None for it. So when a value has been removed from p, Lookup, Copy, Set and
 // Remove do not find its record. [Table.Take] alone takes it by its handle. Otherwise it
-// stays, counted by Len and visited by Keys, All and columns. RemoveDead, DrainDead and
-// RemoveAt remove it, and Add replaces it by the record of the next value in that slot.
-// So take the record with the value, or call [Table.RemoveDead] now and then.
+// stays, counted by Len and visited by Keys, All and columns. RemoveDead and RemoveAt
+// remove it, and Add replaces it by the record of the next value in that slot. So take
+// the record with the value, or call [Table.RemoveDead] now and then.
 //
 // Other goroutines may use p meanwhile. ForHandles returns an error for a nil pool, and
 // where New does; a zero Pool panics.
@@ -139,8 +136,8 @@ func (t *Table[K, R]) Pages() int { return t.rows.pages() }
 func (t *Table[K, R]) Layout() Layout { return t.rows.layout }
 
 // Reserve makes room for n records in all: no Add reallocates before Len reaches n.
-// Allocated becomes the power of two that this needs; only Trim makes it less. It panics
-// if n is negative, or too large to be allocated.
+// Allocated becomes the power of two that this needs, and never less. It panics if n is
+// negative, or too large to be allocated.
 func (t *Table[K, R]) Reserve(n int) {
 	t.change()
 	if n < 0 {
@@ -150,31 +147,12 @@ func (t *Table[K, R]) Reserve(n int) {
 	t.index.reserve(n)
 }
 
-// Trim frees the room that Len does not need, and returns by how much Pages decreases.
-// The index of the keys shrinks as well. Allocated becomes the power of two that the
-// table would have if it had grown to its Len, or 0 if it is empty.
-//
-// It is O(n). Every Index and View stays valid, as in growth; references do not.
-func (t *Table[K, R]) Trim() (pages int) {
-	t.change()
-	pages = t.Pages()
-	t.rows.trim()
-	t.hold()
-	t.index.trim()
-	return pages - t.Pages()
-}
-
 // grow makes room for n records in all. If it panics, nothing has changed.
 func (t *Table[K, R]) grow(n int) {
 	if n > t.rows.allocated {
 		t.rows.grow(n)
-		t.hold()
+		t.keys = elements[K](&t.rows.key, t.rows.allocated)[:t.rows.n] // their column has moved
 	}
-}
-
-// hold takes the keys from their column, which has moved.
-func (t *Table[K, R]) hold() {
-	t.keys = elements[K](&t.rows.key, t.rows.allocated)[:t.rows.n]
 }
 
 // change panics if the table must not be changed now; every change calls it first.
