@@ -45,8 +45,6 @@ func run(b *testing.B, contests ...contest) {
 
 func unbounded() *pool.Pool[small] { return pool.Must[small](nil) }
 
-func bounded() *pool.Pool[small] { return pool.Must(&pool.Options[small]{Capacity: 1000}) }
-
 // pairs are insertions with a removal each.
 func pairs(p verbs.Shared[small]) work {
 	return func(n int) {

@@ -22,68 +22,43 @@ import (
 // removed until then stays removed, also what was in a chain not yet retired, and nothing else.
 func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
 	const capacity = 200
-	for _, reuse := range testkit.Reuses {
-		for _, exit := range []bool{false, true} {
-			for _, after := range []int{1, 64, 65, capacity} {
-				for _, way := range []string{"DeleteFunc", "Drain", "All", "Each", "View"} {
-					p := tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 2, Reuse: reuse})
-					hs := testkit.Fill(t, p, capacity, testkit.Number)
-					gone := map[pool.Handle[int]]bool{}
-					leave := func() {
-						if exit {
-							runtime.Goexit()
-						}
-						panic(after)
+	for _, leave := range []func(){runtime.Goexit, func() { panic("meant") }} {
+		for _, after := range []int{1, 64, 65, capacity} {
+			for way, loop := range map[string]func(p *pool.Pool[int], visit func(pool.Handle[int])) error{
+				"DeleteFunc": func(p *pool.Pool[int], visit func(pool.Handle[int])) error {
+					p.DeleteFunc(func(h pool.Handle[int], _ *int) bool { visit(h); return true })
+					return nil
+				},
+				"Drain": func(p *pool.Pool[int], visit func(pool.Handle[int])) error {
+					for h := range p.Drain() {
+						visit(h)
 					}
-					visit := func(h pool.Handle[int]) {
-						if gone[h] = p.Remove(h); len(gone) == after {
+					return nil
+				},
+				"Each": func(p *pool.Pool[int], visit func(pool.Handle[int])) error {
+					return p.Each(context.Background(), 1, func(h pool.Handle[int], _ *int) error { p.Remove(h); visit(h); return nil })
+				},
+			} {
+				p := tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 2})
+				hs := testkit.Fill(t, p, capacity, testkit.Number)
+				gone := map[pool.Handle[int]]bool{}
+				testkit.Apart(func() {
+					_ = loop(p, func(h pool.Handle[int]) {
+						if way == "DeleteFunc" && len(gone)+1 == after {
+							leave() // h stays
+						}
+						if gone[h] = true; len(gone) == after {
 							leave()
 						}
-					}
-					var err error
-					v := testkit.Apart(func() {
-						switch way {
-						case "DeleteFunc":
-							p.DeleteFunc(func(h pool.Handle[int], _ *int) bool {
-								if len(gone)+1 == after {
-									leave()
-								}
-								gone[h] = true
-								return true
-							})
-						case "Drain":
-							for h := range p.Drain() {
-								if gone[h] = true; len(gone) == after {
-									leave()
-								}
-							}
-						case "All":
-							for h := range p.All() {
-								visit(h)
-							}
-						case "View":
-							for _, h := range hs {
-								p.View(h, func(*int) { visit(h) })
-							}
-						case "Each":
-							err = p.Each(context.Background(), 1, func(h pool.Handle[int], _ *int) error { visit(h); return nil })
-						}
 					})
-					what := fmt.Sprintf("%s left after %d", way, after)
-					if exit {
-						require.Nil(t, v, what)
-						require.Equal(t, way == "Each", err != nil, "%s: %v", what, err)
-					} else {
-						require.Equal(t, after, v, what)
-					}
-					for _, h := range hs {
-						require.Equal(t, !gone[h], p.Contains(h), what)
-					}
-					require.Equal(t, capacity-len(gone), p.Len(), what)
-					require.Zero(t, p.Stats().Pinned, what)
-					require.Equal(t, capacity-len(gone), testkit.RequireReclaimed(t, p).Live, what)
-					testkit.Fill(t, p, len(gone), testkit.Number)
+				})
+				what := fmt.Sprintf("%s left after %d", way, after)
+				for _, h := range hs {
+					require.Equal(t, !gone[h], p.Contains(h), what)
 				}
+				require.Zero(t, p.Stats().Pinned, what)
+				require.Equal(t, capacity-len(gone), testkit.RequireReclaimed(t, p).Live, what)
+				testkit.Fill(t, p, len(gone), testkit.Number)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package pool_test
 
 import (
-	"context"
 	"errors"
 	"runtime"
 	"strings"
@@ -22,64 +21,6 @@ type object struct {
 }
 
 func resetObject(v *object) { v.buf, v.note, v.resets = v.buf[:0], "", v.resets+1 }
-
-// A Reset that panics or exits leaves its slot zeroed and free; the panic
-// reaches the goroutine that reclaimed, and no slot is lost.
-func TestResetMayPanicOrExit(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		for _, exit := range []bool{false, true} {
-			const capacity = 200
-			bad := 0
-			p := tiny(t, &pool.Options[object]{Capacity: capacity, Shards: 2, Reuse: reuse, Reset: func(v *object) {
-				if v.note != "bad" {
-					resetObject(v)
-					return
-				}
-				bad++
-				v.note = "half reset"
-				if exit {
-					runtime.Goexit()
-				}
-				panic(v)
-			}})
-			removers := removers[object]()
-			names := []string{"RemoveBatch", "Clear", "Worker.Remove", "Remove", "DeleteFunc"}
-			for round := range 20 {
-				w := p.Worker()
-				hs := testkit.Fill(t, p, capacity, func(i int) object {
-					return object{note: map[bool]string{true: "bad"}[(i+round)%7 == 0]}
-				})
-				for p.Len() > 0 {
-					v := testkit.Apart(func() { removers[names[round%len(names)]](p, w, hs) })
-					if v != nil {
-						_, ok := v.(*object)
-						require.Truef(t, ok, "panic %v", v)
-					}
-				}
-				testkit.Apart(w.Close)
-				testkit.Apart(w.Close) // what the first one's panic left
-				for {
-					done := false
-					v := testkit.Apart(func() {
-						require.NoError(t, p.Synchronize(context.Background()))
-						done = true
-					})
-					if done {
-						break
-					}
-					require.Equal(t, exit, v == nil)
-				}
-				st := testkit.RequireReclaimed(t, p)
-				require.Equalf(t, st.Allocated, st.Free, "%v, round %d", reuse, round)
-			}
-			require.Greater(t, bad, 200)
-			for range capacity {
-				_, err := p.InsertFunc(func(_ pool.Handle[object], v *object) { require.Empty(t, v.note) })
-				require.NoError(t, err)
-			}
-		}
-	}
-}
 
 // A Reset that panics does so after the removal that called it, whichever verb that was. A batch
 // stops there.
