@@ -54,39 +54,6 @@ func text(write func(*strings.Builder, string)) string {
 	return b.String()
 }
 
-// TestSetShowsEachPlaceOnce: a set shows each place once, the oldest first.
-func TestSetShowsEachPlaceOnce(t *testing.T) {
-	var s Set
-	require.Empty(t, text(s.WriteOpen))
-	first := s.Open("opened", "first")
-	var others []*Item
-	for range 5 {
-		others = append(others, s.Open("opened", "other"))
-	}
-	open := text(s.WriteOpen)
-	require.Equal(t, 1, strings.Count(open, "first, opened at "))
-	require.Equal(t, 1, strings.Count(open, "other, opened at "))
-	require.Less(t, strings.Index(open, "first"), strings.Index(open, "other"))
-	require.True(t, strings.HasSuffix(open, "\nand 4 more from there"), open)
-
-	s.Close(first, "closed")
-	require.NotContains(t, text(s.WriteOpen), "first")
-	whole := text(func(b *strings.Builder, _ string) { s.WriteItem(b, first) })
-	require.Regexp(t, `(?s)^\nopened at .*TestSetShowsEachPlaceOnce.*\nclosed at .*TestSetShowsEachPlaceOnce`, whole)
-	require.NotContains(t, text(func(b *strings.Builder, _ string) { s.WriteItem(b, others[0]) }), "closed")
-
-	require.Empty(t, text(s.WriteDropped))
-	for _, it := range others {
-		s.Drop(it, "dropped")
-	}
-	require.Empty(t, text(s.WriteOpen))
-	require.True(t, strings.HasSuffix(text(s.WriteDropped), "\nand 4 more from there"))
-	for range 100 {
-		s.Drop(s.Open("opened", ""), "dropped")
-	}
-	require.Len(t, s.dropped, mostDropped)
-}
-
 // branch calls open at the end of one of 2^depth paths. Another package's call lies
 // between its calls, so that they are not taken for one package's own.
 func branch(way, depth int, open func()) {
@@ -119,4 +86,9 @@ func TestStacksAreBounded(t *testing.T) {
 	require.True(t, strings.HasSuffix(open, "\nand more from other places"), open)
 	require.Equal(t, mostStories, strings.Count(open, "\n\t…"))
 	require.Less(t, len(open), 20_000)
+	for range 100 {
+		s.Drop(s.Open("opened", ""), "dropped")
+	}
+	require.Len(t, s.dropped, mostDropped)
+	require.True(t, strings.HasSuffix(text(s.WriteDropped), "\nand 15 more from there"), "each place is shown once")
 }

@@ -37,15 +37,9 @@ type killer struct {
 	name string
 }
 
-// Killers that are more than one scenario or test: the test that draws programs, and all.
-const (
-	generated  = "TestInterleaveGenerated"
-	everything = "all"
-)
-
 // test returns the killer's full name in go test.
 func (k killer) test() string {
-	if !k.explores || k.name == generated {
+	if !k.explores {
 		return k.name
 	}
 	return "TestInterleave/" + strings.ReplaceAll(k.name, " ", "_")
@@ -123,7 +117,7 @@ func (b *bench) try(m *mutant) (verdicts []verdict) {
 		}
 		v := b.run(k, 2)
 		verdicts = append(verdicts, v)
-		if m.kills(v) && !b.all {
+		if m.kills(v) {
 			break
 		}
 	}
@@ -187,17 +181,11 @@ func (b *bench) run(k killer, bound int) verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
 	defer cancel()
 	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(k.test()), "/", "$/^") + "$"
-	if k.name == everything {
-		pattern = map[bool]string{true: "^TestInterleave$", false: "."}[k.explores]
-	}
 	args := []string{"-test.v", "-test.run", pattern}
-	switch {
-	case !k.explores:
-		args = append(args, "-test.short", "-test.timeout=0")
-	case k.name == generated:
-		args = append(args, fmt.Sprint("-generate=", b.generated), "-generate.shrink=0", "-generate.seed=1")
-	default:
+	if k.explores {
 		args = append(args, fmt.Sprint("-interleave.bound=", bound))
+	} else {
+		args = append(args, "-test.short", "-test.timeout=0")
 	}
 	cmd := exec.CommandContext(ctx, b.binary(k.suite), args...)
 	cmd.Dir = filepath.Join(b.tree, k.folder())
@@ -221,7 +209,6 @@ func (b *bench) run(k killer, bound int) verdict {
 
 var (
 	report = regexp.MustCompile(`(?m)^ *\(([a-z ]+), run (\d+), (\d+) preemptions, seed \d+\)$`)
-	fails  = regexp.MustCompile(`(?m)^ *--- FAIL: .*`)
 	// said is what a test says of its failure: of testify's report, only the error.
 	said = regexp.MustCompile(`(?m)^ +\w+\.go:\d+: (.+)|^\s+Error:\s+(.+)`)
 )
@@ -244,10 +231,8 @@ func (v *verdict) judge(out string, code int) {
 		}
 	}
 	switch reports := report.FindAllStringSubmatch(out, -1); {
-	case code == 0 && v.name == everything, code == 0 && strings.Contains(out, "--- PASS: "+v.test()+" ("):
+	case code == 0 && strings.Contains(out, "--- PASS: "+v.test()+" ("):
 		v.kind = passed
-	case code == 1 && v.name == everything:
-		v.kind, v.text = failed, strings.Join(fails.FindAllString(out, -1), "\n")
 	case code == 1 && !strings.Contains(out, "--- FAIL: "+v.test()+" ("):
 	case code == 1 && !v.explores:
 		v.kind = failed

@@ -11,8 +11,6 @@
 //	go run ./internal/check/mutants -short     # the quick ones, one or two for each row; for CI
 //	go run ./internal/check/mutants -only Pop -v
 //	go run ./internal/check/mutants -check     # lists patches that do not apply any more
-//	go run ./internal/check/mutants -only Pop -all  # all scenarios and tests that find them
-//	go run ./internal/check/mutants -generated 30s  # how many do drawn programs find?
 package main
 
 import (
@@ -31,10 +29,10 @@ import (
 
 // config has the values of the flags.
 type config struct {
-	short, check, verbose, all bool
-	only                       *regexp.Regexp
-	jobs                       int
-	limit, generated           time.Duration
+	short, check, verbose bool
+	only                  *regexp.Regexp
+	jobs                  int
+	limit                 time.Duration
 }
 
 func main() {
@@ -42,11 +40,9 @@ func main() {
 	flag.BoolVar(&c.short, "short", false, "only the quick mutants")
 	flag.BoolVar(&c.check, "check", false, "list the mutants that do not apply any more, and run nothing")
 	flag.BoolVar(&c.verbose, "v", false, "print what was broken")
-	flag.BoolVar(&c.all, "all", false, "run every scenario and test, and list all that fail")
 	name := flag.String("only", "", "run only the mutants whose names or files match this regular expression, in any case")
 	flag.IntVar(&c.jobs, "j", 2, "number of mutants that run at once")
 	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time limit of a scenario")
-	flag.DurationVar(&c.generated, "generated", 0, "instead of scenarios, draw programs for this long for each mutant of pool")
 	flag.Parse()
 	only, err := regexp.Compile("(?i)" + *name)
 	if c.only = only; err == nil {
@@ -58,31 +54,15 @@ func main() {
 	}
 }
 
-// chosen returns the mutants that the flags choose, with the killers that they run.
-func (c *config) chosen(all []mutant) (list []mutant) {
-	for _, m := range all {
-		named := c.only.MatchString(m.name) || c.only.MatchString(m.file)
-		if !named || c.short && !m.quick || c.generated > 0 && m.pkg() != "pool" {
-			continue
-		}
-		switch pkg := m.pkg(); {
-		case c.generated > 0:
-			m.killers = []killer{{suite{pkg, true}, generated}}
-		case c.all:
-			m.killers = []killer{{suite{pkg, true}, everything}, {suite{pkg, false}, everything}}
-		}
-		list = append(list, m)
-	}
-	return list
-}
-
 // run does what the flags choose. It returns an error also if a mutant survived.
 func run(c *config) error {
 	all, err := load()
 	if err != nil {
 		return err
 	}
-	list := c.chosen(all)
+	list := slices.DeleteFunc(all, func(m mutant) bool {
+		return !c.only.MatchString(m.name) && !c.only.MatchString(m.file) || c.short && !m.quick
+	})
 	if len(list) == 0 || c.jobs < 1 {
 		return errors.New("no mutant has such a name, or none is to run at once")
 	}
@@ -153,7 +133,7 @@ func try(c *config, list []mutant, tree string) (kills []verdict) {
 			fmt.Printf(format, m.name, target, v.name, v.schedules, v.preemptions, v.took.Round(10*time.Millisecond))
 		}
 		for _, v := range verdicts {
-			if c.verbose || c.all || killed < 0 {
+			if c.verbose || killed < 0 {
 				fmt.Printf("    %s: %s: %s\n", v.name, v.kind, v.text)
 			}
 		}

@@ -154,8 +154,7 @@ func check(list []mutant, root string) (err error) {
 // pkg returns the package whose tests must find m, wherever they are.
 func (m *mutant) pkg() string { return m.killers[0].pkg }
 
-// kills reports whether a verdict kills m. Drawn programs may end in any way.
+// kills reports whether a verdict kills m.
 func (m *mutant) kills(v verdict) bool {
-	return v.kind == interleave.Broken || v.kind == failed || m.ends != "" && v.kind == m.ends ||
-		v.name == generated && slices.Contains(fates, v.kind)
+	return v.kind == interleave.Broken || v.kind == failed || m.ends != "" && v.kind == m.ends
 }
