@@ -2,13 +2,17 @@ package epoch_test
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 )
 
 // TestPinHoldsItsStamps: a guard delays the stamps of what was retired under it, and no
@@ -173,6 +177,102 @@ func TestCellsWord(t *testing.T) {
 			w := epoch.Claimed(idle, e, kind)
 			require.True(t, seen[w], "the sequence begins anew")
 			require.Equal(t, e, epoch.EpochOf(w), "and carries nothing into the epoch")
+		}
+	}
+}
+
+func TestSynchronizeWaitsForGuards(t *testing.T) {
+	d := epoch.New()
+	g := d.Pin()
+	var unpinned atomic.Bool
+	time.AfterFunc(20*time.Millisecond, func() {
+		unpinned.Store(true)
+		g.Unpin()
+	})
+	require.NoError(t, d.Synchronize(context.Background()))
+	assert.True(t, unpinned.Load())
+}
+
+func TestSynchronizeEndsWithItsContext(t *testing.T) {
+	d := epoch.New()
+	require.NoError(t, d.Synchronize(testkit.Done()), "there is nothing to wait for")
+	g := d.Pin()
+	defer g.Unpin()
+	require.ErrorIs(t, d.Synchronize(testkit.Done()), context.Canceled)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	require.ErrorIs(t, d.Synchronize(ctx), context.DeadlineExceeded)
+	assert.Less(t, time.Since(begin), 5*time.Second)
+}
+
+// TestSynchronizeDoesNotWaitForLaterGuards keeps a later guard pinned. Next tells when
+// Synchronize has taken its stamp.
+func TestSynchronizeDoesNotWaitForLaterGuards(t *testing.T) {
+	d := epoch.New()
+	early := d.Pin()
+	result := make(chan error)
+	go func() { result <- d.Synchronize(context.Background()) }()
+	for d.Next() == d.Epoch() {
+		time.Sleep(time.Millisecond) // until it has begun
+	}
+	later := d.Pin()
+	early.Unpin()
+	select {
+	case err := <-result:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("Synchronize waits for a guard that was pinned after the call")
+	}
+	later.Unpin()
+}
+
+func TestWaitAsksOnceMoreWhenTheContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	calls := 0
+	err := epoch.Wait(ctx, func() bool {
+		if calls++; calls == 30 { // in the sleeping half
+			cancel(errors.New("cause"))
+		}
+		return calls > 30
+	})
+	require.NoError(t, err)
+	require.Equal(t, 31, calls)
+	require.ErrorIs(t, epoch.Wait(testkit.Done(), func() bool { return false }), context.Canceled)
+	require.NoError(t, epoch.Wait(testkit.Done(), func() bool { return true }))
+}
+
+// TestCopyNeverReleases draws pins of both kinds, more than there are cells, and tries every
+// copy.
+func TestCopyNeverReleases(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		d := epoch.New()
+		var full, brief, gone []epoch.Guard
+		for range 300 {
+			switch r.IntN(5) {
+			case 0, 1:
+				full = append(full, d.Pin())
+			case 2:
+				brief = append(brief, d.PinBrief())
+			case 3:
+				if len(full) > 0 {
+					i := r.IntN(len(full))
+					gone = append(gone, full[i])
+					full[i].Unpin()
+					full = append(full[:i], full[i+1:]...)
+				}
+			case 4:
+				for i := range brief {
+					brief[i].Unpin()
+				}
+				brief = brief[:0]
+			}
+			for i := range gone {
+				theCopy := gone[i]
+				require.False(t, theCopy.Release())
+			}
+			require.Equal(t, len(full)+len(brief), d.Scan().Count, "a copy has ended another pin")
 		}
 	}
 }

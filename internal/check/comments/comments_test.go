@@ -254,7 +254,7 @@ func TestFaultTableNamesTests(t *testing.T) {
 	for name := range listed {
 		require.True(t, defined[name], "the table names %s, which does not exist", name)
 	}
-	for _, file := range []string{"faults", "forged", "growth", "stall"} {
+	for _, file := range []string{"faults", "stall"} {
 		for name := range tests("", "pool/"+file+"_test.go") {
 			require.True(t, listed[name], "the table lacks %s", name)
 		}

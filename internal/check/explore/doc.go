@@ -6,7 +6,7 @@
 //
 // A program is a few operations on two or three threads (program_test.go). A scenario is a
 // program in the folder scenarios, whose schedules are searched to the end, as far as there is
-// time. Other programs are drawn (draw_test.go) and run (generated_test.go). One that fails is
+// time. Other programs are drawn (draw_test.go) and run (explore_test.go). One that fails is
 // made smaller (shrink_test.go) and printed as a scenario.
 //
 // Programs run in a world (world_test.go), in which an actor calls the verbs and a judge looks

@@ -1,6 +1,8 @@
 package interleave
 
 import (
+	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -287,4 +289,95 @@ func TestThreadsMayExit(t *testing.T) {
 	assert.Greater(t, res.Runs, 3)
 	assert.NotNil(t, running)
 	assert.Nil(t, Running())
+}
+
+// TestReportsTellKindsApart requires that each failure ends with a line that has its kind.
+func TestReportsTellKindsApart(t *testing.T) {
+	runs, mu := 0, new(word)
+	threads := func(fs ...func(r *Run, t *Thread)) Setup {
+		return func(r *Run) {
+			runs++
+			for _, f := range fs {
+				r.Go("t", 0, func(t *Thread) { f(r, t) })
+			}
+		}
+	}
+	for _, p := range []struct {
+		kind  Kind
+		text  string
+		runs  int
+		pre   int
+		setup Setup
+	}{
+		{Broken, "1 additions of 2", 4, 1, counting(2)},
+		{Broken, "is 1", 1, 0, func(r *Run) { r.Check(func() error { return errors.New("is 1") }) }},
+		{Livelock, "livelock: the run does not end", 1, 0, threads(func(*Run, *Thread) {
+			for {
+				Pause()
+			}
+		})},
+		{Deadlock, "deadlock: t waits in ; ", 1, 0, threads(func(*Run, *Thread) {
+			LockMutex(unsafe.Pointer(mu))
+			LockMutex(unsafe.Pointer(mu))
+		})},
+		{Panicked, "panic in thread t: ouch", 1, 0, threads(func(*Run, *Thread) { panic("ouch") })},
+		{Panicked, "panic at the end: ouch", 1, 0, func(r *Run) { r.Finally(func() error { panic("ouch") }) }},
+		{NotDeterministic, "once", 1, 0, threads(func(r *Run, _ *Thread) {
+			if runs == 1 {
+				r.Failf("once")
+			}
+		})},
+		{NotDeterministic, "run 1", 1, 0, threads(func(r *Run, _ *Thread) { r.Failf("run %d", runs) })},
+		{NotDeterministic, "interleave: the program is not deterministic: 3 options where there were 2", 2, 0, func(r *Run) {
+			runs++
+			for range 1 + runs {
+				r.Go("t", 0, func(*Thread) {})
+			}
+		}},
+	} {
+		runs = 0
+		f := Search(p.setup, 2).Failure
+		require.NotNil(t, f, p.text)
+		end := fmt.Sprintf("\n(%s, run %d, %d preemptions, seed 0)", p.kind, p.runs, p.pre)
+		require.True(t, strings.HasPrefix(f.Error(), p.text) && strings.HasSuffix(f.Error(), end), "%v; want %q%s", f, p.text, end)
+	}
+}
+
+func TestSampleFindsALostUpdate(t *testing.T) {
+	res := Sample(counting(2), 20, 1)
+	require.NotNil(t, res.Failure)
+	_, err := Replay(counting(2), res.Failure.Schedule)
+	assert.EqualError(t, err, res.Failure.Err.Error())
+	assert.Equal(t, res.Failure.Schedule, Sample(counting(2), 20, 1).Failure.Schedule, "its seed repeats it")
+}
+
+func TestSampleEndsWhereNoSwitchMatters(t *testing.T) {
+	res := Sample(func(r *Run) {
+		r.Go("alone", 0, func(*Thread) { Pause() })
+	}, 100, 1)
+	assert.Equal(t, 1, res.Runs, "one thread has one schedule")
+}
+
+// TestSampleRepeatsNothing requires that each schedule of two threads with one preemption
+// comes once before any with two.
+func TestSampleRepeatsNothing(t *testing.T) {
+	seen := map[string]int{}
+	Sample(func(r *Run) {
+		for i := range 2 {
+			r.Go(fmt.Sprint(i), 0, func(*Thread) {
+				Pause()
+				Pause()
+			})
+		}
+		r.Finally(func() error {
+			if r.preemptions == 1 {
+				seen[r.schedule.String()]++
+			}
+			return nil
+		})
+	}, 8, 1)
+	for text, n := range seen {
+		assert.Equal(t, 1, n, text)
+	}
+	assert.Len(t, seen, 4)
 }
