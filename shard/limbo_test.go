@@ -28,7 +28,7 @@ func TestManyProcessorsReclaimOften(t *testing.T) {
 }
 
 // TestRemoveWaitsForNoLock: a removal that completes a batch leaves reclaiming to the holder
-// of the lock. LetGo and an insertion that finds a slot give up the lock too.
+// of the lock. LetGo and an insertion that finds a slot leave it to the holder too.
 func TestRemoveWaitsForNoLock(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 4 * shard.Batch})
 	s := r.shards[0]

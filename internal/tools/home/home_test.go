@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const elsewhere = "github.com/you/coatcheck"
+const elsewhere = "example.net/elsewhere/coatcheck"
 
 // A moved clone does not mention its old path, and builds and passes its tests in all
 // modules.
