@@ -82,16 +82,17 @@ func TestReadRefusesWithTheLine(t *testing.T) {
 
 func TestCellsHaveAllContestantsOfTheirParameters(t *testing.T) {
 	q := question(suite.Chart{Unit: "ns/op", Where: map[string]string{"verb": "get"}})
-	v := constructed(t, "ns/op", map[string]float64{
+	cells := constructed(t, "ns/op", map[string]float64{
 		"pool/verb=get/live=1000": 3, "worker/verb=get/live=1000": 2, "mutex/verb=get/live=1000": 1, "pool/verb=put/live=7": 1,
 		"pool/verb=get/live=20": 3, "mutex/verb=get/live=20": 1, "cas/verb=get/live=1000": 9,
-	}).views(&q)[0]
+	}).cells(&q, 0)
 	var got []string
-	for _, c := range v.cells {
-		got = append(got, v.place(c))
+	for _, c := range cells {
+		got = append(got, c.label)
 		for _, r := range c.rows {
 			got = append(got, r.impl)
 		}
 	}
-	assert.Equal(t, []string{"verb get, live 1,000", "worker", "pool", "mutex", "cas", "verb get, live 20", "pool", "mutex"}, got)
+	assert.Equal(t, []string{"live 1,000", "worker", "pool", "mutex", "cas", "live 20", "pool", "mutex"}, got)
+	assert.Equal(t, "verb get, live 20, GOMAXPROCS 2", cells[1].place())
 }

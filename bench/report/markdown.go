@@ -43,7 +43,7 @@ func Tables(all []*Figures, qs []suite.Question) string {
 		fmt.Fprintf(&b, "\n%s:\n\n", f.origin())
 		head(&b, heading)
 		for _, ends := range ends(cs) {
-			tableRow(&b, title(ends), each(ends, contest.texts))
+			tableRow(&b, title(ends), each(ends, (*cell).texts))
 		}
 		fmt.Fprintf(&b, "\n%s Costs: below 1 is better. Rates: above 1 is better. ~ is within the noise.\n\n", score)
 	}
@@ -60,12 +60,12 @@ var (
 // Brief returns a table of all files of figures, which have a line each in its cells.
 func Brief(all []*Figures, qs []suite.Question) string {
 	var b strings.Builder
-	rows := make([][][]contest, len(all))
+	rows := make([][][]*cell, len(all))
 	for i, f := range all {
 		cs := f.contests(qs)
 		_, score := losses(cs)
 		fmt.Fprintf(&b, "- %s. %s\n", f.origin(), score)
-		rows[i] = slices.DeleteFunc(ends(cs), func(ends []contest) bool { return !ends[0].first || !slices.Contains(briefly, ends[0].q.ID) })
+		rows[i] = slices.DeleteFunc(ends(cs), func(ends []*cell) bool { return !ends[0].first || !slices.Contains(briefly, ends[0].id) })
 	}
 	b.WriteString("\n")
 	var headings []string
@@ -77,8 +77,8 @@ func Brief(all []*Figures, qs []suite.Question) string {
 		lines := make([][]string, len(columns)) // of each cell
 		for i := range all {
 			texts := make([]string, len(columns))
-			if at := slices.IndexFunc(rows[i], func(ends []contest) bool { return ends[0].q == first[0].q }); at >= 0 {
-				texts = each(rows[i][at], contest.brief)
+			if at := slices.IndexFunc(rows[i], func(ends []*cell) bool { return ends[0].id == first[0].id }); at >= 0 {
+				texts = each(rows[i][at], (*cell).brief)
 			}
 			for j := range columns {
 				lines[j] = append(lines[j], texts[j])
@@ -94,14 +94,14 @@ func Brief(all []*Figures, qs []suite.Question) string {
 }
 
 // brief returns a contest's row of the brief table: medians, and the name of the best.
-func (c contest) brief() (texts []string) {
+func (c *cell) brief() (texts []string) {
 	for _, column := range columns {
-		r, found := c.cell.find(func(r row) bool { return r.impl == column.impl })
+		r := c.find(func(r row) bool { return r.impl == column.impl })
 		if column.impl == "" {
-			r, found = c.cell.best(suite.Theirs)
+			r = c.best(suite.Theirs)
 		}
 		text := ""
-		if found {
+		if r != nil {
 			text = r.unit.text(r.mid)
 			if column.impl == "" {
 				text = r.impl + " " + text
@@ -114,25 +114,25 @@ func (c contest) brief() (texts []string) {
 
 // ends returns, for each chart with a comparison, its first contest and, if it has more, its
 // last.
-func ends(cs []contest) (all [][]contest) {
+func ends(cs []*cell) (all [][]*cell) {
 	for _, c := range cs {
-		if _, compared := c.cell.best(suite.Theirs); !compared {
+		if c.best(suite.Theirs) == nil {
 			continue
 		}
-		if n := len(all); n == 0 || all[n-1][0].view != c.view {
-			all = append(all, []contest{c})
+		if n := len(all); n == 0 || all[n-1][0].title != c.title {
+			all = append(all, []*cell{c})
 		} else {
-			all[n-1] = []contest{all[n-1][0], c}
+			all[n-1] = []*cell{all[n-1][0], c}
 		}
 	}
 	return all
 }
 
 // title returns a chart's title, and where its ends are.
-func title(ends []contest) string {
+func title(ends []*cell) string {
 	var labels []string
 	for _, c := range ends {
-		labels = append(labels, c.cell.label)
+		labels = append(labels, c.label)
 	}
 	if at := together(labels, "; "); at != "" {
 		return ends[0].title + " (" + at + ")"
@@ -141,7 +141,7 @@ func title(ends []contest) string {
 }
 
 // each returns the cells of a row that is about each of the ends.
-func each(ends []contest, texts func(contest) []string) []string {
+func each(ends []*cell, texts func(*cell) []string) []string {
 	row := texts(ends[0])
 	for _, c := range ends[1:] {
 		for i, text := range texts(c) {

@@ -4,9 +4,53 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"golang.org/x/perf/benchmath"
+	"golang.org/x/perf/benchunit"
 )
+
+// unit is a unit of figures, in base units: "sec/op" for what charts call "ns/op".
+type unit struct {
+	name string
+	more bool // more is better
+}
+
+const unitTime = "sec/op"
+
+// label returns the unit without a scale, since figures may be in ns or in ms: "time/op"
+// for "sec/op".
+func (u unit) label() string {
+	return strings.NewReplacer("ops/s", "operations a second", "sec", "time", "B", "bytes").Replace(u.name)
+}
+
+// text formats a value with a prefix and its symbol: "12.3 ns", "24.1 B", "81.2M".
+func (u unit) text(v float64) string {
+	symbol := ""
+	switch {
+	case u.name == unitTime:
+		symbol = "s"
+	case strings.Contains(u.name, "B/"):
+		symbol = "B"
+	}
+	s := benchunit.Scaler{Factor: 1}
+	switch a := math.Abs(v); {
+	case a == 0:
+	case u.name == unitTime && a < 1e-9:
+		s = benchunit.Scaler{Prec: 3, Factor: 1e-9, Prefix: "n"} // 0.530 ns rather than 530 ps
+	case u.name != unitTime && a < 1:
+		s.Prec = 3
+	default:
+		s = benchunit.CommonScale([]float64{a}, benchunit.ClassOf(u.name))
+		s.Prec = max(0, s.Prec-1)
+	}
+	number := strconv.FormatFloat(v/s.Factor, 'f', s.Prec, 64)
+	if symbol != "" {
+		number += " "
+	}
+	return number + s.Prefix + symbol
+}
 
 // figure is a contestant's figure under one set of parameters: the median of its rounds
 // and its 95 % confidence interval, or the range of rounds that are too few for one.
@@ -39,14 +83,6 @@ func (f figure) String() string {
 	return fmt.Sprintf("%s ±%.0f%%", text, 100*max(f.hi-f.mid, f.mid-f.lo)/math.Abs(f.mid))
 }
 
-type verdict int
-
-const (
-	behind verdict = iota - 1
-	level          // within the noise
-	ahead
-)
-
 // few is the fewest rounds in which the U test can find a difference. every is how many
 // rounds must all agree to be as improbable.
 const (
@@ -54,15 +90,20 @@ const (
 	every = 6
 )
 
-// compare returns the verdict for a beside b, and the ratio of a to b.
-//
-// Two figures differ beyond the noise if the Mann–Whitney U test says so (p < 0.05), or if six
-// or more rounds all agree, which chance does once in 32 times. Cases of a group take turns,
-// so the n-th rounds of both ran side by side, and agreement finds differences that a drift of
-// both hides from the U test. With fewer than four rounds no test can tell. Then the ranges must
-// be disjoint and the medians a tenth apart, times of a single round a factor of two.
-func compare(a, b figure) (v verdict, quotient float64) {
+// differ reports whether two figures differ beyond the noise: if the Mann–Whitney U test says so
+// (p < 0.05), or if six or more rounds all agree, which chance does once in 32 times. Cases of a
+// group take turns, so the n-th rounds of both ran side by side, and agreement finds differences
+// that a drift of both hides from the U test. With fewer than four rounds no test can tell. Then
+// the ranges must be disjoint and the medians a tenth apart, times of a single round a factor of two.
+func differ(a, b figure) bool {
 	n := min(len(a.rounds), len(b.rounds))
+	if n < few {
+		apart := 0.1
+		if n == 1 && a.unit.name == unitTime {
+			apart = 1
+		}
+		return (a.lo > b.hi || b.lo > a.hi) && math.Abs(a.mid-b.mid) > apart*min(a.mid, b.mid)
+	}
 	below, above := 0, 0
 	for i := range n {
 		if a.rounds[i] < b.rounds[i] {
@@ -71,35 +112,36 @@ func compare(a, b figure) (v verdict, quotient float64) {
 			above++
 		}
 	}
-	differ := n >= every && (below == n || above == n)
-	if n < few {
-		apart := 0.1
-		if a.unit.time() && n < 2 {
-			apart = 1
-		}
-		differ = (a.lo > b.hi || b.lo > a.hi) && math.Abs(a.mid-b.mid) > apart*min(math.Abs(a.mid), math.Abs(b.mid))
-	} else if !differ {
-		test := benchmath.AssumeNothing.Compare(sample(a.rounds), sample(b.rounds))
-		differ = test.P < test.Alpha
-	}
-	switch {
-	case !differ:
-		v = level
-	case a.unit.more == (a.mid > b.mid):
-		v = ahead
-	default:
-		v = behind
-	}
-	return v, ratio(a.mid, b.mid)
+	test := benchmath.AssumeNothing.Compare(sample(a.rounds), sample(b.rounds))
+	return test.P < test.Alpha || n >= every && max(below, above) == n
 }
 
-// ratio returns a/b, 1 if both are zero, or NaN if a is negative or b is not positive.
-func ratio(a, b float64) float64 {
+// behind reports whether a is worse than b beyond the noise.
+func behind(a, b figure) bool { return differ(a, b) && a.unit.more == (a.mid < b.mid) }
+
+// times formats a ratio: "0.13", "1.38", "27", "0.0023". That of two zeros is 1.
+func times(a, b float64) string {
+	r := a / b
 	switch {
 	case a == 0 && b == 0:
-		return 1
-	case a < 0 || b <= 0:
-		return math.NaN()
+		r = 1
+	case b == 0:
+		return "–"
 	}
-	return a / b
+	switch {
+	case r >= 9.995:
+		return strconv.FormatFloat(r, 'f', 0, 64)
+	case r < 0.0095 && r > 0:
+		return strconv.FormatFloat(r, 'g', 2, 64)
+	}
+	return strconv.FormatFloat(r, 'f', 2, 64)
+}
+
+// number returns a parameter's value with commas in the number at its beginning.
+func number(v string) string {
+	digits := len(v) - len(strings.TrimLeft(v, "0123456789"))
+	for at := digits - 3; at > 0; at -= 3 {
+		v = v[:at] + "," + v[at:]
+	}
+	return v
 }

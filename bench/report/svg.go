@@ -45,12 +45,12 @@ type line struct {
 func (l *line) last() float64 { return l.ys[len(l.ys)-1].mid }
 
 // lines returns the contestants' lines, by role. Those of a single point are left out.
-func (v *view) lines(axis string) (ls []*line) {
+func lines(cs []*cell, axis string) (ls []*line) {
 	at := func(c *cell) float64 {
 		x, _ := strconv.ParseFloat(value(c.params, axis), 64)
 		return x
 	}
-	for _, c := range slices.SortedStableFunc(slices.Values(v.cells), func(a, b *cell) int { return cmp.Compare(at(a), at(b)) }) {
+	for _, c := range slices.SortedStableFunc(slices.Values(cs), func(a, b *cell) int { return cmp.Compare(at(a), at(b)) }) {
 		for _, r := range c.rows {
 			i := slices.IndexFunc(ls, func(l *line) bool { return l.impl == r.impl })
 			if i < 0 {
@@ -77,19 +77,13 @@ func (v *view) lines(axis string) (ls []*line) {
 	return ls
 }
 
-// SVG draws the figures in that unit, of a question that was measured with one GOMAXPROCS, on
-// logarithmic axes, so that no contestant squeezes the others. axis is the parameter along the
-// horizontal one.
-func SVG(w io.Writer, f *Figures, q *suite.Question, unit, axis string) error {
-	views := f.views(q)
-	i := slices.IndexFunc(views, func(v *view) bool { return v.unit.name == unit })
-	if i < 0 {
-		return fmt.Errorf("no figures in %s for %q", unit, q.Title)
-	}
-	v := views[i]
-	lines := v.lines(axis)
+// SVG draws the k-th chart of a question that was measured with one GOMAXPROCS, on logarithmic
+// axes, so that no contestant squeezes the others. axis is the parameter along the horizontal one.
+func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
+	cs := f.cells(q, k)
+	lines := lines(cs, axis)
 	if len(lines) == 0 {
-		return fmt.Errorf("no lines for %q", v.title)
+		return fmt.Errorf("no lines for %q", q.Title)
 	}
 	var xs []float64
 	lo, hi := math.Inf(1), 0.
@@ -113,11 +107,11 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, unit, axis string) error {
 		fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, html.EscapeString(text))
 	}
 	fmt.Fprintf(&b, "<svg role=\"img\" aria-label=\"%s\" width=\"%dpt\" height=\"%dpt\" viewBox=\"0 0 %[2]d %[3]d\" xmlns=\"http://www.w3.org/2000/svg\">\n<style>%[4]s</style>\n",
-		v.title, svgWidth, svgHeight, style)
-	text(left, 18, "start", v.title)
+		cs[0].title, svgWidth, svgHeight, style)
+	text(left, 18, "start", cs[0].title)
 	text(left, 36, "start", f.machine())
 	text((left+right)/2, bottom+42, "middle", axis)
-	fmt.Fprintf(&b, "<text transform=\"translate(16,%.1f) rotate(-90)\" text-anchor=\"middle\">%s</text>\n", (top+bottom)/2, v.unit.label())
+	fmt.Fprintf(&b, "<text transform=\"translate(16,%.1f) rotate(-90)\" text-anchor=\"middle\">%s</text>\n", (top+bottom)/2, cs[0].unit.label())
 	for _, x := range xs {
 		path("stroke:var(--grid)", "M%.1f,%gV%g", across(x), bottom, top)
 		text(across(x), bottom+textHeight+2, "middle", number(fmt.Sprint(x)))
@@ -126,7 +120,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, unit, axis string) error {
 		for _, y := range []float64{power, 2 * power, 5 * power} {
 			if y >= lo && y <= hi {
 				path("stroke:var(--grid)", "M%g,%.1fH%g", left, up(y), right)
-				text(left-6, up(y)+4, "end", v.unit.text(y))
+				text(left-6, up(y)+4, "end", cs[0].unit.text(y))
 			}
 		}
 	}

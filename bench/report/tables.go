@@ -4,31 +4,112 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"golang.org/x/perf/benchunit"
+
 	"coatcheck/bench/suite"
 )
 
-// contest is a cell that has one of ours.
-type contest struct {
-	*view
-	cell *cell
-	ours row // the best of them
+// cell is all contestants of a chart under one set of parameters.
+type cell struct {
+	id, title string // of the question, and of the chart
+	first     bool   // of the question's charts
+	params    []suite.Param
+	label     string // those parameters in which the chart's cells differ: "live 1,000, goroutines 2"
+	unit      unit
+	rows      []row // by role, those of a role from the best to the worst
+}
+
+// row is one contestant in a cell.
+type row struct {
+	impl string
+	role suite.Role
+	figure
+}
+
+func (r row) String() string { return r.impl + " " + r.figure.String() }
+
+// best returns the best row with the role, or nil.
+func (c *cell) best(role suite.Role) *row {
+	return c.find(func(r row) bool { return r.role == role })
+}
+
+// plain returns the row of the pool without a Worker, a guard or an option, or nil.
+func (c *cell) plain() *row { return c.find(func(r row) bool { return r.impl == "pool" }) }
+
+func (c *cell) find(is func(row) bool) *row {
+	if i := slices.IndexFunc(c.rows, is); i >= 0 {
+		return &c.rows[i]
+	}
+	return nil
+}
+
+// place identifies a cell within its question.
+func (c *cell) place() string {
+	text := label(c.params, func(suite.Param) bool { return true })
+	if c.unit.name != unitTime {
+		text += ", " + c.unit.label()
+	}
+	return text
+}
+
+// label returns some of the parameters: "live 1,000, goroutines 2".
+func label(params []suite.Param, has func(suite.Param) bool) string {
+	var parts []string
+	for _, p := range params {
+		if has(p) {
+			parts = append(parts, p.Key+" "+number(p.Value))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// cells returns the cells of a question's k-th chart.
+func (f *Figures) cells(q *suite.Question, k int) (cs []*cell) {
+	chart := q.Charts[k]
+	_, tidy := benchunit.Tidy(1, chart.Unit)
+	u := unit{tidy, chart.More}
+	for _, s := range f.series {
+		rounds, outside := s.rounds[u.name], s.id != q.ID
+		for key, want := range chart.Where {
+			outside = outside || value(s.params, key) != want
+		}
+		if outside || len(rounds) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(cs, func(c *cell) bool { return slices.Equal(c.params, s.params) })
+		if i < 0 {
+			i = len(cs)
+			cs = append(cs, &cell{id: q.ID, title: cmp.Or(chart.Title, q.Title), first: k == 0, params: s.params, unit: u})
+		}
+		cs[i].rows = append(cs[i].rows, row{s.impl, q.Roles[s.impl], summarize(rounds, u)})
+	}
+	for _, c := range cs {
+		c.label = label(c.params, func(p suite.Param) bool {
+			return slices.ContainsFunc(cs, func(o *cell) bool { return value(o.params, p.Key) != p.Value })
+		})
+		slices.SortStableFunc(c.rows, func(a, b row) int {
+			if u.more && a.role == b.role {
+				a, b = b, a
+			}
+			return cmp.Or(cmp.Compare(a.role, b.role), cmp.Compare(a.mid, b.mid))
+		})
+	}
+	return cs
 }
 
 // contests returns the cells that have one of ours, each once.
-func (f *Figures) contests(qs []suite.Question) (cs []contest) {
+func (f *Figures) contests(qs []suite.Question) (cs []*cell) {
 	seen := map[string]bool{}
 	for i := range qs {
-		for _, v := range f.views(&qs[i]) {
-			for _, c := range v.cells {
-				key := fmt.Sprint(v.q.ID, v.unit.name, c.params)
-				if ours, ok := c.best(suite.Ours); ok && !seen[key] {
+		for k := range qs[i].Charts {
+			for _, c := range f.cells(&qs[i], k) {
+				if key := c.id + c.place(); c.best(suite.Ours) != nil && !seen[key] {
 					seen[key] = true
-					cs = append(cs, contest{v, c, ours})
+					cs = append(cs, c)
 				}
 			}
 		}
@@ -41,59 +122,47 @@ func (f *Figures) contests(qs []suite.Question) (cs []contest) {
 var heading = []string{"the plain pool", "best of ours", "best that does the job", "ratio", "best reference, which does less"}
 
 // texts returns a contest's row under heading. The ratio is that of the best of ours.
-func (c contest) texts() []string {
-	texts := []string{"", c.ours.String(), "", "", ""}
-	if plain, ok := c.cell.plain(); ok {
+func (c *cell) texts() []string {
+	ours := c.best(suite.Ours)
+	texts := []string{"", ours.String(), "", "", ""}
+	if plain := c.plain(); plain != nil {
 		texts[0] = plain.figure.String()
 	}
-	if theirs, ok := c.cell.best(suite.Theirs); ok {
-		v, quotient := compare(c.ours.figure, theirs.figure)
-		texts[2], texts[3] = theirs.String(), times(quotient)
-		if v == level && !math.IsNaN(quotient) {
+	if theirs := c.best(suite.Theirs); theirs != nil {
+		texts[2], texts[3] = theirs.String(), times(ours.mid, theirs.mid)
+		if !differ(ours.figure, theirs.figure) {
 			texts[3] = "~" + texts[3]
 		}
 	}
-	if reference, ok := c.cell.best(suite.Reference); ok {
+	if reference := c.best(suite.Reference); reference != nil {
 		texts[4] = reference.String()
 	}
 	return texts
 }
 
-// plain returns the row of the pool without a Worker, a guard or an option.
-func (c *cell) plain() (row, bool) { return c.find(func(r row) bool { return r.impl == "pool" }) }
-
 // losses returns the comparisons in which the best of ours is behind one of theirs, beyond the
 // noise, the worst first, and a sentence with their number.
-func losses(cs []contest) (rows [][]string, score string) {
+func losses(cs []*cell) (rows [][]string, score string) {
 	type loss struct {
-		by    float64 // above 1
+		by    float64
 		texts []string
 	}
 	var all []loss
 	comparisons, plainly := 0, 0
 	for _, c := range cs {
-		for _, theirs := range c.cell.rows {
+		ours, plain := c.best(suite.Ours), c.plain()
+		for _, theirs := range c.rows {
 			if theirs.role != suite.Theirs {
 				continue
 			}
 			comparisons++
-			if plain, ok := c.cell.plain(); ok {
-				if v, _ := compare(plain.figure, theirs.figure); v == behind {
-					plainly++
-				}
+			if plain != nil && behind(plain.figure, theirs.figure) {
+				plainly++
 			}
-			v, quotient := compare(c.ours.figure, theirs.figure)
-			if v != behind {
-				continue
+			if behind(ours.figure, theirs.figure) {
+				by := max(ours.mid, theirs.mid) / min(ours.mid, theirs.mid)
+				all = append(all, loss{by, []string{c.id, c.place(), ours.String(), theirs.String(), times(ours.mid, theirs.mid)}})
 			}
-			by := quotient
-			if c.unit.more {
-				by = 1 / quotient
-			}
-			if math.IsNaN(by) {
-				by = math.Inf(1) // theirs need nothing
-			}
-			all = append(all, loss{by, []string{c.q.ID, c.place(c.cell), c.ours.String(), theirs.String(), times(quotient)}})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b loss) int { return cmp.Compare(b.by, a.by) })
@@ -112,7 +181,7 @@ func Text(w io.Writer, f *Figures, qs []suite.Question) error {
 	line(f.origin() + "\n")
 	line(append([]string{"question", "at"}, heading...)...)
 	for _, c := range cs {
-		line(append([]string{c.q.ID, c.place(c.cell)}, c.texts()...)...)
+		line(append([]string{c.id, c.place()}, c.texts()...)...)
 	}
 	line()
 	line("question", "at", "best of ours", "is behind", "ratio")

@@ -131,7 +131,7 @@ func TestChartHasALineForEachContestant(t *testing.T) {
 	q := question(suite.Chart{Unit: "ns/op"})
 	f := constructed(t, "ns/op", map[string]float64{"pool/n=1": 1, "pool/n=2": 2, "pool/n=4": 3, "mutex/n=1": 5, "mutex/n=4": 9, "cas/n=1": 1})
 	var b strings.Builder
-	require.NoError(t, SVG(&b, f, &q, unitTime, "n"))
+	require.NoError(t, SVG(&b, f, &q, 0, "n"))
 	for d := xml.NewDecoder(strings.NewReader(b.String())); ; {
 		_, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -148,5 +148,6 @@ func TestChartHasALineForEachContestant(t *testing.T) {
 	assert.Contains(t, b.String(), ">pool<")
 	assert.Contains(t, b.String(), ">mutex<")
 	assert.NotContains(t, b.String(), ">cas<")
-	require.Error(t, SVG(io.Discard, f, &q, "B/op", "n"))
+	q.Charts[0].Unit = "B/op"
+	require.Error(t, SVG(io.Discard, f, &q, 0, "n"))
 }
