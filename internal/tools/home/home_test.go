@@ -91,7 +91,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestMentions(t *testing.T) {
-	m := newMentions("coatcheck", elsewhere, "v0.1.0", []string{"pool", "bench"})
+	m := newMentions("coatcheck", "github.com/you/coatcheck", "v0.1.0", []string{"pool", "bench"})
 	for text, want := range map[string]string{
 		`import "coatcheck/pool"`:                                   `import "github.com/you/coatcheck/pool"`,
 		"see coatcheck/pool/dense.":                                 "see github.com/you/coatcheck/pool/dense.",
