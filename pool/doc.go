@@ -65,11 +65,12 @@
 //   - All values, in order of their slots: [Pool.All]; [Guard.All] in a hot loop; in parallel
 //     [Pool.Each].
 //   - A pool in a file, with the same handles after a restart: [Pool.WriteTo], then [ReadFrom].
-//   - Values side by side that come and go by phases: package dense. Records that loops read
-//     field by field: package table. A hierarchy whose links cannot dangle: package tree.
-//     Creation and removal put off to the end of a frame: package command.
-//   - Names for Go values in C, epoll, io_uring or shared memory: package cgohandle. Numbers for
-//     requests that wait for an answer: package pending.
+//   - Values side by side that come and go by phases: [coatcheck/pool/dense]. Records that loops
+//     read field by field: [coatcheck/pool/table]. A hierarchy whose links cannot dangle:
+//     [coatcheck/pool/tree]. Creation and removal put off to the end of a frame:
+//     [coatcheck/pool/command].
+//   - Names for Go values in C, epoll, io_uring or shared memory: [coatcheck/pool/cgohandle].
+//     Numbers for requests that wait for an answer: [coatcheck/pool/pending].
 //
 // # Memory model
 //
@@ -102,13 +103,14 @@
 //
 // # Testing and monitoring
 //
-// Package pooltest fails a test that leaves something in a pool. With the build tag
-// coatcheck_debug, a pool records the stacks of the calls that use it. [Pool.Explain],
-// [Pool.ExplainOpen] and the panics of MustGet and guards show them. It also panics if a
-// value was written to after its slot was reclaimed, and if two goroutines use a Worker at once.
+// Package [coatcheck/pool/pooltest] fails a test that leaves something in a pool. With the
+// build tag coatcheck_debug, a pool records the stacks of the calls that use it.
+// [Pool.Explain], [Pool.ExplainOpen] and the panics of MustGet and guards show them. The pool
+// also panics if a value was written to after its slot was reclaimed, and if two goroutines
+// use a Worker at once.
 //
-// [Pool.Stats] describes a pool. Package poolhttp shows its figures on a page, as JSON
-// and through expvar, and module coatcheck/pool/metrics exports them to Prometheus and
+// [Pool.Stats] describes a pool. Package [coatcheck/pool/poolhttp] shows its figures on a page,
+// as JSON and through expvar, and module coatcheck/pool/metrics exports them to Prometheus and
 // OpenTelemetry.
 //
 // DESIGN.md has the protocol, its proof, and the papers that it is based on.
