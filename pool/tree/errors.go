@@ -27,7 +27,6 @@ var (
 const (
 	nilPool    = "tree: New without a pool"
 	nilLinks   = "tree: New without a function that finds the links"
-	nilEnter   = "tree: DescendantsFunc without a function"
 	noLinks    = "tree: the function given to New returned nil"
 	zeroForest = "tree: use of a zero Forest; make one with New"
 )

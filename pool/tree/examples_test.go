@@ -253,38 +253,6 @@ func ExampleForest_Descendants() {
 	// Output: door handle wheel
 }
 
-func ExampleForest_DescendantsFunc() {
-	_, f, part := scene("house(attic(chest(coin)) hall(chair))")
-	open := func(_ pool.Handle[Part], v *Part) bool {
-		fmt.Println("open the", v.Name) // once for each, after the body
-		return v.Name != "chest"
-	}
-	for _, v := range f.DescendantsFunc(part["house"], open) {
-		fmt.Print(v.Name, ": ")
-	}
-	// Output:
-	// attic: open the attic
-	// chest: open the chest
-	// hall: open the hall
-	// chair: open the chair
-}
-
-func ExampleForest_PostOrder() {
-	_, f, part := scene("disk(home(notes photos) boot)")
-	sizes := map[string]int{"notes": 1, "photos": 40, "boot": 3}
-	for h, v := range f.PostOrder(part["disk"]) {
-		fmt.Println(v.Name, sizes[v.Name])
-		if up, ok := f.Parent(h); ok && up == part["home"] {
-			sizes["home"] += sizes[v.Name]
-		}
-	}
-	// Output:
-	// notes 1
-	// photos 40
-	// home 41
-	// boot 3
-}
-
 func ExampleForest_Ancestors() {
 	_, f, part := scene("car(door(handle) wheel)")
 	names(f.Ancestors(part["handle"]))

@@ -6,7 +6,7 @@ import "coatcheck/pool"
 const Levels = levels
 
 // ErrTexts are the texts of the panics.
-var ErrTexts = struct{ NilPool, NilLinks, NilEnter, NoLinks, Zero string }{nilPool, nilLinks, nilEnter, noLinks, zeroForest}
+var ErrTexts = struct{ NilPool, NilLinks, NoLinks, Zero string }{nilPool, nilLinks, noLinks, zeroForest}
 
 // Image returns the five links of every live node: parent, first, last, next, previous.
 func Image[T any](f *Forest[T]) map[pool.Handle[T]][5]pool.Handle[T] {

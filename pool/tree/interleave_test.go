@@ -126,11 +126,7 @@ func (s *stage) writer(all []change, refused func(error) bool) {
 var loops = map[string]func(f *Forest[item], h itemHandle) iter.Seq2[itemHandle, *item]{
 	"Children":    (*Forest[item]).Children,
 	"Descendants": (*Forest[item]).Descendants,
-	"PostOrder":   (*Forest[item]).PostOrder,
-	"DescendantsFunc": func(f *Forest[item], h itemHandle) iter.Seq2[itemHandle, *item] {
-		return f.DescendantsFunc(h, func(_ itemHandle, v *item) bool { return v.name != 'd' })
-	},
-	"Ancestors": (*Forest[item]).Ancestors,
+	"Ancestors":   (*Forest[item]).Ancestors,
 }
 
 // reader starts a thread with a loop at a node. What it yields must please judge.
@@ -193,9 +189,6 @@ var scenarios = []scenario{
 	{"Descendants against Move up", "a(b(c(d))e)", "Move c a", "bcde bce be becd"},
 	{"Descendants against Move out and back", "a(b(c)d)x", "Move b x; Move b a", "bcd bd d dbc"},
 	{"Descendants against Remove", "a(b(cd)e)", "Remove b", "bcde e be bce"},
-	{"PostOrder against Detach", "a(b(c)d)", "Detach b", "cbd d cd"},
-	// It does not enter d, so it does not find b there.
-	{"DescendantsFunc against Move down", "a(b(c)d(e))", "Move b d", "bcd bd d"},
 	{"Ancestors against Move", "a(b(c(d)))x(y)", "Move c y", "cba cyx"},
 	{"Ancestors against Moves one above the other", "a(b(c(d)))x(y)", "Move c y; Move b x", "cba cyx"}, // never cbx
 	{"two writers", "a(bc)x", "Move b x | Move c b", ""},

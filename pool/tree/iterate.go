@@ -54,7 +54,7 @@ func (f *Forest[T]) neighbour(h pool.Handle[T], link func(*words[T]) pool.Handle
 //
 // A step costs O(1). The package documentation says what is yielded beside changes.
 func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.preOrder(h, false, nil)
+	return f.walk(h, false)
 }
 
 // Descendants ranges over everything below h, parents before their children and siblings
@@ -66,53 +66,11 @@ func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 // while the loop is below it, the loop continues behind the ancestor at the fourteenth
 // level.
 func (f *Forest[T]) Descendants(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.preOrder(h, true, nil)
+	return f.walk(h, true)
 }
 
-// DescendantsFunc is like Descendants but skips what lies below nodes for which enter
-// returns false, such as the hidden parts of a scene. It yields these nodes themselves.
-// It calls enter once for each node, after the body of the loop.
-func (f *Forest[T]) DescendantsFunc(h pool.Handle[T], enter func(pool.Handle[T], *T) bool) iter.Seq2[pool.Handle[T], *T] {
-	if enter == nil {
-		panic(nilEnter)
-	}
-	return f.preOrder(h, true, enter)
-}
-
-// PostOrder is like Descendants but yields children before their parents, for sums and
-// removals from below. It takes 8 bytes a level if there are more than 32.
-func (f *Forest[T]) PostOrder(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return func(yield func(pool.Handle[T], *T) bool) {
-		w := walk[T]{f: f, g: f.pin(), top: h, deep: true}
-		defer w.g.Unpin() // also if the body panics
-		if !w.begin() {
-			return
-		}
-		var room [32]pool.Handle[T]
-		open := room[:0] // the nodes entered and not left, one a level
-		for {
-			h, v := w.step()
-			level := w.level
-			if v == nil {
-				level = 1
-			}
-			for len(open) >= level {
-				h := open[len(open)-1]
-				open = open[:len(open)-1]
-				if v, links := f.find(&w.g, h); w.old(links) && !yield(h, v) {
-					return
-				}
-			}
-			if v == nil {
-				return
-			}
-			open = append(open, h)
-		}
-	}
-}
-
-// preOrder ranges over the children of h and, if deep, over what lies below them.
-func (f *Forest[T]) preOrder(h pool.Handle[T], deep bool, enter func(pool.Handle[T], *T) bool) iter.Seq2[pool.Handle[T], *T] {
+// walk ranges over the children of h and, if deep, over what lies below them.
+func (f *Forest[T]) walk(h pool.Handle[T], deep bool) iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
 		w := walk[T]{f: f, g: f.pin(), top: h, deep: deep}
 		defer w.g.Unpin() // also if the body panics
@@ -122,9 +80,6 @@ func (f *Forest[T]) preOrder(h pool.Handle[T], deep bool, enter func(pool.Handle
 		for h, v := w.step(); v != nil; h, v = w.step() {
 			if !yield(h, v) {
 				return
-			}
-			if enter != nil {
-				w.deep = enter(h, v)
 			}
 		}
 	}

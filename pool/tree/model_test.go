@@ -155,40 +155,13 @@ var allWalks = []struct {
 }{
 	{"Children", (*tree.Forest[node]).Children, func(kids func(handle) []handle, h handle) []handle { return slices.Clone(kids(h)) }},
 	{"Descendants", (*tree.Forest[node]).Descendants, preOrder},
-	{"DescendantsFunc", func(f *tree.Forest[node], h handle) iter.Seq2[handle, *node] {
-		return f.DescendantsFunc(h, func(h handle, _ *node) bool { return entered(h) })
-	}, func(kids func(handle) []handle, h handle) []handle {
-		return preOrder(func(k handle) []handle {
-			if k != h && !entered(k) {
-				return nil
-			}
-			return kids(k)
-		}, h)
-	}},
-	{"PostOrder", (*tree.Forest[node]).PostOrder, postOrder},
 }
-
-// entered is the enter function of DescendantsFunc in these tests.
-func entered(h handle) bool { return h.Index()%3 != 0 }
 
 func preOrder(kids func(handle) []handle, h handle) (all []handle) {
 	for _, k := range kids(h) {
 		all = append(append(all, k), preOrder(kids, k)...)
 	}
 	return all
-}
-
-func postOrder(kids func(handle) []handle, h handle) (all []handle) {
-	for _, k := range kids(h) {
-		all = append(append(all, postOrder(kids, k)...), k)
-	}
-	return all
-}
-
-func reversed(hs []handle) []handle {
-	hs = slices.Clone(hs)
-	slices.Reverse(hs)
-	return hs
 }
 
 // remove is Remove of a live node, whose list has been cut.

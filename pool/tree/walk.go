@@ -44,15 +44,13 @@ import "coatcheck/pool"
 // previous sibling. A walk that came to the node past a lost one does not. So from then on
 // each of its steps is a slow one, which ends it if it meets a tortoise.
 //
-// In post-order a node is yielded when the walk leaves it, if it is old then.
-//
 // None of this says that a node is live. Nodes are removed without the Forest's
 // knowledge; each step finds that out when it looks up their handles.
 type walk[T any] struct {
 	f    *Forest[T]
 	g    pool.Guard[T] // pinned for the length of the walk
 	top  pool.Handle[T]
-	deep bool // the next step visits the children of at
+	deep bool // to all descendants, not to the children alone
 	slow bool // every step is a slow one: the walk has come past a lost node
 	ring tortoise[T]
 
