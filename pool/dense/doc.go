@@ -60,8 +60,8 @@
 //
 // A value costs its size and 16 bytes: 8 for its entry in Handles and 8 for the slot at
 // its handle's index. Its mark takes one bit, and a bit more for every 63 values. The
-// arrays have spare room, as a slice has: until [Store.Trim] a store keeps what its
-// fullest phase needed. See [Store.Reserve] and [Store.Allocated].
+// arrays have spare room, as a slice has: a store keeps what its fullest phase needed. See
+// [Store.Reserve] and [Store.Allocated].
 //
 // Handles have the pool's type. A handle of another store, or of a pool of the same T, is
 // refused except about one in 2^30. No debug build can tell the two kinds apart, since

@@ -199,28 +199,12 @@ func ExampleStore_Clear() {
 	// Output: 0 false
 }
 
-func ExampleStore_Trim() {
-	s, _ := coats()
-	s.Clear()
-	fmt.Println(s.Trim() > 0, s.Allocated())
-	// Output: true 0
-}
-
 func ExampleStore_Len() {
 	s, coat := coats()
 	s.Kill(coat)
 	before := s.Len()
 	s.Refresh()
 	fmt.Println(before, s.Len())
-	// Output: 2 1
-}
-
-func ExampleStore_Pending() {
-	s, coat := coats()
-	_, _ = s.Create("hat")
-	_, _ = s.Create("bag")
-	s.Kill(coat)
-	fmt.Println(s.Pending())
 	// Output: 2 1
 }
 

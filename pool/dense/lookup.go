@@ -4,7 +4,7 @@ import "coatcheck/pool"
 
 // Get returns the value that h names, and false if h is stale, zero, forged or another
 // store's. A killed value is found until Refresh, a created one at once. The pointer is
-// valid until the next Refresh, Clear, Reserve or Trim.
+// valid until the next Refresh, Clear or Reserve.
 //
 // Any number of goroutines may call it at once. It writes nothing. It costs two loads
 // more than a look-up in a slice with generations.

@@ -139,14 +139,6 @@ func (m *marks) all(yield func(i int) bool) {
 	})
 }
 
-// count returns how many positions are in the set.
-func (m *marks) count() (n int) {
-	for _, word := range m.words {
-		n += bits.OnesCount64(word)
-	}
-	return n
-}
-
 // clear empties the set, in time proportional to its length. Nothing else may use it
 // meanwhile.
 func (m *marks) clear() {
@@ -163,18 +155,4 @@ func (m *marks) clearBelow(level, i int) {
 		}
 	}
 	w.Store(0)
-}
-
-// fill adds all positions below n. Nothing else may use the set meanwhile.
-func (m *marks) fill(n int) {
-	for l := range m.depth {
-		level := m.levels[l]
-		for i := range n / 64 {
-			level[i].Store(1<<64 - 1)
-		}
-		if n%64 != 0 {
-			level[n/64].Or(1<<(n%64) - 1)
-		}
-		n = (n + 63) / 64
-	}
 }

@@ -22,13 +22,11 @@ func calls(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 		"Refresh":   func() { s.Refresh() },
 		"Clear":     func() { s.Clear() },
 		"Reserve":   func() { s.Reserve(1) },
-		"Trim":      func() { s.Trim() },
 		"WriteTo":   func() { _, _ = s.WriteTo(io.Discard) },
 		"Values":    func() { s.Values() },
 		"Handles":   func() { s.Handles() },
 		"All":       func() { s.All()(func(pool.Handle[int], *int) bool { return true }) },
 		"Len":       func() { s.Len() },
-		"Pending":   func() { s.Pending() },
 		"Cap":       func() { s.Cap() },
 		"Allocated": func() { s.Allocated() },
 	}
@@ -54,7 +52,7 @@ func TestNothingIsCalledDuringRefresh(t *testing.T) {
 		hs := fill(t, s, 10)
 		during = func() {
 			for name, call := range calls(s, hs[5]) {
-				want := []string{"dense: " + name + " during Refresh, Clear, Reserve, Trim or WriteTo", "OnDestroy"}
+				want := []string{"dense: " + name + " during Refresh, Clear, Reserve or WriteTo", "OnDestroy"}
 				testkit.RequirePanicText(t, call, want...)
 				done := make(chan any)
 				go func() { done <- testkit.Recovered(call) }()
@@ -84,7 +82,7 @@ func TestRefreshInALoopPanics(t *testing.T) {
 					break
 				}
 			}
-		}, "dense: Refresh, Clear, Reserve, Trim or WriteTo was called during All")
+		}, "dense: Refresh, Clear, Reserve or WriteTo was called during All")
 		require.NoError(t, dense.Check(s))
 	}
 }

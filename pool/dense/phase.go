@@ -65,7 +65,7 @@ func (p *phase) begin(op string) {
 func (p *phase) end() { p.word.Add(1) }
 
 // alone lists the calls that use begin and end.
-const alone = "Refresh, Clear, Reserve, Trim or WriteTo"
+const alone = "Refresh, Clear, Reserve or WriteTo"
 
 // refuse panics for a call outside a phase.
 func (p *phase) refuse(op string) {

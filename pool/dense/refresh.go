@@ -39,13 +39,15 @@ func (s *Store[T]) Refresh() (created, destroyed int) {
 
 // Clear kills every value and refreshes: OnDestroy sees them all, all handles are
 // refused, and Len is 0. Like Refresh it must have the Store to itself, and panics have
-// the same effect. It keeps the memory for the next values; [Store.Trim] gives it back.
+// the same effect. It keeps the memory for the next values.
 func (s *Store[T]) Clear() {
 	s.phase.begin("Clear")
 	defer s.phase.end()
 	n := s.taken()
 	for first, c := range s.room.Load().parts(n) {
-		c.dead.fill(min(n-first, len(c.values)))
+		for i := range min(n-first, len(c.values)) {
+			c.dead.add(i)
+		}
 	}
 	s.refresh()
 }

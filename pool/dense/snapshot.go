@@ -2,6 +2,7 @@ package dense
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
@@ -15,8 +16,8 @@ import (
 //	magic · the values, in order · the handles, as numbers
 //
 // The handles are, with index 0, the first generation that the store ever had, and that of
-// slots which are new to it; then those of the values; those that wait to be issued; and 0
-// for each exhausted slot.
+// slots which are new to it, which is higher if an earlier version gave slots up; then those
+// of the values; those that wait to be issued; and 0 for each exhausted slot.
 const magic = "\x89dense\r\n"
 
 // saved is an entry of an earlier version's snapshot, which is a pool's snapshot of such
@@ -39,8 +40,8 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	s.phase.begin("WriteTo")
 	defer s.phase.end()
 	d := s.room.Load()
-	if created, killed := s.taken()-s.alive, d.dead.count(); created+killed > 0 {
-		return 0, fmt.Errorf("dense: WriteTo: %d values were created and %d killed since the last Refresh; call it first", created, killed)
+	if s.taken() > s.alive || !d.dead.empty() {
+		return 0, errors.New("dense: WriteTo: values were created or killed since the last Refresh; call it first")
 	}
 	n, err := io.WriteString(w, magic)
 	written := int64(n)

@@ -12,9 +12,8 @@ import (
 // Store keeps values of type T contiguous and names each by a handle.
 //
 // During a phase any number of goroutines may call Create, Kill, Get, Alive, State,
-// Values, Handles, All, Len, Pending, Cap and Allocated. Refresh, Clear, Reserve, Trim
-// and WriteTo must each have the Store to themselves; a call that overlaps one of them
-// panics.
+// Values, Handles, All, Len, Cap and Allocated. Refresh, Clear, Reserve and WriteTo must
+// each have the Store to themselves; a call that overlaps one of them panics.
 //
 // Make one with [New] or [Must]; the zero Store panics. It must not be copied. It need
 // not be closed: the garbage collector frees an unreachable Store whole.
@@ -23,7 +22,7 @@ type Store[T any] struct {
 
 	// room is where the values are.
 	//
-	//	writers  Refresh, Clear, Reserve and Trim, which have the Store to themselves
+	//	writers  Refresh, Clear and Reserve, which have the Store to themselves
 	//	readers  every call
 	//	orders   the store publishes the new room's slices, whole
 	room atom.Pointer[room[T]]
@@ -34,7 +33,7 @@ type Store[T any] struct {
 	exhausted int    // slots that have used up their generations
 	limit     uint64 // every position is less: Options.Capacity, less what is exhausted
 	origin    uint32 // the first generation of the first slots
-	first     uint32 // the first generation of slots that were not used yet; see Trim
+	first     uint32 // the first generation of slots that were not used yet; see magic
 	least     int    // the least length of the first array
 
 	options Options[T]

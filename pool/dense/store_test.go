@@ -134,20 +134,3 @@ func TestMemoryAValue(t *testing.T) {
 	require.Less(t, beyond, 16.3)
 	require.Greater(t, beyond, 15.9)
 }
-
-// TestTrimGivesMemoryBack: after a peak, and after everything is gone.
-func TestTrimGivesMemoryBack(t *testing.T) {
-	const n = 10_000
-	s := dense.Must[int](nil)
-	for _, h := range fill(t, s, n)[n/2:] {
-		s.Kill(h)
-	}
-	s.Refresh()
-	spare := s.Allocated() - n/2
-	require.GreaterOrEqual(t, s.Trim(), int64(spare*(intSize+16)))
-	require.Equal(t, n/2, s.Allocated())
-	require.Zero(t, s.Trim())
-	s.Clear()
-	require.Positive(t, s.Trim())
-	require.Zero(t, s.Allocated())
-}

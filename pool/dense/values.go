@@ -9,7 +9,7 @@ import (
 // Values returns the values that were alive at the last Refresh, contiguous and in order
 // (unless Unordered). It includes those killed since then, and not those created since
 // then. It costs nothing: the slice is the store's own memory, valid until the next
-// Refresh, Clear, Reserve or Trim. Its elements may be written; appending copies it.
+// Refresh, Clear or Reserve. Its elements may be written; appending copies it.
 //
 // To divide a loop among goroutines, give each a part of the slice.
 func (s *Store[T]) Values() []T {
@@ -52,20 +52,6 @@ func (s *Store[T]) Len() int {
 	n := s.alive
 	s.phase.leave("Len", w)
 	return n
-}
-
-// Pending returns how many values were created and how many killed since the last
-// Refresh. While other goroutines create and kill, each number is that of some moment
-// during the call. It visits the marks of the dead.
-func (s *Store[T]) Pending() (created, killed int) {
-	w := s.phase.enter("Pending")
-	n := s.taken()
-	created = n - s.alive
-	for _, c := range s.room.Load().parts(n) {
-		killed += c.dead.count()
-	}
-	s.phase.leave("Pending", w)
-	return created, killed
 }
 
 // Cap returns the greatest number of values: Options.Capacity, or pool.MaxCapacity if

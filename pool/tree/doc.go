@@ -44,7 +44,8 @@
 // invalidated a step four times. Loops are pinned, so every pointer that they yield is
 // valid until the loop ends, even when the value is removed meanwhile.
 //
-// Children and Descendants are walks. A node leaves its place when it is detached, moved or removed. This is the promise:
+// Children and Descendants are walks. A node leaves its place when it is detached, moved
+// or removed. This is the promise:
 //
 //	A walk yields nodes that were below its top when it began, in the order of that moment, each at most once.
 //	It yields all that keep their places until it ends, and whose ancestors do. Only if a node leaves, with the
