@@ -44,6 +44,14 @@ func Example() {
 	// bob greets  false
 }
 
+// must returns v, or ends the program.
+func must[V any](v V, err error) V {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
 // replay are options that make the handles of the examples the same each time:
 // generations start at 1, and there is one shard.
 func replay[T any]() *pool.Options[T] { return &pool.Options[T]{Origin: 1, Shards: 1} }
@@ -51,7 +59,7 @@ func replay[T any]() *pool.Options[T] { return &pool.Options[T]{Origin: 1, Shard
 // insertAll inserts values and returns their handles.
 func insertAll[T any](p *pool.Pool[T], vs ...T) (hs []pool.Handle[T]) {
 	for _, v := range vs {
-		h, _ := p.Insert(v)
+		h := must(p.Insert(v))
 		hs = append(hs, h)
 	}
 	return hs
@@ -78,9 +86,9 @@ func ExampleOptions() {
 		Capacity: 1000,
 		Reset:    func(body *[]byte) { *body = (*body)[:0] }, // keeps the buffer
 	})
-	h, _ := p.InsertFunc(func(_ pool.Handle[[]byte], body *[]byte) {
+	h := must(p.InsertFunc(func(_ pool.Handle[[]byte], body *[]byte) {
 		*body = append(*body, "hello"...)
-	})
+	}))
 	p.View(h, func(body *[]byte) { fmt.Printf("%s\n", *body) })
 	// Output: hello
 }
@@ -88,7 +96,7 @@ func ExampleOptions() {
 // In logs the figures are a group.
 func ExampleStats_LogValue() {
 	p := pool.Must(replay[string]())
-	_, _ = p.Insert("umbrella")
+	must(p.Insert("umbrella"))
 	only := func(groups []string, a slog.Attr) slog.Attr {
 		if len(groups) > 0 && (a.Key == "live" || a.Key == "limbo") || a.Key == slog.MessageKey {
 			return a
@@ -103,11 +111,11 @@ func ExampleStats_LogValue() {
 func ExampleReuse() {
 	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
 		p := pool.Must(&pool.Options[int]{Capacity: 2, Reuse: reuse, Origin: 1, Shards: 1})
-		first, _ := p.Insert(1)
-		second, _ := p.Insert(2)
+		first := must(p.Insert(1))
+		second := must(p.Insert(2))
 		p.Remove(first)
 		p.Remove(second)
-		h, _ := p.Insert(3)
+		h := must(p.Insert(3))
 		fmt.Println(h.Index() == first.Index(), h.Index() == second.Index())
 	}
 	// Output:
@@ -128,7 +136,7 @@ func ExamplePool_Insert() {
 
 func ExamplePool_InsertWait() {
 	p := pool.Must(&pool.Options[string]{Capacity: 1})
-	h, _ := p.Insert("umbrella")
+	h := must(p.Insert("umbrella"))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
 	_, err := p.InsertWait(ctx, "coat")
@@ -144,16 +152,16 @@ func ExamplePool_InsertWait() {
 
 func ExamplePool_InsertFunc() {
 	p := pool.Must(replay[Node]())
-	h, _ := p.InsertFunc(func(h pool.Handle[Node], n *Node) {
+	h := must(p.InsertFunc(func(h pool.Handle[Node], n *Node) {
 		n.Name, n.Next = "a ring of one", h // built where it will live
-	})
+	}))
 	fmt.Println(p.MustGet(h).Next == h)
 	// Output: true
 }
 
 func ExamplePool_Get() {
 	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
+	h := must(p.Insert("umbrella"))
 	fmt.Println(p.Get(h))
 	fmt.Println(p.Remove(h), p.Remove(h)) // another goroutine was faster
 	_, ok := p.Get(h)
@@ -166,7 +174,7 @@ func ExamplePool_Get() {
 
 func ExamplePool_Pin() {
 	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
+	h := must(p.Insert("umbrella"))
 	g := p.Pin()
 	v, _ := g.Get(h)
 	p.Remove(h)
@@ -194,7 +202,7 @@ func ExamplePool_Worker() {
 			w := p.Worker() // one a goroutine
 			defer w.Close()
 			for i := range 1000 {
-				h, _ := w.Insert(i)
+				h := must(w.Insert(i))
 				w.Remove(h)
 			}
 		}()
@@ -257,7 +265,7 @@ func ExamplePool_Synchronize() {
 	p := pool.Must(&pool.Options[string]{
 		Reset: func(s *string) { fmt.Println("reclaimed", *s) },
 	})
-	h, _ := p.Insert("umbrella")
+	h := must(p.Insert("umbrella"))
 	p.Remove(h)
 	fmt.Println("removed")
 	err := p.Synchronize(context.Background())
@@ -272,7 +280,7 @@ func ExampleStats() {
 	p := pool.Must(replay[string]())
 	g := p.Pin() // forgotten
 	for range 1000 {
-		h, _ := p.Insert("a")
+		h := must(p.Insert("a"))
 		p.Remove(h)
 	}
 	st := p.Stats()
@@ -301,10 +309,10 @@ func ExamplePool_TryInsertFunc() {
 // copy, and input that is no snapshot is refused.
 func ExamplePool_WriteTo() {
 	p := pool.Must(replay[Node]())
-	stale, _ := p.Insert(Node{})
+	stale := must(p.Insert(Node{}))
 	p.Remove(stale)
-	root, _ := p.Insert(Node{Name: "root"})
-	leaf, _ := p.Insert(Node{Name: "leaf", Next: root})
+	root := must(p.Insert(Node{Name: "root"}))
+	leaf := must(p.Insert(Node{Name: "leaf", Next: root}))
 
 	var file bytes.Buffer
 	n, err := p.WriteTo(&file)
@@ -327,7 +335,7 @@ func ExamplePool_Trim() {
 	p := pool.Must(replay[[2]uint64]())
 	var hs []pool.Handle[[2]uint64]
 	for range 100_000 {
-		h, _ := p.Insert([2]uint64{})
+		h := must(p.Insert([2]uint64{}))
 		hs = append(hs, h)
 	}
 	p.RemoveBatch(hs)
@@ -342,7 +350,7 @@ func ExamplePool_Trim() {
 
 func ExampleHandle() {
 	p := pool.Must(replay[string]())
-	h, _ := p.Insert("umbrella")
+	h := must(p.Insert("umbrella"))
 	owners := map[pool.Handle[string]]string{h: "Ada"} // a handle is a word
 	fmt.Println(owners[h], h, h.Index(), h.Generation())
 
@@ -356,7 +364,7 @@ func ExampleHandle() {
 // In JSON a handle is a text.
 func ExampleHandle_UnmarshalText() {
 	type edge struct{ From, To pool.Handle[int] }
-	b, _ := json.Marshal(edge{From: 7<<32 | 42})
+	b := must(json.Marshal(edge{From: 7<<32 | 42}))
 	fmt.Printf("%s\n", b)
 	var e edge
 	fmt.Println(json.Unmarshal(b, &e), e.From.Index(), e.To.IsZero())
@@ -369,7 +377,7 @@ func ExampleHandle_UnmarshalText() {
 
 func ExampleGuard_Repin() {
 	p := pool.Must(&pool.Options[string]{Capacity: 1})
-	h, _ := p.Insert("umbrella")
+	h := must(p.Insert("umbrella"))
 	g := p.Pin()
 	p.Remove(h)
 	_, err := p.Insert("coat")
@@ -403,9 +411,9 @@ func ExampleGuard_All() {
 // Two values that refer to each other, and one that is not made after all.
 func ExampleReservation() {
 	p := pool.Must(replay[Node]())
-	a, _ := p.Reserve()
-	b, _ := p.Reserve()
-	c, _ := p.Reserve()
+	a := must(p.Reserve())
+	b := must(p.Reserve())
+	c := must(p.Reserve())
 	a.Value().Next, b.Value().Next = b.Handle(), a.Handle()
 	fmt.Println(p.Contains(a.Handle()))
 	h := a.Commit()
@@ -420,7 +428,7 @@ func ExampleReservation() {
 // A Ptr is used where no pool is at hand.
 func ExamplePtr() {
 	p := pool.Must(replay[int]())
-	h, _ := p.Insert(42)
+	h := must(p.Insert(42))
 	q := p.Ptr(h)
 	fmt.Println(q.Get())
 	q.View(func(v *int) { *v++ })
@@ -440,14 +448,14 @@ func ExamplePtr() {
 func ExampleWorker() {
 	p := pool.Must(replay[string]())
 	w := p.Worker()
-	h, _ := w.Insert("umbrella")
+	h := must(w.Insert("umbrella"))
 	fmt.Println(p.Contains(h)) // handles are the pool's
 	fmt.Println(w.Take(h))
-	h, _ = p.Insert("coat") // not by the Worker
+	h = must(p.Insert("coat")) // not by the Worker
 	fmt.Println(w.Remove(h), w.Remove(h))
 	w.Close()
 	defer func() { fmt.Println(recover()) }()
-	_, _ = w.Insert("scarf")
+	must(w.Insert("scarf"))
 	// Output:
 	// true
 	// umbrella true
@@ -459,7 +467,7 @@ func ExampleWorker_Flush() {
 	p := pool.Must(replay[string]())
 	w := p.Worker()
 	defer w.Close()
-	h, _ := w.Insert("umbrella")
+	h := must(w.Insert("umbrella"))
 	w.Remove(h)
 	fmt.Println(p.Stats().Cached > 0)
 	w.Flush() // before a long pause
@@ -473,7 +481,7 @@ func ExampleWorker_Flush() {
 // and no other slot does.
 func ExampleRef() {
 	conns := pool.Must(replay[string]())
-	h, _ := conns.Insert("alice")
+	h := must(conns.Insert("alice"))
 
 	done := make(chan string)
 	if r, ok := conns.Hold(h); ok {
@@ -490,7 +498,7 @@ func ExampleRef() {
 // The goroutine of a connection keeps its value to the end, even if another removes it.
 func ExampleReservation_CommitHold() {
 	conns := pool.Must(replay[string]())
-	r, _ := conns.Reserve()
+	r := must(conns.Reserve())
 	*r.Value() = "alice"
 	mine := r.CommitHold()
 	conns.Clear() // the server shuts down
