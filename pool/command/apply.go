@@ -75,26 +75,6 @@ func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 // It costs a Commit for each insertion, a RemoveBatch of the removals, and four lock
 // operations for each buffer. It allocates nothing once the lists have grown.
 func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
-	return ApplyFunc(nil, nil, buffers...)
-}
-
-// ApplyFunc is like the function Apply but also reports what it does, for indexes and
-// counts beside the pool. Either function may be nil.
-//
-// onInsert is called with the handle of each value that went live, when all of them are
-// live and before the first removal. onRemove is called with each value that a removal
-// removed, after that removal. The value is moved out as by Pool.Take, so Options.Reset
-// never sees it. A removal without effect calls nothing, and one that is recorded twice
-// calls onRemove once. The calls come in the order of [Apply], on the caller's goroutine
-// and under no lock: they may use the pool, record, and apply.
-//
-// A panic or exit of either function continues to the caller, as from a Reset, and the
-// removals that were not made are recorded again. Calls of onInsert that were not made by
-// then are lost, and so is the call for a value whose Take was interrupted by a Reset.
-//
-// With onRemove a removal costs one locked instruction more than in Apply, and a copy of
-// the value. onInsert costs a call for each insertion.
-func ApplyFunc[T any](onInsert func(h pool.Handle[T]), onRemove func(h pool.Handle[T], v T), buffers ...*Buffer[T]) (inserted, removed int) {
 	for _, b := range buffers {
 		b.usable()
 	}
@@ -110,7 +90,7 @@ func ApplyFunc[T any](onInsert func(h pool.Handle[T]), onRemove func(h pool.Hand
 	for _, b := range f.buffers {
 		b.applying.Unlock()
 	}
-	removed = f.remove(onInsert, onRemove)
+	removed = f.remove()
 	f.recycle()
 	return inserted, removed
 }
@@ -159,38 +139,18 @@ func (f *frame[T]) commit() (n int) {
 	return n
 }
 
-// remove does the removals and returns how many took effect. It calls user code, so it
+// remove does the removals and returns how many took effect. It may call a Reset, so it
 // first prepares for a panic.
-func (f *frame[T]) remove(onInsert func(pool.Handle[T]), onRemove func(pool.Handle[T], T)) (n int) {
+func (f *frame[T]) remove() (n int) {
 	k := 0
 	defer func() {
 		if k < len(f.taken) {
 			f.putBack(k)
 		}
 	}()
-	if onInsert != nil {
-		for _, t := range f.taken {
-			for _, r := range t.insertions {
-				onInsert(r.Handle())
-			}
-		}
-	}
 	for ; k < len(f.taken); k++ {
-		if t := &f.taken[k]; onRemove != nil {
-			n += t.take(onRemove)
-		} else if len(t.removals) > 0 {
+		if t := &f.taken[k]; len(t.removals) > 0 {
 			n += t.from.pool.RemoveBatch(t.removals)
-		}
-	}
-	return n
-}
-
-// take does the removals of one Buffer one by one, and calls onRemove with the values.
-func (t *taken[T]) take(onRemove func(pool.Handle[T], T)) (n int) {
-	for _, h := range t.removals {
-		if v, ok := t.from.pool.Take(h); ok {
-			n++
-			onRemove(h, v)
 		}
 	}
 	return n

@@ -124,31 +124,8 @@ func ExampleApply() {
 		}()
 	}
 	wg.Wait()
-	onInsert := func(h pool.Handle[string]) { fmt.Print(p.MustGet(h), " ") }
-	fmt.Println(command.ApplyFunc(onInsert, nil, buffers...))
-	// Output: a b c d e 5 0
-}
-
-// An index beside the pool follows what frames do.
-func ExampleApplyFunc() {
-	p := pool.Must[string](nil)
-	b := command.New(p)
-	names := map[string]pool.Handle[string]{}
-	added := func(h pool.Handle[string]) { names[p.MustGet(h)] = h }
-	gone := func(_ pool.Handle[string], name string) { delete(names, name) }
-
-	_, _ = b.Insert("coat")
-	_, _ = b.Insert("hat")
-	command.ApplyFunc(added, gone, b)
-	fmt.Println(len(names), p.MustGet(names["hat"]))
-
-	b.Remove(names["hat"])
-	b.Remove(names["hat"]) // has no effect, and is not reported
-	command.ApplyFunc(added, gone, b)
-	fmt.Println(len(names))
-	// Output:
-	// 2 hat
-	// 1
+	fmt.Println(command.Apply(buffers...))
+	// Output: 5 0
 }
 
 func ExampleBuffer_Discard() {

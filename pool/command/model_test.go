@@ -21,7 +21,6 @@ type model struct {
 	full  int               // Capacity, or 0
 	held  int               // reserved by buffers
 	reset map[uint64]int    // how often each id was Reset; nil if the pool has no Reset
-	kept  int               // ids that are never Reset: moved out to an onRemove
 }
 
 // recorded is the model of one Buffer.
@@ -44,7 +43,7 @@ type machine struct {
 	lastID  uint64
 	done    map[string]int
 
-	// What user code does in an Apply or a Discard: see meddle.
+	// What a Reset does in an Apply or a Discard: see meddle.
 	fuse int       // the call that does it, or 0
 	way  int       // whether it panics, exits or returns
 	to   *recorded // where it records late
@@ -74,7 +73,7 @@ func newMachine(t testing.TB, o pool.Options[value], choose func(int) int) *mach
 	o.Reset = func(v *value) {
 		resets[v.number()]++
 		*v = value{}
-		mc.meddle("Reset")
+		mc.meddle()
 	}
 	for i, o := range []pool.Options[value]{o, {}} {
 		m := &model{pool: pool.Must(&o), live: map[handle]uint64{}, past: map[handle]bool{}, full: o.Capacity}
@@ -142,7 +141,7 @@ func (mc *machine) step() {
 		for range mc.choose(7) { // some of the buffers, in any order, and any of them twice
 			rs = append(rs, mc.buffers[mc.choose(4)])
 		}
-		mc.apply(rs, mc.choose(4))
+		mc.apply(rs)
 	case 8:
 		mc.discard(r)
 	case 9: // by others
@@ -227,9 +226,9 @@ func (mc *machine) insertFunc(r *recorded, way int) {
 	}
 }
 
-// meddle is called by user code that an Apply or a Discard calls. Once in each of them it
+// meddle is called by a Reset that an Apply or a Discard calls. Once in each of them it
 // records a removal, and may then panic or exit.
-func (mc *machine) meddle(where string) {
+func (mc *machine) meddle() {
 	if mc.fuse == 0 {
 		return
 	}
@@ -238,7 +237,7 @@ func (mc *machine) meddle(where string) {
 	}
 	mc.late = mc.any()
 	mc.to.b.Remove(mc.late)
-	mc.done[where]++
+	mc.done["Reset"]++
 	switch mc.way {
 	case 0:
 		panic("ouch")
@@ -247,7 +246,7 @@ func (mc *machine) meddle(where string) {
 	}
 }
 
-// meddled calls f, during which user code may meddle, and reports whether f returned. The
+// meddled calls f, during which a Reset may meddle, and reports whether f returned. The
 // caller must then call recordLate.
 func (mc *machine) meddled(f func()) (returned bool) {
 	mc.t.Helper()
@@ -258,7 +257,7 @@ func (mc *machine) meddled(f func()) (returned bool) {
 	})
 	failed := mc.late != 0 && mc.way < 2
 	if returned == failed || (v == "ouch") != (failed && mc.way == 0) {
-		mc.fatalf("user code failed: %v; the caller got %v, returned: %v", failed, v, returned)
+		mc.fatalf("a Reset failed: %v; the caller got %v, returned: %v", failed, v, returned)
 	}
 	mc.fuse = 0
 	return returned
@@ -288,107 +287,63 @@ func (mc *machine) discard(r *recorded) {
 	mc.all()
 }
 
-// removal is a removal that takes effect.
-type removal struct {
-	h  handle
-	id uint64
-}
-
-// commit does in the model the insertions of an Apply.
-func (mc *machine) commit(rs []*recorded) (inserted []handle) {
-	for _, r := range rs {
-		for i, h := range r.insertions {
-			r.m.live[h] = r.ids[i]
-		}
-		inserted = append(inserted, r.insertions...)
-		r.m.held -= len(r.insertions)
-		r.insertions, r.ids = nil, nil // it may be given twice
-	}
-	return inserted
-}
-
-// apply applies buffers by Apply, or by ApplyFunc with one function or both, and compares
-// the results, and what is live, with the model.
-func (mc *machine) apply(rs []*recorded, functions int) {
+// apply applies buffers, and compares the results, and what is live, with the model.
+func (mc *machine) apply(rs []*recorded) {
 	mc.t.Helper()
-	var onInsert func(handle)
-	var onRemove func(handle, value)
-	var toldInserted []handle
-	var toldRemoved []removal
-	if functions&1 != 0 {
-		onInsert = func(h handle) {
-			toldInserted = append(toldInserted, h)
-			if len(toldRemoved) > 0 {
-				mc.fatalf("a removal is told before the insertion of %v", h)
-			}
-			mc.meddle("onInsert")
-		}
-	}
-	if functions&2 != 0 {
-		onRemove = func(h handle, v value) {
-			toldRemoved = append(toldRemoved, removal{h, v.number()})
-			mc.meddle("onRemove")
-		}
-	}
 	var bs []*buffer
 	for _, r := range rs {
 		bs = append(bs, r.b)
 	}
 	i, n := 0, 0
-	returned := mc.meddled(func() { i, n = command.ApplyFunc(onInsert, onRemove, bs...) })
-	inserted := mc.commit(rs)
-	removed := mc.remove(rs, onRemove != nil, returned)
-	leastInserted, leastRemoved := len(inserted), len(removed)
-	if !returned { // perhaps in a Take, whose value is lost
-		leastInserted, leastRemoved = 0, leastRemoved-1
-	} else if i != len(inserted) || n != len(removed) {
-		mc.fatalf("Apply: %d inserted, %d removed; want %v, %v", i, n, inserted, removed)
+	returned := mc.meddled(func() { i, n = command.Apply(bs...) })
+	inserted := 0
+	for _, r := range rs {
+		for i, h := range r.insertions {
+			r.m.live[h] = r.ids[i]
+		}
+		inserted += len(r.insertions)
+		r.m.held -= len(r.insertions)
+		r.insertions, r.ids = nil, nil // it may be given twice
 	}
-	if onInsert != nil && !told(toldInserted, inserted, leastInserted) || onRemove != nil && !told(toldRemoved, removed, leastRemoved) {
-		mc.fatalf("ApplyFunc told %v, %v; want %v, %v", toldInserted, toldRemoved, inserted, removed)
+	removed := mc.remove(rs, returned)
+	if returned && (i != inserted || n != removed) {
+		mc.fatalf("Apply: %d inserted, %d removed; want %d, %d", i, n, inserted, removed)
 	}
-	mc.done["inserted"] += len(inserted)
-	mc.done["removed"] += len(removed)
+	mc.done["inserted"] += inserted
+	mc.done["removed"] += removed
 	mc.recordLate()
 	mc.all()
 }
 
-// told reports whether got is what want begins with, and has at least so many.
-func told[E comparable](got, want []E, least int) bool {
-	return least <= len(got) && len(got) <= len(want) && slices.Equal(got, want[:len(got)])
-}
-
-// remove does in the model the removals that an Apply made; the pool tells which. It must
-// have made all, unless user code failed. Then the others are recorded again: those of
-// values that live in the list that was interrupted, and all in the lists behind.
-func (mc *machine) remove(rs []*recorded, takes, returned bool) (removed []removal) {
+// remove does in the model the removals that an Apply made, and returns how many; the pool
+// tells which. It must have made all, unless a Reset failed. Then the others are recorded
+// again: those of values that live in the list that was interrupted, and all in the lists
+// behind.
+func (mc *machine) remove(rs []*recorded, returned bool) (removed int) {
 	interrupted := false
 	for _, r := range rs {
 		left := slices.Collect(r.b.Removals())
 		if r == mc.to && mc.late != 0 && len(left) > 0 {
 			left = left[:len(left)-1] // what was recorded meanwhile comes last
 		}
-		before := len(removed)
+		before := removed
 		var living []handle
 		for _, h := range r.removals {
-			switch id, live := r.m.live[h]; {
+			switch _, live := r.m.live[h]; {
 			case live && r.m.pool.Contains(h):
 				living = append(living, h)
 			case live:
 				delete(r.m.live, h)
-				removed = append(removed, removal{h, id})
-				if takes {
-					r.m.kept++
-				}
+				removed++
 			}
 		}
 		switch {
 		case !interrupted && slices.Equal(left, living):
 			interrupted = len(left) > 0
-		case len(removed) == before && slices.Equal(left, r.removals):
+		case removed == before && slices.Equal(left, r.removals):
 			interrupted = true
 		default:
-			mc.fatalf("%v are recorded again after %v were removed", left, removed)
+			mc.fatalf("%v are recorded again after %d were removed", left, removed)
 		}
 		if returned && interrupted {
 			mc.fatalf("removals %v were not made", left)
@@ -450,14 +405,14 @@ func (mc *machine) run(more func() bool) {
 	for more() {
 		mc.step()
 	}
-	mc.apply(mc.buffers, 0)
+	mc.apply(mc.buffers)
 	for _, m := range mc.models {
 		requireNoneLost(mc.t, m.pool)
 		for id, n := range m.reset {
 			require.Equalf(mc.t, 1, n, "times that value %d was Reset", id)
 		}
 		if m.reset != nil {
-			require.Equal(mc.t, len(m.past), len(m.reset)+m.kept, "values, and those that were Reset or moved out")
+			require.Equal(mc.t, len(m.past), len(m.reset), "values, and those that were Reset")
 		}
 	}
 }
@@ -470,7 +425,7 @@ func stream(t testing.TB, which int, choose func(n int) int, more func() bool) m
 
 func TestOperationsMatchModel(t *testing.T) {
 	testkit.MatchModel(t, len(machineConfigs()), testkit.Long(4), 400, stream, 1,
-		"recorded", "init fails", "Discard", "inserted", "removed", "refused", "Reset", "onInsert", "onRemove")
+		"recorded", "init fails", "Discard", "inserted", "removed", "refused", "Reset")
 }
 
 func FuzzOps(f *testing.F) { testkit.FuzzModel(f, len(machineConfigs()), 160, stream) }
