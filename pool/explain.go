@@ -63,7 +63,7 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 	return say("is stale: removed or cancelled. Its slot %s", fate), true
 }
 
-// ExplainOpen returns a text for people with a line for each kind of what is open: guards,
+// ExplainOpen returns a text for people with a line for each kind of open object: guards,
 // Reservations, Workers and Refs. Another line says how many were dropped, as Stats.Dropped
 // does. Pins of calls and loops count as guards, and dropped Guards and Refs as open. The text
 // is empty if there are none of these.

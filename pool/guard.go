@@ -28,9 +28,10 @@ type Guard[T any] struct {
 //
 // If a guard is never unpinned, the slots that are removed after its Pin are not reused:
 // insertions take new memory up to Options.MaxLimbo, and then return ErrStalled. [Stats]
-// shows such a guard. Slots that were removed before the Pin do not wait for it. In a pool
-// with neither a Capacity nor a MaxLimbo, what is in limbo then, mostly fewer than 64 slots a
-// shard, does, and what a Worker has removed of late, up to 384 slots.
+// shows such a guard. Slots that were removed before the Pin do not wait for it, except in a
+// pool with neither a Capacity nor a MaxLimbo. There two kinds do: what is in limbo at the
+// Pin, mostly fewer than 64 slots a shard, and what a Worker has removed of late, up to 384
+// slots.
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
 	g.pool = p

@@ -10,10 +10,10 @@ import (
 // Insert stores v in a vacant slot and returns its handle. The error is ErrFull or wraps
 // it. Insert costs one locked instruction on amd64, and two elsewhere.
 //
-// Insert waits for other goroutines when it adds a page, after a Reset that it ran, and
-// when it has found no slot, and would return an error or add to a pool in which half of
-// the slots wait. Then it waits for goroutines that reclaim, for a Trim, and for look-ups that
-// have a pin of their own. None of them runs user code meanwhile.
+// Insert waits for other goroutines in three cases: when it adds a page; after a Reset that
+// it ran; and when it has found no slot, and would return an error, or add memory while half
+// of the slots wait. Then it waits for goroutines that reclaim, for a Trim, and for look-ups
+// that have a pin of their own. None of them runs user code meanwhile.
 func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 	if debugging {
 		slot, h, err := p.arena.Claim(hint.Frame())

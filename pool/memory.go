@@ -40,14 +40,14 @@ func (p *Pool[T]) Grow(n int) error {
 
 // Trim returns the memory of unused pages to the Go heap, and reports how many bytes it was.
 // A page is unused if none of its slots is live, held, reserved, in limbo, or kept by a
-// Worker. Other goroutines may use the pool meanwhile. No stale handle becomes valid, and
-// the slots that stay keep their order of reuse, except that those of a page in which only a
-// Worker, a Reservation or the like has some come last.
+// Worker. Other goroutines may use the pool meanwhile. No stale handle becomes valid. The
+// slots that stay keep their order of reuse, but those of a page come last if only a Worker,
+// a Reservation or the like has slots there.
 //
 // Trim reads every slot that has memory. If there are unused pages, each vacant slot costs
-// some nanoseconds more, or a cache miss, and one of its 2^31 lives. For that time,
-// insertions that find no vacant slot wait for it, and calls of Trim, Synchronize and Stats,
-// and Workers that give slots back. Removals and other insertions do not.
+// some nanoseconds more, or a cache miss, and one of its 2^31 lives. Meanwhile insertions that
+// find no vacant slot wait for Trim, as do calls of Trim, Synchronize and Stats, and Workers
+// that give slots back. Removals and other insertions do not.
 //
 // A page has 64 to 128 KiB and at least 1,024 slots, and one live value keeps it. A pool with
 // a single page, or with Preallocate, keeps its memory. DESIGN.md lists what else does.

@@ -26,7 +26,7 @@ type Options[T any] struct {
 	// Reuse is the order in which removed slots are reused.
 	Reuse Reuse
 
-	// MaxLimbo bounds the new memory that a guard can cost which is never unpinned. If an
+	// MaxLimbo bounds the new memory that a guard costs if it is never unpinned. If an
 	// Insert needs new memory while MaxLimbo removed slots wait for guards or Refs, it
 	// returns ErrStalled. The default 0 means the greater of 1,000,000 and twice the number
 	// of live values.
@@ -45,8 +45,8 @@ type Options[T any] struct {
 	// MustGet and Ptr.Get return shares with the slot all that Reset keeps: once the value is
 	// removed, the next value may overwrite the copy's buffers, also in another goroutine. So use
 	// a copy only under a guard that was pinned before Get, under a Ref of the value, or where
-	// no other goroutine can remove it. What Take and Drain return is never Reset: it belongs to the caller,
-	// and to earlier copies.
+	// no other goroutine can remove it. What Take and Drain return is never Reset: it belongs
+	// to the caller, and to earlier copies.
 	//
 	// Reset is called by the goroutine that reclaims, mostly in an Insert or a Remove, and
 	// may run in several goroutines at once. It may use the pool, and the Worker whose call

@@ -28,7 +28,7 @@ import (
 //
 // WriteTo returns ErrType, with the name of the field, if values of type T would lose
 // something. Such are unexported fields of a type without MarshalBinary, channels, functions,
-// interfaces, uintptrs, unsafe.Pointers, and pointers in the keys of maps. It also does if T
+// interfaces, uintptrs, unsafe.Pointers, and pointers in the keys of maps. It returns ErrType too if T
 // has only one of MarshalBinary and UnmarshalBinary, or has one from an embedded field beside
 // other fields. A value is an error if its pointers, slices and maps are nested 1000 deep.
 //

@@ -29,7 +29,7 @@ type Stats struct {
 	Capacity  int   // the result of Cap
 	Bytes     int64 // memory of the pool, without what values point to
 
-	// Epoch is the one in which a guard would begin that is pinned now. An epoch passes when
+	// Epoch is the epoch in which a guard would begin if it were pinned now. An epoch passes when
 	// a guard is pinned after removed slots were sealed. So a forgotten guard has the age 1,
 	// however long it is pinned, if no other guard is.
 	Epoch     uint64
