@@ -20,7 +20,7 @@ import (
 //
 // Any number of goroutines may create at once. It costs two locked instructions and
 // copies v once. It allocates when the array's spare room is used up (see
-// [Store.Reserve]), and waits only for another Create that does.
+// [Store.Reserve]), and waits only for another Create that allocates.
 func (s *Store[T]) Create(v T) (pool.Handle[T], error) {
 	w := s.phase.enter("Create")
 	h, err := s.create(&v)

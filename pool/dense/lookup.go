@@ -44,7 +44,7 @@ func (d *room[T]) look(h pool.Handle[T]) (*part[T], int) {
 	return d.find(c.slots[i].at)
 }
 
-// Alive reports whether Get finds h's value, which after a Kill it does until Refresh.
+// Alive reports whether Get finds h's value. After a Kill it still does, until Refresh.
 // [Store.State] tells alive and dead apart.
 func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 	w := s.phase.enter("Alive")

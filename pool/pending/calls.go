@@ -53,7 +53,7 @@ func New[T any](opts *Options) *Calls[T] {
 	return c
 }
 
-// Start starts a call. After Close it returns the error of that. With Capacity calls
+// Start starts a call. After Close it returns Close's error. With Capacity calls
 // outstanding the error is pool.ErrFull. It is pool.ErrExhausted when the ids have been used
 // up, after at least 2^30 calls for each of the Capacity.
 func (c *Calls[T]) Start() (Call[T], error) {

@@ -34,7 +34,7 @@ type View[F any] struct {
 // Under SoA no record lies in one place, and Column panics. Code for both layouts uses
 // CopyAt and SetAt for whole records.
 //
-// It costs about a microsecond: get a column once, not for every record.
+// It costs far more than a look-up: get a column once, not for each record.
 func Column[F any, K comparable, R any](t *Table[K, R], field func(*R) *F) View[F] {
 	if t.index == nil {
 		panic(zeroTable)
