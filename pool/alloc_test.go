@@ -51,7 +51,6 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 		"View":               func() { ok(p.View(h, use)) },
 		"Contains":           func() { ok(p.Contains(h)) },
 		"Ptr":                func() { q := p.Ptr(h); ok(q.Live()); _, is := q.Get(); ok(is); ok(q.View(use)) },
-		"Ptr.Under":          func() { g := p.Pin(); _, is := p.Ptr(h).Under(&g); ok(is); g.Unpin() },
 		"Pin, Get, Unpin":    func() { g := p.Pin(); _, is := g.Get(h); ok(is); g.Unpin() },
 		"Repin":              func() { g := p.Pin(); g.Repin(); _, is := g.Get(h); ok(is); g.Unpin() },
 		"Guard.All": func() {
@@ -72,7 +71,6 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 			}
 			ok(p.RemoveBatch(hs) == len(hs))
 		},
-		"Grow": func() { ok(p.Grow(200) == nil) },
 		"Hold": func() { r, is := p.Hold(h); ok(is); r.Release() },
 		"Drain": func() {
 			_, _ = drained.Insert(v)

@@ -58,7 +58,6 @@
 //     [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may fail.
 //   - Buffers that survive from one value to the next: Options.Reset with InsertFunc.
 //   - A fixed number of values without later allocation: Options.Capacity with Preallocate.
-//     Memory ahead of insertions: [Pool.Grow].
 //   - To wait for a slot while a bounded pool is full: [Pool.InsertWait]. A semaphore of Capacity
 //     does not suffice, because slots also wait for guards.
 //   - Generations that last longest, by even use of slots: Options.Reuse, [FIFO].
@@ -97,9 +96,9 @@
 // valid, however long a program runs.
 //
 // A pool keeps its pages for the next peak. [Pool.Trim] returns unused ones to the Go
-// heap. [Pool.Grow] allocates ahead. Loops, Len, Stats and snapshots read every slot that has
-// memory. Epochs end after 2^48, which is nine years at a million advances a second. From then
-// on slots are reused only while no guard is pinned.
+// heap. Loops, Len, Stats and snapshots read every slot that has memory. Epochs end after
+// 2^48, which is nine years at a million advances a second. From then on slots are reused only
+// while no guard is pinned.
 //
 // # Testing and monitoring
 //

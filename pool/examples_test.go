@@ -183,15 +183,6 @@ func ExamplePool_Pin() {
 	// Output: umbrella
 }
 
-func ExamplePool_Grow() {
-	p := pool.Must(&pool.Options[int]{Capacity: 1000})
-	fmt.Println(p.Grow(1000), p.Stats().Allocated) // the next 1000 insertions allocate nothing
-	fmt.Println(p.Grow(1001))
-	// Output:
-	// <nil> 1000
-	// pool: full: Grow by 1001 values: there may be 1000
-}
-
 func ExamplePool_Worker() {
 	p := pool.Must[int](nil)
 	var wg sync.WaitGroup
@@ -432,16 +423,11 @@ func ExamplePtr() {
 	q := p.Ptr(h)
 	fmt.Println(q.Get())
 	q.View(func(v *int) { *v++ })
-	g := p.Pin()
-	if v, ok := q.Under(&g); ok {
-		*v++
-	}
-	g.Unpin()
 	fmt.Println(p.MustGet(h))
 	fmt.Println(q.Remove(), q.Remove(), q.Live(), pool.Ptr[int]{}.Live())
 	// Output:
 	// 42 true
-	// 44
+	// 43
 	// true false false false
 }
 

@@ -111,15 +111,6 @@ func (q Ptr[T]) Get() (v T, ok bool) {
 	return
 }
 
-// Under returns a pointer to the value, valid until g is unpinned; see [Guard.Get]. It
-// returns false if g is a guard of another pool, and panics if g is not pinned.
-func (q Ptr[T]) Under(g *Guard[T]) (v *T, ok bool) {
-	if g.pool == nil || g.pool == q.Pool {
-		v, ok = g.Get(q.Handle)
-	}
-	return
-}
-
 // View calls f with the value; see [Pool.View].
 func (q Ptr[T]) View(f func(*T)) bool { return q.Pool != nil && q.Pool.View(q.Handle, f) }
 

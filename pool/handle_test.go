@@ -95,22 +95,6 @@ func FuzzHandleText(f *testing.F) {
 	})
 }
 
-// A Ptr is looked up under a guard of its own pool alone.
-func TestPtrUnderGuard(t *testing.T) {
-	p, q := pool.Must(&pool.Options[int]{Origin: 1}), pool.Must(&pool.Options[int]{Origin: 1})
-	h := testkit.MustInsert(t, p, 1)
-	require.Equal(t, h, testkit.MustInsert(t, q, 2), "both pools know the handle")
-	g := p.Pin()
-	v, ok := p.Ptr(h).Under(&g)
-	require.True(t, ok)
-	require.Equal(t, 1, *v)
-	_, ok = q.Ptr(h).Under(&g)
-	require.False(t, ok, "a guard of another pool")
-	g.Unpin()
-	testkit.RequirePanicText(t, func() { p.Ptr(h).Under(&g) }, "not pinned")
-	testkit.RequirePanicText(t, func() { pool.Ptr[int]{}.Under(&g) }, "not pinned")
-}
-
 // The fast paths are fast because the compiler puts them into the caller's loop. With one node
 // too many, or a helper that cannot be inlined, each costs one to three calls, and only
 // benchmarks would show it.

@@ -2,47 +2,16 @@ package pool
 
 import (
 	"context"
-	"fmt"
 	"runtime"
-	"unsafe"
 	"weak"
 
 	"coatcheck/shard"
 )
 
-// Grow allocates memory, if necessary, for n more values: the next n insertions, by any
-// goroutine, allocate none. Slots in limbo do not count, so it may allocate more than is
-// needed. A second Grow in a row allocates nothing.
-//
-// Goroutines take slots that were never used 64 at a time, each for its shard. So Grow allocates
-// 64 slots a shard more: with 256 shards and values of 4 KiB, 64 MiB even for n = 1. With fewer
-// Options.Shards it allocates less.
-//
-// If n is negative, above Cap, or too large for the address space, Grow returns an error and
-// changes nothing. The error wraps ErrFull if n is above Cap.
-//
-// Pages that Trim gave up come back first, and the next [Pool.Trim] gives up what is not
-// used by then. Slots that open Workers keep are not available to others: Grow by so many
-// more. A pool with Preallocate needs no Grow.
-func (p *Pool[T]) Grow(n int) error {
-	p.pages()
-	switch {
-	case n < 0:
-		return fmt.Errorf("pool: Grow by %d values; want 0 or more", n)
-	case n > p.Cap():
-		return fmt.Errorf("%w: Grow by %d values: there may be %d", ErrFull, n, p.Cap())
-	case !shard.Fits[T](uint64(n)):
-		return fmt.Errorf("pool: Grow: %d slots of %d bytes do not fit into the address space", n, unsafe.Sizeof(shard.Slot[T]{}))
-	}
-	p.arena.Grow(uint64(n))
-	return nil
-}
-
 // Trim returns the memory of unused pages to the Go heap, and reports how many bytes it was.
 // A page is unused if none of its slots is live, held, reserved, in limbo, or kept by a
 // Worker. Other goroutines may use the pool meanwhile. No stale handle becomes valid. The
-// slots that stay keep their order of reuse, but those of a page come last if only a Worker,
-// a Reservation or the like has slots there.
+// slots that stay keep their order of reuse.
 //
 // Trim reads every slot that has memory. If there are unused pages, each vacant slot costs
 // some nanoseconds more, or a cache miss, and one of its 2^31 lives. Meanwhile insertions that

@@ -83,10 +83,6 @@ func TestZeroPtrFindsNothing(t *testing.T) {
 	assert.False(t, q.View(func(*int) {}))
 	_, ok := q.Get()
 	assert.False(t, ok)
-	g := pool.Must[int](nil).Pin()
-	defer g.Unpin()
-	_, ok = q.Under(&g)
-	assert.False(t, ok)
 }
 
 func TestClosedWorkerPanics(t *testing.T) {

@@ -6,14 +6,12 @@ import "unsafe"
 // the table shows the void there, one page for all, whose words match no handle and link to
 // nothing.
 //
-//	           all its slots vacant and Trim's
+//	           giveUp: all its slots are vacant and Trim's
 //	resident ───────────────────────────────────────────▶ absent: floor
 //	   ▲                                                    │
-//	   └──── offer ──── back ◀── bringBack: every word ─────┘
-//	                                {floor, None}
+//	   └──────── bringBack: every word {floor, None} ───────┘
 //
-// Each bringBack copies the table, so pages come back several at a time. Those in back have
-// memory, and no goroutine has their slots. The next Trim gives them up again (withdraw).
+// Each bringBack copies the table, so neighbours come back together.
 //
 // The floor is above every generation that any of the page's slots had. So no handle of theirs
 // becomes live again, and none enters a freelist with a generation that it had there (I5,
@@ -39,26 +37,6 @@ type absent struct {
 func (t *Table[T]) giveUp(pages []absent) (bytes int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.showVoid(pages)
-}
-
-// withdraw gives up again the pages in back. It returns how many bytes that frees.
-func (t *Table[T]) withdraw() (bytes int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.back) == 0 {
-		return 0
-	}
-	pages := t.back
-	t.back = nil
-	bytes = t.showVoid(pages)
-	t.missing.Add(-t.spare.Load()) // they have been missing all the while
-	t.spare.Store(0)
-	return bytes
-}
-
-// showVoid is giveUp under mu.
-func (t *Table[T]) showVoid(pages []absent) (bytes int64) {
 	before := t.bytes()
 	if t.void == nil {
 		t.void, t.voidMeta = unsafe.Pointer(unsafe.SliceData(t.newVoid())), new(pageMeta)
@@ -95,41 +73,35 @@ func (t *Table[T]) newVoid() []Slot[T] {
 	return v
 }
 
-// bringBack gives absent pages memory again: one for each backShare pages that have memory,
-// and at least one. The wrong version brings back one page at a time: n pages cost n copies of
-// n entries. The caller holds mu, and there are absent pages.
+// bringBack gives pages memory again, and their slots to Allot: a run of neighbours, at most one
+// page for each backShare pages that have memory, or one. The caller holds mu, again is empty,
+// and there are absent pages.
+//
+// The wrong version brings back one page at a time: n pages cost n copies of n entries. Pages
+// that have no neighbours do cost a copy each.
 func (t *Table[T]) bringBack() {
 	now := t.copied()
-	n := min(max((len(now.Base)-len(t.absent))/backShare, 1), len(t.absent))
-	pages := t.absent[len(t.absent)-n:]
-	t.absent = t.absent[:len(t.absent)-n]
-	slots := 0
-	for _, a := range pages {
-		page, m := t.newPage(now, a.at)
+	most := max((len(now.Base)-len(t.absent))/backShare, 1)
+	first, slots := t.absent[len(t.absent)-1].at, uint32(0)
+	for at := first; at-first < most && len(t.absent) > 0; at++ {
+		a := t.absent[len(t.absent)-1]
+		if a.at != at {
+			break
+		}
+		t.absent = t.absent[:len(t.absent)-1]
+		page, m := t.newPage(now, at)
 		for i := range page {
 			page[i].Word.Store(Pack(a.floor, None)) // I11
 		}
-		now.Base[a.at], now.metas[a.at], now.floors[a.at] = unsafe.Pointer(unsafe.SliceData(page)), m, 0
-		slots += len(page)
+		now.Base[at], now.metas[at], now.floors[at] = unsafe.Pointer(unsafe.SliceData(page)), m, 0
+		slots += uint32(len(page))
 	}
-	t.spare.Add(int64(slots))
 	t.Current.Store(now) // publishes (P2)
-	t.back = append(t.back, pages...)
-}
-
-// offer gives Allot the slots of a page in back. The caller holds mu, again is empty, and
-// there is such a page.
-//
-// The slots count as missing for a moment longer. Otherwise an insertion that finds neither
-// them nor any missing would conclude that the pool may not grow.
-func (t *Table[T]) offer() {
-	p := t.Pages()
-	a := t.back[len(t.back)-1]
-	t.back = t.back[:len(t.back)-1]
-	lo, n := uint32(a.at)<<(p.Shift&31), uint32(t.slotsIn(p, a.at))
-	t.again.Store(Pack(lo, lo+n))
-	t.spare.Add(-int64(n))
-	t.missing.Add(-int64(n))
+	lo := uint32(first) << (now.Shift & 31)
+	t.again.Store(Pack(lo, lo+slots))
+	// The slots count as missing until here. Otherwise an insertion that finds neither them nor
+	// any missing would conclude that the pool may not grow.
+	t.missing.Add(-int64(slots))
 }
 
 // copied returns a copy of the current table that shares nothing that changes.

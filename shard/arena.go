@@ -132,10 +132,6 @@ func (a *Arena[T]) preallocate() {
 	}
 }
 
-// Grow gives memory to n slots beyond those that were handed out, and to what other insertions
-// may leave in the shards' ranges. It stops at Slots.
-func (a *Arena[T]) Grow(n uint64) { a.Table.Provide(n + uint64(len(a.shards))*Batch) }
-
 // Find returns the slot that h may name, or nil if that has no memory or the Arena is zero.
 // The slot need not be live with h; Remove, Take and Hold check.
 func (a *Arena[T]) Find(h uint64) *Slot[T] {

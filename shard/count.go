@@ -104,7 +104,7 @@ func (t *Table[T]) Bytes() int64 {
 // bytes is Bytes under mu.
 func (t *Table[T]) bytes() int64 {
 	p := t.Pages()
-	resident := int64(p.Limit) - t.missing.Load() + t.spare.Load()
+	resident := int64(p.Limit) - t.missing.Load()
 	if t.void != nil {
 		resident += int64(p.Mask) + 1
 	}

@@ -4,7 +4,6 @@ package shard
 
 import (
 	"reflect"
-	"slices"
 	"unsafe"
 
 	"coatcheck/internal/atom"
@@ -110,11 +109,7 @@ func (t *Table[T]) Absent() map[int]uint32 {
 // Unallotted reports whether slot i was not handed out, or not since its page came back.
 func (t *Table[T]) Unallotted(i uint32) bool {
 	r := t.again.Load()
-	if uint64(i) >= t.next.Load() || Generation(r) <= i && i < Low(r) {
-		return true
-	}
-	k := int(i >> (t.Pages().Shift & 31))
-	return slices.ContainsFunc(t.back, func(a absent) bool { return a.at == k })
+	return uint64(i) >= t.next.Load() || Generation(r) <= i && i < Low(r)
 }
 
 // Void returns the page that stands for those without memory, or nil.

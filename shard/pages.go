@@ -151,7 +151,7 @@ func PageShift(size uintptr, limit uint64, whole bool) uint32 {
 type Table[T any] struct {
 	// Current is the newest table of pages.
 	//
-	//	writers  Init; addPage, showVoid and bringBack, under mu
+	//	writers  Init; addPage, giveUp and bringBack, under mu
 	//	readers  every look-up
 	//	orders   the store publishes the new page (P2)
 	Current atom.Pointer[PageTable]
@@ -162,23 +162,20 @@ type Table[T any] struct {
 	//	moves    it only grows
 	next atom.Uint64
 
-	// again is the rest of a page that Trim gave up and that was brought back: next | end, as
-	// in shard.fresh.
+	// again is the rest of the pages that Trim gave up and that were brought back last:
+	// next | end, as in shard.fresh.
 	//
-	//	writers  Allot and takeRest, by compare-and-swap; offer, under mu, when it
+	//	writers  Allot and takeRest, by compare-and-swap; bringBack, under mu, when it
 	//	         is empty
 	again atom.Uint64
 
-	// missing counts the slots of pages that Trim gave up and that were not offered since.
-	// spare counts those of them that have memory again.
+	// missing counts the slots of pages without memory.
 	//
-	//	writers  showVoid, bringBack, offer and withdraw, under mu
+	//	writers  giveUp and bringBack, under mu
 	missing atom.Int64
-	spare   atom.Int64
 
 	mu       atom.Mutex
 	absent   []absent       // under mu: the pages without memory (absent.go)
-	back     []absent       // under mu: those that have memory again and were not offered yet
 	void     unsafe.Pointer // under mu: the page that the table shows in their place, or nil
 	voidMeta *pageMeta      // under mu
 
@@ -202,7 +199,7 @@ func (t *Table[T]) Max() uint64 { return t.max }
 
 // Unused returns how many slots have memory and are not handed out.
 func (t *Table[T]) Unused() uint64 {
-	again := rangeLen(t.again.Load()) + uint64(t.spare.Load())
+	again := rangeLen(t.again.Load())
 	handed := t.next.Load() // first: next never passes a limit that is read later
 	return uint64(t.Pages().Limit) - handed + again
 }
@@ -210,14 +207,14 @@ func (t *Table[T]) Unused() uint64 {
 // Resident returns how many slots have memory.
 func (t *Table[T]) Resident() int {
 	missing := t.missing.Load() // first: missing has been below a limit that is read later
-	return int(int64(t.Pages().Limit) - missing + t.spare.Load())
+	return int(int64(t.Pages().Limit) - missing)
 }
 
-// Missing returns how many slots lie in pages that were given up and not offered since.
+// Missing returns how many slots lie in pages without memory.
 func (t *Table[T]) Missing() int { return int(t.missing.Load()) }
 
 // Left returns how many slots are not handed out, with memory or without. It loads missing
-// before again, because offer moves slots from one to the other. In the other order it could
+// before again, because bringBack moves slots from one to the other. In the other order it could
 // find them in neither.
 func (t *Table[T]) Left() uint64 {
 	missing := uint64(t.missing.Load())
@@ -255,8 +252,8 @@ func (t *Table[T]) Allot(n uint32) (lo, hi uint32) {
 	}
 }
 
-// grow offers a page if all slots have been handed out: one that was given up, if there is
-// any. It reports false if there are Max slots already.
+// grow makes a page if all slots have been handed out, or brings some back that were given up,
+// if there are any. It reports false if there are Max slots already.
 func (t *Table[T]) grow() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -264,43 +261,24 @@ func (t *Table[T]) grow() bool {
 	if t.next.Load() < uint64(old.Limit) || rangeLen(t.again.Load()) > 0 {
 		return true // another goroutine has grown it meanwhile
 	}
-	if len(t.back) == 0 && len(t.absent) > 0 {
-		t.bringBack()
-	}
-	if len(t.back) > 0 {
-		t.offer()
-		return true
-	}
-	if uint64(old.Limit) >= t.max {
-		return false
-	}
-	t.addPage(old)
-	return true
-}
-
-// Provide makes pages until n slots that were not handed out have memory, or all that there
-// may be. It brings back pages before it makes new ones. Other goroutines that need a page
-// wait for one or two of these, not for all.
-func (t *Table[T]) Provide(n uint64) {
-	for t.provide(n) {
-	}
-}
-
-// provide is a step of Provide. It reports whether it made a page.
-func (t *Table[T]) provide(n uint64) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	switch {
-	case t.Unused() >= n:
-		return false
 	case len(t.absent) > 0:
 		t.bringBack()
-	case uint64(t.Pages().Limit) < t.max:
-		t.addPage(t.Pages())
+	case uint64(old.Limit) < t.max:
+		t.addPage(old)
 	default:
 		return false
 	}
 	return true
+}
+
+// Provide gives memory to the slots below n, which must not be more than there may be.
+func (t *Table[T]) Provide(n uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for uint64(t.Pages().Limit) < n {
+		t.addPage(t.Pages())
+	}
 }
 
 // newPage makes page k and its meta.

@@ -37,13 +37,8 @@ func (a *Arena[T]) Generations(t *PageTable, first uint32, dst []uint32) []Slot[
 // Extend hands out the slots below n, which must not be more than there may be, and gives them
 // memory.
 func (a *Arena[T]) Extend(n uint64) {
-	t := &a.Table
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for uint64(t.Pages().Limit) < n {
-		t.addPage(t.Pages())
-	}
-	t.next.Store(max(n, t.next.Load()))
+	a.Table.Provide(n)
+	a.Table.next.Store(max(n, a.Handed()))
 }
 
 // Load gives slot i, which was handed out, a generation. A live slot has its value already.

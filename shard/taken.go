@@ -1,35 +1,38 @@
 package shard
 
-// taken is what Trim has taken from one shard. Slots of wanted pages are set apart at once:
-// mostly all of them go, and to walk the others again would cost a cache miss for each slot.
-type taken[T any] struct {
-	run    chain[T] // slots of other pages, in the order in which the shard would hand them out
-	wanted chain[T] // slots of wanted pages, in that order too
-}
-
-// stay puts the slots of wanted pages that stay behind the others.
-func (t *trimmer[T]) stay(l *taken[T]) {
-	for l.wanted.n > 0 {
-		if slot, i, word := l.wanted.takeFirst(t.arena); !t.page(i).gone {
-			l.run.append(slot, i, word)
+// drop drops the slots of pages that go, of which there are so many. The others keep their order.
+// If there are none, no slot need be visited: each visit may be a cache miss.
+func (t *trimmer[T]) drop(slots uint32) {
+	all := uint32(0)
+	for i := range t.taken {
+		all += t.taken[i].n
+	}
+	for i := range t.taken {
+		var stay chain[T]
+		for c := &t.taken[i]; all > slots && c.n > 0; {
+			slot, i, word := c.takeFirst(t.arena)
+			if f := t.page(i); f == nil || !f.gone {
+				stay.append(slot, i, word)
+			}
 		}
+		t.taken[i] = stay
 	}
 }
 
 // take takes all that s has for insertions, in the order in which it would hand it out. Of a
 // range it takes either all or nothing.
-func (t *trimmer[T]) take(s *shard[T], l *taken[T]) {
+func (t *trimmer[T]) take(s *shard[T], c *chain[T]) {
 	if s.fifo {
-		t.takeRange(s, l)
+		t.takeRange(s, c)
 	}
-	t.addList(l, Low(s.takeList()))
+	t.addList(c, Low(s.takeList()))
 	for k := range s.ready {
-		t.addList(l, Low(s.ready[len(s.ready)-1-k].first))
+		t.addList(c, Low(s.ready[len(s.ready)-1-k].first))
 	}
 	clear(s.ready)
 	s.ready = s.ready[:0]
 	if !s.fifo {
-		t.takeRange(s, l)
+		t.takeRange(s, c)
 	}
 }
 
@@ -46,18 +49,18 @@ func (s *shard[T]) takeList() uint64 {
 }
 
 // addList adds the slots of a list that begins with slot i.
-func (t *trimmer[T]) addList(l *taken[T], i uint32) {
+func (t *trimmer[T]) addList(c *chain[T], i uint32) {
 	for i != None {
 		slot := t.arena.slot(i)
 		word := slot.Word.Load()
-		t.add(l, slot, i, word)
+		t.add(c, slot, i, word)
 		i = Low(word)
 	}
 }
 
-// add appends slot i, which the trimmer owns, to l, one life older. If that was its last life,
+// add appends slot i, which the trimmer owns, to c, one life older. If that was its last life,
 // add exhausts it; a wanted page has no such slot.
-func (t *trimmer[T]) add(l *taken[T], slot *Slot[T], i uint32, word uint64) {
+func (t *trimmer[T]) add(c *chain[T], slot *Slot[T], i uint32, word uint64) {
 	g := t.arena.vacant(word)
 	if g+1 == LastGeneration {
 		t.arena.exhaust(slot)
@@ -65,46 +68,46 @@ func (t *trimmer[T]) add(l *taken[T], slot *Slot[T], i uint32, word uint64) {
 	}
 	word = Pack(g+2, Low(word)) // mostly the link that stays
 	slot.set(word)
-	f := t.page(i)
-	if f == nil {
-		l.run.append(slot, i, word)
-		return
+	c.append(slot, i, word)
+	if f := t.page(i); f != nil {
+		f.got++
+		f.oldest = max(f.oldest, g+2)
 	}
-	l.wanted.append(slot, i, word)
-	t.kept++
-	f.got++
-	f.oldest = max(f.oldest, g+2)
 }
 
 // takeRange takes the range of s if its pages are wanted.
-func (t *trimmer[T]) takeRange(s *shard[T], l *taken[T]) {
+func (t *trimmer[T]) takeRange(s *shard[T], c *chain[T]) {
 	f := s.fresh.Load()
 	if rangeLen(f) == 0 || t.page(Generation(f)) == nil || t.page(Low(f)-1) == nil {
 		return
 	}
 	first, n := s.freshRun(int(rangeLen(f)))
-	t.addRange(l, first, n)
+	t.addRange(c, first, n)
 }
 
-func (t *trimmer[T]) addRange(l *taken[T], first uint32, n int) {
+func (t *trimmer[T]) addRange(c *chain[T], first uint32, n int) {
 	for i := first; n > 0; i, n = i+1, n-1 {
 		slot := t.arena.slot(i)
-		t.add(l, slot, i, slot.Word.Load())
+		t.add(c, slot, i, slot.Word.Load())
 	}
 }
 
 // takeRest takes the slots that the table has not handed out, if they make their pages whole.
 func (t *trimmer[T]) takeRest() {
-	tab := &t.arena.Table
-	if r := tab.again.Load(); rangeLen(r) > 0 && t.completes(uint64(Generation(r)), uint64(Low(r))) &&
-		// Success makes the whole range the caller's. Failure means that another goroutine was
-		// given slots.
-		tab.again.CompareAndSwap(r, Pack(Low(r), Low(r))) {
-		t.addRange(&t.rest, Generation(r), int(rangeLen(r)))
+	tab, rest := &t.arena.Table, &t.taken[len(t.arena.shards)]
+	r := tab.again.Load()
+	first, lo, hi := Generation(r), uint64(Generation(r)), uint64(Low(r))
+	if !t.completes(lo, hi) {
+		lo = (lo | uint64(t.pages.Mask)) + 1 // values live in the page that the range begins in
 	}
-	lo, hi := tab.next.Load(), uint64(t.pages.Limit)
+	// Success makes the slots from lo on the caller's. Failure means that another goroutine was
+	// given slots.
+	if lo < hi && t.completes(lo, hi) && tab.again.CompareAndSwap(r, Pack(first, uint32(lo))) {
+		t.addRange(rest, uint32(lo), int(hi-lo))
+	}
+	lo, hi = tab.next.Load(), uint64(t.pages.Limit)
 	if lo < hi && t.completes(lo, hi) && tab.next.CompareAndSwap(lo, hi) {
-		t.addRange(&t.rest, uint32(lo), int(hi-lo))
+		t.addRange(rest, uint32(lo), int(hi-lo))
 	}
 }
 
@@ -127,14 +130,15 @@ func (t *trimmer[T]) completes(lo, hi uint64) bool {
 // giveBack gives back what the trimmer has left. Slots that were never used are handed out
 // first under FIFO, and otherwise last, where the others are in the cache.
 func (t *trimmer[T]) giveBack() {
-	first, unused := &t.taken[0].run, &t.rest.run
+	n := len(t.arena.shards)
+	first, unused := &t.taken[0], &t.taken[n]
 	if t.arena.FIFO {
 		first, unused = unused, first
 	}
 	first.concat(unused)
-	t.taken[0].run = *first
-	for i := range t.taken {
-		if c := &t.taken[i].run; c.n > 0 {
+	t.taken[0] = *first
+	for i := range n {
+		if c := &t.taken[i]; c.n > 0 {
 			c.link(None)
 			t.arena.shards[i].splice(c) // all lists were taken, and none was filled since (I9)
 		}

@@ -6,9 +6,8 @@ package shard
 //
 // So Trim takes the lists whole, as their owner (I1), and counts the slots of pages in which
 // nothing was live a moment ago. It gives up each page whose slots it has all. The other slots
-// go back to their shards in the order that they had, those of such pages last. The wrong
-// version puts slots back page by page: FIFO then reuses a slot before others that were removed
-// earlier.
+// go back to their shards in the order that they had. The wrong version puts slots back page by
+// page: FIFO then reuses a slot before others that were removed earlier.
 //
 // What goes back burns a life, as I5 demands: the same slot on top of a stack, with the same
 // generation and other slots below, would break L1. So a Trim costs each vacant slot that it
@@ -27,9 +26,7 @@ type trimmer[T any] struct {
 	arena *Arena[T]
 	pages *PageTable
 	found []found    // by page
-	taken []taken[T] // by shard
-	rest  taken[T]   // what the table had not handed out
-	kept  int        // how many of the slots that the trimmer has are of wanted pages
+	taken []chain[T] // by shard; the last has what the table had not handed out
 }
 
 // found is what a trimmer knows of one page.
@@ -61,32 +58,28 @@ func (a *Arena[T]) Trim() int64 {
 
 // trim is Trim without reclaiming.
 func (a *Arena[T]) trim() int64 {
-	bytes := a.Table.withdraw()
 	t := trimmer[T]{arena: a, pages: a.Table.Pages()}
 	if t.choose() == 0 {
-		return bytes
+		return 0
 	}
 	a.all.Lock()
 	defer a.all.Unlock()
 	a.lockShards()
 	defer a.unlockShards()
-	t.taken = make([]taken[T], len(a.shards))
+	t.taken = make([]chain[T], len(a.shards)+1)
 	for i := range a.shards {
 		t.take(&a.shards[i], &t.taken[i])
 	}
 	t.takeRest()
-	gone := t.whole()
-	if t.kept > 0 {
-		t.stay(&t.rest)
-		for i := range t.taken {
-			t.stay(&t.taken[i])
-		}
+	gone, slots := t.whole()
+	if slots > 0 {
+		t.drop(slots)
 	}
 	t.giveBack()
-	if len(gone) == 0 {
-		return bytes
+	if slots == 0 {
+		return 0
 	}
-	return bytes + a.Table.giveUp(gone)
+	return a.Table.giveUp(gone)
 }
 
 // choose finds the pages in which nothing is live and which are worth it, and returns how many
@@ -133,8 +126,9 @@ func (t *trimmer[T]) page(i uint32) *found {
 	return nil
 }
 
-// whole returns the pages to be given up: those whose slots the trimmer has all.
-func (t *trimmer[T]) whole() (gone []absent) {
+// whole returns the pages to be given up, which are those whose slots the trimmer has all, and
+// how many slots they have.
+func (t *trimmer[T]) whole() (gone []absent, slots uint32) {
 	for k := len(t.found) - 1; k >= 0; k-- { // so that the first come back first
 		f := &t.found[k]
 		if f.wanted && uint64(f.got) == t.arena.Table.slotsIn(t.pages, k) {
@@ -142,14 +136,14 @@ func (t *trimmer[T]) whole() (gone []absent) {
 		}
 	}
 	if t.tooFew(len(gone)) {
-		return nil
+		return nil, 0
 	}
 	for _, a := range gone {
 		f := &t.found[a.at]
 		f.gone = true
-		t.kept -= int(f.got)
+		slots += f.got
 	}
-	return gone
+	return gone, slots
 }
 
 // tooFew reports whether n pages are not worth it: there is no void yet, and it would cost

@@ -250,13 +250,6 @@ func (a *actor) synchronize(turns int) {
 	c.Do()
 }
 
-// grow allocates memory for n values.
-func (a *actor) grow(n int) {
-	c, _ := a.call("Grow", nil)
-	c.N = n
-	c.Do()
-}
-
 // conserved checks that every slot is accounted for if no Worker or Reservation is open.
 func (a *actor) conserved() {
 	if st := a.p.Stats(); st.Workers+st.Reserved > 0 {

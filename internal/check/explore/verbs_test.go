@@ -118,7 +118,6 @@ func makeVerbs() []verb {
 			}
 		}},
 		{0, "insertWaits", ">", func(v *vars, a *actor, o *op) { o.made(v, 0, a.insertWaits()) }},
-		{3, "Grow", "n", func(v *vars, a *actor, o *op) { a.grow(o.n) }},
 		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.synchronize(max(o.n, 1)) }},
 		{2, "WriteTo", "", func(v *vars, a *actor, o *op) { a.snapshot() }},
 

@@ -30,9 +30,6 @@ func Table[T any]() List[T] {
 		{"Pin", 6, Pins, (*Call[T]).pin},
 		{"Hold", 4, Handle | Pins, (*Call[T]).hold},
 		{"Guard.Get", 14, Handle | Guard, func(c *Call[T]) { c.under(c.Hold.Guard.Get) }},
-		{"Ptr.Under", 2, Handle | Guard, func(c *Call[T]) {
-			c.under(func(pool.Handle[T]) (*T, bool) { return c.ptr().Under(&c.Hold.Guard) })
-		}},
 		{"Repin", 2, Guard, (*Call[T]).repin},
 		{"Unpin", 9, Either, (*Call[T]).unpin},
 
@@ -52,7 +49,6 @@ func Table[T any]() List[T] {
 		{"Flush", 3, Worker | Any, func(c *Call[T]) { c.did(func() error { c.worker().Flush(); return nil }) }},
 		{"Close", 2, Worker | Any, func(c *Call[T]) { c.did(func() error { c.worker().Close(); return nil }) }},
 		{"Trim", 2, Loops, (*Call[T]).trim},
-		{"Grow", 2, Number, (*Call[T]).grow},
 		{"Synchronize", 3, Context, func(c *Call[T]) { c.did(func() error { return c.Pool.Synchronize(c.Context) }) }},
 		{"Stats", 1, 0, (*Call[T]).stats},
 	}
@@ -107,16 +103,6 @@ func (c *Call[T]) trim() {
 	c.did(func() error {
 		c.N = int(c.Pool.Trim())
 		return nil
-	})
-}
-
-func (c *Call[T]) grow() {
-	c.did(func() error {
-		err := c.Pool.Grow(c.N)
-		if (err != nil) != (c.N > c.Pool.Cap()) {
-			c.Failf("Grow(%d) of a pool of %d: %v", c.N, c.Pool.Cap(), err)
-		}
-		return err
 	})
 }
 

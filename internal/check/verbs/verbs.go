@@ -48,7 +48,6 @@ type Subject[T any] interface {
 	Len() int
 	Cap() int
 	Trim() int64
-	Grow(n int) error
 	Synchronize(ctx context.Context) error
 	Stats() pool.Stats
 }
