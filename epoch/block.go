@@ -58,10 +58,9 @@ func (b *block) pin(at uint32, e, kind uint64) (Guard, bool) {
 		h := mix(at, salt)
 		i, step := uint32(hint.Index(h, len(b.cells))), h|1 // odd: no cell comes twice
 		for range probes {
-			c := &b.cells[i&mask]
-			if word, ok := c.claim(e, kind); ok {
+			if g, ok := b.cells[i&mask].claim(e, kind); ok {
 				b.announce(int(i & mask))
-				return Guard{&c.word, word}, true
+				return g, true
 			}
 			i += step
 		}

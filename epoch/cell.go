@@ -54,32 +54,30 @@ const Limit = 1<<(64-epochShift) - 1
 // is active, or active|brief.
 func claimed(idle, e, kind uint64) uint64 { return e<<epochShift | idle&countMask | kind }
 
-// released returns the word that gives a claimed cell back. Adding 1 to a word whose kind is
-// all ones clears the kind and carries into the sequence. The sequence may carry into the
-// epoch, which is not read in an idle cell.
-func released(word uint64) uint64 { return (word | kindMask) + 1 }
-
 func isActive(word uint64) bool  { return word&active != 0 }
 func isBrief(word uint64) bool   { return word&brief != 0 }
 func epochOf(word uint64) uint64 { return word >> epochShift }
 
 // claim tries to pin c at epoch e. Success proves that the cell was idle and is now this
 // guard's alone. Failure means that another guard has it.
-func (c *cell) claim(e, kind uint64) (word uint64, ok bool) {
+func (c *cell) claim(e, kind uint64) (g Guard, ok bool) {
 	if idle := c.word.Load(); !isActive(idle) { // observes (P5) of the last pin
-		if word = claimed(idle, e, kind); c.word.CompareAndSwap(idle, word) { // publishes (P4)
-			return word, true
+		if word := claimed(idle, e, kind); c.word.CompareAndSwap(idle, word) { // publishes (P4)
+			return Guard{&c.word, word}, true
 		}
 	}
-	return 0, false
+	return
 }
 
-// pinSlow finds a cell for a pin whose first choice was taken. It tries a few
-// of the first cells, then some of the newest block's, then makes a block. It never waits for
-// a cell: the goroutine that holds one may not run before this one does.
-func (d *Domain) pinSlow(frame uintptr, e, kind uint64) Guard {
+// pinSlow pins. It tries a few of the first cells, then some of the newest block's, then makes a
+// block. It never waits for a cell: the goroutine that holds one may not run before this one does.
+func (d *Domain) pinSlow(frame uintptr, kind uint64) Guard {
 	if len(d.first) == 0 {
 		panic("epoch: Pin of a zero Domain (or Pool); make one with New")
+	}
+	e := d.clock.Load()
+	if isStamped(e) {
+		e = d.advance(e)
 	}
 	top, near := d.top.Load(), probes
 	if top == nil {
@@ -87,9 +85,8 @@ func (d *Domain) pinSlow(frame uintptr, e, kind uint64) Guard {
 	}
 	at, home := hint.Of(frame), home(frame)
 	for i := range near {
-		c := &d.first[(home+i)&(len(d.first)-1)]
-		if word, ok := c.claim(e, kind); ok {
-			return Guard{&c.word, word}
+		if g, ok := d.first[(home+i)&(len(d.first)-1)].claim(e, kind); ok {
+			return g
 		}
 	}
 	for n := len(d.first); ; top = d.top.Load() {

@@ -22,7 +22,7 @@ import (
 //
 //	        Pin                              Retire               Scan
 //	reader  e = E, or E+1 after a stamp      writer unlinks       m = least epoch of
-//	        cell = e·active                  r = E                    the active cells
+//	        cell = e·active                  r = E, stamped           the active cells
 //	        reads the structure
 //	        cell = idle                      waits for r < m
 //
@@ -33,21 +33,14 @@ import (
 // A Domain is safe for concurrent use and must not be copied. Make one with [New]; Pin of a
 // zero Domain panics.
 type Domain struct {
-	// epoch is E.
+	// clock is E, with the bit stamped if Retire has returned E. The next Pin then advances E,
+	// and so begins after the stamp.
 	//
-	//	writers  advance, by compare-and-swap from the value that was read
+	//	writers  Retire and advance, by compare-and-swap from what was read
 	//	readers  Pin, Retire, Epoch
-	//	moves    +1, up to Limit
-	epoch atom.Uint64
-
-	// stamped is one more than the greatest stamp of Retire. While it is above E, the next Pin
-	// advances E, and so begins after the stamp.
-	//
-	//	writers  Retire, raising it
-	//	readers  Pin, Retire
-	//	moves    grows; at most E + 1
-	stamped atom.Uint64
-	_       [112]byte
+	//	moves    E → stamped|E → E+1, up to stamped|Limit
+	clock atom.Uint64
+	_     [120]byte
 
 	// first has the cells that pins try before others, a power of two. Every scan visits them.
 	first []cell
@@ -86,27 +79,27 @@ func (d *Domain) Init(n int) {
 func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // Pin announces a reader. It costs one locked instruction and never waits.
-func (d *Domain) Pin() Guard { return d.pin(hint.Frame(), active) }
+func (d *Domain) Pin() Guard { return d.pin(hint.Frame()) }
 
 // PinBrief is Pin for a pin that ends in the same function and runs no user code meanwhile.
 // Scans count such pins apart from others, because they end by themselves.
-func (d *Domain) PinBrief() Guard { return d.pin(hint.Frame(), active|brief) }
+func (d *Domain) PinBrief() Guard { return d.pinSlow(hint.Frame(), active|brief) }
 
+// pin is pinSlow for a cell that is idle at the first look. E may advance before the cell shows
+// e. That only delays reclaiming: a guard with an old epoch holds back more.
+//
 //go:nosplit
-func (d *Domain) pin(frame uintptr, kind uint64) Guard {
-	// E may advance before the cell shows e. That only delays reclaiming: a guard with an old
-	// epoch holds back more.
-	e := d.epoch.Load()
-	if d.stamped.Load() > e {
+func (d *Domain) pin(frame uintptr) Guard {
+	var e uint64
+	if e = d.clock.Load(); isStamped(e) {
 		e = d.advance(e)
 	}
-	if n := len(d.first); n > 0 {
-		c := &d.first[home(frame)&(n-1)]
-		if word, ok := c.claim(e, kind); ok {
-			return Guard{&c.word, word}
+	if len(d.first) > 0 {
+		if g, ok := d.first[home(frame)&(len(d.first)-1)].claim(e, active); ok {
+			return g
 		}
 	}
-	return d.pinSlow(frame, e, kind)
+	return d.pinSlow(frame, active)
 }
 
 // home returns the place among the first cells to which a frame's hint leads, modulo their
@@ -117,17 +110,24 @@ func home(frame uintptr) int { return int(hint.Of(frame) >> homeShift) }
 const homeShift = 20
 
 // Epoch returns the current epoch. It only grows.
-func (d *Domain) Epoch() uint64 { return d.epoch.Load() }
+func (d *Domain) Epoch() uint64 { return d.clock.Load() &^ stamped }
 
-// advance moves the epoch on from e, which the caller has loaded, and returns the new epoch.
+// stamped is the bit of the clock that says that Retire has returned E.
+const stamped = 1 << 63
+
+// isStamped is one instruction less than a comparison of the bit.
+func isStamped(c uint64) bool { return int64(c) < 0 }
+
+// advance moves the epoch on from c, which the caller has loaded and which is stamped, and
+// returns the new epoch.
 //
 // The wrong version stores the new epoch. A delayed Pin would set the clock back, and a later
 // guard would hold back what was retired before it.
-func (d *Domain) advance(e uint64) uint64 {
-	if e < Limit && d.epoch.CompareAndSwap(e, e+1) {
+func (d *Domain) advance(c uint64) uint64 {
+	if e := c &^ stamped; e < Limit && d.clock.CompareAndSwap(c, e+1) {
 		return e + 1
 	}
-	return d.epoch.Load() // failure means that another advance was faster
+	return d.Epoch() // failure means that another advance was faster
 }
 
 // Retire returns the epoch stamp of everything that was unlinked before the call. A guard that
@@ -135,29 +135,28 @@ func (d *Domain) advance(e uint64) uint64 {
 // above the stamp.
 //
 // The next Pin advances the epoch, not Retire. So the word that all pins load is written at
-// most once between two pins, however many stamps there are. Retire costs two loads if no Pin
+// most once between two pins, however many stamps there are. Retire costs a load if no Pin
 // came since the last stamp.
 //
-// The wrong version stores to stamped. A delayed store would undo a later stamp, and the next
-// Pin would begin in the epoch of what was unlinked before.
+// The wrong version stores the bit. A delayed store would set the clock back, and the next Pin
+// would begin in an epoch that was stamped since.
 func (d *Domain) Retire() uint64 {
-	r := d.epoch.Load()
-	if d.stamped.Load() <= r {
-		d.stamp(r)
+	c := d.clock.Load()
+	if !isStamped(c) {
+		d.clock.CompareAndSwap(c, stamped|c) // failure means that another stamp was faster
 	}
-	return r
-}
-
-// stamp raises stamped above r. Failure of the compare-and-swap means that another stamp was
-// faster.
-func (d *Domain) stamp(r uint64) {
-	for m := d.stamped.Load(); m <= r && !d.stamped.CompareAndSwap(m, r+1); m = d.stamped.Load() {
-	}
+	return c &^ stamped
 }
 
 // Latest returns a stamp that is at least every one that Retire has returned. There must have
 // been one.
-func (d *Domain) Latest() uint64 { return d.stamped.Load() - 1 }
+func (d *Domain) Latest() uint64 {
+	c := d.clock.Load()
+	if !isStamped(c) {
+		c-- // a Pin has advanced it since
+	}
+	return c &^ stamped
+}
 
 // Pins is what a scan found. The grace period of a stamp is over if Oldest is above it.
 type Pins struct {
@@ -184,7 +183,10 @@ func (d *Domain) Scan() Pins {
 }
 
 // Next returns the epoch in which a guard would begin that is pinned now.
-func (d *Domain) Next() uint64 { return max(d.epoch.Load(), min(d.stamped.Load(), Limit)) }
+func (d *Domain) Next() uint64 {
+	c := d.clock.Load()
+	return min(c&^stamped+c>>63, Limit)
+}
 
 // Passed reports whether the grace period of a stamp is over. It costs a scan.
 func (d *Domain) Passed(stamp uint64) bool { return stamp < d.Scan().Oldest }

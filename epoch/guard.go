@@ -16,15 +16,15 @@ type Guard struct {
 
 // Unpin ends the pin. It panics if the guard is not pinned.
 func (g *Guard) Unpin() {
-	if !g.Release() {
+	if g.cell == nil || !g.Release() {
 		panic("epoch: Unpin of a guard that is not pinned (unpinned before, or through a copy?)")
 	}
 	g.cell = nil
 }
 
 // Release is Unpin for packages that wrap guards and panic with their own text. It reports
-// whether the guard was pinned. The guard is an argument and not a receiver by pointer, so that
-// it need not lie in memory. It is not inlined, as StoreLast asks.
+// whether the guard, which is not the zero Guard, was pinned. The guard is an argument and not
+// a receiver by pointer, so that it need not lie in memory. It is not inlined, as StoreLast asks.
 //
 //go:noinline
 func (g Guard) Release() bool {
@@ -32,10 +32,12 @@ func (g Guard) Release() bool {
 	// guard's, and no other goroutine stores to the cell. Another word means misuse. A
 	// compare-and-swap would also detect two copies that are unpinned at the same moment, but
 	// it costs each Unpin a locked instruction.
-	if g.cell == nil || g.cell.Load() != g.word {
+	if g.cell.Load() != g.word {
 		return false
 	}
-	atom.StoreLast(released(g.word), g.cell) // publishes (P5)
+	// Adding 1 to a word whose kind is all ones clears the kind and carries into the sequence,
+	// which may carry into the epoch. That is not read in an idle cell.
+	atom.StoreLast((g.word|kindMask)+1, g.cell) // publishes (P5)
 	return true
 }
 
