@@ -30,16 +30,6 @@ import (
 
 // check is called after every step.
 func (w *world) check() error {
-	if w.pinSteps > 0 {
-		for _, f := range w.frames {
-			if f.op != "Pin" {
-				continue
-			}
-			if f.steps++; f.steps > w.pinSteps {
-				return fmt.Errorf("a Pin has not returned after %d steps: it waits for another thread", w.pinSteps)
-			}
-		}
-	}
 	switch {
 	case w.r.Known():
 		w.follow()

@@ -26,7 +26,6 @@ type frame struct {
 
 	// What was seen meanwhile, for the judge of refusals.
 	from    uint64 // the time at which it began
-	steps   int    // of all threads since, if it is a Pin
 	most    int    // slots in use, owned by other operations, or held back
 	held    int    // slots held back by guards and Refs
 	stood   bool   // there was a guard or a Ref

@@ -44,7 +44,6 @@ type settings struct {
 	Cells                      int
 	Resets                     int  // how often Reset does what the program says
 	Roomy                      bool // there is a slot for each insertion, whatever the schedule
-	PinSteps                   int  // that a Pin may take, those of other threads included
 }
 
 // fields calls f for each setting.
@@ -107,7 +106,7 @@ func (s *settings) options() (o Options[val], shift uint32) {
 
 // setup builds the state of a run of p.
 func (p *program) setup(r *interleave.Run) {
-	w := &world{r: r, alone: len(p.threads) == 1, pinSteps: p.PinSteps}
+	w := &world{r: r, alone: len(p.threads) == 1}
 	v := new(vars)
 	o, shift := p.options()
 	if p.Reset {

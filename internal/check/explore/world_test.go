@@ -48,7 +48,6 @@ type world struct {
 	alone      bool // there is one thread
 	roomy      bool // there is a slot for each insertion, whatever the schedule
 	exhausting bool // generations run out
-	pinSteps   int  // that a Pin may take; 0: any number
 	finish     func() error
 
 	generation [maxSlots]uint32 // the greatest that was seen of each slot

@@ -31,6 +31,14 @@ func (u suite) folder() string {
 	return u.pkg
 }
 
+// tags are the build tags of u.
+func (u suite) tags() string {
+	if u.explores {
+		return "interleave"
+	}
+	return ""
+}
+
 // killer is a scenario or an ordinary test.
 type killer struct {
 	suite
@@ -60,7 +68,7 @@ const (
 type verdict struct {
 	killer
 	kind        kind
-	text        string // what was broken
+	text        string // what it printed
 	schedules   int    // until it was found
 	preemptions int
 	took        time.Duration
@@ -74,54 +82,43 @@ type bench struct {
 	dir  string // in it, for the mutant's files and tests
 }
 
-// prepare builds the tests that the mutants in list need, of the unmutated tree. Then the
-// build cache has all packages that mutants share.
-func (b *bench) prepare(list []mutant) error {
-	for _, m := range list {
-		for _, k := range m.killers {
-			if _, err := os.Stat(b.binary(k.suite)); err == nil {
-				continue // it is built
-			}
-			if err := b.build(k.suite, nil); err != nil {
-				return fmt.Errorf("the unmutated tree: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
 // passes runs every test and scenario that killed on the unmutated tree. All must pass. It
 // explores a scenario with as many preemptions as its kills took, and at least one: without
 // any there may be no switch inside an operation, which fails.
 func (b *bench) passes(kills []verdict) error {
-	preemptions := map[killer]int{}
+	preemptions := map[suite]map[string]int{}
 	for _, v := range kills {
-		preemptions[v.killer] = max(preemptions[v.killer], v.preemptions, 1)
+		if preemptions[v.suite] == nil {
+			preemptions[v.suite] = map[string]int{}
+		}
+		preemptions[v.suite][v.name] = max(preemptions[v.suite][v.name], v.preemptions, 1)
 	}
-	for k, n := range preemptions {
-		if v := b.run(k, n); v.kind != passed {
-			return fmt.Errorf("no kill by %q of %s counts, which the unmutated tree does not pass: %s: %s", k.name, k.pkg, v.kind, v.text)
+	for u, names := range preemptions {
+		if err := b.build(u, nil); err != nil {
+			return fmt.Errorf("the unmutated tree: %w", err)
+		}
+		for name, n := range names {
+			if v := b.run(killer{u, name}, n); v.kind != passed {
+				return fmt.Errorf("no kill by %q of %s counts, which the unmutated tree does not pass: %s: %s", name, u.pkg, v.kind, v.text)
+			}
 		}
 	}
 	return nil
 }
 
-// try applies m, and runs its scenarios and tests until one kills it.
-func (b *bench) try(m *mutant) (verdicts []verdict) {
+// try applies m, and runs its killer.
+func (b *bench) try(m *mutant) verdict {
 	after, _ := m.apply(b.tree) // check has tried that
-	for i, k := range m.killers {
-		if i == 0 || k.suite != m.killers[i-1].suite {
-			if err := b.build(k.suite, after); err != nil {
-				return append(verdicts, verdict{killer: k, kind: noBuild, text: err.Error()})
-			}
-		}
-		v := b.run(k, 2)
-		verdicts = append(verdicts, v)
-		if m.kills(v) {
-			break
-		}
+	if err := b.build(m.killer.suite, after); err != nil {
+		return verdict{killer: m.killer, kind: noBuild, text: err.Error()}
 	}
-	return verdicts
+	return b.run(m.killer, 2)
+}
+
+// environment is that of all builds.
+var environment = []string{
+	"CGO_ENABLED=0", // or Go would not see that all wait
+	"GOGC=400",      // the compiler takes a quarter less
 }
 
 // binary is where the tests of u are built.
@@ -145,9 +142,8 @@ func (b *bench) build(u suite, after map[string]string) error {
 		}
 		replace[filepath.Join(b.tree, name)] = file
 	}
-	args := []string{"test", "-c", "-trimpath", "-ldflags=-s -w", "-gcflags=./internal/check/...=-l -dwarf=false", "-o", b.binary(u), "-overlay", b.binary(u) + ".json"}
+	args := []string{"test", "-c", "-trimpath", "-ldflags=-s -w", "-gcflags=./internal/check/...=-l -dwarf=false", "-tags", u.tags(), "-o", b.binary(u), "-overlay", b.binary(u) + ".json"}
 	if u.explores {
-		args = append(args, "-tags", "interleave")
 		tests, _ := filepath.Glob(filepath.Join(b.tree, u.folder(), "*_test.go"))
 		for _, file := range tests {
 			text, err := os.ReadFile(file)
@@ -165,10 +161,7 @@ func (b *bench) build(u suite, after map[string]string) error {
 	}
 	cmd := exec.Command("go", append(args, "./"+u.folder())...)
 	cmd.Dir = b.tree
-	cmd.Env = append(cmd.Environ(),
-		"CGO_ENABLED=0", // or Go would not see that all wait
-		"GOGC=400",      // the compiler takes a quarter less
-	)
+	cmd.Env = append(cmd.Environ(), environment...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, text)
 	}
@@ -207,11 +200,7 @@ func (b *bench) run(k killer, bound int) verdict {
 	return v
 }
 
-var (
-	report = regexp.MustCompile(`(?m)^ *\(([a-z ]+), run (\d+), (\d+) preemptions, seed \d+\)$`)
-	// said is what a test says of its failure: of testify's report, only the error.
-	said = regexp.MustCompile(`(?m)^ +\w+\.go:\d+: (.+)|^\s+Error:\s+(.+)`)
-)
+var report = regexp.MustCompile(`(?m)^ *\(([a-z ]+), run (\d+), (\d+) preemptions, seed \d+\)$`)
 
 // asleep is the message of Go's runtime if all goroutines wait.
 const asleep = "fatal error: all goroutines are asleep - deadlock!"
@@ -220,16 +209,7 @@ const asleep = "fatal error: all goroutines are asleep - deadlock!"
 // is 1 only if all tests have ended and one failed: a crash, a deadlock or a panic has another.
 // If schedules are explored, the explorer must have made one report, whose kind is the verdict's.
 func (v *verdict) judge(out string, code int) {
-	v.kind = crashed
-	says := out
-	if at := report.FindStringIndex(out); at != nil {
-		says = out[:at[0]]
-	}
-	for _, m := range said.FindAllStringSubmatch(says, -1) {
-		if v.text == "" || v.explores { // the explorer's figures come first
-			v.text = strings.ToValidUTF8(m[1]+m[2], "")
-		}
-	}
+	v.kind, v.text = crashed, out
 	switch reports := report.FindAllStringSubmatch(out, -1); {
 	case code == 0 && strings.Contains(out, "--- PASS: "+v.test()+" ("):
 		v.kind = passed
@@ -241,7 +221,7 @@ func (v *verdict) judge(out string, code int) {
 		v.schedules, _ = strconv.Atoi(reports[0][2])
 		v.preemptions, _ = strconv.Atoi(reports[0][3])
 	case code == 2 && !v.explores && strings.Contains(out, asleep):
-		v.kind, v.text = interleave.Deadlock, asleep
+		v.kind = interleave.Deadlock
 	case code == 2 && !v.explores && strings.Contains(out, "panic: "):
 		v.kind = interleave.Panicked
 	}

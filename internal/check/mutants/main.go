@@ -10,7 +10,7 @@
 //	go run ./internal/check/mutants            # all; exits with 1 if any survives
 //	go run ./internal/check/mutants -short     # the quick ones, one or two for each row; for CI
 //	go run ./internal/check/mutants -only Pop -v
-//	go run ./internal/check/mutants -check     # lists patches that do not apply any more
+//	go run ./internal/check/mutants -check     # lists patches that do not apply any more, or do not compile
 package main
 
 import (
@@ -38,8 +38,8 @@ type config struct {
 func main() {
 	var c config
 	flag.BoolVar(&c.short, "short", false, "only the quick mutants")
-	flag.BoolVar(&c.check, "check", false, "list the mutants that do not apply any more, and run nothing")
-	flag.BoolVar(&c.verbose, "v", false, "print what was broken")
+	flag.BoolVar(&c.check, "check", false, "list the mutants that do not apply any more or do not compile, and run nothing")
+	flag.BoolVar(&c.verbose, "v", false, "print what the killers print")
 	name := flag.String("only", "", "run only the mutants whose names or files match this regular expression, in any case")
 	flag.IntVar(&c.jobs, "j", 2, "number of mutants that run at once")
 	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time limit of a scenario")
@@ -85,12 +85,8 @@ func run(c *config) error {
 	if err := check(list, tree); err != nil || c.check {
 		return err
 	}
-	plain := &bench{c, tree, filepath.Join(tree, ".unmutated")}
-	if err := plain.prepare(list); err != nil {
-		return err
-	}
 	kills := try(c, list, tree)
-	if err := plain.passes(kills); err != nil {
+	if err := (&bench{c, tree, filepath.Join(tree, ".unmutated")}).passes(kills); err != nil {
 		return err
 	}
 	fmt.Printf("\n%d of %d killed, and the unmutated tree passes; %v\n", len(kills), len(list), time.Since(begin).Round(time.Second))
@@ -111,9 +107,9 @@ func try(c *config, list []mutant, tree string) (kills []verdict) {
 	for i := range c.jobs {
 		benches <- &bench{c, tree, filepath.Join(tree, fmt.Sprint(".mutant", i))}
 	}
-	results := make([]chan []verdict, len(list))
+	results := make([]chan verdict, len(list))
 	for i := range list {
-		results[i] = make(chan []verdict, 1)
+		results[i] = make(chan verdict, 1)
 		go func() {
 			b := <-benches
 			results[i] <- b.try(&list[i])
@@ -122,20 +118,16 @@ func try(c *config, list []mutant, tree string) (kills []verdict) {
 	}
 	fmt.Printf(format, "mutant", "attacks", "killed by", "schedules", "pre.", "time")
 	for i, m := range list {
-		verdicts := <-results[i]
-		target := path.Dir(m.file) + ": " + strings.Join(m.attacks, ", ")
-		killed := slices.IndexFunc(verdicts, func(v verdict) bool { return m.kills(v) })
-		if killed < 0 {
-			fmt.Printf(format, m.name, target, "SURVIVES", "", "", "")
-		} else {
-			v := verdicts[killed]
+		v := <-results[i]
+		by, killed := v.name, m.kills(v)
+		if killed {
 			kills = append(kills, v)
-			fmt.Printf(format, m.name, target, v.name, v.schedules, v.preemptions, v.took.Round(10*time.Millisecond))
+		} else {
+			by = "SURVIVES " + by
 		}
-		for _, v := range verdicts {
-			if c.verbose || killed < 0 {
-				fmt.Printf("    %s: %s: %s\n", v.name, v.kind, v.text)
-			}
+		fmt.Printf(format, m.name, path.Dir(m.file)+": "+strings.Join(m.attacks, ", "), by, v.schedules, v.preemptions, v.took.Round(10*time.Millisecond))
+		if c.verbose || !killed {
+			fmt.Printf("%s: %s\n", v.kind, v.text)
 		}
 	}
 	return kills

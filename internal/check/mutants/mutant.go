@@ -4,8 +4,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,9 +23,9 @@ type mutant struct {
 	file    string // below patches, for example limbo/remove-by-load-and-store.patch
 	name    string
 	attacks []string // labels of DESIGN.md, promises, or rows of the table
-	killers []killer // the quickest first
-	ends    kind     // another end that counts as a kill, or ""
-	quick   bool     // part of -short
+	killer  killer
+	ends    kind // another end that counts as a kill, or ""
+	quick   bool // part of -short
 	hunks   []hunk
 }
 
@@ -66,7 +64,7 @@ func (m *mutant) parse(text string) error {
 			m.attacks = strings.Split(value, ", ")
 		case "killed by":
 			pkg, name, _ := strings.Cut(value, ": ")
-			m.killers = append(m.killers, killer{suite{pkg, !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Example")}, name})
+			m.killer = killer{suite{pkg, !strings.HasPrefix(name, "Test")}, name}
 		case "ends":
 			m.ends = kind(value)
 		case "quick":
@@ -95,7 +93,7 @@ func (m *mutant) parse(text string) error {
 			}
 		}
 	}
-	if m.name == "" || m.attacks == nil || m.killers == nil || m.hunks == nil || m.ends != "" && !slices.Contains(fates, m.ends) {
+	if m.name == "" || m.attacks == nil || m.killer.name == "" || m.hunks == nil || m.ends != "" && !slices.Contains(fates, m.ends) {
 		return fmt.Errorf("want a name, attacks, killed by, perhaps ends with one of %q, and hunks", fates)
 	}
 	return nil
@@ -114,11 +112,6 @@ func (m *mutant) apply(root string) (after map[string]string, err error) {
 			after[h.file] = string(data)
 		}
 		if after[h.file], err = h.apply(after[h.file]); err != nil {
-			return nil, err
-		}
-	}
-	for name, text := range after {
-		if _, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
 	}
@@ -141,18 +134,34 @@ func (h *hunk) apply(text string) (string, error) {
 	return strings.Join(slices.Replace(lines, at, at+len(h.old), h.new...), ""), nil
 }
 
-// check returns an error that lists the mutants that do not apply to the tree at root.
+// check returns an error that lists the mutants that do not apply to the tree at root, or that
+// do not compile then, under the build tags of their killers.
 func check(list []mutant, root string) (err error) {
+	folders := map[string][]string{} // by tags
 	for i := range list {
-		if _, wrong := list[i].apply(root); wrong != nil {
-			err = errors.Join(err, fmt.Errorf("patches/%s: %w", list[i].file, wrong))
+		k := list[i].killer
+		if tags := k.tags(); !slices.Contains(folders[tags], k.pkg) {
+			folders[tags] = append(folders[tags], k.pkg)
+		}
+	}
+	programs := map[string]*program{}
+	for tags := range folders {
+		if programs[tags], err = newProgram(root, tags, folders[tags]); err != nil {
+			return err
+		}
+	}
+	for i := range list {
+		m := &list[i]
+		after, wrong := m.apply(root)
+		if wrong == nil {
+			wrong = programs[m.killer.tags()].compile(m.killer.pkg, after)
+		}
+		if wrong != nil {
+			err = errors.Join(err, fmt.Errorf("patches/%s: %w", m.file, wrong))
 		}
 	}
 	return err
 }
-
-// pkg returns the package whose tests must find m, wherever they are.
-func (m *mutant) pkg() string { return m.killers[0].pkg }
 
 // kills reports whether a verdict kills m.
 func (m *mutant) kills(v verdict) bool {
