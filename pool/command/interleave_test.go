@@ -232,7 +232,7 @@ func (w *world) finally(want string) error {
 //
 //	go test -tags interleave -run Interleave -v ./pool/command -interleave.bound 2
 //
-// A failure prints the interleaving and its schedule, which -interleave.replay repeats.
+// A failure prints the interleaving.
 func TestInterleave(t *testing.T) {
 	// Collections are kept between runs. One during a run would add steps: it clears the
 	// block that the pool keeps for the next insertion.

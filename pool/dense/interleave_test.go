@@ -110,7 +110,7 @@ func (s scenario) setup(noticed map[bool]int) interleave.Setup {
 //
 //	go test -tags interleave -run Interleave -v ./pool/dense -interleave.bound 3
 //
-// A failure prints the interleaving and its schedule, which -interleave.replay repeats.
+// A failure prints the interleaving.
 func TestInterleave(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {

@@ -257,7 +257,7 @@ func removals(r *interleave.Run) {
 //
 //	go test -tags interleave -run Interleave -v ./pool/tree -interleave.bound 2
 //
-// A failure prints the interleaving and its schedule, which -interleave.replay repeats.
+// A failure prints the interleaving.
 func TestInterleave(t *testing.T) {
 	bound := 2
 	if testing.Short() {

@@ -145,8 +145,7 @@ func (a *actor) holds(c *verbs.Call[val]) *reader {
 	if c.Hold == nil {
 		return nil
 	}
-	s := c.Hold.Seen[0]
-	rd := &reader{Hold: c.Hold, h: s.H, v: s.V, stamp: s.Number}
+	rd := &reader{Hold: c.Hold}
 	a.watched = append(a.watched, rd)
 	return rd
 }
@@ -187,11 +186,9 @@ func (a *actor) under(name string, rd *reader, inner func(), hs ...Handle[val]) 
 	if !slices.Contains(a.watched, rd) || rd.Ref != nil {
 		return
 	}
-	c, f := a.call(name, inner, hs...)
+	c, _ := a.call(name, inner, hs...)
 	c.Hold = rd.Hold
-	if c.Needs&verbs.Loops == 0 {
-		f.rd = rd
-	} else {
+	if c.Needs&verbs.Loops != 0 {
 		rd.loops++
 		defer func() { rd.loops-- }() // also if a Reset ends the thread
 	}
@@ -207,12 +204,11 @@ func (a *actor) unpin(rd *reader) {
 	if rd.Ref != nil {
 		unwatch()       // the slot may be reused before Release returns
 		if a.t == nil { // it is not seen whether the slot is pushed to limbo again
-			a.turn[rd.h.Index()] = 0
+			a.turn[rd.Seen[0].H.Index()] = 0
 		}
 	}
-	c, f := a.call("Unpin", nil)
-	rd.Seen = nil // it is watched at each step
-	c.Hold, f.rd = rd.Hold, rd
+	c, _ := a.call("Unpin", nil)
+	c.Hold = rd.Hold
 	c.Do()
 	unwatch()
 }
@@ -222,11 +218,9 @@ func (a *actor) repin(rd *reader) {
 	if !slices.Contains(a.watched, rd) || rd.Ref != nil {
 		return
 	}
-	// The slot may be reused before Repin returns.
-	rd.h, rd.v = 0, nil
 	from := a.clock
 	c, _ := a.call("Repin", nil)
-	rd.Seen, c.Hold = nil, rd.Hold
+	c.Hold = rd.Hold
 	c.Do()
 	rd.from, rd.copy = from, PinOf(&rd.Guard)
 }

@@ -5,7 +5,6 @@ package explore_test
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	. "coatcheck/pool"
 	"coatcheck/shard"
@@ -28,7 +27,6 @@ type hand struct {
 	pinned     int  // guards and Refs in g that are open
 	deep       int  // callbacks within callbacks
 	shared     bool // it is a Reset's: any thread may run it, and several at once
-	stays      bool // it must not exit: it prepares, or is in a loop whose pin would stay
 }
 
 // odds returns true n times out of 100.
@@ -66,7 +64,7 @@ func draw(rnd *rand.Rand) *program {
 	if c := d.p.Capacity; c > 0 {
 		most = min(most, c)
 	}
-	all := hand{stays: true}
+	var all hand
 	n := among(d, most, most&^(d.p.Page-1), d.IntN(most+1)) // full pages, so that the next one grows
 	if n > 0 {
 		in := newOp(verbOf("Insert"))
@@ -98,7 +96,7 @@ func draw(rnd *rand.Rand) *program {
 	}
 	if d.p.Reset {
 		d.p.resets = append(d.p.resets, d.op(&hand{shared: true, deep: 1}, among(d, "", "Flush", "Close")))
-		d.p.resets = append(d.p.resets, d.ops(&hand{shared: true, deep: 1}, d.IntN(3), among(d, "", "", "", "fail", "exit"))...)
+		d.p.resets = append(d.p.resets, d.ops(&hand{shared: true, deep: 1}, d.IntN(3), among(d, "", "", "fail"))...)
 	}
 	most = among(d, 1, 2, 3, 3, 5)
 	hands := make([]hand, among(d, 2, 2, 2, 3, 3, 3, 4))
@@ -122,20 +120,7 @@ func draw(rnd *rand.Rand) *program {
 		s.ops = d.ops(&hands[i], 1+d.IntN(most), "")
 		d.p.threads = append(d.p.threads, s)
 	}
-	if d.p.Reset && strings.Contains(d.p.String(), "All {") {
-		failForExit(d.p.resets) // or a loop's pin would stay
-	}
 	return d.p
-}
-
-// failForExit makes the callbacks in ops fail that exit, at any depth.
-func failForExit(ops []op) {
-	for i := range ops {
-		if ops[i].verb == verbOf("exit") {
-			ops[i].verb = verbOf("fail")
-		}
-		failForExit(ops[i].inner)
-	}
 }
 
 // options draws a pool.
@@ -164,9 +149,6 @@ func (d *drawer) options() {
 	}
 	s.Plain = !s.Reset && d.odds(25)
 	s.Copying = d.odds(50)
-	if d.odds(6) {
-		s.Epochs = 1 + d.IntN(4)
-	}
 	if d.odds(10) {
 		s.Cells = among(d, 2, 4)
 	}
@@ -299,17 +281,10 @@ func (d *drawer) arguments(v *verb, h *hand) (o op, ok bool) {
 			}
 		}
 	}
-	if o.calls = v.has("fb") && h.deep < 2 && d.odds(60); o.calls {
-		was := h.stays
+	if o.calls = v.has("f") && h.deep < 2 && d.odds(60); o.calls {
 		h.deep++
-		h.stays = was || v.has("b")
-		end := among(d, "", "", "", "fail", "exit")
-		if h.stays && end == "exit" {
-			end = ""
-		}
-		o.inner = d.ops(h, d.IntN(3), end)
+		o.inner = d.ops(h, d.IntN(3), among(d, "", "", "fail"))
 		h.deep--
-		h.stays = was
 	}
 	switch {
 	case v.has(">"):

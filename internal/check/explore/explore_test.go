@@ -23,8 +23,7 @@ import (
 //
 //	go test -tags interleave -run Interleave -v ./internal/check/explore -interleave.bound 2
 //
-// A failure prints the interleaving and its schedule, which -interleave.replay
-// repeats.
+// A failure prints the interleaving.
 func TestInterleave(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	var runs int
@@ -69,8 +68,7 @@ func TestInterleaveRepeats(t *testing.T) {
 //	go test -tags interleave -run Generated ./internal/check/explore -timeout 0 -generate 10m -generate.seed 1 -v
 //
 // Each runs under some schedules with few preemptions, against the same invariants. One that
-// fails is printed as a scenario, which fails under the schedule that is printed with it; then
-// it is made as small as it can be.
+// fails is made as small as it can be, and printed as a scenario.
 func TestInterleaveGenerated(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	testkit.Draw(t, func(rnd *rand.Rand) (interleave.Setup, *program) {

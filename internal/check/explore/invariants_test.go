@@ -100,8 +100,10 @@ func (w *world) holds() error {
 // values fails if a value that a guard or a Ref has seen is another now.
 func (w *world) values() error {
 	for _, rd := range w.watched {
-		if rd.v != nil && rd.v.stamp != rd.stamp {
-			return fmt.Errorf("the slot of %v was reused or cleaned under a guard or a Ref that has seen it", rd.h)
+		for _, s := range rd.Seen {
+			if s.V.stamp != s.Number {
+				return fmt.Errorf("the slot of %v was reused or cleaned under a guard or a Ref that has seen it", s.H)
+			}
 		}
 	}
 	return nil

@@ -51,7 +51,7 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 		a.clearing++
 	case c.Needs&verbs.Loops != 0:
 		f.settled = a.settledEntries()
-	case c.Name == "Unpin" && f.rd.Ref != nil:
+	case c.Name == "Unpin" && c.Hold.Ref != nil:
 		f.op = "Release"
 	case c.Name == "CommitHold": // live before it returns
 		a.announced = append(a.announced, a.serial)
@@ -114,14 +114,7 @@ func (a *actor) Refused(c *verbs.Call[val], err error) {
 	a.refuse(frameOf(c), err)
 }
 
-func (a *actor) Shown(c *verbs.Call[val], h Handle[val], v *val) { a.clean(h, v) }
-
-// clean fails if a slot is shown that is not ready for its next life.
-func (a *actor) clean(h Handle[val], v *val) {
-	if v.stamp != 0 || v.keep != nil && Arena(a.p).Reset == nil {
-		a.r.Failf("constructor of %v sees what another value left: %+v", h, *v)
-	}
-}
+func (a *actor) Shown(*verbs.Call[val], Handle[val], *val) {}
 
 func (a *actor) Inserted(c *verbs.Call[val], h Handle[val], stamp uint64) {
 	a.t.Notef("inserted %v", h)
@@ -302,10 +295,6 @@ func (a *actor) Looked(c *verbs.Call[val], h Handle[val], v *val) {
 	if v.keep != &anchor {
 		a.r.Failf("%v of %v: %+v", c, h, *v)
 	}
-	if rd := f.rd; rd != nil {
-		rd.h, rd.v, rd.stamp = h, v, v.stamp
-		rd.Seen = nil // it is watched at each step
-	}
 }
 
 // Ranged fails if a loop misses a value that was live throughout.
@@ -361,7 +350,7 @@ func (w *world) removedByNow() (hs []Handle[val]) {
 
 // isHeld reports whether a Ref holds h.
 func (w *world) isHeld(h Handle[val]) bool {
-	return slices.ContainsFunc(w.watched, func(rd *reader) bool { return rd.Ref != nil && rd.h == h })
+	return slices.ContainsFunc(w.watched, func(rd *reader) bool { return rd.Ref != nil && rd.Seen[0].H == h })
 }
 
 // reclaimed fails if a slot of hs waits for its grace period.

@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"coatcheck/epoch"
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
@@ -36,8 +35,7 @@ type frame struct {
 	settled  []*life       // what a loop must not miss
 	waits    []Handle[val] // what Synchronize waits for
 	inner    func()        // what is to be done in a callback
-	rd       *reader
-	last     *life // that DeleteFunc is to remove
+	last     *life         // that DeleteFunc is to remove
 	sweeps   bool
 	inserted []Handle[val]
 	ok       bool // it removed a value
@@ -191,8 +189,7 @@ func (w *world) measure() {
 		}
 	}
 	excused := len(w.workers) > 0 || w.exhausting
-	excused = excused || Domain(w.p).Epoch() == epoch.Limit // later guards have the epoch of earlier removals
-	oldest := w.clock                                       // pin
+	oldest := w.clock // pin
 	stood := len(w.watched) > 0
 	for _, rd := range w.watched {
 		if rd.Ref != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"coatcheck/epoch"
@@ -59,12 +58,12 @@ func (ns *names) find() {
 			continue
 		}
 		n := min(t.Limit-uint32(k)<<t.Shift, t.Mask+1)
-		add(t.Base[k], int(n), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, "slot")
+		add(t.Base[k], int(n), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, fmt.Sprintf("page%d", k))
 		m, is, homes, counts := t.Meta(k)
-		add(m, 1, is, 1<<17+k, "meta")
-		add(unsafe.Pointer(&homes[0]), len(homes), reflect.TypeFor[atom.Uint32](), 3<<17+k, "homes")
+		add(m, 1, is, 1<<17+k, fmt.Sprintf("meta%d", k))
+		add(unsafe.Pointer(&homes[0]), len(homes), reflect.TypeFor[atom.Uint32](), 3<<17+k, fmt.Sprintf("homes%d", k))
 		if counts != nil {
-			add(unsafe.Pointer(&counts[0]), len(counts), reflect.TypeFor[atom.Uint32](), 1<<18+k, "holders")
+			add(unsafe.Pointer(&counts[0]), len(counts), reflect.TypeFor[atom.Uint32](), 1<<18+k, fmt.Sprintf("holders%d", k))
 		}
 	}
 	at, n, is := Arena(p).Place()
@@ -83,7 +82,7 @@ func (ns *names) find() {
 			array(marks.Index(i), 1<<11+k<<4+i, fmt.Sprintf("marks%d.%d", k, i))
 		}
 	}
-	add(unsafe.Pointer(p), 1, reflect.TypeFor[Pool[val]](), 2, "")
+	add(unsafe.Pointer(p), 1, reflect.TypeFor[Pool[val]](), 2, "pool")
 }
 
 // Where the fields are that lead to the cells: to look them up by name takes long.
@@ -142,67 +141,14 @@ func (ns *names) key(word unsafe.Pointer) uint64 {
 	return 0
 }
 
-func (ns *names) describe(word unsafe.Pointer) (string, func(uint64) string) {
+// name returns the name of a word, with its index in the page or the array that it lies in.
+func (ns *names) name(word unsafe.Pointer) string {
 	r := ns.region(word)
 	if r == nil {
-		return "", nil
+		return ""
 	}
 	off := uintptr(word) - r.base
-	i := off / r.element.Size()
-	name := path(r.element, off%r.element.Size())
-	switch r.name {
-	case "holders":
-		i += uintptr(r.id>>32-1<<18) << Arena(ns.p).Table.Pages().Shift
-		return fmt.Sprintf("holders[%d]", i), holding
-	case "slot":
-		i += uintptr(r.id>>32-1<<16) << Arena(ns.p).Table.Pages().Shift
-		return fmt.Sprintf("slot[%d].%s", i, name), pair
-	case "":
-		if strings.HasSuffix(name, "Current") {
-			return name, func(v uint64) string { return fmt.Sprint("table #", v) }
-		}
-		return name, nil
-	}
-	name = fmt.Sprintf("%s[%d].%s", r.name, i, name)
-	switch {
-	case strings.HasPrefix(r.name, "cells"):
-		return name, cell
-	case strings.HasPrefix(r.name, "marks"):
-		return name, marked
-	case strings.HasSuffix(name, ".free") || strings.HasSuffix(name, ".limbo") || strings.HasSuffix(name, ".fresh"):
-		return name, pair
-	}
-	return name, nil
-}
-
-// pair formats a word of two halves: the generation, and the index or the link.
-func pair(v uint64) string {
-	low := fmt.Sprint(shard.Low(v))
-	if shard.Low(v) == shard.None {
-		low = "None"
-	}
-	return fmt.Sprintf("%d:%s", shard.Generation(v), low)
-}
-
-// holding formats a count of holders.
-func holding(v uint64) string {
-	if v>>31&1 == 1 {
-		return fmt.Sprintf("%d, parked", v&^(1<<31))
-	}
-	return fmt.Sprint(v)
-}
-
-// cell formats a pin cell's word.
-func cell(v uint64) string {
-	if v&1 == 0 {
-		return "idle"
-	}
-	return fmt.Sprintf("pinned at %d", v>>16)
-}
-
-// marked formats the mark of a group of cells.
-func marked(v uint64) string {
-	return fmt.Sprintf("%s, changed %d times", [...]string{"clear", "set", "doubted", "?"}[v&3], v>>2)
+	return fmt.Sprintf("%s[%d].%s", r.name, off/r.element.Size(), path(r.element, off%r.element.Size()))
 }
 
 // path returns the name of the field at an offset.

@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"strings"
 
-	"coatcheck/epoch"
-	"coatcheck/internal/atom"
 	"coatcheck/internal/check/interleave"
 	. "coatcheck/pool"
 	"coatcheck/shard"
@@ -40,7 +38,6 @@ type settings struct {
 	Page                       int  // slots of a page
 	Origin                     int
 	Lives                      int // of each slot; they set Origin
-	Epochs                     int // that are left
 	Cells                      int
 	Resets                     int  // how often Reset does what the program says
 	Roomy                      bool // there is a slot for each insertion, whatever the schedule
@@ -118,9 +115,6 @@ func (p *program) setup(r *interleave.Run) {
 		Arena(w.p).Pointers = false
 	}
 	CopyWithoutPin(p.Copying)
-	if p.Epochs > 0 {
-		w.lastEpochs(uint64(p.Epochs))
-	}
 	if p.Cells > 0 {
 		Domain(w.p).Init(p.Cells)
 		w.names.find()
@@ -130,12 +124,6 @@ func (p *program) setup(r *interleave.Run) {
 	for _, s := range p.threads {
 		w.thread(s.shard, func(a *actor) { run(v, a, s.ops) })
 	}
-}
-
-// lastEpochs leaves the pool's clock so many epochs.
-func (w *world) lastEpochs(n uint64) {
-	domain := reflect.ValueOf(Domain(w.p)).Elem()
-	(*atom.Uint64)(domain.FieldByName("epoch").Addr().UnsafePointer()).Store(epoch.Limit + 1 - n)
 }
 
 // String returns p as parse reads it.

@@ -19,7 +19,7 @@ import (
 //	h  a handle; H: some
 //	g  a guard or a Ref, and r a Reservation
 //	n  a small number
-//	f  a callback, or none; b: one that does not exit
+//	f  a callback, or none
 //	>  it makes a handle
 //	G  it makes a guard or a Ref, R a Reservation, W a Worker
 //
@@ -176,12 +176,8 @@ func simple(name string, needs verbs.Needs) verb {
 			v.takes += p.takes
 		}
 	}
-	switch {
-	case needs&verbs.Loops == 0:
-	case needs&verbs.Sweeps != 0 && name != "Clear":
+	if needs&verbs.Loops != 0 && (needs&verbs.Under != 0 || name == "Drain") {
 		v.takes += "f"
-	case needs&verbs.Under != 0:
-		v.takes += "b"
 	}
 	if needs&(verbs.Either|verbs.Reservation|verbs.Pins|verbs.Worker|verbs.Context) != 0 {
 		panic(name + " needs an entry in verbList")

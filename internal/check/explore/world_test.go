@@ -85,13 +85,10 @@ type keeper struct {
 	closing bool
 }
 
-// reader is a guard or a Ref, and the value that it has seen.
+// reader is a guard or a Ref, with the values that it has seen.
 type reader struct {
 	*verbs.Hold[val]
-	from  uint64 // the time at which its pin began
-	h     Handle[val]
-	v     *val
-	stamp uint64
+	from  uint64      // the time at which its pin began
 	copy  epoch.Guard // of the guard's pin
 	loops int         // that run under it
 }
@@ -110,7 +107,7 @@ func (w *world) pool(shift uint32, o Options[val]) *actor {
 	w.r.Finally(w.finally)
 	w.names.init(p)
 	w.r.Key(w.names.key)
-	w.r.Describe(w.names.describe)
+	w.r.Describe(w.names.name)
 	return &actor{w, nil, nil}
 }
 

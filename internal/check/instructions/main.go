@@ -1,8 +1,7 @@
 // Command instructions counts the machine instructions of the operations of package pool, and
 // compares them with limits.txt.
 //
-//	go run ./internal/check/instructions         # prints the table; fails if a limit is exceeded
-//	go run ./internal/check/instructions -lower  # and lowers the limits to what was counted
+//	go run ./internal/check/instructions # prints the table; fails if a limit is exceeded
 //
 // A count depends on neither the machine nor its load, so it can be a limit where a time
 // cannot. It is the difference of two runs under valgrind, one of which does more operations,
@@ -28,13 +27,11 @@ import (
 var limits string
 
 const (
-	limitsFile = "internal/check/instructions/limits.txt"
-	few, many  = 20_000, 120_000
-	slack      = 1.03
+	few, many = 20_000, 120_000
+	slack     = 1.03
 )
 
 func main() {
-	lower := flag.Bool("lower", false, "lower the limits to what was counted")
 	one := flag.String("run", "", "do one operation `name`; for the command itself")
 	n := flag.Int("n", few, "how often, with -run")
 	flag.Parse()
@@ -46,20 +43,19 @@ func main() {
 		fmt.Println("instructions: not counted: that needs valgrind, and amd64")
 		return
 	}
-	if err := compare(*lower); err != nil {
+	if err := compare(); err != nil {
 		fmt.Fprintln(os.Stderr, "instructions:", err)
 		os.Exit(1)
 	}
 }
 
 // compare prints the table. It returns an error that names the rows above their limits.
-func compare(lower bool) error {
+func compare() error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	var above []string
-	var lowered strings.Builder
 	fmt.Printf("%-32s%8s%8s\n", "instructions an operation", "now", "limit")
 	for line := range strings.Lines(limits) {
 		name, last, ok := strings.Cut(strings.TrimSpace(line), ":")
@@ -75,13 +71,9 @@ func compare(lower bool) error {
 		if now > limit*slack {
 			above = append(above, name)
 		}
-		fmt.Fprintf(&lowered, "%s: %.0f\n", name, min(now, limit))
 	}
 	if len(above) > 0 {
 		return fmt.Errorf("more than 3 %% above the limit: %s", strings.Join(above, ", "))
-	}
-	if lower {
-		return os.WriteFile(limitsFile, []byte(lowered.String()), 0o644)
 	}
 	return nil
 }

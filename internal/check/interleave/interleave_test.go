@@ -206,7 +206,7 @@ func TestKnownStatesWereChecked(t *testing.T) {
 			})
 		}
 		r.Check(func() error {
-			at := r.schedule.String()
+			at := fmt.Sprint(r.schedule)
 			if r.Known() {
 				known++
 				assert.True(lost{r}, checked[at], "%q is not known", at)
@@ -251,18 +251,6 @@ func TestSearchLearnsWhatIsShared(t *testing.T) {
 	require.Nil(t, res.Failure)
 	require.Equal(t, 2, res.Shared)
 	require.Equal(t, map[word]bool{1: true, 2: true}, last)
-}
-
-func TestScheduleText(t *testing.T) {
-	s := Schedule{0, 0, 1, 0, 2, 2, 2, 2 | drained, 2 | drained, 1}
-	assert.Equal(t, "0x2 1x1 0x1 2x3 d2x2 1x1", s.String())
-	back, err := ParseSchedule(s.String())
-	assert.NoError(t, err)
-	assert.Equal(t, s, back)
-	for _, bad := range []string{"0", "x", "0x", "ax1", "99x1", "0x-1", "d", "dd0x1"} {
-		_, err := ParseSchedule(bad)
-		assert.Error(t, err, bad)
-	}
 }
 
 // TestThreadsMayExit requires that a thread may exit as a goroutine may: its deferred functions
@@ -371,7 +359,7 @@ func TestSampleRepeatsNothing(t *testing.T) {
 		}
 		r.Finally(func() error {
 			if r.preemptions == 1 {
-				seen[r.schedule.String()]++
+				seen[fmt.Sprint(r.schedule)]++
 			}
 			return nil
 		})

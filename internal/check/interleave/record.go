@@ -2,55 +2,12 @@ package interleave
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
 // Schedule is the number of the thread of each step. A step that drains a store has the mark
 // drained.
 type Schedule []uint8
-
-// String returns a schedule as thread×steps, in order, with a d before the thread where its
-// stores drain.
-func (s Schedule) String() string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		j := i
-		for j < len(s) && s[j] == s[i] {
-			j++
-		}
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		if s[i]&drained != 0 {
-			b.WriteByte('d')
-		}
-		fmt.Fprintf(&b, "%dx%d", s[i]&^drained, j-i)
-		i = j
-	}
-	return b.String()
-}
-
-// ParseSchedule parses the result of String.
-func ParseSchedule(text string) (Schedule, error) {
-	var s Schedule
-	for _, f := range strings.Fields(text) {
-		rest, drains := strings.CutPrefix(f, "d")
-		left, right, found := strings.Cut(rest, "x")
-		t, err1 := strconv.ParseUint(left, 10, 5)
-		n, err2 := strconv.ParseUint(right, 10, 20)
-		if !found || err1 != nil || err2 != nil {
-			return nil, fmt.Errorf("interleave: schedule: %q: want thread×steps, such as 0x12", f)
-		}
-		if drains {
-			t |= drained
-		}
-		for range n {
-			s = append(s, uint8(t))
-		}
-	}
-	return s, nil
-}
 
 // Replay runs the program under one schedule. If that ends or cannot be followed, the running
 // thread continues as long as it can. Replay returns the record and the failure, if any.
@@ -129,20 +86,26 @@ func (r *Run) record() string {
 	return b.String()
 }
 
+// format returns a value. One that does not fit into 32 bits is shown as its two halves.
+func format(v uint64) string {
+	if v>>32 == 0 {
+		return fmt.Sprint(v)
+	}
+	return fmt.Sprintf("%d:%d", v>>32, uint32(v))
+}
+
 // text returns an access: its word, values and result.
 func (r *Run) text(e *event) string {
 	a := e.access
 	if a.word == nil {
 		return ""
 	}
-	name, format := fmt.Sprintf("word #%d", r.number(a.word)), func(v uint64) string { return fmt.Sprint(v) }
+	name := ""
 	if r.describe != nil {
-		if n, f := r.describe(a.word); n != "" {
-			name = n
-			if f != nil {
-				format = f
-			}
-		}
+		name = r.describe(a.word)
+	}
+	if name == "" {
+		name = fmt.Sprintf("word #%d", r.number(a.word))
 	}
 	name = fmt.Sprintf("%-28s ", name)
 	switch a.op {

@@ -29,8 +29,8 @@ type Failure struct {
 
 // Error returns a text for readers. The programme of mutants parses its last line.
 func (f *Failure) Error() string {
-	return fmt.Sprintf("%v\n%s\nschedule: %s\n(%s, run %d, %d preemptions, seed %d)",
-		f.Err, f.Record, f.Schedule, f.Kind, f.Runs, f.Preemptions, f.Seed)
+	return fmt.Sprintf("%v\n%s\n(%s, run %d, %d preemptions, seed %d)",
+		f.Err, f.Record, f.Kind, f.Runs, f.Preemptions, f.Seed)
 }
 
 // failure repeats a failed run, with a record.

@@ -22,7 +22,7 @@ type Run struct {
 	check    func() error
 	finally  func() error
 	key      func(unsafe.Pointer) uint64
-	describe func(unsafe.Pointer) (string, func(uint64) string)
+	describe func(unsafe.Pointer) string
 
 	err         error // the first failure
 	kind        Kind  // its kind
@@ -73,9 +73,8 @@ func (r *Run) Finally(f func() error) { r.finally = f }
 // share.
 func (r *Run) Key(f func(word unsafe.Pointer) uint64) { r.key = f }
 
-// Describe sets the function that returns a word's name and the format of its values, for the
-// record.
-func (r *Run) Describe(f func(word unsafe.Pointer) (string, func(uint64) string)) { r.describe = f }
+// Describe sets the function that returns a word's name for the record, or "".
+func (r *Run) Describe(f func(word unsafe.Pointer) string) { r.describe = f }
 
 // Failf fails the run. It may be called from threads.
 func (r *Run) Failf(format string, args ...any) { r.fail(Broken, fmt.Errorf(format, args...)) }

@@ -10,9 +10,8 @@ import (
 )
 
 var (
-	boundFlag  = flag.Int("interleave.bound", -1, "explore all schedules with at most this many preemptions; -1: the usual schedules")
-	drawFlag   = flag.Uint64("interleave.seed", 1, "seed of drawn schedules")
-	replayFlag = flag.String("interleave.replay", "", "run one scenario under this schedule and print the record")
+	boundFlag = flag.Int("interleave.bound", -1, "explore all schedules with at most this many preemptions; -1: the usual schedules")
+	drawFlag  = flag.Uint64("interleave.seed", 1, "seed of drawn schedules")
 )
 
 // Explore runs a scenario under the schedules that the flags choose, or those of usual. It
@@ -20,17 +19,9 @@ var (
 // has only one thread.
 func Explore(t *testing.T, setup interleave.Setup, alone bool, usual func(setup interleave.Setup, seed uint64) interleave.Result) (res interleave.Result) {
 	t.Helper()
-	switch {
-	case *replayFlag != "":
-		schedule, err := interleave.ParseSchedule(*replayFlag)
-		if err != nil {
-			t.Fatal(err)
-		}
-		record, err := interleave.Replay(setup, schedule)
-		t.Skipf("%v\n%s", err, record)
-	case *boundFlag >= 0:
+	if *boundFlag >= 0 {
 		res = interleave.Search(setup, *boundFlag)
-	default:
+	} else {
 		res = usual(setup, *drawFlag)
 	}
 	t.Log(res)

@@ -51,7 +51,7 @@ func Draw[P fmt.Stringer](t *testing.T, draw func(rnd *rand.Rand) (interleave.Se
 		if f := sum.Failure; f != nil {
 			f.Runs = sum.AllRuns
 			if shrink != nil && *shrinkFlag > 0 {
-				t.Logf("program %d of seed %d: %v\nschedule: %s\n%v", n, seed, f.Err, f.Schedule, p)
+				t.Logf("program %d of seed %d: %v\n%v", n, seed, f.Err, p)
 				p, f = shrink(p, seed, f, time.Now().Add(*shrinkFlag))
 			}
 			t.Fatalf("program %d of seed %d:\n%v\n%v", n, seed, f, p)
