@@ -98,7 +98,6 @@ func (a *actor) reserve() *Reservation[val] {
 		a.r.Failf("the Reservation of %v was given out before", r.Handle())
 	}
 	a.reserved = append(a.reserved, r)
-	interleave.Unseen(func() { a.turn[r.Handle().Index()] = 0 })
 	return r
 }
 
@@ -202,10 +201,7 @@ func (a *actor) unpin(rd *reader) {
 	}
 	unwatch := func() { a.watched = slices.DeleteFunc(a.watched, func(o *reader) bool { return o == rd }) }
 	if rd.Ref != nil {
-		unwatch()       // the slot may be reused before Release returns
-		if a.t == nil { // it is not seen whether the slot is pushed to limbo again
-			a.turn[rd.Seen[0].H.Index()] = 0
-		}
+		unwatch() // the slot may be reused before Release returns
 	}
 	c, _ := a.call("Unpin", nil)
 	c.Hold = rd.Hold

@@ -57,12 +57,6 @@ func search(setup interleave.Setup, seed uint64) interleave.Result {
 	return res
 }
 
-func TestInterleaveRepeats(t *testing.T) {
-	for _, s := range scenarios {
-		testkit.RunsTwiceTheSame(t, s.name, s.setup)
-	}
-}
-
 // Scenarios are written by hand. These programs are drawn:
 //
 //	go test -tags interleave -run Generated ./internal/check/explore -timeout 0 -generate 10m -generate.seed 1 -v

@@ -130,9 +130,6 @@ func (a *actor) Inserted(c *verbs.Call[val], h Handle[val], stamp uint64) {
 
 func (a *actor) GivenUp(_ *verbs.Call[val], h Handle[val]) {
 	a.burned = append(a.burned, h)
-	if a.t == nil {
-		a.turn[h.Index()] = 0 // its way to limbo was not seen
-	}
 }
 
 // known is find for an operation that begins. It also returns nil while h's publication is in
@@ -150,10 +147,6 @@ func (a *actor) known(h Handle[val]) *life {
 func (a *actor) begin(h Handle[val]) *life {
 	e := a.find(h)
 	if e != nil {
-		if a.t == nil && !e.begun && Arena(a.p).Reset == nil && Arena(a.p).Shards == 1 { // limbo is not watched yet
-			a.turns++
-			a.turn[h.Index()] = a.turns
-		}
 		e.begun = true
 		e.tries++
 	} else {
@@ -365,7 +358,7 @@ func (w *world) reclaimed(hs []Handle[val]) {
 			continue
 		}
 		at := w.place[h.Index()]
-		inHand := at == nowhere && w.vacant(h.Index()) != nil && slot.Value.stamp == w.find(h).stamp
+		inHand := at == nowhere && !w.isClean(h.Index()) && slot.Value.stamp == w.find(h).stamp
 		if at == inLimbo || at == isWaiting || inHand {
 			w.r.Failf("Synchronize returned, and %v is not reclaimed", h)
 		}

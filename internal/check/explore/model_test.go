@@ -279,21 +279,23 @@ func (w *world) exhausted() {
 	}
 }
 
-// figures compares what the pool says of itself with what there is, at rest.
-func (w *world) figures(live, reserved, exhausted int) error {
-	st := w.p.Stats()
-	pinned := 0
+// figures compares what the pool says of itself with what there is, at rest. A slot that is
+// counted as parked and is not, or the reverse, makes a wrong sum.
+func (w *world) figures(live, reserved, held, exhausted int) error {
+	pinned, refs := 0, 0
 	for _, rd := range w.watched {
 		if rd.Ref == nil {
 			pinned++
+		} else {
+			refs++
 		}
 	}
-	if st.Pinned != pinned {
-		return fmt.Errorf("%d guards are pinned, and Stats counts %d", pinned, st.Pinned)
-	}
+	st, n := w.p.Stats(), w.p.Len()
 	sum := st.Live + st.Free + st.Limbo + st.Cached + st.Reserved + st.Exhausted
-	if st.Live != live || w.p.Len() != live || st.Reserved != reserved || st.Exhausted != exhausted || st.Allocated != sum {
-		return fmt.Errorf("%d values are live, %d slots reserved and %d exhausted; Len is %d, and Stats are %+v", live, reserved, exhausted, w.p.Len(), st)
+	if held != refs || n != live || sum != st.Allocated ||
+		[...]int{st.Live, st.Reserved, st.Held, st.Exhausted, st.Pinned} != [...]int{live, reserved, refs, exhausted, pinned} {
+		return fmt.Errorf("%d values are live, %d slots reserved and %d exhausted, and there are %d guards and %d Refs; the slots say %d Refs, Len is %d, and Stats are %+v",
+			live, reserved, exhausted, pinned, refs, held, n, st)
 	}
 	return nil
 }

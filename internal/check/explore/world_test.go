@@ -51,11 +51,8 @@ type world struct {
 	finish     func() error
 
 	generation [maxSlots]uint32 // the greatest that was seen of each slot
-	place      [maxSlots]uint8
-	turn       [maxSlots]uint32 // the order in which slots were pushed to limbo
-	cameTo     [maxSlots]int    // the shard of that limbo
-	waits      [maxSlots]bool   // the slot was in limbo at the last step
-	turns      uint32
+	place      [maxSlots]uint8  // of each slot, as locate found it
+	wrong      error            // the first slot that locate found where it must not be
 	epoch      uint64
 	scanned    int // cells that a scan visits when there are no guards
 
@@ -186,7 +183,6 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 		e.tries = 2
 	}
 	w.entries = append(w.entries, e)
-	w.turn[h.Index()] = 0
 }
 
 // patience is a context that lets other threads run at each call of Err, and is done after a
