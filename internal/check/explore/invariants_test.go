@@ -31,11 +31,7 @@ import (
 
 // check is called after every step.
 func (w *world) check() error {
-	switch {
-	case w.r.Known():
-		w.follow()
-		return nil
-	case w.r.Loaded():
+	if w.r.Loaded() {
 		return w.values()
 	}
 	return w.holds()
@@ -108,24 +104,6 @@ func (w *world) values() error {
 		}
 	}
 	return nil
-}
-
-// follow updates what later checks and judges compare with.
-func (w *world) follow() {
-	t := Arena(w.p).Table.Pages()
-	for i := range t.Limit {
-		if w.isVoid(t, i) {
-			continue
-		}
-		slot := shard.At[val](t, i)
-		word := slot.Word.Load()
-		w.generation[i] = shard.Generation(word)
-		if shard.IsLive(word) {
-			w.appeared(Handle[val](word), slot.Value.stamp)
-		}
-	}
-	w.epoch = Domain(w.p).Epoch()
-	w.measure()
 }
 
 // complete fails if a slot is lost: while no operation is under way, each slot has a place.

@@ -176,7 +176,7 @@ func (w *world) measure() {
 		return
 	}
 	w.clock++
-	used, held := 0, 0
+	used, held := int(Arena(w.p).Sums().InResets), 0
 	t := Arena(w.p).Table.Pages()
 	for i := range t.Limit {
 		if shard.IsLive(shard.At[val](t, i).Word.Load()) {
@@ -200,8 +200,6 @@ func (w *world) measure() {
 	}
 	for _, f := range w.frames {
 		used += f.has()
-		excused = excused || Arena(w.p).Reset != nil && f.a.t != w.frames[0].a.t
-		excused = excused || f.op == "Reset" // it owns slots that no frame counts
 		if f.pins {
 			stood, oldest = true, min(oldest, f.from)
 		}

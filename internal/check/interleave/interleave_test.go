@@ -191,38 +191,6 @@ func TestWaitingLoopsDoNotKeepOthersOut(t *testing.T) {
 	assert.Nil(t, res.Failure)
 }
 
-// TestKnownStatesWereChecked requires that a state is known only if an earlier run has made
-// the same steps.
-func TestKnownStatesWereChecked(t *testing.T) {
-	checked := make(map[string]bool)
-	known := 0
-	res := Search(func(r *Run) {
-		var x, y word
-		for range 2 {
-			r.Go("t", 0, func(*Thread) {
-				x.release(1)
-				y.store(y.load() + 1)
-				x.load()
-			})
-		}
-		r.Check(func() error {
-			at := fmt.Sprint(r.schedule)
-			if r.Known() {
-				known++
-				assert.True(lost{r}, checked[at], "%q is not known", at)
-			}
-			checked[at] = true
-			return nil
-		})
-		r.Finally(func() error {
-			assert.False(lost{r}, r.Known(), "two runs are the same")
-			return nil
-		})
-	}, 2)
-	require.Nil(t, res.Failure)
-	require.Greater(t, known, res.Runs)
-}
-
 // TestSearchLearnsWhatIsShared requires that a pass begins again if it finds another shared
 // word, so that the last pass leaves out nothing.
 func TestSearchLearnsWhatIsShared(t *testing.T) {
@@ -344,28 +312,4 @@ func TestSampleEndsWhereNoSwitchMatters(t *testing.T) {
 		r.Go("alone", 0, func(*Thread) { Pause() })
 	}, 100, 1)
 	assert.Equal(t, 1, res.Runs, "one thread has one schedule")
-}
-
-// TestSampleRepeatsNothing requires that each schedule of two threads with one preemption
-// comes once before any with two.
-func TestSampleRepeatsNothing(t *testing.T) {
-	seen := map[string]int{}
-	Sample(func(r *Run) {
-		for i := range 2 {
-			r.Go(fmt.Sprint(i), 0, func(*Thread) {
-				Pause()
-				Pause()
-			})
-		}
-		r.Finally(func() error {
-			if r.preemptions == 1 {
-				seen[fmt.Sprint(r.schedule)]++
-			}
-			return nil
-		})
-	}, 8, 1)
-	for text, n := range seen {
-		assert.Equal(t, 1, n, text)
-	}
-	assert.Len(t, seen, 4)
 }

@@ -20,8 +20,6 @@ type replay struct{ schedule Schedule }
 
 func (p *replay) accessed(*Run, *Thread, access) {}
 
-func (p *replay) known() bool { return false }
-
 func (p *replay) drains(r *Run, t *Thread) bool {
 	return r.steps < len(p.schedule) && p.schedule[r.steps] == uint8(t.id)|drained
 }

@@ -47,8 +47,6 @@ type picker interface {
 	// thread accesses the word.
 	drains(r *Run, t *Thread) bool
 	accessed(r *Run, t *Thread, a access)
-	// known reports whether an earlier run made the same choices so far.
-	known() bool
 }
 
 // Check sets the function that is called after every step, with hooks off. A step includes
@@ -60,10 +58,6 @@ func (r *Run) Check(f func() error) { r.check = f }
 func (r *Run) Loaded() bool {
 	return r.last != nil && (r.last.made == Load || r.last.made == Point || r.last.made == Yield)
 }
-
-// Known reports whether an earlier run of the search has made the same steps so far. Its
-// checks have passed, so an expensive one need only update the state that later checks use.
-func (r *Run) Known() bool { return r.picker.known() }
 
 // Finally sets the function that is called when all threads have ended.
 func (r *Run) Finally(f func() error) { r.finally = f }

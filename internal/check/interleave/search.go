@@ -137,9 +137,6 @@ func (s *search) pick(r *Run, options []*Thread, costly bool) *Thread {
 	return options[s.choose(r, len(options))]
 }
 
-// known reports whether the run before made the same choices: it did, up to the last in path.
-func (s *search) known() bool { return s.depth < len(s.path) }
-
 func (s *search) drains(r *Run, _ *Thread) bool { return s.choose(r, 2) == 0 }
 
 // choose makes the next choice, between n options.
