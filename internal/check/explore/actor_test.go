@@ -70,7 +70,7 @@ func (a *actor) insert() Handle[val] { return a.one("Insert", nil) }
 // insertWaits inserts a value when there is a slot, however long that takes.
 func (a *actor) insertWaits() Handle[val] {
 	c, f := a.call("InsertWait", nil)
-	c.Context = &patience{a.world, math.MaxInt, 3}
+	c.Context = a.patient(math.MaxInt)
 	c.Do()
 	return append(f.inserted, 0)[0]
 }
@@ -172,7 +172,7 @@ func (a *actor) pin(h Handle[val]) *reader {
 	rd := &reader{from: a.clock}
 	c, _ := a.call("Pin", nil)
 	c.Do()
-	rd.Hold, rd.copy = c.Hold, PinOf(&c.Hold.Guard)
+	rd.Hold = c.Hold
 	a.watched = append(a.watched, rd)
 	if h != 0 {
 		a.under("Guard.Get", rd, nil, h)
@@ -218,25 +218,13 @@ func (a *actor) repin(rd *reader) {
 	c, _ := a.call("Repin", nil)
 	c.Hold = rd.Hold
 	c.Do()
-	rd.from, rd.copy = from, PinOf(&rd.Guard)
-}
-
-// again unpins a copy of rd, which has been unpinned.
-func (a *actor) again(rd *reader) {
-	if rd == nil || rd.Ref != nil || slices.Contains(a.watched, rd) {
-		return
-	}
-	a.do("Unpin again", func() {
-		if rd.copy.Release() {
-			a.r.Failf("the copy of a guard that was unpinned ends a pin")
-		}
-	})
+	rd.from = from
 }
 
 // synchronize waits for what was removed, for so many turns.
 func (a *actor) synchronize(turns int) {
 	c, _ := a.call("Synchronize", nil)
-	c.Context = &patience{a.world, turns, 3}
+	c.Context = a.patient(turns)
 	c.Do()
 }
 

@@ -203,7 +203,7 @@ func (w *world) finally() error {
 			a.cancel(r, (*Reservation[val]).Cancel)
 		}
 	}
-	if err := w.p.Synchronize(&patience{w, 0, 3}); err != nil {
+	if err := w.p.Synchronize(w.patient(0)); err != nil {
 		return fmt.Errorf("nothing is pinned, and Synchronize does not end")
 	}
 	Domain(w.p).Scan()

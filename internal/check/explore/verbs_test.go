@@ -125,7 +125,6 @@ func makeVerbs() []verb {
 		{4, "Hold", "hG", func(v *vars, a *actor, o *op) { o.opened(v, a.hold(o.handle(v))) }},
 		{0, "Read", "h", func(v *vars, a *actor, o *op) { a.unpin(a.pin(o.handle(v))) }},
 		{2, "Scan", "", func(v *vars, a *actor, o *op) { a.do("Scan", func() { Domain(a.p).Scan() }) }},
-		{2, "again", "g", func(v *vars, a *actor, o *op) { a.again(v.g[o.g]) }},
 		{3, "Repin", "g", func(v *vars, a *actor, o *op) { a.repin(v.g[o.g]) }},
 		{8, "Unpin", "g", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 

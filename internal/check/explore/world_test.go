@@ -3,11 +3,10 @@
 package explore_test
 
 import (
+	"context"
 	"errors"
 	"slices"
-	"time"
 
-	"coatcheck/epoch"
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
@@ -85,9 +84,8 @@ type keeper struct {
 // reader is a guard or a Ref, with the values that it has seen.
 type reader struct {
 	*verbs.Hold[val]
-	from  uint64      // the time at which its pin began
-	copy  epoch.Guard // of the guard's pin
-	loops int         // that run under it
+	from  uint64 // the time at which its pin began
+	loops int    // that run under it
 }
 
 // pool makes the run's pool, with pages of 1<<shift slots, and returns the actor that prepares
@@ -188,9 +186,15 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 // patience is a context that lets other threads run at each call of Err, and is done after a
 // few calls. If all other threads have ended, the call that has it must return after a few more.
 type patience struct {
+	context.Context
 	w     *world
 	turns int
 	alone int
+}
+
+// patient returns one that is done after so many calls of Err.
+func (w *world) patient(turns int) context.Context {
+	return &patience{context.Background(), w, turns, 3}
 }
 
 var errImpatient = errors.New("no patience left")
@@ -215,7 +219,3 @@ func (w *world) pinned() bool {
 	return slices.ContainsFunc(w.watched, func(rd *reader) bool { return rd.Ref == nil }) ||
 		slices.ContainsFunc(w.frames, func(f *frame) bool { return f.pins })
 }
-
-func (c *patience) Done() <-chan struct{}       { return nil }
-func (c *patience) Deadline() (time.Time, bool) { return time.Time{}, false }
-func (c *patience) Value(any) any               { return nil }

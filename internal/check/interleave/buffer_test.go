@@ -88,30 +88,6 @@ func TestWhatTwoThreadsMaySee(t *testing.T) {
 	}
 }
 
-// TestLateStoreIsReplayed requires that one preemption finds a late store, and that the
-// record shows it.
-func TestLateStoreIsReplayed(t *testing.T) {
-	setup := func(r *Run) {
-		var l litmus
-		saw := [2]uint64{1, 1}
-		r.Go("first", 0, func(*Thread) { l.x.release(1); saw[0] = l.y.load() })
-		r.Go("second", 0, func(*Thread) { l.y.release(1); saw[1] = l.x.load() })
-		r.Finally(func() error {
-			if saw == [2]uint64{} {
-				r.Failf("neither sees the other")
-			}
-			return nil
-		})
-	}
-	assert.Nil(t, Search(setup, 0).Failure)
-	f := Search(setup, 1).Failure
-	require.NotNil(t, f)
-	assert.Contains(t, f.Record, "drains", "the record shows when")
-	record, err := Replay(setup, f.Schedule)
-	assert.EqualError(t, err, f.Err.Error())
-	assert.Equal(t, f.Record, record)
-}
-
 // TestBuffersAreEmptyAtTheEnd requires that the stores in a buffer are not lost when its
 // thread ends, and that the keys of words do not hide a failure.
 func TestBuffersAreEmptyAtTheEnd(t *testing.T) {
@@ -142,6 +118,8 @@ func TestBuffersAreEmptyAtTheEnd(t *testing.T) {
 	f := Search(setup, 2).Failure
 	require.NotNil(t, f)
 	assert.Contains(t, f.Err.Error(), "an addition")
+	assert.Equal(t, Broken, f.Kind, "the schedule repeats it")
+	assert.Contains(t, f.Record, "drains", "the record shows when a store is seen")
 }
 
 // TestInvariantsSeeBuffersAsEmpty requires that checks and Unseen load buffered stores, and
