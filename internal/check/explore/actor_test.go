@@ -126,7 +126,7 @@ func (a *actor) commitHold(r *Reservation[val]) *reader {
 	}
 	c, _ := a.call("CommitHold", nil)
 	c.Open = r
-	return a.holds(c)
+	return a.opens(c)
 }
 
 // hold holds h, if it is live. What it holds is watched.
@@ -135,16 +135,17 @@ func (a *actor) hold(h Handle[val]) *reader {
 		return nil
 	}
 	c, _ := a.call("Hold", nil, h)
-	return a.holds(c)
+	return a.opens(c)
 }
 
-// holds makes a call that opens a Ref, if it does.
-func (a *actor) holds(c *verbs.Call[val]) *reader {
+// opens makes a call that opens a guard, or a Ref if it can.
+func (a *actor) opens(c *verbs.Call[val]) *reader {
+	from := a.clock
 	c.Do()
 	if c.Hold == nil {
 		return nil
 	}
-	rd := &reader{Hold: c.Hold}
+	rd := &reader{Hold: c.Hold, from: from}
 	a.watched = append(a.watched, rd)
 	return rd
 }
@@ -169,18 +170,15 @@ func (a *actor) removeAt(k int, h Handle[val]) {
 
 // pin pins a guard and looks at h, if that is not zero. What it sees is watched.
 func (a *actor) pin(h Handle[val]) *reader {
-	rd := &reader{from: a.clock}
 	c, _ := a.call("Pin", nil)
-	c.Do()
-	rd.Hold = c.Hold
-	a.watched = append(a.watched, rd)
+	rd := a.opens(c)
 	if h != 0 {
 		a.under("Guard.Get", rd, nil, h)
 	}
 	return rd
 }
 
-// under calls a verb of a guard, if that is pinned. What it sees is watched.
+// under calls a verb of a guard, if that is pinned. What it sees is watched, up to a Repin.
 func (a *actor) under(name string, rd *reader, inner func(), hs ...Handle[val]) {
 	if !slices.Contains(a.watched, rd) || rd.Ref != nil {
 		return
@@ -191,7 +189,10 @@ func (a *actor) under(name string, rd *reader, inner func(), hs ...Handle[val]) 
 		rd.loops++
 		defer func() { rd.loops-- }() // also if a Reset ends the thread
 	}
-	c.Do()
+	from := a.clock
+	if c.Do(); name == "Repin" {
+		rd.from = from
+	}
 }
 
 // unpin ends a guard that is pinned, or a hold that succeeded.
@@ -207,25 +208,6 @@ func (a *actor) unpin(rd *reader) {
 	c.Hold = rd.Hold
 	c.Do()
 	unwatch()
-}
-
-// repin pins rd anew, if it is a guard that is pinned. What it has seen may be reused.
-func (a *actor) repin(rd *reader) {
-	if !slices.Contains(a.watched, rd) || rd.Ref != nil {
-		return
-	}
-	from := a.clock
-	c, _ := a.call("Repin", nil)
-	c.Hold = rd.Hold
-	c.Do()
-	rd.from = from
-}
-
-// synchronize waits for what was removed, for so many turns.
-func (a *actor) synchronize(turns int) {
-	c, _ := a.call("Synchronize", nil)
-	c.Context = a.patient(turns)
-	c.Do()
 }
 
 // conserved checks that every slot is accounted for if no Worker or Reservation is open.

@@ -118,14 +118,18 @@ func makeVerbs() []verb {
 			}
 		}},
 		{0, "insertWaits", ">", func(v *vars, a *actor, o *op) { o.made(v, 0, a.insertWaits()) }},
-		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.synchronize(max(o.n, 1)) }},
+		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) {
+			c, _ := a.call("Synchronize", nil)
+			c.Context = a.patient(max(o.n, 1))
+			c.Do()
+		}},
 		{2, "WriteTo", "", func(v *vars, a *actor, o *op) { a.snapshot() }},
 
 		{usual, "Pin", "ahG", func(v *vars, a *actor, o *op) { o.opened(v, a.pin(o.handle(v))) }},
 		{4, "Hold", "hG", func(v *vars, a *actor, o *op) { o.opened(v, a.hold(o.handle(v))) }},
 		{0, "Read", "h", func(v *vars, a *actor, o *op) { a.unpin(a.pin(o.handle(v))) }},
 		{2, "Scan", "", func(v *vars, a *actor, o *op) { a.do("Scan", func() { Domain(a.p).Scan() }) }},
-		{3, "Repin", "g", func(v *vars, a *actor, o *op) { a.repin(v.g[o.g]) }},
+		{3, "Repin", "g", func(v *vars, a *actor, o *op) { a.under("Repin", v.g[o.g], nil) }},
 		{8, "Unpin", "g", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 
 		{4, "Reserve", "R", func(v *vars, a *actor, o *op) { o.reserved(v, a.reserve()) }},
