@@ -25,7 +25,6 @@ type program struct {
 	of       map[string]string  // the package of a file, or of a folder
 	fset     *token.FileSet
 	exported types.Importer
-	parsed   map[string]*ast.File // of the unmutated tree
 }
 
 // listed is what go list says of a package.
@@ -46,7 +45,7 @@ func newProgram(root, tags string, folders []string) (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
-	p := &program{root: root, packages: map[string]*listed{}, of: map[string]string{}, fset: token.NewFileSet(), parsed: map[string]*ast.File{}}
+	p := &program{root: root, packages: map[string]*listed{}, of: map[string]string{}, fset: token.NewFileSet()}
 	for all := json.NewDecoder(bytes.NewReader(text)); all.More(); {
 		l := new(listed)
 		if err := all.Decode(l); err != nil {
@@ -97,7 +96,12 @@ func (p *program) compile(folder string, after map[string]string) error {
 		}
 		var files []*ast.File
 		for _, file := range l.GoFiles {
-			f, err := p.parse(filepath.Join(l.Dir, file), after)
+			name := filepath.Join(l.Dir, file)
+			var text any // nil: the file's own
+			if mutated, ok := after[name]; ok {
+				text = mutated
+			}
+			f, err := parser.ParseFile(p.fset, filepath.Join(p.root, name), text, parser.SkipObjectResolution)
 			if err != nil {
 				return nil, err
 			}
@@ -109,17 +113,4 @@ func (p *program) compile(folder string, after map[string]string) error {
 	}
 	_, err := load(top)
 	return err
-}
-
-// parse parses a file of the tree, or what is in its place.
-func (p *program) parse(name string, after map[string]string) (*ast.File, error) {
-	if text, mutated := after[name]; mutated {
-		return parser.ParseFile(p.fset, name, text, parser.SkipObjectResolution)
-	}
-	if f := p.parsed[name]; f != nil {
-		return f, nil
-	}
-	f, err := parser.ParseFile(p.fset, filepath.Join(p.root, name), nil, parser.SkipObjectResolution)
-	p.parsed[name] = f
-	return f, err
 }
