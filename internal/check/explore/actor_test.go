@@ -75,8 +75,7 @@ func (a *actor) insertWaits() Handle[val] {
 	return append(f.inserted, 0)[0]
 }
 
-func (a *actor) get(h Handle[val])    { a.at("Get", nil, h) }
-func (a *actor) remove(h Handle[val]) { a.at("Remove", nil, h) }
+func (a *actor) get(h Handle[val]) { a.at("Get", nil, h) }
 
 // do does what is no verb, as an operation with this name.
 func (a *actor) do(op string, f func()) {

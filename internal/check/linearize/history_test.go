@@ -136,7 +136,7 @@ func explain(records []*record) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "the life of %v has no explanation (%v)\n  call return thread\n", records[0].handle, verdict)
+	fmt.Fprintf(&b, "the life of %v has no explanation (%v)\n  call return thread  verb: handle, effect, value, ok\n", records[0].handle, verdict)
 	for _, r := range records {
 		fmt.Fprintln(&b, r)
 	}

@@ -49,17 +49,8 @@ type record struct {
 }
 
 func (r *record) String() string {
-	names := [...]string{"reserved", "live with", "live with", "given up", "live:", "value:", "removed:", "taken:", "not left live"}
-	text := fmt.Sprintf("%6d %6d %6d  %s: %v %s", r.call, r.ret, r.thread, r.verb, r.handle, names[r.effect])
-	switch r.effect {
-	case insert, commit, read, take:
-		text += fmt.Sprintf(" %d", r.value)
-	}
-	switch r.effect {
-	case look, read, remove, take:
-		text += fmt.Sprintf(" %v", r.ok)
-	}
-	return text
+	effects := [...]string{"reserve", "insert", "commit", "cancel", "look", "read", "remove", "take", "sweep"}
+	return fmt.Sprintf("%6d %6d %6d  %s: %v %s %d %v", r.call, r.ret, r.thread, r.verb, r.handle, effects[r.effect], r.value, r.ok)
 }
 
 // span is one call that says something about every handle that it did not meet.
