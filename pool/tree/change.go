@@ -21,12 +21,6 @@ func (f *Forest[T]) InsertAfter(sibling, h pool.Handle[T]) error {
 	return f.insert(h, sibling, nextSibling)
 }
 
-// InsertBefore makes h, a root, the previous sibling of sibling, like
-// [Forest.InsertAfter].
-func (f *Forest[T]) InsertBefore(sibling, h pool.Handle[T]) error {
-	return f.insert(h, sibling, prevSibling)
-}
-
 // where is a place relative to a node.
 type where uint8
 
@@ -34,7 +28,6 @@ const (
 	lastChild where = iota
 	firstChild
 	nextSibling
-	prevSibling
 )
 
 // insert links h, a root, at a place relative to node.
@@ -90,9 +83,6 @@ func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at
 	p := f.look(g, parent)
 	if p == nil {
 		return gap[T]{}, ErrBroken
-	}
-	if at == prevSibling {
-		return gap[T]{parent: parent, before: load[T](&o.prev), after: node, p: p}, nil
 	}
 	return gap[T]{parent: parent, before: node, after: load[T](&o.next), p: p}, nil
 }

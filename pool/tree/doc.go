@@ -27,9 +27,9 @@
 //
 // # Changing
 //
-// Append, Prepend, InsertAfter and InsertBefore give a root a parent. Move takes a node,
-// with everything below it, from one parent to another; Detach makes it a root again.
-// Remove removes it from the pool, with everything below it. Each takes effect at once,
+// Append, Prepend and InsertAfter give a root a parent. Move takes a node, with
+// everything below it, from one parent to another; Detach makes it a root again. Remove
+// removes it from the pool, with everything below it. Each takes effect at once,
 // and either succeeds or returns an error and changes nothing: [ErrStale],
 // [ErrHasParent], [ErrNoParent], [ErrCycle], [ErrBroken].
 //

@@ -133,17 +133,6 @@ func ExampleForest_InsertAfter() {
 	// · wheel
 }
 
-func ExampleForest_InsertBefore() {
-	_, f, part := scene("car(engine wheel) door")
-	fmt.Println(f.InsertBefore(part["engine"], part["door"]))
-	show(f, part["car"])
-	// Output:
-	// <nil>
-	// · door
-	// · engine
-	// · wheel
-}
-
 func ExampleForest_Move() {
 	_, f, part := scene("car(door(handle) wheel) garage")
 	fmt.Println(f.Move(part["door"], part["garage"]))
@@ -205,41 +194,13 @@ func ExampleForest_Parent() {
 	// false
 }
 
-func ExampleForest_FirstChild() {
-	_, f, part := scene("car(door wheel)")
-	h, ok := f.FirstChild(part["car"])
-	fmt.Println(h == part["door"], ok)
-	// Output: true true
-}
-
-func ExampleForest_LastChild() {
-	_, f, part := scene("car(door wheel)")
-	h, ok := f.LastChild(part["car"])
-	fmt.Println(h == part["wheel"], ok)
-	// Output: true true
-}
-
-func ExampleForest_Next() {
-	_, f, part := scene("car(door wheel)")
-	h, ok := f.Next(part["door"])
-	fmt.Println(h == part["wheel"], ok)
-	// Output: true true
-}
-
-func ExampleForest_Prev() {
-	_, f, part := scene("car(door wheel)")
-	h, ok := f.Prev(part["wheel"])
-	fmt.Println(h == part["door"], ok)
-	// Output: true true
-}
-
 func ExampleForest_Children() {
 	_, f, part := scene("car(door(handle) wheel)")
 	for h, v := range f.Children(part["car"]) {
 		fmt.Println(v.Name)
 		_ = f.Detach(h) // the body may change the forest
 	}
-	_, ok := f.FirstChild(part["car"])
+	_, ok := f.Parent(part["wheel"])
 	fmt.Println(ok)
 	// Output:
 	// door

@@ -82,8 +82,6 @@ func (c change) do(s *stage) error {
 		return s.f.Prepend(with, of)
 	case "InsertAfter":
 		return s.f.InsertAfter(with, of)
-	case "InsertBefore":
-		return s.f.InsertBefore(with, of)
 	case "Move":
 		return s.f.Move(of, with)
 	case "Detach":
@@ -168,7 +166,6 @@ var scenarios = []scenario{
 	// The walk may begin before or after the Append.
 	{"Children against Append", "a(bcd)x", "Append x a", "bcd bcdx"},
 	{"Children against Prepend and InsertAfter", "a(bcd)xy", "Prepend x a; InsertAfter y b", "bcd xbcd xbycd"},
-	{"Children against InsertBefore", "a(bcd)x", "InsertBefore x c", "bcd bxcd"},
 	{"Children against Detach", "a(bcd)", "Detach c", "bcd bd"},
 	// If both leave while the walk is at c, it cannot know where e stands.
 	{"Children against Detach of neighbours", "a(bcde)", "Detach c; Detach d", "bcde bde bc be"},

@@ -9,43 +9,14 @@ import (
 // Parent returns the parent of h. It returns false if h is a root or not live, or if its
 // parent was removed behind the forest's back.
 func (f *Forest[T]) Parent(h pool.Handle[T]) (pool.Handle[T], bool) {
-	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.parent) })
-}
-
-// FirstChild returns the first child of h. It returns false if h has none, or if that
-// child was removed behind the forest's back.
-func (f *Forest[T]) FirstChild(h pool.Handle[T]) (pool.Handle[T], bool) {
-	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.first) })
-}
-
-// LastChild returns the last child of h, like [Forest.FirstChild].
-func (f *Forest[T]) LastChild(h pool.Handle[T]) (pool.Handle[T], bool) {
-	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.last) })
-}
-
-// Next returns the sibling that follows h, like [Forest.FirstChild].
-func (f *Forest[T]) Next(h pool.Handle[T]) (pool.Handle[T], bool) {
-	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.next) })
-}
-
-// Prev returns the sibling before h, like [Forest.FirstChild].
-func (f *Forest[T]) Prev(h pool.Handle[T]) (pool.Handle[T], bool) {
-	return f.neighbour(h, func(n *words[T]) pool.Handle[T] { return load[T](&n.prev) })
-}
-
-// neighbour follows one link as it was at the moment of its load.
-func (f *Forest[T]) neighbour(h pool.Handle[T], link func(*words[T]) pool.Handle[T]) (pool.Handle[T], bool) {
 	g := f.pin()
 	defer g.Unpin()
-	n := f.look(&g, h)
-	if n == nil {
-		return 0, false
+	if n := f.look(&g, h); n != nil {
+		if to := load[T](&n.parent); f.look(&g, to) != nil {
+			return to, true
+		}
 	}
-	to := link(n)
-	if f.look(&g, to) == nil {
-		return 0, false
-	}
-	return to, true
+	return 0, false
 }
 
 // Children ranges over the children of h, first to last. The loop is pinned, so every
