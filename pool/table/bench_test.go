@@ -24,44 +24,6 @@ type wide struct {
 	I, J, K, L, M, N, O, P uint64
 }
 
-// mixed is a record of mixed fields, two of which hold pointers.
-type mixed struct {
-	X, Y     float64
-	Mass     float32
-	Kind     uint8
-	Name     string
-	Parent   *int
-	Children [2]uint32
-}
-
-// hand is the baseline, what programmers write by hand: a slice of records, and a map of
-// their places.
-type hand[R any] struct {
-	places map[uint64]int
-	keys   []uint64
-	rows   []R
-}
-
-func (s *hand[R]) Add(k uint64, r R) {
-	if _, ok := s.places[k]; !ok {
-		s.places[k] = len(s.keys)
-		s.keys, s.rows = append(s.keys, k), append(s.rows, r)
-	}
-}
-
-func (s *hand[R]) Remove(k uint64) {
-	i, ok := s.places[k]
-	if !ok {
-		return
-	}
-	last := len(s.keys) - 1
-	s.places[s.keys[last]] = i
-	delete(s.places, k)
-	s.keys[i], s.rows[i] = s.keys[last], s.rows[last]
-	clear(s.rows[last:])
-	s.keys, s.rows = s.keys[:last], s.rows[:last]
-}
-
 // scan is work that sums one field of all records.
 func scan(sum func() uint64) testkit.Work {
 	return func(n int) {
@@ -144,37 +106,8 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-var parent int
-
-func mixedOf(i uint64) mixed {
-	return mixed{X: float64(i), Mass: 1, Name: "body", Parent: &parent, Children: [2]uint32{uint32(i), 2}}
-}
-
 // key spreads i over n keys.
 func key(i, n int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 >> 20 % uint64(n) }
-
-// BenchmarkReplace removes one record of many and adds it again.
-func BenchmarkReplace(b *testing.B) {
-	const rows = 100_000
-	replace := func(add func(uint64, mixed), remove func(uint64)) testkit.Work {
-		for i := range uint64(rows) {
-			add(i, mixedOf(i))
-		}
-		return func(n int) {
-			for i := range n {
-				remove(key(i, rows))
-				add(key(i, rows), mixedOf(1))
-			}
-		}
-	}
-	for _, l := range layouts {
-		b.Run(fmt.Sprintf("impl=%v/base=hand/rows=%d", l, rows), func(b *testing.B) {
-			tb, base := of[uint64, mixed](l), &hand[mixed]{places: map[uint64]int{}}
-			testkit.Versus(b, replace(func(k uint64, r mixed) { tb.Add(k, r) }, func(k uint64) { tb.Remove(k) }),
-				replace(base.Add, base.Remove))
-		})
-	}
-}
 
 // BenchmarkLookup looks up records by handles. The baseline is a map of handles to rows,
 // which finds stale ones as well.

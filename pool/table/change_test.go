@@ -53,7 +53,6 @@ var everyChange = []func(*table.Table[int, pair]){
 	func(tb *table.Table[int, pair]) { tb.Remove(2) },
 	func(tb *table.Table[int, pair]) { tb.RemoveAt(0) },
 	func(tb *table.Table[int, pair]) { tb.RemoveDead() },
-	func(tb *table.Table[int, pair]) { tb.Clear() },
 	func(tb *table.Table[int, pair]) { tb.Reserve(1 << 20) },
 	func(tb *table.Table[int, pair]) { tb.OnMove(func(int, table.Index, table.Index) {}) },
 }
@@ -90,7 +89,6 @@ func TestKeysThatCannotBeKept(t *testing.T) {
 			func() { anys.Add(func() {}, pair{}) },
 			func() { anys.Lookup(func() {}) },
 			func() { anys.Remove(func() {}) },
-			func() { anys.Take(func() {}) },
 			func() { anys.Set(func() {}, pair{}) },
 			func() { anys.AddBatch([]any{1, 2, func() {}}, make([]pair, 3)) },
 		} {

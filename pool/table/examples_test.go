@@ -134,28 +134,11 @@ func ExampleTable_RemoveAt() {
 	// Output: 1 [S M] -1
 }
 
-func ExampleTable_Take() {
-	p, notes := annotated()
-	h := notes.Keys()[0]
-	name, _ := p.Take(h)
-	note, ok := notes.Take(h) // by now h is stale
-	fmt.Println(name, note.Text, ok, notes.Len())
-	// Output: a note on a true 3
-}
-
 func ExampleTable_RemoveDead() {
 	p, notes := annotated()
 	p.DeleteFunc(func(_ pool.Handle[string], name *string) bool { return *name < "c" })
 	fmt.Println(notes.Len(), notes.RemoveDead(), notes.Len())
 	// Output: 4 2 2
-}
-
-func ExampleTable_Clear() {
-	t := bodies()
-	before := t.Allocated()
-	t.Clear()
-	fmt.Println(t.Len(), t.Allocated() == before)
-	// Output: 0 true
 }
 
 func ExampleTable_OnMove() {

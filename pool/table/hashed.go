@@ -39,11 +39,6 @@ func (x *hashed[K]) drop(k K) {
 	delete(x.rows, k)
 }
 
-func (x *hashed[K]) clear([]K) {
-	x.room = max(x.room, len(x.rows))
-	clear(x.rows)
-}
-
 // reserve makes a larger map if that saves at least one growth, since a map cannot be
 // told to grow.
 func (x *hashed[K]) reserve(n int) {

@@ -21,7 +21,6 @@ type drawn[K comparable] struct {
 	id uint64      // of a new record
 	ks []K         // for a batch
 	rs []record    // see records
-	n  int         // a small number
 }
 
 func (d *drawn[K]) record() record { return d.records(1)[0] }
@@ -35,7 +34,7 @@ func (d *drawn[K]) records(n int) []record {
 }
 
 func (d *drawn[K]) text() string {
-	return fmt.Sprintf("key %v, index %v, id %d, keys %v, n %d", d.k, d.i, d.id, d.ks, d.n)
+	return fmt.Sprintf("key %v, index %v, id %d, keys %v", d.k, d.i, d.id, d.ks)
 }
 
 // operation is a method of subjects. do returns its result and whether it succeeded.
@@ -56,16 +55,6 @@ func operations[K comparable]() []operation[K] {
 		{"Remove", 2, func(s s, d d) (any, bool) { return index(s.Remove(d.k)) }},
 		{"RemoveAt", 1, func(s s, d d) (any, bool) { return index(s.RemoveAt(d.i)) }},
 		{"RemoveDead", 5, func(s s, d d) (any, bool) { n := s.RemoveDead(); return n, n > 0 }},
-		{"Take", 4, func(s s, d d) (any, bool) {
-			r, ok := s.Take(d.k)
-			return fmt.Sprint(s.shown(r), ok), ok
-		}},
-		{"Clear", 1, func(s s, d d) (any, bool) {
-			if d.n == 0 {
-				s.Clear()
-			}
-			return nil, d.n == 0
-		}},
 		{"Set", 1, func(s s, d d) (any, bool) { ok := s.Set(d.k, d.record()); return ok, ok }},
 		{"SetAt", 1, func(s s, d d) (any, bool) { ok := s.SetAt(d.i, d.record()); return ok, ok }},
 	}
@@ -77,16 +66,6 @@ type side[K comparable] struct {
 	columns []column
 	ids     table.View[uint64]
 	moves   []string
-}
-
-// shown checks that a record is whole. The zero record has ID 0, which is no record's.
-func (s *side[K]) shown(r record) string {
-	if r.ID != 0 {
-		if d := r.differs(r.ID); d != "" {
-			return d
-		}
-	}
-	return fmt.Sprint(r.ID)
 }
 
 // machine runs operations on a model and on a table of either layout. A fuzzer or a
@@ -123,7 +102,7 @@ func newMachine[K comparable](t testing.TB, m model[K], key, fresh func() K, cho
 
 // draw draws arguments, for a batch or not.
 func (mc *machine[K]) draw(batch bool) *drawn[K] {
-	d := &drawn[K]{k: mc.key(), n: mc.choose(8), id: mc.lastID + 1}
+	d := &drawn[K]{k: mc.key(), id: mc.lastID + 1}
 	last := len(mc.m.keys) - 1
 	if last >= 0 && mc.choose(2) == 0 {
 		d.k = mc.m.keys[mc.choose(last+1)]

@@ -56,19 +56,11 @@ const (
 	byPieces
 )
 
-// piece is a part of a value that is copied in one way, or, if how is byPieces,
-// count times a group of pieces.
+// piece is a part of a value that is copied in one way, which is not byPieces.
 type piece struct {
-	how    how
-	offset uintptr
-	size   uintptr // of the part; of one group
-	count  int
-	pieces []piece
+	how          how
+	offset, size uintptr
 }
-
-// flatPieces is the most pieces that an array is cut into; beyond, it is copied by a
-// loop.
-const flatPieces = 16
 
 func newColumn(typ reflect.Type, offset uintptr) column {
 	c := column{size: typ.Size(), offset: offset, typ: typ, pointers: pointers.In(typ)}
@@ -123,7 +115,7 @@ func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
 			to[last].size += typ.Size()
 			return to
 		}
-		return append(to, piece{how: h, offset: offset, size: typ.Size()})
+		return append(to, piece{h, offset, typ.Size()})
 	case typ.Kind() == reflect.Struct:
 		for i := range typ.NumField() {
 			if f := typ.Field(i); f.Name != "_" {
@@ -132,13 +124,8 @@ func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
 		}
 		return to
 	}
-	size := typ.Elem().Size()
-	element := cut(nil, typ.Elem(), 0)
-	if typ.Len()*len(element) > flatPieces {
-		return append(to, piece{how: byPieces, offset: offset, size: size, count: typ.Len(), pieces: element})
-	}
 	for i := range typ.Len() {
-		to = cut(to, typ.Elem(), offset+uintptr(i)*size)
+		to = cut(to, typ.Elem(), offset+uintptr(i)*typ.Elem().Size())
 	}
 	return to
 }
@@ -169,14 +156,7 @@ func copyValue(h how, to, from unsafe.Pointer, size uintptr, pieces []piece) {
 	case byPieces:
 		for i := range pieces {
 			p := &pieces[i]
-			to, from := unsafe.Add(to, p.offset), unsafe.Add(from, p.offset)
-			if p.how != byPieces {
-				copyValue(p.how, to, from, p.size, nil)
-				continue
-			}
-			for j := range uintptr(p.count) {
-				copyValue(byPieces, unsafe.Add(to, j*p.size), unsafe.Add(from, j*p.size), 0, p.pieces)
-			}
+			copyValue(p.how, unsafe.Add(to, p.offset), unsafe.Add(from, p.offset), p.size, nil)
 		}
 	}
 }
@@ -213,17 +193,6 @@ func (c column) resized(n, rows int) column {
 		copy(block, unsafe.Slice((*byte)(old.base), n*size))
 	}
 	return c
-}
-
-// wipe zeroes the first n elements.
-func (c *column) wipe(n int) {
-	switch {
-	case n == 0:
-	case c.pointers:
-		c.block.Slice(0, n).Clear()
-	default:
-		clear(unsafe.Slice((*byte)(c.base), n*int(c.size)))
-	}
 }
 
 // wholePages rounds n up to whole pages.

@@ -125,7 +125,6 @@ func TestRoomStays(t *testing.T) {
 	}
 	for name, provide := range map[string]func(tb ints){
 		"Reserve": func(tb ints) { tb.Reserve(n) },
-		"Clear":   func(tb ints) { add(tb); tb.Clear() },
 		"Remove": func(tb ints) {
 			add(tb)
 			for i := range n {
@@ -160,7 +159,6 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 		for what, remove := range map[string]func(tb *table.Table[key, big], k key){
 			"Remove":   func(tb *table.Table[key, big], k key) { tb.Remove(k) },
 			"RemoveAt": func(tb *table.Table[key, big], _ key) { tb.RemoveAt(0) },
-			"Clear":    func(tb *table.Table[key, big], _ key) { tb.Clear() },
 			"growth":   func(tb *table.Table[key, big], k key) { tb.Remove(k); tb.Reserve(tb.Allocated() + 1) },
 			"Set":      func(tb *table.Table[key, big], k key) { tb.Set(k, big{}); tb.Remove(k) },
 		} {
@@ -207,8 +205,6 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 		var sum uint64
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			tb.Remove(7)
-			tb.Add(7, r)
-			_, _ = tb.Take(7)
 			tb.Add(7, r)
 			tb.Add(7, r)
 			tb.Set(3, r)

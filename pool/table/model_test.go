@@ -14,13 +14,8 @@ type subject[K comparable] interface {
 	Remove(k K) table.Index
 	RemoveAt(i table.Index) table.Index
 	RemoveDead() int
-	Take(k K) (record, bool)
-	Clear()
 	Set(k K, r record) bool
 	SetAt(i table.Index, r record) bool
-
-	// shown returns the id of a record that the subject returned.
-	shown(r record) string
 }
 
 // model is a table that is obviously right: two slices, searched from the beginning. Of a
@@ -34,8 +29,6 @@ type model[K comparable] struct {
 }
 
 func moved[K any](k K, from, to table.Index) string { return fmt.Sprintf("%v: %d to %d", k, from, to) }
-
-func (m *model[K]) shown(r record) string { return fmt.Sprint(r.ID) }
 
 func (m *model[K]) Lookup(k K) table.Index {
 	if !m.live(k) {
@@ -86,16 +79,6 @@ func (m *model[K]) RemoveAt(i table.Index) table.Index {
 
 func (m *model[K]) Remove(k K) table.Index { return m.RemoveAt(m.Lookup(k)) }
 
-func (m *model[K]) Take(k K) (record, bool) {
-	i := slices.Index(m.keys, k)
-	if i < 0 {
-		return record{}, false
-	}
-	r := record{ID: m.ids[i]}
-	m.RemoveAt(table.Index(i))
-	return r, true
-}
-
 func (m *model[K]) RemoveDead() (n int) {
 	for i := len(m.keys) - 1; i >= 0; i-- {
 		if !m.live(m.keys[i]) {
@@ -105,8 +88,6 @@ func (m *model[K]) RemoveDead() (n int) {
 	}
 	return n
 }
-
-func (m *model[K]) Clear() { m.keys, m.ids = nil, nil }
 
 func (m *model[K]) SetAt(i table.Index, r record) bool {
 	if i < 0 || int(i) >= len(m.ids) {

@@ -1,9 +1,9 @@
 package table
 
 // Remove removes the record by the key k. It returns the Index that the record had, or
-// None if there is no such record. It does not find a dead handle; only Take and
-// RemoveDead do. The last record moves into the gap, so unless it was the last one
-// itself, another record has that Index now, and OnMove is told.
+// None if there is no such record. It does not find a dead handle: see RemoveDead. The
+// last record moves into the gap, so unless it was the last one itself, another record
+// has that Index now, and OnMove is told.
 //
 // It is O(1) and frees no memory except what the record pointed to. The Index and
 // references of the last record name nothing any more; those of the removed one name the
@@ -26,20 +26,6 @@ func (t *Table[K, R]) RemoveAt(i Index) Index {
 	}
 	t.removeAt(i)
 	return i
-}
-
-// Take removes a record and returns it, and reports whether there was one.
-//
-// In a table from ForHandles it also takes the record of a dead handle, so a value and
-// its record may be removed in either order.
-func (t *Table[K, R]) Take(k K) (r R, ok bool) {
-	t.change()
-	i := t.index.held(k)
-	if i.IsSet() {
-		load(&t.rows, i, &r)
-		t.removeAt(i)
-	}
-	return r, i.IsSet()
 }
 
 func (t *Table[K, R]) removeAt(i Index) {
@@ -76,25 +62,13 @@ func (t *Table[K, R]) RemoveDead() int {
 	return before - t.rows.n
 }
 
-// Clear removes all records. It keeps their memory for new records, and keeps nothing
-// reachable that they pointed to. OnMove functions are not called.
-func (t *Table[K, R]) Clear() {
-	t.change()
-	t.index.clear(t.keys)
-	for c := range t.rows.all {
-		c.wipe(t.rows.n)
-	}
-	t.keys = t.keys[:0]
-	t.rows.n = 0
-}
-
 // OnMove registers f, which is called whenever a removal has moved a record into the gap:
 // the record of the key k was at from and is at to now. A program that keeps an Index
 // updates it there. Functions are called in the order in which they were registered, and
 // cannot be removed.
 //
 // The removal is complete when f is called, and f may read the table and Set records.
-// Adding, removing, Clear, Reserve and OnMove panic there. If f panics, the functions
+// Adding, removing, Reserve and OnMove panic there. If f panics, the functions
 // after it are not called for this move, and RemoveDead leaves the rest of the dead for
 // another call. The table stays consistent.
 //

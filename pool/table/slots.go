@@ -91,9 +91,3 @@ func (x *slots[T]) set(h pool.Handle[T], i Index) { x.at(h).row = uint32(i) }
 func (x *slots[T]) drop(h pool.Handle[T])         { *x.at(h) = occupant{} }
 func (x *slots[T]) dead(h pool.Handle[T]) bool    { return !x.pool.Contains(h) }
 func (x *slots[T]) reserve(int)                   {} // the slots are not known in advance
-
-func (x *slots[T]) clear(keys []pool.Handle[T]) {
-	for _, h := range keys {
-		x.drop(h)
-	}
-}

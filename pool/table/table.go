@@ -13,8 +13,8 @@ import (
 // three ways to name a record and how long each stays valid.
 //
 // Any number of goroutines may read a table at once. One goroutine may change it while
-// none reads. Add, AddBatch, Remove, RemoveAt, RemoveDead, Take, Set, SetAt, Clear,
-// Reserve and OnMove change it. Writing through a [View] changes only the field that is
+// none reads. Add, AddBatch, Remove, RemoveAt, RemoveDead, Set, SetAt, Reserve
+// and OnMove change it. Writing through a [View] changes only the field that is
 // written: goroutines may work on different columns, or parts of one, in parallel.
 //
 // A zero Table panics when a record is added or looked up; make one with New or
@@ -52,8 +52,6 @@ type index[K comparable] interface {
 	dead(k K) bool
 	// reserve makes room for n keys in all.
 	reserve(n int)
-	// clear removes all entries. The keys of the rows are as before.
-	clear(keys []K)
 }
 
 // New returns an empty table of records of type R by keys of type K. It returns an error
@@ -78,10 +76,10 @@ func New[K comparable, R any](l Layout) (*Table[K, R], error) {
 //
 // A handle that p refuses finds nothing, even while its record is still there, and Add
 // returns None for it. So when a value has been removed from p, Lookup, Copy, Set and
-// Remove do not find its record. [Table.Take] alone takes it by its handle. Otherwise it
-// stays, counted by Len and visited by Keys, All and columns. RemoveDead and RemoveAt
-// remove it, and Add replaces it by the record of the next value in that slot. So take
-// the record with the value, or call [Table.RemoveDead] now and then.
+// Remove do not find its record. It stays, counted by Len and visited by Keys, All and
+// columns. RemoveDead and RemoveAt remove it, and Add replaces it by the record of the
+// next value in that slot. So remove the record before the value, or call
+// [Table.RemoveDead] now and then.
 //
 // Other goroutines may use p meanwhile. ForHandles returns an error for a nil pool, and
 // where New does; a zero Pool panics.
