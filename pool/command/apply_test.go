@@ -28,8 +28,6 @@ func TestMisuseIsNamed(t *testing.T) {
 			func() { _, _ = b.Insert(value{}) },
 			func() { _, _ = b.InsertFunc(func(handle, *value) {}) },
 			func() { b.Remove(live) },
-			func() { b.Len() },
-			func() { b.Insertions() },
 			func() { b.Removals() },
 			func() { b.Discard() },
 			func() { b.Apply() },

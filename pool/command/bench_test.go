@@ -9,13 +9,13 @@ import (
 	"coatcheck/pool/command"
 )
 
-// The benchmarks compare the Buffer with baselines on the same work in one run:
+// The benchmark compares the Buffer with a list of closures on the same work in one run:
 //
 //	go test -run xxx -bench . -benchtime 1x ./pool/command
 //
-// prints, for each pair, ns/op of the Buffer, base-ns/op of the baseline, and their
-// ratio: below 1 the Buffer is faster. An operation is an insertion and a removal, unless
-// the name says otherwise. Package testkit tells how it is measured.
+// prints ns/op of the Buffer, base-ns/op of the list, and their ratio: below 1 the Buffer
+// is faster. An operation is an insertion and a removal. Package testkit tells how it is
+// measured.
 
 // closures is what programmers write to defer changes of a pool: a list of functions under
 // a mutex. It gives no handle before the end of the frame, and allows no removal of what
@@ -69,45 +69,13 @@ func frames(insert func(v item, to *name), remove func(name), end func()) testki
 }
 
 func BenchmarkFrame(b *testing.B) {
-	buffered := func() testkit.Work {
-		buf := command.New(pool.Must[item](nil))
-		return frames(func(v item, to *name) { *to, _ = buf.Insert(v) }, buf.Remove, func() { buf.Apply() })
-	}
+	buf, p, c := command.New(pool.Must[item](nil)), pool.Must[item](nil), new(closures)
 	b.Run("impl=buffer/base=closures", func(b *testing.B) {
-		p, c := pool.Must[item](nil), new(closures)
-		testkit.Versus(b, buffered(), frames(func(v item, to *name) {
-			c.later(func() { *to, _ = p.Insert(v) })
-		}, func(h name) {
-			c.later(func() { p.Remove(h) })
-		}, c.run))
-	})
-	b.Run("impl=buffer/base=worker", func(b *testing.B) {
-		w := pool.Must[item](nil).Worker()
-		defer w.Close()
-		testkit.Versus(b, buffered(), frames(func(v item, to *name) { *to, _ = w.Insert(v) }, func(h name) { w.Remove(h) }, func() {}))
-	})
-}
-
-// BenchmarkRecorders compares goroutines that share a Buffer with goroutines that share a
-// list of closures. Each discards or runs its commands from time to time.
-func BenchmarkRecorders(b *testing.B) {
-	p := pool.Must[item](nil)
-	often := func(record func(i int), end func()) testkit.Work {
-		return testkit.On(2, func() testkit.Work {
-			return func(n int) {
-				for i := range n {
-					if record(i); i%perFrame == 0 {
-						end()
-					}
-				}
-				end()
-			}
-		})
-	}
-	var c closures
-	buf := command.New(p)
-	b.Run("verb=Remove/impl=buffer/base=closures/goroutines=2", func(b *testing.B) {
-		testkit.Versus(b, often(func(i int) { buf.Remove(name(i)) }, func() { buf.Discard() }),
-			often(func(i int) { c.later(func() { p.Remove(name(i)) }) }, c.run))
+		testkit.Versus(b, frames(func(v item, to *name) { *to, _ = buf.Insert(v) }, buf.Remove, func() { buf.Apply() }),
+			frames(func(v item, to *name) {
+				c.later(func() { *to, _ = p.Insert(v) })
+			}, func(h name) {
+				c.later(func() { p.Remove(h) })
+			}, c.run))
 	})
 }

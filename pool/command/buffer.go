@@ -1,6 +1,8 @@
 package command
 
 import (
+	"iter"
+
 	"coatcheck/internal/atom"
 	"coatcheck/pool"
 )
@@ -115,13 +117,25 @@ func (b *Buffer[T]) Remove(h pool.Handle[T]) {
 	b.mu.Unlock()
 }
 
-// Len returns how many commands wait for Apply: insertions, and removals as recorded,
-// including those that will have no effect.
-func (b *Buffer[T]) Len() (insertions, removals int) {
+// Removals ranges over the removals that wait for Apply, in the order of recording and as
+// often as recorded. Some may turn out to have no effect. Commands may be recorded during
+// the loop, which visits them as well.
+func (b *Buffer[T]) Removals() iter.Seq[pool.Handle[T]] {
 	b.usable()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.insertions), len(b.removals)
+	return func(yield func(pool.Handle[T]) bool) {
+		for i := 0; ; i++ {
+			b.mu.Lock()
+			if i >= len(b.removals) {
+				b.mu.Unlock()
+				return
+			}
+			h := b.removals[i]
+			b.mu.Unlock()
+			if !yield(h) {
+				return
+			}
+		}
+	}
 }
 
 // usable panics unless b was made by New and is not a copy.

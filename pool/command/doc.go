@@ -35,7 +35,7 @@
 // A removal counts if this Apply ended the value's life. One that is recorded twice
 // counts once. One whose handle is stale has no effect, and nor has one whose insertion is
 // recorded in a buffer that this Apply was not given: give it all buffers of a frame.
-// Before it, [Buffer.Insertions] and [Buffer.Removals] tell which values will come and go.
+// Before it, [Buffer.Removals] tells which values will go.
 //
 // # Memory model
 //

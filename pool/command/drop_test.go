@@ -39,32 +39,6 @@ func TestDroppedBufferLosesNoSlot(t *testing.T) {
 	}
 }
 
-// TestLoopKeepsItsBuffer: a loop keeps its Buffer alive until it ends, even if the body
-// is the last to use it and does not return.
-func TestLoopKeepsItsBuffer(t *testing.T) {
-	for _, exit := range []bool{false, true} {
-		p := small(t, pool.Options[value]{})
-		require.Nil(t, testkit.Apart(func() {
-			b := command.New(p)
-			mustRecord(t, b, 7)
-			for _, v := range b.Insertions() {
-				for range 10 {
-					runtime.GC()
-					require.Equal(t, 1, p.Stats().Reserved, "the collector gave the slot back")
-					h := testkit.MustInsert(t, p, valueOf(8))
-					require.EqualValues(t, 7, v.number())
-					require.True(t, p.Remove(h))
-				}
-				for exit {
-					runtime.Goexit()
-				}
-				break
-			}
-		}))
-		testkit.Eventually(t, func() bool { return p.Stats().Reserved == 0 }, "%+v", p.Stats())
-	}
-}
-
 // TestSettledInsertionsAreNotKept: between frames a Buffer keeps memory for the commands of
 // the largest, and nothing that was recorded, also after a Discard that a Reset cut short.
 func TestSettledInsertionsAreNotKept(t *testing.T) {
@@ -82,7 +56,7 @@ func TestSettledInsertionsAreNotKept(t *testing.T) {
 			b.Discard() // which has the other half of each block
 			left = n / 2
 			require.Panics(t, func() { a.Discard() })
-			rest, _ := a.Len()
+			rest, _ := command.Recorded(a)
 			require.Positive(t, rest)
 		},
 	} {
@@ -165,10 +139,6 @@ func TestSteadyFrameAllocatesWhatReserveDoes(t *testing.T) {
 			for range a.Removals() {
 				runtime.KeepAlive(a)
 			}
-			for range a.Insertions() {
-				runtime.KeepAlive(a)
-			}
-			a.Len()
 			a.Apply()
 		}, 0},
 	} {

@@ -140,33 +140,6 @@ func ExampleBuffer_Discard() {
 	// Output: 2 true false 0
 }
 
-func ExampleBuffer_Len() {
-	p := pool.Must[string](nil)
-	b := command.New(p)
-	h, _ := b.Insert("coat")
-	b.Remove(h)
-	b.Remove(h)
-	fmt.Println(b.Len())
-	// Output: 1 2
-}
-
-func ExampleBuffer_Insertions() {
-	p := pool.Must(replay[string]())
-	b := command.New(p)
-	coat, _ := b.Insert("coat")
-	_, _ = b.Insert("hat")
-	for h, v := range b.Insertions() {
-		*v += ", new"
-		fmt.Println(h, *v)
-	}
-	b.Apply()
-	fmt.Println(p.MustGet(coat)) // the value that the loop wrote to
-	// Output:
-	// 0@1 coat, new
-	// 1@1 hat, new
-	// coat, new
-}
-
 func ExampleBuffer_Removals() {
 	p := pool.Must(replay[string]())
 	b := command.New(p)
