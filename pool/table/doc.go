@@ -55,15 +55,13 @@
 //
 // # Memory
 //
-// Each column is one block of whole 4 KiB pages, aligned to a page, and so are the keys.
-// Since columns are separate blocks, goroutines that work on different ones share no
-// cache line. There is room for a power of two of records: at first as many as fit each
-// column's smallest block, then twice as many each time.
+// Each column is one block of whole 4 KiB pages, and so are the keys. Since columns are
+// separate blocks, goroutines that work on different ones share no cache line. There is
+// room for a power of two of records: at first as many as fit a page of the widest
+// column, then twice as many each time.
 //
-// The smallest block is a page, or eight pages if the type holds pointers, because Go
-// does not align smaller ones of these. So a table of few records with many columns of
-// pointers is better under AoS, or as a map. A table never becomes
-// smaller: after a peak, add its records to a new one.
+// So a table of few records with many columns is better under AoS, or as a map. A table
+// never becomes smaller: after a peak, add its records to a new one.
 //
 // The row of a removed record is zeroed at once, so a table keeps nothing reachable that
 // has left it. The garbage collector does not scan columns without pointers.

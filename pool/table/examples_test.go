@@ -229,7 +229,7 @@ func ExampleTable_Layout() {
 
 func ExampleTable_Reserve() {
 	t := table.Must(table.New[int, Body](table.AoS))
-	t.Reserve(100_000) // no Add allocates until there are that many
+	t.Reserve(100_000) // no Add moves a record until there are that many
 	fmt.Println(t.Allocated())
 	// Output: 131072
 }

@@ -6,8 +6,8 @@ package table
 // a block of its own type. So it reaches them by address, and must do what the compiler
 // and the runtime do for slices:
 //
-//   - A column lies in a block that was allocated for its type, so that the garbage collector
-//     sees the pointers in it, or in plain bytes if the type has none.
+//   - A column lies in a slice of its type, which reflect makes, so that the garbage
+//     collector sees the pointers in it.
 //   - Every word that holds a pointer is copied as a pointer, never as bytes: the garbage
 //     collector runs meanwhile and needs a write barrier. The compiler emits it if the copy
 //     has a type with a pointer in that place.
@@ -15,8 +15,7 @@ package table
 //     and the offset of a field in its type. It is never one past the end of either, which may
 //     be another object's.
 //
-// reflect.Value.Set could copy as well, at several times the cost for each field. The
-// blocks come from reflect, and move to a larger one with it.
+// reflect.Value.Set could copy as well, at several times the cost for each field.
 
 import (
 	"fmt"
@@ -28,15 +27,13 @@ import (
 
 // column is an array of values of one type.
 type column struct {
-	base     unsafe.Pointer // element 0, page-aligned; nil before the first growth
-	size     uintptr        // of an element
-	offset   uintptr        // of the field in R
-	how      how            // an element is copied
-	pointers bool           // the type holds any
-	bytes    int            // of the block, whole pages
-	typ      reflect.Type
-	block    reflect.Value // the block as a slice of typ, if that holds pointers
-	pieces   []piece       // if how is byPieces
+	base   unsafe.Pointer // element 0; nil before the first growth
+	size   uintptr        // of an element
+	offset uintptr        // of the field in R
+	how    how            // an element is copied
+	typ    reflect.Type
+	block  reflect.Value // the elements, as a slice of typ
+	pieces []piece       // if how is byPieces
 }
 
 // how is the way to copy a value.
@@ -63,7 +60,7 @@ type piece struct {
 }
 
 func newColumn(typ reflect.Type, offset uintptr) column {
-	c := column{size: typ.Size(), offset: offset, typ: typ, pointers: pointers.In(typ)}
+	c := column{size: typ.Size(), offset: offset, typ: typ}
 	c.how = howTo(typ)
 	if c.how == byPieces {
 		c.pieces = cut(nil, typ, 0)
@@ -161,42 +158,19 @@ func copyValue(h how, to, from unsafe.Pointer, size uintptr, pieces []piece) {
 	}
 }
 
-// zeroSized is the base of columns whose elements have no size.
-var zeroSized struct{}
-
-// resized returns c with room for rows, and with its first n elements copied there. The
-// block is aligned to a page. Go does that for blocks without pointers whose size is a
-// multiple of 4 KiB, and for all blocks of 32 KiB and more, but does not promise it. So
-// blocks without pointers are checked here. Those with pointers must begin where the
-// runtime puts them, which TestColumnsArePageAligned checks.
+// resized returns c with room for rows, and with its first n elements copied there.
 func (c column) resized(n, rows int) column {
-	size := int(c.size)
-	switch old := c; {
-	case size == 0:
-		c.base = unsafe.Pointer(&zeroSized)
-	case c.pointers:
-		fit := max(rows, (pointerBytes+size-1)/size)
-		c.block = reflect.MakeSlice(reflect.SliceOf(c.typ), fit, fit)
-		c.base = c.block.UnsafePointer()
-		c.bytes = wholePages(fit * size)
-		if n > 0 {
-			reflect.Copy(c.block, old.block.Slice(0, n))
-		}
-	default:
-		c.bytes = wholePages(rows * size)
-		block := make([]byte, c.bytes)
-		if shift := uintptr(unsafe.Pointer(&block[0])) % pageBytes; shift != 0 {
-			block = make([]byte, c.bytes+pageBytes)
-			block = block[pageBytes-uintptr(unsafe.Pointer(&block[0]))%pageBytes:]
-		}
-		c.base = unsafe.Pointer(&block[0])
-		copy(block, unsafe.Slice((*byte)(old.base), n*size))
+	old := c.block
+	if c.size > 0 {
+		rows = pages(rows*int(c.size)) * pageBytes / int(c.size)
+	}
+	c.block = reflect.MakeSlice(reflect.SliceOf(c.typ), rows, rows)
+	c.base = c.block.UnsafePointer()
+	if n > 0 {
+		reflect.Copy(c.block, old.Slice(0, n))
 	}
 	return c
 }
-
-// wholePages rounds n up to whole pages.
-func wholePages(n int) int { return (n + pageBytes - 1) &^ (pageBytes - 1) }
 
 // elements returns the first n elements of c, whose type is E.
 func elements[E any](c *column, n int) []E { return unsafe.Slice((*E)(c.base), n) }

@@ -15,48 +15,7 @@ import (
 
 const page = 4 << 10
 
-// offPage returns where in a page a column begins.
-func offPage[F any, K comparable, R any](tb *table.Table[K, R], field func(*R) *F) uintptr {
-	return uintptr(unsafe.Pointer(table.Column(tb, field).At(0))) % page
-}
-
-// TestColumnsArePageAligned checks columns of every kind and size.
-func TestColumnsArePageAligned(t *testing.T) {
-	type simple struct {
-		B  byte
-		U  uint64
-		T  [3]byte
-		L  [5]uint64
-		Q  *byte
-		S  string
-		N  nested
-		P3 [3]*byte
-	}
-	each(t, func(t *testing.T, l table.Layout) {
-		for round := range 20 { // different states of the heap
-			tb := of[string, simple](l)
-			for want := 1; want < 1<<(9+round%8); want *= 2 {
-				tb.Reserve(want)
-				tb.Add("a", simple{})
-				off := []uintptr{uintptr(unsafe.Pointer(&tb.Keys()[0])) % page, offPage(tb, func(r *simple) *byte { return &r.B })}
-				if l == table.SoA {
-					off = append(off,
-						offPage(tb, func(r *simple) *uint64 { return &r.U }),
-						offPage(tb, func(r *simple) *[3]byte { return &r.T }),
-						offPage(tb, func(r *simple) *[5]uint64 { return &r.L }),
-						offPage(tb, func(r *simple) **byte { return &r.Q }),
-						offPage(tb, func(r *simple) *string { return &r.S }),
-						offPage(tb, func(r *simple) *nested { return &r.N }),
-						offPage(tb, func(r *simple) *[3]*byte { return &r.P3 }))
-				}
-				require.Equalf(t, make([]uintptr, len(off)), off, "at %d rows: the keys, and the columns", tb.Allocated())
-			}
-			runtime.GC()
-		}
-	})
-}
-
-// TestGrowthDoubles: room doubles from what fits a page: 4 KiB, or 32 KiB with pointers.
+// TestGrowthDoubles: room doubles from what fits a page of the widest column.
 func TestGrowthDoubles(t *testing.T) {
 	type flat struct {
 		A, B uint64
@@ -72,11 +31,11 @@ func TestGrowthDoubles(t *testing.T) {
 	}
 	type large struct{ A [5000]byte }
 	growth[uint64, flat](t, table.SoA, 512, 4)
-	growth[byte, pointing](t, table.SoA, 512, 1+1+8)
-	growth[string, flat](t, table.SoA, 512, 8+3)
+	growth[byte, pointing](t, table.SoA, 512, 3)
+	growth[string, flat](t, table.SoA, 256, 4)
 	growth[uint64, large](t, table.SoA, 1, 1+2)
 	growth[uint64, flat](t, table.AoS, 128, 1+1)
-	growth[uint64, words](t, table.AoS, 512, 1+8)
+	growth[uint64, words](t, table.AoS, 256, 2)
 	growth[uint64, large](t, table.AoS, 1, 1+2)
 }
 
@@ -111,38 +70,6 @@ func TestReserveRefuses(t *testing.T) {
 		require.Equal(t, before, tb.Allocated())
 		require.Equal(t, table.Index(10), tb.Add(10, pair{}))
 	})
-}
-
-// TestRoomStays: Reserve allocates only what is missing, and takes no room away, whether
-// the room was reserved or is that of records that left. Half of it would be 128 KiB.
-func TestRoomStays(t *testing.T) {
-	const n = 1 << 16
-	type ints = *table.Table[int, struct{}]
-	add := func(tb ints) {
-		for i := range n {
-			tb.Add(i, struct{}{})
-		}
-	}
-	for name, provide := range map[string]func(tb ints){
-		"Reserve": func(tb ints) { tb.Reserve(n) },
-		"Remove": func(tb ints) {
-			add(tb)
-			for i := range n {
-				tb.Remove(i)
-			}
-		},
-	} {
-		tb := of[int, struct{}](table.SoA)
-		provide(tb)
-		took := testkit.Allocated(func() {
-			tb.Reserve(n)
-			tb.Reserve(10)
-			if name != "Remove" { // a map with traces of deleted keys may have to be tidied
-				add(tb)
-			}
-		})
-		require.Less(t, took, uint64(128<<10), name)
-	}
 }
 
 // TestRemovedRecordsHoldNothing: neither a removed record, nor its key, nor the place

@@ -7,13 +7,12 @@ import (
 	"reflect"
 )
 
-// pageBytes is the size of a page, to which columns are aligned.
+// pageBytes is the size of a page. Columns take whole pages, so that no two of them share
+// a cache line.
 const pageBytes = 4 << 10
 
-// pointerBytes is the least size of a column whose type holds pointers. Go aligns a block
-// with pointers to a page if it is at least this large; a smaller one has a header of
-// eight bytes.
-const pointerBytes = 32 << 10
+// pages returns how many pages n bytes take.
+func pages(n int) int { return (n + pageBytes - 1) / pageBytes }
 
 // rows is the memory of a table: columns of equal length.
 //
@@ -42,15 +41,8 @@ func (rs *rows) init(key, record reflect.Type, l Layout) {
 	}
 	rs.key = newColumn(key, 0)
 
-	// The first growth gives each column its least size, as far as that is possible: the
-	// column with room for the fewest rows decides.
-	least := pageBytes
-	for c := range rs.all {
-		if c.size > 0 {
-			least = min(least, max(1, c.least()/int(c.size)))
-		}
-	}
-	rs.first = 1 << (bits.Len(uint(least)) - 1)
+	// The first growth gives the widest column a page, and each of the others.
+	rs.first = 1 << (bits.Len(max(1, pageBytes/uint(rs.widest()))) - 1)
 }
 
 // all ranges over the columns, including the keys.
@@ -63,17 +55,18 @@ func (rs *rows) all(yield func(*column) bool) {
 	yield(&rs.key)
 }
 
-// least returns the least size of the column, in bytes.
-func (c *column) least() int {
-	if c.pointers {
-		return pointerBytes
+// widest returns the size of an element of the widest column, or 1.
+func (rs *rows) widest() (size uintptr) {
+	size = 1
+	for c := range rs.all {
+		size = max(size, c.size)
 	}
-	return pageBytes
+	return size
 }
 
 func (rs *rows) pages() (n int) {
 	for c := range rs.all {
-		n += c.bytes / pageBytes
+		n += pages(rs.allocated * int(c.size))
 	}
 	return n
 }
@@ -84,11 +77,7 @@ func (rs *rows) grow(n int) {
 	if allocated < n {
 		allocated = 1 << bits.Len(uint(n-1))
 	}
-	var widest uintptr = 1
-	for c := range rs.all {
-		widest = max(widest, c.size)
-	}
-	if allocated <= 0 || uintptr(allocated) > (math.MaxInt-pointerBytes)/widest {
+	if allocated <= 0 || uintptr(allocated) > (math.MaxInt-pageBytes)/rs.widest() {
 		panic(fmt.Sprintf("table: no room for %d records of %d bytes", n, rs.record.Size()))
 	}
 	grown := make([]column, 0, len(rs.columns)+1)

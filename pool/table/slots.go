@@ -90,4 +90,3 @@ func (x *slots[T]) unclaim(h pool.Handle[T], keys []pool.Handle[T]) {
 func (x *slots[T]) set(h pool.Handle[T], i Index) { x.at(h).row = uint32(i) }
 func (x *slots[T]) drop(h pool.Handle[T])         { *x.at(h) = occupant{} }
 func (x *slots[T]) dead(h pool.Handle[T]) bool    { return !x.pool.Contains(h) }
-func (x *slots[T]) reserve(int)                   {} // the slots are not known in advance

@@ -50,8 +50,6 @@ type index[K comparable] interface {
 	drop(k K)
 	// dead reports whether k, if it has an entry, will never be found again.
 	dead(k K) bool
-	// reserve makes room for n keys in all.
-	reserve(n int)
 }
 
 // New returns an empty table of records of type R by keys of type K. It returns an error
@@ -133,7 +131,8 @@ func (t *Table[K, R]) Pages() int { return t.rows.pages() }
 // Layout returns the layout that the table was made with.
 func (t *Table[K, R]) Layout() Layout { return t.rows.layout }
 
-// Reserve makes room for n records in all: no Add reallocates before Len reaches n.
+// Reserve makes room for n records in all: no Add copies the columns before Len reaches n.
+// The index grows with its keys.
 // Allocated becomes the power of two that this needs, and never less. It panics if n is
 // negative, or too large to be allocated.
 func (t *Table[K, R]) Reserve(n int) {
@@ -142,7 +141,6 @@ func (t *Table[K, R]) Reserve(n int) {
 		panic(fmt.Sprintf("table: Reserve of %d records", n))
 	}
 	t.grow(n)
-	t.index.reserve(n)
 }
 
 // grow makes room for n records in all. If it panics, nothing has changed.
