@@ -6,32 +6,40 @@ import "coatcheck/pool"
 // children. Otherwise it visits every ancestor of parent, because none of them may be
 // child.
 func (f *Forest[T]) Append(parent, child pool.Handle[T]) error {
-	return f.insert(child, parent, lastChild)
+	return f.link(child, parent, lastChild)
 }
 
 // Prepend makes child, a root, the first child of parent. It costs as much as
 // [Forest.Append].
 func (f *Forest[T]) Prepend(parent, child pool.Handle[T]) error {
-	return f.insert(child, parent, firstChild)
+	return f.link(child, parent, firstChild)
 }
 
 // InsertAfter makes h, a root, the next sibling of sibling, which must have a parent:
 // roots have no order. It costs as much as [Forest.Append].
 func (f *Forest[T]) InsertAfter(sibling, h pool.Handle[T]) error {
-	return f.insert(h, sibling, nextSibling)
+	return f.link(h, sibling, nextSibling)
+}
+
+// Move makes h, with everything below it, the last child of newParent. h may be a root or
+// have a parent, newParent included. Readers see it in one place or the other. The zero
+// handle is no parent: Detach makes roots. It costs as much as [Forest.Append].
+func (f *Forest[T]) Move(h, newParent pool.Handle[T]) error {
+	return f.link(h, newParent, newLastChild)
 }
 
 // where is a place relative to a node.
 type where uint8
 
 const (
-	lastChild where = iota
+	lastChild    where = iota
+	newLastChild       // lastChild for Move: h may have a parent
 	firstChild
 	nextSibling
 )
 
-// insert links h, a root, at a place relative to node.
-func (f *Forest[T]) insert(h, node pool.Handle[T], at where) error {
+// link links h at a place relative to node.
+func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	g := f.pin()
@@ -40,7 +48,7 @@ func (f *Forest[T]) insert(h, node pool.Handle[T], at where) error {
 	if n == nil || o == nil {
 		return ErrStale
 	}
-	if h == node && (at == lastChild || at == firstChild || o.parent.Load() == 0) {
+	if h == node && (at != nextSibling || o.parent.Load() == 0) {
 		return ErrCycle // also for a root as its own sibling
 	}
 	to, err := f.place(&g, node, o, at)
@@ -50,8 +58,9 @@ func (f *Forest[T]) insert(h, node pool.Handle[T], at where) error {
 	case to.parent == h:
 		return ErrCycle
 	}
-	if p := load[T](&n.parent); p != 0 {
-		if f.look(&g, p) == nil {
+	parent := load[T](&n.parent)
+	if parent != 0 && at != newLastChild {
+		if f.look(&g, parent) == nil {
 			return ErrBroken
 		}
 		return ErrHasParent
@@ -59,10 +68,22 @@ func (f *Forest[T]) insert(h, node pool.Handle[T], at where) error {
 	if err := f.above(&g, to, h, n); err != nil {
 		return err
 	}
+	var from gap[T]
+	if parent != 0 {
+		if from, err = f.around(&g, h, n); err != nil {
+			return err
+		}
+		if to.before == h && parent == node {
+			return nil // it is the last child already
+		}
+	}
 	if err := f.check(&g, &to); err != nil {
 		return err
 	}
 	stamp := f.change()
+	if parent != 0 {
+		from.close()
+	}
 	to.fill(h, n, stamp)
 	f.changed()
 	return nil
@@ -71,7 +92,7 @@ func (f *Forest[T]) insert(h, node pool.Handle[T], at where) error {
 // place returns the gap at a place.
 func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at where) (gap[T], error) {
 	switch at {
-	case lastChild:
+	case lastChild, newLastChild:
 		return gap[T]{parent: node, before: load[T](&o.last), p: o}, nil
 	case firstChild:
 		return gap[T]{parent: node, after: load[T](&o.first), p: o}, nil
@@ -85,48 +106,6 @@ func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at
 		return gap[T]{}, ErrBroken
 	}
 	return gap[T]{parent: parent, before: node, after: load[T](&o.next), p: p}, nil
-}
-
-// Move makes h, with everything below it, the last child of newParent. h may be a root or
-// have a parent, newParent included. Readers see it in one place or the other. The zero
-// handle is no parent: Detach makes roots. It costs as much as [Forest.Append].
-func (f *Forest[T]) Move(h, newParent pool.Handle[T]) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	g := f.pin()
-	defer g.Unpin()
-	n, p := f.look(&g, h), f.look(&g, newParent)
-	switch {
-	case n == nil || p == nil:
-		return ErrStale
-	case h == newParent:
-		return ErrCycle
-	}
-	to := gap[T]{parent: newParent, before: load[T](&p.last), p: p}
-	if err := f.above(&g, to, h, n); err != nil {
-		return err
-	}
-	var from gap[T]
-	hasParent := load[T](&n.parent) != 0
-	if hasParent {
-		var err error
-		if from, err = f.around(&g, h, n); err != nil {
-			return err
-		}
-		if to.before == h && from.parent == newParent {
-			return nil // it is the last child already
-		}
-	}
-	if err := f.check(&g, &to); err != nil {
-		return err
-	}
-	stamp := f.change()
-	if hasParent {
-		from.close()
-	}
-	to.fill(h, n, stamp)
-	f.changed()
-	return nil
 }
 
 // Detach makes h, with everything below it, a root. Detach of a root does nothing. It
