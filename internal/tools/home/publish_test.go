@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ import (
 func newcomer(t *testing.T) (proxy string) {
 	t.Helper()
 	proxy = t.TempDir()
-	for _, dir := range []string{"../../../pool/metrics", "../../../examples/cgo"} {
+	for _, dir := range []string{"..", "../../../pool/metrics", "../../../examples/cgo"} {
 		run(t, dir, "go", "mod", "download")
 	}
 	goenv := func(name string) string { return strings.TrimSpace(run(t, ".", "go", "env", name)) }
@@ -28,6 +29,8 @@ func newcomer(t *testing.T) (proxy string) {
 		"GOSUMDB": "off",                                       // what was downloaded before was checked
 		"GOFLAGS": goenv("GOFLAGS") + " -trimpath -modcacherw", // packages are compiled once, and the folder can be removed
 		"HOME":    t.TempDir(),
+		// What git asks for there.
+		"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b",
 	} {
 		defer t.Setenv(name, value)
 	}
@@ -94,22 +97,36 @@ func TestWaysToImport(t *testing.T) {
 	}
 }
 
-// A user gets the module, the collectors and an example from a proxy, one after the other,
-// and later their next version. Each of them can be the only one.
+// The README's command gives a clone a path, and the commands that it prints publish it. A
+// user gets the module, the collectors and an example from a proxy, one after the other, and
+// later their next version. Each of them can be the only one.
 func TestPublishedModulesInstall(t *testing.T) {
 	root := repository(t, copied)
 	proxy := newcomer(t)
-	publish := func(version string) {
-		tags, err := move(root, elsewhere, version)
-		if err != nil {
-			t.Fatal(err)
+	const home = "go run -C internal/tools ./home "
+	for _, document := range []string{"README.md", "docs/install.md"} {
+		if !strings.Contains(read(t, filepath.Join(root, document)), home+"github.com/you/coatcheck v0.1.0") {
+			t.Errorf("%s does not show %s", document, home)
 		}
-		run(t, root, "sh", "-c", commit)
-		for _, tag := range tags {
-			serve(t, root, proxy, strings.TrimSuffix(path.Dir(tag), "."), version)
+	}
+	steps := regexp.MustCompile(`(?m)^\s*(git (?:commit|tag) .*?)\s*(?:#.*)?$`)
+	shown := steps.FindAllStringSubmatch(read(t, filepath.Join(root, "docs/install.md")), -1)
+	original := strings.TrimSpace(run(t, root, "git", "rev-parse", "HEAD"))
+	publish := func(version string) {
+		run(t, root, "git", "switch", "-q", "--detach", original)
+		printed := run(t, root, "sh", "-c", home+elsewhere+" "+version)
+		for _, step := range steps.FindAllStringSubmatch(printed, -1) {
+			run(t, root, "sh", "-c", step[1])
+			shown = slices.DeleteFunc(shown, func(s []string) bool { return s[1] == step[1] })
+			if tag, found := strings.CutPrefix(step[1], "git tag "); found {
+				serve(t, root, proxy, strings.TrimSuffix(path.Dir(tag), "."), version)
+			}
 		}
 	}
 	publish("v0.1.0")
+	if len(shown) > 0 {
+		t.Errorf("docs/install.md shows %q, which home does not print", shown)
+	}
 	const collectors, example = elsewhere + "/pool/metrics/poolprom", elsewhere + "/examples/cgo"
 	dir := program(t, root, elsewhere+"/pool", collectors)
 	for _, name := range []string{elsewhere + "/pool", collectors, example} {
