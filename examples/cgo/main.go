@@ -30,7 +30,7 @@ func main() {
 }
 
 func measure(turns int) {
-	fmt.Printf("\nns a call from C, the median of %d rounds; %s, %d processors\n\n", turns, runtime.Version(), runtime.GOMAXPROCS(0))
+	fmt.Printf("\nNanoseconds of a call from C to Go, by how many names are live and how many goroutines call.\nMedians of rounds: %d. %s, %d processors.\n\n", turns, runtime.Version(), runtime.GOMAXPROCS(0))
 	rows := [][]string{{"a call that", "live", "goroutines"}}
 	for _, s := range sides {
 		rows[0] = append(rows[0], s.name)
@@ -38,7 +38,7 @@ func measure(turns int) {
 	rows[0] = append(rows[0], "Handle to runtime/cgo", "Table to runtime/cgo")
 	for _, live := range []int{1, 100, 10_000, 1_000_000} {
 		for _, goroutines := range []int{1, 2} {
-			fmt.Fprintf(os.Stderr, "%d live, %d at a time …\n", live, goroutines)
+			fmt.Fprintf(os.Stderr, "measuring with %d live names and goroutines: %d\n", live, goroutines)
 			looks, replaces := timesOf(turns, live, goroutines)
 			for op, times := range [][][]float64{looks, replaces} {
 				row := []string{[]string{"looks up", "replaces"}[op], fmt.Sprint(live), fmt.Sprint(goroutines)}
@@ -50,7 +50,7 @@ func measure(turns int) {
 		}
 	}
 	rounds.Table(os.Stdout, rows)
-	fmt.Println("\nIn parentheses: the quartiles over the rounds. Below 1 the pool is ahead.")
+	fmt.Println("\nThe last two columns are ratios: below 1, the pool is faster. In parentheses: the middle half of the rounds.")
 }
 
 // timesOf measures with one number of names and one of goroutines.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// byHand does the same without a pool: pointers that are kept for ever, a list of free
+// byHand does the same without a pool: pointers that are kept for good, a list of free
 // ones, and a generation in the upper half of the word. The generation wraps, and memory
 // is never given back to the collector.
 type byHand struct {

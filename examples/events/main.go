@@ -141,11 +141,11 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 		}
 		fmt.Fprintf(progress, "round %d of %d, %s\n", r+1, set.rounds, contestants[at].name)
 	}
-	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio, and half of the rounds"}}
+	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio"}}
 	for f, of := range all {
 		rows = append(rows, []string{figures[f].name, fmt.Sprintf("%.0f", rounds.Median(of[0])), fmt.Sprintf("%.0f", rounds.Median(of[1])), rounds.Ratio(of[0], of[1])})
 	}
 	rounds.Table(out, rows)
-	fmt.Fprintf(out, "\nMedians of %d rounds.\n", set.rounds)
+	fmt.Fprintf(out, "\nMedians of rounds: %d. In parentheses: the middle half of the rounds' ratios.\n", set.rounds)
 	return nil
 }

@@ -221,7 +221,7 @@ func compare(ctx context.Context, before, after copied, most int) error {
 
 // table prints the medians, and whether each figure is better.
 func table(out io.Writer, names []string, olds, news map[string][]float64) {
-	rows := [][]string{{"what", "before", "after", "ratio, and half of the rounds", ""}}
+	rows := [][]string{{"what", "before", "after", "ratio", ""}}
 	for _, name := range names {
 		low, _, high := rounds.Ratios(news[name], olds[name])
 		verdict := "no better"
@@ -234,7 +234,7 @@ func table(out io.Writer, names []string, olds, news map[string][]float64) {
 		rows = append(rows, []string{name, fmt.Sprintf("%.4g", rounds.Median(olds[name])), fmt.Sprintf("%.4g", rounds.Median(news[name])),
 			rounds.Ratio(news[name], olds[name]), verdict})
 	}
-	fmt.Fprintf(out, "\nMedians of %d rounds:\n\n", len(olds[names[0]]))
+	fmt.Fprintf(out, "\nMedians of rounds: %d. In parentheses: the middle half of the rounds' ratios.\n\n", len(olds[names[0]]))
 	rounds.Table(out, rows)
 }
 

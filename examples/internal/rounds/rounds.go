@@ -33,9 +33,12 @@ func Ratios(of, to []float64) (low, median, high float64) {
 	return quartiles(ratios)
 }
 
-// Ratio formats the median of the ratios, and the quartiles.
+// Ratio formats the median of the ratios, and the quartiles if there are several rounds.
 func Ratio(of, to []float64) string {
 	low, median, high := Ratios(of, to)
+	if len(of) == 1 {
+		return fmt.Sprintf("%.2f", median)
+	}
 	return fmt.Sprintf("%.2f (%.2f–%.2f)", median, low, high)
 }
 
