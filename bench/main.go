@@ -122,8 +122,8 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "Pair" })
 	return errors.Join(
 		write("../docs/throughput.svg", func(w io.Writer) error { return report.SVG(w, figures, &qs[charted], 1, "goroutines") }),
-		report.Rewrite("../docs/performance.md", report.Tables(all, qs)),
-		report.Rewrite("../README.md", report.Brief(all, qs)),
+		report.Rewrite("../docs/performance.md", report.Table(all, qs)),
+		report.Rewrite("../README.md", report.Table(all, qs, "Pair", "Churn", "Read", "Mix", "Iterate", "Memory")),
 	)
 }
 

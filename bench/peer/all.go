@@ -3,14 +3,11 @@ package peer
 import (
 	"reflect"
 	"slices"
-
-	"coatcheck/pool"
 )
 
 // The names of the peers: impl= in a benchmark's name.
 const (
 	NamePool     = "pool"
-	NameFIFO     = "fifo"
 	NameWorker   = "worker"
 	NameGuard    = "pool-guard"
 	NameMutex    = "mutex"
@@ -22,14 +19,13 @@ const (
 	NamePlain    = "plain"
 )
 
-// All returns every peer, in the order of the report: the pool, LIFO and FIFO, its Worker,
-// and its look-ups under a guard; what does the same job; references, which do less.
+// All returns every peer, in the order of the report: the pool, its Worker, and its
+// look-ups under a guard; what does the same job; references, which do less.
 func All[R any]() []Peer[R] {
 	ps := []Peer[R]{
-		Pool(NamePool, pool.LIFO, newPoolSession[R], nil),
-		Pool(NameFIFO, pool.FIFO, newPoolSession[R], nil),
-		Pool(NameWorker, pool.LIFO, newWorkerSession[R], nil),
-		Pool(NameGuard, pool.LIFO, newPoolSession[R], readPinned[R]),
+		Pool(NamePool, newPoolSession[R], nil),
+		Pool(NameWorker, newWorkerSession[R], nil),
+		Pool(NameGuard, newPoolSession[R], readPinned[R]),
 		Mutex[R](), SyncMap[R](), Xsync[R](), Ark[R](),
 		SyncPool[R](), New[R](), Plain[R](),
 	}

@@ -26,7 +26,7 @@ func TestLoopsInline(t *testing.T) {
 		count int
 		calls string // that they do not make
 	}{
-		{`^\(\*\w+\[go\.shape\.\[1\]uint64\]\)\.do$`, len(All[Rest16]()) - 2, `R_CALLIND|R_CALL \S*/peer\.(\w|\S*\.do\.)`}, // fifo and pool-guard are pools
+		{`^\(\*\w+\[go\.shape\.\[1\]uint64\]\)\.do$`, len(All[Rest16]()) - 1, `R_CALLIND|R_CALL \S*/peer\.(\w|\S*\.do\.)`}, // pool-guard is a pool
 		{`^\(\*plainSession\[go\.shape\.\[1\]uint64\]\)\.do$`, 1, `R_CALL .*slotMap`},
 		{`^\(\*arkSession\[go\.shape\.\[1\]uint64\]\)\.do$`, 1, `R_CALL .*(Alive|GetUnchecked)`},
 		{`readPinned\[go\.shape\.\[1\]uint64\]\.(func)?1$`, 1, `R_CALL .*(Get|idOf|func1\.)`}, // also if it is inlined elsewhere

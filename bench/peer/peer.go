@@ -57,11 +57,10 @@ type Peer[R any] struct {
 	Open func(Config[R]) Store
 }
 
-// Store is an open set of values. All and Trim are nil if the peer cannot do so.
+// Store is an open set of values. All is nil if the peer cannot loop.
 type Store struct {
 	Session func() Session
 	All     func() (n int, sum uint64) // loops over the values
-	Trim    func()                     // gives memory back
 }
 
 // Len returns the number of live values, or -1 if the peer does not know.

@@ -9,11 +9,11 @@ type handle[R any] = pool.Handle[Value[R]]
 
 // Pool is coatcheck's pool. open opens a session of it. If read is not nil, it makes the
 // Read of each session.
-func Pool[R any](name string, reuse pool.Reuse, open func(*pool.Pool[Value[R]], R) contestant[uint64], read func(*pool.Pool[Value[R]]) reading) Peer[R] {
+func Pool[R any](name string, open func(*pool.Pool[Value[R]], R) contestant[uint64], read func(*pool.Pool[Value[R]]) reading) Peer[R] {
 	return Peer[R]{
 		About: About{Name: name, Role: suite.Ours, Keys: true, Reads: read != nil, Writes: read == nil && name != NamePool},
 		Open: func(c Config[R]) Store {
-			opts := pool.Options[Value[R]]{Reuse: reuse}
+			opts := pool.Options[Value[R]]{}
 			if !c.Grow {
 				// Slots that guards and Workers hold back come on top of the live ones.
 				opts.Capacity = c.Live + 128*c.Sessions + 4096
@@ -28,7 +28,6 @@ func Pool[R any](name string, reuse pool.Reuse, open func(*pool.Pool[Value[R]], 
 					}
 					return s
 				},
-				Trim: func() { p.Trim() },
 				All: func() (n int, sum uint64) {
 					for _, v := range p.All() {
 						n++

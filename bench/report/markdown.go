@@ -33,83 +33,76 @@ func Rewrite(path, text string) error {
 	return os.WriteFile(path, slices.Concat(old[:places[0][0]], []byte(text), old[places[0][1]:]), 0o666)
 }
 
-// Tables returns a table for each file of figures. It has a row for each chart with a
-// comparison, of the first set of parameters and the last.
-func Tables(all []*Figures, qs []suite.Question) string {
-	var b strings.Builder
-	for _, f := range all {
-		cs := f.contests(qs)
-		_, score := losses(cs)
-		fmt.Fprintf(&b, "\n%s:\n\n", f.origin())
-		head(&b, heading)
-		for _, ends := range ends(cs) {
-			tableRow(&b, title(ends), each(ends, (*cell).texts))
-		}
-		fmt.Fprintf(&b, "\n%s Costs: below 1 is better. Rates: above 1 is better. ~ is within the noise.\n\n", score)
-	}
-	return b.String()
+// column is a column of a table of contests.
+type column struct {
+	heading string
+	row     func(*cell) *row
+	named   bool // its texts begin with the contestant
 }
 
-// The brief table has the first charts of some questions, and some of ours beside the best that
-// does the job.
-var (
-	briefly = []string{"Pair", "Churn", "Read", "Mix", "Iterate", "Memory"}
-	columns = []struct{ heading, impl string }{{"the plain pool", "pool"}, {"a Worker", "worker"}, {"under a Guard", "pool-guard"}, {"best that does the job", ""}}
-)
+var columns = []column{
+	{"the plain pool", func(c *cell) *row { return c.impl("pool") }, false},
+	{"a Worker", func(c *cell) *row { return c.impl("worker") }, false},
+	{"under a Guard", func(c *cell) *row { return c.impl("pool-guard") }, false},
+	{"best that does the job", func(c *cell) *row { return c.best(suite.Theirs) }, true},
+	{"best reference, which does less", func(c *cell) *row { return c.best(suite.Reference) }, true},
+}
 
-// Brief returns a table of all files of figures, which have a line each in its cells.
-func Brief(all []*Figures, qs []suite.Question) string {
+// Table returns a table of medians, whose cells have a line for each file of figures. It has a row
+// for each chart with a comparison, of the first set of parameters and the last. If there are ids,
+// it has the first charts of these questions alone, and no references.
+func Table(all []*Figures, qs []suite.Question, ids ...string) string {
+	columns := columns
+	if len(ids) > 0 {
+		columns = columns[:len(columns)-1]
+	}
 	var b strings.Builder
 	rows := make([][][]*cell, len(all))
 	for i, f := range all {
 		cs := f.contests(qs)
 		_, score := losses(cs)
 		fmt.Fprintf(&b, "- %s. %s\n", f.origin(), score)
-		rows[i] = slices.DeleteFunc(ends(cs), func(ends []*cell) bool { return !ends[0].first || !slices.Contains(briefly, ends[0].id) })
+		rows[i] = slices.DeleteFunc(ends(cs), func(ends []*cell) bool {
+			return len(ids) > 0 && !(ends[0].first && slices.Contains(ids, ends[0].id))
+		})
 	}
-	b.WriteString("\n")
-	var headings []string
+	b.WriteString("\n| what |")
 	for _, c := range columns {
-		headings = append(headings, c.heading)
+		fmt.Fprintf(&b, " %s |", c.heading)
 	}
-	head(&b, headings)
+	fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---|", len(columns)))
 	for _, first := range rows[0] {
-		lines := make([][]string, len(columns)) // of each cell
-		for i := range all {
-			texts := make([]string, len(columns))
-			if at := slices.IndexFunc(rows[i], func(ends []*cell) bool { return ends[0].id == first[0].id }); at >= 0 {
-				texts = each(rows[i][at], (*cell).brief)
+		fmt.Fprintf(&b, "| %s |", title(first))
+		for _, c := range columns {
+			var lines []string // one for each file
+			for _, of := range rows {
+				text := ""
+				if at := slices.IndexFunc(of, func(ends []*cell) bool { return ends[0].title == first[0].title }); at >= 0 {
+					text = c.text(of[at])
+				}
+				lines = append(lines, text)
 			}
-			for j := range columns {
-				lines[j] = append(lines[j], texts[j])
-			}
+			fmt.Fprintf(&b, " %s |", together(lines, "<br>"))
 		}
-		var texts []string
-		for _, l := range lines {
-			texts = append(texts, together(l, "<br>"))
-		}
-		tableRow(&b, title(first), texts)
+		b.WriteString("\n")
 	}
 	return b.String()
 }
 
-// brief returns a contest's row of the brief table: medians, and the name of the best.
-func (c *cell) brief() (texts []string) {
-	for _, column := range columns {
-		r := c.find(func(r row) bool { return r.impl == column.impl })
-		if column.impl == "" {
-			r = c.best(suite.Theirs)
-		}
+// text returns the column's text for the ends of a chart: medians.
+func (c *column) text(ends []*cell) string {
+	var texts []string
+	for _, end := range ends {
 		text := ""
-		if r != nil {
+		if r := c.row(end); r != nil {
 			text = r.unit.text(r.mid)
-			if column.impl == "" {
+			if c.named {
 				text = r.impl + " " + text
 			}
 		}
 		texts = append(texts, text)
 	}
-	return texts
+	return together(texts, "; ")
 }
 
 // ends returns, for each chart with a comparison, its first contest and, if it has more, its
@@ -140,17 +133,6 @@ func title(ends []*cell) string {
 	return ends[0].title
 }
 
-// each returns the cells of a row that is about each of the ends.
-func each(ends []*cell, texts func(*cell) []string) []string {
-	row := texts(ends[0])
-	for _, c := range ends[1:] {
-		for i, text := range texts(c) {
-			row[i] = together([]string{row[i], text}, "; ")
-		}
-	}
-	return row
-}
-
 // together joins texts, with a dash for each that is empty beside another.
 func together(texts []string, between string) string {
 	texts = slices.Clone(texts)
@@ -163,15 +145,4 @@ func together(texts []string, between string) string {
 		}
 	}
 	return strings.Join(texts, between)
-}
-
-// head writes a table's heading.
-func head(b *strings.Builder, headings []string) {
-	tableRow(b, "what", headings)
-	fmt.Fprintf(b, "|---|%s\n", strings.Repeat("---|", len(headings)))
-}
-
-// tableRow writes a row of a table.
-func tableRow(b *strings.Builder, first string, texts []string) {
-	fmt.Fprintf(b, "| %s | %s |\n", first, strings.Join(texts, " | "))
 }

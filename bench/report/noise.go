@@ -20,9 +20,9 @@ type unit struct {
 const unitTime = "sec/op"
 
 // label returns the unit without a scale, since figures may be in ns or in ms: "time/op"
-// for "sec/op".
+// for "sec/op". The question Pair alone has rates.
 func (u unit) label() string {
-	return strings.NewReplacer("ops/s", "operations a second", "sec", "time", "B", "bytes").Replace(u.name)
+	return strings.NewReplacer("ops/s", "pairs a second", "sec", "time", "B", "bytes").Replace(u.name)
 }
 
 // text formats a value with a prefix and its symbol: "12.3 ns", "24.1 B", "81.2M".

@@ -22,11 +22,12 @@ const (
 	textHeight  = 16.
 )
 
-// style has a set of colours for a light background and one for a dark: of texts, the grid, and
-// the roles.
-const style = `:root{--ink:#1b1f24;--grid:#d9dce0;--ours:#0a5fb4;--theirs:#c2571a;--reference:#7d838a}
-@media (prefers-color-scheme:dark){:root{--ink:#e6e8eb;--grid:#3a3f46;--ours:#4da3f5;--theirs:#f0834a;--reference:#8f959c}}
-path{fill:none;stroke-width:1.4}text{font:13px system-ui,Arial,sans-serif;fill:var(--ink)}`
+// style has the looks of texts, the grid and the roles on a light background, and the colours on a
+// dark one.
+const style = `text{font:13px system-ui,Arial,sans-serif;fill:#1b1f24}path{fill:none;stroke-width:1.4}
+.grid{stroke:#d9dce0}.ours{stroke:#0a5fb4;stroke-width:2.4}.theirs{stroke:#c2571a}.reference{stroke:#7d838a;stroke-dasharray:6 4}
+.mark{stroke-dasharray:none;stroke-width:1.4}
+@media (prefers-color-scheme:dark){text{fill:#e6e8eb}.grid{stroke:#3a3f46}.ours{stroke:#4da3f5}.theirs{stroke:#f0834a}.reference{stroke:#8f959c}}`
 
 // marks are what tells the lines of a role apart, at their points: a circle, a square, a triangle,
 // a cross and a diamond.
@@ -38,7 +39,7 @@ type line struct {
 	role suite.Role
 	xs   []float64
 	ys   []figure
-	look string // of its path
+	look string // its class in style
 	mark string // at its points
 }
 
@@ -64,12 +65,9 @@ func lines(cs []*cell, axis string) (ls []*line) {
 	slices.SortFunc(ls, func(a, b *line) int { return cmp.Or(cmp.Compare(b.role, a.role), cmp.Compare(a.impl, b.impl)) })
 	drawn := map[string]int{}
 	for _, l := range ls {
-		l.look = "stroke:var(--reference);stroke-dasharray:6 4"
-		switch l.role {
-		case suite.Ours:
-			l.look = "stroke:var(--ours);stroke-width:2.4"
-		case suite.Theirs:
-			l.look = "stroke:var(--theirs)"
+		l.look = map[suite.Role]string{suite.Ours: "ours", suite.Theirs: "theirs"}[l.role]
+		if l.look == "" {
+			l.look = "reference"
 		}
 		l.mark = marks[drawn[l.look]%len(marks)]
 		drawn[l.look]++
@@ -101,7 +99,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
 
 	var b strings.Builder
 	path := func(look, format string, args ...any) {
-		fmt.Fprintf(&b, "<path d=\"%s\" style=\"%s\"/>\n", fmt.Sprintf(format, args...), look)
+		fmt.Fprintf(&b, "<path class=\"%s\" d=\"%s\"/>\n", look, fmt.Sprintf(format, args...))
 	}
 	text := func(x, y float64, anchor, text string) {
 		fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, html.EscapeString(text))
@@ -113,13 +111,13 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
 	text((left+right)/2, bottom+42, "middle", axis)
 	fmt.Fprintf(&b, "<text transform=\"translate(16,%.1f) rotate(-90)\" text-anchor=\"middle\">%s</text>\n", (top+bottom)/2, cs[0].unit.label())
 	for _, x := range xs {
-		path("stroke:var(--grid)", "M%.1f,%gV%g", across(x), bottom, top)
+		path("grid", "M%.1f,%gV%g", across(x), bottom, top)
 		text(across(x), bottom+textHeight+2, "middle", number(fmt.Sprint(x)))
 	}
 	for power := math.Pow(10, math.Floor(math.Log10(lo))); power <= hi; power *= 10 {
 		for _, y := range []float64{power, 2 * power, 5 * power} {
 			if y >= lo && y <= hi {
-				path("stroke:var(--grid)", "M%g,%.1fH%g", left, up(y), right)
+				path("grid", "M%g,%.1fH%g", left, up(y), right)
 				text(left-6, up(y)+4, "end", cs[0].unit.text(y))
 			}
 		}
@@ -128,7 +126,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
 		points := make([]string, len(l.xs))
 		for i, x := range l.xs {
 			points[i] = fmt.Sprintf("%.1f,%.1f", across(x), up(l.ys[i].mid))
-			path(l.look+";stroke-dasharray:none;stroke-width:1.4", "M%s%s", points[i], l.mark)
+			path(l.look+" mark", "M%s%s", points[i], l.mark)
 			path(l.look, "M%.1f,%.1fV%.1f", across(x), up(l.ys[i].lo), up(l.ys[i].hi))
 		}
 		path(l.look, "M%s", strings.Join(points, " "))
@@ -139,7 +137,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
 	for i, l := range lines {
 		at = max(at, min(up(l.last()), bottom-textHeight*float64(len(lines)-1-i)))
 		path(l.look, "M%g,%.1fh36", right+12, at)
-		path(l.look+";stroke-dasharray:none;stroke-width:1.4", "M%g,%.1f%s", right+30, at, l.mark)
+		path(l.look+" mark", "M%g,%.1f%s", right+30, at, l.mark)
 		text(right+56, at+4, "start", l.impl)
 		at += textHeight
 	}

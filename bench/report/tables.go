@@ -37,8 +37,10 @@ func (c *cell) best(role suite.Role) *row {
 	return c.find(func(r row) bool { return r.role == role })
 }
 
-// plain returns the row of the pool without a Worker, a guard or an option, or nil.
-func (c *cell) plain() *row { return c.find(func(r row) bool { return r.impl == "pool" }) }
+// impl returns the row of a contestant, or nil.
+func (c *cell) impl(name string) *row {
+	return c.find(func(r row) bool { return r.impl == name })
+}
 
 func (c *cell) find(is func(row) bool) *row {
 	if i := slices.IndexFunc(c.rows, is); i >= 0 {
@@ -117,25 +119,24 @@ func (f *Figures) contests(qs []suite.Question) (cs []*cell) {
 	return cs
 }
 
-// heading is the heading of all tables of contests but for the first column or two, and but for
-// the brief one.
-var heading = []string{"the plain pool", "best of ours", "best that does the job", "ratio", "best reference, which does less"}
+// heading is the heading of the table of contests.
+var heading = []string{"question", "at", "the plain pool", "best of ours", "best that does the job", "ratio", "best reference, which does less"}
 
 // texts returns a contest's row under heading. The ratio is that of the best of ours.
 func (c *cell) texts() []string {
 	ours := c.best(suite.Ours)
-	texts := []string{"", ours.String(), "", "", ""}
-	if plain := c.plain(); plain != nil {
-		texts[0] = plain.figure.String()
+	texts := []string{c.id, c.place(), "", ours.String(), "", "", ""}
+	if plain := c.impl("pool"); plain != nil {
+		texts[2] = plain.figure.String()
 	}
 	if theirs := c.best(suite.Theirs); theirs != nil {
-		texts[2], texts[3] = theirs.String(), times(ours.mid, theirs.mid)
+		texts[4], texts[5] = theirs.String(), times(ours.mid, theirs.mid)
 		if !differ(ours.figure, theirs.figure) {
-			texts[3] = "~" + texts[3]
+			texts[5] = "~" + texts[5]
 		}
 	}
 	if reference := c.best(suite.Reference); reference != nil {
-		texts[4] = reference.String()
+		texts[6] = reference.String()
 	}
 	return texts
 }
@@ -150,7 +151,7 @@ func losses(cs []*cell) (rows [][]string, score string) {
 	var all []loss
 	comparisons, plainly := 0, 0
 	for _, c := range cs {
-		ours, plain := c.best(suite.Ours), c.plain()
+		ours, plain := c.best(suite.Ours), c.impl("pool")
 		for _, theirs := range c.rows {
 			if theirs.role != suite.Theirs {
 				continue
@@ -179,15 +180,15 @@ func Text(w io.Writer, f *Figures, qs []suite.Question) error {
 	cs := f.contests(qs)
 	lost, score := losses(cs)
 	line(f.origin() + "\n")
-	line(append([]string{"question", "at"}, heading...)...)
+	line(heading...)
 	for _, c := range cs {
-		line(append([]string{c.id, c.place()}, c.texts()...)...)
+		line(c.texts()...)
 	}
 	line()
 	line("question", "at", "best of ours", "is behind", "ratio")
 	for _, texts := range lost {
 		line(texts...)
 	}
-	line("\n" + score)
+	line("\n" + score + " Costs: below 1 is better. Rates: above 1 is better. ~ is within the noise.")
 	return t.Flush()
 }

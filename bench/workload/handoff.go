@@ -69,7 +69,7 @@ func (p *pipe) produce(n int) (did int, err error) {
 	whole := false
 	defer func() {
 		if !whole {
-			close(p.send) // so that the consumer does not wait for ever
+			close(p.send) // or the consumer would wait without end
 		}
 	}()
 	for range p.rounds(n) {
@@ -89,7 +89,7 @@ func (p *pipe) consume(n int) (did int, err error) {
 	left := p.rounds(n)
 	defer func() {
 		for ; left > 0; left-- {
-			<-p.send // so that the producer does not wait for ever
+			<-p.send // or the producer would wait without end
 		}
 	}()
 	for ; left > 0; left-- {
