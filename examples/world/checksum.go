@@ -42,14 +42,12 @@ func (w *World) Checksum() uint64 {
 		p, _ := guard.Get(r.h)
 		shape, _ := w.shapes.Copy(r.h)
 		parent, _ := w.plants.Parent(r.h)
-		put(p.ID, p.Kind, p.Age, p.Sap, p.Spare, p.Grown, id(parent), shape)
+		put(p.ID, p.Kind, p.Hue, p.Vigour, p.Grown, id(parent), shape)
 		for child := range w.plants.Children(r.h) {
 			put(id(child))
 		}
 	}
 
-	grains := slices.SortedFunc(slices.Values(w.grains.Values()), func(a, b Grain) int { return cmp.Compare(a.ID, b.ID) })
-	put(int64(len(grains)), grains)
 	beetles := slices.SortedFunc(slices.Values(w.beetles.Values()), func(a, b Beetle) int { return cmp.Compare(a.ID, b.ID) })
 	put(int64(len(beetles)))
 	for _, b := range beetles {

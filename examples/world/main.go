@@ -1,4 +1,4 @@
-// Command world grows a meadow, in which plants, grains and beetles come and go, on
+// Command world grows a meadow, in which plants and beetles come and go, on
 // several workers at once, and draws a picture of it.
 //
 // It shows what the structures on top of a pool are for, and that a parallel simulation
@@ -7,8 +7,8 @@
 // Half-way the program saves the world, and continues with the copy that it reads back,
 // with the same handles of parts.
 //
-// Read world.go for the data, tick.go for the order of events, then plant.go, grain.go and
-// beetle.go for the rules. snapshot.go saves, checksum.go compares, picture.go draws.
+// Read world.go for the data, tick.go for the order of events, then plant.go and beetle.go
+// for the rules. snapshot.go saves, checksum.go compares, picture.go draws.
 package main
 
 import (
@@ -133,10 +133,10 @@ func (w *World) report() string {
 		kind[p.Kind]++
 	}
 	c := &w.counts
-	return fmt.Sprintf(`plants      %d, of %d stems, %d leaves and %d flowers; %d grains in the air
+	return fmt.Sprintf(`plants      %d, of %d stems and %d leaves
             grown %d, gone %d, at most %d at a time
 beetles     %d, bred %d, starved %d; ate %d times; %d times what they sat on was gone
-`, len(w.ground), kind[Stem], kind[Leaf], kind[Flower], w.grains.Len(),
+`, len(w.ground), kind[Stem], kind[Leaf],
 		c.Grown, c.Withered, c.PeakParts,
 		w.beetles.Len(), c.Bred, c.Starved, c.Eaten, c.RefusedHandles)
 }

@@ -19,7 +19,7 @@ func (w *World) Draw() *image.RGBA {
 	c := canvas{img}
 	guard := w.parts.Pin()
 	defer guard.Unpin()
-	// Stems first, then the parts in front of them.
+	// Stems first, then the leaves in front of them.
 	for kind := range kinds {
 		for h, s := range w.shapes.All() {
 			p, ok := guard.Get(h)
@@ -28,20 +28,13 @@ func (w *World) Draw() *image.RGBA {
 			}
 			switch kind {
 			case Stem:
-				fresh := max(0, 1-float64(p.Age)/60)
-				c.line(s.FromX, s.FromY, s.ToX, s.ToY, s.Width/2, color.RGBA{uint8(96 - 20*fresh), uint8(70 + 60*fresh), 48, 255})
+				fresh := max(0, 1-float64(s.Age)/60)
+				c.line(s.FromX, s.FromY, s.ToX, s.ToY, 0.6+float64(p.Vigour)/16, color.RGBA{uint8(96 - 20*fresh), uint8(70 + 60*fresh), 48, 255})
 			case Leaf:
-				lit := float64(s.Light) / fullLight
-				c.line(s.FromX, s.FromY, s.ToX, s.ToY, 2.2, color.RGBA{uint8(40 + 60*lit + float64(s.Hue)/6), uint8(96 + 80*lit), uint8(48 + 20*lit), 230})
-			case Flower:
-				r, g, b := petal(s.Hue)
-				c.line(s.ToX, s.ToY, s.ToX, s.ToY, 4, color.RGBA{r, g, b, 255})
-				c.line(s.ToX, s.ToY, s.ToX, s.ToY, 1.5, color.RGBA{250, 220, 90, 255})
+				faded := float64(s.Age) / (leafAge + 40)
+				c.line(s.FromX, s.FromY, s.ToX, s.ToY, 2.2, color.RGBA{uint8(60 + 90*faded + float64(p.Hue)/6), uint8(170 - 50*faded), 60, 230})
 			}
 		}
-	}
-	for _, s := range w.grains.Values() {
-		c.line(s.X, s.Y, s.X-s.VX*2, s.Y-s.VY*2, 0.9, color.RGBA{255, 255, 255, 220})
 	}
 	for _, b := range w.beetles.Values() {
 		c.line(b.X-2, b.Y+2, b.X+2, b.Y+2, 2.2, color.RGBA{150, 24, 40, 255})
@@ -49,12 +42,6 @@ func (w *World) Draw() *image.RGBA {
 	}
 	c.line(0, 0, width, 0, 2, color.RGBA{88, 72, 50, 255})
 	return img
-}
-
-// petal returns a plant's colour, from pink through violet to blue.
-func petal(hue uint8) (r, g, b uint8) {
-	t := float64(hue) / 255
-	return uint8(240 - 140*t), uint8(90 + 40*math.Sin(t*math.Pi)), uint8(140 + 100*t)
 }
 
 // canvas is an image whose y axis starts at the ground.

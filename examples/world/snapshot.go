@@ -17,7 +17,6 @@ type state struct {
 	Tick    int
 	Keys    []pool.Handle[Part] // in the order of the table
 	Shapes  []Shape
-	Grains  []Grain
 	Beetles []Beetle
 	Counts  counts
 }
@@ -27,10 +26,7 @@ func (w *World) Save(to io.Writer) error {
 	if _, err := w.parts.WriteTo(to); err != nil {
 		return err
 	}
-	s := state{
-		Seed: w.seed, Tick: w.tick, Counts: w.counts,
-		Grains: w.grains.Values(), Beetles: w.beetles.Values(),
-	}
+	s := state{Seed: w.seed, Tick: w.tick, Counts: w.counts, Beetles: w.beetles.Values()}
 	for h, shape := range w.shapes.All() {
 		s.Keys, s.Shapes = append(s.Keys, h), append(s.Shapes, shape)
 	}
@@ -57,17 +53,11 @@ func Load(from io.Reader, workers int) (*World, error) {
 	if len(s.Keys) != len(s.Shapes) || len(s.Keys) != parts.Len() || !w.shapes.AddBatch(s.Keys, s.Shapes) {
 		return nil, fmt.Errorf("world: %d parts, of which %d have one of %d shapes", parts.Len(), len(s.Keys), len(s.Shapes))
 	}
-	for _, grain := range s.Grains {
-		if _, err := w.grains.Create(grain); err != nil {
-			return nil, err
-		}
-	}
 	for _, b := range s.Beetles {
 		if _, err := w.beetles.Create(b); err != nil {
 			return nil, err
 		}
 	}
-	w.grains.Refresh()
 	w.beetles.Refresh()
 	w.survey()
 	return w, nil

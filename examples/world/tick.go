@@ -23,14 +23,9 @@ func (w *World) Tick() error {
 	guard := w.parts.Pin()
 	p := phase{w: w, guard: &guard}
 
-	p.rows(w.light.columns(), w.light.clear)
-	p.each(w.shapes.Len(), w.shade)
-	p.rows(w.light.columns(), w.light.fall)
-	p.each(w.shapes.Len(), w.live)
-	p.each(w.shapes.Len(), w.drink)
+	p.record(w.shapes.Len(), w.age)
 	p.record(w.shapes.Len(), w.grow)
 	p.record(w.beetles.Len(), w.crawl)
-	p.record(w.grains.Len(), w.drift)
 
 	guard.Unpin()
 	if p.err != nil {
@@ -51,17 +46,10 @@ type phase struct {
 type span struct {
 	lo, hi int
 	guard  *pool.Guard[Part]
-	piece  *piece // nil in phases that record nothing
+	piece  *piece
 }
 
-// each calls f for n things, a run at a time.
-func (p *phase) each(n int, f func(span) error) {
-	p.parallel((n+run-1)/run, func(i int) error {
-		return f(span{lo: i * run, hi: min(n, (i+1)*run), guard: p.guard})
-	})
-}
-
-// record is each for phases that record changes.
+// record calls f for n things, a run at a time, each with a piece for the changes that it records.
 func (p *phase) record(n int, f func(span) error) {
 	from := p.used
 	p.used += (n + run - 1) / run
@@ -71,11 +59,6 @@ func (p *phase) record(n int, f func(span) error) {
 	p.parallel(p.used-from, func(i int) error {
 		return f(span{lo: i * run, hi: min(n, (i+1)*run), guard: p.guard, piece: p.w.pieces[from+i]})
 	})
-}
-
-// rows calls f for each of n things.
-func (p *phase) rows(n int, f func(i int)) {
-	p.parallel(n, func(i int) error { f(i); return nil })
 }
 
 // parallel calls f(0) to f(n−1) on all workers, and waits for them.
@@ -103,7 +86,7 @@ func (p *phase) parallel(n int, f func(i int) error) {
 
 // endFrame applies the pieces in order. First parts that withered or were eaten are
 // removed, with all that grew from them. Then new parts are linked to their parents, and
-// grains and beetles are created and destroyed.
+// beetles are created and destroyed.
 func (w *World) endFrame(pieces []*piece) error {
 	// A removed part is detached, so that its siblings close up. Everything below it is
 	// removed as well, by the frame's own buffer.
@@ -136,21 +119,14 @@ func (w *World) endFrame(pieces []*piece) error {
 			w.shapes.Add(s.part, s.shape)
 			w.counts.Grown++
 		}
-		for _, s := range p.grains {
-			if _, err := w.grains.Create(s); err != nil {
-				return err
-			}
-			w.counts.Sown++
-		}
 		for _, b := range p.beetles {
 			if _, err := w.beetles.Create(b); err != nil {
 				return err
 			}
 		}
 		w.counts.add(&p.counts)
-		p.spawns, p.grains, p.beetles, p.counts = p.spawns[:0], p.grains[:0], p.beetles[:0], counts{}
+		p.spawns, p.beetles, p.counts = p.spawns[:0], p.beetles[:0], counts{}
 	}
-	w.grains.Refresh()
 	w.beetles.Refresh()
 	w.survey()
 	w.counts.PeakParts = max(w.counts.PeakParts, w.shapes.Len())

@@ -8,15 +8,13 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// World is a meadow: plants that grow towards the light, grains in the wind, and beetles
-// that eat leaves.
+// World is a meadow: plants that grow and sow others, and beetles that eat leaves.
 //
 //	parts    a pool: plants' parts refer to each other, beetles to parts, and
 //	         any of them may be gone by the next tick
 //	plants   a forest over them: which part grew from which
 //	shapes   a table by their handles: loops read a column or two of it
-//	grains,  dense: all of them move in every tick, a slice at a time
-//	beetles
+//	beetles  dense: all of them move in every tick, a slice at a time
 //	pieces   command buffers: while workers look, nothing comes or goes
 //
 // A tick is a sequence of phases. In each phase all workers do the same to different
@@ -31,11 +29,9 @@ type World struct {
 	parts   *pool.Pool[Part]
 	plants  *tree.Forest[Part]
 	shapes  *table.Table[pool.Handle[Part], Shape]
-	grains  *dense.Store[Grain]
 	beetles *dense.Store[Beetle]
 
 	columns columns
-	light   light
 	ground  []foot
 	pieces  []*piece
 	frame   piece // the removals of the end of the frame
@@ -44,15 +40,14 @@ type World struct {
 
 // columns are the columns of shapes that loops use.
 type columns struct {
-	toX, toY, angle, width table.View[float64]
-	light                  table.View[int32]
-	hue                    table.View[uint8]
+	toX, toY, angle table.View[float64]
+	age             table.View[int32]
 }
 
 // counts are counts of events so far.
 type counts struct {
 	Grown, Withered, Eaten int // parts
-	Sown, Bred, Starved    int
+	Bred, Starved          int
 	PeakParts              int
 	RefusedHandles         int // perches that were removed
 }
@@ -62,7 +57,6 @@ type counts struct {
 type piece struct {
 	commands *command.Buffer[Part]
 	spawns   []spawn
-	grains   []Grain
 	beetles  []Beetle
 	counts   counts
 }
@@ -87,7 +81,7 @@ func NewWorld(seed uint64, workers, plants int) (*World, error) {
 		if err := w.sprout(&w.frame, id, x, uint8(d.below(256))); err != nil {
 			return nil, err
 		}
-		if i%4 != 0 {
+		if i%2 != 0 {
 			continue
 		}
 		w.frame.beetles = append(w.frame.beetles, Beetle{ID: mix(id), X: d.spread(width/2) + width/2, Food: 60})
@@ -107,15 +101,12 @@ func empty(seed uint64, workers int, parts *pool.Pool[Part]) (*World, error) {
 		parts:   parts,
 		plants:  tree.New(parts, func(p *Part) *tree.Links[Part] { return &p.Links }),
 		shapes:  shapes,
-		grains:  dense.Must[Grain](nil),
 		beetles: dense.Must[Beetle](nil),
 		columns: columns{
 			toX:   table.Column(shapes, func(s *Shape) *float64 { return &s.ToX }),
 			toY:   table.Column(shapes, func(s *Shape) *float64 { return &s.ToY }),
 			angle: table.Column(shapes, func(s *Shape) *float64 { return &s.Angle }),
-			width: table.Column(shapes, func(s *Shape) *float64 { return &s.Width }),
-			light: table.Column(shapes, func(s *Shape) *int32 { return &s.Light }),
-			hue:   table.Column(shapes, func(s *Shape) *uint8 { return &s.Hue }),
+			age:   table.Column(shapes, func(s *Shape) *int32 { return &s.Age }),
 		},
 	}
 	w.frame.commands = command.New(parts)

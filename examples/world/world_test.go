@@ -96,7 +96,7 @@ func TestStructuresAgree(t *testing.T) {
 		require.Zero(t, w.plants.Repair(), "no removal went behind the forest's back")
 	}
 	if ticks() > 200 {
-		require.Positive(t, w.counts.Sown)
+		require.Greater(t, len(w.ground), 16, "no plant was sown")
 	}
 	require.Positive(t, w.counts.Eaten)
 }
@@ -104,9 +104,6 @@ func TestStructuresAgree(t *testing.T) {
 // TestChecksumSeesEverything: each field of everything is in the checksum.
 func TestChecksumSeesEverything(t *testing.T) {
 	w := grown(t, 11, 2, 30)
-	_, err := w.grains.Create(Grain{ID: 1})
-	require.NoError(t, err)
-	w.grains.Refresh()
 	before := w.Checksum()
 	changed := func(what string, change func()) {
 		change()
@@ -116,15 +113,14 @@ func TestChecksumSeesEverything(t *testing.T) {
 	}
 	h := w.shapes.Keys()[w.shapes.Len()/2]
 	w.parts.View(h, func(p *Part) {
-		changed("age", func() { p.Age++ })
-		changed("sap", func() { p.Sap++ })
-		changed("spare", func() { p.Spare++ })
+		changed("vigour", func() { p.Vigour++ })
+		changed("hue", func() { p.Hue++ })
 		changed("grown", func() { p.Grown++ })
 		changed("kind", func() { p.Kind++ })
 	})
 	changed("place", func() { *w.columns.toX.At(w.shapes.Lookup(h))++ })
 	changed("parent", func() { require.NoError(t, w.plants.Detach(h)) })
-	changed("grain", func() { w.grains.Values()[0].VY++ })
+	changed("age", func() { *w.columns.age.At(w.shapes.Lookup(h))++ })
 	changed("beetle", func() { w.beetles.Values()[0].Food++ })
 	changed("perch", func() { w.beetles.Values()[0].Perch = h })
 }
