@@ -4,7 +4,6 @@ go 1.24.0
 
 require (
 	coatcheck v0.0.0
-	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/sync v0.19.0
 	golang.org/x/sys v0.35.0

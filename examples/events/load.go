@@ -13,19 +13,17 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
 	"golang.org/x/sync/errgroup"
 )
 
 const (
 	messageSize = 64
 	patience    = 10 * time.Second // the longest wait for an answer
-	slowest     = int64(patience)  // the greatest value of a histogram, in nanoseconds
-	digits      = 2                // the precision of a histogram
 )
 
 // client is a connection to the server. Its messages are unique, so it recognizes another
@@ -81,16 +79,14 @@ func (c *client) ask() error {
 }
 
 // steady is a load of that many connections, each of which sends a message when it has
-// its answer. A slow server gets fewer requests, so the times are those of this load, not
-// of one that arrives by itself.
-func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length time.Duration) (*hdrhistogram.Histogram, error) {
-	histograms := make([]*hdrhistogram.Histogram, conns)
+// its answer. It returns the times of all answers, sorted. A slow server gets fewer requests,
+// so the times are those of this load, not of one that arrives by itself.
+func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length time.Duration) ([]time.Duration, error) {
+	times := make([][]time.Duration, conns)
 	group, ctx := errgroup.WithContext(ctx)
 	begin := time.Now().Add(warm)
 	end := begin.Add(length)
-	for i := range histograms {
-		h := hdrhistogram.New(1, slowest, digits)
-		histograms[i] = h
+	for i := range times {
 		group.Go(func() error {
 			c, err := dial(ctx, address)
 			if err != nil {
@@ -104,9 +100,7 @@ func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length
 				}
 				now := time.Now()
 				if at.After(begin) {
-					if err := h.RecordValue(int64(now.Sub(at))); err != nil {
-						return err
-					}
+					times[i] = append(times[i], now.Sub(at))
 				}
 				at = now
 			}
@@ -114,10 +108,8 @@ func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length
 		})
 	}
 	err := group.Wait()
-	all := hdrhistogram.New(1, slowest, digits)
-	for _, h := range histograms {
-		all.Merge(h)
-	}
+	all := slices.Concat(times...)
+	slices.Sort(all)
 	return all, err
 }
 

@@ -33,8 +33,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"coatcheck/examples/internal/rounds"
 	"coatcheck/internal/check/turns"
 )
@@ -116,25 +114,31 @@ func mortal(ctx context.Context, table func(int) operators, set settings) (*serv
 
 // race measures the servers alternately.
 func race(ctx context.Context, set settings, out, progress io.Writer) error {
-	figures := []struct {
-		name string
-		of   func(*hdrhistogram.Histogram) float64
-	}{
-		{"requests a second", func(h *hdrhistogram.Histogram) float64 { return float64(h.TotalCount()) / set.length.Seconds() }},
-		{"p50, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(50)) / 1e3 }},
-		{"p99, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99)) / 1e3 }},
-		{"p99.9, µs", func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(99.9)) / 1e3 }},
+	names := []string{"requests a second", "p50, µs", "p99, µs", "p99.9, µs"}
+	figuresOf := func(sorted []time.Duration) (figures []float64) {
+		figures = []float64{float64(len(sorted)) / set.length.Seconds()}
+		for _, part := range []float64{0.5, 0.99, 0.999} {
+			at := sorted[int(part*float64(len(sorted)-1))]
+			figures = append(figures, float64(at)/float64(time.Microsecond))
+		}
+		return figures
 	}
-	all := make([][2][]float64, len(figures)) // by figure, contestant and round
+	all := make([][2][]float64, len(names)) // by figure, contestant and round
 	for r, at := range turns.Order(set.rounds, len(contestants)) {
 		o := options{table: contestants[at].table, loops: max(1, runtime.GOMAXPROCS(0)/2), // the load needs the other processors
 			capacity: 2 * set.conns, life: time.Hour}
 		_, err := during(o, func(s *server) error {
-			h, err := steady(ctx, s.address, set.conns, set.length/5, set.length)
-			for f := range figures {
-				all[f][at] = append(all[f][at], figures[f].of(h))
+			times, err := steady(ctx, s.address, set.conns, set.length/5, set.length)
+			if err == nil && len(times) == 0 {
+				err = errors.New("no answer within the time")
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			for f, x := range figuresOf(times) {
+				all[f][at] = append(all[f][at], x)
+			}
+			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", contestants[at].name, err)
@@ -143,7 +147,7 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 	}
 	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio"}}
 	for f, of := range all {
-		rows = append(rows, []string{figures[f].name, fmt.Sprintf("%.0f", rounds.Median(of[0])), fmt.Sprintf("%.0f", rounds.Median(of[1])), rounds.Ratio(of[0], of[1])})
+		rows = append(rows, []string{names[f], fmt.Sprintf("%.0f", rounds.Median(of[0])), fmt.Sprintf("%.0f", rounds.Median(of[1])), rounds.Ratio(of[0], of[1])})
 	}
 	rounds.Table(out, rows)
 	fmt.Fprintf(out, "\nMedians of rounds: %d. In parentheses: the middle half of the rounds' ratios.\n", set.rounds)

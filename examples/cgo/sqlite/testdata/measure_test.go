@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 )
@@ -46,12 +45,6 @@ func (c *numbersCursor) Column(ctx *SQLiteContext, _ int) error {
 	return nil
 }
 
-// counter is an aggregate.
-type counter struct{ sum int64 }
-
-func (c *counter) Step(x int64) { c.sum += x }
-func (c *counter) Done() int64  { return c.sum }
-
 func twice(x int64) int64 { return 2 * x }
 
 // connect opens a database in memory and registers its functions, as a program's hook
@@ -72,7 +65,7 @@ func connect(t *testing.T) *SQLiteConn {
 
 // supply adds what the measured queries need.
 func supply(t *testing.T, c *SQLiteConn) *SQLiteConn {
-	err := c.RegisterAggregator("counted", func() *counter { return new(counter) }, true)
+	var err error
 	for name, module := range map[string]Module{"many": numbers(measuredRows), "none": numbers(0)} {
 		if err == nil {
 			err = c.CreateModule(name, module)
@@ -150,12 +143,10 @@ func TestMeasureHandles(t *testing.T) {
 		t.Skip("not asked for")
 	}
 	sum := int64(measuredRows) * (measuredRows - 1) / 2
-	c, other := supply(t, connect(t)), supply(t, connect(t))
+	c := supply(t, connect(t))
 	defer c.Close()
-	defer other.Close()
 
 	call := ask(t, c, "SELECT sum(twice0(x)) FROM n", 2*sum)
-	callOther := ask(t, other, "SELECT sum(twice0(x)) FROM n", 2*sum)
 	openClose := func() { _ = connect(t).Close() }
 	handle := newHandle(c, twice)
 	lookUp := func() {
@@ -167,14 +158,6 @@ func TestMeasureHandles(t *testing.T) {
 	}
 
 	measure("function, a call", measuredRows, call)
-	measure("function, a call, two connections at a time", 2*measuredRows, func() {
-		var wg sync.WaitGroup
-		wg.Add(1)
-		go func() { defer wg.Done(); callOther() }()
-		call()
-		wg.Wait()
-	})
-	measure("aggregate, a row", measuredRows, ask(t, c, "SELECT counted(x) FROM n", sum))
 	measure("virtual table, a row", measuredRows, ask(t, c, "SELECT sum(n) FROM many_rows", sum))
 	measure("virtual table, a query without rows", 1, ask(t, c, "SELECT count(*) FROM none_rows", 0))
 	measure("open, 10 functions, close", 1, openClose)
