@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"strconv"
-	"strings"
 
 	"coatcheck/bench/measure"
 )
@@ -33,16 +31,6 @@ func parse(args []string, out io.Writer) (*flags, error) {
 	set.Func("only", "only the questions whose ID, or the cases whose full name, matches this `regexp`:\n-only 'Churn|Read', -only 'impl=(pool|mutex)/'", func(text string) (err error) {
 		a.Only, err = regexp.Compile(text)
 		return err
-	})
-	set.Func("cpu", "a `list` of GOMAXPROCS such as 1,2,4: everything is measured with each of them", func(list string) error {
-		for _, text := range strings.Split(list, ",") {
-			n, err := strconv.Atoi(text)
-			if err != nil || n < 1 || n > 1024 {
-				return fmt.Errorf("%q is not a number from 1 to 1024", text)
-			}
-			a.Procs = append(a.Procs, n)
-		}
-		return nil
 	})
 	err := set.Parse(args)
 	switch {

@@ -16,17 +16,13 @@ import (
 
 // circumstances returns the configuration lines of the file of figures.
 func circumstances(asked *flags) (lines []benchfmt.Config) {
-	procs := asked.Procs
-	if len(procs) == 0 {
-		procs = []int{runtime.GOMAXPROCS(0)}
-	}
 	for _, line := range [][2]string{
 		{"goos", runtime.GOOS},
 		{"goarch", runtime.GOARCH},
 		{"pkg", "coatcheck/bench"},
 		{"cpu", processor()},
 		{"cores", strconv.Itoa(runtime.NumCPU())},
-		{"gomaxprocs", strings.Trim(strings.ReplaceAll(fmt.Sprint(procs), " ", ","), "[]")},
+		{"gomaxprocs", strconv.Itoa(runtime.GOMAXPROCS(0))},
 		{"go", runtime.Version()},
 		{"commit", commit()},
 		{"date", time.Now().UTC().Format(time.DateOnly)},

@@ -37,7 +37,6 @@ import (
 // Options say how much is measured, and how long.
 type Options struct {
 	Quick  bool           // every case once, with a few hundred operations
-	Procs  []int          // GOMAXPROCS of each pass; none is the current one
 	Rounds int            // turns of each case; 0 is the default
 	Turn   time.Duration  // the length of a turn; 0 is the default
 	Only   *regexp.Regexp // matches IDs of questions and names of cases; nil is all
@@ -63,38 +62,31 @@ var ErrNothing = errors.New("measure: no question and no case matches")
 // measured. The error joins those of all cases. If ctx is done, the figures until then have
 // been written.
 func Questions(ctx context.Context, w io.Writer, qs []suite.Question, o Options) error {
-	now := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(now)
-	if len(o.Procs) == 0 {
-		o.Procs = []int{now}
-	}
+	procs := runtime.GOMAXPROCS(0)
 	out := benchfmt.NewWriter(w)
 	more := benchfmt.UnitMetadataKey{Unit: "ops/s", Key: "better"}
 	errs := []error{out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: more, OrigUnit: more.Unit, Value: "higher"})}
 	found := false
-	for _, procs := range o.Procs {
-		runtime.GOMAXPROCS(procs)
-		for i := range qs {
-			begun := false
-			for _, group := range qs[i].Groups(suite.Env{Quick: o.Quick, Procs: procs}) {
-				g := o.group(&qs[i], &group, procs)
-				if len(g.cases) == 0 {
-					continue
+	for i := range qs {
+		begun := false
+		for _, group := range qs[i].Groups(suite.Env{Quick: o.Quick, Procs: procs}) {
+			g := o.group(&qs[i], &group, procs)
+			if len(g.cases) == 0 {
+				continue
+			}
+			if o.Begin != nil && !begun {
+				o.Begin(qs[i].ID)
+			}
+			found, begun = true, true
+			g.measure(ctx)
+			for _, c := range g.cases {
+				if c.err == nil && len(c.rounds) > 0 {
+					c.err = c.write(out, o.Config)
 				}
-				if o.Begin != nil && !begun {
-					o.Begin(qs[i].ID)
-				}
-				found, begun = true, true
-				g.measure(ctx)
-				for _, c := range g.cases {
-					if c.err == nil && len(c.rounds) > 0 {
-						c.err = c.write(out, o.Config)
-					}
-					errs = append(errs, c.err)
-				}
-				if ctx.Err() != nil {
-					return errors.Join(append(errs, errStopped)...)
-				}
+				errs = append(errs, c.err)
+			}
+			if ctx.Err() != nil {
+				return errors.Join(append(errs, errStopped)...)
 			}
 		}
 	}

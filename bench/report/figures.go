@@ -30,16 +30,13 @@ type series struct {
 	name   string               // with GOMAXPROCS, without "Benchmark"
 	id     string               // of the question
 	impl   string               // "" if the name has none
-	params []suite.Param        // the others, in the name's order; GOMAXPROCS is procs, the last
+	params []suite.Param        // the others but GOMAXPROCS, in the name's order
 	rounds map[string][]float64 // by unit, a base unit such as "sec/op", in the order of the file
 }
 
-// procs is the name of the parameter that the benchmark format writes as -4.
-const procs = "GOMAXPROCS"
-
 // fixed lists the configuration lines that must not change within a file: a median of
 // figures of two machines or commits would mean nothing.
-var fixed = []string{"goos", "goarch", "cpu", "commit"}
+var fixed = []string{"goos", "goarch", "cpu", "gomaxprocs", "commit"}
 
 // ReadFile calls Read for a file.
 func ReadFile(path string) (*Figures, error) {
@@ -105,19 +102,16 @@ func (f *Figures) add(r *benchfmt.Result) error {
 func parseName(name benchfmt.Name) *series {
 	base, parts := name.Parts()
 	s := &series{name: name.String(), id: string(base), rounds: map[string][]float64{}}
-	count := suite.Param{Key: procs, Value: "1"}
 	for _, part := range parts {
 		key, value, _ := strings.Cut(string(part[1:]), "=")
 		switch {
-		case part[0] == '-':
-			count.Value = key
+		case part[0] == '-': // GOMAXPROCS, the same in all names
 		case key == "impl":
 			s.impl = value
 		default:
 			s.params = append(s.params, suite.Param{Key: key, Value: value})
 		}
 	}
-	s.params = append(s.params, count)
 	return s
 }
 
@@ -138,9 +132,13 @@ func (f *Figures) machine() string {
 
 // origin returns, in a line, what the file says about the run: "" if nothing.
 func (f *Figures) origin() string {
-	c := f.config
+	c, procs := f.config, f.config["gomaxprocs"]
+	if procs == c["cores"] {
+		procs = ""
+	}
 	return listed([][3]string{
 		{"", f.machine(), ""},
+		{"GOMAXPROCS ", procs, ""},
 		{"", f.cost("locked", 2), " a locked instruction"},
 		{"", f.cost("uncontended", 1), " to lock and unlock an uncontended mutex"},
 		{"", c["goos"], "/" + c["goarch"]},

@@ -22,7 +22,7 @@ import (
 // Env is what the cases of a question depend on.
 type Env struct {
 	Quick bool // each case once, tiny: only to see that it works
-	Procs int  // GOMAXPROCS of this pass
+	Procs int  // GOMAXPROCS
 }
 
 // Role is the role of a contestant. Verdicts compare Ours with Theirs alone.

@@ -18,19 +18,20 @@ import (
 	"time"
 
 	"coatcheck/examples/internal/rounds"
+	"coatcheck/internal/check/turns"
 )
 
 func main() {
-	turns := flag.Int("rounds", 21, "measuring `rounds`; 0: the timers only")
+	most := flag.Int("rounds", 21, "measuring `rounds`; 0: the timers only")
 	flag.Parse()
 	demonstrate()
-	if *turns > 0 {
-		measure(*turns)
+	if *most > 0 {
+		measure(*most)
 	}
 }
 
-func measure(turns int) {
-	fmt.Printf("\nNanoseconds of a call from C to Go, by how many names are live and how many goroutines call.\nMedians of rounds: %d. %s, %d processors.\n\n", turns, runtime.Version(), runtime.GOMAXPROCS(0))
+func measure(most int) {
+	fmt.Printf("\nNanoseconds of a call from C to Go, by how many names are live and how many goroutines call.\nMedians of rounds: %d. %s, %d processors.\n\n", most, runtime.Version(), runtime.GOMAXPROCS(0))
 	rows := [][]string{{"a call that", "live", "goroutines"}}
 	for _, s := range sides {
 		rows[0] = append(rows[0], s.name)
@@ -39,11 +40,11 @@ func measure(turns int) {
 	for _, live := range []int{1, 100, 10_000, 1_000_000} {
 		for _, goroutines := range []int{1, 2} {
 			fmt.Fprintf(os.Stderr, "measuring with %d live names and goroutines: %d\n", live, goroutines)
-			looks, replaces := timesOf(turns, live, goroutines)
+			looks, replaces := timesOf(most, live, goroutines)
 			for op, times := range [][][]float64{looks, replaces} {
 				row := []string{[]string{"looks up", "replaces"}[op], fmt.Sprint(live), fmt.Sprint(goroutines)}
 				for _, of := range times {
-					row = append(row, fmt.Sprintf("%.0f", rounds.Median(of)))
+					row = append(row, fmt.Sprintf("%.0f", turns.Median(of)))
 				}
 				rows = append(rows, append(row, rounds.Ratio(times[2], times[1]), rounds.Ratio(times[3], times[1])))
 			}
@@ -54,7 +55,7 @@ func measure(turns int) {
 }
 
 // timesOf measures with one number of names and one of goroutines.
-func timesOf(turns, live, goroutines int) (looks, replaces [][]float64) {
+func timesOf(most, live, goroutines int) (looks, replaces [][]float64) {
 	var look, replace []rounds.Work
 	for _, s := range sides {
 		parts := s.hand(live, goroutines)
@@ -62,5 +63,5 @@ func timesOf(turns, live, goroutines int) (looks, replaces [][]float64) {
 		look, replace = append(look, s.look(parts)), append(replace, s.replace(parts))
 	}
 	const length = time.Millisecond
-	return rounds.Times(turns, length, look...), rounds.Times(turns, length, replace...)
+	return rounds.Times(most, length, look...), rounds.Times(most, length, replace...)
 }

@@ -147,7 +147,7 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 	}
 	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio"}}
 	for f, of := range all {
-		rows = append(rows, []string{names[f], fmt.Sprintf("%.0f", rounds.Median(of[0])), fmt.Sprintf("%.0f", rounds.Median(of[1])), rounds.Ratio(of[0], of[1])})
+		rows = append(rows, []string{names[f], fmt.Sprintf("%.0f", turns.Median(of[0])), fmt.Sprintf("%.0f", turns.Median(of[1])), rounds.Ratio(of[0], of[1])})
 	}
 	rounds.Table(out, rows)
 	fmt.Fprintf(out, "\nMedians of rounds: %d. In parentheses: the middle half of the rounds' ratios.\n", set.rounds)

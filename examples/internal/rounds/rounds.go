@@ -42,12 +42,6 @@ func Ratio(of, to []float64) string {
 	return fmt.Sprintf("%.2f (%.2f–%.2f)", median, low, high)
 }
 
-// Median returns the median of xs.
-func Median(xs []float64) float64 {
-	_, median, _ := quartiles(xs)
-	return median
-}
-
 // A Work does n operations.
 type Work func(n int)
 
@@ -59,10 +53,14 @@ const stretches = 5
 // stretches of about this length. It returns the nanoseconds an operation for each work
 // and round.
 func Times(rounds int, length time.Duration, works ...Work) [][]float64 {
+	clock := func(w Work, n int) time.Duration {
+		start := time.Now()
+		w(n)
+		return time.Since(start)
+	}
 	sizes, times := make([]int, len(works)), make([][]float64, len(works))
 	for i, w := range works {
-		for sizes[i] = 1; clock(w, sizes[i]) < length; sizes[i] *= 2 {
-		}
+		sizes[i], _ = turns.Calibrate(length, func(n int) (int, time.Duration, error) { return n, clock(w, n), nil })
 	}
 	for _, i := range turns.Order(rounds, len(works)) {
 		best := clock(works[i], sizes[i])
@@ -72,12 +70,6 @@ func Times(rounds int, length time.Duration, works ...Work) [][]float64 {
 		times[i] = append(times[i], float64(best)/float64(sizes[i]))
 	}
 	return times
-}
-
-func clock(w Work, n int) time.Duration {
-	start := time.Now()
-	w(n)
-	return time.Since(start)
 }
 
 // Table writes rows, the first of them the heads of the columns, as a table in aligned
