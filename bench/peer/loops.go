@@ -8,9 +8,9 @@ import "sync/atomic"
 // contestant, and yet each loop exists once.
 //
 // The compiler inlines a literal only into the function that declares the literal's
-// variables, and one that is long only if it is called once. That is why the literals of
-// a contestant are in a literal of their own: inlining it makes copies of them, one for
-// each loop. It is also why loops has its body in a literal, which may be long. do is a
+// variables, and one that is long only if it is called once. So the literals of a
+// contestant are in a literal of their own: inlining it makes copies of them, one for
+// each loop. For the same reason loops has its body in a literal, which may be long. do is a
 // method because the literals of a function that is itself inlined stay calls.
 // TestLoopsInline reads the machine code.
 
