@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/atomic"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/check/testkit"
@@ -149,9 +148,7 @@ func TestEpochStopsAtItsLimit(t *testing.T) {
 		require.Equal(t, epoch.Pins{Count: 1, Oldest: epoch.Limit, Guard: epoch.Limit}, d.Scan())
 		require.False(t, d.Passed(epoch.Limit), "there is no later epoch")
 		require.True(t, d.Passed(epoch.Limit-1))
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
-		require.ErrorIs(t, d.Synchronize(ctx), context.DeadlineExceeded)
-		cancel()
+		require.ErrorIs(t, d.Synchronize(testkit.Done()), context.Canceled)
 		later.Unpin()
 		require.True(t, d.Passed(epoch.Limit), "no guard is pinned")
 		require.NoError(t, d.Synchronize(context.Background()))
@@ -181,29 +178,12 @@ func TestCellsWord(t *testing.T) {
 	}
 }
 
-func TestSynchronizeWaitsForGuards(t *testing.T) {
-	d := epoch.New()
-	g := d.Pin()
-	var unpinned atomic.Bool
-	time.AfterFunc(20*time.Millisecond, func() {
-		unpinned.Store(true)
-		g.Unpin()
-	})
-	require.NoError(t, d.Synchronize(context.Background()))
-	assert.True(t, unpinned.Load())
-}
-
 func TestSynchronizeEndsWithItsContext(t *testing.T) {
 	d := epoch.New()
 	require.NoError(t, d.Synchronize(testkit.Done()), "there is nothing to wait for")
 	g := d.Pin()
 	defer g.Unpin()
 	require.ErrorIs(t, d.Synchronize(testkit.Done()), context.Canceled)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-	defer cancel()
-	begin := time.Now()
-	require.ErrorIs(t, d.Synchronize(ctx), context.DeadlineExceeded)
-	assert.Less(t, time.Since(begin), 5*time.Second)
 }
 
 // TestSynchronizeDoesNotWaitForLaterGuards keeps a later guard pinned. Next tells when

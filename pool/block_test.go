@@ -3,7 +3,6 @@ package pool_test
 import (
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"testing"
 	"weak"
 
@@ -158,32 +157,18 @@ func TestReserveAllocatesFewObjectsABlock(t *testing.T) {
 	}
 }
 
-// A full block has the size of what the allocator gives for it.
-func TestBlockFillsItsMemory(t *testing.T) {
-	if runtime.GOARCH != "amd64" || testkit.Watched {
-		t.Skip("sizes are those of 64 bits, without records")
-	}
-	require.LessOrEqual(t, int(pool.BlockBytes), 2048-8)
-	require.Greater(t, int(pool.BlockBytes)/pool.BlockCells*(pool.BlockCells+1), 2048-8, "one more would fit")
-}
-
 // Of many goroutines that settle one Reservation at once, one succeeds.
 func TestReservationSettlesOnceUnderContention(t *testing.T) {
 	p := tiny(t, &pool.Options[int]{Capacity: 2})
 	for range testkit.Long(500) {
 		r := mustReserve(t, p)
-		var wg sync.WaitGroup
 		var settled atomic.Int32
-		for _, settle := range []func(){func() { r.Commit() }, r.Cancel, func() { r.Commit() }, r.Cancel} {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				if testkit.Recovered(settle) == nil {
-					settled.Inc()
-				}
-			}()
-		}
-		wg.Wait()
+		settle := [...]func(){func() { r.Commit() }, r.Cancel, func() { r.Commit() }, r.Cancel}
+		testkit.Together(len(settle), func(k int) {
+			if testkit.Recovered(settle[k]) == nil {
+				settled.Inc()
+			}
+		})
 		require.EqualValues(t, 1, settled.Load())
 		p.Clear()
 	}

@@ -51,23 +51,6 @@ func requireStory(t *testing.T, story, did, verb, who string) {
 
 // Explain names who inserted a value and who removed it, by whichever verbs.
 func TestExplainNamesInserterAndRemover(t *testing.T) {
-	type verb struct {
-		name, did string
-		f         func(p *pool.Pool[int], w *pool.Worker[int]) pool.Handle[int]
-	}
-	inserts := []verb{
-		{"Insert", "inserted", func(p *pool.Pool[int], _ *pool.Worker[int]) pool.Handle[int] { h, _ := p.Insert(1); return h }},
-		{"InsertFunc", "inserted", func(p *pool.Pool[int], _ *pool.Worker[int]) pool.Handle[int] {
-			h, _ := p.InsertFunc(func(pool.Handle[int], *int) {})
-			return h
-		}},
-		{"Commit", "committed", func(p *pool.Pool[int], _ *pool.Worker[int]) pool.Handle[int] { r, _ := p.Reserve(); return r.Commit() }},
-		{"Insert", "inserted", func(_ *pool.Pool[int], w *pool.Worker[int]) pool.Handle[int] { h, _ := w.Insert(1); return h }},
-		{"InsertFunc", "inserted", func(_ *pool.Pool[int], w *pool.Worker[int]) pool.Handle[int] {
-			h, _ := w.InsertFunc(func(pool.Handle[int], *int) {})
-			return h
-		}},
-	}
 	removes := removers[int]()
 	delete(removes, "Ptr.Remove") // it is Remove of its pool
 	// Here the compiler names the loop after this function.
@@ -89,21 +72,28 @@ func TestExplainNamesInserterAndRemover(t *testing.T) {
 			require.NoError(t, err)
 			w.Remove(h)
 		}
-		for _, insert := range inserts {
-			for name, remove := range removes {
-				verb := strings.TrimPrefix(name, "Worker.")
-				h := creator(func() pool.Handle[int] { return insert.f(p, w) })
+		for inserts, insert := range inserters[int]() {
+			did := "inserted"
+			if inserts == "Commit" {
+				did = "committed"
+			}
+			for removes, remove := range removes {
+				h := creator(func() pool.Handle[int] {
+					h, err := insert(p, w, 1)
+					require.NoError(t, err)
+					return h
+				})
 				parts := paragraphs(p.Explain(h))
 				require.Len(t, parts, 2)
 				require.Equal(t, h.String()+" is live\n", parts[0])
-				requireStory(t, parts[1]+"\n", insert.did, insert.name, "creator")
+				requireStory(t, parts[1]+"\n", did, strings.TrimPrefix(inserts, "Worker."), "creator")
 
 				ender(func() { remove(p, w, []pool.Handle[int]{h}) })
 				parts = paragraphs(p.Explain(h))
 				require.Len(t, parts, 3)
 				require.Contains(t, parts[0], "is stale")
-				requireStory(t, parts[1], insert.did, insert.name, "creator")
-				requireStory(t, parts[2]+"\n", "removed", verb, "ender")
+				requireStory(t, parts[1], did, strings.TrimPrefix(inserts, "Worker."), "creator")
+				requireStory(t, parts[2]+"\n", "removed", strings.TrimPrefix(removes, "Worker."), "ender")
 			}
 		}
 		w.Close()
@@ -200,45 +190,6 @@ func TestGuardMisuseTellsWhoUnpinned(t *testing.T) {
 	}
 }
 
-// ExplainOpen names the functions that opened what is open, and forgets what was closed.
-func TestExplainOpenNamesTheOpener(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Shards: 1})
-	gs := make([]pool.Guard[int], 3)
-	var w *pool.Worker[int]
-	var r *pool.Reservation[int]
-	creator(func() pool.Handle[int] {
-		for i := range gs {
-			gs[i] = p.Pin()
-		}
-		w = p.Worker()
-		r, _ = p.Reserve()
-		return 0
-	})
-	parts := paragraphs(p.ExplainOpen())
-	require.Len(t, parts, 3)
-	for i, verb := range []string{"Pin", "Reserve", "Worker"} {
-		require.Contains(t, parts[i], "pool.(*Pool[...])."+verb+"\n")
-		require.Equal(t, 1, strings.Count(parts[i], "coatcheck/pool_test.creator\n"))
-	}
-	require.Contains(t, parts[0], "\n\tand 2 more from there")
-	require.Contains(t, parts[1], "\n\t"+r.Handle().String()+", reserved at ")
-	for i := range gs {
-		gs[i].Unpin()
-	}
-	w.Close()
-	r.Cancel()
-	for range p.All() {
-		break
-	}
-	require.Empty(t, p.ExplainOpen())
-
-	creator(func() pool.Handle[int] { testkit.Apart(func() { p.Worker() }); return 0 })
-	const story = "1 dropped and left to the garbage collector\n\topened at "
-	testkit.Eventually(t, func() bool { return strings.Contains(p.ExplainOpen(), story) }, "dropped")
-	require.Contains(t, p.ExplainOpen(), "Apart")
-	runtime.KeepAlive(p)
-}
-
 // Many goroutines make and read records at once.
 func TestRecordsInAStorm(t *testing.T) {
 	set := storm.Setup{Options: storm.Options{Shards: 2, Origin: 1}, Hands: 4, Workers: 2}
@@ -269,21 +220,7 @@ func TestWriteAfterUnpinIsTold(t *testing.T) {
 }
 
 func testWriteAfterUnpin[T any](t *testing.T, wrong T) {
-	for name, insert := range map[string]func(p *pool.Pool[T], w *pool.Worker[T]) error{
-		"Insert":        func(p *pool.Pool[T], _ *pool.Worker[T]) error { _, err := p.Insert(wrong); return err },
-		"Worker.Insert": func(_ *pool.Pool[T], w *pool.Worker[T]) error { _, err := w.Insert(wrong); return err },
-		"InsertFunc": func(p *pool.Pool[T], _ *pool.Worker[T]) error {
-			_, err := p.InsertFunc(func(pool.Handle[T], *T) {})
-			return err
-		},
-		"Reserve": func(p *pool.Pool[T], _ *pool.Worker[T]) error {
-			r, err := p.Reserve()
-			if err == nil {
-				r.Commit()
-			}
-			return err
-		},
-	} {
+	for name, insert := range inserters[T]() {
 		for _, reuse := range testkit.Reuses {
 			for _, byWorker := range []bool{false, true} {
 				p := pool.Must(&pool.Options[T]{Capacity: 128, Shards: 1, Reuse: reuse})
@@ -308,11 +245,13 @@ func testWriteAfterUnpin[T any](t *testing.T, wrong T) {
 				full := false
 				testkit.RequirePanicText(t, func() {
 					for !full {
-						full = insert(p, w) != nil
+						_, err := insert(p, w, wrong)
+						full = err != nil
 					}
 				}, "pool: a value was written to after its slot was reclaimed", "it was the value of "+hs[70].String(), "\nremoved at ")
 				require.False(t, full, name)
-				for insert(p, w) == nil { // the others are as they were
+				for err := error(nil); err == nil; { // the others are as they were
+					_, err = insert(p, w, wrong)
 				}
 				require.GreaterOrEqual(t, p.Len(), 127)
 			}

@@ -2,7 +2,6 @@ package pool_test
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -93,67 +92,6 @@ func TestExplainKnowsOtherSlots(t *testing.T) {
 		requireExplained(t, p, h, stale+"has no memory now, since Trim gave it back")
 		requireExplained(t, p, h+1000<<32, "was never issued by this pool: its slot has come to generation 4")
 	}
-}
-
-// ExplainOpen names what is open, and only that.
-func TestExplainOpenCounts(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Shards: 1, Reuse: pool.FIFO}) // whose Workers cache nothing
-	heads := func() (heads []string) {
-		for line := range strings.Lines(p.ExplainOpen()) {
-			if line[0] != '\t' { // who, under the tag
-				heads = append(heads, strings.TrimSpace(line))
-			}
-		}
-		return heads
-	}
-	require.Empty(t, heads())
-	g := p.Pin()
-	for range 1000 {
-		require.True(t, p.Remove(testkit.MustInsert(t, p, 1)))
-	}
-	young := p.Pin()
-	r, err := p.Reserve()
-	require.NoError(t, err)
-	v, w := p.Worker(), p.Worker()
-	pinned := func(guards string) string {
-		return fmt.Sprintf("%s pinned, the oldest %d epochs back", guards, p.Stats().OldestPin)
-	}
-	require.NotZero(t, p.Stats().OldestPin)
-	require.Equal(t, []string{pinned("2 guards"), "1 Reservation open", "2 Workers open"}, heads())
-	g.Unpin()
-	w.Close()
-	r.Commit()
-	require.Equal(t, []string{pinned("1 guard"), "1 Worker open"}, heads())
-	require.Equal(t, 1, p.Stats().Workers)
-	for range p.All() {
-		require.Equal(t, pinned("2 guards"), heads()[0])
-	}
-	young.Unpin()
-	v.Close()
-	require.Empty(t, heads())
-	require.Zero(t, p.Stats().Workers)
-}
-
-// The collector gives back Reservations and Workers that were dropped, and Stats counts them.
-func TestDroppedOnesAreCounted(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Shards: 1})
-	r, err := p.Reserve()
-	require.NoError(t, err)
-	r.Cancel()
-	p.Worker().Close()
-	testkit.Apart(func() {
-		_, _ = p.Reserve()
-		p.Worker()
-		p.Worker()
-	})
-	testkit.Eventually(t, func() bool {
-		st := p.Stats()
-		assert.GreaterOrEqual(t, st.Reserved+st.Workers+st.Dropped, 3, "%+v", st) // each is always seen
-		return st.Reserved+st.Workers == 0
-	}, "3 dropped")
-	require.Equal(t, 3, p.Stats().Dropped)
-	require.Equal(t, "3 dropped and left to the garbage collector", testkit.FirstLine(p.ExplainOpen()))
-	runtime.KeepAlive(p)
 }
 
 // While the words change, Explain describes one state that was there.

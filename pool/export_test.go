@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"unsafe"
 
-	"coatcheck/internal/atom"
 	"coatcheck/shard"
 )
 
@@ -14,9 +13,6 @@ import (
 const (
 	// BlockCells is how many Reservations a block has.
 	BlockCells = blockCells
-
-	// BlockBytes is what a block takes.
-	BlockBytes = unsafe.Sizeof(block[int]{})
 
 	// RecordBytes is what remembering adds to a pool and to what is opened.
 	RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})
@@ -50,12 +46,6 @@ func Image[T any](p *Pool[T]) (words []uint64, values []T) {
 		values = append(values, slot.Value)
 	}
 	return words, values
-}
-
-// SetEpoch moves the pool's clock, for tests near its limit.
-func SetEpoch[T any](p *Pool[T], e uint64) {
-	epoch := reflect.ValueOf(p).Elem().FieldByName("domain").FieldByName("epoch")
-	(*atom.Uint64)(epoch.Addr().UnsafePointer()).Store(e)
 }
 
 // FailGrowth makes every growth of p fail, until the function that it returns is called. p

@@ -85,34 +85,6 @@ func TestDefaultMaxLimboStopsGrowth(t *testing.T) {
 	testkit.MustInsert(t, p, struct{}{})
 }
 
-// Slots in a Worker's reach are free. Others may get ErrFull that much earlier, but not
-// ErrStalled, and not after Flush.
-func TestWorkersReachCountsAgainstOthers(t *testing.T) {
-	const capacity = 256
-	p := tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 1})
-	w := p.Worker()
-	defer w.Close()
-	for range 500 {
-		h, err := w.Insert(1)
-		require.NoError(t, err)
-		require.True(t, w.Remove(h))
-	}
-	cached := p.Stats().Cached
-	require.Positive(t, cached, "the Worker keeps nothing: this test tests nothing")
-	require.LessOrEqual(t, cached, capacity/16)
-	testkit.Fill(t, p, capacity-cached, testkit.Number)
-	requireRefusal(t, p, pool.ErrFull, "the rest is the Worker's")
-	for range cached { // which reaches all of them in the end
-		_, err := w.Insert(1)
-		require.NoError(t, err)
-	}
-	_, err := w.Insert(1)
-	require.ErrorIs(t, err, pool.ErrFull)
-	require.Equal(t, capacity, p.Clear())
-	w.Flush()
-	testkit.Fill(t, p, capacity, testkit.Number)
-}
-
 // An insertion is not refused while a slot is free, or waits for no guard, although there are
 // more goroutines than processors, preempted anywhere. Tokens bound how many values live or
 // are being inserted. A pool that may grow does not grow because a goroutine was preempted.
@@ -251,85 +223,6 @@ func TestExhaustedSlotsAreReplaced(t *testing.T) {
 }
 
 // Refusals that were not true, each found by a reader of the engine before this one.
-
-// Of 64 slots, a guard delays the one that was removed under it. Four goroutines that insert
-// eight values each find the others, wherever they are.
-func TestGuardHidesNoSlotOfOtherShards(t *testing.T) {
-	p := pool.Must(&pool.Options[int]{Capacity: 64, Shards: 8})
-	for range testkit.Long(4000) {
-		hs := testkit.Fill(t, p, 64, testkit.Number)
-		testkit.Together(4, func(k int) { p.RemoveBatch(hs[8*k : 8*k+8]) })
-		g := p.Pin()
-		require.True(t, p.Remove(hs[63]))
-		testkit.Together(4, func(int) {
-			for range 8 {
-				if _, err := p.Insert(1); err != nil {
-					t.Errorf("%v; %+v", err, p.Stats())
-				}
-			}
-		})
-		g.Unpin()
-		p.Clear()
-	}
-}
-
-// A Ref on one removed value is no reason to refuse while other slots are free or wait.
-func TestRefRefusesNothingElse(t *testing.T) {
-	p := pool.Must(&pool.Options[int]{Capacity: 64, Shards: 8})
-	h := testkit.MustInsert(t, p, 1)
-	r := mustHold(t, p, h)
-	require.True(t, p.Remove(h))
-	testkit.Together(4, func(int) {
-		for range testkit.Long(20_000) {
-			var hs [10]pool.Handle[int]
-			for i := range hs {
-				var err error
-				if hs[i], err = p.Insert(1); err != nil {
-					t.Errorf("%v; %+v", err, p.Stats())
-					return
-				}
-			}
-			for _, h := range hs {
-				p.Remove(h)
-			}
-		}
-	})
-	r.Release()
-}
-
-// Look-ups have pins of their own on some platforms, and under the race detector. They end by
-// themselves, also where another guard is pinned that delays nothing.
-func TestLookupRefusesNothing(t *testing.T) {
-	type large [64]uint64
-	p := pool.Must(&pool.Options[large]{Capacity: 2, Shards: 1})
-	h := testkit.MustInsert(t, p, large{})
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				p.Get(h)
-			}
-		}
-	}()
-	for range testkit.Long(2000) {
-		k, err := p.Insert(large{})
-		require.NoError(t, err)
-		require.True(t, p.Remove(k))
-		g := p.Pin()
-		k, err = p.Insert(large{})
-		require.NoError(t, err)
-		g.Unpin()
-		require.True(t, p.Remove(k))
-	}
-	close(stop)
-	wg.Wait()
-}
 
 // A slot whose Reset failed does not wait for guards that were pinned after the removal.
 func TestSlotKeepsItsStamp(t *testing.T) {

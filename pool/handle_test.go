@@ -297,6 +297,12 @@ func FuzzRawHandles(f *testing.F) {
 			seed = append(seed, insert...)
 		}
 		f.Add(seed)
+		// Every bit of a live handle is flipped. A comparison that leaves out a bit would accept one.
+		seed = append([]byte{byte(i)}, insert...)
+		for bit := range 64 {
+			seed = append(seed, raw(byte(64+(bit+i)%64), uint64(bit)<<32|1<<24)...)
+		}
+		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if len(in) < 2 || len(in) > 4096 {

@@ -39,57 +39,40 @@ func mustReserve[T any](t testing.TB, p *pool.Pool[T]) *pool.Reservation[T] {
 // copyGuard copies in a way that vet does not see.
 func copyGuard[T any](to, from *T) { *to = *from }
 
-// requireRefused requires that every verb returns false for h and leaves the pool's values
-// alone.
-func requireRefused[T any](t *testing.T, p *pool.Pool[T], h pool.Handle[T]) {
-	t.Helper()
-	live := p.Len()
-	g := p.Pin()
-	v, ok := g.Get(h)
-	require.Falsef(t, ok, "Guard.Get(%v)", h)
-	require.Nil(t, v)
-	g.Unpin()
-	require.Falsef(t, p.Contains(h), "Contains(%v)", h)
-	_, ok = p.Hold(h)
-	require.Falsef(t, ok, "Hold(%v)", h)
-	_, ok = p.Get(h)
-	require.Falsef(t, ok, "Get(%v)", h)
-	require.Falsef(t, p.View(h, func(*T) { t.Errorf("View(%v) calls", h) }), "View(%v)", h)
-	require.Falsef(t, p.Remove(h), "Remove(%v)", h)
-	_, ok = p.Take(h)
-	require.Falsef(t, ok, "Take(%v)", h)
-	require.Zerof(t, p.RemoveBatch([]pool.Handle[T]{h, h}), "RemoveBatch(%v)", h)
-	q := p.Ptr(h)
-	require.False(t, q.Live())
-	_, ok = q.Get()
-	require.False(t, ok)
-	require.False(t, q.View(func(*T) { t.Error("Ptr.View calls") }))
-	require.False(t, q.Remove())
-	w := p.Worker()
-	require.Falsef(t, w.Remove(h), "Worker.Remove(%v)", h)
-	_, ok = w.Take(h)
-	require.Falsef(t, ok, "Worker.Take(%v)", h)
-	w.Close()
-	testkit.RequirePanicText(t, func() { p.MustGet(h) }, "pool: MustGet: handle "+h.String()+" is not live")
-	require.NotEqual(t, h.String()+" is live", testkit.FirstLine(p.Explain(h)))
-	require.Equalf(t, live, p.Len(), "after %v", h)
-}
+// inserter makes v live, through the pool or the Worker.
+type inserter[T any] func(p *pool.Pool[T], w *pool.Worker[T], v T) (pool.Handle[T], error)
 
-// everyInsert are the verbs that need a slot.
-func everyInsert(p *pool.Pool[int]) map[string]func() error {
-	return map[string]func() error{
-		"Insert":     func() error { _, err := p.Insert(1); return err },
-		"InsertWait": func() error { _, err := p.InsertWait(testkit.Done(), 1); return err },
-		"InsertFunc": func() error { _, err := p.InsertFunc(func(pool.Handle[int], *int) {}); return err },
-		"Reserve":    func() error { _, err := p.Reserve(); return err },
+// inserters are the verbs that need a slot. Commit is Reserve, for a value that is committed.
+func inserters[T any]() map[string]inserter[T] {
+	built := func(verb func(func(pool.Handle[T], *T)) (pool.Handle[T], error), v T) (pool.Handle[T], error) {
+		return verb(func(_ pool.Handle[T], to *T) { *to = v })
+	}
+	return map[string]inserter[T]{
+		"Insert": func(p *pool.Pool[T], _ *pool.Worker[T], v T) (pool.Handle[T], error) { return p.Insert(v) },
+		"InsertWait": func(p *pool.Pool[T], _ *pool.Worker[T], v T) (pool.Handle[T], error) {
+			return p.InsertWait(testkit.Done(), v)
+		},
+		"InsertFunc":        func(p *pool.Pool[T], _ *pool.Worker[T], v T) (pool.Handle[T], error) { return built(p.InsertFunc, v) },
+		"Worker.Insert":     func(_ *pool.Pool[T], w *pool.Worker[T], v T) (pool.Handle[T], error) { return w.Insert(v) },
+		"Worker.InsertFunc": func(_ *pool.Pool[T], w *pool.Worker[T], v T) (pool.Handle[T], error) { return built(w.InsertFunc, v) },
+		"Commit": func(p *pool.Pool[T], _ *pool.Worker[T], v T) (pool.Handle[T], error) {
+			r, err := p.Reserve()
+			if err != nil {
+				return 0, err
+			}
+			*r.Value() = v
+			return r.Commit(), nil
+		},
 	}
 }
 
 // requireRefusal requires that every inserting verb returns want and no other of the errors.
 func requireRefusal(t *testing.T, p *pool.Pool[int], want error, context string) {
 	t.Helper()
-	for verb, insert := range everyInsert(p) {
-		err := insert()
+	w := p.Worker()
+	defer w.Close()
+	for verb, insert := range inserters[int]() {
+		_, err := insert(p, w, 1)
 		require.ErrorIsf(t, err, want, "%s, %s", verb, context)
 		for _, other := range []error{pool.ErrStalled, pool.ErrExhausted} {
 			if other != want {

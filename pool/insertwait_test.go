@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -61,8 +60,8 @@ func woken(t *testing.T, ended <-chan outcome) outcome {
 	}
 }
 
-// TestInsertWaitIsWoken tries everything that frees a slot of a full pool, or uses up the last
-// one. A call that is refused with ErrFull does not poll, so each wake-up that is left out leaves
+// TestInsertWaitIsWoken tries what frees a slot of a full pool, or uses up the last one, and no
+// scenario has. A call that is refused with ErrFull does not poll, so each wake-up that is left out leaves
 // a call asleep.
 func TestInsertWaitIsWoken(t *testing.T) {
 	type (
@@ -70,42 +69,17 @@ func TestInsertWaitIsWoken(t *testing.T) {
 		H = []pool.Handle[int]
 	)
 	fill := func(t *testing.T, p P) H { return testkit.Fill(t, p, p.Cap(), testkit.Number) }
-	var inReset func()
 	twoLives := pool.Options[int]{Capacity: 1024, Shards: 1, Origin: testkit.LastGeneration - 2}
 	for name, c := range map[string]struct {
 		pool.Options[int]
 		prepare func(t *testing.T, p P) (free func())
 		want    error
 	}{
-		"Reservation.Cancel": {prepare: func(t *testing.T, p P) func() { return mustReserve(t, p).Cancel }},
 		"a constructor that fails": {prepare: func(t *testing.T, p P) func() {
 			return stalled(t, func(stall func()) {
 				_, _ = p.TryInsertFunc(func(pool.Handle[int], *int) error { stall(); return errors.New("no") })
 			})
 		}},
-		"Ref.Release": {prepare: func(t *testing.T, p P) func() {
-			h := fill(t, p)[0]
-			r := mustHold(t, p, h)
-			p.Remove(h)
-			return r.Release
-		}},
-		"Guard.Unpin": {prepare: func(t *testing.T, p P) func() {
-			h := fill(t, p)[0]
-			g := p.Pin()
-			p.Remove(h)
-			return func() { g.Unpin() }
-		}},
-		"the end of a Reset": {
-			Options: pool.Options[int]{Capacity: 1, Reset: func(*int) { inReset() }},
-			prepare: func(t *testing.T, p P) func() {
-				h := fill(t, p)[0]
-				return stalled(t, func(stall func()) {
-					inReset = stall
-					p.Remove(h)
-					_ = p.Synchronize(context.Background())
-				})
-			},
-		},
 		"Worker.Flush": {Options: pool.Options[int]{Capacity: 1024, Shards: 1}, prepare: func(t *testing.T, p P) func() {
 			hs := fill(t, p)
 			w := p.Worker()
@@ -226,39 +200,5 @@ func TestInsertWaitIsInOrder(t *testing.T) {
 		p.Remove(h)
 		h = woken(t, call).h
 		require.Equal(t, n+1, p.MustGet(h))
-	}
-}
-
-// TestInsertWaitServesAll has more goroutines than slots, guards that stall them, and nothing
-// but InsertWait to admit them. A lost wake-up leaves them all asleep.
-func TestInsertWaitServesAll(t *testing.T) {
-	const goroutines, capacity = 8, 4
-	for _, o := range []pool.Options[int]{{}, {Reuse: pool.FIFO}, {Shards: 1}, {Reset: func(*int) {}}, {Origin: testkit.LastGeneration - 1<<30}} {
-		o.Capacity = capacity
-		p := pool.Must(&o)
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		var wg sync.WaitGroup
-		for range goroutines {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				for i := range testkit.Long(8000) {
-					h, err := p.InsertWait(ctx, i)
-					if err != nil {
-						t.Errorf("value %d: %v; %+v", i, err, p.Stats())
-						return
-					}
-					if i%4 == 0 {
-						p.View(h, func(v *int) { runtime.Gosched() })
-					}
-					if v, ok := p.Take(h); !ok || v != i {
-						t.Errorf("%v has %d, %v; want %d", h, v, ok, i)
-					}
-				}
-			}()
-		}
-		wg.Wait()
-		cancel()
-		testkit.RequireReclaimed(t, p)
 	}
 }

@@ -110,6 +110,21 @@ func TestGuardMisusePanics(t *testing.T) {
 	require.Zero(t, p.Stats().Pinned)
 }
 
+// A copy's second Unpin panics, and ends no other guard's pin, which may be in the same cell.
+func TestCopysSecondUnpinPanics(t *testing.T) {
+	p := pool.Must[int](nil)
+	var copied pool.Guard[int]
+	g := p.Pin()
+	copyGuard(&copied, &g)
+	g.Unpin()
+	other := p.Pin()
+	for _, f := range []func(){copied.Unpin, copied.Repin, g.Unpin} {
+		testkit.RequirePanicText(t, f, "pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)")
+	}
+	require.Equal(t, 1, p.Stats().Pinned)
+	other.Unpin()
+}
+
 func TestRefMisusePanics(t *testing.T) {
 	const text = "pool: use of a Ref after Release"
 	p := pool.Must[int](nil)

@@ -206,27 +206,6 @@ func TestForgedSnapshots(t *testing.T) {
 	require.Equal(t, "0@13", testkit.MustInsert(t, c, [2]uint64{}).String(), "9 lived in the original, and 11 is burned")
 }
 
-// Lengths are not trusted: nothing is allocated for bytes that do not come.
-func TestHostileLengths(t *testing.T) {
-	if testkit.Watched {
-		t.Skip("the race detector allocates")
-	}
-	head := cut(snapshotOf(t, tiny(t, &pool.Options[[2]uint64]{Origin: 1})))[0]
-	lying := func(kind byte, slots, length uint32) []byte {
-		in := append(joined([][]byte{bytes.Clone(head)}), record(kind, 0, slots)...)
-		binary.LittleEndian.PutUint32(in[len(in)-4:], length)
-		return in
-	}
-	for name, in := range map[string][]byte{
-		"a payload of 1 GiB": lying(valuesKind, 1, 1<<30),
-		"a payload of 4 GiB": lying(valuesKind, 1, 1<<32-1),
-		"an end of 1 GiB":    lying(endKind, 0, 1<<30),
-		"a header of 4 GiB":  append(bytes.Clone(head[:12]), 0xff, 0xff, 0xff, 0xff),
-	} {
-		require.LessOrEqual(t, testkit.Allocated(func() { refusal[[2]uint64](t, in) }), uint64(1<<20), name)
-	}
-}
-
 // Vacant slots take few bytes to claim and much memory, which keeps to its bound: 32 KiB, or a
 // slot, for 20 bytes.
 func TestHostileVacancies(t *testing.T) {

@@ -211,6 +211,15 @@ func FuzzReadFrom(f *testing.F) {
 		seed(2, seedSnapshot(f, reuse, mixedOf))
 		seed(3, seedSnapshot(f, reuse, func(i int) struct{} { return struct{}{} }))
 	}
+	// Lengths are not trusted: nothing is allocated for bytes that do not come.
+	head := cut(seedSnapshot(f, pool.LIFO, func(i int) struct{} { return struct{}{} }))[0]
+	for _, kind := range []byte{valuesKind, endKind} {
+		in := append(joined([][]byte{head}), record(kind, 0, 1)...)
+		for _, length := range []uint32{1 << 30, 1<<32 - 1} {
+			seed(3, binary.LittleEndian.AppendUint32(in[:len(in)-4:len(in)-4], length))
+		}
+	}
+	seed(3, append(head[:12:12], 0xff, 0xff, 0xff, 0xff))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if len(in) < 1 {
 			return

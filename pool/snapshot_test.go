@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"runtime"
 	"testing"
 	"testing/iotest"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -128,45 +125,6 @@ func TestSnapshotPinsWhatItEncodes(t *testing.T) {
 	require.Equal(t, "first", v.mood)
 	require.False(t, c.Contains(next), "it was removed before the second look")
 	testkit.MustInsert(t, p, moody{mood: "another"})
-}
-
-// A snapshot while others insert and remove: what lives throughout is in it, and each value is
-// in its slot. Schedules of this are explored.
-func TestSnapshotWhileOthersChange(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := tiny(t, &pool.Options[fixed]{Reuse: reuse, Shards: 3})
-		stay := testkit.Fill(t, p, 300, func(i int) fixed { return fixed{ID: uint64(i + 1)} })
-		var stop atomic.Bool
-		testkit.Together(5, func(k int) {
-			var mine [20]pool.Handle[fixed]
-			for n := 0; k > 0 && !stop.Load(); n++ {
-				i := n % len(mine)
-				p.Remove(mine[i])
-				mine[i], _ = p.InsertFunc(func(h pool.Handle[fixed], v *fixed) { v.Self = h })
-				runtime.Gosched()
-			}
-			for n := 0; k == 0 && n < testkit.Long(100); n++ {
-				var b bytes.Buffer
-				_, err := p.WriteTo(&b)
-				assert.NoError(t, err)
-				c, err := pool.ReadTiny(&b, &pool.Options[fixed]{Shards: 2}, 1)
-				assert.NoError(t, err)
-				values := contents(c)
-				for i, h := range stay {
-					assert.EqualValues(t, i+1, values[h].ID, "%v lives throughout", h)
-					delete(values, h)
-				}
-				for h, v := range values {
-					assert.Equal(t, h, v.Self, "a value in another's slot")
-				}
-				runtime.Gosched()
-			}
-			if k == 0 {
-				stop.Store(true)
-			}
-		})
-		requireCopy(t, p, copyOf(t, p, nil)) // nothing changes
-	}
 }
 
 // WriteTo stops at a writer's error, and returns it with the count of bytes.

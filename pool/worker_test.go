@@ -64,30 +64,6 @@ func TestGCInsideWorkersLastOperation(t *testing.T) {
 	}
 }
 
-// One Worker may be used by many goroutines, one after another.
-func TestWorkerChangesHands(t *testing.T) {
-	p := tiny(t, &pool.Options[stamp]{Shards: 2})
-	turn := make(chan *pool.Worker[stamp], 1)
-	turn <- p.Worker()
-	testkit.Together(8, func(k int) {
-		var hs [20]pool.Handle[stamp]
-		for range testkit.Long(2000) {
-			w := <-turn
-			for i, h := range hs {
-				if v, ok := w.Take(h); ok != (h != 0) || ok && v.id != uint64(k) {
-					t.Errorf("%v: %v, %v", h, v, ok)
-				}
-				hs[i], _ = w.Insert(stamp{id: uint64(k)})
-			}
-			turn <- w
-		}
-	})
-	require.Equal(t, 8*20, p.Len())
-	(<-turn).Close()
-	p.Clear()
-	testkit.RequireReclaimed(t, p)
-}
-
 // After Flush a Worker keeps no pointer to a slot, so that Trim can give back the
 // memory of all that was in its reach.
 func TestFlushKeepsNoSlot(t *testing.T) {

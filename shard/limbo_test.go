@@ -1,12 +1,14 @@
 package shard_test
 
 import (
+	"context"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
 
@@ -46,6 +48,33 @@ func TestRemoveWaitsForNoLock(t *testing.T) {
 	require.Equal(t, len(hs), s.Pending())
 	r.arena.LetGo()
 	require.Zero(t, s.Pending())
+}
+
+// TestEpochAtItsLimitReusesNothingUnderAGuard: at the last epoch a guard delays all that waits,
+// since the epoch does not tell any more what was removed before its pin. While none is pinned,
+// nothing changes.
+func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
+	const slots = 150
+	for _, set := range []setup[uint64]{{exact: true}, {exact: true, fifo: true}, {}} {
+		set.slots, set.shards = slots, 2
+		r := newRig(t, set)
+		r.setEpoch(epoch.Limit)
+		s := r.shards[0]
+		for range 3 {
+			hs := r.claim(t, s, slots)
+			early := r.arena.Domain.Pin()
+			r.remove(t, s, hs[:slots/2]...)
+			late := r.arena.Domain.Pin()
+			r.remove(t, s, hs[slots/2:]...)
+			early.Unpin()
+			_, _, err := s.Claim()
+			require.ErrorIs(t, err, shard.ErrStalled)
+			require.ErrorIs(t, r.arena.Wait(testkit.Done()), context.Canceled)
+			late.Unpin()
+			require.EqualValues(t, uint64(epoch.Limit), r.arena.Domain.Epoch())
+			r.remove(t, s, r.claim(t, s, slots)...)
+		}
+	}
 }
 
 // TestStampIsNeverTooLow: a stamp has 32 bits, and is read as the latest epoch that they may

@@ -138,16 +138,6 @@ func (a *Actor[T]) place() *atomic.Pointer[Ticket[T]] { return &a.w.board[a.IntN
 // Remove removes t's value by one of the verbs, unless another goroutine does first.
 func (a *Actor[T]) Remove(t *Ticket[T]) { a.draw(verbs.Removes, 0, t).Do() }
 
-// Take takes the value of a ticket that no other goroutine knows.
-func (a *Actor[T]) Take(t *Ticket[T]) T {
-	c := a.named("Take", t)
-	c.Do()
-	if t.wins.Load() == 0 {
-		a.Failf("Take refuses %v, which no other goroutine knows", t.H)
-	}
-	return c.State.(*about[T]).taken
-}
-
 // bury records a handle that must never be live again.
 func (a *Actor[T]) bury(t *Ticket[T]) {
 	if t.stamp == 0 {
