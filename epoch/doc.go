@@ -24,7 +24,7 @@
 // retired.
 //
 // A guard that is never unpinned keeps everything retired after it from being reused.
-// [Domain.Scan] counts guards and returns the epoch of the oldest.
+// [Domain.Scan] counts guards and returns the epoch of the oldest, and [Domain.Age] its age.
 //
 // The terms are those of C++26's rcu_domain and of crossbeam. The scheme is epoch-based
 // reclamation (Fraser, 2004), with one cell a guard and stamps that are compared with the

@@ -52,6 +52,8 @@ type Domain struct {
 	//	moves    to a longer block, whose older is the block before
 	//	orders   the change announces the pin in the new block (P4)
 	top atom.Pointer[block]
+
+	ages
 }
 
 // New returns a domain with cells for four guards a processor at once. It adds cells for more
@@ -178,6 +180,13 @@ func (d *Domain) Scan() Pins {
 	p.visit(d.first)
 	for b := d.top.Load(); b != nil; b = b.older {
 		p.visitMark(b, len(b.marks)-1, 0)
+	}
+	switch {
+	case !dated || p.Count == 0:
+	case d.seen.Load() == p.Oldest:
+		d.note(p.Oldest)
+	default:
+		d.seen.Store(p.Oldest)
 	}
 	return p
 }

@@ -74,6 +74,16 @@ func ExampleDomain_Scan() {
 	// Output: 1 guard, the oldest 3 epochs back
 }
 
+func ExampleDomain_Age() {
+	d := epoch.New()
+	g := d.Pin()
+	d.Age(d.Scan()) // it counts from here
+	time.Sleep(time.Millisecond)
+	fmt.Println(d.Age(d.Scan()) >= time.Millisecond)
+	g.Unpin()
+	// Output: true
+}
+
 func ExampleDomain_Synchronize() {
 	d := epoch.New()
 	g := d.Pin()

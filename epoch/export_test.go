@@ -38,3 +38,6 @@ const (
 	Brief  = brief
 	Group  = fan
 )
+
+// Epoch returns the epoch in the guard's cell.
+func (g Guard) Epoch() uint64 { return epochOf(g.word) }

@@ -23,3 +23,6 @@ const (
 	probes = 4
 	rounds = 16
 )
+
+// dated has scans note when epochs ended.
+const dated = true

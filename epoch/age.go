@@ -1,0 +1,66 @@
+package epoch
+
+import (
+	"time"
+
+	"coatcheck/internal/atom"
+)
+
+// ages tells how old guards are. A pin that reads a clock would take several times as long. So
+// scans read it, and note:
+//
+//	each guard with an epoch below ended was pinned before since
+//
+// The naive way notes when a scan first finds the oldest epoch. While nothing is retired,
+// guards come and go in one epoch, and the last of them would get the age of the first. So a
+// scan notes an epoch only once it has ended, which is when Next is above it: a Pin that begins
+// later has a greater epoch (L10). Guards with that epoch began before the clock was read.
+//
+// Both words only grow, and since is raised first. So the since that is found with an ended is
+// that of its note, or later, and an age that is computed from it is too low at most.
+type ages struct {
+	_ [96]byte // pins read what lies before
+
+	// since is in nanoseconds of now. seen is the oldest epoch of the last scan that made no
+	// note, so that scans which meet short pins read no clock.
+	//
+	//	writers  Scan and Age; ended and since are only raised
+	//	readers  Scan and Age
+	ended, since, seen atom.Uint64
+}
+
+// started is when time began for now.
+var started = time.Now()
+
+func now() uint64 { return uint64(time.Since(started)) }
+
+// note notes the time if that epoch has ended and was not noted before.
+func (d *Domain) note(oldest uint64) {
+	if oldest >= d.ended.Load() && oldest < d.Next() {
+		raise(&d.since, now())
+		raise(&d.ended, oldest+1)
+	}
+}
+
+// Age returns how long at least the oldest guard that a scan of d has found is pinned, or 0 if
+// the scan found none. It counts from the second Scan that found the guard after something had
+// been retired under it, or from the first Age. Age retires nothing, but the next Pin begins
+// another epoch, as after Retire. At the Limit of epochs it does not count.
+func (d *Domain) Age(p Pins) time.Duration {
+	if !dated {
+		return 0
+	}
+	d.Retire()
+	d.note(p.Oldest)
+	if p.Oldest >= d.ended.Load() {
+		return 0 // there is none, or the epoch is the last
+	}
+	return time.Duration(now() - d.since.Load())
+}
+
+// raise makes a word that only grows at least v. Failure of the compare-and-swap means that
+// another goroutine has raised it.
+func raise(word *atom.Uint64, v uint64) {
+	for w := word.Load(); w < v && !word.CompareAndSwap(w, v); w = word.Load() {
+	}
+}
