@@ -372,7 +372,7 @@ func ExampleGuard_Repin() {
 	g := p.Pin()
 	p.Remove(h)
 	_, err := p.Insert("coat")
-	fmt.Println(err) // the guard may have seen the umbrella
+	fmt.Println(errors.Is(err, pool.ErrStalled)) // the guard may have seen the umbrella
 
 	g.Repin()
 	h, err = p.Insert("coat")
@@ -380,7 +380,7 @@ func ExampleGuard_Repin() {
 	fmt.Println(*v, err)
 	g.Unpin()
 	// Output:
-	// pool: full: removed slots wait for a guard that is still pinned, or for a Ref
+	// true
 	// coat <nil>
 }
 

@@ -3,6 +3,7 @@ package pool
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"coatcheck/shard"
 )
@@ -84,8 +85,8 @@ func (p *Pool[T]) ExplainOpen() string {
 		tell(&b)
 	}
 	r := &p.records
-	n, oldest := p.pinned()
-	add(n, fmt.Sprintf("%s pinned, the oldest %d epochs back", count(n, "guard"), oldest), r.guards.tell)
+	n, _, age := p.pinned()
+	add(n, fmt.Sprintf("%s pinned, the oldest for at least %v", count(n, "guard"), age.Truncate(time.Second)), r.guards.tell)
 	n = int(p.reserved.Load())
 	add(n, count(n, "Reservation")+" open", r.reservations.tell)
 	n = int(p.workers.Load())

@@ -71,7 +71,7 @@ func ExamplePool_ExplainOpen() {
 	w.Close()
 	fmt.Printf("%q\n", p.ExplainOpen())
 	// Output:
-	// 1 guard pinned, the oldest 0 epochs back
+	// 1 guard pinned, the oldest for at least 0s
 	// 1 Worker open
 	// ""
 }

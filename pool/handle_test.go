@@ -387,7 +387,7 @@ func (mc *machine[T]) refuse(which int, h pool.Handle[T]) {
 	wordsAfter, valuesAfter := pool.Image(mc.p)
 	statsAfter := mc.p.Stats()
 	// A verb that pins may let the epoch advance, whatever the handle.
-	statsAfter.Epoch, statsAfter.OldestPin = stats.Epoch, stats.OldestPin
+	statsAfter.Epoch, statsAfter.OldestPin, statsAfter.PinAge = stats.Epoch, stats.OldestPin, stats.PinAge
 	if !reflect.DeepEqual(words, wordsAfter) || !reflect.DeepEqual(values, valuesAfter) || stats != statsAfter {
 		mc.Failf("%s with %v, which is not live, wrote: %x became %x, before: %+v", v, h, words, wordsAfter, stats)
 	}

@@ -82,6 +82,10 @@ var (
 	// returned, or by a Ref. Pin says what more a guard delays in a pool with neither a
 	// Capacity nor a MaxLimbo. [Stats] shows how many guards are pinned and Refs are held.
 	//
+	// The error that a call returns wraps ErrStalled. Its text says how many slots wait, which
+	// limit they have come to, and how long the oldest pin has lasted at least, all at the
+	// moment at which the text is asked for. Until then the error keeps the pool reachable.
+	//
 	// It may happen although fewer than Capacity values are live, in a program that only calls
 	// View: its pin may be preempted. InsertWait waits for it.
 	ErrStalled = shard.ErrStalled

@@ -2,11 +2,14 @@ package pool
 
 import (
 	"log/slog"
+	"time"
 	"unsafe"
 )
 
 // Stats describes a pool at a moment. If other goroutines use the pool meanwhile, its figures
 // may belong to slightly different moments. Packages encoding/json and expvar show its fields.
+//
+// Insertions and removals are not counted: each would have to write one word more.
 type Stats struct {
 	Live  int // slots with a live value
 	Free  int // vacant slots in the pool's lists, or never used
@@ -29,12 +32,25 @@ type Stats struct {
 	Capacity  int   // the result of Cap
 	Bytes     int64 // memory of the pool, without what values point to
 
+	// MaxLimbo is the Limbo at which an insertion that needs new memory is refused:
+	// Options.MaxLimbo, or its default for what is live, or the Capacity if that is less.
+	MaxLimbo int
+
+	// Calls that were refused since New, by their error. An InsertWait counts once, if it
+	// returns such an error.
+	RefusedFull, RefusedStalled, RefusedExhausted int
+
 	// Epoch is the epoch in which a guard would begin if it were pinned now. An epoch passes when
 	// a guard is pinned after removed slots were sealed. So a forgotten guard has the age 1,
 	// however long it is pinned, if no other guard is.
 	Epoch     uint64
 	Pinned    int    // pinned guards, and calls and loops that hold a pin
 	OldestPin uint64 // age of the oldest pin, in epochs; 0 if there is none
+
+	// PinAge is how long the oldest pin has lasted, at least; 0 if there is none. A pin reads
+	// no clock, so that its age counts from the first look at it: by Stats, or when the second
+	// batch of slots is removed that it delays, mostly of 64.
+	PinAge time.Duration
 }
 
 // Stats returns the figures of the pool. It reads every slot that has memory and follows the
@@ -53,9 +69,12 @@ func (p *Pool[T]) Stats() Stats {
 		Allocated: c.Allocated,
 		Capacity:  p.Cap(),
 		Bytes:     int64(unsafe.Sizeof(*p)) + c.Bytes + p.domain.Bytes(),
+		MaxLimbo:  int(min(c.MaxLimbo, MaxCapacity)),
 		Epoch:     p.domain.Next(),
+
+		RefusedFull: int(c.Full), RefusedStalled: int(c.Stalled), RefusedExhausted: int(c.Spent),
 	}
-	st.Pinned, st.OldestPin = p.pinned()
+	st.Pinned, st.OldestPin, st.PinAge = p.pinned()
 	if st.Workers > 0 {
 		// A Worker's slots are in no list that others can read. They are what is left.
 		st.Cached = max(0, st.Allocated-st.Live-st.Free-st.Limbo-st.Reserved-st.Exhausted)
@@ -63,13 +82,14 @@ func (p *Pool[T]) Stats() Stats {
 	return st
 }
 
-// pinned returns how many guards are pinned, and how many epochs the oldest lies back.
-func (p *Pool[T]) pinned() (n int, oldest uint64) {
+// pinned returns how many guards are pinned, how many epochs the oldest lies back, and its age.
+func (p *Pool[T]) pinned() (n int, oldest uint64, age time.Duration) {
 	pins := p.domain.Scan()
 	if pins.Count == 0 {
-		return 0, 0
+		return 0, 0, 0
 	}
-	return pins.Count, p.domain.Next() - pins.Oldest
+	oldest = p.domain.Next() - pins.Oldest // before Age, which ends the epoch
+	return pins.Count, oldest, p.domain.Age(pins)
 }
 
 // LogValue implements [slog.LogValuer]. It returns a group of all figures.
@@ -88,9 +108,14 @@ func (s Stats) LogValue() slog.Value {
 		slog.Int("allocated", s.Allocated),
 		slog.Int("capacity", s.Capacity),
 		slog.Int64("bytes", s.Bytes),
+		slog.Int("maxLimbo", s.MaxLimbo),
+		slog.Int("refusedFull", s.RefusedFull),
+		slog.Int("refusedStalled", s.RefusedStalled),
+		slog.Int("refusedExhausted", s.RefusedExhausted),
 		slog.Uint64("epoch", s.Epoch),
 		slog.Int("pinned", s.Pinned),
 		slog.Uint64("oldestPin", s.OldestPin),
+		slog.Duration("pinAge", s.PinAge),
 	)
 }
 

@@ -65,6 +65,8 @@ type Arena[T any] struct {
 		err    error
 	}
 
+	refusals
+
 	// cached is how many slots all magazines together may keep.
 	//
 	//	writers  setReach

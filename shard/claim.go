@@ -29,9 +29,15 @@ func (a *Arena[T]) Claim(frame uintptr) (*Slot[T], uint64, error) {
 	return a.claim(s)
 }
 
-// claim repeats only because another insertion was faster, because it has called Resets, or
-// because a look-up's own pin is in the way, which ends by itself.
+// claim is seek for a call that is over if it is refused.
 func (a *Arena[T]) claim(s *shard[T]) (*Slot[T], uint64, error) {
+	slot, h, err := a.seek(s)
+	return slot, h, a.counted(err)
+}
+
+// seek repeats only because another insertion was faster, because it has called Resets, or
+// because a look-up's own pin is in the way, which ends by itself.
+func (a *Arena[T]) seek(s *shard[T]) (*Slot[T], uint64, error) {
 	for round := 0; ; round++ {
 		if slot, h := a.search(s); slot != nil {
 			return slot, h, nil
@@ -301,9 +307,9 @@ func (a *Arena[T]) reason(s *shard[T], d *decision[T]) error {
 		if d.grow = a.mayGrow(wait); d.grow {
 			return nil
 		}
-		return ErrStalled
+		return stalled[T]{a}
 	case wait > 0:
-		return ErrStalled
+		return stalled[T]{a}
 	}
 	return ErrFull
 }

@@ -13,6 +13,9 @@ type Counts struct {
 	Worn      float64 // share of its lives that the most worn slot with memory has had
 	Allocated int     // slots that have memory
 	Bytes     int64   // without the Arena itself and its Domain
+	MaxLimbo  int64   // the Limbo at which new memory is refused
+
+	Full, Stalled, Spent int64 // calls that were refused, by the error
 }
 
 // Count visits every slot that has memory, and follows the freelists.
@@ -27,6 +30,10 @@ func (a *Arena[T]) Count() Counts {
 		Worn:      a.usedUp(latest),
 		Allocated: a.Table.Resident(),
 		Bytes:     int64(len(a.shards))*int64(unsafe.Sizeof(shard[T]{})) + a.Table.Bytes(),
+		MaxLimbo:  a.limit(live),
+		Full:      a.refusals.full.Load(),
+		Stalled:   a.refusals.stalled.Load(),
+		Spent:     a.refusals.exhausted.Load(),
 	}
 	for i := range a.shards {
 		free, limbo := a.shards[i].count()

@@ -198,12 +198,12 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 		slot, h := a.firstLife(i)
 		return slot, h, nil
 	}
-	slot, h, err := a.claim(s)
+	slot, h, err := a.seek(s)
 	if err != nil && m.used > m.from {
 		m.retireBag() // the slots that only this magazine can have
-		slot, h, err = a.claim(s)
+		slot, h, err = a.seek(s)
 	}
-	return slot, h, err
+	return slot, h, a.counted(err)
 }
 
 // fetched notes that the magazine took slots from the shard's lists. If it gave some away

@@ -115,7 +115,7 @@ func TestRefusedInsertionLooksBehind(t *testing.T) {
 			require.Less(t, s.Done(), goal, "the first one waits")
 		}
 		_, _, err := s.Claim()
-		require.Equal(t, shard.ErrStalled, err)
+		require.ErrorIs(t, err, shard.ErrStalled)
 		young.Unpin()
 		s.Reclaim(nil)
 		requireFinished(t, s)

@@ -7,6 +7,7 @@ import (
 
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
+	"coatcheck/internal/hint"
 )
 
 // Wait returns once everything that was removed before the call has been reclaimed, except
@@ -109,8 +110,8 @@ const (
 // it looks a last time, and returns an error that wraps the refusal and ctx's error.
 func (a *Arena[T]) ClaimWait(ctx context.Context, frame uintptr) (*Slot[T], uint64, error) {
 	if len(a.turn) > 0 { // no call waits
-		if slot, h, err := a.Claim(frame); err == nil || err == ErrExhausted {
-			return slot, h, err
+		if slot, h, err := a.seek(a.Local(hint.Of(frame))); err == nil || err == ErrExhausted {
+			return slot, h, a.counted(err)
 		}
 	}
 	done := sleep(ctx, a.turn, 0)
@@ -119,12 +120,12 @@ func (a *Arena[T]) ClaimWait(ctx context.Context, frame uintptr) (*Slot[T], uint
 	}
 	for round := 0; ; round++ {
 		a.asleep.Swap(1) // publishes (P8)
-		slot, h, err := a.Claim(frame)
+		slot, h, err := a.seek(a.Local(hint.Of(frame)))
 		switch {
 		case err == nil || err == ErrExhausted:
-			return slot, h, err
+			return slot, h, a.counted(err)
 		case done != nil:
-			return nil, 0, fmt.Errorf("%w: %w", err, done)
+			return nil, 0, fmt.Errorf("%w: %w", a.counted(err), done)
 		case err == ErrFull && a.exact:
 			done = sleep(ctx, a.bell, 0)
 			round = -1 // a guard that comes from now on may be short
