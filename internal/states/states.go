@@ -2,7 +2,17 @@
 // and the collectors of pool/metrics.
 package states
 
-import "coatcheck/pool"
+import (
+	"time"
+
+	"go.uber.org/atomic"
+
+	"coatcheck/pool"
+)
+
+// OldPin is the age from which a pin makes a card of poolhttp's page amber. Only the test in a
+// browser sets it.
+var OldPin = atomic.NewDuration(time.Minute)
 
 // State is a state of a slot.
 type State struct {

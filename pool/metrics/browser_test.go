@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/states"
 	"coatcheck/pool"
 	"coatcheck/pool/poolhttp"
 )
@@ -206,6 +208,45 @@ func fill[T any](p *pool.Pool[T], n int) (hs []pool.Handle[T]) {
 		hs = append(hs, h)
 	}
 	return hs
+}
+
+// TestBrowserTellsWhatToDo: a card is amber under a guard that delays many slots, or lasts, and
+// red when insertions are refused.
+func TestBrowserTellsWhatToDo(t *testing.T) {
+	ctx := browser(t)
+	server := httptest.NewServer(poolhttp.Handler())
+	defer server.Close()
+	p := pool.Must(&pool.Options[int]{MaxLimbo: 10_000, Shards: 1})
+	poolhttp.Register("alarming", p)
+	edges := make(map[string]bool)
+	shows := func(colour, advice string) {
+		t.Helper()
+		var edge string
+		do(t, ctx, until(fmt.Sprintf(`(card => card.className === %q && (card.querySelector(".advice")?.textContent ?? "").includes(%q))
+			(document.getElementById("pool-alarming"))`, "card "+colour, advice)),
+			chromedp.Evaluate(`getComputedStyle(document.getElementById("pool-alarming")).borderTopColor`, &edge))
+		edges[edge] = true
+		shoot(t, ctx, "alarm-"+cmp.Or(colour, "none"), 1280, false)
+	}
+	churn := func(n int) {
+		for range n {
+			h, _ := p.Insert(1)
+			p.Remove(h)
+		}
+	}
+	do(t, ctx, chromedp.Navigate(server.URL))
+	churn(6000)
+	shows("", "")
+	g := p.Pin()
+	churn(6000)
+	shows("amber", "with 10,000 insertions may be refused: unpin guards")
+	defer states.OldPin.Store(states.OldPin.Swap(time.Second))
+	shows("amber", "A guard has been pinned for at least ")
+	churn(100_000)
+	shows("red", " of late, since removed slots wait for guards or Refs: unpin")
+	g.Unpin()
+	require.Len(t, edges, 3)
+	runtime.KeepAlive(p)
 }
 
 func TestBrowserShowsManyPools(t *testing.T) {

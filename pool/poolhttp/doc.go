@@ -11,6 +11,10 @@
 // every two seconds, on each request for the JSON, and by [All] and [Vars]. The chart has
 // a gap if there was no request for more than a minute.
 //
+// A card is amber if a pin has lasted for a minute, or half as many slots wait in limbo as may,
+// and red if insertions were refused since the last sample or in the last minute. Then it says
+// what to do.
+//
 // A request costs one call of [pool.Pool.Stats] for each pool, which visits every slot
 // that has memory. In a program built with the tag coatcheck_debug, the page and the JSON
 // also show the stacks that pinned or opened what is open, so restrict who may see them.

@@ -13,7 +13,7 @@ var layers = states.All
 
 const (
 	window = 5 * time.Minute // the time that a chart shows
-	apart  = time.Second     // the least time between kept samples: at most 301 of 72 bytes a pool
+	apart  = time.Second     // the least time between kept samples: at most 301 of 96 bytes a pool
 
 	// every is how often the page repeats its request, and how long the last sample is
 	// shown.
@@ -24,14 +24,15 @@ const (
 	lasts = 70 * time.Second
 )
 
-// sample is the height of each layer's upper edge at a moment.
+// sample is the height of each layer's upper edge at a moment, and what was refused until then.
 type sample struct {
-	at  time.Time
-	top [len(layers)]int
+	at      time.Time
+	top     [len(layers)]int
+	refused [3]int // stalled, full, exhausted
 }
 
 func sampled(at time.Time, st pool.Stats) sample {
-	s := sample{at: at}
+	s := sample{at: at, refused: [...]int{st.RefusedStalled, st.RefusedFull, st.RefusedExhausted}}
 	sum := 0
 	for i, l := range layers {
 		sum += l.Of(st)

@@ -26,6 +26,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"grouped": grouped,
 	"bytes":   inBytes,
 	"share":   share,
+	"age":     age,
 }).Parse(pageText))
 
 // policy lets the browser run and fetch only what the page contains.
@@ -57,7 +58,13 @@ type card struct {
 	Bounded    bool
 	Layers     []layer
 	Chart      chart
+	Health     health
 	Open       string
+}
+
+// Refused returns how many insertions were refused.
+func (c card) Refused() int {
+	return c.Stats.RefusedFull + c.Stats.RefusedStalled + c.Stats.RefusedExhausted
 }
 
 // layer is a line of a card's legend.
@@ -76,7 +83,7 @@ func current() page {
 	}
 	for e, p := range registered() {
 		st, past := e.look(p)
-		c := card{Name: e.name, Type: e.values, Stats: st, Bounded: st.Capacity < pool.MaxCapacity, Chart: draw(past), Open: open(p)}
+		c := card{Name: e.name, Type: e.values, Stats: st, Bounded: st.Capacity < pool.MaxCapacity, Chart: draw(past), Health: judge(st, past), Open: open(p)}
 		for _, l := range layers {
 			c.Layers = append(c.Layers, layer{l.Name, l.What, l.Of(st)})
 		}

@@ -59,23 +59,30 @@ func TestInstrumentsTellEveryFigure(t *testing.T) {
 	require.Empty(t, collect(t, reader, "observed"))
 
 	st := metricstest.Open(t, "observed")
+	observed := collect(t, reader, "observed")
+	const age = "coatcheck.pool.oldest_pin.age s gauge"
+	require.GreaterOrEqual(t, observed[age], st.PinAge.Seconds())
+	delete(observed, age)
 	require.Equal(t, map[string]float64{
-		"coatcheck.pool.slot.count {slot} up-downlive":      14,
-		"coatcheck.pool.slot.count {slot} up-downlimbo":     9,
-		"coatcheck.pool.slot.count {slot} up-downreserved":  2,
-		"coatcheck.pool.slot.count {slot} up-downexhausted": 0,
-		"coatcheck.pool.slot.count {slot} up-downfree":      float64(st.Free),
-		"coatcheck.pool.slot.count {slot} up-downcached":    float64(st.Cached),
-		"coatcheck.pool.slot.limit {slot} up-down":          5000,
-		"coatcheck.pool.memory.usage By up-down":            float64(st.Bytes),
-		"coatcheck.pool.ref.count {ref} up-down":            1,
-		"coatcheck.pool.worker.count {worker} up-down":      1,
-		"coatcheck.pool.guard.count {guard} up-down":        4,
-		"coatcheck.pool.oldest_pin.age {epoch} gauge":       float64(st.OldestPin),
-		"coatcheck.pool.worn 1 gauge":                       st.Worn,
-		"coatcheck.pool.epochs {epoch} counter":             float64(st.Epoch),
-		"coatcheck.pool.dropped {object} counter":           0,
-	}, collect(t, reader, "observed"))
+		"coatcheck.pool.slot.count {slot} up-downlive":         14,
+		"coatcheck.pool.slot.count {slot} up-downlimbo":        9,
+		"coatcheck.pool.slot.count {slot} up-downreserved":     2,
+		"coatcheck.pool.slot.count {slot} up-downexhausted":    0,
+		"coatcheck.pool.slot.count {slot} up-downfree":         float64(st.Free),
+		"coatcheck.pool.slot.count {slot} up-downcached":       float64(st.Cached),
+		"coatcheck.pool.slot.limit {slot} up-down":             5000,
+		"coatcheck.pool.memory.usage By up-down":               float64(st.Bytes),
+		"coatcheck.pool.ref.count {ref} up-down":               1,
+		"coatcheck.pool.worker.count {worker} up-down":         1,
+		"coatcheck.pool.guard.count {guard} up-down":           4,
+		"coatcheck.pool.limbo.limit {slot} up-down":            5000,
+		"coatcheck.pool.refused.full {insertion} counter":      1,
+		"coatcheck.pool.refused.stalled {insertion} counter":   2,
+		"coatcheck.pool.refused.exhausted {insertion} counter": 0,
+		"coatcheck.pool.worn 1 gauge":                          st.Worn,
+		"coatcheck.pool.epochs {epoch} counter":                float64(st.Epoch),
+		"coatcheck.pool.dropped {object} counter":              0,
+	}, observed)
 
 	require.NoError(t, registration.Unregister())
 	require.Empty(t, collect(t, reader, "observed"))

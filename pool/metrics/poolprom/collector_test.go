@@ -52,7 +52,8 @@ func TestGatherHasEveryFigure(t *testing.T) {
 		"slots{pool=scraped,state=live}": st.Live, "slots{pool=scraped,state=free}": st.Free, "slots{pool=scraped,state=limbo}": st.Limbo,
 		"slots{pool=scraped,state=cached}": st.Cached, "slots{pool=scraped,state=reserved}": 2, "slots{pool=scraped,state=exhausted}": 0,
 		"capacity_slots{pool=scraped}": 5000, "memory_bytes{pool=scraped}": int(st.Bytes), "refs{pool=scraped}": 1,
-		"workers{pool=scraped}": 1, "guards{pool=scraped}": 4, "oldest_pin_epochs{pool=scraped}": int(st.OldestPin),
+		"workers{pool=scraped}": 1, "guards{pool=scraped}": 4, "limbo_limit_slots{pool=scraped}": 5000,
+		"refused_full_total{pool=scraped}": 1, "refused_stalled_total{pool=scraped}": 2, "refused_exhausted_total{pool=scraped}": 0,
 		"epochs_total{pool=scraped}": int(st.Epoch), "dropped_total{pool=scraped}": 0,
 	}
 	require.Equal(t, 14, st.Live)
@@ -63,7 +64,9 @@ func TestGatherHasEveryFigure(t *testing.T) {
 	}
 	require.Equal(t, st.Worn, values["coatcheck_pool_worn_ratio{pool=scraped}"])
 	require.Positive(t, st.Worn)
-	require.Len(t, values, len(want)+1)
+	require.GreaterOrEqual(t, values["coatcheck_pool_oldest_pin_seconds{pool=scraped}"], st.PinAge.Seconds())
+	require.Positive(t, st.PinAge)
+	require.Len(t, values, len(want)+2)
 	for name, kind := range kinds {
 		want := dto.MetricType_GAUGE
 		if strings.HasSuffix(name, "_total") {

@@ -2,6 +2,7 @@
 package metricstest
 
 import (
+	"context"
 	"testing"
 
 	"coatcheck/pool"
@@ -14,6 +15,16 @@ func Open(t *testing.T, name string) pool.Stats {
 	t.Helper()
 	p := pool.Must(&pool.Options[int]{Shards: 1, Capacity: 5000})
 	poolhttp.Register(name, p)
+	for range 5001 {
+		_, _ = p.Insert(0) // the last is refused
+	}
+	g := p.Pin()
+	p.Clear()
+	for range 2 {
+		_, _ = p.Insert(0) // refused, since all wait for the guard
+	}
+	g.Unpin()
+	_ = p.Synchronize(context.Background())
 	w := p.Worker()
 	t.Cleanup(w.Close)
 	var hs []pool.Handle[int]
