@@ -51,12 +51,9 @@ func TestStatsTellTheLimitOfLimbo(t *testing.T) {
 // do not.
 func TestStatsCountRefusals(t *testing.T) {
 	p := tiny(t, &pool.Options[int]{Capacity: 4, Shards: 1, Origin: testkit.LastGeneration - 2}) // two lives
-	w := p.Worker()
-	n := len(everyInsert(p)) + 1
+	n := len(inserters[int]())
 	refuse := func(want error, counts ...int) {
 		requireRefusal(t, p, want, "")
-		_, err := w.Insert(1)
-		require.ErrorIs(t, err, want)
 		st := p.Stats()
 		require.Equal(t, counts, []int{st.RefusedFull, st.RefusedStalled, st.RefusedExhausted})
 	}
