@@ -28,7 +28,11 @@ var limits string
 
 const (
 	few, many = 20_000, 120_000
-	slack     = 1.03
+
+	// A count may be 3 % above its limit, or by three: the assembler pads jumps, so the place of
+	// a loop decides about one to three instructions.
+	slack   = 1.03
+	padding = 3
 )
 
 func main() {
@@ -68,12 +72,12 @@ func compare() error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		fmt.Printf("%-32s%8.1f%8.0f\n", name, now, limit)
-		if now > limit*slack {
+		if now > max(limit*slack, limit+padding) {
 			above = append(above, name)
 		}
 	}
 	if len(above) > 0 {
-		return fmt.Errorf("more than 3 %% above the limit: %s", strings.Join(above, ", "))
+		return fmt.Errorf("above the limit: %s", strings.Join(above, ", "))
 	}
 	return nil
 }

@@ -8,9 +8,11 @@ type value struct{ a, _ uint64 }
 // operations are loops of n, as a user's program has them.
 var operations = map[string]func(n int){
 	"Worker, insert and remove":            func(n int) { workerPairs(pool.Must[value](nil), n) },
+	"Worker, replace among 1,000":          workerReplacements,
 	"Worker, with a Capacity":              func(n int) { workerPairs(bounded(), n) },
 	"Worker, values with pointers":         workerPointers,
 	"Pool, insert and remove":              func(n int) { poolPairs(pool.Must[value](nil), n) },
+	"Pool, replace among 1,000":            poolReplacements,
 	"Pool, with a Capacity":                func(n int) { poolPairs(bounded(), n) },
 	"Pool, FIFO":                           func(n int) { poolPairs(pool.Must(&pool.Options[value]{Reuse: pool.FIFO}), n) },
 	"Pool, with a Capacity, under a guard": guardedPairs,
@@ -39,6 +41,19 @@ func workerPointers(n int) {
 	}
 }
 
+func workerReplacements(n int) {
+	p := pool.Must[value](nil)
+	w := p.Worker()
+	hs := thousand(w.Insert)
+	for i, k := 0, 0; i < n; i++ {
+		w.Remove(hs[k])
+		hs[k], _ = w.Insert(value{a: uint64(i)})
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+}
+
 func poolPairs(p *pool.Pool[value], n int) {
 	for i := range n {
 		h, _ := p.Insert(value{a: uint64(i)})
@@ -64,9 +79,21 @@ func guardedPairs(n int) {
 	}
 }
 
+func poolReplacements(n int) {
+	p := pool.Must[value](nil)
+	hs := thousand(p.Insert)
+	for i, k := 0, 0; i < n; i++ {
+		p.Remove(hs[k])
+		hs[k], _ = p.Insert(value{a: uint64(i)})
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+}
+
 func gets(n int) {
 	p := pool.Must[value](nil)
-	hs := thousand(p)
+	hs := thousand(p.Insert)
 	sum := uint64(0)
 	for i, k := 0, 0; i < n; i++ {
 		if v, ok := p.Get(hs[k]); ok {
@@ -81,7 +108,7 @@ func gets(n int) {
 
 func guardGets(n int) {
 	p := pool.Must[value](nil)
-	hs := thousand(p)
+	hs := thousand(p.Insert)
 	g := p.Pin()
 	defer g.Unpin()
 	sum := uint64(0)
@@ -107,9 +134,9 @@ func pins(n int) {
 // Sum keeps the compiler from leaving look-ups out.
 var Sum uint64
 
-func thousand(p *pool.Pool[value]) (hs []pool.Handle[value]) {
+func thousand(insert func(value) (pool.Handle[value], error)) (hs []pool.Handle[value]) {
 	for i := range 1000 {
-		h, _ := p.Insert(value{a: uint64(i)})
+		h, _ := insert(value{a: uint64(i)})
 		hs = append(hs, h)
 	}
 	return hs
