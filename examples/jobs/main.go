@@ -7,9 +7,9 @@
 // handles. So slots are reused during the run, a link to a finished job is detected, and
 // no record needs a lock.
 //
-// Read node.go, sched.go and worker.go for the scheduler, which knows only the
-// imports of packages and the number of their files. list.go and graph.go make the graph,
-// and check.go does the work.
+// In ../internal/jobs read node.go, sched.go and worker.go for the scheduler, which knows
+// only the imports of packages and the number of their files. list.go and graph.go make
+// the graph, and check.go does the work. examples/remote has other processes do it.
 package main
 
 import (
@@ -22,6 +22,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"coatcheck/examples/internal/jobs"
 )
 
 const usage = `usage: jobs [packages]
@@ -51,31 +53,29 @@ func main() {
 // and prints a table.
 func checkAll(ctx context.Context, patterns []string, workers int, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "type-checking %s and all that they import, by %d workers\n", strings.Join(patterns, " "), workers)
-	packages, err := list(ctx, patterns, stderr)
+	units, err := jobs.Load(ctx, patterns, stderr)
 	if err != nil {
 		return err
 	}
-	units, err := connect(packages)
-	if err != nil {
-		return err
-	}
-	c := newChecker(units)
+	c := jobs.NewChecker(units)
 	start := time.Now()
-	out, err := schedule(ctx, units, workers, c)
+	out, err := jobs.Schedule(ctx, units, workers, c)
 	if err != nil {
 		return err
 	}
-	files, lines := c.total()
+	took := time.Since(start)
+	files, lines := c.Total()
 	_, err = fmt.Fprintf(stdout, `packages            %9d  those with tests alone included
 files               %9d  without tests, for this platform
 lines               %9d  bodies of functions included
+declarations         %.8s  a digest of all of them, and of their types
 jobs inserted       %9d  a package or a file each
 jobs removed        %9d  the pool is empty
   on another worker %9d  %.1f %% of the removals: not by the worker that inserted
 slots allocated     %9d  %d of them were used
 reuses              %9d  insertions into a slot that had held a job before
 wall time           %7.2f s
-`, len(units), files, lines, out.inserted, out.removed, out.elsewhere, 100*float64(out.elsewhere)/float64(out.removed),
-		out.allocated, out.inserted-out.reuses, out.reuses, time.Since(start).Seconds())
+`, len(units), files, lines, jobs.DigestAll(c.Digests()), out.Inserted, out.Removed, out.Elsewhere, 100*float64(out.Elsewhere)/float64(out.Removed),
+		out.Allocated, out.Inserted-out.Reuses, out.Reuses, took.Seconds())
 	return err
 }

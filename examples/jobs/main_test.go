@@ -15,8 +15,8 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// jobs checks packages as the program does.
-func jobs(t *testing.T, workers int, patterns ...string) (stdout, stderr string, err error) {
+// checked checks packages as the program does.
+func checked(t *testing.T, workers int, patterns ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	testkit.Within(t, func() { err = checkAll(t.Context(), patterns, workers, &out, &errs) })
@@ -62,7 +62,7 @@ func TestJobsChecksPackages(t *testing.T) {
 		patterns = []string{"std"}
 	}
 	for workers, least := range least {
-		table, _, err := jobs(t, workers, patterns...)
+		table, _, err := checked(t, workers, patterns...)
 		require.NoError(t, err)
 		packages, files := column(t, table, "packages"), column(t, table, "files")
 		require.Greater(t, packages, 40)
@@ -102,7 +102,7 @@ func TestJobsRefuses(t *testing.T) {
 		"no/such/package/xy": {"go list", "no/such/package/xy"},
 	} {
 		t.Run(pattern, func(t *testing.T) {
-			table, errs, err := jobs(t, 3, pattern)
+			table, errs, err := checked(t, 3, pattern)
 			require.Error(t, err)
 			require.Empty(t, table)
 			for _, w := range want {
@@ -110,7 +110,7 @@ func TestJobsRefuses(t *testing.T) {
 			}
 		})
 	}
-	table, errs, err := jobs(t, 2, "./good")
+	table, errs, err := checked(t, 2, "./good")
 	require.NoError(t, err)
 	require.Equal(t, "type-checking ./good and all that they import, by 2 workers\n", errs)
 	require.Equal(t, 3, column(t, table, "lines"))

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"coatcheck/pool"
@@ -25,8 +25,8 @@ const (
 type task struct {
 	kind       kind
 	insertedBy int    // number of the worker
-	unit       *unit  // the package
-	file       int    // of a parse task: which of unit.files
+	unit       *Unit  // the package
+	file       int    // of a parse task: which of unit.Files
 	parent     handle // of a parse task: the job of its package
 }
 
@@ -41,7 +41,7 @@ type node struct {
 	//
 	//	writers  the workers that finish an import
 	//	readers  the same: the worker that decrements it to zero makes the job ready
-	//	moves    len(unit.imports) → 0, by ones
+	//	moves    len(unit.Imports) → 0, by ones
 	//	orders   publishes what the import's check wrote to the worker that reaches zero
 	unmet atomic.Int32
 
@@ -49,7 +49,7 @@ type node struct {
 	//
 	//	writers  the workers that finish a file
 	//	readers  the same: the worker that decrements it to zero checks the package
-	//	moves    len(unit.files) → 0, by ones
+	//	moves    len(unit.Files) → 0, by ones
 	//	orders   publishes the file's syntax tree to the worker that reaches zero
 	unparsed atomic.Int32
 

@@ -1,4 +1,7 @@
-package main
+// Package jobs is the parallel job system of examples/jobs, which examples/remote uses as well.
+// The scheduler is in node.go, sched.go and worker.go; list.go and graph.go make the graph of
+// packages, and check.go type-checks them.
+package jobs
 
 import (
 	"context"
@@ -26,39 +29,39 @@ import (
 // worker waits to send. The worker that finishes the last package closes it. An error or a
 // cancelled context ends a run early; running jobs finish. A panic ends the program.
 
-// work is the work of the jobs. The scheduler calls check(u) once, after every parse of u
-// and every check of u's imports has returned, and what these wrote is visible to it.
+// Work is the work of the jobs. The scheduler calls Check once for u, after every Parse of u
+// and every Check of u's imports has returned, and what these wrote is visible to it.
 // Calls for different files and packages may be concurrent.
-type work interface {
-	parse(u *unit, file int) error
-	check(u *unit) error
+type Work interface {
+	Parse(u *Unit, file int) error
+	Check(ctx context.Context, u *Unit) error
 }
 
-// outcome is the counts of a run.
-type outcome struct {
+// Outcome is the counts of a run.
+type Outcome struct {
 	tally
-	allocated int // slots that have memory at the end
+	Allocated int // slots that have memory at the end
 }
 
 // tally counts what one worker does to the pool.
 type tally struct {
-	inserted  int
-	removed   int
-	elsewhere int // of those removed: inserted by another worker
-	reuses    int // of those inserted: into a slot that had held a node before
+	Inserted  int
+	Removed   int
+	Elsewhere int // of those removed: inserted by another worker
+	Reuses    int // of those inserted: into a slot that had held a node before
 }
 
 // add adds o to t.
 func (t *tally) add(o tally) {
-	t.inserted += o.inserted
-	t.removed += o.removed
-	t.elsewhere += o.elsewhere
-	t.reuses += o.reuses
+	t.Inserted += o.Inserted
+	t.Removed += o.Removed
+	t.Elsewhere += o.Elsewhere
+	t.Reuses += o.Reuses
 }
 
 // scheduler is the state that the workers of one run share.
 type scheduler struct {
-	work  work
+	work  Work
 	nodes *pool.Pool[node]
 	ready chan handle // packages to open, files to parse
 
@@ -74,17 +77,17 @@ type scheduler struct {
 // firstGeneration is that of a slot which was never used.
 const firstGeneration = 1
 
-// schedule runs the jobs of all units and returns once every worker has left. An error of
+// Schedule runs the jobs of all units and returns once every worker has left. An error of
 // a job stops the run, and so does the end of ctx. A run without an error has done every
 // job, and has found its pool empty at the end.
-func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outcome, error) {
+func Schedule(ctx context.Context, units []*Unit, workers int, jobs Work) (Outcome, error) {
 	nodes, err := pool.New(&pool.Options[node]{Origin: firstGeneration})
 	if err != nil {
-		return outcome{}, err
+		return Outcome{}, err
 	}
 	most := len(units)
 	for _, u := range units {
-		most += len(u.files)
+		most += len(u.Files)
 	}
 	s := &scheduler{work: jobs, nodes: nodes, ready: make(chan handle, most)}
 	crew := make([]*worker, workers)
@@ -99,7 +102,7 @@ func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outco
 		}
 		err = group.Wait()
 	}
-	var out outcome
+	var out Outcome
 	for _, w := range crew {
 		w.slots.Close()
 		out.tally.add(w.tally)
@@ -107,7 +110,7 @@ func schedule(ctx context.Context, units []*unit, workers int, jobs work) (outco
 	if err == nil {
 		err = s.settle(ctx)
 	}
-	out.allocated = nodes.Stats().Allocated
+	out.Allocated = nodes.Stats().Allocated
 	return out, err
 }
 

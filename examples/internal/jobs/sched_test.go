@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 
 // chain is a graph in which every unit imports the one before it, each with that many
 // files. At most one package is ready at a time, so all workers but one park.
-func chain(n, files int) []*unit {
-	units := make([]*unit, n)
+func chain(n, files int) []*Unit {
+	units := make([]*Unit, n)
 	for i := range units {
-		units[i] = &unit{index: i, path: fmt.Sprintf("u%d", i), files: make([]string, files)}
+		units[i] = &Unit{Index: i, Path: fmt.Sprintf("u%d", i), Files: make([]string, files)}
 		if i > 0 {
-			units[i].imports = []*unit{units[i-1]}
+			units[i].Imports = []*Unit{units[i-1]}
 		}
 	}
 	return units
@@ -30,12 +30,12 @@ func chain(n, files int) []*unit {
 
 // tangle is a random graph without cycles: up to four imports and up to six
 // files for each unit, some without any.
-func tangle(r *rand.Rand, n int) []*unit {
+func tangle(r *rand.Rand, n int) []*Unit {
 	units := chain(n, 0)
 	for i, u := range units {
-		u.files, u.imports = make([]string, r.IntN(7)), nil
+		u.Files, u.Imports = make([]string, r.IntN(7)), nil
 		for _, j := range r.Perm(i)[:r.IntN(min(i, 4)+1)] {
-			u.imports = append(u.imports, units[j])
+			u.Imports = append(u.Imports, units[j])
 		}
 	}
 	return units
@@ -48,42 +48,42 @@ type judge struct {
 	parsed  [][]int
 	checked []int
 	checks  atomic.Int32
-	onParse func(u *unit, file int) error
-	onCheck func(u *unit) error
+	onParse func(u *Unit, file int) error
+	onCheck func(u *Unit) error
 }
 
-func newJudge(t *testing.T, units []*unit) *judge {
+func newJudge(t *testing.T, units []*Unit) *judge {
 	j := &judge{t: t, parsed: make([][]int, len(units)), checked: make([]int, len(units))}
-	j.onParse = func(*unit, int) error { return nil }
-	j.onCheck = func(*unit) error { return nil }
+	j.onParse = func(*Unit, int) error { return nil }
+	j.onCheck = func(*Unit) error { return nil }
 	for i, u := range units {
-		j.parsed[i] = make([]int, len(u.files))
+		j.parsed[i] = make([]int, len(u.Files))
 	}
 	return j
 }
 
-func (j *judge) parse(u *unit, file int) error {
-	j.parsed[u.index][file]++
-	for _, v := range u.imports {
-		if j.checked[v.index] != 1 {
-			j.t.Errorf("file %d of %s is parsed before %s is checked", file, u.path, v.path)
+func (j *judge) Parse(u *Unit, file int) error {
+	j.parsed[u.Index][file]++
+	for _, v := range u.Imports {
+		if j.checked[v.Index] != 1 {
+			j.t.Errorf("file %d of %s is parsed before %s is checked", file, u.Path, v.Path)
 		}
 	}
 	return j.onParse(u, file)
 }
 
-func (j *judge) check(u *unit) error {
-	for file, n := range j.parsed[u.index] {
+func (j *judge) Check(_ context.Context, u *Unit) error {
+	for file, n := range j.parsed[u.Index] {
 		if n != 1 {
-			j.t.Errorf("%s is checked when its file %d was parsed %d times", u.path, file, n)
+			j.t.Errorf("%s is checked when its file %d was parsed %d times", u.Path, file, n)
 		}
 	}
-	for _, v := range u.imports {
-		if j.checked[v.index] != 1 {
-			j.t.Errorf("%s is checked before %s", u.path, v.path)
+	for _, v := range u.Imports {
+		if j.checked[v.Index] != 1 {
+			j.t.Errorf("%s is checked before %s", u.Path, v.Path)
 		}
 	}
-	j.checked[u.index]++
+	j.checked[u.Index]++
 	j.checks.Inc()
 	return j.onCheck(u)
 }
@@ -102,21 +102,21 @@ func TestScheduleRunsEveryJobOnceInOrder(t *testing.T) {
 			units := tangle(rand.New(rand.NewPCG(seed, 0)), 400)
 			jobs := len(units)
 			for _, u := range units {
-				jobs += len(u.files)
+				jobs += len(u.Files)
 			}
 			j := newJudge(t, units)
-			var out outcome
+			var out Outcome
 			testkit.Within(t, func() {
 				var err error
-				out, err = schedule(t.Context(), units, workers, j)
+				out, err = Schedule(t.Context(), units, workers, j)
 				require.NoError(t, err, "seed %d, %d workers", seed, workers)
 			})
 			j.requireDone()
-			require.Equal(t, jobs, out.inserted)
-			require.Equal(t, jobs, out.removed)
-			require.LessOrEqual(t, out.inserted-out.reuses, out.allocated)
+			require.Equal(t, jobs, out.Inserted)
+			require.Equal(t, jobs, out.Removed)
+			require.LessOrEqual(t, out.Inserted-out.Reuses, out.Allocated)
 			if workers == 1 {
-				require.Zero(t, out.elsewhere)
+				require.Zero(t, out.Elsewhere)
 			}
 		}
 	}
@@ -128,24 +128,24 @@ func TestScheduleStops(t *testing.T) {
 	failure := errors.New("no")
 	ends := map[string]func(j *judge, cancel context.CancelCauseFunc){
 		"parse fails": func(j *judge, _ context.CancelCauseFunc) {
-			j.onParse = func(u *unit, file int) error {
-				if u.index == 11 && file == 2 {
+			j.onParse = func(u *Unit, file int) error {
+				if u.Index == 11 && file == 2 {
 					return failure
 				}
 				return nil
 			}
 		},
 		"check fails": func(j *judge, _ context.CancelCauseFunc) {
-			j.onCheck = func(u *unit) error {
-				if u.index == 10 {
+			j.onCheck = func(u *Unit) error {
+				if u.Index == 10 {
 					return failure
 				}
 				return nil
 			}
 		},
 		"context ends": func(j *judge, cancel context.CancelCauseFunc) {
-			j.onCheck = func(u *unit) error {
-				if u.index >= 10 {
+			j.onCheck = func(u *Unit) error {
+				if u.Index >= 10 {
 					cancel(failure)
 					time.Sleep(time.Millisecond)
 				}
@@ -161,7 +161,7 @@ func TestScheduleStops(t *testing.T) {
 				j := newJudge(t, units)
 				end(j, cancel)
 				testkit.Within(t, func() {
-					_, err := schedule(ctx, units, workers, j)
+					_, err := Schedule(ctx, units, workers, j)
 					require.ErrorIs(t, err, failure)
 				})
 				require.GreaterOrEqual(t, j.checks.Load(), int32(11))
@@ -194,7 +194,7 @@ func TestWorkerRefusesStaleJob(t *testing.T) {
 	_, err = w.fileDone(h)
 	require.ErrorContains(t, err, h.String())
 	require.ErrorContains(t, w.importDone([]handle{h}), h.String())
-	require.Equal(t, tally{inserted: 1, removed: 1}, w.tally)
+	require.Equal(t, tally{Inserted: 1, Removed: 1}, w.tally)
 
 	w.slots.Close()
 	require.NoError(t, s.settle(t.Context()))

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"testing"
@@ -15,10 +15,10 @@ func TestConnectResolvesVendored(t *testing.T) {
 	net.ImportMap = map[string]string{"x/dns": "vendor/x/dns"}
 	units, err := connect([]listed{pack("fmt"), pack("vendor/x/dns"), net})
 	require.NoError(t, err)
-	require.Same(t, units[1], units[2].bySpell["x/dns"])
-	require.Same(t, units[0], units[2].bySpell["fmt"])
-	require.Equal(t, []*unit{units[1], units[0]}, units[2].imports)
-	require.Len(t, units[2].files, 2)
+	require.Same(t, units[1], units[2].BySpell["x/dns"])
+	require.Same(t, units[0], units[2].BySpell["fmt"])
+	require.Equal(t, []*Unit{units[1], units[0]}, units[2].Imports)
+	require.Len(t, units[2].Files, 2)
 }
 
 func TestConnectRefusesWhatIsNotListed(t *testing.T) {
@@ -29,5 +29,5 @@ func TestConnectRefusesWhatIsNotListed(t *testing.T) {
 func TestConnectReadsNoFilesOfUnsafe(t *testing.T) {
 	units, err := connect([]listed{pack("unsafe")})
 	require.NoError(t, err)
-	require.Empty(t, units[0].files)
+	require.Empty(t, units[0].Files)
 }

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -19,13 +19,13 @@ type worker struct {
 // begin inserts a job for each package, links it to the jobs that wait for it, and makes
 // the jobs ready that wait for nothing. It runs before any worker does, so the plain
 // fields of a node need no lock.
-func (w *worker) begin(units []*unit) error {
+func (w *worker) begin(units []*Unit) error {
 	jobs := make([]handle, len(units))
 	for i, u := range units {
 		h, err := w.insert(func(n *node) {
 			n.task = task{kind: packageJob, unit: u}
-			n.unmet.Store(int32(len(u.imports)))
-			n.unparsed.Store(int32(len(u.files)))
+			n.unmet.Store(int32(len(u.Imports)))
+			n.unparsed.Store(int32(len(u.Files)))
 		})
 		if err != nil {
 			return err
@@ -37,15 +37,15 @@ func (w *worker) begin(units []*unit) error {
 	g := w.nodes.Pin()
 	defer g.Unpin()
 	for i, u := range units {
-		if len(u.imports) == 0 {
+		if len(u.Imports) == 0 {
 			w.ready <- jobs[i]
 		}
-		for _, imported := range u.imports {
+		for _, imported := range u.Imports {
 			// A plain append to a node that has a handle is right only because no other
 			// goroutine has the handle yet.
-			n, ok := g.Get(jobs[imported.index])
+			n, ok := g.Get(jobs[imported.Index])
 			if !ok {
-				return lost(jobs[imported.index])
+				return lost(jobs[imported.Index])
 			}
 			n.dependents = append(n.dependents, jobs[i])
 		}
@@ -68,9 +68,9 @@ func (w *worker) loop(ctx context.Context) error {
 			}
 			switch t.kind {
 			case packageJob:
-				err = w.open(h, t.unit)
+				err = w.open(ctx, h, t.unit)
 			case parseTask:
-				err = w.parse(h, t)
+				err = w.parse(ctx, h, t)
 			}
 			if err != nil {
 				return err
@@ -82,12 +82,12 @@ func (w *worker) loop(ctx context.Context) error {
 
 // open starts a package whose imports are all checked: it hands out its files as parse
 // tasks.
-func (w *worker) open(job handle, u *unit) error {
-	if len(u.files) == 0 {
-		return w.finish(job, u)
+func (w *worker) open(ctx context.Context, job handle, u *Unit) error {
+	if len(u.Files) == 0 {
+		return w.finish(ctx, job, u)
 	}
-	tasks := make([]handle, len(u.files))
-	for i := range u.files {
+	tasks := make([]handle, len(u.Files))
+	for i := range u.Files {
 		h, err := w.insert(func(n *node) {
 			n.task = task{kind: parseTask, unit: u, file: i, parent: job}
 		})
@@ -106,8 +106,8 @@ func (w *worker) open(job handle, u *unit) error {
 
 // parse runs a parse task and removes it. The worker that parses the last file of a
 // package checks the package.
-func (w *worker) parse(h handle, t task) error {
-	if err := w.work.parse(t.unit, t.file); err != nil {
+func (w *worker) parse(ctx context.Context, h handle, t task) error {
+	if err := w.work.Parse(t.unit, t.file); err != nil {
 		return err
 	}
 	if _, err := w.take(h); err != nil {
@@ -117,7 +117,7 @@ func (w *worker) parse(h handle, t task) error {
 	if err != nil || !last {
 		return err
 	}
-	return w.finish(t.parent, t.unit)
+	return w.finish(ctx, t.parent, t.unit)
 }
 
 // fileDone counts down the unparsed files of a package job, and reports whether this was
@@ -135,8 +135,8 @@ func (w *worker) fileDone(job handle) (last bool, err error) {
 
 // finish checks a parsed package, removes its job and releases the jobs that waited for
 // it.
-func (w *worker) finish(job handle, u *unit) error {
-	if err := w.work.check(u); err != nil {
+func (w *worker) finish(ctx context.Context, job handle, u *Unit) error {
+	if err := w.work.Check(ctx, u); err != nil {
 		return err
 	}
 	n, err := w.take(job)
@@ -175,9 +175,9 @@ func (w *worker) insert(build func(n *node)) (handle, error) {
 	if err != nil {
 		return h, fmt.Errorf("inserting a job: %w", err)
 	}
-	w.tally.inserted++
+	w.tally.Inserted++
 	if h.Generation() != firstGeneration {
-		w.tally.reuses++
+		w.tally.Reuses++
 	}
 	return h, nil
 }
@@ -200,9 +200,9 @@ func (w *worker) take(h handle) (node, error) {
 	if !ok {
 		return n, lost(h)
 	}
-	w.tally.removed++
+	w.tally.Removed++
 	if n.insertedBy != w.number {
-		w.tally.elsewhere++
+		w.tally.Elsewhere++
 	}
 	return n, nil
 }
