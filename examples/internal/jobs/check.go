@@ -53,10 +53,6 @@ func (c *Checker) Parse(u *Unit, file int) error {
 
 // Check type-checks u against the packages that it imports.
 func (c *Checker) Check(_ context.Context, u *Unit) error {
-	if u.Path == types.Unsafe.Path() {
-		c.checked[u.Index] = types.Unsafe
-		return nil
-	}
 	imports := make(Imports, len(u.BySpell))
 	for spelt, v := range u.BySpell {
 		imports[spelt] = c.checked[v.Index]
@@ -118,6 +114,9 @@ type Imports map[string]*types.Package
 
 // Import implements types.Importer.
 func (i Imports) Import(spelt string) (*types.Package, error) {
+	if spelt == "unsafe" {
+		return types.Unsafe, nil
+	}
 	if p := i[spelt]; p != nil {
 		return p, nil
 	}

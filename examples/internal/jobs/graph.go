@@ -14,7 +14,7 @@ type Unit struct {
 	Index   int    // its index in the graph
 	Path    string // import path
 	Files   []string
-	Imports []*Unit          // without duplicates
+	Imports []*Unit          // without duplicates, and without unsafe, which the compiler knows
 	BySpell map[string]*Unit // the same by the path in the files
 }
 
@@ -35,11 +35,8 @@ func connect(packages []listed) ([]*Unit, error) {
 	for i := range packages {
 		p := &packages[i]
 		u := &Unit{Index: i, Path: p.ImportPath}
-		// The compiler knows package unsafe; its file is documentation.
-		if p.ImportPath != "unsafe" {
-			for _, name := range p.GoFiles {
-				u.Files = append(u.Files, filepath.Join(p.Dir, name))
-			}
+		for _, name := range p.GoFiles {
+			u.Files = append(u.Files, filepath.Join(p.Dir, name))
 		}
 		units[i], byPath[u.Path] = u, u
 	}
@@ -55,6 +52,9 @@ func connect(packages []listed) ([]*Unit, error) {
 func (u *Unit) resolve(p *listed, byPath map[string]*Unit) error {
 	u.BySpell = make(map[string]*Unit, len(p.Imports))
 	for _, path := range p.Imports {
+		if path == "unsafe" {
+			continue
+		}
 		v, ok := byPath[path]
 		if !ok {
 			return fmt.Errorf("package %s imports %s, which go list did not return", u.Path, path)

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,8 +27,11 @@ func TestConnectRefusesWhatIsNotListed(t *testing.T) {
 	require.EqualError(t, err, "package a imports ghost, which go list did not return")
 }
 
-func TestConnectReadsNoFilesOfUnsafe(t *testing.T) {
-	units, err := connect([]listed{pack("unsafe")})
+// TestUnsafeIsKnown: it has no files to check.
+func TestUnsafeIsKnown(t *testing.T) {
+	packages, err := decode(strings.NewReader(`{"ImportPath": "unsafe"} {"ImportPath": "a", "Imports": ["unsafe"]}`))
 	require.NoError(t, err)
-	require.Empty(t, units[0].Files)
+	units, err := connect(packages)
+	require.NoError(t, err)
+	require.Equal(t, []*Unit{{Path: "a", BySpell: map[string]*Unit{}}}, units)
 }

@@ -81,6 +81,8 @@ func decode(r io.Reader) ([]listed, error) {
 		if p.Error != nil {
 			return nil, fmt.Errorf("package %s: %s", p.ImportPath, strings.TrimSpace(p.Error.Err))
 		}
-		packages = append(packages, p)
+		if p.ImportPath != "unsafe" { // its file is documentation
+			packages = append(packages, p)
+		}
 	}
 }

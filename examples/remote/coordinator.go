@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/build"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"coatcheck/examples/internal/jobs"
+	"coatcheck/pool"
+	"coatcheck/pool/pending"
+)
+
+const (
+	seats = 256 // packages that are with workers, or wait for one, at a time
+	tries = 5   // workers that may get a package, one after the other
+)
+
+// coordinator has packages checked by workers. It implements jobs.Work.
+//
+// A job takes a member from idle, and puts it back when it has the answer. If there is none,
+// the member is lost.
+type coordinator struct {
+	url      string
+	nc       *nats.Conn
+	units    []*jobs.Unit
+	deadline time.Duration
+	members  *pool.Pool[*member]
+	idle     chan *member // lost ones included
+
+	// By unit: as in jobs.Checker, the scheduler orders reads and writes.
+	exports [][]byte
+	digests []string
+
+	done, retried, refused atomic.Int64
+	working, waiting       atomic.Int64 // nanoseconds, of the tries that were answered
+}
+
+// member is a worker. When it is lost it leaves the pool, its call fails, and its answer is
+// refused. If the worker asks again, it is another member.
+type member struct {
+	handle      pool.Handle[*member]
+	name, inbox string
+	calls       *pending.Calls[[]byte] // one at a time, with a name of its own for each try
+	has         map[*jobs.Unit]bool    // what the worker was sent
+}
+
+func newCoordinator(url string, deadline time.Duration, units []*jobs.Unit) (*coordinator, error) {
+	c := &coordinator{
+		url:      url,
+		units:    units,
+		deadline: deadline,
+		members:  pool.Must[*member](nil),
+		idle:     make(chan *member, 1024),
+		exports:  make([][]byte, len(units)),
+		digests:  make([]string, len(units)),
+	}
+	nc, err := connect(url, nats.DisconnectErrHandler(func(*nats.Conn, error) {
+		c.lose(errors.New("the connection to the server was lost"), func(*member) bool { return true })
+	}))
+	if err != nil {
+		return nil, err
+	}
+	c.nc = nc
+	_, err = nc.Subscribe("jobs.>", c.receive)
+	_, err2 := nc.Subscribe("$SYS.ACCOUNT.*.DISCONNECT", func(m *nats.Msg) {
+		var event server.DisconnectEventMsg
+		if json.Unmarshal(m.Data, &event) == nil {
+			c.lose(errors.New(event.Reason), func(m *member) bool { return m.name == event.Client.Name })
+		}
+	})
+	return c, errors.Join(err, err2)
+}
+
+// lose removes members, and fails their calls at once.
+func (c *coordinator) lose(err error, which func(*member) bool) {
+	for h, at := range c.members.All() {
+		if m := *at; which(m) && c.members.Remove(h) {
+			m.calls.Close(fmt.Errorf("worker %s: %w", m.name, err))
+		}
+	}
+}
+
+// receive gets all asks and answers, one after the other.
+func (c *coordinator) receive(m *nats.Msg) {
+	if m.Subject == askSubject {
+		c.asked(string(m.Data), m.Reply)
+		return
+	}
+	from, call, _ := strings.Cut(strings.TrimPrefix(m.Subject, answerSubject), ".")
+	h, _ := strconv.ParseUint(from, 10, 64) // zero is refused, as all that names nothing
+	id, _ := strconv.ParseUint(call, 10, 64)
+	member, ok := c.members.Get(pool.Handle[*member](h))
+	accepted := ok && member.calls.Deliver(id, m.Data)
+	if !accepted && len(m.Data) > 0 { // the server has none: it says that no connection has the inbox
+		c.refused.Add(1)
+	}
+}
+
+// asked makes a worker a member, if it is none. If that fails, the worker asks again.
+func (c *coordinator) asked(name, inbox string) {
+	for _, at := range c.members.All() {
+		if (*at).name == name {
+			return
+		}
+	}
+	m := &member{name: name, inbox: inbox, calls: pending.New[[]byte](nil), has: map[*jobs.Unit]bool{}}
+	var err error
+	if m.handle, err = c.members.Insert(m); err == nil {
+		c.idle <- m
+	}
+}
+
+// Parse leaves the file to the worker that gets the package.
+func (c *coordinator) Parse(*jobs.Unit, int) error { return nil }
+
+// Check has a worker check u, and another if that is lost or late.
+func (c *coordinator) Check(ctx context.Context, u *jobs.Unit) error {
+	for try := 1; ; try++ {
+		a, err := c.try(ctx, u, c.deadline<<(try-1))
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil && a.Error != "":
+			return errors.New(a.Error)
+		case err == nil:
+			c.exports[u.Index], c.digests[u.Index] = a.Export, a.Digest
+			c.done.Add(1)
+			return nil
+		case try == tries:
+			return fmt.Errorf("package %s went to %d workers in vain: %w", u.Path, tries, err)
+		}
+		c.retried.Add(1)
+	}
+}
+
+// try gives u to the next idle member, and waits for the answer.
+func (c *coordinator) try(ctx context.Context, u *jobs.Unit, deadline time.Duration) (a answer, err error) {
+	var m *member
+	var call pending.Call[[]byte]
+	for call.ID() == 0 {
+		select {
+		case <-ctx.Done():
+			return a, ctx.Err()
+		case m = <-c.idle:
+			call, _ = m.calls.Start() // refused if the member is lost
+		}
+	}
+	begun := time.Now()
+	o, err := c.order(m, u)
+	if err == nil {
+		err = c.nc.PublishRequest(m.inbox, fmt.Sprint(answerSubject, uint64(m.handle), ".", call.ID()), encode(o))
+	}
+	if err != nil { // so it would be with another worker
+		return answer{Error: fmt.Sprintf("package %s: %v", u.Path, err)}, nil
+	}
+	ctx, stop := context.WithTimeout(ctx, deadline)
+	defer stop()
+	data, err := call.Wait(ctx)
+	if err == nil {
+		err = decode(data, &a)
+	}
+	if err != nil {
+		c.lose(err, func(other *member) bool { return other == m })
+		return a, err
+	}
+	c.waiting.Add(int64(time.Since(begun)))
+	c.working.Add(int64(a.Took))
+	c.idle <- m
+	return a, nil
+}
+
+// order makes the order to check u for a member.
+func (c *coordinator) order(m *member, u *jobs.Unit) (*order, error) {
+	o := &order{Path: u.Path, Arch: build.Default.GOARCH, Imports: map[string]string{}}
+	for _, file := range u.Files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		o.Files = append(o.Files, named{file, source})
+	}
+	for spelt, v := range u.BySpell {
+		o.Imports[spelt] = v.Path
+		if !m.has[v] {
+			o.Packages = append(o.Packages, named{v.Path, c.exports[v.Index]})
+			m.has[v] = true
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,207 @@
+// Command remote has other processes do the jobs of examples/jobs.
+//
+//	go -C examples/remote run .
+//
+// It is the same scheduler with the same pool of jobs. But packages are type-checked by
+// workers, which may be on other machines, and get all that they need over NATS. Workers are
+// killed, stall, and answer late or twice, and a connection loses what was on its way. Then a
+// package goes to another worker, and what the first one still says must not count.
+//
+// So each try is a call of pool/pending, and its name on the wire, the last part of the
+// answer's subject, is a handle. A call ends once: with its answer, at its deadline, or when
+// its worker is lost, which the end of a process or the server's event for its connection
+// tells at once. An answer to a call that has ended is refused by its generation. Workers are
+// values in a pool as well.
+//
+// By itself the program starts a server on the loopback address, and two workers. Workers on
+// other machines need a server that they reach, with one coordinator for an account:
+//
+//	remote -nats nats://host:4222 -workers 0 std      # here
+//	remote -nats nats://host:4222 -worker             # on each of the others
+//
+// To tell of lost workers at once, that account imports the stream $SYS.ACCOUNT.*.DISCONNECT
+// from the system account. Otherwise they are lost at their deadline.
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"coatcheck/examples/internal/jobs"
+)
+
+func main() {
+	url := flag.String("nats", "", "`URL` of a server, in place of one of its own")
+	workers := flag.Int("workers", 2, "`number` of workers to start; others may join")
+	deadline := flag.Duration("deadline", 10*time.Second, "`time` after which a package goes to another worker; it doubles each time")
+	worker := flag.Bool("worker", false, "be a worker; without -nats it reads the URL from its input, and ends with that")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	var err error
+	if *worker {
+		err = beWorker(*url)
+	} else {
+		err = run(ctx, *url, *workers, *deadline, flag.Args(), os.Stdout, os.Stderr)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "remote:", err)
+		os.Exit(1)
+	}
+}
+
+// patience is how long a run goes on without progress, and a worker without a coordinator.
+const patience = time.Minute
+
+// beWorker works until there is no coordinator. The input of a worker that was started by a
+// coordinator ends with that, even if it is killed.
+func beWorker(url string) error {
+	if url == "" {
+		if _, err := fmt.Scan(&url); err != nil {
+			return fmt.Errorf("reading the server's URL: %w", err)
+		}
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(0)
+		}()
+	}
+	w, err := newWorker(url, workerName(os.Getpid()))
+	if err != nil {
+		return err
+	}
+	return w.work(patience)
+}
+
+// run checks packages, and prints a summary.
+func run(ctx context.Context, url string, workers int, deadline time.Duration, patterns []string, stdout, stderr io.Writer) error {
+	if len(patterns) == 0 {
+		patterns = []string{"std"}
+	}
+	units, err := jobs.Load(ctx, patterns, stderr)
+	if err != nil {
+		return err
+	}
+	if url == "" {
+		s, own, err := serve()
+		if err != nil {
+			return err
+		}
+		defer s.Shutdown()
+		fmt.Fprintln(stderr, "others may join: remote -worker -nats", own)
+		url = own
+	}
+	c, err := newCoordinator(url, deadline, units)
+	if err != nil {
+		return err
+	}
+	defer c.nc.Close()
+	start := time.Now()
+	if err := c.coordinate(ctx, workers, stderr); err != nil {
+		return err
+	}
+	traffic, mean := c.nc.Stats(), func(all int64) float64 { return float64(all) / float64(len(units)) / 1e6 }
+	_, err = fmt.Fprintf(stdout, `packages            %9d  those with tests alone included
+declarations         %.8s  a digest of all of them, and of their types
+sent again          %9d  packages whose worker was lost or late
+answers refused     %9d  late, or doubled
+a package           %7.2f ms of work, and %.2f ms on the way, encoding included
+sent                %7.2f MB to workers, and %.2f MB back
+wall time           %7.2f s
+`, len(units), jobs.DigestAll(c.digests), c.retried.Load(), c.refused.Load(), mean(c.working.Load()), mean(c.waiting.Load()-c.working.Load()),
+		float64(traffic.OutBytes)/1e6, float64(traffic.InBytes)/1e6, time.Since(start).Seconds())
+	return err
+}
+
+// serve starts a server on the loopback address, and returns the URL of an account to which
+// it tells which connections end.
+func serve() (*server.Server, string, error) {
+	account, system := server.NewAccount("JOBS"), server.NewAccount("SYS")
+	const ends = "$SYS.ACCOUNT.JOBS.DISCONNECT"
+	if err := errors.Join(system.AddStreamExport(ends, nil), account.AddStreamImport(system, ends, "")); err != nil {
+		return nil, "", err
+	}
+	user := &server.User{Username: "jobs", Password: rand.Text(), Account: account}
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, MaxPayload: 64 << 20,
+		Accounts: []*server.Account{account, system}, SystemAccount: system.Name, Users: []*server.User{user},
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		s.Shutdown()
+		return nil, "", errors.New("the server does not start")
+	}
+	return s, fmt.Sprintf("nats://%s:%s@%s", user.Username, user.Password, s.Addr()), nil
+}
+
+// coordinate starts workers, and has all that join check the units.
+func (c *coordinator) coordinate(ctx context.Context, workers int, stderr io.Writer) error {
+	ctx, fail := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer fail(nil)
+	for range workers {
+		cmd, err := startWorker(ctx, c.url, stderr)
+		if err != nil {
+			return err
+		}
+		all.Go(func() { c.await(cmd) })
+	}
+	all.Go(func() { c.watch(ctx, fail, stderr) })
+	_, err := jobs.Schedule(ctx, c.units, seats, c)
+	return err
+}
+
+// startWorker starts a worker in a process of its own. Its input ends with ctx.
+func startWorker(ctx context.Context, url string, stderr io.Writer) (*exec.Cmd, error) {
+	cmd := exec.CommandContext(ctx, os.Args[0], "-worker")
+	cmd.Stderr = stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Cancel, cmd.WaitDelay = in.Close, 5*time.Second
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	_, _ = fmt.Fprintln(in, url) // as an argument all users of the machine could see it
+	return cmd, nil
+}
+
+// await loses a worker when its process ends.
+func (c *coordinator) await(cmd *exec.Cmd) {
+	err := cmp.Or(cmd.Wait(), errors.New("exit status 0"))
+	c.lose(err, func(m *member) bool { return m.name == workerName(cmd.Process.Pid) })
+}
+
+// watch shows the progress, and fails the run if there is none.
+func (c *coordinator) watch(ctx context.Context, fail context.CancelCauseFunc, to io.Writer) {
+	defer fmt.Fprintln(to)
+	for last, since := int64(-1), time.Now(); ctx.Err() == nil; {
+		if done := c.done.Load(); done != last {
+			last, since = done, time.Now()
+		} else if time.Since(since) > patience {
+			fail(fmt.Errorf("nothing was done for %v, with %d workers", patience, c.members.Len()))
+		}
+		fmt.Fprintf(to, "\r%d of %d packages, %d workers, %d sent again, %d answers refused ",
+			last, len(c.units), c.members.Len(), c.retried.Load(), c.refused.Load())
+		select {
+		case <-ctx.Done():
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
