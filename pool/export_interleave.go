@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 
-	"coatcheck/epoch"
 	"coatcheck/shard"
 )
 
@@ -36,13 +35,11 @@ func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], err
 func Arena[T any](p *Pool[T]) *shard.Arena[T]         { return &p.arena }
 func Domain[T any](p *Pool[T]) *tracedDomain          { return &p.domain }
 func Slot[T any](p *Pool[T], i uint32) *shard.Slot[T] { return shard.At[T](p.arena.Table.Pages(), i) }
-func Reserved[T any](p *Pool[T]) int64                { return p.reserved.Load() }
 func Magazine[T any](w *Worker[T]) *shard.Magazine[T] { return w.slots }
 func IsClosed[T any](w *Worker[T]) bool               { return w.pool == nil }
 func DropWorker[T any](w *Worker[T])                  { w.end.dropped() }
 func DropReservation[T any](r *Reservation[T])        { r.pool.dropped(r.open) }
 func IsOpen[T any](r *Reservation[T]) bool            { return r.open.h.Load() != 0 }
-func PinOf[T any](g *Guard[T]) epoch.Guard            { return g.pin }
 func CopyWithoutPin(is bool)                          { copiesWithoutPin = is }
 
 // ClosedWorker is the text of a panic.

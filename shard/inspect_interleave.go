@@ -42,19 +42,17 @@ func (a *Arena[T]) Inspect() (all []Contents) {
 	return all
 }
 
-// Sums has the arena's counters, for the same purpose.
-type Sums struct {
-	Exhausted, Refs, Parked int64
-	InResets                uint32
-}
-
-// Sums returns them.
-func (a *Arena[T]) Sums() Sums {
-	sums := Sums{Exhausted: a.exhausted.Load(), Refs: a.refs.Load(), Parked: a.parked.Load()}
+// InResets returns how many slots are in Resets, or wait for nothing but a run of Resets that
+// a shard may not begin, since it has as many as it may. None of these forbids a refusal.
+func (a *Arena[T]) InResets() (n int) {
 	for i := range a.shards {
-		sums.InResets += a.shards[i].inResets
+		s := &a.shards[i]
+		n += int(s.inResets)
+		if s.runs == runsMost {
+			n += int(s.waits)
+		}
 	}
-	return sums
+	return n
 }
 
 // Place returns where the shards lie, how many there are, and their type.

@@ -131,7 +131,7 @@ func (w *world) complete() error {
 			return fmt.Errorf("slot %d is lost", i)
 		}
 	}
-	if n := Arena(w.p).Sums().InResets; n != 0 {
+	if n := Arena(w.p).InResets(); n != 0 {
 		return fmt.Errorf("%d slots are counted in Resets, and none runs", n)
 	}
 	floors := Arena(w.p).Table.Absent()

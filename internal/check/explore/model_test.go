@@ -176,7 +176,7 @@ func (w *world) measure() {
 		return
 	}
 	w.clock++
-	used, held := int(Arena(w.p).Sums().InResets), 0
+	used, held := Arena(w.p).InResets(), 0
 	t := Arena(w.p).Table.Pages()
 	for i := range t.Limit {
 		if shard.IsLive(shard.At[val](t, i).Word.Load()) {
