@@ -280,7 +280,7 @@ func FuzzRawHandles(f *testing.F) {
 	raw := func(how byte, word uint64) []byte {
 		return binary.LittleEndian.AppendUint64([]byte{how<<1 | 1}, word)
 	}
-	insert := []byte{0, 0}
+	insert := []byte{0, 0, 1} // an operation, Insert, and it does not fail
 	for i := range len(rawConfigs(resetPlain)) {
 		seed := []byte{byte(i)}
 		for range 5 {

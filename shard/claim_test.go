@@ -71,11 +71,6 @@ func TestRefusalSaysWhy(t *testing.T) {
 			y.remove(t, y.s, y.hs[0])
 			return func() { y.arena.Drop(k); y.remove(t, y.s, y.hs[1]) }
 		}, shard.ErrFull},
-		"a Ref, of one of two slots": {func(y state) func() {
-			k, _ := y.arena.Hold(y.hs[1])
-			y.remove(t, y.s, y.hs[1:]...)
-			return func() { y.arena.Drop(k) }
-		}, nil},
 		"a later guard":     {func(y state) func() { y.remove(t, y.s, y.hs[1]); return unpin(y.arena.Domain.Pin()) }, nil},
 		"a later brief pin": {func(y state) func() { y.remove(t, y.s, y.hs[1]); return unpin(y.arena.Domain.PinBrief()) }, nil},
 		"an earlier one, of others": {func(y state) func() {

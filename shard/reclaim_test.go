@@ -97,12 +97,16 @@ func (r *rig[T]) behind(t *testing.T, byRef bool, young uint64, old ...uint64) *
 
 // TestRefusedInsertionLooksBehind: slots that come late, behind one that waits for a guard,
 // keep their stamps. Other reclaimers stop at the one that waits. An insertion that would be
-// refused finds all others, and no goal is reached before it should be.
+// refused finds all others, although another slot is parked, and no goal is reached before it
+// should be.
 func TestRefusedInsertionLooksBehind(t *testing.T) {
 	for _, byRef := range []bool{false, true} {
 		r := newRig[uint64](t, setup[uint64]{slots: 64, exact: true})
 		s := r.shards[0]
 		hs := r.fill(t, s, 64, number)
+		parked, _ := r.arena.Hold(hs[4])
+		r.remove(t, s, hs[4])
+		s.Reclaim(nil)
 		young := r.behind(t, byRef, hs[0], hs[1:4]...)
 		goal := s.Goal()
 		s.Reclaim(nil)
@@ -119,6 +123,7 @@ func TestRefusedInsertionLooksBehind(t *testing.T) {
 		young.Unpin()
 		s.Reclaim(nil)
 		requireFinished(t, s)
+		r.arena.Drop(parked)
 	}
 }
 
