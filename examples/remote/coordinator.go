@@ -55,15 +55,8 @@ type member struct {
 }
 
 func newCoordinator(url string, deadline time.Duration, units []*jobs.Unit) (*coordinator, error) {
-	c := &coordinator{
-		url:      url,
-		units:    units,
-		deadline: deadline,
-		members:  pool.Must[*member](nil),
-		idle:     make(chan *member, 1024),
-		exports:  make([][]byte, len(units)),
-		digests:  make([]string, len(units)),
-	}
+	c := &coordinator{url: url, units: units, deadline: deadline, members: pool.Must[*member](nil)}
+	c.idle, c.exports, c.digests = make(chan *member, 1024), make([][]byte, len(units)), make([]string, len(units))
 	nc, err := connect(url, nats.DisconnectErrHandler(func(*nats.Conn, error) {
 		c.lose(errors.New("the connection to the server was lost"), func(*member) bool { return true })
 	}))

@@ -94,13 +94,12 @@ func run(ctx context.Context, url string, workers int, deadline time.Duration, p
 		return err
 	}
 	if url == "" {
-		s, own, err := serve()
-		if err != nil {
+		var s *server.Server
+		if s, url, err = serve(); err != nil {
 			return err
 		}
 		defer s.Shutdown()
-		fmt.Fprintln(stderr, "others may join: remote -worker -nats", own)
-		url = own
+		fmt.Fprintln(stderr, "others may join: remote -worker -nats", url)
 	}
 	c, err := newCoordinator(url, deadline, units)
 	if err != nil {

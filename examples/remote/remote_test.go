@@ -29,14 +29,6 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// served starts the program's own server.
-func served(t *testing.T) string {
-	s, url, err := serve()
-	require.NoError(t, err)
-	t.Cleanup(s.Shutdown)
-	return url
-}
-
 // plain starts a server that does not tell of connections that end.
 func plain(t *testing.T, port int) *server.Server {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true})
@@ -50,7 +42,14 @@ func plain(t *testing.T, port int) *server.Server {
 // small are packages that take little time.
 var small = []string{"math/cmplx", "unicode", "unicode/utf16", "image/color", "container/list"}
 
+// start makes a coordinator. If there is no url, it has the program's own server.
 func start(t *testing.T, url string, deadline time.Duration, patterns ...string) *coordinator {
+	if url == "" {
+		s, own, err := serve()
+		require.NoError(t, err)
+		t.Cleanup(s.Shutdown)
+		url = own
+	}
 	units, err := jobs.Load(t.Context(), patterns, io.Discard)
 	require.NoError(t, err)
 	c, err := newCoordinator(url, deadline, units)
@@ -59,12 +58,14 @@ func start(t *testing.T, url string, deadline time.Duration, patterns ...string)
 	return c
 }
 
-// join starts a worker in this process, which publishes its answers by the given function.
-func join(t *testing.T, c *coordinator, name string, publish func(send func() error) error) {
+// join starts a worker in this process, which calls before each time before it answers.
+func join(t *testing.T, c *coordinator, name string, before func(again func() error)) {
 	w, err := newWorker(c.url, name)
 	require.NoError(t, err)
 	w.publish = func(reply string, data []byte) error {
-		return publish(func() error { return w.nc.Publish(reply, data) })
+		send := func() error { return w.nc.Publish(reply, data) }
+		before(send)
+		return send()
 	}
 	var ended sync.WaitGroup
 	ended.Go(func() { _ = w.work(patience) })
@@ -74,26 +75,21 @@ func join(t *testing.T, c *coordinator, name string, publish func(send func() er
 	})
 }
 
-// soundly publishes once, and at once.
-func soundly(send func() error) error { return send() }
+// soundly answers once, and at once.
+func soundly(func() error) {}
 
 // finds requires that the run ends as that of one process, and does each package once.
 func finds(t *testing.T, c *coordinator, workers int) {
 	one := jobs.NewChecker(c.units)
-	_, want := jobs.Schedule(t.Context(), c.units, 2, one)
-	var err error
-	testkit.Within(t, func() { err = c.coordinate(t.Context(), workers, io.Discard) })
-	if want != nil {
-		require.EqualError(t, err, want.Error())
-		return
-	}
+	_, err := jobs.Schedule(t.Context(), c.units, 2, one)
 	require.NoError(t, err)
+	testkit.Within(t, func() { require.NoError(t, c.coordinate(t.Context(), workers, io.Discard)) })
 	require.Equal(t, one.Digests(), c.digests)
 	require.EqualValues(t, len(c.units), c.done.Load())
 }
 
 func TestTwoProcessesFindWhatOneFinds(t *testing.T) {
-	c := start(t, served(t), time.Hour, "fmt")
+	c := start(t, "", time.Hour, "fmt")
 	finds(t, c, 2)
 	require.Zero(t, c.retried.Load()+c.refused.Load())
 }
@@ -101,10 +97,10 @@ func TestTwoProcessesFindWhatOneFinds(t *testing.T) {
 // TestKilledWorkerLosesItsPackage: a process is stopped before its first order, and killed
 // after it. There the end of the process tells, or the server.
 func TestKilledWorkerLosesItsPackage(t *testing.T) {
-	for tells, url := range map[string]string{"process": plain(t, server.RANDOM_PORT).ClientURL(), "server": served(t)} {
+	for tells, url := range map[string]string{"process": plain(t, server.RANDOM_PORT).ClientURL(), "server": ""} {
 		t.Run(tells, func(t *testing.T) {
 			c := start(t, url, time.Hour, small...)
-			cmd, err := startWorker(t.Context(), url, io.Discard)
+			cmd, err := startWorker(t.Context(), c.url, io.Discard)
 			require.NoError(t, err)
 			var ended sync.WaitGroup
 			t.Cleanup(ended.Wait)
@@ -128,25 +124,21 @@ func TestKilledWorkerLosesItsPackage(t *testing.T) {
 }
 
 func TestDoubledAnswerIsRefused(t *testing.T) {
-	c := start(t, served(t), time.Hour, small...)
-	join(t, c, "twice", func(send func() error) error {
-		_ = send()
-		return send()
-	})
+	c := start(t, "", time.Hour, small...)
+	join(t, c, "twice", func(again func() error) { _ = again() })
 	finds(t, c, 0)
 	testkit.Eventually(t, func() bool { return c.refused.Load() == int64(len(c.units)) }, "a second answer is not refused")
 	require.Zero(t, c.retried.Load())
 }
 
 func TestLateAnswerIsRefused(t *testing.T) {
-	c := start(t, served(t), 500*time.Millisecond, small...)
+	c := start(t, "", 500*time.Millisecond, small...)
 	var first sync.Once
-	join(t, c, "slow", func(send func() error) error {
+	join(t, c, "slow", func(func() error) {
 		first.Do(func() {
 			testkit.Eventually(t, func() bool { return c.retried.Load() > 0 }, "the deadline does not end the call")
 			join(t, c, "sound", soundly)
 		})
-		return send()
 	})
 	finds(t, c, 0)
 	testkit.Eventually(t, func() bool { return c.refused.Load() == c.retried.Load() }, "a late answer is not refused")
@@ -158,14 +150,13 @@ func TestServerRestarts(t *testing.T) {
 	c := start(t, s.ClientURL(), time.Hour, small...)
 	var first sync.Once
 	for _, name := range []string{"one", "other"} {
-		join(t, c, name, func(send func() error) error {
+		join(t, c, name, func(func() error) {
 			first.Do(func() {
 				port := s.Addr().(*net.TCPAddr).Port
 				s.Shutdown()
 				s.WaitForShutdown()
 				plain(t, port)
 			})
-			return send()
 		})
 	}
 	finds(t, c, 0)
@@ -195,7 +186,7 @@ func TestKilledCoordinatorLeavesNoWorker(t *testing.T) {
 }
 
 func TestWorkerEndsWithoutCoordinator(t *testing.T) {
-	w, err := newWorker(served(t), "lonely")
+	w, err := newWorker(plain(t, server.RANDOM_PORT).ClientURL(), "lonely")
 	require.NoError(t, err)
 	testkit.Within(t, func() { require.ErrorContains(t, w.work(time.Second), "no coordinator") })
 }
@@ -205,7 +196,8 @@ func TestErrorIsThatOfOneProcess(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	require.NoError(t, os.WriteFile("go.mod", []byte("module example.test/m\n\ngo 1.24\n"), 0o644))
 	require.NoError(t, os.WriteFile("m.go", []byte("package m\n\nvar wrong string = 1\n\nvar X, Y = undefined, 2\n"), 0o644))
-	c := start(t, served(t), time.Hour, ".")
+	c := start(t, "", time.Hour, ".")
 	join(t, c, "sound", soundly)
-	finds(t, c, 0)
+	_, want := jobs.Schedule(t.Context(), c.units, 2, jobs.NewChecker(c.units))
+	require.EqualError(t, c.coordinate(t.Context(), 0, io.Discard), want.Error())
 }
