@@ -32,10 +32,11 @@ func TestGrowthDoubles(t *testing.T) {
 	type large struct{ A [5000]byte }
 	growth[uint64, flat](t, table.SoA, 512, 4)
 	growth[byte, pointing](t, table.SoA, 512, 3)
-	growth[string, flat](t, table.SoA, 256, 4)
+	wide := page / int(unsafe.Sizeof("")) // values of two words in a page
+	growth[string, flat](t, table.SoA, wide, 4)
 	growth[uint64, large](t, table.SoA, 1, 1+2)
 	growth[uint64, flat](t, table.AoS, 128, 1+1)
-	growth[uint64, words](t, table.AoS, 256, 2)
+	growth[uint64, words](t, table.AoS, wide, 2)
 	growth[uint64, large](t, table.AoS, 1, 1+2)
 }
 
