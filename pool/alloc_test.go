@@ -52,7 +52,6 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 		"Contains":           func() { ok(p.Contains(h)) },
 		"Ptr":                func() { q := p.Ptr(h); ok(q.Live()); _, is := q.Get(); ok(is); ok(q.View(use)) },
 		"Pin, Get, Unpin":    func() { g := p.Pin(); _, is := g.Get(h); ok(is); g.Unpin() },
-		"Repin":              func() { g := p.Pin(); g.Repin(); _, is := g.Get(h); ok(is); g.Unpin() },
 		"Guard.All": func() {
 			g := p.Pin()
 			for range g.All() {

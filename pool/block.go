@@ -53,7 +53,7 @@ type reservation struct {
 	// h is the Reservation's handle while it is open, and else 0.
 	//
 	//	writers  Reserve, by a store, in a cell that is its own;
-	//	         Commit, CommitHold, Cancel and the finalizer, by a swap with 0: the one that
+	//	         Commit, Cancel and the finalizer, by a swap with 0: the one that
 	//	         gets the handle owns the slot
 	h atom.Uint64
 }

@@ -50,10 +50,9 @@
 // # Choosing
 //
 //   - A copy of one value: [Pool.Get]. In place, many at a time: [Pool.Pin], then [Guard.Get] in
-//     the loop, [Guard.Unpin]; [Guard.Repin] now and then if the loop does not end.
+//     the loop, [Guard.Unpin]; a new pin now and then if the loop does not end.
 //   - The fastest insertion and removal, on a goroutine of your own: a [Worker].
-//   - To keep one value across blocking calls, for minutes: [Pool.Hold], then [Ref.Release]; for
-//     a new one [Reservation.CommitHold].
+//   - To keep one value across blocking calls, for minutes: [Pool.Hold], then [Ref.Release].
 //   - A handle before there is a value, or values that refer to themselves: [Pool.Reserve], or
 //     [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may fail.
 //   - Buffers that survive from one value to the next: Options.Reset with InsertFunc.

@@ -366,24 +366,6 @@ func ExampleHandle_UnmarshalText() {
 	// pool: handle "42@8": generation 8 is even, so nothing ever lived with it
 }
 
-func ExampleGuard_Repin() {
-	p := pool.Must(&pool.Options[string]{Capacity: 1})
-	h := must(p.Insert("umbrella"))
-	g := p.Pin()
-	p.Remove(h)
-	_, err := p.Insert("coat")
-	fmt.Println(errors.Is(err, pool.ErrStalled)) // the guard may have seen the umbrella
-
-	g.Repin()
-	h, err = p.Insert("coat")
-	v, _ := g.Get(h)
-	fmt.Println(*v, err)
-	g.Unpin()
-	// Output:
-	// true
-	// coat <nil>
-}
-
 func ExampleGuard_All() {
 	p := pool.Must(replay[int]())
 	insertAll(p, 1, 2)
@@ -479,16 +461,4 @@ func ExampleRef() {
 	conns.Remove(h)
 	fmt.Println(<-done)
 	// Output: replied to alice
-}
-
-// The goroutine of a connection keeps its value to the end, even if another removes it.
-func ExampleReservation_CommitHold() {
-	conns := pool.Must(replay[string]())
-	r := must(conns.Reserve())
-	*r.Value() = "alice"
-	mine := r.CommitHold()
-	conns.Clear() // the server shuts down
-	fmt.Println(*mine.Value(), conns.Contains(mine.Handle()))
-	mine.Release()
-	// Output: alice false
 }

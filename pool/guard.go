@@ -10,10 +10,9 @@ import "coatcheck/shard"
 // reports copies, and the second Unpin panics. Any number of goroutines may use one Guard
 // at once. Any of them may unpin it, once the others have finished.
 //
-// A goroutine that looks values up all the time may keep one Guard and call [Guard.Repin]
-// where it has no pointers left. A Repin after every 64 look-ups costs almost nothing, and
-// removed slots then wait no longer than 64 look-ups take. Unpin such a guard before the
-// goroutine blocks.
+// A goroutine that looks values up all the time may unpin its Guard and pin another after
+// every 64 look-ups. That costs almost nothing, and removed slots then wait no longer than 64
+// look-ups take. Unpin such a guard before the goroutine blocks.
 type Guard[T any] struct {
 	_ noCopy
 	// pool leads to the table of pages, and is nil when the guard is not pinned. The guard
@@ -48,16 +47,6 @@ func (g *Guard[T]) Unpin() {
 		panic(unpinAgain)
 	}
 	g.pool = nil
-}
-
-// Repin is Unpin and Pin in one call, at the cost of both: slots that were removed before no
-// longer wait for the guard. No pointer that the guard returned before may be used after it,
-// including those of loops that are still running. It panics if the guard is not pinned. No
-// other goroutine may use the guard during the call.
-func (g *Guard[T]) Repin() {
-	p := g.pool
-	g.Unpin()
-	*g = p.Pin()
 }
 
 // pages returns the current table.

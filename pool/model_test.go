@@ -86,7 +86,7 @@ func (mc *machine[T]) Begin(c *call[T]) {
 }
 
 func (mc *machine[T]) Returned(c *call[T]) {
-	if c.Needs&(verbs.Pins|verbs.Either) != 0 || c.Name == "Repin" || c.Name == "Cancel" {
+	if c.Needs&(verbs.Pins|verbs.Either) != 0 || c.Name == "Cancel" {
 		mc.done[c.String()]++
 	}
 }

@@ -9,8 +9,7 @@ import (
 // that refer to each other.
 //
 // [Pool.Reserve] returns a Reservation; a zero Reservation panics. One goroutine at a time may
-// use it. Commit, CommitHold or Cancel settles it, after which these and Value panic. It must
-// not be copied.
+// use it. Commit or Cancel settles it, after which these and Value panic. It must not be copied.
 //
 // The garbage collector cancels a Reservation that is dropped, so keep it until you settle
 // it; the pointer of Value does not keep it. If a path uses that pointer and does not settle,
@@ -72,18 +71,11 @@ func (r *Reservation[T]) Value() *T {
 func (r *Reservation[T]) Commit() Handle[T] {
 	p, slot := r.settle()
 	slot.Publish(r.h)
-	r.began(p)
+	if debugging {
+		p.records.lives.Began(r.h, committed)
+		r.open.mark.closed(p.records.reservations, committed)
+	}
 	return Handle[T](r.h)
-}
-
-// CommitHold is Commit and [Pool.Hold] in one step: the value cannot be removed between the
-// two. The pointer of the Reservation's Value stays valid until Release. CommitHold costs
-// two locked instructions more than Commit, and allocates what Hold allocates.
-func (r *Reservation[T]) CommitHold() *Ref[T] {
-	p, slot := r.settle()
-	k := p.arena.PublishHeld(slot, r.h)
-	r.began(p)
-	return p.ref(k, Handle[T](r.h))
 }
 
 // Cancel returns the slot to the pool. The handle never becomes live.
@@ -94,14 +86,6 @@ func (r *Reservation[T]) Cancel() {
 		r.open.mark.closed(p.records.reservations, cancelled)
 	}
 	p.arena.Abandon(slot, r.h, shard.Reclaim)
-}
-
-// began records that the value became live.
-func (r *Reservation[T]) began(p *Pool[T]) {
-	if debugging {
-		p.records.lives.Began(r.h, committed)
-		r.open.mark.closed(p.records.reservations, committed)
-	}
 }
 
 // settle ends the Reservation and returns its pool and its slot, which the caller owns then. It

@@ -23,8 +23,7 @@ import (
 // word is still the handle, the slot is unlinked after the raise and reclaimed after the
 // unlinking, so the reclaimer sees the count (P7). If not, the hold has failed, and its count
 // is dropped like any other. The wrong version loads the word and then raises the count:
-// between the two, the slot may reach its next life. An owner that publishes its slot held
-// (PublishHeld) raises the count before any goroutine can unlink the slot.
+// between the two, the slot may reach its next life.
 //
 // The ancestors are counted references and Herlihy's and Michael's hazard schemes. Here no
 // reclaimer searches for holders: each slot has its own count, so 10,000 holds make reclaiming
@@ -78,20 +77,6 @@ func (a *Arena[T]) Hold(h uint64) (k Held[T], ok bool) {
 	}
 	a.Drop(k)
 	return k, false
-}
-
-// PublishHeld is Publish of a slot that was claimed as h, with a hold on it that no removal
-// precedes. It costs two locked instructions more.
-//
-// The count is raised while the caller owns the slot. A goroutine that unlinks the slot has
-// observed the publication (P1), and so comes after the raise (I10). The wrong version
-// publishes and then holds: a removal between the two leaves nothing to hold.
-func (a *Arena[T]) PublishHeld(slot *Slot[T], h uint64) Held[T] {
-	i := Low(h)
-	k := Held[T]{slot, i, a.Table.Pages().count(i)}
-	a.raise(k)
-	slot.Publish(h)
-	return k
 }
 
 // raise counts a hold. refs comes first, so that it is not 0 while a hold stands.

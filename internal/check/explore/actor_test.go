@@ -117,17 +117,6 @@ func (a *actor) commit(r *Reservation[val]) Handle[val] {
 	return f.inserted[0]
 }
 
-// commitHold makes the value of r live and holds it, if r is open. What it holds is
-// watched.
-func (a *actor) commitHold(r *Reservation[val]) *reader {
-	if !isOpen(r) {
-		return nil
-	}
-	c, _ := a.call("CommitHold", nil)
-	c.Open = r
-	return a.opens(c)
-}
-
 // hold holds h, if it is live. What it holds is watched.
 func (a *actor) hold(h Handle[val]) *reader {
 	if h == 0 {
@@ -177,7 +166,7 @@ func (a *actor) pin(h Handle[val]) *reader {
 	return rd
 }
 
-// under calls a verb of a guard, if that is pinned. What it sees is watched, up to a Repin.
+// under calls a verb of a guard, if that is pinned. What it sees is watched.
 func (a *actor) under(name string, rd *reader, inner func(), hs ...Handle[val]) {
 	if !slices.Contains(a.watched, rd) || rd.Ref != nil {
 		return
@@ -188,10 +177,7 @@ func (a *actor) under(name string, rd *reader, inner func(), hs ...Handle[val]) 
 		rd.loops++
 		defer func() { rd.loops-- }() // also if a Reset ends the thread
 	}
-	from := a.clock
-	if c.Do(); name == "Repin" {
-		rd.from = from
-	}
+	c.Do()
 }
 
 // unpin ends a guard that is pinned, or a hold that succeeded.

@@ -66,7 +66,7 @@ func (w *world) holds() error {
 		if g > shard.LastGeneration {
 			return fmt.Errorf("slot %d lives with generation %d, after the last", i, g)
 		}
-		e := w.appeared(Handle[val](word), slot.Value.stamp)
+		e := w.find(Handle[val](word))
 		if e == nil {
 			return fmt.Errorf("%v is live and was never issued", Handle[val](word))
 		}

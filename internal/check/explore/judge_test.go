@@ -53,8 +53,6 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 		f.settled = a.settledEntries()
 	case c.Name == "Unpin" && c.Hold.Ref != nil:
 		f.op = "Release"
-	case c.Name == "CommitHold": // live before it returns
-		a.announced = append(a.announced, a.serial)
 	case c.Name == "Synchronize":
 		f.waits = a.removedByNow()
 	}
@@ -75,7 +73,7 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 	case c.Needs&verbs.Sweeps != 0:
 		f.slots, f.sweeps = maxSlots, true
 	}
-	f.pins = c.Needs&verbs.Under != 0 || c.Name == "Pin" || c.Name == "Repin"
+	f.pins = c.Needs&verbs.Under != 0 || c.Name == "Pin"
 }
 
 func (a *actor) Returned(c *verbs.Call[val]) {
@@ -118,13 +116,7 @@ func (a *actor) Shown(*verbs.Call[val], Handle[val], *val) {}
 
 func (a *actor) Inserted(c *verbs.Call[val], h Handle[val], stamp uint64) {
 	a.t.Notef("inserted %v", h)
-	if c.Name == "CommitHold" {
-		if e := a.appeared(h, stamp); e == nil || e.stamp != stamp { // the last may not have been noted yet
-			a.r.Failf("%v made %v live for value %d, which it is not", c, h, stamp)
-		}
-	} else {
-		a.issued(h, stamp)
-	}
+	a.issued(h, stamp)
 	frameOf(c).inserted = append(frameOf(c).inserted, h)
 }
 
@@ -306,7 +298,7 @@ func (a *actor) Acted(c *verbs.Call[val], err error) {
 	case c.Name == "Synchronize" && err == nil:
 		interleave.Unseen(func() { a.reclaimed(f.waits) })
 	case c.Name == "Stats":
-		if most := len(a.entries) + len(a.announced) + len(a.frames); c.N > most {
+		if most := len(a.entries) + len(a.frames); c.N > most {
 			a.r.Failf("Stats or Len say that %d values are live, and there were %d ever", c.N, most)
 		}
 	}

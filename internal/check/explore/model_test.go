@@ -157,18 +157,6 @@ func (w *world) resetting(times int, inner func(a *actor)) func(*val) {
 	}
 }
 
-// appeared returns what is known of h, which is live with a value of this stamp. It
-// is issued right now if it was announced, by an operation that makes several live.
-func (w *world) appeared(h Handle[val], stamp uint64) *life {
-	e := w.find(h)
-	if i := slices.Index(w.announced, stamp); e == nil && i >= 0 {
-		w.announced = slices.Delete(w.announced, i, i+1)
-		w.issued(h, stamp)
-		e = w.find(h)
-	}
-	return e
-}
-
 // measure notes for each operation how many slots others own, and whether an insertion may be
 // refused although a slot is free.
 func (w *world) measure() {
@@ -203,7 +191,7 @@ func (w *world) measure() {
 		if f.pins {
 			stood, oldest = true, min(oldest, f.from)
 		}
-		if f.op == "Hold" || f.op == "CommitHold" || f.op == "Release" {
+		if f.op == "Hold" || f.op == "Release" {
 			stood = true
 			held++ // it may hold its slot already, or still
 		}

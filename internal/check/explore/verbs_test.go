@@ -129,12 +129,10 @@ func makeVerbs() []verb {
 		{4, "Hold", "hG", func(v *vars, a *actor, o *op) { o.opened(v, a.hold(o.handle(v))) }},
 		{0, "Read", "h", func(v *vars, a *actor, o *op) { a.unpin(a.pin(o.handle(v))) }},
 		{2, "Scan", "", func(v *vars, a *actor, o *op) { a.do("Scan", func() { Domain(a.p).Scan() }) }},
-		{3, "Repin", "g", func(v *vars, a *actor, o *op) { a.under("Repin", v.g[o.g], nil) }},
 		{8, "Unpin", "g", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 
 		{4, "Reserve", "R", func(v *vars, a *actor, o *op) { o.reserved(v, a.reserve()) }},
 		{3, "Commit", "r>", func(v *vars, a *actor, o *op) { o.made(v, 0, a.commit(v.r[o.r])) }},
-		{2, "CommitHold", "rG", func(v *vars, a *actor, o *op) { o.opened(v, a.commitHold(v.r[o.r])) }},
 		{2, "Cancel", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], (*Reservation[val]).Cancel) }},
 		{2, "drop", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], DropReservation[val]) }},
 

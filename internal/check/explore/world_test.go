@@ -41,8 +41,7 @@ type world struct {
 	clock     uint64
 	clearing  int // sweeping removals that are under way
 
-	frames    []*frame // operations under way; those of a callback follow its caller
-	announced []uint64 // stamps whose handles are issued when they appear in a slot
+	frames []*frame // operations under way; those of a callback follow its caller
 
 	alone      bool // there is one thread
 	roomy      bool // there is a slot for each insertion, whatever the schedule

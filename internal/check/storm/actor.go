@@ -197,7 +197,7 @@ func (a *Actor[T]) pin(most int, those verbs.Needs) *pinned[T] {
 		look.Hold = k.Hold
 		look.Do()
 		switch n := len(k.Seen); {
-		case n == 0: // Repin, or nothing was found
+		case n == 0: // nothing was found
 			k.of = nil
 		case len(k.of) == 0 || k.Seen[n-1].H != k.of[len(k.of)-1].H:
 			k.of = append(k.of, t)

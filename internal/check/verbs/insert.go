@@ -163,25 +163,12 @@ func (c *Call[T]) filled() (h pool.Handle[T], number uint64) {
 
 func (c *Call[T]) commit() {
 	h, number := c.filled()
-	c.committed(h, c.Open.Commit(), number)
-}
-
-func (c *Call[T]) committed(h, got pool.Handle[T], number uint64) {
+	got := c.Open.Commit()
 	c.Returned(c)
 	if got != h {
 		c.Failf("%v returned %v for a reservation of %v", c, got, h)
 	}
 	c.live(h, number)
-}
-
-func (c *Call[T]) commitHold() {
-	h, number := c.filled()
-	ref := c.Open.CommitHold()
-	c.Unseen(func() {
-		c.Hold = &Hold[T]{Ref: ref, Seen: []Sight[T]{{h, ref.Value(), number}}}
-		h = ref.Handle()
-	})
-	c.committed(c.Hold.Seen[0].H, h, number)
 }
 
 func (c *Call[T]) cancel() {

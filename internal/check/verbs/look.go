@@ -75,11 +75,8 @@ func (c *Call[T]) caught(f func()) (failed bool) {
 // met reports a value in a callback or the body of a loop.
 func (c *Call[T]) met(h pool.Handle[T], v *T) {
 	c.Looked(c, h, v)
-	number, pins := c.Number(v), c.Hold.repins()
+	number := c.Number(v)
 	c.Inside(c, h)
-	if c.Hold.repins() != pins {
-		return // v is not protected any more
-	}
 	if n := c.Number(v); n != number {
 		c.Failf("the value of %v changed from %d to %d under %v", h, number, n, c)
 	}
@@ -122,15 +119,6 @@ func (c *Call[T]) under(f func(pool.Handle[T]) (*T, bool)) {
 	v, ok := f(h)
 	c.Returned(c)
 	c.sighted(h, v, ok)
-}
-
-func (c *Call[T]) repin() {
-	c.Hold.Check(c.Judge, c.Kind)
-	c.Hold.Seen = nil
-	c.Hold.pinned++
-	c.Begin(c)
-	c.Hold.Guard.Repin()
-	c.Returned(c)
 }
 
 // unpin ends a guard, or releases a Ref.

@@ -16,7 +16,6 @@ func Table[T any]() List[T] {
 		{"TryInsertFunc", 4, Inserts | Any | Calls, (*Call[T]).tryInsertFunc},
 		{"Reserve", 8, Inserts, (*Call[T]).reserve},
 		{"Commit", 4, Reservation, (*Call[T]).commit},
-		{"CommitHold", 2, Reservation | Pins, (*Call[T]).commitHold},
 		{"Cancel", 3, Reservation, (*Call[T]).cancel},
 
 		{"Get", 8, Handle, func(c *Call[T]) { c.copied(func() (T, bool) { return c.Pool.Get(c.Handles[0]) }) }},
@@ -30,7 +29,6 @@ func Table[T any]() List[T] {
 		{"Pin", 6, Pins, (*Call[T]).pin},
 		{"Hold", 4, Handle | Pins, (*Call[T]).hold},
 		{"Guard.Get", 14, Handle | Guard, func(c *Call[T]) { c.under(c.Hold.Guard.Get) }},
-		{"Repin", 2, Guard, (*Call[T]).repin},
 		{"Unpin", 9, Either, (*Call[T]).unpin},
 
 		{"Remove", 15, Handle | Any | Removes, func(c *Call[T]) { c.removed(func() bool { return c.Via.Remove(c.Handles[0]) }) }},

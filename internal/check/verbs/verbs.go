@@ -164,16 +164,6 @@ type Hold[T any] struct {
 	Guard pool.Guard[T]
 	Ref   *pool.Ref[T] // in place of Guard
 	Seen  []Sight[T]
-
-	pinned int // anew, by Repin
-}
-
-// repins returns how often the guard was pinned anew: 0 for none, as of a loop without one.
-func (k *Hold[T]) repins() int {
-	if k == nil {
-		return 0
-	}
-	return k.pinned
 }
 
 // Sight is a value that a guard or Ref gave.

@@ -18,7 +18,7 @@ func TestTableIsWhole(t *testing.T) {
 		"Pool.Cap": true, "Pool.Len": true, "Pool.Ptr": true, // with Stats, Grow and others
 		"Pool.Worker":  true,                                                 // Open
 		"Pool.WriteTo": true, "Pool.Explain": true, "Pool.ExplainOpen": true, // tests of their own
-		"Guard.Unpin": true, "Guard.Repin": true, "Ref.Release": true, // Unpin and Repin
+		"Guard.Unpin": true, "Ref.Release": true, // Unpin
 		"Ref.Value": true, "Ref.Handle": true, "Reservation.Value": true, "Reservation.Handle": true,
 	}
 	table := verbs.Table[T]()
