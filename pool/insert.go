@@ -54,7 +54,7 @@ func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
 	if err != nil {
 		return 0, err
 	}
-	return p.construct(slot, h, init), nil
+	return p.construct(slot, h, init, nil)
 }
 
 // TryInsertFunc is like [Pool.InsertFunc], but init may fail. If it does, TryInsertFunc
@@ -66,7 +66,7 @@ func (p *Pool[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], 
 	if err != nil {
 		return 0, err
 	}
-	return p.tryConstruct(slot, h, init)
+	return p.construct(slot, h, nil, init)
 }
 
 // publish stores v in a slot that the caller claimed as h, and makes it live.
@@ -87,29 +87,18 @@ func (p *Pool[T]) live(slot *shard.Slot[T], h uint64) Handle[T] {
 	return Handle[T](h)
 }
 
-// construct runs init on a claimed slot and makes the value live.
-func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], *T)) Handle[T] {
+// construct runs init, or try if init is nil, on a claimed slot and makes the value live. To
+// wrap the one in the other would cost 30 instructions.
+func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], *T), try func(Handle[T], *T) error) (Handle[T], error) {
 	if debugging {
 		p.mustBeUntouched(slot, h)
 	}
 	done := false
 	defer p.unless(&done, slot, h)
 	p.arena.Blank(slot)
-	init(Handle[T](h), &slot.Value)
-	done = true
-	return p.live(slot, h)
-}
-
-// tryConstruct is construct for an init that may fail. One function for both would cost
-// those that cannot fail another call.
-func (p *Pool[T]) tryConstruct(slot *shard.Slot[T], h uint64, init func(Handle[T], *T) error) (Handle[T], error) {
-	if debugging {
-		p.mustBeUntouched(slot, h)
-	}
-	done := false
-	defer p.unless(&done, slot, h)
-	p.arena.Blank(slot)
-	if err := init(Handle[T](h), &slot.Value); err != nil {
+	if init != nil {
+		init(Handle[T](h), &slot.Value)
+	} else if err := try(Handle[T](h), &slot.Value); err != nil {
 		return 0, err
 	}
 	done = true

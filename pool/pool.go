@@ -121,7 +121,7 @@ func (pl plan[T]) build() *Pool[T] {
 	}
 	p := pl.frame()
 	p.arena.Init(pl.config(p))
-	pl.complete(p)
+	p.watch()
 	return p
 }
 
@@ -148,10 +148,4 @@ func (pl plan[T]) config(p *Pool[T]) shard.Config[T] {
 		Reset:    pl.Reset,
 		Pointers: pointers.In(reflect.TypeFor[T]()),
 	}
-}
-
-// complete is the last step of making p. The sentinel comes last, because it uses p from
-// another goroutine.
-func (pl plan[T]) complete(p *Pool[T]) {
-	p.watch()
 }

@@ -62,7 +62,7 @@ func (pl plan[T]) restore(r io.Reader) (*Pool[T], error) {
 		return nil, sr.tooSmall("there are %d values", census.Live)
 	}
 	p.arena.Stock(census)
-	sr.plan.complete(p)
+	p.watch()
 	return p, nil
 }
 

@@ -2,6 +2,8 @@ package pool
 
 import (
 	"log/slog"
+	"reflect"
+	"strings"
 	"time"
 	"unsafe"
 )
@@ -94,29 +96,12 @@ func (p *Pool[T]) pinned() (n int, oldest uint64, age time.Duration) {
 
 // LogValue implements [slog.LogValuer]. It returns a group of all figures.
 func (s Stats) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.Int("live", s.Live),
-		slog.Int("free", s.Free),
-		slog.Int("limbo", s.Limbo),
-		slog.Int("cached", s.Cached),
-		slog.Int("reserved", s.Reserved),
-		slog.Int("held", s.Held),
-		slog.Int("workers", s.Workers),
-		slog.Int("dropped", s.Dropped),
-		slog.Int("exhausted", s.Exhausted),
-		slog.Float64("worn", s.Worn),
-		slog.Int("allocated", s.Allocated),
-		slog.Int("capacity", s.Capacity),
-		slog.Int64("bytes", s.Bytes),
-		slog.Int("maxLimbo", s.MaxLimbo),
-		slog.Int("refusedFull", s.RefusedFull),
-		slog.Int("refusedStalled", s.RefusedStalled),
-		slog.Int("refusedExhausted", s.RefusedExhausted),
-		slog.Uint64("epoch", s.Epoch),
-		slog.Int("pinned", s.Pinned),
-		slog.Uint64("oldestPin", s.OldestPin),
-		slog.Duration("pinAge", s.PinAge),
-	)
+	var figures []slog.Attr
+	for v, i := reflect.ValueOf(s), 0; i < v.NumField(); i++ {
+		name := v.Type().Field(i).Name
+		figures = append(figures, slog.Any(strings.ToLower(name[:1])+name[1:], v.Field(i).Interface()))
+	}
+	return slog.GroupValue(figures...)
 }
 
 // Len returns the number of live values. If other goroutines insert or remove meanwhile,

@@ -2,9 +2,6 @@ package pool_test
 
 import (
 	"context"
-	"log/slog"
-	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -114,22 +111,4 @@ func TestStalledErrorTellsFigures(t *testing.T) {
 	r.Release()
 	testkit.RequireReclaimed(t, p)
 	require.EqualError(t, err, text+"0, limit: 8; pinned: 0, the oldest for at least 0s; Refs: 0; Pool.ExplainOpen tells more")
-}
-
-// LogValue has every field of Stats.
-func TestStatsLogEveryField(t *testing.T) {
-	var st pool.Stats
-	fields := reflect.ValueOf(&st).Elem()
-	for i := range fields.NumField() {
-		fields.Field(i).Set(reflect.ValueOf(i + 1).Convert(fields.Field(i).Type()))
-	}
-	logged := make(map[string]float64)
-	for _, a := range st.LogValue().Group() {
-		logged[strings.ToLower(a.Key)] = reflect.ValueOf(a.Value.Any()).Convert(reflect.TypeFor[float64]()).Float()
-	}
-	require.Len(t, logged, fields.NumField())
-	for i := range fields.NumField() {
-		require.Equal(t, float64(i+1), logged[strings.ToLower(fields.Type().Field(i).Name)], fields.Type().Field(i).Name)
-	}
-	require.Equal(t, slog.KindGroup, slog.AnyValue(st).Resolve().Kind())
 }

@@ -96,21 +96,16 @@ func (w *Worker[T]) insertSlow(v T) (h Handle[T], err error) {
 
 // InsertFunc is like [Pool.InsertFunc]. init may use the Worker.
 func (w *Worker[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
-	if debugging {
-		defer w.user.enter()()
-	}
-	defer runtime.KeepAlive(w) // also when init panics
-	p := w.pool
-	slot, h, err := w.next()
-	if err != nil {
-		return 0, err
-	}
-	return p.construct(slot, h, init), nil
+	return w.construct(init, nil)
 }
 
 // TryInsertFunc is like [Pool.TryInsertFunc]. init may use the Worker. If init fails, the
 // slot goes back to the pool, not to the Worker.
 func (w *Worker[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], error) {
+	return w.construct(nil, init)
+}
+
+func (w *Worker[T]) construct(init func(Handle[T], *T), try func(Handle[T], *T) error) (Handle[T], error) {
 	if debugging {
 		defer w.user.enter()()
 	}
@@ -120,7 +115,7 @@ func (w *Worker[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T]
 	if err != nil {
 		return 0, err
 	}
-	return p.tryConstruct(slot, h, init)
+	return p.construct(slot, h, init, try)
 }
 
 // Remove is like [Pool.Remove], but costs one locked instruction.

@@ -20,7 +20,7 @@ func (m *Magazine[T]) turn() {
 	a := m.arena
 	m.low = min(m.low, len(m.ready))
 	m.seal()
-	if waits := m.used - m.from; a.Reset != nil || len(m.ready)+int(m.end-m.next)+waits > m.reach-m.batch {
+	if waits := m.used - m.from; a.Reset != nil || len(m.ready)+waits > m.reach-m.batch {
 		if !m.gave && a.Reset == nil && len(m.seals) > 0 {
 			// Slots that wait for a guard are no reason for a greater reach.
 			m.gave = a.Domain.Passed(m.seals[len(m.seals)-1].stamp)
@@ -118,7 +118,7 @@ func (m *Magazine[T]) makeRoom() {
 		}
 	}
 	m.bag = slices.Grow(m.bag[:m.used], m.batch)
-	m.bag = m.bag[:max(m.used, min(m.open+m.batch, m.from+m.reach-len(m.ready)-int(m.end-m.next)))]
+	m.bag = m.bag[:max(m.used, min(m.open+m.batch, m.from+m.reach-len(m.ready)))]
 }
 
 // shrink gives back most of the slots that no insertion has needed for idleRemovals removals.

@@ -44,18 +44,9 @@ func (s *shard[T]) await(c chunk[T]) {
 		return
 	}
 	last := &s.waiting[k]
-	if last.reversed {
-		c.reverse(s.arena)
-		last.chain.concat(&c.chain)
-	} else {
-		// Both have the slot first that was removed last.
-		var joined chain[T]
-		for c.chain.n > 0 {
-			joined.append(c.chain.takeFirst(s.arena))
-		}
-		joined.concat(&last.chain)
-		last.chain = joined
-	}
+	last.reverse(s.arena)
+	c.reverse(s.arena)
+	last.chain.concat(&c.chain)
 	last.stamp, last.least = c.stamp, 0
 }
 

@@ -176,9 +176,6 @@ func (a *Arena[T]) reclaimAll(s *shard[T]) (*Slot[T], uint64) {
 	return nil, 0
 }
 
-// defaultLimbo is the least value of MaxLimbo's default.
-const defaultLimbo = 1_000_000
-
 // mayGrow reports whether new memory is allowed while so many slots wait. Without a bound, a
 // pool would grow without end under a forgotten guard. Pages that Trim gave up do not count as
 // new.
@@ -186,16 +183,10 @@ func (a *Arena[T]) mayGrow(waiting int64) bool {
 	if a.Table.Missing() > 0 {
 		return true
 	}
-	if a.MaxLimbo > 0 {
-		return waiting < a.MaxLimbo
-	}
-	if waiting < defaultLimbo {
-		return true
-	}
 	// No count of live values exists. Of the slots that were handed out, those that neither
 	// wait nor may be in a magazine are live: the freelists have just been found empty.
 	out := int64(a.Table.Resident()) - int64(a.Table.Unused())
-	return waiting < 2*(out-waiting-a.cached.Load())
+	return waiting < a.limit(out-waiting-a.cached.Load())
 }
 
 // Waiting returns about how many slots wait for their grace period, or for holds.

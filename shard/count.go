@@ -30,7 +30,7 @@ func (a *Arena[T]) Count() Counts {
 		Worn:      a.usedUp(latest),
 		Allocated: a.Table.Resident(),
 		Bytes:     int64(len(a.shards))*int64(unsafe.Sizeof(shard[T]{})) + a.Table.Bytes(),
-		MaxLimbo:  a.limit(live),
+		MaxLimbo:  a.limit(int64(live)),
 		Full:      a.refusals.full.Load(),
 		Stalled:   a.refusals.stalled.Load(),
 		Spent:     a.refusals.exhausted.Load(),

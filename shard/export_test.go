@@ -110,7 +110,7 @@ func (t *Table[T]) Lock()      { t.mu.Lock() }
 func (t *Table[T]) Unlock()    { t.mu.Unlock() }
 
 // Kept returns how many slots the magazine keeps.
-func (m *Magazine[T]) Kept() int { return len(m.ready) + m.used - m.from + int(m.end-m.next) }
+func (m *Magazine[T]) Kept() int { return len(m.ready) + m.used - m.from }
 
 // Ordered reports whether the parts of the bag follow each other, up to the open part.
 func (m *Magazine[T]) Ordered() bool {

@@ -63,16 +63,15 @@ func (a *Arena[T]) Place() (unsafe.Pointer, int, reflect.Type) {
 // RemoveAt is Remove to shard k.
 func (a *Arena[T]) RemoveAt(k int, h uint64) bool { return a.shards[k].remove(h) }
 
-// Inspect returns the handles of what is ready and in the bag, and the range of slots that
-// were never used.
-func (m *Magazine[T]) Inspect() (ready, bag []uint64, next, end uint32) {
+// Inspect returns the handles of what is ready and in the bag.
+func (m *Magazine[T]) Inspect() (ready, bag []uint64) {
 	for _, k := range m.ready {
 		ready = append(ready, k.h)
 	}
 	for _, k := range m.bag[m.from:m.used] {
 		bag = append(bag, k.h)
 	}
-	return ready, bag, m.next, m.end
+	return ready, bag
 }
 
 // Meta returns where the pageMeta of page k lies, its type, its homes, and its counts of

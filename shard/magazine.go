@@ -41,9 +41,6 @@ type Magazine[T any] struct {
 	clock *epoch.Domain // the arena's, one load nearer
 	exact bool          // a copy of Arena.exact
 
-	// next ≤ index < end are slots that were never used.
-	next, end uint32
-
 	pages PageTable  // a copy of the current table, which saves a load
 	table *PageTable // that table; nil when there is no copy
 	arena *Arena[T]
@@ -156,15 +153,10 @@ func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 	return k.slot, k.h
 }
 
-// Claim is Arena.Claim if no slot is ready. It takes a slot that was never used, or from the
-// bag if some have passed, or a run from the shard's lists, or any that the arena finds. It
-// panics if the magazine is closed, also by a Reset that Claim ran.
+// Claim is Arena.Claim if no slot is ready. It takes slots from the bag if some have passed, or
+// a run from the shard's lists, or any that the arena finds. It panics if the magazine is
+// closed, also by a Reset that Claim ran.
 func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
-	if m.next < m.end {
-		slot, h := m.arena.firstLife(m.next)
-		m.next++
-		return slot, h, nil
-	}
 	m.mustBeOpen()
 	m.refresh() // or a magazine that only inserts would keep pages that Trim gives up
 	a, s := m.arena, m.shard
@@ -180,22 +172,17 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 			slot, h := m.Next()
 			return slot, h, nil
 		}
-		if m.next < m.end {
-			return m.Claim()
-		}
 	}
 	chunk := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.from), Batch)
 	m.ready = slices.Grow(m.ready, chunk)
-	if n := s.popRun(m.ready[:chunk]); n > 0 {
+	n := s.popRun(m.ready[:chunk])
+	if n == 0 {
+		n = s.freshRun(m.ready[:chunk])
+	}
+	if n > 0 {
 		m.ready = m.ready[:n]
 		m.fetched()
 		slot, h := m.Next()
-		return slot, h, nil
-	}
-	if i, n := s.freshRun(chunk); n > 0 {
-		m.fetched()
-		m.next, m.end = i+1, i+uint32(n)
-		slot, h := a.firstLife(i)
 		return slot, h, nil
 	}
 	slot, h, err := a.seek(s)
@@ -361,14 +348,5 @@ func (m *Magazine[T]) Close(then Then) {
 // empty gives back the slots that are ready, and returns those in the bag.
 func (m *Magazine[T]) empty() chain[T] {
 	m.giveBack(len(m.ready))
-	var unused chain[T]
-	for ; m.next < m.end; m.next++ {
-		// It was in no list with its generation, and keeps it.
-		slot := m.arena.slot(m.next)
-		word := Pack(m.arena.vacant(slot.Word.Load()), None)
-		slot.set(word)
-		unused.append(slot, m.next, word)
-	}
-	m.pushBack(&unused)
 	return m.emptyBag()
 }

@@ -19,13 +19,15 @@ func (e stalled[T]) Unwrap() error { return ErrStalled }
 func (e stalled[T]) Error() string {
 	a, pins, waiting := e.arena, e.arena.Domain.Scan(), e.arena.Waiting()
 	return fmt.Sprintf("%v; waiting: %d, limit: %d; pinned: %d, the oldest for at least %v; Refs: %d; Pool.ExplainOpen tells more",
-		ErrStalled, waiting, a.limit(a.Table.Resident()-waiting), pins.Count, a.Domain.Age(pins).Truncate(time.Millisecond), a.Held())
+		ErrStalled, waiting, a.limit(int64(a.Table.Resident()-waiting)), pins.Count, a.Domain.Age(pins).Truncate(time.Millisecond), a.Held())
 }
 
-// limit returns how many slots may wait before new memory is refused, if so many are live: see
-// mayGrow.
-func (a *Arena[T]) limit(live int) int64 {
-	n := cmp.Or(a.MaxLimbo, max(defaultLimbo, 2*int64(live)))
+// defaultLimbo is the least value of MaxLimbo's default.
+const defaultLimbo = 1_000_000
+
+// limit returns how many slots may wait before new memory is refused, if so many are live.
+func (a *Arena[T]) limit(live int64) int64 {
+	n := cmp.Or(a.MaxLimbo, max(defaultLimbo, 2*live))
 	if a.Capacity > 0 {
 		n = min(n, int64(a.Capacity))
 	}

@@ -140,7 +140,7 @@ func (w *world) locateKept(k *keeper) {
 	if k.closing || IsClosed(k.w) {
 		return
 	}
-	ready, bag, next, end := Magazine(k.w).Inspect()
+	ready, bag := Magazine(k.w).Inspect()
 	for _, h := range ready {
 		if k.busy > 0 {
 			break // an operation may be about to write these entries
@@ -149,8 +149,5 @@ func (w *world) locateKept(k *keeper) {
 	}
 	for _, h := range bag {
 		w.put(shard.Low(h), inBag)
-	}
-	for i := next; i < end; i++ {
-		w.put(i, inReady)
 	}
 }
