@@ -44,7 +44,8 @@ func TestScanCostsWhatIsPinned(t *testing.T) {
 // many, while some stay pinned and others come and go.
 func TestProvidedCellsAreEnough(t *testing.T) {
 	for _, n := range []int{1, 7, 8, 9, 100, 256, 1000} {
-		d := epoch.NewSize(n)
+		d := new(epoch.Domain)
+		d.Init(n)
 		bytes := d.Bytes()
 		var guards []epoch.Guard
 		for range n {
@@ -111,7 +112,8 @@ func TestBlocksAtLeastDouble(t *testing.T) {
 
 // TestProvidedBlocksAreNotVisited until a guard uses them.
 func TestProvidedBlocksAreNotVisited(t *testing.T) {
-	d := epoch.NewSize(1000)
+	d := new(epoch.Domain)
+	d.Init(1000)
 	cells, groups := d.Blocks()
 	require.Len(t, cells, 1)
 	require.GreaterOrEqual(t, cells[0], 1000)

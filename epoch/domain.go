@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"runtime"
-	"time"
 	"unsafe"
 
 	"coatcheck/internal/atom"
@@ -58,18 +56,15 @@ type Domain struct {
 
 // New returns a domain with cells for four guards a processor at once. It adds cells for more
 // guards, without limit.
-func New() *Domain { return NewSize(0) }
-
-// NewSize is New with at least n cells from the start, so that n guards can be pinned at once
-// without an allocation.
-func NewSize(n int) *Domain {
+func New() *Domain {
 	d := new(Domain)
-	d.Init(n)
+	d.Init(0)
 	return d
 }
 
-// Init is NewSize for a Domain that lies in another struct, which saves each Pin a load. It
-// must come before any other use.
+// Init makes a zero Domain ready, with at least n cells from the start, so that n guards can be
+// pinned at once without an allocation. A Domain that lies in another struct saves each Pin a
+// load. Init must come before any other use.
 func (d *Domain) Init(n int) {
 	d.first = make([]cell, ceilPow2(firstCells()))
 	if n > len(d.first) {
@@ -227,40 +222,14 @@ func (d *Domain) Synchronize(ctx context.Context) error {
 	return Wait(ctx, func() bool { return d.Passed(stamp) })
 }
 
-// Wait calls done until it returns true, with growing pauses between the calls. If ctx is done
-// first, it returns ctx's error. If done returns true at once, Wait returns nil even for a ctx
-// that is done.
+// Wait calls done until it returns true, with pauses between the calls that grow to a
+// millisecond. If ctx is done and done has returned false, it returns ctx's error.
 func Wait(ctx context.Context, done func() bool) error {
-	const (
-		yields   = 16
-		longest  = time.Millisecond
-		shortest = 10 * time.Microsecond
-	)
-	for range yields {
-		if done() {
-			return nil
-		}
+	for round := 0; !done(); round++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		runtime.Gosched()
+		atom.Pause(round)
 	}
-	pause := shortest
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			if done() {
-				return nil
-			}
-			return ctx.Err()
-		case <-timer.C:
-		}
-		if done() {
-			return nil
-		}
-		pause = min(2*pause, longest)
-		timer.Reset(pause)
-	}
+	return nil
 }

@@ -22,8 +22,13 @@ func Example() {
 	// passed: true
 }
 
-func ExampleNewSize() {
-	d := epoch.NewSize(1000)
+func ExampleDomain_Init() {
+	var structure struct {
+		domain epoch.Domain
+		// …
+	}
+	d := &structure.domain
+	d.Init(1000)
 	before := d.Bytes()
 	guards := make([]epoch.Guard, 1000)
 	for i := range guards {
@@ -34,18 +39,6 @@ func ExampleNewSize() {
 		guards[i].Unpin()
 	}
 	// Output: allocated: 0
-}
-
-func ExampleDomain_Init() {
-	var structure struct {
-		domain epoch.Domain
-		// …
-	}
-	structure.domain.Init(0)
-	g := structure.domain.Pin()
-	fmt.Println(g.Pinned())
-	g.Unpin()
-	// Output: true
 }
 
 // Stamps share an epoch. The next Pin begins a later one.

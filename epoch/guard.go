@@ -40,6 +40,3 @@ func (g Guard) Release() bool {
 	atom.StoreLast((g.word|kindMask)+1, g.cell) // publishes (P5)
 	return true
 }
-
-// Pinned reports whether Unpin has not been called on this copy of the guard.
-func (g *Guard) Pinned() bool { return g.cell != nil }

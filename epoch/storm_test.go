@@ -29,7 +29,8 @@ func TestStormReusesNothingUnderAPin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			old := runtime.GOMAXPROCS(8)
 			defer runtime.GOMAXPROCS(old)
-			d := epoch.NewSize(size)
+			d := new(epoch.Domain)
+			d.Init(size)
 			guards := make([]epoch.Guard, size) // use them all, so that scans visit them
 			for i := range guards {
 				guards[i] = d.Pin()

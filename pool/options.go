@@ -102,9 +102,8 @@ const (
 // plan is Options with the defaults filled in, and what follows from them.
 type plan[T any] struct {
 	Options[T]
-	slots  uint64 // the greatest number
-	shift  uint32 // of a page's size
-	guards int    // preallocated
+	slots uint64 // the greatest number
+	shift uint32 // of a page's size
 }
 
 // check returns the plan, or an error if an option is invalid.
@@ -146,8 +145,6 @@ func (o *Options[T]) check() (plan[T], error) {
 		return fail("Preallocate: %d slots of %d bytes do not fit into the address space", pl.slots, size)
 	case pl.Capacity == 0:
 		pl.slots = shard.MaxSlots
-	case pl.Preallocate:
-		pl.guards = preallocatedGuards
 	}
 	pl.shift = shard.PageShift(size, pl.slots, pl.Preallocate)
 	return pl, nil

@@ -120,22 +120,21 @@ func (pl plan[T]) build() *Pool[T] {
 		pl.Origin = rand.Uint32N(1<<31) | 1
 	}
 	p := pl.frame()
-	p.arena.Init(pl.config(p))
+	p.arena.Preallocate()
 	p.watch()
 	return p
 }
 
-// frame returns a pool without an arena.
+// frame returns a pool without slots.
 func (pl plan[T]) frame() *Pool[T] {
 	p := new(Pool[T])
-	p.domain.Init(pl.guards)
+	guards := 0
+	if pl.Preallocate {
+		guards = preallocatedGuards
+	}
+	p.domain.Init(guards)
 	p.record()
-	return p
-}
-
-// config returns the configuration of p's arena.
-func (pl plan[T]) config(p *Pool[T]) shard.Config[T] {
-	return shard.Config[T]{
+	p.arena.Init(shard.Config[T]{
 		Domain:   clock(&p.domain),
 		Slots:    pl.slots,
 		Shift:    pl.shift,
@@ -147,5 +146,6 @@ func (pl plan[T]) config(p *Pool[T]) shard.Config[T] {
 		Fixed:    pl.Preallocate,
 		Reset:    pl.Reset,
 		Pointers: pointers.In(reflect.TypeFor[T]()),
-	}
+	})
+	return p
 }

@@ -52,7 +52,6 @@ func (pl plan[T]) restore(r io.Reader) (*Pool[T], error) {
 		return nil, err
 	}
 	p := sr.plan.frame()
-	p.arena.Frame(sr.plan.config(p))
 	sr.pool = p
 	if err := sr.records(); err != nil {
 		return nil, err

@@ -105,14 +105,17 @@ func (w *Worker[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T]
 	return w.construct(nil, init)
 }
 
-func (w *Worker[T]) construct(init func(Handle[T], *T), try func(Handle[T], *T) error) (Handle[T], error) {
+func (w *Worker[T]) construct(init func(Handle[T], *T), try func(Handle[T], *T) error) (_ Handle[T], err error) {
 	if debugging {
 		defer w.user.enter()()
 	}
 	defer runtime.KeepAlive(w) // also when init panics
 	p := w.pool
-	slot, h, err := w.next()
-	if err != nil {
+	var slot *shard.Slot[T]
+	var h uint64
+	if w.slots.HasNext() {
+		slot, h = w.slots.Next()
+	} else if slot, h, err = w.slots.Claim(); err != nil {
 		return 0, err
 	}
 	return p.construct(slot, h, init, try)
@@ -149,7 +152,6 @@ func (w *Worker[T]) Flush() {
 	if debugging {
 		defer w.user.enter()()
 	}
-	w.open()
 	w.slots.Flush()
 	runtime.KeepAlive(w)
 }
@@ -171,22 +173,6 @@ func (w *Worker[T]) Close() {
 	}
 	w.pool = nil // before a Reset runs
 	w.slots.Close(shard.Reclaim)
-}
-
-// open panics if the Worker is closed.
-func (w *Worker[T]) open() {
-	if w.pool == nil {
-		panic(closedWorker)
-	}
-}
-
-// next takes a vacant slot.
-func (w *Worker[T]) next() (*shard.Slot[T], uint64, error) {
-	if w.slots.HasNext() {
-		slot, h := w.slots.Next()
-		return slot, h, nil
-	}
-	return w.slots.Claim()
 }
 
 // dropped is what the finalizer does. Like Pool.dropped it does not reclaim.

@@ -62,11 +62,7 @@ func (s *shard[T]) contend() {
 
 // next returns the k-th shard after s, in a round that begins at s.
 func (a *Arena[T]) next(s *shard[T], k int) *shard[T] {
-	i := int(s.at) + k
-	if i >= len(a.shards) {
-		i -= len(a.shards)
-	}
-	return &a.shards[i]
+	return &a.shards[(int(s.at)+k)%len(a.shards)]
 }
 
 // home returns the shard that slot i, removed in s, goes home to: s itself if the slot has no

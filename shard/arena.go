@@ -100,14 +100,8 @@ type Config[T any] struct {
 	Pointers bool     // T holds pointers
 }
 
-// Init makes an empty arena.
+// Init makes an empty arena. Preallocate follows, or what fills the arena from a snapshot.
 func (a *Arena[T]) Init(c Config[T]) {
-	a.Frame(c)
-	a.preallocate()
-}
-
-// Frame makes an arena without slots, for Load and Stock.
-func (a *Arena[T]) Frame(c Config[T]) {
 	a.Config = c
 	a.queue.init()
 	a.exact = c.Capacity > 0 || c.MaxLimbo > 0
@@ -126,8 +120,8 @@ func (a *Arena[T]) Frame(c Config[T]) {
 	}
 }
 
-// preallocate allocates everything, if Fixed asks for it.
-func (a *Arena[T]) preallocate() {
+// Preallocate allocates everything, if Fixed asks for it.
+func (a *Arena[T]) Preallocate() {
 	if a.Fixed {
 		a.Table.Provide(a.Slots)
 		a.Table.Pages().makeCounts()

@@ -136,7 +136,7 @@ func (m *Magazine[T]) shrink() {
 
 // giveBack gives the n slots that were ready longest back to the shard's freelist. No other
 // goroutine has seen them. They may have been in a freelist with their generations, and must
-// not enter one with these again (I5), so each burns a life.
+// not enter one with these again (I5), so each burns a life. It waits for the shard's lock.
 func (m *Magazine[T]) giveBack(n int) {
 	var c chain[T]
 	for i := n - 1; i >= 0; i-- { // the one used last on top
@@ -150,17 +150,11 @@ func (m *Magazine[T]) giveBack(n int) {
 		}
 	}
 	m.ready = slices.Delete(m.ready, 0, n)
-	m.pushBack(&c)
-}
-
-// pushBack makes vacant for all what the magazine does not keep. It waits for the shard's
-// lock. It wakes a call that waits also if c is empty: the last slots may be exhausted.
-func (m *Magazine[T]) pushBack(c *chain[T]) {
-	defer m.arena.wake()
+	defer m.arena.wake() // also if c is empty: the last slots may be exhausted
 	if c.n > 0 {
 		m.shard.mu.Lock()
 		defer m.shard.mu.Unlock()
-		m.shard.push(c)
+		m.shard.push(&c)
 	}
 }
 
@@ -190,5 +184,5 @@ func (m *Magazine[T]) emptyBag() (c chain[T]) {
 // retireBag sends the bag to the shard's limbo. It may run a Reset, which finds the bag empty.
 func (m *Magazine[T]) retireBag() {
 	c := m.emptyBag()
-	m.shard.retireChain(&c)
+	m.shard.retireChain(&c, Reclaim)
 }

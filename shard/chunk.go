@@ -52,15 +52,11 @@ func (s *shard[T]) await(c chunk[T]) {
 
 // drop takes chunk k out of the list.
 func (s *shard[T]) drop(k int) {
-	switch n := len(s.waiting); {
-	case n == 1:
-		s.waiting[0] = chunk[T]{}
-		s.waiting = s.waiting[:0]
-	case k > 0 || n <= chunksMost:
-		s.waiting = slices.Delete(s.waiting, k, k+1)
-	default:
+	if k == 0 && len(s.waiting) > chunksMost {
 		s.waiting[0] = chunk[T]{}
 		s.waiting = s.waiting[1:] // too many to move them at each step
+	} else {
+		s.waiting = slices.Delete(s.waiting, k, k+1)
 	}
 }
 

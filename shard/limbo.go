@@ -116,9 +116,22 @@ func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
 	}
 }
 
-// retireChain pushes all of c, whose slots have stamps, onto limbo. It reclaims if that
-// completes a batch.
-func (s *shard[T]) retireChain(c *chain[T]) { s.reclaimPast(s.pushLimbo(c)) }
+// Then is what comes after the retiring of slots. The garbage collector's goroutines, on which
+// no Reset should run, leave reclaiming to others.
+type Then uint8
+
+const (
+	Reclaim Then = iota // reclaim, if a batch is complete
+	Leave               // leave it to others
+)
+
+// retireChain pushes all of c, whose slots have stamps, onto limbo.
+func (s *shard[T]) retireChain(c *chain[T], then Then) {
+	before, after := s.pushLimbo(c)
+	if then == Reclaim {
+		s.reclaimPast(before, after)
+	}
+}
 
 // reclaimPast reclaims if a push completed a batch: before it and after it, so many slots
 // waited.
@@ -143,15 +156,6 @@ func (s *shard[T]) pushLimbo(c *chain[T]) (before, after uint32) {
 	}
 }
 
-// Then is what comes after the retiring of slots. The garbage collector's goroutines, on which
-// no Reset should run, leave reclaiming to others.
-type Then uint8
-
-const (
-	Reclaim Then = iota // reclaim, if a batch is complete
-	Leave               // leave it to others
-)
-
 // Abandon gives back a slot that was claimed as h and did not go live. Its generation counts
 // as lived. Otherwise the slot could enter a freelist twice with one generation (I5), and a
 // handle that a constructor has seen could be issued again. The slot goes through limbo,
@@ -162,11 +166,7 @@ func (a *Arena[T]) Abandon(slot *Slot[T], h uint64, then Then) {
 	slot.set(word)
 	a.note(h)
 	c.append(slot, Low(h), word)
-	if s := a.Local(hint.Goroutine()); then == Reclaim {
-		s.retireChain(&c)
-	} else {
-		s.pushLimbo(&c)
-	}
+	a.Local(hint.Goroutine()).retireChain(&c, then)
 }
 
 // stamp gives slot i, which the caller has unlinked, its epoch stamp. Without exact it does
@@ -250,5 +250,5 @@ func (r *Removals[T]) Remove(h uint64) bool {
 func (r *Removals[T]) End() {
 	c := r.chain
 	r.chain = chain[T]{}
-	r.shard.retireChain(&c)
+	r.shard.retireChain(&c, Reclaim)
 }

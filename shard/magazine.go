@@ -319,8 +319,10 @@ func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 	return v, ok
 }
 
-// Flush gives all slots back. It waits for the shard's lock, and may run a Reset.
+// Flush gives all slots back. It waits for the shard's lock, and may run a Reset. It panics if
+// the magazine is closed.
 func (m *Magazine[T]) Flush() {
+	m.mustBeOpen()
 	c := m.empty()
 	m.setReach(m.first())
 	m.gave = false
@@ -330,7 +332,7 @@ func (m *Magazine[T]) Flush() {
 	clear(m.bag[:cap(m.bag)])
 	m.bag = slices.Grow(m.bag[:0], m.batch)[:m.batch]
 	m.pages, m.table = PageTable{Now: m.pages.Now}, nil
-	m.shard.retireChain(&c)
+	m.shard.retireChain(&c, Reclaim)
 }
 
 // Close is Flush, and closes the magazine before a Reset runs, which must not fill it again.
@@ -338,11 +340,7 @@ func (m *Magazine[T]) Close(then Then) {
 	s, c := m.shard, m.empty()
 	m.setReach(0)
 	*m = Magazine[T]{}
-	if then == Reclaim {
-		s.retireChain(&c)
-	} else {
-		s.pushLimbo(&c)
-	}
+	s.retireChain(&c, then)
 }
 
 // empty gives back the slots that are ready, and returns those in the bag.

@@ -1,6 +1,10 @@
 package shard
 
-import "coatcheck/epoch"
+import (
+	"cmp"
+
+	"coatcheck/epoch"
+)
 
 // Reclaiming is the way from limbo back to the freelist:
 //
@@ -235,10 +239,7 @@ func (m *move[T]) siftChunk(c *chunk[T]) {
 // last. It reports whether it did.
 func (s *shard[T]) fill(to *shard[T]) bool {
 	k := len(s.ready) - 1
-	if s.fifo || to == nil {
-		to = s
-	}
-	if k < 0 || !to.splice(&s.ready[k]) {
+	if k < 0 || !s.recipient(cmp.Or(to, s)).splice(&s.ready[k]) {
 		return false
 	}
 	s.ready[k] = chain[T]{}

@@ -96,7 +96,7 @@ func (a *Arena[T]) Stock(c Census) {
 		}
 		a.shards[k].push(&list)
 	}
-	a.preallocate()
+	a.Preallocate()
 }
 
 // nextVacant returns the first vacant slot from i on. There must be one.

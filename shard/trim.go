@@ -44,14 +44,10 @@ func (a *Arena[T]) Trim() int64 {
 	if a.Fixed {
 		return 0
 	}
-	// A slot whose grace period is over would keep its page, so reclaim first. Another call
-	// may free more, but other goroutines may also remove more.
+	// A slot whose grace period is over would keep its page.
 	for i := range a.shards {
 		s := &a.shards[i]
-		waiting, _ := s.pending()
-		for calls, more := 4+waiting/Batch, true; more && calls > 0; calls-- {
-			more, _ = s.reclaim(nil)
-		}
+		s.reached(s.sealNow())
 	}
 	return a.trim()
 }
@@ -99,8 +95,8 @@ func (t *trimmer[T]) choose() (wanted int) {
 			wanted++
 		}
 	}
-	if t.tooFew(wanted) {
-		return 0
+	if wanted < 2 && len(t.pages.floors) == 0 {
+		return 0 // there is no void yet, and it would cost what one page frees
 	}
 	return wanted
 }
@@ -135,9 +131,6 @@ func (t *trimmer[T]) whole() (gone []absent, slots uint32) {
 			gone = append(gone, absent{at: k, floor: f.oldest})
 		}
 	}
-	if t.tooFew(len(gone)) {
-		return nil, 0
-	}
 	for _, a := range gone {
 		f := &t.found[a.at]
 		f.gone = true
@@ -145,7 +138,3 @@ func (t *trimmer[T]) whole() (gone []absent, slots uint32) {
 	}
 	return gone, slots
 }
-
-// tooFew reports whether n pages are not worth it: there is no void yet, and it would cost
-// what one page frees.
-func (t *trimmer[T]) tooFew(n int) bool { return n < 2 && len(t.pages.floors) == 0 }
