@@ -33,9 +33,9 @@ type Slot[T any] struct {
 // store. Publish returns h.
 func (s *Slot[T]) Publish(h uint64) uint64 { return atom.StoreRelease(h, &s.Word) } // publishes (P1)
 
-// set changes the word of a slot that the caller owns, or whose list it holds. A release store
-// is enough, because a later store makes the slot known to others.
-func (s *Slot[T]) set(word uint64) { atom.StoreRelease(word, &s.Word) }
+// set changes the word of a slot that the caller owns, or whose list it holds. A plain store is
+// enough, because a later compare-and-swap or unlocking makes the slot known to others.
+func (s *Slot[T]) set(word uint64) { atom.StoreLast(word, &s.Word) }
 
 // PageTable is an immutable table of pages: growth makes another. A page is an array
 // of slots that never moves. All pages have the same power-of-two length, so that a look-up is

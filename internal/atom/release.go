@@ -10,5 +10,5 @@ func StoreRelease(v uint64, w *Uint64) uint64 {
 	return v
 }
 
-// StoreLast is StoreRelease for a function that does nothing after it (release_amd64.go).
+// StoreLast is StoreRelease where a plain store would do as well (release_amd64.go).
 func StoreLast(v uint64, w *Uint64) { w.Store(v) }

@@ -12,7 +12,9 @@ import "unsafe"
 // On amd64 a plain store promises this: processors keep the order of all accesses except a
 // store and a later load. An atomic Store is an exchange, which delays later accesses until
 // the store is done. The function is not inlined, so that the compiler does not move the
-// store (U7). Go's runtime has the same function, named StoreRel.
+// store (U7): its SSA form keeps the order of stores, but neither Go's memory model nor the
+// documents of the compiler promise that. The call costs 2 instructions of 185 for a Pool's
+// Insert and Remove, and 3 of 102 for a Worker's.
 //
 // v comes first and is returned, both in one register, so that callers need not keep it in
 // memory over the call.
@@ -23,8 +25,9 @@ func StoreRelease(v uint64, w *Uint64) uint64 {
 	return v
 }
 
-// StoreLast is StoreRelease for a function that is not inlined either, has no other store,
-// and returns after it. That saves a call.
+// StoreLast is StoreRelease without the call, for two places: in a function that is not inlined
+// either, has no other store, and returns after it; and before an atomic operation of the caller
+// that makes v known, so that nobody relies on the order of the store itself.
 func StoreLast(v uint64, w *Uint64) { *(*uint64)(unsafe.Pointer(w)) = v }
 
 // A Uint64 is its word alone.
