@@ -14,7 +14,7 @@ import (
 // compiler's budget for inlining has no room for a call, and hardly any for an accessor. So
 // they compute the slot's address as shard.At does (unsafe register, U2), and panic with a
 // constant. TestLookupsInline checks it. Pool.Get loads the word twice and exceeds the
-// budget; it does the same to be short.
+// budget; of it, only the check for a zero Pool is inlined.
 
 // Get returns a shallow copy of the value that h names, and reports whether h is live. The
 // copy is never a mixture of two values. Goroutines that write to a live value must still
@@ -28,13 +28,22 @@ import (
 // copies, which costs two locked instructions. For many look-ups in a row, use [Pool.Pin] and
 // [Guard.Get].
 func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
+	if p.arena.Domain == nil {
+		panic(zeroPool)
+	}
+	v, ok = p.get(h) // not in one statement with return, which exceeds the budget
+	return
+}
+
+// get is Get without the check for a zero Pool. On amd64 it calls no function, and so has neither
+// a frame nor a check of the stack.
+//
+//go:noinline
+func (p *Pool[T]) get(h Handle[T]) (v T, ok bool) {
 	if !copiesWithoutPin {
 		return p.getPinned(h)
 	}
-	t := p.arena.Table.Current.Load()
-	if t == nil {
-		panic(zeroPool)
-	}
+	t := p.arena.Table.Current.Load() // observes (P2)
 	i := uint32(h)
 	if i < t.Limit {
 		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),

@@ -98,7 +98,10 @@ type Ptr[T any] struct {
 }
 
 // Ptr returns h with its pool, whether or not h is live.
-func (p *Pool[T]) Ptr(h Handle[T]) Ptr[T] { return Ptr[T]{p, h} }
+func (p *Pool[T]) Ptr(h Handle[T]) Ptr[T] {
+	p.pages() // Ptr.Get has no room for the check
+	return Ptr[T]{p, h}
+}
 
 // Live reports whether the value is live; see [Pool.Contains].
 func (q Ptr[T]) Live() bool { return q.Pool != nil && q.Pool.Contains(q.Handle) }
@@ -106,7 +109,7 @@ func (q Ptr[T]) Live() bool { return q.Pool != nil && q.Pool.Contains(q.Handle) 
 // Get returns a copy of the value; see [Pool.Get].
 func (q Ptr[T]) Get() (v T, ok bool) {
 	if q.Pool != nil {
-		v, ok = q.Pool.Get(q.Handle)
+		v, ok = q.Pool.get(q.Handle)
 	}
 	return
 }

@@ -109,6 +109,7 @@ func TestLookupsInline(t *testing.T) {
 		"Pool.Pin":      `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Pin`,
 		"its Pin":       `guard\.go:\d+:\d+: inlining call to epoch\.\(\*Domain\)\.Pin`,
 		"Guard.Unpin":   `inline\.go:\d+:\d+: inlining call to pool\.\(\*Guard\[.*\]\)\.Unpin`,
+		"Pool.Get":      `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Get`,
 		"Contains":      `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Contains`,
 		"Guard.All":     `inline\.go:\d+:\d+: inlining call to all\.\(\*Guard\[.*\]\)\.All`,
 		"its loop":      `inline\.go:\d+:\d+: inlining call to all\..*\.liveSlots\[.*\]\.func`,
@@ -155,7 +156,7 @@ func copyIsLoadedBetweenLooks(t *testing.T, arch string, barriers int) {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	instances := 0
-	for _, code := range functions(string(out), "coatcheck/pool.(*Pool[go.shape.", "]).Get STEXT ") {
+	for _, code := range functions(string(out), "coatcheck/pool.(*Pool[go.shape.", "]).get STEXT ") {
 		instances++
 		looks, loads, fences := 0, 0, 0
 		listing := strings.Join(code, "")
