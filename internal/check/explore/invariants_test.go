@@ -22,9 +22,8 @@ import (
 //	ErrExhausted is true, and stays so                  exhausted
 //	false is true: the handle was not live              sees, ended
 //	Synchronize returns when all is reclaimed           reclaimed
+//	a queue keeps its order                             keepsOrder, after each step
 //	counts, Len and Stats add up at rest                complete, figures
-//
-// The order of a queue is made under its lock, so tests of one thread see all of it (L14).
 //
 // Under the tag coatcheck_debug a pool itself notes who did what, and under neither it
 // checks nothing of this: storms and torture look at values and ages there.
@@ -34,7 +33,11 @@ func (w *world) check() error {
 	if w.r.Loaded() {
 		return w.values()
 	}
-	return w.holds()
+	err := w.holds()
+	if err == nil && Arena(w.p).FIFO {
+		err = w.keepsOrder()
+	}
+	return err
 }
 
 // holds is what holds after every step.

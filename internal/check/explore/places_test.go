@@ -4,6 +4,7 @@ package explore_test
 
 import (
 	"fmt"
+	"math"
 
 	. "coatcheck/pool"
 	"coatcheck/shard"
@@ -25,6 +26,9 @@ const (
 	unallotted
 )
 
+// unused is the turn of slots that came to a queue from where they had none.
+const unused = math.MaxUint32
+
 var placeNames = [...]string{"nowhere", "live", "freelist", "slots that are ready", "limbo", "slots that wait", "fresh range", "Worker", "Worker's bag", "parked slots", "absent page", "unallotted"}
 
 // put notes that slot i is at a place. It must have memory, and be at no other.
@@ -37,6 +41,9 @@ func (w *world) put(i uint32, place uint8) {
 		w.misplaced("slot %d is in two places: %s and %s", i, placeNames[was], placeNames[place])
 	}
 	w.place[i] = place
+	if place == inFree || place == isReady {
+		w.lists = append(w.lists, i)
+	}
 }
 
 // misplaced notes what locate is to return, if nothing was wrong before.
@@ -83,7 +90,7 @@ func (w *world) locate() error {
 		return fmt.Errorf("the scenario touches %d slots", t.Limit)
 	}
 	clear(w.place[:t.Limit])
-	w.wrong = nil
+	w.wrong, w.lists = nil, w.lists[:0]
 	for _, c := range Arena(w.p).Inspect() {
 		w.locateIn(c)
 	}
@@ -115,6 +122,7 @@ func (w *world) locate() error {
 }
 
 func (w *world) locateIn(c shard.Contents) {
+	w.lists = append(w.lists, shard.None)
 	if top := shard.Low(c.Free); top != shard.None && shard.Generation(c.Free) != shard.Generation(Slot(w.p, top).Word.Load()) {
 		w.misplaced("the freelist's head has generation %d, its top slot %d another (I5)", shard.Generation(c.Free), top)
 	}
@@ -133,6 +141,37 @@ func (w *world) locateIn(c shard.Contents) {
 	for i := shard.Generation(c.Fresh); i < shard.Low(c.Fresh); i++ {
 		w.put(i, inFresh)
 	}
+}
+
+// keepsOrder fails if a queue has slots in another order than the one in which they came to it
+// (L14). What Trim finds unused, or in a page that came back, may go first.
+func (w *world) keepsOrder() error {
+	for i := range Arena(w.p).Table.Pages().Limit {
+		switch w.place[i] {
+		case inFree, isReady, nowhere: // in the queue, or in the hands of a goroutine with the lock
+		case inFresh, isAbsent, unallotted:
+			w.turn[i] = unused
+		default:
+			w.turn[i] = 0
+		}
+	}
+	last := uint32(0)
+	for _, i := range w.lists {
+		switch {
+		case i == shard.None: // another shard
+			last = 0
+			continue
+		case w.turn[i] == unused:
+			continue
+		case w.turn[i] == 0:
+			w.turns++
+			w.turn[i] = w.turns
+		case w.turn[i] < last:
+			return fmt.Errorf("slot %d is behind slots that came to the queue after it (L14)", i)
+		}
+		last = w.turn[i]
+	}
+	return nil
 }
 
 // locateKept finds what a Worker keeps.

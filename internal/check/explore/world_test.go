@@ -51,6 +51,9 @@ type world struct {
 	generation [maxSlots]uint32 // the greatest that was seen of each slot
 	place      [maxSlots]uint8  // of each slot, as locate found it
 	wrong      error            // the first slot that locate found where it must not be
+	lists      []uint32         // the slots that each shard may hand out, in order, after a None
+	turn       [maxSlots]uint32 // of each slot in a queue: when it came there, or unused
+	turns      uint32
 	epoch      uint64
 	scanned    int // cells that a scan visits when there are no guards
 
