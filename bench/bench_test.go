@@ -81,10 +81,6 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 	}
 }
 
-func TestCommandCanBePastedIntoAShell(t *testing.T) {
-	require.Equal(t, `go -C bench run . -only 'impl=(pool|it'\''s)/' -quick`, command([]string{"-only", "impl=(pool|it's)/", "-quick"}))
-}
-
 // done is a run whose final check returns err.
 type done struct{ err error }
 

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -40,8 +40,8 @@ func circumstances(asked *flags) (lines []benchfmt.Config) {
 func command(args []string) string {
 	words := []string{"go -C bench run ."}
 	for _, arg := range args {
-		if strings.ContainsAny(arg, " '\"\\|&;()<>$*?[]#~`") {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		if strings.ContainsAny(arg, " |()") {
+			arg = "'" + arg + "'"
 		}
 		words = append(words, arg)
 	}
@@ -59,36 +59,15 @@ func commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-// cpuinfo returns what Linux says about the first processor: "model name", "cpu family", …
-var cpuinfo = sync.OnceValue(func() map[string]string {
-	text, _ := os.ReadFile("/proc/cpuinfo")
-	first, _, _ := strings.Cut(string(text), "\n\n")
-	info := make(map[string]string)
-	for line := range strings.Lines(first) {
-		key, value, _ := strings.Cut(line, ":")
-		info[strings.TrimSpace(key)] = strings.TrimSpace(value)
-	}
-	return info
-})
-
-// processor returns the processor's name, family and model, as far as they are known. The name
+// processor returns what Linux says of the first processor: its name, family and model. The name
 // of a virtual one often says little.
 func processor() string {
-	info := cpuinfo()
-	text := info["model name"]
-	if info["cpu family"] != "" {
-		text += fmt.Sprintf(" (family %s, model %s)", info["cpu family"], info["model"])
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	info := func(key string) []byte { // nil if it says nothing
+		return append(regexp.MustCompile(`(?m)^`+key+`\s*: (.*)$`).FindSubmatch(text), nil, nil)[1]
 	}
-	return strings.TrimSpace(text)
+	return fmt.Sprintf("%s (family %s, model %s)", info("model name"), info("cpu family"), info("model"))
 }
 
-// fileName returns the name of the file of figures. Processors of a model share it, if they
-// have as many cores: "amd-family-25-model-17-2-cores.txt".
-func fileName() string {
-	kind := runtime.GOARCH
-	if info := cpuinfo(); info["cpu family"] != "" {
-		vendor := strings.NewReplacer("Authentic", "", "Genuine", "").Replace(info["vendor_id"])
-		kind = fmt.Sprintf("%s-family-%s-model-%s", strings.ToLower(vendor), info["cpu family"], info["model"])
-	}
-	return fmt.Sprintf("%s-%d-cores.txt", kind, runtime.NumCPU())
-}
+// fileName returns the name of the file of figures.
+func fileName() string { return fmt.Sprintf("%s-%d-cores.txt", runtime.GOARCH, runtime.NumCPU()) }

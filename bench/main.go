@@ -15,6 +15,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -56,15 +57,7 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 	}
 	from := asked.from
 	if from == "" {
-		if asked.out == "" {
-			asked.out, failed = os.MkdirTemp("", "bench-")
-		} else {
-			failed = os.MkdirAll(asked.out, 0o777)
-		}
-		if failed != nil {
-			return failed
-		}
-		from = filepath.Join(asked.out, fileName())
+		from = filepath.Join(cmp.Or(asked.out, os.TempDir()), fileName())
 		failed = write(from, func(w io.Writer) error {
 			o := asked.Options
 			o.Config = circumstances(asked)
