@@ -82,7 +82,7 @@ func TestStormSweeps(t *testing.T) {
 		{Unowned: true, Name: "LIFO", Options: storm.Options{Capacity: 300, Shards: 2}, Hands: 5, Workers: 2, Shown: 256},
 		{Unowned: true, Name: "FIFO", Options: storm.Options{Capacity: 40, Shards: 2, Reuse: pool.FIFO}, Hands: 4, Shown: 32},
 		{Unowned: true, Name: "unlimited", Hands: 4, Workers: 1, Shown: 2048},
-	}, storm.Linkeds, 2, (*storm.Actor[storm.Linked]).Sweep,
+	}, storm.Linkeds, 1, (*storm.Actor[storm.Linked]).Sweep,
 		storm.Least{storm.Inserted: 2000, storm.Removed: 100, storm.Swept: 500})
 }
 
@@ -131,9 +131,9 @@ func TestTorture(t *testing.T) {
 	least := storm.Least{
 		storm.Inserted: 1000, storm.Reused: 500, storm.Removed: 1000, storm.Burned: 20, storm.Full: 50, storm.Stalled: 20,
 		storm.Pinned: 50, storm.Read: 200, storm.Late: 20, storm.Lapsed: 2, storm.Exited: 1, storm.Panicked: 1,
-		storm.LeftLoop: 1, storm.Halted: 2, storm.Paused: 1, storm.Flipped: 1, storm.Collected: 1,
+		storm.Halted: 2, storm.Paused: 1, storm.Flipped: 1, storm.Collected: 1,
 	}
-	for _, set := range []storm.Setup{
+	sets := []storm.Setup{
 		{Name: "LIFO", Options: storm.Options{Capacity: 64, Shards: 2}, Shown: 32},
 		{Name: "tiny", Options: storm.Options{Capacity: 4, Shards: 1}, Shown: 2},
 		{Name: "FIFO", Options: storm.Options{Capacity: 16, Shards: 2, Reuse: pool.FIFO}, Shown: 8},
@@ -142,20 +142,11 @@ func TestTorture(t *testing.T) {
 		{Name: "swept", Unowned: true, Options: storm.Options{Capacity: 256, Shards: 2}, Shown: 128},
 		// Live, waiting and free slots fit into a page for each shard, or into two.
 		{Name: "MaxLimbo", Options: storm.Options{MaxLimbo: 200, Shards: 2}, Workers: 1, Shown: 128, Slots: 4 * 4096},
-	} {
-		t.Run(set.Name, func(t *testing.T) {
-			set.Hands = 3
-			w := storm.Raise(t, set, storm.Plains, set.Reset)
-			w.Crew(set, (*storm.Actor[storm.Plain]).Write)
-			if set.Unowned {
-				w.Hands(1, (*storm.Actor[storm.Plain]).Sweep)
-			}
-			w.Torture()
-			w.Run(least)
-			w.Finish()
-			t.Logf("%s for %s", set.Name, w.Report())
-		})
 	}
+	for i := range sets {
+		sets[i].Hands, sets[i].Torture = 7, true
+	}
+	storm.Churn(t, sets, storm.Plains, 0, nil, least)
 }
 
 type (

@@ -61,9 +61,6 @@ func run(t *testing.T, set storm.Setup, wrap func(subject) subject) (*history, *
 	h := newHistory()
 	w.Judge = h.recorder(w)
 	w.Crew(set, h.step)
-	if set.Unowned {
-		w.Hands(1, (*actor).Sweep)
-	}
 	least := storm.Least{storm.Inserted: 200}
 	if set.Origin != 0 {
 		least = storm.Least{storm.Spent: 10}

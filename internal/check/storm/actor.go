@@ -18,11 +18,10 @@ type Actor[T any] struct {
 	via           verbs.Shared[T]
 	judge         verbs.Judge[T]
 
-	stamps  uint64
-	buried  [64]*Ticket[T] // the last that it removed, or tried to
-	next    int
-	depth   int  // steps within steps
-	lingers bool // it waits within callbacks, instead of taking steps there
+	stamps uint64
+	buried [64]*Ticket[T] // the last that it removed, or tried to
+	next   int
+	depth  int // steps within steps
 }
 
 type call[T any] = verbs.Call[T]
@@ -75,10 +74,10 @@ func (a *Actor[T]) call(v *verbs.Verb[T], t *Ticket[T]) *call[T] {
 // mostNested is how many steps may be under way within a step.
 const mostNested = 2
 
-// nested takes a step within a step, at times.
+// nested takes a step within a step, at times, or lingers there.
 func (a *Actor[T]) nested() {
 	switch {
-	case a.lingers:
+	case a.w.tortures && a.Chance(4):
 		a.linger(nil)
 	case a.depth < mostNested && a.Chance(4):
 		a.depth++
@@ -214,12 +213,14 @@ func (a *Actor[T]) pin(most int, those verbs.Needs) *pinned[T] {
 // Read reads values under a guard or a Ref, takes other steps, and reads them again. They
 // must not change, whether they were removed meanwhile or not.
 func (a *Actor[T]) Read() {
-	k := a.pin(1, 0)
+	k := a.pin(4, 0)
 	if k == nil {
 		return
 	}
 	a.nested()
-	if a.Chance(4) {
+	if a.w.tortures {
+		a.linger(k)
+	} else if a.Chance(4) {
 		runtime.Gosched()
 	}
 	a.pass(k)

@@ -17,12 +17,13 @@ type Options = pool.Options[Plain]
 // Setup describes a storm on a pool.
 type Setup struct {
 	Name    string
-	Options      // but Reset
+	Options      // Reset is for values of its type alone
 	Hands   int  // goroutines that act
 	Workers int  // how many of them act through Workers
 	Shown   int  // room on the board; 0: 4
 	Slots   int  // bound of the pool's slots; 0: by Capacity, or 65,536
-	Unowned bool // Clear, Drain and the like remove values whose owners do not know it: there is no table of owners
+	Unowned bool // a goroutine more sweeps: it removes values whose owners do not know it, and there is no table of owners
+	Torture bool // goroutines linger, and others stall, pause and end them (torture.go)
 	Procs   int  // GOMAXPROCS; 0: unchanged. With more than there are processors, the system preempts anywhere
 }
 
@@ -62,6 +63,8 @@ func WorldOf[T any](t testing.TB, set Setup, p verbs.Subject[T], kind Kind[T]) *
 		board: make([]atomic.Pointer[Ticket[T]], shown),
 		pins:  make(chan *pinned[T], 4),
 		dead:  make(chan *Ticket[T], 1<<12),
+
+		tortures: set.Torture,
 	}
 	if !set.Unowned {
 		w.owners = NewOwners(slots)
@@ -83,6 +86,12 @@ func (w *World[T]) Hands(n int, step func(a *Actor[T])) {
 // Crew adds the goroutines of set, which repeat step. Those that act through Workers close
 // or drop them and open others at times.
 func (w *World[T]) Crew(set Setup, step func(a *Actor[T])) {
+	if set.Unowned {
+		w.Hands(1, (*Actor[T]).Sweep)
+	}
+	if set.Torture {
+		w.torture()
+	}
 	w.Hands(set.Hands-set.Workers, step)
 	w.Go(set.Workers, func(h *Hand) {
 		for h.Running() {
@@ -106,11 +115,13 @@ func (w *World[T]) Crew(set Setup, step func(a *Actor[T])) {
 func Churn[T any](t *testing.T, sets []Setup, kind Kind[T], others int, step func(a *Actor[T]), least Least) {
 	for _, set := range sets {
 		t.Run(set.Name, func(t *testing.T) {
-			w := Raise(t, set, kind, nil)
+			reset, _ := any(set.Reset).(func(*T))
+			w := Raise(t, set, kind, reset)
 			w.Crew(set, (*Actor[T]).Step)
 			w.Hands(others, step)
 			w.Run(least)
 			w.Finish()
+			t.Log(w.Report())
 		})
 	}
 }

@@ -9,34 +9,18 @@ import (
 	"coatcheck/internal/check/verbs"
 )
 
-// A torture is a storm after the Linux kernel's rcutorture. Beside the crew, readers keep
-// pointers under guards for short and long times, goroutines end under guards, and guards
-// stall all insertions. All goroutines are paused at times, GOMAXPROCS changes, and the
-// collector runs all the time in every other phase. A value was reused if its own words
-// changed.
+// A torture is a storm after the Linux kernel's rcutorture. Values are kept under guards and in
+// constructors for short and long times, goroutines end under guards, and guards stall all
+// insertions. All goroutines are paused at times, GOMAXPROCS changes, and the collector runs
+// all the time in every other phase.
 
-// Torture adds the goroutines that make a storm a torture.
-func (w *World[T]) Torture() {
-	w.Hands(4, (*Actor[T]).keep)
+// torture adds the goroutines that make a storm a torture.
+func (w *World[T]) torture() {
 	w.Hands(1, (*Actor[T]).mayfly)
 	w.Hands(1, (*Actor[T]).stall)
 	w.Go(1, w.pause)
 	w.Go(1, flip)
 	w.Go(1, collect)
-}
-
-// keep keeps values for a while.
-func (a *Actor[T]) keep() {
-	a.lingers = true
-	if a.Chance(4) {
-		a.peek()
-		a.lapsePassed()
-	} else if k := a.pin(4, 0); k != nil {
-		a.linger(k)
-		a.pass(k)
-	} else {
-		runtime.Gosched()
-	}
 }
 
 // linger keeps k for a short or long time, and looks at it. k may be nil.
@@ -61,39 +45,21 @@ func (a *Actor[T]) linger(k *pinned[T]) {
 	}
 }
 
-// mayfly starts a goroutine that exits or panics under a guard or in a loop.
+// mayfly starts a goroutine that exits or panics under a guard.
 func (a *Actor[T]) mayfly() {
-	leaves := a.Chance(6)
-	end := func() {
+	x := testkit.Apart(func() {
+		k := a.pin(4, 0)
+		if k == nil {
+			return
+		}
+		defer a.lapse(k)
+		a.linger(k)
 		if a.Chance(2) {
 			a.Did(Exited, 1)
 			runtime.Goexit()
 		}
 		a.Did(Panicked, 1)
 		panic(verbs.ErrMeant)
-	}
-	x := testkit.Apart(func() {
-		if !leaves {
-			if k := a.pin(4, 0); k != nil {
-				defer a.lapse(k)
-				a.linger(k)
-				end()
-			}
-			return
-		}
-		for a.Running() {
-			k := &pinned[T]{Hold: new(verbs.Hold[T])}
-			for h, v := range a.w.Pool.All() {
-				k.Seen = append(k.Seen, verbs.Sight[T]{H: h, V: v, Number: a.w.Kind.Number(v)})
-				if k.Seen[len(k.Seen)-1].Number == 0 {
-					a.Failf("a loop yields %v, whose value is %+v", h, *v)
-				}
-				if a.look(k); a.Chance(4) {
-					a.Did(LeftLoop, 1)
-					end()
-				}
-			}
-		}
 	})
 	if x != nil && x != verbs.ErrMeant {
 		a.Failf("panic: %v", x)

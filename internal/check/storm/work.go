@@ -28,7 +28,6 @@ const (
 	Late           // looks at a value that was removed
 	Exited         // goroutines that ended by Goexit under a guard
 	Panicked       // goroutines that panicked under a guard
-	LeftLoop       // loops that were left by either
 	Halted         // guards that stalled insertions, after which these succeeded again
 	Paused         // pauses of all goroutines
 	Flipped        // changes of GOMAXPROCS
@@ -38,7 +37,7 @@ const (
 
 var workNames = [works]string{
 	"inserted", "reused", "removed", "swept", "read", "held", "refused", "full", "stalled", "spent", "burned", "trimmed", "lapsed",
-	"guards", "late", "exits", "panics", "loops left", "stalls", "pauses", "flips", "GC phases",
+	"guards", "late", "exits", "panics", "stalls", "pauses", "flips", "GC phases",
 }
 
 // Least is the least work that a storm must have done, an eighth of it in -short. The storm

@@ -99,10 +99,12 @@ type World[T any] struct {
 	Pool verbs.Subject[T]
 	Kind Kind[T]
 	// Judge, unless it is nil, returns what judges an actor's calls in place of the actor.
-	Judge  func(a *Actor[T]) verbs.Judge[T]
-	verbs  verbs.List[T]
-	owners *Owners         // nil where slots are removed by goroutines that do not know them
-	lives  []atomic.Uint32 // by slot: how often it was handed out
+	Judge func(a *Actor[T]) verbs.Judge[T]
+	verbs verbs.List[T]
+
+	tortures bool
+	owners   *Owners         // nil where slots are removed by goroutines that do not know them
+	lives    []atomic.Uint32 // by slot: how often it was handed out
 
 	board []atomic.Pointer[Ticket[T]] // where goroutines exchange handles
 	pins  chan *pinned[T]             // guards and Refs on their way to another goroutine
