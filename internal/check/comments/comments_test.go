@@ -1,5 +1,5 @@
-// These tests read comments and documents: labels, names, tests and files exist where another
-// place cites them. They say nothing of whether a sentence is true.
+// These tests read comments and documents: labels, tests and files exist where another place
+// cites them. They say nothing of whether a sentence is true.
 package comments_test
 
 import (
@@ -75,15 +75,6 @@ func text(t *testing.T, path string) string {
 	return string(b)
 }
 
-// protocol calls f for the comments of each file of the protocol but tests.
-func (x *tree) protocol(f func(path, comments string)) {
-	for path, comments := range x.comments {
-		if slices.Contains(protocol, filepath.Dir(path)) && !strings.HasSuffix(path, "_test.go") {
-			f(path, comments)
-		}
-	}
-}
-
 // matches returns the groups of each match of re in text, put together.
 func matches(re, text string) set {
 	s := set{}
@@ -96,7 +87,11 @@ func matches(re, text string) set {
 // unpaired returns the publications that lack a store, a load, or a row in DESIGN.md.
 func (x *tree) unpaired() (wrong []string) {
 	var all strings.Builder
-	x.protocol(func(_, comments string) { all.WriteString(comments) })
+	for path, comments := range x.comments {
+		if slices.Contains(protocol, filepath.Dir(path)) && !strings.HasSuffix(path, "_test.go") {
+			all.WriteString(comments)
+		}
+	}
 	places := map[string]set{
 		"publishes": matches(`(?i)\bpublishes \((P\d+)\)`, all.String()),
 		"observes":  matches(`(?i)\bobserves \((P\d+)\)`, all.String()),
@@ -132,28 +127,6 @@ func (x *tree) undefined() (wrong []string) {
 	return wrong
 }
 
-// strangers returns names in the protocol's comments, such as isClear and list.go, that the
-// module does not have, and such files in DESIGN.md.
-func (x *tree) strangers() (wrong []string) {
-	files := func(path, text string) {
-		for name := range matches(`((?:\b[\w.]+/)*\b\w+\.go\b)`, text) {
-			if !slices.ContainsFunc(x.files, func(path string) bool { return strings.HasSuffix("/"+path, "/"+name) }) {
-				wrong = append(wrong, path+": "+name)
-			}
-		}
-	}
-	files("DESIGN.md", x.design)
-	x.protocol(func(path, comments string) {
-		files(path, comments)
-		for name := range matches(`\b([a-z]+[A-Z]\w*)`, comments) {
-			if !x.names[name] {
-				wrong = append(wrong, path+": "+name)
-			}
-		}
-	})
-	return wrong
-}
-
 // code is what a document shows as code.
 var code = regexp.MustCompile("(?s)```.*?```|`[^`]*`")
 
@@ -177,7 +150,6 @@ func TestCitations(t *testing.T) {
 	x := read(t)
 	require.Empty(t, x.unpaired(), "publications come in pairs")
 	require.Empty(t, x.undefined(), "labels are defined")
-	require.Empty(t, x.strangers(), "names and files exist")
 	for _, path := range x.files {
 		if filepath.Ext(path) == ".md" {
 			require.Empty(t, x.unlinked(path, text(t, path)), "files that are linked to exist, and tests that are named")
@@ -206,10 +178,10 @@ func TestDocumentsShowCodeOfTheTree(t *testing.T) {
 }
 
 func TestWrongCitationsAreFound(t *testing.T) {
-	x := &tree{comments: map[string]string{}, names: set{}, files: []string{"pool/p.go", "docs/a.md"}, design: "- **I1** a\n**L2, b.** *c*\n| P1 | d |\n| P2 | e |\n| U1 | f |\nsee p.go, gone.go\n"}
+	x := &tree{comments: map[string]string{}, names: set{}, files: []string{"pool/p.go", "docs/a.md"}, design: "- **I1** a\n**L2, b.** *c*\n| P1 | d |\n| P2 | e |\n| U1 | f |\n"}
 	x.parse(t, "pool/p.go", `package p
-// f is about I1, L2, U1 and P1; I7 is none. See lostName and pool/p.go; isThere is there.
-func f(isThere *T) {
+// f is about I1, L2, U1 and P1; I7 is none.
+func f(x *T) {
 	x.w.Store(1) // publishes (P1)
 	// Observes (P1), and so on.
 	x.w.Load()
@@ -220,6 +192,5 @@ func f(isThere *T) {
 		"P2: nothing in observes", "P2: nothing in publishes", "P3: nothing in DESIGN.md", "P3: nothing in observes",
 	}, x.unpaired())
 	require.ElementsMatch(t, []string{"pool/p.go: I7", "pool/p.go: P3"}, x.undefined())
-	require.ElementsMatch(t, []string{"DESIGN.md: gone.go", "pool/p.go: lostName"}, x.strangers())
 	require.ElementsMatch(t, []string{"docs/a.md: b.md", "docs/a.md: TestGone"}, x.unlinked("docs/a.md", "[x](b.md#c), [y](../pool/p.go), [z](https://example.com/d), `[T](nil)`, TestGone"))
 }
