@@ -61,27 +61,11 @@ func Forwarded(word unsafe.Pointer) (v uint64, ok bool) {
 // Pending reports whether another thread has a store to word in its buffer, which the running
 // thread cannot observe.
 func Pending(word unsafe.Pointer) bool {
-	if t := current; t != nil {
-		for _, o := range t.run.threads {
-			if o != t && o.newest(word) >= 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return others(func(o *Thread) bool { return o.newest(word) >= 0 })
 }
 
 // Buffered reports whether another thread has any store in its buffer.
-func Buffered() bool {
-	if t := current; t != nil {
-		for _, o := range t.run.threads {
-			if o != t && len(o.buffer) > 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
+func Buffered() bool { return others(func(o *Thread) bool { return len(o.buffer) > 0 }) }
 
 // Drain empties the running thread's buffer, as a locked instruction does.
 func Drain() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"slices"
 	"unsafe"
 )
 
@@ -169,15 +170,13 @@ func Running() *Thread { return current }
 
 // Alone reports whether every other thread of the run has ended. It is true outside of virtual
 // threads.
-func Alone() bool {
-	if t := current; t != nil {
-		for _, o := range t.run.threads {
-			if o != t && !o.done {
-				return false
-			}
-		}
-	}
-	return true
+func Alone() bool { return !others(func(o *Thread) bool { return !o.done }) }
+
+// others reports whether any other thread of the run is so. It is false outside of virtual
+// threads.
+func others(is func(o *Thread) bool) bool {
+	t := current
+	return t != nil && slices.ContainsFunc(t.run.threads, func(o *Thread) bool { return o != t && is(o) })
 }
 
 // Thread is one virtual thread of a run.
