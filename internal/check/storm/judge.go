@@ -30,17 +30,15 @@ func (a *Actor[T]) claim(h pool.Handle[T]) {
 	if a.w.lives[h.Index()].Inc() > 1 {
 		a.Did(Reused, 1)
 	}
-	if a.w.owners != nil {
-		if err := a.w.owners.Claim(h.Index(), uint64(h)); err != nil {
-			a.Failf("%w", err)
-		}
+	if a.w.owners != nil && !a.w.owners[h.Index()].CompareAndSwap(0, uint64(h)) {
+		a.Failf("the slot of %v is owned twice: it is still owned as %v", h, pool.Handle[T](a.w.owners[h.Index()].Load()))
 	}
 }
 
 // release ends the ownership of a slot that may be handed out again from now on.
 func (a *Actor[T]) release(h pool.Handle[T]) {
 	if a.w.owners != nil {
-		a.w.owners.Release(h.Index(), uint64(h))
+		a.w.owners[h.Index()].CompareAndSwap(uint64(h), 0)
 	}
 }
 

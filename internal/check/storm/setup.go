@@ -67,7 +67,7 @@ func WorldOf[T any](t testing.TB, set Setup, p verbs.Subject[T], kind Kind[T]) *
 		tortures: set.Torture,
 	}
 	if !set.Unowned {
-		w.owners = NewOwners(slots)
+		w.owners = make([]atomic.Uint64, slots)
 	}
 	return w
 }

@@ -3,7 +3,7 @@
 //
 // The race detector finds neither a slot that was handed out twice nor one that was reused
 // too early: every access is atomic, and the words' meaning is wrong. So a storm keeps its
-// own records: which handle owns each slot ([Owners]), what was written into each value and
+// own records: which handle owns each slot, what was written into each value and
 // who may still read it ([World]), and how much was done of each kind ([Work]).
 package storm
 

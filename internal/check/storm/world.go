@@ -103,7 +103,7 @@ type World[T any] struct {
 	verbs verbs.List[T]
 
 	tortures bool
-	owners   *Owners         // nil where slots are removed by goroutines that do not know them
+	owners   []atomic.Uint64 // by slot: the handle that owns it, or 0; nil where goroutines remove slots that they do not know
 	lives    []atomic.Uint32 // by slot: how often it was handed out
 
 	board []atomic.Pointer[Ticket[T]] // where goroutines exchange handles
