@@ -73,8 +73,6 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"pool"}, `"pool" is not a flag`},
 		{[]string{"-rounds", "0"}, "at least one"},
 		{[]string{"-only", "("}, "-only"},
-		{[]string{"-quick", "-readme"}, "-readme"},
-		{[]string{"-quick", "-out", "x"}, "-out"},
 	} {
 		_, err := parse(c.args, io.Discard)
 		require.ErrorContains(t, err, c.want, "%v", c.args)

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 
 	"coatcheck/bench/measure"
@@ -43,12 +42,6 @@ func parse(args []string, out io.Writer) (*flags, error) {
 		err = fmt.Errorf("%q is not a flag", set.Arg(0))
 	case a.Rounds < 1:
 		err = fmt.Errorf("-rounds %d: at least one", a.Rounds)
-	case a.Quick && (a.readme || a.from != "" || a.out != ""):
-		err = errors.New("-quick has no figures for -readme, -from and -out")
-	case a.readme:
-		if _, missing := os.Stat("../README.md"); missing != nil {
-			err = fmt.Errorf("-readme is for the directory bench: %w", missing)
-		}
 	}
 	return a, err
 }
