@@ -142,20 +142,3 @@ func explain(records []*record) error {
 	}
 	return fmt.Errorf("%s", b.String())
 }
-
-// contended returns how many removals that succeeded overlapped another thread's operation on
-// the handle. What has the times of a longer call does not count, since almost everything
-// overlaps that.
-func contended(records []*record) (n int) {
-	for _, r := range records {
-		if !r.ok || r.effect != remove && r.effect != take {
-			continue
-		}
-		for _, o := range records {
-			if !o.wide && o.thread != r.thread && o.call < r.ret && o.ret > r.call {
-				n++
-			}
-		}
-	}
-	return n
-}

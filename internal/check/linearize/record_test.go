@@ -45,7 +45,6 @@ type record struct {
 	value     uint64
 	ok        bool
 	call, ret int64
-	wide      bool // it has the times of a longer call
 }
 
 func (r *record) String() string {
@@ -152,7 +151,7 @@ func (r *recorder) say(c *call, e effect, h handle, v uint64, ok bool) {
 	if ret == 0 {
 		ret = r.clock.Inc()
 	}
-	r.log.records = append(r.log.records, record{r.ID, c.String(), e, h, v, ok, t.call, ret, false})
+	r.log.records = append(r.log.records, record{r.ID, c.String(), e, h, v, ok, t.call, ret})
 }
 
 // peek looks at a handle that the thread should not know: of a constructor or Reservation of
@@ -164,7 +163,7 @@ func (r *recorder) peek() {
 	}
 	at := r.clock.Inc()
 	ok := r.pool.Contains(h)
-	r.log.records = append(r.log.records, record{r.ID, "Contains", look, h, 0, ok, at, r.clock.Inc(), false})
+	r.log.records = append(r.log.records, record{r.ID, "Contains", look, h, 0, ok, at, r.clock.Inc()})
 }
 
 func (r *recorder) Begin(c *call) {
@@ -241,7 +240,7 @@ func (r *recorder) Removed(c *call, h handle, v *value, ok bool) {
 func (r *recorder) Condemned(c *call, h handle, v *value) bool {
 	goes := r.actor.Condemned(c, h, v)
 	if goes {
-		r.log.records = append(r.log.records, record{r.ID, c.Name, sweep, h, 0, true, r.times[c].call, 0, true})
+		r.log.records = append(r.log.records, record{r.ID, c.Name, sweep, h, 0, true, r.times[c].call, 0})
 	}
 	return goes
 }
@@ -269,5 +268,5 @@ func (r *recorder) Ranged(c *call, met map[handle]bool) { r.span(c, look, met) }
 
 func (r *recorder) span(c *call, e effect, met map[handle]bool) {
 	t := r.times[c]
-	r.spans = append(r.spans, span{record{thread: r.ID, verb: c.Name, effect: e, call: t.begin, ret: t.ret, wide: true}, met})
+	r.spans = append(r.spans, span{record{thread: r.ID, verb: c.Name, effect: e, call: t.begin, ret: t.ret}, met})
 }
