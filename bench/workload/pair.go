@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"coatcheck/bench/peer"
@@ -10,17 +9,13 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
-// The names of the floors of pair. report.costs reads their figures.
-const (
-	locked      = "locked"
-	uncontended = "uncontended"
-)
+// locked is the name of the floor of pair. Package report reads its figures.
+const locked = "locked"
 
 // pair stores a value and removes it at once, in stores that are otherwise empty. Everything
 // is in the first-level cache, so this is the least cost of each, and flatters stores that
 // cause cache misses. The floor locked writes a value, publishes it and takes it back with two
-// locked instructions. It shares nothing, so it shows how far the machine scales. The floor
-// uncontended locks and unlocks a mutex.
+// locked instructions. It shares nothing, so it shows how far the machine scales.
 func pair() suite.Question {
 	return suite.Question{
 		ID:    "Pair",
@@ -32,11 +27,7 @@ func pair() suite.Question {
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range doublings(4*env.Procs, env) {
 				r := pairs(goroutines)
-				cases := append(contests[peer.Rest16](r), r.reference(locked, lockedPair))
-				if goroutines == 1 {
-					cases = append(cases, r.reference(uncontended, lockAndUnlock))
-				}
-				groups = append(groups, suite.Group{Cases: cases})
+				groups = append(groups, suite.Group{Cases: append(contests[peer.Rest16](r), r.reference(locked, lockedPair))})
 			}
 			return groups
 		},
@@ -82,7 +73,6 @@ type slot struct {
 	_     [128]byte
 	value peer.Value[peer.Rest16]
 	word  atomic.Uint64
-	mu    sync.Mutex
 	_     [128]byte
 }
 
@@ -97,19 +87,6 @@ func lockedPair() turns.Work {
 			if !s.word.CompareAndSwap(i|1, 0) {
 				return int(i), fmt.Errorf("the word of the slot has changed")
 			}
-		}
-		return n, nil
-	}
-}
-
-// lockAndUnlock locks and unlocks a mutex that no other goroutine has.
-func lockAndUnlock() turns.Work {
-	s := new(slot)
-	return func(n int) (int, error) {
-		for range n {
-			s.mu.Lock()
-			s.value.ID++
-			s.mu.Unlock()
 		}
 		return n, nil
 	}
