@@ -1,13 +1,11 @@
 package workload
 
 import (
-	"bytes"
-	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
 )
@@ -81,60 +79,36 @@ func (s *spoiled) Mix(shared peer.Names, ops []uint32, id uint64) int {
 	return failed
 }
 
-// A contestant with a fault has no figures, and its run is an error; without the fault it
-// passes.
+// The checks of a run find each fault of a store, and none in a store without.
 func TestFaultyContestantsAreRefused(t *testing.T) {
-	env := suite.Env{Quick: true, Procs: 2}
-	for _, contest := range []struct {
+	type store = peer.Peer[peer.Rest16]
+	contest := func(r rules) func(store) suite.Run {
+		return func(p store) suite.Run { return enter(p, r) }
+	}
+	keep := append(make([]bool, 100), true)
+	for _, c := range []struct {
 		name   string
-		rules  rules
+		open   func(store) suite.Run
 		faults []string
 	}{
-		{"pair", pairs(2), []string{"Pairs fails once"}},
-		{"churn", replacing(100, 1), []string{"Replace stores a wrong value", "Fill stores wrong identities"}},
-		{"burst", bursts(nil, 100, 2), []string{"Fill stores wrong identities", "Empty fails once", "Empty leaves a value"}},
-		{"handoff", handing(1, 2), []string{"Fill stores wrong identities", "Empty fails once"}},
-		{"handoff by 64", handing(64, 2), []string{"Fill stores wrong identities", "Empty leaves a value"}},
-		{"read", reads(100, 2), []string{"sums are wrong", "Fill stores wrong identities"}},
-		{"mix", mixing(50, 2, env), []string{"Mix stores wrong identities", "Mix publishes a stale name"}},
+		{"pair", contest(pairs(2)), []string{"Pairs fails once"}},
+		{"churn", contest(replacing(100, 1)), []string{"Replace stores a wrong value", "Fill stores wrong identities"}},
+		{"burst", contest(bursts(nil, 100, 2)), []string{"Fill stores wrong identities", "Empty fails once", "Empty leaves a value"}},
+		{"handoff", contest(handing(1, 2)), []string{"Fill stores wrong identities", "Empty fails once"}},
+		{"handoff by 64", contest(handing(64, 2)), []string{"Fill stores wrong identities", "Empty leaves a value"}},
+		{"read", contest(reads(100, 2)), []string{"sums are wrong", "Fill stores wrong identities"}},
+		{"mix", contest(mixing(50, 2, suite.Env{Quick: true})), []string{"Mix stores wrong identities", "Mix publishes a stale name"}},
+		{"memory", func(p store) suite.Run { return openMemory(p, 1_000) }, []string{"Fill stores wrong identities", "Len counts too many"}},
+		{"collector", func(p store) suite.Run { return openCollector(p, 1_000) }, []string{"Fill stores wrong identities", "Len counts too many"}},
+		{"loop", func(p store) suite.Run { return loopRun(loopPeer(p, keep), keep) }, []string{"Fill stores wrong identities", "Len counts too many"}},
 	} {
-		for _, fault := range append(contest.faults, "") {
-			t.Run(contest.name+": "+fault, func(t *testing.T) {
-				r := contest.rules
-				err := measured(r.caseOf("mutex", func() suite.Run { return enter(faulty[peer.Rest16](fault), r) }))
+		for _, fault := range append(c.faults, "") {
+			t.Run(c.name+": "+fault, func(t *testing.T) {
+				run := c.open(faulty[peer.Rest16](fault))
+				_, err := run.Do(256)
+				err = errors.Join(err, run.Close())
 				require.Equal(t, fault != "", err != nil, "%v", err)
 			})
-		}
-	}
-}
-
-func measured(c suite.Case) error {
-	q := suite.Question{ID: "Q", Groups: func(suite.Env) []suite.Group { return []suite.Group{{Cases: []suite.Case{c}}} }}
-	var out bytes.Buffer
-	err := measure.Questions(context.Background(), &out, []suite.Question{q}, measure.Options{Quick: true})
-	if err != nil && bytes.Contains(out.Bytes(), []byte("Benchmark")) {
-		panic("a case that failed has figures")
-	}
-	return err
-}
-
-// The runs that are not contests find faults as well.
-func TestFaultyStoresAreRefused(t *testing.T) {
-	for what, open := range map[string]func(p peer.Peer[peer.Rest16]) suite.Run{
-		"memory":    func(p peer.Peer[peer.Rest16]) suite.Run { return openMemory(p, 1_000) },
-		"collector": func(p peer.Peer[peer.Rest16]) suite.Run { return openCollector(p, 1_000) },
-		"loop": func(p peer.Peer[peer.Rest16]) suite.Run {
-			keep := append(make([]bool, 100), true)
-			return loopRun(loopPeer(p, keep), keep)
-		},
-	} {
-		for _, fault := range []string{"Fill stores wrong identities", "Len counts too many", ""} {
-			run := open(faulty[peer.Rest16](fault))
-			_, err := run.Do(1)
-			if err == nil {
-				err = run.Close()
-			}
-			require.Equal(t, fault != "", err != nil, "%s, %s: %v", what, fault, err)
 		}
 	}
 }
