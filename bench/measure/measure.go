@@ -101,10 +101,9 @@ var errStopped = errors.New("measure: stopped")
 
 // group returns the cases of sg that are to be measured.
 func (o *Options) group(q *suite.Question, sg *suite.Group, procs int) *group {
-	g := &group{
-		apart:  sg.Apart || sg.Once,
-		turn:   cmp.Or(o.Turn, defaultTurn),
-		rounds: cmp.Or(o.Rounds, defaultRounds),
+	g := &group{open: len(sg.Cases), turn: cmp.Or(o.Turn, defaultTurn), rounds: cmp.Or(o.Rounds, defaultRounds)}
+	if sg.Apart || sg.Once {
+		g.open = 1
 	}
 	ops := 0
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"coatcheck/bench/suite"
@@ -15,19 +16,15 @@ const mostGarbage = 256 << 10
 
 type group struct {
 	cases  []*contestant
-	apart  bool
+	open   int // how many are open at once
 	turn   time.Duration
 	rounds int
 }
 
 // measure gives each case its turns.
 func (g *group) measure(ctx context.Context) {
-	if !g.apart {
-		g.take(ctx, g.cases)
-		return
-	}
-	for i := range g.cases {
-		g.take(ctx, g.cases[i:i+1])
+	for cases := range slices.Chunk(g.cases, g.open) {
+		g.take(ctx, cases)
 	}
 }
 
@@ -67,44 +64,45 @@ type figures struct {
 	metrics map[string]float64 // nil unless the run is metered
 }
 
-// fail keeps the first error.
-func (c *contestant) fail(err error) {
-	if err != nil && c.err == nil {
-		c.err = fmt.Errorf("%s: %w", c.name, err)
-	}
-}
-
 // start opens the case and finds the number of operations of a turn, which warms it up.
 func (c *contestant) start(turn time.Duration) {
-	_, err := turns.Safely(func() (int, error) {
+	c.safely(func() (int, error) {
 		c.run = c.open()
 		return 0, nil
 	})
-	c.fail(err)
-	if err == nil && c.ops == 0 {
+	if c.err == nil && c.ops == 0 {
 		c.ops, _ = turns.Calibrate(turn, c.once)
 	}
 }
 
 // end closes the case, which checks values and counts.
 func (c *contestant) end() {
-	if c.run == nil {
-		return
+	if c.run != nil {
+		c.safely(func() (int, error) { return 0, c.run.Close() })
+		c.run = nil
 	}
-	_, err := turns.Safely(func() (int, error) { return 0, c.run.Close() })
-	c.run = nil
-	c.fail(err)
+}
+
+// safely calls f, and keeps the first error or panic.
+func (c *contestant) safely(f func() (int, error)) (int, error) {
+	n, err := turns.Safely(f)
+	if err != nil && c.err == nil {
+		c.err = fmt.Errorf("%s: %w", c.name, err)
+	}
+	return n, err
 }
 
 // once does n operations and times them.
 func (c *contestant) once(n int) (did int, took time.Duration, err error) {
-	did, took, err = turns.Time(func(n int) (int, error) {
-		return turns.Safely(func() (int, error) { return c.run.Do(n) })
-	}, n)
-	if err == nil && did < 1 {
-		err = fmt.Errorf("did %d operations of %d", did, n)
-	}
-	c.fail(err)
+	begin := time.Now()
+	did, err = c.safely(func() (int, error) {
+		did, err := c.run.Do(n)
+		took = time.Since(begin)
+		if err == nil && did < 1 {
+			err = fmt.Errorf("did %d operations of %d", did, n)
+		}
+		return did, err
+	})
 	return did, took, err
 }
 

@@ -15,13 +15,6 @@ import (
 // Work does about n operations and returns their number.
 type Work func(n int) (did int, err error)
 
-// Time does work and returns its time.
-func Time(w Work, n int) (did int, took time.Duration, err error) {
-	start := time.Now()
-	did, err = w(n)
-	return did, time.Since(start), err
-}
-
 // Calibrate returns the number of operations of a turn. It does more and more operations,
 // about a turn in all.
 func Calibrate(turn time.Duration, do func(n int) (did int, took time.Duration, err error)) (n int, err error) {
@@ -31,18 +24,18 @@ func Calibrate(turn time.Duration, do func(n int) (did int, took time.Duration, 
 			return 0, err
 		}
 		if took >= turn/4 || did >= most {
-			return Scale(did, took, turn), nil
+			return scale(did, took, turn), nil
 		}
 		// At most 16 times as many: a coarse clock may show too short a time.
-		n = min(max(2*n, Scale(did, took, turn/2)), 16*min(n, most/16))
+		n = min(max(2*n, scale(did, took, turn/2)), 16*min(n, most/16))
 	}
 }
 
 // most is the most operations of a turn. It fits into an int of 32 bits.
 const most = 1 << 30
 
-// Scale returns how many operations take a turn, at least one.
-func Scale(did int, took, turn time.Duration) int {
+// scale returns how many operations take a turn, at least one.
+func scale(did int, took, turn time.Duration) int {
 	return max(1, int(min(most, float64(did)*float64(turn)/float64(max(took, 1)))))
 }
 
