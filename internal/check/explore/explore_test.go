@@ -3,6 +3,8 @@
 package explore_test
 
 import (
+	"flag"
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"runtime"
@@ -57,7 +59,18 @@ func search(setup interleave.Setup, seed uint64) interleave.Result {
 	return res
 }
 
-// Scenarios are written by hand. These programs are drawn:
+var (
+	generateFlag = flag.Duration("generate", 0, "draw programs for this long; 0: the first few hundred, the same each time")
+	programFlag  = flag.Uint64("generate.seed", 0, "seed of drawn programs; with -generate, 0 draws one")
+	shrinkFlag   = flag.Duration("generate.shrink", time.Minute, "make a program that fails smaller for so long")
+)
+
+// hangLimit is how long a program may take. It has a few schedules, each of which ends after a
+// number of steps; only a loop without steps does not end.
+const hangLimit = 5 * time.Minute
+
+// Scenarios are written by hand. These programs are drawn: 300, 30 in -short, or as many as the
+// flags say, but no longer than go test's -timeout.
 //
 //	go test -tags interleave -run Generated ./internal/check/explore -timeout 0 -generate 10m -generate.seed 1 -v
 //
@@ -65,10 +78,38 @@ func search(setup interleave.Setup, seed uint64) interleave.Result {
 // fails is made as small as it can be, and printed as a scenario.
 func TestInterleaveGenerated(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
-	testkit.Draw(t, func(rnd *rand.Rand) (interleave.Setup, *program) {
+	limit, seed, least := *generateFlag, *programFlag, 1
+	switch {
+	case limit > 0 && seed == 0:
+		seed = rand.Uint64N(1 << 48)
+	case limit == 0 && testing.Short():
+		least = 30
+	case limit == 0:
+		least = 300
+	}
+	begin := time.Now()
+	if end, ok := t.Deadline(); ok { // with time to make the program smaller
+		limit = min(limit, time.Until(end)*9/10-*shrinkFlag)
+	}
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	var sum interleave.Result
+	for n := 1; n <= least || time.Since(begin) < limit; n++ {
 		p := draw(rnd)
-		return p.setup, p
-	}, shrink)
+		hangs := time.AfterFunc(hangLimit, func() { panic(fmt.Sprintf("program %d of seed %d hangs:\n%v", n, seed, p)) })
+		sum.Add(interleave.Sample(p.setup, 60, rnd.Uint64()))
+		hangs.Stop()
+		if f := sum.Failure; f != nil {
+			t.Logf("program %d of seed %d: %v\n%v", n, seed, f.Err, p)
+			f.Runs = sum.AllRuns
+			p, f = shrink(p, seed, f, time.Now().Add(*shrinkFlag))
+			t.Fatalf("program %d of seed %d:\n%v\n%v", n, seed, f, p)
+		}
+	}
+	sum.Took = time.Since(begin)
+	t.Logf("seed %d: %v", seed, sum)
+	if sum.Switches == 0 {
+		t.Fatal("no switch fell inside an operation: the programs explore nothing")
+	}
 }
 
 // What a program opens and drops is never given back by the collector: its finalizer would run

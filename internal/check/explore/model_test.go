@@ -103,13 +103,10 @@ func (a *actor) unwind(f *frame) {
 	}
 }
 
-// errFails is what a callback panics with.
-var errFails = verbs.ErrMeant
-
 // fail and exit end a callback, if it is one.
 func (a *actor) fail() {
 	interleave.Pause()
-	panic(errFails)
+	panic(verbs.ErrMeant)
 }
 
 func (a *actor) exit() {
@@ -121,7 +118,7 @@ func (a *actor) exit() {
 // Worker which a Reset closed although it interrupted its operation.
 func (a *actor) meant(v any) bool {
 	f := a.top(a.t)
-	return v == errFails || v == ClosedWorker && f != nil && f.a.k != nil && IsClosed(f.a.k.w)
+	return v == verbs.ErrMeant || v == ClosedWorker && f != nil && f.a.k != nil && IsClosed(f.a.k.w)
 }
 
 // exits is deferred by a thread, whose operation a callback may have ended: by

@@ -43,14 +43,6 @@ type settings struct {
 	Roomy                      bool // there is a slot for each insertion, whatever the schedule
 }
 
-// fields calls f for each setting.
-func (s *settings) fields(f func(name string, at reflect.Value)) {
-	v := reflect.ValueOf(s).Elem()
-	for i := range v.NumField() {
-		f(v.Type().Field(i).Name, v.Field(i))
-	}
-}
-
 // parse parses settings such as Capacity=4 FIFO.
 func (s *settings) parse(text string) {
 	for _, word := range strings.Fields(text) {
@@ -68,15 +60,16 @@ func (s *settings) parse(text string) {
 
 // String returns the settings as parse reads them.
 func (s *settings) String() (text string) {
-	s.fields(func(name string, at reflect.Value) {
-		switch {
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		switch name, at := v.Type().Field(i).Name, v.Field(i); {
 		case at.IsZero():
 		case at.Kind() == reflect.Bool:
 			text += " " + name
 		default:
 			text += fmt.Sprintf(" %s=%d", name, at.Int())
 		}
-	})
+	}
 	return text
 }
 
