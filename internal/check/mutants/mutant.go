@@ -137,27 +137,20 @@ func (h *hunk) apply(text string) (string, error) {
 // check returns an error that lists the mutants that do not apply to the tree at root, or that
 // do not compile then, under the build tags of their killers.
 func check(list []mutant, root string) (err error) {
-	folders := map[string][]string{} // by tags
-	for i := range list {
-		k := list[i].killer
-		if tags := k.tags(); !slices.Contains(folders[tags], k.pkg) {
-			folders[tags] = append(folders[tags], k.pkg)
-		}
-	}
-	programs := map[string]*program{}
-	for tags := range folders {
-		if programs[tags], err = newProgram(root, tags, folders[tags]); err != nil {
-			return err
-		}
-	}
-	for i := range list {
-		m := &list[i]
-		after, wrong := m.apply(root)
-		if wrong == nil {
-			wrong = programs[m.killer.tags()].compile(m.killer.pkg, after)
-		}
-		if wrong != nil {
-			err = errors.Join(err, fmt.Errorf("patches/%s: %w", m.file, wrong))
+	for _, tags := range []string{"", "interleave"} {
+		compiler := newCompiler(root, tags)
+		for i := range list {
+			m := &list[i]
+			if m.killer.tags() != tags {
+				continue
+			}
+			after, wrong := m.apply(root)
+			if wrong == nil {
+				wrong = compiler.compile(after)
+			}
+			if wrong != nil {
+				err = errors.Join(err, fmt.Errorf("patches/%s: %w", m.file, wrong))
+			}
 		}
 	}
 	return err
