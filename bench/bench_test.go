@@ -110,6 +110,6 @@ func TestFailedChecksFailTheProgram(t *testing.T) {
 		require.NoError(t, err)
 		var lines bytes.Buffer
 		require.ErrorIs(t, answer(t.Context(), quick, []suite.Question{q}, &lines, io.Discard), wrong)
-		require.Equal(t, map[bool]string{true: "Q          2 cases work\n", false: ""}[wrong == nil], lines.String())
+		require.Equal(t, map[bool]string{true: "2 cases work\n", false: "1 cases work\n"}[wrong == nil], lines.String())
 	}
 }

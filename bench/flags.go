@@ -22,7 +22,7 @@ func parse(args []string, out io.Writer) (*flags, error) {
 	a := &flags{args: args}
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
-	set.BoolVar(&a.Quick, "quick", false, "every case once, with a few hundred operations, to see that it works: a line for each question, and no figures")
+	set.BoolVar(&a.Quick, "quick", false, "every case once, with a few hundred operations, to see that it works: no figures")
 	set.IntVar(&a.Rounds, "rounds", 7, "turns of each case")
 	set.StringVar(&a.out, "out", "", "write the figures to this `directory`, in a file that is named after the architecture and the cores; by default to that of temporary files")
 	set.StringVar(&a.from, "from", "", "measure nothing, report the figures of this `file`")
