@@ -118,9 +118,6 @@ func (a *Actor[T]) settle(r *pool.Reservation[T]) *about[T] {
 	c := a.draw(verbs.Reservation, 0, nil)
 	c.Open = r
 	c.Do()
-	if c.Hold != nil {
-		a.lapse(&pinned[T]{Hold: c.Hold, from: a.ID})
-	}
 	return c.State.(*about[T])
 }
 
@@ -170,14 +167,14 @@ func (a *Actor[T]) unpin(k *verbs.Hold[T]) {
 	c.Do()
 }
 
-// pin looks up to most values up under a guard, or one through a Ref unless those excludes
+// pin looks up at most four values under a guard, or one through a Ref unless those excludes
 // that. It returns nil if it found none.
-func (a *Actor[T]) pin(most int, those verbs.Needs) *pinned[T] {
+func (a *Actor[T]) pin(those verbs.Needs) *pinned[T] {
 	t := a.place().Load()
 	if t == nil {
 		return nil
 	}
-	pin := a.draw(verbs.Pins, verbs.Reservation|those, t)
+	pin := a.draw(verbs.Pins, those, t)
 	pin.Do()
 	k := &pinned[T]{Hold: pin.Hold, from: a.ID}
 	switch {
@@ -188,17 +185,14 @@ func (a *Actor[T]) pin(most int, those verbs.Needs) *pinned[T] {
 		k.of = append(k.of, t)
 		return k
 	}
-	for range 1 + a.IntN(most) {
+	for range 1 + a.IntN(4) {
 		if t = a.place().Load(); t == nil {
 			continue
 		}
 		look := a.draw(verbs.Guard, verbs.Loops, t)
 		look.Hold = k.Hold
 		look.Do()
-		switch n := len(k.Seen); {
-		case n == 0: // nothing was found
-			k.of = nil
-		case len(k.of) == 0 || k.Seen[n-1].H != k.of[len(k.of)-1].H:
+		if len(k.Seen) > len(k.of) {
 			k.of = append(k.of, t)
 		}
 	}
@@ -213,7 +207,7 @@ func (a *Actor[T]) pin(most int, those verbs.Needs) *pinned[T] {
 // Read reads values under a guard or a Ref, takes other steps, and reads them again. They
 // must not change, whether they were removed meanwhile or not.
 func (a *Actor[T]) Read() {
-	k := a.pin(4, 0)
+	k := a.pin(0)
 	if k == nil {
 		return
 	}

@@ -48,7 +48,7 @@ func (a *Actor[T]) linger(k *pinned[T]) {
 // mayfly starts a goroutine that exits or panics under a guard.
 func (a *Actor[T]) mayfly() {
 	x := testkit.Apart(func() {
-		k := a.pin(4, 0)
+		k := a.pin(0)
 		if k == nil {
 			return
 		}
@@ -79,7 +79,7 @@ const (
 // so some slots are reused.
 func (a *Actor[T]) stall() {
 	w := a.w
-	k := a.pin(4, verbs.Handle)
+	k := a.pin(verbs.Handle)
 	if k == nil {
 		runtime.Gosched()
 		return
