@@ -40,20 +40,18 @@
 // # Walking while others change
 //
 // All methods that read may run while others change the forest. They take no lock, except
-// to wait for a change that is under way when they begin, or after changes have
-// invalidated a step four times. Loops are pinned, so every pointer that they yield is
+// where changes have disturbed four attempts to read a list of siblings, or a path up. Loops are pinned, so every pointer that they yield is
 // valid until the loop ends, even when the value is removed meanwhile.
 //
 // Children and Descendants are walks. A node leaves its place when it is detached, moved
 // or removed. This is the promise:
 //
 //	A walk yields nodes that were below its top when it began, in the order of that moment, each at most once.
-//	It yields all that keep their places until it ends, and whose ancestors do. Only if a node leaves, with the
-//	walk at it or below it, and the sibling that followed has not kept its place either, may it omit some behind these.
+//	It yields all that keep their places until it ends, and whose ancestors do.
 //
 // So a walk ends, however fast others change the forest. A node is live when it is
-// yielded, and has not left its place since the walk began. If the body removes or moves
-// the node that it was given, the walk omits nothing.
+// yielded, and has not left its place since the walk began. With a node that has left, the
+// walk passes over what is below it, unless it left after it was yielded.
 //
 // Ancestors yields the ancestors of one moment when the loop began.
 //
@@ -90,7 +88,8 @@
 //
 // # Cost
 //
-// Each step and each change costs O(1), except that linking a node with children visits
+// Each step of a loop and each change costs O(1), except that a loop reads a list of
+// siblings whole before it yields the first, and that linking a node with children visits
 // all ancestors of its new parent, to exclude cycles. Remove costs O(1) for each value,
 // and Repair O(n). Nothing recurses, so depth does not use up the stack. Links take 48
 // bytes a value.

@@ -2,9 +2,6 @@ package tree
 
 import "coatcheck/pool"
 
-// Levels is how many places a walk keeps.
-const Levels = levels
-
 // ErrTexts are the texts of the panics.
 var ErrTexts = struct{ NilPool, NilLinks, NoLinks, Zero string }{nilPool, nilLinks, noLinks, zeroForest}
 
@@ -30,8 +27,8 @@ func Scramble[T any](f *Forest[T], h pool.Handle[T], at int, to pool.Handle[T]) 
 	f.look(&g, h).all()[at].Store(uint64(to))
 }
 
-// Busy makes every step find its version changed, so that it is taken under the lock,
-// until quiet is called. The forest must not be changed meanwhile.
+// Busy makes readers find a change under way, so that they take the lock, until quiet is
+// called. The forest must not be changed meanwhile.
 func Busy[T any](f *Forest[T]) (quiet func()) {
 	f.version.Add(1)
 	return func() { f.version.Add(1) }

@@ -23,37 +23,19 @@ func (f *Forest[T]) Parent(h pool.Handle[T]) (pool.Handle[T], bool) {
 // pointer is valid until it ends. The body may change the forest and remove nodes,
 // including the one that it was given. If h is not live the loop is empty.
 //
-// A step costs O(1). The package documentation says what is yielded beside changes.
+// It reads the list at one moment, when the loop begins, which takes O(1) a child, and 8
+// bytes for each if there are more than 32. The package documentation says what is yielded
+// beside changes.
 func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.walk(h, false)
 }
 
 // Descendants ranges over everything below h, parents before their children and siblings
 // first to last (pre-order). h itself is not included. Otherwise it is like
-// [Forest.Children]. Its memory does not depend on depth, and a step costs O(1)
-// amortized.
-//
-// It remembers the path down for fourteen levels. If a node further down leaves its place
-// while the loop is below it, the loop continues behind the ancestor at the fourteenth
-// level.
+// [Forest.Children]. It reads each list of siblings when it comes to their parent, and
+// keeps those that it has not come to.
 func (f *Forest[T]) Descendants(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.walk(h, true)
-}
-
-// walk ranges over the children of h and, if deep, over what lies below them.
-func (f *Forest[T]) walk(h pool.Handle[T], deep bool) iter.Seq2[pool.Handle[T], *T] {
-	return func(yield func(pool.Handle[T], *T) bool) {
-		w := walk[T]{f: f, g: f.pin(), top: h, deep: deep}
-		defer w.g.Unpin() // also if the body panics
-		if !w.begin() {
-			return
-		}
-		for h, v := w.step(); v != nil; h, v = w.step() {
-			if !yield(h, v) {
-				return
-			}
-		}
-	}
 }
 
 // Ancestors ranges over the parent of h, its parent, and so on up to the root. They are
@@ -88,45 +70,25 @@ func (f *Forest[T]) Depth(h pool.Handle[T]) int {
 	return depth
 }
 
-// way returns the ancestors of h, appended to room if keep, and their number, or -1. As
-// in a walk, an attempt that changes have invalidated is repeated, at last under the
-// lock.
-func (f *Forest[T]) way(g *pool.Guard[T], h pool.Handle[T], room []pool.Handle[T], keep bool) ([]pool.Handle[T], int) {
-	for range attempts {
-		if version := f.version.Load(); version%2 == 0 {
-			if way, n, ok := f.climb(g, version, h, room, keep); ok {
-				return way, n
+// way returns the ancestors of h at one moment, appended to room if keep, and their number,
+// or -1.
+func (f *Forest[T]) way(g *pool.Guard[T], h pool.Handle[T], room []pool.Handle[T], keep bool) (way []pool.Handle[T], depth int) {
+	f.moment(func(version uint64) {
+		at := h
+		n := f.look(g, at)
+		way, depth = room, -1
+		for t := newTortoise(at); n != nil; n = f.look(g, at) {
+			depth++
+			if keep && at != h {
+				way = append(way, at)
+			}
+			at = load[T](&n.parent)
+			if f.version.Load() != version || at == 0 || t.meets(at) {
+				return
 			}
 		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	way, n, _ := f.climb(g, f.version.Load(), h, room, keep)
-	return way, n
-}
-
-// climb finds the ancestors of h, and fails if links change meanwhile.
-func (f *Forest[T]) climb(g *pool.Guard[T], version uint64, h pool.Handle[T], way []pool.Handle[T], keep bool) ([]pool.Handle[T], int, bool) {
-	n := f.look(g, h)
-	if n == nil {
-		return way, -1, true // at any version
-	}
-	steps := 0
-	for t := newTortoise(h); ; steps++ {
-		h = load[T](&n.parent)
-		if f.version.Load() != version {
-			return nil, 0, false
-		}
-		if h == 0 || t.meets(h) {
-			return way, steps, true
-		}
-		if n = f.look(g, h); n == nil {
-			return way, steps, true
-		}
-		if keep {
-			way = append(way, h)
-		}
-	}
+	})
+	return way, depth
 }
 
 // Roots ranges over the nodes without a parent, including those whose parent was removed
