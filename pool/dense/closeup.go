@@ -73,7 +73,7 @@ func (c *closer[T]) marked(i int, word uint64) uint64 {
 
 // inOrder closes up in order.
 func (c *closer[T]) inOrder() {
-	for i, word := range c.dead.words {
+	for i, word := range c.dead.set {
 		c.closeWord(i*64, c.marked(i, word))
 	}
 	c.move(c.n)
@@ -125,11 +125,11 @@ const shortRun = 8
 // new end as there are gaps before it.
 func (c *closer[T]) fillGaps() {
 	c.to = c.n
-	for i, word := range c.dead.words {
+	for i, word := range c.dead.set {
 		c.to -= bits.OnesCount64(c.marked(i, word))
 	}
 	c.from = c.to
-	for i, word := range c.dead.words {
+	for i, word := range c.dead.set {
 		c.fillWord(i*64, c.marked(i, word))
 	}
 }

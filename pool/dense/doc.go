@@ -33,9 +33,9 @@
 // where it is, to be read and written, until the Refresh. So all goroutines of a phase
 // see the same values.
 //
-// [Store.Refresh] ends the phase. It costs O(dead + created + moved): it does not visit
-// what lies before the first dead value, and under [Options].Unordered no more values
-// move than died. [Options].OnDestroy is called with each value before it goes.
+// [Store.Refresh] ends the phase. It costs O(dead + created + moved), and a load for
+// each 4,096 values: what lies before the first dead one stays, and under
+// [Options].Unordered no more values move than died. [Options].OnDestroy is called with each value before it goes.
 //
 // [Store.Values] and [Store.Handles] are plain slices, side by side; [Store.All] ranges
 // over both.
@@ -59,7 +59,7 @@
 // # Memory
 //
 // A value costs its size and 16 bytes: 8 for its entry in Handles and 8 for the slot at
-// its handle's index. Its mark takes one bit, and a bit more for every 63 values. The
+// its handle's index. Its mark takes one bit, and a bit more for every 64 values. The
 // arrays have spare room, as a slice has: a store keeps what its fullest phase needed. See
 // [Store.Reserve] and [Store.Allocated].
 //
@@ -70,6 +70,6 @@
 // The words are those of handle managers in game engines, where entities are marked as
 // they die and a refresh partitions an array by state. The structure is a sparse set,
 // which finds the value behind a handle through one indirection: Values is its dense
-// side, and the sparse side is hidden. Here the marks are a tree of bits that goroutines
-// set concurrently. Refresh reads the dead from it in order, so nothing is sorted.
+// side, and the sparse side is hidden. Here the marks are two bitmaps that goroutines set
+// concurrently. Refresh reads the dead from it in order, so nothing is sorted.
 package dense

@@ -70,7 +70,7 @@ func Check[T any](s *Store[T]) error {
 			}
 		}
 		if listed != 0 {
-			return fmt.Errorf("the tree of marks misses %d", -listed)
+			return fmt.Errorf("the marks above miss %d", -listed)
 		}
 	}
 	if len(indexes)+s.exhausted != s.used() {

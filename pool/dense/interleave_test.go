@@ -35,7 +35,7 @@ var scenarios = []scenario{
 		threads: []string{"Create b; Create c", "Create d; Create e", "Create f; Create g"}},
 	{name: "two killers of one value", before: "Create a; Create b; Create c; Refresh",
 		threads: []string{"Kill b; Kill c", "Kill b; Kill c"}},
-	{name: "marks of neighbours and of others, three levels of them", special: markNeighbours},
+	{name: "marks of neighbours and of others", special: markNeighbours},
 	{name: "a killer and a reader", before: "Create a; Create b; Refresh",
 		threads: []string{"Kill a", "State a; Get a; State a; Get a; State a; Get a"}},
 	// The others close up, so the slot of a has another position next.

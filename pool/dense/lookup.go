@@ -71,9 +71,8 @@ func (s *Store[T]) State(h pool.Handle[T]) (st State) {
 // returns true to exactly one caller, and false for a handle that names nothing. The
 // value and its handle stay valid until Refresh, which destroys them.
 //
-// Any number of goroutines may kill at once. It costs one locked instruction, one more
-// for the first value that dies among 64 neighbours, and so on for the first among 64 of
-// these.
+// Any number of goroutines may kill at once. It costs one locked instruction, and one more
+// for the first value that dies among 64 neighbours.
 func (s *Store[T]) Kill(h pool.Handle[T]) (killed bool) {
 	w := s.phase.enter("Kill")
 	if c, at := s.room.Load().look(h); c != nil {

@@ -17,8 +17,8 @@ import "coatcheck/pool"
 // Slices and pointers that the store returned before are invalid from here on, which
 // nothing can detect: they may show other values, or none.
 //
-// It costs O(dead + created + moved). Without dead values it costs nothing, unless values
-// were created beyond the array's spare room, which makes a larger array. With dead ones,
+// It costs O(dead + created + moved), and a load for each 4,096 values. Without dead ones
+// that is all, unless values were created beyond the array's spare room, which makes a larger array. With dead ones,
 // whole runs of values move down from the first gap on, and the position of each changes
 // in its slot. Under Unordered, as many values move as there are gaps. Dead values are
 // found in order, without sorting. When slots are exhausted, the handles that wait are
