@@ -38,13 +38,6 @@ import (
 // is to hold applying to the end, so that frames never overlap; then a Reset that applies
 // would wait for itself.
 
-// frame is the working state of one Apply. It is kept from one Apply to the next.
-type frame[T any] struct {
-	home    *Buffer[T]   // keeps the frame between Applys
-	taken   []taken[T]   // in the order of the buffers given
-	buffers []*Buffer[T] // each once, in the order of numbers
-}
-
 // taken is the commands taken from one Buffer.
 type taken[T any] struct {
 	from       *Buffer[T]
@@ -73,64 +66,50 @@ func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 // Apply makes them. The counts of such an Apply are lost.
 //
 // It costs a Commit for each insertion, a RemoveBatch of the removals, and four lock
-// operations for each buffer. It allocates nothing once the lists have grown.
+// operations for each buffer. It allocates two small lists of the buffers.
 func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 	for _, b := range buffers {
 		b.usable()
 	}
-	if len(buffers) == 0 {
-		return 0, 0
-	}
-	f := frameFor(buffers)
-	for _, b := range f.buffers {
+	locked := slices.Clone(buffers) // each once, in the order of numbers
+	slices.SortFunc(locked, func(a, b *Buffer[T]) int { return cmp.Compare(a.number, b.number) })
+	locked = slices.Compact(locked)
+	for _, b := range locked {
 		b.applying.Lock()
 	}
-	f.cut(buffers)
+	f := cut(buffers, locked)
 	inserted = f.commit()
-	for _, b := range f.buffers {
+	for _, b := range locked {
 		b.applying.Unlock()
 	}
 	removed = f.remove()
-	f.recycle()
+	for _, t := range f {
+		t.from.recycle(t.insertions, t.removals)
+	}
 	return inserted, removed
 }
 
-// frameFor returns a frame with the buffers in the order of locking.
-func frameFor[T any](buffers []*Buffer[T]) *frame[T] {
-	home := buffers[0]
-	home.mu.Lock()
-	f := home.spareFrame
-	home.spareFrame = nil
-	home.mu.Unlock()
-	if f == nil {
-		f = &frame[T]{home: home}
+// frame is the commands that one Apply has taken, in the order of the buffers given.
+type frame[T any] []taken[T]
+
+// cut takes all commands of all buffers at one moment.
+func cut[T any](buffers, locked []*Buffer[T]) frame[T] {
+	f := make(frame[T], len(buffers))
+	for _, b := range locked {
+		b.mu.Lock()
 	}
-	f.buffers = append(f.buffers, buffers...)
-	slices.SortFunc(f.buffers, func(a, b *Buffer[T]) int { return cmp.Compare(a.number, b.number) })
-	f.buffers = slices.Compact(f.buffers)
+	for i, b := range buffers { // a buffer given twice is empty the second time
+		f[i] = taken[T]{b, take(&b.insertions, &b.spareInsertions), take(&b.removals, &b.spareRemovals)}
+	}
+	for _, b := range locked {
+		b.mu.Unlock()
+	}
 	return f
 }
 
-// cut takes all commands of all buffers at one moment.
-func (f *frame[T]) cut(buffers []*Buffer[T]) {
-	for _, b := range f.buffers {
-		b.mu.Lock()
-	}
-	for _, b := range buffers { // a buffer given twice is empty the second time
-		f.taken = append(f.taken, taken[T]{
-			b,
-			take(&b.insertions, &b.spareInsertions),
-			take(&b.removals, &b.spareRemovals),
-		})
-	}
-	for _, b := range f.buffers {
-		b.mu.Unlock()
-	}
-}
-
 // commit makes the insertions live and returns how many there were.
-func (f *frame[T]) commit() (n int) {
-	for _, t := range f.taken {
+func (f frame[T]) commit() (n int) {
+	for _, t := range f {
 		for _, r := range t.insertions {
 			r.Commit()
 		}
@@ -141,15 +120,15 @@ func (f *frame[T]) commit() (n int) {
 
 // remove does the removals and returns how many took effect. It may call a Reset, so it
 // first prepares for a panic.
-func (f *frame[T]) remove() (n int) {
+func (f frame[T]) remove() (n int) {
 	k := 0
 	defer func() {
-		if k < len(f.taken) {
+		if k < len(f) {
 			f.putBack(k)
 		}
 	}()
-	for ; k < len(f.taken); k++ {
-		if t := &f.taken[k]; len(t.removals) > 0 {
+	for ; k < len(f); k++ {
+		if t := &f[k]; len(t.removals) > 0 {
 			n += t.from.pool.RemoveBatch(t.removals)
 		}
 	}
@@ -159,28 +138,14 @@ func (f *frame[T]) remove() (n int) {
 // putBack records again the removals that a panic prevented, in the k-th list and those
 // after it. The pool tells how far the k-th list was done: a live value was not removed,
 // and removing one that is not live has no effect.
-func (f *frame[T]) putBack(k int) {
-	t := &f.taken[k]
+func (f frame[T]) putBack(k int) {
+	t := &f[k]
 	t.removals = slices.DeleteFunc(t.removals, func(h pool.Handle[T]) bool { return !t.from.pool.Contains(h) })
-	for _, t := range f.taken[k:] {
+	for _, t := range f[k:] {
 		t.from.mu.Lock()
 		t.from.removals = append(t.removals, t.from.removals...)
 		t.from.mu.Unlock()
 	}
-}
-
-// recycle returns the lists to their buffers, and the frame to its home.
-func (f *frame[T]) recycle() {
-	for _, t := range f.taken {
-		t.from.recycle(t.insertions, t.removals)
-	}
-	// A frame must not keep its buffers alive between two Applys.
-	clear(f.taken)
-	clear(f.buffers)
-	f.taken, f.buffers = f.taken[:0], f.buffers[:0]
-	f.home.mu.Lock()
-	f.home.spareFrame = f
-	f.home.mu.Unlock()
 }
 
 // recycle returns the memory of lists that were taken.

@@ -30,7 +30,6 @@ type Buffer[T any] struct {
 
 	spareInsertions []*pool.Reservation[T]
 	spareRemovals   []pool.Handle[T]
-	spareFrame      *frame[T]
 
 	// applying is held from before an Apply takes this Buffer's commands until the values
 	// that it inserts are live (see apply.go). It is locked before mu.

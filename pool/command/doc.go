@@ -59,7 +59,7 @@
 // insertions. That is several times an insertion at once. The difference is the price of
 // recovering the slot if the Buffer is dropped (see DESIGN.md); recording adds little to it.
 // A removal costs an append under a mutex, and then its part of a RemoveBatch. A Buffer keeps the
-// memory of its largest frame, eight bytes a command, and allocates nothing else.
+// memory of its largest frame, eight bytes a command; Apply allocates two small lists.
 //
 // Create, destroy and playback of command buffers are Insert, Remove and Apply here. The
 // idea is that of the command buffers of graphics interfaces and of entity component

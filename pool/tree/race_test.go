@@ -1,19 +1,15 @@
 package tree_test
 
 import (
-	"errors"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
-	"coatcheck/pool"
-	"coatcheck/pool/tree"
 )
 
 // TestReadersBesideWriters walks over pillars, which keep their places, while other nodes
@@ -78,43 +74,4 @@ func TestReadersBesideWriters(t *testing.T) {
 		n += 1 + len(handles(t, f.Descendants(h)))
 	}
 	require.Equal(t, p.Len(), n)
-}
-
-// TestWalksEndWhateverTheWriterDoes: the worst writer for a walk moves whatever was just
-// yielded to the end of the list, or inserts a new node right before the walk, and never stops. A
-// loop that removes each node that it is given visits all the others, even if the node that
-// follows came there after the walk began.
-func TestWalksEndWhateverTheWriterDoes(t *testing.T) {
-	type writer func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) error
-	for name, do := range map[string]writer{
-		"moves it to the end": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) error { return f.Move(h, top) },
-		"appends": func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) error {
-			return f.Append(top, add(t, p, 1))
-		},
-		"inserts below": func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) error { return f.Append(h, add(t, p, 1)) },
-		"detaches and prepends": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) error {
-			return errors.Join(f.Detach(h), f.Prepend(top, h))
-		},
-		"inserts behind the next, and removes it": func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) error {
-			var err error
-			if next := tree.Image(f)[h][3]; next != 0 {
-				err = f.InsertAfter(next, add(t, p, 1))
-			}
-			f.Remove(h)
-			return err
-		},
-	} {
-		for _, w := range allWalks {
-			p, f := newForest(t)
-			top, kids := family(t, p, f, 100)
-			want := w.order(func(h handle) []handle { return map[handle][]handle{top: kids}[h] }, top)
-			var got []handle
-			for h := range w.loop(f, top) {
-				got = append(got, h)
-				require.LessOrEqual(t, len(got), 100)
-				require.NoError(t, do(p, f, top, h))
-			}
-			assert.Equal(t, want, got, "%s: %s", w.name, name)
-		}
-	}
 }
