@@ -4,16 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"coatcheck/internal/check/testkit"
-	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
 
-// The benchmarks compare the store with a baseline on the same work in one run:
+// The benchmark compares the store with a baseline on the same work in one run:
 //
 //	go test -run xxx -bench . -benchtime 1x ./pool/dense
 //
@@ -21,15 +18,13 @@ import (
 // below 1 the store is faster. Package testkit tells how it is measured. The values are
 // small, so that what the store keeps beside each of them counts most.
 
-// size returns how many values the benchmarks have.
+// size returns how many values the benchmark has.
 func size() int {
 	if testing.Short() {
 		return 10_000
 	}
 	return 1_000_000
 }
-
-var sink atomic.Uint64
 
 // plain is a store for one goroutine without generations: values side by side with their
 // names, and where each name's value is.
@@ -95,35 +90,4 @@ func BenchmarkRefresh(b *testing.B) {
 			})
 		}
 	}
-}
-
-// BenchmarkGet looks random values up. Goroutines share the baseline under an RWMutex.
-func BenchmarkGet(b *testing.B) {
-	n := size()
-	s, base, mu := dense.Must[int](nil), make(map[pool.Handle[int]]int), new(sync.RWMutex)
-	hs := make([]pool.Handle[int], n)
-	for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(n) {
-		hs[i], _ = s.Create(i)
-		base[hs[i]] = i
-	}
-	s.Refresh()
-	b.Run(fmt.Sprintf("impl=dense/base=map/live=%d", n), func(b *testing.B) {
-		testkit.Versus(b, func(n int) {
-			sum := 0
-			for i := range n {
-				if v, ok := s.Get(hs[i%len(hs)]); ok {
-					sum += *v
-				}
-			}
-			sink.Add(uint64(sum))
-		}, func(n int) {
-			sum := 0
-			for i := range n {
-				mu.RLock()
-				sum += base[hs[i%len(hs)]]
-				mu.RUnlock()
-			}
-			sink.Add(uint64(sum))
-		})
-	})
 }
