@@ -1,4 +1,4 @@
-package main
+package patched
 
 import (
 	"bytes"
@@ -32,6 +32,9 @@ func TestCut(t *testing.T) {
 	got, err := cut([]byte(source), "vals", "look")
 	require.NoError(t, err)
 	require.Equal(t, before+after+"func (c conn) look() {}\n", string(got))
+	got, err = cut([]byte("package p\n\n"+"func look() {}\nfunc (c conn) look() {\n}\n"), "(c conn) look")
+	require.NoError(t, err)
+	require.Equal(t, "package p\n\nfunc look() {}\n", string(got))
 	_, err = cut([]byte(source), "look", "deleted")
 	require.ErrorContains(t, err, `0 declarations of "deleted"`)
 }
