@@ -65,7 +65,7 @@ func (m *mark) dropped(s set, did string)      { s.Drop(m.item, did) }
 // watched is opened for what has no finalizer of its own.
 func (m *mark) watched(s set, did, name string) {
 	m.opened(s, did, name)
-	m.watch = s.Watch(m.item, forgotten)
+	m.watch = s.Watch(m.item, "dropped, and never given back")
 }
 
 // user is the goroutine that uses a Worker.
@@ -102,7 +102,7 @@ func clock(d *tracedDomain) *epoch.Domain { return &d.Domain }
 func (d *tracedDomain) Pin() tracedPin {
 	g := d.Domain.Pin()
 	it := d.guards.Open("pinned", "")
-	return tracedPin{g, d.guards, it, d.guards.Watch(it, forgotten)}
+	return tracedPin{g, d.guards, it, d.guards.Watch(it, "dropped, and never given back")}
 }
 
 // tracedPin keeps its record when it is unpinned, for the text of a later panic.

@@ -131,19 +131,3 @@ type records struct {
 	// What is open, by kind, for ExplainOpen.
 	guards, reservations, workers, refs set
 }
-
-// The words of the records: how lives begin and end, and how a Worker or a Ref does.
-const (
-	inserted  = "inserted"
-	reserved  = "reserved"
-	committed = "committed"
-	removed   = "removed"
-	cancelled = "cancelled"
-	burnt     = "given up, because the constructor failed,"
-	collected = "dropped, and given back"
-	forgotten = "dropped, and never given back"
-	opened    = "opened"
-	closed    = "closed"
-	held      = "held"
-	released  = "released"
-)

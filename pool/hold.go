@@ -69,7 +69,7 @@ func (r *Ref[T]) Release() {
 		panic(releasedRef)
 	}
 	if debugging {
-		r.mark.closed(r.pool.records.refs, released)
+		r.mark.closed(r.pool.records.refs, "released")
 	}
 	p, k := r.pool, r.held
 	r.pool, r.held = nil, shard.Held[T]{}
@@ -81,7 +81,7 @@ func (p *Pool[T]) ref(k shard.Held[T], h Handle[T]) *Ref[T] {
 	r := &Ref[T]{pool: p, held: k, h: h}
 	r.state.Store(open)
 	if debugging {
-		r.mark.watched(p.records.refs, held, h.String())
+		r.mark.watched(p.records.refs, "held", h.String())
 	}
 	return r
 }

@@ -82,7 +82,7 @@ func (p *Pool[T]) publish(slot *shard.Slot[T], h uint64, v T) Handle[T] {
 func (p *Pool[T]) live(slot *shard.Slot[T], h uint64) Handle[T] {
 	slot.Publish(h)
 	if debugging {
-		p.records.lives.Began(h, inserted)
+		p.records.lives.Began(h, "inserted")
 	}
 	return Handle[T](h)
 }
@@ -109,7 +109,7 @@ func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], 
 func (p *Pool[T]) unless(done *bool, slot *shard.Slot[T], h uint64) {
 	if !*done {
 		if debugging {
-			p.records.lives.Ended(h, burnt)
+			p.records.lives.Ended(h, "given up, because the constructor failed,")
 		}
 		p.arena.Abandon(slot, h, shard.Reclaim)
 	}

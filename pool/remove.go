@@ -93,7 +93,7 @@ func (p *Pool[T]) Clear() int {
 // ended records that h was removed, if ok. It returns ok.
 func (p *Pool[T]) ended(h Handle[T], ok bool) bool {
 	if debugging && ok {
-		p.records.lives.Ended(uint64(h), removed)
+		p.records.lives.Ended(uint64(h), "removed")
 	}
 	return ok
 }

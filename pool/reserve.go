@@ -42,8 +42,8 @@ func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 	p.reserved.Add(1)
 	r.pool, r.slot, r.h = p, slot, h
 	if debugging {
-		p.records.lives.Began(h, reserved)
-		r.open.mark.opened(p.records.reservations, reserved, Handle[T](h).String())
+		p.records.lives.Began(h, "reserved")
+		r.open.mark.opened(p.records.reservations, "reserved", Handle[T](h).String())
 	}
 	r.open.h.Store(h)
 	return r, nil
@@ -72,8 +72,8 @@ func (r *Reservation[T]) Commit() Handle[T] {
 	p, slot := r.settle()
 	slot.Publish(r.h)
 	if debugging {
-		p.records.lives.Began(r.h, committed)
-		r.open.mark.closed(p.records.reservations, committed)
+		p.records.lives.Began(r.h, "committed")
+		r.open.mark.closed(p.records.reservations, "committed")
 	}
 	return Handle[T](r.h)
 }
@@ -82,8 +82,8 @@ func (r *Reservation[T]) Commit() Handle[T] {
 func (r *Reservation[T]) Cancel() {
 	p, slot := r.settle()
 	if debugging {
-		p.records.lives.Ended(r.h, cancelled)
-		r.open.mark.closed(p.records.reservations, cancelled)
+		p.records.lives.Ended(r.h, "cancelled")
+		r.open.mark.closed(p.records.reservations, "cancelled")
 	}
 	p.arena.Abandon(slot, r.h, shard.Reclaim)
 }

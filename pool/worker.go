@@ -58,7 +58,7 @@ func (p *Pool[T]) Worker() *Worker[T] {
 		runtime.SetFinalizer(w.end, (*workerEnd[T]).dropped)
 	}
 	if debugging {
-		w.end.mark.opened(p.records.workers, opened, "")
+		w.end.mark.opened(p.records.workers, "opened", "")
 	}
 	return w
 }
@@ -77,7 +77,7 @@ func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 		slot.Value = v
 		next = slot.Publish(next)
 		if debugging {
-			w.pool.records.lives.Began(next, inserted)
+			w.pool.records.lives.Began(next, "inserted")
 		}
 		return Handle[T](next), nil
 	}
@@ -128,7 +128,7 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 	}
 	ok := w.slots.Remove(uint64(h))
 	if debugging && ok { // ended, with which Remove would be too large to be inlined
-		w.pool.records.lives.Ended(uint64(h), removed)
+		w.pool.records.lives.Ended(uint64(h), "removed")
 	}
 	runtime.KeepAlive(w)
 	return ok
@@ -141,7 +141,7 @@ func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	}
 	v, ok = w.slots.Take(uint64(h))
 	if debugging && ok {
-		w.pool.records.lives.Ended(uint64(h), removed)
+		w.pool.records.lives.Ended(uint64(h), "removed")
 	}
 	runtime.KeepAlive(w)
 	return v, ok
@@ -169,7 +169,7 @@ func (w *Worker[T]) Close() {
 	runtime.SetFinalizer(w.end, nil)
 	defer p.closed(w.slots) // also when a Reset panics
 	if debugging {
-		w.end.mark.closed(p.records.workers, closed)
+		w.end.mark.closed(p.records.workers, "closed")
 	}
 	w.pool = nil // before a Reset runs
 	w.slots.Close(shard.Reclaim)
@@ -183,7 +183,7 @@ func (e *workerEnd[T]) dropped() {
 	}
 	p.collected.Add(1)
 	if debugging {
-		e.mark.dropped(p.records.workers, collected)
+		e.mark.dropped(p.records.workers, "dropped, and given back")
 	}
 	m := e.slots.Value()
 	m.Close(shard.Leave)

@@ -22,9 +22,8 @@ import (
 // The wrong use is to push back a slot that was popped and not needed: it would enter twice
 // with one generation. Such a slot goes through giveBack, or through limbo.
 //
-// A pop takes no lock. Whatever fills the list holds the lock of a shard (I9), so that the
-// holder of all locks sees a list that only shrinks. Under FIFO the list is filled only when
-// it is empty, with slots in the order of their removal. So a stack serves as a queue.
+// Under FIFO the list is filled only when it is empty, with slots in the order of their
+// removal. So a stack serves as a queue.
 
 // Insert stores v in the first slot of the freelist to which a frame's hint leads, and makes it
 // live. It returns the slot's handle. If it finds none at once, it claims one. It costs one

@@ -307,7 +307,7 @@ func (m *Magazine[T]) removeSlow(h uint64) bool {
 // Take is Remove that moves the value out.
 func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
 	m.mustBeOpen()
-	if m.reach == 0 || m.arena.Reset != nil || LastLife(h) {
+	if m.reach == 0 || m.arena.Reset != nil || h >= lastLife {
 		// Limbo needs the value moved and marked before.
 		return m.shard.Take(h)
 	}

@@ -10,11 +10,10 @@ import (
 //
 //	limbo ──seal──▶ waiting: chunks with stamps ──grace period──▶ recycle ──▶ freelist
 //
-// All of it is done by the holder of the shard's lock. A removal that completes a batch tries
-// the lock, and goes on without it if another goroutine has it. So a preempted holder delays
-// its shard, and no removal. What takes the lock and waits for it runs no user code under it:
-// an insertion that would otherwise be refused, Synchronize, Trim, and a Worker that gives
-// slots back. A Reset is user code, so slots for it are taken out first (reset.go).
+// The holder of the shard's lock does all of it, and runs no user code meanwhile. A removal
+// that completes a batch tries the lock, and goes on without it if another goroutine has it. So
+// a preempted holder delays its shard, and no removal. An insertion that would otherwise be
+// refused, Synchronize, Trim, and a Worker that gives slots back wait for it.
 //
 // The naive way lets each goroutine claim sealed batches without a lock. Then lists fill while
 // an insertion looks for a slot, and it cannot tell a full pool from one whose slots move.

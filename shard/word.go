@@ -59,9 +59,6 @@ func Vacated(h uint64, next uint32) uint64 {
 	return (h | None) + 1 + uint64(next)
 }
 
-// LastLife reports whether a slot that is live with h has no life after it.
-func LastLife(h uint64) bool { return h >= lastLife }
-
 // Reborn returns the handle of the slot's next life after h.
 func Reborn(h uint64) uint64 { return h + 2*generationStep }
 

@@ -45,7 +45,6 @@ func TestVacatedIsOneGenerationOn(t *testing.T) {
 			require.Equal(t, next, shard.Low(w))
 			require.False(t, shard.IsLive(w))
 		}
-		require.Equal(t, g == shard.LastGeneration, shard.LastLife(shard.Pack(g, l)))
 		require.Equal(t, g == shard.LastGeneration, g+1 == shard.Spent)
 		if g < shard.LastGeneration {
 			require.Equal(t, shard.Pack(g+2, l), shard.Reborn(shard.Pack(g, l)))
