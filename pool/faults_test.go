@@ -12,45 +12,6 @@ import (
 	"coatcheck/pool"
 )
 
-// DeleteFunc is left by a panic or Goexit in the middle. Its pin is back. What it removed until
-// then stays removed, also what was in a chain not yet retired, and nothing else.
-func TestLeavingMidwayKeepsWhatWasRemoved(t *testing.T) {
-	const capacity = 200
-	for _, leave := range []func(){runtime.Goexit, func() { panic("meant") }} {
-		for _, most := range []int{0, 63, 64, 65, capacity - 1} {
-			p := tiny(t, &pool.Options[int]{Capacity: capacity, Shards: 2})
-			hs := testkit.Fill(t, p, capacity, testkit.Number)
-			gone := map[pool.Handle[int]]bool{}
-			testkit.Apart(func() {
-				p.DeleteFunc(func(h pool.Handle[int], _ *int) bool {
-					if len(gone) == most {
-						leave() // h stays
-					}
-					gone[h] = true
-					return true
-				})
-			})
-			for _, h := range hs {
-				require.Equal(t, !gone[h], p.Contains(h), "left after %d", most)
-			}
-			require.Zero(t, p.Stats().Pinned)
-			require.Equal(t, capacity-most, testkit.RequireReclaimed(t, p).Live)
-			testkit.Fill(t, p, most, testkit.Number)
-		}
-	}
-}
-
-// Two pools of one T refuse each other's handles, though they have the same indices.
-func TestForeignHandleIsRefused(t *testing.T) {
-	a, b := pool.Must[int](nil), pool.Must[int](nil)
-	hs := testkit.Fill(t, a, 100, testkit.Number)
-	testkit.Fill(t, b, 100, testkit.Number)
-	for _, h := range hs {
-		require.False(t, b.Contains(h))
-	}
-	require.Zero(t, b.RemoveBatch(hs))
-}
-
 // If a page cannot be allocated, the insertion panics, and nothing else happens: the other
 // slots stay in use, no mutex and no token stays locked, and a later insertion allocates the
 // page.

@@ -1,7 +1,6 @@
 package pool_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
@@ -9,26 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
-
-func TestErrorsWrap(t *testing.T) {
-	for _, err := range []error{pool.ErrStalled, pool.ErrExhausted} {
-		assert.ErrorIs(t, err, pool.ErrFull)
-		assert.ErrorIs(t, fmt.Errorf("here: %w", err), pool.ErrFull)
-		assert.NotErrorIs(t, pool.ErrFull, err)
-	}
-	assert.False(t, errors.Is(pool.ErrStalled, pool.ErrExhausted))
-	assert.False(t, errors.Is(pool.ErrExhausted, pool.ErrStalled))
-	for _, err := range []error{pool.ErrFull, pool.ErrStalled, pool.ErrExhausted} {
-		assert.Regexp(t, "^pool: ", err.Error())
-	}
-}
 
 // While a guard is pinned, removed slots wait, and Insert returns ErrStalled. After Unpin all
 // of them come back at once, however often that happens.
@@ -211,17 +196,6 @@ func TestGuardDelaysOnlyWhatIsRemovedUnderIt(t *testing.T) {
 	}
 }
 
-// A pool without a Capacity takes new slots for those that are exhausted.
-func TestExhaustedSlotsAreReplaced(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := tiny(t, &pool.Options[int]{Origin: testkit.LastGeneration - 2, Shards: 1, Reuse: reuse})
-		for i := range 1000 {
-			require.True(t, p.Remove(testkit.MustInsert(t, p, i)))
-		}
-		require.Greater(t, testkit.RequireReclaimed(t, p).Exhausted, 400)
-	}
-}
-
 // Refusals that were not true, each found by a reader of the engine before this one.
 
 // A slot whose Reset failed does not wait for guards that were pinned after the removal.
@@ -248,24 +222,6 @@ func TestSlotKeepsItsStamp(t *testing.T) {
 		testkit.MustInsert(t, p, 1)
 	}
 	g.Unpin()
-}
-
-// A snapshot of a FIFO pool fits into a pool of the same Capacity.
-func TestSnapshotFitsItsCapacity(t *testing.T) {
-	for _, capacity := range []int{1, 2, 70} {
-		opts := &pool.Options[int]{Capacity: capacity, Reuse: pool.FIFO}
-		p := pool.Must(opts)
-		for range 3 {
-			p.RemoveBatch(testkit.Fill(t, p, capacity, testkit.Number))
-		}
-		testkit.Fill(t, p, capacity, testkit.Number)
-		var b bytes.Buffer
-		_, err := p.WriteTo(&b)
-		require.NoError(t, err)
-		c, err := pool.ReadFrom(&b, opts)
-		require.NoError(t, err)
-		require.Equal(t, capacity, c.Len())
-	}
 }
 
 // Reclaiming a value of more than 128 KiB allocates nothing.

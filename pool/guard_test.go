@@ -87,21 +87,3 @@ func TestSynchronizeWaitsForGuards(t *testing.T) {
 		require.Zero(t, p.Stats().Limbo)
 	}
 }
-
-// Synchronize waits for what a running DeleteFunc has removed so far, and so for its pin.
-func TestSynchronizeWaitsForADeleteFuncUnderWay(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := pool.Must[int](&pool.Options[int]{Reuse: reuse})
-		testkit.Fill(t, p, 10, testkit.Number)
-		n := 0
-		p.DeleteFunc(func(pool.Handle[int], *int) bool {
-			if n++; n > 1 {
-				require.Equal(t, n-1, p.Stats().Limbo)
-				require.ErrorIs(t, p.Synchronize(testkit.Done()), context.Canceled)
-			}
-			return true
-		})
-		require.Equal(t, 10, n)
-		testkit.RequireReclaimed(t, p)
-	}
-}

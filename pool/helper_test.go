@@ -74,6 +74,8 @@ func requireRefusal(t *testing.T, p *pool.Pool[int], want error, context string)
 	for verb, insert := range inserters[int]() {
 		_, err := insert(p, w, 1)
 		require.ErrorIsf(t, err, want, "%s, %s", verb, context)
+		require.ErrorIs(t, err, pool.ErrFull)
+		require.Regexp(t, "^pool: ", err)
 		for _, other := range []error{pool.ErrStalled, pool.ErrExhausted} {
 			if other != want {
 				require.NotErrorIsf(t, err, other, "%s, %s", verb, context)

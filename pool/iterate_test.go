@@ -203,43 +203,31 @@ func TestEachPinsForFewCalls(t *testing.T) {
 	}
 }
 
-// churn inserts and removes n values each by pool and Worker.
-func churn(t *testing.T, p *pool.Pool[stamp], w *pool.Worker[stamp], n int) {
-	t.Helper()
-	for range n {
-		h := testkit.MustInsert(t, p, stamp{id: 1 << 60})
-		k, err := w.Insert(stamp{id: 1 << 61})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !w.Remove(h) || !p.Remove(k) {
-			t.Fatalf("lost %v or %v", h, k)
-		}
-	}
-}
-
-// A body without a way back to its loop keeps its pin. The compiler must see that it never
-// returns before it drops what the code behind it would have used.
-func TestPinOutlastsABodyWithoutAWayBack(t *testing.T) {
-	p := tiny(t, &pool.Options[stamp]{Shards: 1})
-	testkit.MustInsert(t, p, stamp{id: 7})
-	w := p.Worker()
-	looks, reused := 0, false
-	require.Nil(t, testkit.Apart(func() {
-		for h, v := range p.All() {
-			p.Remove(h)
-			for {
-				runtime.GC() // a finalizer may run
-				churn(t, p, w, 10)
-				if reused = reused || v.id != 7; reused || looks == 20 {
-					runtime.Goexit()
-				}
-				looks++
+// A body or callback that exits its goroutine ends the pin at once. The model's panic.
+func TestExitEndsThePin(t *testing.T) {
+	p := tiny[int](t, nil)
+	h := testkit.Fill(t, p, 3, testkit.Number)[1]
+	exit := func(*int) { runtime.Goexit() }
+	for name, leave := range map[string]func(){
+		"View":       func() { p.View(h, exit) },
+		"DeleteFunc": func() { p.DeleteFunc(func(_ pool.Handle[int], v *int) bool { exit(v); return true }) },
+		"All": func() {
+			for _, v := range p.All() {
+				exit(v)
 			}
-		}
-	}))
-	require.Equal(t, 20, looks)
-	require.False(t, reused)
-	w.Close()
-	testkit.RequireReclaimed(t, p) // and the pin is back
+		},
+	} {
+		testkit.Apart(leave)
+		require.Zero(t, p.Stats().Pinned, name)
+		require.Equal(t, 3, p.Len(), name)
+	}
+	for range 2 {
+		testkit.Apart(func() {
+			for _, v := range p.Drain() {
+				exit(&v)
+			}
+		})
+	}
+	require.Equal(t, 1, p.Len(), "what was yielded is gone")
+	testkit.RequireReclaimed(t, p)
 }

@@ -79,17 +79,23 @@ func TestOriginIsTheFirstGeneration(t *testing.T) {
 	}
 }
 
-// An Origin that is not set is drawn below 2^31, so that half of the
-// generations are left, and is not always the same.
-func TestOriginIsDrawn(t *testing.T) {
-	seen := map[uint32]bool{}
+// An Origin that is not set is drawn below 2^31, so that half of the generations are left. So
+// pools refuse each other's handles, though they have the same indices.
+func TestForeignHandleIsRefused(t *testing.T) {
+	opts := &pool.Options[int]{Shards: 1}
+	first := pool.Must(opts)
+	own := testkit.MustInsert(t, first, 1)
+	refused := 0
 	for range 64 {
-		g := testkit.MustInsert(t, pool.Must[int](nil), 1).Generation()
-		require.Less(t, g, uint32(1<<31))
-		require.EqualValues(t, 1, g%2)
-		seen[g] = true
+		h := testkit.MustInsert(t, pool.Must(opts), 1)
+		require.Less(t, h.Generation(), uint32(1<<31))
+		require.EqualValues(t, 1, h.Generation()%2)
+		require.Equal(t, own.Index(), h.Index())
+		if !first.Contains(h) {
+			refused++
+		}
 	}
-	assert.Greater(t, len(seen), 60)
+	assert.Greater(t, refused, 60)
 }
 
 // Without Preallocate, New does not allocate for a Capacity in advance.

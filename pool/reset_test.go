@@ -92,38 +92,3 @@ func TestRefusedValueIsReset(t *testing.T) {
 	})
 	require.NoError(t, err)
 }
-
-// TestCopyWithResetIsValidUnderAGuard shows what Options.Reset says of copies: one from Get shows
-// the slot's next value, unless a guard or a Ref keeps the slot, and one from Take is the
-// caller's own.
-func TestCopyWithResetIsValidUnderAGuard(t *testing.T) {
-	p := pool.Must(&pool.Options[object]{Capacity: 1, Reset: resetObject})
-	write := func(text string) pool.Handle[object] {
-		h, err := p.InsertFunc(func(_ pool.Handle[object], v *object) { v.buf = append(v.buf, text...) })
-		require.NoError(t, err)
-		return h
-	}
-	alice := write("alice")
-	dangling := p.MustGet(alice)
-	p.Remove(alice)
-	mallo := write("mallo")
-	require.Equal(t, "mallo", string(dangling.buf), "it shares the buffer")
-
-	for name, keep := range map[string]func() (end func()){
-		"guard": func() func() { g := p.Pin(); return func() { g.Unpin() } },
-		"Ref":   func() func() { return mustHold(t, p, mallo).Release },
-	} {
-		end := keep()
-		kept := p.MustGet(mallo)
-		p.Remove(mallo)
-		_, err := p.Insert(object{})
-		require.ErrorIs(t, err, pool.ErrStalled, name)
-		require.Equal(t, "mallo", string(kept.buf), name)
-		end()
-		mallo = write("mallo")
-	}
-
-	own, _ := p.Take(mallo)
-	write("bob")
-	require.Equal(t, "mallo", string(own.buf), "the slot was zeroed")
-}

@@ -50,68 +50,38 @@ func refusal[T any](t testing.TB, in []byte) error {
 	return err
 }
 
-// sample is a small snapshot, and a function that reads it with a change.
-type sample struct {
-	whole []byte
-	read  func(in io.Reader) error
-}
-
-// samples are snapshots in each encoding, with live, vacant and stale slots.
-func samples(t testing.TB) map[string]sample {
-	return map[string]sample{
-		"fixed":     sampleOf(t, fixedOf),
-		"marshaler": sampleOf(t, moodyOf),
-		"parts":     sampleOf(t, func(i int) mixed { return mixed{Tags: []string{fmt.Sprint(i)}} }),
-	}
-}
-
-func sampleOf[T any](t testing.TB, value func(int) T) sample {
-	p := tiny(t, &pool.Options[T]{Shards: 1, Origin: 7})
-	hs := testkit.Fill(t, p, 4, value)
-	p.RemoveBatch(hs[1:3])
-	return sample{snapshotOf(t, p), func(in io.Reader) error {
-		_, err := pool.ReadFrom[T](in, nil)
-		return err
-	}}
-}
-
 // A snapshot cut anywhere is refused, and the error says that bytes are missing. A reader's error
-// is returned as it is.
-func TestTruncatedSnapshots(t *testing.T) {
-	for name, s := range samples(t) {
-		for n := range s.whole {
-			err := s.read(bytes.NewReader(s.whole[:n:n]))
-			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s: %d of %d bytes", name, n, len(s.whole))
-			require.ErrorIs(t, err, pool.ErrCorrupt)
-			require.ErrorContains(t, err, "at byte ")
-			err = s.read(io.MultiReader(bytes.NewReader(s.whole[:n]), iotest.ErrReader(errMood)))
-			require.ErrorIs(t, err, errMood)
-			require.NotErrorIs(t, err, pool.ErrCorrupt)
-			require.ErrorContains(t, err, fmt.Sprintf("pool: ReadFrom: at byte %d: ", n))
-		}
-	}
-}
-
-// A snapshot with any bit of its header flipped is refused, and with a bit of any other byte.
-func TestFlippedBits(t *testing.T) {
+// is returned as it is. So is refused one with any bit of its header flipped, or a bit of any
+// other byte.
+func TestDamagedSnapshots(t *testing.T) {
 	rnd := testkit.Rand(t)
-	for name, s := range samples(t) {
-		for i := range s.whole {
-			bits := []int{0, 1, 2, 3, 4, 5, 6, 7}
-			if i >= 24 {
-				bits = bits[:1]
-				bits[0] = rnd.IntN(8)
-			}
-			for _, bit := range bits {
-				in := bytes.Clone(s.whole)
-				in[i] ^= 1 << bit
-				err := s.read(bytes.NewReader(in))
-				require.Error(t, err)
-				if i < 8 {
-					require.ErrorIs(t, err, pool.ErrCorrupt, "%s: the magic", name)
-				} else if i < 12 {
-					require.ErrorIs(t, err, pool.ErrVersion, "%s: the version", name)
-				}
+	p := tiny(t, &pool.Options[mixed]{Shards: 1, Origin: 7})
+	hs := testkit.Fill(t, p, 4, func(i int) mixed { return mixed{Tags: []string{fmt.Sprint(i)}} })
+	p.RemoveBatch(hs[1:3])
+	whole := snapshotOf(t, p)
+	for n := range whole {
+		err := refusal[mixed](t, whole[:n:n])
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%d of %d bytes", n, len(whole))
+		require.ErrorIs(t, err, pool.ErrCorrupt)
+		require.ErrorContains(t, err, "at byte ")
+		_, err = pool.ReadFrom[mixed](io.MultiReader(bytes.NewReader(whole[:n]), iotest.ErrReader(errMood)), nil)
+		require.ErrorIs(t, err, errMood)
+		require.NotErrorIs(t, err, pool.ErrCorrupt)
+		require.ErrorContains(t, err, fmt.Sprintf("pool: ReadFrom: at byte %d: ", n))
+
+		least, most := 0, 8
+		if n >= 24 {
+			least = rnd.IntN(8)
+			most = least + 1
+		}
+		for bit := least; bit < most; bit++ {
+			in := bytes.Clone(whole)
+			in[n] ^= 1 << bit
+			err := refusal[mixed](t, in)
+			if n < 8 {
+				require.ErrorIs(t, err, pool.ErrCorrupt, "the magic")
+			} else if n < 12 {
+				require.ErrorIs(t, err, pool.ErrVersion, "the version")
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -14,7 +15,8 @@ import (
 )
 
 // testRoundTrip copies pools of values, with vacant slots between them, through readers that
-// return any number of bytes at a time. What becomes of handles is for the model test.
+// return any number of bytes at a time, and takes nothing that follows. What becomes of handles
+// is for the model test.
 func testRoundTrip[T any](t *testing.T, most int, value func(int) T) {
 	for _, reuse := range testkit.Reuses {
 		p := tiny(t, &pool.Options[T]{Reuse: reuse, Shards: 3})
@@ -22,9 +24,13 @@ func testRoundTrip[T any](t *testing.T, most int, value func(int) T) {
 		p.RemoveBatch(hs[most/3 : most/2])
 		snapshot := snapshotOf(t, p)
 		for _, with := range []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader} {
-			c, err := pool.ReadTiny(with(bytes.NewReader(snapshot)), &pool.Options[T]{Reuse: reuse, Shards: 2}, 1)
+			in := with(io.MultiReader(bytes.NewReader(snapshot), strings.NewReader("and more")))
+			c, err := pool.ReadTiny(in, &pool.Options[T]{Reuse: reuse, Shards: 2}, 1)
 			require.NoError(t, err)
 			requireCopy(t, p, c)
+			rest, err := io.ReadAll(in)
+			require.NoError(t, err)
+			require.Equal(t, "and more", string(rest))
 		}
 	}
 }
@@ -37,9 +43,21 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	testRoundTrip(t, 100, mixedOf)
 }
 
-// A copy of a preallocated pool has all its memory, counts of holders among it.
-func TestPreallocatedCopy(t *testing.T) {
+// A copy fits into a pool of the same Capacity. Of a preallocated pool it has all its memory, counts
+// of holders among it.
+func TestCopyFitsItsCapacity(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
+		for _, capacity := range []int{1, 2, 70} {
+			opts := &pool.Options[[2]uint64]{Capacity: capacity, Reuse: reuse}
+			p := pool.Must(opts)
+			for range 3 {
+				p.Clear()
+				testkit.Fill(t, p, capacity, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+			}
+			c, err := pool.ReadFrom(bytes.NewReader(snapshotOf(t, p)), opts)
+			require.NoError(t, err)
+			requireCopy(t, p, c)
+		}
 		opts := &pool.Options[[2]uint64]{Capacity: 3000, Preallocate: true, Reuse: reuse, Shards: 2}
 		p := pool.Must(opts)
 		hs := testkit.Fill(t, p, 60, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
@@ -81,27 +99,6 @@ func TestCopyThatDoesNotFit(t *testing.T) {
 	for _, h := range hs[10:] {
 		require.False(t, c.Contains(h))
 	}
-}
-
-// ReadFrom takes its snapshot from the stream and nothing beyond.
-func TestSnapshotsFollowEachOther(t *testing.T) {
-	var b bytes.Buffer
-	var ps []*pool.Pool[int]
-	for n := range 4 {
-		p := tiny[int](t, nil)
-		testkit.Fill(t, p, 10*n, testkit.Number)
-		_, err := p.WriteTo(&b)
-		require.NoError(t, err)
-		ps = append(ps, p)
-	}
-	b.WriteString("and more")
-	for _, p := range ps {
-		c, err := pool.ReadFrom[int](&b, nil)
-		require.NoError(t, err)
-		requireCopy(t, p, c)
-	}
-	rest, _ := io.ReadAll(&b)
-	require.Equal(t, "and more", string(rest))
 }
 
 // A value that was seen live is encoded as that incarnation, also if it is removed first: its
