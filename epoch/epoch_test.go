@@ -13,6 +13,9 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
+// pins are the two kinds of pin.
+var pins = []func(*epoch.Domain) epoch.Guard{(*epoch.Domain).Pin, (*epoch.Domain).PinBrief}
+
 // TestPinHoldsItsStamps: a guard delays the stamps of what was retired under it, and no
 // others. Both kinds of guard do, also if there are more than the first cells.
 func TestPinHoldsItsStamps(t *testing.T) {
