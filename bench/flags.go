@@ -24,7 +24,7 @@ func parse(args []string, out io.Writer) (*flags, error) {
 	set.SetOutput(io.Discard)
 	set.BoolVar(&a.Quick, "quick", false, "every case once, with a few hundred operations, to see that it works: no figures")
 	set.IntVar(&a.Rounds, "rounds", 7, "turns of each case")
-	set.StringVar(&a.out, "out", "", "write the figures to this `directory`, in a file that is named after the architecture and the cores; by default to that of temporary files")
+	set.StringVar(&a.out, "out", "", "write the figures to this `directory`, in a file that is named after the processor; by default to that of temporary files")
 	set.StringVar(&a.from, "from", "", "measure nothing, report the figures of this `file`")
 	set.BoolVar(&a.readme, "readme", false, "rewrite the tables of the documents, by all files in the directory of the figures, and the chart; run it in bench")
 	set.Func("only", "only the questions whose ID, or the cases whose full name, matches this `regexp`:\n-only 'Churn|Read', -only 'impl=(pool|mutex)/'", func(text string) (err error) {

@@ -20,7 +20,7 @@ func circumstances(asked *flags) (lines []benchfmt.Config) {
 		{"goos", runtime.GOOS},
 		{"goarch", runtime.GOARCH},
 		{"pkg", "coatcheck/bench"},
-		{"cpu", processor()},
+		{"cpu", processor("%s (family %s, model %s)", "model name", "cpu family", "model")},
 		{"cores", strconv.Itoa(runtime.NumCPU())},
 		{"gomaxprocs", strconv.Itoa(runtime.GOMAXPROCS(0))},
 		{"go", runtime.Version()},
@@ -59,15 +59,21 @@ func commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-// processor returns what Linux says of the first processor: its name, family and model. The name
-// of a virtual one often says little.
-func processor() string {
+// processor returns what Linux says of the first processor, such as its name, in a format with a
+// verb for each key. The name of a virtual one often says little.
+func processor(format string, keys ...string) string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
-	info := func(key string) []byte { // nil if it says nothing
-		return append(regexp.MustCompile(`(?m)^`+key+`\s*: (.*)$`).FindSubmatch(text), nil, nil)[1]
+	var values []any
+	for _, key := range keys {
+		is := regexp.MustCompile(`(?m)^` + key + `\s*: (.*)$`).FindSubmatch(text)
+		values = append(values, append(is, nil, nil)[1]) // empty if it says nothing
 	}
-	return fmt.Sprintf("%s (family %s, model %s)", info("model name"), info("cpu family"), info("model"))
+	return fmt.Sprintf(format, values...)
 }
 
-// fileName returns the name of the file of figures.
-func fileName() string { return fmt.Sprintf("%s-%d-cores.txt", runtime.GOARCH, runtime.NumCPU()) }
+// fileName returns the name of the file of figures. Processors of a model share it, if they
+// have as many cores.
+func fileName() string {
+	kind := processor("%s-family-%s-model-%s", "vendor_id", "cpu family", "model")
+	return strings.ToLower(fmt.Sprintf("%s-%s-%d-cores.txt", runtime.GOARCH, kind, runtime.NumCPU()))
+}
