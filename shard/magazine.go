@@ -177,7 +177,12 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	m.ready = slices.Grow(m.ready, chunk)
 	n := s.popRun(m.ready[:chunk])
 	if n == 0 {
-		n = s.freshRun(m.ready[:chunk])
+		var first uint32
+		first, n = s.freshRun(chunk)
+		for k := range n { // the first one last
+			slot, h := a.firstLife(first + uint32(n-1-k))
+			m.ready[:n][k] = kept[T]{slot, h}
+		}
 	}
 	if n > 0 {
 		m.ready = m.ready[:n]

@@ -125,9 +125,11 @@ func (s *shard[T]) due(n int) bool {
 // takeFresh takes a slot from the shard's range, and returns it with the handle that it will
 // have, or nil. It costs one locked instruction.
 func (s *shard[T]) takeFresh() (*Slot[T], uint64) {
-	var one [1]kept[T]
-	s.freshRun(one[:])
-	return one[0].slot, one[0].h
+	i, n := s.freshRun(1)
+	if n == 0 {
+		return nil, 0
+	}
+	return s.arena.firstLife(i)
 }
 
 // firstLife returns slot i, of a range, and the handle that it will have.
@@ -140,20 +142,16 @@ func (a *Arena[T]) firstLife(i uint32) (*Slot[T], uint64) {
 // written stands for the generation before the first.
 func (a *Arena[T]) vacant(word uint64) uint32 { return max(Generation(word), a.First-1) }
 
-// freshRun takes slots from the range into dst, as popRun does from the freelist.
-func (s *shard[T]) freshRun(dst []kept[T]) int {
+// freshRun takes up to n slots from the range: count of them from index first.
+func (s *shard[T]) freshRun(n int) (first uint32, count int) {
 	for {
 		f := s.fresh.Load()
-		n := min(len(dst), int(rangeLen(f)))
+		count = min(n, int(rangeLen(f)))
 		// Success gives the first slots of the range that was read, or of a later range of the
 		// same page that looks the same, which is as good. Failure means that another
 		// goroutine was given slots.
-		if n == 0 || s.fresh.CompareAndSwap(f, f+uint64(n)<<32) {
-			for k := range dst[:n] {
-				slot, h := s.arena.firstLife(Generation(f) + uint32(n-1-k))
-				dst[k] = kept[T]{slot, h}
-			}
-			return n
+		if count == 0 || s.fresh.CompareAndSwap(f, f+uint64(count)<<32) {
+			return Generation(f), count
 		}
 	}
 }
