@@ -112,7 +112,7 @@ func (a *actor) Refused(c *verbs.Call[val], err error) {
 	a.refuse(frameOf(c), err)
 }
 
-func (a *actor) Shown(*verbs.Call[val], Handle[val], *val) {}
+func (a *actor) Shown(c *verbs.Call[val], h Handle[val], _ *val) { frameOf(c).shown = h }
 
 func (a *actor) Inserted(c *verbs.Call[val], h Handle[val], stamp uint64) {
 	a.t.Notef("inserted %v", h)

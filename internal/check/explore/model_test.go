@@ -37,6 +37,7 @@ type frame struct {
 	inner    func()        // what is to be done in a callback
 	last     *life         // that DeleteFunc is to remove
 	sweeps   bool
+	shown    Handle[val] // its constructor was told
 	inserted []Handle[val]
 	ok       bool // it removed a value
 }
@@ -201,6 +202,11 @@ func (w *world) measure() {
 			}
 		}
 		held += len(w.burned) // more than that
+		for _, f := range w.frames {
+			if f.shown.Index() < t.Limit && f.shown != 0 && shard.Generation(shard.At[val](t, f.shown.Index()).Word.Load()) > f.shown.Generation() {
+				used, held = used-1, held+1 // its constructor has failed, or its value was removed at once
+			}
+		}
 	}
 	for _, f := range w.frames {
 		f.most = max(f.most, used+held-f.has())
