@@ -275,7 +275,7 @@ func (a *Arena[T]) reason(s *shard[T], d *decision[T]) error {
 	again := false          // some came free, or wait for pins that end by themselves
 	for k := range a.shards {
 		o := a.next(s, k)
-		for more := true; more; {
+		for more := o.hasSome(); more; {
 			m := o.move(s, atAll)
 			if m.resets.n > 0 {
 				d.resets = m.resets
