@@ -56,22 +56,6 @@ func Example_layout() {
 	// AoS 1003
 }
 
-func ExampleNew() {
-	_, err := table.New[int, float64](table.SoA)
-	fmt.Println(err)
-	t, err := table.New[int, Body](table.SoA)
-	fmt.Println(t.Len(), err)
-	// Output:
-	// table: records of type float64, of kind float64; want a struct, whose fields become the columns
-	// 0 <nil>
-}
-
-func ExampleMust() {
-	t := table.Must(table.New[int, Body](table.AoS))
-	fmt.Println(t.Layout())
-	// Output: AoS
-}
-
 // Data that only some values of a pool have is kept in a table by their handles.
 func ExampleForHandles() {
 	type entity struct{}
@@ -92,17 +76,6 @@ func ExampleForHandles() {
 	// -1 0
 	// true -1 -1
 	// 0 1
-}
-
-func ExampleLayout_String() {
-	fmt.Println(table.SoA.String(), table.AoS.String())
-	// Output: SoA AoS
-}
-
-func ExampleIndex_IsSet() {
-	t := bodies()
-	fmt.Println(t.Lookup("E").IsSet(), t.Lookup("Vulcan").IsSet(), table.None.IsSet())
-	// Output: true false false
 }
 
 func ExampleTable_Add() {
@@ -128,12 +101,6 @@ func ExampleTable_Remove() {
 	// Output: 0 M [M E] -1
 }
 
-func ExampleTable_RemoveAt() {
-	t := bodies()
-	fmt.Println(t.RemoveAt(1), t.Keys(), t.RemoveAt(2))
-	// Output: 1 [S M] -1
-}
-
 func ExampleTable_RemoveDead() {
 	p, notes := annotated()
 	p.DeleteFunc(func(_ pool.Handle[string], name *string) bool { return *name < "c" })
@@ -154,32 +121,12 @@ func ExampleTable_OnMove() {
 	// Output: {{1 0.1} 0.04 Moon} <nil>
 }
 
-func ExampleTable_Lookup() {
-	t := bodies()
-	fmt.Println(t.Lookup("E"), t.Lookup("Vulcan"))
-	// Output: 1 -1
-}
-
-func ExampleTable_KeyAt() {
-	t := bodies()
-	k, err := t.KeyAt(1)
-	_, outside := t.KeyAt(3)
-	fmt.Println(k, err, outside)
-	// Output: E <nil> table: no record at this index
-}
-
 func ExampleTable_Copy() {
 	t := bodies()
 	earth, _ := t.Copy("E")
 	_, err := t.Copy("Vulcan")
 	fmt.Println(earth.Name, err)
 	// Output: Earth table: no record by this key
-}
-
-func ExampleTable_CopyAt() {
-	t := bodies()
-	fmt.Println(t.CopyAt(2))
-	// Output: {{1 0.1} 0.04 Moon} <nil>
 }
 
 func ExampleTable_Set() {
@@ -191,40 +138,11 @@ func ExampleTable_Set() {
 	// {{0 0} 0 Luna} <nil>
 }
 
-func ExampleTable_SetAt() {
-	t := bodies()
-	fmt.Println(t.SetAt(2, Body{Name: "Luna"}), t.SetAt(3, Body{}))
-	// Output: true false
-}
-
-func ExampleTable_Keys() {
-	fmt.Println(bodies().Keys())
-	// Output: [S E M]
-}
-
-func ExampleTable_Len() {
-	fmt.Println(bodies().Len())
-	// Output: 3
-}
-
-func ExampleTable_Allocated() {
-	t := table.Must(table.New[uint64, Vec](table.SoA))
-	before := t.Allocated()
-	t.Add(1, Vec{})
-	fmt.Println(before, t.Allocated())
-	// Output: 0 512
-}
-
 func ExampleTable_Pages() {
 	t := table.Must(table.New[uint64, Vec](table.SoA))
 	t.Add(1, Vec{})
 	fmt.Println(t.Pages(), "of 4 KiB: keys, X and Y, for", t.Allocated(), "records")
 	// Output: 3 of 4 KiB: keys, X and Y, for 512 records
-}
-
-func ExampleTable_Layout() {
-	fmt.Println(bodies().Layout())
-	// Output: SoA
 }
 
 func ExampleTable_Reserve() {
@@ -257,20 +175,6 @@ func ExampleColumn_wholeRecords() {
 	b.Name, b.Mass = "Terra", 6e24
 	fmt.Println(t.Copy("E"))
 	// Output: {{0 0} 6e+24 Terra} <nil>
-}
-
-func ExampleView_Len() {
-	fmt.Println(table.Column(bodies(), func(b *Body) *Vec { return &b.Pos }).Len())
-	// Output: 3
-}
-
-func ExampleView_At() {
-	t := bodies()
-	mass := table.Column(t, func(b *Body) *float64 { return &b.Mass })
-	*mass.At(0)++
-	sun, _ := t.CopyAt(0)
-	fmt.Println(sun.Mass)
-	// Output: 1001
 }
 
 func ExampleView_All() {
