@@ -51,17 +51,6 @@ func Example() {
 	// Output: 0 2 [{1 -3} {3 -3}]
 }
 
-func ExampleNew() {
-	_, err := dense.New(&dense.Options[int]{Capacity: -1})
-	fmt.Println(err)
-	// Output: dense: Options.Capacity is -1; want 0 (no limit) or more
-}
-
-func ExampleMust() {
-	fmt.Println(dense.Must[int](nil).Len())
-	// Output: 0
-}
-
 func ExampleOptions() {
 	s := dense.Must(&dense.Options[string]{
 		Unordered: true,
@@ -112,15 +101,6 @@ func ExampleStore_Get() {
 	// Output: [hat umbrella] false
 }
 
-func ExampleStore_Alive() {
-	s, coat := coats()
-	s.Kill(coat)
-	before := s.Alive(coat)
-	s.Refresh()
-	fmt.Println(before, s.Alive(coat))
-	// Output: true false
-}
-
 func ExampleStore_State() {
 	s, coat := coats()
 	first := s.State(coat)
@@ -146,25 +126,6 @@ func ExampleStore_Refresh() {
 	// Output: 2 1 [umbrella hat bag]
 }
 
-func ExampleStore_Values() {
-	s, _ := coats()
-	for i := range s.Values() {
-		s.Values()[i] += "s"
-	}
-	fmt.Println(s.Values())
-	// Output: [coats umbrellas]
-}
-
-func ExampleStore_Handles() {
-	s, _ := coats()
-	for i, h := range s.Handles() {
-		fmt.Println(h, s.Values()[i])
-	}
-	// Output:
-	// 0@1 coat
-	// 1@1 umbrella
-}
-
 func ExampleStore_All() {
 	s, _ := coats()
 	for h, v := range s.All() {
@@ -184,34 +145,11 @@ func ExampleStore_Reserve() {
 	// Output: true 2
 }
 
-func ExampleStore_Allocated() {
-	s := dense.Must(&dense.Options[int]{Capacity: 50})
-	before := s.Allocated()
-	s.Reserve(50)
-	fmt.Println(before, s.Allocated())
-	// Output: 0 50
-}
-
 func ExampleStore_Clear() {
 	s, coat := coats()
 	s.Clear()
 	fmt.Println(s.Len(), s.Alive(coat))
 	// Output: 0 false
-}
-
-func ExampleStore_Len() {
-	s, coat := coats()
-	s.Kill(coat)
-	before := s.Len()
-	s.Refresh()
-	fmt.Println(before, s.Len())
-	// Output: 2 1
-}
-
-func ExampleStore_Cap() {
-	s := dense.Must(&dense.Options[int]{Capacity: 50})
-	fmt.Println(s.Cap(), dense.Must[int](nil).Cap() == pool.MaxCapacity)
-	// Output: 50 true
 }
 
 func ExampleReadFrom() {
