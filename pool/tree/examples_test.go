@@ -110,16 +110,6 @@ func ExampleForest_Append() {
 	// · wheel
 }
 
-func ExampleForest_Prepend() {
-	_, f, part := scene("car(wheel) engine")
-	fmt.Println(f.Prepend(part["car"], part["engine"]))
-	show(f, part["car"])
-	// Output:
-	// <nil>
-	// · engine
-	// · wheel
-}
-
 func ExampleForest_InsertAfter() {
 	_, f, part := scene("car(engine wheel) door")
 	fmt.Println(f.InsertAfter(part["car"], part["door"]))
@@ -183,17 +173,6 @@ func ExampleForest_Repair() {
 	// · wheel
 }
 
-func ExampleForest_Parent() {
-	_, f, part := scene("car(door)")
-	h, ok := f.Parent(part["door"])
-	fmt.Println(h == part["car"], ok)
-	_, ok = f.Parent(part["car"])
-	fmt.Println(ok)
-	// Output:
-	// true true
-	// false
-}
-
 func ExampleForest_Children() {
 	_, f, part := scene("car(door(handle) wheel)")
 	for h, v := range f.Children(part["car"]) {
@@ -208,26 +187,10 @@ func ExampleForest_Children() {
 	// false
 }
 
-func ExampleForest_Descendants() {
-	_, f, part := scene("car(door(handle) wheel)")
-	names(f.Descendants(part["car"]))
-	// Output: door handle wheel
-}
-
 func ExampleForest_Ancestors() {
 	_, f, part := scene("car(door(handle) wheel)")
 	names(f.Ancestors(part["handle"]))
 	// Output: door car
-}
-
-func ExampleForest_Depth() {
-	p, f, part := scene("car(door(handle))")
-	fmt.Println(f.Depth(part["car"]), f.Depth(part["handle"]))
-	p.Remove(part["handle"])
-	fmt.Println(f.Depth(part["handle"]))
-	// Output:
-	// 0 2
-	// -1
 }
 
 func ExampleForest_Roots() {
