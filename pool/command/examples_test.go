@@ -55,14 +55,6 @@ func Example() {
 	// frame 3: +0 −2, 2 fly
 }
 
-func ExampleNew() {
-	p := pool.Must[string](nil)
-	b := command.New(p)
-	_, _ = b.Insert("coat")
-	fmt.Println(b.Apply())
-	// Output: 1 0
-}
-
 func ExampleBuffer_Insert() {
 	p := pool.Must(replay[node]())
 	b := command.New(p)
@@ -97,15 +89,6 @@ func ExampleBuffer_Remove() {
 	c.Remove(hat)  // inserted by the same frame
 	fmt.Println(command.Apply(b, c))
 	// Output: 1 2
-}
-
-func ExampleBuffer_Apply() {
-	p := pool.Must[string](nil)
-	b := command.New(p)
-	h, _ := b.Insert("coat")
-	inserted, removed := b.Apply()
-	fmt.Println(inserted, removed, p.MustGet(h))
-	// Output: 1 0 coat
 }
 
 // Each piece of the work has its Buffer. If they are applied in the order of the pieces,
