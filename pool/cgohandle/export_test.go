@@ -6,6 +6,3 @@ import "coatcheck/pool"
 func Explain(h Handle) string {
 	return (*pool.Pool[any])(handles).Explain(handleOf[any](uintptr(h)))
 }
-
-// Waiting returns how many slots of deleted Handles still have their values.
-func Waiting() int { return (*pool.Pool[any])(handles).Stats().Limbo }

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"runtime"
 	"testing"
-	"time"
-	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -109,26 +106,6 @@ func TestWordsThatAreNoHandlesAreRefused(t *testing.T) {
 // panicText returns the first line that f panics with; under the tag coatcheck_debug
 // stacks follow.
 func panicText(f func()) string { return testkit.FirstLine(fmt.Sprint(testkit.Recovered(f))) }
-
-// TestDeletedValueIsLetGo: a value is released within two cycles of the collector after
-// Delete, even if nothing is called any more.
-func TestDeletedValueIsLetGo(t *testing.T) {
-	type heavy [1 << 16]byte
-	h, ref := func() (cgohandle.Handle, weak.Pointer[heavy]) {
-		v := new(heavy)
-		return cgohandle.New(v), weak.Make(v)
-	}()
-	runtime.GC()
-	require.NotNil(t, ref.Value(), "a live handle keeps its value")
-	func() { require.IsType(t, new(heavy), h.Value()) }()
-	h.Delete()
-	require.NotZero(t, cgohandle.Waiting())
-	// Two cycles; a finalizer runs some time after the first.
-	runtime.GC()
-	require.Eventually(t, func() bool { return cgohandle.Waiting() == 0 }, 20*time.Second, time.Millisecond)
-	runtime.GC()
-	require.Nil(t, ref.Value(), "a deleted handle keeps its value")
-}
 
 func TestVerbsAllocateNothing(t *testing.T) {
 	if testkit.Watched {

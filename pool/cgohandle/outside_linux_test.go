@@ -6,10 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -127,45 +125,6 @@ func Example_ioUring() {
 	// Output:
 	// read a 512
 	// read b 512
-}
-
-// mailbox is a word in memory that two processes have mapped.
-func mailbox(shared []byte) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&shared[0])) }
-
-// ask gives the handle of a request to the other process.
-func ask(shared []byte, h pool.Handle[read]) { mailbox(shared).Store(uint64(h)) }
-
-// answered returns the request that the other process names, if it is one of ours.
-func answered(shared []byte, requests *pool.Pool[read]) (read, bool) {
-	return requests.Take(pool.Handle[read](mailbox(shared).Load()))
-}
-
-func Example_sharedMemory() {
-	// Another process would map the same file. One mapping is enough to run the code.
-	shared, err := syscall.Mmap(-1, 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED|syscall.MAP_ANON)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = syscall.Munmap(shared) }()
-
-	requests := pool.Must[read](nil)
-	h, _ := requests.Insert(read{file: "a"})
-	ask(shared, h)
-
-	restarted := pool.Must[read](nil) // another pool, as another run of the program has
-	_, _ = restarted.Insert(read{file: "not asked for"})
-	_, ok := answered(shared, restarted)
-	fmt.Println("after a restart:", ok)
-
-	op, ok := answered(shared, requests)
-	fmt.Println(op.file, ok)
-	_, ok = answered(shared, requests)
-	fmt.Println("again:", ok)
-	// Output:
-	// after a restart: false
-	// a true
-	// again: false
 }
 
 // TestPageShowsCodeThatRuns: the Go code of the page is in this file, its C code in
