@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -10,24 +11,21 @@ import (
 // hundred bytes.
 const Kept = 4
 
-// stripes spreads the slots over locks.
-const stripes = 64
-
 // Lives remembers who began and who ended the last lives of each slot that was ever used.
 // The zero Lives is empty.
 //
 // A life is identified by its handle, generation above index as package shard packs them.
 // So of two lives of a slot the later one is greater.
 type Lives struct {
-	stripes [stripes]struct {
-		mu    sync.Mutex
-		slots map[uint32]*history
-	}
+	slots sync.Map // from an index to the slot's *history
 }
 
 // history is the last lives of a slot, in no order. Records may come out of order: a
 // removal may be recorded after other goroutines have reused the slot.
-type history [Kept]life
+type history struct {
+	mu    sync.Mutex
+	lives [Kept]life
+}
 
 type life struct {
 	handle       uint64
@@ -37,9 +35,9 @@ type life struct {
 // of returns the record of a life. A new record replaces the oldest one. It returns nil
 // if the life is older than all that are kept.
 func (hs *history) of(handle uint64) *life {
-	oldest := &hs[0]
-	for i := range hs {
-		l := &hs[i]
+	oldest := &hs.lives[0]
+	for i := range hs.lives {
+		l := &hs.lives[i]
 		if l.handle == handle {
 			return l
 		}
@@ -73,17 +71,13 @@ func (l *Lives) Dropped(handle uint64, did string) {
 }
 
 func (l *Lives) note(handle uint64, change func(*life)) {
-	s := &l.stripes[uint32(handle)%stripes]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	hs := s.slots[uint32(handle)]
-	if hs == nil {
-		if s.slots == nil {
-			s.slots = make(map[uint32]*history)
-		}
-		hs = new(history)
-		s.slots[uint32(handle)] = hs
+	slot, ok := l.slots.Load(uint32(handle))
+	if !ok {
+		slot, _ = l.slots.LoadOrStore(uint32(handle), new(history))
 	}
+	hs := slot.(*history)
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
 	if l := hs.of(handle); l != nil {
 		change(l)
 	}
@@ -91,19 +85,16 @@ func (l *Lives) note(handle uint64, change func(*life)) {
 
 // Write appends who began a life and who ended it, as far as that is known. It reports
 // whether anything is.
-func (l *Lives) Write(b *strings.Builder, handle uint64) bool {
-	s := &l.stripes[uint32(handle)%stripes]
-	s.mu.Lock()
+func (l *Lives) Write(b *strings.Builder, handle uint64) (known bool) {
 	var found life
-	if hs := s.slots[uint32(handle)]; hs != nil {
-		for i := range hs {
-			if hs[i].handle == handle {
-				found = hs[i]
-			}
+	if slot, ok := l.slots.Load(uint32(handle)); ok {
+		hs := slot.(*history)
+		hs.mu.Lock()
+		if i := slices.IndexFunc(hs.lives[:], func(l life) bool { return l.handle == handle }); i >= 0 {
+			found = hs.lives[i]
 		}
+		hs.mu.Unlock()
 	}
-	s.mu.Unlock()
-	known := false
 	for _, e := range []Event{found.began, found.ended} {
 		if e.happened() {
 			known = true

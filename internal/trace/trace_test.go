@@ -43,7 +43,6 @@ func TestLivesKeepTheLast(t *testing.T) {
 		require.Equal(t, 2, strings.Count(text, "TestLivesKeepTheLast\n"), text)
 	}
 	require.Empty(t, story(&l, lifeOf(9)+1), "another slot")
-	require.Empty(t, story(&l, lifeOf(9)+stripes), "another slot of the same stripe")
 	l.Dropped(lifeOf(11), "dropped")
 	require.Regexp(t, `(?s)began 11.*\ndropped at .* ago\) by the garbage collector$`, story(&l, lifeOf(11)))
 }
