@@ -44,14 +44,10 @@ func newcomer(t *testing.T) (proxy string) {
 func program(t *testing.T, root string, imports ...string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(filepath.Dir(root), "user")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := "package main\n\nimport (\n\t_ \"" + strings.Join(imports, "\"\n\t_ \"") + "\"\n)\n\nfunc main() {}\n"
 	for name, text := range map[string]string{"main.go": text, "go.mod": "module example.com/user\n\ngo 1.24.0\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	return dir
 }
@@ -60,9 +56,7 @@ func program(t *testing.T, root string, imports ...string) string {
 // beside a clone.
 func TestWaysToImport(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "coatcheck")
-	if err := os.Rename(repository(t, copied), root); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(repository(t, copied), root))
 	newcomer(t)
 	shown := map[string]bool{} // and whether it was tried
 	for _, document := range []string{"README.md", "docs/install.md"} {
@@ -152,17 +146,11 @@ func serve(t *testing.T, root, proxy, folder, version string) {
 	m := module.Version{Path: path.Join(elsewhere, folder), Version: version}
 	dir := filepath.Join(proxy, m.Path, "@v")
 	file := filepath.Join(dir, version)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o777))
 	archive, err := os.Create(file + ".zip")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer archive.Close()
-	if err := zip.CreateFromVCS(archive, m, root, "HEAD", folder); err != nil {
-		t.Fatal(err)
-	}
+	must(t, zip.CreateFromVCS(archive, m, root, "HEAD", folder))
 	run(t, root, "cp", filepath.Join(folder, "go.mod"), file+".mod")
 	run(t, dir, "sh", "-c", `echo '{"Version":"'$0'"}' >$0.info && echo $0 >>list`, version)
 }
