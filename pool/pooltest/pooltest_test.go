@@ -77,10 +77,6 @@ func TestEmptyNamesWhatIsLeft(t *testing.T) {
 			g, young := p.Pin(), p.Pin()
 			return []string{"2 guards pinned, the oldest for at least 0s"}, func() { g.Unpin(); young.Unpin() }
 		},
-		"a Reservation": func(p *pool.Pool[conn]) ([]string, func()) {
-			r, _ := p.Reserve()
-			return []string{"1 Reservation open"}, r.Cancel
-		},
 		"a Worker that has flushed": func(p *pool.Pool[conn]) ([]string, func()) {
 			w := p.Worker()
 			h, _ := w.Insert(conn{})
