@@ -177,12 +177,8 @@ type (
 		Name string
 		*time.Time
 	}
-	stampedDeep   struct{ stamped }
-	stampedHidden struct {
-		marshalling
-		ID uint64
-	}
-	stampedID struct {
+	stampedDeep struct{ stamped }
+	stampedID   struct {
 		coded
 		More [8]byte
 	}
@@ -260,7 +256,6 @@ func TestOfRefusesPromotedMethods(t *testing.T) {
 	refused[stamped](t, "codec_test.stamped "+text+"Time")
 	refused[stampedPointer](t, text+"Time")
 	refused[stampedDeep](t, text+"Time")
-	refused[stampedHidden](t, text+"marshalling")
 	refused[stampedID](t, text+"coded")
 	refused[stampedHalf](t, text+"Time")
 	refused[stampedWrong](t, text+"Time")
