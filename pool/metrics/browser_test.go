@@ -29,10 +29,7 @@ import (
 	"coatcheck/pool/poolhttp"
 )
 
-var (
-	shots = flag.String("shots", filepath.Join(os.TempDir(), "coatcheck-shots"), "leave screenshots in this `folder`")
-	grow  = flag.Duration("grow", 3*time.Second, "let the meadow grow so long before its picture is taken")
-)
+var shots = flag.String("shots", filepath.Join(os.TempDir(), "coatcheck-shots"), "leave screenshots in this `folder`")
 
 // browser starts a browser for the test. The test fails if anything is fetched from
 // another server than the page's, or if the browser logs an error.
@@ -59,7 +56,7 @@ func browser(t *testing.T) context.Context {
 	}
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...) // with a new profile
 	t.Cleanup(stop)
-	ctx, stop = context.WithTimeout(ctx, time.Minute+*grow)
+	ctx, stop = context.WithTimeout(ctx, time.Minute)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx, chromedp.WithErrorf(t.Logf)) // chromedp reports protocol messages that it does not know
 	t.Cleanup(stop)
@@ -285,7 +282,7 @@ func TestBrowserShowsTheWorld(t *testing.T) {
 	require.True(t, found)
 
 	do(t, ctx, chromedp.EmulateViewport(760, 600), chromedp.Navigate(url), until(live("parts")+" > 0"),
-		chromedp.Evaluate("window.first = "+live("parts")+", 0", nil), until(live("parts")+" !== window.first"), chromedp.Sleep(*grow))
+		chromedp.Evaluate("window.first = "+live("parts")+", 0", nil), until(live("parts")+" !== window.first"))
 	shoot(t, ctx, "world", 760, false)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	checksum := false
