@@ -95,8 +95,8 @@ func (t *trimmer[T]) choose() (wanted int) {
 			wanted++
 		}
 	}
-	if wanted < 2 && len(t.pages.floors) == 0 {
-		return 0 // there is no void yet, and it would cost what one page frees
+	if t.tooFew(wanted) {
+		return 0
 	}
 	return wanted
 }
@@ -131,6 +131,9 @@ func (t *trimmer[T]) whole() (gone []absent, slots uint32) {
 			gone = append(gone, absent{at: k, floor: f.oldest})
 		}
 	}
+	if t.tooFew(len(gone)) {
+		return nil, 0
+	}
 	for _, a := range gone {
 		f := &t.found[a.at]
 		f.gone = true
@@ -138,3 +141,7 @@ func (t *trimmer[T]) whole() (gone []absent, slots uint32) {
 	}
 	return gone, slots
 }
+
+// tooFew reports whether n pages are not worth it: there is no void yet, and it would cost
+// what one page frees.
+func (t *trimmer[T]) tooFew(n int) bool { return n < 2 && len(t.pages.floors) == 0 }

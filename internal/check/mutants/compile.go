@@ -8,8 +8,10 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // compiler type-checks mutants under one set of build tags, which takes a hundredth of the time to
@@ -25,6 +27,9 @@ type compiler struct {
 // one may be used.
 func newCompiler(root, tags string) *compiler {
 	build.Default.BuildTags, build.Default.CgoEnabled = []string{tags}, false
+	if out, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+		build.Default.GOROOT = strings.TrimSpace(string(out)) // a test that is built with -trimpath does not know it
+	}
 	fset := token.NewFileSet()
 	return &compiler{root, fset, importer.ForCompiler(fset, "source", nil).(types.ImporterFrom), map[string]*types.Package{}}
 }
