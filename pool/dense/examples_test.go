@@ -75,10 +75,10 @@ func ExampleStore_Create() {
 	fmt.Println(h, err, *v, ok, s.Values())
 
 	_, err = s.Create("umbrella")
-	fmt.Println(err)
+	fmt.Println(err, s.Cap())
 	// Output:
 	// 0@7 <nil> coat true []
-	// pool: full
+	// pool: full 1
 }
 
 func ExampleStore_Kill() {

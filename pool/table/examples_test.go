@@ -98,7 +98,10 @@ func ExampleTable_Remove() {
 	gap := t.Remove("S")
 	k, _ := t.KeyAt(gap) // the last record moved in
 	fmt.Println(gap, k, t.Keys(), t.Remove("S"))
-	// Output: 0 M [M E] -1
+	fmt.Println(t.RemoveAt(gap).IsSet(), t.Keys())
+	// Output:
+	// 0 M [M E] -1
+	// true [E]
 }
 
 func ExampleTable_RemoveDead() {
@@ -133,9 +136,11 @@ func ExampleTable_Set() {
 	t := bodies()
 	fmt.Println(t.Set("M", Body{Name: "Luna"}), t.Set("V", Body{Name: "Venus"}))
 	fmt.Println(t.Copy("M"))
+	fmt.Println(t.SetAt(2, Body{Name: "Moon"}), t.SetAt(3, Body{}))
 	// Output:
 	// true false
 	// {{0 0} 0 Luna} <nil>
+	// true false
 }
 
 func ExampleTable_Pages() {
@@ -163,8 +168,11 @@ func ExampleColumn() {
 	t := bodies()
 	x := table.Column(t, func(b *Body) *float64 { return &b.Pos.X }) // also within nested structs
 	*x.At(t.Lookup("M")) = 7
+	fmt.Println(x.Len())
 	fmt.Println(t.Copy("M"))
-	// Output: {{7 0.1} 0.04 Moon} <nil>
+	// Output:
+	// 3
+	// {{7 0.1} 0.04 Moon} <nil>
 }
 
 func ExampleColumn_wholeRecords() {
