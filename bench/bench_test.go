@@ -73,10 +73,16 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"pool"}, `"pool" is not a flag`},
 		{[]string{"-rounds", "0"}, "at least one"},
 		{[]string{"-only", "("}, "-only"},
+		{[]string{"-quick", "-readme"}, "-readme"},
+		{[]string{"-quick", "-out", "x"}, "-out"},
 	} {
 		_, err := parse(c.args, io.Discard)
 		require.ErrorContains(t, err, c.want, "%v", c.args)
 	}
+}
+
+func TestCommandCanBePastedIntoAShell(t *testing.T) {
+	require.Equal(t, `go -C bench run . -only 'impl=(pool|it'\''s)/' -quick`, command([]string{"-only", "impl=(pool|it's)/", "-quick"}))
 }
 
 // done is a run whose final check returns err.
@@ -110,6 +116,6 @@ func TestFailedChecksFailTheProgram(t *testing.T) {
 		require.NoError(t, err)
 		var lines bytes.Buffer
 		require.ErrorIs(t, answer(t.Context(), quick, []suite.Question{q}, &lines, io.Discard), wrong)
-		require.Equal(t, map[bool]string{true: "2 cases work\n", false: "1 cases work\n"}[wrong == nil], lines.String())
+		require.Equal(t, map[bool]string{true: "Q          2 cases work\n", false: ""}[wrong == nil], lines.String())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 
 	"coatcheck/bench/measure"
@@ -22,9 +23,9 @@ func parse(args []string, out io.Writer) (*flags, error) {
 	a := &flags{args: args}
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
-	set.BoolVar(&a.Quick, "quick", false, "every case once, with a few hundred operations, to see that it works: no figures")
+	set.BoolVar(&a.Quick, "quick", false, "every case once, with a few hundred operations, to see that it works: a line for each question, and no figures")
 	set.IntVar(&a.Rounds, "rounds", 7, "turns of each case")
-	set.StringVar(&a.out, "out", "", "write the figures to this `directory`, in a file that is named after the processor; by default to that of temporary files")
+	set.StringVar(&a.out, "out", "", "write the figures to this `directory`, in a file that is named after the processor; by default to a new temporary one")
 	set.StringVar(&a.from, "from", "", "measure nothing, report the figures of this `file`")
 	set.BoolVar(&a.readme, "readme", false, "rewrite the tables of the documents, by all files in the directory of the figures, and the chart; run it in bench")
 	set.Func("only", "only the questions whose ID, or the cases whose full name, matches this `regexp`:\n-only 'Churn|Read', -only 'impl=(pool|mutex)/'", func(text string) (err error) {
@@ -42,6 +43,12 @@ func parse(args []string, out io.Writer) (*flags, error) {
 		err = fmt.Errorf("%q is not a flag", set.Arg(0))
 	case a.Rounds < 1:
 		err = fmt.Errorf("-rounds %d: at least one", a.Rounds)
+	case a.Quick && (a.readme || a.from != "" || a.out != ""):
+		err = errors.New("-quick has no figures for -readme, -from and -out")
+	case a.readme:
+		if _, missing := os.Stat("../README.md"); missing != nil {
+			err = fmt.Errorf("-readme is for the directory bench: %w", missing)
+		}
 	}
 	return a, err
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -20,7 +20,7 @@ func circumstances(asked *flags) (lines []benchfmt.Config) {
 		{"goos", runtime.GOOS},
 		{"goarch", runtime.GOARCH},
 		{"pkg", "coatcheck/bench"},
-		{"cpu", processor("%s (family %s, model %s)", "model name", "cpu family", "model")},
+		{"cpu", processor()},
 		{"cores", strconv.Itoa(runtime.NumCPU())},
 		{"gomaxprocs", strconv.Itoa(runtime.GOMAXPROCS(0))},
 		{"go", runtime.Version()},
@@ -40,8 +40,8 @@ func circumstances(asked *flags) (lines []benchfmt.Config) {
 func command(args []string) string {
 	words := []string{"go -C bench run ."}
 	for _, arg := range args {
-		if strings.ContainsAny(arg, " |()") {
-			arg = "'" + arg + "'"
+		if strings.ContainsAny(arg, " '\"\\|&;()<>$*?[]#~`") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
 		words = append(words, arg)
 	}
@@ -59,21 +59,36 @@ func commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-// processor returns what Linux says of the first processor, such as its name, in a format with a
-// verb for each key. The name of a virtual one often says little.
-func processor(format string, keys ...string) string {
+// cpuinfo returns what Linux says about the first processor: "model name", "cpu family", …
+var cpuinfo = sync.OnceValue(func() map[string]string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
-	var values []any
-	for _, key := range keys {
-		is := regexp.MustCompile(`(?m)^` + key + `\s*: (.*)$`).FindSubmatch(text)
-		values = append(values, append(is, nil, nil)[1]) // empty if it says nothing
+	first, _, _ := strings.Cut(string(text), "\n\n")
+	info := make(map[string]string)
+	for line := range strings.Lines(first) {
+		key, value, _ := strings.Cut(line, ":")
+		info[strings.TrimSpace(key)] = strings.TrimSpace(value)
 	}
-	return fmt.Sprintf(format, values...)
+	return info
+})
+
+// processor returns the processor's name, family and model, as far as they are known. The name
+// of a virtual one often says little.
+func processor() string {
+	info := cpuinfo()
+	text := info["model name"]
+	if info["cpu family"] != "" {
+		text += fmt.Sprintf(" (family %s, model %s)", info["cpu family"], info["model"])
+	}
+	return strings.TrimSpace(text)
 }
 
 // fileName returns the name of the file of figures. Processors of a model share it, if they
-// have as many cores.
+// have as many cores: "amd-family-25-model-17-2-cores.txt".
 func fileName() string {
-	kind := processor("%s-family-%s-model-%s", "vendor_id", "cpu family", "model")
-	return strings.ToLower(fmt.Sprintf("%s-%s-%d-cores.txt", runtime.GOARCH, kind, runtime.NumCPU()))
+	kind := runtime.GOARCH
+	if info := cpuinfo(); info["cpu family"] != "" {
+		vendor := strings.NewReplacer("Authentic", "", "Genuine", "").Replace(info["vendor_id"])
+		kind = fmt.Sprintf("%s-family-%s-model-%s", strings.ToLower(vendor), info["cpu family"], info["model"])
+	}
+	return fmt.Sprintf("%s-%d-cores.txt", kind, runtime.NumCPU())
 }

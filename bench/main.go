@@ -15,7 +15,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -57,7 +56,15 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 	}
 	from := asked.from
 	if from == "" {
-		from = filepath.Join(cmp.Or(asked.out, os.TempDir()), fileName())
+		if asked.out == "" {
+			asked.out, failed = os.MkdirTemp("", "bench-")
+		} else {
+			failed = os.MkdirAll(asked.out, 0o777)
+		}
+		if failed != nil {
+			return failed
+		}
+		from = filepath.Join(asked.out, fileName())
 		failed = write(from, func(w io.Writer) error {
 			o := asked.Options
 			o.Config = circumstances(asked)
@@ -77,12 +84,24 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 	return readme(from, figures, qs)
 }
 
-// quickly runs each case once and prints how many work.
-func quickly(ctx context.Context, asked *flags, qs []suite.Question, stdout io.Writer) error {
-	var figures bytes.Buffer
-	err := measure.Questions(ctx, &figures, qs, asked.Options)
-	fmt.Fprintf(stdout, "%d cases work\n", bytes.Count(figures.Bytes(), []byte("\nBenchmark")))
-	return err
+// quickly runs each case once and prints a line for each question that works.
+func quickly(ctx context.Context, asked *flags, qs []suite.Question, stdout io.Writer) (failed error) {
+	found := false
+	for i := range qs {
+		var figures bytes.Buffer
+		err := measure.Questions(ctx, &figures, qs[i:i+1], asked.Options)
+		if errors.Is(err, measure.ErrNothing) {
+			continue
+		}
+		found = true
+		if failed = errors.Join(failed, err); err == nil {
+			fmt.Fprintf(stdout, "%-8s %3d cases work\n", qs[i].ID, bytes.Count(figures.Bytes(), []byte("\nBenchmark")))
+		}
+	}
+	if !found {
+		return measure.ErrNothing
+	}
+	return failed
 }
 
 // readme rewrites the tables of docs/performance.md and of the project's README by all files of

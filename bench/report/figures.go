@@ -139,7 +139,8 @@ func (f *Figures) origin() string {
 	return listed([][3]string{
 		{"", f.machine(), ""},
 		{"GOMAXPROCS ", procs, ""},
-		{"", f.locked(), " a locked instruction"},
+		{"", f.cost("locked", 2), " a locked instruction"},
+		{"", f.cost("uncontended", 1), " to lock and unlock an uncontended mutex"},
 		{"", c["goos"], "/" + c["goarch"]},
 		{"", c["go"], ""},
 		{"commit ", c["commit"], ""},
@@ -159,13 +160,13 @@ func listed(parts [][3]string) string {
 	return strings.Join(texts, ", ")
 }
 
-// locked returns the time of a locked instruction, of which the floor of the question Pair has two,
-// or "".
-func (f *Figures) locked() string {
+// cost returns the time of a floor of the question Pair that does something n times, divided
+// by n, or "".
+func (f *Figures) cost(impl string, n float64) string {
 	for _, s := range f.series {
-		if rounds := s.rounds[unitTime]; s.id == "Pair" && s.impl == "locked" && value(s.params, "goroutines") == "1" && len(rounds) > 0 {
+		if rounds := s.rounds[unitTime]; s.id == "Pair" && s.impl == impl && value(s.params, "goroutines") == "1" && len(rounds) > 0 {
 			u := unit{name: unitTime}
-			return u.text(summarize(rounds, u).mid / 2)
+			return u.text(summarize(rounds, u).mid / n)
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -8,8 +9,6 @@ import (
 
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchunit"
-
-	"coatcheck/internal/check/turns"
 )
 
 // unit is a unit of figures, in base units: "sec/op" for what charts call "ns/op".
@@ -53,22 +52,35 @@ func (u unit) text(v float64) string {
 	return number + s.Prefix + symbol
 }
 
-// figure is a contestant's figure under one set of parameters: the median of its rounds.
+// figure is a contestant's figure under one set of parameters: the median of its rounds
+// and its 95 % confidence interval, or the range of rounds that are too few for one.
 type figure struct {
-	mid    float64
-	rounds []float64 // in the order of the file
-	unit   unit
+	mid, lo, hi float64
+	rounds      []float64 // in the order of the file
+	unit        unit
 }
 
 // summarize returns the figure of one or more rounds.
-func summarize(rounds []float64, u unit) figure { return figure{turns.Median(rounds), rounds, u} }
-
-func (f figure) String() string { return f.unit.text(f.mid) }
+func summarize(rounds []float64, u unit) figure {
+	s := sample(rounds)
+	sum := benchmath.AssumeNothing.Summary(s, 0.95)
+	// The interval of too few rounds is unbounded.
+	return figure{sum.Center, max(sum.Lo, s.Values[0]), min(sum.Hi, s.Values[len(s.Values)-1]), rounds, u}
+}
 
 // sample returns the rounds for benchmath, which sorts its argument. The copy keeps the
 // order, which tells which rounds were side by side.
 func sample(rounds []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(rounds), &benchmath.DefaultThresholds)
+}
+
+// String formats the median, and the wider half of the interval as a part of it: "12.3 ns ±3%".
+func (f figure) String() string {
+	text := f.unit.text(f.mid)
+	if len(f.rounds) == 1 || f.mid == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s ±%.0f%%", text, 100*max(f.hi-f.mid, f.mid-f.lo)/math.Abs(f.mid))
 }
 
 // few is the fewest rounds in which the U test can find a difference. every is how many
@@ -82,9 +94,16 @@ const (
 // (p < 0.05), or if six or more rounds all agree, which chance does once in 32 times. Cases of a
 // group take turns, so the n-th rounds of both ran side by side, and agreement finds differences
 // that a drift of both hides from the U test. With fewer than four rounds no test can tell. Then
-// all must agree, and the medians be a tenth apart, times of a single round a factor of two.
+// the ranges must be disjoint and the medians a tenth apart, times of a single round a factor of two.
 func differ(a, b figure) bool {
 	n := min(len(a.rounds), len(b.rounds))
+	if n < few {
+		apart := 0.1
+		if n == 1 && a.unit.name == unitTime {
+			apart = 1
+		}
+		return (a.lo > b.hi || b.lo > a.hi) && math.Abs(a.mid-b.mid) > apart*min(a.mid, b.mid)
+	}
 	below, above := 0, 0
 	for i := range n {
 		if a.rounds[i] < b.rounds[i] {
@@ -93,15 +112,8 @@ func differ(a, b figure) bool {
 			above++
 		}
 	}
-	agree, apart := max(below, above) == n, 0.1
-	switch {
-	case n >= few:
-		test := benchmath.AssumeNothing.Compare(sample(a.rounds), sample(b.rounds))
-		return test.P < test.Alpha || n >= every && agree
-	case n == 1 && a.unit.name == unitTime:
-		apart = 1
-	}
-	return agree && math.Abs(a.mid-b.mid) > apart*min(a.mid, b.mid)
+	test := benchmath.AssumeNothing.Compare(sample(a.rounds), sample(b.rounds))
+	return test.P < test.Alpha || n >= every && max(below, above) == n
 }
 
 // behind reports whether a is worse than b beyond the noise.

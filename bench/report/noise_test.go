@@ -28,7 +28,7 @@ func TestVerdicts(t *testing.T) {
 		{"a single time beyond it", []float64{10}, []float64{21}, time, ahead},
 		{"a single size within a tenth", []float64{100}, []float64{109}, size, level},
 		{"a single size beyond it", []float64{100}, []float64{111}, size, ahead},
-		{"three rounds of which one fell the other way", []float64{10, 11, 15}, []float64{12, 13, 14}, time, level},
+		{"three rounds whose ranges meet", []float64{10, 11, 12}, []float64{12, 13, 14}, time, level},
 		{"something beside nothing", []float64{1, 1, 1, 1}, []float64{0, 0, 0, 0}, size, worse},
 	} {
 		a, b := summarize(c.a, c.unit), summarize(c.b, c.unit)
@@ -36,6 +36,13 @@ func TestVerdicts(t *testing.T) {
 		assert.Equal(t, c.want == worse, behind(a, b), c.why)
 	}
 	assert.Equal(t, 18.0, drift[4], "the rounds keep their order")
+}
+
+func TestMedianAndItsInterval(t *testing.T) {
+	f := summarize([]float64{5, 1, 4, 2, 3}, unit{})
+	assert.Equal(t, []float64{3, 1, 5}, []float64{f.mid, f.lo, f.hi}, "too few rounds for 95 %%: all that was seen")
+	assert.Equal(t, "3.00 ±67%", f.String())
+	assert.Equal(t, "5.00", summarize([]float64{5}, unit{}).String())
 }
 
 func TestFormats(t *testing.T) {

@@ -88,7 +88,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
 	for _, l := range lines {
 		xs = append(xs, l.xs...)
 		for _, y := range l.ys {
-			lo, hi = min(lo, y.mid/1.2), max(hi, y.mid*1.2)
+			lo, hi = min(lo, y.lo/1.2), max(hi, y.hi*1.2)
 		}
 	}
 	slices.Sort(xs)
@@ -127,6 +127,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
 		for i, x := range l.xs {
 			points[i] = fmt.Sprintf("%.1f,%.1f", across(x), up(l.ys[i].mid))
 			path(l.look+" mark", "M%s%s", points[i], l.mark)
+			path(l.look, "M%.1f,%.1fV%.1f", across(x), up(l.ys[i].lo), up(l.ys[i].hi))
 		}
 		path(l.look, "M%s", strings.Join(points, " "))
 	}

@@ -119,6 +119,28 @@ func (f *Figures) contests(qs []suite.Question) (cs []*cell) {
 	return cs
 }
 
+// heading is the heading of the table of contests.
+var heading = []string{"question", "at", "the plain pool", "best of ours", "best that does the job", "ratio", "best reference, which does less"}
+
+// texts returns a contest's row under heading. The ratio is that of the best of ours.
+func (c *cell) texts() []string {
+	ours := c.best(suite.Ours)
+	texts := []string{c.id, c.place(), "", ours.String(), "", "", ""}
+	if plain := c.impl("pool"); plain != nil {
+		texts[2] = plain.figure.String()
+	}
+	if theirs := c.best(suite.Theirs); theirs != nil {
+		texts[4], texts[5] = theirs.String(), times(ours.mid, theirs.mid)
+		if !differ(ours.figure, theirs.figure) {
+			texts[5] = "~" + texts[5]
+		}
+	}
+	if reference := c.best(suite.Reference); reference != nil {
+		texts[6] = reference.String()
+	}
+	return texts
+}
+
 // losses returns the comparisons in which the best of ours is behind one of theirs, beyond the
 // noise, the worst first, and a sentence with their number.
 func losses(cs []*cell) (rows [][]string, score string) {
@@ -151,13 +173,22 @@ func losses(cs []*cell) (rows [][]string, score string) {
 	return rows, fmt.Sprintf("We lose %d of %d comparisons, with the plain pool alone %d.", len(rows), comparisons, plainly)
 }
 
-// Text writes for the terminal the table of one file, and where we lose.
+// Text writes the tables for the terminal: a row for each contest, and where we lose.
 func Text(w io.Writer, f *Figures, qs []suite.Question) error {
-	lost, _ := losses(f.contests(qs))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, Table([]*Figures{f}, qs))
-	for _, texts := range append([][]string{{"question", "at", "best of ours", "is behind", "ratio"}}, lost...) {
-		fmt.Fprintln(t, strings.Join(texts, "\t"))
+	line := func(texts ...string) { fmt.Fprintln(t, strings.Join(texts, "\t")) }
+	cs := f.contests(qs)
+	lost, score := losses(cs)
+	line(f.origin() + "\n")
+	line(heading...)
+	for _, c := range cs {
+		line(c.texts()...)
 	}
+	line()
+	line("question", "at", "best of ours", "is behind", "ratio")
+	for _, texts := range lost {
+		line(texts...)
+	}
+	line("\n" + score + " Costs: below 1 is better. Rates: above 1 is better. ~ is within the noise.")
 	return t.Flush()
 }

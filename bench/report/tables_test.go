@@ -38,7 +38,8 @@ func TestLossesAreExactlyThoseBeyondTheNoise(t *testing.T) {
 				f[name] = 1 / v
 			}
 		}
-		rows, score := losses(constructed(t, c.unit, f).contests([]suite.Question{question(chart)}))
+		cs := constructed(t, c.unit, f).contests([]suite.Question{question(chart)})
+		rows, score := losses(cs)
 		var got []string
 		for _, r := range rows {
 			at, _, _ := strings.Cut(r[1], ",")
@@ -46,16 +47,24 @@ func TestLossesAreExactlyThoseBeyondTheNoise(t *testing.T) {
 		}
 		assert.Equal(t, c.want, got)
 		assert.Equal(t, "We lose 3 of 6 comparisons, with the plain pool alone 3.", score)
+		var references []string
+		for _, c := range cs {
+			references = append(references, strings.Fields(c.texts()[6] + " none")[0])
+		}
+		assert.Equal(t, []string{"cas", "loop", "none"}, references)
 	}
 }
 
-// The terminal shows the table and every loss.
+// The tables for the terminal show every loss and every contest.
 func TestTextHidesNothing(t *testing.T) {
 	f, qs := fixture(t)
-	rows, score := losses(f.contests(qs))
+	cs := f.contests(qs)
+	rows, score := losses(cs)
+	for _, c := range cs {
+		rows = append(rows, c.texts())
+	}
 	var b strings.Builder
 	require.NoError(t, Text(&b, f, qs))
-	assert.Contains(t, b.String(), Table([]*Figures{f}, qs))
 	for _, texts := range append(rows, []string{score}) {
 		for _, text := range texts {
 			assert.True(t, strings.Contains(b.String(), text), text)

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"coatcheck/bench/peer"
@@ -9,13 +10,17 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
-// locked is the name of the floor of pair. Package report reads its figures.
-const locked = "locked"
+// The names of the floors of pair. report.costs reads their figures.
+const (
+	locked      = "locked"
+	uncontended = "uncontended"
+)
 
 // pair stores a value and removes it at once, in stores that are otherwise empty. Everything
 // is in the first-level cache, so this is the least cost of each, and flatters stores that
 // cause cache misses. The floor locked writes a value, publishes it and takes it back with two
-// locked instructions. It shares nothing, so it shows how far the machine scales.
+// locked instructions. It shares nothing, so it shows how far the machine scales. The floor
+// uncontended locks and unlocks a mutex.
 func pair() suite.Question {
 	return suite.Question{
 		ID:    "Pair",
@@ -27,7 +32,11 @@ func pair() suite.Question {
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range doublings(4*env.Procs, env) {
 				r := pairs(goroutines)
-				groups = append(groups, suite.Group{Cases: append(contests[peer.Rest16](r), r.reference(locked, lockedPair))})
+				cases := append(contests[peer.Rest16](r), r.reference(locked, lockedPair))
+				if goroutines == 1 {
+					cases = append(cases, r.reference(uncontended, lockAndUnlock))
+				}
+				groups = append(groups, suite.Group{Cases: cases})
 			}
 			return groups
 		},
@@ -73,6 +82,7 @@ type slot struct {
 	_     [128]byte
 	value peer.Value[peer.Rest16]
 	word  atomic.Uint64
+	mu    sync.Mutex
 	_     [128]byte
 }
 
@@ -87,6 +97,19 @@ func lockedPair() turns.Work {
 			if !s.word.CompareAndSwap(i|1, 0) {
 				return int(i), fmt.Errorf("the word of the slot has changed")
 			}
+		}
+		return n, nil
+	}
+}
+
+// lockAndUnlock locks and unlocks a mutex that no other goroutine has.
+func lockAndUnlock() turns.Work {
+	s := new(slot)
+	return func(n int) (int, error) {
+		for range n {
+			s.mu.Lock()
+			s.value.ID++
+			s.mu.Unlock()
 		}
 		return n, nil
 	}
