@@ -72,8 +72,8 @@ func argument(of reflect.Type) reflect.Value {
 }
 
 func TestZeroPoolPanics(t *testing.T) {
-	requireMisuse(t, new(pool.Pool[int]), []string{"Ptr"}, "zero ", "Pool", "make one with New")
-	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).Ptr(1 << 32).Live() }, "zero", "make one with New")
+	requireMisuse(t, new(pool.Pool[int]), nil, "zero ", "Pool", "make one with New")
+	testkit.RequirePanicText(t, func() { pool.Ptr[int]{Pool: new(pool.Pool[int]), Handle: 1 << 32}.Live() }, "zero", "make one with New")
 }
 
 func TestZeroPtrFindsNothing(t *testing.T) {
@@ -93,6 +93,7 @@ func TestClosedWorkerPanics(t *testing.T) {
 	closed.Close()
 	requireMisuse(t, closed, []string{"Close"}, "pool: ", "Worker")
 	require.Panics(t, func() { _, _ = new(pool.Worker[int]).Insert(1) })
+	testkit.RequirePanicText(t, new(pool.Worker[int]).Flush, "pool: use of a Worker")
 	require.Equal(t, 1, p.MustGet(h))
 	require.Zero(t, p.Stats().Cached)
 }

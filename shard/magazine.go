@@ -175,17 +175,15 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	}
 	chunk := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.from), Batch)
 	m.ready = slices.Grow(m.ready, chunk)
-	n := s.popRun(m.ready[:chunk])
-	if n == 0 {
-		var first uint32
-		first, n = s.freshRun(chunk)
-		for k := range n { // the first one last
-			slot, h := a.firstLife(first + uint32(n-1-k))
-			m.ready[:n][k] = kept[T]{slot, h}
+	m.ready = m.ready[:s.popRun(m.ready[:chunk])]
+	if !m.HasNext() {
+		first, n := s.freshRun(chunk)
+		for i := n - 1; i >= 0; i-- { // the first one last
+			slot, h := a.firstLife(first + uint32(i))
+			m.ready = append(m.ready, kept[T]{slot, h})
 		}
 	}
-	if n > 0 {
-		m.ready = m.ready[:n]
+	if m.HasNext() {
 		m.fetched()
 		slot, h := m.Next()
 		return slot, h, nil
@@ -236,9 +234,9 @@ func (m *Magazine[T]) refresh() bool {
 	return true
 }
 
-// mustBeOpen panics if the magazine is closed.
+// mustBeOpen panics if the magazine is closed, or nil, as that of a zero Worker.
 func (m *Magazine[T]) mustBeOpen() {
-	if m.arena == nil {
+	if m == nil || m.arena == nil {
 		panic(Closed)
 	}
 }

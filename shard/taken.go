@@ -19,8 +19,8 @@ func (t *trimmer[T]) drop(slots uint32) {
 	}
 }
 
-// take takes all that s has for insertions, in the order in which it would hand it out. It takes
-// a range only if its pages are wanted.
+// take takes all that s has for insertions, in the order in which it would hand it out. Of a
+// range it takes either all or nothing.
 func (t *trimmer[T]) take(s *shard[T], c *chain[T]) {
 	if s.fifo {
 		t.takeRange(s, c)
@@ -75,15 +75,14 @@ func (t *trimmer[T]) add(c *chain[T], slot *Slot[T], i uint32, word uint64) {
 	}
 }
 
-// takeRange takes the range of s.
+// takeRange takes the range of s if its pages are wanted.
 func (t *trimmer[T]) takeRange(s *shard[T], c *chain[T]) {
 	f := s.fresh.Load()
 	if rangeLen(f) == 0 || t.page(Generation(f)) == nil || t.page(Low(f)-1) == nil {
 		return
 	}
-	for slot, h := s.takeFresh(); slot != nil; slot, h = s.takeFresh() {
-		t.add(c, slot, Low(h), slot.Word.Load())
-	}
+	first, n := s.freshRun(int(rangeLen(f)))
+	t.addRange(c, first, n)
 }
 
 func (t *trimmer[T]) addRange(c *chain[T], first uint32, n int) {

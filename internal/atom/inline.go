@@ -24,8 +24,8 @@ func InlineUint64(w *Uint64) bool {
 	return w.CompareAndSwap(0, 1)
 }
 
-// InlineRelease inlines StoreLast, and StoreRelease where that can be. It is separate, because a call
-// would make InlineUint64 too long to be inlined, and its bodies would not be exported.
+// InlineRelease inlines StoreLast, and StoreRelease where that can be. It is separate, because
+// a call would make InlineUint64 too long to be inlined, and its bodies would not be exported.
 func InlineRelease(w *Uint64) { StoreLast(StoreRelease(0, w), w) }
 
 // InlineInt64 inlines every method of Int64.

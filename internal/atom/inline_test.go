@@ -32,5 +32,6 @@ func TestAtomicsInline(t *testing.T) {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "LOCK", "no listing")
+	require.NotRegexp(t, `CALL\s+coatcheck/internal/atom\.StoreLast`, string(out))
 	require.Empty(t, regexp.MustCompile(`.*CALL\s+sync/atomic\.\(\*U?[Ii]nt\w+\)\.[^L].*`).FindString(string(out)))
 }
