@@ -108,8 +108,8 @@ func (p *Pool[T]) dropped(r *reservation) {
 	}
 	p.collected.Add(1)
 	if debugging {
-		p.records.lives.Dropped(h, "dropped, and given back")
-		r.mark.dropped(p.records.reservations, "dropped, and given back")
+		p.records.lives.Dropped(h, collected)
+		r.mark.dropped(p.records.reservations, collected)
 	}
 	p.arena.Abandon(shard.At[T](p.pages(), uint32(h)), h, shard.Leave)
 	p.reserved.Add(-1) // last: if no Reservation is open, all slots are back

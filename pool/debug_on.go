@@ -62,10 +62,13 @@ func (m *mark) opened(s set, did, name string) { m.item = s.Open(did, name) }
 func (m *mark) closed(s set, did string)       { s.Close(m.item, did) }
 func (m *mark) dropped(s set, did string)      { s.Drop(m.item, did) }
 
+// forgotten is what records say of Guards and Refs that the garbage collector found.
+const forgotten = "dropped, and never given back"
+
 // watched is opened for what has no finalizer of its own.
 func (m *mark) watched(s set, did, name string) {
 	m.opened(s, did, name)
-	m.watch = s.Watch(m.item, "dropped, and never given back")
+	m.watch = s.Watch(m.item, forgotten)
 }
 
 // user is the goroutine that uses a Worker.
@@ -102,7 +105,7 @@ func clock(d *tracedDomain) *epoch.Domain { return &d.Domain }
 func (d *tracedDomain) Pin() tracedPin {
 	g := d.Domain.Pin()
 	it := d.guards.Open("pinned", "")
-	return tracedPin{g, d.guards, it, d.guards.Watch(it, "dropped, and never given back")}
+	return tracedPin{g, d.guards, it, d.guards.Watch(it, forgotten)}
 }
 
 // tracedPin keeps its record when it is unpinned, for the text of a later panic.

@@ -131,3 +131,6 @@ type records struct {
 	// What is open, by kind, for ExplainOpen.
 	guards, reservations, workers, refs set
 }
+
+// collected is what records say of what the garbage collector gave back.
+const collected = "dropped, and given back"

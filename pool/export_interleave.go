@@ -43,7 +43,7 @@ func IsOpen[T any](r *Reservation[T]) bool            { return r.open.h.Load() !
 func CopyWithoutPin(is bool)                          { copiesWithoutPin = is }
 
 // ClosedWorker is the text of a panic.
-const ClosedWorker = closedWorker
+const ClosedWorker = shard.Closed
 
 // EachAlone is what one goroutine of Each does.
 func EachAlone[T any](p *Pool[T], f func(Handle[T], *T) error) error {

@@ -12,9 +12,10 @@ import (
 // The value may be removed meanwhile. It then stays readable, and its slot waits for Release
 // and counts under Stats.Limbo.
 //
-// [Pool.Hold] returns a Ref; a zero Ref panics. It must not be copied. Any number of goroutines may call Value and Handle at once. One of them calls
-// Release; from then on none may use the value. The slot of a Ref that is dropped without
-// Release is never reused, and Stats.Held goes on counting the Ref.
+// [Pool.Hold] returns a Ref; a zero Ref panics. It must not be copied. Any number of
+// goroutines may call Value and Handle at once. One of them calls Release; from then on none
+// may use the value. The slot of a Ref that is dropped without Release is never reused, and
+// Stats.Held goes on counting the Ref.
 type Ref[T any] struct {
 	mark mark     // noCopy
 	pool *Pool[T] // nil after Release, and held is zero: a Ref keeps nothing then

@@ -97,12 +97,11 @@ var (
 
 // The texts of panics are constants, so that the functions that panic can be inlined.
 const (
-	zeroPool     = shard.Zero
-	unpinned     = "pool: use of a Guard that is not pinned (a zero Guard, or after Unpin); get one from Pin"
-	unpinAgain   = "pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)"
-	closedWorker = shard.Closed
-	releasedRef  = "pool: use of a Ref after Release, or not from Pool.Hold"
-	unsettled    = "pool: use of a Reservation after Commit or Cancel, or not from Pool.Reserve"
+	zeroPool    = shard.Zero
+	unpinned    = "pool: use of a Guard that is not pinned (a zero Guard, or after Unpin); get one from Pin"
+	unpinAgain  = "pool: Unpin of a guard that is not pinned (unpinned before, through a copy, or a zero Guard)"
+	releasedRef = "pool: use of a Ref after Release, or not from Pool.Hold"
+	unsettled   = "pool: use of a Reservation after Commit or Cancel, or not from Pool.Reserve"
 )
 
 // pages returns the current table of pages. It panics for a zero Pool, which has none.

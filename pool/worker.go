@@ -183,7 +183,7 @@ func (e *workerEnd[T]) dropped() {
 	}
 	p.collected.Add(1)
 	if debugging {
-		e.mark.dropped(p.records.workers, "dropped, and given back")
+		e.mark.dropped(p.records.workers, collected)
 	}
 	m := e.slots.Value()
 	m.Close(shard.Leave)

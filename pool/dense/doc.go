@@ -35,7 +35,8 @@
 //
 // [Store.Refresh] ends the phase. It costs O(dead + created + moved), and a load for
 // each 4,096 values: what lies before the first dead one stays, and under
-// [Options].Unordered no more values move than died. [Options].OnDestroy is called with each value before it goes.
+// [Options].Unordered no more values move than died. [Options].OnDestroy is called with
+// each value before it goes.
 //
 // [Store.Values] and [Store.Handles] are plain slices, side by side; [Store.All] ranges
 // over both.

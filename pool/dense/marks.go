@@ -102,6 +102,10 @@ func (m *marks) all(yield func(i int) bool) {
 func (m *marks) clear() {
 	for i := range m.set {
 		m.words[i].Store(0)
-		m.above[i/64].Store(0)
+	}
+	for i := range m.above {
+		if m.above[i].Load() != 0 {
+			m.above[i].Store(0)
+		}
 	}
 }

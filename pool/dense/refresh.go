@@ -18,11 +18,11 @@ import "coatcheck/pool"
 // nothing can detect: they may show other values, or none.
 //
 // It costs O(dead + created + moved), and a load for each 4,096 values. Without dead ones
-// that is all, unless values were created beyond the array's spare room, which makes a larger array. With dead ones,
-// whole runs of values move down from the first gap on, and the position of each changes
-// in its slot. Under Unordered, as many values move as there are gaps. Dead values are
-// found in order, without sorting. When slots are exhausted, the handles that wait are
-// moved as well.
+// that is all, unless values were created beyond the array's spare room, which makes a
+// larger array. With dead ones, whole runs of values move down from the first gap on, and
+// the position of each changes in its slot. Under Unordered, as many values move as there
+// are gaps. Dead values are found in order, without sorting. When slots are exhausted, the
+// handles that wait are moved as well.
 //
 // It allocates when the array grows, to twice its size, or by half from 4,096 values on.
 // It keeps scratch of 8 bytes for each value that died in the phase with the most deaths.

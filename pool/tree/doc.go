@@ -40,8 +40,9 @@
 // # Walking while others change
 //
 // All methods that read may run while others change the forest. They take no lock, except
-// where changes have disturbed four attempts to read a list of siblings, or a path up. Loops are pinned, so every pointer that they yield is
-// valid until the loop ends, even when the value is removed meanwhile.
+// where changes have disturbed four attempts to read a list of siblings, or a path up. Loops
+// are pinned, so every pointer that they yield is valid until the loop ends, even when the
+// value is removed meanwhile.
 //
 // Children and Descendants are walks. A node leaves its place when it is detached, moved
 // or removed. This is the promise:
