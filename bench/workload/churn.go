@@ -41,6 +41,11 @@ func replacing(live, goroutines int) rules {
 			r := &replacer{session: s, names: s.Names(share), first: base(g), next: base(g) + uint64(share)}
 			r.picks.all = draw(g, many(share), share)
 			s.Fill(r.names, r.first)
+			// A first pass before the clock runs: it touches the memory that only a removal writes,
+			// such as the stamps of a pool with a Capacity.
+			if _, err := r.picks.each(share, r.replace); err != nil {
+				panic(err)
+			}
 			j.works = append(j.works, func(n int) (int, error) { return r.picks.each(n, r.replace) })
 			j.checks = append(j.checks, r.check)
 		}
