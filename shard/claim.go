@@ -64,11 +64,14 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 	if slot, h := s.take(); slot != nil {
 		return slot, h
 	}
-	enough := Batch
+	enough, own := Batch, Batch
 	if a.Table.Left() == 0 {
 		enough = 1 // there is no new memory to be had
+		if s.searches.Add(1)%othersFirst != 0 {
+			own = enough
+		}
 	}
-	if slot, h := a.reclaimIn(s, s, enough); slot != nil {
+	if slot, h := a.reclaimIn(s, s, own); slot != nil {
 		return slot, h
 	}
 	ahead := s.mayGoAhead()
@@ -90,7 +93,7 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 			return slot, h
 		}
 	}
-	for k := 1; k < len(a.shards); k++ {
+	for k := range a.shards { // in s too, which has less than a batch
 		if slot, h := a.reclaimIn(a.next(s, k), s, enough); slot != nil {
 			return slot, h
 		}

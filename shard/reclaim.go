@@ -94,8 +94,12 @@ const (
 
 // move seals what has gathered and moves what has passed. The caller holds mu, and runs
 // m.resets without it.
+//
+// An empty freelist gets what is ready before. The wrong order gives it the few slots that were
+// sealed just now. Then it is empty again soon, and what is ready stays.
 func (s *shard[T]) move(to *shard[T], far look) (m move[T]) {
 	m.from, m.to = s, to
+	m.moved = s.fill(to)
 	if c := s.seal(); c.chain.n > 0 {
 		s.await(c)
 	}
@@ -108,7 +112,6 @@ func (s *shard[T]) move(to *shard[T], far look) (m move[T]) {
 		}
 		m.deliver()
 	}
-	m.moved = s.fill(to) || m.moved
 	return m
 }
 

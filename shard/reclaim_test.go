@@ -48,6 +48,39 @@ func TestReadyChainsWaitForAnEmptyList(t *testing.T) {
 	require.Zero(t, s.Free())
 }
 
+// TestFewSlotsDoNotComeBackOneByOne: an insertion that finds no slot in its shard gets many, not
+// only the one that was removed last. That one would be all there is for the next insertion.
+func TestFewSlotsDoNotComeBackOneByOne(t *testing.T) {
+	const n = shard.Batch
+	pairs := func(r *rig[uint64], s *shard.Shard[uint64]) (searches int) {
+		for range 32 * n {
+			if s.Head() == shard.None {
+				searches++
+			}
+			slot, h, err := s.Claim()
+			require.NoError(t, err)
+			live(slot, h, 1)
+			require.True(t, s.Remove(h))
+		}
+		return searches
+	}
+	t.Run("ready", func(t *testing.T) {
+		r := newRig[uint64](t, setup[uint64]{slots: 8 * n, memory: 4 * n})
+		s := r.shards[0]
+		hs := r.fill(t, s, 2*n+1, number)
+		r.remove(t, s, hs[:2*n]...)
+		require.Len(t, s.PopRun(n), n)
+		require.Equal(t, n, s.Ready())
+		r.remove(t, s, hs[2*n])
+		require.Less(t, pairs(r, s), 64)
+	})
+	t.Run("others", func(t *testing.T) {
+		r := newRig[uint64](t, setup[uint64]{slots: 4 * n, shards: 2})
+		r.remove(t, r.shards[0], r.fill(t, r.shards[0], 4*n, number)...)
+		require.Less(t, pairs(r, r.shards[1]), 8*n)
+	})
+}
+
 // TestReclaimIsBounded reclaims a backlog by many calls, in order, and loses no slot.
 func TestReclaimIsBounded(t *testing.T) {
 	const n = 5*shard.ReclaimMost + 3

@@ -41,6 +41,12 @@ type shard[T any] struct {
 	//	readers  mayGoAhead
 	ahead atom.Uint32
 
+	// searches is how many insertions searched when there was no new memory to be had.
+	//
+	//	writers  search
+	//	readers  the same
+	searches atom.Uint32
+
 	fifo  bool   // a copy of Config.FIFO
 	at    uint32 // the shard's number
 	arena *Arena[T]

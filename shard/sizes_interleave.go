@@ -15,7 +15,8 @@ const (
 	resetRun    = 2
 	runsMost    = 2
 	aheadBytes  = 64 // one slot: a shard goes ahead once
-	backShare   = 1  // pages come back several at a time
+	othersFirst = 2
+	backShare   = 1 // pages come back several at a time
 	patience    = 2
 	cellsPaid   = 1
 )
