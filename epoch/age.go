@@ -21,12 +21,11 @@ import (
 type ages struct {
 	_ [96]byte // pins read what lies before
 
-	// since is in nanoseconds of now. seen is the oldest epoch of the last scan that made no
-	// note, so that scans which meet short pins read no clock.
+	// since is in nanoseconds of now.
 	//
-	//	writers  Scan and Age; ended and since are only raised
+	//	writers  Scan and Age, which only raise them
 	//	readers  Scan and Age
-	ended, since, seen atom.Uint64
+	ended, since atom.Uint64
 }
 
 // started is when time began for now.
@@ -43,7 +42,7 @@ func (d *Domain) note(oldest uint64) {
 }
 
 // Age returns how long at least the oldest guard that a scan of d has found is pinned, or 0 if
-// the scan found none. It counts from the second Scan that found the guard after something had
+// the scan found none. It counts from the first Scan that found the guard after something had
 // been retired under it, or from the first Age. Age retires nothing, but the next Pin begins
 // another epoch, as after Retire. At the Limit of epochs it does not count.
 func (d *Domain) Age(p Pins) time.Duration {

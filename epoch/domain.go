@@ -176,12 +176,8 @@ func (d *Domain) Scan() Pins {
 	for b := d.top.Load(); b != nil; b = b.older {
 		p.visitMark(b, len(b.marks)-1, 0)
 	}
-	switch {
-	case !dated || p.Count == 0:
-	case d.seen.Load() == p.Oldest:
+	if dated {
 		d.note(p.Oldest)
-	default:
-		d.seen.Store(p.Oldest)
 	}
 	return p
 }

@@ -36,17 +36,11 @@ func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) e
 	workers = int(min(uint64(workers), (uint64(t.Limit)+size-1)/size))
 
 	e := each[T]{pool: p, ctx: ctx, pages: t, size: size, f: f}
-	// The workers check ctx themselves, but not before each call, which would double the
-	// cost. AfterFunc needs a free processor, so it only stops the loop of a slow f earlier.
-	stop := context.AfterFunc(ctx, func() { e.fail(ctx.Err()) })
-	defer stop()
 	var g errgroup.Group
 	for range workers {
 		g.Go(e.work)
 	}
-	if err := g.Wait(); err != nil {
-		return err // never: work reports through fail
-	}
+	_ = g.Wait() // nil: work reports through fail, also if f ends its goroutine
 	if e.panicked.Load() {
 		panic(e.panic)
 	}

@@ -363,7 +363,7 @@ func ExampleHandle_UnmarshalText() {
 	// Output:
 	// {"From":"42@7","To":"none"}
 	// <nil> 42 true
-	// pool: handle "42@8": generation 8 is even, so nothing ever lived with it
+	// pool: handle "42@8": want "none", or index@generation in decimal, with an odd generation
 }
 
 func ExampleGuard_All() {

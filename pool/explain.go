@@ -29,10 +29,8 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 	switch {
 	case h.IsZero():
 		return say("is the zero Handle, which names nothing"), false
-	case !shard.IsLive(uint64(h)):
-		return say("is malformed: its generation is even, and nothing ever lives with that"), false
-	case g > shard.LastGeneration:
-		return say("is malformed: generations end at %d", uint32(shard.LastGeneration)), false
+	case !shard.IsLive(uint64(h)) || g > shard.LastGeneration:
+		return say("is malformed: generations are odd, and end at %d", uint32(shard.LastGeneration)), false
 	case h.Index() >= t.Limit:
 		return say("was never issued by this pool, which has memory for %d slots", t.Limit), false
 	case g < p.arena.First:
@@ -54,12 +52,12 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 		return say("was never issued by this pool: its slot has come to generation %d", now), false
 	}
 	fate := "is vacant"
-	if reused := times((now - g) / 2); now == shard.Spent {
+	if now == shard.Spent {
 		fate = "has used up its generations and is never reused"
 	} else if shard.IsLive(word) {
-		fate = fmt.Sprintf("was reused %s and is live as %v", reused, Handle[T](word))
+		fate = fmt.Sprintf("was reused and is live as %v", Handle[T](word))
 	} else if now-g > 1 {
-		fate = fmt.Sprintf("was reused %s and is vacant", reused)
+		fate = "was reused and is vacant"
 	}
 	return say("is stale: removed or cancelled. Its slot %s", fate), true
 }
@@ -114,13 +112,6 @@ func count(n int, what string) string {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
-}
-
-func times(n uint32) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }
 
 // records is what a pool records with the build tag coatcheck_debug (debug_on.go). Without

@@ -58,7 +58,7 @@ func ExamplePool_Explain() {
 	// Output:
 	// 0@1 is live
 	// 0@1 is stale: removed or cancelled. Its slot is vacant
-	// 7@256 is malformed: its generation is even, and nothing ever lives with that
+	// 7@256 is malformed: generations are odd, and end at 4294967293
 }
 
 // With the tag coatcheck_debug, it also tells who opened them, and when.

@@ -37,8 +37,8 @@ func TestExplainTellsEveryState(t *testing.T) {
 		i := uint64(h.Index())
 		requireExplained(t, p, h, "is live")
 		requireExplained(t, p, 0, "is the zero Handle, which names nothing")
-		requireExplained(t, p, handle(i, origin+1), "is malformed: its generation is even, and nothing ever lives with that")
-		requireExplained(t, p, handle(i, 1<<32-1), "is malformed: generations end at %d", uint32(testkit.LastGeneration))
+		requireExplained(t, p, handle(i, origin+1), "is malformed: generations are odd, and end at %d", uint32(testkit.LastGeneration))
+		requireExplained(t, p, handle(i, 1<<32-1), "is malformed: generations are odd, and end at %d", uint32(testkit.LastGeneration))
 		requireExplained(t, p, handle(i, origin-2), "was never issued by this pool, whose generations begin at %d", origin)
 		requireExplained(t, p, handle(i, origin+2), "was never issued by this pool: its slot has come to generation %d", origin)
 
@@ -52,9 +52,9 @@ func TestExplainTellsEveryState(t *testing.T) {
 		for again = testkit.MustInsert(t, p, 1); again.Index() != h.Index(); again = testkit.MustInsert(t, p, 1) {
 			require.True(t, p.Remove(again))
 		}
-		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot was reused once and is live as %v", again)
+		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot was reused and is live as %v", again)
 		require.True(t, p.Remove(again))
-		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot was reused once and is vacant")
+		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot was reused and is vacant")
 		require.Equal(t, 1, p.Clear())
 	}
 }

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -48,27 +47,15 @@ func (h Handle[T]) MarshalText() ([]byte, error) { return []byte(h.String()), ni
 // UnmarshalText parses the text of String and nothing else: no sign, no leading zeros, no
 // even generation, no empty text. If it returns an error, h is unchanged.
 func (h *Handle[T]) UnmarshalText(b []byte) error {
-	text := string(b)
-	if text == textOfZero {
-		*h = 0
-		return nil
+	left, right, _ := strings.Cut(string(b), textSep)
+	index, _ := strconv.ParseUint(left, 10, 32)
+	generation, _ := strconv.ParseUint(right, 10, 32)
+	parsed := Handle[T](shard.Pack(uint32(generation), uint32(index)))
+	// Whatever is wrong with a number, it has another text.
+	if parsed.String() != string(b) || generation%2 == 0 && !parsed.IsZero() {
+		return fmt.Errorf("pool: handle %q: want %q, or index@generation in decimal, with an odd generation", b, textOfZero)
 	}
-	left, right, found := strings.Cut(text, textSep)
-	if !found {
-		return fmt.Errorf("pool: handle %q: want %q or index@generation", text, textOfZero)
-	}
-	index, err := parse32(left)
-	if err != nil {
-		return fmt.Errorf("pool: handle %q: index: %w", text, err)
-	}
-	generation, err := parse32(right)
-	if err != nil {
-		return fmt.Errorf("pool: handle %q: generation: %w", text, err)
-	}
-	if generation%2 == 0 {
-		return fmt.Errorf("pool: handle %q: generation %d is even, so nothing ever lived with it", text, generation)
-	}
-	*h = Handle[T](shard.Pack(generation, index))
+	*h = parsed
 	return nil
 }
 
@@ -76,18 +63,6 @@ const (
 	textOfZero = "none"
 	textSep    = "@"
 )
-
-// parse32 parses a number without leading zeros.
-func parse32(s string) (uint32, error) {
-	n, err := strconv.ParseUint(s, 10, 32)
-	if err != nil {
-		return 0, errors.Unwrap(err)
-	}
-	if len(s) > 1 && s[0] == '0' {
-		return 0, errors.New("leading zero")
-	}
-	return uint32(n), nil
-}
 
 // Ptr is a handle with its pool, for code that does not know the pool. It has two words, and
 // can be copied and compared. A zero Ptr is not live. Any number of goroutines may use a

@@ -50,7 +50,7 @@ type Stats struct {
 	OldestPin uint64 // age of the oldest pin, in epochs; 0 if there is none
 
 	// PinAge is how long the oldest pin has lasted, at least; 0 if there is none. A pin reads
-	// no clock, so that its age counts from the first look at it: by Stats, or when the second
+	// no clock, so that its age counts from the first look at it: by Stats, or when the first
 	// batch of slots is removed that it delays, mostly of 64.
 	PinAge time.Duration
 }
@@ -109,5 +109,6 @@ func (s Stats) LogValue() slog.Value {
 // memory, so that no other operation has to count.
 func (p *Pool[T]) Len() int {
 	p.pages()
-	return p.arena.Len()
+	live, _ := p.arena.Survey()
+	return live
 }

@@ -13,10 +13,8 @@ import (
 //
 // A Worker keeps vacant slots: at most 128 at first, and up to 4,096 if it uses that many. It
 // keeps at most a 16th of a Capacity, and none under FIFO. With a MaxLimbo it keeps at most a
-// 16th of that, or 128. No other goroutine can take them; Stats.Cached counts them. As it is
-// used, a Worker gives back most of the slots that no insertion has needed in some 3,000
-// removals. An idle one keeps its slots. Flush and Close give back all of them, and the
-// garbage collector does if the Worker is dropped. A Worker in a value of its own pool is not
+// 16th of that, or 128. No other goroutine can take them; Stats.Cached counts them. Flush and
+// Close give them back, and the garbage collector does if the Worker is dropped. A Worker in a value of its own pool is not
 // dropped as long as the pool is reachable.
 //
 // [Pool.Worker] returns a Worker; a zero Worker panics. It may pass from one goroutine to
@@ -105,17 +103,14 @@ func (w *Worker[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T]
 	return w.construct(nil, init)
 }
 
-func (w *Worker[T]) construct(init func(Handle[T], *T), try func(Handle[T], *T) error) (_ Handle[T], err error) {
+func (w *Worker[T]) construct(init func(Handle[T], *T), try func(Handle[T], *T) error) (Handle[T], error) {
 	if debugging {
 		defer w.user.enter()()
 	}
 	defer runtime.KeepAlive(w) // also when init panics
 	p := w.pool
-	var slot *shard.Slot[T]
-	var h uint64
-	if w.slots.HasNext() {
-		slot, h = w.slots.Next()
-	} else if slot, h, err = w.slots.Claim(); err != nil {
+	slot, h, err := w.slots.Claim()
+	if err != nil {
 		return 0, err
 	}
 	return p.construct(slot, h, init, try)

@@ -18,7 +18,6 @@ import "slices"
 // allows for that. A Reset may have closed the magazine when turn returns.
 func (m *Magazine[T]) turn() {
 	a := m.arena
-	m.low = min(m.low, len(m.ready))
 	m.seal()
 	if waits := m.used - m.from; a.Reset != nil || len(m.ready)+waits > m.reach-m.batch {
 		if !m.gave && a.Reset == nil && len(m.seals) > 0 {
@@ -30,7 +29,6 @@ func (m *Magazine[T]) turn() {
 	}
 	m.pass()
 	m.makeRoom()
-	m.shrink()
 }
 
 // seal seals the open part of the bag. Its slots were unlinked before, so the current epoch is
@@ -121,26 +119,12 @@ func (m *Magazine[T]) makeRoom() {
 	m.bag = m.bag[:max(m.used, min(m.open+m.batch, m.from+m.reach-len(m.ready)))]
 }
 
-// shrink gives back most of the slots that no insertion has needed for idleRemovals removals.
-func (m *Magazine[T]) shrink() {
-	if m.since += m.batch; m.since < idleRemovals {
-		return
-	}
-	if m.low > m.first()/4 {
-		n := m.low * 3 / 4
-		m.giveBack(n)
-		m.setReach(max(m.reach-n, m.first()))
-	}
-	m.low, m.since = len(m.ready), 0
-}
-
-// giveBack gives the n slots that were ready longest back to the shard's freelist. No other
-// goroutine has seen them. They may have been in a freelist with their generations, and must
+// giveBack gives the slots that are ready back to the shard's freelist. No other goroutine has
+// seen them. They may have been in a freelist with their generations, and must
 // not enter one with these again (I5), so each burns a life. It waits for the shard's lock.
-func (m *Magazine[T]) giveBack(n int) {
+func (m *Magazine[T]) giveBack() {
 	var c chain[T]
-	for i := n - 1; i >= 0; i-- { // the one used last on top
-		k := m.ready[i]
+	for _, k := range slices.Backward(m.ready) { // the one used last on top
 		if g := Generation(k.h); g == LastGeneration {
 			m.arena.exhaust(k.slot)
 		} else {
@@ -149,7 +133,7 @@ func (m *Magazine[T]) giveBack(n int) {
 			c.append(k.slot, Low(k.h), word)
 		}
 	}
-	m.ready = slices.Delete(m.ready, 0, n)
+	m.ready = slices.Delete(m.ready, 0, len(m.ready))
 	defer m.arena.wake() // also if c is empty: the last slots may be exhausted
 	if c.n > 0 {
 		m.shard.mu.Lock()

@@ -183,7 +183,7 @@ func (a *Arena[T]) reclaimAll(s *shard[T]) (*Slot[T], uint64) {
 // pool would grow without end under a forgotten guard. Pages that Trim gave up do not count as
 // new.
 func (a *Arena[T]) mayGrow(waiting int64) bool {
-	if a.Table.Missing() > 0 {
+	if a.Table.missing.Load() > 0 {
 		return true
 	}
 	// No count of live values exists. Of the slots that were handed out, those that neither

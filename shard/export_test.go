@@ -57,7 +57,7 @@ func (r *Removals[T]) Leave() {
 // Return gives back a slot that was popped as h, as magazines do.
 func (s *shard[T]) Return(slot *Slot[T], h uint64) {
 	m := Magazine[T]{arena: s.arena, shard: s, ready: []kept[T]{{slot, h}}}
-	m.giveBack(1)
+	m.giveBack()
 }
 
 // Order returns the slots of the freelist, and then those that are ready, in the order in
@@ -104,10 +104,11 @@ func (a *Arena[T]) StampOf(i uint32, now uint64) uint64 { return a.stampOf(i, no
 // TrimAll is Trim that does not reclaim before.
 func (a *Arena[T]) TrimAll() int64 { return a.trim() }
 
-// Grow is grow. Lock and Unlock are those of the table's mutex.
-func (t *Table[T]) Grow() bool { return t.grow() }
-func (t *Table[T]) Lock()      { t.mu.Lock() }
-func (t *Table[T]) Unlock()    { t.mu.Unlock() }
+// Grow is grow. Missing is missing. Lock and Unlock are those of the table's mutex.
+func (t *Table[T]) Grow() bool   { return t.grow() }
+func (t *Table[T]) Missing() int { return int(t.missing.Load()) }
+func (t *Table[T]) Lock()        { t.mu.Lock() }
+func (t *Table[T]) Unlock()      { t.mu.Unlock() }
 
 // Kept returns how many slots the magazine keeps.
 func (m *Magazine[T]) Kept() int { return len(m.ready) + m.used - m.from }

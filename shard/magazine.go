@@ -23,8 +23,7 @@ import (
 //
 // reach bounds the slots that it keeps. It starts with firstReach. It doubles when the
 // magazine fetches slots after it gave some away, and while removed slots become ready just
-// when insertions need them. It shrinks by most of the slots that no insertion has needed for
-// long.
+// when insertions need them. Flush makes it small again.
 //
 // All fields are plain: the goroutine has them to itself.
 type Magazine[T any] struct {
@@ -48,12 +47,11 @@ type Magazine[T any] struct {
 
 	seals []seal // of the sealed parts, in order; stamps grow
 
-	reach      int  // the most slots that it keeps; 0: none
-	most       int  // reach may grow to this
-	batch      int  // slots in a sealed part
-	gave       bool // it gave slots away since it fetched some
-	rounds     int  // how often removed slots were ready in time since the reach grew
-	low, since int  // the fewest slots ready at the start of a turn, in about since removals
+	reach  int  // the most slots that it keeps; 0: none
+	most   int  // reach may grow to this
+	batch  int  // slots in a sealed part
+	gave   bool // it gave slots away since it fetched some
+	rounds int  // how often removed slots were ready in time since the reach grew
 }
 
 // kept is a vacant slot with the handle that it had, or will have.
@@ -88,10 +86,6 @@ const (
 	// reachShare is how many magazines a bounded pool can feed. With more, they would keep too
 	// many slots from other goroutines.
 	reachShare = 16
-
-	// idleRemovals is after about how many removals a magazine gives back slots that no
-	// insertion needed. With fewer, it would give away in one phase what the next needs.
-	idleRemovals = 3072
 )
 
 // MaxReach is the most slots that a magazine keeps. A larger one serves longer bursts and
@@ -127,7 +121,6 @@ func (a *Arena[T]) NewMagazine() *Magazine[T] {
 	}
 	m.ready, m.bag = make([]kept[T], 0, n), make([]kept[T], n)[:m.batch]
 	m.seals = make([]seal, 0, seals)
-	m.low = m.most
 	return m
 }
 
@@ -153,11 +146,15 @@ func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 	return k.slot, k.h
 }
 
-// Claim is Arena.Claim if no slot is ready. It takes slots from the bag if some have passed, or
-// a run from the shard's lists, or any that the arena finds. It panics if the magazine is
-// closed, also by a Reset that Claim ran.
+// Claim is Arena.Claim that prefers a slot that is ready. If there is none, it takes slots from
+// the bag if some have passed, or a run from the shard's lists, or any that the arena finds. It
+// panics if the magazine is closed, also by a Reset that Claim ran.
 func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	m.mustBeOpen()
+	if m.HasNext() {
+		slot, h := m.Next()
+		return slot, h, nil
+	}
 	m.refresh() // or a magazine that only inserts would keep pages that Trim gives up
 	a, s := m.arena, m.shard
 	if m.reach == 0 {
@@ -169,8 +166,7 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 		// A Reset that ran in turn may have used the magazine, and filled it.
 		if m.HasNext() {
 			m.wentRound()
-			slot, h := m.Next()
-			return slot, h, nil
+			return m.Claim()
 		}
 	}
 	chunk := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.from), Batch)
@@ -185,8 +181,7 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	}
 	if m.HasNext() {
 		m.fetched()
-		slot, h := m.Next()
-		return slot, h, nil
+		return m.Claim()
 	}
 	slot, h, err := a.seek(s)
 	if err != nil && m.used > m.from {
@@ -348,6 +343,6 @@ func (m *Magazine[T]) Close(then Then) {
 
 // empty gives back the slots that are ready, and returns those in the bag.
 func (m *Magazine[T]) empty() chain[T] {
-	m.giveBack(len(m.ready))
+	m.giveBack()
 	return m.emptyBag()
 }

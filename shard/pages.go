@@ -194,9 +194,6 @@ func (t *Table[T]) Init(max uint64, shift uint32, exact, resets bool) {
 // (P2).
 func (t *Table[T]) Pages() *PageTable { return t.Current.Load() }
 
-// Max returns the most slots that there may be.
-func (t *Table[T]) Max() uint64 { return t.max }
-
 // Unused returns how many slots have memory and are not handed out.
 func (t *Table[T]) Unused() uint64 {
 	again := rangeLen(t.again.Load())
@@ -209,9 +206,6 @@ func (t *Table[T]) Resident() int {
 	missing := t.missing.Load() // first: missing has been below a limit that is read later
 	return int(int64(t.Pages().Limit) - missing)
 }
-
-// Missing returns how many slots lie in pages without memory.
-func (t *Table[T]) Missing() int { return int(t.missing.Load()) }
 
 // Left returns how many slots are not handed out, with memory or without. It loads missing
 // before again, because bringBack moves slots from one to the other. In the other order it could

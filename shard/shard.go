@@ -43,8 +43,7 @@ type shard[T any] struct {
 
 	// searches is how many insertions searched when there was no new memory to be had.
 	//
-	//	writers  search
-	//	readers  the same
+	//	writers  search, which alone reads it
 	searches atom.Uint32
 
 	fifo  bool   // a copy of Config.FIFO

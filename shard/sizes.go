@@ -35,10 +35,10 @@ const (
 	// aheadBytes is how much memory a shard takes although others have slots.
 	aheadBytes = 32 << 10
 
-	// othersFirst is how often a search takes another shard's slot rather than reclaim less than
-	// a batch of its own. A shard with few slots would otherwise get them back one by one for
-	// as long as it lives, each at the price of a scan, while another has many. In a full pool
-	// of 64 shards each look at all of them costs some 150 ns, for nothing.
+	// othersFirst is how many searches there are for each that takes another shard's slot rather
+	// than reclaim less than a batch of its own. Otherwise a shard with few slots would get
+	// them back one by one, each at the price of a scan, while another has many. In a full pool
+	// a look at 64 shards costs some 150 ns, for nothing.
 	othersFirst = 8
 
 	// backShare is how many pages with memory there are for each that comes back to a trimmed

@@ -17,8 +17,7 @@ package shard
 // memory. Before it is refused, it waits for the locks, and so for Trim.
 
 // oldPage is the generation from which a page is not given up any more. A page's floor applies
-// to all its slots, so younger ones age at once; each still has 2^27 lives. Under FIFO all
-// slots age alike, and Trim does nothing once one is as old.
+// to all its slots, so younger ones age at once; each still has 2^27 lives.
 const oldPage = 1<<32 - 1<<28
 
 // trimmer is one Trim under way.
@@ -55,7 +54,7 @@ func (a *Arena[T]) Trim() int64 {
 // trim is Trim without reclaiming.
 func (a *Arena[T]) trim() int64 {
 	t := trimmer[T]{arena: a, pages: a.Table.Pages()}
-	if t.choose() == 0 {
+	if !t.choose() {
 		return 0
 	}
 	a.all.Lock()
@@ -78,39 +77,28 @@ func (a *Arena[T]) trim() int64 {
 	return a.Table.giveUp(gone)
 }
 
-// choose finds the pages in which nothing is live and which are worth it, and returns how many
-// there are.
-func (t *trimmer[T]) choose() (wanted int) {
+// choose finds the pages in which nothing is live, and reports whether they are worth it.
+func (t *trimmer[T]) choose() bool {
+	wanted := 0
 	t.found = make([]found, len(t.pages.Base))
 	for k := range t.found {
-		if _, gone := t.pages.Floor(uint32(k) << (t.pages.Shift & 31)); gone {
-			continue
-		}
-		idle, old := t.look(k)
-		if old && t.arena.FIFO {
-			return 0
-		}
-		if idle && !old {
+		if _, gone := t.pages.Floor(uint32(k) << (t.pages.Shift & 31)); !gone && t.idle(k) {
 			t.found[k].wanted = true
 			wanted++
 		}
 	}
-	if t.tooFew(wanted) {
-		return 0
-	}
-	return wanted
+	return !t.tooFew(wanted)
 }
 
-// look reports whether no slot of page k is live, and whether one is too old for a floor.
-func (t *trimmer[T]) look(k int) (idle, old bool) {
+// idle reports whether no slot of page k is live, or too old for a floor.
+func (t *trimmer[T]) idle(k int) bool {
 	slots := Block[T](t.pages, uint32(k)<<(t.pages.Shift&31), t.pages.Mask+1)
-	idle = true
 	for i := range slots {
-		w := slots[i].Word.Load()
-		idle = idle && !IsLive(w)
-		old = old || t.arena.vacant(w) > oldPage
+		if w := slots[i].Word.Load(); IsLive(w) || t.arena.vacant(w) > oldPage {
+			return false
+		}
 	}
-	return idle, old
+	return true
 }
 
 // page returns what is known of slot i's page if that is wanted, else nil. A page that was
@@ -142,6 +130,6 @@ func (t *trimmer[T]) whole() (gone []absent, slots uint32) {
 	return gone, slots
 }
 
-// tooFew reports whether n pages are not worth it: there is no void yet, and it would cost
-// what one page frees.
-func (t *trimmer[T]) tooFew(n int) bool { return n < 2 && len(t.pages.floors) == 0 }
+// tooFew reports whether n pages are not worth it: there are none, or there is one and no void
+// yet, which would cost what one page frees.
+func (t *trimmer[T]) tooFew(n int) bool { return n == 0 || n == 1 && len(t.pages.floors) == 0 }

@@ -253,7 +253,7 @@ func (w *world) refuse(f *frame, err error) {
 // made or given up may count as either.
 func (w *world) exhausted() {
 	t := Arena(w.p).Table.Pages()
-	left := int(Arena(w.p).Table.Max()) - int(t.Limit)
+	left := int(Arena(w.p).Slots) - int(t.Limit)
 	for i := range t.Limit {
 		g := w.generation[i]
 		if !w.isVoid(t, i) {
