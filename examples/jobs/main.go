@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"strings"
 	"time"
@@ -36,17 +35,9 @@ As many workers as GOMAXPROCS do it.
 
 func main() {
 	flag.Usage = func() { fmt.Fprint(os.Stderr, usage) }
-	flag.Parse()
-	patterns := flag.Args()
-	if len(patterns) == 0 {
-		patterns = []string{"std"}
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	if err := checkAll(ctx, patterns, runtime.GOMAXPROCS(0), os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintf(os.Stderr, "jobs: %v\n", err)
-		os.Exit(1)
-	}
+	jobs.Main("jobs", func(ctx context.Context, patterns []string) error {
+		return checkAll(ctx, patterns, runtime.GOMAXPROCS(0), os.Stdout, os.Stderr)
+	})
 }
 
 // checkAll lists the packages that match the patterns, checks them with a pool of their own,

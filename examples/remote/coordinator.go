@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"go/build"
 	"os"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -48,68 +46,68 @@ type coordinator struct {
 // member is a worker. When it is lost it leaves the pool, its call fails, and its answer is
 // refused. If the worker asks again, it is another member.
 type member struct {
-	handle      pool.Handle[*member]
-	name, inbox string
-	calls       *pending.Calls[[]byte] // one at a time, with a name of its own for each try
-	has         map[*jobs.Unit]bool    // what the worker was sent
+	handle pool.Handle[*member]
+	inbox  string                 // of the worker, and the name of its connection
+	calls  *pending.Calls[[]byte] // one at a time, with a name of its own for each try
+	has    map[*jobs.Unit]bool    // what the worker was sent
 }
 
-func newCoordinator(url string, deadline time.Duration, units []*jobs.Unit) (*coordinator, error) {
+// newCoordinator connects, for packages that jobs.Load finds.
+func newCoordinator(ctx context.Context, url string, deadline time.Duration, patterns ...string) (*coordinator, error) {
+	units, err := jobs.Load(ctx, patterns, os.Stderr)
+	if err != nil {
+		return nil, err
+	}
 	c := &coordinator{url: url, units: units, deadline: deadline, members: pool.Must[*member](nil)}
 	c.idle, c.exports, c.digests = make(chan *member, 1024), make([][]byte, len(units)), make([]string, len(units))
-	nc, err := connect(url, nats.DisconnectErrHandler(func(*nats.Conn, error) {
+	c.nc, err = connect(url, nats.DisconnectErrHandler(func(*nats.Conn, error) {
 		c.lose(errors.New("the connection to the server was lost"), func(*member) bool { return true })
 	}))
 	if err != nil {
 		return nil, err
 	}
-	c.nc = nc
-	_, err = nc.Subscribe("jobs.>", c.receive)
-	_, err2 := nc.Subscribe("$SYS.ACCOUNT.*.DISCONNECT", func(m *nats.Msg) {
+	_, err1 := c.nc.Subscribe(askSubject, c.asked)
+	_, err2 := c.nc.Subscribe(answerSubject+"*.*", c.answered)
+	_, err3 := c.nc.Subscribe("$SYS.ACCOUNT.*.DISCONNECT", func(m *nats.Msg) {
 		var event server.DisconnectEventMsg
 		if json.Unmarshal(m.Data, &event) == nil {
-			c.lose(errors.New(event.Reason), func(m *member) bool { return m.name == event.Client.Name })
+			c.lose(errors.New(event.Reason), func(m *member) bool { return m.inbox == event.Client.Name })
 		}
 	})
-	return c, errors.Join(err, err2)
+	return c, errors.Join(err1, err2, err3)
 }
 
 // lose removes members, and fails their calls at once.
 func (c *coordinator) lose(err error, which func(*member) bool) {
 	for h, at := range c.members.All() {
 		if m := *at; which(m) && c.members.Remove(h) {
-			m.calls.Close(fmt.Errorf("worker %s: %w", m.name, err))
+			m.calls.Close(fmt.Errorf("worker %s: %w", m.inbox, err))
 		}
-	}
-}
-
-// receive gets all asks and answers, one after the other.
-func (c *coordinator) receive(m *nats.Msg) {
-	if m.Subject == askSubject {
-		c.asked(string(m.Data), m.Reply)
-		return
-	}
-	from, call, _ := strings.Cut(strings.TrimPrefix(m.Subject, answerSubject), ".")
-	h, _ := strconv.ParseUint(from, 10, 64) // zero is refused, as all that names nothing
-	id, _ := strconv.ParseUint(call, 10, 64)
-	member, ok := c.members.Get(pool.Handle[*member](h))
-	accepted := ok && member.calls.Deliver(id, m.Data)
-	if !accepted && len(m.Data) > 0 { // the server has none: it says that no connection has the inbox
-		c.refused.Add(1)
 	}
 }
 
 // asked makes a worker a member, if it is none. If that fails, the worker asks again.
-func (c *coordinator) asked(name, inbox string) {
+func (c *coordinator) asked(ask *nats.Msg) {
 	for _, at := range c.members.All() {
-		if (*at).name == name {
+		if (*at).inbox == ask.Reply {
 			return
 		}
 	}
-	m := &member{name: name, inbox: inbox, calls: pending.New[[]byte](nil), has: map[*jobs.Unit]bool{}}
+	m := &member{inbox: ask.Reply, calls: pending.New[[]byte](nil), has: map[*jobs.Unit]bool{}}
 	var err error
 	if m.handle, err = c.members.Insert(m); err == nil {
 		c.idle <- m
+	}
+}
+
+// answered gives the call what a worker found.
+func (c *coordinator) answered(m *nats.Msg) {
+	var from, call uint64 // zero is refused, as all that names nothing
+	_, _ = fmt.Sscanf(m.Subject, answerSubject+"%d.%d", &from, &call)
+	member, ok := c.members.Get(pool.Handle[*member](from))
+	accepted := ok && member.calls.Deliver(call, m.Data)
+	if !accepted && len(m.Data) > 0 { // the server has none: it says that no connection has the inbox
+		c.refused.Add(1)
 	}
 }
 
@@ -151,7 +149,7 @@ func (c *coordinator) try(ctx context.Context, u *jobs.Unit, deadline time.Durat
 	begun := time.Now()
 	o, err := c.order(m, u)
 	if err == nil {
-		err = c.nc.PublishRequest(m.inbox, fmt.Sprint(answerSubject, uint64(m.handle), ".", call.ID()), encode(o))
+		err = c.nc.PublishRequest(m.inbox, fmt.Sprintf("%s%d.%d", answerSubject, uint64(m.handle), call.ID()), encode(o))
 	}
 	if err != nil { // so it would be with another worker
 		return answer{Error: fmt.Sprintf("package %s: %v", u.Path, err)}, nil
@@ -173,20 +171,17 @@ func (c *coordinator) try(ctx context.Context, u *jobs.Unit, deadline time.Durat
 }
 
 // order makes the order to check u for a member.
-func (c *coordinator) order(m *member, u *jobs.Unit) (*order, error) {
-	o := &order{Path: u.Path, Arch: build.Default.GOARCH, Imports: map[string]string{}}
-	for _, file := range u.Files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
+func (c *coordinator) order(m *member, u *jobs.Unit) (o order, err error) {
+	o = order{u.Path, build.Default.GOARCH, u.Files, make([][]byte, len(u.Files)), map[string][]byte{}, map[string]string{}}
+	for i, file := range u.Files {
+		if o.Sources[i], err = os.ReadFile(file); err != nil {
+			return o, err
 		}
-		o.Files = append(o.Files, named{file, source})
 	}
 	for spelt, v := range u.BySpell {
 		o.Imports[spelt] = v.Path
 		if !m.has[v] {
-			o.Packages = append(o.Packages, named{v.Path, c.exports[v.Index]})
-			m.has[v] = true
+			o.Packages[v.Path], m.has[v] = c.exports[v.Index], true
 		}
 	}
 	return o, nil

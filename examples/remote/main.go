@@ -9,9 +9,8 @@
 //
 // So each try is a call of pool/pending, and its name on the wire, the last part of the
 // answer's subject, is a handle. A call ends once: with its answer, at its deadline, or when
-// its worker is lost, which the end of a process or the server's event for its connection
-// tells at once. An answer to a call that has ended is refused by its generation. Workers are
-// values in a pool as well.
+// the server tells that its worker's connection has ended. An answer to a call that has ended
+// is refused by its generation. Workers are values in a pool as well.
 //
 // By itself the program starts a server on the loopback address, and two workers. Workers on
 // other machines need a server that they reach, with one coordinator for an account:
@@ -24,7 +23,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -33,7 +31,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,19 +45,12 @@ func main() {
 	workers := flag.Int("workers", 2, "`number` of workers to start; others may join")
 	deadline := flag.Duration("deadline", 10*time.Second, "`time` after which a package goes to another worker; it doubles each time")
 	worker := flag.Bool("worker", false, "be a worker; without -nats it reads the URL from its input, and ends with that")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	var err error
-	if *worker {
-		err = beWorker(*url)
-	} else {
-		err = run(ctx, *url, *workers, *deadline, flag.Args(), os.Stdout, os.Stderr)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "remote:", err)
-		os.Exit(1)
-	}
+	jobs.Main("remote", func(ctx context.Context, patterns []string) error {
+		if *worker {
+			return beWorker(*url)
+		}
+		return run(ctx, *url, *workers, *deadline, patterns)
+	})
 }
 
 // patience is how long a run goes on without progress, and a worker without a coordinator.
@@ -77,7 +68,7 @@ func beWorker(url string) error {
 			os.Exit(0)
 		}()
 	}
-	w, err := newWorker(url, workerName(os.Getpid()))
+	w, err := newWorker(url)
 	if err != nil {
 		return err
 	}
@@ -85,57 +76,56 @@ func beWorker(url string) error {
 }
 
 // run checks packages, and prints a summary.
-func run(ctx context.Context, url string, workers int, deadline time.Duration, patterns []string, stdout, stderr io.Writer) error {
-	if len(patterns) == 0 {
-		patterns = []string{"std"}
-	}
-	units, err := jobs.Load(ctx, patterns, stderr)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, url string, workers int, deadline time.Duration, patterns []string) error {
 	if url == "" {
-		var s *server.Server
-		if s, url, err = serve(); err != nil {
+		s, own, err := serve(config)
+		if err != nil {
 			return err
 		}
 		defer s.Shutdown()
-		fmt.Fprintln(stderr, "others may join: remote -worker -nats", url)
+		url = own
+		fmt.Fprintln(os.Stderr, "others may join: remote -worker -nats", url)
 	}
-	c, err := newCoordinator(url, deadline, units)
+	c, err := newCoordinator(ctx, url, deadline, patterns...)
 	if err != nil {
 		return err
 	}
 	defer c.nc.Close()
 	start := time.Now()
-	if err := c.coordinate(ctx, workers, stderr); err != nil {
+	if err := c.coordinate(ctx, workers, os.Stderr); err != nil {
 		return err
 	}
-	traffic, mean := c.nc.Stats(), func(all int64) float64 { return float64(all) / float64(len(units)) / 1e6 }
-	_, err = fmt.Fprintf(stdout, `packages            %9d  those with tests alone included
+	traffic, mean := c.nc.Stats(), func(all int64) float64 { return float64(all) / float64(len(c.units)) / 1e6 }
+	_, err = fmt.Printf(`packages            %9d  those with tests alone included
 declarations         %.8s  a digest of all of them, and of their types
 sent again          %9d  packages whose worker was lost or late
 answers refused     %9d  late, or doubled
 a package           %7.2f ms of work, and %.2f ms on the way, encoding included
 sent                %7.2f MB to workers, and %.2f MB back
 wall time           %7.2f s
-`, len(units), jobs.DigestAll(c.digests), c.retried.Load(), c.refused.Load(), mean(c.working.Load()), mean(c.waiting.Load()-c.working.Load()),
+`, len(c.units), jobs.DigestAll(c.digests), c.retried.Load(), c.refused.Load(), mean(c.working.Load()), mean(c.waiting.Load()-c.working.Load()),
 		float64(traffic.OutBytes)/1e6, float64(traffic.InBytes)/1e6, time.Since(start).Seconds())
 	return err
 }
 
-// serve starts a server on the loopback address, and returns the URL of an account to which
-// it tells which connections end.
-func serve() (*server.Server, string, error) {
-	account, system := server.NewAccount("JOBS"), server.NewAccount("SYS")
-	const ends = "$SYS.ACCOUNT.JOBS.DISCONNECT"
-	if err := errors.Join(system.AddStreamExport(ends, nil), account.AddStreamImport(system, ends, "")); err != nil {
+// config has an account for jobs, to which the server tells which of its connections end.
+const config = `
+listen: "127.0.0.1:-1", max_payload: 64MB, system_account: SYS
+accounts {
+	SYS { exports: [{stream: "$SYS.ACCOUNT.JOBS.DISCONNECT"}] }
+	JOBS {
+		users: [{user: jobs, password: PASSWORD}]
+		imports: [{stream: {account: SYS, subject: "$SYS.ACCOUNT.JOBS.DISCONNECT"}}]
+	}
+}`
+
+// serve starts a server with a password of its own, and returns its URL.
+func serve(config string) (*server.Server, string, error) {
+	password, o := rand.Text(), &server.Options{NoSigs: true, NoLog: true}
+	if err := o.ProcessConfigString(strings.Replace(config, "PASSWORD", password, 1)); err != nil {
 		return nil, "", err
 	}
-	user := &server.User{Username: "jobs", Password: rand.Text(), Account: account}
-	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, MaxPayload: 64 << 20,
-		Accounts: []*server.Account{account, system}, SystemAccount: system.Name, Users: []*server.User{user},
-	})
+	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, "", err
 	}
@@ -144,7 +134,7 @@ func serve() (*server.Server, string, error) {
 		s.Shutdown()
 		return nil, "", errors.New("the server does not start")
 	}
-	return s, fmt.Sprintf("nats://%s:%s@%s", user.Username, user.Password, s.Addr()), nil
+	return s, fmt.Sprintf("nats://jobs:%s@%s", password, s.Addr()), nil
 }
 
 // coordinate starts workers, and has all that join check the units.
@@ -154,43 +144,35 @@ func (c *coordinator) coordinate(ctx context.Context, workers int, stderr io.Wri
 	defer all.Wait()
 	defer fail(nil)
 	for range workers {
-		cmd, err := startWorker(ctx, c.url, stderr)
+		w, err := startWorker(ctx, c.url, stderr)
 		if err != nil {
 			return err
 		}
-		all.Go(func() { c.await(cmd) })
+		all.Go(func() { _ = w.Wait() })
 	}
 	all.Go(func() { c.watch(ctx, fail, stderr) })
 	_, err := jobs.Schedule(ctx, c.units, seats, c)
 	return err
 }
 
-// startWorker starts a worker in a process of its own. Its input ends with ctx.
+// startWorker starts a worker in a process of its own, which ends with ctx.
 func startWorker(ctx context.Context, url string, stderr io.Writer) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, os.Args[0], "-worker")
 	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = cmd.Start()
 	}
-	cmd.Cancel, cmd.WaitDelay = in.Close, 5*time.Second
-	if err := cmd.Start(); err != nil {
-		return nil, err
+	if err == nil {
+		_, _ = fmt.Fprintln(in, url) // as an argument all users of the machine could see it
 	}
-	_, _ = fmt.Fprintln(in, url) // as an argument all users of the machine could see it
-	return cmd, nil
-}
-
-// await loses a worker when its process ends.
-func (c *coordinator) await(cmd *exec.Cmd) {
-	err := cmp.Or(cmd.Wait(), errors.New("exit status 0"))
-	c.lose(err, func(m *member) bool { return m.name == workerName(cmd.Process.Pid) })
+	return cmd, err
 }
 
 // watch shows the progress, and fails the run if there is none.
 func (c *coordinator) watch(ctx context.Context, fail context.CancelCauseFunc, to io.Writer) {
 	defer fmt.Fprintln(to)
-	for last, since := int64(-1), time.Now(); ctx.Err() == nil; {
+	for last, since := int64(-1), time.Now(); ctx.Err() == nil; time.Sleep(time.Second / 10) {
 		if done := c.done.Load(); done != last {
 			last, since = done, time.Now()
 		} else if time.Since(since) > patience {
@@ -198,9 +180,5 @@ func (c *coordinator) watch(ctx context.Context, fail context.CancelCauseFunc, t
 		}
 		fmt.Fprintf(to, "\r%d of %d packages, %d workers, %d sent again, %d answers refused ",
 			last, len(c.units), c.members.Len(), c.retried.Load(), c.refused.Load())
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"os"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -17,8 +16,8 @@ import (
 	"coatcheck/examples/internal/jobs"
 )
 
-// A worker asks with its name, and with its inbox as the reply subject. Orders go there. The
-// reply subject of an order ends with two handles: of the worker, and of the call.
+// A worker asks with its inbox as the reply subject. Orders go there. The reply subject of an
+// order ends with two handles: of the worker, and of the call.
 const (
 	askSubject    = "jobs.ask"
 	answerSubject = "jobs.answer."
@@ -29,14 +28,10 @@ const (
 type order struct {
 	Path     string
 	Arch     string            // the processor whose sizes types have
-	Files    []named           // their sources
-	Packages []named           // export data of imported packages, unless sent before
+	Files    []string          // their names
+	Sources  [][]byte          // what is in them
+	Packages map[string][]byte // export data of imported packages, unless sent before
 	Imports  map[string]string // import paths, by the path in the files
-}
-
-type named struct {
-	Name string
-	Data []byte
 }
 
 // answer is what a worker found.
@@ -79,42 +74,39 @@ type worker struct {
 	packages jobs.Imports // by import path
 }
 
-func newWorker(url, name string) (*worker, error) {
-	nc, err := connect(url, nats.Name(name))
+// newWorker makes a worker whose connection has the name of its inbox.
+func newWorker(url string) (*worker, error) {
+	nc, err := connect(url, nats.Name(nats.NewInbox()))
 	if err != nil {
 		return nil, err
 	}
 	return &worker{nc, nc.Publish, token.NewFileSet(), jobs.Imports{}}, nil
 }
 
-// workerName is the name of a worker process and of its connection.
-func workerName(pid int) string {
-	host, err := os.Hostname()
-	return fmt.Sprint(host, err, "/", pid)
-}
-
 // work returns an error when there has been no coordinator for the time of patience.
 func (w *worker) work(patience time.Duration) error {
-	inbox := w.nc.NewInbox()
+	inbox := w.nc.Opts.Name
 	sub, err := w.nc.SubscribeSync(inbox)
 	if err != nil {
 		return err
 	}
 	for heard := time.Now(); time.Since(heard) < patience; {
-		if err := w.nc.PublishRequest(askSubject, inbox, []byte(w.nc.Opts.Name)); err != nil {
+		if err := w.nc.PublishRequest(askSubject, inbox, nil); err != nil {
 			return err
 		}
 		m, err := sub.NextMsg(askEvery)
-		switch {
-		case errors.Is(err, nats.ErrNoResponders): // there is no coordinator
+		if errors.Is(err, nats.ErrNoResponders) { // there is no coordinator
 			time.Sleep(askEvery / 10)
 			continue
-		case err == nil:
-			err = w.obey(m)
-		case errors.Is(err, nats.ErrTimeout):
-			err = nil
 		}
-		if err != nil {
+		if err == nil {
+			a, wrong := w.check(m.Data)
+			if wrong != nil {
+				a.Error = wrong.Error()
+			}
+			err = w.publish(m.Reply, encode(a))
+		}
+		if err != nil && !errors.Is(err, nats.ErrTimeout) {
 			return err
 		}
 		heard = time.Now()
@@ -122,25 +114,15 @@ func (w *worker) work(patience time.Duration) error {
 	return fmt.Errorf("no coordinator for %v", patience)
 }
 
-// obey does what an order says, and answers.
-func (w *worker) obey(m *nats.Msg) error {
-	begun := time.Now()
-	a, err := w.check(m.Data)
-	if err != nil {
-		a.Error = err.Error()
-	}
-	a.Took = time.Since(begun)
-	return w.publish(m.Reply, encode(a))
-}
-
 // check type-checks the package of an order.
 func (w *worker) check(data []byte) (a answer, err error) {
+	begun := time.Now()
 	var o order
 	if err := decode(data, &o); err != nil {
 		return a, err
 	}
-	for _, p := range o.Packages {
-		if _, err := gcexportdata.Read(bytes.NewReader(p.Data), w.fset, w.packages, p.Name); err != nil {
+	for path, export := range o.Packages {
+		if _, err := gcexportdata.Read(bytes.NewReader(export), w.fset, w.packages, path); err != nil {
 			return a, err
 		}
 	}
@@ -149,8 +131,8 @@ func (w *worker) check(data []byte) (a answer, err error) {
 		imports[spelt] = w.packages[path]
 	}
 	files := make([]*ast.File, len(o.Files))
-	for i, f := range o.Files {
-		if files[i], err = jobs.ParseFile(w.fset, o.Path, f.Name, f.Data); err != nil {
+	for i, name := range o.Files {
+		if files[i], err = jobs.ParseFile(w.fset, o.Path, name, o.Sources[i]); err != nil {
 			return a, err
 		}
 	}
@@ -160,5 +142,5 @@ func (w *worker) check(data []byte) (a answer, err error) {
 	}
 	var export bytes.Buffer
 	err = gcexportdata.Write(&export, w.fset, p)
-	return answer{Export: export.Bytes(), Digest: jobs.Digest(p)}, err
+	return answer{Export: export.Bytes(), Digest: jobs.Digest(p), Took: time.Since(begun)}, err
 }
