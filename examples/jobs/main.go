@@ -55,10 +55,12 @@ func checkAll(ctx context.Context, patterns []string, workers int, stdout, stder
 		return err
 	}
 	took := time.Since(start)
-	files, lines := c.Total()
+	files := 0
+	for _, u := range units {
+		files += len(u.Files)
+	}
 	_, err = fmt.Fprintf(stdout, `packages            %9d  those with tests alone included
 files               %9d  without tests, for this platform
-lines               %9d  bodies of functions included
 declarations         %.8s  a digest of all of them, and of their types
 jobs inserted       %9d  a package or a file each
 jobs removed        %9d  the pool is empty
@@ -66,7 +68,7 @@ jobs removed        %9d  the pool is empty
 slots allocated     %9d  %d of them were used
 reuses              %9d  insertions into a slot that had held a job before
 wall time           %7.2f s
-`, len(units), files, lines, jobs.DigestAll(c.Digests()), out.Inserted, out.Removed, out.Elsewhere, 100*float64(out.Elsewhere)/float64(out.Removed),
+`, len(units), files, jobs.DigestAll(c.Digests()), out.Inserted, out.Removed, out.Elsewhere, 100*float64(out.Elsewhere)/float64(out.Removed),
 		out.Allocated, out.Inserted-out.Reuses, out.Reuses, took.Seconds())
 	return err
 }

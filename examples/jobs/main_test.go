@@ -67,7 +67,6 @@ func TestJobsChecksPackages(t *testing.T) {
 		packages, files := column(t, table, "packages"), column(t, table, "files")
 		require.Greater(t, packages, 40)
 		require.Greater(t, files, 300)
-		require.Greater(t, column(t, table, "lines"), 50_000)
 		require.Equal(t, packages+files, column(t, table, "jobs inserted"))
 		require.Equal(t, packages+files, column(t, table, "jobs removed"))
 		require.Positive(t, column(t, table, "reuses"))
@@ -113,7 +112,7 @@ func TestJobsRefuses(t *testing.T) {
 	table, errs, err := checked(t, 2, "./good")
 	require.NoError(t, err)
 	require.Equal(t, "type-checking ./good and all that they import, by 2 workers\n", errs)
-	require.Equal(t, 3, column(t, table, "lines"))
+	require.Equal(t, 1, column(t, table, "files"))
 }
 
 func TestJobsEndsWhenInterrupted(t *testing.T) {

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -21,21 +20,14 @@ import (
 type Checker struct {
 	fset    *token.FileSet   // has its own lock
 	syntax  [][]*ast.File    // by unit, by file: written by the file's Parse, dropped by the unit's Check
-	lines   [][]int          // by unit, by file: written by the file's Parse
 	checked []*types.Package // by unit: written by its Check, read by those of its importers
 }
 
 // NewChecker makes the checker for one run over the units.
 func NewChecker(units []*Unit) *Checker {
-	c := &Checker{
-		fset:    token.NewFileSet(),
-		syntax:  make([][]*ast.File, len(units)),
-		lines:   make([][]int, len(units)),
-		checked: make([]*types.Package, len(units)),
-	}
+	c := &Checker{token.NewFileSet(), make([][]*ast.File, len(units)), make([]*types.Package, len(units))}
 	for i, u := range units {
 		c.syntax[i] = make([]*ast.File, len(u.Files))
-		c.lines[i] = make([]int, len(u.Files))
 	}
 	return c
 }
@@ -46,7 +38,6 @@ func (c *Checker) Parse(u *Unit, file int) error {
 	if err != nil {
 		return err
 	}
-	c.lines[u.Index][file] = bytes.Count(source, []byte("\n"))
 	c.syntax[u.Index][file], err = ParseFile(c.fset, u.Path, u.Files[file], source)
 	return err
 }
@@ -60,17 +51,6 @@ func (c *Checker) Check(_ context.Context, u *Unit) error {
 	p, err := CheckFiles(c.fset, u.Path, build.Default.GOARCH, c.syntax[u.Index], imports)
 	c.checked[u.Index], c.syntax[u.Index] = p, nil
 	return err
-}
-
-// Total counts the parsed files and their lines. Call it after the run.
-func (c *Checker) Total() (files, lines int) {
-	for _, of := range c.lines {
-		files += len(of)
-		for _, n := range of {
-			lines += n
-		}
-	}
-	return files, lines
 }
 
 // Digests returns the digest of each package, by unit. Call it after the run.

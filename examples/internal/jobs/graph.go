@@ -28,46 +28,33 @@ func Load(ctx context.Context, patterns []string, warnings io.Writer) ([]*Unit, 
 	return connect(packages)
 }
 
-// connect makes the graph from the output of go list, which has refused import cycles.
+// connect makes the graph from the output of go list, which has refused import cycles, and
+// lists a package after all that it imports.
 func connect(packages []listed) ([]*Unit, error) {
 	units := make([]*Unit, len(packages))
 	byPath := make(map[string]*Unit, len(packages))
-	for i := range packages {
-		p := &packages[i]
-		u := &Unit{Index: i, Path: p.ImportPath}
+	for i, p := range packages {
+		u := &Unit{Index: i, Path: p.ImportPath, BySpell: make(map[string]*Unit, len(p.Imports))}
 		for _, name := range p.GoFiles {
 			u.Files = append(u.Files, filepath.Join(p.Dir, name))
 		}
+		for _, path := range p.Imports {
+			v, ok := byPath[path]
+			if ok {
+				u.Imports = append(u.Imports, v)
+				u.BySpell[path] = v
+			} else if path != "unsafe" {
+				return nil, fmt.Errorf("package %s imports %s, which go list did not return", u.Path, path)
+			}
+		}
+		// Files of the standard library that import golang.org/x/… mean a package under
+		// vendor/golang.org/x. Other paths mean themselves and are not in the map.
+		for spelt, path := range p.ImportMap {
+			if v, ok := byPath[path]; ok {
+				u.BySpell[spelt] = v
+			}
+		}
 		units[i], byPath[u.Path] = u, u
 	}
-	for i := range packages {
-		if err := units[i].resolve(&packages[i], byPath); err != nil {
-			return nil, err
-		}
-	}
 	return units, nil
-}
-
-// resolve finds the units that u imports.
-func (u *Unit) resolve(p *listed, byPath map[string]*Unit) error {
-	u.BySpell = make(map[string]*Unit, len(p.Imports))
-	for _, path := range p.Imports {
-		if path == "unsafe" {
-			continue
-		}
-		v, ok := byPath[path]
-		if !ok {
-			return fmt.Errorf("package %s imports %s, which go list did not return", u.Path, path)
-		}
-		u.Imports = append(u.Imports, v)
-		u.BySpell[path] = v
-	}
-	// Files of the standard library that import golang.org/x/… mean a package under
-	// vendor/golang.org/x. Other paths mean themselves and are not in the map.
-	for spelt, path := range p.ImportMap {
-		if v, ok := byPath[path]; ok {
-			u.BySpell[spelt] = v
-		}
-	}
-	return nil
 }

@@ -27,12 +27,11 @@ type listed struct {
 	ImportMap map[string]string
 
 	DepOnly bool // imported, but not named by a pattern
-	Error   *struct{ Err string }
 }
 
 // listedFields are the fields of listed. go list is several times faster if asked for
 // these only.
-const listedFields = "ImportPath,Dir,GoFiles,Imports,ImportMap,DepOnly,Error"
+const listedFields = "ImportPath,Dir,GoFiles,Imports,ImportMap,DepOnly"
 
 // list asks go list for the packages that the patterns match and for everything that they
 // import. An error of go list, such as an unknown package or an import cycle, is returned
@@ -77,9 +76,6 @@ func decode(r io.Reader) ([]listed, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading go list's output: %w", err)
-		}
-		if p.Error != nil {
-			return nil, fmt.Errorf("package %s: %s", p.ImportPath, strings.TrimSpace(p.Error.Err))
 		}
 		if p.ImportPath != "unsafe" { // its file is documentation
 			packages = append(packages, p)

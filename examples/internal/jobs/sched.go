@@ -17,12 +17,12 @@ import (
 //
 //	begin ─▶ package job ──── open ────▶ parse tasks ──── finish ────▶ removed
 //	             ▲        once no import  one a file,   once no file     │
-//	             │        is unmet        any worker    is unparsed      │
-//	             └────────── release: one unmet import less ─────────────┘
+//	             │        is unchecked    any worker    is unparsed      │
+//	             └───────── one less for each that imports it ───────────┘
 //
 // Jobs and tasks are nodes in the pool, and they name each other by handles. A node
-// counts what its job waits for. The worker that decrements the count to zero has the job
-// to itself and continues with it. There is no other coordination: no lock is held while
+// counts what its job waits for. The worker that finishes the last import, or the last file,
+// makes the job ready. There is no other coordination: no lock is held while
 // a job runs, and no worker waits for a particular other one.
 //
 // Ready jobs are in a channel. It has room for all jobs and tasks, a word each, so that no
@@ -39,31 +39,18 @@ type Work interface {
 
 // Outcome is the counts of a run.
 type Outcome struct {
-	tally
-	Allocated int // slots that have memory at the end
-}
-
-// tally counts what one worker does to the pool.
-type tally struct {
 	Inserted  int
 	Removed   int
 	Elsewhere int // of those removed: inserted by another worker
 	Reuses    int // of those inserted: into a slot that had held a node before
-}
-
-// add adds o to t.
-func (t *tally) add(o tally) {
-	t.Inserted += o.Inserted
-	t.Removed += o.Removed
-	t.Elsewhere += o.Elsewhere
-	t.Reuses += o.Reuses
+	Allocated int // slots that have memory at the end
 }
 
 // scheduler is the state that the workers of one run share.
 type scheduler struct {
 	work  Work
 	nodes *pool.Pool[node]
-	ready chan handle // packages to open, files to parse
+	ready chan handle // packages to open or to check, files to parse
 
 	// left counts the package jobs that are not done.
 	//
@@ -105,7 +92,10 @@ func Schedule(ctx context.Context, units []*Unit, workers int, jobs Work) (Outco
 	var out Outcome
 	for _, w := range crew {
 		w.slots.Close()
-		out.tally.add(w.tally)
+		out.Inserted += w.did.Inserted
+		out.Removed += w.did.Removed
+		out.Elsewhere += w.did.Elsewhere
+		out.Reuses += w.did.Reuses
 	}
 	if err == nil {
 		err = s.settle(ctx)
@@ -120,7 +110,7 @@ func (s *scheduler) settle(ctx context.Context) error {
 	if err := s.nodes.Synchronize(ctx); err != nil {
 		return err
 	}
-	if stats := s.nodes.Stats(); s.nodes.Len() != 0 || stats.Live != 0 || stats.Limbo != 0 {
+	if stats := s.nodes.Stats(); stats.Live != 0 || stats.Limbo != 0 {
 		return fmt.Errorf("the pool is not empty at the end: %d nodes live, %d slots in limbo", stats.Live, stats.Limbo)
 	}
 	return nil

@@ -178,23 +178,18 @@ func TestScheduleStops(t *testing.T) {
 func TestWorkerRefusesStaleJob(t *testing.T) {
 	s := &scheduler{nodes: pool.Must(&pool.Options[node]{Origin: firstGeneration})}
 	w := &worker{scheduler: s, slots: s.nodes.Worker()}
-	h, err := w.insert(func(n *node) { n.kind = parseTask })
+	h, err := w.insert(task{file: 7}, 0)
 	require.NoError(t, err)
-	got, err := w.look(h)
-	require.NoError(t, err)
-	require.Equal(t, parseTask, got.kind)
 	require.ErrorContains(t, s.settle(t.Context()), "not empty at the end: 1 nodes live")
-	_, err = w.take(h)
+	n, err := w.take(h)
 	require.NoError(t, err)
+	require.Equal(t, 7, n.file)
 
 	_, err = w.take(h)
 	require.ErrorContains(t, err, h.String())
-	_, err = w.look(h)
-	require.ErrorContains(t, err, h.String())
-	_, err = w.fileDone(h)
-	require.ErrorContains(t, err, h.String())
-	require.ErrorContains(t, w.importDone([]handle{h}), h.String())
-	require.Equal(t, tally{Inserted: 1, Removed: 1}, w.tally)
+	require.ErrorContains(t, w.run(t.Context(), h), h.String())
+	require.ErrorContains(t, w.countDown(h), h.String())
+	require.Equal(t, Outcome{Inserted: 1, Removed: 1}, w.did)
 
 	w.slots.Close()
 	require.NoError(t, s.settle(t.Context()))

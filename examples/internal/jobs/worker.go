@@ -7,13 +7,13 @@ import (
 	"coatcheck/pool"
 )
 
-// worker runs jobs, one after another. Its slots and its tally are its own, so workers do
-// not share cache lines for them; the tallies are added up at the end.
+// worker runs jobs, one after another. Its slots and its counts are its own, so workers do
+// not share cache lines for them; the counts are added up at the end.
 type worker struct {
 	*scheduler
 	number int
 	slots  *pool.Worker[node]
-	tally  tally // read once the worker has left
+	did    Outcome // read once the worker has left
 }
 
 // begin inserts a job for each package, links it to the jobs that wait for it, and makes
@@ -22,11 +22,7 @@ type worker struct {
 func (w *worker) begin(units []*Unit) error {
 	jobs := make([]handle, len(units))
 	for i, u := range units {
-		h, err := w.insert(func(n *node) {
-			n.task = task{kind: packageJob, unit: u}
-			n.unmet.Store(int32(len(u.Imports)))
-			n.unparsed.Store(int32(len(u.Files)))
-		})
+		h, err := w.insert(task{unit: u}, len(u.Imports)+len(u.Files))
 		if err != nil {
 			return err
 		}
@@ -34,8 +30,6 @@ func (w *worker) begin(units []*Unit) error {
 	}
 	w.left.Store(int32(len(units)))
 
-	g := w.nodes.Pin()
-	defer g.Unpin()
 	for i, u := range units {
 		if len(u.Imports) == 0 {
 			w.ready <- jobs[i]
@@ -43,11 +37,10 @@ func (w *worker) begin(units []*Unit) error {
 		for _, imported := range u.Imports {
 			// A plain append to a node that has a handle is right only because no other
 			// goroutine has the handle yet.
-			n, ok := g.Get(jobs[imported.Index])
-			if !ok {
-				return lost(jobs[imported.Index])
+			h := jobs[imported.Index]
+			if !w.nodes.View(h, func(n *node) { n.dependents = append(n.dependents, jobs[i]) }) {
+				return lost(h)
 			}
-			n.dependents = append(n.dependents, jobs[i])
 		}
 	}
 	return nil
@@ -62,17 +55,7 @@ func (w *worker) loop(ctx context.Context) error {
 			if !ok {
 				return nil
 			}
-			t, err := w.look(h)
-			if err != nil {
-				return err
-			}
-			switch t.kind {
-			case packageJob:
-				err = w.open(ctx, h, t.unit)
-			case parseTask:
-				err = w.parse(ctx, h, t)
-			}
-			if err != nil {
+			if err := w.run(ctx, h); err != nil {
 				return err
 			}
 		}
@@ -80,17 +63,27 @@ func (w *worker) loop(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// open starts a package whose imports are all checked: it hands out its files as parse
-// tasks.
-func (w *worker) open(ctx context.Context, job handle, u *Unit) error {
-	if len(u.Files) == 0 {
-		return w.finish(ctx, job, u)
+// run does what a job or a task is ready for.
+func (w *worker) run(ctx context.Context, h handle) error {
+	var t task
+	var waits int32
+	if !w.nodes.View(h, func(n *node) { t, waits = n.task, n.waits.Load() }) {
+		return lost(h)
 	}
+	switch {
+	case !t.parent.IsZero():
+		return w.parse(h, t)
+	case waits > 0:
+		return w.open(h, t.unit)
+	}
+	return w.finish(ctx, h, t.unit)
+}
+
+// open hands out the files of a package, whose imports are all checked, as parse tasks.
+func (w *worker) open(job handle, u *Unit) error {
 	tasks := make([]handle, len(u.Files))
 	for i := range u.Files {
-		h, err := w.insert(func(n *node) {
-			n.task = task{kind: parseTask, unit: u, file: i, parent: job}
-		})
+		h, err := w.insert(task{unit: u, file: i, parent: job}, 0)
 		if err != nil {
 			return err
 		}
@@ -104,37 +97,19 @@ func (w *worker) open(ctx context.Context, job handle, u *Unit) error {
 	return nil
 }
 
-// parse runs a parse task and removes it. The worker that parses the last file of a
-// package checks the package.
-func (w *worker) parse(ctx context.Context, h handle, t task) error {
+// parse runs a parse task and removes it.
+func (w *worker) parse(h handle, t task) error {
 	if err := w.work.Parse(t.unit, t.file); err != nil {
 		return err
 	}
 	if _, err := w.take(h); err != nil {
 		return err
 	}
-	last, err := w.fileDone(t.parent)
-	if err != nil || !last {
-		return err
-	}
-	return w.finish(ctx, t.parent, t.unit)
+	return w.countDown(t.parent)
 }
 
-// fileDone counts down the unparsed files of a package job, and reports whether this was
-// the last.
-func (w *worker) fileDone(job handle) (last bool, err error) {
-	g := w.nodes.Pin()
-	defer g.Unpin()
-	n, ok := g.Get(job)
-	if !ok {
-		return false, lost(job)
-	}
-	// Publishes this file's tree; zero observes those of all others.
-	return n.unparsed.Dec() == 0, nil
-}
-
-// finish checks a parsed package, removes its job and releases the jobs that waited for
-// it.
+// finish checks a parsed package, and removes its job. The jobs that waited for it wait for
+// one less.
 func (w *worker) finish(ctx context.Context, job handle, u *Unit) error {
 	if err := w.work.Check(ctx, u); err != nil {
 		return err
@@ -146,51 +121,44 @@ func (w *worker) finish(ctx context.Context, job handle, u *Unit) error {
 	if w.left.Dec() == 0 {
 		close(w.ready)
 	}
-	return w.importDone(n.dependents)
-}
-
-// importDone counts down the unmet imports of jobs. Those for which this was the last are ready.
-func (w *worker) importDone(dependents []handle) error {
-	g := w.nodes.Pin()
-	defer g.Unpin()
-	for _, h := range dependents {
-		n, ok := g.Get(h)
-		if !ok {
-			return lost(h)
-		}
-		// Publishes the checked package; zero observes the other imports.
-		if n.unmet.Dec() == 0 {
-			w.ready <- h
+	for _, h := range n.dependents {
+		if err := w.countDown(h); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// insert inserts a node, built in place.
-func (w *worker) insert(build func(n *node)) (handle, error) {
+// countDown counts one less that a package job waits for. If that was the last of its imports,
+// or of its files, the job is ready.
+func (w *worker) countDown(job handle) error {
+	found := w.nodes.View(job, func(n *node) {
+		// Publishes what was done; the last observes what all others did.
+		if left := int(n.waits.Dec()); left == 0 || left == len(n.unit.Files) {
+			w.ready <- job
+		}
+	})
+	if !found {
+		return lost(job)
+	}
+	return nil
+}
+
+// insert inserts a node for a task, built in place.
+func (w *worker) insert(t task, waits int) (handle, error) {
+	t.insertedBy = w.number
 	h, err := w.slots.InsertFunc(func(_ handle, n *node) {
-		build(n)
-		n.insertedBy = w.number
+		n.task = t
+		n.waits.Store(int32(waits))
 	})
 	if err != nil {
 		return h, fmt.Errorf("inserting a job: %w", err)
 	}
-	w.tally.Inserted++
+	w.did.Inserted++
 	if h.Generation() != firstGeneration {
-		w.tally.Reuses++
+		w.did.Reuses++
 	}
 	return h, nil
-}
-
-// look copies a node's task.
-func (w *worker) look(h handle) (task, error) {
-	g := w.nodes.Pin()
-	defer g.Unpin()
-	n, ok := g.Get(h)
-	if !ok {
-		return task{}, lost(h)
-	}
-	return n.task, nil
 }
 
 // take removes a node and moves it out. No other worker uses it: its files are parsed,
@@ -200,9 +168,9 @@ func (w *worker) take(h handle) (node, error) {
 	if !ok {
 		return n, lost(h)
 	}
-	w.tally.Removed++
+	w.did.Removed++
 	if n.insertedBy != w.number {
-		w.tally.Elsewhere++
+		w.did.Elsewhere++
 	}
 	return n, nil
 }
