@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"reflect"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
@@ -40,6 +43,8 @@ type machine[T any] struct {
 	taken  map[uint64]bool  // values that verbs gave away
 	lastID uint64
 	inside int            // callbacks and loops under way
+	alone  bool           // no finalizer reclaims, so what a call has written can be seen
+	gc     int            // the percentage to go back to
 	done   map[string]int // operations that had an effect
 }
 
@@ -55,6 +60,9 @@ func newMachine[T any](t testing.TB, k kind[T], opts pool.Options[T], choose fun
 			}
 			reset(v)
 		}
+	}
+	if mc.alone = choose(2) > 0; mc.alone {
+		mc.gc = debug.SetGCPercent(-1) // a cycle that is under way spares the new pool
 	}
 	mc.p = tiny(t, &mc.opts)
 	return mc
@@ -293,13 +301,46 @@ func (mc *machine[T]) Acted(c *call[T], err error) {
 	mc.done[c.Name]++
 }
 
-// any chooses a handle that was issued, live or not.
-func (mc *machine[T]) any() pool.Handle[T] {
-	if len(mc.known) == 0 {
-		return 0
+// any chooses a handle that was issued, live or not, or another word. An error in the
+// comparison of words would accept a word that differs in one bit, or is of a neighbour.
+func (mc *machine[T]) any() (h pool.Handle[T]) {
+	if len(mc.known) > 0 {
+		// Mostly a young one, so that it often lives.
+		h = mc.known[len(mc.known)-1-mc.choose(min(len(mc.known), 16))]
 	}
-	// Mostly a young one, so that it often lives.
-	return mc.known[len(mc.known)-1-mc.choose(min(len(mc.known), 16))]
+	switch mc.choose(16) {
+	case 0, 1, 2:
+		return h ^ 1<<mc.choose(64)
+	case 3:
+		generation, index := int(h>>32)+mc.choose(9)-4, int(h.Index())+mc.choose(9)-4
+		return pool.Handle[T](uint64(uint32(generation))<<32 | uint64(uint32(index)))
+	case 4:
+		words := [...]pool.Handle[T]{0, 1, 1 << 32, 1<<32 | math.MaxUint32, ^h, testkit.LastGeneration << 32, (testkit.LastGeneration + 1) << 32, math.MaxUint64}
+		return words[mc.choose(len(words))]
+	}
+	return h
+}
+
+// do runs a call. If none of its handles is live, it must write nothing.
+func (mc *machine[T]) do(c *call[T]) {
+	before := mc.p.Stats()
+	lives := func(h pool.Handle[T]) bool { _, live := mc.live[h]; return live }
+	// A bag that is full, which one slot does in a bounded pool, is emptied whatever the handle.
+	emptied := c.Via == mc.worker && before.Cached > 0 && mc.opts.Capacity > 0
+	if !mc.alone || len(c.Handles) == 0 || slices.ContainsFunc(c.Handles, lives) || emptied {
+		c.Do()
+		return
+	}
+	words, values := pool.Image(mc.p)
+	c.Do()
+	wordsAfter, valuesAfter := pool.Image(mc.p)
+	after := mc.p.Stats()
+	// A verb that pins may let the epoch advance.
+	after.Epoch, after.OldestPin, after.PinAge = before.Epoch, before.OldestPin, before.PinAge
+	if !reflect.DeepEqual(words, wordsAfter) || !reflect.DeepEqual(values, valuesAfter) || before != after {
+		mc.Failf("%v with %v, which are not live, wrote: %x became %x, before: %+v", c, c.Handles, words, wordsAfter, before)
+	}
+	mc.done[c.String()+" that writes nothing"]++
 }
 
 // call is that of the verb with a name, on h.
@@ -370,7 +411,7 @@ func (mc *machine[T]) draw(v *verbs.Verb[T]) {
 		c.Context = ctx
 	}
 	c.Fails = needs(verbs.Inserts) && mc.choose(4) == 0
-	c.Do()
+	mc.do(c)
 	switch {
 	case v.Name == "Close":
 		mc.worker = nil
@@ -393,6 +434,9 @@ func (mc *machine[T]) watch() {
 
 // runAll runs steps while more returns true, and then removes everything.
 func (mc *machine[T]) runAll(more func() bool) {
+	if mc.alone {
+		defer debug.SetGCPercent(mc.gc)
+	}
 	for more() {
 		mc.step()
 		mc.watch()
@@ -445,8 +489,9 @@ func (mc *machine[T]) runAll(more func() bool) {
 // TestOperationsMatchModel catches, among others: a life that is not burned by a constructor
 // that fails (a handle is issued twice), a grace period that ends early (a value under a guard
 // or Ref changes), a Reset of a value that was taken, a pin that a panic does not give back
-// (Stats and Synchronize see it), a slot that a flush forgets (fewer fit at the end), and a link
-// that points to its own slot (a forged match).
+// (Stats and Synchronize see it), a slot that a flush forgets (fewer fit at the end), a link
+// that points to its own slot (a forged match), a comparison that leaves out a bit, and a verb
+// that refuses a handle and writes.
 func TestOperationsMatchModel(t *testing.T) {
 	rnd := testkit.Rand(t)
 	done := map[string]int{}
@@ -462,9 +507,15 @@ func TestOperationsMatchModel(t *testing.T) {
 		pool.ErrFull.Error(), pool.ErrStalled.Error(), pool.ErrExhausted.Error(),
 	}
 	for _, v := range verbs.Table[plain]() {
-		all = append(all, v.Name)
+		names := []string{v.Name}
 		if v.Needs&verbs.Any != 0 && v.Needs&verbs.Worker == 0 {
-			all = append(all, "Worker."+v.Name)
+			names = append(names, "Worker."+v.Name)
+		}
+		for _, name := range names {
+			all = append(all, name)
+			if v.Needs&(verbs.Handle|verbs.Handles) != 0 {
+				all = append(all, name+" that writes nothing")
+			}
 		}
 	}
 	for _, what := range all {
