@@ -314,11 +314,10 @@ func TestOfRefusesCostlyTypes(t *testing.T) {
 	refused[*[1 << 27]int](t, "longer than 1073741823 bytes")
 }
 
-// TestDescriptionsOfParts: descriptions differ for all types of the same name whose
-// values are written differently, and only for these.
+// TestDescriptionsOfParts: a description has all that tells how values are written, and
+// names of types only where these encode themselves.
 func TestDescriptionsOfParts(t *testing.T) {
 	type part struct{ Name string }
-	type piece struct{ Name string }
 	type value struct {
 		Parts []part
 		Next  *value
@@ -327,16 +326,6 @@ func TestDescriptionsOfParts(t *testing.T) {
 		N     []uint16
 	}
 	described[value](t, "struct{Parts []struct{Name string}; Next *#0; By map[string][2]#1; At time.Time; N []uint16}")
-	{
-		type value struct {
-			Parts []piece
-			Next  *value
-			By    map[string][2]piece
-			At    time.Time
-			N     []uint16
-		}
-		described[value](t, "struct{Parts []struct{Name string}; Next *#0; By map[string][2]#1; At time.Time; N []uint16}")
-	}
 	described[*part](t, "*struct{Name string}")
 	described[[2]string](t, "[2]string")
 	described[list](t, "[]#0")

@@ -9,28 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fixed is a type of fixed size with gaps and blank fields.
-type fixed struct {
-	ID    uint64
-	Score float32
-	On    bool
-	_     [3]byte
-	Peers [2]named
-	Names [3]struct {
-		A uint8
-		B uint16
-	}
-	C complex64
-}
-
 type named uint64
-
-func fixedOf(i int) fixed {
-	v := fixed{ID: uint64(i), Score: float32(i) / 3, On: i%2 == 1, C: complex(float32(i), -1)}
-	v.Peers[1] = named(i)
-	v.Names[2].A, v.Names[2].B = uint8(i), uint16(i)
-	return v
-}
 
 // requireFixed requires that v's encoding is that of encoding/binary.
 func requireFixed[T any](t *testing.T, v T) {
@@ -50,7 +29,13 @@ func TestFixedSizeIsEncodingBinary(t *testing.T) {
 		B [2]int16
 		C struct{ D float64 }
 	}{A: 1, B: [2]int16{2, -3}})
-	requireFixed(t, fixedOf(77))
+	requireFixed(t, struct {
+		F  float32
+		On bool
+		_  [3]byte
+		N  [2]named
+		C  complex64
+	}{F: 1.5, On: true, N: [2]named{1: 7}, C: -1})
 	requireFixed(t, true)
 	requireFixed(t, int8(-3))
 	requireFixed(t, float32(math.Pi))
