@@ -85,21 +85,16 @@ func TestCommandCanBePastedIntoAShell(t *testing.T) {
 	require.Equal(t, `go -C bench run . -only 'impl=(pool|it'\''s)/' -quick`, command([]string{"-only", "impl=(pool|it's)/", "-quick"}))
 }
 
-// done is a run whose final check returns err.
-type done struct{ err error }
-
-func (done) Do(n int) (int, error) { return n, nil }
-func (d done) Close() error        { return d.err }
-
 func TestFailedChecksFailTheProgram(t *testing.T) {
+	done := func(n int) (int, error) { return n, nil }
 	for _, wrong := range []error{nil, os.ErrInvalid} {
 		dir := t.TempDir()
 		asked, err := parse([]string{"-rounds", "1", "-only", "Q", "-out", dir}, io.Discard)
 		require.NoError(t, err)
 		q := suite.Question{ID: "Q", Charts: []suite.Chart{{Unit: "ns/op"}}, Groups: func(suite.Env) []suite.Group {
 			return []suite.Group{{Cases: []suite.Case{
-				{Impl: "good", Open: func() suite.Run { return done{} }},
-				{Impl: "other", Open: func() suite.Run { return done{wrong} }},
+				{Impl: "good", Open: func() suite.Run { return suite.Run{Do: done} }},
+				{Impl: "other", Open: func() suite.Run { return suite.Run{Do: done, Close: func() error { return wrong }} }},
 			}}}
 		}}
 		err = answer(t.Context(), asked, []suite.Question{q}, io.Discard, io.Discard)

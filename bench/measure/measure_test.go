@@ -23,20 +23,6 @@ type fake struct {
 	most   int // that were open at once
 }
 
-type fakeRun struct {
-	*fake
-	name string
-	each time.Duration
-}
-
-func (r *fakeRun) Do(n int) (int, error) {
-	r.turns += r.name
-	time.Sleep(time.Duration(n) * r.each)
-	return n, nil
-}
-
-func (r *fakeRun) Close() error { r.open--; return nil }
-
 // measure measures cases a, b and c, and returns the operations of their rounds.
 func (f *fake) measure(t *testing.T, ctx context.Context, o Options) (map[string][]int, error) {
 	f.opened = map[string]int{}
@@ -46,7 +32,14 @@ func (f *fake) measure(t *testing.T, ctx context.Context, o Options) (map[string
 			f.opened[name]++
 			f.open++
 			f.most = max(f.most, f.open)
-			return &fakeRun{f, name, each}
+			return suite.Run{
+				Do: func(n int) (int, error) {
+					f.turns += name
+					time.Sleep(time.Duration(n) * each)
+					return n, nil
+				},
+				Close: func() error { f.open--; return nil },
+			}
 		}})
 	}
 	o.Config = []benchfmt.Config{{Key: "cpu", Value: []byte("x"), File: true}}

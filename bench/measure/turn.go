@@ -39,7 +39,7 @@ func (g *group) take(ctx context.Context, cases []*contestant) {
 	}
 	runtime.GC()
 	for _, i := range turns.Order(g.rounds, len(cases)) {
-		if c := cases[i]; ctx.Err() == nil && c.run != nil && c.err == nil && c.turn() > mostGarbage {
+		if c := cases[i]; ctx.Err() == nil && c.run.Do != nil && c.err == nil && c.turn() > mostGarbage {
 			runtime.GC()
 		}
 	}
@@ -48,7 +48,7 @@ func (g *group) take(ctx context.Context, cases []*contestant) {
 type contestant struct {
 	name string // with GOMAXPROCS
 	open func() suite.Run
-	run  suite.Run // nil when it is not open
+	run  suite.Run // without a Do when it is not open
 
 	ops    int // that make a turn; 0 until it is known
 	rounds []figures
@@ -77,10 +77,10 @@ func (c *contestant) start(turn time.Duration) {
 
 // end closes the case, which checks values and counts.
 func (c *contestant) end() {
-	if c.run != nil {
+	if c.run.Close != nil {
 		c.safely(func() (int, error) { return 0, c.run.Close() })
-		c.run = nil
 	}
+	c.run = suite.Run{}
 }
 
 // safely calls f, and keeps the first error or panic.
@@ -115,8 +115,8 @@ func (c *contestant) turn() (bytes uint64) {
 	bytes = after.TotalAlloc - before.TotalAlloc
 	if err == nil {
 		f := figures{did, took, after.Mallocs - before.Mallocs, bytes, nil}
-		if m, ok := c.run.(suite.Metered); ok {
-			f.metrics = m.Metrics()
+		if c.run.Metrics != nil {
+			f.metrics = c.run.Metrics()
 		}
 		c.rounds = append(c.rounds, f)
 	}

@@ -82,20 +82,15 @@ type Case struct {
 	Open func() Run
 }
 
-// Run is an open case.
-type Run interface {
+// Run is an open case. Close and Metrics may be nil.
+type Run struct {
 	// Do does about n operations, divided among the case's goroutines, and returns their
 	// number. Its time is measured.
-	Do(n int) (did int, err error)
+	Do func(n int) (did int, err error)
 	// Close ends the run. It returns an error if a value or a count was wrong.
-	Close() error
-}
-
-// Metered is a Run with figures of its own in place of times.
-type Metered interface {
-	Run
-	// Metrics returns the figures of the last Do by their unit.
-	Metrics() map[string]float64
+	Close func() error
+	// Metrics returns the figures of the last Do by their unit, which take the place of times.
+	Metrics func() map[string]float64
 }
 
 // Name returns the case's name in the benchmark format, without "Benchmark" and

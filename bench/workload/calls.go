@@ -76,7 +76,7 @@ func callsCase[C any](impl string, u callUse, open func() callTable[C]) suite.Ca
 		for g := range u.goroutines {
 			works = append(works, table.caller(u.each, u.picks(g)))
 		}
-		return works
+		return suite.Run{Do: works.Do}
 	}}
 }
 

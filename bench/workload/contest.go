@@ -51,7 +51,7 @@ func (r *rules) reference(impl string, work func() turns.Work) suite.Case {
 		for range r.goroutines {
 			works = append(works, work())
 		}
-		return works
+		return suite.Run{Do: works.Do}
 	})
 }
 
@@ -64,40 +64,29 @@ func (r *rules) may(about *peer.About) bool {
 	return differs && (!about.Alone || r.goroutines == 1) && (about.Keys || !r.words)
 }
 
-// contest is an open case: a store, and a goroutine with a session for each work.
-type contest struct {
-	turns.Crew
-	job
-	store    peer.Store
-	sessions []peer.Session
-}
-
 // enter opens a peer's store, and a session for each goroutine.
 func enter[R any](p peer.Peer[R], r rules) suite.Run {
 	// With several goroutines the room that a pool needs is not known: while one is
 	// preempted within an operation, no slot that others remove is reclaimed. So all
 	// stores grow, and have reached their size when the first turn begins.
-	c := &contest{store: p.Open(peer.Config[R]{Rest: rest[R](), Live: r.live, Sessions: r.goroutines, Grow: r.goroutines > 1})}
+	store := p.Open(peer.Config[R]{Rest: rest[R](), Live: r.live, Sessions: r.goroutines, Grow: r.goroutines > 1})
+	var sessions []peer.Session
 	for range r.goroutines {
-		c.sessions = append(c.sessions, c.store.Session())
+		sessions = append(sessions, store.Session())
 	}
-	c.job = r.plan(c.sessions)
-	c.Crew = turns.Crew(c.works)
-	return c
-}
-
-// Close checks the values, closes the sessions, and checks how many values are live.
-func (c *contest) Close() (err error) {
-	for _, check := range c.checks {
-		err = errors.Join(err, check())
-	}
-	for _, s := range c.sessions {
-		s.Close()
-	}
-	if n := c.store.Len(); n >= 0 && n != c.left {
-		err = errors.Join(err, fmt.Errorf("%d values are live at the end; want %d", n, c.left))
-	}
-	return err
+	j := r.plan(sessions)
+	return suite.Run{Do: turns.Crew(j.works).Do, Close: func() (err error) {
+		for _, check := range j.checks {
+			err = errors.Join(err, check())
+		}
+		for _, s := range sessions {
+			s.Close()
+		}
+		if n := store.Len(); n >= 0 && n != j.left {
+			err = errors.Join(err, fmt.Errorf("%d values are live at the end; want %d", n, j.left))
+		}
+		return err
+	}}
 }
 
 // base returns the first identity of a session. No two sessions store the same one.

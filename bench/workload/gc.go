@@ -40,13 +40,13 @@ func openCollector[R any](p peer.Peer[R], live int) suite.Run {
 	session := store.Session()
 	names := session.Names(live)
 	session.Fill(names, 1)
-	return &plainRun{
-		do: func(n int) (int, error) {
+	return suite.Run{
+		Do: func(n int) (int, error) {
 			for range n {
 				runtime.GC()
 			}
 			return n, nil
 		},
-		end: func() error { return emptied(store, session, names) },
+		Close: func() error { return emptied(store, session, names) },
 	}
 }

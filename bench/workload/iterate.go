@@ -106,7 +106,7 @@ func loopRun(loop func() (int, uint64), keep []bool) suite.Run {
 			want += uint64(i) + 1
 		}
 	}
-	return &plainRun{do: func(n int) (did int, err error) {
+	return suite.Run{Do: func(n int) (did int, err error) {
 		for did < n {
 			got, sum := loop()
 			if got != live || sum != want {

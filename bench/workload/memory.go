@@ -30,18 +30,10 @@ func memoryCases[R any](live int) (cases []suite.Case) {
 	return cases
 }
 
-// memoryRun has the figure of its last Do.
-type memoryRun struct {
-	plainRun
-	perValue float64
-}
-
-func (r *memoryRun) Metrics() map[string]float64 { return map[string]float64{"B/value": r.perValue} }
-
 // openMemory returns a run that fills a new store once in each Do.
 func openMemory[R any](p peer.Peer[R], live int) suite.Run {
-	r := &memoryRun{}
-	r.do = func(int) (int, error) {
+	perValue := 0.
+	do := func(int) (int, error) {
 		empty := liveHeap()
 		store := p.Open(peer.Config[R]{Live: live, Sessions: 1, Grow: true})
 		session := store.Session()
@@ -50,8 +42,8 @@ func openMemory[R any](p peer.Peer[R], live int) suite.Run {
 		named := liveHeap()
 
 		session.Fill(names, 1)
-		r.perValue = float64(liveHeap()-named+made-empty) / float64(live)
+		perValue = float64(liveHeap()-named+made-empty) / float64(live)
 		return live, emptied(store, session, names)
 	}
-	return r
+	return suite.Run{Do: do, Metrics: func() map[string]float64 { return map[string]float64{"B/value": perValue} }}
 }

@@ -11,21 +11,6 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// plainRun is a suite.Run of two functions, of which end may be nil.
-type plainRun struct {
-	do  func(n int) (int, error)
-	end func() error
-}
-
-func (r *plainRun) Do(n int) (int, error) { return r.do(n) }
-
-func (r *plainRun) Close() error {
-	if r.end == nil {
-		return nil
-	}
-	return r.end()
-}
-
 func param(key, value string) suite.Param { return suite.Param{Key: key, Value: value} }
 
 func number(key string, value int) suite.Param { return param(key, strconv.Itoa(value)) }

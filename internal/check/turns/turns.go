@@ -93,9 +93,6 @@ func (c Crew) Do(n int) (did int, err error) {
 
 var errEnded = errors.New("turns: a work called runtime.Goexit")
 
-// Close does nothing.
-func (c Crew) Close() error { return nil }
-
 // Safely calls f and returns its panic as an error, so that the others can be measured.
 func Safely(f func() (int, error)) (n int, err error) {
 	defer func() {
