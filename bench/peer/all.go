@@ -3,6 +3,8 @@ package peer
 import (
 	"reflect"
 	"slices"
+
+	"coatcheck/bench/suite"
 )
 
 // The names of the peers: impl= in a benchmark's name.
@@ -23,11 +25,16 @@ const (
 // look-ups under a guard; what does the same job; references, which do less.
 func All[R any]() []Peer[R] {
 	ps := []Peer[R]{
-		Pool(NamePool, newPoolSession[R], nil),
-		Pool(NameWorker, newWorkerSession[R], nil),
-		Pool(NameGuard, newPoolSession[R], readPinned[R]),
-		Mutex[R](), SyncMap[R](), Xsync[R](), Ark[R](),
-		SyncPool[R](), New[R](), Plain[R](),
+		{About{Name: NamePool, Role: suite.Ours, Keys: true}, opener(newPoolSession[R])},
+		{About{Name: NameWorker, Role: suite.Ours, Keys: true, Writes: true}, opener(newWorkerSession[R])},
+		{About{Name: NameGuard, Role: suite.Ours, Keys: true, Reads: true}, opener(newGuardSession[R])},
+		{About{Name: NameMutex, Keys: true}, openMutex[R]},
+		{About{Name: NameSyncMap, Keys: true}, openSyncMap[R]},
+		{About{Name: NameXsync, Keys: true}, openXsync[R]},
+		{About{Name: NameArk, Alone: true}, openArk[R]},
+		{About{Name: NameSyncPool, Role: suite.Reference}, openSyncPool[R]},
+		{About{Name: NameNew, Role: suite.Reference}, openNew[R]},
+		{About{Name: NamePlain, Role: suite.Reference, Alone: true, Keys: true}, openPlain[R]},
 	}
 	// Xsync holds values in place. From that size on it would be faster with pointers.
 	if reflect.TypeFor[Value[R]]().Size() >= 128 {

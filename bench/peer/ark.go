@@ -2,33 +2,28 @@ package peer
 
 import "github.com/mlange-42/ark/ecs"
 
-// Ark is an entity component system's world with one component, the value. Entities are
+// openArk opens an entity component system's world with one component, the value. Entities are
 // indexes with a generation. The components of live entities have no gaps: a removal moves
 // the last one.
 //
 // Users ask whether an entity is alive, because a dead one panics, and then use the
 // look-up without that check. An entity of another world may be read out of bounds.
-func Ark[R any]() Peer[R] {
-	return Peer[R]{
-		About: About{Name: NameArk, Alone: true},
-		Open: func(c Config[R]) Store {
-			w := ecs.NewWorld()
-			if !c.Grow {
-				w = ecs.NewWorld(c.Live + c.Sessions)
+func openArk[R any](c Config[R]) Store {
+	w := ecs.NewWorld()
+	if !c.Grow {
+		w = ecs.NewWorld(c.Live + c.Sessions)
+	}
+	values, filter := ecs.NewMap1[Value[R]](w), ecs.NewFilter1[Value[R]](w)
+	return Store{
+		Session: func() Session {
+			return &session[entity]{contestant: &arkSession[R]{world: w, values: values, rest: c.Rest}}
+		},
+		All: func() (n int, sum uint64) {
+			for q := filter.Query(); q.Next(); {
+				n++
+				sum += q.Get().ID
 			}
-			values, filter := ecs.NewMap1[Value[R]](w), ecs.NewFilter1[Value[R]](w)
-			return Store{
-				Session: func() Session {
-					return &session[entity]{contestant: &arkSession[R]{world: w, values: values, rest: c.Rest}}
-				},
-				All: func() (n int, sum uint64) {
-					for q := filter.Query(); q.Next(); {
-						n++
-						sum += q.Get().ID
-					}
-					return
-				},
-			}
+			return
 		},
 	}
 }
@@ -36,7 +31,6 @@ func Ark[R any]() Peer[R] {
 type entity = ecs.Entity
 
 type arkSession[R any] struct {
-	unclosed
 	world  *ecs.World
 	values *ecs.Map1[Value[R]]
 	rest   R

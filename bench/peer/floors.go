@@ -1,24 +1,16 @@
 package peer
 
-import "coatcheck/bench/suite"
-
-// Plain is a slot map for one goroutine: the floor of all stores that refuse stale names.
+// openPlain opens a slot map for one goroutine: the floor of all stores that refuse stale names.
 // Users get pointers, valid until an insertion moves the slots.
-func Plain[R any]() Peer[R] {
-	return Peer[R]{
-		About: About{Name: NamePlain, Role: suite.Reference, Alone: true, Keys: true},
-		Open: func(c Config[R]) Store {
-			m := newSlotMap(c)
-			return Store{
-				Session: func() Session { return &session[uint64]{contestant: &plainSession[R]{values: &m, rest: c.Rest}} },
-				All:     m.sum,
-			}
-		},
+func openPlain[R any](c Config[R]) Store {
+	m := newSlotMap(c)
+	return Store{
+		Session: func() Session { return &session[uint64]{contestant: &plainSession[R]{values: &m, rest: c.Rest}} },
+		All:     m.sum,
 	}
 }
 
 type plainSession[R any] struct {
-	unclosed
 	values *slotMap[R]
 	rest   R
 }

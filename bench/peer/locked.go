@@ -2,21 +2,16 @@ package peer
 
 import "sync"
 
-// Mutex is a slot map under a mutex. Look-ups return copies, because nothing protects a
+// openMutex opens a slot map under a mutex. Look-ups return copies, because nothing protects a
 // value after the lock is released.
-func Mutex[R any]() Peer[R] {
-	return Peer[R]{
-		About: About{Name: NameMutex, Keys: true},
-		Open: func(c Config[R]) Store {
-			m := &mutexMap[R]{slots: newSlotMap(c)}
-			return Store{
-				Session: func() Session { return &session[uint64]{contestant: &mutexSession[R]{values: m, rest: c.Rest}} },
-				All: func() (int, uint64) {
-					m.mu.Lock()
-					defer m.mu.Unlock()
-					return m.slots.sum()
-				},
-			}
+func openMutex[R any](c Config[R]) Store {
+	m := &mutexMap[R]{slots: newSlotMap(c)}
+	return Store{
+		Session: func() Session { return &session[uint64]{contestant: &mutexSession[R]{values: m, rest: c.Rest}} },
+		All: func() (int, uint64) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return m.slots.sum()
 		},
 	}
 }
@@ -51,7 +46,6 @@ func (m *mutexMap[R]) remove(n uint64) bool {
 }
 
 type mutexSession[R any] struct {
-	unclosed
 	values *mutexMap[R]
 	rest   R
 }

@@ -16,10 +16,7 @@ import "sync/atomic"
 
 // contestant is one goroutine's access to a store whose names have type N. do calls words
 // or others with the contestant's verbs.
-type contestant[N any] interface {
-	do(*task[N]) outcome
-	Close()
-}
+type contestant[N any] interface{ do(*task[N]) outcome }
 
 // task is an operation and its operands.
 type task[N any] struct {

@@ -9,31 +9,25 @@ import (
 // The maps name a value by the next number, which is never used again, so a stale name is
 // missing.
 
-// SyncMap is sync.Map. It boxes values, so they are pointers.
-func SyncMap[R any]() Peer[R] {
-	return Peer[R]{
-		About: About{Name: NameSyncMap, Keys: true},
-		Open: func(c Config[R]) Store {
-			m := new(sync.Map)
-			return Store{
-				Session: func() Session {
-					return &session[uint64]{contestant: &syncMapSession[R]{keys: newKeys(), values: m, rest: c.Rest}}
-				},
-				All: func() (n int, sum uint64) {
-					m.Range(func(_, v any) bool {
-						n++
-						sum += v.(*Value[R]).ID
-						return true
-					})
-					return
-				},
-			}
+// openSyncMap opens a sync.Map. It boxes values, so they are pointers.
+func openSyncMap[R any](c Config[R]) Store {
+	m := new(sync.Map)
+	return Store{
+		Session: func() Session {
+			return &session[uint64]{contestant: &syncMapSession[R]{keys: newKeys(), values: m, rest: c.Rest}}
+		},
+		All: func() (n int, sum uint64) {
+			m.Range(func(_, v any) bool {
+				n++
+				sum += v.(*Value[R]).ID
+				return true
+			})
+			return
 		},
 	}
 }
 
 type syncMapSession[R any] struct {
-	unclosed
 	keys
 	values *sync.Map
 	rest   R
@@ -60,35 +54,29 @@ func (s *syncMapSession[R]) do(t *task[uint64]) outcome {
 	})
 }
 
-// Xsync is xsync's map. It allocates an entry for each insertion, so small values are
+// openXsync opens xsync's map. It allocates an entry for each insertion, so small values are
 // faster in place. Large ones, which every operation copies, would be faster by pointer.
-func Xsync[R any]() Peer[R] {
-	return Peer[R]{
-		About: About{Name: NameXsync, Keys: true},
-		Open: func(c Config[R]) Store {
-			var presize []func(*xsync.MapConfig)
-			if !c.Grow {
-				presize = append(presize, xsync.WithPresize(c.Live+c.Sessions))
+func openXsync[R any](c Config[R]) Store {
+	var presize []func(*xsync.MapConfig)
+	if !c.Grow {
+		presize = append(presize, xsync.WithPresize(c.Live+c.Sessions))
+	}
+	m := xsync.NewMap[uint64, Value[R]](presize...)
+	return Store{
+		Session: func() Session {
+			return &session[uint64]{contestant: &xsyncSession[R]{keys: newKeys(), values: m, rest: c.Rest}}
+		},
+		All: func() (n int, sum uint64) {
+			for _, v := range m.All() {
+				n++
+				sum += v.ID
 			}
-			m := xsync.NewMap[uint64, Value[R]](presize...)
-			return Store{
-				Session: func() Session {
-					return &session[uint64]{contestant: &xsyncSession[R]{keys: newKeys(), values: m, rest: c.Rest}}
-				},
-				All: func() (n int, sum uint64) {
-					for _, v := range m.All() {
-						n++
-						sum += v.ID
-					}
-					return
-				},
-			}
+			return
 		},
 	}
 }
 
 type xsyncSession[R any] struct {
-	unclosed
 	keys
 	values *xsync.Map[uint64, Value[R]]
 	rest   R

@@ -4,25 +4,18 @@ import (
 	"reflect"
 	"sync"
 
-	"coatcheck/bench/suite"
 	"coatcheck/internal/pointers"
 )
 
 // These references name a value by its pointer. A stale pointer reads whatever is in its
 // memory. Values that have pointers are cleared when they are given back.
 
-// New allocates each value and never removes one: a pointer keeps its value.
-func New[R any]() Peer[R] {
-	return Peer[R]{
-		About: About{Name: NameNew, Role: suite.Reference},
-		Open: func(c Config[R]) Store {
-			return Store{Session: func() Session { return &session[*Value[R]]{contestant: &newSession[R]{rest: c.Rest}} }}
-		},
-	}
+// openNew opens no store: each value is allocated and never removed. A pointer keeps its value.
+func openNew[R any](c Config[R]) Store {
+	return Store{Session: func() Session { return &session[*Value[R]]{contestant: &newSession[R]{rest: c.Rest}} }}
 }
 
 type newSession[R any] struct {
-	unclosed
 	rest R
 	last *Value[R] // without it the compiler would put the values of pairs on the stack
 }
@@ -39,21 +32,15 @@ func (s *newSession[R]) do(t *task[*Value[R]]) outcome {
 	})
 }
 
-// SyncPool is sync.Pool. A second Put of a value gives it to two owners.
-func SyncPool[R any]() Peer[R] {
-	return Peer[R]{
-		About: About{Name: NameSyncPool, Role: suite.Reference},
-		Open: func(c Config[R]) Store {
-			values, clear := new(sync.Pool), pointers.In(reflect.TypeFor[R]())
-			return Store{Session: func() Session {
-				return &session[*Value[R]]{contestant: &syncPoolSession[R]{values: values, clear: clear, rest: c.Rest}}
-			}}
-		},
-	}
+// openSyncPool opens a sync.Pool. A second Put of a value gives it to two owners.
+func openSyncPool[R any](c Config[R]) Store {
+	values, clear := new(sync.Pool), pointers.In(reflect.TypeFor[R]())
+	return Store{Session: func() Session {
+		return &session[*Value[R]]{contestant: &syncPoolSession[R]{values: values, clear: clear, rest: c.Rest}}
+	}}
 }
 
 type syncPoolSession[R any] struct {
-	unclosed
 	values *sync.Pool
 	clear  bool
 	rest   R

@@ -1,53 +1,46 @@
 package peer
 
-import (
-	"coatcheck/bench/suite"
-	"coatcheck/pool"
-)
+import "coatcheck/pool"
 
 type handle[R any] = pool.Handle[Value[R]]
 
-// Pool is coatcheck's pool. open opens a session of it. If read is not nil, it makes the
-// Read of each session.
-func Pool[R any](name string, open func(*pool.Pool[Value[R]], R) contestant[uint64], read func(*pool.Pool[Value[R]]) reading) Peer[R] {
-	return Peer[R]{
-		About: About{Name: name, Role: suite.Ours, Keys: true, Reads: read != nil, Writes: read == nil && name != NamePool},
-		Open: func(c Config[R]) Store {
-			opts := pool.Options[Value[R]]{}
-			if !c.Grow {
-				// Slots that guards and Workers hold back come on top of the live ones.
-				opts.Capacity = c.Live + 128*c.Sessions + 4096
-				opts.Preallocate = true
-			}
-			p := pool.Must(&opts)
-			return Store{
-				Session: func() Session {
-					s := &session[uint64]{contestant: open(p, c.Rest)}
-					if read != nil {
-						s.read = read(p)
-					}
-					return s
-				},
-				All: func() (n int, sum uint64) {
-					for _, v := range p.All() {
-						n++
-						sum += v.ID
-					}
-					return
-				},
-			}
-		},
+// opener returns what opens coatcheck's pool, whose sessions are those that open returns.
+func opener[R any](open func(*pool.Pool[Value[R]], R) *session[uint64]) func(Config[R]) Store {
+	return func(c Config[R]) Store {
+		opts := pool.Options[Value[R]]{}
+		if !c.Grow {
+			// Slots that guards and Workers hold back come on top of the live ones.
+			opts.Capacity = c.Live + 128*c.Sessions + 4096
+			opts.Preallocate = true
+		}
+		p := pool.Must(&opts)
+		return Store{
+			Session: func() Session { return open(p, c.Rest) },
+			All: func() (n int, sum uint64) {
+				for _, v := range p.All() {
+					n++
+					sum += v.ID
+				}
+				return
+			},
+		}
 	}
 }
 
 type poolSession[R any] struct {
-	unclosed
 	pool *pool.Pool[Value[R]]
 	rest R
 }
 
-func newPoolSession[R any](p *pool.Pool[Value[R]], rest R) contestant[uint64] {
-	return &poolSession[R]{pool: p, rest: rest}
+func newPoolSession[R any](p *pool.Pool[Value[R]], rest R) *session[uint64] {
+	return &session[uint64]{contestant: &poolSession[R]{p, rest}}
+}
+
+// newGuardSession returns a session that reads under a guard.
+func newGuardSession[R any](p *pool.Pool[Value[R]], rest R) *session[uint64] {
+	s := newPoolSession(p, rest)
+	s.read = readPinned(p)
+	return s
 }
 
 func (s *poolSession[R]) do(t *task[uint64]) outcome {
@@ -76,8 +69,9 @@ type workerSession[R any] struct {
 }
 
 // newWorkerSession returns a session with a Worker of its own.
-func newWorkerSession[R any](p *pool.Pool[Value[R]], rest R) contestant[uint64] {
-	return &workerSession[R]{p.Worker(), p, rest}
+func newWorkerSession[R any](p *pool.Pool[Value[R]], rest R) *session[uint64] {
+	w := p.Worker()
+	return &session[uint64]{contestant: &workerSession[R]{w, p, rest}, close: w.Close}
 }
 
 func (s *workerSession[R]) do(t *task[uint64]) outcome {

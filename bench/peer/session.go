@@ -7,6 +7,8 @@ type session[N any] struct {
 	contestant[N]
 	task task[N] // kept, so that no operation allocates
 	read reading // Read, unless it is nil
+
+	close func() // unless it is nil
 }
 
 // reading looks up the value of each pick and returns the sum of their identities.
@@ -69,10 +71,11 @@ func (s *session[N]) Pairs(n int, id uint64) (failed int) {
 	return s.do(&s.task).failed
 }
 
-// unclosed is a contestant that needs no close.
-type unclosed struct{}
-
-func (unclosed) Close() {}
+func (s *session[N]) Close() {
+	if s.close != nil {
+		s.close()
+	}
+}
 
 // keys makes names for maps: successive words. Each session has a range of its own, so
 // that a new key costs no shared write. The ranges of a process are distinct, so that one

@@ -12,7 +12,7 @@ import (
 
 // faulty returns a peer whose sessions and stores have a fault.
 func faulty[R any](fault string) peer.Peer[R] {
-	p := peer.Mutex[R]()
+	p := peersOf[R](peer.NameMutex)[0]
 	open := p.Open
 	p.Open = func(c peer.Config[R]) peer.Store {
 		s := open(c)
