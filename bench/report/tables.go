@@ -30,7 +30,13 @@ type row struct {
 	figure
 }
 
-func (r row) String() string { return r.impl + " " + r.figure.String() }
+// String returns the contestant and its figure, "" for none.
+func (r *row) String() string {
+	if r == nil {
+		return ""
+	}
+	return r.impl + " " + r.figure.String()
+}
 
 // best returns the best row with the role, or nil.
 func (c *cell) best(role suite.Role) *row {
@@ -124,21 +130,14 @@ var heading = []string{"question", "at", "the plain pool", "best of ours", "best
 
 // texts returns a contest's row under heading. The ratio is that of the best of ours.
 func (c *cell) texts() []string {
-	ours := c.best(suite.Ours)
-	texts := []string{c.id, c.place(), "", ours.String(), "", "", ""}
-	if plain := c.impl("pool"); plain != nil {
-		texts[2] = plain.figure.String()
-	}
-	if theirs := c.best(suite.Theirs); theirs != nil {
-		texts[4], texts[5] = theirs.String(), times(ours.mid, theirs.mid)
+	ours, theirs, ratio := c.best(suite.Ours), c.best(suite.Theirs), ""
+	if theirs != nil {
+		ratio = times(ours.mid, theirs.mid)
 		if !differ(ours.figure, theirs.figure) {
-			texts[5] = "~" + texts[5]
+			ratio = "~" + ratio
 		}
 	}
-	if reference := c.best(suite.Reference); reference != nil {
-		texts[6] = reference.String()
-	}
-	return texts
+	return []string{c.id, c.place(), strings.TrimPrefix(c.impl("pool").String(), "pool "), ours.String(), theirs.String(), ratio, c.best(suite.Reference).String()}
 }
 
 // losses returns the comparisons in which the best of ours is behind one of theirs, beyond the

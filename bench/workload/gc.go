@@ -27,12 +27,10 @@ func collector() suite.Question {
 
 // collectorCases leaves sync.Map out, which keeps pointers to values in either case: a cycle
 // takes a second.
-func collectorCases[R any](live int, pointers string) (cases []suite.Case) {
+func collectorCases[R any](live int, pointers string) []suite.Case {
 	params := []suite.Param{number("live", live), param("pointers", pointers)}
-	for _, p := range peersOf[R](peer.NamePool, peer.NamePlain, peer.NameArk, peer.NameXsync, peer.NameNew) {
-		cases = append(cases, suite.Case{Impl: p.Name, Params: params, Open: func() suite.Run { return openCollector(p, live) }})
-	}
-	return cases
+	return casesOf(params, func(p peer.Peer[R]) suite.Run { return openCollector(p, live) },
+		peer.NamePool, peer.NamePlain, peer.NameArk, peer.NameXsync, peer.NameNew)
 }
 
 func openCollector[R any](p peer.Peer[R], live int) suite.Run {

@@ -43,20 +43,18 @@ func iterate() suite.Question {
 }
 
 // loopCases returns the loops of those peers over that many slots.
-func loopCases(slots int, live string, names ...string) (cases []suite.Case) {
+func loopCases(slots int, live string, names ...string) []suite.Case {
 	params := []suite.Param{number("slots", slots), param("live", live)}
 	keep := make([]bool, slots)
 	for i, place := range rand.New(rand.NewPCG(1, 0)).Perm(slots) {
 		keep[place] = live == "all" || i < slots/10
 	}
-	for _, p := range peersOf[peer.Rest16](names...) {
-		open := func() func() (int, uint64) { return loopPeer(p, keep) }
+	return casesOf(params, func(p peer.Peer[peer.Rest16]) suite.Run {
 		if p.Name == peer.NameGuard {
-			open = func() func() (int, uint64) { return loopPool(keep) }
+			return loopRun(loopPool(keep), keep)
 		}
-		cases = append(cases, suite.Case{Impl: p.Name, Params: params, Open: func() suite.Run { return loopRun(open(), keep) }})
-	}
-	return cases
+		return loopRun(loopPeer(p, keep), keep)
+	}, names...)
 }
 
 // loopPeer fills a peer's store with the values 1, 2, … and drops those that are not kept. It

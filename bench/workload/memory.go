@@ -20,14 +20,10 @@ func memory() suite.Question {
 	}
 }
 
-func memoryCases[R any](live int) (cases []suite.Case) {
-	params := []suite.Param{value[R](), number("live", live)}
-	for _, p := range peer.All[R]() {
-		if !p.Reads && p.Name != peer.NameSyncPool { // which only keeps removed values
-			cases = append(cases, suite.Case{Impl: p.Name, Params: params, Open: func() suite.Run { return openMemory(p, live) }})
-		}
-	}
-	return cases
+// memoryCases leaves sync.Pool out, which only keeps removed values.
+func memoryCases[R any](live int) []suite.Case {
+	return casesOf([]suite.Param{value[R](), number("live", live)}, func(p peer.Peer[R]) suite.Run { return openMemory(p, live) },
+		peer.NamePool, peer.NameWorker, peer.NameMutex, peer.NameSyncMap, peer.NameXsync, peer.NameArk, peer.NameNew, peer.NamePlain)
 }
 
 // openMemory returns a run that fills a new store once in each Do.

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +13,8 @@ import (
 
 // faulty returns a peer whose sessions and stores have a fault.
 func faulty[R any](fault string) peer.Peer[R] {
-	p := peersOf[R](peer.NameMutex)[0]
+	all := peer.All[R]()
+	p := all[slices.IndexFunc(all, func(p peer.Peer[R]) bool { return p.Name == peer.NameMutex })]
 	open := p.Open
 	p.Open = func(c peer.Config[R]) peer.Store {
 		s := open(c)

@@ -15,9 +15,14 @@ func param(key, value string) suite.Param { return suite.Param{Key: key, Value: 
 
 func number(key string, value int) suite.Param { return param(key, strconv.Itoa(value)) }
 
-// peersOf returns the peers with those names.
-func peersOf[R any](names ...string) []peer.Peer[R] {
-	return slices.DeleteFunc(peer.All[R](), func(p peer.Peer[R]) bool { return !slices.Contains(names, p.Name) })
+// casesOf returns a case for each peer with one of those names.
+func casesOf[R any](params []suite.Param, open func(p peer.Peer[R]) suite.Run, names ...string) (cases []suite.Case) {
+	for _, p := range peer.All[R]() {
+		if slices.Contains(names, p.Name) {
+			cases = append(cases, suite.Case{Impl: p.Name, Params: params, Open: func() suite.Run { return open(p) }})
+		}
+	}
+	return cases
 }
 
 // liveHeap runs the garbage collector and returns the bytes that it leaves.
