@@ -1,19 +1,20 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"hash/fnv"
-	"slices"
 
 	"coatcheck/pool"
 )
 
-// Checksum is equal for equal worlds, whatever their handles are. Things are added in the
-// order of their IDs, and refer to each other by ID.
-func (w *World) Checksum() uint64 {
-	sum := fnv.New64a()
-	put := func(fields ...any) { fmt.Fprintln(sum, fields...) }
+// Checksum is equal for equal worlds, whatever their handles are. It is the sum of the hashes of
+// all things, in any order, and they refer to each other by ID.
+func (w *World) Checksum() (sum uint64) {
+	add := func(fields ...any) {
+		hash := fnv.New64a()
+		fmt.Fprintln(hash, fields...)
+		sum += hash.Sum64()
+	}
 	guard := w.parts.Pin()
 	defer guard.Unpin()
 	id := func(h pool.Handle[Part]) uint64 {
@@ -22,23 +23,20 @@ func (w *World) Checksum() uint64 {
 		}
 		return 0
 	}
-
-	keys := slices.SortedFunc(slices.Values(w.shapes.Keys()), func(a, b pool.Handle[Part]) int { return cmp.Compare(id(a), id(b)) })
-	put(w.tick, len(keys))
-	for _, h := range keys {
+	add(w.tick)
+	for h, shape := range w.shapes.All() {
 		p, _ := guard.Get(h)
-		shape, _ := w.shapes.Copy(h)
 		parent, _ := w.plants.Parent(h)
-		put(p.ID, p.Kind, p.Hue, p.Vigour, p.Grown, id(parent), shape)
+		var children []uint64
 		for child := range w.plants.Children(h) {
-			put(id(child))
+			children = append(children, id(child))
 		}
+		add(p.ID, p.Kind, p.Hue, p.Vigour, p.Grown, id(parent), children, shape)
 	}
-
-	beetles := slices.SortedFunc(slices.Values(w.beetles.Values()), func(a, b Beetle) int { return cmp.Compare(a.ID, b.ID) })
-	put(len(beetles))
-	for _, b := range beetles {
-		put(b.ID, id(b.Perch), b.X, b.Y, b.Food, b.Bred)
+	for _, b := range w.beetles.Values() {
+		perch := id(b.Perch)
+		b.Perch = 0
+		add(b, perch)
 	}
-	return sum.Sum64()
+	return sum
 }

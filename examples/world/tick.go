@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"slices"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,67 +20,37 @@ func (w *World) Tick() error {
 	// All workers look up under this guard, so no part that they find is reused before
 	// the end of the frame.
 	guard := w.parts.Pin()
-	p := phase{w: w, guard: &guard}
-
-	p.record(w.shapes.Len(), w.age)
-	p.record(w.shapes.Len(), w.grow)
-	p.record(w.beetles.Len(), w.crawl)
-
-	guard.Unpin()
-	if p.err != nil {
-		return p.err
+	used := 0
+	var err error
+	for _, phase := range []struct {
+		things int
+		do     func(span) error
+	}{{w.shapes.Len(), w.age}, {w.shapes.Len(), w.grow}, {w.beetles.Len(), w.crawl}} {
+		var workers errgroup.Group
+		workers.SetLimit(w.workers)
+		for lo := 0; lo < phase.things && err == nil; lo += run {
+			if used == len(w.pieces) {
+				w.pieces = append(w.pieces, &piece{commands: command.New(w.parts)})
+			}
+			s := span{lo, min(lo+run, phase.things), &guard, w.pieces[used]}
+			used++
+			workers.Go(func() error { return phase.do(s) })
+		}
+		err = cmp.Or(err, workers.Wait())
 	}
-	return w.endFrame(w.pieces[:p.used])
+	guard.Unpin()
+	if err != nil {
+		return err
+	}
+	return w.endFrame(w.pieces[:used])
 }
 
-// phase runs the phases of one tick.
-type phase struct {
-	w     *World
-	guard *pool.Guard[Part]
-	used  int // the number of pieces used
-	err   error
-}
-
-// span is the work that one worker does at a time: things lo to hi−1.
+// span is the work that one worker does at a time: things lo to hi−1, with a piece for the
+// changes that it records.
 type span struct {
 	lo, hi int
 	guard  *pool.Guard[Part]
 	piece  *piece
-}
-
-// record calls f for n things, a run at a time, each with a piece for the changes that it records.
-func (p *phase) record(n int, f func(span) error) {
-	from := p.used
-	p.used += (n + run - 1) / run
-	for len(p.w.pieces) < p.used {
-		p.w.pieces = append(p.w.pieces, &piece{commands: command.New(p.w.parts)})
-	}
-	p.parallel(p.used-from, func(i int) error {
-		return f(span{lo: i * run, hi: min(n, (i+1)*run), guard: p.guard, piece: p.w.pieces[from+i]})
-	})
-}
-
-// parallel calls f(0) to f(n−1) on all workers, and waits for them.
-func (p *phase) parallel(n int, f func(i int) error) {
-	if p.err != nil {
-		return
-	}
-	var next atomic.Int64
-	var g errgroup.Group
-	for range min(p.w.workers, n) {
-		g.Go(func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return nil
-				}
-				if err := f(i); err != nil {
-					return err
-				}
-			}
-		})
-	}
-	p.err = g.Wait()
 }
 
 // endFrame applies the pieces in order. First parts that withered or were eaten are
@@ -89,21 +58,17 @@ func (p *phase) parallel(n int, f func(i int) error) {
 // beetles are created and destroyed.
 func (w *World) endFrame(pieces []*piece) error {
 	// A removed part is detached, so that its siblings close up. Everything below it is
-	// removed as well, by the frame's own buffer.
+	// removed as well, by a buffer of its own.
+	buffers := []*command.Buffer[Part]{w.below}
 	for _, p := range pieces {
+		buffers = append(buffers, p.commands)
 		for h := range p.commands.Removals() {
 			if err := w.plants.Detach(h); err != nil {
 				return err // nothing is removed yet, so all handles are live
 			}
 			for d := range w.plants.Descendants(h) {
-				w.frame.commands.Remove(d)
+				w.below.Remove(d)
 			}
-		}
-	}
-	buffers := make([]*command.Buffer[Part], 0, len(pieces)+1)
-	for _, p := range append(pieces[:len(pieces):len(pieces)], &w.frame) {
-		if !slices.Contains(buffers, p.commands) {
-			buffers = append(buffers, p.commands)
 		}
 	}
 	_, removed := command.Apply(buffers...)

@@ -34,7 +34,7 @@ type World struct {
 	columns columns
 	ground  []foot
 	pieces  []*piece
-	frame   piece // the removals of the end of the frame
+	below   *command.Buffer[Part] // removes what grew from removed parts
 	counts  counts
 }
 
@@ -74,19 +74,18 @@ func NewWorld(seed uint64, workers, plants int) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := roll(seed, -1)
+	d, first := roll(seed, -1), &piece{commands: command.New(w.parts)}
 	for i := range plants {
 		id := childID(seed, uint32(i))
 		x := (float64(i)+0.5)*width/float64(plants) + d.spread(20)
-		if err := w.sprout(&w.frame, id, x, uint8(d.below(256))); err != nil {
+		if err := w.sprout(first, id, x, uint8(d.below(256))); err != nil {
 			return nil, err
 		}
-		if i%2 != 0 {
-			continue
+		if i%2 == 0 {
+			first.beetles = append(first.beetles, Beetle{ID: mix(id), X: d.spread(width/2) + width/2, Food: 60})
 		}
-		w.frame.beetles = append(w.frame.beetles, Beetle{ID: mix(id), X: d.spread(width/2) + width/2, Food: 60})
 	}
-	return w, w.endFrame([]*piece{&w.frame})
+	return w, w.endFrame([]*piece{first})
 }
 
 // empty makes a world around a pool of parts.
@@ -95,7 +94,7 @@ func empty(seed uint64, workers int, parts *pool.Pool[Part]) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &World{
+	return &World{
 		seed:    seed,
 		workers: workers,
 		parts:   parts,
@@ -108,7 +107,6 @@ func empty(seed uint64, workers int, parts *pool.Pool[Part]) (*World, error) {
 			angle: table.Column(shapes, func(s *Shape) *float64 { return &s.Angle }),
 			age:   table.Column(shapes, func(s *Shape) *int32 { return &s.Age }),
 		},
-	}
-	w.frame.commands = command.New(parts)
-	return w, nil
+		below: command.New(parts),
+	}, nil
 }
