@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 )
@@ -17,21 +18,24 @@ type byHand struct {
 	//	readers  the loops and each, without mu
 	//	moves    nil → an operator, once
 	//	orders   the store publishes the operator's word
-	all []atomic.Pointer[operator]
+	all [mostByHand]atomic.Pointer[operator]
 
 	mu   sync.Mutex
 	made int
 	free []*operator
 }
 
-func newByHand(capacity int) operators {
-	return &byHand{all: make([]atomic.Pointer[operator], capacity)}
-}
+func newByHand() operators { return &byHand{} }
+
+const mostByHand = 4096 // connections at a time; more are turned away
 
 const generation = 1 << 32 // one generation, in a word
 
 func (t *byHand) add(fd int, init func(o *operator) error) error {
 	o := t.vacant()
+	if o == nil {
+		return errors.New("no operator is free")
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.fd = fd
@@ -42,7 +46,7 @@ func (t *byHand) add(fd int, init func(o *operator) error) error {
 	return err
 }
 
-// vacant returns a free operator. There is one, because the server counts connections.
+// vacant returns a free operator, or nil.
 func (t *byHand) vacant() *operator {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,6 +54,9 @@ func (t *byHand) vacant() *operator {
 		o := t.free[last]
 		t.free = t.free[:last]
 		return o
+	}
+	if t.made == mostByHand {
+		return nil
 	}
 	o := &operator{word: generation | uint64(t.made), fd: -1}
 	t.all[t.made].Store(o)
@@ -86,7 +93,7 @@ func (t *byHand) end()   {}
 
 func (t *byHand) find(word uint64) *operator {
 	slot := uint32(word)
-	if uint64(slot) >= uint64(len(t.all)) {
+	if slot >= mostByHand {
 		return nil
 	}
 	o := t.all[slot].Load()

@@ -8,7 +8,7 @@ import "coatcheck/pool"
 // the connection has ended.
 type handles struct{ pool *pool.Pool[operator] }
 
-func newHandles(int) operators {
+func newHandles() operators {
 	return handles{pool.Must(&pool.Options[operator]{Reset: recycle})}
 }
 

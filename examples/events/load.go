@@ -11,7 +11,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"net/netip"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -41,8 +40,8 @@ type client struct {
 //	orders   nothing: a number need only be unique
 var clients atomic.Uint64
 
-func dial(ctx context.Context, address netip.AddrPort) (*client, error) {
-	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address.String())
+func dial(ctx context.Context, address string) (*client, error) {
+	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +80,7 @@ func (c *client) ask() error {
 // steady is a load of that many connections, each of which sends a message when it has
 // its answer. It returns the times of all answers, sorted. A slow server gets fewer requests,
 // so the times are those of this load, not of one that arrives by itself.
-func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length time.Duration) ([]time.Duration, error) {
+func steady(ctx context.Context, address string, conns int, warm, length time.Duration) ([]time.Duration, error) {
 	times := make([][]time.Duration, conns)
 	group, ctx := errgroup.WithContext(ctx)
 	begin := time.Now().Add(warm)
@@ -116,7 +115,7 @@ func steady(ctx context.Context, address netip.AddrPort, conns int, warm, length
 // dying is a load of connections that die while the server handles their events: by a
 // reset right after a message, by a reset after some answers, or by the server's deadline
 // while they send. It ends after that many deaths.
-func dying(ctx context.Context, address netip.AddrPort, conns, deaths int) error {
+func dying(ctx context.Context, address string, conns, deaths int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var begun atomic.Int64 // the connections so far, those under way included
 	for i := range conns {
@@ -134,7 +133,7 @@ func dying(ctx context.Context, address netip.AddrPort, conns, deaths int) error
 }
 
 // die makes one connection and ends it.
-func die(ctx context.Context, address netip.AddrPort, r *rand.Rand) error {
+func die(ctx context.Context, address string, r *rand.Rand) error {
 	c, err := dial(ctx, address)
 	if err != nil {
 		return err

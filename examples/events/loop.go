@@ -4,8 +4,6 @@ package main
 
 import (
 	"errors"
-	"net/netip"
-	"os"
 	"runtime"
 	"time"
 
@@ -27,63 +25,28 @@ const (
 // loop is one goroutine with an epoll and its own part of the connections.
 type loop struct {
 	*server
-	epoll, listener, wake int
-	batch                 batch
-	events                []unix.EpollEvent
-	cookies               []uint64 // the judge's
-	stopped               bool
+	epoll   int
+	batch   batch
+	events  []unix.EpollEvent
+	cookies []uint64 // the judge's
+	stopped bool
 }
 
-// newLoop listens at the server's address. The kernel distributes new connections over
-// the loops.
-func (s *server) newLoop() (l *loop, err error) {
-	l = &loop{server: s, epoll: -1, listener: -1, wake: -1,
-		batch: s.operators.batches(), events: make([]unix.EpollEvent, eventsAtOnce)}
-	defer func() {
-		if err != nil {
-			l.release()
-		}
-	}()
-	step := func(name string, do func() error) {
-		if err == nil {
-			err = os.NewSyscallError(name, do())
-		}
-	}
-	step("epoll_create1", func() (err error) { l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); return })
-	step("eventfd", func() (err error) { l.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); return })
-	step("socket", func() (err error) {
-		l.listener, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-		return
-	})
-	step("setsockopt", func() error { return unix.SetsockoptInt(l.listener, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
-	step("bind", func() error {
-		return unix.Bind(l.listener, &unix.SockaddrInet4{Addr: s.address.Addr().As4(), Port: int(s.address.Port())})
-	})
-	step("listen", func() error { return unix.Listen(l.listener, 1024) })
-	step("getsockname", func() error {
-		name, err := unix.Getsockname(l.listener)
-		if in, ok := name.(*unix.SockaddrInet4); ok {
-			s.address = netip.AddrPortFrom(netip.AddrFrom4(in.Addr), uint16(in.Port))
-		}
+// addLoop makes a loop that accepts connections, and ends when the server does.
+func (s *server) addLoop() error {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
 		return err
-	})
-	step("epoll_ctl", func() error { return l.register(unix.EPOLL_CTL_ADD, l.listener, listenWord, unix.EPOLLIN) })
-	step("epoll_ctl", func() error { return l.register(unix.EPOLL_CTL_ADD, l.wake, wakeWord, unix.EPOLLIN) })
-	return l, err
+	}
+	l := &loop{server: s, epoll: epoll, batch: s.operators.batches(), events: make([]unix.EpollEvent, eventsAtOnce)}
+	s.loopsOf = append(s.loopsOf, l)
+	return errors.Join(l.register(unix.EPOLL_CTL_ADD, s.accepting, listenWord, unix.EPOLLIN|unix.EPOLLEXCLUSIVE),
+		l.register(unix.EPOLL_CTL_ADD, s.wake, wakeWord, unix.EPOLLIN))
 }
 
 // register changes the events of a descriptor in the loop's epoll.
 func (l *loop) register(op, fd int, word uint64, events uint32) error {
 	return unix.EpollCtl(l.epoll, op, fd, &unix.EpollEvent{Events: events, Fd: int32(uint32(word)), Pad: int32(word >> 32)})
-}
-
-// release closes the descriptors that newLoop opened.
-func (l *loop) release() {
-	for _, fd := range []int{l.epoll, l.listener, l.wake} {
-		if fd >= 0 {
-			_ = unix.Close(fd)
-		}
-	}
 }
 
 // run handles events until the server wakes the loop.
@@ -144,7 +107,7 @@ func (l *loop) handle(events []unix.EpollEvent) {
 // accept makes an operator for each waiting connection, up to a limit.
 func (l *loop) accept() {
 	for range acceptsAtOnce {
-		fd, _, err := unix.Accept4(l.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+		fd, _, err := unix.Accept4(l.accepting, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 		switch {
 		case err == nil:
 			_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)

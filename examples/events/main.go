@@ -46,7 +46,7 @@ type settings struct {
 // contestants are the two tables.
 var contestants = []struct {
 	name  string
-	table func(int) operators
+	table func() operators
 }{{"handles", newHandles}, {"by hand", newByHand}}
 
 func main() {
@@ -107,9 +107,9 @@ func during(o options, f func(s *server) error) (*server, error) {
 }
 
 // mortal makes connections end, some of them by a deadline.
-func mortal(ctx context.Context, table func(int) operators, set settings) (*server, error) {
-	o := options{table: table, loops: 2, capacity: 2 * set.conns, life: 20 * time.Millisecond, judge: newJudge()}
-	return during(o, func(s *server) error { return dying(ctx, s.address, set.conns, set.deaths) })
+func mortal(ctx context.Context, table func() operators, set settings) (*server, error) {
+	o := options{table: table, loops: 2, life: 20 * time.Millisecond, judge: newJudge()}
+	return during(o, func(s *server) error { return dying(ctx, s.listener.Addr().String(), set.conns, set.deaths) })
 }
 
 // race measures the servers alternately.
@@ -125,10 +125,9 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 	}
 	all := make([][2][]float64, len(names)) // by figure, contestant and round
 	for r, at := range turns.Order(set.rounds, len(contestants)) {
-		o := options{table: contestants[at].table, loops: max(1, runtime.GOMAXPROCS(0)/2), // the load needs the other processors
-			capacity: 2 * set.conns, life: time.Hour}
+		o := options{table: contestants[at].table, loops: max(1, runtime.GOMAXPROCS(0)/2), life: time.Hour} // the load needs the other processors
 		_, err := during(o, func(s *server) error {
-			times, err := steady(ctx, s.address, set.conns, set.length/5, set.length)
+			times, err := steady(ctx, s.listener.Addr().String(), set.conns, set.length/5, set.length)
 			if err == nil && len(times) == 0 {
 				err = errors.New("no answer within the time")
 			}

@@ -5,7 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net/netip"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,11 +15,10 @@ import (
 
 // options of a server.
 type options struct {
-	table    func(capacity int) operators
-	loops    int           // the number of goroutines that wait for events
-	capacity int           // connections at a time; more are turned away
-	life     time.Duration // the longest life of a connection
-	judge    *judge        // may be nil
+	table func() operators
+	loops int           // the number of goroutines that wait for events
+	life  time.Duration // the longest life of a connection
+	judge *judge        // may be nil
 }
 
 // server sends back what it receives. Clients end connections, which a loop learns from
@@ -28,19 +27,13 @@ type options struct {
 type server struct {
 	options
 	operators operators
-	address   netip.AddrPort
+	listener  *net.TCPListener
+	accepting int // the listener's descriptor
+	wake      int // the descriptor that ends all loops
 	begun     time.Time
 	loopsOf   []*loop
 	working   sync.WaitGroup
 	stop      chan struct{}
-
-	// live is the number of connections.
-	//
-	//	writers  the loops and the sweep
-	//	readers  begin, by the result of the addition, and close
-	//	moves    up before an operator is added, down after its descriptor is closed
-	//	orders   an addition up to capacity proves that an operator is free
-	live atomic.Int64
 
 	counts counts
 }
@@ -60,15 +53,27 @@ type counts struct {
 
 // serve starts a server on an unused port.
 func serve(o options) (*server, error) {
-	s := &server{options: o, operators: o.table(o.capacity), begun: time.Now(), stop: make(chan struct{}),
-		address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)}
+	listener, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return nil, err
+	}
+	s := &server{options: o, operators: o.table(), listener: listener, wake: -1,
+		begun: time.Now(), stop: make(chan struct{})}
+	raw, err := listener.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { s.accepting = int(fd) })
+	}
+	if err == nil {
+		s.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC)
+	}
 	for range o.loops {
-		l, err := s.newLoop()
-		if err != nil {
-			s.release()
-			return nil, err
+		if err == nil {
+			err = s.addLoop()
 		}
-		s.loopsOf = append(s.loopsOf, l)
+	}
+	if err != nil {
+		s.release()
+		return nil, err
 	}
 	return s, nil
 }
@@ -112,10 +117,6 @@ func (s *server) expire() {
 
 // begin makes an operator for a descriptor. If it fails it closes the descriptor.
 func (s *server) begin(fd int, l *loop) error {
-	if s.live.Add(1) > int64(s.capacity) {
-		s.live.Add(-1)
-		return unix.Close(fd)
-	}
 	err := s.operators.add(fd, func(o *operator) error {
 		o.end = s.now() + int64(s.life)
 		if o.buffer == nil {
@@ -130,7 +131,6 @@ func (s *server) begin(fd int, l *loop) error {
 		return err
 	})
 	if err != nil {
-		s.live.Add(-1)
 		return errors.Join(err, unix.Close(fd))
 	}
 	s.counts.accepted.Add(1)
@@ -146,20 +146,16 @@ func (s *server) end(o *operator, why *atomic.Int64) {
 	s.operators.remove(o)
 	why.Add(1)         // first, so that a goroutine that sees the end of the connection sees it counted
 	_ = unix.Close(fd) // removes it from its epoll
-	s.live.Add(-1)
 }
 
 // close stops the server, ends all connections, and waits for that.
 func (s *server) close() error {
 	close(s.stop)
-	var err error
-	for _, l := range s.loopsOf {
-		_, failed := unix.Write(l.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
-		err = errors.Join(err, failed)
-	}
+	_, err := unix.Write(s.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	s.working.Wait()
 	s.release()
-	if n := s.live.Load(); n != 0 {
+	c := &s.counts
+	if n := c.accepted.Load() - c.gone.Load() - c.broken.Load() - c.late.Load(); n != 0 {
 		err = errors.Join(err, fmt.Errorf("%d connections are left", n))
 	}
 	return err
@@ -169,6 +165,8 @@ func (s *server) close() error {
 func (s *server) release() {
 	s.operators.each(func(o *operator) { s.end(o, &s.counts.gone) })
 	for _, l := range s.loopsOf {
-		l.release()
+		_ = unix.Close(l.epoll)
 	}
+	_ = unix.Close(s.wake)
+	_ = s.listener.Close()
 }

@@ -17,7 +17,7 @@ import (
 // stale event for the connection that has the operator now.
 type careless struct{ *byHand }
 
-func newCareless(capacity int) operators { return careless{newByHand(capacity).(*byHand)} }
+func newCareless() operators { return careless{newByHand().(*byHand)} }
 
 func (t careless) batches() batch { return t }
 
@@ -45,7 +45,7 @@ func started(t *testing.T, o options, run bool) *server {
 }
 
 func dialled(t *testing.T, s *server) *client {
-	c, err := dial(context.Background(), s.address)
+	c, err := dial(context.Background(), s.listener.Addr().String())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	require.NoError(t, c.SetDeadline(time.Now().Add(patience)))
@@ -63,7 +63,7 @@ func eventually(t *testing.T, so func() bool) {
 func TestStaleEventIsRefused(t *testing.T) {
 	for _, test := range []struct {
 		name         string
-		table        func(int) operators
+		table        func() operators
 		stale, wrong int
 	}{
 		{"handles", newHandles, 1, 0},
@@ -71,7 +71,7 @@ func TestStaleEventIsRefused(t *testing.T) {
 		{"careless", newCareless, 0, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := started(t, options{table: test.table, capacity: 10}, false)
+			s := started(t, options{table: test.table}, false)
 			l := s.loopsOf[0]
 			turn := func() { l.handle(l.events[:l.wait(0)]) }
 			alice, bob := dialled(t, s), dialled(t, s)
@@ -126,7 +126,7 @@ func TestConnectionsDieInTheMiddleOfEvents(t *testing.T) {
 func TestSlowReaderWaits(t *testing.T) {
 	for _, c := range contestants {
 		t.Run(c.name, func(t *testing.T) {
-			s := started(t, options{table: c.table, capacity: 10}, true)
+			s := started(t, options{table: c.table}, true)
 			conn := dialled(t, s)
 			sent := make([]byte, 16<<20) // more than sockets buffer
 			_, _ = rand.NewChaCha8([32]byte{}).Read(sent)
@@ -151,7 +151,7 @@ func TestSlowReaderWaits(t *testing.T) {
 
 func TestConnectionsEndAtTheirDeadline(t *testing.T) {
 	for _, c := range contestants {
-		s := started(t, options{table: c.table, capacity: 10, life: 5 * time.Millisecond}, true)
+		s := started(t, options{table: c.table, life: 5 * time.Millisecond}, true)
 		_, err := dialled(t, s).Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF, c.name)
 		require.EqualValues(t, 1, s.counts.late.Load(), c.name)
