@@ -8,8 +8,8 @@
 // no record needs a lock.
 //
 // In ../internal/jobs read node.go, sched.go and worker.go for the scheduler, which knows
-// only the imports of packages and the number of their files. list.go and graph.go make
-// the graph, and check.go does the work. examples/remote has other processes do it.
+// only the imports of packages and the number of their files. graph.go makes the graph, and
+// check.go does the work. examples/remote has other processes do it.
 package main
 
 import (

@@ -7,31 +7,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func pack(path string, imports ...string) listed {
-	return listed{ImportPath: path, Dir: "/src/" + path, GoFiles: []string{"a.go", "b.go"}, Imports: imports}
-}
-
+// TestConnectResolvesVendored: and unsafe is known, which has no files to check.
 func TestConnectResolvesVendored(t *testing.T) {
-	net := pack("net", "vendor/x/dns", "fmt")
-	net.ImportMap = map[string]string{"x/dns": "vendor/x/dns"}
-	units, err := connect([]listed{pack("fmt"), pack("vendor/x/dns"), net})
+	units, err := connect(strings.NewReader(`{"ImportPath": "unsafe"} {"ImportPath": "fmt", "Imports": ["unsafe"]}
+		{"ImportPath": "vendor/x/dns"}
+		{"ImportPath": "net", "Dir": "/net", "GoFiles": ["a.go", "b.go"], "Imports": ["vendor/x/dns", "fmt"], "ImportMap": {"x/dns": "vendor/x/dns"}}`))
 	require.NoError(t, err)
+	empty := map[string]*Unit{}
+	format, dns := &Unit{Path: "fmt", BySpell: empty}, &Unit{Index: 1, Path: "vendor/x/dns", BySpell: empty}
+	require.Equal(t, []*Unit{format, dns, {Index: 2, Path: "net", Files: []string{"/net/a.go", "/net/b.go"}, Imports: []*Unit{dns, format},
+		BySpell: map[string]*Unit{"fmt": format, "vendor/x/dns": dns, "x/dns": dns}}}, units)
 	require.Same(t, units[1], units[2].BySpell["x/dns"])
 	require.Same(t, units[0], units[2].BySpell["fmt"])
-	require.Equal(t, []*Unit{units[1], units[0]}, units[2].Imports)
-	require.Len(t, units[2].Files, 2)
 }
 
 func TestConnectRefusesWhatIsNotListed(t *testing.T) {
-	_, err := connect([]listed{pack("a", "ghost")})
+	_, err := connect(strings.NewReader(`{"ImportPath": "a", "Imports": ["ghost"]}`))
 	require.EqualError(t, err, "package a imports ghost, which go list did not return")
-}
-
-// TestUnsafeIsKnown: it has no files to check.
-func TestUnsafeIsKnown(t *testing.T) {
-	packages, err := decode(strings.NewReader(`{"ImportPath": "unsafe"} {"ImportPath": "a", "Imports": ["unsafe"]}`))
-	require.NoError(t, err)
-	units, err := connect(packages)
-	require.NoError(t, err)
-	require.Equal(t, []*Unit{{Path: "a", BySpell: map[string]*Unit{}}}, units)
+	_, err = connect(strings.NewReader(`{"ImportPath": "a"} {"Imp`))
+	require.ErrorContains(t, err, "reading go list's output: ")
 }

@@ -1,5 +1,5 @@
 // Package jobs is the parallel job system of examples/jobs, which examples/remote uses as well.
-// The scheduler is in node.go, sched.go and worker.go; list.go and graph.go make the graph of
+// The scheduler is in node.go, sched.go and worker.go; graph.go makes the graph of
 // packages, and check.go type-checks them. main.go begins both programs.
 package jobs
 
