@@ -160,33 +160,6 @@ func TestRefusedInsertionLooksBehind(t *testing.T) {
 	}
 }
 
-// TestGoalsFollowSeals: each goal is reached when the last slot that was removed before it has
-// been reclaimed, and no later than that.
-func TestGoalsFollowSeals(t *testing.T) {
-	for _, exact := range []bool{false, true} {
-		r := newRig[uint64](t, setup[uint64]{slots: 4, exact: exact})
-		s := r.shards[0]
-		require.Equal(t, s.Goal(), s.Done(), "nothing waits")
-		hs := r.fill(t, s, 2, number)
-		g := r.arena.Domain.Pin()
-		r.remove(t, s, hs[0])
-		first := s.Goal()
-		require.Less(t, s.Done(), first)
-		require.Equal(t, first, s.Goal(), "nothing was removed since")
-		later := r.arena.Domain.Pin()
-		r.remove(t, s, hs[1])
-		second := s.Goal()
-		require.Greater(t, second, first)
-		g.Unpin()
-		s.Reclaim(s)
-		require.Equal(t, first, s.Done())
-		later.Unpin()
-		s.Reclaim(s)
-		require.Equal(t, second, s.Done())
-		requireFinished(t, s)
-	}
-}
-
 // asked is a context that says when Wait asks it, having waited in vain.
 type asked struct {
 	context.Context

@@ -78,142 +78,49 @@ func TestSiftedResetsKeepTheOrderOfRemovals(t *testing.T) {
 	require.Equal(t, lows(hs[:10]), got)
 }
 
-// gated is a rig in which the Resets of some values wait to be told whether they return.
-type gated struct {
-	*rig[uint64]
-	s     *shard.Shard[uint64]
-	hs    []uint64
-	began chan uint64 // the value whose Reset waits
-	gates map[uint64]chan bool
-	ended chan struct{}
-}
-
-func newGated(t *testing.T, slots int, stops ...uint64) *gated {
-	y := &gated{began: make(chan uint64), ended: make(chan struct{}), gates: map[uint64]chan bool{}}
-	for _, v := range stops {
-		y.gates[v] = make(chan bool)
-	}
-	y.rig = newRig(t, setup[uint64]{slots: slots, exact: true, reset: y.reset})
-	y.s = y.shards[0]
-	y.hs = y.fill(t, y.s, slots, number)
-	return y
-}
-
-func (y *gated) reset(v *uint64) {
-	if gate := y.gates[*v]; gate != nil {
-		y.began <- *v
-		if !<-gate {
-			panic(errReset)
-		}
-	}
-}
-
-// start runs f on a goroutine, up to the Reset of v.
-func (y *gated) start(t *testing.T, v uint64, f func()) {
-	go func() {
-		defer func() { y.ended <- struct{}{} }()
-		defer func() { _ = recover() }()
-		f()
-	}()
-	require.Equal(t, v, soon(t, y.began))
-}
-
-// end lets Resets return or fail, one after the other, and waits for their goroutines to end.
-func (y *gated) end(returns bool, stops ...uint64) {
-	for _, v := range stops {
-		y.gates[v] <- returns
-		<-y.ended
-	}
-}
-
-// TestRunsOfResetsAreBounded starts as many runs as a shard has at a time. A later reclaimer
-// neither begins another nor loops. A goal is reached when the first run has ended.
+// TestRunsOfResetsAreBounded starts as many runs as a shard has at a time, whose Resets wait. A
+// later reclaimer neither begins another nor loops. A goal is reached when the first run has
+// ended.
 func TestRunsOfResetsAreBounded(t *testing.T) {
 	const slots = shard.ResetRun * (shard.RunsMost + 3)
-	var stops []uint64
+	began, ended, gates := make(chan uint64), make(chan struct{}), map[uint64]chan struct{}{}
 	for k := range uint64(shard.RunsMost) {
-		stops = append(stops, k*shard.ResetRun+1)
+		gates[k*shard.ResetRun+1] = make(chan struct{})
 	}
-	y := newGated(t, slots, stops...)
-	slices.Reverse(y.hs) // what was removed last comes first
-	y.leave(t, y.s, y.hs...)
-	goal := y.s.Goal()
-	for _, v := range stops {
-		y.start(t, v, func() { y.s.Reclaim(y.s) })
+	r := newRig(t, setup[uint64]{slots: slots, exact: true, reset: func(v *uint64) {
+		if gate := gates[*v]; gate != nil {
+			began <- *v
+			<-gate
+		}
+	}})
+	s := r.shards[0]
+	hs := r.fill(t, s, slots, number)
+	slices.Reverse(hs) // what was removed last comes first
+	r.leave(t, s, hs...)
+	goal := s.Goal()
+	require.Equal(t, goal, s.Goal(), "nothing was removed since")
+	for k := range uint64(shard.RunsMost) {
+		go func() {
+			s.Reclaim(s)
+			ended <- struct{}{}
+		}()
+		require.Equal(t, k*shard.ResetRun+1, soon(t, began))
 	}
-	require.False(t, y.s.Reclaim(y.s), "no other run may begin")
-	y.arena.LetGo()
-	require.Equal(t, slots, y.s.Pending())
-	_, _, err := y.s.Claim()
+	require.False(t, s.Reclaim(s), "no other run may begin")
+	r.arena.LetGo()
+	require.Equal(t, slots, s.Pending())
+	_, _, err := s.Claim()
 	require.ErrorIs(t, err, shard.ErrFull)
-	y.end(true, stops[1:]...)
-	require.Zero(t, y.s.Done(), "the first run has not ended")
-	y.end(true, stops[0])
-	y.reclaim(t, y.s)
-	require.Equal(t, slots, y.s.Free())
-	require.Equal(t, goal, y.s.Done())
-}
-
-// TestDoneCountsRunsFromTheMiddle: a goal waits for a Reset that a refused insertion runs of a
-// slot that waited behind others, when these have been reclaimed.
-func TestDoneCountsRunsFromTheMiddle(t *testing.T) {
-	y := newGated(t, 4, 2)
-	young := y.behind(t, false, y.hs[0], y.hs[1])
-	y.start(t, 2, func() { y.s.Claim() })
-	goal := y.s.Goal()
-	young.Unpin()
-	y.s.Reclaim(nil)
-	require.Less(t, y.s.Done(), goal, "a Reset has not returned")
-	y.end(true, 2)
-	requireFinished(t, y.s)
-}
-
-// TestDoneCountsWhatIsPutBack: what a failed Reset of a slot from the middle puts back waits
-// again, and no goal is reached before it should be.
-func TestDoneCountsWhatIsPutBack(t *testing.T) {
-	y := newGated(t, 4, 3)
-	young := y.behind(t, false, y.hs[0], y.hs[1], y.hs[2])
-	y.start(t, 3, func() { y.s.Claim() })
-	y.end(false, 3)
-	require.Equal(t, 2, y.s.Pending())
-	require.Less(t, y.s.Done(), y.s.Goal(), "a slot waits for a guard")
-	young.Unpin()
-	y.reclaim(t, y.s)
-	requireFinished(t, y.s)
-}
-
-// TestDoneKnowsWhatIsPutBackLate: a run fails after later ones have ended. A goal waits for
-// what it puts back.
-func TestDoneKnowsWhatIsPutBackLate(t *testing.T) {
-	const n = shard.ResetRun
-	y := newGated(t, 2*n, n)
-	y.leave(t, y.s, y.hs[:n]...)
-	goal := y.s.Goal()
-	y.start(t, n, func() { y.s.Reclaim(y.s) })
-	y.leave(t, y.s, y.hs[n:]...)
-	y.s.Reclaim(y.s)
-	require.Equal(t, n, y.s.Pending())
-	require.Zero(t, y.s.Done(), "the first run has not ended")
-	y.end(false, n)
-	require.Equal(t, n-1, y.s.Pending())
-	require.Less(t, y.s.Done(), goal, "what came first waits again")
-	y.reclaim(t, y.s)
-	requireFinished(t, y.s)
-}
-
-// TestDoneForgetsTheMiddle: slots that were taken from the middle count as gone when those that
-// stood before them have left, although later ones wait.
-func TestDoneForgetsTheMiddle(t *testing.T) {
-	y := newGated(t, 4)
-	young := y.behind(t, false, y.hs[0], y.hs[1])
-	_, _, err := y.s.Claim()
-	require.NoError(t, err)
-	goal := y.s.Goal()
-	young.Unpin()
-	later := y.arena.Domain.Pin()
-	y.remove(t, y.s, y.hs[2])
-	y.s.Reclaim(nil)
-	require.Equal(t, 1, y.s.Pending())
-	require.GreaterOrEqual(t, y.s.Done(), goal, "a later guard delays it")
-	later.Unpin()
+	end := func(v uint64) {
+		close(gates[v])
+		soon(t, ended)
+	}
+	for k := range uint64(shard.RunsMost - 1) {
+		end((k+1)*shard.ResetRun + 1)
+	}
+	require.Zero(t, s.Done(), "the first run has not ended")
+	end(1)
+	r.reclaim(t, s)
+	require.Equal(t, slots, s.Free())
+	require.Equal(t, goal, s.Done())
 }
