@@ -3,7 +3,6 @@
 package dense
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -23,7 +22,6 @@ type scenario struct {
 	capacity, room int // room for that many values; chunks begin with two
 	before         string
 	threads        []string
-	special        func(w *world) // if not nil, makes the run in place of the above
 }
 
 var scenarios = []scenario{
@@ -35,7 +33,9 @@ var scenarios = []scenario{
 		threads: []string{"Create b; Create c", "Create d; Create e", "Create f; Create g"}},
 	{name: "two killers of one value", before: "Create a; Create b; Create c; Refresh",
 		threads: []string{"Kill b; Kill c", "Kill b; Kill c"}},
-	{name: "marks of neighbours and of others", special: markNeighbours},
+	// a and b have neighbouring words of marks, with one word above.
+	{name: "killers of values far apart", room: 80, before: "Create a; " + strings.Repeat("Create c; ", 64) + "Create b; Refresh",
+		threads: []string{"Kill a; Kill b", "Kill b; Kill c"}},
 	{name: "a killer and a reader", before: "Create a; Create b; Refresh",
 		threads: []string{"Kill a", "State a; Get a; State a; Get a; State a; Get a"}},
 	// The others close up, so the slot of a has another position next.
@@ -54,44 +54,10 @@ var scenarios = []scenario{
 		threads: []string{"Refresh", "Refresh"}},
 }
 
-// markNeighbours adds positions to marks, without a store.
-func markNeighbours(w *world) {
-	m := makeMarks(64*64 + 2)
-	added := map[int]int{}
-	for _, positions := range [][]int{{0, 64 * 64, 1}, {1, 64, 0}, {2, 64*64 + 1}} {
-		w.thread(func(t *interleave.Thread) {
-			for _, i := range positions {
-				t.Begin("add")
-				if m.add(i) {
-					added[i]++
-				}
-				t.End()
-			}
-		})
-	}
-	w.r.Finally(func() error {
-		n := 0
-		for i := range m.all {
-			if added[i] != 1 {
-				return fmt.Errorf("%d was new to %d", i, added[i])
-			}
-			n++
-		}
-		if n != 6 || len(added) != 6 {
-			return fmt.Errorf("%d were added, %d are found", len(added), n)
-		}
-		return nil
-	})
-}
-
 // setup makes a run. It counts the runs in which no overlap was noticed, and the others.
 func (s scenario) setup(noticed map[bool]int) interleave.Setup {
 	return func(r *interleave.Run) {
 		w := newWorld(r)
-		if s.special != nil {
-			s.special(w)
-			return
-		}
 		w.begin(Options[val]{Capacity: s.capacity}, s.room)
 		w.do(nil, s.before)
 		for _, text := range s.threads {

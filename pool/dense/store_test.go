@@ -62,7 +62,8 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 }
 
 // TestArrayGrowsBySteps: a store that grows by one value in each phase seldom moves its
-// values to a larger array, and one phase's peak is room for the next.
+// values to a larger array, and one phase's peak is room for the next. It has so many values
+// that marks are far apart.
 func TestArrayGrowsBySteps(t *testing.T) {
 	s := dense.Must[int](nil)
 	steps, has := 0, s.Allocated()
@@ -76,12 +77,18 @@ func TestArrayGrowsBySteps(t *testing.T) {
 	require.LessOrEqual(t, steps, 14, "%d values, twice as many or half as much again each time", has)
 
 	for i := range 30_000 {
-		s.Kill(create(t, s, i))
+		if h := create(t, s, i); i%3000 == 0 {
+			s.Kill(h)
+		}
 	}
-	s.Refresh()
+	created, destroyed := s.Refresh()
+	require.Equal(t, []int{30_000, 10, 39_990}, []int{created, destroyed, s.Len()})
+	require.NoError(t, dense.Check(s))
+	require.NotEmpty(t, written(t, s), "no mark is left")
 	has = s.Allocated()
 	require.GreaterOrEqual(t, has, 40_000)
 	s.Clear()
+	require.NoError(t, dense.Check(s))
 	require.Equal(t, has, s.Allocated())
 }
 

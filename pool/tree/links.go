@@ -50,19 +50,15 @@ type words[T any] struct {
 // encodedLinks is the length of encoded links in bytes.
 const encodedLinks = 5 * 8
 
-// AppendBinary appends the five handles, 40 bytes, little-endian. The stamp is left out,
+// MarshalBinary returns the five handles, 40 bytes, little-endian. The stamp is left out,
 // since it means nothing to another Forest. The error is always nil. It may be called
 // while a Forest changes the links.
-func (w *words[T]) AppendBinary(b []byte) ([]byte, error) {
+func (w *words[T]) MarshalBinary() ([]byte, error) {
+	b := make([]byte, 0, encodedLinks)
 	for _, link := range w.all() {
 		b = binary.LittleEndian.AppendUint64(b, link.Load())
 	}
 	return b, nil
-}
-
-// MarshalBinary returns what AppendBinary appends.
-func (w *words[T]) MarshalBinary() ([]byte, error) {
-	return w.AppendBinary(make([]byte, 0, encodedLinks))
 }
 
 // UnmarshalBinary decodes the output of MarshalBinary. The value must not be shared yet.
