@@ -65,16 +65,15 @@ func (r *Run) record() string {
 			fmt.Fprintf(&b, "      ---- %s\n", e.thread.name)
 		}
 		last = e.thread
-		if e.note != "" {
+		switch {
+		case e.note != "":
 			fmt.Fprintf(&b, "      %-10s %-14s # %s\n", e.thread.name, e.op, e.note)
-			continue
-		}
-		if e.access.op == drains {
+		case e.access.op == drains:
 			fmt.Fprintf(&b, "      %-10s %-14s %-7s %s\n", e.thread.name, "", drains, r.text(e))
-			continue
+		default:
+			step++
+			fmt.Fprintf(&b, "%5d %-10s %-14s %-7s %s\n", step, e.thread.name, e.op, e.access.op, r.text(e))
 		}
-		step++
-		fmt.Fprintf(&b, "%5d %-10s %-14s %-7s %s\n", step, e.thread.name, e.op, e.access.op, r.text(e))
 	}
 	for _, t := range r.threads {
 		if !t.done {

@@ -101,7 +101,7 @@ func (r *Run) execute() {
 		<-ended
 	}
 	if r.err == nil && r.finally != nil {
-		r.end()
+		r.safely("at the end", func() { r.fail(Broken, r.finally()) })
 	}
 }
 
@@ -116,14 +116,14 @@ func (r *Run) drive() {
 	}
 }
 
-// end checks what must hold at the end.
-func (r *Run) end() {
+// safely calls a function of the program's. Its panic is a failure of the program.
+func (r *Run) safely(where string, f func()) {
 	defer func() {
 		if v := recover(); v != nil {
-			r.fail(Panicked, fmt.Errorf("panic at the end: %v\n%s", v, debug.Stack()))
+			r.Panicf("panic %s: %v\n%s", where, v, debug.Stack())
 		}
 	}()
-	r.fail(Broken, r.finally())
+	f()
 }
 
 // grant lets t make its next access.

@@ -3,7 +3,6 @@ package interleave
 import (
 	"fmt"
 	"math"
-	"runtime/debug"
 	"time"
 	"unsafe"
 )
@@ -53,21 +52,11 @@ func (r *Result) ran(setup Setup, run *Run, seed uint64) (failed bool) {
 // start makes one run of the program.
 func start(setup Setup, p picker, tracing bool) *Run {
 	r := &Run{picker: p, maxSteps: DefaultSteps, tracing: tracing}
-	r.prepare(setup)
+	r.safely("in the setup", func() { setup(r) })
 	if r.err == nil {
 		r.execute()
 	}
 	return r
-}
-
-// prepare calls setup. Its panic is a failure of the program.
-func (r *Run) prepare(setup Setup) {
-	defer func() {
-		if v := recover(); v != nil {
-			r.fail(Panicked, fmt.Errorf("panic in the setup: %v\n%s", v, debug.Stack()))
-		}
-	}()
-	setup(r)
 }
 
 // Search runs the program under every schedule with at most bound preemptions, those with
