@@ -4,7 +4,6 @@ package explore_test
 
 import (
 	"context"
-	"math"
 	"runtime"
 	"slices"
 
@@ -42,40 +41,33 @@ var (
 	table = verbs.Table[val]()
 )
 
-// call returns a call of a verb, and its frame. In its callback, if it has one, or at the
-// first value of its loop it does inner, if that is not nil.
-func (a *actor) call(name string, inner func(), hs ...Handle[val]) (*verbs.Call[val], *frame) {
-	f := &frame{a: a, inner: inner}
-	c := &verbs.Call[val]{Verb: table.Named(name), Judge: a, Kind: vals, Pool: subject{a.p}, Handles: hs, State: f}
+// call returns a call of a verb. In its callback, if it has one, or at the first value of its
+// loop it does inner, if that is not nil.
+func (a *actor) call(name string, inner func(), hs ...Handle[val]) *verbs.Call[val] {
+	c := &verbs.Call[val]{Verb: table.Named(name), Judge: a, Kind: vals, Pool: subject{a.p}, Handles: hs, State: &frame{a: a, inner: inner}}
 	if c.Needs&verbs.Any != 0 && a.k != nil {
 		c.Via = a.k.w
 	}
-	return c, f
+	return c
 }
 
-// at calls a verb that takes handles or nothing.
-func (a *actor) at(name string, inner func(), hs ...Handle[val]) *frame {
-	c, f := a.call(name, inner, hs...)
+// inserts makes a call, and returns the handle that it inserted, or 0.
+func inserts(c *verbs.Call[val]) Handle[val] {
 	c.Do()
-	return f
+	return append(frameOf(c).inserted, 0)[0]
 }
 
-// one calls a verb that inserts a value, and returns its handle, or 0.
-func (a *actor) one(name string, inner func()) Handle[val] {
-	return append(a.at(name, inner).inserted, 0)[0]
+// at calls a verb that takes handles or nothing. It returns the handle that it inserted, or 0.
+func (a *actor) at(name string, inner func(), hs ...Handle[val]) Handle[val] {
+	return inserts(a.call(name, inner, hs...))
 }
 
-func (a *actor) insert() Handle[val] { return a.one("Insert", nil) }
-
-// insertWaits inserts a value when there is a slot, however long that takes.
-func (a *actor) insertWaits() Handle[val] {
-	c, f := a.call("InsertWait", nil)
-	c.Context = a.patient(math.MaxInt)
-	c.Do()
-	return append(f.inserted, 0)[0]
+// waits is at for a verb that waits, until others had so many turns.
+func (a *actor) waits(name string, turns int) Handle[val] {
+	c := a.call(name, nil)
+	c.Context = a.patient(turns)
+	return inserts(c)
 }
-
-func (a *actor) get(h Handle[val]) { a.at("Get", nil, h) }
 
 // do does what is no verb, as an operation with this name.
 func (a *actor) do(op string, f func()) {
@@ -87,7 +79,7 @@ func (a *actor) do(op string, f func()) {
 // reserve opens a reservation, or returns nil. What it makes stays in w.reserved, so that the
 // collector drops no block in the middle of a run.
 func (a *actor) reserve() *Reservation[val] {
-	c, _ := a.call("Reserve", nil)
+	c := a.call("Reserve", nil)
 	c.Do()
 	r := c.Open
 	if r == nil {
@@ -111,25 +103,18 @@ func (a *actor) commit(r *Reservation[val]) Handle[val] {
 	if !isOpen(r) {
 		return 0
 	}
-	c, f := a.call("Commit", nil)
+	c := a.call("Commit", nil)
 	c.Open = r
-	c.Do()
-	return f.inserted[0]
+	return inserts(c)
 }
 
-// hold holds h, if it is live. What it holds is watched.
-func (a *actor) hold(h Handle[val]) *reader {
-	if h == 0 {
-		return nil
+// opens calls a verb that opens a guard, or a Ref of a handle that is live. What that sees is
+// watched.
+func (a *actor) opens(name string, hs ...Handle[val]) *reader {
+	from, c := a.clock, a.call(name, nil, hs...)
+	if !slices.Contains(hs, 0) {
+		c.Do()
 	}
-	c, _ := a.call("Hold", nil, h)
-	return a.opens(c)
-}
-
-// opens makes a call that opens a guard, or a Ref if it can.
-func (a *actor) opens(c *verbs.Call[val]) *reader {
-	from := a.clock
-	c.Do()
 	if c.Hold == nil {
 		return nil
 	}
@@ -147,19 +132,9 @@ func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {
 	a.do("Cancel", func() { how(r) })
 }
 
-// removeAt removes h, which lives, into the limbo of shard k.
-func (a *actor) removeAt(k int, h Handle[val]) {
-	before := knew{h, a.begin(h), false}
-	a.enter("Remove").removing(h)
-	ok := Arena(a.p).RemoveAt(k, uint64(h))
-	a.leave()
-	a.ended(before, ok)
-}
-
-// pin pins a guard and looks at h, if that is not zero. What it sees is watched.
+// pin pins a guard and looks at h, if that is not zero.
 func (a *actor) pin(h Handle[val]) *reader {
-	c, _ := a.call("Pin", nil)
-	rd := a.opens(c)
+	rd := a.opens("Pin")
 	if h != 0 {
 		a.under("Guard.Get", rd, nil, h)
 	}
@@ -171,7 +146,7 @@ func (a *actor) under(name string, rd *reader, inner func(), hs ...Handle[val]) 
 	if !slices.Contains(a.watched, rd) || rd.Ref != nil {
 		return
 	}
-	c, _ := a.call(name, inner, hs...)
+	c := a.call(name, inner, hs...)
 	c.Hold = rd.Hold
 	if c.Needs&verbs.Loops != 0 {
 		rd.loops++
@@ -189,7 +164,7 @@ func (a *actor) unpin(rd *reader) {
 	if rd.Ref != nil {
 		unwatch() // the slot may be reused before Release returns
 	}
-	c, _ := a.call("Unpin", nil)
+	c := a.call("Unpin", nil)
 	c.Hold = rd.Hold
 	c.Do()
 	unwatch()

@@ -223,7 +223,7 @@ func (w *world) finally() error {
 		room := int(Arena(w.p).Capacity) - w.p.Len()
 		w.roomy = false
 		for i := 0; ; i++ {
-			if a.insert() == 0 {
+			if a.at("Insert", nil) == 0 {
 				if i != room {
 					return fmt.Errorf("the pool takes %d values more; want %d", i, room)
 				}

@@ -140,6 +140,9 @@ func (p *parser) op() op {
 	for _, word := range words[1:] {
 		o.take(word)
 	}
+	if o.g == none && o.has("g") || o.r == none && o.has("r") {
+		panic(o.name + " lacks a variable")
+	}
 	if len(p.tokens) > 0 && p.tokens[0] == "{" {
 		p.tokens = p.tokens[1:]
 		o.calls, o.inner = true, p.ops()

@@ -3,6 +3,7 @@
 package explore_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"reflect"
@@ -77,21 +78,15 @@ func (s *settings) String() (text string) {
 func (s *settings) options() (o Options[val], shift uint32) {
 	o = Options[val]{
 		Capacity: s.Capacity, Shards: max(s.Shards, 1), MaxLimbo: s.MaxLimbo, Preallocate: s.Preallocate,
-		Origin: 101,
+		Origin: uint32(cmp.Or(s.Origin, 101)),
 	}
 	if s.FIFO {
 		o.Reuse = FIFO
 	}
-	switch {
-	case s.Lives > 0:
+	if s.Lives > 0 {
 		o.Origin = uint32(shard.LastGeneration - 2*(s.Lives-1))
-	case s.Origin > 0:
-		o.Origin = uint32(s.Origin)
 	}
-	if s.Page == 0 {
-		return o, 1
-	}
-	return o, uint32(bits.TrailingZeros(uint(s.Page)))
+	return o, uint32(bits.TrailingZeros(uint(cmp.Or(s.Page, 2))))
 }
 
 // setup builds the state of a run of p.

@@ -4,6 +4,7 @@ package explore_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,12 +34,12 @@ type verb struct {
 
 func (v *verb) has(letters string) bool { return strings.ContainsAny(v.takes, letters) }
 
-// vars are the variables of a program.
+// vars are the variables of a program. The last one of each kind is set and never used.
 type vars struct {
-	h  [variables]Handle[val]
-	g  [variables]*reader
-	r  [variables]*Reservation[val]
-	wk [variables]*actor
+	h  [variables + 1]Handle[val]
+	g  [variables + 1]*reader
+	r  [variables + 1]*Reservation[val]
+	wk [variables + 1]*actor
 }
 
 // variables is how many there are of each kind, at most.
@@ -58,7 +59,7 @@ type op struct {
 	inner []op
 }
 
-const none = -1
+const none = variables
 
 func newOp(v *verb) op { return op{verb: v, by: none, to: none, g: none, r: none, into: none} }
 
@@ -114,25 +115,21 @@ func makeVerbs() []verb {
 
 		{usual, "Insert", "a>", func(v *vars, a *actor, o *op) {
 			for i := range max(o.n, 1) {
-				o.made(v, i, a.insert())
+				v.h[min(o.to+i, none)] = a.at("Insert", nil)
 			}
 		}},
-		{0, "insertWaits", ">", func(v *vars, a *actor, o *op) { o.made(v, 0, a.insertWaits()) }},
-		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) {
-			c, _ := a.call("Synchronize", nil)
-			c.Context = a.patient(max(o.n, 1))
-			c.Do()
-		}},
+		{0, "insertWaits", ">", func(v *vars, a *actor, o *op) { v.h[o.to] = a.waits("InsertWait", math.MaxInt) }},
+		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.waits("Synchronize", max(o.n, 1)) }},
 		{2, "WriteTo", "", func(v *vars, a *actor, o *op) { a.snapshot() }},
 
-		{usual, "Pin", "ahG", func(v *vars, a *actor, o *op) { o.opened(v, a.pin(o.handle(v))) }},
-		{4, "Hold", "hG", func(v *vars, a *actor, o *op) { o.opened(v, a.hold(o.handle(v))) }},
+		{usual, "Pin", "ahG", func(v *vars, a *actor, o *op) { v.g[o.into] = a.pin(o.handle(v)) }},
+		{4, "Hold", "hG", func(v *vars, a *actor, o *op) { v.g[o.into] = a.opens("Hold", o.handle(v)) }},
 		{0, "Read", "h", func(v *vars, a *actor, o *op) { a.unpin(a.pin(o.handle(v))) }},
 		{2, "Scan", "", func(v *vars, a *actor, o *op) { a.do("Scan", func() { Domain(a.p).Scan() }) }},
 		{8, "Unpin", "g", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 
-		{4, "Reserve", "R", func(v *vars, a *actor, o *op) { o.reserved(v, a.reserve()) }},
-		{3, "Commit", "r>", func(v *vars, a *actor, o *op) { o.made(v, 0, a.commit(v.r[o.r])) }},
+		{4, "Reserve", "R", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserve() }},
+		{3, "Commit", "r>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.commit(v.r[o.r]) }},
 		{2, "Cancel", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], (*Reservation[val]).Cancel) }},
 		{2, "drop", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], DropReservation[val]) }},
 
@@ -142,8 +139,12 @@ func makeVerbs() []verb {
 		{1, "dropWorker", "w", func(v *vars, a *actor, o *op) { a.drop() }},
 
 		{0, "RemoveAt", "nh", func(v *vars, a *actor, o *op) {
-			for _, h := range o.handles(v) {
-				a.removeAt(o.n, h)
+			for _, h := range o.handles(v) { // which live
+				before := knew{h, a.begin(h), false}
+				a.enter("Remove").removing(h)
+				ok := Arena(a.p).RemoveAt(o.n, uint64(h)) // into the limbo of this shard
+				a.leave()
+				a.ended(before, ok)
 			}
 		}},
 		{0, "LetGo", "", func(v *vars, a *actor, o *op) { a.do("sentinel", Arena(a.p).LetGo) }},
@@ -184,13 +185,10 @@ func simple(name string, needs verbs.Needs) verb {
 		panic(name + " needs an entry in verbList")
 	}
 	call := func(v *vars, a *actor, o *op, hs ...Handle[val]) {
-		switch {
-		case needs&verbs.Inserts != 0:
-			o.made(v, 0, a.one(name, o.f(v, a)))
-		case needs&verbs.Guard != 0:
+		if needs&verbs.Guard != 0 {
 			a.under(name, v.g[o.g], o.f(v, a), hs...)
-		default:
-			a.at(name, o.f(v, a), hs...)
+		} else {
+			v.h[o.to] = a.at(name, o.f(v, a), hs...)
 		}
 	}
 	v.run = func(v *vars, a *actor, o *op) {
@@ -254,25 +252,6 @@ func (o *op) handles(v *vars) (hs []Handle[val]) {
 		hs = append(hs, n.of(v))
 	}
 	return hs
-}
-
-// made, opened and reserved set o's variable, if it has one, to what it made.
-func (o *op) made(v *vars, i int, h Handle[val]) {
-	if o.to != none {
-		v.h[o.to+i] = h
-	}
-}
-
-func (o *op) opened(v *vars, rd *reader) {
-	if o.into != none {
-		v.g[o.into] = rd
-	}
-}
-
-func (o *op) reserved(v *vars, r *Reservation[val]) {
-	if o.into != none {
-		v.r[o.into] = r
-	}
 }
 
 // String returns o as parser reads it.

@@ -122,7 +122,7 @@ func (w *world) thread(s int, body func(a *actor)) {
 
 // worker opens a Worker.
 func (a *actor) worker() *actor {
-	c, _ := a.call("Open", nil)
+	c := a.call("Open", nil)
 	c.Do()
 	k := &keeper{w: c.Opened}
 	a.workers = append(a.workers, k)
