@@ -186,7 +186,8 @@ type Thread struct {
 	name string
 	hint uint32
 
-	*coroutine
+	resume func() (struct{}, bool)
+	yield  func(struct{}) bool
 
 	next   access // its next access
 	made   Op     // its last access
@@ -203,43 +204,13 @@ type Thread struct {
 // Go adds a thread to the run. hint replaces the hash of its goroutine.
 func (r *Run) Go(name string, hint uint32, body func(t *Thread)) {
 	t := &Thread{run: r, id: len(r.threads), name: name, hint: hint}
-	t.coroutine = newCoroutine(func() {
+	t.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
+		t.yield = yield
 		defer t.end()
 		defer Drain() // also when body exits
 		body(t)
 	})
 	r.threads = append(r.threads, t)
-}
-
-// coroutine runs one function after the other. It is reused because runs are short and its
-// stack has grown.
-type coroutine struct {
-	resume func() (struct{}, bool)
-	yield  func(struct{}) bool
-	f      func() // its next function
-}
-
-// idle has the coroutines whose function has ended.
-var idle []*coroutine
-
-// newCoroutine returns one that runs f when it is resumed.
-func newCoroutine(f func()) *coroutine {
-	if n := len(idle); n > 0 {
-		c := idle[n-1]
-		idle, c.f = idle[:n-1], f
-		return c
-	}
-	c := &coroutine{f: f}
-	c.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
-		c.yield = yield
-		for {
-			c.f()
-			c.f = nil
-			idle = append(idle, c)
-			yield(struct{}{})
-		}
-	})
-	return c
 }
 
 // end ends the thread's last step.
