@@ -208,8 +208,8 @@ func TestStormFindsWrongPools(t *testing.T) {
 			}
 			found := false
 			for round := 0; round < 200 && !found; round++ {
-				p := pool.Must(&storm.Options{Capacity: set.Capacity, Shards: set.Shards})
-				w := storm.WorldOf(t, set, wrong(p), storm.Plains)
+				w := storm.Raise(t, set, storm.Plains, nil)
+				w.Pool = wrong(w.Pool)
 				w.Crew(set, (*storm.Actor[storm.Plain]).Step)
 				err := w.Try(50*time.Millisecond, nil)
 				found = err != nil && strings.Contains(err.Error(), finding)

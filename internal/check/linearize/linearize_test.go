@@ -56,8 +56,8 @@ const fewLives = shard.LastGeneration - 2*(4-1)
 // run makes a history of a storm on a pool. It also returns the storm's world and error.
 func run(t *testing.T, set storm.Setup, wrap func(subject) subject) (*history, *storm.World[value], error) {
 	set.Hands, set.Slots = 8, 1<<12
-	p := storm.Raise[value](t, set, storm.Bulkies, nil).Pool
-	w := storm.WorldOf(t, set, wrap(p), storm.Bulkies)
+	w := storm.Raise[value](t, set, storm.Bulkies, nil)
+	w.Pool = wrap(w.Pool)
 	h := newHistory()
 	w.Judge = h.recorder(w)
 	w.Crew(set, h.step)

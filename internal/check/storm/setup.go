@@ -1,6 +1,7 @@
 package storm
 
 import (
+	"cmp"
 	"runtime"
 	"testing"
 
@@ -27,7 +28,7 @@ type Setup struct {
 	Procs   int  // GOMAXPROCS; 0: unchanged. With more than there are processors, the system preempts anywhere
 }
 
-// Raise returns the world that set describes.
+// Raise returns the world that set describes. A test may put a wrapper around its Pool.
 func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[T] {
 	t.Helper()
 	o := set.Options
@@ -36,31 +37,18 @@ func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[
 		MaxLimbo: o.MaxLimbo, Shards: o.Shards, Origin: o.Origin, Reset: reset,
 	})
 	require.NoError(t, err)
-	return WorldOf(t, set, p, kind)
-}
-
-// WorldOf returns the world of a pool that set describes.
-func WorldOf[T any](t testing.TB, set Setup, p verbs.Subject[T], kind Kind[T]) *World[T] {
-	t.Helper()
-	slots := max(set.Slots, set.Capacity)
-	if slots == 0 {
-		slots = 1 << 16
-	}
 	if set.Procs > 0 {
 		old := runtime.GOMAXPROCS(set.Procs)
 		t.Cleanup(func() { runtime.GOMAXPROCS(old) })
 	}
-	shown := set.Shown
-	if shown == 0 {
-		shown = 4
-	}
+	slots := cmp.Or(max(set.Slots, set.Capacity), 1<<16)
 	w := &World[T]{
 		Storm: New(t),
 		Pool:  p,
 		Kind:  kind,
 		verbs: verbs.Table[T](),
 		lives: make([]atomic.Uint32, slots),
-		board: make([]atomic.Pointer[Ticket[T]], shown),
+		board: make([]atomic.Pointer[Ticket[T]], cmp.Or(set.Shown, 4)),
 		pins:  make(chan *pinned[T], 4),
 		dead:  make(chan *Ticket[T], 1<<12),
 
