@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"coatcheck/internal/atom"
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
@@ -129,7 +130,12 @@ func (a *actor) GivenUp(_ *verbs.Call[val], h Handle[val]) {
 // know of it, because a word that tells would leave the buffer later.
 func (a *actor) known(h Handle[val]) *life {
 	e := a.find(h)
-	if e != nil && interleave.Pending(unsafe.Pointer(&shard.At[val](a.names.table(), h.Index()).Word)) {
+	if e == nil {
+		return nil
+	}
+	var word *atom.Uint64
+	interleave.Unseen(func() { word = &Slot(a.p, h.Index()).Word })
+	if interleave.Pending(unsafe.Pointer(word)) {
 		return nil
 	}
 	return e

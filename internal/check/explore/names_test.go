@@ -10,7 +10,6 @@ import (
 
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
-	"coatcheck/internal/check/interleave"
 	. "coatcheck/pool"
 	"coatcheck/shard"
 )
@@ -29,17 +28,6 @@ type region struct {
 	id         uint64
 	name       string
 	element    reflect.Type // what it is an array of
-}
-
-func (ns *names) init(p *Pool[val]) {
-	ns.p = p
-	ns.find()
-}
-
-// table returns the pages, unseen by the run.
-func (ns *names) table() (t *shard.PageTable) {
-	interleave.Unseen(func() { t = Arena(ns.p).Table.Pages() })
-	return t
 }
 
 // find finds the pool's memory, as far as it is allocated.

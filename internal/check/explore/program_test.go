@@ -105,7 +105,6 @@ func (p *program) setup(r *interleave.Run) {
 	CopyWithoutPin(p.Copying)
 	if p.Cells > 0 {
 		Domain(w.p).Init(p.Cells)
-		w.names.find()
 	}
 	run(v, a, p.prepare)
 	w.roomy = p.Roomy

@@ -262,12 +262,9 @@ func (o *op) String() string {
 		fmt.Fprintf(&b, "h%d..%d = ", o.to, o.to+o.n-1)
 	case o.to != none:
 		fmt.Fprintf(&b, "h%d = ", o.to)
-	case o.into != none && o.has("G"):
-		fmt.Fprintf(&b, "g%d = ", o.into)
-	case o.into != none && o.has("R"):
-		fmt.Fprintf(&b, "r%d = ", o.into)
 	case o.into != none:
-		fmt.Fprintf(&b, "w%d = ", o.into)
+		makes := o.takes[strings.IndexAny(o.takes, "GRW"):][:1]
+		fmt.Fprintf(&b, "%s%d = ", strings.ToLower(makes), o.into)
 	}
 	if o.by != none {
 		fmt.Fprintf(&b, "w%d.", o.by)

@@ -102,7 +102,7 @@ func (w *world) pool(shift uint32, o Options[val]) *actor {
 	w.scanned = Domain(p).Scanned()
 	w.r.Check(w.check)
 	w.r.Finally(w.finally)
-	w.names.init(p)
+	w.names.p = p
 	w.r.Key(w.names.key)
 	w.r.Describe(w.names.name)
 	return &actor{w, nil, nil}
