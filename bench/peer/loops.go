@@ -78,13 +78,19 @@ func loops[N any](t *task[N], load func(*N) N, swap func(*N, N) N, verbs func(lo
 				return o
 			})
 		case find:
-			return verbs(func(_ putter[N], look looker[N], _ dropper[N]) outcome {
-				found, ok := look(names[0])
-				return outcome{sum: found, failed: missed(ok)}
+			return verbs(func(_ putter[N], look looker[N], _ dropper[N]) (o outcome) {
+				ok := false
+				if o.sum, ok = look(names[0]); !ok {
+					o.failed++
+				}
+				return o
 			})
 		case lose:
-			return verbs(func(_ putter[N], _ looker[N], drop dropper[N]) outcome {
-				return outcome{failed: missed(drop(names[0]))}
+			return verbs(func(_ putter[N], _ looker[N], drop dropper[N]) (o outcome) {
+				if !drop(names[0]) {
+					o.failed++
+				}
+				return o
 			})
 		case empty:
 			return verbs(func(_ putter[N], look looker[N], drop dropper[N]) (o outcome) {
@@ -157,12 +163,4 @@ func read[N any](names []N, picks []uint32, look func(N) (uint64, bool)) (sum ui
 		sum += id
 	}
 	return sum
-}
-
-// missed returns 0 for true and 1 for false.
-func missed(ok bool) int {
-	if ok {
-		return 0
-	}
-	return 1
 }

@@ -30,10 +30,11 @@ func mixing(reads, goroutines int, env suite.Env) rules {
 	live := sizesOf(env, 10_000)[0]
 	params := []suite.Param{value[peer.Rest16](), number("reads", reads)}
 	return rules{params: params, live: live, goroutines: goroutines, words: true, plan: func(sessions []peer.Session) (j job) {
-		m := &mixers{shared: sessions[0].Names(live)}
-		sessions[0].Fill(m.shared, base(len(sessions)))
+		var all []*mixer
+		shared := sessions[0].Names(live)
+		sessions[0].Fill(shared, base(len(sessions)))
 		for g, s := range sessions {
-			w := &mixer{session: s, shared: m.shared, first: base(g), next: base(g)}
+			w := &mixer{session: s, shared: shared, first: base(g), next: base(g)}
 			w.ops.all = draw(g, 1<<16, live)
 			writes := draw(1<<16+g, len(w.ops.all), 100)
 			for i, place := range w.ops.all {
@@ -42,31 +43,26 @@ func mixing(reads, goroutines int, env suite.Env) rules {
 					w.ops.all[i] |= 1
 				}
 			}
-			m.all = append(m.all, w)
+			all = append(all, w)
 			j.works = append(j.works, w.work)
 		}
-		j.checks, j.left = []func() error{m.check}, live
+		j.checks, j.left = []func() error{func() error { return mixed(all) }}, live
 		return j
 	}}
 }
 
-type mixers struct {
-	all    []*mixer
-	shared peer.Names
-}
-
-// check looks up the value in each place after the last operation. Its identity tells
-// which operation of which mixer stored it, and that must be a replacement in that place.
-func (m *mixers) check() error {
-	for place := range m.shared.Len() {
-		id, ok := m.all[0].session.Look(m.shared, place)
+// mixed looks up the value in each place after the last operation. Its identity tells which
+// operation of which mixer stored it, and that must be a replacement in that place.
+func mixed(all []*mixer) error {
+	for place := range all[0].shared.Len() {
+		id, ok := all[0].session.Look(all[0].shared, place)
 		if !ok {
 			return fmt.Errorf("the name in place %d is stale", place)
 		}
-		if id == base(len(m.all))+uint64(place) {
+		if id == base(len(all))+uint64(place) {
 			continue
 		}
-		if g := id/base(0) - 1; g >= uint64(len(m.all)) || !m.all[g].stored(id, place) {
+		if g := id/base(0) - 1; g >= uint64(len(all)) || !all[g].stored(id, place) {
 			return fmt.Errorf("place %d has value %#x, which was not stored there", place, id)
 		}
 	}
