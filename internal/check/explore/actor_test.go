@@ -54,7 +54,7 @@ func (a *actor) call(name string, inner func(), hs ...Handle[val]) *verbs.Call[v
 // inserts makes a call, and returns the handle that it inserted, or 0.
 func inserts(c *verbs.Call[val]) Handle[val] {
 	c.Do()
-	return append(frameOf(c).inserted, 0)[0]
+	return frameOf(c).inserted
 }
 
 // at calls a verb that takes handles or nothing. It returns the handle that it inserted, or 0.

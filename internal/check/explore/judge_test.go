@@ -118,7 +118,7 @@ func (a *actor) Shown(c *verbs.Call[val], h Handle[val], _ *val) { frameOf(c).sh
 func (a *actor) Inserted(c *verbs.Call[val], h Handle[val], stamp uint64) {
 	a.t.Notef("inserted %v", h)
 	a.issued(h, stamp)
-	frameOf(c).inserted = append(frameOf(c).inserted, h)
+	frameOf(c).inserted = h
 }
 
 func (a *actor) GivenUp(_ *verbs.Call[val], h Handle[val]) {

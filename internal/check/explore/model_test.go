@@ -38,7 +38,7 @@ type frame struct {
 	last     *life         // that DeleteFunc is to remove
 	sweeps   bool
 	shown    Handle[val] // its constructor was told
-	inserted []Handle[val]
+	inserted Handle[val]
 	ok       bool // it removed a value
 }
 

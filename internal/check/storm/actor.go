@@ -91,41 +91,26 @@ func (a *Actor[T]) nested() {
 func (a *Actor[T]) Insert() *Ticket[T] {
 	c := a.draw(verbs.Inserts, 0, nil)
 	c.Do()
-	it := c.State.(*about[T])
 	if c.Open != nil {
-		it = a.settle(c.Open)
+		return a.settle(c.Open)
 	}
-	var last *Ticket[T]
-	for _, t := range it.fresh {
-		if last != nil {
-			a.Show(last)
-		}
-		last = t
-	}
-	return last
+	return c.State.(*about[T]).fresh
 }
 
 // settle ends a Reservation by one of the verbs, or drops it.
-func (a *Actor[T]) settle(r *pool.Reservation[T]) *about[T] {
+func (a *Actor[T]) settle(r *pool.Reservation[T]) *Ticket[T] {
 	a.nested()
 	if a.Chance(64) {
 		a.release(r.Handle())
 		a.Did(Burned, 1)
 		runtime.KeepAlive(r)
 		runtime.GC() // until the finalizer runs, a tiny pool has no other slot
-		return new(about[T])
+		return nil
 	}
 	c := a.draw(verbs.Reservation, 0, nil)
 	c.Open = r
 	c.Do()
-	return c.State.(*about[T])
-}
-
-// Show puts t on the board, and removes the value of the ticket that it replaces.
-func (a *Actor[T]) Show(t *Ticket[T]) {
-	if old := a.place().Swap(t); old != nil {
-		a.Remove(old)
-	}
+	return c.State.(*about[T]).fresh
 }
 
 // place returns a place on the board.
@@ -133,6 +118,13 @@ func (a *Actor[T]) place() *atomic.Pointer[Ticket[T]] { return &a.w.board[a.IntN
 
 // Remove removes t's value by one of the verbs, unless another goroutine does first.
 func (a *Actor[T]) Remove(t *Ticket[T]) { a.draw(verbs.Removes, 0, t).Do() }
+
+// discard is Remove for a ticket from the board, or nil.
+func (a *Actor[T]) discard(t *Ticket[T]) {
+	if t != nil {
+		a.Remove(t)
+	}
+}
 
 // bury records a handle that must never be live again.
 func (a *Actor[T]) bury(t *Ticket[T]) {
@@ -261,9 +253,7 @@ func (a *Actor[T]) lapse(k *pinned[T]) {
 // it back with the next insertions.
 func (a *Actor[T]) Ebb() {
 	for i := range a.w.board {
-		if t := a.w.board[i].Swap(nil); t != nil {
-			a.Remove(t)
-		}
+		a.discard(a.w.board[i].Swap(nil))
 	}
 	a.named("Trim", nil).Do()
 	if a.Chance(8) {
@@ -285,16 +275,12 @@ func (a *Actor[T]) Write() {
 	switch a.IntN(8) {
 	default:
 		if t := a.Insert(); t != nil {
-			a.Show(t)
+			a.discard(a.place().Swap(t))
 		}
 	case 5, 6:
-		if t := a.place().Swap(nil); t != nil {
-			a.Remove(t)
-		}
+		a.discard(a.place().Swap(nil))
 	case 7: // beside others that may remove it
-		if t := a.place().Load(); t != nil {
-			a.Remove(t)
-		}
+		a.discard(a.place().Load())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 type about[T any] struct {
 	t     *Ticket[T] // of the handle that is passed, or nil
 	dead  bool       // t must be refused
-	fresh []*Ticket[T]
+	fresh *Ticket[T] // of the value that it inserted
 }
 
 // NewNumber returns a stamp.
@@ -96,8 +96,7 @@ func (a *Actor[T]) Inserted(c *call[T], h pool.Handle[T], stamp uint64) {
 		a.claim(h)
 	}
 	a.Did(Inserted, 1)
-	it := c.State.(*about[T])
-	it.fresh = append(it.fresh, &Ticket[T]{H: h, stamp: stamp})
+	c.State.(*about[T]).fresh = &Ticket[T]{H: h, stamp: stamp}
 }
 
 // GivenUp records a handle that must never be live.

@@ -2,6 +2,7 @@ package storm
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 
@@ -43,7 +44,7 @@ func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[
 	}
 	slots := cmp.Or(max(set.Slots, set.Capacity), 1<<16)
 	w := &World[T]{
-		Storm: New(t),
+		Storm: &Storm{t: t, seed: cmp.Or(*seedFlag, rand.Uint64()), start: make(chan struct{})},
 		Pool:  p,
 		Kind:  kind,
 		verbs: verbs.Table[T](),

@@ -63,15 +63,6 @@ type Storm struct {
 	wg     sync.WaitGroup
 }
 
-// New returns a storm that reports to t.
-func New(t testing.TB) *Storm {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	return &Storm{t: t, seed: seed, start: make(chan struct{})}
-}
-
 // Hand is one goroutine of a storm.
 type Hand struct {
 	*rand.Rand

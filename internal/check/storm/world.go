@@ -129,9 +129,7 @@ func (w *World[T]) Finish() {
 		a.lapse(g)
 	}
 	for i := range w.board {
-		if t := w.board[i].Swap(nil); t != nil {
-			a.Remove(t)
-		}
+		a.discard(w.board[i].Swap(nil))
 	}
 	if n := w.Pool.Clear(); n > 0 && w.owners != nil {
 		w.Failf("%d values were live that no goroutine knew of", n)

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"cmp"
 	"flag"
 	"math/rand/v2"
 	"testing"
@@ -11,10 +12,7 @@ var seedFlag = flag.Uint64("seed", 0, "seed of generated tests; 0 draws one")
 
 // Seed returns a seed, which a failure prints.
 func Seed(t testing.TB) uint64 {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
+	seed := cmp.Or(*seedFlag, rand.Uint64())
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("repeat with -seed %d", seed)
