@@ -39,10 +39,7 @@ func (r *Result) Add(o Result) {
 
 // ran counts a run, and reports whether it failed.
 func (r *Result) ran(setup Setup, run *Run, seed uint64) (failed bool) {
-	r.Runs++
-	r.AllRuns++
-	r.Steps = max(r.Steps, run.steps)
-	r.Switches += run.inside
+	r.Add(Result{Runs: 1, AllRuns: 1, Steps: run.steps, Switches: run.inside})
 	if run.err != nil {
 		r.Failure = failure(setup, run, r.AllRuns, seed)
 	}
