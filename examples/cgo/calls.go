@@ -10,21 +10,15 @@ package main
 extern uint64_t valueOf(int side, uintptr_t name);
 extern uintptr_t renewed(int side, uintptr_t name);
 
-// look calls back for n of the names, from at on, and sums the results.
-static uint64_t look(int side, const uintptr_t *names, size_t count, size_t at, size_t n) {
+// call calls back for n of the names, from at on, which renews them or looks them up. It
+// returns the sum of the values, or the number of new names.
+static uint64_t call(int side, int renew, uintptr_t *names, size_t count, size_t at, size_t n) {
 	uint64_t sum = 0;
 	while (n-- > 0) {
-		sum += valueOf(side, names[at]);
+		sum += renew ? (names[at] = renewed(side, names[at])) != 0 : valueOf(side, names[at]);
 		if (++at == count) at = 0;
 	}
 	return sum;
-}
-
-static void replace(int side, uintptr_t *names, size_t count, size_t at, size_t n) {
-	while (n-- > 0) {
-		names[at] = renewed(side, names[at]);
-		if (++at == count) at = 0;
-	}
 }
 */
 import "C"
@@ -122,29 +116,19 @@ func (s side) end(parts []*names) {
 	}
 }
 
-// look and replace return works whose operations are calls from C, n on each goroutine.
-func (s side) look(parts []*names) rounds.Work {
-	return together(parts, func(p *names, n int) {
-		if sum := C.look(s.number, &p.words[0], C.size_t(len(p.words)), C.size_t(p.at), C.size_t(n)); sum != C.uint64_t(n) {
-			panic(fmt.Sprintf("%s: %d look-ups found %d values", s.name, n, sum))
-		}
-	})
-}
-
-func (s side) replace(parts []*names) rounds.Work {
-	return together(parts, func(p *names, n int) {
-		C.replace(s.number, &p.words[0], C.size_t(len(p.words)), C.size_t(p.at), C.size_t(n))
-	})
-}
-
-func together(parts []*names, do func(p *names, n int)) rounds.Work {
+// calls returns a work whose operations are calls from C, n on each goroutine: with renew they
+// replace a name, and otherwise they look it up.
+func (s side) calls(parts []*names, renew C.int) rounds.Work {
 	return func(n int) {
 		var wg sync.WaitGroup
 		for _, p := range parts {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				do(p, n)
+				sum := C.call(s.number, renew, &p.words[0], C.size_t(len(p.words)), C.size_t(p.at), C.size_t(n))
+				if sum != C.uint64_t(n) { // all values are 1
+					panic(fmt.Sprintf("%s: %d calls found %d", s.name, n, sum))
+				}
 				p.at = (p.at + n) % len(p.words)
 			}()
 		}

@@ -60,7 +60,7 @@ func timesOf(most, live, goroutines int) (looks, replaces [][]float64) {
 	for _, s := range sides {
 		parts := s.hand(live, goroutines)
 		defer s.end(parts)
-		look, replace = append(look, s.look(parts)), append(replace, s.replace(parts))
+		look, replace = append(look, s.calls(parts, 0)), append(replace, s.calls(parts, 1))
 	}
 	const length = time.Millisecond
 	return rounds.Times(most, length, look...), rounds.Times(most, length, replace...)

@@ -16,13 +16,6 @@ import (
 	"coatcheck/internal/check/turns"
 )
 
-// quartiles returns the quartiles of xs.
-func quartiles(xs []float64) (low, median, high float64) {
-	sorted := slices.Sorted(slices.Values(xs))
-	at := func(part float64) float64 { return sorted[int(part*float64(len(sorted)-1)+0.5)] }
-	return at(0.25), at(0.5), at(0.75)
-}
-
 // Ratios returns the quartiles of the ratios of two contestants in each round, rounded as
 // Ratio prints them.
 func Ratios(of, to []float64) (low, median, high float64) {
@@ -30,7 +23,9 @@ func Ratios(of, to []float64) (low, median, high float64) {
 	for i := range of {
 		ratios[i] = math.Round(100*of[i]/to[i]) / 100
 	}
-	return quartiles(ratios)
+	slices.Sort(ratios)
+	at := func(part float64) float64 { return ratios[int(part*float64(len(ratios)-1)+0.5)] }
+	return at(0.25), at(0.5), at(0.75)
 }
 
 // Ratio formats the median of the ratios, and the quartiles if there are several rounds.
