@@ -50,7 +50,7 @@ func (l *loop) register(op, fd int, word uint64, events uint32) error {
 }
 
 // run handles events until the server wakes the loop.
-func (l *loop) run() {
+func (l *loop) run() error {
 	timeout := -1
 	for !l.stopped {
 		n := l.wait(timeout)
@@ -61,6 +61,7 @@ func (l *loop) run() {
 		}
 		l.handle(l.events[:n])
 	}
+	return nil
 }
 
 // wait fills l.events and returns their number. The judge notes the connections at this

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -32,7 +32,7 @@ type server struct {
 	wake      int // the descriptor that ends all loops
 	begun     time.Time
 	loopsOf   []*loop
-	working   sync.WaitGroup
+	working   errgroup.Group
 	stop      chan struct{}
 
 	counts counts
@@ -80,26 +80,21 @@ func serve(o options) (*server, error) {
 
 // run starts the server's goroutines.
 func (s *server) run() {
-	s.working.Add(1 + len(s.loopsOf))
 	for _, l := range s.loopsOf {
-		go func() {
-			defer s.working.Done()
-			l.run()
-		}()
+		s.working.Go(l.run)
 	}
-	go func() {
-		defer s.working.Done()
+	s.working.Go(func() error {
 		tick := time.NewTicker(s.life / 20)
 		defer tick.Stop()
 		for {
 			select {
 			case <-s.stop:
-				return
+				return nil
 			case <-tick.C:
 				s.expire()
 			}
 		}
-	}()
+	})
 }
 
 // now returns the server's time.
@@ -152,7 +147,7 @@ func (s *server) end(o *operator, why *atomic.Int64) {
 func (s *server) close() error {
 	close(s.stop)
 	_, err := unix.Write(s.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
-	s.working.Wait()
+	err = errors.Join(err, s.working.Wait())
 	s.release()
 	c := &s.counts
 	if n := c.accepted.Load() - c.gone.Load() - c.broken.Load() - c.late.Load(); n != 0 {
