@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,15 +42,11 @@ func module(t *testing.T, files map[string]string) {
 // column returns a number from the printed table.
 func column(t *testing.T, table, row string) int {
 	t.Helper()
-	for line := range strings.Lines(table) {
-		if rest, ok := strings.CutPrefix(line, row+" "); ok {
-			n, err := strconv.Atoi(strings.Fields(rest)[0])
-			require.NoError(t, err)
-			return n
-		}
-	}
-	require.Fail(t, "no such row", "%q in\n%s", row, table)
-	return 0
+	found := regexp.MustCompile(`(?m)^` + row + ` +(\d+) `).FindStringSubmatch(table)
+	require.NotNil(t, found, "no row %q in\n%s", row, table)
+	n, err := strconv.Atoi(found[1])
+	require.NoError(t, err)
+	return n
 }
 
 // Most jobs are not removed by the worker that inserted them. On a busy machine one of two

@@ -48,14 +48,11 @@ type judge struct {
 	parsed  [][]int
 	checked []int
 	checks  atomic.Int32
-	onParse func(u *Unit, file int) error
-	onCheck func(u *Unit) error
+	on      func(u *Unit, file int) error // after each; the file of a check is −1
 }
 
 func newJudge(t *testing.T, units []*Unit) *judge {
-	j := &judge{t: t, parsed: make([][]int, len(units)), checked: make([]int, len(units))}
-	j.onParse = func(*Unit, int) error { return nil }
-	j.onCheck = func(*Unit) error { return nil }
+	j := &judge{t: t, parsed: make([][]int, len(units)), checked: make([]int, len(units)), on: func(*Unit, int) error { return nil }}
 	for i, u := range units {
 		j.parsed[i] = make([]int, len(u.Files))
 	}
@@ -69,7 +66,7 @@ func (j *judge) Parse(u *Unit, file int) error {
 			j.t.Errorf("file %d of %s is parsed before %s is checked", file, u.Path, v.Path)
 		}
 	}
-	return j.onParse(u, file)
+	return j.on(u, file)
 }
 
 func (j *judge) Check(_ context.Context, u *Unit) error {
@@ -85,7 +82,7 @@ func (j *judge) Check(_ context.Context, u *Unit) error {
 	}
 	j.checked[u.Index]++
 	j.checks.Inc()
-	return j.onCheck(u)
+	return j.on(u, -1)
 }
 
 // requireDone requires that every job was done once.
@@ -126,31 +123,23 @@ func TestScheduleRunsEveryJobOnceInOrder(t *testing.T) {
 // chain is ready at a time, so parked workers must be reached as well as the busy one.
 func TestScheduleStops(t *testing.T) {
 	failure := errors.New("no")
-	ends := map[string]func(j *judge, cancel context.CancelCauseFunc){
-		"parse fails": func(j *judge, _ context.CancelCauseFunc) {
-			j.onParse = func(u *Unit, file int) error {
-				if u.Index == 11 && file == 2 {
-					return failure
-				}
-				return nil
+	failAt := func(index, which int) func(context.CancelCauseFunc, *Unit, int) error {
+		return func(_ context.CancelCauseFunc, u *Unit, file int) error {
+			if u.Index == index && file == which {
+				return failure
 			}
-		},
-		"check fails": func(j *judge, _ context.CancelCauseFunc) {
-			j.onCheck = func(u *Unit) error {
-				if u.Index == 10 {
-					return failure
-				}
-				return nil
+			return nil
+		}
+	}
+	ends := map[string]func(cancel context.CancelCauseFunc, u *Unit, file int) error{
+		"parse fails": failAt(11, 2),
+		"check fails": failAt(10, -1),
+		"context ends": func(cancel context.CancelCauseFunc, u *Unit, file int) error {
+			if u.Index >= 10 && file < 0 {
+				cancel(failure)
+				time.Sleep(time.Millisecond)
 			}
-		},
-		"context ends": func(j *judge, cancel context.CancelCauseFunc) {
-			j.onCheck = func(u *Unit) error {
-				if u.Index >= 10 {
-					cancel(failure)
-					time.Sleep(time.Millisecond)
-				}
-				return nil
-			}
+			return nil
 		},
 	}
 	for name, end := range ends {
@@ -159,7 +148,7 @@ func TestScheduleStops(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				units := chain(20_000, 3)
 				j := newJudge(t, units)
-				end(j, cancel)
+				j.on = func(u *Unit, file int) error { return end(cancel, u, file) }
 				testkit.Within(t, func() {
 					_, err := Schedule(ctx, units, workers, j)
 					require.ErrorIs(t, err, failure)

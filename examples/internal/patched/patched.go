@@ -195,14 +195,12 @@ func (c *copied) measure(ctx context.Context, before map[string][]float64) (name
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(out)) {
-		if parts := strings.Split(strings.TrimSpace(line), "\t"); len(parts) == 3 && parts[0] == "figure" {
-			x, err := strconv.ParseFloat(parts[2], 64)
-			if err != nil {
-				return nil, err
-			}
-			names, before[parts[1]] = append(names, parts[1]), append(before[parts[1]], x)
+	for _, figure := range regexp.MustCompile(`(?m)^figure\t(.*)\t(.*)$`).FindAllStringSubmatch(string(out), -1) {
+		x, err := strconv.ParseFloat(figure[2], 64)
+		if err != nil {
+			return nil, err
 		}
+		names, before[figure[1]] = append(names, figure[1]), append(before[figure[1]], x)
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("the measurement printed no figures:\n%s", out)
