@@ -73,11 +73,11 @@ func (t *byHand) remove(o *operator) {
 }
 
 func (t *byHand) each(f func(o *operator)) {
-	t.mu.Lock()
-	made := t.made
-	t.mu.Unlock()
-	for i := range made {
+	for i := range t.all {
 		o := t.all[i].Load()
+		if o == nil {
+			return // they are stored in order
+		}
 		o.mu.Lock()
 		if o.fd >= 0 {
 			f(o)

@@ -25,20 +25,12 @@ const (
 	patience    = 10 * time.Second // the longest wait for an answer
 )
 
-// client is a connection to the server. Its messages are unique, so it recognizes another
-// client's answer.
+// client is a connection to the server. Its messages have a number that was drawn for it, so it
+// recognizes another client's answer.
 type client struct {
 	net.Conn
 	sent, got [messageSize]byte
 }
-
-// clients numbers the clients of the process.
-//
-//	writers  dial
-//	readers  dial, by the result of the addition
-//	moves    up by one
-//	orders   nothing: a number need only be unique
-var clients atomic.Uint64
 
 func dial(ctx context.Context, address string) (*client, error) {
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address)
@@ -46,7 +38,7 @@ func dial(ctx context.Context, address string) (*client, error) {
 		return nil, err
 	}
 	c := &client{Conn: conn}
-	binary.LittleEndian.PutUint64(c.sent[:], clients.Add(1))
+	binary.LittleEndian.PutUint64(c.sent[:], rand.Uint64())
 	return c, nil
 }
 

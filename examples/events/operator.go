@@ -4,6 +4,7 @@ package main
 
 import (
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,15 +19,15 @@ type operator struct {
 
 	mu sync.Mutex // guards the fields below, and the use of the descriptor
 
-	fd       int   // -1 when the connection has ended
-	end      int64 // the connection's deadline, in nanoseconds since the server began
+	fd       int       // -1 when the connection has ended
+	end      time.Time // the connection's deadline
 	buffer   []byte
 	from, to int // the part of buffer still to be sent
 }
 
 // recycle prepares o for the next connection: it keeps only the buffer.
 func recycle(o *operator) {
-	o.fd, o.end, o.from, o.to = -1, 0, 0, 0
+	o.fd, o.end, o.from, o.to = -1, time.Time{}, 0, 0
 }
 
 // operators is a table of operators by user data. A word names one connection, and is

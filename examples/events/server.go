@@ -30,7 +30,6 @@ type server struct {
 	listener  *net.TCPListener
 	accepting int // the listener's descriptor
 	wake      int // the descriptor that ends all loops
-	begun     time.Time
 	loopsOf   []*loop
 	working   errgroup.Group
 	stop      chan struct{}
@@ -57,8 +56,7 @@ func serve(o options) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{options: o, operators: o.table(), listener: listener, wake: -1,
-		begun: time.Now(), stop: make(chan struct{})}
+	s := &server{options: o, operators: o.table(), listener: listener, wake: -1, stop: make(chan struct{})}
 	raw, err := listener.SyscallConn()
 	if err == nil {
 		err = raw.Control(func(fd uintptr) { s.accepting = int(fd) })
@@ -97,14 +95,11 @@ func (s *server) run() {
 	})
 }
 
-// now returns the server's time.
-func (s *server) now() int64 { return int64(time.Since(s.begun)) }
-
 // expire ends the connections whose deadline has passed.
 func (s *server) expire() {
-	now := s.now()
+	now := time.Now()
 	s.operators.each(func(o *operator) {
-		if now >= o.end {
+		if now.After(o.end) {
 			s.end(o, &s.counts.late)
 		}
 	})
@@ -113,7 +108,7 @@ func (s *server) expire() {
 // begin makes an operator for a descriptor. If it fails it closes the descriptor.
 func (s *server) begin(fd int, l *loop) error {
 	err := s.operators.add(fd, func(o *operator) error {
-		o.end = s.now() + int64(s.life)
+		o.end = time.Now().Add(s.life)
 		if o.buffer == nil {
 			o.buffer = make([]byte, bufferSize)
 			s.counts.buffers.Add(1)

@@ -65,11 +65,14 @@ func play(ctx context.Context, o options, out io.Writer) error {
 	}
 	half, pause := o.ticks/2, time.Duration(0)
 	if o.http != "" {
-		stop, err := serve(o.http, w, out)
+		l, err := net.Listen("tcp", o.http)
 		if err != nil {
 			return err
 		}
-		defer stop()
+		defer l.Close()
+		fmt.Fprintf(out, "pools       http://%s/\n", l.Addr())
+		poolhttp.Register("parts", w.parts)
+		go http.Serve(l, poolhttp.Handler())
 		half, o.ticks, pause = -1, math.MaxInt, time.Second/25
 	}
 	for w.tick < o.ticks && ctx.Err() == nil {
@@ -111,19 +114,6 @@ func continued(w *World, out io.Writer) (*World, error) {
 	same, err := sameHandles(w, read)
 	fmt.Fprintf(out, "tick %d    saved %d bytes; %d handles, live and stale, mean the same in what was read back\n", w.tick, size, same)
 	return read, err
-}
-
-// serve shows the world's pool at the address until stop is called. It prints the URL.
-func serve(address string, w *World, out io.Writer) (stop func() error, err error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(out, "pools       http://%s/\n", l.Addr())
-	poolhttp.Register("parts", w.parts)
-	server := &http.Server{Handler: poolhttp.Handler()}
-	go server.Serve(l)
-	return server.Close, nil
 }
 
 // report describes the world and its history.
