@@ -25,10 +25,6 @@ func TestGrowthDoubles(t *testing.T) {
 		A uint64
 		S *byte
 	}
-	type words struct {
-		A uintptr
-		S *byte
-	}
 	type large struct{ A [5000]byte }
 	growth[uint64, flat](t, table.SoA, 512, 4)
 	growth[byte, pointing](t, table.SoA, 512, 3)
@@ -36,7 +32,6 @@ func TestGrowthDoubles(t *testing.T) {
 	growth[string, flat](t, table.SoA, wide, 4)
 	growth[uint64, large](t, table.SoA, 1, 1+2)
 	growth[uint64, flat](t, table.AoS, 128, 1+1)
-	growth[uint64, words](t, table.AoS, wide, 2)
 	growth[uint64, large](t, table.AoS, 1, 1+2)
 }
 

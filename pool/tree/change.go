@@ -77,8 +77,8 @@ func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
 			return nil // it is the last child already
 		}
 	}
-	if err := f.check(&g, &to); err != nil {
-		return err
+	if !f.leads(&g, &to, to.after, to.before) { // each sibling names the other
+		return ErrBroken
 	}
 	stamp := f.change()
 	if parent != 0 {
@@ -159,39 +159,33 @@ func (f *Forest[T]) above(g *pool.Guard[T], to gap[T], h pool.Handle[T], n *word
 // not in that parent's list.
 func (f *Forest[T]) around(g *pool.Guard[T], h pool.Handle[T], n *words[T]) (gap[T], error) {
 	at := gap[T]{parent: load[T](&n.parent), before: load[T](&n.prev), after: load[T](&n.next)}
-	if at.p = f.look(g, at.parent); at.p == nil || !f.neighbours(g, &at) {
-		return at, ErrBroken
-	}
-	if next, prev := at.ends(); load[T](next) != h || load[T](prev) != h {
+	if at.p = f.look(g, at.parent); at.p == nil || !f.leads(g, &at, h, h) {
 		return at, ErrBroken
 	}
 	return at, nil
 }
 
-// check returns ErrBroken unless the siblings on both sides of a gap live and name each
-// other.
-func (f *Forest[T]) check(g *pool.Guard[T], at *gap[T]) error {
-	if !f.neighbours(g, at) {
-		return ErrBroken
-	}
-	if next, prev := at.ends(); load[T](next) != at.after || load[T](prev) != at.before {
-		return ErrBroken
-	}
-	return nil
-}
-
-// neighbours looks up the siblings of a gap and reports whether they are live children of
-// its parent.
-func (f *Forest[T]) neighbours(g *pool.Guard[T], at *gap[T]) bool {
+// leads looks up the siblings of a gap. It reports whether they are live children of its
+// parent, and the links into the gap lead to these two nodes.
+func (f *Forest[T]) leads(g *pool.Guard[T], at *gap[T], forward, back pool.Handle[T]) bool {
 	if at.before != 0 {
-		if at.b = f.look(g, at.before); at.b == nil || load[T](&at.b.parent) != at.parent {
+		if at.b = f.child(g, at.parent, at.before); at.b == nil {
 			return false
 		}
 	}
 	if at.after != 0 {
-		if at.a = f.look(g, at.after); at.a == nil || load[T](&at.a.parent) != at.parent {
+		if at.a = f.child(g, at.parent, at.after); at.a == nil {
 			return false
 		}
 	}
-	return true
+	next, prev := at.ends()
+	return load[T](next) == forward && load[T](prev) == back
+}
+
+// child returns the links of h, or nil if it is not a live child of parent.
+func (f *Forest[T]) child(g *pool.Guard[T], parent, h pool.Handle[T]) *words[T] {
+	if n := f.look(g, h); n != nil && load[T](&n.parent) == parent {
+		return n
+	}
+	return nil
 }

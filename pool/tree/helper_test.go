@@ -4,6 +4,7 @@ import (
 	"iter"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
@@ -72,6 +73,18 @@ func addBelow(t testing.TB, p *pool.Pool[node], f *tree.Forest[node], h handle, 
 		require.NoError(t, f.Append(h, k))
 	}
 	return kids
+}
+
+// assertForest asserts that no link of f needs repair, and that n nodes are roots or below
+// one.
+func assertForest(t testing.TB, f *tree.Forest[node], n int) {
+	t.Helper()
+	assert.Zero(t, f.Repair())
+	found := 0
+	for h := range f.Roots() {
+		found += 1 + len(handles(t, f.Descendants(h)))
+	}
+	assert.Equal(t, n, found, "nodes below roots")
 }
 
 // handles collects what a loop yields.

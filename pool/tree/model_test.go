@@ -156,9 +156,6 @@ func (m *model) links(h handle) (to [5]handle) {
 	return to
 }
 
-// below is what Descendants yields.
-func (m *model) below(h handle) []handle { return preOrder(m.seen, h) }
-
 // seen returns the children that a loop reaches.
 func (m *model) seen(h handle) []handle { return m.runs(h)[0] }
 
@@ -420,16 +417,12 @@ func (mc *machine) run(more func() bool) {
 	}
 	mc.repair()
 	mc.judge()
-	n := 0
 	for h := range mc.f.Roots() {
 		if mc.m.parent[h] != 0 {
 			mc.fatalf("%v is yielded as a root", h)
 		}
-		n += 1 + len(mc.m.below(h))
 	}
-	if n != len(mc.m.live) {
-		mc.fatalf("%d nodes are below roots, of %d", n, len(mc.m.live))
-	}
+	assertForest(mc.t, mc.f, len(mc.m.live))
 	mc.p, mc.f = readBack(mc.t, mc.p) // a snapshot keeps the trees, and can be changed
 	mc.judge()
 	mc.step()

@@ -98,7 +98,7 @@ func (f *Forest[T]) dismantle(g *pool.Guard[T], top pool.Handle[T], links *words
 // child are ignored.
 func (f *Forest[T]) below(g *pool.Guard[T], top, at pool.Handle[T], n *words[T]) (pool.Handle[T], *words[T]) {
 	for _, h := range [...]pool.Handle[T]{load[T](&n.first), load[T](&n.last)} {
-		if c := f.look(g, h); c != nil && h != top && load[T](&c.parent) == at {
+		if c := f.child(g, at, h); c != nil && h != top {
 			return h, c
 		}
 	}

@@ -213,9 +213,8 @@ func (r *repair[T]) run(parent, prev, h pool.Handle[T], moved bool) (head, tail,
 
 // child returns the links of h if it is a child of parent that stands in no list yet.
 func (r *repair[T]) child(parent, h pool.Handle[T]) *words[T] {
-	n := r.f.look(r.g, h)
-	if n == nil || load[T](&n.parent) != parent || r.here.has(h) {
+	if r.here.has(h) {
 		return nil
 	}
-	return n
+	return r.f.child(r.g, parent, h)
 }

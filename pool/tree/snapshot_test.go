@@ -52,12 +52,7 @@ func TestSnapshotsBesideAWriter(t *testing.T) {
 			if again.Repair() > 0 {
 				torn++
 			}
-			assert.Zero(t, again.Repair())
-			n := 0
-			for h := range again.Roots() {
-				n += 1 + len(handles(t, again.Descendants(h)))
-			}
-			assert.Equal(t, 1000, n)
+			assertForest(t, again, 1000)
 		}
 		stop.Store(true)
 	})

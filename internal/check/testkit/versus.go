@@ -35,12 +35,9 @@ func On(g int, each func() Work) Work {
 }
 
 // Versus measures subject against base.
-func Versus(b *testing.B, subject, base Work) { VersusEach(b, 1, subject, base) }
-
-// VersusEach is Versus for operations on several things. It reports the cost of one thing.
-func VersusEach(b *testing.B, things int, subject, base Work) {
+func Versus(b *testing.B, subject, base Work) {
 	counted := func(w Work) func(n int) int {
-		return func(n int) int { w(n); return n * things }
+		return func(n int) int { w(n); return n }
 	}
 	VersusCounted(b, counted(subject), counted(base))
 }
