@@ -1,9 +1,9 @@
 //go:build interleave
 
 // Package atom has the types of all words that goroutines share. In builds that explore
-// schedules they have the sizes and methods of those in sync/atomic, and announce each access
-// to package interleave. That may then switch to another virtual thread. On other goroutines
-// the access is plain.
+// schedules they have the sizes of those in sync/atomic, and of their methods those that the
+// product calls. They announce each access to package interleave, which may then switch to
+// another virtual thread. On other goroutines the access is plain.
 package atom
 
 import (
@@ -95,14 +95,6 @@ func (w *Pointer[T]) Load() *T {
 func (w *Pointer[T]) Store(v *T) {
 	interleave.Before(interleave.Store, unsafe.Pointer(w), number(v), 0)
 	w.w.Store(v)
-}
-
-// Swap stores v and returns the old pointer.
-func (w *Pointer[T]) Swap(v *T) *T {
-	interleave.Before(interleave.Swap, unsafe.Pointer(w), number(v), 0)
-	old := w.w.Swap(v)
-	interleave.After(number(old))
-	return old
 }
 
 // CompareAndSwap stores v if the pointer is old, and reports whether it was.

@@ -105,21 +105,17 @@ func blocksOf(top reflect.Value) (list []reflect.Value) {
 
 // region returns the one that holds a word, or nil.
 func (ns *names) region(word unsafe.Pointer) *region {
-	if r := ns.known(word); r != nil {
-		return r
-	}
-	ns.find()
-	return ns.known(word)
-}
-
-// known returns the region of those that were found.
-func (ns *names) known(word unsafe.Pointer) *region {
-	for i := range ns.regions {
-		if r := &ns.regions[i]; uintptr(word)-r.base < r.size {
-			return r
+	for again := false; ; again = true {
+		for i := range ns.regions {
+			if r := &ns.regions[i]; uintptr(word)-r.base < r.size {
+				return r
+			}
 		}
+		if again {
+			return nil
+		}
+		ns.find() // memory may have been allocated meanwhile
 	}
-	return nil
 }
 
 func (ns *names) key(word unsafe.Pointer) uint64 {

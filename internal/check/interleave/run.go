@@ -170,13 +170,11 @@ func (r *Run) decide(t *Thread) {
 		return
 	}
 	options := r.options[:0]
-	costly := false
-	if t != nil && r.ready(t) && t.next.op != Yield {
-		options, costly = append(options, t), true
+	costly := t != nil && r.ready(t) && t.next.op != Yield
+	if costly {
+		options = append(options, t)
 	}
-	waiting := false
 	for _, o := range r.threads {
-		waiting = waiting || !o.done
 		if o != t && r.ready(o) && r.mayPass(o) {
 			options = append(options, o)
 		}
@@ -193,8 +191,8 @@ func (r *Run) decide(t *Thread) {
 	}
 	r.options = options
 	if len(options) == 0 {
-		if waiting {
-			r.fail(Deadlock, errors.New("deadlock: "+r.blocked()))
+		if text := r.blocked(); text != "" {
+			r.fail(Deadlock, errors.New("deadlock: "+text))
 		}
 		return
 	}
