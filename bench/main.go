@@ -14,7 +14,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -49,10 +48,13 @@ func main() {
 }
 
 // answer measures, unless -from names a file, and reports. If a check fails, it reports
-// the other figures and returns the error.
+// the other figures and returns the error. With -quick it prints a line for each question that
+// works.
 func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stderr io.Writer) (failed error) {
 	if asked.Quick {
-		return quickly(ctx, asked, qs, stdout)
+		o := asked.Options
+		o.Done = func(question string, cases int) { fmt.Fprintf(stdout, "%-8s %3d cases work\n", question, cases) }
+		return measure.Questions(ctx, io.Discard, qs, o)
 	}
 	from := asked.from
 	if from == "" {
@@ -82,26 +84,6 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 		return errors.Join(failed, err)
 	}
 	return readme(from, figures, qs)
-}
-
-// quickly runs each case once and prints a line for each question that works.
-func quickly(ctx context.Context, asked *flags, qs []suite.Question, stdout io.Writer) (failed error) {
-	found := false
-	for i := range qs {
-		var figures bytes.Buffer
-		err := measure.Questions(ctx, &figures, qs[i:i+1], asked.Options)
-		if errors.Is(err, measure.ErrNothing) {
-			continue
-		}
-		found = true
-		if failed = errors.Join(failed, err); err == nil {
-			fmt.Fprintf(stdout, "%-8s %3d cases work\n", qs[i].ID, bytes.Count(figures.Bytes(), []byte("\nBenchmark")))
-		}
-	}
-	if !found {
-		return measure.ErrNothing
-	}
-	return failed
 }
 
 // readme rewrites the tables of docs/performance.md and of the project's README by all files of

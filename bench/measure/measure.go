@@ -41,8 +41,9 @@ type Options struct {
 	Turn   time.Duration  // the length of a turn; 0 is the default
 	Only   *regexp.Regexp // matches IDs of questions and names of cases; nil is all
 
-	Config []benchfmt.Config     // lines at the beginning of the file
-	Begin  func(question string) // if not nil, is called when a question begins
+	Config []benchfmt.Config                // lines at the beginning of the file
+	Begin  func(question string)            // if not nil, is called when a question begins
+	Done   func(question string, cases int) // if not nil, is called when all cases of one have worked
 }
 
 const (
@@ -66,18 +67,16 @@ func Questions(ctx context.Context, w io.Writer, qs []suite.Question, o Options)
 	out := benchfmt.NewWriter(w)
 	more := benchfmt.UnitMetadataKey{Unit: "ops/s", Key: "better"}
 	errs := []error{out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: more, OrigUnit: more.Unit, Value: "higher"})}
-	found := false
 	for i := range qs {
-		begun := false
+		first := len(errs)
 		for _, group := range qs[i].Groups(suite.Env{Quick: o.Quick, Procs: procs}) {
 			g := o.group(&qs[i], &group, procs)
 			if len(g.cases) == 0 {
 				continue
 			}
-			if o.Begin != nil && !begun {
+			if o.Begin != nil && len(errs) == first {
 				o.Begin(qs[i].ID)
 			}
-			found, begun = true, true
 			g.measure(ctx)
 			for _, c := range g.cases {
 				if c.err == nil && len(c.rounds) > 0 {
@@ -89,8 +88,11 @@ func Questions(ctx context.Context, w io.Writer, qs []suite.Question, o Options)
 				return errors.Join(append(errs, errStopped)...)
 			}
 		}
+		if of := errs[first:]; o.Done != nil && len(of) > 0 && errors.Join(of...) == nil {
+			o.Done(qs[i].ID, len(of))
+		}
 	}
-	if !found {
+	if len(errs) == 1 {
 		return ErrNothing
 	}
 	return errors.Join(errs...)
