@@ -67,8 +67,8 @@ func (s *session[N]) Mix(shared Names, ops []uint32, id uint64) (failed int) {
 }
 
 func (s *session[N]) Pairs(n int, id uint64) (failed int) {
-	s.task.operation, s.task.n, s.task.id = pairs, n, id
-	return s.do(&s.task).failed
+	s.task.n = n
+	return s.run(pairs, nil, nil, id).failed
 }
 
 func (s *session[N]) Close() {

@@ -4,6 +4,7 @@ package explore_test
 
 import (
 	"fmt"
+	"slices"
 
 	"coatcheck/internal/check/interleave"
 	. "coatcheck/pool"
@@ -128,7 +129,7 @@ func (w *world) complete() error {
 		switch {
 		case spent:
 			exhausted++
-		case w.isReserved(i):
+		case slices.ContainsFunc(w.reserved, func(r *Reservation[val]) bool { return IsOpen(r) && r.Handle().Index() == i }):
 			reserved++
 		default:
 			return fmt.Errorf("slot %d is lost", i)
@@ -177,15 +178,6 @@ func (a *actor) rest() {
 func (w *world) isVoid(t *shard.PageTable, i uint32) bool {
 	v := Arena(w.p).Table.Void()
 	return v != nil && t.Base[i>>t.Shift] == v
-}
-
-func (w *world) isReserved(i uint32) bool {
-	for _, r := range w.reserved {
-		if IsOpen(r) && r.Handle().Index() == i {
-			return true
-		}
-	}
-	return false
 }
 
 // finally checks what holds at the end of a run: no slot is lost, and without guards every

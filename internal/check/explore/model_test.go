@@ -5,7 +5,6 @@ package explore_test
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"slices"
 
@@ -102,17 +101,6 @@ func (a *actor) unwind(f *frame) {
 		a.leave()
 		a.vague = true
 	}
-}
-
-// fail and exit end a callback, if it is one.
-func (a *actor) fail() {
-	interleave.Pause()
-	panic(verbs.ErrMeant)
-}
-
-func (a *actor) exit() {
-	interleave.Pause()
-	runtime.Goexit()
 }
 
 // meant reports whether a panic is one that a program may have: a callback's, or that of a

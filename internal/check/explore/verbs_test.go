@@ -5,9 +5,11 @@ package explore_test
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
+	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
 	"coatcheck/shard"
@@ -110,8 +112,14 @@ const usual = 20
 
 func makeVerbs() []verb {
 	list := []verb{
-		{0, "fail", "", func(v *vars, a *actor, o *op) { a.fail() }},
-		{0, "exit", "", func(v *vars, a *actor, o *op) { a.exit() }},
+		{0, "fail", "", func(v *vars, a *actor, o *op) {
+			interleave.Pause()
+			panic(verbs.ErrMeant)
+		}},
+		{0, "exit", "", func(v *vars, a *actor, o *op) {
+			interleave.Pause()
+			runtime.Goexit()
+		}},
 
 		{usual, "Insert", "a>", func(v *vars, a *actor, o *op) {
 			for i := range max(o.n, 1) {

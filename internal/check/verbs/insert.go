@@ -1,9 +1,9 @@
 package verbs
 
 import (
-	"context"
 	"errors"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/shard"
 )
@@ -68,9 +68,7 @@ func (c *Call[T]) refused(err error) {
 func (c *Call[T]) insertWait() {
 	ctx := c.Context
 	if ctx == nil {
-		done, cancel := context.WithCancel(context.Background())
-		cancel()
-		ctx = done
+		ctx = testkit.Done()
 	}
 	v, number := c.began()
 	h, err := c.Pool.InsertWait(ctx, v)
