@@ -11,20 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
-	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
 // A program that does not ask for it pays nothing for what another remembers.
-// TestLookupsInline watches the rest.
+// TestLookupsInline watches the rest, and the examples show what Explain and MustGet say then.
 func TestRecordsHaveNoSize(t *testing.T) {
 	require.Zero(t, pool.RecordBytes)
 	require.Equal(t, unsafe.Sizeof(epoch.Guard{})+unsafe.Sizeof(uintptr(0)), unsafe.Sizeof(pool.Guard[int]{}))
-	p := pool.Must[int](nil)
-	h := testkit.MustInsert(t, p, 1)
-	require.Equal(t, h.String()+" is live", p.Explain(h))
-	require.True(t, p.Remove(h))
-	require.PanicsWithValue(t, "pool: MustGet: handle "+h.String()+" is not live", func() { p.MustGet(h) })
 }
 
 func ExamplePool_MustGet() {

@@ -103,7 +103,8 @@ func TestExplainNamesInserterAndRemover(t *testing.T) {
 	}
 }
 
-// A removal that does nothing leaves no record: the record of the one that succeeded stays.
+// A removal that does nothing leaves no record: the record of the one that succeeded stays, and
+// MustGet tells it.
 func TestExplainNamesTheOneRemover(t *testing.T) {
 	p := tiny(t, &pool.Options[int]{Shards: 1})
 	h := testkit.MustInsert(t, p, 1)
@@ -122,6 +123,8 @@ func TestExplainNamesTheOneRemover(t *testing.T) {
 	requireStory(t, after[2], "removed", "Remove", "ender")
 	when := func(story string) string { at, _, _ := strings.Cut(story, " ("); return at }
 	require.Equal(t, when(before), when(after[2]))
+	testkit.RequirePanicText(t, func() { p.MustGet(h) }, "pool: MustGet: handle "+h.String()+" is not live", "is stale", "\nremoved at ",
+		"coatcheck/pool.(*Pool[...]).Remove\n", "coatcheck/pool_test.ender\n")
 }
 
 // Lives that never began have records too.
@@ -168,14 +171,6 @@ func TestExplainRemembersTheLastLives(t *testing.T) {
 			require.Len(t, parts, 3)
 		}
 	}
-}
-
-func TestMustGetTellsWhoRemoved(t *testing.T) {
-	p := tiny(t, &pool.Options[int]{Shards: 1})
-	h := testkit.MustInsert(t, p, 1)
-	ender(func() { p.Remove(h) })
-	testkit.RequirePanicText(t, func() { p.MustGet(h) }, "pool: MustGet: handle "+h.String()+" is not live", "is stale", "\nremoved at ",
-		"coatcheck/pool.(*Pool[...]).Remove\n", "coatcheck/pool_test.ender\n")
 }
 
 func TestGuardMisuseTellsWhoUnpinned(t *testing.T) {
