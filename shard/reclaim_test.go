@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/epoch"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
@@ -104,32 +103,8 @@ func TestReclaimIsBounded(t *testing.T) {
 	}
 }
 
-// behind removes the slot of young under a guard, which it returns. Slots that were removed
-// before come behind it, because a Worker had them in its bag, or a Ref held them.
-func (r *rig[T]) behind(t *testing.T, byRef bool, young uint64, old ...uint64) *epoch.Guard {
-	m := r.arena.NewMagazine()
-	var held []shard.Held[T]
-	for _, h := range old {
-		if !byRef {
-			require.True(t, m.Remove(h))
-			continue
-		}
-		k, _ := r.arena.Hold(h)
-		held = append(held, k)
-		r.remove(t, r.shards[0], h)
-		r.shards[0].Reclaim(nil)
-	}
-	g := r.arena.Domain.Pin()
-	r.remove(t, r.shards[0], young)
-	m.Close(shard.Leave)
-	for _, k := range held {
-		r.arena.Drop(k)
-	}
-	return &g
-}
-
 // TestRefusedInsertionLooksBehind: slots that come late, behind one that waits for a guard,
-// keep their stamps. Other reclaimers stop at the one that waits. An insertion that would be
+// because a Worker had them in its bag or a Ref held them, keep their stamps. Other reclaimers stop at the one that waits. An insertion that would be
 // refused finds all others, although another slot is parked, and no goal is reached before it
 // should be.
 func TestRefusedInsertionLooksBehind(t *testing.T) {
@@ -140,7 +115,25 @@ func TestRefusedInsertionLooksBehind(t *testing.T) {
 		parked, _ := r.arena.Hold(hs[4])
 		r.remove(t, s, hs[4])
 		s.Reclaim(nil)
-		young := r.behind(t, byRef, hs[0], hs[1:4]...)
+		// Three that were removed before the first come behind it.
+		m := r.arena.NewMagazine()
+		var held []shard.Held[uint64]
+		for _, h := range hs[1:4] {
+			if !byRef {
+				require.True(t, m.Remove(h))
+				continue
+			}
+			k, _ := r.arena.Hold(h)
+			held = append(held, k)
+			r.remove(t, s, h)
+			s.Reclaim(nil)
+		}
+		young := r.arena.Domain.Pin()
+		r.remove(t, s, hs[0])
+		m.Close(shard.Leave)
+		for _, k := range held {
+			r.arena.Drop(k)
+		}
 		goal := s.Goal()
 		s.Reclaim(nil)
 		require.Equal(t, 4, s.Pending())
