@@ -71,16 +71,6 @@ type Node struct {
 	Next pool.Handle[Node]
 }
 
-func ExampleNew() {
-	_, err := pool.New(&pool.Options[int]{Capacity: -1})
-	fmt.Println(err)
-	p, err := pool.New(&pool.Options[int]{Capacity: 100})
-	fmt.Println(p.Cap(), err)
-	// Output:
-	// pool: Options.Capacity is -1; want 0 (no limit) or more
-	// 100 <nil>
-}
-
 func ExampleOptions() {
 	p := pool.Must(&pool.Options[[]byte]{
 		Capacity: 1000,
@@ -429,20 +419,6 @@ func ExampleWorker() {
 	// umbrella true
 	// true false
 	// pool: use of a Worker that is closed, or not from Pool.Worker
-}
-
-func ExampleWorker_Flush() {
-	p := pool.Must(replay[string]())
-	w := p.Worker()
-	defer w.Close()
-	h := must(w.Insert("umbrella"))
-	w.Remove(h)
-	fmt.Println(p.Stats().Cached > 0)
-	w.Flush() // before a long pause
-	fmt.Println(p.Stats().Cached)
-	// Output:
-	// true
-	// 0
 }
 
 // A reply is written while the connection may be closed by others: its slot waits,
