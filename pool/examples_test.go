@@ -80,7 +80,11 @@ func ExampleOptions() {
 		*body = append(*body, "hello"...)
 	}))
 	p.View(h, func(body *[]byte) { fmt.Printf("%s\n", *body) })
-	// Output: hello
+	_, err := pool.New(&pool.Options[int]{Capacity: -1})
+	fmt.Println(err)
+	// Output:
+	// hello
+	// pool: Options.Capacity is -1; want 0 (no limit) or more
 }
 
 // In logs the figures are a group.
@@ -411,6 +415,8 @@ func ExampleWorker() {
 	fmt.Println(w.Take(h))
 	h = must(p.Insert("coat")) // not by the Worker
 	fmt.Println(w.Remove(h), w.Remove(h))
+	w.Flush() // before a long pause
+	fmt.Println(p.Stats().Cached)
 	w.Close()
 	defer func() { fmt.Println(recover()) }()
 	must(w.Insert("scarf"))
@@ -418,6 +424,7 @@ func ExampleWorker() {
 	// true
 	// umbrella true
 	// true false
+	// 0
 	// pool: use of a Worker that is closed, or not from Pool.Worker
 }
 
