@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"log/slog"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -85,21 +83,6 @@ func ExampleOptions() {
 	// Output:
 	// hello
 	// pool: Options.Capacity is -1; want 0 (no limit) or more
-}
-
-// In logs the figures are a group.
-func ExampleStats_LogValue() {
-	p := pool.Must(replay[string]())
-	must(p.Insert("umbrella"))
-	only := func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) > 0 && (a.Key == "live" || a.Key == "limbo") || a.Key == slog.MessageKey {
-			return a
-		}
-		return slog.Attr{}
-	}
-	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: only}))
-	log.Info("closing time", "coats", p.Stats())
-	// Output: msg="closing time" coats.live=1 coats.limbo=0
 }
 
 func ExampleReuse() {
@@ -270,8 +253,11 @@ func ExampleStats() {
 	}
 	st := p.Stats()
 	fmt.Println(st.Limbo, st.Pinned, st.OldestPin > 0)
+	fmt.Println(st.LogValue().Group()[2]) // as slog shows it
 	g.Unpin()
-	// Output: 1000 1 true
+	// Output:
+	// 1000 1 true
+	// limbo=1000
 }
 
 func ExamplePool_TryInsertFunc() {

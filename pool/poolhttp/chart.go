@@ -2,7 +2,6 @@ package poolhttp
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -73,16 +72,11 @@ func draw(h history) chart {
 	return c
 }
 
-// ceil returns the least round number that is not below n.
+// ceil returns the least number of two digits, and zeros behind them, that is not below n.
 func ceil(n int) int {
-	if n <= 10 {
-		return max(n, 1)
+	unit := 1
+	for n > 100*unit {
+		unit *= 10
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(float64(n)))-1) // n has two digits in units
-	for _, digits := range []float64{10, 12, 15, 20, 25, 30, 40, 50, 60, 80} {
-		if m := int(digits * unit); m >= n {
-			return m
-		}
-	}
-	return int(100 * unit)
+	return max(1, (n+unit-1)/unit*unit)
 }

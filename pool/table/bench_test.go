@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"coatcheck/internal/check/testkit"
-	"coatcheck/pool"
 	"coatcheck/pool/table"
 )
 
@@ -92,33 +91,5 @@ func BenchmarkScan(b *testing.B) {
 				testkit.VersusCounted(b, scan(rows, c.subject), scan(rows, c.base))
 			})
 		}
-	}
-}
-
-// key spreads i over n keys.
-func key(i, n int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 >> 20 % uint64(n) }
-
-// BenchmarkLookup looks up records by handles. The baseline is a map of handles to rows,
-// which finds stale ones as well.
-func BenchmarkLookup(b *testing.B) {
-	for _, rows := range []int{1000, 100_000} {
-		p := pool.Must[int](nil)
-		hs := testkit.Fill(b, p, rows, testkit.Number)
-		tb := forHandles[wide](p, table.SoA)
-		rowsOf := map[handle]table.Index{}
-		for _, h := range hs {
-			rowsOf[h] = tb.Add(h, wide{})
-		}
-		b.Run(fmt.Sprintf("impl=ForHandles/base=map/rows=%d", rows), func(b *testing.B) {
-			testkit.Versus(b, func(n int) {
-				for i := range n {
-					sink += uint64(tb.Lookup(hs[key(i, rows)]))
-				}
-			}, func(n int) {
-				for i := range n {
-					sink += uint64(rowsOf[hs[key(i, rows)]])
-				}
-			})
-		})
 	}
 }

@@ -23,19 +23,16 @@ import (
 )
 
 var (
-	lengthFlag = flag.Duration("storm", 0, "length of each storm, an eighth of it in -short; 0: 350 ms in the full programme, 120 ms otherwise")
+	lengthFlag = flag.Duration("storm", 0, "length of each storm, an eighth of it in -short; 0: 400 ms in the full programme, 100 ms usually, 40 ms in -short")
 	seedFlag   = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
 )
 
 // Length returns the length of a storm.
 func Length() time.Duration {
-	switch {
-	case *lengthFlag > 0:
+	if *lengthFlag > 0 {
 		return shorter(*lengthFlag)
-	case testkit.Full():
-		return 350 * time.Millisecond
 	}
-	return shorter(120 * time.Millisecond)
+	return testkit.Long(400 * time.Millisecond)
 }
 
 // shorter returns n, or an eighth of it in -short.
