@@ -14,8 +14,8 @@ import (
 // A Worker keeps vacant slots: at most 128 at first, and up to 4,096 if it uses that many. It
 // keeps at most a 16th of a Capacity, and none under FIFO. With a MaxLimbo it keeps at most a
 // 16th of that, or 128. No other goroutine can take them; Stats.Cached counts them. Flush and
-// Close give them back, and the garbage collector does if the Worker is dropped. A Worker in a value of its own pool is not
-// dropped as long as the pool is reachable.
+// Close give them back, and the garbage collector does if the Worker is dropped. A Worker in a
+// value of its own pool is not dropped as long as the pool is reachable.
 //
 // [Pool.Worker] returns a Worker; a zero Worker panics. It may pass from one goroutine to
 // another, but two must not use it at once. It must not be copied.

@@ -119,9 +119,10 @@ func (m *Magazine[T]) makeRoom() {
 	m.bag = m.bag[:max(m.used, min(m.open+m.batch, m.from+m.reach-len(m.ready)))]
 }
 
-// giveBack gives the slots that are ready back to the shard's freelist. No other goroutine has
-// seen them. They may have been in a freelist with their generations, and must
-// not enter one with these again (I5), so each burns a life. It waits for the shard's lock.
+// giveBack gives the slots that are ready back to the shard's freelist. Its caller clears the
+// array. No other goroutine has seen them. They may have been in a freelist with their
+// generations, and must not enter one with these again (I5), so each burns a life. It waits for
+// the shard's lock.
 func (m *Magazine[T]) giveBack() {
 	var c chain[T]
 	for _, k := range slices.Backward(m.ready) { // the one used last on top
@@ -133,7 +134,7 @@ func (m *Magazine[T]) giveBack() {
 			c.append(k.slot, Low(k.h), word)
 		}
 	}
-	m.ready = slices.Delete(m.ready, 0, len(m.ready))
+	m.ready = m.ready[:0]
 	defer m.arena.wake() // also if c is empty: the last slots may be exhausted
 	if c.n > 0 {
 		m.shard.mu.Lock()

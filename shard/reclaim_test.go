@@ -104,9 +104,9 @@ func TestReclaimIsBounded(t *testing.T) {
 }
 
 // TestRefusedInsertionLooksBehind: slots that come late, behind one that waits for a guard,
-// because a Worker had them in its bag or a Ref held them, keep their stamps. Other reclaimers stop at the one that waits. An insertion that would be
-// refused finds all others, although another slot is parked, and no goal is reached before it
-// should be.
+// because a Worker had them in its bag or a Ref held them, keep their stamps. Other reclaimers
+// stop at the one that waits. An insertion that would be refused finds all others, although
+// another slot is parked, and no goal is reached before it should be.
 func TestRefusedInsertionLooksBehind(t *testing.T) {
 	for _, byRef := range []bool{false, true} {
 		r := newRig[uint64](t, setup[uint64]{slots: 64, exact: true})
