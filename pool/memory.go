@@ -18,8 +18,9 @@ import (
 // find no vacant slot wait for Trim, as do calls of Trim, Synchronize and Stats, and Workers
 // that give slots back. Removals and other insertions do not.
 //
-// A page has 64 to 128 KiB and at least 1,024 slots, and one live value keeps it. A pool with
-// a single page, or with Preallocate, keeps its memory. DESIGN.md lists what else does.
+// A page has 64 to 512 KiB, with at least 1,024 slots if values have up to 504 bytes, or one
+// slot of more than 64 KiB. One live value keeps it. A pool with a single page, or with
+// Preallocate, keeps its memory. DESIGN.md lists what else does.
 func (p *Pool[T]) Trim() int64 {
 	p.pages()
 	return p.arena.Trim()

@@ -40,8 +40,8 @@ type Pool[T any] struct {
 // New returns an empty pool. If opts is nil, it uses the defaults. If an option is
 // invalid, it returns an error that says which one and why.
 //
-// A pool starts no goroutine and needs no Close. Its first insertion allocates its first
-// page, 64 KiB or a little more, or less if the Capacity is smaller.
+// A pool starts no goroutine and needs no Close. Its first insertion allocates its first page:
+// 64 to 128 KiB for small values ([Pool.Trim] has the rest), or less for a small Capacity.
 func New[T any](opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.check()
 	if err != nil {

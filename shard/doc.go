@@ -28,6 +28,7 @@
 //	chain.go     lists of slots in one goroutine's hands
 //	freelist.go  the freelist: a stack that is popped without ABA
 //	claim.go     where an insertion looks for a slot, and when it is refused
+//	refusals.go  the text of ErrStalled, the limit of what waits, and counts of refusals
 //	affinity.go  which shard a goroutine uses, and which one gets reclaimed slots
 //	limbo.go     the end of a life: removed slots, and their stamps
 //	chunk.go     a sealed part of limbo, which waits for its grace period
@@ -42,6 +43,7 @@
 //	taken.go     how Trim takes their slots from the lists, and gives others back
 //	count.go     how many slots are where, and what memory they take
 //	snapshot.go  what a snapshot reads, and how a pool is built from one
+//	sizes.go     the sizes that are smaller in builds that explore schedules
 //
 // The freelist is Treiber's stack (1986). What is new is that the slot's generation is its tag,
 // so that no argument about a counter's width is needed, and that a stack serves as a queue.

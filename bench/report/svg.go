@@ -75,8 +75,8 @@ func lines(cs []*cell, axis string) (ls []*line) {
 	return ls
 }
 
-// SVG draws the k-th chart of a question, on logarithmic
-// axes, so that no contestant squeezes the others. axis is the parameter along the horizontal one.
+// SVG draws the k-th chart of a question, on logarithmic axes, so that no contestant
+// squeezes the others. axis is the parameter along the horizontal one.
 func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
 	cs := f.cells(q, k)
 	lines := lines(cs, axis)

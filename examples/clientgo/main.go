@@ -1,5 +1,5 @@
 // Command clientgo puts the pending requests of github.com/tikv/client-go on a pool, in a copy,
-// runs the own tests of its package on it, and measures the difference.
+// runs that package's tests on it, and measures the difference.
 //
 //	go run ./examples/clientgo
 //

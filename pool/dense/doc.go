@@ -2,12 +2,11 @@
 // It names each value by a handle that stays valid when the value moves, and is refused once
 // the value is gone.
 //
-// A pool's values never move, so removals leave holes, and a loop over a pool visits
-// every slot. Entities of a simulation, particles and timers are looped over all the time
-// and look each other up now and then. For these a [Store] adds one indirection to the
-// look-up and closes the holes. It does not close them at once, because a value that may
-// move at any moment is of no use to concurrent goroutines. Time is cut into phases
-// instead.
+// A pool's values never move, so removals leave holes, and a loop over a pool visits every
+// slot. Entities of a simulation, particles and timers are looped over all the time and
+// look each other up now and then. For these a [Store] adds one indirection to the look-up
+// and closes the holes. It does not close them at once, because a value that may move at
+// any moment is of no use to concurrent goroutines. Time is cut into phases instead.
 //
 //	s := dense.Must[Particle](nil)
 //	for {
@@ -33,10 +32,9 @@
 // where it is, to be read and written, until the Refresh. So all goroutines of a phase
 // see the same values.
 //
-// [Store.Refresh] ends the phase. It costs O(dead + created + moved), and a load for
-// each 4,096 values: what lies before the first dead one stays, and under
-// [Options].Unordered no more values move than died. [Options].OnDestroy is called with
-// each value before it goes.
+// [Store.Refresh] ends the phase. It costs O(dead + created + moved), and a load for each
+// 4,096 values: what lies before the first dead one stays, and under [Options].Unordered no
+// more values move than died. [Options].OnDestroy is called with each value before it goes.
 //
 // [Store.Values] and [Store.Handles] are plain slices, side by side; [Store.All] ranges
 // over both.
@@ -72,5 +70,5 @@
 // they die and a refresh partitions an array by state. The structure is a sparse set,
 // which finds the value behind a handle through one indirection: Values is its dense
 // side, and the sparse side is hidden. Here the marks are two bitmaps that goroutines set
-// concurrently. Refresh reads the dead from it in order, so nothing is sorted.
+// concurrently. Refresh reads the dead from them in order, so nothing is sorted.
 package dense

@@ -26,10 +26,9 @@
 //
 // # In the order in which you will need them
 //
-// A [Table] has the records. [New] makes one for keys of any comparable type.
-// [ForHandles] makes one whose keys are a pool's handles, for data that some values of
-// the pool have. It looks a record up by slot, without hashing. A handle that the pool
-// refuses finds nothing.
+// A [Table] has the records. [New] makes one for keys of any comparable type. [ForHandles]
+// makes one whose keys are a pool's handles, for data that some values of the pool have. It
+// looks a record up by slot, without hashing. A handle that the pool refuses finds nothing.
 //
 // An [Index] is the place of a record, or [None]: no method panics because a key is not
 // there.
