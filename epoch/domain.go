@@ -54,8 +54,8 @@ type Domain struct {
 	ages
 }
 
-// New returns a domain with cells for four guards a processor at once. It adds cells for more
-// guards, without limit.
+// New returns a domain with cells for four guards a processor at once, and for eight at least.
+// It adds cells for more guards, without limit.
 func New() *Domain {
 	d := new(Domain)
 	d.Init(0)

@@ -19,8 +19,8 @@ var (
 // have. The caller owns the slot, and publishes or abandons it.
 //
 // It looks where it costs least: in the shard's freelist, its range, its limbo, the other
-// shards, and then in new memory. It takes no lock that another goroutine has, but for the
-// growth of a page. If it finds nothing, decide looks once more, under all locks.
+// shards, and then in new memory. It waits for locks only to add a page, and before that if
+// half of the slots wait. If it finds nothing, decide looks once more, under all locks.
 func (a *Arena[T]) Claim(frame uintptr) (*Slot[T], uint64, error) {
 	s := a.Local(hint.Of(frame))
 	if slot, h := s.Pop(); slot != nil {
