@@ -2,7 +2,6 @@ package dense
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 
 	"coatcheck/internal/handle"
@@ -17,8 +16,8 @@ type Saved[T any] = saved[T]
 
 // Snapshot returns a snapshot of values and handles, which may be wrong.
 func Snapshot[T any](values []T, handles []uint64) []byte {
-	b := bytes.NewBufferString(magic)
-	if err := errors.Join(writePool(b, values, new(int64)), writePool(b, handles, new(int64))); err != nil {
+	var b bytes.Buffer
+	if _, err := write(&b, values, handles); err != nil {
 		panic(err)
 	}
 	return b.Bytes()

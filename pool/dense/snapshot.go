@@ -2,8 +2,10 @@ package dense
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 
 	"coatcheck/internal/handle"
@@ -11,11 +13,13 @@ import (
 )
 
 // A snapshot is two snapshots of pools, so that there is one codec, and a store writes the
-// types that a pool does, under the same names, with the same checksums and limits:
+// types that a pool does, under the same names, with the same limits:
 //
-//	magic · the values, in order · the handles, as numbers
+//	magic · the values, in order · the handles, as numbers · checksum
 //
-// The handles are, with index 0, the first generation that the store ever had, and that of
+// The checksum is of all that comes before it, so that parts of two snapshots do not pass for
+// one. It is the CRC-32 of IEEE: one with the polynomial of the parts' own checksums would
+// not depend on them. The handles are, with index 0, the first generation that the store ever had, and that of
 // slots which are new to it, which is higher if an earlier version gave slots up; then those
 // of the values; those that wait to be issued; and 0 for each exhausted slot.
 const magic = "\x89dense\r\n"
@@ -43,18 +47,29 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	if s.taken() > s.alive || !d.dead.empty() {
 		return 0, errors.New("dense: WriteTo: values were created or killed since the last Refresh; call it first")
 	}
-	n, err := io.WriteString(w, magic)
-	written := int64(n)
+	handles := make([]uint64, 2+s.fresh+s.exhausted)
+	handles[0], handles[1] = uint64(handle.Make[T](0, s.origin)), uint64(handle.Make[T](0, s.first))
+	for i, h := range d.handles[:s.fresh] {
+		handles[2+i] = uint64(h)
+	}
+	return write(w, d.values[:s.alive], handles)
+}
+
+// write writes a snapshot of these values and handles.
+func write[T any](w io.Writer, values []T, handles []uint64) (written int64, err error) {
+	sum := crc32.NewIEEE()
+	both := io.MultiWriter(w, sum)
+	n, err := io.WriteString(both, magic)
+	written = int64(n)
 	if err == nil {
-		err = writePool(w, d.values[:s.alive], &written)
+		err = writePool(both, values, &written)
 	}
 	if err == nil {
-		handles := make([]uint64, 2+s.fresh+s.exhausted)
-		handles[0], handles[1] = uint64(handle.Make[T](0, s.origin)), uint64(handle.Make[T](0, s.first))
-		for i, h := range d.handles[:s.fresh] {
-			handles[2+i] = uint64(h)
-		}
-		err = writePool(w, handles, &written)
+		err = writePool(both, handles, &written)
+	}
+	if err == nil {
+		n, err = w.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
+		written += int64(n)
 	}
 	return written, err
 }
@@ -122,17 +137,29 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 // are used by no other goroutine, so the pointers stay valid.
 func entries[T any](r io.Reader) (handles []pool.Handle[T], values []*T, err error) {
 	head := make([]byte, len(magic))
-	n, _ := io.ReadFull(r, head) // an error of r will come again
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, nil, lost(err)
+	}
 	if string(head) != magic {
-		return earlier[T](io.MultiReader(bytes.NewReader(head[:n]), r))
+		return earlier[T](io.MultiReader(bytes.NewReader(head), r))
 	}
-	vs, err := pool.ReadFrom(r, &pool.Options[T]{Shards: 1})
+	sum := crc32.NewIEEE()
+	sum.Write(head)
+	summed := io.TeeReader(r, sum)
+	vs, err := pool.ReadFrom(summed, &pool.Options[T]{Shards: 1})
 	if err != nil {
 		return nil, nil, err
 	}
-	hs, err := pool.ReadFrom(r, &pool.Options[uint64]{Shards: 1})
+	hs, err := pool.ReadFrom(summed, &pool.Options[uint64]{Shards: 1})
 	if err != nil {
 		return nil, nil, err
+	}
+	var end [crc32.Size]byte
+	if _, err := io.ReadFull(r, end[:]); err != nil {
+		return nil, nil, lost(err)
+	}
+	if binary.LittleEndian.Uint32(end[:]) != sum.Sum32() {
+		return nil, nil, fmt.Errorf("%w: the checksum of the whole differs", pool.ErrCorrupt)
 	}
 	for _, v := range vs.All() {
 		values = append(values, v)
@@ -141,6 +168,14 @@ func entries[T any](r io.Reader) (handles []pool.Handle[T], values []*T, err err
 		handles = append(handles, pool.Handle[T](*h))
 	}
 	return handles, values, nil
+}
+
+// lost returns the error for bytes that could not be read.
+func lost(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%w: %w", pool.ErrCorrupt, io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("dense: ReadFrom: %w", err)
 }
 
 // earlier is entries for a snapshot of an earlier version.

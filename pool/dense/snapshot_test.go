@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -94,6 +96,9 @@ func TestSnapshotsHaveThePoolsTypes(t *testing.T) {
 
 // TestSnapshotOfMoreThanThereIsMemoryFor: so many slots of so large values would panic.
 func TestSnapshotOfMoreThanThereIsMemoryFor(t *testing.T) {
+	if testkit.Race {
+		t.Skip("the race detector remembers each of 4,000,000 slots")
+	}
 	type large [1 << (24 + 3*(^uint(0)>>63))]byte // on 32 bits, a stack has room for less
 	b := dense.Snapshot[large](nil, slices.Repeat([]uint64{1 << 32}, 1<<22))
 	_, err := dense.ReadFrom[large](bytes.NewReader(b), nil)
@@ -114,6 +119,20 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 		bad[i] ^= 1 << (i % 8)
 		_, err = dense.ReadFrom[int](bytes.NewReader(bad), nil)
 		require.True(t, errors.Is(err, pool.ErrCorrupt) || errors.Is(err, pool.ErrVersion), "byte %d: %v", i, err)
+		_, err = dense.ReadFrom[int](io.MultiReader(bytes.NewReader(b[:i]), iotest.ErrReader(errTest)), nil)
+		require.ErrorIs(t, err, errTest, "after %d bytes", i)
+	}
+	s.Kill(s.Handles()[0])
+	s.Refresh()
+	create(t, s, 20)
+	s.Refresh()
+	next := written(t, s)
+	for i := range b {
+		mixed := slices.Concat(next[:i], b[i:])
+		if !bytes.Equal(mixed, b) {
+			_, err := dense.ReadFrom[int](bytes.NewReader(mixed), nil)
+			require.ErrorIs(t, err, pool.ErrCorrupt, "a snapshot over which %d bytes of the next were written", i)
+		}
 	}
 	one := func(h uint64) dense.Saved[int] { return dense.Saved[int]{Handle: h, Value: new(int)} }
 	none := func(h uint64) dense.Saved[int] { return dense.Saved[int]{Handle: h} }
