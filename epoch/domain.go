@@ -201,9 +201,9 @@ func (d *Domain) Scanned() int {
 	return n
 }
 
-// Bytes returns the memory that the cells take.
+// Bytes returns the memory that the cells take, without the Domain itself.
 func (d *Domain) Bytes() int64 {
-	n := int64(unsafe.Sizeof(*d)) + int64(len(d.first))*int64(unsafe.Sizeof(cell{}))
+	n := int64(len(d.first)) * int64(unsafe.Sizeof(cell{}))
 	for b := d.top.Load(); b != nil; b = b.older {
 		n += b.bytes()
 	}

@@ -227,10 +227,15 @@ func TestSlotKeepsItsStamp(t *testing.T) {
 // Reclaiming a value of more than 128 KiB allocates nothing.
 func TestLargeValueIsClearedInPlace(t *testing.T) {
 	type large [200 << 10 / 8]*int
-	p := pool.Must(&pool.Options[large]{Capacity: 2, Preallocate: true})
+	p := pool.Must(&pool.Options[large]{Capacity: 64, Preallocate: true})
+	w := p.Worker()
+	defer w.Close()
 	require.Zero(t, testing.AllocsPerRun(20, func() {
 		h, err := p.InsertFunc(func(pool.Handle[large], *large) {})
 		require.NoError(t, err)
 		require.True(t, p.Remove(h))
+		h, err = w.InsertFunc(func(pool.Handle[large], *large) {})
+		require.NoError(t, err)
+		require.True(t, w.Remove(h))
 	}))
 }

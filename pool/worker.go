@@ -120,11 +120,10 @@ func (w *Worker[T]) construct(init func(Handle[T], *T), try func(Handle[T], *T) 
 func (w *Worker[T]) Remove(h Handle[T]) bool {
 	if debugging {
 		defer w.user.enter()()
+		p := w.pool // a Reset may close the Worker
+		return p.ended(h, w.slots.Remove(uint64(h)))
 	}
 	ok := w.slots.Remove(uint64(h))
-	if debugging && ok { // ended, with which Remove would be too large to be inlined
-		w.pool.records.lives.Ended(uint64(h), "removed")
-	}
 	runtime.KeepAlive(w)
 	return ok
 }
@@ -134,9 +133,10 @@ func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	if debugging {
 		defer w.user.enter()()
 	}
+	p := w.pool // a Reset may close the Worker
 	v, ok = w.slots.Take(uint64(h))
 	if debugging && ok {
-		w.pool.records.lives.Ended(uint64(h), "removed")
+		p.records.lives.Ended(uint64(h), "removed")
 	}
 	runtime.KeepAlive(w)
 	return v, ok

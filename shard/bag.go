@@ -80,9 +80,8 @@ func (m *Magazine[T]) reuse(end int) {
 		passed = free
 	}
 	if a.Pointers {
-		var zero T
 		for _, k := range passed {
-			k.slot.Value = zero
+			clear1(&k.slot.Value)
 		}
 	}
 	if poisons {

@@ -59,7 +59,7 @@ type Held[T any] struct {
 func (k *Held[T]) Value() *T { return &k.slot.Value }
 
 // Hold tries to hold the live slot that h names, until Drop. It reports whether h is live. It
-// costs three locked instructions.
+// costs two locked instructions.
 func (a *Arena[T]) Hold(h uint64) (k Held[T], ok bool) {
 	t := a.Table.Pages()
 	i := Low(h)

@@ -148,7 +148,7 @@ func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 
 // Claim is Arena.Claim that prefers a slot that is ready. If there is none, it takes slots from
 // the bag if some have passed, or a run from the shard's lists, or any that the arena finds. It
-// panics if the magazine is closed, also by a Reset that Claim ran.
+// panics if the magazine is closed.
 func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	m.mustBeOpen()
 	if m.HasNext() {
@@ -187,6 +187,9 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	if err != nil && m.used > m.from {
 		m.retireBag() // the slots that only this magazine can have
 		slot, h, err = a.seek(s)
+	}
+	if err != nil && m.HasNext() { // a Reset has used the magazine
+		return m.Claim()
 	}
 	return slot, h, a.counted(err)
 }
@@ -237,7 +240,7 @@ func (m *Magazine[T]) mustBeOpen() {
 }
 
 // Remove ends the life of the slot that h names, and puts the slot into the bag. It reports
-// whether h was live. It panics if the magazine is closed, also by a Reset that Remove ran.
+// whether h was live. It panics if the magazine is closed.
 //
 // It does not ask whether the copied table is current. If the word changes, the slot was live
 // where the copy shows it: a page that was given up has only vacant words. If not, removeSlow

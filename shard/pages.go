@@ -147,7 +147,7 @@ func PageShift(size uintptr, limit uint64, whole bool) uint32 {
 }
 
 // Table owns the pages of one pool and hands out slots that were never used. Growth takes a
-// mutex, once in a page: besides Synchronize, no other operation waits for another.
+// mutex, once in a page.
 type Table[T any] struct {
 	// Current is the newest table of pages.
 	//
