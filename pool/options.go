@@ -136,7 +136,7 @@ func (o *Options[T]) check() (plan[T], error) {
 	}
 	pl.Shards = cmp.Or(pl.Shards, min(shardsPerProc*runtime.GOMAXPROCS(0), maxShards))
 	if pl.Capacity > 0 {
-		pl.Shards = min(pl.Shards, maxShardsOf(pl.Capacity))
+		pl.Shards = min(pl.Shards, max(1, pl.Capacity/slotsPerShard))
 	}
 	pl.slots = uint64(pl.Capacity)
 	size := unsafe.Sizeof(shard.Slot[T]{})
@@ -149,6 +149,3 @@ func (o *Options[T]) check() (plan[T], error) {
 	pl.shift = shard.PageShift(size, pl.slots, pl.Preallocate)
 	return pl, nil
 }
-
-// maxShardsOf returns the greatest number of shards of a pool with a capacity.
-func maxShardsOf(capacity int) int { return min(maxShards, max(1, capacity/slotsPerShard)) }

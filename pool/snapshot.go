@@ -88,14 +88,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type header struct {
 	codec.Description        // of T
 	first             uint32 // the first generation
-	spare             uint32 // slots of a bounded pool on top of its Capacity
 }
 
 // appendTo appends the header to b.
 func (h *header) appendTo(b []byte) []byte {
 	b = append(b, byte(h.Encoding))
 	b = binary.LittleEndian.AppendUint32(b, h.first)
-	b = binary.LittleEndian.AppendUint32(b, h.spare)
+	b = append(b, 0, 0, 0, 0) // an earlier version's slots on top of a Capacity
 	b = append(binary.AppendUvarint(b, uint64(len(h.Name))), h.Name...)
 	return append(binary.AppendUvarint(b, uint64(len(h.Parts))), h.Parts...)
 }
@@ -107,7 +106,6 @@ func (h *header) parse(b []byte) bool {
 	}
 	h.Encoding = codec.Encoding(b[0])
 	h.first = binary.LittleEndian.Uint32(b[1:])
-	h.spare = binary.LittleEndian.Uint32(b[5:])
 	var ok bool
 	if h.Name, b, ok = cutString(b[9:]); !ok {
 		return false

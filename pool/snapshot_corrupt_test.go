@@ -174,6 +174,13 @@ func TestForgedSnapshots(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, c.Len(), "a value whose slot moved on")
 	require.Equal(t, "0@13", testkit.MustInsert(t, c, [2]uint64{}).String(), "9 lived in the original, and 11 is burned")
+
+	head[21] = 2 // an earlier version's slots on top of a Capacity, under FIFO
+	c, err = pool.ReadFrom(bytes.NewReader(forge(end(0, 0))), &pool.Options[[2]uint64]{Capacity: 1, Reuse: pool.FIFO})
+	require.NoError(t, err)
+	testkit.MustInsert(t, c, [2]uint64{})
+	_, err = c.Insert([2]uint64{})
+	require.ErrorIs(t, err, pool.ErrFull)
 }
 
 // Vacant slots take few bytes to claim and much memory, which keeps to its bound: 32 KiB, or a

@@ -165,11 +165,6 @@ func (sr *snapshotReader[T]) header(want codec.Description) error {
 		return fmt.Errorf("pool: Options.Origin is %d; the snapshot's pool began at %d", pl.Origin, h.first)
 	}
 	pl.Origin = h.first
-	if pl.Reuse == FIFO && pl.Capacity > 0 {
-		// The original may have had more shards, and each has a slot.
-		pl.slots = max(pl.slots, uint64(pl.Capacity)+min(uint64(h.spare), uint64(maxShardsOf(pl.Capacity))))
-		pl.slots = min(pl.slots, shard.MaxSlots)
-	}
 	return nil
 }
 

@@ -24,13 +24,13 @@ import (
 // defined by encoding/binary, they are written as there, in little-endian order. Otherwise
 // they are encoded by their parts, each by the same rules: strings, ints, elements, fields,
 // and what pointers point to. Nil slices and maps stay nil, and empty ones empty. A value to
-// which two pointers point is written twice. An encoding has at most 2^30 bytes.
+// which two pointers point is written twice. An encoding has fewer than 2^30 bytes.
 //
 // WriteTo returns ErrType, with the name of the field, if values of type T would lose
 // something. Such are unexported fields of a type without MarshalBinary, channels, functions,
 // interfaces, uintptrs, unsafe.Pointers, and pointers in the keys of maps. It returns ErrType too if T
 // has only one of MarshalBinary and UnmarshalBinary, or has one from an embedded field beside
-// other fields. A value is an error if its pointers, slices and maps are nested 1000 deep.
+// other fields. A value is an error if its pointers, slices and maps are nested over 1000 deep.
 //
 // WriteTo encodes about 16 KiB of values at a time, under a pin. It holds no pin while it
 // calls w.Write, and does not copy the pool. MarshalBinary must not wait for the pool; its
@@ -125,9 +125,6 @@ func (sw *snapshotWriter[T]) snapshot(d codec.Description) error {
 // header writes the header.
 func (sw *snapshotWriter[T]) header(d codec.Description) error {
 	h := header{Description: d, first: sw.pool.arena.First}
-	if c := sw.pool.arena.Capacity; c > 0 {
-		h.spare = uint32(sw.pool.arena.Slots - c)
-	}
 	sw.record = append(sw.record[:0], magic...)
 	sw.record = binary.LittleEndian.AppendUint32(sw.record, version)
 	sw.record = append(sw.record, 0, 0, 0, 0) // the length
