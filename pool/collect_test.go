@@ -127,7 +127,7 @@ func TestSentinelWaitsForThePool(t *testing.T) {
 	testkit.Fill(t, first, 100, strconv.Itoa)
 	_, err := first.WriteTo(&snapshot)
 	require.NoError(t, err)
-	for range testkit.Long(2000) {
+	for range testkit.Long(400) {
 		p := pool.Must[string](&pool.Options[string]{Shards: 4096})
 		testkit.MustInsert(t, p, "a")
 		q, err := pool.ReadFrom[string](bytes.NewReader(snapshot.Bytes()), &pool.Options[string]{Shards: 1024})

@@ -90,7 +90,8 @@ func (g *graph) do(h pool.Handle[job], run func() error) error {
 	for _, next := range done.next {
 		g.jobs.View(next, func(n *job) {
 			if n.waits--; n.waits == 0 {
-				g.running.Go(func() error { return g.do(next, n.run) })
+				run := n.run
+				g.running.Go(func() error { return g.do(next, run) })
 			}
 		})
 	}

@@ -10,8 +10,8 @@ import (
 
 // Trim returns the memory of unused pages to the Go heap, and reports how many bytes it was.
 // A page is unused if none of its slots is live, held, reserved, in limbo, or kept by a
-// Worker. Other goroutines may use the pool meanwhile. No stale handle becomes valid. The
-// slots that stay keep their order of reuse.
+// Worker. Other goroutines may use the pool meanwhile. No stale handle becomes valid. Under
+// FIFO the slots that stay keep their order of reuse.
 //
 // Trim reads every slot that has memory. If there are unused pages, each vacant slot costs
 // some nanoseconds more, or a cache miss, and one of its 2^31 lives. Meanwhile insertions that

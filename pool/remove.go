@@ -11,8 +11,9 @@ import (
 //
 // The value stays readable for Refs, and for guards that are pinned now. When they have gone,
 // the slot is reclaimed: it is zeroed or Reset, and may be reused. A later call does so, or
-// the garbage collector within two cycles, or [Pool.Synchronize] at once. In a pool with a
-// Reset only calls do. What a [Worker] removed waits for calls of that Worker.
+// the garbage collector within two cycles, or [Pool.Synchronize] at once. [Pool.Pin] says when a
+// later guard delays it. In a pool with a Reset only calls do, and what a [Worker] removed waits
+// for that Worker's.
 //
 // Remove costs two locked instructions. In a pool with a Capacity or a MaxLimbo, the first
 // removal after a Pin costs one more. About one call in 64 also reclaims what has gathered,

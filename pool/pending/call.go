@@ -20,7 +20,7 @@ type Call[T any] struct {
 	id uint64
 }
 
-// ID returns the number to send with the request. It is not zero.
+// ID returns the number to send with the request. It is zero for the zero Call alone.
 func (k Call[T]) ID() uint64 { return k.id }
 
 // Wait waits until the call ends, and returns its answer or its error. If ctx is done first,

@@ -9,11 +9,11 @@
 // The page has a chart of each pool's slots over the last minutes. Nothing runs in the
 // background for it. A sample is taken on each request for the page, which repeats it
 // every two seconds, on each request for the JSON, and by [All] and [Vars]. The chart has
-// a gap if there was no request for more than a minute.
+// a gap if there was no request for 70 seconds.
 //
-// A card is amber if a pin has lasted for a minute, or half as many slots wait in limbo as may,
-// and red if insertions were refused since the last sample or in the last minute. Then it says
-// what to do.
+// A card is amber if a pin has lasted for a minute, or a guard or a Ref stands while half as many
+// slots wait in limbo as may, and red if insertions were refused since the last sample or in
+// the last minute. Then it says what to do.
 //
 // A request costs one call of [pool.Pool.Stats] for each pool, which visits every slot
 // that has memory. In a program built with the tag coatcheck_debug, the page and the JSON

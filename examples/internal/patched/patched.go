@@ -45,6 +45,10 @@ type Edit struct{ File, Old, New string }
 func Main(m Module) {
 	turns := flag.Int("rounds", 9, "`rounds` of measuring")
 	flag.Parse()
+	if *turns < 1 || flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := m.run(ctx, *turns); err != nil {
