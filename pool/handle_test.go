@@ -252,17 +252,3 @@ func modelConfigs[T any](reset func(*T)) (all []pool.Options[T]) {
 	}
 	return all
 }
-
-// FuzzOps decodes bytes into the operations of TestOperationsMatchModel: the
-// first chooses the pool, every other one a choice.
-func FuzzOps(f *testing.F) {
-	testkit.FuzzChoices(f, len(modelConfigs(resetPlain)), 60, func(t *testing.T, which int, choose func(n int) int, more func() bool) {
-		if which%2 == 0 {
-			newMachine(t, plainKind, pick(modelConfigs(resetPlain), which/2), choose).runAll(more)
-		} else {
-			newMachine(t, boxedKind, pick(modelConfigs(resetBoxed), which/2), choose).runAll(more)
-		}
-	})
-}
-
-func pick[T any](all []pool.Options[T], i int) pool.Options[T] { return all[i%len(all)] }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
@@ -432,8 +431,9 @@ func (mc *machine[T]) watch() {
 	}
 }
 
-// runAll runs steps while more returns true, and then removes everything.
-func (mc *machine[T]) runAll(more func() bool) {
+// runAll runs steps while more returns true, and then removes everything. It returns how often
+// what happened.
+func (mc *machine[T]) runAll(more func() bool) map[string]int {
 	if mc.alone {
 		defer debug.SetGCPercent(mc.gc)
 	}
@@ -468,7 +468,7 @@ func (mc *machine[T]) runAll(more func() bool) {
 		}
 	}
 	if mc.opts.Capacity == 0 {
-		return
+		return mc.done
 	}
 	// No slot was lost: as many values fit as there are slots that can still live.
 	want := mc.opts.Capacity - st.Exhausted
@@ -484,6 +484,7 @@ func (mc *machine[T]) runAll(more func() bool) {
 	if got != want {
 		mc.Failf("at the end %d values fit, want %d", got, want)
 	}
+	return mc.done
 }
 
 // TestOperationsMatchModel catches, among others: a life that is not burned by a constructor
@@ -493,13 +494,6 @@ func (mc *machine[T]) runAll(more func() bool) {
 // that points to its own slot (a forged match), a comparison that leaves out a bit, and a verb
 // that refuses a handle and writes.
 func TestOperationsMatchModel(t *testing.T) {
-	rnd := testkit.Rand(t)
-	done := map[string]int{}
-	t.Run("plain", func(t *testing.T) { runModels(t, plainKind, resetPlain, rnd.IntN, done) })
-	t.Run("boxed", func(t *testing.T) { runModels(t, boxedKind, resetBoxed, rnd.IntN, done) })
-	if t.Failed() {
-		return
-	}
 	all := []string{
 		"stale", "refused", "Snapshot", "Snapshot in a constructor", "InsertFunc, given up", "TryInsertFunc, given up", "Trim that gives memory back",
 		"change in All", "change in Guard.All", "change in Each", "change in View", "change in InsertFunc",
@@ -518,19 +512,17 @@ func TestOperationsMatchModel(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range all {
-		require.GreaterOrEqualf(t, done[what], 10, "%q was hardly tried", what)
-	}
+	testkit.MatchModel(t, streams(), 1, max(300, testkit.Long(1500)), stream, 10, all...)
 }
 
-// runModels runs a machine on each of modelConfigs, and adds to done what had an effect.
-func runModels[T any](t *testing.T, k kind[T], reset func(*T), choose func(int) int, done map[string]int) {
-	for _, o := range modelConfigs(reset) {
-		mc := newMachine(t, k, o, choose)
-		n := max(300, testkit.Long(1500))
-		mc.runAll(func() bool { n--; return n >= 0 })
-		for what, n := range mc.done {
-			done[what] += n
-		}
+func FuzzOps(f *testing.F) { testkit.FuzzModel(f, streams(), 60, stream) }
+
+// streams is how many kinds of pools stream has, and stream runs a machine on one of them.
+func streams() int { return 2 * len(modelConfigs(resetPlain)) }
+
+func stream(t testing.TB, which int, choose func(n int) int, more func() bool) map[string]int {
+	if which%2 == 0 {
+		return newMachine(t, plainKind, modelConfigs(resetPlain)[which/2], choose).runAll(more)
 	}
+	return newMachine(t, boxedKind, modelConfigs(resetBoxed)[which/2], choose).runAll(more)
 }

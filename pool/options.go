@@ -135,16 +135,14 @@ func (o *Options[T]) check() (plan[T], error) {
 		pl.Origin |= 1 // or it is chosen by build, or comes with a snapshot
 	}
 	pl.Shards = cmp.Or(pl.Shards, min(shardsPerProc*runtime.GOMAXPROCS(0), maxShards))
+	pl.slots = shard.MaxSlots
 	if pl.Capacity > 0 {
+		pl.slots = uint64(pl.Capacity)
 		pl.Shards = min(pl.Shards, max(1, pl.Capacity/slotsPerShard))
 	}
-	pl.slots = uint64(pl.Capacity)
 	size := unsafe.Sizeof(shard.Slot[T]{})
-	switch {
-	case pl.Preallocate && !shard.Fits[T](pl.slots):
+	if pl.Preallocate && !shard.Fits[T](pl.slots) {
 		return fail("Preallocate: %d slots of %d bytes do not fit into the address space", pl.slots, size)
-	case pl.Capacity == 0:
-		pl.slots = shard.MaxSlots
 	}
 	pl.shift = shard.PageShift(size, pl.slots, pl.Preallocate)
 	return pl, nil

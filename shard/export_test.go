@@ -89,7 +89,6 @@ func (s *shard[T]) PopRun(n int) (hs []uint64) {
 func (a *Arena[T]) Slot(i uint32) *Slot[T] { return a.slot(i) }
 func (a *Arena[T]) Shard(k int) *shard[T]  { return &a.shards[k] }
 func (a *Arena[T]) Exhausted() int64       { return a.exhausted.Load() }
-func (a *Arena[T]) Spent() int64           { return a.spent.Load() }
 func (a *Arena[T]) Decisions() uint64      { return a.decisions.Load() }
 
 // SetHolders makes a hold one of n, and MostHolders is how many there may be.
@@ -104,8 +103,7 @@ func (a *Arena[T]) StampOf(i uint32, now uint64) uint64 { return a.stampOf(i, no
 // TrimAll is Trim that does not reclaim before.
 func (a *Arena[T]) TrimAll() int64 { return a.trim() }
 
-// Grow is grow. Missing is missing. Lock and Unlock are those of the table's mutex.
-func (t *Table[T]) Grow() bool   { return t.grow() }
+// Missing is missing. Lock and Unlock are those of the table's mutex.
 func (t *Table[T]) Missing() int { return int(t.missing.Load()) }
 func (t *Table[T]) Lock()        { t.mu.Lock() }
 func (t *Table[T]) Unlock()      { t.mu.Unlock() }

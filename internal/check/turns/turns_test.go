@@ -64,14 +64,6 @@ func TestCalibrationFindsATurn(t *testing.T) {
 	require.ErrorIs(t, err, wrong)
 }
 
-func TestEveryRoundBeginsWithAnother(t *testing.T) {
-	var order []int
-	for _, i := range Order(3, 3) {
-		order = append(order, i)
-	}
-	require.Equal(t, []int{0, 1, 2, 1, 2, 0, 2, 0, 1}, order)
-}
-
 func TestMedian(t *testing.T) {
 	xs := []float64{3, 1, 2}
 	require.Equal(t, 2.0, Median(xs))
