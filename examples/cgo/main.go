@@ -51,7 +51,7 @@ func measure(most int) {
 		}
 	}
 	rounds.Table(os.Stdout, rows)
-	fmt.Println("\nThe last two columns are ratios: below 1, the pool is faster. In parentheses: the middle half of the rounds.")
+	fmt.Println("\nThe last two columns are ratios: below 1, the pool is faster. In parentheses, if there were several rounds: their middle half.")
 }
 
 // timesOf measures with one number of names and one of goroutines.

@@ -149,6 +149,6 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 		rows = append(rows, []string{names[f], fmt.Sprintf("%.0f", turns.Median(of[0])), fmt.Sprintf("%.0f", turns.Median(of[1])), rounds.Ratio(of[0], of[1])})
 	}
 	rounds.Table(out, rows)
-	fmt.Fprintf(out, "\nMedians of rounds: %d. In parentheses: the middle half of the rounds' ratios.\n", set.rounds)
+	fmt.Fprintf(out, "\nMedians of rounds: %d. In parentheses, if there were several: the middle half of the rounds' ratios.\n", set.rounds)
 	return nil
 }

@@ -241,10 +241,10 @@ func table(out io.Writer, names []string, olds, news map[string][]float64) {
 		case low > 1:
 			verdict = "**worse**"
 		}
-		rows = append(rows, []string{name, fmt.Sprintf("%.4g", turns.Median(olds[name])), fmt.Sprintf("%.4g", turns.Median(news[name])),
+		rows = append(rows, []string{name, fmt.Sprintf("%.6g", turns.Median(olds[name])), fmt.Sprintf("%.6g", turns.Median(news[name])),
 			rounds.Ratio(news[name], olds[name]), verdict})
 	}
-	fmt.Fprintf(out, "\nMedians of rounds: %d. In parentheses: the middle half of the rounds' ratios.\n\n", len(olds[names[0]]))
+	fmt.Fprintf(out, "\nMedians of rounds: %d. In parentheses, if there were several: the middle half of the rounds' ratios.\n\n", len(olds[names[0]]))
 	rounds.Table(out, rows)
 }
 
