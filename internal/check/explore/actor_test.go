@@ -168,6 +168,7 @@ func (a *actor) unpin(rd *reader) {
 	c.Hold = rd.Hold
 	c.Do()
 	unwatch()
+	a.unpinned(rd.from)
 }
 
 // conserved checks that every slot is accounted for if no Worker or Reservation is open.

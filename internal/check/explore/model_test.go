@@ -62,6 +62,9 @@ func (a *actor) leave() *frame {
 	f := a.top(a.t)
 	i := slices.Index(a.frames, f)
 	a.frames = slices.Delete(a.frames, i, i+1)
+	if f.pins {
+		a.unpinned(f.from)
+	}
 	if f.a.k != nil {
 		f.a.k.busy--
 	}
@@ -143,6 +146,13 @@ func (w *world) resetting(times int, inner func(a *actor)) func(*val) {
 	}
 }
 
+// unpinned notes that a guard of the thread has ended.
+func (a *actor) unpinned(from uint64) {
+	if a.t != nil {
+		a.released = append(a.released, released{a.t, from})
+	}
+}
+
 // measure notes for each operation how many slots others own, and whether an insertion may be
 // refused although a slot is free.
 func (w *world) measure() {
@@ -164,13 +174,17 @@ func (w *world) measure() {
 	}
 	excused := len(w.workers) > 0 || w.exhausting
 	oldest := w.clock // pin
-	stood := len(w.watched) > 0
+	w.released = slices.DeleteFunc(w.released, func(e released) bool { return !e.by.Buffered() })
+	stood := len(w.watched)+len(w.released) > 0
 	for _, rd := range w.watched {
 		if rd.Ref != nil {
 			held++
 		} else {
 			oldest = min(oldest, rd.from)
 		}
+	}
+	for _, e := range w.released {
+		oldest = min(oldest, e.from)
 	}
 	for _, f := range w.frames {
 		used += f.has()

@@ -21,6 +21,13 @@ type val struct {
 
 var anchor int
 
+// released is a guard that has ended, and was pinned at from at the earliest. Until its thread's
+// buffer is empty others may see it pinned, and what is removed meanwhile waits.
+type released struct {
+	by   *interleave.Thread
+	from uint64
+}
+
 // world is one run: a pool, what its threads know of it, and what the judges compare.
 type world struct {
 	r *interleave.Run
@@ -31,6 +38,7 @@ type world struct {
 	burned    []Handle[val] // handles that were shown and must never be live
 	guessed   []Handle[val] // handles that a thread removes although it never got them
 	watched   []*reader
+	released  []released // guards that others may still see
 	workers   []*keeper
 	reserved  []*Reservation[val]
 	taken     []uint64 // stamps that Take moved out

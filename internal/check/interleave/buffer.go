@@ -64,8 +64,10 @@ func Pending(word unsafe.Pointer) bool {
 	return others(func(o *Thread) bool { return o.newest(word) >= 0 })
 }
 
-// Buffered reports whether another thread has any store in its buffer.
-func Buffered() bool { return others(func(o *Thread) bool { return len(o.buffer) > 0 }) }
+// Buffered reports whether another thread has any store in its buffer, and a Thread's Buffered
+// whether that thread has.
+func Buffered() bool             { return others((*Thread).Buffered) }
+func (t *Thread) Buffered() bool { return len(t.buffer) > 0 }
 
 // Drain empties the running thread's buffer, as a locked instruction does.
 func Drain() {
