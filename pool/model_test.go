@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-
 	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"

@@ -11,9 +11,8 @@ import (
 //
 // The value stays readable for Refs, and for guards that are pinned now. When they have gone,
 // the slot is reclaimed: it is zeroed or Reset, and may be reused. A later call does so, or
-// the garbage collector within two cycles, or [Pool.Synchronize] at once. [Pool.Pin] says when a
-// later guard delays it. In a pool with a Reset only calls do, and what a [Worker] removed waits
-// for that Worker's.
+// the garbage collector within two cycles, or [Pool.Synchronize] at once. A later guard may delay
+// it: see [Pool.Pin]. In a pool with a Reset only calls do so; after a [Worker], only that Worker's.
 //
 // Remove costs two locked instructions. In a pool with a Capacity or a MaxLimbo, the first
 // removal after a Pin costs one more. About one call in 64 also reclaims what has gathered,

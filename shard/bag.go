@@ -10,8 +10,7 @@ import "slices"
 //	 ready now │    sealed     │    sealed    │  open   │
 //
 // It is to a magazine what limbo and waiting are to a shard, and keeps the same rule (I6): a
-// stamp is taken after the last unlinking of its part. Stamps grow from part to part, so
-// parts pass in order.
+// stamp is taken after the last unlinking of its part, and grows, so parts pass in order.
 
 // turn makes the parts that have passed ready. If the magazine has enough slots, or the arena
 // has a Reset, it sends the bag to limbo: a Reset may panic, or use the magazine, and limbo

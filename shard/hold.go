@@ -58,8 +58,7 @@ type Held[T any] struct {
 // Value returns the slot's value.
 func (k *Held[T]) Value() *T { return &k.slot.Value }
 
-// Hold tries to hold the live slot that h names, until Drop. It reports whether h is live. It
-// costs two locked instructions.
+// Hold tries to hold the live slot that h names, until Drop. It reports whether h is live.
 func (a *Arena[T]) Hold(h uint64) (k Held[T], ok bool) {
 	t := a.Table.Pages()
 	i := Low(h)

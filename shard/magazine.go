@@ -147,8 +147,7 @@ func (m *Magazine[T]) Next() (*Slot[T], uint64) {
 }
 
 // Claim is Arena.Claim that prefers a slot that is ready. If there is none, it takes slots from
-// the bag if some have passed, or a run from the shard's lists, or any that the arena finds. It
-// panics if the magazine is closed.
+// the bag if some have passed, or a run from the shard's lists, or any that the arena finds.
 func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	m.mustBeOpen()
 	if m.HasNext() {

@@ -146,8 +146,7 @@ func PageShift(size uintptr, limit uint64, whole bool) uint32 {
 	return min(uint32(bits.Len64(max(n, 1)-1)), maxShift)
 }
 
-// Table owns the pages of one pool and hands out slots that were never used. Growth takes a
-// mutex, once in a page.
+// Table owns the pages of one pool and hands out slots that were never used.
 type Table[T any] struct {
 	// Current is the newest table of pages.
 	//

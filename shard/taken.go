@@ -19,8 +19,7 @@ func (t *trimmer[T]) drop(slots uint32) {
 	}
 }
 
-// take takes all that s has for insertions, under FIFO in the order in which it would hand it
-// out. Of a range it takes either all or nothing.
+// take takes all that s has for insertions, in FIFO's order, and all or nothing of a range.
 func (t *trimmer[T]) take(s *shard[T], c *chain[T]) {
 	if s.fifo {
 		t.takeRange(s, c)
