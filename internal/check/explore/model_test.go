@@ -175,7 +175,7 @@ func (w *world) measure() {
 	excused := len(w.workers) > 0 || w.exhausting
 	oldest := w.clock // pin
 	w.released = slices.DeleteFunc(w.released, func(e released) bool { return !e.by.Buffered() })
-	stood := len(w.watched)+len(w.released) > 0
+	stood := len(w.watched) > 0
 	for _, rd := range w.watched {
 		if rd.Ref != nil {
 			held++
@@ -213,7 +213,7 @@ func (w *world) measure() {
 	for _, f := range w.frames {
 		f.most = max(f.most, used+held-f.has())
 		f.held = max(f.held, held)
-		f.stood = f.stood || stood
+		f.stood = f.stood || stood || slices.ContainsFunc(w.released, func(e released) bool { return e.by != f.a.t })
 		f.excused = f.excused || excused
 	}
 }
