@@ -135,9 +135,7 @@ func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	}
 	p := w.pool // a Reset may close the Worker
 	v, ok = w.slots.Take(uint64(h))
-	if debugging && ok {
-		p.records.lives.Ended(uint64(h), "removed")
-	}
+	p.ended(h, ok)
 	runtime.KeepAlive(w)
 	return v, ok
 }
