@@ -37,7 +37,7 @@ type config struct {
 
 func main() {
 	var c config
-	flag.BoolVar(&c.short, "short", false, "only the quick mutants")
+	flag.BoolVar(&c.short, "short", false, "run only the quick mutants")
 	flag.BoolVar(&c.check, "check", false, "list the mutants that do not apply any more or do not compile, and run nothing")
 	flag.BoolVar(&c.verbose, "v", false, "print what the killers print")
 	name := flag.String("only", "", "run only the mutants whose names or files match this regular expression, in any case")
@@ -60,9 +60,7 @@ func run(c *config) error {
 	if err != nil {
 		return err
 	}
-	list := slices.DeleteFunc(all, func(m mutant) bool {
-		return !c.only.MatchString(m.name) && !c.only.MatchString(m.file) || c.short && !m.quick
-	})
+	list := slices.DeleteFunc(all, func(m mutant) bool { return !c.only.MatchString(m.name) && !c.only.MatchString(m.file) })
 	if len(list) == 0 || c.jobs < 1 {
 		return errors.New("no mutant has such a name, or none is to run at once")
 	}
@@ -85,6 +83,7 @@ func run(c *config) error {
 	if err := check(list, tree); err != nil || c.check {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(m mutant) bool { return c.short && !m.quick })
 	kills := try(c, list, tree)
 	if err := (&bench{c, tree, filepath.Join(tree, ".unmutated")}).passes(kills); err != nil {
 		return err
