@@ -62,16 +62,16 @@ func (c *Calls[T]) Start() (Call[T], error) {
 	}
 	w := c.waiters.Get().(*waiter[T])
 	h, err := c.live.Insert(w.answer)
-	if err != nil {
-		c.waiters.Put(w)
-		return Call[T]{}, err
-	}
 	// Either Close finds the call, or Start finds closed. So the insertion must be visible
 	// before closed is loaded: this store is the locked instruction between them.
 	w.id.Store(uint64(h))
 	if closed := c.closed.Load(); closed != nil {
 		c.live.Remove(h) // or another takes it, and its answer is not received
 		return Call[T]{}, *closed
+	}
+	if err != nil {
+		c.waiters.Put(w)
+		return Call[T]{}, err
 	}
 	return Call[T]{w, uint64(h)}, nil
 }

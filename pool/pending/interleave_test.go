@@ -39,6 +39,8 @@ func (w *world) do(r *interleave.Run, t *interleave.Thread, text string) {
 		t.Begin(step)
 		switch verb {
 		case "":
+		case "narrow":
+			w.calls = New[int](&Options{Capacity: 1})
 		case "start":
 			shut := w.shut
 			k, err := w.calls.Start()
@@ -104,6 +106,7 @@ var scenarios = []struct {
 }{
 	{"Start against Close", "", []string{"start a", "close"}},
 	{"two Starts against Close", "start c", []string{"start a; start b", "close"}},
+	{"two Starts after Close, where one has room", "narrow; close", []string{"start a", "start b"}},
 	{"Close against Close", "start a", []string{"close", "close; start b"}},
 	{"two answers, and a failure", "start a", []string{"deliver a", "deliver a", "fail a"}},
 	{"Deliver against Cancel", "start a", []string{"deliver a", "cancel a", "cancel a"}},

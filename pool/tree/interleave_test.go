@@ -132,6 +132,7 @@ var loops = map[string]func(f *Forest[item], h itemHandle) iter.Seq2[itemHandle,
 	"Children":    (*Forest[item]).Children,
 	"Descendants": (*Forest[item]).Descendants,
 	"Ancestors":   (*Forest[item]).Ancestors,
+	"Roots":       func(f *Forest[item], _ itemHandle) iter.Seq2[itemHandle, *item] { return f.Roots() },
 }
 
 // reader starts a thread with a loop at a node. What it yields must please judge.
@@ -164,7 +165,7 @@ func partOf(part, s string) bool {
 	return true
 }
 
-// scenario is a loop at a, or at d for Ancestors, beside one writer, or two divided by a
+// scenario is a loop at a, or at d for Ancestors and Parent, beside one writer, or two divided by a
 // stroke. Its name begins with that of the loop, if there is one. want has what the loop may
 // yield, or what it may yield parts of.
 type scenario struct{ name, picture, writers, want string }
@@ -193,6 +194,9 @@ var scenarios = []scenario{
 	{"Descendants against Remove", "a(b(cd)e)", "Remove b", "bcde e be bce bde"},
 	{"Ancestors against Move", "a(b(c(d)))x(y)", "Move c y", "cba cyx"},
 	{"Ancestors against Moves one above the other", "a(b(c(d)))x(y)", "Move c y; Move b x", "cba cyx"}, // never cbx
+	// d has a live parent at every moment.
+	{"Parent against Move and Remove", "a(d)x", "Move d x; Remove a", "a x"},
+	{"Roots against Move and Remove", "a(d)x", "Move d x; Remove a", "ax x"},
 	{"two writers", "a(bc)x", "Move b x | Move c b", ""},
 	{"Remove and a removal behind the back", "a(b(cd)e)", "Remove b | behind b; behind d", ""},
 }
@@ -220,6 +224,15 @@ func (sc scenario) setup(r *interleave.Run) {
 			t.End()
 			if !slices.ContainsFunc(want, func(w string) bool { return len(w) == n }) {
 				r.Failf("the depth of d is %d, want the length of one of %q", n, want)
+			}
+		})
+	case loop == "Parent":
+		r.Go("reader", 1, func(t *interleave.Thread) {
+			t.Begin(loop)
+			up, ok := s.f.Parent(s.node['d'])
+			t.End()
+			if !slices.ContainsFunc(want, func(w string) bool { return ok && up == s.node[w[0]] }) {
+				r.Failf("the parent of d is %v, %v, want one of %q", up, ok, want)
 			}
 		})
 	default:

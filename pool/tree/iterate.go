@@ -12,11 +12,20 @@ func (f *Forest[T]) Parent(h pool.Handle[T]) (pool.Handle[T], bool) {
 	g := f.pin()
 	defer g.Unpin()
 	if n := f.look(&g, h); n != nil {
-		if to := load[T](&n.parent); f.look(&g, to) != nil {
-			return to, true
-		}
+		return f.parent(&g, n)
 	}
 	return 0, false
+}
+
+// parent returns the live parent of a node. A parent that is gone while the node still names
+// it was removed behind the forest's back; if the node names another, it was moved first.
+func (f *Forest[T]) parent(g *pool.Guard[T], n *words[T]) (pool.Handle[T], bool) {
+	for {
+		to := load[T](&n.parent)
+		if live := f.look(g, to) != nil; live || load[T](&n.parent) == to {
+			return to, live
+		}
+	}
 }
 
 // Children ranges over the children of h, first to last. The loop is pinned, so every
@@ -99,7 +108,7 @@ func (f *Forest[T]) Roots() iter.Seq2[pool.Handle[T], *T] {
 		g := f.pin()
 		defer g.Unpin() // also if the body panics
 		for h, v := range g.All() {
-			if f.look(&g, load[T](&f.linksOf(v).parent)) == nil && !yield(h, v) {
+			if _, child := f.parent(&g, f.linksOf(v)); !child && !yield(h, v) {
 				return
 			}
 		}
