@@ -56,8 +56,6 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 		fate = "has used up its generations and is never reused"
 	} else if shard.IsLive(word) {
 		fate = fmt.Sprintf("was reused and is live as %v", Handle[T](word))
-	} else if now-g > 1 {
-		fate = "was reused and is vacant"
 	}
 	return say("is stale: removed or cancelled. Its slot %s", fate), true
 }

@@ -53,9 +53,7 @@ func TestExplainTellsEveryState(t *testing.T) {
 			require.True(t, p.Remove(again))
 		}
 		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot was reused and is live as %v", again)
-		require.True(t, p.Remove(again))
-		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot was reused and is vacant")
-		require.Equal(t, 1, p.Clear())
+		require.Equal(t, 2, p.Clear())
 	}
 }
 

@@ -100,7 +100,7 @@ func (t *Table[T]) bringBack() {
 	lo := uint32(first) << (now.Shift & 31)
 	t.again.Store(Pack(lo, lo+slots))
 	// The slots count as missing until here. Otherwise an insertion that finds neither them nor
-	// any missing would conclude that the pool may not grow.
+	// any missing would conclude that nothing is left.
 	t.missing.Add(-int64(slots))
 }
 

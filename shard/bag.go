@@ -26,7 +26,9 @@ func (m *Magazine[T]) turn() {
 		m.retireBag()
 		return
 	}
-	m.pass()
+	if m.pass(); !m.HasNext() {
+		m.retireBag() // it waits for a guard: each Claim would look at all guards in vain
+	}
 	m.makeRoom()
 }
 

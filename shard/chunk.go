@@ -44,10 +44,14 @@ func (s *shard[T]) await(c chunk[T]) {
 		return
 	}
 	last := &s.waiting[k]
+	for w := c.chain; w.n > 0; { // or each refusal would visit all of it (sift)
+		_, i, _ := w.takeFirst(s.arena)
+		last.least = min(last.least, s.arena.stampOf(i, c.stamp))
+	}
 	last.reverse(s.arena)
 	c.reverse(s.arena)
 	last.chain.concat(&c.chain)
-	last.stamp, last.least = c.stamp, 0
+	last.stamp = c.stamp
 }
 
 // drop takes chunk k out of the list.
@@ -72,9 +76,10 @@ func (c *chunk[T]) reverse(a *Arena[T]) {
 	c.chain, c.reversed = line, true
 }
 
-// useful returns how many of c's slots have another life.
+// useful returns how many of c's slots have another life. If some have, it counts those that have
+// none too, rather than visit all.
 func (c *chunk[T]) useful(a *Arena[T]) (n int64) {
-	if a.worn() == 0 {
+	if int64(c.chain.n) > a.worn() {
 		return int64(c.chain.n)
 	}
 	for w := c.chain; w.n > 0; {

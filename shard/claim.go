@@ -93,6 +93,11 @@ func (a *Arena[T]) search(s *shard[T]) (*Slot[T], uint64) {
 			return slot, h
 		}
 	}
+	// Slots that have memory come first: others' limbo may wait for a guard, and a look at all
+	// shards would find that each time.
+	if slot, h := s.refill(Batch); slot != nil {
+		return slot, h
+	}
 	for k := range a.shards { // in s too, which has less than a batch
 		if slot, h := a.reclaimIn(a.next(s, k), s, enough); slot != nil {
 			return slot, h
@@ -180,12 +185,8 @@ func (a *Arena[T]) reclaimAll(s *shard[T]) (*Slot[T], uint64) {
 }
 
 // mayGrow reports whether new memory is allowed while so many slots wait. Without a bound, a
-// pool would grow without end under a forgotten guard. Pages that Trim gave up do not count as
-// new.
+// pool would grow without end under a forgotten guard.
 func (a *Arena[T]) mayGrow(waiting int64) bool {
-	if a.Table.missing.Load() > 0 {
-		return true
-	}
 	// No count of live values exists. Of the slots that were handed out, those that neither
 	// wait nor may be in a magazine are live: the freelists have just been found empty.
 	out := int64(a.Table.Resident()) - int64(a.Table.Unused())
@@ -278,7 +279,7 @@ func (a *Arena[T]) reason(s *shard[T], d *decision[T]) error {
 	again := false          // some came free, or wait for pins that end by themselves
 	for k := range a.shards {
 		o := a.next(s, k)
-		for more := o.hasSome(); more; {
+		for more := true; more; {
 			m := o.move(s, atAll)
 			if m.resets.n > 0 {
 				d.resets = m.resets

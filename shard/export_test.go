@@ -40,6 +40,10 @@ func (s *shard[T]) Free() int    { free, _ := s.count(); return free }
 func (s *shard[T]) Ready() int   { _, ready := s.pending(); return ready }
 func (s *shard[T]) Pending() int { _, limbo := s.count(); return limbo }
 
+// Seals is seals, and Least the last chunk's least.
+func (s *shard[T]) Seals() uint64 { return s.seals }
+func (s *shard[T]) Least() uint64 { return s.waiting[len(s.waiting)-1].least }
+
 // Done is done.
 func (s *shard[T]) Done() uint64 {
 	s.mu.Lock()

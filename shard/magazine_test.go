@@ -185,6 +185,20 @@ func TestMagazineKeepsNothingFromItself(t *testing.T) {
 	}
 }
 
+// TestMagazineKeepsNothingThatWaitsForAGuard: or each insertion would look at all guards.
+func TestMagazineKeepsNothingThatWaitsForAGuard(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 200})
+	m, hs := r.arena.NewMagazine(), r.fill(t, r.shards[0], 80, number)
+	g := r.arena.Domain.Pin()
+	defer g.Unpin()
+	for _, h := range hs {
+		require.True(t, m.Remove(h))
+	}
+	_, _, err := m.Claim()
+	require.NoError(t, err)
+	require.Equal(t, len(hs), r.shards[0].Pending())
+}
+
 // TestMagazineKeepsItsReach: a magazine keeps no more than its reach, which grows to what the
 // arena can spare, until Flush.
 func TestMagazineKeepsItsReach(t *testing.T) {

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"cmp"
+	"math"
 
 	"coatcheck/epoch"
 )
@@ -125,10 +126,11 @@ func (m *move[T]) takeFirst() {
 			m.more = true
 			return
 		case s.arena.Reset == nil:
-			passed := *c
-			s.drop(k)
-			s.waits -= passed.chain.n
-			m.pass(passed)
+			n := c.chain.n
+			m.pass(c, reclaimMost)
+			if s.waits -= n - c.chain.n; c.chain.n == 0 {
+				s.drop(k)
+			}
 		case c.chain.n > 0:
 			m.resets.take(m, c)
 			m.more = m.resets.n > 0
@@ -139,7 +141,7 @@ func (m *move[T]) takeFirst() {
 	}
 }
 
-// pass moves a chunk whose grace period is over.
+// pass moves a chunk whose grace period is over, or what a call that visits so many slots can.
 //
 // If its slots need no visit, it goes to an empty freelist whole, or waits for that. A visit
 // costs some 5 ns a slot, since each is found only through the one before.
@@ -148,7 +150,7 @@ func (m *move[T]) takeFirst() {
 // is visited, and only those with that home go there. A goroutine that has moved removes slots
 // of two homes. To send all to one would mix slots of different cache lines for as long as
 // values live.
-func (m *move[T]) pass(p chunk[T]) {
+func (m *move[T]) pass(p *chunk[T], most int) {
 	s, a, c := m.from, m.from.arena, &p.chain
 	if c.n == 0 {
 		return
@@ -156,31 +158,27 @@ func (m *move[T]) pass(p chunk[T]) {
 	m.moved = true
 	m.send(m.to, Low(c.first))
 	asIs := !poisons && a.plain() && a.worn() == 0 && !m.held
-	if asIs && !s.fifo && !m.sorts {
-		c.finish(a)
-		if m.home.splice(c) {
-			return
+	whole := asIs && !m.sorts
+	if s.fifo {
+		if p.reverse(a); whole {
+			m.clean.concat(c)
 		}
-		if c.n >= spliceLeast && len(s.ready) < readyMost {
-			s.ready = append(s.ready, *c)
-			return
+	} else if whole {
+		c.finish(a)
+		if whole = m.home.splice(c); !whole && c.n >= spliceLeast && len(s.ready) < readyMost {
+			s.ready, whole = append(s.ready, *c), true
 		}
 	}
-	var line chain[T] // for a queue
-	for c.n > 0 {
+	if whole {
+		*c = chain[T]{}
+	}
+	for c.n > 0 && m.visited < most {
 		slot, i, word := c.takeFirst(a)
 		m.visited++
-		switch {
-		case !asIs && !a.recycle(slot, i, word, m.held):
-		case !s.fifo:
+		if asIs || a.recycle(slot, i, word, m.held) {
 			m.add(slot, i, word)
-		case p.reversed:
-			line.append(slot, i, word)
-		default:
-			line.prepend(slot, i, word)
 		}
 	}
-	m.clean.concat(&line)
 }
 
 // sift moves all slots that have passed, also behind others and within chunks, and counts
@@ -234,7 +232,7 @@ func (m *move[T]) siftChunk(c *chunk[T]) {
 	}
 	c.chain, c.least = rest, least
 	s.waits -= passed.n
-	m.pass(chunk[T]{chain: passed, reversed: c.reversed})
+	m.pass(&chunk[T]{chain: passed, reversed: c.reversed}, math.MaxInt)
 }
 
 // fill gives an empty freelist what is ready: of a queue all, of a stack what was removed

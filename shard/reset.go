@@ -10,7 +10,8 @@ import "slices"
 // resets is a run of slots of one chunk, for which one goroutine calls Reset.
 type resets[T any] struct {
 	from, to *shard[T]
-	number   uint64   // the chunk's
+	number   uint64 // the chunk's, as least is
+	least    uint64
 	n        uint32   // how many slots the run has
 	chain    chain[T] // those that are left
 }
@@ -34,7 +35,7 @@ func (r *resets[T]) admit(m *move[T], c *chunk[T]) bool {
 	switch {
 	case r.n == 0 && s.runs < runsMost:
 		s.runs++
-		r.from, r.to, r.number = s, m.to, c.number
+		r.from, r.to, r.number, r.least = s, m.to, c.number, c.least
 	case r.n == 0 || r.number != c.number || r.n == min(s.arena.reach, resetRun):
 		return false
 	}
@@ -85,7 +86,7 @@ func (r *resets[T]) end() {
 	if n := r.chain.n; n > 0 {
 		s.waits += n
 		r.chain.concat(&c.chain)
-		c.chain, c.least = r.chain, 0
+		c.chain, c.least = r.chain, min(c.least, r.least)
 	}
 	if c.chain.n+c.inResets == 0 {
 		s.drop(k)

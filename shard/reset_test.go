@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/epoch"
 	"coatcheck/shard"
 )
 
@@ -57,6 +58,29 @@ func TestResetThatFailsLosesNoSlot(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFailedResetKeepsTheStamp: what waits again, at the last epoch for any guard, is a reason
+// to refuse. With a lower stamp it seems to have passed, and the insertion looks for ever.
+func TestFailedResetKeepsTheStamp(t *testing.T) {
+	failing := true
+	r := newRig(t, setup[uint64]{slots: 40, reset: func(*uint64) {
+		if failing {
+			panic("meant")
+		}
+	}})
+	r.setEpoch(epoch.Limit)
+	s := r.shards[0]
+	r.remove(t, s, r.fill(t, s, 40, number)...)
+	require.Panics(t, func() { s.Reclaim(s) })
+	failing = false
+	g := r.arena.Domain.Pin()
+	defer g.Unpin()
+	for range s.Free() {
+		r.take(t, s)
+	}
+	_, err := r.arena.Decide(s, r.arena.Decisions())
+	require.ErrorIs(t, err, shard.ErrStalled)
 }
 
 // TestSiftedResetsKeepTheOrderOfRemovals: a refused insertion has Reset called for the part of

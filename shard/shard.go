@@ -123,11 +123,6 @@ func (s *shard[T]) due(n int) bool {
 	return ready > 0 || waiting >= n
 }
 
-// hasSome reports, under mu, whether the shard has slots that wait or are ready.
-func (s *shard[T]) hasSome() bool {
-	return Low(s.limbo.Load()) != None || len(s.waiting)+len(s.ready) > 0
-}
-
 // Slots that were never used are handed out from a range, so that filling a pool visits each
 // slot once. So are those of a page that came back after a Trim; their words have the
 // generation from which they go on (I11).

@@ -1,5 +1,7 @@
 package shard
 
+import "context"
+
 // Trim gives back the memory of pages in which every slot is vacant. Vacant slots lie in
 // lists, mixed with slots of other pages, and nothing can be taken out of the middle of a
 // list.
@@ -46,7 +48,7 @@ func (a *Arena[T]) Trim() int64 {
 	// A slot whose grace period is over would keep its page.
 	for i := range a.shards {
 		s := &a.shards[i]
-		s.reached(s.sealNow())
+		s.reached(context.Background(), s.sealNow())
 	}
 	return a.trim()
 }

@@ -20,12 +20,12 @@ func (a *Arena[T]) Wait(ctx context.Context) error {
 	var goals []goal // those that were not reached at once
 	for i := range a.shards {
 		s := &a.shards[i]
-		if g := (goal{s, s.sealNow()}); !s.reached(g.number) {
+		if g := (goal{s, s.sealNow()}); !s.reached(ctx, g.number) {
 			goals = append(goals, g)
 		}
 	}
 	for _, g := range goals {
-		if err := epoch.Wait(ctx, func() bool { return g.s.reached(g.number) }); err != nil {
+		if err := epoch.Wait(ctx, func() bool { return g.s.reached(ctx, g.number) }); err != nil {
 			return err
 		}
 	}
@@ -42,11 +42,11 @@ func (s *shard[T]) sealNow() uint64 {
 	return s.seals
 }
 
-// reached reclaims what it can, and reports whether all has been reclaimed up to the seal with
-// that number.
-func (s *shard[T]) reached(number uint64) bool {
+// reached reclaims what it can before ctx is done, and reports whether all has been reclaimed up
+// to the seal with that number.
+func (s *shard[T]) reached(ctx context.Context, number uint64) bool {
 	for {
-		if more, done := s.reclaim(nil); done >= number || !more {
+		if more, done := s.reclaim(nil); done >= number || !more || ctx.Err() != nil {
 			return done >= number
 		}
 	}
