@@ -7,7 +7,6 @@ require (
 	github.com/mlange-42/ark v0.8.0
 	github.com/puzpuzpuz/xsync/v4 v4.5.0
 	github.com/stretchr/testify v1.12.1
-	go.etcd.io/etcd/pkg/v3 v3.6.8
 	golang.org/x/perf v0.0.0-20250813145418-2f7363a06fe1
 )
 

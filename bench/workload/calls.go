@@ -6,8 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"go.etcd.io/etcd/pkg/v3/wait"
-
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
 	"coatcheck/internal/check/turns"
@@ -17,8 +15,7 @@ import (
 // calls has requests that wait for answers. Each goroutine has its share of the outstanding
 // ones. It answers the oldest, the newest or any, waits for the answer, and starts another. So
 // no goroutine switches to another, which would cost more than the table. No call is late: a
-// deadline costs the same everywhere, unless its timer is used again. Two of the tables allocate
-// nothing, so allocations are not compared; the file of figures has them.
+// deadline costs the same everywhere, unless its timer is used again.
 func calls() suite.Question {
 	return suite.Question{
 		ID:     "Calls",
@@ -30,10 +27,8 @@ func calls() suite.Question {
 				for _, u := range []callUse{{goroutines, 1, "only"}, {goroutines, each, "oldest"}, {goroutines, each, "newest"}, {goroutines, each, "any"}} {
 					groups = append(groups, suite.Group{Cases: []suite.Case{
 						callsCase(peer.NamePool, u, pendingCalls),
-						callsCase(peer.NameMutex, u, mutexCalls(true)),
-						callsCase(peer.NameMutex+"-new", u, mutexCalls(false)),
+						callsCase(peer.NameMutex, u, mutexCalls),
 						callsCase(peer.NameSyncMap, u, syncMapCalls),
-						callsCase("etcd", u, etcdCalls),
 					}})
 				}
 			}
@@ -122,9 +117,9 @@ func pendingCalls() callTable[pending.Call[uint64]] {
 	}
 }
 
-// mapCalls is a map from ids to channels, as well as it can be used by hand. If again is set,
-// channels are used again.
-func mapCalls(insert func(ch chan uint64) (id uint64), remove func(id uint64) (chan uint64, bool), again bool) callTable[chan uint64] {
+// mapCalls is a map from ids to channels, as well as it can be used by hand: channels are used
+// again.
+func mapCalls(insert func(ch chan uint64) (id uint64), remove func(id uint64) (chan uint64, bool)) callTable[chan uint64] {
 	chans := sync.Pool{New: func() any { return make(chan uint64, 1) }}
 	return callTable[chan uint64]{
 		start: func() (uint64, chan uint64) {
@@ -138,45 +133,35 @@ func mapCalls(insert func(ch chan uint64) (id uint64), remove func(id uint64) (c
 			}
 			return ok
 		},
-		wait: func(ch chan uint64) uint64 {
-			v := receive(ch)
-			if again {
-				chans.Put(ch)
+		wait: func(ch chan uint64) (v uint64) {
+			select { // as all have to: until an answer comes or the context is done
+			case v = <-ch:
+			case <-context.Background().Done():
 			}
+			chans.Put(ch)
 			return v
 		},
 	}
 }
 
-// receive waits as all have to: until an answer comes or the context is done.
-func receive[V any](ch <-chan V) (v V) {
-	select {
-	case v = <-ch:
-	case <-context.Background().Done():
-	}
-	return v
-}
-
-func mutexCalls(again bool) func() callTable[chan uint64] {
-	return func() callTable[chan uint64] {
-		var mu sync.Mutex
-		var last uint64
-		waiting := map[uint64]chan uint64{}
-		return mapCalls(func(ch chan uint64) uint64 {
-			mu.Lock()
-			last++
-			id := last
-			waiting[id] = ch
-			mu.Unlock()
-			return id
-		}, func(id uint64) (chan uint64, bool) {
-			mu.Lock()
-			ch, ok := waiting[id]
-			delete(waiting, id)
-			mu.Unlock()
-			return ch, ok
-		}, again)
-	}
+func mutexCalls() callTable[chan uint64] {
+	var mu sync.Mutex
+	var last uint64
+	waiting := map[uint64]chan uint64{}
+	return mapCalls(func(ch chan uint64) uint64 {
+		mu.Lock()
+		last++
+		id := last
+		waiting[id] = ch
+		mu.Unlock()
+		return id
+	}, func(id uint64) (chan uint64, bool) {
+		mu.Lock()
+		ch, ok := waiting[id]
+		delete(waiting, id)
+		mu.Unlock()
+		return ch, ok
+	})
 }
 
 func syncMapCalls() callTable[chan uint64] {
@@ -192,19 +177,5 @@ func syncMapCalls() callTable[chan uint64] {
 			return nil, false
 		}
 		return ch.(chan uint64), true
-	}, true)
-}
-
-// etcdCalls is etcd's package wait: 64 maps, each under a lock of its own.
-func etcdCalls() callTable[<-chan any] {
-	var last atomic.Uint64
-	w := wait.New()
-	return callTable[<-chan any]{
-		start: func() (uint64, <-chan any) {
-			id := last.Add(1)
-			return id, w.Register(id)
-		},
-		deliver: func(id, v uint64) bool { w.Trigger(id, v); return true },
-		wait:    func(ch <-chan any) uint64 { return receive(ch).(uint64) },
-	}
+	})
 }
