@@ -75,6 +75,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"-only", "("}, "-only"},
 		{[]string{"-quick", "-readme"}, "-readme"},
 		{[]string{"-quick", "-out", "x"}, "-out"},
+		{[]string{"-from", "x", "-only", "Q"}, "-only"},
 	} {
 		_, err := parse(c.args, io.Discard)
 		require.ErrorContains(t, err, c.want, "%v", c.args)

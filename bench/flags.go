@@ -43,6 +43,8 @@ func parse(args []string, out io.Writer) (*flags, error) {
 		err = fmt.Errorf("%q is not a flag", set.Arg(0))
 	case a.Rounds < 1:
 		err = fmt.Errorf("-rounds %d: at least one", a.Rounds)
+	case a.from != "" && a.Only != nil:
+		err = errors.New("-only chooses what is measured, and -from measures nothing")
 	case a.Quick && (a.readme || a.from != "" || a.out != ""):
 		err = errors.New("-quick has no figures for -readme, -from and -out")
 	case a.readme:

@@ -33,7 +33,7 @@ func (p *Pool[T]) rangeAll(yield func(Handle[T], *T) bool) {
 }
 
 // All returns an iterator over the live values, like [Pool.All]. The pointers are valid
-// until Unpin.
+// until Unpin, so the body must not unpin the guard and go on.
 func (g *Guard[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		t := g.pages()

@@ -125,6 +125,22 @@ func TestOfRefusesLoss(t *testing.T) {
 	refused[struct{ H []halfMarshaler }](t, "field H[]: type codec_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")
 }
 
+// TestKeysThatEncodeAlikeAreRefused, since they could not be read back. NaN can.
+func TestKeysThatEncodeAlikeAreRefused(t *testing.T) {
+	now := time.Now() // its monotonic reading is not encoded
+	_, err := encode(map[time.Time]int{now: 1, now.Round(0): 2})
+	require.ErrorIs(t, err, codec.ErrType)
+	type key struct {
+		F float64
+		S string
+	}
+	b, err := encode(map[key]int{{F: math.NaN()}: 1, {F: math.NaN()}: 2})
+	require.NoError(t, err)
+	got, _, err := decode[map[key]int](b)
+	require.NoError(t, err)
+	require.Len(t, got, 2)
+}
+
 // TestOfTakesWhatLosesNothing: a type that encodes itself may have any fields, and blank
 // fields are not lost.
 func TestOfTakesWhatLosesNothing(t *testing.T) {

@@ -113,11 +113,21 @@ func (e *partsEncoder) inside(p *part, v reflect.Value) error {
 		return e.elements(p, v)
 	}
 	key, elem := reflect.New(p.key.typ).Elem(), reflect.New(p.elem.typ).Elem()
+	var seen map[string]bool // the encodings of keys that differ, but may not by their MarshalBinary
+	if !p.key.fixed && p.key.typ.Kind() != reflect.String {
+		seen = make(map[string]bool, n)
+	}
 	for entry := v.MapRange(); entry.Next(); {
 		key.SetIterKey(entry)
 		elem.SetIterValue(entry)
+		at := len(e.dst)
 		if err := e.put(p.key, key); err != nil {
 			return err
+		}
+		if text := string(e.dst[at:]); seen[text] && key.Equal(key) { // NaN may be there twice
+			return fmt.Errorf("%w: two keys of a map have the same encoding", ErrType)
+		} else if seen != nil {
+			seen[text] = true
 		}
 		if err := e.put(p.elem, elem); err != nil {
 			return err

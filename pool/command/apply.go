@@ -65,7 +65,7 @@ func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 // recorded again, each in its Buffer and before what was recorded meanwhile, so the next
 // Apply makes them. The counts of such an Apply are lost.
 //
-// It costs a Commit for each insertion, a RemoveBatch of the removals, and four lock
+// It costs a Commit for each insertion, a RemoveBatch of the removals, and six lock
 // operations for each buffer. It allocates two small lists of the buffers.
 func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 	for _, b := range buffers {
@@ -136,8 +136,8 @@ func (f frame[T]) remove() (n int) {
 }
 
 // putBack records again the removals that a panic prevented, in the k-th list and those
-// after it. The pool tells how far the k-th list was done: a live value was not removed,
-// and removing one that is not live has no effect.
+// after it. The pool tells how far the k-th list was done: a live value was not removed. One
+// that was not live, and is now, seems not to have been removed either.
 func (f frame[T]) putBack(k int) {
 	t := &f[k]
 	t.removals = slices.DeleteFunc(t.removals, func(h pool.Handle[T]) bool { return !t.from.pool.Contains(h) })

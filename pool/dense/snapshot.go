@@ -38,8 +38,9 @@ type saved[T any] struct {
 // Refresh, it returns an error and writes nothing. Like Refresh it must have the Store to
 // itself; the values stay where they are.
 //
-// Values are encoded, and types refused, as [pool.Pool.WriteTo] says. It takes memory for a
-// pool with a copy of each value, and then 24 bytes for each slot ever used.
+// Values are encoded, and types refused, as [pool.Pool.WriteTo] says; in a handle in an error, the
+// index is the value's place in Values. It takes memory for a pool with a copy of each value, and
+// then 24 bytes for each slot ever used.
 func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	s.phase.begin("WriteTo")
 	defer s.phase.end()

@@ -54,7 +54,7 @@ type history []sample
 // that are too old. It returns a copy that always has the sample.
 func (h *history) add(s sample) history {
 	old := 0
-	for old < len(*h) && s.at.Sub((*h)[old].at) > window {
+	for old < len(*h)-1 && s.at.Sub((*h)[old].at) > window {
 		old++
 	}
 	*h = slices.Delete(*h, 0, old)
