@@ -186,7 +186,8 @@ func (a *actor) Removed(c *verbs.Call[val], h Handle[val], v *val, ok bool) {
 
 // ended judges what a removal of a handle answered.
 func (a *actor) ended(k knew, ok bool) {
-	e := a.find(k.h)
+	e, live := a.find(k.h), false
+	interleave.Unseen(func() { live = a.p.Contains(k.h) })
 	switch {
 	case ok && e == nil:
 		a.r.Failf("%v was removed and never inserted", k.h)
@@ -195,8 +196,8 @@ func (a *actor) ended(k knew, ok bool) {
 	case ok:
 		a.removed(e)
 		a.gone++
-	case k.e != nil && !k.was && e.tries == 1 && a.clearing == 0:
-		a.r.Failf("%v is live, no other thread removes it, and its removal is refused", k.h)
+	case k.e != nil && !k.was && live:
+		a.r.Failf("%v was live from beginning to end, and its removal is refused", k.h)
 	}
 }
 
