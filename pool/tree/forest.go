@@ -15,7 +15,7 @@ import (
 // documentation says. Neither the function that finds the links nor the pool's Reset may
 // use the Forest.
 //
-// A Forest has only a pointer to the pool: the links are in the values. It costs some 64
+// A Forest has only a pointer to the pool: the links are in the values. It costs some 32
 // bytes and must not be copied. A pool has as many as T has Links fields. Two Forests
 // with the same field must not be used at the same time, but one may replace the other.
 // The zero Forest panics.
