@@ -112,7 +112,7 @@ func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
 		s.arena.wake()
 	}
 	if n := Generation(seen) + 1; n%Batch == 0 {
-		s.reclaimDue(n)
+		s.reclaimPast(n-1, n)
 	}
 }
 
@@ -130,14 +130,6 @@ func (s *shard[T]) retireChain(c *chain[T], then Then) {
 	before, after := s.pushLimbo(c)
 	if then == Reclaim {
 		s.reclaimPast(before, after)
-	}
-}
-
-// reclaimPast reclaims if a push completed a batch: before it and after it, so many slots
-// waited.
-func (s *shard[T]) reclaimPast(before, after uint32) {
-	if before/Batch != after/Batch {
-		s.reclaimDue(after &^ (Batch - 1))
 	}
 }
 
@@ -199,15 +191,15 @@ func pushed(head uint64, i uint32, n uint32) uint64 {
 	return (head>>32+uint64(n))<<32 | uint64(i)
 }
 
-// reclaimDue reclaims after the n-th removal that waits, if the removals pay for a scan by
-// then: with many guards a scan visits many cells. With many processors and no guards it must
-// not be put off for long: a shard whose slots come home in batches larger than what it took
-// ahead takes others' meanwhile.
-func (s *shard[T]) reclaimDue(n uint32) {
-	if n&(1<<bits.Len(uint(s.arena.Domain.Scanned()-1)/cellsPaid)-1) != 0 {
-		return
+// reclaimPast reclaims if a push completed a batch: before it and after it, so many slots
+// waited. Where a scan visits many cells, for many guards, only a larger batch pays for it. With
+// many processors and no guards it must not be put off for long: a shard whose slots come home in
+// batches larger than what it took ahead takes others' meanwhile.
+func (s *shard[T]) reclaimPast(before, after uint32) {
+	batch := max(Batch, uint32(1)<<bits.Len(uint(s.arena.Domain.Scanned()-1)/cellsPaid))
+	if before/batch != after/batch {
+		s.tryReclaim(nil)
 	}
-	s.tryReclaim(nil)
 }
 
 // Removals gathers removals in chains of up to a batch, so that limbo is pushed to once a
