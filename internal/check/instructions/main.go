@@ -75,9 +75,10 @@ func compare() error {
 		if now > max(limit*slack, limit+padding) {
 			above = append(above, name)
 		}
+		delete(operations, name)
 	}
-	if len(above) > 0 {
-		return fmt.Errorf("above the limit: %s", strings.Join(above, ", "))
+	if len(above)+len(operations) > 0 {
+		return fmt.Errorf("above the limit: %q; without a limit: %d", above, len(operations))
 	}
 	return nil
 }
