@@ -50,7 +50,7 @@ func (t *Table[T]) giveUp(pages []absent) (bytes int64) {
 	t.absent = append(t.absent, pages...)
 	t.missing.Add(int64(slots))
 	t.Current.Store(now) // publishes (P2)
-	return before - t.bytes()
+	return max(0, before-t.bytes()) // floors may cost more than a page that is cut short
 }
 
 // Floor returns the generation of slot i, and of all slots of its page, if that has no memory
