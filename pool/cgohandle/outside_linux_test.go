@@ -3,13 +3,7 @@ package cgohandle_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"syscall"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"coatcheck/pool"
 )
@@ -125,23 +119,4 @@ func Example_ioUring() {
 	// Output:
 	// read a 512
 	// read b 512
-}
-
-// TestPageShowsCodeThatRuns: the Go code of the page is in this file, its C code in
-// examples/cgo.
-func TestPageShowsCodeThatRuns(t *testing.T) {
-	root := "../.."
-	page, err := os.ReadFile(filepath.Join(root, "docs/handles-outside-go.md"))
-	require.NoError(t, err)
-	here, err := os.ReadFile("outside_linux_test.go")
-	require.NoError(t, err)
-	c, err := os.ReadFile(filepath.Join(root, "examples/cgo/sessions.go"))
-	require.NoError(t, err)
-	blocks := regexp.MustCompile("(?s)```(go|c)\n(.*?)```").FindAllStringSubmatch(string(page), -1)
-	require.Len(t, blocks, 5)
-	for _, block := range blocks {
-		for _, part := range strings.Split(strings.TrimSpace(block[2]), "\n\n") {
-			require.Contains(t, string(here)+string(c), part+"\n", "the page shows code that does not run")
-		}
-	}
 }

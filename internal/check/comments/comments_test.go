@@ -157,7 +157,7 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// What the documents show as Go is part of a Go file.
+// What the documents show as Go, or as C, is part of a Go file.
 func TestDocumentsShowCodeOfTheTree(t *testing.T) {
 	space := regexp.MustCompile(`\s+`)
 	var all strings.Builder
@@ -168,7 +168,7 @@ func TestDocumentsShowCodeOfTheTree(t *testing.T) {
 	n := 0
 	for _, path := range x.files {
 		if filepath.Ext(path) == ".md" {
-			for block := range matches("(?s)```go\n(.*?)```", text(t, path)) {
+			for block := range matches("(?s)```(?:go|c)\n(.*?)```", text(t, path)) {
 				require.True(t, strings.Contains(all.String(), space.ReplaceAllString(block, " ")), "%s shows\n%s", path, block)
 				n++
 			}
