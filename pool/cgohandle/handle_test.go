@@ -93,14 +93,7 @@ func TestWordsThatAreNoHandlesAreRefused(t *testing.T) {
 	}
 	require.Contains(t, panicText(stale.Delete), "is stale: removed")
 	require.Equal(t, "live", h.Value())
-
-	tab := cgohandle.NewTable[int]()
-	n := tab.New(7)
-	require.Equal(t, 1, tab.Len())
-	tab.Delete(n)
-	require.Contains(t, panicText(func() { tab.Delete(n) }), "is stale: removed")
-	require.Contains(t, panicText(func() { new(cgohandle.Table[int]).Value(n) }), "a zero ")
-	require.Zero(t, tab.Len())
+	require.Contains(t, panicText(func() { new(cgohandle.Table[int]).Value(1) }), "a zero ")
 }
 
 // panicText returns the first line that f panics with; under the tag coatcheck_debug
