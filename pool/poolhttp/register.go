@@ -3,6 +3,7 @@ package poolhttp
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"reflect"
 	"runtime"
 	"slices"
@@ -15,10 +16,10 @@ import (
 )
 
 // registry maps names to entries.
-var registry struct {
+var registry = struct {
 	mu      sync.Mutex
 	entries map[string]*entry
-}
+}{entries: map[string]*entry{}}
 
 // entry is a registered pool. It must not refer to the pool, which could not be collected
 // then.
@@ -59,9 +60,6 @@ func Register[T any](name string, p *pool.Pool[T]) {
 		return
 	}
 	remove(name)
-	if registry.entries == nil {
-		registry.entries = make(map[string]*entry)
-	}
 	registry.entries[name] = e
 	e.cleanup = runtime.AddCleanup(p, forget, e)
 }
@@ -100,10 +98,7 @@ func forget(e *entry) {
 func registered() iter.Seq2[*entry, anyPool] {
 	return func(yield func(*entry, anyPool) bool) {
 		registry.mu.Lock()
-		entries := make([]*entry, 0, len(registry.entries))
-		for _, e := range registry.entries {
-			entries = append(entries, e)
-		}
+		entries := slices.Collect(maps.Values(registry.entries))
 		registry.mu.Unlock()
 		slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
 		for _, e := range entries {
