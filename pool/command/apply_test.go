@@ -12,7 +12,7 @@ import (
 )
 
 func TestMisuseIsNamed(t *testing.T) {
-	p := small(t, pool.Options[value]{})
+	p := pool.Must[value](nil)
 	good := command.New(p)
 	mustRecord(t, good, 1)
 	live := testkit.MustInsert(t, p, valueOf(2))

@@ -14,7 +14,7 @@ import (
 
 func TestDroppedBufferLosesNoSlot(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
-		p := small(t, pool.Options[value]{Capacity: 50, Reuse: reuse})
+		p := pool.Must(&pool.Options[value]{Capacity: 50, Reuse: reuse, Shards: 1})
 		live := testkit.MustInsert(t, p, valueOf(1))
 		for range 5 {
 			testkit.Apart(func() {
@@ -43,7 +43,7 @@ func TestDroppedBufferLosesNoSlot(t *testing.T) {
 func TestSettledInsertionsAreNotKept(t *testing.T) {
 	const n = 2000
 	left := 0 // Resets until one panics
-	p := small(t, pool.Options[value]{Reset: func(*value) {
+	p := pool.Must(&pool.Options[value]{Shards: 1, Reset: func(*value) {
 		if left--; left == 0 {
 			panic("reset")
 		}
@@ -87,7 +87,7 @@ func TestSteadyFrameAllocatesWhatReserveDoes(t *testing.T) {
 		lists = 2 // of Apply
 		most  = 6*(10+2) + lists
 	)
-	p := small(t, pool.Options[value]{})
+	p := pool.Must(&pool.Options[value]{Shards: 1})
 	a, b := command.New(p), command.New(p)
 	v := valueOf(1)
 	init := func(_ handle, in *value) { *in = v }
