@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/states"
 	"coatcheck/pool"
 	"coatcheck/pool/poolhttp"
@@ -134,7 +136,7 @@ func TestBrowserShowsAPool(t *testing.T) {
 	p := pool.Must(&pool.Options[string]{Capacity: 20_000})
 	w := p.Worker()
 	defer w.Close()
-	hs := fill(p, 1234)
+	hs := testkit.Fill(t, p, 1234, strconv.Itoa)
 	const name = `<b>"coats" & hats`
 	poolhttp.Register(name, p)
 	g := forgetful(p)
@@ -197,16 +199,6 @@ func TestBrowserShowsAPool(t *testing.T) {
 
 func forgetful(p *pool.Pool[string]) pool.Guard[string] { return p.Pin() }
 
-// fill inserts n values and returns their handles.
-func fill[T any](p *pool.Pool[T], n int) (hs []pool.Handle[T]) {
-	for range n {
-		var v T
-		h, _ := p.Insert(v)
-		hs = append(hs, h)
-	}
-	return hs
-}
-
 // TestBrowserTellsWhatToDo: a card is amber under a guard that delays many slots, or lasts, and
 // red when insertions are refused.
 func TestBrowserTellsWhatToDo(t *testing.T) {
@@ -254,7 +246,7 @@ func TestBrowserShowsManyPools(t *testing.T) {
 	for i := range pools {
 		pools[i] = pool.Must[int](nil)
 		poolhttp.Register(fmt.Sprintf("shard-%02d/connections", i), pools[i])
-		fill(pools[i], i*i*i)
+		testkit.Fill(t, pools[i], i*i*i, testkit.Number)
 	}
 	do(t, ctx, chromedp.Navigate(server.URL), until("document.querySelectorAll('section').length >= 50"),
 		until(live("shard-49/connections")+" === 117649"))
