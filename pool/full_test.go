@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -99,54 +98,48 @@ func TestRefusalsAreTrueUnderLoad(t *testing.T) {
 				var done atomic.Int64
 				var refused atomic.Error
 				end := time.Now().Add(testkit.Long(500 * time.Millisecond))
-				var all sync.WaitGroup
-				for k := range c.goroutines {
-					all.Add(1)
-					go func() {
-						defer all.Done()
-						insert, remove := p.Insert, p.Remove
-						if c.workers && k%2 == 0 {
-							w := p.Worker()
-							defer w.Close()
-							insert, remove = w.Insert, w.Remove
+				testkit.Together(c.goroutines, func(k int) {
+					insert, remove := p.Insert, p.Remove
+					if c.workers && k%2 == 0 {
+						w := p.Worker()
+						defer w.Close()
+						insert, remove = w.Insert, w.Remove
+					}
+					var hs []pool.Handle[int]
+					for n := 0; refused.Load() == nil && (done.Load() < 2000 || n%64 > 0 || time.Now().Before(end)); n++ {
+						var g pool.Guard[int]
+						pinned := c.guards && n%16 == 0
+						if pinned {
+							g = p.Pin()
 						}
-						var hs []pool.Handle[int]
-						for n := 0; refused.Load() == nil && (done.Load() < 2000 || n%64 > 0 || time.Now().Before(end)); n++ {
-							var g pool.Guard[int]
-							pinned := c.guards && n%16 == 0
-							if pinned {
-								g = p.Pin()
+						select {
+						case tokens <- struct{}{}:
+							if h, err := insert(n); err == nil {
+								hs = append(hs, h)
+								done.Inc()
+							} else if <-tokens; !c.guards || !errors.Is(err, pool.ErrStalled) {
+								refused.Store(err)
 							}
-							select {
-							case tokens <- struct{}{}:
-								if h, err := insert(n); err == nil {
-									hs = append(hs, h)
-									done.Inc()
-								} else if <-tokens; !c.guards || !errors.Is(err, pool.ErrStalled) {
-									refused.Store(err)
-								}
-							default:
-								runtime.Gosched() // to the goroutines that have the tokens
-							}
-							if n%7 == 0 && len(hs) > 0 {
-								p.Get(hs[0])
-							}
-							if len(hs) == c.keep || n%3 == 0 && len(hs) > 0 {
-								remove(hs[0])
-								hs = hs[1:]
-								<-tokens
-							}
-							if pinned {
-								g.Unpin()
-							}
+						default:
+							runtime.Gosched() // to the goroutines that have the tokens
 						}
-						for _, h := range hs {
-							remove(h)
+						if n%7 == 0 && len(hs) > 0 {
+							p.Get(hs[0])
+						}
+						if len(hs) == c.keep || n%3 == 0 && len(hs) > 0 {
+							remove(hs[0])
+							hs = hs[1:]
 							<-tokens
 						}
-					}()
-				}
-				all.Wait()
+						if pinned {
+							g.Unpin()
+						}
+					}
+					for _, h := range hs {
+						remove(h)
+						<-tokens
+					}
+				})
 				require.NoError(t, refused.Load(), "after %d", done.Load())
 				require.Less(t, testkit.RequireConserved(t, p).Allocated, 100_000)
 			})
@@ -211,13 +204,7 @@ func TestSlotKeepsItsStamp(t *testing.T) {
 	p.RemoveBatch(hs[:32])
 	g := p.Pin()
 	fails = true
-	require.Panics(t, func() {
-		for range 32 {
-			if _, err := p.Insert(1); err != nil {
-				require.NoError(t, err)
-			}
-		}
-	})
+	require.Panics(t, func() { testkit.Fill(t, p, 32, testkit.Number) })
 	for p.Len() < 64 {
 		testkit.MustInsert(t, p, 1)
 	}

@@ -49,8 +49,7 @@ func TestOneGuardServesManyGoroutines(t *testing.T) {
 // Slots that Refs keep count as waiting: a pool whose Refs are never released does not grow
 // without end.
 func TestRefsCountForMaxLimbo(t *testing.T) {
-	p, err := pool.New(&pool.Options[int]{MaxLimbo: 1000, Shards: 1})
-	require.NoError(t, err)
+	p := pool.Must(&pool.Options[int]{MaxLimbo: 1000, Shards: 1})
 	var refs []*pool.Ref[int]
 	for i := 0; ; i++ {
 		h, err := p.Insert(i)

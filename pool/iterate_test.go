@@ -155,11 +155,10 @@ func TestEachMakesFewCallsAfterCancel(t *testing.T) {
 func TestEachPinsForFewCalls(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		reclaimed := false
-		p, err := pool.New(&pool.Options[int]{Shards: 1, Reuse: reuse, Reset: func(v *int) {
+		p := pool.Must(&pool.Options[int]{Shards: 1, Reuse: reuse, Reset: func(v *int) {
 			reclaimed = reclaimed || *v == 7
 			*v = 0
 		}})
-		require.NoError(t, err)
 		testkit.Fill(t, p, 10_000, testkit.Number)
 		calls, removed := 0, 0
 		require.NoError(t, p.Each(t.Context(), 1, func(h pool.Handle[int], v *int) error {

@@ -26,11 +26,7 @@ func testMemoryOfASlot[T any](t *testing.T, bytes uint64) {
 	before := testkit.Heap()
 	p := pool.Must[T](nil)
 	var v T
-	for range n {
-		if _, err := p.Insert(v); err != nil {
-			t.Fatal(err)
-		}
-	}
+	testkit.Fill(t, p, n, func(int) T { return v })
 	got := float64(testkit.Heap()-before) / n
 	require.LessOrEqual(t, got, float64(bytes)*1.125, "bytes a slot of %T", v)
 	st := p.Stats()

@@ -134,8 +134,7 @@ func TestReservationSettlesOnce(t *testing.T) {
 	for _, settle := range []func(*pool.Reservation[int]){
 		func(r *pool.Reservation[int]) { r.Commit() }, (*pool.Reservation[int]).Cancel,
 	} {
-		r, err := p.Reserve()
-		require.NoError(t, err)
+		r := mustReserve(t, p)
 		h := r.Handle()
 		settle(r)
 		requireMisuse(t, r, []string{"Handle"}, "pool: ", "Reservation")

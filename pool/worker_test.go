@@ -20,10 +20,7 @@ func TestGCInsideWorkersLastOperation(t *testing.T) {
 	stop := testkit.Collect()
 	for i := range testkit.Long(1500) {
 		for _, p := range []*pool.Pool[stamp]{p, q} {
-			hs := make([]pool.Handle[stamp], 48)
-			for k := range hs {
-				hs[k] = testkit.MustInsert(t, p, stamp{id: uint64(k + 1)})
-			}
+			hs := testkit.Fill(t, p, 48, func(k int) stamp { return stamp{id: uint64(k + 1)} })
 			w := p.Worker()
 			_, err := w.Insert(stamp{id: 99})
 			require.NoError(t, err)

@@ -112,11 +112,9 @@ func TestJobsRefuses(t *testing.T) {
 }
 
 func TestJobsEndsWhenInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	var out bytes.Buffer
 	testkit.Within(t, func() {
-		require.ErrorIs(t, checkAll(ctx, []string{"fmt"}, 2, &out, io.Discard), context.Canceled)
+		require.ErrorIs(t, checkAll(testkit.Done(), []string{"fmt"}, 2, &out, io.Discard), context.Canceled)
 	})
 	require.Empty(t, out.String())
 }

@@ -35,8 +35,7 @@ func linksOf(n *node) *tree.Links[node] { return &n.Links }
 // newForest returns a pool whose handles are the same each time, and its forest.
 func newForest(t testing.TB) (*pool.Pool[node], *tree.Forest[node]) {
 	t.Helper()
-	p, err := pool.New(&pool.Options[node]{Origin: 1, Shards: 1})
-	require.NoError(t, err)
+	p := pool.Must(&pool.Options[node]{Origin: 1, Shards: 1})
 	return p, tree.New(p, linksOf)
 }
 

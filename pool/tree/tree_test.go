@@ -219,14 +219,9 @@ func TestRemoveAfterAPanickingReset(t *testing.T) {
 	angry = true
 	panics, live := 0, p.Len()
 	for p.Contains(top) {
-		func() {
-			defer func() {
-				if recover() != nil {
-					panics++
-				}
-			}()
-			f.Remove(top)
-		}()
+		if testkit.Recovered(func() { f.Remove(top) }) != nil {
+			panics++
+		}
 		require.Less(t, p.Len(), live, "each call removes something")
 		live = p.Len()
 	}
