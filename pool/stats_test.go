@@ -36,7 +36,8 @@ func TestStatsTellTheLimits(t *testing.T) {
 	}
 	require.Equal(t, 7, pool.Must(&pool.Options[int]{Capacity: 7}).Stats().Capacity)
 	p := pool.Must[int](nil)
-	require.Equal(t, pool.MaxCapacity, p.Stats().Capacity)
+	require.Equal(t, []int{pool.MaxCapacity, pool.MaxCapacity}, []int{p.Stats().Capacity, p.Cap()})
+	require.Zero(t, p.Stats().Allocated, "no memory before the first insertion")
 	testkit.Fill(t, p, 500_001, testkit.Number)
 	require.Equal(t, 1_000_002, p.Stats().MaxLimbo)
 }
