@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -14,8 +15,8 @@ import (
 	"coatcheck/pool"
 )
 
-// While a guard is pinned, removed slots wait, and Insert returns ErrStalled. After Unpin all
-// of them come back at once, however often that happens.
+// While a guard is pinned, removed slots wait, Insert returns ErrStalled, and Synchronize waits if
+// anything was removed. After Unpin all of them come back at once, however often that happens.
 func TestStallRecovers(t *testing.T) {
 	for _, o := range capacityConfigs() {
 		name := fmt.Sprintf("%+v", o)
@@ -24,6 +25,7 @@ func TestStallRecovers(t *testing.T) {
 			hs := testkit.Fill(t, p, o.Capacity, testkit.Number)
 			g := p.Pin()
 			requireRefusal(t, p, pool.ErrFull, name) // nothing waits
+			require.NoError(t, p.Synchronize(testkit.Done()), name)
 			half := (o.Capacity + 1) / 2
 			require.Equal(t, half, p.RemoveBatch(hs[:half]))
 			requireRefusal(t, p, pool.ErrStalled, name)
@@ -34,10 +36,15 @@ func TestStallRecovers(t *testing.T) {
 					requireRefusal(t, p, pool.ErrStalled, name)
 				}
 			}
+			require.ErrorIs(t, p.Synchronize(testkit.Done()), context.Canceled, name)
 			st := testkit.RequireConserved(t, p)
 			require.Equal(t, o.Capacity, st.Limbo)
 			require.Equal(t, 1, st.Pinned)
 			g.Unpin()
+			if round == 1 {
+				require.NoError(t, p.Synchronize(testkit.Done()), name)
+				require.Zero(t, p.Stats().Limbo, name)
+			}
 			testkit.Fill(t, p, o.Capacity, testkit.Number) // all of them, at once
 			requireRefusal(t, p, pool.ErrFull, name)
 			require.Equal(t, o.Capacity, p.Clear())

@@ -1,7 +1,6 @@
 package pool_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -68,21 +67,4 @@ func TestRefsCountForMaxLimbo(t *testing.T) {
 		r.Release()
 	}
 	testkit.RequireReclaimed(t, p)
-}
-
-// Synchronize waits for guards from before it, if anything was removed.
-func TestSynchronizeWaitsForGuards(t *testing.T) {
-	for _, reuse := range testkit.Reuses {
-		p := tiny(t, &pool.Options[int]{Reuse: reuse, Shards: 2})
-		require.NoError(t, p.Synchronize(testkit.Done()), "empty")
-		hs := testkit.Fill(t, p, 100, testkit.Number)
-		g := p.Pin()
-		require.NoError(t, p.Synchronize(testkit.Done()), "nothing removed")
-		p.RemoveBatch(hs)
-		require.ErrorIs(t, p.Synchronize(testkit.Done()), context.Canceled)
-		require.Equal(t, 100, p.Stats().Limbo)
-		g.Unpin()
-		require.NoError(t, p.Synchronize(testkit.Done()), "all has passed")
-		require.Zero(t, p.Stats().Limbo)
-	}
 }
