@@ -28,7 +28,6 @@ type machine[T any] struct {
 	t      testing.TB
 	kind   kind[T]
 	opts   pool.Options[T]
-	shards int // the most that the pool or an original of it had
 	p      *pool.Pool[T]
 	live   map[pool.Handle[T]]uint64 // what the value is known by
 	past   map[pool.Handle[T]]bool   // every handle that was ever shown
@@ -48,7 +47,7 @@ type machine[T any] struct {
 
 func newMachine[T any](t testing.TB, k kind[T], opts pool.Options[T], choose func(int) int) *machine[T] {
 	mc := &machine[T]{
-		t: t, kind: k, opts: opts, shards: opts.Shards, choose: choose, verbs: verbs.Table[T](),
+		t: t, kind: k, opts: opts, choose: choose, verbs: verbs.Table[T](),
 		live: map[pool.Handle[T]]uint64{}, past: map[pool.Handle[T]]bool{}, taken: map[uint64]bool{}, done: map[string]int{},
 	}
 	if reset := opts.Reset; reset != nil {
@@ -155,11 +154,7 @@ func (mc *machine[T]) Refused(c *call[T], err error) {
 		return // what it has in reach, others have not; and a loop has a pin of its own
 	}
 	st := mc.p.Stats()
-	spare := 0
-	if mc.opts.Reuse == pool.FIFO {
-		spare = mc.shards
-	}
-	if mc.opts.Capacity > 0 && st.Free > spare {
+	if mc.opts.Capacity > 0 && st.Free > 0 {
 		mc.Failf("%v: %v, but %d slots are free", c, err, st.Free)
 	}
 	stalled, exhausted := errors.Is(err, pool.ErrStalled), errors.Is(err, pool.ErrExhausted)

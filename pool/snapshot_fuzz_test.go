@@ -172,7 +172,6 @@ func (mc *machine[T]) snapshot() {
 		mc.Failf("a copy has %d slots, and lists %d", st.Allocated, sum)
 	}
 	if len(mc.held)+len(mc.holds)+mc.inside == 0 && mc.worker == nil && mc.choose(4) == 0 {
-		mc.shards = max(mc.shards, opts.Shards)
 		mc.done["Snapshot"]++
 		return
 	}
