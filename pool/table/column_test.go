@@ -89,28 +89,6 @@ func TestColumnsWithoutSize(t *testing.T) {
 	})
 }
 
-// TestSliceIsForWholeFields: under SoA alone, and not for parts of fields.
-func TestSliceIsForWholeFields(t *testing.T) {
-	contiguous := func(_ any, ok bool) bool { return ok }
-	each(t, func(t *testing.T, l table.Layout) {
-		tb := of[int, record](l)
-		for i := range 3 {
-			tb.Add(i, newRecord(uint64(i)))
-		}
-		view := table.Column(tb, func(r *record) *string { return &r.Name })
-		names, ok := view.Slice()
-		require.Equal(t, l == table.SoA, ok)
-		if ok {
-			require.Equal(t, len(names), cap(names), "append would write into the table")
-			require.Same(t, &names[2], view.At(2))
-		}
-		require.False(t, contiguous(table.Column(tb, func(r *record) *string { return &r.In.S }).Slice()))
-		require.False(t, contiguous(table.Column(tb, func(r *record) *int32 { return &r.E }).Slice()))
-		require.False(t, contiguous(table.Column(tb, func(r *record) *float64 { return &r.Pos[1] }).Slice()))
-		require.Equal(t, l == table.SoA, contiguous(table.Column(tb, func(r *record) *[3]float64 { return &r.Pos }).Slice()))
-	})
-}
-
 // TestViewRefusesIndexes: At and Batch panic for an Index that names nothing.
 func TestViewRefusesIndexes(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {

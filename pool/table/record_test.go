@@ -113,24 +113,32 @@ func (r *record) differs(id uint64) string {
 // column reports whether a column shows, at i, its field of r.
 type column func(i table.Index, r *record) bool
 
-func columnOf[K comparable, F any](tb *table.Table[K, record], field func(*record) *F) column {
+// columnOf returns a column of a whole field, which has a Slice under SoA, or of a part of one.
+func columnOf[K comparable, F any](tb *table.Table[K, record], whole bool, field func(*record) *F) column {
 	v := table.Column(tb, field)
-	return func(i table.Index, r *record) bool { return reflect.DeepEqual(*v.At(i), *field(r)) }
+	whole = whole && tb.Layout() == table.SoA
+	return func(i table.Index, r *record) bool {
+		all, contiguous := v.Slice()
+		if contiguous != whole || contiguous && (len(all) != cap(all) || &all[i] != v.At(i)) { // append must copy
+			return false
+		}
+		return reflect.DeepEqual(*v.At(i), *field(r))
+	}
 }
 
 // columnsOf returns columns of every kind: fields, and parts of fields.
 func columnsOf[K comparable](tb *table.Table[K, record]) []column {
 	columns := []column{
-		columnOf(tb, func(r *record) *uint64 { return &r.ID }),
-		columnOf(tb, func(r *record) *string { return &r.Name }),
-		columnOf(tb, func(r *record) **uint64 { return &r.ptr }),
-		columnOf(tb, func(r *record) *string { return &r.In.S }),
-		columnOf(tb, func(r *record) *uint16 { return &r.deep[1][2].b[1] }),
-		columnOf(tb, func(r *record) *int32 { return &r.E }),
-		columnOf(tb, func(r *record) *struct{} { return &r.none }),
-		columnOf(tb, func(r *record) *[3]float64 { return &r.Pos }),
-		columnOf(tb, func(r *record) *float64 { return &r.Pos[1] }),
-		columnOf(tb, func(r *record) *byte { return &r.odd[6] }),
+		columnOf(tb, true, func(r *record) *uint64 { return &r.ID }),
+		columnOf(tb, true, func(r *record) *string { return &r.Name }),
+		columnOf(tb, true, func(r *record) **uint64 { return &r.ptr }),
+		columnOf(tb, false, func(r *record) *string { return &r.In.S }),
+		columnOf(tb, false, func(r *record) *uint16 { return &r.deep[1][2].b[1] }),
+		columnOf(tb, false, func(r *record) *int32 { return &r.E }),
+		columnOf(tb, true, func(r *record) *struct{} { return &r.none }),
+		columnOf(tb, true, func(r *record) *[3]float64 { return &r.Pos }),
+		columnOf(tb, false, func(r *record) *float64 { return &r.Pos[1] }),
+		columnOf(tb, false, func(r *record) *byte { return &r.odd[6] }),
 	}
 	if tb.Layout() == table.AoS {
 		whole := table.Column(tb, func(r *record) *record { return r })
