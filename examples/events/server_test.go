@@ -149,15 +149,6 @@ func TestSlowReaderWaits(t *testing.T) {
 	}
 }
 
-func TestConnectionsEndAtTheirDeadline(t *testing.T) {
-	for _, c := range contestants {
-		s := started(t, options{table: c.table, life: 5 * time.Millisecond}, true)
-		_, err := dialled(t, s).Read(make([]byte, 1))
-		require.ErrorIs(t, err, io.EOF, c.name)
-		require.EqualValues(t, 1, s.counts.late.Load(), c.name)
-	}
-}
-
 func TestProgram(t *testing.T) {
 	var out, progress bytes.Buffer
 	set := settings{conns: 10, rounds: 1, deaths: 500, length: 50 * time.Millisecond}

@@ -68,9 +68,6 @@ func TestJobsChecksPackages(t *testing.T) {
 		require.Positive(t, column(t, table, "reuses"))
 		elsewhere := column(t, table, "  on another worker")
 		require.GreaterOrEqual(t, 100*elsewhere, least*(packages+files), table)
-		if workers == 1 {
-			require.Zero(t, elsewhere)
-		}
 	}
 }
 
