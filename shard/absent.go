@@ -49,7 +49,7 @@ func (t *Table[T]) giveUp(pages []absent) (bytes int64) {
 	}
 	t.absent = append(t.absent, pages...)
 	t.missing.Add(int64(slots))
-	t.Current.Store(now) // publishes (P2)
+	t.Current.Store(now)            // publishes (P2)
 	return max(0, before-t.bytes()) // floors may cost more than a page that is cut short
 }
 
