@@ -7,13 +7,7 @@ type handle[R any] = pool.Handle[Value[R]]
 // opener returns what opens coatcheck's pool, whose sessions are those that open returns.
 func opener[R any](open func(*pool.Pool[Value[R]], R) *session[uint64]) func(Config[R]) Store {
 	return func(c Config[R]) Store {
-		opts := pool.Options[Value[R]]{}
-		if !c.Grow {
-			// Slots that guards and Workers hold back come on top of the live ones.
-			opts.Capacity = c.Live + 128*c.Sessions + 4096
-			opts.Preallocate = true
-		}
-		p := pool.Must(&opts)
+		p := pool.Must[Value[R]](nil) // a Capacity would cost stamps, and bound what Workers keep
 		return Store{
 			Session: func() Session { return open(p, c.Rest) },
 			All: func() (n int, sum uint64) {
