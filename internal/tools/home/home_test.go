@@ -53,6 +53,16 @@ func TestMovedCloneBuildsAndPasses(t *testing.T) {
 	run(t, root, "go", "test", "-short", "-tags", "coatcheck_debug", "./pool/pooltest") // reads stacks
 }
 
+// A clone that is a folder of another repository has tags that begin with the folder.
+func TestTagsBeginWithTheFolder(t *testing.T) {
+	root := repository(t, `mkdir -p "$0/a/internal/tools/home" && cd "$0/a" && touch internal/tools/home/main.go && echo module coatcheck >go.mod`)
+	tags, err := move(filepath.Join(root, "a"), elsewhere, "v0.1.0")
+	must(t, err)
+	if strings.Join(tags, " ") != "a/v0.1.0" {
+		t.Errorf("the tags are %v", tags)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	root := repository(t, `cd "$0" && mkdir -p pool internal/tools/home && touch internal/tools/home/main.go && echo module coatcheck >go.mod`)
 	for _, c := range []struct{ path, version, why string }{

@@ -30,7 +30,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: go run -C internal/tools ./home github.com/you/coatcheck v0.1.0")
 		os.Exit(2)
 	}
-	tags, err := move(filepath.Join("..", ".."), os.Args[1], os.Args[2]) // git's root may be that of an outer repository
+	tags, err := move(filepath.Join("..", ".."), os.Args[1], os.Args[2])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "home:", err)
 		os.Exit(1)
@@ -50,7 +50,7 @@ func move(root, path, version string) (tags []string, err error) {
 		return nil, err
 	}
 	if _, major, _ := module.SplitPathVersion(path); major != "" {
-		return nil, fmt.Errorf("%s: a path that ends in %s is for version 2 or later", path, major)
+		return nil, fmt.Errorf("%s: home gives no path that ends in %s, for version 2 or later", path, major)
 	}
 	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if _, missing := os.Stat(filepath.Join(root, self)); err != nil || missing != nil {
@@ -68,13 +68,17 @@ func move(root, path, version string) (tags []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	prefix, err := git(root, "rev-parse", "--show-prefix") // the clone may be a folder of an outer repository
+	if err != nil {
+		return nil, err
+	}
 	m := newMentions(old, path, version, list(folders))
 	for _, name := range list(names) {
 		if strings.HasPrefix(name, self) {
 			continue
 		}
 		if dir, found := strings.CutSuffix(name, "go.mod"); found && !strings.HasPrefix(name, "internal/") {
-			tags = append(tags, dir+version)
+			tags = append(tags, strings.TrimSpace(prefix)+dir+version)
 		}
 		file := filepath.Join(root, name)
 		before, err := os.ReadFile(file)
