@@ -26,8 +26,8 @@ func (m *Magazine[T]) turn() {
 		m.retireBag()
 		return
 	}
-	if m.pass(); !m.HasNext() {
-		m.retireBag() // it waits for a guard: each Claim would look at all guards in vain
+	if m.pass(); !m.HasNext() && m.used-m.from > (m.reach-m.batch)*3/4 {
+		m.retireBag() // it waits for a guard, and leaves Claim room for few slots, each time it looks
 	}
 	m.makeRoom()
 }

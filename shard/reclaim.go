@@ -21,8 +21,8 @@ import (
 //
 // A reclaimer takes chunks in order, and stops at the first that waits. Only the goroutine that
 // decides about a refusal looks behind it, and into chunks of which a part has passed (sift).
-// One call begins no chunk after it has visited enough slots, so that a backlog is spread over
-// many calls.
+// One call stops after it has visited enough slots, also within a chunk, so that a backlog is
+// spread over many calls.
 
 // reclaimMost is how many slots a call visits before it stops. A greater one would make the
 // longest Remove longer. It must be above Batch, or a backlog would not shrink.
@@ -108,7 +108,7 @@ func (s *shard[T]) move(to *shard[T], far look) (m move[T]) {
 		m.pins = s.arena.Domain.Scan() // after the seal: it speaks of what was unlinked before
 		m.held = s.arena.held()        // observes (P7)
 		m.takeFirst()
-		if far == atAll {
+		if far == atAll && !m.more { // or it would overtake what has passed
 			m.sift()
 		}
 		m.deliver()
@@ -160,12 +160,13 @@ func (m *move[T]) pass(p *chunk[T], most int) {
 	asIs := !poisons && a.plain() && a.worn() == 0 && !m.held
 	whole := asIs && !m.sorts
 	if s.fifo {
-		if p.reverse(a); whole {
+		p.reverse(a)
+	}
+	if whole {
+		c.finish(a) // a chunk that was passed in part begins with an index alone
+		if s.fifo {
 			m.clean.concat(c)
-		}
-	} else if whole {
-		c.finish(a)
-		if whole = m.home.splice(c); !whole && c.n >= spliceLeast && len(s.ready) < readyMost {
+		} else if whole = m.home.splice(c); !whole && c.n >= spliceLeast && len(s.ready) < readyMost {
 			s.ready, whole = append(s.ready, *c), true
 		}
 	}

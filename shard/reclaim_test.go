@@ -119,6 +119,28 @@ func TestReclaimIsBounded(t *testing.T) {
 	}
 }
 
+// TestRefusedInsertionKeepsTheOrder: what has passed and was not visited yet is not overtaken by
+// slots of a chunk behind, of which a guard holds back a part.
+func TestRefusedInsertionKeepsTheOrder(t *testing.T) {
+	const n = shard.ReclaimMost + 40
+	r := newRig[*int](t, setup[*int]{slots: n + 4, fifo: true, exact: true, zero: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, n+4, func(i int) *int { return &i })
+	r.leave(t, s, hs[:n]...)
+	s.Goal()
+	r.leave(t, s, hs[n:n+2]...)
+	g := r.arena.Domain.Pin()
+	defer g.Unpin()
+	r.leave(t, s, hs[n+2:]...)
+	var got []uint32
+	for h, err := r.arena.Decide(s, r.arena.Decisions()); err == nil; h, err = r.arena.Decide(s, r.arena.Decisions()) {
+		if h != 0 {
+			got = append(got, shard.Low(h))
+		}
+	}
+	require.Equal(t, lows(hs[:n+2]), got)
+}
+
 // TestRefusedInsertionLooksBehind: slots that come late, behind one that waits for a guard,
 // because a Worker had them in its bag or a Ref held them, keep their stamps. Other reclaimers
 // stop at the one that waits. An insertion that would be refused finds all others, although

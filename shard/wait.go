@@ -42,11 +42,11 @@ func (s *shard[T]) sealNow() uint64 {
 	return s.seals
 }
 
-// reached reclaims what it can before ctx is done, and reports whether all has been reclaimed up
-// to the seal with that number.
+// reached reclaims what it can, and reports whether all has been reclaimed up to the seal with
+// that number. With a Reset, which may take long, it stops when ctx is done.
 func (s *shard[T]) reached(ctx context.Context, number uint64) bool {
 	for {
-		if more, done := s.reclaim(nil); done >= number || !more || ctx.Err() != nil {
+		if more, done := s.reclaim(nil); done >= number || !more || s.arena.Reset != nil && ctx.Err() != nil {
 			return done >= number
 		}
 	}

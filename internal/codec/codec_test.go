@@ -130,6 +130,8 @@ func TestKeysThatEncodeAlikeAreRefused(t *testing.T) {
 	now := time.Now() // its monotonic reading is not encoded
 	_, err := encode(map[time.Time]int{now: 1, now.Round(0): 2})
 	require.ErrorIs(t, err, codec.ErrType)
+	_, err = encode(map[lossy]int{"a": 1, "A": 2})
+	require.ErrorIs(t, err, codec.ErrType)
 	type key struct {
 		F float64
 		S string
@@ -140,6 +142,11 @@ func TestKeysThatEncodeAlikeAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got, 2)
 }
+
+type lossy string
+
+func (l lossy) MarshalBinary() ([]byte, error)  { return []byte(strings.ToLower(string(l))), nil }
+func (l *lossy) UnmarshalBinary(b []byte) error { *l = lossy(b); return nil }
 
 // TestOfTakesWhatLosesNothing: a type that encodes itself may have any fields, and blank
 // fields are not lost.

@@ -114,7 +114,7 @@ func (e *partsEncoder) inside(p *part, v reflect.Value) error {
 	}
 	key, elem := reflect.New(p.key.typ).Elem(), reflect.New(p.elem.typ).Elem()
 	var seen map[string]bool // the encodings of keys that differ, but may not by their MarshalBinary
-	if !p.key.fixed && p.key.typ.Kind() != reflect.String {
+	if p.key.own || !p.key.fixed && p.key.typ.Kind() != reflect.String {
 		seen = make(map[string]bool, n)
 	}
 	for entry := v.MapRange(); entry.Next(); {

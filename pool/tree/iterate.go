@@ -21,9 +21,11 @@ func (f *Forest[T]) Parent(h pool.Handle[T]) (pool.Handle[T], bool) {
 // it was removed behind the forest's back; if the node names another, it was moved first.
 func (f *Forest[T]) parent(g *pool.Guard[T], n *words[T]) (pool.Handle[T], bool) {
 	for {
-		to := load[T](&n.parent)
-		if live := f.look(g, to) != nil; live || load[T](&n.parent) == to {
-			return to, live
+		switch to := load[T](&n.parent); {
+		case f.look(g, to) != nil:
+			return to, true
+		case load[T](&n.parent) == to:
+			return 0, false
 		}
 	}
 }
