@@ -17,8 +17,8 @@ import (
 // Close give them back, and the garbage collector does if the Worker is dropped. A Worker in a
 // value of its own pool is not dropped as long as the pool is reachable.
 //
-// [Pool.Worker] returns a Worker; use of a zero Worker panics, but for Close. It may pass from one goroutine to
-// another, but two must not use it at once. It must not be copied.
+// [Pool.Worker] returns a Worker; use of a zero Worker panics, but for Close. It may pass from
+// one goroutine to another, but two must not use it at once. It must not be copied.
 type Worker[T any] struct {
 	// slots is plain: one goroutine at a time uses it, and then the finalizer of end. So that
 	// the finalizer does not run while a method uses the slots, the method keeps the Worker alive.

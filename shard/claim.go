@@ -19,8 +19,9 @@ var (
 // have. The caller owns the slot, and publishes or abandons it.
 //
 // It looks where it costs least: in the shard's freelist, its range, its limbo, the others'
-// freelists, what has memory and is no shard's, the others' limbo, and then in new memory. It waits for locks only to add a page, and before that if
-// half of the slots wait. If it finds nothing, decide looks once more, under all locks.
+// freelists, what has memory and is no shard's, the others' limbo, and then in new memory. It
+// waits for locks only to add a page, and before that if half of the slots wait. If it finds
+// nothing, decide looks once more, under all locks.
 func (a *Arena[T]) Claim(frame uintptr) (*Slot[T], uint64, error) {
 	s := a.Local(hint.Of(frame))
 	if slot, h := s.Pop(); slot != nil {

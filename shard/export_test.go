@@ -6,6 +6,7 @@ import "slices"
 // some.
 const (
 	ReclaimMost = reclaimMost
+	ChunksMost  = chunksMost
 	SpliceLeast = spliceLeast
 	ReadyMost   = readyMost
 	ResetRun    = resetRun

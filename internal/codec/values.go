@@ -124,9 +124,11 @@ func (e *partsEncoder) inside(p *part, v reflect.Value) error {
 		if err := e.put(p.key, key); err != nil {
 			return err
 		}
-		if text := string(e.dst[at:]); seen[text] && key.Equal(key) { // NaN may be there twice
-			return fmt.Errorf("%w: two keys of a map have the same encoding", ErrType)
-		} else if seen != nil {
+		if seen != nil {
+			text := string(e.dst[at:])
+			if seen[text] && key.Equal(key) { // NaN may be there twice
+				return fmt.Errorf("%w: two keys of a map have the same encoding", ErrType)
+			}
 			seen[text] = true
 		}
 		if err := e.put(p.elem, elem); err != nil {

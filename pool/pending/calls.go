@@ -63,7 +63,8 @@ func (c *Calls[T]) Start() (Call[T], error) {
 	w := c.waiters.Get().(*waiter[T])
 	h, err := c.live.Insert(w.answer)
 	// Either Close finds the call, or Start finds closed. So the insertion must be visible
-	// before closed is loaded: this store is the locked instruction between them.
+	// before closed is loaded: this store is the locked instruction between them. If the
+	// insertion was refused, h is zero and names nothing.
 	w.id.Store(uint64(h))
 	if closed := c.closed.Load(); closed != nil {
 		c.live.Remove(h) // or another takes it, and its answer is not received

@@ -165,9 +165,9 @@ func partOf(part, s string) bool {
 	return true
 }
 
-// scenario is a loop at a, or at d for Ancestors and Parent, beside one writer, or two divided by a
-// stroke. Its name begins with that of the loop, if there is one. want has what the loop may
-// yield, or what it may yield parts of.
+// scenario is a loop at a, or at d for Ancestors and Parent, beside one writer, or two divided
+// by a stroke. Its name begins with that of the loop, if there is one. want has what the loop
+// may yield, or what it may yield parts of.
 type scenario struct{ name, picture, writers, want string }
 
 var scenarios = []scenario{
