@@ -13,7 +13,7 @@ import (
 //
 // The naive way notes when a scan first finds the oldest epoch. While nothing is retired,
 // guards come and go in one epoch, and the last of them would get the age of the first. So a
-// scan notes an epoch only once it has ended, which is when Next is above it: a Pin that begins
+// scan notes an epoch only once it has ended, which is when NextEpoch is above it: a Pin that begins
 // later has a greater epoch (L10). Guards with that epoch began before the clock was read.
 //
 // Both words only grow, and since is raised first. So the since that is found with an ended is
@@ -35,7 +35,7 @@ func now() uint64 { return uint64(time.Since(started)) }
 
 // note notes the time if that epoch has ended and was not noted before.
 func (d *Domain) note(oldest uint64) {
-	if oldest >= d.ended.Load() && oldest < d.Next() {
+	if oldest >= d.ended.Load() && oldest < d.NextEpoch() {
 		raise(&d.since, now())
 		raise(&d.ended, oldest+1)
 	}
@@ -44,17 +44,18 @@ func (d *Domain) note(oldest uint64) {
 // Age returns how long at least the oldest guard that a scan of d has found is pinned, or 0 if
 // the scan found none. It counts from the first Scan that found the guard after something had
 // been retired under it, or from the first Age. Age retires nothing, but the next Pin begins
-// another epoch, as after Retire. At the Limit of epochs it does not count.
+// another epoch, as after Stamp. At the Limit of epochs it does not count.
 func (d *Domain) Age(p Pins) time.Duration {
-	if !dated {
+	if !trackAges {
 		return 0
 	}
-	d.Retire()
+	d.Stamp()
 	d.note(p.Oldest)
 	if p.Oldest >= d.ended.Load() {
 		return 0 // there is none, or the epoch is the last
 	}
-	return time.Duration(now() - d.since.Load())
+	since := d.since.Load() // before the clock is read, or a note between the two would be later
+	return time.Duration(now() - since)
 }
 
 // raise makes a word that only grows at least v. Failure of the compare-and-swap means that

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/check/testkit"
@@ -19,7 +20,7 @@ func TestAgeOfAForgottenGuardGrows(t *testing.T) {
 	before := time.Now()
 	g := d.Pin()
 	for range 2 {
-		d.Retire()
+		d.Stamp()
 		d.Scan()
 	}
 	found := time.Now()
@@ -49,13 +50,41 @@ func TestNoGuardIsOlderThanItsPin(t *testing.T) {
 			begin := time.Now()
 			g := d.Pin()
 			if i%64 == k {
-				d.Retire()
+				d.Stamp()
 			}
 			if p := d.Scan(); i%16 == 0 {
 				p.Oldest = g.Epoch()
 				assert.LessOrEqual(t, d.Age(p), time.Since(begin))
 			}
 			g.Unpin()
+		}
+	})
+}
+
+// TestAgeIsNeverNegative: scans note the times of later guards while the age of an old one is
+// computed.
+func TestAgeIsNeverNegative(t *testing.T) {
+	d := epoch.New()
+	old := d.Pin()
+	defer old.Unpin()
+	d.Stamp()
+	p := d.Scan()
+	var done atomic.Bool
+	testkit.Together(2, func(k int) {
+		if k == 0 {
+			for !done.Load() {
+				g := d.Pin()
+				d.Age(epoch.Pins{Oldest: g.Epoch()}) // each has an epoch of its own
+				g.Unpin()
+			}
+			return
+		}
+		defer done.Store(true)
+		for range testkit.Long(8_000_000) {
+			if age := d.Age(p); age < 0 {
+				assert.GreaterOrEqual(t, age, time.Duration(0))
+				return
+			}
 		}
 	})
 }

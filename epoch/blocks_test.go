@@ -24,14 +24,14 @@ func TestScanCostsWhatIsPinned(t *testing.T) {
 		for i := range guards {
 			guards[i] = d.Pin()
 		}
-		stamp := d.Retire()
-		require.False(t, d.Passed(stamp))
+		stamp := d.Stamp()
+		require.False(t, d.Expired(stamp))
 		require.GreaterOrEqual(t, d.Scanned(), n)
 		r.Shuffle(n, func(i, k int) { guards[i], guards[k] = guards[k], guards[i] })
 		for i := n - 1; i >= 0; i-- {
 			guards[i].Unpin()
 			if i%1000 == 0 || i < 50 {
-				require.Equal(t, i == 0, d.Passed(stamp))
+				require.Equal(t, i == 0, d.Expired(stamp))
 				require.LessOrEqual(t, d.Scanned(), first+i*epoch.Group)
 				require.Equal(t, i, d.Scan().Count)
 			}

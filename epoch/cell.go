@@ -7,7 +7,7 @@ import (
 
 // cell is where one guard says that it is pinned, and since when.
 //
-//	word     epoch | sequence | brief | active
+//	word     epoch | sequence | transient | active
 //	writers  claim, when it is idle; Release, for the guard that has it
 //	readers  visit, for a scan
 //	moves    idle → active → idle; the sequence grows at each release
@@ -27,10 +27,10 @@ type cell struct {
 //
 //	 63            16 15         2   1       0
 //	┌────────────────┬────────────┬───────┬──────┐
-//	│ epoch          │ sequence   │ brief │active│
+//	│ epoch          │ sequence   │ transient │active│
 //	└────────────────┴────────────┴───────┴──────┘
 //
-// active is 1 while a guard is pinned, and brief is 1 while that guard is one of PinBrief. The
+// active is 1 while a guard is pinned, and transient is 1 while that guard is one of PinTransient. The
 // sequence counts the cell's pins modulo 2^14. Sequence and epoch together tell this pin from
 // all others, so a second Unpin, or one through a copy, finds another word and panics. It goes
 // undetected only after a multiple of 16,384 pins of one cell within one epoch.
@@ -40,7 +40,7 @@ const (
 	epochShift   = kindBits + sequenceBits
 
 	active    = 1
-	brief     = 2
+	transient = 2
 	kindMask  = 1<<kindBits - 1
 	countMask = 1<<epochShift - 1
 )
@@ -51,12 +51,12 @@ const (
 const Limit = 1<<(64-epochShift) - 1
 
 // claimed returns the word that claims a cell whose idle word is known, at epoch e. The kind
-// is active, or active|brief.
+// is active, or active|transient.
 func claimed(idle, e, kind uint64) uint64 { return e<<epochShift | idle&countMask | kind }
 
-func isActive(word uint64) bool  { return word&active != 0 }
-func isBrief(word uint64) bool   { return word&brief != 0 }
-func epochOf(word uint64) uint64 { return word >> epochShift }
+func isActive(word uint64) bool    { return word&active != 0 }
+func isTransient(word uint64) bool { return word&transient != 0 }
+func epochOf(word uint64) uint64   { return word >> epochShift }
 
 // claim tries to pin c at epoch e. Success proves that the cell was idle and is now this
 // guard's alone. Failure means that another guard has it.

@@ -18,7 +18,7 @@ import (
 // if a goroutine is preempted between two loads. Here numbers only grow and are only compared
 // by less-than, so an old number is merely conservative:
 //
-//	        Pin                              Retire               Scan
+//	        Pin                              Stamp               Scan
 //	reader  e = E, or E+1 after a stamp      writer unlinks       m = least epoch of
 //	        cell = e·active                  r = E, stamped           the active cells
 //	        reads the structure
@@ -31,11 +31,11 @@ import (
 // A Domain is safe for concurrent use and must not be copied. Make one with [New]; Pin of a
 // zero Domain panics.
 type Domain struct {
-	// clock is E, with the bit stamped if Retire has returned E. The next Pin then advances E,
+	// clock is E, with the bit stamped if Stamp has returned E. The next Pin then advances E,
 	// and so begins after the stamp.
 	//
-	//	writers  Retire and advance, by compare-and-swap from what was read
-	//	readers  Pin, Retire, Epoch
+	//	writers  Stamp and advance, by compare-and-swap from what was read
+	//	readers  Pin, Stamp, Epoch
 	//	moves    E → stamped|E → E+1, up to stamped|Limit
 	clock atom.Uint64
 	_     [120]byte
@@ -78,9 +78,9 @@ func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }
 // Pin announces a reader. It costs one locked instruction and never waits.
 func (d *Domain) Pin() Guard { return d.pin(hint.Frame()) }
 
-// PinBrief is Pin for a pin that ends in the same function and runs no user code meanwhile.
+// PinTransient is Pin for a pin that ends in the same function and runs no user code meanwhile.
 // Scans count such pins apart from others, because they end by themselves.
-func (d *Domain) PinBrief() Guard { return d.pinSlow(hint.Frame(), active|brief) }
+func (d *Domain) PinTransient() Guard { return d.pinSlow(hint.Frame(), active|transient) }
 
 // pin is pinSlow for a cell that is idle at the first look. E may advance before the cell shows
 // e. That only delays reclaiming: a guard with an old epoch holds back more.
@@ -109,7 +109,7 @@ const homeShift = 20
 // Epoch returns the current epoch. It only grows.
 func (d *Domain) Epoch() uint64 { return d.clock.Load() &^ stamped }
 
-// stamped is the bit of the clock that says that Retire has returned E.
+// stamped is the bit of the clock that says that Stamp has returned E.
 const stamped = 1 << 63
 
 // isStamped is one instruction less than a comparison of the bit.
@@ -127,17 +127,17 @@ func (d *Domain) advance(c uint64) uint64 {
 	return d.Epoch() // failure means that another advance was faster
 }
 
-// Retire returns the epoch stamp of everything that was unlinked before the call. A guard that
-// is pinned after Retire has returned does not delay the stamp's grace period: its epoch is
+// Stamp returns the epoch stamp of everything that was unlinked before the call. A guard that
+// is pinned after Stamp has returned does not delay the stamp's grace period: its epoch is
 // above the stamp.
 //
-// The next Pin advances the epoch, not Retire. So the word that all pins load is written at
-// most once between two pins, however many stamps there are. Retire costs a load if no Pin
+// The next Pin advances the epoch, not Stamp. So the word that all pins load is written at
+// most once between two pins, however many stamps there are. Stamp costs a load if no Pin
 // came since the last stamp.
 //
 // The wrong version stores the bit. A delayed store would set the clock back, and the next Pin
 // would begin in an epoch that was stamped since.
-func (d *Domain) Retire() uint64 {
+func (d *Domain) Stamp() uint64 {
 	c := d.clock.Load()
 	if !isStamped(c) {
 		d.clock.CompareAndSwap(c, stamped|c) // failure means that another stamp was faster
@@ -145,7 +145,7 @@ func (d *Domain) Retire() uint64 {
 	return c &^ stamped
 }
 
-// Latest returns a stamp that is at least every one that Retire has returned. There must have
+// Latest returns a stamp that is at least every one that Stamp has returned. There must have
 // been one.
 func (d *Domain) Latest() uint64 {
 	c := d.clock.Load()
@@ -157,10 +157,20 @@ func (d *Domain) Latest() uint64 {
 
 // Pins is what a scan found. The grace period of a stamp is over if Oldest is above it.
 type Pins struct {
-	Count  int    // guards that are pinned
-	Oldest uint64 // the least epoch of one; NoPin if there is none
-	Guard  uint64 // the least epoch of one of Pin, which lasts as long as its user likes; or NoPin
+	Count       int    // guards that are pinned
+	Oldest      uint64 // the least epoch of one; NoPin if there is none
+	OldestGuard uint64 // the least epoch of one of Pin, which lasts as long as its user likes; or NoPin
+
+	// cell is that of a guard with the epoch Oldest, and word what it held.
+	cell *atom.Uint64
+	word uint64
+
+	epochs *[]uint64 // for Epochs
 }
+
+// Stands reports whether the guard that gave Oldest its value is still pinned. While it is,
+// another scan would find nothing more that has passed, and this costs one load.
+func (p *Pins) Stands() bool { return p.cell != nil && p.cell.Load() == p.word }
 
 // NoPin is above all epochs.
 const NoPin = math.MaxUint64
@@ -171,25 +181,37 @@ const NoPin = math.MaxUint64
 // The wrong version scans first and then takes what was unlinked: a guard that was pinned
 // behind the scan may have seen it.
 func (d *Domain) Scan() Pins {
-	p := Pins{Oldest: NoPin, Guard: NoPin}
-	p.visit(d.first)
-	for b := d.top.Load(); b != nil; b = b.older {
-		p.visitMark(b, len(b.marks)-1, 0)
-	}
-	if dated {
+	p := Pins{Oldest: NoPin, OldestGuard: NoPin}
+	p.scan(d)
+	if trackAges {
 		d.note(p.Oldest)
 	}
 	return p
 }
 
-// Next returns the epoch in which a guard would begin that is pinned now.
-func (d *Domain) Next() uint64 {
+func (p *Pins) scan(d *Domain) {
+	p.visit(d.first)
+	for b := d.top.Load(); b != nil; b = b.older {
+		p.visitMark(b, len(b.marks)-1, 0)
+	}
+}
+
+// Epochs appends the epoch of each pinned guard to dst, in no order, at the cost of a Scan. An
+// epoch may appear twice.
+func (d *Domain) Epochs(dst []uint64) []uint64 {
+	p := Pins{epochs: &dst}
+	p.scan(d)
+	return dst
+}
+
+// NextEpoch returns the epoch in which a guard would begin that is pinned now.
+func (d *Domain) NextEpoch() uint64 {
 	c := d.clock.Load()
 	return min(c&^stamped+c>>63, Limit)
 }
 
-// Passed reports whether the grace period of a stamp is over. It costs a scan.
-func (d *Domain) Passed(stamp uint64) bool { return stamp < d.Scan().Oldest }
+// Expired reports whether the grace period of a stamp is over. It costs a scan.
+func (d *Domain) Expired(stamp uint64) bool { return stamp < d.Scan().Oldest }
 
 // Scanned returns about how many cells a scan visits, so that callers can put off a scan until
 // it serves enough retired nodes. It shrinks once a scan has found that guards are gone.
@@ -214,8 +236,8 @@ func (d *Domain) Bytes() int64 {
 // yields, then sleeps, and returns ctx's error when ctx is done. If the caller has a guard
 // pinned, Synchronize ends only with ctx.
 func (d *Domain) Synchronize(ctx context.Context) error {
-	stamp := d.Retire()
-	return Wait(ctx, func() bool { return d.Passed(stamp) })
+	stamp := d.Stamp()
+	return Wait(ctx, func() bool { return d.Expired(stamp) })
 }
 
 // Wait calls done until it returns true, with pauses between the calls that grow to a

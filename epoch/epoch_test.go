@@ -14,7 +14,7 @@ import (
 )
 
 // pins are the two kinds of pin.
-var pins = []func(*epoch.Domain) epoch.Guard{(*epoch.Domain).Pin, (*epoch.Domain).PinBrief}
+var pins = []func(*epoch.Domain) epoch.Guard{(*epoch.Domain).Pin, (*epoch.Domain).PinTransient}
 
 // TestPinHoldsItsStamps: a guard delays the stamps of what was retired under it, and no
 // others. Both kinds of guard do, also if there are more than the first cells.
@@ -26,36 +26,36 @@ func TestPinHoldsItsStamps(t *testing.T) {
 			for i := range guards {
 				guards[i] = pin(d)
 			}
-			before := d.Retire()
+			before := d.Stamp()
 			for i := range guards {
-				require.False(t, d.Passed(before), "%d guards are pinned", others-i)
+				require.False(t, d.Expired(before), "%d guards are pinned", others-i)
 				guards[i].Unpin()
 			}
 			g := pin(d)
-			after := d.Retire()
+			after := d.Stamp()
 			require.Greater(t, after, before)
 			for range 10 {
-				d.Retire()
-				assert.True(t, d.Passed(before), "retired before the pin")
-				assert.False(t, d.Passed(after), "retired under the pin")
+				d.Stamp()
+				assert.True(t, d.Expired(before), "retired before the pin")
+				assert.False(t, d.Expired(after), "retired under the pin")
 			}
-			last := d.Retire()
+			last := d.Stamp()
 			g.Unpin()
-			assert.True(t, d.Passed(after))
-			assert.True(t, d.Passed(last))
+			assert.True(t, d.Expired(after))
+			assert.True(t, d.Expired(last))
 		}
 	}
 }
 
 // TestStampsShareAnEpoch: stamps do not advance the epoch, and a Pin advances it once for all
-// of them, so that goroutines do not contend for it. Next is the epoch of that Pin.
+// of them, so that goroutines do not contend for it. NextEpoch is the epoch of that Pin.
 func TestStampsShareAnEpoch(t *testing.T) {
 	d := epoch.New()
 	for e := range uint64(10) {
-		require.Equal(t, e, d.Next(), "nothing was stamped since")
+		require.Equal(t, e, d.NextEpoch(), "nothing was stamped since")
 		for range 10 {
-			require.Equal(t, e, d.Retire())
-			require.Equal(t, e+1, d.Next())
+			require.Equal(t, e, d.Stamp())
+			require.Equal(t, e+1, d.NextEpoch())
 		}
 		require.Equal(t, e, d.Epoch())
 		for range 3 {
@@ -72,9 +72,9 @@ func TestStampsShareAnEpoch(t *testing.T) {
 func TestPassedNeedsNoEpochWithoutGuards(t *testing.T) {
 	d := epoch.New()
 	for range 3 {
-		require.True(t, d.Passed(d.Retire()))
+		require.True(t, d.Expired(d.Stamp()))
 		require.Zero(t, d.Epoch())
-		require.Equal(t, epoch.Pins{Oldest: epoch.NoPin, Guard: epoch.NoPin}, d.Scan())
+		requirePins(t, 0, epoch.NoPin, d.Scan())
 	}
 }
 
@@ -83,22 +83,22 @@ func TestPassedNeedsNoEpochWithoutGuards(t *testing.T) {
 func TestBriefPinsFindCells(t *testing.T) {
 	const n = 300
 	d := epoch.New()
-	var guards [2][]epoch.Guard // of Pin, and brief
+	var guards [2][]epoch.Guard // of Pin, and transient
 	for i := range uint64(n) {
 		for kind := range 2 {
 			guards[kind] = append(guards[kind], pins[kind](d))
-			require.Equal(t, 2*i+uint64(kind), d.Retire())
+			require.Equal(t, 2*i+uint64(kind), d.Stamp())
 		}
 	}
 	for i := range uint64(n) {
-		require.Equal(t, epoch.Pins{Count: 2*n - 2*int(i), Oldest: 2 * i, Guard: 2 * i}, d.Scan())
+		requirePins(t, 2*n-2*int(i), 2*i, d.Scan())
 		guards[0][i].Unpin()
 		p := d.Scan()
-		require.Equal(t, 2*i+1, p.Oldest, "a brief one")
+		require.Equal(t, 2*i+1, p.Oldest, "a transient one")
 		if i < n-1 {
-			require.Equal(t, 2*i+2, p.Guard)
+			require.Equal(t, 2*i+2, p.OldestGuard)
 		} else {
-			require.EqualValues(t, uint64(epoch.NoPin), p.Guard, "only a brief one is left")
+			require.EqualValues(t, uint64(epoch.NoPin), p.OldestGuard, "only a transient one is left")
 		}
 		guards[1][i].Unpin()
 	}
@@ -121,7 +121,7 @@ func TestUnpinPanicsIfNotPinned(t *testing.T) {
 func TestZeroDomainPanics(t *testing.T) {
 	const text = "epoch: Pin of a zero Domain (or Pool); make one with New"
 	assert.PanicsWithValue(t, text, func() { new(epoch.Domain).Pin() })
-	assert.PanicsWithValue(t, text, func() { new(epoch.Domain).PinBrief() })
+	assert.PanicsWithValue(t, text, func() { new(epoch.Domain).PinTransient() })
 }
 
 // TestEpochStopsAtItsLimit requires that the last epoch stays, and that nothing wraps. What is
@@ -131,38 +131,38 @@ func TestEpochStopsAtItsLimit(t *testing.T) {
 	d.SetEpoch(epoch.Limit - 2)
 	for _, want := range []uint64{epoch.Limit - 2, epoch.Limit - 1} {
 		g := d.Pin()
-		require.Equal(t, want, d.Retire())
-		require.Equal(t, want+1, d.Next())
-		require.False(t, d.Passed(want))
+		require.Equal(t, want, d.Stamp())
+		require.Equal(t, want+1, d.NextEpoch())
+		require.False(t, d.Expired(want))
 		g.Unpin()
-		require.True(t, d.Passed(want))
+		require.True(t, d.Expired(want))
 	}
 	for range 3 {
 		g := d.Pin()
-		require.EqualValues(t, uint64(epoch.Limit), d.Retire())
+		require.EqualValues(t, uint64(epoch.Limit), d.Stamp())
 		later := d.Pin()
 		g.Unpin()
 		require.EqualValues(t, uint64(epoch.Limit), d.Epoch())
-		require.EqualValues(t, uint64(epoch.Limit), d.Next())
-		require.Equal(t, epoch.Pins{Count: 1, Oldest: epoch.Limit, Guard: epoch.Limit}, d.Scan())
-		require.False(t, d.Passed(epoch.Limit), "there is no later epoch")
-		require.True(t, d.Passed(epoch.Limit-1))
+		require.EqualValues(t, uint64(epoch.Limit), d.NextEpoch())
+		requirePins(t, 1, epoch.Limit, d.Scan())
+		require.False(t, d.Expired(epoch.Limit), "there is no later epoch")
+		require.True(t, d.Expired(epoch.Limit-1))
 		require.ErrorIs(t, d.Synchronize(testkit.Done()), context.Canceled)
 		later.Unpin()
-		require.True(t, d.Passed(epoch.Limit), "no guard is pinned")
+		require.True(t, d.Expired(epoch.Limit), "no guard is pinned")
 		require.NoError(t, d.Synchronize(context.Background()))
 	}
 }
 
 // TestCellsWord checks the arithmetic of a cell's word at its limits.
 func TestCellsWord(t *testing.T) {
-	for _, kind := range []uint64{epoch.Active, epoch.Active | epoch.Brief} {
+	for _, kind := range []uint64{epoch.Active, epoch.Active | epoch.Transient} {
 		for _, e := range []uint64{0, 1, 77, epoch.Limit - 1, epoch.Limit} {
 			idle, seen := uint64(0), map[uint64]bool{}
 			for range 1 << 14 {
 				w := epoch.Claimed(idle, e, kind)
 				require.True(t, epoch.IsActive(w))
-				require.Equal(t, kind&epoch.Brief != 0, epoch.IsBrief(w))
+				require.Equal(t, kind&epoch.Transient != 0, epoch.IsBrief(w))
 				require.Equal(t, e, epoch.EpochOf(w))
 				require.False(t, seen[w], "pin %d has the word of an earlier one", len(seen))
 				seen[w] = true
@@ -185,14 +185,14 @@ func TestSynchronizeEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, d.Synchronize(testkit.Done()), context.Canceled)
 }
 
-// TestSynchronizeDoesNotWaitForLaterGuards keeps a later guard pinned. Next tells when
+// TestSynchronizeDoesNotWaitForLaterGuards keeps a later guard pinned. NextEpoch tells when
 // Synchronize has taken its stamp.
 func TestSynchronizeDoesNotWaitForLaterGuards(t *testing.T) {
 	d := epoch.New()
 	early := d.Pin()
 	result := make(chan error)
 	go func() { result <- d.Synchronize(context.Background()) }()
-	for d.Next() == d.Epoch() {
+	for d.NextEpoch() == d.Epoch() {
 		time.Sleep(time.Millisecond) // until it has begun
 	}
 	later := d.Pin()
@@ -220,13 +220,13 @@ func TestCopyNeverReleases(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
 		d := epoch.New()
-		var full, brief, gone []epoch.Guard
+		var full, transient, gone []epoch.Guard
 		for range 300 {
 			switch r.IntN(5) {
 			case 0, 1:
 				full = append(full, d.Pin())
 			case 2:
-				brief = append(brief, d.PinBrief())
+				transient = append(transient, d.PinTransient())
 			case 3:
 				if len(full) > 0 {
 					i := r.IntN(len(full))
@@ -235,16 +235,43 @@ func TestCopyNeverReleases(t *testing.T) {
 					full = append(full[:i], full[i+1:]...)
 				}
 			case 4:
-				for i := range brief {
-					brief[i].Unpin()
+				for i := range transient {
+					transient[i].Unpin()
 				}
-				brief = brief[:0]
+				transient = transient[:0]
 			}
 			for i := range gone {
 				theCopy := gone[i]
 				require.False(t, theCopy.Release())
 			}
-			require.Equal(t, len(full)+len(brief), d.Scan().Count, "a copy has ended another pin")
+			require.Equal(t, len(full)+len(transient), d.Scan().Count, "a copy has ended another pin")
 		}
 	}
+}
+
+// requirePins requires that a scan found so many guards, all of Pin, the oldest with that epoch.
+func requirePins(t *testing.T, count int, oldest uint64, got epoch.Pins) {
+	t.Helper()
+	require.Equal(t, []any{count, oldest, oldest, count > 0}, []any{got.Count, got.Oldest, got.OldestGuard, got.Stands()})
+}
+
+// TestPinsStandAsLongAsTheOldestGuard: other guards, and later pins in its cell, make no difference.
+func TestPinsStandAsLongAsTheOldestGuard(t *testing.T) {
+	d := epoch.New()
+	nobody := d.Scan()
+	require.False(t, nobody.Stands())
+	old := d.Pin()
+	d.Stamp()
+	young := d.Pin()
+	pins := d.Scan()
+	require.ElementsMatch(t, []uint64{0, 1}, d.Epochs(nil))
+	young.Unpin()
+	require.True(t, pins.Stands())
+	old.Unpin()
+	require.False(t, pins.Stands())
+	for range 2 * d.Scanned() { // in all cells, the old guard's too
+		again := d.Pin()
+		defer again.Unpin()
+	}
+	require.False(t, pins.Stands())
 }

@@ -12,11 +12,11 @@ import (
 func Example() {
 	d := epoch.New()
 
-	g := d.Pin()        // a reader looks at a node
-	stamp := d.Retire() // a writer has unlinked it
-	fmt.Println("passed:", d.Passed(stamp))
+	g := d.Pin()       // a reader looks at a node
+	stamp := d.Stamp() // a writer has unlinked it
+	fmt.Println("passed:", d.Expired(stamp))
 	g.Unpin()
-	fmt.Println("passed:", d.Passed(stamp))
+	fmt.Println("passed:", d.Expired(stamp))
 	// Output:
 	// passed: false
 	// passed: true
@@ -42,12 +42,12 @@ func ExampleDomain_Init() {
 }
 
 // Stamps share an epoch. The next Pin begins a later one.
-func ExampleDomain_Retire() {
+func ExampleDomain_Stamp() {
 	d := epoch.New()
-	fmt.Println(d.Retire(), d.Retire())
+	fmt.Println(d.Stamp(), d.Stamp())
 	g := d.Pin()
 	defer g.Unpin()
-	fmt.Println(d.Retire())
+	fmt.Println(d.Stamp())
 	// Output:
 	// 0 0
 	// 1
@@ -57,9 +57,9 @@ func ExampleDomain_Scan() {
 	d := epoch.New()
 	g := d.Pin()
 	for range 3 {
-		d.Retire()
-		brief := d.PinBrief()
-		brief.Unpin()
+		d.Stamp()
+		transient := d.PinTransient()
+		transient.Unpin()
 	}
 	p := d.Scan()
 	fmt.Println(p.Count, "guard, the oldest", d.Epoch()-p.Oldest, "epochs back")

@@ -19,7 +19,7 @@ func (d *Domain) FirstCells() int { return len(d.first) }
 // Claimed, IsActive, IsBrief and EpochOf are the arithmetic of a cell's word.
 func Claimed(idle, e, kind uint64) uint64 { return claimed(idle, e, kind) }
 func IsActive(word uint64) bool           { return isActive(word) }
-func IsBrief(word uint64) bool            { return isBrief(word) }
+func IsBrief(word uint64) bool            { return isTransient(word) }
 func EpochOf(word uint64) uint64          { return epochOf(word) }
 
 // Released returns the word of a cell after the release of a guard whose word is word.
@@ -34,9 +34,9 @@ func Released(word uint64) uint64 {
 func Mix(at, salt uint32) uint32 { return mix(at, salt) }
 
 const (
-	Active = active
-	Brief  = brief
-	Group  = fan
+	Active    = active
+	Transient = transient
+	Group     = fan
 )
 
 // Epoch returns the epoch in the guard's cell.

@@ -71,12 +71,17 @@ func (b *block) announce(i int) {
 	}
 }
 
-func (p *Pins) add(word uint64) {
+func (p *Pins) add(c *cell, word uint64) {
 	e := epochOf(word)
 	p.Count++
-	p.Oldest = min(p.Oldest, e)
-	if !isBrief(word) {
-		p.Guard = min(p.Guard, e)
+	if p.epochs != nil {
+		*p.epochs = append(*p.epochs, e)
+	}
+	if e < p.Oldest {
+		p.Oldest, p.cell, p.word = e, &c.word, word
+	}
+	if !isTransient(word) {
+		p.OldestGuard = min(p.OldestGuard, e)
 	}
 }
 
@@ -86,7 +91,7 @@ func (p *Pins) visit(cells []cell) bool {
 	for i := range cells {
 		// Observes (P4) of guards that are pinned, and (P5) of those that were.
 		if word := cells[i].word.Load(); isActive(word) {
-			p.add(word)
+			p.add(&cells[i], word)
 			idle = false
 		}
 	}

@@ -24,5 +24,5 @@ const (
 	rounds = 16
 )
 
-// dated has scans note when epochs ended.
-const dated = true
+// trackAges has scans note when epochs ended.
+const trackAges = true

@@ -12,5 +12,5 @@ const (
 	rounds = 2
 )
 
-// dated is false, because a clock shows another time in each run of a schedule.
-const dated = false
+// trackAges is false, because a clock shows another time in each run of a schedule.
+const trackAges = false

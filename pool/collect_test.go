@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"weak"
 
 	"github.com/stretchr/testify/require"
@@ -105,11 +104,7 @@ func TestIdlePoolLetsGoOfRemovedValues(t *testing.T) {
 				p := pool.Must[holder](&pool.Options[holder]{Reuse: reuse})
 				hs, refs := insertPayloads(n, p.Insert)
 				testkit.Apart(func() { remove(p, nil, hs) })
-				// Two cycles; a finalizer runs some time after the first.
-				runtime.GC()
-				for end := time.Now().Add(20 * time.Second); p.Stats().Limbo > 0 && time.Now().Before(end); {
-					time.Sleep(time.Millisecond)
-				}
+				cycle(t, func() bool { return p.Stats().Limbo == 0 })
 				runtime.GC()
 				require.Zero(t, kept(refs), "removed values that are kept")
 				runtime.KeepAlive(p)

@@ -24,7 +24,7 @@ type (
 	user  struct{}
 )
 
-func (p *Pool[T]) record() {}
+func (c *core) record() {}
 
 func clock(d *tracedDomain) *epoch.Domain { return d }
 
@@ -47,4 +47,4 @@ func (set) Drops() int { return 0 }
 
 func (*user) enter() func() { return nil }
 
-func (p *Pool[T]) mustBeUntouched(*shard.Slot[T], uint64) {}
+func (c *core) mustBeUntouched(*shard.Hook, uint64) {}

@@ -26,15 +26,15 @@ type (
 )
 
 // record makes the tables. They refer to nothing of the pool (see trace.Set).
-func (p *Pool[T]) record() {
-	p.records = records{
+func (c *core) record() {
+	c.records = records{
 		lives:        lives{new(trace.Lives)},
 		guards:       set{new(trace.Set)},
 		reservations: set{new(trace.Set)},
 		workers:      set{new(trace.Set)},
 		refs:         set{new(trace.Set)},
 	}
-	p.domain.guards = p.records.guards
+	c.domain.guards = c.records.guards
 }
 
 // tell returns lines with the calls that began and ended the life that h names.
@@ -83,15 +83,15 @@ func (u *user) enter() (leave func()) {
 }
 
 // mustBeUntouched panics if the slot, which was claimed as h, was written to while it was vacant.
-func (p *Pool[T]) mustBeUntouched(slot *shard.Slot[T], h uint64) {
-	if p.arena.Untouched(slot) {
+func (c *core) mustBeUntouched(slot *shard.Hook, h uint64) {
+	if c.arena.Untouched(slot) {
 		return
 	}
 	last := h - 2<<32
-	p.arena.Abandon(slot, h, shard.Leave)
+	c.arena.Abandon(slot, h, shard.Deferred)
 	panic(fmt.Sprintf("pool: a value was written to after its slot was reclaimed, through a pointer that was kept "+
-		"beyond an Unpin, a Release or the end of a loop; it was the value of %v, or of a handle before", Handle[T](last)) +
-		p.records.lives.tell(last, false))
+		"beyond an Unpin, a Release or the end of a loop; it was the value of %s, or of a handle before", textOf(last)) +
+		c.records.lives.tell(last, false))
 }
 
 // tracedDomain records the calls that pin, except for brief pins.

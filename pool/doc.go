@@ -19,9 +19,9 @@
 // # Using a pool
 //
 // Any number of goroutines may use a [Pool] at once. [Pool.Insert], [Pool.Get] and
-// [Pool.Remove] take constant time, taken over many calls. Get never waits. Insert takes no lock
-// if it finds a vacant slot at once, and Remove waits for none unless it has run a Reset. DESIGN.md
-// lists under Liveness what waits, and for what.
+// [Pool.Remove] take amortized constant time. Get never waits. Insert takes no lock if it finds a
+// vacant slot at once, and Remove only tries one. DESIGN.md lists under Liveness what waits, and
+// for what.
 //
 // A [Guard] gives access to values in place. While it is pinned, every pointer that it
 // returned stays valid, even if the value is removed meanwhile. Slots that are removed
@@ -59,7 +59,7 @@
 //   - A fixed number of values without later allocation: Options.Capacity with Preallocate.
 //   - To wait for a slot while a bounded pool is full: [Pool.InsertWait]. A semaphore of Capacity
 //     does not suffice, because slots also wait for guards.
-//   - Generations that last longest, by even use of slots: Options.Reuse, [FIFO].
+//   - Generations that last longest, by even use of slots: Options.Reuse, [FIFO], with Shards: 1.
 //   - All values, in order of their slots: [Pool.All]; [Guard.All] in a hot loop; in parallel
 //     [Pool.Each].
 //   - A pool in a file, with the same handles after a restart: [Pool.WriteTo], then [ReadFrom].
@@ -72,16 +72,16 @@
 //
 // # Memory model
 //
-// In the terminology of the Go memory model, the insertion of a value synchronizes
-// before every look-up and every loop that finds it. So they see what was written to the
-// value before Insert or Commit was called, and by init in InsertFunc.
+// The insertion of a value synchronizes before every look-up and every loop that finds it, in
+// the terminology of the Go memory model. So they see all that was written to the value before.
 //
-// Insert, Remove, Take, Get and Contains are linearizable: each takes effect at one
-// point between its call and its return. All that a goroutine writes, sends or unlocks
-// after an insertion comes after it. What the goroutine only loads may be older than the
-// insertion. For example, one goroutine inserts a value and then loads a flag, and
-// another sets the flag and then looks for values. Both may find nothing, unless the first
-// writes atomically, or locks a mutex, between its two steps.
+// Insert, Remove, Take, Get and Contains are linearizable: each takes effect at one point
+// between its call and its return.
+//
+// Do not use an insertion in place of an atomic flag. A goroutine inserts a value and then loads
+// a flag. Another sets the flag and then looks for the value. Both may find nothing, because the
+// load may return what was there before the insertion. An atomic write, or a mutex, between
+// the insertion and the load prevents that.
 //
 // The pool does not synchronize access to a value. Goroutines that share one *T, one of
 // them writing, need a mutex or atomics, as with any pointer. Get, Take, Drain and
@@ -89,10 +89,10 @@
 //
 // # Reuse and memory
 //
-// With [LIFO], the default, the slot that was removed last is reused first, while it is
-// in the cache. With [FIFO] it is the one that has waited longest. A slot has at most
-// 2^31 − 1 lives. Then it is exhausted and never used again, so no stale handle becomes
-// valid, however long a program runs.
+// With [LIFO], the default, slots that were reclaimed last are reused first, while they are in
+// the cache. With [FIFO] it is the slot that was removed longest ago. A slot has at most
+// 2^31 − 1 lives. Then it is exhausted, and another takes its place. So no stale handle becomes
+// valid, and a pool does not end, however long a program runs.
 //
 // A pool keeps its pages for the next peak. [Pool.Trim] returns unused ones to the Go
 // heap. Loops, Len, Stats and snapshots read every slot that has memory. Epochs end after

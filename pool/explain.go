@@ -13,32 +13,34 @@ import (
 //
 // With the build tag coatcheck_debug, the text also has the stacks and times of the calls
 // that inserted and removed the value. A pool records the last four lives of each slot.
-func (p *Pool[T]) Explain(h Handle[T]) string {
-	text, over := p.explain(h)
-	return text + p.records.lives.tell(uint64(h), over)
+func (p *Pool[T]) Explain(h Handle[T]) string { return p.explain(uint64(h)) }
+
+func (c *core) explain(h uint64) string {
+	text, over := c.state(h)
+	return text + c.records.lives.tell(h, over)
 }
 
-// explain returns what the words say. over reports whether h had a life that is over, or may
+// state returns what the words say. over reports whether h had a life that is over, or may
 // have had one in another pool.
-func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
+func (c *core) state(h uint64) (text string, over bool) {
 	say := func(format string, args ...any) string {
-		return fmt.Sprintf("%v "+format, append([]any{h}, args...)...)
+		return fmt.Sprintf("%s "+format, append([]any{textOf(h)}, args...)...)
 	}
-	t := p.pages()
-	g := h.Generation()
+	t := c.pages()
+	i, g := shard.Low(h), shard.Generation(h)
 	switch {
-	case h.IsZero():
+	case h == 0:
 		return say("is the zero Handle, which names nothing"), false
-	case !shard.IsLive(uint64(h)) || g > shard.LastGeneration:
+	case !shard.IsLive(h) || g > shard.LastGeneration:
 		return say("is malformed: generations are odd, and end at %d", uint32(shard.LastGeneration)), false
-	case h.Index() >= t.Limit:
+	case i >= t.Limit:
 		return say("was never issued by this pool, which has memory for %d slots", t.Limit), false
-	case g < p.arena.First:
-		return say("was never issued by this pool, whose generations begin at %d", p.arena.First), false
+	case g < c.arena.First:
+		return say("was never issued by this pool, whose generations begin at %d", c.arena.First), false
 	}
-	word := shard.At[T](t, h.Index()).Word.Load()
-	now := max(shard.Generation(word), p.arena.First-1) // or the memory was never used
-	floor, gone := t.Floor(h.Index())
+	word := t.At(i).Word.Load()
+	now := max(shard.Generation(word), c.arena.First-1) // or the memory was never used
+	floor, gone := t.Floor(i)
 	switch {
 	case gone && g < floor:
 		return say("is stale: removed or cancelled. Its slot has no memory now, since Trim gave it back"), true
@@ -55,7 +57,7 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 	if now == shard.Spent {
 		fate = "has used up its generations and is never reused"
 	} else if shard.IsLive(word) {
-		fate = fmt.Sprintf("was reused and is live as %v", Handle[T](word))
+		fate = fmt.Sprintf("was reused and is live as %s", textOf(word))
 	}
 	return say("is stale: removed or cancelled. Its slot %s", fate), true
 }
@@ -67,8 +69,10 @@ func (p *Pool[T]) explain(h Handle[T]) (text string, over bool) {
 //
 // With the build tag coatcheck_debug, the text also has the stacks and times of the calls that
 // opened them.
-func (p *Pool[T]) ExplainOpen() string {
-	p.pages()
+func (p *Pool[T]) ExplainOpen() string { return p.explainOpen() }
+
+func (c *core) explainOpen() string {
+	c.pages()
 	var b strings.Builder
 	add := func(n int, line string, tell func(*strings.Builder)) {
 		if n == 0 {
@@ -80,16 +84,16 @@ func (p *Pool[T]) ExplainOpen() string {
 		b.WriteString(line)
 		tell(&b)
 	}
-	r := &p.records
-	n, _, age := p.pinned()
-	add(n, fmt.Sprintf("%s pinned, the oldest for at least %v", count(n, "guard"), age.Truncate(time.Second)), r.guards.tell)
-	n = int(p.reserved.Load())
-	add(n, count(n, "Reservation")+" open", r.reservations.tell)
-	n = int(p.workers.Load())
-	add(n, count(n, "Worker")+" open", r.workers.tell)
-	n = p.arena.Held()
-	add(n, count(n, "Ref")+" open", r.refs.tell)
-	n = p.drops()
+	r := &c.records
+	n, _, age := c.pinned()
+	add(n, fmt.Sprintf("%s pinned, the oldest for at least %v", counted(n, "guard"), age.Truncate(time.Second)), r.guards.tell)
+	n = int(c.reserved.Load())
+	add(n, counted(n, "Reservation")+" open", r.reservations.tell)
+	n = int(c.workers.Load())
+	add(n, counted(n, "Worker")+" open", r.workers.tell)
+	n = c.arena.Held()
+	add(n, counted(n, "Ref")+" open", r.refs.tell)
+	n = c.drops()
 	add(n, fmt.Sprintf("%d dropped and left to the garbage collector", n), func(b *strings.Builder) {
 		for _, s := range []set{r.guards, r.reservations, r.workers, r.refs} {
 			s.tellDropped(b)
@@ -100,12 +104,12 @@ func (p *Pool[T]) ExplainOpen() string {
 
 // drops returns how many Reservations and Workers were dropped, and with the build tag how many
 // Guards and Refs.
-func (p *Pool[T]) drops() int {
-	return int(p.collected.Load()) + p.records.guards.Drops() + p.records.refs.Drops()
+func (c *core) drops() int {
+	return int(c.collected.Load()) + c.records.guards.Drops() + c.records.refs.Drops()
 }
 
-// count returns n with a noun, in the plural unless n is 1.
-func count(n int, what string) string {
+// counted returns n with a noun, in the plural unless n is 1.
+func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}

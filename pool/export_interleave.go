@@ -14,31 +14,37 @@ import (
 
 // NewTiny is New with pages of 1<<shift slots.
 func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
-	pl, err := opts.check()
+	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
 	}
 	pl.shift = shift
-	return pl.build(), nil
+	p := new(Pool[T])
+	p.build(pl)
+	return p, nil
 }
 
 // ReadTiny is ReadFrom with pages of 1<<shift slots.
 func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], error) {
-	pl, err := opts.check()
+	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
 	}
 	pl.shift = shift
-	return pl.restore(r)
+	p := new(Pool[T])
+	if err := p.restore(pl, r); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-func Arena[T any](p *Pool[T]) *shard.Arena[T]         { return &p.arena }
+func Arena[T any](p *Pool[T]) *shard.Arena            { return &p.arena }
 func Domain[T any](p *Pool[T]) *tracedDomain          { return &p.domain }
 func Slot[T any](p *Pool[T], i uint32) *shard.Slot[T] { return shard.At[T](p.arena.Table.Pages(), i) }
-func Magazine[T any](w *Worker[T]) *shard.Magazine[T] { return w.slots }
+func Magazine[T any](w *Worker[T]) *shard.Magazine    { return w.slots }
 func IsClosed[T any](w *Worker[T]) bool               { return w.pool == nil }
 func DropWorker[T any](w *Worker[T])                  { w.end.dropped() }
-func DropReservation[T any](r *Reservation[T])        { r.pool.dropped(r.open) }
+func DropReservation[T any](r *Reservation[T])        { r.core.dropped(r.open) }
 func IsOpen[T any](r *Reservation[T]) bool            { return r.open.h.Load() != 0 }
 func CopyWithoutPin(is bool)                          { copiesWithoutPin = is }
 
@@ -47,8 +53,7 @@ const ClosedWorker = shard.Closed
 
 // EachAlone is what one goroutine of Each does.
 func EachAlone[T any](p *Pool[T], f func(Handle[T], *T) error) error {
-	e := each[T]{pool: p, ctx: context.Background(), pages: p.pages(), size: 8}
-	e.f = f
+	e := each{core: &p.core, ctx: context.Background(), pages: p.pages(), size: 8, calls: callsOf(f)}
 	err := e.work()
 	if e.panicked.Load() {
 		panic(e.panic)

@@ -8,20 +8,26 @@ import "io"
 
 // NewTiny is New with pages of 1<<shift slots, so that small tests cross every boundary.
 func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
-	pl, err := opts.check()
+	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
 	}
 	pl.shift = shift
-	return pl.build(), nil
+	p := new(Pool[T])
+	p.build(pl)
+	return p, nil
 }
 
 // ReadTiny is ReadFrom with pages of 1<<shift slots.
 func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], error) {
-	pl, err := opts.check()
+	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
 	}
 	pl.shift = shift
-	return pl.restore(r)
+	p := new(Pool[T])
+	if err := p.restore(pl, r); err != nil {
+		return nil, err
+	}
+	return p, nil
 }

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"reflect"
 	"unsafe"
 
 	"coatcheck/shard"
@@ -21,20 +20,8 @@ const (
 // Unused returns how many slots have memory and were never handed to a shard.
 func Unused[T any](p *Pool[T]) int { return int(p.arena.Table.Unused()) }
 
-// Kept returns how many slots the Worker's arrays point to, in and beyond its reach.
-func Kept[T any](w *Worker[T]) (n int) {
-	slots := reflect.ValueOf(w.slots).Elem()
-	for _, name := range []string{"ready", "bag"} {
-		list := slots.FieldByName(name)
-		list = list.Slice(0, list.Cap())
-		for i := range list.Len() {
-			if !list.Index(i).FieldByName("slot").IsNil() {
-				n++
-			}
-		}
-	}
-	return n
-}
+// ClearExpired does what the garbage collector's finalizer does.
+func ClearExpired[T any](p *Pool[T]) { p.arena.ClearExpired() }
 
 // Image returns the words and the values of all slots that have memory, for tests that
 // want to see that nothing was written.

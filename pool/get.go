@@ -47,7 +47,7 @@ func (p *Pool[T]) get(h Handle[T]) (v T, ok bool) {
 	i := uint32(h)
 	if i < t.Limit {
 		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
-			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
+			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})-unsafe.Offsetof(shard.Slot[T]{}.Hook)))
 		if s.Word.Load() == uint64(h) { // observes (P1)
 			atom.Between()
 			// Until the second load of the word, v may be torn, and must not be used (L12).
@@ -74,7 +74,7 @@ func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 	i := uint32(h)
 	if i < t.Limit {
 		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
-			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
+			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})-unsafe.Offsetof(shard.Slot[T]{}.Hook)))
 		live = s.Word.Load() == uint64(h)
 	}
 	return
@@ -123,7 +123,7 @@ func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
 	i := uint32(h)
 	if i < t.Limit {
 		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
-			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})))
+			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})-unsafe.Offsetof(shard.Slot[T]{}.Hook)))
 		if s.Word.Load() == uint64(h) { // observes (P1)
 			return &s.Value, true
 		}
@@ -134,7 +134,7 @@ func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
 // getPinned is Get where two loads of the word do not prove that the copy is whole (L12):
 // the pin prevents the slot's reuse during the copy (L3).
 func (p *Pool[T]) getPinned(h Handle[T]) (v T, ok bool) {
-	g := p.domain.PinBrief()
+	g := p.domain.PinTransient()
 	if t := p.arena.Table.Current.Load(); h.Index() < t.Limit {
 		if slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)
 			v, ok = slot.Value, true

@@ -22,15 +22,13 @@ type Guard[T any] struct {
 	pin  tracedPin // an epoch.Guard
 }
 
-// Pin pins the pool until [Guard.Unpin]. It costs one locked instruction, and Unpin costs
-// none on amd64. Neither waits. The number of guards is not limited.
+// Pin pins the pool until [Guard.Unpin]. Any number of goroutines may pin at once, and none waits.
+// A pin costs one locked instruction.
 //
-// If a guard is never unpinned, the slots that are removed after its Pin are not reused:
-// insertions take new memory up to Options.MaxLimbo, and then return ErrStalled. [Stats]
-// shows such a guard. Slots that were removed before the Pin do not wait for it, except in a
-// pool with neither a Capacity nor a MaxLimbo. There two kinds do: what is in limbo at the
-// Pin, mostly fewer than 64 slots a shard, and what a Worker has removed of late, up to 384
-// slots.
+// Slots that are removed while a guard is pinned are not reused before its Unpin. If that never
+// comes, insertions take new memory up to Options.MaxLimbo, and then return ErrStalled; [Stats]
+// shows such a guard. Slots that were removed before the Pin do not wait for it. In a pool with
+// neither a Capacity nor a MaxLimbo some do (DESIGN.md, L10).
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
 	g.pool = p

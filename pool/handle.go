@@ -31,14 +31,17 @@ func (h Handle[T]) Generation() uint32 { return shard.Generation(uint64(h)) }
 func (h Handle[T]) IsZero() bool { return h == 0 }
 
 // String returns "index@generation" in decimal, or "none" for the zero Handle.
-func (h Handle[T]) String() string {
-	if h.IsZero() {
+func (h Handle[T]) String() string { return textOf(uint64(h)) }
+
+// textOf returns the text of a handle.
+func textOf(h uint64) string {
+	if h == 0 {
 		return textOfZero
 	}
 	b := make([]byte, 0, len("4294967295@4294967295"))
-	b = strconv.AppendUint(b, uint64(h.Index()), 10)
+	b = strconv.AppendUint(b, uint64(shard.Low(h)), 10)
 	b = append(b, textSep...)
-	return string(strconv.AppendUint(b, uint64(h.Generation()), 10))
+	return string(strconv.AppendUint(b, uint64(shard.Generation(h)), 10))
 }
 
 // MarshalText returns the text of String. The error is always nil.

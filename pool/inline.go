@@ -1,21 +1,23 @@
 package pool
 
-import (
-	"coatcheck/epoch"
-	"coatcheck/internal/atom"
-	"coatcheck/internal/hint"
-	"coatcheck/shard"
-)
+import "coatcheck/shard"
 
-// inlined makes the short functions that generic code of this package calls available for
-// inlining to packages that instantiate it (see package atom). It is never called.
-func inlined(a *atom.Uint32, b *atom.Uint64, c *atom.Int64, d *atom.Pointer[int], t *epoch.Domain) bool {
-	words := shard.InlineWord(b.Load())
-	atom.InlineRelease(b)
-	atom.Between()
-	atom.FenceLoads()
-	return atom.InlineUint32(a) && atom.InlineUint64(b) && atom.InlineInt64(c) && atom.InlinePointer(d) &&
-		words != 0 && shard.InlineRange(words) != 0 && shard.InlineUnlink(b) && shard.InlineMeta(nil) && hint.Index(hint.Goroutine(), 1) == 0 && t.Pin() != t.PinBrief() && t.Epoch() == 0
+// inlined instantiates in this package what generic code of it and of package shard inlines.
+// So this package's export data has the bodies, for packages that instantiate it (see package
+// atom). It is never called.
+func inlined(p *Pool[uint64], w *Worker[uint64], g *Guard[uint64]) {
+	h, _ := p.Insert(1)
+	_, _ = shard.Insert(&p.arena, 0, h)
+	p.Remove(h)
+	p.get(h)
+	p.Contains(h)
+	*g = p.Pin()
+	g.Get(h)
+	g.Unpin()
+	_, _ = w.Insert(1)
+	w.Remove(h)
+	p.Take(h)
+	w.Take(h)
 }
 
 var _ = inlined

@@ -7,13 +7,11 @@ import (
 	"coatcheck/shard"
 )
 
-// Insert stores v in a vacant slot and returns its handle. The error is ErrFull or wraps
-// it. Insert costs one locked instruction on amd64, and two elsewhere.
+// Insert stores v in a vacant slot and returns its handle. The error is ErrFull or wraps it.
 //
-// Insert waits for other goroutines in three cases: when it adds a page; after a Reset that
-// it ran; and when it has found no slot, and would return an error, or add memory while half
-// of the slots wait. Then it waits for goroutines that reclaim, for a Trim, and for look-ups
-// that have a pin of their own. None of them runs user code meanwhile.
+// Insert takes amortized constant time, and no lock if it finds a vacant slot at once. Before it
+// adds memory, and before it is refused, it may wait for other calls, none of which runs user code
+// meanwhile. DESIGN.md says under Liveness for which.
 func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 	if debugging {
 		slot, h, err := p.arena.Claim(hint.Frame())
@@ -22,20 +20,19 @@ func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 		}
 		return p.publish(slot, h, v), nil
 	}
-	word, err := p.arena.Insert(hint.Frame(), v)
-	return Handle[T](word), err
+	// The result is stored through a pointer: a conversion exceeds the budget for inlining.
+	*(*uint64)(&h), err = shard.Insert(&p.arena, hint.Frame(), v)
+	return h, err
 }
 
-// InsertWait is like [Pool.Insert], but if it is refused, it waits until a slot is free. If ctx
-// is done first, the error wraps both ctx's error and the refusal. A free slot is taken even if
-// ctx is done. ErrExhausted is returned at once.
+// InsertWait is like [Pool.Insert], but where Insert would be refused, it waits for a slot. Calls
+// that wait are served in the order in which they came; other insertions may be faster.
 //
-// Calls that wait are served in the order in which they came; other insertions may be faster.
-// A removal wakes the first of them, at no cost but a load. The end of a guard wakes no call:
-// one that a guard delays looks again after pauses that grow to 2 ms.
+// When ctx is done, InsertWait tries once more. Then the error wraps both ctx's error and the
+// refusal. ErrExhausted is returned at once.
 //
-// Slots that a [Worker] keeps are not free, so a Worker that is not used should be flushed. A
-// goroutine that waits under its own guard, or in a Reset, may wait for ctx.
+// A goroutine that waits under its own guard, or in a Reset, may wait until ctx is done. Slots that
+// an idle [Worker] keeps do not come free: flush it.
 func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
@@ -70,16 +67,16 @@ func (p *Pool[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], 
 }
 
 // publish stores v in a slot that the caller claimed as h, and makes it live.
-func (p *Pool[T]) publish(slot *shard.Slot[T], h uint64, v T) Handle[T] {
+func (p *Pool[T]) publish(slot *shard.Hook, h uint64, v T) Handle[T] {
 	if debugging {
 		p.mustBeUntouched(slot, h)
 	}
-	slot.Value = v
+	*shard.ValueOf[T](slot) = v
 	return p.live(slot, h)
 }
 
 // live makes the value live that is in a slot that the caller claimed as h.
-func (p *Pool[T]) live(slot *shard.Slot[T], h uint64) Handle[T] {
+func (p *Pool[T]) live(slot *shard.Hook, h uint64) Handle[T] {
 	slot.Publish(h)
 	if debugging {
 		p.records.lives.Began(h, "inserted")
@@ -89,7 +86,7 @@ func (p *Pool[T]) live(slot *shard.Slot[T], h uint64) Handle[T] {
 
 // construct runs init, or try if init is nil, on a claimed slot and makes the value live. To
 // wrap the one in the other would cost 30 instructions.
-func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], *T), try func(Handle[T], *T) error) (Handle[T], error) {
+func (p *Pool[T]) construct(slot *shard.Hook, h uint64, init func(Handle[T], *T), try func(Handle[T], *T) error) (Handle[T], error) {
 	if debugging {
 		p.mustBeUntouched(slot, h)
 	}
@@ -97,8 +94,8 @@ func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], 
 	defer p.unless(&done, slot, h)
 	p.arena.Blank(slot)
 	if init != nil {
-		init(Handle[T](h), &slot.Value)
-	} else if err := try(Handle[T](h), &slot.Value); err != nil {
+		init(Handle[T](h), shard.ValueOf[T](slot))
+	} else if err := try(Handle[T](h), shard.ValueOf[T](slot)); err != nil {
 		return 0, err
 	}
 	done = true
@@ -106,11 +103,11 @@ func (p *Pool[T]) construct(slot *shard.Slot[T], h uint64, init func(Handle[T], 
 }
 
 // unless gives the slot back if its construction is not done.
-func (p *Pool[T]) unless(done *bool, slot *shard.Slot[T], h uint64) {
+func (c *core) unless(done *bool, slot *shard.Hook, h uint64) {
 	if !*done {
 		if debugging {
-			p.records.lives.Ended(h, "given up, because the constructor failed,")
+			c.records.lives.Ended(h, "given up, because the constructor failed,")
 		}
-		p.arena.Abandon(slot, h, shard.Reclaim)
+		c.arena.Abandon(slot, h, shard.Now)
 	}
 }

@@ -20,16 +20,12 @@ func (p *Pool[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) { p.rangeAll(yield) }
 }
 
-// rangeAll is the loop of All. In a function literal, a deferred call and a loop over
-// Guard.All would allocate.
+// rangeAll is the loop of All. In a function literal, a deferred call would allocate.
 func (p *Pool[T]) rangeAll(yield func(Handle[T], *T) bool) {
 	g := p.Pin()
 	defer g.Unpin()
-	for h, v := range g.All() {
-		if !yield(h, v) {
-			return
-		}
-	}
+	t := g.pages()
+	liveSlots[T](t, 0, t.Limit)(yield)
 }
 
 // All returns an iterator over the live values, like [Pool.All]. The pointers are valid

@@ -4,66 +4,60 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"runtime"
-	"unsafe"
 
+	"coatcheck/internal/pointers"
 	"coatcheck/shard"
 )
 
 // Options configure a pool. The zero value has the defaults.
 type Options[T any] struct {
-	// Capacity is the number of slots, and so the greatest number of live values. 0 means
-	// MaxCapacity. Fewer values than that may fit while removed ones wait for guards or Refs,
-	// so a count of live values is no way to avoid refusals; InsertWait is.
+	// Capacity is the greatest number of slots in use, and so of live values. 0 means MaxCapacity.
+	// A slot that has used up its generations is replaced, so the pool does not end.
+	//
+	// Removed slots are in use while they wait for guards or Refs, and so are those that other
+	// goroutines' Workers keep. So an insertion may be refused although fewer values are live;
+	// [Pool.InsertWait] waits instead.
 	Capacity int
 
-	// Preallocate makes New allocate everything, and needs a Capacity. That includes 4
-	// bytes a slot for Refs, and memory for 256 guards. Later only more guards allocate, and
-	// calls that return an object or start goroutines, such as Reserve and Each. DESIGN.md
-	// lists them.
+	// Preallocate makes New allocate all memory for Capacity, which must be set. Later calls
+	// allocate only what they return, goroutines and timers, and cells for more than 256 guards.
+	// DESIGN.md lists the rest under Memory.
 	Preallocate bool
 
 	// Reuse is the order in which removed slots are reused.
 	Reuse Reuse
 
-	// MaxLimbo bounds the new memory that a guard costs if it is never unpinned. If an
-	// Insert needs new memory while MaxLimbo removed slots wait for guards or Refs, it
-	// returns ErrStalled. The default 0 means the greater of 1,000,000 and twice the number
-	// of live values.
+	// MaxLimbo bounds the memory that a guard costs if it is never unpinned. An insertion that
+	// needs new memory while MaxLimbo removed slots wait for guards or Refs returns ErrStalled. 0
+	// means the greater of 1,000,000 and twice the number of live values.
 	MaxLimbo int
 
 	// Shards is the number of independent freelists, at most 65,536. 0 means four
 	// times GOMAXPROCS. A pool with a small Capacity has fewer.
 	Shards int
 
-	// Reset, if not nil, makes an object pool. It is called when a removed slot is reclaimed,
-	// in place of zeroing the value, so that T keeps its buffers. InsertFunc and Reserve show
-	// what Reset left, and Insert overwrites it. A value that Take or Drain has moved out is
-	// zeroed and never Reset.
+	// Reset, if not nil, makes an object pool: it is called for the value of a removed slot when
+	// the slot is reclaimed, a slot's last value too, instead of zeroing, so that T keeps its
+	// buffers. InsertFunc and Reserve show what it left. A value that Take or Drain has moved out
+	// is zeroed and not Reset.
 	//
-	// In such a pool a copy of a value is valid only as long as its slot is not Reset. What Get,
-	// MustGet and Ptr.Get return shares with the slot all that Reset keeps: once the value is
-	// removed, the next value may overwrite the copy's buffers, also in another goroutine. So use
-	// a copy only under a guard that was pinned before Get, under a Ref of the value, or where
-	// no other goroutine can remove it. What Take and Drain return is never Reset: it belongs
-	// to the caller, and to earlier copies.
+	// The goroutine that reclaims calls it, mostly in an insertion or a removal, and several may
+	// at once. It may use the pool, and the Worker whose call it interrupts. If it panics, its
+	// slot is zeroed and free, and the call that reclaims panics, after its own removal.
 	//
-	// Reset is called by the goroutine that reclaims, mostly in an Insert or a Remove, and
-	// may run in several goroutines at once. It may use the pool, and the Worker whose call
-	// it interrupts. While it runs, its slot and up to 15 others that the goroutine reclaims
-	// with it are not free. Then the goroutine waits for a lock, under which no user code runs.
-	// Release of a Ref runs no Reset.
-	//
-	// If it panics, its slot is zeroed and free, and the call that reclaims panics. A Remove
-	// or Take has removed its value by then. RemoveBatch and Clear have removed some values,
-	// and leave the others.
+	// A copy that Get returns shares buffers with the slot. Use it only under a guard that was
+	// pinned before Get, under a Ref, or where no other goroutine can remove the value.
 	Reset func(*T)
 
-	// Origin sets the first generation of every slot, Origin|1. With Shards: 1 and one
-	// goroutine, a program that sets it gets the same handles in each run. The default 0
-	// means a random number below 2^31 for each pool. So a pool refuses another pool's
-	// handle, except for about one in 2^30. Pools with the same Origin accept each other's where
-	// a slot of both is in the same life.
+	// Origin is the first generation of every slot; an even one is raised by one. 0 means a random
+	// one for each pool, so that a pool refuses the handles of others. Pools with the same Origin
+	// accept each other's where a slot of both is in the same life.
+	//
+	// Set it for replays: with Shards: 1 and one goroutine, the same calls issue the same handles,
+	// whatever the garbage collector does. The program may use everything, except that it must not
+	// drop a Worker or a Reservation without closing or settling it.
 	Origin uint32
 }
 
@@ -71,12 +65,14 @@ type Options[T any] struct {
 type Reuse uint8
 
 const (
-	// LIFO reuses the slot that was removed last. It is the default, and uses the cache best.
+	// LIFO reuses those slots first that were reclaimed last. It is the default: such slots are
+	// most likely in the cache.
 	LIFO Reuse = iota
 
-	// FIFO reuses the slot that was removed first, in each shard, of those that no guard holds
-	// back. Slots then wear evenly, so that generations last as long as possible. FIFO costs
-	// cache misses, and a visit to each slot that is reclaimed.
+	// FIFO reuses the slot that was removed longest ago, of those that no guard or Ref keeps.
+	// Slots that were never used come before: with a Capacity all of them, and otherwise those
+	// that have memory. Each shard has an order of its own, so set Shards to 1 if slots are to
+	// wear evenly. FIFO costs cache misses.
 	FIFO
 )
 
@@ -99,51 +95,72 @@ const (
 	slotsPerShard = 2
 )
 
-// plan is Options with the defaults filled in, and what follows from them.
-type plan[T any] struct {
-	Options[T]
-	slots uint64 // the greatest number
-	shift uint32 // of a page's size
+// plan is Options without its T, with the defaults filled in, and what follows from them.
+type plan struct {
+	capacity    int
+	preallocate bool
+	reuse       Reuse
+	maxLimbo    int
+	shards      int
+	origin      uint32
+
+	value  reflect.Type // T
+	layout shard.Layout // of its slots
+	slots  uint64       // the greatest number that there may ever be
+	shift  uint32       // of a page's size
 }
 
-// check returns the plan, or an error if an option is invalid.
-func (o *Options[T]) check() (plan[T], error) {
-	var pl plan[T]
-	if o != nil {
-		pl.Options = *o
+// plan returns the plan of a pool of T, or an error if an option is invalid.
+func (o *Options[T]) plan() (*plan, error) {
+	if o == nil {
+		o = new(Options[T])
 	}
-	fail := func(format string, args ...any) (plan[T], error) {
-		return plan[T]{}, fmt.Errorf("pool: Options."+format, args...)
+	pl := &plan{
+		capacity:    o.Capacity,
+		preallocate: o.Preallocate,
+		reuse:       o.Reuse,
+		maxLimbo:    o.MaxLimbo,
+		shards:      o.Shards,
+		origin:      o.Origin,
+		value:       reflect.TypeFor[T](),
+	}
+	pl.layout = shard.LayoutOf(pointers.In(pl.value), o.Reset)
+	return pl, pl.complete()
+}
+
+// complete fills in the defaults and what follows, or returns an error if an option is invalid.
+func (pl *plan) complete() error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("pool: Options."+format, args...)
 	}
 	switch {
-	case pl.Capacity < 0:
-		return fail("Capacity is %d; want 0 (no limit) or more", pl.Capacity)
-	case uint64(pl.Capacity) > MaxCapacity:
-		return fail("Capacity is %d; the limit is %d", pl.Capacity, uint64(MaxCapacity))
-	case pl.Preallocate && pl.Capacity == 0:
+	case pl.capacity < 0:
+		return fail("Capacity is %d; want 0 (no limit) or more", pl.capacity)
+	case uint64(pl.capacity) > MaxCapacity:
+		return fail("Capacity is %d; the limit is %d", pl.capacity, uint64(MaxCapacity))
+	case pl.preallocate && pl.capacity == 0:
 		return fail("Preallocate needs a Capacity")
-	case pl.Reuse > FIFO:
-		return fail("Reuse is %d; want LIFO or FIFO", pl.Reuse)
-	case pl.MaxLimbo < 0:
-		return fail("MaxLimbo is %d; want 0 (the default) or more", pl.MaxLimbo)
-	case pl.Shards < 0 || pl.Shards > maxShards:
-		return fail("Shards is %d; want 0 (the default) to %d", pl.Shards, maxShards)
-	case pl.Origin|1 > shard.LastGeneration:
-		return fail("Origin is %d; the last generation is %d", pl.Origin, uint32(shard.LastGeneration))
+	case pl.reuse > FIFO:
+		return fail("Reuse is %d; want LIFO or FIFO", pl.reuse)
+	case pl.maxLimbo < 0:
+		return fail("MaxLimbo is %d; want 0 (the default) or more", pl.maxLimbo)
+	case pl.shards < 0 || pl.shards > maxShards:
+		return fail("Shards is %d; want 0 (the default) to %d", pl.shards, maxShards)
+	case pl.origin|1 > shard.LastGeneration:
+		return fail("Origin is %d; the last generation is %d", pl.origin, uint32(shard.LastGeneration))
 	}
-	if pl.Origin != 0 {
-		pl.Origin |= 1 // or it is chosen by build, or comes with a snapshot
+	if pl.origin != 0 {
+		pl.origin |= 1 // or it is chosen by build, or comes with a snapshot
 	}
-	pl.Shards = cmp.Or(pl.Shards, min(shardsPerProc*runtime.GOMAXPROCS(0), maxShards))
+	pl.shards = cmp.Or(pl.shards, min(shardsPerProc*runtime.GOMAXPROCS(0), maxShards))
 	pl.slots = shard.MaxSlots
-	if pl.Capacity > 0 {
-		pl.slots = uint64(pl.Capacity)
-		pl.Shards = min(pl.Shards, max(1, pl.Capacity/slotsPerShard))
+	if pl.capacity > 0 {
+		pl.shards = min(pl.shards, max(1, pl.capacity/slotsPerShard))
 	}
-	size := unsafe.Sizeof(shard.Slot[T]{})
-	if pl.Preallocate && !shard.Fits[T](pl.slots) {
-		return fail("Preallocate: %d slots of %d bytes do not fit into the address space", pl.slots, size)
+	size := pl.layout.Size
+	if pl.preallocate && !shard.Fits(uint64(pl.capacity), size) {
+		return fail("Preallocate: %d slots of %d bytes do not fit into the address space", pl.capacity, size)
 	}
-	pl.shift = shard.PageShift(size, pl.slots, pl.Preallocate)
-	return pl, nil
+	pl.shift = shard.PageShift(size, uint64(pl.capacity), pl.preallocate)
+	return nil
 }

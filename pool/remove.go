@@ -4,22 +4,22 @@ import (
 	"iter"
 
 	"coatcheck/internal/hint"
+	"coatcheck/shard"
 )
 
-// Remove ends the life of the value that h names. It returns true for exactly one caller
-// per handle, and false if h is not live.
+// Remove ends the life of the value that h names. It returns true for exactly one caller per
+// handle, and false if h is not live.
 //
-// The value stays readable for Refs, and for guards that are pinned now. When they have gone,
-// the slot is reclaimed: it is zeroed or Reset, and may be reused. A later call does so, or
-// the garbage collector within two cycles, or [Pool.Synchronize] at once. A later guard may delay
-// it: see [Pool.Pin]. In a pool with a Reset only calls do so; after a [Worker], only that Worker's.
+// The value stays readable under guards that are pinned now, and for Refs. When they have gone, a
+// later call reclaims the slot: it is zeroed or Reset, and free. Without a Reset, the garbage
+// collector lets go of the value within two cycles even if no call comes. What a [Worker] removed
+// waits for that Worker's next calls.
 //
-// Remove costs two locked instructions. In a pool with a Capacity or a MaxLimbo, the first
-// removal after a Pin costs one more. About one call in 64 also reclaims what has gathered,
-// and calls Options.Reset for it. It waits for a lock only after a Reset.
+// Remove costs two locked instructions. About one call in 64 also reclaims what has gathered, and
+// calls Options.Reset for it.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	if debugging {
-		return p.ended(h, p.arena.Remove(hint.Frame(), uint64(h)))
+		return p.ended(uint64(h), p.arena.Remove(hint.Frame(), uint64(h)))
 	}
 	return p.arena.Remove(hint.Frame(), uint64(h))
 }
@@ -28,19 +28,25 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 // may still read the value in its slot. In a pool with a Reset the slot is zeroed and not
 // Reset, so what the copy refers to belongs to the caller, and to copies that Get made before.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
-	v, ok = p.arena.Local(hint.Goroutine()).Take(uint64(h))
-	p.ended(h, ok)
+	s := p.arena.Local(hint.Goroutine())
+	if k, seen := s.Unlink(uint64(h)); k != nil {
+		v, ok = *shard.ValueOf[T](k), true
+		s.Retire(k, uint64(h), seen)
+	}
+	p.ended(uint64(h), ok)
 	return v, ok
 }
 
 // RemoveBatch removes the values that hs names, one after the other, and returns how many
 // it removed. A removal costs one locked instruction.
-func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int {
-	p.pages()
-	r := p.arena.Removals()
+func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int { return p.removeBatch(words(hs)) }
+
+func (c *core) removeBatch(hs []uint64) int {
+	c.pages()
+	r := c.arena.Removals()
 	defer r.End()
 	for _, h := range hs {
-		p.ended(h, r.Remove(uint64(h)))
+		c.ended(h, r.Remove(h))
 	}
 	return r.N
 }
@@ -80,20 +86,17 @@ func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
 
 // Clear removes all values, one after the other, and returns how many it removed. A value
 // that is inserted meanwhile may stay. No stale handle becomes valid.
-func (p *Pool[T]) Clear() int {
-	t := p.pages()
-	r := p.arena.Removals()
+func (p *Pool[T]) Clear() int { return p.clear() }
+
+func (c *core) clear() int {
+	t := c.pages()
+	r := c.arena.Removals()
 	defer r.End()
-	for h := range liveSlots[T](t, 0, t.Limit) {
-		p.ended(h, r.Remove(uint64(h)))
+	for i := range t.Limit {
+		// A word with the slot's own index is live (I4).
+		if h := t.At(i).Word.Load(); shard.Low(h) == i {
+			c.ended(h, r.Remove(h))
+		}
 	}
 	return r.N
-}
-
-// ended records that h was removed, if ok. It returns ok.
-func (p *Pool[T]) ended(h Handle[T], ok bool) bool {
-	if debugging && ok {
-		p.records.lives.Ended(uint64(h), "removed")
-	}
-	return ok
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"unsafe"
 
 	"coatcheck/internal/codec"
 	"coatcheck/shard"
@@ -158,7 +157,5 @@ func parseRuns(b []byte, dst []uint32, n int, first uint32) (generations []uint3
 	return dst, b, true
 }
 
-// slotsOfRecord returns the greatest number of slots of a record.
-func slotsOfRecord[T any]() int {
-	return int(max(1, blockBytes/unsafe.Sizeof(shard.Slot[T]{})))
-}
+// slotsOfRecord returns the greatest number of slots, of the given size, of a record.
+func slotsOfRecord(size uintptr) int { return int(max(1, blockBytes/size)) }

@@ -7,69 +7,62 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
-	"unsafe"
 
 	"coatcheck/internal/codec"
 	"coatcheck/shard"
 )
 
 // ReadFrom makes a pool from a snapshot that [Pool.WriteTo] wrote, with the options opts as in
-// [New]. It reads the snapshot from r and no byte more.
+// [New]. Handles that were live name the same values in the same slots. All others that were issued
+// before are refused. Later the original and the copy issue equal handles, and each accepts the
+// other's, so keep them apart.
 //
-// Handles that were live are live, with their values. All others that were issued are
-// refused, including those of Reservations. The copy and the original issue equal handles
-// from then on, and each accepts the other's, so a program that uses both must keep them apart.
+// opts may differ from the original's, except that Origin is 0 or the same. If the values do not
+// fit into Capacity, the error wraps ErrFull. If r has no whole, unchanged snapshot of values of
+// type T, it wraps ErrCorrupt, ErrVersion or ErrType, or r's error, and says where and why.
 //
-// opts may differ from the original's options. Origin must be 0 or the original's. Values keep
-// their slots. So the error wraps ErrFull if there are more values than Capacity, or if one
-// has an index that a new pool with these options would not have. A snapshot of a pool with
-// a Capacity fits into the same Capacity. The order of reuse starts anew.
-//
-// If the input is truncated, changed or not a snapshot, or if T's UnmarshalBinary fails or
-// panics, the error wraps ErrCorrupt. A later format is ErrVersion, and another type
-// ErrType; an error of r is wrapped. The text says where and what. ReadFrom never returns a
-// part of a pool.
-//
-// Memory grows with the input, not with the lengths in it. Each byte takes at most 64 bytes,
-// and each 20 bytes at most 32 KiB or one slot more. The last page, and values with an
-// UnmarshalBinary, come on top. Checksums find accidents; they are no signature.
+// ReadFrom reads the snapshot and no byte more. The input may be hostile: memory grows with it, and
+// not with the lengths in it.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
-	pl, err := opts.check()
+	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
 	}
-	return pl.restore(r)
-}
-
-// restore reads the pool. Tests change a plan first, for pages of two slots.
-func (pl plan[T]) restore(r io.Reader) (*Pool[T], error) {
-	c, want, err := codec.Of[T]()
-	if err != nil {
+	p := new(Pool[T])
+	if err := p.restore(pl, r); err != nil {
 		return nil, err
 	}
-	sr := snapshotReader[T]{codec: c, r: r, plan: pl}
-	if err := sr.header(want); err != nil {
-		return nil, err
-	}
-	p := sr.plan.frame()
-	sr.pool = p
-	if err := sr.records(); err != nil {
-		return nil, err
-	}
-	census := p.arena.Burn()
-	if p.arena.Capacity > 0 && census.Live > p.arena.Capacity {
-		return nil, sr.tooSmall("there are %d values", census.Live)
-	}
-	p.arena.Stock(census)
-	p.watch()
 	return p, nil
 }
 
+// restore completes a zero core after pl and a snapshot.
+func (c *core) restore(pl *plan, r io.Reader) error {
+	values, want, err := codec.Of(pl.value)
+	if err != nil {
+		return err
+	}
+	sr := snapshotReader{plan: pl, core: c, codec: values, r: r}
+	if err := sr.header(want); err != nil {
+		return err
+	}
+	c.frame(pl)
+	if err := sr.records(); err != nil {
+		return err
+	}
+	census := c.arena.RetireUnborn()
+	if c.arena.Capacity > 0 && census.Live > c.arena.Capacity {
+		return sr.tooSmall("there are %d values", census.Live)
+	}
+	c.arena.FillFreelists(census)
+	c.watch()
+	return nil
+}
+
 // snapshotReader is one call of ReadFrom.
-type snapshotReader[T any] struct {
-	plan  plan[T]
-	pool  *Pool[T] // not shared yet
-	codec codec.Codec[T]
+type snapshotReader struct {
+	plan  *plan
+	core  *core // not shared yet
+	codec codec.Codec
 
 	r   io.Reader
 	at  int64  // where this record begins, in bytes
@@ -81,16 +74,17 @@ type snapshotReader[T any] struct {
 	slots uint64 // slots read so far: the next values record begins there
 	again uint64 // the next generations record begins there or later
 	live  uint64 // values read
+	spent uint64 // exhausted slots read
 }
 
 // corrupt returns an error that says what is wrong with this record.
-func (sr *snapshotReader[T]) corrupt(format string, args ...any) error {
+func (sr *snapshotReader) corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: at byte %d: %w", ErrCorrupt, sr.at, fmt.Errorf(format, args...))
 }
 
 // read appends n bytes to the record. It allocates as they arrive, so that a false length
 // costs no more than the input.
-func (sr *snapshotReader[T]) read(n int) error {
+func (sr *snapshotReader) read(n int) error {
 	for n > 0 {
 		k := min(n, max(len(sr.record), flushBytes/4))
 		from := len(sr.record)
@@ -109,7 +103,7 @@ func (sr *snapshotReader[T]) read(n int) error {
 
 // next reads a record, whose payload has at most most bytes. It calls check when it has
 // read the head.
-func (sr *snapshotReader[T]) next(most int, check func() error) error {
+func (sr *snapshotReader) next(most int, check func() error) error {
 	if len(sr.record) > 0 {
 		sr.at += int64(len(sr.record) + sumBytes)
 	}
@@ -137,10 +131,10 @@ func (sr *snapshotReader[T]) next(most int, check func() error) error {
 }
 
 // field returns the k-th number of the record's head.
-func (sr *snapshotReader[T]) field(k int) uint32 { return binary.LittleEndian.Uint32(sr.record[4*k:]) }
+func (sr *snapshotReader) field(k int) uint32 { return binary.LittleEndian.Uint32(sr.record[4*k:]) }
 
 // header reads the header and adapts the plan to it.
-func (sr *snapshotReader[T]) header(want codec.Description) error {
+func (sr *snapshotReader) header(want codec.Description) error {
 	err := sr.next(maxHeader, func() error {
 		if string(sr.record[:len(magic)]) != magic {
 			return sr.corrupt("no snapshot begins with %q", sr.record[:len(magic)])
@@ -160,16 +154,16 @@ func (sr *snapshotReader[T]) header(want codec.Description) error {
 	if err := want.Accepts(h.Description); err != nil {
 		return err
 	}
-	pl := &sr.plan
-	if pl.Origin != 0 && pl.Origin != h.first {
-		return fmt.Errorf("pool: Options.Origin is %d; the snapshot's pool began at %d", pl.Origin, h.first)
+	pl := sr.plan
+	if pl.origin != 0 && pl.origin != h.first {
+		return fmt.Errorf("pool: Options.Origin is %d; the snapshot's pool began at %d", pl.origin, h.first)
 	}
-	pl.Origin = h.first
+	pl.origin = h.first
 	return nil
 }
 
 // records reads everything after the header.
-func (sr *snapshotReader[T]) records() error {
+func (sr *snapshotReader) records() error {
 	for {
 		if err := sr.next(maxPayload, sr.head); err != nil {
 			return err
@@ -190,7 +184,7 @@ func (sr *snapshotReader[T]) records() error {
 }
 
 // head checks the head of a record.
-func (sr *snapshotReader[T]) head() error {
+func (sr *snapshotReader) head() error {
 	kind, first, slots := sr.field(0), uint64(sr.field(1)), uint64(sr.field(2))
 	var want uint64
 	switch kind {
@@ -226,50 +220,64 @@ func (sr *snapshotReader[T]) head() error {
 
 // mostSlots returns the greatest number of slots of a record. On a 32-bit platform slots may
 // be smaller by half, so that a record that was written there has twice as many.
-func (sr *snapshotReader[T]) mostSlots() uint64 {
-	return max(1, uint64(2*blockBytes/unsafe.Sizeof(shard.Slot[T]{})))
+func (sr *snapshotReader) mostSlots() uint64 {
+	return max(1, uint64(2*blockBytes/sr.plan.layout.Size))
 }
 
 // states reads the generations at the beginning of the payload, allocates their slots, and
 // returns the rest of the payload.
-func (sr *snapshotReader[T]) states() ([]byte, error) {
+func (sr *snapshotReader) states() ([]byte, error) {
 	n := int(sr.field(2))
 	var rest []byte
 	var ok bool
-	sr.generations, rest, ok = parseRuns(sr.record[recordHead:], sr.generations, n, sr.plan.Origin)
+	sr.generations, rest, ok = parseRuns(sr.record[recordHead:], sr.generations, n, sr.plan.origin)
 	if !ok {
 		return nil, sr.corrupt("the generations of slots %d to %d make no sense", sr.field(1), int(sr.field(1))+n-1)
 	}
 	if end := uint64(sr.field(1)) + uint64(n); end > sr.slots {
 		sr.slots = end
-		sr.pool.arena.Extend(min(end, sr.plan.slots))
+		for j, g := range sr.generations {
+			if g == shard.Spent && uint64(sr.field(1))+uint64(j) < sr.limit() {
+				sr.spent++
+			}
+		}
+		sr.core.arena.Table.Extend(min(end, sr.limit()))
 	}
 	return rest, nil
 }
 
+// limit returns the index from which on the copy has no slots. A slot beyond the Capacity takes
+// the place of an exhausted one, which comes before it.
+func (sr *snapshotReader) limit() uint64 {
+	if sr.plan.capacity == 0 {
+		return sr.plan.slots
+	}
+	return min(sr.plan.slots, uint64(sr.plan.capacity)+sr.spent)
+}
+
 // values reads a values record.
-func (sr *snapshotReader[T]) values() error {
+func (sr *snapshotReader) values() error {
 	rest, err := sr.states()
 	if err != nil {
 		return err
 	}
-	a := &sr.pool.arena
+	a := &sr.core.arena
 	for j, g := range sr.generations {
 		i := sr.field(1) + uint32(j)
-		h := Handle[T](shard.Pack(g, i))
-		if uint64(i) >= sr.plan.slots {
+		h := shard.Pack(g, i)
+		if uint64(i) >= sr.limit() {
 			if g%2 == 1 {
-				return sr.tooSmall("the value %v lies beyond its %d slots", h, sr.plan.slots)
+				return sr.tooSmall("the value %s lies beyond its %d slots", textOf(h), sr.limit())
 			}
 			continue // the copy has no such slot, so no handle can become live in it
 		}
 		if g%2 == 1 {
-			if rest, err = sr.codec.Decode(rest, a.Value(i)); err != nil {
-				return sr.corrupt("value %v: %w", h, err)
+			if rest, err = sr.codec.Decode(rest, sr.core.value(a.Table.Pages().At(i))); err != nil {
+				return sr.corrupt("value %s: %w", textOf(h), err)
 			}
 			sr.live++
 		}
-		a.Load(i, g)
+		a.RestoreSlot(i, g)
 	}
 	if len(rest) > 0 {
 		return sr.corrupt("%d bytes after the last value", len(rest))
@@ -278,7 +286,7 @@ func (sr *snapshotReader[T]) values() error {
 }
 
 // changed reads a generations record.
-func (sr *snapshotReader[T]) changed() error {
+func (sr *snapshotReader) changed() error {
 	seen := sr.slots
 	rest, err := sr.states()
 	if err != nil {
@@ -287,30 +295,30 @@ func (sr *snapshotReader[T]) changed() error {
 	if len(rest) > 0 {
 		return sr.corrupt("%d bytes after the last generation", len(rest))
 	}
-	a := &sr.pool.arena
+	a := &sr.core.arena
 	first := uint64(sr.field(1))
 	sr.again = first + uint64(len(sr.generations))
 	for j, g := range sr.generations {
 		i := uint32(first) + uint32(j)
-		if uint64(i) >= sr.plan.slots {
+		if uint64(i) >= sr.limit() {
 			continue
 		}
 		was := uint32(0)
 		if first < seen {
-			was = a.Loaded(i)
+			was = a.Table.SlotGeneration(i)
 		}
 		switch {
 		case g < was:
 			return sr.corrupt("slot %d goes back from generation %d to %d", i, was, g)
 		case g > was:
-			a.Load(i, g+g%2) // a life that began after the first look has no value here: it ends
+			a.RestoreSlot(i, g+g%2) // a life that began after the first look has no value here: it ends
 		}
 	}
 	return nil
 }
 
 // end reads the end record.
-func (sr *snapshotReader[T]) end() error {
+func (sr *snapshotReader) end() error {
 	payload := sr.record[recordHead:]
 	if len(payload) != 8 {
 		return sr.corrupt("an end of %d bytes", len(payload))
@@ -322,6 +330,6 @@ func (sr *snapshotReader[T]) end() error {
 }
 
 // tooSmall returns an error that says why the values do not fit into Capacity.
-func (sr *snapshotReader[T]) tooSmall(format string, args ...any) error {
-	return fmt.Errorf("%w: Options.Capacity is %d: %s", ErrFull, sr.plan.Capacity, fmt.Sprintf(format, args...))
+func (sr *snapshotReader) tooSmall(format string, args ...any) error {
+	return fmt.Errorf("%w: Options.Capacity is %d: %s", ErrFull, sr.plan.capacity, fmt.Sprintf(format, args...))
 }

@@ -60,9 +60,6 @@ func TestStatsCountRefusals(t *testing.T) {
 	time.AfterFunc(5*time.Millisecond, g.Unpin)
 	_, err := p.InsertWait(context.Background(), 1)
 	require.NoError(t, err)
-	testkit.Fill(t, p, 3, testkit.Number)
-	p.Clear()
-	refuse(pool.ErrExhausted, n, n, n)
 }
 
 // The text of a refusal has the figures of the moment at which it is asked for, and costs

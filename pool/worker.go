@@ -7,18 +7,16 @@ import (
 	"coatcheck/shard"
 )
 
-// Worker inserts and removes faster, for one goroutine at a time. A removal costs one locked
-// instruction, and an insertion none on amd64, and one elsewhere. Its methods mean the same
-// as the pool's.
+// Worker inserts and removes faster than its pool, since it keeps vacant slots for itself. Its
+// methods mean the same as the pool's. [Pool.Worker] returns one; a zero Worker panics, except in
+// Close. It must not be copied.
 //
-// A Worker keeps vacant slots: at most 128 at first, and up to 4,096 if it uses that many. It
-// keeps at most a 16th of a Capacity, and none under FIFO. With a MaxLimbo it keeps at most a
-// 16th of that, or 128. No other goroutine can take them; Stats.Cached counts them. Flush and
-// Close give them back, and the garbage collector does if the Worker is dropped. A Worker in a
-// value of its own pool is not dropped as long as the pool is reachable.
+// One goroutine at a time may use a Worker. No other goroutine can take the slots that it keeps, so
+// insertions elsewhere may be refused while it has some. Stats.Cached counts them; a small Capacity
+// makes them few, and under FIFO there are none.
 //
-// [Pool.Worker] returns a Worker; use of a zero Worker panics, but for Close. It may pass from
-// one goroutine to another, but two must not use it at once. It must not be copied.
+// Flush and Close give the slots back, and so does the garbage collector if the Worker is dropped.
+// In a value of its own pool a Worker is not dropped before the pool.
 type Worker[T any] struct {
 	// slots is plain: one goroutine at a time uses it, and then the finalizer of end. So that
 	// the finalizer does not run while a method uses the slots, the method keeps the Worker alive.
@@ -27,8 +25,8 @@ type Worker[T any] struct {
 	// A locked instruction delays all later loads. So a fast path costs its locked
 	// instruction and its longest chain of dependent loads. To shorten that, the magazine has
 	// pointers to slots and its own copy of the page table.
-	slots *shard.Magazine[T]
-	end   *workerEnd[T]
+	slots *shard.Magazine
+	end   *workerEnd
 
 	_    noCopy
 	user user
@@ -36,29 +34,35 @@ type Worker[T any] struct {
 }
 
 // workerEnd has a finalizer, which runs when its Worker is unreachable. It is apart from the
-// Worker and refers to the pool weakly, as a blockEnd does (block.go): what Reset and the
-// values refer to may be the Worker. So the pool keeps the magazine.
-type workerEnd[T any] struct {
+// Worker and refers to the pool weakly, as a blockEnd does (reservation_blocks.go): what Reset and the
+// values refer to may be the Worker. So the arena keeps the magazine.
+type workerEnd struct {
 	mark  mark
-	pool  weak.Pointer[Pool[T]]
-	slots weak.Pointer[shard.Magazine[T]]
+	pool  weak.Pointer[core]
+	slots weak.Pointer[shard.Magazine]
 }
 
 // Worker returns a new Worker. It allocates, so make one for each goroutine, not for each
 // call.
 func (p *Pool[T]) Worker() *Worker[T] {
-	p.pages()
-	m := p.arena.NewMagazine()
-	w := &Worker[T]{pool: p, slots: m, end: &workerEnd[T]{pool: weak.Make(p), slots: weak.Make(m)}}
-	p.workers.Add(1)
-	p.magazines.Store(m, nil)
+	w := &Worker[T]{pool: p}
+	w.slots, w.end = p.open()
+	return w
+}
+
+// open returns what a new Worker needs.
+func (c *core) open() (*shard.Magazine, *workerEnd) {
+	c.pages()
+	m := c.arena.NewMagazine()
+	e := &workerEnd{pool: weak.Make(c), slots: weak.Make(m)}
+	c.workers.Add(1)
 	if !shard.Exploring {
-		runtime.SetFinalizer(w.end, (*workerEnd[T]).dropped)
+		runtime.SetFinalizer(e, (*workerEnd).dropped)
 	}
 	if debugging {
-		w.end.mark.opened(p.records.workers, "opened", "")
+		e.mark.opened(c.records.workers, "opened", "")
 	}
-	return w
+	return m, e
 }
 
 // Insert is like [Pool.Insert], but costs no locked instruction on amd64.
@@ -72,7 +76,7 @@ func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 		if debugging {
 			w.pool.mustBeUntouched(slot, next)
 		}
-		slot.Value = v
+		*shard.ValueOf[T](slot) = v
 		next = slot.Publish(next)
 		if debugging {
 			w.pool.records.lives.Began(next, "inserted")
@@ -121,7 +125,7 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 	if debugging {
 		defer w.user.enter()()
 		p := w.pool // a Reset may close the Worker
-		return p.ended(h, w.slots.Remove(uint64(h)))
+		return p.ended(uint64(h), w.slots.Remove(uint64(h)))
 	}
 	ok := w.slots.Remove(uint64(h))
 	runtime.KeepAlive(w)
@@ -134,8 +138,15 @@ func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 		defer w.user.enter()()
 	}
 	p := w.pool // a Reset may close the Worker
-	v, ok = w.slots.Take(uint64(h))
-	p.ended(h, ok)
+	if s := w.slots.Taker(uint64(h)); s != nil {
+		if k, seen := s.Unlink(uint64(h)); k != nil {
+			v, ok = *shard.ValueOf[T](k), true
+			s.Retire(k, uint64(h), seen)
+		}
+	} else if ok = w.slots.Remove(uint64(h)); ok {
+		v = *shard.ValueOf[T](w.slots.Last())
+	}
+	p.ended(uint64(h), ok)
 	runtime.KeepAlive(w)
 	return v, ok
 }
@@ -159,32 +170,30 @@ func (w *Worker[T]) Close() {
 	if p == nil {
 		return
 	}
-	runtime.SetFinalizer(w.end, nil)
-	defer p.closed(w.slots) // also when a Reset panics
-	if debugging {
-		w.end.mark.closed(p.records.workers, "closed")
-	}
 	w.pool = nil // before a Reset runs
-	w.slots.Close(shard.Reclaim)
+	p.close(w.slots, w.end)
 }
 
-// dropped is what the finalizer does. Like Pool.dropped it does not reclaim.
-func (e *workerEnd[T]) dropped() {
-	p := e.pool.Value()
-	if p == nil {
+// close is Worker.Close.
+func (c *core) close(m *shard.Magazine, e *workerEnd) {
+	runtime.SetFinalizer(e, nil)
+	defer c.workers.Add(-1) // also when a Reset panics
+	if debugging {
+		e.mark.closed(c.records.workers, "closed")
+	}
+	m.Close(shard.Now)
+}
+
+// dropped is what the finalizer does. Like core.dropped it does not reclaim.
+func (e *workerEnd) dropped() {
+	c := e.pool.Value()
+	if c == nil {
 		return
 	}
-	p.collected.Add(1)
+	c.collected.Add(1)
 	if debugging {
-		e.mark.dropped(p.records.workers, collected)
+		e.mark.dropped(c.records.workers, collected)
 	}
-	m := e.slots.Value()
-	m.Close(shard.Leave)
-	p.closed(m) // last: if no Worker is open, all slots are back
-}
-
-// closed forgets the magazine of a Worker that was closed.
-func (p *Pool[T]) closed(m *shard.Magazine[T]) {
-	p.magazines.Delete(m)
-	p.workers.Add(-1)
+	e.slots.Value().Close(shard.Deferred)
+	c.workers.Add(-1) // last: if no Worker is open, all slots are back
 }

@@ -61,26 +61,6 @@ func TestGCInsideWorkersLastOperation(t *testing.T) {
 	}
 }
 
-// After Flush a Worker keeps no pointer to a slot, so that Trim can give back the
-// memory of all that was in its reach.
-func TestFlushKeepsNoSlot(t *testing.T) {
-	p := pool.Must[int](nil)
-	w := p.Worker()
-	defer w.Close()
-	var hs []pool.Handle[int]
-	for i := range 1000 {
-		h, err := w.Insert(i)
-		require.NoError(t, err)
-		hs = append(hs, h)
-	}
-	for _, h := range hs {
-		require.True(t, w.Remove(h))
-	}
-	require.Positive(t, pool.Kept(w))
-	w.Flush()
-	require.Zero(t, pool.Kept(w))
-}
-
 // TestResetFillsTheWorker: an insertion is not refused while a slot that its Reset left with the
 // Worker is vacant.
 func TestResetFillsTheWorker(t *testing.T) {

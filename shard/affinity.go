@@ -1,10 +1,6 @@
 package shard
 
-import (
-	"unsafe"
-
-	"coatcheck/internal/hint"
-)
+import "coatcheck/internal/hint"
 
 // Affinity is which shard a goroutine uses. Correctness does not depend on it, since every
 // shard serves every slot. It decides how often goroutines contend for a word.
@@ -28,7 +24,7 @@ import (
 // inlined, and take it from their caller's frame; other operations from their own. The wrong
 // version takes one in each function. Where the end of a block of stack lies between the frames,
 // insertions then always look into one shard, and fetch slots for another.
-func (a *Arena[T]) Local(h uint32) *shard[T] {
+func (a *Arena) Local(h uint32) *shard {
 	i := uint64(h) * uint64(len(a.shards)) >> 32 // hint.Index; with the call this were too long
 	if i >= uint64(len(a.shards)) {
 		panic(Zero)
@@ -44,7 +40,7 @@ func (a *Arena[T]) Local(h uint32) *shard[T] {
 // came to s for another shard's slots, that says nothing about hints.
 //
 // The goroutine may have come to s from a frame in the block of stack above this one.
-func (s *shard[T]) contend() {
+func (s *shard) contend() {
 	a, h := s.arena, hint.Goroutine()
 	n := len(a.shards)
 	if a.Local(h) != s {
@@ -60,14 +56,9 @@ func (s *shard[T]) contend() {
 	}
 }
 
-// next returns the k-th shard after s, in a round that begins at s.
-func (a *Arena[T]) next(s *shard[T], k int) *shard[T] {
-	return &a.shards[(int(s.at)+k)%len(a.shards)]
-}
-
 // home returns the shard that slot i, removed in s, goes home to: s itself if the slot has no
 // home.
-func (s *shard[T]) home(i uint32) *shard[T] {
+func (s *shard) home(i uint32) *shard {
 	m, j := s.arena.Table.Pages().meta(i)
 	if at := m.homes[j/homeSlots].Load(); at > 0 {
 		return &s.arena.shards[at-1]
@@ -77,7 +68,7 @@ func (s *shard[T]) home(i uint32) *shard[T] {
 
 // setHome makes s the home of the slots from lo to hi-1, of which the caller owns the first,
 // and of their neighbours.
-func (s *shard[T]) setHome(lo, hi uint32) {
+func (s *shard) setHome(lo, hi uint32) {
 	t := s.arena.Table.Pages()
 	for i := lo; i < hi; {
 		m, j := t.meta(i)
@@ -93,6 +84,6 @@ func (s *shard[T]) setHome(lo, hi uint32) {
 // many as it is long. The bound is small and for the shard's whole life, so that memory does
 // not grow where slots keep moving between shards. If all memory was handed out, it reports
 // false: to ask would take the table's lock each time.
-func (s *shard[T]) mayGoAhead() bool {
-	return uintptr(s.ahead.Load()) < aheadBytes/unsafe.Sizeof(Slot[T]{}) && s.arena.Table.Left() > 0
+func (s *shard) mayGoAhead() bool {
+	return uintptr(s.ahead.Load()) < aheadBytes/s.arena.Size && s.arena.Table.Left() > 0
 }

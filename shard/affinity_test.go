@@ -24,7 +24,7 @@ func TestSlotsGoHome(t *testing.T) {
 }
 
 // claim makes n slots live that s claims.
-func (r *rig[T]) claim(t *testing.T, s *shard.Shard[T], n int) (hs []uint64) {
+func (r *rig[T]) claim(t *testing.T, s *shard.Shard, n int) (hs []uint64) {
 	for range n {
 		slot, h, err := s.Claim()
 		require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestEveryDepthHasOneShard(t *testing.T) {
 		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, shards: 64})
 		frame := hint.Frame()
 		for range 2 * shard.Batch {
-			h, err := r.arena.Insert(frame, 1)
+			h, err := shard.Insert(&r.arena, frame, 1)
 			require.NoError(t, err)
 			require.True(t, r.arena.Remove(frame, h))
 		}
@@ -160,7 +160,7 @@ func TestFullTableIsLeftAlone(t *testing.T) {
 	r.reclaim(t, b)
 	r.arena.Table.Lock()
 	defer r.arena.Table.Unlock()
-	claimed := make(chan *shard.Slot[uint64], 1)
+	claimed := make(chan *shard.Hook, 1)
 	go func() {
 		slot, _, _ := a.Claim()
 		claimed <- slot

@@ -5,16 +5,16 @@ package shard
 // hands out the first slot first. In limbo the first slot is the one that was removed last.
 //
 // Its zero value is empty. It is not safe for concurrent use.
-type chain[T any] struct {
-	first uint64   // the first slot's generation and index: the head of a list that begins here
-	tail  uint64   // the last slot's
-	last  *Slot[T] // nil if the last slot is not known; it links to None then
-	next  uint32   // what last's word links to, which no other goroutine reads yet
+type chain struct {
+	first uint64 // the first slot's generation and index: the head of a list that begins here
+	tail  uint64 // the last slot's
+	last  *Hook  // nil if the last slot is not known; it links to None then
+	next  uint32 // what last's word links to, which no other goroutine reads yet
 	n     uint32
 }
 
 // append puts slot i, whose word is word, behind the last slot.
-func (c *chain[T]) append(slot *Slot[T], i uint32, word uint64) {
+func (c *chain) append(slot *Hook, i uint32, word uint64) {
 	at := Pack(Generation(word), i)
 	if c.n == 0 {
 		c.first = at
@@ -27,7 +27,7 @@ func (c *chain[T]) append(slot *Slot[T], i uint32, word uint64) {
 
 // link makes the last slot link to i. In a chain that was a list before, it mostly does
 // already.
-func (c *chain[T]) link(i uint32) {
+func (c *chain) link(i uint32) {
 	if c.next != i {
 		c.last.set(Pack(Generation(c.tail), i))
 		c.next = i
@@ -35,7 +35,7 @@ func (c *chain[T]) link(i uint32) {
 }
 
 // top returns the link for a slot that is put before the first.
-func (c *chain[T]) top() uint32 {
+func (c *chain) top() uint32 {
 	if c.n == 0 {
 		return None
 	}
@@ -43,7 +43,7 @@ func (c *chain[T]) top() uint32 {
 }
 
 // noteFirst notes that slot i, whose word is word, was put before the first slot.
-func (c *chain[T]) noteFirst(slot *Slot[T], i uint32, word uint64) {
+func (c *chain) noteFirst(slot *Hook, i uint32, word uint64) {
 	at := Pack(Generation(word), i)
 	if c.n == 0 {
 		c.last, c.tail, c.next = slot, at, Low(word)
@@ -53,14 +53,14 @@ func (c *chain[T]) noteFirst(slot *Slot[T], i uint32, word uint64) {
 }
 
 // prepend puts slot i, whose word is word, before the first slot.
-func (c *chain[T]) prepend(slot *Slot[T], i uint32, word uint64) {
+func (c *chain) prepend(slot *Hook, i uint32, word uint64) {
 	word = Pack(Generation(word), c.top())
 	slot.set(word)
 	c.noteFirst(slot, i, word)
 }
 
 // concat puts the slots of o behind those of c.
-func (c *chain[T]) concat(o *chain[T]) {
+func (c *chain) concat(o *chain) {
 	if c.n == 0 {
 		*c = *o
 	} else if o.n > 0 {
@@ -71,23 +71,34 @@ func (c *chain[T]) concat(o *chain[T]) {
 
 // finish makes c a list that can be spliced: its head has the first slot's generation, and its
 // last slot links to None, as one does that is not known.
-func (c *chain[T]) finish(a *Arena[T]) {
+func (c *chain) finish(a *Arena) {
 	i := Low(c.first)
-	c.first = Pack(Generation(a.slot(i).Word.Load()), i)
+	c.first = Pack(Generation(a.Table.slot(i).Word.Load()), i)
 	if c.last != nil {
 		c.link(None)
+	}
+}
+
+// findLast finds the last slot of c, which is not known, by a visit to each.
+func (c *chain) findLast(a *Arena) {
+	i := Low(c.first)
+	for n := c.n; n > 0; n-- {
+		c.last = a.Table.slot(i)
+		word := c.last.Word.Load()
+		c.tail, c.next = Pack(Generation(word), i), Low(word)
+		i = Low(word)
 	}
 }
 
 // takeFirst takes the first slot out of c, which has one, and returns it with its index and
 // word. It visits the slot alone: c.first has the next one's index, and not its generation,
 // which only a freelist's head needs.
-func (c *chain[T]) takeFirst(a *Arena[T]) (slot *Slot[T], i uint32, word uint64) {
+func (c *chain) takeFirst(a *Arena) (slot *Hook, i uint32, word uint64) {
 	i = Low(c.first)
-	slot = a.slot(i)
+	slot = a.Table.slot(i)
 	word = slot.Word.Load()
 	if c.n--; c.n == 0 {
-		*c = chain[T]{}
+		*c = chain{}
 	} else {
 		c.first = uint64(Low(word))
 	}

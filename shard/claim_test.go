@@ -25,7 +25,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 	const slots = 3
 	type state struct {
 		*rig[uint64]
-		s  *shard.Shard[uint64]
+		s  *shard.Shard
 		hs []uint64 // the first has no life left
 	}
 	unpin := func(g epoch.Guard) func() { return func() { g.Unpin() } }
@@ -39,10 +39,10 @@ func TestRefusalSaysWhy(t *testing.T) {
 			y.remove(t, y.s, y.hs[2])
 			return unpin(g)
 		}, shard.ErrStalled},
-		"a guard and a brief pin": {func(y state) func() {
-			g, brief := y.arena.Domain.Pin(), y.arena.Domain.PinBrief()
+		"a guard and a transient pin": {func(y state) func() {
+			g, transient := y.arena.Domain.Pin(), y.arena.Domain.PinTransient()
 			y.remove(t, y.s, y.hs[2])
-			return func() { g.Unpin(); brief.Unpin() }
+			return func() { g.Unpin(); transient.Unpin() }
 		}, shard.ErrStalled},
 		"a Ref": {func(y state) func() {
 			k, ok := y.arena.Hold(y.hs[1])
@@ -60,7 +60,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 			g := y.arena.Domain.Pin()
 			y.remove(t, y.s, y.hs[0])
 			return func() { g.Unpin(); y.remove(t, y.s, y.hs[1]) }
-		}, shard.ErrFull},
+		}, shard.ErrStalled},
 		"a guard, of one that is and one that is not": {func(y state) func() {
 			g := y.arena.Domain.Pin()
 			y.remove(t, y.s, y.hs[:2]...)
@@ -70,9 +70,9 @@ func TestRefusalSaysWhy(t *testing.T) {
 			k, _ := y.arena.Hold(y.hs[0])
 			y.remove(t, y.s, y.hs[0])
 			return func() { y.arena.Drop(k); y.remove(t, y.s, y.hs[1]) }
-		}, shard.ErrFull},
-		"a later guard":     {func(y state) func() { y.remove(t, y.s, y.hs[1]); return unpin(y.arena.Domain.Pin()) }, nil},
-		"a later brief pin": {func(y state) func() { y.remove(t, y.s, y.hs[1]); return unpin(y.arena.Domain.PinBrief()) }, nil},
+		}, shard.ErrStalled},
+		"a later guard":         {func(y state) func() { y.remove(t, y.s, y.hs[1]); return unpin(y.arena.Domain.Pin()) }, nil},
+		"a later transient pin": {func(y state) func() { y.remove(t, y.s, y.hs[1]); return unpin(y.arena.Domain.PinTransient()) }, nil},
 		"an earlier one, of others": {func(y state) func() {
 			y.leave(t, y.s, y.hs[1])
 			g := y.arena.Domain.Pin()
@@ -84,13 +84,13 @@ func TestRefusalSaysWhy(t *testing.T) {
 			for _, fifo := range []bool{false, true} {
 				t.Run(name, func(t *testing.T) {
 					y := state{rig: newRig[uint64](t, setup[uint64]{
-						slots: slots, exact: true, shards: shards, fifo: fifo, first: shard.LastGeneration - 2,
+						slots: slots, stampPerSlot: true, shards: shards, fifo: fifo, first: shard.LastGeneration - 2,
 					})}
 					y.s = y.shards[shards-1]
 					y.hs = y.fill(t, y.s, slots, number)
 					y.remove(t, y.s, y.hs[0])
 					y.reclaim(t, y.s)
-					slot, h := y.s.Pop()
+					slot, h := y.s.TakeOne()
 					live(slot, h, 1)
 					y.hs[0] = h
 					gone := c.prepare(y)
@@ -112,14 +112,14 @@ func TestRefusalSaysWhy(t *testing.T) {
 	}
 }
 
-// TestBriefPinIsNoReason: an insertion waits for a look-up's own pin, with and without a
+// TestTransientPinIsNoReason: an insertion waits for a look-up's own pin, with and without a
 // guard that holds back other slots.
-func TestBriefPinIsNoReason(t *testing.T) {
-	for _, exact := range []bool{false, true} {
-		r := newRig[uint64](t, setup[uint64]{slots: 2, exact: exact})
+func TestTransientPinIsNoReason(t *testing.T) {
+	for _, stampPerSlot := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 2, stampPerSlot: stampPerSlot})
 		s := r.shards[0]
 		hs := r.fill(t, s, 2, number)
-		brief := r.arena.Domain.PinBrief()
+		transient := r.arena.Domain.PinTransient()
 		r.leave(t, s, hs[0])
 		s.Goal() // sealed: a later guard does not delay it
 		guard := r.arena.Domain.Pin()
@@ -131,10 +131,10 @@ func TestBriefPinIsNoReason(t *testing.T) {
 		}()
 		select {
 		case h := <-claimed:
-			t.Fatalf("exact %v: got %s under a pin", exact, text(h))
+			t.Fatalf("stampPerSlot %v: got %s under a pin", stampPerSlot, text(h))
 		case <-time.After(10 * time.Millisecond):
 		}
-		brief.Unpin()
+		transient.Unpin()
 		require.Equal(t, text(shard.Reborn(hs[0])), text(soon(t, claimed)))
 		_, _, err := s.Claim()
 		require.ErrorIs(t, err, shard.ErrStalled)
@@ -144,7 +144,7 @@ func TestBriefPinIsNoReason(t *testing.T) {
 
 // TestVerdictIsShared: a refusal serves insertions that had begun before it, and no later one.
 func TestVerdictIsShared(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 2, exact: true})
+	r := newRig[uint64](t, setup[uint64]{slots: 2, stampPerSlot: true})
 	s := r.shards[0]
 	hs := r.fill(t, s, 2, number)
 	began := r.arena.Decisions()
@@ -161,6 +161,37 @@ func TestVerdictIsShared(t *testing.T) {
 	require.Equal(t, text(shard.Reborn(hs[1])), text(h))
 	_, err = r.arena.Decide(s, began+1)
 	require.NoError(t, err, "a decision that found a slot does not refuse")
+}
+
+// TestManyGuardsMakeScansRare: an insertion scans thousands of pin cells neither in each shard nor
+// each time, while there is new memory. A seal, which a scan follows, tells.
+func TestManyGuardsMakeScansRare(t *testing.T) {
+	const shards = 8
+	for _, fifo := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 1 << 14, memory: shards * shard.Batch, shards: shards, fifo: fifo})
+		for range 1000 {
+			r.arena.Domain.Pin()
+		}
+		for _, s := range r.shards {
+			r.leave(t, s, r.fill(t, s, shard.Batch, number)...)
+		}
+		s, searches := r.shards[0], r.arena.Domain.Scanned()/shard.CellsASlot
+		require.Greater(t, searches, shards)
+		seals := func() (n uint64) {
+			for _, o := range r.shards {
+				n += o.Seals()
+			}
+			return n
+		}
+		for n := range 2 * searches {
+			_, _, err := s.Claim()
+			require.NoError(t, err)
+			for slot, _ := s.Fresh(); slot != nil; slot, _ = s.Fresh() { // so that the next one searches too
+			}
+			require.LessOrEqual(t, seals(), uint64(n+1)/uint64(searches), "after %d searches", n+1)
+		}
+		require.NotZero(t, seals(), "it never scans")
+	}
 }
 
 // TestHoldersStayBelowTheMark: a hold panics, and changes nothing, long before the count could

@@ -4,4 +4,4 @@ package shard
 
 const poisons = false // see debug_on.go
 
-func (a *Arena[T]) fill(*Slot[T]) {}
+func (l *Layout) fill(*Hook) {}

@@ -13,10 +13,10 @@ const poisons = true
 const poison = 0xDB
 
 // fill fills the value of a slot that has been reclaimed.
-func (a *Arena[T]) fill(slot *Slot[T]) {
-	clear1(&slot.Value)
-	if !a.Pointers {
-		b := bytesOf(slot)
+func (l *Layout) fill(slot *Hook) {
+	l.Clear(slot)
+	if !l.Pointers {
+		b := l.bytesOf(slot)
 		for i := range b {
 			b[i] = poison
 		}
@@ -25,9 +25,9 @@ func (a *Arena[T]) fill(slot *Slot[T]) {
 
 // Untouched reports whether a claimed slot's value is as fill left it, or as new memory is. It
 // knows nothing of a pool with a Reset.
-func (a *Arena[T]) Untouched(slot *Slot[T]) bool {
-	b := bytesOf(slot)
-	return a.Reset != nil || isAll(b, 0) || !a.Pointers && isAll(b, poison)
+func (l *Layout) Untouched(slot *Hook) bool {
+	b := l.bytesOf(slot)
+	return l.Reset != nil || isAll(b, 0) || !l.Pointers && isAll(b, poison)
 }
 
 func isAll(b []byte, x byte) bool {
@@ -40,6 +40,6 @@ func isAll(b []byte, x byte) bool {
 }
 
 // bytesOf returns the value as bytes (unsafe register, U8).
-func bytesOf[T any](slot *Slot[T]) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(&slot.Value)), unsafe.Sizeof(slot.Value))
+func (l *Layout) bytesOf(slot *Hook) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(slot), -int(l.Word))), l.Value)
 }

@@ -6,74 +6,103 @@ import "slices"
 // some.
 const (
 	ReclaimMost = reclaimMost
-	ChunksMost  = chunksMost
+	ClearMost   = clearMost
+	WaitingMost = waitingMost
 	SpliceLeast = spliceLeast
 	ReadyMost   = readyMost
 	ResetRun    = resetRun
 	RunsMost    = runsMost
 	Patience    = patience
+	CellsASlot  = cellsASlot
 	Ahead       = aheadBytes / 16
+
+	// VisitsAll reports whether each slot is visited that is reclaimed, as in the debug build.
+	VisitsAll = poisons
 )
 
 // Shard is the type of shards. Its methods here are for tests of one shard's lists.
-type Shard[T any] = shard[T]
+type Shard = shard
 
-func (s *shard[T]) Fresh() (*Slot[T], uint64)          { return s.takeFresh() }
-func (s *shard[T]) Refill(n uint32) (*Slot[T], uint64) { return s.refill(n) }
-func (s *shard[T]) SetHome(lo, hi uint32)              { s.setHome(lo, hi) }
-func (s *shard[T]) Claim() (*Slot[T], uint64, error)   { return s.arena.claim(s) }
-func (s *shard[T]) Contend()                           { s.contend() }
-func (s *shard[T]) Reclaim(to *shard[T]) (more bool)   { more, _ = s.reclaim(to); return more }
-func (s *shard[T]) Goal() uint64                       { return s.sealNow() }
-func (s *shard[T]) Lock()                              { s.mu.Lock() }
-func (s *shard[T]) Unlock()                            { s.unlock() }
-func (s *shard[T]) Remove(h uint64) bool               { return s.remove(h) }
-func (s *shard[T]) Removals() Removals[T]              { return Removals[T]{shard: s} }
-func (s *shard[T]) Head() uint64                       { return s.free.Load() }
-func (a *Arena[T]) Decide(s *shard[T], began uint64) (uint64, error) {
-	d := a.decide(s, began)
+func (s *shard) TakeOne() (*Hook, uint64)        { return s.pop() }
+func (s *shard) Fresh() (*Hook, uint64)          { return s.takeFresh() }
+func (s *shard) Refill(n uint32) (*Hook, uint64) { return s.allocRange(n) }
+func (s *shard) SetHome(lo, hi uint32)           { s.setHome(lo, hi) }
+func (s *shard) Claim() (*Hook, uint64, error)   { return s.claim() }
+func (s *shard) Contend()                        { s.contend() }
+func (s *shard) Reclaim(to *shard) (more bool)   { return s.reclaim(to) }
+func (s *shard) Lock()                           { s.lock() }
+func (s *shard) Unlock()                         { s.unlock() }
+func (s *shard) Remove(h uint64) bool            { return s.remove(h) }
+func (s *shard) Removals() Removals              { return Removals{shard: s} }
+func (s *shard) Head() uint64                    { return s.free.head.Load() }
+func (a *Arena) Decide(s *shard, began uint64) (uint64, error) {
+	d := s.claimLocked(began)
 	return d.h, d.err
 }
 
 // Free returns how many slots the shard has for insertions, Ready how many of them wait for an
 // empty freelist, and Pending how many slots wait or are in Resets.
-func (s *shard[T]) Free() int    { free, _ := s.count(); return free }
-func (s *shard[T]) Ready() int   { _, ready := s.pending(); return ready }
-func (s *shard[T]) Pending() int { _, limbo := s.count(); return limbo }
+func (s *shard) Free() int    { free, _, _ := s.count(); return free }
+func (s *shard) Ready() int   { _, ready := s.pending(); return ready }
+func (s *shard) Pending() int { _, limbo, _ := s.count(); return limbo }
 
-// Seals is seals, and Least the last chunk's least.
-func (s *shard[T]) Seals() uint64 { return s.seals }
-func (s *shard[T]) Least() uint64 { return s.waiting[len(s.waiting)-1].least }
+// Seals is seals, and Batches returns how many batches wait.
+func (s *shard) Seals() uint64 { return s.seals }
+func (s *shard) Batches() int  { return s.waiting.len() }
 
-// Done is done.
-func (s *shard[T]) Done() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.done()
+// BacklogBytes is bytes, and Scans is scans.
+func (s *shard) BacklogBytes() int64 { return s.bytes() }
+func (s *shard) Scans() int          { return s.scans() }
+
+// Round is one round of reclaiming, with its Resets. It returns how many slots it visited.
+func (s *shard) Round(to *shard) (visits int, more bool) {
+	s.lock()
+	r := s.roundAndUnlock(to, s.fill())
+	if r.resets.n > 0 {
+		r.resets.run()
+	}
+	return r.visits, r.more
+}
+
+// Goal is what Synchronize waits for in a shard. Reached asks without reclaiming.
+type Goal = goal
+
+func (s *shard) Goal() *Goal {
+	s.lock()
+	defer s.unlock()
+	s.sealAll()
+	s.fence = s.seals
+	return &goal{s, true, s.seals}
+}
+
+func (g *goal) Reached() bool {
+	g.shard.lock()
+	defer g.shard.unlock()
+	return g.shard.reached(g.number)
 }
 
 // Len returns how many slots wait for End. Leave is End that leaves reclaiming to others.
-func (r *Removals[T]) Len() int { return int(r.chain.n) }
-func (r *Removals[T]) Leave() {
+func (r *Removals) Len() int { return int(r.chain.n) }
+func (r *Removals) Leave() {
 	r.shard.pushLimbo(&r.chain)
-	r.chain = chain[T]{}
+	r.chain = chain{}
 }
 
 // Return gives back a slot that was popped as h, as magazines do.
-func (s *shard[T]) Return(slot *Slot[T], h uint64) {
-	m := Magazine[T]{arena: s.arena, shard: s, ready: []kept[T]{{slot, h}}}
+func (s *shard) Return(slot *Hook, h uint64) {
+	m := Magazine{arena: s.arena, shard: s, ready: []cached{newCached(slot, h)}}
 	m.giveBack()
 }
 
 // Order returns the slots of the freelist, and then those that are ready, in the order in
 // which they will be handed out. listed is how many are in the freelist.
-func (s *shard[T]) Order() (slots []uint32, listed int) {
+func (s *shard) Order() (slots []uint32, listed int) {
 	add := func(i uint32) {
-		for ; i != None; i = Low(s.arena.slot(i).Word.Load()) {
+		for ; i != None; i = Low(s.arena.Table.slot(i).Word.Load()) {
 			slots = append(slots, i)
 		}
 	}
-	add(Low(s.free.Load()))
+	add(Low(s.free.head.Load()))
 	listed = len(slots)
 	for _, c := range slices.Backward(s.ready) {
 		add(Low(c.first))
@@ -82,8 +111,8 @@ func (s *shard[T]) Order() (slots []uint32, listed int) {
 }
 
 // PopRun takes up to n slots and returns the handles that they will have.
-func (s *shard[T]) PopRun(n int) (hs []uint64) {
-	dst := make([]kept[T], n)
+func (s *shard) PopRun(n int) (hs []uint64) {
+	dst := make([]cached, n)
 	for _, k := range slices.Backward(dst[:s.popRun(dst)]) {
 		hs = append(hs, k.h)
 	}
@@ -91,39 +120,40 @@ func (s *shard[T]) PopRun(n int) (hs []uint64) {
 }
 
 // Slot returns slot i, Shard shard k, and the others the arena's counts.
-func (a *Arena[T]) Slot(i uint32) *Slot[T] { return a.slot(i) }
-func (a *Arena[T]) Shard(k int) *shard[T]  { return &a.shards[k] }
-func (a *Arena[T]) Exhausted() int64       { return a.exhausted.Load() }
-func (a *Arena[T]) Decisions() uint64      { return a.decisions.Load() }
+func (a *Arena) Slot(i uint32) *Hook { return a.Table.slot(i) }
+func (a *Arena) Shard(k int) *shard  { return &a.shards[k] }
+func (a *Arena) Exhausted() int64    { return a.Table.exhausted.Load() }
+func (a *Arena) Decisions() uint64   { return a.verdicts.number.Load() }
 
 // SetHolders makes a hold one of n, and MostHolders is how many there may be.
-func (k *Held[T]) SetHolders(n uint32) { k.count.Store(n) }
+func (k *Held) SetHolders(n uint32) { k.count.Store(n) }
 
 const MostHolders = mostHolders
 
 // Stamp is stamp, and StampOf stampOf.
-func (a *Arena[T]) Stamp(i uint32)                      { a.stamp(i) }
-func (a *Arena[T]) StampOf(i uint32, now uint64) uint64 { return a.stampOf(i, now) }
+func (a *Arena) Stamp(i uint32)                      { a.stamp(i) }
+func (a *Arena) StampOf(i uint32, now uint64) uint64 { return a.Table.stampOf(i, now) }
 
 // TrimAll is Trim that does not reclaim before.
-func (a *Arena[T]) TrimAll() int64 { return a.trim() }
+func (a *Arena) TrimAll() int64 { return a.trim() }
 
 // Missing is missing. Lock and Unlock are those of the table's mutex.
-func (t *Table[T]) Missing() int { return int(t.missing.Load()) }
-func (t *Table[T]) Lock()        { t.mu.Lock() }
-func (t *Table[T]) Unlock()      { t.mu.Unlock() }
+func (t *Table) Missing() int { return int(t.decommittedSlots.Load()) }
+func (t *Table) Lock()        { t.mu.Lock() }
+func (t *Table) Unlock()      { t.mu.Unlock() }
 
 // Kept returns how many slots the magazine keeps.
-func (m *Magazine[T]) Kept() int { return len(m.ready) + m.used - m.from }
+func (m *Magazine) Kept() int { return len(m.ready) + m.used - m.from }
 
 // Ordered reports whether the parts of the bag follow each other, up to the open part.
-func (m *Magazine[T]) Ordered() bool {
+func (m *Magazine) Ordered() bool {
 	at := m.from
-	for _, s := range m.seals {
-		if s.end <= at {
+	for k := range m.seals.len() {
+		if end := m.seals.at(k).body; end <= at {
 			return false
+		} else {
+			at = end
 		}
-		at = s.end
 	}
-	return m.open == at && at <= m.used || m.open == 0 && len(m.seals) == 0
+	return m.open == at && at <= m.used || m.open == 0 && m.seals.len() == 0
 }

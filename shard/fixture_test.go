@@ -15,21 +15,21 @@ import (
 
 // rig is an arena whose shards a test uses one by one.
 type rig[T any] struct {
-	arena  shard.Arena[T]
-	shards []*shard.Shard[T]
+	arena  shard.Arena
+	shards []*shard.Shard
 }
 
 // setup is how a rig differs from the default: stacks, pages of 2 slots, generations from 1.
 type setup[T any] struct {
-	slots    int    // the most there may be
-	memory   int    // how many have memory from the start; 0: all
-	shards   int    // 0: one
-	fifo     bool   // queues
-	first    uint32 // the first live generation; 0: 1
-	zero     bool
-	exact    bool // removals have stamps
-	capacity int  // so they have then, and magazines are small
-	reset    func(*T)
+	slots        int    // the most there may be
+	memory       int    // how many have memory from the start; 0: all
+	shards       int    // 0: one
+	fifo         bool   // queues
+	first        uint32 // the first live generation; 0: 1
+	zero         bool
+	stampPerSlot bool // removals have stamps
+	capacity     int  // so they have then, and magazines are small
+	reset        func(*T)
 }
 
 // tinyShift makes pages of 2 slots, so that every list crosses pages.
@@ -40,14 +40,14 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	r := new(rig[T])
 	n := max(set.shards, 1)
 	limbo := 0
-	if set.exact {
+	if set.stampPerSlot {
 		limbo = set.slots
 	}
-	r.arena.Init(shard.Config[T]{
+	r.arena.Init(shard.Config{
 		Domain: epoch.New(),
 		Slots:  uint64(set.slots), Shift: tinyShift, Shards: n,
 		First: max(set.first, 1), FIFO: set.fifo,
-		Pointers: set.zero, Reset: set.reset,
+		Layout:   shard.LayoutOf(set.zero, set.reset),
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),
 	})
 	if set.memory == 0 {
@@ -61,13 +61,13 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 }
 
 // live publishes v in a slot that was handed out.
-func live[T any](slot *shard.Slot[T], h uint64, v T) {
-	slot.Value = v
+func live[T any](slot *shard.Hook, h uint64, v T) {
+	*shard.ValueOf[T](slot) = v
 	slot.Publish(h)
 }
 
 // take takes a slot as a pool does, or fails the test.
-func (r *rig[T]) take(t testing.TB, s *shard.Shard[T]) (*shard.Slot[T], uint64) {
+func (r *rig[T]) take(t testing.TB, s *shard.Shard) (*shard.Hook, uint64) {
 	t.Helper()
 	slot, h := r.tryTake(s)
 	require.NotNil(t, slot, "the shard has no slot")
@@ -75,21 +75,21 @@ func (r *rig[T]) take(t testing.TB, s *shard.Shard[T]) (*shard.Slot[T], uint64) 
 }
 
 // tryTake is take that returns nil if there is none. It does not wait for a grace period.
-func (r *rig[T]) tryTake(s *shard.Shard[T]) (*shard.Slot[T], uint64) {
+func (r *rig[T]) tryTake(s *shard.Shard) (*shard.Hook, uint64) {
 	if slot, h := s.Fresh(); slot != nil {
 		return slot, h
 	}
 	if s.Ready() > 0 && s.Head() == shard.None {
 		s.Reclaim(s)
 	}
-	if slot, h := s.Pop(); slot != nil {
+	if slot, h := s.TakeOne(); slot != nil {
 		return slot, h
 	}
 	return s.Refill(1)
 }
 
 // fill makes n slots live with values of 1 to n.
-func (r *rig[T]) fill(t testing.TB, s *shard.Shard[T], n int, value func(i int) T) (hs []uint64) {
+func (r *rig[T]) fill(t testing.TB, s *shard.Shard, n int, value func(i int) T) (hs []uint64) {
 	t.Helper()
 	for i := range n {
 		slot, h := r.take(t, s)
@@ -102,7 +102,7 @@ func (r *rig[T]) fill(t testing.TB, s *shard.Shard[T], n int, value func(i int) 
 func number(i int) uint64 { return uint64(i) }
 
 // remove removes the values of hs in s.
-func (r *rig[T]) remove(t testing.TB, s *shard.Shard[T], hs ...uint64) {
+func (r *rig[T]) remove(t testing.TB, s *shard.Shard, hs ...uint64) {
 	t.Helper()
 	for _, h := range hs {
 		require.True(t, s.Remove(h), "Remove(%s)", text(h))
@@ -110,7 +110,7 @@ func (r *rig[T]) remove(t testing.TB, s *shard.Shard[T], hs ...uint64) {
 }
 
 // leave removes the values of hs in s, and reclaims nothing.
-func (r *rig[T]) leave(t testing.TB, s *shard.Shard[T], hs ...uint64) {
+func (r *rig[T]) leave(t testing.TB, s *shard.Shard, hs ...uint64) {
 	t.Helper()
 	for _, h := range hs {
 		c := s.Removals()
@@ -120,7 +120,7 @@ func (r *rig[T]) leave(t testing.TB, s *shard.Shard[T], hs ...uint64) {
 }
 
 // reclaim reclaims in s until nothing waits.
-func (r *rig[T]) reclaim(t testing.TB, s *shard.Shard[T]) {
+func (r *rig[T]) reclaim(t testing.TB, s *shard.Shard) {
 	t.Helper()
 	for calls := 0; s.Pending() > 0; calls++ {
 		require.Less(t, calls, 1000, "%d slots still wait", s.Pending())
@@ -136,8 +136,8 @@ func (r *rig[T]) setEpoch(e uint64) { (*atomic.Uint64)(unsafe.Pointer(r.arena.Do
 
 // advance moves the epoch on, as a guard of another goroutine does after a removal.
 func (r *rig[T]) advance() {
-	r.arena.Domain.Retire()
-	g := r.arena.Domain.PinBrief()
+	r.arena.Domain.Stamp()
+	g := r.arena.Domain.PinTransient()
 	g.Unpin()
 }
 
@@ -163,17 +163,17 @@ func lows(hs []uint64) []uint32 {
 }
 
 // drain pops all that s has in its freelist and range, and returns the slots in that order.
-func drain[T any](s *shard.Shard[T]) (slots []uint32) {
-	for slot, h := s.Pop(); slot != nil; slot, h = s.Pop() {
+func drain(s *shard.Shard) (slots []uint32) {
+	for slot, h := s.TakeOne(); slot != nil; slot, h = s.TakeOne() {
 		slots = append(slots, shard.Low(h))
 	}
 	return slots
 }
 
 // requireFinished requires that nothing waits to be reclaimed.
-func requireFinished[T any](t *testing.T, s *shard.Shard[T]) {
+func requireFinished(t *testing.T, s *shard.Shard) {
 	t.Helper()
-	require.Equal(t, s.Goal(), s.Done())
+	require.True(t, s.Goal().Reached())
 	require.Zero(t, s.Pending())
 }
 

@@ -29,6 +29,23 @@ import (
 // reclaimer searches for holders: each slot has its own count, so 10,000 holds make reclaiming
 // no slower than one.
 
+// holds counts all holds of an arena.
+type holds struct {
+	// refs is how many there are. parked is how many removed slots wait for a hold and for
+	// nothing else.
+	//
+	//	writers  Hold and Drop, before and after the slot's own count; park, Drop
+	//	readers  held; Count
+	refs   atom.Int64
+	parked atom.Int64
+}
+
+// held reports whether any slot is held, so that each slot of a batch must be asked.
+func (h *holds) held() bool { return h.refs.Load() != 0 } // observes (P7)
+
+// Held returns how many holds there are.
+func (h *holds) Held() int { return int(h.refs.Load()) }
+
 // holders has the counts of one page.
 type holders struct {
 	// count has a word for each slot: how many holders it has, and whether it is parked.
@@ -49,27 +66,27 @@ const parked = 1 << 31
 const mostHolders = 1 << 30
 
 // Held is a hold of one slot.
-type Held[T any] struct {
-	slot  *Slot[T]
+type Held struct {
+	slot  *Hook
 	index uint32
 	count *atom.Uint32 // the slot's
 }
 
-// Value returns the slot's value.
-func (k *Held[T]) Value() *T { return &k.slot.Value }
+// Slot returns the slot.
+func (k *Held) Slot() *Hook { return k.slot }
 
 // Hold tries to hold the live slot that h names, until Drop. It reports whether h is live.
-func (a *Arena[T]) Hold(h uint64) (k Held[T], ok bool) {
+func (a *Arena) Hold(h uint64) (k Held, ok bool) {
 	t := a.Table.Pages()
 	i := Low(h)
 	if i >= t.Limit {
 		return k, false
 	}
-	slot := At[T](t, i)
+	slot := t.At(i)
 	if slot.Word.Load() != h {
 		return k, false // before anything is written: a stale handle changes nothing
 	}
-	k = Held[T]{slot, i, t.count(i)}
+	k = Held{slot, i, t.count(i)}
 	a.raise(k)
 	if slot.Word.Load() == h {
 		return k, true // it was live after the count was raised (I10)
@@ -78,12 +95,19 @@ func (a *Arena[T]) Hold(h uint64) (k Held[T], ok bool) {
 	return k, false
 }
 
+// isHeld reports whether slot i, which was removed, has holders. A hold that comes later fails.
+func (t *PageTable) isHeld(i uint32) bool {
+	m, j := t.meta(i)
+	h := m.holders.Load()
+	return h != nil && h.count[j].Load() != 0
+}
+
 // raise counts a hold. refs comes first, so that it is not 0 while a hold stands.
-func (a *Arena[T]) raise(k Held[T]) {
-	a.refs.Add(1)
+func (h *holds) raise(k Held) {
+	h.refs.Add(1)
 	if n := k.count.Add(1); n&^parked > mostHolders { // publishes (P7)
 		k.count.Add(^uint32(0))
-		a.refs.Add(-1)
+		h.refs.Add(-1)
 		panic("pool: more than a billion Refs of one value")
 	}
 }
@@ -113,7 +137,7 @@ func (t *PageTable) makeCounts() {
 
 // Drop ends a hold. The last Drop of a parked slot sends the slot back to limbo, and leaves it
 // to others to reclaim there: that might call a Reset. It costs two locked instructions.
-func (a *Arena[T]) Drop(k Held[T]) {
+func (a *Arena) Drop(k Held) {
 	last := k.count.Add(^uint32(0)) == parked
 	// Success makes the caller the slot's owner (I1). Failure means that a late hold has
 	// raised the count again, or has dropped it since; that hold's Drop sends the slot.
@@ -122,43 +146,30 @@ func (a *Arena[T]) Drop(k Held[T]) {
 	if !last {
 		return
 	}
-	word := k.slot.Word.Load()
-	if Generation(word) == Spent {
-		clear1(&k.slot.Value) // it was exhausted when it was parked
-		return
-	}
 	// The grace period is over, so the slot could go to a freelist at once. But what fills a
 	// freelist holds a lock, and Drop would wait for it. The slot keeps its stamp, so it waits
 	// for no guard that was pinned after its removal.
 	a.parked.Add(-1)
-	var c chain[T]
-	c.append(k.slot, k.index, word)
+	var c chain
+	c.append(k.slot, k.index, k.slot.Word.Load())
 	a.Local(hint.Goroutine()).pushLimbo(&c)
 }
 
-// held reports whether any slot is held, so that each slot of a batch must be asked.
-func (a *Arena[T]) held() bool { return a.refs.Load() != 0 } // observes (P7)
-
 // park leaves slot i to its holders. The caller owns it, and its grace period is over. park
 // reports false if there are no holders, and the slot stays the caller's. The caller must read
-// what it needs from the slot before: the last Drop may own it before park returns. A slot
-// that is spent does not count as parked, since nothing waits for it.
-func (a *Arena[T]) park(i uint32, spent bool) bool {
-	m, j := a.Table.Pages().meta(i)
-	h := m.holders.Load()
-	if h == nil || h.count[j].Load() == 0 {
+// what it needs from the slot before: the last Drop may own it before park returns.
+func (h *holds) park(t *PageTable, i uint32) bool {
+	m, j := t.meta(i)
+	page := m.holders.Load()
+	if page == nil || page.count[j].Load() == 0 {
 		return false
 	}
-	waits := int64(1)
-	if spent {
-		waits = 0
-	}
-	a.parked.Add(waits) // before the count is, so that it never falls short
-	count := &h.count[j]
+	h.parked.Add(1) // before the count is, so that it never falls short
+	count := &page.count[j]
 	for {
 		n := count.Load() // observes (P7)
 		if n == 0 {
-			a.parked.Add(-waits)
+			h.parked.Add(-1)
 			return false
 		}
 		// Success gives the slot away. Failure means that a hold came, and will fail, or went.

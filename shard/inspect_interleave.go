@@ -13,7 +13,7 @@ import (
 // between two steps of a run.
 type Contents struct {
 	Free, Fresh, Limbo uint64         // the words
-	Lock               unsafe.Pointer // while a thread holds it, the lists below are in its hands
+	Lock, Clearing     unsafe.Pointer // while a thread holds one, the lists below are in its hands
 	Waiting, Ready     []List
 }
 
@@ -24,16 +24,24 @@ type List struct {
 }
 
 // Inspect returns the contents of the shards.
-func (a *Arena[T]) Inspect() (all []Contents) {
+func (a *Arena) Inspect() (all []Contents) {
 	for i := range a.shards {
 		s := &a.shards[i]
 		c := Contents{
-			Free: s.free.Load(), Fresh: s.fresh.Load(), Limbo: s.limbo.Load(),
-			Lock: unsafe.Pointer(&s.mu),
+			Free: s.free.head.Load(), Fresh: s.fresh.word.Load(), Limbo: s.limbo.head.Load(),
+			Lock: unsafe.Pointer(&s.mu), Clearing: unsafe.Pointer(&s.clearing),
 		}
-		for _, w := range s.waiting {
-			c.Waiting = append(c.Waiting, List{w.chain.top(), w.chain.n, w.stamp})
+		add := func(l *chain, stamp uint64) {
+			if l.n > 0 {
+				c.Waiting = append(c.Waiting, List{l.top(), l.n, stamp})
+			}
 		}
+		for k := range s.waiting.len() {
+			w := s.waiting.at(k)
+			add(&w.body.chain, w.stamp)
+		}
+		add(&s.turned, s.sealed.stamp)
+		add(&s.sealed.body.chain, s.sealed.stamp)
 		for _, r := range s.ready {
 			c.Ready = append(c.Ready, List{r.top(), r.n, 0})
 		}
@@ -44,11 +52,11 @@ func (a *Arena[T]) Inspect() (all []Contents) {
 
 // InResets returns how many slots are in Resets, or wait for nothing but a run of Resets that
 // a shard may not begin, since it has as many as it may. None of these forbids a refusal.
-func (a *Arena[T]) InResets() (n int) {
+func (a *Arena) InResets() (n int) {
 	for i := range a.shards {
 		s := &a.shards[i]
 		n += int(s.inResets)
-		if s.runs == runsMost {
+		if len(s.runs) == runsMost {
 			n += int(s.waits)
 		}
 	}
@@ -56,15 +64,15 @@ func (a *Arena[T]) InResets() (n int) {
 }
 
 // Place returns where the shards lie, how many there are, and their type.
-func (a *Arena[T]) Place() (unsafe.Pointer, int, reflect.Type) {
-	return unsafe.Pointer(&a.shards[0]), len(a.shards), reflect.TypeFor[shard[T]]()
+func (a *Arena) Place() (unsafe.Pointer, int, reflect.Type) {
+	return unsafe.Pointer(&a.shards[0]), len(a.shards), reflect.TypeFor[shard]()
 }
 
 // RemoveAt is Remove to shard k.
-func (a *Arena[T]) RemoveAt(k int, h uint64) bool { return a.shards[k].remove(h) }
+func (a *Arena) RemoveAt(k int, h uint64) bool { return a.shards[k].remove(h) }
 
 // Inspect returns the handles of what is ready and in the bag.
-func (m *Magazine[T]) Inspect() (ready, bag []uint64) {
+func (m *Magazine) Inspect() (ready, bag []uint64) {
 	for _, k := range m.ready {
 		ready = append(ready, k.h)
 	}
@@ -73,6 +81,12 @@ func (m *Magazine[T]) Inspect() (ready, bag []uint64) {
 	}
 	return ready, bag
 }
+
+// View returns the table that m goes by.
+func (m *Magazine) View() *PageTable { return m.view.Load() }
+
+// SpentInLimbo returns how many slots in limbo or in the backlog count as exhausted soon.
+func (a *Arena) SpentInLimbo() int64 { return a.spentInLimbo() }
 
 // Meta returns where the pageMeta of page k lies, its type, its homes, and its counts of
 // holders or nil.
@@ -95,19 +109,19 @@ func (t *PageTable) Holding(i uint32) (n int, isParked bool) {
 }
 
 // Absent returns the pages without memory and their floors.
-func (t *Table[T]) Absent() map[int]uint32 {
+func (t *Table) Absent() map[int]uint32 {
 	floors := make(map[int]uint32)
-	for _, a := range t.absent {
+	for _, a := range t.decommitted {
 		floors[a.at] = a.floor
 	}
 	return floors
 }
 
 // Unallotted reports whether slot i was not handed out, or not since its page came back.
-func (t *Table[T]) Unallotted(i uint32) bool {
-	r := t.again.Load()
-	return uint64(i) >= t.next.Load() || Generation(r) <= i && i < Low(r)
+func (t *Table) Unallotted(i uint32) bool {
+	next, end := t.recommitRange.bounds()
+	return uint64(i) >= t.next.Load() || next <= i && i < end
 }
 
 // Void returns the page that stands for those without memory, or nil.
-func (t *Table[T]) Void() unsafe.Pointer { return t.void }
+func (t *Table) Void() unsafe.Pointer { return t.stub }

@@ -11,19 +11,58 @@ import (
 // taken whole, so its head needs no tag. The head counts the slots, at no cost, since each
 // push writes it. So a remover knows when enough slots wait for a seal.
 
+// limbo is how many slots there are, and the index of the last.
+//
+//	writers  Remove, retire and pushChain push by compare-and-swap; seal takes all with a swap
+//	readers  unlink, for the link that it writes; due
+//	moves    nothing is popped, so there is no ABA: a push that succeeds found the top that it
+//	         linked to
+//	orders   the push publishes the unlinking to seal (P6)
+type limbo struct{ head atom.Uint64 }
+
+// size returns how many slots there are.
+func (l *limbo) size() uint32 { return Generation(l.head.Load()) }
+
+// unlink ends the life of slot k, which h names. What it writes already links to the top, so
+// that retiring mostly needs no second store.
+//
+// It loads the slot's word before limbo. In the other order limbo's top might be this slot,
+// one incarnation earlier, and a handle that was guessed would make the slot link to itself
+// (I4). A slot that was live with h before limbo was read, and still is at the
+// compare-and-swap, was not in limbo between the two.
+func (l *limbo) unlink(k *Hook, h uint64) (seen uint64, ok bool) {
+	if k.Word.Load() != h {
+		return 0, false
+	}
+	seen = l.head.Load()
+	return seen, k.Word.CompareAndSwap(h, Vacated(h, Low(seen)))
+}
+
+// push pushes n slots, whose first is i and whose last links to the top that was seen.
+func (l *limbo) push(seen uint64, i, n uint32) bool {
+	return l.head.CompareAndSwap(seen, (seen>>32+uint64(n))<<32|uint64(i)) // publishes (P6)
+}
+
+// takeAll takes all that waits, and returns the head.
+func (l *limbo) takeAll() uint64 {
+	if Low(l.head.Load()) == None {
+		return emptyList
+	}
+	return l.head.Swap(emptyList) // observes (P6)
+}
+
 // Remove ends the life of the slot that h names, and retires it to the shard to which a frame's
 // hint leads. It reports true for exactly one caller per handle. It costs two locked
-// instructions. Its frame is small whatever T is, and so needs no check of the stack.
+// instructions.
 //
 //go:nosplit
-func (a *Arena[T]) Remove(frame uintptr, h uint64) bool {
+func (a *Arena) Remove(frame uintptr, h uint64) bool {
 	if s, t := a.Local(hint.Of(frame)), a.Table.Current.Load(); Low(h) < t.Limit {
-		slot := At[T](t, Low(h))
-		if seen, ok := unlink(&slot.Word, &s.limbo, h); ok {
+		k := t.At(Low(h))
+		if seen, ok := s.limbo.unlink(k, h); ok {
 			// The common half of retire, inline.
-			if h >= a.quick || Generation(seen)%Batch == Batch-1 ||
-				!s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P6)
-				s.retire(slot, h, seen)
+			if h >= a.fastBelow || Generation(seen)%Batch == Batch-1 || !s.limbo.push(seen, Low(h), 1) {
+				s.retire(k, h, seen)
 			}
 			return true
 		}
@@ -32,66 +71,34 @@ func (a *Arena[T]) Remove(frame uintptr, h uint64) bool {
 }
 
 // remove is Remove, for a shard that the caller knows.
-func (s *shard[T]) remove(h uint64) bool {
-	slot := s.arena.Find(h)
-	if slot == nil {
-		return false
+func (s *shard) remove(h uint64) bool {
+	k, seen := s.Unlink(h)
+	if k != nil {
+		s.retire(k, h, seen)
 	}
-	seen, ok := unlink(&slot.Word, &s.limbo, h)
-	if ok {
-		s.retire(slot, h, seen)
-	}
-	return ok
+	return k != nil
 }
 
-// Take is remove that moves the value out. It copies before it retires the slot. Until then
-// the slot cannot be reclaimed, so no pin is needed.
-func (s *shard[T]) Take(h uint64) (v T, ok bool) {
-	slot := s.arena.Find(h)
-	if slot == nil {
-		return v, false
+// Unlink is remove in two steps, for a caller that moves the value out: Retire follows. Until
+// then the slot cannot be reclaimed, so no pin is needed. It returns nil if h is not live.
+func (s *shard) Unlink(h uint64) (k *Hook, seen uint64) {
+	k = s.arena.Find(h)
+	if k == nil {
+		return nil, 0
 	}
-	seen, ok := unlink(&slot.Word, &s.limbo, h)
-	if ok {
-		v = slot.Value
-		if s.arena.Reset != nil {
-			s.arena.markMoved(Low(h))
-		}
-		s.retire(slot, h, seen)
+	seen, ok := s.limbo.unlink(k, h)
+	if !ok {
+		return nil, 0
 	}
-	return v, ok
+	return k, seen
 }
 
-// unlink ends the life of the slot with the given word, which h names. What it writes already
-// links to the top of limbo, so that retiring mostly needs no second store.
-//
-// It loads the slot's word before limbo. In the other order limbo's top might be this slot,
-// one incarnation earlier, and a handle that was guessed would make the slot link to itself
-// (I4). A slot that was live with h before limbo was read, and still is at the
-// compare-and-swap, was not in limbo between the two.
-//
-// It is not generic, because methods of generic types that are inlined into each other load
-// their dictionaries.
-func unlink(word, limbo *atom.Uint64, h uint64) (seen uint64, ok bool) {
-	if word.Load() != h {
-		return 0, false
+// Retire retires a slot whose value was moved out.
+func (s *shard) Retire(k *Hook, h, seen uint64) {
+	if s.arena.Reset != nil {
+		s.arena.Table.markMoved(Low(h))
 	}
-	seen = limbo.Load()
-	return seen, word.CompareAndSwap(h, Vacated(h, Low(seen)))
-}
-
-// InlineUnlink inlines unlink, as InlineWord does the helpers of word.go.
-func InlineUnlink(w *atom.Uint64) bool {
-	_, ok := unlink(w, w, 0)
-	return ok
-}
-
-// note notes what a removal leaves behind besides the slot: its stamp, and that it was the last.
-func (a *Arena[T]) note(h uint64) {
-	if h >= lastLife {
-		a.spent.Add(1)
-	}
-	a.stamp(Low(h))
+	s.retire(k, h, seen)
 }
 
 // retire pushes the caller's slot onto limbo; its word links to the top that was seen. It
@@ -99,50 +106,50 @@ func (a *Arena[T]) note(h uint64) {
 //
 // Success of a push gives the slot away, to the goroutine that seals it. Failure means that
 // another removal has pushed, or that a seal has taken all that waited.
-func (s *shard[T]) retire(slot *Slot[T], h, seen uint64) {
-	if h >= s.arena.quick {
+func (s *shard) retire(slot *Hook, h, seen uint64) {
+	if h >= s.arena.fastBelow {
 		s.arena.note(h)
 	}
-	for !s.limbo.CompareAndSwap(seen, pushed(seen, Low(h), 1)) { // publishes (P6)
+	for !s.limbo.push(seen, Low(h), 1) {
 		s.contend()
-		seen = s.limbo.Load()
+		seen = s.limbo.head.Load()
 		slot.set(Vacated(h, Low(seen)))
 	}
-	if h >= s.arena.quick {
-		s.arena.wake()
+	if h >= s.arena.fastBelow {
+		s.arena.waiters.wake()
 	}
 	if n := Generation(seen) + 1; n%Batch == 0 {
 		s.reclaimPast(n-1, n)
 	}
 }
 
-// Then is what comes after the retiring of slots. The garbage collector's goroutines, on which
-// no Reset should run, leave reclaiming to others.
-type Then uint8
+// ReclaimMode says who reclaims after slots were retired. The garbage collector's goroutines, on
+// which no Reset should run, leave that to others.
+type ReclaimMode uint8
 
 const (
-	Reclaim Then = iota // reclaim, if a batch is complete
-	Leave               // leave it to others
+	Now      ReclaimMode = iota // the caller, if a batch is complete
+	Deferred                    // others
 )
 
 // retireChain pushes all of c, whose slots have stamps, onto limbo.
-func (s *shard[T]) retireChain(c *chain[T], then Then) {
+func (s *shard) retireChain(c *chain, mode ReclaimMode) {
 	before, after := s.pushLimbo(c)
-	if then == Reclaim {
+	if mode == Now {
 		s.reclaimPast(before, after)
 	}
 }
 
 // pushLimbo pushes c, as retire does. It returns how many slots waited before and after.
-func (s *shard[T]) pushLimbo(c *chain[T]) (before, after uint32) {
+func (s *shard) pushLimbo(c *chain) (before, after uint32) {
 	if c.n == 0 {
 		return 0, 0
 	}
 	for {
-		seen := s.limbo.Load()
-		c.link(Low(seen))                                                  // at each try
-		if s.limbo.CompareAndSwap(seen, pushed(seen, Low(c.first), c.n)) { // publishes (P6)
-			s.arena.wake()
+		seen := s.limbo.head.Load()
+		c.link(Low(seen)) // at each try
+		if s.limbo.push(seen, Low(c.first), c.n) {
+			s.arena.waiters.wake()
 			return Generation(seen), Generation(seen) + c.n
 		}
 	}
@@ -152,70 +159,56 @@ func (s *shard[T]) pushLimbo(c *chain[T]) (before, after uint32) {
 // as lived. Otherwise the slot could enter a freelist twice with one generation (I5), and a
 // handle that a constructor has seen could be issued again. The slot goes through limbo,
 // although no other goroutine can have seen it: one way back is simpler to prove.
-func (a *Arena[T]) Abandon(slot *Slot[T], h uint64, then Then) {
-	var c chain[T]
+func (a *Arena) Abandon(slot *Hook, h uint64, mode ReclaimMode) {
+	var c chain
 	word := Vacated(h, None)
 	slot.set(word)
 	a.note(h)
 	c.append(slot, Low(h), word)
-	a.Local(hint.Goroutine()).retireChain(&c, then)
+	a.Local(hint.Goroutine()).retireChain(&c, mode)
 }
 
-// stamp gives slot i, which the caller has unlinked, its epoch stamp. Without exact it does
+// stamp gives slot i, which the caller has unlinked, its epoch stamp. Without stampPerSlot it does
 // nothing: seal takes a stamp for all that it finds in limbo.
 //
 // With one stamp for all, a guard delays what was removed before it was pinned, if that is
-// sealed later. That is harmless if memory can grow. If not (Arena.exact), a slot must not
+// sealed later. That is harmless if memory can grow. If not (Arena.stampPerSlot), a slot must not
 // wait for a guard that was pinned after its removal (L10). So each has a stamp of its own.
-func (a *Arena[T]) stamp(i uint32) {
-	if a.exact {
-		a.setStamp(i, a.Domain.Retire())
+func (a *Arena) stamp(i uint32) {
+	if a.stampPerSlot {
+		a.Table.setStamp(i, a.Domain.Stamp())
 	}
 }
 
-func (a *Arena[T]) setStamp(i uint32, stamp uint64) {
-	m, j := a.Table.Pages().meta(i)
-	m.stamps[j] = uint32(stamp)
-}
-
-// stampOf returns the stamp of slot i, which the caller owns, or more. now is a value of E
-// after the removal. A stamp has 32 bits, to save memory. If the epoch has advanced 2^32 times
-// since, the slot seems to be removed later than it was, and may wait for longer.
-func (a *Arena[T]) stampOf(i uint32, now uint64) uint64 {
-	m, j := a.Table.Pages().meta(i)
-	return now - uint64(uint32(now)-m.stamps[j])
-}
-
-// pushed returns limbo's head after n slots, the last of them i, were pushed on it.
-func pushed(head uint64, i uint32, n uint32) uint64 {
-	return (head>>32+uint64(n))<<32 | uint64(i)
-}
-
-// reclaimPast reclaims if a push completed a batch: before it and after it, so many slots
-// waited. Where a scan visits many cells, for many guards, only a larger batch pays for it. With
-// many processors and no guards it must not be put off for long: a shard whose slots come home in
-// batches larger than what it took ahead takes others' meanwhile.
-func (s *shard[T]) reclaimPast(before, after uint32) {
-	batch := max(Batch, uint32(1)<<bits.Len(uint(s.arena.Domain.Scanned()-1)/cellsPaid))
-	if before/batch != after/batch {
-		s.tryReclaim(nil)
+// reclaimPast reclaims if a push filled limbo to a multiple of fill: before it and after it, so many
+// slots waited.
+func (s *shard) reclaimPast(before, after uint32) {
+	if n := s.fill(); before/n != after/n && s.tryLock() {
+		s.reclaimAndUnlock(nil, n)
 	}
+}
+
+// fill returns how many removals pay for a round: a batch, or more where a scan visits many cells,
+// for many guards. With many processors and no guards it must not be put off for long: a shard
+// whose slots come home in batches larger than what it took ahead takes others' meanwhile.
+func (s *shard) fill() uint32 {
+	return max(Batch, uint32(1)<<bits.Len(uint(s.arena.Domain.Scanned()-1)/cellsPaid))
 }
 
 // Removals gathers removals in chains of up to a batch, so that limbo is pushed to once a
 // chain. The slots are the caller's until End, so no user code may run before, and End must
 // run on every path.
-type Removals[T any] struct {
+type Removals struct {
 	N     int // how many removals there were
-	shard *shard[T]
-	chain chain[T]
+	shard *shard
+	chain chain
 }
 
 // Removals begins to gather.
-func (a *Arena[T]) Removals() Removals[T] { return Removals[T]{shard: a.Local(hint.Goroutine())} }
+func (a *Arena) Removals() Removals { return Removals{shard: a.Local(hint.Goroutine())} }
 
 // Remove is Arena.Remove that gathers the slot. It costs one locked instruction.
-func (r *Removals[T]) Remove(h uint64) bool {
+func (r *Removals) Remove(h uint64) bool {
 	a := r.shard.arena
 	slot := a.Find(h)
 	if slot == nil {
@@ -227,7 +220,7 @@ func (r *Removals[T]) Remove(h uint64) bool {
 	if !slot.Word.CompareAndSwap(h, Vacated(h, top)) {
 		return false
 	}
-	if h >= a.quick {
+	if h >= a.fastBelow {
 		a.note(h)
 	}
 	r.chain.noteFirst(slot, Low(h), Vacated(h, top))
@@ -239,8 +232,8 @@ func (r *Removals[T]) Remove(h uint64) bool {
 }
 
 // End retires what was gathered.
-func (r *Removals[T]) End() {
+func (r *Removals) End() {
 	c := r.chain
-	r.chain = chain[T]{}
-	r.shard.retireChain(&c, Reclaim)
+	r.chain = chain{}
+	r.shard.retireChain(&c, Now)
 }

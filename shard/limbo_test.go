@@ -30,7 +30,7 @@ func TestManyProcessorsReclaimOften(t *testing.T) {
 }
 
 // TestRemoveWaitsForNoLock: a removal that completes a batch leaves reclaiming to the holder
-// of the lock. LetGo and an insertion that finds a slot leave it to the holder too.
+// of the lock. An insertion that finds a slot leaves it to the holder too.
 func TestRemoveWaitsForNoLock(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 4 * shard.Batch})
 	s := r.shards[0]
@@ -39,14 +39,13 @@ func TestRemoveWaitsForNoLock(t *testing.T) {
 	s.Lock()
 	go func() {
 		r.remove(t, s, hs...)
-		r.arena.LetGo()
 		_, _, err := s.Claim()
 		done <- err
 	}()
 	require.NoError(t, soon(t, done))
 	s.Unlock()
 	require.Equal(t, len(hs), s.Pending())
-	r.arena.LetGo()
+	s.Reclaim(s)
 	require.Zero(t, s.Pending())
 }
 
@@ -55,7 +54,7 @@ func TestRemoveWaitsForNoLock(t *testing.T) {
 // nothing changes.
 func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
 	const slots = 150
-	for _, set := range []setup[uint64]{{exact: true}, {exact: true, fifo: true}, {}} {
+	for _, set := range []setup[uint64]{{stampPerSlot: true}, {stampPerSlot: true, fifo: true}, {}} {
 		set.slots, set.shards = slots, 2
 		r := newRig(t, set)
 		r.setEpoch(epoch.Limit)
@@ -69,7 +68,7 @@ func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
 			early.Unpin()
 			_, _, err := s.Claim()
 			require.ErrorIs(t, err, shard.ErrStalled)
-			require.ErrorIs(t, r.arena.Wait(testkit.Done()), context.Canceled)
+			require.ErrorIs(t, r.arena.Synchronize(testkit.Done()), context.Canceled)
 			late.Unpin()
 			require.EqualValues(t, uint64(epoch.Limit), r.arena.Domain.Epoch())
 			r.remove(t, s, r.claim(t, s, slots)...)
@@ -80,7 +79,7 @@ func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
 // TestStampIsNeverTooLow: a stamp has 32 bits, and is read as the latest epoch that they may
 // mean. That is the true one, or a later one if the epoch has advanced 2^32 times since.
 func TestStampIsNeverTooLow(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 1, exact: true})
+	r := newRig[uint64](t, setup[uint64]{slots: 1, stampPerSlot: true})
 	r.fill(t, r.shards[0], 1, number)
 	const wrap = 1 << 32
 	for _, e := range []uint64{0, 1, wrap - 2, wrap - 1, wrap, wrap + 1, 5*wrap - 1, 5 * wrap, epoch.Limit - 2*wrap} {

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/atom"
 )
 
 // Magazine keeps vacant slots for one goroutine at a time (Bonwick's word for such a cache).
@@ -18,53 +19,60 @@ import (
 //
 // A removed slot waits in the bag for its grace period, as in limbo. The open part of the bag
 // is sealed with an epoch stamp now and then, and a sealed part becomes ready when its stamp
-// has passed (bag.go). Both are arrays, because each step in a list is a cache miss. In the
+// has passed (magazine_bag.go). Both are arrays, because each step in a list is a cache miss. In the
 // bag the words also link each slot to the one removed before, for the way to limbo.
 //
 // reach bounds the slots that it keeps. It starts with firstReach. It doubles when the
 // magazine fetches slots after it gave some away, and while removed slots become ready just
 // when insertions need them. Flush makes it small again.
 //
-// All fields are plain: the goroutine has them to itself.
-type Magazine[T any] struct {
-	ready []kept[T] // Next takes the last
+// All fields but view, newer and older are plain: the goroutine has them to itself.
+type Magazine struct {
+	ready []cached // Next takes the last
 
-	bag  []kept[T] // what was removed, in that order; when it is full, turn must run
-	used int       // how many it has, those before from included
-	from int       // the bag begins here; the slots before it have become ready
-	open int       // the open part begins here
-	top  uint32    // the index of the last slot in the bag, or None
+	bag  []cached // what was removed, in that order; when it is full, recycle must run
+	used int      // how many it has, those before from included
+	from int      // the bag begins here; the slots before it have become ready
+	open int      // the open part begins here
+	top  uint32   // the index of the last slot in the bag, or None
 
-	// stamp is the greatest of the removals in the open part, if exact.
-	stamp uint64
-	clock *epoch.Domain // the arena's, one load nearer
-	exact bool          // a copy of Arena.exact
+	stampPerSlot bool          // a copy of Arena.stampPerSlot
+	stamp        uint64        // the greatest of the removals in the open part, if stampPerSlot
+	clock        *epoch.Domain // the arena's, one load nearer
 
-	pages PageTable  // a copy of the current table, which saves a load
-	table *PageTable // that table; nil when there is no copy
-	arena *Arena[T]
-	shard *shard[T]
+	// view is a table of pages, mostly the current one.
+	//
+	//	writers  refresh, for the goroutine; show
+	//	readers  the goroutine
+	//	moves    to younger tables only
+	view atom.Pointer[PageTable]
 
-	seals []seal // of the sealed parts, in order; stamps grow
+	arena *Arena
+	shard *shard
 
-	reach  int  // the most slots that it keeps; 0: none
-	most   int  // reach may grow to this
-	batch  int  // slots in a sealed part
-	gave   bool // it gave slots away since it fetched some
-	rounds int  // how often removed slots were ready in time since the reach grew
+	newer, older *Magazine // in the list of magazines, under its lock
+
+	seals timeline[int] // the ends of the sealed parts
+
+	reach      int  // the most slots that it keeps; 0: none
+	most       int  // reach may grow to this
+	batch      int  // slots in a sealed part
+	overflowed bool // it gave slots away since it fetched some
+	inTime     int  // how often removed slots were ready when they were needed, since the reach grew
 }
 
-// kept is a vacant slot with the handle that it had, or will have.
-type kept[T any] struct {
-	slot *Slot[T]
-	h    uint64
+// cached is a vacant slot with the handle that it will have. The slot's address is a number (unsafe
+// register, U10). So an idle magazine keeps no memory that Trim has given up, wherever its arrays
+// still have an old entry, and a removal stores no pointer, which would cost a write barrier.
+type cached struct {
+	at uintptr
+	h  uint64
 }
 
-// seal says that the slots before end wait for the grace period of a stamp.
-type seal struct {
-	end   int
-	stamp uint64
-}
+func newCached(slot *Hook, h uint64) cached { return cached{uintptr(unsafe.Pointer(slot)), h} }
+
+// slot returns the slot, which must be the magazine's, or its caller's.
+func (k *cached) slot() *Hook { return *(**Hook)(unsafe.Pointer(&k.at)) }
 
 const (
 	// firstReach is how many slots a magazine keeps at first. More would save scans on many
@@ -72,14 +80,14 @@ const (
 	// a shard takes ahead.
 	firstReach = 128
 
-	// roundReach is the reach to which a magazine grows if removed slots are ready in time,
-	// and roundBytes bounds their memory. Larger ones would save hardly any scans, and exceed
+	// wideReach is the reach to which a magazine grows if removed slots are ready in time,
+	// and wideBytes bounds their memory. Larger ones would save hardly any scans, and exceed
 	// the first cache.
-	roundReach = 1024
-	roundBytes = 64 << 10
+	wideReach = 1024
+	wideBytes = 64 << 10
 
-	// roundsToGrow is how often removed slots must be ready in time before the reach grows.
-	roundsToGrow = 8
+	// inTimeToGrow is how often removed slots must be ready in time before the reach grows.
+	inTimeToGrow = 8
 
 	leastReach = 4 // the least that is of use
 
@@ -93,15 +101,16 @@ const (
 const MaxReach = 4096
 
 // NewMagazine returns an empty magazine.
-func (a *Arena[T]) NewMagazine() *Magazine[T] {
-	t := a.Table.Pages()
-	m := &Magazine[T]{
-		arena: a, shard: &a.shards[a.dealt.Add(1)%uint32(len(a.shards))],
-		pages: *t, table: t, top: None, clock: a.Domain, exact: a.exact,
-		most: MaxReach,
+func (a *Arena) NewMagazine() *Magazine {
+	m := &Magazine{
+		arena: a, shard: &a.shards[a.magazines.dealt.Add(1)%uint32(len(a.shards))],
+		top: None, clock: a.Domain, stampPerSlot: a.stampPerSlot, most: MaxReach,
 	}
-	if m.exact {
-		m.stamp = m.clock.Retire()
+	m.view.Store(a.Table.Pages())
+	a.magazines.add(m)
+	m.refresh() // a Trim that came before add has not shown its table
+	if m.stampPerSlot {
+		m.stamp = m.clock.Stamp()
 	}
 	if a.Capacity > 0 {
 		m.most = int(min(MaxReach, a.Capacity/reachShare))
@@ -119,52 +128,51 @@ func (a *Arena[T]) NewMagazine() *Magazine[T] {
 	if a.Fixed {
 		n, seals = m.most, m.most
 	}
-	m.ready, m.bag = make([]kept[T], 0, n), make([]kept[T], n)[:m.batch]
-	m.seals = make([]seal, 0, seals)
+	m.ready, m.bag = make([]cached, 0, n), make([]cached, n)[:m.batch]
+	m.seals = timeline[int]{list: make([]stamped[int], 0, seals), fixed: a.Fixed}
 	return m
 }
 
 // first returns the reach that the magazine begins with, and the least.
-func (m *Magazine[T]) first() int { return min(firstReach, m.most) }
+func (m *Magazine) first() int { return min(firstReach, m.most) }
 
 // setReach changes how many slots the magazine may keep, and how many a sealed part has. Above
-// roundReach parts grow no more: slots that are not sealed wait for later guards too.
-func (m *Magazine[T]) setReach(n int) {
-	m.arena.cached.Add(int64(n - m.reach))
-	m.reach, m.batch = n, min(n, roundReach)*3/8
+// wideReach parts grow no more: slots that are not sealed wait for later guards too.
+func (m *Magazine) setReach(n int) {
+	m.arena.magazines.reach.Add(int64(n - m.reach))
+	m.reach, m.batch = n, min(n, wideReach)*3/8
 }
 
 // HasNext reports whether a slot is ready.
-func (m *Magazine[T]) HasNext() bool { return len(m.ready) > 0 }
+func (m *Magazine) HasNext() bool { return len(m.ready) > 0 }
 
 // Next takes a slot that is ready, and returns it with the handle that it will have. There must
 // be one. The caller owns the slot.
-func (m *Magazine[T]) Next() (*Slot[T], uint64) {
+func (m *Magazine) Next() (*Hook, uint64) {
 	n := len(m.ready) - 1
-	k := m.ready[n]
+	k := &m.ready[n]
 	m.ready = m.ready[:n]
-	return k.slot, k.h
+	return k.slot(), k.h
 }
 
 // Claim is Arena.Claim that prefers a slot that is ready. If there is none, it takes slots from
 // the bag if some have passed, or a run from the shard's lists, or any that the arena finds.
-func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
+func (m *Magazine) Claim() (*Hook, uint64, error) {
 	m.mustBeOpen()
 	if m.HasNext() {
 		slot, h := m.Next()
 		return slot, h, nil
 	}
-	m.refresh() // or a magazine that only inserts would keep pages that Trim gives up
 	a, s := m.arena, m.shard
 	if m.reach == 0 {
-		return a.claim(s)
+		return s.claim()
 	}
 	if m.used-m.from >= m.batch/2 && m.used > m.from {
-		m.turn()
+		m.recycle()
 		m.mustBeOpen()
-		// A Reset that ran in turn may have used the magazine, and filled it.
+		// A Reset that ran in recycle may have used the magazine, and filled it.
 		if m.HasNext() {
-			m.wentRound()
+			m.noteInTime()
 			return m.Claim()
 		}
 	}
@@ -172,67 +180,61 @@ func (m *Magazine[T]) Claim() (*Slot[T], uint64, error) {
 	m.ready = slices.Grow(m.ready, chunk)
 	m.ready = m.ready[:s.popRun(m.ready[:chunk])]
 	if !m.HasNext() {
-		first, n := s.freshRun(chunk)
+		first, n := s.fresh.take(chunk)
 		for i := n - 1; i >= 0; i-- { // the first one last
-			slot, h := a.firstLife(first + uint32(i))
-			m.ready = append(m.ready, kept[T]{slot, h})
+			slot, h := a.Table.firstLife(first + uint32(i))
+			m.ready = append(m.ready, newCached(slot, h))
 		}
 	}
 	if m.HasNext() {
-		m.fetched()
+		m.noteFetched()
 		return m.Claim()
 	}
-	slot, h, err := a.seek(s)
+	slot, h, err := s.claimSlow()
 	if err != nil && m.used > m.from {
 		m.retireBag() // the slots that only this magazine can have
-		slot, h, err = a.seek(s)
+		slot, h, err = s.claimSlow()
 	}
 	if err != nil && m.HasNext() { // a Reset has used the magazine
 		return m.Claim()
 	}
-	return slot, h, a.counted(err)
+	return slot, h, a.refusals.count(err)
 }
 
-// fetched notes that the magazine took slots from the shard's lists. If it gave some away
+// noteFetched records that the magazine took slots from the shard's lists. If it gave some away
 // before, a greater reach would have kept these.
-func (m *Magazine[T]) fetched() {
-	if m.gave {
-		m.gave = false
+func (m *Magazine) noteFetched() {
+	if m.overflowed {
+		m.overflowed = false
 		m.setReach(min(2*m.reach, m.most))
 	}
 }
 
-// wentRound notes that removed slots became ready when an insertion needed one. If they always
-// do, a larger reach costs no memory but its slots, and one scan of the pin cells serves more
-// insertions.
-func (m *Magazine[T]) wentRound() {
+// noteInTime records that recycled slots alone met the demand. If they always do, a larger reach
+// costs no memory but its slots, and one scan of the pin cells serves more insertions.
+func (m *Magazine) noteInTime() {
 	wide := min(2*m.reach, m.most)
-	if m.rounds++; m.rounds < roundsToGrow || wide > roundReach || wide*int(unsafe.Sizeof(Slot[T]{})) > roundBytes {
+	if m.inTime++; m.inTime < inTimeToGrow || wide > wideReach || wide*int(m.arena.Size) > wideBytes {
 		return
 	}
-	m.rounds = 0
+	m.inTime = 0
 	m.setReach(wide)
 }
 
-// refresh copies the current table of pages, if it has changed, and reports whether it has. In a
-// pool that was trimmed, it forgets slots that are no longer the magazine's, since they may lie
-// in pages that went.
-func (m *Magazine[T]) refresh() bool {
+// refresh makes the current table the magazine's view, and reports whether it was another. If the
+// compare-and-swap fails, show has shown a table that is not older than this one.
+func (m *Magazine) refresh() bool {
+	old := m.view.Load()
 	t := m.arena.Table.Pages() // observes (P2)
-	if t == m.table {
+	if t == old {
 		return false
 	}
-	m.pages, m.table = *t, t
-	if len(t.floors) > 0 {
-		clear(m.ready[len(m.ready):cap(m.ready)])
-		clear(m.bag[m.used:cap(m.bag)])
-		clear(m.bag[:m.from])
-	}
+	m.view.CompareAndSwap(old, t)
 	return true
 }
 
 // mustBeOpen panics if the magazine is closed, or nil, as that of a zero Worker.
-func (m *Magazine[T]) mustBeOpen() {
+func (m *Magazine) mustBeOpen() {
 	if m == nil || m.arena == nil {
 		panic(Closed)
 	}
@@ -241,24 +243,24 @@ func (m *Magazine[T]) mustBeOpen() {
 // Remove ends the life of the slot that h names, and puts the slot into the bag. It reports
 // whether h was live. It panics if the magazine is closed.
 //
-// It does not ask whether the copied table is current. If the word changes, the slot was live
-// where the copy shows it: a page that was given up has only vacant words. If not, removeSlow
+// It does not ask whether the view is the current table. If the word changes, the slot was live
+// where the view shows it: a page that was given up has only vacant words. If not, removeSlow
 // looks again. The wrong version believes the failure, and refuses a handle whose page came
-// back after the copy was made.
+// back after the view was taken.
 //
 // Its frame is small whatever T is, and so needs no check of the stack.
 //
 //go:nosplit
-func (m *Magazine[T]) Remove(h uint64) bool {
+func (m *Magazine) Remove(h uint64) bool {
 	bag, n := m.bag, m.used
-	if uint(n) < uint(len(bag)) && Low(h) < m.pages.Limit && h < lastLife {
+	if t := m.view.Load(); uint(n) < uint(len(bag)) && Low(h) < t.Limit && h < lastLife {
 		// The link is not to the slot itself (I4): a slot in the bag is not live, and no other
 		// goroutine takes it out.
-		if slot := At[T](&m.pages, Low(h)); slot.Word.CompareAndSwap(h, Vacated(h, m.top)) {
-			bag[n] = kept[T]{slot, Reborn(h)}
+		if slot := t.At(Low(h)); slot.Word.CompareAndSwap(h, Vacated(h, m.top)) {
+			bag[n] = newCached(slot, Reborn(h))
 			m.used, m.top = n+1, Low(h)
 			// While E is the stamp that was taken last, another one would be the same.
-			if m.exact && m.clock.Epoch() != m.stamp {
+			if m.stampPerSlot && m.clock.Epoch() != m.stamp {
 				m.restamp()
 			}
 			return true
@@ -269,24 +271,26 @@ func (m *Magazine[T]) Remove(h uint64) bool {
 
 // restamp takes the stamp of the slot that came into the bag last. If that is greater than
 // those before, these are sealed: they need not wait as long.
-func (m *Magazine[T]) restamp() {
-	stamp := m.clock.Retire()
+//
+//go:noinline
+func (m *Magazine) restamp() {
+	stamp := m.clock.Stamp()
 	if last := m.used - 1; m.open < last {
 		m.open = last
-		m.seals = append(m.seals, seal{last, m.stamp})
+		m.seals.add(m.stamp, last)
 	}
 	m.stamp = stamp
 }
 
-// removeSlow is Remove if the bag is full, the copied table is too short or not current, h is
+// removeSlow is Remove if the bag is full, the view is too short or not current, h is
 // not live, or the slot has no life left. It corrects what it can and calls Remove again, or
 // removes by the arena. A Reset runs after the removal: it may panic.
-func (m *Magazine[T]) removeSlow(h uint64) bool {
+func (m *Magazine) removeSlow(h uint64) bool {
 	m.mustBeOpen()
 	full := m.reach > 0 && m.used == len(m.bag)
 	switch {
 	case full && m.arena.Reset == nil:
-		m.turn()
+		m.recycle()
 	case full:
 		c := m.emptyBag()
 		before, after := m.shard.pushLimbo(&c)
@@ -294,7 +298,7 @@ func (m *Magazine[T]) removeSlow(h uint64) bool {
 	}
 	changed := m.refresh()
 	switch {
-	case Low(h) >= m.pages.Limit:
+	case Low(h) >= m.view.Load().Limit:
 		return false
 	case m.used == len(m.bag) || h >= lastLife:
 		return m.shard.remove(h)
@@ -304,47 +308,42 @@ func (m *Magazine[T]) removeSlow(h uint64) bool {
 	return false
 }
 
-// Take is Remove that moves the value out.
-func (m *Magazine[T]) Take(h uint64) (v T, ok bool) {
+// Taker returns the shard by which a value must be taken, since limbo needs it moved and marked
+// before, or nil: then Remove and Last do.
+func (m *Magazine) Taker(h uint64) *shard {
 	m.mustBeOpen()
 	if m.reach == 0 || m.arena.Reset != nil || h >= lastLife {
-		// Limbo needs the value moved and marked before.
-		return m.shard.Take(h)
+		return m.shard
 	}
-	if ok = m.Remove(h); ok {
-		// The slot is the last in the bag, and this magazine's. The table from before the
-		// removal might show a page that was given up.
-		v = m.bag[m.used-1].slot.Value
-	}
-	return v, ok
+	return nil
 }
+
+// Last returns the slot that was removed last, and that is this magazine's. The table from
+// before the removal might show a page that was given up.
+func (m *Magazine) Last() *Hook { return m.bag[m.used-1].slot() }
 
 // Flush gives all slots back. It waits for the shard's lock, and may run a Reset. It panics if
 // the magazine is closed.
-func (m *Magazine[T]) Flush() {
+func (m *Magazine) Flush() {
 	m.mustBeOpen()
 	c := m.empty()
 	m.setReach(m.first())
-	m.gave = false
-	// Pointers to slots and the copied table would keep the memory of pages that Trim gives
-	// up. They go before a Reset runs, which may use this magazine.
-	clear(m.ready[:cap(m.ready)])
-	clear(m.bag[:cap(m.bag)])
+	m.overflowed = false
 	m.bag = slices.Grow(m.bag[:0], m.batch)[:m.batch]
-	m.pages, m.table = PageTable{Now: m.pages.Now}, nil
-	m.shard.retireChain(&c, Reclaim)
+	m.shard.retireChain(&c, Now)
 }
 
 // Close is Flush, and closes the magazine before a Reset runs, which must not fill it again.
-func (m *Magazine[T]) Close(then Then) {
+func (m *Magazine) Close(mode ReclaimMode) {
 	s, c := m.shard, m.empty()
 	m.setReach(0)
-	*m = Magazine[T]{}
-	s.retireChain(&c, then)
+	s.arena.magazines.remove(m)
+	*m = Magazine{}
+	s.retireChain(&c, mode)
 }
 
 // empty gives back the slots that are ready, and returns those in the bag.
-func (m *Magazine[T]) empty() chain[T] {
+func (m *Magazine) empty() chain {
 	m.giveBack()
 	return m.emptyBag()
 }

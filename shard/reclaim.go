@@ -1,249 +1,289 @@
 package shard
 
-import (
-	"cmp"
-	"math"
-
-	"coatcheck/epoch"
-)
+import "coatcheck/epoch"
 
 // Reclaiming is the way from limbo back to the freelist:
 //
-//	limbo ──seal──▶ waiting: chunks with stamps ──grace period──▶ recycle ──▶ freelist
+//	limbo ──▶ backlog: waits for its grace period ──▶ recycle ──▶ ready, freelist
 //
-// The holder of the shard's lock does all of it, and runs no user code meanwhile. A removal
-// that completes a batch tries the lock, and goes on without it if another goroutine has it. So
-// a preempted holder delays its shard, and no removal. An insertion that would otherwise be
-// refused, Synchronize, Trim, and a Worker that gives slots back wait for it.
+// It goes in rounds. The goroutine that runs one holds the shard's lock, and runs no user code
+// meanwhile. A removal that completes a batch tries the lock, and goes on without it if another
+// goroutine has it. So a preempted holder delays its shard, and no removal. An insertion that
+// would otherwise be refused, Synchronize, Trim, and a Worker that gives slots back wait for it.
 //
 // The naive way lets each goroutine claim sealed batches without a lock. Then lists fill while
 // an insertion looks for a slot, and it cannot tell a full pool from one whose slots move.
 //
-// A reclaimer takes chunks in order, and stops at the first that waits. Only the goroutine that
-// decides about a refusal looks behind it, and into chunks of which a part has passed (sift).
-// One call stops after it has visited enough slots, also within a chunk, so that a backlog is
-// spread over many calls.
+// A round stops after a number of visits, and says that there is more. So a backlog is spread
+// over many calls, and the longest Remove does not depend on what waits.
 
-// reclaimMost is how many slots a call visits before it stops. A greater one would make the
-// longest Remove longer. It must be above Batch, or a backlog would not shrink.
+// reclaimMost is how many slots a round visits before it stops, for each batch of removals that pays
+// for it. A greater one would make the longest Remove longer. A slot is visited at most three times:
+// reversed, put into its batch of one stamp, and recycled. So it must be above three batches, or a
+// backlog would not shrink.
 const reclaimMost = 4 * Batch
 
-// tryReclaim is reclaim that does nothing if another goroutine has the lock. It reports
-// whether it had the lock.
-func (s *shard[T]) tryReclaim(to *shard[T]) bool {
+// tryLock is lock that fails if another goroutine has the lock.
+func (s *shard) tryLock() bool {
 	if !s.mu.TryLock() {
 		return false
 	}
-	s.locked(to)
+	s.clearing.Lock()
 	return true
+}
+
+// lock begins a time in which the caller owns the backlog, and may fill lists (I9).
+func (s *shard) lock() {
+	s.mu.Lock()
+	s.clearing.Lock()
+}
+
+// unlock publishes how many slots the backlog has, and unlocks.
+func (s *shard) unlock() {
+	if kept := Pack(s.waits, s.passed()); kept != s.kept.Load() {
+		s.kept.Store(kept)
+	}
+	s.clearing.Unlock()
+	s.mu.Unlock()
 }
 
 // reclaim moves slots from limbo to the freelist of to, or of their home if to is nil; under
 // FIFO, to the shard's own. It waits for the lock. It reports whether another call would move
-// more at once, and the number of the last seal of which everything has been reclaimed, as of
-// all before it.
-func (s *shard[T]) reclaim(to *shard[T]) (more bool, done uint64) {
-	s.mu.Lock()
-	return s.locked(to)
+// more at once.
+func (s *shard) reclaim(to *shard) (more bool) {
+	s.lock()
+	return s.reclaimAndUnlock(to, s.fill())
 }
 
-// locked is reclaim under mu, which it unlocks.
-func (s *shard[T]) locked(to *shard[T]) (more bool, done uint64) {
+// reclaimAndUnlock is reclaim for a caller that holds the lock, and loses it. So many removals pay for
+// the round.
+func (s *shard) reclaimAndUnlock(to *shard, paid uint32) (more bool) {
 	for n := uint32(0); ; {
-		r, more, done := s.step(to)
-		if r.n == 0 {
-			return more, done
+		r := s.roundAndUnlock(to, paid)
+		if r.resets.n == 0 {
+			return r.more
 		}
-		r.run()
-		if n += r.n; !more || n >= reclaimMost || !s.mu.TryLock() {
-			return more, done
+		r.resets.run()
+		if n += r.resets.n; !r.more || n >= reclaimMost || !s.tryLock() {
+			return r.more
 		}
 	}
 }
 
-func (s *shard[T]) step(to *shard[T]) (r resets[T], more bool, done uint64) {
+func (s *shard) roundAndUnlock(to *shard, paid uint32) round {
 	defer s.unlock()
-	m := s.move(to, inOrder)
-	return m.resets, m.more, s.done()
+	return s.reclaimRound(to, paid)
 }
 
-// move is one call of move.
-type move[T any] struct {
-	delivery[T]
-	to     *shard[T]
-	pins   epoch.Pins // what a scan found
-	held   bool       // each slot must be asked whether it is held
-	resets resets[T]  // slots for which Reset must be called, without the lock
+// round is one round of reclaiming.
+type round struct {
+	delivery
+	to     *shard
+	pins   epoch.Pins
+	held   bool   // each slot must be asked whether it is held
+	resets resets // slots for which Reset must be called, without the lock
 
-	moved   bool // slots came free, or left for Resets
-	more    bool // another call would move more at once
-	visited int
+	scope scope
+	most  int // how many slots it may visit
 
-	// After sift: how many slots with another life wait for a pin, and the least stamp of all
-	// that wait for one.
-	blocked int64
-	least   uint64
+	moved  bool // slots came free, or left for Resets
+	more   bool // another round would move more at once
+	visits int
 }
 
-// look is how far move looks.
-type look uint8
+// scope selects which waiting slots a round examines.
+type scope uint8
 
 const (
-	inOrder look = iota // to the first chunk that waits
-	atAll               // at every slot that waits, if some may have passed
+	prefix scope = iota // batches that have passed whole
+	all                 // also a batch of which a part may have passed
 )
 
-// move seals what has gathered and moves what has passed. The caller holds mu, and runs
-// m.resets without it.
+// reclaimRound releases what has passed and seals what has gathered. The caller holds the lock,
+// and runs r.resets without it.
 //
 // An empty freelist gets what is ready before. The wrong order gives it the few slots that were
 // sealed just now. Then it is empty again soon, and what is ready stays.
-func (s *shard[T]) move(to *shard[T], far look) (m move[T]) {
-	m.from, m.to = s, to
-	m.moved = s.fill(to)
-	if c := s.seal(); c.chain.n > 0 {
-		s.await(c)
-	}
-	if len(s.waiting) > 0 {
-		m.pins = s.arena.Domain.Scan() // after the seal: it speaks of what was unlinked before
-		m.held = s.arena.held()        // observes (P7)
-		m.takeFirst()
-		if far == atAll && !m.more { // or it would overtake what has passed
-			m.sift()
-		}
-		m.deliver()
-	}
-	return m
-}
-
-// takeFirst moves the chunks that have passed, up to the first that has not.
-func (m *move[T]) takeFirst() {
-	s := m.from
-	for k := 0; k < len(s.waiting) && s.waiting[k].stamp < m.pins.Oldest; {
-		c := &s.waiting[k]
-		switch {
-		case m.visited >= reclaimMost:
-			m.more = true
-			return
-		case s.arena.Reset == nil:
-			n := c.chain.n
-			m.pass(c, reclaimMost)
-			if s.waits -= n - c.chain.n; c.chain.n == 0 {
-				s.drop(k)
-			}
-		case c.chain.n > 0:
-			m.resets.take(m, c)
-			m.more = m.resets.n > 0
-			return
-		default:
-			k++ // all of it is in Resets
-		}
-	}
-}
-
-// pass moves a chunk whose grace period is over, or what a call that visits so many slots can.
 //
-// If its slots need no visit, it goes to an empty freelist whole, or waits for that. A visit
+// What was sealed just now and has not passed stays sealed until the next round. Mostly it has
+// passed as a whole by then, and no slot need be visited. An insertion that has got nothing does
+// not wait for that.
+func (s *shard) reclaimRound(to *shard, paid uint32) (r round) {
+	r.begin(s, to, paid)
+	waited := s.waits > 0
+	if waited {
+		oldest := uint64(0)
+		scan := !s.blocked()
+		if scan {
+			s.blocker = s.arena.Domain.Scan()
+			oldest = s.blocker.Oldest
+		}
+		r.visits = s.enqueue(oldest, r.most)
+		// A slot that came late may have an older stamp than all that waited. What the last scan
+		// found says nothing about a slot that was unlinked after it began.
+		if !scan && s.waiting.len() > 0 && !s.blocked() {
+			s.blocker = s.arena.Domain.Scan()
+			scan = true
+		}
+		if scan {
+			r.release(s.blocker)
+		}
+	}
+	if s.unsorted() == 0 {
+		if s.seal(); s.unsorted() > 0 && (!waited || to != nil && !r.moved && !s.blocked()) {
+			s.blocker = s.arena.Domain.Scan() // after the seal: it speaks of what was unlinked before
+			if to != nil || s.sealed.stamp < s.blocker.Oldest {
+				r.visits += s.enqueue(s.blocker.Oldest, r.most-r.visits)
+				r.release(s.blocker)
+			}
+		}
+	}
+	r.more = r.more || s.unsorted() > 0
+	return r
+}
+
+// refuseRound is reclaimRound for an insertion that would be refused, which holds all locks: it
+// looks at every slot that waits and may have passed. What was sealed before pins were found is
+// its concern.
+func (s *shard) refuseRound(to *shard, pins epoch.Pins) (r round) {
+	r.begin(s, to, Batch)
+	for s.unsorted() > 0 {
+		s.enqueue(pins.Oldest, reclaimMost)
+	}
+	s.blocker, r.scope = pins, all
+	r.release(pins)
+	return r
+}
+
+// sealAll seals limbo. The caller holds the lock of s, and scans afterwards.
+func (s *shard) sealAll() {
+	for s.unsorted() > 0 {
+		s.enqueue(0, reclaimMost)
+	}
+	s.seal()
+}
+
+func (r *round) begin(s, to *shard, paid uint32) {
+	r.from, r.to, r.most = s, to, int(paid/Batch)*reclaimMost
+	r.moved = s.refill(to)
+}
+
+// release moves the batches that have passed.
+func (r *round) release(pins epoch.Pins) {
+	s := r.from
+	r.pins = pins
+	r.held = s.arena.held() // observes (P7)
+	for s.waiting.len() > 0 && r.resets.n == 0 {
+		first := s.waiting.at(0)
+		if r.scope == all && s.arena.stampPerSlot && first.body.least < pins.Oldest && pins.Oldest <= first.stamp {
+			s.cut(pins.Oldest)
+			continue
+		}
+		if first.stamp >= pins.Oldest {
+			break
+		}
+		if r.visits >= r.most {
+			r.more = true
+			break
+		}
+		if s.arena.Reset == nil {
+			n := first.body.n
+			r.pass(&first.body.chain)
+			s.waits -= n - first.body.n
+		} else if !r.resets.take(r, first) {
+			break
+		}
+		if first.body.n == 0 {
+			s.waiting.removeFirst()
+		}
+	}
+	r.more = r.more || r.resets.n > 0
+	r.deliver()
+}
+
+// pass recycles the slots of a batch whose grace period is over, as many as the round may visit.
+//
+// If they need no visit, they go to an empty freelist whole, or wait for that. A visit
 // costs some 5 ns a slot, since each is found only through the one before.
 //
 // The home of the first slot decides. If that is this shard, all slots stay. If not, each slot
 // is visited, and only those with that home go there. A goroutine that has moved removes slots
 // of two homes. To send all to one would mix slots of different cache lines for as long as
 // values live.
-func (m *move[T]) pass(p *chunk[T], most int) {
-	s, a, c := m.from, m.from.arena, &p.chain
-	if c.n == 0 {
-		return
-	}
-	m.moved = true
-	m.send(m.to, Low(c.first))
-	asIs := !poisons && a.plain() && a.worn() == 0 && !m.held
-	whole := asIs && !m.sorts
-	if s.fifo {
-		p.reverse(a)
-	}
+func (r *round) pass(c *chain) {
+	s, a := r.from, r.from.arena
+	r.moved = true
+	r.send(r.to, Low(c.first))
+	asIs := !poisons && a.plain() && a.spentInLimbo() == 0 && !r.held
+	whole := asIs && !r.sorts
 	if whole {
-		c.finish(a) // a chunk that was passed in part begins with an index alone
+		c.finish(a) // a batch that was passed in part begins with an index alone
 		if s.fifo {
-			m.clean.concat(c)
-		} else if whole = m.home.splice(c); !whole && c.n >= spliceLeast && len(s.ready) < readyMost {
+			r.home.concat(c)
+		} else if whole = r.homeShard.free.splice(c); !whole && c.n >= spliceLeast && len(s.ready) < readyMost {
 			s.ready, whole = append(s.ready, *c), true
 		}
 	}
 	if whole {
-		*c = chain[T]{}
+		*c = chain{}
 	}
-	for c.n > 0 && m.visited < most {
+	for c.n > 0 && r.visits < r.most {
 		slot, i, word := c.takeFirst(a)
-		m.visited++
-		if asIs || a.recycle(slot, i, word, m.held) {
-			m.add(slot, i, word)
+		r.visits++
+		if asIs || a.recycle(slot, i, word, r.held) {
+			r.add(slot, i, word)
 		}
 	}
 }
 
-// sift moves all slots that have passed, also behind others and within chunks, and counts
-// those that wait for a pin. It visits the slots of a chunk only if some may have passed, or
-// may wait for a pin that ends by itself.
-func (m *move[T]) sift() {
-	s, a := m.from, m.from.arena
-	m.least = epoch.NoPin
-	for k := 0; k < len(s.waiting); k++ {
-		c := &s.waiting[k]
-		switch {
-		case c.chain.n == 0 || c.stamp < m.pins.Oldest: // it waits for Resets
-		case a.exact && c.least < m.pins.Guard:
-			m.siftChunk(c)
-			if c.chain.n+c.inResets == 0 {
-				s.drop(k)
-				k--
-			}
-		default:
-			m.blocked += c.useful(a)
-			m.least = min(m.least, c.least)
-		}
+// delivery gathers slots that were recycled for the freelists that get them.
+type delivery struct {
+	from      *shard
+	homeShard *shard // gets the slots of which it is the home, or all
+	sorts     bool   // slots with another home stay in from
+	home      chain
+	otherHome chain
+}
+
+// send decides which shard gets the slots, of which i is the first: to, or their home. The
+// first call decides for all.
+func (d *delivery) send(to *shard, i uint32) {
+	switch {
+	case d.homeShard != nil:
+	case d.from.fifo:
+		d.homeShard = d.from
+	case to != nil:
+		d.homeShard = to
+	default:
+		d.homeShard = d.from.home(i)
+		d.sorts = d.homeShard != d.from
 	}
 }
 
-func (m *move[T]) siftChunk(c *chunk[T]) {
-	s, a := m.from, m.from.arena
-	if s.fifo && a.Reset != nil {
-		c.reverse(a)
+// add notes a slot that is ready for its next life.
+func (d *delivery) add(slot *Hook, i uint32, word uint64) {
+	if d.sorts && d.from.home(i) != d.homeShard {
+		d.otherHome.append(slot, i, word)
+	} else {
+		d.home.append(slot, i, word)
 	}
-	var passed, rest chain[T]
-	least, latest := c.stamp, c.stamp
-	for c.chain.n > 0 {
-		slot, i, word := c.chain.takeFirst(a)
-		switch stamp := a.stampOf(i, latest); {
-		case stamp >= m.pins.Oldest:
-			rest.append(slot, i, word)
-			least = min(least, stamp)
-			m.least = min(m.least, stamp)
-			if Generation(word) != Spent {
-				m.blocked++
-			}
-		case a.Reset == nil:
-			passed.append(slot, i, word)
-		case m.resets.admit(m, c):
-			m.resets.chain.append(slot, i, word)
-		default:
-			rest.append(slot, i, word)
-			least = min(least, stamp)
-		}
-	}
-	c.chain, c.least = rest, least
-	s.waits -= passed.n
-	m.pass(&chunk[T]{chain: passed, reversed: c.reversed}, math.MaxInt)
 }
 
-// fill gives an empty freelist what is ready: of a queue all, of a stack what was removed
-// last. It reports whether it did.
-func (s *shard[T]) fill(to *shard[T]) bool {
-	k := len(s.ready) - 1
-	if k < 0 || !s.recipient(cmp.Or(to, s)).splice(&s.ready[k]) {
-		return false
+// deliver publishes what was gathered to the freelists. Slots for a queue come behind those that
+// are ready. The caller holds the lock of from.
+func (d *delivery) deliver() {
+	s := d.from
+	switch {
+	case d.home.n+d.otherHome.n == 0:
+	case s.fifo:
+		d.home.link(None)
+		if len(s.ready) == 0 {
+			s.ready = append(s.ready, chain{})
+		}
+		s.ready[0].concat(&d.home)
+		s.refill(nil)
+	default:
+		d.homeShard.free.push(&d.home)
+		s.free.push(&d.otherHome)
 	}
-	s.ready[k] = chain[T]{}
-	s.ready = s.ready[:k]
-	return true
 }

@@ -12,9 +12,16 @@ const (
 	// wait without any guard.
 	Batch = 64
 
-	// chunksMost is how many sealed parts of limbo a bounded pool's shard keeps apart, and up
-	// to how many an array is moved to take the first. Each takes 72 bytes.
-	chunksMost = 32
+	// waitingMost is how many batches of removed slots a shard keeps before it looks which of them
+	// pass together. Each takes 64 bytes.
+	waitingMost = 32
+
+	// fixedEpochs is how many guards the lists of a shard are made for with Preallocate.
+	fixedEpochs = 256
+
+	// longTimeline is the length from which an array of batches is given back when it has become
+	// too long.
+	longTimeline = 4 * waitingMost
 
 	// readyMost is how many chains of slots that have passed wait for an empty freelist. More
 	// are visited and pushed, which costs 5 ns a slot. Each takes 48 bytes a shard.

@@ -8,15 +8,17 @@ const Exploring = true
 // These are small where schedules are explored. Two removals suffice for a seal, and nine for
 // more than one call moves. Batch stays a power of two.
 const (
-	Batch       = 2
-	chunksMost  = 2
-	readyMost   = 2
-	spliceLeast = 2
-	resetRun    = 2
-	runsMost    = 2
-	aheadBytes  = 64 // one slot: a shard goes ahead once
-	othersFirst = 2
-	backShare   = 1 // pages come back several at a time
-	patience    = 2
-	cellsPaid   = 1
+	Batch        = 2
+	waitingMost  = 2
+	longTimeline = 4
+	fixedEpochs  = 16
+	readyMost    = 2
+	spliceLeast  = 2
+	resetRun     = 2
+	runsMost     = 2
+	aheadBytes   = 64 // one slot: a shard goes ahead once
+	othersFirst  = 2
+	backShare    = 1 // pages come back several at a time
+	patience     = 2
+	cellsPaid    = 1
 )

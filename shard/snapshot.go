@@ -11,55 +11,55 @@ package shard
 // From Load on, the methods are for the goroutine that builds a pool which no other has seen.
 // Their stores are atomic only because the words are.
 
-// Handed returns how many slots have been handed out. No handle names a slot with a greater
+// Allocated returns how many slots have been handed out. No handle names a slot with a greater
 // index. Every slot below lies below the Limit of a table that is loaded after the call.
-func (a *Arena[T]) Handed() uint64 { return a.Table.next.Load() }
+func (t *Table) Allocated() uint64 { return t.next.Load() }
 
 // Generations stores the generations of the slots from index first on in dst, up to the end of
-// first's page, and returns these slots. A slot that never went live counts as vacant before
+// first's page, and returns how many these are. A slot that never went live counts as vacant before
 // its first life; slots of a page without memory have its floor. The values of live slots may
 // be read under a guard that was pinned before the call.
-func (a *Arena[T]) Generations(t *PageTable, first uint32, dst []uint32) []Slot[T] {
-	slots := Block[T](t, first, uint32(len(dst)))
-	if floor, gone := t.Floor(first); gone {
-		for j := range slots {
+func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
+	slots := now.strip(first, uint32(len(dst)))
+	if floor, gone := now.Floor(first); gone {
+		for j := range slots.n {
 			dst[j] = floor
 		}
-		return slots
+		return int(slots.n)
 	}
-	for j := range slots {
-		g := Generation(slots[j].Word.Load()) // observes (P1)
-		dst[j] = max(g, a.First-1)
+	for j := range slots.n {
+		g := Generation(slots.at(j).Word.Load()) // observes (P1)
+		dst[j] = max(g, t.first-1)
 	}
-	return slots
+	return int(slots.n)
 }
 
 // Extend hands out the slots below n, which must not be more than there may be, and gives them
 // memory.
-func (a *Arena[T]) Extend(n uint64) {
-	a.Table.Provide(n)
-	a.Table.next.Store(max(n, a.Handed()))
+func (t *Table) Extend(n uint64) {
+	t.Provide(n)
+	t.next.Store(max(n, t.Allocated()))
 }
 
-// Load gives slot i, which was handed out, a generation. A live slot has its value already.
-func (a *Arena[T]) Load(i, generation uint32) {
-	slot := a.slot(i)
+// RestoreSlot gives slot i, which was handed out, a generation. A live slot has its value already.
+func (a *Arena) RestoreSlot(i, generation uint32) {
+	slot := a.Table.slot(i)
 	if generation%2 == 1 {
 		slot.Publish(Pack(generation, i))
 		return
 	}
-	clear1(&slot.Value)
+	a.Clear(slot)
 	slot.set(Pack(generation, None))
 }
 
 // Census counts the slots that were handed out.
 type Census struct{ Live, Vacant, Exhausted uint64 }
 
-// Burn ends the next life of each vacant slot, which another goroutine may have been promised,
+// RetireUnborn ends the next life of each vacant slot, which another goroutine may have been promised,
 // and counts. A slot without another life is exhausted.
-func (a *Arena[T]) Burn() (c Census) {
-	for i := range uint32(a.Handed()) {
-		slot := a.slot(i)
+func (a *Arena) RetireUnborn() (c Census) {
+	for i := range uint32(a.Table.Allocated()) {
+		slot := a.Table.slot(i)
 		switch g := Generation(slot.Word.Load()); {
 		case g%2 == 1:
 			c.Live++
@@ -72,37 +72,34 @@ func (a *Arena[T]) Burn() (c Census) {
 		}
 	}
 	a.spent.Store(int64(c.Exhausted))
-	a.exhausted.Store(int64(c.Exhausted))
+	a.Table.exhausted.Store(int64(c.Exhausted))
 	return c
 }
 
-// Value returns the value of slot i, which was handed out.
-func (a *Arena[T]) Value(i uint32) *T { return &a.slot(i).Value }
+// SlotGeneration returns the generation of slot i, which was handed out.
+func (t *Table) SlotGeneration(i uint32) uint32 { return Generation(t.slot(i).Word.Load()) }
 
-// Loaded returns the generation of slot i, which was handed out.
-func (a *Arena[T]) Loaded(i uint32) uint32 { return Generation(a.slot(i).Word.Load()) }
-
-// Stock puts the vacant slots on the shards' freelists, in equal parts. c is Burn's result.
-func (a *Arena[T]) Stock(c Census) {
+// FillFreelists puts the vacant slots on the shards' freelists, in equal parts. c is the result of RetireUnborn.
+func (a *Arena) FillFreelists(c Census) {
 	n := uint64(len(a.shards))
 	i := uint32(0)
 	for k := range a.shards {
-		var list chain[T]
+		var list chain
 		for range c.Vacant*uint64(k+1)/n - c.Vacant*uint64(k)/n {
-			i = a.nextVacant(i)
-			slot := a.slot(i)
+			i = a.Table.nextVacant(i)
+			slot := a.Table.slot(i)
 			list.append(slot, i, slot.Word.Load())
 			i++
 		}
-		a.shards[k].push(&list)
+		a.shards[k].free.push(&list)
 	}
 	a.Preallocate()
 }
 
 // nextVacant returns the first vacant slot from i on. There must be one.
-func (a *Arena[T]) nextVacant(i uint32) uint32 {
+func (t *Table) nextVacant(i uint32) uint32 {
 	for {
-		if g := a.Loaded(i); g%2 == 0 && g != Spent {
+		if g := t.SlotGeneration(i); g%2 == 0 && g != Spent {
 			return i
 		}
 		i++

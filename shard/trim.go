@@ -23,11 +23,11 @@ import "context"
 const oldPage = 1<<32 - 1<<28
 
 // trimmer is one Trim under way.
-type trimmer[T any] struct {
-	arena *Arena[T]
+type trimmer struct {
+	arena *Arena
 	pages *PageTable
-	found []found    // by page
-	taken []chain[T] // by shard; the last has what the table had not handed out
+	found []found // by page
+	taken []chain // by shard; the last has what the table had not handed out
 }
 
 // found is what a trimmer knows of one page.
@@ -41,29 +41,28 @@ type found struct {
 // Trim gives up every page whose slots it can get, and returns how many bytes that frees. It
 // visits every slot that has memory, and costs a few nanoseconds more for each vacant one. It
 // waits for another Trim that is under way.
-func (a *Arena[T]) Trim() int64 {
+func (a *Arena) Trim() int64 {
 	if a.Fixed {
 		return 0
 	}
 	// A slot whose grace period is over would keep its page.
 	for i := range a.shards {
-		s := &a.shards[i]
-		s.reached(context.Background(), s.sealNow())
+		(&goal{shard: &a.shards[i]}).reached(context.Background())
 	}
 	return a.trim()
 }
 
 // trim is Trim without reclaiming.
-func (a *Arena[T]) trim() int64 {
-	t := trimmer[T]{arena: a, pages: a.Table.Pages()}
+func (a *Arena) trim() int64 {
+	t := trimmer{arena: a, pages: a.Table.Pages()}
 	if !t.choose() {
 		return 0
 	}
-	a.all.Lock()
-	defer a.all.Unlock()
-	a.lockShards()
-	defer a.unlockShards()
-	t.taken = make([]chain[T], len(a.shards)+1)
+	a.verdicts.mu.Lock()
+	defer a.verdicts.mu.Unlock()
+	a.shards.lock()
+	defer a.shards.unlock()
+	t.taken = make([]chain, len(a.shards)+1)
 	for i := range a.shards {
 		t.take(&a.shards[i], &t.taken[i])
 	}
@@ -76,15 +75,21 @@ func (a *Arena[T]) trim() int64 {
 	if slots == 0 {
 		return 0
 	}
-	return a.Table.giveUp(gone)
+	bytes := a.Table.decommit(gone)
+	a.magazines.show(&a.Table)
+	return bytes
 }
 
-// choose finds the pages in which nothing is live, and reports whether they are worth it.
-func (t *trimmer[T]) choose() bool {
+// choose finds the pages in which nothing is live, and reports whether they are worth it. A page
+// with slots that may not be handed out yet stays.
+func (t *trimmer) choose() bool {
 	wanted := 0
+	memory := t.arena.Table.memory()
 	t.found = make([]found, len(t.pages.Base))
 	for k := range t.found {
-		if _, gone := t.pages.Floor(uint32(k) << (t.pages.Shift & 31)); !gone && t.idle(k) {
+		first := uint64(k) << (t.pages.Shift & 31)
+		_, gone := t.pages.Floor(uint32(first))
+		if !gone && first+t.arena.Table.slotsIn(t.pages, k) <= memory && t.idle(k) {
 			t.found[k].wanted = true
 			wanted++
 		}
@@ -93,10 +98,10 @@ func (t *trimmer[T]) choose() bool {
 }
 
 // idle reports whether no slot of page k is live, or too old for a floor.
-func (t *trimmer[T]) idle(k int) bool {
-	slots := Block[T](t.pages, uint32(k)<<(t.pages.Shift&31), t.pages.Mask+1)
-	for i := range slots {
-		if w := slots[i].Word.Load(); IsLive(w) || t.arena.vacant(w) > oldPage {
+func (t *trimmer) idle(k int) bool {
+	slots := t.pages.strip(uint32(k)<<(t.pages.Shift&31), t.pages.Mask+1)
+	for j := range slots.n {
+		if w := slots.at(j).Word.Load(); IsLive(w) || t.arena.Table.vacant(w) > oldPage {
 			return false
 		}
 	}
@@ -105,7 +110,7 @@ func (t *trimmer[T]) idle(k int) bool {
 
 // page returns what is known of slot i's page if that is wanted, else nil. A page that was
 // added since is not.
-func (t *trimmer[T]) page(i uint32) *found {
+func (t *trimmer) page(i uint32) *found {
 	if k := i >> (t.pages.Shift & 31); int(k) < len(t.found) && t.found[k].wanted {
 		return &t.found[k]
 	}
@@ -114,11 +119,11 @@ func (t *trimmer[T]) page(i uint32) *found {
 
 // whole returns the pages to be given up, which are those whose slots the trimmer has all, and
 // how many slots they have.
-func (t *trimmer[T]) whole() (gone []absent, slots uint32) {
+func (t *trimmer) whole() (gone []decommitted, slots uint32) {
 	for k := len(t.found) - 1; k >= 0; k-- { // so that the first come back first
 		f := &t.found[k]
 		if f.wanted && uint64(f.got) == t.arena.Table.slotsIn(t.pages, k) {
-			gone = append(gone, absent{at: k, floor: f.oldest})
+			gone = append(gone, decommitted{at: k, floor: f.oldest})
 		}
 	}
 	if t.tooFew(len(gone)) {
@@ -132,6 +137,138 @@ func (t *trimmer[T]) whole() (gone []absent, slots uint32) {
 	return gone, slots
 }
 
-// tooFew reports whether n pages are not worth it: there are none, or there is one and no void
+// tooFew reports whether n pages are not worth it: there are none, or there is one and no stub page
 // yet, which would cost what one page frees.
-func (t *trimmer[T]) tooFew(n int) bool { return n == 0 || n == 1 && len(t.pages.floors) == 0 }
+func (t *trimmer) tooFew(n int) bool { return n == 0 || n == 1 && len(t.pages.floors) == 0 }
+
+// drop drops the slots of pages that go, of which there are so many. The others keep their order.
+// If there are none, no slot need be visited: each visit may be a cache miss.
+func (t *trimmer) drop(slots uint32) {
+	all := uint32(0)
+	for i := range t.taken {
+		all += t.taken[i].n
+	}
+	for i := range t.taken {
+		var stay chain
+		for c := &t.taken[i]; all > slots && c.n > 0; {
+			slot, i, word := c.takeFirst(t.arena)
+			if f := t.page(i); f == nil || !f.gone {
+				stay.append(slot, i, word)
+			}
+		}
+		t.taken[i] = stay
+	}
+}
+
+// take takes all that s has for insertions, in FIFO's order, and all or nothing of a range.
+func (t *trimmer) take(s *shard, c *chain) {
+	if s.fifo {
+		t.takeRange(s, c)
+	}
+	t.addList(c, Low(s.free.takeAll()))
+	for k := range s.ready {
+		t.addList(c, Low(s.ready[len(s.ready)-1-k].first))
+	}
+	clear(s.ready)
+	s.ready = s.ready[:0]
+	if !s.fifo {
+		t.takeRange(s, c)
+	}
+}
+
+// addList adds the slots of a list that begins with slot i.
+func (t *trimmer) addList(c *chain, i uint32) {
+	for i != None {
+		slot := t.arena.Table.slot(i)
+		word := slot.Word.Load()
+		t.add(c, slot, i, word)
+		i = Low(word)
+	}
+}
+
+// add appends slot i, which the trimmer owns, to c, one life older. If that was its last life,
+// add exhausts it; a wanted page has no such slot.
+func (t *trimmer) add(c *chain, slot *Hook, i uint32, word uint64) {
+	g := t.arena.Table.vacant(word)
+	if g+1 == LastGeneration {
+		t.arena.exhaust(slot)
+		return
+	}
+	word = Pack(g+2, Low(word)) // mostly the link that stays
+	slot.set(word)
+	c.append(slot, i, word)
+	if f := t.page(i); f != nil {
+		f.got++
+		f.oldest = max(f.oldest, g+2)
+	}
+}
+
+// takeRange takes the range of s if its pages are wanted.
+func (t *trimmer) takeRange(s *shard, c *chain) {
+	lo, hi := s.fresh.bounds()
+	if lo == hi || t.page(lo) == nil || t.page(hi-1) == nil {
+		return
+	}
+	first, n := s.fresh.take(int(hi - lo))
+	t.addRange(c, first, n)
+}
+
+func (t *trimmer) addRange(c *chain, first uint32, n int) {
+	for i := first; n > 0; i, n = i+1, n-1 {
+		slot := t.arena.Table.slot(i)
+		t.add(c, slot, i, slot.Word.Load())
+	}
+}
+
+// takeRest takes the slots that the table has not handed out, if they make their pages whole.
+func (t *trimmer) takeRest() {
+	tab, rest := &t.arena.Table, &t.taken[len(t.arena.shards)]
+	first, last := tab.recommitRange.bounds()
+	lo, hi := uint64(first), uint64(last)
+	if !t.completes(lo, hi) {
+		lo = (lo | uint64(t.pages.Mask)) + 1 // values live in the page that the range begins in
+	}
+	// Success makes the slots from lo on the caller's. Failure means that another goroutine was
+	// given slots.
+	if lo < hi && t.completes(lo, hi) && tab.recommitRange.cut(first, last, uint32(lo)) {
+		t.addRange(rest, uint32(lo), int(hi-lo))
+	}
+	lo, hi = tab.next.Load(), min(uint64(t.pages.Limit), tab.memory())
+	if lo < hi && t.completes(lo, hi) && tab.next.CompareAndSwap(lo, hi) {
+		t.addRange(rest, uint32(lo), int(hi-lo))
+	}
+}
+
+// completes reports whether the pages of slots lo to hi−1 are wanted and would be whole with
+// them.
+func (t *trimmer) completes(lo, hi uint64) bool {
+	for lo < hi {
+		f := t.page(uint32(lo))
+		k := int(lo >> (t.pages.Shift & 31))
+		slots := t.arena.Table.slotsIn(t.pages, k)
+		end := uint64(k)<<(t.pages.Shift&31) + slots
+		if f == nil || uint64(f.got)+end-lo != slots {
+			return false
+		}
+		lo = end
+	}
+	return true
+}
+
+// giveBack gives back what the trimmer has left. Slots that were never used are handed out
+// first under FIFO, and otherwise last, where the others are in the cache.
+func (t *trimmer) giveBack() {
+	n := len(t.arena.shards)
+	first, unused := &t.taken[0], &t.taken[n]
+	if t.arena.FIFO {
+		first, unused = unused, first
+	}
+	first.concat(unused)
+	t.taken[0] = *first
+	for i := range n {
+		if c := &t.taken[i]; c.n > 0 {
+			c.link(None)
+			t.arena.shards[i].free.splice(c) // all lists were taken, and none was filled since (I9)
+		}
+	}
+}

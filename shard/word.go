@@ -61,23 +61,3 @@ func Vacated(h uint64, next uint32) uint64 {
 
 // Reborn returns the handle of the slot's next life after h.
 func Reborn(h uint64) uint64 { return h + 2*generationStep }
-
-// InlineWord inlines the helpers of word.go and limbo.go. A package that names it exports their
-// bodies to packages that instantiate this package's generic code (see package atom).
-func InlineWord(w uint64) uint64 {
-	if IsLive(w) {
-		return Vacated(Reborn(w), Low(w))
-	}
-	return pushed(w, Generation(w), Low(Pack(1, 2)))
-}
-
-// InlineMeta inlines PageTable.meta and queue.wake.
-func InlineMeta(t *PageTable) bool {
-	var q queue
-	q.wake()
-	m, i := t.meta(0)
-	return m.stamps[i] == 0
-}
-
-// InlineRange inlines rangeLen. In InlineWord, it would make that too long to be inlined.
-func InlineRange(w uint64) uint64 { return rangeLen(w) }

@@ -17,20 +17,23 @@ import (
 	"hash/fnv"
 	"reflect"
 	"regexp"
+	"unsafe"
 )
 
 // ErrType is package pool's error of that name.
 var ErrType = errors.New("pool: the type is not one for this snapshot")
 
-// Codec encodes or decodes the values of one snapshot, in order. It is for one goroutine.
-type Codec[T any] interface {
+// Codec encodes or decodes the values of one snapshot, in order. It is for one goroutine. It
+// is made for a type, and its methods must get pointers to values of that type: a Codec is not
+// generic, so that programs with many types of values have its code once.
+type Codec interface {
 	// Append appends the encoding of *v to dst.
-	Append(dst []byte, v *T) ([]byte, error)
+	Append(dst []byte, v unsafe.Pointer) ([]byte, error)
 
 	// Decode reads *v, which is zero, from the beginning of src, and returns the rest of
 	// src. It allocates in proportion to what it reads. It does not panic, whatever src
 	// contains.
-	Decode(src []byte, v *T) ([]byte, error)
+	Decode(src []byte, v unsafe.Pointer) ([]byte, error)
 }
 
 // Description is what a snapshot says about its type: two types with the same description
@@ -113,10 +116,9 @@ var (
 	errShort   = errors.New("the block ends before its values do")
 )
 
-// Of returns the codec of T and its description, or ErrType if every encoding would lose
+// Of returns the codec of t and its description, or ErrType if every encoding would lose
 // something.
-func Of[T any]() (Codec[T], Description, error) {
-	t := reflect.TypeFor[T]()
+func Of(t reflect.Type) (Codec, Description, error) {
 	d := func(e Encoding, parts string) Description {
 		name := t.String()
 		return Description{e, shorten(plain(name)), shorten(plain(parts)), [2]string{shorten(name), shorten(parts)}}
@@ -126,22 +128,22 @@ func Of[T any]() (Codec[T], Description, error) {
 		return nil, Description{}, fmt.Errorf("%w: %v %w", ErrType, t, err)
 	}
 	if own {
-		return marshalCodec[T]{}, d(marshaled, ""), nil
+		return marshalCodec{t}, d(marshaled, ""), nil
 	}
 	if size, numbers, ok := sizeOf(t); ok {
 		if size > MaxValue {
 			return nil, Description{}, fmt.Errorf("%w: %v: %w", ErrType, t, errTooLong)
 		}
 		if numbers && size == uint64(t.Size()) && littleEndian {
-			return rawCodec[T]{}, d(fixedSize, describe(t)), nil
+			return rawCodec(size), d(fixedSize, describe(t)), nil
 		}
-		return fixedCodec[T](size), d(fixedSize, describe(t)), nil
+		return fixedCodec{t, int(size)}, d(fixedSize, describe(t)), nil
 	}
 	p, err := partsOf(t)
 	if err != nil {
 		return nil, Description{}, fmt.Errorf("%w: %v: %w", ErrType, t, err)
 	}
-	return partsCodec[T]{p}, d(byParts, p.describe(map[*part]int{})), nil
+	return partsCodec{p}, d(byParts, p.describe(map[*part]int{})), nil
 }
 
 // caught turns a panic of a decoder into an error: an UnmarshalBinary may index out of
@@ -153,10 +155,10 @@ func caught(err *error) {
 }
 
 // marshalCodec is for types that encode themselves. Each encoding follows its length.
-type marshalCodec[T any] struct{}
+type marshalCodec struct{ typ reflect.Type }
 
-func (marshalCodec[T]) Append(dst []byte, v *T) ([]byte, error) {
-	b, err := any(v).(encoding.BinaryMarshaler).MarshalBinary()
+func (c marshalCodec) Append(dst []byte, v unsafe.Pointer) ([]byte, error) {
+	b, err := reflect.NewAt(c.typ, v).Interface().(encoding.BinaryMarshaler).MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
@@ -166,12 +168,12 @@ func (marshalCodec[T]) Append(dst []byte, v *T) ([]byte, error) {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...), nil
 }
 
-func (marshalCodec[T]) Decode(src []byte, v *T) (rest []byte, err error) {
+func (c marshalCodec) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
 	n, k := binary.Uvarint(src)
 	if k <= 0 || n > uint64(len(src)-k) {
 		return nil, errShort
 	}
 	defer caught(&err)
 	src = src[k:]
-	return src[n:], any(v).(encoding.BinaryUnmarshaler).UnmarshalBinary(src[:n:n])
+	return src[n:], reflect.NewAt(c.typ, v).Interface().(encoding.BinaryUnmarshaler).UnmarshalBinary(src[:n:n])
 }

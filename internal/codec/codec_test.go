@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,20 +59,20 @@ func (m *marshalling) UnmarshalBinary(b []byte) error {
 
 // encode returns the encoding of v.
 func encode[T any](v T) ([]byte, error) {
-	c, _, err := codec.Of[T]()
+	c, _, err := codec.Of(reflect.TypeFor[T]())
 	if err != nil {
 		return nil, err
 	}
-	return c.Append(nil, &v)
+	return c.Append(nil, unsafe.Pointer(&v))
 }
 
 // decode reads back what encode returned, and returns the rest of b.
 func decode[T any](b []byte) (v T, rest []byte, err error) {
-	c, _, err := codec.Of[T]()
+	c, _, err := codec.Of(reflect.TypeFor[T]())
 	if err != nil {
 		return v, b, err
 	}
-	rest, err = c.Decode(b, &v)
+	rest, err = c.Decode(b, unsafe.Pointer(&v))
 	return v, rest, err
 }
 
@@ -361,7 +362,7 @@ func TestDescriptionsOfParts(t *testing.T) {
 // versions had both.
 func TestTypesAreThemselvesElsewhere(t *testing.T) {
 	type part struct{ Name string }
-	_, want, err := codec.Of[pair[part]]()
+	_, want, err := codec.Of(reflect.TypeFor[pair[part]]())
 	require.NoError(t, err)
 	require.Equal(t, "codec_test.pair[codec_test.part]", want.Name)
 	described[[]pair[part]](t, "[]codec_test.pair[codec_test.part]")
@@ -385,7 +386,7 @@ func (pair[T]) UnmarshalBinary([]byte) error   { return nil }
 
 func described[T any](t *testing.T, want string) {
 	t.Helper()
-	_, d, err := codec.Of[T]()
+	_, d, err := codec.Of(reflect.TypeFor[T]())
 	require.NoError(t, err)
 	require.Equal(t, want, d.Parts)
 }

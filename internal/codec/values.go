@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"unsafe"
 )
 
 var (
@@ -16,19 +17,19 @@ var (
 )
 
 // partsCodec is for types that are written by their parts.
-type partsCodec[T any] struct{ top *part }
+type partsCodec struct{ top *part }
 
-func (c partsCodec[T]) Append(dst []byte, v *T) ([]byte, error) {
+func (c partsCodec) Append(dst []byte, v unsafe.Pointer) ([]byte, error) {
 	e := partsEncoder{dst: dst, limit: len(dst) + MaxValue}
-	err := e.put(c.top, reflect.ValueOf(v).Elem())
+	err := e.put(c.top, reflect.NewAt(c.top.typ, v).Elem())
 	return e.dst, err
 }
 
-func (c partsCodec[T]) Decode(src []byte, v *T) (rest []byte, err error) {
+func (c partsCodec) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
 	defer caught(&err)
 	d := partsDecoder{src: src}
 	if err = d.claim(1, c.top.least); err == nil {
-		err = d.get(c.top, reflect.ValueOf(v).Elem())
+		err = d.get(c.top, reflect.NewAt(c.top.typ, v).Elem())
 	}
 	return d.src, err
 }

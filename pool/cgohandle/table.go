@@ -24,7 +24,11 @@ func NewTable[T any]() *Table[T] {
 // New returns a handle for v, which is live until Delete. It is never zero. New panics
 // if the table is full.
 func (t *Table[T]) New(v T) uintptr {
-	h, err := (*pool.Pool[T])(t).Insert(v)
+	insert := (*pool.Pool[T]).Insert
+	if !wide {
+		insert = insertNarrow[T]
+	}
+	h, err := insert((*pool.Pool[T])(t), v)
 	if err != nil {
 		panic("cgohandle: New in a table that is full: " + err.Error())
 	}
@@ -60,4 +64,15 @@ func (t *Table[T]) misuse(verb string, h uintptr) {
 
 // Len returns the number of live handles. It visits every slot that has memory, which
 // takes about a millisecond for a million.
-func (t *Table[T]) Len() int { return (*pool.Pool[T])(t).Len() }
+func (t *Table[T]) Len() int {
+	if wide {
+		return (*pool.Pool[T])(t).Len()
+	}
+	n := 0
+	for h := range (*pool.Pool[T])(t).All() {
+		if h.Index() < 1<<indexBits {
+			n++
+		}
+	}
+	return n
+}

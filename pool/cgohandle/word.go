@@ -25,6 +25,19 @@ func narrowOptions[T any]() *pool.Options[T] {
 	return &pool.Options[T]{Capacity: 1 << indexBits, Origin: firstGeneration}
 }
 
+// insertNarrow inserts v into a pool with narrowOptions. The pool replaces an exhausted slot by one
+// with a new index. One whose index does not fit into a word keeps its place for good, without a
+// value, so the table has one handle less.
+func insertNarrow[T any](p *pool.Pool[T], v T) (pool.Handle[T], error) {
+	for {
+		h, err := p.Insert(v)
+		if err != nil || h.Index() < 1<<indexBits {
+			return h, err
+		}
+		p.View(h, func(v *T) { *v = *new(T) })
+	}
+}
+
 // narrow returns the word for a handle of a pool with narrowOptions.
 func narrow(h uint64) uint32 {
 	life := (uint32(h>>32)-firstGeneration)/2 + 1

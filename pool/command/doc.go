@@ -55,7 +55,7 @@
 //
 // # Cost
 //
-// An insertion costs one Reserve and its Commit, and 45 bytes, in five objects for each 63
+// An insertion costs one Reserve and its Commit, and 45 bytes, in four objects for each 63
 // insertions. That is several times an insertion at once. The difference is the price of
 // recovering the slot if the Buffer is dropped (see DESIGN.md); recording adds little to it.
 // A removal costs an append under a mutex, and then its part of a RemoveBatch. A Buffer keeps the

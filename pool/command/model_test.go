@@ -118,8 +118,8 @@ func (mc *machine) issue(m *model, h handle) {
 // refused checks an error: there must be no free slot.
 func (mc *machine) refused(m *model, err error) {
 	mc.t.Helper()
-	used := len(m.live) + m.held + m.pool.Stats().Exhausted
-	if !errors.Is(err, pool.ErrFull) || m.full == 0 || !errors.Is(err, pool.ErrExhausted) && used < m.full {
+	used := len(m.live) + m.held
+	if !errors.Is(err, pool.ErrFull) || m.full == 0 || used < m.full {
 		mc.fatalf("%v, with %d slots in use", err, used)
 	}
 	mc.done["refused"]++

@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -58,7 +59,7 @@ func read(t *testing.T) *tree {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && path != "." && path != ".github" && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		}
 		if x.files = append(x.files, path); strings.HasSuffix(path, ".go") {
@@ -88,7 +89,7 @@ func matches(re, text string) set {
 func (x *tree) unpaired() (wrong []string) {
 	var all strings.Builder
 	for path, comments := range x.comments {
-		if slices.Contains(protocol, filepath.Dir(path)) && !strings.HasSuffix(path, "_test.go") {
+		if slices.Contains(protocol, pathpkg.Dir(path)) && !strings.HasSuffix(path, "_test.go") {
 			all.WriteString(comments)
 		}
 	}
@@ -139,7 +140,12 @@ func (x *tree) unlinked(path, text string) (wrong []string) {
 		}
 	}
 	for to := range matches(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`, code.ReplaceAllString(text, "")) {
-		if !slices.Contains(x.files, filepath.Join(filepath.Dir(path), to)) {
+		file := pathpkg.Join(pathpkg.Dir(path), to)
+		// On GitHub, a workflow's page and badge are above the files.
+		if workflow, found := strings.CutPrefix(file, "../../actions/workflows/"); found {
+			file = ".github/workflows/" + strings.TrimSuffix(workflow, "/badge.svg")
+		}
+		if !slices.Contains(x.files, file) {
 			wrong = append(wrong, path+": "+to)
 		}
 	}
@@ -192,5 +198,8 @@ func f(x *T) {
 		"P2: nothing in observes", "P2: nothing in publishes", "P3: nothing in DESIGN.md", "P3: nothing in observes",
 	}, x.unpaired())
 	require.ElementsMatch(t, []string{"pool/p.go: I7", "pool/p.go: P3"}, x.undefined())
+	x.files = append(x.files, ".github/workflows/w.yml")
+	require.Equal(t, []string{"a.md: ../../actions/workflows/v.yml/badge.svg"},
+		x.unlinked("a.md", "[![b](../../actions/workflows/w.yml/badge.svg)](../../actions/workflows/w.yml) ![b](../../actions/workflows/v.yml/badge.svg)"))
 	require.ElementsMatch(t, []string{"docs/a.md: b.md", "docs/a.md: TestGone"}, x.unlinked("docs/a.md", "[x](b.md#c), [y](../pool/p.go), [z](https://example.com/d), `[T](nil)`, TestGone"))
 }

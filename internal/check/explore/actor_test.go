@@ -127,9 +127,12 @@ func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {
 	if !isOpen(r) {
 		return
 	}
-	a.burned = append(a.burned, r.Handle())
+	h := r.Handle()
+	a.burned = append(a.burned, h)
 	a.cancelled++
-	a.do("Cancel", func() { how(r) })
+	a.push(&frame{a: a, op: "Cancel", shown: h})
+	how(r)
+	a.leave()
 }
 
 // pin pins a guard and looks at h, if that is not zero.

@@ -129,7 +129,9 @@ func (d *drawer) options() {
 	s.Page = among(d, 1, 2, 2, 2, 4)
 	s.Shards = among(d, 1, 1, 1, 2, 2, 3)
 	s.Capacity = among(d, 0, 0, 0, 1+d.IntN(3), 2+d.IntN(4), 4+d.IntN(5), 128)
-	s.FIFO = d.odds(25)
+	if s.FIFO = d.odds(25); s.FIFO && d.odds(50) {
+		s.Page = among(d, 4, 8) // slots that were never used go before those in the queue
+	}
 	if d.odds(40) {
 		// With this capacity a Worker has eight slots in reach; it has none in small ones.
 		s.FIFO, s.Capacity = false, among(d, 0, 128, 128, 128)
@@ -173,7 +175,7 @@ func (d *drawer) ops(h *hand, n int, end string) (list []op) {
 // and one by one they seldom meet.
 func (d *drawer) phrase(h *hand) []op {
 	out := newOp(verbOf("RemoveBatch"))
-	switch d.IntN(3) {
+	switch d.IntN(4) {
 	case 0: // come and go
 		in := d.op(h, "Insert")
 		in.n = 1 + d.IntN(3)
@@ -197,6 +199,23 @@ func (d *drawer) phrase(h *hand) []op {
 			ebb = append(ebb, d.op(h, "Insert"))
 		}
 		return ebb
+	case 2: // more guards than the first cells, and most of them gone
+		if h.shared {
+			return nil // they would never be unpinned
+		}
+		var pins, ends []op
+		for range among(d, 2, 4, 8) {
+			pin := d.op(h, "Pin")
+			pins = append(pins, pin)
+			if d.odds(80) {
+				end := newOp(verbOf("Unpin"))
+				end.g = pin.into
+				ends = append(ends, end)
+				h.pinned--
+			}
+		}
+		d.Shuffle(len(ends), func(i, j int) { ends[i], ends[j] = ends[j], ends[i] })
+		return append(pins, ends...)
 	default: // a handle that is to come
 		o := d.op(h, among(d, "Take", "Remove", "Get"))
 		if len(d.hot) > 0 {

@@ -123,7 +123,7 @@ func (w *world) complete() error {
 			return fmt.Errorf("slot %d is parked, and is not held", i)
 		}
 		spent := shard.Generation(Slot(w.p, i).Word.Load()) == shard.Spent
-		if w.place[i] != nowhere && (w.place[i] != isParked || !spent) {
+		if w.place[i] != nowhere {
 			continue
 		}
 		switch {
@@ -146,6 +146,11 @@ func (w *world) complete() error {
 		}
 		if absent && floor < w.generation[i] { // the life that Trim burns included
 			return fmt.Errorf("slot %d had generation %d, and the floor of its page is %d (I11)", i, w.generation[i], floor)
+		}
+	}
+	for _, k := range w.workers {
+		if !IsClosed(k.w) && w.keepsGone(Magazine(k.w).View()) {
+			return fmt.Errorf("an idle Worker keeps a page that Trim has given up")
 		}
 	}
 	live := 0
@@ -180,6 +185,18 @@ func (w *world) isVoid(t *shard.PageTable, i uint32) bool {
 	return v != nil && t.Base[i>>t.Shift] == v
 }
 
+// keepsGone reports whether view, which may be older than the current table, shows the memory of a
+// page that has other memory now, or none.
+func (w *world) keepsGone(view *shard.PageTable) bool {
+	now, void := Arena(w.p).Table.Pages().Base, Arena(w.p).Table.Void()
+	for k, page := range view.Base {
+		if page != now[k] && page != void {
+			return true
+		}
+	}
+	return false
+}
+
 // finally checks what holds at the end of a run: no slot is lost, and without guards every
 // slot is reclaimed.
 func (w *world) finally() error {
@@ -208,10 +225,13 @@ func (w *world) finally() error {
 	if n := Arena(w.p).Waiting(); n != 0 {
 		return fmt.Errorf("nothing is pinned, and after Synchronize %d slots are not reclaimed", n)
 	}
+	if n := Arena(w.p).SpentInLimbo(); n != 0 {
+		return fmt.Errorf("nothing waits, and %d slots that do count as used up", n)
+	}
 	if err := w.complete(); err != nil {
 		return fmt.Errorf("when all is given back: %w", err)
 	}
-	if Arena(w.p).Capacity > 0 && Arena(w.p).Capacity <= 8 && !w.exhausting {
+	if Arena(w.p).Capacity > 0 && Arena(w.p).Capacity <= 8 {
 		room := int(Arena(w.p).Capacity) - w.p.Len()
 		w.roomy = false
 		for i := 0; ; i++ {

@@ -52,8 +52,10 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 		a.clearing++
 	case c.Needs&verbs.Loops != 0:
 		f.settled = a.settledEntries()
+	case c.Name == "Hold":
+		f.holds = c.Handles[0]
 	case c.Name == "Unpin" && c.Hold.Ref != nil:
-		f.op = "Release"
+		f.op, f.holds, f.late = "Release", c.Hold.Seen[0].H, true
 	case c.Name == "Synchronize":
 		f.waits = a.removedByNow()
 	}
@@ -67,14 +69,18 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 		k.was = k.e != nil && k.e.removed
 		f.before = append(f.before, k)
 	}
-	a.push(f)
 	switch {
 	case c.Needs&verbs.Removes != 0:
-		f.removing(c.Handles...)
+		f.removes = c.Handles
 	case c.Needs&verbs.Sweeps != 0:
-		f.slots, f.sweeps = maxSlots, true
+		f.slots, f.sweeps = shard.Batch, true // what it gathers
+	case c.Needs&verbs.Inserts != 0:
+		f.slots = 1
+	case c.Needs&verbs.Reservation != 0:
+		interleave.Unseen(func() { f.shown = c.Open.Handle() })
 	}
 	f.pins = c.Needs&verbs.Under != 0 || c.Name == "Pin"
+	a.push(f)
 }
 
 func (a *actor) Returned(c *verbs.Call[val]) {

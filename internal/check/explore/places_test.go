@@ -130,7 +130,7 @@ func (w *world) locateIn(c shard.Contents) {
 	if n := w.chain(shard.Low(c.Limbo), -1, inLimbo); uint32(n) != shard.Generation(c.Limbo) {
 		w.misplaced("limbo says %d slots and has %d", shard.Generation(c.Limbo), n)
 	}
-	if !w.r.Locked(c.Lock) {
+	if !w.r.Locked(c.Lock) && !w.r.Locked(c.Clearing) {
 		for _, l := range c.Waiting {
 			w.chain(l.First, int(l.N), isWaiting)
 		}

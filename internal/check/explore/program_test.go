@@ -98,7 +98,6 @@ func (p *program) setup(r *interleave.Run) {
 		o.Reset = w.resetting(p.Resets, func(a *actor) { run(v, a, p.resets) })
 	}
 	a := w.pool(shift, o)
-	w.exhausting = p.Lives > 0
 	if p.Plain {
 		Arena(w.p).Pointers = false
 	}

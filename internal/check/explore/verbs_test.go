@@ -149,13 +149,17 @@ func makeVerbs() []verb {
 		{0, "RemoveAt", "nh", func(v *vars, a *actor, o *op) {
 			for _, h := range o.handles(v) { // which live
 				before := knew{h, a.begin(h), false}
-				a.enter("Remove").removing(h)
+				a.push(&frame{a: a, op: "Remove", removes: []Handle[val]{h}})
 				ok := Arena(a.p).RemoveAt(o.n, uint64(h)) // into the limbo of this shard
 				a.leave()
 				a.ended(before, ok)
 			}
 		}},
-		{0, "LetGo", "", func(v *vars, a *actor, o *op) { a.do("sentinel", Arena(a.p).LetGo) }},
+		{4, "ClearExpired", "", func(v *vars, a *actor, o *op) {
+			if Arena(a.p).Reset == nil {
+				a.do("sentinel", Arena(a.p).ClearExpired)
+			}
+		}},
 		{0, "conserved", "", func(v *vars, a *actor, o *op) { a.conserved() }},
 	}
 	weights := map[string]int{

@@ -51,13 +51,13 @@ type world struct {
 
 	frames []*frame // operations under way; those of a callback follow its caller
 
-	alone      bool // there is one thread
-	roomy      bool // there is a slot for each insertion, whatever the schedule
-	exhausting bool // generations run out
-	finish     func() error
+	alone  bool // there is one thread
+	roomy  bool // there is a slot for each insertion, whatever the schedule
+	finish func() error
 
 	generation [maxSlots]uint32 // the greatest that was seen of each slot
 	place      [maxSlots]uint8  // of each slot, as locate found it
+	why        [maxSlots]uint8  // of each slot, an insertion cannot have it at the moment
 	wrong      error            // the first slot that locate found where it must not be
 	lists      []uint32         // the slots that each shard may hand out, in order, after a None
 	turn       [maxSlots]uint32 // of each slot in a queue: when it came there, or unused

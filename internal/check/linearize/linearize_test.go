@@ -63,7 +63,7 @@ func run(t *testing.T, set storm.Setup, wrap func(subject) subject) (*history, *
 	w.Crew(set, h.step)
 	least := storm.Least{storm.Inserted: 200}
 	if set.Origin != 0 {
-		least = storm.Least{storm.Spent: 10}
+		least = storm.Least{storm.Inserted: 400} // slots are exhausted, and replaced
 	}
 	return h, w, w.Try(0, least)
 }

@@ -74,7 +74,7 @@ func (a *Actor[T]) Refused(c *call[T], err error) {
 	case errors.Is(err, pool.ErrStalled):
 		a.Did(Stalled, 1)
 	case errors.Is(err, pool.ErrExhausted):
-		a.Did(Spent, 1)
+		a.Failf("%v: %v, but exhausted slots are replaced", c, err)
 	}
 	a.Did(Full, 1)
 	if a.Chance(4) {

@@ -26,6 +26,7 @@ type Setup struct {
 	Slots   int  // bound of the pool's slots; 0: by Capacity, or 65,536
 	Unowned bool // a goroutine more sweeps: it removes values whose owners do not know it, and there is no table of owners
 	Torture bool // goroutines linger, and others stall, pause and end them (torture.go)
+	Share   int  // number of storms that share the time of -storm; 0: those of a Churn, else one
 	Procs   int  // GOMAXPROCS; 0: unchanged. With more than there are processors, the system preempts anywhere
 }
 
@@ -44,7 +45,7 @@ func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[
 	}
 	slots := cmp.Or(max(set.Slots, set.Capacity), 1<<16)
 	w := &World[T]{
-		Storm: &Storm{t: t, seed: cmp.Or(*seedFlag, rand.Uint64()), start: make(chan struct{})},
+		Storm: &Storm{t: t, seed: cmp.Or(*seedFlag, rand.Uint64()), share: cmp.Or(set.Share, 1), start: make(chan struct{})},
 		Pool:  p,
 		Kind:  kind,
 		verbs: verbs.Table[T](),
@@ -104,6 +105,7 @@ func (w *World[T]) Crew(set Setup, step func(a *Actor[T])) {
 func Churn[T any](t *testing.T, sets []Setup, kind Kind[T], others int, step func(a *Actor[T]), least Least) {
 	for _, set := range sets {
 		t.Run(set.Name, func(t *testing.T) {
+			set.Share = cmp.Or(set.Share, len(sets))
 			reset, _ := any(set.Reset).(func(*T))
 			w := Raise(t, set, kind, reset)
 			w.Crew(set, (*Actor[T]).Step)

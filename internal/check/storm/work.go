@@ -20,7 +20,6 @@ const (
 	Refused        // stale handles that were refused
 	Full           // insertions that found no slot
 	Stalled        // of these, those that were refused because of a guard
-	Spent          // of these, those that were refused because generations are used up
 	Burned         // slots that were handed out and never went live
 	Trimmed        // calls of Trim that gave memory back
 	Lapsed         // guards and Refs that ended on another goroutine
@@ -36,7 +35,7 @@ const (
 )
 
 var workNames = [works]string{
-	"inserted", "reused", "removed", "swept", "read", "held", "refused", "full", "stalled", "spent", "burned", "trimmed", "lapsed",
+	"inserted", "reused", "removed", "swept", "read", "held", "refused", "full", "stalled", "burned", "trimmed", "lapsed",
 	"guards", "late", "exits", "panics", "stalls", "pauses", "flips", "GC phases",
 }
 

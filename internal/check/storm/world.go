@@ -199,7 +199,7 @@ func (w *World[T]) fill() {
 		w.Failf("%v: the slot is live already", h)
 	case !errors.Is(err, pool.ErrFull) || errors.Is(err, pool.ErrStalled):
 		w.Failf("a pool with %d live of %d returns %v; %+v", len(seen), w.Pool.Cap(), err, st)
-	case len(seen) > w.Pool.Cap() || len(seen)+st.Exhausted < w.Pool.Cap():
+	case len(seen) != w.Pool.Cap():
 		w.Failf("%d values fill a pool of %d; %+v", len(seen), w.Pool.Cap(), st)
 	}
 	if n := w.Pool.Clear(); n != len(seen) {

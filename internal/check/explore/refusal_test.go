@@ -1,0 +1,233 @@
+//go:build interleave
+
+package explore_test
+
+import (
+	"errors"
+	"slices"
+
+	"coatcheck/internal/check/interleave"
+	. "coatcheck/pool"
+	"coatcheck/shard"
+)
+
+// Refusals are true: at one moment of the call no slot was left for its value. So the judge
+// asks at each moment, of each slot, why it is no one's to take. It asks what the program did,
+// and takes the engine's word for nothing but the place of a slot: an engine that keeps slots
+// which no guard, Ref or Hold can delay is found out by its first refusal.
+
+// Why an insertion could not have a slot.
+const (
+	inUse   = 1 << iota // it is live, reserved, or in the hands of an operation
+	delayed             // it was removed, and waits for a guard, for a Ref, or for a Hold that is under way
+)
+
+// measure notes for each operation how many slots it could not have at this moment.
+func (w *world) measure() {
+	if w.p == nil || len(w.frames) == 0 {
+		return
+	}
+	w.clock++
+	t := Arena(w.p).Table.Pages()
+	clear(w.why[:t.Limit])
+	some := w.inHands(t)
+	w.delayedByGuards(t)
+	w.delayedByRefs(t)
+	used, wait := some+Arena(w.p).InResets(), 0
+	for _, why := range w.why[:t.Limit] {
+		switch {
+		case why&inUse != 0:
+			used++
+		case why&delayed != 0:
+			wait++
+		}
+	}
+	excused := w.busyWorkers()
+	for _, f := range w.frames {
+		n := used - f.slots
+		f.full = max(f.full, n)
+		if wait > 0 {
+			f.stalled = max(f.stalled, n+wait)
+		}
+		f.delayed = max(f.delayed, wait)
+		f.excused = f.excused || excused
+	}
+}
+
+// inHands marks the slots that are in use. It returns how many more operations may own, of which
+// it does not know which these are.
+func (w *world) inHands(t *shard.PageTable) (some int) {
+	for _, f := range w.frames {
+		if some += f.slots; f.shown != 0 {
+			some -= f.slots
+			w.mark(t, f.shown.Index(), inUse, func(g uint32) bool { return g < f.shown.Generation() || w.place[f.shown.Index()] == nowhere })
+		}
+		for _, h := range f.removes {
+			w.mark(t, h.Index(), inUse, func(uint32) bool { return w.place[h.Index()] == nowhere })
+		}
+	}
+	for _, r := range w.reserved {
+		if IsOpen(r) {
+			w.why[r.Handle().Index()] |= inUse
+		}
+	}
+	for i := range t.Limit {
+		if at := w.place[i]; at == inReady || at == inBag {
+			w.why[i] |= inUse // by a Worker
+		}
+		word := shard.At[val](t, i).Word.Load()
+		if !shard.IsLive(word) {
+			continue
+		}
+		w.why[i] |= inUse
+		h := Handle[val](word)
+		if w.find(h) == nil && !slices.ContainsFunc(w.frames, func(f *frame) bool { return f.shown == h }) {
+			some-- // its insertion has not returned, and owns no other
+		}
+	}
+	return max(some, 0)
+}
+
+// mark notes why an insertion cannot have slot i, if that is not live, and if is says so of its generation.
+func (w *world) mark(t *shard.PageTable, i uint32, why uint8, is func(generation uint32) bool) {
+	if i >= t.Limit {
+		return
+	}
+	switch w.place[i] {
+	case inFree, isReady, inFresh, isAbsent, unallotted: // nothing keeps it from being taken
+		return
+	}
+	if word := shard.At[val](t, i).Word.Load(); !shard.IsLive(word) && is(shard.Generation(word)) {
+		w.why[i] |= why
+	}
+}
+
+// removed returns whether a slot is as a removal of h leaves it.
+func removed(h Handle[val]) func(generation uint32) bool {
+	gone := shard.Generation(shard.Vacated(uint64(h), shard.None))
+	return func(generation uint32) bool { return generation == gone }
+}
+
+// delayedByGuards marks what was removed since the oldest guard was pinned. Guards hold back
+// nothing else.
+func (w *world) delayedByGuards(t *shard.PageTable) {
+	oldest := w.clock // pin
+	w.released = slices.DeleteFunc(w.released, func(e released) bool { return !e.by.Buffered() })
+	for _, rd := range w.watched {
+		if rd.Ref == nil {
+			oldest = min(oldest, rd.from)
+		}
+	}
+	for _, e := range w.released {
+		oldest = min(oldest, e.from)
+	}
+	for _, f := range w.frames {
+		if f.pins {
+			oldest = min(oldest, f.from)
+		}
+	}
+	for _, e := range w.entries {
+		if e.gone == 0 && Slot(w.p, e.h.Index()).Word.Load() != uint64(e.h) && !w.removes(e.h) {
+			e.gone = w.clock - 1 // by an operation whose result was lost
+		}
+		if oldest < w.clock && (e.gone == 0 || e.gone > oldest) {
+			w.mark(t, e.h.Index(), delayed, removed(e.h))
+		}
+	}
+	if oldest == w.clock {
+		return
+	}
+	for _, h := range w.burned {
+		w.mark(t, h.Index(), delayed, removed(h))
+	}
+	for _, f := range w.frames {
+		if f.shown != 0 { // its constructor may have failed
+			w.mark(t, f.shown.Index(), delayed, removed(f.shown))
+		}
+	}
+}
+
+// removes reports whether an operation is under way that may remove h.
+func (w *world) removes(h Handle[val]) bool {
+	return slices.ContainsFunc(w.frames, func(f *frame) bool { return f.sweeps || slices.Contains(f.removes, h) })
+}
+
+// delayedByRefs marks the slots of Refs whose values were removed. A Hold that finds its value
+// live may come too late: the value is removed, and its slot perhaps reused, before the Hold has
+// raised the slot's count. Until it has dropped the count, it delays that slot, whatever the
+// generation, and no other. So does a Release until it has returned.
+func (w *world) delayedByRefs(t *shard.PageTable) {
+	for _, rd := range w.watched {
+		if rd.Ref != nil {
+			w.mark(t, rd.Seen[0].H.Index(), delayed, removed(rd.Seen[0].H))
+		}
+	}
+	for _, f := range w.frames {
+		i := f.holds.Index()
+		if f.holds == 0 || i >= t.Limit {
+			continue
+		}
+		f.late = f.late || Slot(w.p, i).Word.Load() == uint64(f.holds)
+		n, parked := t.Holding(i)
+		f.raised = f.raised || n > 0
+		if !f.late {
+			continue
+		}
+		w.mark(t, i, delayed, func(uint32) bool { return true })
+		if f.raised && n == 0 && !parked && w.place[i] == nowhere {
+			w.mark(t, i, inUse, func(uint32) bool { return true }) // it may be on its way to limbo
+		}
+	}
+}
+
+// busyWorkers reports whether a Worker may have slots and nobody knows which: an operation of its
+// is under way. Between these its slots are seen where they are. It has none in a queue, or in a
+// small pool.
+func (w *world) busyWorkers() bool {
+	if a := Arena(w.p); a.FIFO || a.Capacity > 0 && a.Capacity < leastCached {
+		return false
+	}
+	return slices.ContainsFunc(w.workers, func(k *keeper) bool { return k.closing || k.busy > 0 })
+}
+
+// leastCached is the least Capacity of a pool whose Workers have slots in reach.
+const leastCached = 64
+
+// refuse judges the error of an insertion. A pool is full when its slots are in use, and stalled
+// when some are delayed, and the others in use or delayed as well.
+func (w *world) refuse(f *frame, err error) {
+	c, m := int(Arena(w.p).Capacity), int(Arena(w.p).MaxLimbo)
+	stalls := errors.Is(err, ErrStalled)
+	switch {
+	case !errors.Is(err, ErrFull) || w.roomy:
+		w.r.Failf("Insert: %v", err)
+	case errors.Is(err, ErrExhausted):
+		interleave.Unseen(w.exhausted)
+	case f.excused:
+	case !stalls && (c == 0 || f.full < c):
+		w.r.Failf("%s: %v; the capacity is %d, and never more than %d slots were in use", f.op, err, c, f.full)
+	case stalls && f.delayed == 0:
+		w.r.Failf("%s: %v; no guard, Ref or Hold delayed a slot", f.op, err)
+	case stalls && (c == 0 || f.stalled < c) && (m == 0 || f.delayed < m):
+		w.r.Failf("%s: %v; the capacity is %d, and never more than %d slots were in use or delayed, and %d delayed", f.op, err, c, f.stalled, f.delayed)
+	}
+}
+
+// exhausted fails if some slot has lives left. No slot gets any back, so it need not be asked at
+// each moment. One whose last life is being made or given up may count as either.
+func (w *world) exhausted() {
+	t := Arena(w.p).Table.Pages()
+	left := int(Arena(w.p).Slots) - int(t.Limit)
+	for i := range t.Limit {
+		g := w.generation[i]
+		if !w.isVoid(t, i) {
+			g = shard.Generation(Slot(w.p, i).Word.Load())
+		}
+		if g < shard.LastGeneration-1 && g != shard.Spent {
+			left++
+		}
+	}
+	if left > 0 {
+		w.r.Failf("Insert: %v; %d slots have lives left", ErrExhausted, left)
+	}
+}

@@ -1,0 +1,92 @@
+package pool
+
+import (
+	"math/rand/v2"
+
+	"coatcheck/internal/atom"
+	"coatcheck/shard"
+)
+
+// core is a pool without its T: all that works on words. [Pool] adds the verbs that read or
+// write a value. A program with pools of many types has the code of core once, and that of
+// Pool for each type.
+//
+// A core is the part of its Pool, so a reference to it keeps the Pool. Weak references to a
+// pool are to its core.
+type core struct {
+	arena  shard.Arena  // owns the slots
+	domain tracedDomain // an epoch.Domain: the arena's clock
+
+	records records
+
+	_ [128]byte
+	// workers counts open Workers, reserved open Reservations, and collected those of
+	// both that were dropped.
+	workers   atom.Int64
+	reserved  atom.Int64
+	collected atom.Int64
+
+	// supply refers to the block that Reservations are taken from. It is nil at first.
+	//
+	//	writers  cellSlow, by a store, which publishes the block
+	//	readers  cell
+	supply atom.Pointer[supply]
+}
+
+// build completes a zero core after pl.
+func (c *core) build(pl *plan) {
+	if pl.origin == 0 {
+		pl.origin = rand.Uint32N(1<<31) | 1
+	}
+	c.frame(pl)
+	c.arena.Preallocate()
+	c.watch()
+}
+
+// frame completes a zero core, but for its slots.
+func (c *core) frame(pl *plan) {
+	guards := 0
+	if pl.preallocate {
+		guards = preallocatedGuards
+	}
+	c.domain.Init(guards)
+	c.record()
+	c.arena.Init(shard.Config{
+		Layout:   pl.layout,
+		Domain:   clock(&c.domain),
+		Slots:    pl.slots,
+		Shift:    pl.shift,
+		Shards:   pl.shards,
+		Capacity: uint64(pl.capacity),
+		MaxLimbo: int64(pl.maxLimbo),
+		First:    pl.origin,
+		FIFO:     pl.reuse == FIFO,
+		Fixed:    pl.preallocate,
+	})
+}
+
+// pages returns the current table of pages. It panics for a zero Pool, which has none.
+func (c *core) pages() *shard.PageTable {
+	t := c.arena.Table.Current.Load()
+	if t == nil {
+		panic(zeroPool)
+	}
+	return t
+}
+
+// capacity is Pool.Cap.
+func (c *core) capacity() int {
+	c.pages()
+	if c.arena.Capacity == 0 {
+		return MaxCapacity
+	}
+	return int(c.arena.Capacity)
+}
+
+// ended records that h was removed, if ok. It returns ok.
+func (c *core) ended(h uint64, ok bool) bool {
+	if debugging && ok {
+		c.records.lives.Ended(h, "removed")
+	}
+	return ok
+}

@@ -1,0 +1,142 @@
+package pool_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// What an idle pool, or an idle Worker, keeps from the garbage collector.
+
+// A Worker that is open and idle keeps no memory that Trim gives back.
+func TestIdleWorkerKeepsNoTrimmedPage(t *testing.T) {
+	type large [1 << 10]byte
+	const n, apart = 48 << 10, 64 // each page has more slots than that
+	type filled struct {
+		*testing.T
+		p  *pool.Pool[large]
+		w  *pool.Worker[large]
+		hs []pool.Handle[large]
+	}
+	for name, use := range map[string]func(f *filled){
+		// The Worker has the table of the peak.
+		"it did everything": func(f *filled) {
+			for _, h := range f.hs {
+				require.True(f, f.w.Remove(h))
+			}
+		},
+		"it removed one": func(f *filled) {
+			require.True(f, f.w.Remove(f.hs[0]))
+			require.Equal(f, n-1, f.p.RemoveBatch(f.hs))
+		},
+		"it was flushed": func(f *filled) {
+			for _, h := range f.hs {
+				require.True(f, f.w.Remove(h))
+			}
+			f.w.Flush()
+		},
+		// Its arrays had slots of many pages, which it has handed out.
+		"it used all pages": func(f *filled) {
+			for range 5 {
+				for i := 0; i < n; i += apart {
+					require.True(f, f.w.Remove(f.hs[i]))
+				}
+				for i := 0; i < n; i += apart {
+					var err error
+					f.hs[i], err = f.w.Insert(large{})
+					require.NoError(f, err)
+				}
+			}
+			f.p.RemoveBatch(f.hs)
+		},
+		// What it had removed under a guard went to the pool, all at once.
+		"it gave slots away": func(f *filled) {
+			g := f.p.Pin()
+			for i, before := 0, 0; i < n; i += 4 * apart { // under FIFO it keeps none
+				require.True(f, f.w.Remove(f.hs[i]))
+				now := f.p.Stats().Cached
+				if now < before {
+					break
+				}
+				before = now
+			}
+			g.Unpin()
+			f.p.RemoveBatch(f.hs)
+		},
+	} {
+		for _, capacity := range []int{0, 2 * n} {
+			for _, reuse := range testkit.Reuses {
+				t.Run(name+"/"+fmt.Sprintf("Capacity=%d/", capacity)+testkit.NameOf(reuse), func(t *testing.T) {
+					p := pool.Must(&pool.Options[large]{Capacity: capacity, Reuse: reuse, Shards: 1})
+					f := &filled{T: t, p: p, w: p.Worker()}
+					defer f.w.Close()
+					for range n {
+						h, err := f.w.Insert(large{})
+						require.NoError(t, err)
+						f.hs = append(f.hs, h)
+					}
+					use(f)
+					require.NoError(t, p.Synchronize(t.Context()))
+					before := testkit.Heap()
+					freed := p.Trim()
+					require.Greater(t, freed, int64(40<<20), "bytes that Trim gave back")
+					require.Greater(t, before-testkit.Heap(), freed*9/10, "bytes that the Go heap got")
+					runtime.KeepAlive(f)
+				})
+			}
+		}
+	}
+}
+
+// cycle runs one cycle of the garbage collector, and waits until the finalizers that it found have
+// run. done, if it is not nil, may tell earlier; without it, the wait is a guess that the others are
+// as fast as one.
+func cycle(t testing.TB, done func() bool) {
+	t.Helper()
+	ran := make(chan struct{})
+	testkit.Apart(func() { runtime.SetFinalizer(new(payload), func(*payload) { close(ran) }) })
+	runtime.GC()
+	testkit.Within(t, func() { <-ran })
+	for end := time.Now().Add(20 * time.Millisecond); time.Now().Before(end) && (done == nil || !done()); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// A pool with a Capacity or a MaxLimbo that nobody uses lets go, within two cycles, of all that was
+// removed before the guards that are pinned, although guards have overlapped all the time.
+func TestIdlePoolLetsGoBesideGuards(t *testing.T) {
+	for _, o := range []pool.Options[holder]{{Capacity: 20_000}, {Capacity: 20_000, Shards: 1}, {MaxLimbo: 20_000}} {
+		for _, o.Reuse = range testkit.Reuses {
+			for _, c := range []struct{ guards, each int }{{1, 20}, {10, 3}, {100, 70}} {
+				t.Run(fmt.Sprintf("%s/guards=%d/each=%d", describe(&o), c.guards, c.each), func(t *testing.T) {
+					p := pool.Must(&o)
+					hs, refs := insertPayloads(c.guards*c.each, p.Insert)
+					late, lateRefs := insertPayloads(c.each, p.Insert)
+					guards := make([]pool.Guard[holder], c.guards+1)
+					guards[0] = p.Pin()
+					for k := range c.guards {
+						require.Equal(t, c.each, p.RemoveBatch(hs[k*c.each:][:c.each]))
+						guards[k+1] = p.Pin()
+						guards[k].Unpin()
+					}
+					require.Equal(t, c.each, p.RemoveBatch(late))
+					cycle(t, nil)
+					runtime.GC()
+					require.Zero(t, kept(refs), "values that were removed before the guard")
+					require.Equal(t, c.each, kept(lateRefs), "values that the guard may read")
+					guards[c.guards].Unpin()
+					cycle(t, nil)
+					runtime.GC()
+					require.Zero(t, kept(lateRefs), "values that no guard keeps")
+					runtime.KeepAlive(p)
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package pool
+
+import (
+	"coatcheck/internal/atom"
+	"coatcheck/shard"
+)
+
+// Ref keeps one value for a long time, such as across blocking calls. It prevents the reuse
+// of its own slot and of no other, whereas a [Guard] delays every slot that is removed after
+// its Pin. Any number of Refs may hold one value.
+//
+// The value may be removed meanwhile. It then stays readable, and its slot waits for Release
+// and counts under Stats.Limbo.
+//
+// [Pool.Hold] returns a Ref; a zero Ref panics. It must not be copied. Any number of
+// goroutines may call Value and Handle at once. One of them calls Release; from then on none
+// may use the value. The slot of a Ref that is dropped without Release is never reused, and
+// Stats.Held goes on counting the Ref.
+type Ref[T any] struct {
+	_ [0]*T
+	hold
+}
+
+// hold is a Ref without its T.
+type hold struct {
+	mark mark  // noCopy
+	core *core // nil after Release, and held is zero: a Ref keeps nothing then
+	held shard.Held
+	h    uint64
+
+	// state is open until Release, which ends it by compare-and-swap: once.
+	state atom.Uint32
+}
+
+const (
+	open    = 1
+	settled = 2
+)
+
+// Hold returns a Ref to the value that h names, and reports whether h is live.
+//
+// It allocates the Ref, and costs three locked instructions. Without Preallocate, the first
+// Hold in a page also allocates 4 bytes for each slot of the page, at most 32 KiB. For
+// look-ups between which nothing blocks, [Pool.Pin] is cheaper.
+func (p *Pool[T]) Hold(h Handle[T]) (*Ref[T], bool) {
+	r := p.hold(uint64(h))
+	return refOf[T](r), r != nil
+}
+
+func (c *core) hold(h uint64) *hold {
+	c.pages()
+	k, ok := c.arena.Hold(h)
+	if !ok {
+		return nil
+	}
+	r := &hold{core: c, held: k, h: h}
+	r.state.Store(open)
+	if debugging {
+		r.mark.watched(c.records.refs, "held", textOf(h))
+	}
+	return r
+}
+
+// Value returns a pointer to the value. It is valid until Release, even if the value is
+// removed meanwhile.
+func (r *Ref[T]) Value() *T {
+	if r.state.Load() != open {
+		panic(releasedRef)
+	}
+	return shard.ValueOf[T](r.held.Slot())
+}
+
+// Handle returns the handle of the value, which is stale if the value was removed.
+func (r *Ref[T]) Handle() Handle[T] {
+	if r.state.Load() == 0 {
+		panic(releasedRef)
+	}
+	return Handle[T](r.h)
+}
+
+// Release ends the hold. A second Release panics. It costs three locked instructions. The
+// last Release of a value that was removed sends its slot to limbo. A later call reclaims the
+// slot: Release itself runs no Options.Reset.
+func (r *Ref[T]) Release() { r.release() }
+
+func (r *hold) release() {
+	if !r.state.CompareAndSwap(open, settled) {
+		panic(releasedRef)
+	}
+	if debugging {
+		r.mark.closed(r.core.records.refs, "released")
+	}
+	c, k := r.core, r.held
+	r.core, r.held = nil, shard.Held{}
+	c.arena.Drop(k)
+}

@@ -1,0 +1,111 @@
+package pool
+
+import (
+	"coatcheck/internal/hint"
+	"coatcheck/shard"
+)
+
+// Reservation is a slot whose handle is known before its value is live, for values that refer to
+// each other. [Pool.Reserve] returns one; a zero Reservation panics. It must not be copied.
+//
+// One goroutine at a time may use it. Commit or Cancel settles it; then these and Value panic.
+//
+// The garbage collector cancels a Reservation that is dropped, once no other of its block of 63 is
+// reachable, so drop settled ones. The pointer that Value returns does not keep the Reservation: if
+// a path uses it and may not settle, defer runtime.KeepAlive. In a value of its own pool a
+// Reservation is not dropped before the pool.
+type Reservation[T any] struct {
+	_ [0]*T
+	cell
+}
+
+// cell is a Reservation without its T.
+type cell struct {
+	_    noCopy
+	core *core // nil when settled, as slot is, so that it keeps no value
+	slot *shard.Hook
+	h    uint64
+	open *reservation // tells whether it is open
+}
+
+// Reserve takes a vacant slot, whose value becomes live at Commit. The error is ErrFull or wraps
+// it. Reserve waits where [Pool.Insert] does.
+func (p *Pool[T]) Reserve() (*Reservation[T], error) {
+	r, err := p.reserve(hint.Frame())
+	return reservationOf[T](r), err
+}
+
+func (c *core) reserve(frame uintptr) (*cell, error) {
+	slot, h, err := c.arena.Claim(frame)
+	if err != nil {
+		return nil, err
+	}
+	if debugging {
+		c.mustBeUntouched(slot, h)
+	}
+	c.arena.Blank(slot)
+	r := c.cell()
+	c.reserved.Add(1)
+	r.core, r.slot, r.h = c, slot, h
+	if debugging {
+		c.records.lives.Began(h, "reserved")
+		r.open.mark.opened(c.records.reservations, "reserved", textOf(h))
+	}
+	r.open.h.Store(h)
+	return r, nil
+}
+
+// Handle returns the handle that the value will have. It becomes live at Commit, and never
+// after Cancel.
+func (r *Reservation[T]) Handle() Handle[T] {
+	if r.open == nil {
+		panic(settledReservation)
+	}
+	return Handle[T](r.h)
+}
+
+// Value returns a pointer to the value, which is zero or as Options.Reset left it. The
+// pointer is valid until the Reservation is settled.
+func (r *Reservation[T]) Value() *T {
+	if r.open == nil || r.open.h.Load() == 0 {
+		panic(settledReservation)
+	}
+	return shard.ValueOf[T](r.slot)
+}
+
+// Commit makes the value live and returns its handle.
+func (r *Reservation[T]) Commit() Handle[T] { return Handle[T](r.commit()) }
+
+func (r *cell) commit() uint64 {
+	c, slot := r.settle()
+	slot.Publish(r.h)
+	if debugging {
+		c.records.lives.Began(r.h, "committed")
+		r.open.mark.closed(c.records.reservations, "committed")
+	}
+	return r.h
+}
+
+// Cancel returns the slot to the pool. The handle never becomes live.
+func (r *Reservation[T]) Cancel() { r.cancel() }
+
+func (r *cell) cancel() {
+	c, slot := r.settle()
+	if debugging {
+		c.records.lives.Ended(r.h, "cancelled")
+		r.open.mark.closed(c.records.reservations, "cancelled")
+	}
+	c.arena.Abandon(slot, r.h, shard.Now)
+}
+
+// settle ends the Reservation and returns its pool and its slot, which the caller owns then. It
+// panics if the Reservation was settled before.
+func (r *cell) settle() (*core, *shard.Hook) {
+	if r.open == nil || r.open.h.Swap(0) == 0 {
+		panic(settledReservation)
+	}
+	c, slot := r.core, r.slot
+	r.core, r.slot = nil, nil
+	c.reserved.Add(-1)
+	return c, slot
+}

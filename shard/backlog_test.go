@@ -1,0 +1,255 @@
+package shard_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+	"coatcheck/shard"
+)
+
+// everyKind calls f with each kind of arena that has an order of its own.
+func everyKind(t *testing.T, f func(t *testing.T, set setup[*int])) {
+	for _, stamps := range []bool{false, true} {
+		for _, fifo := range []bool{false, true} {
+			for _, reset := range []func(**int){nil, func(v **int) { *v = nil }} {
+				for _, pointers := range []bool{false, true} {
+					name := fmt.Sprintf("stamps=%t/fifo=%t/reset=%t/pointers=%t", stamps, fifo, reset != nil, pointers)
+					t.Run(name, func(t *testing.T) {
+						f(t, setup[*int]{stampPerSlot: stamps, fifo: fifo, reset: reset, zero: pointers})
+					})
+				}
+			}
+		}
+	}
+}
+
+func pointer(i int) *int { return &i }
+
+// TestRoundsAreBounded: whatever waits, for guards of different ages, a round visits a bounded number of
+// slots, and rounds that a guard's end allows free all that it held back and no other guard does.
+func TestRoundsAreBounded(t *testing.T) {
+	const n, each = 2048, 128
+	everyKind(t, func(t *testing.T, set setup[*int]) {
+		set.slots = n
+		r := newRig(t, set)
+		s := r.shards[0]
+		hs := r.fill(t, s, n, pointer)
+		var guards []epoch.Guard
+		for i := 0; i < n; i += each {
+			guards = append(guards, r.arena.Domain.Pin())
+			r.leave(t, s, hs[i:i+each]...) // a large seal now and then
+			for more := i%(4*each) == 0; more; {
+				var visits int
+				visits, more = s.Round(nil)
+				require.LessOrEqual(t, visits, shard.ReclaimMost)
+			}
+		}
+		for i := range guards {
+			guards[i].Unpin()
+			want := (i + 1) * each
+			if !set.stampPerSlot {
+				want = each + i/4*4*each // what was sealed together passes together
+			}
+			for more := true; more; {
+				var visits int
+				visits, more = s.Round(nil)
+				require.LessOrEqual(t, visits, shard.ReclaimMost)
+			}
+			if i < len(guards)-1 {
+				require.Equal(t, want, s.Free(), "after %d guards", i+1)
+			}
+		}
+		require.Equal(t, n, s.Free())
+		requireFinished(t, s)
+	})
+}
+
+// TestBatchesAreHardlyMoreThanGuards: beside a guard that stays, others come and go, and each slot that
+// is removed under one of them has a stamp of its own. Batches that no guard keeps apart are joined, and
+// the list gives its memory back.
+func TestBatchesAreHardlyMoreThanGuards(t *testing.T) {
+	const n = 4000
+	everyKind(t, func(t *testing.T, set setup[*int]) {
+		set.slots = n
+		r := newRig(t, set)
+		s := r.shards[0]
+		hs := r.fill(t, s, n, pointer)
+		forgotten := r.arena.Domain.Pin()
+		most := 0
+		for _, h := range hs {
+			g := r.arena.Domain.Pin()
+			r.leave(t, s, h)
+			s.Round(nil) // seals it
+			g.Unpin()
+			most = max(most, s.Batches())
+		}
+		require.LessOrEqual(t, most, 4*shard.WaitingMost)
+		forgotten.Unpin()
+		for s.Reclaim(nil) {
+		}
+		require.Equal(t, n, s.Free())
+		require.Less(t, s.BacklogBytes(), int64(64<<10))
+	})
+}
+
+// TestBatchesOfManyGuardsAreAsMany, and no more: each guard holds back what was removed after it was
+// pinned, and its end frees just that.
+func TestBatchesOfManyGuardsAreAsMany(t *testing.T) {
+	const n = 1000
+	everyKind(t, func(t *testing.T, set setup[*int]) {
+		if !set.stampPerSlot {
+			return
+		}
+		set.slots = n
+		r := newRig(t, set)
+		s := r.shards[0]
+		var guards []epoch.Guard
+		for _, h := range r.fill(t, s, n, pointer) {
+			guards = append(guards, r.arena.Domain.Pin())
+			r.remove(t, s, h)
+		}
+		for i := range guards {
+			require.LessOrEqual(t, s.Batches(), n-i+2*shard.WaitingMost)
+			guards[i].Unpin()
+			slot, h, err := s.Claim()
+			require.NoError(t, err, "the slot that guard %d held back is free", i)
+			live(slot, h, pointer(0))
+			_, _, err = s.Claim()
+			if i < n-1 {
+				require.ErrorIs(t, err, shard.ErrStalled)
+			} else {
+				require.Equal(t, shard.ErrFull, err)
+			}
+		}
+	})
+}
+
+// TestSearchesScanNowAndThen: with thousands of guards an insertion mostly goes on to other shards
+// without a scan, and in time it scans.
+func TestSearchesScanNowAndThen(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 8, shards: 2})
+	s := r.shards[0]
+	require.Equal(t, 3, s.Scans(), "few guards: as many as there are shards, and one for the search's own first")
+	for range 4000 {
+		g := r.arena.Domain.Pin()
+		defer g.Unpin()
+	}
+	cells, scans := r.arena.Domain.Scanned(), 0
+	require.Greater(t, cells, 4000)
+	for range 10 * cells / shard.CellsASlot {
+		scans += s.Scans()
+	}
+	require.InDelta(t, 10, scans, 1)
+}
+
+// TestAheadDoesNotWaitForMemory: a shard that would take new memory although another shard has a slot
+// takes that slot, if another goroutine is adding memory.
+func TestAheadDoesNotWaitForMemory(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64, memory: 2, shards: 2})
+	r.remove(t, r.shards[1], r.fill(t, r.shards[1], 1, number)...)
+	r.shards[1].Reclaim(r.shards[1])
+	_ = r.fill(t, r.shards[0], 1, number) // the last slot with memory
+	r.arena.Table.Lock()
+	defer r.arena.Table.Unlock()
+	claimed := make(chan error, 1)
+	go func() {
+		_, _, err := r.shards[0].Claim()
+		claimed <- err
+	}()
+	require.NoError(t, soon(t, claimed))
+}
+
+// pinStale pins as a Pin does that loaded the clock when the epoch was e.
+func (r *rig[T]) pinStale(e uint64) epoch.Guard {
+	clock := (*atomic.Uint64)(unsafe.Pointer(r.arena.Domain))
+	now := clock.Swap(e)
+	g := r.arena.Domain.Pin()
+	clock.Store(now)
+	return g
+}
+
+// TestCutLeavesNoEmptyBatch: the stamp of slots that were enqueued as a whole may be above all of
+// theirs. If a pin that was under way makes a refusal cut them in two, and all have passed, nothing
+// is left that would be taken for a slot.
+func TestCutLeavesNoEmptyBatch(t *testing.T) {
+	const n = 4 * shard.ReclaimMost
+	for _, reset := range []func(*int){nil, func(*int) {}} {
+		r := newRig(t, setup[int]{slots: n, stampPerSlot: true, reset: reset})
+		s := r.shards[0]
+		hs := r.fill(t, s, n, func(i int) int { return i })
+		hold, _ := r.arena.Hold(hs[0]) // so that each slot is visited
+		r.leave(t, s, hs[1:3*shard.ReclaimMost]...)
+		for range 10 {
+			r.advance()
+		}
+		s.Reclaim(nil)
+		g := r.pinStale(r.arena.Domain.Epoch() - 5)
+		for range len(hs[1 : 3*shard.ReclaimMost]) {
+			slot, h, err := s.Claim()
+			require.NoError(t, err)
+			live(slot, h, 0)
+		}
+		_, _, err := s.Claim()
+		require.Equal(t, shard.ErrFull, err)
+		r.arena.Drop(hold)
+		g.Unpin()
+		_, h, err := s.Claim()
+		require.Equal(t, shard.ErrFull, err, "%s was handed out, and is live", text(h))
+		require.True(t, s.Goal().Reached())
+	}
+}
+
+// TestStaleGuardDelaysWithoutStamps: where slots have no stamps, a guard whose pin was under way while
+// batches were joined delays all of a batch, and an insertion is refused.
+func TestStaleGuardDelaysWithoutStamps(t *testing.T) {
+	const n = 4 * shard.WaitingMost
+	r := newRig[int](t, setup[int]{slots: n})
+	s := r.shards[0]
+	first := r.arena.Domain.Epoch()
+	early := r.arena.Domain.Pin()
+	for _, h := range r.fill(t, s, n, func(i int) int { return i }) {
+		r.leave(t, s, h)
+		s.Round(nil)
+		s.Round(nil)
+		r.advance()
+	}
+	require.Less(t, s.Batches(), n)
+	stale := r.pinStale(first + 2)
+	early.Unpin()
+	_, _, err := s.Claim()
+	require.ErrorIs(t, err, shard.ErrStalled)
+	stale.Unpin()
+	_, _, err = s.Claim()
+	require.NoError(t, err)
+}
+
+// TestWhatSynchronizeWaitsForDoesNotGrow: slots that are removed later, in the same epoch, come into a
+// batch of their own, and Synchronize does not wait for their Resets.
+func TestWhatSynchronizeWaitsForDoesNotGrow(t *testing.T) {
+	const n = shard.ResetRun
+	for _, stamps := range []bool{false, true} {
+		r := newRig(t, setup[uint64]{slots: 3 * n, stampPerSlot: stamps, reset: func(*uint64) {}})
+		s := r.shards[0]
+		hs := r.fill(t, s, 3*n, number)
+		g := r.arena.Domain.Pin()
+		r.leave(t, s, hs[:n]...)
+		for range 3 {
+			s.Round(nil) // into a batch
+		}
+		goal := s.Goal()
+		r.leave(t, s, hs[n:]...)
+		for range 3 {
+			s.Round(nil)
+		}
+		g.Unpin()
+		require.False(t, goal.Reached())
+		s.Round(nil) // one run of Resets
+		require.True(t, goal.Reached())
+		require.Equal(t, n, s.Free())
+	}
+}

@@ -1,0 +1,59 @@
+package shard
+
+// What is done to a slot between two lives.
+
+// plain reports whether a slot is ready for its next life as it is.
+func (l *Layout) plain() bool { return !l.Pointers && l.Reset == nil }
+
+// Blank zeroes a claimed slot that reclaiming did not zero. In a T without pointers that
+// matters only if user code reads the value before it writes it.
+func (l *Layout) Blank(slot *Hook) {
+	if l.plain() {
+		l.Clear(slot)
+	}
+}
+
+// recycle makes a slot ready for its next life, after its grace period. It reports false if
+// the slot has none, or is held.
+func (a *Arena) recycle(slot *Hook, i uint32, word uint64, held bool) bool {
+	owned, reusable := a.finishGrace(slot, i, word, held)
+	if owned && (a.Pointers || !reusable) {
+		a.Clear(slot)
+	}
+	if poisons && owned && reusable {
+		a.fill(slot)
+	}
+	return owned && reusable
+}
+
+// finishGrace reports whether a slot whose grace period is over is the caller's, or else parked,
+// and whether it has another life. If it has none, and is the caller's, it is exhausted from now
+// on.
+func (a *Arena) finishGrace(slot *Hook, i uint32, word uint64, held bool) (owned, reusable bool) {
+	if held && a.park(a.Table.Pages(), i) {
+		return false, false
+	}
+	if Generation(word) == Spent {
+		slot.set(Pack(Spent, None))
+		a.Table.exhausted.Add(1)
+		return true, false
+	}
+	return true, true
+}
+
+// clean makes a slot ready for its next life, after its grace period. The caller owns the
+// slot, and must expect a Reset that panics or exits.
+func (a *Arena) clean(slot *Hook, i uint32) {
+	if a.Table.unmarkMoved(i) {
+		a.Clear(slot)
+		return
+	}
+	done := false
+	defer func() {
+		if !done {
+			a.Clear(slot)
+		}
+	}()
+	a.Reset(slot)
+	done = true
+}

@@ -1,0 +1,98 @@
+package shard
+
+// A removed value stays in its slot until the slot is reclaimed, mostly by a later call. In an
+// idle pool there is none, and the value may keep much memory reachable. So after each cycle of
+// the garbage collector, ClearExpired zeroes what has passed.
+//
+// ClearExpired moves no slot. The naive way reclaims, and then the order in which slots are reused
+// depends on when the collector ran: two runs of a program would issue other handles. To zero a
+// value twice does no harm. Nor does ClearExpired take a shard's lock, for which a removal only tries: it
+// takes clearing, for which the holder of the lock waits. So whatever takes a slot out of limbo or
+// out of the backlog holds both.
+
+// clearMost is how many slots ClearExpired visits while a reclaimer of the shard must wait: some 10 µs.
+const clearMost = 16 * Batch
+
+// ClearExpired zeroes the values of removed slots whose grace period is over and that are not held. There
+// must be no Reset. It visits hardly more slots than wait when it comes to their shard, whatever
+// other goroutines do; those of a batch in which it found one held, once in each call.
+func (a *Arena) ClearExpired() {
+	for i := range a.shards {
+		s := &a.shards[i]
+		waiting, _ := s.pending()
+		s.clearCalls.Add(1)
+		for more := true; more && waiting >= 0; waiting -= clearMost {
+			more = s.clearExpired()
+		}
+	}
+}
+
+// clearExpired is one step of ClearExpired. It reports whether there is more to do.
+func (s *shard) clearExpired() (more bool) {
+	s.clearing.Lock()
+	defer s.clearing.Unlock()
+	a := s.arena
+	limbo := s.limbo.head.Load() // observes (P6)
+	// A stamp that is at least that of each slot, and no slot's, so that it changes no order. Where
+	// removals take stamps, even a bit in the clock would have a Worker seal its bag earlier.
+	stamp := a.Domain.Epoch()
+	if !a.stampPerSlot {
+		stamp = a.Domain.Stamp()
+	}
+	oldest := a.Domain.Scan().Oldest
+	// What is not in a batch of its own is little, and is visited in each step.
+	a.clearList(Low(limbo), Generation(limbo), stamp, oldest)
+	a.clearList(s.sealed.body.top(), s.sealed.body.n, s.sealed.stamp, oldest)
+	a.clearList(s.turned.top(), s.turned.n, s.sealed.stamp, oldest)
+	room := uint32(clearMost)
+	for k := 0; k < s.waiting.len() && s.waiting.at(k).stamp < oldest; k++ {
+		b := &s.waiting.at(k).body
+		p := &b.cleared
+		if call := s.clearCalls.Load(); p.call == 0 || p.left > b.n || p.held && p.left == 0 && p.call != call {
+			*p = progress{call: call, at: b.top(), left: b.n}
+		}
+		n := min(p.left, room)
+		next, held := a.clearList(p.at, n, 0, oldest)
+		p.at, p.held = next, p.held || held
+		p.left -= n
+		if room -= n; room == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// progress says how far ClearExpired has come with a batch that has passed: it has left the last slots, from
+// slot at on. A round may have taken some of these.
+type progress struct {
+	call     uint32 // in which it began, or 0
+	held     bool   // it found a slot that was held
+	at, left uint32
+}
+
+// appended notes that n slots were put behind the others, from slot i on.
+func (p *progress) appended(i, n uint32) {
+	if p.left == 0 {
+		p.at = i
+	}
+	p.left += n
+}
+
+// clearList zeroes the values of n slots from slot i on that have passed and are not held. It returns
+// the slot after them, and whether one was held. If stamp is not 0, it is at least that of each slot.
+func (a *Arena) clearList(i, n uint32, stamp, oldest uint64) (next uint32, held bool) {
+	asked := a.held() // observes (P7)
+	for ; n > 0; n-- {
+		slot, own := a.Table.slot(i), stamp
+		if a.stampPerSlot && stamp > 0 {
+			own = a.Table.stampOf(i, stamp)
+		}
+		if asked && a.Table.Pages().isHeld(i) {
+			held = true
+		} else if own < oldest {
+			a.Clear(slot)
+		}
+		i = Low(slot.Word.Load())
+	}
+	return i, held
+}

@@ -1,0 +1,38 @@
+package shard
+
+import "coatcheck/internal/atom"
+
+// lives counts the slots of an arena that have used up their generations.
+type lives struct {
+	// spent counts slots that have left their last generation. Those whose grace period is over
+	// are exhausted (Table).
+	//
+	//	writers  note and exhaust, before the slot is pushed on limbo or dropped
+	//	readers  spentInLimbo, refuseLocked
+	//	moves    it grows; exhausted never passes a spent that is read later
+	spent atom.Int64
+}
+
+// note records the stamp of a removal, and whether it ended the slot's last life.
+func (a *Arena) note(h uint64) {
+	if h >= lastLife {
+		a.spent.Add(1)
+	}
+	a.stamp(Low(h))
+}
+
+// spentInLimbo returns how many slots in limbo have used up their generations. A slot is counted in
+// spent before it is pushed on limbo, so the reclaimer of its batch sees it counted.
+func (a *Arena) spentInLimbo() int64 {
+	exhausted := a.Table.exhausted.Load() // first: it never passes a spent that is read later
+	return a.spent.Load() - exhausted
+}
+
+// exhaust takes a slot out of use. The caller owns the slot, and no other goroutine can see
+// it.
+func (a *Arena) exhaust(slot *Hook) {
+	a.spent.Add(1)
+	slot.set(Pack(Spent, None))
+	a.Clear(slot)
+	a.Table.exhausted.Add(1)
+}

@@ -1,0 +1,169 @@
+package shard
+
+import "slices"
+
+// The bag of a magazine has the slots that it removed and that wait for their grace period, in
+// parts with an epoch stamp each:
+//
+//	          from        seal 0's end   seal 1's end  used  len(bag)
+//	 ──────────┼───────────────┼──────────────┼─────────┼──────┼
+//	 ready now │    sealed     │    sealed    │  open   │
+//
+// It is to a magazine what limbo and the backlog are to a shard, and keeps the same rule (I6): a
+// stamp is taken after the last unlinking of its part, and grows, so parts pass in order.
+
+// recycle makes the parts that have passed ready. If the magazine has enough slots, or the arena
+// has a Reset, it sends the bag to limbo: a Reset may panic, or use the magazine, and limbo
+// allows for that. A Reset may have closed the magazine when recycle returns.
+func (m *Magazine) recycle() {
+	a := m.arena
+	m.seal()
+	if waits := m.used - m.from; a.Reset != nil || len(m.ready)+waits > m.reach-m.batch {
+		if last := m.seals.last(); !m.overflowed && a.Reset == nil && last != nil {
+			// Slots that wait for a guard are no reason for a greater reach.
+			m.overflowed = a.Domain.Expired(last.stamp)
+		}
+		m.retireBag()
+		return
+	}
+	if m.release(); !m.HasNext() && m.used-m.from > (m.reach-m.batch)*3/4 {
+		m.retireBag() // it waits for a guard, and leaves Claim room for few slots, each time it looks
+	}
+	m.makeRoom()
+}
+
+// seal seals the open part of the bag. Its slots were unlinked before, so the current epoch is
+// a right stamp for all.
+func (m *Magazine) seal() {
+	if m.open == m.used {
+		return
+	}
+	stamp := m.stamp
+	if !m.stampPerSlot {
+		stamp = m.clock.Stamp()
+	}
+	m.open = m.used
+	m.seals.add(stamp, m.open)
+}
+
+// release makes the sealed parts ready whose grace period is over. One scan of the pin cells
+// serves all.
+func (m *Magazine) release() {
+	if m.seals.len() == 0 {
+		return
+	}
+	oldest, end := m.arena.Domain.Scan().Oldest, m.from
+	for m.seals.len() > 0 && m.seals.at(0).stamp < oldest {
+		end = m.seals.at(0).body
+		m.seals.removeFirst()
+	}
+	if end > m.from {
+		m.reuse(end)
+	}
+}
+
+// reuse makes the slots of the bag before end ready.
+func (m *Magazine) reuse(end int) {
+	a := m.arena
+	passed := m.bag[m.from:end]
+	whole := m.from == 0 && end == m.used && len(m.ready) == 0
+	m.from = end  // first, because a parked slot is no longer the magazine's
+	if a.held() { // observes (P7): holds stood before their slots came into the bag
+		free := passed[:0]
+		for _, k := range passed {
+			if !a.park(a.Table.Pages(), Low(k.h)) {
+				free = append(free, k)
+			}
+		}
+		passed = free
+	}
+	if a.Pointers {
+		a.Clean(passed)
+	}
+	if poisons {
+		for i := range passed {
+			a.fill(passed[i].slot())
+		}
+	}
+	if whole {
+		m.ready, m.bag = passed, m.ready[:cap(m.ready)]
+	} else {
+		m.ready = append(m.ready, passed...)
+	}
+	if m.from >= m.used {
+		m.clearBag()
+	}
+}
+
+// clearBag makes the bag empty, after its slots have moved.
+func (m *Magazine) clearBag() {
+	m.used, m.from, m.open, m.top = 0, 0, 0, None
+	m.seals.clear()
+}
+
+// makeRoom makes room for a batch in the bag. It does not allocate once the arrays have their
+// size.
+func (m *Magazine) makeRoom() {
+	if n := m.from; n > 0 && (n >= m.used-n || cap(m.bag)-m.used < m.batch) {
+		m.used = copy(m.bag, m.bag[n:m.used])
+		m.from, m.open = 0, m.open-n
+		for k := range m.seals.len() {
+			m.seals.at(k).body -= n
+		}
+	}
+	m.bag = slices.Grow(m.bag[:m.used], m.batch)
+	m.bag = m.bag[:max(m.used, min(m.open+m.batch, m.from+m.reach-len(m.ready)))]
+}
+
+// giveBack gives the slots that are ready back to the shard's freelist. No other goroutine has
+// seen them. They may have been in a freelist with their
+// generations, and must not enter one with these again (I5), so each burns a life. It waits for
+// the shard's lock.
+func (m *Magazine) giveBack() {
+	var c chain
+	for i := len(m.ready) - 1; i >= 0; i-- { // the one used last on top
+		k := &m.ready[i]
+		if g := Generation(k.h); g == LastGeneration {
+			m.arena.exhaust(k.slot())
+		} else {
+			word := Pack(g+1, None)
+			k.slot().set(word)
+			c.append(k.slot(), Low(k.h), word)
+		}
+	}
+	m.ready = m.ready[:0]
+	defer m.arena.waiters.wake() // also if c is empty: the last slots may be exhausted
+	if c.n > 0 {
+		m.shard.lock()
+		defer m.shard.unlock()
+		m.shard.free.push(&c)
+	}
+}
+
+// emptyBag takes everything out of the bag. Each slot keeps its stamp, so that a guard of one
+// part does not delay the others.
+func (m *Magazine) emptyBag() (c chain) {
+	m.seal()
+	if part := m.bag[m.from:m.used]; len(part) > 0 {
+		first, last := &part[len(part)-1], &part[0]
+		c = chain{
+			first: first.h - generationStep, n: uint32(len(part)),
+			tail: last.h - generationStep, last: last.slot(), next: Low(last.slot().Word.Load()),
+		}
+	}
+	at := m.from
+	for k := 0; m.stampPerSlot && k < m.seals.len(); k++ {
+		for seal := m.seals.at(k); at < seal.body; at++ {
+			m.arena.Table.setStamp(Low(m.bag[at].h), seal.stamp)
+		}
+	}
+	m.clearBag()
+	m.bag = slices.Grow(m.bag[:0], m.batch)[:m.batch]
+	return c
+}
+
+// retireBag sends the bag to the shard's limbo. It may run a Reset, which finds the bag empty.
+func (m *Magazine) retireBag() {
+	c := m.emptyBag()
+	m.shard.retireChain(&c, Now)
+}

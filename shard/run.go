@@ -1,0 +1,44 @@
+package shard
+
+import "coatcheck/internal/atom"
+
+// run is a range of slots that were never used, or not since their page came back: next | end.
+// Its zero value is empty.
+//
+//	writers  take and cut, by compare-and-swap; set, under the owner's lock, when it is empty
+//	moves    next grows to end; then another range
+type run struct{ word atom.Uint64 }
+
+// bounds returns the range: it is empty if both are equal.
+func (r *run) bounds() (next, end uint32) {
+	w := r.word.Load()
+	return min(Generation(w), Low(w)), Low(w)
+}
+
+// left returns how many slots are left.
+func (r *run) left() int {
+	w := r.word.Load()
+	return max(0, int(int64(Low(w))-int64(Generation(w))))
+}
+
+// take takes up to n slots: count of them from index first.
+func (r *run) take(n int) (first uint32, count int) {
+	for {
+		next, end := r.bounds()
+		count = min(n, int(end-next))
+		// Success gives the first slots of the range that was read, or of a later one that
+		// looks the same, which is as good. Failure means that another goroutine was given
+		// slots.
+		if count == 0 || r.word.CompareAndSwap(Pack(next, end), Pack(next+uint32(count), end)) {
+			return next, count
+		}
+	}
+}
+
+// cut takes the slots from lo on of the range next to end, if it still is that.
+func (r *run) cut(next, end, lo uint32) bool {
+	return r.word.CompareAndSwap(Pack(next, end), Pack(next, lo))
+}
+
+// set makes slots lo to hi-1 the range, which is empty.
+func (r *run) set(lo, hi uint32) { r.word.Store(Pack(lo, hi)) }

@@ -1,0 +1,173 @@
+package shard
+
+import (
+	"math"
+	"unsafe"
+
+	"coatcheck/internal/atom"
+	"coatcheck/internal/hint"
+)
+
+// The engine works on words. A slot is a value, which only package pool knows, and a hook,
+// which has the slot's word:
+//
+//	page  ┌───────┬──────┬───────┬──────┬──
+//	      │ value │ hook │ value │ hook │ …
+//	      └───────┴──────┴───────┴──────┴──
+//	       ◀─ Word ─▶
+//	       ◀──── Size ───▶
+//
+// The engine finds a hook by the layout's numbers, and touches values through its functions
+// alone: they are typed, so the garbage collector sees each pointer that they clear.
+
+// Hook is a slot as the engine knows it. It lies in a page of slots, and keeps that.
+type Hook struct {
+	// Word is described in word.go.
+	//
+	//	writers  the slot's owner; the goroutine that unlinks it, by compare-and-swap (I1)
+	//	readers  any holder of a handle
+	//	moves    vacant → live → retired or vacant; the generation grows (I2)
+	//	orders   the store of a live word publishes the value (P1)
+	Word atom.Uint64
+}
+
+// Publish makes the slot live with the handle h and its present value. The caller owns the
+// slot. A release store is enough: the caller itself goes by h from now on, and finds its own
+// store. Publish returns h.
+func (k *Hook) Publish(h uint64) uint64 { return atom.StoreRelease(h, &k.Word) } // publishes (P1)
+
+// set changes the word of a slot that the caller owns, or whose list it holds. A plain store is
+// enough, because a later compare-and-swap or unlocking makes the slot known to others.
+func (k *Hook) set(word uint64) { atom.StoreLast(word, &k.Word) }
+
+// Layout is what the engine knows of T.
+type Layout struct {
+	Size     uintptr // of a slot
+	Word     uintptr // where its hook lies in it
+	Value    uintptr // the size of the value
+	Pointers bool    // T holds pointers
+
+	Page  func(n uint64) unsafe.Pointer // allocates n slots, and returns the first one's hook
+	Clear func(*Hook)                   // zeroes a slot's value
+	Clean func([]cached)                // is Clear for each: a call of Clear costs 10 instructions
+	Reset func(*Hook)                   // object-pool mode: called in place of Clear; or nil
+}
+
+// Slot is the storage of one value. The value comes first, so that a T of no size costs
+// nothing. A slot is the value plus 8 bytes, rounded up to 8.
+type Slot[T any] struct {
+	// Value belongs to the slot's owner while the slot is vacant (I1), and to the holders of
+	// the handle while it is live, who synchronize among themselves. Plain access is right:
+	// the store of a live word publishes Value (P1), and no write follows before every guard
+	// that may read it has gone (P5). A Get without a pin may read Value at any time, and
+	// discards what it read if Word has changed (L12).
+	Value T
+
+	Hook
+}
+
+// LayoutOf returns the layout of slots of T. It is not inlined, so that its functions can inline.
+//
+//go:noinline
+func LayoutOf[T any](hasPointers bool, reset func(*T)) Layout {
+	l := Layout{
+		Size:     unsafe.Sizeof(Slot[T]{}),
+		Word:     unsafe.Offsetof(Slot[T]{}.Hook),
+		Value:    unsafe.Sizeof(*new(T)),
+		Pointers: hasPointers,
+		Page:     func(n uint64) unsafe.Pointer { return unsafe.Pointer(&unsafe.SliceData(make([]Slot[T], n)).Hook) },
+		Clear:    func(k *Hook) { clear1(ValueOf[T](k)) },
+		Clean: func(ks []cached) {
+			for i := range ks {
+				clear1(ValueOf[T](ks[i].slot()))
+			}
+		},
+	}
+	if reset != nil {
+		l.Reset = func(k *Hook) { reset(ValueOf[T](k)) }
+	}
+	return l
+}
+
+// ValueOf returns the value of a slot of T.
+func ValueOf[T any](k *Hook) *T {
+	return (*T)(unsafe.Add(unsafe.Pointer(k), -int(unsafe.Offsetof(Slot[T]{}.Hook))))
+}
+
+// At returns the slot of index i, which must be below t.Limit.
+func At[T any](t *PageTable, i uint32) *Slot[T] {
+	if Exploring && i >= t.Limit {
+		panic(outside(i, t.Limit))
+	}
+	return (*Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+		uintptr(i&t.Mask)*unsafe.Sizeof(Slot[T]{})-unsafe.Offsetof(Slot[T]{}.Hook)))
+}
+
+// at is At, for several slots of a table whose fields are loaded once.
+func at[T any](array unsafe.Pointer, inverse uint64, mask, limit, i uint32) *Slot[T] {
+	if Exploring && i >= limit {
+		panic(outside(i, limit))
+	}
+	return (*Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(array, uint64(i)*inverse>>32*pointerSize)),
+		uintptr(i&mask)*unsafe.Sizeof(Slot[T]{})-unsafe.Offsetof(Slot[T]{}.Hook)))
+}
+
+// Block returns up to n slots from index i, none beyond the end of i's page.
+func Block[T any](t *PageTable, i, n uint32) []Slot[T] {
+	return unsafe.Slice(At[T](t, i), t.beside(i, n))
+}
+
+// Insert stores v in the first slot of the freelist to which a frame's hint leads, and makes it
+// live. It returns the slot's handle. If it finds none at once, it claims one. It costs one
+// locked instruction on amd64. It is Pop, spelt out for T.
+//
+// The table is loaded after the top. If the slot stays in the list from then on, that table
+// shows its memory and the next slot's. If not, the compare-and-swap fails, and the link may
+// lead out of the table. In an older table, the page might be one that was decommitted and has come
+// back.
+func Insert[T any](a *Arena, frame uintptr, v T) (uint64, error) {
+	s := a.Local(hint.Of(frame))
+	if s.unworn.Load() != 0 {
+		return insertSlow(a, s, v)
+	}
+	// Observes (P3), and then (P2).
+	if top, t := s.free.head.Load(), a.Table.Current.Load(); Low(top) < t.Limit {
+		array, inverse, mask, limit := t.Array, t.Inverse, t.Mask, t.Limit
+		slot := at[T](array, inverse, mask, limit, Low(top))
+		rest := emptyList
+		if next := Low(slot.Word.Load()); next < limit {
+			rest = Pack(Generation(at[T](array, inverse, mask, limit, next).Word.Load()), next)
+		}
+		// Success proves that slot i never left the list since top was read, so rest is what
+		// lies below it. Failure means that another pop or a push succeeded.
+		if s.free.head.CompareAndSwap(top, rest) {
+			slot.Value = v
+			return slot.Publish(top + generationStep), nil
+		}
+		s.contend()
+	}
+	return insertSlow(a, s, v)
+}
+
+func insertSlow[T any](a *Arena, s *shard, v T) (uint64, error) {
+	k, h, err := s.claim()
+	if err != nil {
+		return 0, err
+	}
+	*ValueOf[T](k) = v
+	return k.Publish(h), nil
+}
+
+// Fits reports whether n slots of a size can be allocated at all.
+func Fits(n uint64, size uintptr) bool { return n <= min(math.MaxInt, 1<<47)/uint64(size) }
+
+// clear1 zeroes a value. A call costs 50 instructions more than an assignment. But an assignment
+// allocates the zero if that has no place on a stack: if it has more than 128 KiB, or if T must
+// be aligned better than pointers, as 64-bit atomics on 32-bit platforms.
+func clear1[T any](v *T) {
+	if unsafe.Sizeof(*v) <= 1<<10 && unsafe.Alignof(*v) <= unsafe.Alignof(v) {
+		*v = *new(T)
+	} else {
+		clear(unsafe.Slice(v, 1))
+	}
+}

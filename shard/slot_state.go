@@ -1,0 +1,46 @@
+package shard
+
+// What a Table knows of single slots: their memory, their stamps, and their generations.
+
+// slot returns the slot of an index that was read from a word.
+func (t *Table) slot(i uint32) *Hook { return t.Pages().At(i) }
+
+// vacant returns the generation of the word of a slot that is not live. A word that was never
+// written stands for the generation before the first.
+func (t *Table) vacant(word uint64) uint32 { return max(Generation(word), t.first-1) }
+
+// firstLife returns slot i, of a range, and the handle that it will have.
+func (t *Table) firstLife(i uint32) (*Hook, uint64) {
+	slot := t.slot(i)
+	return slot, Pack(t.vacant(slot.Word.Load())+1, i)
+}
+
+// setStamp gives slot i, which the caller owns, a stamp.
+func (t *Table) setStamp(i uint32, stamp uint64) {
+	m, j := t.Pages().meta(i)
+	m.stamps[j] = uint32(stamp)
+}
+
+// stampOf returns the stamp of slot i, which the caller owns, or more. now is a value of E
+// after the removal. A stamp has 32 bits, to save memory. If the epoch has advanced 2^32 times
+// since, the slot seems to be removed later than it was, and may wait for longer.
+func (t *Table) stampOf(i uint32, now uint64) uint64 {
+	m, j := t.Pages().meta(i)
+	return now - uint64(uint32(now)-m.stamps[j])
+}
+
+// markMoved notes that the value of slot i was moved out. Reclaiming then zeroes the slot, and
+// Reset never sees a value that another owns. The slot's owner calls it before it retires the
+// slot. The operation is atomic because the bits of a word belong to different owners. There
+// must be a Reset.
+func (t *Table) markMoved(i uint32) {
+	m, j := t.Pages().meta(i)
+	m.moved[j/32].Or(1 << (j % 32))
+}
+
+// unmarkMoved clears the mark of slot i and returns whether it was set. There must be a Reset.
+func (t *Table) unmarkMoved(i uint32) bool {
+	m, j := t.Pages().meta(i)
+	bit := uint32(1) << (j % 32)
+	return m.moved[j/32].And(^bit)&bit != 0
+}

@@ -1,0 +1,124 @@
+package shard
+
+import "unsafe"
+
+// Counts describes an arena at a moment. Each figure is exact if no other goroutine changes
+// anything.
+type Counts struct {
+	Live      int // slots with a live value
+	Free      int // vacant slots that any insertion may take
+	Limbo     int // removed slots that wait
+	Held      int // holds
+	Exhausted int
+	Worn      float64 // share of its lives that the most worn slot with memory has had
+	Allocated int     // slots that have memory
+	Bytes     int64   // without the Arena itself and its Domain
+	MaxLimbo  int64   // the Limbo at which new memory is refused
+
+	Full, Stalled, Spent int64 // calls that were refused, by the error
+}
+
+// Count visits every slot that has memory, and follows the freelists.
+func (a *Arena) Count() Counts {
+	live, latest := a.Table.Survey()
+	c := Counts{
+		Live:      live,
+		Free:      int(a.Table.Unused()),
+		Limbo:     int(a.parked.Load()),
+		Held:      int(a.refs.Load()),
+		Exhausted: int(a.Table.exhausted.Load()),
+		Worn:      a.Table.usedUp(latest),
+		Allocated: a.Table.Resident(),
+		Bytes:     int64(len(a.shards))*int64(unsafe.Sizeof(shard{})) + a.Table.Bytes(),
+		MaxLimbo:  a.limboLimit(int64(live)),
+		Full:      a.refusals.full.Load(),
+		Stalled:   a.refusals.stalled.Load(),
+		Spent:     a.refusals.exhausted.Load(),
+	}
+	for i := range a.shards {
+		free, limbo, bytes := a.shards[i].count()
+		c.Free += free
+		c.Limbo += limbo
+		c.Bytes += bytes
+	}
+	return c
+}
+
+// Survey returns how many slots are live, and the greatest generation of any, at 0.8 ns a slot.
+func (t *Table) Survey() (live int, latest uint32) {
+	now := t.Pages()
+	for first := uint32(0); first < now.Limit; {
+		block := now.strip(first, now.Limit)
+		for j := range block.n {
+			word := block.at(j).Word.Load()
+			if Low(word) == first+j {
+				live++
+			}
+			latest = max(latest, Generation(word))
+		}
+		first += block.n
+	}
+	return live, latest
+}
+
+// usedUp returns which share of its lives a slot of the given generation has had: the current
+// one included, and all of them once it is exhausted.
+func (t *Table) usedUp(generation uint32) float64 {
+	if generation < t.first {
+		return 0 // never used
+	}
+	return float64((generation-t.first)/2+1) / float64((LastGeneration-t.first)/2+1)
+}
+
+// count returns how many slots the shard has for insertions, and how many wait or are in Resets.
+// It follows the freelist. bytes is the memory of its backlog.
+func (s *shard) count() (free, limbo int, bytes int64) {
+	s.lock()
+	defer s.unlock()
+	limbo = int(s.limbo.size() + s.waits + s.inResets)
+	free = s.fresh.left()
+	free += int(s.passed())
+	most := int(s.arena.Table.Pages().Limit)
+	i := Low(s.free.head.Load())
+	for i != None && free <= most {
+		word := s.arena.Table.slot(i).Word.Load()
+		if IsLive(word) {
+			break // another goroutine has popped it
+		}
+		free++
+		i = Low(word)
+	}
+	return free, limbo, s.bytes()
+}
+
+// Bytes returns the memory of the pages, their metas and the table.
+func (t *Table) Bytes() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bytes()
+}
+
+// bytes is Bytes under mu.
+func (t *Table) bytes() int64 {
+	p := t.Pages()
+	resident := int64(p.Limit) - t.decommittedSlots.Load()
+	if t.stub != nil {
+		resident += int64(p.Mask) + 1
+	}
+	n := resident*int64(t.layout.Size) +
+		int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0])+unsafe.Sizeof(p.metas[0])+unsafe.Sizeof(pageMeta{})) +
+		int64(cap(p.floors))*int64(unsafe.Sizeof(p.floors[0]))
+	for _, m := range p.metas {
+		n += m.bytes()
+	}
+	return n
+}
+
+// bytes returns the memory that a pageMeta takes.
+func (m *pageMeta) bytes() int64 {
+	n := 4 * int64(len(m.homes)+len(m.stamps)+len(m.moved))
+	if h := m.holders.Load(); h != nil {
+		n += 4 * int64(len(h.count))
+	}
+	return n
+}

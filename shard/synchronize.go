@@ -1,0 +1,71 @@
+package shard
+
+import (
+	"context"
+
+	"coatcheck/epoch"
+)
+
+// goal is what Synchronize waits for in one shard: that all slots have been reclaimed that were in
+// limbo, or sealed, at one moment after it began. Seals are numbered. A batch has the least number of
+// a seal that had one of its slots, and so has a run of Resets. From the goal's seal on, a batch with
+// slots from before gets none from later seals (fence), so what is removed later does not put the
+// goal off (L13).
+//
+// The naive goal is that nothing waits any more. Other goroutines go on removing.
+type goal struct {
+	shard  *shard
+	set    bool
+	number uint64
+}
+
+// Synchronize returns once everything that was removed before the call has been reclaimed, except
+// what magazines and holds keep. If ctx is done before, it returns ctx's error.
+func (a *Arena) Synchronize(ctx context.Context) error {
+	var goals []goal // those that were not reached at once
+	for i := range a.shards {
+		g := goal{shard: &a.shards[i]}
+		if !g.reached(ctx) {
+			goals = append(goals, g)
+		}
+	}
+	for i := range goals {
+		g := &goals[i]
+		if err := epoch.Wait(ctx, func() bool { return g.reached(ctx) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reached reclaims what it can, and reports whether the goal is reached. When ctx is done, it
+// stops after as much as one call reclaims.
+func (g *goal) reached(ctx context.Context) bool {
+	for work := 0; ; {
+		r, reached := g.step()
+		work += r.visits + int(r.resets.n)
+		if r.resets.n > 0 {
+			r.resets.run()
+		}
+		if reached {
+			return true
+		}
+		if !r.more || work >= reclaimMost && ctx.Err() != nil {
+			return false
+		}
+	}
+}
+
+// step is a round, after which the goal may be reached. The goal is set as soon as all that was
+// sealed before is enqueued.
+func (g *goal) step() (r round, reached bool) {
+	s := g.shard
+	s.lock()
+	defer s.unlock()
+	if !g.set && s.unsorted() == 0 {
+		s.seal()
+		g.set, g.number, s.fence = true, s.seals, s.seals
+	}
+	r = s.reclaimRound(nil, s.fill())
+	return r, g.set && s.reached(g.number)
+}

@@ -1,0 +1,124 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"coatcheck/internal/atom"
+	"coatcheck/internal/hint"
+)
+
+// Waiters queue; only the head of the queue searches for a slot and sleeps.
+//
+// The naive call looks, and then says that it sleeps. What comes free between the two finds
+// no sleeper to wake, and the call sleeps beside a free slot. So a call says that it sleeps, and
+// then looks. Whatever makes a slot free first puts it where a look finds it, and then asks
+// whether a call sleeps. One of the two sees the other (L15).
+//
+// The end of a guard wakes no call: Unpin would pay for it. A call that waits for guards looks
+// again after pauses, and so does every one in an arena without stampPerSlot, whose removals do
+// not ask.
+type waiters struct {
+	// asleep is 1 while the head of the queue sleeps, or will unless it finds a slot.
+	//
+	//	writers  ClaimWait, before it looks; wakeSlow
+	//	readers  wake
+	//	moves    0 → 1 → 0; the goroutine that ends it rings
+	//	orders   the swap to 1 announces the sleeper before it looks (P8)
+	asleep atom.Uint64
+
+	head chan struct{} // has a token while no call is the head; goes to those that wait in order
+	bell chan struct{} // has a token if the sleeper must look again
+}
+
+func (q *waiters) init() {
+	q.head, q.bell = make(chan struct{}, 1), make(chan struct{}, 1)
+	q.head <- struct{}{}
+}
+
+// The pauses of a call that waits for guards: it yields some times, for those that are about to
+// be unpinned, and then sleeps, from 16 µs to 2 ms. A shorter end would keep a processor awake.
+const (
+	yields   = 4
+	shortest = 16 * time.Microsecond
+	doubled  = 7 // times
+)
+
+// ClaimWait is Claim that waits for a slot, behind the calls that came before. When ctx is done,
+// it looks a last time, and returns an error that wraps the refusal and ctx's error.
+func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*Hook, uint64, error) {
+	if len(a.waiters.head) > 0 { // no call waits
+		if slot, h, err := a.Local(hint.Of(frame)).claimSlow(); err == nil || err == ErrExhausted {
+			return slot, h, a.refusals.count(err)
+		}
+	}
+	done := sleep(ctx, a.waiters.head, 0)
+	if done == nil {
+		defer func() { a.waiters.head <- struct{}{} }() // also when a Reset panics
+	}
+	for round := 0; ; round++ {
+		a.waiters.asleep.Swap(1) // publishes (P8)
+		slot, h, err := a.Local(hint.Of(frame)).claimSlow()
+		switch {
+		case err == nil || err == ErrExhausted:
+			return slot, h, a.refusals.count(err)
+		case done != nil:
+			return nil, 0, fmt.Errorf("%w: %w", a.refusals.count(err), done)
+		case err == ErrFull && a.stampPerSlot:
+			done = sleep(ctx, a.waiters.bell, 0)
+			round = -1 // a guard that comes from now on may be short
+		case round < yields:
+			atom.Pause(0)
+		default:
+			done = sleep(ctx, a.waiters.bell, shortest<<min(round-yields, doubled))
+		}
+	}
+}
+
+// wake wakes the call that sleeps, if there is one. Before, its caller put slots where a look
+// finds them, by an operation of full order, or exhausted one.
+func (q *waiters) wake() {
+	if q.asleep.Load() != 0 { // observes (P8)
+		q.wakeSlow()
+	}
+}
+
+// wakeSlow withdraws the announcement, so that one of many removals rings. If bell has a token
+// already, the sleeper has yet to take that, and then looks.
+func (q *waiters) wakeSlow() {
+	if q.asleep.Swap(0) == 0 {
+		return
+	}
+	select {
+	case q.bell <- struct{}{}:
+	default:
+	}
+}
+
+// sleep takes a token out of c. It returns without one after a pause, if that is not 0, or when
+// ctx is done, with ctx's error.
+func sleep(ctx context.Context, c <-chan struct{}, pause time.Duration) error {
+	for round := 0; Exploring; round++ { // a virtual thread must not block
+		select {
+		case <-c:
+			return nil
+		default:
+		}
+		if err := ctx.Err(); err != nil || pause > 0 && round > 0 {
+			return err
+		}
+		atom.Pause(round)
+	}
+	var over <-chan time.Time
+	if pause > 0 {
+		over = time.After(pause)
+	}
+	select {
+	case <-c:
+	case <-over:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
