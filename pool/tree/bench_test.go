@@ -99,5 +99,18 @@ func BenchmarkDescendants(b *testing.B) {
 				return sum
 			}))
 		})
+		b.Run(fmt.Sprintf("nodes=%d/impl=PostOrder/base=Descendants", n), func(b *testing.B) {
+			testkit.VersusCounted(b, walks(func() (sum uint64) {
+				for _, v := range f.PostOrder(hs[0]) {
+					sum += v.n
+				}
+				return sum
+			}), walks(func() (sum uint64) {
+				for _, v := range f.Descendants(hs[0]) {
+					sum += v.n
+				}
+				return sum
+			}))
+		})
 	}
 }

@@ -21,6 +21,12 @@ func (f *Forest[T]) InsertAfter(sibling, h pool.Handle[T]) error {
 	return f.link(h, sibling, nextSibling)
 }
 
+// InsertBefore makes h, a root, the previous sibling of sibling, as [Forest.InsertAfter]
+// makes it the next.
+func (f *Forest[T]) InsertBefore(sibling, h pool.Handle[T]) error {
+	return f.link(h, sibling, previousSibling)
+}
+
 // Move makes h, with everything below it, the last child of newParent. h may be a root or
 // have a parent, newParent included. Readers see it in one place or the other. The zero
 // handle is no parent: Detach makes roots. It costs as much as [Forest.Append].
@@ -36,11 +42,15 @@ const (
 	newLastChild       // lastChild for Move: h may have a parent
 	firstChild
 	nextSibling
+	previousSibling
 )
+
+// beside reports whether a place is in the list of the node, and not among its children.
+func (at where) beside() bool { return at >= nextSibling }
 
 // link links h at a place relative to node.
 func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	g := f.pin()
 	defer g.Unpin()
@@ -48,7 +58,7 @@ func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
 	if n == nil || o == nil {
 		return ErrStale
 	}
-	if h == node && (at != nextSibling || o.parent.Load() == 0) {
+	if h == node && (!at.beside() || o.parent.Load() == 0) {
 		return ErrCycle // also for a root as its own sibling
 	}
 	to, err := f.place(&g, node, o, at)
@@ -105,13 +115,16 @@ func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at
 	if p == nil {
 		return gap[T]{}, ErrBroken
 	}
+	if at == previousSibling {
+		return gap[T]{parent: parent, before: load[T](&o.prev), after: node, p: p}, nil
+	}
 	return gap[T]{parent: parent, before: node, after: load[T](&o.next), p: p}, nil
 }
 
 // Detach makes h, with everything below it, a root. Detach of a root does nothing. It
 // costs O(1).
 func (f *Forest[T]) Detach(h pool.Handle[T]) error {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	g := f.pin()
 	defer g.Unpin()

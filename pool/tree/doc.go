@@ -27,32 +27,35 @@
 //
 // # Changing
 //
-// Append, Prepend and InsertAfter give a root a parent. Move takes a node, with
+// Append, Prepend, InsertAfter and InsertBefore give a root a parent. Move takes a node, with
 // everything below it, from one parent to another; Detach makes it a root again. Remove
 // removes it from the pool, with everything below it. Each takes effect at once,
 // and either succeeds or returns an error and changes nothing: [ErrStale],
 // [ErrHasParent], [ErrNoParent], [ErrCycle], [ErrBroken].
 //
-// Several goroutines may change a forest: a lock orders their changes. A decision that
-// takes more than one call (see whether there is room, then append) needs a lock of the
-// program's own.
+// Several goroutines may change a forest: a lock orders their changes, and those of all
+// Forests of the pool. A decision that takes more than one call (see whether there is room,
+// then append) needs a lock of the program's own.
 //
 // # Walking while others change
 //
 // All methods that read may run while others change the forest. They take no lock, except
-// where changes have disturbed four attempts to read a list of siblings, or a path up. Loops
-// are pinned, so every pointer that they yield is valid until the loop ends, even when the
+// where changes have disturbed four attempts to read siblings, or a path up. Loops are
+// pinned, so every pointer that they yield is valid until the loop ends, even when the
 // value is removed meanwhile.
 //
-// Children and Descendants are walks. A node leaves its place when it is detached, moved
-// or removed. This is the promise:
+// Children, Descendants and PostOrder are walks. A node leaves its place when it is
+// detached, moved or removed. This is the promise:
 //
 //	A walk yields nodes that were below its top when it began, in the order of that moment, each at most once.
 //	It yields all that keep their places until it ends, and whose ancestors do.
 //
 // So a walk ends, however fast others change the forest. A node is live when it is
 // yielded, and has not left its place since the walk began. With a node that has left, the
-// walk passes over what is below it, unless it left after it was yielded.
+// walk passes over what is below it, unless it left after the walk came to it.
+//
+// Parent, FirstChild, LastChild, Next and Prev answer for one moment. A loop that steps
+// by Next has no promise: if its node is moved, it goes on there.
 //
 // Ancestors yields the ancestors of one moment when the loop began.
 //
@@ -63,7 +66,8 @@
 //
 // Pool.Remove, Take, Clear and anything else that ends a node's life do not tell the
 // forest. That does no harm. A list of siblings seems to end before the dead node, which
-// hides those behind it, and the dead node's children seem to have no parent. A change
+// hides those behind it, and the dead node's children seem to have no parent. A loop that
+// has come to the node before it died goes on behind it. A change
 // that needs a neighbour that is gone returns [ErrBroken].
 //
 // [Forest.Repair] closes such gaps in the whole forest; the children of the dead become
@@ -89,9 +93,10 @@
 //
 // # Cost
 //
-// Each step of a loop and each change costs O(1), except that a loop reads a list of
-// siblings whole before it yields the first, and that linking a node with children visits
-// all ancestors of its new parent, to exclude cycles. Remove costs O(1) for each value,
+// Each step of a loop, each look at a neighbour and each change costs O(1), except that
+// linking a node with children visits all ancestors of its new parent, to exclude cycles.
+// A loop reads siblings in stretches, at first 8, so one that is left early has read
+// little. Remove costs O(1) for each value,
 // and Repair O(n). Nothing recurses, so depth does not use up the stack. Links take 48
 // bytes a value.
 //

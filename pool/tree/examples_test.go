@@ -45,10 +45,11 @@ func scene(picture string) (*pool.Pool[Part], *tree.Forest[Part], map[string]poo
 
 // names prints what a loop yields.
 func names(loop iter.Seq2[pool.Handle[Part], *Part]) {
+	var all []string
 	for _, v := range loop {
-		fmt.Print(v.Name, " ")
+		all = append(all, v.Name)
 	}
-	fmt.Println()
+	fmt.Println(strings.Join(all, " "))
 }
 
 // show prints the nodes below h.
@@ -123,6 +124,17 @@ func ExampleForest_InsertAfter() {
 	// · wheel
 }
 
+func ExampleForest_InsertBefore() {
+	_, f, part := scene("car(engine wheel) door")
+	fmt.Println(f.InsertBefore(part["wheel"], part["door"]))
+	show(f, part["car"])
+	// Output:
+	// <nil>
+	// · engine
+	// · door
+	// · wheel
+}
+
 func ExampleForest_Move() {
 	_, f, part := scene("car(door(handle) wheel) garage")
 	fmt.Println(f.Move(part["door"], part["garage"]))
@@ -184,6 +196,57 @@ func ExampleForest_Children() {
 	// Output:
 	// door
 	// wheel
+	// false
+}
+
+func ExampleForest_PostOrder() {
+	_, f, part := scene("car(door(handle) wheel)")
+	names(f.PostOrder(part["car"]))
+	names(f.Descendants(part["car"]))
+	// Output:
+	// handle door wheel
+	// door handle wheel
+}
+
+func ExampleForest_FirstChild() {
+	p, f, part := scene("car(door engine wheel)")
+	first, _ := f.FirstChild(part["car"])
+	for h, ok := first, true; ok; h, ok = f.Next(h) {
+		fmt.Print(p.MustGet(h).Name, " ")
+	}
+	_, ok := f.FirstChild(part["wheel"])
+	fmt.Println(ok)
+	// Output: door engine wheel false
+}
+
+func ExampleForest_LastChild() {
+	p, f, part := scene("car(door engine wheel)")
+	last, _ := f.LastChild(part["car"])
+	for h, ok := last, true; ok; h, ok = f.Prev(h) {
+		fmt.Print(p.MustGet(h).Name, " ")
+	}
+	// Output: wheel engine door
+}
+
+func ExampleForest_Next() {
+	_, f, part := scene("car(door engine wheel)")
+	next, ok := f.Next(part["door"])
+	fmt.Println(next == part["engine"], ok)
+	_, ok = f.Next(part["wheel"])
+	fmt.Println(ok)
+	// Output:
+	// true true
+	// false
+}
+
+func ExampleForest_Prev() {
+	_, f, part := scene("car(door engine wheel)")
+	prev, ok := f.Prev(part["wheel"])
+	fmt.Println(prev == part["engine"], ok)
+	_, ok = f.Prev(part["door"])
+	fmt.Println(ok)
+	// Output:
+	// true true
 	// false
 }
 

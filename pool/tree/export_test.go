@@ -34,8 +34,18 @@ func Busy[T any](f *Forest[T]) (quiet func()) {
 	return func() { f.version.Add(1) }
 }
 
-// Age makes the Forest as old as one that has made n more changes.
-func Age[T any](f *Forest[T], n uint64) { f.version.Add(2 * n) }
+// Stretch makes walks read n siblings at first, and later up to eight times as many.
+func Stretch[T any](f *Forest[T], n int) { f.stretch = n }
 
-// Versions is how many changes use up a Forest's versions.
-const Versions = versions / 2
+// Stamp gives h the stamp of another pool's forest.
+func Stamp[T any](f *Forest[T], h pool.Handle[T], stamp uint64) {
+	g := f.pool.Pin()
+	defer g.Unpin()
+	f.look(&g, h).stamp.Store(stamp)
+}
+
+// Seqlocks returns how many pools have had a Forest and are not collected.
+func Seqlocks() (n int) {
+	seqlocks.Range(func(any, any) bool { n++; return true })
+	return n
+}

@@ -1,7 +1,9 @@
 package tree
 
 import (
-	"sync/atomic"
+	"runtime"
+	"sync"
+	"weak"
 
 	"coatcheck/internal/atom"
 	"coatcheck/pool"
@@ -13,16 +15,28 @@ import (
 // Any number of goroutines may call any of its methods at once. Those that change the
 // forest exclude each other; those that read run beside them, as the package
 // documentation says. Neither the function that finds the links nor the pool's Reset may
-// use the Forest.
+// use a Forest of the pool.
 //
-// A Forest has only a pointer to the pool: the links are in the values. It costs some 32
-// bytes and must not be copied. A pool has as many as T has Links fields. Two Forests
-// with the same field must not be used at the same time, but one may replace the other.
-// The zero Forest panics.
+// The links are in the values, so a Forest takes 32 bytes. It must not be copied. A pool has
+// as many as T has Links fields, or more: two with the same field see each other's changes.
+// All Forests of a pool share a lock. The zero Forest panics.
 type Forest[T any] struct {
 	pool  *pool.Pool[T]
 	links func(*T) *Links[T]
+	*seqlock
+	stretch int // how many siblings a walk reads at first
+}
 
+// stretch is how many siblings a walk reads at first. A loop that is left early may have
+// read so many in vain. To begin a stretch costs as much as some three steps.
+const stretch = 8
+
+// seqlock orders the changes of all Forests of a pool.
+//
+// With one for each Forest, two of them with the same field would not see each other's
+// changes: a walk would take stamps of the younger one for changes since it began, and
+// pass over all that it has linked.
+type seqlock struct {
 	// mu is held by a call that changes links, and by a reader for a step that changes
 	// have invalidated too often.
 	mu atom.Mutex
@@ -31,28 +45,34 @@ type Forest[T any] struct {
 	//
 	//	writers  the holder of mu
 	//	readers  every reader
-	//	moves    up, by one at the beginning of a change and one at its end; by more
-	//	         when all versions are used up
+	//	moves    up, by one at the beginning of a change and one at its end
 	//	orders   two loads that return the same even version prove that the links
 	//	         loaded between them existed at one moment
 	version atom.Uint64
 }
 
-// forests counts the Forests made. So the stamps of one that was dropped are less than
-// the versions of the next.
-var forests atomic.Uint64
+// seqlocks has the seqlock of every pool that has had a Forest, by a weak pointer to the
+// pool, until the pool is collected.
+var seqlocks sync.Map
 
-// versions is how many versions a Forest has, two a change, before it reaches those of
-// the Forest that may replace it. A Forest that has used them up takes the range of a new
-// Forest.
-const versions = 1 << 32
+func seqlockOf[T any](p *pool.Pool[T]) *seqlock {
+	key := weak.Make(p)
+	s, known := seqlocks.Load(key)
+	if !known {
+		if s, known = seqlocks.LoadOrStore(key, new(seqlock)); !known {
+			runtime.AddCleanup(p, func(key weak.Pointer[pool.Pool[T]]) { seqlocks.Delete(key) }, key)
+		}
+	}
+	return s.(*seqlock)
+}
 
 // New returns the Forest of the values of p by the links that the function finds:
 //
 //	f := tree.New(p, func(n *Node) *tree.Links[Node] { return &n.Links })
 //
 // The links may exist already, as in a pool that was read from a snapshot. New panics if
-// p or links is nil, and all methods do if links returns nil.
+// p or links is nil, and all methods do if links returns nil. A second Forest with the
+// same links sees what the first does.
 func New[T any](p *pool.Pool[T], links func(*T) *Links[T]) *Forest[T] {
 	switch {
 	case p == nil:
@@ -60,9 +80,15 @@ func New[T any](p *pool.Pool[T], links func(*T) *Links[T]) *Forest[T] {
 	case links == nil:
 		panic(nilLinks)
 	}
-	f := &Forest[T]{pool: p, links: links}
-	f.version.Store(forests.Add(1) * versions)
-	return f
+	return &Forest[T]{pool: p, links: links, seqlock: seqlockOf(p), stretch: stretch}
+}
+
+// lock locks the forest for a change.
+func (f *Forest[T]) lock() {
+	if f.pool == nil {
+		panic(zeroForest)
+	}
+	f.mu.Lock()
 }
 
 // pin pins the pool: what is looked up stays that incarnation, removed or not.
@@ -106,13 +132,7 @@ func (f *Forest[T]) change() (stamp uint64) {
 }
 
 // changed ends a change.
-func (f *Forest[T]) changed() {
-	next := f.version.Load() + 1
-	if next%versions == 0 { // used up: the following ones are the next Forest's
-		next = forests.Add(1) * versions
-	}
-	f.version.Store(next)
-}
+func (f *Forest[T]) changed() { f.version.Store(f.version.Load() + 1) }
 
 // inlined makes the bodies of atomics' methods available to packages that instantiate
 // this one (see package atom). Nothing calls it.

@@ -3,6 +3,7 @@
 package tree
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -84,6 +85,8 @@ func (c change) do(s *stage) error {
 		return s.f.Prepend(with, of)
 	case "InsertAfter":
 		return s.f.InsertAfter(with, of)
+	case "InsertBefore":
+		return s.f.InsertBefore(with, of)
 	case "Move":
 		return s.f.Move(of, with)
 	case "Detach":
@@ -131,6 +134,7 @@ func (s *stage) writer(all []change) {
 var loops = map[string]func(f *Forest[item], h itemHandle) iter.Seq2[itemHandle, *item]{
 	"Children":    (*Forest[item]).Children,
 	"Descendants": (*Forest[item]).Descendants,
+	"PostOrder":   (*Forest[item]).PostOrder,
 	"Ancestors":   (*Forest[item]).Ancestors,
 	"Roots":       func(f *Forest[item], _ itemHandle) iter.Seq2[itemHandle, *item] { return f.Roots() },
 }
@@ -165,9 +169,20 @@ func partOf(part, s string) bool {
 	return true
 }
 
-// scenario is a loop at a, or at d for Ancestors and Parent, beside one writer, or two divided
-// by a stroke. Its name begins with that of the loop, if there is one. want has what the loop
-// may yield, or what it may yield parts of.
+// neighbours are the verbs that find one.
+var neighbours = map[string]func(f *Forest[item], h itemHandle) (itemHandle, bool){
+	"Parent":     (*Forest[item]).Parent,
+	"FirstChild": (*Forest[item]).FirstChild,
+	"LastChild":  (*Forest[item]).LastChild,
+	"Next":       (*Forest[item]).Next,
+	"Prev":       (*Forest[item]).Prev,
+}
+
+// scenario is a loop at a, or at d for Ancestors and neighbours, beside one writer, or two
+// divided by a stroke. Its name begins with that of the loop, if there is one, and ends with
+// "one at a time" if a stretch is one sibling at first. want has what the loop may yield, - for
+// nothing; or what it may yield parts of, with a node that must not be left out. Or it has
+// children of b that a loop at b must yield if they are live afterwards, and another one is.
 type scenario struct{ name, picture, writers, want string }
 
 var scenarios = []scenario{
@@ -179,6 +194,13 @@ var scenarios = []scenario{
 	{"Children against Move to the end", "a(bcd)", "Move b a", "bcd cd cdb"},
 	// b moves, then c. The order is kept and nothing is yielded twice.
 	{"Children against Move to the end, one after the other", "a(bcd)", "Move b a; Move c a", "bcd cd d bd cdb dbc db"},
+	{"Children against Move to the end, one at a time", "a(bcde)", "Move b a; Move c a", "bcde bde cde de cdeb deb debc"},
+	{"Children against Detach of all that were read, one at a time", "a(bcde)", "Detach b; Detach c; Detach d", "parts of bcde with e"},
+	{"Children against Prepend and InsertBefore, one at a time", "a(bc)xy", "Prepend x a; InsertBefore y c", "bc xbc xbyc"},
+	{"Children against a removal behind the back, one at a time", "a(bcd)", "behind b; Repair", "bcd cd -"},
+	{"Children below Remove", "a(b(cde))", "Remove a", "all that stay of cde"},
+	{"Children below Remove, one at a time", "a(b(cde))", "Remove a", "all that stay of cde"},
+	{"Children below Remove, behind a dead one", "a(b(cde))", "behind e; Remove a", "all that stay of d while c does"},
 	// One change invalidates a reading, the other the next.
 	{"Children against two writers", "a(bcd)", "Detach b | Move c a", "bcd cd bd d bdc dc"},
 	{"Children against Move into another list", "a(bcd)x(yz)", "Move c x", "bcd bd"},
@@ -192,10 +214,19 @@ var scenarios = []scenario{
 	{"Descendants against Move up", "a(b(c(d))e)", "Move c a", "bcde bce be becd"},
 	{"Descendants against Move out and back", "a(b(c)d)x", "Move b x; Move b a", "bcd bd d dbc"},
 	{"Descendants against Remove", "a(b(cd)e)", "Remove b", "bcde e be bce bde"},
+	{"Descendants against Move out and back, one at a time", "a(b(cd)e)x", "Move b x; Move b a", "bcde e ebcd"},
+	{"PostOrder against Append", "a(b(c)d)x(y)", "Append x b", "cbd cyxbd"},
+	{"PostOrder against Detach", "a(b(c)d)", "Detach b", "cbd d cd"},
+	{"PostOrder against Move up, one at a time", "a(b(cd)e)", "Move c a", "cdbe dbe dbec"},
+	{"PostOrder against Remove", "a(b(cd)e)", "Remove b", "cdbe e cde ce"},
 	{"Ancestors against Move", "a(b(c(d)))x(y)", "Move c y", "cba cyx"},
 	{"Ancestors against Moves one above the other", "a(b(c(d)))x(y)", "Move c y; Move b x", "cba cyx"}, // never cbx
 	// d has a live parent at every moment.
 	{"Parent against Move and Remove", "a(d)x", "Move d x; Remove a", "a x"},
+	{"Next against Move to the end", "a(bdc)", "Move d a", "c -"},
+	{"Prev against InsertBefore and Remove", "a(bd)x", "InsertBefore x d; Remove b", "b x"},
+	{"FirstChild against Prepend and Remove", "d(b)x", "Prepend x d; Remove x", "b x"},
+	{"LastChild against Move to the end", "d(bc)", "Move b d", "c b"},
 	{"Roots against Move and Remove", "a(d)x", "Move d x; Remove a", "ax x"},
 	{"two writers", "a(bc)x", "Move b x | Move c b", ""},
 	{"Remove and a removal behind the back", "a(b(cd)e)", "Remove b | behind b; behind d", ""},
@@ -203,18 +234,36 @@ var scenarios = []scenario{
 
 func (sc scenario) setup(r *interleave.Run) {
 	s := plant(r, sc.picture)
+	if strings.HasSuffix(sc.name, "one at a time") {
+		s.f.stretch = 1
+	}
 	for _, text := range strings.Split(sc.writers, "|") {
 		s.writer(changes(text))
 	}
 	s.whole(strings.Contains(sc.writers, "behind"))
 	whole, some := strings.CutPrefix(sc.want, "parts of ")
+	whole, must, _ := strings.Cut(whole, " with ")
+	stay, staying := strings.CutPrefix(sc.want, "all that stay of ")
 	want := strings.Fields(sc.want)
 	judge := func(got string) {
-		if !slices.Contains(want, got) && !(some && partOf(got, whole)) {
+		got = cmp.Or(got, "-")
+		if !slices.Contains(want, got) && !(some && partOf(got, whole) && strings.Contains(got, must)) {
 			r.Failf("the loop yields %q, want one of %q", got, want)
 		}
 	}
 	switch loop, _, reads := strings.Cut(sc.name, " against "); {
+	case staying:
+		stay, while, _ := strings.Cut(strings.TrimSuffix(stay, " does"), " while ")
+		s.reader("Children", 'b', func(got string) {
+			for _, c := range []byte(stay) {
+				if while != "" && !s.p.Contains(s.node[while[0]]) {
+					return
+				}
+				if s.p.Contains(s.node[c]) && strings.IndexByte(got, c) < 0 {
+					r.Failf("the loop yields %q and omits %c, which stays", got, c)
+				}
+			}
+		})
 	case !reads:
 	case loop == "Ancestors":
 		s.reader(loop, 'd', judge)
@@ -226,13 +275,13 @@ func (sc scenario) setup(r *interleave.Run) {
 				r.Failf("the depth of d is %d, want the length of one of %q", n, want)
 			}
 		})
-	case loop == "Parent":
+	case neighbours[loop] != nil:
 		r.Go("reader", 1, func(t *interleave.Thread) {
 			t.Begin(loop)
-			up, ok := s.f.Parent(s.node['d'])
+			to, ok := neighbours[loop](s.f, s.node['d'])
 			t.End()
-			if !slices.ContainsFunc(want, func(w string) bool { return ok && up == s.node[w[0]] }) {
-				r.Failf("the parent of d is %v, %v, want one of %q", up, ok, want)
+			if !slices.ContainsFunc(want, func(w string) bool { return to == s.node[w[0]] && ok == (w != "-") }) {
+				r.Failf("%s of d is %v, %v, want one of %q", loop, to, ok, want)
 			}
 		})
 	default:

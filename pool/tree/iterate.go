@@ -34,19 +34,26 @@ func (f *Forest[T]) parent(g *pool.Guard[T], n *words[T]) (pool.Handle[T], bool)
 // pointer is valid until it ends. The body may change the forest and remove nodes,
 // including the one that it was given. If h is not live the loop is empty.
 //
-// It reads the list at one moment, when the loop begins, which takes O(1) a child, and 8
-// bytes for each if there are more than 32. The package documentation says what is yielded
-// beside changes.
+// A step takes O(1). The loop reads 8 siblings, then 8 to 64 at a time, and remembers those
+// that it has read: 8 bytes for each if there are more than 32. The package documentation
+// says what is yielded beside changes.
 func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.walk(h, false)
+	return f.walk(h, childrenAlone)
 }
 
 // Descendants ranges over everything below h, parents before their children and siblings
 // first to last (pre-order). h itself is not included. Otherwise it is like
-// [Forest.Children]. It reads each list of siblings when it comes to their parent, and
-// keeps those that it has not come to.
+// [Forest.Children]. It remembers the siblings that it has read in each list on the path
+// to the node that it is at.
 func (f *Forest[T]) Descendants(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
-	return f.walk(h, true)
+	return f.walk(h, parentsFirst)
+}
+
+// PostOrder ranges over everything below h, children before their parents and siblings
+// first to last. Otherwise it is like [Forest.Descendants]: h is not included. It
+// remembers another 56 bytes for each level of depth beyond the fourth.
+func (f *Forest[T]) PostOrder(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
+	return f.walk(h, parentsLast)
 }
 
 // Ancestors ranges over the parent of h, its parent, and so on up to the root. They are

@@ -1,7 +1,9 @@
 package tree
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"coatcheck/internal/atom"
@@ -19,8 +21,10 @@ import (
 // and Take copy the value plainly, which is a race while the Forest changes it. A Reset
 // must set Links to zero, as the pool does without one.
 //
-// Links can be encoded, also in snapshots of the pool: it has one exported field, which
-// encodes itself.
+// Links can be encoded: in snapshots of the pool, by encoding/gob, and as text, by
+// encoding/json for example. It has one exported field, which encodes itself. Encoders by
+// reflection need a pointer to the value, or an element of a slice: text of links that
+// they cannot address is an error.
 type Links[T any] struct {
 	// Words are the links. The field is exported because encoders skip unexported ones,
 	// and its type has the methods that they look for. Methods of Links would be promoted
@@ -38,6 +42,10 @@ type Links[T any] struct {
 // W2, x.next is y if and only if y.prev is x; W3, a child's parent is the node in whose
 // list it stands. These hold for live nodes while Forest.version is even.
 type words[T any] struct {
+	// Unaddressed encodes in place of the words where an encoder cannot call their
+	// methods. It has no size.
+	Unaddressed unaddressed
+
 	parent, first, last, next, prev atom.Uint64
 
 	// stamp is the version of the Forest, odd, during the last change that linked or
@@ -71,6 +79,49 @@ func (w *words[T]) UnmarshalBinary(b []byte) error {
 	}
 	w.stamp.Store(0)
 	return nil
+}
+
+// MarshalText returns the five handles: parent, first and last child, next and previous
+// sibling, separated by spaces. The error is always nil. It may be called while a Forest
+// changes the links.
+func (w *words[T]) MarshalText() ([]byte, error) {
+	var b []byte
+	for i, link := range w.all() {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = append(b, load[T](link).String()...)
+	}
+	return b, nil
+}
+
+// UnmarshalText decodes the output of MarshalText and nothing else. If it returns an error
+// the links are unchanged. The value must not be shared yet.
+func (w *words[T]) UnmarshalText(b []byte) error {
+	var handles [5]pool.Handle[T]
+	parts := bytes.Split(b, []byte{' '})
+	if len(parts) != len(handles) {
+		return fmt.Errorf("tree: links %q: want %d handles", b, len(handles))
+	}
+	for i, part := range parts {
+		if err := handles[i].UnmarshalText(part); err != nil {
+			return fmt.Errorf("tree: links %q: %w", b, err)
+		}
+	}
+	for i, link := range w.all() {
+		link.Store(uint64(handles[i]))
+	}
+	w.stamp.Store(0)
+	return nil
+}
+
+// unaddressed is a part of words that an encoder meets only if it has a copy of them, or
+// cannot address them. Their links would be left out silently.
+type unaddressed struct{}
+
+// MarshalText returns an error.
+func (unaddressed) MarshalText() ([]byte, error) {
+	return nil, errors.New("tree: Links of a value that the encoder cannot address; encode a pointer to the value")
 }
 
 func (w *words[T]) all() [5]*atom.Uint64 {

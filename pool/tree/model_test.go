@@ -51,7 +51,7 @@ func (m *model) above(at, h handle) error {
 	return nil
 }
 
-// insert is the common part of Append (at the end), Prepend (at 0) and after.
+// insert is the common part of Append (at the end), Prepend (at 0) and beside.
 func (m *model) insert(parent, h handle, i int) error {
 	switch {
 	case parent == h:
@@ -72,8 +72,8 @@ func (m *model) insert(parent, h handle, i int) error {
 	return nil
 }
 
-// after is InsertAfter.
-func (m *model) after(sibling, h handle) error {
+// beside is InsertAfter and InsertBefore: at is 1 or 0.
+func (m *model) beside(sibling, h handle, at int) error {
 	parent := m.parent[sibling]
 	switch {
 	case parent == 0 && sibling == h:
@@ -83,7 +83,7 @@ func (m *model) after(sibling, h handle) error {
 	case !m.live[parent]:
 		return tree.ErrBroken
 	}
-	return m.insert(parent, h, m.at(sibling)+1)
+	return m.insert(parent, h, m.at(sibling)+at)
 }
 
 // loose returns ErrBroken if h has a parent and cannot be removed from its list.
@@ -168,11 +168,31 @@ var allWalks = []struct {
 }{
 	{"Children", (*tree.Forest[node]).Children, func(kids func(handle) []handle, h handle) []handle { return slices.Clone(kids(h)) }},
 	{"Descendants", (*tree.Forest[node]).Descendants, preOrder},
+	{"PostOrder", (*tree.Forest[node]).PostOrder, postOrder},
+}
+
+// neighbours are the verbs that find one, in the order of an Image's links.
+var neighbours = []struct {
+	name string
+	find func(f *tree.Forest[node], h handle) (handle, bool)
+}{
+	{"Parent", (*tree.Forest[node]).Parent},
+	{"FirstChild", (*tree.Forest[node]).FirstChild},
+	{"LastChild", (*tree.Forest[node]).LastChild},
+	{"Next", (*tree.Forest[node]).Next},
+	{"Prev", (*tree.Forest[node]).Prev},
 }
 
 func preOrder(kids func(handle) []handle, h handle) (all []handle) {
 	for _, k := range kids(h) {
 		all = append(append(all, k), preOrder(kids, k)...)
+	}
+	return all
+}
+
+func postOrder(kids func(handle) []handle, h handle) (all []handle) {
+	for _, k := range kids(h) {
+		all = append(append(all, postOrder(kids, k)...), k)
 	}
 	return all
 }
@@ -230,6 +250,7 @@ type machine struct {
 
 func newMachine(t testing.TB, choose func(int) int) *machine {
 	p, f := newForest(t)
+	tree.Stretch(f, 1+choose(3))
 	foreign := pool.Must(&pool.Options[node]{Origin: 99, Shards: 1})
 	mc := &machine{t: t, p: p, f: f, choose: choose, done: map[string]int{}}
 	mc.known = append(mc.known, 0, add(t, foreign, 1), 1<<63|1<<32|5)
@@ -307,8 +328,10 @@ func (mc *machine) change(at handle) {
 		try("Append", f.Append, func() error { return m.insert(a, b, len(m.kids[a])) })
 	case 5, 6:
 		try("Prepend", f.Prepend, func() error { return m.insert(a, b, 0) })
-	case 7, 8:
-		try("After", f.InsertAfter, func() error { return m.after(a, b) })
+	case 7:
+		try("After", f.InsertAfter, func() error { return m.beside(a, b, 1) })
+	case 8:
+		try("Before", f.InsertBefore, func() error { return m.beside(a, b, 0) })
 	case 9, 10, 11:
 		try("Move", f.Move, func() error { return m.move(a, b) })
 	case 12:
@@ -375,8 +398,10 @@ func (mc *machine) judge() {
 			for _, w := range allWalks {
 				hs = append(hs, handles(mc.t, w.loop(f, h))...)
 			}
-			if to, ok := f.Parent(h); ok || to != 0 {
-				hs = append(hs, to)
+			for _, nb := range neighbours {
+				if to, ok := nb.find(f, h); ok || to != 0 {
+					hs = append(hs, to)
+				}
 			}
 			if len(hs) > 0 || f.Depth(h) != -1 {
 				mc.fatalf("%v is not live and leads to %v, depth %d", h, hs, f.Depth(h))
@@ -390,8 +415,10 @@ func (mc *machine) judge() {
 		if got := handles(mc.t, f.Ancestors(h)); !slices.Equal(got, up) || f.Depth(h) != len(up) {
 			mc.fatalf("ancestors of %v: %v, depth %d, want %v", h, got, f.Depth(h), up)
 		}
-		if p, ok := f.Parent(h); ok != (len(up) > 0) || ok && p != up[0] {
-			mc.fatalf("parent of %v: %v %v, want %v", h, p, ok, up)
+		for i, nb := range neighbours {
+			if to, ok := nb.find(f, h); to != m.links(h)[i] || ok != (to != 0) {
+				mc.fatalf("%s of %v: %v %v, want %v", nb.name, h, to, ok, m.links(h)[i])
+			}
 		}
 		for _, w := range allWalks {
 			if got, want := handles(mc.t, w.loop(f, h)), w.order(m.seen, h); !slices.Equal(got, want) {
@@ -436,8 +463,8 @@ func stream(t testing.TB, _ int, choose func(n int) int, more func() bool) map[s
 }
 
 func TestOperationsMatchModel(t *testing.T) {
-	must := []string{"Remove", "behind", "Repair", "loop", "loop, hidden", "loop, many leave", "Aft " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error()}
-	for _, verb := range []string{"App ", "Pre ", "Aft ", "Mov ", "Det "} {
+	must := []string{"Remove", "behind", "Repair", "loop", "loop, hidden", "loop, many leave", "Aft " + tree.ErrNoParent.Error(), "Bef " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error()}
+	for _, verb := range []string{"App ", "Pre ", "Aft ", "Bef ", "Mov ", "Det "} {
 		must = append(must, verb+"nil", verb+tree.ErrStale.Error(), verb+tree.ErrBroken.Error())
 		if verb != "Det " {
 			must = append(must, verb+tree.ErrCycle.Error())

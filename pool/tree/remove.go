@@ -14,7 +14,7 @@ import "coatcheck/pool"
 // If a Reset that the pool calls panics, the panic continues to the caller. By then h is
 // detached, and what is not removed yet is below it: call Remove again.
 func (f *Forest[T]) Remove(h pool.Handle[T]) int {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	g := f.pin()
 	defer g.Unpin()
@@ -53,10 +53,8 @@ func (f *Forest[T]) cut(g *pool.Guard[T], h pool.Handle[T], n *words[T]) {
 // dismantle removes top, a root, and everything below it, and returns how many it
 // removed.
 //
-// It needs no stack. It descends to a node without children, unlinks it from its parent,
-// removes it and continues at the parent. It takes children from the front of a list, or
-// from the back if the first is dead. It does not change the version, since a walk in
-// here is about to meet dead nodes anyway.
+// It needs no stack. It descends to a node without children, removes it, unlinks it from
+// its parent and continues at the parent.
 //
 // The guard keeps every node that was looked up readable, though not findable. If others
 // remove a parent while its children are being removed, there is no way back up, and the
@@ -74,30 +72,44 @@ func (f *Forest[T]) dismantle(g *pool.Guard[T], top pool.Handle[T], links *words
 			}
 			return removed
 		}
-		up, next, prev := load[T](&n.parent), load[T](&n.next), load[T](&n.prev)
+		up := load[T](&n.parent)
 		parent := f.look(g, up)
 		if parent == nil || up == top {
 			up, parent = top, links
 		}
-		if load[T](&parent.first) == at {
-			parent.first.Store(uint64(next))
-		}
-		if load[T](&parent.last) == at {
-			parent.last.Store(uint64(prev))
-		}
-		// Remove comes last, since it may call a Reset that panics: then the next Remove
-		// of top finds the rest.
-		if f.pool.Remove(at) {
+		if f.removeChild(g, parent, at, n) {
 			removed++
 		}
 		at, n = up, parent
 	}
 }
 
-// below returns a live child of at, the first or the last, or nil. Links that make top a
+// removeChild removes h, the last child of a parent or the first, and reports whether this
+// call did.
+//
+// dismantle takes children from the back of a list. So the list always leads from the first
+// child to all that are left, and a walk in there omits none of them, although the version
+// does not change. Only if the last child is dead children are taken from the front, each
+// detached by a change, since the next one gets another link.
+func (f *Forest[T]) removeChild(g *pool.Guard[T], parent *words[T], h pool.Handle[T], n *words[T]) bool {
+	if load[T](&parent.last) != h {
+		f.cut(g, h, n)
+		return f.pool.Remove(h)
+	}
+	// Also if Remove calls a Reset that panics: then the next Remove finds the rest.
+	defer func() {
+		if load[T](&parent.first) == h {
+			parent.first.Store(n.next.Load())
+		}
+		parent.last.Store(n.prev.Load())
+	}()
+	return f.pool.Remove(h)
+}
+
+// below returns a live child of at, the last or the first, or nil. Links that make top a
 // child are ignored.
 func (f *Forest[T]) below(g *pool.Guard[T], top, at pool.Handle[T], n *words[T]) (pool.Handle[T], *words[T]) {
-	for _, h := range [...]pool.Handle[T]{load[T](&n.first), load[T](&n.last)} {
+	for _, h := range [...]pool.Handle[T]{load[T](&n.last), load[T](&n.first)} {
 		if c := f.child(g, at, h); c != nil && h != top {
 			return h, c
 		}

@@ -23,7 +23,7 @@ import (
 // memory in proportion to the number of damaged lists. Walks wait for it to end. Nodes
 // removed behind the forest's back while it runs may leave the forest broken again.
 func (f *Forest[T]) Repair() int {
-	f.mu.Lock()
+	f.lock()
 	defer f.mu.Unlock()
 	g := f.pin()
 	defer g.Unpin()

@@ -3,6 +3,7 @@ package tree_test
 import (
 	"iter"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -50,12 +51,13 @@ func TestGapWhoseSidesDoNotMeetIsBroken(t *testing.T) {
 		of, link, to int
 		try          func(f *tree.Forest[node], k []handle) error
 	}{
-		"last is another":       {0, last, 2, func(f *tree.Forest[node], k []handle) error { return f.Append(k[0], k[5]) }},
-		"last is another, Move": {0, last, 2, func(f *tree.Forest[node], k []handle) error { return f.Move(k[5], k[0]) }},
-		"last is what moves":    {0, last, 4, func(f *tree.Forest[node], k []handle) error { return f.Move(k[4], k[0]) }},
-		"first is another":      {0, first, 2, func(f *tree.Forest[node], k []handle) error { return f.Prepend(k[0], k[5]) }},
-		"next is another":       {1, next, 3, func(f *tree.Forest[node], k []handle) error { return f.InsertAfter(k[1], k[5]) }},
-		"previous is another":   {2, prev, 3, func(f *tree.Forest[node], k []handle) error { return f.InsertAfter(k[1], k[5]) }},
+		"last is another":         {0, last, 2, func(f *tree.Forest[node], k []handle) error { return f.Append(k[0], k[5]) }},
+		"last is another, Move":   {0, last, 2, func(f *tree.Forest[node], k []handle) error { return f.Move(k[5], k[0]) }},
+		"last is what moves":      {0, last, 4, func(f *tree.Forest[node], k []handle) error { return f.Move(k[4], k[0]) }},
+		"first is another":        {0, first, 2, func(f *tree.Forest[node], k []handle) error { return f.Prepend(k[0], k[5]) }},
+		"next is another":         {1, next, 3, func(f *tree.Forest[node], k []handle) error { return f.InsertAfter(k[1], k[5]) }},
+		"next is another, Before": {2, prev, 3, func(f *tree.Forest[node], k []handle) error { return f.InsertBefore(k[2], k[5]) }},
+		"previous is another":     {2, prev, 3, func(f *tree.Forest[node], k []handle) error { return f.InsertAfter(k[1], k[5]) }},
 	} {
 		p, f := newForest(t)
 		k := addN(t, p, 7)
@@ -105,12 +107,17 @@ func TestScrambledLinksDoNoHarm(t *testing.T) {
 				t.Fatalf("%v has depth %d", h, n)
 			}
 			handles(t, f.Ancestors(h))
+			for _, nb := range neighbours {
+				if to, ok := nb.find(f, h); ok != p.Contains(to) {
+					t.Fatalf("%s of %v is %v, %v", nb.name, h, to, ok)
+				}
+			}
 		}
 		quiet()
 		if rnd.IntN(2) == 0 {
 			for range 5 {
 				a, b := all[rnd.IntN(12)], all[rnd.IntN(12)]
-				for _, err := range []error{f.Move(a, b), f.Append(a, b), f.Detach(b), f.InsertAfter(a, b)} {
+				for _, err := range []error{f.Move(a, b), f.Append(a, b), f.Detach(b), f.InsertAfter(a, b), f.Detach(b), f.InsertBefore(a, b)} {
 					if err != nil {
 						require.NotErrorIs(t, err, tree.ErrStale)
 					}
@@ -150,23 +157,42 @@ func differences(before, after map[handle][5]handle) (n int) {
 	return n
 }
 
-// TestForestAfterAnOldOne: a Forest that replaces one with no versions left sees
-// everything.
-func TestForestAfterAnOldOne(t *testing.T) {
-	for _, left := range []uint64{0, 1, 3, 10} {
-		p, old := newForest(t)
-		top := add(t, p, 0)
-		tree.Age(old, tree.Versions-1-left)
-		hs := addN(t, p, 5)
-		for _, h := range hs {
-			require.NoError(t, old.Append(top, h))
-			require.Contains(t, handles(t, old.Children(top)), h)
-		}
-		young := tree.New(p, linksOf)
-		assert.Equalf(t, hs, handles(t, young.Children(top)), "%d changes before the end", left)
-		require.NoError(t, young.Detach(hs[0]))
-		assert.Equal(t, hs[1:], handles(t, young.Children(top)))
+// TestForestsWithTheSameField: each sees what the other does, in a walk too.
+func TestForestsWithTheSameField(t *testing.T) {
+	p, old := newForest(t)
+	top, hs := family(t, p, old, 5)
+	young := tree.New(p, linksOf)
+	require.NoError(t, young.Move(hs[0], top))
+	assert.Equal(t, append(slices.Clone(hs[1:]), hs[0]), handles(t, old.Children(top)))
+	var got []handle
+	for h := range young.Children(top) {
+		got = append(got, h)
+		require.NoError(t, old.Move(h, top)) // to the end: the walk must not meet it again
 	}
+	assert.Equal(t, append(slices.Clone(hs[1:]), hs[0]), got)
+}
+
+// TestStampsOfAnotherPool: a program that copies all values of a pool into another one has
+// copied their stamps too. They do not hide a node.
+func TestStampsOfAnotherPool(t *testing.T) {
+	p, f := newForest(t)
+	top, hs := family(t, p, f, 3)
+	tree.Stamp(f, hs[1], 1<<40+1)
+	assert.Equal(t, hs, handles(t, f.Children(top)))
+}
+
+// TestPoolsWithForestsAreCollected: a Forest's lock goes with its pool.
+func TestPoolsWithForestsAreCollected(t *testing.T) {
+	before := tree.Seqlocks()
+	testkit.Apart(func() {
+		for range 10 {
+			p, f := newForest(t)
+			family(t, p, f, 2)
+			tree.New(p, linksOf)
+		}
+		require.GreaterOrEqual(t, tree.Seqlocks(), 10)
+	})
+	testkit.Eventually(t, func() bool { runtime.GC(); return tree.Seqlocks() <= before }, "locks of pools are left")
 }
 
 // TestDeepAndWide: depth costs no stack, and width no search.
@@ -183,6 +209,9 @@ func TestDeepAndWide(t *testing.T) {
 	down, up := chain[1:], slices.Clone(chain[:n-1])
 	slices.Reverse(up)
 	require.True(t, slices.Equal(down, handles(t, f.Descendants(chain[0]))))
+	below := slices.Clone(down)
+	slices.Reverse(below)
+	require.True(t, slices.Equal(below, handles(t, f.PostOrder(chain[0]))))
 	require.True(t, slices.Equal(up, handles(t, f.Ancestors(chain[n-1]))))
 	assert.Equal(t, n-1, f.Depth(chain[n-1]))
 	assert.ErrorIs(t, f.Move(chain[0], chain[n-1]), tree.ErrCycle)
@@ -245,7 +274,9 @@ func TestMisusePanics(t *testing.T) {
 			assert.PanicsWithValue(t, text, func() { f.Remove(h) })
 			assert.PanicsWithValue(t, text, func() { f.Repair() })
 			assert.PanicsWithValue(t, text, func() { f.Depth(h) })
-			assert.PanicsWithValue(t, text, func() { f.Parent(h) })
+			for _, nb := range neighbours {
+				assert.PanicsWithValue(t, text, func() { nb.find(f, h) })
+			}
 			for _, w := range allWalks {
 				assert.PanicsWithValue(t, text, func() { handles(t, w.loop(f, h)) })
 			}
@@ -291,8 +322,12 @@ func TestNothingAllocates(t *testing.T) {
 		}
 		for range f.Ancestors(kids[3]) {
 		}
+		for range f.PostOrder(root) {
+		}
 		f.Depth(kids[0])
-		f.Parent(kids[0])
+		for _, nb := range neighbours {
+			nb.find(f, kids[0])
+		}
 	})
 	assert.Zero(t, n)
 	n = testing.AllocsPerRun(100, func() {
@@ -301,6 +336,8 @@ func TestNothingAllocates(t *testing.T) {
 		_ = f.Append(root, kids[0])
 		_ = f.Detach(kids[0])
 		_ = f.InsertAfter(kids[1], kids[0])
+		_ = f.Detach(kids[0])
+		_ = f.InsertBefore(kids[1], kids[0])
 	})
 	assert.Zero(t, n, "changes")
 }

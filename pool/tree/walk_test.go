@@ -1,0 +1,127 @@
+package tree_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+	"coatcheck/pool/tree"
+)
+
+// TestLongLists: a loop over a list of many stretches whose body takes away what it was
+// given, in any way, meets all that were there, and no other.
+func TestLongLists(t *testing.T) {
+	for name, away := range map[string]func(p *pool.Pool[node], f *tree.Forest[node], h handle) error{
+		"stays":  func(*pool.Pool[node], *tree.Forest[node], handle) error { return nil },
+		"Detach": func(_ *pool.Pool[node], f *tree.Forest[node], h handle) error { return f.Detach(h) },
+		"Remove": func(_ *pool.Pool[node], f *tree.Forest[node], h handle) error { f.Remove(h); return nil },
+		"behind": func(p *pool.Pool[node], _ *tree.Forest[node], h handle) error { p.Remove(h); return nil },
+		"behind, and Repair": func(p *pool.Pool[node], f *tree.Forest[node], h handle) error {
+			if p.Remove(h); h.Index()%5 == 0 {
+				f.Repair()
+			}
+			return nil
+		},
+		"to the end": func(_ *pool.Pool[node], f *tree.Forest[node], h handle) error {
+			parent, _ := f.Parent(h)
+			return f.Move(h, parent)
+		},
+		"some": func(_ *pool.Pool[node], f *tree.Forest[node], h handle) error {
+			if h.Index() < 20 {
+				return nil
+			}
+			return f.Detach(h)
+		},
+	} {
+		for _, w := range allWalks {
+			p, f := newForest(t)
+			top, kids := family(t, p, f, 300)
+			var got []handle
+			for h := range w.loop(f, top) {
+				got = append(got, h)
+				require.NoError(t, away(p, f, h))
+				require.LessOrEqual(t, len(got), len(kids))
+			}
+			assert.Equal(t, kids, got, "%s, %s", w.name, name)
+		}
+	}
+}
+
+// TestLoopsCostWhatTheySee counts how often links are looked up.
+func TestLoopsCostWhatTheySee(t *testing.T) {
+	looks := 0
+	p := pool.Must[node](nil)
+	f := tree.New(p, func(n *node) *tree.Links[node] { looks++; return &n.Links })
+	top, kids := family(t, p, f, 4000)
+	cost := func(do func()) int {
+		looks = 0
+		do()
+		return looks
+	}
+	for _, nb := range neighbours {
+		for _, h := range []handle{top, kids[0], kids[2000], kids[3999]} {
+			assert.LessOrEqual(t, cost(func() { nb.find(f, h) }), 3, nb.name)
+		}
+	}
+	for _, w := range allWalks {
+		for _, seen := range []int{1, 3, 100, 3999} {
+			n := 0
+			assert.LessOrEqual(t, cost(func() {
+				for range w.loop(f, top) {
+					if n++; n == seen {
+						break
+					}
+				}
+			}), 3*seen+20, "%s, left after %d", w.name, seen)
+		}
+	}
+	assert.LessOrEqual(t, cost(func() {
+		for h, ok := f.LastChild(top); ok; h, ok = f.Prev(h) {
+		}
+	}), 3*4001)
+	more := add(t, p, 1)
+	assert.LessOrEqual(t, cost(func() { require.NoError(t, f.InsertBefore(kids[2000], more)) }), 6)
+}
+
+// TestLinksAsText: what encoding/json writes it reads back, or it returns an error.
+func TestLinksAsText(t *testing.T) {
+	p, f := newForest(t)
+	_, kids := family(t, p, f, 3)
+	g := p.Pin()
+	defer g.Unpin()
+	v, _ := g.Get(kids[1])
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	require.Contains(t, string(b), `"Links":{"Words":"0@1 none none 3@1 1@1"}`)
+	var again node
+	require.NoError(t, json.Unmarshal(b, &again))
+	text, err := again.Links.Words.MarshalText()
+	require.NoError(t, err)
+	require.Equal(t, "0@1 none none 3@1 1@1", string(text))
+	for _, wrong := range []string{"", "none", "none none none none", "none none none none none none", "0@1 none none 3@1 2@2", "0@1  none none 3@1 1@1"} {
+		require.Error(t, again.Links.Words.UnmarshalText([]byte(wrong)), wrong)
+	}
+	after, _ := again.Links.Words.MarshalText()
+	require.Equal(t, text, after, "an error changes nothing")
+
+	_, err = json.Marshal(map[string]any{"copied": map[int]node{1: {ID: 7}}})
+	require.ErrorContains(t, err, "encode a pointer to the value")
+}
+
+// TestWalkOmitsWhatHasLeftItsPlace: a node that the loop has read ahead, and that is moved away before
+// the loop comes to it, is not yielded.
+func TestWalkOmitsWhatHasLeftItsPlace(t *testing.T) {
+	p, f := newForest(t)
+	top, hs := family(t, p, f, 5)
+	other, _ := family(t, p, f, 1)
+	var got []handle
+	for h := range f.Children(top) {
+		if got = append(got, h); len(got) == 1 {
+			require.NoError(t, f.Move(hs[2], other))
+		}
+	}
+	assert.Equal(t, []handle{hs[0], hs[1], hs[3], hs[4]}, got)
+}
