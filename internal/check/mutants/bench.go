@@ -162,7 +162,9 @@ func (b *bench) build(u suite, after map[string]string) error {
 	cmd := exec.Command("go", append(args, "./"+u.folder())...)
 	cmd.Dir = b.tree
 	cmd.Env = append(cmd.Environ(), environment...)
-	if text, err := cmd.CombinedOutput(); err != nil {
+	text, err := cmd.CombinedOutput()
+	spent(&b.building, cmd)
+	if err != nil {
 		return fmt.Errorf("%w\n%s", err, text)
 	}
 	return nil
@@ -185,6 +187,7 @@ func (b *bench) run(k killer, bound int) verdict {
 	cmd.WaitDelay = time.Second
 	begin := time.Now()
 	out, err := cmd.CombinedOutput()
+	spent(&b.running, cmd)
 	v := verdict{killer: k, took: time.Since(begin)}
 	var exit *exec.ExitError
 	switch {

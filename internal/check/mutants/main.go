@@ -25,6 +25,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"go.uber.org/atomic"
 )
 
 // config has the values of the flags.
@@ -33,6 +35,22 @@ type config struct {
 	only                  *regexp.Regexp
 	jobs                  int
 	limit                 time.Duration
+
+	building, running atomic.Duration // processor time of builds, and of killers
+}
+
+// spent adds the processor time of a process that has ended, or did not start.
+func spent(on *atomic.Duration, cmd *exec.Cmd) {
+	if p := cmd.ProcessState; p != nil {
+		on.Add(p.UserTime() + p.SystemTime())
+	}
+}
+
+// cost returns what n mutants have cost.
+func (c *config) cost(n int) string {
+	building, running := c.building.Load(), c.running.Load()
+	each := (building + running) / time.Duration(max(n, 1))
+	return fmt.Sprintf("processor time: %v to build, %v to run; %v a mutant", building.Round(time.Second), running.Round(time.Second), each.Round(100*time.Millisecond))
 }
 
 func main() {
@@ -88,7 +106,7 @@ func run(c *config) error {
 	if err := (&bench{c, tree, filepath.Join(tree, ".unmutated")}).passes(kills); err != nil {
 		return err
 	}
-	fmt.Printf("\n%d of %d killed, and the unmutated tree passes; %v\n", len(kills), len(list), time.Since(begin).Round(time.Second))
+	fmt.Printf("\n%d of %d killed, and the unmutated tree passes; %v\n%s\n", len(kills), len(list), time.Since(begin).Round(time.Second), c.cost(len(list)))
 	if n := len(list) - len(kills); n > 0 {
 		return fmt.Errorf("%d survive", n)
 	}

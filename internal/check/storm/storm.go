@@ -23,14 +23,14 @@ import (
 )
 
 var (
-	lengthFlag = flag.Duration("storm", 0, "length of each storm, an eighth of it in -short; 0: 400 ms in the full programme, 100 ms usually, 40 ms in -short")
+	lengthFlag = flag.Duration("storm", 0, "length of a test's storms together, spread evenly over them, an eighth of it in -short; 0: each has 400 ms in the full programme, 100 ms usually, 40 ms in -short")
 	seedFlag   = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
 )
 
-// Length returns the length of a storm.
-func Length() time.Duration {
+// length returns the length of a storm, if share storms share the time of -storm.
+func length(share int) time.Duration {
 	if *lengthFlag > 0 {
-		return shorter(*lengthFlag)
+		return shorter(*lengthFlag) / time.Duration(share)
 	}
 	return testkit.Long(400 * time.Millisecond)
 }
@@ -51,6 +51,7 @@ const patience = 20 * time.Second
 type Storm struct {
 	t      testing.TB
 	seed   uint64
+	share  int // of the time of -storm, as in Setup
 	stop   atomic.Bool
 	failed atomic.Error                  // the first failure
 	paused atomic.Pointer[chan struct{}] // while all goroutines are paused: closed when they continue
@@ -132,7 +133,7 @@ func (s *Storm) Done(w Work) (n int64) {
 // did not end.
 func (s *Storm) Run(least Least) {
 	s.t.Helper()
-	s.Require(s.Try(Length(), least))
+	s.Require(s.Try(length(s.share), least))
 }
 
 // Require fails the test with the storm's seed and report unless err is nil.

@@ -7,10 +7,15 @@
 // names, the build tag coatcheck_debug, environment variables, the name in prose and this
 // command stay. The nested modules require that version of the module. Home prints the
 // commands that commit and tag it, and runs none of them.
+//
+//	go run -C internal/tools ./home -check github.com/you/coatcheck v0.1.0
+//
+// checks that the commit that is checked out is that version, with every tag that it needs.
 package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"go/format"
 	"os"
@@ -26,31 +31,55 @@ import (
 const self = "internal/tools/home/"
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: go run -C internal/tools ./home github.com/you/coatcheck v0.1.0")
+	checks := flag.Bool("check", false, "check that the commit that is checked out is this version, and change nothing")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: go run -C internal/tools ./home [-check] github.com/you/coatcheck v0.1.0")
+	}
+	flag.Parse()
+	if flag.NArg() != 2 {
+		flag.Usage()
 		os.Exit(2)
 	}
-	tags, err := move(filepath.Join("..", ".."), os.Args[1], os.Args[2])
-	if err != nil {
+	root, path, version := filepath.Join("..", ".."), flag.Arg(0), flag.Arg(1)
+	var tags []string
+	var err error
+	if *checks {
+		err = check(root, path, version)
+	} else {
+		tags, err = move(root, path, version)
+	}
+	switch {
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "home:", err)
 		os.Exit(1)
+	case *checks:
+		fmt.Printf("This commit is %s %s, and has its tags.\n", path, version)
+	default:
+		fmt.Printf("The module is %s %s now; git diff shows the changes. To publish it:\n\n\tgit commit -a -m 'Publish %[2]s'\n", path, version)
+		for _, tag := range tags {
+			fmt.Printf("\tgit tag %s\n", tag)
+		}
+		// The module's own tag, the first, goes last: whoever sees it finds the others.
+		fmt.Printf("\tgit push origin %s\n\tgit push origin %s\n", strings.Join(tags[1:], " "), tags[0])
 	}
-	fmt.Printf("The module is %s %s now; git diff shows the changes. To publish it:\n\n\tgit commit -a -m 'Publish %[2]s'\n", os.Args[1], os.Args[2])
-	for _, tag := range tags {
-		fmt.Printf("\tgit tag %s\n", tag)
+}
+
+// valid returns an error unless home can give a module that path and version.
+func valid(path, version string) error {
+	if err := module.Check(path, version); err != nil {
+		return err
 	}
-	fmt.Printf("\tgit push origin %s\n", strings.Join(tags, " "))
+	if _, major, _ := module.SplitPathVersion(path); major != "" {
+		return fmt.Errorf("%s: home gives no path that ends in %s, for version 2 or later", path, major)
+	}
+	return nil
 }
 
 // move renames the module in the clone at root to path, and lets the nested modules require
-// that version of it. It returns the tags of the version, one for each module that others
-// may require.
+// that version of it. It returns the tags of the version, the module's first.
 func move(root, path, version string) (tags []string, err error) {
-	if err := module.Check(path, version); err != nil {
+	if err := valid(path, version); err != nil {
 		return nil, err
-	}
-	if _, major, _ := module.SplitPathVersion(path); major != "" {
-		return nil, fmt.Errorf("%s: home gives no path that ends in %s, for version 2 or later", path, major)
 	}
 	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if _, missing := os.Stat(filepath.Join(root, self)); err != nil || missing != nil {
@@ -68,17 +97,10 @@ func move(root, path, version string) (tags []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	prefix, err := git(root, "rev-parse", "--show-prefix") // the clone may be a folder of an outer repository
-	if err != nil {
-		return nil, err
-	}
 	m := newMentions(old, path, version, list(folders))
 	for _, name := range list(names) {
 		if strings.HasPrefix(name, self) {
 			continue
-		}
-		if dir, found := strings.CutSuffix(name, "go.mod"); found && !strings.HasPrefix(name, "internal/") {
-			tags = append(tags, strings.TrimSpace(prefix)+dir+version)
 		}
 		file := filepath.Join(root, name)
 		before, err := os.ReadFile(file)
@@ -93,7 +115,11 @@ func move(root, path, version string) (tags []string, err error) {
 			return nil, err
 		}
 	}
-	return tags, nil
+	dirs, err := published(root)
+	if err != nil {
+		return nil, err
+	}
+	return tagsOf(root, dirs, version)
 }
 
 // renamed returns the new text of a file.
@@ -104,7 +130,7 @@ func (m *mentions) renamed(name, text string) (string, error) {
 	after := m.inText(text)
 	switch {
 	case name == "README.md" || name == "docs/install.md":
-		return m.inDocument(after)
+		return m.inDocument(m.badges(after))
 	case filepath.Ext(name) == ".go" && after != text:
 		formatted, err := format.Source([]byte(after)) // longer paths move comments beside them
 		return string(formatted), err

@@ -1,0 +1,261 @@
+# Parts of the gate. Sourced by .ci/run, which sets short to -short, or to nothing for the full
+# programme. The comment behind a part's name is its line in the usage.
+#
+# Tests run at their usual length once, under the race detector. Where they run again for
+# another reason, without it or on another platform, they are short.
+
+# tool builds a command that internal/tools requires.
+tool() {
+	[ -x "$scratch/$1" ] || go build -C "$root/internal/tools" -o "$scratch/$1" "$2"
+}
+
+staticcheck() {
+	tool staticcheck honnef.co/go/tools/cmd/staticcheck
+	"$scratch/staticcheck" ./...
+}
+
+# compiler skips the step if no C compiler can be had, without which there is no race detector.
+compiler() { need "gcc libc6-dev" gcc; }
+
+# tagged prints the packages that have files for a build tag alone.
+tagged() {
+	grep -rlE --include='*.go' "^//go:build.*\\b$1\\b" epoch shard pool internal |
+		grep -v '^internal/check/linearize/' | sed 's|^|./|; s|/[^/]*$||' | sort -u
+}
+
+part_quick() { # formatting, modules, vet, staticcheck, short tests
+	step "formatting"
+	local unformatted
+	unformatted=$(gofmt -l .)
+	if [ -n "$unformatted" ]; then
+		printf 'not formatted by gofmt:\n%s\n' "$unformatted"
+		exit 1
+	fi
+	if [ "$(wc -l <README.md)" -gt 120 ]; then
+		echo "README.md has more than 120 lines"
+		exit 1
+	fi
+
+	step "modules are tidy, and the core requires three"
+	go mod tidy -diff
+	local direct
+	direct=$(go mod edit -json | tr -d ' \t\n' | grep -oE '\{"Path":"[^"]*","Version":"[^"]*"\}' | wc -l)
+	if [ "$direct" -ne 3 ] || grep -q '^tool' go.mod; then
+		echo "the core's go.mod must require three modules and no tools:"
+		cat go.mod
+		exit 1
+	fi
+
+	step "vet"
+	go vet ./...
+	local tag packages
+	for tag in interleave coatcheck_debug; do
+		packages=$(tagged "$tag")
+		go vet -tags "$tag" $packages
+	done
+
+	step "staticcheck"
+	staticcheck
+
+	step "workflows"
+	tool actionlint github.com/rhysd/actionlint/cmd/actionlint
+	"$scratch/actionlint"
+	local part workflow module
+	for workflow in gate full; do
+		for part in $(declare -F | sed -n 's/^declare -f part_//p'); do
+			if ! grep -oE 'parts: [^}]*|^ +- [a-z0-9 ]+$' ".github/workflows/$workflow.yml" | grep -qw "$part" && [ "$workflow $part" != "gate arm64" ]; then
+				echo ".github/workflows/$workflow.yml does not run the part $part"
+				exit 1
+			fi
+		done
+	done
+	for module in $(find . -path './*/go.mod' -not -path './.*' | sed 's|^\.||; s|/go\.mod$||'); do
+		if ! grep -qx " *- $module" .github/dependabot.yml; then
+			echo ".github/dependabot.yml does not list $module"
+			exit 1
+		fi
+	done
+
+	step "short tests, without the race detector"
+	go test -vet=off -short ./...
+}
+
+part_race() { # the README's test command; no preemption by signals
+	step "the README's test command"
+	if compiler; then
+		local tests
+		tests=$(grep -m1 -oE '^go test -race [^#]*' README.md)
+		echo "$tests"
+		GOFLAGS="$GOFLAGS -vet=off" $tests # vet is another part
+	fi
+
+	step "without preemption by signals"
+	GODEBUG=asyncpreemptoff=1 go test -vet=off -count=1 -short . ./epoch ./shard ./pool ./pool/command ./pool/dense ./pool/tree
+
+	if [ -z "$short" ]; then
+		step "without the race detector"
+		go test -vet=off ./...
+	fi
+}
+
+part_debug() { # the tests with records of who did what
+	step "with records of who did what"
+	# Without some long tests of what records do not change.
+	local skip='^Test(SnapshotRoundTrip|WorkersReachIsBounded|ManyShardsWork|TrimGivesMemoryBack|SnapshotOfMoreThanThereIsMemoryFor)$'
+	[ -n "$short" ] || skip='^$'
+	if compiler; then
+		go test -vet=off -race -short -tags coatcheck_debug -skip "$skip" ./pool ./pool/pooltest ./pool/poolhttp ./pool/command
+	fi
+
+	step "with records of who did what, without the race detector"
+	go test -vet=off -short -tags coatcheck_debug -skip "$skip" ./shard ./pool/cgohandle ./pool/dense ./pool/pending ./pool/table ./pool/tree
+}
+
+part_explore() { # schedules of the scenarios
+	# The ordinary tests, which take longest to compile, are left out, and the rest is built
+	# as for the mutants, so that it is built once.
+	step "schedules"
+	local ordinary
+	ordinary=$(grep -L '^//go:build interleave$' pool/{command,dense,pending,tree}/*_test.go | grep -v '/export_test\.go$')
+	ordinary=$(printf '"%s": "", ' $ordinary)
+	echo "{\"Replace\": {${ordinary%, }}}" >"$scratch/ordinary"
+	CGO_ENABLED=0 go test -vet=off -overlay "$scratch/ordinary" -tags interleave -run Interleave \
+		./internal/check/explore ./pool/command ./pool/dense ./pool/pending ./pool/tree
+}
+
+part_mutants() { # bugs that were put in are found: the quick ones, or all
+	step "mutants"
+	go run ./internal/check/mutants $short
+}
+
+part_linearize() { # histories of storms, judged by porcupine
+	step "linearizability"
+	(cd internal/check/linearize && go test .)
+}
+
+part_instructions() { # instructions an operation, counted by valgrind
+	step "instructions an operation"
+	if [ "$(go env GOARCH)" != amd64 ]; then
+		elsewhere "limits are for amd64"
+	elif need valgrind valgrind; then
+		go run ./internal/check/instructions
+	fi
+}
+
+part_bench() { # benchmarks, contestants and workloads, once
+	step "benchmarks run"
+	go test -vet=off -short -run '^$' -bench . -benchtime 1x ./pool/... >"$scratch/benchmarks" || {
+		cat "$scratch/benchmarks"
+		exit 1
+	}
+
+	step "every contestant and workload of bench, once"
+	(cd bench && go test -short ./... && go run . -quick)
+}
+
+part_browser() { # names of metrics; the page of poolhttp in a browser
+	step "metrics"
+	(cd pool/metrics && go test ./poolprom ./poolotel)
+
+	step "the page in a browser"
+	if need chromium chromium chromium-browser google-chrome; then
+		(cd pool/metrics && CI=1 go test -v -tags coatcheck_debug .)
+	fi
+}
+
+part_examples() { # the examples run and check themselves
+	step "the examples"
+	go run ./examples/jobs
+	go run ./examples/world -o "$scratch/meadow.png"
+	go -C examples/remote test -short ./...
+	go -C examples/remote run . fmt
+	if [ -z "$short" ]; then
+		go run ./examples/clientgo -rounds 1
+	fi
+
+	step "the examples that need epoll"
+	if [ "$(go env GOOS)" != linux ]; then
+		elsewhere "epoll is of Linux"
+	elif compiler; then
+		go -C examples/events test -race -short ./...
+		go -C examples/events run . -rounds 1 -time 300ms -deaths 2000
+	fi
+
+	step "the examples with C"
+	if compiler; then
+		go -C examples/cgo test -short ./...
+		go -C examples/cgo run . -rounds 1
+		if [ -z "$short" ]; then
+			go -C examples/cgo run ./sqlite -rounds 3 # compiles SQLite twice
+		fi
+	fi
+}
+
+part_nested() { # vet and staticcheck of the nested modules
+	step "nested modules: tidy, vet"
+	local nested checked
+	for nested in internal/check/linearize bench pool/metrics examples/events examples/remote; do
+		(cd "$nested" && go mod tidy -diff && go vet ./...)
+	done
+
+	step "nested modules: staticcheck"
+	# It reads all that a module requires, which for a browser's protocol takes minutes.
+	checked="internal/check/linearize examples/events"
+	[ -n "$short" ] || checked="$checked bench pool/metrics examples/remote"
+	for nested in $checked; do
+		(cd "$nested" && staticcheck)
+	done
+
+	step "nested modules with C: tidy, vet"
+	if compiler; then
+		(cd examples/cgo && go mod tidy -diff && go vet ./...)
+		[ -n "$short" ] || (cd examples/cgo && staticcheck)
+	fi
+}
+
+part_home() { # a clone can be given another path, published and imported
+	step "a clone can be given another path, published and imported"
+	(cd internal/tools && go mod tidy -diff && go vet ./... && staticcheck && go test $short ./...)
+}
+
+part_oldest() { # the core's tests by the oldest Go that go.mod allows
+	local oldest
+	oldest=go$(sed -n 's/^go //p' go.mod)
+	step "the core by $oldest"
+	if ! GOTOOLCHAIN=$oldest go version; then
+		skip "$oldest is not here, and cannot be fetched"
+		return 0
+	fi
+	local packages="./epoch ./shard ./pool"
+	[ -n "$short" ] || packages=./...
+	GOTOOLCHAIN=$oldest go test -vet=off -short $packages
+}
+
+part_bits32() { # vet and tests on 32 bits
+	local platform="./epoch ./shard ./internal/codec ./internal/handle ./pool ./pool/cgohandle ./pool/command ./pool/dense ./pool/pending ./pool/table ./pool/tree ."
+	[ -n "$short" ] || platform=./...
+	step "vet for 32 bits"
+	GOARCH=386 go vet ./...
+
+	step "tests on 32 bits"
+	# Some kernels run no programs of 32 bits, and an emulator breaks those that recover from a
+	# fault now and then. There vet alone has seen that they compile.
+	GOARCH=386 go test -vet=off -c -o "$scratch/bits32" ./internal/pointers
+	if "$scratch/bits32" -test.run '^$' >/dev/null; then
+		GOARCH=386 go test -vet=off -short $platform
+	else
+		elsewhere "this kernel runs no programs of 32 bits"
+	fi
+}
+
+part_arm64() { # tests on arm64 in an emulator; part of -full alone
+	# The first processor has exclusive loads and stores alone, the other atomic instructions.
+	step "on arm64, in an emulator"
+	need qemu-user-static qemu-aarch64-static || return 0
+	GOARCH=arm64 go vet ./...
+	local cpu
+	for cpu in cortex-a53 max; do
+		CGO_ENABLED=0 GOARCH=arm64 COATCHECK_FULL='' go test -vet=off -count=1 \
+			-exec "env -u GOGC qemu-aarch64-static -cpu $cpu" ./epoch ./shard ./pool
+	done
+}
