@@ -127,6 +127,8 @@ func (s *shard) refuseLocked(d *verdict) error {
 	switch {
 	case again, least < pins.OldestGuard: // or a look-up's own pin is in the way
 		return nil
+	case wait > 0 && a.shards.removed():
+		return nil // since the seals, and perhaps before the guard that delays the others was pinned
 	case d.left:
 		// Limbo alone can forbid new memory.
 		if d.grow = a.mayGrow(wait); d.grow {

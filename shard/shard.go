@@ -174,3 +174,13 @@ func (all shards) pending() (n int) {
 	}
 	return n
 }
+
+// removed reports whether a slot has come into limbo since the last seal.
+func (all shards) removed() bool {
+	for i := range all {
+		if all[i].limbo.size() > 0 {
+			return true
+		}
+	}
+	return false
+}
