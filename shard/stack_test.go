@@ -100,3 +100,16 @@ func TestQueuePrefersNewSlots(t *testing.T) {
 	r.reclaim(t, s)
 	require.Equal(t, []uint32{1, 2, 3, 4, 5, 6, 7, 0}, drain(s))
 }
+
+// TestQueuePrefersOthersNewSlots: so do those that were given to another shard, whose goroutines
+// may have gone.
+func TestQueuePrefersOthersNewSlots(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 8, fifo: true, shards: 2})
+	s := r.shards[0]
+	_, h := s.Refill(4)
+	live(r.arena.Slot(0), h, 1)
+	r.remove(t, s, h)
+	r.reclaim(t, s)
+	r.shards[1].Refill(4)
+	require.Equal(t, []uint32{1, 2, 3, 5, 6, 7, 0}, drain(s))
+}
