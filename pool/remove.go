@@ -92,11 +92,15 @@ func (c *core) clear() int {
 	t := c.pages()
 	r := c.arena.Removals()
 	defer r.End()
-	for i := range t.Limit {
-		// A word with the slot's own index is live (I4).
-		if h := t.At(i).Word.Load(); shard.Low(h) == i {
-			c.ended(h, r.Remove(h))
+	for first := uint32(0); first < t.Limit; {
+		page, n := t.At(first), min(t.Mask+1, t.Limit-first)
+		for j := range n {
+			// A word with the slot's own index is live (I4).
+			if h := c.beside(page, j).Word.Load(); shard.Low(h) == first+j {
+				c.ended(h, r.Remove(h))
+			}
 		}
+		first += n
 	}
 	return r.N
 }
