@@ -100,11 +100,13 @@ func (s *shard) refuseLocked(d *verdict) error {
 	if uint64(a.spent.Load()) >= a.Slots {
 		return ErrExhausted
 	}
+	// Slots that wait for a guard or a Ref. Parked ones are counted before the seals: a Drop puts its
+	// slot into limbo, which would be found in neither otherwise.
+	wait := a.parked.Load()
 	for i := range a.shards {
 		a.shards[i].sealAll()
 	}
 	pins := a.Domain.Scan()
-	wait := a.parked.Load()      // slots that wait for a guard or a Ref
 	least := uint64(epoch.NoPin) // the least stamp of one that waits for a guard
 	again := false               // some came free, or were exhausted
 	for k := range a.shards {

@@ -12,5 +12,5 @@
 // Programs run in a world (world_test.go), in which an actor calls the verbs and a judge looks
 // at their results. After each step the invariants are checked: that a slot is in one place
 // (places_test.go), and the others (invariants_test.go). A refusal is compared with what was
-// free meanwhile (model_test.go).
+// free meanwhile (refusal_test.go).
 package explore

@@ -11,15 +11,15 @@ import (
 	"coatcheck/shard"
 )
 
-// Refusals are true: at one moment of the call no slot was left for its value. So the judge
-// asks at each moment, of each slot, why it is no one's to take. It asks what the program did,
-// and takes the engine's word for nothing but the place of a slot: an engine that keeps slots
-// which no guard, Ref or Hold can delay is found out by its first refusal.
+// Refusals are true: at one moment of the call no slot was left for its value. So the judge asks
+// at each moment, of each slot, why an insertion cannot have it. The reasons are in what the
+// program did. Of the engine the judge asks only where a slot lies, so an engine that keeps a slot
+// which no guard, Ref or Hold can delay is caught by its first refusal.
 
 // Why an insertion could not have a slot.
 const (
 	inUse   = 1 << iota // it is live, reserved, or in the hands of an operation
-	delayed             // it was removed, and waits for a guard, for a Ref, or for a Hold that is under way
+	delayed             // it was removed, and a guard, a Ref or a Hold that is under way delays it
 )
 
 // measure notes for each operation how many slots it could not have at this moment.
@@ -88,13 +88,14 @@ func (w *world) inHands(t *shard.PageTable) (some int) {
 	return max(some, 0)
 }
 
-// mark notes why an insertion cannot have slot i, if that is not live, and if is says so of its generation.
+// mark notes why an insertion cannot have slot i, if that is not live and has a generation for
+// which is reports true. What lies where insertions look is not kept from them.
 func (w *world) mark(t *shard.PageTable, i uint32, why uint8, is func(generation uint32) bool) {
 	if i >= t.Limit {
 		return
 	}
 	switch w.place[i] {
-	case inFree, isReady, inFresh, isAbsent, unallotted: // nothing keeps it from being taken
+	case inFree, isReady, inFresh, isAbsent, unallotted:
 		return
 	}
 	if word := shard.At[val](t, i).Word.Load(); !shard.IsLive(word) && is(shard.Generation(word)) {
@@ -102,7 +103,7 @@ func (w *world) mark(t *shard.PageTable, i uint32, why uint8, is func(generation
 	}
 }
 
-// removed returns whether a slot is as a removal of h leaves it.
+// removed reports whether a generation is the one that a removal of h leaves.
 func removed(h Handle[val]) func(generation uint32) bool {
 	gone := shard.Generation(shard.Vacated(uint64(h), shard.None))
 	return func(generation uint32) bool { return generation == gone }
