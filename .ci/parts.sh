@@ -101,7 +101,7 @@ part_race() { # the README's test command; no preemption by signals
 part_debug() { # the tests with records of who did what
 	step "with records of who did what"
 	# Without some long tests of what records do not change.
-	local skip='^Test(SnapshotRoundTrip|WorkersReachIsBounded|ManyShardsWork|TrimGivesMemoryBack|SnapshotOfMoreThanThereIsMemoryFor)$'
+	local skip='^Test(SnapshotRoundTrip|WorkersReachIsBounded|ManyShardsWork|TrimGivesMemoryBack|BacklogDoesNotWaitForLaterGuards|DrawnReplaysAreTheSame|SnapshotOfMoreThanThereIsMemoryFor)$'
 	[ -n "$short" ] || skip='^$'
 	if compiler; then
 		go test -vet=off -race -short -tags coatcheck_debug -skip "$skip" ./pool ./pool/pooltest ./pool/poolhttp ./pool/command

@@ -99,7 +99,7 @@ func (c *countedContext) Err() error {
 // Synchronize looks at its context between bounded steps, with a Reset and without one: once the
 // context is done, it reclaims few of the slots that are left.
 func TestSynchronizeStopsInABacklog(t *testing.T) {
-	const waiting, step = 40_000, 2_000
+	const waiting, step = 20_000, 2_000
 	for _, o := range backlogOptions(2 * waiting) {
 		for _, last := range []int{1, 2, 7} {
 			t.Run(fmt.Sprintf("%s/look=%d", describe(&o), last), func(t *testing.T) {

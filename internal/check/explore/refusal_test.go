@@ -31,9 +31,30 @@ func (w *world) measure() {
 	t := Arena(w.p).Table.Pages()
 	clear(w.why[:t.Limit])
 	some := w.inHands(t)
-	w.delayedByGuards(t)
 	w.delayedByRefs(t)
-	used, wait := some+Arena(w.p).InResets(), 0
+	w.released = slices.DeleteFunc(w.released, func(e released) bool { return !e.by.Buffered() })
+	used, wait := w.count(t, nil)
+	excused := w.busyWorkers()
+	for _, f := range w.frames {
+		used, wait := used, wait
+		if slices.ContainsFunc(w.released, func(e released) bool { return e.by == f.a.t }) {
+			used, wait = w.count(t, f.a.t)
+		}
+		n := some + used + Arena(w.p).InResets() - f.slots
+		f.full = max(f.full, n)
+		if wait > 0 {
+			f.stalled = max(f.stalled, n+wait)
+		}
+		f.delayed = max(f.delayed, wait)
+		f.excused = f.excused || excused
+	}
+}
+
+// count returns how many slots are in use, and how many others are delayed, as an insertion of the
+// thread must see it, whose own guards have ended when it has ended them.
+func (w *world) count(t *shard.PageTable, thread *interleave.Thread) (used, wait int) {
+	before := w.why
+	w.delayedByGuards(t, thread)
 	for _, why := range w.why[:t.Limit] {
 		switch {
 		case why&inUse != 0:
@@ -42,16 +63,8 @@ func (w *world) measure() {
 			wait++
 		}
 	}
-	excused := w.busyWorkers()
-	for _, f := range w.frames {
-		n := used - f.slots
-		f.full = max(f.full, n)
-		if wait > 0 {
-			f.stalled = max(f.stalled, n+wait)
-		}
-		f.delayed = max(f.delayed, wait)
-		f.excused = f.excused || excused
-	}
+	w.why = before
+	return used, wait
 }
 
 // inHands marks the slots that are in use. It returns how many more operations may own, of which
@@ -110,17 +123,18 @@ func removed(h Handle[val]) func(generation uint32) bool {
 }
 
 // delayedByGuards marks what was removed since the oldest guard was pinned. Guards hold back
-// nothing else.
-func (w *world) delayedByGuards(t *shard.PageTable) {
+// nothing else. Guards that the thread has ended do not count.
+func (w *world) delayedByGuards(t *shard.PageTable, thread *interleave.Thread) {
 	oldest := w.clock // pin
-	w.released = slices.DeleteFunc(w.released, func(e released) bool { return !e.by.Buffered() })
 	for _, rd := range w.watched {
 		if rd.Ref == nil {
 			oldest = min(oldest, rd.from)
 		}
 	}
 	for _, e := range w.released {
-		oldest = min(oldest, e.from)
+		if e.by != thread {
+			oldest = min(oldest, e.from)
+		}
 	}
 	for _, f := range w.frames {
 		if f.pins {
