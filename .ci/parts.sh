@@ -232,7 +232,7 @@ part_oldest() { # the core's tests by the oldest Go that go.mod allows
 }
 
 part_bits32() { # vet and tests on 32 bits
-	local platform="./epoch ./shard ./internal/codec ./internal/handle ./pool ./pool/cgohandle ./pool/command ./pool/dense ./pool/pending ./pool/table ./pool/tree ."
+	local platform="./epoch ./shard ./pool/internal/codec ./pool/internal/handle ./pool ./pool/cgohandle ./pool/command ./pool/dense ./pool/pending ./pool/table ./pool/tree ."
 	[ -n "$short" ] || platform=./...
 	step "vet for 32 bits"
 	GOARCH=386 go vet ./...

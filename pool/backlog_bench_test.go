@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"coatcheck/internal/check/testkit"
-	"coatcheck/internal/check/turns"
+	"coatcheck/internal/turns"
 	"coatcheck/pool"
 )
 

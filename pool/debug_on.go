@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"coatcheck/epoch"
-	"coatcheck/internal/trace"
+	"coatcheck/pool/internal/trace"
 	"coatcheck/shard"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"coatcheck/internal/check/storm"
 	"coatcheck/internal/check/testkit"
-	"coatcheck/internal/trace"
 	"coatcheck/pool"
+	"coatcheck/pool/internal/trace"
 )
 
 // creator and ender are the functions that stacks must name.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"hash/crc32"
 
-	"coatcheck/internal/codec"
+	"coatcheck/pool/internal/codec"
 	"coatcheck/shard"
 )
 

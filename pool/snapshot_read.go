@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"coatcheck/internal/codec"
+	"coatcheck/pool/internal/codec"
 	"coatcheck/shard"
 )
 

@@ -8,7 +8,7 @@ import (
 	"math"
 	"reflect"
 
-	"coatcheck/internal/codec"
+	"coatcheck/pool/internal/codec"
 	"coatcheck/shard"
 )
 

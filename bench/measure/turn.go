@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"coatcheck/bench/suite"
-	"coatcheck/internal/check/turns"
+	"coatcheck/internal/turns"
 )
 
 // mostGarbage is the most bytes of garbage that a turn may leave to the next.

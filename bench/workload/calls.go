@@ -8,7 +8,7 @@ import (
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
-	"coatcheck/internal/check/turns"
+	"coatcheck/internal/turns"
 	"coatcheck/pool/pending"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
-	"coatcheck/internal/check/turns"
+	"coatcheck/internal/turns"
 )
 
 // rules are those of a contest, the same for all peers.

@@ -7,7 +7,7 @@ import (
 
 	"coatcheck/bench/peer"
 	"coatcheck/bench/suite"
-	"coatcheck/internal/check/turns"
+	"coatcheck/internal/turns"
 )
 
 // The names of the floors of pair. report.costs reads their figures.

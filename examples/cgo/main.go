@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"coatcheck/examples/internal/rounds"
-	"coatcheck/internal/check/turns"
+	"coatcheck/internal/turns"
 )
 
 func main() {

@@ -34,7 +34,7 @@ import (
 	"time"
 
 	"coatcheck/examples/internal/rounds"
-	"coatcheck/internal/check/turns"
+	"coatcheck/internal/turns"
 )
 
 // settings say how much is measured.

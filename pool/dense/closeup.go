@@ -3,8 +3,8 @@ package dense
 import (
 	"math/bits"
 
-	"coatcheck/internal/handle"
 	"coatcheck/pool"
+	"coatcheck/pool/internal/handle"
 )
 
 // closer removes the marked among the first n positions, and moves the others side by

@@ -1,8 +1,8 @@
 package dense
 
 import (
-	"coatcheck/internal/handle"
 	"coatcheck/pool"
+	"coatcheck/pool/internal/handle"
 )
 
 // Create puts v into the store and returns its handle, which is valid at once for Get,

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"coatcheck/internal/handle"
+	"coatcheck/pool/internal/handle"
 )
 
 // NewTiny is New with a first chunk of two values, so that small tests cross every

@@ -2,7 +2,7 @@ package dense
 
 import (
 	"coatcheck/internal/atom"
-	"coatcheck/internal/handle"
+	"coatcheck/pool/internal/handle"
 )
 
 // inlined makes the bodies of short functions that this package's generic code calls

@@ -8,8 +8,8 @@ import (
 	"hash/crc32"
 	"io"
 
-	"coatcheck/internal/handle"
 	"coatcheck/pool"
+	"coatcheck/pool/internal/handle"
 )
 
 // A snapshot is two snapshots of pools, so that there is one codec, and a store writes the

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"coatcheck/internal/atom"
-	"coatcheck/internal/handle"
 	"coatcheck/pool"
+	"coatcheck/pool/internal/handle"
 )
 
 // Store keeps values of type T contiguous and names each by a handle.

@@ -26,8 +26,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
-	"coatcheck/internal/states"
 	"coatcheck/pool"
+	"coatcheck/pool/internal/states"
 	"coatcheck/pool/poolhttp"
 )
 

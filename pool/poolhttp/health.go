@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"coatcheck/internal/states"
 	"coatcheck/pool"
+	"coatcheck/pool/internal/states"
 )
 
 // lately is the time for which a refusal makes a card red.

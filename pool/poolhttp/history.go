@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"coatcheck/internal/states"
 	"coatcheck/pool"
+	"coatcheck/pool/internal/states"
 )
 
 // layers are the layers of the chart, from the bottom to the top.

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"coatcheck/examples/internal/rounds"
-	"coatcheck/internal/check/turns"
+	"coatcheck/internal/turns"
 
 	"golang.org/x/sync/errgroup"
 )

@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"coatcheck/internal/check/turns"
+	"coatcheck/internal/turns"
 )
 
 // Ratios returns the quartiles of the ratios of two contestants in each round, rounded as

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"coatcheck/internal/check/turns"
+	"coatcheck/internal/turns"
 )
 
 // Benchmarks measure a subject and a base with the same work. Their rounds alternate, so that

@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"coatcheck/internal/states"
 	"coatcheck/pool"
+	"coatcheck/pool/internal/states"
 	"coatcheck/pool/metrics/internal/figures"
 	"coatcheck/pool/poolhttp"
 )

@@ -7,7 +7,7 @@ package poolprom
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"coatcheck/internal/states"
+	"coatcheck/pool/internal/states"
 	"coatcheck/pool/metrics/internal/figures"
 	"coatcheck/pool/poolhttp"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
-	"coatcheck/internal/codec"
+	"coatcheck/pool/internal/codec"
 )
 
 // bounded reads in as a T, and requires that this takes memory in proportion to in.

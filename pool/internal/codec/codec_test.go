@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/internal/codec"
+	"coatcheck/pool/internal/codec"
 )
 
 // Types that cannot be written without loss, or seem so.
