@@ -49,7 +49,8 @@ var (
 
 	// ErrStalled wraps ErrFull. It means that at one moment during the call no slot was free, and
 	// removed slots waited: each for a guard that was pinned before its removal returned (see
-	// [Pool.Pin]), for a Ref, or for a Hold under way. Fewer than Capacity values may be live.
+	// [Pool.Pin]), for a Ref, or for a Hold that came too late, which lets go at once. Fewer than
+	// Capacity values may be live.
 	//
 	// What a call returns wraps ErrStalled, so test it with errors.Is. Its text has the figures of
 	// the moment at which it is asked for, and the error keeps the pool reachable until then.

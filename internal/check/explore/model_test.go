@@ -67,6 +67,9 @@ func (a *actor) leave() *frame {
 	if f.pins {
 		a.unpinned(f.from)
 	}
+	if f.late && f.raised {
+		a.late = append(a.late, f.holds.Index())
+	}
 	if f.a.k != nil {
 		f.a.k.busy--
 	}

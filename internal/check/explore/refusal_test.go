@@ -33,38 +33,45 @@ func (w *world) measure() {
 	some := w.inHands(t)
 	w.delayedByRefs(t)
 	w.released = slices.DeleteFunc(w.released, func(e released) bool { return !e.by.Buffered() })
-	used, wait := w.count(t, nil)
+	seen := w.count(t, nil)
 	excused := w.busyWorkers()
 	for _, f := range w.frames {
-		used, wait := used, wait
+		seen := seen
 		if slices.ContainsFunc(w.released, func(e released) bool { return e.by == f.a.t }) {
-			used, wait = w.count(t, f.a.t)
+			seen = w.count(t, f.a.t)
 		}
-		n := some + used + Arena(w.p).InResets() - f.slots
-		f.full = max(f.full, n)
-		if wait > 0 {
-			f.stalled = max(f.stalled, n+wait)
+		others := some + Arena(w.p).InResets() - f.slots
+		f.full = max(f.full, seen.inUse+others)
+		if seen.delayed > 0 {
+			f.stalled = max(f.stalled, seen.either+others)
 		}
-		f.delayed = max(f.delayed, wait)
+		f.delayed = max(f.delayed, seen.delayed)
 		f.excused = f.excused || excused
 	}
 }
 
-// count returns how many slots are in use, and how many others are delayed, as an insertion of the
-// thread must see it, whose own guards have ended when it has ended them.
-func (w *world) count(t *shard.PageTable, thread *interleave.Thread) (used, wait int) {
+// counts are those of the slots that an insertion cannot have at a moment, by the reason. A slot on
+// its way to limbo that a guard or a Ref delays has both, and its refusal may name either.
+type counts struct{ inUse, delayed, either int }
+
+// count counts the slots for an insertion of the thread, for which guards have ended that it has
+// ended itself.
+func (w *world) count(t *shard.PageTable, thread *interleave.Thread) (n counts) {
 	before := w.why
 	w.delayedByGuards(t, thread)
 	for _, why := range w.why[:t.Limit] {
-		switch {
-		case why&inUse != 0:
-			used++
-		case why&delayed != 0:
-			wait++
+		if why != 0 {
+			n.either++
+		}
+		if why&inUse != 0 {
+			n.inUse++
+		}
+		if why&delayed != 0 {
+			n.delayed++
 		}
 	}
 	w.why = before
-	return used, wait
+	return n
 }
 
 // inHands marks the slots that are in use. It returns how many more operations may own, of which
@@ -170,7 +177,8 @@ func (w *world) removes(h Handle[val]) bool {
 // delayedByRefs marks the slots of Refs whose values were removed. A Hold that finds its value
 // live may come too late: the value is removed, and its slot perhaps reused, before the Hold has
 // raised the slot's count. Until it has dropped the count, it delays that slot, whatever the
-// generation, and no other. So does a Release until it has returned.
+// generation, and no other. So does a Release until it has returned. What has found the count
+// raised puts the slot away later, perhaps after the Hold has returned.
 func (w *world) delayedByRefs(t *shard.PageTable) {
 	for _, rd := range w.watched {
 		if rd.Ref != nil {
@@ -192,6 +200,10 @@ func (w *world) delayedByRefs(t *shard.PageTable) {
 		if f.raised && n == 0 && !parked && w.place[i] == nowhere {
 			w.mark(t, i, inUse, func(uint32) bool { return true }) // it may be on its way to limbo
 		}
+	}
+	w.late = slices.DeleteFunc(w.late, func(i uint32) bool { return w.place[i] != nowhere })
+	for _, i := range w.late {
+		w.mark(t, i, delayed, func(uint32) bool { return true })
 	}
 }
 

@@ -39,6 +39,7 @@ type world struct {
 	guessed   []Handle[val] // handles that a thread removes although it never got them
 	watched   []*reader
 	released  []released // guards that others may still see
+	late      []uint32   // slots that Holds kept which came too late, until they are put away
 	workers   []*keeper
 	reserved  []*Reservation[val]
 	taken     []uint64 // stamps that Take moved out
