@@ -2,6 +2,8 @@ package epoch
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"math/bits"
 	"unsafe"
@@ -241,13 +243,23 @@ func (d *Domain) Synchronize(ctx context.Context) error {
 }
 
 // Wait calls done until it returns true, with pauses between the calls that grow to a
-// millisecond. If ctx is done and done has returned false, it returns ctx's error.
+// millisecond. If ctx is done and done has returned false, it returns [Cause] of ctx.
 func Wait(ctx context.Context, done func() bool) error {
 	for round := 0; !done(); round++ {
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return Cause(ctx)
 		}
 		atom.Pause(round)
 	}
 	return nil
+}
+
+// Cause returns the error of a ctx that is done. If ctx was given another cause, the error wraps
+// both.
+func Cause(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
 }

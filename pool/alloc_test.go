@@ -44,6 +44,8 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 		"Insert, Remove":     func() { h, err := p.Insert(v); ok(err == nil && p.Remove(h)) },
 		"Insert, Take":       func() { h, _ := p.Insert(v); _, is := p.Take(h); ok(is) },
 		"InsertWait, Remove": func() { h, err := p.InsertWait(ctx, v); ok(err == nil && p.Remove(h)) },
+		"InsertFuncWait":     func() { h, err := p.InsertFuncWait(ctx, init); ok(err == nil && p.Remove(h)) },
+		"Grow":               func() { p.Grow(0) },
 		"InsertFunc, Remove": func() { h, err := p.InsertFunc(init); ok(err == nil && p.Remove(h)) },
 		"TryInsertFunc":      func() { h, err := p.TryInsertFunc(try); ok(err == nil && p.Remove(h)) },
 		"Get":                func() { _, is := p.Get(h); ok(is) },
@@ -199,8 +201,8 @@ func TestPreallocatedVerbsAllocateNothing(t *testing.T) {
 	}
 	const pools = 20
 	named := map[string]bool{ // by Options.Preallocate
-		"Reserve": true, "Worker": true, "Each": true,
-		"WriteTo": true, "Explain": true, "ExplainOpen": true,
+		"Reserve": true, "ReserveWait": true, "Worker": true, "Each": true,
+		"WriteTo": true, "String": true, "Explain": true, "ExplainOpen": true,
 	}
 	more := map[string]func(p *pool.Pool[plain]){ // not again and again
 		"Clear": func(p *pool.Pool[plain]) { p.Clear() },

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"database/sql/driver"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,35 +31,78 @@ func (h Handle[T]) Generation() uint32 { return shard.Generation(uint64(h)) }
 // IsZero reports whether h is the zero Handle, which names nothing.
 func (h Handle[T]) IsZero() bool { return h == 0 }
 
-// String returns "index@generation" in decimal, or "none" for the zero Handle.
+// String returns "index@generation" in decimal, or "none" for the zero Handle. [ParseHandle] reads
+// it back; fmt.Sscan does not, as it takes a handle for a number.
 func (h Handle[T]) String() string { return textOf(uint64(h)) }
 
 // textOf returns the text of a handle.
 func textOf(h uint64) string {
-	if h == 0 {
-		return textOfZero
-	}
-	b := make([]byte, 0, len("4294967295@4294967295"))
-	b = strconv.AppendUint(b, uint64(shard.Low(h)), 10)
-	b = append(b, textSep...)
-	return string(strconv.AppendUint(b, uint64(shard.Generation(h)), 10))
+	return string(appendText(make([]byte, 0, len("4294967295@4294967295")), h))
 }
 
-// MarshalText returns the text of String. The error is always nil.
-func (h Handle[T]) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+func appendText(b []byte, h uint64) []byte {
+	if h == 0 {
+		return append(b, textOfZero...)
+	}
+	b = strconv.AppendUint(b, uint64(shard.Low(h)), 10)
+	b = append(b, textSep...)
+	return strconv.AppendUint(b, uint64(shard.Generation(h)), 10)
+}
 
-// UnmarshalText parses the text of String and nothing else: no sign, no leading zeros, no
-// even generation, no empty text. If it returns an error, h is unchanged.
+// AppendText appends the text of String to b. The error is always nil.
+func (h Handle[T]) AppendText(b []byte) ([]byte, error) { return appendText(b, uint64(h)), nil }
+
+// MarshalText returns the text of String. The error is always nil.
+func (h Handle[T]) MarshalText() ([]byte, error) { return h.AppendText(nil) }
+
+// UnmarshalText parses the text of String as [ParseHandle] does. If it returns an error, h is
+// unchanged.
 func (h *Handle[T]) UnmarshalText(b []byte) error {
-	left, right, _ := strings.Cut(string(b), textSep)
+	parsed, err := ParseHandle[T](string(b))
+	if err == nil {
+		*h = parsed
+	}
+	return err
+}
+
+// ParseHandle parses the text of [Handle.String] and nothing else: no sign, no leading zeros, no
+// even generation, no empty text.
+func ParseHandle[T any](s string) (Handle[T], error) {
+	h, err := parse(s)
+	return Handle[T](h), err
+}
+
+func parse(s string) (uint64, error) {
+	left, right, _ := strings.Cut(s, textSep)
 	index, _ := strconv.ParseUint(left, 10, 32)
 	generation, _ := strconv.ParseUint(right, 10, 32)
-	parsed := Handle[T](shard.Pack(uint32(generation), uint32(index)))
+	h := shard.Pack(uint32(generation), uint32(index))
 	// Whatever is wrong with a number, it has another text.
-	if parsed.String() != string(b) || generation%2 == 0 && !parsed.IsZero() {
-		return fmt.Errorf("pool: handle %q: want %q, or index@generation in decimal, with an odd generation", b, textOfZero)
+	if textOf(h) != s || generation%2 == 0 && h != 0 {
+		return 0, fmt.Errorf("pool: handle %q: want %q, or index@generation in decimal, with an odd generation", s, textOfZero)
 	}
-	*h = parsed
+	return h, nil
+}
+
+// Value implements [driver.Valuer]: a database stores the text of String. The number would not
+// do. Drivers take no uint64 from 2^63 on, which handles are whose generation is 2^31 or more.
+func (h Handle[T]) Value() (driver.Value, error) { return h.String(), nil }
+
+// Scan implements [database/sql.Scanner] for what Value has stored. NULL is the zero Handle. Scan also takes
+// an integer, as handles were stored by int64(h). If it returns an error, h is unchanged.
+func (h *Handle[T]) Scan(src any) error {
+	switch src := src.(type) {
+	case nil:
+		*h = 0
+	case int64:
+		*h = Handle[T](src)
+	case string:
+		return h.UnmarshalText([]byte(src))
+	case []byte:
+		return h.UnmarshalText(src)
+	default:
+		return fmt.Errorf("pool: handle from a %T: want a string, []byte, int64 or nil", src)
+	}
 	return nil
 }
 

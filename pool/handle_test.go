@@ -2,6 +2,9 @@ package pool_test
 
 import (
 	"bytes"
+	"database/sql"
+	"database/sql/driver"
+	"encoding"
 	"encoding/binary"
 	"encoding/gob"
 	"math"
@@ -247,4 +250,39 @@ func modelConfigs[T any](reset func(*T)) (all []pool.Options[T]) {
 		}
 	}
 	return all
+}
+
+// What parses the text and what prints it agree, whichever is used.
+func TestHandleTextIsOne(t *testing.T) {
+	for _, h := range []pool.Handle[int]{0, 1 << 32, 7<<32 | 42, 1<<63 | 1<<32 | 5, math.MaxUint64} {
+		s := h.String()
+		b, err := h.AppendText([]byte("h="))
+		require.NoError(t, err)
+		require.Equal(t, "h="+s, string(b))
+		parsed, err := pool.ParseHandle[int](s)
+		require.NoError(t, err)
+		require.Equal(t, h, parsed)
+
+		stored, err := h.Value()
+		require.NoError(t, err)
+		require.True(t, driver.IsValue(stored))
+		require.Equal(t, s, stored, "also where the number is 2^63 or more, which drivers refuse")
+		for _, src := range []any{stored, []byte(s), int64(h)} {
+			back := pool.Handle[int](9<<32 | 9)
+			require.NoError(t, back.Scan(src))
+			require.Equal(t, h, back)
+		}
+	}
+	var _ encoding.TextAppender = pool.Handle[int](0)
+	var _ sql.Scanner = new(pool.Handle[int])
+
+	h := pool.Handle[int](9<<32 | 9)
+	for _, src := range []any{"5", "5@6", "", []byte("x"), 1.5, uint64(1 << 32), true} {
+		require.ErrorContains(t, h.Scan(src), "pool: handle ")
+		require.Equal(t, pool.Handle[int](9<<32|9), h)
+	}
+	require.NoError(t, h.Scan(nil))
+	require.True(t, h.IsZero())
+	_, err := pool.ParseHandle[int]("5@6")
+	require.EqualError(t, err, `pool: handle "5@6": want "none", or index@generation in decimal, with an odd generation`)
 }

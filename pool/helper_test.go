@@ -52,6 +52,12 @@ func inserters[T any]() map[string]inserter[T] {
 		"InsertWait": func(p *pool.Pool[T], _ *pool.Worker[T], v T) (pool.Handle[T], error) {
 			return p.InsertWait(testkit.Done(), v)
 		},
+		"InsertFuncWait": func(p *pool.Pool[T], _ *pool.Worker[T], v T) (pool.Handle[T], error) {
+			return p.InsertFuncWait(testkit.Done(), func(_ pool.Handle[T], to *T) { *to = v })
+		},
+		"Worker.InsertWait": func(_ *pool.Pool[T], w *pool.Worker[T], v T) (pool.Handle[T], error) {
+			return w.InsertWait(testkit.Done(), v)
+		},
 		"InsertFunc":        func(p *pool.Pool[T], _ *pool.Worker[T], v T) (pool.Handle[T], error) { return built(p.InsertFunc, v) },
 		"Worker.Insert":     func(_ *pool.Pool[T], w *pool.Worker[T], v T) (pool.Handle[T], error) { return w.Insert(v) },
 		"Worker.InsertFunc": func(_ *pool.Pool[T], w *pool.Worker[T], v T) (pool.Handle[T], error) { return built(w.InsertFunc, v) },

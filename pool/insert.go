@@ -28,11 +28,13 @@ func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 // InsertWait is like [Pool.Insert], but where Insert would be refused, it waits for a slot. Calls
 // that wait are served in the order in which they came; other insertions may be faster.
 //
-// When ctx is done, InsertWait tries once more. Then the error wraps both ctx's error and the
-// refusal. ErrExhausted is returned at once.
+// When ctx is done, InsertWait tries once more. Then the error wraps the refusal, ctx's error, and
+// its cause if it has another. ErrExhausted is returned at once.
 //
-// A goroutine that waits under its own guard, or in a Reset, may wait until ctx is done. Slots that
-// an idle [Worker] keeps do not come free: flush it.
+// A goroutine that waits under its own guard, or in a Reset or the body of a loop, may wait until
+// ctx is done. Slots that an idle [Worker] keeps do not come free: flush it.
+//
+// InsertWait overwrites what Options.Reset kept. A pool of buffers wants [Pool.InsertFuncWait].
 func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
@@ -40,6 +42,17 @@ func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 		return 0, err
 	}
 	return p.publish(slot, h, v), nil
+}
+
+// InsertFuncWait is like [Pool.InsertFunc], but where InsertFunc would be refused, it waits for a
+// slot as [Pool.InsertWait] does. It does not wait any more once init is called.
+func (p *Pool[T]) InsertFuncWait(ctx context.Context, init func(h Handle[T], v *T)) (Handle[T], error) {
+	p.pages()
+	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
+	if err != nil {
+		return 0, err
+	}
+	return p.construct(slot, h, init, nil)
 }
 
 // InsertFunc is like [Pool.Insert], but init builds the value in its slot. *v is zero, or

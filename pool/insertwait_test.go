@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -164,9 +166,11 @@ func TestInsertWaitEndsWithItsContext(t *testing.T) {
 	}
 	cancelSecond()
 	require.ErrorIs(t, woken(t, calls[1]).err, context.Canceled, "it waited for its turn")
-	cancelFirst(errors.New("why"))
+	why := errors.New("why")
+	cancelFirst(why)
 	o := woken(t, calls[0])
 	require.ErrorIs(t, o.err, context.Canceled)
+	require.ErrorIs(t, o.err, why)
 	require.ErrorIs(t, o.err, pool.ErrFull)
 	require.Zero(t, o.h)
 	asleep(t, 1)
@@ -198,4 +202,110 @@ func TestInsertWaitIsInOrder(t *testing.T) {
 		h = woken(t, call).h
 		require.Equal(t, n+1, p.MustGet(h))
 	}
+}
+
+// A pool of buffers that waits makes each buffer once: InsertFuncWait and ReserveWait find what
+// Reset kept.
+func TestWaitingForBuffersKeepsThem(t *testing.T) {
+	const buffers, uses = 4, 1000
+	type buffer struct{ b []byte }
+	for name, insert := range map[string]func(p *pool.Pool[buffer], build func(*buffer)) (pool.Handle[buffer], error){
+		"InsertFuncWait": func(p *pool.Pool[buffer], build func(*buffer)) (pool.Handle[buffer], error) {
+			return p.InsertFuncWait(t.Context(), func(_ pool.Handle[buffer], v *buffer) { build(v) })
+		},
+		"ReserveWait": func(p *pool.Pool[buffer], build func(*buffer)) (pool.Handle[buffer], error) {
+			r, err := p.ReserveWait(t.Context())
+			if err != nil {
+				return 0, err
+			}
+			build(r.Value())
+			return r.Commit(), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var made atomic.Int64
+			p := pool.Must(&pool.Options[buffer]{Capacity: buffers, Reset: func(v *buffer) { v.b = v.b[:0] }})
+			testkit.Together(2*buffers, func(k int) {
+				for range uses {
+					h, err := insert(p, func(v *buffer) {
+						if v.b == nil {
+							made.Inc()
+							v.b = make([]byte, 0, 64)
+						}
+						v.b = append(v.b, byte(k))
+					})
+					if !assert.NoError(t, err) {
+						return
+					}
+					assert.True(t, p.View(h, func(v *buffer) { assert.Equal(t, []byte{byte(k)}, v.b) }))
+					assert.True(t, p.Remove(h))
+				}
+			})
+			require.EqualValues(t, buffers, made.Load(), "buffers")
+			testkit.RequireReclaimed(t, p)
+		})
+	}
+}
+
+// A call that waits for a slot with a constructor, for a Reservation, or through a Worker ends as
+// InsertWait does, and is woken as it is.
+func TestEveryVerbThatWaits(t *testing.T) {
+	for name, insert := range map[string]func(p *pool.Pool[int], ctx context.Context) (pool.Handle[int], error){
+		"InsertWait": func(p *pool.Pool[int], ctx context.Context) (pool.Handle[int], error) { return p.InsertWait(ctx, 7) },
+		"InsertFuncWait": func(p *pool.Pool[int], ctx context.Context) (pool.Handle[int], error) {
+			return p.InsertFuncWait(ctx, func(_ pool.Handle[int], v *int) { *v = 7 })
+		},
+		"ReserveWait": func(p *pool.Pool[int], ctx context.Context) (pool.Handle[int], error) {
+			r, err := p.ReserveWait(ctx)
+			if err != nil {
+				return 0, err
+			}
+			*r.Value() = 7
+			return r.Commit(), nil
+		},
+		"Worker.InsertWait": func(p *pool.Pool[int], ctx context.Context) (pool.Handle[int], error) {
+			w := p.Worker()
+			defer w.Close()
+			return w.InsertWait(ctx, 7)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pool.Must(&pool.Options[int]{Capacity: 1})
+			h := testkit.MustInsert(t, p, 1)
+			_, err := insert(p, testkit.Done())
+			require.ErrorIs(t, err, pool.ErrFull)
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, 1, p.Stats().RefusedFull)
+
+			ended := make(chan outcome, 1)
+			go func() {
+				h, err := insert(p, t.Context())
+				ended <- outcome{h, err}
+			}()
+			asleep(t, 1)
+			p.Remove(h)
+			o := woken(t, ended)
+			require.NoError(t, o.err)
+			require.Equal(t, 7, p.MustGet(o.h))
+		})
+	}
+}
+
+// A Worker that waits keeps nothing: what it had removed serves the call that waits before it.
+func TestWorkerThatWaitsKeepsNothing(t *testing.T) {
+	const slots = 1024
+	p := pool.Must(&pool.Options[int]{Capacity: slots, Shards: 1})
+	hs := testkit.Fill(t, p, slots, testkit.Number)
+	w := p.Worker()
+	require.True(t, w.Remove(hs[0]))
+	require.Equal(t, 1, p.Stats().Cached)
+	ended := waiting(t, p, t.Context(), 1)
+	_, err := w.InsertWait(testkit.Done(), 1)
+	if err == nil {
+		// It may take its own slot. Then the other call waits on.
+		require.True(t, p.Remove(hs[1]))
+	}
+	require.NoError(t, woken(t, ended).err)
+	require.Zero(t, p.Stats().Cached)
+	w.Close()
 }

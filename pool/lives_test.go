@@ -244,7 +244,7 @@ func TestRestoreBesideExhaustedSlots(t *testing.T) {
 		require.NoError(t, err)
 		testkit.Fill(t, q, capacity, testkit.Number)
 		_, err = q.Insert(1)
-		require.Equal(t, pool.ErrFull, err)
+		require.ErrorIs(t, err, pool.ErrFull)
 		for _, h := range hs {
 			require.False(t, q.Contains(h))
 		}

@@ -44,6 +44,9 @@ var (
 	// guard or a Ref: each was live or exhausted, or belonged to another call, a Reset, a Worker
 	// or a Reservation. A slot may have come free since. [Pool.InsertWait] waits for one.
 	//
+	// What a call returns wraps ErrFull, so test it with errors.Is. Its text has the Capacity, and
+	// how many slots open Workers may keep.
+	//
 	// All errors of insertions are ErrFull or wrap it, except those of a context or a constructor.
 	ErrFull = shard.ErrFull
 

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"context"
+
 	"coatcheck/internal/hint"
 	"coatcheck/shard"
 )
@@ -31,12 +33,20 @@ type cell struct {
 // Reserve takes a vacant slot, whose value becomes live at Commit. The error is ErrFull or wraps
 // it. Reserve waits where [Pool.Insert] does.
 func (p *Pool[T]) Reserve() (*Reservation[T], error) {
-	r, err := p.reserve(hint.Frame())
+	r, err := p.reserve(p.arena.Claim(hint.Frame()))
 	return reservationOf[T](r), err
 }
 
-func (c *core) reserve(frame uintptr) (*cell, error) {
-	slot, h, err := c.arena.Claim(frame)
+// ReserveWait is like [Pool.Reserve], but where Reserve would be refused, it waits for a slot as
+// [Pool.InsertWait] does.
+func (p *Pool[T]) ReserveWait(ctx context.Context) (*Reservation[T], error) {
+	p.pages()
+	r, err := p.reserve(p.arena.ClaimWait(ctx, hint.Frame()))
+	return reservationOf[T](r), err
+}
+
+// reserve makes a Reservation of a slot that was claimed as h, unless that failed.
+func (c *core) reserve(slot *shard.Hook, h uint64, err error) (*cell, error) {
 	if err != nil {
 		return nil, err
 	}

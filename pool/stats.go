@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"log/slog"
 	"reflect"
 	"strings"
@@ -93,6 +94,35 @@ func (c *core) pinned() (n int, oldest uint64, age time.Duration) {
 	oldest = c.domain.NextEpoch() - pins.Oldest // before Age, which ends the epoch
 	return pins.Count, oldest, c.domain.Age(pins)
 }
+
+// String returns a line for people: how many slots have memory, and what they are used for. It
+// leaves out what is zero, and may change between versions.
+func (s Stats) String() string {
+	b := fmt.Appendf(nil, "%d live of %d slots", s.Live, s.Allocated)
+	if s.Capacity < MaxCapacity {
+		b = fmt.Appendf(b, " and at most %d", s.Capacity)
+	}
+	for _, f := range []struct {
+		n    int
+		what string
+	}{
+		{s.Free, "free"}, {s.Limbo, "in limbo"}, {s.Cached, "in Workers"}, {s.Reserved, "reserved"}, {s.Exhausted, "exhausted"},
+		{s.Pinned, "pinned"}, {s.Held, "held"}, {s.Dropped, "dropped"},
+		{s.RefusedFull, "refused as full"}, {s.RefusedStalled, "refused as stalled"}, {s.RefusedExhausted, "refused as exhausted"},
+	} {
+		if f.n > 0 {
+			b = fmt.Appendf(b, ", %d %s", f.n, f.what)
+		}
+	}
+	if s.PinAge > 0 {
+		b = fmt.Appendf(b, ", oldest pin %v or more ago", s.PinAge)
+	}
+	return string(b)
+}
+
+// String returns the pool's type and its [Stats] as a line for people. It costs what Stats costs.
+// Any number of goroutines may use the pool meanwhile; to print its fields would be a data race.
+func (p *Pool[T]) String() string { return fmt.Sprintf("%T: %v", p, p.Stats()) }
 
 // LogValue implements [slog.LogValuer]. It returns a group of all figures.
 func (s Stats) LogValue() slog.Value {

@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -82,4 +83,43 @@ func TestStalledErrorTellsFigures(t *testing.T) {
 	r.Release()
 	testkit.RequireReclaimed(t, p)
 	require.EqualError(t, err, text+"0, limit: 8; pinned: 0, the oldest for at least 0s; Refs: 0; Pool.ExplainOpen tells more")
+}
+
+// A pool that Workers have emptied says so.
+func TestFullErrorTellsFigures(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{Capacity: 4096, Shards: 1})
+	testkit.Fill(t, p, 4096, testkit.Number)
+	var err error
+	require.Zero(t, testing.AllocsPerRun(10, func() { _, err = p.Insert(1) }))
+	require.EqualError(t, err, "pool: full; capacity: 4096; Pool.Stats tells more")
+	w := p.Worker()
+	require.Regexp(t, `^pool: full; capacity: 4096, kept by open Workers: up to \d+; Pool.Stats tells more$`, err)
+	w.Close()
+	require.EqualError(t, err, "pool: full; capacity: 4096; Pool.Stats tells more")
+}
+
+// Printing a pool or its Stats gives a line, and reads nothing that others write.
+func TestPoolsAreLines(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, Capacity: 4})
+	require.Equal(t, "*pool.Pool[int]: 0 live of 0 slots and at most 4", fmt.Sprint(p))
+	hs := testkit.Fill(t, p, 4, testkit.Number)
+	_, _ = p.Insert(5)
+	g := p.Pin()
+	r := mustHold(t, p, hs[0])
+	require.True(t, p.Remove(hs[1]))
+	require.Regexp(t, `^3 live of 4 slots and at most 4, 1 in limbo, 1 pinned, 1 held, 1 refused as full(, oldest pin .* or more ago)?$`, p.Stats().String())
+	require.Equal(t, "0 live of 0 slots", fmt.Sprint(pool.Must[int](nil).Stats()))
+	g.Unpin()
+	r.Release()
+	testkit.Together(2, func(k int) {
+		for range 100 {
+			if k == 0 {
+				_ = fmt.Sprint(p)
+			} else if h, err := p.Insert(1); err == nil {
+				p.Remove(h)
+			}
+		}
+	})
+	require.Contains(t, fmt.Sprint(new(pool.Pool[int])), "zero Pool")
+	require.Equal(t, "<nil>", fmt.Sprint((*pool.Pool[int])(nil)))
 }

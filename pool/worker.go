@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"runtime"
 	"weak"
 
@@ -89,6 +90,20 @@ func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 func (w *Worker[T]) insertSlow(v T) (h Handle[T], err error) {
 	p := w.pool
 	slot, next, err := w.slots.Claim()
+	if err == nil {
+		h = p.publish(slot, next, v)
+	}
+	runtime.KeepAlive(w)
+	return h, err
+}
+
+// InsertWait is like [Pool.InsertWait]. Before it waits, it gives back what the Worker keeps.
+func (w *Worker[T]) InsertWait(ctx context.Context, v T) (h Handle[T], err error) {
+	if debugging {
+		defer w.user.enter()()
+	}
+	p := w.pool // a Reset may close the Worker
+	slot, next, err := w.slots.ClaimWait(ctx)
 	if err == nil {
 		h = p.publish(slot, next, v)
 	}

@@ -85,6 +85,13 @@ func (a *Arena) Preallocate() {
 	}
 }
 
+// Grow gives memory to n slots beyond those that were handed out, and to as many as the shards may
+// take ahead.
+func (a *Arena) Grow(n uint64) {
+	for n += uint64(len(a.shards)) * Batch; a.Table.provide(n); {
+	}
+}
+
 // Find returns the slot that h may name, or nil if that has no memory or the Arena is zero.
 // The slot need not be live with h; Remove, Take and Hold check.
 func (a *Arena) Find(h uint64) *Hook {

@@ -123,7 +123,7 @@ func TestBatchesOfManyGuardsAreAsMany(t *testing.T) {
 			if i < n-1 {
 				require.ErrorIs(t, err, shard.ErrStalled)
 			} else {
-				require.Equal(t, shard.ErrFull, err)
+				require.ErrorIs(t, err, shard.ErrFull)
 			}
 		}
 	})
@@ -195,11 +195,11 @@ func TestCutLeavesNoEmptyBatch(t *testing.T) {
 			live(slot, h, 0)
 		}
 		_, _, err := s.Claim()
-		require.Equal(t, shard.ErrFull, err)
+		require.ErrorIs(t, err, shard.ErrFull)
 		r.arena.Drop(hold)
 		g.Unpin()
 		_, h, err := s.Claim()
-		require.Equal(t, shard.ErrFull, err, "%s was handed out, and is live", text(h))
+		require.ErrorIs(t, err, shard.ErrFull, "%s was handed out, and is live", text(h))
 		require.True(t, s.Goal().Reached())
 	}
 }

@@ -13,8 +13,10 @@ import (
 
 // reason returns the error that err wraps the figures around.
 func reason(err error) error {
-	if errors.Is(err, shard.ErrStalled) {
-		return shard.ErrStalled
+	for _, reason := range []error{shard.ErrStalled, shard.ErrExhausted, shard.ErrFull} {
+		if errors.Is(err, reason) {
+			return reason
+		}
 	}
 	return err
 }
@@ -150,12 +152,12 @@ func TestVerdictIsShared(t *testing.T) {
 	began := r.arena.Decisions()
 	for range 3 {
 		_, err := r.arena.Decide(s, began)
-		require.Equal(t, shard.ErrFull, err)
+		require.ErrorIs(t, err, shard.ErrFull)
 		require.Equal(t, began+1, r.arena.Decisions(), "decided once")
 	}
 	r.leave(t, s, hs...)
 	_, err := r.arena.Decide(s, began)
-	require.Equal(t, shard.ErrFull, err, "it was full after this one began")
+	require.ErrorIs(t, err, shard.ErrFull, "it was full after this one began")
 	h, err := r.arena.Decide(s, began+1)
 	require.NoError(t, err)
 	require.Equal(t, text(shard.Reborn(hs[1])), text(h))

@@ -80,15 +80,14 @@ func (p strip) store(word uint64) {
 }
 
 // recommit gives pages memory again, and their slots to Allot: a run of neighbours, at most one
-// page for each backShare pages that have memory, or one. The caller holds mu, recommitRange is
-// empty,
-// and there are decommitted pages.
+// page for each backShare pages that have memory, or one, or pages for n slots. The caller holds mu,
+// recommitRange is empty, and there are decommitted pages.
 //
 // The wrong version brings back one page at a time: n pages cost n copies of n entries. Pages
 // that have no neighbours do cost a copy each.
-func (t *Table) recommit() {
+func (t *Table) recommit(n uint64) {
 	now := t.copied()
-	most := max((len(now.Base)-len(t.decommitted))/backShare, 1)
+	most := max((len(now.Base)-len(t.decommitted))/backShare, 1, int(n>>(now.Shift&31))+1)
 	first, slots := t.decommitted[len(t.decommitted)-1].at, uint32(0)
 	for at := first; at-first < most && len(t.decommitted) > 0; at++ {
 		a := t.decommitted[len(t.decommitted)-1]

@@ -159,13 +159,20 @@ func (m *Magazine) Next() (*Hook, uint64) {
 // the bag if some have passed, or a run from the shard's lists, or any that the arena finds.
 func (m *Magazine) Claim() (*Hook, uint64, error) {
 	m.mustBeOpen()
+	a := m.arena // a Reset may close the magazine
+	slot, h, err := m.claim()
+	return slot, h, a.refusals.count(err)
+}
+
+// claim is Claim for a call that may go on if it is refused.
+func (m *Magazine) claim() (*Hook, uint64, error) {
 	if m.HasNext() {
 		slot, h := m.Next()
 		return slot, h, nil
 	}
 	a, s := m.arena, m.shard
 	if m.reach == 0 {
-		return s.claim()
+		return s.claimSlow()
 	}
 	if m.used-m.from >= m.batch/2 && m.used > m.from {
 		m.recycle()
@@ -173,7 +180,7 @@ func (m *Magazine) Claim() (*Hook, uint64, error) {
 		// A Reset that ran in recycle may have used the magazine, and filled it.
 		if m.HasNext() {
 			m.noteInTime()
-			return m.Claim()
+			return m.claim()
 		}
 	}
 	chunk := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.from), Batch)
@@ -188,7 +195,7 @@ func (m *Magazine) Claim() (*Hook, uint64, error) {
 	}
 	if m.HasNext() {
 		m.noteFetched()
-		return m.Claim()
+		return m.claim()
 	}
 	slot, h, err := s.claimSlow()
 	if err != nil && m.used > m.from {
@@ -196,9 +203,9 @@ func (m *Magazine) Claim() (*Hook, uint64, error) {
 		slot, h, err = s.claimSlow()
 	}
 	if err != nil && m.HasNext() { // a Reset has used the magazine
-		return m.Claim()
+		return m.claim()
 	}
-	return slot, h, a.refusals.count(err)
+	return slot, h, err
 }
 
 // noteFetched records that the magazine took slots from the shard's lists. If it gave some away

@@ -152,7 +152,7 @@ type Table struct {
 
 	// next is the first index that was never handed out.
 	//
-	//	writers  Allot and takeRest, by compare-and-swap; Extend
+	//	writers  Allot and Trim, by compare-and-swap; Extend
 	//	moves    it only grows; never beyond bound
 	next atom.Uint64
 
@@ -167,8 +167,7 @@ type Table struct {
 	// recommitRange is the rest of the pages that Trim gave up and that were brought back last:
 	// a run, as in shard.fresh.
 	//
-	//	writers  Allot and takeRest, by compare-and-swap; recommit, under mu, when it
-	//	         is empty
+	//	writers  Allot and Trim, by compare-and-swap; recommit, under mu, when it is empty
 	recommitRange run
 
 	// decommittedSlots counts the slots of pages without memory.
@@ -275,9 +274,27 @@ func (t *Table) grow(wait bool) bool {
 	switch {
 	case handed < t.memory() || t.recommitRange.left() > 0: // another goroutine has grown it meanwhile
 	case len(t.decommitted) > 0:
-		t.recommit()
+		t.recommit(0)
 	case handed < t.bound():
 		t.addPage(old)
+	default:
+		return false
+	}
+	return true
+}
+
+// provide makes a page, or brings some back that were given up, if fewer than n slots have memory
+// and are not handed out. It reports whether it did, and a further call may.
+func (t *Table) provide(n uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.Unused() >= n:
+		return false
+	case len(t.decommitted) > 0 && t.recommitRange.left() == 0:
+		t.recommit(n)
+	case t.memory() < t.bound():
+		t.addPage(t.Pages())
 	default:
 		return false
 	}

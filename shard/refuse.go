@@ -140,7 +140,7 @@ func (s *shard) refuseLocked(d *verdict) error {
 	case wait > 0:
 		return stalled{a}
 	}
-	return ErrFull
+	return full{a}
 }
 
 // stalled is an ErrStalled whose text reports the arena's figures. It is one pointer, so a
@@ -154,6 +154,19 @@ func (e stalled) Error() string {
 	a, pins, waiting := e.arena, e.arena.Domain.Scan(), e.arena.Waiting()
 	return fmt.Sprintf("%v; waiting: %d, limit: %d; pinned: %d, the oldest for at least %v; Refs: %d; Pool.ExplainOpen tells more",
 		ErrStalled, waiting, a.limboLimit(int64(a.Table.Resident()-waiting)), pins.Count, a.Domain.Age(pins).Truncate(time.Millisecond), a.Held())
+}
+
+// full is an ErrFull, as stalled is an ErrStalled.
+type full struct{ arena *Arena }
+
+func (e full) Unwrap() error { return ErrFull }
+
+func (e full) Error() string {
+	kept := ""
+	if n := e.arena.magazines.reach.Load(); n > 0 {
+		kept = fmt.Sprintf(", kept by open Workers: up to %d", n)
+	}
+	return fmt.Sprintf("%v; capacity: %d%s; Pool.Stats tells more", ErrFull, cmp.Or(e.arena.Capacity, e.arena.Slots), kept)
 }
 
 // defaultLimbo is the least value of MaxLimbo's default.

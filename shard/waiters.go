@@ -2,9 +2,11 @@ package shard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"coatcheck/epoch"
 	"coatcheck/internal/atom"
 	"coatcheck/internal/hint"
 )
@@ -46,26 +48,45 @@ const (
 )
 
 // ClaimWait is Claim that waits for a slot, behind the calls that came before. When ctx is done,
-// it looks a last time, and returns an error that wraps the refusal and ctx's error.
+// it looks a last time, and returns an error that wraps the refusal and [epoch.Cause] of ctx.
 func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*Hook, uint64, error) {
+	s := a.Local(hint.Of(frame))
 	if len(a.waiters.head) > 0 { // no call waits
-		if slot, h, err := a.Local(hint.Of(frame)).claimSlow(); err == nil || err == ErrExhausted {
+		if slot, h, err := s.claimSlow(); err == nil || err == ErrExhausted {
 			return slot, h, a.refusals.count(err)
 		}
 	}
+	return s.claimWait(ctx)
+}
+
+// ClaimWait is Claim that waits for a slot as Arena.ClaimWait does. Whoever waits has given back all
+// that the magazine kept.
+func (m *Magazine) ClaimWait(ctx context.Context) (*Hook, uint64, error) {
+	m.mustBeOpen()
+	s := m.shard // a Reset may close the magazine
+	slot, h, err := m.claim()
+	if err == nil || err == ErrExhausted {
+		return slot, h, s.arena.refusals.count(err)
+	}
+	return s.claimWait(ctx)
+}
+
+// claimWait is ClaimWait after an insertion that was refused, or behind others that wait.
+func (s *shard) claimWait(ctx context.Context) (*Hook, uint64, error) {
+	a := s.arena
 	done := sleep(ctx, a.waiters.head, 0)
 	if done == nil {
 		defer func() { a.waiters.head <- struct{}{} }() // also when a Reset panics
 	}
 	for round := 0; ; round++ {
 		a.waiters.asleep.Swap(1) // publishes (P8)
-		slot, h, err := a.Local(hint.Of(frame)).claimSlow()
+		slot, h, err := s.claimSlow()
 		switch {
 		case err == nil || err == ErrExhausted:
 			return slot, h, a.refusals.count(err)
 		case done != nil:
 			return nil, 0, fmt.Errorf("%w: %w", a.refusals.count(err), done)
-		case err == ErrFull && a.stampPerSlot:
+		case a.stampPerSlot && !errors.Is(err, ErrStalled):
 			done = sleep(ctx, a.waiters.bell, 0)
 			round = -1 // a guard that comes from now on may be short
 		case round < yields:
@@ -97,7 +118,7 @@ func (q *waiters) wakeSlow() {
 }
 
 // sleep takes a token out of c. It returns without one after a pause, if that is not 0, or when
-// ctx is done, with ctx's error.
+// ctx is done, with the cause.
 func sleep(ctx context.Context, c <-chan struct{}, pause time.Duration) error {
 	for round := 0; Exploring; round++ { // a virtual thread must not block
 		select {
@@ -105,8 +126,11 @@ func sleep(ctx context.Context, c <-chan struct{}, pause time.Duration) error {
 			return nil
 		default:
 		}
-		if err := ctx.Err(); err != nil || pause > 0 && round > 0 {
-			return err
+		if ctx.Err() != nil {
+			return epoch.Cause(ctx)
+		}
+		if pause > 0 && round > 0 {
+			return nil
 		}
 		atom.Pause(round)
 	}
@@ -118,7 +142,7 @@ func sleep(ctx context.Context, c <-chan struct{}, pause time.Duration) error {
 	case <-c:
 	case <-over:
 	case <-ctx.Done():
-		return ctx.Err()
+		return epoch.Cause(ctx)
 	}
 	return nil
 }

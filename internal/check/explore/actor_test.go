@@ -78,8 +78,8 @@ func (a *actor) do(op string, f func()) {
 
 // reserve opens a reservation, or returns nil. What it makes stays in w.reserved, so that the
 // collector drops no block in the middle of a run.
-func (a *actor) reserve() *Reservation[val] {
-	c := a.call("Reserve", nil)
+func (a *actor) reserve(by string) *Reservation[val] {
+	c := a.call(by, nil)
 	c.Do()
 	r := c.Open
 	if r == nil {

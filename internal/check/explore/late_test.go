@@ -23,7 +23,7 @@ func TestInterleaveLateStoresPassLoadsAlone(t *testing.T) {
 		res := interleave.Search(func(r *interleave.Run) {
 			w := &world{r: r}
 			a := w.pool(1, Options[val]{Origin: 101, Shards: 1})
-			reservation := a.reserve()
+			reservation := a.reserve("Reserve")
 			var flag atom.Uint64
 			var o outcome
 			w.thread(0, func(a *actor) {

@@ -136,7 +136,8 @@ func makeVerbs() []verb {
 		{2, "Scan", "", func(v *vars, a *actor, o *op) { a.do("Scan", func() { Domain(a.p).Scan() }) }},
 		{8, "Unpin", "g", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 
-		{4, "Reserve", "R", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserve() }},
+		{4, "Reserve", "R", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserve("Reserve") }},
+		{1, "ReserveWait", "R", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserve("ReserveWait") }},
 		{3, "Commit", "r>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.commit(v.r[o.r]) }},
 		{2, "Cancel", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], (*Reservation[val]).Cancel) }},
 		{2, "drop", "r", func(v *vars, a *actor, o *op) { a.cancel(v.r[o.r], DropReservation[val]) }},

@@ -196,7 +196,7 @@ func (w *world) issued(h Handle[val], stamp uint64) {
 
 // patience is a context that lets other threads run at each call of Err, and is done after a
 // few calls. If all other threads have ended, the call that has it must return after a few more,
-// and one for each slot that it may reclaim.
+// and one for each slot that it may reclaim, of values and of Reservations.
 type patience struct {
 	context.Context
 	w     *world
@@ -206,7 +206,7 @@ type patience struct {
 
 // patient returns one that is done after so many calls of Err.
 func (w *world) patient(turns int) context.Context {
-	return &patience{context.Background(), w, turns, 3 + len(w.entries)}
+	return &patience{context.Background(), w, turns, 3 + len(w.entries) + int(Arena(w.p).Table.Pages().Limit)}
 }
 
 var errImpatient = errors.New("no patience left")

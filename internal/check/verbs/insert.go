@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"errors"
 
 	"coatcheck/internal/check/testkit"
@@ -64,35 +65,60 @@ func (c *Call[T]) refused(err error) {
 	c.Refused(c, err)
 }
 
-// insertWait waits for the call's Context, or does not wait if there is none.
-func (c *Call[T]) insertWait() {
+// waits calls do with the call's Context, or with one that is done, if there is none. It returns
+// the refusal that do's error wraps.
+func (c *Call[T]) waits(do func(ctx context.Context) error) error {
 	ctx := c.Context
 	if ctx == nil {
 		ctx = testkit.Done()
 	}
-	v, number := c.began()
-	h, err := c.Pool.InsertWait(ctx, v)
-	c.Returned(c)
-	if err != nil && !errors.Is(err, pool.ErrExhausted) && !errors.Is(err, ctx.Err()) {
+	err := do(ctx)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, pool.ErrExhausted) && !errors.Is(err, ctx.Err()) {
 		c.Failf("%v returned %v, and ctx's error is %v", c, err, ctx.Err())
 	}
 	for _, reason := range []error{pool.ErrExhausted, pool.ErrStalled, pool.ErrFull} {
 		if errors.Is(err, reason) {
-			err = reason
-			break
+			return reason
 		}
 	}
+	return err
+}
+
+func (c *Call[T]) insertWait() {
+	var h pool.Handle[T]
+	v, number := c.began()
+	err := c.waits(func(ctx context.Context) (err error) {
+		h, err = c.Via.InsertWait(ctx, v)
+		return err
+	})
+	c.Returned(c)
 	c.inserted(h, number, err)
 }
 
-func (c *Call[T]) insertFunc() {
-	c.build(func(init func(pool.Handle[T], *T) error) (pool.Handle[T], error) {
-		return c.Via.InsertFunc(func(h pool.Handle[T], v *T) {
+func (c *Call[T]) insertFunc() { c.build(panics(c.Via.InsertFunc)) }
+
+func (c *Call[T]) insertFuncWait() {
+	c.build(panics(func(init func(pool.Handle[T], *T)) (h pool.Handle[T], err error) {
+		err = c.waits(func(ctx context.Context) (err error) {
+			h, err = c.Pool.InsertFuncWait(ctx, init)
+			return err
+		})
+		return h, err
+	}))
+}
+
+// panics returns an insertion whose constructor panics if init fails.
+func panics[T any](insert func(func(pool.Handle[T], *T)) (pool.Handle[T], error)) func(func(pool.Handle[T], *T) error) (pool.Handle[T], error) {
+	return func(init func(pool.Handle[T], *T) error) (pool.Handle[T], error) {
+		return insert(func(h pool.Handle[T], v *T) {
 			if err := init(h, v); err != nil {
 				panic(err)
 			}
 		})
-	})
+	}
 }
 
 func (c *Call[T]) tryInsertFunc() { c.build(c.Via.TryInsertFunc) }
@@ -138,9 +164,21 @@ func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.H
 	returned = true
 }
 
-func (c *Call[T]) reserve() {
+func (c *Call[T]) reserve() { c.reserved(c.Pool.Reserve) }
+
+func (c *Call[T]) reserveWait() {
+	c.reserved(func() (r *pool.Reservation[T], err error) {
+		err = c.waits(func(ctx context.Context) (err error) {
+			r, err = c.Pool.ReserveWait(ctx)
+			return err
+		})
+		return r, err
+	})
+}
+
+func (c *Call[T]) reserved(reserve func() (*pool.Reservation[T], error)) {
 	c.Begin(c)
-	r, err := c.Pool.Reserve()
+	r, err := reserve()
 	c.Returned(c)
 	if err != nil {
 		c.refused(err)

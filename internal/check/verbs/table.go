@@ -11,10 +11,12 @@ import (
 func Table[T any]() List[T] {
 	return List[T]{
 		{"Insert", 20, Inserts | Any, (*Call[T]).insert},
-		{"InsertWait", 4, Inserts, (*Call[T]).insertWait},
+		{"InsertWait", 4, Inserts | Any, (*Call[T]).insertWait},
 		{"InsertFunc", 10, Inserts | Any | Calls, (*Call[T]).insertFunc},
 		{"TryInsertFunc", 4, Inserts | Any | Calls, (*Call[T]).tryInsertFunc},
+		{"InsertFuncWait", 2, Inserts | Calls, (*Call[T]).insertFuncWait},
 		{"Reserve", 8, Inserts, (*Call[T]).reserve},
+		{"ReserveWait", 2, Inserts, (*Call[T]).reserveWait},
 		{"Commit", 4, Reservation, (*Call[T]).commit},
 		{"Cancel", 3, Reservation, (*Call[T]).cancel},
 
@@ -46,6 +48,7 @@ func Table[T any]() List[T] {
 		{"Open", 3, 0, func(c *Call[T]) { c.did(func() error { c.Opened = c.Pool.Worker(); return nil }) }},
 		{"Flush", 3, Worker | Any, func(c *Call[T]) { c.did(func() error { c.worker().Flush(); return nil }) }},
 		{"Close", 2, Worker | Any, func(c *Call[T]) { c.did(func() error { c.worker().Close(); return nil }) }},
+		{"Grow", 1, Number, func(c *Call[T]) { c.did(func() error { c.Pool.Grow(c.N); return nil }) }},
 		{"Trim", 2, Loops, (*Call[T]).trim},
 		{"Synchronize", 3, Context, func(c *Call[T]) { c.did(func() error { return c.Pool.Synchronize(c.Context) }) }},
 		{"Stats", 1, 0, (*Call[T]).stats},

@@ -22,6 +22,7 @@ type Shared[T any] interface {
 	Insert(v T) (pool.Handle[T], error)
 	InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T], error)
 	TryInsertFunc(init func(h pool.Handle[T], v *T) error) (pool.Handle[T], error)
+	InsertWait(ctx context.Context, v T) (pool.Handle[T], error)
 	Remove(h pool.Handle[T]) bool
 	Take(h pool.Handle[T]) (T, bool)
 }
@@ -29,8 +30,9 @@ type Shared[T any] interface {
 // Subject is a Pool, or a wrapper around one.
 type Subject[T any] interface {
 	Shared[T]
-	InsertWait(ctx context.Context, v T) (pool.Handle[T], error)
+	InsertFuncWait(ctx context.Context, init func(h pool.Handle[T], v *T)) (pool.Handle[T], error)
 	Reserve() (*pool.Reservation[T], error)
+	ReserveWait(ctx context.Context) (*pool.Reservation[T], error)
 	Get(h pool.Handle[T]) (T, bool)
 	MustGet(h pool.Handle[T]) T
 	View(h pool.Handle[T], f func(*T)) bool
@@ -47,6 +49,7 @@ type Subject[T any] interface {
 	Clear() int
 	Len() int
 	Cap() int
+	Grow(n int)
 	Trim() int64
 	Synchronize(ctx context.Context) error
 	Stats() pool.Stats
