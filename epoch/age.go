@@ -19,7 +19,7 @@ import (
 // Both words only grow, and since is raised first. So the since that is found with an ended is
 // that of its note, or later, and an age that is computed from it is too low at most.
 type ages struct {
-	_ [96]byte // pins read what lies before
+	_ [88]byte // pins read what lies before
 
 	// since is in nanoseconds of now.
 	//

@@ -69,19 +69,21 @@ func (c *cell) claim(e, kind uint64) (g Guard, ok bool) {
 	return
 }
 
-// pinSlow pins. It tries a few of the first cells, then some of the newest block's, then makes a
+// claimCell pins. It tries a few of the first cells, then some of the newest block's, then makes a
 // block. It never waits for a cell: the goroutine that holds one may not run before this one does.
-func (d *Domain) pinSlow(frame uintptr, kind uint64) Guard {
-	if len(d.first) == 0 {
-		panic("epoch: Pin of a zero Domain (or Pool); make one with New")
-	}
+func (d *Domain) claimCell(frame uintptr, kind uint64) Guard {
 	e := d.clock.Load()
 	if isStamped(e) {
 		e = d.advance(e)
 	}
 	top, near := d.top.Load(), probes
-	if top == nil {
+	switch {
+	case top == nil && len(d.first) == 0:
+		panic("epoch: Pin of a zero Domain (or Pool); make one with New")
+	case top == nil:
 		near = len(d.first) // all, before anything is allocated
+	case len(d.first) == 0:
+		near = 0 // pins are traced
 	}
 	at, home := hint.Of(frame), home(frame)
 	for i := range near {

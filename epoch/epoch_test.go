@@ -275,3 +275,32 @@ func TestPinsStandAsLongAsTheOldestGuard(t *testing.T) {
 	}
 	require.False(t, pins.Stands())
 }
+
+// A traced Domain tells of each Pin and of no PinTransient, has as many cells as guards need, and
+// scans find them as they do those of others.
+func TestTracedPinsAreFound(t *testing.T) {
+	const guards = 1000
+	var told []epoch.Guard
+	d := new(epoch.Domain)
+	d.Init(0)
+	d.Trace(func(g epoch.Guard) { told = append(told, g) })
+	b := d.PinTransient()
+	require.Empty(t, told)
+	require.Equal(t, 1, d.Scan().Count)
+	b.Unpin()
+	open := make([]epoch.Guard, guards)
+	for i := range open {
+		open[i] = d.Pin()
+	}
+	require.Equal(t, open, told)
+	require.Equal(t, guards, d.Scan().Count)
+	require.False(t, d.Expired(d.Stamp()))
+	for i := range open {
+		require.True(t, told[i].Pinned())
+		open[i].Unpin()
+		require.False(t, told[i].Pinned())
+	}
+	require.Zero(t, d.Scan().Count)
+	require.True(t, d.Expired(d.Stamp()))
+	require.False(t, epoch.Guard{}.Pinned())
+}

@@ -22,6 +22,10 @@ func (g *Guard) Unpin() {
 	g.cell = nil
 }
 
+// Pinned reports whether the guard is pinned still. The answer is right until 16,384 later pins of
+// its cell within one epoch. It is for reports, not for looks at what the guard protects.
+func (g Guard) Pinned() bool { return g.cell != nil && g.cell.Load() == g.word }
+
 // Release is Unpin for packages that wrap guards and panic with their own text. It reports
 // whether the guard, which is not the zero Guard, was pinned. The guard is an argument and not
 // a receiver by pointer, so that it need not lie in memory. It is not inlined, as StoreLast asks.

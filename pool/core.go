@@ -18,6 +18,7 @@ type core struct {
 	domain tracedDomain // an epoch.Domain: the arena's clock
 
 	records records
+	tracer  *tracer // nil without Options.TraceGuards
 
 	_ [128]byte
 	// workers counts open Workers, reserved open Reservations, and collected those of
@@ -51,6 +52,7 @@ func (c *core) frame(pl *plan) {
 	}
 	c.domain.Init(guards)
 	c.record()
+	c.trace(pl.traceGuards)
 	c.arena.Init(shard.Config{
 		Layout:   pl.layout,
 		Domain:   clock(&c.domain),
@@ -63,6 +65,9 @@ func (c *core) frame(pl *plan) {
 		FIFO:     pl.reuse == FIFO,
 		Fixed:    pl.preallocate,
 	})
+	if c.tracer != nil {
+		c.arena.Opened = c.tracer.oldest
+	}
 }
 
 // pages returns the current table of pages. It panics for a zero Pool, which has none.

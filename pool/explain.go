@@ -86,13 +86,13 @@ func (c *core) explainOpen() string {
 	}
 	r := &c.records
 	n, _, age := c.pinned()
-	add(n, fmt.Sprintf("%s pinned, the oldest for at least %v", counted(n, "guard"), age.Truncate(time.Second)), r.guards.tell)
+	add(n, fmt.Sprintf("%s pinned, the oldest for at least %v", counted(n, "guard"), age.Truncate(time.Second)), func(b *strings.Builder) { r.guards.tell(b); c.tracer.tellGuards(b) })
 	n = int(c.reserved.Load())
 	add(n, counted(n, "Reservation")+" open", r.reservations.tell)
 	n = int(c.workers.Load())
 	add(n, counted(n, "Worker")+" open", r.workers.tell)
 	n = c.arena.Held()
-	add(n, counted(n, "Ref")+" open", r.refs.tell)
+	add(n, counted(n, "Ref")+" open", func(b *strings.Builder) { r.refs.tell(b); c.tracer.tellRefs(b) })
 	n = c.drops()
 	add(n, fmt.Sprintf("%d dropped and left to the garbage collector", n), func(b *strings.Builder) {
 		for _, s := range []set{r.guards, r.reservations, r.workers, r.refs} {

@@ -49,3 +49,10 @@ func FailGrowth[T any](p *Pool[T]) (restore func()) {
 	p.arena.Table.Current.Store(&broken)
 	return func() { p.arena.Table.Current.Store(t) }
 }
+
+// Traced returns how many guards the tracer of p has records of.
+func Traced[T any](p *Pool[T]) int {
+	p.tracer.mu.Lock()
+	defer p.tracer.mu.Unlock()
+	return len(p.tracer.pinned)
+}

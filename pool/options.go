@@ -59,6 +59,16 @@ type Options[T any] struct {
 	// whatever the garbage collector does. The program may use everything, except that it must not
 	// drop a Worker or a Reservation without closing or settling it.
 	Origin uint32
+
+	// TraceGuards finds in production who forgot an Unpin or a Release: the pool records the stack
+	// of one pin and one Hold in so many, at random, where 1 means each. ExplainOpen and the text
+	// of ErrStalled show the stacks of those that are open, and so does the profile [ProfileName]
+	// of runtime/pprof, where a guard may show until the garbage collector's next cycle after its
+	// Unpin. 0 means none, and costs nothing.
+	//
+	// A pin and its Unpin then take 20 ns instead of 7, and those that are recorded 3 µs more: with
+	// 1,000, 21 ns on average (AMD family 26, model 2; BenchmarkTraceGuards).
+	TraceGuards int
 }
 
 // Reuse is an order in which removed slots are reused.
@@ -103,6 +113,7 @@ type plan struct {
 	maxLimbo    int
 	shards      int
 	origin      uint32
+	traceGuards int
 
 	value  reflect.Type // T
 	layout shard.Layout // of its slots
@@ -122,6 +133,7 @@ func (o *Options[T]) plan() (*plan, error) {
 		maxLimbo:    o.MaxLimbo,
 		shards:      o.Shards,
 		origin:      o.Origin,
+		traceGuards: o.TraceGuards,
 		value:       reflect.TypeFor[T](),
 	}
 	pl.layout = shard.LayoutOf(pointers.In(pl.value), o.Reset)
@@ -146,6 +158,8 @@ func (pl *plan) complete() error {
 		return fail("MaxLimbo is %d; want 0 (the default) or more", pl.maxLimbo)
 	case pl.shards < 0 || pl.shards > maxShards:
 		return fail("Shards is %d; want 0 (the default) to %d", pl.shards, maxShards)
+	case pl.traceGuards < 0 || uint64(pl.traceGuards) > math.MaxUint32:
+		return fail("TraceGuards is %d; want 0 (none), or to record one in so many", pl.traceGuards)
 	case pl.origin|1 > shard.LastGeneration:
 		return fail("Origin is %d; the last generation is %d", pl.origin, uint32(shard.LastGeneration))
 	}

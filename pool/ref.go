@@ -28,12 +28,14 @@ type hold struct {
 	held shard.Held
 	h    uint64
 
-	// state is open until Release, which ends it by compare-and-swap: once.
+	// state is open or traced until Release, which ends it by compare-and-swap: once.
 	state atom.Uint32
 }
 
+// The states of a Ref. Those before Release are odd.
 const (
 	open    = 1
+	traced  = 3 // and its tracer has a record
 	settled = 2
 )
 
@@ -55,6 +57,9 @@ func (c *core) hold(h uint64) *hold {
 	}
 	r := &hold{core: c, held: k, h: h}
 	r.state.Store(open)
+	if c.tracer.hold(r) {
+		r.state.Store(traced)
+	}
 	if debugging {
 		r.mark.watched(c.records.refs, "held", textOf(h))
 	}
@@ -64,7 +69,7 @@ func (c *core) hold(h uint64) *hold {
 // Value returns a pointer to the value. It is valid until Release, even if the value is
 // removed meanwhile.
 func (r *Ref[T]) Value() *T {
-	if r.state.Load() != open {
+	if r.state.Load()&open == 0 {
 		panic(releasedRef)
 	}
 	return shard.ValueOf[T](r.held.Slot())
@@ -85,7 +90,10 @@ func (r *Ref[T]) Release() { r.release() }
 
 func (r *hold) release() {
 	if !r.state.CompareAndSwap(open, settled) {
-		panic(releasedRef)
+		if !r.state.CompareAndSwap(traced, settled) {
+			panic(releasedRef)
+		}
+		r.core.tracer.release(r)
 	}
 	if debugging {
 		r.mark.closed(r.core.records.refs, "released")

@@ -55,6 +55,9 @@ type Config struct {
 	First    uint32 // the first live generation of every slot; odd
 	FIFO     bool   // shards hand out the slot that was removed first
 	Fixed    bool   // all memory is allocated from the start, and kept
+
+	// Opened returns lines for ErrStalled's text that say who opened what is in the way, or is nil.
+	Opened func() string
 }
 
 // Init makes an empty arena. Preallocate follows, or what fills the arena from a snapshot.

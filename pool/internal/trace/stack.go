@@ -1,5 +1,5 @@
-// Package trace remembers who did what, and when: a pool's history in a program built
-// with the tag coatcheck_debug. Otherwise package pool does not import it.
+// Package trace remembers who did what, and when: a pool's history in a program built with the tag
+// coatcheck_debug, and the open guards and Refs of a pool with Options.TraceGuards.
 //
 // An [Event] is an operation that took place. A [Set] knows the open items of a kind
 // (guards, Reservations, Workers) and who opened them. [Lives] knows who began and ended

@@ -1,0 +1,149 @@
+package pool
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"weak"
+
+	"coatcheck/epoch"
+	"coatcheck/pool/internal/trace"
+)
+
+// A tracer records who pinned guards and who holds Refs, of one in so many, for a pool with
+// Options.TraceGuards. Others have none, and pay nothing: a traced pin takes the slow half of
+// epoch's Pin, where the hook is, and a traced Ref has another state, which Release finds after it
+// has failed to find the usual one.
+//
+// Unpin tells nobody. The tracer asks the guard's cell instead, before it reports, and when it has
+// recorded twice as many as were pinned when it asked last.
+type tracer struct {
+	every        uint32
+	guards, refs trace.Set
+
+	mu     sync.Mutex
+	pinned map[epoch.Guard]*trace.Item // under mu
+	held   map[*hold]*trace.Item       // under mu: it keeps Refs that are dropped, whose slots are lost anyway
+	most   int                         // under mu: ask when so many are recorded
+}
+
+// askFrom is how many recorded guards a tracer does not ask about.
+const askFrom = 64
+
+// trace makes c's tracer, if its pool is to have one. c's domain must be new.
+func (c *core) trace(every int) {
+	if every == 0 {
+		return
+	}
+	t := &tracer{every: uint32(every), pinned: map[epoch.Guard]*trace.Item{}, held: map[*hold]*trace.Item{}, most: askFrom}
+	c.tracer = t
+	clock(&c.domain).Trace(func(g epoch.Guard) {
+		if t.drawn() {
+			t.pin(g)
+		}
+	})
+	runtime.SetFinalizer(&tracerSentinel{weak.Make(c)}, (*tracerSentinel).cycle)
+}
+
+// drawn reports whether to record this one. A count would be a word that all pins write.
+func (t *tracer) drawn() bool { return rand.Uint32N(t.every) == 0 }
+
+func (t *tracer) pin(g epoch.Guard) {
+	it := t.guards.Open("pinned", "")
+	profile().Add(it, profileSkip)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pinned[g] = it
+	if len(t.pinned) >= t.most {
+		t.ask()
+		t.most = max(askFrom, 2*len(t.pinned))
+	}
+}
+
+// ask forgets the guards that are not pinned any more. The caller holds mu.
+func (t *tracer) ask() {
+	for g, it := range t.pinned {
+		if !g.Pinned() {
+			delete(t.pinned, g)
+			t.guards.Close(it, "unpinned")
+			profile().Remove(it)
+		}
+	}
+}
+
+// refresh is ask, for whoever reports.
+func (t *tracer) refresh() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ask()
+}
+
+// hold records a Ref, and reports whether it was drawn.
+func (t *tracer) hold(r *hold) bool {
+	if t == nil || !t.drawn() {
+		return false
+	}
+	it := t.refs.Open("held", textOf(r.h))
+	profile().Add(it, profileSkip)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held[r] = it
+	return true
+}
+
+func (t *tracer) release(r *hold) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	it := t.held[r]
+	delete(t.held, r)
+	t.refs.Close(it, "released")
+	profile().Remove(it)
+}
+
+// tellGuards and tellRefs write lines with the calls that opened what is open and was drawn. With
+// the build tag coatcheck_debug, the pool has records of all, and tells these.
+func (t *tracer) tellGuards(b *strings.Builder) {
+	if t != nil && !debugging {
+		t.refresh()
+		t.guards.WriteOpen(b, "\t")
+	}
+}
+
+func (t *tracer) tellRefs(b *strings.Builder) {
+	if t != nil && !debugging {
+		t.refs.WriteOpen(b, "\t")
+	}
+}
+
+// oldest returns lines that say who pinned the oldest guard that was drawn, or held the oldest Ref.
+func (t *tracer) oldest() string {
+	t.refresh()
+	var b strings.Builder
+	t.guards.WriteOldest(&b, "\t")
+	t.refs.WriteOldest(&b, "\t")
+	return b.String()
+}
+
+// profile is that of all pools, which lasts as long as the program. It has the records of those
+// guards and Refs that tracers know to be open.
+var profile = sync.OnceValue(func() *pprof.Profile { return pprof.NewProfile(ProfileName) })
+
+// ProfileName is the name of the profile of open guards and Refs, as package runtime/pprof knows
+// it. It exists once a pool with Options.TraceGuards was made.
+const ProfileName = "coatcheck/pool.guards"
+
+// profileSkip leaves out Add's caller, which is the tracer.
+const profileSkip = 1
+
+// tracerSentinel brings the profile up to date after each cycle of the garbage collector. Nothing
+// refers to it, so that its finalizer runs.
+type tracerSentinel struct{ pool weak.Pointer[core] }
+
+func (s *tracerSentinel) cycle() {
+	if c := s.pool.Value(); c != nil {
+		c.tracer.refresh()
+		runtime.SetFinalizer(s, (*tracerSentinel).cycle)
+	}
+}

@@ -1,0 +1,113 @@
+package pool_test
+
+import (
+	"bytes"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+func forgetsUnpin(p *pool.Pool[int]) pool.Guard[int] { return p.Pin() }
+
+func forgetsRelease(p *pool.Pool[int], h pool.Handle[int]) *pool.Ref[int] {
+	r, _ := p.Hold(h)
+	return r
+}
+
+// profileOf returns the text of the profile.
+func profileOf(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NotNil(t, pprof.Lookup(pool.ProfileName))
+	require.NoError(t, pprof.Lookup(pool.ProfileName).WriteTo(&b, 1))
+	return b.String()
+}
+
+// A pool with TraceGuards says who pinned and who holds what is open, and forgets who has let go.
+func TestTraceGuardsNamesWhoForgot(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Capacity: 8, Shards: 1, TraceGuards: 1})
+	hs := testkit.Fill(t, p, 8, testkit.Number)
+	require.Empty(t, p.ExplainOpen())
+
+	r := forgetsRelease(p, hs[0])
+	g := forgetsUnpin(p)
+	for range 1000 { // which end
+		p.View(hs[1], func(*int) {})
+		q := p.Pin()
+		q.Unpin()
+		k := mustHold(t, p, hs[1])
+		require.Equal(t, 2, *k.Value())
+		k.Release()
+		testkit.RequirePanicText(t, k.Release, "Ref")
+	}
+	text := p.ExplainOpen()
+	require.Equal(t, 1, strings.Count(text, "pool_test.forgetsUnpin\n"), text)
+	require.Equal(t, 1, strings.Count(text, "pool_test.forgetsRelease\n"), text)
+	require.Equal(t, 1, strings.Count(text, "pinned at "), text)
+	require.Equal(t, 1, strings.Count(text, " held at "), text)
+	require.Contains(t, profileOf(t), "pool_test.forgetsUnpin")
+	require.Contains(t, profileOf(t), "pool_test.forgetsRelease")
+
+	p.RemoveBatch(hs)
+	_, err := p.Insert(1)
+	require.ErrorIs(t, err, pool.ErrStalled)
+	require.Contains(t, err.Error(), "pool_test.forgetsUnpin\n")
+	require.Contains(t, err.Error(), "pool_test.forgetsRelease\n")
+
+	g.Unpin()
+	r.Release()
+	require.NotContains(t, err.Error(), "forgets", "the figures of now")
+	require.Empty(t, p.ExplainOpen())
+	require.NotContains(t, profileOf(t), "forgets")
+	testkit.RequireReclaimed(t, p)
+}
+
+// One in so many is recorded, and the collector brings the profile up to date.
+func TestTraceGuardsDraws(t *testing.T) {
+	const every, pins = 10, 2000
+	p := tiny(t, &pool.Options[int]{TraceGuards: every})
+	guards := make([]pool.Guard[int], pins)
+	for i := range guards {
+		guards[i] = p.Pin()
+	}
+	n := pool.Traced(p)
+	require.Greater(t, n, pins/every/2) // 200 are expected, with a deviation of 13
+	require.Less(t, n, pins/every*2)
+	require.Equal(t, pins, p.Stats().Pinned)
+	for i := range guards {
+		guards[i].Unpin()
+	}
+	testkit.Eventually(t, func() bool { runtime.GC(); return pool.Traced(p) == 0 }, "forgotten")
+	testkit.RequireReclaimed(t, p)
+
+	// What is unpinned at once is not kept.
+	for range 100 * pins {
+		g := p.Pin()
+		g.Unpin()
+	}
+	require.LessOrEqual(t, pool.Traced(p), 64)
+}
+
+func TestTraceGuardsIsChecked(t *testing.T) {
+	_, err := pool.New(&pool.Options[int]{TraceGuards: -1})
+	require.EqualError(t, err, "pool: Options.TraceGuards is -1; want 0 (none), or to record one in so many")
+}
+
+// BenchmarkTraceGuards measures what a pin costs in a pool that records none, one in 1,000, or each.
+func BenchmarkTraceGuards(b *testing.B) {
+	for name, every := range map[string]int{"none": 0, "1000": 1000, "each": 1} {
+		b.Run(name, func(b *testing.B) {
+			p := pool.Must(&pool.Options[int]{TraceGuards: every})
+			for b.Loop() {
+				g := p.Pin()
+				g.Unpin()
+			}
+		})
+	}
+}
