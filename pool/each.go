@@ -1,14 +1,16 @@
 package pool
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"runtime"
+	"sync"
+	"time"
 
 	"go.uber.org/atomic"
 	"golang.org/x/sync/errgroup"
 
+	"coatcheck/epoch"
 	"coatcheck/internal/atom"
 	"coatcheck/shard"
 )
@@ -17,10 +19,10 @@ import (
 // calls to return. If workers ≤ 0, it uses GOMAXPROCS goroutines. Each is weakly
 // consistent, as [Pool.All] is. A pointer is valid until the call of f that has it returns.
 //
-// Each stops at the first error of f and returns it. When ctx is done, each goroutine makes
-// at most 32 more calls, and Each returns ctx's error, even if there is nothing to do. If f
-// panics, Each stops and panics with the same value. If f calls runtime.Goexit, Each stops
-// and returns an error.
+// Each stops at the first error of f and returns it. When ctx is done, calls that have begun
+// return, each goroutine may make 32 more where f is so fast that nothing else runs, and Each
+// returns ctx's error, even if there is nothing to do. If f panics, Each stops and panics with the
+// same value. If f calls runtime.Goexit, Each stops and returns an error.
 //
 // A pin of Each lasts for at most 32 calls, so slots that are removed meanwhile do not wait
 // for its return.
@@ -30,59 +32,138 @@ func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) e
 
 // each is Each, where calls calls f.
 func (c *core) each(ctx context.Context, workers int, calls callsFunc) error {
-	t := c.pages()
-	if err := ctx.Err(); err != nil {
-		return err
+	e := c.newEach(ctx, workers, calls)
+	if ctx.Err() != nil {
+		return epoch.Cause(ctx)
 	}
+	if ctx.Done() != nil && !shard.Exploring {
+		defer context.AfterFunc(ctx, func() { e.fail(epoch.Cause(ctx)) })()
+	}
+	var g errgroup.Group
+	for k := range e.shares {
+		g.Go(func() error { e.work(&e.shares[k]); return nil })
+	}
+	_ = g.Wait() // nil: work reports through fail, also if f ends its goroutine
+	return e.result()
+}
+
+// newEach returns an each that divides the slots among goroutines.
+func (c *core) newEach(ctx context.Context, workers int, calls callsFunc) *each {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	size := min(max(uint64(t.Limit)/uint64(workers)/eachShares, eachLeast), eachMost)
-	workers = int(min(uint64(workers), (uint64(t.Limit)+size-1)/size))
-
-	e := each{core: c, ctx: ctx, pages: t, size: size, calls: calls}
-	var g errgroup.Group
-	for range workers {
-		g.Go(e.work)
+	t := c.pages()
+	limit := min(uint64(t.Limit), c.arena.Table.Allocated())
+	n := min(uint64(workers), limit)
+	e := &each{core: c, ctx: ctx, pages: t, calls: calls, shares: make([]share, n)}
+	for k := range n {
+		e.shares[k].set(uint32(limit*k/n), uint32(limit*(k+1)/n))
 	}
-	_ = g.Wait() // nil: work reports through fail, also if f ends its goroutine
+	return e
+}
+
+// result returns the error of the whole, or panics as f did.
+func (e *each) result() error {
 	if e.panicked.Load() {
 		panic(e.panic)
 	}
-	return cmp.Or(e.err.Load(), ctx.Err())
+	if err := e.err.Load(); err != nil || e.ctx.Err() == nil {
+		return err
+	}
+	return epoch.Cause(e.ctx)
 }
 
-// each is one call of Each.
+// each is one call of Each. Each of its goroutines has a share of the slots. One that has come to
+// the end of its own takes half of what another has left. So a few values of a large pool run side
+// by side, and so do those of a slow f.
 type each struct {
-	core  *core
-	ctx   context.Context
-	pages *shard.PageTable
-	size  uint64 // slots in a piece of work
-	calls callsFunc
+	core   *core
+	ctx    context.Context
+	pages  *shard.PageTable
+	calls  callsFunc
+	shares []share
+	moving sync.Mutex // slots move from one share to another
 
-	next    atom.Uint64 // the first index of the next piece; aligns itself on 32 bits
-	stopped atomic.Bool
-	err     atomic.Error // the first one
-
+	stopped  atomic.Bool
+	err      atomic.Error // the first one
 	panicked atomic.Bool
 	panic    any // plain: written by the goroutine that sets panicked, read after Wait
 }
 
 const (
-	// eachShares is the number of pieces of work for each worker. More pieces spread
-	// values of different cost more evenly; each costs a pin and a check of ctx.
-	eachShares = 16
-
-	// eachLeast is the least number of slots in a piece.
-	eachLeast = 8
-
-	// eachMost is the greatest number of slots in a piece. It is less than a page may have.
+	// eachMost is how many slots are visited under one pin, at most.
 	eachMost = 4096
 
 	// eachCalls is the number of calls of f under one pin, and after one check of ctx,
 	// which cost 15 ns together. More calls delay reclaiming and cancellation.
 	eachCalls = 32
+
+	// A goroutine claims its slots one by one as long as f is slow, so that others can take those
+	// behind. If a call of f takes less than eachQuick on average, it claims more at a time, up to
+	// eachClaim: a claim costs a locked instruction. Then it looks at the clock less often too,
+	// after eachClaim pins.
+	eachQuick = time.Microsecond
+	eachClaim = 64
 )
+
+// share is what a goroutine has not claimed yet: the slots from next on, below end.
+//
+//	writers  claim, by its goroutine, which raises next; halve, which lowers end; set, when it is
+//	         empty or new
+type share struct {
+	word atom.Uint64 // next | end; aligns itself on 32 bits
+	_    [120]byte
+}
+
+func (s *share) set(next, end uint32) { s.word.Store(shard.Pack(next, end)) }
+
+func (s *share) bounds() (next, end uint32) {
+	w := s.word.Load()
+	return shard.Generation(w), shard.Low(w)
+}
+
+// claim claims up to n slots from i on, and gives up those before. It returns the first slot that is
+// not claimed: i if others have taken it.
+func (s *share) claim(i, n uint32) uint32 {
+	for {
+		next, end := s.bounds()
+		if i >= end {
+			return i
+		}
+		to := i + min(n, end-i)
+		if s.word.CompareAndSwap(shard.Pack(next, end), shard.Pack(to, end)) {
+			return to
+		}
+	}
+}
+
+// halve takes the second half of the share, and of a single slot all.
+func (s *share) halve() (first, end uint32) {
+	for {
+		next, end := s.bounds()
+		if next >= end {
+			return 0, 0
+		}
+		first = next + (end-next)/2
+		if s.word.CompareAndSwap(shard.Pack(next, end), shard.Pack(next, first)) {
+			return first, end
+		}
+	}
+}
+
+// fill moves half of another share into mine, which is empty. It returns an empty one if there is
+// nothing left.
+func (e *each) fill(mine *share) (first, end uint32) {
+	e.moving.Lock() // or slots on their way would be missed
+	defer e.moving.Unlock()
+	for k := range e.shares {
+		if first, end = e.shares[k].halve(); first < end {
+			mine.set(first, end)
+			break
+		}
+	}
+	return first, end
+}
 
 // errGoexit is the result of Each if f calls runtime.Goexit.
 var errGoexit = errors.New("pool: Each: f called runtime.Goexit")
@@ -93,10 +174,10 @@ func (e *each) fail(err error) {
 	e.stopped.Store(true)
 }
 
-// work takes pieces until there are none left. It recovers a panic of f, so that errgroup
-// does not see it.
-func (e *each) work() error {
-	var pin tracedPin // of each piece in turn: what callsFunc gets lies in the heap
+// work calls f for the values of a share, and then of what others have left. It recovers a panic
+// of f, so that errgroup does not see it.
+func (e *each) work(mine *share) {
+	w := eachWorker{each: e, share: mine, most: 1} // it lies in the heap, as callsFunc gets it
 	returned := false
 	defer func() {
 		if returned {
@@ -110,70 +191,114 @@ func (e *each) work() error {
 		}
 	}()
 	for !e.stopped.Load() {
-		first := e.next.Add(e.size) - e.size
-		if first >= uint64(e.pages.Limit) {
-			break
+		first, end := mine.bounds()
+		if first >= end {
+			if first, end = e.fill(mine); first >= end {
+				break
+			}
 		}
-		if err := e.piece(&pin, uint32(first), uint32(min(first+e.size, uint64(e.pages.Limit)))); err != nil {
+		if err := w.visit(first, end); err != nil {
 			e.fail(err)
 		}
 	}
 	returned = true
+}
+
+// eachWorker is one goroutine of Each.
+type eachWorker struct {
+	*each
+	share *share
+	pin   tracedPin
+
+	most  uint32 // how many slots it claims at a time
+	pins  int    // how many it has had since began, each for eachCalls calls or more
+	began time.Time
+}
+
+// visit calls f for the live values with first ≤ index < end that no other goroutine takes.
+func (w *eachWorker) visit(first, end uint32) error {
+	if w.ctx.Err() != nil {
+		return epoch.Cause(w.ctx)
+	}
+	w.pin, w.pins, w.began = w.core.domain.Pin(), 0, time.Now()
+	defer w.pin.Unpin()
+	err := w.each.calls(w, first, end)
+	w.share.set(0, 0)
+	return err
+}
+
+// renew replaces the pin, so that what is removed meanwhile can be reclaimed.
+func (w *eachWorker) renew() error {
+	if w.ctx.Err() != nil {
+		return epoch.Cause(w.ctx)
+	}
+	w.pin.Unpin()
+	w.pin = w.core.domain.Pin()
 	return nil
 }
 
-// piece calls f for the live values with first ≤ index < end.
-func (e *each) piece(pin *tracedPin, first, end uint32) error {
-	if err := e.ctx.Err(); err != nil {
-		return err
+// called renews the pin after eachCalls calls, and adapts to how long they took.
+func (w *eachWorker) called() error {
+	if w.pins++; w.most < eachClaim || w.pins == eachClaim {
+		now := time.Now()
+		if now.Sub(w.began) < time.Duration(w.pins)*eachCalls*eachQuick {
+			w.most = min(4*w.most, eachClaim)
+		} else {
+			w.most = 1
+		}
+		w.began, w.pins = now, 0
 	}
-	*pin = e.core.domain.Pin()
-	defer pin.Unpin()
-	return e.calls(e, pin, first, end)
+	return w.renew()
 }
 
-// renew replaces the pin, so that a slow f does not delay reclaiming.
-func (e *each) renew(pin *tracedPin) error {
-	if err := e.ctx.Err(); err != nil {
-		return err
-	}
-	pin.Unpin()
-	*pin = e.core.domain.Pin()
-	return nil
-}
-
-// callsFunc calls f for the live values with first ≤ index < end, under a pin that it renews
-// every eachCalls calls.
-type callsFunc func(e *each, pin *tracedPin, first, end uint32) error
+// callsFunc calls f for the live values with first ≤ index < end that the worker can claim, under
+// its pin, which it renews.
+type callsFunc func(w *eachWorker, first, end uint32) error
 
 // callsOf returns the callsFunc of f. Its loop is liveSlots, spelt out: through the iterator, it
 // takes 1.4 times as long. callsOf is not inlined, or nothing would be inlined into the loop.
 //
 //go:noinline
 func callsOf[T any](f func(Handle[T], *T) error) callsFunc {
-	return func(e *each, pin *tracedPin, first, end uint32) error {
-		for calls := 0; first < end; {
-			block := shard.Block[T](e.pages, first, end-first)
-			for j := range block {
-				// Loaded under the pin that protects the call. Observes (P1).
-				w := block[j].Word.Load()
-				if uint32(w) != first+uint32(j) {
-					continue
+	return func(w *eachWorker, first, end uint32) error {
+		calls, claimed := 0, uint32(0)
+		for first < end {
+			block := shard.Block[T](w.pages, first, min(end-first, eachMost))
+			for j := 0; j < len(block); {
+				if i := first + uint32(j); i >= claimed {
+					if uint32(block[j].Word.Load()) != i {
+						j++
+						continue
+					}
+					if claimed = w.share.claim(i, w.most); claimed == i {
+						return nil // others have the rest
+					}
 				}
-				if e.stopped.Load() {
-					return nil
-				}
-				if err := f(Handle[T](w), &block[j].Value); err != nil {
-					return err
-				}
-				if calls++; calls == eachCalls {
-					calls = 0
-					if err := e.renew(pin); err != nil {
+				for mine := block[:min(len(block), int(claimed-first))]; j < len(mine); j++ {
+					// Loaded under the pin that protects the call. Observes (P1).
+					word := mine[j].Word.Load()
+					if uint32(word) != first+uint32(j) {
+						continue
+					}
+					if w.stopped.Load() {
+						return nil
+					}
+					if err := f(Handle[T](word), &mine[j].Value); err != nil {
 						return err
+					}
+					if calls++; calls == eachCalls {
+						calls = 0
+						if err := w.called(); err != nil {
+							return err
+						}
 					}
 				}
 			}
-			first += uint32(len(block))
+			if first += uint32(len(block)); first < end {
+				if err := w.renew(); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	}

@@ -53,10 +53,9 @@ const ClosedWorker = shard.Closed
 
 // EachAlone is what one goroutine of Each does.
 func EachAlone[T any](p *Pool[T], f func(Handle[T], *T) error) error {
-	e := each{core: &p.core, ctx: context.Background(), pages: p.pages(), size: 8, calls: callsOf(f)}
-	err := e.work()
-	if e.panicked.Load() {
-		panic(e.panic)
+	e := p.newEach(context.Background(), 1, callsOf(f))
+	for k := range e.shares {
+		e.work(&e.shares[k])
 	}
-	return err
+	return e.result()
 }

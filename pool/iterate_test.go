@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
@@ -77,6 +79,80 @@ func TestEachRunsInParallel(t *testing.T) {
 		if want > 1 {
 			require.Greater(t, most.Load(), int64(1), "workers %d", workers)
 		}
+	}
+}
+
+// A few values run at once, as many as there are workers: those of a small pool, and those that lie
+// side by side in a large one.
+func TestEachSpreadsFewValues(t *testing.T) {
+	for _, slots := range []int{8, 100, 50_000} {
+		for workers := 2; workers <= 16; workers *= 2 {
+			t.Run(fmt.Sprintf("slots=%d/workers=%d", slots, workers), func(t *testing.T) {
+				p := pool.Must(&pool.Options[int]{Shards: 1})
+				hs := testkit.Fill(t, p, max(slots, workers), testkit.Number)
+				p.RemoveBatch(hs[workers:])
+				var together sync.WaitGroup
+				together.Add(workers)
+				testkit.Within(t, func() {
+					assert.NoError(t, p.Each(t.Context(), workers, func(pool.Handle[int], *int) error {
+						together.Done()
+						together.Wait() // for all others
+						return nil
+					}))
+				})
+			})
+		}
+	}
+}
+
+// However pieces are divided, each value comes once.
+func TestEachDividesItsPieces(t *testing.T) {
+	rnd := testkit.Rand(t)
+	for range testkit.Long(200) {
+		n := 1 + rnd.IntN(3000)
+		p := tiny8(t, &pool.Options[int]{Shards: 1})
+		hs := testkit.Fill(t, p, n, testkit.Number)
+		live := n
+		for i := range hs {
+			if rnd.IntN(3) > 0 && p.Remove(hs[i]) {
+				live--
+			}
+		}
+		seen := make([]atomic.Int32, n+1)
+		slow := 1 + rnd.IntN(200)
+		var calls atomic.Int32
+		require.NoError(t, p.Each(t.Context(), 1+rnd.IntN(8), func(_ pool.Handle[int], v *int) error {
+			seen[*v].Inc()
+			if *v%slow == 0 {
+				time.Sleep(10 * time.Microsecond)
+			}
+			calls.Inc()
+			return nil
+		}))
+		require.EqualValues(t, live, calls.Load())
+		for v := range seen {
+			require.LessOrEqual(t, seen[v].Load(), int32(1))
+		}
+	}
+}
+
+// When ctx is done, each goroutine comes to the end of its call, and makes no other.
+func TestEachStopsBetweenSlowCalls(t *testing.T) {
+	p := pool.Must[int](nil)
+	testkit.Fill(t, p, 1000, testkit.Number)
+	for _, workers := range []int{1, 4} {
+		why := errors.New("why")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var calls atomic.Int32
+		err := p.Each(ctx, workers, func(pool.Handle[int], *int) error {
+			calls.Inc()
+			cancel(why)
+			time.Sleep(50 * time.Millisecond) // in which the end of ctx comes to Each
+			return nil
+		})
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, why)
+		require.LessOrEqual(t, calls.Load(), int32(workers))
 	}
 }
 
