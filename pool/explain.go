@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,6 +59,10 @@ func (c *core) state(h uint64) (text string, over bool) {
 		fate = "has used up its generations and is never reused"
 	} else if shard.IsLive(word) {
 		fate = fmt.Sprintf("was reused and is live as %s", textOf(word))
+	} else if refs, _ := t.Holding(i); refs > 0 {
+		fate = "is kept by " + counted(refs, "Ref")
+	} else if n, _, _ := c.pinned(); n > 0 {
+		fate = "is vacant, or waits for guards; pinned now: " + strconv.Itoa(n)
 	}
 	return say("is stale: removed or cancelled. Its slot %s", fate), true
 }
@@ -86,7 +91,11 @@ func (c *core) explainOpen() string {
 	}
 	r := &c.records
 	n, _, age := c.pinned()
-	add(n, fmt.Sprintf("%s pinned, the oldest for at least %v", counted(n, "guard"), age.Truncate(time.Second)), func(b *strings.Builder) { r.guards.tell(b); c.tracer.tellGuards(b) })
+	pinned := counted(n, "guard") + " pinned"
+	if age >= time.Second {
+		pinned += fmt.Sprintf(", the oldest for %v or longer", age.Truncate(time.Second))
+	}
+	add(n, pinned, func(b *strings.Builder) { r.guards.tell(b); c.tracer.tellGuards(b) })
 	n = int(c.reserved.Load())
 	add(n, counted(n, "Reservation")+" open", r.reservations.tell)
 	n = int(c.workers.Load())

@@ -65,7 +65,7 @@ func ExamplePool_ExplainOpen() {
 	w.Close()
 	fmt.Printf("%q\n", p.ExplainOpen())
 	// Output:
-	// 1 guard pinned, the oldest for at least 0s
+	// 1 guard pinned
 	// 1 Worker open
 	// ""
 }

@@ -57,6 +57,23 @@ func TestExplainTellsEveryState(t *testing.T) {
 	}
 }
 
+// A value that was removed and that a Ref or a guard keeps.
+func TestExplainTellsWhatKeepsASlot(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, Origin: 101, Capacity: 2})
+	h := testkit.Fill(t, p, 2, testkit.Number)[0]
+	first, second := mustHold(t, p, h), mustHold(t, p, h)
+	requireExplained(t, p, h, "is live")
+	require.True(t, p.Remove(h))
+	requireExplained(t, p, h, "is stale: removed or cancelled. Its slot is kept by 2 Refs")
+	first.Release()
+	requireExplained(t, p, h, "is stale: removed or cancelled. Its slot is kept by 1 Ref")
+	second.Release()
+	g := p.Pin()
+	requireExplained(t, p, h, "is stale: removed or cancelled. Its slot is vacant, or waits for guards; pinned now: 1")
+	g.Unpin()
+	requireExplained(t, p, h, "is stale: removed or cancelled. Its slot is vacant")
+}
+
 // Slots that were never used, that are being filled, that are exhausted, or that have no memory.
 func TestExplainKnowsOtherSlots(t *testing.T) {
 	const next, stale = "is not live: it is the next handle of its slot, issued at most to a Reservation or a constructor", "is stale: removed or cancelled. Its slot "

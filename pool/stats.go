@@ -43,15 +43,17 @@ type Stats struct {
 	// Refused calls since New, by the error that they returned.
 	RefusedFull, RefusedStalled, RefusedExhausted int
 
-	// Epoch is the epoch in which the next guard begins. It grows only when a guard is pinned after
-	// removals, so it tells no time. For alarms use PinAge.
-	Epoch     uint64
-	Pinned    int    // pinned guards, and calls and loops that hold a pin
-	OldestPin uint64 // how many epochs ago the oldest guard was pinned; 0 if none is
+	Pinned int // pinned guards, and calls and loops that hold a pin
 
 	// PinAge is how long the oldest guard has been pinned, at least, or 0 if none is. It counts
-	// from the first call of Stats, or of a removal that reclaims, after the Pin.
+	// from the first call of Stats, or of a removal that reclaims, after the Pin. An alarm for guards
+	// that are forgotten looks at it.
 	PinAge time.Duration
+
+	// Epoch is the epoch in which the next guard begins. It grows only when a guard is pinned after
+	// removals, so it tells no time.
+	Epoch     uint64
+	OldestPin uint64 // how many epochs ago the oldest guard was pinned; 0 if none is
 }
 
 // Stats returns the figures of the pool. It reads every slot that has memory and follows the

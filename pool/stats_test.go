@@ -67,7 +67,7 @@ func TestStatsCountRefusals(t *testing.T) {
 // nothing before. The age of the oldest pin counts from before that: see TestAgeOfAForgottenGuardGrows
 // of package epoch.
 func TestStalledErrorTellsFigures(t *testing.T) {
-	const text = "pool: full: removed slots wait for a guard that is still pinned, or for a Ref; waiting: "
+	const text = "pool: full: removed slots wait for a guard that is still pinned, or for a Ref; "
 	p := tiny(t, &pool.Options[int]{Capacity: 8, Shards: 1})
 	hs := testkit.Fill(t, p, 8, testkit.Number)
 	r, _ := p.Hold(hs[0])
@@ -77,12 +77,12 @@ func TestStalledErrorTellsFigures(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(10, func() { _, err = p.Insert(1) }))
 	time.Sleep(2 * time.Millisecond)
 	require.GreaterOrEqual(t, p.Stats().PinAge, 2*time.Millisecond)
-	require.Regexp(t, "^"+text+`8, limit: 8; pinned: 1, the oldest for at least \d+ms; Refs: 1; Pool.ExplainOpen tells more$`, err)
+	require.Regexp(t, "^"+text+`pinned: 1 for \d+ms or longer; Refs: 1; waiting: 8, limit: 8; Pool.ExplainOpen tells more$`, err)
 	g.Unpin()
 	require.Zero(t, p.Stats().PinAge)
 	r.Release()
 	testkit.RequireReclaimed(t, p)
-	require.EqualError(t, err, text+"0, limit: 8; pinned: 0, the oldest for at least 0s; Refs: 0; Pool.ExplainOpen tells more")
+	require.EqualError(t, err, text+"pinned: 0; Refs: 0; waiting: 0, limit: 8; Pool.ExplainOpen tells more")
 }
 
 // A pool that Workers have emptied says so.

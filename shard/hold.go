@@ -102,6 +102,16 @@ func (t *PageTable) isHeld(i uint32) bool {
 	return h != nil && h.count[j].Load() != 0
 }
 
+// Holding returns how many holds slot i has, and whether it is parked for them.
+func (t *PageTable) Holding(i uint32) (n int, isParked bool) {
+	m, j := t.meta(i)
+	if h := m.holders.Load(); h != nil {
+		c := h.count[j].Load()
+		return int(c &^ parked), c&parked != 0
+	}
+	return 0, false
+}
+
 // raise counts a hold. refs comes first, so that it is not 0 while a hold stands.
 func (h *holds) raise(k Held) {
 	h.refs.Add(1)

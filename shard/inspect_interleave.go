@@ -98,16 +98,6 @@ func (t *PageTable) Meta(k int) (at unsafe.Pointer, is reflect.Type, homes, coun
 	return unsafe.Pointer(m), reflect.TypeFor[pageMeta](), m.homes, counts
 }
 
-// Holding returns how many holders slot i has, and whether it is parked.
-func (t *PageTable) Holding(i uint32) (n int, isParked bool) {
-	m, j := t.meta(i)
-	if h := m.holders.Load(); h != nil {
-		c := h.count[j].Load()
-		return int(c &^ parked), c&parked != 0
-	}
-	return 0, false
-}
-
 // Absent returns the pages without memory and their floors.
 func (t *Table) Absent() map[int]uint32 {
 	floors := make(map[int]uint32)

@@ -152,12 +152,15 @@ func (e stalled) Unwrap() error { return ErrStalled }
 // Error has the figures of the moment at which it is called. By then a guard may have gone.
 func (e stalled) Error() string {
 	a, pins, waiting := e.arena, e.arena.Domain.Scan(), e.arena.Waiting()
-	opened := ""
+	oldest, opened := "", ""
+	if age := a.Domain.Age(pins).Truncate(time.Millisecond); age > 0 {
+		oldest = fmt.Sprintf(" for %v or longer", age)
+	}
 	if a.Opened != nil {
 		opened = a.Opened()
 	}
-	return fmt.Sprintf("%v; waiting: %d, limit: %d; pinned: %d, the oldest for at least %v; Refs: %d; Pool.ExplainOpen tells more%s",
-		ErrStalled, waiting, a.limboLimit(int64(a.Table.Resident()-waiting)), pins.Count, a.Domain.Age(pins).Truncate(time.Millisecond), a.Held(), opened)
+	return fmt.Sprintf("%v; pinned: %d%s; Refs: %d; waiting: %d, limit: %d; Pool.ExplainOpen tells more%s",
+		ErrStalled, pins.Count, oldest, a.Held(), waiting, a.limboLimit(int64(a.Table.Resident()-waiting)), opened)
 }
 
 // full is an ErrFull, as stalled is an ErrStalled.

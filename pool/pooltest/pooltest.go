@@ -19,6 +19,7 @@ package pooltest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,21 +45,59 @@ const (
 // garbage collector has found it.
 func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
-	if report := leftBehind(p); report != "" {
+	if report := leftBehind(p, before[T]{}); report != "" {
 		t.Errorf("%s", report)
 	}
 }
 
 // EmptyAtEnd calls Empty when the test and all its subtests have ended, after the
-// cleanups that are registered later. Call it right after making the pool.
+// cleanups that are registered later. It reports nothing that was in the pool when it was called,
+// so that of tests which share a pool each answers for itself.
 func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
-	t.Cleanup(func() { Empty(t, p) })
+	was := before[T]{live: map[pool.Handle[T]]bool{}, Stats: p.Stats(), open: heads(p.ExplainOpen())}
+	for h := range p.All() {
+		was.live[h] = true
+	}
+	t.Cleanup(func() {
+		t.Helper()
+		if report := leftBehind(p, was); report != "" {
+			t.Errorf("%s", report)
+		}
+	})
 }
 
-// leftBehind describes what p holds, or returns "" if that is nothing.
-func leftBehind[T any](p *pool.Pool[T]) string {
-	live, open := values(p), p.ExplainOpen()
+// before is what was in a pool before a test.
+type before[T any] struct {
+	live map[pool.Handle[T]]bool
+	pool.Stats
+	open string
+}
+
+// opened reports whether a test has left more open than there was before.
+func (was before[T]) opened(now pool.Stats) bool {
+	// What was dropped since may have been open before.
+	dropped := now.Dropped - was.Dropped - max(0, was.Workers-now.Workers) - max(0, was.Reserved-now.Reserved)
+	if stacks { // guards and Refs count as dropped too
+		dropped -= was.Pinned + was.Held
+	}
+	return now.Pinned > was.Pinned || now.Held > was.Held || now.Workers > was.Workers || now.Reserved > was.Reserved || dropped > 0
+}
+
+// heads returns the lines of a text about open things, without their stacks.
+func heads(open string) string {
+	lines := strings.Split(open, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "\t") }), "; ")
+}
+
+// leftBehind describes what p holds and did not hold before, or returns "" if that is nothing.
+func leftBehind[T any](p *pool.Pool[T], was before[T]) string {
+	live, open := values(p, was.live), ""
+	if was.opened(p.Stats()) {
+		if open = p.ExplainOpen(); was.open != "" {
+			open += "\n(before the test: " + was.open + ")"
+		}
+	}
 	if live == "" && open == "" {
 		return ""
 	}
@@ -75,11 +114,14 @@ func leftBehind[T any](p *pool.Pool[T]) string {
 	return b.String()
 }
 
-// values lists the live values.
-func values[T any](p *pool.Pool[T]) string {
+// values lists the live values, except those that are in was.
+func values[T any](p *pool.Pool[T], was map[pool.Handle[T]]bool) string {
 	var b strings.Builder
 	n, last := 0, ""
 	for h, v := range p.All() {
+		if was[h] {
+			continue
+		}
 		if n++; n > mostValues {
 			continue
 		}

@@ -75,7 +75,7 @@ func TestEmptyNamesWhatIsLeft(t *testing.T) {
 		},
 		"two guards": func(p *pool.Pool[conn]) ([]string, func()) {
 			g, young := p.Pin(), p.Pin()
-			return []string{"2 guards pinned, the oldest for at least 0s"}, func() { g.Unpin(); young.Unpin() }
+			return []string{"2 guards pinned"}, func() { g.Unpin(); young.Unpin() }
 		},
 		"a Worker that has flushed": func(p *pool.Pool[conn]) ([]string, func()) {
 			w := p.Worker()
@@ -97,7 +97,7 @@ func TestEmptyNamesWhatIsLeft(t *testing.T) {
 			h, _ := v.Insert(conn{Name: "dave"})
 			require.NotZero(t, p.Stats().Cached, "the Worker's slots")
 			return []string{
-				"1 value live", "\t" + h.String() + ": {Name:dave Peer:none}", "1 guard pinned, the oldest for at least 0s",
+				"1 value live", "\t" + h.String() + ": {Name:dave Peer:none}", "1 guard pinned",
 				"1 Reservation open", "2 Workers open",
 			}, func() { g.Unpin(); r.Cancel(); v.Remove(h); v.Close(); w.Close() }
 		},
@@ -113,6 +113,47 @@ func TestEmptyNamesWhatIsLeft(t *testing.T) {
 			require.Empty(t, left(t, p))
 		})
 	}
+}
+
+// Tests that share a pool answer for what they leave, and not for each other.
+func TestEmptyAtEndBlamesNoOtherTest(t *testing.T) {
+	p := pool.Must(replay())
+	run := func(test func()) string {
+		var r recorder
+		pooltest.EmptyAtEnd(&r, p)
+		test()
+		for _, f := range r.cleanups {
+			f()
+		}
+		return strings.Join(r.errors, "\n")
+	}
+	none := func() {}
+	require.Empty(t, run(none))
+	report := run(func() {
+		_, _ = p.Insert(conn{Name: "alice"})
+		p.Pin()
+		testkit.Apart(func() { p.Worker() })
+	})
+	require.Equal(t, []string{"1 value live", "\t0@1: {Name:alice Peer:none}", "1 guard pinned", "1 Worker open"}, lines(t, report))
+	require.Empty(t, run(none), "all that is another's")
+	require.Empty(t, run(func() { p.Clear() }))
+	require.Empty(t, run(func() {
+		testkit.Eventually(t, func() bool { return p.Stats().Dropped > 0 }, "collected")
+	}), "the other test's Worker")
+	report = run(func() {
+		_, _ = p.Insert(conn{Name: "bob"})
+		p.Worker()
+	})
+	got := lines(t, report)
+	require.Equal(t, []string{"1 value live", "\t" + first(p).String() + ": {Name:bob Peer:none}", "1 guard pinned", "1 Worker open"}, got[:4])
+	require.Regexp(t, `^\(before the test: 1 guard pinned; \d dropped and left to the garbage collector`, got[len(got)-1])
+}
+
+func first(p *pool.Pool[conn]) (h pool.Handle[conn]) {
+	for h = range p.All() {
+		break
+	}
+	return h
 }
 
 // TestDroppedOnesAreLeftBehind: a dropped thing is left behind, before and after its
@@ -208,14 +249,13 @@ func TestReportPrintsAnything(t *testing.T) {
 // registered later.
 func TestEmptyAtEndRunsWhenTheTestEnds(t *testing.T) {
 	p := pool.Must(replay())
-	h, _ := p.Insert(conn{})
 	var r recorder
 	pooltest.EmptyAtEnd(&r, p)
+	pooltest.EmptyAtEnd(t, p)
+	h, _ := p.Insert(conn{})
+	t.Cleanup(func() { p.Remove(h) })
 	require.Empty(t, r.errors)
 	require.Len(t, r.cleanups, 1)
 	r.cleanups[0]()
 	require.Len(t, r.errors, 1)
-
-	pooltest.EmptyAtEnd(t, p)
-	t.Cleanup(func() { p.Remove(h) })
 }

@@ -36,6 +36,6 @@ func ExampleEmpty() {
 	// pooltest: *pool.Pool[string] is not empty
 	// 1 value live
 	// 	1@1: coat
-	// 1 guard pinned, the oldest for at least 0s
+	// 1 guard pinned
 	// (go test -tags coatcheck_debug tells who left this)
 }

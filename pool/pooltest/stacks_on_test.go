@@ -44,7 +44,7 @@ func creator(head, function string) string {
 // TestStacksNameTheCreator: the stack of each thing left behind names the function that
 // created it.
 func TestStacksNameTheCreator(t *testing.T) {
-	const pinned = `1 guard pinned, the oldest for at least 0s`
+	const pinned = `1 guard pinned`
 	p := pool.Must(replay())
 	leakValues(p, 3)
 	leakOtherValue(p)
