@@ -2,13 +2,12 @@ package epoch
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"math/bits"
 	"unsafe"
 
 	"coatcheck/internal/atom"
+	"coatcheck/internal/cause"
 	"coatcheck/internal/hint"
 )
 
@@ -264,23 +263,14 @@ func (d *Domain) Synchronize(ctx context.Context) error {
 }
 
 // Wait calls done until it returns true, with pauses between the calls that grow to a
-// millisecond. If ctx is done and done has returned false, it returns [Cause] of ctx.
+// millisecond. If ctx is done and done has returned false, it returns ctx's error
+// and its cause.
 func Wait(ctx context.Context, done func() bool) error {
 	for round := 0; !done(); round++ {
 		if ctx.Err() != nil {
-			return Cause(ctx)
+			return cause.Of(ctx)
 		}
 		atom.Pause(round)
 	}
 	return nil
-}
-
-// Cause returns the error of a ctx that is done. If ctx was given another cause, the error wraps
-// both.
-func Cause(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
 }

@@ -10,8 +10,8 @@ import (
 	"go.uber.org/atomic"
 	"golang.org/x/sync/errgroup"
 
-	"coatcheck/epoch"
 	"coatcheck/internal/atom"
+	"coatcheck/internal/cause"
 	"coatcheck/shard"
 )
 
@@ -34,10 +34,10 @@ func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) e
 func (c *core) each(ctx context.Context, workers int, calls callsFunc) error {
 	e := c.newEach(ctx, workers, calls)
 	if ctx.Err() != nil {
-		return epoch.Cause(ctx)
+		return cause.Of(ctx)
 	}
 	if ctx.Done() != nil && !shard.Exploring {
-		defer context.AfterFunc(ctx, func() { e.fail(epoch.Cause(ctx)) })()
+		defer context.AfterFunc(ctx, func() { e.fail(cause.Of(ctx)) })()
 	}
 	var g errgroup.Group
 	for k := range e.shares {
@@ -70,7 +70,7 @@ func (e *each) result() error {
 	if err := e.err.Load(); err != nil || e.ctx.Err() == nil {
 		return err
 	}
-	return epoch.Cause(e.ctx)
+	return cause.Of(e.ctx)
 }
 
 // each is one call of Each. Each of its goroutines has a share of the slots. One that has come to
@@ -218,7 +218,7 @@ type eachWorker struct {
 // visit calls f for the live values with first ≤ index < end that no other goroutine takes.
 func (w *eachWorker) visit(first, end uint32) error {
 	if w.ctx.Err() != nil {
-		return epoch.Cause(w.ctx)
+		return cause.Of(w.ctx)
 	}
 	w.pin, w.pins, w.began = w.core.domain.Pin(), 0, time.Now()
 	defer w.pin.Unpin()
@@ -230,7 +230,7 @@ func (w *eachWorker) visit(first, end uint32) error {
 // renew replaces the pin, so that what is removed meanwhile can be reclaimed.
 func (w *eachWorker) renew() error {
 	if w.ctx.Err() != nil {
-		return epoch.Cause(w.ctx)
+		return cause.Of(w.ctx)
 	}
 	w.pin.Unpin()
 	w.pin = w.core.domain.Pin()

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"coatcheck/epoch"
 	"coatcheck/internal/atom"
+	"coatcheck/internal/cause"
 	"coatcheck/internal/hint"
 )
 
@@ -48,7 +48,7 @@ const (
 )
 
 // ClaimWait is Claim that waits for a slot, behind the calls that came before. When ctx is done,
-// it looks a last time, and returns an error that wraps the refusal and [epoch.Cause] of ctx.
+// it looks a last time, and returns an error that wraps the refusal and the cause of ctx.
 func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
 	if len(a.waiters.head) > 0 { // no call waits
@@ -127,7 +127,7 @@ func sleep(ctx context.Context, c <-chan struct{}, pause time.Duration) error {
 		default:
 		}
 		if ctx.Err() != nil {
-			return epoch.Cause(ctx)
+			return cause.Of(ctx)
 		}
 		if pause > 0 && round > 0 {
 			return nil
@@ -142,7 +142,7 @@ func sleep(ctx context.Context, c <-chan struct{}, pause time.Duration) error {
 	case <-c:
 	case <-over:
 	case <-ctx.Done():
-		return epoch.Cause(ctx)
+		return cause.Of(ctx)
 	}
 	return nil
 }
