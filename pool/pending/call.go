@@ -3,8 +3,10 @@ package pending
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
+	"coatcheck/internal/cause"
 	"coatcheck/pool"
 )
 
@@ -24,7 +26,7 @@ type Call[T any] struct {
 func (k Call[T]) ID() uint64 { return k.id }
 
 // Wait waits until the call ends, and returns its answer or its error. If ctx is done first,
-// that ends the call, and Wait returns ctx's error.
+// that ends the call, and Wait returns ctx's error, and its cause if it has another.
 func (k Call[T]) Wait(ctx context.Context) (T, error) {
 	if !k.claim() {
 		return *new(T), ErrEnded
@@ -33,7 +35,7 @@ func (k Call[T]) Wait(ctx context.Context) (T, error) {
 	case a := <-k.w.answer:
 		return k.recycle(a)
 	case <-ctx.Done():
-		return k.giveUp(ctx.Err())
+		return k.giveUp(cause.Of(ctx))
 	}
 }
 
@@ -49,12 +51,57 @@ func (k Call[T]) WaitTimeout(d time.Duration) (T, error) {
 	}
 	select {
 	case a := <-k.w.answer:
-		k.w.timer.Stop()
+		if !k.w.timer.Stop() {
+			k.w.timer = nil // with GODEBUG=asynctimerchan=1 its tick may come later, in another call
+		}
 		return k.recycle(a)
 	case <-k.w.timer.C:
 		return k.giveUp(context.DeadlineExceeded)
 	}
 }
+
+// Done returns a channel that is closed when the call has ended. Then Wait returns at once, with
+// what it has ended with. So a goroutine can select on several calls, or on a call and something
+// else. The end of another goroutine's Wait, by its context, is an end too. The first Done of a call
+// allocates the channel.
+func (k Call[T]) Done() <-chan struct{} {
+	if k.w == nil {
+		return closed
+	}
+	for {
+		d := k.w.done.Load()
+		if d == nil || d.id != k.id {
+			if !k.live() {
+				return closed // and the waiter may serve another call
+			}
+			// It was this call's when d was loaded. Success: it has had no other Done since.
+			// Failure: another Done of this call was faster, or the call is over.
+			fresh := &done{id: k.id, c: make(chan struct{})}
+			if !k.w.done.CompareAndSwap(d, fresh) {
+				continue
+			}
+			d = fresh
+		}
+		// Who ends the call takes the handle and then looks for d. So either that goroutine finds d, or
+		// this one finds the handle taken.
+		if !k.live() {
+			d.end()
+		}
+		return d.c
+	}
+}
+
+// done is what Done has returned for a call.
+type done struct {
+	id   uint64
+	once sync.Once
+	c    chan struct{}
+}
+
+func (d *done) end() { d.once.Do(func() { close(d.c) }) }
+
+// closed is the channel of calls that had ended before their first Done.
+var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 // Cancel ends the call. It returns false if the call has ended. A Wait, under way or later,
 // returns ErrEnded.
@@ -74,8 +121,17 @@ func (k Call[T]) Cancel() bool {
 // waiter that serves another call has another id.
 func (k Call[T]) claim() bool { return k.w != nil && k.w.id.CompareAndSwap(k.id, 0) }
 
+// live reports whether the call is outstanding.
+func (k Call[T]) live() bool { return k.w.calls.live.Contains(pool.Handle[*waiter[T]](k.id)) }
+
 // remove takes the handle. Then no other goroutine sends.
-func (k Call[T]) remove() bool { return k.w.calls.live.Remove(pool.Handle[chan answer[T]](k.id)) }
+func (k Call[T]) remove() bool {
+	ok := k.w.calls.live.Remove(pool.Handle[*waiter[T]](k.id))
+	if ok {
+		k.w.ended(k.id)
+	}
+	return ok
+}
 
 // giveUp ends the call with err. If another has taken the handle, its answer is there or on
 // its way, and is returned instead.

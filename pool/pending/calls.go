@@ -2,6 +2,7 @@ package pending
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"sync"
 	"time"
@@ -16,6 +17,10 @@ var ErrClosed = errors.New("pending: the calls are closed")
 // Options are the options of [New].
 type Options struct {
 	Capacity int // the greatest number of calls that have not ended; 0 means pool.MaxCapacity
+
+	// Shards is pool.Options.Shards of the table. 0 means 1, which suits the calls of one connection,
+	// and takes least memory. Where dozens of processors start calls, four times as many are faster.
+	Shards int
 }
 
 // Calls are the calls of one connection, whose answers have the type T.
@@ -23,17 +28,18 @@ type Options struct {
 // Any number of goroutines may use a Calls at once. [New] returns one; a zero Calls panics.
 // It must not be copied, and need not be closed.
 type Calls[T any] struct {
-	live    *pool.Pool[chan answer[T]] // where the outstanding calls wait
-	waiters sync.Pool                  // of *waiter[T], to be used again
-	closed  atom.Pointer[error]        // refers to the first Close's error; nil before
+	live    *pool.Pool[*waiter[T]] // where the outstanding calls wait
+	waiters sync.Pool              // of *waiter[T], to be used again
+	closed  atom.Pointer[error]    // refers to the first Close's error; nil before
 }
 
 // waiter is where one call after the other waits.
 type waiter[T any] struct {
 	calls  *Calls[T]
-	answer chan answer[T] // with room for one
-	timer  *time.Timer    // of WaitTimeout; nil before the first
-	id     atom.Uint64    // the call's, stored by Start; 0 once a goroutine claims to wait
+	answer chan answer[T]     // with room for one
+	timer  *time.Timer        // of WaitTimeout; nil before the first
+	id     atom.Uint64        // the call's, stored by Start; 0 once a goroutine claims to wait
+	done   atom.Pointer[done] // of the call whose Done was called last, or nil
 }
 
 type answer[T any] struct {
@@ -42,26 +48,39 @@ type answer[T any] struct {
 }
 
 // New returns an empty Calls. If opts is nil, it uses the defaults. It panics if the
-// Capacity is negative or too large.
+// Capacity or Shards are negative or too large.
 func New[T any](opts *Options) *Calls[T] {
-	var o pool.Options[chan answer[T]]
-	if opts != nil {
-		o.Capacity = opts.Capacity
+	if opts == nil {
+		opts = new(Options)
 	}
-	c := &Calls[T]{live: pool.Must(&o)}
+	c := &Calls[T]{live: pool.Must(&pool.Options[*waiter[T]]{Capacity: opts.Capacity, Shards: cmp.Or(opts.Shards, 1)})}
 	c.waiters.New = func() any { return &waiter[T]{calls: c, answer: make(chan answer[T], 1)} }
 	return c
 }
 
-// Start starts a call. After Close it returns Close's error. With Capacity calls
-// outstanding the error is pool.ErrFull. It is pool.ErrExhausted when the ids have been used
-// up, after at least 2^30 calls for each of the Capacity.
-func (c *Calls[T]) Start() (Call[T], error) {
+// table returns the table. It panics for a zero Calls.
+func (c *Calls[T]) table() *pool.Pool[*waiter[T]] {
 	if c.live == nil {
 		panic("pending: use of a zero Calls; get one from New")
 	}
+	return c.live
+}
+
+// Start starts a call. After Close it returns Close's error. With Capacity calls
+// outstanding the error wraps pool.ErrFull.
+func (c *Calls[T]) Start() (Call[T], error) { return c.start(c.live.Insert) }
+
+// StartWait is Start, but while Capacity calls are outstanding it waits until one ends. Calls that
+// wait are served in the order in which they came. When ctx is done, or after Close, it returns an
+// error: the cause of ctx and pool.ErrFull, or Close's.
+func (c *Calls[T]) StartWait(ctx context.Context) (Call[T], error) {
+	return c.start(func(w *waiter[T]) (pool.Handle[*waiter[T]], error) { return c.live.InsertWait(ctx, w) })
+}
+
+func (c *Calls[T]) start(insert func(*waiter[T]) (pool.Handle[*waiter[T]], error)) (Call[T], error) {
+	c.table()
 	w := c.waiters.Get().(*waiter[T])
-	h, err := c.live.Insert(w.answer)
+	h, err := insert(w)
 	// Either Close finds the call, or Start finds closed. So the insertion must be visible
 	// before closed is loaded: this store is the locked instruction between them. If the
 	// insertion was refused, h is zero and names nothing.
@@ -86,18 +105,28 @@ func (c *Calls[T]) Fail(id uint64, err error) bool { return c.end(id, failure[T]
 
 // end takes the handle, and then sends. The channel is empty, so the send does not block.
 func (c *Calls[T]) end(id uint64, a answer[T]) bool {
-	waits, ok := c.live.Take(pool.Handle[chan answer[T]](id))
+	w, ok := c.table().Take(pool.Handle[*waiter[T]](id))
 	if ok {
-		waits <- a
+		w.ended(id)
+		w.answer <- a
 	}
 	return ok
 }
 
+// ended says that the call is over. Its caller has taken the handle, and sends then: from the answer
+// on, the waiter may serve another call.
+func (w *waiter[T]) ended(id uint64) {
+	if d := w.done.Load(); d != nil && d.id == id {
+		d.end()
+	}
+}
+
 // FailAll fails all outstanding calls, and returns how many. One that starts meanwhile may
-// stay. It reads every slot that has memory, as Len does.
+// stay. It reads every slot that has memory.
 func (c *Calls[T]) FailAll(err error) (n int) {
-	for _, waits := range c.live.Drain() {
-		waits <- failure[T](err)
+	for h, w := range c.table().Drain() {
+		w.ended(uint64(h))
+		w.answer <- failure[T](err)
 		n++
 	}
 	return n
@@ -106,13 +135,16 @@ func (c *Calls[T]) FailAll(err error) (n int) {
 // Close fails all outstanding calls with err, which Start returns from then on. A second
 // Close changes nothing.
 func (c *Calls[T]) Close(err error) {
+	c.table()
 	err = cmp.Or(err, ErrClosed)
 	c.closed.CompareAndSwap(nil, &err)
 	c.FailAll(*c.closed.Load())
 }
 
-// Len returns the number of outstanding calls.
-func (c *Calls[T]) Len() int { return c.live.Len() }
+// Len returns the number of outstanding calls. It reads every slot that has memory, as pool.Len
+// does, at 1 ns for each call of the greatest number that was ever outstanding. To count would cost
+// each call two locked instructions more, a tenth of its time.
+func (c *Calls[T]) Len() int { return c.table().Len() }
 
 // failure returns the answer that is an error.
 func failure[T any](err error) answer[T] { return answer[T]{err: cmp.Or(err, ErrClosed)} }

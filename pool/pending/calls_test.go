@@ -2,12 +2,14 @@ package pending_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
 	"coatcheck/pool/pending"
 )
 
@@ -69,5 +71,113 @@ func TestWaitThatBlocksEnds(t *testing.T) {
 // TestMisuse: the panics say what is wrong.
 func TestMisuse(t *testing.T) {
 	require.ErrorContains(t, testkit.Recovered(func() { pending.New[int](&pending.Options{Capacity: -1}) }).(error), "Capacity is -1")
-	testkit.RequirePanicText(t, func() { _, _ = new(pending.Calls[int]).Start() }, "pending: ", "New")
+	require.ErrorContains(t, testkit.Recovered(func() { pending.New[int](&pending.Options{Shards: -1}) }).(error), "Shards is -1")
+	zero := new(pending.Calls[int])
+	for _, f := range []func(){
+		func() { _, _ = zero.Start() }, func() { _, _ = zero.StartWait(t.Context()) }, func() { zero.Deliver(1, 1) }, func() { zero.Fail(1, nil) },
+		func() { zero.FailAll(nil) }, func() { zero.Close(nil) }, func() { zero.Len() },
+	} {
+		testkit.RequirePanicText(t, f, "pending: use of a zero Calls; get one from New")
+	}
+	var none pending.Call[int]
+	require.True(t, isClosed(none.Done()))
+	require.False(t, none.Cancel())
+	_, err := none.Wait(t.Context())
+	require.Equal(t, pending.ErrEnded, err)
+}
+
+// StartWait waits for room: until a call ends, its context does, or the Calls are closed.
+func TestStartWaitWaits(t *testing.T) {
+	type started struct {
+		call pending.Call[int]
+		err  error
+	}
+	why := errors.New("why")
+	for name, c := range map[string]struct {
+		end  func(calls *pending.Calls[int], first pending.Call[int], cancel func(error))
+		want []error
+	}{
+		"Deliver":   {func(calls *pending.Calls[int], first pending.Call[int], _ func(error)) { calls.Deliver(first.ID(), 1) }, nil},
+		"Cancel":    {func(_ *pending.Calls[int], first pending.Call[int], _ func(error)) { first.Cancel() }, nil},
+		"FailAll":   {func(calls *pending.Calls[int], _ pending.Call[int], _ func(error)) { calls.FailAll(nil) }, nil},
+		"Wait ends": {func(_ *pending.Calls[int], first pending.Call[int], _ func(error)) { _, _ = first.WaitTimeout(0) }, nil},
+		"Close":     {func(calls *pending.Calls[int], _ pending.Call[int], _ func(error)) { calls.Close(why) }, []error{why}},
+		"context": {func(_ *pending.Calls[int], _ pending.Call[int], cancel func(error)) { cancel(why) },
+			[]error{why, context.Canceled, pool.ErrFull}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := pending.New[int](&pending.Options{Capacity: 1})
+			first, err := calls.StartWait(t.Context())
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			got := make(chan started, 1)
+			go func() {
+				call, err := calls.StartWait(ctx)
+				got <- started{call, err}
+			}()
+			time.Sleep(time.Millisecond)
+			require.Empty(t, got)
+			c.end(calls, first, cancel)
+			s := <-got
+			for _, want := range c.want {
+				require.ErrorIs(t, s.err, want)
+			}
+			if c.want == nil {
+				require.NoError(t, s.err)
+				require.True(t, calls.Deliver(s.call.ID(), 1))
+			}
+		})
+	}
+}
+
+// A goroutine selects on calls. Each way to end one closes its channel.
+func TestDoneIsClosed(t *testing.T) {
+	calls := pending.New[int](nil)
+	for name, end := range map[string]func(k pending.Call[int]){
+		"Deliver": func(k pending.Call[int]) { calls.Deliver(k.ID(), 7) },
+		"Fail":    func(k pending.Call[int]) { calls.Fail(k.ID(), errFailed) },
+		"FailAll": func(k pending.Call[int]) { calls.FailAll(errLost) },
+		"Cancel":  func(k pending.Call[int]) { k.Cancel() },
+		"Wait":    func(k pending.Call[int]) { _, _ = k.Wait(testkit.Done()) },
+		"Timeout": func(k pending.Call[int]) { _, _ = k.WaitTimeout(0) },
+	} {
+		k, err := calls.Start()
+		require.NoError(t, err)
+		done := k.Done()
+		require.Equal(t, done, k.Done())
+		other, err := calls.Start()
+		require.NoError(t, err)
+		require.False(t, isClosed(done), name)
+		go end(k)
+		<-done
+		require.Equal(t, name == "FailAll", isClosed(other.Done()))
+		_, _ = k.WaitTimeout(0)
+		_, _ = other.WaitTimeout(0)
+		again, err := calls.Start() // by a waiter that served before
+		require.NoError(t, err)
+		require.True(t, isClosed(k.Done()), name)
+		require.False(t, isClosed(again.Done()), name)
+		again.Cancel()
+	}
+	require.Zero(t, calls.Len())
+}
+
+// A timer of GODEBUG=asynctimerchan=1, which programs with go 1.22 in their go.mod have, may leave a
+// tick behind. It must not end a later call.
+func TestStaleTicksEndNothing(t *testing.T) {
+	t.Setenv("GODEBUG", "asynctimerchan=1")
+	calls := pending.New[int](nil)
+	for range 50 {
+		k, err := calls.Start()
+		require.NoError(t, err)
+		calls.Deliver(k.ID(), 7)
+		_, _ = k.WaitTimeout(1) // has an answer and a tick, and takes either
+		k, err = calls.Start()
+		require.NoError(t, err)
+		time.AfterFunc(time.Millisecond, func() { calls.Deliver(k.ID(), 8) })
+		v, err := k.WaitTimeout(time.Hour)
+		require.NoError(t, err)
+		require.Equal(t, 8, v)
+	}
 }

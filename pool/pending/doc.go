@@ -27,10 +27,11 @@
 //
 // # The protocol
 //
-// The table is a pool of channels, each with room for one answer. The goroutine that takes
-// the handle of a call out of the pool decides how the call ends, and sends exactly once,
-// which never blocks. The waiting side alone may use the channel again, after it has received
-// or has taken the handle itself: then the channel is empty, and no answer is on its way.
+// The table is a pool of waiters, each with a channel that has room for one answer. The goroutine
+// that takes the handle of a call out of the pool decides how the call ends, and sends exactly once,
+// which never blocks. The waiting side alone may use the waiter again, after it has received
+// or has taken the handle itself: then the channel is empty, and no answer is on its way. Before it
+// sends, whoever took the handle closes the channel of [Call.Done], if there is one.
 //
 // # What it costs
 //

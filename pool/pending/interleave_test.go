@@ -21,6 +21,16 @@ type world struct {
 	ends  map[string][]error // nil is an answer
 	lost  int                // by FailAll
 	shut  bool
+	dones map[string][]<-chan struct{}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 var errLost, errShut, errFailed = errors.New("lost"), errors.New("shut"), errors.New("failed")
@@ -56,6 +66,16 @@ func (w *world) do(r *interleave.Run, t *interleave.Thread, text string) {
 			end(w.calls.Fail(k.ID(), errFailed), errFailed)
 		case "cancel":
 			end(k.Cancel(), ErrEnded)
+		case "done":
+			w.dones[name] = append(w.dones[name], k.Done())
+		case "again": // the waiter of a, which was delivered, serves this call, as sync.Pool may have it
+			a := w.known["a"]
+			a.claim()
+			<-a.w.answer
+			w.ends["a"] = []error{ErrEnded} // for a second Wait
+			h, _ := w.calls.live.Insert(a.w)
+			a.w.id.Store(uint64(h))
+			w.known[name] = Call[int]{a.w, uint64(h)}
 		case "failAll":
 			w.lost += w.calls.FailAll(errLost)
 		case "close":
@@ -74,6 +94,11 @@ func (w *world) finally() error {
 	outstanding, lost := w.calls.Len(), 0
 	for name, k := range w.known {
 		ends := w.ends[name]
+		for _, done := range w.dones[name] {
+			if isOver := !k.live(); isClosed(done) != isOver {
+				return fmt.Errorf("%s is over: %v, and its Done says %v", name, isOver, !isOver)
+			}
+		}
 		v, err := k.Wait(testkit.Done())
 		switch {
 		case len(ends) > 1:
@@ -113,6 +138,9 @@ var scenarios = []struct {
 	{"Deliver against FailAll", "start a; start b", []string{"deliver a; start c", "failAll"}},
 	{"Start against Deliver, Cancel and FailAll", "", []string{"start a; cancel a; start b", "deliver a; fail b", "failAll"}},
 	{"FailAll against Close", "start a; start b", []string{"failAll", "close"}},
+	{"Done against Deliver", "start a", []string{"done a", "deliver a", "done a"}},
+	{"Done against FailAll and Cancel", "start a; start b", []string{"done a; done b", "failAll", "cancel b"}},
+	{"Done of a call whose waiter serves another", "start a", []string{"deliver a; again b; done b", "done a", "deliver b"}},
 }
 
 func TestInterleave(t *testing.T) {
@@ -120,7 +148,7 @@ func TestInterleave(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			testkit.Explore(t, func(r *interleave.Run) {
-				w := &world{known: map[string]Call[int]{}, ends: map[string][]error{}}
+				w := &world{known: map[string]Call[int]{}, ends: map[string][]error{}, dones: map[string][]<-chan struct{}{}}
 				w.calls = New[int](&Options{Capacity: 4})
 				w.do(r, nil, s.before)
 				for i, text := range s.threads {

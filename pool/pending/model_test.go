@@ -25,6 +25,16 @@ type record struct {
 	open  bool  // outstanding
 	value int   // what Wait returns once it has ended
 	err   error //
+	dones []<-chan struct{}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // matchModel does drawn operations, on one goroutine, and requires of each what the model
@@ -57,7 +67,11 @@ func matchModel(t testing.TB, which int, choose func(n int) int, more func() boo
 		}
 		switch what := choose(64); {
 		case what < 24:
-			call, err := calls.Start()
+			start := calls.Start
+			if choose(3) == 0 {
+				start = func() (pending.Call[int], error) { return calls.StartWait(testkit.Done()) }
+			}
+			call, err := start()
 			switch {
 			case open == capacity && capacity > 0:
 				require.ErrorIs(t, err, pool.ErrFull)
@@ -105,12 +119,24 @@ func matchModel(t testing.TB, which int, choose func(n int) int, more func() boo
 			done["shut"]++
 		}
 		require.Equal(t, open, calls.Len())
+		for _, r := range all {
+			if choose(16) == 0 {
+				require.Equal(t, !r.open, isClosed(r.call.Done()))
+				done["asked"]++
+			}
+			for _, c := range r.dones {
+				require.Equal(t, !r.open, isClosed(c))
+			}
+			if choose(32) == 0 && len(r.dones) < 2 {
+				r.dones = append(r.dones, r.call.Done())
+			}
+		}
 	}
 	return done
 }
 
 func TestOperationsMatchModel(t *testing.T) {
-	testkit.MatchModel(t, 3, testkit.Long(400), 200, matchModel, 10, "full", "late", "answered", "shut")
+	testkit.MatchModel(t, 3, testkit.Long(400), 200, matchModel, 10, "full", "late", "answered", "shut", "asked")
 }
 
 func FuzzOps(f *testing.F) { testkit.FuzzModel(f, 3, 512, matchModel) }
