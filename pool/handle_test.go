@@ -126,7 +126,6 @@ func TestLookupsInline(t *testing.T) {
 		"an index in dense":      `dense/lookup\.go:\d+:\d+: inlining call to shard\.Low`,
 		"a generation in dense":  `dense/lookup\.go:\d+:\d+: inlining call to shard\.Generation`,
 		"a handle made by dense": `dense/create\.go:\d+:\d+: inlining call to shard\.Pack`,
-		"a next handle in dense": `dense/closeup\.go:\d+:\d+: inlining call to shard\.Reborn`,
 	} {
 		require.True(t, regexp.MustCompile(said).Match(out), "%s is not put into its caller", what)
 	}

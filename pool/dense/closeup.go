@@ -2,6 +2,7 @@ package dense
 
 import (
 	"math/bits"
+	"slices"
 
 	"coatcheck/pool"
 	"coatcheck/pool/internal/handle"
@@ -18,48 +19,39 @@ type closer[T any] struct {
 	*room[T]
 	n int
 
-	to      int              // where the next living value goes
-	from    int              // the first position not visited yet
-	gone    int              // how many values have gone
-	spent   int              // how many of their slots are exhausted
-	leaving []pool.Handle[T] // the next handles of the other slots
+	to      int      // where the next living value goes
+	from    int      // the first position not visited yet
+	gone    int      // how many values have gone
+	spent   int      // how many of their slots are exhausted
+	waiting []uint32 // the slots that wait; see next
 }
 
 // closeUp removes the marked among the n positions of d, and returns how many values were
 // created and destroyed.
 func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
-	created = n - s.alive
-	s.fresh = max(s.fresh, n)
+	waited, fresh := s.claimed()
+	created = waited + fresh
+	s.waits -= waited
+	s.used += fresh
 	if d.dead.empty() {
 		s.alive = n
 		return created, 0
 	}
-	c := closer[T]{room: d, n: n, leaving: s.leaving[:0]}
+	c := closer[T]{room: d, n: n, waiting: (*s.waiting.Load())[:s.waits]}
 	if s.options.Unordered {
 		c.fillGaps()
 	} else {
 		c.inOrder()
 	}
 	d.dead.clear()
-	clear(d.values[c.to:n]) // drops the pointers in them
-	copy(d.handles[c.to:], c.leaving)
-	if c.spent > 0 {
-		s.exhaust(d, n, c.spent)
-	}
-	s.leaving = c.leaving
+	clear(d.values[c.to:n])             // drops the pointers in them
+	slices.Reverse(c.waiting[s.waits:]) // the first dead one's slot comes first
+	s.wait(c.waiting)
+	s.exhausted += c.spent
+	s.bound()
 	s.alive = c.to
 	s.tail.Store(uint64(c.to))
 	return created, c.gone
-}
-
-// exhaust removes exhausted slots from the handles to be issued, which are that many
-// fewer below position n.
-func (s *Store[T]) exhaust(d *room[T], n, spent int) {
-	copy(d.handles[n-spent:], d.handles[n:s.fresh])
-	clear(d.handles[s.fresh-spent : s.fresh])
-	s.fresh -= spent
-	s.exhausted += spent
-	s.limit -= uint64(spent)
 }
 
 // marked returns the marks of word i that are below n. There are none above, unless a
@@ -106,7 +98,7 @@ func (c *closer[T]) move(end int) {
 		for i := from; i < end; i++ {
 			h := handles[i]
 			values[to], handles[to] = values[i], h
-			slots[h.Index()].at = uint32(to)
+			place(slots, h.Index(), to)
 			to++
 		}
 		return
@@ -114,7 +106,15 @@ func (c *closer[T]) move(end int) {
 	copy(values[to:], values[from:end])
 	copy(handles[to:], handles[from:end])
 	for i, h := range handles[to : to+n] {
-		slots[h.Index()].at = uint32(to + i)
+		place(slots, h.Index(), to+i)
+	}
+}
+
+// place tells a slot that its value is at position at. There is no such slot only after a call
+// overlapped a Refresh.
+func place(slots []slot, index uint32, at int) {
+	if uint(index) < uint(len(slots)) {
+		slots[index].at = uint32(at)
 	}
 }
 
@@ -149,7 +149,7 @@ func (c *closer[T]) fillWord(first int, word uint64) {
 		}
 		h := handles[from]
 		values[gap], handles[gap] = values[from], h
-		slots[h.Index()].at = uint32(gap)
+		place(slots, h.Index(), gap)
 		c.from = from + 1
 	}
 }
@@ -158,12 +158,15 @@ func (c *closer[T]) fillWord(first int, word uint64) {
 func (c *closer[T]) leave(hs []pool.Handle[T]) {
 	slots := c.slots
 	for _, h := range hs {
+		if uint(h.Index()) >= uint(len(slots)) {
+			continue // see place
+		}
 		slots[h.Index()].end(h.Generation())
 		if h.Generation() == handle.Last {
 			c.spent++
 			continue
 		}
-		c.leaving = append(c.leaving, handle.Next(h))
+		c.waiting = append(c.waiting, h.Index())
 	}
 	c.gone += len(hs)
 }

@@ -11,7 +11,7 @@ import (
 // which for one goroutine is the order of its calls.
 //
 // The error is pool.ErrFull when there are Cap values, killed ones included, or
-// pool.ErrExhausted, which wraps it, when all handles are used up. Nothing has changed
+// pool.ErrExhausted, which wraps it, when pool.MaxCapacity slots have used up their generations. Nothing has changed
 // then.
 //
 // To let a value know its own handle, write the handle through Get before any other
@@ -33,7 +33,7 @@ func (s *Store[T]) create(v *T) (pool.Handle[T], error) {
 	if s.tail.Load() >= s.limit {
 		return 0, s.full()
 	}
-	// The addition claims position n, and the handle that waits there, until Refresh.
+	// The addition claims position n, and the slot that next returns for it, until Refresh.
 	n := s.tail.Add(1) - 1
 	if n >= s.limit {
 		// The tail stays at or above the limit, so no position is claimed twice.
@@ -47,15 +47,18 @@ func (s *Store[T]) create(v *T) (pool.Handle[T], error) {
 		c, at = d.grow(i)
 	}
 	c.values[at] = *v
-	h := c.handles[at]
-	if h == 0 {
-		h = handle.Make[T](i+uint32(s.exhausted), s.first)
-		c.handles[at] = h // read by Refresh, which comes later
+	index := s.next(n)
+	sl := d.slot(index)
+	if sl == nil {
+		sl = d.growSlot(index)
 	}
-	if c, at = d.find(h.Index()); c == nil {
-		c, at = d.grow(h.Index())
+	generation := s.first
+	if last := sl.generation.Load(); last > 0 {
+		generation = last + 1
 	}
-	c.slots[at].begin(h.Generation(), i) // publishes the value
+	h := handle.Make[T](index, generation)
+	c.handles[at] = h       // read by Refresh, which comes later
+	sl.begin(generation, i) // publishes the value
 	return h, nil
 }
 

@@ -58,9 +58,9 @@
 // # Memory
 //
 // A value costs its size and 16 bytes: 8 for its entry in Handles and 8 for the slot at
-// its handle's index. Its mark takes one bit, and a bit more for every 64 values. The
-// arrays have spare room, as a slice has: a store keeps what its fullest phase needed. See
-// [Store.Reserve] and [Store.Allocated].
+// its handle's index. Its mark takes one bit, and a bit more for every 64 values. A slot
+// without a value waits for the next one, which takes 4 bytes. The arrays have spare room, as a slice has:
+// a store keeps what its fullest phase needed. See [Store.Reserve] and [Store.Allocated].
 //
 // Handles have the pool's type. A handle of another store, or of a pool of the same T, is
 // refused except about one in 2^30. No debug build can tell the two kinds apart, since

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"fmt"
 
+	"coatcheck/pool"
 	"coatcheck/pool/internal/handle"
 )
 
-// NewTiny is New with a first chunk of two values, so that small tests cross every
-// boundary.
-func NewTiny[T any](opts *Options[T]) (*Store[T], error) { return build(opts, 1) }
+// NewTiny is New with first chunks of two, so that small tests cross every boundary.
+func NewTiny[T any](opts *Options[T]) (*Store[T], error) { return NewShort(opts, pool.MaxCapacity) }
+
+// NewShort is NewTiny for at most so many slots.
+func NewShort[T any](opts *Options[T], most int) (*Store[T], error) { return build(opts, 1, most) }
 
 // Saved is an entry of an earlier version's snapshot.
 type Saved[T any] = saved[T]
@@ -27,33 +30,22 @@ func Snapshot[T any](values []T, handles []uint64) []byte {
 func Check[T any](s *Store[T]) error {
 	d := s.room.Load()
 	n := int(s.tail.Load())
-	if s.alive > n || uint64(n) > s.limit || s.limit+uint64(s.exhausted) != uint64(d.most) {
-		return fmt.Errorf("%d are alive, the tail is %d, the limit %d, %d slots are exhausted", s.alive, n, s.limit, s.exhausted)
+	if s.alive > n || uint64(n) > s.limit || int(s.limit) != min(s.capacity, s.most-s.exhausted) ||
+		s.alive+s.waits+s.exhausted != s.used || s.used > s.most {
+		return fmt.Errorf("%d are alive, %d wait, %d are exhausted of %d slots; the tail is %d, the limit %d",
+			s.alive, s.waits, s.exhausted, s.used, n, s.limit)
 	}
+	waited, fresh := s.claimed()
 	indexes := make(map[uint32]bool)
-	for first, c := range d.parts(s.used()) {
-		for i, h := range c.handles {
+	for first, c := range d.parts(n) {
+		for i, h := range c.handles[:min(len(c.handles), n-first)] {
 			p := first + i
-			if h == 0 {
-				if p < max(n, s.fresh) {
-					return fmt.Errorf("position %d has no handle", p)
-				}
-				continue
-			}
-			if p >= max(n, s.fresh) {
-				return fmt.Errorf("position %d, which is fresh, has handle %v", p, h)
-			}
 			if indexes[h.Index()] || h.Generation()%2 == 0 || h.Generation() > handle.Last {
 				return fmt.Errorf("handle %v, at %d; is its index elsewhere: %v", h, p, indexes[h.Index()])
 			}
 			indexes[h.Index()] = true
-			sc, at := d.find(h.Index())
-			if sc == nil {
-				return fmt.Errorf("handle %v, at %d, has no slot", h, p)
-			}
-			sl := &sc.slots[at]
-			if live := p < n; live && int(sl.at) != p || live != sl.names(h.Generation()) {
-				return fmt.Errorf("%v is at %d, of %d; its slot says %d, generation %d", h, p, n, sl.at, sl.generation.Load())
+			if sl := d.slot(h.Index()); sl == nil || int(sl.at) != p || !sl.names(h.Generation()) {
+				return fmt.Errorf("%v is at %d, of %d; its slot is %v", h, p, n, sl)
 			}
 		}
 		listed := 0
@@ -72,8 +64,23 @@ func Check[T any](s *Store[T]) error {
 			return fmt.Errorf("the marks above miss %d", -listed)
 		}
 	}
-	if len(indexes)+s.exhausted != s.used() {
-		return fmt.Errorf("%d slots of %d are in use or wait, %d are exhausted", len(indexes), s.used(), s.exhausted)
+	for _, index := range (*s.waiting.Load())[:s.waits-waited] {
+		g := d.slot(index).generation.Load()
+		if indexes[index] || g%2 != 0 || g == 0 || g > handle.Last {
+			return fmt.Errorf("slot %d waits with generation %d; is it elsewhere: %v", index, g, indexes[index])
+		}
+		indexes[index] = true
+	}
+	exhausted := 0
+	for index := range uint32(s.used + fresh) {
+		if sl := d.slot(index); sl != nil && sl.generation.Load() == handle.Last+1 && !indexes[index] {
+			exhausted++
+		} else if !indexes[index] {
+			return fmt.Errorf("slot %d is lost: %v", index, sl)
+		}
+	}
+	if len(indexes)+exhausted != s.used+fresh || exhausted != s.exhausted {
+		return fmt.Errorf("%d slots of %d are in use or wait, %d are exhausted of %d", len(indexes), s.used+fresh, exhausted, s.exhausted)
 	}
 	return nil
 }

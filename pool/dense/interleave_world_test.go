@@ -47,7 +47,7 @@ func newWorld(r *interleave.Run) *world {
 // begin makes the run's store, with that much room and chunks that begin with two values.
 func (w *world) begin(o Options[val], room int) {
 	o.Origin = 101
-	s, err := build(&o, 1)
+	s, err := NewTiny(&o)
 	if err != nil {
 		panic(err)
 	}

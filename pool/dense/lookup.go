@@ -37,11 +37,11 @@ func (d *room[T]) get(h pool.Handle[T]) (*T, bool) {
 
 // look returns the part and offset of the value that h names, or nil.
 func (d *room[T]) look(h pool.Handle[T]) (*part[T], int) {
-	c, i := d.find(h.Index())
-	if c == nil || !c.slots[i].names(h.Generation()) {
+	sl := d.slot(h.Index())
+	if sl == nil || !sl.names(h.Generation()) {
 		return nil, 0
 	}
-	return d.find(c.slots[i].at)
+	return d.find(sl.at)
 }
 
 // Alive reports whether Get finds h's value. After a Kill it still does, until Refresh.

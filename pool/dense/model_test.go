@@ -85,8 +85,7 @@ func (mc *machine) create() {
 	h, err := mc.s.Create(mc.lastID)
 	limit := mc.limit()
 	switch full := len(mc.items) >= limit; {
-	case full && limit == 0 && !errors.Is(err, pool.ErrExhausted), full && !errors.Is(err, pool.ErrFull), full && h != 0,
-		full && limit > 0 && errors.Is(err, pool.ErrExhausted):
+	case full && (err != pool.ErrFull || h != 0):
 		mc.fatalf("Create returned %v, %v at the limit, %d", h, err, limit)
 	case full:
 		mc.done["refused"]++
@@ -106,9 +105,9 @@ func (mc *machine) create() {
 // limit is how many values there may be.
 func (mc *machine) limit() int {
 	if mc.opts.Capacity == 0 {
-		return pool.MaxCapacity - mc.exhausted
+		return pool.MaxCapacity
 	}
-	return mc.opts.Capacity - mc.exhausted
+	return mc.opts.Capacity
 }
 
 // any chooses a handle: usually a young one, which often lives, sometimes its neighbour, one
@@ -404,9 +403,9 @@ func (mc *machine) runAll(more func() bool) {
 			mc.fatalf("stale handle %v lives", h)
 		}
 	}
-	// No slot was lost: as many values fit as there are slots that can still live.
+	// No slot was lost, nor replaced by more than one.
 	if c := mc.opts.Capacity; c > 0 {
-		for range c - mc.exhausted + 1 {
+		for range c + 1 {
 			mc.create()
 		}
 	}

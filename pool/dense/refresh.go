@@ -21,11 +21,10 @@ import "coatcheck/pool"
 // that is all, unless values were created beyond the array's spare room, which makes a
 // larger array. With dead ones, whole runs of values move down from the first gap on, and
 // the position of each changes in its slot. Under Unordered, as many values move as there
-// are gaps. Dead values are found in order, without sorting. When slots are exhausted, the
-// handles that wait are moved as well.
+// are gaps. Dead values are found in order, without sorting.
 //
-// It allocates when the array grows, to twice its size, or by half from 4,096 values on.
-// It keeps scratch of 8 bytes for each value that died in the phase with the most deaths.
+// It allocates when the array grows, to twice its size, or by half from 4,096 values on, and when
+// more slots wait to be reused than ever before, 4 bytes each.
 //
 // If OnDestroy panics, the values up to the one at which it panicked leave, and
 // everything else closes up and joins as always. The dead values that OnDestroy has not
@@ -84,22 +83,41 @@ func (s *Store[T]) refresh() (created, destroyed int) {
 	return
 }
 
-// settle moves what lies in chunks to a larger array, and returns the room, whose array
-// then has every position.
+// settle moves what lies in chunks to larger arrays, and returns the room, whose arrays
+// then have every position and every slot.
 func (s *Store[T]) settle() *room[T] {
-	d, used := s.room.Load(), s.used()
-	has := len(d.values)
-	if used <= has {
-		return d
+	d := s.room.Load()
+	_, fresh := s.claimed()
+	n, m := s.taken(), s.used+fresh
+	if n > len(d.values) {
+		n = min(max(n, s.grown(len(d.values))), s.capacity)
 	}
-	// The array gets room for at least the peak of this phase: the next may be like it,
-	// and should not need chunks again.
-	more := has
-	if has >= 4096 {
-		more = has / 2
+	if m > len(d.slots) {
+		// As many as the values need, unless a snapshot had more.
+		m = max(m, min(s.grown(len(d.slots)), int(s.limit)+s.exhausted))
 	}
-	d = d.resized(min(max(used, has+more, s.least), d.most), used)
-	s.room.Store(d)
+	return s.resize(n, m)
+}
+
+// grown returns the length of an array that grows from n. It gets room for at least the
+// peak of this phase: the next may be like it, and should not need chunks again.
+func (s *Store[T]) grown(n int) int {
+	if n >= 4096 {
+		return n + n/2
+	}
+	return max(2*n, 1<<s.least)
+}
+
+// resize makes room for n values and m slots if there is less, and returns the room. If it
+// makes any, both arrays also get what lies in chunks.
+func (s *Store[T]) resize(n, m int) *room[T] {
+	d := s.room.Load()
+	if n > len(d.values) || m > len(d.slots) {
+		_, fresh := s.claimed()
+		taken, used := s.taken(), s.used+fresh
+		d = d.resized(max(n, len(d.values), taken), max(m, len(d.slots), used), taken, used, &s.sizes)
+		s.room.Store(d)
+	}
 	return d
 }
 

@@ -4,26 +4,23 @@ import (
 	"iter"
 	"math/bits"
 
-	"coatcheck/internal/atom"
 	"coatcheck/pool"
 )
 
-// part is an array of values, each with its handle and its mark, and an array of slots.
-// Offsets into it count from its first position.
+// part is an array of values, each with its handle and its mark. Offsets into it count from
+// its first position.
 //
 // The slices are never changed, so a part that was reached through an atomic pointer is
 // safe to index whatever Refresh does. During a phase only Create writes elements: it
-// owns values[i] and handles[i] from its claim of position i, and the slot that
-// handles[i] names.
+// owns values[i] and handles[i] from its claim of position i.
 type part[T any] struct {
 	values  []T
 	handles []pool.Handle[T]
-	slots   []slot
 	dead    marks
 }
 
-func makePart[T any](n int) part[T] {
-	return part[T]{make([]T, n), make([]pool.Handle[T], n), make([]slot, n), makeMarks(n)}
+func makePart[T any](n int) *part[T] {
+	return &part[T]{make([]T, n), make([]pool.Handle[T], n), makeMarks(n)}
 }
 
 // room holds the values of a Store and the slots of its handles. Position i is element i
@@ -34,33 +31,33 @@ func makePart[T any](n int) part[T] {
 //	            ├────────── array ────┤├─ chunk 0 ─┤├──── chunk 1 ────┤
 //
 // During a phase pointers must stay valid and slices in place, so a full array cannot be
-// replaced by a larger one, as append does. What does not fit goes to chunks, each twice
-// as long as the one before, and the next Refresh moves all of it to a larger array. That
-// move changes no position, so no slot is written.
+// replaced by a larger one, as append does. What does not fit goes to chunks, and the next
+// Refresh moves all of it to a larger array. That move changes no position, so no slot is
+// written.
+//
+// Slots have an array and chunks of their own. A slot stays when its value moves or goes, so
+// after a peak there are more slots than values.
 type room[T any] struct {
 	part[T]
+	slots []slot
 
-	most  int  // every position and index is less
-	least uint // the argument of makeRoom
-	shift uint // chunk k has 1<<(shift+k) values, up to most
-
-	// chunks hold the positions from len(values) on.
-	//
-	//	writers  grow, under mu
-	//	readers  every call whose position or index is beyond the array
-	//	moves    nil → a chunk, once
-	//	orders   the store publishes the chunk
-	chunks [maxChunks]atom.Pointer[part[T]]
-	mu     atom.Mutex
+	beyond      chunks[part[T]]
+	slotsBeyond chunks[[]slot]
 }
 
-// maxChunks is enough for 2^32 positions in chunks that begin with two values.
-const maxChunks = 32
+// sizes are the numbers that rooms of a Store are made with.
+type sizes struct {
+	least    uint // the binary logarithm of the first chunk's length
+	capacity int  // every position is less
+	most     int  // every index is less
+}
 
-// makeRoom returns a room whose array has n values. The first chunk has 1<<least values
-// or an eighth of the array, whichever is more.
-func makeRoom[T any](n int, least uint, most int) *room[T] {
-	return &room[T]{part: makePart[T](n), most: most, least: least, shift: max(least, uint(bits.Len(uint(n)/16)))}
+// makeRoom returns a room with an array of n values, and these slots.
+func makeRoom[T any](n int, slots []slot, z *sizes) *room[T] {
+	d := &room[T]{part: *makePart[T](n), slots: slots}
+	d.beyond.init(n, z.least, z.capacity)
+	d.slotsBeyond.init(len(slots), z.least, z.most)
+	return d
 }
 
 // leastChunk returns the binary logarithm of the first chunk's length, for values of this
@@ -69,42 +66,49 @@ func leastChunk(size uintptr) uint {
 	return uint(bits.Len(uint(min(max(4096/max(size, 1), 8), 1024)))) - 1
 }
 
-// find returns the part that has position or index i, and the offset in it. The part is
-// nil if there is none.
+// find returns the part that has position i, and the offset in it. The part is nil if there
+// is none.
 func (d *room[T]) find(i uint32) (*part[T], int) {
 	if uint(i) < uint(len(d.values)) {
 		return &d.part, int(i)
 	}
-	k, at := d.chunkOf(i)
-	if c := d.chunks[k].Load(); c != nil && at < uint(len(c.values)) { // a forged handle's index may be any
+	if c, at := d.beyond.find(i); c != nil && at < uint(len(c.values)) {
 		return c, int(at)
 	}
 	return nil, 0
 }
 
-// chunkOf returns the number of the chunk for position i, which is beyond the array, and
-// the offset in it.
-func (d *room[T]) chunkOf(i uint32) (k int, at uint) {
-	o := uint(i) - uint(len(d.values))
-	k = bits.Len(o>>d.shift+1) - 1
-	return k, o - (1<<k-1)<<d.shift
-}
-
-// grow is find that makes a missing part. Concurrent calls wait.
+// grow is find that makes a missing part.
 func (d *room[T]) grow(i uint32) (*part[T], int) {
 	if c, at := d.find(i); c != nil {
 		return c, at
 	}
-	k, at := d.chunkOf(i)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	c := d.chunks[k].Load()
-	if c == nil {
-		made := makePart[T](min(1<<(d.shift+uint(k)), d.most-int(uint(i)-at)))
-		c = &made
-		d.chunks[k].Store(c)
-	}
+	c, at := d.beyond.grow(i, makePart[T])
 	return c, int(at)
+}
+
+// slot returns the slot with this index, or nil if there is none: a forged handle's index may
+// be any.
+func (d *room[T]) slot(index uint32) *slot {
+	if uint(index) < uint(len(d.slots)) {
+		return &d.slots[index]
+	}
+	if c, at := d.slotsBeyond.find(index); c != nil && at < uint(len(*c)) {
+		return &(*c)[at]
+	}
+	return nil
+}
+
+// growSlot is slot that makes a missing one.
+func (d *room[T]) growSlot(index uint32) *slot {
+	if sl := d.slot(index); sl != nil {
+		return sl
+	}
+	c, at := d.slotsBeyond.grow(index, func(n int) *[]slot {
+		made := make([]slot, n)
+		return &made
+	})
+	return &(*c)[at]
 }
 
 // parts ranges over the parts that have positions below n, each with its first position.
@@ -115,7 +119,7 @@ func (d *room[T]) parts(n int) iter.Seq2[int, *part[T]] {
 		}
 		first := len(d.values)
 		for k := 0; first < n; k++ {
-			c := d.chunks[k].Load()
+			c := d.beyond.all[k].Load()
 			if c == nil || !yield(first, c) {
 				return // nil only after a call overlapped a Refresh
 			}
@@ -124,14 +128,25 @@ func (d *room[T]) parts(n int) iter.Seq2[int, *part[T]] {
 	}
 }
 
-// resized returns a room for n values with the first used positions of d. The caller has
-// the Store to itself.
-func (d *room[T]) resized(n, used int) *room[T] {
-	to := makeRoom[T](n, d.least, d.most)
-	for first, c := range d.parts(used) {
-		copy(to.values[first:used], c.values)
-		copy(to.handles[first:used], c.handles)
-		copy(to.slots[first:used], c.slots)
+// resized returns a room for n values and m slots, with the values at the first taken positions
+// of d and the first used of its slots. The caller has the Store to itself.
+func (d *room[T]) resized(n, m, taken, used int, z *sizes) *room[T] {
+	slots := d.slots
+	if m != len(slots) {
+		slots = make([]slot, m)
+		has := copy(slots, d.slots)
+		for k := 0; has < used; k++ {
+			c := d.slotsBeyond.all[k].Load()
+			if c == nil {
+				break // only after a call overlapped a Refresh
+			}
+			has += copy(slots[has:used], *c)
+		}
+	}
+	to := makeRoom[T](n, slots, z)
+	for first, c := range d.parts(taken) {
+		copy(to.values[first:taken], c.values)
+		copy(to.handles[first:taken], c.handles)
 		for i := range c.dead.all {
 			to.dead.add(first + i)
 		}

@@ -13,13 +13,8 @@ import (
 //
 // A slot's generation is odd while a value has it, and grows by one at each end, as a
 // pool's does. A pool's slots come free at any moment, so it also needs lock-free
-// freelists, limbo and grace periods. Here slots come free in Refresh alone. So the
-// handles to be issued next wait in Handles, behind those of the living, each at the
-// position whose value will have it:
-//
-//	handles   0 ………………… alive ………………… fresh ………
-//	          of the living  to be issued   0: never used, index = position + exhausted
-//
+// freelists, limbo and grace periods. Here slots come free in Refresh alone. So during a
+// phase it is known which slot each new position will have: see Store.next.
 // One addition claims a position, and with it a slot. Nothing is popped, so there is no
 // ABA, no list to walk, and no slot to be found. (With a pool of positions inside,
 // Refresh was 2.5 to 8 times as slow as a plain pass of compaction. Removals went through
@@ -28,7 +23,7 @@ import (
 // This is the sparse set (Briggs and Torczon, 1993) with generations: handles is its
 // dense side, slots the sparse one.
 type slot struct {
-	// generation is odd while at is valid.
+	// generation is odd while at is valid, and 0 if the slot was never used.
 	//
 	//	writers  Create, which has claimed it; Refresh, plainly (end)
 	//	readers  any holder of a handle with this index, however old

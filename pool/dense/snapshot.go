@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	"coatcheck/pool"
 	"coatcheck/pool/internal/handle"
@@ -48,12 +49,15 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	if s.taken() > s.alive || !d.dead.empty() {
 		return 0, errors.New("dense: WriteTo: values were created or killed since the last Refresh; call it first")
 	}
-	handles := make([]uint64, 2+s.fresh+s.exhausted)
+	handles := make([]uint64, 2, 2+s.used)
 	handles[0], handles[1] = uint64(handle.Make[T](0, s.origin)), uint64(handle.Make[T](0, s.first))
-	for i, h := range d.handles[:s.fresh] {
-		handles[2+i] = uint64(h)
+	for _, h := range d.handles[:s.alive] {
+		handles = append(handles, uint64(h))
 	}
-	return write(w, d.values[:s.alive], handles)
+	for _, index := range slices.Backward((*s.waiting.Load())[:s.waits]) {
+		handles = append(handles, uint64(handle.Make[T](index, d.slots[index].generation.Load()+1)))
+	}
+	return write(w, d.values[:s.alive], handles[:2+s.used]) // 0 for each exhausted slot
 }
 
 // write writes a snapshot of these values and handles.
@@ -95,11 +99,11 @@ func writePool[V any](w io.Writer, all []V, written *int64) error {
 // original would.
 //
 // Options may differ. Origin comes with the snapshot: one that is set must be the same.
-// Each value that was ever live at the same time keeps a slot. A Capacity below that
-// number is an error that wraps pool.ErrFull.
+// A Capacity below the number of values is an error that wraps pool.ErrFull.
 //
-// It returns the errors of [pool.ReadFrom]. It takes as much memory, and room for a value
-// for each slot. A forged slot takes 8 bytes, so that a Capacity is what bounds the room.
+// It returns the errors of [pool.ReadFrom]. It takes as much memory, then as much again for
+// the values, and some 40 bytes for each slot that was ever used. There is no room for more
+// values at first.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	s, err := New(opts)
 	if err != nil {
@@ -113,13 +117,12 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	switch {
 	case n < len(values):
 		return nil, fmt.Errorf("%w: it has %d values, and handles for %d", pool.ErrCorrupt, len(values), n)
-	case n > s.Cap():
-		return nil, fmt.Errorf("%w: Options.Capacity is %d: the snapshot has %d slots", pool.ErrFull, s.options.Capacity, n)
+	case len(values) > s.capacity:
+		return nil, fmt.Errorf("%w: Options.Capacity is %d: the snapshot has %d values", pool.ErrFull, s.options.Capacity, len(values))
+	case n > s.most:
+		return nil, fmt.Errorf("%w: it has %d slots; the limit is %d", pool.ErrCorrupt, n, s.most)
 	}
-	l := loader[T]{store: s, values: values, seen: makeMarks(n)}
-	if err := l.makeRoom(n); err != nil {
-		return nil, err
-	}
+	l := loader[T]{store: s, values: values, room: makeRoom[T](len(values), make([]slot, n), &s.sizes)}
 	for i, h := range handles {
 		if err := l.load(i-2, h); err != nil {
 			return nil, fmt.Errorf("%w: entry %d: %w", pool.ErrCorrupt, i, err)
@@ -128,9 +131,7 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	if o := s.options.Origin; o != 0 && o|1 != s.origin {
 		return nil, fmt.Errorf("dense: Options.Origin is %d; the snapshot's generations begin at %d", o, s.origin)
 	}
-	s.limit -= uint64(s.exhausted)
-	s.tail.Store(uint64(s.alive))
-	s.room.Store(l.room)
+	l.finish()
 	return s, nil
 }
 
@@ -203,26 +204,15 @@ func earlier[T any](r io.Reader) (handles []pool.Handle[T], values []*T, err err
 
 // loader fills a Store that is not shared yet.
 type loader[T any] struct {
-	store  *Store[T]
-	values []*T
-	room   *room[T]
-	seen   marks // the indexes loaded so far
+	store   *Store[T]
+	values  []*T
+	room    *room[T]
+	waiting []uint32 // in the order of their reuse
 }
 
-// makeRoom makes room for n slots, or returns an error if there are no addresses for it.
-func (l *loader[T]) makeRoom(n int) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("%w: room for %d values of %d bytes: %v", pool.ErrFull, n, sizeOf[T](), v)
-		}
-	}()
-	l.room = makeRoom[T](n, l.store.room.Load().least, l.store.Cap())
-	return nil
-}
-
-// load adds the handle of position i.
+// load adds the handle of entry i of the slots.
 func (l *loader[T]) load(i int, h pool.Handle[T]) error {
-	s, g := l.store, h.Generation()
+	s, g, slots := l.store, h.Generation(), l.room.slots
 	named := g&1 != 0 && g <= handle.Last
 	switch {
 	case i < 0:
@@ -235,17 +225,30 @@ func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 		return nil
 	case !named || s.exhausted > 0:
 		return fmt.Errorf("no handle %v can come here", h)
-	case int64(h.Index()) >= int64(len(l.room.slots)) || !l.seen.add(int(h.Index())):
+	case int64(h.Index()) >= int64(len(slots)) || slots[h.Index()].generation.Load() != 0:
 		return fmt.Errorf("handle %v has the index of another, or none", h)
+	case i < len(l.values):
+		l.room.values[i], l.room.handles[i] = *l.values[i], h
+		slots[h.Index()].begin(g, uint32(i))
+	default:
+		slots[h.Index()].end(max(g, 3) - 2) // even, and not 0, which stands for a slot that is new
+		l.waiting = append(l.waiting, h.Index())
 	}
-	l.room.handles[i] = h
-	s.fresh++
-	if i >= len(l.values) {
-		l.room.slots[h.Index()].begin(g-1, 0)
-		return nil
-	}
-	l.room.values[i] = *l.values[i]
-	l.room.slots[h.Index()].begin(g, uint32(i))
-	s.alive++
 	return nil
+}
+
+// finish completes the Store.
+func (l *loader[T]) finish() {
+	s, slots := l.store, l.room.slots
+	for i := range slots {
+		if slots[i].generation.Load() == 0 { // the indexes that are left are those of exhausted slots
+			slots[i].end(handle.Last)
+		}
+	}
+	slices.Reverse(l.waiting)
+	s.wait(l.waiting)
+	s.alive, s.used = len(l.values), len(slots)
+	s.bound()
+	s.tail.Store(uint64(s.alive))
+	s.room.Store(l.room)
 }

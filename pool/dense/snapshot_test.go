@@ -67,7 +67,7 @@ func TestSnapshotsOfEarlierVersions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"c", "d", "e"}, s.Values())
 	require.Equal(t, "[2@4294967291 3@4294967291 4@4294967291]", fmt.Sprint(s.Handles()))
-	require.Equal(t, 4, s.Cap())
+	require.Equal(t, 5, s.Cap())
 	require.Equal(t, "1@4294967293", create(t, s, "next").String())
 	require.NoError(t, dense.Check(s))
 }
@@ -94,17 +94,31 @@ func TestSnapshotsHaveThePoolsTypes(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfMoreThanThereIsMemoryFor: so many slots of so large values would panic.
-func TestSnapshotOfMoreThanThereIsMemoryFor(t *testing.T) {
+// TestSnapshotGetsRoomForItsValues, and not for a value in each of its slots, which take 8 bytes
+// in a forged one.
+func TestSnapshotGetsRoomForItsValues(t *testing.T) {
 	if testkit.Race {
-		t.Skip("the race detector remembers each of 4,000,000 slots")
+		t.Skip("the race detector allocates")
 	}
-	type large [1 << (24 + 3*(^uint(0)>>63))]byte // on 32 bits, a stack has room for less
-	b := dense.Snapshot[large](nil, slices.Repeat([]uint64{1 << 32}, 1<<22))
-	_, err := dense.ReadFrom[large](bytes.NewReader(b), nil)
-	require.ErrorIs(t, err, pool.ErrFull)
-	_, err = dense.ReadFrom(bytes.NewReader(b), &dense.Options[large]{Capacity: 100})
-	require.ErrorContains(t, err, "Capacity is 100")
+	type large [1 << 16]byte
+	for _, slots := range []int{2_000, 100_000} {
+		handles := slices.Repeat([]uint64{1 << 32}, 2+slots)
+		for i := range slots {
+			handles[2+i] = 3<<32 + uint64(i)
+		}
+		b := dense.Snapshot([]large{{1}}, handles)
+		var s *dense.Store[large]
+		got := testkit.Allocated(func() {
+			var err error
+			s, err = dense.ReadFrom(bytes.NewReader(b), &dense.Options[large]{Capacity: 100})
+			require.NoError(t, err)
+		})
+		t.Logf("%d bytes of memory from %d", got, len(b))
+		require.Less(t, got, uint64(10*len(b)+1<<20))
+		require.Equal(t, large{1}, s.Values()[0])
+		require.Equal(t, 1, s.Allocated())
+		require.NoError(t, dense.Check(s))
+	}
 }
 
 // TestSnapshotRefusesWhatIsCorrupt: anything but a whole snapshot is an error.

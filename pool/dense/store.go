@@ -29,15 +29,22 @@ type Store[T any] struct {
 
 	// The plain fields are written only between phases (see phase), and read by calls.
 	alive     int    // the length of Values
-	fresh     int    // positions from here on have never had a handle; see slot
+	waits     int    // the slots that wait to be reused
 	exhausted int    // slots that have used up their generations
-	limit     uint64 // every position is less: Options.Capacity, less what is exhausted
+	used      int    // all slots that were ever used, these three; every index of one is less
+	limit     uint64 // every position is less: see bound
 	origin    uint32 // the first generation of the first slots
 	first     uint32 // the first generation of slots that were not used yet; see magic
-	least     int    // the least length of the first array
+	sizes
 
 	options Options[T]
-	leaving []pool.Handle[T] // scratch of Refresh: the next handles of the slots that it frees
+
+	// waiting are the slots that wait, and room for more; see next.
+	//
+	//	writers  Refresh, Clear and ReadFrom, which have the Store to themselves
+	//	readers  Create
+	//	orders   the store publishes the slice, whole
+	waiting atom.Pointer[[]uint32]
 
 	_ [128]byte
 
@@ -55,8 +62,9 @@ type Store[T any] struct {
 // Options are the options of [New]. The zero Options are the defaults.
 type Options[T any] struct {
 	// Capacity is the greatest number of values, including killed ones until Refresh
-	// destroys them; 0 means no limit but pool.MaxCapacity. As in a pool, each slot that has
-	// used up its generations takes one away. It allocates nothing ([Store.Reserve] does).
+	// destroys them; 0 means no limit but pool.MaxCapacity. As in a pool, a slot that has used
+	// up its generations is replaced by one with a new index, so that the Store does not end.
+	// It allocates nothing ([Store.Reserve] does).
 	Capacity int
 
 	// Origin chooses the generation that handles start from, Origin|1, for replays that
@@ -80,24 +88,24 @@ type Options[T any] struct {
 // New returns an empty store. Nil options are the defaults. For bad options it returns an
 // error that names the option and the reason.
 func New[T any](opts *Options[T]) (*Store[T], error) {
-	return build(opts, leastChunk(sizeOf[T]()))
+	return build(opts, leastChunk(sizeOf[T]()), pool.MaxCapacity)
 }
 
-// build is New with a first chunk of 1<<least values.
-func build[T any](opts *Options[T], least uint) (*Store[T], error) {
+// build is New with a first chunk of 1<<least values, for at most most slots.
+func build[T any](opts *Options[T], least uint, most int) (*Store[T], error) {
 	s := new(Store[T])
 	if opts != nil {
 		s.options = *opts
 	}
 	o := &s.options
-	most := o.Capacity
+	capacity := o.Capacity
 	switch {
-	case most < 0:
-		return nil, fmt.Errorf("dense: Options.Capacity is %d; want 0 (no limit) or more", most)
-	case uint64(most) > pool.MaxCapacity:
-		return nil, fmt.Errorf("dense: Options.Capacity is %d; the limit is %d", most, uint64(pool.MaxCapacity))
-	case most == 0:
-		most = pool.MaxCapacity
+	case capacity < 0:
+		return nil, fmt.Errorf("dense: Options.Capacity is %d; want 0 (no limit) or more", capacity)
+	case uint64(capacity) > pool.MaxCapacity:
+		return nil, fmt.Errorf("dense: Options.Capacity is %d; the limit is %d", capacity, uint64(pool.MaxCapacity))
+	case capacity == 0:
+		capacity = most
 	}
 	switch s.first = o.Origin | 1; {
 	case s.first > handle.Last:
@@ -106,12 +114,16 @@ func build[T any](opts *Options[T], least uint) (*Store[T], error) {
 		s.first = rand.Uint32()>>1 | 1
 	}
 	s.origin = s.first
-	s.limit = uint64(most)
-	s.least = min(most, 1<<least)
-	s.room.Store(makeRoom[T](0, least, most))
+	s.sizes = sizes{least, capacity, most}
+	s.bound()
+	s.waiting.Store(new([]uint32))
+	s.room.Store(makeRoom[T](0, nil, &s.sizes))
 	s.phase.open()
 	return s, nil
 }
+
+// bound sets the limit. It is less than the Capacity only when there are indexes for no more slots.
+func (s *Store[T]) bound() { s.limit = uint64(min(s.capacity, s.most-s.exhausted)) }
 
 // Must is like New but panics on an error.
 func Must[T any](opts *Options[T]) *Store[T] {

@@ -55,11 +55,10 @@ func (s *Store[T]) Len() int {
 }
 
 // Cap returns the greatest number of values: Options.Capacity, or pool.MaxCapacity if
-// there is none, less the slots that have used up their generations. [Store.Allocated]
-// returns how many there is memory for.
+// there is none. [Store.Allocated] returns how many there is memory for.
 func (s *Store[T]) Cap() int {
 	w := s.phase.enter("Cap")
-	n := int(s.limit)
+	n := s.capacity
 	s.phase.leave("Cap", w)
 	return n
 }
@@ -69,7 +68,8 @@ func (s *Store[T]) Cap() int {
 // before a Refresh.
 func (s *Store[T]) Allocated() int {
 	w := s.phase.enter("Allocated")
-	n := len(s.room.Load().values) - s.exhausted
+	d := s.room.Load()
+	n := min(len(d.values), len(d.slots)-s.exhausted)
 	s.phase.leave("Allocated", w)
 	return n
 }
