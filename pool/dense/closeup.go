@@ -24,6 +24,11 @@ type closer[T any] struct {
 	gone    int      // how many values have gone
 	spent   int      // how many of their slots are exhausted
 	waiting []uint32 // the slots that wait; see next
+
+	// If tell is not nil, nothing is removed or moved. Instead, tell is called for each value
+	// that would be, with its positions before and after.
+	tell   func(h pool.Handle[T], from, to int)
+	joined int // position from which on values are new in Values
 }
 
 // closeUp removes the marked among the n positions of d, and returns how many values were
@@ -38,11 +43,7 @@ func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 		return created, 0
 	}
 	c := closer[T]{room: d, n: n, waiting: (*s.waiting.Load())[:s.waits]}
-	if s.options.Unordered {
-		c.fillGaps()
-	} else {
-		c.inOrder()
-	}
+	c.walk(s.options.Unordered)
 	d.dead.clear()
 	clear(d.values[c.to:n])             // drops the pointers in them
 	slices.Reverse(c.waiting[s.waits:]) // the first dead one's slot comes first
@@ -52,6 +53,31 @@ func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 	s.alive = c.to
 	s.tail.Store(uint64(c.to))
 	return created, c.gone
+}
+
+// tell calls OnMove for what closeUp is about to do.
+func (s *Store[T]) tell(d *room[T], n int) {
+	c := closer[T]{room: d, n: n, tell: s.options.OnMove, joined: s.alive}
+	c.walk(s.options.Unordered)
+}
+
+// walk visits the marks.
+func (c *closer[T]) walk(unordered bool) {
+	if unordered {
+		c.fillGaps()
+	} else {
+		c.inOrder()
+	}
+}
+
+// tellMove calls tell for the value at from, which is about to be at to.
+func (c *closer[T]) tellMove(from, to int) {
+	switch {
+	case from >= c.joined:
+		c.tell(c.handles[from], -1, to)
+	case from != to:
+		c.tell(c.handles[from], from, to)
+	}
 }
 
 // marked returns the marks of word i that are below n. There are none above, unless a
@@ -90,6 +116,15 @@ func (c *closer[T]) move(end int) {
 	to, from := c.to, c.from
 	n := end - from
 	c.to += n
+	if c.tell != nil {
+		if to == from {
+			from = min(max(from, c.joined), end)
+		}
+		for ; from < end; from++ {
+			c.tellMove(from, from-c.from+to)
+		}
+		return
+	}
 	if to == from || n <= 0 { // before the first gap, or between adjacent ones
 		return
 	}
@@ -132,6 +167,22 @@ func (c *closer[T]) fillGaps() {
 	for i, word := range c.dead.set {
 		c.fillWord(i*64, c.marked(i, word))
 	}
+	if c.tell != nil {
+		c.tellJoined()
+	}
+}
+
+// tellJoined calls tell for positions from joined on, in order, so that an array beside the
+// values grows by one element at a time.
+func (c *closer[T]) tellJoined() {
+	for i := c.joined; i < c.to; i++ {
+		from := i
+		if c.dead.has(i) {
+			from = c.dead.nextAbsent(c.from)
+			c.from = from + 1
+		}
+		c.tellMove(from, i)
+	}
 }
 
 // fillWord fills the gaps among 64 positions.
@@ -140,22 +191,29 @@ func (c *closer[T]) fillWord(first int, word uint64) {
 	for ; word != 0; word &= word - 1 {
 		gap := first + bits.TrailingZeros64(word)
 		c.leave(handles[gap : gap+1])
-		if gap >= c.to {
+		if gap >= c.to || c.tell != nil && gap >= c.joined {
 			continue
 		}
 		from := c.dead.nextAbsent(c.from)
 		if from >= c.n {
 			return // a Kill overlapped: see marked
 		}
+		c.from = from + 1
+		if c.tell != nil {
+			c.tellMove(from, gap)
+			continue
+		}
 		h := handles[from]
 		values[gap], handles[gap] = values[from], h
 		place(slots, h.Index(), gap)
-		c.from = from + 1
 	}
 }
 
 // leave ends the slots of hs.
 func (c *closer[T]) leave(hs []pool.Handle[T]) {
+	if c.tell != nil {
+		return
+	}
 	slots := c.slots
 	for _, h := range hs {
 		if uint(h.Index()) >= uint(len(slots)) {

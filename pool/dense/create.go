@@ -11,8 +11,8 @@ import (
 // which for one goroutine is the order of its calls.
 //
 // The error is pool.ErrFull when there are Cap values, killed ones included, or
-// pool.ErrExhausted, which wraps it, when pool.MaxCapacity slots have used up their generations. Nothing has changed
-// then.
+// pool.ErrExhausted, which wraps it, when pool.MaxCapacity slots have used up their
+// generations. Nothing has changed then.
 //
 // To let a value know its own handle, write the handle through Get before any other
 // goroutine has it. Before Refresh there is no loop over what was created, since other
@@ -22,7 +22,7 @@ import (
 // copies v once. It allocates when the array's spare room is used up (see
 // [Store.Reserve]), and waits only for another Create that allocates.
 func (s *Store[T]) Create(v T) (pool.Handle[T], error) {
-	w := s.phase.enter("Create")
+	w := s.phase.enterChange("Create")
 	h, err := s.create(&v)
 	s.phase.leave("Create", w)
 	return h, err

@@ -37,7 +37,9 @@
 // more values move than died. [Options].OnDestroy is called with each value before it goes.
 //
 // [Store.Values] and [Store.Handles] are plain slices, side by side; [Store.All] ranges
-// over both.
+// over both. [Store.SortFunc] sorts them. [Options].OnMove keeps other arrays beside them.
+//
+// A [Ptr] is a handle with its Store, for code that has no Store at hand.
 //
 // # States
 //
@@ -60,7 +62,8 @@
 // A value costs its size and 16 bytes: 8 for its entry in Handles and 8 for the slot at
 // its handle's index. Its mark takes one bit, and a bit more for every 64 values. A slot
 // without a value waits for the next one, which takes 4 bytes. The arrays have spare room, as a slice has:
-// a store keeps what its fullest phase needed. See [Store.Reserve] and [Store.Allocated].
+// until [Store.Trim] a store keeps what its fullest phase needed. See [Store.Reserve] and
+// [Store.Allocated].
 //
 // Handles have the pool's type. A handle of another store, or of a pool of the same T, is
 // refused except about one in 2^30. No debug build can tell the two kinds apart, since

@@ -3,6 +3,7 @@ package dense_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"sync"
 
 	"coatcheck/pool"
@@ -66,6 +67,37 @@ func ExampleOptions() {
 	// Output:
 	// a goes
 	// [d b c]
+}
+
+// An array beside Values, for what only one of several systems needs.
+func ExampleOptions_onMove() {
+	var tags []string
+	var s *dense.Store[int]
+	s = dense.Must(&dense.Options[int]{OnMove: func(h pool.Handle[int], from, to int) {
+		if to == len(tags) {
+			tags = append(tags, "")
+		}
+		if from >= 0 {
+			tags[to] = tags[from]
+		} else {
+			v, _ := s.Get(h)
+			tags[to] = fmt.Sprint("tag of ", *v)
+		}
+	}})
+	first, _ := s.Create(1)
+	_, _ = s.Create(3)
+	_, _ = s.Create(2)
+	s.Refresh()
+	s.SortFunc(func(a, b *int) int { return *b - *a })
+	fmt.Println(s.Values(), tags[:s.Len()])
+
+	s.Kill(first)
+	_, _ = s.Create(4)
+	s.Refresh()
+	fmt.Println(s.Values(), tags[:s.Len()])
+	// Output:
+	// [3 2 1] [tag of 3 tag of 2 tag of 1]
+	// [3 2 4] [tag of 3 tag of 2 tag of 4]
 }
 
 func ExampleStore_Create() {
@@ -143,6 +175,35 @@ func ExampleStore_Reserve() {
 	s.Reserve(1000)
 	fmt.Println(s.Allocated() >= 1000, s.Len())
 	// Output: true 2
+}
+
+func ExampleStore_Trim() {
+	s, _ := coats()
+	s.Clear()
+	fmt.Println(s.Trim() > 0, s.Allocated())
+	// Output: true 0
+}
+
+func ExampleStore_SortFunc() {
+	s, coat := coats()
+	s.SortFunc(func(a, b *string) int { return strings.Compare(*b, *a) })
+	v, _ := s.Get(coat)
+	fmt.Println(s.Values(), *v)
+	// Output: [umbrella coat] coat
+}
+
+func ExampleStore_Ptr() {
+	s, coat := coats()
+	q := s.Ptr(coat) // to be used where s is not at hand
+	v, ok := q.Get()
+	fmt.Println(*v, ok, q.Alive(), q.State())
+	fmt.Println(q.Kill(), q.Kill(), q.Alive(), q.State())
+	s.Refresh()
+	fmt.Println(q.Alive(), q.State(), dense.Ptr[string]{}.Alive())
+	// Output:
+	// coat true true alive
+	// true false true dead
+	// false unused false
 }
 
 func ExampleStore_Clear() {

@@ -4,7 +4,7 @@ import "coatcheck/pool"
 
 // Get returns the value that h names, and false if h is stale, zero, forged or another
 // store's. A killed value is found until Refresh, a created one at once. The pointer is
-// valid until the next Refresh, Clear or Reserve.
+// valid until the next Refresh, Clear, Reserve, SortFunc or Trim.
 //
 // Any number of goroutines may call it at once. It writes nothing. It costs two loads
 // more than a look-up in a slice with generations.
@@ -74,7 +74,7 @@ func (s *Store[T]) State(h pool.Handle[T]) (st State) {
 // Any number of goroutines may kill at once. It costs one locked instruction, and one more
 // for the first value that dies among 64 neighbours.
 func (s *Store[T]) Kill(h pool.Handle[T]) (killed bool) {
-	w := s.phase.enter("Kill")
+	w := s.phase.enterChange("Kill")
 	if c, at := s.room.Load().look(h); c != nil {
 		killed = c.dead.add(at)
 	}

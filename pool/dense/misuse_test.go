@@ -2,6 +2,7 @@ package dense_test
 
 import (
 	"io"
+	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,38 +12,57 @@ import (
 	"coatcheck/pool/dense"
 )
 
-// calls are all methods of a Store.
-func calls(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
+// changes are the methods of a Store that change it, or have it to themselves.
+func changes(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 	return map[string]func(){
-		"Create":    func() { _, _ = s.Create(1) },
-		"Kill":      func() { s.Kill(h) },
+		"Create":   func() { _, _ = s.Create(1) },
+		"Kill":     func() { s.Kill(h) },
+		"Refresh":  func() { s.Refresh() },
+		"Clear":    func() { s.Clear() },
+		"Reserve":  func() { s.Reserve(1) },
+		"SortFunc": func() { s.SortFunc(func(a, b *int) int { return *b - *a }) },
+		"Trim":     func() { s.Trim() },
+		"WriteTo":  func() { _, _ = s.WriteTo(io.Discard) },
+	}
+}
+
+// looks are the others.
+func looks(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
+	return map[string]func(){
 		"Get":       func() { s.Get(h) },
 		"Alive":     func() { s.Alive(h) },
 		"State":     func() { s.State(h) },
-		"Refresh":   func() { s.Refresh() },
-		"Clear":     func() { s.Clear() },
-		"Reserve":   func() { s.Reserve(1) },
-		"WriteTo":   func() { _, _ = s.WriteTo(io.Discard) },
 		"Values":    func() { s.Values() },
 		"Handles":   func() { s.Handles() },
 		"All":       func() { s.All()(func(pool.Handle[int], *int) bool { return true }) },
 		"Len":       func() { s.Len() },
 		"Cap":       func() { s.Cap() },
 		"Allocated": func() { s.Allocated() },
+		"Ptr":       func() { s.Ptr(h) },
 	}
 }
 
 func TestZeroStorePanics(t *testing.T) {
-	for name, call := range calls(new(dense.Store[int]), 0) {
-		t.Run(name, func(t *testing.T) {
-			testkit.RequirePanicText(t, call, "dense: use of a zero Store; make one with New or Must")
-		})
+	for _, calls := range []map[string]func(){changes(new(dense.Store[int]), 0), looks(new(dense.Store[int]), 0)} {
+		for name, call := range calls {
+			t.Run(name, func(t *testing.T) {
+				testkit.RequirePanicText(t, call, "dense: use of a zero Store; make one with New or Must")
+			})
+		}
 	}
 }
 
-// TestNothingIsCalledDuringRefresh calls every method while Refresh or Clear is in
-// OnDestroy: from OnDestroy itself, and from another goroutine.
-func TestNothingIsCalledDuringRefresh(t *testing.T) {
+func TestZeroPtrNamesNothing(t *testing.T) {
+	var q dense.Ptr[int]
+	v, ok := q.Get()
+	require.False(t, ok || v != nil || q.Alive() || q.Kill())
+	require.Equal(t, dense.Unused, q.State())
+	require.Equal(t, q, dense.Ptr[int]{})
+}
+
+// TestNothingChangesDuringRefresh calls every method while Refresh or Clear is in OnDestroy: from
+// OnDestroy itself, and from another goroutine. Those that only read find what was there.
+func TestNothingChangesDuringRefresh(t *testing.T) {
 	for _, end := range []struct {
 		name string
 		f    func(*dense.Store[int])
@@ -51,8 +71,18 @@ func TestNothingIsCalledDuringRefresh(t *testing.T) {
 		s := tiny(t, &dense.Options[int]{OnDestroy: func(pool.Handle[int], *int) { during() }})
 		hs := fill(t, s, 10)
 		during = func() {
-			for name, call := range calls(s, hs[5]) {
-				want := []string{"dense: " + name + " during Refresh, Clear, Reserve or WriteTo", "OnDestroy"}
+			for _, call := range looks(s, hs[5]) {
+				require.Nil(t, testkit.Apart(call))
+				require.Nil(t, testkit.Recovered(call))
+			}
+			for i, h := range hs {
+				v, ok := s.Get(h)
+				require.True(t, ok)
+				require.Equal(t, []int{i, i}, []int{*v, s.Values()[i]}, "%s has moved it", end.name)
+			}
+			require.Equal(t, dense.Dead, s.State(hs[2]))
+			for name, call := range changes(s, hs[5]) {
+				want := []string{"dense: " + name + " during Refresh, Clear, Reserve, SortFunc, Trim or WriteTo", "functions"}
 				testkit.RequirePanicText(t, call, want...) // calls it on another goroutine
 				require.Contains(t, testkit.Recovered(call), want[0])
 			}
@@ -68,6 +98,21 @@ func TestNothingIsCalledDuringRefresh(t *testing.T) {
 	}
 }
 
+// TestLookThatOutlivesOnDestroyPanics: a loop that begins within OnDestroy ends there.
+func TestLookThatOutlivesOnDestroyPanics(t *testing.T) {
+	var next func() (pool.Handle[int], *int, bool)
+	var s *dense.Store[int]
+	s = tiny(t, &dense.Options[int]{OnDestroy: func(pool.Handle[int], *int) {
+		next, _ = iter.Pull2(s.All())
+		_, v, ok := next()
+		require.True(t, ok)
+		require.Equal(t, 0, *v)
+	}})
+	s.Kill(fill(t, s, 3)[1])
+	s.Refresh()
+	testkit.RequirePanicText(t, func() { next() }, "dense: Refresh, Clear, Reserve, SortFunc, Trim or WriteTo was called during All")
+}
+
 // TestRefreshInALoopPanics: the loop detects it at its next step or at its end.
 func TestRefreshInALoopPanics(t *testing.T) {
 	for _, leave := range []bool{false, true} {
@@ -80,7 +125,7 @@ func TestRefreshInALoopPanics(t *testing.T) {
 					break
 				}
 			}
-		}, "dense: Refresh, Clear, Reserve or WriteTo was called during All")
+		}, "dense: Refresh, Clear, Reserve, SortFunc, Trim or WriteTo was called during All")
 		require.NoError(t, dense.Check(s))
 	}
 }

@@ -44,6 +44,9 @@ type machine struct {
 	shown  []item // what OnDestroy has seen
 	failAt int    // the call at which it panics or exits, or -1
 	exits  bool
+
+	beside []int // if there is an OnMove, the values, as it tells of them
+	stop   int   // the calls of OnMove until it panics; it is 0 then
 	done   map[string]int
 }
 
@@ -57,6 +60,7 @@ func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *ma
 			if at := mc.pointers[h]; at != nil && at != v {
 				mc.fatalf("OnDestroy sees %v with %d, which has moved", h, *v)
 			}
+			mc.reads(h)
 			mc.shown = append(mc.shown, item{h: h, id: *v, dead: true})
 			if len(mc.shown) == mc.failAt {
 				if mc.exits {
@@ -66,9 +70,105 @@ func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *ma
 			}
 		}
 	}
-	opts.OnDestroy = mc.onDestroy
-	mc.s = tiny(t, &opts)
+	if opts.OnMove != nil {
+		mc.opts.OnMove = mc.onMove
+	}
+	mc.opts.OnDestroy = mc.onDestroy
+	mc.s = tiny(t, &mc.opts)
 	return mc
+}
+
+// reads checks that h, and another, are found from OnDestroy and OnMove as before.
+func (mc *machine) reads(h handle) {
+	for _, h := range []handle{h, mc.any()} {
+		i, lives := mc.index[h]
+		if v, ok := mc.s.Get(h); ok != lives || ok && *v != mc.items[i].id || mc.s.Alive(h) != lives {
+			mc.fatalf("during Refresh Get(%v) returns %v, want %v", h, ok, lives)
+		}
+	}
+}
+
+// onMove keeps beside.
+func (mc *machine) onMove(h handle, from, to int) {
+	if mc.stop--; mc.stop == 0 {
+		mc.done["OnMove, panic"]++
+		panic(errTest)
+	}
+	mc.reads(h)
+	i, n := mc.index[h], mc.s.Len()
+	want := i
+	if i >= n {
+		want = -1
+	}
+	if from == to || to > len(mc.beside) || from != want && from != n {
+		mc.fatalf("OnMove(%v, %d, %d), of %d; it was at %d", h, from, to, n, i)
+	}
+	if to == len(mc.beside) {
+		mc.beside = append(mc.beside, 0)
+	}
+	if from < 0 {
+		mc.beside[to] = mc.items[i].id
+		mc.done["OnMove, new"]++
+	} else {
+		mc.beside[to] = mc.beside[from]
+		mc.done["OnMove"]++
+	}
+}
+
+// cut checks beside after a call that may have moved values.
+func (mc *machine) cut(panicked bool) {
+	if mc.opts.OnMove == nil {
+		return
+	}
+	if panicked {
+		mc.beside = append([]int(nil), mc.s.Values()...)
+	}
+	if mc.beside = mc.beside[:mc.s.Len()]; !slices.Equal(mc.beside, mc.s.Values()) {
+		mc.fatalf("beside the values there is %v, want %v", mc.beside, mc.s.Values())
+	}
+}
+
+// sort checks SortFunc, and that it is stable.
+func (mc *machine) sort() {
+	kinds, turn := 1+mc.choose(40), 1-2*mc.choose(2)
+	key := func(id int) int { return id * turn % kinds }
+	stop := -1
+	if mc.choose(4) == 0 {
+		stop = 1 + mc.choose(mc.joined+1)
+	}
+	mc.stop = mc.stopsMoves()
+	v := testkit.Recovered(func() {
+		mc.s.SortFunc(func(a, b *int) int {
+			if stop--; stop == 0 {
+				panic(errTest)
+			}
+			return key(*a) - key(*b)
+		})
+	})
+	moved := v == nil || stop != 0 // OnMove has panicked
+	if v != nil && v != errTest || v == nil && stop == 0 {
+		mc.fatalf("SortFunc panicked: %v", v)
+	}
+	if moved {
+		slices.SortStableFunc(mc.items[:mc.joined], func(a, b item) int { return key(a.id) - key(b.id) })
+		for i, it := range mc.items {
+			mc.index[it.h] = i
+		}
+		clear(mc.pointers)
+		mc.done["SortFunc"]++
+	} else {
+		mc.done["SortFunc, panic"]++
+	}
+	mc.slices()
+	mc.cut(v != nil)
+}
+
+// stopsMoves returns the call of OnMove that panics, or -1.
+func (mc *machine) stopsMoves() int {
+	if mc.choose(4) == 0 {
+		return 1 + mc.choose(mc.joined+8)
+	}
+	return -1
 }
 
 var errTest = errors.New("test")
@@ -234,6 +334,10 @@ func (mc *machine) refresh(all bool) {
 			want = errTest
 		}
 	}
+	mc.stop = -1
+	if mc.opts.OnMove != nil && mc.failAt < 0 {
+		mc.stop = mc.stopsMoves()
+	}
 	wantCreated := len(mc.items) - mc.joined
 	before := slices.Clone(s.Handles())
 	var created, destroyed int
@@ -247,6 +351,7 @@ func (mc *machine) refresh(all bool) {
 		}
 		returned = true
 	}); {
+	case mc.stop == 0 && v == errTest: // OnMove has panicked
 	case v != want || returned == (mc.failAt >= 0):
 		mc.fatalf("panic %v reached the caller, want %v; Refresh returned: %v", v, want, returned)
 	case !returned:
@@ -277,6 +382,7 @@ func (mc *machine) refresh(all bool) {
 	}
 	mc.joined = len(mc.items)
 	clear(mc.pointers)
+	mc.cut(mc.stop == 0)
 	mc.done["Refresh"]++
 	mc.slices()
 	for i := 0; i < len(mc.known); i += 1 + len(mc.known)/64 {
@@ -310,7 +416,7 @@ func (mc *machine) adoptOrder(old []item, before []handle) {
 
 // step runs one operation.
 func (mc *machine) step() {
-	switch c := mc.choose(34); {
+	switch c := mc.choose(37); {
 	case c < 11:
 		mc.create()
 	case c < 18:
@@ -336,7 +442,17 @@ func (mc *machine) step() {
 		}
 	case c < 32:
 		mc.snapshot()
-	case c < 33: // a burst, for chunks
+	case c < 33:
+		if freed := mc.s.Trim(); freed < 0 || mc.s.Allocated() != len(mc.items) {
+			mc.fatalf("Trim frees %d bytes, and leaves room for %d values, want %d", freed, mc.s.Allocated(), len(mc.items))
+		} else if freed > 0 {
+			mc.done["Trim"]++
+		}
+		clear(mc.pointers)
+		mc.slices()
+	case c < 34:
+		mc.sort()
+	case c < 36: // a burst, for chunks
 		for range mc.choose(160) {
 			mc.create()
 		}
@@ -363,9 +479,7 @@ func (mc *machine) snapshot() {
 	if err != nil || n != int64(b.Len()) {
 		mc.fatalf("WriteTo: %d of %d bytes, %v", n, b.Len(), err)
 	}
-	opts := mc.opts
-	opts.OnDestroy = mc.onDestroy
-	c, err := dense.ReadFrom(&b, &opts)
+	c, err := dense.ReadFrom(&b, &mc.opts)
 	if err != nil {
 		mc.fatalf("ReadFrom: %v", err)
 	}
@@ -416,9 +530,10 @@ func modelConfigs() (all []dense.Options[int]) {
 	for _, unordered := range []bool{false, true} {
 		for _, capacity := range []int{0, 1, 5, 70} {
 			for _, origin := range []uint32{0, 1, testkit.LastGeneration - 6} {
-				for _, onDestroy := range []func(handle, *int){nil, func(handle, *int) {}} {
-					all = append(all, dense.Options[int]{Capacity: capacity, Origin: origin, Unordered: unordered, OnDestroy: onDestroy})
-				}
+				o := dense.Options[int]{Capacity: capacity, Origin: origin, Unordered: unordered}
+				all = append(all, o)
+				o.OnDestroy, o.OnMove = func(handle, *int) {}, func(handle, int, int) {}
+				all = append(all, o)
 			}
 		}
 	}
@@ -437,7 +552,8 @@ func stream(t testing.TB, which int, choose func(n int) int, more func() bool) m
 // Refresh.
 func TestOperationsMatchModel(t *testing.T) {
 	testkit.MatchModel(t, len(modelConfigs()), 1, max(600, testkit.Long(3000)), stream, 10,
-		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Reserve", "Clear", "exhausted", "snapshot")
+		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Reserve", "Clear", "exhausted",
+		"snapshot", "Trim", "SortFunc", "SortFunc, panic", "OnMove", "OnMove, new", "OnMove, panic")
 }
 
 func FuzzOps(f *testing.F) { testkit.FuzzModel(f, len(modelConfigs()), 120, stream) }

@@ -3,17 +3,18 @@ package dense
 import "coatcheck/internal/atom"
 
 // phase tells whether a Store is in a phase, in which any goroutine may call it and
-// nothing moves, or in a Refresh, which moves everything.
+// nothing moves, or in a Refresh, which moves everything. While a Refresh calls one of the user's
+// functions nothing moves either, and calls that only read are welcome.
 //
 // The user keeps calls and Refresh apart. A sync.RWMutex could do it here, but then every
 // Get would write a shared word. To detect an overlap costs no write. Each call loads the
 // counter when it begins and again when it ends:
 //
-//	call     p = phase, odd     …works…     phase = p still
-//	Refresh                phase = p+1   …moves…   phase = p+2
+//	call     p = phase, open    …works…     phase = p still
+//	Refresh                phase = p+2   …moves…   phase = p+4
 //
-// Go's atomics are sequentially consistent. So a call that overlaps a Refresh, in either
-// order, loads an even number at its beginning or a different one at its end. Checking at
+// Go's atomics are sequentially consistent. So a call that overlaps what moves, in either
+// order, loads a phase that is closed at its beginning or a different one at its end. Checking at
 // the beginning alone would be wrong. It misses a call that began before the Refresh, the
 // usual case when a program does not wait for its phase to end.
 //
@@ -24,22 +25,40 @@ import "coatcheck/internal/atom"
 // It is a sequence lock without the retry: an overlapping Refresh is a bug, so the call
 // does not wait for it.
 type phase struct {
-	// word is odd during a phase and even during Refresh; 0 in a zero Store.
+	// word has, in its lowest two bits, which calls there may be: open, reading or closed. It is
+	// 0 in a zero Store.
 	//
-	//	writers  begin, by compare-and-swap; end
+	//	writers  begin, by compare-and-swap; let; end
 	//	readers  every call
-	//	moves    +1 at each begin and end
+	//	moves    it grows: open → closed → open, and closed → reading → closed between them
 	//	orders   end publishes what Refresh did to the calls of the next phase
 	word atom.Uint64
 }
 
-// open begins the first phase.
-func (p *phase) open() { p.word.Store(1) }
+const (
+	open    = 1 // any call
+	reading = 2 // calls that change nothing
+	closed  = 3 // no call
 
-// enter begins a call and returns the word that leave takes.
+	states = 4
+)
+
+// open begins the first phase.
+func (p *phase) open() { p.word.Store(open) }
+
+// enter begins a call that changes nothing, and returns the word that leave takes.
 func (p *phase) enter(op string) uint64 {
 	w := p.word.Load()
-	if w&1 == 0 {
+	if (w+1)&2 == 0 { // neither open nor reading
+		p.refuse(op)
+	}
+	return w
+}
+
+// enterChange is enter for a call that changes something.
+func (p *phase) enterChange(op string) uint64 {
+	w := p.word.Load()
+	if w%states != open {
 		p.refuse(op)
 	}
 	return w
@@ -56,16 +75,24 @@ func (p *phase) leave(op string, w uint64) {
 func (p *phase) begin(op string) {
 	w := p.word.Load()
 	// Success proves that no other Refresh is under way; failure means that one is.
-	if w&1 == 0 || !p.word.CompareAndSwap(w, w+1) {
+	if w%states != open || !p.word.CompareAndSwap(w, w-open+closed) {
 		p.refuse(op)
 	}
 }
 
 // end begins the next phase.
-func (p *phase) end() { p.word.Add(1) }
+func (p *phase) end() { p.word.Add(states - closed + open) }
+
+// let calls a function of the user's, which may read the Store. The caller has the Store to
+// itself, and does again when f returns, panics or exits.
+func (p *phase) let(f func()) {
+	p.word.Add(states - closed + reading)
+	defer p.word.Add(closed - reading)
+	f()
+}
 
 // alone lists the calls that use begin and end.
-const alone = "Refresh, Clear, Reserve or WriteTo"
+const alone = "Refresh, Clear, Reserve, SortFunc, Trim or WriteTo"
 
 // refuse panics for a call outside a phase.
 func (p *phase) refuse(op string) {
@@ -73,7 +100,7 @@ func (p *phase) refuse(op string) {
 		panic("dense: use of a zero Store; make one with New or Must")
 	}
 	panic("dense: " + op + " during " + alone + ", each of which must have the Store to itself: " +
-		"wait for all other calls first, and call nothing from OnDestroy")
+		"wait for all other calls first, and only read from functions that they call")
 }
 
 // overlapped panics for a call during which a Refresh began.

@@ -8,11 +8,11 @@ import "coatcheck/pool"
 // them. It returns how many were created and how many destroyed since the last Refresh. A
 // value that was both counts in both, so Len changes by the difference.
 //
-// No other call may run meanwhile. A call that overlaps Refresh, or is made by OnDestroy,
-// always panics, and so does a second Refresh at the same time. Such a program is wrong,
-// and its store's contents are of no use afterwards: a value may be lost, dead, or half
-// written, as after any data race on a T. The store's own bookkeeping stays within its
-// memory.
+// No other call may run meanwhile, except that OnDestroy and OnMove may read the store. A call
+// that overlaps Refresh panics, and so does a second Refresh at the same time; only one that
+// reads, and lies within a call of OnDestroy or OnMove, does not. Such a program is wrong, and its
+// store's contents are of no use afterwards: a value may be lost, dead, or half written, as
+// after any data race on a T. The store's own bookkeeping stays within its memory.
 //
 // Slices and pointers that the store returned before are invalid from here on, which
 // nothing can detect: they may show other values, or none.
@@ -29,7 +29,8 @@ import "coatcheck/pool"
 // If OnDestroy panics, the values up to the one at which it panicked leave, and
 // everything else closes up and joins as always. The dead values that OnDestroy has not
 // seen stay in Values, dead, and it sees them in the next Refresh. The panic continues to
-// the caller. The same holds for runtime.Goexit.
+// the caller. The same holds for runtime.Goexit. If OnMove panics or exits, all is done as always,
+// but OnMove is not called again.
 func (s *Store[T]) Refresh() (created, destroyed int) {
 	s.phase.begin("Refresh")
 	defer s.phase.end()
@@ -38,7 +39,7 @@ func (s *Store[T]) Refresh() (created, destroyed int) {
 
 // Clear kills every value and refreshes: OnDestroy sees them all, all handles are
 // refused, and Len is 0. Like Refresh it must have the Store to itself, and panics have
-// the same effect. It keeps the memory for the next values.
+// the same effect. It keeps the memory for the next values; [Store.Trim] gives it back.
 func (s *Store[T]) Clear() {
 	s.phase.begin("Clear")
 	defer s.phase.end()
@@ -55,31 +56,38 @@ func (s *Store[T]) Clear() {
 func (s *Store[T]) refresh() (created, destroyed int) {
 	n := s.taken()
 	seen := 0 // OnDestroy has seen the dead at positions below it
-	defer func() {
-		d := s.settle()
-		var unseen []pool.Handle[T]
-		if seen < n { // OnDestroy panicked or exited
-			unseen = d.spare(seen, n)
-		}
-		created, destroyed = s.closeUp(d, n)
-		for _, h := range unseen {
-			if c, at := d.look(h); c != nil {
-				c.dead.add(at)
-			}
-		}
-	}()
+	defer func() { created, destroyed = s.finish(n, seen) }()
 	if s.options.OnDestroy != nil {
-		for first, c := range s.room.Load().parts(n) {
-			for i := range c.dead.all {
-				if first+i >= n {
-					break // see closer.marked
+		s.phase.let(func() {
+			for first, c := range s.room.Load().parts(n) {
+				for i := range c.dead.all {
+					if first+i >= n {
+						break // see closer.marked
+					}
+					seen = first + i + 1
+					s.options.OnDestroy(c.handles[i], &c.values[i])
 				}
-				seen = first + i + 1
-				s.options.OnDestroy(c.handles[i], &c.values[i])
 			}
-		}
+		})
 	}
 	seen = n
+	return
+}
+
+// finish is the part of refresh after OnDestroy.
+func (s *Store[T]) finish(n, seen int) (created, destroyed int) {
+	d := s.settle()
+	var unseen []pool.Handle[T]
+	if seen < n { // OnDestroy panicked or exited
+		unseen = d.spare(seen, n)
+	}
+	defer func() { // also if OnMove panics or exits
+		created, destroyed = s.closeUp(d, n)
+		d.kill(unseen)
+	}()
+	if s.options.OnMove != nil {
+		s.phase.let(func() { s.tell(d, n) })
+	}
 	return
 }
 
@@ -131,4 +139,13 @@ func (d *room[T]) spare(first, n int) (hs []pool.Handle[T]) {
 		}
 	}
 	return hs
+}
+
+// kill marks the values of hs.
+func (d *room[T]) kill(hs []pool.Handle[T]) {
+	for _, h := range hs {
+		if c, at := d.look(h); c != nil {
+			c.dead.add(at)
+		}
+	}
 }

@@ -2,8 +2,8 @@ package dense
 
 // Reserve makes room for n values in all, or for Cap if that is less. While there are no
 // more than n, created and killed ones included, the store allocates only for slots that
-// wait to be reused, 4 bytes each, and for those that replace exhausted ones. It never shrinks the store. It
-// panics if n is negative.
+// wait to be reused, 4 bytes each, and for those that replace exhausted ones. It never
+// shrinks the store. It panics if n is negative.
 //
 // It moves the values, so like Refresh it must have the Store to itself, and what Values
 // and Get have returned becomes invalid. Handles stay valid; created and killed values

@@ -12,8 +12,8 @@ import (
 // Store keeps values of type T contiguous and names each by a handle.
 //
 // During a phase any number of goroutines may call Create, Kill, Get, Alive, State,
-// Values, Handles, All, Len, Cap and Allocated. Refresh, Clear, Reserve and WriteTo must
-// each have the Store to themselves; a call that overlaps one of them panics.
+// Values, Handles, All, Len, Cap, Allocated and Ptr. Refresh, Clear, Reserve, SortFunc, Trim and
+// WriteTo must each have the Store to themselves; a call that overlaps one of them panics.
 //
 // Make one with [New] or [Must]; the zero Store panics. It must not be copied. It need
 // not be closed: the garbage collector frees an unreachable Store whole.
@@ -22,7 +22,7 @@ type Store[T any] struct {
 
 	// room is where the values are.
 	//
-	//	writers  Refresh, Clear and Reserve, which have the Store to themselves
+	//	writers  Refresh, Clear, Reserve and Trim, which have the Store to themselves
 	//	readers  every call
 	//	orders   the store publishes the new room's slices, whole
 	room atom.Pointer[room[T]]
@@ -41,7 +41,7 @@ type Store[T any] struct {
 
 	// waiting are the slots that wait, and room for more; see next.
 	//
-	//	writers  Refresh, Clear and ReadFrom, which have the Store to themselves
+	//	writers  Refresh, Clear, Trim and ReadFrom, which have the Store to themselves
 	//	readers  Create
 	//	orders   the store publishes the slice, whole
 	waiting atom.Pointer[[]uint32]
@@ -79,10 +79,35 @@ type Options[T any] struct {
 
 	// OnDestroy, if set, is called by Refresh and Clear for each value about to be
 	// destroyed, in the order of Values. Values that were created and killed in one phase
-	// are included. Nothing has moved or gone yet then. It may read and write its value,
-	// but must not call the Store, which panics. See [Store.Refresh] for what a panic in
-	// OnDestroy leaves.
+	// are included. Nothing has moved or gone yet then. It may read and write its value, and
+	// read the Store: all calls that a phase allows but Create and Kill. Any other call
+	// panics. See [Store.Refresh] for what a panic in OnDestroy leaves.
 	OnDestroy func(pool.Handle[T], *T)
+
+	// OnMove, if set, is called by Refresh and SortFunc for each value whose position in
+	// Values is about to change, and for each that is about to join, whose from is -1. So an
+	// array can be kept beside Values:
+	//
+	//	OnMove: func(h pool.Handle[T], from, to int) {
+	//		if to >= len(beside) {
+	//			beside = append(beside, B{}) // to is the length: one more at a time
+	//		}
+	//		if from < 0 {
+	//			beside[to] = B{} // for the value that joins
+	//		} else {
+	//			beside[to] = beside[from]
+	//		}
+	//	}
+	//
+	// Elements from Len on are left over, and may be cleared and cut off. The calls are in
+	// an order in which each may overwrite what is at to, since that has left or has been moved.
+	// SortFunc moves values in cycles: one of each first goes to Len, and from there at the end.
+	//
+	// Nothing has moved yet: the value is still at from, or created, and OnMove may read the
+	// Store as OnDestroy may. It costs a call for each value that moves or joins, and
+	// nothing if it is nil. If it panics, the arrays beside are of no use, but the Store is
+	// whole. [ReadFrom] does not call it: an array beside the copy has Len elements at first.
+	OnMove func(h pool.Handle[T], from, to int)
 }
 
 // New returns an empty store. Nil options are the defaults. For bad options it returns an

@@ -9,7 +9,10 @@ import (
 // Values returns the values that were alive at the last Refresh, contiguous and in order
 // (unless Unordered). It includes those killed since then, and not those created since
 // then. It costs nothing: the slice is the store's own memory, valid until the next
-// Refresh, Clear or Reserve. Its elements may be written; appending copies it.
+// Refresh, Clear, Reserve, SortFunc or Trim. Its elements may be written; appending copies it.
+//
+// Do not sort it, or change the order of its elements in another way: each handle names a
+// place, and would name another value, which nothing can detect. [Store.SortFunc] sorts.
 //
 // To divide a loop among goroutines, give each a part of the slice.
 func (s *Store[T]) Values() []T {

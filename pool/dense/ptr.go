@@ -1,0 +1,39 @@
+package dense
+
+import "coatcheck/pool"
+
+// Ptr is a handle with its Store, for code that does not know the Store. It has two words, and
+// can be copied and compared. A zero Ptr is not alive. Any number of goroutines may use a Ptr at
+// once, when they may call its Store.
+type Ptr[T any] struct {
+	Store  *Store[T]
+	Handle pool.Handle[T]
+}
+
+// Ptr returns h with its Store, whether or not h names anything.
+func (s *Store[T]) Ptr(h pool.Handle[T]) Ptr[T] {
+	s.phase.leave("Ptr", s.phase.enter("Ptr"))
+	return Ptr[T]{s, h}
+}
+
+// Get returns the value; see [Store.Get].
+func (q Ptr[T]) Get() (v *T, ok bool) {
+	if q.Store != nil {
+		v, ok = q.Store.Get(q.Handle)
+	}
+	return
+}
+
+// Alive reports whether Get finds the value; see [Store.Alive].
+func (q Ptr[T]) Alive() bool { return q.Store != nil && q.Store.Alive(q.Handle) }
+
+// State returns the state of the value; see [Store.State].
+func (q Ptr[T]) State() State {
+	if q.Store == nil {
+		return Unused
+	}
+	return q.Store.State(q.Handle)
+}
+
+// Kill marks the value as dead, and reports whether this call did; see [Store.Kill].
+func (q Ptr[T]) Kill() bool { return q.Store != nil && q.Store.Kill(q.Handle) }

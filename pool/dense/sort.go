@@ -1,0 +1,99 @@
+package dense
+
+import (
+	"slices"
+
+	"coatcheck/pool"
+)
+
+// SortFunc sorts Values by cmp, which returns a negative number if a goes before b, a positive
+// one if b goes before a, and 0 if they stay as they are: it is stable. Handles stay
+// valid. What was killed stays so, and what was created in this phase is not in Values yet.
+//
+// Like Refresh it must have the Store to itself, and what Values, Handles and Get have
+// returned becomes invalid. Refresh keeps the order, unless Options.Unordered is set, and what
+// it adds comes behind.
+//
+// It calls cmp O(n log n) times, or about n times if the values are in order already, and takes
+// scratch of 4 bytes a value, which it does not keep (8 with an OnMove). Each value that changes
+// its place moves once.
+//
+// cmp may read the Store. Nothing moves before its last call, so if it panics, the order stays as
+// it was. If OnMove panics, the order is the new one.
+func (s *Store[T]) SortFunc(cmp func(a, b *T) int) {
+	s.phase.begin("SortFunc")
+	defer s.phase.end()
+	d := s.room.Load()
+	values, handles := d.values[:s.alive], d.handles[:s.alive]
+	from := make([]uint32, len(values)) // from[i] is the position of the value that goes to i
+	for i := range from {
+		from[i] = uint32(i)
+	}
+	s.phase.let(func() {
+		slices.SortFunc(from, func(a, b uint32) int {
+			if c := cmp(&values[a], &values[b]); c != 0 {
+				return c
+			}
+			return int(a) - int(b)
+		})
+	})
+	defer d.permute(values, handles, from)
+	if f := s.options.OnMove; f != nil {
+		s.phase.let(func() {
+			var aside pool.Handle[T]
+			cycles(slices.Clone(from), func(from, to int) {
+				switch {
+				case to == len(handles):
+					aside = handles[from]
+					f(aside, from, to)
+				case from == len(handles):
+					f(aside, from, to)
+				default:
+					f(handles[from], from, to)
+				}
+			})
+		})
+	}
+}
+
+// permute moves the value at from[i] to position i, for each i, with its handle and its mark. It
+// overwrites from.
+func (d *room[T]) permute(values []T, handles []pool.Handle[T], from []uint32) {
+	killed := d.spare(0, len(from))
+	var value T
+	var handle pool.Handle[T]
+	cycles(from, func(from, to int) {
+		switch {
+		case to == len(handles):
+			value, handle = values[from], handles[from]
+			return
+		case from == len(handles):
+			values[to], handles[to] = value, handle
+		default:
+			values[to], handles[to] = values[from], handles[from]
+		}
+		place(d.slots, handles[to].Index(), to)
+	})
+	d.kill(killed)
+}
+
+// cycles calls move so that each element from[i] of an array comes to i. Each call may overwrite
+// what is at to: it has been moved. In each cycle the first element is moved aside, to
+// len(from), and from there at the end. It overwrites from.
+func cycles(from []uint32, move func(from, to int)) {
+	for first := range from {
+		if int(from[first]) == first {
+			continue
+		}
+		move(first, len(from))
+		to := first
+		for int(from[to]) != first {
+			next := int(from[to])
+			move(next, to)
+			from[to] = uint32(to)
+			to = next
+		}
+		move(len(from), to)
+		from[to] = uint32(to)
+	}
+}

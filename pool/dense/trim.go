@@ -1,0 +1,82 @@
+package dense
+
+import (
+	"slices"
+
+	"coatcheck/pool/internal/handle"
+)
+
+// Trim gives memory back to the Go heap, and returns how many bytes. It frees the room for more
+// values than there are, and the slots above the highest index in use. After [Store.Clear] it
+// frees everything. No handle becomes valid again.
+//
+// Values keep their indexes. So after a peak there remain 8 bytes for each index up to the
+// highest in use, and 4 bytes more if it is of no value.
+//
+// A slot that was given up begins, when it is needed again, behind the last generation of
+// any that was, so it loses some of its lives. An exhausted slot is not given up.
+//
+// It copies what stays, and needs memory for the copy. It moves the values, so like Refresh
+// it must have the Store to itself, and what Values, Handles and Get have returned becomes
+// invalid. Handles stay valid, and created and killed values stay so.
+func (s *Store[T]) Trim() int64 {
+	s.phase.begin("Trim")
+	defer s.phase.end()
+	d := s.room.Load()
+	taken := s.taken()
+	_, fresh := s.claimed()
+	used := s.used + fresh
+	had := d.bytes(taken, used) + 4*int64(len(*s.waiting.Load()))
+
+	top := s.top(d, taken, used)
+	waiting := slices.DeleteFunc((*s.waiting.Load())[:s.waits], func(index uint32) bool {
+		if int(index) < top {
+			return false
+		}
+		s.first = max(s.first, d.slots[index].generation.Load()+1)
+		return true
+	})
+	waiting = slices.Clip(slices.Clone(waiting))
+	s.used -= s.waits - len(waiting) // to top, unless new slots were claimed: then all others are taken
+	s.waits = len(waiting)
+	s.waiting.Store(&waiting)
+	if taken < len(d.values) || top < len(d.slots) || taken+used > len(d.values)+len(d.slots) {
+		d = d.resized(taken, top, taken, top, &s.sizes)
+		s.room.Store(d)
+	}
+	return max(had-d.bytes(taken, top)-4*int64(len(waiting)), 0)
+}
+
+// top returns the number of indexes up to the highest that a value or an exhausted slot has.
+func (s *Store[T]) top(d *room[T], taken, used int) (top int) {
+	for first, c := range d.parts(taken) {
+		for _, h := range c.handles[:min(len(c.handles), taken-first)] {
+			top = max(top, int(h.Index())+1)
+		}
+	}
+	if s.exhausted == 0 {
+		return top
+	}
+	for index := used - 1; index >= top; index-- {
+		if sl := d.slot(uint32(index)); sl != nil && sl.generation.Load() > handle.Last {
+			return index + 1
+		}
+	}
+	return top
+}
+
+// bytes returns the size of the arrays and the chunks for n positions and m slots.
+func (d *room[T]) bytes(n, m int) (sum int64) {
+	for _, c := range d.parts(n) {
+		sum += int64(len(c.values))*int64(sizeOf[T]()+8) + 8*int64(len(c.dead.words)+len(c.dead.above))
+	}
+	slots := len(d.slots)
+	for k := 0; slots < m; k++ {
+		c := d.slotsBeyond.all[k].Load()
+		if c == nil {
+			break // only after a call overlapped a Refresh
+		}
+		slots += len(*c)
+	}
+	return sum + 8*int64(slots)
+}

@@ -1,0 +1,118 @@
+package dense_test
+
+import (
+	"runtime"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool/dense"
+)
+
+// TestTrimGivesThePeakBack measures what is left of a peak.
+func TestTrimGivesThePeakBack(t *testing.T) {
+	if testkit.Race {
+		t.Skip("the race detector allocates")
+	}
+	const n, stay = 1 << 17, 1 << 10
+	type value [64]byte
+	const each = unsafe.Sizeof(value{}) + 16
+	for _, c := range []struct {
+		name  string
+		lives func(i int) bool
+		most  uintptr // bytes
+	}{
+		{"the oldest stay", func(i int) bool { return i < stay }, stay * each},
+		{"some of all ages stay", func(i int) bool { return i%(n/stay) == 0 }, stay*each + n*12},
+		{"none stays", func(int) bool { return false }, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			empty := testkit.Heap()
+			s := dense.Must[value](nil)
+			for range n {
+				create(t, s, value{})
+			}
+			s.Refresh()
+			for i, h := range s.Handles() {
+				if !c.lives(i) {
+					s.Kill(h)
+				}
+			}
+			s.Refresh()
+			peak := testkit.Heap()
+			require.Greater(t, peak-empty, int64(n*each))
+			freed := s.Trim()
+			left := testkit.Heap() - empty
+			t.Logf("%.1f%% of the peak is left: %d bytes for %d values", 100*float64(left)/float64(peak-empty), left, s.Len())
+			require.InDelta(t, peak-empty-left, freed, float64(peak-empty)/50, "what Trim says that it has freed")
+			require.LessOrEqual(t, left, int64(c.most+c.most/20+32<<10))
+			require.Zero(t, s.Trim())
+			require.NoError(t, dense.Check(s))
+			runtime.KeepAlive(s)
+		})
+	}
+}
+
+// TestTrimRevivesNoHandle: slots that were given up begin behind all generations that they had.
+func TestTrimRevivesNoHandle(t *testing.T) {
+	s := tiny(t, &dense.Options[int]{Origin: 1})
+	past := map[handle]bool{}
+	for round := range 5 {
+		for i := range 20 {
+			h := create(t, s, i)
+			require.False(t, past[h], "%v was issued again, in round %d", h, round)
+			past[h] = true
+			if i%5 == 4 {
+				s.Refresh()
+				s.Kill(h)
+			}
+		}
+		s.Clear()
+		require.NoError(t, dense.Check(s))
+		require.Positive(t, s.Trim())
+		require.NoError(t, dense.Check(s))
+		require.Zero(t, s.Allocated())
+		for h := range past {
+			require.False(t, s.Alive(h))
+		}
+	}
+	require.Equal(t, "0@21", create(t, s, 0).String(), "two lives of the hottest slot in each round")
+}
+
+// TestTrimInAPhase: what was created and killed stays so, and slots that wait keep their order.
+func TestTrimInAPhase(t *testing.T) {
+	s := tiny(t, &dense.Options[int]{Origin: 1})
+	hs := fill(t, s, 10)
+	for _, i := range []int{2, 4, 9} { // 9 waits before 4, and 4 before 2
+		s.Kill(hs[i])
+		s.Refresh()
+	}
+	s.Kill(hs[0])
+	require.Equal(t, "9@3", create(t, s, 0).String())
+	s.Trim()
+	require.NoError(t, dense.Check(s))
+	require.Equal(t, dense.Dead, s.State(hs[0]))
+	require.Equal(t, "4@3", create(t, s, 0).String())
+	s.Refresh()
+	s.Kill(s.Handles()[6])
+	s.Refresh()
+	s.Trim()
+	require.NoError(t, dense.Check(s))
+	require.Equal(t, "[1@1 3@1 5@1 6@1 7@1 8@1 4@3]", text(s))
+	for _, want := range []string{"0@3", "2@3", "9@5", "10@5"} {
+		require.Equal(t, want, create(t, s, 0).String())
+	}
+}
+
+// TestTrimKeepsExhaustedSlots: their indexes are not issued again.
+func TestTrimKeepsExhaustedSlots(t *testing.T) {
+	s := tiny(t, &dense.Options[int]{Origin: testkit.LastGeneration})
+	fill(t, s, 10)
+	s.Clear()
+	assert.Positive(t, s.Trim())
+	require.NoError(t, dense.Check(s))
+	require.EqualValues(t, 10, create(t, s, 0).Index())
+}
