@@ -24,6 +24,7 @@ type closer[T any] struct {
 	gone    int      // how many values have gone
 	spent   int      // how many of their slots are exhausted
 	waiting []uint32 // the slots that wait; see next
+	line    *line    // or nil
 
 	// If tell is not nil, nothing is removed or moved. Instead, tell is called for each value
 	// that would be, with its positions before and after.
@@ -42,12 +43,15 @@ func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 		s.alive = n
 		return created, 0
 	}
-	c := closer[T]{room: d, n: n, waiting: (*s.waiting.Load())[:s.waits]}
+	c := closer[T]{room: d, n: n, waiting: (*s.waiting.Load())[:s.waits], line: s.line}
 	c.walk(s.options.Unordered)
 	d.dead.clear()
 	clear(d.values[c.to:n])             // drops the pointers in them
 	slices.Reverse(c.waiting[s.waits:]) // the first dead one's slot comes first
 	s.wait(c.waiting)
+	if s.line != nil && s.line.left == 0 {
+		s.line = nil
+	}
 	s.exhausted += c.spent
 	s.bound()
 	s.alive = c.to
@@ -219,8 +223,12 @@ func (c *closer[T]) leave(hs []pool.Handle[T]) {
 		if uint(h.Index()) >= uint(len(slots)) {
 			continue // see place
 		}
-		slots[h.Index()].end(h.Generation())
-		if h.Generation() == handle.Last {
+		last := h.Generation()
+		if c.line != nil {
+			last = c.line.leave(h.Index(), last)
+		}
+		slots[h.Index()].end(last)
+		if last == handle.Last {
 			c.spent++
 			continue
 		}

@@ -465,8 +465,8 @@ func (mc *machine) step() {
 	}
 }
 
-// snapshot goes on with a copy of the store, which must issue the handles that the
-// original does.
+// snapshot goes on with a copy of the store. With Origin, it must issue the handles that the
+// original does, and else none of them.
 func (mc *machine) snapshot() {
 	var b bytes.Buffer
 	n, err := mc.s.WriteTo(&b)
@@ -490,8 +490,11 @@ func (mc *machine) snapshot() {
 	was := mc.s
 	mc.s = c
 	for _, h := range hs {
+		if mc.s.Alive(h) {
+			mc.fatalf("in the copy %v is alive, which the original has issued since", h)
+		}
 		mc.create()
-		if last := mc.items[len(mc.items)-1]; last.h != h {
+		if last := mc.items[len(mc.items)-1]; (last.h == h) != (mc.opts.Origin != 0) {
 			mc.fatalf("the copy issues %v, and the original %v", last.h, h)
 		}
 		if v, ok := was.Get(h); !ok || *v != 0 {

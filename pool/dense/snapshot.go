@@ -39,6 +39,9 @@ type saved[T any] struct {
 // Refresh, it returns an error and writes nothing. Like Refresh it must have the Store to
 // itself; the values stay where they are.
 //
+// Snapshots of one store are equal byte by byte, if nothing has changed between them and the
+// values have no maps.
+//
 // Values are encoded, and types refused, as [pool.Pool.WriteTo] says; in a handle in an error, the
 // index is the value's place in Values. It takes memory for a pool with a copy of each value, and
 // then 24 bytes for each slot ever used.
@@ -82,7 +85,7 @@ func write[T any](w io.Writer, values []T, handles []uint64) (written int64, err
 // writePool writes a snapshot of a pool with all of these, in order, and adds its length to
 // written.
 func writePool[V any](w io.Writer, all []V, written *int64) error {
-	p := pool.Must(&pool.Options[V]{Shards: 1})
+	p := pool.Must(&pool.Options[V]{Shards: 1, Origin: 1}) // the same bytes each time
 	for _, v := range all {
 		if _, err := p.Insert(v); err != nil {
 			return err
@@ -95,21 +98,28 @@ func writePool[V any](w io.Writer, all []V, written *int64) error {
 
 // ReadFrom makes a Store from a snapshot that [Store.WriteTo] wrote, as [New] makes an
 // empty one. Every handle that named a value names it again; every other handle that was
-// issued is refused. The copy issues the same handles from then on as the
-// original would.
+// issued before is refused.
 //
-// Options may differ. Origin comes with the snapshot: one that is set must be the same.
-// A Capacity below the number of values is an error that wraps pool.ErrFull.
+// Unless Origin is set, the copy begins a new line of handles. It refuses handles that the
+// original issued after the snapshot, and those of other copies: all, if their slot has been
+// used fewer than 65,536 times since, and otherwise all but by chance. For that, each
+// slot jumps by a random number of lives before it is reused, which costs it no more than 1/500 of
+// its lives.
+//
+// If Origin is set, it must be that of the original. Then the copy issues the handles that the
+// original would, for replays and rollbacks.
+//
+// Options may differ. A Capacity below the number of values is an error that wraps pool.ErrFull.
 //
 // It returns the errors of [pool.ReadFrom]. It takes as much memory, then as much again for
 // the values, and some 40 bytes for each slot that was ever used. There is no room for more
-// values at first.
+// values at first. Input may be hostile: memory grows with it, and not with the lengths in it.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	s, err := New(opts)
 	if err != nil {
 		return nil, err
 	}
-	handles, values, err := entries[T](r)
+	handles, values, err := entries[T](r, s.options.Capacity)
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +141,16 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	if o := s.options.Origin; o != 0 && o|1 != s.origin {
 		return nil, fmt.Errorf("dense: Options.Origin is %d; the snapshot's generations begin at %d", o, s.origin)
 	}
+	if s.options.Origin == 0 {
+		l.beginLine()
+	}
 	l.finish()
 	return s, nil
 }
 
 // entries reads the handles and the values of a snapshot. The pools that the values lie in
 // are used by no other goroutine, so the pointers stay valid.
-func entries[T any](r io.Reader) (handles []pool.Handle[T], values []*T, err error) {
+func entries[T any](r io.Reader, capacity int) (handles []pool.Handle[T], values []*T, err error) {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, nil, lost(err)
@@ -148,7 +161,7 @@ func entries[T any](r io.Reader) (handles []pool.Handle[T], values []*T, err err
 	sum := crc32.NewIEEE()
 	sum.Write(head)
 	summed := io.TeeReader(r, sum)
-	vs, err := pool.ReadFrom(summed, &pool.Options[T]{Shards: 1})
+	vs, err := pool.ReadFrom(summed, &pool.Options[T]{Shards: 1, Capacity: capacity})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,6 +250,25 @@ func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 	return nil
 }
 
+// beginLine makes slots jump: those that wait, and those to come. See line.
+func (l *loader[T]) beginLine() {
+	s, slots := l.store, l.room.slots
+	s.line = newLine(s.origin, len(slots))
+	for _, h := range l.room.handles {
+		s.line.keep(h.Index())
+	}
+	l.waiting = slices.DeleteFunc(l.waiting, func(index uint32) bool {
+		next := s.line.jump(slots[index].generation.Load() + 1)
+		slots[index].end(next - 2)
+		return next > handle.Last
+	})
+	if next := s.line.jump(s.first); next <= handle.Last {
+		s.first = next
+	} else {
+		s.most = len(slots) // there will be no new ones
+	}
+}
+
 // finish completes the Store.
 func (l *loader[T]) finish() {
 	s, slots := l.store, l.room.slots
@@ -248,6 +280,7 @@ func (l *loader[T]) finish() {
 	slices.Reverse(l.waiting)
 	s.wait(l.waiting)
 	s.alive, s.used = len(l.values), len(slots)
+	s.exhausted = s.used - s.alive - s.waits
 	s.bound()
 	s.tail.Store(uint64(s.alive))
 	s.room.Store(l.room)

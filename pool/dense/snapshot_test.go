@@ -45,7 +45,7 @@ func TestSnapshotOptions(t *testing.T) {
 	require.ErrorIs(t, err, errTest)
 	require.NoError(t, dense.Check(s))
 
-	s, err = dense.ReadFrom[int](bytes.NewReader(dense.Snapshot([]int{8}, []uint64{1 << 32, 5 << 32, 3 << 32})), nil)
+	s, err = dense.ReadFrom[int](bytes.NewReader(dense.Snapshot([]int{8}, []uint64{1 << 32, 5 << 32, 3 << 32})), &dense.Options[int]{Origin: 1})
 	require.NoError(t, err)
 	require.Equal(t, "1@5", create(t, s, 9).String(), "the slot may have had values that an earlier version gave up")
 }

@@ -35,6 +35,7 @@ type Store[T any] struct {
 	limit     uint64 // every position is less: see bound
 	origin    uint32 // the first generation of the first slots
 	first     uint32 // the first generation of slots that were not used yet; see magic
+	line      *line  // of a restored Store, until all slots are in it; or nil
 	sizes
 
 	options Options[T]
@@ -68,9 +69,9 @@ type Options[T any] struct {
 	Capacity int
 
 	// Origin chooses the generation that handles start from, Origin|1, for replays that
-	// want the same handles each time (with one goroutine that creates). 0 draws it at
-	// random below 2^31, so that another store's handle is refused except about one in
-	// 2^30.
+	// want the same handles each time (with one goroutine that creates), also in a store that
+	// is restored from a snapshot with the same Origin. 0 draws it at random below 2^31, so
+	// that another store's handle is refused except about one in 2^30.
 	Origin uint32
 
 	// Unordered lets Refresh fill the gaps of the dead with values from the end, instead

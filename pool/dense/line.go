@@ -1,0 +1,62 @@
+package dense
+
+import (
+	"math/rand/v2"
+
+	"coatcheck/pool/internal/handle"
+)
+
+// line makes the slots of a restored Store jump by a random number of lives.
+//
+// After the snapshot, the original went on and issued handles. A copy that went on from the
+// same generations would issue the same, for other values, and so would a second copy. So
+// each slot of a copy jumps once, before it issues its first handle: over all lives that the
+// original may have had since, by a number that another copy does not draw.
+//
+//	original   …● snapshot ○○○○○ at least leastJump lives ○○○○○ | ○○○○ up to 1/500 of all
+//	copy        ●                                                  ○ draws one of these
+//
+// Slots that waited or were new do so at once. A live one does so when it is reused for the first
+// time, since its handle stays valid.
+type line struct {
+	most uint32 // the most lives that a slot jumps
+
+	// live has the slots that were live in the snapshot, and have kept their value since.
+	live marks
+	left int // how many these are
+}
+
+// leastJump is the number of lives for which a slot of the original may be used after the
+// snapshot without any risk: no copy accepts a handle of them.
+const leastJump = 1 << 16
+
+// newLine returns the line of a Store of so many slots, whose generations began at origin.
+func newLine(origin uint32, slots int) *line {
+	lives := (handle.Last-origin)/2 + 1
+	return &line{most: lives / 500, live: makeMarks(slots)}
+}
+
+// jump returns a later generation than g, or one beyond the last live one. Slots with fewer than
+// 500·leastJump lives in all jump less far.
+func (l *line) jump(g uint32) uint32 {
+	least := min(leastJump, l.most/2)
+	step := 2 * (least + rand.Uint32N(l.most-least+1))
+	return min(g, handle.Last+2-step) + step
+}
+
+// keep notes that a slot was live in the snapshot.
+func (l *line) keep(index uint32) {
+	l.live.add(int(index))
+	l.left++
+}
+
+// leave returns the generation after which a slot is reused, which a value leaves at g: a later
+// one if it was live in the snapshot.
+func (l *line) leave(index, g uint32) uint32 {
+	if i := int(index); i < 64*len(l.live.words) && l.live.has(i) {
+		l.live.remove(i)
+		l.left--
+		return min(l.jump(g), handle.Last)
+	}
+	return g
+}
