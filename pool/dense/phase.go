@@ -10,11 +10,11 @@ import "coatcheck/internal/atom"
 // Get would write a shared word. To detect an overlap costs no write. Each call loads the
 // counter when it begins and again when it ends:
 //
-//	call     p = phase, open    …works…     phase = p still
-//	Refresh                phase = p+2   …moves…   phase = p+4
+//	call     p = phase, odd     …works…     phase = p still
+//	Refresh                phase = p+3   …moves…   phase = p+4
 //
 // Go's atomics are sequentially consistent. So a call that overlaps what moves, in either
-// order, loads a phase that is closed at its beginning or a different one at its end. Checking at
+// order, loads an even number at its beginning or a different one at its end. Checking at
 // the beginning alone would be wrong. It misses a call that began before the Refresh, the
 // usual case when a program does not wait for its phase to end.
 //
@@ -36,9 +36,9 @@ type phase struct {
 }
 
 const (
-	open    = 1 // any call
-	reading = 2 // calls that change nothing
-	closed  = 3 // no call
+	reading = 1 // calls that change nothing
+	closed  = 2 // no call
+	open    = 3 // any call; like reading, it is odd
 
 	states = 4
 )
@@ -49,7 +49,7 @@ func (p *phase) open() { p.word.Store(open) }
 // enter begins a call that changes nothing, and returns the word that leave takes.
 func (p *phase) enter(op string) uint64 {
 	w := p.word.Load()
-	if (w+1)&2 == 0 { // neither open nor reading
+	if w&1 == 0 {
 		p.refuse(op)
 	}
 	return w
@@ -75,13 +75,13 @@ func (p *phase) leave(op string, w uint64) {
 func (p *phase) begin(op string) {
 	w := p.word.Load()
 	// Success proves that no other Refresh is under way; failure means that one is.
-	if w%states != open || !p.word.CompareAndSwap(w, w-open+closed) {
+	if w%states != open || !p.word.CompareAndSwap(w, w+states-open+closed) {
 		p.refuse(op)
 	}
 }
 
 // end begins the next phase.
-func (p *phase) end() { p.word.Add(states - closed + open) }
+func (p *phase) end() { p.word.Add(open - closed) }
 
 // let calls a function of the user's, which may read the Store. The caller has the Store to
 // itself, and does again when f returns, panics or exits.

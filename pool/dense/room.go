@@ -38,8 +38,8 @@ func makePart[T any](n int) *part[T] {
 // Slots have an array and chunks of their own. A slot stays when its value moves or goes, so
 // after a peak there are more slots than values.
 type room[T any] struct {
-	part[T]
 	slots []slot
+	part[T]
 
 	beyond      chunks[part[T]]
 	slotsBeyond chunks[[]slot]
