@@ -31,6 +31,8 @@ var scenarios = []scenario{
 		threads: []string{"Create a; Get a", "Create b; Get b", "Create c; Get c"}},
 	{name: "creators at the limit", capacity: 3, room: 3, before: "Create a; Refresh",
 		threads: []string{"Create b; Create c", "Create d; Create e", "Create f; Create g"}},
+	{name: "creators take slots that wait, and then new ones", before: "Create a; Create b; Create c; Refresh; Kill a; Kill b; Refresh",
+		threads: []string{"Create d; Get d; Create e; Get e", "Create f; Get f; Get a"}},
 	{name: "two killers of one value", before: "Create a; Create b; Create c; Refresh",
 		threads: []string{"Kill b; Kill c", "Kill b; Kill c"}},
 	// a and b have neighbouring words of marks, with one word above.

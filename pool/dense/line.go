@@ -36,10 +36,13 @@ func newLine(origin uint32, slots int) *line {
 	return &line{most: lives / 500, live: makeMarks(slots)}
 }
 
-// jump returns a later generation than g, or one beyond the last live one. Slots with fewer than
-// 500·leastJump lives in all jump less far.
+// jump returns a later generation than g, or one beyond the last live one. Slots that have fewer
+// than 500·leastJump lives in all jump less far.
 func (l *line) jump(g uint32) uint32 {
-	least := min(leastJump, l.most/2)
+	least := uint32(leastJump)
+	if l.most < leastJump {
+		least = l.most / 2
+	}
 	step := 2 * (least + rand.Uint32N(l.most-least+1))
 	return min(g, handle.Last+2-step) + step
 }

@@ -20,9 +20,10 @@ import (
 //
 // The checksum is of all that comes before it, so that parts of two snapshots do not pass for
 // one. It is the CRC-32 of IEEE: one with the polynomial of the parts' own checksums would
-// not depend on them. The handles are, with index 0, the first generation that the store ever had, and that of
-// slots which are new to it, which is higher if an earlier version gave slots up; then those
-// of the values; those that wait to be issued; and 0 for each exhausted slot.
+// not depend on them. The handles are, with index 0, the first generation that the store ever
+// had, and that of slots which are new to it, which is higher after a Trim or in a copy; then
+// those of the values; those that wait to be issued, the next one first; and 0 for each
+// exhausted slot.
 const magic = "\x89dense\r\n"
 
 // saved is an entry of an earlier version's snapshot, which is a pool's snapshot of such
@@ -104,7 +105,7 @@ func writePool[V any](w io.Writer, all []V, written *int64) error {
 // original issued after the snapshot, and those of other copies: all, if their slot has been
 // used fewer than 65,536 times since, and otherwise all but by chance. For that, each
 // slot jumps by a random number of lives before it is reused, which costs it no more than 1/500 of
-// its lives.
+// its lives. (So slots that an Origin near the end left fewer than 32,768,000 lives jump by less.)
 //
 // If Origin is set, it must be that of the original. Then the copy issues the handles that the
 // original would, for replays and rollbacks.
