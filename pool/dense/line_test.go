@@ -35,7 +35,7 @@ func churn(t testing.TB, rnd *rand.Rand, s *dense.Store[int], n int) (issued []h
 
 // TestRestartBeginsANewLine: what the original has issued since the snapshot names nothing in a
 // copy, whatever that issues: for slots that lived, that waited, and that were new. Nor does what
-// another copy has issued, except by chance: 0.02 slots of 3,200 are expected here.
+// another copy has issued, except by chance: some 0.01 slots of 3,200 are expected here.
 func TestRestartBeginsANewLine(t *testing.T) {
 	rnd := testkit.Rand(t)
 	for _, o := range []dense.Options[int]{{}, {Unordered: true}, {Origin: 1}} {
@@ -60,9 +60,9 @@ func TestRestartBeginsANewLine(t *testing.T) {
 			s.Refresh()
 		}
 		byChance := map[uint32]bool{}
-		for range 20 {
+		for range 6 {
 			for i, s := range stores {
-				issued[i] = append(issued[i], churn(t, rnd, s, 1000)...)
+				issued[i] = append(issued[i], churn(t, rnd, s, 1500)...)
 				require.NoError(t, dense.Check(s))
 				for k, hs := range issued {
 					for _, h := range hs {
@@ -137,10 +137,11 @@ func TestHotSlotIsRefused(t *testing.T) {
 		c.Clear()
 		mine := create(t, c, 0)
 		for range 65_535 {
-			require.Equal(t, h.Index(), create(t, s, 0).Index())
-			s.Refresh()
-			h = s.Handles()[0]
-			require.False(t, c.Alive(h))
+			next, _ := s.Create(0)
+			if next != h+2<<32 || c.Alive(next) {
+				t.Fatalf("%v comes after %v; is it alive in the copy: %v", next, h, c.Alive(next))
+			}
+			h = next
 			s.Clear()
 		}
 		require.Greater(t, mine.Generation(), h.Generation())
