@@ -53,17 +53,27 @@
 // What was written before Create returned, its value included, is visible to every
 // goroutine that receives the handle. Refresh must happen after every call of the phase
 // before it, and before every call of the next: wait for the phase's goroutines with a
-// sync.WaitGroup, or synchronize by a channel. A call that overlaps a Refresh always
-// panics: see [Store.Refresh]. Goroutines that share one *T, one of them writing,
+// sync.WaitGroup, or synchronize by a channel. A call that overlaps a Refresh panics, unless it
+// reads while OnDestroy runs: see [Store.Refresh]. Goroutines that share one *T, one of them writing,
 // synchronize between themselves.
+//
+// # Snapshots and replays
+//
+// [Store.WriteTo] and [ReadFrom] keep handles. After a restart from an older snapshot, handles
+// that were issued since are refused, because a copy begins a new line of them.
+//
+// With [Options].Origin, the same calls issue the same handles, in a copy as in the original, if
+// values are created in the same order, as by one goroutine. Any number of goroutines may
+// kill: marks have no order. Values, and what OnDestroy and OnMove see, have the same
+// order as well.
 //
 // # Memory
 //
 // A value costs its size and 16 bytes: 8 for its entry in Handles and 8 for the slot at
 // its handle's index. Its mark takes one bit, and a bit more for every 64 values. A slot
-// without a value waits for the next one, which takes 4 bytes. The arrays have spare room, as a slice has:
-// until [Store.Trim] a store keeps what its fullest phase needed. See [Store.Reserve] and
-// [Store.Allocated].
+// without a value waits for the next one, which takes 4 bytes. The arrays have spare room, as
+// a slice has: until [Store.Trim] a store keeps what its fullest phase needed. See
+// [Store.Reserve] and [Store.Allocated].
 //
 // Handles have the pool's type. A handle of another store, or of a pool of the same T, is
 // refused except about one in 2^30. No debug build can tell the two kinds apart, since
