@@ -90,9 +90,13 @@
 // # Reuse and memory
 //
 // With [LIFO], the default, slots that were reclaimed last are reused first, while they are in
-// the cache. With [FIFO] it is the slot that was removed longest ago. A slot has at most
+// the cache. With [FIFO] it is the slot that was removed longest ago, in each shard. A slot has at most
 // 2^31 − 1 lives. Then it is exhausted, and another takes its place. So no stale handle becomes
 // valid, and a pool does not end, however long a program runs.
+//
+// A value lives in an array of its pool. So a *T keeps the whole page reachable, weak pointers to it
+// stay valid until Trim gives the page back, and runtime.SetFinalizer does not take it. What a value
+// points to is collected as ever.
 //
 // A pool keeps its pages for the next peak. [Pool.Trim] returns unused ones to the Go
 // heap. Loops, Len, Stats and snapshots read every slot that has memory. Epochs end after

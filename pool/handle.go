@@ -2,6 +2,7 @@ package pool
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -124,6 +125,15 @@ func (p *Pool[T]) Ptr(h Handle[T]) Ptr[T] {
 	p.pages() // Ptr.Get has no room for the check
 	return Ptr[T]{p, h}
 }
+
+// MarshalText returns an error: a pool has no text. Write the Handle, and call [Pool.Ptr] where it is
+// read. It is what encoding/json calls.
+func (q Ptr[T]) MarshalText() ([]byte, error) { return nil, errPtrText }
+
+// UnmarshalText returns an error, as MarshalText does.
+func (q *Ptr[T]) UnmarshalText([]byte) error { return errPtrText }
+
+var errPtrText = errors.New("pool: a Ptr has no text: write its Handle")
 
 // Live reports whether the value is live; see [Pool.Contains].
 func (q Ptr[T]) Live() bool { return q.Pool != nil && q.Pool.Contains(q.Handle) }

@@ -7,6 +7,7 @@ import (
 	"encoding"
 	"encoding/binary"
 	"encoding/gob"
+	"encoding/json"
 	"math"
 	"os"
 	"os/exec"
@@ -284,4 +285,15 @@ func TestHandleTextIsOne(t *testing.T) {
 	require.True(t, h.IsZero())
 	_, err := pool.ParseHandle[int]("5@6")
 	require.EqualError(t, err, `pool: handle "5@6": want "none", or index@generation in decimal, with an odd generation`)
+}
+
+// A Ptr that was written would be read without its pool. So it is not written, and not read.
+func TestPtrHasNoText(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{})
+	_, err := json.Marshal(struct{ To pool.Ptr[int] }{p.Ptr(testkit.MustInsert(t, p, 1))})
+	require.ErrorContains(t, err, "pool: a Ptr has no text: write its Handle")
+	var v struct{ To pool.Ptr[int] }
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"To":"0@1"}`), &v), "pool: a Ptr has no text")
+	require.Error(t, json.Unmarshal([]byte(`{"To":{"Pool":{},"Handle":"0@1"}}`), &v))
+	require.Nil(t, v.To.Pool)
 }

@@ -7,8 +7,9 @@ import (
 )
 
 // All returns an iterator over the live values. The loop is pinned from beginning to end, so
-// each pointer is valid until the loop ends. The body may do anything to the pool. If it
-// panics or calls runtime.Goexit, the pin ends.
+// each pointer is valid until the loop ends. The body may use the pool, but what it removes is not
+// reused before the loop's end: insertions into a full pool are refused, and InsertWait and
+// Synchronize end only with their context. If the body panics or calls runtime.Goexit, the pin ends.
 //
 // Iteration is weakly consistent: a value that lives through the whole loop is yielded
 // exactly once, and one that is inserted or removed meanwhile at most once. All reads every

@@ -41,7 +41,8 @@ type Options[T any] struct {
 	// Reset, if not nil, makes an object pool: it is called for the value of a removed slot when
 	// the slot is reclaimed, a slot's last value too, instead of zeroing, so that T keeps its
 	// buffers. InsertFunc and Reserve show what it left. A value that Take or Drain has moved out
-	// is zeroed and not Reset.
+	// is zeroed and not Reset. What a constructor that fails, or a Reservation that is cancelled, has
+	// built so far is Reset.
 	//
 	// The goroutine that reclaims calls it, mostly in an insertion or a removal, and several may
 	// at once. It may use the pool, and the Worker whose call it interrupts. If it panics, its

@@ -69,6 +69,9 @@ func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 // It holds a pin while it runs. If del panics, the values that were removed before stay
 // removed.
 //
+// The test and the removal are two steps: another goroutine may use a value, or change it, after
+// del has looked at it and before it is gone. "Remove it if it is idle" needs a mutex in the value.
+//
 // DeleteFunc reads every slot that has memory. To remove the values of one owner among many,
 // keep their handles in a list, as the example "Owner" does.
 func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {

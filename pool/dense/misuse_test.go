@@ -1,6 +1,7 @@
 package dense_test
 
 import (
+	"encoding/json"
 	"io"
 	"iter"
 	"testing"
@@ -128,4 +129,12 @@ func TestRefreshInALoopPanics(t *testing.T) {
 		}, "dense: Refresh, Clear, Reserve, SortFunc, Trim or WriteTo was called during All")
 		require.NoError(t, dense.Check(s))
 	}
+}
+
+// A Ptr that was written would be read without its Store.
+func TestPtrHasNoText(t *testing.T) {
+	_, err := json.Marshal(dense.Ptr[int]{})
+	require.ErrorContains(t, err, "dense: a Ptr has no text: write its Handle")
+	var q dense.Ptr[int]
+	require.ErrorContains(t, json.Unmarshal([]byte(`"0@1"`), &q), "dense: a Ptr has no text")
 }

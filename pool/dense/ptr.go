@@ -1,6 +1,10 @@
 package dense
 
-import "coatcheck/pool"
+import (
+	"errors"
+
+	"coatcheck/pool"
+)
 
 // Ptr is a handle with its Store, for code that does not know the Store. It has two words, and
 // can be copied and compared. A zero Ptr is not alive. Any number of goroutines may use a Ptr at
@@ -15,6 +19,15 @@ func (s *Store[T]) Ptr(h pool.Handle[T]) Ptr[T] {
 	s.phase.leave("Ptr", s.phase.enter("Ptr"))
 	return Ptr[T]{s, h}
 }
+
+// MarshalText returns an error: a store has no text. Write the Handle, and call [Store.Ptr] where it is
+// read. It is what encoding/json calls.
+func (q Ptr[T]) MarshalText() ([]byte, error) { return nil, errPtrText }
+
+// UnmarshalText returns an error, as MarshalText does.
+func (q *Ptr[T]) UnmarshalText([]byte) error { return errPtrText }
+
+var errPtrText = errors.New("dense: a Ptr has no text: write its Handle")
 
 // Get returns the value; see [Store.Get].
 func (q Ptr[T]) Get() (v *T, ok bool) {
