@@ -21,34 +21,31 @@ type (
 	hold[T any] = verbs.Hold[T]
 )
 
-// machine runs operations on a pool and compares each result with a map's. Its choices come
+// machine runs operations on a pool and judges each result by a verbs.Model. Its choices come
 // from choose, which a fuzzer or a generator feeds.
 type machine[T any] struct {
-	verbs.Idle[T]
+	verbs.Model[T]
 	t      testing.TB
 	kind   kind[T]
 	opts   pool.Options[T]
 	p      *pool.Pool[T]
-	live   map[pool.Handle[T]]uint64 // what the value is known by
-	past   map[pool.Handle[T]]bool   // every handle that was ever shown
-	choose func(n int) int           // 0 ≤ choice < n
+	choose func(n int) int // 0 ≤ choice < n
 	verbs  verbs.List[T]
 	worker *pool.Worker[T]
 	held   []*pool.Reservation[T]
 	holds  []*hold[T]
-	known  []pool.Handle[T] // live or stale, to choose from
+	known  []pool.Handle[T] // all that were shown, to choose from
 	taken  map[uint64]bool  // values that verbs gave away
-	lastID uint64
-	inside int            // callbacks and loops under way
-	alone  bool           // no finalizer reclaims, so what a call has written can be seen
-	gc     int            // the percentage to go back to
-	done   map[string]int // operations that had an effect
+	inside int              // callbacks and loops under way
+	alone  bool             // no finalizer reclaims, so what a call has written can be seen
+	gc     int              // the percentage to go back to
+	done   map[string]int   // operations that had an effect
 }
 
 func newMachine[T any](t testing.TB, k kind[T], opts pool.Options[T], choose func(int) int) *machine[T] {
 	mc := &machine[T]{
 		t: t, kind: k, opts: opts, choose: choose, verbs: verbs.Table[T](),
-		live: map[pool.Handle[T]]uint64{}, past: map[pool.Handle[T]]bool{}, taken: map[uint64]bool{}, done: map[string]int{},
+		taken: map[uint64]bool{}, done: map[string]int{},
 	}
 	if reset := opts.Reset; reset != nil {
 		mc.opts.Reset = func(v *T) {
@@ -69,29 +66,11 @@ func newMachine[T any](t testing.TB, k kind[T], opts pool.Options[T], choose fun
 func (mc *machine[T]) Failf(format string, args ...any) {
 	mc.t.Helper()
 	mc.t.Fatalf("%s\n(%d live, %d reserved, %d guards and Refs, worker %v, %v, capacity %d, origin %d, shards %d; %+v)", fmt.Sprintf(format, args...),
-		len(mc.live), len(mc.held), len(mc.holds), mc.worker != nil, mc.opts.Reuse, mc.opts.Capacity, mc.opts.Origin, mc.opts.Shards, mc.p.Stats())
-}
-
-func (mc *machine[T]) NewNumber() uint64 { mc.lastID++; return mc.lastID }
-
-// before is what was there when a call began, and what it has removed since.
-type before[T any] struct {
-	live map[pool.Handle[T]]bool
-	gone int
-}
-
-func (mc *machine[T]) Begin(c *call[T]) {
-	b := &before[T]{live: map[pool.Handle[T]]bool{}}
-	if c.Needs&verbs.Loops != 0 {
-		for h := range mc.live {
-			b.live[h] = true
-		}
-	}
-	c.State = b
+		mc.Live(), len(mc.held), len(mc.holds), mc.worker != nil, mc.opts.Reuse, mc.opts.Capacity, mc.opts.Origin, mc.opts.Shards, mc.p.Stats())
 }
 
 func (mc *machine[T]) Returned(c *call[T]) {
-	if c.Needs&(verbs.Pins|verbs.Either) != 0 || c.Name == "Cancel" {
+	if c.Needs&(verbs.Pins|verbs.Either|verbs.Cancels) != 0 {
 		mc.done[c.String()]++
 	}
 }
@@ -104,7 +83,7 @@ func (mc *machine[T]) Inside(c *call[T], h pool.Handle[T]) {
 	mc.inside++
 	defer func() { mc.inside-- }()
 	mc.call("Remove", h).Do()
-	if len(mc.live) < 100 {
+	if mc.Live() < 100 {
 		mc.draw(mc.verbs.Draw(mc.choose, verbs.Inserts, 0))
 	}
 	mc.done["change in "+c.Name]++
@@ -114,30 +93,43 @@ func (mc *machine[T]) Inside(c *call[T], h pool.Handle[T]) {
 	}
 }
 
-// issue notes a handle that the pool has shown for the first time.
-func (mc *machine[T]) issue(c *call[T], h pool.Handle[T]) {
-	if h == 0 || h.Generation()%2 == 0 || h.Generation() > testkit.LastGeneration || mc.past[h] {
-		mc.Failf("%v: handle %v was issued, before: %v", c, h, mc.past[h])
+// Reported judges by the model, and then what the model does not know.
+func (mc *machine[T]) Reported(c *call[T], h pool.Handle[T], r verbs.Report) {
+	if mc.Life(h) == verbs.Unborn && (r.Effect == verbs.Reserve || r.Effect == verbs.Insert) {
+		mc.known = append(mc.known, h)
 	}
-	mc.past[h] = true
-	mc.known = append(mc.known, h)
+	mc.Model.Reported(c, h, r)
+	switch r.Effect {
+	case verbs.Reserve:
+		mc.shown()
+		return
+	case verbs.Cancel:
+		mc.done[c.Name+", given up"]++
+		return
+	case verbs.Sweep:
+		return // Counted
+	case verbs.Insert, verbs.Commit:
+		if limit := mc.opts.Capacity; limit > 0 && mc.Live()+len(mc.held) > limit {
+			mc.Failf("%v: beyond the Capacity", c)
+		}
+	case verbs.Take:
+		mc.taken[r.Value] = r.OK
+	}
+	switch {
+	case r.OK:
+		mc.done[c.String()]++
+	case r.Effect == verbs.Remove || r.Effect == verbs.Take:
+		mc.done["stale"]++
+	}
 }
 
-// end removes h from the map.
-func (mc *machine[T]) end(h pool.Handle[T]) (id uint64, live bool) {
-	id, live = mc.live[h]
-	delete(mc.live, h)
-	return id, live
-}
-
-func (mc *machine[T]) Inserted(c *call[T], h pool.Handle[T], id uint64) {
-	if !c.Known {
-		mc.issue(c, h)
-	}
-	mc.live[h] = id
-	mc.done[c.String()]++
-	if limit := mc.opts.Capacity; limit > 0 && len(mc.live)+len(mc.held) > limit {
-		mc.Failf("%v: beyond the Capacity", c)
+// shown takes a snapshot in a constructor, now and then.
+func (mc *machine[T]) shown() {
+	if mc.inside == 0 && mc.choose(30) == 0 {
+		mc.inside++
+		mc.snapshot()
+		mc.done["Snapshot in a constructor"]++
+		mc.inside--
 	}
 }
 
@@ -161,7 +153,7 @@ func (mc *machine[T]) Refused(c *call[T], err error) {
 	switch {
 	case len(mc.holds) == 0 && st.Limbo > 0 && mc.synchronized().Free > st.Free:
 		mc.Failf("%v: %v, but some of %d slots in limbo could be reclaimed", c, err, st.Limbo)
-	case stalled && st.Limbo == 0, stalled && len(mc.live)+len(mc.held) == mc.opts.Capacity:
+	case stalled && st.Limbo == 0, stalled && mc.Live()+len(mc.held) == mc.opts.Capacity:
 		mc.Failf("%v: %v, but no slot waits that a value could have", c, err)
 	case exhausted:
 		mc.Failf("%v: %v, but exhausted slots are replaced", c, err)
@@ -178,103 +170,11 @@ func (mc *machine[T]) synchronized() pool.Stats {
 	return mc.p.Stats()
 }
 
-// Shown judges what a constructor finds in its slot.
-func (mc *machine[T]) Shown(c *call[T], h pool.Handle[T], v *T) {
-	if id := mc.kind.Number(v); id != 0 {
-		mc.Failf("%v: the slot of %v holds value %d", c, h, id)
-	}
-	if mc.p.Contains(h) {
-		mc.Failf("%v: %v is live before its time", c, h)
-	}
-	mc.issue(c, h)
-	if mc.inside == 0 && mc.choose(30) == 0 {
-		mc.inside++
-		mc.snapshot()
-		mc.done["Snapshot in a constructor"]++
-		mc.inside--
-	}
-}
-
-func (mc *machine[T]) GivenUp(c *call[T], h pool.Handle[T]) {
-	mc.done[c.Name+", given up"]++ // and must never live
-}
-
-func (mc *machine[T]) Asked(c *call[T], h pool.Handle[T], ok bool) {
-	if _, live := mc.live[h]; ok != live {
-		mc.Failf("%v(%v) returns %v", c, h, ok)
-	} else if ok {
-		mc.done[c.String()]++
-	}
-}
-
-func (mc *machine[T]) Looked(c *call[T], h pool.Handle[T], v *T) {
-	mc.looked(c.String(), h, v, v != nil)
-}
-
-func (mc *machine[T]) looked(what string, h pool.Handle[T], v *T, ok bool) {
-	mc.t.Helper()
-	want, live := mc.live[h]
-	if ok != live || ok && mc.kind.Number(v) != want {
-		mc.Failf("%s(%v) returns %v, live is %v, want value %d", what, h, ok, live, want)
-	}
-	if ok {
-		mc.done[what]++
-	}
-}
-
-func (mc *machine[T]) Removed(c *call[T], h pool.Handle[T], v *T, ok bool) {
-	id, live := mc.end(h)
-	if ok != live {
-		mc.Failf("%v(%v) returns %v, live was %v", c, h, ok, live)
-	}
-	if v != nil && mc.kind.Number(v) != id {
-		mc.Failf("%v(%v) gives value %d, want %d", c, h, mc.kind.Number(v), id)
-	}
-	if ok {
-		mc.taken[id] = v != nil
-		mc.done[c.String()]++
-	} else {
-		mc.done["stale"]++
-	}
-	if mc.p.Contains(h) {
-		mc.Failf("%v(%v), and it is still there", c, h)
-	}
-}
-
-func (mc *machine[T]) Condemned(c *call[T], h pool.Handle[T], v *T) bool {
-	if mc.kind.Number(v)%3 != 0 {
-		return false
-	}
-	if _, live := mc.end(h); live {
-		c.State.(*before[T]).gone++
-	}
-	return true
-}
+func (mc *machine[T]) Condemned(_ *call[T], _ pool.Handle[T], id uint64) bool { return id%3 == 0 }
 
 func (mc *machine[T]) Counted(c *call[T], n int) {
-	want := c.State.(*before[T]).gone
-	for _, h := range c.Handles {
-		if _, live := mc.end(h); live {
-			want++
-		}
-	}
-	if c.Name == "Clear" {
-		want = len(mc.live)
-		clear(mc.live)
-	}
-	if n != want {
-		mc.Failf("%v removes %d, want %d", c, n, want)
-	}
+	mc.Model.Counted(c, n)
 	mc.done[c.Name] += n
-}
-
-// Ranged judges a loop that yielded all: what lived all the while must be among it.
-func (mc *machine[T]) Ranged(c *call[T], met map[pool.Handle[T]]bool) {
-	for h := range c.State.(*before[T]).live {
-		if _, live := mc.live[h]; live && !met[h] {
-			mc.Failf("%v misses %v", c, h)
-		}
-	}
 }
 
 func (mc *machine[T]) Acted(c *call[T], err error) {
@@ -284,8 +184,8 @@ func (mc *machine[T]) Acted(c *call[T], err error) {
 		mc.Failf("%v: %v, and %d slots wait", c, err, st.Limbo)
 	case c.Name == "Flush" && st.Cached > 0:
 		mc.Failf("%d slots are cached after Flush", st.Cached)
-	case c.Name == "Stats" && (st.Live != len(mc.live) || mc.p.Len() != len(mc.live)):
-		mc.Failf("Len is %d, want %d", mc.p.Len(), len(mc.live))
+	case c.Name == "Stats" && (st.Live != mc.Live() || mc.p.Len() != mc.Live()):
+		mc.Failf("Len is %d, want %d", mc.p.Len(), mc.Live())
 	case c.Name == "Stats" && (st.Reserved != len(mc.held) || st.Held+st.Pinned != len(mc.holds)):
 		mc.Failf("%d are reserved, %d held and %d pinned", st.Reserved, st.Held, st.Pinned)
 	case c.Name == "Trim" && c.N > 0:
@@ -317,7 +217,7 @@ func (mc *machine[T]) any() (h pool.Handle[T]) {
 // do runs a call. If none of its handles is live, it must write nothing.
 func (mc *machine[T]) do(c *call[T]) {
 	before := mc.p.Stats()
-	lives := func(h pool.Handle[T]) bool { _, live := mc.live[h]; return live }
+	lives := func(h pool.Handle[T]) bool { return mc.Life(h).IsLive() }
 	// A bag that is full, which one slot does in a bounded pool, is emptied whatever the handle.
 	emptied := c.Via == mc.worker && before.Cached > 0 && mc.opts.Capacity > 0
 	if !mc.alone || len(c.Handles) == 0 || slices.ContainsFunc(c.Handles, lives) || emptied {
@@ -336,9 +236,9 @@ func (mc *machine[T]) do(c *call[T]) {
 	mc.done[c.String()+" that writes nothing"]++
 }
 
-// call is that of the verb with a name, on h.
-func (mc *machine[T]) call(name string, h pool.Handle[T]) *call[T] {
-	return mc.of(mc.verbs.Named(name), h)
+// call is that of the verb with a name.
+func (mc *machine[T]) call(name string, hs ...pool.Handle[T]) *call[T] {
+	return mc.of(mc.verbs.Named(name), hs...)
 }
 
 func (mc *machine[T]) of(v *verbs.Verb[T], hs ...pool.Handle[T]) *call[T] {
@@ -436,7 +336,7 @@ func (mc *machine[T]) runAll(more func() bool) map[string]int {
 		mc.watch()
 	}
 	for _, k := range mc.holds {
-		c := mc.call("Unpin", 0)
+		c := mc.call("Unpin")
 		c.Hold = k
 		c.Do()
 	}
@@ -449,34 +349,23 @@ func (mc *machine[T]) runAll(more func() bool) map[string]int {
 		mc.worker.Close()
 		mc.worker = nil
 	}
-	if n := mc.p.Clear(); n != len(mc.live) {
-		mc.Failf("Clear removes %d of %d", n, len(mc.live))
-	}
+	mc.call("Clear").Do()
 	st := testkit.RequireReclaimed(mc.t, mc.p)
 	if st.Live != 0 {
 		mc.Failf("something lives after Clear")
 	}
 	for _, h := range mc.known {
-		if mc.p.Contains(h) {
-			mc.Failf("stale handle %v lives", h)
-		}
+		mc.call("Contains", h).Do()
 	}
 	if mc.opts.Capacity == 0 {
 		return mc.done
 	}
 	// No slot was lost, and those that are exhausted are replaced.
-	want := mc.opts.Capacity
-	got := 0
-	for {
-		h, err := mc.p.Insert(mc.kind.Make(mc.NewNumber()))
-		if err != nil {
-			break
-		}
-		mc.issue(nil, h)
-		got++
+	for refused := mc.done["refused"]; mc.done["refused"] == refused; {
+		mc.call("Insert").Do()
 	}
-	if got != want {
-		mc.Failf("at the end %d values fit, want %d", got, want)
+	if mc.Live() != mc.opts.Capacity {
+		mc.Failf("at the end %d values fit, want %d", mc.Live(), mc.opts.Capacity)
 	}
 	return mc.done
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 	"coatcheck/shard"
 )
@@ -161,11 +162,10 @@ func (mc *machine[T]) snapshot() {
 	original, had := mc.p, mc.opts
 	mc.p, mc.opts = c, opts
 	mc.inside += 10 // nothing may change
-	mc.call("All", 0).Do()
+	mc.call("All").Do()
 	mc.inside -= 10
 	for _, h := range mc.known {
-		v, ok := c.Get(h)
-		mc.looked("Get of a copy", h, &v, ok)
+		mc.call("Get", h).Do()
 	}
 	st := c.Stats()
 	if sum := st.Live + st.Free + st.Exhausted; sum != st.Allocated {
@@ -178,13 +178,13 @@ func (mc *machine[T]) snapshot() {
 	// The original goes on. What it has shown to constructors and Reservations was issued too.
 	for range 2 {
 		var hs []pool.Handle[T]
-		for range len(mc.past) + 10 { // more than have been used
+		for range len(mc.known) + 10 { // more than have been used
 			var v T
 			h, err := c.Insert(v)
 			if err != nil {
 				break
 			}
-			if mc.past[h] {
+			if mc.Life(h) != verbs.Unborn {
 				mc.Failf("a copy issues %v again", h)
 			}
 			hs = append(hs, h)

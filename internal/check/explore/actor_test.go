@@ -37,7 +37,15 @@ func (s subject) Each(_ context.Context, _ int, f func(Handle[val], *val) error)
 
 // vals makes the values of the explored pools, which their stamps distinguish.
 var (
-	vals  = verbs.Kind[val]{Make: func(n uint64) val { return val{n, &anchor} }, Number: func(v *val) uint64 { return v.stamp }}
+	vals = verbs.Kind[val]{
+		Make: func(n uint64) val { return val{n, &anchor} },
+		Number: func(v *val) uint64 {
+			if v.stamp != 0 && v.keep != &anchor {
+				return 1 << 63 // torn
+			}
+			return v.stamp
+		},
+	}
 	table = verbs.Table[val]()
 )
 

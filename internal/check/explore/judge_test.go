@@ -13,7 +13,10 @@ import (
 	"coatcheck/shard"
 )
 
-// An actor judges the results of its calls. Other threads may be within calls of theirs.
+// An actor judges the results of its calls. Other threads may be within calls of theirs, so a
+// call may have met a handle in one of several states. What is judged here is which ones these
+// are, by what the operations that began and returned say; what is right in a state is specified in
+// internal/check/verbs.
 
 // knew is what was known of a handle when a call began.
 type knew struct {
@@ -100,7 +103,7 @@ func (a *actor) Meant(c *verbs.Call[val], x any) bool {
 
 func (a *actor) Inside(c *verbs.Call[val], h Handle[val]) {
 	f := frameOf(c)
-	if c.Needs&verbs.Inserts == 0 && c.Name != "Drain" {
+	if c.Needs&verbs.Under != 0 {
 		interleave.Pause()
 	}
 	if inner := f.inner; inner != nil {
@@ -117,18 +120,6 @@ func (a *actor) Failf(format string, args ...any) { a.r.Failf(format, args...) }
 func (a *actor) Refused(c *verbs.Call[val], err error) {
 	a.t.Notef("%v", err)
 	a.refuse(frameOf(c), err)
-}
-
-func (a *actor) Shown(c *verbs.Call[val], h Handle[val], _ *val) { frameOf(c).shown = h }
-
-func (a *actor) Inserted(c *verbs.Call[val], h Handle[val], stamp uint64) {
-	a.t.Notef("inserted %v", h)
-	a.issued(h, stamp)
-	frameOf(c).inserted = h
-}
-
-func (a *actor) GivenUp(_ *verbs.Call[val], h Handle[val]) {
-	a.burned = append(a.burned, h)
 }
 
 // known is find for an operation that begins. It also returns nil while h's publication is in
@@ -159,71 +150,93 @@ func (a *actor) begin(h Handle[val]) *life {
 	return a.known(h)
 }
 
-// removed notes that e's value was removed by an operation that has returned.
-func (a *actor) removed(e *life) {
-	if e.removed {
-		a.r.Failf("%v was removed twice", e.h)
-	}
-	e.removed, e.gone = true, a.clock
-}
-
-func (a *actor) Removed(c *verbs.Call[val], h Handle[val], v *val, ok bool) {
+// Reported requires that r is right for a state in which the call can have met h.
+func (a *actor) Reported(c *verbs.Call[val], h Handle[val], r verbs.Report) {
 	f := frameOf(c)
-	f.ok = ok
-	a.t.Notef("%v: %v", h, ok)
-	if f.sweeps {
-		e := a.find(h)
-		a.sees(h, e, e != nil && e.removed, true, v.stamp)
-		if e != nil {
-			e.removed = true
+	a.t.Notef("%v: %v", h, r)
+	a.must(f, h, r)
+	switch e := a.find(h); r.Effect {
+	case verbs.Reserve:
+		f.shown = h
+		a.shown = append(a.shown, h)
+	case verbs.Insert, verbs.Commit:
+		a.issued(h, r.Value)
+		f.inserted = h
+	case verbs.Cancel:
+		a.burned = append(a.burned, h)
+	case verbs.Read:
+		if f.last != nil && f.last.tries == 2 {
+			f.last.unlinked = true // by no other thread
 		}
-		a.gone++
-	} else {
-		a.ended(f.knew(h), ok)
-	}
-	if ok && v != nil {
-		if e := a.find(h); e != nil && v.stamp != e.stamp {
-			a.r.Failf("%v of %v gave value %d; want %d", c, h, v.stamp, e.stamp)
+		f.last = nil
+	case verbs.Sweep:
+		f.last = e
+	case verbs.Take:
+		if r.OK {
+			a.taken = append(a.taken, r.Value)
+			a.notBoth()
 		}
-		a.taken = append(a.taken, v.stamp)
-		a.notBoth()
 	}
 }
 
-// ended judges what a removal of a handle answered.
-func (a *actor) ended(k knew, ok bool) {
-	e, live := a.find(k.h), false
-	interleave.Unseen(func() { live = a.p.Contains(k.h) })
-	switch {
-	case ok && e == nil:
-		a.r.Failf("%v was removed and never inserted", k.h)
-	case ok && k.e != nil && k.was:
-		a.r.Failf("%v was removed again", k.h)
-	case ok:
-		a.removed(e)
+// must fails if r is right for no state in which f can have met h. It notes a removal.
+func (a *actor) must(f *frame, h Handle[val], r verbs.Report) {
+	if lives := a.lives(f, h, r); !r.Fits(lives...) {
+		a.r.Failf("%s says of %v, %v; it was one of %v", f.op, h, r, lives)
+	}
+	if e := a.find(h); e != nil && r.OK && (r.Effect == verbs.Remove || r.Effect == verbs.Take) {
 		a.gone++
-	case k.e != nil && !k.was && live:
-		a.r.Failf("%v was live from beginning to end, and its removal is refused", k.h)
+		if e.removed = true; !f.sweeps {
+			e.gone = a.clock
+		}
+	}
+}
+
+// lives returns the states in which f can have met h. Others may insert h or remove it
+// meanwhile. To a look or a removal, a handle that is not live is as good as dead.
+func (a *actor) lives(f *frame, h Handle[val], r verbs.Report) (lives []verbs.Life) {
+	k := f.knew(h)
+	switch r.Effect {
+	case verbs.Look, verbs.Read:
+		if e := a.find(h); e != nil && !k.was {
+			lives = append(lives, verbs.Live(e.stamp))
+		}
+		if k.e == nil || k.e.begun {
+			lives = append(lives, verbs.Dead)
+		}
+		return lives
+	case verbs.Remove, verbs.Take:
+		live := false
+		interleave.Unseen(func() { live = a.p.Contains(h) })
+		switch {
+		case r.OK: // and no other removal has been
+		case k.e != nil && !k.was && live: // from beginning to end
+			return []verbs.Life{verbs.Live(k.e.stamp)}
+		default:
+			return []verbs.Life{verbs.Dead}
+		}
+	}
+	return []verbs.Life{a.life(h)}
+}
+
+// Others judges what a loop says of the values that it has not met. Sweeps say nothing about
+// those that come and go meanwhile.
+func (a *actor) Others(c *verbs.Call[val], met map[Handle[val]]bool, r verbs.Report) {
+	for _, e := range frameOf(c).settled {
+		if !met[e.h] {
+			a.must(frameOf(c), e.h, r)
+		}
 	}
 }
 
 // Condemned removes the values with an odd stamp.
-func (a *actor) Condemned(c *verbs.Call[val], h Handle[val], v *val) bool {
-	f := frameOf(c)
-	if v.stamp%2 == 1 {
-		f.last = a.find(h)
-	}
-	return f.last != nil
+func (a *actor) Condemned(_ *verbs.Call[val], h Handle[val], stamp uint64) bool {
+	return stamp%2 == 1 && a.find(h) != nil
 }
 
-func (a *actor) Counted(c *verbs.Call[val], n int) {
+func (a *actor) Counted(_ *verbs.Call[val], n int) {
 	a.t.Notef("removed %d", n)
 	a.gone += n
-	for _, h := range c.Handles {
-		if e := a.find(h); e != nil && n == len(c.Handles) { // all of them, by this call
-			a.removed(e)
-		}
-	}
 }
 
 // reset is an Options.Reset that keeps a part of the value. It fails the run for a value that
@@ -246,60 +259,6 @@ func (w *world) notBoth() {
 	for _, s := range w.taken {
 		if slices.Contains(w.resets, s) {
 			w.r.Failf("value %d was taken, and Reset all the same", s)
-		}
-	}
-}
-
-// sees judges the result of a look-up of h. was says whether h was removed when it began.
-func (a *actor) sees(h Handle[val], e *life, was bool, ok bool, stamp uint64) {
-	known := e != nil
-	if !known {
-		e = a.find(h) // it may have been inserted meanwhile
-	}
-	switch {
-	case ok && e == nil:
-		a.r.Failf("%v is found and was never inserted", h)
-	case ok && was:
-		a.r.Failf("%v is found after it was removed", h)
-	case !ok && known && !e.begun:
-		a.r.Failf("%v is lost", h)
-	case ok && stamp != e.stamp:
-		a.r.Failf("%v has value %d; want %d", h, stamp, e.stamp)
-	}
-}
-
-func (a *actor) Asked(c *verbs.Call[val], h Handle[val], ok bool) {
-	k, stamp := frameOf(c).knew(h), uint64(0)
-	if e := a.find(h); e != nil {
-		stamp = e.stamp // it shows none
-	}
-	a.t.Notef("%v: %v", h, ok)
-	a.sees(h, k.e, k.was, ok, stamp)
-}
-
-func (a *actor) Looked(c *verbs.Call[val], h Handle[val], v *val) {
-	f := frameOf(c)
-	k := f.knew(h)
-	a.t.Notef("sees %v: %v", h, v != nil)
-	if f.last != nil && f.last.tries == 2 {
-		f.last.unlinked = true // by no other thread
-	}
-	f.last = nil
-	if v == nil {
-		a.sees(h, k.e, k.was, false, 0)
-		return
-	}
-	a.sees(h, k.e, k.was, true, v.stamp)
-	if v.keep != &anchor {
-		a.r.Failf("%v of %v: %+v", c, h, *v)
-	}
-}
-
-// Ranged fails if a loop misses a value that was live throughout.
-func (a *actor) Ranged(c *verbs.Call[val], met map[Handle[val]]bool) {
-	for _, e := range frameOf(c).settled {
-		if !e.begun && !met[e.h] {
-			a.r.Failf("%v misses %v", c, e.h)
 		}
 	}
 }

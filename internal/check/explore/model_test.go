@@ -39,7 +39,6 @@ type frame struct {
 	last     *life         // that DeleteFunc is to remove
 	sweeps   bool
 	inserted Handle[val]
-	ok       bool // it removed a value
 }
 
 // enter begins an operation, and leave ends the one that the thread began last.

@@ -149,11 +149,10 @@ func makeVerbs() []verb {
 
 		{0, "RemoveAt", "nh", func(v *vars, a *actor, o *op) {
 			for _, h := range o.handles(v) { // which live
-				before := knew{h, a.begin(h), false}
-				a.push(&frame{a: a, op: "Remove", removes: []Handle[val]{h}})
+				f := a.push(&frame{a: a, op: "Remove", removes: []Handle[val]{h}, before: []knew{{h, a.begin(h), false}}})
 				ok := Arena(a.p).RemoveAt(o.n, uint64(h)) // into the limbo of this shard
 				a.leave()
-				a.ended(before, ok)
+				a.must(f, h, verbs.Report{Effect: verbs.Remove, OK: ok})
 			}
 		}},
 		{4, "ClearExpired", "", func(v *vars, a *actor, o *op) {
@@ -191,7 +190,7 @@ func simple(name string, needs verbs.Needs) verb {
 			v.takes += p.takes
 		}
 	}
-	if needs&verbs.Loops != 0 && (needs&verbs.Under != 0 || name == "Drain") {
+	if needs&verbs.Loops != 0 && needs&(verbs.Under|verbs.Number) != 0 { // it has a body
 		v.takes += "f"
 	}
 	if needs&(verbs.Either|verbs.Reservation|verbs.Pins|verbs.Worker|verbs.Context) != 0 {

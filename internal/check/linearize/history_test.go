@@ -8,61 +8,15 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"coatcheck/internal/check/verbs"
 )
 
-// life is the state of one handle: unborn, reserved, dead, or live with a value's number.
-//
-//	unborn ── reserve ──▶ reserved ── cancel ──▶ dead
-//	   │                      │                    ▲
-//	   │                   commit            remove, take, sweep
-//	   │                      ▼                    │
-//	   └────── insert ──▶ live(value) ─────────────┘
-//
-// No state leads back to unborn: a handle that is issued twice, or that is live again, has
-// no explanation.
-type life uint64
-
-const (
-	unborn life = iota
-	reserved
-	dead
-	firstLive // values count from here
-)
-
-// step is the sequential specification. It returns whether an operation can have its result
-// on a handle in state l, and the state after it.
-func step(l life, r *record) (bool, life) {
-	live := l >= firstLive
-	ended := l
-	if live {
-		ended = dead
-	}
-	switch r.effect {
-	case reserve:
-		return l == unborn, reserved
-	case insert:
-		return l == unborn, life(r.value)
-	case commit:
-		return l == reserved, life(r.value)
-	case cancel:
-		return l == reserved, dead
-	case look:
-		return r.ok == live, l
-	case read:
-		return r.ok == live && (!r.ok || life(r.value) == l), l
-	case remove:
-		return r.ok == live, ended
-	case take:
-		return r.ok == live && (!r.ok || life(r.value) == l), ended
-	}
-	return true, ended // sweep
-}
-
-// model is step in porcupine's form, for one handle.
+// model is the sequential specification in porcupine's form, for one handle.
 var model = porcupine.Model{
-	Init: func() any { return unborn },
+	Init: func() any { return verbs.Unborn },
 	Step: func(state, input, _ any) (bool, any) {
-		ok, next := step(state.(life), input.(*record))
+		ok, next := verbs.Step(state.(verbs.Life), input.(*record).Report)
 		return ok, next
 	},
 }
@@ -84,19 +38,19 @@ func (h *history) gather() {
 		if r.ret == 0 {
 			r.ret = now // the storm ended the call
 		}
-		if r.effect == insert || r.effect == commit {
+		if r.Effect == verbs.Insert || r.Effect == verbs.Commit {
 			tenures[r.handle] = &tenure{r.call, end}
 		}
 	}
 	for _, r := range h.records {
-		if t := tenures[r.handle]; t != nil && r.ok && (r.effect == remove || r.effect == take) {
+		if t := tenures[r.handle]; t != nil && r.OK && (r.Effect == verbs.Remove || r.Effect == verbs.Take) {
 			t.to = min(t.to, r.ret)
 		}
 	}
 	for _, l := range h.logs {
 		for _, s := range l.spans {
 			last := s.call
-			if s.effect == sweep {
+			if s.Effect == verbs.Sweep {
 				last = s.ret
 			}
 			for it, t := range tenures {
@@ -136,7 +90,7 @@ func explain(records []*record) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "the life of %v has no explanation (%v)\n  call return thread  verb: handle, effect, value, ok\n", records[0].handle, verdict)
+	fmt.Fprintf(&b, "the life of %v has no explanation (%v)\n  call return thread  verb: handle, effect: result\n", records[0].handle, verdict)
 	for _, r := range records {
 		fmt.Fprintln(&b, r)
 	}

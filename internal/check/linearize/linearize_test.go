@@ -7,10 +7,10 @@
 //	go test -v -run Linearizable -histories 100000 -timeout 0 . # the long run
 //
 // A history is a storm (internal/check/storm) in which each call is recorded, with its result
-// and two times from one counter (record_test.go). It is split by handle. Each life is
-// unborn → reserved → live with one value → dead (history_test.go). Batches and loops are split
-// into records of each handle: a handle that Drain did not yield was not live at some moment of
-// that Drain. What concerns several handles, the storm counts.
+// and two times from one counter (record_test.go). It is split by handle. The records of each must
+// have an order that the sequential specification allows (internal/check/verbs/life.go). Batches
+// and loops are split into records of each handle: a handle that Drain did not yield was not live
+// at some moment of that Drain. What concerns several handles, the storm counts.
 //
 // Refusals of insertions, and the counts of Clear and DeleteFunc, are no part of a handle's life.
 // The counter of the times orders the threads, so the race detector finds less here than in
@@ -29,6 +29,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/storm"
+	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 	"coatcheck/shard"
 )
@@ -81,7 +82,7 @@ func TestLinearizable(t *testing.T) {
 		each = 90
 	}
 	lives, operations := 0, 0
-	var effects [sweep + 1]int
+	var effects [verbs.Effects]int
 	for _, set := range setups {
 		t.Run(set.Name, func(t *testing.T) {
 			for range each {
@@ -94,7 +95,7 @@ func TestLinearizable(t *testing.T) {
 				}
 				operations += len(h.records)
 				for _, r := range h.records {
-					effects[r.effect]++
+					effects[r.Effect]++
 				}
 			}
 		})
@@ -166,36 +167,36 @@ func TestWrongPoolsAreRefuted(t *testing.T) {
 }
 
 // did is an operation of a thread of its own.
-func did(e effect, ok bool, call, ret int64) record {
-	return record{handle: 1<<32 | 7, effect: e, ok: ok, value: uint64(firstLive), call: call, ret: ret}
+func did(e verbs.Effect, ok bool, call, ret int64) record {
+	return record{handle: 1<<32 | 7, Report: verbs.Report{Effect: e, OK: ok, Value: 1}, call: call, ret: ret}
 }
 
 // TestTimesDecide judges lives beside a loop that met nothing, from 10 to 20.
 func TestTimesDecide(t *testing.T) {
 	for _, c := range []struct {
 		name        string
-		effect      effect // of the loop
+		effect      verbs.Effect // of the loop
 		explainable bool
 		life        []record
 	}{
-		{"live all the time", look, false, []record{did(insert, true, 1, 2)}},
-		{"came meanwhile", look, true, []record{did(insert, true, 9, 12)}},
-		{"came after the call", look, true, []record{did(insert, true, 11, 12)}},
-		{"went meanwhile", look, true, []record{did(insert, true, 1, 2), did(remove, true, 19, 25)}},
-		{"went after the return", look, false, []record{did(insert, true, 1, 2), did(remove, true, 21, 25)}},
-		{"had gone", look, true, []record{did(insert, true, 1, 2), did(remove, true, 3, 4)}},
-		{"was reserved", look, true, []record{did(reserve, true, 1, 2), did(commit, true, 21, 22)}},
-		{"was given up", look, false, []record{did(reserve, true, 1, 2), did(cancel, true, 3, 4), did(look, true, 5, 6)}},
-		{"two won", look, false, []record{did(insert, true, 1, 2), did(remove, true, 3, 5), did(take, true, 4, 6)}},
-		{"the loser had returned", look, false, []record{did(insert, true, 1, 2), did(remove, false, 3, 4), did(remove, true, 5, 6)}},
-		{"the loser was beside", look, true, []record{did(insert, true, 1, 2), did(remove, false, 3, 5), did(remove, true, 4, 6)}},
-		{"cleared and gone", sweep, true, []record{did(insert, true, 1, 2), did(look, false, 21, 22)}},
-		{"cleared and left", sweep, false, []record{did(insert, true, 1, 2), did(look, true, 21, 22)}},
-		{"cleared while it came, and left", sweep, true, []record{did(insert, true, 19, 25), did(look, true, 26, 27)}},
-		{"gone, but cleared before it came", sweep, false, []record{did(insert, true, 21, 25), did(look, false, 26, 27)}},
+		{"live all the time", verbs.Look, false, []record{did(verbs.Insert, true, 1, 2)}},
+		{"came meanwhile", verbs.Look, true, []record{did(verbs.Insert, true, 9, 12)}},
+		{"came after the call", verbs.Look, true, []record{did(verbs.Insert, true, 11, 12)}},
+		{"went meanwhile", verbs.Look, true, []record{did(verbs.Insert, true, 1, 2), did(verbs.Remove, true, 19, 25)}},
+		{"went after the return", verbs.Look, false, []record{did(verbs.Insert, true, 1, 2), did(verbs.Remove, true, 21, 25)}},
+		{"had gone", verbs.Look, true, []record{did(verbs.Insert, true, 1, 2), did(verbs.Remove, true, 3, 4)}},
+		{"was reserved", verbs.Look, true, []record{did(verbs.Reserve, true, 1, 2), did(verbs.Commit, true, 21, 22)}},
+		{"was given up", verbs.Look, false, []record{did(verbs.Reserve, true, 1, 2), did(verbs.Cancel, true, 3, 4), did(verbs.Look, true, 5, 6)}},
+		{"two won", verbs.Look, false, []record{did(verbs.Insert, true, 1, 2), did(verbs.Remove, true, 3, 5), did(verbs.Take, true, 4, 6)}},
+		{"the loser had returned", verbs.Look, false, []record{did(verbs.Insert, true, 1, 2), did(verbs.Remove, false, 3, 4), did(verbs.Remove, true, 5, 6)}},
+		{"the loser was beside", verbs.Look, true, []record{did(verbs.Insert, true, 1, 2), did(verbs.Remove, false, 3, 5), did(verbs.Remove, true, 4, 6)}},
+		{"cleared and gone", verbs.Sweep, true, []record{did(verbs.Insert, true, 1, 2), did(verbs.Look, false, 21, 22)}},
+		{"cleared and left", verbs.Sweep, false, []record{did(verbs.Insert, true, 1, 2), did(verbs.Look, true, 21, 22)}},
+		{"cleared while it came, and left", verbs.Sweep, true, []record{did(verbs.Insert, true, 19, 25), did(verbs.Look, true, 26, 27)}},
+		{"gone, but cleared before it came", verbs.Sweep, false, []record{did(verbs.Insert, true, 21, 25), did(verbs.Look, false, 26, 27)}},
 	} {
 		h := newHistory()
-		loop := span{record: record{thread: 9, effect: c.effect, call: 10, ret: 20}}
+		loop := span{record: record{thread: 9, Report: verbs.Report{Effect: c.effect}, call: 10, ret: 20}}
 		h.logs = []*log{{c.life, []span{loop}}}
 		for i := range c.life {
 			c.life[i].thread = i

@@ -20,42 +20,24 @@ type (
 	subject = verbs.Subject[value]
 )
 
-// effect is what an operation says about one handle, whatever its verb.
-type effect uint8
-
-// The effects, in the order of a life.
-const (
-	reserve effect = iota // an unborn handle was shown
-	insert                // an unborn handle went live, with value
-	commit                // a reserved handle went live, with value
-	cancel                // a reserved handle will never go live
-	look                  // ok: it is live
-	read                  // as look, with value
-	remove                // ok: this call removed it
-	take                  // as remove, with value
-	sweep                 // this call removed it if it was live
-)
-
 // record is one operation on one handle.
 type record struct {
-	thread    int
-	verb      string // the name of the call
-	effect    effect
-	handle    handle
-	value     uint64
-	ok        bool
+	thread int
+	verb   string // the name of the call
+	handle handle
+	verbs.Report
 	call, ret int64
 }
 
 func (r *record) String() string {
-	effects := [...]string{"reserve", "insert", "commit", "cancel", "look", "read", "remove", "take", "sweep"}
-	return fmt.Sprintf("%6d %6d %6d  %s: %v %s %d %v", r.call, r.ret, r.thread, r.verb, r.handle, effects[r.effect], r.value, r.ok)
+	return fmt.Sprintf("%6d %6d %6d  %s: %v %v", r.call, r.ret, r.thread, r.verb, r.handle, r.Report)
 }
 
-// span is one call that says something about every handle that it did not meet.
+// span is one call that says the same of every handle that it did not meet: Look, that they were
+// not live at some moment, or Sweep, that they are not live after it either.
 type span struct {
-	record // look: the others were not live at some moment; sweep: and not after it
-	met    map[handle]bool
+	record
+	met map[handle]bool
 }
 
 // history is what the actors of a storm have recorded, and what they share.
@@ -144,16 +126,6 @@ func (h *history) step(a *actor) {
 	a.Remove(t)
 }
 
-// say records an effect of c on a handle: now, or when c returned.
-func (r *recorder) say(c *call, e effect, h handle, v uint64, ok bool) {
-	t := r.times[c]
-	ret := t.ret
-	if ret == 0 {
-		ret = r.clock.Inc()
-	}
-	r.log.records = append(r.log.records, record{r.ID, c.String(), e, h, v, ok, t.call, ret})
-}
-
 // peek looks at a handle that the thread should not know: of a constructor or Reservation of
 // another, or of the next life of its slot.
 func (r *recorder) peek() {
@@ -163,13 +135,13 @@ func (r *recorder) peek() {
 	}
 	at := r.clock.Inc()
 	ok := r.pool.Contains(h)
-	r.log.records = append(r.log.records, record{r.ID, "Contains", look, h, 0, ok, at, r.clock.Inc()})
+	r.log.records = append(r.log.records, record{r.ID, "Contains", h, verbs.Report{Effect: verbs.Look, OK: ok}, at, r.clock.Inc()})
 }
 
 func (r *recorder) Begin(c *call) {
 	r.actor.Begin(c)
 	switch {
-	case c.Name == "Each":
+	case c.Needs&verbs.Spreads != 0:
 		c.N = 1 // several goroutines would need times of their own
 	case r.Chance(4):
 		r.peek()
@@ -182,8 +154,15 @@ func (r *recorder) Begin(c *call) {
 	r.times[c] = &times{begin: now, call: now, first: len(r.log.records)}
 }
 
+// Returned sets when what the call does last had an effect.
 func (r *recorder) Returned(c *call) {
-	r.times[c].ret = r.clock.Inc()
+	t := r.times[c]
+	t.ret = r.clock.Inc()
+	for i := range r.log.records[t.first:] {
+		if o := &r.log.records[t.first+i]; o.ret == 0 {
+			o.ret = t.ret
+		}
+	}
 	r.open--
 }
 
@@ -192,81 +171,23 @@ func (r *recorder) Inside(c *call, h handle) {
 	r.times[c].call = r.clock.Inc()
 }
 
-func (r *recorder) Shown(c *call, h handle, v *value) {
-	r.say(c, reserve, h, 0, true)
-	r.actor.Shown(c, h, v)
-	r.shown.Store(uint64(h))
-}
-
-func (r *recorder) Inserted(c *call, h handle, v uint64) {
-	e := insert
-	if c.Known {
-		e = commit
-	}
-	r.say(c, e, h, v, true)
-	r.actor.Inserted(c, h, v)
-}
-
-func (r *recorder) GivenUp(c *call, h handle) {
-	r.say(c, cancel, h, 0, true)
-	r.actor.GivenUp(c, h)
-}
-
-func (r *recorder) Asked(c *call, h handle, ok bool) {
-	r.say(c, look, h, 0, ok)
-	r.actor.Asked(c, h, ok)
-}
-
-func (r *recorder) Looked(c *call, h handle, v *value) {
-	number := uint64(0)
-	if v != nil {
-		number = storm.Bulkies.Number(v)
-	}
-	r.say(c, read, h, number, v != nil)
-	r.actor.Looked(c, h, v)
-}
-
-func (r *recorder) Removed(c *call, h handle, v *value, ok bool) {
-	if v == nil {
-		r.say(c, remove, h, 0, ok)
-	} else {
-		r.say(c, take, h, storm.Bulkies.Number(v), ok)
-	}
-	r.actor.Removed(c, h, v, ok)
-}
-
-// Condemned records a sweep, since another thread may remove the value first. Counted sets when
-// it returned.
-func (r *recorder) Condemned(c *call, h handle, v *value) bool {
-	goes := r.actor.Condemned(c, h, v)
-	if goes {
-		r.log.records = append(r.log.records, record{r.ID, c.Name, sweep, h, 0, true, r.times[c].call, 0})
-	}
-	return goes
-}
-
-// Counted records the removals of a batch, which has one handle twice, or of a sweep.
-func (r *recorder) Counted(c *call, n int) {
+// Reported records a result that was had now, or when c returned. A value that is to be swept is
+// removed later, and perhaps by another thread.
+func (r *recorder) Reported(c *call, h handle, what verbs.Report) {
 	t := r.times[c]
-	switch c.Name {
-	case "Clear":
-		r.span(c, sweep, nil)
-	case "DeleteFunc":
-		for i := range r.log.records[t.first:] {
-			if o := &r.log.records[t.first+i]; o.ret == 0 {
-				o.ret = t.ret
-			}
-		}
-	default:
-		r.say(c, remove, c.Handles[0], 0, n > 0)
+	ret := t.ret
+	if ret == 0 && what.Effect != verbs.Sweep {
+		ret = r.clock.Inc()
 	}
-	r.actor.Counted(c, n)
+	r.log.records = append(r.log.records, record{r.ID, c.String(), h, what, t.call, ret})
+	r.actor.Reported(c, h, what)
+	if what.Effect == verbs.Reserve {
+		r.shown.Store(uint64(h))
+	}
 }
 
-// Ranged records that the handles that a loop did not yield were not live at some moment.
-func (r *recorder) Ranged(c *call, met map[handle]bool) { r.span(c, look, met) }
-
-func (r *recorder) span(c *call, e effect, met map[handle]bool) {
+// Others records what is said of the handles that the call did not meet.
+func (r *recorder) Others(c *call, met map[handle]bool, what verbs.Report) {
 	t := r.times[c]
-	r.spans = append(r.spans, span{record{thread: r.ID, verb: c.Name, effect: e, call: t.begin, ret: t.ret}, met})
+	r.spans = append(r.spans, span{record{thread: r.ID, verb: c.Name, Report: what, call: t.begin, ret: t.ret}, met})
 }

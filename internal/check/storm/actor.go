@@ -264,7 +264,7 @@ func (a *Actor[T]) Ebb() {
 // Sweep visits or removes all values by one of the verbs that do.
 func (a *Actor[T]) Sweep() {
 	c := a.draw(verbs.Loops, verbs.Guard, nil)
-	if c.Name != "Each" {
+	if c.Needs&verbs.Spreads == 0 {
 		c.N = a.IntN(100)
 	}
 	c.Do()

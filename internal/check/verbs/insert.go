@@ -37,10 +37,12 @@ func (c *Call[T]) inserted(h pool.Handle[T], number uint64, err error) {
 
 // live reports an insertion. A handle that was shown before was judged then.
 func (c *Call[T]) live(h pool.Handle[T], number uint64) {
-	if !c.Known {
+	e := Commit
+	if !c.known {
 		c.issued(h)
+		e = Insert
 	}
-	c.Inserted(c, h, number)
+	c.report(h, e, true, number)
 }
 
 func (c *Call[T]) issued(h pool.Handle[T]) {
@@ -51,11 +53,12 @@ func (c *Call[T]) issued(h pool.Handle[T]) {
 
 // shown reports a slot that is not live yet.
 func (c *Call[T]) shown(h pool.Handle[T], v *T) {
+	c.known = true
 	c.issued(h)
 	if c.Blank != nil && !c.Blank(v) || c.Blank == nil && c.Number(v) != 0 {
 		c.Failf("%v: the constructor of %v finds %+v", c, h, *v)
 	}
-	c.Shown(c, h, v)
+	c.report(h, Reserve, true, 0)
 }
 
 func (c *Call[T]) refused(err error) {
@@ -137,7 +140,7 @@ func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.H
 		c.Returned(c)
 		switch {
 		case shown != 0 && !built && (!returned || h == 0 && err == ErrMeant):
-			c.GivenUp(c, shown)
+			c.report(shown, Cancel, true, 0)
 		case !returned: // a panic or an exit from elsewhere
 		case built && h == shown && err == nil:
 			c.live(h, number)
@@ -148,7 +151,7 @@ func (c *Call[T]) build(insert func(init func(pool.Handle[T], *T) error) (pool.H
 		}
 	}()
 	h, err = insert(func(h pool.Handle[T], at *T) error {
-		shown, c.Known = h, true
+		shown = h
 		c.shown(h, at)
 		*at = v
 		c.Inside(c, h)
@@ -191,7 +194,7 @@ func (c *Call[T]) reserved(reserve func() (*pool.Reservation[T], error)) {
 // filled sets the value of an open Reservation, and begins the call that ends it.
 func (c *Call[T]) filled() (h pool.Handle[T], number uint64) {
 	number = c.NewNumber()
-	c.Known = true
+	c.known = true
 	c.Unseen(func() { *c.Open.Value(), h = c.Make(number), c.Open.Handle() })
 	c.Begin(c)
 	return h, number
@@ -211,5 +214,5 @@ func (c *Call[T]) cancel() {
 	h, _ := c.filled()
 	c.Open.Cancel()
 	c.Returned(c)
-	c.GivenUp(c, h)
+	c.report(h, Cancel, true, 0)
 }

@@ -10,33 +10,43 @@ import (
 
 func (c *Call[T]) ptr() pool.Ptr[T] { return c.Pool.Ptr(c.Handles[0]) }
 
-func (c *Call[T]) asked(f func() bool) {
+// report tells the judge what the call says about h.
+func (c *Call[T]) report(h pool.Handle[T], e Effect, ok bool, number uint64) {
+	c.Reported(c, h, Report{e, ok, number})
+}
+
+// asked reports the result of a verb that returns no value: Look or Remove.
+func (c *Call[T]) asked(e Effect, f func() bool) {
 	c.Begin(c)
 	ok := f()
 	c.Returned(c)
-	c.Asked(c, c.Handles[0], ok)
+	c.report(c.Handles[0], e, ok, 0)
 }
 
-// copied reports the result of a look-up that returns a copy of the value.
-func (c *Call[T]) copied(f func() (T, bool)) {
+// copied reports the result of a verb that returns a copy of the value: Read or Take.
+func (c *Call[T]) copied(e Effect, f func() (T, bool)) {
 	c.Begin(c)
 	v, ok := f()
 	c.Returned(c)
 	if !ok && !reflect.ValueOf(&v).Elem().IsZero() {
 		c.Failf("%v(%v) gives %+v with false", c, c.Handles[0], v)
 	}
-	c.looked(c.Handles[0], &v, ok)
+	c.gave(e, c.Handles[0], &v, ok)
 }
 
-func (c *Call[T]) looked(h pool.Handle[T], v *T, ok bool) {
-	if !ok {
-		v = nil
+// gave reports the value of h, or that h is not live.
+func (c *Call[T]) gave(e Effect, h pool.Handle[T], v *T, ok bool) {
+	number := uint64(0)
+	if ok {
+		if number = c.Number(v); number == 0 {
+			c.Failf("%v of %v gives %+v, which nobody has made", c, h, *v)
+		}
 	}
-	c.Looked(c, h, v)
+	c.report(h, e, ok, number)
 }
 
 func (c *Call[T]) mustGet() {
-	c.copied(func() (v T, ok bool) {
+	c.copied(Read, func() (v T, ok bool) {
 		defer func() {
 			x := recover()
 			if ok = x == nil; !ok && !strings.Contains(fmt.Sprint(x), c.Handles[0].String()) {
@@ -49,14 +59,23 @@ func (c *Call[T]) mustGet() {
 
 func (c *Call[T]) view(f func(func(*T)) bool) {
 	h := c.Handles[0]
-	ok := true
+	called, ok := false, false
 	c.Begin(c)
-	c.caught(func() {
-		ok = f(func(v *T) { c.met(h, v) })
+	early := c.caught(func() {
+		ok = f(func(v *T) {
+			called = true
+			c.met(h, v)
+		})
 	})
 	c.Returned(c)
+	if early {
+		return
+	}
+	if ok != called {
+		c.Failf("%v(%v) returns %v, and has called: %v", c, h, ok, called)
+	}
 	if !ok {
-		c.Looked(c, h, nil)
+		c.report(h, Read, false, 0)
 	}
 }
 
@@ -74,7 +93,7 @@ func (c *Call[T]) caught(f func()) (failed bool) {
 
 // met reports a value in a callback or the body of a loop.
 func (c *Call[T]) met(h pool.Handle[T], v *T) {
-	c.Looked(c, h, v)
+	c.gave(Read, h, v, true)
 	number := c.Number(v)
 	c.Inside(c, h)
 	if n := c.Number(v); n != number {
@@ -98,7 +117,7 @@ func (c *Call[T]) hold() {
 	ref, ok := c.Pool.Hold(h)
 	c.Returned(c)
 	if !ok {
-		c.Looked(c, h, nil)
+		c.report(h, Read, false, 0)
 		return
 	}
 	c.Hold = &Hold[T]{Ref: ref}
@@ -107,7 +126,7 @@ func (c *Call[T]) hold() {
 
 // sighted reports the result of a look-up whose value must not change.
 func (c *Call[T]) sighted(h pool.Handle[T], v *T, ok bool) {
-	c.looked(h, v, ok)
+	c.gave(Read, h, v, ok)
 	if ok {
 		c.Hold.Seen = append(c.Hold.Seen, Sight[T]{h, v, c.Number(v)})
 	}

@@ -1,28 +1,37 @@
 package verbs
 
-import "coatcheck/pool"
+import (
+	"slices"
 
-func (c *Call[T]) removed(f func() bool) {
-	c.Begin(c)
-	ok := f()
-	c.Returned(c)
-	c.Removed(c, c.Handles[0], nil, ok)
-}
+	"coatcheck/pool"
+)
 
-func (c *Call[T]) take() {
-	c.Begin(c)
-	v, ok := c.Via.Take(c.Handles[0])
-	c.Returned(c)
-	c.Removed(c, c.Handles[0], &v, ok)
-}
-
+// removeBatch knows what became of each handle if all of them were live, or none. A handle that
+// is given twice counts once.
 func (c *Call[T]) removeBatch() {
 	c.Begin(c)
 	n := c.Pool.RemoveBatch(c.Handles)
 	c.Returned(c)
-	c.counted(n, len(c.Handles))
+	var each []pool.Handle[T]
+	for _, h := range c.Handles {
+		if !slices.Contains(each, h) {
+			each = append(each, h)
+		}
+	}
+	switch n {
+	case 0, len(each):
+		for _, h := range each {
+			c.report(h, Remove, n > 0, 0)
+		}
+	default:
+		for _, h := range each {
+			c.report(h, Sweep, true, 0)
+		}
+		c.counted(n, len(each))
+	}
 }
 
+// counted reports how many of those that were reported with Sweep the call says it has removed.
 func (c *Call[T]) counted(n, most int) {
 	if n < 0 || n > most {
 		c.Failf("%v removed %d of %d", c, n, most)
@@ -36,8 +45,8 @@ func (c *Call[T]) drain() {
 	c.Begin(c)
 	early := c.caught(func() {
 		for h, v := range c.Pool.Drain() {
-			c.Removed(c, h, &v, true)
-			met[h] = true
+			c.once(met, h)
+			c.gave(Take, h, &v, true)
 			c.Inside(c, h)
 			if len(met) == c.N {
 				break
@@ -46,7 +55,7 @@ func (c *Call[T]) drain() {
 	})
 	c.Returned(c)
 	if !early && (c.N == 0 || len(met) < c.N) {
-		c.Ranged(c, met)
+		c.Others(c, met, Report{Effect: Look})
 	}
 }
 
@@ -67,16 +76,17 @@ func (c *Call[T]) deleteFunc() {
 		n = c.Pool.DeleteFunc(func(h pool.Handle[T], v *T) bool {
 			c.once(met, h)
 			c.met(h, v)
-			goes := c.Condemned(c, h, v)
-			if goes {
-				condemned++
+			if !c.Condemned(c, h, c.Number(v)) {
+				return false
 			}
-			return goes
+			condemned++
+			c.report(h, Sweep, true, 0)
+			return true
 		})
 	})
 	c.Returned(c)
 	if !early {
-		c.Ranged(c, met)
+		c.Others(c, met, Report{Effect: Look})
 		c.counted(n, condemned)
 	}
 }
@@ -87,6 +97,7 @@ func (c *Call[T]) clear() {
 	early := c.caught(func() { n = c.Pool.Clear() })
 	c.Returned(c)
 	if !early {
+		c.Others(c, nil, Report{Effect: Sweep, OK: true})
 		c.Counted(c, n)
 	}
 }

@@ -18,14 +18,14 @@ func Table[T any]() List[T] {
 		{"Reserve", 8, Inserts, (*Call[T]).reserve},
 		{"ReserveWait", 2, Inserts, (*Call[T]).reserveWait},
 		{"Commit", 4, Reservation, (*Call[T]).commit},
-		{"Cancel", 3, Reservation, (*Call[T]).cancel},
+		{"Cancel", 3, Reservation | Cancels, (*Call[T]).cancel},
 
-		{"Get", 8, Handle, func(c *Call[T]) { c.copied(func() (T, bool) { return c.Pool.Get(c.Handles[0]) }) }},
+		{"Get", 8, Handle, func(c *Call[T]) { c.copied(Read, func() (T, bool) { return c.Pool.Get(c.Handles[0]) }) }},
 		{"MustGet", 2, Handle, (*Call[T]).mustGet},
-		{"Contains", 6, Handle, func(c *Call[T]) { c.asked(func() bool { return c.Pool.Contains(c.Handles[0]) }) }},
+		{"Contains", 6, Handle, func(c *Call[T]) { c.asked(Look, func() bool { return c.Pool.Contains(c.Handles[0]) }) }},
 		{"View", 3, Handle | Calls | Under, func(c *Call[T]) { c.view(func(f func(*T)) bool { return c.Pool.View(c.Handles[0], f) }) }},
-		{"Ptr.Live", 1, Handle, func(c *Call[T]) { c.asked(c.ptr().Live) }},
-		{"Ptr.Get", 1, Handle, func(c *Call[T]) { c.copied(c.ptr().Get) }},
+		{"Ptr.Live", 1, Handle, func(c *Call[T]) { c.asked(Look, c.ptr().Live) }},
+		{"Ptr.Get", 1, Handle, func(c *Call[T]) { c.copied(Read, c.ptr().Get) }},
 		{"Ptr.View", 1, Handle | Calls | Under, func(c *Call[T]) { c.view(c.ptr().View) }},
 
 		{"Pin", 6, Pins, (*Call[T]).pin},
@@ -33,16 +33,16 @@ func Table[T any]() List[T] {
 		{"Guard.Get", 14, Handle | Guard, func(c *Call[T]) { c.under(c.Hold.Guard.Get) }},
 		{"Unpin", 9, Either, (*Call[T]).unpin},
 
-		{"Remove", 15, Handle | Any | Removes, func(c *Call[T]) { c.removed(func() bool { return c.Via.Remove(c.Handles[0]) }) }},
-		{"Take", 8, Handle | Any | Removes, (*Call[T]).take},
-		{"Ptr.Remove", 3, Handle | Removes, func(c *Call[T]) { c.removed(c.ptr().Remove) }},
+		{"Remove", 15, Handle | Any | Removes, func(c *Call[T]) { c.asked(Remove, func() bool { return c.Via.Remove(c.Handles[0]) }) }},
+		{"Take", 8, Handle | Any | Removes, func(c *Call[T]) { c.copied(Take, func() (T, bool) { return c.Via.Take(c.Handles[0]) }) }},
+		{"Ptr.Remove", 3, Handle | Removes, func(c *Call[T]) { c.asked(Remove, c.ptr().Remove) }},
 		{"RemoveBatch", 5, Handles | Removes, (*Call[T]).removeBatch},
 		{"Drain", 2, Number | Loops | Sweeps, (*Call[T]).drain},
 		{"DeleteFunc", 3, Loops | Under | Sweeps, (*Call[T]).deleteFunc},
 		{"Clear", 1, Loops | Sweeps, (*Call[T]).clear},
 
 		{"All", 3, Number | Loops | Under, func(c *Call[T]) { c.loop(c.N, c.Pool.All()) }},
-		{"Each", 2, Loops | Under, (*Call[T]).each},
+		{"Each", 2, Loops | Under | Spreads, (*Call[T]).each},
 		{"Guard.All", 2, Number | Guard | Loops | Under, func(c *Call[T]) { c.loop(c.N, c.Hold.Guard.All()) }},
 
 		{"Open", 3, 0, func(c *Call[T]) { c.did(func() error { c.Opened = c.Pool.Worker(); return nil }) }},
@@ -69,7 +69,7 @@ func (c *Call[T]) loop(most int, values func(yield func(pool.Handle[T], *T) bool
 	}
 	c.Returned(c)
 	if !early {
-		c.Ranged(c, met)
+		c.Others(c, met, Report{Effect: Look})
 	}
 }
 
@@ -102,7 +102,9 @@ func (c *Call[T]) did(f func() error) {
 
 func (c *Call[T]) trim() {
 	c.did(func() error {
-		c.N = int(c.Pool.Trim())
+		if c.N = int(c.Pool.Trim()); c.N < 0 {
+			c.Failf("Trim gave back %d bytes", c.N)
+		}
 		return nil
 	})
 }

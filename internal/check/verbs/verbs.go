@@ -3,10 +3,12 @@
 // schedules are explored draw their operations from it. To add an operation, add an entry.
 // It is for tests alone.
 //
-// An entry states what the operation needs, calls it, and reports the results to a [Judge],
-// one handle after the other. The judge decides which results are right. The model knows
-// the only right result, a storm knows what each goroutine owns, and a history is judged
-// when it is complete.
+// An entry states what the operation needs, calls it, and translates its results into reports on
+// one handle after the other: this one was removed, with that value. What a report may say, and
+// after which others, is specified once (life.go). A [Judge] gets the reports. The model of the
+// calls of one goroutine knows the only right one (model.go), a storm knows what each goroutine
+// owns, an explored program what may be under way, and a history is judged when it is complete.
+// None of them asks which verb it was, but for what concerns no handle: Acted.
 package verbs
 
 import (
@@ -64,7 +66,7 @@ type Kind[T any] struct {
 }
 
 // Needs is a set of what a verb needs and does.
-type Needs uint16
+type Needs uint32
 
 // The first ones are fields that a Call must have set; Number may be zero.
 const (
@@ -84,6 +86,8 @@ const (
 	Inserts                       // it may be refused
 	Calls                         // it has a callback; loops have a body instead
 	Under                         // its callback or body runs under a pin
+	Cancels                       // it gives up Open
+	Spreads                       // N goroutines run its body
 )
 
 // Verb is an entry of the table.
@@ -113,8 +117,9 @@ type Call[T any] struct {
 	Open   *pool.Reservation[T]
 	Opened *pool.Worker[T]
 
-	Known bool // the handle was shown before the value was inserted
-	State any  // for the judge
+	State any // for the judge
+
+	known bool // the handle was shown before the value was inserted
 }
 
 // Judge makes the values, and judges the results of calls. Its methods are called after
@@ -128,17 +133,21 @@ type Judge[T any] interface {
 	// Inside is called in a callback, or in the body of a loop.
 	Inside(c *Call[T], h pool.Handle[T])
 
-	Refused(c *Call[T], err error)                       // no slot was found
-	Shown(c *Call[T], h pool.Handle[T], v *T)            // a slot that is not live, as its constructor finds it
-	Inserted(c *Call[T], h pool.Handle[T], n uint64)     // h is live with this value
-	GivenUp(c *Call[T], h pool.Handle[T])                // h was shown and will never be live
-	Asked(c *Call[T], h pool.Handle[T], ok bool)         // whether h is live
-	Looked(c *Call[T], h pool.Handle[T], v *T)           // the same, with the value; nil: h is not live
-	Removed(c *Call[T], h pool.Handle[T], v *T, ok bool) // whether the call removed h, and the value if it returns that
-	Condemned(c *Call[T], h pool.Handle[T], v *T) bool   // whether DeleteFunc must remove it
-	Counted(c *Call[T], n int)                           // how many were removed: of Handles, of those condemned, or of all
-	Ranged(c *Call[T], met map[pool.Handle[T]]bool)      // a loop ran to its end, and yielded met
-	Acted(c *Call[T], err error)                         // a call that concerns no handle returned
+	// Reported is what the call says about h.
+	Reported(c *Call[T], h pool.Handle[T], r Report)
+
+	// Others is what it says about every handle that is not in met, at some moment of the call:
+	// Look without OK, after a loop that ran to its end, or Sweep.
+	Others(c *Call[T], met map[pool.Handle[T]]bool, r Report)
+
+	// Counted is how many values it removed of those of which it said Sweep.
+	Counted(c *Call[T], n int)
+
+	// Condemned is whether DeleteFunc must remove h, which has the value of this number.
+	Condemned(c *Call[T], h pool.Handle[T], number uint64) bool
+
+	Refused(c *Call[T], err error) // no slot was found
+	Acted(c *Call[T], err error)   // a call that concerns no handle returned
 
 	// Meant reports whether the judge caused a panic on purpose.
 	Meant(c *Call[T], panicked any) bool
@@ -153,11 +162,12 @@ type Judge[T any] interface {
 // Idle has methods for a Judge that does not use them. Only ErrMeant is a panic on purpose.
 type Idle[T any] struct{}
 
-func (Idle[T]) Returned(*Call[T])                        {}
-func (Idle[T]) Ranged(*Call[T], map[pool.Handle[T]]bool) {}
-func (Idle[T]) Acted(*Call[T], error)                    {}
-func (Idle[T]) Meant(_ *Call[T], panicked any) bool      { return panicked == ErrMeant }
-func (Idle[T]) Unseen(f func())                          { f() }
+func (Idle[T]) Returned(*Call[T])                                {}
+func (Idle[T]) Inside(*Call[T], pool.Handle[T])                  {}
+func (Idle[T]) Others(*Call[T], map[pool.Handle[T]]bool, Report) {}
+func (Idle[T]) Acted(*Call[T], error)                            {}
+func (Idle[T]) Meant(_ *Call[T], panicked any) bool              { return panicked == ErrMeant }
+func (Idle[T]) Unseen(f func())                                  { f() }
 
 // ErrMeant is the error of constructors that fail on purpose.
 var ErrMeant = errors.New("meant")
