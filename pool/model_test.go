@@ -178,18 +178,18 @@ func (mc *machine[T]) Counted(c *call[T], n int) {
 }
 
 func (mc *machine[T]) Acted(c *call[T], err error) {
-	st := mc.p.Stats()
+	st, needs := mc.p.Stats(), func(n verbs.Needs) bool { return c.Needs&n != 0 }
 	switch {
-	case c.Name == "Synchronize" && (err != nil || st.Limbo > 0):
+	case needs(verbs.Context) && (err != nil || st.Limbo > 0):
 		mc.Failf("%v: %v, and %d slots wait", c, err, st.Limbo)
-	case c.Name == "Flush" && st.Cached > 0:
-		mc.Failf("%d slots are cached after Flush", st.Cached)
-	case c.Name == "Stats" && (st.Live != mc.Live() || mc.p.Len() != mc.Live()):
+	case needs(verbs.Worker) && st.Cached > 0:
+		mc.Failf("%d slots are cached after %v", st.Cached, c)
+	case needs(verbs.Counts) && (st.Live != mc.Live() || mc.p.Len() != mc.Live()):
 		mc.Failf("Len is %d, want %d", mc.p.Len(), mc.Live())
-	case c.Name == "Stats" && (st.Reserved != len(mc.held) || st.Held+st.Pinned != len(mc.holds)):
+	case needs(verbs.Counts) && (st.Reserved != len(mc.held) || st.Held+st.Pinned != len(mc.holds)):
 		mc.Failf("%d are reserved, %d held and %d pinned", st.Reserved, st.Held, st.Pinned)
-	case c.Name == "Trim" && c.N > 0:
-		mc.done["Trim that gives memory back"]++
+	case needs(verbs.Frees) && c.N > 0:
+		mc.done[c.Name+" that gives memory back"]++
 	}
 	mc.done[c.Name]++
 }

@@ -55,11 +55,11 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 		a.clearing++
 	case c.Needs&verbs.Loops != 0:
 		f.settled = a.settledEntries()
-	case c.Name == "Hold":
+	case c.Needs&verbs.Pins != 0 && c.Needs&verbs.Handle != 0: // by a Ref
 		f.holds = c.Handles[0]
-	case c.Name == "Unpin" && c.Hold.Ref != nil:
+	case c.Needs&verbs.Either != 0 && c.Hold.Ref != nil:
 		f.op, f.holds, f.late = "Release", c.Hold.Seen[0].H, true
-	case c.Name == "Synchronize":
+	case c.Needs&verbs.Context != 0:
 		f.waits = a.removedByNow()
 	}
 	for _, h := range c.Handles {
@@ -82,7 +82,7 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 	case c.Needs&verbs.Reservation != 0:
 		interleave.Unseen(func() { f.shown = c.Open.Handle() })
 	}
-	f.pins = c.Needs&verbs.Under != 0 || c.Name == "Pin"
+	f.pins = c.Needs&verbs.Under != 0 || c.Needs&verbs.Pins != 0 && c.Needs&verbs.Handle == 0
 	a.push(f)
 }
 
@@ -267,11 +267,11 @@ func (a *actor) Acted(c *verbs.Call[val], err error) {
 	a.t.Notef("%d, %v", c.N, err)
 	f := frameOf(c)
 	switch {
-	case c.Name == "Synchronize" && err == nil:
+	case c.Needs&verbs.Context != 0 && err == nil:
 		interleave.Unseen(func() { a.reclaimed(f.waits) })
-	case c.Name == "Stats":
+	case c.Needs&verbs.Counts != 0:
 		if most := len(a.entries) + len(a.frames); c.N > most {
-			a.r.Failf("Stats or Len say that %d values are live, and there were %d ever", c.N, most)
+			a.r.Failf("%v says that %d values are live, and there were %d ever", c, c.N, most)
 		}
 	}
 }
@@ -289,7 +289,7 @@ func (a *actor) settledEntries() (list []*life) {
 // removedByNow are the handles that were removed, but for those whose slots a Worker or a
 // Ref may keep.
 func (w *world) removedByNow() (hs []Handle[val]) {
-	if slices.ContainsFunc(w.frames, func(f *frame) bool { return f.a.k != nil || f.op == "Hold" || f.op == "Release" }) {
+	if slices.ContainsFunc(w.frames, func(f *frame) bool { return f.a.k != nil || f.holds != 0 }) {
 		return nil // they may be on their way
 	}
 	interleave.Unseen(func() {

@@ -152,9 +152,9 @@ func (a *Actor[T]) Condemned(*call[T], pool.Handle[T], uint64) bool { return a.C
 // Counted counts the values that a sweep has removed.
 func (a *Actor[T]) Counted(c *call[T], n int) { a.Did(Swept, n) }
 
-// Acted counts the calls of Trim that gave memory back.
+// Acted counts the calls that gave memory back.
 func (a *Actor[T]) Acted(c *call[T], err error) {
-	if c.Name == "Trim" && c.N > 0 {
+	if c.Needs&verbs.Frees != 0 && c.N > 0 {
 		a.Did(Trimmed, 1)
 	}
 }

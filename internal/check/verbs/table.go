@@ -49,9 +49,9 @@ func Table[T any]() List[T] {
 		{"Flush", 3, Worker | Any, func(c *Call[T]) { c.did(func() error { c.worker().Flush(); return nil }) }},
 		{"Close", 2, Worker | Any, func(c *Call[T]) { c.did(func() error { c.worker().Close(); return nil }) }},
 		{"Grow", 1, Number, func(c *Call[T]) { c.did(func() error { c.Pool.Grow(c.N); return nil }) }},
-		{"Trim", 2, Loops, (*Call[T]).trim},
+		{"Trim", 2, Loops | Frees, (*Call[T]).trim},
 		{"Synchronize", 3, Context, func(c *Call[T]) { c.did(func() error { return c.Pool.Synchronize(c.Context) }) }},
-		{"Stats", 1, 0, (*Call[T]).stats},
+		{"Stats", 1, Counts, (*Call[T]).stats},
 	}
 }
 

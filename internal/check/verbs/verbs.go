@@ -8,7 +8,7 @@
 // after which others, is specified once (life.go). A [Judge] gets the reports. The model of the
 // calls of one goroutine knows the only right one (model.go), a storm knows what each goroutine
 // owns, an explored program what may be under way, and a history is judged when it is complete.
-// None of them asks which verb it was, but for what concerns no handle: Acted.
+// None of them asks which verb it was.
 package verbs
 
 import (
@@ -76,10 +76,10 @@ const (
 	Guard                         // Hold, with a guard that is pinned
 	Either                        // Hold, with a guard or a Ref
 	Reservation                   // Open
-	Pins                          // it opens a Hold
-	Worker                        // a Worker in place of the Pool
+	Pins                          // it opens a Hold: a Ref of Handles[0], or a guard if there is no Handle
+	Worker                        // a Worker in place of the Pool, whose slots it gives back
 	Any                           // a Worker in place of the Pool, or the Pool
-	Context                       // Context, which ends the wait
+	Context                       // Context: until it ends, the verb waits for what was removed to be reclaimed
 	Loops                         // it visits all slots
 	Sweeps                        // it removes what it visits
 	Removes                       // it removes the values of Handles
@@ -88,6 +88,8 @@ const (
 	Under                         // its callback or body runs under a pin
 	Cancels                       // it gives up Open
 	Spreads                       // N goroutines run its body
+	Counts                        // it sets N to the number of values that are live
+	Frees                         // it sets N to the number of bytes that it gave back
 )
 
 // Verb is an entry of the table.
