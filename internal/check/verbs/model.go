@@ -40,8 +40,14 @@ func (m *Model[T]) Begin(c *Call[T]) {
 	c.State = o
 }
 
-// Reported requires that r is right, and takes the step.
-func (m *Model[T]) Reported(c *Call[T], h pool.Handle[T], r Report) { m.step(c, h, r, m.lives[h]) }
+// Reported requires that r is right, and that the pool agrees with the state afterwards.
+// DeleteFunc says Sweep before it removes.
+func (m *Model[T]) Reported(c *Call[T], h pool.Handle[T], r Report) {
+	m.step(c, h, r, m.lives[h])
+	if r.Effect != Sweep {
+		m.agree(c, h, r)
+	}
+}
 
 // Others requires that r is right for what lived when the loop began: then, or now, since the
 // loop's body may have removed it.
@@ -49,20 +55,24 @@ func (m *Model[T]) Others(c *Call[T], met map[pool.Handle[T]]bool, r Report) {
 	for h, l := range c.State.(*course[T]).begun {
 		if !met[h] {
 			m.step(c, h, r, l, m.lives[h])
+			m.agree(c, h, r)
 		}
 	}
 }
 
-// step requires that r is right in one of the states, and that the pool agrees with the state
-// afterwards. DeleteFunc says Sweep before it removes.
+// agree requires that the pool finds h if it is live.
+func (m *Model[T]) agree(c *Call[T], h pool.Handle[T], r Report) {
+	if l := m.lives[h]; c.Pool.Contains(h) != l.IsLive() {
+		c.Failf("%v says of %v, %v; it is %v now, and Contains says otherwise", c, h, r, l)
+	}
+}
+
+// step requires that r is right in one of the states.
 func (m *Model[T]) step(c *Call[T], h pool.Handle[T], r Report, in ...Life) {
 	now := m.lives[h]
 	_, next := Step(now, r)
-	switch {
-	case !r.Fits(in...):
+	if !r.Fits(in...) {
 		c.Failf("%v says of %v, %v; it was %v", c, h, r, in)
-	case r.Effect != Sweep && c.Pool.Contains(h) != next.IsLive():
-		c.Failf("%v says of %v, %v; it is %v now, and the pool says otherwise", c, h, r, next)
 	}
 	if next == now {
 		return
