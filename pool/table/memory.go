@@ -53,11 +53,18 @@ const (
 	byPieces
 )
 
-// piece is a part of a value that is copied in one way, which is not byPieces.
+// piece is a part of a value that is copied in one way. If how is byPieces, it is count
+// elements of an array, side by side, each of which consists of pieces.
 type piece struct {
 	how          how
-	offset, size uintptr
+	offset, size uintptr // of the part; of one element
+	count        uintptr
+	pieces       []piece
 }
+
+// flatPieces is the most pieces that an array is cut into. A longer one is copied by a loop
+// over its elements, so a column of arrays takes memory for the pieces of one element.
+const flatPieces = 16
 
 func newColumn(typ reflect.Type, offset uintptr) column {
 	c := column{size: typ.Size(), offset: offset, typ: typ}
@@ -112,7 +119,7 @@ func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
 			to[last].size += typ.Size()
 			return to
 		}
-		return append(to, piece{h, offset, typ.Size()})
+		return append(to, piece{how: h, offset: offset, size: typ.Size()})
 	case typ.Kind() == reflect.Struct:
 		for i := range typ.NumField() {
 			if f := typ.Field(i); f.Name != "_" {
@@ -121,8 +128,12 @@ func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
 		}
 		return to
 	}
+	size := typ.Elem().Size()
+	if element := cut(nil, typ.Elem(), 0); typ.Len()*len(element) > flatPieces {
+		return append(to, piece{byPieces, offset, size, uintptr(typ.Len()), element})
+	}
 	for i := range typ.Len() {
-		to = cut(to, typ.Elem(), offset+uintptr(i)*typ.Elem().Size())
+		to = cut(to, typ.Elem(), offset+uintptr(i)*size)
 	}
 	return to
 }
@@ -153,7 +164,14 @@ func copyValue(h how, to, from unsafe.Pointer, size uintptr, pieces []piece) {
 	case byPieces:
 		for i := range pieces {
 			p := &pieces[i]
-			copyValue(p.how, unsafe.Add(to, p.offset), unsafe.Add(from, p.offset), p.size, nil)
+			to, from := unsafe.Add(to, p.offset), unsafe.Add(from, p.offset)
+			if p.how != byPieces {
+				copyValue(p.how, to, from, p.size, nil)
+				continue
+			}
+			for j := range p.count {
+				copyValue(byPieces, unsafe.Add(to, j*p.size), unsafe.Add(from, j*p.size), 0, p.pieces)
+			}
 		}
 	}
 }

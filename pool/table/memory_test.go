@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
+	"strconv"
 	"testing"
 	"unsafe"
 
@@ -109,6 +110,45 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 			runtime.KeepAlive(tb)
 		}
 	})
+}
+
+// TestLongArraysTakeNoMemoryThemselves: what a table keeps of a field's type does not grow
+// with an array in it, and arrays of arrays are copied whole.
+func TestLongArraysTakeNoMemoryThemselves(t *testing.T) {
+	type long struct {
+		before  uint8
+		deep    [1 << 9][3]struct{ s [1 << 6]*int }
+		strings [17]string
+		after   any
+	}
+	var empty *table.Table[int, struct{ Many [1 << 18]*int }]
+	took := testkit.Allocated(func() { empty = of[int, struct{ Many [1 << 18]*int }](table.SoA) })
+	require.Zero(t, empty.Len())
+	require.Less(t, took, uint64(16<<10), "a piece for each element would take megabytes")
+	tb := of[int, long](table.SoA)
+	put := func(r *long, n int) {
+		r.before, r.after = uint8(n), n
+		for i := range r.deep {
+			for j := range r.deep[i] {
+				for k := range r.deep[i][j].s {
+					r.deep[i][j].s[k] = &[]int{n + i + j + k}[0]
+				}
+			}
+		}
+		for i := range r.strings {
+			r.strings[i] = strconv.Itoa(n + i)
+		}
+	}
+	want := make([]long, 2)
+	for n := range want {
+		put(&want[n], n)
+		tb.Add(n, want[n])
+	}
+	runtime.GC()
+	require.EqualValues(t, 0, tb.Remove(0))
+	got, err := tb.Copy(1)
+	require.NoError(t, err)
+	require.True(t, got == want[1], "each pointer and string is in its place")
 }
 
 // TestOperationsDoNotAllocate: only growth allocates.
