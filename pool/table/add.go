@@ -7,7 +7,8 @@ import "fmt"
 // found again: a NaN or, in a table from ForHandles, a handle that the pool refuses.
 //
 // In a table from ForHandles, a dead occupant of the handle's slot is replaced: r takes
-// its row, nothing moves, and Len stays as it is.
+// its row, nothing moves, and Len stays as it is. OnMove is told that the dead occupant's
+// record went to None.
 //
 // It is O(1) amortized: an Add to a full table allocates twice the room and copies all
 // columns, which ends all references.
@@ -15,6 +16,9 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 	t.change()
 	n := t.rows.n
 	i := t.index.claim(k, Index(n), t.keys)
+	if i == None {
+		return None
+	}
 	if int(i) == n {
 		if n == t.rows.allocated {
 			t.growFor(k)
@@ -22,9 +26,11 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 		t.keys = t.keys[:n+1]
 		t.rows.n = n + 1
 	}
-	if i.IsSet() {
-		t.keys[i] = k
-		store(&t.rows, i, &r)
+	was := t.keys[i]
+	t.keys[i] = k
+	store(&t.rows, i, &r)
+	if int(i) < n && len(t.moves) > 0 {
+		t.tell(was, i, None)
 	}
 	return i
 }
@@ -43,7 +49,8 @@ func (t *Table[K, R]) growFor(k K) {
 
 // AddBatch adds the records rs by the keys ks, in that order, or nothing. If Add would
 // refuse one of the keys, or if two are the same, it returns false and changes nothing,
-// references included. It panics if there are not as many keys as records.
+// references included. It panics if there are not as many keys as records. OnMove is told
+// of what the batch replaced when the whole batch has been added.
 //
 // It reallocates the columns at most once.
 func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
@@ -58,13 +65,24 @@ func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 	}
 	t.keys = t.keys[:n]
 	t.rows.n = n
+	type occupant struct {
+		k K
+		i Index
+	}
+	var replaced []occupant
 	for j, k := range ks {
 		i := Index(before + j)
 		if n-before < len(ks) { // some replace dead occupants
 			i = t.index.held(k)
 		}
+		if int(i) < before && len(t.moves) > 0 {
+			replaced = append(replaced, occupant{t.keys[i], i})
+		}
 		t.keys[i] = k
 		store(&t.rows, i, &rs[j])
+	}
+	for _, o := range replaced {
+		t.tell(o.k, o.i, None)
 	}
 	return true
 }

@@ -41,7 +41,8 @@
 //	key        the user                  a look-up         the record is removed
 //	Index      Add, Lookup, OnMove       an addition       a removal: then the removed record's Index names
 //	                                                       the last record, which OnMove tells, and the
-//	                                                       last record's names nothing
+//	                                                       last record's names nothing; or, by handles,
+//	                                                       an addition in its slot, which OnMove tells
 //	reference  View.At, All, Batch;      nothing           the table grows or a record leaves; Set keeps it
 //	*F         elements of View.Slice
 //	handle,    the pool                  two loads more    the value is removed from the pool

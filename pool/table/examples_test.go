@@ -124,6 +124,21 @@ func ExampleTable_OnMove() {
 	// Output: {{1 0.1} 0.04 Moon} <nil>
 }
 
+// A value died, and the next value in its slot gets a record: the old record is at None.
+func ExampleTable_OnMove_replaced() {
+	p := pool.Must(&pool.Options[string]{Capacity: 1})
+	t := table.Must(table.ForHandles[string, Body](p, table.SoA))
+	t.OnMove(func(h pool.Handle[string], from, to table.Index) {
+		fmt.Println("the record of a dead value:", !p.Contains(h), from, to == table.None)
+	})
+	earth, _ := p.Insert("E")
+	t.Add(earth, Body{Name: "Earth"})
+	p.Remove(earth)
+	moon, _ := p.Insert("M")
+	t.Add(moon, Body{Name: "Moon"})
+	// Output: the record of a dead value: true 0 true
+}
+
 func ExampleTable_Copy() {
 	t := bodies()
 	earth, _ := t.Copy("E")

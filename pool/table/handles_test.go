@@ -12,6 +12,49 @@ import (
 
 type handle = pool.Handle[int]
 
+// TestReplacedRecordIsTold: an addition over a dead occupant tells that its record is
+// nowhere any more, so that what leads to its Index does not lead to a stranger.
+func TestReplacedRecordIsTold(t *testing.T) {
+	type entity struct{ h handle }
+	each(t, func(t *testing.T, l table.Layout) {
+		p := pool.Must(&pool.Options[int]{Origin: 1, Capacity: 4, Shards: 1})
+		tb := forHandles[entity](p, l)
+		hs := testkit.Fill(t, p, 4, testkit.Number)
+		places := map[handle]table.Index{} // what a program keeps, for each that was added
+		tb.OnMove(func(k handle, from, to table.Index) {
+			require.Equal(t, from, places[k])
+			require.Equal(t, to, tb.Lookup(k))
+			if places[k] = to; to == table.None {
+				delete(places, k)
+			}
+		})
+		add := func(h handle) {
+			i := tb.Add(h, entity{h})
+			places[h] = i
+		}
+		again := func(dead handle) handle { // in the slot of the dead one
+			require.True(t, p.Remove(dead))
+			h := testkit.MustInsert(t, p, 0)
+			require.Equal(t, dead.Index(), h.Index())
+			return h
+		}
+		testkit.Each(hs, add)
+		next := again(hs[1])
+		add(next)
+		require.Equal(t, map[handle]table.Index{hs[0]: 0, next: 1, hs[2]: 2, hs[3]: 3}, places)
+
+		batch := []handle{again(hs[3]), again(hs[0])}
+		require.True(t, tb.AddBatch(batch, []entity{{batch[0]}, {batch[1]}}))
+		require.Equal(t, map[handle]table.Index{next: 1, hs[2]: 2}, places)
+		for _, h := range batch {
+			places[h] = tb.Lookup(h)
+		}
+		tb.Remove(batch[1])
+		require.Equal(t, map[handle]table.Index{batch[0]: 0, next: 1, hs[2]: 2, batch[1]: 0}, places, "the removed record itself is not told")
+		require.Equal(t, 3, tb.Len())
+	})
+}
+
 // TestPoolChangesMeanwhile: other goroutines may use the pool of a table. A handle that
 // dies meanwhile is found or not, and its record is never another's.
 func TestPoolChangesMeanwhile(t *testing.T) {

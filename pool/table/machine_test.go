@@ -91,6 +91,13 @@ func newMachine[K comparable](t testing.TB, m model[K], key, fresh func() K, cho
 		s := &side[K]{Table: tb, columns: columnsOf(tb), ids: table.Column(tb, func(r *record) *uint64 { return &r.ID })}
 		s.OnMove(func(k K, from, to table.Index) {
 			s.moves = append(s.moves, moved(k, from, to))
+			if to == table.None { // another record is in its place
+				if got, err := s.KeyAt(from); err != nil || got == k || s.Lookup(got) != from || s.Lookup(k) != to {
+					t.Fatalf("%v: OnMove(%v, %d, %d), but there is %v, %v", l, k, from, to, got, err)
+				}
+				mc.done["replaced"]++
+				return
+			}
 			if got, err := s.KeyAt(to); err != nil || got != k || s.Len() != int(from) {
 				t.Fatalf("%v: OnMove(%v, %d, %d), but there is %v, %v", l, k, from, to, got, err)
 			}
@@ -346,7 +353,7 @@ func stream(t testing.TB, which int, choose func(int) int, more func() bool) map
 // operations, whatever the keys are. Collections meanwhile find every pointer.
 func TestOperationsMatchModel(t *testing.T) {
 	defer testkit.Collect()()
-	must := []string{"growth"}
+	must := []string{"growth", "replaced"}
 	for _, o := range operations[int]() {
 		must = append(must, o.name+" true", o.name+" false")
 	}

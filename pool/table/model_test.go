@@ -45,6 +45,7 @@ func (m *model[K]) Add(k K, r record) table.Index {
 		return table.None
 	}
 	if i := slices.IndexFunc(m.keys, func(o K) bool { return m.slot(o, k) }); i >= 0 {
+		m.moves = append(m.moves, moved(m.keys[i], table.Index(i), table.None))
 		m.keys[i], m.ids[i] = k, r.ID
 		return table.Index(i)
 	}

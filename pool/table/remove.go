@@ -62,17 +62,21 @@ func (t *Table[K, R]) RemoveDead() int {
 	return before - t.rows.n
 }
 
-// OnMove registers f, which is called whenever a removal has moved a record into the gap:
-// the record of the key k was at from and is at to now. A program that keeps an Index
-// updates it there. Functions are called in the order in which they were registered, and
-// cannot be removed.
+// OnMove registers f, which is called when the record of the key k was at from, and is at
+// to now. A program that keeps an Index updates it there. Functions are called in the order
+// in which they were registered, and cannot be removed. There are two cases:
 //
-// The removal is complete when f is called, and f may read the table and Set records.
-// Adding, removing, Reserve and OnMove panic there. If f panics, the functions
-// after it are not called for this move, and RemoveDead leaves the rest of the dead for
-// another call. The table stays consistent.
+//   - A removal has moved the last record, of the key k, into the gap.
+//   - In a table from ForHandles, an addition has replaced the record of the dead handle k.
+//     Then to is None, and the record at from is the new one.
 //
-// f is not called when a record replaces a dead occupant, nor when the table grows: every
+// The removal or addition is complete when f is called, and f may read the table and Set
+// records. Adding, removing, Reserve and OnMove panic there. If f panics, the functions
+// after it are not called for this move. RemoveDead leaves the rest of the dead for
+// another call, and AddBatch tells of no further record that it has replaced. The table
+// stays consistent.
+//
+// f is not called for the record that a removal removes, nor when the table grows: every
 // Index stays valid there.
 func (t *Table[K, R]) OnMove(f func(k K, from, to Index)) {
 	t.change()
