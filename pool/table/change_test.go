@@ -53,6 +53,8 @@ var everyChange = []func(*table.Table[int, pair]){
 	func(tb *table.Table[int, pair]) { tb.Remove(2) },
 	func(tb *table.Table[int, pair]) { tb.RemoveAt(0) },
 	func(tb *table.Table[int, pair]) { tb.RemoveDead() },
+	func(tb *table.Table[int, pair]) { tb.Clear() },
+	func(tb *table.Table[int, pair]) { tb.Trim() },
 	func(tb *table.Table[int, pair]) { tb.Reserve(1 << 20) },
 	func(tb *table.Table[int, pair]) { tb.OnMove(func(int, table.Index, table.Index) {}) },
 }

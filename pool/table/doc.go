@@ -43,12 +43,12 @@
 //	                                                       the last record, which OnMove tells, and the
 //	                                                       last record's names nothing; or, by handles,
 //	                                                       an addition in its slot, which OnMove tells
-//	reference  View.At, All, Batch;      nothing           the table grows or a record leaves; Set keeps it
+//	reference  View.At, All, Batch;      nothing           the table grows, is trimmed or a record leaves; Set keeps it
 //	*F         elements of View.Slice
 //	handle,    the pool                  two loads more    the value is removed from the pool
 //	as key                               than Contains
 //
-// Growth keeps every Index and every View; a [View] never ends. A reference that is kept
+// Growth and Trim keep every Index and every View; a [View] never ends. A reference that is kept
 // for longer stays memory-safe, like any Go pointer, but it points to memory that the
 // table has left, or to another record's field. A copy of a record, from [Table.Copy],
 // belongs to the caller.
@@ -60,8 +60,9 @@
 // room for a power of two of records: at first as many as fit a page of the widest
 // column, then twice as many each time.
 //
-// So a table of few records with many columns is better under AoS, or as a map. A table
-// never becomes smaller: after a peak, add its records to a new one.
+// So a table of few records with many columns is better under AoS, or as a map. Only
+// [Table.Trim] makes a table smaller. [Table.Reserve] makes room, for the index of the keys
+// as well.
 //
 // The row of a removed record is zeroed at once, so a table keeps nothing reachable that
 // has left it. The garbage collector does not scan columns without pointers.

@@ -172,6 +172,24 @@ func ExampleTable_Reserve() {
 	// Output: 131072
 }
 
+// Clear keeps the memory for the next records, and Trim gives it back.
+func ExampleTable_Clear() {
+	t := bodies()
+	t.Clear()
+	fmt.Println(t.Len(), t.Allocated())
+	fmt.Println(t.Trim() > 0, t.Allocated())
+	// Output:
+	// 0 256
+	// true 0
+}
+
+func ExampleTable_Trim() {
+	t := bodies()
+	t.Reserve(100_000)
+	fmt.Println(t.Allocated(), t.Trim() > 0, t.Allocated(), t.Len())
+	// Output: 131072 true 256 3
+}
+
 func ExampleTable_All() {
 	for k, b := range bodies().All() {
 		fmt.Print(k, " is ", b.Name, ". ")

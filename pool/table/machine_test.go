@@ -21,6 +21,7 @@ type drawn[K comparable] struct {
 	id uint64      // of a new record
 	ks []K         // for a batch
 	rs []record    // see records
+	n  int         // a small number
 }
 
 func (d *drawn[K]) record() record { return d.records(1)[0] }
@@ -34,7 +35,7 @@ func (d *drawn[K]) records(n int) []record {
 }
 
 func (d *drawn[K]) text() string {
-	return fmt.Sprintf("key %v, index %v, id %d, keys %v", d.k, d.i, d.id, d.ks)
+	return fmt.Sprintf("key %v, index %v, id %d, keys %v, n %d", d.k, d.i, d.id, d.ks, d.n)
 }
 
 // operation is a method of subjects. do returns its result and whether it succeeded.
@@ -55,6 +56,12 @@ func operations[K comparable]() []operation[K] {
 		{"Remove", 2, func(s s, d d) (any, bool) { return index(s.Remove(d.k)) }},
 		{"RemoveAt", 1, func(s s, d d) (any, bool) { return index(s.RemoveAt(d.i)) }},
 		{"RemoveDead", 5, func(s s, d d) (any, bool) { n := s.RemoveDead(); return n, n > 0 }},
+		{"Clear", 1, func(s s, d d) (any, bool) {
+			if d.n == 0 {
+				s.Clear()
+			}
+			return nil, d.n == 0
+		}},
 		{"Set", 1, func(s s, d d) (any, bool) { ok := s.Set(d.k, d.record()); return ok, ok }},
 		{"SetAt", 1, func(s s, d d) (any, bool) { ok := s.SetAt(d.i, d.record()); return ok, ok }},
 	}
@@ -109,7 +116,7 @@ func newMachine[K comparable](t testing.TB, m model[K], key, fresh func() K, cho
 
 // draw draws arguments, for a batch or not.
 func (mc *machine[K]) draw(batch bool) *drawn[K] {
-	d := &drawn[K]{k: mc.key(), id: mc.lastID + 1}
+	d := &drawn[K]{k: mc.key(), n: mc.choose(8), id: mc.lastID + 1}
 	last := len(mc.m.keys) - 1
 	if last >= 0 && mc.choose(2) == 0 {
 		d.k = mc.m.keys[mc.choose(last+1)]
@@ -138,13 +145,16 @@ func (mc *machine[K]) draw(batch bool) *drawn[K] {
 
 // step runs one operation, and compares what it returned, and what it left.
 func (mc *machine[K]) step() {
-	n := mc.choose(len(mc.operations) + 2)
+	n := mc.choose(len(mc.operations) + 3)
 	switch n - len(mc.operations) {
 	case 0:
 		mc.all()
 		return
 	case 1:
 		mc.reserve(len(mc.m.keys) + mc.choose(40))
+		return
+	case 2:
+		mc.trim()
 		return
 	}
 	o := mc.operations[n]
@@ -208,6 +218,18 @@ func (mc *machine[K]) reserve(room int) {
 	for _, s := range mc.sides {
 		s.Reserve(room)
 		require.GreaterOrEqual(mc.t, s.Allocated(), room)
+	}
+}
+
+// trim trims, which leaves the room that growth would have made.
+func (mc *machine[K]) trim() {
+	for _, s := range mc.sides {
+		grown := table.Must(table.New[K, record](s.Layout()))
+		grown.Reserve(s.Len())
+		s.Trim()
+		require.Equal(mc.t, grown.Allocated(), s.Allocated())
+		require.Equal(mc.t, grown.Pages(), s.Pages())
+		require.Zero(mc.t, s.Trim())
 	}
 }
 

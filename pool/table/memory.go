@@ -190,6 +190,17 @@ func (c column) resized(n, rows int) column {
 	return c
 }
 
+// wipe zeroes the first n elements.
+func (c *column) wipe(n int) {
+	switch {
+	case n == 0:
+	case c.how <= byBytes: // Slice below allocates
+		clear(unsafe.Slice((*byte)(c.base), uintptr(n)*c.size))
+	default:
+		c.block.Slice(0, n).Clear()
+	}
+}
+
 // elements returns the first n elements of c, whose type is E.
 func elements[E any](c *column, n int) []E { return unsafe.Slice((*E)(c.base), n) }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
 	"coatcheck/pool/table"
 )
 
@@ -83,6 +84,7 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 		for what, remove := range map[string]func(tb *table.Table[key, big], k key){
 			"Remove":   func(tb *table.Table[key, big], k key) { tb.Remove(k) },
 			"RemoveAt": func(tb *table.Table[key, big], _ key) { tb.RemoveAt(0) },
+			"Clear":    func(tb *table.Table[key, big], _ key) { tb.Clear() },
 			"growth":   func(tb *table.Table[key, big], k key) { tb.Remove(k); tb.Reserve(tb.Allocated() + 1) },
 			"Set":      func(tb *table.Table[key, big], k key) { tb.Set(k, big{}); tb.Remove(k) },
 		} {
@@ -110,6 +112,89 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 			runtime.KeepAlive(tb)
 		}
 	})
+}
+
+// TestReserveMakesRoomForTheIndex: no addition allocates below what was reserved, also not for
+// the index of the keys.
+func TestReserveMakesRoomForTheIndex(t *testing.T) {
+	if testkit.Race {
+		t.Skip("the race detector allocates")
+	}
+	for _, n := range []int{1, 8, 9, 896, 1000, 99_729, 100_000, 114_688} { // some fill a Go map to its last slot
+		p := pool.Must[int](nil)
+		hs := testkit.Fill(t, p, n, testkit.Number)
+		tb, byHandle := of[int, pair](table.SoA), forHandles[pair](p, table.SoA)
+		for i, part := range []int{n / 2, n} { // the second time with half of the records
+			tb.Reserve(part)
+			byHandle.Reserve(part)
+			calls := 0
+			require.Zero(t, testing.AllocsPerRun(1, func() {
+				if calls++; calls == 1 {
+					return // not counted
+				}
+				for i := i * (n / 2); i < part; i++ {
+					tb.Add(i, pair{i, i})
+					byHandle.Add(hs[i], pair{i, i})
+				}
+			}), "%d of %d", part, n)
+			require.Equal(t, [2]int{part, part}, [2]int{tb.Len(), byHandle.Len()})
+		}
+	}
+}
+
+// TestTrimGivesBack: Trim gives back the room of records that have left, and of their keys in
+// the index, and returns how much that was.
+func TestTrimGivesBack(t *testing.T) {
+	const n, left = 50_000, 100
+	p := pool.Must[int](nil)
+	hs := testkit.Fill(t, p, n, testkit.Number)
+	byHandle, byInt := forHandles[pair](p, table.SoA), of[int, pair](table.AoS)
+	bigKeys := of[[20]int, struct{}](table.SoA)
+	for name, run := range map[string]struct {
+		add    func(i int)
+		remove func(i int)
+		trim   func() int64
+		check  func(i int) bool
+		least  int64
+	}{
+		"handles": {
+			func(i int) { byHandle.Add(hs[i], pair{i, i}) }, func(i int) { byHandle.Remove(hs[i]) }, byHandle.Trim,
+			func(i int) bool { r, err := byHandle.Copy(hs[i]); return err == nil && r == pair{i, i} },
+			n * (24 + 7), // of 8 bytes a slot, in most pages
+		},
+		"keys": {
+			func(i int) { byInt.Add(i, pair{i, i}) }, func(i int) { byInt.Remove(i) }, byInt.Trim,
+			func(i int) bool { r, err := byInt.Copy(i); return err == nil && r == pair{i, i} },
+			n * 5 * bits.UintSize / 8, // with key and Index in the map
+		},
+		"large keys": {
+			func(i int) { bigKeys.Add([20]int{i}, struct{}{}) }, func(i int) { bigKeys.Remove([20]int{i}) }, bigKeys.Trim,
+			func(i int) bool { return bigKeys.Lookup([20]int{i}).IsSet() },
+			n * 20 * bits.UintSize / 8,
+		},
+	} {
+		for i := range n {
+			run.add(i)
+		}
+		for i := range n - left {
+			run.remove(i)
+		}
+		before := testkit.Heap()
+		trimmed := run.trim()
+		freed := before - testkit.Heap()
+		require.Greater(t, freed, run.least*bits.UintSize/64, name)
+		require.InEpsilon(t, freed, trimmed, 0.5, name)
+		for i := range n {
+			require.Equal(t, i >= n-left, run.check(i), "%s: %d", name, i)
+		}
+		require.Zero(t, run.trim())
+	}
+	byHandle.Clear()
+	require.Positive(t, byHandle.Trim())
+	require.Zero(t, byHandle.Allocated()+byHandle.Pages())
+	require.EqualValues(t, 0, byHandle.Add(hs[7], pair{7, 7}))
+	runtime.KeepAlive(bigKeys)
+	runtime.KeepAlive(byInt)
 }
 
 // TestLongArraysTakeNoMemoryThemselves: what a table keeps of a field's type does not grow

@@ -14,6 +14,7 @@ type subject[K comparable] interface {
 	Remove(k K) table.Index
 	RemoveAt(i table.Index) table.Index
 	RemoveDead() int
+	Clear()
 	Set(k K, r record) bool
 	SetAt(i table.Index, r record) bool
 }
@@ -89,6 +90,8 @@ func (m *model[K]) RemoveDead() (n int) {
 	}
 	return n
 }
+
+func (m *model[K]) Clear() { m.keys, m.ids = nil, nil }
 
 func (m *model[K]) SetAt(i table.Index, r record) bool {
 	if i < 0 || int(i) >= len(m.ids) {

@@ -80,12 +80,28 @@ func (rs *rows) grow(n int) {
 	if allocated <= 0 || uintptr(allocated) > (math.MaxInt-pageBytes)/rs.widest() {
 		panic(fmt.Sprintf("table: no room for %d records of %d bytes", n, rs.record.Size()))
 	}
-	grown := make([]column, 0, len(rs.columns)+1)
-	for c := range rs.all {
-		grown = append(grown, c.resized(rs.n, allocated))
+	rs.resize(allocated)
+}
+
+// trim shrinks the room to what growth to n rows would have made.
+func (rs *rows) trim() {
+	allocated := 0
+	if rs.n > 0 {
+		allocated = max(rs.first, 1<<bits.Len(uint(rs.n-1)))
 	}
-	copy(rs.columns, grown)
-	rs.key = grown[len(rs.columns)]
+	if allocated < rs.allocated {
+		rs.resize(allocated)
+	}
+}
+
+// resize makes room for that many rows. If it panics, nothing has changed.
+func (rs *rows) resize(allocated int) {
+	sized := make([]column, 0, len(rs.columns)+1)
+	for c := range rs.all {
+		sized = append(sized, c.resized(rs.n, allocated))
+	}
+	copy(rs.columns, sized)
+	rs.key = sized[len(rs.columns)]
 	rs.allocated = allocated
 }
 

@@ -1,13 +1,17 @@
 package table
 
 import (
+	"math/bits"
 	"slices"
 
 	"coatcheck/pool"
 )
 
-// slotsPerPage is how many slots a page of the index has: 4 KiB of occupants.
+// slotsPerPage is how many slots a page of the index has: pageBytes of occupants.
 const slotsPerPage = 512
+
+// wordBytes is the size of a pointer.
+const wordBytes = bits.UintSize / 8
 
 // occupant says which incarnation of a slot has a record, and in which row. The zero
 // occupant is none, since no incarnation has generation 0.
@@ -85,6 +89,44 @@ func (x *slots[T]) unclaim(h pool.Handle[T], keys []pool.Handle[T]) {
 	} else {
 		*o = occupant{}
 	}
+}
+
+// reserve makes the pages of all slots that the pool has, and of n at least, but of no more
+// than its Capacity. A slot that comes later gets its page with its first record.
+func (x *slots[T]) reserve(n int) {
+	n = max(min(n, x.pool.Cap()), x.pool.Stats().Allocated)
+	for i := 0; i < n; i += slotsPerPage {
+		x.provide(pool.Handle[T](i))
+	}
+}
+
+func (x *slots[T]) clear() {
+	for _, page := range x.pages {
+		if page != nil {
+			*page = [slotsPerPage]occupant{}
+		}
+	}
+}
+
+// trim frees the pages without occupants.
+func (x *slots[T]) trim() (freed int64) {
+	kept := 0
+	for i, page := range x.pages {
+		switch {
+		case page == nil:
+		case *page == [slotsPerPage]occupant{}:
+			x.pages[i] = nil
+			freed += pageBytes
+		default:
+			kept = i + 1
+		}
+	}
+	if kept < len(x.pages) {
+		pages := slices.Clone(x.pages[:kept])
+		freed += int64(cap(x.pages)-cap(pages)) * wordBytes
+		x.pages = pages
+	}
+	return freed
 }
 
 func (x *slots[T]) set(h pool.Handle[T], i Index) { x.at(h).row = uint32(i) }

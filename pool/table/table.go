@@ -13,8 +13,8 @@ import (
 // three ways to name a record and how long each stays valid.
 //
 // Any number of goroutines may read a table at once. One goroutine may change it while
-// none reads. Add, AddBatch, Remove, RemoveAt, RemoveDead, Set, SetAt, Reserve
-// and OnMove change it. Writing through a [View] changes only the field that is
+// none reads. Add, AddBatch, Remove, RemoveAt, RemoveDead, Clear, Set, SetAt, Reserve,
+// Trim and OnMove change it. Writing through a [View] changes only the field that is
 // written: goroutines may work on different columns, or parts of one, in parallel.
 //
 // A zero Table panics when a record is added or looked up; make one with New or
@@ -50,6 +50,12 @@ type index[K comparable] interface {
 	drop(k K)
 	// dead reports whether k, if it has an entry, will never be found again.
 	dead(k K) bool
+	// reserve makes room for n keys in all.
+	reserve(n int)
+	// clear removes all entries, and keeps their memory.
+	clear()
+	// trim frees memory that the present keys do not need, and returns how many bytes.
+	trim() int64
 }
 
 // New returns an empty table of records of type R by keys of type K. It returns an error
@@ -70,7 +76,7 @@ func New[K comparable, R any](l Layout) (*Table[K, R], error) {
 // ForHandles returns an empty table whose keys are handles of p, for data that belongs to
 // a value of a pool and is not in it. It looks a record up by the slot of its handle,
 // without hashing, which costs two loads and a [pool.Pool.Contains]. The index takes 8
-// bytes a slot, allocated for 512 slots at a time.
+// bytes a slot, allocated for 512 slots at a time where there are records, or by Reserve.
 //
 // A handle that p refuses finds nothing, even while its record is still there, and Add
 // returns None for it. So when a value has been removed from p, Lookup, Copy, Set and
@@ -131,25 +137,52 @@ func (t *Table[K, R]) Pages() int { return t.rows.pages() }
 // Layout returns the layout that the table was made with.
 func (t *Table[K, R]) Layout() Layout { return t.rows.layout }
 
-// Reserve makes room for n records in all: no Add copies the columns before Len reaches n.
-// The index grows with its keys.
-// Allocated becomes the power of two that this needs, and never less. It panics if n is
+// Reserve makes room for n records in all: no Add allocates before Len reaches n. Allocated
+// becomes the power of two that this needs; only Trim makes it less. It panics if n is
 // negative, or too large to be allocated.
+//
+// The room is also for the keys in the index. A map of them may still allocate where it
+// tidies up after removals, and for each key of more than 128 bytes. In a table from
+// ForHandles there is room for the slots that the pool has when Reserve is called, and for n
+// at least: 8 bytes a slot. So Reserve after the pool has its slots.
+//
+// It is O(n), and reads every slot of the pool. References end, as in growth.
 func (t *Table[K, R]) Reserve(n int) {
 	t.change()
 	if n < 0 {
 		panic(fmt.Sprintf("table: Reserve of %d records", n))
 	}
 	t.grow(n)
+	if n > 0 {
+		t.index.reserve(n)
+	}
+}
+
+// Trim frees the room that Len does not need, and returns how many bytes it gives back to
+// the Go heap. Allocated becomes the power of two that the table would have if it had grown
+// to its Len, or 0 if it is empty. The index of the keys shrinks as well; how many bytes of
+// a map these are is an estimate.
+//
+// It is O(n), and needs room for both copies of a column at once. Every Index and View stays
+// valid, as in growth; references keep the memory that the table has left.
+func (t *Table[K, R]) Trim() int64 {
+	t.change()
+	before := t.Pages()
+	t.rows.trim()
+	t.hold()
+	return int64(before-t.Pages())*pageBytes + t.index.trim()
 }
 
 // grow makes room for n records in all. If it panics, nothing has changed.
 func (t *Table[K, R]) grow(n int) {
 	if n > t.rows.allocated {
 		t.rows.grow(n)
-		t.keys = elements[K](&t.rows.key, t.rows.allocated)[:t.rows.n] // their column has moved
+		t.hold()
 	}
 }
+
+// hold takes the keys from their column, which has moved.
+func (t *Table[K, R]) hold() { t.keys = elements[K](&t.rows.key, t.rows.allocated)[:t.rows.n] }
 
 // change panics if the table must not be changed now; every change calls it first.
 func (t *Table[K, R]) change() {

@@ -9,9 +9,9 @@ import (
 // View is one field of all records of a table, read or written by Index.
 //
 // It is a small value, may be copied, and stays valid as long as the table is used,
-// through growth and removals. It gives references, *F, which are valid until the table
-// grows or a record leaves. Several goroutines may use Views of different fields at once,
-// also to write, or one View for different records.
+// through growth, Trim and removals. It gives references, *F, which are valid until the
+// table grows, is trimmed, or a record leaves. Several goroutines may use Views of different
+// fields at once, also to write, or one View for different records.
 //
 // A zero View has no records.
 type View[F any] struct {
