@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"testing"
@@ -55,6 +56,7 @@ var everyChange = []func(*table.Table[int, pair]){
 	func(tb *table.Table[int, pair]) { tb.RemoveDead() },
 	func(tb *table.Table[int, pair]) { tb.Clear() },
 	func(tb *table.Table[int, pair]) { tb.Trim() },
+	func(tb *table.Table[int, pair]) { _, _ = tb.ReadFrom(new(bytes.Reader)) },
 	func(tb *table.Table[int, pair]) { tb.Reserve(1 << 20) },
 	func(tb *table.Table[int, pair]) { tb.OnMove(func(int, table.Index, table.Index) {}) },
 }

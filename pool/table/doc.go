@@ -67,6 +67,19 @@
 // The row of a removed record is zeroed at once, so a table keeps nothing reachable that
 // has left it. The garbage collector does not scan columns without pointers.
 //
+// # Snapshots
+//
+// [Table.WriteTo] writes the records with their keys, and [Table.ReadFrom] reads them into a
+// table of either layout. Handles as keys stay valid with their pool: write both, and read
+// the pool first.
+//
+//	_, err = entities.WriteTo(f)      // a pool
+//	_, err = shields.WriteTo(f)       // a table for its handles
+//	…
+//	entities, err = pool.ReadFrom[Entity](f, nil)
+//	shields, err = table.ForHandles[Entity, Shield](entities, table.SoA)
+//	_, err = shields.ReadFrom(f)
+//
 // # Concurrency
 //
 // A table has no locks. Any number of goroutines may read it. One goroutine may change it

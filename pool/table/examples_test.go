@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"bytes"
 	"fmt"
 
 	"coatcheck/pool"
@@ -188,6 +189,40 @@ func ExampleTable_Trim() {
 	t.Reserve(100_000)
 	fmt.Println(t.Allocated(), t.Trim() > 0, t.Allocated(), t.Len())
 	// Output: 131072 true 256 3
+}
+
+// A pool and a table for its handles are saved and restored: the handles stay valid.
+func ExampleTable_WriteTo() {
+	p, notes := annotated()
+	h := notes.Keys()[2]
+	var file bytes.Buffer
+	_, _ = p.WriteTo(&file)
+	_, _ = notes.WriteTo(&file)
+
+	p, err := pool.ReadFrom[string](&file, nil) // in the next process
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	notes = table.Must(table.ForHandles[string, struct{ Text string }](p, table.AoS))
+	if _, err := notes.ReadFrom(&file); err != nil {
+		fmt.Println(err)
+		return
+	}
+	note, _ := notes.Copy(h)
+	fmt.Println(notes.Len(), p.MustGet(h), note.Text)
+	// Output: 4 c note on c
+}
+
+func ExampleTable_ReadFrom() {
+	var file bytes.Buffer
+	_, _ = bodies().WriteTo(&file)
+
+	t := table.Must(table.New[string, Body](table.AoS))
+	mass := table.Column(t, func(b *Body) *float64 { return &b.Mass }) // stays valid
+	_, err := t.ReadFrom(&file)
+	fmt.Println(err, t.Keys(), *mass.At(t.Lookup("M")))
+	// Output: <nil> [S E M] 0.04
 }
 
 func ExampleTable_All() {

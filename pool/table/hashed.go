@@ -43,6 +43,8 @@ func (x *hashed[K]) drop(k K) {
 	delete(x.rows, k)
 }
 
+func (x *hashed[K]) empty() index[K] { return &hashed[K]{} }
+
 func (x *hashed[K]) clear() {
 	x.room = max(x.room, len(x.rows))
 	clear(x.rows)

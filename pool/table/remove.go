@@ -86,7 +86,7 @@ func (t *Table[K, R]) Clear() {
 //     Then to is None, and the record at from is the new one.
 //
 // The removal or addition is complete when f is called, and f may read the table and Set
-// records. Adding, removing, Reserve, Trim and OnMove panic there. If f panics, the functions
+// records. Adding, removing, Reserve, Trim, ReadFrom and OnMove panic there. If f panics, the functions
 // after it are not called for this move. RemoveDead leaves the rest of the dead for
 // another call, and AddBatch tells of no further record that it has replaced. The table
 // stays consistent.

@@ -100,6 +100,8 @@ func (x *slots[T]) reserve(n int) {
 	}
 }
 
+func (x *slots[T]) empty() index[pool.Handle[T]] { return &slots[T]{pool: x.pool} }
+
 func (x *slots[T]) clear() {
 	for _, page := range x.pages {
 		if page != nil {

@@ -14,7 +14,7 @@ import (
 //
 // Any number of goroutines may read a table at once. One goroutine may change it while
 // none reads. Add, AddBatch, Remove, RemoveAt, RemoveDead, Clear, Set, SetAt, Reserve,
-// Trim and OnMove change it. Writing through a [View] changes only the field that is
+// Trim, ReadFrom and OnMove change it. Writing through a [View] changes only the field that is
 // written: goroutines may work on different columns, or parts of one, in parallel.
 //
 // A zero Table panics when a record is added or looked up; make one with New or
@@ -56,6 +56,8 @@ type index[K comparable] interface {
 	clear()
 	// trim frees memory that the present keys do not need, and returns how many bytes.
 	trim() int64
+	// empty returns an index of the same kind without entries.
+	empty() index[K]
 }
 
 // New returns an empty table of records of type R by keys of type K. It returns an error

@@ -1,0 +1,261 @@
+package table
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"reflect"
+	"runtime"
+
+	"coatcheck/pool"
+)
+
+// A snapshot has the records in pieces, each of which is the snapshot of a pool with some of
+// them, so that there is one codec, and a table writes the types that a pool does, with the
+// same limits:
+//
+//	magic (8) · version (4) · how many records (8) · pieces · checksum (4)
+//
+// The records are in the order of their Index. There is one piece at least, which tells the
+// types. Numbers are little-endian. The checksum, the CRC-32 of IEEE, is of all that comes
+// before it, so that pieces of two snapshots do not pass for one.
+const (
+	magic   = "\x89table\r\n"
+	version = 1
+
+	// pieceBytes is the memory of the records of a piece, and pieceRecords how many they are
+	// at most. Both ends hold a pool of that size. A piece costs some 200 bytes.
+	pieceBytes   = 256 << 10
+	pieceRecords = 4 << 10
+)
+
+// entry is a value of a piece.
+type entry[K, R any] struct {
+	Key    K
+	Record R
+}
+
+// WriteTo writes a snapshot to w, from which [Table.ReadFrom] makes the same records, by the
+// same keys, in the same order. It returns how many bytes it wrote. It reads the table, so
+// other goroutines may read it at the same time. Tables with equal records in the same order
+// write the same bytes, unless maps or methods of theirs do not.
+//
+// Keys and records are encoded, and types refused, as [pool.Pool.WriteTo] says, in pieces of
+// 256 KiB; in a handle in an error, the index is the record's place in its piece. A key that
+// would not be equal to its copy, and never be found by it, is refused too: the error wraps
+// pool.ErrType, as for a pointer, or a time.Time with a monotonic reading.
+//
+// In a table from ForHandles the records of dead handles are written as well. To leave them
+// out, call [Table.RemoveDead] before. Write the pool beside the table, at a moment at which
+// nobody changes either, since the handles name values of it.
+func (t *Table[K, R]) WriteTo(w io.Writer) (int64, error) {
+	if t.index == nil {
+		panic(zeroTable)
+	}
+	s := stream{w: w, head: binary.LittleEndian.AppendUint32([]byte(magic), version)}
+	s.head = binary.LittleEndian.AppendUint64(s.head, uint64(t.rows.n))
+	n := pieceRecords
+	if size := reflect.TypeFor[entry[K, R]]().Size(); size > pieceBytes/pieceRecords {
+		n = max(1, pieceBytes/int(size))
+	}
+	for first := 0; first == 0 || first < t.rows.n; first += n {
+		if err := t.writePiece(&s, first, min(first+n, t.rows.n)); err != nil {
+			return s.n, fmt.Errorf("table: WriteTo: of the records from %d on: %w", first, err)
+		}
+	}
+	_, err := s.Write(binary.LittleEndian.AppendUint32(nil, s.sum))
+	return s.n, err
+}
+
+// writePiece writes the records from first on, up to end.
+func (t *Table[K, R]) writePiece(s *stream, first, end int) error {
+	p := pool.Must(&pool.Options[entry[K, R]]{Origin: 1, Shards: 1})
+	for i := first; i < end; i++ {
+		_, err := p.InsertFunc(func(_ pool.Handle[entry[K, R]], e *entry[K, R]) {
+			e.Key = t.keys[i]
+			load(&t.rows, Index(i), &e.Record)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := mustKeep(t.keys[first:end]); err != nil {
+		return err
+	}
+	_, err := p.WriteTo(s)
+	return err
+}
+
+// mustKeep returns ErrType if one of the keys would not be equal to its copy. A number or a
+// string is, unless it encodes itself.
+func mustKeep[K comparable](keys []K) error {
+	typ := reflect.TypeFor[K]()
+	if k := typ.Kind(); (k <= reflect.Complex128 || k == reflect.String) && !reflect.PointerTo(typ).Implements(reflect.TypeFor[encoding.BinaryMarshaler]()) {
+		return nil
+	}
+	p := pool.Must(&pool.Options[K]{Shards: 1})
+	for _, k := range keys {
+		if _, err := p.Insert(k); err != nil {
+			return err
+		}
+	}
+	var b bytes.Buffer
+	if _, err := p.WriteTo(&b); err != nil {
+		return err
+	}
+	copies, err := pool.ReadFrom(&b, &pool.Options[K]{Shards: 1})
+	if err != nil {
+		return fmt.Errorf("%w: keys of type %v cannot be read back: %w", pool.ErrType, typ, err)
+	}
+	i := 0
+	for _, k := range copies.All() {
+		if *k != keys[i] {
+			return fmt.Errorf("%w: key %v of type %v is not equal to its copy", pool.ErrType, keys[i], typ)
+		}
+		i++
+	}
+	return nil
+}
+
+// ReadFrom replaces all records of t by those of a snapshot that [Table.WriteTo] wrote, in the
+// same order. The layout may be another. Every Index and reference ends, every View stays
+// valid, and OnMove functions are not called. It returns how many bytes it read: the snapshot
+// and no byte more. If it returns an error, t has not changed.
+//
+// In a table from ForHandles, records whose handles the pool refuses are left out, and those
+// behind them move up. So read the pool first, by [pool.ReadFrom], and make the table for it.
+//
+// The error wraps pool.ErrCorrupt, pool.ErrVersion or pool.ErrType, or r's error, and says
+// where and why. The input may be hostile: memory grows with it as it does in pool.ReadFrom,
+// and the table grows as by Add. Both the old records and the new ones are in memory until it
+// returns.
+func (t *Table[K, R]) ReadFrom(r io.Reader) (int64, error) {
+	t.change()
+	s := stream{r: r}
+	next, err := t.read(&s)
+	if err != nil {
+		return s.n, fmt.Errorf("table: ReadFrom: after %d bytes: %w", s.n, err)
+	}
+	t.change() // r may have changed it
+	t.adopt(next)
+	return s.n, nil
+}
+
+// read returns a table with the records of a snapshot.
+func (t *Table[K, R]) read(s *stream) (*Table[K, R], error) {
+	head := make([]byte, len(magic)+12)
+	if err := s.fill(head); err != nil {
+		return nil, err
+	}
+	if string(head[:len(magic)]) != magic {
+		return nil, fmt.Errorf("%w: no snapshot of a table begins with %q", pool.ErrCorrupt, head[:len(magic)])
+	}
+	if v := binary.LittleEndian.Uint32(head[len(magic):]); v != version {
+		return nil, fmt.Errorf("%w: it is %d, known is %d", pool.ErrVersion, v, version)
+	}
+	next, err := build[K, R](t.rows.layout, t.index.empty())
+	if err != nil {
+		return nil, err
+	}
+	left := binary.LittleEndian.Uint64(head[len(magic)+4:])
+	for first := true; first || left > 0; first = false {
+		p, err := pool.ReadFrom(s, &pool.Options[entry[K, R]]{Shards: 1})
+		if err != nil {
+			return nil, err
+		}
+		n := uint64(p.Len())
+		if n > left || n == 0 && left > 0 {
+			return nil, fmt.Errorf("%w: a piece of %d records, where %d are missing", pool.ErrCorrupt, n, left)
+		}
+		if err := next.addPiece(p); err != nil {
+			return nil, err
+		}
+		left -= n
+	}
+	want := s.sum
+	var end [crc32.Size]byte
+	if err := s.fill(end[:]); err != nil {
+		return nil, err
+	}
+	if sum := binary.LittleEndian.Uint32(end[:]); sum != want {
+		return nil, fmt.Errorf("%w: the checksum of the whole is %08x, want %08x", pool.ErrCorrupt, sum, want)
+	}
+	return next, nil
+}
+
+// addPiece adds the records of a piece. A key that was decoded by a method of its own may be
+// one that a map cannot hash.
+func (t *Table[K, R]) addPiece(p *pool.Pool[entry[K, R]]) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			hashing, ok := v.(runtime.Error)
+			if !ok {
+				panic(v)
+			}
+			err = fmt.Errorf("%w: a key: %w", pool.ErrCorrupt, hashing)
+		}
+	}()
+	for _, e := range p.All() {
+		n := t.rows.n
+		if i := t.Add(e.Key, e.Record); int(i) != n && !t.index.dead(e.Key) {
+			return fmt.Errorf("%w: key %v of record %d cannot be added to those before", pool.ErrCorrupt, e.Key, n)
+		}
+	}
+	return nil
+}
+
+// adopt takes the records of another table, which is not used any more.
+func (t *Table[K, R]) adopt(from *Table[K, R]) {
+	copy(t.rows.columns, from.rows.columns) // Views point into them
+	t.rows.n, t.rows.allocated, t.rows.key = from.rows.n, from.rows.allocated, from.rows.key
+	t.index = from.index
+	t.hold()
+}
+
+// stream counts and sums what is read or written.
+type stream struct {
+	r    io.Reader
+	w    io.Writer
+	head []byte // written before what is written first
+	n    int64
+	sum  uint32
+}
+
+func (s *stream) pass(b []byte) {
+	s.n += int64(len(b))
+	s.sum = crc32.Update(s.sum, crc32.IEEETable, b)
+}
+
+func (s *stream) Read(b []byte) (int, error) {
+	n, err := s.r.Read(b)
+	s.pass(b[:n])
+	return n, err
+}
+
+func (s *stream) Write(b []byte) (int, error) {
+	if head := s.head; head != nil {
+		s.head = nil
+		if _, err := s.Write(head); err != nil {
+			return 0, err
+		}
+	}
+	n, err := s.w.Write(b)
+	s.pass(b[:n])
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	return n, err
+}
+
+// fill reads all of b. Input that ends before is corrupt.
+func (s *stream) fill(b []byte) error {
+	_, err := io.ReadFull(s, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: %w", pool.ErrCorrupt, io.ErrUnexpectedEOF)
+	}
+	return err
+}
