@@ -34,7 +34,7 @@ import (
 // Both locks are taken in the order of the buffers' numbers, each once, and all applying
 // before any mu. So Applys that are given the same buffers in different orders do not
 // deadlock. No user code runs under either lock: Commit is a compare-and-swap and a
-// store. The removals, which may call Reset, run under no lock. A tempting simplification
+// store. The removals, which may call Reset, and the functions run under no lock. A tempting simplification
 // is to hold applying to the end, so that frames never overlap; then a Reset that applies
 // would wait for itself.
 
@@ -43,15 +43,20 @@ type taken[T any] struct {
 	from       *Buffer[T]
 	insertions []*pool.Reservation[T]
 	removals   []pool.Handle[T]
+	functions  []function
+
+	done   int // removals that were made
+	batch  int // the removals up to here are in a RemoveBatch, if it is more than done
+	called int // functions that were called
 }
 
 // Apply does what is recorded in b; see the function Apply.
 func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 
 // Apply does what is recorded in the buffers: all insertions, in the order of the buffers
-// and in each in the order of recording, and then all removals, in the same order. It
-// returns how many values went live, and how many values these removals removed. It
-// leaves the buffers empty, with their memory.
+// and in each in the order of recording, and then all removals, and functions given to
+// [Buffer.Do], in the same order. It returns how many values went live, and how many values
+// these removals removed. It leaves the buffers empty, with their memory.
 //
 // Meanwhile other goroutines may use the pool, record for the next Apply, and apply: each
 // command is done exactly once, by one Apply. Applys with a buffer in common make their
@@ -60,14 +65,38 @@ func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 // pools: each command goes to its own. A nil Buffer, a zero one or a copy panics before
 // anything is done.
 //
-// If Options.Reset panics, or exits, while removals reclaim slots, the panic continues to
-// the caller. By then all insertions are live. The removals that were not made are
-// recorded again, each in its Buffer and before what was recorded meanwhile, so the next
-// Apply makes them. The counts of such an Apply are lost.
+// If a function panics, or Options.Reset while removals reclaim slots, or one exits, the panic
+// continues to the caller. By then all insertions are live. The removals that were not made,
+// and the functions that were not called, are recorded again, each in its Buffer and before
+// what was recorded meanwhile, so the next Apply does them. The counts of such an Apply are
+// lost.
 //
-// It costs a Commit for each insertion, a RemoveBatch of the removals, and six lock
-// operations for each buffer. It allocates two small lists of the buffers.
+// It costs a Commit for each insertion, a RemoveBatch of the removals between two functions,
+// and six lock operations for each buffer. It allocates two small lists of the buffers.
 func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
+	return apply(nil, buffers)
+}
+
+// ApplyFunc is like the function Apply, and calls removed with each value that one of these
+// removals removed, right after that removal: to close what the value has, or to keep an index
+// in step. It is called once for each such value, and for no other. A removal without effect
+// calls nothing, and one that is recorded twice calls it once. So does one whose Reset of
+// another value panics: then removed is called before the panic continues.
+//
+// The value is moved out as by [pool.Pool.Take], so Options.Reset never sees it. Calls come
+// in the order of the removals, on the caller's goroutine and under no lock: removed may use
+// the pool, record, and apply. If it panics, the panic continues as from a Reset. What
+// functions given to [Buffer.Do] remove is theirs, and not told.
+//
+// A removal costs a Get and a Take, instead of its part of a RemoveBatch.
+func ApplyFunc[T any](removed func(h pool.Handle[T], v T), buffers ...*Buffer[T]) (inserted, n int) {
+	if removed == nil {
+		panic("command: ApplyFunc of a nil function")
+	}
+	return apply(removed, buffers)
+}
+
+func apply[T any](tell func(pool.Handle[T], T), buffers []*Buffer[T]) (inserted, removed int) {
 	for _, b := range buffers {
 		b.usable()
 	}
@@ -82,9 +111,9 @@ func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 	for _, b := range locked {
 		b.applying.Unlock()
 	}
-	removed = f.remove()
+	removed = f.remove(tell)
 	for _, t := range f {
-		t.from.recycle(t.insertions, t.removals)
+		t.from.recycle(t)
 	}
 	return inserted, removed
 }
@@ -99,7 +128,7 @@ func cut[T any](buffers, locked []*Buffer[T]) frame[T] {
 		b.mu.Lock()
 	}
 	for i, b := range buffers { // a buffer given twice is empty the second time
-		f[i] = taken[T]{b, take(&b.insertions, &b.spareInsertions), take(&b.removals, &b.spareRemovals)}
+		f[i] = b.take()
 	}
 	for _, b := range locked {
 		b.mu.Unlock()
@@ -118,42 +147,24 @@ func (f frame[T]) commit() (n int) {
 	return n
 }
 
-// remove does the removals and returns how many took effect. It may call a Reset, so it
-// first prepares for a panic.
-func (f frame[T]) remove() (n int) {
-	k := 0
-	defer func() {
-		if k < len(f) {
-			f.putBack(k)
-		}
-	}()
-	for ; k < len(f); k++ {
-		if t := &f[k]; len(t.removals) > 0 {
-			n += t.from.pool.RemoveBatch(t.removals)
-		}
-	}
-	return n
-}
-
-// putBack records again the removals that a panic prevented, in the k-th list and those
-// after it. The pool tells how far the k-th list was done: a live value was not removed. One
-// that was not live, and is now, seems not to have been removed either.
-func (f frame[T]) putBack(k int) {
-	t := &f[k]
-	t.removals = slices.DeleteFunc(t.removals, func(h pool.Handle[T]) bool { return !t.from.pool.Contains(h) })
-	for _, t := range f[k:] {
-		t.from.mu.Lock()
-		t.from.removals = append(t.removals, t.from.removals...)
-		t.from.mu.Unlock()
+// take takes all commands of b, whose mu is held.
+func (b *Buffer[T]) take() taken[T] {
+	return taken[T]{
+		from:       b,
+		insertions: take(&b.insertions, &b.spare.insertions),
+		removals:   take(&b.removals, &b.spare.removals),
+		functions:  take(&b.functions, &b.spare.functions),
 	}
 }
 
 // recycle returns the memory of lists that were taken.
-func (b *Buffer[T]) recycle(insertions []*pool.Reservation[T], removals []pool.Handle[T]) {
-	clear(insertions) // settled: must not be kept alive
+func (b *Buffer[T]) recycle(t taken[T]) {
+	clear(t.insertions) // settled: must not be kept alive
+	clear(t.functions)
 	b.mu.Lock()
-	reuse(&b.insertions, &b.spareInsertions, insertions)
-	reuse(&b.removals, &b.spareRemovals, removals)
+	reuse(&b.insertions, &b.spare.insertions, t.insertions)
+	reuse(&b.removals, &b.spare.removals, t.removals)
+	reuse(&b.functions, &b.spare.functions, t.functions)
 	b.mu.Unlock()
 }
 

@@ -29,6 +29,9 @@ func TestMisuseIsNamed(t *testing.T) {
 			func() { _, _ = b.InsertFunc(func(handle, *value) {}) },
 			func() { b.Remove(live) },
 			func() { b.Removals() },
+			func() { b.Insertions() },
+			func() { b.Len() },
+			func() { b.Do(func() {}) },
 			func() { b.Discard() },
 			func() { b.Apply() },
 			func() { command.Apply(good, b) },
@@ -36,6 +39,7 @@ func TestMisuseIsNamed(t *testing.T) {
 			testkit.RequirePanicText(t, use, text)
 		}
 	}
+	testkit.RequirePanicText(t, func() { good.Do(nil) }, "command: Do of a nil function")
 	testkit.RequirePanicText(t, func() { command.New[value](nil) }, "command: New of a nil Pool")
 	testkit.RequirePanicText(t, func() { command.New(new(pool.Pool[value])) }, "pool: use of a zero Pool")
 	requireApplied(t, 1, 1, good) // nothing was done before

@@ -16,20 +16,18 @@ import (
 // The zero Buffer panics, as does a copy: make one with New. In a value of its own pool it
 // is not dropped as long as the pool is reachable.
 type Buffer[T any] struct {
-	// mu guards the fields down to removals, and the spare ones. While it is held no user
+	// mu guards the fields down to lists, and the spare ones. While it is held no user
 	// code runs, and no lock is waited for but the mu of other buffers, in the order of
 	// their numbers.
-	mu         atom.Mutex
-	self       *Buffer[T] // this Buffer, unless it is zero or a copy
-	pool       *pool.Pool[T]
-	insertions []*pool.Reservation[T]
-	removals   []pool.Handle[T]
+	mu   atom.Mutex
+	self *Buffer[T] // this Buffer, unless it is zero or a copy
+	pool *pool.Pool[T]
+	lists[T]
 
 	// The following fields are used once a frame. They also keep the words that recorders
 	// write away from the next Buffer in memory, which another goroutine may use.
 
-	spareInsertions []*pool.Reservation[T]
-	spareRemovals   []pool.Handle[T]
+	spare lists[T] // empty, with memory for the next frame
 
 	// applying is held from before an Apply takes this Buffer's commands until the values
 	// that it inserts are live (see apply.go). It is locked before mu.
@@ -37,6 +35,19 @@ type Buffer[T any] struct {
 
 	// number is unique to each Buffer. Both locks are taken in the order of numbers.
 	number uint64
+}
+
+// lists are the commands of a Buffer.
+type lists[T any] struct {
+	insertions []*pool.Reservation[T]
+	removals   []pool.Handle[T]
+	functions  []function
+}
+
+// function is a function that was given to Do when so many removals were recorded.
+type function struct {
+	call   func()
+	behind int
 }
 
 // numbered counts Buffers, of all types and pools.
@@ -114,6 +125,65 @@ func (b *Buffer[T]) Remove(h pool.Handle[T]) {
 	b.mu.Lock()
 	b.removals = append(b.removals, h)
 	b.mu.Unlock()
+}
+
+// Do records f, which Apply calls when all insertions are live, in its place among the
+// removals: after those recorded before it. It is called once, on the goroutine of that Apply
+// and under no lock, so it may use the pool, record, and apply. Discard forgets it.
+//
+// It is for what belongs to a command, and is not in the pool. A node of a tree is linked and
+// removed by its forest:
+//
+//	h, err := b.Insert(node)
+//	b.Do(func() { err = forest.Append(parent, h) })
+//	b.Do(func() { forest.Remove(old) })
+//
+// The parent may be one that this frame inserts. What f removes is not counted by Apply. A
+// nil f panics.
+func (b *Buffer[T]) Do(f func()) {
+	b.usable()
+	if f == nil {
+		panic("command: Do of a nil function")
+	}
+	b.mu.Lock()
+	b.functions = append(b.functions, function{f, len(b.removals)})
+	b.mu.Unlock()
+}
+
+// Len returns how many commands wait for Apply: insertions, removals as often as recorded, and
+// functions.
+func (b *Buffer[T]) Len() int {
+	b.usable()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.insertions) + len(b.removals) + len(b.functions)
+}
+
+// Insertions ranges over the insertions that wait for Apply, in the order of recording, with
+// pointers to their values: to look at them, to complete them, or to make values refer to each
+// other.
+//
+// Commands may be recorded during the loop, which visits insertions as well. The pointer is
+// the body's alone if no other goroutine ranges over the insertions. It is valid until an
+// Apply or a Discard takes the insertion. One of these in the body ends the loop, or else
+// lets it go on with what has been recorded since.
+func (b *Buffer[T]) Insertions() iter.Seq2[pool.Handle[T], *T] {
+	b.usable()
+	return func(yield func(pool.Handle[T], *T) bool) {
+		for i := 0; ; i++ {
+			b.mu.Lock()
+			if i >= len(b.insertions) {
+				b.mu.Unlock()
+				return
+			}
+			r := b.insertions[i] // not settled while mu is held
+			h, v := r.Handle(), r.Value()
+			b.mu.Unlock()
+			if !yield(h, v) {
+				return
+			}
+		}
+	}
 }
 
 // Removals ranges over the removals that wait for Apply, in the order of recording and as

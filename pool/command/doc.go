@@ -35,12 +35,20 @@
 // A removal counts if this Apply ended the value's life. One that is recorded twice
 // counts once. One whose handle is stale has no effect, and nor has one whose insertion is
 // recorded in a buffer that this Apply was not given: give it all buffers of a frame.
-// Before it, [Buffer.Removals] tells which values will go.
+//
+// [Buffer.Do] records a function, which has its place among the removals. So what belongs to
+// a command is done with it, such as a node's link in a forest of package tree.
+//
+// # What a frame does
+//
+// Before an Apply, [Buffer.Insertions] and [Buffer.Removals] tell which values will come and
+// which may go; those that will come can be changed. [ApplyFunc] tells which have gone: it
+// calls a function once for each value that it removed, with the value.
 //
 // # Memory model
 //
 // Recording, Apply and Discard may be called by any number of goroutines at once, also
-// from an Options.Reset that they call. A command is recorded before its call returns. So
+// from functions that they call, such as an Options.Reset. A command is recorded before its call returns. So
 // if an Apply is given the buffers of an Insert and of a later Remove of its handle, and takes
 // the Remove, the value is live by then. What was written to a value before Insert or
 // InsertFunc returned is visible to every goroutine that finds it live.
@@ -59,7 +67,8 @@
 // insertions. That is several times an insertion at once. The difference is the price of
 // recovering the slot if the Buffer is dropped (see DESIGN.md); recording adds little to it.
 // A removal costs an append under a mutex, and then its part of a RemoveBatch. A Buffer keeps the
-// memory of its largest frame, eight bytes a command; Apply allocates two small lists.
+// memory of its largest frame, eight bytes a command, and sixteen a function; Apply allocates
+// two small lists.
 //
 // Create, destroy and playback of command buffers are Insert, Remove and Apply here. The
 // idea is that of the command buffers of graphics interfaces and of entity component

@@ -91,6 +91,7 @@ func TestSteadyFrameAllocatesWhatReserveDoes(t *testing.T) {
 	a, b := command.New(p), command.New(p)
 	v := valueOf(1)
 	init := func(_ handle, in *value) { *in = v }
+	tell, function := func(handle, value) {}, func() {}
 	old := make([]handle, 0, n)
 	for name, run := range map[string]struct {
 		frame func()
@@ -108,6 +109,17 @@ func TestSteadyFrameAllocatesWhatReserveDoes(t *testing.T) {
 			}
 			command.Apply(a, b)
 		}, most},
+		"ApplyFunc": {func() {
+			for range n {
+				h, _ := p.Insert(v)
+				a.Remove(h)
+				a.Do(function)
+			}
+			for range a.Insertions() {
+				runtime.KeepAlive(a)
+			}
+			command.ApplyFunc(tell, a)
+		}, lists},
 		"Discard": {func() {
 			for range n {
 				_, _ = a.Insert(v)

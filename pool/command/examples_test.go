@@ -9,6 +9,7 @@ import (
 
 	"coatcheck/pool"
 	"coatcheck/pool/command"
+	"coatcheck/pool/tree"
 )
 
 // replay returns options that make the handles of the examples the same each time.
@@ -109,6 +110,79 @@ func ExampleApply() {
 	wg.Wait()
 	fmt.Println(command.Apply(buffers...))
 	// Output: 5 0
+}
+
+// An index beside the pool follows what frames remove, and files are closed once.
+func ExampleApplyFunc() {
+	p := pool.Must[string](nil)
+	b := command.New(p)
+	names := map[string]pool.Handle[string]{}
+	gone := func(_ pool.Handle[string], name string) { delete(names, name) }
+
+	_, _ = b.Insert("coat")
+	_, _ = b.Insert("hat")
+	for h, name := range b.Insertions() {
+		names[*name] = h
+	}
+	command.ApplyFunc(gone, b)
+	fmt.Println(len(names), p.MustGet(names["hat"]))
+
+	b.Remove(names["hat"])
+	b.Remove(names["hat"]) // has no effect, and is not told
+	fmt.Println(command.ApplyFunc(gone, b))
+	fmt.Println(len(names))
+	// Output:
+	// 2 hat
+	// 0 1
+	// 1
+}
+
+// Nodes of a forest are linked and removed where the frame ends, by the forest.
+func ExampleBuffer_Do() {
+	type item struct {
+		name  string
+		links tree.Links[item]
+	}
+	p := pool.Must[item](nil)
+	forest := tree.New(p, func(i *item) *tree.Links[item] { return &i.links })
+	b := command.New(p)
+
+	menu, _ := b.Insert(item{name: "menu"})
+	for _, name := range []string{"open", "close"} {
+		h, _ := b.Insert(item{name: name})
+		b.Do(func() { _ = forest.Append(menu, h) }) // both are live then
+	}
+	fmt.Println(b.Apply())
+	for _, i := range forest.Children(menu) {
+		fmt.Println(i.name)
+	}
+
+	b.Do(func() { fmt.Println(forest.Remove(menu), "removed") })
+	b.Apply()
+	// Output:
+	// 3 0
+	// open
+	// close
+	// 3 removed
+}
+
+// Values that wait are completed when all of a frame are known.
+func ExampleBuffer_Insertions() {
+	p := pool.Must(replay[node]())
+	b := command.New(p)
+	_, _ = b.Insert(node{name: "a"})
+	_, _ = b.Insert(node{name: "b"})
+	var last pool.Handle[node]
+	for h, n := range b.Insertions() {
+		n.parent, last = last, h
+	}
+	fmt.Println(b.Len())
+	b.Apply()
+	n := p.MustGet(last)
+	fmt.Println(n.name, "in", p.MustGet(n.parent).name)
+	// Output:
+	// 2
+	// b in a
 }
 
 func ExampleBuffer_Discard() {

@@ -56,6 +56,10 @@ var scenarios = []scenario{
 		threads: []string{"removeNow h; removeNow old; removeNow h", "apply 0"}},
 	{name: "two frames remove the same", before: "old = put; remove 0 old; remove 1 old",
 		threads: []string{"apply 0", "apply 1"}},
+	{name: "two frames tell of the same", before: "old = put; remove 0 old; remove 1 old; remove 0 old",
+		threads: []string{"tell 0", "tell 1", "removeNow old"}},
+	{name: "a recorder of functions against ApplyFunc", before: "h = insert 0; remove 0 h; do 0",
+		threads: []string{"k = insert 0; do 0; remove 0 k; do 0", "tell 0"}},
 	{name: "Discard against Apply and a recorder", before: "h = insert 0; remove 0 h",
 		threads: []string{"insert 1", "discard 0", "apply 1 0"}},
 	{name: "Discard against Discard", before: "insert 0; insert 0",
@@ -65,7 +69,7 @@ var scenarios = []scenario{
 	{name: "a Reset records and applies", reset: "insert 0; apply 0",
 		before:  "a = insert 0; remove 0 a; b = insert 0; remove 0 b; c = insert 0; remove 0 c",
 		threads: []string{"apply 0", "apply 0; insert 0"}},
-	{name: "a loop over removals while others record and apply", before: "h = insert 0; remove 0 h",
+	{name: "loops over what waits while others record and apply", before: "h = insert 0; remove 0 h",
 		threads: []string{"remove 0 h; apply 0; remove 0 h", "loop 0"}},
 }
 
@@ -92,10 +96,13 @@ type world struct {
 
 	// The results of calls. inserted and removed count those by the pool as well.
 	recorded, inserted, removed, discarded int
+
+	told              map[handle]bool // by ApplyFunc
+	functions, called int
 }
 
 func (s scenario) setup(r *interleave.Run) {
-	w := &world{r: r, known: map[string]handle{}, live: map[handle]bool{}, going: map[handle]bool{}}
+	w := &world{r: r, known: map[string]handle{}, live: map[handle]bool{}, going: map[handle]bool{}, told: map[handle]bool{}}
 	o := &pool.Options[value]{Capacity: s.capacity, Origin: 101, Shards: 1}
 	if s.reset != "" {
 		o.Reset = func(v *value) {
@@ -170,9 +177,31 @@ func (w *world) call(verb string, bs []*Buffer[value], h handle, to string) {
 		inserted, removed := Apply(bs...)
 		w.inserted += inserted
 		w.removed += removed
+	case "tell":
+		n := 0
+		inserted, removed := ApplyFunc(func(h handle, v value) {
+			if w.told[h] || w.p.Contains(h) || v.keep == nil || h != w.handles[v.id-1] {
+				w.r.Failf("told of %v, with value %d", h, v.id)
+			}
+			w.told[h] = true
+			n++
+		}, bs...)
+		if n != removed {
+			w.r.Failf("told of %d values, and %d were removed", n, removed)
+		}
+		w.inserted += inserted
+		w.removed += removed
+	case "do":
+		bs[0].Do(func() { w.called++ })
+		w.functions++
 	case "discard":
 		w.discarded += bs[0].Discard()
 	case "loop":
+		for h := range bs[0].Insertions() {
+			if !slices.Contains(w.handles, h) {
+				w.r.Failf("insertion of %v", h)
+			}
+		}
 		for h := range bs[0].Removals() {
 			if !slices.Contains(w.handles, h) {
 				w.r.Failf("removal of %v", h)
@@ -201,6 +230,9 @@ func (w *world) finally(want string) error {
 		return fmt.Errorf("what happened is%s; want%s", w.events, want)
 	}
 	w.call("apply", w.buffers[:], 0, "")
+	if w.called != w.functions {
+		return fmt.Errorf("%d functions were recorded, and %d calls made", w.functions, w.called)
+	}
 	live := 0
 	for _, h := range w.handles {
 		if w.p.Contains(h) {

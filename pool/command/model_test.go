@@ -21,6 +21,7 @@ type model struct {
 	full  int               // Capacity, or 0
 	held  int               // reserved by buffers
 	reset map[uint64]int    // how often each id was Reset; nil if the pool has no Reset
+	kept  int               // ids that are never Reset: moved out by ApplyFunc
 }
 
 // recorded is the model of one Buffer.
@@ -30,7 +31,14 @@ type recorded struct {
 	insertions []handle
 	ids        []uint64
 	removals   []handle
+	functions  []function
 }
+
+// function is a function given to Do behind so many removals.
+type function struct{ id, behind int }
+
+// late is the id of functions that are recorded by user code.
+const late = -1
 
 // machine runs operations on pools with buffers and on models of them. A fuzzer or a
 // generator feeds its choices through choose.
@@ -43,11 +51,15 @@ type machine struct {
 	lastID  uint64
 	done    map[string]int
 
-	// What a Reset does in an Apply or a Discard: see meddle.
+	// What an Apply did.
+	called []int
+	told   []told
+
+	// What user code does in an Apply or a Discard: see meddle.
 	fuse int       // the call that does it, or 0
 	way  int       // whether it panics, exits or returns
 	to   *recorded // where it records late
-	late handle    // 0 until then
+	late handle    // a removal, 0 until then; a function comes behind it
 }
 
 // machineConfigs returns the options of the pools.
@@ -73,7 +85,7 @@ func newMachine(t testing.TB, o pool.Options[value], choose func(int) int) *mach
 	o.Reset = func(v *value) {
 		resets[v.number()]++
 		*v = value{}
-		mc.meddle()
+		mc.meddle("Reset")
 	}
 	for i, o := range []pool.Options[value]{o, {}} {
 		m := &model{pool: pool.Must(&o), live: map[handle]uint64{}, past: map[handle]bool{}, full: o.Capacity}
@@ -129,7 +141,7 @@ func (mc *machine) refused(m *model, err error) {
 func (mc *machine) step() {
 	r, m, h := mc.buffers[mc.choose(4)], mc.models[mc.choose(2)], mc.any()
 	mc.lastID++
-	switch mc.choose(13) {
+	switch mc.choose(14) {
 	case 0, 1, 2:
 		mc.insert(r)
 	case 3:
@@ -141,7 +153,7 @@ func (mc *machine) step() {
 		for range mc.choose(7) { // some of the buffers, in any order, and any of them twice
 			rs = append(rs, mc.buffers[mc.choose(4)])
 		}
-		mc.apply(rs)
+		mc.apply(rs, mc.choose(2) == 0)
 	case 8:
 		mc.discard(r)
 	case 9: // by others
@@ -165,13 +177,27 @@ func (mc *machine) step() {
 			if h := mc.insert(r); h != 0 && mc.choose(2) == 0 {
 				r.remove(h)
 			}
+			if mc.choose(20) == 0 {
+				mc.do(r)
+			}
 		}
+	case 13:
+		mc.do(r)
 	}
 }
 
 func (r *recorded) remove(h handle) {
 	r.b.Remove(h)
 	r.removals = append(r.removals, h)
+}
+
+func (mc *machine) do(r *recorded) {
+	f := function{int(mc.lastID), len(r.removals)}
+	r.b.Do(func() {
+		mc.called = append(mc.called, f.id)
+		mc.meddle("Do")
+	})
+	r.functions = append(r.functions, f)
 }
 
 func (mc *machine) insert(r *recorded) handle {
@@ -226,9 +252,9 @@ func (mc *machine) insertFunc(r *recorded, way int) {
 	}
 }
 
-// meddle is called by a Reset that an Apply or a Discard calls. Once in each of them it
-// records a removal, and may then panic or exit.
-func (mc *machine) meddle() {
+// meddle is called by user code that an Apply or a Discard calls. Once in each of them it
+// records a removal and a function, and may then panic or exit.
+func (mc *machine) meddle(where string) {
 	if mc.fuse == 0 {
 		return
 	}
@@ -237,7 +263,8 @@ func (mc *machine) meddle() {
 	}
 	mc.late = mc.any()
 	mc.to.b.Remove(mc.late)
-	mc.done["Reset"]++
+	mc.to.b.Do(func() { mc.called = append(mc.called, late) })
+	mc.done[where]++
 	switch mc.way {
 	case 0:
 		panic("ouch")
@@ -246,7 +273,7 @@ func (mc *machine) meddle() {
 	}
 }
 
-// meddled calls f, during which a Reset may meddle, and reports whether f returned. The
+// meddled calls f, during which user code may meddle, and reports whether f returned. The
 // caller must then call recordLate.
 func (mc *machine) meddled(f func()) (returned bool) {
 	mc.t.Helper()
@@ -257,7 +284,7 @@ func (mc *machine) meddled(f func()) (returned bool) {
 	})
 	failed := mc.late != 0 && mc.way < 2
 	if returned == failed || (v == "ouch") != (failed && mc.way == 0) {
-		mc.fatalf("a Reset failed: %v; the caller got %v, returned: %v", failed, v, returned)
+		mc.fatalf("user code failed: %v; the caller got %v, returned: %v", failed, v, returned)
 	}
 	mc.fuse = 0
 	return returned
@@ -267,6 +294,7 @@ func (mc *machine) meddled(f func()) (returned bool) {
 func (mc *machine) recordLate() {
 	if mc.late != 0 {
 		mc.to.removals = append(mc.to.removals, mc.late)
+		mc.to.functions = append(mc.to.functions, function{late, len(mc.to.removals)})
 	}
 }
 
@@ -276,26 +304,43 @@ func (mc *machine) discard(r *recorded) {
 	n, left := 0, 0
 	returned := mc.meddled(func() { n = r.b.Discard() })
 	left, _ = command.Recorded(r.b)
-	if want := len(r.insertions) + len(r.removals); left > len(r.insertions) || returned && (n != want || left > 0) {
+	if want := len(r.insertions) + len(r.removals) + len(r.functions); left > len(r.insertions) || returned && (n != want || left > 0) {
 		mc.fatalf("Discard: %d commands; want %d; %d are left; returned: %v", n, want, left, returned)
 	}
 	gone := len(r.insertions) - left
-	r.insertions, r.ids, r.removals = r.insertions[gone:], r.ids[gone:], nil
+	r.insertions, r.ids, r.removals, r.functions = r.insertions[gone:], r.ids[gone:], nil, nil
 	r.m.held -= gone
 	mc.done["Discard"] += gone
 	mc.recordLate()
 	mc.all()
 }
 
-// apply applies buffers, and compares the results, and what is live, with the model.
-func (mc *machine) apply(rs []*recorded) {
+// told is a value that an ApplyFunc has told of.
+type told struct {
+	h  handle
+	id uint64
+}
+
+// apply applies buffers by Apply or by ApplyFunc, and compares the results, and what is live,
+// with the model.
+func (mc *machine) apply(rs []*recorded, tells bool) {
 	mc.t.Helper()
 	var bs []*buffer
 	for _, r := range rs {
 		bs = append(bs, r.b)
 	}
 	i, n := 0, 0
-	returned := mc.meddled(func() { i, n = command.Apply(bs...) })
+	mc.called, mc.told = nil, nil
+	returned := mc.meddled(func() {
+		if !tells {
+			i, n = command.Apply(bs...)
+			return
+		}
+		i, n = command.ApplyFunc(func(h handle, v value) {
+			mc.told = append(mc.told, told{h, v.number()})
+			mc.meddle("told")
+		}, bs...)
+	})
 	inserted := 0
 	for _, r := range rs {
 		for i, h := range r.insertions {
@@ -305,7 +350,7 @@ func (mc *machine) apply(rs []*recorded) {
 		r.m.held -= len(r.insertions)
 		r.insertions, r.ids = nil, nil // it may be given twice
 	}
-	removed := mc.remove(rs, returned)
+	removed := mc.remove(rs, tells, returned)
 	if returned && (i != inserted || n != removed) {
 		mc.fatalf("Apply: %d inserted, %d removed; want %d, %d", i, n, inserted, removed)
 	}
@@ -316,41 +361,75 @@ func (mc *machine) apply(rs []*recorded) {
 }
 
 // remove does in the model the removals that an Apply made, and returns how many; the pool
-// tells which. It must have made all, unless a Reset failed. Then the others are recorded
-// again: those of values that live in the list that was interrupted, and all in the lists
-// behind.
-func (mc *machine) remove(rs []*recorded, returned bool) (removed int) {
+// tells which. It must have made all, and called all functions, unless user code failed. Then
+// the others are recorded again: in the list that was interrupted, what follows the last
+// function that was called, or of these removals those of values that live; and all in the
+// lists behind.
+func (mc *machine) remove(rs []*recorded, tells, returned bool) (removed int) {
 	interrupted := false
+	var called []int
+	var gone []told
 	for _, r := range rs {
-		left := slices.Collect(r.b.Removals())
-		if r == mc.to && mc.late != 0 && len(left) > 0 {
-			left = left[:len(left)-1] // what was recorded meanwhile comes last
+		removals, behind := command.Waiting(r.b)
+		if last := len(behind) - 1; r == mc.to && mc.late != 0 && last >= 0 { // what was recorded meanwhile comes last
+			if behind[last] != len(removals) {
+				mc.fatalf("a late function waits behind %d removals, want %d", behind[last], len(removals))
+			}
+			removals, behind = removals[:len(removals)-1], behind[:last]
 		}
-		before := removed
-		var living []handle
+		before := len(gone)
 		for _, h := range r.removals {
-			switch _, live := r.m.live[h]; {
-			case live && r.m.pool.Contains(h):
-				living = append(living, h)
-			case live:
+			if id, live := r.m.live[h]; live && !r.m.pool.Contains(h) {
 				delete(r.m.live, h)
-				removed++
+				gone = append(gone, told{h, id})
+				if tells && r.m.reset != nil {
+					r.m.kept++
+				}
 			}
 		}
-		switch {
-		case !interrupted && slices.Equal(left, living):
-			interrupted = len(left) > 0
-		case removed == before && slices.Equal(left, r.removals):
-			interrupted = true
-		default:
-			mc.fatalf("%v are recorded again after %d were removed", left, removed)
+		n := len(r.functions) - len(behind) // called
+		from, to := 0, len(r.removals)
+		for i, f := range r.functions {
+			switch {
+			case i < n:
+				called = append(called, f.id)
+				from = f.behind
+			case i == n:
+				to = f.behind
+			}
 		}
+		var living []handle
+		for _, h := range r.removals[from:to] {
+			if _, live := r.m.live[h]; live {
+				living = append(living, h)
+			}
+		}
+		short := slices.Concat(living, r.removals[to:])
+		switch at := len(r.removals) - len(removals); {
+		case interrupted && (len(gone) > before || n > 0 || at > 0):
+			mc.fatalf("%v, and %d functions, were done after a failure", gone[before:], n)
+		case tells && (at < from || at > to || !slices.Equal(removals, r.removals[at:])),
+			!tells && !slices.Equal(removals, short) && !slices.Equal(removals, r.removals[from:]):
+			mc.fatalf("%v are recorded again of %v, behind %d functions, after %v were removed", removals, r.removals, n, gone)
+		}
+		moved := len(r.removals) - len(removals)
+		r.functions = slices.Clone(r.functions[n:])
+		for i := range r.functions {
+			r.functions[i].behind -= moved
+			if behind[i] != r.functions[i].behind {
+				mc.fatalf("function %d waits behind %d removals, want %d", r.functions[i].id, behind[i], r.functions[i].behind)
+			}
+		}
+		r.removals = removals
+		interrupted = interrupted || len(removals)+len(behind) > 0
 		if returned && interrupted {
-			mc.fatalf("removals %v were not made", left)
+			mc.fatalf("removals %v and functions behind %v were not done", removals, behind)
 		}
-		r.removals = left
 	}
-	return removed
+	if !slices.Equal(mc.called, called) || tells && !slices.Equal(mc.told, gone) {
+		mc.fatalf("functions %v were called, want %v; told %v, want %v", mc.called, called, mc.told, gone)
+	}
+	return len(gone)
 }
 
 // all checks every handle, every value and every command that waits.
@@ -381,16 +460,33 @@ func (mc *machine) all() {
 // look checks what waits. A loop visits what is recorded meanwhile.
 func (mc *machine) look(r *recorded, meanwhile bool) {
 	mc.t.Helper()
-	if i, n := command.Recorded(r.b); i != len(r.insertions) || n != len(r.removals) {
-		mc.fatalf("%d insertions and %d removals wait; want %v, %v", i, n, r.insertions, r.removals)
+	if n, want := r.b.Len(), len(r.insertions)+len(r.removals)+len(r.functions); n != want {
+		mc.fatalf("%d commands wait, want %d", n, want)
 	}
 	n := 0
+	for h, v := range r.b.Insertions() {
+		if h != r.insertions[n] || v.number() != r.ids[n] {
+			mc.fatalf("insertion %d: %v with value %d, want %v with %d", n, h, v.number(), r.insertions[n], r.ids[n])
+		}
+		mc.lastID++
+		*v, r.ids[n] = valueOf(mc.lastID), mc.lastID // edited
+		if n++; n == 1 && meanwhile {
+			r.remove(h)
+			mc.lastID++
+			mc.insert(r)
+		}
+	}
+	if n != len(r.insertions) {
+		mc.fatalf("%d insertions, want %v", n, r.insertions)
+	}
+	n = 0
 	for h := range r.b.Removals() {
 		if h != r.removals[n] {
 			mc.fatalf("removal %d: %v, want %v", n, h, r.removals[n])
 		}
 		if n++; n == 1 && meanwhile {
 			r.remove(h)
+			mc.lastID++
 			mc.insert(r)
 		}
 	}
@@ -405,14 +501,14 @@ func (mc *machine) run(more func() bool) {
 	for more() {
 		mc.step()
 	}
-	mc.apply(mc.buffers)
+	mc.apply(mc.buffers, false)
 	for _, m := range mc.models {
 		requireNoneLost(mc.t, m.pool)
 		for id, n := range m.reset {
 			require.Equalf(mc.t, 1, n, "times that value %d was Reset", id)
 		}
 		if m.reset != nil {
-			require.Equal(mc.t, len(m.past), len(m.reset), "values, and those that were Reset")
+			require.Equal(mc.t, len(m.past), len(m.reset)+m.kept, "values, and those that were Reset or moved out")
 		}
 	}
 }
@@ -425,7 +521,7 @@ func stream(t testing.TB, which int, choose func(n int) int, more func() bool) m
 
 func TestOperationsMatchModel(t *testing.T) {
 	testkit.MatchModel(t, len(machineConfigs()), testkit.Long(4), 400, stream, 1,
-		"recorded", "init fails", "Discard", "inserted", "removed", "refused", "Reset")
+		"recorded", "init fails", "Discard", "inserted", "removed", "refused", "Reset", "Do", "told")
 }
 
 func FuzzOps(f *testing.F) { testkit.FuzzModel(f, len(machineConfigs()), 160, stream) }

@@ -16,13 +16,19 @@ import (
 // the race detector looks on.
 func TestStormAppliesOnce(t *testing.T) {
 	for _, o := range []pool.Options[value]{{}, {Capacity: 24, Shards: 1}, {Capacity: 64, Shards: 2, Reuse: pool.FIFO}} {
-		var recorded, inserted, removed atomic.Int64
+		var recorded, inserted, removed, told, functions, called atomic.Int64
 		p := pool.Must(&o)
 		a, b := command.New(p), command.New(p)
 		apply := func(buffers ...*buffer) {
 			i, r := command.Apply(buffers...)
 			inserted.Add(int64(i))
 			removed.Add(int64(r))
+		}
+		tell := func(h handle, v value) {
+			told.Add(1)
+			if v.number() != 1 {
+				t.Errorf("told of %v with value %d", h, v.number())
+			}
 		}
 		testkit.Together(4, func(k int) {
 			scrap := command.New(p)
@@ -44,6 +50,14 @@ func TestStormAppliesOnce(t *testing.T) {
 					apply(a, b)
 				case 1:
 					apply(b, a)
+				case 2:
+					i, r := command.ApplyFunc(tell, a, b)
+					inserted.Add(int64(i))
+					removed.Add(int64(r))
+					told.Add(-int64(r))
+				case 3:
+					functions.Add(1)
+					a.Do(func() { called.Add(1) })
 				}
 			}
 		})
@@ -51,6 +65,8 @@ func TestStormAppliesOnce(t *testing.T) {
 		require.NotZero(t, removed.Load())
 		require.Equal(t, recorded.Load(), inserted.Load(), "insertions recorded, and made")
 		require.Equal(t, recorded.Load(), removed.Load(), "removals recorded, and made")
+		require.Zero(t, told.Load(), "values told of, less those that ApplyFunc has counted")
+		require.Equal(t, functions.Load(), called.Load(), "functions recorded, and called")
 		requireNoneLost(t, p)
 	}
 }
