@@ -74,6 +74,19 @@ func ExampleHandle_Delete() {
 	// a second Delete panics: true
 }
 
+// After a peak the memory of unused slots goes back to the Go heap.
+func ExampleTrim() {
+	var hs []cgohandle.Handle
+	for i := range 100_000 {
+		hs = append(hs, cgohandle.New(i))
+	}
+	for _, h := range hs {
+		h.Delete()
+	}
+	fmt.Println(cgohandle.Trim() > 1<<20)
+	// Output: true
+}
+
 // A Table holds values of one type, without an interface around them.
 func ExampleTable() {
 	type session struct{ name string }

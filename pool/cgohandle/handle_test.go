@@ -38,7 +38,7 @@ func stream(t testing.TB, _ int, choose func(n int) int, more func() bool) map[s
 	values := []any{nil, 1, "two", 3.0, []int{4}, &struct{ five int }{5}, struct{ a, b string }{"6", "7"}, error(pool.ErrFull)}
 	tab := cgohandle.NewTable[any]()
 	subjects := []verbs{original(),
-		ofHandles(cgohandle.New, cgohandle.Handle.Value, cgohandle.Handle.Delete),
+		ofHandles(cgohandle.NewHandle, cgohandle.Handle.Value, cgohandle.Handle.Delete),
 		ofHandles(tab.New, tab.Value, tab.Delete)}
 	issued, live, done := 1, map[int]bool{}, map[string]int{}
 	for more() {
@@ -93,7 +93,83 @@ func TestWordsThatAreNoHandlesAreRefused(t *testing.T) {
 	}
 	require.Contains(t, panicText(stale.Delete), "is stale: removed")
 	require.Equal(t, "live", h.Value())
-	require.Contains(t, panicText(func() { new(cgohandle.Table[int]).Value(1) }), "a zero ")
+	zero := new(cgohandle.Table[int])
+	for _, use := range []func(){
+		func() { zero.New(1) }, func() { zero.Value(1) }, func() { zero.Lookup(1) }, func() { zero.Delete(1) },
+		func() { zero.Len() }, func() { zero.Trim() }, func() { zero.Pool() },
+	} {
+		require.Equal(t, "cgohandle: use of a zero Table; make one with NewTable", panicText(use))
+	}
+}
+
+// TestLenCounts: Len is the number of live handles, without a look at their slots: a value that
+// is not the table's is not counted. What is refused changes nothing.
+func TestLenCounts(t *testing.T) {
+	tab := cgohandle.NewTable[int]()
+	const workers, each = 8, 1000
+	hs := make([][]uintptr, workers)
+	testkit.Together(workers, func(w int) {
+		for i := range each {
+			hs[w] = append(hs[w], tab.New(i))
+			if n := tab.Len(); n < 0 || n > workers*each {
+				t.Errorf("%d live of %d", n, workers*each)
+			}
+		}
+	})
+	require.Equal(t, workers*each, tab.Len())
+	testkit.MustInsert(t, tab.Pool(), 7)
+	require.Equal(t, workers*each, tab.Len())
+	testkit.Together(workers, func(w int) { // another goroutine than that which made them
+		for _, h := range hs[(w+1)%workers][each/10:] {
+			tab.Delete(h)
+		}
+	})
+	require.Equal(t, workers*each/10, tab.Len())
+	require.NotNil(t, testkit.Recovered(func() { tab.Delete(hs[0][each/2]) }))
+	require.NotNil(t, testkit.Recovered(func() { tab.Delete(0) }))
+	require.Equal(t, workers*each/10, tab.Len())
+}
+
+// TestTrimGivesBack: the memory of a peak comes back, from the table of all Handles too, and no
+// handle with it.
+func TestTrimGivesBack(t *testing.T) {
+	const peak, slot = 100_000, 16 // bytes of a slot of int on 64 bits, and less than one of any
+	tab := cgohandle.NewTable[int]()
+	for name, run := range map[string]struct {
+		create  func() uintptr
+		live    func(h uintptr) bool
+		destroy func(h uintptr)
+		trim    func() int64
+	}{
+		"the table of all Handles": {
+			func() uintptr { return uintptr(cgohandle.New(1)) },
+			func(h uintptr) bool { _, ok := cgohandle.Handle(h).Lookup(); return ok },
+			func(h uintptr) { cgohandle.Handle(h).Delete() },
+			cgohandle.Trim,
+		},
+		"a Table": {
+			func() uintptr { return tab.New(1) },
+			func(h uintptr) bool { _, ok := tab.Lookup(h); return ok },
+			tab.Delete,
+			tab.Trim,
+		},
+	} {
+		run.trim()
+		hs := make([]uintptr, peak)
+		for i := range hs {
+			hs[i] = run.create()
+		}
+		before := testkit.Heap()
+		for _, h := range hs[1:] {
+			run.destroy(h)
+		}
+		require.Greater(t, run.trim(), int64(peak*slot*3/4), name)
+		require.Greater(t, before-testkit.Heap(), int64(peak*slot/2), name)
+		for i, h := range hs {
+			require.Equal(t, i == 0, run.live(h), "%s: handle %d", name, i)
+		}
+		run.destroy(hs[0])
+	}
 }
 
 // panicText returns the first line that f panics with; under the tag coatcheck_debug
