@@ -58,10 +58,7 @@ func (t *Table[K, R]) WriteTo(w io.Writer) (int64, error) {
 	}
 	s := stream{w: w, head: binary.LittleEndian.AppendUint32([]byte(magic), version)}
 	s.head = binary.LittleEndian.AppendUint64(s.head, uint64(t.rows.n))
-	n := pieceRecords
-	if size := reflect.TypeFor[entry[K, R]]().Size(); size > pieceBytes/pieceRecords {
-		n = max(1, pieceBytes/int(size))
-	}
+	n := recordsOfPiece[K, R]()
 	for first := 0; first == 0 || first < t.rows.n; first += n {
 		if err := t.writePiece(&s, first, min(first+n, t.rows.n)); err != nil {
 			return s.n, fmt.Errorf("table: WriteTo: of the records from %d on: %w", first, err)
@@ -69,6 +66,14 @@ func (t *Table[K, R]) WriteTo(w io.Writer) (int64, error) {
 	}
 	_, err := s.Write(binary.LittleEndian.AppendUint32(nil, s.sum))
 	return s.n, err
+}
+
+// recordsOfPiece returns how many records a piece has, but for the last.
+func recordsOfPiece[K, R any]() int {
+	if size := reflect.TypeFor[entry[K, R]]().Size(); size > pieceBytes/pieceRecords {
+		return max(1, pieceBytes/int(size))
+	}
+	return pieceRecords
 }
 
 // writePiece writes the records from first on, up to end.
@@ -163,7 +168,13 @@ func (t *Table[K, R]) read(s *stream) (*Table[K, R], error) {
 	}
 	left := binary.LittleEndian.Uint64(head[len(magic)+4:])
 	for first := true; first || left > 0; first = false {
-		p, err := pool.ReadFrom(s, &pool.Options[entry[K, R]]{Shards: 1})
+		// The Capacity bounds what forged vacant slots take. On a 32-bit platform records may be
+		// smaller by half, so that a piece that was written there has twice as many.
+		most := max(1, min(left, 2*uint64(recordsOfPiece[K, R]())))
+		p, err := pool.ReadFrom(s, &pool.Options[entry[K, R]]{Shards: 1, Capacity: int(most)})
+		if errors.Is(err, pool.ErrFull) {
+			err = fmt.Errorf("%w: a piece of too many records: %w", pool.ErrCorrupt, err)
+		}
 		if err != nil {
 			return nil, err
 		}

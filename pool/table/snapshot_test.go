@@ -329,6 +329,14 @@ func TestSnapshotTakesLittleMemory(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
+	type large struct{ A [1 << 12]byte }
+	const vacant = 4000
+	forged := table.ForgeVacant(1, 3, vacant, []table.Entry[int, large]{{Key: 1}}, []table.Entry[int, large]{{Key: 2}}, []table.Entry[int, large]{{Key: 3}})
+	require.Less(t, len(forged), 3*vacant*10)
+	d := of[int, large](table.SoA)
+	require.Less(t, testkit.Allocated(func() { requireRead(t, d, forged) }), uint64(2<<20), "vacant slots would take 16 MB a piece")
+	require.Equal(t, 3, d.Len())
+
 	const n = 100_000
 	tb := of[uint32, struct{ A, B uint64 }](table.SoA)
 	for i := range uint32(n) {
