@@ -70,7 +70,7 @@ func (w *World) climb(b *Beetle, perch *Part, d *dice, out *piece) {
 	if perch.Kind == Leaf {
 		// If two beetles eat the same leaf in a tick, both get food, and it is removed
 		// once.
-		out.commands.Remove(b.Perch)
+		w.wither(out, b.Perch)
 		out.counts.Eaten++
 		b.Food = min(b.Food+leafFood, maxFood)
 		if grown {

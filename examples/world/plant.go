@@ -28,7 +28,7 @@ func (w *World) grow(s span) error {
 		var err error
 		switch {
 		case p.Kind == Leaf && age > leafAge+d.below(40), p.Kind == Stem && age > stemAge+d.below(200):
-			s.piece.commands.Remove(h)
+			w.wither(s.piece, h)
 		case p.Kind == Stem:
 			err = w.growFrom(s.piece, i, h, p, &d)
 		}
@@ -37,6 +37,11 @@ func (w *World) grow(s span) error {
 		}
 	}
 	return nil
+}
+
+// wither records the removal of part h, with all that grew from it. A part may wither twice.
+func (w *World) wither(out *piece, h pool.Handle[Part]) {
+	out.commands.Do(func() { w.counts.Withered += w.plants.Remove(h) })
 }
 
 // growFrom makes a stem grow a leaf, the next stem or a branch, or bear a seed.

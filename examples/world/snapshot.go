@@ -9,14 +9,12 @@ import (
 	"coatcheck/pool"
 )
 
-// state is a world without its pool of parts. The links between parts are in the parts,
-// and handles are the same in the pool that is read back, so the handles here still name
-// the same parts.
+// state is a world without its parts and their shapes, which are written before it. The links
+// between parts are in the parts, and handles are the same in the pool that is read back, so
+// the handles here and in the table still name the same parts.
 type state struct {
 	Seed    uint64
 	Tick    int
-	Keys    []pool.Handle[Part] // in the order of the table
-	Shapes  []Shape
 	Beetles []Beetle
 	Counts  counts
 }
@@ -26,10 +24,10 @@ func (w *World) Save(to io.Writer) error {
 	if _, err := w.parts.WriteTo(to); err != nil {
 		return err
 	}
-	s := state{Seed: w.seed, Tick: w.tick, Counts: w.counts, Beetles: w.beetles.Values()}
-	for h, shape := range w.shapes.All() {
-		s.Keys, s.Shapes = append(s.Keys, h), append(s.Shapes, shape)
+	if _, err := w.shapes.WriteTo(to); err != nil {
+		return err
 	}
+	s := state{Seed: w.seed, Tick: w.tick, Counts: w.counts, Beetles: w.beetles.Values()}
 	return gob.NewEncoder(to).Encode(&s)
 }
 
@@ -40,19 +38,21 @@ func Load(from io.Reader, workers int) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	var s state
-	if err := gob.NewDecoder(in).Decode(&s); err != nil {
-		return nil, fmt.Errorf("world: what follows the parts: %w", err)
-	}
-	w, err := empty(s.Seed, workers, parts)
+	w, err := empty(0, workers, parts)
 	if err != nil {
 		return nil, err
 	}
-	w.tick, w.counts = s.Tick, s.Counts
-	// All or nothing: a handle that names no part, or comes twice, is refused.
-	if len(s.Keys) != len(s.Shapes) || len(s.Keys) != parts.Len() || !w.shapes.AddBatch(s.Keys, s.Shapes) {
-		return nil, fmt.Errorf("world: %d parts, of which %d have one of %d shapes", parts.Len(), len(s.Keys), len(s.Shapes))
+	if _, err := w.shapes.ReadFrom(in); err != nil {
+		return nil, err
 	}
+	if w.shapes.Len() != parts.Len() {
+		return nil, fmt.Errorf("world: %d parts, of which %d have a shape", parts.Len(), w.shapes.Len())
+	}
+	var s state
+	if err := gob.NewDecoder(in).Decode(&s); err != nil {
+		return nil, fmt.Errorf("world: what follows the parts and shapes: %w", err)
+	}
+	w.seed, w.tick, w.counts = s.Seed, s.Tick, s.Counts
 	for _, b := range s.Beetles {
 		if _, err := w.beetles.Create(b); err != nil {
 			return nil, err

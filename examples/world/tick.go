@@ -57,22 +57,11 @@ type span struct {
 // removed, with all that grew from them. Then new parts are linked to their parents, and
 // beetles are created and destroyed.
 func (w *World) endFrame(pieces []*piece) error {
-	// A removed part is detached, so that its siblings close up. Everything below it is
-	// removed as well, by a buffer of its own.
-	buffers := []*command.Buffer[Part]{w.below}
+	var buffers []*command.Buffer[Part]
 	for _, p := range pieces {
 		buffers = append(buffers, p.commands)
-		for h := range p.commands.Removals() {
-			if err := w.plants.Detach(h); err != nil {
-				return err // nothing is removed yet, so all handles are live
-			}
-			for d := range w.plants.Descendants(h) {
-				w.below.Remove(d)
-			}
-		}
 	}
-	_, removed := command.Apply(buffers...)
-	w.counts.Withered += removed
+	command.Apply(buffers...)
 	w.shapes.RemoveDead()
 
 	for _, p := range pieces {

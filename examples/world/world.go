@@ -34,7 +34,6 @@ type World struct {
 	columns columns
 	ground  []foot
 	pieces  []*piece
-	below   *command.Buffer[Part] // removes what grew from removed parts
 	counts  counts
 }
 
@@ -107,6 +106,5 @@ func empty(seed uint64, workers int, parts *pool.Pool[Part]) (*World, error) {
 			angle: table.Column(shapes, func(s *Shape) *float64 { return &s.Angle }),
 			age:   table.Column(shapes, func(s *Shape) *int32 { return &s.Age }),
 		},
-		below: command.New(parts),
 	}, nil
 }
