@@ -64,7 +64,7 @@
 // Neither allocates,
 // except for pages of slots; New's conversion to any allocates if the value is not a
 // pointer. A Handle's slot takes 24 bytes, an empty table 5 KiB a processor. The memory
-// of slots stays for the next peak, until [Trim] or [Table.Trim].
+// of slots stays for the next peak, until [Trim] or [Table.Trim]; on 32 bits for good.
 //
 // # When the value is released
 //

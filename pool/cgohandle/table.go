@@ -98,4 +98,7 @@ func (t *Table[T]) Len() int {
 // handle becomes valid again. Other goroutines may use the table meanwhile. Call it when a peak
 // is over, since a table keeps its memory for the next one. It costs what [pool.Pool.Trim]
 // does.
+//
+// On 32 bits Trim frees nothing and returns 0. Slots that lose their memory age together, and
+// have too few lives there.
 func (t *Table[T]) Trim() int64 { return t.Pool().Trim() }

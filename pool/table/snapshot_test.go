@@ -19,6 +19,11 @@ import (
 	"coatcheck/pool/table"
 )
 
+var (
+	_ io.WriterTo   = (*table.Table[int, pair])(nil)
+	_ io.ReaderFrom = (*table.Table[int, pair])(nil)
+)
+
 // saved is a record that can be written, by its parts.
 type saved struct {
 	ID   uint64
