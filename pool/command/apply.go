@@ -79,9 +79,9 @@ func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 
 // ApplyFunc is like the function Apply, and calls removed with each value that one of these
 // removals removed, right after that removal: to close what the value has, or to keep an index
-// in step. It is called once for each such value, and for no other. A removal without effect
-// calls nothing, and one that is recorded twice calls it once. So does one whose Reset of
-// another value panics: then removed is called before the panic continues.
+// in step. It is called once for each such value, and for no other: not for a removal without
+// effect, and once for one that is recorded twice. If a Reset of another value panics out of a
+// removal, removed is called before the panic continues.
 //
 // The value is moved out as by [pool.Pool.Take], so Options.Reset never sees it. Calls come
 // in the order of the removals, on the caller's goroutine and under no lock: removed may use
