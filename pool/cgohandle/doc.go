@@ -16,7 +16,8 @@
 //	}
 //
 // The functions are those of runtime/cgo: [NewHandle], or [New] for short, [Handle.Value] and
-// [Handle.Delete]. So only the import changes. The last two panic on a handle that is not live. There the panic is the only way to learn of it.
+// [Handle.Delete], so only the import changes. The last two panic on a handle that is not live.
+// There the panic is the only way to learn of it.
 // [Handle.Lookup] reports it, because a late callback is not a bug: epoll has queued the
 // event, a timer has fired, a completion was under way. The panics describe the handle.
 // In a program built with the tag coatcheck_debug they also tell who made it, who deleted
@@ -60,10 +61,9 @@
 // On amd64 a look-up is two loads of the slot's word and the copy of the value. It writes
 // nothing shared. Among a million handles it costs the same, cache misses aside.
 // Elsewhere, and under the race detector, it takes two locked instructions more. A New
-// with its Delete takes five locked instructions, two of them for Len, and six elsewhere.
-// Neither allocates,
+// with its Delete takes three locked instructions, and four elsewhere. Neither allocates,
 // except for pages of slots; New's conversion to any allocates if the value is not a
-// pointer. A Handle's slot takes 24 bytes, an empty table 5 KiB a processor. The memory
+// pointer. A Handle's slot takes 24 bytes, an empty table 4 KiB a processor. The memory
 // of slots stays for the next peak, until [Trim] or [Table.Trim]; on 32 bits for good.
 //
 // # When the value is released

@@ -1,6 +1,8 @@
 package cgohandle
 
+import "coatcheck/pool"
+
 // Explain returns what the pool of all Handles knows about one.
 func Explain(h Handle) string {
-	return handles.pool.Explain(handleOf[any](uintptr(h)))
+	return (*pool.Pool[any])(handles).Explain(handleOf[any](uintptr(h)))
 }

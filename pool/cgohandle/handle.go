@@ -8,7 +8,7 @@ package cgohandle
 // and threads.
 type Handle uintptr
 
-// handles is the table of all Handles. It takes 5 KiB a processor even in a program
+// handles is the table of all Handles. It takes 4 KiB a processor even in a program
 // without Handles, so that Value need not check whether it exists.
 var handles = NewTable[any]()
 

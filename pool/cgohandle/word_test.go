@@ -57,5 +57,5 @@ func TestNarrowTableFills(t *testing.T) {
 		}
 	}
 	require.PanicsWithValue(t, "cgohandle: New in a table that is full: "+pool.ErrFull.Error(),
-		func() { tableOf(p).New(struct{}{}) })
+		func() { (*Table[struct{}])(p).New(struct{}{}) })
 }
