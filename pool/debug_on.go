@@ -77,7 +77,7 @@ type user struct{ trace.User }
 // enter panics if another goroutine uses the Worker. Call leave at the end.
 func (u *user) enter() (leave func()) {
 	if text := u.Enter(); text != "" {
-		panic("pool: two goroutines use a Worker at once" + text)
+		panic(shard.Shared + text)
 	}
 	return u.Leave
 }

@@ -3,9 +3,14 @@ package pool_test
 import (
 	"context"
 	"io"
+	"os/exec"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -143,4 +148,25 @@ func TestReservationSettlesOnce(t *testing.T) {
 		require.Zero(t, testkit.RequireReclaimed(t, p).Reserved)
 	}
 	requireMisuse(t, new(pool.Reservation[int]), nil, "pool: ", "Reserve")
+}
+
+// Two goroutines that use a Worker at once hear of it, though no fast half looks. The process ends
+// as its memory is not to be trusted.
+func TestSharedWorkerIsNoticed(t *testing.T) {
+	if runtime.GOMAXPROCS(0) == 1 {
+		t.Skip("they would hardly meet")
+	}
+	program := filepath.Join(t.TempDir(), "sharedworker")
+	out, err := exec.Command("go", "build", "-o", program, "./testdata/sharedworker").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	told := 0
+	for range 5 {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		out, _ = exec.CommandContext(ctx, program).CombinedOutput()
+		cancel()
+		if strings.HasPrefix(string(out), "panic: pool: two goroutines use a Worker at once\n") {
+			told++
+		}
+	}
+	require.Positive(t, told, "of 5 runs, the last of which printed %s", out)
 }

@@ -42,6 +42,9 @@ const Zero = "pool: use of a zero Pool; make one with New or Must"
 // Closed is the text of panics on use of a closed Magazine, which is a Worker's.
 const Closed = "pool: use of a Worker that is closed, or not from Pool.Worker"
 
+// Shared is the text of panics where two goroutines use a Magazine, which is a Worker's, at once.
+const Shared = "pool: two goroutines use a Worker at once"
+
 // Config has the properties of an Arena.
 type Config struct {
 	Layout

@@ -53,6 +53,7 @@ type Magazine struct {
 	newer, older *Magazine // in the list of magazines, under its lock
 
 	seals timeline[int] // the ends of the sealed parts
+	turns uint32        // counts calls of begin
 
 	reach      int  // the most slots that it keeps; 0: none
 	most       int  // reach may grow to this
@@ -183,6 +184,7 @@ func (m *Magazine) claim() (*Hook, uint64, error) {
 			return m.claim()
 		}
 	}
+	turn := m.begin()
 	chunk := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.from), Batch)
 	m.ready = slices.Grow(m.ready, chunk)
 	m.ready = m.ready[:s.popRun(m.ready[:chunk])]
@@ -193,6 +195,7 @@ func (m *Magazine) claim() (*Hook, uint64, error) {
 			m.ready = append(m.ready, newCached(slot, h))
 		}
 	}
+	m.mustBeAlone(turn)
 	if m.HasNext() {
 		m.noteFetched()
 		return m.claim()
@@ -238,6 +241,20 @@ func (m *Magazine) refresh() bool {
 	}
 	m.view.CompareAndSwap(old, t)
 	return true
+}
+
+// begin begins a part of a slow half that runs no user code, and mustBeAlone ends it. It panics if
+// another call has come meanwhile: two goroutines use a Worker at once. That is not noticed always,
+// but soon, and it costs the fast halves nothing. A slot may have two owners by then.
+func (m *Magazine) begin() (turn uint32) {
+	m.turns++
+	return m.turns
+}
+
+func (m *Magazine) mustBeAlone(turn uint32) {
+	if m.turns != turn {
+		panic(Shared)
+	}
 }
 
 // mustBeOpen panics if the magazine is closed, or nil, as that of a zero Worker.

@@ -52,11 +52,13 @@ func (m *Magazine) release() {
 	if m.seals.len() == 0 {
 		return
 	}
+	turn := m.begin()
 	oldest, end := m.arena.Domain.Scan().Oldest, m.from
-	for m.seals.len() > 0 && m.seals.at(0).stamp < oldest {
-		end = m.seals.at(0).body
+	for first := m.seals.first(); first != nil && first.stamp < oldest; first = m.seals.first() {
+		end = first.body
 		m.seals.removeFirst()
 	}
+	m.mustBeAlone(turn)
 	if end > m.from {
 		m.reuse(end)
 	}

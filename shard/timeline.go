@@ -22,6 +22,14 @@ func (l *timeline[B]) len() int { return len(l.list) - l.head }
 // at returns entry k, from 0 for the oldest. It is valid until the list changes.
 func (l *timeline[B]) at(k int) *stamped[B] { return &l.list[l.head+k] }
 
+// first returns the oldest entry, or nil.
+func (l *timeline[B]) first() *stamped[B] {
+	if l.head >= len(l.list) {
+		return nil
+	}
+	return &l.list[l.head]
+}
+
 // last returns the youngest entry, or nil.
 func (l *timeline[B]) last() *stamped[B] {
 	if l.len() == 0 {
