@@ -61,28 +61,6 @@ func TestGCInsideWorkersLastOperation(t *testing.T) {
 	}
 }
 
-// TestResetFillsTheWorker: an insertion is not refused while a slot that its Reset left with the
-// Worker is vacant.
-func TestResetFillsTheWorker(t *testing.T) {
-	var w *pool.Worker[int]
-	p := pool.Must(&pool.Options[int]{Capacity: 128, Shards: 1, Origin: testkit.LastGeneration - 2, Reset: func(v *int) {
-		if w != nil && *v == -1 {
-			_, err := w.Insert(0)
-			require.NoError(t, err)
-		}
-	}})
-	require.True(t, p.Remove(testkit.MustInsert(t, p, 0)))
-	require.NoError(t, p.Synchronize(testkit.Done()))
-	last := testkit.MustInsert(t, p, -1) // in the last life of its slot
-	hs := testkit.Fill(t, p, 127, testkit.Number)
-	for _, h := range []pool.Handle[int]{last, hs[0], hs[1]} {
-		require.True(t, p.Remove(h))
-	}
-	w = p.Worker()
-	_, err := w.Insert(0)
-	require.NoError(t, err)
-}
-
 // TestResetClosesTheWorker: a removal succeeds though its Reset closes the Worker.
 func TestResetClosesTheWorker(t *testing.T) {
 	var w *pool.Worker[int]

@@ -17,7 +17,7 @@ type Contents struct {
 	Waiting, Ready     []List
 }
 
-// List is a list of slots that only the holder of a lock touches, and a chunk's stamp.
+// List is a list of slots that only the holder of a lock touches, and a batch's stamp.
 type List struct {
 	First, N uint32
 	Stamp    uint64

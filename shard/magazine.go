@@ -185,11 +185,11 @@ func (m *Magazine) claim() (*Hook, uint64, error) {
 		}
 	}
 	turn := m.begin()
-	chunk := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.from), Batch)
-	m.ready = slices.Grow(m.ready, chunk)
-	m.ready = m.ready[:s.popRun(m.ready[:chunk])]
+	most := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.from), Batch)
+	m.ready = slices.Grow(m.ready, most)
+	m.ready = m.ready[:s.popRun(m.ready[:most])]
 	if !m.HasNext() {
-		first, n := s.fresh.take(chunk)
+		first, n := s.fresh.take(most)
 		for i := n - 1; i >= 0; i-- { // the first one last
 			slot, h := a.Table.firstLife(first + uint32(i))
 			m.ready = append(m.ready, newCached(slot, h))

@@ -124,7 +124,7 @@ func TestReclaimIsBounded(t *testing.T) {
 }
 
 // TestRefusedInsertionKeepsTheOrder: what has passed and was not visited yet is not overtaken by
-// slots of a chunk behind, of which a guard holds back a part.
+// slots of a batch behind, of which a guard holds back a part.
 func TestRefusedInsertionKeepsTheOrder(t *testing.T) {
 	const n = shard.ReclaimMost + 40
 	r := newRig[*int](t, setup[*int]{slots: n + 4, fifo: true, stampPerSlot: true, zero: true})

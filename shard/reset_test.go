@@ -109,7 +109,7 @@ func TestFailedResetKeepsItsPlace(t *testing.T) {
 }
 
 // TestSiftedResetsKeepTheOrderOfRemovals: a refused insertion has Reset called for the part of
-// a chunk that has passed, the slot first that was removed first.
+// a batch that has passed, the slot first that was removed first.
 func TestSiftedResetsKeepTheOrderOfRemovals(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 64, stampPerSlot: true, fifo: true, reset: func(*uint64) {}})
 	s := r.shards[0]

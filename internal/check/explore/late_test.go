@@ -48,7 +48,7 @@ func TestInterleaveLateStoresPassLoadsAlone(t *testing.T) {
 	assert.Contains(t, outcomes(look, idle), neither)
 	for name, tell := range map[string]func(a *actor, h Handle[val]){
 		"an atomic store": func(*actor, Handle[val]) { word.Store(1) },
-		"a mutex":         func(*actor, Handle[val]) { var mu atom.Mutex; mu.Lock(); mu.Unlock() },
+		"a mutex":         func(*actor, Handle[val]) { var mu atom.Mutex; mu.Lock(); defer mu.Unlock() },
 		"a look-up":       look, // its pin
 	} {
 		assert.NotContains(t, outcomes(tell, live), neither, name)
