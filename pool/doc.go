@@ -67,6 +67,8 @@
 //     read field by field: [coatcheck/pool/table]. A hierarchy whose links cannot dangle:
 //     [coatcheck/pool/tree]. Creation and removal put off to the end of a frame:
 //     [coatcheck/pool/command].
+//   - Values under handles that another process has issued, as in replication: a
+//     [coatcheck/pool/table] whose keys they are. A pool inserts under handles of its own alone.
 //   - Names for Go values in C, epoll, io_uring or shared memory: [coatcheck/pool/cgohandle].
 //     Numbers for requests that wait for an answer: [coatcheck/pool/pending].
 //
