@@ -39,6 +39,7 @@ func (c *core) build(pl *plan) {
 	if pl.origin == 0 {
 		pl.origin = rand.Uint32N(1<<31) | 1
 	}
+	pl.fresh = pl.origin
 	c.frame(pl)
 	c.arena.Preallocate()
 	c.watch()
@@ -62,6 +63,7 @@ func (c *core) frame(pl *plan) {
 		Capacity: uint64(pl.capacity),
 		MaxLimbo: int64(pl.maxLimbo),
 		First:    pl.origin,
+		Fresh:    pl.fresh,
 		FIFO:     pl.reuse == FIFO,
 		Fixed:    pl.preallocate,
 	})

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -40,7 +41,7 @@ func (c *core) state(h uint64) (text string, over bool) {
 		return say("was never issued by this pool, whose generations begin at %d", c.arena.First), false
 	}
 	word := t.At(i).Word.Load()
-	now := max(shard.Generation(word), c.arena.First-1) // or the memory was never used
+	now := cmp.Or(shard.Generation(word), c.arena.Fresh-1) // or the memory was never used
 	floor, gone := t.Floor(i)
 	switch {
 	case gone && g < floor:

@@ -54,7 +54,8 @@ type Options[T any] struct {
 
 	// Origin is the first generation of every slot; an even one is raised by one. 0 means a random
 	// one for each pool, so that a pool refuses the handles of others. Pools with the same Origin
-	// accept each other's where a slot of both is in the same life.
+	// accept each other's where a slot of both is in the same life. [ReadFrom] keeps the snapshot's
+	// first generation, and begins a new line of handles if Origin is 0.
 	//
 	// Set it for replays: with Shards: 1 and one goroutine, the same calls issue the same handles,
 	// whatever the garbage collector does. The program may use everything, except that it must not
@@ -115,6 +116,7 @@ type plan struct {
 	shards      int
 	origin      uint32
 	traceGuards int
+	fresh       uint32 // the first generation of slots that were never used
 
 	value  reflect.Type // T
 	layout shard.Layout // of its slots

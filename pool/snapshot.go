@@ -11,9 +11,11 @@ import (
 
 // A snapshot has a header, records and an end:
 //
-//	header       what T is and how its values are encoded; the first generation
+//	header       what T is and how its values are encoded; the first generations
 //	values       the generations of a run of slots, with the values of live ones
 //	 …           all slots that were handed out, in order
+//	skips        how many lives a run of slots skips at its next reuse
+//	 …           runs in which any slot does, in order: the pool was restored itself
 //	generations  the generations of a run of slots, read a second time
 //	 …           runs that have changed, and slots handed out meanwhile, in order
 //	end          how many slots and values there are
@@ -41,7 +43,7 @@ import (
 // cannot be moved, repeated or taken from another snapshot.
 const (
 	magic   = "\x89coat\r\n\x1a" // not text, and changed by a conversion of line ends
-	version = 1
+	version = 2                  // 1 had neither skips nor a generation of slots that were never used
 
 	recordHead = 16
 	sumBytes   = 4
@@ -66,6 +68,7 @@ const (
 	valuesRecord = 1 + iota
 	generationsRecord
 	endRecord
+	skipsRecord
 )
 
 var (
@@ -86,31 +89,36 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // header is the payload of the header.
 type header struct {
 	codec.Description        // of T
-	first             uint32 // the first generation
+	first             uint32 // the least live generation of any slot
+	fresh             uint32 // the first one of slots that were never used
 }
 
 // appendTo appends the header to b.
 func (h *header) appendTo(b []byte) []byte {
 	b = append(b, byte(h.Encoding))
 	b = binary.LittleEndian.AppendUint32(b, h.first)
-	b = append(b, 0, 0, 0, 0) // an earlier version's slots on top of a Capacity
+	b = binary.LittleEndian.AppendUint32(b, h.fresh)
 	b = append(binary.AppendUvarint(b, uint64(len(h.Name))), h.Name...)
 	return append(binary.AppendUvarint(b, uint64(len(h.Parts))), h.Parts...)
 }
 
-// parse reads a header from b and reports whether it is well-formed.
-func (h *header) parse(b []byte) bool {
+// parse reads the header of a snapshot of version v from b and reports whether it is well-formed.
+func (h *header) parse(b []byte, v uint32) bool {
 	if len(b) < 9 {
 		return false
 	}
 	h.Encoding = codec.Encoding(b[0])
 	h.first = binary.LittleEndian.Uint32(b[1:])
+	h.fresh = h.first // version 1 has other things in its place
+	if v > 1 {
+		h.fresh = binary.LittleEndian.Uint32(b[5:])
+	}
 	var ok bool
 	if h.Name, b, ok = cutString(b[9:]); !ok {
 		return false
 	}
 	h.Parts, b, ok = cutString(b)
-	return ok && len(b) == 0 && h.first%2 == 1 && h.first <= shard.LastGeneration
+	return ok && len(b) == 0 && h.first%2 == 1 && h.fresh%2 == 1 && h.first <= h.fresh && h.fresh <= shard.LastGeneration
 }
 
 // cutString reads a string that follows its length.

@@ -130,7 +130,7 @@ func TestForgedSnapshots(t *testing.T) {
 		text    string
 		records [][]byte
 	}{
-		{"no record is of kind 0x4", [][]byte{record(4, 0, 0)}},
+		{"no record is of kind 0x9", [][]byte{record(9, 0, 0)}},
 		{"no record is of kind 0x101", [][]byte{{1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}}},
 		{"the end tells of 1 values, but there were 0", [][]byte{end(0, 1)}},
 		{"the end tells of 0 values, but there were 1", [][]byte{record(valuesKind, 0, 1, live...), end(1, 0)}},
@@ -170,12 +170,12 @@ func TestForgedSnapshots(t *testing.T) {
 		change(bad)
 		require.ErrorContains(t, refusal[[2]uint64](t, joined([][]byte{bad, end(0, 0)})), "the header makes no sense")
 	}
-	c, err := pool.ReadFrom[[2]uint64](bytes.NewReader(forge(record(valuesKind, 0, 1, live...), record(generationsKind, 0, 1, runs(1, 3)...), end(1, 1))), &pool.Options[[2]uint64]{Shards: 1})
+	c, err := pool.ReadFrom[[2]uint64](bytes.NewReader(forge(record(valuesKind, 0, 1, live...), record(generationsKind, 0, 1, runs(1, 3)...), end(1, 1))), &pool.Options[[2]uint64]{Shards: 1, Origin: 7})
 	require.NoError(t, err)
 	require.Zero(t, c.Len(), "a value whose slot moved on")
 	require.Equal(t, "0@13", testkit.MustInsert(t, c, [2]uint64{}).String(), "9 lived in the original, and 11 is burned")
 
-	head[21] = 2 // an earlier version's slots on top of a Capacity, under FIFO
+	head[8], head[21] = 1, 2 // an earlier version's slots on top of a Capacity, under FIFO
 	c, err = pool.ReadFrom(bytes.NewReader(forge(end(0, 0))), &pool.Options[[2]uint64]{Capacity: 1, Reuse: pool.FIFO})
 	require.NoError(t, err)
 	testkit.MustInsert(t, c, [2]uint64{})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math/rand/v2"
 	"slices"
 
 	"coatcheck/pool/internal/codec"
@@ -14,8 +15,14 @@ import (
 
 // ReadFrom makes a pool from a snapshot that [Pool.WriteTo] wrote, with the options opts as in
 // [New]. Handles that were live name the same values in the same slots. All others that were issued
-// before are refused. Later the original and the copy issue equal handles, and each accepts the
-// other's, so keep them apart.
+// before are refused.
+//
+// The copy begins a new line of handles, unless Origin is set. So a program may restart from an older
+// snapshot: a handle that was issued after the snapshot is refused, if its slot was reused fewer than
+// 65,536 times since, and else but by chance. The same is true of two copies of one snapshot, by a
+// chance of one in a million, while few lives are used up. To that end each slot skips lives, at once
+// or when a live one is reused first: at most 1/500 of all. After some 6,000 restores none are left.
+// With Origin set, the original and the copy later issue equal handles, and each accepts the other's.
 //
 // opts may differ from the original's, except that Origin is 0 or the same. If the values do not
 // fit into Capacity, the error wraps ErrFull. If r has no whole, unchanged snapshot of values of
@@ -49,7 +56,7 @@ func (c *core) restore(pl *plan, r io.Reader) error {
 	if err := sr.records(); err != nil {
 		return err
 	}
-	census := c.arena.RetireUnborn()
+	census := c.arena.RetireUnborn(sr.jump)
 	if c.arena.Capacity > 0 && census.Live > c.arena.Capacity {
 		return sr.tooSmall("there are %d values", census.Live)
 	}
@@ -75,6 +82,9 @@ type snapshotReader struct {
 	again uint64 // the next generations record begins there or later
 	live  uint64 // values read
 	spent uint64 // exhausted slots read
+
+	skipped uint64 // the next skips record begins there or later
+	jump    uint32 // how many lives all slots skip, unless Origin is set
 }
 
 // corrupt returns an error that says what is wrong with this record.
@@ -139,8 +149,8 @@ func (sr *snapshotReader) header(want codec.Description) error {
 		if string(sr.record[:len(magic)]) != magic {
 			return sr.corrupt("no snapshot begins with %q", sr.record[:len(magic)])
 		}
-		if v := sr.field(2); v != version {
-			return fmt.Errorf("%w: it is %d, known is %d", ErrVersion, v, version)
+		if v := sr.field(2); v == 0 || v > version {
+			return fmt.Errorf("%w: it is %d, known are those up to %d", ErrVersion, v, version)
 		}
 		return nil
 	})
@@ -148,7 +158,7 @@ func (sr *snapshotReader) header(want codec.Description) error {
 		return err
 	}
 	var h header
-	if !h.parse(sr.record[recordHead:]) {
+	if !h.parse(sr.record[recordHead:], sr.field(2)) {
 		return sr.corrupt("the header makes no sense")
 	}
 	if err := want.Accepts(h.Description); err != nil {
@@ -158,8 +168,26 @@ func (sr *snapshotReader) header(want codec.Description) error {
 	if pl.origin != 0 && pl.origin != h.first {
 		return fmt.Errorf("pool: Options.Origin is %d; the snapshot's pool began at %d", pl.origin, h.first)
 	}
-	pl.origin = h.first
+	if pl.origin == 0 {
+		sr.jump = newLine(h.first, h.fresh)
+	}
+	pl.origin, pl.fresh = h.first, uint32(min(uint64(h.fresh)+2*uint64(sr.jump), shard.LastGeneration))
 	return nil
+}
+
+// leastJump is how many lives all slots of a restored pool skip at least, if they have 500 times as
+// many. So often a slot may have been reused after the snapshot. A greater one would leave fewer lives.
+const leastJump = 1 << 16
+
+// newLine draws how many lives all slots of a restored pool skip. One number serves all of them: slots
+// that were never used need one anyhow. The more lives are left, the more numbers there are to draw from,
+// so that two pools from one snapshot hardly draw neighbours. No slot loses more than 1/500 of its lives,
+// and a pool can be restored some 6,000 times.
+func newLine(first, fresh uint32) uint32 {
+	lives, left := (shard.LastGeneration-first)/2+1, (shard.LastGeneration-fresh)/2+1
+	most := min(max(2*leastJump, left/1024), lives/500)
+	least := min(leastJump, most)
+	return least + rand.Uint32N(most-least+1)
 }
 
 // records reads everything after the header.
@@ -172,6 +200,8 @@ func (sr *snapshotReader) records() error {
 		switch sr.record[0] {
 		case valuesRecord:
 			err = sr.values()
+		case skipsRecord:
+			err = sr.skips()
 		case generationsRecord:
 			err = sr.changed()
 		case endRecord:
@@ -189,10 +219,15 @@ func (sr *snapshotReader) head() error {
 	var want uint64
 	switch kind {
 	case valuesRecord:
-		if sr.again > 0 {
-			return sr.corrupt("values of slot %d after generations", first)
+		if sr.again > 0 || sr.skipped > 0 {
+			return sr.corrupt("values of slot %d after generations or skips", first)
 		}
 		want = sr.slots
+	case skipsRecord:
+		want = min(max(first, sr.skipped), sr.slots)
+		if sr.again > 0 || first+slots > sr.slots {
+			return sr.corrupt("skips of slots %d to %d, where %d were seen", first, first+slots-1, sr.slots)
+		}
 	case generationsRecord:
 		// A run that was read before, in order, or the next one.
 		want = min(max(first, sr.again), sr.slots)
@@ -282,6 +317,22 @@ func (sr *snapshotReader) values() error {
 	if len(rest) > 0 {
 		return sr.corrupt("%d bytes after the last value", len(rest))
 	}
+	return nil
+}
+
+// skips reads a skips record.
+func (sr *snapshotReader) skips() error {
+	first, n := sr.field(1), int(sr.field(2))
+	lives, rest, ok := parseRuns(sr.record[recordHead:], sr.generations, n, 1)
+	if sr.generations = lives; !ok || len(rest) > 0 {
+		return sr.corrupt("what slots %d to %d skip makes no sense", first, int(first)+n-1)
+	}
+	for j, n := range lives {
+		if i := first + uint32(j); n > 0 && uint64(i) < sr.limit() {
+			sr.core.arena.RestoreSkip(i, n)
+		}
+	}
+	sr.skipped = uint64(first) + uint64(n)
 	return nil
 }
 

@@ -90,6 +90,9 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 		}
 		first += uint64(n)
 	}
+	if err := sw.skips(handed); err != nil {
+		return err
+	}
 	// No value is read from here on. So the snapshot shows no handle that is issued
 	// after the second look at its slot.
 	last := a.Table.Allocated()
@@ -116,7 +119,7 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 
 // header writes the header.
 func (sw *snapshotWriter) header(d codec.Description) error {
-	h := header{Description: d, first: sw.core.arena.First}
+	h := header{Description: d, first: sw.core.arena.First, fresh: sw.core.arena.Fresh}
 	sw.record = append(sw.record[:0], magic...)
 	sw.record = binary.LittleEndian.AppendUint32(sw.record, version)
 	sw.record = append(sw.record, 0, 0, 0, 0) // the length
@@ -193,4 +196,22 @@ func (sw *snapshotWriter) changed(first uint32) error {
 	sw.begin(generationsRecord, first, len(sw.generations))
 	sw.record = appendRuns(sw.record, sw.generations, sw.core.arena.First)
 	return sw.flush()
+}
+
+// skips writes which of the slots below handed skip lives at their next reuse. It comes before the
+// second look: a slot that is reused in between seems to skip them once more, and not never.
+func (sw *snapshotWriter) skips(handed uint64) error {
+	for first := uint64(0); first < handed; first += uint64(cap(sw.generations)) {
+		n := min(handed-first, uint64(cap(sw.generations)))
+		lives := sw.generations[:n]
+		if !sw.core.arena.Skips(uint32(first), lives) {
+			continue
+		}
+		sw.begin(skipsRecord, uint32(first), len(lives))
+		sw.record = appendRuns(sw.record, lives, 1) // numbers as they are
+		if err := sw.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"coatcheck/epoch"
+	"coatcheck/internal/atom"
 )
 
 // Arena owns the slots of one pool, from vacant to vacant. It hands slots out (Claim), makes
@@ -34,6 +35,12 @@ type Arena struct {
 	_       [128]byte // removals read this line, which is seldom written
 	waiters waiters
 	_       [128]byte
+
+	// skips is nil in a pool that was not restored (skip.go).
+	//
+	//	writers  makeSkips, before another goroutine sees the arena; skip, which makes it nil
+	//	readers  skip and those who ask whether it is needed; Skips
+	skips atom.Pointer[skips]
 }
 
 // Zero is the text of panics on use of a zero Arena, which is a zero Pool's.
@@ -55,7 +62,8 @@ type Config struct {
 	Shards   int
 	Capacity uint64 // the most slots in use, or 0 for Slots
 	MaxLimbo int64  // the most slots that wait before the arena stops growing; 0: a default
-	First    uint32 // the first live generation of every slot; odd
+	First    uint32 // the least live generation of any slot; odd
+	Fresh    uint32 // the first live generation of slots that were never used, if it is above First
 	FIFO     bool   // shards hand out the slot that was removed first
 	Fixed    bool   // all memory is allocated from the start, and kept
 
@@ -77,6 +85,7 @@ func (a *Arena) Init(c Config) {
 		a.reach = uint32(min(max(c.Capacity/64, 1), Batch))
 	}
 	a.Table.Init(c.Slots, c.Capacity, c.Shift, c.First, a.stampPerSlot, c.Layout)
+	a.Table.fresh = max(c.First, c.Fresh)
 	a.shards = make(shards, c.Shards)
 	for i := range a.shards {
 		a.shards[i].attach(a, i)

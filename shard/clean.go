@@ -13,32 +13,33 @@ func (l *Layout) Blank(slot *Hook) {
 	}
 }
 
-// recycle makes a slot ready for its next life, after its grace period. It reports false if
-// the slot has none, or is held.
-func (a *Arena) recycle(slot *Hook, i uint32, word uint64, held bool) bool {
-	owned, reusable := a.finishGrace(slot, i, word, held)
+// recycle makes a slot ready for its next life, after its grace period. It returns its word, and
+// reports false if the slot has no other life, or is held.
+func (a *Arena) recycle(slot *Hook, i uint32, word uint64, held bool) (now uint64, ok bool) {
+	now, owned, reusable := a.finishGrace(slot, i, word, held)
 	if owned && (a.Pointers || !reusable) {
 		a.Clear(slot)
 	}
 	if poisons && owned && reusable {
 		a.fill(slot)
 	}
-	return owned && reusable
+	return now, owned && reusable
 }
 
 // finishGrace reports whether a slot whose grace period is over is the caller's, or else parked,
 // and whether it has another life. If it has none, and is the caller's, it is exhausted from now
-// on.
-func (a *Arena) finishGrace(slot *Hook, i uint32, word uint64, held bool) (owned, reusable bool) {
+// on. It returns the word of a slot that is the caller's.
+func (a *Arena) finishGrace(slot *Hook, i uint32, word uint64, held bool) (now uint64, owned, reusable bool) {
 	if held && a.park(a.Table.Pages(), i) {
-		return false, false
+		return word, false, false
 	}
+	word = a.skip(slot, i, word)
 	if Generation(word) == Spent {
 		slot.set(Pack(Spent, None))
 		a.Table.exhausted.Add(1)
-		return true, false
+		return word, true, false
 	}
-	return true, true
+	return word, true, true
 }
 
 // clean makes a slot ready for its next life, after its grace period. The caller owns the

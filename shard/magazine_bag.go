@@ -79,6 +79,9 @@ func (m *Magazine) reuse(end int) {
 		}
 		passed = free
 	}
+	if a.skips.Load() != nil {
+		passed = a.skipAll(passed)
+	}
 	if a.Pointers {
 		a.Clean(passed)
 	}

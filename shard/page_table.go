@@ -182,7 +182,8 @@ type Table struct {
 
 	max          uint64 // the most slots there may be
 	inUse        uint64 // the most that are not exhausted, or 0 for max: the Capacity
-	first        uint32 // the first live generation of every slot
+	first        uint32 // the least live generation of any slot
+	fresh        uint32 // the first live generation of a slot that was never used
 	stampPerSlot bool   // pages have stamps
 	layout       Layout
 }
@@ -190,7 +191,7 @@ type Table struct {
 // Init makes an empty table for at most max slots, in pages of 1<<shift. If inUse is not 0, so
 // many may be in use at a time.
 func (t *Table) Init(max, inUse uint64, shift, first uint32, stampPerSlot bool, l Layout) {
-	t.max, t.inUse, t.first, t.stampPerSlot, t.layout = max, inUse, first, stampPerSlot, l
+	t.max, t.inUse, t.first, t.fresh, t.stampPerSlot, t.layout = max, inUse, first, first, stampPerSlot, l
 	t.Current.Store(&PageTable{
 		Inverse: 1 << (32 - shift), Shift: shift, Mask: 1<<shift - 1, Now: &t.Current,
 		size: l.Size,

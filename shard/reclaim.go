@@ -214,7 +214,7 @@ func (r *round) pass(c *chain) {
 	s, a := r.from, r.from.arena
 	r.moved = true
 	r.send(r.to, Low(c.first))
-	asIs := !poisons && a.plain() && a.spentInLimbo() == 0 && !r.held
+	asIs := !poisons && a.plain() && a.spentInLimbo() == 0 && !r.held && a.skips.Load() == nil
 	whole := asIs && !r.sorts
 	if whole {
 		c.finish(a) // a batch that was passed in part begins with an index alone
@@ -230,7 +230,11 @@ func (r *round) pass(c *chain) {
 	for c.n > 0 && r.visits < r.most {
 		slot, i, word := c.takeFirst(a)
 		r.visits++
-		if asIs || a.recycle(slot, i, word, r.held) {
+		ok := asIs
+		if !asIs {
+			word, ok = a.recycle(slot, i, word, r.held)
+		}
+		if ok {
 			r.add(slot, i, word)
 		}
 	}

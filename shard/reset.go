@@ -53,7 +53,7 @@ func (r *resets) run() {
 	held := a.held() // observes (P7)
 	for r.chain.n > 0 {
 		slot, i, word := r.chain.takeFirst(a)
-		owned, reusable := a.finishGrace(slot, i, word, held)
+		word, owned, reusable := a.finishGrace(slot, i, word, held)
 		if !owned {
 			continue
 		}

@@ -28,8 +28,7 @@ func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
 		return int(slots.n)
 	}
 	for j := range slots.n {
-		g := Generation(slots.at(j).Word.Load()) // observes (P1)
-		dst[j] = max(g, t.first-1)
+		dst[j] = t.vacant(slots.at(j).Word.Load()) // observes (P1)
 	}
 	return int(slots.n)
 }
@@ -56,20 +55,31 @@ func (a *Arena) RestoreSlot(i, generation uint32) {
 type Census struct{ Live, Vacant, Exhausted uint64 }
 
 // RetireUnborn ends the next life of each vacant slot, which another goroutine may have been promised,
-// and counts. A slot without another life is exhausted.
-func (a *Arena) RetireUnborn() (c Census) {
+// or as many as lives says, if that is more, and those that the slot must skip beside. Live slots skip
+// as many when they are reclaimed. It counts the slots. One without another life is exhausted.
+func (a *Arena) RetireUnborn(lives uint32) (c Census) {
+	skips := a.skips.Load()
+	if lives > 0 {
+		skips = a.makeSkips()
+	}
 	for i := range uint32(a.Table.Allocated()) {
 		slot := a.Table.slot(i)
-		switch g := Generation(slot.Word.Load()); {
-		case g%2 == 1:
+		g := Generation(slot.Word.Load())
+		if g%2 == 1 {
 			c.Live++
-		case g < LastGeneration-1:
-			c.Vacant++
-			slot.set(Pack(g+2, None))
-		default:
-			c.Exhausted++
-			slot.set(Pack(Spent, None))
+			skips.add(i, lives)
+			continue
 		}
+		n := max(1, skips.take(i)+lives)
+		if g = later(g, n); g == Spent {
+			c.Exhausted++
+		} else {
+			c.Vacant++
+		}
+		slot.set(Pack(g, None))
+	}
+	if skips != nil && skips.left.Load() == 0 {
+		a.skips.Store(nil)
 	}
 	a.spent.Store(int64(c.Exhausted))
 	a.Table.exhausted.Store(int64(c.Exhausted))

@@ -29,7 +29,7 @@ func (a *Arena) Count() Counts {
 		Exhausted: int(a.Table.exhausted.Load()),
 		Worn:      a.Table.usedUp(latest),
 		Allocated: a.Table.Resident(),
-		Bytes:     int64(len(a.shards))*int64(unsafe.Sizeof(shard{})) + a.Table.Bytes(),
+		Bytes:     int64(len(a.shards))*int64(unsafe.Sizeof(shard{})) + a.Table.Bytes() + a.skips.Load().bytes(),
 		MaxLimbo:  a.limboLimit(int64(live)),
 		Full:      a.refusals.full.Load(),
 		Stalled:   a.refusals.stalled.Load(),

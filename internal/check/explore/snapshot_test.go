@@ -73,10 +73,20 @@ func (a *actor) snapshot() {
 	}
 }
 
-// judge looks at a copy, and for as long as the original lived at what it issues.
+// judge looks at a copy, and at one that goes on where the original was.
 func (w *world) judge(snapshot []byte, stay []Handle[val]) error {
+	for _, origin := range []uint32{0, Arena(w.p).First} {
+		if err := w.judgeCopy(snapshot, stay, origin); err != nil {
+			return fmt.Errorf("Origin %d: %w", origin, err)
+		}
+	}
+	return nil
+}
+
+// judgeCopy looks at a copy, and for as long as the original lived at what it issues.
+func (w *world) judgeCopy(snapshot []byte, stay []Handle[val], origin uint32) error {
 	referred = map[Handle[val]]bool{}
-	c, err := ReadTiny(bytes.NewReader(snapshot), &Options[val]{Shards: 1}, 1)
+	c, err := ReadTiny(bytes.NewReader(snapshot), &Options[val]{Shards: 1, Origin: origin}, 1)
 	if err != nil {
 		return err
 	}
