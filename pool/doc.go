@@ -45,7 +45,8 @@
 // buffers, from one life of a slot to the next. There, a copy is valid only under a guard.
 //
 // [Pool.WriteTo] writes a snapshot while others use the pool. [ReadFrom] makes a copy of
-// the pool from it: handles that were live are live, and all others are refused.
+// the pool from it: handles that were live are live, and all others are refused. [ReadFromFunc]
+// reads a snapshot of values whose type has changed.
 //
 // # Choosing
 //

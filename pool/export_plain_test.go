@@ -26,7 +26,7 @@ func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], err
 	}
 	pl.shift = shift
 	p := new(Pool[T])
-	if err := p.restore(pl, r); err != nil {
+	if err := p.restore(pl, r, asSaved(pl)); err != nil {
 		return nil, err
 	}
 	return p, nil

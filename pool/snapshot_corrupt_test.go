@@ -138,8 +138,8 @@ func TestForgedSnapshots(t *testing.T) {
 		{"an end of 7 bytes", [][]byte{record(endKind, 0, 0, 1, 2, 3, 4, 5, 6, 7)}},
 		{"an end with 1 slots", [][]byte{record(endKind, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0)}},
 		{"a record of 0 slots", [][]byte{record(valuesKind, 0, 0)}},
-		{"a record of 4294967295 slots; the limit is 1365", [][]byte{record(valuesKind, 0, 1<<32-1, runs(1<<32-1, 0)...)}},
-		{"a record of 1366 slots", [][]byte{record(valuesKind, 0, 1366, runs(1366, 0)...)}},
+		{"a record of 4294967295 slots; the limit is 1024", [][]byte{record(valuesKind, 0, 1<<32-1, runs(1<<32-1, 0)...)}},
+		{"a record of 1025 slots", [][]byte{record(valuesKind, 0, 1025, runs(1025, 0)...)}},
 		{"kind 1 begins at slot 1 instead of 0", [][]byte{record(valuesKind, 1, 1, live...)}},
 		{"kind 2 begins at slot 1 instead of 0", [][]byte{record(generationsKind, 1, 1, runs(1, 0)...)}},
 		{"kind 1 begins at slot 4294967295 instead of 1", [][]byte{record(valuesKind, 0, 1, live...), record(valuesKind, 1<<32-1, 1, live...)}},
@@ -184,28 +184,33 @@ func TestForgedSnapshots(t *testing.T) {
 }
 
 // Vacant slots take few bytes to claim and much memory, which keeps to its bound: 32 KiB, or a
-// slot, for 20 bytes.
+// slot, for 20 bytes, with what lies beside the slots.
 func TestHostileVacancies(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
-	testVacancies[struct{}](t, 2048)
-	testVacancies[[2]uint64](t, 32<<10/24)
-	testVacancies[bulky](t, 1)
+	for _, o := range []pool.Options[struct{}]{{}, {Origin: 1}, {Capacity: 1 << 20}, {MaxLimbo: 1 << 20}} {
+		testVacancies(t, 2048, o)
+		testVacancies(t, 1024, pool.Options[[2]uint64]{Origin: o.Origin, Capacity: o.Capacity, MaxLimbo: o.MaxLimbo})
+		testVacancies(t, 1, pool.Options[bulky]{Origin: o.Origin, Capacity: o.Capacity, MaxLimbo: o.MaxLimbo})
+	}
 }
 
-func testVacancies[T any](t *testing.T, most uint32) {
+func testVacancies[T any](t *testing.T, most uint32, opts pool.Options[T]) {
 	const records = 200
 	all := cut(snapshotOf(t, pool.Must(&pool.Options[T]{Origin: 1})))[:1]
 	for i := range uint32(records) {
 		all = append(all, record(valuesKind, i*most, most, runs(uint64(most), 0)...))
 	}
+	more := record(valuesKind, 0, most+1, runs(uint64(most)+1, 0)...)
+	_, err := pool.ReadFrom(bytes.NewReader(joined([][]byte{bytes.Clone(all[0]), more, end(most+1, 0)})), &opts)
+	require.ErrorContains(t, err, fmt.Sprintf("a record of %d slots; the limit is %d", most+1, most))
 	in := joined(append(all, end(records*most, 0)))
 	require.Greater(t, len(in), 20*records)
 	slot := uint64(unsafe.Sizeof(shard.Slot[T]{}))
 	page := slot << shard.PageShift(uintptr(slot), pool.MaxCapacity, false)
 	got := testkit.Allocated(func() {
-		p, err := pool.ReadFrom[T](bytes.NewReader(in), nil)
+		p, err := pool.ReadFrom(bytes.NewReader(in), &opts)
 		require.NoError(t, err)
 		st := testkit.RequireConserved(t, p)
 		require.GreaterOrEqual(t, st.Free, records*int(most))
@@ -230,8 +235,8 @@ func TestBothEndsRefuseTypes(t *testing.T) {
 	assert.Nil(t, c)
 }
 
-// A snapshot is one of its type alone: of its name, of how it is encoded, and of
-// what it is made of. One that gob encoded, as they once were, is told apart.
+// A snapshot is one of its type alone: of how it is encoded, and of what it is made of, whatever its
+// name. One that gob encoded, as they once were, is told apart.
 func TestSnapshotOfAnotherType(t *testing.T) {
 	one := snapshotOf(t, pool.Must[fixed](nil))
 	changed := reseal(one, func(records [][]byte) {
@@ -247,9 +252,9 @@ func TestSnapshotOfAnotherType(t *testing.T) {
 	for text, err := range map[string]error{
 		"pool_test.fixed was struct{ID uint64; ": refusal[fixed](t, changed),
 		"ToID uint64; ":                          refusal[fixed](t, changed),
-		"pool_test.fixed was written by its parts, and is now encoded as fixed-size numbers": refusal[fixed](t, encoded(one, 1, 4)),
-		"string was written by gob, and is now encoded by its parts":                         refusal[string](t, encoded(snapshotOf(t, tiny[string](t, nil)), 4, 3)),
-		"it is of pool_test.fixed, wanted is int":                                            refusal[int](t, one),
+		"pool_test.fixed was written by MarshalBinary, and pool_test.fixed is encoded as fixed-size numbers": refusal[fixed](t, encoded(one, 1, 2)),
+		"string was written by gob, and string is encoded by its parts":                                      refusal[string](t, encoded(snapshotOf(t, tiny[string](t, nil)), 5, 3)),
+		"C complex64}, and int is int": refusal[int](t, one),
 	} {
 		require.ErrorIs(t, err, pool.ErrType)
 		require.NotErrorIs(t, err, pool.ErrCorrupt)

@@ -302,7 +302,7 @@ func fuzzRead[T any](t *testing.T, which byte, in []byte) {
 func slotBytes[T any](in []byte) (n uint64) {
 	slot := uint64(unsafe.Sizeof(shard.Slot[T]{}))
 	for len(in) >= 20 {
-		n += max(slot, min(32<<10, slot*uint64(binary.LittleEndian.Uint32(in[8:]))))
+		n += max(slot, min(32<<10, (slot+shard.BesideSlot)*uint64(binary.LittleEndian.Uint32(in[8:]))))
 		in = in[min(20+uint64(binary.LittleEndian.Uint32(in[12:])), uint64(len(in))):]
 	}
 	return n

@@ -226,7 +226,7 @@ func TestNewLineNearTheEnd(t *testing.T) {
 	for _, lives := range []int{1, 2, 499, 1000, 1 << 20} {
 		for _, capacity := range []int{0, 3} {
 			t.Run(fmt.Sprint(lives, capacity), func(t *testing.T) {
-				origin := uint32(testkit.LastGeneration - 2*(lives-1))
+				origin := uint32(testkit.LastGeneration) - 2*uint32(lives-1)
 				p := tiny(t, &pool.Options[int]{Shards: 1, Origin: origin, Capacity: capacity})
 				hs := testkit.Fill(t, p, 3, testkit.Number)
 				p.Remove(hs[1])
@@ -255,7 +255,7 @@ func TestNewLineNearTheEnd(t *testing.T) {
 			require.NoError(t, p.Synchronize(t.Context()))
 			h = testkit.MustInsert(t, p, 1)
 		}
-		require.EqualValues(t, testkit.LastGeneration-2, h.Generation())
+		require.Equal(t, uint32(testkit.LastGeneration-2), h.Generation())
 		c := copyOf(t, p, &pool.Options[int]{Shards: 1, Capacity: 100})
 		remove := c.Remove
 		if worker {

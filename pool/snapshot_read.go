@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 
 	"coatcheck/pool/internal/codec"
@@ -28,28 +29,70 @@ import (
 // fit into Capacity, the error wraps ErrFull. If r has no whole, unchanged snapshot of values of
 // type T, it wraps ErrCorrupt, ErrVersion or ErrType, or r's error, and says where and why.
 //
-// ReadFrom reads the snapshot and no byte more. The input may be hostile: memory grows with it, and
-// not with the lengths in it.
+// A type is compared by its structure, without names of types and without fields that are left out
+// ([Pool.WriteTo]). If T has UnmarshalBinary, that is called with what MarshalBinary returned; or,
+// if T had no such method when the snapshot was written, with what was written then, as by
+// encoding/binary in little-endian order if T was numbers. A value that it does not know is an ErrType.
+// For other changes of T there is [ReadFromFunc].
+//
+// ReadFrom reads the snapshot and no byte more. The input may be hostile: for each byte of a value
+// ReadFrom takes at most 64 bytes of memory, without those that UnmarshalBinary takes; and for each
+// 20 bytes of input at most 32 KiB for slots, or one slot if it is larger.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
 	}
 	p := new(Pool[T])
-	if err := p.restore(pl, r); err != nil {
+	if err := p.restore(pl, r, asSaved(pl)); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
+// ReadFromFunc is [ReadFrom] for values whose type has changed: it reads the snapshot as one of a pool of
+// Old, and stores what convert makes of each value. Handles are kept: an equal number names the
+// converted value.
+//
+// Old has the structure that the type had when the snapshot was written. Types are compared by their
+// structure, and not by their names, so the old type may be a copy under a new name. New need not be a
+// type that WriteTo takes.
+//
+// ReadFromFunc calls convert for one value at a time, in the order of indexes, with an Old of its own, which
+// New may refer to. If convert returns an error, ReadFromFunc returns an error that wraps it, and
+// has the handle. A snapshot of vacant slots takes as many times more memory as a slot of New is larger.
+func ReadFromFunc[Old, New any](r io.Reader, opts *Options[New], convert func(*Old) (New, error)) (*Pool[New], error) {
+	pl, err := opts.plan()
+	if err != nil {
+		return nil, err
+	}
+	p := new(Pool[New])
+	if err := p.restore(pl, r, converted(convert)); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// saved is what a snapshot has values of.
+type saved struct {
+	typ  reflect.Type
+	slot uintptr                       // the size of a slot for one
+	make func(codec.Codec) codec.Codec // makes the codec of saved values one of the pool's values
+}
+
+// asSaved returns that a snapshot has values of the pool's type.
+func asSaved(pl *plan) saved {
+	return saved{pl.value, pl.layout.Size, func(values codec.Codec) codec.Codec { return values }}
+}
+
 // restore completes a zero core after pl and a snapshot.
-func (c *core) restore(pl *plan, r io.Reader) error {
-	values, want, err := codec.Of(pl.value)
+func (c *core) restore(pl *plan, r io.Reader, from saved) error {
+	values, err := codec.Into(from.typ)
 	if err != nil {
 		return err
 	}
-	sr := snapshotReader{plan: pl, core: c, codec: values, r: r}
-	if err := sr.header(want); err != nil {
+	sr := snapshotReader{plan: pl, core: c, from: from, r: r}
+	if err := sr.header(values); err != nil {
 		return err
 	}
 	c.frame(pl)
@@ -67,9 +110,11 @@ func (c *core) restore(pl *plan, r io.Reader) error {
 
 // snapshotReader is one call of ReadFrom.
 type snapshotReader struct {
-	plan  *plan
-	core  *core // not shared yet
-	codec codec.Codec
+	plan   *plan
+	core   *core // not shared yet
+	from   saved
+	codec  codec.Codec
+	asking *codec.Asking // what codec asks, or nil
 
 	r   io.Reader
 	at  int64  // where this record begins, in bytes
@@ -143,8 +188,8 @@ func (sr *snapshotReader) next(most int, check func() error) error {
 // field returns the k-th number of the record's head.
 func (sr *snapshotReader) field(k int) uint32 { return binary.LittleEndian.Uint32(sr.record[4*k:]) }
 
-// header reads the header and adapts the plan to it.
-func (sr *snapshotReader) header(want codec.Description) error {
+// header reads the header, chooses the codec, and adapts the plan.
+func (sr *snapshotReader) header(values codec.Target) error {
 	err := sr.next(maxHeader, func() error {
 		if string(sr.record[:len(magic)]) != magic {
 			return sr.corrupt("no snapshot begins with %q", sr.record[:len(magic)])
@@ -161,9 +206,12 @@ func (sr *snapshotReader) header(want codec.Description) error {
 	if !h.parse(sr.record[recordHead:], sr.field(2)) {
 		return sr.corrupt("the header makes no sense")
 	}
-	if err := want.Accepts(h.Description); err != nil {
+	of, err := values.From(h.Description)
+	if err != nil {
 		return err
 	}
+	sr.asking, _ = of.(*codec.Asking)
+	sr.codec = sr.from.make(of)
 	pl := sr.plan
 	if pl.origin != 0 && pl.origin != h.first {
 		return fmt.Errorf("pool: Options.Origin is %d; the snapshot's pool began at %d", pl.origin, h.first)
@@ -253,10 +301,11 @@ func (sr *snapshotReader) head() error {
 	return nil
 }
 
-// mostSlots returns the greatest number of slots of a record. On a 32-bit platform slots may
-// be smaller by half, so that a record that was written there has twice as many.
+// mostSlots returns the greatest number of slots of a record. On a 32-bit platform values may
+// be smaller by half, so that a record that was written there has up to twice as many. What a slot takes
+// beside counts, so that a record never takes more than twice blockBytes.
 func (sr *snapshotReader) mostSlots() uint64 {
-	return max(1, uint64(2*blockBytes/sr.plan.layout.Size))
+	return max(1, uint64(2*blockBytes/(sr.from.slot+shard.BesideSlot)))
 }
 
 // states reads the generations at the beginning of the payload, allocates their slots, and
@@ -296,6 +345,15 @@ func (sr *snapshotReader) values() error {
 	if err != nil {
 		return err
 	}
+	if sr.asking != nil {
+		live := 0
+		for _, g := range sr.generations {
+			live += int(g % 2)
+		}
+		if err := sr.asking.Expect(len(rest), live); err != nil {
+			return sr.corrupt("the values from slot %d on: %w", sr.field(1), err)
+		}
+	}
 	a := &sr.core.arena
 	for j, g := range sr.generations {
 		i := sr.field(1) + uint32(j)
@@ -308,7 +366,7 @@ func (sr *snapshotReader) values() error {
 		}
 		if g%2 == 1 {
 			if rest, err = sr.codec.Decode(rest, sr.core.value(a.Table.Pages().At(i))); err != nil {
-				return sr.corrupt("value %s: %w", textOf(h), err)
+				return sr.unreadable(h, err)
 			}
 			sr.live++
 		}
@@ -318,6 +376,14 @@ func (sr *snapshotReader) values() error {
 		return sr.corrupt("%d bytes after the last value", len(rest))
 	}
 	return nil
+}
+
+// unreadable returns the error for a value that the codec does not read.
+func (sr *snapshotReader) unreadable(h uint64, err error) error {
+	if refused := (conversionError{}); errors.As(err, &refused) || errors.Is(err, ErrType) {
+		return fmt.Errorf("pool: ReadFrom: value %s: %w", textOf(h), err)
+	}
+	return sr.corrupt("value %s: %w", textOf(h), err)
 }
 
 // skips reads a skips record.

@@ -21,7 +21,14 @@ import (
 //
 // A value is encoded by its MarshalBinary method, or else by its parts: numbers, strings, elements,
 // fields, what pointers point to. The error wraps ErrType if values of T would lose something, as
-// with unexported fields, channels, functions and interfaces.
+// with unexported fields, channels, functions and interfaces. A field with the tag
+//
+//	mu sync.Mutex `coatcheck:"-"`
+//
+// is left out, whatever its type, and is zero in the copy. The error wraps ErrType too if a key of a
+// map would be another one in the copy, as a time.Time in a FixedZone; or if a value that encodes
+// itself, within a slice or a map or behind a pointer, has an encoding that is shorter than 1/64 of
+// its memory, since ReadFrom could not bound what it takes.
 func (p *Pool[T]) WriteTo(w io.Writer) (int64, error) {
 	return p.save(reflect.TypeFor[T](), w)
 }

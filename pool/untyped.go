@@ -1,8 +1,10 @@
 package pool
 
 import (
+	"reflect"
 	"unsafe"
 
+	"coatcheck/pool/internal/codec"
 	"coatcheck/shard"
 )
 
@@ -35,3 +37,35 @@ func reservationOf[T any](c *cell) *Reservation[T] { return (*Reservation[T])(un
 
 // refOf is the same for a hold.
 func refOf[T any](h *hold) *Ref[T] { return (*Ref[T])(unsafe.Pointer(h)) }
+
+// converted returns that a snapshot has values of Old, of which convert makes values of New.
+func converted[Old, New any](convert func(*Old) (New, error)) saved {
+	return saved{reflect.TypeFor[Old](), unsafe.Sizeof(shard.Slot[Old]{}), func(values codec.Codec) codec.Codec {
+		return converter[Old, New]{values, convert}
+	}}
+}
+
+// converter reads values of Old, and makes them values of New.
+type converter[Old, New any] struct {
+	codec.Codec
+	convert func(*Old) (New, error)
+}
+
+func (c converter[Old, New]) Decode(src []byte, v unsafe.Pointer) ([]byte, error) {
+	old := new(Old)
+	rest, err := c.Codec.Decode(src, unsafe.Pointer(old))
+	if err != nil {
+		return nil, err
+	}
+	value, err := c.convert(old)
+	if err != nil {
+		return nil, conversionError{err}
+	}
+	*(*New)(v) = value
+	return rest, nil
+}
+
+// conversionError is an error of the user's function.
+type conversionError struct{ error }
+
+func (e conversionError) Unwrap() error { return e.error }

@@ -70,11 +70,8 @@ func later(generation, lives uint32) uint32 {
 	return uint32(min(uint64(generation)+2*uint64(lives), Spent))
 }
 
-// add adds lives to what slot i skips. If lives is 0, s may be nil.
+// add adds lives, at least one, to what slot i skips.
 func (s *skips) add(i, lives uint32) {
-	if lives == 0 {
-		return
-	}
 	was := s.lives[i].Load()
 	if was == 0 {
 		s.left.Add(1)

@@ -11,6 +11,10 @@ package shard
 // From Load on, the methods are for the goroutine that builds a pool which no other has seen.
 // Their stores are atomic only because the words are.
 
+// BesideSlot is how many bytes a restored slot may take beside its memory: a stamp, and what it
+// skips. Each 64 take 4 more.
+const BesideSlot = 8
+
 // Allocated returns how many slots have been handed out. No handle names a slot with a greater
 // index. Every slot below lies below the Limit of a table that is loaded after the call.
 func (t *Table) Allocated() uint64 { return t.next.Load() }
@@ -59,15 +63,15 @@ type Census struct{ Live, Vacant, Exhausted uint64 }
 // as many when they are reclaimed. It counts the slots. One without another life is exhausted.
 func (a *Arena) RetireUnborn(lives uint32) (c Census) {
 	skips := a.skips.Load()
-	if lives > 0 {
-		skips = a.makeSkips()
-	}
 	for i := range uint32(a.Table.Allocated()) {
 		slot := a.Table.slot(i)
 		g := Generation(slot.Word.Load())
 		if g%2 == 1 {
 			c.Live++
-			skips.add(i, lives)
+			if lives > 0 {
+				skips = a.makeSkips()
+				skips.add(i, lives)
+			}
 			continue
 		}
 		n := max(1, skips.take(i)+lives)

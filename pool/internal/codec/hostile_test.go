@@ -3,9 +3,12 @@ package codec_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -171,4 +174,78 @@ func requireTooDeep[T any](t *testing.T, v T) {
 	_, err := encode(v)
 	require.ErrorIs(t, err, codec.ErrType, "%T", v)
 	require.ErrorContains(t, err, "or leads back to itself")
+}
+
+// ownOf encodes itself in no more bytes than it must.
+type ownOf[M any] struct{ _ M }
+
+func (*ownOf[M]) MarshalBinary() ([]byte, error) { return make([]byte, least[M]()), nil }
+func (*ownOf[M]) UnmarshalBinary([]byte) error   { return nil }
+
+func least[M any]() int { return max(0, (int(unsafe.Sizeof(*new(M)))+63)/64-4) }
+
+// TestMemoryOfTypesThatEncodeThemselves: their memory counts as that of others does, in slices, behind
+// pointers, and in maps, where an entry has room for eight.
+func TestMemoryOfTypesThatEncodeThemselves(t *testing.T) {
+	testOwnMemory[[24]byte](t)
+	testOwnMemory[[128]byte](t)
+	testOwnMemory[[129]byte](t)
+	testOwnMemory[[1 << 12]byte](t)
+}
+
+func testOwnMemory[M any](t *testing.T) {
+	own := ownOf[M]{}
+	testMemory(t, []ownOf[M]{own})
+	testMemory(t, []*ownOf[M]{&own, nil})
+	testMemory(t, [2]ownOf[M]{})
+	testMemory(t, struct {
+		Own  ownOf[M]
+		Text string
+	}{})
+	long := strings.Repeat("a", 2300) // one is read, and then stored
+	testMemory(t, map[[2]string]ownOf[M]{{"a", long}: own})
+	testHostile(t, []ownOf[M]{own, own})
+	testHostile(t, []map[[2]string]ownOf[M]{{{"a", long}: own}, nil, {}})
+	zeros := binary.LittleEndian.AppendUint32(nil, 1+16<<10)
+	_ = bounded[[]ownOf[M]](t, append(zeros, make([]byte, 64<<10)...)) // no encoding of 0 bytes is that of a large value
+}
+
+// TestMemoryOfMaps: however many entries there are, and whatever they have.
+func TestMemoryOfMaps(t *testing.T) {
+	type blank struct{ _, _ *int }
+	for _, n := range []int{1, 8, 9, 15, 29, 225, 256} {
+		testMapMemory[uint8, bool](t, n)
+		testMapMemory[uint8, *bool](t, n)
+		testMapMemory[uint8, [5]bool](t, n)
+		testMapMemory[uint16, string](t, n)
+		testMapMemory[uint16, blank](t, n)
+		testMapMemory[uint8, struct {
+			A bool
+			_ [19]*int
+		}](t, n)
+		testMapMemory[uint8, struct {
+			A [40]bool
+			_ [20]*int
+		}](t, n)
+		testMapMemory[uint16, struct {
+			A bool
+			B [2]*int `coatcheck:"-"`
+		}](t, n)
+		testMapMemory[[4]uint16, [16]string](t, n)
+		testMapMemory[[64]uint16, [2]string](t, n)
+		testMapMemory[[80]uint16, [16]*bool](t, n)
+	}
+}
+
+// testMapMemory reads maps of n entries. A type that is refused takes no memory.
+func testMapMemory[K comparable, V any](t *testing.T, n int) {
+	m := map[K]V{}
+	for i := range n {
+		var k K
+		*(*uint8)(unsafe.Pointer(&k)) = uint8(i)
+		m[k] = *new(V)
+	}
+	if _, err := encode(m); !errors.Is(err, codec.ErrType) {
+		testMemory(t, m)
+	}
 }

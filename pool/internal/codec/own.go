@@ -13,43 +13,56 @@ var (
 	unmarshaler = reflect.TypeFor[encoding.BinaryUnmarshaler]()
 )
 
+// leftOut reports whether a field is left out of snapshots, because its tag says so. Its name is
+// that of the module, and its value that of encoding/json.
+func leftOut(f reflect.StructField) bool { return f.Tag.Get("coatcheck") == "-" }
+
 // encodesItself reports whether t or *t has both MarshalBinary and UnmarshalBinary. One
 // of them without the other is an error, since such a value could be written but not
 // read, or the reverse. So is a pair promoted from an embedded field, in a struct with
-// other fields: those would be lost. For a pointer or an interface it returns false; the
-// question is asked again for what it points to.
-func encodesItself(t reflect.Type) (bool, error) {
+// other fields: those would be lost. What is promoted from a field that is left out does not
+// count. For a pointer or an interface it returns false; the question is asked again for what it
+// points to.
+//
+// If reads is true, values are read and never written, and UnmarshalBinary alone is enough.
+func encodesItself(t reflect.Type, reads bool) (bool, error) {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface {
 		return false, nil
 	}
 	p := reflect.PointerTo(t)
 	to, from := p.Implements(marshaler), p.Implements(unmarshaler)
-	switch {
-	case to && !from:
-		return false, errors.New("has MarshalBinary but no UnmarshalBinary")
-	case from && !to:
-		return false, errors.New("has UnmarshalBinary but no MarshalBinary")
-	case !to:
+	if !to && !from {
 		return false, nil
 	}
-	f, whole := embeddedMarshaler(t)
-	if f == nil {
-		return true, nil
+	f, whole, hidden := embeddedMarshaler(t)
+	declaredTo, declaredFrom := to, from // unless a field has them
+	if f != nil || hidden {
+		declaredTo, declaredFrom = declares(t)
 	}
-	switch to, from = declares(t); {
-	case to && from:
+	if f == nil && hidden {
+		to, from = declaredTo, declaredFrom
+	}
+	switch {
+	case !to && !from:
+		return false, nil
+	case to && !from:
+		return false, errors.New("has MarshalBinary but no UnmarshalBinary")
+	case from && !to && !reads:
+		return false, errors.New("has UnmarshalBinary but no MarshalBinary")
+	case declaredFrom && (declaredTo || reads):
 		return true, nil
-	case whole && !to && !from:
-		return encodesItself(f.Type) // a pointer or an interface is written as a part
+	case whole && !declaredTo && !declaredFrom:
+		return encodesItself(f.Type, reads) // a pointer or an interface is written as a part
 	}
 	return false, fmt.Errorf("has MarshalBinary or UnmarshalBinary of its embedded field %s, which knows no other field; declare both, or give the field a name", f.Name)
 }
 
 // embeddedMarshaler returns the embedded field of t from which MarshalBinary or
-// UnmarshalBinary may be promoted, or nil. It also reports whether t has no other field.
-func embeddedMarshaler(t reflect.Type) (from *reflect.StructField, whole bool) {
+// UnmarshalBinary may be promoted, or nil. It also reports whether t has no other field, and
+// whether there is one that is left out, from which they may be promoted.
+func embeddedMarshaler(t reflect.Type) (from *reflect.StructField, whole, hidden bool) {
 	if t.Kind() != reflect.Struct {
-		return nil, false
+		return nil, false, false
 	}
 	fields := 0
 	for i := range t.NumField() {
@@ -57,20 +70,24 @@ func embeddedMarshaler(t reflect.Type) (from *reflect.StructField, whole bool) {
 		if f.Name == "_" {
 			continue // no program can read it
 		}
-		fields++
 		p := reflect.PointerTo(f.Type)
 		if f.Type.Kind() == reflect.Pointer || f.Type.Kind() == reflect.Interface {
 			p = f.Type
 		}
-		if f.Anonymous && (p.Implements(marshaler) || p.Implements(unmarshaler)) {
+		has := f.Anonymous && (p.Implements(marshaler) || p.Implements(unmarshaler))
+		if leftOut(f) {
+			hidden = hidden || has
+			continue
+		}
+		if fields++; has {
 			from = &f
 		}
 	}
-	return from, fields == 1
+	return from, fields == 1, hidden
 }
 
 // declares reports which of the two methods are declared for t itself, and not promoted
-// from a field. t has both. Reflection does not tell. But the compiler makes a function
+// from a field. Reflection does not tell. But the compiler makes a function
 // for a promoted method, as it does to reach a value's method through a pointer, and
 // marks its code as generated. If a compiler leaves no marks at all, nothing counts as
 // declared.

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"encoding"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
@@ -14,6 +13,9 @@ var (
 	errFlag  = errors.New("a pointer is marked neither nil nor set")
 	errRange = errors.New("a number is beyond the range of int or uint on this platform")
 	errTwice = errors.New("a map has a key twice")
+
+	errSparse = fmt.Errorf("it takes more than %d times as much memory as its encoding", memoryFactor)
+	errLost   = errors.New("a key of a map is another one when it is read back")
 )
 
 // partsCodec is for types that are written by their parts.
@@ -27,9 +29,14 @@ func (c partsCodec) Append(dst []byte, v unsafe.Pointer) ([]byte, error) {
 
 func (c partsCodec) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
 	defer caught(&err)
+	return c.top.decode(src, reflect.NewAt(c.top.typ, v).Elem())
+}
+
+// decode reads v, which is zero, from the beginning of src, and returns the rest.
+func (p *part) decode(src []byte, v reflect.Value) (rest []byte, err error) {
 	d := partsDecoder{src: src}
-	if err = d.claim(1, c.top.least); err == nil {
-		err = d.get(c.top, reflect.NewAt(c.top.typ, v).Elem())
+	if err = d.claim(1, p.least); err == nil {
+		err = d.get(p, v)
 	}
 	return d.src, err
 }
@@ -48,6 +55,9 @@ func (e *partsEncoder) put(p *part, v reflect.Value) error {
 		if err == nil {
 			err = e.room(len(b), 1)
 		}
+		if err == nil && lengthBytes+len(b) < p.least {
+			err = fmt.Errorf("%w: %v: %w", ErrType, p.typ, errSparse)
+		}
 		if err == nil {
 			e.length(len(b))
 			e.dst = append(e.dst, b...)
@@ -57,8 +67,9 @@ func (e *partsEncoder) put(p *part, v reflect.Value) error {
 	if err := e.room(1, p.least); err != nil {
 		return err
 	}
-	if p.fixed {
-		return e.numbers(v.Addr())
+	if p.fixed != nil {
+		e.dst = p.fixed.append(e.dst, v.Addr().UnsafePointer())
+		return nil
 	}
 	switch p.typ.Kind() {
 	case reflect.Int:
@@ -102,9 +113,9 @@ func (e *partsEncoder) inside(p *part, v reflect.Value) error {
 		e.dst = append(e.dst, 1)
 		return e.put(p.elem, v.Elem())
 	}
-	n, least := v.Len(), p.elem.least
-	if p.key != nil {
-		least += p.key.least
+	n, least := v.Len(), p.entry
+	if p.key == nil {
+		least = p.elem.least
 	}
 	if err := e.room(n, max(1, least)); err != nil {
 		return err
@@ -113,11 +124,13 @@ func (e *partsEncoder) inside(p *part, v reflect.Value) error {
 	if p.key == nil {
 		return e.elements(p, v)
 	}
+	return e.entries(p, v)
+}
+
+// entries appends the keys and the elements of a map.
+func (e *partsEncoder) entries(p *part, v reflect.Value) error {
 	key, elem := reflect.New(p.key.typ).Elem(), reflect.New(p.elem.typ).Elem()
-	var seen map[string]bool // the encodings of keys that differ, but may not by their MarshalBinary
-	if p.key.own || !p.key.fixed && p.key.typ.Kind() != reflect.String {
-		seen = make(map[string]bool, n)
-	}
+	check := p.key.fixed == nil && p.key.typ.Kind() != reflect.String || p.key.own
 	for entry := v.MapRange(); entry.Next(); {
 		key.SetIterKey(entry)
 		elem.SetIterValue(entry)
@@ -125,18 +138,33 @@ func (e *partsEncoder) inside(p *part, v reflect.Value) error {
 		if err := e.put(p.key, key); err != nil {
 			return err
 		}
-		if seen != nil {
-			text := string(e.dst[at:])
-			if seen[text] && key.Equal(key) { // NaN may be there twice
-				return fmt.Errorf("%w: two keys of a map have the same encoding", ErrType)
-			}
-			seen[text] = true
+		if check && !p.key.finds(key, e.dst[at:]) {
+			return fmt.Errorf("%w: %v: %w", ErrType, p.key.typ, errLost)
 		}
 		if err := e.put(p.elem, elem); err != nil {
 			return err
 		}
+		if len(e.dst)-at < p.entry {
+			return fmt.Errorf("%w: %v: %w", ErrType, p.typ, errSparse)
+		}
 	}
 	return nil
+}
+
+// finds reports whether a key is the same when it is read back. If not, as where UnmarshalBinary makes
+// a new time.Location, the copy's map would not find it; and two keys may have one encoding. Keys with
+// a NaN are never found.
+func (p *part) finds(key reflect.Value, encoding []byte) (ok bool) {
+	if !key.Equal(key) {
+		return true
+	}
+	again := reflect.New(p.typ).Elem()
+	err := func() (err error) {
+		defer caught(&err)
+		_, err = p.decode(encoding, again)
+		return err
+	}()
+	return err == nil && key.Equal(again)
 }
 
 // elements appends the elements of an array or a slice.
@@ -145,8 +173,9 @@ func (e *partsEncoder) elements(p *part, v reflect.Value) error {
 	if n == 0 || p.elem.least == 0 {
 		return nil
 	}
-	if p.elem.fixed { // v is a slice: such an array is of fixed size itself
-		return e.numbers(v)
+	if p.elem.fixed != nil { // v is a slice: such an array is of fixed size itself
+		e.dst = p.elem.fixed.times(n, p.elem.typ.Size()).append(e.dst, v.UnsafePointer())
+		return nil
 	}
 	for i := range n {
 		if err := e.put(p.elem, v.Index(i)); err != nil {
@@ -154,12 +183,6 @@ func (e *partsEncoder) elements(p *part, v reflect.Value) error {
 		}
 	}
 	return nil
-}
-
-// numbers appends what v points to, or the elements of v, which are of fixed size.
-func (e *partsEncoder) numbers(v reflect.Value) (err error) {
-	e.dst, err = binary.Append(e.dst, order, v.Interface())
-	return err
 }
 
 // room returns an error unless n times size bytes, and a length, fit below the limit.
@@ -181,18 +204,25 @@ func (e *partsEncoder) length(n int) {
 // allocated. Claims never exceed the input that is left, and a byte is claimed by one
 // part at a time. If each part could count on all that is left, nested slices could take
 // the square of the input.
+//
+// The shortest entry of a map may be longer than that of its key and of its element. What was
+// claimed for it beyond these is spare: it is the first that they claim themselves.
 type partsDecoder struct {
 	src     []byte
 	claimed int // bytes of src
+	spare   int // those of them that are spare
 	depth   int
 }
 
 // claim claims n times size bytes.
 func (d *partsDecoder) claim(n, size int) error {
-	if size > 0 && n > (len(d.src)-d.claimed)/size {
+	if size > 0 && n > (len(d.src)-d.claimed+d.spare)/size {
 		return errShort
 	}
-	d.claimed += n * size
+	n *= size
+	spare := min(d.spare, n)
+	d.spare -= spare
+	d.claimed += n - spare
 	return nil
 }
 
@@ -209,10 +239,13 @@ func (d *partsDecoder) length() int {
 	return int(min(order.Uint32(d.take(lengthBytes)), MaxValue+1))
 }
 
-// bytes reads a length, which has been claimed, and that many bytes.
-func (d *partsDecoder) bytes() ([]byte, error) {
+// bytes reads a length, and that many bytes. least bytes have been claimed for both.
+func (d *partsDecoder) bytes(least int) ([]byte, error) {
 	n := d.length()
-	if err := d.claim(n, 1); err != nil {
+	if lengthBytes+n < least {
+		return nil, errSparse
+	}
+	if err := d.claim(1, lengthBytes+n-least); err != nil {
 		return nil, err
 	}
 	return d.take(n), nil
@@ -221,14 +254,15 @@ func (d *partsDecoder) bytes() ([]byte, error) {
 // get reads v, which is zero. Its shortest encoding has been claimed.
 func (d *partsDecoder) get(p *part, v reflect.Value) error {
 	if p.own {
-		b, err := d.bytes()
+		b, err := d.bytes(p.least)
 		if err != nil {
 			return err
 		}
 		return v.Addr().Interface().(encoding.BinaryUnmarshaler).UnmarshalBinary(b)
 	}
-	if p.fixed {
-		return d.numbers(p.least, v.Addr())
+	if p.fixed != nil {
+		p.fixed.decode(d.take(p.least), v.Addr().UnsafePointer())
+		return nil
 	}
 	switch p.typ.Kind() {
 	case reflect.Int:
@@ -242,7 +276,7 @@ func (d *partsDecoder) get(p *part, v reflect.Value) error {
 			return errRange
 		}
 	case reflect.String:
-		b, err := d.bytes()
+		b, err := d.bytes(lengthBytes)
 		if err != nil {
 			return err
 		}
@@ -304,19 +338,25 @@ func (d *partsDecoder) entries(p *part, v reflect.Value, n int) error {
 	if n > 1 && p.key.least == 0 {
 		return errTwice // there is only one such key
 	}
-	if err := d.claim(n, p.key.least+p.elem.least); err != nil {
+	if err := d.claim(n, p.entry); err != nil {
 		return err
 	}
+	spare := p.entry - p.key.least - p.elem.least
 	v.Set(reflect.MakeMapWithSize(p.typ, n))
 	key, elem := reflect.New(p.key.typ).Elem(), reflect.New(p.elem.typ).Elem()
 	for i := range n {
 		key.SetZero()
 		elem.SetZero()
+		d.spare += spare
+		left := len(d.src)
 		if err := d.get(p.key, key); err != nil {
 			return err
 		}
 		if err := d.get(p.elem, elem); err != nil {
 			return err
+		}
+		if left-len(d.src) < p.entry {
+			return errSparse
 		}
 		if v.SetMapIndex(key, elem); v.Len() != i+1 {
 			return errTwice
@@ -331,8 +371,9 @@ func (d *partsDecoder) elements(p *part, v reflect.Value) error {
 	if n == 0 || p.elem.least == 0 {
 		return nil
 	}
-	if p.elem.fixed {
-		return d.numbers(n*p.elem.least, v)
+	if p.elem.fixed != nil {
+		p.elem.fixed.times(n, p.elem.typ.Size()).decode(d.take(n*p.elem.least), v.UnsafePointer())
+		return nil
 	}
 	for i := range n {
 		if err := d.get(p.elem, v.Index(i)); err != nil {
@@ -340,11 +381,4 @@ func (d *partsDecoder) elements(p *part, v reflect.Value) error {
 		}
 	}
 	return nil
-}
-
-// numbers reads what v points to, or the elements of v, from the next n bytes, which have
-// been claimed.
-func (d *partsDecoder) numbers(n int, v reflect.Value) error {
-	_, err := binary.Decode(d.take(n), order, v.Interface())
-	return err
 }

@@ -1,0 +1,223 @@
+package pool_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// converts writes a pool of n values of Old, some of them removed, and requires that it can be read as a
+// pool of New, with the same handles.
+func converts[Old, New any](t *testing.T, n int, value func(int) Old, convert func(*Old) (New, error)) {
+	t.Helper()
+	for _, reuse := range testkit.Reuses {
+		p := tiny(t, &pool.Options[Old]{Reuse: reuse, Shards: 3})
+		hs := testkit.Fill(t, p, n, value)
+		p.RemoveBatch(hs[n/3 : n/2])
+		snapshot := snapshotOf(t, p)
+		for _, o := range []pool.Options[New]{{}, {Capacity: n + 1000}, {Reuse: pool.FIFO, Shards: 1}} {
+			c, err := pool.ReadFromFunc(bytes.NewReader(snapshot), &o, convert)
+			require.NoError(t, err)
+			require.Equal(t, p.Len(), c.Len())
+			for i, h := range hs {
+				got, ok := c.Get(pool.Handle[New](h))
+				if require.Equal(t, i < n/3 || i >= n/2, ok, "%v", h); ok {
+					old := value(i)
+					want, err := convert(&old)
+					require.NoError(t, err)
+					require.Equal(t, want, got)
+				}
+			}
+			testkit.RequireConserved(t, c)
+			var v New
+			testkit.MustInsert(t, c, v)
+		}
+	}
+}
+
+// Values of all encodings become larger and smaller ones, and such as no snapshot could have.
+func TestReadFromFuncConverts(t *testing.T) {
+	converts(t, 3000, fixedOf, func(v *fixed) (uint8, error) { return uint8(v.ID), nil })
+	converts(t, 3000, fixedOf, func(v *fixed) (wide [100]uint64, _ error) { wide[99] = v.ID; return wide, nil })
+	converts(t, 3000, fixedOf, func(v *fixed) (any, error) { return v.ID, nil })
+	converts(t, 300, func(int) struct{} { return struct{}{} }, func(*struct{}) (string, error) { return "new", nil })
+	converts(t, 300, moodyOf, func(v *moody) (string, error) { return v.mood, nil })
+	converts(t, 300, mixedOf, func(v *mixed) (*mixed, error) { return v, nil }) // each has its own
+	converts(t, 300, mixedOf, func(v *mixed) ([]string, error) { return v.Tags, nil })
+}
+
+// An error of the conversion is returned with the handle, and its panic goes up.
+func TestReadFromFuncFails(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Origin: 1, Shards: 1})
+	testkit.Fill(t, p, 5, testkit.Number)
+	snapshot := snapshotOf(t, p)
+	c, err := pool.ReadFromFunc(bytes.NewReader(snapshot), nil, func(v *int) (string, error) {
+		if *v == 3 {
+			return "", errMood
+		}
+		return fmt.Sprint(*v), nil
+	})
+	require.Nil(t, c)
+	require.ErrorIs(t, err, errMood)
+	require.NotErrorIs(t, err, pool.ErrCorrupt)
+	require.EqualError(t, err, "pool: ReadFrom: value 2@1: not today")
+	require.Equal(t, "a bad mood", testkit.Recovered(func() {
+		_, _ = pool.ReadFromFunc(bytes.NewReader(snapshot), nil, func(*int) (string, error) { panic("a bad mood") })
+	}))
+	_, err = pool.ReadFromFunc(bytes.NewReader(snapshot), nil, func(*string) (int, error) { return 0, nil })
+	require.ErrorIs(t, err, pool.ErrType)
+	require.ErrorContains(t, err, "int was int, and string is string")
+	_, err = pool.ReadFromFunc(bytes.NewReader(snapshot), nil, func(*chan int) (int, error) { return 0, nil })
+	require.ErrorIs(t, err, pool.ErrType)
+	_, err = pool.ReadFromFunc(bytes.NewReader(snapshot), &pool.Options[string]{Capacity: 4}, func(*int) (string, error) { return "", nil })
+	require.ErrorIs(t, err, pool.ErrFull)
+	for n := range snapshot {
+		_, err := pool.ReadFromFunc(bytes.NewReader(snapshot[:n]), nil, func(*int) (string, error) { return "", nil })
+		require.ErrorIs(t, err, pool.ErrCorrupt)
+	}
+}
+
+// learned reads what it wrote, and what was written before it could.
+type learned struct{ text string }
+
+func (l *learned) MarshalBinary() ([]byte, error) { return []byte("text:" + l.text), nil }
+func (l *learned) UnmarshalBinary(b []byte) error {
+	text, ok := strings.CutPrefix(string(b), "text:")
+	if l.text = text; !ok {
+		l.text = fmt.Sprintf("%q", b)
+	}
+	if len(b) == 0 {
+		return errMood
+	}
+	return nil
+}
+
+// A type that has gained UnmarshalBinary since the snapshot was written gets what was written, of each
+// value its own. What it does not know is another type.
+func TestTypeThatReadsItselfIsAsked(t *testing.T) {
+	type pair struct{ A, B uint16 }
+	p := tiny(t, &pool.Options[pair]{Shards: 1})
+	a := testkit.MustInsert(t, p, pair{1, 2})
+	b := testkit.MustInsert(t, p, pair{'a', 'b'})
+	c := mustRead[learned](t, snapshotOf(t, p), nil)
+	require.Equal(t, `"\x01\x00\x02\x00"`, c.MustGet(pool.Handle[learned](a)).text)
+	require.Equal(t, `"a\x00b\x00"`, c.MustGet(pool.Handle[learned](b)).text)
+	again := mustRead[learned](t, snapshotOf(t, c), nil)
+	require.Equal(t, contents(c), contents(again))
+
+	texts := tiny(t, &pool.Options[string]{Shards: 1})
+	h := testkit.MustInsert(t, texts, "once")
+	k := testkit.MustInsert(t, texts, "twice")
+	c = mustRead[learned](t, snapshotOf(t, texts), nil)
+	require.Equal(t, `"\x04\x00\x00\x00once"`, c.MustGet(pool.Handle[learned](h)).text)
+	require.Equal(t, `"\x05\x00\x00\x00twice"`, c.MustGet(pool.Handle[learned](k)).text)
+
+	nothing := tiny(t, &pool.Options[struct{}]{Shards: 1, Origin: 1})
+	testkit.MustInsert(t, nothing, struct{}{})
+	err := refusal[learned](t, snapshotOf(t, nothing))
+	require.ErrorIs(t, err, pool.ErrType)
+	require.NotErrorIs(t, err, pool.ErrCorrupt)
+	require.ErrorContains(t, err, "value 0@1: ")
+
+	// Of fixed size, the values of a record have as many bytes each.
+	torn := reseal(snapshotOf(t, p), func(records [][]byte) { records[1] = append(records[1], 0) })
+	require.ErrorIs(t, refusal[learned](t, torn), pool.ErrCorrupt)
+}
+
+// Fields that the tag leaves out are zero in the copy. They may be added, and removed, without a change of
+// the type.
+func TestTagLeavesOutFields(t *testing.T) {
+	type before struct {
+		Name string
+		N    int
+	}
+	type now struct {
+		mu   sync.Mutex `coatcheck:"-"`
+		Name string
+		Hits atomic.Int64 `coatcheck:"-"`
+		N    int
+		Done chan struct{} `json:",omitempty" coatcheck:"-"`
+	}
+	p := tiny(t, &pool.Options[now]{Shards: 1})
+	h, err := p.InsertFunc(func(_ pool.Handle[now], v *now) {
+		v.Name, v.N, v.Done = "a", 7, make(chan struct{})
+		v.Hits.Store(3)
+		v.mu.Lock()
+	})
+	require.NoError(t, err)
+	snapshot := snapshotOf(t, p)
+	c := mustRead[now](t, snapshot, nil)
+	require.True(t, c.View(h, func(v *now) {
+		require.Equal(t, "a7", fmt.Sprint(v.Name, v.N))
+		require.Zero(t, v.Hits.Load())
+		require.Nil(t, v.Done)
+		require.True(t, v.mu.TryLock())
+	}))
+	b := mustRead[before](t, snapshot, nil)
+	require.Equal(t, before{"a", 7}, b.MustGet(pool.Handle[before](h)))
+	require.Equal(t, 1, mustRead[now](t, snapshotOf(t, b), nil).Len())
+}
+
+// A snapshot of version 1 can be read: of numbers, of what encodes itself, and of parts.
+func TestSnapshotsOfVersion1(t *testing.T) {
+	requireVersion1(t, fixedOf)
+	requireVersion1(t, moodyOf)
+	requireVersion1(t, func(i int) string { return strings.Repeat("x", i) })
+}
+
+// requireVersion1 makes a snapshot what version 1 wrote. Its values are shorter than 128 bytes.
+func requireVersion1[T any](t *testing.T, value func(int) T) {
+	p := tiny(t, &pool.Options[T]{Shards: 1, Origin: 5})
+	hs := testkit.Fill(t, p, 20, value)
+	p.RemoveBatch(hs[3:8])
+	in := reseal(snapshotOf(t, p), func(records [][]byte) {
+		head := records[0]
+		head[8] = 1
+		copy(head[21:25], "\x00\x00\x00\x00")
+		if head[16] != 5 {
+			return
+		}
+		head[16] = 4 // without lengths
+		for k := 1; k < len(records)-1; k++ {
+			r, rest := records[k][:16:16], records[k][16:]
+			live := 0
+			for n := 0; n < int(r[8]); {
+				n += int(rest[0])
+				live += int(rest[0]) * int(rest[1]%2)
+				r, rest = append(r, rest[:2]...), rest[2:]
+			}
+			for range live {
+				n := 1 + int(rest[0])
+				r, rest = append(r, rest[1:n]...), rest[n:]
+			}
+			require.Empty(t, rest)
+			records[k] = r
+		}
+	})
+	c := mustRead(t, in, &pool.Options[T]{Shards: 1})
+	requireCopy(t, p, c)
+	c = mustRead(t, in, &pool.Options[T]{Shards: 1, Origin: 5})
+	requireCopy(t, p, c)
+}
+
+// A float32 that is not a number has its bits in the copy.
+func TestSnapshotKeepsNaNs(t *testing.T) {
+	type gaps struct {
+		On bool
+		F  float32
+	}
+	p := tiny(t, &pool.Options[gaps]{Shards: 1})
+	h := testkit.MustInsert(t, p, gaps{F: math.Float32frombits(0x7fa00001)})
+	v, ok := mustRead[gaps](t, snapshotOf(t, p), nil).Get(h)
+	require.True(t, ok)
+	require.EqualValues(t, 0x7fa00001, math.Float32bits(v.F))
+}
