@@ -20,6 +20,9 @@ type core struct {
 	records records
 	tracer  *tracer // nil without Options.TraceGuards
 
+	// replays says that snapshots have the order of reuse: Origin was set, and there is one shard.
+	replays bool
+
 	_ [128]byte
 	// workers counts open Workers, reserved open Reservations, and collected those of
 	// both that were dropped.
@@ -54,6 +57,7 @@ func (c *core) frame(pl *plan) {
 	c.domain.Init(guards)
 	c.record()
 	c.trace(pl.traceGuards)
+	c.replays = pl.replays
 	c.arena.Init(shard.Config{
 		Layout:   pl.layout,
 		Domain:   clock(&c.domain),

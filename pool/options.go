@@ -59,7 +59,11 @@ type Options[T any] struct {
 	//
 	// Set it for replays: with Shards: 1 and one goroutine, the same calls issue the same handles,
 	// whatever the garbage collector does. The program may use everything, except that it must not
-	// drop a Worker or a Reservation without closing or settling it.
+	// drop a Worker or a Reservation without closing or settling it. It may write snapshots, which
+	// changes nothing, and go on in a pool that ReadFrom makes of one with the same options: that
+	// issues the handles that the original would. At that moment nothing may be pinned, held or
+	// reserved, and no Worker open: what these have is vacant in the copy, behind all other slots. A
+	// Worker is opened again afterwards, in both pools.
 	Origin uint32
 
 	// TraceGuards finds in production who forgot an Unpin or a Release: the pool records the stack
@@ -117,6 +121,7 @@ type plan struct {
 	origin      uint32
 	traceGuards int
 	fresh       uint32 // the first generation of slots that were never used
+	replays     bool   // Origin was set, and there is one shard
 
 	value  reflect.Type // T
 	layout shard.Layout // of its slots
@@ -174,6 +179,7 @@ func (pl *plan) complete() error {
 	if pl.capacity > 0 {
 		pl.shards = min(pl.shards, max(1, pl.capacity/slotsPerShard))
 	}
+	pl.replays = pl.origin != 0 && pl.shards == 1
 	size := pl.layout.Size
 	if pl.preallocate && !shard.Fits(uint64(pl.capacity), size) {
 		return fail("Preallocate: %d slots of %d bytes do not fit into the address space", pl.capacity, size)

@@ -16,6 +16,7 @@ import (
 //	 …           all slots that were handed out, in order
 //	skips        how many lives a run of slots skips at its next reuse
 //	 …           runs in which any slot does, in order: the pool was restored itself
+//	order        the order of reuse, of a pool that replays
 //	generations  the generations of a run of slots, read a second time
 //	 …           runs that have changed, and slots handed out meanwhile, in order
 //	end          how many slots and values there are
@@ -43,7 +44,7 @@ import (
 // cannot be moved, repeated or taken from another snapshot.
 const (
 	magic   = "\x89coat\r\n\x1a" // not text, and changed by a conversion of line ends
-	version = 2                  // 1 had neither skips nor a generation of slots that were never used
+	version = 2                  // 1 had neither skips, nor an order, nor a generation of slots that were never used
 
 	recordHead = 16
 	sumBytes   = 4
@@ -69,6 +70,7 @@ const (
 	generationsRecord
 	endRecord
 	skipsRecord
+	orderRecord
 )
 
 var (

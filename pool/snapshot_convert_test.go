@@ -176,7 +176,7 @@ func TestSnapshotsOfVersion1(t *testing.T) {
 
 // requireVersion1 makes a snapshot what version 1 wrote. Its values are shorter than 128 bytes.
 func requireVersion1[T any](t *testing.T, value func(int) T) {
-	p := tiny(t, &pool.Options[T]{Shards: 1, Origin: 5})
+	p := tiny(t, &pool.Options[T]{Shards: 2, Origin: 5})
 	hs := testkit.Fill(t, p, 20, value)
 	p.RemoveBatch(hs[3:8])
 	in := reseal(snapshotOf(t, p), func(records [][]byte) {

@@ -90,7 +90,7 @@ func TestDamagedSnapshots(t *testing.T) {
 // Records in another order, twice, or from another snapshot do not pass, although
 // each is whole.
 func TestMovedRecords(t *testing.T) {
-	p := tiny(t, &pool.Options[[2]uint64]{Origin: 1, Shards: 1})
+	p := tiny(t, &pool.Options[[2]uint64]{Shards: 1})
 	testkit.Fill(t, p, 5, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 	var records [][]byte // with checksums; the second snapshot's from 5 on
 	for range 2 {

@@ -24,6 +24,8 @@ import (
 // chance of one in a million, while few lives are used up. To that end each slot skips lives, at once
 // or when a live one is reused first: at most 1/500 of all. After some 6,000 restores none are left.
 // With Origin set, the original and the copy later issue equal handles, and each accepts the other's.
+// If Shards is 1 too, for both, the copy has the order in which the original would reuse slots
+// ([Options].Origin).
 //
 // opts may differ from the original's, except that Origin is 0 or the same. If the values do not
 // fit into Capacity, the error wraps ErrFull. If r has no whole, unchanged snapshot of values of
@@ -99,11 +101,19 @@ func (c *core) restore(pl *plan, r io.Reader, from saved) error {
 	if err := sr.records(); err != nil {
 		return err
 	}
-	census := c.arena.RetireUnborn(sr.jump)
+	census, ordered := shard.Census{}, false
+	if len(sr.order) > 0 {
+		census, ordered = c.arena.RestoreOrder(sr.order)
+	}
+	if !ordered {
+		census = c.arena.RetireUnborn(sr.jump)
+	}
 	if c.arena.Capacity > 0 && census.Live > c.arena.Capacity {
 		return sr.tooSmall("there are %d values", census.Live)
 	}
-	c.arena.FillFreelists(census)
+	if !ordered {
+		c.arena.FillFreelists(census)
+	}
 	c.watch()
 	return nil
 }
@@ -130,6 +140,8 @@ type snapshotReader struct {
 
 	skipped uint64 // the next skips record begins there or later
 	jump    uint32 // how many lives all slots skip, unless Origin is set
+	orders  uint32 // order records read
+	order   []byte // what they have, if the pool replays
 }
 
 // corrupt returns an error that says what is wrong with this record.
@@ -250,6 +262,10 @@ func (sr *snapshotReader) records() error {
 			err = sr.values()
 		case skipsRecord:
 			err = sr.skips()
+		case orderRecord:
+			if sr.orders++; sr.plan.replays {
+				sr.order = append(sr.order, sr.record[recordHead:]...)
+			}
 		case generationsRecord:
 			err = sr.changed()
 		case endRecord:
@@ -267,13 +283,13 @@ func (sr *snapshotReader) head() error {
 	var want uint64
 	switch kind {
 	case valuesRecord:
-		if sr.again > 0 || sr.skipped > 0 {
-			return sr.corrupt("values of slot %d after generations or skips", first)
+		if sr.again > 0 || sr.skipped > 0 || sr.orders > 0 {
+			return sr.corrupt("values of slot %d after generations, skips or an order", first)
 		}
 		want = sr.slots
 	case skipsRecord:
 		want = min(max(first, sr.skipped), sr.slots)
-		if sr.again > 0 || first+slots > sr.slots {
+		if sr.again > 0 || sr.orders > 0 || first+slots > sr.slots {
 			return sr.corrupt("skips of slots %d to %d, where %d were seen", first, first+slots-1, sr.slots)
 		}
 	case generationsRecord:
@@ -282,6 +298,11 @@ func (sr *snapshotReader) head() error {
 		if first < sr.slots && first+slots > sr.slots {
 			return sr.corrupt("generations of slots %d to %d, where %d were seen", first, first+slots-1, sr.slots)
 		}
+	case orderRecord:
+		if sr.again > 0 || slots != 0 || first != uint64(sr.orders) {
+			return sr.corrupt("part %d of an order in place of part %d", first, sr.orders)
+		}
+		return nil
 	case endRecord:
 		if want = sr.slots; slots != 0 {
 			return sr.corrupt("an end with %d slots", slots)

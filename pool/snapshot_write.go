@@ -97,7 +97,11 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 		}
 		first += uint64(n)
 	}
-	if err := sw.skips(handed); err != nil {
+	err := sw.skips(handed)
+	if err == nil && sw.core.replays {
+		err = sw.order()
+	}
+	if err != nil {
 		return err
 	}
 	// No value is read from here on. So the snapshot shows no handle that is issued
@@ -163,22 +167,31 @@ func (sw *snapshotWriter) flush() error {
 // has: fewer if their values are large.
 //
 // It holds a pin from before the first load of a word to after the last read of a value. So
-// each value is of the life that its word named (L3), even if it is removed meanwhile.
+// each value is of the life that its word named (L3), even if it is removed meanwhile. In a pool that
+// replays, it holds one slot after the other instead: a pin advances the epoch, which decides what is
+// removed together, and so the order of reuse. A program that saves must issue the handles of one that
+// does not.
 func (sw *snapshotWriter) block(first uint32, most uint64) (n int, err error) {
-	pin := sw.core.domain.Pin()
-	defer pin.Unpin() // also when the codec panics
+	if !sw.core.replays {
+		pin := sw.core.domain.Pin()
+		defer pin.Unpin() // also when the codec panics
+	}
 	t := sw.core.pages()
 	slots := sw.see(t, first, int(min(most, math.MaxInt32)))
 	sw.values = sw.values[:0]
 	for n < slots && len(sw.values) < flushBytes {
 		if sw.generations[n]%2 == 1 {
 			i := first + uint32(n)
-			sw.values, err = sw.codec.Append(sw.values, sw.core.value(t.At(i)))
+			if sw.core.replays {
+				err = sw.held(i, &sw.generations[n])
+			} else {
+				sw.values, err = sw.codec.Append(sw.values, sw.core.value(t.At(i)))
+			}
 			if err != nil {
 				h := shard.Pack(sw.generations[n], i)
 				return n, fmt.Errorf("pool: WriteTo: value %s: %w", textOf(h), err)
 			}
-			sw.live++
+			sw.live += uint64(sw.generations[n] % 2)
 		}
 		n++
 	}
@@ -187,6 +200,24 @@ func (sw *snapshotWriter) block(first uint32, most uint64) (n int, err error) {
 	sw.record = appendRuns(sw.record, sw.generations[:n], sw.core.arena.First)
 	sw.record = append(sw.record, sw.values...)
 	return n, nil
+}
+
+// held appends the value of slot i, which was live with a generation, under a hold of its own. If that
+// life is over, held goes on with what the slot is now.
+func (sw *snapshotWriter) held(i uint32, generation *uint32) (err error) {
+	a := &sw.core.arena
+	for *generation%2 == 1 {
+		k, ok := a.Hold(shard.Pack(*generation, i))
+		if ok {
+			defer a.Drop(k) // also when the codec panics
+			sw.values, err = sw.codec.Append(sw.values, sw.core.value(k.Slot()))
+			return err
+		}
+		var now [1]uint32
+		a.Table.Generations(sw.core.pages(), i, now[:])
+		*generation = now[0]
+	}
+	return nil
 }
 
 // see reads the generations of up to most slots of a block, and returns how many these are.
@@ -216,6 +247,20 @@ func (sw *snapshotWriter) skips(handed uint64) error {
 		}
 		sw.begin(skipsRecord, uint32(first), len(lives))
 		sw.record = appendRuns(sw.record, lives, 1) // numbers as they are
+		if err := sw.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order writes the order of reuse, as far as there is one. It comes before the second look too: a slot
+// that has changed by then is not where it was.
+func (sw *snapshotWriter) order() error {
+	order := sw.core.arena.Order()
+	for at := 0; at < len(order); at += flushBytes {
+		sw.begin(orderRecord, uint32(at/flushBytes), 0)
+		sw.record = append(sw.record, order[at:min(at+flushBytes, len(order))]...)
 		if err := sw.flush(); err != nil {
 			return err
 		}

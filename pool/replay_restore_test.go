@@ -1,0 +1,280 @@
+package pool_test
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// save is what a program does where it may save: nothing, or it writes a snapshot, or goes on in a
+// copy.
+type save func(*testing.T, *pool.Pool[*int], *pool.Options[*int]) *pool.Pool[*int]
+
+var saves = map[string]save{
+	"no snapshots": func(_ *testing.T, p *pool.Pool[*int], _ *pool.Options[*int]) *pool.Pool[*int] { return p },
+	"snapshots": func(t *testing.T, p *pool.Pool[*int], _ *pool.Options[*int]) *pool.Pool[*int] {
+		_, err := p.WriteTo(io.Discard)
+		require.NoError(t, err)
+		return p
+	},
+	"copies": func(t *testing.T, p *pool.Pool[*int], o *pool.Options[*int]) *pool.Pool[*int] {
+		c, err := pool.ReadTiny(bytes.NewReader(snapshotOf(t, p)), o, 8)
+		require.NoError(t, err)
+		require.Equal(t, p.Len(), c.Len())
+		mispredict(t, p)
+		return c
+	},
+	"copies of what was mispredicted": func(t *testing.T, p *pool.Pool[*int], o *pool.Options[*int]) *pool.Pool[*int] {
+		snapshot := snapshotOf(t, p)
+		mispredict(t, p)
+		c, err := pool.ReadTiny(bytes.NewReader(snapshot), o, 8)
+		require.NoError(t, err)
+		return c
+	},
+}
+
+// mispredict uses a pool that is given up afterwards.
+func mispredict(t *testing.T, p *pool.Pool[*int]) {
+	for i := range 100 {
+		h, err := p.Insert(nil)
+		if err != nil {
+			require.ErrorIs(t, err, pool.ErrFull)
+			break
+		}
+		if i%3 == 0 {
+			p.Remove(h)
+		}
+	}
+}
+
+// runSaved is runReplay for a program that may save now and then. Unless anytime is true, nothing is pinned
+// then, and it has no Worker. It returns the handles that it was given, and its errors.
+func runSaved(t *testing.T, o pool.Options[*int], seed uint64, calls int, anytime bool, at save) []result {
+	p := tiny8(t, &o)
+	r := &replayed{T: t, p: p, w: p.Worker(), rnd: rand.New(rand.NewPCG(seed, 0))}
+	for range calls {
+		r.step()
+		if anytime && r.rnd.IntN(3) == 0 {
+			at(t, r.p, &o)
+		} else if anytime {
+			continue
+		} else if r.rnd.IntN(10) == 0 {
+			for len(r.guards) > 0 {
+				r.unpin()
+			}
+			r.w.Close()
+			if r.rnd.IntN(3) == 0 { // more than a round visits
+				hs := r.take(1000)
+				require.Equal(t, len(hs), r.p.RemoveBatch(hs))
+			}
+			r.p = at(t, r.p, &o)
+			r.w = r.p.Worker()
+		}
+	}
+	for k := range r.log {
+		if r.log[k].call == "Trim" {
+			r.log[k].n = 0 // bytes
+		}
+	}
+	for len(r.guards) > 0 {
+		r.unpin()
+	}
+	r.w.Close()
+	testkit.RequireConserved(t, r.p)
+	return r.log
+}
+
+// With Origin and one shard, a pool that was restored from a snapshot issues the handles that the original
+// would, whatever was mispredicted meanwhile, and wherever removed slots are.
+func TestRestoredReplayGoesOn(t *testing.T) {
+	sameWhateverIsSaved(t, false, "snapshots", "copies", "copies of what was mispredicted")
+}
+
+// Nor does it change a replay that snapshots are written, also while guards are pinned, and a Worker
+// has slots.
+func TestSnapshotsDoNotChangeAReplay(t *testing.T) {
+	sameWhateverIsSaved(t, true, "snapshots")
+}
+
+func sameWhateverIsSaved(t *testing.T, anytime bool, hows ...string) {
+	calls := 100 + testkit.Long(2000)
+	for _, o := range []pool.Options[*int]{
+		{}, {Capacity: 2000}, {Capacity: 300}, {MaxLimbo: 300}, {MaxLimbo: 5000}, {Capacity: 2000, Preallocate: true}, {Reset: resetPointer},
+		{Capacity: 2000, Reset: resetPointer}, {Origin: testkit.LastGeneration - 10}, {Capacity: 300, Origin: testkit.LastGeneration - 10},
+	} {
+		o.Origin, o.Shards = max(o.Origin, 1), 1
+		for _, o.Reuse = range testkit.Reuses {
+			t.Run(describe(&o), func(t *testing.T) {
+				rnd := testkit.Rand(t)
+				for range testkit.Long(8) {
+					seed := rnd.Uint64()
+					want := runSaved(t, o, seed, calls, anytime, saves["no snapshots"])
+					require.Greater(t, len(want), calls, "the calls did hardly anything")
+					for _, how := range hows {
+						got := runSaved(t, o, seed, calls, anytime, saves[how])
+						for i := range min(len(want), len(got)) {
+							if want[i] != got[i] {
+								require.Equal(t, want[i], got[i], "result %d of %d, with %s, seed %d", i, len(want), how, seed)
+							}
+						}
+						require.Len(t, got, len(want), how)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A Worker has given back more than one round of reclaiming visits, and the guard of another time delayed
+// them: the copy goes on in the middle of that.
+func TestRestoreWithinRounds(t *testing.T) {
+	o := &pool.Options[*int]{Origin: 1, Shards: 1, MaxLimbo: 100_000}
+	p := pool.Must(o)
+	w := p.Worker()
+	hs := testkit.Fill(t, p, 6000, func(int) *int { return nil })
+	for range 8 { // it keeps as many as go round in it
+		for k, h := range hs[:3000] {
+			require.True(t, w.Remove(h))
+			hs[k] = 0
+		}
+		for k := range hs[:3000] {
+			h, err := w.Insert(nil)
+			require.NoError(t, err)
+			hs[k] = h
+		}
+	}
+	g := p.Pin()
+	for _, h := range hs[:3000] {
+		require.True(t, w.Remove(h))
+	}
+	w.Close()
+	require.Equal(t, 100, p.RemoveBatch(hs[3000:3100])) // which begins with a round
+	g.Unpin()
+	c := mustRead(t, snapshotOf(t, p), o)
+	requireConserved(t, p, c)
+	for k := range 8000 {
+		h, again := testkit.MustInsert(t, p, nil), testkit.MustInsert(t, c, nil)
+		if h != again {
+			require.Equal(t, h, again, "insertion %d", k)
+		}
+		if k%3 == 0 {
+			require.True(t, p.Remove(h))
+			require.True(t, c.Remove(h))
+		}
+	}
+	requireConserved(t, p, c)
+}
+
+// requireConserved requires that two pools have the same numbers of slots, none of which is lost.
+func requireConserved[T any](t *testing.T, p, c *pool.Pool[T]) {
+	t.Helper()
+	a, b := testkit.RequireConserved(t, p), testkit.RequireConserved(t, c)
+	require.Equal(t, []int{a.Live, a.Free, a.Limbo, a.Exhausted}, []int{b.Live, b.Free, b.Limbo, b.Exhausted})
+}
+
+// What a Worker, a Reservation or a Ref has is in no list. In the copy it is vacant, its next handle is
+// burnt, and it comes behind all others.
+func TestOrderOfSlotsThatSomebodyHas(t *testing.T) {
+	for _, reuse := range testkit.Reuses {
+		o := &pool.Options[*int]{Origin: 1, Shards: 1, Reuse: reuse}
+		p := tiny(t, o)
+		hs := testkit.Fill(t, p, 20, func(int) *int { return nil })
+		held := mustHold(t, p, hs[3])
+		defer held.Release()
+		require.Equal(t, 10, p.RemoveBatch(hs[:10]))
+		require.NoError(t, p.Synchronize(t.Context()))
+		reserved := mustReserve(t, p)
+		c := copyOf(t, p, o)
+		for range 8 {
+			h, again := testkit.MustInsert(t, p, nil), testkit.MustInsert(t, c, nil)
+			require.Equal(t, h, again)
+			require.Less(t, h.Index(), uint32(10))
+		}
+		testkit.RequireConserved(t, c)
+		require.False(t, c.Contains(reserved.Handle()))
+		last := map[pool.Handle[*int]]bool{}
+		for range 2 {
+			last[testkit.MustInsert(t, c, nil)] = true
+		}
+		want := map[pool.Handle[*int]]bool{
+			hs[3] + 4<<32:             true, // one life after the one that would have been next
+			reserved.Handle() + 2<<32: true,
+		}
+		require.Equal(t, want, last)
+		reserved.Cancel()
+	}
+}
+
+// Without Origin, with another one than at first, or with other options, there is no order, and no error.
+func TestOrderIsForTheSameOptions(t *testing.T) {
+	p := tiny(t, &pool.Options[*int]{Origin: 1, Shards: 1})
+	hs := testkit.Fill(t, p, 20, func(int) *int { return nil })
+	require.Equal(t, 10, p.RemoveBatch(hs[:10]))
+	for _, o := range []pool.Options[*int]{
+		{}, {Origin: 1, Shards: 2}, {Origin: 1, Shards: 1, Reuse: pool.FIFO}, {Origin: 1, Shards: 1, Capacity: 100},
+		{Origin: 1, Shards: 1, MaxLimbo: 10}, {Origin: 1, Shards: 1, Reset: resetPointer}, {Origin: 1, Shards: 1, Capacity: 100, Preallocate: true},
+	} {
+		c := copyOf(t, p, &o)
+		requireCopy(t, p, c)
+		require.Zero(t, c.Stats().Limbo, "%s", describe(&o))
+		for _, h := range testkit.Fill(t, c, 10, func(int) *int { return nil }) {
+			require.NotContains(t, hs, h)
+		}
+	}
+	require.Equal(t, 10, copyOf(t, p, &pool.Options[*int]{Origin: 1, Shards: 1}).Stats().Limbo)
+}
+
+// An order that was forged is none, or one in which each slot is once.
+func TestForgedOrders(t *testing.T) {
+	rnd := testkit.Rand(t)
+	accepted := 0
+	for _, o := range []pool.Options[*int]{{}, {Capacity: 1000}, {Reset: resetPointer}} {
+		o.Origin, o.Shards = 1, 1
+		for _, o.Reuse = range testkit.Reuses {
+			p := tiny(t, &o)
+			hs := testkit.Fill(t, p, 300, func(int) *int { return nil })
+			g := p.Pin()
+			require.Equal(t, 100, p.RemoveBatch(hs[:100]))
+			g.Unpin()
+			require.Equal(t, 100, p.RemoveBatch(hs[100:200]))
+			p.Trim()
+			testkit.Fill(t, p, 20, func(int) *int { return nil })
+			require.Equal(t, 30, p.RemoveBatch(hs[200:230]))
+			whole := snapshotOf(t, p)
+			for range testkit.Long(4000) {
+				in := reseal(whole, func(records [][]byte) {
+					order := records[len(records)-2]
+					require.EqualValues(t, 5, order[0])
+					for range 1 + rnd.IntN(3) {
+						order[16+rnd.IntN(min(len(order)-16, 1<<rnd.IntN(12)))] = byte(rnd.UintN(256) >> rnd.IntN(8))
+					}
+				})
+				c, err := pool.ReadTiny(bytes.NewReader(in), &o, 1)
+				require.NoError(t, err)
+				st := testkit.RequireConserved(t, c)
+				require.Equal(t, 90, st.Live)
+				if st.Limbo > 0 {
+					accepted++
+				}
+				new := map[pool.Handle[*int]]bool{}
+				for h := range c.All() {
+					new[h] = true
+				}
+				for range 400 {
+					h := testkit.MustInsert(t, c, nil)
+					require.False(t, new[h], "%v twice", h)
+					new[h] = true
+				}
+				c.Clear()
+				testkit.RequireReclaimed(t, c)
+			}
+		}
+	}
+	require.Positive(t, accepted)
+}

@@ -1,0 +1,237 @@
+package shard
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// A replay goes on in a pool that was restored from a snapshot as it would have gone on in the
+// original: it issues the same handles. So the snapshot has what decides which slot comes next: the
+// lists of the one shard, from first to last, and where the table is. Nothing is worked out anew:
+// what is in a list is in the same list of the copy, so the steps of the protocol find it as they
+// would have found it in the original.
+//
+// Stamps are kept as ages, in epochs. The copy has a Domain of its own, which begins anew. Only the
+// order of stamps decides anything, and whether two are equal. So the copy's stamps are as many as
+// there are ages, one after the other; no guard of the copy is older than any of them.
+//
+// What is in no list belongs to somebody: to a magazine, a Reservation, a Ref. In the copy it is
+// vacant behind all others, and has burnt a life, as in any other copy.
+
+// order is the order of reuse.
+type order struct {
+	shift, kind uint64 // the layout of the arena, which must be that of the copy
+	next        uint64 // Table.next
+	stamped     uint64 // 1 if the epoch has been stamped
+	stub        uint64 // 1 if there is a stub page: then Trim gives up single pages
+
+	fresh, again []uint64 // ranges: lo, hi
+	gone         []uint64 // pages without memory, each with its floor
+
+	unworn, searches, joinAt, seals, fence uint64 // of the shard
+
+	free, turned, limbo places
+	sealed              queued
+	ready               []places
+	waiting             []queued
+}
+
+// places is a list of slots.
+type places struct {
+	known uint64 // 1 if the list's chain knows its last slot
+	slots []place
+}
+
+type place struct{ index, generation, age uint64 }
+
+// queued is a batch. least is the age of its least stamp.
+type queued struct {
+	places
+	age, least, number uint64
+}
+
+// scribe writes an order, or reads it: the same code, so that both have the same fields.
+type scribe struct {
+	b     []byte
+	reads bool
+	bad   bool // b has no order
+}
+
+func (c *scribe) numbers(all ...*uint64) {
+	for _, v := range all {
+		if !c.reads {
+			c.b = binary.AppendUvarint(c.b, *v)
+			continue
+		}
+		n, k := binary.Uvarint(c.b)
+		if k <= 0 {
+			c.bad = true
+			return
+		}
+		*v, c.b = n, c.b[k:]
+	}
+}
+
+// count writes how many elements a slice has, or makes as many. An element takes at least so many
+// bytes, so that memory is in proportion to b.
+func count[E any](c *scribe, all *[]E, least uint64) {
+	n := uint64(len(*all))
+	c.numbers(&n)
+	if !c.reads {
+		return
+	}
+	if c.bad = c.bad || n > uint64(len(c.b))/least; !c.bad {
+		*all = make([]E, n)
+	}
+}
+
+func (c *scribe) list(l *places) {
+	c.numbers(&l.known)
+	count(c, &l.slots, 3)
+	for k := range l.slots {
+		p := &l.slots[k]
+		c.numbers(&p.index, &p.generation, &p.age)
+	}
+}
+
+func (c *scribe) queue(q *queued) {
+	c.numbers(&q.age, &q.least, &q.number)
+	c.list(&q.places)
+}
+
+func (c *scribe) order(o *order) {
+	c.numbers(&o.shift, &o.kind, &o.next, &o.stamped, &o.stub, &o.unworn, &o.searches, &o.joinAt, &o.seals, &o.fence)
+	for _, all := range []*[]uint64{&o.fresh, &o.again, &o.gone} {
+		count(c, all, 1)
+		for k := range *all {
+			c.numbers(&(*all)[k])
+		}
+	}
+	for _, l := range []*places{&o.free, &o.turned, &o.limbo} {
+		c.list(l)
+	}
+	c.queue(&o.sealed)
+	count(c, &o.ready, 2)
+	for k := range o.ready {
+		c.list(&o.ready[k])
+	}
+	count(c, &o.waiting, 5)
+	for k := range o.waiting {
+		c.queue(&o.waiting[k])
+	}
+}
+
+// kindOf returns what else must be equal in the copy.
+func (a *Arena) kindOf() (kind uint64) {
+	for k, is := range []bool{a.FIFO, a.stampPerSlot, a.Fixed, a.Reset != nil} {
+		if is {
+			kind |= 1 << k
+		}
+	}
+	return kind
+}
+
+// Order returns the order of reuse of an arena with one shard. It changes nothing. It returns nil if
+// other goroutines have changed the lists meanwhile; then there is no order.
+//
+// Each slot that it shows has been in a list since the call began. So its next handle was not issued
+// before.
+func (a *Arena) Order() []byte {
+	s := &a.shards[0]
+	s.lock()
+	defer s.unlock()
+	o := order{
+		shift: uint64(a.Table.Pages().Shift), kind: a.kindOf(),
+		unworn: uint64(s.unworn.Load()), searches: uint64(s.searches.Load() % othersFirst), joinAt: uint64(s.joinAt), seals: s.seals, fence: s.fence,
+	}
+	now := a.Domain.Epoch()
+	o.stamped = a.Domain.NextEpoch() - now
+	r := recorder{arena: a, now: now, ok: true}
+	o.free = r.places(Low(s.free.head.Load()), math.MaxUint32, nil)
+	for k := range s.ready {
+		o.ready = append(o.ready, r.chain(&s.ready[k], nil))
+	}
+	limbo := s.limbo.head.Load()
+	o.limbo = r.places(Low(limbo), Generation(limbo), &now)
+	o.sealed, o.turned = r.queued(&s.sealed), r.chain(&s.turned, &s.sealed.stamp)
+	for k := range s.waiting.len() {
+		o.waiting = append(o.waiting, r.queued(s.waiting.at(k)))
+	}
+	o.fresh = ends(&s.fresh)
+	r.table(&o)
+	if !r.ok {
+		return nil
+	}
+	c := scribe{}
+	c.order(&o)
+	return c.b
+}
+
+// ends returns a range, or nothing if it is empty.
+func ends(r *run) []uint64 {
+	lo, hi := r.bounds()
+	if lo == hi {
+		return nil
+	}
+	return []uint64{uint64(lo), uint64(hi)}
+}
+
+// recorder makes the lists of an order.
+type recorder struct {
+	arena *Arena
+	now   uint64 // the epoch
+	ok    bool   // no list has changed
+}
+
+// places returns n slots of the list that begins with slot i, or all if n is so great. If the list has
+// stamps, latest is at least that of each slot.
+func (r *recorder) places(i, n uint32, latest *uint64) (l places) {
+	t := r.arena.Table.Pages()
+	for ; n > 0 && i != None && uint64(len(l.slots)) < uint64(t.Limit); n-- {
+		if i >= t.Limit {
+			r.ok = false
+			return l
+		}
+		word := t.At(i).Word.Load()
+		p := place{index: uint64(i), generation: uint64(r.arena.Table.vacant(word))}
+		if latest != nil && r.arena.stampPerSlot {
+			p.age = r.now - r.arena.Table.stampOf(i, *latest)
+		}
+		r.ok = r.ok && !IsLive(word)
+		l.slots = append(l.slots, p)
+		if i = Low(word); !r.ok {
+			return l
+		}
+	}
+	r.ok = r.ok && (n == 0 || i == None)
+	return l
+}
+
+func (r *recorder) chain(c *chain, latest *uint64) places {
+	l := places{}
+	if c.n > 0 {
+		l = r.places(c.top(), c.n, latest)
+		r.ok = r.ok && len(l.slots) == int(c.n)
+	}
+	if c.last != nil {
+		l.known = 1
+	}
+	return l
+}
+
+func (r *recorder) queued(b *stamped[batch]) queued {
+	return queued{r.chain(&b.body.chain, &b.stamp), r.now - b.stamp, r.now - b.body.least, b.body.number}
+}
+
+func (r *recorder) table(o *order) {
+	t := &r.arena.Table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o.next, o.again = t.next.Load(), ends(&t.recommitRange)
+	if t.stub != nil {
+		o.stub = 1
+	}
+	for _, d := range t.decommitted {
+		o.gone = append(o.gone, uint64(d.at), uint64(d.floor))
+	}
+}

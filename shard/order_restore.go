@@ -1,0 +1,244 @@
+package shard
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// RestoreOrder puts the slots into the lists in which they were, and counts them. It reports false, and
+// has done nothing, if order is none, or not one of this arena, or if slots have changed since: as after
+// concurrent changes, or with other options.
+func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
+	var o order
+	r := scribe{b: b, reads: true}
+	if r.order(&o); r.bad || len(r.b) > 0 || len(a.shards) != 1 {
+		return c, false
+	}
+	l := lister{arena: a, seen: make([]bool, a.Table.Allocated())}
+	if !l.accepts(&o) {
+		return c, false
+	}
+	c = l.rest(&o)
+	l.stamps(&o)
+	l.restore(&o)
+	a.Preallocate()
+	return c, true
+}
+
+// lister makes lists from an order.
+type lister struct {
+	arena  *Arena
+	seen   []bool            // slots that are in a list, a range, or a page without memory
+	stamp  map[uint64]uint64 // of an age
+	behind []place           // slots that are in none
+}
+
+// accepts reports whether o is an order of this arena.
+func (l *lister) accepts(o *order) bool {
+	a := l.arena
+	p := a.Table.Pages()
+	ok := o.shift == uint64(p.Shift) && o.kind == a.kindOf() && o.next == uint64(len(l.seen)) && o.stamped <= 1 && o.stub <= 1 &&
+		o.unworn <= 1 && o.searches < othersFirst && o.joinAt <= math.MaxInt32 &&
+		l.has(&o.free, Spent-1) && l.has(&o.turned, Spent) && l.has(&o.limbo, Spent) && l.has(&o.sealed.places, Spent) &&
+		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0)
+	for k := 0; ok && k < len(o.ready); k++ {
+		ok = len(o.ready[k].slots) > 0 && l.has(&o.ready[k], Spent-1)
+	}
+	for k := 0; ok && k < len(o.waiting); k++ {
+		q := &o.waiting[k]
+		ok = len(q.slots) > 0 && l.has(&q.places, Spent) && q.age <= q.least && (k == 0 || q.age <= o.waiting[k-1].age)
+	}
+	for k := 0; ok && k < len(o.gone); k += 2 {
+		at, floor := o.gone[k], o.gone[k+1]
+		if ok = !a.Fixed && at < uint64(len(p.Base)); ok {
+			first := at << (p.Shift & 31)
+			for i := first; ok && i < first+a.Table.slotsIn(p, int(at)); i++ {
+				ok = l.see(i, floor, oldPage+2)
+			}
+		}
+	}
+	return ok
+}
+
+// see marks slot i, which is in no list yet, and vacant with a generation up to most.
+func (l *lister) see(i, generation, most uint64) bool {
+	if i >= uint64(len(l.seen)) || l.seen[i] || generation > most || generation%2 == 1 ||
+		uint64(l.arena.Table.SlotGeneration(uint32(i))) != generation {
+		return false
+	}
+	l.seen[i] = true
+	return true
+}
+
+func (l *lister) has(all *places, most uint64) bool {
+	for _, p := range all.slots {
+		if !l.see(p.index, p.generation, most) {
+			return false
+		}
+	}
+	return all.known <= 1
+}
+
+func (l *lister) hasRange(ends []uint64) bool {
+	if len(ends) == 0 {
+		return true
+	}
+	if len(ends) != 2 || ends[0] >= ends[1] || ends[1] > uint64(len(l.seen)) {
+		return false
+	}
+	for i := ends[0]; i < ends[1]; i++ {
+		if !l.see(i, uint64(l.arena.Table.SlotGeneration(uint32(i))), Spent-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// rest counts the slots. Those that are in no list burn a life, and come behind all others.
+func (l *lister) rest(o *order) (c Census) {
+	a := l.arena
+	skips := a.skips.Load()
+	waiting := uint64(0) // exhausted slots that are in limbo
+	for i := range uint32(len(l.seen)) {
+		slot := a.Table.slot(i)
+		switch g := Generation(slot.Word.Load()); {
+		case g%2 == 1:
+			c.Live++
+		case l.seen[i] && g == Spent:
+			waiting++
+		case l.seen[i]:
+			c.Vacant++
+		default:
+			if g = later(g, max(1, skips.take(i))); g == Spent {
+				c.Exhausted++
+				slot.set(Pack(Spent, None))
+				break
+			}
+			c.Vacant++
+			slot.set(Pack(g, None))
+			o.free.slots = append(o.free.slots, place{index: uint64(i), generation: uint64(g)})
+		}
+	}
+	a.spent.Store(int64(c.Exhausted + waiting))
+	a.Table.exhausted.Store(int64(c.Exhausted))
+	return c
+}
+
+// stamps takes a stamp for each age in o, the greatest age first, and leaves the epoch stamped if it
+// was. The last stamp of all is one of them, whether or not a slot has it: a slot that is removed next
+// may get it too.
+func (l *lister) stamps(o *order) {
+	ages := map[uint64]bool{1 - o.stamped: true}
+	for _, q := range o.batches() {
+		ages[q.age], ages[q.least] = true, true
+	}
+	for _, all := range o.removed() {
+		for _, p := range all.slots {
+			if l.arena.stampPerSlot {
+				ages[p.age] = true
+			}
+		}
+	}
+	d := l.arena.Domain
+	l.stamp = make(map[uint64]uint64, len(ages))
+	oldest := slices.Sorted(maps.Keys(ages))
+	slices.Reverse(oldest)
+	for k, age := range oldest {
+		l.stamp[age] = d.Stamp()
+		if k < len(oldest)-1 || o.stamped == 0 {
+			g := d.Pin() // advances the epoch
+			g.Unpin()
+		}
+	}
+}
+
+// batches are those that have stamps.
+func (o *order) batches() (all []*queued) {
+	if len(o.sealed.slots)+len(o.turned.slots) > 0 {
+		all = append(all, &o.sealed)
+	}
+	for k := range o.waiting {
+		all = append(all, &o.waiting[k])
+	}
+	return all
+}
+
+// removed are the lists of slots that wait for their grace period.
+func (o *order) removed() []*places {
+	all := []*places{&o.limbo, &o.turned, &o.sealed.places}
+	for k := range o.waiting {
+		all = append(all, &o.waiting[k].places)
+	}
+	return all
+}
+
+// restore fills the lists.
+func (l *lister) restore(o *order) {
+	a, s := l.arena, &l.arena.shards[0]
+	s.lock()
+	defer s.unlock()
+	for _, all := range o.removed() {
+		for _, p := range all.slots {
+			if a.stampPerSlot {
+				a.Table.setStamp(uint32(p.index), l.stamp[p.age])
+			}
+			if a.Reset != nil {
+				a.Table.markMoved(uint32(p.index)) // its value is not in the snapshot
+			}
+		}
+	}
+	if c := l.chain(&o.free); c.n > 0 {
+		s.free.head.Store(c.first)
+	}
+	if c := l.chain(&o.limbo); c.n > 0 {
+		s.limbo.head.Store(Pack(c.n, c.top()))
+	}
+	for k := range o.ready {
+		s.ready = append(s.ready, l.chain(&o.ready[k]))
+	}
+	s.turned = l.chain(&o.turned)
+	s.sealed = stamped[batch]{l.stamp[o.sealed.age], l.batch(&o.sealed)}
+	s.waits = s.turned.n + s.sealed.body.n
+	for k := range o.waiting {
+		q := &o.waiting[k]
+		s.waiting.add(l.stamp[q.age], l.batch(q))
+		s.waits += uint32(len(q.slots))
+	}
+	s.joinAt, s.seals, s.fence = int(o.joinAt), o.seals, o.fence
+	s.unworn.Store(uint32(o.unworn))
+	s.searches.Store(uint32(o.searches))
+	if len(o.fresh) > 0 {
+		s.fresh.set(uint32(o.fresh[0]), uint32(o.fresh[1]))
+	}
+	if len(o.again) > 0 {
+		a.Table.recommitRange.set(uint32(o.again[0]), uint32(o.again[1]))
+	}
+	var gone []decommitted
+	for k := 0; k < len(o.gone); k += 2 {
+		gone = append(gone, decommitted{int(o.gone[k]), uint32(o.gone[k+1])})
+	}
+	if o.stub == 1 {
+		a.Table.decommit(gone)
+	}
+}
+
+func (l *lister) batch(q *queued) batch {
+	return batch{chain: l.chain(&q.places), least: l.stamp[q.least], number: q.number}
+}
+
+// chain links slots as they were. The last one links to None.
+func (l *lister) chain(all *places) (c chain) {
+	for _, p := range all.slots {
+		i := uint32(p.index)
+		slot := l.arena.Table.slot(i)
+		c.append(slot, i, slot.Word.Load())
+	}
+	if c.n > 0 {
+		c.link(None)
+		if all.known == 0 {
+			c.last = nil
+		}
+	}
+	return c
+}
