@@ -145,7 +145,11 @@ func (a *Arena) Order() []byte {
 		unworn: uint64(s.unworn.Load()), searches: uint64(s.searches.Load() % othersFirst), joinAt: uint64(s.joinAt), seals: s.seals, fence: s.fence,
 	}
 	now := a.Domain.Epoch()
-	o.stamped = a.Domain.NextEpoch() - now
+	if o.stamped = a.Domain.NextEpoch() - now; !a.stampPerSlot {
+		// The collector may stamp the epoch at any moment (ClearExpired), and decides nothing by it: so
+		// it may have done that here. Snapshots do not differ by it either.
+		o.stamped = 1
+	}
 	r := recorder{arena: a, now: now, ok: true}
 	o.free = r.places(Low(s.free.head.Load()), math.MaxUint32, nil)
 	for k := range s.ready {

@@ -200,7 +200,7 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 		err = refusal(io.MultiReader(bytes.NewReader(b[:i]), iotest.ErrReader(errTest)))
 		require.ErrorIs(t, err, errTest, "after %d bytes", i)
 		require.NotErrorIs(t, err, pool.ErrCorrupt)
-		if mixed := slices.Concat(next[:min(i, len(next)-1)], b[i:]); !bytes.Equal(mixed, b) {
+		if mixed := slices.Concat(next[:min(i, len(next)-1)], b[i:]); !bytes.Equal(mixed, b) && !bytes.Equal(mixed, next) {
 			require.ErrorIs(t, refusal(bytes.NewReader(mixed)), pool.ErrCorrupt, "%d bytes of the next were written over it", i)
 		}
 	}
@@ -348,7 +348,7 @@ func TestSnapshotTakesLittleMemory(t *testing.T) {
 		tb.Add(i, struct{ A, B uint64 }{uint64(i), 1})
 	}
 	b := written(t, tb)
-	require.Less(t, testkit.Allocated(func() { _, _ = tb.WriteTo(io.Discard) }), uint64(4*len(b)))
+	require.Less(t, testkit.Allocated(func() { _, _ = tb.WriteTo(io.Discard) }), uint64(6*len(b)))
 	c := of[uint32, struct{ A, B uint64 }](table.SoA)
 	require.Less(t, testkit.Allocated(func() { requireRead(t, c, b) }), uint64(16*len(b)))
 }
