@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,7 +23,7 @@ var files embed.FS
 
 // mutant is one bug: a patch of the product, under a header.
 type mutant struct {
-	file    string // below patches, for example limbo/remove-by-load-and-store.patch
+	file    string // its folder, and its patch there, for example limbo/remove-by-load-and-store.patch
 	name    string
 	attacks []string // labels of DESIGN.md, promises, or rows of the table
 	killer  killer
@@ -40,16 +43,36 @@ type hunk struct {
 
 // load reads all mutants.
 func load() (list []mutant, err error) {
-	names, err := fs.Glob(files, "patches/*/*.patch")
+	names, err := fs.Glob(files, "patches/*.txtar")
 	for _, name := range names {
 		text, _ := files.ReadFile(name) // cannot fail
-		m := mutant{file: strings.TrimPrefix(name, "patches/")}
-		if wrong := m.parse(string(text)); wrong != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", name, wrong))
+		folder := strings.TrimSuffix(path.Base(name), ".txtar")
+		for file, text := range archived(string(text)) {
+			m := mutant{file: folder + "/" + file}
+			if wrong := m.parse(text); wrong != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %s: %w", name, file, wrong))
+			}
+			list = append(list, m)
 		}
-		list = append(list, m)
 	}
 	return list, err
+}
+
+// archived yields the files of an archive in the txtar format of golang.org/x/tools: before each
+// stands a line with its name, -- name --. What comes before the first is a comment.
+func archived(text string) iter.Seq2[string, string] {
+	return func(yield func(name, text string) bool) {
+		parts := regexp.MustCompile(`(?m)^-- (.+) --\n`).FindAllStringSubmatchIndex(text, -1)
+		for i, at := range parts {
+			end := len(text)
+			if i+1 < len(parts) {
+				end = parts[i+1][0]
+			}
+			if !yield(text[at[2]:at[3]], text[at[1]:end]) {
+				return
+			}
+		}
+	}
 }
 
 // parse parses a patch. Its first paragraph is the mutant's name. The last one before the diff
@@ -149,7 +172,7 @@ func check(list []mutant, root string) (err error) {
 				wrong = compiler.compile(after)
 			}
 			if wrong != nil {
-				err = errors.Join(err, fmt.Errorf("patches/%s: %w", m.file, wrong))
+				err = errors.Join(err, fmt.Errorf("%s: %w", m.file, wrong))
 			}
 		}
 	}

@@ -130,3 +130,12 @@ func TestPatchesFitOnce(t *testing.T) {
 		require.Equal(t, []string{"L1", "row 2"}, m.attacks)
 	}
 }
+
+func TestArchivesAreRead(t *testing.T) {
+	var got []string
+	for name, text := range archived("a comment\n-- one --\n--- a/x\n-- x\n+y\n-- two.patch --\nz\n") {
+		got = append(got, name, text)
+	}
+	assert.Equal(t, []string{"one", "--- a/x\n-- x\n+y\n", "two.patch", "z\n"}, got)
+	assert.Greater(t, len(allMutants(t)), 100)
+}
