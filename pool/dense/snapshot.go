@@ -40,8 +40,7 @@ type saved[T any] struct {
 // Refresh, it returns an error and writes nothing. Like Refresh it must have the Store to
 // itself; the values stay where they are.
 //
-// Snapshots of one store are equal byte by byte, if nothing has changed between them and the
-// values have no maps.
+// Snapshots of one store are equal byte by byte, if nothing has changed between them.
 //
 // Values are encoded, and types refused, as [pool.Pool.WriteTo] says; in a handle in an error, the
 // index is the value's place in Values. It takes memory for a pool with a copy of each value, and

@@ -42,7 +42,7 @@ type entry[K, R any] struct {
 // WriteTo writes a snapshot to w, from which [Table.ReadFrom] makes the same records, by the
 // same keys, in the same order. It returns how many bytes it wrote. It reads the table, so
 // other goroutines may read it at the same time. Tables with equal records in the same order
-// write the same bytes, unless maps or methods of theirs do not.
+// write the same bytes, unless methods of theirs do not.
 //
 // Keys and records are encoded, and types refused, as [pool.Pool.WriteTo] says, in pieces of
 // 256 KiB; in a handle in an error, the index is the record's place in its piece. A key that

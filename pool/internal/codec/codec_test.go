@@ -461,3 +461,40 @@ func TestNaNKeys(t *testing.T) {
 	values := slices.Sorted(maps.Values(m))
 	require.Equal(t, []string{"a", "b", "c"}, values)
 }
+
+// Equal maps have one encoding, however they came to be, also as keys' elements and in slices.
+func TestEqualMapsHaveOneEncoding(t *testing.T) {
+	type nested map[string][]map[int16]string
+	build := func(order func(n int) []int) nested {
+		m := nested{}
+		for _, i := range order(50) {
+			in := map[int16]string{}
+			for _, k := range order(20) {
+				in[int16(k)] = fmt.Sprint(i, k)
+			}
+			m[fmt.Sprint(i)] = []map[int16]string{in, nil, {}}
+		}
+		return m
+	}
+	up := func(n int) (all []int) {
+		for i := range n {
+			all = append(all, i)
+		}
+		return all
+	}
+	down := func(n int) []int {
+		all := up(n)
+		slices.Reverse(all)
+		return all
+	}
+	want, err := encode(build(up))
+	require.NoError(t, err)
+	for range 20 {
+		got, err := encode(build(down))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	back, _, err := decode[nested](want)
+	require.NoError(t, err)
+	require.Equal(t, build(up), back)
+}

@@ -1,10 +1,12 @@
 package codec
 
 import (
+	"bytes"
 	"encoding"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 )
 
@@ -127,8 +129,10 @@ func (e *partsEncoder) inside(p *part, v reflect.Value) error {
 	return e.entries(p, v)
 }
 
-// entries appends the keys and the elements of a map.
+// entries appends the keys and the elements of a map, in the order of the bytes of the entries, so
+// that equal maps have one encoding.
 func (e *partsEncoder) entries(p *part, v reflect.Value) error {
+	var spans [][2]int // of the entries
 	key, elem := reflect.New(p.key.typ).Elem(), reflect.New(p.elem.typ).Elem()
 	check := p.key.fixed == nil && p.key.typ.Kind() != reflect.String || p.key.own
 	for entry := v.MapRange(); entry.Next(); {
@@ -147,8 +151,25 @@ func (e *partsEncoder) entries(p *part, v reflect.Value) error {
 		if len(e.dst)-at < p.entry {
 			return fmt.Errorf("%w: %v: %w", ErrType, p.typ, errSparse)
 		}
+		spans = append(spans, [2]int{at, len(e.dst)})
+	}
+	if len(spans) > 1 {
+		slices.SortFunc(spans, func(a, b [2]int) int { return bytes.Compare(e.dst[a[0]:a[1]], e.dst[b[0]:b[1]]) })
+		sorted := make([]byte, 0, spanned(spans))
+		for _, s := range spans {
+			sorted = append(sorted, e.dst[s[0]:s[1]]...)
+		}
+		copy(e.dst[len(e.dst)-len(sorted):], sorted)
 	}
 	return nil
+}
+
+// spanned returns how many bytes spans have.
+func spanned(spans [][2]int) (n int) {
+	for _, s := range spans {
+		n += s[1] - s[0]
+	}
+	return n
 }
 
 // finds reports whether a key is the same when it is read back. If not, as where UnmarshalBinary makes
