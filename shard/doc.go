@@ -53,6 +53,8 @@
 //	trim.go          which pages can go, and how Trim takes their slots from the lists
 //	stats.go         how many slots are where, and what memory they take
 //	snapshot.go      what a snapshot reads, and how a pool is built from one
+//	skip.go          lives that slots of a restored pool skip
+//	order.go         the order of reuse, for snapshots of replays; order_restore.go puts it back
 //	sizes.go         the sizes that are smaller in builds that explore schedules
 //
 // The freelist is Treiber's stack (1986). What is new is that the slot's generation is its tag,

@@ -61,6 +61,9 @@ func (a *Arena) skipAll(all []cached) []cached {
 		k.h = Pack(Generation(word)+1, Low(k.h))
 		left = append(left, k)
 	}
+	if len(left) < len(all) {
+		a.waiters.wake() // new slots may take the places of those that are exhausted
+	}
 	return left
 }
 
