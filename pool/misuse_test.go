@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -162,8 +163,11 @@ func TestSharedWorkerIsNoticed(t *testing.T) {
 	told := 0
 	for range 5 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		out, _ = exec.CommandContext(ctx, program).CombinedOutput()
+		out, err = exec.CommandContext(ctx, program).CombinedOutput()
 		cancel()
+		if ended := new(exec.ExitError); err != nil && !errors.As(err, &ended) {
+			t.Skip("an emulator starts no other program: ", err)
+		}
 		if strings.HasPrefix(string(out), "panic: pool: two goroutines use a Worker at once\n") {
 			told++
 		}
