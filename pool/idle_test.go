@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -111,6 +112,11 @@ func cycle(t testing.TB, done func() bool) {
 	}
 }
 
+// gone is for cycle: a further cycle frees what the finalizers have let go.
+func gone(refs []weak.Pointer[payload]) func() bool {
+	return func() bool { runtime.GC(); return kept(refs) == 0 }
+}
+
 // A pool with a Capacity or a MaxLimbo that nobody uses lets go, within two cycles, of all that was
 // removed before the guards that are pinned, although guards have overlapped all the time.
 func TestIdlePoolLetsGoBesideGuards(t *testing.T) {
@@ -129,9 +135,6 @@ func TestIdlePoolLetsGoBesideGuards(t *testing.T) {
 						guards[k].Unpin()
 					}
 					require.Equal(t, c.each, p.RemoveBatch(late))
-					gone := func(refs []weak.Pointer[payload]) func() bool {
-						return func() bool { runtime.GC(); return kept(refs) == 0 }
-					}
 					cycle(t, gone(refs))
 					require.Zero(t, kept(refs), "values that were removed before the guard")
 					require.Equal(t, c.each, kept(lateRefs), "values that the guard may read")
