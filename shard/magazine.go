@@ -24,7 +24,9 @@ import (
 //
 // reach bounds the slots that it keeps. It starts with firstReach. It doubles when the
 // magazine fetches slots after it gave some away, and while removed slots become ready just
-// when insertions need them. Flush makes it small again.
+// when insertions need them. Flush makes it small again. The naive way has one reach for all:
+// with firstReach, bursts of 100 to 2,000 insertions and as many removals take 1.5 times as long
+// (14 ns a pair in place of 9), and replacements among a thousand values 1.15 times as long.
 //
 // All fields but view, newer and older are plain: the goroutine has them to itself.
 type Magazine struct {
