@@ -20,6 +20,13 @@ type Player struct {
 	mu sync.Mutex `coatcheck:"-"`
 }
 
+// hurt takes a share of the health.
+func (p *Player) hurt(share float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Health -= share
+}
+
 // playerV1 is Player as it was when files were written that people still have: copied when Player
 // changed, under another name. The types in its fields are copies too, where they have changed.
 type playerV1 struct {
@@ -65,6 +72,7 @@ func ExampleReadFromFunc() {
 	}
 	b := players.MustGet(pool.Handle[*Player](bob))
 	friend := players.MustGet(pool.Handle[*Player](b.Friend))
+	friend.hurt(0.25)
 	fmt.Println(b.Name, b.Health, b.Team, "and", friend.Name, friend.Health)
 
 	file.Reset()
@@ -76,6 +84,6 @@ func ExampleReadFromFunc() {
 	}
 	fmt.Println(players.Len())
 	// Output:
-	// Bob 0.25 none and Ann 0.75
+	// Bob 0.25 none and Ann 0.5
 	// 2
 }

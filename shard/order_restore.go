@@ -28,10 +28,9 @@ func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
 
 // lister makes lists from an order.
 type lister struct {
-	arena  *Arena
-	seen   []bool            // slots that are in a list, a range, or a page without memory
-	stamp  map[uint64]uint64 // of an age
-	behind []place           // slots that are in none
+	arena *Arena
+	seen  []bool            // slots that are in a list, a range, or a page without memory
+	stamp map[uint64]uint64 // of an age
 }
 
 // accepts reports whether o is an order of this arena.
