@@ -25,6 +25,7 @@ import (
 	"slices"
 
 	"coatcheck/bench/measure"
+	"coatcheck/bench/peer"
 	"coatcheck/bench/report"
 	"coatcheck/bench/suite"
 	"coatcheck/bench/workload"
@@ -86,8 +87,26 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 	return readme(from, figures, qs)
 }
 
-// readme rewrites the tables of docs/performance.md and of the project's README by all files of
-// figures that are beside this one, and the project's chart by this one.
+// chartNote is below the chart in the README.
+const chartNote = "locked: two locked instructions, no store. Dashed: stale names are not detected."
+
+// inWords are the rows of the README.
+var inWords = func() (rows []report.Row) {
+	at := func(text, question, ours, goroutines, live string) {
+		params := []suite.Param{{Key: "live", Value: live}, {Key: "goroutines", Value: goroutines}}
+		rows = append(rows, report.Row{Text: text, Question: question, Params: params, Ours: ours, Theirs: peer.NameMap})
+	}
+	const changed = "insert, change ten times in place, remove; "
+	at(changed+"one goroutine, `Pool[T]` with `View`", "Change", peer.NamePool, "1", "1000")
+	at(changed+"two goroutines, `Pool[*T]` with `Get`", "Change", workload.NamePointers, "2", "1000")
+	at(changed+"two goroutines, `Pool[T]` with a Guard and a Worker", "Change", peer.NameWorker, "2", "1000")
+	at("look up one of 10,000 values; one goroutine, `Get`", "Read", peer.NamePool, "1", "10000")
+	at("replace one of 1,000 values; two goroutines, `Remove` and `Insert`", "Churn", peer.NamePool, "2", "1000")
+	return rows
+}()
+
+// readme rewrites the tables of docs/performance.md by all files of figures that are beside this
+// one, and the project's chart and the README's table by this one.
 func readme(from string, figures *report.Figures, qs []suite.Question) error {
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(from), "*.txt"))
 	if err != nil {
@@ -102,10 +121,14 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 		all = append(all, f)
 	}
 	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "Pair" })
+	words, err := report.Words(figures, "map + mutex", "pool", inWords)
+	if err == nil {
+		err = report.Rewrite("../README.md", words)
+	}
 	return errors.Join(
-		write("../docs/throughput.svg", func(w io.Writer) error { return report.SVG(w, figures, &qs[charted], 1, "goroutines") }),
+		err,
+		write("../docs/throughput.svg", func(w io.Writer) error { return report.SVG(w, figures, &qs[charted], 1, "goroutines", chartNote) }),
 		report.Rewrite("../docs/performance.md", report.Table(all, qs)),
-		report.Rewrite("../README.md", report.Table(all, qs, "Pair", "Churn", "Read", "Mix", "Iterate", "Memory")),
 	)
 }
 

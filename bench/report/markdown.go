@@ -44,27 +44,21 @@ var columns = []column{
 	{"the plain pool", func(c *cell) *row { return c.impl("pool") }, false},
 	{"a Worker", func(c *cell) *row { return c.impl("worker") }, false},
 	{"under a Guard", func(c *cell) *row { return c.impl("pool-guard") }, false},
+	{"pointers in it", func(c *cell) *row { return c.impl("pool-pointers") }, false},
 	{"best that does the job", func(c *cell) *row { return c.best(suite.Theirs) }, true},
 	{"best reference, which does less", func(c *cell) *row { return c.best(suite.Reference) }, true},
 }
 
 // Table returns a table of medians, whose cells have a line for each file of figures. It has a row
-// for each chart with a comparison, of the first set of parameters and the last. If there are ids,
-// it has the first charts of these questions alone, and no references.
-func Table(all []*Figures, qs []suite.Question, ids ...string) string {
-	columns := columns
-	if len(ids) > 0 {
-		columns = columns[:len(columns)-1]
-	}
+// for each chart with a comparison, of the first set of parameters and the last.
+func Table(all []*Figures, qs []suite.Question) string {
 	var b strings.Builder
 	rows := make([][][]*cell, len(all))
 	for i, f := range all {
 		cs := f.contests(qs)
 		_, score := losses(cs)
 		fmt.Fprintf(&b, "- %s. %s\n", f.origin(), score)
-		rows[i] = slices.DeleteFunc(ends(cs), func(ends []*cell) bool {
-			return len(ids) > 0 && !(ends[0].first && slices.Contains(ids, ends[0].id))
-		})
+		rows[i] = ends(cs)
 	}
 	b.WriteString("\n| what |")
 	for _, c := range columns {
