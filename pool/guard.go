@@ -4,15 +4,15 @@ import "coatcheck/shard"
 
 // Guard protects values in place. While it is pinned, each *T that it returned keeps its
 // value, even a removed one: the slot is not zeroed, not Reset and not reused. Removals do
-// not wait for guards; the removed slots do.
+// not wait for guards; the removed slots do. Goroutines that change a value synchronize as with
+// any pointer.
 //
 // [Pool.Pin] returns a Guard; a zero Guard panics. It must not be copied: vet
 // reports copies, and the second Unpin panics. Any number of goroutines may use one Guard
 // at once. Any of them may unpin it, once the others have finished.
 //
-// A goroutine that looks values up all the time may unpin its Guard and pin another after
-// every 64 look-ups. That costs almost nothing, and removed slots then wait no longer than 64
-// look-ups take. Unpin such a guard before the goroutine blocks.
+// In a loop that does not end, pin another Guard after some 64 look-ups, and before the
+// goroutine blocks.
 type Guard[T any] struct {
 	_ noCopy
 	// pool leads to the table of pages, and is nil when the guard is not pinned. The guard

@@ -150,6 +150,7 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 // Take is like [Pool.Take], but costs one locked instruction.
 func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	if debugging {
+		warnOfCopy[T]()
 		defer w.user.enter()()
 	}
 	p := w.pool // a Reset may close the Worker
