@@ -36,7 +36,9 @@ func Words(f *Figures, theirs, ours string, rows []Row) (string, error) {
 			won = append(won, text)
 		}
 	}
-	head := fmt.Sprintf("%s.\n\n| | %s | %s |\n|---|---|---|\n", f.origin(), theirs, ours)
+	head := fmt.Sprintf("Medians on %s.\n\n| | %s | %s |\n|---|---|---|\n", listed([][3]string{
+		{"", f.machine(), ""}, {"", f.config["go"], ""}, {"commit ", f.config["commit"], ""}, {"", f.config["date"], ""},
+	}), theirs, ours)
 	return head + strings.Join(slices.Concat(lost, won), ""), nil
 }
 
