@@ -92,16 +92,16 @@ const chartNote = "locked: two locked instructions, no store. Dashed: stale name
 
 // inWords are the rows of the README.
 var inWords = func() (rows []report.Row) {
-	at := func(text, question, ours, goroutines, live string) {
+	at := func(text, question, theirs, ours, goroutines, live string) {
 		params := []suite.Param{{Key: "live", Value: live}, {Key: "goroutines", Value: goroutines}}
-		rows = append(rows, report.Row{Text: text, Question: question, Params: params, Ours: ours, Theirs: peer.NameMap})
+		rows = append(rows, report.Row{Text: text, Question: question, Params: params, Ours: ours, Theirs: theirs})
 	}
-	const changed = "insert, change ten times in place, remove; "
-	at(changed+"one goroutine, `Pool[T]` with `View`", "Change", peer.NamePool, "1", "1000")
-	at(changed+"two goroutines, `Pool[*T]` with `Get`", "Change", workload.NamePointers, "2", "1000")
-	at(changed+"two goroutines, `Pool[T]` with a Guard and a Worker", "Change", peer.NameWorker, "2", "1000")
-	at("look up one of 10,000 values; one goroutine, `Get`", "Read", peer.NamePool, "1", "10000")
-	at("replace one of 1,000 values; two goroutines, `Remove` and `Insert`", "Churn", peer.NamePool, "2", "1000")
+	const changed = "a map of pointers: insert, change ten times in place, remove; two goroutines, "
+	at("a slice with a free list: replace one of a million values; one goroutine", "Churn", peer.NameMutex, peer.NamePool, "1", "1000000")
+	at(changed+"`Pool[T]` with `View`", "Change", peer.NameMap, peer.NamePool, "2", "1000")
+	at(changed+"`Pool[*T]` with `Get`", "Change", peer.NameMap, workload.NamePointers, "2", "1000")
+	at(changed+"`Pool[T]` with a Guard and a Worker", "Change", peer.NameMap, peer.NameWorker, "2", "1000")
+	at("a map of values: look up one of 10,000; one goroutine, `Get`", "Read", peer.NameMap, peer.NamePool, "1", "10000")
 	return rows
 }()
 
@@ -121,7 +121,7 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 		all = append(all, f)
 	}
 	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "Pair" })
-	words, err := report.Words(figures, "map + mutex", "pool", inWords)
+	words, err := report.Words(figures, "under a mutex", "in a pool", inWords)
 	if err == nil {
 		err = report.Rewrite("../README.md", words)
 	}
