@@ -1,12 +1,12 @@
 // Package pool provides a concurrent pool whose values are named by handles that
 // cannot dangle.
 //
-// A [Handle] is a word that names one value. Once the value is removed, the pool refuses
-// the handle, also when the value's slot is used again. It works like a coat check: a ticket is for
-// one visit to one hook. The hook is used again, and the old ticket is refused.
+// A [Handle] names one value. Once the value is removed, the pool refuses the handle, also when
+// the value's slot is used again. It works like a coat check: a ticket is for one visit to one
+// hook. The hook is used again, and the old ticket is refused.
 //
 //	p := pool.Must[*Conn](nil)
-//	h, err := p.Insert(conn) // one word, comparable, without pointers
+//	h, err := p.Insert(conn) // 64 bits, comparable, without pointers
 //	…
 //	c, ok := p.Get(h)        // false if it was removed
 //	p.Remove(h)              // true for exactly one caller
@@ -23,17 +23,20 @@
 //     share the object synchronize as they would without a pool, by a mutex or atomics in it. After
 //     its removal the object stays whole for those that have it. Each object is an allocation.
 //   - Pool[T], for small values that do not change after their insertion. Get returns a copy.
-//     Nothing is allocated for a value, and the garbage collector does not scan values without pointers.
+//     No value is an allocation of its own, and the garbage collector does not scan values
+//     without pointers.
 //   - Pool[T] with a [Guard], for values that change where allocations or the garbage collector
 //     matter. A Guard gives pointers to values in place. [Pool.View] pins one for each call, and so
-//     costs as much as a look-up under a mutex.
+//     costs about as much as a look-up under an uncontended mutex.
 //
 // # Using a pool
 //
-// Get, Take, Drain and WriteTo copy values without synchronization. If a field of a value
-// changes after its insertion, even by an atomic, such a copy is a data race. Then use View, a Guard or
-// Hold, or keep pointers. Vet does not see that such a copy takes a mutex or an atomic with it. With the
-// build tag coatcheck_debug the first one for each T is logged.
+// Get, Take, Drain and WriteTo copy values without synchronization. If a field of a T changes
+// after its insertion, even by an atomic, such a copy is a data race. Then use View, a Guard or Hold,
+// or keep pointers. WriteTo also reads what pointers refer to: no object may change while it
+// writes, unless a MarshalBinary method takes the object's mutex. Vet does not see that a copy takes
+// a mutex or an atomic with it. With the build tag coatcheck_debug, Get, MustGet and Take log the
+// first such copy of each T.
 //
 // Any number of goroutines may use a [Pool] at once. [Pool.Insert], Get and [Pool.Remove] take
 // amortized constant time. Get never waits. Insert takes no lock if it finds a vacant slot at
