@@ -23,12 +23,13 @@ type Guard[T any] struct {
 }
 
 // Pin pins the pool until [Guard.Unpin]. Any number of goroutines may pin at once, and none waits.
-// A pin costs one locked instruction.
 //
-// Slots that are removed while a guard is pinned are not reused before its Unpin. If that never
-// comes, insertions take new memory up to Options.MaxLimbo, and then return ErrStalled; [Stats]
-// shows such a guard. Slots that were removed before the Pin do not wait for it. In a pool with
-// neither a Capacity nor a MaxLimbo some do (DESIGN.md, L10).
+// Slots that are removed during the pin are not reused before Unpin. If Unpin never comes,
+// insertions take new memory up to Options.MaxLimbo, and then return ErrStalled. [Stats] shows such
+// a guard.
+//
+// Slots that were removed before the Pin do not wait for it, except for some in a pool with neither
+// a Capacity nor a MaxLimbo (DESIGN.md, L10).
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
 	g.pool = p

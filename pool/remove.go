@@ -8,15 +8,13 @@ import (
 )
 
 // Remove ends the life of the value that h names. It returns true for exactly one caller per
-// handle, and false if h is not live.
+// handle, and false if h is not live. It takes amortized constant time.
 //
-// The value stays readable under guards that are pinned now, and for Refs. When they have gone, a
-// later call reclaims the slot: it is zeroed or Reset, and free. Without a Reset, the garbage
-// collector lets go of the value within two cycles even if no call comes. What a [Worker] removed
-// waits for that Worker's next calls.
+// Guards that are pinned now, and Refs, keep the value. After them, a later call zeroes or Resets it
+// and makes the slot free. About one Remove in 64 does so for all slots that have gathered.
 //
-// Remove costs two locked instructions. About one call in 64 also reclaims what has gathered, and
-// calls Options.Reset for it.
+// Without a Reset, the garbage collector can free what the value refers to within two cycles,
+// even if no call comes. What a [Worker] removed waits for that Worker's next call.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	if debugging {
 		return p.ended(uint64(h), p.arena.Remove(hint.Frame(), uint64(h)))
