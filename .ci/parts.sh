@@ -31,8 +31,8 @@ part_quick() { # formatting, modules, vet, staticcheck, short tests
 		printf 'not formatted by gofmt:\n%s\n' "$unformatted"
 		exit 1
 	fi
-	if [ "$(wc -l <README.md)" -gt 120 ]; then
-		echo "README.md has more than 120 lines"
+	if [ "$(wc -l <README.md)" -gt 80 ]; then
+		echo "README.md has more than 80 lines"
 		exit 1
 	fi
 
@@ -84,7 +84,7 @@ part_race() { # the README's test command; no preemption by signals
 	step "the README's test command"
 	if compiler; then
 		local tests
-		tests=$(grep -m1 -oE '^go test -race [^#]*' README.md)
+		tests=$(grep -m1 -oE 'go test -race [a-z./]+' README.md)
 		echo "$tests"
 		GOFLAGS="$GOFLAGS -vet=off" $tests # vet is another part
 	fi
@@ -155,11 +155,11 @@ part_bench() { # benchmarks, contestants and workloads, once
 
 part_browser() { # names of metrics; the page of poolhttp in a browser
 	step "metrics"
-	(cd pool/metrics && go test ./poolprom ./poolotel)
+	(cd pool/metrics && go test ./...)
 
 	step "the page in a browser"
 	if need chromium chromium chromium-browser google-chrome; then
-		(cd pool/metrics && CI=1 go test -v -tags coatcheck_debug .)
+		(cd pool/internal/browser && CI=1 go test -v -tags coatcheck_debug .)
 	fi
 }
 
@@ -194,14 +194,14 @@ part_examples() { # the examples run and check themselves
 part_nested() { # vet and staticcheck of the nested modules
 	step "nested modules: tidy, vet"
 	local nested checked
-	for nested in internal/check/linearize bench pool/metrics examples/events examples/remote; do
+	for nested in internal/check/linearize bench pool/metrics pool/internal/browser examples/events examples/remote; do
 		(cd "$nested" && go mod tidy -diff && go vet ./...)
 	done
 
 	step "nested modules: staticcheck"
 	# It reads all that a module requires, which for a browser's protocol takes minutes.
 	checked="internal/check/linearize examples/events"
-	[ -n "$short" ] || checked="$checked bench pool/metrics examples/remote"
+	[ -n "$short" ] || checked="$checked bench pool/metrics pool/internal/browser examples/remote"
 	for nested in $checked; do
 		(cd "$nested" && staticcheck)
 	done

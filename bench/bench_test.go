@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -113,5 +115,28 @@ func TestFailedChecksFailTheProgram(t *testing.T) {
 		var lines bytes.Buffer
 		require.ErrorIs(t, answer(t.Context(), quick, []suite.Question{q}, &lines, io.Discard), wrong)
 		require.Equal(t, map[bool]string{true: "Q          2 cases work\n", false: ""}[wrong == nil], lines.String())
+	}
+}
+
+// Each row of the README's table is about cases that are measured.
+func TestRowsInWordsAreMeasured(t *testing.T) {
+	measured := map[string]bool{}
+	for _, q := range workload.All() {
+		for _, g := range q.Groups(suite.Env{Procs: 2}) {
+			for _, c := range g.Cases {
+				name := q.ID + " " + c.Impl
+				for _, p := range append(c.Params, suite.Param{Key: "goroutines", Value: strconv.Itoa(max(1, c.Goroutines))}) {
+					if p.Key != "value" {
+						name += fmt.Sprint(" ", p)
+					}
+				}
+				measured[name] = true
+			}
+		}
+	}
+	for _, r := range inWords {
+		for _, impl := range []string{r.Ours, r.Theirs} {
+			require.Contains(t, measured, r.Question+" "+impl+fmt.Sprintf(" %v %v", r.Params[0], r.Params[1]))
+		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"slices"
 
 	"coatcheck/bench/measure"
+	"coatcheck/bench/peer"
 	"coatcheck/bench/report"
 	"coatcheck/bench/suite"
 	"coatcheck/bench/workload"
@@ -86,8 +87,26 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 	return readme(from, figures, qs)
 }
 
-// readme rewrites the tables of docs/performance.md and of the project's README by all files of
-// figures that are beside this one, and the project's chart by this one.
+// chartNote is below the chart in the README.
+const chartNote = "locked: two locked instructions, no store. Dashed: stale names are not detected."
+
+// inWords are the rows of the README.
+var inWords = func() (rows []report.Row) {
+	at := func(text, question, theirs, ours, goroutines, live string) {
+		params := []suite.Param{{Key: "live", Value: live}, {Key: "goroutines", Value: goroutines}}
+		rows = append(rows, report.Row{Text: text, Question: question, Params: params, Ours: ours, Theirs: theirs})
+	}
+	const changed = "a map of pointers: insert, change ten times in place, remove; two goroutines, "
+	at("a slice with a free list: replace one of a million values; one goroutine", "Churn", peer.NameMutex, peer.NamePool, "1", "1000000")
+	at(changed+"`Pool[T]` with `View`", "Change", peer.NameMap, peer.NamePool, "2", "1000")
+	at(changed+"`Pool[*T]` with `Get`", "Change", peer.NameMap, workload.NamePointers, "2", "1000")
+	at(changed+"`Pool[T]` with a Guard and a Worker", "Change", peer.NameMap, peer.NameWorker, "2", "1000")
+	at("a map of values: look up one of 10,000; one goroutine, `Get`", "Read", peer.NameMap, peer.NamePool, "1", "10000")
+	return rows
+}()
+
+// readme rewrites the tables of docs/performance.md by all files of figures that are beside this
+// one, and the project's chart and the README's table by this one.
 func readme(from string, figures *report.Figures, qs []suite.Question) error {
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(from), "*.txt"))
 	if err != nil {
@@ -102,10 +121,14 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 		all = append(all, f)
 	}
 	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "Pair" })
+	words, err := report.Words(figures, "under a mutex", "in a pool", inWords)
+	if err == nil {
+		err = report.Rewrite("../README.md", words)
+	}
 	return errors.Join(
-		write("../docs/throughput.svg", func(w io.Writer) error { return report.SVG(w, figures, &qs[charted], 1, "goroutines") }),
+		err,
+		write("../docs/throughput.svg", func(w io.Writer) error { return report.SVG(w, figures, &qs[charted], 1, "goroutines", chartNote) }),
 		report.Rewrite("../docs/performance.md", report.Table(all, qs)),
-		report.Rewrite("../README.md", report.Table(all, qs, "Pair", "Churn", "Read", "Mix", "Iterate", "Memory")),
 	)
 }
 

@@ -47,4 +47,6 @@ func (set) Drops() int { return 0 }
 
 func (*user) enter() func() { return nil }
 
+func warnOfCopy[T any]() {}
+
 func (c *core) mustBeUntouched(*shard.Hook, uint64) {}

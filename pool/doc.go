@@ -1,32 +1,50 @@
 // Package pool provides a concurrent pool whose values are named by handles that
 // cannot dangle.
 //
-// Jobs, entities, connections and timers come and go and refer to each other, so they
-// need names. A pointer keeps its value alive, and does not show that the value was
-// removed. An index into a slice then names the next value in that place. A [Handle] is an
-// index and a generation, and names one life of one slot: once the value is removed, the
-// handle is refused.
+// A [Handle] names one value. Once the value is removed, the pool refuses the handle, also when
+// the value's slot is used again. It works like a coat check: a ticket is for one visit to one
+// hook. The hook is used again, and the old ticket is refused.
 //
-// It works like a coat check: the handle is a ticket for one visit to one hook. The hook
-// is used again, and the old ticket is refused.
-//
-//	p := pool.Must[Conn](nil)
-//	h, err := p.Insert(conn) // one word, comparable, without pointers
+//	p := pool.Must[*Conn](nil)
+//	h, err := p.Insert(conn) // 64 bits, comparable, without pointers
 //	…
-//	c, ok := p.Get(h)        // a copy, or false if the value was removed
+//	c, ok := p.Get(h)        // false if it was removed
 //	p.Remove(h)              // true for exactly one caller
+//
+// A pool is for values that come and go and refer to one another, such as jobs, entities,
+// connections and timers. A pointer keeps its value alive and does not tell that the value was
+// removed. An index into a slice names the next value in that place. A handle does neither.
+//
+// # Values or pointers
+//
+// Decide this first: what is T?
+//
+//   - Pool[*T], for shared objects that change. [Pool.Get] returns the pointer. Goroutines that
+//     share the object synchronize as they would without a pool, by a mutex or atomics in it. After
+//     its removal the object stays whole for those that have it. Each object is an allocation.
+//   - Pool[T], for small values that do not change after their insertion. Get returns a copy.
+//     No value is an allocation of its own, and the garbage collector does not scan values
+//     without pointers.
+//   - Pool[T] with a [Guard], for values that change where allocations or the garbage collector
+//     matter. A Guard gives pointers to values in place. [Pool.View] pins one for each call, and so
+//     costs about as much as a look-up under an uncontended mutex.
 //
 // # Using a pool
 //
-// Any number of goroutines may use a [Pool] at once. [Pool.Insert], [Pool.Get] and
-// [Pool.Remove] take amortized constant time. Get never waits. Insert takes no lock if it finds a
-// vacant slot at once, and Remove only tries one. DESIGN.md lists under Liveness what waits, and
-// for what.
+// Get, Take, Drain and WriteTo copy values without synchronization. If a field of a T changes
+// after its insertion, even by an atomic, such a copy is a data race. Then use View, a Guard or Hold,
+// or keep pointers. WriteTo also reads what pointers refer to: no object may change while it
+// writes, unless a MarshalBinary method takes the object's mutex. Vet does not see that a copy takes
+// a mutex or an atomic with it. With the build tag coatcheck_debug, Get, MustGet and Take log the
+// first such copy of each T.
 //
-// A [Guard] gives access to values in place. While it is pinned, every pointer that it
-// returned stays valid, even if the value is removed meanwhile. Slots that are removed
-// during the pin are not reused before its end, so pin for a burst of look-ups, not for a
-// lifetime.
+// Any number of goroutines may use a [Pool] at once. [Pool.Insert], Get and [Pool.Remove] take
+// amortized constant time. Get never waits. Insert takes no lock if it finds a vacant slot at
+// once, and Remove only tries one. DESIGN.md lists under Liveness what waits, and for what.
+//
+// While a Guard is pinned, every pointer that it returned stays valid, even if the value is
+// removed meanwhile. Slots that are removed during the pin are not reused before its end. So
+// pin for a burst of look-ups, not for a lifetime.
 //
 //	g := p.Pin()
 //	if c, ok := g.Get(h); ok {
@@ -37,37 +55,28 @@
 // A [Ref], from [Pool.Hold], keeps one value for a long time, such as across blocking
 // calls. It prevents the reuse of its own slot and of no other.
 //
-// A [Worker] makes insertions and removals faster for one goroutine at a time: it keeps
-// slots of its own.
+// A [Worker] makes insertions and removals faster for one goroutine at a time, because it keeps
+// vacant slots of its own.
 //
-// [Pool.InsertFunc] builds a value in its slot. [Pool.Reserve] returns a handle before
-// there is a value. A pool with [Options].Reset keeps what values have allocated, such as
-// buffers, from one life of a slot to the next. There, a copy is valid only under a guard.
-//
-// [Pool.WriteTo] writes a snapshot while others use the pool. [ReadFrom] makes a copy of
-// the pool from it: handles that were live are live, and all others are refused. [ReadFromFunc]
-// reads a snapshot of values whose type has changed.
+// A [Reservation], from [Pool.Reserve], has a handle before there is a value.
 //
 // # Choosing
 //
-//   - A copy of one value: [Pool.Get]. In place, many at a time: [Pool.Pin], then [Guard.Get] in
-//     the loop, [Guard.Unpin]; a new pin now and then if the loop does not end.
-//   - The fastest insertion and removal, on a goroutine of your own: a [Worker].
-//   - To keep one value across blocking calls, for minutes: [Pool.Hold], then [Ref.Release].
-//   - A handle before there is a value, or values that refer to themselves: [Pool.Reserve], or
-//     [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may fail.
-//   - Buffers that survive from one value to the next: Options.Reset with InsertFunc.
+//   - One value: [Pool.Get] for a copy, [Pool.View] in place. Many: [Pool.Pin] once, then [Guard.Get].
+//   - The fastest insertion and removal, on one goroutine: a Worker.
+//   - To keep one value across blocking calls, for minutes: Hold, then [Ref.Release].
+//   - A value that contains its own handle: [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may fail.
+//   - Buffers that survive from one value to the next: [Options].Reset with InsertFunc. There, a
+//     copy is valid only under a guard.
 //   - A fixed number of values without later allocation: Options.Capacity with Preallocate.
 //   - To wait for a slot while a bounded pool is full: [Pool.InsertWait]. A semaphore of Capacity
 //     does not suffice, because slots also wait for guards.
-//   - Generations that last longest, by even use of slots: Options.Reuse, [FIFO], with Shards: 1.
-//   - All values, in order of their slots: [Pool.All]; [Guard.All] in a hot loop; in parallel
-//     [Pool.Each].
-//   - A pool in a file, with the same handles after a restart: [Pool.WriteTo], then [ReadFrom].
+//   - All values: [Pool.All]; [Guard.All] in a hot loop; [Pool.Each] in parallel.
+//   - The same handles after a restart: [Pool.WriteTo], beside all other calls, then [ReadFrom],
+//     or [ReadFromFunc] if the type of the values has changed.
 //   - Values side by side that come and go by phases: [coatcheck/pool/dense]. Records that loops
-//     read field by field: [coatcheck/pool/table]. A hierarchy whose links cannot dangle:
-//     [coatcheck/pool/tree]. Creation and removal put off to the end of a frame:
-//     [coatcheck/pool/command].
+//     read field by field: [coatcheck/pool/table]. A hierarchy: [coatcheck/pool/tree]. Creation and
+//     removal put off to the end of a frame: [coatcheck/pool/command].
 //   - Values under handles that another process has issued, as in replication: a
 //     [coatcheck/pool/table] whose keys they are. A pool inserts under handles of its own alone.
 //   - Names for Go values in C, epoll, io_uring or shared memory: [coatcheck/pool/cgohandle].
@@ -75,36 +84,32 @@
 //
 // # Memory model
 //
-// The insertion of a value synchronizes before every look-up and every loop that finds it, in
-// the terminology of the Go memory model. So they see all that was written to the value before.
+// In the terms of the Go memory model, the insertion of a value synchronizes before every
+// look-up and every loop that finds it. So they see all that was written to the value before.
 //
 // Insert, Remove, Take, Get and Contains are linearizable: each takes effect at one point
 // between its call and its return.
 //
-// Do not use an insertion in place of an atomic flag. A goroutine inserts a value and then loads
-// a flag. Another sets the flag and then looks for the value. Both may find nothing, because the
-// load may return what was there before the insertion. An atomic write, or a mutex, between
-// the insertion and the load prevents that.
+// An insertion is not an atomic flag. Suppose one goroutine inserts a value and then loads a
+// flag, and another sets the flag and then looks for the value. Both may find nothing. An atomic
+// write or a mutex between the insertion and the load prevents that.
 //
 // The pool does not synchronize access to a value. Goroutines that share one *T, one of
-// them writing, need a mutex or atomics, as with any pointer. Get, Take, Drain and
-// WriteTo read the value without synchronization.
+// them writing, need a mutex or atomics, as with any pointer.
 //
 // # Reuse and memory
 //
-// With [LIFO], the default, slots that were reclaimed last are reused first, while they are in
-// the cache. With [FIFO] it is the slot that was removed longest ago, in each shard. A slot has at most
-// 2^31 − 1 lives. Then it is exhausted, and another takes its place. So no stale handle becomes
-// valid, and a pool does not end, however long a program runs.
+// With [LIFO], the default, the slots that were reclaimed last are reused first, while they are
+// in the cache. With [FIFO], each shard reuses the slot that was removed longest ago. After at
+// most 2^31 − 1 lives a slot is exhausted, and another takes its place. So no stale handle becomes
+// valid, and a pool does not end.
 //
-// A value lives in an array of its pool. So a *T keeps the whole page reachable, weak pointers to it
-// stay valid until Trim gives the page back, and runtime.SetFinalizer does not take it. What a value
-// points to is collected as ever.
+// A value lives in an array of its pool. So a *T into the pool keeps a whole page reachable, weak
+// pointers to it stay valid until Trim gives the page back, and runtime.SetFinalizer does not accept
+// it. The collector frees what a removed value points to.
 //
 // A pool keeps its pages for the next peak. [Pool.Trim] returns unused ones to the Go
-// heap. Loops, Len, Stats and snapshots read every slot that has memory. Epochs end after
-// 2^48, which is nine years at a million advances a second. From then on slots are reused only
-// while no guard is pinned.
+// heap. Loops, Len, Stats and snapshots read every slot that has memory.
 //
 // # Testing and monitoring
 //

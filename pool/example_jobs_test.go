@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"sync"
@@ -11,7 +12,8 @@ import (
 )
 
 // A graph of jobs, each of which runs when those before it are done. A job that is done has
-// left the pool. So its handle is stale, and a later job finds that it need not wait for it.
+// left the pool. So its handle is stale, and a later job finds that it need not wait for it. A job
+// that fails leaves the pool with all jobs that wait for it.
 func Example_jobs() {
 	g := graph{jobs: pool.Must[job](nil)}
 	add := func(text string, after ...pool.Handle[job]) pool.Handle[job] {
@@ -28,15 +30,24 @@ func Example_jobs() {
 	ticket := add("write a ticket", coat)
 	out := add("hand out the ticket", ticket)
 	add("next, please", coat, out) // either may be done by now
-	if err := g.running.Wait(); err != nil {
+	closing := make(chan bool)
+	fail, err := g.Add(func() error {
+		<-closing
+		return errors.New("the key is lost")
+	})
+	if err != nil {
 		log.Fatal(err)
 	}
+	add("go home", add("lock the door", fail))
+	close(closing)
+	fmt.Println(g.running.Wait())
 	fmt.Println(g.jobs.Len(), "jobs left")
 	// Output:
 	// take the coat
 	// write a ticket
 	// hand out the ticket
 	// next, please
+	// the key is lost
 	// 0 jobs left
 }
 
@@ -52,14 +63,19 @@ type job struct {
 type graph struct {
 	jobs    *pool.Pool[job]
 	running errgroup.Group
-	mu      sync.Mutex
+
+	mu     sync.Mutex
+	failed error // of the first job that failed
 }
 
 // Add adds a job that runs on a goroutine of its own after others. If one of those fails, it
-// never runs.
+// never runs. Once a job has failed, Add returns its error.
 func (g *graph) Add(run func() error, after ...pool.Handle[job]) (pool.Handle[job], error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.failed != nil {
+		return 0, g.failed
+	}
 	r, err := g.jobs.Reserve()
 	if err != nil {
 		return 0, err
@@ -81,11 +97,16 @@ func (g *graph) Add(run func() error, after ...pool.Handle[job]) (pool.Handle[jo
 
 // do runs a job and then starts those that waited for it alone.
 func (g *graph) do(h pool.Handle[job], run func() error) error {
-	if err := run(); err != nil {
-		return err
-	}
+	err := run()
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if err != nil {
+		if g.failed == nil {
+			g.failed = err
+		}
+		g.drop(h)
+		return err
+	}
 	done, _ := g.jobs.Take(h)
 	for _, next := range done.next {
 		g.jobs.View(next, func(n *job) {
@@ -96,4 +117,12 @@ func (g *graph) do(h pool.Handle[job], run func() error) error {
 		})
 	}
 	return nil
+}
+
+// drop removes a job that failed, and all that wait for it.
+func (g *graph) drop(h pool.Handle[job]) {
+	failed, _ := g.jobs.Take(h) // no job if another failure dropped it before
+	for _, next := range failed.next {
+		g.drop(next)
+	}
 }

@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"fmt"
+	"log"
 	"slices"
 
 	"coatcheck/pool"
@@ -17,9 +18,17 @@ import (
 func Example_owner() {
 	p := pool.Must[string](nil)
 	var alice, bob owner[string]
-	coat := alice.insert(p, "coat")
-	alice.insert(p, "hat")
-	bob.insert(p, "umbrella")
+	var coat pool.Handle[string]
+	for _, given := range []struct {
+		by   *owner[string]
+		what string
+	}{{&bob, "umbrella"}, {&alice, "hat"}, {&alice, "coat"}} {
+		h, err := given.by.insert(p, given.what)
+		if err != nil {
+			log.Fatal(err)
+		}
+		coat = h
+	}
 
 	p.Remove(coat)              // by any goroutine, which need not know whose it was
 	fmt.Println(alice.leave(p)) // how many there still were
@@ -33,7 +42,7 @@ func Example_owner() {
 // many handles as lived together, and an insertion costs a look at one or two of them.
 type owner[T any] struct{ values []pool.Handle[T] }
 
-func (o *owner[T]) insert(p *pool.Pool[T], v T) pool.Handle[T] {
+func (o *owner[T]) insert(p *pool.Pool[T], v T) (pool.Handle[T], error) {
 	if len(o.values) == cap(o.values) {
 		o.values = slices.DeleteFunc(o.values, func(h pool.Handle[T]) bool { return !p.Contains(h) })
 		o.values = slices.Grow(o.values, len(o.values)+1) // so that the next look at all is paid for
@@ -42,7 +51,7 @@ func (o *owner[T]) insert(p *pool.Pool[T], v T) pool.Handle[T] {
 	if err == nil {
 		o.values = append(o.values, h)
 	}
-	return h
+	return h, err
 }
 
 // leave removes o's values and returns how many there were.

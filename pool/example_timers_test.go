@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"fmt"
 	"log"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,8 +12,9 @@ import (
 )
 
 // Timers that any goroutine may stop while others fire. To find a stopped timer in the queue
-// would take a search, so its entry stays there: its handle is stale, and is refused when the
-// time comes. A timer is taken from the pool once, so it is either run or stopped.
+// would take a search, so its entry stays there. Its handle is stale, and is refused when the
+// time comes. When the queue is full of entries, the stale ones leave it, before it grows.
+// A timer is taken from the pool once, so it is either run or stopped.
 func Example_timers() {
 	ts := timers{live: pool.Must[func()](nil)}
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -30,10 +32,15 @@ func Example_timers() {
 	ts.Run(noon)
 	fmt.Println("stopped:", ts.Stop(open), ts.Stop(reminder))
 	ts.Run(noon.Add(time.Hour))
+	for range 1000 {
+		ts.Stop(at(60, "never"))
+	}
+	fmt.Println("stopped timers do not gather:", len(ts.queue) < 10)
 	// Output:
 	// open the cloakroom
 	// stopped: false true
 	// close the cloakroom
+	// stopped timers do not gather: true
 }
 
 // timers runs functions at their time.
@@ -52,6 +59,11 @@ func (t *timers) At(at time.Time, f func()) (pool.Handle[func()], error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if len(t.queue) == cap(t.queue) {
+		t.queue = slices.DeleteFunc(t.queue, func(d due) bool { return !t.live.Contains(d.timer) })
+		heap.Init(&t.queue)
+		t.queue = slices.Grow(t.queue, len(t.queue)+1) // so that the next look at all is paid for
+	}
 	heap.Push(&t.queue, due{at, h})
 	return h, nil
 }

@@ -19,27 +19,23 @@ import (
 func Example() {
 	type Conn struct {
 		Name string
-		Peer pool.Handle[Conn] // a reference that cannot dangle
+		Peer pool.Handle[*Conn] // a reference that cannot dangle
 	}
-	conns := pool.Must[Conn](nil)
-	alice, err := conns.Insert(Conn{Name: "alice"})
+	conns := pool.Must[*Conn](nil)
+	alice, err := conns.Insert(&Conn{Name: "alice"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	bob, err := conns.Insert(Conn{Name: "bob", Peer: alice})
-	if err != nil {
-		log.Fatal(err)
-	}
-	greet := func(c *Conn) {
-		peer, ok := conns.Get(c.Peer)
-		fmt.Println(c.Name, "greets", peer.Name, ok)
-	}
-	conns.View(bob, greet) // bob greets alice true
-	conns.Remove(alice)    // true for exactly one caller
-	conns.View(bob, greet) // bob greets  false, whatever lives in her slot by now
+	bob := &Conn{Name: "bob", Peer: alice}
+
+	peer, ok := conns.Get(bob.Peer)
+	fmt.Println(peer.Name, ok)            // alice true
+	fmt.Println(conns.Remove(alice))      // true, for exactly one caller
+	fmt.Println(conns.Contains(bob.Peer)) // false, even if the slot has another Conn by now
 	// Output:
-	// bob greets alice true
-	// bob greets  false
+	// alice true
+	// true
+	// false
 }
 
 // must returns v, or ends the program.

@@ -16,17 +16,16 @@ import (
 // constant. TestLookupsInline checks it. Pool.Get loads the word twice and exceeds the
 // budget; of it, only the check for a zero Pool is inlined.
 
-// Get returns a shallow copy of the value that h names, and reports whether h is live. The
-// copy is never a mixture of two values. Goroutines that write to a live value must still
-// synchronize with Get.
+// Get returns a shallow copy of the value that h names, and reports whether h is live. It never
+// waits, and the copy is never a mixture of two values.
 //
-// In a pool with a Reset the copy is valid only under a guard, because it shares what Reset keeps
-// with the slot's next value: see [Options].
+// If a field changes after the insertion, even by an atomic, Get is a data race, because it copies
+// without synchronization. Then use View, a Guard or Hold, or keep pointers in the pool.
 //
-// On amd64, 386 and arm64 Get writes nothing shared, and costs a call, two loads of the slot's
-// word and the copy. On other platforms, and under the race detector, it pins the pool while it
-// copies, which costs two locked instructions. For many look-ups in a row, use [Pool.Pin] and
-// [Guard.Get].
+// In a pool with a Reset the copy is valid only under a guard: see [Options].
+//
+// Get writes nothing shared on amd64, 386 and arm64. On other platforms, and under the race
+// detector, it pins the pool. For many look-ups in a row, use [Pool.Pin] and [Guard.Get].
 func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 	if p.arena.Domain == nil {
 		panic(zeroPool)
@@ -40,6 +39,9 @@ func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 //
 //go:noinline
 func (p *Pool[T]) get(h Handle[T]) (v T, ok bool) {
+	if debugging {
+		warnOfCopy[T]()
+	}
 	if !copiesWithoutPin {
 		return p.getPinned(h)
 	}
@@ -80,8 +82,8 @@ func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 	return
 }
 
-// MustGet is like [Pool.Get] but panics if h is not live. With the build tag
-// coatcheck_debug the panic has the text of [Pool.Explain].
+// MustGet is like [Pool.Get], copy without synchronization included, but panics if h is not live.
+// With the build tag coatcheck_debug the panic has the text of [Pool.Explain].
 func (p *Pool[T]) MustGet(h Handle[T]) T {
 	v, ok := p.Get(h)
 	if !ok {
@@ -93,9 +95,12 @@ func (p *Pool[T]) MustGet(h Handle[T]) T {
 	return v
 }
 
-// View calls f with a pointer to the value that h names, under a pin, and reports whether
-// h is live. The pointer is valid until f returns. If f panics, the pin ends and the panic
-// continues.
+// View calls f with a pointer to the value that h names, and reports whether h is live. The
+// pointer is valid until f returns, even if the value is removed meanwhile. If f panics, the
+// panic continues.
+//
+// Views of one value may run at once, so f changes it under a mutex or by atomics. View pins a
+// [Guard] for each call. For many look-ups, or many changes of one value, pin one Guard yourself.
 func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 	if !p.Contains(h) {
 		return false // without a pin
@@ -110,8 +115,9 @@ func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 }
 
 // Get returns a pointer to the value that h names, and reports whether h is live. The
-// pointer is valid until Unpin, even if the value is removed meanwhile. Get writes nothing
-// and costs little more than indexing a slice. It panics if the guard is not pinned.
+// pointer is valid until Unpin, even if the value is removed meanwhile. Goroutines that change
+// the value synchronize as with any pointer. Get writes nothing and costs little more than
+// indexing a slice. It panics if the guard is not pinned.
 func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
 	if g.pool == nil {
 		if debugging {

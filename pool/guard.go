@@ -4,15 +4,15 @@ import "coatcheck/shard"
 
 // Guard protects values in place. While it is pinned, each *T that it returned keeps its
 // value, even a removed one: the slot is not zeroed, not Reset and not reused. Removals do
-// not wait for guards; the removed slots do.
+// not wait for guards; the removed slots do. Goroutines that change a value synchronize as with
+// any pointer.
 //
 // [Pool.Pin] returns a Guard; a zero Guard panics. It must not be copied: vet
 // reports copies, and the second Unpin panics. Any number of goroutines may use one Guard
 // at once. Any of them may unpin it, once the others have finished.
 //
-// A goroutine that looks values up all the time may unpin its Guard and pin another after
-// every 64 look-ups. That costs almost nothing, and removed slots then wait no longer than 64
-// look-ups take. Unpin such a guard before the goroutine blocks.
+// In a loop that does not end, pin another Guard after some 64 look-ups, and before the
+// goroutine blocks.
 type Guard[T any] struct {
 	_ noCopy
 	// pool leads to the table of pages, and is nil when the guard is not pinned. The guard
@@ -23,12 +23,13 @@ type Guard[T any] struct {
 }
 
 // Pin pins the pool until [Guard.Unpin]. Any number of goroutines may pin at once, and none waits.
-// A pin costs one locked instruction.
 //
-// Slots that are removed while a guard is pinned are not reused before its Unpin. If that never
-// comes, insertions take new memory up to Options.MaxLimbo, and then return ErrStalled; [Stats]
-// shows such a guard. Slots that were removed before the Pin do not wait for it. In a pool with
-// neither a Capacity nor a MaxLimbo some do (DESIGN.md, L10).
+// Slots that are removed during the pin are not reused before Unpin. If Unpin never comes,
+// insertions take new memory up to Options.MaxLimbo, and then return ErrStalled. [Stats] shows such
+// a guard.
+//
+// Slots that were removed before the Pin do not wait for it, except for some in a pool with neither
+// a Capacity nor a MaxLimbo (DESIGN.md, L10).
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
 	g.pool = p

@@ -7,11 +7,11 @@ import (
 	"coatcheck/shard"
 )
 
-// Insert stores v in a vacant slot and returns its handle. The error is ErrFull or wraps it.
+// Insert stores v in a vacant slot and returns its handle. Any number of goroutines may insert at
+// once. The error is ErrFull or wraps it.
 //
 // Insert takes amortized constant time, and no lock if it finds a vacant slot at once. Before it
-// adds memory, and before it is refused, it may wait for other calls, none of which runs user code
-// meanwhile. DESIGN.md says under Liveness for which.
+// adds memory, and before it is refused, it may wait for other calls, but never for user code.
 func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 	if debugging {
 		slot, h, err := p.arena.Claim(hint.Frame())
@@ -25,16 +25,15 @@ func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 	return h, err
 }
 
-// InsertWait is like [Pool.Insert], but where Insert would be refused, it waits for a slot. Calls
-// that wait are served in the order in which they came; other insertions may be faster.
+// InsertWait is like [Pool.Insert], but waits for a slot where Insert would be refused. Waiting
+// calls are served in their order. Insertions that need not wait may overtake them.
 //
-// When ctx is done, InsertWait tries once more. Then the error wraps the refusal, ctx's error, and
-// its cause if it has another. ErrExhausted is returned at once.
+// When ctx is done, InsertWait tries once more. Its error then wraps the refusal, ctx's error and
+// ctx's cause. It returns ErrExhausted at once.
 //
-// A goroutine that waits under its own guard, or in a Reset or the body of a loop, may wait until
-// ctx is done. Slots that an idle [Worker] keeps do not come free: flush it.
-//
-// InsertWait overwrites what Options.Reset kept. A pool of buffers wants [Pool.InsertFuncWait].
+// Do not wait under a guard of your own, in a Reset or in the body of a loop: the slot may not come
+// free before ctx is done. Flush an idle [Worker], whose slots do not come free either. InsertWait
+// overwrites what Options.Reset kept. For a pool of buffers there is [Pool.InsertFuncWait].
 func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())

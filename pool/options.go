@@ -29,24 +29,24 @@ type Options[T any] struct {
 	// Reuse is the order in which removed slots are reused.
 	Reuse Reuse
 
-	// MaxLimbo bounds the memory that a guard costs if it is never unpinned. An insertion that
-	// needs new memory while MaxLimbo removed slots wait for guards or Refs returns ErrStalled. 0
-	// means the greater of 1,000,000 and twice the number of live values.
+	// MaxLimbo bounds the memory that a forgotten guard costs. While MaxLimbo removed slots wait for
+	// guards or Refs, an insertion that needs new memory returns ErrStalled. 0 means the greater of
+	// 1,000,000 and twice the number of live values.
 	MaxLimbo int
 
 	// Shards is the number of independent freelists, at most 65,536. 0 means four
 	// times GOMAXPROCS. A pool with a small Capacity has fewer.
 	Shards int
 
-	// Reset, if not nil, makes an object pool: it is called for the value of a removed slot when
-	// the slot is reclaimed, a slot's last value too, instead of zeroing, so that T keeps its
-	// buffers. InsertFunc and Reserve show what it left. A value that Take or Drain has moved out
-	// is zeroed and not Reset. What a constructor that fails, or a Reservation that is cancelled, has
-	// built so far is Reset.
+	// Reset, if not nil, makes an object pool, whose values keep their buffers. When a removed slot
+	// is reclaimed, Reset is called for its value, which is not zeroed. InsertFunc and Reserve show
+	// what Reset left. It is also called for what a constructor that fails, or a Reservation that is
+	// cancelled, has built. A value that Take or Drain has moved out is zeroed and not Reset.
 	//
-	// The goroutine that reclaims calls it, mostly in an insertion or a removal, and several may
-	// at once. It may use the pool, and the Worker whose call it interrupts. If it panics, its
-	// slot is zeroed and free, and the call that reclaims panics, after its own removal.
+	// The goroutine that reclaims calls Reset, mostly in an insertion or a removal, and several
+	// goroutines may do so at once. Reset may use the pool, and the Worker whose call it interrupts. If
+	// it panics, its slot is zeroed and free, and the panic continues when the call has done its own
+	// removal.
 	//
 	// A copy that Get returns shares buffers with the slot. Use it only under a guard that was
 	// pinned before Get, under a Ref, or where no other goroutine can remove the value.

@@ -40,23 +40,20 @@ func Must[T any](opts *Options[T]) *Pool[T] {
 func (p *Pool[T]) Cap() int { return p.capacity() }
 
 var (
-	// ErrFull means that at one moment during the call no slot was free, and none waited for a
-	// guard or a Ref: each was live or exhausted, or belonged to another call, a Reset, a Worker
-	// or a Reservation. A slot may have come free since. [Pool.InsertWait] waits for one.
+	// ErrFull means that at some moment of the call no slot was free, and none was waiting for a
+	// guard or a Ref. Each was live, exhausted, or in use by another call, a Reset, a Worker or a
+	// Reservation. [Pool.InsertWait] waits for a slot.
 	//
-	// What a call returns wraps ErrFull, so test it with errors.Is. Its text has the Capacity, and
-	// how many slots open Workers may keep.
-	//
-	// All errors of insertions are ErrFull or wrap it, except those of a context or a constructor.
+	// Every error of an insertion wraps ErrFull, except those of a context or a constructor. So
+	// test it with errors.Is. Its text has figures.
 	ErrFull = shard.ErrFull
 
-	// ErrStalled wraps ErrFull. It means that at one moment during the call no slot was free, and
-	// removed slots waited: each for a guard that was pinned before its removal returned (see
-	// [Pool.Pin]), for a Ref, or for a Hold that came too late, which lets go at once. Fewer than
-	// Capacity values may be live.
+	// ErrStalled wraps ErrFull. It means that at some moment of the call no slot was free, and
+	// removed slots were waiting: each for a guard that was pinned before its removal returned, or
+	// for a Ref or a Hold. Fewer than Capacity values may be live.
 	//
-	// What a call returns wraps ErrStalled, so test it with errors.Is. Its text has the figures of
-	// the moment at which it is asked for, and the error keeps the pool reachable until then.
+	// Test it with errors.Is. Its text is made when it is asked for, with the figures of that
+	// moment, and until then the error keeps the pool reachable.
 	ErrStalled = shard.ErrStalled
 
 	// ErrExhausted wraps ErrFull. It means that the pool has had MaxCapacity slots, and each has

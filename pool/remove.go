@@ -8,15 +8,13 @@ import (
 )
 
 // Remove ends the life of the value that h names. It returns true for exactly one caller per
-// handle, and false if h is not live.
+// handle, and false if h is not live. It takes amortized constant time.
 //
-// The value stays readable under guards that are pinned now, and for Refs. When they have gone, a
-// later call reclaims the slot: it is zeroed or Reset, and free. Without a Reset, the garbage
-// collector lets go of the value within two cycles even if no call comes. What a [Worker] removed
-// waits for that Worker's next calls.
+// Guards that are pinned now, and Refs, keep the value. After them, a later call zeroes or Resets it
+// and makes the slot free. About one Remove in 64 does so for all slots that have gathered.
 //
-// Remove costs two locked instructions. About one call in 64 also reclaims what has gathered, and
-// calls Options.Reset for it.
+// Without a Reset, the garbage collector can free what the value refers to within two cycles,
+// even if no call comes. What a [Worker] removed waits for that Worker's next call.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	if debugging {
 		return p.ended(uint64(h), p.arena.Remove(hint.Frame(), uint64(h)))
@@ -24,10 +22,19 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 	return p.arena.Remove(hint.Frame(), uint64(h))
 }
 
-// Take is like [Pool.Remove] but also returns a shallow copy of the value. Guards and Refs
-// may still read the value in its slot. In a pool with a Reset the slot is zeroed and not
-// Reset, so what the copy refers to belongs to the caller, and to copies that Get made before.
+// Take is like [Pool.Remove] but also returns a shallow copy of the value.
+//
+// If a goroutine may change a field meanwhile, even by an atomic, Take is a data race, because it
+// copies without synchronization. Then keep pointers in the pool, or read the value by Hold and
+// Remove it.
+//
+// Guards and Refs may still use the value in its slot. In a pool with a Reset the slot is zeroed
+// and not Reset, so what the copy refers to belongs to the caller, and to copies that Get made
+// before.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
+	if debugging {
+		warnOfCopy[T]()
+	}
 	s := p.arena.Local(hint.Goroutine())
 	if k, seen := s.Unlink(uint64(h)); k != nil {
 		v, ok = *shard.ValueOf[T](k), true
@@ -52,7 +59,7 @@ func (c *core) removeBatch(hs []uint64) int {
 }
 
 // Drain returns an iterator that removes the live values one after the other, and yields
-// shallow copies, as Take does. Each value is yielded by one Drain. A loop that ends early leaves the
+// shallow copies, as Take does: without synchronization. Each value is yielded by one Drain. A loop that ends early leaves the
 // rest in the pool. Drain holds no pin.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	return func(yield func(Handle[T], T) bool) {
@@ -70,7 +77,8 @@ func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 // removed.
 //
 // The test and the removal are two steps: another goroutine may use a value, or change it, after
-// del has looked at it and before it is gone. "Remove it if it is idle" needs a mutex in the value.
+// del has looked at it and before it is gone. So DeleteFunc is not "remove it if it is idle". That
+// needs a state in the value, which users and the remover change under its mutex.
 //
 // DeleteFunc reads every slot that has memory. To remove the values of one owner among many,
 // keep their handles in a list, as the example "Owner" does.

@@ -7,15 +7,15 @@ import (
 	"coatcheck/shard"
 )
 
-// Reservation is a slot whose handle is known before its value is live, for values that refer to
-// each other. [Pool.Reserve] returns one; a zero Reservation panics. It must not be copied.
+// Reservation is a slot whose handle is known before its value is live. It serves values that refer
+// to one another. [Pool.Reserve] returns one; a zero Reservation panics. It must not be copied.
 //
-// One goroutine at a time may use it. Commit or Cancel settles it; then these and Value panic.
+// One goroutine at a time may use it. Commit or Cancel settles it. Then these and Value panic.
 //
-// The garbage collector cancels a Reservation that is dropped, once no other of its block of 63 is
-// reachable, so drop settled ones. The pointer that Value returns does not keep the Reservation: if
-// a path uses it and may not settle, defer runtime.KeepAlive. In a value of its own pool a
-// Reservation is not dropped before the pool.
+// The garbage collector cancels a Reservation that is dropped. It may do so late while others of the
+// pool are reachable, so drop settled ones. The pointer from Value does not keep the Reservation: on
+// a path that may not settle it, defer runtime.KeepAlive. A Reservation in a value of its own pool
+// is not dropped before the pool.
 type Reservation[T any] struct {
 	_ [0]*T
 	cell
@@ -30,8 +30,8 @@ type cell struct {
 	open *reservation // tells whether it is open
 }
 
-// Reserve takes a vacant slot, whose value becomes live at Commit. The error is ErrFull or wraps
-// it. Reserve waits where [Pool.Insert] does.
+// Reserve takes a vacant slot and returns it as a [Reservation], whose value becomes live at
+// Commit. Any number of goroutines may reserve at once. The error is ErrFull or wraps it.
 func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 	r, err := p.reserve(p.arena.Claim(hint.Frame()))
 	return reservationOf[T](r), err

@@ -45,13 +45,13 @@ type Stats struct {
 
 	Pinned int // pinned guards, and calls and loops that hold a pin
 
-	// PinAge is how long the oldest guard has been pinned, at least, or 0 if none is. It counts
-	// from the first call of Stats, or of a removal that reclaims, after the Pin. An alarm for guards
-	// that are forgotten looks at it.
+	// PinAge is how long the oldest guard has been pinned, or 0 if none is. It may be less than the
+	// truth, because the time begins with the first call of Stats, or of a removal that reclaims,
+	// after the Pin. Alarms for forgotten guards use PinAge.
 	PinAge time.Duration
 
-	// Epoch is the epoch in which the next guard begins. It grows only when a guard is pinned after
-	// removals, so it tells no time.
+	// Epoch is the epoch in which the next guard begins. It is no clock: it advances only when a
+	// guard is pinned after removals.
 	Epoch     uint64
 	OldestPin uint64 // how many epochs ago the oldest guard was pinned; 0 if none is
 }

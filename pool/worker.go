@@ -8,16 +8,16 @@ import (
 	"coatcheck/shard"
 )
 
-// Worker inserts and removes faster than its pool, since it keeps vacant slots for itself. Its
+// Worker inserts and removes faster than its pool, because it keeps vacant slots for itself. Its
 // methods mean the same as the pool's. [Pool.Worker] returns one; a zero Worker panics, except in
 // Close. It must not be copied.
 //
 // One goroutine at a time may use a Worker. No other goroutine can take the slots that it keeps, so
-// insertions elsewhere may be refused while it has some. Stats.Cached counts them; a small Capacity
-// makes them few, and under FIFO there are none.
+// their insertions may be refused meanwhile. Stats.Cached counts these slots. With a small Capacity
+// they are few, and under FIFO there are none.
 //
 // Flush and Close give the slots back, and so does the garbage collector if the Worker is dropped.
-// In a value of its own pool a Worker is not dropped before the pool.
+// A Worker in a value of its own pool is not dropped before the pool.
 type Worker[T any] struct {
 	// slots is plain: one goroutine at a time uses it, and then the finalizer of end. So that
 	// the finalizer does not run while a method uses the slots, the method keeps the Worker alive.
@@ -150,6 +150,7 @@ func (w *Worker[T]) Remove(h Handle[T]) bool {
 // Take is like [Pool.Take], but costs one locked instruction.
 func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	if debugging {
+		warnOfCopy[T]()
 		defer w.user.enter()()
 	}
 	p := w.pool // a Reset may close the Worker

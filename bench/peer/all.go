@@ -13,6 +13,7 @@ const (
 	NameWorker   = "worker"
 	NameGuard    = "pool-guard"
 	NameMutex    = "mutex"
+	NameMap      = "map"
 	NameSyncMap  = "syncmap"
 	NameXsync    = "xsync"
 	NameArk      = "ark"
@@ -29,6 +30,7 @@ func All[R any]() []Peer[R] {
 		{About{Name: NameWorker, Role: suite.Ours, Keys: true, Writes: true}, opener(newWorkerSession[R])},
 		{About{Name: NameGuard, Role: suite.Ours, Keys: true, Reads: true}, opener(newGuardSession[R])},
 		{About{Name: NameMutex, Keys: true}, openMutex[R]},
+		{About{Name: NameMap, Keys: true}, openMap[R]},
 		{About{Name: NameSyncMap, Keys: true}, openSyncMap[R]},
 		{About{Name: NameXsync, Keys: true}, openXsync[R]},
 		{About{Name: NameArk, Alone: true}, openArk[R]},

@@ -92,7 +92,7 @@ func TestRolesFollowMisuse(t *testing.T) {
 	safe, missing := findings{true, true, true, true}, findings{}
 	slots := findings{true, true, true, false} // two slot maps have the same names
 	want := map[string]findings{
-		NamePool: safe, NameWorker: safe, NameGuard: safe, NameSyncMap: safe, NameXsync: safe,
+		NamePool: safe, NameWorker: safe, NameGuard: safe, NameMap: safe, NameSyncMap: safe, NameXsync: safe,
 		NameMutex: slots, NamePlain: slots, NameArk: slots,
 		NameSyncPool: missing, NameNew: missing,
 	}

@@ -44,36 +44,27 @@ var columns = []column{
 	{"the plain pool", func(c *cell) *row { return c.impl("pool") }, false},
 	{"a Worker", func(c *cell) *row { return c.impl("worker") }, false},
 	{"under a Guard", func(c *cell) *row { return c.impl("pool-guard") }, false},
+	{"pointers in it", func(c *cell) *row { return c.impl("pool-pointers") }, false},
 	{"best that does the job", func(c *cell) *row { return c.best(suite.Theirs) }, true},
 	{"best reference, which does less", func(c *cell) *row { return c.best(suite.Reference) }, true},
 }
 
 // Table returns a table of medians, whose cells have a line for each file of figures. It has a row
-// for each chart with a comparison, of the first set of parameters and the last. If there are ids,
-// it has the first charts of these questions alone, and no references.
-func Table(all []*Figures, qs []suite.Question, ids ...string) string {
-	columns := columns
-	if len(ids) > 0 {
-		columns = columns[:len(columns)-1]
-	}
+// for each chart with a comparison, of the first set of parameters and the last. It leaves out
+// columns without figures.
+func Table(all []*Figures, qs []suite.Question) string {
 	var b strings.Builder
 	rows := make([][][]*cell, len(all))
 	for i, f := range all {
 		cs := f.contests(qs)
 		_, score := losses(cs)
 		fmt.Fprintf(&b, "- %s. %s\n", f.origin(), score)
-		rows[i] = slices.DeleteFunc(ends(cs), func(ends []*cell) bool {
-			return len(ids) > 0 && !(ends[0].first && slices.Contains(ids, ends[0].id))
-		})
+		rows[i] = ends(cs)
 	}
-	b.WriteString("\n| what |")
+	heads, cells := "| what |", make([]string, len(rows[0]))
 	for _, c := range columns {
-		fmt.Fprintf(&b, " %s |", c.heading)
-	}
-	fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---|", len(columns)))
-	for _, first := range rows[0] {
-		fmt.Fprintf(&b, "| %s |", title(first))
-		for _, c := range columns {
+		texts, some := make([]string, len(rows[0])), ""
+		for i, first := range rows[0] {
 			var lines []string // one for each file
 			for _, of := range rows {
 				text := ""
@@ -82,9 +73,20 @@ func Table(all []*Figures, qs []suite.Question, ids ...string) string {
 				}
 				lines = append(lines, text)
 			}
-			fmt.Fprintf(&b, " %s |", together(lines, "<br>"))
+			texts[i] = together(lines, "<br>")
+			some += texts[i]
 		}
-		b.WriteString("\n")
+		if some == "" {
+			continue // a column of contestants that nobody has measured
+		}
+		heads += " " + c.heading + " |"
+		for i, text := range texts {
+			cells[i] += " " + text + " |"
+		}
+	}
+	fmt.Fprintf(&b, "\n%s\n%s\n", heads, strings.Repeat("|---", strings.Count(heads, "|")-1)+"|")
+	for i, first := range rows[0] {
+		fmt.Fprintf(&b, "| %s |%s\n", title(first), cells[i])
 	}
 	return b.String()
 }

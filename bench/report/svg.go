@@ -6,6 +6,7 @@ import (
 	"html"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 // The measures of the chart. The names of the lines are at the right.
 const (
-	svgWidth, svgHeight = 640, 420
+	svgWidth, svgHeight = 640, 440
 
 	left, right = 74., 500.
 	top, bottom = 52., 370.
@@ -75,9 +76,14 @@ func lines(cs []*cell, axis string) (ls []*line) {
 	return ls
 }
 
+// round leaves out the zeros after the point of a whole number: "50M" for "50.0M".
+func round(text string) string { return zeros.ReplaceAllString(text, "$1") }
+
+var zeros = regexp.MustCompile(`\.0+( |[A-Za-z]|$)`)
+
 // SVG draws the k-th chart of a question, on logarithmic axes, so that no contestant
-// squeezes the others. axis is the parameter along the horizontal one.
-func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
+// squeezes the others. axis is the parameter along the horizontal one. note is a line below it.
+func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis, note string) error {
 	cs := f.cells(q, k)
 	lines := lines(cs, axis)
 	if len(lines) == 0 {
@@ -108,8 +114,9 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
 		cs[0].title, svgWidth, svgHeight, style)
 	text(left, 18, "start", cs[0].title)
 	text(left, 36, "start", f.machine())
-	text((left+right)/2, bottom+42, "middle", axis)
-	fmt.Fprintf(&b, "<text transform=\"translate(16,%.1f) rotate(-90)\" text-anchor=\"middle\">%s</text>\n", (top+bottom)/2, cs[0].unit.label())
+	text((left+right)/2, bottom+42, "middle", axis+", log scale")
+	text(left, bottom+62, "start", note)
+	fmt.Fprintf(&b, "<text transform=\"translate(16,%.1f) rotate(-90)\" text-anchor=\"middle\">%s, log scale</text>\n", (top+bottom)/2, cs[0].unit.label())
 	for _, x := range xs {
 		path("grid", "M%.1f,%gV%g", across(x), bottom, top)
 		text(across(x), bottom+textHeight+2, "middle", number(fmt.Sprint(x)))
@@ -118,7 +125,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string) error {
 		for _, y := range []float64{power, 2 * power, 5 * power} {
 			if y >= lo && y <= hi {
 				path("grid", "M%g,%.1fH%g", left, up(y), right)
-				text(left-6, up(y)+4, "end", cs[0].unit.text(y))
+				text(left-6, up(y)+4, "end", round(cs[0].unit.text(y)))
 			}
 		}
 	}

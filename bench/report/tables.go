@@ -16,7 +16,6 @@ import (
 // cell is all contestants of a chart under one set of parameters.
 type cell struct {
 	id, title string // of the question, and of the chart
-	first     bool   // of the question's charts
 	params    []suite.Param
 	label     string // those parameters in which the chart's cells differ: "live 1,000, goroutines 2"
 	unit      unit
@@ -91,7 +90,7 @@ func (f *Figures) cells(q *suite.Question, k int) (cs []*cell) {
 		i := slices.IndexFunc(cs, func(c *cell) bool { return slices.Equal(c.params, s.params) })
 		if i < 0 {
 			i = len(cs)
-			cs = append(cs, &cell{id: q.ID, title: cmp.Or(chart.Title, q.Title), first: k == 0, params: s.params, unit: u})
+			cs = append(cs, &cell{id: q.ID, title: cmp.Or(chart.Title, q.Title), params: s.params, unit: u})
 		}
 		cs[i].rows = append(cs[i].rows, row{s.impl, q.Roles[s.impl], summarize(rounds, u)})
 	}
@@ -169,7 +168,7 @@ func losses(cs []*cell) (rows [][]string, score string) {
 	for _, l := range all {
 		rows = append(rows, l.texts)
 	}
-	return rows, fmt.Sprintf("We lose %d of %d comparisons, with the plain pool alone %d.", len(rows), comparisons, plainly)
+	return rows, fmt.Sprintf("We lose %d of %d comparisons; without Workers and Guards, %d.", len(rows), comparisons, plainly)
 }
 
 // Text writes the tables for the terminal: a row for each contest, and where we lose.

@@ -46,7 +46,7 @@ func TestLossesAreExactlyThoseBeyondTheNoise(t *testing.T) {
 			got = append(got, at+": "+strings.Fields(r[2])[0]+" "+strings.Fields(r[3])[0]+" "+r[4])
 		}
 		assert.Equal(t, c.want, got)
-		assert.Equal(t, "We lose 3 of 6 comparisons, with the plain pool alone 3.", score)
+		assert.Equal(t, "We lose 3 of 6 comparisons; without Workers and Guards, 3.", score)
 		var references []string
 		for _, c := range cs {
 			references = append(references, strings.Fields(c.texts()[6] + " none")[0])
@@ -84,15 +84,11 @@ func TestTablesOfTwoProcessors(t *testing.T) {
 		return f
 	}
 	all := []*Figures{file("X (family 1, model 2)", 4, 5), file("Y", 6, 7)}
-	const origins = "- X (family 1, model 2). We lose 0 of 2 comparisons, with the plain pool alone 0.\n- Y. We lose 1 of 2 comparisons, with the plain pool alone 1.\n\n"
-	const cells = "| What? (live 1; live 9) | 4.02 ns; 8.04 ns<br>6.03 ns; 12.1 ns | 3.01 ns; –<br>3.01 ns; – |  | mutex 5.03 ns; mutex 8.04 ns<br>mutex 7.04 ns; mutex 8.04 ns |"
-	require.Equal(t, origins+`| what | the plain pool | a Worker | under a Guard | best that does the job | best reference, which does less |
-|---|---|---|---|---|---|
+	const origins = "- X (family 1, model 2). We lose 0 of 2 comparisons; without Workers and Guards, 0.\n- Y. We lose 1 of 2 comparisons; without Workers and Guards, 1.\n\n"
+	const cells = "| What? (live 1; live 9) | 4.02 ns; 8.04 ns<br>6.03 ns; 12.1 ns | 3.01 ns; –<br>3.01 ns; – | mutex 5.03 ns; mutex 8.04 ns<br>mutex 7.04 ns; mutex 8.04 ns |"
+	require.Equal(t, origins+`| what | the plain pool | a Worker | best that does the job | best reference, which does less |
+|---|---|---|---|---|
 `+cells+" cas 1.01 ns; –<br>cas 1.01 ns; – |\n", Table(all, []suite.Question{q}))
-	brief := Table(all, []suite.Question{q}, "Pair")
-	require.Contains(t, brief, cells+"\n")
-	require.NotContains(t, brief, "reference")
-	require.NotContains(t, Table(all, []suite.Question{q}, "Churn"), cells)
 }
 
 func TestRewriteReplacesTheTablesAlone(t *testing.T) {
@@ -118,12 +114,26 @@ func TestRewriteReplacesTheTablesAlone(t *testing.T) {
 	}
 }
 
+// Rows that are lost come first, and a row that was not measured is an error.
+func TestWordsBeginWithLosses(t *testing.T) {
+	f := constructed(t, "ns/op", map[string]float64{"pool/live=1": 3, "map/live=1": 4, "pool/live=2": 6, "map/live=2": 5})
+	row := func(text, live string) Row {
+		return Row{text, "Q", []suite.Param{{Key: "live", Value: live}}, "pool", "map"}
+	}
+	got, err := Words(f, "theirs", "ours", []Row{row("won", "1"), row("lost", "2")})
+	require.NoError(t, err)
+	_, table, _ := strings.Cut(got, ".\n\n")
+	require.Equal(t, "| | theirs | ours |\n|---|---|---|\n| lost | 5.03 ns | 6.03 ns |\n| won | 4.02 ns | 3.01 ns |\n", table)
+	_, err = Words(f, "theirs", "ours", []Row{row("not measured", "3")})
+	require.ErrorContains(t, err, "no times of Q, impl=map, [{live 3}]")
+}
+
 // The chart is well-formed, and has a line and a name for each contestant with several points.
 func TestChartHasALineForEachContestant(t *testing.T) {
 	q := question(suite.Chart{Unit: "ns/op"})
 	f := constructed(t, "ns/op", map[string]float64{"pool/n=1": 1, "pool/n=2": 2, "pool/n=4": 3, "mutex/n=1": 5, "mutex/n=4": 9, "cas/n=1": 1})
 	var b strings.Builder
-	require.NoError(t, SVG(&b, f, &q, 0, "n"))
+	require.NoError(t, SVG(&b, f, &q, 0, "n", "a note"))
 	for d := xml.NewDecoder(strings.NewReader(b.String())); ; {
 		_, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -135,11 +145,13 @@ func TestChartHasALineForEachContestant(t *testing.T) {
 	assert.Contains(t, b.String(), `<text x="287.0" y="388.0" text-anchor="middle">2<`)
 	assert.Contains(t, b.String(), `<text x="500.0" y="388.0" text-anchor="middle">4<`)
 	assert.Contains(t, b.String(), ">What?<")
-	assert.Contains(t, b.String(), ">n<")
-	assert.Contains(t, b.String(), ">time/op<")
+	assert.Contains(t, b.String(), ">n, log scale<")
+	assert.Contains(t, b.String(), ">a note<")
+	assert.Contains(t, b.String(), ">2 ns<", "and not 2.00 ns")
+	assert.Contains(t, b.String(), ">time/op, log scale<")
 	assert.Contains(t, b.String(), ">pool<")
 	assert.Contains(t, b.String(), ">mutex<")
 	assert.NotContains(t, b.String(), ">cas<")
 	q.Charts[0].Unit = "B/op"
-	require.Error(t, SVG(io.Discard, f, &q, 0, "n"))
+	require.Error(t, SVG(io.Discard, f, &q, 0, "n", ""))
 }

@@ -10,7 +10,7 @@ import (
 // All returns the questions in the order of the report.
 func All() []suite.Question {
 	qs := []suite.Question{
-		pair(), churn(), read(), hot(), mix(), handoff(), sizes(), iterate(), memory(), collector(), calls(),
+		pair(), churn(), change(), read(), hot(), mix(), handoff(), sizes(), iterate(), memory(), collector(), calls(),
 	}
 	for i := range qs {
 		qs[i].Roles = roles()
@@ -20,7 +20,7 @@ func All() []suite.Question {
 
 // roles returns the roles of all contestants of all questions.
 func roles() map[string]suite.Role {
-	roles := map[string]suite.Role{locked: suite.Floor, uncontended: suite.Floor}
+	roles := map[string]suite.Role{locked: suite.Floor, uncontended: suite.Floor, NamePointers: suite.Ours}
 	for _, p := range peer.All[peer.Rest16]() {
 		roles[p.Name] = p.Role
 	}

@@ -16,7 +16,7 @@ func published(root string) (dirs []string, err error) {
 	files, err := git(root, "ls-files", "-z", "go.mod", "*/go.mod")
 	dirs = []string{"."}
 	for _, file := range list(files) {
-		if dir := path.Dir(file); dir != "." && !strings.HasPrefix(dir, "internal/") {
+		if dir := path.Dir(file); dir != "." && !strings.Contains("/"+dir, "/internal/") {
 			dirs = append(dirs, dir)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 func TestCheckFindsWhatIsMissing(t *testing.T) {
 	root := repository(t, `cd "$0" && mkdir -p pool/metrics internal/tools/home && touch internal/tools/home/main.go
 		echo module coatcheck >go.mod && echo module coatcheck/internal/tools >internal/tools/go.mod
+		mkdir -p pool/internal/browser && echo module coatcheck/pool/internal/browser >pool/internal/browser/go.mod
 		printf 'module coatcheck/pool/metrics\n\nrequire coatcheck v0.0.0\n' >pool/metrics/go.mod`)
 	finds := func(wants ...string) {
 		t.Helper()

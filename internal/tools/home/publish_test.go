@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -83,6 +84,12 @@ func TestWaysToImport(t *testing.T) {
 			run(t, dir, "sh", "-c", command)
 		}
 		run(t, dir, "go", "run", ".")
+		// As docs/install.md says, a replaced module whose path has no dot cannot be verified.
+		out, err := exec.Command("go", "-C", dir, "mod", "verify").CombinedOutput()
+		replaced := strings.HasPrefix(way.commands[0], "go mod edit")
+		if replaced != (err != nil) || replaced && !strings.Contains(string(out), "missing ziphash") {
+			t.Errorf("go mod verify after %s: %v\n%s", way.commands[0], err, out)
+		}
 	}
 	for command, tried := range shown {
 		if !tried {

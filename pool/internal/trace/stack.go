@@ -60,6 +60,13 @@ func callers() *stack {
 	return &met
 }
 
+// Caller returns the stack of the call, each line after a newline and a tab.
+func Caller() string {
+	var b strings.Builder
+	callers().write(&b, "\t")
+	return b.String()
+}
+
 // write appends the stack in the runtime's format, each line after a newline and indent.
 // Of the calls inside the package that recorded the event it shows only the outermost:
 // the method that its user called.

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"coatcheck/bench/suite"
+)
+
+// Row is a row of Words: what a program does, in words, and the two cases whose times it has.
+type Row struct {
+	Text         string
+	Question     string
+	Params       []suite.Param // of both cases; others may have any value
+	Ours, Theirs string        // contestants
+}
+
+// Words returns a table of times for readers who know no contestant. The heading has names for
+// theirs and ours. Rows that ours loses come first. A row without figures is an error.
+func Words(f *Figures, theirs, ours string, rows []Row) (string, error) {
+	var lost, won []string
+	for _, r := range rows {
+		their, err := f.timeOf(&r, r.Theirs)
+		if err != nil {
+			return "", err
+		}
+		our, err := f.timeOf(&r, r.Ours)
+		if err != nil {
+			return "", err
+		}
+		text := fmt.Sprintf("| %s | %s | %s |\n", r.Text, their.unit.text(their.mid), our.unit.text(our.mid))
+		if our.mid > their.mid {
+			lost = append(lost, text)
+		} else {
+			won = append(won, text)
+		}
+	}
+	head := fmt.Sprintf("Medians on %s.\n\n| | %s | %s |\n|---|---|---|\n", listed([][3]string{
+		{"", f.machine(), ""}, {"", f.config["go"], ""}, {"commit ", f.config["commit"], ""}, {"", f.config["date"], ""},
+	}), theirs, ours)
+	return head + strings.Join(slices.Concat(lost, won), ""), nil
+}
+
+// timeOf returns the times of a contestant in a row.
+func (f *Figures) timeOf(r *Row, impl string) (figure, error) {
+	for _, s := range f.series {
+		differs := func(p suite.Param) bool { return value(s.params, p.Key) != p.Value }
+		if s.id == r.Question && s.impl == impl && !slices.ContainsFunc(r.Params, differs) && len(s.rounds[unitTime]) > 0 {
+			return summarize(s.rounds[unitTime], unit{name: unitTime}), nil
+		}
+	}
+	return figure{}, fmt.Errorf("there are no times of %s, impl=%s, %v", r.Question, impl, r.Params)
+}
