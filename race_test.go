@@ -111,7 +111,7 @@ func TestStormReplacesExhaustedSlots(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			})
 			slots := int64(set.Capacity)
-			w.Run(storm.Least{storm.Inserted: 4 * slots * lives})
+			w.Run(storm.Least{storm.Inserted: 16 * slots * lives})
 			w.Finish()
 			used := w.Done(storm.Inserted) + w.Done(storm.Burned)
 			exhausted := int64(w.Pool.Stats().Exhausted)
