@@ -1,8 +1,11 @@
 package tree_test
 
 import (
+	"bytes"
 	"iter"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -11,20 +14,22 @@ import (
 
 // boxed is a node with a pointer, so that the collector has work in its pool.
 type boxed struct {
-	box   *int
-	links tree.Links[boxed]
+	Box   *int
+	Links tree.Links[boxed]
 }
 
 // replayed is a program with a forest, on a pool that replays.
 type replayed struct {
 	*testkit.Play
+	o      *pool.Options[boxed]
 	p      *pool.Pool[boxed]
 	f      *tree.Forest[boxed]
 	known  []pool.Handle[boxed] // live or stale
 	guards []*pool.Guard[boxed]
 }
 
-// playForest draws what a program with a forest does.
+// playForest draws what a program with a forest does. If it runs again, it now and then goes on in a
+// copy, as after a rollback.
 func playForest(play *testkit.Play) {
 	o := &pool.Options[boxed]{Origin: 1, Shards: 1, Reuse: testkit.Reuses[play.IntN(2)]}
 	switch play.IntN(3) {
@@ -36,16 +41,40 @@ func playForest(play *testkit.Play) {
 	if play.IntN(4) == 0 {
 		o.Reset = func(n *boxed) { *n = boxed{} }
 	}
-	r := &replayed{Play: play, p: pool.Must(o)}
-	r.f = tree.New(r.p, func(n *boxed) *tree.Links[boxed] { return &n.links })
+	r := &replayed{Play: play, o: o, p: pool.Must(o)}
+	r.plant()
 	for range 200 {
 		r.step(1 + play.IntN(1<<play.IntN(7)))
 		r.Between()
 	}
+	r.unpin()
+	r.walk(r.f.Roots(), 1000)
+}
+
+// plant makes the forest.
+func (r *replayed) plant() {
+	r.f = tree.New(r.p, func(n *boxed) *tree.Links[boxed] { return &n.Links })
+}
+
+func (r *replayed) unpin() {
 	for _, g := range r.guards {
 		g.Unpin()
 	}
-	r.walk(r.f.Roots(), 1000)
+	r.guards = nil
+}
+
+// save goes on in a copy of the pool, if the program runs again.
+func (r *replayed) save() {
+	r.unpin()
+	if !r.Again {
+		return
+	}
+	var b bytes.Buffer
+	_, err := r.p.WriteTo(&b)
+	require.NoError(r, err)
+	r.p, err = pool.ReadFrom(&b, r.o)
+	require.NoError(r, err)
+	r.plant()
 }
 
 // any draws a handle, mostly a live one.
@@ -65,7 +94,7 @@ func (r *replayed) any() pool.Handle[boxed] {
 }
 
 func (r *replayed) insert() pool.Handle[boxed] {
-	h, err := r.p.Insert(boxed{box: new(int)})
+	h, err := r.p.Insert(boxed{Box: new(int)})
 	if r.Issued(h, err) {
 		r.known = append(r.known, h)
 	}
@@ -112,7 +141,7 @@ func (r *replayed) change() {
 
 func (r *replayed) step(n int) {
 	f, h := r.f, r.any()
-	switch r.IntN(12) {
+	switch r.IntN(13) {
 	case 0, 1, 2: // a family
 		for range n {
 			k := r.insert()
@@ -155,13 +184,15 @@ func (r *replayed) step(n int) {
 			r.guards[n-1].Unpin()
 			r.guards = r.guards[:n-1]
 		default:
-			r.Note(r.p.Trim())
+			r.p.Trim() // the bytes are not the copy's
 		}
+	case 12:
+		r.save()
 	}
 }
 
 // One goroutine that changes and walks a forest gets the same handles, in the same order, from each run
-// of a program.
+// of a program, and in a copy of the pool as in the pool.
 func TestReplayWalksTheSame(t *testing.T) {
-	testkit.RequireReplays(t, testkit.Long(40), 300, playForest)
+	testkit.RequireReplays(t, testkit.Long(80), 300, playForest)
 }
