@@ -99,10 +99,7 @@ func TestIdleWorkerKeepsNoTrimmedPage(t *testing.T) {
 // run, which done tells. Without it, the wait is a guess that the others are as fast as one.
 func cycle(t testing.TB, done func() bool) {
 	t.Helper()
-	ran := make(chan struct{})
-	testkit.Apart(func() { runtime.SetFinalizer(new(payload), func(*payload) { close(ran) }) })
-	runtime.GC()
-	testkit.Within(t, func() { <-ran })
+	testkit.Cycle(t)
 	wait := 20 * time.Millisecond
 	if done != nil {
 		wait = 10 * time.Second // on an emulator, say

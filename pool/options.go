@@ -63,7 +63,8 @@ type Options[T any] struct {
 	// changes nothing, and go on in a pool that ReadFrom makes of one with the same options: that
 	// issues the handles that the original would. At that moment nothing may be pinned, held or
 	// reserved, and no Worker open: what these have is vacant in the copy, behind all other slots. A
-	// Worker is opened again afterwards, in both pools.
+	// Worker is opened again afterwards, in both pools. docs/cookbook.md lists, under "A replay", what
+	// else must be the same in each run, and what the structures on top allow.
 	Origin uint32
 
 	// TraceGuards finds in production who forgot an Unpin or a Release: the pool records the stack

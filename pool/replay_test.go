@@ -2,7 +2,6 @@ package pool_test
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"runtime/debug"
 	"testing"
@@ -33,13 +32,7 @@ type result struct {
 }
 
 func (r *replayed) note(call string, h pool.Handle[*int], n int64, err error) {
-	for _, kind := range []error{pool.ErrExhausted, pool.ErrStalled, pool.ErrFull} {
-		if errors.Is(err, kind) {
-			err = kind // without the figures of the pool
-			break
-		}
-	}
-	r.log = append(r.log, result{call, h, n, err})
+	r.log = append(r.log, result{call, h, n, testkit.Kind(err)}) // without the figures of the pool
 }
 
 // insert inserts n values, through the pool or the Worker.
@@ -150,13 +143,6 @@ func tiny8[T any](t *testing.T, o *pool.Options[T]) *pool.Pool[T] {
 	return p
 }
 
-// settle runs a cycle of the collector, and returns once all finalizers have run that it found:
-// those of a second cycle come after.
-func settle(t *testing.T) {
-	cycle(t, func() bool { return true })
-	cycle(t, func() bool { return true })
-}
-
 // With Origin, one shard and one goroutine, the same calls issue the same handles and are refused
 // alike, whenever the garbage collector runs, and however long its finalizers take.
 func TestCollectorDoesNotChangeAReplay(t *testing.T) {
@@ -185,7 +171,7 @@ func TestCollectorDoesNotChangeAReplay(t *testing.T) {
 					same("no collection", func() {})
 					same("collections at drawn moments", func() {
 						if rnd.IntN(20) == 0 {
-							settle(t)
+							testkit.Settle(t)
 						}
 					})
 					func() {

@@ -1,0 +1,123 @@
+package testkit
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
+)
+
+// Play is one run of a drawn program that must see the same in each of its runs.
+type Play struct {
+	testing.TB
+	*rand.Rand      // draws the program: the same in each run
+	Again      bool // not the first run: what must make no difference may be done in another way
+
+	moments *rand.Rand // of the collector, in runs that collect; or nil
+	log     []string
+}
+
+// Note records what the program has seen.
+func (p *Play) Note(x ...any) { p.log = append(p.log, fmt.Sprint(x...)) }
+
+// Issued records a handle, or the error in its place, without the error's figures, which may tell a
+// time. It reports whether there is a handle.
+func (p *Play) Issued(h fmt.Stringer, err error) bool {
+	if err = Kind(err); err != nil {
+		p.Note(err)
+		return false
+	}
+	p.Note(h)
+	return true
+}
+
+// Kind returns the error of package pool that err is or wraps, the narrowest one, or else err.
+func Kind(err error) error {
+	for _, kind := range []error{pool.ErrExhausted, pool.ErrStalled, pool.ErrFull} {
+		if errors.Is(err, kind) {
+			return kind
+		}
+	}
+	return err
+}
+
+// Between is called between the calls of a program. In some runs it collects garbage at drawn moments.
+func (p *Play) Between() {
+	if p.moments != nil && p.moments.IntN(8) == 0 {
+		Settle(p)
+	}
+}
+
+// RequireReplays runs so many drawn programs, and each of them again: with collections, deeper in the
+// stack of another goroutine, and with more processors. It requires that all runs of a program note the
+// same, and at least so much.
+func RequireReplays(t *testing.T, programs, least int, program func(p *Play)) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	rnd := Rand(t)
+	for range programs {
+		seed := rnd.Uint64()
+		run := func(again bool, moments *rand.Rand) []string {
+			p := &Play{TB: t, Rand: rand.New(rand.NewPCG(seed, 0)), Again: again, moments: moments}
+			program(p)
+			return p.log
+		}
+		want := run(false, nil)
+		require.GreaterOrEqual(t, len(want), least, "the program saw hardly anything")
+		same := func(with string, got []string) {
+			requireSame(t, want, got, fmt.Sprintf("with %s, seed %d", with, seed))
+		}
+		same("no collections", run(true, nil))
+		same("collections", run(true, rand.New(rand.NewPCG(seed, 1))))
+		var log []string
+		Apart(func() { log = deeper(10, run) })
+		same("another goroutine, deeper", log)
+		before := runtime.GOMAXPROCS(3 * runtime.GOMAXPROCS(0))
+		log = run(true, nil)
+		runtime.GOMAXPROCS(before)
+		same("more processors", log)
+	}
+}
+
+// requireSame requires equal logs, and shows the first difference.
+func requireSame(t *testing.T, want, got []string, how string) {
+	t.Helper()
+	for i := range min(len(want), len(got)) {
+		if want[i] != got[i] {
+			require.Equal(t, want[i], got[i], "note %d of %d, %s", i, len(want), how)
+		}
+	}
+	require.Len(t, got, len(want), how)
+}
+
+// deeper calls run below so many frames of 4 KiB.
+func deeper(depth int, run func(bool, *rand.Rand) []string) []string {
+	if depth == 0 {
+		return run(true, nil)
+	}
+	var frame [4096]byte
+	defer runtime.KeepAlive(&frame)
+	return deeper(depth-1, run)
+}
+
+// Settle runs the garbage collector until all finalizers have run of what was unreachable, and of
+// what that kept.
+func Settle(t testing.TB) {
+	for range 2 {
+		Cycle(t)
+	}
+}
+
+// Cycle runs one cycle of the garbage collector, and returns when one of the finalizers has run that
+// it found. The others run before or soon after.
+func Cycle(t testing.TB) {
+	ran := make(chan struct{})
+	Apart(func() { runtime.SetFinalizer(new([]byte), func(*[]byte) { close(ran) }) })
+	runtime.GC()
+	Within(t, func() { <-ran })
+}

@@ -1,0 +1,164 @@
+package command_test
+
+import (
+	"bytes"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+	"coatcheck/pool/command"
+)
+
+// ticket is a value with a pointer, so that the collector has work in its pool.
+type ticket struct {
+	ID  uint64
+	Box *int
+}
+
+// replayed is a program of frames, on a pool that replays.
+type replayed struct {
+	*testkit.Play
+	o       *pool.Options[ticket]
+	p       *pool.Pool[ticket]
+	buffers []*command.Buffer[ticket]
+	known   []pool.Handle[ticket] // live, recorded, or stale
+	guards  []*pool.Guard[ticket]
+	lastID  uint64
+}
+
+// playFrames draws what a program with buffers does. If it runs again, it now and then goes on in a
+// copy of the pool, as after a rollback.
+func playFrames(play *testkit.Play) {
+	o := &pool.Options[ticket]{Origin: 1, Shards: 1, Reuse: testkit.Reuses[play.IntN(2)]}
+	switch play.IntN(3) {
+	case 0:
+		o.Capacity = 50 + play.IntN(1000)
+	case 1:
+		o.MaxLimbo = 50 + play.IntN(1000)
+	}
+	if play.IntN(3) == 0 {
+		o.Reset = func(v *ticket) { *v = ticket{} }
+	}
+	r := &replayed{Play: play, o: o, p: pool.Must(o)}
+	r.open()
+	for range 150 {
+		r.step(1 + play.IntN(1<<play.IntN(8)))
+		r.Between()
+	}
+	r.save()
+	for h := range r.p.All() {
+		r.Note(h)
+	}
+}
+
+// open makes the buffers.
+func (r *replayed) open() {
+	r.buffers = nil
+	for range 4 {
+		r.buffers = append(r.buffers, command.New(r.p))
+	}
+}
+
+// save ends a frame, so that no Reservation is dropped, and goes on in a copy of the pool if the program
+// runs again.
+func (r *replayed) save() {
+	r.Note(command.Apply(r.buffers...))
+	for _, g := range r.guards {
+		g.Unpin()
+	}
+	r.guards = nil
+	if !r.Again {
+		return
+	}
+	var b bytes.Buffer
+	_, err := r.p.WriteTo(&b)
+	require.NoError(r, err)
+	r.p, err = pool.ReadFrom(&b, r.o)
+	require.NoError(r, err)
+	r.open()
+}
+
+func (r *replayed) step(n int) {
+	b := r.buffers[r.IntN(4)]
+	switch r.IntN(13) {
+	case 0, 1, 2:
+		r.insert(n, b.Insert)
+	case 3:
+		r.insert(n, func(v ticket) (pool.Handle[ticket], error) {
+			return b.InsertFunc(func(_ pool.Handle[ticket], to *ticket) { *to = v })
+		})
+	case 4:
+		r.insert(n, r.p.Insert) // beside the frame
+	case 5, 6:
+		r.removals(n)
+	case 7:
+		r.Shuffle(4, func(i, j int) { r.buffers[i], r.buffers[j] = r.buffers[j], r.buffers[i] })
+		r.Note(command.Apply(r.buffers[r.IntN(4):]...))
+	case 8:
+		r.Note(b.Apply())
+	case 9:
+		r.Note(b.Discard())
+	case 10:
+		for h := range r.p.All() {
+			r.Note(h)
+		}
+	case 11:
+		switch n := len(r.guards); {
+		case n < 3 && r.IntN(2) == 0:
+			g := r.p.Pin()
+			r.guards = append(r.guards, &g)
+		case n > 0:
+			r.guards[n-1].Unpin()
+			r.guards = r.guards[:n-1]
+		default:
+			r.p.Trim() // the bytes are not the copy's
+		}
+	case 12:
+		r.save()
+	}
+}
+
+func (r *replayed) insert(n int, insert func(ticket) (pool.Handle[ticket], error)) {
+	for range n {
+		r.lastID++
+		if h, err := insert(ticket{r.lastID, new(int)}); r.Issued(h, err) {
+			r.known = append(r.known, h)
+		}
+	}
+}
+
+// removals records removals, a piece in each buffer. If the program runs again, each piece is
+// recorded by a goroutine of its own.
+func (r *replayed) removals(n int) {
+	pieces := make([][]pool.Handle[ticket], len(r.buffers))
+	for range min(n, len(r.known)) {
+		i := r.IntN(len(r.known))
+		to := &pieces[r.IntN(len(pieces))]
+		*to = append(*to, r.known[i])
+		r.known[i] = r.known[len(r.known)-1]
+		r.known = r.known[:len(r.known)-1]
+	}
+	var wg sync.WaitGroup
+	for i, piece := range pieces {
+		record := func() {
+			testkit.Each(piece, r.buffers[i].Remove)
+			wg.Done()
+		}
+		wg.Add(1)
+		if r.Again {
+			go record()
+		} else {
+			record()
+		}
+	}
+	wg.Wait()
+}
+
+// One goroutine that inserts, and any that record removals in buffers of their own, get the same handles
+// from each run of a program, and in a copy of the pool as in the pool.
+func TestReplayIssuesTheSameHandles(t *testing.T) {
+	testkit.RequireReplays(t, testkit.Long(50), 200, playFrames)
+}

@@ -1,0 +1,167 @@
+package table_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+	"coatcheck/pool/table"
+)
+
+// thing is a value with a pointer, so that the collector has work in its pool.
+type thing struct{ Box *int }
+
+// part is a record beside some things.
+type part struct {
+	Of   pool.Handle[thing]
+	Box  *int
+	Name string
+}
+
+// replayed is a program with tables by the handles of a pool that replays.
+type replayed struct {
+	*testkit.Play
+	o      *pool.Options[thing]
+	p      *pool.Pool[thing]
+	tables [2]*table.Table[pool.Handle[thing], part] // by slot, and hashed
+	known  []pool.Handle[thing]                      // live or stale
+	guards []*pool.Guard[thing]
+}
+
+// playTables draws what a program with tables does. If it runs again, the layouts are swapped, and
+// it now and then goes on in copies, as after a rollback.
+func playTables(play *testkit.Play) {
+	o := &pool.Options[thing]{Origin: 1, Shards: 1, Reuse: testkit.Reuses[play.IntN(2)]}
+	switch play.IntN(3) {
+	case 0:
+		o.Capacity = 100 + play.IntN(1000)
+	case 1:
+		o.MaxLimbo = 100 + play.IntN(1000)
+	}
+	r := &replayed{Play: play, o: o, p: pool.Must(o)}
+	r.make()
+	for range 200 {
+		r.step(1 + play.IntN(1<<play.IntN(8)))
+		r.Between()
+	}
+	r.save()
+	for _, tb := range r.tables {
+		r.Note(tb.Keys())
+	}
+}
+
+// make makes the tables.
+func (r *replayed) make() {
+	l := layouts
+	if r.Again {
+		l = []table.Layout{table.AoS, table.SoA}
+	}
+	r.tables[0], r.tables[1] = forHandles[part](r.p, l[0]), of[pool.Handle[thing], part](l[1])
+	for _, tb := range r.tables {
+		tb.OnMove(func(h pool.Handle[thing], from, to table.Index) { r.Note(h, from, to) })
+	}
+}
+
+// save goes on in copies of the pool and the tables, if the program runs again.
+func (r *replayed) save() {
+	for _, g := range r.guards {
+		g.Unpin()
+	}
+	r.guards = nil
+	r.Note(r.tables[0].RemoveDead())
+	if !r.Again {
+		return
+	}
+	var b bytes.Buffer
+	_, err := r.p.WriteTo(&b)
+	require.NoError(r, err)
+	r.p, err = pool.ReadFrom(&b, r.o)
+	require.NoError(r, err)
+	before := r.tables
+	r.make()
+	for i, tb := range before {
+		_, err := tb.WriteTo(&b)
+		require.NoError(r, err)
+		_, err = r.tables[i].ReadFrom(&b)
+		require.NoError(r, err)
+	}
+}
+
+// some takes up to n handles out of known, from a drawn place on.
+func (r *replayed) some(n int) (hs []pool.Handle[thing]) {
+	n = min(n, len(r.known))
+	at := r.IntN(len(r.known) - n + 1)
+	hs = append(hs, r.known[at:at+n]...)
+	r.known = append(r.known[:at], r.known[at+n:]...)
+	return hs
+}
+
+func (r *replayed) step(n int) {
+	tb := r.tables[r.IntN(2)]
+	var h pool.Handle[thing]
+	if len(r.known) > 0 {
+		h = r.known[r.IntN(len(r.known))]
+	}
+	switch r.IntN(15) {
+	case 0, 1, 2:
+		for range n {
+			h, err := r.p.Insert(thing{new(int)})
+			if !r.Issued(h, err) {
+				break
+			}
+			r.known = append(r.known, h)
+			if r.IntN(2) == 0 {
+				r.Note(tb.Add(h, part{Of: h, Box: new(int)}))
+			}
+		}
+	case 3, 4, 5:
+		hs := r.some(n)
+		r.Note(r.p.RemoveBatch(hs))
+		if r.IntN(4) == 0 {
+			r.known = append(r.known, hs[:len(hs)/4]...) // stale
+		}
+	case 6, 7:
+		r.Note(tb.Add(h, part{Of: h}))
+	case 8:
+		hs := r.some(n)
+		r.known = append(r.known, hs...)
+		r.Note(tb.AddBatch(hs, make([]part, len(hs))))
+	case 9:
+		r.Note(tb.Remove(h), tb.RemoveAt(table.Index(n)))
+	case 10:
+		r.Note(tb.RemoveDead())
+	case 11:
+		r.Note(tb.Lookup(h), tb.Set(h, part{Of: h, Name: "set"}), tb.Len())
+		_, err := tb.Copy(h)
+		r.Note(err)
+	case 12:
+		for h, v := range tb.All() {
+			r.Note(h, v.Of, v.Name)
+			if n--; n == 0 {
+				break
+			}
+		}
+	case 13:
+		switch n := len(r.guards); {
+		case n < 3 && r.IntN(2) == 0:
+			g := r.p.Pin()
+			r.guards = append(r.guards, &g)
+		case n > 0:
+			r.guards[n-1].Unpin()
+			r.guards = r.guards[:n-1]
+		default:
+			r.p.Trim() // the bytes are not the copy's
+		}
+	case 14:
+		r.save()
+	}
+}
+
+// One goroutine that fills tables by handle gets the same handles, and the same order of records, from each
+// run of a program, under either layout, and in copies as in the originals.
+func TestReplayKeepsTheOrderOfRecords(t *testing.T) {
+	testkit.RequireReplays(t, testkit.Long(40), 300, playTables)
+}
