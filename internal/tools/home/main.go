@@ -4,9 +4,9 @@
 //
 // It renames the module and the nested ones, their require and replace lines, and every
 // mention of a package by its path in imports, comments, strings and documents. Package
-// names, the build tag coatcheck_debug, environment variables, the name in prose and this
-// command stay. The nested modules require that version of the module. Home prints the
-// commands that commit and tag it, and runs none of them.
+// names, the build tag coatcheck_debug, the key of field tags, environment variables, the name
+// in prose and this command stay. The nested modules require that version of the module. Home
+// prints the commands that commit and tag it, and runs none of them.
 //
 //	go run -C internal/tools ./home -check github.com/you/coatcheck v0.1.0
 //
