@@ -59,13 +59,11 @@ func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 // how many its removals removed.
 //
 // Other goroutines may meanwhile use the pool, record for the next Apply, and apply. Each command
-// is done once, by one Apply. Buffers may be of different pools. A nil, zero or copied Buffer
-// panics first.
+// is done once. Buffers may be of different pools; a nil one, a zero one or a copy panics first.
 //
-// If a function or a Reset panics or exits, all insertions are live. What is not yet done is
-// recorded again, before newer commands, and the counts are lost. Apply costs a Commit an
-// insertion, a RemoveBatch between two functions, and six lock operations a buffer. It allocates
-// two small lists.
+// If a function or a Reset panics or exits, all insertions are live. What is not done is recorded
+// again, before newer commands; the counts are lost. Apply costs a Commit an insertion, a
+// RemoveBatch between functions, six lock operations a buffer, and two small lists.
 func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 	return apply(nil, buffers)
 }
