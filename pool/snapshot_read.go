@@ -15,17 +15,17 @@ import (
 )
 
 // ReadFrom makes a pool from a snapshot that [Pool.WriteTo] wrote, with options as for [New].
-// Handles that were live name the same values again. All others that were issued before the
-// snapshot are refused. Origin must be 0 or the original's; other options may differ.
+// Handles that were live name the same values again; all others issued before are refused. Origin
+// must be 0 or the original's; other options may differ.
 //
-// With Origin 0, a program may restart from an older snapshot. The pool refuses handles that were
-// issued since: all, if their slot was reused fewer than 65,536 times, and else but by chance.
-// With Origin set, original and copy issue equal handles and accept each other's ([Options]).
+// With Origin 0, a program may restart from an older snapshot, since the pool refuses handles
+// that were issued since. Only if a slot was reused 65,536 times or more may it accept one by
+// chance. With Origin set, both pools issue and accept equal handles ([Options]).
 //
-// T may have other names, but needs the same structure; if T has changed, call [ReadFromFunc].
-// The error wraps ErrFull if the values exceed Capacity, and otherwise ErrCorrupt, ErrVersion,
+// T may have another name, but needs the same structure; if not, call [ReadFromFunc]. If the
+// values exceed Capacity, the error wraps ErrFull. Otherwise it wraps ErrCorrupt, ErrVersion,
 // ErrType or r's error. ReadFrom reads no byte beyond the snapshot. Input may be hostile: memory
-// grows with what is read (DESIGN.md, Snapshots).
+// grows with what is read.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {

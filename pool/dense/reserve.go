@@ -2,8 +2,8 @@ package dense
 
 // Reserve makes room for n values in all, or for Cap if that is less. It never shrinks the store.
 // It panics if n is negative. While there are at most n values, created and killed ones included,
-// the store allocates only two things: 4 bytes for each slot that waits to be reused, and slots
-// that replace exhausted ones.
+// the store allocates little: 4 bytes for each slot that waits, and slots that replace exhausted
+// ones.
 //
 // Reserve moves the values. So like Refresh it must have the Store to itself, and what Values and
 // Get have returned becomes invalid. Handles stay valid; created and killed values stay so.

@@ -100,7 +100,7 @@ func writePool[V any](w io.Writer, all []V, written *int64) error {
 // must be 0 or the original's; other options may differ.
 //
 // With Origin 0, the copy also refuses handles that the original, or another copy, issued after
-// the snapshot: all, if their slot was used fewer than 65,536 times since, and else but by
+// the snapshot. Only if their slot was used 65,536 times or more since may it accept one by
 // chance. With Origin set, it issues the handles that the original would, for replays and
 // rollbacks.
 //
