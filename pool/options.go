@@ -75,8 +75,8 @@ type Options[T any] struct {
 	// that are open. The profile may show a guard until the garbage collector's next cycle after
 	// its Unpin.
 	//
-	// 0 costs nothing. Otherwise each pin with its Unpin takes about three times as long, and one
-	// that is recorded some microseconds (DESIGN.md, Decisions).
+	// 0 costs nothing. Otherwise each pin with its Unpin takes about three times as long. One
+	// that is recorded takes some microseconds more (DESIGN.md, Decisions).
 	TraceGuards int
 }
 

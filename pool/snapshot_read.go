@@ -18,8 +18,8 @@ import (
 // Handles that were live name the same values again; all others issued before are refused. Origin
 // must be 0 or the original's; other options may differ.
 //
-// With Origin 0, a program may restart from an older snapshot, since the pool refuses handles
-// that were issued since. Only if a slot was reused 65,536 times or more may it accept one by
+// With Origin 0, a program may restart from an older snapshot, because the pool refuses handles
+// issued since. Only if a slot was reused 65,536 times or more may it accept one by
 // chance. With Origin set, both pools issue and accept equal handles ([Options]).
 //
 // T may have another name, but needs the same structure; if not, call [ReadFromFunc]. If the
