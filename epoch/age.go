@@ -41,10 +41,10 @@ func (d *Domain) note(oldest uint64) {
 	}
 }
 
-// Age returns how long at least the oldest guard that a scan of d has found is pinned, or 0 if
-// the scan found none. It counts from the first Scan that found the guard after something had
-// been retired under it, or from the first Age. Age retires nothing, but the next Pin begins
-// another epoch, as after Stamp. At the Limit of epochs it does not count.
+// Age returns for how long, at least, the oldest guard that a scan of d has found has been
+// pinned. It returns 0 if the scan found none. The time begins with the first Scan that found the
+// guard after something was retired under it, or with the first Age. Age retires nothing, but
+// like Stamp it makes the next Pin begin another epoch. At the Limit of epochs it does not count.
 func (d *Domain) Age(p Pins) time.Duration {
 	if !trackAges {
 		return 0

@@ -45,9 +45,9 @@ const (
 	countMask = 1<<epochShift - 1
 )
 
-// Limit is the last epoch: a cell has 48 bits for one. The epoch stops there and does not
-// wrap; what is retired then is reused only while no guard is pinned. At a million advances a
-// second that is nine years away.
+// Limit is the last epoch: a cell has 48 bits for one. The epoch stops there and does not wrap.
+// What is retired after that is reused only while no guard is pinned. At a million advances a
+// second, that is nine years away.
 const Limit = 1<<(64-epochShift) - 1
 
 // claimed returns the word that claims a cell whose idle word is known, at epoch e. The kind

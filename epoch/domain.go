@@ -11,8 +11,7 @@ import (
 	"coatcheck/internal/hint"
 )
 
-// Domain is a clock for grace periods, shared by those who read a structure and those who
-// retire parts of it.
+// A Domain tells when every reader that may have seen an unlinked part has gone.
 //
 // The naive clock advances when every pinned reader has reached the current epoch, and frees
 // what was retired two epochs ago. It compares numbers for equality modulo three, which fails
@@ -28,9 +27,12 @@ import (
 // A scan that begins after an unlinking finds every guard that may have seen the node. Such a
 // guard was pinned before the unlinking, so its epoch is at most r. If the least epoch that
 // the scan finds is above r, all these guards have gone (L3).
+
+// Domain is a clock for grace periods, shared by those who read a structure and those who
+// retire parts of it.
 //
-// A Domain is safe for concurrent use and must not be copied. Make one with [New]; Pin of a
-// zero Domain panics.
+// A Domain is safe for concurrent use and must not be copied. [New] returns one; Pin of a zero
+// Domain panics.
 type Domain struct {
 	// clock is E, with the bit stamped if Stamp has returned E. The next Pin then advances E,
 	// and so begins after the stamp.
@@ -58,17 +60,17 @@ type Domain struct {
 	ages
 }
 
-// New returns a domain with cells for four guards a processor at once, and for eight at least.
-// It adds cells for more guards, without limit.
+// New returns a domain with cells for at least eight guards, and for four guards a processor. It
+// adds cells for more guards, without limit.
 func New() *Domain {
 	d := new(Domain)
 	d.Init(0)
 	return d
 }
 
-// Init makes a zero Domain ready, with at least n cells from the start, so that n guards can be
-// pinned at once without an allocation. A Domain that lies in another struct saves each Pin a
-// load. Init must come before any other use.
+// Init makes a zero Domain ready, with at least n cells from the start. So n guards can be pinned
+// at once without an allocation. If a Domain lies in another struct, each Pin saves a load. Call
+// Init before any other use.
 func (d *Domain) Init(n int) {
 	d.first = make([]cell, ceilPow2(firstCells()))
 	if n > len(d.first) {
@@ -77,9 +79,9 @@ func (d *Domain) Init(n int) {
 	}
 }
 
-// Trace makes each Pin from now on call traced with its guard, before it returns. PinTransient does
-// not. Trace must come after Init and before any other use. All pins then take their slow half, so
-// the others pay nothing for it; such a Pin takes some 10 ns more, without traced.
+// Trace makes each later Pin call traced with its guard before it returns. PinTransient does not.
+// Call Trace after Init and before any other use. Every Pin then takes its slow half, and some 10
+// ns more, without the call of traced. So domains without Trace pay nothing.
 func (d *Domain) Trace(traced func(Guard)) {
 	if d.top.Load() == nil {
 		d.top.Store(newBlock(2*len(d.first), nil))
@@ -93,7 +95,7 @@ func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }
 func (d *Domain) Pin() Guard { return d.pin(hint.Frame()) }
 
 // PinTransient is Pin for a pin that ends in the same function and runs no user code meanwhile.
-// Scans count such pins apart from others, because they end by themselves.
+// Scans count such pins apart, because they end by themselves.
 func (d *Domain) PinTransient() Guard { return d.claimCell(hint.Frame(), active|transient) }
 
 // pin is pinSlow for a cell that is idle at the first look. E may advance before the cell shows
@@ -149,13 +151,13 @@ func (d *Domain) advance(c uint64) uint64 {
 	return d.Epoch() // failure means that another advance was faster
 }
 
-// Stamp returns the epoch stamp of everything that was unlinked before the call. A guard that
-// is pinned after Stamp has returned does not delay the stamp's grace period: its epoch is
-// above the stamp.
+// Stamp returns the epoch stamp of everything that was unlinked before the call. A guard that is
+// pinned after Stamp has returned has an epoch above the stamp, so it does not delay the stamp's
+// grace period.
 //
-// The next Pin advances the epoch, not Stamp. So the word that all pins load is written at
-// most once between two pins, however many stamps there are. Stamp costs a load if no Pin
-// came since the last stamp.
+// Stamp does not advance the epoch; the next Pin does. So the word that all pins load is written
+// at most once between two pins, however many stamps there are. If no Pin came since the last
+// stamp, Stamp costs a load.
 //
 // The wrong version stores the bit. A delayed store would set the clock back, and the next Pin
 // would begin in an epoch that was stamped since.
@@ -167,8 +169,8 @@ func (d *Domain) Stamp() uint64 {
 	return c &^ stamped
 }
 
-// Latest returns a stamp that is at least every one that Stamp has returned. There must have
-// been one.
+// Latest returns a stamp that is at least as great as every one that Stamp has returned. Call
+// Stamp before.
 func (d *Domain) Latest() uint64 {
 	c := d.clock.Load()
 	if !isStamped(c) {
@@ -191,17 +193,17 @@ type Pins struct {
 }
 
 // Stands reports whether the guard that gave Oldest its value is still pinned. While it is,
-// another scan would find nothing more that has passed, and this costs one load.
+// another scan would find no more expired stamps. Stands costs one load.
 func (p *Pins) Stands() bool { return p.cell != nil && p.cell.Load() == p.word }
 
 // NoPin is above all epochs.
 const NoPin = math.MaxUint64
 
-// Scan visits the cells of all guards. What it returns holds for everything that was unlinked
-// before the call. It costs a load for each cell that Scanned counts.
+// Scan visits the cells of all guards. Its result holds for everything that was unlinked before
+// the call. It costs a load for each cell that Scanned counts.
 //
-// The wrong version scans first and then takes what was unlinked: a guard that was pinned
-// behind the scan may have seen it.
+// The wrong version scans first and then takes what was unlinked. A guard that was pinned behind
+// the scan may have seen that.
 func (d *Domain) Scan() Pins {
 	p := Pins{Oldest: NoPin, OldestGuard: NoPin}
 	p.scan(d)
@@ -218,15 +220,15 @@ func (p *Pins) scan(d *Domain) {
 	}
 }
 
-// Epochs appends the epoch of each pinned guard to dst, in no order, at the cost of a Scan. An
-// epoch may appear twice.
+// Epochs appends the epoch of each pinned guard to dst, in no order. An epoch may appear twice.
+// It costs a Scan.
 func (d *Domain) Epochs(dst []uint64) []uint64 {
 	p := Pins{epochs: &dst}
 	p.scan(d)
 	return dst
 }
 
-// NextEpoch returns the epoch in which a guard would begin that is pinned now.
+// NextEpoch returns the epoch in which a guard that is pinned now would begin.
 func (d *Domain) NextEpoch() uint64 {
 	c := d.clock.Load()
 	return min(c&^stamped+c>>63, Limit)
@@ -235,8 +237,8 @@ func (d *Domain) NextEpoch() uint64 {
 // Expired reports whether the grace period of a stamp is over. It costs a scan.
 func (d *Domain) Expired(stamp uint64) bool { return stamp < d.Scan().Oldest }
 
-// Scanned returns about how many cells a scan visits, so that callers can put off a scan until
-// it serves enough retired nodes. It shrinks once a scan has found that guards are gone.
+// Scanned returns about how many cells a scan visits. So callers can put off a scan until it
+// serves enough retired nodes. The number shrinks once a scan has found that guards are gone.
 func (d *Domain) Scanned() int {
 	n := len(d.first)
 	for b := d.top.Load(); b != nil; b = b.older {
@@ -254,17 +256,16 @@ func (d *Domain) Bytes() int64 {
 	return n
 }
 
-// Synchronize returns once every guard that was pinned before the call has been unpinned. It
-// yields, then sleeps, and returns ctx's error when ctx is done. If the caller has a guard
-// pinned, Synchronize ends only with ctx.
+// Synchronize waits until every guard that was pinned before the call has been unpinned. It
+// yields at first and then sleeps. When ctx is done, it returns ctx's error. If the caller itself
+// has a guard pinned, it waits until ctx is done.
 func (d *Domain) Synchronize(ctx context.Context) error {
 	stamp := d.Stamp()
 	return Wait(ctx, func() bool { return d.Expired(stamp) })
 }
 
-// Wait calls done until it returns true, with pauses between the calls that grow to a
-// millisecond. If ctx is done and done has returned false, it returns ctx's error
-// and its cause.
+// Wait calls done until it returns true. The pauses between the calls grow to a millisecond. If
+// ctx is done and done has returned false, Wait returns ctx's error and its cause.
 func Wait(ctx context.Context, done func() bool) error {
 	for round := 0; !done(); round++ {
 		if ctx.Err() != nil {

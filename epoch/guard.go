@@ -3,12 +3,11 @@ package epoch
 import "coatcheck/internal/atom"
 
 // Guard is one pin of a [Domain]. While it is pinned, nothing that its holder has seen in the
-// structure is reused.
+// structure is reused. The zero Guard is not pinned.
 //
-// The zero Guard is not pinned. One goroutine may unpin a Guard that another has pinned. Two
-// copies of a Guard must not both be used: the first Unpin ends the pin for both, and the
-// second panics. If two goroutines unpin two copies at the same moment, neither may panic, and
-// the pin of a third may end.
+// One goroutine may unpin a Guard that another has pinned. Do not use two copies of a Guard: the
+// first Unpin ends the pin for both, and the second panics. If two goroutines unpin two copies at
+// the same moment, perhaps neither panics, and the pin of a third goroutine may end.
 type Guard struct {
 	cell *atom.Uint64 // its cell's word
 	word uint64       // the cell's word while this pin lasts
@@ -22,13 +21,15 @@ func (g *Guard) Unpin() {
 	g.cell = nil
 }
 
-// Pinned reports whether the guard is pinned still. The answer is right until 16,384 later pins of
-// its cell within one epoch. It is for reports, not for looks at what the guard protects.
+// Pinned reports whether the guard is still pinned. The answer is right until 16,384 later pins
+// of its cell within one epoch. So use it in reports, not to decide whether what the guard
+// protects may be read.
 func (g Guard) Pinned() bool { return g.cell != nil && g.cell.Load() == g.word }
 
 // Release is Unpin for packages that wrap guards and panic with their own text. It reports
-// whether the guard, which is not the zero Guard, was pinned. The guard is an argument and not
-// a receiver by pointer, so that it need not lie in memory. It is not inlined, as StoreLast asks.
+// whether the guard was pinned. The guard must not be the zero Guard. It is an argument, not a
+// receiver by pointer, so that it need not lie in memory. Release is not inlined, as StoreLast
+// asks.
 //
 //go:noinline
 func (g Guard) Release() bool {

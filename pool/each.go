@@ -15,17 +15,17 @@ import (
 	"coatcheck/shard"
 )
 
-// Each calls f for the live values in up to workers goroutines at once, and waits for all
-// calls to return. If workers ≤ 0, it uses GOMAXPROCS goroutines. Each is weakly
-// consistent, as [Pool.All] is. A pointer is valid until the call of f that has it returns.
+// Each calls f for each live value, in up to workers goroutines at once, and waits for all calls
+// to return. If workers ≤ 0, it uses GOMAXPROCS goroutines. Each is weakly consistent, as
+// [Pool.All] is. A pointer is valid until its call of f returns.
 //
-// Each stops at the first error of f and returns it. When ctx is done, calls that have begun
-// return, each goroutine may make 32 more where f is so fast that nothing else runs, and Each
-// returns ctx's error, even if there is nothing to do. If f panics, Each stops and panics with the
-// same value. If f calls runtime.Goexit, Each stops and returns an error.
+// Each stops at the first error of f, and returns it. When ctx is done, Each stops too, and
+// returns ctx's error, even if there is nothing to do. Each goroutine may first make up to 32
+// more calls. If f panics, Each panics with the same value. If f calls runtime.Goexit, Each
+// returns an error.
 //
-// A pin of Each lasts for at most 32 calls, so slots that are removed meanwhile do not wait
-// for its return.
+// Each pins the pool for at most 32 calls of f at a time. So slots that are removed meanwhile can
+// be reused before it returns.
 func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) error) error {
 	return p.each(ctx, workers, callsOf(f))
 }

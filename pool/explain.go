@@ -10,11 +10,11 @@ import (
 	"coatcheck/shard"
 )
 
-// Explain returns a text for people that says what h is: live; stale, with what became of its
-// slot; or never issued by this pool. The text may change between versions.
+// Explain describes h in a text for people: h is live, stale, or was never issued by this pool.
+// Of a stale handle it says what became of the slot. The text may change between versions.
 //
-// With the build tag coatcheck_debug, the text also has the stacks and times of the calls
-// that inserted and removed the value. A pool records the last four lives of each slot.
+// With the build tag coatcheck_debug, the text also has the stacks and times of the calls that
+// inserted and removed the value. A pool then records the last four lives of each slot.
 func (p *Pool[T]) Explain(h Handle[T]) string { return p.explain(uint64(h)) }
 
 func (c *core) explain(h uint64) string {
@@ -68,10 +68,10 @@ func (c *core) state(h uint64) (text string, over bool) {
 	return say("is stale: removed or cancelled. Its slot %s", fate), true
 }
 
-// ExplainOpen returns a text for people with a line for each kind of open object: guards,
-// Reservations, Workers and Refs. Another line says how many were dropped, as Stats.Dropped
-// does. Pins of calls and loops count as guards, and dropped Guards and Refs as open. The text
-// is empty if there are none of these.
+// ExplainOpen describes what is open, in a text for people. It has one line for each kind:
+// guards, Reservations, Workers and Refs. Another line says how many were dropped, as
+// Stats.Dropped does. Calls and loops that hold a pin count as guards, and a Guard or Ref that
+// was dropped counts as open. The text is empty if there are none of these.
 //
 // With the build tag coatcheck_debug, the text also has the stacks and times of the calls that
 // opened them.

@@ -82,8 +82,8 @@ func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 	return
 }
 
-// MustGet is like [Pool.Get], copy without synchronization included, but panics if h is not live.
-// With the build tag coatcheck_debug the panic has the text of [Pool.Explain].
+// MustGet is like [Pool.Get], but panics if h is not live. It copies without synchronization, as
+// Get does. With the build tag coatcheck_debug, the panic has the text of [Pool.Explain].
 func (p *Pool[T]) MustGet(h Handle[T]) T {
 	v, ok := p.Get(h)
 	if !ok {
@@ -99,8 +99,9 @@ func (p *Pool[T]) MustGet(h Handle[T]) T {
 // pointer is valid until f returns, even if the value is removed meanwhile. If f panics, the
 // panic continues.
 //
-// Views of one value may run at once, so f changes it under a mutex or by atomics. View pins a
-// [Guard] for each call. For many look-ups, or many changes of one value, pin one Guard yourself.
+// Several goroutines may view one value at once, so f must change it under a mutex or by atomics.
+// View pins a [Guard] for each call. For many look-ups, or many changes of one value, pin one
+// Guard yourself.
 func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 	if !p.Contains(h) {
 		return false // without a pin

@@ -2,17 +2,17 @@ package pool
 
 import "fmt"
 
-// Grow makes memory for n more values: whichever goroutines make the next n insertions, these
-// allocate none. It uses up no life of a slot, as insertions and removals would. A pool with a
-// Capacity gets memory for so many values at most. Grow panics if n is negative.
+// Grow makes memory for n more values, so that the next n insertions allocate none, whichever
+// goroutines make them. With a Capacity, it makes memory for Capacity values at most. It uses up
+// no life of a slot. Grow panics if n is negative.
 //
-// Removed slots do not count, since they may wait for a guard, and neither does what open Workers
-// keep. So a pool may get more memory than it needs. [Pool.Trim] gives back what is not used. If
-// it gave up pages that are no neighbours, a pool with a Capacity gets these back one by one, as
-// insertions come to need them.
+// Grow does not count on removed slots, which may wait for a guard, nor on slots that open
+// Workers keep. So the pool may get more memory than it needs; [Pool.Trim] gives back what is not
+// used. After a Trim, a pool with a Capacity may get some pages back only when insertions need
+// them.
 //
 // Any number of goroutines may use the pool meanwhile. An insertion that needs memory waits until
-// one page has been made.
+// Grow has made one page.
 func (p *Pool[T]) Grow(n int) { p.grow(n) }
 
 func (c *core) grow(n int) {

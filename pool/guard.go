@@ -2,17 +2,17 @@ package pool
 
 import "coatcheck/shard"
 
-// Guard protects values in place. While it is pinned, each *T that it returned keeps its
-// value, even a removed one: the slot is not zeroed, not Reset and not reused. Removals do
-// not wait for guards; the removed slots do. Goroutines that change a value synchronize as with
-// any pointer.
+// Guard protects values in place. While it is pinned, each pointer that it returned keeps its
+// value, even if the value is removed: its slot is not zeroed, not Reset and not reused. Removals
+// do not wait for guards; the removed slots do. Goroutines that share a value must synchronize,
+// as with any pointer.
 //
-// [Pool.Pin] returns a Guard; a zero Guard panics. It must not be copied: vet
-// reports copies, and the second Unpin panics. Any number of goroutines may use one Guard
-// at once. Any of them may unpin it, once the others have finished.
+// [Pool.Pin] returns a Guard; a zero Guard panics. It must not be copied: vet reports copies, and
+// the second Unpin panics. Any number of goroutines may use one Guard at once. Any of them may
+// unpin it, once the others have finished.
 //
-// In a loop that does not end, pin another Guard after some 64 look-ups, and before the
-// goroutine blocks.
+// In a loop that does not end, unpin the Guard and pin another after some 64 look-ups, and before
+// the goroutine blocks.
 type Guard[T any] struct {
 	_ noCopy
 	// pool leads to the table of pages, and is nil when the guard is not pinned. The guard
@@ -22,14 +22,15 @@ type Guard[T any] struct {
 	pin  tracedPin // an epoch.Guard
 }
 
-// Pin pins the pool until [Guard.Unpin]. Any number of goroutines may pin at once, and none waits.
+// Pin pins the pool until [Guard.Unpin]. Any number of goroutines may pin at once, and none
+// waits.
 //
-// Slots that are removed during the pin are not reused before Unpin. If Unpin never comes,
-// insertions take new memory up to Options.MaxLimbo, and then return ErrStalled. [Stats] shows such
-// a guard.
+// Until Unpin, the pool does not reuse slots that are removed during the pin. If Unpin never
+// comes, insertions take new memory until MaxLimbo slots wait, and then return ErrStalled.
+// [Stats] shows such a guard.
 //
-// Slots that were removed before the Pin do not wait for it, except for some in a pool with neither
-// a Capacity nor a MaxLimbo (DESIGN.md, L10).
+// Slots that were removed before the Pin do not wait for it, except for some in a pool with
+// neither a Capacity nor a MaxLimbo (DESIGN.md, L10).
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
 	g.pool = p

@@ -10,17 +10,16 @@ import (
 	"coatcheck/shard"
 )
 
-// Handle names one life of one slot of a pool. Its low 32 bits are the slot's index, and
-// its high 32 bits the generation, which is odd. The zero Handle names nothing.
+// Handle names one life of one slot of a pool. Its low 32 bits are the slot's index. Its high 32
+// bits are the generation, which is odd. The zero Handle names nothing.
 //
-// Handles are plain words: compare them, use them as map keys, send and store them
-// anywhere. Any pool accepts any Handle as an argument, and refuses all that are not those of
-// its live values. Handles are not secrets: a guessed live handle is valid, and one of another
-// pool may be by chance, or if both have the same [Options].Origin.
+// Handles are plain words: compare them, use them as map keys, send and store them anywhere.
+// Every method of a pool accepts any Handle, and refuses it unless it names a live value. Handles
+// are not secrets: a guessed handle may be live. A pool may accept another pool's handle by
+// chance, or if both have the same [Options].Origin.
 //
-// The binary form of a handle is its 64-bit number, in any byte order; a pool checks it
-// when it is used. There is no MarshalBinary: with one, encoding/gob and snapshots would
-// encode handles in values in another way, and refuse what was written before.
+// The binary form of a handle is its 64-bit number, in any byte order. Handle has no
+// MarshalBinary, so that encoding/gob and snapshots encode it as a number.
 type Handle[T any] uint64
 
 // Index returns the index of the slot.
@@ -32,8 +31,8 @@ func (h Handle[T]) Generation() uint32 { return shard.Generation(uint64(h)) }
 // IsZero reports whether h is the zero Handle, which names nothing.
 func (h Handle[T]) IsZero() bool { return h == 0 }
 
-// String returns "index@generation" in decimal, or "none" for the zero Handle. [ParseHandle] reads
-// it back; fmt.Sscan does not, as it takes a handle for a number.
+// String returns "index@generation" in decimal, or "none" for the zero Handle. [ParseHandle]
+// reads it back. fmt.Sscan does not, because it reads a handle as a number.
 func (h Handle[T]) String() string { return textOf(uint64(h)) }
 
 // textOf returns the text of a handle.
@@ -66,8 +65,8 @@ func (h *Handle[T]) UnmarshalText(b []byte) error {
 	return err
 }
 
-// ParseHandle parses the text of [Handle.String] and nothing else: no sign, no leading zeros, no
-// even generation, no empty text.
+// ParseHandle parses the text of [Handle.String] and nothing else. It returns an error for a
+// sign, leading zeros, an even generation or an empty text.
 func ParseHandle[T any](s string) (Handle[T], error) {
 	h, err := parse(s)
 	return Handle[T](h), err
@@ -85,12 +84,13 @@ func parse(s string) (uint64, error) {
 	return h, nil
 }
 
-// Value implements [driver.Valuer]: a database stores the text of String. The number would not
-// do. Drivers take no uint64 from 2^63 on, which handles are whose generation is 2^31 or more.
+// Value implements [driver.Valuer]: a database stores the text of String. It does not store the
+// number, because drivers take no uint64 from 2^63 on, and handles can be greater.
 func (h Handle[T]) Value() (driver.Value, error) { return h.String(), nil }
 
-// Scan implements [database/sql.Scanner] for what Value has stored. NULL is the zero Handle. Scan also takes
-// an integer, as handles were stored by int64(h). If it returns an error, h is unchanged.
+// Scan implements [database/sql.Scanner] for what Value has stored. NULL is the zero Handle. Scan
+// also accepts an integer, for handles that were stored as int64(h). If it returns an error, h is
+// unchanged.
 func (h *Handle[T]) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:
@@ -112,9 +112,8 @@ const (
 	textSep    = "@"
 )
 
-// Ptr is a handle with its pool, for code that does not know the pool. It has two words, and
-// can be copied and compared. A zero Ptr is not live. Any number of goroutines may use a
-// Ptr at once.
+// Ptr is a handle with its pool, for code that does not know the pool. It has two words, and can
+// be copied and compared. A zero Ptr is not live. Any number of goroutines may use a Ptr at once.
 type Ptr[T any] struct {
 	Pool   *Pool[T]
 	Handle Handle[T]
@@ -126,8 +125,8 @@ func (p *Pool[T]) Ptr(h Handle[T]) Ptr[T] {
 	return Ptr[T]{p, h}
 }
 
-// MarshalText returns an error: a pool has no text. Write the Handle, and call [Pool.Ptr] where it is
-// read. It is what encoding/json calls.
+// MarshalText returns an error, because a pool has no text. So encoding/json refuses a Ptr. Write
+// the Handle instead, and call [Pool.Ptr] where it is read.
 func (q Ptr[T]) MarshalText() ([]byte, error) { return nil, errPtrText }
 
 // UnmarshalText returns an error, as MarshalText does.

@@ -7,11 +7,11 @@ import (
 	"coatcheck/shard"
 )
 
-// Insert stores v in a vacant slot and returns its handle. Any number of goroutines may insert at
-// once. The error is ErrFull or wraps it.
+// Insert stores v in a vacant slot and returns its handle. If there is no vacant slot, the error
+// is ErrFull or wraps it. Any number of goroutines may insert at once.
 //
 // Insert takes amortized constant time, and no lock if it finds a vacant slot at once. Before it
-// adds memory, and before it is refused, it may wait for other calls, but never for user code.
+// adds memory or returns an error, it may wait for other calls, but never for user code.
 func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 	if debugging {
 		slot, h, err := p.arena.Claim(hint.Frame())
@@ -25,15 +25,16 @@ func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 	return h, err
 }
 
-// InsertWait is like [Pool.Insert], but waits for a slot where Insert would be refused. Waiting
-// calls are served in their order. Insertions that need not wait may overtake them.
+// InsertWait is like [Pool.Insert], but where Insert would return an error, it waits for a slot.
+// Calls that wait are served in the order in which they came. Insertions that find a slot at once
+// may overtake them.
 //
-// When ctx is done, InsertWait tries once more. Its error then wraps the refusal, ctx's error and
-// ctx's cause. It returns ErrExhausted at once.
+// When ctx is done, InsertWait tries once more. If that fails, its error wraps Insert's error,
+// ctx's error and ctx's cause. It returns ErrExhausted without waiting.
 //
-// Do not wait under a guard of your own, in a Reset or in the body of a loop: the slot may not come
-// free before ctx is done. Flush an idle [Worker], whose slots do not come free either. InsertWait
-// overwrites what Options.Reset kept. For a pool of buffers there is [Pool.InsertFuncWait].
+// Do not wait while you hold a guard, in a Reset or in the body of a loop: no slot may come free
+// until ctx is done. Flush idle Workers first, because they keep slots. InsertWait overwrites
+// what Options.Reset kept; to reuse buffers, call [Pool.InsertFuncWait].
 func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
@@ -43,8 +44,8 @@ func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 	return p.publish(slot, h, v), nil
 }
 
-// InsertFuncWait is like [Pool.InsertFunc], but where InsertFunc would be refused, it waits for a
-// slot as [Pool.InsertWait] does. It does not wait any more once init is called.
+// InsertFuncWait is like [Pool.InsertFunc], but where InsertFunc would return an error, it waits
+// for a slot as [Pool.InsertWait] does. Once it has called init, it no longer waits.
 func (p *Pool[T]) InsertFuncWait(ctx context.Context, init func(h Handle[T], v *T)) (Handle[T], error) {
 	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
@@ -54,10 +55,10 @@ func (p *Pool[T]) InsertFuncWait(ctx context.Context, init func(h Handle[T], v *
 	return p.construct(slot, h, init, nil)
 }
 
-// InsertFunc is like [Pool.Insert], but init builds the value in its slot. *v is zero, or
-// as Options.Reset left it. h becomes live when init returns. If init panics or calls
-// runtime.Goexit, the slot goes back to the pool and h never becomes live; the panic
-// continues. init may use the pool.
+// InsertFunc is like [Pool.Insert], but init builds the value in its slot. *v is zero, or as
+// Options.Reset left it. h becomes live when init returns. If init panics or calls
+// runtime.Goexit, h never becomes live and the slot goes back to the pool; the panic continues.
+// init may use the pool.
 func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
 	slot, h, err := p.arena.Claim(hint.Frame())
 	if err != nil {
@@ -66,10 +67,10 @@ func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
 	return p.construct(slot, h, init, nil)
 }
 
-// TryInsertFunc is like [Pool.InsertFunc], but init may fail. If it does, TryInsertFunc
-// returns the zero Handle and init's error, and the slot goes back to the pool with one
-// life less. If there is no vacant slot, init is not called, and the error is ErrFull or
-// wraps it. It costs what InsertFunc costs, and a removal more if init fails.
+// TryInsertFunc is like [Pool.InsertFunc], but init may fail. It then returns the zero Handle and
+// init's error, and the slot goes back to the pool with one life less. If there is no vacant
+// slot, it does not call init, and the error is ErrFull or wraps it. It costs what InsertFunc
+// costs, and a removal more if init fails.
 func (p *Pool[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], error) {
 	slot, h, err := p.arena.Claim(hint.Frame())
 	if err != nil {

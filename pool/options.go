@@ -13,68 +13,71 @@ import (
 
 // Options configure a pool. The zero value has the defaults.
 type Options[T any] struct {
-	// Capacity is the greatest number of slots in use, and so of live values. 0 means MaxCapacity.
-	// A slot that has used up its generations is replaced, so the pool does not end.
+	// Capacity is the greatest number of slots in use, and so of live values. 0 means
+	// MaxCapacity. When a slot has used up its generations, the pool replaces it, so the pool
+	// does not end.
 	//
-	// Removed slots are in use while they wait for guards or Refs, and so are those that other
-	// goroutines' Workers keep. So an insertion may be refused although fewer values are live;
+	// A removed slot stays in use while it waits for guards or Refs, and so does a slot that
+	// another goroutine's Worker keeps. So an insertion may fail although fewer values are live.
 	// [Pool.InsertWait] waits instead.
 	Capacity int
 
-	// Preallocate makes New allocate all memory for Capacity, which must be set. Later calls
-	// allocate only what they return, goroutines and timers, and cells for more than 256 guards.
+	// Preallocate makes New allocate all memory for Capacity, which must be set. Later calls then
+	// allocate only what they return, goroutines, timers, and cells for more than 256 guards.
 	// DESIGN.md lists the rest under Memory.
 	Preallocate bool
 
 	// Reuse is the order in which removed slots are reused.
 	Reuse Reuse
 
-	// MaxLimbo bounds the memory that a forgotten guard costs. While MaxLimbo removed slots wait for
-	// guards or Refs, an insertion that needs new memory returns ErrStalled. 0 means the greater of
-	// 1,000,000 and twice the number of live values.
+	// MaxLimbo bounds the memory that a forgotten guard costs. While MaxLimbo removed slots wait
+	// for guards or Refs, an insertion that needs new memory returns ErrStalled. 0 means
+	// 1,000,000, or twice the number of live values if that is more.
 	MaxLimbo int
 
-	// Shards is the number of independent freelists, at most 65,536. 0 means four
-	// times GOMAXPROCS. A pool with a small Capacity has fewer.
+	// Shards is the number of independent freelists, at most 65,536. 0 means four times
+	// GOMAXPROCS. A pool with a small Capacity has fewer.
 	Shards int
 
-	// Reset, if not nil, makes an object pool, whose values keep their buffers. When a removed slot
-	// is reclaimed, Reset is called for its value, which is not zeroed. InsertFunc and Reserve show
-	// what Reset left. It is also called for what a constructor that fails, or a Reservation that is
-	// cancelled, has built. A value that Take or Drain has moved out is zeroed and not Reset.
+	// Reset, if not nil, makes an object pool, whose values keep their buffers. When the pool
+	// reclaims a removed slot, it calls Reset for its value instead of zeroing it. InsertFunc and
+	// Reserve then find the value as Reset left it.
 	//
-	// The goroutine that reclaims calls Reset, mostly in an insertion or a removal, and several
-	// goroutines may do so at once. Reset may use the pool, and the Worker whose call it interrupts. If
-	// it panics, its slot is zeroed and free, and the panic continues when the call has done its own
-	// removal.
+	// The pool also calls Reset for what a failed constructor or a cancelled Reservation has
+	// built. It zeroes a value that Take or Drain has moved out.
+	//
+	// Most Resets run in an insertion or a removal, and several goroutines may run them at once.
+	// Reset may use the pool, and the Worker whose call runs it. If Reset panics, its slot is
+	// zeroed and becomes free. The panic continues once the call has done its own removal.
 	//
 	// A copy that Get returns shares buffers with the slot. Use it only under a guard that was
 	// pinned before Get, under a Ref, or where no other goroutine can remove the value.
 	Reset func(*T)
 
-	// Origin is the first generation of every slot; an even one is raised by one. 0 means a random
-	// one for each pool, so that a pool refuses the handles of others. Pools with the same Origin
-	// accept each other's where a slot of both is in the same life. [ReadFrom] keeps the snapshot's
-	// first generation, and begins a new line of handles if Origin is 0.
+	// Origin is the first generation of every slot; an even number is raised by one. 0 means a
+	// random one for each pool, so that a pool refuses the handles of others. Pools with the same
+	// Origin may accept each other's handles. A pool that [ReadFrom] makes keeps its snapshot's
+	// first generation.
 	//
-	// Set it for replays: with Shards: 1 and one goroutine, the same calls issue the same handles,
-	// whatever the garbage collector does. The program may use everything, except that it must not
-	// drop a Worker or a Reservation without closing or settling it. It may write snapshots, which
-	// changes nothing, and go on in a pool that ReadFrom makes of one with the same options: that
-	// issues the handles that the original would. At that moment nothing may be pinned, held or
-	// reserved, and no Worker open: what these have is vacant in the copy, behind all other slots. A
-	// Worker is opened again afterwards, in both pools. docs/cookbook.md lists, under "A replay", what
+	// Set Origin for replays. With Shards set to 1, one goroutine that makes the same calls gets
+	// the same handles, whatever the garbage collector does. But it must close every Worker and
+	// settle every Reservation.
+	//
+	// Such a program may also write a snapshot, which changes nothing, and go on in the pool that
+	// ReadFrom makes of it, with the same options. That pool issues the handles that the original
+	// would. While the snapshot is written, there must be no guard, Ref, Reservation or Worker;
+	// open Workers again afterwards, in both pools. docs/cookbook.md lists, under "A replay", what
 	// else must be the same in each run, and what the structures on top allow.
 	Origin uint32
 
-	// TraceGuards finds in production who forgot an Unpin or a Release: the pool records the stack
-	// of one pin and one Hold in so many, at random, where 1 means each. ExplainOpen and the text
-	// of ErrStalled show the stacks of those that are open, and so does the profile [ProfileName]
-	// of runtime/pprof, where a guard may show until the garbage collector's next cycle after its
-	// Unpin. 0 means none, and costs nothing.
+	// TraceGuards finds in production who forgot an Unpin or a Release. The pool records the
+	// stack of one pin and one Hold in so many, at random; 1 records each, and 0 none.
+	// ExplainOpen, the text of ErrStalled and the profile [ProfileName] show the stacks of those
+	// that are open. The profile may show a guard until the garbage collector's next cycle after
+	// its Unpin.
 	//
-	// A pin and its Unpin then take 20 ns instead of 7, and those that are recorded 3 µs more: with
-	// 1,000, 21 ns on average (AMD family 26, model 2; BenchmarkTraceGuards).
+	// 0 costs nothing. Otherwise each pin with its Unpin takes about three times as long. One
+	// that is recorded takes some microseconds more (DESIGN.md, Decisions).
 	TraceGuards int
 }
 
@@ -82,14 +85,14 @@ type Options[T any] struct {
 type Reuse uint8
 
 const (
-	// LIFO reuses those slots first that were reclaimed last. It is the default: such slots are
-	// most likely in the cache.
+	// LIFO first reuses the slots that were reclaimed last. It is the default, because such slots
+	// are most likely in the cache.
 	LIFO Reuse = iota
 
-	// FIFO reuses the slot that was removed longest ago, of those that no guard or Ref keeps.
-	// Slots that were never used come before: with a Capacity all of them, and otherwise those
-	// that have memory. Each shard has an order of its own, so set Shards to 1 if slots are to
-	// wear evenly. FIFO costs cache misses.
+	// FIFO reuses the slot that was removed longest ago, among those that no guard or Ref keeps.
+	// It first uses slots that were never used: all of them if there is a Capacity, and otherwise
+	// those that have memory. Each shard has its own order, so set Shards to 1 if slots must wear
+	// evenly. FIFO costs cache misses.
 	FIFO
 )
 

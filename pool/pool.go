@@ -4,19 +4,20 @@ import "coatcheck/shard"
 
 // Pool keeps values of type T in slots that never move, and names each by a [Handle].
 //
-// Any number of goroutines may use a Pool at once. [New] and [Must] return one; a zero
-// Pool panics. It must not be copied. The garbage collector frees a pool that is no
-// longer reachable, with all of its values.
+// Any number of goroutines may use a Pool at once. [New] and [Must] return one; a zero Pool
+// panics. It must not be copied. It need not be closed: the garbage collector frees an
+// unreachable pool with all of its values.
 type Pool[T any] struct {
 	_ [0]*T // so that pools of different types cannot be converted into each other
 	core
 }
 
-// New returns an empty pool. If opts is nil, it uses the defaults. If an option is
-// invalid, it returns an error that says which one and why.
+// New returns an empty pool. If opts is nil, it uses the defaults. If an option is invalid, it
+// returns an error that says which one and why.
 //
-// A pool starts no goroutine and needs no Close. Its first insertion allocates its first page:
-// 64 to 128 KiB for small values ([Pool.Trim] has the rest), or less for a small Capacity.
+// A pool starts no goroutine and needs no Close. Its first insertion allocates one page: 64 to
+// 128 KiB for small values, or less for a small Capacity. See [Pool.Trim] for how a pool gives
+// memory back.
 func New[T any](opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
@@ -40,24 +41,24 @@ func Must[T any](opts *Options[T]) *Pool[T] {
 func (p *Pool[T]) Cap() int { return p.capacity() }
 
 var (
-	// ErrFull means that at some moment of the call no slot was free, and none was waiting for a
-	// guard or a Ref. Each was live, exhausted, or in use by another call, a Reset, a Worker or a
-	// Reservation. [Pool.InsertWait] waits for a slot.
+	// ErrFull means that at some moment during the call no slot was free, and no removed slot was
+	// waiting for a guard or a Ref. Each slot was live, exhausted, or in use by another call, a
+	// Reset, a Worker or a Reservation. [Pool.InsertWait] waits for a slot.
 	//
-	// Every error of an insertion wraps ErrFull, except those of a context or a constructor. So
-	// test it with errors.Is. Its text has figures.
+	// Every error of an insertion wraps ErrFull, except those of a context or a constructor. Test
+	// it with errors.Is. Its text has figures.
 	ErrFull = shard.ErrFull
 
-	// ErrStalled wraps ErrFull. It means that at some moment of the call no slot was free, and
-	// removed slots were waiting: each for a guard that was pinned before its removal returned, or
-	// for a Ref or a Hold. Fewer than Capacity values may be live.
+	// ErrStalled means that at some moment during the call no slot was free, and removed slots
+	// were still waiting. Each waited for a guard that was pinned before its removal returned, or
+	// for a Ref or a Hold. So fewer than Capacity values may be live.
 	//
-	// Test it with errors.Is. Its text is made when it is asked for, with the figures of that
-	// moment, and until then the error keeps the pool reachable.
+	// ErrStalled wraps ErrFull. Test it with errors.Is. Its text shows the figures of the moment
+	// at which Error is called. The error keeps the pool reachable.
 	ErrStalled = shard.ErrStalled
 
-	// ErrExhausted wraps ErrFull. It means that the pool has had MaxCapacity slots, and each has
-	// used up its generations. All later insertions fail too.
+	// ErrExhausted means that the pool has had MaxCapacity slots, and that each has used up its
+	// generations. All later insertions fail too. ErrExhausted wraps ErrFull.
 	ErrExhausted = shard.ErrExhausted
 )
 

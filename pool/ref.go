@@ -5,17 +5,17 @@ import (
 	"coatcheck/shard"
 )
 
-// Ref keeps one value for a long time, such as across blocking calls. It prevents the reuse
-// of its own slot and of no other, whereas a [Guard] delays every slot that is removed after
-// its Pin. Any number of Refs may hold one value.
+// Ref keeps one value for a long time, such as across blocking calls. It prevents the reuse of
+// this value's slot alone, whereas a [Guard] delays every slot that is removed after its Pin. Any
+// number of Refs may hold one value.
 //
-// The value may be removed meanwhile. It then stays readable, and its slot waits for Release
-// and counts under Stats.Limbo.
+// The value may be removed meanwhile. It then stays readable, and its slot waits for Release and
+// counts under Stats.Limbo.
 //
-// [Pool.Hold] returns a Ref; a zero Ref panics. It must not be copied. Any number of
-// goroutines may call Value and Handle at once. One of them calls Release; from then on none
-// may use the value. The slot of a Ref that is dropped without Release is never reused, and
-// Stats.Held goes on counting the Ref.
+// [Pool.Hold] returns a Ref; a zero Ref panics. It must not be copied. Any number of goroutines
+// may call Value and Handle at once. One of them calls Release; after that none may use the
+// value. If a Ref is dropped without Release, its slot is never reused, and Stats.Held goes on
+// counting it.
 type Ref[T any] struct {
 	_ [0]*T
 	hold
@@ -41,9 +41,9 @@ const (
 
 // Hold returns a Ref to the value that h names, and reports whether h is live.
 //
-// It allocates the Ref, and costs three locked instructions. Without Preallocate, the first
-// Hold in a page also allocates 4 bytes for each slot of the page, at most 32 KiB. For
-// look-ups between which nothing blocks, [Pool.Pin] is cheaper.
+// It allocates the Ref, and costs three locked instructions. Without Preallocate, the first Hold
+// in a page also allocates 4 bytes for each slot of the page. If you do not block between
+// look-ups, [Pool.Pin] is cheaper.
 func (p *Pool[T]) Hold(h Handle[T]) (*Ref[T], bool) {
 	r := p.hold(uint64(h))
 	return refOf[T](r), r != nil
@@ -83,9 +83,9 @@ func (r *Ref[T]) Handle() Handle[T] {
 	return Handle[T](r.h)
 }
 
-// Release ends the hold. A second Release panics. It costs three locked instructions. The
-// last Release of a value that was removed sends its slot to limbo. A later call reclaims the
-// slot: Release itself runs no Options.Reset.
+// Release ends the hold. A second Release panics. It costs three locked instructions. If the
+// value was removed, its last Release lets a later call reclaim the slot. Release itself never
+// calls Options.Reset.
 func (r *Ref[T]) Release() { r.release() }
 
 func (r *hold) release() {

@@ -10,11 +10,12 @@ import (
 // Remove ends the life of the value that h names. It returns true for exactly one caller per
 // handle, and false if h is not live. It takes amortized constant time.
 //
-// Guards that are pinned now, and Refs, keep the value. After them, a later call zeroes or Resets it
-// and makes the slot free. About one Remove in 64 does so for all slots that have gathered.
+// Guards that are pinned now, and Refs, keep the value. After they end, a later call zeroes or
+// Resets the value and frees its slot. About one Remove in 64 does so for all removed slots that
+// have gathered.
 //
 // Without a Reset, the garbage collector can free what the value refers to within two cycles,
-// even if no call comes. What a [Worker] removed waits for that Worker's next call.
+// even if no later call comes. What a [Worker] removed waits for that Worker's next call.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	if debugging {
 		return p.ended(uint64(h), p.arena.Remove(hint.Frame(), uint64(h)))
@@ -24,13 +25,13 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 
 // Take is like [Pool.Remove] but also returns a shallow copy of the value.
 //
-// If a goroutine may change a field meanwhile, even by an atomic, Take is a data race, because it
-// copies without synchronization. Then keep pointers in the pool, or read the value by Hold and
-// Remove it.
+// Take copies without synchronization. If another goroutine may change a field meanwhile, even by
+// an atomic, that is a data race. Then keep pointers in the pool, or Hold the value, Remove it
+// and read it through the Ref.
 //
-// Guards and Refs may still use the value in its slot. In a pool with a Reset the slot is zeroed
-// and not Reset, so what the copy refers to belongs to the caller, and to copies that Get made
-// before.
+// Guards and Refs may still use the value in its slot. With a Reset, the pool zeroes the slot and
+// does not Reset it. So what the copy refers to belongs to the caller, and to copies that Get
+// made before.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	if debugging {
 		warnOfCopy[T]()
@@ -44,8 +45,8 @@ func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	return v, ok
 }
 
-// RemoveBatch removes the values that hs names, one after the other, and returns how many
-// it removed. A removal costs one locked instruction.
+// RemoveBatch removes the values that hs names, one after the other, and returns how many it
+// removed. Each removal costs one locked instruction.
 func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int { return p.removeBatch(words(hs)) }
 
 func (c *core) removeBatch(hs []uint64) int {
@@ -58,9 +59,10 @@ func (c *core) removeBatch(hs []uint64) int {
 	return r.N
 }
 
-// Drain returns an iterator that removes the live values one after the other, and yields
-// shallow copies, as Take does: without synchronization. Each value is yielded by one Drain. A loop that ends early leaves the
-// rest in the pool. Drain holds no pin.
+// Drain returns an iterator that removes the live values one after the other, and yields shallow
+// copies. It copies without synchronization, as Take does. If several Drains run at once, each
+// value is yielded by one. A loop that ends early leaves the rest in the pool. Drain holds no
+// pin.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	return func(yield func(Handle[T], T) bool) {
 		t := p.pages()
@@ -72,16 +74,15 @@ func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	}
 }
 
-// DeleteFunc removes the values for which del returns true, and returns how many it removed.
-// It holds a pin while it runs. If del panics, the values that were removed before stay
-// removed.
+// DeleteFunc removes the values for which del returns true, and returns how many it removed. It
+// holds a pin while it runs. If del panics, the values that it removed before stay removed.
 //
-// The test and the removal are two steps: another goroutine may use a value, or change it, after
-// del has looked at it and before it is gone. So DeleteFunc is not "remove it if it is idle". That
-// needs a state in the value, which users and the remover change under its mutex.
+// The test and the removal are two steps: between them, another goroutine may use or change the
+// value. So DeleteFunc cannot "remove the value if it is idle". For that, keep a state in the
+// value, which users and the remover change under its mutex.
 //
-// DeleteFunc reads every slot that has memory. To remove the values of one owner among many,
-// keep their handles in a list, as the example "Owner" does.
+// DeleteFunc reads every slot that has memory. To remove the values of one owner among many, keep
+// their handles in a list, as the example "Owner" does.
 func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
 	g := p.Pin()
 	defer g.Unpin()

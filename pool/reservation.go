@@ -7,15 +7,17 @@ import (
 	"coatcheck/shard"
 )
 
-// Reservation is a slot whose handle is known before its value is live. It serves values that refer
-// to one another. [Pool.Reserve] returns one; a zero Reservation panics. It must not be copied.
+// Reservation is a slot whose handle is known before its value is live. It serves values that
+// refer to one another. [Pool.Reserve] returns one; a zero Reservation panics. It must not be
+// copied. One goroutine at a time may use it.
 //
-// One goroutine at a time may use it. Commit or Cancel settles it. Then these and Value panic.
+// Commit or Cancel settles a Reservation. After that, Value, Commit and Cancel panic. The garbage
+// collector cancels a Reservation that is dropped before, but perhaps late, while other
+// Reservations of the pool are reachable. So drop settled ones.
 //
-// The garbage collector cancels a Reservation that is dropped. It may do so late while others of the
-// pool are reachable, so drop settled ones. The pointer from Value does not keep the Reservation: on
-// a path that may not settle it, defer runtime.KeepAlive. A Reservation in a value of its own pool
-// is not dropped before the pool.
+// The pointer from Value does not keep the Reservation reachable. If a path may not settle it,
+// defer runtime.KeepAlive. A Reservation in a value of its own pool is not dropped before the
+// pool.
 type Reservation[T any] struct {
 	_ [0]*T
 	cell
@@ -31,14 +33,15 @@ type cell struct {
 }
 
 // Reserve takes a vacant slot and returns it as a [Reservation], whose value becomes live at
-// Commit. Any number of goroutines may reserve at once. The error is ErrFull or wraps it.
+// Commit. If there is no vacant slot, the error is ErrFull or wraps it. Any number of goroutines
+// may reserve at once.
 func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 	r, err := p.reserve(p.arena.Claim(hint.Frame()))
 	return reservationOf[T](r), err
 }
 
-// ReserveWait is like [Pool.Reserve], but where Reserve would be refused, it waits for a slot as
-// [Pool.InsertWait] does.
+// ReserveWait is like [Pool.Reserve], but where Reserve would return an error, it waits for a
+// slot as [Pool.InsertWait] does.
 func (p *Pool[T]) ReserveWait(ctx context.Context) (*Reservation[T], error) {
 	p.pages()
 	r, err := p.reserve(p.arena.ClaimWait(ctx, hint.Frame()))

@@ -81,8 +81,8 @@ var (
 	// ErrVersion means that this version of the package does not know the snapshot's format.
 	ErrVersion = errors.New("pool: the snapshot's version is unknown")
 
-	// ErrType means that values of the pool's type cannot be encoded without loss, or that
-	// the snapshot has values of another type.
+	// ErrType means that values of the pool's type cannot be encoded without loss, or that the
+	// snapshot has values of another type.
 	ErrType = codec.ErrType
 )
 

@@ -14,32 +14,18 @@ import (
 	"coatcheck/shard"
 )
 
-// ReadFrom makes a pool from a snapshot that [Pool.WriteTo] wrote, with the options opts as in
-// [New]. Handles that were live name the same values in the same slots. All others that were issued
-// before are refused.
+// ReadFrom makes a pool from a snapshot that [Pool.WriteTo] wrote, with options as for [New].
+// Handles that were live name the same values again; all others issued before are refused. Origin
+// must be 0 or the original's; other options may differ.
 //
-// The copy begins a new line of handles, unless Origin is set. So a program may restart from an older
-// snapshot: a handle that was issued after the snapshot is refused, if its slot was reused fewer than
-// 65,536 times since, and else but by chance. The same is true of two copies of one snapshot, by a
-// chance of one in a million, while few lives are used up. To that end each slot skips lives, at once
-// or when a live one is reused first: at most 1/500 of all. After some 6,000 restores none are left.
-// With Origin set, the original and the copy later issue equal handles, and each accepts the other's.
-// If Shards is 1 too, for both, the copy has the order in which the original would reuse slots
-// ([Options].Origin).
+// With Origin 0, a program may restart from an older snapshot, because the pool refuses handles
+// issued since. Only if a slot was reused 65,536 times or more may it accept one by
+// chance. With Origin set, both pools issue and accept equal handles ([Options]).
 //
-// opts may differ from the original's, except that Origin is 0 or the same. If the values do not
-// fit into Capacity, the error wraps ErrFull. If r has no whole, unchanged snapshot of values of
-// type T, it wraps ErrCorrupt, ErrVersion or ErrType, or r's error, and says where and why.
-//
-// A type is compared by its structure, without names of types and without fields that are left out
-// ([Pool.WriteTo]). If T has UnmarshalBinary, that is called with what MarshalBinary returned; or,
-// if T had no such method when the snapshot was written, with what was written then, as by
-// encoding/binary in little-endian order if T was numbers. A value that it does not know is an ErrType.
-// For other changes of T there is [ReadFromFunc].
-//
-// ReadFrom reads the snapshot and no byte more. The input may be hostile: for each byte of a value
-// ReadFrom takes at most 64 bytes of memory, without those that UnmarshalBinary takes; and for each
-// 20 bytes of input at most 32 KiB for slots, or one slot if it is larger.
+// T may have another name, but needs the same structure; if not, call [ReadFromFunc]. If the
+// values exceed Capacity, the error wraps ErrFull. Otherwise it wraps ErrCorrupt, ErrVersion,
+// ErrType or r's error. ReadFrom reads no byte beyond the snapshot. Input may be hostile: memory
+// grows with what is read.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
@@ -52,17 +38,16 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	return p, nil
 }
 
-// ReadFromFunc is [ReadFrom] for values whose type has changed: it reads the snapshot as one of a pool of
-// Old, and stores what convert makes of each value. Handles are kept: an equal number names the
+// ReadFromFunc is [ReadFrom] for values whose type has changed. It reads a snapshot of values of
+// type Old, and stores what convert makes of each. A handle keeps its number and names the
 // converted value.
 //
-// Old has the structure that the type had when the snapshot was written. Types are compared by their
-// structure, and not by their names, so the old type may be a copy under a new name. New need not be a
-// type that WriteTo takes.
+// Old needs the structure that the type had when the snapshot was written. It may be a copy of
+// that type under a new name. New need not be a type that WriteTo accepts.
 //
-// ReadFromFunc calls convert for one value at a time, in the order of indexes, with an Old of its own, which
-// New may refer to. If convert returns an error, ReadFromFunc returns an error that wraps it, and
-// has the handle. A snapshot of vacant slots takes as many times more memory as a slot of New is larger.
+// ReadFromFunc calls convert for one value at a time, in the order of their indexes. Each call
+// gets an Old of its own, which New may refer to. If convert returns an error, ReadFromFunc
+// returns an error that wraps it and shows the handle.
 func ReadFromFunc[Old, New any](r io.Reader, opts *Options[New], convert func(*Old) (New, error)) (*Pool[New], error) {
 	pl, err := opts.plan()
 	if err != nil {

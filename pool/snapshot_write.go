@@ -13,22 +13,16 @@ import (
 )
 
 // WriteTo writes a snapshot to w, from which [ReadFrom] makes a pool with the same handles and
-// values. It returns the number of bytes written.
+// values. It returns the number of bytes written. Other goroutines may use the pool meanwhile,
+// but those that write to a live value must synchronize with WriteTo.
 //
-// Other goroutines may use the pool meanwhile. A value that lives from beginning to end is in the
-// snapshot, and one that comes or goes may be. A handle within a value never names another value in
-// the copy. Goroutines that write to a live value must synchronize with WriteTo.
+// A value that lives during the whole call is in the snapshot; one that comes or goes may be. A
+// handle in a value never names another value in the copy.
 //
-// A value is encoded by its MarshalBinary method, or else by its parts: numbers, strings, elements,
-// fields, what pointers point to. The error wraps ErrType if values of T would lose something, as
-// with unexported fields, channels, functions and interfaces. A field with the tag
-//
-//	mu sync.Mutex `coatcheck:"-"`
-//
-// is left out, whatever its type, and is zero in the copy. The error wraps ErrType too if a key of a
-// map would be another one in the copy, as a time.Time in a FixedZone; or if a value that encodes
-// itself, within a slice or a map or behind a pointer, has an encoding that is shorter than 1/64 of
-// its memory, since ReadFrom could not bound what it takes.
+// WriteTo encodes a value by its MarshalBinary method, or else by its parts, through pointers. It
+// leaves out fields tagged `coatcheck:"-"`, which are zero in the copy. The error wraps ErrType
+// if values of T would lose something, as with unexported fields, channels, functions and
+// interfaces. DESIGN.md has all rules under Snapshots.
 func (p *Pool[T]) WriteTo(w io.Writer) (int64, error) {
 	return p.save(reflect.TypeFor[T](), w)
 }

@@ -12,7 +12,8 @@ import (
 // Stats describes a pool at a moment. If other goroutines use the pool meanwhile, its figures may
 // belong to slightly different moments. Packages encoding/json and expvar show its fields.
 //
-// Insertions and removals are not counted: each would have to write one word more.
+// The pool does not count insertions and removals, because each would then have to write one more
+// word.
 type Stats struct {
 	Live  int // slots with a live value
 	Free  int // vacant slots that any goroutine may take
@@ -24,15 +25,16 @@ type Stats struct {
 
 	Workers int // open Workers
 
-	// Dropped counts the Reservations and Workers that the garbage collector has closed. With the
-	// build tag coatcheck_debug, it also counts Guards and Refs that were dropped and stay open.
+	// Dropped counts the Reservations and Workers that were dropped and that the garbage
+	// collector has closed. With the build tag coatcheck_debug, it also counts dropped Guards and
+	// Refs, which stay open.
 	Dropped int
 
 	Exhausted int     // slots that have used up their generations
 	Worn      float64 // which part of its generations the most used slot has used, 0 to 1
 
-	// Allocated is the number of slots that have memory: Live + Free + Limbo + Cached +
-	// Reserved + Exhausted, if no other goroutine uses the pool.
+	// Allocated is the number of slots that have memory. If no other goroutine uses the pool, it
+	// is Live + Free + Limbo + Cached + Reserved + Exhausted.
 	Allocated int
 	Capacity  int   // the result of Cap
 	Bytes     int64 // memory of the pool, without what values point to
@@ -45,19 +47,19 @@ type Stats struct {
 
 	Pinned int // pinned guards, and calls and loops that hold a pin
 
-	// PinAge is how long the oldest guard has been pinned, or 0 if none is. It may be less than the
-	// truth, because the time begins with the first call of Stats, or of a removal that reclaims,
-	// after the Pin. Alarms for forgotten guards use PinAge.
+	// PinAge is how long the oldest guard has been pinned, or 0 if none is. It may be too short,
+	// because the pool notices a pin only at the next call of Stats, or of a removal that
+	// reclaims. Use it in alarms for forgotten guards.
 	PinAge time.Duration
 
-	// Epoch is the epoch in which the next guard begins. It is no clock: it advances only when a
-	// guard is pinned after removals.
+	// Epoch is the epoch in which the next guard begins. It is not a clock: it advances only when
+	// a guard is pinned after removals.
 	Epoch     uint64
 	OldestPin uint64 // how many epochs ago the oldest guard was pinned; 0 if none is
 }
 
 // Stats returns the figures of the pool. It reads every slot that has memory and follows the
-// freelists, so it is for monitoring, not for every request.
+// freelists, so call it for monitoring, not in every request.
 func (p *Pool[T]) Stats() Stats { return p.stats() }
 
 func (c *core) stats() Stats {
@@ -98,7 +100,7 @@ func (c *core) pinned() (n int, oldest uint64, age time.Duration) {
 }
 
 // String returns a line for people: how many slots have memory, and what they are used for. It
-// leaves out what is zero, and may change between versions.
+// leaves out figures that are zero, and may change between versions.
 func (s Stats) String() string {
 	b := fmt.Appendf(nil, "%d live of %d slots", s.Live, s.Allocated)
 	if s.Capacity < MaxCapacity {
@@ -123,7 +125,8 @@ func (s Stats) String() string {
 }
 
 // String returns the pool's type and its [Stats] as a line for people. It costs what Stats costs.
-// Any number of goroutines may use the pool meanwhile; to print its fields would be a data race.
+// Any number of goroutines may use the pool meanwhile. Printing the fields of a Pool would be a
+// data race.
 func (p *Pool[T]) String() string { return fmt.Sprintf("%T: %v", p, p.Stats()) }
 
 // LogValue implements [slog.LogValuer]. It returns a group of all figures.
@@ -136,9 +139,9 @@ func (s Stats) LogValue() slog.Value {
 	return slog.GroupValue(figures...)
 }
 
-// Len returns the number of live values. If other goroutines insert or remove meanwhile,
-// each slot counts as it was at some moment of the call. Len reads every slot that has
-// memory, so that no other operation has to count.
+// Len returns the number of live values. If other goroutines insert or remove meanwhile, each
+// slot counts as it was at some moment of the call. Len reads every slot that has memory, so that
+// no other operation has to count.
 func (p *Pool[T]) Len() int { return p.count() }
 
 func (c *core) count() int {

@@ -130,8 +130,8 @@ func (t *tracer) oldest() string {
 // guards and Refs that tracers know to be open.
 var profile = sync.OnceValue(func() *pprof.Profile { return pprof.NewProfile(ProfileName) })
 
-// ProfileName is the name of the profile of open guards and Refs, as package runtime/pprof knows
-// it. It exists once a pool with Options.TraceGuards was made.
+// ProfileName is the name under which runtime/pprof has the profile of open guards and Refs. The
+// profile exists once a pool with Options.TraceGuards was made.
 const ProfileName = "coatcheck/pool.guards"
 
 // profileSkip leaves out Add's caller, which is the tracer.

@@ -9,15 +9,15 @@ import (
 )
 
 // Worker inserts and removes faster than its pool, because it keeps vacant slots for itself. Its
-// methods mean the same as the pool's. [Pool.Worker] returns one; a zero Worker panics, except in
-// Close. It must not be copied.
+// methods do what the pool's methods do. [Pool.Worker] returns one; a zero Worker panics, except
+// in Close. It must not be copied.
 //
-// One goroutine at a time may use a Worker. No other goroutine can take the slots that it keeps, so
-// their insertions may be refused meanwhile. Stats.Cached counts these slots. With a small Capacity
+// One goroutine at a time may use a Worker. Other goroutines cannot take the slots that it keeps,
+// so their insertions may fail meanwhile. Stats.Cached counts these slots. With a small Capacity
 // they are few, and under FIFO there are none.
 //
-// Flush and Close give the slots back, and so does the garbage collector if the Worker is dropped.
-// A Worker in a value of its own pool is not dropped before the pool.
+// Flush and Close give the slots back. If a Worker is dropped, the garbage collector does so. A
+// Worker in a value of its own pool is not dropped before the pool.
 type Worker[T any] struct {
 	// slots is plain: one goroutine at a time uses it, and then the finalizer of end. So that
 	// the finalizer does not run while a method uses the slots, the method keeps the Worker alive.

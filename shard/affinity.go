@@ -17,13 +17,13 @@ import "coatcheck/internal/hint"
 // end up in several shards. On 16 processors that halved the speed of all insertions and
 // removals.
 
-// Local returns the shard to which a hint leads: mostly one that no other running goroutine
-// uses. For a zero Arena it panics.
+// Local returns the shard to which a hint leads: mostly one that no other running goroutine uses.
+// It panics for a zero Arena.
 //
 // An operation takes its hint once, for its slow half too. Pool.Insert and Pool.Remove are
-// inlined, and take it from their caller's frame; other operations from their own. The wrong
-// version takes one in each function. Where the end of a block of stack lies between the frames,
-// insertions then always look into one shard, and fetch slots for another.
+// inlined, and take the hint from their caller's frame; other operations take it from their own.
+// The wrong version takes one in each function. If the end of a block of stack lies between the
+// frames, insertions then always look into one shard, and fetch slots for another.
 func (a *Arena) Local(h uint32) *shard {
 	i := uint64(h) * uint64(len(a.shards)) >> 32 // hint.Index; with the call this were too long
 	if i >= uint64(len(a.shards)) {

@@ -5,16 +5,16 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// Arena owns the slots of one pool, from vacant to vacant. It hands slots out (Claim), makes
-// them live (Publish), ends their lives (Remove and Take of its shards, Removals, Abandon) and
+// Arena owns the slots of one pool, from vacant to vacant. It hands slots out (Claim), makes them
+// live (Publish), ends their lives (Remove, Removals, Abandon, and Take of its shards) and
 // reclaims them. Package pool adds the verbs, guards, loops and options that users see.
 //
-// The zero Arena is not ready: Init comes first. All other methods are safe for concurrent
-// use, except those of snapshot.go that fill an Arena.
+// Call Init before all else: the zero Arena is not ready. All other methods are safe for
+// concurrent use, except those of snapshot.go that fill an Arena.
 type Arena struct {
 	Config
 
-	// Table has the pages. Its fields are this package's, except Current, by which look-ups
+	// Table has the pages. Only this package uses its fields, except Current, by which look-ups
 	// find slots.
 	Table Table
 
@@ -67,11 +67,12 @@ type Config struct {
 	FIFO     bool   // shards hand out the slot that was removed first
 	Fixed    bool   // all memory is allocated from the start, and kept
 
-	// Opened returns lines for ErrStalled's text that say who opened what is in the way, or is nil.
+	// Opened returns lines for ErrStalled's text that say who opened what is in the way. It may
+	// be nil.
 	Opened func() string
 }
 
-// Init makes an empty arena. Preallocate follows, or what fills the arena from a snapshot.
+// Init makes an empty arena. Call Preallocate after it, or what fills the arena from a snapshot.
 func (a *Arena) Init(c Config) {
 	a.Config = c
 	a.waiters.init()
@@ -100,15 +101,15 @@ func (a *Arena) Preallocate() {
 	}
 }
 
-// Grow gives memory to n slots beyond those that were handed out, and to as many as the shards may
-// take ahead.
+// Grow gives memory to n slots beyond those that were handed out, and to as many more as the
+// shards may take ahead.
 func (a *Arena) Grow(n uint64) {
 	for n += uint64(len(a.shards)) * Batch; a.Table.provide(n); {
 	}
 }
 
-// Find returns the slot that h may name, or nil if that has no memory or the Arena is zero.
-// The slot need not be live with h; Remove, Take and Hold check.
+// Find returns the slot that h may name. It returns nil if that slot has no memory, or if the
+// Arena is zero. The slot need not be live with h; Remove, Take and Hold check that.
 func (a *Arena) Find(h uint64) *Hook {
 	if t := a.Table.Current.Load(); t != nil && Low(h) < t.Limit {
 		return t.At(Low(h))

@@ -5,13 +5,13 @@ import (
 	"coatcheck/internal/hint"
 )
 
-// Claim finds a vacant slot for an insertion, and returns it with the handle that it will
-// have. The caller owns the slot, and publishes or abandons it.
+// Claim finds a vacant slot for an insertion, and returns it with the handle that it will have.
+// The caller then owns the slot, and must publish or abandon it.
 //
-// It looks where it costs least: in the shard's freelist, its range, its limbo, the others'
-// freelists, what has memory and is no shard's, the others' limbo, and then in new memory. It
-// waits for locks only to add a page, and before that if half of the slots wait. If it finds
-// nothing, it looks once more, under all locks, and may be refused then (refuse.go).
+// Claim searches where it costs least. First come the shard's freelist, range and limbo, then the
+// others' freelists. Then come memory that belongs to no shard, the others' limbo and new memory.
+// It waits for locks only to add a page, and before that if half of the slots wait. If it finds
+// nothing, it searches once more, under all locks, and may then refuse (refuse.go).
 func (a *Arena) Claim(frame uintptr) (*Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
 	if slot, h := s.pop(); slot != nil {

@@ -5,8 +5,8 @@ package shard
 // plain reports whether a slot is ready for its next life as it is.
 func (l *Layout) plain() bool { return !l.Pointers && l.Reset == nil }
 
-// Blank zeroes a claimed slot that reclaiming did not zero. In a T without pointers that
-// matters only if user code reads the value before it writes it.
+// Blank zeroes a claimed slot that reclaiming did not zero. If T has no pointers, that matters
+// only where user code reads the value before it writes it.
 func (l *Layout) Blank(slot *Hook) {
 	if l.plain() {
 		l.Clear(slot)

@@ -23,8 +23,8 @@ func (l *Layout) fill(slot *Hook) {
 	}
 }
 
-// Untouched reports whether a claimed slot's value is as fill left it, or as new memory is. It
-// knows nothing of a pool with a Reset.
+// Untouched reports whether the value of a claimed slot is as fill left it, or as new memory is.
+// In a pool with a Reset it returns true.
 func (l *Layout) Untouched(slot *Hook) bool {
 	b := l.bytesOf(slot)
 	return l.Reset != nil || isAll(b, 0) || !l.Pointers && isAll(b, poison)

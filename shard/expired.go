@@ -13,9 +13,10 @@ package shard
 // clearMost is how many slots ClearExpired visits while a reclaimer of the shard must wait: some 10 µs.
 const clearMost = 16 * Batch
 
-// ClearExpired zeroes the values of removed slots whose grace period is over and that are not held. There
-// must be no Reset. It visits hardly more slots than wait when it comes to their shard, whatever
-// other goroutines do; those of a batch in which it found one held, once in each call.
+// ClearExpired zeroes the values of removed slots whose grace period is over and that are not
+// held. There must be no Reset. Whatever other goroutines do, it visits hardly more slots than
+// wait when it comes to their shard. Each call visits once more the slots of a batch in which it
+// found one held.
 func (a *Arena) ClearExpired() {
 	for i := range a.shards {
 		s := &a.shards[i]

@@ -145,8 +145,8 @@ func (t *PageTable) makeCounts() {
 	}
 }
 
-// Drop ends a hold. The last Drop of a parked slot sends the slot back to limbo, and leaves it
-// to others to reclaim there: that might call a Reset. It costs two locked instructions.
+// Drop ends a hold. The last Drop of a parked slot sends the slot back to limbo. It does not
+// reclaim the slot itself, because that might call a Reset. It costs two locked instructions.
 func (a *Arena) Drop(k Held) {
 	last := k.count.Add(^uint32(0)) == parked
 	// Success makes the caller the slot's owner (I1). Failure means that a late hold has

@@ -9,7 +9,7 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// Contents is what a shard's lists begin with. Explored schedules check invariants on it
+// Contents shows how each of a shard's lists begins. Explored schedules check invariants on it
 // between two steps of a run.
 type Contents struct {
 	Free, Fresh, Limbo uint64         // the words
@@ -50,8 +50,8 @@ func (a *Arena) Inspect() (all []Contents) {
 	return all
 }
 
-// InResets returns how many slots are in Resets, or wait for nothing but a run of Resets that
-// a shard may not begin, since it has as many as it may. None of these forbids a refusal.
+// InResets returns how many slots are in Resets, or wait only for a run of Resets. A shard may
+// not begin a run while it has as many as it may have. None of these slots forbids a refusal.
 func (a *Arena) InResets() (n int) {
 	for i := range a.shards {
 		s := &a.shards[i]

@@ -52,7 +52,7 @@ func (l *limbo) takeAll() uint64 {
 }
 
 // Remove ends the life of the slot that h names, and retires it to the shard to which a frame's
-// hint leads. It reports true for exactly one caller per handle. It costs two locked
+// hint leads. It returns true for exactly one caller per handle. It costs two locked
 // instructions.
 //
 //go:nosplit
@@ -123,8 +123,8 @@ func (s *shard) retire(slot *Hook, h, seen uint64) {
 	}
 }
 
-// ReclaimMode says who reclaims after slots were retired. The garbage collector's goroutines, on
-// which no Reset should run, leave that to others.
+// ReclaimMode says who reclaims after slots were retired. The garbage collector's goroutines must
+// run no Reset, so they leave that to others.
 type ReclaimMode uint8
 
 const (
@@ -155,10 +155,10 @@ func (s *shard) pushLimbo(c *chain) (before, after uint32) {
 	}
 }
 
-// Abandon gives back a slot that was claimed as h and did not go live. Its generation counts
-// as lived. Otherwise the slot could enter a freelist twice with one generation (I5), and a
-// handle that a constructor has seen could be issued again. The slot goes through limbo,
-// although no other goroutine can have seen it: one way back is simpler to prove.
+// Abandon gives back a slot that was claimed as h and did not go live. Its generation counts as
+// lived. Otherwise the slot could enter a freelist twice with one generation (I5), and a handle
+// that a constructor has seen could be issued again. The slot goes through limbo, although no
+// other goroutine can have seen it, because one way back is simpler to prove.
 func (a *Arena) Abandon(slot *Hook, h uint64, mode ReclaimMode) {
 	var c chain
 	word := Vacated(h, None)
@@ -195,9 +195,9 @@ func (s *shard) fill() uint32 {
 	return max(Batch, uint32(1)<<bits.Len(uint(s.arena.Domain.Scanned()-1)/cellsPaid))
 }
 
-// Removals gathers removals in chains of up to a batch, so that limbo is pushed to once a
-// chain. The slots are the caller's until End, so no user code may run before, and End must
-// run on every path.
+// Removals gathers removals in chains of up to a batch, so that it pushes to limbo once a chain.
+// The slots are the caller's until End. So no user code may run before End, and End must run on
+// every path.
 type Removals struct {
 	N     int // how many removals there were
 	shard *shard
@@ -207,7 +207,7 @@ type Removals struct {
 // Removals begins to gather.
 func (a *Arena) Removals() Removals { return Removals{shard: a.Local(hint.Goroutine())} }
 
-// Remove is Arena.Remove that gathers the slot. It costs one locked instruction.
+// Remove is like Arena.Remove, but gathers the slot. It costs one locked instruction.
 func (r *Removals) Remove(h uint64) bool {
 	a := r.shard.arena
 	slot := a.Find(h)

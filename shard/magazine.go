@@ -8,9 +8,7 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// Magazine keeps vacant slots for one goroutine at a time (Bonwick's word for such a cache).
-// No other goroutine sees them, so an insertion costs no locked instruction of its own, and a
-// removal one:
+// A slot's way through a Magazine (Bonwick's word for such a cache):
 //
 //	        Claim                     Remove
 //	ready ─────────▶ the goroutine ──────────▶ bag: │ sealed │ sealed │ open │
@@ -22,11 +20,14 @@ import (
 // has passed (magazine_bag.go). Both are arrays, because each step in a list is a cache miss. In the
 // bag the words also link each slot to the one removed before, for the way to limbo.
 //
-// reach bounds the slots that it keeps. It starts with firstReach. It doubles when the
+// reach bounds the slots that a magazine keeps. It starts with firstReach. It doubles when the
 // magazine fetches slots after it gave some away, and while removed slots become ready just
 // when insertions need them. Flush makes it small again. The naive way has one reach for all:
 // with firstReach, bursts of 100 to 2,000 insertions and as many removals take 1.5 times as long
-// (14 ns a pair in place of 9), and replacements among a thousand values 1.15 times as long.
+// (14 ns a pair instead of 9), and replacements among a thousand values 1.15 times as long.
+
+// Magazine keeps vacant slots for one goroutine at a time. No other goroutine sees them, so an
+// insertion costs no locked instruction of its own, and a removal one.
 //
 // All fields but view, newer and older are plain: the goroutine has them to itself.
 type Magazine struct {
@@ -150,7 +151,7 @@ func (m *Magazine) setReach(n int) {
 func (m *Magazine) HasNext() bool { return len(m.ready) > 0 }
 
 // Next takes a slot that is ready, and returns it with the handle that it will have. There must
-// be one. The caller owns the slot.
+// be one. The caller then owns the slot.
 func (m *Magazine) Next() (*Hook, uint64) {
 	n := len(m.ready) - 1
 	k := &m.ready[n]
@@ -158,8 +159,8 @@ func (m *Magazine) Next() (*Hook, uint64) {
 	return k.slot(), k.h
 }
 
-// Claim is Arena.Claim that prefers a slot that is ready. If there is none, it takes slots from
-// the bag if some have passed, or a run from the shard's lists, or any that the arena finds.
+// Claim is like Arena.Claim, but first takes a slot that is ready. If none is, it takes slots
+// from the bag if some have passed, or a run from the shard's lists, or any that the arena finds.
 func (m *Magazine) Claim() (*Hook, uint64, error) {
 	m.mustBeOpen()
 	a := m.arena // a Reset may close the magazine
@@ -269,10 +270,10 @@ func (m *Magazine) mustBeOpen() {
 // Remove ends the life of the slot that h names, and puts the slot into the bag. It reports
 // whether h was live. It panics if the magazine is closed.
 //
-// It does not ask whether the view is the current table. If the word changes, the slot was live
-// where the view shows it: a page that was given up has only vacant words. If not, removeSlow
-// looks again. The wrong version believes the failure, and refuses a handle whose page came
-// back after the view was taken.
+// Remove does not ask whether the view is the current table. If the word changes, the slot was
+// live where the view shows it, because a page that was given up has only vacant words. If not,
+// removeSlow looks again. The wrong version believes the failure, and refuses a handle whose page
+// came back after the view was taken.
 //
 // Its frame is small whatever T is, and so needs no check of the stack.
 //
@@ -334,8 +335,8 @@ func (m *Magazine) removeSlow(h uint64) bool {
 	return false
 }
 
-// Taker returns the shard by which a value must be taken, since limbo needs it moved and marked
-// before, or nil: then Remove and Last do.
+// Taker returns the shard by which a value must be taken, if limbo needs it moved and marked
+// before. Otherwise it returns nil; then call Remove and Last.
 func (m *Magazine) Taker(h uint64) *shard {
 	m.mustBeOpen()
 	if m.reach == 0 || m.arena.Reset != nil || h >= lastLife {
@@ -344,8 +345,8 @@ func (m *Magazine) Taker(h uint64) *shard {
 	return nil
 }
 
-// Last returns the slot that was removed last, and that is this magazine's. The table from
-// before the removal might show a page that was given up.
+// Last returns the slot of this magazine that was removed last. It finds the slot by the bag,
+// because the table from before the removal might show a page that was given up.
 func (m *Magazine) Last() *Hook { return m.bag[m.used-1].slot() }
 
 // Flush gives all slots back. It waits for the shard's lock, and may run a Reset. It panics if
@@ -359,7 +360,8 @@ func (m *Magazine) Flush() {
 	m.shard.retireChain(&c, Now)
 }
 
-// Close is Flush, and closes the magazine before a Reset runs, which must not fill it again.
+// Close is like Flush, but closes the magazine before a Reset runs, so that no Reset fills it
+// again.
 func (m *Magazine) Close(mode ReclaimMode) {
 	s, c := m.shard, m.empty()
 	m.setReach(0)

@@ -131,11 +131,11 @@ func (a *Arena) kindOf() (kind uint64) {
 	return kind
 }
 
-// Order returns the order of reuse of an arena with one shard. It changes nothing. It returns nil if
-// other goroutines have changed the lists meanwhile; then there is no order.
+// Order returns the order of reuse of an arena with one shard. It changes nothing. If other
+// goroutines have changed the lists meanwhile, there is no order, and it returns nil.
 //
-// Each slot that it shows has been in a list since the call began. So its next handle was not issued
-// before.
+// Each slot in the order has been in a list since the call began. So its next handle was not
+// issued before.
 func (a *Arena) Order() []byte {
 	s := &a.shards[0]
 	s.lock()

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// RestoreOrder puts the slots into the lists in which they were, and counts them. It reports false, and
-// has done nothing, if order is none, or not one of this arena, or if slots have changed since: as after
-// concurrent changes, or with other options.
+// RestoreOrder puts the slots into the lists in which they were, and counts them. It returns
+// false, and has done nothing, if order is empty or not one of this arena. It also does so if
+// slots have changed since, as after concurrent changes or with other options.
 func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
 	var o order
 	r := scribe{b: b, reads: true}

@@ -8,13 +8,13 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// PageTable is an immutable table of pages: growth makes another. A page is an array
-// of slots that never moves. All pages have the same power-of-two length, so that a look-up is
-// a shift and a mask. Pages that grow geometrically would need the index's highest bit; on
-// amd64 that instruction makes each look-up wait for the one before.
+// PageTable is an immutable table of pages: growth makes another. A page is an array of slots
+// that never moves. All pages have the same power-of-two length, so a look-up is a shift and a
+// mask. Pages that grow geometrically would need the index's highest bit; on amd64 that
+// instruction makes each look-up wait for the one before.
 //
-// PageTable is not generic and exports bare pointers, so that package pool can write its look-ups
-// out and the compiler inlines them: each accessor would cost a quarter of the budget.
+// PageTable is not generic and exports bare pointers. So package pool can write out its look-ups,
+// and the compiler inlines them: each accessor would cost a quarter of the budget.
 type PageTable struct {
 	Base    []unsafe.Pointer         // the hook of page k's first slot; later tables share the array and append to it
 	Array   unsafe.Pointer           // that array: a look-up has checked Limit and needs no second check
@@ -118,7 +118,7 @@ const (
 )
 
 // PageShift returns the binary logarithm of the slots in a page, for slots of the given size. If
-// capacity is not 0, the pool will mostly have so many slots, and pages are so small that hardly
+// capacity is not 0, the pool will mostly have so many slots; pages are then so small that hardly
 // any memory beyond them is allocated. whole asks for as few pages as that allows.
 func PageShift(size uintptr, capacity uint64, whole bool) uint32 {
 	n := uint64(pageBytes) / uint64(size)
@@ -188,8 +188,8 @@ type Table struct {
 	layout       Layout
 }
 
-// Init makes an empty table for at most max slots, in pages of 1<<shift. If inUse is not 0, so
-// many may be in use at a time.
+// Init makes an empty table for at most max slots, in pages of 1<<shift. If inUse is not 0, at
+// most so many may be in use at a time.
 func (t *Table) Init(max, inUse uint64, shift, first uint32, stampPerSlot bool, l Layout) {
 	t.max, t.inUse, t.first, t.fresh, t.stampPerSlot, t.layout = max, inUse, first, first, stampPerSlot, l
 	t.Current.Store(&PageTable{
@@ -238,9 +238,9 @@ func (t *Table) Left() uint64 {
 	return missing + left + t.bound() - handed
 }
 
-// Allot hands out up to n slots that were never used, or not since their page came back. Those
-// with index lo to hi-1 are the caller's alone. An empty range means that a page must be grown
-// first, or that there are Max slots already.
+// Allot hands out up to n slots that were never used, or not since their page came back. The
+// slots with index lo to hi-1 are the caller's alone. If the range is empty, a page must be grown
+// first, or there are Max slots already.
 func (t *Table) Allot(n uint32) (lo, hi uint32) {
 	for {
 		// A run comes a second time if its page was given up and brought back once more. That

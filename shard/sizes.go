@@ -6,10 +6,10 @@ package shard
 const Exploring = false
 
 const (
-	// Batch is how many slots are gathered for one seal. A seal costs three locked
-	// instructions and a scan of the pin cells, 20 to 50 ns on a small machine: with 64 slots,
-	// less than 1 ns a slot. A larger batch holds back more memory: up to Batch slots a shard
-	// wait without any guard.
+	// Batch is how many slots are gathered for one seal. A seal costs three locked instructions
+	// and a scan of the pin cells, 20 to 50 ns on a small machine. With 64 slots, that is less
+	// than 1 ns a slot. A larger batch holds back more memory: up to Batch slots a shard wait
+	// without any guard.
 	Batch = 64
 
 	// waitingMost is how many batches of removed slots a shard keeps before it looks which of them

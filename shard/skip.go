@@ -94,8 +94,8 @@ func (s *skips) take(i uint32) (lives uint32) {
 	return lives
 }
 
-// Skips stores in dst how many lives the slots from index first on skip when they are reclaimed
-// next, and reports whether any of them does.
+// Skips stores in dst how many lives the slots from index first on skip when they are next
+// reclaimed. It reports whether any of them skips some.
 func (a *Arena) Skips(first uint32, dst []uint32) (any bool) {
 	clear(dst)
 	s := a.skips.Load()
@@ -110,7 +110,7 @@ func (a *Arena) Skips(first uint32, dst []uint32) (any bool) {
 	return any
 }
 
-// RestoreSkip makes slot i, which was handed out, skip so many lives when it is reclaimed next.
+// RestoreSkip makes slot i, which was handed out, skip so many lives when it is next reclaimed.
 func (a *Arena) RestoreSkip(i, lives uint32) { a.makeSkips().add(i, min(lives, Spent/2)) }
 
 // makeSkips returns what slots skip, with room for all that were handed out.

@@ -31,9 +31,9 @@ type Hook struct {
 	Word atom.Uint64
 }
 
-// Publish makes the slot live with the handle h and its present value. The caller owns the
-// slot. A release store is enough: the caller itself goes by h from now on, and finds its own
-// store. Publish returns h.
+// Publish makes the slot live with the handle h and its present value, and returns h. The caller
+// must own the slot. A release store is enough: the caller itself goes by h from now on, and
+// finds its own store.
 func (k *Hook) Publish(h uint64) uint64 { return atom.StoreRelease(h, &k.Word) } // publishes (P1)
 
 // set changes the word of a slot that the caller owns, or whose list it holds. A plain store is
@@ -56,10 +56,10 @@ type Layout struct {
 // Slot is the storage of one value. The value comes first, so that a T of no size costs
 // nothing. A slot is the value plus 8 bytes, rounded up to 8.
 type Slot[T any] struct {
-	// Value belongs to the slot's owner while the slot is vacant (I1), and to the holders of
-	// the handle while it is live, who synchronize among themselves. Plain access is right:
-	// the store of a live word publishes Value (P1), and no write follows before every guard
-	// that may read it has gone (P5). A Get without a pin may read Value at any time, and
+	// Value belongs to the slot's owner while the slot is vacant (I1). While it is live, it
+	// belongs to the holders of the handle, who synchronize among themselves. Plain access is
+	// right: the store of a live word publishes Value (P1), and no write follows before every
+	// guard that may read it has gone (P5). A Get without a pin may read Value at any time, and
 	// discards what it read if Word has changed (L12).
 	Value T
 
@@ -117,14 +117,13 @@ func Block[T any](t *PageTable, i, n uint32) []Slot[T] {
 	return unsafe.Slice(At[T](t, i), t.beside(i, n))
 }
 
-// Insert stores v in the first slot of the freelist to which a frame's hint leads, and makes it
-// live. It returns the slot's handle. If it finds none at once, it claims one. It costs one
-// locked instruction on amd64. It is Pop, spelt out for T.
+// Insert stores v in the first slot of the freelist to which a frame's hint leads, makes it live
+// and returns its handle. If it finds none at once, it claims one. It costs one locked
+// instruction on amd64. It is Pop, spelt out for T.
 //
-// The table is loaded after the top. If the slot stays in the list from then on, that table
-// shows its memory and the next slot's. If not, the compare-and-swap fails, and the link may
-// lead out of the table. In an older table, the page might be one that was decommitted and has come
-// back.
+// Insert loads the table after the top. If the slot stays in the list from then on, that table
+// shows its memory and the next slot's. If not, the compare-and-swap fails, and the link may lead
+// out of the table. An older table might show a page that was decommitted and has come back.
 func Insert[T any](a *Arena, frame uintptr, v T) (uint64, error) {
 	s := a.Local(hint.Of(frame))
 	if s.unworn.Load() != 0 {

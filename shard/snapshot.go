@@ -12,17 +12,17 @@ package shard
 // Their stores are atomic only because the words are.
 
 // BesideSlot is how many bytes a restored slot may take beside its memory: a stamp, and what it
-// skips. Each 64 take 4 more.
+// skips. Each 64 slots take 4 bytes more.
 const BesideSlot = 8
 
-// Allocated returns how many slots have been handed out. No handle names a slot with a greater
-// index. Every slot below lies below the Limit of a table that is loaded after the call.
+// Allocated returns how many slots have been handed out. No handle names a slot with an index
+// that great. Every slot below lies below the Limit of a table that is loaded after the call.
 func (t *Table) Allocated() uint64 { return t.next.Load() }
 
-// Generations stores the generations of the slots from index first on in dst, up to the end of
-// first's page, and returns how many these are. A slot that never went live counts as vacant before
-// its first life; slots of a page without memory have its floor. The values of live slots may
-// be read under a guard that was pinned before the call.
+// Generations stores in dst the generations of the slots from index first on, up to the end of
+// first's page. It returns how many these are. A slot that never went live counts as vacant
+// before its first life. Slots of a page without memory have its floor. The values of live slots
+// may be read under a guard that was pinned before the call.
 func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
 	slots := now.strip(first, uint32(len(dst)))
 	if floor, gone := now.Floor(first); gone {
@@ -44,7 +44,8 @@ func (t *Table) Extend(n uint64) {
 	t.next.Store(max(n, t.Allocated()))
 }
 
-// RestoreSlot gives slot i, which was handed out, a generation. A live slot has its value already.
+// RestoreSlot gives a generation to slot i, which was handed out. A live slot already has its
+// value.
 func (a *Arena) RestoreSlot(i, generation uint32) {
 	slot := a.Table.slot(i)
 	if generation%2 == 1 {
@@ -58,9 +59,10 @@ func (a *Arena) RestoreSlot(i, generation uint32) {
 // Census counts the slots that were handed out.
 type Census struct{ Live, Vacant, Exhausted uint64 }
 
-// RetireUnborn ends the next life of each vacant slot, which another goroutine may have been promised,
-// or as many as lives says, if that is more, and those that the slot must skip beside. Live slots skip
-// as many when they are reclaimed. It counts the slots. One without another life is exhausted.
+// RetireUnborn ends the next lives of each vacant slot: so many, and those that the slot must
+// skip besides. It ends one at least, because another goroutine may have been promised the next
+// life. Live slots skip so many when they are reclaimed. A slot without another life is
+// exhausted. It returns the counts of the slots.
 func (a *Arena) RetireUnborn(lives uint32) (c Census) {
 	skips := a.skips.Load()
 	for i := range uint32(a.Table.Allocated()) {

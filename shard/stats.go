@@ -44,7 +44,8 @@ func (a *Arena) Count() Counts {
 	return c
 }
 
-// Survey returns how many slots are live, and the greatest generation of any, at 0.8 ns a slot.
+// Survey returns how many slots are live, and the greatest generation of any slot. It costs 0.8
+// ns a slot.
 func (t *Table) Survey() (live int, latest uint32) {
 	now := t.Pages()
 	for first := uint32(0); first < now.Limit; {

@@ -19,7 +19,7 @@ type goal struct {
 	number uint64
 }
 
-// Synchronize returns once everything that was removed before the call has been reclaimed, except
+// Synchronize waits until everything that was removed before the call has been reclaimed, except
 // what magazines and holds keep. If ctx is done before, it returns ctx's error.
 func (a *Arena) Synchronize(ctx context.Context) error {
 	var goals []goal // those that were not reached at once

@@ -39,8 +39,8 @@ type found struct {
 }
 
 // Trim gives up every page whose slots it can get, and returns how many bytes that frees. It
-// visits every slot that has memory, and costs a few nanoseconds more for each vacant one. It
-// waits for another Trim that is under way.
+// visits every slot that has memory, and costs a few nanoseconds more for each vacant one. If
+// another Trim is under way, it waits for that.
 func (a *Arena) Trim() int64 {
 	if a.Fixed {
 		return 0

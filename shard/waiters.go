@@ -47,8 +47,9 @@ const (
 	doubled  = 7 // times
 )
 
-// ClaimWait is Claim that waits for a slot, behind the calls that came before. When ctx is done,
-// it looks a last time, and returns an error that wraps the refusal and the cause of ctx.
+// ClaimWait is like Claim, but waits for a slot, behind the calls that came before. When ctx is
+// done, it tries once more, and then returns an error that wraps the refusal and the cause of
+// ctx.
 func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
 	if len(a.waiters.head) > 0 { // no call waits
@@ -59,8 +60,8 @@ func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*Hook, uint64, er
 	return s.claimWait(ctx)
 }
 
-// ClaimWait is Claim that waits for a slot as Arena.ClaimWait does. Whoever waits has given back all
-// that the magazine kept.
+// ClaimWait is like Claim, but waits for a slot as Arena.ClaimWait does. Before it waits, it
+// gives back all that the magazine keeps.
 func (m *Magazine) ClaimWait(ctx context.Context) (*Hook, uint64, error) {
 	m.mustBeOpen()
 	s := m.shard // a Reset may close the magazine

@@ -16,6 +16,7 @@ package shard
 //
 // The generation only grows (I2): to the next odd number when the slot goes live, to the next
 // even one when it is removed or abandoned.
+
 const (
 	// None is the link that ends a list.
 	None = 1<<32 - 1

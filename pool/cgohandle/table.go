@@ -2,15 +2,15 @@ package cgohandle
 
 import "coatcheck/pool"
 
-// Table has handles for values of type T. They are uintptrs and not Handles, which belong
-// to the table that all Handles share.
+// Table has handles for values of type T. The handles are uintptrs. They are not Handles, which
+// belong to the one table that all Handles share.
 //
-// It is safe for concurrent use by any number of goroutines. Make one with NewTable; the
-// zero Table panics, and a Table must not be copied. The garbage collector frees an
-// unreachable Table with its values, even if C still has handles.
+// Any number of goroutines may use a Table at once. [NewTable] returns one; the zero Table
+// panics, and a Table must not be copied. The garbage collector frees an unreachable Table with
+// its values, even if C still has handles.
 //
-// A Table is a pool with other method names. (*pool.Pool[T])(t) is that pool, for its
-// Stats and Synchronize.
+// A Table is a pool with other method names. Convert it by (*pool.Pool[T])(t) to call Stats and
+// Synchronize.
 type Table[T any] pool.Pool[T]
 
 // NewTable returns an empty table.
@@ -21,8 +21,8 @@ func NewTable[T any]() *Table[T] {
 	return (*Table[T])(pool.Must(narrowOptions[T]()))
 }
 
-// New returns a handle for v, which is live until Delete. It is never zero. New panics
-// if the table is full.
+// New returns a handle for v, which is live until Delete. The handle is never zero. New panics if
+// the table is full.
 func (t *Table[T]) New(v T) uintptr {
 	insert := (*pool.Pool[T]).Insert
 	if !wide {
@@ -45,8 +45,8 @@ func (t *Table[T]) Value(h uintptr) T {
 	return v
 }
 
-// Lookup returns the value that h names, and false if h is not live. A handle of
-// another table is refused except about one in 2^30, on 64-bit platforms.
+// Lookup returns the value that h names, and false if h is not live. On 64-bit platforms, it
+// refuses a handle of another table except about one in 2^30.
 func (t *Table[T]) Lookup(h uintptr) (T, bool) { return (*pool.Pool[T])(t).Get(handleOf[T](h)) }
 
 // Delete ends the life of h. It panics if h is not live, so of two Deletes one always
@@ -62,9 +62,8 @@ func (t *Table[T]) misuse(verb string, h uintptr) {
 	panic("cgohandle: " + verb + " of an invalid handle: " + (*pool.Pool[T])(t).Explain(handleOf[T](h)))
 }
 
-// Len returns the number of live handles. It visits every slot that has memory, which
-// takes about a millisecond for a million. To count would cost a New with its Delete two locked
-// instructions more, a third of its time.
+// Len returns the number of live handles. It visits every slot that has memory, which takes about
+// a millisecond for a million.
 func (t *Table[T]) Len() int {
 	if wide {
 		return (*pool.Pool[T])(t).Len()
@@ -78,11 +77,11 @@ func (t *Table[T]) Len() int {
 	return n
 }
 
-// Trim gives the memory of unused slots back to the Go heap, and returns how many bytes. No
-// handle becomes valid again. Other goroutines may use the table meanwhile. Call it when a peak
-// is over, since a table keeps its memory for the next one. It costs what [pool.Pool.Trim]
-// does.
+// Trim gives the memory of unused slots back to the Go heap, and returns the number of bytes. A
+// table keeps its memory for the next peak, so call Trim when a peak is over. No handle becomes
+// valid again. Other goroutines may use the table meanwhile. Trim costs what [pool.Pool.Trim]
+// costs.
 //
-// On 32 bits Trim frees nothing and returns 0. Slots that lose their memory age together, and
-// have too few lives there.
+// On 32-bit platforms Trim frees nothing and returns 0, because slots that lose their memory lose
+// lives, and have too few there.
 func (t *Table[T]) Trim() int64 { return (*pool.Pool[T])(t).Trim() }

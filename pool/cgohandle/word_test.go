@@ -56,6 +56,5 @@ func TestNarrowTableFills(t *testing.T) {
 			t.Fatal(h, err)
 		}
 	}
-	require.PanicsWithValue(t, "cgohandle: New in a table that is full: "+pool.ErrFull.Error(),
-		func() { (*Table[struct{}])(p).New(struct{}{}) })
+	testkit.RequirePanicText(t, func() { (*Table[struct{}])(p).New(struct{}{}) }, "cgohandle: New in a table that is full: "+pool.ErrFull.Error())
 }

@@ -50,45 +50,35 @@ type taken[T any] struct {
 	called int // functions that were called
 }
 
-// Apply does what is recorded in b; see the function Apply.
+// Apply does what is recorded in b, as the function [Apply] does.
 func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 
-// Apply does what is recorded in the buffers: all insertions, in the order of the buffers
-// and in each in the order of recording, and then all removals, and functions given to
-// [Buffer.Do], in the same order. It returns how many values went live, and how many values
-// these removals removed. It leaves the buffers empty, with their memory.
+// Apply does what is recorded in the buffers. First it makes all insertions, buffer by buffer in
+// the order given, and in each in the order of recording. Then, in the same order, it makes all
+// removals and calls the functions of [Buffer.Do]. It returns how many values it inserted, and
+// how many its removals removed.
 //
-// Meanwhile other goroutines may use the pool, record for the next Apply, and apply: each
-// command is done exactly once, by one Apply. Applys with a buffer in common make their
-// insertions one after the other, in no particular order; their removals may overlap. A
-// Buffer that is given twice is taken at its first place. Buffers may be of different
-// pools: each command goes to its own. A nil Buffer, a zero one or a copy panics before
-// anything is done.
+// Other goroutines may meanwhile use the pool, record for the next Apply, and apply. Each command
+// is done once. Buffers may be of different pools; a nil one, a zero one or a copy panics first.
 //
-// If a function panics, or Options.Reset while removals reclaim slots, or one exits, the panic
-// continues to the caller. By then all insertions are live. The removals that were not made,
-// and the functions that were not called, are recorded again, each in its Buffer and before
-// what was recorded meanwhile, so the next Apply does them. The counts of such an Apply are
-// lost.
-//
-// It costs a Commit for each insertion, a RemoveBatch of the removals between two functions,
-// and six lock operations for each buffer. It allocates two small lists of the buffers.
+// If a function or a Reset panics or exits, all insertions are live. What is not done is recorded
+// again, before newer commands; the counts are lost. Apply costs a Commit an insertion, a
+// RemoveBatch between functions, six lock operations a buffer, and two small lists.
 func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 	return apply(nil, buffers)
 }
 
-// ApplyFunc is like the function Apply, and calls removed with each value that one of these
-// removals removed, right after that removal: to close what the value has, or to keep an index
-// in step. It is called once for each such value, and for no other: not for a removal without
-// effect, and once for one that is recorded twice. If a Reset of another value panics out of a
-// removal, removed is called before the panic continues.
+// ApplyFunc is like [Apply], but also calls removed with each value that a removal removed, right
+// after that removal. Use it to close what the value has, or to keep an index in step. ApplyFunc
+// does not call removed for a removal without effect, nor for what functions of [Buffer.Do]
+// remove.
 //
-// The value is moved out as by [pool.Pool.Take], so Options.Reset never sees it. Calls come
-// in the order of the removals, on the caller's goroutine and under no lock: removed may use
-// the pool, record, and apply. If it panics, the panic continues as from a Reset. What
-// functions given to [Buffer.Do] remove is theirs, and not told.
+// Calls come in the order of the removals, on the caller's goroutine and under no lock. So
+// removed may use the pool, record, and apply. If removed panics, the panic continues as from a
+// Reset. If a Reset of another value panics out of a removal, removed is called first.
 //
-// A removal costs a Get and a Take, instead of its part of a RemoveBatch.
+// ApplyFunc moves values out as [pool.Pool.Take] does, so Options.Reset never sees them. A
+// removal costs a Get and a Take, instead of its part of a RemoveBatch.
 func ApplyFunc[T any](removed func(h pool.Handle[T], v T), buffers ...*Buffer[T]) (inserted, n int) {
 	if removed == nil {
 		panic("command: ApplyFunc of a nil function")

@@ -7,14 +7,14 @@ import (
 	"coatcheck/pool"
 )
 
-// Buffer records insertions into a pool and removals from it, to be done by Apply.
+// Buffer records insertions into a pool and removals from it, which [Apply] does later.
 //
-// It is safe for concurrent use. Goroutines may share one, or have one each to avoid
-// waiting for each other. A Buffer that is dropped loses no slot: the garbage collector
-// gives back the slots it has reserved, and its removals are forgotten.
+// It is safe for concurrent use. Goroutines may share one, or have one each so that none waits
+// for another. If a Buffer is dropped, the garbage collector gives back the slots that it has
+// reserved, and its removals are forgotten.
 //
-// The zero Buffer panics, as does a copy: make one with New. In a value of its own pool it
-// is not dropped as long as the pool is reachable.
+// [New] returns a Buffer; a zero Buffer panics, and so does a copy. A Buffer in a value of its
+// own pool is not dropped before the pool.
 type Buffer[T any] struct {
 	// mu guards the fields down to lists, and the spare ones. While it is held no user
 	// code runs, and no lock is waited for but the mu of other buffers, in the order of
@@ -53,7 +53,7 @@ type function struct {
 // numbered counts Buffers, of all types and pools.
 var numbered atom.Uint64
 
-// New returns an empty Buffer for p. A nil pool, or a zero one, panics.
+// New returns an empty Buffer for p. It panics if p is nil or a zero Pool.
 func New[T any](p *pool.Pool[T]) *Buffer[T] {
 	if p == nil {
 		panic("command: New of a nil Pool")
@@ -67,13 +67,13 @@ func New[T any](p *pool.Pool[T]) *Buffer[T] {
 	return b
 }
 
-// Insert records the insertion of v and returns the handle that the value will have. The
-// handle is live from the next Apply on, and never if the Buffer is discarded or dropped
-// before.
+// Insert records the insertion of v and returns the handle that the value will have. The handle
+// is live from the next Apply on. If the Buffer is discarded or dropped before, the handle never
+// becomes live.
 //
-// v is copied into its slot at once. The error is pool.ErrFull, or one that wraps it;
-// nothing is recorded then. A Reset that panics while the pool searches for a slot panics
-// out of Insert, and nothing is recorded either. It costs one pool.Reserve.
+// Insert copies v into its slot at once. It costs one pool.Reserve. If there is no slot, the
+// error is pool.ErrFull or wraps it. If a Reset panics while the pool searches for a slot, the
+// panic continues. In both cases nothing is recorded.
 func (b *Buffer[T]) Insert(v T) (pool.Handle[T], error) {
 	b.usable()
 	r, err := b.pool.Reserve() // without mu, since it may call Reset
@@ -85,11 +85,10 @@ func (b *Buffer[T]) Insert(v T) (pool.Handle[T], error) {
 	return r.Handle(), nil
 }
 
-// InsertFunc is like Insert but builds the value in its slot. It calls init at once, with
-// the handle and a pointer to the value, which is zero or as Options.Reset left it. The
-// insertion is recorded when init returns. If init panics, or exits, the slot is given
-// back, nothing is recorded, and the panic continues to the caller. init may use the
-// Buffer and the pool.
+// InsertFunc is like Insert but builds the value in its slot. It calls init at once, with the
+// handle and a pointer to the value, which is zero or as Options.Reset left it. It records the
+// insertion when init returns. If init panics or exits, the slot goes back, nothing is recorded,
+// and the panic continues. init may use the Buffer and the pool.
 func (b *Buffer[T]) InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T], error) {
 	b.usable()
 	r, err := b.pool.Reserve() // without mu, since it may call Reset
@@ -116,10 +115,9 @@ func (b *Buffer[T]) record(r *pool.Reservation[T]) {
 	b.mu.Unlock()
 }
 
-// Remove records the removal of the value that h names, which stays live until the next
-// Apply. h may be the result of an Insert into this Buffer, or into another that is
-// applied together with it. Apply looks h up; if it is not live then, the removal has no
-// effect and is not counted.
+// Remove records the removal of the value that h names, which stays live until the next Apply. h
+// may come from an Insert into this Buffer, or into another that is applied together with it. If
+// h is not live when Apply comes to it, the removal has no effect and does not count.
 func (b *Buffer[T]) Remove(h pool.Handle[T]) {
 	b.usable()
 	b.mu.Lock()
@@ -127,19 +125,17 @@ func (b *Buffer[T]) Remove(h pool.Handle[T]) {
 	b.mu.Unlock()
 }
 
-// Do records f, which Apply calls when all insertions are live, in its place among the
-// removals: after those recorded before it. It is called once, on the goroutine of that Apply
-// and under no lock, so it may use the pool, record, and apply. Discard forgets it.
+// Do records f. Apply calls f once, when all insertions are live, in its place among the
+// removals. It does so on its own goroutine and under no lock, so f may use the pool, record, and
+// apply. Discard forgets f. Do panics if f is nil.
 //
-// It is for what belongs to a command, and is not in the pool. A node of a tree is linked and
-// removed by its forest:
+// Use Do for what belongs to a command but is not in the pool, such as a node's links:
 //
 //	h, err := b.Insert(node)
 //	b.Do(func() { err = forest.Append(parent, h) })
 //	b.Do(func() { forest.Remove(old) })
 //
-// The parent may be one that this frame inserts. What f removes is not counted by Apply. A
-// nil f panics.
+// The same frame may insert the parent. Apply does not count what f removes.
 func (b *Buffer[T]) Do(f func()) {
 	b.usable()
 	if f == nil {
@@ -150,8 +146,8 @@ func (b *Buffer[T]) Do(f func()) {
 	b.mu.Unlock()
 }
 
-// Len returns how many commands wait for Apply: insertions, removals as often as recorded, and
-// functions.
+// Len returns how many commands wait for Apply: insertions, removals and functions. A removal
+// counts as often as it is recorded.
 func (b *Buffer[T]) Len() int {
 	b.usable()
 	b.mu.Lock()
@@ -159,14 +155,14 @@ func (b *Buffer[T]) Len() int {
 	return len(b.insertions) + len(b.removals) + len(b.functions)
 }
 
-// Insertions ranges over the insertions that wait for Apply, in the order of recording, with
-// pointers to their values: to look at them, to complete them, or to make values refer to each
-// other.
+// Insertions returns an iterator over the insertions that wait for Apply, in the order of
+// recording, with pointers to their values. Use it to look at values, to complete them, or to
+// make them refer to each other.
 //
-// Commands may be recorded during the loop, which visits insertions as well. The pointer is
-// the body's alone if no other goroutine ranges over the insertions. It is valid until an
-// Apply or a Discard takes the insertion. One of these in the body ends the loop, or else
-// lets it go on with what has been recorded since.
+// The body may record commands; the loop visits these insertions too. If several goroutines range
+// over the insertions, they share the pointers. A pointer is valid until an Apply or a Discard
+// takes the insertion. If the body calls one of these, the loop ends, or goes on with what has
+// been recorded since.
 func (b *Buffer[T]) Insertions() iter.Seq2[pool.Handle[T], *T] {
 	b.usable()
 	return func(yield func(pool.Handle[T], *T) bool) {
@@ -186,9 +182,9 @@ func (b *Buffer[T]) Insertions() iter.Seq2[pool.Handle[T], *T] {
 	}
 }
 
-// Removals ranges over the removals that wait for Apply, in the order of recording and as
-// often as recorded. Some may turn out to have no effect. Commands may be recorded during
-// the loop, which visits them as well.
+// Removals returns an iterator over the removals that wait for Apply, in the order of recording
+// and as often as recorded. Some may turn out to have no effect. The body may record commands;
+// the loop visits these removals too.
 func (b *Buffer[T]) Removals() iter.Seq[pool.Handle[T]] {
 	b.usable()
 	return func(yield func(pool.Handle[T]) bool) {

@@ -1,14 +1,12 @@
 package command
 
-// Discard forgets what is recorded and returns the number of those commands, as Len does. It
-// gives every reservation back: its handle never becomes live, and its
-// slot may be reused. The values written are zeroed, or left to Options.Reset, like
-// removed values.
+// Discard forgets what is recorded, and returns the number of these commands, as Len does. It
+// gives back every reserved slot, whose handle never becomes live. The pool zeroes or Resets the
+// values, as it does with removed ones.
 //
-// It may be called at any time. It does not discard commands that an Apply has taken. If
-// Options.Reset panics, or exits, while slots are given back, the panic continues to the
-// caller: the removals and functions are forgotten, and insertions that were not given back
-// are recorded again.
+// Any goroutine may call Discard at any time. It does not discard commands that an Apply has
+// taken. If Options.Reset panics or exits meanwhile, the panic continues. Removals and functions
+// are then forgotten; insertions whose slots were not given back are recorded again.
 func (b *Buffer[T]) Discard() int {
 	b.usable()
 	b.mu.Lock()

@@ -5,22 +5,17 @@ import (
 	"coatcheck/pool/internal/handle"
 )
 
-// Create puts v into the store and returns its handle, which is valid at once for Get,
-// Alive, State and Kill. The value is in Values after the next Refresh, behind all that
-// are there already. New values are in the order in which their positions were claimed,
-// which for one goroutine is the order of its calls.
+// Create puts v into the store and returns its handle. Get, Alive, State and Kill accept the
+// handle at once. The value joins Values at the next Refresh, behind all that are there, in the
+// order in which Create claimed positions: for one goroutine, the order of its calls.
 //
-// The error is pool.ErrFull when there are Cap values, killed ones included, or
-// pool.ErrExhausted, which wraps it, when pool.MaxCapacity slots have used up their
-// generations. Nothing has changed then.
+// With Cap values in the store, killed ones included, the error is pool.ErrFull. When all slots
+// have used up their generations, it is pool.ErrExhausted, which wraps ErrFull. Nothing has
+// changed then.
 //
-// To let a value know its own handle, write the handle through Get before any other
-// goroutine has it. Before Refresh there is no loop over what was created, since other
-// goroutines may be writing it.
-//
-// Any number of goroutines may create at once. It costs two locked instructions and
-// copies v once. It allocates when the array's spare room is used up (see
-// [Store.Reserve]), and waits only for another Create that allocates.
+// Any number of goroutines may create at once. Create costs two locked instructions and copies v.
+// Without spare room ([Store.Reserve]) it allocates, and waits only for another Create that does.
+// To put its handle into a value, write through Get before others have the handle.
 func (s *Store[T]) Create(v T) (pool.Handle[T], error) {
 	w := s.phase.enterChange("Create")
 	h, err := s.create(&v)

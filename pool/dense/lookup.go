@@ -2,12 +2,12 @@ package dense
 
 import "coatcheck/pool"
 
-// Get returns the value that h names, and false if h is stale, zero, forged or another
-// store's. A killed value is found until Refresh, a created one at once. The pointer is
-// valid until the next Refresh, Clear, Reserve, SortFunc or Trim.
+// Get returns a pointer to the value that h names, and false if h is stale, zero, forged or
+// another store's. It finds a created value at once, and a killed one until Refresh. The pointer
+// is valid until the next Refresh, Clear, Reserve, SortFunc or Trim.
 //
-// Any number of goroutines may call it at once. It writes nothing. It costs two loads
-// more than a look-up in a slice with generations.
+// Any number of goroutines may call Get at once. It writes nothing. It costs two loads more than
+// a look-up in a slice with generations.
 func (s *Store[T]) Get(h pool.Handle[T]) (v *T, ok bool) {
 	w := s.phase.enter("Get")
 	d := s.room.Load()
@@ -44,8 +44,8 @@ func (d *room[T]) look(h pool.Handle[T]) (*part[T], int) {
 	return d.find(sl.at)
 }
 
-// Alive reports whether Get finds h's value. After a Kill it still does, until Refresh.
-// [Store.State] tells alive and dead apart.
+// Alive reports whether Get finds the value. It still does between a Kill and the next Refresh.
+// [Store.State] tells alive and dead values apart.
 func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 	w := s.phase.enter("Alive")
 	c, _ := s.room.Load().look(h)
@@ -53,8 +53,8 @@ func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 	return c != nil
 }
 
-// State returns the state of h's value: Alive, Dead if it was killed in this phase,
-// Unused if h names nothing. Another goroutine may kill the value right after.
+// State returns the state of the value: Alive, Dead if it was killed in this phase, or Unused if
+// h names nothing. Another goroutine may kill the value right afterwards.
 func (s *Store[T]) State(h pool.Handle[T]) (st State) {
 	w := s.phase.enter("State")
 	if c, at := s.room.Load().look(h); c != nil {
@@ -67,12 +67,12 @@ func (s *Store[T]) State(h pool.Handle[T]) (st State) {
 	return st
 }
 
-// Kill marks the value that h names as dead, and reports whether this call did. It
-// returns true to exactly one caller, and false for a handle that names nothing. The
-// value and its handle stay valid until Refresh, which destroys them.
+// Kill marks the value that h names as dead, and reports whether this call did so. It returns
+// true to exactly one caller, and false if h names nothing. The value and its handle stay valid
+// until Refresh, which destroys them.
 //
-// Any number of goroutines may kill at once. It costs one locked instruction, and one more
-// for the first value that dies among 64 neighbours.
+// Any number of goroutines may kill at once. Kill costs one locked instruction, and one more for
+// the first value that dies among 64 neighbours.
 func (s *Store[T]) Kill(h pool.Handle[T]) (killed bool) {
 	w := s.phase.enterChange("Kill")
 	if c, at := s.room.Load().look(h); c != nil {

@@ -8,7 +8,7 @@ import (
 
 // Ptr is a handle with its Store, for code that does not know the Store. It has two words, and
 // can be copied and compared. A zero Ptr is not alive. Any number of goroutines may use a Ptr at
-// once, when they may call its Store.
+// once, whenever they may call its Store.
 type Ptr[T any] struct {
 	Store  *Store[T]
 	Handle pool.Handle[T]
@@ -20,8 +20,8 @@ func (s *Store[T]) Ptr(h pool.Handle[T]) Ptr[T] {
 	return Ptr[T]{s, h}
 }
 
-// MarshalText returns an error: a store has no text. Write the Handle, and call [Store.Ptr] where it is
-// read. It is what encoding/json calls.
+// MarshalText returns an error, because a store has no text. So encoding/json refuses a Ptr.
+// Write the Handle instead, and call [Store.Ptr] where it is read.
 func (q Ptr[T]) MarshalText() ([]byte, error) { return nil, errPtrText }
 
 // UnmarshalText returns an error, as MarshalText does.

@@ -2,44 +2,27 @@ package dense
 
 import "coatcheck/pool"
 
-// Refresh ends a phase and begins the next. It calls OnDestroy for each killed value,
-// then removes these values; their handles are refused from then on. The other values
-// close up, in order unless Options.Unordered, and those created in the phase follow
-// them. It returns how many were created and how many destroyed since the last Refresh. A
-// value that was both counts in both, so Len changes by the difference.
+// Refresh ends a phase and begins the next. It calls OnDestroy for each killed value and removes
+// these values. The others close up, in order unless Options.Unordered, and those created in the
+// phase follow. It returns how many were created and destroyed; a value that was both counts in
+// both.
 //
-// No other call may run meanwhile, except that OnDestroy and OnMove may read the store. A call
-// that overlaps Refresh panics, and so does a second Refresh at the same time; only one that
-// reads, and lies within a call of OnDestroy or OnMove, does not. Such a program is wrong, and its
-// store's contents are of no use afterwards: a value may be lost, dead, or half written, as
-// after any data race on a T. The store's own bookkeeping stays within its memory.
+// Refresh must have the Store to itself, except that OnDestroy and OnMove may read it. A call
+// that overlaps it panics, and the contents are then of no use. Slices and pointers that the
+// store returned before become invalid, which nothing can detect.
 //
-// Slices and pointers that the store returned before are invalid from here on, which
-// nothing can detect: they may show other values, or none.
-//
-// It costs O(dead + created + moved), and a load for each 4,096 values. Without dead ones
-// that is all, unless values were created beyond the array's spare room, which makes a
-// larger array. With dead ones, whole runs of values move down from the first gap on, and
-// the position of each changes in its slot. Under Unordered, as many values move as there
-// are gaps. Dead values are found in order, without sorting.
-//
-// It allocates when the array grows, to twice its size, or by half from 4,096 values on, and when
-// more slots wait to be reused than ever before, 4 bytes each.
-//
-// If OnDestroy panics, the values up to the one at which it panicked leave, and
-// everything else closes up and joins as always. The dead values that OnDestroy has not
-// seen stay in Values, dead, and it sees them in the next Refresh. The panic continues to
-// the caller. The same holds for runtime.Goexit. If OnMove panics or exits, all is done as always,
-// but OnMove is not called again.
+// Refresh costs O(dead + created + moved), and a load for each 4,096 values. It allocates when
+// the array grows, and for slots that wait to be reused. If OnDestroy or OnMove panics or exits,
+// Refresh does the rest, but dead values that OnDestroy has not seen stay for the next Refresh.
 func (s *Store[T]) Refresh() (created, destroyed int) {
 	s.phase.begin("Refresh")
 	defer s.phase.end()
 	return s.refresh()
 }
 
-// Clear kills every value and refreshes: OnDestroy sees them all, all handles are
-// refused, and Len is 0. Like Refresh it must have the Store to itself, and panics have
-// the same effect. It keeps the memory for the next values; [Store.Trim] gives it back.
+// Clear kills every value and refreshes. OnDestroy sees all values, all handles are refused, and
+// Len is 0. Like Refresh, Clear must have the Store to itself, and panics have the same effect.
+// It keeps the memory for new values; [Store.Trim] gives it back.
 func (s *Store[T]) Clear() {
 	s.phase.begin("Clear")
 	defer s.phase.end()

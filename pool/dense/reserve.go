@@ -1,13 +1,12 @@
 package dense
 
-// Reserve makes room for n values in all, or for Cap if that is less. While there are no
-// more than n, created and killed ones included, the store allocates only for slots that
-// wait to be reused, 4 bytes each, and for those that replace exhausted ones. It never
-// shrinks the store. It panics if n is negative.
+// Reserve makes room for n values in all, or for Cap if that is less. It never shrinks the store.
+// It panics if n is negative. While there are at most n values, created and killed ones included,
+// the store allocates little: 4 bytes for each slot that waits, and slots that replace exhausted
+// ones.
 //
-// It moves the values, so like Refresh it must have the Store to itself, and what Values
-// and Get have returned becomes invalid. Handles stay valid; created and killed values
-// stay so.
+// Reserve moves the values. So like Refresh it must have the Store to itself, and what Values and
+// Get have returned becomes invalid. Handles stay valid; created and killed values stay so.
 func (s *Store[T]) Reserve(n int) {
 	if n < 0 {
 		panic("dense: Reserve of a negative number")

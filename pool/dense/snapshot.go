@@ -33,18 +33,17 @@ type saved[T any] struct {
 	Value  *T
 }
 
-// WriteTo writes a snapshot to w, from which [ReadFrom] makes a copy: the same values in
-// the same order, with the same handles. It returns how many bytes it wrote.
+// WriteTo writes a snapshot to w, from which [ReadFrom] makes a copy: the same values in the same
+// order, with the same handles. It returns the number of bytes written. If the store has not
+// changed, another snapshot has the same bytes.
 //
-// It must be called between two phases: if anything was created or killed since the last
-// Refresh, it returns an error and writes nothing. Like Refresh it must have the Store to
-// itself; the values stay where they are.
+// Call WriteTo between two phases. If anything was created or killed since the last Refresh, it
+// returns an error and writes nothing. Like Refresh, it must have the Store to itself. The values
+// stay where they are.
 //
-// Snapshots of one store are equal byte by byte, if nothing has changed between them.
-//
-// Values are encoded, and types refused, as [pool.Pool.WriteTo] says; in a handle in an error, the
-// index is the value's place in Values. It takes memory for a pool with a copy of each value, and
-// then 24 bytes for each slot ever used.
+// WriteTo encodes values, and refuses types, as [pool.Pool.WriteTo] does. If an error shows a
+// handle, its index is the value's place in Values. WriteTo takes memory for a pool with a copy
+// of each value, and then 24 bytes for each slot ever used.
 func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	s.phase.begin("WriteTo")
 	defer s.phase.end()
@@ -96,24 +95,18 @@ func writePool[V any](w io.Writer, all []V, written *int64) error {
 	return err
 }
 
-// ReadFrom makes a Store from a snapshot that [Store.WriteTo] wrote, as [New] makes an
-// empty one. Every handle that named a value names it again; every other handle that was
-// issued before is refused.
+// ReadFrom makes a Store from a snapshot that [Store.WriteTo] wrote, with options as for [New].
+// Every handle that named a value names it again; all others issued before are refused. Origin
+// must be 0 or the original's; other options may differ.
 //
-// Unless Origin is set, the copy begins a new line of handles. It refuses handles that the
-// original issued after the snapshot, and those of other copies: all, if their slot has been
-// used fewer than 65,536 times since, and otherwise all but by chance. For that, each
-// slot jumps by a random number of lives before it is reused, which costs it no more than 1/500 of
-// its lives. (So slots that an Origin near the end left fewer than 32,768,000 lives jump by less.)
+// With Origin 0, the copy also refuses handles that the original, or another copy, issued after
+// the snapshot. Only if their slot was used 65,536 times or more since may it accept one by
+// chance. With Origin set, it issues the handles that the original would, for replays and
+// rollbacks.
 //
-// If Origin is set, it must be that of the original. Then the copy issues the handles that the
-// original would, for replays and rollbacks.
-//
-// Options may differ. A Capacity below the number of values is an error that wraps pool.ErrFull.
-//
-// It returns the errors of [pool.ReadFrom]. It takes as much memory, then as much again for
-// the values, and some 40 bytes for each slot that was ever used. There is no room for more
-// values at first. Input may be hostile: memory grows with it, and not with the lengths in it.
+// It returns the errors of [pool.ReadFrom], and wraps pool.ErrFull if values exceed Capacity. It
+// takes twice the memory of the values, and some 40 bytes for each slot ever used. The copy has
+// no spare room. Input may be hostile: memory grows with what is read.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 	s, err := New(opts)
 	if err != nil {

@@ -6,20 +6,17 @@ import (
 	"coatcheck/pool"
 )
 
-// SortFunc sorts Values by cmp, which returns a negative number if a goes before b, a positive
-// one if b goes before a, and 0 if they stay as they are: it is stable. Handles stay
-// valid. What was killed stays so, and what was created in this phase is not in Values yet.
+// SortFunc sorts Values by cmp, as [slices.SortStableFunc] does. Handles stay valid, and killed
+// values stay killed. Values created in this phase are not in Values yet. Refresh keeps the
+// order, unless Options.Unordered is set, and adds new values behind.
 //
-// Like Refresh it must have the Store to itself, and what Values, Handles and Get have
-// returned becomes invalid. Refresh keeps the order, unless Options.Unordered is set, and what
-// it adds comes behind.
+// Like Refresh, SortFunc must have the Store to itself. What Values, Handles and Get have
+// returned becomes invalid. cmp may read the Store. If cmp panics, the order stays as it was; if
+// OnMove panics, the order is the new one.
 //
-// It calls cmp O(n log n) times, or about n times if the values are in order already, and takes
-// scratch of 4 bytes a value, which it does not keep (8 with an OnMove). Each value that changes
-// its place moves once.
-//
-// cmp may read the Store. Nothing moves before its last call, so if it panics, the order stays as
-// it was. If OnMove panics, the order is the new one.
+// SortFunc calls cmp O(n log n) times, or about n times if the values are in order already. Each
+// value that changes its place moves once. Meanwhile it takes 4 bytes a value, or 8 with an
+// OnMove.
 func (s *Store[T]) SortFunc(cmp func(a, b *T) int) {
 	s.phase.begin("SortFunc")
 	defer s.phase.end()

@@ -2,7 +2,7 @@ package dense
 
 import "strconv"
 
-// State is the state of a handle's value: Unused → Alive → Dead → Unused.
+// State is the state of the value that a handle names: Unused → Alive → Dead → Unused.
 type State uint8
 
 const (

@@ -11,12 +11,12 @@ import (
 
 // Store keeps values of type T contiguous and names each by a handle.
 //
-// During a phase any number of goroutines may call Create, Kill, Get, Alive, State,
-// Values, Handles, All, Len, Cap, Allocated and Ptr. Refresh, Clear, Reserve, SortFunc, Trim and
-// WriteTo must each have the Store to themselves; a call that overlaps one of them panics.
+// During a phase, any number of goroutines may call Create, Kill, Get, Alive, State, Values,
+// Handles, All, Len, Cap, Allocated and Ptr. Refresh, Clear, Reserve, SortFunc, Trim and WriteTo
+// must each have the Store to themselves. A call that overlaps one of them panics.
 //
-// Make one with [New] or [Must]; the zero Store panics. It must not be copied. It need
-// not be closed: the garbage collector frees an unreachable Store whole.
+// [New] and [Must] return a Store; the zero Store panics. It must not be copied. It need not be
+// closed: the garbage collector frees an unreachable Store whole.
 type Store[T any] struct {
 	phase phase
 
@@ -62,32 +62,33 @@ type Store[T any] struct {
 
 // Options are the options of [New]. The zero Options are the defaults.
 type Options[T any] struct {
-	// Capacity is the greatest number of values, including killed ones until Refresh
-	// destroys them; 0 means no limit but pool.MaxCapacity. As in a pool, a slot that has used
-	// up its generations is replaced by one with a new index, so that the Store does not end.
-	// It allocates nothing ([Store.Reserve] does).
+	// Capacity is the greatest number of values. Killed values count until Refresh destroys them.
+	// 0 means pool.MaxCapacity. As in a pool, a new slot with a new index replaces one that has
+	// used up its generations. Capacity allocates nothing; [Store.Reserve] does.
 	Capacity int
 
-	// Origin chooses the generation that handles start from, Origin|1, for replays that
-	// want the same handles each time (with one goroutine that creates), also in a store that
-	// is restored from a snapshot with the same Origin. 0 draws it at random below 2^31, so
-	// that another store's handle is refused except about one in 2^30.
+	// Origin chooses the first generation of handles, Origin|1. Set it for replays: if one
+	// goroutine creates, the same calls issue the same handles, also in a store restored from a
+	// snapshot with the same Origin. 0 means a random one below 2^31, so that another store's
+	// handle is refused except about one in 2^30.
 	Origin uint32
 
-	// Unordered lets Refresh fill the gaps of the dead with values from the end, instead
-	// of closing up in order. No more values move than died.
+	// Unordered lets Refresh fill the gaps of dead values with values from the end, instead of
+	// closing up in order. Then no more values move than died.
 	Unordered bool
 
-	// OnDestroy, if set, is called by Refresh and Clear for each value about to be
-	// destroyed, in the order of Values. Values that were created and killed in one phase
-	// are included. Nothing has moved or gone yet then. It may read and write its value, and
-	// read the Store: all calls that a phase allows but Create and Kill. Any other call
-	// panics. See [Store.Refresh] for what a panic in OnDestroy leaves.
+	// OnDestroy, if set, is called by Refresh and Clear for each value that they are about to
+	// destroy, in the order of Values. These include values that were created and killed in one
+	// phase. Nothing has moved or gone yet.
+	//
+	// OnDestroy may read and write its value. Of the Store's methods it may call those that a
+	// phase allows, except Create and Kill; any other call panics. See [Store.Refresh] for a
+	// panic in OnDestroy.
 	OnDestroy func(pool.Handle[T], *T)
 
-	// OnMove, if set, is called by Refresh and SortFunc for each value whose position in
-	// Values is about to change, and for each that is about to join, whose from is -1. So an
-	// array can be kept beside Values:
+	// OnMove, if set, keeps an array beside Values. Refresh and SortFunc call it for each value
+	// whose position in Values is about to change. Refresh also calls it for each value that is
+	// about to join, with from = -1:
 	//
 	//	OnMove: func(h pool.Handle[T], from, to int) {
 	//		if to >= len(beside) {
@@ -100,19 +101,19 @@ type Options[T any] struct {
 	//		}
 	//	}
 	//
-	// Elements from Len on are left over, and may be cleared and cut off. The calls are in
-	// an order in which each may overwrite what is at to, since that has left or has been moved.
-	// SortFunc moves values in cycles: one of each first goes to Len, and from there at the end.
+	// The calls come in an order in which each may overwrite what is at to: that value has left,
+	// or an earlier call has moved it. SortFunc moves values in cycles: it first moves one value
+	// of each cycle to Len, and from there at the end. Elements of the array from Len on are left
+	// over, and may be cut off.
 	//
-	// Nothing has moved yet: the value is still at from, or created, and OnMove may read the
-	// Store as OnDestroy may. It costs a call for each value that moves or joins, and
-	// nothing if it is nil. If it panics, the arrays beside are of no use, but the Store is
-	// whole. [ReadFrom] does not call it: an array beside the copy has Len elements at first.
+	// No value has moved yet when OnMove is called, and it may read the Store as OnDestroy may.
+	// If it panics, it is not called again; the array is of no use, but the Store is whole.
+	// [ReadFrom] does not call OnMove: begin with an array of Len elements.
 	OnMove func(h pool.Handle[T], from, to int)
 }
 
-// New returns an empty store. Nil options are the defaults. For bad options it returns an
-// error that names the option and the reason.
+// New returns an empty store. If opts is nil, it uses the defaults. If an option is invalid, it
+// returns an error that says which one and why.
 func New[T any](opts *Options[T]) (*Store[T], error) {
 	return build(opts, leastChunk(sizeOf[T]()), pool.MaxCapacity)
 }
@@ -151,7 +152,7 @@ func build[T any](opts *Options[T], least uint, most int) (*Store[T], error) {
 // bound sets the limit. It is less than the Capacity only when there are indexes for no more slots.
 func (s *Store[T]) bound() { s.limit = uint64(min(s.capacity, s.most-s.exhausted)) }
 
-// Must is like New but panics on an error.
+// Must is like [New] but panics if an option is invalid.
 func Must[T any](opts *Options[T]) *Store[T] {
 	s, err := New(opts)
 	if err != nil {

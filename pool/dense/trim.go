@@ -6,19 +6,17 @@ import (
 	"coatcheck/pool/internal/handle"
 )
 
-// Trim gives memory back to the Go heap, and returns how many bytes. It frees the room for more
-// values than there are, and the slots above the highest index in use. After [Store.Clear] it
-// frees everything. No handle becomes valid again.
+// Trim gives memory back to the Go heap, and returns the number of bytes. It frees spare room for
+// values, and the slots above the highest index in use. After [Store.Clear] it frees everything.
+// No handle becomes valid again.
 //
-// Values keep their indexes. So after a peak there remain 8 bytes for each index up to the
-// highest in use, and 4 bytes more if it is of no value.
+// Values keep their indexes. So after a peak, each index up to the highest in use still takes 8
+// bytes, and 4 more if it names no value. A slot that Trim frees loses some of its lives when it
+// is needed again. Trim never frees an exhausted slot.
 //
-// A slot that was given up begins, when it is needed again, behind the last generation of
-// any that was, so it loses some of its lives. An exhausted slot is not given up.
-//
-// It copies what stays, and needs memory for the copy. It moves the values, so like Refresh
-// it must have the Store to itself, and what Values, Handles and Get have returned becomes
-// invalid. Handles stay valid, and created and killed values stay so.
+// Trim copies what stays, and needs memory for the copy. Like Refresh, it must have the Store to
+// itself, and what Values, Handles and Get have returned becomes invalid. Handles stay valid, and
+// created and killed values stay so.
 func (s *Store[T]) Trim() int64 {
 	s.phase.begin("Trim")
 	defer s.phase.end()

@@ -6,13 +6,13 @@ import (
 	"coatcheck/pool"
 )
 
-// Values returns the values that were alive at the last Refresh, contiguous and in order
-// (unless Unordered). It includes those killed since then, and not those created since
-// then. It costs nothing: the slice is the store's own memory, valid until the next
-// Refresh, Clear, Reserve, SortFunc or Trim. Its elements may be written; appending copies it.
+// Values returns the values that were alive at the last Refresh, contiguous and in order (unless
+// Unordered). It includes values killed since then, but none created since then. It costs
+// nothing: the slice is the store's own memory, valid until the next Refresh, Clear, Reserve,
+// SortFunc or Trim. You may write its elements; append copies it.
 //
-// Do not sort it, or change the order of its elements in another way: each handle names a
-// place, and would name another value, which nothing can detect. [Store.SortFunc] sorts.
+// Do not sort the slice or move its elements: each handle names a place, and would silently name
+// another value. [Store.SortFunc] sorts.
 //
 // To divide a loop among goroutines, give each a part of the slice.
 func (s *Store[T]) Values() []T {
@@ -22,8 +22,8 @@ func (s *Store[T]) Values() []T {
 	return d.values[:n:n]
 }
 
-// Handles returns the handles of Values, in the same order: Handles()[i] names
-// Values()[i]. It is read-only, and valid as long as Values.
+// Handles returns the handles of Values, in the same order: Handles()[i] names Values()[i]. The
+// slice is read-only, and valid as long as that of Values.
 func (s *Store[T]) Handles() []pool.Handle[T] {
 	w := s.phase.enter("Handles")
 	d, n := s.room.Load(), s.alive
@@ -31,8 +31,8 @@ func (s *Store[T]) Handles() []pool.Handle[T] {
 	return d.handles[:n:n]
 }
 
-// All ranges over Values with their handles. The body may create and kill, which changes
-// nothing in the loop; the loop panics if the body calls Refresh.
+// All returns an iterator over Values with their handles. The body may create and kill, which
+// does not change the loop. If the body calls Refresh, the loop panics.
 func (s *Store[T]) All() iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
 		w := s.phase.enter("All")
@@ -57,8 +57,8 @@ func (s *Store[T]) Len() int {
 	return n
 }
 
-// Cap returns the greatest number of values: Options.Capacity, or pool.MaxCapacity if
-// there is none. [Store.Allocated] returns how many there is memory for.
+// Cap returns the greatest number of values: Options.Capacity, or pool.MaxCapacity if it is 0.
+// [Store.Allocated] returns how many values there is memory for.
 func (s *Store[T]) Cap() int {
 	w := s.phase.enter("Cap")
 	n := s.capacity
@@ -66,9 +66,8 @@ func (s *Store[T]) Cap() int {
 	return n
 }
 
-// Allocated returns how many values the array has memory for, those in Values included.
-// So the store allocates nothing for the next Allocated minus Len values, if created
-// before a Refresh.
+// Allocated returns how many values the array has memory for, those in Values included. So the
+// next Allocated minus Len values that are created before a Refresh allocate nothing.
 func (s *Store[T]) Allocated() int {
 	w := s.phase.enter("Allocated")
 	d := s.room.Load()

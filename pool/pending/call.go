@@ -10,23 +10,23 @@ import (
 	"coatcheck/pool"
 )
 
-// ErrEnded is the error of a Wait for a call that was canceled, before or meanwhile, or of a
-// second Wait for the same call.
+// ErrEnded is the error of a Wait for a call that was canceled, before the Wait or during it. It
+// is also the error of a second Wait for the same call.
 var ErrEnded = errors.New("pending: the call was canceled, or waited for before")
 
-// Call is a call that has started. It may be copied, and any number of goroutines may use it
-// and its copies at once, but only the first Wait returns the answer. The zero Call is one
-// that was canceled. A call without a Wait is outstanding until another goroutine ends it.
+// Call is a call that has started. Any number of goroutines may use it and its copies at once,
+// but only the first Wait returns the answer. The zero Call is a canceled one. A call for which
+// nobody waits is outstanding until another goroutine ends it.
 type Call[T any] struct {
 	w  *waiter[T]
 	id uint64
 }
 
-// ID returns the number to send with the request. It is zero for the zero Call alone.
+// ID returns the number to send with the request. Only the zero Call has the ID zero.
 func (k Call[T]) ID() uint64 { return k.id }
 
-// Wait waits until the call ends, and returns its answer or its error. If ctx is done first,
-// that ends the call, and Wait returns ctx's error, and its cause if it has another.
+// Wait waits until the call ends, and returns its answer or its error. If ctx is done first, Wait
+// ends the call. It then returns ctx's error, and ctx's cause if that is another.
 func (k Call[T]) Wait(ctx context.Context) (T, error) {
 	if !k.claim() {
 		return *new(T), ErrEnded
@@ -39,7 +39,8 @@ func (k Call[T]) Wait(ctx context.Context) (T, error) {
 	}
 }
 
-// WaitTimeout is Wait with a timeout, after which it returns context.DeadlineExceeded.
+// WaitTimeout is like Wait, but after the timeout it ends the call and returns
+// context.DeadlineExceeded.
 func (k Call[T]) WaitTimeout(d time.Duration) (T, error) {
 	if !k.claim() {
 		return *new(T), ErrEnded
@@ -60,10 +61,9 @@ func (k Call[T]) WaitTimeout(d time.Duration) (T, error) {
 	}
 }
 
-// Done returns a channel that is closed when the call has ended. Then Wait returns at once, with
-// what it has ended with. So a goroutine can select on several calls, or on a call and something
-// else. The end of another goroutine's Wait, by its context, is an end too. The first Done of a call
-// allocates the channel.
+// Done returns a channel that is closed when the call has ended. Wait then returns at once. So a
+// goroutine can select on several calls, or on a call and something else. A call also ends when
+// ctx ends another goroutine's Wait for it. The first Done of a call allocates the channel.
 func (k Call[T]) Done() <-chan struct{} {
 	if k.w == nil {
 		return closed
@@ -103,8 +103,8 @@ func (d *done) end() { d.once.Do(func() { close(d.c) }) }
 // closed is the channel of calls that had ended before their first Done.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// Cancel ends the call. It returns false if the call has ended. A Wait, under way or later,
-// returns ErrEnded.
+// Cancel ends the call. It returns false if the call has ended already. Every Wait for the call
+// then returns ErrEnded.
 func (k Call[T]) Cancel() bool {
 	if k.w == nil || !k.remove() {
 		return false

@@ -11,22 +11,23 @@ import (
 	"coatcheck/pool"
 )
 
-// ErrClosed stands for an error that is nil in Fail, FailAll and Close.
+// ErrClosed replaces a nil error in Fail, FailAll and Close.
 var ErrClosed = errors.New("pending: the calls are closed")
 
 // Options are the options of [New].
 type Options struct {
 	Capacity int // the greatest number of calls that have not ended; 0 means pool.MaxCapacity
 
-	// Shards is pool.Options.Shards of the table. 0 means 1, which suits the calls of one connection,
-	// and takes least memory. Where dozens of processors start calls, four times as many are faster.
+	// Shards is pool.Options.Shards of the table. 0 means 1, which suits the calls of one
+	// connection, and takes the least memory. If dozens of processors start calls, four times as
+	// many shards are faster.
 	Shards int
 }
 
 // Calls are the calls of one connection, whose answers have the type T.
 //
-// Any number of goroutines may use a Calls at once. [New] returns one; a zero Calls panics.
-// It must not be copied, and need not be closed.
+// Any number of goroutines may use a Calls at once. [New] returns one; a zero Calls panics. It
+// must not be copied, and need not be closed.
 type Calls[T any] struct {
 	live    *pool.Pool[*waiter[T]] // where the outstanding calls wait
 	waiters sync.Pool              // of *waiter[T], to be used again
@@ -47,8 +48,8 @@ type answer[T any] struct {
 	err   error
 }
 
-// New returns an empty Calls. If opts is nil, it uses the defaults. It panics if the
-// Capacity or Shards are negative or too large.
+// New returns an empty Calls. If opts is nil, it uses the defaults. It panics if Capacity or
+// Shards is negative or too large.
 func New[T any](opts *Options) *Calls[T] {
 	if opts == nil {
 		opts = new(Options)
@@ -66,13 +67,13 @@ func (c *Calls[T]) table() *pool.Pool[*waiter[T]] {
 	return c.live
 }
 
-// Start starts a call. After Close it returns Close's error. With Capacity calls
-// outstanding the error wraps pool.ErrFull.
+// Start starts a call. While Capacity calls are outstanding, its error wraps pool.ErrFull. After
+// Close it returns Close's error.
 func (c *Calls[T]) Start() (Call[T], error) { return c.start(c.live.Insert) }
 
-// StartWait is Start, but while Capacity calls are outstanding it waits until one ends. Calls that
-// wait are served in the order in which they came. When ctx is done, or after Close, it returns an
-// error: the cause of ctx and pool.ErrFull, or Close's.
+// StartWait is like Start, but while Capacity calls are outstanding, it waits until one ends.
+// Calls that wait are served in the order in which they came. When ctx is done, the error wraps
+// ctx's cause and pool.ErrFull. After Close, StartWait returns Close's error.
 func (c *Calls[T]) StartWait(ctx context.Context) (Call[T], error) {
 	return c.start(func(w *waiter[T]) (pool.Handle[*waiter[T]], error) { return c.live.InsertWait(ctx, w) })
 }
@@ -96,8 +97,8 @@ func (c *Calls[T]) start(insert func(*waiter[T]) (pool.Handle[*waiter[T]], error
 	return Call[T]{w, uint64(h)}, nil
 }
 
-// Deliver ends the call with that id, whose Wait returns v. It returns false if the call has
-// ended, or if there was none. It never blocks.
+// Deliver ends the call with that id, and its Wait returns v. Deliver returns false if the call
+// has ended, or if there was none. It never blocks.
 func (c *Calls[T]) Deliver(id uint64, v T) bool { return c.end(id, answer[T]{value: v}) }
 
 // Fail is like Deliver, but Wait returns err.
@@ -121,8 +122,8 @@ func (w *waiter[T]) ended(id uint64) {
 	}
 }
 
-// FailAll fails all outstanding calls, and returns how many. One that starts meanwhile may
-// stay. It reads every slot that has memory.
+// FailAll fails all outstanding calls, and returns how many. A call that starts meanwhile may
+// stay outstanding. FailAll reads every slot that has memory.
 func (c *Calls[T]) FailAll(err error) (n int) {
 	for h, w := range c.table().Drain() {
 		w.ended(uint64(h))
@@ -132,8 +133,8 @@ func (c *Calls[T]) FailAll(err error) (n int) {
 	return n
 }
 
-// Close fails all outstanding calls with err, which Start returns from then on. A second
-// Close changes nothing.
+// Close fails all outstanding calls with err. From then on Start returns err. A second Close
+// changes nothing.
 func (c *Calls[T]) Close(err error) {
 	c.table()
 	err = cmp.Or(err, ErrClosed)
@@ -141,9 +142,8 @@ func (c *Calls[T]) Close(err error) {
 	c.FailAll(*c.closed.Load())
 }
 
-// Len returns the number of outstanding calls. It reads every slot that has memory, as pool.Len
-// does, at 1 ns for each call of the greatest number that was ever outstanding. To count would cost
-// each call two locked instructions more, a tenth of its time.
+// Len returns the number of outstanding calls. It reads every slot that has memory, which takes 1
+// ns for each call of the greatest number that was ever outstanding.
 func (c *Calls[T]) Len() int { return c.table().Len() }
 
 // failure returns the answer that is an error.

@@ -7,14 +7,14 @@ import (
 	"path"
 )
 
-// Handler returns a handler that shows the registered pools: the page at any path that
-// ends in a slash, and the figures as JSON at pools.json beside it.
+// Handler returns a handler that shows the registered pools. It serves a page at any path that
+// ends in a slash, and the figures as JSON at pools.json beside it:
 //
 //	http.Handle("/debug/pools/", poolhttp.Handler())
 //
-// The JSON is an object with a member for each pool, by its name. Its members are the
-// fields of [pool.Stats], the Type of the values, and under the tag coatcheck_debug Open,
-// which tells who holds what.
+// The JSON is an object with a member for each pool, by its name. Each member has the fields of
+// [pool.Stats] and the Type of the values. With the build tag coatcheck_debug it also has Open,
+// the text of [pool.Pool.ExplainOpen].
 func Handler() http.Handler { return http.HandlerFunc(serve) }
 
 func serve(w http.ResponseWriter, r *http.Request) {

@@ -38,12 +38,12 @@ type anyPool interface {
 	ExplainOpen() string
 }
 
-// Register shows p under a name, until Unregister. It replaces another pool of that name;
-// if p has the name already, nothing changes. A pool may have several names.
+// Register shows p under a name, until Unregister. If another pool has the name, p replaces it;
+// if p has it already, nothing changes. A pool may have several names. Invalid UTF-8 in a name
+// becomes U+FFFD. Register panics if p is nil or zero.
 //
-// The registry holds p weakly: an unreachable pool is collected as if it were not
-// registered, and its name is removed. Invalid UTF-8 in a name becomes U+FFFD. Register
-// panics if p is nil or zero.
+// The registry holds p weakly. The garbage collector frees an unreachable pool as if it were not
+// registered, and its name is removed.
 func Register[T any](name string, p *pool.Pool[T]) {
 	p.Cap() // panics unless p is usable
 	name = valid(name)
@@ -64,7 +64,7 @@ func Register[T any](name string, p *pool.Pool[T]) {
 	e.cleanup = runtime.AddCleanup(p, forget, e)
 }
 
-// Unregister removes a name, if a pool has it.
+// Unregister removes a name. If no pool has it, nothing changes.
 func Unregister(name string) {
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
@@ -118,8 +118,8 @@ func (e *entry) look(p anyPool) (pool.Stats, history) {
 	return st, e.past.add(sampled(time.Now(), st))
 }
 
-// All yields the names of the registered pools, in order, and the current figures of
-// each.
+// All returns an iterator over the names of the registered pools, in order, with the current
+// figures of each.
 func All() iter.Seq2[string, pool.Stats] {
 	return func(yield func(string, pool.Stats) bool) {
 		for e, p := range registered() {
@@ -137,8 +137,8 @@ type figures struct {
 	Open string `json:",omitempty"` // who holds what, under coatcheck_debug
 }
 
-// Vars returns the figures of all registered pools, by their names, in a form for
-// encoding/json. It fits an [expvar.Func]:
+// Vars returns the figures of all registered pools, by their names, in a form for encoding/json.
+// It can be an [expvar.Func]:
 //
 //	expvar.Publish("pools", expvar.Func(poolhttp.Vars))
 func Vars() any {

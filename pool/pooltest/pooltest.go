@@ -34,15 +34,15 @@ const (
 	mostBytes = 100
 )
 
-// Empty fails the test if p has live values, pinned guards, or open Reservations, Workers
-// or Refs. It reports all of them in one Errorf.
+// Empty fails the test if p has live values, pinned guards, or open Reservations, Workers or
+// Refs. It reports all of them in one Errorf.
 //
-// Call it when no other goroutine uses the pool: a value that is about to be removed
-// counts as left behind, and values are printed with %+v, while they must not be written.
+// Call Empty when no other goroutine uses the pool. A value that is about to be removed counts as
+// left behind. Empty prints values with %+v, so nobody may write to them meanwhile.
 //
-// Empty ignores removed slots that wait for their grace period, and does not wait for
-// them. A Reservation or a Worker that was dropped is left behind, whether or not the
-// garbage collector has found it.
+// Empty ignores removed slots that wait for guards to end, and does not wait for them. A
+// Reservation or Worker that was dropped counts as left behind, whether or not the garbage
+// collector has found it.
 func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
 	if report := leftBehind(p, before[T]{}); report != "" {
@@ -50,9 +50,9 @@ func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	}
 }
 
-// EmptyAtEnd calls Empty when the test and all its subtests have ended, after the
-// cleanups that are registered later. It reports nothing that was in the pool when it was called,
-// so that of tests which share a pool each answers for itself.
+// EmptyAtEnd calls Empty when the test and all its subtests have ended, after the cleanups that
+// are registered later. It does not report what is already in the pool when EmptyAtEnd is called.
+// So if tests share a pool, each answers only for itself.
 func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
 	was := before[T]{live: map[pool.Handle[T]]bool{}, Stats: p.Stats(), open: heads(p.ExplainOpen())}

@@ -2,16 +2,16 @@ package table
 
 import "fmt"
 
-// Add adds the record r by the key k and returns its Index, the last one. If k is already
-// there it returns None and changes nothing. It does the same for a key that could not be
-// found again: a NaN or, in a table from ForHandles, a handle that the pool refuses.
+// Add adds the record r by the key k and returns its Index, which is the last. If k is already
+// there, Add returns None and changes nothing. It also does so for a key that could not be found
+// again: a NaN or, in a table from ForHandles, a handle that the pool refuses.
 //
-// In a table from ForHandles, a dead occupant of the handle's slot is replaced: r takes
-// its row, nothing moves, and Len stays as it is. OnMove is told that the dead occupant's
-// record went to None.
+// In a table from ForHandles, a removed value's record may still occupy the slot of k. Then r
+// replaces it in its row, nothing moves, and Len stays as it is. OnMove functions learn that the
+// old record went to None.
 //
-// It is O(1) amortized: an Add to a full table allocates twice the room and copies all
-// columns, which ends all references.
+// Add is O(1) amortized. An Add to a full table doubles the room and copies all columns, which
+// ends all references.
 func (t *Table[K, R]) Add(k K, r R) Index {
 	t.change()
 	n := t.rows.n
@@ -47,12 +47,12 @@ func (t *Table[K, R]) growFor(k K) {
 	done = true
 }
 
-// AddBatch adds the records rs by the keys ks, in that order, or nothing. If Add would
-// refuse one of the keys, or if two are the same, it returns false and changes nothing,
-// references included. It panics if there are not as many keys as records. OnMove is told
-// of what the batch replaced when the whole batch has been added.
+// AddBatch adds the records rs by the keys ks, in that order, or nothing. If Add would refuse one
+// of the keys, or if two are equal, AddBatch returns false and changes nothing. It panics unless
+// there are as many keys as records.
 //
-// It reallocates the columns at most once.
+// It reallocates the columns at most once. When it has added the whole batch, it tells the OnMove
+// functions which records it replaced.
 func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 	t.change()
 	if len(ks) != len(rs) {

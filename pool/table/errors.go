@@ -3,11 +3,11 @@ package table
 import "errors"
 
 var (
-	// ErrNotFound says that the table has no record by this key or, in a table from
-	// ForHandles, that the pool refuses the handle.
+	// ErrNotFound means that the table has no record by this key. In a table from ForHandles it
+	// may also mean that the pool refuses the handle.
 	ErrNotFound = errors.New("table: no record by this key")
 
-	// ErrRange says that the Index is None, or not below Len.
+	// ErrRange means that the Index is None, or not below Len.
 	ErrRange = errors.New("table: no record at this index")
 )
 

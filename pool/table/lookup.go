@@ -5,8 +5,8 @@ import "iter"
 // has reports whether there is a record at i.
 func (t *Table[K, R]) has(i Index) bool { return uint(i) < uint(t.rows.n) }
 
-// Lookup returns the Index of the record by the key k, or None if there is none. It costs
-// a look-up in a map; in a table from ForHandles two loads and a [pool.Pool.Contains]. It
+// Lookup returns the Index of the record by the key k, or None if there is none. It costs a
+// look-up in a map or, in a table from ForHandles, two loads and a [pool.Pool.Contains]. It
 // panics for a key for which a map would panic.
 func (t *Table[K, R]) Lookup(k K) Index {
 	if t.index == nil {
@@ -23,8 +23,8 @@ func (t *Table[K, R]) KeyAt(i Index) (k K, err error) {
 	return t.keys[i], nil
 }
 
-// Copy returns a copy of the record by the key k, and ErrNotFound if there is none. The
-// copy belongs to the caller, and no change of the table affects it. It is shallow.
+// Copy returns a shallow copy of the record by the key k, and ErrNotFound if there is none. Later
+// changes of the table do not change the copy.
 func (t *Table[K, R]) Copy(k K) (r R, err error) {
 	i := t.Lookup(k)
 	if i == None {
@@ -62,15 +62,13 @@ func (t *Table[K, R]) SetAt(i Index, r R) bool {
 	return true
 }
 
-// Keys returns the keys of all records: Keys()[i] names the record at i. It copies
-// nothing: the slice is the table's own memory, read-only, and valid until the table
-// changes.
+// Keys returns the keys of all records: Keys()[i] names the record at i. It copies nothing: the
+// slice is the table's own memory, read-only, and valid until the table changes.
 func (t *Table[K, R]) Keys() []K { return t.keys[:len(t.keys):len(t.keys)] }
 
-// All ranges over copies of the records in the order of their Index. Under SoA each copy
-// is assembled from all columns, so a loop that needs a field or two should use columns.
-// The body may Set records. It must not add or remove any, or some would be visited twice
-// or not at all.
+// All returns an iterator over copies of the records, in the order of their Index. The body may
+// Set records. It must not add or remove any, or the loop may visit some twice or not at all.
+// Under SoA, All assembles each copy from all columns; if you need a field or two, use columns.
 func (t *Table[K, R]) All() iter.Seq2[K, R] {
 	return func(yield func(K, R) bool) {
 		for i := 0; i < len(t.keys); i++ {

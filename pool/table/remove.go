@@ -1,13 +1,12 @@
 package table
 
-// Remove removes the record by the key k. It returns the Index that the record had, or
-// None if there is no such record. It does not find a dead handle: see RemoveDead. The
-// last record moves into the gap, so unless it was the last one itself, another record
-// has that Index now, and OnMove is told.
+// Remove removes the record by the key k. It returns the Index that the record had, or None if
+// there is none. The last record moves into the gap and takes that Index, and OnMove functions
+// are told. Remove does not find a handle that the pool refuses; for these there is RemoveDead.
 //
-// It is O(1) and frees no memory except what the record pointed to. The Index and
-// references of the last record name nothing any more; those of the removed one name the
-// record that moved in.
+// Remove is O(1). It frees no memory except what the record pointed to. The Index and the
+// references of the last record then name nothing, and those of the removed record name the one
+// that moved.
 func (t *Table[K, R]) Remove(k K) Index {
 	t.change()
 	i := t.index.find(k)
@@ -17,8 +16,8 @@ func (t *Table[K, R]) Remove(k K) Index {
 	return i
 }
 
-// RemoveAt removes the record at i, dead or not. It returns i, or None if there is no
-// record at i.
+// RemoveAt removes the record at i, even if the pool refuses its handle. It returns i, or None if
+// there is no record at i.
 func (t *Table[K, R]) RemoveAt(i Index) Index {
 	t.change()
 	if !t.has(i) {
@@ -46,10 +45,10 @@ func (t *Table[K, R]) removeAt(i Index) {
 	}
 }
 
-// RemoveDead removes, from a table that ForHandles made, all records whose handles the
-// pool refuses by now, and returns how many. In other tables no record is ever dead.
+// RemoveDead removes all records whose handles the pool refuses by now, and returns how many.
+// Only a table that ForHandles made can have such records.
 //
-// It is one pass over the keys, and moves at most one record for each that it removes.
+// It makes one pass over the keys, and moves at most one record for each that it removes.
 func (t *Table[K, R]) RemoveDead() int {
 	t.change()
 	before := t.rows.n
@@ -62,11 +61,11 @@ func (t *Table[K, R]) RemoveDead() int {
 	return before - t.rows.n
 }
 
-// Clear removes all records. It keeps their memory for new ones, and nothing that they
-// pointed to. Every Index and reference ends; OnMove functions are not called.
+// Clear removes all records. It keeps their memory for new records, but nothing that they pointed
+// to. Every Index and reference ends. It does not call OnMove functions.
 //
-// It costs the zeroing of the rows and of the index, a quarter or less of what it costs to
-// remove the records one by one.
+// Clear zeroes the rows and the index, at a quarter or less of what it costs to remove the
+// records one by one.
 func (t *Table[K, R]) Clear() {
 	t.change()
 	t.index.clear()
@@ -77,22 +76,16 @@ func (t *Table[K, R]) Clear() {
 	t.rows.n = 0
 }
 
-// OnMove registers f, which is called when the record of the key k was at from, and is at
-// to now. A program that keeps an Index updates it there. Functions are called in the order
-// in which they were registered, and cannot be removed. There are two cases:
-//
+// OnMove registers f, which the table calls when the record of the key k was at from and is now
+// at to. So a program that keeps an Index can update it. Functions run in the order of
+// registration, and cannot be removed. There are two cases:
 //   - A removal has moved the last record, of the key k, into the gap.
-//   - In a table from ForHandles, an addition has replaced the record of the dead handle k.
-//     Then to is None, and the record at from is the new one.
+//   - In a table from ForHandles, Add has replaced the record of the dead handle k. Then to is
+//     None, and the new record is at from.
 //
-// The removal or addition is complete when f is called, and f may read the table and Set
-// records. Adding, removing, Reserve, Trim, ReadFrom and OnMove panic there. If f panics, the functions
-// after it are not called for this move. RemoveDead leaves the rest of the dead for
-// another call, and AddBatch tells of no further record that it has replaced. The table
-// stays consistent.
-//
-// f is not called for the record that a removal removes, nor when the table grows: every
-// Index stays valid there.
+// f may read the table and Set records; any other change panics. f is not called for the removed
+// record, nor when the table grows. If f panics, later functions are not called for this move.
+// RemoveDead then leaves other dead records, and AddBatch reports no other replacement.
 func (t *Table[K, R]) OnMove(f func(k K, from, to Index)) {
 	t.change()
 	if f == nil {

@@ -39,19 +39,17 @@ type entry[K, R any] struct {
 	Record R
 }
 
-// WriteTo writes a snapshot to w, from which [Table.ReadFrom] makes the same records, by the
-// same keys, in the same order. It returns how many bytes it wrote. It reads the table, so
-// other goroutines may read it at the same time. Tables with equal records in the same order
-// write the same bytes, unless methods of theirs do not.
+// WriteTo writes a snapshot to w, from which [Table.ReadFrom] makes the same records, by the same
+// keys, in the same order. It returns the number of bytes written. Other goroutines may read the
+// table meanwhile. Equal records in the same order make equal bytes, unless their methods do not.
 //
-// Keys and records are encoded, and types refused, as [pool.Pool.WriteTo] says, in pieces of
-// 256 KiB; in a handle in an error, the index is the record's place in its piece. A key that
-// would not be equal to its copy, and never be found by it, is refused too: the error wraps
-// pool.ErrType, as for a pointer, or a time.Time with a monotonic reading.
+// WriteTo encodes keys and records, and refuses types, as [pool.Pool.WriteTo] does. The error
+// also wraps pool.ErrType if a key would not equal its copy, as with a pointer or a time.Time
+// with a monotonic reading. A handle in an error has the record's place in its piece of 256 KiB
+// as index.
 //
-// In a table from ForHandles the records of dead handles are written as well. To leave them
-// out, call [Table.RemoveDead] before. Write the pool beside the table, at a moment at which
-// nobody changes either, since the handles name values of it.
+// Records of handles that the pool refuses are written too; to leave them out, call
+// [Table.RemoveDead] before. Write the pool beside the table, while nobody changes either.
 func (t *Table[K, R]) WriteTo(w io.Writer) (int64, error) {
 	if t.index == nil {
 		panic(zeroTable)
@@ -127,17 +125,16 @@ func mustKeep[K comparable](keys []K) error {
 }
 
 // ReadFrom replaces all records of t by those of a snapshot that [Table.WriteTo] wrote, in the
-// same order. The layout may be another. Every Index and reference ends, every View stays
-// valid, and OnMove functions are not called. It returns how many bytes it read: the snapshot
-// and no byte more. If it returns an error, t has not changed.
+// same order. The layout may differ. It returns the number of bytes read, and reads none beyond
+// the snapshot. Every Index and reference ends, and every View stays valid. It does not call
+// OnMove functions.
 //
-// In a table from ForHandles, records whose handles the pool refuses are left out, and those
-// behind them move up. So read the pool first, by [pool.ReadFrom], and make the table for it.
+// In a table from ForHandles, ReadFrom leaves out records whose handles the pool refuses, and
+// later records move up. So first read the pool by [pool.ReadFrom], and make the table for it.
 //
-// The error wraps pool.ErrCorrupt, pool.ErrVersion or pool.ErrType, or r's error, and says
-// where and why. The input may be hostile: memory grows with it as it does in pool.ReadFrom,
-// and the table grows as by Add. Both the old records and the new ones are in memory until it
-// returns.
+// The error wraps pool.ErrCorrupt, pool.ErrVersion or pool.ErrType, or r's error; t has not
+// changed then. Input may be hostile: memory grows as in pool.ReadFrom and Add. Both old and new
+// records are in memory until ReadFrom returns.
 func (t *Table[K, R]) ReadFrom(r io.Reader) (int64, error) {
 	t.change()
 	s := stream{r: r}

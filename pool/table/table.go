@@ -8,17 +8,17 @@ import (
 	"coatcheck/pool"
 )
 
-// Table keeps records of type R, a struct, each by a key, without gaps: the records are
-// at [Index] 0 to Len-1, whatever was removed. See the package documentation for the
-// three ways to name a record and how long each stays valid.
+// Table keeps records of type R, a struct, each by a key. The records are at [Index] 0 to Len-1,
+// without gaps, whatever was removed. The package documentation has the three ways to name a
+// record, and how long each is valid.
 //
-// Any number of goroutines may read a table at once. One goroutine may change it while
-// none reads. Add, AddBatch, Remove, RemoveAt, RemoveDead, Clear, Set, SetAt, Reserve,
-// Trim, ReadFrom and OnMove change it. Writing through a [View] changes only the field that is
-// written: goroutines may work on different columns, or parts of one, in parallel.
+// Any number of goroutines may read a table at once. One goroutine may change it while none
+// reads. These change it: Add, AddBatch, Remove, RemoveAt, RemoveDead, Clear, Set, SetAt,
+// Reserve, Trim, ReadFrom and OnMove. A write through a [View] changes only its field, so
+// goroutines may write to different columns, or to parts of one, in parallel.
 //
-// A zero Table panics when a record is added or looked up; make one with New or
-// ForHandles. A Table must not be copied (vet reports it).
+// [New] and [ForHandles] return a Table. A zero Table panics when a record is added or looked up.
+// A Table must not be copied (vet reports it).
 type Table[K comparable, R any] struct {
 	_       noCopy
 	rows    rows
@@ -60,35 +60,31 @@ type index[K comparable] interface {
 	empty() index[K]
 }
 
-// New returns an empty table of records of type R by keys of type K. It returns an error
-// unless R is a struct and l a Layout.
+// New returns an empty table of records of type R by keys of type K. It returns an error unless R
+// is a struct and l a Layout. The first Add, or Reserve, allocates.
 //
-// Nothing needs to be registered or generated: the columns are the fields of R, exported
-// or not. An embedded struct is one column, like any field that is a struct; blank fields
-// have none and are not kept. Fields may hold pointers. The first Add, or Reserve,
-// allocates.
+// The columns are the fields of R, exported or not. They need no registration or generated code,
+// and may hold pointers. A field that is a struct, embedded or not, is one column. Blank fields
+// have no column, so the table does not keep them.
 //
-// Keys are hashed, by a Go map. Add returns None for a key that is not equal to itself,
-// such as a NaN. It panics for a key that a map cannot hash, such as an interface that
-// holds a slice.
+// A Go map hashes the keys. Add returns None for a key that is not equal to itself, such as a
+// NaN. It panics for a key that a map cannot hash, such as an interface that holds a slice.
 func New[K comparable, R any](l Layout) (*Table[K, R], error) {
 	return build[K, R](l, &hashed[K]{})
 }
 
-// ForHandles returns an empty table whose keys are handles of p, for data that belongs to
-// a value of a pool and is not in it. It looks a record up by the slot of its handle,
-// without hashing, which costs two loads and a [pool.Pool.Contains]. The index takes 8
-// bytes a slot, allocated for 512 slots at a time where there are records, or by Reserve.
+// ForHandles returns an empty table whose keys are handles of p, for data beside the values of a
+// pool. A look-up goes by the handle's slot, without hashing. It costs two loads and a
+// [pool.Pool.Contains]. The index takes 8 bytes a slot, in blocks of 512 slots, where there are
+// records.
 //
-// A handle that p refuses finds nothing, even while its record is still there, and Add
-// returns None for it. So when a value has been removed from p, Lookup, Copy, Set and
-// Remove do not find its record. It stays, counted by Len and visited by Keys, All and
-// columns. RemoveDead and RemoveAt remove it, and Add replaces it by the record of the
-// next value in that slot. So remove the record before the value, or call
-// [Table.RemoveDead] now and then.
+// Once a value is removed from p, Lookup, Copy, Set and Remove no longer find its record, and Add
+// refuses the handle. The record stays: Len counts it, and Keys, All and columns show it. It goes
+// by RemoveDead or RemoveAt, or when Add replaces it for the next value in that slot. So remove
+// the record before the value, or call [Table.RemoveDead] now and then.
 //
-// Other goroutines may use p meanwhile. ForHandles returns an error for a nil pool, and
-// where New does; a zero Pool panics.
+// Other goroutines may use p meanwhile. ForHandles returns an error if p is nil, and where New
+// does. A zero Pool panics.
 func ForHandles[T, R any](p *pool.Pool[T], l Layout) (*Table[pool.Handle[T], R], error) {
 	if p == nil {
 		return nil, errors.New("table: ForHandles of a nil pool")
@@ -97,7 +93,7 @@ func ForHandles[T, R any](p *pool.Pool[T], l Layout) (*Table[pool.Handle[T], R],
 	return build[pool.Handle[T], R](l, &slots[T]{pool: p})
 }
 
-// Must returns t, and panics if err is not nil. It wraps a call of New or ForHandles.
+// Must returns t, or panics if err is not nil. Wrap a call of New or ForHandles in it.
 func Must[K comparable, R any](t *Table[K, R], err error) *Table[K, R] {
 	if err != nil {
 		panic(err)
@@ -132,23 +128,23 @@ func (t *Table[K, R]) Len() int { return t.rows.n }
 // Allocated returns how many records there is room for: 0 or a power of two.
 func (t *Table[K, R]) Allocated() int { return t.rows.allocated }
 
-// Pages returns how many pages of 4 KiB the keys and columns occupy, each column on whole
-// pages of its own. It does not count the index: a map or, for handles, 8 bytes a slot.
+// Pages returns how many pages of 4 KiB the keys and columns occupy. Each column has whole pages
+// of its own. The index, which is a map or 8 bytes a slot for handles, does not count.
 func (t *Table[K, R]) Pages() int { return t.rows.pages() }
 
 // Layout returns the layout that the table was made with.
 func (t *Table[K, R]) Layout() Layout { return t.rows.layout }
 
-// Reserve makes room for n records in all: no Add allocates before Len reaches n. Allocated
-// becomes the power of two that this needs; only Trim makes it less. It panics if n is
-// negative, or too large to be allocated.
+// Reserve makes room for n records in all: no Add allocates columns before Len reaches n.
+// Allocated grows to a power of two; only Trim makes it less. Reserve panics if n is negative, or
+// too large to be allocated.
 //
-// The room is also for the keys in the index. A map of them may still allocate where it
-// tidies up after removals, and for each key of more than 128 bytes. In a table from
-// ForHandles there is room for the slots that the pool has when Reserve is called, and for n
-// at least: 8 bytes a slot. So Reserve after the pool has its slots.
+// Reserve also makes room for the keys in the index. A map may still allocate where it tidies up
+// after removals, and for each key of more than 128 bytes. An index of handles gets 8 bytes for
+// each slot that the pool has, and for n slots at least. So call Reserve when the pool has its
+// slots.
 //
-// It is O(n), and reads every slot of the pool. References end, as in growth.
+// Reserve is O(n), and reads every slot of the pool. References end, as when the table grows.
 func (t *Table[K, R]) Reserve(n int) {
 	t.change()
 	if n < 0 {
@@ -160,13 +156,13 @@ func (t *Table[K, R]) Reserve(n int) {
 	}
 }
 
-// Trim frees the room that Len does not need, and returns how many bytes it gives back to
-// the Go heap. Allocated becomes the power of two that the table would have if it had grown
-// to its Len, or 0 if it is empty. The index of the keys shrinks as well; how many bytes of
-// a map these are is an estimate.
+// Trim frees the room that Len does not need, and returns how many bytes it gives back to the Go
+// heap. Allocated becomes the power of two to which Len records would have grown it, or 0 if the
+// table is empty. The index of the keys shrinks as well; of a map the number of bytes is an
+// estimate.
 //
-// It is O(n), and needs room for both copies of a column at once. Every Index and View stays
-// valid, as in growth; references keep the memory that the table has left.
+// Trim is O(n), and needs room for both copies of a column at once. Every Index and View stays
+// valid. References stay safe, but point to memory that the table has left.
 func (t *Table[K, R]) Trim() int64 {
 	t.change()
 	before := t.Pages()

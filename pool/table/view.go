@@ -8,10 +8,10 @@ import (
 
 // View is one field of all records of a table, read or written by Index.
 //
-// It is a small value, may be copied, and stays valid as long as the table is used,
-// through growth, Trim and removals. It gives references, *F, which are valid until the
-// table grows, is trimmed, or a record leaves. Several goroutines may use Views of different
-// fields at once, also to write, or one View for different records.
+// It is a small value that may be copied. It stays valid as long as the table is used, through
+// growth, Trim and removals. It gives references, *F, which are valid until the table grows, is
+// trimmed, or a record leaves. Several goroutines may use Views of different fields at once, also
+// to write, or one View for different records.
 //
 // A zero View has no records.
 type View[F any] struct {
@@ -26,15 +26,13 @@ type View[F any] struct {
 //
 //	x := table.Column(t, func(r *Body) *float64 { return &r.X })
 //
-// The selector is called once, with a zero R. It must return the address of a field of
-// it, or of a field or an element of a struct or array within it. Column panics if the
-// result is nil, points outside R or behind a pointer, or is no F according to R's type.
+// Column calls the selector once, with a zero R. It must return the address of a field, or of a
+// field or element within a struct or array in R. Column panics if the result is nil, lies
+// outside R, or is no F by R's type.
 //
-// Under AoS the selector may return its argument: then the View is of whole records.
-// Under SoA no record lies in one place, and Column panics. Code for both layouts uses
-// CopyAt and SetAt for whole records.
-//
-// It costs far more than a look-up: get a column once, not for each record.
+// Under AoS the selector may return its argument; then the View is of whole records. Under SoA
+// Column panics then. For code that runs under both, CopyAt and SetAt take whole records. Column
+// costs far more than a look-up: call it once, not for each record.
 func Column[F any, K comparable, R any](t *Table[K, R], field func(*R) *F) View[F] {
 	if t.index == nil {
 		panic(zeroTable)
@@ -60,8 +58,8 @@ func (v View[F]) Len() int {
 	return v.rows.n
 }
 
-// At returns a reference to the field of the record at i, valid until the table grows or
-// a record leaves. It panics if there is no record at i. It costs one load more than
+// At returns a reference to the field of the record at i, valid until the table grows, is
+// trimmed, or a record leaves. It panics if there is no record at i. It costs one load more than
 // indexing a slice.
 func (v View[F]) At(i Index) *F {
 	if v.rows == nil || uint(i) >= uint(v.rows.n) {
@@ -70,13 +68,13 @@ func (v View[F]) At(i Index) *F {
 	return part[F](v.column, i, v.size, v.offset)
 }
 
-// All ranges over the field in all records. The references are valid as those of At are.
-// The body must not add or remove records, or some would be visited twice or not at all.
+// All returns an iterator over the field in all records. Its references are valid as long as
+// those of At. The body must not add or remove records, or the loop may visit some twice or not
+// at all.
 //
-// The compiler makes a plain loop of it, except in a function literal that it inlines
-// into its surroundings. There it calls the body for each record, at six times the cost
-// of a slice or more, as it does for [slices.All], and it calls At. In such a place use
-// Slice, or put the loop into a function.
+// The compiler makes a plain loop of it, except in a function literal that it inlines into its
+// surroundings. There it calls the body for each record, at six times the cost of a slice or
+// more. In such a place use Slice, or put the loop into a function.
 func (v View[F]) All() iter.Seq2[Index, *F] {
 	return func(yield func(Index, *F) bool) {
 		if v.rows == nil {
@@ -90,8 +88,8 @@ func (v View[F]) All() iter.Seq2[Index, *F] {
 	}
 }
 
-// Batch appends a reference for each of ix to dst and returns the extended slice: nil
-// where the index is None. Like At it panics for any other index without a record.
+// Batch appends a reference for each Index of ix to dst, and returns the extended slice. For None
+// it appends nil. Like At, it panics for any other Index without a record.
 func (v View[F]) Batch(ix []Index, dst []*F) []*F {
 	for _, i := range ix {
 		if i == None {
@@ -103,10 +101,11 @@ func (v View[F]) Batch(ix []Index, dst []*F) []*F {
 	return dst
 }
 
-// Slice returns the column as a slice, whose element i belongs to the record at i, for
-// the fastest loops. It is no copy, and is valid until the table grows or a record comes
-// or leaves. It returns false if the field is not contiguous: under AoS, except for whole
-// records, and for a field of a nested or embedded struct or an element of an array.
+// Slice returns the column as a slice, for the fastest loops. Its element i belongs to the record
+// at i. It is no copy, and is valid until the table grows or a record comes or leaves.
+//
+// Slice returns false if the field is not contiguous. Under AoS, only whole records are. Under
+// SoA, a field of a nested or embedded struct is not, nor an element of an array.
 func (v View[F]) Slice() ([]F, bool) {
 	if v.rows == nil || v.column.typ != reflect.TypeFor[F]() {
 		return nil, false

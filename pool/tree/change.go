@@ -2,9 +2,8 @@ package tree
 
 import "coatcheck/pool"
 
-// Append makes child, a root, the last child of parent. It costs O(1) if child has no
-// children. Otherwise it visits every ancestor of parent, because none of them may be
-// child.
+// Append makes child, a root, the last child of parent. It costs O(1) if child has no children.
+// Otherwise it visits every ancestor of parent, to check that none is child.
 func (f *Forest[T]) Append(parent, child pool.Handle[T]) error {
 	return f.link(child, parent, lastChild)
 }
@@ -15,21 +14,21 @@ func (f *Forest[T]) Prepend(parent, child pool.Handle[T]) error {
 	return f.link(child, parent, firstChild)
 }
 
-// InsertAfter makes h, a root, the next sibling of sibling, which must have a parent:
+// InsertAfter makes h, a root, the next sibling of sibling. sibling must have a parent, because
 // roots have no order. It costs as much as [Forest.Append].
 func (f *Forest[T]) InsertAfter(sibling, h pool.Handle[T]) error {
 	return f.link(h, sibling, nextSibling)
 }
 
-// InsertBefore makes h, a root, the previous sibling of sibling, as [Forest.InsertAfter]
-// makes it the next.
+// InsertBefore makes h, a root, the previous sibling of sibling. Otherwise it is like
+// [Forest.InsertAfter].
 func (f *Forest[T]) InsertBefore(sibling, h pool.Handle[T]) error {
 	return f.link(h, sibling, previousSibling)
 }
 
-// Move makes h, with everything below it, the last child of newParent. h may be a root or
-// have a parent, newParent included. Readers see it in one place or the other. The zero
-// handle is no parent: Detach makes roots. It costs as much as [Forest.Append].
+// Move makes h, with everything below it, the last child of newParent. h may be a root or have a
+// parent, even newParent. Readers see h in one place or the other. newParent must not be the zero
+// handle; to make h a root, call Detach. Move costs as much as [Forest.Append].
 func (f *Forest[T]) Move(h, newParent pool.Handle[T]) error {
 	return f.link(h, newParent, newLastChild)
 }
@@ -121,8 +120,8 @@ func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at
 	return gap[T]{parent: parent, before: node, after: load[T](&o.next), p: p}, nil
 }
 
-// Detach makes h, with everything below it, a root. Detach of a root does nothing. It
-// costs O(1).
+// Detach makes h, with everything below it, a root. If h is a root, it does nothing. It costs
+// O(1).
 func (f *Forest[T]) Detach(h pool.Handle[T]) error {
 	f.lock()
 	defer f.mu.Unlock()

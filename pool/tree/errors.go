@@ -2,24 +2,24 @@ package tree
 
 import "errors"
 
-// With each of these errors nothing has changed.
+// A method that returns one of these errors has changed nothing.
 var (
-	// ErrStale says that a handle names no live value of the pool: it is stale,
-	// zero, or another pool's.
+	// ErrStale means that a handle names no live value of the pool: it is stale, zero, or another
+	// pool's.
 	ErrStale = errors.New("tree: the handle is stale")
 
-	// ErrHasParent says that a node that was to get a parent has one. Use Move for it.
+	// ErrHasParent means that the node that was to get a parent already has one. Use Move for it.
 	ErrHasParent = errors.New("tree: the node has a parent already")
 
-	// ErrNoParent says that a node was to become the sibling of a root.
+	// ErrNoParent means that a node was to become the sibling of a root.
 	ErrNoParent = errors.New("tree: the sibling has no parent")
 
-	// ErrCycle says that a node would become its own ancestor or sibling.
+	// ErrCycle means that a node would become its own ancestor or sibling.
 	ErrCycle = errors.New("tree: the node would lie below itself")
 
-	// ErrBroken says that a neighbour whose links must change, or an ancestor, was
-	// removed behind the forest's back, or that the links of two neighbours disagree.
-	// Repair fixes both.
+	// ErrBroken means that a node was removed behind the forest's back: an ancestor, or a
+	// neighbour whose links must change. It may also mean that the links of two neighbours
+	// disagree. Repair fixes both.
 	ErrBroken = errors.New("tree: a neighbour was removed behind the forest's back; Repair fixes it")
 )
 

@@ -9,17 +9,16 @@ import (
 	"coatcheck/pool"
 )
 
-// Forest is the trees that the values of a pool form by one Links field. Every value
-// of the pool is a node of it, at first a root without children.
+// Forest is the trees that the values of a pool form by one Links field. Every value of the pool
+// is a node, at first a root without children.
 //
-// Any number of goroutines may call any of its methods at once. Those that change the
-// forest exclude each other; those that read run beside them, as the package
-// documentation says. Neither the function that finds the links nor the pool's Reset may
-// use a Forest of the pool.
+// Any number of goroutines may call any of its methods at once. Changes exclude each other; reads
+// run beside them, as the package documentation says. Neither the function that finds the links
+// nor the pool's Reset may use a Forest of the pool.
 //
-// The links are in the values, so a Forest takes 32 bytes. It must not be copied. A pool has
-// as many as T has Links fields, or more: two with the same field see each other's changes.
-// All Forests of a pool share a lock. The zero Forest panics.
+// [New] returns a Forest; the zero Forest panics. It must not be copied. It takes only 32 bytes,
+// because the links are in the values. A pool may have one for each Links field of T, or more.
+// Two with the same field see each other's changes. All Forests of a pool share one lock.
 type Forest[T any] struct {
 	pool  *pool.Pool[T]
 	links func(*T) *Links[T]
@@ -70,9 +69,9 @@ func seqlockOf[T any](p *pool.Pool[T]) *seqlock {
 //
 //	f := tree.New(p, func(n *Node) *tree.Links[Node] { return &n.Links })
 //
-// The links may exist already, as in a pool that was read from a snapshot. New panics if
-// p or links is nil, and all methods do if links returns nil. A second Forest with the
-// same links sees what the first does.
+// The links may be set already, as in a pool that was read from a snapshot. A second Forest with
+// the same links sees what the first does. New panics if p or links is nil, and every method
+// panics if links returns nil.
 func New[T any](p *pool.Pool[T], links func(*T) *Links[T]) *Forest[T] {
 	switch {
 	case p == nil:

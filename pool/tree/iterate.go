@@ -6,8 +6,8 @@ import (
 	"coatcheck/pool"
 )
 
-// Parent returns the parent of h. It returns false if h is a root or not live, or if its
-// parent was removed behind the forest's back.
+// Parent returns the parent of h. It returns false if h is a root or not live, or if the parent
+// was removed behind the forest's back.
 func (f *Forest[T]) Parent(h pool.Handle[T]) (pool.Handle[T], bool) {
 	g := f.pin()
 	defer g.Unpin()
@@ -30,40 +30,39 @@ func (f *Forest[T]) parent(g *pool.Guard[T], n *words[T]) (pool.Handle[T], bool)
 	}
 }
 
-// Children ranges over the children of h, first to last. The loop is pinned, so every
-// pointer is valid until it ends. The body may change the forest and remove nodes,
-// including the one that it was given. If h is not live the loop is empty.
+// Children returns an iterator over the children of h, first to last. If h is not live, the loop
+// is empty. The loop is pinned, so every pointer is valid until it ends. The body may change the
+// forest and remove nodes, including the one that it was given.
 //
-// A step takes O(1). The loop reads 8 siblings, then 8 to 64 at a time, and remembers those
-// that it has read: 8 bytes for each if there are more than 32. The package documentation
-// says what is yielded beside changes.
+// Each step costs O(1). The loop reads 8 siblings, then 8 to 64 at a time. If there are more than
+// 32, it remembers 8 bytes for each that it has read. The package documentation says what it
+// yields while others change the forest.
 func (f *Forest[T]) Children(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.walk(h, childrenAlone)
 }
 
-// Descendants ranges over everything below h, parents before their children and siblings
-// first to last (pre-order). h itself is not included. Otherwise it is like
-// [Forest.Children]. It remembers the siblings that it has read in each list on the path
-// to the node that it is at.
+// Descendants returns an iterator over everything below h, parents before their children and
+// siblings first to last (pre-order). It does not yield h itself. Otherwise it is like
+// [Forest.Children]. It remembers the siblings that it has read in each list on the path to its
+// node.
 func (f *Forest[T]) Descendants(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.walk(h, parentsFirst)
 }
 
-// PostOrder ranges over everything below h, children before their parents and siblings
-// first to last. Otherwise it is like [Forest.Descendants]: h is not included. It
-// remembers another 56 bytes for each level of depth beyond the fourth.
+// PostOrder returns an iterator over everything below h, children before their parents and
+// siblings first to last. It does not yield h itself. Otherwise it is like [Forest.Descendants].
+// It remembers another 56 bytes for each level of depth beyond the fourth.
 func (f *Forest[T]) PostOrder(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return f.walk(h, parentsLast)
 }
 
-// Ancestors ranges over the parent of h, its parent, and so on up to the root. They are
-// the ancestors of one moment when the loop began, except those removed before the loop
-// reaches them. Above an ancestor that was removed behind the forest's back it yields
-// none.
+// Ancestors returns an iterator over the parent of h, its parent, and so on up to the root. It
+// yields the ancestors of one moment when the loop began, except those that are removed before
+// the loop reaches them. It yields none above an ancestor that was removed behind the forest's
+// back.
 //
-// The path up is found before the loop begins: it costs O(1) a step, and 8 bytes for each
-// ancestor if there are more than 32. Use [Forest.Parent] for the nearest only. The loop
-// is pinned.
+// It finds the whole path before the loop begins, at O(1) a step, and 8 bytes for each ancestor
+// if there are more than 32. For the nearest ancestor, use [Forest.Parent]. The loop is pinned.
 func (f *Forest[T]) Ancestors(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
 		g := f.pin()
@@ -78,9 +77,9 @@ func (f *Forest[T]) Ancestors(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	}
 }
 
-// Depth returns how many ancestors h had at one moment of the call: 0 for a root, -1 if h
-// is not live. Those above one that was removed behind the forest's back do not count. It
-// costs O(depth).
+// Depth returns how many ancestors h had at one moment of the call: 0 for a root, -1 if h is not
+// live. It does not count those above one that was removed behind the forest's back. It costs
+// O(depth).
 func (f *Forest[T]) Depth(h pool.Handle[T]) int {
 	g := f.pin()
 	defer g.Unpin()
@@ -109,8 +108,8 @@ func (f *Forest[T]) way(g *pool.Guard[T], h pool.Handle[T], room []pool.Handle[T
 	return way, depth
 }
 
-// Roots ranges over the nodes without a parent, including those whose parent was removed
-// behind the forest's back. It visits every slot of the pool that has memory. It is
+// Roots returns an iterator over the nodes without a parent, including those whose parent was
+// removed behind the forest's back. It visits every slot of the pool that has memory. It is
 // weakly consistent, as [pool.Pool.All] is.
 func (f *Forest[T]) Roots() iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {

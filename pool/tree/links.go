@@ -10,25 +10,22 @@ import (
 	"coatcheck/pool"
 )
 
-// Links is the place of a value in one [Forest]: a named field of T. It takes 48 bytes:
-// the handles of its parent, its first and last child, and its next and previous sibling,
-// and the version of the change that put it there.
+// Links is the place of a value in one [Forest]: a named field of T. It takes 48 bytes, for the
+// handles of five neighbours and a version. The zero Links belongs to a root without children; so
+// values enter the pool. A Reset must set Links to zero, as the pool does without one.
 //
-// The zero Links belongs to a root without children, and so values enter the pool. Only a
-// Forest changes it. Its words are atomic, because readers load them while they change,
-// so it must not be copied (vet reports it). Read values of such a pool through a guard
-// or a loop, and build them with InsertFunc or as a literal in Insert. [pool.Pool.Get]
-// and Take copy the value plainly, which is a race while the Forest changes it. A Reset
-// must set Links to zero, as the pool does without one.
+// Only a Forest changes Links. Readers load its words by atomics meanwhile, so it must not be
+// copied (vet reports it). Read values of such a pool through a guard or a loop, and build them
+// with InsertFunc or as a literal in Insert. [pool.Pool.Get] and Take copy without
+// synchronization, which is a data race while the Forest changes.
 //
-// Links can be encoded: in snapshots of the pool, by encoding/gob, and as text, by
-// encoding/json for example. It has one exported field, which encodes itself. Encoders by
-// reflection need a pointer to the value, or an element of a slice: text of links that
-// they cannot address is an error.
+// Snapshots of the pool, encoding/gob and encoders of text, such as encoding/json, encode Links.
+// Give them a pointer to the value, or a slice of values: text of links that they cannot address
+// is an error.
 type Links[T any] struct {
-	// Words are the links. The field is exported because encoders skip unexported ones,
-	// and its type has the methods that they look for. Methods of Links would be promoted
-	// to a T that embeds it, and would then encode it in place of all of T.
+	// Words are the links. The field is exported because encoders skip unexported ones. Its type
+	// has the methods that encoders look for. If Links had them, a T that embeds Links would
+	// inherit them, and encoders would write the links instead of all of T.
 	Words words[T]
 }
 

@@ -5,11 +5,11 @@ import (
 	"coatcheck/pool"
 )
 
-// FirstChild returns the first child of h. It returns false if h has no children or is not
-// live, or if its first child was removed behind the forest's back. It costs O(1).
+// FirstChild returns the first child of h. It returns false if h has no children or is not live,
+// or if its first child was removed behind the forest's back. It costs O(1).
 //
-// Like [Forest.LastChild], Next and Prev it takes a pin, and answers for one moment of the
-// call. For a loop Children is cheaper, and keeps its promise beside changes.
+// FirstChild, LastChild, Next and Prev each take a pin, and answer for one moment of the call.
+// For a loop, Children is cheaper, and keeps its promise while others change the forest.
 func (f *Forest[T]) FirstChild(h pool.Handle[T]) (pool.Handle[T], bool) {
 	return f.neighbour(h, firstOf)
 }
@@ -19,9 +19,9 @@ func (f *Forest[T]) LastChild(h pool.Handle[T]) (pool.Handle[T], bool) {
 	return f.neighbour(h, lastOf)
 }
 
-// Next returns the next sibling of h. It returns false if h is a root, its parent's last
-// child or not live, or if its parent or its next sibling was removed behind the forest's
-// back. It costs O(1).
+// Next returns the next sibling of h. It returns false if h is a root, the last child or not
+// live. It also does if the parent or the next sibling was removed behind the forest's back. It
+// costs O(1).
 func (f *Forest[T]) Next(h pool.Handle[T]) (pool.Handle[T], bool) { return f.neighbour(h, nextOf) }
 
 // Prev returns the previous sibling of h, as [Forest.Next] returns the next.

@@ -2,17 +2,16 @@ package tree
 
 import "coatcheck/pool"
 
-// Remove removes h, with everything below it, from the pool, and returns how many values
-// this call removed: what others remove at the same time, by [pool.Pool.Remove] say, is
-// not counted. It returns 0 if h is not live. It costs O(1) for each value.
+// Remove removes h, with everything below it, from the pool. It returns how many values this call
+// removed, without those that other calls remove at the same time. It returns 0 if h is not live.
+// It costs O(1) for each value.
 //
-// First h is detached, at once for all readers; then its descendants are removed, those
-// without children first. Nodes that were removed behind the forest's back do not make it
-// fail: it closes the gap as far as there are neighbours. It cannot reach nodes below a
-// dead node, or between two dead siblings; they stay.
+// Remove first detaches h, at once for all readers. Then it removes the descendants, those
+// without children first. It does not fail if nodes were removed behind the forest's back, but
+// cannot reach nodes below a dead node, or between two dead siblings; they stay.
 //
-// If a Reset that the pool calls panics, the panic continues to the caller. By then h is
-// detached, and what is not removed yet is below it: call Remove again.
+// If a Reset that the pool calls panics, the panic continues. By then h is detached, and what is
+// not removed yet is below it: call Remove again.
 func (f *Forest[T]) Remove(h pool.Handle[T]) int {
 	f.lock()
 	defer f.mu.Unlock()

@@ -5,23 +5,18 @@ import (
 	"coatcheck/pool"
 )
 
-// Repair repairs the links after removals behind the forest's back. It returns how many
-// links it changed, 0 if all were right. A link is one of the five handles of a node.
+// Repair repairs the links after removals behind the forest's back. It returns how many links it
+// changed, 0 if all were right. A node whose parent is gone becomes a root, with everything below
+// it. Siblings close up, in their order; but groups of siblings, each between two dead ones, may
+// change places.
 //
-//   - A node whose parent is gone becomes a root, with everything below it.
-//   - Every other node stands in its parent's list afterwards. The siblings reached from the
-//     parent's first child come first, in their order, and those reached from its last child
-//     come last, in their order. Between them stand the runs of siblings between two dead
-//     ones. A run keeps its order, but the order of the runs is lost: they are in the order of
-//     their slots.
-//   - Links that were never those of one tree are repaired, too, as in a snapshot taken while
-//     the forest changed, or in a value that was copied with its links. A node goes to the
-//     parent that it names, and in each cycle one node becomes a root.
+// Repair also repairs links that never were those of one tree, as in a snapshot taken while the
+// forest changed. A node goes to the parent that it names, and in each cycle one node becomes a
+// root.
 //
-// It visits every slot of the pool that has memory, and costs O(n), half a dozen look-ups
-// for each node. It takes two bits for each slot, 8 bytes for each level of depth, and
-// memory in proportion to the number of damaged lists. Walks wait for it to end. Nodes
-// removed behind the forest's back while it runs may leave the forest broken again.
+// Repair costs O(n), some six look-ups for each node, and visits every slot that has memory. It
+// takes two bits for each slot, 8 bytes for each level of depth, and memory for damaged lists.
+// Walks wait for it. If nodes are removed behind its back meanwhile, links may be broken again.
 func (f *Forest[T]) Repair() int {
 	f.lock()
 	defer f.mu.Unlock()
