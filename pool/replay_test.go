@@ -146,7 +146,7 @@ func tiny8[T any](t *testing.T, o *pool.Options[T]) *pool.Pool[T] {
 // With Origin, one shard and one goroutine, the same calls issue the same handles and are refused
 // alike, whenever the garbage collector runs, and however long its finalizers take.
 func TestCollectorDoesNotChangeAReplay(t *testing.T) {
-	calls := 100 + testkit.Long(2000)
+	calls := 100 + testkit.LongAlone(2000)
 	for _, o := range []pool.Options[*int]{
 		{}, {Capacity: 2000}, {Capacity: 300}, {MaxLimbo: 300}, {MaxLimbo: 5000}, {Capacity: 2000, Preallocate: true}, {Reset: resetPointer},
 		{Capacity: 2000, Reset: resetPointer},
@@ -155,7 +155,7 @@ func TestCollectorDoesNotChangeAReplay(t *testing.T) {
 		for _, o.Reuse = range testkit.Reuses {
 			t.Run(describe(&o), func(t *testing.T) {
 				rnd := testkit.Rand(t)
-				for range testkit.Long(4) {
+				for range testkit.LongAlone(4) {
 					seed := rnd.Uint64()
 					want := runReplay(t, o, seed, calls, func() {})
 					require.Greater(t, len(want), 3*calls, "the calls did hardly anything")

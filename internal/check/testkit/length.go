@@ -26,3 +26,12 @@ func Long[N ~int | ~int64](n N) N {
 	}
 	return max(1, n)
 }
+
+// LongAlone is Long for a test of one goroutine, of which the race detector needs but a part to see
+// that.
+func LongAlone[N ~int | ~int64](n N) N {
+	if Race {
+		n /= 4
+	}
+	return Long(n)
+}
