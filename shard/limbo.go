@@ -192,7 +192,8 @@ func (s *shard) reclaimPast(before, after uint32) {
 // for many guards. With many processors and no guards it must not be put off for long: a shard
 // whose slots come home in batches larger than what it took ahead takes others' meanwhile.
 func (s *shard) fill() uint32 {
-	return max(Batch, uint32(1)<<bits.Len(uint(s.arena.Domain.Scanned()-1)/cellsPaid))
+	cells := max(s.arena.Domain.Scanned(), 1) // a Domain whose pins are traced may have none to visit
+	return max(Batch, uint32(1)<<bits.Len(uint(cells-1)/cellsPaid))
 }
 
 // Removals gathers removals in chains of up to a batch, so that it pushes to limbo once a chain.
