@@ -200,7 +200,7 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 		err = refusal(io.MultiReader(bytes.NewReader(b[:i]), iotest.ErrReader(errTest)))
 		require.ErrorIs(t, err, errTest, "after %d bytes", i)
 		require.NotErrorIs(t, err, pool.ErrCorrupt)
-		if mixed := slices.Concat(next[:min(i, len(next)-1)], b[i:]); !bytes.Equal(mixed, b) && !bytes.Equal(mixed, next) {
+		if mixed := slices.Concat(next[:min(i, len(next)-1)], b[i:]); !bytes.Equal(mixed, b) && !bytes.HasPrefix(mixed, next) { // what follows a snapshot is not read
 			require.ErrorIs(t, refusal(bytes.NewReader(mixed)), pool.ErrCorrupt, "%d bytes of the next were written over it", i)
 		}
 	}
