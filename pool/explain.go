@@ -62,7 +62,7 @@ func (c *core) state(h uint64) (text string, over bool) {
 		fate = fmt.Sprintf("was reused and is live as %s", textOf(word))
 	} else if refs, _ := t.Holding(i); refs > 0 {
 		fate = "is kept by " + counted(refs, "Ref")
-	} else if n, _, _ := c.pinned(); n > 0 {
+	} else if n := c.domain.Scan().Count; n > 0 {
 		fate = "is vacant, or waits for guards; pinned now: " + strconv.Itoa(n)
 	}
 	return say("is stale: removed or cancelled. Its slot %s", fate), true

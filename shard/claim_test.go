@@ -1,25 +1,15 @@
 package shard_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
-
-// reason returns the error that err wraps the figures around.
-func reason(err error) error {
-	for _, reason := range []error{shard.ErrStalled, shard.ErrExhausted, shard.ErrFull} {
-		if errors.Is(err, reason) {
-			return reason
-		}
-	}
-	return err
-}
 
 // TestRefusalSaysWhy has pools without a free slot, and one reason each. Where what is in the
 // way goes, the next insertion succeeds. Brief pins, which end by themselves, are no reason.
@@ -98,7 +88,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 					gone := c.prepare(y)
 					for range 2 {
 						slot, _, err := y.shards[0].Claim()
-						require.Equal(t, c.want, reason(err))
+						require.Equal(t, c.want, testkit.Kind(err))
 						if err == nil {
 							require.NotNil(t, slot)
 							break

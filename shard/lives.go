@@ -32,6 +32,11 @@ func (a *Arena) spentInLimbo() int64 {
 // it.
 func (a *Arena) exhaust(slot *Hook) {
 	a.spent.Add(1)
+	a.discard(slot)
+}
+
+// discard is exhaust for a slot that spent counts already.
+func (a *Arena) discard(slot *Hook) {
 	slot.set(Pack(Spent, None))
 	a.Clear(slot)
 	a.Table.exhausted.Add(1)

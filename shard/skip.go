@@ -53,9 +53,7 @@ func (a *Arena) skipAll(all []cached) []cached {
 		slot := k.slot()
 		word := a.skip(slot, Low(k.h), slot.Word.Load())
 		if Generation(word) == Spent {
-			slot.set(Pack(Spent, None))
-			a.Clear(slot)
-			a.Table.exhausted.Add(1)
+			a.discard(slot)
 			continue
 		}
 		k.h = Pack(Generation(word)+1, Low(k.h))
