@@ -1,11 +1,8 @@
 package command_test
 
 import (
-	"bytes"
 	"sync"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -20,36 +17,23 @@ type ticket struct {
 
 // replayed is a program of frames, on a pool that replays.
 type replayed struct {
-	*testkit.Play
-	o       *pool.Options[ticket]
-	p       *pool.Pool[ticket]
+	*testkit.Replayed[ticket]
 	buffers []*command.Buffer[ticket]
 	known   []pool.Handle[ticket] // live, recorded, or stale
-	guards  []*pool.Guard[ticket]
 	lastID  uint64
 }
 
 // playFrames draws what a program with buffers does. If it runs again, it now and then goes on in a
 // copy of the pool, as after a rollback.
 func playFrames(play *testkit.Play) {
-	o := &pool.Options[ticket]{Origin: 1, Shards: 1, Reuse: testkit.Reuses[play.IntN(2)]}
-	switch play.IntN(3) {
-	case 0:
-		o.Capacity = 50 + play.IntN(1000)
-	case 1:
-		o.MaxLimbo = 50 + play.IntN(1000)
-	}
-	if play.IntN(3) == 0 {
-		o.Reset = func(v *ticket) { *v = ticket{} }
-	}
-	r := &replayed{Play: play, o: o, p: pool.Must(o)}
+	r := &replayed{Replayed: testkit.NewReplayed(play, 50, 1000, func(v *ticket) { *v = ticket{} }, 3)}
 	r.open()
 	for range 150 {
 		r.step(1 + play.IntN(1<<play.IntN(8)))
 		r.Between()
 	}
 	r.save()
-	for h := range r.p.All() {
+	for h := range r.Pool.All() {
 		r.Note(h)
 	}
 }
@@ -58,7 +42,7 @@ func playFrames(play *testkit.Play) {
 func (r *replayed) open() {
 	r.buffers = nil
 	for range 4 {
-		r.buffers = append(r.buffers, command.New(r.p))
+		r.buffers = append(r.buffers, command.New(r.Pool))
 	}
 }
 
@@ -66,19 +50,9 @@ func (r *replayed) open() {
 // runs again.
 func (r *replayed) save() {
 	r.Note(command.Apply(r.buffers...))
-	for _, g := range r.guards {
-		g.Unpin()
+	if r.Restore() {
+		r.open()
 	}
-	r.guards = nil
-	if !r.Again {
-		return
-	}
-	var b bytes.Buffer
-	_, err := r.p.WriteTo(&b)
-	require.NoError(r, err)
-	r.p, err = pool.ReadFrom(&b, r.o)
-	require.NoError(r, err)
-	r.open()
 }
 
 func (r *replayed) step(n int) {
@@ -91,7 +65,7 @@ func (r *replayed) step(n int) {
 			return b.InsertFunc(func(_ pool.Handle[ticket], to *ticket) { *to = v })
 		})
 	case 4:
-		r.insert(n, r.p.Insert) // beside the frame
+		r.insert(n, r.Pool.Insert) // beside the frame
 	case 5, 6:
 		r.removals(n)
 	case 7:
@@ -102,20 +76,11 @@ func (r *replayed) step(n int) {
 	case 9:
 		r.Note(b.Discard())
 	case 10:
-		for h := range r.p.All() {
+		for h := range r.Pool.All() {
 			r.Note(h)
 		}
 	case 11:
-		switch n := len(r.guards); {
-		case n < 3 && r.IntN(2) == 0:
-			g := r.p.Pin()
-			r.guards = append(r.guards, &g)
-		case n > 0:
-			r.guards[n-1].Unpin()
-			r.guards = r.guards[:n-1]
-		default:
-			r.p.Trim() // the bytes are not the copy's
-		}
+		r.PinOrTrim()
 	case 12:
 		r.save()
 	}

@@ -23,25 +23,15 @@ type part struct {
 
 // replayed is a program with tables by the handles of a pool that replays.
 type replayed struct {
-	*testkit.Play
-	o      *pool.Options[thing]
-	p      *pool.Pool[thing]
+	*testkit.Replayed[thing]
 	tables [2]*table.Table[pool.Handle[thing], part] // by slot, and hashed
 	known  []pool.Handle[thing]                      // live or stale
-	guards []*pool.Guard[thing]
 }
 
 // playTables draws what a program with tables does. If it runs again, the layouts are swapped, and
 // it now and then goes on in copies, as after a rollback.
 func playTables(play *testkit.Play) {
-	o := &pool.Options[thing]{Origin: 1, Shards: 1, Reuse: testkit.Reuses[play.IntN(2)]}
-	switch play.IntN(3) {
-	case 0:
-		o.Capacity = 100 + play.IntN(1000)
-	case 1:
-		o.MaxLimbo = 100 + play.IntN(1000)
-	}
-	r := &replayed{Play: play, o: o, p: pool.Must(o)}
+	r := &replayed{Replayed: testkit.NewReplayed[thing](play, 100, 1000, nil, 0)}
 	r.make()
 	for range 200 {
 		r.step(1 + play.IntN(1<<play.IntN(8)))
@@ -59,7 +49,7 @@ func (r *replayed) make() {
 	if r.Again {
 		l = []table.Layout{table.AoS, table.SoA}
 	}
-	r.tables[0], r.tables[1] = forHandles[part](r.p, l[0]), of[pool.Handle[thing], part](l[1])
+	r.tables[0], r.tables[1] = forHandles[part](r.Pool, l[0]), of[pool.Handle[thing], part](l[1])
 	for _, tb := range r.tables {
 		tb.OnMove(func(h pool.Handle[thing], from, to table.Index) { r.Note(h, from, to) })
 	}
@@ -67,19 +57,12 @@ func (r *replayed) make() {
 
 // save goes on in copies of the pool and the tables, if the program runs again.
 func (r *replayed) save() {
-	for _, g := range r.guards {
-		g.Unpin()
-	}
-	r.guards = nil
+	r.Unpin()
 	r.Note(r.tables[0].RemoveDead())
-	if !r.Again {
+	if !r.Restore() {
 		return
 	}
 	var b bytes.Buffer
-	_, err := r.p.WriteTo(&b)
-	require.NoError(r, err)
-	r.p, err = pool.ReadFrom(&b, r.o)
-	require.NoError(r, err)
 	before := r.tables
 	r.make()
 	for i, tb := range before {
@@ -108,7 +91,7 @@ func (r *replayed) step(n int) {
 	switch r.IntN(15) {
 	case 0, 1, 2:
 		for range n {
-			h, err := r.p.Insert(thing{new(int)})
+			h, err := r.Pool.Insert(thing{new(int)})
 			if !r.Issued(h, err) {
 				break
 			}
@@ -119,7 +102,7 @@ func (r *replayed) step(n int) {
 		}
 	case 3, 4, 5:
 		hs := r.some(n)
-		r.Note(r.p.RemoveBatch(hs))
+		r.Note(r.Pool.RemoveBatch(hs))
 		if r.IntN(4) == 0 {
 			r.known = append(r.known, hs[:len(hs)/4]...) // stale
 		}
@@ -145,16 +128,7 @@ func (r *replayed) step(n int) {
 			}
 		}
 	case 13:
-		switch n := len(r.guards); {
-		case n < 3 && r.IntN(2) == 0:
-			g := r.p.Pin()
-			r.guards = append(r.guards, &g)
-		case n > 0:
-			r.guards[n-1].Unpin()
-			r.guards = r.guards[:n-1]
-		default:
-			r.p.Trim() // the bytes are not the copy's
-		}
+		r.PinOrTrim()
 	case 14:
 		r.save()
 	}

@@ -1,11 +1,8 @@
 package tree_test
 
 import (
-	"bytes"
 	"iter"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -20,61 +17,34 @@ type boxed struct {
 
 // replayed is a program with a forest, on a pool that replays.
 type replayed struct {
-	*testkit.Play
-	o      *pool.Options[boxed]
-	p      *pool.Pool[boxed]
-	f      *tree.Forest[boxed]
-	known  []pool.Handle[boxed] // live or stale
-	guards []*pool.Guard[boxed]
+	*testkit.Replayed[boxed]
+	f     *tree.Forest[boxed]
+	known []pool.Handle[boxed] // live or stale
 }
 
 // playForest draws what a program with a forest does. If it runs again, it now and then goes on in a
 // copy, as after a rollback.
 func playForest(play *testkit.Play) {
-	o := &pool.Options[boxed]{Origin: 1, Shards: 1, Reuse: testkit.Reuses[play.IntN(2)]}
-	switch play.IntN(3) {
-	case 0:
-		o.Capacity = 100 + play.IntN(500)
-	case 1:
-		o.MaxLimbo = 100 + play.IntN(500)
-	}
-	if play.IntN(4) == 0 {
-		o.Reset = func(n *boxed) { *n = boxed{} }
-	}
-	r := &replayed{Play: play, o: o, p: pool.Must(o)}
+	r := &replayed{Replayed: testkit.NewReplayed(play, 100, 500, func(n *boxed) { *n = boxed{} }, 4)}
 	r.plant()
 	for range 200 {
 		r.step(1 + play.IntN(1<<play.IntN(7)))
 		r.Between()
 	}
-	r.unpin()
+	r.Unpin()
 	r.walk(r.f.Roots(), 1000)
 }
 
 // plant makes the forest.
 func (r *replayed) plant() {
-	r.f = tree.New(r.p, func(n *boxed) *tree.Links[boxed] { return &n.Links })
-}
-
-func (r *replayed) unpin() {
-	for _, g := range r.guards {
-		g.Unpin()
-	}
-	r.guards = nil
+	r.f = tree.New(r.Pool, func(n *boxed) *tree.Links[boxed] { return &n.Links })
 }
 
 // save goes on in a copy of the pool, if the program runs again.
 func (r *replayed) save() {
-	r.unpin()
-	if !r.Again {
-		return
+	if r.Restore() {
+		r.plant()
 	}
-	var b bytes.Buffer
-	_, err := r.p.WriteTo(&b)
-	require.NoError(r, err)
-	r.p, err = pool.ReadFrom(&b, r.o)
-	require.NoError(r, err)
-	r.plant()
 }
 
 // any draws a handle, mostly a live one.
@@ -84,7 +54,7 @@ func (r *replayed) any() pool.Handle[boxed] {
 			break
 		}
 		i := r.IntN(len(r.known))
-		if h := r.known[i]; r.p.Contains(h) || r.IntN(4) == 0 {
+		if h := r.known[i]; r.Pool.Contains(h) || r.IntN(4) == 0 {
 			return h
 		}
 		r.known[i] = r.known[len(r.known)-1]
@@ -94,7 +64,7 @@ func (r *replayed) any() pool.Handle[boxed] {
 }
 
 func (r *replayed) insert() pool.Handle[boxed] {
-	h, err := r.p.Insert(boxed{Box: new(int)})
+	h, err := r.Pool.Insert(boxed{Box: new(int)})
 	if r.Issued(h, err) {
 		r.known = append(r.known, h)
 	}
@@ -157,7 +127,7 @@ func (r *replayed) step(n int) {
 	case 4:
 		r.Note(f.Remove(h))
 	case 5: // behind the forest's back
-		r.Note(r.p.Remove(h), r.p.Remove(r.any()))
+		r.Note(r.Pool.Remove(h), r.Pool.Remove(r.any()))
 	case 6:
 		r.Note(f.Repair())
 	case 7:
@@ -176,16 +146,7 @@ func (r *replayed) step(n int) {
 	case 10:
 		r.walk(f.Roots(), n)
 	case 11:
-		switch n := len(r.guards); {
-		case n < 3 && r.IntN(2) == 0:
-			g := r.p.Pin()
-			r.guards = append(r.guards, &g)
-		case n > 0:
-			r.guards[n-1].Unpin()
-			r.guards = r.guards[:n-1]
-		default:
-			r.p.Trim() // the bytes are not the copy's
-		}
+		r.PinOrTrim()
 	case 12:
 		r.save()
 	}

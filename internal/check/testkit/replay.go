@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -120,4 +121,65 @@ func Cycle(t testing.TB) {
 	Apart(func() { runtime.SetFinalizer(new([]byte), func(*[]byte) { close(ran) }) })
 	runtime.GC()
 	Within(t, func() { <-ran })
+}
+
+// Replayed is a pool that replays, and what a drawn program has pinned there.
+type Replayed[T any] struct {
+	*Play
+	Options *pool.Options[T]
+	Pool    *pool.Pool[T]
+	guards  []*pool.Guard[T]
+}
+
+// NewReplayed draws options, and makes the pool. A Capacity or a MaxLimbo is at least so much, and less
+// than spread more. If reset is not nil, it is the Reset of one pool in so many.
+func NewReplayed[T any](p *Play, least, spread int, reset func(*T), oneIn int) *Replayed[T] {
+	o := &pool.Options[T]{Origin: 1, Shards: 1, Reuse: Reuses[p.IntN(2)]}
+	switch p.IntN(3) {
+	case 0:
+		o.Capacity = least + p.IntN(spread)
+	case 1:
+		o.MaxLimbo = least + p.IntN(spread)
+	}
+	if reset != nil && p.IntN(oneIn) == 0 {
+		o.Reset = reset
+	}
+	return &Replayed[T]{Play: p, Options: o, Pool: pool.Must(o)}
+}
+
+// PinOrTrim pins a guard, or unpins the one that was pinned last, or trims the pool.
+func (r *Replayed[T]) PinOrTrim() {
+	switch n := len(r.guards); {
+	case n < 3 && r.IntN(2) == 0:
+		g := r.Pool.Pin()
+		r.guards = append(r.guards, &g)
+	case n > 0:
+		r.guards[n-1].Unpin()
+		r.guards = r.guards[:n-1]
+	default:
+		r.Pool.Trim() // the bytes are not the copy's
+	}
+}
+
+// Unpin unpins all guards.
+func (r *Replayed[T]) Unpin() {
+	for _, g := range r.guards {
+		g.Unpin()
+	}
+	r.guards = nil
+}
+
+// Restore unpins all guards. If the program runs again, it goes on in a copy of the pool, as after a
+// rollback, and Restore returns true.
+func (r *Replayed[T]) Restore() bool {
+	r.Unpin()
+	if !r.Again {
+		return false
+	}
+	var b bytes.Buffer
+	_, err := r.Pool.WriteTo(&b)
+	require.NoError(r, err)
+	r.Pool, err = pool.ReadFrom(&b, r.Options)
+	require.NoError(r, err)
+	return true
 }

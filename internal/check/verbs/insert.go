@@ -82,12 +82,7 @@ func (c *Call[T]) waits(do func(ctx context.Context) error) error {
 	if !errors.Is(err, pool.ErrExhausted) && !errors.Is(err, ctx.Err()) {
 		c.Failf("%v returned %v, and ctx's error is %v", c, err, ctx.Err())
 	}
-	for _, reason := range []error{pool.ErrExhausted, pool.ErrStalled, pool.ErrFull} {
-		if errors.Is(err, reason) {
-			return reason
-		}
-	}
-	return err
+	return testkit.Kind(err)
 }
 
 func (c *Call[T]) insertWait() {
