@@ -220,18 +220,14 @@ func (sr *snapshotReader) header(values codec.Target) error {
 	return nil
 }
 
-// leastJump is how many lives all slots of a restored pool skip at least, if they have 500 times as
-// many. So often a slot may have been reused after the snapshot. A greater one would leave fewer lives.
-const leastJump = 1 << 16
-
 // newLine draws how many lives all slots of a restored pool skip. One number serves all of them: slots
 // that were never used need one anyhow. The more lives are left, the more numbers there are to draw from,
 // so that two pools from one snapshot hardly draw neighbours. No slot loses more than 1/500 of its lives,
 // and a pool can be restored some 6,000 times.
 func newLine(first, fresh uint32) uint32 {
 	lives, left := (shard.LastGeneration-first)/2+1, (shard.LastGeneration-fresh)/2+1
-	most := min(max(2*leastJump, left/1024), lives/500)
-	least := min(leastJump, most)
+	most := min(max(2*shard.LeastSkip, left/1024), lives/shard.SkipShare)
+	least := min(shard.LeastSkip, most)
 	return least + rand.Uint32N(most-least+1)
 }
 
@@ -285,7 +281,7 @@ func (sr *snapshotReader) head() error {
 		}
 	case orderRecord:
 		if sr.again > 0 || slots != 0 || first != uint64(sr.orders) {
-			return sr.corrupt("part %d of an order in place of part %d", first, sr.orders)
+			return sr.corrupt("part %d of an order instead of part %d", first, sr.orders)
 		}
 		return nil
 	case endRecord:

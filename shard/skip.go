@@ -6,6 +6,14 @@ import "coatcheck/internal/atom"
 // after the snapshot name nothing in it. Slots that are vacant then skip some lives at once.
 // A live slot must keep its handle, so it skips them when it is reclaimed.
 
+// LeastSkip is how many lives the slots of a restored pool skip at least, if a SkipShare-th of all
+// their lives is more. So often a slot may have been used after the snapshot, and none of its handles
+// is accepted. A greater number would leave fewer lives: a slot loses at most a SkipShare-th of them.
+const (
+	LeastSkip = 1 << 16
+	SkipShare = 500
+)
+
 // skips are the lives that slots skip when they are reclaimed next. An arena has none unless it
 // was restored, and again none once all such slots have been reclaimed.
 type skips struct {

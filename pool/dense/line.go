@@ -13,7 +13,7 @@ import (
 // each slot of a copy jumps once, before it issues its first handle: over all lives that the
 // original may have had since, by a number that another copy does not draw.
 //
-//	original   …● snapshot ○○○○○ at least leastJump lives ○○○○○ | ○○○○ up to 1/500 of all
+//	original   …● snapshot ○○○○○ at least LeastJump lives ○○○○○ | ○○○○ up to 1/500 of all
 //	copy        ●                                                  ○ draws one of these
 //
 // Slots that waited or were new do so at once. A live one does so when it is reused for the first
@@ -26,21 +26,17 @@ type line struct {
 	left int // how many these are
 }
 
-// leastJump is the number of lives for which a slot of the original may be used after the
-// snapshot without any risk: no copy accepts a handle of them.
-const leastJump = 1 << 16
-
 // newLine returns the line of a Store of so many slots, whose generations began at origin.
 func newLine(origin uint32, slots int) *line {
 	lives := (handle.Last-origin)/2 + 1
-	return &line{most: lives / 500, live: makeMarks(slots)}
+	return &line{most: lives / handle.JumpShare, live: makeMarks(slots)}
 }
 
 // jump returns a later generation than g, or one beyond the last live one. Slots that have fewer
-// than 500·leastJump lives in all jump less far.
+// than JumpShare·LeastJump lives in all jump less far.
 func (l *line) jump(g uint32) uint32 {
-	least := uint32(leastJump)
-	if l.most < leastJump {
+	least := uint32(handle.LeastJump)
+	if l.most < handle.LeastJump {
 		least = l.most / 2
 	}
 	step := 2 * (least + rand.Uint32N(l.most-least+1))

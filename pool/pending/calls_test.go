@@ -80,7 +80,7 @@ func TestMisuse(t *testing.T) {
 		testkit.RequirePanicText(t, f, "pending: use of a zero Calls; get one from New")
 	}
 	var none pending.Call[int]
-	require.True(t, isClosed(none.Done()))
+	require.True(t, testkit.IsClosed(none.Done()))
 	require.False(t, none.Cancel())
 	_, err := none.Wait(t.Context())
 	require.Equal(t, pending.ErrEnded, err)
@@ -148,16 +148,16 @@ func TestDoneIsClosed(t *testing.T) {
 		require.Equal(t, done, k.Done())
 		other, err := calls.Start()
 		require.NoError(t, err)
-		require.False(t, isClosed(done), name)
+		require.False(t, testkit.IsClosed(done), name)
 		go end(k)
 		<-done
-		require.Equal(t, name == "FailAll", isClosed(other.Done()))
+		require.Equal(t, name == "FailAll", testkit.IsClosed(other.Done()))
 		_, _ = k.WaitTimeout(0)
 		_, _ = other.WaitTimeout(0)
 		again, err := calls.Start() // by a waiter that served before
 		require.NoError(t, err)
-		require.True(t, isClosed(k.Done()), name)
-		require.False(t, isClosed(again.Done()), name)
+		require.True(t, testkit.IsClosed(k.Done()), name)
+		require.False(t, testkit.IsClosed(again.Done()), name)
 		again.Cancel()
 	}
 	require.Zero(t, calls.Len())

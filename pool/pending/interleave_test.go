@@ -24,15 +24,6 @@ type world struct {
 	dones map[string][]<-chan struct{}
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 var errLost, errShut, errFailed = errors.New("lost"), errors.New("shut"), errors.New("failed")
 
 // do does the steps of a text, such as "start a; deliver b". A thread may name a call that
@@ -95,7 +86,7 @@ func (w *world) finally() error {
 	for name, k := range w.known {
 		ends := w.ends[name]
 		for _, done := range w.dones[name] {
-			if isOver := !k.live(); isClosed(done) != isOver {
+			if isOver := !k.live(); testkit.IsClosed(done) != isOver {
 				return fmt.Errorf("%s is over: %v, and its Done says %v", name, isOver, !isOver)
 			}
 		}

@@ -28,15 +28,6 @@ type record struct {
 	dones []<-chan struct{}
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // matchModel does drawn operations, on one goroutine, and requires of each what the model
 // says. Waits are by contexts that are done, and of no length, so that none blocks.
 func matchModel(t testing.TB, which int, choose func(n int) int, more func() bool) map[string]int {
@@ -121,11 +112,11 @@ func matchModel(t testing.TB, which int, choose func(n int) int, more func() boo
 		require.Equal(t, open, calls.Len())
 		for _, r := range all {
 			if choose(16) == 0 {
-				require.Equal(t, !r.open, isClosed(r.call.Done()))
+				require.Equal(t, !r.open, testkit.IsClosed(r.call.Done()))
 				done["asked"]++
 			}
 			for _, c := range r.dones {
-				require.Equal(t, !r.open, isClosed(c))
+				require.Equal(t, !r.open, testkit.IsClosed(c))
 			}
 			if choose(32) == 0 && len(r.dones) < 2 {
 				r.dones = append(r.dones, r.call.Done())

@@ -60,3 +60,13 @@ func Done() context.Context {
 	cancel()
 	return ctx
 }
+
+// IsClosed reports whether a channel is closed that nothing is sent to.
+func IsClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

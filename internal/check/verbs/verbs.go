@@ -77,8 +77,8 @@ const (
 	Either                        // Hold, with a guard or a Ref
 	Reservation                   // Open
 	Pins                          // it opens a Hold: a Ref of Handles[0], or a guard if there is no Handle
-	Worker                        // a Worker in place of the Pool, whose slots it gives back
-	Any                           // a Worker in place of the Pool, or the Pool
+	Worker                        // a Worker instead of the Pool, whose slots it gives back
+	Any                           // a Worker instead of the Pool, or the Pool
 	Context                       // Context: until it ends, the verb waits for what was removed to be reclaimed
 	Loops                         // it visits all slots
 	Sweeps                        // it removes what it visits
@@ -177,7 +177,7 @@ var ErrMeant = errors.New("meant")
 // Hold is a guard or a Ref with the values that it gave.
 type Hold[T any] struct {
 	Guard pool.Guard[T]
-	Ref   *pool.Ref[T] // in place of Guard
+	Ref   *pool.Ref[T] // instead of Guard
 	Seen  []Sight[T]
 }
 

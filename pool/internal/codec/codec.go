@@ -44,7 +44,7 @@ type Description struct {
 	Name     string // for people
 	Parts    string // the structure of the type, unless it encodes itself
 
-	// What version 1 wrote in place of Parts. It had the names of types that encode themselves, and the
+	// What version 1 wrote instead of Parts. It had the names of types that encode themselves, and the
 	// very first one was not plain.
 	named, was string
 }

@@ -10,6 +10,12 @@ import (
 // Last is the last live generation.
 const Last = shard.LastGeneration
 
+// A restored structure begins a new line of handles as a restored pool does.
+const (
+	LeastJump = shard.LeastSkip
+	JumpShare = shard.SkipShare
+)
+
 // Make returns the handle of a slot that is live with generation.
 func Make[T any](index, generation uint32) pool.Handle[T] {
 	return pool.Handle[T](shard.Pack(generation, index))
