@@ -64,6 +64,7 @@ func (c *core) frame(pl *plan) {
 		Slots:    pl.slots,
 		Shift:    pl.shift,
 		Shards:   pl.shards,
+		AtOnce:   pl.atOnce,
 		Capacity: uint64(pl.capacity),
 		MaxLimbo: int64(pl.maxLimbo),
 		First:    pl.origin,

@@ -35,8 +35,9 @@ type Options[T any] struct {
 	// 1,000,000, or twice the number of live values if that is more.
 	MaxLimbo int
 
-	// Shards is the number of independent freelists, at most 65,536. 0 means four times
-	// GOMAXPROCS. A pool with a small Capacity has fewer.
+	// Shards is the number of shards, at most 65,536. Goroutines that use different shards do not
+	// contend. 0 means that the pool begins with one, and makes more where goroutines meet, up to
+	// four times GOMAXPROCS. A pool with a small Capacity has fewer.
 	Shards int
 
 	// Reset, if not nil, makes an object pool, whose values keep their buffers. When the pool
@@ -121,7 +122,8 @@ type plan struct {
 	preallocate bool
 	reuse       Reuse
 	maxLimbo    int
-	shards      int
+	shards      int // the most that there may be
+	atOnce      int // how many of them are made at once
 	origin      uint32
 	traceGuards int
 	fresh       uint32 // the first generation of slots that were never used
@@ -144,6 +146,7 @@ func (o *Options[T]) plan() (*plan, error) {
 		reuse:       o.Reuse,
 		maxLimbo:    o.MaxLimbo,
 		shards:      o.Shards,
+		atOnce:      o.Shards,
 		origin:      o.Origin,
 		traceGuards: o.TraceGuards,
 		value:       reflect.TypeFor[T](),
@@ -183,6 +186,10 @@ func (pl *plan) complete() error {
 	if pl.capacity > 0 {
 		pl.shards = min(pl.shards, max(1, pl.capacity/slotsPerShard))
 	}
+	if pl.preallocate {
+		pl.atOnce = pl.shards
+	}
+	pl.atOnce = min(cmp.Or(pl.atOnce, 1), pl.shards)
 	pl.replays = pl.origin != 0 && pl.shards == 1
 	size := pl.layout.Size
 	if pl.preallocate && !shard.Fits(uint64(pl.capacity), size) {

@@ -1,14 +1,31 @@
 package shard
 
-import "coatcheck/internal/hint"
+import (
+	"slices"
+	"unsafe"
+
+	"coatcheck/internal/atom"
+	"coatcheck/internal/hint"
+)
 
 // Affinity is which shard a goroutine uses. Correctness does not depend on it, since every
 // shard serves every slot. It decides how often goroutines contend for a word.
 //
-// A goroutine returns to one shard, chosen by a hint. Where the hints of two lead to one
-// shard, both may move, each to another shard; all other goroutines stay. That ends, as in
-// cuckoo hashing. The naive way deals all hints anew: with 64 goroutines on 256 shards, some
-// eight pairs meet in each deal.
+// An arena begins with one shard. All hints are one bucket, which leads to it. Where goroutines
+// meet, a bucket moves to a new shard; a shard that has one bucket alone has it cut in two first, as
+// extendible hashing does (Fagin, Nievergelt, Pippenger and Strong, 1979):
+//
+//	hint  …0110 ──┐ low bits    bucket 00 ──▶ shard 0
+//	              └───────────▶        01 ──▶ shard 1
+//	                                   10 ──▶ shard 2, made when two met in shard 0
+//	                                   11 ──▶ shard 1
+//
+// So a pool has as many shards as its goroutines needed when they met, and one that a single
+// goroutine uses has one. When there are as many as there may be, buckets move to others, as in cuckoo
+// hashing. All other goroutines stay. It ends because a shard that sends a bucket away again waits
+// for twice as many meetings. The naive way makes shards for all processors and deals all hints anew where two meet. A
+// program with many pools then pays for shards that nobody uses. And with 64 goroutines on 256
+// shards, some eight pairs meet in each deal.
 //
 // A slot has a home: the shard that took it last for an insertion. Removed slots go home by
 // the batch, from wherever they were removed. Of a batch for another shard, slots with other
@@ -16,6 +33,52 @@ import "coatcheck/internal/hint"
 // them back one by one, and neither shard has a batch to reclaim. The slots of a cache line
 // end up in several shards. On 16 processors that halved the speed of all insertions and
 // removals.
+
+// affinity leads from hints to shards, and has all shards.
+//
+// A goroutine loads mask before buckets, and spread stores them in the other order. So what it loads
+// as buckets has at least as many as mask says.
+type affinity struct {
+	// mask is how many buckets there are, a power of two, less one.
+	//
+	//	writers  start, split, under verdicts.mu
+	//	readers  Local
+	//	moves    it only grows
+	mask atom.Uint32
+
+	// buckets is the first of an array.
+	//
+	//	writers  start, split, under verdicts.mu
+	//	readers  Local
+	//	orders   the store publishes the entries (P9)
+	buckets atom.Pointer[bucket]
+
+	// all has every shard, in the order in which they were made. Its array is never written again.
+	//
+	//	writers  start, add, under verdicts.mu
+	//	readers  every loop over shards
+	//	orders   the store publishes the new shard (P9)
+	all atom.Pointer[shards]
+}
+
+// bucket is where the goroutines go whose hints have its number in their low bits.
+//
+//	writers  start, move, under verdicts.mu
+//	readers  Local
+//	orders   the store publishes the shard (P9)
+type bucket struct{ to atom.Pointer[shard] }
+
+// bucketShift leaves the 12 highest bits of a hint, which are the well-mixed ones, and
+// mostBuckets is how many buckets these can tell apart.
+const (
+	bucketShift = 20
+	mostBuckets = 1 << (32 - bucketShift)
+)
+
+// bucketOf returns bucket i of an array, which has more (unsafe register, U11).
+func bucketOf(array *bucket, i uint32) *bucket {
+	return (*bucket)(unsafe.Add(unsafe.Pointer(array), uintptr(i)*unsafe.Sizeof(bucket{})))
+}
 
 // Local returns the shard to which a hint leads: mostly one that no other running goroutine uses.
 // It panics for a zero Arena.
@@ -25,35 +88,136 @@ import "coatcheck/internal/hint"
 // The wrong version takes one in each function. If the end of a block of stack lies between the
 // frames, insertions then always look into one shard, and fetch slots for another.
 func (a *Arena) Local(h uint32) *shard {
-	i := uint64(h) * uint64(len(a.shards)) >> 32 // hint.Index; with the call this were too long
-	if i >= uint64(len(a.shards)) {
+	mask, array := a.mask.Load(), a.buckets.Load() // observes (P9); in this order
+	if array == nil {
 		panic(Zero)
 	}
-	s := &a.shards[i]
-	if salt := s.salt.Load(); salt != 0 {
-		s = &a.shards[uint64(h*salt)*uint64(len(a.shards))>>32]
+	return bucketOf(array, h>>bucketShift&mask).to.Load() // observes (P9)
+}
+
+// shards returns all shards. Others may be made meanwhile, unless the caller holds verdicts.mu (I13).
+func (a *Arena) shards() shards { return *a.all.Load() } // observes (P9)
+
+// start makes the first n shards of an arena that no other goroutine has. Hints are dealt to them in
+// equal parts.
+func (a *Arena) start(n int) {
+	all := make(shards, n)
+	for i := range all {
+		all[i] = a.newShard(i)
 	}
+	a.all.Store(&all)
+	k := 1
+	for k < 4*n && n > 1 && k < mostBuckets {
+		k *= 2 // so that the parts are about equal if n is no power of two
+	}
+	array := make([]bucket, k)
+	for i := range array {
+		array[i].to.Store(all[i*n/k])
+	}
+	a.buckets.Store(unsafe.SliceData(array))
+	a.mask.Store(uint32(k - 1))
+}
+
+// add makes one more shard. The caller holds verdicts.mu, and there are fewer than there may be.
+//
+// The wrong version makes a shard without verdicts.mu. A goroutine that holds the locks of all
+// others and finds no slot would not look into this one, and refuse although it has some (L11).
+func (a *Arena) add() *shard {
+	old := a.shards()
+	s := a.newShard(len(old))
+	all := append(slices.Clone(old), s)
+	a.all.Store(&all) // publishes (P9)
 	return s
 }
 
-// contend notes that a goroutine met another at shard s: its compare-and-swap failed. If it
-// came to s for another shard's slots, that says nothing about hints.
+// contend notes that a goroutine met another at shard s: its compare-and-swap failed, or s was
+// locked. If it came to s for another shard's slots, that says nothing about hints.
 //
 // The goroutine may have come to s from a frame in the block of stack above this one.
 func (s *shard) contend() {
 	a, h := s.arena, hint.Goroutine()
-	n := len(a.shards)
 	if a.Local(h) != s {
 		if h += hint.Spread; a.Local(h) != s {
 			return
 		}
 	}
-	first := &a.shards[hint.Index(h, n)]
-	// At each power of two: a goroutine that moves again waits twice as long. So it also comes
-	// to rest where there are more goroutines than shards.
-	if m := first.misses.Add(1); m >= patience && m&(m-1) == 0 {
-		first.salt.Store((first.salt.Load() | 1) * 0x915F77F5) // Steele and Vigna's multiplier
+	// At each power of two, so that it also comes to rest where there are more goroutines than
+	// shards.
+	if m := s.misses.Add(1); m >= patience && m&(m-1) == 0 {
+		a.spread(h, s)
 	}
+}
+
+// spread moves the bucket of a hint away from shard s. If another goroutine holds verdicts.mu, it
+// leaves that to a later call.
+func (a *Arena) spread(h uint32, s *shard) {
+	if a.Config.Shards == 1 || !a.verdicts.mu.TryLock() {
+		return
+	}
+	defer a.verdicts.mu.Unlock()
+	if a.Local(h) != s {
+		return // another call has moved it
+	}
+	if a.hasOneBucket(s) && !a.split() {
+		return
+	}
+	to, n := (*shard)(nil), len(a.shards())
+	if n < a.Config.Shards {
+		to = a.add()
+	} else {
+		// Not s: a step of 1 to n-1.
+		to = s.next(1 + hint.Index(h*0x915F77F5, n-1)) // Steele and Vigna's multiplier
+	}
+	bucketOf(a.buckets.Load(), h>>bucketShift&a.mask.Load()).to.Store(to) // publishes (P9)
+}
+
+// hasOneBucket reports whether a single bucket leads to s. The caller holds verdicts.mu.
+func (a *Arena) hasOneBucket(s *shard) bool {
+	n := 0
+	for i, array := uint32(0), a.buckets.Load(); i <= a.mask.Load(); i++ {
+		if bucketOf(array, i).to.Load() == s {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// split cuts each bucket in two, unless there are as many as there may be. The caller holds
+// verdicts.mu.
+//
+// The wrong version stores the mask first. A goroutine that finds the old array by it reads beyond
+// its end.
+func (a *Arena) split() bool {
+	n := a.mask.Load() + 1
+	if n == mostBuckets {
+		return false
+	}
+	array, old := make([]bucket, 2*n), a.buckets.Load()
+	for i := range array {
+		array[i].to.Store(bucketOf(old, uint32(i)&(n-1)).to.Load())
+	}
+	a.buckets.Store(unsafe.SliceData(array)) // publishes (P9)
+	a.mask.Store(2*n - 1)
+	return true
+}
+
+// share returns a shard for a new magazine, by turns. There are as many as there are magazines, if
+// there may be.
+func (a *Arena) share(open int) *shard {
+	if n := len(a.shards()); n < min(open, a.Config.Shards) {
+		a.verdicts.mu.Lock()
+		defer a.verdicts.mu.Unlock()
+		if n == len(a.shards()) {
+			a.add()
+		}
+	}
+	all := a.shards()
+	return all[int(a.magazines.dealt.Add(1)-1)%len(all)]
+}
+
+// bytes returns the memory of the shards and the buckets.
+func (f *affinity) bytes() int64 {
+	return int64(len(*f.all.Load()))*int64(unsafe.Sizeof(shard{})) + int64(f.mask.Load()+1)*int64(unsafe.Sizeof(bucket{}))
 }
 
 // home returns the shard that slot i, removed in s, goes home to: s itself if the slot has no
@@ -61,7 +225,7 @@ func (s *shard) contend() {
 func (s *shard) home(i uint32) *shard {
 	m, j := s.arena.Table.Pages().meta(i)
 	if at := m.homes[j/homeSlots].Load(); at > 0 {
-		return &s.arena.shards[at-1]
+		return s.arena.shards()[at-1]
 	}
 	return s
 }

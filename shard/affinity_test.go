@@ -80,8 +80,9 @@ func TestHomeOfTheFirstDecides(t *testing.T) {
 	}
 }
 
-// TestGoroutineMovesAwayFromOthers: a goroutine that contends at its own shard moves, each
-// time after twice as many failures. Contention at other shards does not move it.
+// TestGoroutineMovesAwayFromOthers: a goroutine that contends at its own shard moves, and each
+// shard sends it away after twice as many failures as the time before. Contention at other shards
+// does not move it.
 func TestGoroutineMovesAwayFromOthers(t *testing.T) {
 	for !movesAway(t) { // the stack has moved, and with it the hint
 	}
@@ -91,9 +92,11 @@ func movesAway(t *testing.T) bool {
 	h := hint.Goroutine()
 	r := newRig[uint64](t, setup[uint64]{slots: shard.Batch, shards: 64})
 	moves, at := 0, r.arena.Local(hint.Goroutine())
-	for n := range 64 * shard.Patience {
+	misses, wanted := map[*shard.Shard]int{}, map[*shard.Shard]int{}
+	for range 64 * shard.Patience {
 		for _, s := range r.shards {
-			if s != at {
+			// The goroutine may have come from a frame in the block of stack above this one.
+			if s != at && s != r.arena.Local(h+hint.Spread) {
 				s.Contend()
 			}
 		}
@@ -103,13 +106,87 @@ func movesAway(t *testing.T) bool {
 		}
 		require.True(t, s == at, "contention at other shards")
 		at.Contend()
+		misses[at]++
 		if s := r.arena.Local(hint.Goroutine()); s != at && hint.Goroutine() == h {
-			require.GreaterOrEqual(t, n+1, shard.Patience<<moves)
+			require.Equal(t, max(shard.Patience, 2*wanted[at]), misses[at])
+			wanted[at] = misses[at]
 			moves, at = moves+1, s
 		}
 	}
-	require.GreaterOrEqual(t, moves, 4) // of seven, since there and back is by chance
+	require.GreaterOrEqual(t, moves, 8)
 	return true
+}
+
+// TestShardsAreMadeWhereGoroutinesMeet: an arena begins with one shard. A goroutine that meets
+// another moves to a new one, and the others stay as long as their hints can be told apart.
+func TestShardsAreMadeWhereGoroutinesMeet(t *testing.T) {
+	for {
+		h := hint.Goroutine()
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: 4})
+		first := r.shards[0]
+		for range shard.Patience - 1 {
+			first.Contend()
+		}
+		require.Equal(t, 1, r.arena.Made())
+		first.Contend()
+		if hint.Goroutine() != h {
+			continue // the stack has moved
+		}
+		require.Equal(t, 2, r.arena.Made())
+		second := r.arena.Shard(1)
+		require.True(t, second == r.arena.Local(h))
+		require.True(t, first == r.arena.Local(h^1<<20), "a hint with another lowest bit")
+		require.True(t, second == r.arena.Local(h^1<<21), "one with the same")
+
+		// Those that moved together part.
+		for range shard.Patience {
+			second.Contend()
+		}
+		require.True(t, r.arena.Shard(2) == r.arena.Local(h))
+		require.True(t, second == r.arena.Local(h^1<<21))
+		require.True(t, first == r.arena.Local(h^1<<20))
+		require.True(t, first == r.arena.Local(h^3<<20))
+
+		for r.arena.Made() < 4 {
+			r.arena.Local(h).Contend()
+		}
+		for range 100 * shard.Patience {
+			r.arena.Local(h).Contend()
+		}
+		require.Equal(t, 4, r.arena.Made(), "no more than there may be")
+		require.LessOrEqual(t, r.arena.Buckets(), 1<<12)
+		if hint.Goroutine() == h {
+			return
+		}
+	}
+}
+
+// TestFirstInsertionsMeetToo: goroutines meet also where no slot was ever in a freelist.
+func TestFirstInsertionsMeetToo(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: 4})
+	r.shards[0].Lock() // another goroutine makes a range
+	defer r.shards[0].Unlock()
+	for range 2 * shard.Patience { // the goroutine's stack may move
+		_, err := shard.Insert(&r.arena, hint.Frame(), 1)
+		require.NoError(t, err)
+	}
+	require.Greater(t, r.arena.Made(), 1)
+}
+
+// TestMagazinesHaveShardsOfTheirOwn: there are as many shards as open magazines, if there may be,
+// and no more.
+func TestMagazinesHaveShardsOfTheirOwn(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: 4})
+	for range 10 {
+		r.arena.NewMagazine().Close(shard.Now)
+	}
+	require.Equal(t, 1, r.arena.Made(), "one at a time")
+	seen := map[*shard.Shard]int{}
+	for range 8 {
+		seen[r.arena.NewMagazine().Shard()]++
+	}
+	require.Equal(t, 4, r.arena.Made())
+	require.Len(t, seen, 4)
 }
 
 // TestEveryDepthHasOneShard: wherever on the stack a goroutine inserts, it finds the slots that

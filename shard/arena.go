@@ -18,7 +18,7 @@ type Arena struct {
 	// find slots.
 	Table Table
 
-	shards shards // written by Init alone
+	affinity
 
 	stampPerSlot bool   // slots that were removed before a guard was pinned must not wait for it (L10)
 	reach        uint32 // the most slots that an operation owns at a time
@@ -59,7 +59,8 @@ type Config struct {
 
 	Slots    uint64 // the most slots that there may ever be
 	Shift    uint32 // a page has 1<<Shift slots
-	Shards   int
+	Shards   int    // the most shards that there may be
+	AtOnce   int    // how many of them are made at once
 	Capacity uint64 // the most slots in use, or 0 for Slots
 	MaxLimbo int64  // the most slots that wait before the arena stops growing; 0: a default
 	First    uint32 // the least live generation of any slot; odd
@@ -87,10 +88,7 @@ func (a *Arena) Init(c Config) {
 	}
 	a.Table.Init(c.Slots, c.Capacity, c.Shift, c.First, a.stampPerSlot, c.Layout)
 	a.Table.fresh = max(c.First, c.Fresh)
-	a.shards = make(shards, c.Shards)
-	for i := range a.shards {
-		a.shards[i].attach(a, i)
-	}
+	a.start(c.AtOnce)
 }
 
 // Preallocate allocates everything, if Fixed asks for it.
@@ -104,7 +102,7 @@ func (a *Arena) Preallocate() {
 // Grow gives memory to n slots beyond those that were handed out, and to as many more as the
 // shards may take ahead.
 func (a *Arena) Grow(n uint64) {
-	for n += uint64(len(a.shards)) * Batch; a.Table.provide(n); {
+	for n += uint64(len(a.shards())) * Batch; a.Table.provide(n); {
 	}
 }
 
@@ -118,4 +116,4 @@ func (a *Arena) Find(h uint64) *Hook {
 }
 
 // Waiting returns about how many slots wait for their grace period, or for holds.
-func (a *Arena) Waiting() int { return int(a.parked.Load()) + a.shards.pending() }
+func (a *Arena) Waiting() int { return int(a.parked.Load()) + a.shards().pending() }

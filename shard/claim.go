@@ -69,7 +69,7 @@ func (s *shard) claimUnlocked() (*Hook, uint64) {
 		return slot, h
 	}
 	ahead := s.mayGoAhead()
-	for k := 1; k < len(a.shards); k++ {
+	for k := 1; k < len(a.shards()); k++ {
 		o := s.next(k)
 		if o.free.empty() {
 			continue
@@ -96,7 +96,7 @@ func (s *shard) claimUnlocked() (*Hook, uint64) {
 	if slot, h := s.allocRange(Batch); slot != nil {
 		return slot, h
 	}
-	for k := range a.shards { // in s too, which has less than a batch
+	for k := range a.shards() { // in s too, which has less than a batch
 		if slot, h := s.reclaimFrom(s.next(k), enough, &scans); slot != nil {
 			return slot, h
 		}
@@ -105,7 +105,7 @@ func (s *shard) claimUnlocked() (*Hook, uint64) {
 		return slot, h
 	}
 	// Other shards may have been given the last slots.
-	for k := 1; k < len(a.shards); k++ {
+	for k := 1; k < len(a.shards()); k++ {
 		if slot, h := s.next(k).takeFresh(); slot != nil {
 			return slot, h
 		}
@@ -133,7 +133,7 @@ const (
 func (s *shard) scans() int {
 	cells := uint32(s.arena.Domain.Scanned())
 	if cells <= freeCells {
-		return len(s.arena.shards) + 1
+		return len(s.arena.shards()) + 1
 	}
 	if c := s.credit.Load() + cellsASlot; c < cells {
 		s.credit.Store(c) // an addition that is lost delays a scan
@@ -202,7 +202,7 @@ const backlogLimit = 64 * Batch
 
 // reclaimAll reclaims in every shard until a slot comes free for s.
 func (s *shard) reclaimAll() (*Hook, uint64) {
-	for k := range s.arena.shards {
+	for k := range s.arena.shards() {
 		o := s.next(k)
 		for more := o.due(); more; {
 			more = o.reclaim(s)

@@ -18,8 +18,7 @@ const clearMost = 16 * Batch
 // wait when it comes to their shard. Each call visits once more the slots of a batch in which it
 // found one held.
 func (a *Arena) ClearExpired() {
-	for i := range a.shards {
-		s := &a.shards[i]
+	for _, s := range a.shards() {
 		waiting, _ := s.pending()
 		s.clearCalls.Add(1)
 		for more := true; more && waiting >= 0; waiting -= clearMost {

@@ -121,7 +121,10 @@ func (s *shard) PopRun(n int) (hs []uint64) {
 
 // Slot returns slot i, Shard shard k, and the others the arena's counts.
 func (a *Arena) Slot(i uint32) *Hook { return a.Table.slot(i) }
-func (a *Arena) Shard(k int) *shard  { return &a.shards[k] }
+func (a *Arena) Shard(k int) *shard  { return a.shards()[k] }
+func (a *Arena) Made() int           { return len(a.shards()) }
+func (a *Arena) Buckets() int        { return int(a.mask.Load()) + 1 }
+func (m *Magazine) Shard() *shard    { return m.shard }
 func (a *Arena) Exhausted() int64    { return a.Table.exhausted.Load() }
 func (a *Arena) Decisions() uint64   { return a.verdicts.number.Load() }
 

@@ -24,6 +24,7 @@ type setup[T any] struct {
 	slots        int    // the most there may be
 	memory       int    // how many have memory from the start; 0: all
 	shards       int    // 0: one
+	most         int    // the most shards that there may be; 0: these
 	fifo         bool   // queues
 	first        uint32 // the first live generation; 0: 1
 	zero         bool
@@ -45,7 +46,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	}
 	r.arena.Init(shard.Config{
 		Domain: epoch.New(),
-		Slots:  uint64(set.slots), Shift: tinyShift, Shards: n,
+		Slots:  uint64(set.slots), Shift: tinyShift, Shards: max(n, set.most), AtOnce: n,
 		First: max(set.first, 1), FIFO: set.fifo,
 		Layout:   shard.LayoutOf(set.zero, set.reset),
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),

@@ -25,8 +25,7 @@ type List struct {
 
 // Inspect returns the contents of the shards.
 func (a *Arena) Inspect() (all []Contents) {
-	for i := range a.shards {
-		s := &a.shards[i]
+	for _, s := range a.shards() {
 		c := Contents{
 			Free: s.free.head.Load(), Fresh: s.fresh.word.Load(), Limbo: s.limbo.head.Load(),
 			Lock: unsafe.Pointer(&s.mu), Clearing: unsafe.Pointer(&s.clearing),
@@ -53,8 +52,7 @@ func (a *Arena) Inspect() (all []Contents) {
 // InResets returns how many slots are in Resets, or wait only for a run of Resets. A shard may
 // not begin a run while it has as many as it may have. None of these slots forbids a refusal.
 func (a *Arena) InResets() (n int) {
-	for i := range a.shards {
-		s := &a.shards[i]
+	for _, s := range a.shards() {
 		n += int(s.inResets)
 		if len(s.runs) == runsMost {
 			n += int(s.waits)
@@ -63,13 +61,35 @@ func (a *Arena) InResets() (n int) {
 	return n
 }
 
-// Place returns where the shards lie, how many there are, and their type.
-func (a *Arena) Place() (unsafe.Pointer, int, reflect.Type) {
-	return unsafe.Pointer(&a.shards[0]), len(a.shards), reflect.TypeFor[shard]()
+// Places returns where the shards lie, and their type, and where the buckets lie, how many there
+// are, and theirs.
+func (a *Arena) Places() (each []unsafe.Pointer, is reflect.Type, buckets unsafe.Pointer, n int, are reflect.Type) {
+	for _, s := range a.shards() {
+		each = append(each, unsafe.Pointer(s))
+	}
+	return each, reflect.TypeFor[shard](), unsafe.Pointer(a.buckets.Load()), int(a.mask.Load()) + 1, reflect.TypeFor[bucket]()
+}
+
+// StartAgain makes an arena that was not used yet begin with n shards. The next meeting in the first
+// one moves a bucket.
+func (a *Arena) StartAgain(n int) {
+	a.start(n)
+	a.shards()[0].misses.Store(patience - 1)
+}
+
+// HintOf returns a hint that leads to shard k. If it was not made yet, goroutines with the hints of
+// different shards can be told apart.
+func (a *Arena) HintOf(k int) uint32 {
+	for i := range a.mask.Load() + 1 {
+		if s := bucketOf(a.buckets.Load(), i).to.Load(); int(s.at) == k && len(a.shards()) == a.Config.Shards {
+			return i << bucketShift
+		}
+	}
+	return uint32(k) << bucketShift
 }
 
 // RemoveAt is Remove to shard k.
-func (a *Arena) RemoveAt(k int, h uint64) bool { return a.shards[k].remove(h) }
+func (a *Arena) RemoveAt(k int, h uint64) bool { return a.shards()[k].remove(h) }
 
 // Inspect returns the handles of what is ready and in the bag.
 func (m *Magazine) Inspect() (ready, bag []uint64) {

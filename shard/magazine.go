@@ -107,7 +107,7 @@ const MaxReach = 4096
 // NewMagazine returns an empty magazine.
 func (a *Arena) NewMagazine() *Magazine {
 	m := &Magazine{
-		arena: a, shard: &a.shards[a.magazines.dealt.Add(1)%uint32(len(a.shards))],
+		arena: a, shard: a.share(a.magazines.count() + 1),
 		top: None, clock: a.Domain, stampPerSlot: a.stampPerSlot, most: MaxReach,
 	}
 	m.view.Store(a.Table.Pages())
@@ -192,7 +192,7 @@ func (m *Magazine) claim() (*Hook, uint64, error) {
 	m.ready = slices.Grow(m.ready, most)
 	m.ready = m.ready[:s.popRun(m.ready[:most])]
 	if !m.HasNext() {
-		first, n := s.fresh.take(most)
+		first, n, _ := s.fresh.take(most)
 		for i := n - 1; i >= 0; i-- { // the first one last
 			slot, h := a.Table.firstLife(first + uint32(i))
 			m.ready = append(m.ready, newCached(slot, h))

@@ -321,7 +321,7 @@ func newResetting(t *testing.T, n int) *resetting {
 		}
 	}})
 	l.Magazine = l.arena.NewMagazine()
-	l.other, l.s = l.shards[0], l.shards[1]
+	l.s, l.other = l.shards[0], l.shards[1]
 	slot, h := l.s.Refill(shard.Batch)
 	require.NotNil(t, slot, "and the shard has a range now")
 	live(slot, h, 1)

@@ -4,13 +4,15 @@ import "coatcheck/internal/atom"
 
 // magazines is what an arena knows of its magazines.
 type magazines struct {
-	// newest is the first of all that are open, in a list. mu guards the list.
+	// newest is the first of all that are open, in a list, and open is how many these are. mu guards
+	// both.
 	newest *Magazine
+	open   int
 	mu     atom.Mutex
 
 	// dealt deals shards to magazines in turn.
 	//
-	//	writers  NewMagazine
+	//	writers  share
 	dealt atom.Uint32
 
 	// reach is how many slots all magazines together may keep.
@@ -27,11 +29,13 @@ func (l *magazines) add(m *Magazine) {
 		m.older.newer = m
 	}
 	l.newest = m
+	l.open++
 }
 
 func (l *magazines) remove(m *Magazine) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.open--
 	if m.older != nil {
 		m.older.newer = m.newer
 	}
@@ -40,6 +44,13 @@ func (l *magazines) remove(m *Magazine) {
 	} else {
 		l.newest = m.older
 	}
+}
+
+// count returns how many are open.
+func (l *magazines) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
 }
 
 // show makes the current table the view of all magazines. An older one keeps the memory of

@@ -137,7 +137,7 @@ func (a *Arena) kindOf() (kind uint64) {
 // Each slot in the order has been in a list since the call began. So its next handle was not
 // issued before.
 func (a *Arena) Order() []byte {
-	s := &a.shards[0]
+	s := a.shards()[0]
 	s.lock()
 	defer s.unlock()
 	o := order{

@@ -12,7 +12,7 @@ import (
 func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
 	var o order
 	r := scribe{b: b, reads: true}
-	if r.order(&o); r.bad || len(r.b) > 0 || len(a.shards) != 1 {
+	if r.order(&o); r.bad || len(r.b) > 0 || a.Config.Shards != 1 {
 		return c, false
 	}
 	l := lister{arena: a, seen: make([]bool, a.Table.Allocated())}
@@ -174,7 +174,7 @@ func (o *order) removed() []*places {
 
 // restore fills the lists.
 func (l *lister) restore(o *order) {
-	a, s := l.arena, &l.arena.shards[0]
+	a, s := l.arena, l.arena.shards()[0]
 	s.lock()
 	defer s.unlock()
 	for _, all := range o.removed() {

@@ -245,7 +245,7 @@ func (t *Table) Allot(n uint32) (lo, hi uint32) {
 	for {
 		// A run comes a second time if its page was given up and brought back once more. That
 		// is as good.
-		if first, count := t.recommitRange.take(int(n)); count > 0 {
+		if first, count, _ := t.recommitRange.take(int(n)); count > 0 {
 			return first, first + uint32(count)
 		}
 		first := t.next.Load()

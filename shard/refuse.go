@@ -63,8 +63,9 @@ func (s *shard) claimLocked(began uint64) (d verdict) {
 		return d
 	}
 	number := v.number.Add(1)
-	a.shards.lock()
-	defer a.shards.unlock()
+	all := a.shards() // no more are made meanwhile (I13)
+	all.lock()
+	defer all.unlock()
 	if s.takeLocked(&d); d.slot != nil {
 		return d
 	}
@@ -77,7 +78,7 @@ func (s *shard) claimLocked(began uint64) (d verdict) {
 // takeLocked takes a slot from a list, a range or the table, under all locks. If there is none,
 // this is the moment that a refusal speaks of.
 func (s *shard) takeLocked(d *verdict) {
-	for k := range s.arena.shards {
+	for k := range s.arena.shards() {
 		o := s.next(k)
 		if d.slot, d.h = o.popFree(); d.slot == nil {
 			d.slot, d.h = o.takeFresh()
@@ -103,13 +104,13 @@ func (s *shard) refuseLocked(d *verdict) error {
 	// Slots that wait for a guard or a Ref. Parked ones are counted before the seals: a Drop puts its
 	// slot into limbo, which would be found in neither otherwise.
 	wait := a.parked.Load()
-	for i := range a.shards {
-		a.shards[i].sealAll()
+	for _, o := range a.shards() {
+		o.sealAll()
 	}
 	pins := a.Domain.Scan()
 	least := uint64(epoch.NoPin) // the least stamp of one that waits for a guard
 	again := false               // some came free, or were exhausted
-	for k := range a.shards {
+	for k := range a.shards() {
 		o := s.next(k)
 		for more := true; more; {
 			r := o.refuseRound(s, pins)
@@ -129,7 +130,7 @@ func (s *shard) refuseLocked(d *verdict) error {
 	switch {
 	case again, least < pins.OldestGuard: // or a look-up's own pin is in the way
 		return nil
-	case wait > 0 && a.shards.removed():
+	case wait > 0 && a.shards().removed():
 		return nil // since the seals, and perhaps before the guard that delays the others was pinned
 	case d.left:
 		// Limbo alone can forbid new memory.

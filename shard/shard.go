@@ -9,16 +9,6 @@ import (
 // The words that insertions write (free, fresh) lie apart from those that removals write
 // (limbo). So a producer and a consumer on one shard contend only when slots change hands.
 type shard struct {
-	// misses counts failed compare-and-swaps, at their own shard, of goroutines whose hints
-	// lead here. salt, if not 0, sends these goroutines to another shard. They read it in each
-	// operation, so it lies apart from what changes.
-	//
-	//	writers  contend
-	//	readers  Local; contend
-	salt   atom.Uint32
-	misses atom.Uint32
-	_      [120]byte
-
 	free  stack // what is vacant (stack.go)
 	fresh run   // what was never used; filled by allocRange, under mu (run.go)
 
@@ -60,6 +50,11 @@ type shard struct {
 	clearing   atom.Mutex
 	clearCalls atom.Uint32 // how many there were; written by ClearExpired
 
+	// misses counts how often a goroutine whose hint leads here met another here.
+	//
+	//	writers  contend, which alone reads it
+	misses atom.Uint32
+
 	backlog // what waits, and what is ready (backlog.go)
 
 	// kept is how many slots only the holder of mu can make free: those that wait, and those
@@ -72,9 +67,9 @@ type shard struct {
 	_    [64]byte
 }
 
-// attach makes s an empty shard of a, with number at.
-func (s *shard) attach(a *Arena, at int) {
-	s.arena, s.fifo, s.at = a, a.FIFO, uint32(at)
+// newShard makes an empty shard of a, with number at.
+func (a *Arena) newShard(at int) *shard {
+	s := &shard{arena: a, fifo: a.FIFO, at: uint32(at)}
 	s.free.head.Store(emptyList)
 	s.limbo.head.Store(emptyList)
 	if s.fifo {
@@ -86,6 +81,7 @@ func (s *shard) attach(a *Arena, at int) {
 		s.runs = make([]uint64, 0, runsMost)
 		s.ready = make([]chain, 0, readyMost)
 	}
+	return s
 }
 
 // pending returns about how many slots wait for their grace period, and about how many have
@@ -103,7 +99,8 @@ func (s *shard) due() bool {
 
 // next returns the k-th shard after s, in a round that begins at s.
 func (s *shard) next(k int) *shard {
-	return &s.arena.shards[(int(s.at)+k)%len(s.arena.shards)]
+	all := s.arena.shards()
+	return all[(int(s.at)+k)%len(all)]
 }
 
 // Slots that were never used are handed out from a range, so that filling a pool visits each
@@ -113,7 +110,10 @@ func (s *shard) next(k int) *shard {
 // takeFresh takes a slot from the shard's range, and returns it with the handle that it will
 // have, or nil. It costs one locked instruction.
 func (s *shard) takeFresh() (*Hook, uint64) {
-	i, n := s.fresh.take(1)
+	i, n, met := s.fresh.take(1)
+	if met {
+		s.contend()
+	}
 	if n == 0 {
 		return nil, 0
 	}
@@ -129,6 +129,7 @@ func (s *shard) takeFresh() (*Hook, uint64) {
 func (s *shard) allocRange(n uint32) (*Hook, uint64) {
 	a := s.arena
 	if !s.mu.TryLock() {
+		s.contend()
 		n = 1
 	} else {
 		defer s.mu.Unlock()
@@ -151,25 +152,25 @@ func (s *shard) allocRange(n uint32) (*Hook, uint64) {
 }
 
 // shards are those of an arena.
-type shards []shard
+type shards []*shard
 
 // lock locks all shards, and unlock unlocks them. The caller holds verdicts.mu.
 func (all shards) lock() {
-	for i := range all {
-		all[i].lock()
+	for _, s := range all {
+		s.lock()
 	}
 }
 
 func (all shards) unlock() {
-	for i := range all {
-		all[i].unlock()
+	for _, s := range all {
+		s.unlock()
 	}
 }
 
 // pending returns about how many slots wait for their grace period.
 func (all shards) pending() (n int) {
-	for i := range all {
-		waiting, _ := all[i].pending()
+	for _, s := range all {
+		waiting, _ := s.pending()
 		n += waiting
 	}
 	return n
@@ -177,8 +178,8 @@ func (all shards) pending() (n int) {
 
 // removed reports whether a slot has come into limbo since the last seal.
 func (all shards) removed() bool {
-	for i := range all {
-		if all[i].limbo.size() > 0 {
+	for _, s := range all {
+		if s.limbo.size() > 0 {
 			return true
 		}
 	}

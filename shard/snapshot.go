@@ -97,9 +97,10 @@ func (t *Table) SlotGeneration(i uint32) uint32 { return Generation(t.slot(i).Wo
 
 // FillFreelists puts the vacant slots on the shards' freelists, in equal parts. c is the result of RetireUnborn.
 func (a *Arena) FillFreelists(c Census) {
-	n := uint64(len(a.shards))
+	all := a.shards()
+	n := uint64(len(all))
 	i := uint32(0)
-	for k := range a.shards {
+	for k, s := range all {
 		var list chain
 		for range c.Vacant*uint64(k+1)/n - c.Vacant*uint64(k)/n {
 			i = a.Table.nextVacant(i)
@@ -107,7 +108,7 @@ func (a *Arena) FillFreelists(c Census) {
 			list.append(slot, i, slot.Word.Load())
 			i++
 		}
-		a.shards[k].free.push(&list)
+		s.free.push(&list)
 	}
 	a.Preallocate()
 }

@@ -74,7 +74,7 @@ func (s *shard) takeUnworn() (*Hook, uint64) {
 		}
 	}
 	s.unworn.Store(0)
-	for k := 1; k < len(s.arena.shards); k++ {
+	for k := 1; k < len(s.arena.shards()); k++ {
 		if slot, h := s.next(k).takeFresh(); slot != nil {
 			s.unworn.Store(1)
 			return slot, h

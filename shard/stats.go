@@ -29,14 +29,14 @@ func (a *Arena) Count() Counts {
 		Exhausted: int(a.Table.exhausted.Load()),
 		Worn:      a.Table.usedUp(latest),
 		Allocated: a.Table.Resident(),
-		Bytes:     int64(len(a.shards))*int64(unsafe.Sizeof(shard{})) + a.Table.Bytes() + a.skips.Load().bytes(),
+		Bytes:     a.affinity.bytes() + a.Table.Bytes() + a.skips.Load().bytes(),
 		MaxLimbo:  a.limboLimit(int64(live)),
 		Full:      a.refusals.full.Load(),
 		Stalled:   a.refusals.stalled.Load(),
 		Spent:     a.refusals.exhausted.Load(),
 	}
-	for i := range a.shards {
-		free, limbo, bytes := a.shards[i].count()
+	for _, s := range a.shards() {
+		free, limbo, bytes := s.count()
 		c.Free += free
 		c.Limbo += limbo
 		c.Bytes += bytes

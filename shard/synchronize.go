@@ -23,8 +23,8 @@ type goal struct {
 // what magazines and holds keep. If ctx is done before, it returns ctx's error.
 func (a *Arena) Synchronize(ctx context.Context) error {
 	var goals []goal // those that were not reached at once
-	for i := range a.shards {
-		g := goal{shard: &a.shards[i]}
+	for _, s := range a.shards() {
+		g := goal{shard: s}
 		if !g.reached(ctx) {
 			goals = append(goals, g)
 		}

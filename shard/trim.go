@@ -46,8 +46,8 @@ func (a *Arena) Trim() int64 {
 		return 0
 	}
 	// A slot whose grace period is over would keep its page.
-	for i := range a.shards {
-		(&goal{shard: &a.shards[i]}).reached(context.Background())
+	for _, s := range a.shards() {
+		(&goal{shard: s}).reached(context.Background())
 	}
 	return a.trim()
 }
@@ -60,11 +60,12 @@ func (a *Arena) trim() int64 {
 	}
 	a.verdicts.mu.Lock()
 	defer a.verdicts.mu.Unlock()
-	a.shards.lock()
-	defer a.shards.unlock()
-	t.taken = make([]chain, len(a.shards)+1)
-	for i := range a.shards {
-		t.take(&a.shards[i], &t.taken[i])
+	all := a.shards() // no more are made meanwhile (I13)
+	all.lock()
+	defer all.unlock()
+	t.taken = make([]chain, len(all)+1)
+	for i, s := range all {
+		t.take(s, &t.taken[i])
 	}
 	t.takeRest()
 	gone, slots := t.whole()
@@ -209,7 +210,7 @@ func (t *trimmer) takeRange(s *shard, c *chain) {
 	if lo == hi || t.page(lo) == nil || t.page(hi-1) == nil {
 		return
 	}
-	first, n := s.fresh.take(int(hi - lo))
+	first, n, _ := s.fresh.take(int(hi - lo))
 	t.addRange(c, first, n)
 }
 
@@ -222,7 +223,7 @@ func (t *trimmer) addRange(c *chain, first uint32, n int) {
 
 // takeRest takes the slots that the table has not handed out, if they make their pages whole.
 func (t *trimmer) takeRest() {
-	tab, rest := &t.arena.Table, &t.taken[len(t.arena.shards)]
+	tab, rest := &t.arena.Table, &t.taken[len(t.arena.shards())]
 	first, last := tab.recommitRange.bounds()
 	lo, hi := uint64(first), uint64(last)
 	if !t.completes(lo, hi) {
@@ -258,7 +259,7 @@ func (t *trimmer) completes(lo, hi uint64) bool {
 // giveBack gives back what the trimmer has left. Slots that were never used are handed out
 // first under FIFO, and otherwise last, where the others are in the cache.
 func (t *trimmer) giveBack() {
-	n := len(t.arena.shards)
+	n := len(t.arena.shards())
 	first, unused := &t.taken[0], &t.taken[n]
 	if t.arena.FIFO {
 		first, unused = unused, first
@@ -268,7 +269,7 @@ func (t *trimmer) giveBack() {
 	for i := range n {
 		if c := &t.taken[i]; c.n > 0 {
 			c.link(None)
-			t.arena.shards[i].free.splice(c) // all lists were taken, and none was filled since (I9)
+			t.arena.shards()[i].free.splice(c) // all lists were taken, and none was filled since (I9)
 		}
 	}
 }

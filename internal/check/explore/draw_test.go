@@ -128,6 +128,7 @@ func (d *drawer) options() {
 	s := &d.p.settings
 	s.Page = among(d, 1, 2, 2, 2, 4)
 	s.Shards = among(d, 1, 1, 1, 2, 2, 3)
+	s.Spreads = s.Shards > 1 && d.odds(50)
 	s.Capacity = among(d, 0, 0, 0, 1+d.IntN(3), 2+d.IntN(4), 4+d.IntN(5), 128)
 	if s.FIFO = d.odds(25); s.FIFO && d.odds(50) {
 		s.Page = among(d, 4, 8) // slots that were never used go before those in the queue

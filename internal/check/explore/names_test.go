@@ -54,8 +54,11 @@ func (ns *names) find() {
 			add(unsafe.Pointer(&counts[0]), len(counts), reflect.TypeFor[atom.Uint32](), 1<<18+k, fmt.Sprintf("holders%d", k))
 		}
 	}
-	at, n, is := Arena(p).Place()
-	add(at, n, is, 1, "shard")
+	each, is, buckets, n, are := Arena(p).Places()
+	for k, at := range each {
+		add(at, 1, is, 1<<20+k, fmt.Sprintf("shard%d", k))
+	}
+	add(buckets, n, are, 1, fmt.Sprintf("buckets%d.", n))
 	// The cells are the epoch package's own affair: by reflection.
 	array := func(v reflect.Value, id int, name string) {
 		add(v.UnsafePointer(), v.Len(), v.Type().Elem(), id, name)

@@ -40,6 +40,7 @@ type settings struct {
 	Origin                     int
 	Lives                      int // of each slot; they set Origin
 	Cells                      int
+	Spreads                    bool // it begins with one shard, and makes others where threads meet
 	Resets                     int  // how often Reset does what the program says
 	Roomy                      bool // there is a slot for each insertion, whatever the schedule
 }
@@ -102,6 +103,10 @@ func (p *program) setup(r *interleave.Run) {
 		Arena(w.p).Pointers = false
 	}
 	CopyWithoutPin(p.Copying)
+	if p.Spreads {
+		Arena(w.p).StartAgain(1)
+		w.names.regions = nil
+	}
 	if p.Cells > 0 {
 		Domain(w.p).Init(p.Cells)
 	}

@@ -122,8 +122,7 @@ func (w *world) pool(shift uint32, o Options[val]) *actor {
 func (w *world) thread(s int, body func(a *actor)) {
 	name := string(rune('A' + len(w.names.threads)))
 	w.names.threads = append(w.names.threads, name)
-	hint := uint32((uint64(s)<<32 + 1<<31) / uint64(Arena(w.p).Shards))
-	w.r.Go(name, hint, func(t *interleave.Thread) {
+	w.r.Go(name, Arena(w.p).HintOf(s), func(t *interleave.Thread) {
 		a := &actor{w, t, nil}
 		defer a.exits(name)
 		body(a)
