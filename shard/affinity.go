@@ -12,8 +12,8 @@ import (
 // shard serves every slot. It decides how often goroutines contend for a word.
 //
 // An arena begins with one shard. All hints are one bucket, which leads to it. Where goroutines
-// meet, a bucket moves to a new shard; a shard that has one bucket alone has it cut in two first, as
-// extendible hashing does (Fagin, Nievergelt, Pippenger and Strong, 1979):
+// meet, a new shard gets half of the buckets; a shard that has one bucket alone has it cut in two
+// first, as extendible hashing does (Fagin, Nievergelt, Pippenger and Strong, 1979):
 //
 //	hint  …0110 ──┐ low bits    bucket 00 ──▶ shard 0
 //	              └───────────▶        01 ──▶ shard 1
@@ -21,9 +21,9 @@ import (
 //	                                   11 ──▶ shard 1
 //
 // So a pool has as many shards as its goroutines needed when they met, and one that a single
-// goroutine uses has one. When there are as many as there may be, buckets move to others, as in cuckoo
-// hashing. All other goroutines stay. It ends because a shard that sends a bucket away again waits
-// for twice as many meetings. The naive way makes shards for all processors and deals all hints anew where two meet. A
+// goroutine uses has one. When there are as many as there may be, single buckets move to other
+// shards, as in cuckoo hashing, and all other goroutines stay. That ends, because a shard that sends
+// a bucket away again waits for twice as many meetings. The naive way makes shards for all processors and deals all hints anew where two meet. A
 // program with many pools then pays for shards that nobody uses. And with 64 goroutines on 256
 // shards, some eight pairs meet in each deal.
 //
@@ -134,8 +134,11 @@ func (a *Arena) add() *shard {
 // locked. If it came to s for another shard's slots, that says nothing about hints.
 //
 // The goroutine may have come to s from a frame in the block of stack above this one.
-func (s *shard) contend() {
-	a, h := s.arena, hint.Goroutine()
+func (s *shard) contend() { s.met(hint.Goroutine()) }
+
+// met is contend of the goroutine with a hint.
+func (s *shard) met(h uint32) {
+	a := s.arena
 	if a.Local(h) != s {
 		if h += hint.Spread; a.Local(h) != s {
 			return
@@ -148,8 +151,11 @@ func (s *shard) contend() {
 	}
 }
 
-// spread moves the bucket of a hint away from shard s. If another goroutine holds verdicts.mu, it
-// leaves that to a later call.
+// spread moves the bucket of a hint away from shard s, and half of the other buckets of s if it can
+// make a new shard for them. If another goroutine holds verdicts.mu, it leaves that to a later call.
+//
+// The wrong version moves one bucket to a new shard. Goroutines that come later, with other hints,
+// then mostly meet in the first shard.
 func (a *Arena) spread(h uint32, s *shard) {
 	if a.Config.Shards == 1 || !a.verdicts.mu.TryLock() {
 		return
@@ -158,28 +164,36 @@ func (a *Arena) spread(h uint32, s *shard) {
 	if a.Local(h) != s {
 		return // another call has moved it
 	}
-	if a.hasOneBucket(s) && !a.split() {
+	own := a.bucketsOf(s)
+	if len(own) == 1 {
+		if !a.split() {
+			return
+		}
+		own = a.bucketsOf(s)
+	}
+	array, mine := a.buckets.Load(), h>>bucketShift&a.mask.Load()
+	n := len(a.shards())
+	if n == a.Config.Shards {
+		// Not s: a step of 1 to n-1.
+		to := s.next(1 + hint.Index(h*0x915F77F5, n-1)) // Steele and Vigna's multiplier
+		bucketOf(array, mine).to.Store(to)              // publishes (P9)
 		return
 	}
-	to, n := (*shard)(nil), len(a.shards())
-	if n < a.Config.Shards {
-		to = a.add()
-	} else {
-		// Not s: a step of 1 to n-1.
-		to = s.next(1 + hint.Index(h*0x915F77F5, n-1)) // Steele and Vigna's multiplier
+	to := a.add()
+	for k := slices.Index(own, mine) % 2; k < len(own); k += 2 {
+		bucketOf(array, own[k]).to.Store(to) // publishes (P9)
 	}
-	bucketOf(a.buckets.Load(), h>>bucketShift&a.mask.Load()).to.Store(to) // publishes (P9)
 }
 
-// hasOneBucket reports whether a single bucket leads to s. The caller holds verdicts.mu.
-func (a *Arena) hasOneBucket(s *shard) bool {
-	n := 0
-	for i, array := uint32(0), a.buckets.Load(); i <= a.mask.Load(); i++ {
+// bucketsOf returns the buckets that lead to s. The caller holds verdicts.mu.
+func (a *Arena) bucketsOf(s *shard) (own []uint32) {
+	array := a.buckets.Load()
+	for i := range a.mask.Load() + 1 {
 		if bucketOf(array, i).to.Load() == s {
-			n++
+			own = append(own, i)
 		}
 	}
-	return n == 1
+	return own
 }
 
 // split cuts each bucket in two, unless there are as many as there may be. The caller holds

@@ -18,10 +18,7 @@ var ErrClosed = errors.New("pending: the calls are closed")
 type Options struct {
 	Capacity int // the greatest number of calls that have not ended; 0 means pool.MaxCapacity
 
-	// Shards is pool.Options.Shards of the table. 0 means 1, which suits the calls of one
-	// connection, and takes the least memory. If dozens of processors start calls, four times as
-	// many shards are faster.
-	Shards int
+	Shards int // pool.Options.Shards of the table
 }
 
 // Calls are the calls of one connection, whose answers have the type T.
@@ -54,7 +51,7 @@ func New[T any](opts *Options) *Calls[T] {
 	if opts == nil {
 		opts = new(Options)
 	}
-	c := &Calls[T]{live: pool.Must(&pool.Options[*waiter[T]]{Capacity: opts.Capacity, Shards: cmp.Or(opts.Shards, 1)})}
+	c := &Calls[T]{live: pool.Must(&pool.Options[*waiter[T]]{Capacity: opts.Capacity, Shards: opts.Shards})}
 	c.waiters.New = func() any { return &waiter[T]{calls: c, answer: make(chan answer[T], 1)} }
 	return c
 }
