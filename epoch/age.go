@@ -19,7 +19,7 @@ import (
 // Both words only grow, and since is raised first. So the since that is found with an ended is
 // that of its note, or later, and an age that is computed from it is too low at most.
 type ages struct {
-	_ [88]byte // pins read what lies before
+	_ [48]byte // pins read the fields before, from clock to most, and ages are not on their cache lines
 
 	// since is in nanoseconds of now.
 	//
@@ -46,7 +46,7 @@ func (d *Domain) note(oldest uint64) {
 // guard after something was retired under it, or with the first Age. Age retires nothing, but
 // like Stamp it makes the next Pin begin another epoch. At the Limit of epochs it does not count.
 func (d *Domain) Age(p Pins) time.Duration {
-	if !trackAges {
+	if !timed {
 		return 0
 	}
 	d.Stamp()

@@ -8,9 +8,9 @@ import (
 // cell is where one guard says that it is pinned, and since when.
 //
 //	word     epoch | sequence | transient | active
-//	writers  claim, when it is idle; Release, for the guard that has it
+//	writers  claim and close, when it is idle; Release, for the guard that has it
 //	readers  visit, for a scan
-//	moves    idle → active → idle; the sequence grows at each release
+//	moves    idle → active → idle; the sequence grows at each release; idle → closed (row.go)
 //	orders   the claim announces the pin before the guard's first read (P4);
 //	         the release store publishes that the guard's reads are over (P5); one
 //	         that is seen late delays reclaiming
@@ -34,6 +34,8 @@ type cell struct {
 // sequence counts the cell's pins modulo 2^14. Sequence and epoch together tell this pin from
 // all others, so a second Unpin, or one through a copy, finds another word and panics. It goes
 // undetected only after a multiple of 16,384 pins of one cell within one epoch.
+//
+// A closed cell is transient and not active, which no guard's is.
 const (
 	kindBits     = 2
 	sequenceBits = 14
@@ -41,6 +43,7 @@ const (
 
 	active    = 1
 	transient = 2
+	closed    = transient
 	kindMask  = 1<<kindBits - 1
 	countMask = 1<<epochShift - 1
 )
@@ -54,14 +57,15 @@ const Limit = 1<<(64-epochShift) - 1
 // is active, or active|transient.
 func claimed(idle, e, kind uint64) uint64 { return e<<epochShift | idle&countMask | kind }
 
+func isIdle(word uint64) bool      { return word&kindMask == 0 }
 func isActive(word uint64) bool    { return word&active != 0 }
 func isTransient(word uint64) bool { return word&transient != 0 }
 func epochOf(word uint64) uint64   { return word >> epochShift }
 
 // claim tries to pin c at epoch e. Success proves that the cell was idle and is now this
-// guard's alone. Failure means that another guard has it.
+// guard's alone. Failure means that another guard has it, or that it is closed.
 func (c *cell) claim(e, kind uint64) (g Guard, ok bool) {
-	if idle := c.word.Load(); !isActive(idle) { // observes (P5) of the last pin
+	if idle := c.word.Load(); isIdle(idle) { // observes (P5) of the last pin
 		if word := claimed(idle, e, kind); c.word.CompareAndSwap(idle, word) { // publishes (P4)
 			return Guard{&c.word, word}, true
 		}
@@ -69,36 +73,65 @@ func (c *cell) claim(e, kind uint64) (g Guard, ok bool) {
 	return
 }
 
-// claimCell pins. It tries a few of the first cells, then some of the newest block's, then makes a
-// block. It never waits for a cell: the goroutine that holds one may not run before this one does.
-func (d *Domain) claimCell(frame uintptr, kind uint64) Guard {
+// close closes c if it is idle, and reports whether it is closed. Failure of the compare-and-swap
+// means that a guard has the cell, or that another scan has closed it.
+func (c *cell) close() bool {
+	word := c.word.Load() // observes (P5) of the last pin
+	return word == closed || isIdle(word) && c.word.CompareAndSwap(word, closed)
+}
+
+// claimCell pins. It tries a few cells of the newest row, then some of the newest block's, then
+// makes a block. It never waits for a cell: the goroutine that holds one may not run before this
+// one does.
+func (d *Domain) claimCell(kind uint64) Guard {
 	e := d.clock.Load()
 	if isStamped(e) {
 		e = d.advance(e)
 	}
-	top, near := d.top.Load(), probes
-	switch {
-	case top == nil && len(d.first) == 0:
-		panic("epoch: Pin of a zero Domain (or Pool); make one with New")
-	case top == nil:
-		near = len(d.first) // all, before anything is allocated
-	case len(d.first) == 0:
-		near = 0 // pins are traced
+	frame := hint.Frame() // pin does not keep its own
+	r := d.newest()
+	if r == nil { // pins are traced
+		return d.claimInBlock(frame, e, kind, minBlock)
 	}
-	at, home := hint.Of(frame), home(frame)
-	for i := range near {
-		if g, ok := d.first[(home+i)&(len(d.first)-1)].claim(e, kind); ok {
-			return g
+	i := home(frame)
+	before := r.at(i).word.Load()
+	g, ok := d.claimNear(r, i, e, kind)
+	if !ok {
+		g = d.claimInBlock(frame, e, kind, max(2*len(r.cells), minBlock))
+	}
+	if at := &r.at(i).word; g.cell != at && at.Load() != before {
+		d.meet(r)
+	}
+	return g
+}
+
+// claimNear tries the cells of r from i on: all before anything is allocated, or a few.
+func (d *Domain) claimNear(r *row, i int, e, kind uint64) (g Guard, ok bool) {
+	near := len(r.cells)
+	if d.top.Load() != nil {
+		near = min(near, probes)
+	}
+	for k := range near {
+		if g, ok = r.at(i+k).claim(e, kind); ok {
+			return
 		}
 	}
-	for n := len(d.first); ; top = d.top.Load() {
+	return
+}
+
+// claimInBlock pins in the newest block. If that has no room, it appends one that is twice as long;
+// the first has n cells.
+func (d *Domain) claimInBlock(frame uintptr, e, kind uint64, n int) Guard {
+	at := hint.Of(frame)
+	for {
+		top := d.top.Load()
 		if top != nil {
 			if g, ok := top.pin(at, e, kind); ok {
 				return g
 			}
-			n = len(top.cells)
+			n = 2 * len(top.cells)
 		}
-		fresh := newBlock(2*n, top)
+		fresh := newBlock(n, top)
 		g, _ := fresh.pin(at, e, kind)        // no other goroutine sees the block yet
 		if d.top.CompareAndSwap(top, fresh) { // publishes (P4)
 			return g

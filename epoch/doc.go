@@ -19,7 +19,7 @@
 //	}
 //
 // The stamp must be taken after the unlinking. One stamp serves all that was unlinked before
-// it. Only a Pin that finds its cells taken allocates, only [Domain.Synchronize] waits, and no
+// it. Only the first Pin, and a Pin that finds cells taken, allocates; only [Domain.Synchronize] waits, and no
 // goroutine runs in the background: the epoch advances when a reader pins after a writer has
 // retired.
 //

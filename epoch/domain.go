@@ -41,15 +41,27 @@ type Domain struct {
 	//	readers  Pin, Stamp, Epoch
 	//	moves    E → stamped|E → E+1, up to stamped|Limit
 	clock atom.Uint64
-	_     [120]byte
 
-	// first has the cells that pins try before others, a power of two. Every scan visits them.
-	first []cell
+	// base is the address of the newest row's first cell, or nil before there is one, and if pins
+	// are traced. mask has the offsets of its cells' addresses from base (row.go).
+	//
+	//	writers  install, for the goroutine that has published the row; Init and Trace
+	//	readers  pin, mask first; grow
+	//	moves    to a longer row, base first
+	base atom.Pointer[cell]
+
+	// row is the newest row of first cells, or nil before there is one, and if pins are traced.
+	//
+	//	writers  grow, by compare-and-swap; Init and Trace
+	//	readers  newest, Scan, Scanned and Bytes
+	//	moves    to a longer row, whose older is the row before
+	//	orders   the change precedes all pins in the new row (P4)
+	row atom.Pointer[row]
 
 	// top is the newest block of cells, or nil before a pin needs one.
 	//
-	//	writers  claimCell, by compare-and-swap; Init and Trace
-	//	readers  claimCell, Scan and Scanned
+	//	writers  claimInBlock, by compare-and-swap; Init and Trace
+	//	readers  claimInBlock, claimNear, Scan and Scanned
 	//	moves    to a longer block, whose older is the block before
 	//	orders   the change announces the pin in the new block (P4)
 	top atom.Pointer[block]
@@ -57,23 +69,40 @@ type Domain struct {
 	// traced is called with the guard of each Pin, or nil.
 	traced func(Guard)
 
+	mask atom.Uint32
+	most uint32 // cells of the longest row; 0 in a zero Domain
+
+	// meets counts pins that met, and met is when it was last a multiple of meetings, in nanoseconds
+	// of now.
+	//
+	//	writers and readers  meet
+	meets atom.Uint32
+	met   atom.Uint64
+
 	ages
 }
 
-// New returns a domain with cells for at least eight guards, and for four guards a processor. It
-// adds cells for more guards, without limit.
+// New returns a domain without cells. The first Pin makes cells for four guards. The domain adds
+// cells for more guards, without limit.
 func New() *Domain {
 	d := new(Domain)
 	d.Init(0)
 	return d
 }
 
-// Init makes a zero Domain ready, with at least n cells from the start. So n guards can be pinned
-// at once without an allocation. If a Domain lies in another struct, each Pin saves a load. Call
-// Init before any other use.
+// Init makes a zero Domain ready. If n is above 0, it makes cells for n guards at once, and for four
+// guards a processor, so n guards can be pinned at once without an allocation. Otherwise the
+// first Pin allocates 512 bytes, and later ones more if they need them. If a Domain lies in another
+// struct, each Pin saves a load. Call Init before any other use.
 func (d *Domain) Init(n int) {
-	d.first = make([]cell, ceilPow2(firstCells()))
-	if n > len(d.first) {
+	d.most = uint32(mostCells())
+	if n <= 0 {
+		return
+	}
+	r := &row{cells: cellsOf(int(d.most))}
+	d.row.Store(r)
+	d.install(r)
+	if n > len(r.cells) {
 		// Half of the cells stay idle, so that pins find the others.
 		d.top.Store(newBlock(2*ceilPow2(n), nil))
 	}
@@ -83,10 +112,10 @@ func (d *Domain) Init(n int) {
 // Call Trace after Init and before any other use. Every Pin then takes its slow half, and some 10
 // ns more, without the call of traced. So domains without Trace pay nothing.
 func (d *Domain) Trace(traced func(Guard)) {
-	if d.top.Load() == nil {
-		d.top.Store(newBlock(2*len(d.first), nil))
-	}
-	d.first, d.traced = nil, traced
+	d.traced = traced
+	d.mask.Store(0)
+	d.base.Store(nil)
+	d.row.Store(nil)
 }
 
 func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }
@@ -96,39 +125,15 @@ func (d *Domain) Pin() Guard { return d.pin(hint.Frame()) }
 
 // PinTransient is Pin for a pin that ends in the same function and runs no user code meanwhile.
 // Scans count such pins apart, because they end by themselves.
-func (d *Domain) PinTransient() Guard { return d.claimCell(hint.Frame(), active|transient) }
+func (d *Domain) PinTransient() Guard { return d.claimCell(active | transient) }
 
-// pin is pinSlow for a cell that is idle at the first look. E may advance before the cell shows
-// e. That only delays reclaiming: a guard with an old epoch holds back more.
-//
-//go:nosplit
-func (d *Domain) pin(frame uintptr) Guard {
-	var e uint64
-	if e = d.clock.Load(); isStamped(e) {
-		e = d.advance(e)
-	}
-	if len(d.first) > 0 {
-		if g, ok := d.first[home(frame)&(len(d.first)-1)].claim(e, active); ok {
-			return g
-		}
-	}
-	return d.pinSlow(frame)
-}
-
-func (d *Domain) pinSlow(frame uintptr) Guard {
-	g := d.claimCell(frame, active)
+func (d *Domain) pinSlow() Guard {
+	g := d.claimCell(active)
 	if d.traced != nil {
 		d.traced(g)
 	}
 	return g
 }
-
-// home returns the place among the first cells to which a frame's hint leads, modulo their
-// number: the high bits of the hint, which are the well-mixed ones.
-func home(frame uintptr) int { return int(hint.Of(frame) >> homeShift) }
-
-// homeShift leaves 12 bits. Of more than 4,096 first cells the others are found by pinSlow.
-const homeShift = 20
 
 // Epoch returns the current epoch. It only grows.
 func (d *Domain) Epoch() uint64 { return d.clock.Load() &^ stamped }
@@ -207,14 +212,16 @@ const NoPin = math.MaxUint64
 func (d *Domain) Scan() Pins {
 	p := Pins{Oldest: NoPin, OldestGuard: NoPin}
 	p.scan(d)
-	if trackAges {
+	if timed {
 		d.note(p.Oldest)
 	}
 	return p
 }
 
 func (p *Pins) scan(d *Domain) {
-	p.visit(d.first)
+	if r := d.row.Load(); r != nil {
+		p.visitRow(r)
+	}
 	for b := d.top.Load(); b != nil; b = b.older {
 		p.visitMark(b, len(b.marks)-1, 0)
 	}
@@ -239,8 +246,10 @@ func (d *Domain) Expired(stamp uint64) bool { return stamp < d.Scan().Oldest }
 
 // Scanned returns about how many cells a scan visits. So callers can put off a scan until it
 // serves enough retired nodes. The number shrinks once a scan has found that guards are gone.
-func (d *Domain) Scanned() int {
-	n := len(d.first)
+func (d *Domain) Scanned() (n int) {
+	for r := d.row.Load(); r != nil; r = r.older.Load() {
+		n += len(r.cells)
+	}
 	for b := d.top.Load(); b != nil; b = b.older {
 		n += fan * max(0, int(b.groups.Load()))
 	}
@@ -248,8 +257,10 @@ func (d *Domain) Scanned() int {
 }
 
 // Bytes returns the memory that the cells take, without the Domain itself.
-func (d *Domain) Bytes() int64 {
-	n := int64(len(d.first)) * int64(unsafe.Sizeof(cell{}))
+func (d *Domain) Bytes() (n int64) {
+	for r := d.row.Load(); r != nil; r = r.older.Load() {
+		n += int64(unsafe.Sizeof(*r)) + int64(len(r.cells))*int64(unsafe.Sizeof(cell{}))
+	}
 	for b := d.top.Load(); b != nil; b = b.older {
 		n += b.bytes()
 	}

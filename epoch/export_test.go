@@ -1,5 +1,7 @@
 package epoch
 
+import "time"
+
 // SetEpoch sets a domain's epoch, for tests near its limit.
 func (d *Domain) SetEpoch(e uint64) { d.clock.Store(e) }
 
@@ -13,8 +15,16 @@ func (d *Domain) Blocks() (cells, groups []int) {
 	return cells, groups
 }
 
-// FirstCells returns how many cells there are from the start.
-func (d *Domain) FirstCells() int { return len(d.first) }
+// Rows returns how many cells each row has, the newest first.
+func (d *Domain) Rows() (cells []int) {
+	for r := d.row.Load(); r != nil; r = r.older.Load() {
+		cells = append(cells, len(r.cells))
+	}
+	return cells
+}
+
+// MeetOnce is what a pin does that has met another in the newest row.
+func (d *Domain) MeetOnce() { d.meet(d.newest()) }
 
 // Claimed, IsActive, IsBrief and EpochOf are the arithmetic of a cell's word.
 func Claimed(idle, e, kind uint64) uint64 { return claimed(idle, e, kind) }
@@ -37,7 +47,12 @@ const (
 	Active    = active
 	Transient = transient
 	Group     = fan
+	Least     = leastCells
+	Meetings  = meetings
 )
 
 // Epoch returns the epoch in the guard's cell.
 func (g Guard) Epoch() uint64 { return epochOf(g.word) }
+
+// SetMet sets back the time at which pins met last.
+func (d *Domain) SetMet(ago time.Duration) { d.met.Store(now() - uint64(ago)) }

@@ -19,6 +19,7 @@ func TestManyProcessorsReclaimOften(t *testing.T) {
 	const slots = 1024
 	r := newRig[uint64](t, setup[uint64]{slots: slots})
 	s := r.shards[0]
+	r.arena.Domain.Init(1) // with all cells from the start
 	cells := r.arena.Domain.Scanned()
 	require.Greater(t, slots, cells/4)
 	require.Greater(t, cells/4, shard.Batch)

@@ -154,6 +154,8 @@ func (d *drawer) options() {
 	s.Copying = d.odds(50)
 	if d.odds(10) {
 		s.Cells = among(d, 2, 4)
+	} else if d.odds(25) {
+		s.Most = among(d, 2, 4)
 	}
 }
 

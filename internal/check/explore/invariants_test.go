@@ -219,8 +219,8 @@ func (w *world) finally() error {
 		return fmt.Errorf("nothing is pinned, and Synchronize does not end")
 	}
 	Domain(w.p).Scan()
-	if n := Domain(w.p).Scanned(); n != w.scanned {
-		return fmt.Errorf("nothing is pinned, and a scan visits %d cells; want %d, as at first", n, w.scanned)
+	if n, row := Domain(w.p).Scanned(), w.names.newestRow(); n != row {
+		return fmt.Errorf("nothing is pinned, and a scan visits %d cells; want %d, those of the newest row", n, row)
 	}
 	if n := Arena(w.p).Waiting(); n != 0 {
 		return fmt.Errorf("nothing is pinned, and after Synchronize %d slots are not reclaimed", n)

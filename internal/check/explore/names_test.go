@@ -20,6 +20,7 @@ type names struct {
 	p       *Pool[val]
 	threads []string
 	regions []region
+	rows    []region // also those that were dropped, which a Pin may still look at
 }
 
 // region is memory in one piece that holds words.
@@ -64,11 +65,20 @@ func (ns *names) find() {
 		add(v.UnsafePointer(), v.Len(), v.Type().Elem(), id, name)
 	}
 	domain := reflect.ValueOf(Domain(p)).Elem()
-	array(domain.FieldByIndex(firstField), 1<<8, "cells")
+	for r := pointee(domain.FieldByIndex(rowField)); r.IsValid(); r = pointee(r.FieldByName("older")) {
+		cells := r.FieldByName("cells")
+		if at := uintptr(cells.UnsafePointer()); !slices.ContainsFunc(ns.rows, func(o region) bool { return o.base == at }) {
+			k := len(ns.rows) / 2
+			ns.rows = append(ns.rows,
+				region{r.UnsafeAddr(), r.Type().Size(), uint64(1<<8+k) << 32, fmt.Sprintf("row%d", k), r.Type()},
+				region{at, uintptr(cells.Cap()) * cells.Type().Elem().Size(), uint64(1<<8+1<<7+k) << 32, fmt.Sprintf("cells%d", k), cells.Type().Elem()})
+		}
+	}
+	ns.regions = append(ns.regions, ns.rows...)
 	blocks := blocksOf(domain.FieldByIndex(topField))
 	for k, b := range blocks {
 		add(b.Addr().UnsafePointer(), 1, b.Type(), 1<<9+k, fmt.Sprintf("block%d", k))
-		array(b.FieldByName("cells"), 1<<10+k, fmt.Sprintf("cells%d", k))
+		array(b.FieldByName("cells"), 1<<10+k, fmt.Sprintf("block%d.cells", k))
 		for i, marks := 0, b.FieldByName("marks"); i < marks.Len(); i++ {
 			array(marks.Index(i), 1<<11+k<<4+i, fmt.Sprintf("marks%d.%d", k, i))
 		}
@@ -78,8 +88,8 @@ func (ns *names) find() {
 
 // Where the fields are that lead to the cells: to look them up by name takes long.
 var (
-	firstField = domainField("first")
-	topField   = domainField("top")
+	rowField = domainField("row")
+	topField = domainField("top")
 )
 
 func domainField(name string) []int {
@@ -90,17 +100,35 @@ func domainField(name string) []int {
 	return f.Index
 }
 
-// blocksOf returns the blocks of cells, the oldest first, so that each keeps its
-// number. A hooked pointer holds one of sync/atomic, which begins with an array of
-// no pointers, for their type, and ends with the address.
-func blocksOf(top reflect.Value) (list []reflect.Value) {
-	plain := top.Field(0)
-	element := plain.Type().Field(0).Type.Elem().Elem()
+// newestRow returns the number of cells in the newest row.
+func (ns *names) newestRow() int {
+	r := pointee(reflect.ValueOf(Domain(ns.p)).Elem().FieldByIndex(rowField))
+	if !r.IsValid() {
+		return 0
+	}
+	return r.FieldByName("cells").Len()
+}
+
+// pointee returns what a hooked pointer points to, or no value. It holds one of sync/atomic, which
+// begins with an array of no pointers, for their type, and ends with the address.
+func pointee(hooked reflect.Value) reflect.Value {
+	plain := hooked.Field(0)
 	next := plain.Field(plain.NumField() - 1)
-	for !next.IsNil() {
-		b := reflect.NewAt(element, next.UnsafePointer()).Elem()
+	if next.IsNil() {
+		return reflect.Value{}
+	}
+	return reflect.NewAt(plain.Type().Field(0).Type.Elem().Elem(), next.UnsafePointer()).Elem()
+}
+
+// blocksOf returns the blocks of cells, the oldest first, so that each keeps its number.
+func blocksOf(top reflect.Value) (list []reflect.Value) {
+	for b := pointee(top); b.IsValid(); {
 		list = append(list, b)
-		next = b.FieldByName("older")
+		older := b.FieldByName("older")
+		if older.IsNil() {
+			break
+		}
+		b = reflect.NewAt(older.Type().Elem(), older.UnsafePointer()).Elem()
 	}
 	slices.Reverse(list)
 	return list

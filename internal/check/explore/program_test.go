@@ -38,8 +38,9 @@ type settings struct {
 	Copying                    bool // Get copies without a pin
 	Page                       int  // slots of a page
 	Origin                     int
-	Lives                      int // of each slot; they set Origin
-	Cells                      int
+	Lives                      int  // of each slot; they set Origin
+	Cells                      int  // for so many guards from the start
+	Most                       int  // cells of the longest row, and none before the first Pin; 0: a row of one
 	Spreads                    bool // it begins with one shard, and makes others where threads meet
 	Resets                     int  // how often Reset does what the program says
 	Roomy                      bool // there is a slot for each insertion, whatever the schedule
@@ -92,7 +93,7 @@ func (s *settings) options() (o Options[val], shift uint32) {
 
 // setup builds the state of a run of p.
 func (p *program) setup(r *interleave.Run) {
-	w := &world{r: r, alone: len(p.threads) == 1}
+	w := &world{r: r, alone: len(p.threads) == 1, most: p.Most}
 	v := new(vars)
 	o, shift := p.options()
 	if p.Reset {

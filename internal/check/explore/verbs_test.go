@@ -134,6 +134,7 @@ func makeVerbs() []verb {
 		{4, "Hold", "hG", func(v *vars, a *actor, o *op) { v.g[o.into] = a.opens("Hold", o.handle(v)) }},
 		{0, "Read", "h", func(v *vars, a *actor, o *op) { a.unpin(a.pin(o.handle(v))) }},
 		{2, "Scan", "", func(v *vars, a *actor, o *op) { a.do("Scan", func() { Domain(a.p).Scan() }) }},
+		{2, "Meet", "", func(v *vars, a *actor, o *op) { a.do("Meet", func() { Domain(a.p).Meet() }) }},
 		{8, "Unpin", "g", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 
 		{4, "Reserve", "R", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserve("Reserve") }},

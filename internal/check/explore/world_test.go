@@ -65,7 +65,7 @@ type world struct {
 	turn       [maxSlots]uint32 // of each slot in a queue: when it came there, or unused
 	turns      uint32
 	epoch      uint64
-	scanned    int // cells that a scan visits when there are no guards
+	most       int // cells of the longest row, if rows grow
 
 	names names
 }
@@ -109,7 +109,12 @@ func (w *world) pool(shift uint32, o Options[val]) *actor {
 		panic(err)
 	}
 	w.p = p
-	w.scanned = Domain(p).Scanned()
+	if w.most > 0 {
+		Domain(p).SetMost(w.most)
+	} else {
+		g := Domain(p).Pin() // or each scenario's first Pin would make a row
+		g.Unpin()
+	}
 	w.r.Check(w.check)
 	w.r.Finally(w.finally)
 	w.names.p = p
@@ -118,7 +123,8 @@ func (w *world) pool(shift uint32, o Options[val]) *actor {
 	return &actor{w, nil, nil}
 }
 
-// thread adds a thread that uses shard s, of those that the pool has.
+// thread adds a thread that uses shard s, of those that the pool has, and whose home is cell s, of
+// those that a row has.
 func (w *world) thread(s int, body func(a *actor)) {
 	name := string(rune('A' + len(w.names.threads)))
 	w.names.threads = append(w.names.threads, name)
