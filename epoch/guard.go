@@ -28,11 +28,15 @@ func (g Guard) Pinned() bool { return g.cell != nil && g.cell.Load() == g.word }
 
 // Release is Unpin for packages that wrap guards and panic with their own text. It reports
 // whether the guard was pinned. The guard must not be the zero Guard. It is an argument, not a
-// receiver by pointer, so that it need not lie in memory. Release is not inlined, as StoreLast
-// asks.
+// receiver by pointer, so that it need not lie in memory.
 //
 //go:noinline
-func (g Guard) Release() bool {
+func (g Guard) Release() bool { return g.ReleaseLast() }
+
+// ReleaseLast is Release without the call, for functions that meet the conditions of
+// atom.StoreLast: they are not inlined, have no other store, and return after it. A deferred call
+// is such a function.
+func (g Guard) ReleaseLast() bool {
 	// No other pin of this cell has this word. So if the word is still there, the pin is this
 	// guard's, and no other goroutine stores to the cell. Another word means misuse. A
 	// compare-and-swap would also detect two copies that are unpinned at the same moment, but
