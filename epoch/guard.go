@@ -28,15 +28,11 @@ func (g Guard) Pinned() bool { return g.cell != nil && g.cell.Load() == g.word }
 
 // Release is Unpin for packages that wrap guards and panic with their own text. It reports
 // whether the guard was pinned. The guard must not be the zero Guard. It is an argument, not a
-// receiver by pointer, so that it need not lie in memory.
+// receiver by pointer, so that it need not lie in memory. Release is not inlined, as StoreLast
+// asks.
 //
 //go:noinline
-func (g Guard) Release() bool { return g.ReleaseLast() }
-
-// ReleaseLast is Release without the call, for functions that meet the conditions of
-// atom.StoreLast: they are not inlined, have no other store, and return after it. A deferred call
-// is such a function.
-func (g Guard) ReleaseLast() bool {
+func (g Guard) Release() bool {
 	// No other pin of this cell has this word. So if the word is still there, the pin is this
 	// guard's, and no other goroutine stores to the cell. Another word means misuse. A
 	// compare-and-swap would also detect two copies that are unpinned at the same moment, but
@@ -49,3 +45,8 @@ func (g Guard) ReleaseLast() bool {
 	atom.StoreLast((g.word|kindMask)+1, g.cell) // publishes (P5)
 	return true
 }
+
+// ReleaseLast is Release for a guard that its caller alone has had: there is no misuse to look for.
+// It is inlined. So call it as StoreLast asks, at the end of a function that is not; a deferred
+// call is such a function.
+func (g Guard) ReleaseLast() { atom.StoreLast((g.word|kindMask)+1, g.cell) } // publishes (P5)

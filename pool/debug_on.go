@@ -124,7 +124,7 @@ func (g *tracedPin) Release() bool {
 	return ok
 }
 
-func (g *tracedPin) ReleaseLast() bool { return g.Release() }
+func (g *tracedPin) ReleaseLast() { g.Release() }
 
 func (g *tracedPin) Unpin() {
 	g.Guard.Unpin()
