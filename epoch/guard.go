@@ -45,3 +45,8 @@ func (g Guard) Release() bool {
 	atom.StoreLast((g.word|kindMask)+1, g.cell) // publishes (P5)
 	return true
 }
+
+// ReleaseLast is Release for a guard that its caller alone has had: there is no misuse to look for.
+// It is inlined. So call it as StoreLast asks, at the end of a function that is not; a deferred
+// call is such a function.
+func (g Guard) ReleaseLast() { atom.StoreLast((g.word|kindMask)+1, g.cell) } // publishes (P5)

@@ -124,6 +124,8 @@ func (g *tracedPin) Release() bool {
 	return ok
 }
 
+func (g *tracedPin) ReleaseLast() { g.Release() }
+
 func (g *tracedPin) Unpin() {
 	g.Guard.Unpin()
 	g.guards.Close(g.item, "unpinned")

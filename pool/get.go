@@ -103,16 +103,23 @@ func (p *Pool[T]) MustGet(h Handle[T]) T {
 // View pins a [Guard] for each call. For many look-ups, or many changes of one value, pin one
 // Guard yourself.
 func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
-	if !p.Contains(h) {
+	t := p.pages() // observes (P2)
+	if h.Index() >= t.Limit {
+		return false
+	}
+	k := &shard.At[T](t, h.Index()).Hook
+	if k.Word.Load() != uint64(h) {
 		return false // without a pin
 	}
-	g := p.Pin()
-	defer g.Unpin()
-	v, ok := g.Get(h)
-	if ok {
-		f(v)
+	pin := p.domain.Pin()
+	defer pin.ReleaseLast()
+	// The table is from before the pin. If it shows a page that has gone since, the word there is
+	// never h again (L7).
+	if k.Word.Load() != uint64(h) { // observes (P1)
+		return false
 	}
-	return ok
+	f(shard.ValueOf[T](k))
+	return true
 }
 
 // Get returns a pointer to the value that h names, and reports whether h is live. The

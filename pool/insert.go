@@ -60,11 +60,7 @@ func (p *Pool[T]) InsertFuncWait(ctx context.Context, init func(h Handle[T], v *
 // runtime.Goexit, h never becomes live and the slot goes back to the pool; the panic continues.
 // init may use the pool.
 func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
-	slot, h, err := p.arena.Claim(hint.Frame())
-	if err != nil {
-		return 0, err
-	}
-	return p.construct(slot, h, init, nil)
+	return p.construct(nil, 0, init, nil)
 }
 
 // TryInsertFunc is like [Pool.InsertFunc], but init may fail. It then returns the zero Handle and
@@ -72,11 +68,7 @@ func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
 // slot, it does not call init, and the error is ErrFull or wraps it. It costs what InsertFunc
 // costs, and a removal more if init fails.
 func (p *Pool[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], error) {
-	slot, h, err := p.arena.Claim(hint.Frame())
-	if err != nil {
-		return 0, err
-	}
-	return p.construct(slot, h, nil, init)
+	return p.construct(nil, 0, nil, init)
 }
 
 // publish stores v in a slot that the caller claimed as h, and makes it live.
@@ -97,30 +89,48 @@ func (p *Pool[T]) live(slot *shard.Hook, h uint64) Handle[T] {
 	return Handle[T](h)
 }
 
-// construct runs init, or try if init is nil, on a claimed slot and makes the value live. To
-// wrap the one in the other would cost 30 instructions.
+// construct runs init, or try if init is nil, on a slot that was claimed as h, and makes the value
+// live. If slot is nil, it claims one. To wrap init in a try would cost 30
+// instructions, and so would a function that claims and calls another.
 func (p *Pool[T]) construct(slot *shard.Hook, h uint64, init func(Handle[T], *T), try func(Handle[T], *T) error) (Handle[T], error) {
+	if slot == nil {
+		var err error
+		if slot, h, err = p.arena.Claim(hint.Frame()); err != nil {
+			return 0, err
+		}
+	}
 	if debugging {
 		p.mustBeUntouched(slot, h)
 	}
-	done := false
-	defer p.unless(&done, slot, h)
-	p.arena.Blank(slot)
+	u := unfinished{core: &p.core, slot: slot, h: h}
+	defer u.giveBack()
+	shard.Blank[T](&p.arena.Layout, slot)
 	if init != nil {
 		init(Handle[T](h), shard.ValueOf[T](slot))
 	} else if err := try(Handle[T](h), shard.ValueOf[T](slot)); err != nil {
 		return 0, err
 	}
-	done = true
+	u.slot = nil
 	return p.live(slot, h), nil
 }
 
-// unless gives the slot back if its construction is not done.
-func (c *core) unless(done *bool, slot *shard.Hook, h uint64) {
-	if !*done {
-		if debugging {
-			c.records.lives.Ended(h, "given up, because the constructor failed,")
-		}
-		c.arena.Abandon(slot, h, shard.Now)
+// unfinished is a value whose constructor runs.
+type unfinished struct {
+	core *core
+	slot *shard.Hook // nil when the constructor has returned
+	h    uint64
+}
+
+// giveBack gives the slot back if its constructor has failed.
+func (u *unfinished) giveBack() {
+	if u.slot != nil {
+		u.giveBackSlow()
 	}
+}
+
+func (u *unfinished) giveBackSlow() {
+	if debugging {
+		u.core.records.lives.Ended(u.h, "given up, because the constructor failed,")
+	}
+	u.core.arena.Abandon(u.slot, u.h, shard.Now)
 }

@@ -36,8 +36,8 @@ func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	if debugging {
 		warnOfCopy[T]()
 	}
-	s := p.arena.Local(hint.Goroutine())
-	if k, seen := s.Unlink(uint64(h)); k != nil {
+	s, k, seen := p.arena.Unlink(hint.Frame(), uint64(h))
+	if k != nil {
 		v, ok = *shard.ValueOf[T](k), true
 		s.Retire(k, uint64(h), seen)
 	}

@@ -75,14 +75,10 @@ func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 		slot, next := w.slots.Next()
 		runtime.KeepAlive(w)
 		if debugging {
-			w.pool.mustBeUntouched(slot, next)
+			return w.pool.publish(slot, next, v), nil
 		}
 		*shard.ValueOf[T](slot) = v
-		next = slot.Publish(next)
-		if debugging {
-			w.pool.records.lives.Began(next, "inserted")
-		}
-		return Handle[T](next), nil
+		return Handle[T](slot.Publish(next)), nil
 	}
 	return w.insertSlow(v)
 }

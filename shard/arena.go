@@ -23,6 +23,7 @@ type Arena struct {
 	stampPerSlot bool   // slots that were removed before a guard was pinned must not wait for it (L10)
 	reach        uint32 // the most slots that an operation owns at a time
 	fastBelow    uint64 // removals of handles below it have nothing to note: lastLife, or 0 if stampPerSlot
+	plainBelow   uint64 // fastBelow, or 0 if there is a Reset
 
 	_ [128]byte // all operations read the fields above, and few write those below
 
@@ -80,6 +81,9 @@ func (a *Arena) Init(c Config) {
 	a.stampPerSlot = c.Capacity > 0 || c.MaxLimbo > 0
 	if !a.stampPerSlot {
 		a.fastBelow = lastLife
+	}
+	if c.Reset == nil {
+		a.plainBelow = a.fastBelow
 	}
 	a.reach = Batch
 	if c.Capacity > 0 {

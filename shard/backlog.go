@@ -88,10 +88,7 @@ func (s *shard) enqueue(oldest uint64, most int) (visits int) {
 	passed := s.sealed.stamp < oldest
 	if s.fifo || s.turned.n > 0 || a.stampPerSlot && !passed {
 		// Of a stack, so that batches are appended: each in front of the last would move it.
-		for ; from.n > 0 && visits < most; visits++ {
-			s.turned.prepend(from.takeFirst(a))
-		}
-		if from.n > 0 {
+		if visits = from.reverse(&s.turned, a, most); from.n > 0 {
 			return visits
 		}
 		from = &s.turned

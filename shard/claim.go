@@ -12,10 +12,17 @@ import (
 // others' freelists. Then come memory that belongs to no shard, the others' limbo and new memory.
 // It waits for locks only to add a page, and before that if half of the slots wait. If it finds
 // nothing, it searches once more, under all locks, and may then refuse (refuse.go).
+//
+//go:nosplit
 func (a *Arena) Claim(frame uintptr) (*Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
-	if slot, h := s.pop(); slot != nil {
-		return slot, h, nil
+	if s.unworn.Load() == 0 {
+		switch slot, h, ok := s.free.pop(&a.Table); {
+		case !ok:
+			s.contend()
+		case slot != nil:
+			return slot, h, nil
+		}
 	}
 	return s.claim()
 }

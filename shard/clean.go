@@ -13,6 +13,13 @@ func (l *Layout) Blank(slot *Hook) {
 	}
 }
 
+// Blank is Layout.Blank for a caller that knows T, which saves a call.
+func Blank[T any](l *Layout, slot *Hook) {
+	if l.plain() {
+		clear1(ValueOf[T](slot))
+	}
+}
+
 // recycle makes a slot ready for its next life, after its grace period. It returns its word, and
 // reports false if the slot has no other life, or is held.
 func (a *Arena) recycle(slot *Hook, i uint32, word uint64, held bool) (now uint64, ok bool) {

@@ -58,7 +58,8 @@ func (s *shard) Scans() int          { return s.scans() }
 // Round is one round of reclaiming, with its Resets. It returns how many slots it visited.
 func (s *shard) Round(to *shard) (visits int, more bool) {
 	s.lock()
-	r := s.roundAndUnlock(to, s.fill())
+	var r round
+	s.roundAndUnlock(&r, to, s.fill())
 	if r.resets.n > 0 {
 		r.resets.run()
 	}

@@ -31,16 +31,23 @@ func (l *limbo) size() uint32 { return Generation(l.head.Load()) }
 // (I4). A slot that was live with h before limbo was read, and still is at the
 // compare-and-swap, was not in limbo between the two.
 func (l *limbo) unlink(k *Hook, h uint64) (seen uint64, ok bool) {
-	if k.Word.Load() != h {
-		return 0, false
+	if k.Word.Load() == h {
+		seen = l.head.Load()
+		ok = k.Word.CompareAndSwap(h, Vacated(h, Low(seen)))
 	}
-	seen = l.head.Load()
-	return seen, k.Word.CompareAndSwap(h, Vacated(h, Low(seen)))
+	return seen, ok
 }
 
 // push pushes n slots, whose first is i and whose last links to the top that was seen.
 func (l *limbo) push(seen uint64, i, n uint32) bool {
 	return l.head.CompareAndSwap(seen, (seen>>32+uint64(n))<<32|uint64(i)) // publishes (P6)
+}
+
+// pushOne is push for one slot, if that does not complete a batch; otherwise it does nothing, and
+// reports false.
+func (l *limbo) pushOne(seen uint64, i uint32) bool {
+	now := (seen | None) + (1 + uint64(i))
+	return now&((Batch-1)<<32) != 0 && l.head.CompareAndSwap(seen, now) // publishes (P6)
 }
 
 // takeAll takes all that waits, and returns the head.
@@ -60,9 +67,10 @@ func (a *Arena) Remove(frame uintptr, h uint64) bool {
 	if s, t := a.Local(hint.Of(frame)), a.Table.Current.Load(); Low(h) < t.Limit {
 		k := t.At(Low(h))
 		if seen, ok := s.limbo.unlink(k, h); ok {
-			// The common half of retire, inline.
-			if h >= a.fastBelow || Generation(seen)%Batch == Batch-1 || !s.limbo.push(seen, Low(h), 1) {
+			if h >= a.fastBelow {
 				s.retire(k, h, seen)
+			} else if !s.limbo.pushOne(seen, Low(h)) {
+				s.push(k, h, seen)
 			}
 			return true
 		}
@@ -79,13 +87,28 @@ func (s *shard) remove(h uint64) bool {
 	return k != nil
 }
 
-// Unlink is remove in two steps, for a caller that moves the value out: Retire follows. Until
-// then the slot cannot be reclaimed, so no pin is needed. It returns nil if h is not live.
+// Unlink is Remove in two steps, for a caller that moves the value out: Retire of the shard that it
+// returns follows. Until then the slot cannot be reclaimed, so no pin is needed. k is nil if h is
+// not live.
+//
+//go:nosplit
+func (a *Arena) Unlink(frame uintptr, h uint64) (s *shard, k *Hook, seen uint64) {
+	if s, t := a.Local(hint.Of(frame)), a.Table.Current.Load(); Low(h) < t.Limit {
+		k := t.At(Low(h))
+		if seen, ok := s.limbo.unlink(k, h); ok {
+			return s, k, seen
+		}
+	}
+	return nil, nil, 0
+}
+
+// Unlink is Arena.Unlink, for a shard that the caller knows.
 func (s *shard) Unlink(h uint64) (k *Hook, seen uint64) {
-	k = s.arena.Find(h)
-	if k == nil {
+	t := s.arena.Table.Current.Load()
+	if Low(h) >= t.Limit {
 		return nil, 0
 	}
+	k = t.At(Low(h))
 	seen, ok := s.limbo.unlink(k, h)
 	if !ok {
 		return nil, 0
@@ -94,7 +117,15 @@ func (s *shard) Unlink(h uint64) (k *Hook, seen uint64) {
 }
 
 // Retire retires a slot whose value was moved out.
+//
+//go:nosplit
 func (s *shard) Retire(k *Hook, h, seen uint64) {
+	if h >= s.arena.plainBelow || !s.limbo.pushOne(seen, Low(h)) {
+		s.retireMoved(k, h, seen)
+	}
+}
+
+func (s *shard) retireMoved(k *Hook, h, seen uint64) {
 	if s.arena.Reset != nil {
 		s.arena.Table.markMoved(Low(h))
 	}
@@ -104,12 +135,26 @@ func (s *shard) Retire(k *Hook, h, seen uint64) {
 // retire pushes the caller's slot onto limbo; its word links to the top that was seen. It
 // reclaims once a batch, so that removed slots come free without insertions.
 //
-// Success of a push gives the slot away, to the goroutine that seals it. Failure means that
-// another removal has pushed, or that a seal has taken all that waited.
+//go:nosplit
 func (s *shard) retire(slot *Hook, h, seen uint64) {
-	if h >= s.arena.fastBelow {
-		s.arena.note(h)
+	a := s.arena
+	if h >= a.fastBelow {
+		a.stamp(Low(h))
+		a.countLast(h)
 	}
+	if !s.limbo.pushOne(seen, Low(h)) {
+		s.push(slot, h, seen)
+		return
+	}
+	if h >= a.fastBelow {
+		a.waiters.wake()
+	}
+}
+
+// push is retire for a slot that note has noted. Success of a push gives the slot away, to the
+// goroutine that seals it. Failure means that another removal has pushed, or that a seal has taken
+// all that waited.
+func (s *shard) push(slot *Hook, h, seen uint64) {
 	for !s.limbo.push(seen, Low(h), 1) {
 		s.contend()
 		seen = s.limbo.head.Load()
@@ -183,7 +228,7 @@ func (a *Arena) stamp(i uint32) {
 // reclaimPast reclaims if a push filled limbo to a multiple of fill: before it and after it, so many
 // slots waited.
 func (s *shard) reclaimPast(before, after uint32) {
-	if n := s.fill(); before/n != after/n && s.tryLock() {
+	if n := s.fill(); before^after >= n && s.tryLock() { // n is a power of two
 		s.reclaimAndUnlock(nil, n)
 	}
 }

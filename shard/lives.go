@@ -13,12 +13,17 @@ type lives struct {
 	spent atom.Int64
 }
 
-// note records the stamp of a removal, and whether it ended the slot's last life.
+// note gives slot i, which was unlinked from h, its epoch stamp, and counts the end of a last life.
 func (a *Arena) note(h uint64) {
+	a.stamp(Low(h))
+	a.countLast(h)
+}
+
+// countLast counts the end of the life that h names if it is a slot's last.
+func (a *Arena) countLast(h uint64) {
 	if h >= lastLife {
 		a.spent.Add(1)
 	}
-	a.stamp(Low(h))
 }
 
 // spentInLimbo returns how many slots in limbo have used up their generations. A slot is counted in

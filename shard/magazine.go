@@ -39,6 +39,7 @@ type Magazine struct {
 	open int      // the open part begins here
 	top  uint32   // the index of the last slot in the bag, or None
 
+	fastBelow    uint64        // a copy of Arena.fastBelow
 	stampPerSlot bool          // a copy of Arena.stampPerSlot
 	stamp        uint64        // the greatest of the removals in the open part, if stampPerSlot
 	clock        *epoch.Domain // the arena's, one load nearer
@@ -108,7 +109,7 @@ const MaxReach = 4096
 func (a *Arena) NewMagazine() *Magazine {
 	m := &Magazine{
 		arena: a, shard: a.share(a.magazines.count() + 1),
-		top: None, clock: a.Domain, stampPerSlot: a.stampPerSlot, most: MaxReach,
+		top: None, clock: a.Domain, fastBelow: a.fastBelow, stampPerSlot: a.stampPerSlot, most: MaxReach,
 	}
 	m.view.Store(a.Table.Pages())
 	a.magazines.add(m)
@@ -280,15 +281,18 @@ func (m *Magazine) mustBeOpen() {
 //go:nosplit
 func (m *Magazine) Remove(h uint64) bool {
 	bag, n := m.bag, m.used
-	if t := m.view.Load(); uint(n) < uint(len(bag)) && Low(h) < t.Limit && h < lastLife {
+	if t := m.view.Load(); uint(n) < uint(len(bag)) && Low(h) < t.Limit {
 		// The link is not to the slot itself (I4): a slot in the bag is not live, and no other
 		// goroutine takes it out.
 		if slot := t.At(Low(h)); slot.Word.CompareAndSwap(h, Vacated(h, m.top)) {
 			bag[n] = newCached(slot, Reborn(h))
 			m.used, m.top = n+1, Low(h)
-			// While E is the stamp that was taken last, another one would be the same.
-			if m.stampPerSlot && m.clock.Epoch() != m.stamp {
-				m.restamp()
+			if h >= m.fastBelow {
+				if h >= lastLife {
+					m.passOn(h)
+				} else if m.clock.Epoch() != m.stamp {
+					m.restamp() // while E is the stamp that was taken last, another one would be the same
+				}
 			}
 			return true
 		}
@@ -309,9 +313,25 @@ func (m *Magazine) restamp() {
 	m.stamp = stamp
 }
 
-// removeSlow is Remove if the bag is full, the view is too short or not current, h is
-// not live, or the slot has no life left. It corrects what it can and calls Remove again, or
-// removes by the arena. A Reset runs after the removal: it may panic.
+// passOn sends the slot that came into the bag last, as h, to limbo, because it has no life left.
+// Limbo's top is not this slot, which is the magazine's (I4).
+//
+//go:noinline
+func (m *Magazine) passOn(h uint64) {
+	last := m.used - 1
+	slot, s := m.bag[last].slot(), m.shard
+	m.used, m.top = last, None
+	if last > m.from {
+		m.top = Low(m.bag[last-1].h)
+	}
+	seen := s.limbo.head.Load()
+	slot.set(Vacated(h, Low(seen)))
+	s.retire(slot, h, seen) // a Reset may use the magazine
+}
+
+// removeSlow is Remove if the bag is full, the view is too short or not current, or h is not
+// live. It corrects what it can and calls Remove again, or removes by the arena. A Reset runs after
+// the removal: it may panic.
 func (m *Magazine) removeSlow(h uint64) bool {
 	m.mustBeOpen()
 	full := m.reach > 0 && m.used == len(m.bag)
@@ -327,7 +347,7 @@ func (m *Magazine) removeSlow(h uint64) bool {
 	switch {
 	case Low(h) >= m.view.Load().Limit:
 		return false
-	case m.used == len(m.bag) || h >= lastLife:
+	case m.used == len(m.bag):
 		return m.shard.remove(h)
 	case full || changed:
 		return m.Remove(h)

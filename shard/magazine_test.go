@@ -35,6 +35,26 @@ func takeValue(m *shard.Magazine, h uint64) (v uint64, ok bool) {
 	return 0, false
 }
 
+// TestMagazineKeepsNoSlotWithoutALife uses up all lives by one magazine. A slot whose last life it
+// has ended goes to limbo, and is counted.
+func TestMagazineKeepsNoSlotWithoutALife(t *testing.T) {
+	const slots, lives = 300, 2
+	for _, stampPerSlot := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: slots, stampPerSlot: stampPerSlot, first: shard.LastGeneration - 2*(lives-1)})
+		m := r.arena.NewMagazine()
+		for range slots * lives {
+			slot, h, err := next(m)
+			require.NoError(t, err)
+			live(slot, h, 1)
+			require.True(t, m.Remove(h))
+			require.False(t, m.Remove(h))
+		}
+		_, _, err := next(m)
+		require.ErrorIs(t, err, shard.ErrExhausted)
+		require.Zero(t, m.Kept())
+	}
+}
+
 // watch is a guard and a value that its holder sees.
 type watch struct {
 	guard epoch.Guard

@@ -59,7 +59,8 @@ func (s *shard) reclaim(to *shard) (more bool) {
 // the round.
 func (s *shard) reclaimAndUnlock(to *shard, paid uint32) (more bool) {
 	for n := uint32(0); ; {
-		r := s.roundAndUnlock(to, paid)
+		var r round
+		s.roundAndUnlock(&r, to, paid)
 		if r.resets.n == 0 {
 			return r.more
 		}
@@ -70,12 +71,12 @@ func (s *shard) reclaimAndUnlock(to *shard, paid uint32) (more bool) {
 	}
 }
 
-func (s *shard) roundAndUnlock(to *shard, paid uint32) round {
+func (s *shard) roundAndUnlock(r *round, to *shard, paid uint32) {
 	defer s.unlock()
-	return s.reclaimRound(to, paid)
+	s.reclaimRound(r, to, paid)
 }
 
-// round is one round of reclaiming.
+// round is one round of reclaiming. It has 250 bytes, and so its caller makes it.
 type round struct {
 	delivery
 	to     *shard
@@ -108,7 +109,7 @@ const (
 // What was sealed just now and has not passed stays sealed until the next round. Mostly it has
 // passed as a whole by then, and no slot need be visited. An insertion that has got nothing does
 // not wait for that.
-func (s *shard) reclaimRound(to *shard, paid uint32) (r round) {
+func (s *shard) reclaimRound(r *round, to *shard, paid uint32) {
 	r.begin(s, to, paid)
 	waited := s.waits > 0
 	if waited {
@@ -139,7 +140,6 @@ func (s *shard) reclaimRound(to *shard, paid uint32) (r round) {
 		}
 	}
 	r.more = r.more || s.unsorted() > 0
-	return r
 }
 
 // refuseRound is reclaimRound for an insertion that would be refused, which holds all locks: it

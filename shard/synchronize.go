@@ -66,6 +66,6 @@ func (g *goal) step() (r round, reached bool) {
 		s.seal()
 		g.set, g.number, s.fence = true, s.seals, s.seals
 	}
-	r = s.reclaimRound(nil, s.fill())
+	s.reclaimRound(&r, nil, s.fill())
 	return r, g.set && s.reached(g.number)
 }

@@ -56,9 +56,7 @@ func IsLive(word uint64) bool { return word>>32&1 == 1 }
 // makes it the slot's owner (I1). Failure means that another remover did, or that h was stale.
 //
 // The 1 carries from the full low half into the generation.
-func Vacated(h uint64, next uint32) uint64 {
-	return (h | None) + 1 + uint64(next)
-}
+func Vacated(h uint64, next uint32) uint64 { return (h | None) + (1 + uint64(next)) }
 
 // Reborn returns the handle of the slot's next life after h.
 func Reborn(h uint64) uint64 { return h + 2*generationStep }

@@ -13,8 +13,8 @@ import "unsafe"
 // store and a later load. An atomic Store is an exchange, which delays later accesses until
 // the store is done. The function is not inlined, so that the compiler does not move the
 // store (U7): its SSA form keeps the order of stores, but neither Go's memory model nor the
-// documents of the compiler promise that. The call costs 2 instructions of 185 for a Pool's
-// Insert and Remove, and 3 of 102 for a Worker's.
+// documents of the compiler promise that. The call costs 2 instructions of 180 for a Pool's
+// Insert and Remove, and 3 of 97 for a Worker's.
 //
 // v comes first and is returned, both in one register, so that callers need not keep it in
 // memory over the call.

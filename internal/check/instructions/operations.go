@@ -20,6 +20,7 @@ var operations = map[string]func(n int){
 	"Guard.Get among 1,000":                guardGets,
 	"Pin and Unpin":                        pins,
 	"Pool, InsertFunc and Take":            funcPairs,
+	"Pool.View among 1,000":                views,
 }
 
 func bounded() *pool.Pool[value] { return pool.Must(&pool.Options[value]{Capacity: 1 << 16}) }
@@ -116,6 +117,19 @@ func guardGets(n int) {
 		if v, ok := g.Get(hs[k]); ok {
 			sum += v.a
 		}
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+	Sum = sum
+}
+
+func views(n int) {
+	p := pool.Must[value](nil)
+	hs := thousand(p.Insert)
+	sum := uint64(0)
+	for i, k := 0, 0; i < n; i++ {
+		p.View(hs[k], func(v *value) { sum += v.a })
 		if k++; k == len(hs) {
 			k = 0
 		}
