@@ -39,7 +39,7 @@ import (
 //
 //	kind (1 byte) · zeros (3) · first slot (4) · slots (4) · length (4) · payload · checksum (4)
 //
-// and the header is the same, with magic and version in place of kind, first slot and slots.
+// and the header is the same, with magic and version instead of kind, first slot and slots.
 // The checksum is the CRC-32C of all bytes before it except other checksums. So a record
 // cannot be moved, repeated or taken from another snapshot.
 const (
