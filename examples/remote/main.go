@@ -84,7 +84,7 @@ func run(ctx context.Context, url string, workers int, deadline time.Duration, p
 		}
 		defer s.Shutdown()
 		url = own
-		fmt.Fprintln(os.Stderr, "others may join: remote -worker -nats", url)
+		fmt.Fprintln(os.Stderr, "others may join: go -C examples/remote run . -worker -nats", url)
 	}
 	c, err := newCoordinator(ctx, url, deadline, patterns...)
 	if err != nil {
