@@ -142,7 +142,7 @@ part_instructions() { # instructions an operation, counted by valgrind
 	fi
 }
 
-part_bench() { # benchmarks, contestants and workloads, once
+part_bench() { # benchmarks, contestants, workloads and changed programs, once
 	step "benchmarks run"
 	go test -vet=off -short -run '^$' -bench . -benchtime 1x ./pool/... >"$scratch/benchmarks" || {
 		cat "$scratch/benchmarks"
@@ -151,6 +151,15 @@ part_bench() { # benchmarks, contestants and workloads, once
 
 	step "every contestant and workload of bench, once"
 	(cd bench && go test -short ./... && go run . -quick)
+
+	step "real programs that are put on a pool"
+	go -C bench/programs test ./...
+	if [ -z "$short" ]; then
+		go -C bench/programs run ./clientgo -rounds 1
+		if compiler; then
+			go -C bench/programs run ./sqlite -rounds 3 # compiles SQLite twice
+		fi
+	fi
 }
 
 part_browser() { # names of metrics; the page of poolhttp in a browser
@@ -169,9 +178,6 @@ part_examples() { # the examples run and check themselves
 	go run ./examples/world -o "$scratch/meadow.png"
 	go -C examples/remote test -short ./...
 	go -C examples/remote run . fmt
-	if [ -z "$short" ]; then
-		go run ./examples/clientgo -rounds 1
-	fi
 
 	step "the examples that need epoll"
 	if [ "$(go env GOOS)" != linux ]; then
@@ -185,22 +191,19 @@ part_examples() { # the examples run and check themselves
 	if compiler; then
 		go -C examples/cgo test -short ./...
 		go -C examples/cgo run . -rounds 1
-		if [ -z "$short" ]; then
-			go -C examples/cgo run ./sqlite -rounds 3 # compiles SQLite twice
-		fi
 	fi
 }
 
 part_nested() { # vet and staticcheck of the nested modules
 	step "nested modules: tidy, vet"
 	local nested checked
-	for nested in internal/check/linearize bench pool/metrics pool/internal/browser examples/events examples/remote; do
+	for nested in internal/check/linearize bench bench/programs pool/metrics pool/internal/browser examples/events examples/remote; do
 		(cd "$nested" && go mod tidy -diff && go vet ./...)
 	done
 
 	step "nested modules: staticcheck"
 	# It reads all that a module requires, which for a browser's protocol takes minutes.
-	checked="internal/check/linearize examples/events"
+	checked="internal/check/linearize bench/programs examples/events"
 	[ -n "$short" ] || checked="$checked bench pool/metrics pool/internal/browser examples/remote"
 	for nested in $checked; do
 		(cd "$nested" && staticcheck)

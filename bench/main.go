@@ -87,21 +87,25 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 	return readme(from, figures, qs)
 }
 
-// chartNote is below the chart in the README.
-const chartNote = "locked: two locked instructions, no store. Dashed: stale names are not detected."
+// chartNote is below the chart of docs/performance.md, and chartNames are beside its lines.
+const chartNote = "Dashed: does not detect stale names. locked: two locked instructions, and no store."
 
-// inWords are the rows of the README.
+var chartNames = map[string]string{
+	peer.NameWorker: "pool, a Worker", peer.NameMutex: "slot map, mutex", peer.NameMap: "map, mutex", peer.NameSyncMap: "sync.Map",
+	peer.NameXsync: "xsync.Map", peer.NameSyncPool: "sync.Pool", peer.NameNew: "new, and the GC",
+}
+
+// inWords are the rows of the README, which says below them what they have in common.
 var inWords = func() (rows []report.Row) {
 	at := func(text, question, theirs, ours, goroutines, live string) {
 		params := []suite.Param{{Key: "live", Value: live}, {Key: "goroutines", Value: goroutines}}
 		rows = append(rows, report.Row{Text: text, Question: question, Params: params, Ours: ours, Theirs: theirs})
 	}
-	const changed = "a map of pointers: insert, change ten times in place, remove; two goroutines, "
-	at("a slice with a free list: replace one of a million values; one goroutine", "Churn", peer.NameMutex, peer.NamePool, "1", "1000000")
-	at(changed+"`Pool[T]` with `View`", "Change", peer.NameMap, peer.NamePool, "2", "1000")
-	at(changed+"`Pool[*T]` with `Get`", "Change", peer.NameMap, workload.NamePointers, "2", "1000")
-	at(changed+"`Pool[T]` with a Guard and a Worker", "Change", peer.NameMap, peer.NameWorker, "2", "1000")
-	at("a map of values: look up one of 10,000; one goroutine, `Get`", "Read", peer.NameMap, peer.NamePool, "1", "10000")
+	at("Replace one of a million values", "Churn", peer.NameMutex, peer.NamePool, "1", "1000000")
+	at("Look up one of 10,000 values, by `Get`", "Read", peer.NameMap, peer.NamePool, "1", "10000")
+	at("Change a value ten times, by `View`", "Change", peer.NameMap, peer.NamePool, "2", "1000")
+	at("Change a value ten times, by `Get` of a `Pool[*T]`", "Change", peer.NameMap, workload.NamePointers, "2", "1000")
+	at("Change a value ten times, under a Guard, with a Worker", "Change", peer.NameMap, peer.NameWorker, "2", "1000")
 	return rows
 }()
 
@@ -127,7 +131,9 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 	}
 	return errors.Join(
 		err,
-		write("../docs/throughput.svg", func(w io.Writer) error { return report.SVG(w, figures, &qs[charted], 1, "goroutines", chartNote) }),
+		write("../docs/throughput.svg", func(w io.Writer) error {
+			return report.SVG(w, figures, &qs[charted], 1, "goroutines", chartNames, chartNote)
+		}),
 		report.Rewrite("../docs/performance.md", report.Table(all, qs)),
 	)
 }

@@ -28,5 +28,5 @@
 //
 // The terms are those of C++26's rcu_domain and of crossbeam. The scheme is epoch-based
 // reclamation (Fraser, 2004), with one cell a guard and stamps that are compared with the
-// oldest guard's epoch, in place of three bags and a counter modulo three. DESIGN.md has the proof (L3) and what was rejected.
+// oldest guard's epoch, instead of three bags and a counter modulo three. DESIGN.md has the proof (L3) and what was rejected.
 package epoch

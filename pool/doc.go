@@ -32,15 +32,16 @@
 // # Using a pool
 //
 // Get, Take, Drain and WriteTo copy values without synchronization. If a field of a T changes
-// after its insertion, even by an atomic, such a copy is a data race. Then use View, a Guard or Hold,
-// or keep pointers. WriteTo also reads what pointers refer to: no object may change while it
-// writes, unless a MarshalBinary method takes the object's mutex. Vet does not see that a copy takes
-// a mutex or an atomic with it. With the build tag coatcheck_debug, Get, MustGet and Take log the
-// first such copy of each T.
+// after its insertion, even an atomic one, such a copy is a data race. For such a T use View, a Guard
+// or Hold, or keep pointers. WriteTo also reads what pointers refer to: no object may change while it
+// writes, unless a MarshalBinary method takes the object's mutex. Vet does not report these copies
+// of a mutex or an atomic. With the build tag coatcheck_debug, Get, MustGet and Take log the first one
+// of each T.
 //
 // Any number of goroutines may use a [Pool] at once. [Pool.Insert], Get and [Pool.Remove] take
 // amortized constant time. Get never waits. Insert takes no lock if it finds a vacant slot at
-// once, and Remove only tries one. DESIGN.md lists under Liveness what waits, and for what.
+// once. Remove goes on without a lock if another call holds it. DESIGN.md lists under Liveness
+// what waits, and for what.
 //
 // While a Guard is pinned, every pointer that it returned stays valid, even if the value is
 // removed meanwhile. Slots that are removed during the pin are not reused before its end. So
@@ -53,7 +54,7 @@
 //	g.Unpin()
 //
 // A [Ref], from [Pool.Hold], keeps one value for a long time, such as across blocking
-// calls. It prevents the reuse of its own slot and of no other.
+// calls. Other slots are reused meanwhile.
 //
 // A [Worker] makes insertions and removals faster for one goroutine at a time, because it keeps
 // vacant slots of its own.
@@ -78,7 +79,7 @@
 //     read field by field: [coatcheck/pool/table]. A hierarchy: [coatcheck/pool/tree]. Creation and
 //     removal put off to the end of a frame: [coatcheck/pool/command].
 //   - Values under handles that another process has issued, as in replication: a
-//     [coatcheck/pool/table] whose keys they are. A pool inserts under handles of its own alone.
+//     [coatcheck/pool/table] with these handles as keys. A pool itself chooses its handles.
 //   - Names for Go values in C, epoll, io_uring or shared memory: [coatcheck/pool/cgohandle].
 //     Numbers for requests that wait for an answer: [coatcheck/pool/pending].
 //

@@ -41,11 +41,9 @@ type Options[T any] struct {
 	Shards int
 
 	// Reset, if not nil, makes an object pool, whose values keep their buffers. When the pool
-	// reclaims a removed slot, it calls Reset for its value instead of zeroing it. InsertFunc and
-	// Reserve then find the value as Reset left it.
-	//
-	// The pool also calls Reset for what a failed constructor or a cancelled Reservation has
-	// built. It zeroes a value that Take or Drain has moved out.
+	// reclaims a removed slot, it calls Reset for its value instead of zeroing it, and InsertFunc and
+	// Reserve find the value as Reset left it. It also calls Reset for what a failed constructor or
+	// a cancelled Reservation has built, and zeroes a value that Take or Drain has moved out.
 	//
 	// Most Resets run in an insertion or a removal, and several goroutines may run them at once.
 	// Reset may use the pool, and the Worker whose call runs it. If Reset panics, its slot is
@@ -56,19 +54,14 @@ type Options[T any] struct {
 	Reset func(*T)
 
 	// Origin is the first generation of every slot; an even number is raised by one. 0 means a
-	// random one for each pool, so that a pool refuses the handles of others. Pools with the same
-	// Origin may accept each other's handles. A pool that [ReadFrom] makes keeps its snapshot's
-	// first generation.
+	// random one for each pool, so that a pool refuses the handles of others. A pool that [ReadFrom]
+	// makes keeps its snapshot's first generation.
 	//
-	// Set Origin for replays. With Shards set to 1, one goroutine that makes the same calls gets
-	// the same handles, whatever the garbage collector does. But it must close every Worker and
-	// settle every Reservation.
-	//
-	// Such a program may also write a snapshot, which changes nothing, and go on in the pool that
-	// ReadFrom makes of it, with the same options. That pool issues the handles that the original
-	// would. While the snapshot is written, there must be no guard, Ref, Reservation or Worker;
-	// open Workers again afterwards, in both pools. docs/cookbook.md lists, under "A replay", what
-	// else must be the same in each run, and what the structures on top allow.
+	// Set Origin, and Shards to 1, for replays. One goroutine that makes the same calls gets the
+	// same handles, whatever the garbage collector does, if it closes every Worker and settles every
+	// Reservation. It may write a snapshot and go on in the pool that ReadFrom makes of it, with the
+	// same options: that pool issues the handles that the original would. docs/cookbook.md has the
+	// rules, under "A replay".
 	Origin uint32
 
 	// TraceGuards finds in production who forgot an Unpin or a Release. The pool records the

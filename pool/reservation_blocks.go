@@ -8,8 +8,8 @@ import (
 	"coatcheck/shard"
 )
 
-// Reservations are made in blocks of 63. Most of the cost of a Reservation of its own would be
-// the object with which the garbage collector tells that it was dropped, and a block needs one.
+// Reservations are made in blocks of 63. The garbage collector tells by the finalizer of an object
+// that a Reservation was dropped. Such an object for each would be most of its cost; a block needs one.
 //
 // A Reservation refers to its pool, and so to all that Reset and the values refer to. That may
 // be the Reservation itself. A finalizer keeps what its object refers to. So the object with
@@ -98,7 +98,7 @@ func (s *supply) dropped() {
 	}
 }
 
-// dropped gives the slot of a Reservation that was dropped back, if that is open. It does not
+// dropped gives back the slot of a dropped Reservation, if that is still open. It does not
 // reclaim, because that may call Reset: a panic on the collector's goroutine would end the
 // program. Trim keeps the page of a reserved slot, so that its index leads to it.
 func (c *core) dropped(r *reservation) {

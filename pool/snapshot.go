@@ -39,9 +39,19 @@ import (
 //
 //	kind (1 byte) · zeros (3) · first slot (4) · slots (4) · length (4) · payload · checksum (4)
 //
-// and the header is the same, with magic and version in place of kind, first slot and slots.
+// and the header is the same, with magic and version instead of kind, first slot and slots.
 // The checksum is the CRC-32C of all bytes before it except other checksums. So a record
-// cannot be moved, repeated or taken from another snapshot.
+// cannot be moved, repeated or taken from another snapshot. The payloads are
+//
+//	header       encoding (1) · least first generation (4) · first one of slots never used (4) ·
+//	             T's name · what T is made of
+//	values       generations as runs (how many, which) · the values of the odd ones
+//	skips        runs (how many slots, how many lives)
+//	order        a part of the order (shard/order.go); the first slot is the number of the part
+//	generations  generations as runs
+//	end          values in all (8); the slots are all slots
+//
+// where counts and generations are varints, the latter less First − 1.
 const (
 	magic   = "\x89coat\r\n\x1a" // not text, and changed by a conversion of line ends
 	version = 2                  // 1 had neither skips, nor an order, nor a generation of slots that were never used

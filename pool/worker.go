@@ -24,8 +24,8 @@ type Worker[T any] struct {
 	// Otherwise the last use of the Worker may come before the last use of its slots.
 	//
 	// A locked instruction delays all later loads. So a fast path costs its locked
-	// instruction and its longest chain of dependent loads. To shorten that, the magazine has
-	// pointers to slots and its own copy of the page table.
+	// instruction and its longest chain of dependent loads. To shorten that, the magazine has the
+	// addresses of slots and its own copy of the page table.
 	slots *shard.Magazine
 	end   *workerEnd
 

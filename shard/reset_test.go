@@ -62,7 +62,7 @@ func TestResetThatFailsLosesNoSlot(t *testing.T) {
 }
 
 // TestFailedResetKeepsTheStamp: what waits again, at the last epoch for any guard, is a reason
-// to refuse. With a lower stamp it seems to have passed, and the insertion looks for ever.
+// to refuse. With a lower stamp it seems to have passed, and the insertion looks without end.
 func TestFailedResetKeepsTheStamp(t *testing.T) {
 	failing := true
 	r := newRig(t, setup[uint64]{slots: 40, reset: func(*uint64) {

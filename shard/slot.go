@@ -50,7 +50,7 @@ type Layout struct {
 	Page  func(n uint64) unsafe.Pointer // allocates n slots, and returns the first one's hook
 	Clear func(*Hook)                   // zeroes a slot's value
 	Clean func([]cached)                // is Clear for each: a call of Clear costs 10 instructions
-	Reset func(*Hook)                   // object-pool mode: called in place of Clear; or nil
+	Reset func(*Hook)                   // object-pool mode: called instead of Clear; or nil
 }
 
 // Slot is the storage of one value. The value comes first, so that a T of no size costs

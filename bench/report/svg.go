@@ -16,7 +16,7 @@ import (
 
 // The measures of the chart. The names of the lines are at the right.
 const (
-	svgWidth, svgHeight = 640, 440
+	svgWidth, svgHeight = 700, 440
 
 	left, right = 74., 500.
 	top, bottom = 52., 370.
@@ -82,8 +82,9 @@ func round(text string) string { return zeros.ReplaceAllString(text, "$1") }
 var zeros = regexp.MustCompile(`\.0+( |[A-Za-z]|$)`)
 
 // SVG draws the k-th chart of a question, on logarithmic axes, so that no contestant
-// squeezes the others. axis is the parameter along the horizontal one. note is a line below it.
-func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis, note string) error {
+// squeezes the others. axis is the parameter along the horizontal one. names are beside the lines
+// of contestants that their own names do not explain. note is a line below the chart.
+func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis string, names map[string]string, note string) error {
 	cs := f.cells(q, k)
 	lines := lines(cs, axis)
 	if len(lines) == 0 {
@@ -145,7 +146,7 @@ func SVG(w io.Writer, f *Figures, q *suite.Question, k int, axis, note string) e
 		at = max(at, min(up(l.last()), bottom-textHeight*float64(len(lines)-1-i)))
 		path(l.look, "M%g,%.1fh36", right+12, at)
 		path(l.look+" mark", "M%g,%.1f%s", right+30, at, l.mark)
-		text(right+56, at+4, "start", l.impl)
+		text(right+56, at+4, "start", cmp.Or(names[l.impl], l.impl))
 		at += textHeight
 	}
 	b.WriteString("</svg>\n")

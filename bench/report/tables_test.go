@@ -133,7 +133,7 @@ func TestChartHasALineForEachContestant(t *testing.T) {
 	q := question(suite.Chart{Unit: "ns/op"})
 	f := constructed(t, "ns/op", map[string]float64{"pool/n=1": 1, "pool/n=2": 2, "pool/n=4": 3, "mutex/n=1": 5, "mutex/n=4": 9, "cas/n=1": 1})
 	var b strings.Builder
-	require.NoError(t, SVG(&b, f, &q, 0, "n", "a note"))
+	require.NoError(t, SVG(&b, f, &q, 0, "n", map[string]string{"mutex": "a mutex"}, "a note"))
 	for d := xml.NewDecoder(strings.NewReader(b.String())); ; {
 		_, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -150,8 +150,9 @@ func TestChartHasALineForEachContestant(t *testing.T) {
 	assert.Contains(t, b.String(), ">2 ns<", "and not 2.00 ns")
 	assert.Contains(t, b.String(), ">time/op, log scale<")
 	assert.Contains(t, b.String(), ">pool<")
-	assert.Contains(t, b.String(), ">mutex<")
+	assert.Contains(t, b.String(), ">a mutex<")
+	assert.NotContains(t, b.String(), ">mutex<")
 	assert.NotContains(t, b.String(), ">cas<")
 	q.Charts[0].Unit = "B/op"
-	require.Error(t, SVG(io.Discard, f, &q, 0, "n", ""))
+	require.Error(t, SVG(io.Discard, f, &q, 0, "n", nil, ""))
 }

@@ -30,7 +30,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"coatcheck/examples/internal/rounds"
+	"coatcheck/internal/rounds"
 	"coatcheck/pool/cgohandle"
 )
 

@@ -3,7 +3,6 @@
 // of the costs beside runtime/cgo.Handle.
 //
 //	go -C examples/cgo run .
-//	go -C examples/cgo run ./sqlite # the same for a real program: go-sqlite3
 //
 // All calls come from C: a loop calls back a Go function for each name, as a library
 // does. Such a call costs more than most look-ups, so the table shows its cost
@@ -17,8 +16,7 @@ import (
 	"runtime"
 	"time"
 
-	"coatcheck/examples/internal/rounds"
-	"coatcheck/internal/turns"
+	"coatcheck/internal/rounds"
 )
 
 func main() {
@@ -31,7 +29,7 @@ func main() {
 }
 
 func measure(most int) {
-	fmt.Printf("\nNanoseconds of a call from C to Go, by how many names are live and how many goroutines call.\nMedians of rounds: %d. %s, %d processors.\n\n", most, runtime.Version(), runtime.GOMAXPROCS(0))
+	fmt.Printf("\nNanoseconds of a call from C to Go, by how many names are live and how many goroutines call.\n%s, %d processors. %s\n\n", runtime.Version(), runtime.GOMAXPROCS(0), rounds.Caption(most))
 	rows := [][]string{{"a call that", "live", "goroutines"}}
 	for _, s := range sides {
 		rows[0] = append(rows[0], s.name)
@@ -43,15 +41,16 @@ func measure(most int) {
 			looks, replaces := timesOf(most, live, goroutines)
 			for op, times := range [][][]float64{looks, replaces} {
 				row := []string{[]string{"looks up", "replaces"}[op], fmt.Sprint(live), fmt.Sprint(goroutines)}
+				handle, table := rounds.Pair{Of: times[2], To: times[1]}, rounds.Pair{Of: times[3], To: times[1]}
 				for _, of := range times {
-					row = append(row, fmt.Sprintf("%.0f", turns.Median(of)))
+					row = append(row, fmt.Sprintf("%.0f", of[handle.Middle()]))
 				}
-				rows = append(rows, append(row, rounds.Ratio(times[2], times[1]), rounds.Ratio(times[3], times[1])))
+				rows = append(rows, append(row, handle.Ratio(), table.Ratio()))
 			}
 		}
 	}
 	rounds.Table(os.Stdout, rows)
-	fmt.Println("\nThe last two columns are ratios: below 1, the pool is faster. In parentheses, if there were several rounds: their middle half.")
+	fmt.Println("\nThe last two columns are ratios: below 1, the pool is faster.")
 }
 
 // timesOf measures with one number of names and one of goroutines.

@@ -33,7 +33,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coatcheck/examples/internal/rounds"
+	"coatcheck/internal/rounds"
 	"coatcheck/internal/turns"
 )
 
@@ -146,9 +146,11 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 	}
 	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio"}}
 	for f, of := range all {
-		rows = append(rows, []string{names[f], fmt.Sprintf("%.0f", turns.Median(of[0])), fmt.Sprintf("%.0f", turns.Median(of[1])), rounds.Ratio(of[0], of[1])})
+		both := rounds.Pair{Of: of[0], To: of[1]}
+		at := both.Middle()
+		rows = append(rows, []string{names[f], fmt.Sprintf("%.0f", both.Of[at]), fmt.Sprintf("%.0f", both.To[at]), both.Ratio()})
 	}
 	rounds.Table(out, rows)
-	fmt.Fprintf(out, "\nMedians of rounds: %d. In parentheses, if there were several: the middle half of the rounds' ratios.\n", set.rounds)
+	fmt.Fprintf(out, "\n%s\n", rounds.Caption(set.rounds))
 	return nil
 }

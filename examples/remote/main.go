@@ -41,7 +41,7 @@ import (
 )
 
 func main() {
-	url := flag.String("nats", "", "`URL` of a server, in place of one of its own")
+	url := flag.String("nats", "", "`URL` of a server, instead of one of its own")
 	workers := flag.Int("workers", 2, "`number` of workers to start; others may join")
 	deadline := flag.Duration("deadline", 10*time.Second, "`time` after which a package goes to another worker; it doubles each time")
 	worker := flag.Bool("worker", false, "be a worker; without -nats it reads the URL from its input, and ends with that")
@@ -84,7 +84,7 @@ func run(ctx context.Context, url string, workers int, deadline time.Duration, p
 		}
 		defer s.Shutdown()
 		url = own
-		fmt.Fprintln(os.Stderr, "others may join: remote -worker -nats", url)
+		fmt.Fprintln(os.Stderr, "others may join: go -C examples/remote run . -worker -nats", url)
 	}
 	c, err := newCoordinator(ctx, url, deadline, patterns...)
 	if err != nil {
@@ -137,21 +137,28 @@ func serve(config string) (*server.Server, string, error) {
 	return s, fmt.Sprintf("nats://jobs:%s@%s", password, s.Addr()), nil
 }
 
-// coordinate starts workers, and has all that join check the units.
+// coordinate starts workers, and has all that join check the units. It fails if the workers
+// have ended and no other has joined.
 func (c *coordinator) coordinate(ctx context.Context, workers int, stderr io.Writer) error {
 	ctx, fail := context.WithCancelCause(ctx)
-	var all sync.WaitGroup
+	var all, shown sync.WaitGroup
 	defer all.Wait()
 	defer fail(nil)
+	ended, done := make(chan string, workers), make(chan struct{})
 	for range workers {
 		w, err := startWorker(ctx, c.url, stderr)
 		if err != nil {
 			return err
 		}
-		all.Go(func() { _ = w.Wait() })
+		all.Go(func() {
+			_ = w.Wait()
+			ended <- w.ProcessState.String()
+		})
 	}
-	all.Go(func() { c.watch(ctx, fail, stderr) })
+	shown.Go(func() { c.watch(done, ended, fail, stderr) })
 	_, err := jobs.Schedule(ctx, c.units, seats, c)
+	close(done)
+	shown.Wait() // before the workers are killed, whom it counts
 	return err
 }
 
@@ -169,16 +176,36 @@ func startWorker(ctx context.Context, url string, stderr io.Writer) (*exec.Cmd, 
 	return cmd, err
 }
 
-// watch shows the progress, and fails the run if there is none.
-func (c *coordinator) watch(ctx context.Context, fail context.CancelCauseFunc, to io.Writer) {
-	defer fmt.Fprintln(to)
-	for last, since := int64(-1), time.Now(); ctx.Err() == nil; time.Sleep(time.Second / 10) {
-		if done := c.done.Load(); done != last {
-			last, since = done, time.Now()
+// watch shows the progress until the run is done. It fails the run if there is no progress, or if
+// all workers that were started here have ended and no other is there. Each sends on ended how
+// it did.
+func (c *coordinator) watch(done <-chan struct{}, ended <-chan string, fail context.CancelCauseFunc, to io.Writer) {
+	show := func() {
+		fmt.Fprintf(to, "\r%d of %d packages, %d workers, %d sent again, %d answers refused ",
+			c.done.Load(), len(c.units), c.members.Len(), c.retried.Load(), c.refused.Load())
+	}
+	last, since, busy := int64(-1), time.Now(), time.Now()
+	for left := cap(ended); ; {
+		if n := c.done.Load(); n != last {
+			last, since = n, time.Now()
 		} else if time.Since(since) > patience {
 			fail(fmt.Errorf("nothing was done for %v, with %d workers", patience, c.members.Len()))
 		}
-		fmt.Fprintf(to, "\r%d of %d packages, %d workers, %d sent again, %d answers refused ",
-			last, len(c.units), c.members.Len(), c.retried.Load(), c.refused.Load())
+		show()
+		select {
+		case <-done:
+			show()
+			fmt.Fprintln(to)
+			return
+		case how := <-ended:
+			left--
+			fmt.Fprintf(to, "\na worker has ended: %s\n", how)
+		case <-time.After(time.Second / 10):
+		}
+		if left > 0 || cap(ended) == 0 || c.members.Len() > 0 {
+			busy = time.Now()
+		} else if time.Since(busy) > 2*askEvery { // in which another that lost its connection asks again
+			fail(fmt.Errorf("no worker is left, with %d of %d packages done", c.done.Load(), len(c.units)))
+		}
 	}
 }

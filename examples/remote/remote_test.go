@@ -19,10 +19,13 @@ import (
 	"coatcheck/internal/check/testkit"
 )
 
-// TestMain is the command itself in the processes that tests start.
+// In the processes that tests start, TestMain is the command itself, or one that fails.
+const variable, broken = "COATCHECK_REMOTE", "broken"
+
 func TestMain(m *testing.M) {
-	const variable = "COATCHECK_REMOTE"
-	if os.Getenv(variable) != "" {
+	if os.Getenv(variable) == broken {
+		os.Exit(3)
+	} else if os.Getenv(variable) != "" {
 		main()
 	} else if os.Setenv(variable, "yes") == nil {
 		os.Exit(m.Run())
@@ -158,6 +161,28 @@ func TestKilledCoordinatorLeavesNoWorker(t *testing.T) {
 		require.NoError(t, err)
 	})
 	require.Error(t, cmd.Wait())
+}
+
+// TestRunEndsWithoutWorkers: in seconds, and not after the time of patience. The last line of
+// progress says what was done.
+func TestRunEndsWithoutWorkers(t *testing.T) {
+	t.Setenv(variable, broken)
+	c, _ := start(t, config, time.Hour, small...)
+	var progress strings.Builder
+	testkit.Within(t, func() {
+		err := c.coordinate(t.Context(), 2, &progress)
+		require.EqualError(t, err, fmt.Sprintf("no worker is left, with 0 of %d packages done", len(c.units)))
+	})
+	require.Equal(t, 2, strings.Count(progress.String(), "a worker has ended: exit status 3\n"))
+}
+
+func TestLastProgressIsOfTheEnd(t *testing.T) {
+	c, _ := start(t, config, time.Hour, small...)
+	join(t, c)
+	var progress strings.Builder
+	testkit.Within(t, func() { require.NoError(t, c.coordinate(t.Context(), 0, &progress)) })
+	lines := strings.Split(strings.TrimSpace(progress.String()), "\r")
+	require.Contains(t, lines[len(lines)-1], fmt.Sprintf("%d of %d packages, 1 workers", len(c.units), len(c.units)))
 }
 
 func TestWorkerEndsWithoutCoordinator(t *testing.T) {

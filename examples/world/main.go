@@ -39,7 +39,7 @@ type options struct {
 func main() {
 	var o options
 	flag.Uint64Var(&o.seed, "seed", 1, "each `number` is another meadow")
-	flag.IntVar(&o.ticks, "ticks", 250, "live for `n` ticks; with -http until it is interrupted")
+	flag.IntVar(&o.ticks, "ticks", 1000, "live for `n` ticks; with -http until it is interrupted")
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "run `n` goroutines")
 	flag.StringVar(&o.picture, "o", "meadow.png", "write a picture of the last tick to this `file`, unless it is empty")
 	flag.StringVar(&o.http, "http", "", "show the pool of parts on a page at this `address`, such as localhost:0, at no more than 25 ticks a second")
@@ -96,8 +96,11 @@ func play(ctx context.Context, o options, out io.Writer) error {
 	if err := png.Encode(&picture, w.Draw()); err != nil {
 		return err
 	}
+	if err := os.WriteFile(o.picture, picture.Bytes(), 0o666); err != nil {
+		return err
+	}
 	fmt.Fprintln(out, "picture    ", o.picture)
-	return os.WriteFile(o.picture, picture.Bytes(), 0o666)
+	return nil
 }
 
 // continued saves a world and returns what it reads back.

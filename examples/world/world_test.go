@@ -157,6 +157,9 @@ func TestProgramPrintsTheSameForAnyWorkers(t *testing.T) {
 		return after[:16]
 	}
 	require.Equal(t, checksum(1), checksum(8))
+	var out bytes.Buffer
+	require.Error(t, play(t.Context(), options{workers: 1, picture: t.TempDir()}, &out))
+	require.NotContains(t, out.String(), "picture", "no file, no line")
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer f.Close()

@@ -11,12 +11,11 @@ import (
 
 // Store keeps values of type T contiguous and names each by a handle.
 //
-// During a phase, any number of goroutines may call Create, Kill, Get, Alive, State, Values,
-// Handles, All, Len, Cap, Allocated and Ptr. Refresh, Clear, Reserve, SortFunc, Trim and WriteTo
-// must each have the Store to themselves. A call that overlaps one of them panics.
+// Refresh, Clear, Reserve, SortFunc, Trim and WriteTo must each have the Store to themselves. Any
+// number of goroutines may call all other methods at once. A call that overlaps one of those six
+// panics.
 //
-// [New] and [Must] return a Store; the zero Store panics. It must not be copied. It need not be
-// closed: the garbage collector frees an unreachable Store whole.
+// [New] and [Must] return a Store; the zero Store panics. Do not copy it. It needs no Close.
 type Store[T any] struct {
 	phase phase
 
@@ -86,29 +85,17 @@ type Options[T any] struct {
 	// panic in OnDestroy.
 	OnDestroy func(pool.Handle[T], *T)
 
-	// OnMove, if set, keeps an array beside Values. Refresh and SortFunc call it for each value
-	// whose position in Values is about to change. Refresh also calls it for each value that is
-	// about to join, with from = -1:
+	// OnMove, if set, keeps an array beside Values. Refresh and SortFunc call it for each value whose
+	// position is about to change, and Refresh for each value that is about to join, with from = -1.
+	// It sets element to of the array to element from, or to a new one, and appends if to is the
+	// length. The example of Options named OnMove does so.
 	//
-	//	OnMove: func(h pool.Handle[T], from, to int) {
-	//		if to >= len(beside) {
-	//			beside = append(beside, B{}) // to is the length: one more at a time
-	//		}
-	//		if from < 0 {
-	//			beside[to] = B{} // for the value that joins
-	//		} else {
-	//			beside[to] = beside[from]
-	//		}
-	//	}
+	// Each call may overwrite what is at to. SortFunc uses position Len for a while. Afterwards the
+	// elements from Len on are left over.
 	//
-	// The calls come in an order in which each may overwrite what is at to: that value has left,
-	// or an earlier call has moved it. SortFunc moves values in cycles: it first moves one value
-	// of each cycle to Len, and from there at the end. Elements of the array from Len on are left
-	// over, and may be cut off.
-	//
-	// No value has moved yet when OnMove is called, and it may read the Store as OnDestroy may.
-	// If it panics, it is not called again; the array is of no use, but the Store is whole.
-	// [ReadFrom] does not call OnMove: begin with an array of Len elements.
+	// OnMove may read the Store as OnDestroy may; no value has moved yet. If it panics, it is not
+	// called again; the array is of no use, but the Store is whole. After [ReadFrom] begin with an
+	// array of Len elements.
 	OnMove func(h pool.Handle[T], from, to int)
 }
 

@@ -76,16 +76,14 @@ func (t *Table[K, R]) Clear() {
 	t.rows.n = 0
 }
 
-// OnMove registers f, which the table calls when the record of the key k was at from and is now
-// at to. So a program that keeps an Index can update it. Functions run in the order of
-// registration, and cannot be removed. There are two cases:
-//   - A removal has moved the last record, of the key k, into the gap.
-//   - In a table from ForHandles, Add has replaced the record of the dead handle k. Then to is
-//     None, and the new record is at from.
+// OnMove registers f, for programs that keep an Index. The table calls it when the record of the key
+// k was at from and is now at to: a removal has moved the last record into the gap. In a table from
+// ForHandles it also does so when Add has replaced the record of the dead handle k. Then to is None,
+// and the new record is at from. Functions run in the order of registration, and cannot be removed.
 //
-// f may read the table and Set records; any other change panics. f is not called for the removed
-// record, nor when the table grows. If f panics, later functions are not called for this move.
-// RemoveDead then leaves other dead records, and AddBatch reports no other replacement.
+// f may read the table and Set records; any other change panics. If f panics, later functions are
+// not called for this move, RemoveDead leaves other dead records, and AddBatch reports no other
+// replacement.
 func (t *Table[K, R]) OnMove(f func(k K, from, to Index)) {
 	t.change()
 	if f == nil {

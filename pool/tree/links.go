@@ -39,7 +39,7 @@ type Links[T any] struct {
 // W2, x.next is y if and only if y.prev is x; W3, a child's parent is the node in whose
 // list it stands. These hold for live nodes while Forest.version is even.
 type words[T any] struct {
-	// Unaddressed encodes in place of the words where an encoder cannot call their
+	// Unaddressed encodes instead of the words where an encoder cannot call their
 	// methods. It has no size.
 	Unaddressed unaddressed
 

@@ -141,8 +141,11 @@ func (x *tree) unlinked(path, text string) (wrong []string) {
 	}
 	for to := range matches(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`, code.ReplaceAllString(text, "")) {
 		file := pathpkg.Join(pathpkg.Dir(path), to)
-		// On GitHub, a workflow's page and badge are above the files.
-		if workflow, found := strings.CutPrefix(file, "../../actions/workflows/"); found {
+		// On GitHub, a workflow's page and badge are above the files, and so is the form for
+		// reports.
+		if file == "../../security/advisories/new" {
+			continue
+		} else if workflow, found := strings.CutPrefix(file, "../../actions/workflows/"); found {
 			file = ".github/workflows/" + strings.TrimSuffix(workflow, "/badge.svg")
 		}
 		if !slices.Contains(x.files, file) {

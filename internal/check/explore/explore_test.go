@@ -45,7 +45,7 @@ func TestInterleave(t *testing.T) {
 const enough = 5_000
 
 // search explores a scenario's schedules with two preemptions. Where there are more than
-// enough, half as many are drawn in place of the rest, because a search comes late to
+// enough, half as many are drawn instead of the rest, because a search comes late to
 // preemptions near the beginning.
 func search(setup interleave.Setup, seed uint64) interleave.Result {
 	if testkit.Full() {

@@ -179,7 +179,7 @@ func (a *actor) rest() {
 	})
 }
 
-// isVoid reports whether t has the void in place of slot i's page.
+// isVoid reports whether t has the void instead of slot i's page.
 func (w *world) isVoid(t *shard.PageTable, i uint32) bool {
 	v := Arena(w.p).Table.Void()
 	return v != nil && t.Base[i>>t.Shift] == v

@@ -22,7 +22,7 @@ import "unsafe"
 // has a data race, which the race detector finds. A plain store after a release store may
 // be seen before it, but also only by a data race. The tests of the program may have such
 // races on purpose: variables of their own that all threads read. They call [Pending] to
-// learn whether others can know of a store, or [Drain] in place of synchronization.
+// learn whether others can know of a store, or [Drain] instead of synchronization.
 //
 // Invariants are checked as if all buffers were empty, a state that every run can reach. A
 // store in a buffer belongs to its thread alone, for which it has been done.

@@ -157,7 +157,7 @@ func UnlockMutex(word unsafe.Pointer) bool {
 // Locked reports whether a thread has locked the mutex at word.
 func (r *Run) Locked(word unsafe.Pointer) bool { return r.held[word] != nil }
 
-// Hint returns the running thread's number in place of a goroutine's hint, and 0 outside of
+// Hint returns the running thread's number instead of a goroutine's hint, and 0 outside of
 // virtual threads.
 func Hint() uint32 {
 	if t := current; t != nil {

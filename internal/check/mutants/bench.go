@@ -126,7 +126,7 @@ func (b *bench) binary(u suite) string {
 	return filepath.Join(b.dir, fmt.Sprint(strings.ReplaceAll(u.pkg, "/", "-"), "-", u.explores))
 }
 
-// build builds the tests of u, with the files in after in place of the tree's. If u explores
+// build builds the tests of u, with the files in after instead of the tree's. If u explores
 // schedules, ordinary tests are left out. Paths are trimmed so that the build cache has the
 // packages that are the same in all mutants. Checks are compiled without inlining, since
 // compiling them again takes longer than running them.

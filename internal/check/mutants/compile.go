@@ -42,7 +42,7 @@ func (c *compiler) Import(path string) (p *types.Package, err error) {
 	return c.known[path], err
 }
 
-// compile type-checks the packages of the files in after, with these in place of the tree's. Each
+// compile type-checks the packages of the files in after, with these instead of the tree's. Each
 // must be part of a build.
 func (c *compiler) compile(after map[string]string) error {
 	for name := range after {

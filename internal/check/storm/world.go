@@ -98,7 +98,7 @@ type World[T any] struct {
 	*Storm
 	Pool verbs.Subject[T]
 	Kind Kind[T]
-	// Judge, unless it is nil, returns what judges an actor's calls in place of the actor.
+	// Judge, unless it is nil, returns what judges an actor's calls instead of the actor.
 	Judge func(a *Actor[T]) verbs.Judge[T]
 	verbs verbs.List[T]
 

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"coatcheck/examples/internal/rounds"
+	"coatcheck/internal/rounds"
 	"coatcheck/internal/turns"
 
 	"golang.org/x/sync/errgroup"
@@ -218,8 +218,8 @@ func compare(ctx context.Context, before, after *copied, most int) error {
 	figures := map[*copied]map[string][]float64{before: {}, after: {}}
 	start := time.Now()
 	for r, i := range turns.Order(most, 2) {
-		progress(fmt.Sprintf("round %d of %d, %.0f s so far", r+1, most, time.Since(start).Seconds()))
 		c := []*copied{before, after}[i]
+		progress(fmt.Sprintf("round %d of %d, %s, %.0f s so far", r+1, most, c.name, time.Since(start).Seconds()))
 		var err error
 		if names, err = c.measure(ctx, figures[c]); err != nil {
 			return err
@@ -229,22 +229,28 @@ func compare(ctx context.Context, before, after *copied, most int) error {
 	return nil
 }
 
-// table prints the medians, and whether each figure is better.
+// enough rounds tell a difference from noise.
+const enough = 4
+
+// table prints each figure before and after, and whether each figure is better if there are enough rounds.
 func table(out io.Writer, names []string, olds, news map[string][]float64) {
 	rows := [][]string{{"what", "before", "after", "ratio", ""}}
 	for _, name := range names {
-		low, _, high := rounds.Ratios(news[name], olds[name])
+		both := rounds.Pair{Of: news[name], To: olds[name]}
+		low, high := both.Quartiles()
 		verdict := "no better"
 		switch {
+		case len(news[name]) < enough:
+			verdict = "" // noise may be all of the difference
 		case high < 1:
 			verdict = "better"
 		case low > 1:
 			verdict = "**worse**"
 		}
-		rows = append(rows, []string{name, fmt.Sprintf("%.6g", turns.Median(olds[name])), fmt.Sprintf("%.6g", turns.Median(news[name])),
-			rounds.Ratio(news[name], olds[name]), verdict})
+		at := both.Middle()
+		rows = append(rows, []string{name, fmt.Sprintf("%.6g", both.To[at]), fmt.Sprintf("%.6g", both.Of[at]), both.Ratio(), verdict})
 	}
-	fmt.Fprintf(out, "\nMedians of rounds: %d. In parentheses, if there were several: the middle half of the rounds' ratios.\n\n", len(olds[names[0]]))
+	fmt.Fprintf(out, "\n%s\n\n", rounds.Caption(len(olds[names[0]])))
 	rounds.Table(out, rows)
 }
 

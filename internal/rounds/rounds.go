@@ -5,6 +5,7 @@
 package rounds
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -16,25 +17,48 @@ import (
 	"coatcheck/internal/turns"
 )
 
-// Ratios returns the quartiles of the ratios of two contestants in each round, rounded as
-// Ratio prints them.
-func Ratios(of, to []float64) (low, median, high float64) {
-	ratios := make([]float64, len(of))
-	for i := range of {
-		ratios[i] = math.Round(100*of[i]/to[i]) / 100
+// Pair is two contestants. Each has a figure in each round.
+type Pair struct{ Of, To []float64 }
+
+// Middle returns the round with the median ratio. Tables have the figures of this round. A reader
+// who divides them finds the ratio; of the medians of each contestant he might find another.
+func (p Pair) Middle() int { return p.quantile(0.5) }
+
+// quantile returns the round whose ratio is above that part of the ratios.
+func (p Pair) quantile(part float64) (round int) {
+	byRatio := make([]int, len(p.Of))
+	for i := range byRatio {
+		byRatio[i] = i
 	}
-	slices.Sort(ratios)
-	at := func(part float64) float64 { return ratios[int(part*float64(len(ratios)-1)+0.5)] }
-	return at(0.25), at(0.5), at(0.75)
+	slices.SortFunc(byRatio, func(i, j int) int { return cmp.Compare(p.ratio(i), p.ratio(j)) })
+	return byRatio[int(part*float64(len(byRatio)-1)+0.5)]
 }
 
-// Ratio formats the median of the ratios, and the quartiles if there are several rounds.
-func Ratio(of, to []float64) string {
-	low, median, high := Ratios(of, to)
-	if len(of) == 1 {
+func (p Pair) ratio(round int) float64 { return p.Of[round] / p.To[round] }
+
+// Quartiles returns the first and the last quartile of the rounds' ratios, rounded as Ratio
+// prints them.
+func (p Pair) Quartiles() (low, high float64) {
+	at := func(part float64) float64 { return math.Round(100*p.ratio(p.quantile(part))) / 100 }
+	return at(0.25), at(0.75)
+}
+
+// Ratio formats the median of the rounds' ratios, and the quartiles if there are several rounds.
+func (p Pair) Ratio() string {
+	median := p.ratio(p.Middle())
+	if len(p.Of) == 1 {
 		return fmt.Sprintf("%.2f", median)
 	}
+	low, high := p.Quartiles()
 	return fmt.Sprintf("%.2f (%.2f–%.2f)", median, low, high)
+}
+
+// Caption says what is in a table of that many rounds.
+func Caption(rounds int) string {
+	if rounds == 1 {
+		return "One round, so the figures may be noise."
+	}
+	return fmt.Sprintf("Of %d rounds, each row shows the one with the median ratio. In parentheses: the interquartile range of the ratios.", rounds)
 }
 
 // A Work does n operations.

@@ -1,7 +1,7 @@
 // Command clientgo puts the pending requests of github.com/tikv/client-go on a pool, in a copy,
 // runs that package's tests on it, and measures the difference.
 //
-//	go run ./examples/clientgo
+//	go -C bench/programs run ./clientgo
 //
 // The client sends requests in batches over a stream. Its table is a sync.Map from the number
 // of a request to the caller that waits. The receiver loads an entry, sends the response and
@@ -13,7 +13,7 @@ package main
 import (
 	_ "embed"
 
-	"coatcheck/examples/internal/patched"
+	"coatcheck/bench/programs/internal/patched"
 )
 
 //go:embed testdata/handles.go

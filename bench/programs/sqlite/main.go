@@ -1,10 +1,10 @@
 // Command sqlite puts the callback handles of github.com/mattn/go-sqlite3 on a pool, in a
 // copy, runs that package's own tests on it, and measures the difference.
 //
-//	go -C examples/cgo run ./sqlite
+//	go -C bench/programs run ./sqlite
 //
 // It fetches the module with the go command, removes the functions of its table of handles
-// by their names, and adds testdata/handles.go in their place. Compiling SQLite twice, with
+// by their names, and adds testdata/handles.go instead. Compiling SQLite twice, with
 // testdata/measure_test.go, takes a minute or two. Other load hits both copies alike, since
 // they are measured in alternating processes.
 package main
@@ -12,7 +12,7 @@ package main
 import (
 	_ "embed"
 
-	"coatcheck/examples/internal/patched"
+	"coatcheck/bench/programs/internal/patched"
 )
 
 //go:embed testdata/handles.go

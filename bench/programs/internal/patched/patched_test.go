@@ -22,6 +22,9 @@ func TestTableMarksWhatIsWorse(t *testing.T) {
 	require.Regexp(t, `unclear .* no better `, out.String())
 	require.Regexp(t, `same .* 1\.00 \(1\.00–1\.00\) +\| no better `, out.String())
 	require.Regexp(t, `worse .* \*\*worse\*\* `, out.String())
+	out.Reset()
+	table(&out, names[3:], olds, map[string][]float64{"worse": {1100, 1100, 1200}})
+	require.NotContains(t, out.String(), "**", "three rounds are too few")
 }
 
 // Declarations go with their comments, and everything else stays. Of another version, which
