@@ -99,16 +99,18 @@ part_race() { # the README's test command; no preemption by signals
 }
 
 part_debug() { # the tests with records of who did what
-	step "with records of who did what"
+	# The records have locks of their own. What they record, several goroutines at once, is
+	# tested under the race detector.
+	step "records of who did what"
+	if compiler; then
+		go test -vet=off -race -short -tags coatcheck_debug -run 'Record|Explain|Tell|Told|Name|Report|Misuse|Storm' ./pool ./pool/pooltest ./pool/poolhttp ./pool/command
+	fi
+
+	step "all with records of who did what"
 	# Without some long tests of what records do not change.
 	local skip='^Test(SnapshotRoundTrip|WorkersReachIsBounded|ManyShardsWork|TrimGivesMemoryBack|BacklogDoesNotWaitForLaterGuards|DrawnReplaysAreTheSame|SnapshotOfMoreThanThereIsMemoryFor)$'
 	[ -n "$short" ] || skip='^$'
-	if compiler; then
-		go test -vet=off -race -short -tags coatcheck_debug -skip "$skip" ./pool ./pool/pooltest ./pool/poolhttp ./pool/command
-	fi
-
-	step "with records of who did what, without the race detector"
-	go test -vet=off -short -tags coatcheck_debug -skip "$skip" ./shard ./pool/cgohandle ./pool/dense ./pool/pending ./pool/table ./pool/tree
+	go test -vet=off -short -tags coatcheck_debug -skip "$skip" ./shard ./pool ./pool/pooltest ./pool/poolhttp ./pool/cgohandle ./pool/command ./pool/dense ./pool/pending ./pool/table ./pool/tree
 }
 
 part_explore() { # schedules of the scenarios
