@@ -23,6 +23,9 @@ func Unused[T any](p *Pool[T]) int { return int(p.arena.Table.Unused()) }
 // ClearExpired does what the garbage collector's finalizer does.
 func ClearExpired[T any](p *Pool[T]) { p.arena.ClearExpired() }
 
+// CellBytes returns the memory of a pool's pin cells.
+func CellBytes[T any](p *Pool[T]) int64 { return p.domain.Bytes() }
+
 // Image returns the words and the values of all slots that have memory, for tests that
 // want to see that nothing was written.
 func Image[T any](p *Pool[T]) (words []uint64, values []T) {

@@ -225,10 +225,12 @@ func (mc *machine[T]) do(c *call[T]) {
 		return
 	}
 	words, values := pool.Image(mc.p)
+	cells := pool.CellBytes(mc.p)
 	c.Do()
 	wordsAfter, valuesAfter := pool.Image(mc.p)
 	after := mc.p.Stats()
-	// A verb that pins may let the epoch advance.
+	// A verb that pins may let the epoch advance, and the first one makes cells.
+	after.Bytes -= pool.CellBytes(mc.p) - cells
 	after.Epoch, after.OldestPin, after.PinAge = before.Epoch, before.OldestPin, before.PinAge
 	if !reflect.DeepEqual(words, wordsAfter) || !reflect.DeepEqual(values, valuesAfter) || before != after {
 		mc.Failf("%v with %v, which are not live, wrote: %x became %x, before: %+v", c, c.Handles, words, wordsAfter, before)
