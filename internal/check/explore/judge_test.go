@@ -287,9 +287,12 @@ func (a *actor) settledEntries() (list []*life) {
 }
 
 // removedByNow are the handles that were removed, but for those whose slots a Worker or a
-// Ref may keep.
+// Ref may keep. With one shard, a WriteTo holds the slot that it reads.
 func (w *world) removedByNow() (hs []Handle[val]) {
-	if slices.ContainsFunc(w.frames, func(f *frame) bool { return f.a.k != nil || f.holds != 0 }) {
+	holds := func(f *frame) bool {
+		return f.a.k != nil || f.holds != 0 || f.op == "WriteTo" && Arena(w.p).Shards == 1
+	}
+	if slices.ContainsFunc(w.frames, holds) {
 		return nil // they may be on their way
 	}
 	interleave.Unseen(func() {
