@@ -58,7 +58,7 @@ type Config struct {
 	Domain *epoch.Domain
 
 	Slots    uint64 // the most slots that there may ever be
-	Shift    uint32 // a page has 1<<Shift slots
+	Pages    PageSizes
 	Shards   int
 	Capacity uint64 // the most slots in use, or 0 for Slots
 	MaxLimbo int64  // the most slots that wait before the arena stops growing; 0: a default
@@ -85,8 +85,7 @@ func (a *Arena) Init(c Config) {
 		// Thirty-two operations leave half of the slots to others.
 		a.reach = uint32(min(max(c.Capacity/64, 1), Batch))
 	}
-	a.Table.Init(c.Slots, c.Capacity, c.Shift, c.First, a.stampPerSlot, c.Layout)
-	a.Table.fresh = max(c.First, c.Fresh)
+	a.Table.Init(&a.Config, a.stampPerSlot)
 	a.shards = make(shards, c.Shards)
 	for i := range a.shards {
 		a.shards[i].attach(a, i)

@@ -79,7 +79,7 @@ func (s *shard) claimUnlocked() (*Hook, uint64) {
 			if slot, h := s.claimFresh(false); slot != nil {
 				took := 1 + uint32(s.fresh.left())
 				if s.fifo {
-					took = a.Table.Pages().Mask + 1 // it goes on with the rest of the page
+					took = a.Table.Pages().Beside(Low(h), None) // it goes on with the rest of the page
 				}
 				s.ahead.Add(took)
 				return slot, h

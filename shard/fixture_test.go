@@ -32,8 +32,8 @@ type setup[T any] struct {
 	reset        func(*T)
 }
 
-// tinyShift makes pages of 2 slots, so that every list crosses pages.
-const tinyShift = 1
+// tinyPages makes pages of 1, 1 and 2 slots, and then of 4, so that every list crosses pages.
+var tinyPages = shard.PageSizes{Unit: 0, Page: 2}
 
 func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	t.Helper()
@@ -45,7 +45,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	}
 	r.arena.Init(shard.Config{
 		Domain: epoch.New(),
-		Slots:  uint64(set.slots), Shift: tinyShift, Shards: n,
+		Slots:  uint64(set.slots), Pages: tinyPages, Shards: n,
 		First: max(set.first, 1), FIFO: set.fifo,
 		Layout:   shard.LayoutOf(set.zero, set.reset),
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),

@@ -18,7 +18,7 @@ const (
 	runsMost     = 2
 	aheadBytes   = 64 // one slot: a shard goes ahead once
 	othersFirst  = 2
-	backShare    = 1 // pages come back several at a time
+	backShare    = 2 // half of the slots come back at a time
 	patience     = 2
 	cellsPaid    = 1
 )

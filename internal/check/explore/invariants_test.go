@@ -140,7 +140,7 @@ func (w *world) complete() error {
 	}
 	floors := Arena(w.p).Table.Absent()
 	for i := range t.Limit {
-		floor, absent := floors[int(i>>t.Shift)]
+		floor, absent := floors[i]
 		if absent != w.isVoid(t, i) {
 			return fmt.Errorf("slot %d: its page is absent or shown, not both", i)
 		}
