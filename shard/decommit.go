@@ -1,6 +1,9 @@
 package shard
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // A page without memory keeps its place in the table and its indices. Look-ups need not know:
 // the table shows the stub there, one unit for all of theirs, whose words match no handle and link
@@ -46,8 +49,9 @@ func (t *Table) decommit(pages []decommitted) (bytes int64) {
 	for _, d := range pages {
 		m, _ := now.meta(d.first)
 		slots += m.n
-		now.show(&pageMeta{first: d.first, n: m.n, floor: d.floor}, t.stub, 0)
+		now.show(&pageMeta{page: t.stub, first: d.first, n: m.n, floor: d.floor}, t.stub, 0)
 	}
+	now.keep()
 	t.decommitted = append(t.decommitted, pages...)
 	t.decommittedSlots.Add(int64(slots))
 	t.Current.Store(now) // publishes (P2)
@@ -91,6 +95,9 @@ func (p strip) store(word uint64) {
 // The wrong version brings back one page at a time: n pages cost n copies of n entries. Pages
 // that have no neighbours do cost a copy each.
 func (t *Table) recommit(n uint64) {
+	if n > 0 {
+		t.putLongestLast()
+	}
 	now := t.copied()
 	most := uint64(now.Limit / backShare)
 	lo := t.decommitted[len(t.decommitted)-1].first
@@ -107,6 +114,7 @@ func (t *Table) recommit(n uint64) {
 		now.show(m, page, uintptr(now.Mask+1)*now.size)
 		hi += m.n
 	}
+	now.keep()
 	t.Current.Store(now) // publishes (P2)
 	t.recommitRange.set(lo, hi)
 	// The slots count as missing until here. Otherwise an insertion that finds neither them nor
@@ -114,11 +122,28 @@ func (t *Table) recommit(n uint64) {
 	t.decommittedSlots.Add(-int64(hi - lo))
 }
 
+// putLongestLast makes the longest run of neighbours the last in decommitted, so that it comes back next.
+func (t *Table) putLongestLast() {
+	now, all := t.Pages(), t.decommitted
+	from, to, most := 0, 0, uint32(0)
+	for start, k, has := 0, 0, uint32(0); k < len(all); k++ {
+		m, _ := now.meta(all[k].first)
+		if k > 0 && m.first+m.n != all[k-1].first {
+			start, has = k, 0
+		}
+		if has += m.n; has > most {
+			from, to, most = start, k+1, has
+		}
+	}
+	run := slices.Clone(all[from:to])
+	t.decommitted = append(slices.Delete(all, from, to), run...)
+}
+
 // copied returns a copy of the current table that shares nothing that changes.
 func (t *Table) copied() *PageTable {
-	now := *t.Pages()
-	now.Base = append(make([]unsafe.Pointer, 0, cap(now.Base)), now.Base...)
-	now.Array = unsafe.Pointer(unsafe.SliceData(now.Base))
+	old := t.Pages()
+	now := *old
+	now.move(old, old.units())
 	now.metas = append(make([]*pageMeta, 0, cap(now.metas)), now.metas...)
 	return &now
 }

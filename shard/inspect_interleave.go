@@ -98,6 +98,9 @@ func (t *PageTable) Meta(i uint32) (n uint32, at unsafe.Pointer, is reflect.Type
 	return m.n, unsafe.Pointer(m), reflect.TypeFor[pageMeta](), m.homes, counts
 }
 
+// Units returns the address of each unit.
+func (t *PageTable) Units() []uintptr { return t.entries() }
+
 // Absent returns the floors of the slots without memory.
 func (t *Table) Absent() map[uint32]uint32 {
 	floors := make(map[uint32]uint32)

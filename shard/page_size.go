@@ -65,16 +65,14 @@ func (s PageSizes) code() uint64 { return uint64(s.Unit) | uint64(s.Page+1)<<8 }
 // with a page. The unit that the Capacity cuts is a page of its own, since Trim cannot give it
 // up. What takes the place of exhausted slots grows from small again.
 func (t *Table) nextPage(old *PageTable) uint64 {
-	first, unit := uint64(old.Limit), uint64(old.Mask)+1
-	whole := t.inUse &^ (unit - 1)
-	n := max(min(first, 1<<t.sizes.Page), unit)
+	from, most := uint64(old.Limit), uint64(1)<<t.sizes.Page
+	n := t.whole
 	switch {
-	case t.fixed && first == 0:
-		n = (t.inUse + unit - 1) &^ (unit - 1)
-	case first < whole:
-		n = min(n, whole-first)
+	case t.fixed && from == 0:
+	case from < t.whole:
+		n = min(max(min(from, most), uint64(old.Mask)+1), t.whole-from)
 	default:
-		n = max(min(first-whole, 1<<t.sizes.Page), unit)
+		n = max(min(from-t.whole, most), uint64(old.Mask)+1)
 	}
-	return min(n, t.max-first)
+	return min(n, t.max-from)
 }

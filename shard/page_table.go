@@ -19,8 +19,7 @@ import (
 // PageTable is not generic and exports bare pointers. So package pool can write out its look-ups,
 // and the compiler inlines them: each accessor would cost a quarter of the budget.
 type PageTable struct {
-	Base    []unsafe.Pointer         // the hook of unit k's first slot; later tables share the array and append to it
-	Array   unsafe.Pointer           // that array: a look-up has checked Limit and needs no second check
+	Array   unsafe.Pointer           // the entries: the address of each unit's first hook (entries.go); later tables may share them
 	Inverse uint64                   // 2^32 >> Shift: a multiplication by it takes fewer steps than a shift
 	Shift   uint32                   // index >> Shift is the unit; at most 31
 	Mask    uint32                   // slots in a unit, less one
@@ -28,63 +27,15 @@ type PageTable struct {
 	Now     *atom.Pointer[PageTable] // the current table, which has every slot of this one
 
 	size uintptr // a copy of Layout.Size
+	room int     // of how many units Array has room for the entries
 
-	// metas has an entry for each unit of the slots below mixed, where pages have different sizes,
-	// and then one for each page. An entry for each unit of all slots would take a 128th more memory.
-	metas     []*pageMeta
-	mixed     uint32
-	pageShift uint32 // of the pages from mixed on
-	skew      uint32 // entry index>>pageShift + skew is their meta
-}
-
-// pageMeta has what belongs to a page and lies apart from its slots.
-type pageMeta struct {
-	first uint32 // its first slot
-	n     uint32 // how many it has
-	floor uint32 // of all its slots if it has no memory, else 0 (decommit.go); the rest is empty then
-
-	// homes has one number for homeSlots slots: that of their home shard, from 1, or 0 for
-	// none. A restored pool's slots have no home until a shard takes them.
-	//
-	//	writers  setHome, for the owner of a slot
-	//	readers  home
-	homes []atom.Uint32
-
-	// stamps has the low half of the epoch stamp of each slot's last removal; nil unless
-	// Arena.stampPerSlot. Plain access is right: the slot's owner writes it before it pushes the slot
-	// on limbo (P6), and the holder of the lock reads it after it has taken limbo.
-	stamps []uint32
-
-	moved   []atom.Uint32         // one bit a slot, for Table.markMoved; nil without Reset
-	holders atom.Pointer[holders] // counts of Refs; nil until makeCounts or the page's first Hold
-}
-
-// homeSlots is how many slots share a home: as many as a range has.
-const homeSlots = Batch
-
-// meta returns the pageMeta of slot i's page, and i's position in the page.
-func (t *PageTable) meta(i uint32) (*pageMeta, uint32) {
-	m := t.metas[t.entry(i)]
-	return m, i - m.first
-}
-
-// entry returns which entry of metas is slot i's.
-func (t *PageTable) entry(i uint32) uint32 {
-	if i < t.mixed {
-		return i >> (t.Shift & 31)
-	}
-	return i>>(t.pageShift&31) + t.skew
-}
-
-// pages yields the metas of all pages.
-func (t *PageTable) pages(yield func(*pageMeta) bool) {
-	for i := uint32(0); i < t.Limit; {
-		m, _ := t.meta(i)
-		if !yield(m) {
-			return
-		}
-		i += m.n
-	}
+	// metas has one for each page where pages have one size, from mixed to equal, and one for each
+	// unit elsewhere. One for each unit of all slots would take a 128th more memory, and the garbage
+	// collector would follow as many pointers.
+	metas        []*pageMeta
+	mixed, equal uint32
+	pageShift    uint32 // from mixed to equal, index>>pageShift + skew is the number of the meta
+	skew, late   uint32 // from equal on, index>>Shift + late is
 }
 
 // At returns the slot of index i, which must be below t.Limit (unsafe register, U2).
@@ -174,6 +125,7 @@ type Table struct {
 	inUse        uint64 // the most that are not exhausted, or 0 for max: the Capacity
 	sizes        PageSizes
 	fixed        bool   // one page has all slots of the Capacity
+	whole        uint64 // the slots of the Capacity, in whole units
 	first        uint32 // the least live generation of any slot
 	fresh        uint32 // the first live generation of a slot that was never used
 	stampPerSlot bool   // pages have stamps
@@ -186,14 +138,22 @@ func (t *Table) Init(c *Config, stampPerSlot bool) {
 	t.first, t.stampPerSlot, t.layout = c.First, stampPerSlot, c.Layout
 	t.fresh = max(c.First, c.Fresh)
 	unit, page := c.Pages.Unit, c.Pages.Page
-	mixed := uint32(1) << page
-	if c.Capacity > 0 {
-		mixed = math.MaxUint32 // the Capacity cuts a page anywhere
-	}
-	t.Current.Store(&PageTable{
+	now := &PageTable{
 		Inverse: 1 << (32 - unit), Shift: unit, Mask: 1<<unit - 1, Now: &t.Current,
-		size: c.Size, mixed: mixed, pageShift: page, skew: 1<<(page-unit) - 1,
-	})
+		size: c.Size, mixed: 1 << page, equal: math.MaxUint32, pageShift: page, skew: 1<<(page-unit) - 1,
+	}
+	switch t.whole = t.inUse &^ uint64(now.Mask); {
+	case t.fixed:
+		t.whole = (t.inUse + uint64(now.Mask)) &^ uint64(now.Mask)
+		now.mixed, now.pageShift, now.skew = 0, 31, 0
+		fallthrough
+	case t.whole > 1<<page:
+		now.equal = uint32(t.whole)
+		now.late = now.metaOf(now.equal-1) + 1 - now.equal>>unit
+	case t.inUse > 0:
+		now.mixed = math.MaxUint32
+	}
+	t.Current.Store(now)
 }
 
 // Pages returns the current table. Any index that was read before the call is below its Limit
@@ -311,7 +271,8 @@ func (t *Table) Provide(n uint64) {
 
 // newPage makes a page of n slots from index first on, and its meta.
 func (t *Table) newPage(first, n uint32) (page unsafe.Pointer, m *pageMeta) {
-	page, m = t.layout.Page(uint64(n)), &pageMeta{first: first, n: n}
+	page = t.layout.Page(uint64(n))
+	m = &pageMeta{page: page, first: first, n: n}
 	if first == 0 {
 		(*Hook)(page).Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
 	}
@@ -329,32 +290,14 @@ func (t *Table) newPage(first, n uint32) (page unsafe.Pointer, m *pageMeta) {
 func (t *Table) addPage(old *PageTable) {
 	page, m := t.newPage(old.Limit, uint32(t.nextPage(old)))
 	grown := *old
-	// Older tables share the arrays. They never read the entries that are written in place here,
-	// because these lie beyond their length.
 	grown.Limit = old.Limit + m.n
-	grown.Base = longer(old.Base, int((grown.Limit-1)>>(old.Shift&31))+1)
-	grown.Array = unsafe.Pointer(unsafe.SliceData(grown.Base))
-	grown.metas = longer(old.metas, int(grown.entry(grown.Limit-1))+1)
+	if grown.units() > grown.room {
+		grown.move(old, grown.units())
+	}
+	// Older tables share the arrays. They never read what is written in place here, because it
+	// lies beyond their length.
+	grown.metas = longer(old.metas, int(grown.metaOf(grown.Limit-1))+1)
 	grown.show(m, page, uintptr(1)<<(old.Shift&31)*t.layout.Size)
+	grown.keep()
 	t.Current.Store(&grown) // publishes (P2)
-}
-
-// longer returns a slice of n elements that begins with s, in the same array if that has room.
-// Otherwise it has room for an eighth more, as copies of a large table cost more than that.
-func longer[E any](s []E, n int) []E {
-	if n > cap(s) {
-		s = append(make([]E, 0, max(n, len(s)+len(s)/8)), s...)
-	}
-	return s[:n]
-}
-
-// show makes the units of m's page lie at address at, each step bytes behind the one before.
-func (t *PageTable) show(m *pageMeta, at unsafe.Pointer, step uintptr) {
-	from, last := m.first>>(t.Shift&31), (m.first+m.n-1)>>(t.Shift&31)
-	for k := from; k <= last; k++ {
-		t.Base[k] = unsafe.Add(at, uintptr(k-from)*step)
-	}
-	for k := t.entry(m.first); k <= t.entry(m.first+m.n-1); k++ {
-		t.metas[k] = m
-	}
 }

@@ -64,7 +64,7 @@ func TestPagesGrow(t *testing.T) {
 		{"a Capacity of whole units", shard.Config{Slots: 30, Capacity: 14}, []uint32{2, 2, 4, 6, 2, 2, 4, 8}},
 		{"a Capacity within a unit", shard.Config{Slots: 30, Capacity: 13}, []uint32{2, 2, 4, 4, 2, 2, 4, 8, 2}},
 		{"a Capacity below a unit", shard.Config{Slots: 10, Capacity: 1}, []uint32{2, 2, 4, 2}},
-		{"Preallocate", shard.Config{Slots: 20, Capacity: 13, Fixed: true}, []uint32{14, 2, 4}},
+		{"Preallocate", shard.Config{Slots: 20, Capacity: 13, Fixed: true}, []uint32{14, 2, 2, 2}},
 	} {
 		c.setup.Pages = tiny
 		table := tableOf(c.setup)

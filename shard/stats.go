@@ -107,7 +107,7 @@ func (t *Table) bytes() int64 {
 		resident += int64(p.Mask) + 1
 	}
 	n := resident*int64(t.layout.Size) +
-		int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0])) + int64(cap(p.metas))*int64(unsafe.Sizeof(p.metas[0]))
+		int64(1+p.room)*int64(pointerSize) + int64(cap(p.metas))*int64(unsafe.Sizeof(p.metas[0]))
 	for m := range p.pages {
 		n += m.bytes()
 	}

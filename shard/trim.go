@@ -29,7 +29,7 @@ const oldPage = 1<<32 - 1<<28
 type trimmer struct {
 	arena *Arena
 	pages *PageTable
-	found []found // by the entry of the page's first slot in metas
+	found []found // by the number of the page's meta, the first if it has several
 	taken []chain // by shard; the last has what the table had not handed out
 }
 
@@ -91,7 +91,7 @@ func (t *trimmer) choose() bool {
 	t.found = make([]found, len(t.pages.metas))
 	for m := range t.pages.pages {
 		if m.floor == 0 && uint64(m.first)+uint64(m.n) <= memory && t.idle(m) {
-			t.found[t.pages.entry(m.first)].wanted = true
+			t.found[t.pages.metaOf(m.first)].wanted = true
 			wanted += m.n
 		}
 	}
@@ -116,7 +116,7 @@ func (t *trimmer) page(i uint32) *found {
 		return nil
 	}
 	m, _ := t.pages.meta(i)
-	if f := &t.found[t.pages.entry(m.first)]; f.wanted {
+	if f := &t.found[t.pages.metaOf(m.first)]; f.wanted {
 		return f
 	}
 	return nil

@@ -43,7 +43,7 @@ func (ns *names) find() {
 	}
 	for first, k := uint32(0), 0; first < t.Limit; k++ {
 		slots, m, is, homes, counts := t.Meta(first)
-		at := t.Base[first>>t.Shift]
+		at := unsafe.Pointer(t.At(first))
 		if first += slots; at == Arena(p).Table.Void() {
 			continue
 		}
