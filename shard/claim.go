@@ -181,6 +181,9 @@ func (s *shard) claimFresh(wait bool) (*Hook, uint64) {
 		if a.Table.Left() == 0 {
 			return nil, 0
 		}
+		if !wait && uint64(a.Table.Resident())*uint64(a.Size) < aheadBytes {
+			return nil, 0 // a small pool does not grow while another shard has a slot
+		}
 		waiting := a.Waiting()
 		if waiting >= backlogLimit && waiting >= a.Table.Resident()/2 {
 			if !wait {

@@ -30,6 +30,7 @@ type setup[T any] struct {
 	stampPerSlot bool // removals have stamps
 	capacity     int  // so they have then, and magazines are small
 	reset        func(*T)
+	pages        shard.PageSizes // the zero value: tinyPages
 }
 
 // tinyPages makes pages of 1, 1 and 2 slots, and then of 4, so that every list crosses pages.
@@ -40,12 +41,15 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	r := new(rig[T])
 	n := max(set.shards, 1)
 	limbo := 0
+	if set.pages == (shard.PageSizes{}) {
+		set.pages = tinyPages
+	}
 	if set.stampPerSlot {
 		limbo = set.slots
 	}
 	r.arena.Init(shard.Config{
 		Domain: epoch.New(),
-		Slots:  uint64(set.slots), Pages: tinyPages, Shards: n,
+		Slots:  uint64(set.slots), Pages: set.pages, Shards: n,
 		First: max(set.first, 1), FIFO: set.fifo,
 		Layout:   shard.LayoutOf(set.zero, set.reset),
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),

@@ -32,21 +32,22 @@ type pageMeta struct {
 // homeSlots is how many slots share a home: as many as a range has.
 const homeSlots = Batch
 
-// meta returns the pageMeta of slot i's page, and i's position in the page.
+// meta returns the pageMeta of slot i's page, and i's position in the page. i must be below t.Limit,
+// so there is one, and no check of metas' length.
 func (t *PageTable) meta(i uint32) (*pageMeta, uint32) {
-	m := t.metas[t.metaOf(i)]
+	if Exploring && i >= t.Limit {
+		panic(outside(i, t.Limit))
+	}
+	m := *(**pageMeta)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.metas)), uint64(t.metaOf(i))*pointerSize))
 	return m, i - m.first
 }
 
 // metaOf returns the number in metas of slot i's.
 func (t *PageTable) metaOf(i uint32) uint32 {
-	if i < t.mixed {
-		return i >> (t.Shift & 31)
+	if i < t.split {
+		return i >> (t.low & 31)
 	}
-	if i < t.equal {
-		return i>>(t.pageShift&31) + t.skew
-	}
-	return i>>(t.Shift&31) + t.late
+	return i>>(t.high&31) + t.skew
 }
 
 // pages yields the metas of all pages.

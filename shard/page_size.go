@@ -37,10 +37,15 @@ const (
 	// wideSlot is the size from which the largest pages have fewer than pageSlots slots, since
 	// memory comes a page at a time.
 	wideSlot = 512
+
+	// The last page of a pool with a Capacity may have slots that are not used before others are
+	// exhausted: at most one for spareShare others, or spareBytes.
+	spareShare = 8
+	spareBytes = 4 << 10
 )
 
 // PagesOf returns the sizes for slots of the given size. If capacity is not 0, the pool will mostly
-// have so many slots.
+// have so many slots; pages are then so small that hardly any memory beyond them is allocated.
 func PagesOf(size uintptr, capacity uint64) PageSizes {
 	n := uint64(pageBytes) / uint64(size)
 	if size <= wideSlot {
@@ -52,8 +57,16 @@ func PagesOf(size uintptr, capacity uint64) PageSizes {
 		Unit: uint32(bits.Len64(min(max(unitBytes/uint64(size), 1), unitSlots)) - 1),
 		Page: uint32(bits.Len64(n - 1)),
 	}
-	if capacity > 0 {
-		s.Unit = min(s.Unit, uint32(bits.Len64(capacity-1)))
+	if capacity == 0 {
+		return s
+	}
+	whole := uint32(bits.Len64(capacity - 1)) // in one page
+	s.Unit, s.Page = min(s.Unit, whole), min(s.Page, whole)
+	for ; s.Page > s.Unit; s.Page-- {
+		spare := -capacity & (1<<s.Page - 1)
+		if spare <= capacity/spareShare || spare*uint64(size) <= spareBytes {
+			break
+		}
 	}
 	return s
 }
@@ -61,18 +74,12 @@ func PagesOf(size uintptr, capacity uint64) PageSizes {
 // code is a number for the sizes. It is above 31, unlike that of the equal pages of earlier versions.
 func (s PageSizes) code() uint64 { return uint64(s.Unit) | uint64(s.Page+1)<<8 }
 
-// nextPage returns how many slots the page has that comes next. Whole units that belong to the Capacity end
-// with a page. The unit that the Capacity cuts is a page of its own, since Trim cannot give it
-// up. What takes the place of exhausted slots grows from small again.
+// nextPage returns how many slots the page has that comes next.
 func (t *Table) nextPage(old *PageTable) uint64 {
-	from, most := uint64(old.Limit), uint64(1)<<t.sizes.Page
-	n := t.whole
-	switch {
-	case t.fixed && from == 0:
-	case from < t.whole:
-		n = min(max(min(from, most), uint64(old.Mask)+1), t.whole-from)
-	default:
-		n = max(min(from-t.whole, most), uint64(old.Mask)+1)
+	from := uint64(old.Limit)
+	n := max(min(from-t.whole, 1<<t.sizes.Page), uint64(old.Mask)+1)
+	if t.fixed && from == 0 {
+		n = t.whole
 	}
 	return min(n, t.max-from)
 }

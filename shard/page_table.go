@@ -2,7 +2,6 @@ package shard
 
 import (
 	"fmt"
-	"math"
 	"unsafe"
 
 	"coatcheck/internal/atom"
@@ -29,13 +28,13 @@ type PageTable struct {
 	size uintptr // a copy of Layout.Size
 	room int     // of how many units Array has room for the entries
 
-	// metas has one for each page where pages have one size, from mixed to equal, and one for each
-	// unit elsewhere. One for each unit of all slots would take a 128th more memory, and the garbage
-	// collector would follow as many pointers.
-	metas        []*pageMeta
-	mixed, equal uint32
-	pageShift    uint32 // from mixed to equal, index>>pageShift + skew is the number of the meta
-	skew, late   uint32 // from equal on, index>>Shift + late is
+	// metas has one for each page where pages have one size, and one for each unit elsewhere. Slot i's is number
+	// i>>low below split, and number i>>high + skew from there on. One for each unit of all slots would
+	// take a 128th more memory, and the garbage collector would follow as many pointers.
+	metas     []*pageMeta
+	split     uint32
+	low, high uint32
+	skew      uint32
 }
 
 // At returns the slot of index i, which must be below t.Limit (unsafe register, U2).
@@ -124,8 +123,8 @@ type Table struct {
 	max          uint64 // the most slots there may be
 	inUse        uint64 // the most that are not exhausted, or 0 for max: the Capacity
 	sizes        PageSizes
-	fixed        bool   // one page has all slots of the Capacity
-	whole        uint64 // the slots of the Capacity, in whole units
+	fixed        bool   // the first page has all slots of the Capacity
+	whole        uint64 // then that page's slots, else 0
 	first        uint32 // the least live generation of any slot
 	fresh        uint32 // the first live generation of a slot that was never used
 	stampPerSlot bool   // pages have stamps
@@ -139,19 +138,13 @@ func (t *Table) Init(c *Config, stampPerSlot bool) {
 	t.fresh = max(c.First, c.Fresh)
 	unit, page := c.Pages.Unit, c.Pages.Page
 	now := &PageTable{
-		Inverse: 1 << (32 - unit), Shift: unit, Mask: 1<<unit - 1, Now: &t.Current,
-		size: c.Size, mixed: 1 << page, equal: math.MaxUint32, pageShift: page, skew: 1<<(page-unit) - 1,
+		Inverse: 1 << (32 - unit), Shift: unit, Mask: 1<<unit - 1, Now: &t.Current, size: c.Size,
+		split: 1 << page, low: unit, high: page, skew: 1<<(page-unit) - 1,
 	}
-	switch t.whole = t.inUse &^ uint64(now.Mask); {
-	case t.fixed:
+	if t.fixed {
 		t.whole = (t.inUse + uint64(now.Mask)) &^ uint64(now.Mask)
-		now.mixed, now.pageShift, now.skew = 0, 31, 0
-		fallthrough
-	case t.whole > 1<<page:
-		now.equal = uint32(t.whole)
-		now.late = now.metaOf(now.equal-1) + 1 - now.equal>>unit
-	case t.inUse > 0:
-		now.mixed = math.MaxUint32
+		now.split, now.low, now.high = uint32(t.whole), 31, unit
+		now.skew = (now.split-1)>>31 + 1 - now.split>>unit
 	}
 	t.Current.Store(now)
 }

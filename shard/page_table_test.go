@@ -25,8 +25,11 @@ func TestPagesOf(t *testing.T) {
 		{520, 0, 3, 9},
 		{4 << 10, 0, 0, 6},
 		{1 << 20, 0, 0, 0},
-		{16, 1, 0, 12},
-		{16, 5, 3, 12},
+		{16, 1, 0, 0},
+		{16, 5, 3, 3},
+		{16, 100, 6, 7}, // 28 spare slots take less than 4 KiB
+		{72, 1100, 6, 7},
+		{72, 2000, 6, 10},
 		{16, 1 << 20, 6, 12},
 	} {
 		assert.Equal(t, shard.PageSizes{Unit: c.unit, Page: c.page}, shard.PagesOf(c.size, c.capacity), "%+v", c)
@@ -50,8 +53,8 @@ func TestProvideGivesMemoryToAsManyAsAsked(t *testing.T) {
 	assert.Greater(t, table.Bytes(), int64(100*16))
 }
 
-// Pages double up to their largest size. A Capacity cuts them, and what takes the place of exhausted
-// slots grows from one unit again. All slots lie apart, and each knows its page.
+// Pages double up to their largest size. With Preallocate the first has all slots, and what takes the
+// place of exhausted ones grows from one unit. All slots lie apart, and each knows its page.
 func TestPagesGrow(t *testing.T) {
 	tiny := shard.PageSizes{Unit: 1, Page: 3}
 	for _, c := range []struct {
@@ -60,10 +63,7 @@ func TestPagesGrow(t *testing.T) {
 		want  []uint32
 	}{
 		{"without a Capacity", shard.Config{Slots: 30}, []uint32{2, 2, 4, 8, 8, 6}},
-		{"a Capacity of whole pages", shard.Config{Slots: 30, Capacity: 8}, []uint32{2, 2, 4, 2, 2, 4, 8, 6}},
-		{"a Capacity of whole units", shard.Config{Slots: 30, Capacity: 14}, []uint32{2, 2, 4, 6, 2, 2, 4, 8}},
-		{"a Capacity within a unit", shard.Config{Slots: 30, Capacity: 13}, []uint32{2, 2, 4, 4, 2, 2, 4, 8, 2}},
-		{"a Capacity below a unit", shard.Config{Slots: 10, Capacity: 1}, []uint32{2, 2, 4, 2}},
+		{"with a Capacity", shard.Config{Slots: 30, Capacity: 13}, []uint32{2, 2, 4, 8, 8, 6}},
 		{"Preallocate", shard.Config{Slots: 20, Capacity: 13, Fixed: true}, []uint32{14, 2, 2, 2}},
 	} {
 		c.setup.Pages = tiny
@@ -91,4 +91,50 @@ func TestPagesGrow(t *testing.T) {
 		}
 		assert.Equal(t, c.want, got, c.what)
 	}
+}
+
+// What lies side by side in a page without memory is a unit: the stub has no more.
+func TestLoopsEndWithUnitsWithoutMemory(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64, pages: shard.PageSizes{Unit: 1, Page: 4}})
+	hs := r.fill(t, r.shards[0], 64, number)
+	require.EqualValues(t, 16, r.arena.Table.Pages().Beside(16, shard.None))
+	r.remove(t, r.shards[0], hs[2:]...)
+	r.reclaim(t, r.shards[0])
+	require.Positive(t, r.arena.Trim())
+	now := r.arena.Table.Pages()
+	require.Equal(t, 62, r.arena.Table.Missing())
+	for i := range now.Limit {
+		require.EqualValues(t, 2-i%2, now.Beside(i, shard.None), "slot %d", i)
+		require.Len(t, shard.Block[uint64](now, i, 64), int(2-i%2))
+	}
+	live, _ := r.arena.Table.Survey()
+	require.Equal(t, 2, live)
+}
+
+// Goroutines on several shards share the first page of a small pool: each takes a part of what was never used, and
+// then another's slot before it takes a new page.
+func TestShardsShareASmallPool(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1 << 20, memory: 1, shards: 8, pages: shard.PagesOf(16, 0)})
+	claim := func(s *shard.Shard) uint64 {
+		slot, h, err := s.Claim()
+		require.NoError(t, err)
+		live(slot, h, 1)
+		return h
+	}
+	first := r.shards[0]
+	for _, s := range r.shards[:4] {
+		claim(s)
+	}
+	require.EqualValues(t, 64, r.arena.Table.Pages().Limit, "nothing was removed yet")
+	for range 100 {
+		for range 10 {
+			r.remove(t, first, claim(first))
+		}
+		r.reclaim(t, first)
+		for _, s := range r.shards[1:] {
+			r.remove(t, first, claim(s)) // so that it comes back there
+			r.reclaim(t, first)
+		}
+	}
+	require.EqualValues(t, 64, r.arena.Table.Pages().Limit)
 }

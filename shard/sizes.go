@@ -42,6 +42,10 @@ const (
 	// aheadBytes is how much memory a shard takes although others have slots.
 	aheadBytes = 32 << 10
 
+	// rangeLeast is how many never used slots a shard takes at a time from a small pool. From a
+	// larger one it takes a quarter, up to Batch. So four shards share a pool's first page.
+	rangeLeast = Batch / 4
+
 	// othersFirst is how many searches there are for each that takes another shard's slot rather
 	// than reclaim less than a batch of its own. Otherwise a shard with few slots would get
 	// them back one by one, each at the price of a scan, while another has many. In a full pool

@@ -17,6 +17,7 @@ const (
 	resetRun     = 2
 	runsMost     = 2
 	aheadBytes   = 64 // one slot: a shard goes ahead once
+	rangeLeast   = 2
 	othersFirst  = 2
 	backShare    = 2 // half of the slots come back at a time
 	patience     = 2
