@@ -62,7 +62,7 @@ func (c *core) frame(pl *plan) {
 		Layout:   pl.layout,
 		Domain:   clock(&c.domain),
 		Slots:    pl.slots,
-		Shift:    pl.shift,
+		Pages:    pl.pages,
 		Shards:   pl.shards,
 		AtOnce:   pl.atOnce,
 		Capacity: uint64(pl.capacity),

@@ -12,25 +12,35 @@ import (
 // What internal/check/explore looks at, in builds that explore schedules alone, and
 // export_test.go's.
 
-// NewTiny is New with pages of 1<<shift slots.
+// NewTiny is New with units of 1<<(shift/2) slots, and pages that grow to 1<<shift.
 func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
+	return NewSized(opts, shard.PageSizes{Unit: shift / 2, Page: shift})
+}
+
+// NewSized is New with pages of the given sizes.
+func NewSized[T any](opts *Options[T], sizes shard.PageSizes) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
 	}
-	pl.shift = shift
+	pl.pages = sizes
 	p := new(Pool[T])
 	p.build(pl)
 	return p, nil
 }
 
-// ReadTiny is ReadFrom with pages of 1<<shift slots.
+// ReadTiny is ReadFrom with the pages of NewTiny.
 func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], error) {
+	return ReadSized(r, opts, shard.PageSizes{Unit: shift / 2, Page: shift})
+}
+
+// ReadSized is ReadFrom with pages of the given sizes.
+func ReadSized[T any](r io.Reader, opts *Options[T], sizes shard.PageSizes) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
 	}
-	pl.shift = shift
+	pl.pages = sizes
 	p := new(Pool[T])
 	if err := p.restore(pl, r, asSaved(pl)); err != nil {
 		return nil, err

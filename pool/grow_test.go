@@ -16,7 +16,7 @@ import (
 func TestGrowMakesMemoryAhead(t *testing.T) {
 	const n = 5000
 	for _, reuse := range testkit.Reuses {
-		for _, capacity := range []int{0, 2 * n} {
+		for _, capacity := range []int{0, 2*n + 500} {
 			t.Run(fmt.Sprintf("%s/Capacity=%d", testkit.NameOf(reuse), capacity), func(t *testing.T) {
 				p := tiny8(t, &pool.Options[int]{Capacity: capacity, Reuse: reuse, Shards: 4, Origin: 101})
 				insert := func(goroutines int) (hs []pool.Handle[int]) {

@@ -7,14 +7,23 @@ import (
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
+	"coatcheck/shard"
 )
 
 // What these tests have in common, beside package testkit.
 
-// tiny returns a pool with pages of two slots.
+// tiny returns a pool with units of one slot, and pages of one and then two.
 func tiny[T any](t testing.TB, opts *pool.Options[T]) *pool.Pool[T] {
 	t.Helper()
 	p, err := pool.NewTiny(opts, 1)
+	require.NoError(t, err)
+	return p
+}
+
+// paired returns a pool with pages of two slots.
+func paired[T any](t testing.TB, opts *pool.Options[T]) *pool.Pool[T] {
+	t.Helper()
+	p, err := pool.NewSized(opts, shard.PageSizes{Unit: 1, Page: 1})
 	require.NoError(t, err)
 	return p
 }

@@ -125,7 +125,7 @@ type plan struct {
 	value  reflect.Type // T
 	layout shard.Layout // of its slots
 	slots  uint64       // the greatest number that there may ever be
-	shift  uint32       // of a page's size
+	pages  shard.PageSizes
 }
 
 // plan returns the plan of a pool of T, or an error if an option is invalid.
@@ -188,6 +188,6 @@ func (pl *plan) complete() error {
 	if pl.preallocate && !shard.Fits(uint64(pl.capacity), size) {
 		return fail("Preallocate: %d slots of %d bytes do not fit into the address space", pl.capacity, size)
 	}
-	pl.shift = shard.PageShift(size, uint64(pl.capacity), pl.preallocate)
+	pl.pages = shard.PagesOf(size, uint64(pl.capacity))
 	return nil
 }

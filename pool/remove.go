@@ -105,7 +105,7 @@ func (c *core) clear() int {
 	r := c.arena.Removals()
 	defer r.End()
 	for first := uint32(0); first < t.Limit; {
-		page, n := t.At(first), min(t.Mask+1, t.Limit-first)
+		page, n := t.At(first), t.Beside(first, t.Limit)
 		for j := range n {
 			// A word with the slot's own index is live (I4).
 			if h := c.beside(page, j).Word.Load(); shard.Low(h) == first+j {

@@ -105,7 +105,7 @@ func (l *learned) UnmarshalBinary(b []byte) error {
 // value its own. What it does not know is another type.
 func TestTypeThatReadsItselfIsAsked(t *testing.T) {
 	type pair struct{ A, B uint16 }
-	p := tiny(t, &pool.Options[pair]{Shards: 1})
+	p := paired(t, &pool.Options[pair]{Shards: 1})
 	a := testkit.MustInsert(t, p, pair{1, 2})
 	b := testkit.MustInsert(t, p, pair{'a', 'b'})
 	c := mustRead[learned](t, snapshotOf(t, p), nil)

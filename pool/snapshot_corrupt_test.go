@@ -90,7 +90,7 @@ func TestDamagedSnapshots(t *testing.T) {
 // Records in another order, twice, or from another snapshot do not pass, although
 // each is whole.
 func TestMovedRecords(t *testing.T) {
-	p := tiny(t, &pool.Options[[2]uint64]{Shards: 1})
+	p := paired(t, &pool.Options[[2]uint64]{Shards: 1})
 	testkit.Fill(t, p, 5, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 	var records [][]byte // with checksums; the second snapshot's from 5 on
 	for range 2 {
@@ -208,7 +208,7 @@ func testVacancies[T any](t *testing.T, most uint32, opts pool.Options[T]) {
 	in := joined(append(all, end(records*most, 0)))
 	require.Greater(t, len(in), 20*records)
 	slot := uint64(unsafe.Sizeof(shard.Slot[T]{}))
-	page := slot << shard.PageShift(uintptr(slot), pool.MaxCapacity, false)
+	page := slot << shard.PagesOf(uintptr(slot), 0).Page
 	got := testkit.Allocated(func() {
 		p, err := pool.ReadFrom(bytes.NewReader(in), &opts)
 		require.NoError(t, err)

@@ -21,7 +21,7 @@ func (c *core) value(slot *shard.Hook) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(slot), -int(c.arena.Word))
 }
 
-// beside returns the slot that lies n slots behind another one, in the same page.
+// beside returns the slot that lies n slots behind another one, of those that lie side by side.
 func (c *core) beside(slot *shard.Hook, n uint32) *shard.Hook {
 	return (*shard.Hook)(unsafe.Add(unsafe.Pointer(slot), uintptr(n)*c.arena.Size))
 }

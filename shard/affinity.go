@@ -253,7 +253,7 @@ func (s *shard) setHome(lo, hi uint32) {
 		if h := &m.homes[j/homeSlots]; h.Load() != s.at+1 {
 			h.Store(s.at + 1)
 		}
-		i += min(homeSlots-j%homeSlots, t.Mask+1-j)
+		i += min(homeSlots-j%homeSlots, m.n-j)
 	}
 }
 

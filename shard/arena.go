@@ -59,7 +59,7 @@ type Config struct {
 	Domain *epoch.Domain
 
 	Slots    uint64 // the most slots that there may ever be
-	Shift    uint32 // a page has 1<<Shift slots
+	Pages    PageSizes
 	Shards   int    // the most shards that there may be
 	AtOnce   int    // how many of them are made at once
 	Capacity uint64 // the most slots in use, or 0 for Slots
@@ -90,8 +90,7 @@ func (a *Arena) Init(c Config) {
 		// Thirty-two operations leave half of the slots to others.
 		a.reach = uint32(min(max(c.Capacity/64, 1), Batch))
 	}
-	a.Table.Init(c.Slots, c.Capacity, c.Shift, c.First, a.stampPerSlot, c.Layout)
-	a.Table.fresh = max(c.First, c.Fresh)
+	a.Table.Init(&a.Config, a.stampPerSlot)
 	a.start(c.AtOnce)
 }
 

@@ -86,7 +86,7 @@ func (s *shard) claimUnlocked() (*Hook, uint64) {
 			if slot, h := s.claimFresh(false); slot != nil {
 				took := 1 + uint32(s.fresh.left())
 				if s.fifo {
-					took = a.Table.Pages().Mask + 1 // it goes on with the rest of the page
+					took = a.Table.Pages().Beside(Low(h), None) // it goes on with the rest of the page
 				}
 				s.ahead.Add(took)
 				return slot, h
@@ -187,6 +187,9 @@ func (s *shard) claimFresh(wait bool) (*Hook, uint64) {
 		}
 		if a.Table.Left() == 0 {
 			return nil, 0
+		}
+		if !wait && uint64(a.Table.Resident())*uint64(a.Size) < aheadBytes {
+			return nil, 0 // a small pool does not grow while another shard has a slot
 		}
 		waiting := a.Waiting()
 		if waiting >= backlogLimit && waiting >= a.Table.Resident()/2 {

@@ -31,22 +31,26 @@ type setup[T any] struct {
 	stampPerSlot bool // removals have stamps
 	capacity     int  // so they have then, and magazines are small
 	reset        func(*T)
+	pages        shard.PageSizes // the zero value: tinyPages
 }
 
-// tinyShift makes pages of 2 slots, so that every list crosses pages.
-const tinyShift = 1
+// tinyPages makes pages of 1, 1 and 2 slots, and then of 4, so that every list crosses pages.
+var tinyPages = shard.PageSizes{Unit: 0, Page: 2}
 
 func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	t.Helper()
 	r := new(rig[T])
 	n := max(set.shards, 1)
 	limbo := 0
+	if set.pages == (shard.PageSizes{}) {
+		set.pages = tinyPages
+	}
 	if set.stampPerSlot {
 		limbo = set.slots
 	}
 	r.arena.Init(shard.Config{
 		Domain: epoch.New(),
-		Slots:  uint64(set.slots), Shift: tinyShift, Shards: max(n, set.most), AtOnce: n,
+		Slots:  uint64(set.slots), Pages: set.pages, Shards: max(n, set.most), AtOnce: n,
 		First: max(set.first, 1), FIFO: set.fifo,
 		Layout:   shard.LayoutOf(set.zero, set.reset),
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),

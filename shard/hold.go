@@ -129,7 +129,7 @@ func (t *PageTable) count(i uint32) *atom.Uint32 {
 	m, j := t.meta(i)
 	h := m.holders.Load()
 	if h == nil {
-		h = &holders{make([]atom.Uint32, min(t.Mask, t.Limit-1-(i-j))+1)}
+		h = &holders{make([]atom.Uint32, m.n)}
 		// Failure means that another hold made them, and no goroutine has used these.
 		if !m.holders.CompareAndSwap(nil, h) {
 			h = m.holders.Load()
@@ -140,8 +140,8 @@ func (t *PageTable) count(i uint32) *atom.Uint32 {
 
 // makeCounts makes the counts of every page, so that no hold allocates.
 func (t *PageTable) makeCounts() {
-	for k := range t.Base {
-		t.count(uint32(k) << (t.Shift & 31))
+	for m := range t.pages {
+		t.count(m.first)
 	}
 }
 

@@ -108,21 +108,27 @@ func (m *Magazine) View() *PageTable { return m.view.Load() }
 // SpentInLimbo returns how many slots in limbo or in the backlog count as exhausted soon.
 func (a *Arena) SpentInLimbo() int64 { return a.spentInLimbo() }
 
-// Meta returns where the pageMeta of page k lies, its type, its homes, and its counts of
-// holders or nil.
-func (t *PageTable) Meta(k int) (at unsafe.Pointer, is reflect.Type, homes, counts []atom.Uint32) {
-	m := t.metas[k]
+// Meta returns how many slots slot i's page has, where its pageMeta lies, that's type, its homes, and
+// its counts of holders or nil.
+func (t *PageTable) Meta(i uint32) (n uint32, at unsafe.Pointer, is reflect.Type, homes, counts []atom.Uint32) {
+	m, _ := t.meta(i)
 	if h := m.holders.Load(); h != nil {
 		counts = h.count
 	}
-	return unsafe.Pointer(m), reflect.TypeFor[pageMeta](), m.homes, counts
+	return m.n, unsafe.Pointer(m), reflect.TypeFor[pageMeta](), m.homes, counts
 }
 
-// Absent returns the pages without memory and their floors.
-func (t *Table) Absent() map[int]uint32 {
-	floors := make(map[int]uint32)
-	for _, a := range t.decommitted {
-		floors[a.at] = a.floor
+// Units returns the address of each unit.
+func (t *PageTable) Units() []uintptr { return t.entries() }
+
+// Absent returns the floors of the slots without memory.
+func (t *Table) Absent() map[uint32]uint32 {
+	floors := make(map[uint32]uint32)
+	for _, d := range t.decommitted {
+		m, _ := t.Pages().meta(d.first)
+		for i := range m.n {
+			floors[d.first+i] = d.floor
+		}
 	}
 	return floors
 }
@@ -133,5 +139,5 @@ func (t *Table) Unallotted(i uint32) bool {
 	return uint64(i) >= t.next.Load() || next <= i && i < end
 }
 
-// Void returns the page that stands for those without memory, or nil.
+// Void returns the unit that stands for those without memory, or nil.
 func (t *Table) Void() unsafe.Pointer { return t.stub }

@@ -20,13 +20,13 @@ import (
 
 // order is the order of reuse.
 type order struct {
-	shift, kind uint64 // the layout of the arena, which must be that of the copy
+	sizes, kind uint64 // the layout of the arena, which must be that of the copy
 	next        uint64 // Table.next
 	stamped     uint64 // 1 if the epoch has been stamped
-	stub        uint64 // 1 if there is a stub page: then Trim gives up single pages
+	stub        uint64 // 1 if there is a stub: then Trim gives up single units
 
 	fresh, again []uint64 // ranges: lo, hi
-	gone         []uint64 // pages without memory, each with its floor
+	gone         []uint64 // the first slots of pages without memory, each with its floor
 
 	unworn, searches, joinAt, seals, fence uint64 // of the shard
 
@@ -100,7 +100,7 @@ func (c *scribe) queue(q *queued) {
 }
 
 func (c *scribe) order(o *order) {
-	c.numbers(&o.shift, &o.kind, &o.next, &o.stamped, &o.stub, &o.unworn, &o.searches, &o.joinAt, &o.seals, &o.fence)
+	c.numbers(&o.sizes, &o.kind, &o.next, &o.stamped, &o.stub, &o.unworn, &o.searches, &o.joinAt, &o.seals, &o.fence)
 	for _, all := range []*[]uint64{&o.fresh, &o.again, &o.gone} {
 		count(c, all, 1)
 		for k := range *all {
@@ -141,7 +141,7 @@ func (a *Arena) Order() []byte {
 	s.lock()
 	defer s.unlock()
 	o := order{
-		shift: uint64(a.Table.Pages().Shift), kind: a.kindOf(),
+		sizes: a.Pages.code(), kind: a.kindOf(),
 		unworn: uint64(s.unworn.Load()), searches: uint64(s.searches.Load() % othersFirst), joinAt: uint64(s.joinAt), seals: s.seals, fence: s.fence,
 	}
 	now := a.Domain.Epoch()
@@ -236,6 +236,6 @@ func (r *recorder) table(o *order) {
 		o.stub = 1
 	}
 	for _, d := range t.decommitted {
-		o.gone = append(o.gone, uint64(d.at), uint64(d.floor))
+		o.gone = append(o.gone, uint64(d.first), uint64(d.floor))
 	}
 }

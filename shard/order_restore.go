@@ -37,7 +37,7 @@ type lister struct {
 func (l *lister) accepts(o *order) bool {
 	a := l.arena
 	p := a.Table.Pages()
-	ok := o.shift == uint64(p.Shift) && o.kind == a.kindOf() && o.next == uint64(len(l.seen)) && o.stamped <= 1 && o.stub <= 1 &&
+	ok := (o.sizes == a.Pages.code() || o.sizes <= 31 && len(o.gone) == 0) && o.kind == a.kindOf() && o.next == uint64(len(l.seen)) && o.stamped <= 1 && o.stub <= 1 &&
 		o.unworn <= 1 && o.searches < othersFirst && o.joinAt <= math.MaxInt32 &&
 		l.has(&o.free, Spent-1) && l.has(&o.turned, Spent) && l.has(&o.limbo, Spent) && l.has(&o.sealed.places, Spent) &&
 		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0)
@@ -49,10 +49,11 @@ func (l *lister) accepts(o *order) bool {
 		ok = len(q.slots) > 0 && l.has(&q.places, Spent) && q.age <= q.least && (k == 0 || q.age <= o.waiting[k-1].age)
 	}
 	for k := 0; ok && k < len(o.gone); k += 2 {
-		at, floor := o.gone[k], o.gone[k+1]
-		if ok = !a.Fixed && at < uint64(len(p.Base)); ok {
-			first := at << (p.Shift & 31)
-			for i := first; ok && i < first+a.Table.slotsIn(p, int(at)); i++ {
+		first, floor := o.gone[k], o.gone[k+1]
+		if ok = !a.Fixed && first < uint64(p.Limit); ok {
+			m, j := p.meta(uint32(first))
+			ok = j == 0
+			for i := first; ok && i < first+uint64(m.n); i++ {
 				ok = l.see(i, floor, oldPage+2)
 			}
 		}
@@ -215,7 +216,7 @@ func (l *lister) restore(o *order) {
 	}
 	var gone []decommitted
 	for k := 0; k < len(o.gone); k += 2 {
-		gone = append(gone, decommitted{int(o.gone[k]), uint32(o.gone[k+1])})
+		gone = append(gone, decommitted{uint32(o.gone[k]), uint32(o.gone[k+1])})
 	}
 	if o.stub == 1 {
 		a.Table.decommit(gone)

@@ -2,58 +2,39 @@ package shard
 
 import (
 	"fmt"
-	"math/bits"
 	"unsafe"
 
 	"coatcheck/internal/atom"
 )
 
 // PageTable is an immutable table of pages: growth makes another. A page is an array of slots
-// that never moves. All pages have the same power-of-two length, so a look-up is a shift and a
-// mask. Pages that grow geometrically would need the index's highest bit; on amd64 that
-// instruction makes each look-up wait for the one before.
+// that never moves, and has one or more units. All units have the same power-of-two length and an
+// entry of their own, so a look-up is a shift and a mask, and need not know the pages: these grow
+// from one unit on (page_size.go).
+//
+// The wrong version has an entry for each page. Pages that grow geometrically would need the
+// index's highest bit; on amd64 that instruction makes each look-up wait for the one before.
 //
 // PageTable is not generic and exports bare pointers. So package pool can write out its look-ups,
 // and the compiler inlines them: each accessor would cost a quarter of the budget.
 type PageTable struct {
-	Base    []unsafe.Pointer         // the hook of page k's first slot; later tables share the array and append to it
-	Array   unsafe.Pointer           // that array: a look-up has checked Limit and needs no second check
+	Array   unsafe.Pointer           // the entries: the address of each unit's first hook (entries.go); later tables may share them
 	Inverse uint64                   // 2^32 >> Shift: a multiplication by it takes fewer steps than a shift
-	Shift   uint32                   // index >> Shift is the page; at most 31
-	Mask    uint32                   // slots in a page, less one
+	Shift   uint32                   // index >> Shift is the unit; at most 31
+	Mask    uint32                   // slots in a unit, less one
 	Limit   uint32                   // slots with an index below it have memory
 	Now     *atom.Pointer[PageTable] // the current table, which has every slot of this one
 
 	size uintptr // a copy of Layout.Size
+	room int     // of how many units Array has room for the entries
 
-	metas  []*pageMeta // page k's
-	floors []uint32    // page k's floor if it has no memory, else 0; may be shorter (decommit.go)
-}
-
-// pageMeta has what belongs to a page and lies apart from its slots.
-type pageMeta struct {
-	// homes has one number for homeSlots slots: that of their home shard, from 1, or 0 for
-	// none. A restored pool's slots have no home until a shard takes them.
-	//
-	//	writers  setHome, for the owner of a slot
-	//	readers  home
-	homes []atom.Uint32
-
-	// stamps has the low half of the epoch stamp of each slot's last removal; nil unless
-	// Arena.stampPerSlot. Plain access is right: the slot's owner writes it before it pushes the slot
-	// on limbo (P6), and the holder of the lock reads it after it has taken limbo.
-	stamps []uint32
-
-	moved   []atom.Uint32         // one bit a slot, for Table.markMoved; nil without Reset
-	holders atom.Pointer[holders] // counts of Refs; nil until makeCounts or the page's first Hold
-}
-
-// homeSlots is how many slots share a home: as many as a range has.
-const homeSlots = Batch
-
-// meta returns the pageMeta of slot i's page, and i's position in the page.
-func (t *PageTable) meta(i uint32) (*pageMeta, uint32) {
-	return t.metas[i>>(t.Shift&31)], i & t.Mask
+	// metas has one for each page where pages have one size, and one for each unit elsewhere. Slot i's is number
+	// i>>low below split, and number i>>high + skew from there on. One for each unit of all slots would
+	// take a 128th more memory, and the garbage collector would follow as many pointers.
+	metas     []*pageMeta
+	split     uint32
+	low, high uint32
+	skew      uint32
 }
 
 // At returns the slot of index i, which must be below t.Limit (unsafe register, U2).
@@ -65,8 +46,15 @@ func (t *PageTable) At(i uint32) *Hook {
 		uintptr(i&t.Mask)*t.size))
 }
 
-// beside returns how many slots from index i on, but at most n, lie in one page.
-func (t *PageTable) beside(i, n uint32) uint32 { return min(n, t.Mask+1-i&t.Mask, t.Limit-i) }
+// Beside returns how many slots from index i on, but at most n, lie side by side: those up to the
+// end of i's page, or of i's unit if the page has no memory. The units of that are one.
+func (t *PageTable) Beside(i, n uint32) uint32 {
+	m, j := t.meta(i)
+	if m.floor != 0 {
+		return min(n, t.Mask+1-j&t.Mask, m.n-j)
+	}
+	return min(n, m.n-j)
+}
 
 // strip is a part of a page: slots that lie side by side.
 type strip struct {
@@ -75,9 +63,9 @@ type strip struct {
 	n     uint32
 }
 
-// strip returns up to n slots from index i, none beyond the end of i's page.
+// strip returns up to n slots from index i, as many as Beside says.
 func (t *PageTable) strip(i, n uint32) strip {
-	return strip{unsafe.Pointer(t.At(i)), t.size, t.beside(i, n)}
+	return strip{unsafe.Pointer(t.At(i)), t.size, t.Beside(i, n)}
 }
 
 // at returns slot j of the strip.
@@ -93,53 +81,6 @@ func outside(i, limit uint32) string {
 }
 
 const pointerSize = uint64(unsafe.Sizeof(unsafe.Pointer(nil)))
-
-const (
-	// pageBytes is the least size of a page. Below 32 KiB, a page of values with pointers has
-	// a header and a size class. Larger pages all cost the same.
-	pageBytes = 64 << 10
-
-	// pageAlign is what the runtime rounds large allocations up to. 1,024 slots are a multiple
-	// of it, whatever their size.
-	pageAlign = 8 << 10
-	pageSlots = 1024
-
-	// wideSlot is the size from which a page has fewer than pageSlots slots, since memory
-	// comes a page at a time.
-	wideSlot = 512
-
-	// The last page of a pool with a Capacity may have slots that are not used before others are
-	// exhausted: at most one for spareShare others, or spareBytes.
-	spareShare = 8
-	spareBytes = 4 << 10
-
-	// maxShift keeps Inverse above 1. A larger pool has several pages.
-	maxShift = 31
-)
-
-// PageShift returns the binary logarithm of the slots in a page, for slots of the given size. If
-// capacity is not 0, the pool will mostly have so many slots; pages are then so small that hardly
-// any memory beyond them is allocated. whole asks for as few pages as that allows.
-func PageShift(size uintptr, capacity uint64, whole bool) uint32 {
-	n := uint64(pageBytes) / uint64(size)
-	if size <= wideSlot {
-		n = max(n, pageSlots)
-	} else {
-		n = max(4*n, 1)
-	}
-	if capacity > 0 && (whole || capacity < n) {
-		n = capacity
-	}
-	shift := min(uint32(bits.Len64(max(n, 1)-1)), maxShift)
-	for capacity > 0 && shift > 0 {
-		spare := -capacity & (1<<shift - 1)
-		if spare <= capacity/spareShare || spare*uint64(size) <= spareBytes {
-			break
-		}
-		shift--
-	}
-	return shift
-}
 
 // Table owns the pages of one pool and hands out slots that were never used.
 type Table struct {
@@ -177,25 +118,35 @@ type Table struct {
 
 	mu          atom.Mutex
 	decommitted []decommitted  // under mu: the pages without memory (decommit.go)
-	stub        unsafe.Pointer // under mu: the page that the table shows in their place, or nil
-	stubMeta    *pageMeta      // under mu
+	stub        unsafe.Pointer // under mu: the unit that the table shows in place of each of theirs, or nil
 
 	max          uint64 // the most slots there may be
 	inUse        uint64 // the most that are not exhausted, or 0 for max: the Capacity
+	sizes        PageSizes
+	fixed        bool   // the first page has all slots of the Capacity
+	whole        uint64 // then that page's slots, else 0
 	first        uint32 // the least live generation of any slot
 	fresh        uint32 // the first live generation of a slot that was never used
 	stampPerSlot bool   // pages have stamps
 	layout       Layout
 }
 
-// Init makes an empty table for at most max slots, in pages of 1<<shift. If inUse is not 0, at
-// most so many may be in use at a time.
-func (t *Table) Init(max, inUse uint64, shift, first uint32, stampPerSlot bool, l Layout) {
-	t.max, t.inUse, t.first, t.fresh, t.stampPerSlot, t.layout = max, inUse, first, first, stampPerSlot, l
-	t.Current.Store(&PageTable{
-		Inverse: 1 << (32 - shift), Shift: shift, Mask: 1<<shift - 1, Now: &t.Current,
-		size: l.Size,
-	})
+// Init makes an empty table. If stampPerSlot is true, its slots have stamps.
+func (t *Table) Init(c *Config, stampPerSlot bool) {
+	t.max, t.inUse, t.sizes, t.fixed = c.Slots, c.Capacity, c.Pages, c.Fixed
+	t.first, t.stampPerSlot, t.layout = c.First, stampPerSlot, c.Layout
+	t.fresh = max(c.First, c.Fresh)
+	unit, page := c.Pages.Unit, c.Pages.Page
+	now := &PageTable{
+		Inverse: 1 << (32 - unit), Shift: unit, Mask: 1<<unit - 1, Now: &t.Current, size: c.Size,
+		split: 1 << page, low: unit, high: page, skew: 1<<(page-unit) - 1,
+	}
+	if t.fixed {
+		t.whole = (t.inUse + uint64(now.Mask)) &^ uint64(now.Mask)
+		now.split, now.low, now.high = uint32(t.whole), 31, unit
+		now.skew = (now.split-1)>>31 + 1 - now.split>>unit
+	}
+	t.Current.Store(now)
 }
 
 // Pages returns the current table. Any index that was read before the call is below its Limit
@@ -311,12 +262,12 @@ func (t *Table) Provide(n uint64) {
 	}
 }
 
-// newPage makes page k, of n slots, and its meta.
-func (t *Table) newPage(old *PageTable, k int) (page unsafe.Pointer, n uint64, m *pageMeta) {
-	n = t.slotsIn(old, k)
-	page, m = t.layout.Page(n), new(pageMeta)
-	if k == 0 {
-		t.layout.whole(page, n).at(0).Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
+// newPage makes a page of n slots from index first on, and its meta.
+func (t *Table) newPage(first, n uint32) (page unsafe.Pointer, m *pageMeta) {
+	page = t.layout.Page(uint64(n))
+	m = &pageMeta{page: page, first: first, n: n}
+	if first == 0 {
+		(*Hook)(page).Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
 	}
 	m.homes = make([]atom.Uint32, (n+homeSlots-1)/homeSlots)
 	if t.stampPerSlot {
@@ -325,23 +276,21 @@ func (t *Table) newPage(old *PageTable, k int) (page unsafe.Pointer, n uint64, m
 	if t.layout.Reset != nil {
 		m.moved = make([]atom.Uint32, (n+31)/32)
 	}
-	return page, n, m
+	return page, m
 }
 
-// slotsIn returns how many slots page k has. All have the same number, except the last that
-// there may be.
-func (t *Table) slotsIn(p *PageTable, k int) uint64 {
-	return min(uint64(p.Mask)+1, t.max-uint64(k)<<(p.Shift&31))
-}
-
+// addPage adds the next page.
 func (t *Table) addPage(old *PageTable) {
-	page, n, m := t.newPage(old, len(old.Base))
+	page, m := t.newPage(old.Limit, uint32(t.nextPage(old)))
 	grown := *old
-	// Older tables share the array. They never read the entry that this append may write in
-	// place, because it lies beyond their length.
-	grown.Base = append(old.Base, page)
-	grown.Array = unsafe.Pointer(unsafe.SliceData(grown.Base))
-	grown.metas = append(old.metas, m)
-	grown.Limit = old.Limit + uint32(n)
+	grown.Limit = old.Limit + m.n
+	if grown.units() > grown.room {
+		grown.move(old, grown.units())
+	}
+	// Older tables share the arrays. They never read what is written in place here, because it
+	// lies beyond their length.
+	grown.metas = longer(old.metas, int(grown.metaOf(grown.Limit-1))+1)
+	grown.show(m, page, uintptr(1)<<(old.Shift&31)*t.layout.Size)
+	grown.keep()
 	t.Current.Store(&grown) // publishes (P2)
 }

@@ -4,37 +4,137 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"coatcheck/shard"
 )
 
-func TestPageShift(t *testing.T) {
+func TestPagesOf(t *testing.T) {
 	for _, c := range []struct {
-		size  uintptr
-		limit uint64
-		whole bool
-		want  uint32
+		size       uintptr
+		capacity   uint64
+		unit, page uint32
 	}{
-		{8, 1 << 20, false, 13}, // 64 KiB
-		{16, shard.MaxSlots, false, 12},
-		{24, shard.MaxSlots, false, 12},
-		{512, shard.MaxSlots, false, 10}, // 1,024 slots at least
-		{1 << 20, shard.MaxSlots, false, 0},
-		{16, 1, false, 0},
-		{16, 5, false, 3},
-		{16, 1 << 20, true, 20}, // one page
-		{8, shard.MaxSlots, true, 31},
+		{8, 0, 6, 13}, // 64 KiB
+		{16, 0, 6, 12},
+		{24, 0, 6, 12},
+		{72, 0, 6, 10},
+		{80, 0, 5, 10},
+		{264, 0, 4, 10},
+		{512, 0, 3, 10}, // 1,024 slots at least
+		{520, 0, 3, 9},
+		{4 << 10, 0, 0, 6},
+		{1 << 20, 0, 0, 0},
+		{16, 1, 0, 0},
+		{16, 5, 3, 3},
+		{16, 100, 6, 7}, // 28 spare slots take less than 4 KiB
+		{72, 1100, 6, 7},
+		{72, 2000, 6, 10},
+		{16, 1 << 20, 6, 12},
 	} {
-		assert.Equal(t, c.want, shard.PageShift(c.size, c.limit, c.whole), "%+v", c)
+		assert.Equal(t, shard.PageSizes{Unit: c.unit, Page: c.page}, shard.PagesOf(c.size, c.capacity), "%+v", c)
 	}
 }
 
-func TestProvideGivesMemoryToAsManyAsAsked(t *testing.T) {
+// tableOf returns an empty table of slots of 16 bytes.
+func tableOf(c shard.Config) *shard.Table {
 	var table shard.Table
-	table.Init(100, 0, tinyShift, 1, true, shard.LayoutOf(false, func(*uint64) {}))
+	c.First, c.Layout = 1, shard.LayoutOf(false, func(*uint64) {})
+	table.Init(&c, true)
+	return &table
+}
+
+func TestProvideGivesMemoryToAsManyAsAsked(t *testing.T) {
+	table := tableOf(shard.Config{Slots: 100, Pages: shard.PageSizes{Unit: 1, Page: 1}})
 	table.Provide(7)
 	assert.EqualValues(t, 8, table.Pages().Limit, "whole pages")
 	table.Provide(100)
 	assert.EqualValues(t, 100, table.Pages().Limit)
 	assert.Greater(t, table.Bytes(), int64(100*16))
+}
+
+// Pages double up to their largest size. With Preallocate the first has all slots, and what takes the
+// place of exhausted ones grows from one unit. All slots lie apart, and each knows its page.
+func TestPagesGrow(t *testing.T) {
+	tiny := shard.PageSizes{Unit: 1, Page: 3}
+	for _, c := range []struct {
+		what  string
+		setup shard.Config
+		want  []uint32
+	}{
+		{"without a Capacity", shard.Config{Slots: 30}, []uint32{2, 2, 4, 8, 8, 6}},
+		{"with a Capacity", shard.Config{Slots: 30, Capacity: 13}, []uint32{2, 2, 4, 8, 8, 6}},
+		{"Preallocate", shard.Config{Slots: 20, Capacity: 13, Fixed: true}, []uint32{14, 2, 2, 2}},
+	} {
+		c.setup.Pages = tiny
+		table := tableOf(c.setup)
+		var got []uint32
+		seen := map[*shard.Hook]bool{}
+		for limit := uint32(0); uint64(limit) < c.setup.Slots; {
+			table.Provide(uint64(limit) + 1)
+			now := table.Pages()
+			n := now.Limit - limit
+			got = append(got, n)
+			require.Equal(t, n, now.Beside(limit, shard.None), c.what)
+			require.EqualValues(t, 1, now.Beside(limit, 1), c.what)
+			require.EqualValues(t, 1, now.Beside(now.Limit-1, shard.None), c.what)
+			for i := range now.Limit {
+				slot := now.At(i)
+				require.Equal(t, i < limit, seen[slot], "%s, slot %d", c.what, i)
+				seen[slot] = true
+				if i >= limit {
+					slot.Word.Store(uint64(i))
+				}
+				require.EqualValues(t, i, slot.Word.Load(), c.what)
+			}
+			limit = now.Limit
+		}
+		assert.Equal(t, c.want, got, c.what)
+	}
+}
+
+// What lies side by side in a page without memory is a unit: the stub has no more.
+func TestLoopsEndWithUnitsWithoutMemory(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64, pages: shard.PageSizes{Unit: 1, Page: 4}})
+	hs := r.fill(t, r.shards[0], 64, number)
+	require.EqualValues(t, 16, r.arena.Table.Pages().Beside(16, shard.None))
+	r.remove(t, r.shards[0], hs[2:]...)
+	r.reclaim(t, r.shards[0])
+	require.Positive(t, r.arena.Trim())
+	now := r.arena.Table.Pages()
+	require.Equal(t, 62, r.arena.Table.Missing())
+	for i := range now.Limit {
+		require.EqualValues(t, 2-i%2, now.Beside(i, shard.None), "slot %d", i)
+		require.Len(t, shard.Block[uint64](now, i, 64), int(2-i%2))
+	}
+	live, _ := r.arena.Table.Survey()
+	require.Equal(t, 2, live)
+}
+
+// Goroutines on several shards share the first page of a small pool: each takes a part of what was never used, and
+// then another's slot before it takes a new page.
+func TestShardsShareASmallPool(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1 << 20, memory: 1, shards: 8, pages: shard.PagesOf(16, 0)})
+	claim := func(s *shard.Shard) uint64 {
+		slot, h, err := s.Claim()
+		require.NoError(t, err)
+		live(slot, h, 1)
+		return h
+	}
+	first := r.shards[0]
+	for _, s := range r.shards[:4] {
+		claim(s)
+	}
+	require.EqualValues(t, 64, r.arena.Table.Pages().Limit, "nothing was removed yet")
+	for range 100 {
+		for range 10 {
+			r.remove(t, first, claim(first))
+		}
+		r.reclaim(t, first)
+		for _, s := range r.shards[1:] {
+			r.remove(t, first, claim(s)) // so that it comes back there
+			r.reclaim(t, first)
+		}
+	}
+	require.EqualValues(t, 64, r.arena.Table.Pages().Limit)
 }

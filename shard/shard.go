@@ -121,7 +121,7 @@ func (s *shard) takeFresh() (*Hook, uint64) {
 }
 
 // allocRange takes a slot that no shard was given yet. If the shard's range is empty, the n-1
-// slots after it become the new range. It returns nil if every slot that has memory was given
+// slots after it become the new range, or fewer in a small pool. It returns nil if every slot that has memory was given
 // to a shard; it does not grow the pool.
 //
 // If another goroutine has the lock, allocRange takes one slot directly from the table, so it
@@ -137,7 +137,7 @@ func (s *shard) allocRange(n uint32) (*Hook, uint64) {
 			n = 1 // checked under the lock: only its holder makes a range
 		}
 	}
-	lo, hi := a.Table.Allot(n)
+	lo, hi := a.Table.Allot(min(n, max(a.Table.Pages().Limit/4, rangeLeast)))
 	if lo == hi {
 		return nil, 0
 	}

@@ -42,16 +42,21 @@ const (
 	// aheadBytes is how much memory a shard takes although others have slots.
 	aheadBytes = 32 << 10
 
+	// rangeLeast is how many never used slots a shard takes at a time from a small pool. From a
+	// larger one it takes a quarter, up to Batch. So four shards share a pool's first page.
+	rangeLeast = Batch / 4
+
 	// othersFirst is how many searches there are for each that takes another shard's slot rather
 	// than reclaim less than a batch of its own. Otherwise a shard with few slots would get
 	// them back one by one, each at the price of a scan, while another has many. In a full pool
 	// a look at 64 shards costs some 150 ns, for nothing.
 	othersFirst = 8
 
-	// backShare is how many pages with memory there are for each that comes back to a trimmed
-	// pool at a time. A pool then has up to a 64th of its memory before it needs it, and
-	// copies the table once in as many pages. With thousands of pages, a copy for each would
-	// cost several times its first allocation.
+	// backShare is how many slots there are, with memory or without, for each that comes back to a
+	// trimmed pool at a time. A pool then has up to a 64th of what it once had before it needs it,
+	// and copies the table 64 times until it has all again. A copy takes an entry of 8 bytes for each
+	// unit, so it costs at most half of what comes back with it. A copy for each page would cost several
+	// times its first allocation.
 	backShare = 64
 
 	// patience is after how many failed compare-and-swaps a goroutine first moves to another

@@ -17,8 +17,9 @@ const (
 	resetRun     = 2
 	runsMost     = 2
 	aheadBytes   = 64 // one slot: a shard goes ahead once
+	rangeLeast   = 2
 	othersFirst  = 2
-	backShare    = 1 // pages come back several at a time
+	backShare    = 2 // half of the slots come back at a time
 	patience     = 2
 	cellsPaid    = 1
 )

@@ -112,9 +112,10 @@ func at[T any](array unsafe.Pointer, inverse uint64, mask, limit, i uint32) *Slo
 		uintptr(i&mask)*unsafe.Sizeof(Slot[T]{})-unsafe.Offsetof(Slot[T]{}.Hook)))
 }
 
-// Block returns up to n slots from index i, none beyond the end of i's page.
+// Block returns up to n slots from index i, as many as PageTable.Beside says.
 func Block[T any](t *PageTable, i, n uint32) []Slot[T] {
-	return unsafe.Slice(At[T](t, i), t.beside(i, n))
+	s := t.strip(i, n) // a call, so that this is inlined
+	return unsafe.Slice((*Slot[T])(unsafe.Add(s.first, -int(unsafe.Offsetof(Slot[T]{}.Hook)))), s.n)
 }
 
 // Insert stores v in the first slot of the freelist to which a frame's hint leads, makes it live

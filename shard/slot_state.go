@@ -19,8 +19,8 @@ func (t *Table) firstLife(i uint32) (*Hook, uint64) {
 
 // setStamp gives slot i, which the caller owns, a stamp.
 func (t *Table) setStamp(i uint32, stamp uint64) {
-	p := t.Current.Load()
-	p.metas[uint64(i)*p.Inverse>>32].stamps[i&p.Mask] = uint32(stamp)
+	m, j := t.Pages().meta(i)
+	m.stamps[j] = uint32(stamp)
 }
 
 // stampOf returns the stamp of slot i, which the caller owns, or more. now is a value of E

@@ -19,8 +19,8 @@ const BesideSlot = 8
 // that great. Every slot below lies below the Limit of a table that is loaded after the call.
 func (t *Table) Allocated() uint64 { return t.next.Load() }
 
-// Generations stores in dst the generations of the slots from index first on, up to the end of
-// first's page. It returns how many these are. A slot that never went live counts as vacant
+// Generations stores in dst the generations of the slots from index first on, as many as lie side by
+// side. It returns how many these are. A slot that never went live counts as vacant
 // before its first life. Slots of a page without memory have its floor. The values of live slots
 // may be read under a guard that was pinned before the call.
 func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {

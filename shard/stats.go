@@ -107,9 +107,8 @@ func (t *Table) bytes() int64 {
 		resident += int64(p.Mask) + 1
 	}
 	n := resident*int64(t.layout.Size) +
-		int64(cap(p.Base))*int64(unsafe.Sizeof(p.Base[0])+unsafe.Sizeof(p.metas[0])+unsafe.Sizeof(pageMeta{})) +
-		int64(cap(p.floors))*int64(unsafe.Sizeof(p.floors[0]))
-	for _, m := range p.metas {
+		int64(1+p.room)*int64(pointerSize) + int64(cap(p.metas))*int64(unsafe.Sizeof(p.metas[0]))
+	for m := range p.pages {
 		n += m.bytes()
 	}
 	return n
@@ -117,7 +116,7 @@ func (t *Table) bytes() int64 {
 
 // bytes returns the memory that a pageMeta takes.
 func (m *pageMeta) bytes() int64 {
-	n := 4 * int64(len(m.homes)+len(m.stamps)+len(m.moved))
+	n := int64(unsafe.Sizeof(*m)) + 4*int64(len(m.homes)+len(m.stamps)+len(m.moved))
 	if h := m.holders.Load(); h != nil {
 		n += 4 * int64(len(h.count))
 	}

@@ -1,6 +1,9 @@
 package shard
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Trim gives back the memory of pages in which every slot is vacant. Vacant slots lie in
 // lists, mixed with slots of other pages, and nothing can be taken out of the middle of a
@@ -26,7 +29,7 @@ const oldPage = 1<<32 - 1<<28
 type trimmer struct {
 	arena *Arena
 	pages *PageTable
-	found []found // by page
+	found []found // by the number of the page's meta, the first if it has several
 	taken []chain // by shard; the last has what the table had not handed out
 }
 
@@ -84,23 +87,21 @@ func (a *Arena) trim() int64 {
 // choose finds the pages in which nothing is live, and reports whether they are worth it. A page
 // with slots that may not be handed out yet stays.
 func (t *trimmer) choose() bool {
-	wanted := 0
+	wanted := uint32(0)
 	memory := t.arena.Table.memory()
-	t.found = make([]found, len(t.pages.Base))
-	for k := range t.found {
-		first := uint64(k) << (t.pages.Shift & 31)
-		_, gone := t.pages.Floor(uint32(first))
-		if !gone && first+t.arena.Table.slotsIn(t.pages, k) <= memory && t.idle(k) {
-			t.found[k].wanted = true
-			wanted++
+	t.found = make([]found, len(t.pages.metas))
+	for m := range t.pages.pages {
+		if m.floor == 0 && uint64(m.first)+uint64(m.n) <= memory && t.idle(m) {
+			t.found[t.pages.metaOf(m.first)].wanted = true
+			wanted += m.n
 		}
 	}
 	return !t.tooFew(wanted)
 }
 
-// idle reports whether no slot of page k is live, or too old for a floor.
-func (t *trimmer) idle(k int) bool {
-	slots := t.pages.strip(uint32(k)<<(t.pages.Shift&31), t.pages.Mask+1)
+// idle reports whether no slot of m's page is live, or too old for a floor.
+func (t *trimmer) idle(m *pageMeta) bool {
+	slots := t.pages.strip(m.first, m.n)
 	for j := range slots.n {
 		if w := slots.at(j).Word.Load(); IsLive(w) || t.arena.Table.vacant(w) > oldPage {
 			return false
@@ -112,8 +113,12 @@ func (t *trimmer) idle(k int) bool {
 // page returns what is known of slot i's page if that is wanted, else nil. A page that was
 // added since is not.
 func (t *trimmer) page(i uint32) *found {
-	if k := i >> (t.pages.Shift & 31); int(k) < len(t.found) && t.found[k].wanted {
-		return &t.found[k]
+	if i >= t.pages.Limit {
+		return nil
+	}
+	m, _ := t.pages.meta(i)
+	if f := &t.found[t.pages.metaOf(m.first)]; f.wanted {
+		return f
 	}
 	return nil
 }
@@ -121,26 +126,27 @@ func (t *trimmer) page(i uint32) *found {
 // whole returns the pages to be given up, which are those whose slots the trimmer has all, and
 // how many slots they have.
 func (t *trimmer) whole() (gone []decommitted, slots uint32) {
-	for k := len(t.found) - 1; k >= 0; k-- { // so that the first come back first
-		f := &t.found[k]
-		if f.wanted && uint64(f.got) == t.arena.Table.slotsIn(t.pages, k) {
-			gone = append(gone, decommitted{at: k, floor: f.oldest})
+	for m := range t.pages.pages {
+		if f := t.page(m.first); f != nil && f.got == m.n {
+			gone = append(gone, decommitted{m.first, f.oldest})
+			slots += m.n
 		}
 	}
-	if t.tooFew(len(gone)) {
+	if t.tooFew(slots) {
 		return nil, 0
 	}
-	for _, a := range gone {
-		f := &t.found[a.at]
-		f.gone = true
-		slots += f.got
+	for _, d := range gone {
+		t.page(d.first).gone = true
 	}
+	slices.Reverse(gone) // so that the first come back first
 	return gone, slots
 }
 
-// tooFew reports whether n pages are not worth it: there are none, or there is one and no stub page
-// yet, which would cost what one page frees.
-func (t *trimmer) tooFew(n int) bool { return n == 0 || n == 1 && len(t.pages.floors) == 0 }
+// tooFew reports whether pages of n slots are not worth it: there are none, or no more than the
+// stub has, which there is not yet.
+func (t *trimmer) tooFew(n uint32) bool {
+	return n == 0 || n <= t.pages.Mask+1 && !t.arena.Table.hasStub()
+}
 
 // drop drops the slots of pages that go, of which there are so many. The others keep their order.
 // If there are none, no slot need be visited: each visit may be a cache miss.
@@ -226,8 +232,9 @@ func (t *trimmer) takeRest() {
 	tab, rest := &t.arena.Table, &t.taken[len(t.arena.shards())]
 	first, last := tab.recommitRange.bounds()
 	lo, hi := uint64(first), uint64(last)
-	if !t.completes(lo, hi) {
-		lo = (lo | uint64(t.pages.Mask)) + 1 // values live in the page that the range begins in
+	if first < t.pages.Limit && !t.completes(lo, hi) {
+		m, j := t.pages.meta(first)
+		lo += uint64(m.n - j) // values live in the page that the range begins in
 	}
 	// Success makes the slots from lo on the caller's. Failure means that another goroutine was
 	// given slots.
@@ -245,13 +252,14 @@ func (t *trimmer) takeRest() {
 func (t *trimmer) completes(lo, hi uint64) bool {
 	for lo < hi {
 		f := t.page(uint32(lo))
-		k := int(lo >> (t.pages.Shift & 31))
-		slots := t.arena.Table.slotsIn(t.pages, k)
-		end := uint64(k)<<(t.pages.Shift&31) + slots
-		if f == nil || uint64(f.got)+end-lo != slots {
+		if f == nil {
 			return false
 		}
-		lo = end
+		m, j := t.pages.meta(uint32(lo))
+		if f.got != j {
+			return false
+		}
+		lo += uint64(m.n - j)
 	}
 	return true
 }

@@ -133,6 +133,7 @@ func (d *drawer) options() {
 	if s.FIFO = d.odds(25); s.FIFO && d.odds(50) {
 		s.Page = among(d, 4, 8) // slots that were never used go before those in the queue
 	}
+	s.Unit = among(d, s.Page, max(s.Page/2, 1), 1)
 	if d.odds(40) {
 		// With this capacity a Worker has eight slots in reach; it has none in small ones.
 		s.FIFO, s.Capacity = false, among(d, 0, 128, 128, 128)

@@ -140,7 +140,7 @@ func (w *world) complete() error {
 	}
 	floors := Arena(w.p).Table.Absent()
 	for i := range t.Limit {
-		floor, absent := floors[int(i>>t.Shift)]
+		floor, absent := floors[i]
 		if absent != w.isVoid(t, i) {
 			return fmt.Errorf("slot %d: its page is absent or shown, not both", i)
 		}
@@ -182,15 +182,15 @@ func (a *actor) rest() {
 // isVoid reports whether t has the void instead of slot i's page.
 func (w *world) isVoid(t *shard.PageTable, i uint32) bool {
 	v := Arena(w.p).Table.Void()
-	return v != nil && t.Base[i>>t.Shift] == v
+	return v != nil && t.Units()[i>>t.Shift] == uintptr(v)
 }
 
 // keepsGone reports whether view, which may be older than the current table, shows the memory of a
 // page that has other memory now, or none.
 func (w *world) keepsGone(view *shard.PageTable) bool {
-	now, void := Arena(w.p).Table.Pages().Base, Arena(w.p).Table.Void()
-	for k, page := range view.Base {
-		if page != now[k] && page != void {
+	now, void := Arena(w.p).Table.Pages().Units(), uintptr(Arena(w.p).Table.Void())
+	for k, unit := range view.Units() {
+		if unit != now[k] && unit != void {
 			return true
 		}
 	}

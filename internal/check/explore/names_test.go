@@ -42,13 +42,13 @@ func (ns *names) find() {
 	if v := Arena(p).Table.Void(); v != nil {
 		add(v, int(t.Mask)+1, reflect.TypeFor[shard.Slot[val]](), 1<<19, "void")
 	}
-	for k := range t.Base {
-		if t.Base[k] == Arena(p).Table.Void() {
+	for first, k := uint32(0), 0; first < t.Limit; k++ {
+		slots, m, is, homes, counts := t.Meta(first)
+		at := unsafe.Pointer(t.At(first))
+		if first += slots; at == Arena(p).Table.Void() {
 			continue
 		}
-		n := min(t.Limit-uint32(k)<<t.Shift, t.Mask+1)
-		add(t.Base[k], int(n), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, fmt.Sprintf("page%d", k))
-		m, is, homes, counts := t.Meta(k)
+		add(at, int(slots), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, fmt.Sprintf("page%d", k))
 		add(m, 1, is, 1<<17+k, fmt.Sprintf("meta%d", k))
 		add(unsafe.Pointer(&homes[0]), len(homes), reflect.TypeFor[atom.Uint32](), 3<<17+k, fmt.Sprintf("homes%d", k))
 		if counts != nil {

@@ -36,7 +36,8 @@ type settings struct {
 	FIFO, Preallocate, Reset   bool
 	Plain                      bool // values have no pointers
 	Copying                    bool // Get copies without a pin
-	Page                       int  // slots of a page
+	Page                       int  // slots of a page, at most
+	Unit                       int  // slots of the first page, from which pages grow; 0: Page
 	Origin                     int
 	Lives                      int  // of each slot; they set Origin
 	Cells                      int  // for so many guards from the start
@@ -76,8 +77,8 @@ func (s *settings) String() (text string) {
 	return text
 }
 
-// options returns the options of the pool, and the logarithm of the slots of a page.
-func (s *settings) options() (o Options[val], shift uint32) {
+// options returns the options of the pool, and the sizes of its pages.
+func (s *settings) options() (o Options[val], sizes shard.PageSizes) {
 	o = Options[val]{
 		Capacity: s.Capacity, Shards: max(s.Shards, 1), MaxLimbo: s.MaxLimbo, Preallocate: s.Preallocate,
 		Origin: uint32(cmp.Or(s.Origin, 101)),
@@ -88,18 +89,20 @@ func (s *settings) options() (o Options[val], shift uint32) {
 	if s.Lives > 0 {
 		o.Origin = uint32(shard.LastGeneration - 2*(s.Lives-1))
 	}
-	return o, uint32(bits.TrailingZeros(uint(cmp.Or(s.Page, 2))))
+	shift := func(slots int) uint32 { return uint32(bits.TrailingZeros(uint(slots))) }
+	page := cmp.Or(s.Page, 2)
+	return o, shard.PageSizes{Unit: shift(cmp.Or(s.Unit, page)), Page: shift(page)}
 }
 
 // setup builds the state of a run of p.
 func (p *program) setup(r *interleave.Run) {
 	w := &world{r: r, alone: len(p.threads) == 1, most: p.Most}
 	v := new(vars)
-	o, shift := p.options()
+	o, sizes := p.options()
 	if p.Reset {
 		o.Reset = w.resetting(p.Resets, func(a *actor) { run(v, a, p.resets) })
 	}
-	a := w.pool(shift, o)
+	a := w.pool(sizes, o)
 	if p.Plain {
 		Arena(w.p).Pointers = false
 	}

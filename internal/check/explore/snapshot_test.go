@@ -86,7 +86,7 @@ func (w *world) judge(snapshot []byte, stay []Handle[val]) error {
 // judgeCopy looks at a copy, and for as long as the original lived at what it issues.
 func (w *world) judgeCopy(snapshot []byte, stay []Handle[val], origin uint32) error {
 	referred = map[Handle[val]]bool{}
-	c, err := ReadTiny(bytes.NewReader(snapshot), &Options[val]{Shards: 1, Origin: origin}, 1)
+	c, err := ReadSized(bytes.NewReader(snapshot), &Options[val]{Shards: 1, Origin: origin}, Arena(w.p).Pages)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
+	"coatcheck/shard"
 )
 
 // val is the value of the explored pools. Each value has a stamp of its own. The pointer makes
@@ -100,11 +101,10 @@ type reader struct {
 	loops int    // that run under it
 }
 
-// pool makes the run's pool, with pages of 1<<shift slots, and returns the actor that prepares
-// it.
-func (w *world) pool(shift uint32, o Options[val]) *actor {
+// pool makes the run's pool, and returns the actor that prepares it.
+func (w *world) pool(sizes shard.PageSizes, o Options[val]) *actor {
 	CopyWithoutPin(false) // unless a scenario says so afterwards
-	p, err := NewTiny(&o, shift)
+	p, err := NewSized(&o, sizes)
 	if err != nil {
 		panic(err)
 	}

@@ -1,0 +1,91 @@
+package shard
+
+import (
+	"math/bits"
+	"reflect"
+	"unsafe"
+)
+
+// The entries of a table are the addresses of its units, as numbers: with a pointer for each
+// unit, the garbage collector would follow 16,000 for a million slots, which takes it as long as all else
+// that a pool without pointers has. Their pages are kept by one pointer in front of them, to the
+// metas:
+//
+//	          Array
+//	            ▼
+//	┌───────┬────────┬────────┬──
+//	│ metas │ unit 0 │ unit 1 │ …
+//	└───┬───┴────────┴────────┴──
+//	    ▼   each with its page
+//
+// So whatever keeps the entries keeps the pages: a look-up that has loaded Array, and nothing
+// else, finds each page as the table shows it, also if Trim has replaced the table since.
+//
+// The wrong version has the numbers in a slice, and the pages in the table. A look-up that is preempted
+// between its loads of Array and of an entry keeps the slice alone.
+
+// fewEntries is up to how many entries are pointers to the collector: one allocation without a type of
+// its own.
+const fewEntries = 512
+
+// makeEntries returns entries for n units, all zero.
+func makeEntries(n int) unsafe.Pointer {
+	if n <= fewEntries {
+		return unsafe.Pointer(&make([]unsafe.Pointer, 1+n)[1])
+	}
+	typ := reflect.StructOf([]reflect.StructField{
+		{Name: "Metas", Type: reflect.TypeFor[unsafe.Pointer]()},
+		{Name: "Units", Type: reflect.ArrayOf(n, reflect.TypeFor[uintptr]())},
+	})
+	return unsafe.Add(reflect.New(typ).UnsafePointer(), pointerSize)
+}
+
+// roomFor returns for how many units there are entries in a table of n: up to an eighth more, since
+// copies of a large table cost more than that. There are few such numbers, as the runtime keeps a type for
+// each that is large.
+func roomFor(n int) int {
+	if n <= fewEntries {
+		return n
+	}
+	step := 1 << (bits.Len(uint(n)) - 4)
+	return (n + n/16 + step - 1) &^ (step - 1)
+}
+
+// units returns how many entries the table has.
+func (t *PageTable) units() int { return int((uint64(t.Limit) + uint64(t.Mask)) >> (t.Shift & 31)) }
+
+// entries returns the entries.
+func (t *PageTable) entries() []uintptr { return unsafe.Slice((*uintptr)(t.Array), t.units()) }
+
+// move gives the table entries of its own, with room for n, that are those of old.
+func (t *PageTable) move(old *PageTable, n int) {
+	t.room = roomFor(n)
+	t.Array = makeEntries(t.room)
+	copy(t.entries(), old.entries())
+}
+
+// keep has the entries keep all pages. It is called before the table is published, and by those who hold Table.mu
+// alone.
+func (t *PageTable) keep() {
+	*(*unsafe.Pointer)(unsafe.Add(t.Array, -int(pointerSize))) = unsafe.Pointer(unsafe.SliceData(t.metas))
+}
+
+// show makes the units of m's page lie at address at, each step bytes behind the one before.
+func (t *PageTable) show(m *pageMeta, at unsafe.Pointer, step uintptr) {
+	from, last := m.first>>(t.Shift&31), (m.first+m.n-1)>>(t.Shift&31)
+	units := t.entries()
+	for k := from; k <= last; k++ {
+		units[k] = uintptr(at) + uintptr(k-from)*step
+	}
+	for k := t.metaOf(m.first); k <= t.metaOf(m.first+m.n-1); k++ {
+		t.metas[k] = m
+	}
+}
+
+// longer returns a slice of n metas that begins with s, in the same array if that has room.
+func longer(s []*pageMeta, n int) []*pageMeta {
+	if n > cap(s) {
+		s = append(make([]*pageMeta, 0, max(n, len(s)+len(s)/8)), s...)
+	}
+	return s[:n]
+}

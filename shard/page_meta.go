@@ -1,0 +1,62 @@
+package shard
+
+import (
+	"unsafe"
+
+	"coatcheck/internal/atom"
+)
+
+// pageMeta has what belongs to a page and lies apart from its slots.
+type pageMeta struct {
+	page  unsafe.Pointer // its slots, or the stub: Array does not keep them (entries.go)
+	first uint32         // its first slot
+	n     uint32         // how many it has
+	floor uint32         // of all its slots if it has no memory, else 0 (decommit.go); the rest is empty then
+
+	// homes has one number for homeSlots slots: that of their home shard, from 1, or 0 for
+	// none. A restored pool's slots have no home until a shard takes them.
+	//
+	//	writers  setHome, for the owner of a slot
+	//	readers  home
+	homes []atom.Uint32
+
+	// stamps has the low half of the epoch stamp of each slot's last removal; nil unless
+	// Arena.stampPerSlot. Plain access is right: the slot's owner writes it before it pushes the slot
+	// on limbo (P6), and the holder of the lock reads it after it has taken limbo.
+	stamps []uint32
+
+	moved   []atom.Uint32         // one bit a slot, for Table.markMoved; nil without Reset
+	holders atom.Pointer[holders] // counts of Refs; nil until makeCounts or the page's first Hold
+}
+
+// homeSlots is how many slots share a home: as many as a range has.
+const homeSlots = Batch
+
+// meta returns the pageMeta of slot i's page, and i's position in the page. i must be below t.Limit,
+// so there is one, and no check of metas' length.
+func (t *PageTable) meta(i uint32) (*pageMeta, uint32) {
+	if Exploring && i >= t.Limit {
+		panic(outside(i, t.Limit))
+	}
+	m := *(**pageMeta)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.metas)), uint64(t.metaOf(i))*pointerSize))
+	return m, i - m.first
+}
+
+// metaOf returns the number in metas of slot i's.
+func (t *PageTable) metaOf(i uint32) uint32 {
+	if i < t.split {
+		return i >> (t.low & 31)
+	}
+	return i>>(t.high&31) + t.skew
+}
+
+// pages yields the metas of all pages.
+func (t *PageTable) pages(yield func(*pageMeta) bool) {
+	for i := uint32(0); i < t.Limit; {
+		m, _ := t.meta(i)
+		if !yield(m) {
+			return
+		}
+		i += m.n
+	}
+}

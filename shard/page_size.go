@@ -1,0 +1,85 @@
+package shard
+
+import "math/bits"
+
+// A pool's first page has one unit. The next one has as many slots as the pool, so that the pool
+// doubles, until a page has the size that all later ones have. So a pool takes at most twice what
+// it needs, and a pool of a few values takes a unit.
+//
+// The slots of a page follow from the index of its first one alone. So a pool that is restored
+// has the pages of the original, and Trim gives up the same ones, as replays require.
+
+// PageSizes are the binary logarithms of numbers of slots.
+type PageSizes struct {
+	Unit uint32 // of a unit; at most 31
+	Page uint32 // of the largest pages, which all have from as many slots on; at least Unit, at most 31
+}
+
+const (
+	// unitSlots is how many slots a unit has at most, and unitBytes how much memory, if it has more
+	// than one slot: 64 slots of up to 72 bytes. An entry of the table has 8 bytes. With units of
+	// half the size it would have twice as many, and grow out of the cache. Larger units make
+	// small pools large.
+	unitSlots = 64
+	unitBytes = 4608
+
+	// pageBytes is the least size of the largest pages. Larger ones all cost the same. Below 32 KiB,
+	// a page of values with pointers has a header of 8 bytes, and a size class: it takes up to a
+	// sixth more. All pages of a pool below that size waste less than 6 KiB together, so they are
+	// powers of two like others.
+	pageBytes = 64 << 10
+
+	// pageAlign is what the runtime rounds large allocations up to. 1,024 slots are a multiple
+	// of it, whatever their size.
+	pageAlign = 8 << 10
+	pageSlots = 1024
+
+	// wideSlot is the size from which the largest pages have fewer than pageSlots slots, since
+	// memory comes a page at a time.
+	wideSlot = 512
+
+	// The last page of a pool with a Capacity may have slots that are not used before others are
+	// exhausted: at most one for spareShare others, or spareBytes.
+	spareShare = 8
+	spareBytes = 4 << 10
+)
+
+// PagesOf returns the sizes for slots of the given size. If capacity is not 0, the pool will mostly
+// have so many slots; pages are then so small that hardly any memory beyond them is allocated.
+func PagesOf(size uintptr, capacity uint64) PageSizes {
+	n := uint64(pageBytes) / uint64(size)
+	if size <= wideSlot {
+		n = max(n, pageSlots)
+	} else {
+		n = max(4*n, 1)
+	}
+	s := PageSizes{
+		Unit: uint32(bits.Len64(min(max(unitBytes/uint64(size), 1), unitSlots)) - 1),
+		Page: uint32(bits.Len64(n - 1)),
+	}
+	if capacity == 0 {
+		return s
+	}
+	whole := uint32(bits.Len64(capacity - 1)) // in one page
+	s.Unit, s.Page = min(s.Unit, whole), min(s.Page, whole)
+	for ; s.Page > s.Unit; s.Page-- {
+		spare := -capacity & (1<<s.Page - 1)
+		if spare <= capacity/spareShare || spare*uint64(size) <= spareBytes {
+			break
+		}
+	}
+	return s
+}
+
+// code is a number for the sizes. It is above 31, unlike that of the equal pages of earlier versions.
+func (s PageSizes) code() uint64 { return uint64(s.Unit) | uint64(s.Page+1)<<8 }
+
+// nextPage returns how many slots the page has that comes next.
+func (t *Table) nextPage(old *PageTable) uint64 {
+	from := uint64(old.Limit)
+	n := max(min(from-t.whole, 1<<t.sizes.Page), uint64(old.Mask)+1)
+	if t.fixed && from == 0 {
+		n = t.whole
+	}
+	return min(n, t.max-from)
+}
