@@ -59,12 +59,12 @@ func checkAll(ctx context.Context, patterns []string, workers int, stdout, stder
 	for _, u := range units {
 		files += len(u.Files)
 	}
-	_, err = fmt.Fprintf(stdout, `packages            %9d  those with tests alone included
+	_, err = fmt.Fprintf(stdout, `packages            %9d  also those that have only tests
 files               %9d  without tests, for this platform
 declarations         %.8s  a digest of all of them, and of their types
 jobs inserted       %9d  a package or a file each
 jobs removed        %9d  the pool is empty
-  on another worker %9d  %.1f %% of the removals: not by the worker that inserted
+  on another worker %9d  %.1f %% of them, which another worker had inserted
 slots allocated     %9d  %d of them were used
 reuses              %9d  insertions into a slot that had held a job before
 wall time           %7.2f s

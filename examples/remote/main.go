@@ -96,7 +96,7 @@ func run(ctx context.Context, url string, workers int, deadline time.Duration, p
 		return err
 	}
 	traffic, mean := c.nc.Stats(), func(all int64) float64 { return float64(all) / float64(len(c.units)) / 1e6 }
-	_, err = fmt.Printf(`packages            %9d  those with tests alone included
+	_, err = fmt.Printf(`packages            %9d  also those that have only tests
 declarations         %.8s  a digest of all of them, and of their types
 sent again          %9d  packages whose worker was lost or late
 answers refused     %9d  late, or doubled
