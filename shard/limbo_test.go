@@ -94,3 +94,17 @@ func TestStampIsNeverTooLow(t *testing.T) {
 		}
 	}
 }
+
+// TestEachSlotHasItsStamp: also in a page of several units.
+func TestEachSlotHasItsStamp(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64, stampPerSlot: true, pages: shard.PageSizes{Unit: 1, Page: 4}})
+	var stamps []uint64
+	for i := range uint32(64) {
+		r.advance()
+		r.arena.Stamp(i)
+		stamps = append(stamps, r.arena.Domain.Epoch())
+	}
+	for i, stamp := range stamps {
+		require.Equal(t, stamp, r.arena.StampOf(uint32(i), stamps[63]), "slot %d", i)
+	}
+}
