@@ -15,9 +15,9 @@ type Pool[T any] struct {
 // New returns an empty pool. If opts is nil, it uses the defaults. If an option is invalid, it
 // returns an error that says which one and why.
 //
-// A pool starts no goroutine and needs no Close. Its first insertion allocates one page: 64 to
-// 128 KiB for small values, or less for a small Capacity. See [Pool.Trim] for how a pool gives
-// memory back.
+// A pool starts no goroutine and needs no Close. An empty one takes 2 KB. The first insertion
+// allocates memory for up to 64 values, and then the pool doubles, until it grows by 64 KiB or more
+// at a time. See [Pool.Trim] for how a pool gives memory back.
 func New[T any](opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
