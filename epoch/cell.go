@@ -80,49 +80,54 @@ func (c *cell) close() bool {
 	return word == closed || isIdle(word) && c.word.CompareAndSwap(word, closed)
 }
 
-// claimCell pins. It tries a few cells of the newest row, then some of the newest block's, then
-// makes a block. It never waits for a cell: the goroutine that holds one may not run before this
-// one does.
+// claimCell pins. It tries the cells of the newest row: all before anything is allocated, or a few.
+// It never waits for a cell: the goroutine that holds one may not run before this one does.
 func (d *Domain) claimCell(kind uint64) Guard {
 	e := d.clock.Load()
 	if isStamped(e) {
 		e = d.advance(e)
 	}
-	frame := hint.Frame() // pin does not keep its own
-	r := d.newest()
-	if r == nil { // pins are traced
-		return d.claimInBlock(frame, e, kind, minBlock)
+	r := d.row.Load()
+	if r == nil {
+		return d.claimFirst(e, kind)
 	}
-	i := home(frame)
+	near := len(r.cells)
+	if d.top.Load() != nil {
+		near = min(near, probes)
+	}
+	i := home(hint.Frame())
 	before := r.at(i).word.Load()
-	g, ok := d.claimNear(r, i, e, kind)
-	if !ok {
-		g = d.claimInBlock(frame, e, kind, max(2*len(r.cells), minBlock))
+	for k := range near {
+		if g, ok := r.at(i+k).claim(e, kind); ok {
+			if k > 0 && r.at(i).word.Load() != before {
+				d.meet(r)
+			}
+			return g
+		}
 	}
-	if at := &r.at(i).word; g.cell != at && at.Load() != before {
+	g := d.claimInBlock(e, kind, max(2*len(r.cells), minBlock))
+	if r.at(i).word.Load() != before {
 		d.meet(r)
 	}
 	return g
 }
 
-// claimNear tries the cells of r from i on: all before anything is allocated, or a few.
-func (d *Domain) claimNear(r *row, i int, e, kind uint64) (g Guard, ok bool) {
-	near := len(r.cells)
-	if d.top.Load() != nil {
-		near = min(near, probes)
+// claimFirst is claimCell where there is no row.
+func (d *Domain) claimFirst(e, kind uint64) Guard {
+	switch {
+	case d.most == 0:
+		panic("epoch: Pin of a zero Domain (or Pool); make one with New")
+	case d.traced != nil:
+		return d.claimInBlock(e, kind, minBlock)
 	}
-	for k := range near {
-		if g, ok = r.at(i+k).claim(e, kind); ok {
-			return
-		}
-	}
-	return
+	d.grow(nil, min(leastCells, int(d.most)))
+	return d.claimCell(kind)
 }
 
 // claimInBlock pins in the newest block. If that has no room, it appends one that is twice as long;
 // the first has n cells.
-func (d *Domain) claimInBlock(frame uintptr, e, kind uint64, n int) Guard {
-	at := hint.Of(frame)
+func (d *Domain) claimInBlock(e, kind uint64, n int) Guard {
+	at := hint.Goroutine()
 	for {
 		top := d.top.Load()
 		if top != nil {

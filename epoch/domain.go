@@ -53,7 +53,7 @@ type Domain struct {
 	// row is the newest row of first cells, or nil before there is one, and if pins are traced.
 	//
 	//	writers  grow, by compare-and-swap; Init and Trace
-	//	readers  newest, Scan, Scanned and Bytes
+	//	readers  claimCell, Scan, Scanned and Bytes
 	//	moves    to a longer row, whose older is the row before
 	//	orders   the change precedes all pins in the new row (P4)
 	row atom.Pointer[row]
@@ -61,7 +61,7 @@ type Domain struct {
 	// top is the newest block of cells, or nil before a pin needs one.
 	//
 	//	writers  claimInBlock, by compare-and-swap; Init and Trace
-	//	readers  claimInBlock, claimNear, Scan and Scanned
+	//	readers  claimCell, claimInBlock, Scan and Scanned
 	//	moves    to a longer block, whose older is the block before
 	//	orders   the change announces the pin in the new block (P4)
 	top atom.Pointer[block]

@@ -24,7 +24,7 @@ func (d *Domain) Rows() (cells []int) {
 }
 
 // MeetOnce is what a pin does that has met another in the newest row.
-func (d *Domain) MeetOnce() { d.meet(d.newest()) }
+func (d *Domain) MeetOnce() { d.meet(d.row.Load()) }
 
 // Claimed, IsActive, IsBrief and EpochOf are the arithmetic of a cell's word.
 func Claimed(idle, e, kind uint64) uint64 { return claimed(idle, e, kind) }

@@ -77,18 +77,6 @@ func (r *row) mask() uint32 { return uint32(len(r.cells)-1) << cellShift }
 // at returns the cell with index i modulo the row's length.
 func (r *row) at(i int) *cell { return &r.cells[i&(len(r.cells)-1)] }
 
-// newest returns the newest row. It makes the first one, unless pins are traced: then it returns nil.
-func (d *Domain) newest() *row {
-	r := d.row.Load()
-	for ; r == nil && d.traced == nil; r = d.row.Load() {
-		if d.most == 0 {
-			panic("epoch: Pin of a zero Domain (or Pool); make one with New")
-		}
-		d.grow(nil, min(leastCells, int(d.most)))
-	}
-	return r
-}
-
 // grow makes a row of n cells the newest, after r, unless another goroutine is about to.
 //
 // While the mask is not r's, the goroutine that has published r has stored neither or only base.

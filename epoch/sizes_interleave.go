@@ -17,7 +17,7 @@ func (d *Domain) SetMost(n int) { d.most = uint32(n) }
 func cellsOf(n int) []cell { return make([]cell, n, 16) }
 
 // Meet is what a pin does that has met another in the newest row.
-func (d *Domain) Meet() { d.meet(d.newest()) }
+func (d *Domain) Meet() { d.meet(d.row.Load()) }
 
 // A row grows to twice its length as soon as two pins meet.
 const (

@@ -23,7 +23,6 @@ type core struct {
 	// replays says that snapshots have the order of reuse: Origin was set, and there is one shard.
 	replays bool
 
-	_ [128]byte
 	// workers counts open Workers, reserved open Reservations, and collected those of
 	// both that were dropped.
 	workers   atom.Int64

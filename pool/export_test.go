@@ -15,6 +15,9 @@ const (
 
 	// RecordBytes is what remembering adds to a pool and to what is opened.
 	RecordBytes = unsafe.Sizeof(records{}) + unsafe.Sizeof(mark{})
+
+	// CoreBytes is what a pool takes besides what it points to.
+	CoreBytes = unsafe.Sizeof(core{}) - unsafe.Sizeof(records{})
 )
 
 // Unused returns how many slots have memory and were never handed to a shard.

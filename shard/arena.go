@@ -25,7 +25,13 @@ type Arena struct {
 	fastBelow    uint64 // removals of handles below it have nothing to note: lastLife, or 0 if stampPerSlot
 	plainBelow   uint64 // fastBelow, or 0 if there is a Reset
 
-	_ [128]byte // all operations read the fields above, and few write those below
+	// skips is nil in a pool that was not restored (skip.go).
+	//
+	//	writers  makeSkips, before another goroutine sees the arena; skip, which makes it nil
+	//	readers  skip and those who ask whether it is needed; Skips
+	skips atom.Pointer[skips]
+
+	_ [64]byte // all operations read the fields above, and few write those below
 
 	lives
 	holds
@@ -33,15 +39,9 @@ type Arena struct {
 	refusals refusals
 	magazines
 
-	_       [128]byte // removals read this line, which is seldom written
+	_       [64]byte // removals read this line, which is seldom written
 	waiters waiters
-	_       [128]byte
-
-	// skips is nil in a pool that was not restored (skip.go).
-	//
-	//	writers  makeSkips, before another goroutine sees the arena; skip, which makes it nil
-	//	readers  skip and those who ask whether it is needed; Skips
-	skips atom.Pointer[skips]
+	_       [64]byte // a pool's clock follows
 }
 
 // Zero is the text of panics on use of a zero Arena, which is a zero Pool's.
@@ -77,7 +77,6 @@ type Config struct {
 // Init makes an empty arena. Call Preallocate after it, or what fills the arena from a snapshot.
 func (a *Arena) Init(c Config) {
 	a.Config = c
-	a.waiters.init()
 	a.stampPerSlot = c.Capacity > 0 || c.MaxLimbo > 0
 	if !a.stampPerSlot {
 		a.fastBelow = lastLife
@@ -99,6 +98,7 @@ func (a *Arena) Preallocate() {
 	if a.Fixed {
 		a.Table.Provide(a.Capacity)
 		a.Table.Pages().makeCounts()
+		a.waiters.made()
 	}
 }
 

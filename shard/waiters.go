@@ -30,13 +30,35 @@ type waiters struct {
 	//	orders   the swap to 1 announces the sleeper before it looks (P8)
 	asleep atom.Uint64
 
+	// queue is nil before a call waits: most pools never need one.
+	//
+	//	writers  made, by compare-and-swap from nil
+	//	readers  ClaimWait, claimWait; wakeSlow, for a call that sleeps
+	queue atom.Pointer[queue]
+}
+
+type queue struct {
 	head chan struct{} // has a token while no call is the head; goes to those that wait in order
 	bell chan struct{} // has a token if the sleeper must look again
 }
 
-func (q *waiters) init() {
-	q.head, q.bell = make(chan struct{}, 1), make(chan struct{}, 1)
-	q.head <- struct{}{}
+// made returns the queue, and makes it before.
+func (q *waiters) made() *queue {
+	if of := q.queue.Load(); of != nil {
+		return of
+	}
+	fresh := &queue{make(chan struct{}, 1), make(chan struct{}, 1)}
+	fresh.head <- struct{}{}
+	if q.queue.CompareAndSwap(nil, fresh) {
+		return fresh
+	}
+	return q.queue.Load() // another call has made it
+}
+
+// empty reports whether no call waits, as far as the caller can see.
+func (q *waiters) empty() bool {
+	of := q.queue.Load()
+	return of == nil || len(of.head) > 0
 }
 
 // The pauses of a call that waits for guards: it yields some times, for those that are about to
@@ -52,7 +74,7 @@ const (
 // ctx.
 func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
-	if len(a.waiters.head) > 0 { // no call waits
+	if a.waiters.empty() {
 		if slot, h, err := s.claimSlow(); err == nil || err == ErrExhausted {
 			return slot, h, a.refusals.count(err)
 		}
@@ -75,9 +97,10 @@ func (m *Magazine) ClaimWait(ctx context.Context) (*Hook, uint64, error) {
 // claimWait is ClaimWait after an insertion that was refused, or behind others that wait.
 func (s *shard) claimWait(ctx context.Context) (*Hook, uint64, error) {
 	a := s.arena
-	done := sleep(ctx, a.waiters.head, 0)
+	q := a.waiters.made()
+	done := sleep(ctx, q.head, 0)
 	if done == nil {
-		defer func() { a.waiters.head <- struct{}{} }() // also when a Reset panics
+		defer func() { q.head <- struct{}{} }() // also when a Reset panics
 	}
 	for round := 0; ; round++ {
 		a.waiters.asleep.Swap(1) // publishes (P8)
@@ -88,12 +111,12 @@ func (s *shard) claimWait(ctx context.Context) (*Hook, uint64, error) {
 		case done != nil:
 			return nil, 0, fmt.Errorf("%w: %w", a.refusals.count(err), done)
 		case a.stampPerSlot && !errors.Is(err, ErrStalled):
-			done = sleep(ctx, a.waiters.bell, 0)
+			done = sleep(ctx, q.bell, 0)
 			round = -1 // a guard that comes from now on may be short
 		case round < yields:
 			atom.Pause(0)
 		default:
-			done = sleep(ctx, a.waiters.bell, shortest<<min(round-yields, doubled))
+			done = sleep(ctx, q.bell, shortest<<min(round-yields, doubled))
 		}
 	}
 }
@@ -113,7 +136,7 @@ func (q *waiters) wakeSlow() {
 		return
 	}
 	select {
-	case q.bell <- struct{}{}:
+	case q.queue.Load().bell <- struct{}{}: // the call that sleeps has made it
 	default:
 	}
 }
