@@ -115,8 +115,8 @@ type plan struct {
 	preallocate bool
 	reuse       Reuse
 	maxLimbo    int
-	shards      int // the most that there may be
-	atOnce      int // how many of them are made at once
+	shards      int  // the most that there may be
+	allShards   bool // they are made at once
 	origin      uint32
 	traceGuards int
 	fresh       uint32 // the first generation of slots that were never used
@@ -139,7 +139,7 @@ func (o *Options[T]) plan() (*plan, error) {
 		reuse:       o.Reuse,
 		maxLimbo:    o.MaxLimbo,
 		shards:      o.Shards,
-		atOnce:      o.Shards,
+		allShards:   o.Shards > 0 || o.Preallocate,
 		origin:      o.Origin,
 		traceGuards: o.TraceGuards,
 		value:       reflect.TypeFor[T](),
@@ -179,10 +179,6 @@ func (pl *plan) complete() error {
 	if pl.capacity > 0 {
 		pl.shards = min(pl.shards, max(1, pl.capacity/slotsPerShard))
 	}
-	if pl.preallocate {
-		pl.atOnce = pl.shards
-	}
-	pl.atOnce = min(cmp.Or(pl.atOnce, 1), pl.shards)
 	pl.replays = pl.origin != 0 && pl.shards == 1
 	size := pl.layout.Size
 	if pl.preallocate && !shard.Fits(uint64(pl.capacity), size) {

@@ -10,7 +10,7 @@ import (
 	"coatcheck/pool"
 )
 
-// An empty pool of one shard is small, and its first pin costs four cells, however many processors
+// An empty pool is small, and its first pin costs four cells, however many processors
 // there are.
 func TestSmallPoolIsSmallOnManyProcessors(t *testing.T) {
 	if testkit.Watched {
@@ -18,7 +18,7 @@ func TestSmallPoolIsSmallOnManyProcessors(t *testing.T) {
 	}
 	assert.LessOrEqual(t, pool.CoreBytes, uintptr(896), "a size class of the allocator")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64))
-	p := pool.Must(&pool.Options[int]{Shards: 1})
+	p := pool.Must[int](nil)
 	empty := p.Stats().Bytes
 	assert.LessOrEqual(t, empty, int64(2048))
 	for range 3 {

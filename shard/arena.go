@@ -58,16 +58,16 @@ type Config struct {
 	Layout
 	Domain *epoch.Domain
 
-	Slots    uint64 // the most slots that there may ever be
-	Pages    PageSizes
-	Shards   int    // the most shards that there may be
-	AtOnce   int    // how many of them are made at once
-	Capacity uint64 // the most slots in use, or 0 for Slots
-	MaxLimbo int64  // the most slots that wait before the arena stops growing; 0: a default
-	First    uint32 // the least live generation of any slot; odd
-	Fresh    uint32 // the first live generation of slots that were never used, if it is above First
-	FIFO     bool   // shards hand out the slot that was removed first
-	Fixed    bool   // all memory is allocated from the start, and kept
+	Slots     uint64 // the most slots that there may ever be
+	Pages     PageSizes
+	Shards    int    // the most shards that there may be
+	Capacity  uint64 // the most slots in use, or 0 for Slots
+	MaxLimbo  int64  // the most slots that wait before the arena stops growing; 0: a default
+	First     uint32 // the least live generation of any slot; odd
+	Fresh     uint32 // the first live generation of slots that were never used, if it is above First
+	AllShards bool   // all are made at once; without it, where goroutines meet
+	FIFO      bool   // shards hand out the slot that was removed first
+	Fixed     bool   // all memory is allocated from the start, and kept
 
 	// Opened returns lines for ErrStalled's text that say who opened what is in the way. It may
 	// be nil.
@@ -90,7 +90,11 @@ func (a *Arena) Init(c Config) {
 		a.reach = uint32(min(max(c.Capacity/64, 1), Batch))
 	}
 	a.Table.Init(&a.Config, a.stampPerSlot)
-	a.start(c.AtOnce)
+	if c.AllShards {
+		a.start(c.Shards)
+	} else {
+		a.start(1)
+	}
 }
 
 // Preallocate allocates everything, if Fixed asks for it.

@@ -27,8 +27,12 @@ func (a *Arena) Claim(frame uintptr) (*Hook, uint64, error) {
 	return s.claim()
 }
 
-// claim is claimSlow for a call that is over if it is refused.
+// claim is claimSlow for a call that has found no slot in the freelist, and that is over if it is
+// refused.
 func (s *shard) claim() (*Hook, uint64, error) {
+	if slot, h := s.takeFresh(); slot != nil {
+		return slot, h, nil
+	}
 	slot, h, err := s.claimSlow()
 	return slot, h, s.arena.refusals.count(err)
 }

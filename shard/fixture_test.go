@@ -50,7 +50,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	}
 	r.arena.Init(shard.Config{
 		Domain: epoch.New(),
-		Slots:  uint64(set.slots), Pages: set.pages, Shards: max(n, set.most), AtOnce: n,
+		Slots:  uint64(set.slots), Pages: set.pages, Shards: max(n, set.most), AllShards: set.most == 0,
 		First: max(set.first, 1), FIFO: set.fifo,
 		Layout:   shard.LayoutOf(set.zero, set.reset),
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),

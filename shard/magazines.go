@@ -7,8 +7,8 @@ type magazines struct {
 	// newest is the first of all that are open, in a list, and open is how many these are. mu guards
 	// both.
 	newest *Magazine
-	open   int
 	mu     atom.Mutex
+	open   uint32
 
 	// dealt deals shards to magazines in turn.
 	//
@@ -50,7 +50,7 @@ func (l *magazines) remove(m *Magazine) {
 func (l *magazines) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.open
+	return int(l.open)
 }
 
 // show makes the current table the view of all magazines. An older one keeps the memory of

@@ -80,7 +80,6 @@ func (s *shard) roundAndUnlock(r *round, to *shard, paid uint32) {
 type round struct {
 	delivery
 	to     *shard
-	pins   epoch.Pins
 	held   bool   // each slot must be asked whether it is held
 	resets resets // slots for which Reset must be called, without the lock
 
@@ -119,7 +118,9 @@ func (s *shard) reclaimRound(r *round, to *shard, paid uint32) {
 			s.blocker = s.arena.Domain.Scan()
 			oldest = s.blocker.Oldest
 		}
-		r.visits = s.enqueue(oldest, r.most)
+		if !s.passesAsIs(oldest) {
+			r.visits = s.enqueue(oldest, r.most)
+		}
 		// A slot that came late may have an older stamp than all that waited. What the last scan
 		// found says nothing about a slot that was unlinked after it began.
 		if !scan && s.waiting.len() > 0 && !s.blocked() {
@@ -127,19 +128,29 @@ func (s *shard) reclaimRound(r *round, to *shard, paid uint32) {
 			scan = true
 		}
 		if scan {
-			r.release(s.blocker)
+			r.release(s.blocker.Oldest)
 		}
 	}
 	if s.unsorted() == 0 {
 		if s.seal(); s.unsorted() > 0 && (!waited || to != nil && !r.moved && !s.blocked()) {
 			s.blocker = s.arena.Domain.Scan() // after the seal: it speaks of what was unlinked before
 			if to != nil || s.sealed.stamp < s.blocker.Oldest {
-				r.visits += s.enqueue(s.blocker.Oldest, r.most-r.visits)
-				r.release(s.blocker)
+				if !s.passesAsIs(s.blocker.Oldest) {
+					r.visits += s.enqueue(s.blocker.Oldest, r.most-r.visits)
+				}
+				r.release(s.blocker.Oldest)
 			}
 		}
 	}
 	r.more = r.more || s.unsorted() > 0
+}
+
+// passesAsIs reports whether what was sealed has passed, and need be neither sorted nor put behind
+// others: mostly, no batch waits, and what was sealed is short. oldest is the epoch of the oldest
+// guard. What is long becomes a batch, of which ClearExpired visits a part at a time.
+func (s *shard) passesAsIs(oldest uint64) bool {
+	w := &s.sealed
+	return w.stamp < oldest && w.body.n-1 < reclaimMost && s.waiting.len() == 0 && s.turned.n == 0 && !s.fifo && s.arena.Reset == nil
 }
 
 // refuseRound is reclaimRound for an insertion that would be refused, which holds all locks: it
@@ -151,7 +162,7 @@ func (s *shard) refuseRound(to *shard, pins epoch.Pins) (r round) {
 		s.enqueue(pins.Oldest, reclaimMost)
 	}
 	s.blocker, r.scope = pins, all
-	r.release(pins)
+	r.release(pins.Oldest)
 	return r
 }
 
@@ -168,18 +179,22 @@ func (r *round) begin(s, to *shard, paid uint32) {
 	r.moved = s.refill(to)
 }
 
-// release moves the batches that have passed.
-func (r *round) release(pins epoch.Pins) {
+// release moves the batches that have passed, if the oldest guard has that epoch.
+func (r *round) release(oldest uint64) {
 	s := r.from
-	r.pins = pins
 	r.held = s.arena.held() // observes (P7)
+	if s.passesAsIs(oldest) {
+		n := s.sealed.body.n
+		r.pass(&s.sealed.body.chain)
+		s.waits -= n - s.sealed.body.n
+	}
 	for s.waiting.len() > 0 && r.resets.n == 0 {
 		first := s.waiting.at(0)
-		if r.scope == all && s.arena.stampPerSlot && first.body.least < pins.Oldest && pins.Oldest <= first.stamp {
-			s.cut(pins.Oldest)
+		if r.scope == all && s.arena.stampPerSlot && first.body.least < oldest && oldest <= first.stamp {
+			s.cut(oldest)
 			continue
 		}
-		if first.stamp >= pins.Oldest {
+		if first.stamp >= oldest {
 			break
 		}
 		if r.visits >= r.most {

@@ -16,21 +16,20 @@ func (r *run) bounds() (next, end uint32) {
 }
 
 // left returns how many slots are left.
-func (r *run) left() int {
-	w := r.word.Load()
-	return max(0, int(int64(Low(w))-int64(Generation(w))))
-}
+func (r *run) left() int { return length(r.word.Load()) }
+
+func length(w uint64) int { return max(0, int(int64(Low(w))-int64(Generation(w)))) }
 
 // take takes up to n slots: count of them from index first. It says whether it met another goroutine.
 func (r *run) take(n int) (first uint32, count int, met bool) {
 	for ; ; met = true {
-		next, end := r.bounds()
-		count = min(n, int(end-next))
+		w := r.word.Load()
+		count = min(n, length(w))
 		// Success gives the first slots of the range that was read, or of a later one that
 		// looks the same, which is as good. Failure means that another goroutine was given
 		// slots.
-		if count == 0 || r.word.CompareAndSwap(Pack(next, end), Pack(next+uint32(count), end)) {
-			return next, count, met
+		if count == 0 || r.word.CompareAndSwap(w, w+uint64(count)<<32) {
+			return Generation(w), count, met
 		}
 	}
 }

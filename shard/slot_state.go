@@ -1,7 +1,5 @@
 package shard
 
-import "cmp"
-
 // What a Table knows of single slots: their memory, their stamps, and their generations.
 
 // slot returns the slot of an index that was read from a word.
@@ -9,7 +7,12 @@ func (t *Table) slot(i uint32) *Hook { return t.Pages().At(i) }
 
 // vacant returns the generation of the word of a slot that is not live. A word that was never
 // written stands for the generation before the first.
-func (t *Table) vacant(word uint64) uint32 { return cmp.Or(Generation(word), t.fresh-1) }
+func (t *Table) vacant(word uint64) uint32 {
+	if g := Generation(word); g != 0 {
+		return g
+	}
+	return t.fresh - 1
+}
 
 // firstLife returns slot i, of a range, and the handle that it will have.
 func (t *Table) firstLife(i uint32) (*Hook, uint64) {

@@ -21,6 +21,8 @@ var operations = map[string]func(n int){
 	"Pin and Unpin":                        pins,
 	"Pool, InsertFunc and Take":            funcPairs,
 	"Pool.View among 1,000":                views,
+	"Pool, slots that were never used":     poolFills,
+	"Worker, slots that were never used":   workerFills,
 }
 
 func bounded() *pool.Pool[value] { return pool.Must(&pool.Options[value]{Capacity: 1 << 16}) }
@@ -93,8 +95,7 @@ func poolReplacements(n int) {
 }
 
 func gets(n int) {
-	p := pool.Must[value](nil)
-	hs := thousand(p.Insert)
+	p, hs := filled()
 	sum := uint64(0)
 	for i, k := 0, 0; i < n; i++ {
 		if v, ok := p.Get(hs[k]); ok {
@@ -108,8 +109,7 @@ func gets(n int) {
 }
 
 func guardGets(n int) {
-	p := pool.Must[value](nil)
-	hs := thousand(p.Insert)
+	p, hs := filled()
 	g := p.Pin()
 	defer g.Unpin()
 	sum := uint64(0)
@@ -117,19 +117,6 @@ func guardGets(n int) {
 		if v, ok := g.Get(hs[k]); ok {
 			sum += v.a
 		}
-		if k++; k == len(hs) {
-			k = 0
-		}
-	}
-	Sum = sum
-}
-
-func views(n int) {
-	p := pool.Must[value](nil)
-	hs := thousand(p.Insert)
-	sum := uint64(0)
-	for i, k := 0, 0; i < n; i++ {
-		p.View(hs[k], func(v *value) { sum += v.a })
 		if k++; k == len(hs) {
 			k = 0
 		}
@@ -145,8 +132,42 @@ func pins(n int) {
 	}
 }
 
+func views(n int) {
+	p, hs := filled()
+	sum := uint64(0)
+	for i, k := 0, 0; i < n; i++ {
+		p.View(hs[k], func(v *value) { sum += v.a })
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+	Sum = sum
+}
+
+func poolFills(n int) {
+	p := pool.Must[value](nil)
+	for i := range n {
+		_, _ = p.Insert(value{a: uint64(i)})
+	}
+}
+
+func workerFills(n int) {
+	w := pool.Must[value](nil).Worker()
+	for i := range n {
+		_, _ = w.Insert(value{a: uint64(i)})
+	}
+}
+
 // Sum keeps the compiler from leaving look-ups out.
 var Sum uint64
+
+// filled is not inlined, so that it does not move the loops of its callers.
+//
+//go:noinline
+func filled() (*pool.Pool[value], []pool.Handle[value]) {
+	p := pool.Must[value](nil)
+	return p, thousand(p.Insert)
+}
 
 func thousand(insert func(value) (pool.Handle[value], error)) (hs []pool.Handle[value]) {
 	for i := range 1000 {
