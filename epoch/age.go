@@ -19,7 +19,7 @@ import (
 // Both words only grow, and since is raised first. So the since that is found with an ended is
 // that of its note, or later, and an age that is computed from it is too low at most.
 type ages struct {
-	_ [48]byte // pins read the fields before, from clock to most, and ages are not on their cache lines
+	_ [48]byte // pins read the words from clock to most, which lie on other cache lines
 
 	// since is in nanoseconds of now.
 	//

@@ -19,9 +19,9 @@
 //	}
 //
 // The stamp must be taken after the unlinking. One stamp serves all that was unlinked before
-// it. Only the first Pin, and a Pin that finds cells taken, allocates; only [Domain.Synchronize] waits, and no
-// goroutine runs in the background: the epoch advances when a reader pins after a writer has
-// retired.
+// it. Only the first Pin, and a Pin that finds cells taken, allocates. Only [Domain.Synchronize]
+// waits. No goroutine runs in the background: the epoch advances when a reader pins after a
+// writer has retired.
 //
 // A guard that is never unpinned keeps everything retired after it from being reused.
 // [Domain.Scan] counts guards and returns the epoch of the oldest, and [Domain.Age] its age.

@@ -81,8 +81,8 @@ func (r *row) at(i int) *cell { return &r.cells[i&(len(r.cells)-1)] }
 //
 // While the mask is not r's, the goroutine that has published r has stored neither or only base.
 // If another one replaced r meanwhile, that goroutine would set base back, under a longer mask.
-// So one grows at a time, and none waits for it. A row that is replaced has two cells at least, or its mask
-// would tell nothing.
+// So one grows at a time, and none waits for it. A row that may be replaced has two cells at least,
+// or its mask would tell nothing.
 func (d *Domain) grow(r *row, n int) {
 	if r != nil && d.mask.Load() != r.mask() {
 		return

@@ -16,8 +16,12 @@ func (d *Domain) SetMost(n int) { d.most = uint32(n) }
 // past the end is memory of the row's own, and a run can be repeated.
 func cellsOf(n int) []cell { return make([]cell, n, 16) }
 
-// Meet is what a pin does that has met another in the newest row.
-func (d *Domain) Meet() { d.meet(d.row.Load()) }
+// Meet is what a pin does that has met another in the newest row. Before the first Pin it does nothing.
+func (d *Domain) Meet() {
+	if r := d.row.Load(); r != nil {
+		d.meet(r)
+	}
+}
 
 // A row grows to twice its length as soon as two pins meet.
 const (
