@@ -15,9 +15,10 @@ type Pool[T any] struct {
 // New returns an empty pool. If opts is nil, it uses the defaults. If an option is invalid, it
 // returns an error that says which one and why.
 //
-// A pool starts no goroutine and needs no Close. Its first insertion allocates one page: 64 to
-// 128 KiB for small values, or less for a small Capacity. See [Pool.Trim] for how a pool gives
-// memory back.
+// A pool starts no goroutine and needs no Close. Its first insertion allocates one page of up to
+// 4.5 KiB: 64 values of 64 bytes, or one larger value. The next page has as many slots as the
+// pool, up to 64 KiB or more. So a pool has at most twice the memory that it needs. See
+// [Pool.Trim] for how it gives memory back.
 func New[T any](opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
