@@ -23,6 +23,9 @@
 //	word.go          the slot's word: generation, index or link
 //	slot.go          a slot of T, and what the engine knows of T: its layout
 //	page_table.go    the pages that slots lie in, and the table of pages
+//	page_size.go     how pages grow
+//	page_meta.go     what belongs to a page and lies apart from its slots
+//	entries.go       the addresses of units, which the garbage collector does not follow
 //	slot_state.go    what the table knows of single slots
 //	decommit.go      pages without memory, and how they come back
 //	arena.go         what all shards of a pool share

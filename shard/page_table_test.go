@@ -1,7 +1,9 @@
 package shard_test
 
 import (
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -137,4 +139,29 @@ func TestShardsShareASmallPool(t *testing.T) {
 		}
 	}
 	require.EqualValues(t, 64, r.arena.Table.Pages().Limit)
+}
+
+// A look-up that has loaded the address of the entries, and nothing else yet, keeps the pages that they show, whatever
+// Trim does meanwhile.
+func TestEntriesKeepPages(t *testing.T) {
+	for _, page := range []uint32{3, 9} { // few entries, and so many that the collector does not read them
+		const slots = 2048
+		n := slots >> (9 - page)
+		r := newRig[uint64](t, setup[uint64]{slots: n, pages: shard.PageSizes{Page: page}})
+		r.remove(t, r.shards[0], r.fill(t, r.shards[0], n, number)...)
+		r.reclaim(t, r.shards[0])
+		freed := make(chan bool, 1)
+		entries := r.arena.Table.Pages().Array
+		runtime.AddCleanup(shard.At[uint64](r.arena.Table.Pages(), uint32(n)/2), func(int) { freed <- true }, 0)
+		require.Positive(t, r.arena.Trim())
+		for range 3 {
+			runtime.GC()
+			time.Sleep(time.Millisecond) // cleanups have a goroutine of their own
+		}
+		require.Empty(t, freed, "page %d", page)
+		runtime.KeepAlive(entries)
+		runtime.GC()
+		require.True(t, soon(t, freed))
+		runtime.KeepAlive(r)
+	}
 }

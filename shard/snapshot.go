@@ -19,22 +19,25 @@ const BesideSlot = 8
 // that great. Every slot below lies below the Limit of a table that is loaded after the call.
 func (t *Table) Allocated() uint64 { return t.next.Load() }
 
-// Generations stores in dst the generations of the slots from index first on, as many as lie side by
-// side. It returns how many these are. A slot that never went live counts as vacant
-// before its first life. Slots of a page without memory have its floor. The values of live slots
+// Generations stores in dst the generations of the slots from index first on, up to the end of
+// first's page. It returns how many these are: the same in every table, since WriteTo looks at the same
+// runs twice, and a page may go in between. A slot that never went live counts
+// as vacant before its first life. Slots of a page without memory have its floor. The values of live slots
 // may be read under a guard that was pinned before the call.
 func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
-	slots := now.strip(first, uint32(len(dst)))
-	if floor, gone := now.Floor(first); gone {
-		for j := range slots.n {
-			dst[j] = floor
+	m, j := now.meta(first)
+	dst = dst[:min(len(dst), int(m.n-j))]
+	if m.floor != 0 {
+		for j := range dst {
+			dst[j] = m.floor
 		}
-		return int(slots.n)
+		return len(dst)
 	}
-	for j := range slots.n {
-		dst[j] = t.vacant(slots.at(j).Word.Load()) // observes (P1)
+	slots := now.strip(first, uint32(len(dst)))
+	for j := range dst {
+		dst[j] = t.vacant(slots.at(uint32(j)).Word.Load()) // observes (P1)
 	}
-	return int(slots.n)
+	return len(dst)
 }
 
 // Extend hands out the slots below n, which must not be more than there may be, and gives them
