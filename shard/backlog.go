@@ -282,10 +282,10 @@ func (b *backlog) blocked() bool {
 }
 
 // refill gives an empty freelist what is ready: of a queue all, of a stack what was removed
-// last. It reports whether it did.
+// last. It reports whether it did. A queue's freelist stays empty until all slots have been used.
 func (s *shard) refill(to *shard) bool {
 	k := len(s.ready) - 1
-	if k < 0 || !s.recipient(to).free.splice(&s.ready[k]) {
+	if k < 0 || s.unworn.Load() != 0 || !s.recipient(to).free.splice(&s.ready[k]) {
 		return false
 	}
 	s.ready[k] = chain{}

@@ -16,13 +16,11 @@ import (
 //go:nosplit
 func (a *Arena) Claim(frame uintptr) (*Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
-	if s.unworn.Load() == 0 {
-		switch slot, h, ok := s.free.pop(&a.Table); {
-		case !ok:
-			s.contend()
-		case slot != nil:
-			return slot, h, nil
-		}
+	switch slot, h, ok := s.free.pop(&a.Table); {
+	case !ok:
+		s.contend()
+	case slot != nil:
+		return slot, h, nil
 	}
 	return s.claim()
 }

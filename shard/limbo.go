@@ -139,7 +139,9 @@ func (s *shard) retireMoved(k *Hook, h, seen uint64) {
 func (s *shard) retire(slot *Hook, h, seen uint64) {
 	a := s.arena
 	if h >= a.fastBelow {
-		a.stamp(Low(h))
+		if a.stampPerSlot { // stamp, which is too long to be inlined
+			a.Table.setStamp(Low(h), a.Domain.Stamp())
+		}
 		a.countLast(h)
 	}
 	if !s.limbo.pushOne(seen, Low(h)) {

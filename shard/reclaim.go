@@ -157,6 +157,7 @@ func (s *shard) passesAsIs(oldest uint64) bool {
 // looks at every slot that waits and may have passed. What was sealed before pins were found is
 // its concern.
 func (s *shard) refuseRound(to *shard, pins epoch.Pins) (r round) {
+	s.unworn.Store(0) // the arena has no slot that was never used, or may not make it
 	r.begin(s, to, Batch)
 	for s.unsorted() > 0 {
 		s.enqueue(pins.Oldest, reclaimMost)

@@ -30,9 +30,10 @@ type shard struct {
 	credit atom.Uint32
 
 	// unworn is 1 under FIFO until no slot is left that was never used and that the arena may have.
+	// Until then nothing is put into free. What is in it when unworn becomes 1 goes first.
 	//
-	//	writers  pop and allocRange
-	//	readers  Insert, pop
+	//	writers  pop, allocRange, and refuseRound, as no such slot was found
+	//	readers  pop, refill
 	unworn atom.Uint32
 
 	fifo  bool   // a copy of Config.FIFO

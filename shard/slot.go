@@ -127,9 +127,6 @@ func Block[T any](t *PageTable, i, n uint32) []Slot[T] {
 // out of the table. An older table might show a page that was decommitted and has come back.
 func Insert[T any](a *Arena, frame uintptr, v T) (uint64, error) {
 	s := a.Local(hint.Of(frame))
-	if s.unworn.Load() != 0 {
-		return insertSlow(a, s, v)
-	}
 	// Observes (P3), and then (P2).
 	if top, t := s.free.head.Load(), a.Table.Current.Load(); Low(top) < t.Limit {
 		array, inverse, mask, limit := t.Array, t.Inverse, t.Mask, t.Limit

@@ -23,7 +23,8 @@ import (
 // with one generation. Such a slot goes through giveBack, or through limbo.
 //
 // Under FIFO the list is filled only when it is empty, with slots in the order of their
-// removal. So a stack serves as a queue.
+// removal. So a stack serves as a queue. It stays empty until all slots have been used (unworn), so
+// that Insert need not ask.
 
 // stack is a freelist: the generation and index of its top slot, or None.
 //
@@ -79,6 +80,10 @@ func (s *shard) takeUnworn() (*Hook, uint64) {
 			s.unworn.Store(1)
 			return slot, h
 		}
+	}
+	if s.tryLock() {
+		s.refill(s)
+		s.unlock()
 	}
 	return nil, 0
 }

@@ -101,6 +101,25 @@ func TestQueuePrefersNewSlots(t *testing.T) {
 	require.Equal(t, []uint32{1, 2, 3, 4, 5, 6, 7, 0}, drain(s))
 }
 
+// TestRefusalFindsWhatAQueueHasReady: the freelist of a queue stays empty until all slots have been
+// used. A refusal looks when they have, though the queue was not asked since.
+func TestRefusalFindsWhatAQueueHasReady(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4, fifo: true, shards: 2})
+	s := r.shards[1]
+	slot, h := s.Refill(4)
+	live(slot, h, 1)
+	for range 3 {
+		slot, h := s.Fresh()
+		live(slot, h, 1)
+	}
+	r.remove(t, s, h)
+	r.reclaim(t, s)
+	require.Equal(t, uint64(shard.None), s.Head())
+	got, err := r.arena.Decide(r.shards[0], 0)
+	require.NoError(t, err)
+	require.Equal(t, shard.Reborn(h), got)
+}
+
 // TestQueuePrefersOthersNewSlots: so do those that were given to another shard, whose goroutines
 // may have gone.
 func TestQueuePrefersOthersNewSlots(t *testing.T) {
