@@ -36,7 +36,7 @@ import (
 
 // affinity leads from hints to shards, and has all shards.
 //
-// A goroutine loads mask before buckets, and spread stores them in the other order. So what it loads
+// A goroutine loads mask before buckets, and split stores them in the other order. So what it loads
 // as buckets has at least as many as mask says.
 type affinity struct {
 	// mask is how many buckets there are, a power of two, less one.
@@ -88,11 +88,10 @@ func bucketOf(array *bucket, i uint32) *bucket {
 // The wrong version takes one in each function. If the end of a block of stack lies between the
 // frames, insertions then always look into one shard, and fetch slots for another.
 func (a *Arena) Local(h uint32) *shard {
-	mask, array := a.mask.Load(), a.buckets.Load() // observes (P9); in this order
-	if array == nil {
-		panic(Zero)
+	if mask, array := a.mask.Load(), a.buckets.Load(); array != nil { // observes (P9); in this order
+		return bucketOf(array, h>>bucketShift&mask).to.Load() // observes (P9)
 	}
-	return bucketOf(array, h>>bucketShift&mask).to.Load() // observes (P9)
+	panic(Zero)
 }
 
 // shards returns all shards. Others may be made meanwhile, unless the caller holds verdicts.mu (I13).
