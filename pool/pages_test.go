@@ -19,10 +19,10 @@ func TestSmallPoolsAreSmall(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
-	testSmall[[16]byte](t, 1700, 2100)
+	testSmall[[16]byte](t, 3300, 3700)
 	testSmall[[64]byte](t, 5000, 5300)
 	testSmall[[256]byte](t, 4600, 5300)
-	testSmall[[2]*int](t, 1700, 2200)
+	testSmall[[2]*int](t, 3300, 3900)
 	testSmall[[8]*int](t, 5000, 5300)
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // The entries of a table are the addresses of its units, as numbers: with a pointer for each
-// unit, the garbage collector would follow 16,000 for a million slots, which takes it as long as all else
-// that a pool without pointers has. Their pages are kept by one pointer in front of them, to the
+// unit, the garbage collector would follow 8,000 to 16,000 for a million slots, which takes it up to as long as all
+// else that a pool without pointers has. Their pages are kept by one pointer in front of them, to the
 // metas:
 //
 //	          Array

@@ -30,7 +30,7 @@ type PageTable struct {
 
 	// metas has one for each page where pages have one size, and one for each unit elsewhere. Slot i's is number
 	// i>>low below split, and number i>>high + skew from there on. One for each unit of all slots would
-	// take a 128th more memory, and the garbage collector would follow as many pointers.
+	// take up to a 256th more memory, and the garbage collector would follow as many pointers.
 	metas     []*pageMeta
 	split     uint32
 	low, high uint32

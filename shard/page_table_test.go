@@ -17,9 +17,10 @@ func TestPagesOf(t *testing.T) {
 		capacity   uint64
 		unit, page uint32
 	}{
-		{8, 0, 6, 13}, // 64 KiB
-		{16, 0, 6, 12},
-		{24, 0, 6, 12},
+		{8, 0, 7, 13}, // 64 KiB
+		{16, 0, 7, 12},
+		{24, 0, 7, 12},
+		{40, 0, 6, 11},
 		{72, 0, 6, 10},
 		{80, 0, 5, 10},
 		{264, 0, 4, 10},
@@ -29,10 +30,10 @@ func TestPagesOf(t *testing.T) {
 		{1 << 20, 0, 0, 0},
 		{16, 1, 0, 0},
 		{16, 5, 3, 3},
-		{16, 100, 6, 7}, // 28 spare slots take less than 4 KiB
+		{16, 100, 7, 7}, // 28 spare slots take less than 4 KiB
 		{72, 1100, 6, 7},
 		{72, 2000, 6, 10},
-		{16, 1 << 20, 6, 12},
+		{16, 1 << 20, 7, 12},
 	} {
 		assert.Equal(t, shard.PageSizes{Unit: c.unit, Page: c.page}, shard.PagesOf(c.size, c.capacity), "%+v", c)
 	}
@@ -127,7 +128,7 @@ func TestShardsShareASmallPool(t *testing.T) {
 	for _, s := range r.shards[:4] {
 		claim(s)
 	}
-	require.EqualValues(t, 64, r.arena.Table.Pages().Limit, "nothing was removed yet")
+	require.EqualValues(t, 128, r.arena.Table.Pages().Limit, "nothing was removed yet")
 	for range 100 {
 		for range 10 {
 			r.remove(t, first, claim(first))
@@ -138,7 +139,7 @@ func TestShardsShareASmallPool(t *testing.T) {
 			r.reclaim(t, first)
 		}
 	}
-	require.EqualValues(t, 64, r.arena.Table.Pages().Limit)
+	require.EqualValues(t, 128, r.arena.Table.Pages().Limit)
 }
 
 // A look-up that has loaded the address of the entries, and nothing else yet, keeps the pages that they show, whatever
