@@ -144,9 +144,9 @@ func (f *Forest[T]) foreign(n *words[T]) bool {
 	return stamp > f.version.Load()
 }
 
-// more appends the next stretch of l, the last level, to read, and returns where it begins
-// there. It reads the stretch at one moment. The list ends at a node that is dead, or does not agree with the
-// one before. It does not contain the top.
+// more appends the next stretch of l, the last level, to read, and returns where it begins there.
+// It reads the stretch at one moment. The list ends at a node that is dead, or does not agree with
+// the one before. It does not contain the top.
 func (f *Forest[T]) more(g *pool.Guard[T], w *walk[T], l *level[T], read []pool.Handle[T]) (_ []pool.Handle[T], from int) {
 	var tail *words[T]
 	var all []pool.Handle[T]
