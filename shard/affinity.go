@@ -25,8 +25,9 @@ import (
 // single bucket moves to another shard, as in cuckoo hashing, and all other goroutines stay. That
 // ends, because a shard that has sent a bucket away waits for twice as many meetings before the
 // next. The naive way makes shards for all processors, and where two goroutines meet, it deals all
-// hints anew. A program with many pools then pays for shards that nobody uses; and with 64
-// goroutines on 256 shards, some eight pairs meet in each deal.
+// hints anew. An empty pool then takes 174 KiB on 64 processors, and a goroutine whose calls lie on
+// both sides of the end of a block of stack uses two shards; and with 64 goroutines on 256 shards,
+// some eight pairs meet in each deal.
 //
 // A slot has a home: the shard that took it last for an insertion. Wherever slots were removed, a
 // reclaimer sends a batch of them to the home of the first. Slots of that batch whose home is a
@@ -157,7 +158,7 @@ func (s *shard) met(h uint32) {
 // that to a later call.
 //
 // The wrong version moves one bucket to a new shard. Goroutines that come later, with other hints,
-// then mostly meet in the first shard.
+// then mostly meet in the first shard: on 16 processors their pairs took 5 times as long.
 func (a *Arena) spread(h uint32, s *shard) {
 	if a.Config.Shards == 1 || !a.verdicts.mu.TryLock() {
 		return
@@ -260,10 +261,12 @@ func (s *shard) setHome(lo, hi uint32) {
 }
 
 // mayGoAhead reports whether s, which has no slots, may take new memory although others have slots.
-// With two batches a shard mostly needs no other for long; a burst needs as many as it is long. The
-// bound is small and for the shard's whole life, so that memory does not grow where slots keep
-// moving between shards. If all slots were handed out, it reports false: to ask for more would take
-// the table's lock each time.
+// Otherwise two shards with too few slots for a seal take from each other without end: on 16
+// processors 64 goroutines made 100 million pairs a second so, and make 240. With two batches a
+// shard mostly needs no other for long; a burst needs as many as it is long. The bound is small and
+// for the shard's whole life, so that memory does not grow where slots keep moving between shards.
+// If all slots were handed out, it reports false: to ask for more would take the table's lock each
+// time.
 func (s *shard) mayGoAhead() bool {
 	return uintptr(s.ahead.Load()) < aheadBytes/s.arena.Size && s.arena.Table.Left() > 0
 }

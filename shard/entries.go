@@ -29,7 +29,8 @@ import (
 // own.
 const fewEntries = 512
 
-// makeEntries returns entries for n units, all zero, behind room for the pointer to the metas.
+// makeEntries returns entries for n units, all zero, behind room for the pointer to the metas
+// (unsafe register, U13).
 func makeEntries(n int) unsafe.Pointer {
 	if n <= fewEntries {
 		return unsafe.Pointer(&make([]unsafe.Pointer, 1+n)[1])
