@@ -38,6 +38,8 @@ import (
 // end, so that frames never overlap; then a Reset that applies would wait for itself.
 
 // taken is the commands taken from one Buffer.
+//
+// It counts what is done of each list, so a panic of a Reset or of a function repeats nothing.
 type taken[T any] struct {
 	from       *Buffer[T]
 	insertions []*pool.Reservation[T]

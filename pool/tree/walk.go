@@ -44,6 +44,10 @@ import (
 // node has been moved. To begin at the list's first node again is wrong if any node that
 // was read is still there. Both are why a walk keeps what it has read.
 //
+// Three other walks were rejected: a list read whole made the first child of 1,000 cost 7.9 µs and
+// 24 KB; one that reads a step at a time had to find its way when a node left under it; and budgets
+// of steps.
+//
 // Links that were read from a file may break W1 and W2, and a list may lead back to one of
 // its nodes. A reading ends there, since that node has another previous sibling.
 //
