@@ -30,8 +30,8 @@ type cell struct {
 //	│ epoch          │ sequence   │ transient │active│
 //	└────────────────┴────────────┴───────┴──────┘
 //
-// active is 1 while a guard is pinned, and transient is 1 while that guard is one of PinTransient. The
-// sequence counts the cell's pins modulo 2^14. Sequence and epoch together tell this pin from
+// active is 1 while a guard is pinned, and transient is 1 while that guard is one of PinTransient.
+// The sequence counts the cell's pins modulo 2^14. Sequence and epoch together tell this pin from
 // all others, so a second Unpin, or one through a copy, finds another word and panics. It goes
 // undetected only after a multiple of 16,384 pins of one cell within one epoch.
 //

@@ -18,15 +18,16 @@
 //		reuse(node)
 //	}
 //
-// The stamp must be taken after the unlinking. One stamp serves all that was unlinked before
-// it. Only the first Pin, and a Pin that finds cells taken, allocates. Only [Domain.Synchronize]
-// waits. No goroutine runs in the background: the epoch advances when a reader pins after a
-// writer has retired.
+// The stamp must be taken after the unlinking. One stamp serves all that was unlinked before it.
+// Only the first Pin, and one that finds cells taken, may allocate. Only [Domain.Synchronize]
+// waits. No goroutine runs in the background: the epoch advances when a reader pins after a writer
+// has retired.
 //
 // A guard that is never unpinned keeps everything retired after it from being reused.
 // [Domain.Scan] counts guards and returns the epoch of the oldest, and [Domain.Age] its age.
 //
-// The terms are those of C++26's rcu_domain and of crossbeam. The scheme is epoch-based
-// reclamation (Fraser, 2004), with one cell a guard and stamps that are compared with the
-// oldest guard's epoch, instead of three bags and a counter modulo three. DESIGN.md has the proof (L3) and what was rejected.
+// The terms are those of C++26's rcu_domain and of crossbeam. The scheme is epoch-based reclamation
+// (Fraser, 2004), with one cell a guard and stamps that are compared with the oldest guard's epoch,
+// instead of three bags and a counter modulo three. DESIGN.md has the proof (L3) and what was
+// rejected.
 package epoch

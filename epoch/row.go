@@ -7,26 +7,29 @@ import (
 	"coatcheck/internal/hint"
 )
 
-// row is an array of first cells: those that pins try before others, and that every scan visits.
+// row is an array of pin cells: pins try those of the newest row before those of a block, and every
+// scan visits them.
 //
-// The naive Domain has as many first cells from the start as its processors can use: 32 KB on 64
-// processors, in each of ten thousand small pools. Here the first Pin makes a short row. When
-// pins meet in it, a longer one takes its place, up to as many cells as the naive Domain has.
-// Where the pins of one goroutine are nested, they do not meet, and the row stays short.
+// The naive Domain has as many cells from the start as its processors can use: 32 KB on 64
+// processors, and 320 MB in 10,000 small pools, which now take 5 MB. Here the first Pin makes a
+// short row. When pins meet in it, a longer one replaces it, up to as many cells as the naive
+// Domain has. Nested pins of one goroutine do not meet, and the row stays short. A row that stayed
+// short for all would send more pins to blocks, where a pin takes half as long again.
 //
-// Cells never move, because guards have their addresses. So scans visit the row before, too,
-// until all its cells are closed: idle, and never claimed again.
+// Cells never move, because guards have their addresses. So scans also visit the row before, until
+// they have closed all its cells: a closed cell is idle, and never claimed again.
 //
 //	Pin                       grow                      scan
 //	loads mask, then base     publishes the row         visits the newest row
 //	claims base[hint & mask]  stores base, then mask    closes the idle cells of the row before
 //	                                                    all are closed: drops that row
 //
-// A mask that was loaded before base is never too long for it. A pin finds base only after the row was
-// published. So a scan that begins after that guard's first look finds the row (L3).
+// A pin that loads mask before base gets a cell within base's row. It finds base only after the row
+// was published, so a scan that begins after the guard's first look finds the row (L3).
 //
-// The naive scan drops the row before once it finds nobody there. But a pin may have loaded base
-// earlier, and claim a cell there now. If the cell is closed, it fails, and goes to the newest row.
+// The naive scan drops the row before once it finds nobody there. But a pin that loaded base
+// earlier may claim a cell there afterwards. If the cell is closed, that pin fails, and goes to the
+// newest row.
 type row struct {
 	cells []cell // length is a power of two; constant
 
@@ -38,11 +41,11 @@ type row struct {
 	older atom.Pointer[row]
 }
 
-// pin is pinSlow for a cell that is idle at the first look. E may advance before the cell shows
-// e. That only delays reclaiming: a guard with an old epoch holds back more.
+// pin tries one cell, and leaves the rest to pinSlow. E may advance before the cell shows e. That
+// only delays reclaiming: a guard with an old epoch holds back more.
 //
-// The cell is the one that home has the index of, as an address (U12). mask has 12 bits of the
-// hint where they count cells, so that no further shift is needed.
+// The cell is the one whose index home returns, found by its address (U12). mask selects bits of
+// the shifted hint that count bytes in whole cells, so that no further shift is needed.
 //
 //go:nosplit
 func (d *Domain) pin(frame uintptr) Guard {
@@ -60,7 +63,7 @@ func (d *Domain) pin(frame uintptr) Guard {
 	return d.pinSlow()
 }
 
-// home returns the index of that cell, modulo the row's length.
+// home returns the index of the cell that a pin tries first, modulo the row's length.
 func home(frame uintptr) int { return int(hint.Of(frame) >> homeShift) }
 
 const (
@@ -71,7 +74,7 @@ const (
 // A cell has 1<<cellShift bytes.
 var _ [1 << cellShift]byte = [unsafe.Sizeof(cell{})]byte{}
 
-// mask returns the offsets that a place in r may have.
+// mask returns the bits that the offset of a cell in r may have.
 func (r *row) mask() uint32 { return uint32(len(r.cells)-1) << cellShift }
 
 // at returns the cell with index i modulo the row's length.
@@ -79,10 +82,10 @@ func (r *row) at(i int) *cell { return &r.cells[i&(len(r.cells)-1)] }
 
 // grow makes a row of n cells the newest, after r, unless another goroutine is about to.
 //
-// While the mask is not r's, the goroutine that has published r has stored neither or only base.
-// If another one replaced r meanwhile, that goroutine would set base back, under a longer mask.
-// So one grows at a time, and none waits for it. A row that may be replaced has two cells at least,
-// or its mask would tell nothing.
+// While the mask is not r's, the goroutine that has published r has still to store it. If another
+// one replaced r now, the first would set base back under a longer mask. So one goroutine grows at
+// a time, and none waits for it. A row that may be replaced has two cells at least: with one, its
+// mask would be 0, as before the first row.
 func (d *Domain) grow(r *row, n int) {
 	if r != nil && d.mask.Load() != r.mask() {
 		return
@@ -95,20 +98,22 @@ func (d *Domain) grow(r *row, n int) {
 	d.install(fresh)
 }
 
-// install shows r to later pins. The wrong version stores the mask first: a pin finds it beside
-// the base of the row before, and claims a cell past the end of that.
+// install shows r to later pins. The wrong version stores the mask first: a pin loads it, then the
+// base of the row before, and claims a cell past the end of that row.
 func (d *Domain) install(r *row) {
 	d.base.Store(&r.cells[0])
 	d.mask.Store(r.mask())
 }
 
 // meet counts a pin that found its home taken, took another cell, and then found that the home's
-// word had changed. So another goroutine comes and goes there; a guard of this goroutine
-// would have stayed. If a thousand pins a second meet, a longer row replaces r. Fewer cost
-// less than a millisecond in a second, and no pool grows that has long been used a little.
+// word had changed. So another goroutine comes and goes there; a guard of this goroutine would have
+// stayed. A compare-and-swap that fails would tell too, but is rare: mostly the load before it has
+// found the cell taken. A count of pins is a word that all pins would write. If a thousand pins a
+// second meet, a longer row replaces r. Fewer cost less than a millisecond in a second, so a pool
+// that is used a little for long does not grow.
 //
-// Two goroutines that use one cell in turns cost each other a cache miss a pin. The more often they
-// pin, the sooner they meet.
+// Two goroutines that use one cell in turns cost each other a cache miss at each pin. The more
+// often they pin, the sooner they meet.
 func (d *Domain) meet(r *row) {
 	if len(r.cells) >= int(d.most) || d.meets.Add(1)%meetings != 0 {
 		return
@@ -122,8 +127,8 @@ func (d *Domain) meet(r *row) {
 	d.grow(r, min(rowFactor*len(r.cells), int(d.most)))
 }
 
-// visitRow adds the active cells of r and of the rows before it. If no guard is left in those, it
-// drops them.
+// visitRow adds the active cells of r and of the rows before it. If no guard is left in the rows
+// before, it closes their cells, and drops them.
 func (p *Pins) visitRow(r *row) (idle bool) {
 	if o := r.older.Load(); o != nil && p.visitRow(o) && o.close() {
 		r.older.Store(nil) // publishes (P5)
@@ -131,8 +136,8 @@ func (p *Pins) visitRow(r *row) (idle bool) {
 	return p.visit(r.cells)
 }
 
-// close closes the idle cells of a row that is not the newest. It reports whether all are closed,
-// and so are those of the rows before.
+// close closes the idle cells of a row that is not the newest. It reports whether all its cells are
+// closed now, and no row before it is left.
 func (r *row) close() bool {
 	for i := range r.cells {
 		if !r.cells[i].close() {

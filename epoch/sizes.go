@@ -19,9 +19,9 @@ func mostCells() int { return ceilPow2(max(8, 4*runtime.GOMAXPROCS(0))) }
 // cellsOf returns the cells of a row.
 func cellsOf(n int) []cell { return make([]cell, n) }
 
-// A row of n cells is replaced by one of rowFactor*n if meetings pins have met within meetingTime. With
-// a larger factor, two goroutines have the cells of many; with a smaller one, many
-// goroutines meet for longer.
+// A row of n cells is replaced by one of rowFactor*n if meetings pins have met within meetingTime.
+// With a larger factor, two goroutines have the cells of many; with a smaller one, many goroutines
+// meet for longer.
 const (
 	rowFactor   = 8
 	meetings    = 64

@@ -16,7 +16,8 @@ func (d *Domain) SetMost(n int) { d.most = uint32(n) }
 // past the end is memory of the row's own, and a run can be repeated.
 func cellsOf(n int) []cell { return make([]cell, n, 16) }
 
-// Meet is what a pin does that has met another in the newest row. Before the first Pin it does nothing.
+// Meet does what a pin does that has met another in the newest row. Before the first Pin it does
+// nothing.
 func (d *Domain) Meet() {
 	if r := d.row.Load(); r != nil {
 		d.meet(r)

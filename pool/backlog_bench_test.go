@@ -269,8 +269,8 @@ func BenchmarkBacklogRefusalBesideGuards(b *testing.B) {
 	}
 }
 
-// BenchmarkBacklogOtherShard is an insertion whose shard has a single slot, which waits for guards, and
-// that finds its slot in another shard.
+// BenchmarkBacklogOtherShard is an insertion whose shard has a single slot, which waits for guards,
+// and that finds its slot in another shard.
 func BenchmarkBacklogOtherShard(b *testing.B) {
 	const slots = 20_000
 	for _, n := range []int{64, 1024, 10_000} {

@@ -31,12 +31,12 @@
 //
 // # Using a pool
 //
-// Get, Take, Drain and WriteTo copy values without synchronization. If a field of a T changes
-// after its insertion, even an atomic one, such a copy is a data race. For such a T use View, a Guard
-// or Hold, or keep pointers. WriteTo also reads what pointers refer to: no object may change while it
+// Get, Take, Drain and WriteTo copy values without synchronization. If a field of a T changes after
+// its insertion, even an atomic one, such a copy is a data race. For such a T use View, a Guard or
+// Hold, or keep pointers. WriteTo also reads what pointers refer to: no object may change while it
 // writes, unless a MarshalBinary method takes the object's mutex. Vet does not report these copies
-// of a mutex or an atomic. With the build tag coatcheck_debug, Get, MustGet and Take log the first one
-// of each T.
+// of a mutex or an atomic. With the build tag coatcheck_debug, Get, MustGet and Take log the first
+// one of each T.
 //
 // Any number of goroutines may use a [Pool] at once. [Pool.Insert], Get and [Pool.Remove] take
 // amortized constant time. Get never waits. Insert takes no lock if it finds a vacant slot at
@@ -63,10 +63,12 @@
 //
 // # Choosing
 //
-//   - One value: [Pool.Get] for a copy, [Pool.View] in place. Many: [Pool.Pin] once, then [Guard.Get].
+//   - One value: [Pool.Get] for a copy, [Pool.View] in place. Many: [Pool.Pin] once, then
+//     [Guard.Get].
 //   - The fastest insertion and removal, on one goroutine: a Worker.
 //   - To keep one value across blocking calls, for minutes: Hold, then [Ref.Release].
-//   - A value that contains its own handle: [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may fail.
+//   - A value that contains its own handle: [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may
+//     fail.
 //   - Buffers that survive from one value to the next: [Options].Reset with InsertFunc. There, a
 //     copy is valid only under a guard.
 //   - A fixed number of values without later allocation: Options.Capacity with Preallocate.

@@ -90,8 +90,8 @@ func (p *Pool[T]) live(slot *shard.Hook, h uint64) Handle[T] {
 }
 
 // construct runs init, or try if init is nil, on a slot that was claimed as h, and makes the value
-// live. If slot is nil, it claims one. To wrap init in a try would cost 30
-// instructions, and so would a function that claims and calls another.
+// live. If slot is nil, construct claims one first. To wrap init in a try would cost 30
+// instructions, and so would a function that claims a slot and calls this one.
 func (p *Pool[T]) construct(slot *shard.Hook, h uint64, init func(Handle[T], *T), try func(Handle[T], *T) error) (Handle[T], error) {
 	if slot == nil {
 		var err error

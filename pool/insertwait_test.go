@@ -63,8 +63,8 @@ func woken(t *testing.T, ended <-chan outcome) outcome {
 }
 
 // TestInsertWaitIsWoken tries what frees a slot of a full pool, or uses up the last one, and no
-// scenario has. A call that is refused with ErrFull does not poll, so each wake-up that is left out leaves
-// a call asleep.
+// scenario has. A call that is refused with ErrFull does not poll, so each wake-up that is left out
+// leaves a call asleep.
 func TestInsertWaitIsWoken(t *testing.T) {
 	type (
 		P = *pool.Pool[int]

@@ -13,8 +13,8 @@ import (
 	"coatcheck/pool"
 )
 
-// A pool's first value takes a page of one unit, and ten take no more. That is what Stats says, and what the
-// heap has.
+// A pool's first value takes a page of one unit, and ten take no more. That is what Stats says, and
+// what the heap has.
 func TestSmallPoolsAreSmall(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector allocates")

@@ -11,9 +11,9 @@ import (
 	"coatcheck/pool"
 )
 
-// drawnReplay is a program of drawn calls of one goroutine on a pool with Origin and one shard. It returns
-// what the calls returned. If clears is true, the collector's part is done between them; depth is how
-// deep in the stack it runs.
+// drawnReplay is a program of drawn calls of one goroutine on a pool with Origin and one shard. It
+// returns what the calls returned. If clears is true, the collector's part is done between them;
+// depth is how deep in the stack it runs.
 func drawnReplay(seed uint64, clears bool, depth int) (log []string) {
 	if depth > 0 {
 		var frame [4096]byte
@@ -101,8 +101,8 @@ func drawnReplay(seed uint64, clears bool, depth int) (log []string) {
 	return log
 }
 
-// TestDrawnReplaysAreTheSame: a program of one goroutine gets the same handles, whenever values are let
-// go and wherever its stack lies.
+// TestDrawnReplaysAreTheSame: a program of one goroutine gets the same handles, whenever values are
+// let go and wherever its stack lies.
 func TestDrawnReplaysAreTheSame(t *testing.T) {
 	rnd := testkit.Rand(t)
 	for range testkit.LongAlone(800) {

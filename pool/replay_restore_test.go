@@ -53,8 +53,8 @@ func mispredict(t *testing.T, p *pool.Pool[*int]) {
 	}
 }
 
-// runSaved is runReplay for a program that may save now and then. Unless anytime is true, nothing is pinned
-// then, and it has no Worker. It returns the handles that it was given, and its errors.
+// runSaved is runReplay for a program that may save now and then. Unless anytime is true, nothing
+// is pinned then, and it has no Worker. It returns the handles that it was given, and its errors.
 func runSaved(t *testing.T, o pool.Options[*int], seed uint64, calls int, anytime bool, at save) []result {
 	p := tiny8(t, &o)
 	r := &replayed{T: t, p: p, w: p.Worker(), rnd: rand.New(rand.NewPCG(seed, 0))}
@@ -90,8 +90,8 @@ func runSaved(t *testing.T, o pool.Options[*int], seed uint64, calls int, anytim
 	return r.log
 }
 
-// With Origin and one shard, a pool that was restored from a snapshot issues the handles that the original
-// would, whatever was mispredicted meanwhile, and wherever removed slots are.
+// With Origin and one shard, a pool that was restored from a snapshot issues the handles that the
+// original would, whatever was mispredicted meanwhile, and wherever removed slots are.
 func TestRestoredReplayGoesOn(t *testing.T) {
 	sameWhateverIsSaved(t, false, "snapshots", "copies", "copies of what was mispredicted")
 }
@@ -131,8 +131,8 @@ func sameWhateverIsSaved(t *testing.T, anytime bool, hows ...string) {
 	}
 }
 
-// A Worker has given back more than one round of reclaiming visits, and the guard of another time delayed
-// them: the copy goes on in the middle of that.
+// A Worker has given back more than one round of reclaiming visits, and the guard of another time
+// delayed them: the copy goes on in the middle of that.
 func TestRestoreWithinRounds(t *testing.T) {
 	o := &pool.Options[*int]{Origin: 1, Shards: 1, MaxLimbo: 100_000}
 	p := pool.Must(o)
@@ -178,8 +178,8 @@ func requireConserved[T any](t *testing.T, p, c *pool.Pool[T]) {
 	require.Equal(t, []int{a.Live, a.Free, a.Limbo, a.Exhausted}, []int{b.Live, b.Free, b.Limbo, b.Exhausted})
 }
 
-// What a Worker, a Reservation or a Ref has is in no list. In the copy it is vacant, its next handle is
-// burnt, and it comes behind all others.
+// What a Worker, a Reservation or a Ref has is in no list. In the copy it is vacant, its next
+// handle is burnt, and it comes behind all others.
 func TestOrderOfSlotsThatSomebodyHas(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		o := &pool.Options[*int]{Origin: 1, Shards: 1, Reuse: reuse}
@@ -211,7 +211,8 @@ func TestOrderOfSlotsThatSomebodyHas(t *testing.T) {
 	}
 }
 
-// Without Origin, with another one than at first, or with other options, there is no order, and no error.
+// Without Origin, with another one than at first, or with other options, there is no order, and no
+// error.
 func TestOrderIsForTheSameOptions(t *testing.T) {
 	p := tiny(t, &pool.Options[*int]{Origin: 1, Shards: 1})
 	hs := testkit.Fill(t, p, 20, func(int) *int { return nil })

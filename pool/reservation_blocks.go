@@ -9,7 +9,8 @@ import (
 )
 
 // Reservations are made in blocks of 63. The garbage collector tells by the finalizer of an object
-// that a Reservation was dropped. Such an object for each would be most of its cost; a block needs one.
+// that a Reservation was dropped. An object for each would be two thirds of a Reserve; a block
+// needs one.
 //
 // A Reservation refers to its pool, and so to all that Reset and the values refer to. That may
 // be the Reservation itself. A finalizer keeps what its object refers to. So the object with

@@ -15,8 +15,8 @@ import (
 	"coatcheck/pool"
 )
 
-// converts writes a pool of n values of Old, some of them removed, and requires that it can be read as a
-// pool of New, with the same handles.
+// converts writes a pool of n values of Old, some of them removed, and requires that it can be read
+// as a pool of New, with the same handles.
 func converts[Old, New any](t *testing.T, n int, value func(int) Old, convert func(*Old) (New, error)) {
 	t.Helper()
 	for _, reuse := range testkit.Reuses {
@@ -101,8 +101,8 @@ func (l *learned) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// A type that has gained UnmarshalBinary since the snapshot was written gets what was written, of each
-// value its own. What it does not know is another type.
+// A type that has gained UnmarshalBinary since the snapshot was written gets what was written, of
+// each value its own. What it does not know is another type.
 func TestTypeThatReadsItselfIsAsked(t *testing.T) {
 	type pair struct{ A, B uint16 }
 	p := paired(t, &pool.Options[pair]{Shards: 1})
@@ -133,8 +133,8 @@ func TestTypeThatReadsItselfIsAsked(t *testing.T) {
 	require.ErrorIs(t, refusal[learned](t, torn), pool.ErrCorrupt)
 }
 
-// Fields that the tag leaves out are zero in the copy. They may be added, and removed, without a change of
-// the type.
+// Fields that the tag leaves out are zero in the copy. They may be added, and removed, without a
+// change of the type.
 func TestTagLeavesOutFields(t *testing.T) {
 	type before struct {
 		Name string

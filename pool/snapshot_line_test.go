@@ -28,8 +28,8 @@ func lineConfigs() (all []pool.Options[int]) {
 	return all
 }
 
-// churn inserts n values, and removes some of them and of those before. It returns the handles that it
-// was given.
+// churn inserts n values, and removes some of them and of those before. It returns the handles that
+// it was given.
 func churn(t testing.TB, p *pool.Pool[int], before []pool.Handle[int], n int) (issued []pool.Handle[int]) {
 	old := append([]pool.Handle[int](nil), before...)
 	for i := range n {
@@ -221,7 +221,8 @@ func TestRestoringManyTimes(t *testing.T) {
 	require.Equal(t, fresh.Generation()+2, again.Generation(), "%v and %v", fresh, again)
 }
 
-// Slots with few lives skip none, or end: a slot costs a restored pool at most 1/500 of its lives, or one.
+// Slots with few lives skip none, or end: a slot costs a restored pool at most 1/500 of its lives,
+// or one.
 func TestNewLineNearTheEnd(t *testing.T) {
 	for _, lives := range []int{1, 2, 499, 1000, 1 << 20} {
 		for _, capacity := range []int{0, 3} {

@@ -220,10 +220,10 @@ func (sr *snapshotReader) header(values codec.Target) error {
 	return nil
 }
 
-// newLine draws how many lives all slots of a restored pool skip. One number serves all of them: slots
-// that were never used need one anyhow. The more lives are left, the more numbers there are to draw from,
-// so that two pools from one snapshot hardly draw neighbours. No slot loses more than 1/500 of its lives,
-// and a pool can be restored some 6,000 times.
+// newLine draws how many lives all slots of a restored pool skip. One number serves all of them:
+// slots that were never used need one anyhow. The more lives are left, the more numbers there are
+// to draw from, so that two pools from one snapshot hardly draw neighbours. No slot loses more than
+// 1/500 of its lives, and a pool can be restored some 6,000 times.
 func newLine(first, fresh uint32) uint32 {
 	lives, left := (shard.LastGeneration-first)/2+1, (shard.LastGeneration-fresh)/2+1
 	most := min(max(2*shard.LeastSkip, left/1024), lives/shard.SkipShare)
@@ -303,9 +303,9 @@ func (sr *snapshotReader) head() error {
 	return nil
 }
 
-// mostSlots returns the greatest number of slots of a record. On a 32-bit platform values may
-// be smaller by half, so that a record that was written there has up to twice as many. What a slot takes
-// beside counts, so that a record never takes more than twice blockBytes.
+// mostSlots returns the greatest number of slots of a record. On a 32-bit platform values may be
+// smaller by half, so that a record that was written there has up to twice as many. What a slot
+// takes beside counts, so that a record never takes more than twice blockBytes.
 func (sr *snapshotReader) mostSlots() uint64 {
 	return max(1, uint64(2*blockBytes/(sr.from.slot+shard.BesideSlot)))
 }

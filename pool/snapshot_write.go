@@ -160,11 +160,11 @@ func (sw *snapshotWriter) flush() error {
 // block makes the record of up to most slots from index first on, and returns how many it
 // has: fewer if their values are large.
 //
-// It holds a pin from before the first load of a word to after the last read of a value. So
-// each value is of the life that its word named (L3), even if it is removed meanwhile. In a pool that
-// replays, it holds one slot after the other instead: a pin advances the epoch, which decides what is
-// removed together, and so the order of reuse. A program that saves must issue the handles of one that
-// does not.
+// It holds a pin from before the first load of a word to after the last read of a value. So each
+// value is of the life that its word named (L3), even if it is removed meanwhile. In a pool that
+// replays, it holds one slot after the other instead: a pin advances the epoch, which decides what
+// is removed together, and so the order of reuse. A program that saves must issue the handles of
+// one that does not.
 func (sw *snapshotWriter) block(first uint32, most uint64) (n int, err error) {
 	if !sw.core.replays {
 		pin := sw.core.domain.Pin()
@@ -196,8 +196,8 @@ func (sw *snapshotWriter) block(first uint32, most uint64) (n int, err error) {
 	return n, nil
 }
 
-// held appends the value of slot i, which was live with a generation, under a hold of its own. If that
-// life is over, held goes on with what the slot is now.
+// held appends the value of slot i, which was live with a generation, under a hold of its own. If
+// that life is over, held goes on with what the slot is now.
 func (sw *snapshotWriter) held(i uint32, generation *uint32) (err error) {
 	a := &sw.core.arena
 	for *generation%2 == 1 {
@@ -248,8 +248,8 @@ func (sw *snapshotWriter) skips(handed uint64) error {
 	return nil
 }
 
-// order writes the order of reuse, as far as there is one. It comes before the second look too: a slot
-// that has changed by then is not where it was.
+// order writes the order of reuse, as far as there is one. It comes before the second look too: a
+// slot that has changed by then is not where it was.
 func (sw *snapshotWriter) order() error {
 	order := sw.core.arena.Order()
 	for at := 0; at < len(order); at += flushBytes {

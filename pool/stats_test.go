@@ -63,9 +63,9 @@ func TestStatsCountRefusals(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// The text of a refusal has the figures of the moment at which it is asked for, and costs
-// nothing before. The age of the oldest pin counts from before that: see TestAgeOfAForgottenGuardGrows
-// of package epoch.
+// The text of a refusal has the figures of the moment at which it is asked for, and costs nothing
+// before. The age of the oldest pin counts from before that: see TestAgeOfAForgottenGuardGrows of
+// package epoch.
 func TestStalledErrorTellsFigures(t *testing.T) {
 	const text = "pool: full: removed slots wait for a guard that is still pinned, or for a Ref; "
 	p := tiny(t, &pool.Options[int]{Capacity: 8, Shards: 1})

@@ -34,8 +34,8 @@ type Worker[T any] struct {
 	pool *Pool[T] // nil when closed
 }
 
-// workerEnd has a finalizer, which runs when its Worker is unreachable. It is apart from the
-// Worker and refers to the pool weakly, as a blockEnd does (reservation_blocks.go): what Reset and the
+// workerEnd has a finalizer, which runs when its Worker is unreachable. It is apart from the Worker
+// and refers to the pool weakly, as a blockEnd does (reservation_blocks.go): what Reset and the
 // values refer to may be the Worker. So the arena keeps the magazine.
 type workerEnd struct {
 	mark  mark

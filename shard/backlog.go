@@ -180,9 +180,9 @@ func join(a, b *batch) bool {
 	return true
 }
 
-// joinIfMany makes room for another batch, if there are waitingMost. It joins those that pass at the same
-// moment: between their stamps no guard stands. It costs a scan and a look at each batch, and next
-// time there must be twice as many.
+// joinIfMany makes room for another batch, if there are waitingMost. It joins those that pass at
+// the same moment: between their stamps no guard stands. It costs a scan and a look at each batch,
+// and next time there must be twice as many.
 //
 // A pin that is under way may still bring an older epoch than all that the scan finds, between
 // the stamps of a batch. It delays all of that, until an insertion would be refused: that cuts

@@ -30,8 +30,9 @@ func everyKind(t *testing.T, f func(t *testing.T, set setup[*int])) {
 
 func pointer(i int) *int { return &i }
 
-// TestRoundsAreBounded: whatever waits, for guards of different ages, a round visits a bounded number of
-// slots, and rounds that a guard's end allows free all that it held back and no other guard does.
+// TestRoundsAreBounded: whatever waits, for guards of different ages, a round visits a bounded
+// number of slots, and rounds that a guard's end allows free all that it held back and no other
+// guard does.
 func TestRoundsAreBounded(t *testing.T) {
 	const n, each = 2048, 128
 	everyKind(t, func(t *testing.T, set setup[*int]) {
@@ -69,9 +70,9 @@ func TestRoundsAreBounded(t *testing.T) {
 	})
 }
 
-// TestBatchesAreHardlyMoreThanGuards: beside a guard that stays, others come and go, and each slot that
-// is removed under one of them has a stamp of its own. Batches that no guard keeps apart are joined, and
-// the list gives its memory back.
+// TestBatchesAreHardlyMoreThanGuards: beside a guard that stays, others come and go, and each slot
+// that is removed under one of them has a stamp of its own. Batches that no guard keeps apart are
+// joined, and the list gives its memory back.
 func TestBatchesAreHardlyMoreThanGuards(t *testing.T) {
 	const n = 4000
 	everyKind(t, func(t *testing.T, set setup[*int]) {
@@ -204,8 +205,8 @@ func TestCutLeavesNoEmptyBatch(t *testing.T) {
 	}
 }
 
-// TestStaleGuardDelaysWithoutStamps: where slots have no stamps, a guard whose pin was under way while
-// batches were joined delays all of a batch, and an insertion is refused.
+// TestStaleGuardDelaysWithoutStamps: where slots have no stamps, a guard whose pin was under way
+// while batches were joined delays all of a batch, and an insertion is refused.
 func TestStaleGuardDelaysWithoutStamps(t *testing.T) {
 	const n = 4 * shard.WaitingMost
 	r := newRig[int](t, setup[int]{slots: n})
@@ -228,8 +229,8 @@ func TestStaleGuardDelaysWithoutStamps(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestWhatSynchronizeWaitsForDoesNotGrow: slots that are removed later, in the same epoch, come into a
-// batch of their own, and Synchronize does not wait for their Resets.
+// TestWhatSynchronizeWaitsForDoesNotGrow: slots that are removed later, in the same epoch, come
+// into a batch of their own, and Synchronize does not wait for their Resets.
 func TestWhatSynchronizeWaitsForDoesNotGrow(t *testing.T) {
 	const n = shard.ResetRun
 	for _, stamps := range []bool{false, true} {

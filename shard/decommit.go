@@ -122,7 +122,8 @@ func (t *Table) recommit(n uint64) {
 	t.decommittedSlots.Add(-int64(hi - lo))
 }
 
-// putLongestLast makes the longest run of neighbours the last in decommitted, so that it comes back next.
+// putLongestLast makes the longest run of neighbours the last in decommitted, so that it comes back
+// next.
 func (t *Table) putLongestLast() {
 	now, all := t.Pages(), t.decommitted
 	from, to, most := 0, 0, uint32(0)

@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// The entries of a table are the addresses of its units, as numbers: with a pointer for each
-// unit, the garbage collector would follow 8,000 to 16,000 for a million slots, which takes it up to as long as all
-// else that a pool without pointers has. Their pages are kept by one pointer in front of them, to the
-// metas:
+// The entries of a table are the addresses of its units, as numbers. Of a million slots the garbage
+// collector would otherwise follow 8,000 to 16,000 pointers, which takes it up to as long as all
+// the rest of a pool whose values have no pointers. One pointer in front of the entries, to the
+// metas, keeps the pages:
 //
 //	          Array
 //	            ▼
@@ -18,17 +18,19 @@ import (
 //	└───┬───┴────────┴────────┴──
 //	    ▼   each with its page
 //
-// So whatever keeps the entries keeps the pages: a look-up that has loaded Array, and nothing
-// else, finds each page as the table shows it, also if Trim has replaced the table since.
+// So whatever keeps the entries keeps the pages. A look-up that has loaded only Array finds each
+// page as the table shows it, even if Trim has replaced the table since.
 //
-// The wrong version has the numbers in a slice, and the pages in the table. A look-up that is preempted
-// between its loads of Array and of an entry keeps the slice alone.
+// The wrong version has the numbers in a slice, and the pages in the table. A look-up that is
+// preempted between its loads of Array and of an entry keeps only the slice, and the page may be
+// freed.
 
-// fewEntries is up to how many entries are pointers to the collector: one allocation without a type of
-// its own.
+// fewEntries is how many entries at most are pointers to the collector: these need no type of their
+// own.
 const fewEntries = 512
 
-// makeEntries returns entries for n units, all zero.
+// makeEntries returns entries for n units, all zero, behind room for the pointer to the metas
+// (unsafe register, U13).
 func makeEntries(n int) unsafe.Pointer {
 	if n <= fewEntries {
 		return unsafe.Pointer(&make([]unsafe.Pointer, 1+n)[1])
@@ -40,9 +42,9 @@ func makeEntries(n int) unsafe.Pointer {
 	return unsafe.Add(reflect.New(typ).UnsafePointer(), pointerSize)
 }
 
-// roomFor returns for how many units there are entries in a table of n: up to an eighth more, since
-// copies of a large table cost more than that. There are few such numbers, as the runtime keeps a type for
-// each that is large.
+// roomFor returns for how many entries a table of n units has room: up to an eighth more, since
+// copies of a large table cost more than that. It returns few different numbers, because the
+// runtime keeps a type for each that is above fewEntries.
 func roomFor(n int) int {
 	if n <= fewEntries {
 		return n
@@ -57,20 +59,21 @@ func (t *PageTable) units() int { return int((uint64(t.Limit) + uint64(t.Mask)) 
 // entries returns the entries.
 func (t *PageTable) entries() []uintptr { return unsafe.Slice((*uintptr)(t.Array), t.units()) }
 
-// move gives the table entries of its own, with room for n, that are those of old.
+// move gives the table a copy of old's entries, with room for n.
 func (t *PageTable) move(old *PageTable, n int) {
 	t.room = roomFor(n)
 	t.Array = makeEntries(t.room)
 	copy(t.entries(), old.entries())
 }
 
-// keep has the entries keep all pages. It is called before the table is published, and by those who hold Table.mu
-// alone.
+// keep makes the entries keep all pages, by a pointer to the metas. The caller holds Table.mu, and
+// publishes the table afterwards.
 func (t *PageTable) keep() {
 	*(*unsafe.Pointer)(unsafe.Add(t.Array, -int(pointerSize))) = unsafe.Pointer(unsafe.SliceData(t.metas))
 }
 
-// show makes the units of m's page lie at address at, each step bytes behind the one before.
+// show enters the units of m's page: the first lies at address at, and each later one step bytes
+// behind the one before.
 func (t *PageTable) show(m *pageMeta, at unsafe.Pointer, step uintptr) {
 	from, last := m.first>>(t.Shift&31), (m.first+m.n-1)>>(t.Shift&31)
 	units := t.entries()

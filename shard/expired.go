@@ -6,11 +6,12 @@ package shard
 //
 // ClearExpired moves no slot. The naive way reclaims, and then the order in which slots are reused
 // depends on when the collector ran: two runs of a program would issue other handles. To zero a
-// value twice does no harm. Nor does ClearExpired take a shard's lock, for which a removal only tries: it
-// takes clearing, for which the holder of the lock waits. So whatever takes a slot out of limbo or
-// out of the backlog holds both.
+// value twice does no harm. Nor does ClearExpired take a shard's lock, for which a removal only
+// tries: it takes clearing, for which the holder of the lock waits. So whatever takes a slot out of
+// limbo or out of the backlog holds both.
 
-// clearMost is how many slots ClearExpired visits while a reclaimer of the shard must wait: some 10 µs.
+// clearMost is how many slots ClearExpired visits while a reclaimer of the shard must wait: some 10
+// µs.
 const clearMost = 16 * Batch
 
 // ClearExpired zeroes the values of removed slots whose grace period is over and that are not
@@ -62,8 +63,8 @@ func (s *shard) clearExpired() (more bool) {
 	return false
 }
 
-// progress says how far ClearExpired has come with a batch that has passed: it has left the last slots, from
-// slot at on. A round may have taken some of these.
+// progress says how far ClearExpired has come with a batch that has passed: it has left the last
+// slots, from slot at on. A round may have taken some of these.
 type progress struct {
 	call     uint32 // in which it began, or 0
 	held     bool   // it found a slot that was held

@@ -10,7 +10,8 @@ import "slices"
 //	 ready now │    sealed     │    sealed    │  open   │
 //
 // It is to a magazine what limbo and the backlog are to a shard, and keeps the same rule (I6): a
-// stamp is taken after the last unlinking of its part, and grows, so parts pass in order.
+// stamp is taken after the last unlinking of its part, and grows, so parts pass in order. A bag
+// without parts would wait for a guard as a whole. A burst that fits into the bag costs half.
 
 // recycle makes the parts that have passed ready. If the magazine has enough slots, or the arena
 // has a Reset, it sends the bag to limbo: a Reset may panic, or use the magazine, and limbo

@@ -187,8 +187,8 @@ type recorder struct {
 	ok    bool   // no list has changed
 }
 
-// places returns n slots of the list that begins with slot i, or all if n is so great. If the list has
-// stamps, latest is at least that of each slot.
+// places returns n slots of the list that begins with slot i, or all if n is so great. If the list
+// has stamps, latest is at least that of each slot.
 func (r *recorder) places(i, n uint32, latest *uint64) (l places) {
 	t := r.arena.Table.Pages()
 	for ; n > 0 && i != None && uint64(len(l.slots)) < uint64(t.Limit); n-- {

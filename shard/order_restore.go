@@ -125,9 +125,9 @@ func (l *lister) rest(o *order) (c Census) {
 	return c
 }
 
-// stamps takes a stamp for each age in o, the greatest age first, and leaves the epoch stamped if it
-// was. The last stamp of all is one of them, whether or not a slot has it: a slot that is removed next
-// may get it too.
+// stamps takes a stamp for each age in o, the greatest age first, and leaves the epoch stamped if
+// it was. The last stamp of all is one of them, whether or not a slot has it: a slot that is
+// removed next may get it too.
 func (l *lister) stamps(o *order) {
 	ages := map[uint64]bool{1 - o.stamped: true}
 	for _, q := range o.batches() {

@@ -32,8 +32,8 @@ type pageMeta struct {
 // homeSlots is how many slots share a home: as many as a range has.
 const homeSlots = Batch
 
-// meta returns the pageMeta of slot i's page, and i's position in the page. i must be below t.Limit,
-// so there is one, and no check of metas' length.
+// meta returns the pageMeta of slot i's page, and i's position in the page. i must be below
+// t.Limit, so metas has that element, and its length is not checked.
 func (t *PageTable) meta(i uint32) (*pageMeta, uint32) {
 	if Exploring && i >= t.Limit {
 		panic(outside(i, t.Limit))
@@ -42,7 +42,7 @@ func (t *PageTable) meta(i uint32) (*pageMeta, uint32) {
 	return m, i - m.first
 }
 
-// metaOf returns the number in metas of slot i's.
+// metaOf returns which element of metas is that of slot i's page.
 func (t *PageTable) metaOf(i uint32) uint32 {
 	if i < t.split {
 		return i >> (t.low & 31)
@@ -50,7 +50,7 @@ func (t *PageTable) metaOf(i uint32) uint32 {
 	return i>>(t.high&31) + t.skew
 }
 
-// pages yields the metas of all pages.
+// pages yields the meta of each page.
 func (t *PageTable) pages(yield func(*pageMeta) bool) {
 	for i := uint32(0); i < t.Limit; {
 		m, _ := t.meta(i)

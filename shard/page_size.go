@@ -2,9 +2,9 @@ package shard
 
 import "math/bits"
 
-// A pool's first page has one unit. The next one has as many slots as the pool, so that the pool
-// doubles, until a page has the size that all later ones have. So a pool takes at most twice what
-// it needs, and a pool of a few values takes a unit.
+// A pool's first page has one unit. Each later one has as many slots as the pool, so that the pool
+// doubles, up to the largest pages. So a pool of a few values takes a unit, and a larger pool at
+// most twice what it needs.
 //
 // The slots of a page follow from the index of its first one alone. So a pool that is restored
 // has the pages of the original, and Trim gives up the same ones, as replays require.
@@ -12,14 +12,15 @@ import "math/bits"
 // PageSizes are the binary logarithms of numbers of slots.
 type PageSizes struct {
 	Unit uint32 // of a unit; at most 31
-	Page uint32 // of the largest pages, which all have from as many slots on; at least Unit, at most 31
+	Page uint32 // of the largest pages, all that a pool of as many slots adds; Unit to 31
 }
 
 const (
 	// unitSlots is how many slots a unit has at most, and unitBytes how much memory, if it has more
-	// than one slot: 128 slots of up to 36 bytes, or 64 of up to 72. An entry of the table has 8
-	// bytes. With 64 slots of 24 bytes, the table of a million has 128 KiB, and random replacements among
-	// them took 8% longer than with 128 (AMD family 26, model 2). Larger units make small pools large.
+	// than one slot: 128 slots of up to 36 bytes, or 64 of up to 72. Each unit has an entry of 8
+	// bytes: with units of 64 slots, of 24 bytes each, the table of a million slots has 128 KiB,
+	// and random replacements among them took 8% longer than with units of 128 (AMD family 26,
+	// model 2). Larger units make small pools large.
 	unitSlots = 128
 	unitBytes = 4608
 
@@ -45,7 +46,8 @@ const (
 )
 
 // PagesOf returns the sizes for slots of the given size. If capacity is not 0, the pool will mostly
-// have so many slots; pages are then so small that hardly any memory beyond them is allocated.
+// have so many slots. The largest pages are then so small that the last one has few slots beyond
+// them.
 func PagesOf(size uintptr, capacity uint64) PageSizes {
 	n := uint64(pageBytes) / uint64(size)
 	if size <= wideSlot {
@@ -74,7 +76,7 @@ func PagesOf(size uintptr, capacity uint64) PageSizes {
 // code is a number for the sizes. It is above 31, unlike that of the equal pages of earlier versions.
 func (s PageSizes) code() uint64 { return uint64(s.Unit) | uint64(s.Page+1)<<8 }
 
-// nextPage returns how many slots the page has that comes next.
+// nextPage returns how many slots the next page has.
 func (t *Table) nextPage(old *PageTable) uint64 {
 	from := uint64(old.Limit)
 	n := max(min(from-t.whole, 1<<t.sizes.Page), uint64(old.Mask)+1)

@@ -7,10 +7,10 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// PageTable is an immutable table of pages: growth makes another. A page is an array of slots
-// that never moves, and has one or more units. All units have the same power-of-two length and an
-// entry of their own, so a look-up is a shift and a mask, and need not know the pages: these grow
-// from one unit on (page_size.go).
+// PageTable is an immutable table of pages: growth makes another. A page is an array of slots that
+// never moves, and has one or more units. All units have the same power-of-two length and an entry
+// of their own. So a look-up is a shift and a mask, and need not know the lengths of pages, which
+// grow from one unit on (page_size.go).
 //
 // The wrong version has an entry for each page. Pages that grow geometrically would need the
 // index's highest bit; on amd64 that instruction makes each look-up wait for the one before.
@@ -28,9 +28,10 @@ type PageTable struct {
 	size uintptr // a copy of Layout.Size
 	room int     // of how many units Array has room for the entries
 
-	// metas has one for each page where pages have one size, and one for each unit elsewhere. Slot i's is number
-	// i>>low below split, and number i>>high + skew from there on. One for each unit of all slots would
-	// take up to a 256th more memory, and the garbage collector would follow as many pointers.
+	// metas has an element for each page where all pages have one size, and for each unit where
+	// they grow. Slot i's is number i>>low below split, and i>>high + skew from there on. With one
+	// for each unit everywhere, a pool would take up to a 256th more memory, and the garbage
+	// collector would follow as many pointers.
 	metas     []*pageMeta
 	split     uint32
 	low, high uint32
@@ -47,7 +48,8 @@ func (t *PageTable) At(i uint32) *Hook {
 }
 
 // Beside returns how many slots from index i on, but at most n, lie side by side: those up to the
-// end of i's page, or of i's unit if the page has no memory. The units of that are one.
+// end of i's page, or of i's unit if the page has no memory, since all its entries lead to the
+// stub.
 func (t *PageTable) Beside(i, n uint32) uint32 {
 	m, j := t.meta(i)
 	if m.floor != 0 {
@@ -97,8 +99,8 @@ type Table struct {
 	//	moves    it only grows; never beyond bound
 	next atom.Uint64
 
-	// exhausted counts the slots that have used up their generations and whose grace period is over.
-	// They are in no list.
+	// exhausted counts the slots that have used up their generations and whose grace period is
+	// over. They are in no list.
 	//
 	//	writers  exhaust and finishGrace
 	//	readers  bound, spentInLimbo; Count
@@ -153,9 +155,9 @@ func (t *Table) Init(c *Config, stampPerSlot bool) {
 // (P2).
 func (t *Table) Pages() *PageTable { return t.Current.Load() }
 
-// bound returns the index that no slot has which may be handed out now. A slot that is exhausted
-// is replaced by one with a new index, so a pool with a Capacity does not end. next never passes
-// a bound that is read later.
+// bound returns the index below which all slots lie that may be handed out now. A slot that is
+// exhausted is replaced by one with a new index, so a pool with a Capacity does not end. next never
+// passes a bound that is read later.
 func (t *Table) bound() uint64 {
 	if t.inUse == 0 {
 		return t.max
@@ -181,8 +183,8 @@ func (t *Table) Resident() int {
 }
 
 // Left returns how many slots are not handed out, with memory or without. It loads decommittedSlots
-// before recommitRange, because recommit moves slots from one to the other. In the other order it could
-// find them in neither.
+// before recommitRange, because recommit moves slots from one to the other. In the other order it
+// could find them in neither.
 func (t *Table) Left() uint64 {
 	missing := uint64(t.decommittedSlots.Load())
 	left, handed := uint64(t.recommitRange.left()), t.next.Load()
@@ -194,8 +196,8 @@ func (t *Table) Left() uint64 {
 // first, or there are Max slots already.
 func (t *Table) Allot(n uint32) (lo, hi uint32) {
 	for {
-		// A run comes a second time if its page was given up and brought back once more. That
-		// is as good.
+		// The same run may come again, if its page was given up and brought back meanwhile. That is
+		// as good.
 		if first, count, _ := t.recommitRange.take(int(n)); count > 0 {
 			return first, first + uint32(count)
 		}
@@ -212,9 +214,9 @@ func (t *Table) Allot(n uint32) (lo, hi uint32) {
 	}
 }
 
-// grow makes a page if all slots have been handed out, or brings some back that were given up,
-// if there are any. It reports false if there are as many slots as there may be, and also, unless
-// wait is true, if another goroutine has the lock.
+// grow brings pages back that were given up, or makes one if there are none, unless slots are left
+// to hand out. It reports false if there are as many slots as there may be, and also, unless wait
+// is true, if another goroutine has the lock.
 func (t *Table) grow(wait bool) bool {
 	if wait {
 		t.mu.Lock()
@@ -235,8 +237,8 @@ func (t *Table) grow(wait bool) bool {
 	return true
 }
 
-// provide makes a page, or brings some back that were given up, if fewer than n slots have memory
-// and are not handed out. It reports whether it did, and a further call may.
+// provide brings pages back that were given up, or makes one, unless n slots have memory and are
+// not handed out. It reports whether it did; then a further call may do more.
 func (t *Table) provide(n uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

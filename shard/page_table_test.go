@@ -114,8 +114,8 @@ func TestLoopsEndWithUnitsWithoutMemory(t *testing.T) {
 	require.Equal(t, 2, live)
 }
 
-// Goroutines on several shards share the first page of a small pool: each takes a part of what was never used, and
-// then another's slot before it takes a new page.
+// Goroutines on several shards share the first page of a small pool: each takes a part of what was
+// never used, and then another's slot before it takes a new page.
 func TestShardsShareASmallPool(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 1 << 20, memory: 1, shards: 8, pages: shard.PagesOf(16, 0)})
 	claim := func(s *shard.Shard) uint64 {
@@ -142,8 +142,8 @@ func TestShardsShareASmallPool(t *testing.T) {
 	require.EqualValues(t, 128, r.arena.Table.Pages().Limit)
 }
 
-// A look-up that has loaded the address of the entries, and nothing else yet, keeps the pages that they show, whatever
-// Trim does meanwhile.
+// A look-up that has loaded the address of the entries, and nothing else yet, keeps the pages that
+// they show, whatever Trim does meanwhile.
 func TestEntriesKeepPages(t *testing.T) {
 	for _, page := range []uint32{3, 9} { // few entries, and so many that the collector does not read them
 		const slots = 2048

@@ -55,8 +55,8 @@ func (s *shard) reclaim(to *shard) (more bool) {
 	return s.reclaimAndUnlock(to, s.fill())
 }
 
-// reclaimAndUnlock is reclaim for a caller that holds the lock, and loses it. So many removals pay for
-// the round.
+// reclaimAndUnlock is reclaim for a caller that holds the lock, and loses it. So many removals pay
+// for the round.
 func (s *shard) reclaimAndUnlock(to *shard, paid uint32) (more bool) {
 	for n := uint32(0); ; {
 		var r round

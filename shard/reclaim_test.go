@@ -290,8 +290,8 @@ func (c halted) Err() error {
 	return nil
 }
 
-// TestSynchronizeEndsWithWhatWasRemovedBefore: Synchronize returns when all that was removed before the call
-// has been reclaimed in every shard. A hold does not delay it, nor do removals that come
+// TestSynchronizeEndsWithWhatWasRemovedBefore: Synchronize returns when all that was removed before
+// the call has been reclaimed in every shard. A hold does not delay it, nor do removals that come
 // later, under a guard that is pinned later.
 func TestSynchronizeEndsWithWhatWasRemovedBefore(t *testing.T) {
 	for _, stampPerSlot := range []bool{false, true} {
@@ -358,8 +358,8 @@ func TestSynchronizeLooksAtItsContext(t *testing.T) {
 	require.NoError(t, r.arena.Synchronize(context.Background()))
 }
 
-// TestClearExpiredZeroesWhatHasPassed, wherever it waits, and moves nothing: the order of reuse is what it
-// would be without. What a guard or a hold keeps stays.
+// TestClearExpiredZeroesWhatHasPassed, wherever it waits, and moves nothing: the order of reuse is
+// what it would be without. What a guard or a hold keeps stays.
 func TestClearExpiredZeroesWhatHasPassed(t *testing.T) {
 	const n = 3*shard.ClearMost + 1
 	for _, set := range []setup[*int]{{}, {stampPerSlot: true}, {fifo: true}, {stampPerSlot: true, fifo: true}} {

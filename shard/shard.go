@@ -121,9 +121,9 @@ func (s *shard) takeFresh() (*Hook, uint64) {
 	return s.arena.Table.firstLife(i)
 }
 
-// allocRange takes a slot that no shard was given yet. If the shard's range is empty, the n-1
-// slots after it become the new range, or fewer in a small pool. It returns nil if every slot that has memory was given
-// to a shard; it does not grow the pool.
+// allocRange takes a slot that no shard was given yet. If the shard's range is empty, the n-1 slots
+// after it become the new range, or fewer in a small pool. It returns nil if every slot that has
+// memory was given to a shard; it does not grow the pool.
 //
 // If another goroutine has the lock, allocRange takes one slot directly from the table, so it
 // never waits.

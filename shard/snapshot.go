@@ -20,9 +20,9 @@ const BesideSlot = 8
 func (t *Table) Allocated() uint64 { return t.next.Load() }
 
 // Generations stores in dst the generations of the slots from index first on, up to the end of
-// first's page. It returns how many these are: the same in every table, since WriteTo looks at the same
-// runs twice, and a page may go in between. A slot that never went live counts
-// as vacant before its first life. Slots of a page without memory have its floor. The values of live slots
+// first's page. It returns how many these are: the same in every table, since WriteTo looks at the
+// same runs twice, and a page may go in between. A slot that never went live counts as vacant
+// before its first life. Slots of a page without memory have its floor. The values of live slots
 // may be read under a guard that was pinned before the call.
 func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
 	m, j := now.meta(first)
@@ -98,7 +98,8 @@ func (a *Arena) RetireUnborn(lives uint32) (c Census) {
 // SlotGeneration returns the generation of slot i, which was handed out.
 func (t *Table) SlotGeneration(i uint32) uint32 { return Generation(t.slot(i).Word.Load()) }
 
-// FillFreelists puts the vacant slots on the shards' freelists, in equal parts. c is the result of RetireUnborn.
+// FillFreelists puts the vacant slots on the shards' freelists, in equal parts. c is the result of
+// RetireUnborn.
 func (a *Arena) FillFreelists(c Census) {
 	all := a.shards()
 	n := uint64(len(all))

@@ -31,14 +31,15 @@ import (
 // until its insertions are live. A later cut of any of these buffers, and everything that
 // follows from it, comes after that.
 //
-// Both locks are taken in the order of the buffers' numbers, each once, and all applying
-// before any mu. So Applys that are given the same buffers in different orders do not
-// deadlock. No user code runs under either lock: Commit is a compare-and-swap and a
-// store. The removals, which may call Reset, and the functions run under no lock. A tempting simplification
-// is to hold applying to the end, so that frames never overlap; then a Reset that applies
-// would wait for itself.
+// Both locks are taken in the order of the buffers' numbers, each once, and all applying before any
+// mu. So Applys that are given the same buffers in different orders do not deadlock. No user code
+// runs under either lock: Commit is a compare-and-swap and a store. The removals, which may call
+// Reset, and the functions run under no lock. A tempting simplification is to hold applying to the
+// end, so that frames never overlap; then a Reset that applies would wait for itself.
 
 // taken is the commands taken from one Buffer.
+//
+// It counts what is done of each list, so a panic of a Reset or of a function repeats nothing.
 type taken[T any] struct {
 	from       *Buffer[T]
 	insertions []*pool.Reservation[T]

@@ -38,6 +38,8 @@ type Buffer[T any] struct {
 }
 
 // lists are the commands of a Buffer.
+//
+// An insertion is a Reservation, so a dropped Buffer loses no slot.
 type lists[T any] struct {
 	insertions []*pool.Reservation[T]
 	removals   []pool.Handle[T]

@@ -47,10 +47,10 @@
 //
 // # Memory model
 //
-// Recording, Apply and Discard may be called by any number of goroutines at once, also
-// from functions that they call, such as an Options.Reset. A command is recorded before its call returns. So
-// if an Apply is given the buffers of an Insert and of a later Remove of its handle, and takes
-// the Remove, the value is live by then. What was written to a value before Insert or
+// Recording, Apply and Discard may be called by any number of goroutines at once, also from
+// functions that they call, such as an Options.Reset. A command is recorded before its call
+// returns. So if an Apply is given the buffers of an Insert and of a later Remove of its handle,
+// and takes the Remove, the value is live by then. What was written to a value before Insert or
 // InsertFunc returned is visible to every goroutine that finds it live.
 //
 // # An order that does not depend on scheduling

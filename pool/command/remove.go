@@ -34,6 +34,9 @@ func (t *taken[T]) remove(tell func(pool.Handle[T], T)) (n int) {
 }
 
 // removeUpTo does the removals up to end that were not done yet.
+//
+// The wrong version pins a guard around a copy of the value and its Take: beside a guard Take
+// reclaims nothing.
 func (t *taken[T]) removeUpTo(end int, tell func(pool.Handle[T], T)) (n int) {
 	switch {
 	case t.done == end:

@@ -46,8 +46,8 @@ func (r *replayed) open() {
 	}
 }
 
-// save ends a frame, so that no Reservation is dropped, and goes on in a copy of the pool if the program
-// runs again.
+// save ends a frame, so that no Reservation is dropped, and goes on in a copy of the pool if the
+// program runs again.
 func (r *replayed) save() {
 	r.Note(command.Apply(r.buffers...))
 	if r.Restore() {
@@ -122,8 +122,8 @@ func (r *replayed) removals(n int) {
 	wg.Wait()
 }
 
-// One goroutine that inserts, and any that record removals in buffers of their own, get the same handles
-// from each run of a program, and in a copy of the pool as in the pool.
+// One goroutine that inserts, and any that record removals in buffers of their own, get the same
+// handles from each run of a program, and in a copy of the pool as in the pool.
 func TestReplayIssuesTheSameHandles(t *testing.T) {
 	testkit.RequireReplays(t, testkit.Long(50), 200, playFrames)
 }

@@ -18,6 +18,9 @@ import (
 //
 // Slots that waited or were new do so at once. A live one does so when it is reused for the first
 // time, since its handle stays valid.
+//
+// The naive line has one number for all slots: two copies that draw the same then accept all of
+// each other's handles.
 type line struct {
 	most uint32 // the most lives that a slot jumps
 

@@ -24,6 +24,9 @@ import "coatcheck/internal/atom"
 //
 // It is a sequence lock without the retry: an overlapping Refresh is a bug, so the call
 // does not wait for it.
+//
+// After such a call values may be lost, dead or half written, but the Store's own bookkeeping stays
+// within its memory.
 type phase struct {
 	// word has, in its lowest two bits, which calls there may be: open, reading or closed. It is
 	// 0 in a zero Store.

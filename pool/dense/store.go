@@ -85,10 +85,10 @@ type Options[T any] struct {
 	// panic in OnDestroy.
 	OnDestroy func(pool.Handle[T], *T)
 
-	// OnMove, if set, keeps an array beside Values. Refresh and SortFunc call it for each value whose
-	// position is about to change, and Refresh for each value that is about to join, with from = -1.
-	// It sets element to of the array to element from, or to a new one, and appends if to is the
-	// length. The example of Options named OnMove does so.
+	// OnMove, if set, keeps an array beside Values. Refresh and SortFunc call it for each value
+	// whose position is about to change, and Refresh for each value that is about to join, with
+	// from = -1. It copies the array's element at from to index to, or puts a new element there,
+	// and appends if to is the length. The example of Options named OnMove does so.
 	//
 	// Each call may overwrite what is at to. SortFunc uses position Len for a while. Afterwards the
 	// elements from Len on are left over.

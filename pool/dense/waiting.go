@@ -13,6 +13,12 @@ package dense
 //
 // A slot on the stack keeps its last generation, which is even. The handle that it will issue has
 // the next one.
+//
+// The naive Store has a pool of positions inside. Here slots come free in Refresh alone, so a
+// position claimed is a slot claimed: no freelist, no ABA, no guard, no limbo. With a pool of
+// positions, Refresh took 2.5 to 8 times a plain pass of compaction. Values and slots have arrays
+// of their own, since an exhausted slot stays, and there may be more slots than values after a
+// peak.
 
 // next returns the index of the slot for position n, which was claimed in this phase.
 func (s *Store[T]) next(n uint64) uint32 {

@@ -32,6 +32,11 @@ type Calls[T any] struct {
 }
 
 // waiter is where one call after the other waits.
+//
+// The goroutine that takes a call's handle sends, once, and the waiting side alone recycles. The
+// naive way has the waiter in the pool's slot, and a Reset that makes its channel ready again. But
+// Deliver's Take frees the slot before the waiting goroutine has received, so the next call there
+// has a channel with another's answer in it.
 type waiter[T any] struct {
 	calls  *Calls[T]
 	answer chan answer[T]     // with room for one

@@ -76,10 +76,10 @@ func (t *Table[K, R]) Clear() {
 	t.rows.n = 0
 }
 
-// OnMove registers f, for programs that keep an Index. The table calls it when the record of the key
-// k was at from and is now at to: a removal has moved the last record into the gap. In a table from
-// ForHandles it also does so when Add has replaced the record of the dead handle k. Then to is None,
-// and the new record is at from. Functions run in the order of registration, and cannot be removed.
+// OnMove registers f, for programs that keep an Index. When a removal has moved the last record, of
+// key k, from Index from into the gap at to, the table calls f. In a table from ForHandles it also
+// calls f when Add has replaced the record of a dead handle k: then to is None, and the new record
+// is at from. Functions run in the order of registration, and cannot be removed.
 //
 // f may read the table and Set records; any other change panics. If f panics, later functions are
 // not called for this move, RemoveDead leaves other dead records, and AddBatch reports no other

@@ -23,6 +23,9 @@ import (
 // The records are in the order of their Index. There is one piece at least, which tells the
 // types. Numbers are little-endian. The checksum, the CRC-32 of IEEE, is of all that comes
 // before it, so that pieces of two snapshots do not pass for one.
+//
+// So no copy of the table is made. ReadFrom fills another table and takes its columns at the end,
+// so an error changes nothing.
 const (
 	magic   = "\x89table\r\n"
 	version = 1

@@ -71,7 +71,8 @@ func (r *replayed) insert() pool.Handle[boxed] {
 	return h
 }
 
-// walk notes the order of a loop, which ends after at most so many steps. Some bodies change the forest.
+// walk notes the order of a loop, which ends after at most so many steps. Some bodies change the
+// forest.
 func (r *replayed) walk(loop iter.Seq2[pool.Handle[boxed], *boxed], most int) {
 	changes := r.IntN(3) == 0
 	for h := range loop {
@@ -152,8 +153,8 @@ func (r *replayed) step(n int) {
 	}
 }
 
-// One goroutine that changes and walks a forest gets the same handles, in the same order, from each run
-// of a program, and in a copy of the pool as in the pool.
+// One goroutine that changes and walks a forest gets the same handles, in the same order, from each
+// run of a program, and in a copy of the pool as in the pool.
 func TestReplayWalksTheSame(t *testing.T) {
 	testkit.RequireReplays(t, testkit.Long(80), 300, playForest)
 }

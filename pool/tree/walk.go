@@ -44,6 +44,10 @@ import (
 // node has been moved. To begin at the list's first node again is wrong if any node that
 // was read is still there. Both are why a walk keeps what it has read.
 //
+// Three other walks were rejected: a list read whole made the first child of 1,000 cost 7.9 µs and
+// 24 KB; one that reads a step at a time had to find its way when a node left under it; and budgets
+// of steps.
+//
 // Links that were read from a file may break W1 and W2, and a list may lead back to one of
 // its nodes. A reading ends there, since that node has another previous sibling.
 //
@@ -144,9 +148,9 @@ func (f *Forest[T]) foreign(n *words[T]) bool {
 	return stamp > f.version.Load()
 }
 
-// more appends the next stretch of l, the last level, to read, and returns where it begins
-// there. It reads the stretch at one moment. The list ends at a node that is dead, or does not agree with the
-// one before. It does not contain the top.
+// more appends the next stretch of l, the last level, to read, and returns where it begins there.
+// It reads the stretch at one moment. The list ends at a node that is dead, or does not agree with
+// the one before. It does not contain the top.
 func (f *Forest[T]) more(g *pool.Guard[T], w *walk[T], l *level[T], read []pool.Handle[T]) (_ []pool.Handle[T], from int) {
 	var tail *words[T]
 	var all []pool.Handle[T]

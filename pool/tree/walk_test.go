@@ -111,8 +111,8 @@ func TestLinksAsText(t *testing.T) {
 	require.ErrorContains(t, err, "encode a pointer to the value")
 }
 
-// TestWalkOmitsWhatHasLeftItsPlace: a node that the loop has read ahead, and that is moved away before
-// the loop comes to it, is not yielded.
+// TestWalkOmitsWhatHasLeftItsPlace: a node that the loop has read ahead, and that is moved away
+// before the loop comes to it, is not yielded.
 func TestWalkOmitsWhatHasLeftItsPlace(t *testing.T) {
 	p, f := newForest(t)
 	top, hs := family(t, p, f, 5)

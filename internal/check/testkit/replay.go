@@ -48,16 +48,17 @@ func Kind(err error) error {
 	return err
 }
 
-// Between is called between the calls of a program. In some runs it collects garbage at drawn moments.
+// Between is called between the calls of a program. In some runs it collects garbage at drawn
+// moments.
 func (p *Play) Between() {
 	if p.moments != nil && p.moments.IntN(8) == 0 {
 		Settle(p)
 	}
 }
 
-// RequireReplays runs so many drawn programs, and each of them again: with collections, deeper in the
-// stack of another goroutine, and with more processors. It requires that all runs of a program note the
-// same, and at least so much.
+// RequireReplays runs so many drawn programs, and each of them again: with collections, deeper in
+// the stack of another goroutine, and with more processors. It requires that all runs of a program
+// note the same, and at least so much.
 func RequireReplays(t *testing.T, programs, least int, program func(p *Play)) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	rnd := Rand(t)
@@ -131,8 +132,8 @@ type Replayed[T any] struct {
 	guards  []*pool.Guard[T]
 }
 
-// NewReplayed draws options, and makes the pool. A Capacity or a MaxLimbo is at least so much, and less
-// than spread more. If reset is not nil, it is the Reset of one pool in so many.
+// NewReplayed draws options, and makes the pool. A Capacity or a MaxLimbo is at least so much, and
+// less than spread more. If reset is not nil, it is the Reset of one pool in so many.
 func NewReplayed[T any](p *Play, least, spread int, reset func(*T), oneIn int) *Replayed[T] {
 	o := &pool.Options[T]{Origin: 1, Shards: 1, Reuse: Reuses[p.IntN(2)]}
 	switch p.IntN(3) {

@@ -121,16 +121,16 @@ type Target struct {
 	want    Description
 }
 
-// Into returns t as a Target, or ErrType if its values cannot be read. UnmarshalBinary is enough, without
-// MarshalBinary.
+// Into returns t as a Target, or ErrType if its values cannot be read. UnmarshalBinary is enough,
+// without MarshalBinary.
 func Into(t reflect.Type) (Target, error) {
 	content, want, err := plan(t, true)
 	return Target{t, content, want}, err
 }
 
-// From returns a codec that reads values from a snapshot that says d, or ErrType if these are of another
-// type. A type that encodes itself, and did not when the snapshot was written, is asked whether it
-// knows what was written.
+// From returns a codec that reads values from a snapshot that says d, or ErrType if these are of
+// another type. A type that encodes itself, and did not when the snapshot was written, is asked
+// whether it knows what was written.
 func (t Target) From(d Description) (Codec, error) {
 	content, want := t.content, t.want
 	written := fixedSize <= d.Encoding && d.Encoding <= byParts && d.Encoding != gobbed

@@ -126,8 +126,9 @@ func TestOfRefusesLoss(t *testing.T) {
 	refused[struct{ H []halfMarshaler }](t, "field H[]: type codec_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")
 }
 
-// TestKeysAreFoundInTheCopy: a map with a key that is another one when it is read back is refused, since
-// a look-up would not find it, and two keys could become one. NaN, which no look-up finds, is not.
+// TestKeysAreFoundInTheCopy: a map with a key that is another one when it is read back is refused,
+// since a look-up would not find it, and two keys could become one. NaN, which no look-up finds, is
+// not.
 func TestKeysAreFoundInTheCopy(t *testing.T) {
 	now := time.Now() // its monotonic reading is not encoded
 	lostKey(t, map[time.Time]int{now: 1})

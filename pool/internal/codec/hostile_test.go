@@ -184,8 +184,8 @@ func (*ownOf[M]) UnmarshalBinary([]byte) error   { return nil }
 
 func least[M any]() int { return max(0, (int(unsafe.Sizeof(*new(M)))+63)/64-4) }
 
-// TestMemoryOfTypesThatEncodeThemselves: their memory counts as that of others does, in slices, behind
-// pointers, and in maps, where an entry has room for eight.
+// TestMemoryOfTypesThatEncodeThemselves: their memory counts as that of others does, in slices,
+// behind pointers, and in maps, where an entry has room for eight.
 func TestMemoryOfTypesThatEncodeThemselves(t *testing.T) {
 	testOwnMemory[[24]byte](t)
 	testOwnMemory[[128]byte](t)

@@ -214,8 +214,8 @@ func (r *reference) afford(memory, least uint64) error {
 	return nil
 }
 
-// mapMemory returns how many bytes a map of one entry takes, with what a decoder takes to read it, and
-// how many an entry of a map of many.
+// mapMemory returns how many bytes a map of one entry takes, with what a decoder takes to read it,
+// and how many an entry of a map of many.
 func mapMemory(key, elem *part) (one, many uint64) {
 	in, out := inMap(key.memory)
 	inElem, outElem := inMap(elem.memory)
@@ -227,8 +227,8 @@ func mapMemory(key, elem *part) (one, many uint64) {
 	return one, mapRoom*in + out
 }
 
-// inMap returns how many bytes a key, or an element, of this size takes within a table of entries, with
-// those that alignment may cost, and outside.
+// inMap returns how many bytes a key, or an element, of this size takes within a table of entries,
+// with those that alignment may cost, and outside.
 func inMap(memory uint64) (in, out uint64) {
 	if memory > 128 {
 		return 8, memory

@@ -64,8 +64,8 @@ func requireOther[New, Old any](t *testing.T, v Old, text string) {
 	require.ErrorContains(t, err, text)
 }
 
-// TestTypesAreTheirStructure: a type under another name is the same, and so are the types of its fields,
-// whether they encode themselves or not.
+// TestTypesAreTheirStructure: a type under another name is the same, and so are the types of its
+// fields, whether they encode themselves or not.
 func TestTypesAreTheirStructure(t *testing.T) {
 	type point struct{ X, Y int32 }
 	type pointOnce struct{ X, Y int32 }
@@ -191,8 +191,8 @@ func TestFieldsThatAreLeftOut(t *testing.T) {
 	}](t, "field mu is unexported")
 }
 
-// TestVersion1: parts were written without their length, and described with the names of types that encode
-// themselves.
+// TestVersion1: parts were written without their length, and described with the names of types that
+// encode themselves.
 func TestVersion1(t *testing.T) {
 	type part struct {
 		At time.Time

@@ -172,9 +172,9 @@ func spanned(spans [][2]int) (n int) {
 	return n
 }
 
-// finds reports whether a key is the same when it is read back. If not, as where UnmarshalBinary makes
-// a new time.Location, the copy's map would not find it; and two keys may have one encoding. Keys with
-// a NaN are never found.
+// finds reports whether a key is the same when it is read back. If not, as where UnmarshalBinary
+// makes a new time.Location, the copy's map would not find it; and two keys may have one encoding.
+// Keys with a NaN are never found.
 func (p *part) finds(key reflect.Value, encoding []byte) (ok bool) {
 	if !key.Equal(key) {
 		return true

@@ -232,7 +232,8 @@ func compare(ctx context.Context, before, after *copied, most int) error {
 // enough rounds tell a difference from noise.
 const enough = 4
 
-// table prints each figure before and after, and whether each figure is better if there are enough rounds.
+// table prints each figure before and after, and whether each figure is better if there are enough
+// rounds.
 func table(out io.Writer, names []string, olds, news map[string][]float64) {
 	rows := [][]string{{"what", "before", "after", "ratio", ""}}
 	for _, name := range names {
