@@ -278,3 +278,21 @@ func TestForgedOrders(t *testing.T) {
 	}
 	require.Positive(t, accepted)
 }
+
+// So is one that tells of pages which were given up, in a pool that has none.
+func TestForgedOrderOfNoSlots(t *testing.T) {
+	opts := pool.Options[int]{Origin: 1, Shards: 1}
+	whole := snapshotOf(t, pool.Must(&opts))
+	for k := range cut(whole)[1][16:] {
+		for v := range byte(4) {
+			p, err := pool.ReadFrom[int](bytes.NewReader(reseal(whole, func(records [][]byte) {
+				require.EqualValues(t, 5, records[1][0])
+				records[1][16+k] = v
+			})), &opts)
+			require.NoError(t, err)
+			testkit.MustInsert(t, p, 1)
+			p.Clear()
+			testkit.RequireReclaimed(t, p)
+		}
+	}
+}
