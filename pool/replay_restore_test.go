@@ -296,3 +296,31 @@ func TestForgedOrderOfNoSlots(t *testing.T) {
 		}
 	}
 }
+
+// The cells of a thousand guards that have gone decide nothing, since a copy does not have them.
+func TestReplayAfterManyGuards(t *testing.T) {
+	for _, o := range []pool.Options[*int]{{}, {Capacity: 5000}} {
+		o.Origin, o.Shards = 1, 1
+		p := pool.Must(&o)
+		guards := make([]pool.Guard[*int], 1000)
+		for k := range guards {
+			guards[k] = p.Pin()
+		}
+		for k := range guards {
+			guards[k].Unpin()
+		}
+		hs := testkit.Fill(t, p, 1000, func(int) *int { return nil })
+		c, err := pool.ReadFrom[*int](bytes.NewReader(snapshotOf(t, p)), &o)
+		require.NoError(t, err)
+		for range 20 {
+			for _, h := range hs[:100] {
+				require.True(t, p.Remove(h))
+				require.True(t, c.Remove(h))
+			}
+			for k := range hs[:100] {
+				hs[k] = testkit.MustInsert(t, p, nil)
+				require.Equal(t, hs[k], testkit.MustInsert(t, c, nil))
+			}
+		}
+	}
+}
