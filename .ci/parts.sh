@@ -108,7 +108,7 @@ part_debug() { # the tests with records of who did what
 
 	step "all with records of who did what"
 	# Without some long tests of what records do not change.
-	local skip='^Test(SnapshotRoundTrip|WorkersReachIsBounded|ManyShardsWork|TrimGivesMemoryBack|BacklogDoesNotWaitForLaterGuards|DrawnReplaysAreTheSame|SnapshotOfMoreThanThereIsMemoryFor)$'
+	local skip='^Test(SnapshotRoundTrip|WorkersReachIsBounded|ManyShardsWork|TrimGivesMemoryBack|BacklogDoesNotWaitForLaterGuards|DrawnReplaysAreTheSame|SnapshotOfMoreThanThereIsMemoryFor|IdleWorkerKeepsNoTrimmedPage|SynchronizeStopsInABacklog|CollectorDoesNotChangeAReplay|RestoredReplayGoesOn|SnapshotsDoNotChangeAReplay|ForgedOrders|BoundedPoolDoesNotEnd)$'
 	[ -n "$short" ] || skip='^$'
 	go test -vet=off -short -tags coatcheck_debug -skip "$skip" ./shard ./pool ./pool/pooltest ./pool/poolhttp ./pool/cgohandle ./pool/command ./pool/dense ./pool/pending ./pool/table ./pool/tree
 }

@@ -122,9 +122,9 @@ func TestSentinelWaitsForThePool(t *testing.T) {
 	_, err := first.WriteTo(&snapshot)
 	require.NoError(t, err)
 	for range testkit.Long(400) {
-		p := pool.Must[string](&pool.Options[string]{Shards: 4096})
+		p := pool.Must[string](&pool.Options[string]{Shards: 512})
 		testkit.MustInsert(t, p, "a")
-		q, err := pool.ReadFrom[string](bytes.NewReader(snapshot.Bytes()), &pool.Options[string]{Shards: 1024})
+		q, err := pool.ReadFrom[string](bytes.NewReader(snapshot.Bytes()), &pool.Options[string]{Shards: 128})
 		require.NoError(t, err)
 		require.Equal(t, 100, q.Clear())
 	}

@@ -70,6 +70,7 @@ func (c *core) frame(pl *plan) {
 		Fresh:     pl.fresh,
 		FIFO:      pl.reuse == FIFO,
 		Fixed:     pl.preallocate,
+		Replays:   pl.replays,
 	})
 	if c.tracer != nil {
 		c.arena.Opened = c.tracer.oldest

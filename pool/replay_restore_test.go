@@ -248,7 +248,7 @@ func TestForgedOrders(t *testing.T) {
 			testkit.Fill(t, p, 20, func(int) *int { return nil })
 			require.Equal(t, 30, p.RemoveBatch(hs[200:230]))
 			whole := snapshotOf(t, p)
-			for range testkit.LongAlone(4000) {
+			for range testkit.LongAlone(2000) {
 				in := reseal(whole, func(records [][]byte) {
 					order := records[len(records)-2]
 					require.EqualValues(t, 5, order[0])
@@ -278,4 +278,50 @@ func TestForgedOrders(t *testing.T) {
 		}
 	}
 	require.Positive(t, accepted)
+}
+
+// So is one that tells of pages which were given up, in a pool that has none.
+func TestForgedOrderOfNoSlots(t *testing.T) {
+	opts := pool.Options[int]{Origin: 1, Shards: 1}
+	whole := snapshotOf(t, pool.Must(&opts))
+	for k := range cut(whole)[1][16:] {
+		for v := range byte(4) {
+			p, err := pool.ReadFrom[int](bytes.NewReader(reseal(whole, func(records [][]byte) {
+				require.EqualValues(t, 5, records[1][0])
+				records[1][16+k] = v
+			})), &opts)
+			require.NoError(t, err)
+			testkit.MustInsert(t, p, 1)
+			p.Clear()
+			testkit.RequireReclaimed(t, p)
+		}
+	}
+}
+
+// The cells of a thousand guards that have gone decide nothing, since a copy does not have them.
+func TestReplayAfterManyGuards(t *testing.T) {
+	for _, o := range []pool.Options[*int]{{}, {Capacity: 5000}} {
+		o.Origin, o.Shards = 1, 1
+		p := pool.Must(&o)
+		guards := make([]pool.Guard[*int], 1000)
+		for k := range guards {
+			guards[k] = p.Pin()
+		}
+		for k := range guards {
+			guards[k].Unpin()
+		}
+		hs := testkit.Fill(t, p, 1000, func(int) *int { return nil })
+		c, err := pool.ReadFrom[*int](bytes.NewReader(snapshotOf(t, p)), &o)
+		require.NoError(t, err)
+		for range 20 {
+			for _, h := range hs[:100] {
+				require.True(t, p.Remove(h))
+				require.True(t, c.Remove(h))
+			}
+			for k := range hs[:100] {
+				hs[k] = testkit.MustInsert(t, p, nil)
+				require.Equal(t, hs[k], testkit.MustInsert(t, c, nil))
+			}
+		}
+	}
 }

@@ -99,16 +99,19 @@ func (a *Arena) Local(h uint32) *shard {
 func (a *Arena) shards() shards { return *a.all.Load() } // observes (P9)
 
 // start makes the first n shards of an arena that no other goroutine has, and deals the hints to
-// them in equal parts.
+// them in equal parts. With Fixed they get so many buckets at once that goroutines can part in these.
 func (a *Arena) start(n int) {
 	all := make(shards, n)
 	for i := range all {
 		all[i] = a.newShard(i)
 	}
 	a.all.Store(&all)
-	k := 1
-	for k < 4*n && n > 1 && k < mostBuckets {
-		k *= 2 // so that the parts are about equal if n is no power of two
+	k, each := 1, 4 // so that the parts are about equal if n is no power of two
+	if a.Fixed {
+		each = fixedBuckets
+	}
+	for k < each*n && n > 1 && k < mostBuckets {
+		k *= 2
 	}
 	array := make([]bucket, k)
 	for i := range array {
@@ -167,14 +170,11 @@ func (a *Arena) spread(h uint32, s *shard) {
 	if a.Local(h) != s {
 		return // another call has moved it
 	}
-	own := a.bucketsOf(s)
-	if len(own) == 1 {
-		if !a.split() {
-			return
-		}
-		own = a.bucketsOf(s)
+	if a.bucketsOf(s, a.mask.Load()+1) == 1 && !a.split() {
+		return
 	}
-	array, mine := a.buckets.Load(), h>>bucketShift&a.mask.Load()
+	array, last := a.buckets.Load(), a.mask.Load()
+	mine := h >> bucketShift & last
 	n := len(a.shards())
 	if n == a.Config.Shards {
 		// Not s: a step of 1 to n-1.
@@ -182,31 +182,36 @@ func (a *Arena) spread(h uint32, s *shard) {
 		bucketOf(array, mine).to.Store(to)              // publishes (P9)
 		return
 	}
-	to := a.add()
-	for k := slices.Index(own, mine) % 2; k < len(own); k += 2 {
-		bucketOf(array, own[k]).to.Store(to) // publishes (P9)
+	k, to := a.bucketsOf(s, mine), a.add()
+	for i := range last + 1 {
+		if b := bucketOf(array, i); b.to.Load() == s {
+			if k%2 == 0 { // mine is one of these
+				b.to.Store(to) // publishes (P9)
+			}
+			k++
+		}
 	}
 }
 
-// bucketsOf returns the buckets that lead to s. The caller holds verdicts.mu.
-func (a *Arena) bucketsOf(s *shard) (own []uint32) {
+// bucketsOf returns how many of the first n buckets lead to s. The caller holds verdicts.mu.
+func (a *Arena) bucketsOf(s *shard, n uint32) (own int) {
 	array := a.buckets.Load()
-	for i := range a.mask.Load() + 1 {
+	for i := range n {
 		if bucketOf(array, i).to.Load() == s {
-			own = append(own, i)
+			own++
 		}
 	}
 	return own
 }
 
-// split cuts each bucket in two. It reports false if there are as many as there may be. The caller
-// holds verdicts.mu.
+// split cuts each bucket in two. It reports false if there are as many as there may be, or no more
+// memory may be allocated. The caller holds verdicts.mu.
 //
 // The wrong version stores the mask first. A goroutine that finds the old array by it reads beyond
 // its end.
 func (a *Arena) split() bool {
 	n := a.mask.Load() + 1
-	if n == mostBuckets {
+	if n == mostBuckets || a.Fixed {
 		return false
 	}
 	array, old := make([]bucket, 2*n), a.buckets.Load()

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/epoch"
 	"coatcheck/internal/hint"
 	"coatcheck/shard"
 )
@@ -192,6 +193,32 @@ func TestGoroutinesPart(t *testing.T) {
 	}
 	require.Equal(t, most, r.arena.Made())
 	require.Greater(t, alone, 100*running*80/100)
+}
+
+// TestMovesOfFixedArenasAllocateNothing: where all memory is allocated from the start, goroutines that
+// meet move all the same, and make neither shards nor buckets. Those of the last bucket stay.
+func TestMovesOfFixedArenasAllocateNothing(t *testing.T) {
+	var arenas [2]shard.Arena // AllocsPerRun calls once before it counts
+	for k := range arenas {
+		arenas[k].Init(shard.Config{
+			Domain: epoch.New(), Slots: 64, Capacity: 64, Pages: tinyPages, Shards: 4, AllShards: true, Fixed: true,
+			First: 1, Layout: shard.LayoutOf[uint64](false, nil),
+		})
+	}
+	buckets, k, moves := arenas[1].Buckets(), 0, 0
+	require.Zero(t, testing.AllocsPerRun(1, func() {
+		a := &arenas[k]
+		k, moves = k+1, 0
+		s := a.Shard(0)
+		for i := range uint32(buckets / 4) { // those that lead to s
+			s.SetMisses(shard.Patience - 1)
+			if s.Met(i << 20); a.Local(i<<20) != s {
+				moves++
+			}
+		}
+	}))
+	require.Equal(t, buckets/4-1, moves)
+	require.Equal(t, buckets, arenas[1].Buckets())
 }
 
 // TestFirstInsertionsMeetToo: goroutines meet also where no slot was ever in a freelist.

@@ -68,6 +68,7 @@ type Config struct {
 	AllShards bool   // all are made at once; without it, where goroutines meet
 	FIFO      bool   // shards hand out the slot that was removed first
 	Fixed     bool   // all memory is allocated from the start, and kept
+	Replays   bool   // what a call does must not depend on how many guards there once were
 
 	// Opened returns lines for ErrStalled's text that say who opened what is in the way. It may
 	// be nil.

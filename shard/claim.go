@@ -140,7 +140,7 @@ const (
 // The others go on to other shards and to new memory. A scan in each would take a hundred times
 // as long as the insertion does. An insertion that would be refused scans whatever it costs.
 func (s *shard) scans() int {
-	cells := uint32(s.arena.Domain.Scanned())
+	cells := uint32(s.arena.scanned())
 	if cells <= freeCells {
 		return len(s.arena.shards()) + 1
 	}

@@ -30,6 +30,7 @@ func (s *shard) SetHome(lo, hi uint32)           { s.setHome(lo, hi) }
 func (s *shard) Claim() (*Hook, uint64, error)   { return s.claim() }
 func (s *shard) Contend()                        { s.contend() }
 func (s *shard) Met(h uint32)                    { s.met(h) }
+func (s *shard) SetMisses(n uint32)              { s.misses.Store(n) }
 func (s *shard) Reclaim(to *shard) (more bool)   { return s.reclaim(to) }
 func (s *shard) Lock()                           { s.lock() }
 func (s *shard) Unlock()                         { s.unlock() }

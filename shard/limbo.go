@@ -239,8 +239,18 @@ func (s *shard) reclaimPast(before, after uint32) {
 // for many guards. With many processors and no guards it must not be put off for long: a shard
 // whose slots come home in batches larger than what it took ahead takes others' meanwhile.
 func (s *shard) fill() uint32 {
-	cells := max(s.arena.Domain.Scanned(), 1) // a Domain whose pins are traced may have none to visit
+	cells := max(s.arena.scanned(), 1) // a Domain whose pins are traced may have none to visit
 	return max(Batch, uint32(1)<<bits.Len(uint(cells-1)/cellsPaid))
+}
+
+// scanned returns about how many cells a scan visits; in an arena that replays 0. There each round
+// has a scan, since cells are left of guards that have gone, which a copy of the arena does not have.
+// How many first cells there are depends on the processors, too.
+func (a *Arena) scanned() int {
+	if a.Replays {
+		return 0
+	}
+	return a.Domain.Scanned()
 }
 
 // Removals gathers removals in chains of up to a batch, so that it pushes to limbo once a chain.

@@ -40,7 +40,8 @@ func (l *lister) accepts(o *order) bool {
 	ok := (o.sizes == a.Pages.code() || o.sizes <= 31 && len(o.gone) == 0) && o.kind == a.kindOf() && o.next == uint64(len(l.seen)) && o.stamped <= 1 && o.stub <= 1 &&
 		o.unworn <= 1 && o.searches < othersFirst && o.joinAt <= math.MaxInt32 &&
 		l.has(&o.free, Spent-1) && l.has(&o.turned, Spent) && l.has(&o.limbo, Spent) && l.has(&o.sealed.places, Spent) &&
-		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0)
+		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0) &&
+		(o.stub == 0 || p.Limit > 0) // a stub is that of a page
 	for k := 0; ok && k < len(o.ready); k++ {
 		ok = len(o.ready[k].slots) > 0 && l.has(&o.ready[k], Spent-1)
 	}

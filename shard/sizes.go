@@ -19,6 +19,10 @@ const (
 	// fixedEpochs is how many guards the lists of a shard are made for with Preallocate.
 	fixedEpochs = 256
 
+	// fixedBuckets is how many buckets a shard has with Preallocate. No more are made later. With
+	// fewer, two goroutines more often have one bucket, and cannot part. Each takes 8 bytes.
+	fixedBuckets = 64
+
 	// longTimeline is the length from which an array of batches is given back when it has become
 	// too long.
 	longTimeline = 4 * waitingMost

@@ -12,6 +12,7 @@ const (
 	waitingMost  = 2
 	longTimeline = 4
 	fixedEpochs  = 16
+	fixedBuckets = 4
 	readyMost    = 2
 	spliceLeast  = 2
 	resetRun     = 2
