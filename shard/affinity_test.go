@@ -174,7 +174,7 @@ func TestGoroutinesPart(t *testing.T) {
 	for range 100 {
 		var hints [running]uint32
 		for i := range hints {
-			hints[i] = hint.Of(uintptr(random.Uint64()))
+			hints[i] = uint32(random.Uint32()>>11) * hint.Spread // as of a frame
 		}
 		for range 200 * running {
 			if a, b := hints[random.IntN(running)], hints[random.IntN(running)]; a != b && r.arena.Local(a) == r.arena.Local(b) {
