@@ -24,20 +24,12 @@ const (
 	unitSlots = 128
 	unitBytes = 4608
 
-	// pageBytes is the least size of the largest pages. Larger ones all cost the same. Smaller ones
-	// are rounded up: below 32 KiB to a size class, with a header of 8 bytes if values have
-	// pointers, and above to pageAlign. That wastes up to a fifth of a page and a tenth of a pool,
-	// so all are powers of two.
-	pageBytes = 64 << 10
-
-	// pageAlign is what the runtime rounds large allocations up to. 1,024 slots are a multiple
-	// of it, whatever their size.
-	pageAlign = 8 << 10
-	pageSlots = 1024
-
-	// wideSlot is the size from which the largest pages have fewer than pageSlots slots, since
-	// memory comes a page at a time.
-	wideSlot = 512
+	// pageBytes is the least size of the largest pages, but for those of one slot. The garbage
+	// collector marks each page by itself: beside a million values of 16 bytes, pages of 64 KiB cost
+	// a collection twice as much. Smaller pages are rounded up: below 32 KiB to a size class, with a
+	// header of 8 bytes if values have pointers, and above to 8 KiB. That wastes up to a fifth of a
+	// page and a tenth of a pool, so all are powers of two.
+	pageBytes = 256 << 10
 
 	// The last page of a pool with a Capacity may have slots that are not used before others are
 	// exhausted: at most one for spareShare others, or spareBytes.
@@ -49,12 +41,7 @@ const (
 // have so many slots. The largest pages are then so small that the last one has few slots beyond
 // them.
 func PagesOf(size uintptr, capacity uint64) PageSizes {
-	n := uint64(pageBytes) / uint64(size)
-	if size <= wideSlot {
-		n = max(n, pageSlots)
-	} else {
-		n = max(4*n, 1)
-	}
+	n := max(uint64(pageBytes)/uint64(size), 1)
 	s := PageSizes{
 		Unit: uint32(bits.Len64(min(max(unitBytes/uint64(size), 1), unitSlots)) - 1),
 		Page: uint32(bits.Len64(n - 1)),

@@ -17,14 +17,14 @@ func TestPagesOf(t *testing.T) {
 		capacity   uint64
 		unit, page uint32
 	}{
-		{8, 0, 7, 13}, // 64 KiB
-		{16, 0, 7, 12},
-		{24, 0, 7, 12},
-		{40, 0, 6, 11},
-		{72, 0, 6, 10},
-		{80, 0, 5, 10},
+		{8, 0, 7, 15}, // 256 KiB
+		{16, 0, 7, 14},
+		{24, 0, 7, 14},
+		{40, 0, 6, 13},
+		{72, 0, 6, 12},
+		{80, 0, 5, 12},
 		{264, 0, 4, 10},
-		{512, 0, 3, 10}, // 1,024 slots at least
+		{512, 0, 3, 9},
 		{520, 0, 3, 9},
 		{4 << 10, 0, 0, 6},
 		{1 << 20, 0, 0, 0},
@@ -32,8 +32,8 @@ func TestPagesOf(t *testing.T) {
 		{16, 5, 3, 3},
 		{16, 100, 7, 7}, // 28 spare slots take less than 4 KiB
 		{72, 1100, 6, 7},
-		{72, 2000, 6, 10},
-		{16, 1 << 20, 7, 12},
+		{72, 2000, 6, 11},
+		{16, 1 << 20, 7, 14},
 	} {
 		assert.Equal(t, shard.PageSizes{Unit: c.unit, Page: c.page}, shard.PagesOf(c.size, c.capacity), "%+v", c)
 	}
