@@ -72,6 +72,9 @@ func TestIdleWorkerKeepsNoTrimmedPage(t *testing.T) {
 		},
 	} {
 		for _, capacity := range []int{0, 2 * n} {
+			if testkit.Race && capacity > 0 {
+				continue // it has one goroutine
+			}
 			for _, reuse := range testkit.Reuses {
 				t.Run(name+"/"+fmt.Sprintf("Capacity=%d/", capacity)+testkit.NameOf(reuse), func(t *testing.T) {
 					p := pool.Must(&pool.Options[large]{Capacity: capacity, Reuse: reuse, Shards: 1})
