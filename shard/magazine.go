@@ -235,16 +235,13 @@ func (m *Magazine) noteInTime() {
 	m.setReach(wide)
 }
 
-// refresh makes the current table the magazine's view, and reports whether it was another. If the
-// compare-and-swap fails, show has shown a table that is not older than this one.
-func (m *Magazine) refresh() bool {
+// refresh makes the current table the magazine's view. If the compare-and-swap fails, show has shown
+// a table that is not older than this one.
+func (m *Magazine) refresh() {
 	old := m.view.Load()
-	t := m.arena.Table.Pages() // observes (P2)
-	if t == old {
-		return false
+	if t := m.arena.Table.Pages(); t != old { // observes (P2)
+		m.view.CompareAndSwap(old, t)
 	}
-	m.view.CompareAndSwap(old, t)
-	return true
 }
 
 // begin begins a part of a slow half that runs no user code, and mustBeAlone ends it. It panics if
@@ -343,16 +340,16 @@ func (m *Magazine) removeSlow(h uint64) bool {
 		before, after := m.shard.pushLimbo(&c)
 		defer m.shard.reclaimPast(before, after)
 	}
-	changed := m.refresh()
+	m.refresh()
 	switch {
 	case Low(h) >= m.view.Load().Limit:
 		return false
 	case m.used == len(m.bag):
 		return m.shard.remove(h)
-	case full || changed:
-		return m.Remove(h)
 	}
-	return false
+	// The wrong version asks whether refresh has changed the view, and believes Remove's look if it
+	// has not. A Trim may have shown the current table since that look.
+	return m.view.Load().At(Low(h)).Word.Load() == h && m.Remove(h)
 }
 
 // Taker returns the shard by which a value must be taken, if limbo needs it moved and marked
