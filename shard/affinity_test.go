@@ -304,3 +304,24 @@ func TestFullTableIsLeftAlone(t *testing.T) {
 	}()
 	require.NotNil(t, soon(t, claimed))
 }
+
+// TestGrowCountsShardsToCome: a shard that is made after Grow has slots ahead too, and the next
+// insertions still need no more memory.
+func TestGrowCountsShardsToCome(t *testing.T) {
+	const n, most = 2 * shard.Batch, 8
+	r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, memory: 1, most: most})
+	r.arena.Grow(n)
+	before := r.arena.Table.Resident()
+	for k := range uint32(most) {
+		for r.arena.Made() <= int(k) {
+			s := r.arena.Shard(0)
+			for h := range uint32(1 << 12) {
+				if r.arena.Local(h<<20) == s {
+					s.Met(h << 20)
+				}
+			}
+		}
+		r.claim(t, r.arena.Shard(int(k)), n/most)
+	}
+	require.Equal(t, before, r.arena.Table.Resident())
+}

@@ -108,9 +108,9 @@ func (a *Arena) Preallocate() {
 }
 
 // Grow gives memory to n slots beyond those that were handed out, and to as many more as the
-// shards may take ahead.
+// shards may take ahead, those that are not made yet included.
 func (a *Arena) Grow(n uint64) {
-	for n += uint64(len(a.shards())) * Batch; a.Table.provide(n); {
+	for n += uint64(a.Config.Shards) * Batch; a.Table.provide(n); {
 	}
 }
 
