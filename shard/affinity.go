@@ -64,7 +64,7 @@ type affinity struct {
 
 // bucket leads to the shard of the goroutines whose hints have its number in their low bits.
 //
-//	writers  start, move, under verdicts.mu
+//	writers  start, spread, under verdicts.mu
 //	readers  Local
 //	orders   the store publishes the shard (P9)
 type bucket struct{ to atom.Pointer[shard] }

@@ -55,7 +55,7 @@ func (t *Table) decommit(pages []decommitted) (bytes int64) {
 	t.decommitted = append(t.decommitted, pages...)
 	t.decommittedSlots.Add(int64(slots))
 	t.Current.Store(now) // publishes (P2)
-	return before - t.bytes()
+	return max(0, before-t.bytes()) // the copy may have more room than the table had
 }
 
 // Floor returns the generation of slot i, and of all slots of its page, if that has no memory

@@ -108,7 +108,7 @@ func (m *Magazine) View() *PageTable { return m.view.Load() }
 // SpentInLimbo returns how many slots in limbo or in the backlog count as exhausted soon.
 func (a *Arena) SpentInLimbo() int64 { return a.spentInLimbo() }
 
-// Meta returns how many slots slot i's page has, where its pageMeta lies, that's type, its homes, and
+// Meta returns how many slots slot i's page has, where its pageMeta lies, its type, its homes, and
 // its counts of holders or nil.
 func (t *PageTable) Meta(i uint32) (n uint32, at unsafe.Pointer, is reflect.Type, homes, counts []atom.Uint32) {
 	m, _ := t.meta(i)

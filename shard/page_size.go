@@ -67,7 +67,7 @@ func (s PageSizes) code() uint64 { return uint64(s.Unit) | uint64(s.Page+1)<<8 }
 func (t *Table) nextPage(old *PageTable) uint64 {
 	from := uint64(old.Limit)
 	n := max(min(from-t.whole, 1<<t.sizes.Page), uint64(old.Mask)+1)
-	if t.fixed && from == 0 {
+	if t.whole > 0 && from == 0 {
 		n = t.whole
 	}
 	return min(n, t.max-from)

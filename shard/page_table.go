@@ -125,8 +125,7 @@ type Table struct {
 	max          uint64 // the most slots there may be
 	inUse        uint64 // the most that are not exhausted, or 0 for max: the Capacity
 	sizes        PageSizes
-	fixed        bool   // the first page has all slots of the Capacity
-	whole        uint64 // then that page's slots, else 0
+	whole        uint64 // the slots of the first page if it has all of the Capacity, else 0
 	first        uint32 // the least live generation of any slot
 	fresh        uint32 // the first live generation of a slot that was never used
 	stampPerSlot bool   // pages have stamps
@@ -135,7 +134,7 @@ type Table struct {
 
 // Init makes an empty table. If stampPerSlot is true, its slots have stamps.
 func (t *Table) Init(c *Config, stampPerSlot bool) {
-	t.max, t.inUse, t.sizes, t.fixed = c.Slots, c.Capacity, c.Pages, c.Fixed
+	t.max, t.inUse, t.sizes = c.Slots, c.Capacity, c.Pages
 	t.first, t.stampPerSlot, t.layout = c.First, stampPerSlot, c.Layout
 	t.fresh = max(c.First, c.Fresh)
 	unit, page := c.Pages.Unit, c.Pages.Page
@@ -143,7 +142,7 @@ func (t *Table) Init(c *Config, stampPerSlot bool) {
 		Inverse: 1 << (32 - unit), Shift: unit, Mask: 1<<unit - 1, Now: &t.Current, size: c.Size,
 		split: 1 << page, low: unit, high: page, skew: 1<<(page-unit) - 1,
 	}
-	if t.fixed {
+	if c.Fixed {
 		t.whole = (t.inUse + uint64(now.Mask)) &^ uint64(now.Mask)
 		now.split, now.low, now.high = uint32(t.whole), 31, unit
 		now.skew = (now.split-1)>>31 + 1 - now.split>>unit
