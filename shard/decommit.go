@@ -54,7 +54,7 @@ func (t *Table) decommit(pages []decommitted) (bytes int64) {
 	now.keep()
 	t.decommitted = append(t.decommitted, pages...)
 	t.decommittedSlots.Add(int64(slots))
-	t.Current.Store(now) // publishes (P2)
+	t.Current.Store(now)            // publishes (P2)
 	return max(0, before-t.bytes()) // the copy may have more room than the table had
 }
 
