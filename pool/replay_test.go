@@ -98,6 +98,8 @@ func (r *replayed) step() {
 				r.note("Drain", h, 0, nil)
 			}
 			r.live = r.live[:0]
+		case 4:
+			r.p.Grow(8 * n)
 		}
 	case 15: // pairs, as of a program that goes on evenly
 		for range n {

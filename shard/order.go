@@ -28,6 +28,11 @@ type order struct {
 	fresh, again []uint64 // ranges: lo, hi
 	gone         []uint64 // the first slots of pages without memory, each with its floor
 
+	// unused has the first slots of the units of pages that Grow made and of which no slot was handed
+	// out: they go before those that wait, so the copy needs them. Pages would do, but memory is in
+	// proportion to what is read.
+	unused []uint64
+
 	unworn, searches, joinAt, seals, fence uint64 // of the shard
 
 	free, turned, limbo places
@@ -35,6 +40,9 @@ type order struct {
 	ready               []places
 	waiting             []queued
 }
+
+// earlier reports whether an earlier version wrote the order, all of whose pages were equal.
+func (o *order) earlier() bool { return o.sizes <= 31 }
 
 // places is a list of slots.
 type places struct {
@@ -101,7 +109,11 @@ func (c *scribe) queue(q *queued) {
 
 func (c *scribe) order(o *order) {
 	c.numbers(&o.sizes, &o.kind, &o.next, &o.stamped, &o.stub, &o.unworn, &o.searches, &o.joinAt, &o.seals, &o.fence)
-	for _, all := range []*[]uint64{&o.fresh, &o.again, &o.gone} {
+	numbers := []*[]uint64{&o.fresh, &o.again, &o.gone, &o.unused}
+	if o.earlier() {
+		numbers = numbers[:3]
+	}
+	for _, all := range numbers {
 		count(c, all, 1)
 		for k := range *all {
 			c.numbers(&(*all)[k])
@@ -234,6 +246,15 @@ func (r *recorder) table(o *order) {
 	o.next, o.again = t.next.Load(), ends(&t.recommitRange)
 	if t.stub != nil {
 		o.stub = 1
+	}
+	now := t.Pages()
+	for m := range now.pages {
+		if uint64(m.first) < o.next {
+			continue
+		}
+		for j := uint32(0); j < m.n; j += now.Mask + 1 {
+			o.unused = append(o.unused, uint64(m.first+j))
+		}
 	}
 	for _, d := range t.decommitted {
 		o.gone = append(o.gone, uint64(d.first), uint64(d.floor))

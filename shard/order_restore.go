@@ -22,6 +22,9 @@ func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
 	c = l.rest(&o)
 	l.stamps(&o)
 	l.restore(&o)
+	if n := len(o.unused); n > 0 {
+		a.Table.Provide(o.unused[n-1] + 1)
+	}
 	a.Preallocate()
 	return c, true
 }
@@ -37,7 +40,7 @@ type lister struct {
 func (l *lister) accepts(o *order) bool {
 	a := l.arena
 	p := a.Table.Pages()
-	ok := (o.sizes == a.Pages.code() || o.sizes <= 31 && len(o.gone) == 0) && o.kind == a.kindOf() && o.next == uint64(len(l.seen)) && o.stamped <= 1 && o.stub <= 1 &&
+	ok := (o.sizes == a.Pages.code() || o.earlier() && len(o.gone) == 0) && o.kind == a.kindOf() && o.next == uint64(len(l.seen)) && o.stamped <= 1 && o.stub <= 1 &&
 		o.unworn <= 1 && o.searches < othersFirst && o.joinAt <= math.MaxInt32 &&
 		l.has(&o.free, Spent-1) && l.has(&o.turned, Spent) && l.has(&o.limbo, Spent) && l.has(&o.sealed.places, Spent) &&
 		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0) &&
@@ -48,6 +51,9 @@ func (l *lister) accepts(o *order) bool {
 	for k := 0; ok && k < len(o.waiting); k++ {
 		q := &o.waiting[k]
 		ok = len(q.slots) > 0 && l.has(&q.places, Spent) && q.age <= q.least && (k == 0 || q.age <= o.waiting[k-1].age)
+	}
+	for k := 0; ok && k < len(o.unused); k++ {
+		ok = o.unused[k] == uint64(p.Limit)+uint64(k)*uint64(p.Mask+1) && o.unused[k] < a.Table.max
 	}
 	for k := 0; ok && k < len(o.gone); k += 2 {
 		first, floor := o.gone[k], o.gone[k+1]
