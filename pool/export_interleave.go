@@ -13,8 +13,8 @@ import (
 // export_test.go's.
 
 // NewTiny is New with units of 1<<(shift/2) slots, and pages that grow to 1<<shift.
-func NewTiny[T any](opts *Options[T], shift uint32) (*Pool[T], error) {
-	return NewSized(opts, shard.PageSizes{Unit: shift / 2, Page: shift})
+func NewTiny[T any](opts *Options[T], shift uint8) (*Pool[T], error) {
+	return NewSized(opts, shard.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 1})
 }
 
 // NewSized is New with pages of the given sizes.
@@ -30,8 +30,8 @@ func NewSized[T any](opts *Options[T], sizes shard.PageSizes) (*Pool[T], error) 
 }
 
 // ReadTiny is ReadFrom with the pages of NewTiny.
-func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint32) (*Pool[T], error) {
-	return ReadSized(r, opts, shard.PageSizes{Unit: shift / 2, Page: shift})
+func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint8) (*Pool[T], error) {
+	return ReadSized(r, opts, shard.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 1})
 }
 
 // ReadSized is ReadFrom with pages of the given sizes.

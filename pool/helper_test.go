@@ -23,7 +23,7 @@ func tiny[T any](t testing.TB, opts *pool.Options[T]) *pool.Pool[T] {
 // paired returns a pool with pages of two slots.
 func paired[T any](t testing.TB, opts *pool.Options[T]) *pool.Pool[T] {
 	t.Helper()
-	p, err := pool.NewSized(opts, shard.PageSizes{Unit: 1, Page: 1})
+	p, err := pool.NewSized(opts, shard.PageSizes{Unit: 1, Page: 1, Most: 2})
 	require.NoError(t, err)
 	return p
 }

@@ -155,7 +155,7 @@ func (mc *machine[T]) snapshot() {
 	if opts.Capacity == 0 && mc.choose(4) == 0 {
 		opts.Reuse = 1 - opts.Reuse
 	}
-	c, err := pool.ReadTiny(&b, &opts, uint32(mc.choose(4)))
+	c, err := pool.ReadTiny(&b, &opts, uint8(mc.choose(4)))
 	if err != nil {
 		mc.Failf("ReadFrom: %v", err)
 	}

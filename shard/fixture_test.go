@@ -35,7 +35,7 @@ type setup[T any] struct {
 }
 
 // tinyPages makes pages of 1, 1 and 2 slots, and then of 4, so that every list crosses pages.
-var tinyPages = shard.PageSizes{Unit: 0, Page: 2}
+var tinyPages = shard.PageSizes{Unit: 0, Page: 2, Most: 3}
 
 func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	t.Helper()

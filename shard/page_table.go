@@ -137,7 +137,7 @@ func (t *Table) Init(c *Config, stampPerSlot bool) {
 	t.max, t.inUse, t.sizes = c.Slots, c.Capacity, c.Pages
 	t.first, t.stampPerSlot, t.layout = c.First, stampPerSlot, c.Layout
 	t.fresh = max(c.First, c.Fresh)
-	unit, page := c.Pages.Unit, c.Pages.Page
+	unit, page := uint32(c.Pages.Unit), uint32(c.Pages.Page)
 	now := &PageTable{
 		Inverse: 1 << (32 - unit), Shift: unit, Mask: 1<<unit - 1, Now: &t.Current, size: c.Size,
 		split: 1 << page, low: unit, high: page, skew: 1<<(page-unit) - 1,

@@ -13,29 +13,29 @@ import (
 
 func TestPagesOf(t *testing.T) {
 	for _, c := range []struct {
-		size       uintptr
-		capacity   uint64
-		unit, page uint32
+		size             uintptr
+		capacity         uint64
+		unit, page, most uint8
 	}{
-		{8, 0, 7, 15}, // 256 KiB
-		{16, 0, 7, 14},
-		{24, 0, 7, 14},
-		{40, 0, 6, 13},
-		{72, 0, 6, 12},
-		{80, 0, 5, 12},
-		{264, 0, 4, 10},
-		{512, 0, 3, 9},
-		{520, 0, 3, 9},
-		{4 << 10, 0, 0, 6},
-		{1 << 20, 0, 0, 0},
-		{16, 1, 0, 0},
-		{16, 5, 3, 3},
-		{16, 100, 7, 7}, // 28 spare slots take less than 4 KiB
-		{72, 1100, 6, 7},
-		{72, 2000, 6, 11},
-		{16, 1 << 20, 7, 14},
+		{8, 0, 7, 15, 16}, // 256 and 512 KiB
+		{16, 0, 7, 14, 15},
+		{24, 0, 7, 14, 15},
+		{40, 0, 6, 13, 14},
+		{72, 0, 6, 12, 13},
+		{80, 0, 5, 12, 13},
+		{264, 0, 4, 10, 11},
+		{512, 0, 3, 9, 10},
+		{520, 0, 3, 9, 10},
+		{4 << 10, 0, 0, 6, 7},
+		{1 << 20, 0, 0, 0, 0},
+		{16, 1, 0, 0, 0},
+		{16, 5, 3, 3, 3},
+		{16, 100, 7, 7, 7}, // 28 spare slots take less than 4 KiB
+		{72, 1100, 6, 7, 7},
+		{72, 2000, 6, 11, 11},
+		{16, 1 << 20, 7, 14, 14},
 	} {
-		assert.Equal(t, shard.PageSizes{Unit: c.unit, Page: c.page}, shard.PagesOf(c.size, c.capacity), "%+v", c)
+		assert.Equal(t, shard.PageSizes{Unit: c.unit, Page: c.page, Most: c.most}, shard.PagesOf(c.size, c.capacity), "%+v", c)
 	}
 }
 
@@ -59,17 +59,20 @@ func TestProvideGivesMemoryToAsManyAsAsked(t *testing.T) {
 // Pages double up to their largest size. With Preallocate the first has all slots, and what takes the
 // place of exhausted ones grows from one unit. All slots lie apart, and each knows its page.
 func TestPagesGrow(t *testing.T) {
-	tiny := shard.PageSizes{Unit: 1, Page: 3}
+	tiny, large := shard.PageSizes{Unit: 1, Page: 3, Most: 3}, shard.PageSizes{Unit: 1, Page: 1, Most: 2}
 	for _, c := range []struct {
 		what  string
 		setup shard.Config
 		want  []uint32
 	}{
+		{"a large pool", shard.Config{Slots: 44, Pages: large}, []uint32{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4}},
 		{"without a Capacity", shard.Config{Slots: 30}, []uint32{2, 2, 4, 8, 8, 6}},
 		{"with a Capacity", shard.Config{Slots: 30, Capacity: 13}, []uint32{2, 2, 4, 8, 8, 6}},
 		{"Preallocate", shard.Config{Slots: 20, Capacity: 13, Fixed: true}, []uint32{14, 2, 2, 2}},
 	} {
-		c.setup.Pages = tiny
+		if c.setup.Pages == (shard.PageSizes{}) {
+			c.setup.Pages = tiny
+		}
 		table := tableOf(c.setup)
 		var got []uint32
 		seen := map[*shard.Hook]bool{}
@@ -145,7 +148,7 @@ func TestShardsShareASmallPool(t *testing.T) {
 // A look-up that has loaded the address of the entries, and nothing else yet, keeps the pages that
 // they show, whatever Trim does meanwhile.
 func TestEntriesKeepPages(t *testing.T) {
-	for _, page := range []uint32{3, 9} { // few entries, and so many that the collector does not read them
+	for _, page := range []uint8{3, 9} { // few entries, and so many that the collector does not read them
 		const slots = 2048
 		n := slots >> (9 - page)
 		r := newRig[uint64](t, setup[uint64]{slots: n, pages: shard.PageSizes{Page: page}})

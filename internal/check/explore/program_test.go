@@ -89,9 +89,9 @@ func (s *settings) options() (o Options[val], sizes shard.PageSizes) {
 	if s.Lives > 0 {
 		o.Origin = uint32(shard.LastGeneration - 2*(s.Lives-1))
 	}
-	shift := func(slots int) uint32 { return uint32(bits.TrailingZeros(uint(slots))) }
+	shift := func(slots int) uint8 { return uint8(bits.TrailingZeros(uint(slots))) }
 	page := cmp.Or(s.Page, 2)
-	return o, shard.PageSizes{Unit: shift(cmp.Or(s.Unit, page)), Page: shift(page)}
+	return o, shard.PageSizes{Unit: shift(cmp.Or(s.Unit, page)), Page: shift(page), Most: shift(page) + 1}
 }
 
 // setup builds the state of a run of p.
