@@ -88,7 +88,7 @@ func (s *shard) takeLocked(d *verdict) {
 			return
 		}
 	}
-	d.slot, d.h = s.allocRange(1) // the lock is held, so it takes one slot from the table
+	d.slot, d.h = s.alloc(1)
 	d.left = s.arena.Table.Left() > 0
 }
 

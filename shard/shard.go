@@ -128,17 +128,22 @@ func (s *shard) takeFresh() (*Hook, uint64) {
 // If another goroutine has the lock, allocRange takes one slot directly from the table, so it
 // never waits.
 func (s *shard) allocRange(n uint32) (*Hook, uint64) {
-	a := s.arena
 	if !s.mu.TryLock() {
 		s.contend()
-		n = 1
-	} else {
-		defer s.mu.Unlock()
-		if s.fresh.left() > 0 {
-			n = 1 // checked under the lock: only its holder makes a range
-		}
+		return s.alloc(1)
 	}
-	lo, hi := a.Table.Allot(min(n, max(a.Table.Pages().Limit/4, rangeLeast)))
+	defer s.mu.Unlock()
+	if s.fresh.left() > 0 {
+		return s.alloc(1) // checked under the lock: only its holder makes a range
+	}
+	return s.alloc(min(n, max(s.arena.Table.Pages().Limit/4, rangeLeast)))
+}
+
+// alloc is allocRange for exactly n slots, unless fewer lie side by side. If n is more than 1, the
+// caller holds the lock, and the range is empty.
+func (s *shard) alloc(n uint32) (*Hook, uint64) {
+	t := &s.arena.Table
+	lo, hi := t.Allot(n)
 	if lo == hi {
 		return nil, 0
 	}
@@ -149,7 +154,7 @@ func (s *shard) allocRange(n uint32) (*Hook, uint64) {
 			s.unworn.Store(1)
 		}
 	}
-	return a.Table.firstLife(lo)
+	return t.firstLife(lo)
 }
 
 // shards are those of an arena.
