@@ -186,8 +186,9 @@ func join(a, b *batch) bool {
 //
 // A pin that is under way may still bring an older epoch than all that the scan finds, between
 // the stamps of a batch. It delays all of that, until an insertion would be refused: that cuts
-// the batch in two. So in a pool with Preallocate, whose list must not grow, neighbours are joined
-// that a guard keeps apart, if it is full.
+// the batch in two. So in a pool with Preallocate, whose list should not grow, neighbours are joined
+// that a guard keeps apart, if it is full. It grows even there if Resets or a Synchronize keep so many
+// apart.
 func (s *shard) joinIfMany() {
 	l, fixed := &s.waiting, s.arena.Fixed
 	if l.len() == waitingMost {

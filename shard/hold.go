@@ -123,8 +123,8 @@ func (h *holds) raise(k Held) {
 }
 
 // count returns the count of slot i. It makes those of its page if there are none yet. If
-// several holds make them at once, one's are used; a page that is not preallocated has at most
-// 32 KiB of them.
+// several holds make them at once, one's are used. They take 4 bytes a slot: at most half as much
+// as their page.
 func (t *PageTable) count(i uint32) *atom.Uint32 {
 	m, j := t.meta(i)
 	h := m.holders.Load()

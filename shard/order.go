@@ -167,7 +167,7 @@ func (a *Arena) Order() []byte {
 	for k := range s.ready {
 		o.ready = append(o.ready, r.chain(&s.ready[k], nil))
 	}
-	limbo := s.limbo.head.Load()
+	limbo := s.limbo.head.Load() // observes (P6)
 	o.limbo = r.places(Low(limbo), Generation(limbo), &now)
 	o.sealed, o.turned = r.queued(&s.sealed), r.chain(&s.turned, &s.sealed.stamp)
 	for k := range s.waiting.len() {

@@ -76,7 +76,7 @@ func (s *shard) roundAndUnlock(r *round, to *shard, paid uint32) {
 	s.reclaimRound(r, to, paid)
 }
 
-// round is one round of reclaiming. It has 250 bytes, and so its caller makes it.
+// round is one round of reclaiming. It has some 220 bytes, and so its caller makes it.
 type round struct {
 	delivery
 	to     *shard

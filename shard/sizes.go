@@ -13,7 +13,7 @@ const (
 	Batch = 64
 
 	// waitingMost is how many batches of removed slots a shard keeps before it looks which of them
-	// pass together. Each takes 64 bytes.
+	// pass together. Each takes 72 bytes.
 	waitingMost = 32
 
 	// fixedEpochs is how many guards the lists of a shard are made for with Preallocate.
@@ -28,7 +28,7 @@ const (
 	longTimeline = 4 * waitingMost
 
 	// readyMost is how many chains of slots that have passed wait for an empty freelist. More
-	// are visited and pushed, which costs 5 ns a slot. Each takes 48 bytes a shard.
+	// are visited and pushed, which costs 5 ns a slot. Each takes 32 bytes a shard.
 	readyMost = 32
 
 	// spliceLeast is how many slots a chain must have to wait for an empty freelist. Fewer
