@@ -95,6 +95,14 @@ var chartNames = map[string]string{
 	peer.NameXsync: "xsync.Map", peer.NameSyncPool: "sync.Pool", peer.NameNew: "new, and the GC",
 }
 
+// scaled are the rows of the table of many processors.
+var scaled = []report.Scaled{
+	{Impl: workload.NameLocked, Text: "two locked instructions, sharing nothing"},
+	{Impl: peer.NamePool, Text: "a pool"}, {Impl: peer.NameWorker, Text: "a pool, a Worker each"},
+	{Impl: peer.NameSyncPool, Text: "sync.Pool, which has no handles"},
+	{Impl: peer.NameMutex, Text: "a slot map under a mutex"}, {Impl: peer.NameMap, Text: "a map under a mutex"}, {Impl: peer.NameSyncMap, Text: "sync.Map"}, {Impl: peer.NameXsync, Text: "xsync.Map"},
+}
+
 // inWords are the rows of the README, which says below them what they have in common.
 var inWords = func() (rows []report.Row) {
 	at := func(text, question, theirs, ours, goroutines, live string) {
@@ -124,17 +132,23 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 		}
 		all = append(all, f)
 	}
-	charted := slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "Pair" })
+	pairs := &qs[slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "Pair" })]
 	words, err := report.Words(figures, "under a mutex", "in a pool", inWords)
-	if err == nil {
-		err = report.Rewrite("../README.md", words)
+	if err != nil {
+		return err
 	}
+	scaling, err := report.Scaling(report.Widest(all), pairs, 1, scaled)
+	if err != nil {
+		return err
+	}
+	const page = "../docs/performance.md"
 	return errors.Join(
-		err,
+		report.Rewrite("../README.md", "bench", words),
 		write("../docs/throughput.svg", func(w io.Writer) error {
-			return report.SVG(w, figures, &qs[charted], 1, "goroutines", chartNames, chartNote)
+			return report.SVG(w, figures, pairs, 1, "goroutines", chartNames, chartNote)
 		}),
-		report.Rewrite("../docs/performance.md", report.Table(all, qs)),
+		report.Rewrite(page, "bench", report.Table(all, qs)),
+		report.Rewrite(page, "scaling", scaling),
 	)
 }
 

@@ -10,26 +10,20 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// The lines before and after a file's tables.
-const (
-	Begin = "<!-- bench:begin -->"
-	End   = "<!-- bench:end -->"
-)
-
-var marked = regexp.MustCompile("(?ms)^" + Begin + "$.*?^" + End + "$")
-
-// Rewrite replaces what is between the lines Begin and End of a Markdown file by a text and
-// nothing else. It returns an error if the file does not have these lines once.
-func Rewrite(path, text string) error {
+// Rewrite replaces what is between the lines <!-- mark:begin --> and <!-- mark:end --> of a
+// Markdown file by a text and nothing else. It returns an error if the file does not have these
+// lines once.
+func Rewrite(path, mark, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	places := marked.FindAllIndex(old, -1)
+	begin, end := "<!-- "+mark+":begin -->", "<!-- "+mark+":end -->"
+	places := regexp.MustCompile("(?ms)^"+begin+"$.*?^"+end+"$").FindAllIndex(old, -1)
 	if len(places) != 1 {
-		return fmt.Errorf("%s: the lines %s and %s must be there once; they are %d times", path, Begin, End, len(places))
+		return fmt.Errorf("%s: the lines %s and %s must be there once; they are %d times", path, begin, end, len(places))
 	}
-	text = Begin + "\n" + text + End
+	text = begin + "\n" + text + end
 	return os.WriteFile(path, slices.Concat(old[:places[0][0]], []byte(text), old[places[0][1]:]), 0o666)
 }
 

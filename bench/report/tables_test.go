@@ -95,18 +95,19 @@ func TestRewriteReplacesTheTablesAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "README.md")
 	rewrite := func(old, text string) (string, error) {
 		require.NoError(t, os.WriteFile(path, []byte(old), 0o644))
-		err := Rewrite(path, text)
+		err := Rewrite(path, "bench", text)
 		got, reading := os.ReadFile(path)
 		require.NoError(t, reading)
 		return string(got), err
 	}
-	const before, after = "# Title\n\nabout `" + Begin + "` \n", "\nno newline at the end"
-	got, err := rewrite(before+Begin+"\nstale rows\n"+End+after, "new\n")
+	const begin, end = "<!-- bench:begin -->", "<!-- bench:end -->"
+	const before, after = "# Title\n\nabout `" + begin + "` \n<!-- other:begin -->\n<!-- other:end -->\n", "\nno newline at the end"
+	got, err := rewrite(before+begin+"\nstale rows\n"+end+after, "new\n")
 	require.NoError(t, err)
-	require.Equal(t, before+Begin+"\nnew\n"+End+after, got)
+	require.Equal(t, before+begin+"\nnew\n"+end+after, got)
 	for _, old := range []string{
-		"nothing\n", Begin + "\n", End + "\n" + Begin + "\n", "text " + Begin + "\n" + End,
-		Begin + "\n" + End + "\n" + Begin + "\n" + End,
+		"nothing\n", begin + "\n", end + "\n" + begin + "\n", "text " + begin + "\n" + end,
+		begin + "\n" + end + "\n" + begin + "\n" + end,
 	} {
 		got, err := rewrite(old, "new\n")
 		require.ErrorContains(t, err, "must be there once")
@@ -126,6 +127,25 @@ func TestWordsBeginWithLosses(t *testing.T) {
 	require.Equal(t, "| | theirs | ours |\n|---|---|---|\n| lost | 5.03 ns | 6.03 ns |\n| won | 4.02 ns | 3.01 ns |\n", table)
 	_, err = Words(f, "theirs", "ours", []Row{row("not measured", "3")})
 	require.ErrorContains(t, err, "no times of Q, impl=map, [{live 3}]")
+}
+
+// Scaling has a row for each contestant, as multiples of one goroutine's figure, and is of the machine
+// with the most processors.
+func TestScalingIsRelativeToOneGoroutine(t *testing.T) {
+	q := question(suite.Chart{Unit: "ops/s", More: true})
+	f := constructed(t, "ops/s", map[string]float64{
+		"pool/goroutines=1": 10, "pool/goroutines=2": 19, "pool/goroutines=4": 35, "pool/goroutines=8": 36,
+		"mutex/goroutines=1": 10, "mutex/goroutines=4": 2, "new/goroutines=1": 1,
+	})
+	f.config["gomaxprocs"], f.config["cpu"], f.config["commit"] = "4", "X", "c"
+	two := constructed(t, "ops/s", map[string]float64{"pool/goroutines=1": 1})
+	two.config["gomaxprocs"] = "2"
+	require.Same(t, f, Widest([]*Figures{two, f}))
+	got, err := Scaling(f, &q, 0, []Scaled{{"pool", "a pool"}, {"mutex", "a mutex"}})
+	require.NoError(t, err)
+	require.Equal(t, "Medians on X, commit c.\n\n| | 2 | 4 |\n|---|---|---|\n| a pool | 1.90 | 3.50 |\n| a mutex | – | 0.20 |\n", got)
+	_, err = Scaling(f, &q, 0, []Scaled{{"new", "new"}})
+	require.ErrorContains(t, err, "no figures of new for one goroutine and for more")
 }
 
 // The chart is well-formed, and has a line and a name for each contestant with several points.

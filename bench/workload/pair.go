@@ -10,9 +10,9 @@ import (
 	"coatcheck/internal/turns"
 )
 
-// The names of the floors of pair. report.costs reads their figures.
+// The names of the floors of pair. Package report reads their figures.
 const (
-	locked      = "locked"
+	NameLocked  = "locked"
 	uncontended = "uncontended"
 )
 
@@ -32,7 +32,7 @@ func pair() suite.Question {
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range doublings(4*env.Procs, env) {
 				r := pairs(goroutines)
-				cases := append(contests[peer.Rest16](r), r.reference(locked, lockedPair))
+				cases := append(contests[peer.Rest16](r), r.reference(NameLocked, lockedPair))
 				if goroutines == 1 {
 					cases = append(cases, r.reference(uncontended, lockAndUnlock))
 				}

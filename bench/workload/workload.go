@@ -20,7 +20,7 @@ func All() []suite.Question {
 
 // roles returns the roles of all contestants of all questions.
 func roles() map[string]suite.Role {
-	roles := map[string]suite.Role{locked: suite.Floor, uncontended: suite.Floor, NamePointers: suite.Ours}
+	roles := map[string]suite.Role{NameLocked: suite.Floor, uncontended: suite.Floor, NamePointers: suite.Ours}
 	for _, p := range peer.All[peer.Rest16]() {
 		roles[p.Name] = p.Role
 	}
