@@ -96,11 +96,18 @@ var chartNames = map[string]string{
 }
 
 // scaled are the rows of the table of many processors.
-var scaled = []report.Scaled{
+var scaled = []report.Named{
 	{Impl: workload.NameLocked, Text: "two locked instructions, sharing nothing"},
 	{Impl: peer.NamePool, Text: "a pool"}, {Impl: peer.NameWorker, Text: "a pool, a Worker each"},
 	{Impl: peer.NameSyncPool, Text: "sync.Pool, which has no handles"},
 	{Impl: peer.NameMutex, Text: "a slot map under a mutex"}, {Impl: peer.NameMap, Text: "a map under a mutex"}, {Impl: peer.NameSyncMap, Text: "sync.Map"}, {Impl: peer.NameXsync, Text: "xsync.Map"},
+}
+
+// changed are the columns of the table of values and pointers.
+var changed = []report.Named{
+	{Impl: peer.NamePool, Text: "`Pool[T]` with `View`"}, {Impl: workload.NamePointers, Text: "`Pool[*T]` with `Get`"},
+	{Impl: peer.NameWorker, Text: "`Pool[T]` with a Guard and a Worker"},
+	{Impl: peer.NameMap, Text: "map of pointers under a mutex"}, {Impl: peer.NameXsync, Text: "xsync.Map of pointers"},
 }
 
 // inWords are the rows of the README, which says below them what they have in common.
@@ -132,12 +139,19 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 		}
 		all = append(all, f)
 	}
-	pairs := &qs[slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == "Pair" })]
+	question := func(id string) *suite.Question {
+		return &qs[slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == id })]
+	}
+	pairs := question("Pair")
 	words, err := report.Words(figures, "under a mutex", "in a pool", inWords)
 	if err != nil {
 		return err
 	}
 	scaling, err := report.Scaling(report.Widest(all), pairs, 1, scaled)
+	if err != nil {
+		return err
+	}
+	values, err := report.Goroutines(figures, question("Change"), 0, changed)
 	if err != nil {
 		return err
 	}
@@ -148,6 +162,7 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 			return report.SVG(w, figures, pairs, 1, "goroutines", chartNames, chartNote)
 		}),
 		report.Rewrite(page, "bench", report.Table(all, qs)),
+		report.Rewrite(page, "values", values),
 		report.Rewrite(page, "scaling", scaling),
 	)
 }

@@ -129,9 +129,9 @@ func TestWordsBeginWithLosses(t *testing.T) {
 	require.ErrorContains(t, err, "no times of Q, impl=map, [{live 3}]")
 }
 
-// Scaling has a row for each contestant, as multiples of one goroutine's figure, and is of the machine
-// with the most processors.
-func TestScalingIsRelativeToOneGoroutine(t *testing.T) {
+// Scaling has multiples of one goroutine's figure, and is of the machine with the most processors.
+// Goroutines has the figures. A contestant that has none for several goroutines is an error.
+func TestTablesByGoroutines(t *testing.T) {
 	q := question(suite.Chart{Unit: "ops/s", More: true})
 	f := constructed(t, "ops/s", map[string]float64{
 		"pool/goroutines=1": 10, "pool/goroutines=2": 19, "pool/goroutines=4": 35, "pool/goroutines=8": 36,
@@ -141,11 +141,14 @@ func TestScalingIsRelativeToOneGoroutine(t *testing.T) {
 	two := constructed(t, "ops/s", map[string]float64{"pool/goroutines=1": 1})
 	two.config["gomaxprocs"] = "2"
 	require.Same(t, f, Widest([]*Figures{two, f}))
-	got, err := Scaling(f, &q, 0, []Scaled{{"pool", "a pool"}, {"mutex", "a mutex"}})
+	got, err := Scaling(f, &q, 0, []Named{{"pool", "a pool"}, {"mutex", "a mutex"}})
 	require.NoError(t, err)
-	require.Equal(t, "Medians on X, commit c.\n\n| | 2 | 4 |\n|---|---|---|\n| a pool | 1.90 | 3.50 |\n| a mutex | – | 0.20 |\n", got)
-	_, err = Scaling(f, &q, 0, []Scaled{{"new", "new"}})
-	require.ErrorContains(t, err, "no figures of new for one goroutine and for more")
+	require.Equal(t, "Medians on X, commit c.\n\n|  | 2 | 4 |\n|---|---|---|\n| a pool | 1.90 | 3.50 |\n| a mutex | – | 0.20 |\n", got)
+	got, err = Goroutines(f, &q, 0, []Named{{"pool", "a pool"}, {"mutex", "a mutex"}})
+	require.NoError(t, err)
+	require.Equal(t, "Medians on X, commit c.\n\n| goroutines | a pool | a mutex |\n|---|---|---|\n| 1 | 10.1 | 10.1 |\n| 4 | 35.2 | 2.01 |\n", got)
+	_, err = Scaling(f, &q, 0, []Named{{"new", "new"}})
+	require.ErrorContains(t, err, "no figures of new for several numbers of goroutines")
 }
 
 // The chart is well-formed, and has a line and a name for each contestant with several points.

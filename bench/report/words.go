@@ -36,10 +36,8 @@ func Words(f *Figures, theirs, ours string, rows []Row) (string, error) {
 			won = append(won, text)
 		}
 	}
-	head := fmt.Sprintf("Medians on %s.\n\n| | %s | %s |\n|---|---|---|\n", listed([][3]string{
-		{"", f.machine(), ""}, {"", f.config["go"], ""}, {"commit ", f.config["commit"], ""}, {"", f.config["date"], ""},
-	}), theirs, ours)
-	return head + strings.Join(slices.Concat(lost, won), ""), nil
+	head := fmt.Sprintf("| | %s | %s |\n|---|---|---|\n", theirs, ours)
+	return f.source() + head + strings.Join(slices.Concat(lost, won), ""), nil
 }
 
 // timeOf returns the times of a contestant in a row.
