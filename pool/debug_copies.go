@@ -22,8 +22,8 @@ func warnOfCopy[T any]() {
 		return
 	}
 	if what := changing(t, t.String()); what != "" {
-		log.Printf("pool: Get, MustGet and Take copy a value without synchronization, and here it has what others change: %s. "+
-			"Use View, a Guard or Hold, or keep pointers in the pool. It is said once for each type, here for%s", what, trace.Caller())
+		log.Printf("pool: Get, MustGet and Take copy a value without synchronization, but %s. "+
+			"Use View, a Guard or Hold, or keep pointers in the pool. Only the first call is logged for each type:%s", what, trace.Caller())
 	}
 }
 

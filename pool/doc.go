@@ -36,7 +36,7 @@
 // Hold, or keep pointers. WriteTo also reads what pointers refer to: no object may change while it
 // writes, unless a MarshalBinary method takes the object's mutex. Vet does not report these copies
 // of a mutex or an atomic. With the build tag coatcheck_debug, Get, MustGet and Take log the first
-// one of each T.
+// one of each T; go test shows that log with -v.
 //
 // Any number of goroutines may use a [Pool] at once. [Pool.Insert], Get and [Pool.Remove] take
 // amortized constant time. Get never waits. Insert takes no lock if it finds a vacant slot at

@@ -82,7 +82,9 @@ func (r registry) CloseIdle(since time.Time) (n int) {
 }
 
 func (c *connection) closeIdle(since time.Time) bool {
-	c.mu.Lock()
+	if !c.mu.TryLock() {
+		return false // it is in use
+	}
 	defer c.mu.Unlock()
 	c.closed = c.closed || c.last.Before(since)
 	return c.closed

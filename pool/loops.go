@@ -9,9 +9,10 @@ import (
 // All returns an iterator over the live values. The loop is pinned from beginning to end, so each
 // pointer is valid until the loop ends. If the body panics or calls runtime.Goexit, the pin ends.
 //
-// The body may use the pool, but slots that it removes are not reused before the loop ends. So in
-// the body, insertions into a full pool fail, and InsertWait and Synchronize wait until ctx is
-// done.
+// The body may use the pool, but slots that any goroutine removes during the loop are not reused
+// before its end. So in the body, insertions into a full pool fail, and InsertWait and Synchronize
+// wait until ctx is done. If the body would block, as on a slow connection, collect the pointers of
+// a Pool[*T], or the handles of a Pool[T], and block after the loop.
 //
 // Iteration is weakly consistent. A value that lives through the whole loop is yielded exactly
 // once, and one that is inserted or removed meanwhile at most once. All reads every slot that has

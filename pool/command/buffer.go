@@ -71,7 +71,8 @@ func New[T any](p *pool.Pool[T]) *Buffer[T] {
 
 // Insert records the insertion of v and returns the handle that the value will have. The handle
 // is live from the next Apply on. If the Buffer is discarded or dropped before, the handle never
-// becomes live.
+// becomes live. Until Apply, the pool's Remove returns false for it and changes nothing: to end the
+// value's life, record a Remove.
 //
 // Insert copies v into its slot at once. It costs one pool.Reserve. If there is no slot, the
 // error is pool.ErrFull or wraps it. If a Reset panics while the pool searches for a slot, the

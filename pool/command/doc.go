@@ -59,7 +59,10 @@
 // repeatable run, give a Buffer to each piece of the work, rather than to each goroutine,
 // and apply them in the order of the pieces. Then values go live in the same order,
 // whichever goroutine did which piece. Their slots, and so their handles, still depend on
-// scheduling.
+// scheduling, because Insert takes a slot at once. If the handles must not, record functions that
+// insert into the pool. Apply calls them in order, and the handles are known from then on:
+//
+//	b.Do(func() { h, err = p.Insert(spark) })
 //
 // # Cost
 //

@@ -1,8 +1,11 @@
 package command_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -126,4 +129,49 @@ func (r *replayed) removals(n int) {
 // handles from each run of a program, and in a copy of the pool as in the pool.
 func TestReplayIssuesTheSameHandles(t *testing.T) {
 	testkit.RequireReplays(t, testkit.Long(50), 200, playFrames)
+}
+
+// TestSpawnsInParallelReplay: goroutines record functions that insert, in a Buffer for each piece of
+// the work. Whichever order they run in, the handles are the same.
+func TestSpawnsInParallelReplay(t *testing.T) {
+	run := func(last int) (handles []pool.Handle[int]) {
+		p := pool.Must(replay[int]())
+		var pieces [8]*command.Buffer[int]
+		var spawned [8][]pool.Handle[int]
+		for i := range pieces {
+			pieces[i] = command.New(p)
+		}
+		for range 20 {
+			record := func(i int) {
+				for j, h := range spawned[i] {
+					if j%3 == 0 {
+						pieces[i].Remove(h)
+					}
+				}
+				for j := range 20 {
+					pieces[i].Do(func() {
+						h, err := p.Insert(j)
+						require.NoError(t, err)
+						spawned[i] = append(spawned[i], h)
+						handles = append(handles, h)
+					})
+				}
+			}
+			var others sync.WaitGroup
+			for i := range pieces {
+				if i != last {
+					others.Add(1)
+					go func() { defer others.Done(); record(i) }()
+				}
+			}
+			others.Wait()
+			record(last)
+			command.Apply(pieces[:]...)
+		}
+		return handles
+	}
+	first := run(0)
+	for last := range 8 {
+		require.True(t, slices.Equal(first, run(last)), "piece %d recorded last", last)
+	}
 }

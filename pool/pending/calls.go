@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -71,16 +72,19 @@ func (c *Calls[T]) table() *pool.Pool[*waiter[T]] {
 
 // Start starts a call. While Capacity calls are outstanding, its error wraps pool.ErrFull. After
 // Close it returns Close's error.
-func (c *Calls[T]) Start() (Call[T], error) { return c.start(c.live.Insert) }
+func (c *Calls[T]) Start() (Call[T], error) {
+	return c.start(context.Background(), c.live.Insert)
+}
 
 // StartWait is like Start, but while Capacity calls are outstanding, it waits until one ends.
 // Calls that wait are served in the order in which they came. When ctx is done, the error wraps
 // ctx's cause and pool.ErrFull. After Close, StartWait returns Close's error.
 func (c *Calls[T]) StartWait(ctx context.Context) (Call[T], error) {
-	return c.start(func(w *waiter[T]) (pool.Handle[*waiter[T]], error) { return c.live.InsertWait(ctx, w) })
+	return c.start(ctx, func(w *waiter[T]) (pool.Handle[*waiter[T]], error) { return c.live.InsertWait(ctx, w) })
 }
 
-func (c *Calls[T]) start(insert func(*waiter[T]) (pool.Handle[*waiter[T]], error)) (Call[T], error) {
+// start starts a call with a waiter that insert inserts. ctx is what insert waits with.
+func (c *Calls[T]) start(ctx context.Context, insert func(*waiter[T]) (pool.Handle[*waiter[T]], error)) (Call[T], error) {
 	c.table()
 	w := c.waiters.Get().(*waiter[T])
 	h, err := insert(w)
@@ -94,9 +98,27 @@ func (c *Calls[T]) start(insert func(*waiter[T]) (pool.Handle[*waiter[T]], error
 	}
 	if err != nil {
 		c.waiters.Put(w)
-		return Call[T]{}, err
+		return Call[T]{}, &refusal{err, context.Cause(ctx), c.live.Cap()}
 	}
 	return Call[T]{w, uint64(h)}, nil
+}
+
+// refusal is the error of a Start while Capacity calls are outstanding. The text of the table's own
+// error sends the reader to a Pool, which a caller of Start does not have.
+type refusal struct {
+	err      error // the table's, which wraps pool.ErrFull
+	cause    error // of the context that ended the wait, or nil
+	capacity int
+}
+
+func (r *refusal) Unwrap() error { return r.err }
+
+func (r *refusal) Error() string {
+	text := fmt.Sprintf("pending: full; outstanding calls: %d, as many as Capacity", r.capacity)
+	if r.cause != nil {
+		text += ": " + r.cause.Error()
+	}
+	return text
 }
 
 // Deliver ends the call with that id, and its Wait returns v. Deliver returns false if the call

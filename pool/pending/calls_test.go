@@ -131,6 +131,22 @@ func TestStartWaitWaits(t *testing.T) {
 	}
 }
 
+// TestRefusalSpeaksOfCalls, and not of the table, which a caller of Start does not have.
+func TestRefusalSpeaksOfCalls(t *testing.T) {
+	calls := pending.New[int](&pending.Options{Capacity: 1})
+	_, err := calls.Start()
+	require.NoError(t, err)
+	_, err = calls.Start()
+	require.ErrorIs(t, err, pool.ErrFull)
+	require.EqualError(t, err, "pending: full; outstanding calls: 1, as many as Capacity")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errLost)
+	_, err = calls.StartWait(ctx)
+	require.ErrorIs(t, err, pool.ErrFull)
+	require.ErrorIs(t, err, context.Canceled)
+	require.EqualError(t, err, "pending: full; outstanding calls: 1, as many as Capacity: "+errLost.Error())
+}
+
 // A goroutine selects on calls. Each way to end one closes its channel.
 func TestDoneIsClosed(t *testing.T) {
 	calls := pending.New[int](nil)

@@ -64,16 +64,19 @@
 //
 // # Removal behind the forest's back
 //
-// Pool.Remove, Take, Clear and anything else that ends a node's life do not tell the
-// forest. That does no harm. A list of siblings seems to end before the dead node, which
-// hides those behind it, and the dead node's children seem to have no parent. A loop that
-// has come to the node before it died goes on behind it. A change
-// that needs a neighbour that is gone returns [ErrBroken].
+// Remove nodes by [Forest.Remove], in a frame of package command by its Do. Pool.Remove,
+// Take, Clear and Buffer.Remove do not tell the forest. They leave a gap, and no wrong
+// link. A list of siblings seems to end before the dead node, which hides those behind it,
+// and the dead node's children seem to have no parent. A loop that has come to the node
+// before it died goes on behind it. A change that needs a neighbour that is gone returns
+// [ErrBroken]. If that is the last child of a node, no Append to the node succeeds before
+// a Repair.
 //
 // [Forest.Repair] closes such gaps in the whole forest; the children of the dead become
 // roots. It may move siblings between two dead nodes. A walk that has passed a gap does
 // not return to what Repair reveals there. If nodes removed in this way have no children,
-// or their children may become roots, an occasional Repair is enough.
+// or their children may become roots, an occasional Repair is enough, and one when a change returns
+// ErrBroken.
 //
 // # Snapshots
 //

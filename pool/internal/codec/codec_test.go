@@ -100,6 +100,8 @@ func requireEncodes[T any](t *testing.T, v T) {
 // of the field.
 func TestOfRefusesLoss(t *testing.T) {
 	refused[struct{ a int }](t, "field a is unexported")
+	refused[struct{ a int }](t, "has no MarshalBinary; the tag `coatcheck:\"-\"` leaves a field out")
+	refused[struct{ F func() }](t, "func values cannot be written; the tag `coatcheck:\"-\"` leaves a field out")
 	refused[struct{ a uint64 }](t, "field a is unexported") // although of fixed size
 	refused[struct {
 		A struct{ B []struct{ c string } }

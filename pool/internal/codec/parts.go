@@ -155,7 +155,10 @@ func (pl *planner) fill(p *part, path string) (least uint64, err error) {
 	case reflect.Struct:
 		return pl.fillFields(p, path)
 	}
-	return 0, fmt.Errorf("%s%v values cannot be written", at(path), t.Kind())
+	if path == "" {
+		return 0, fmt.Errorf("%v values cannot be written", t.Kind())
+	}
+	return 0, fmt.Errorf("%s%v values cannot be written%s", at(path), t.Kind(), wayOut)
 }
 
 func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {
@@ -168,7 +171,7 @@ func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {
 			continue // no program can read it, or shall
 		}
 		if !f.IsExported() {
-			return 0, fmt.Errorf("field %s%s is unexported, and %v has no MarshalBinary", path, f.Name, p.typ)
+			return 0, fmt.Errorf("field %s%s is unexported, and %v has no MarshalBinary%s", path, f.Name, p.typ, wayOut)
 		}
 		field, err := pl.part(f.Type, path+f.Name)
 		if err != nil {
@@ -283,6 +286,9 @@ func (p *part) describe(seen map[*part]int, names bool) string {
 	}
 	return p.typ.Kind().String()
 }
+
+// wayOut is the end of a message about a field that cannot be written.
+const wayOut = "; the tag `coatcheck:\"-\"` leaves a field out"
 
 // at returns the beginning of a message about path.
 func at(path string) string {
