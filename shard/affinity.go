@@ -234,7 +234,7 @@ func (a *Arena) share(open int) *shard {
 		}
 	}
 	all := a.shards()
-	return all[int(a.magazines.dealt.Add(1)-1)%len(all)]
+	return all[(a.magazines.dealt.Add(1)-1)%uint32(len(all))] // as an int it may be negative, on 32 bits
 }
 
 // bytes returns the memory of the shards and the buckets.

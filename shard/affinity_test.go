@@ -249,6 +249,17 @@ func TestMagazinesHaveShardsOfTheirOwn(t *testing.T) {
 	require.Len(t, seen, 4)
 }
 
+// TestManyMagazinesMayHaveBeenOpen: more than an int can count on 32 bits.
+func TestManyMagazinesMayHaveBeenOpen(t *testing.T) {
+	for _, before := range []uint32{1<<31 - 1, 1 << 31, 1<<31 + 1, 1<<32 - 1} {
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, shards: 3})
+		r.arena.SetDealt(before)
+		for range 3 {
+			require.NotNil(t, r.arena.NewMagazine().Shard())
+		}
+	}
+}
+
 // TestEveryDepthHasOneShard: wherever on the stack a goroutine inserts, it finds the slots that
 // came home to it. It catches a slow half with a hint of its own.
 func TestEveryDepthHasOneShard(t *testing.T) {

@@ -127,6 +127,7 @@ func (a *Arena) Slot(i uint32) *Hook { return a.Table.slot(i) }
 func (a *Arena) Shard(k int) *shard  { return a.shards()[k] }
 func (a *Arena) Made() int           { return len(a.shards()) }
 func (a *Arena) Buckets() int        { return int(a.mask.Load()) + 1 }
+func (a *Arena) SetDealt(n uint32)   { a.magazines.dealt.Store(n) }
 func (m *Magazine) Shard() *shard    { return m.shard }
 func (a *Arena) Exhausted() int64    { return a.Table.exhausted.Load() }
 func (a *Arena) Decisions() uint64   { return a.verdicts.number.Load() }
