@@ -46,7 +46,8 @@ type backlog struct {
 	epochs  []uint64 // for joinIfMany
 
 	seals   uint64     // how many there were
-	fence   uint64     // the number of a seal: a batch with slots from before gets none from later ones
+	fences  []uint64   // the numbers of goals that are set, in order: a batch up to one gets no slots of later seals
+	one     [1]uint64  // where fences begins, so that a Synchronize that need not wait allocates nothing
 	blocker epoch.Pins // what the last scan found
 
 	ready []chain // slots that have passed and wait for an empty freelist
@@ -147,9 +148,13 @@ func (s *shard) place(stamp uint64) (k int, found bool) {
 	return k, k < l.len() && l.at(k).body.least <= stamp
 }
 
-// fenced reports whether a batch must get no slots of the seal with that number.
+// fenced reports whether a batch must get no slots of the seal with that number: a call of
+// Synchronize waits for the batch, and not for these.
+//
+// The wrong version knows only the last call. What is removed between two calls puts off the first.
 func (b *backlog) fenced(w *stamped[batch], number uint64) bool {
-	return w.body.number <= b.fence && b.fence < number
+	k, _ := slices.BinarySearch(b.fences, w.body.number)
+	return k < len(b.fences) && b.fences[k] < number
 }
 
 // append makes b the last batch, or a part of it.
@@ -345,5 +350,5 @@ func (b *backlog) reached(number uint64) bool {
 // bytes returns the memory of the lists.
 func (b *backlog) bytes() int64 {
 	return int64(cap(b.waiting.list))*int64(unsafe.Sizeof(stamped[batch]{})) +
-		int64(cap(b.ready))*int64(unsafe.Sizeof(chain{})) + int64(cap(b.runs)+cap(b.epochs))*8
+		int64(cap(b.ready))*int64(unsafe.Sizeof(chain{})) + int64(cap(b.runs)+cap(b.epochs)+cap(b.fences)-len(b.one))*8
 }

@@ -67,16 +67,18 @@ func (s *shard) Round(to *shard) (visits int, more bool) {
 	return r.visits, r.more
 }
 
-// Goal is what Synchronize waits for in a shard. Reached asks without reclaiming.
+// Goal is what Synchronize waits for in a shard. Reached asks without reclaiming, and Leave is leave.
 type Goal = goal
 
 func (s *shard) Goal() *Goal {
 	s.lock()
 	defer s.unlock()
 	s.sealAll()
-	s.fence = s.seals
+	s.fences = append(s.fences, s.seals)
 	return &goal{s, true, s.seals}
 }
+
+func (g *goal) Leave() { g.leave() }
 
 func (g *goal) Reached() bool {
 	g.shard.lock()
