@@ -142,18 +142,18 @@ func (s *shard) place(stamp uint64) (k int, found bool) {
 	if k = l.len() - 1; k < 0 || l.at(k).stamp != stamp {
 		k = l.find(stamp)
 	}
-	for k < l.len() && l.at(k).stamp == stamp && s.fenced(l.at(k), s.sealed.body.number) {
+	for k < l.len() && l.at(k).stamp == stamp && s.fenced(l.at(k).body.number, s.sealed.body.number) {
 		k++
 	}
 	return k, k < l.len() && l.at(k).body.least <= stamp
 }
 
-// fenced reports whether a batch must get no slots of the seal with that number: a call of
-// Synchronize waits for the batch, and not for these.
+// fenced reports whether a batch of the first number must get no slots of the seal with the second:
+// a call of Synchronize waits for the batch, and not for these.
 //
 // The wrong version knows only the last call. What is removed between two calls puts off the first.
-func (b *backlog) fenced(w *stamped[batch], number uint64) bool {
-	k, _ := slices.BinarySearch(b.fences, w.body.number)
+func (b *backlog) fenced(waits, number uint64) bool {
+	k, _ := slices.BinarySearch(b.fences, waits)
 	return k < len(b.fences) && b.fences[k] < number
 }
 
@@ -163,7 +163,7 @@ func (s *shard) append(stamp uint64, b *batch) {
 		b.findLast(s.arena) // so that small batches can always be joined
 	}
 	last := s.waiting.last()
-	if last != nil && last.stamp == stamp && !s.fenced(last, b.number) && join(&last.body, b) {
+	if last != nil && last.stamp == stamp && !s.fenced(last.body.number, b.number) && join(&last.body, b) {
 		return
 	}
 	if s.waiting.len() >= waitingMost {
@@ -228,7 +228,7 @@ func (s *shard) joinNeighbours(together func(a, b *stamped[batch]) bool) {
 	n := 0
 	for k := 1; k < len(l.list); k++ {
 		a, b := &l.list[n], &l.list[k]
-		if together(a, b) && !s.fenced(a, b.body.number) && join(&a.body, &b.body) {
+		if together(a, b) && !s.fenced(a.body.number, b.body.number) && join(&a.body, &b.body) {
 			a.stamp = b.stamp
 			continue
 		}
@@ -267,18 +267,23 @@ func (s *shard) cut(oldest uint64) {
 	}
 }
 
-// putBack gives back slots that were taken out of a batch and that wait again, before the others.
+// putBack gives back slots that were taken out of a batch and that wait again, before the others
+// that a fence does not keep apart.
 func (s *shard) putBack(stamp uint64, b batch) {
 	s.waits += b.n
-	k := s.waiting.find(stamp)
-	if k < s.waiting.len() {
-		if next := s.waiting.at(k); next.body.least <= stamp {
+	l := &s.waiting
+	k := l.find(stamp)
+	for k < l.len() && l.at(k).stamp == stamp && s.fenced(l.at(k).body.number, b.number) {
+		k++
+	}
+	if k < l.len() {
+		if next := l.at(k); next.body.least <= stamp && !s.fenced(b.number, next.body.number) {
 			join(&b, &next.body) // ClearExpired begins anew, but there is a Reset
 			next.body = b
 			return
 		}
 	}
-	s.waiting.insert(k, stamp, b)
+	l.insert(k, stamp, b)
 }
 
 // blocked reports whether a guard that the last scan found is still pinned, and delays all that
