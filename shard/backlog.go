@@ -153,6 +153,10 @@ func (s *shard) place(stamp uint64) (k int, found bool) {
 //
 // The wrong version knows only the last call. What is removed between two calls puts off the first.
 func (b *backlog) fenced(waits, number uint64) bool {
+	return len(b.fences) > 0 && b.fencedSlow(waits, number) // asked for each slot, mostly for nothing
+}
+
+func (b *backlog) fencedSlow(waits, number uint64) bool {
 	k, _ := slices.BinarySearch(b.fences, waits)
 	return k < len(b.fences) && b.fences[k] < number
 }
