@@ -82,6 +82,9 @@ func (c *cell) close() bool {
 
 // claimCell pins. It tries the cells of the newest row: all before anything is allocated, or a few.
 // It never waits for a cell: the goroutine that holds one may not run before this one does.
+//
+// The wrong version takes closed cells for taken ones. It makes a block that nobody needs, and that
+// stays, where a longer row has idle cells.
 func (d *Domain) claimCell(kind uint64) Guard {
 	e := d.clock.Load()
 	if isStamped(e) {
@@ -104,6 +107,9 @@ func (d *Domain) claimCell(kind uint64) Guard {
 			}
 			return g
 		}
+	}
+	if d.row.Load() != r {
+		return d.claimCell(kind) // a scan may have closed r's cells. Rows are replaced a few times in all
 	}
 	g := d.claimInBlock(e, kind, max(2*len(r.cells), minBlock))
 	if r.at(i).word.Load() != before {

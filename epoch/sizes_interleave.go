@@ -24,6 +24,9 @@ func (d *Domain) Meet() {
 	}
 }
 
+// HasBlock reports whether a pin has found no cell in the rows.
+func (d *Domain) HasBlock() bool { return d.top.Load() != nil }
+
 // A row grows to twice its length as soon as two pins meet.
 const (
 	rowFactor   = 2

@@ -223,18 +223,21 @@ func (a *Arena) split() bool {
 	return true
 }
 
-// share returns a shard for a new magazine, each in turn. It makes one more if there are fewer
-// shards than open magazines, and than there may be.
+// share returns a shard for a new magazine: one that it makes, if there are fewer shards than open
+// magazines, and than there may be; or else each in turn.
+//
+// The wrong version makes a shard, and goes on with the turn. After magazines that were closed, that
+// leads to a shard that another one has, and the new shard has none.
 func (a *Arena) share(open int) *shard {
 	if n := len(a.shards()); n < min(open, a.Config.Shards) {
 		a.verdicts.mu.Lock()
 		defer a.verdicts.mu.Unlock()
 		if n == len(a.shards()) {
-			a.add()
+			return a.add()
 		}
 	}
 	all := a.shards()
-	return all[int(a.magazines.dealt.Add(1)-1)%len(all)]
+	return all[(a.magazines.dealt.Add(1)-1)%uint32(len(all))] // as an int it may be negative, on 32 bits
 }
 
 // bytes returns the memory of the shards and the buckets.

@@ -249,6 +249,38 @@ func TestMagazinesHaveShardsOfTheirOwn(t *testing.T) {
 	require.Len(t, seen, 4)
 }
 
+// TestManyMagazinesMayHaveBeenOpen: more than an int can count on 32 bits.
+func TestManyMagazinesMayHaveBeenOpen(t *testing.T) {
+	for _, before := range []uint32{1<<31 - 1, 1 << 31, 1<<31 + 1, 1<<32 - 1} {
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, shards: 3})
+		r.arena.SetDealt(before)
+		for range 3 {
+			require.NotNil(t, r.arena.NewMagazine().Shard())
+		}
+	}
+}
+
+// TestMagazinesHaveShardsOfTheirOwnAfterOthers: however many were open before.
+func TestMagazinesHaveShardsOfTheirOwnAfterOthers(t *testing.T) {
+	const most = 4
+	for _, before := range []uint32{0, 1, 2, 3, 1<<32 - 2} {
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: most})
+		r.arena.SetDealt(before)
+		seen := map[*shard.Shard]int{}
+		for n := 1; n <= most; n++ {
+			seen[r.arena.NewMagazine().Shard()]++
+			require.Equal(t, n, r.arena.Made())
+			require.Len(t, seen, n, "%d before", before)
+		}
+		for range 2 * most {
+			seen[r.arena.NewMagazine().Shard()]++
+		}
+		for _, n := range seen {
+			require.Equal(t, 3, n, "they are dealt in turn")
+		}
+	}
+}
+
 // TestEveryDepthHasOneShard: wherever on the stack a goroutine inserts, it finds the slots that
 // came home to it. It catches a slow half with a hint of its own.
 func TestEveryDepthHasOneShard(t *testing.T) {

@@ -46,7 +46,8 @@ type backlog struct {
 	epochs  []uint64 // for joinIfMany
 
 	seals   uint64     // how many there were
-	fence   uint64     // the number of a seal: a batch with slots from before gets none from later ones
+	fences  []uint64   // the numbers of goals that are set, in order: a batch up to one gets no slots of later seals
+	one     [1]uint64  // where fences begins, so that a Synchronize that need not wait allocates nothing
 	blocker epoch.Pins // what the last scan found
 
 	ready []chain // slots that have passed and wait for an empty freelist
@@ -141,15 +142,23 @@ func (s *shard) place(stamp uint64) (k int, found bool) {
 	if k = l.len() - 1; k < 0 || l.at(k).stamp != stamp {
 		k = l.find(stamp)
 	}
-	for k < l.len() && l.at(k).stamp == stamp && s.fenced(l.at(k), s.sealed.body.number) {
+	for k < l.len() && l.at(k).stamp == stamp && s.fenced(l.at(k).body.number, s.sealed.body.number) {
 		k++
 	}
 	return k, k < l.len() && l.at(k).body.least <= stamp
 }
 
-// fenced reports whether a batch must get no slots of the seal with that number.
-func (b *backlog) fenced(w *stamped[batch], number uint64) bool {
-	return w.body.number <= b.fence && b.fence < number
+// fenced reports whether a batch of the first number must get no slots of the seal with the second:
+// a call of Synchronize waits for the batch, and not for these.
+//
+// The wrong version knows only the last call. What is removed between two calls puts off the first.
+func (b *backlog) fenced(waits, number uint64) bool {
+	return len(b.fences) > 0 && b.fencedSlow(waits, number) // asked for each slot, mostly for nothing
+}
+
+func (b *backlog) fencedSlow(waits, number uint64) bool {
+	k, _ := slices.BinarySearch(b.fences, waits)
+	return k < len(b.fences) && b.fences[k] < number
 }
 
 // append makes b the last batch, or a part of it.
@@ -158,7 +167,7 @@ func (s *shard) append(stamp uint64, b *batch) {
 		b.findLast(s.arena) // so that small batches can always be joined
 	}
 	last := s.waiting.last()
-	if last != nil && last.stamp == stamp && !s.fenced(last, b.number) && join(&last.body, b) {
+	if last != nil && last.stamp == stamp && !s.fenced(last.body.number, b.number) && join(&last.body, b) {
 		return
 	}
 	if s.waiting.len() >= waitingMost {
@@ -223,7 +232,7 @@ func (s *shard) joinNeighbours(together func(a, b *stamped[batch]) bool) {
 	n := 0
 	for k := 1; k < len(l.list); k++ {
 		a, b := &l.list[n], &l.list[k]
-		if together(a, b) && !s.fenced(a, b.body.number) && join(&a.body, &b.body) {
+		if together(a, b) && !s.fenced(a.body.number, b.body.number) && join(&a.body, &b.body) {
 			a.stamp = b.stamp
 			continue
 		}
@@ -262,18 +271,23 @@ func (s *shard) cut(oldest uint64) {
 	}
 }
 
-// putBack gives back slots that were taken out of a batch and that wait again, before the others.
+// putBack gives back slots that were taken out of a batch and that wait again, before the others
+// that a fence does not keep apart.
 func (s *shard) putBack(stamp uint64, b batch) {
 	s.waits += b.n
-	k := s.waiting.find(stamp)
-	if k < s.waiting.len() {
-		if next := s.waiting.at(k); next.body.least <= stamp {
+	l := &s.waiting
+	k := l.find(stamp)
+	for k < l.len() && l.at(k).stamp == stamp && s.fenced(l.at(k).body.number, b.number) {
+		k++
+	}
+	if k < l.len() {
+		if next := l.at(k); next.body.least <= stamp && !s.fenced(b.number, next.body.number) {
 			join(&b, &next.body) // ClearExpired begins anew, but there is a Reset
 			next.body = b
 			return
 		}
 	}
-	s.waiting.insert(k, stamp, b)
+	l.insert(k, stamp, b)
 }
 
 // blocked reports whether a guard that the last scan found is still pinned, and delays all that
@@ -345,5 +359,5 @@ func (b *backlog) reached(number uint64) bool {
 // bytes returns the memory of the lists.
 func (b *backlog) bytes() int64 {
 	return int64(cap(b.waiting.list))*int64(unsafe.Sizeof(stamped[batch]{})) +
-		int64(cap(b.ready))*int64(unsafe.Sizeof(chain{})) + int64(cap(b.runs)+cap(b.epochs))*8
+		int64(cap(b.ready))*int64(unsafe.Sizeof(chain{})) + int64(cap(b.runs)+cap(b.epochs)+cap(b.fences)-len(b.one))*8
 }

@@ -1,6 +1,7 @@
 package shard_test
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
 
@@ -252,5 +254,57 @@ func TestWhatSynchronizeWaitsForDoesNotGrow(t *testing.T) {
 		s.Round(nil) // one run of Resets
 		require.True(t, goal.Reached())
 		require.Equal(t, n, s.Free())
+	}
+}
+
+// TestWhatTwoCallsOfSynchronizeWaitForDoesNotGrow: what is removed after a call comes into no batch
+// that the call waits for, also when another call began meanwhile.
+func TestWhatTwoCallsOfSynchronizeWaitForDoesNotGrow(t *testing.T) {
+	const n = shard.ResetRun
+	for _, stamps := range []bool{false, true} {
+		r := newRig(t, setup[uint64]{slots: 3 * n, stampPerSlot: stamps, reset: func(*uint64) {}})
+		s := r.shards[0]
+		hs := r.fill(t, s, 3*n, number)
+		g := r.arena.Domain.Pin()
+		var goals []*shard.Goal
+		for i := 0; i < 3*n; i += n {
+			r.leave(t, s, hs[i:i+n]...)
+			if i < 2*n {
+				goals = append(goals, s.Goal())
+			}
+			for range 3 {
+				s.Round(nil) // into a batch
+			}
+		}
+		g.Unpin()
+		require.Equal(t, 3, s.Batches())
+		for i, goal := range goals {
+			require.False(t, goal.Reached())
+			s.Round(nil) // one run of Resets
+			require.True(t, goal.Reached(), "call %d", i)
+		}
+	}
+}
+
+// TestCallsOfSynchronizeThatEndedKeepNothingApart: calls that gave up beside a guard leave one batch
+// of an epoch, and so does a Trim.
+func TestCallsOfSynchronizeThatEndedKeepNothingApart(t *testing.T) {
+	const n = 3 * shard.WaitingMost
+	for _, end := range []func(a *shard.Arena){
+		func(a *shard.Arena) { require.ErrorIs(t, a.Synchronize(testkit.Done()), context.Canceled) },
+		func(a *shard.Arena) { a.Trim() },
+	} {
+		r := newRig[uint64](t, setup[uint64]{slots: n, stampPerSlot: true})
+		s := r.shards[0]
+		hs := r.fill(t, s, n, number)
+		g := r.arena.Domain.Pin()
+		for _, h := range hs {
+			r.leave(t, s, h)
+			end(&r.arena)
+		}
+		s.Round(nil)
+		require.Equal(t, 1, s.Batches())
+		g.Unpin()
+		r.reclaim(t, s)
 	}
 }

@@ -67,16 +67,18 @@ func (s *shard) Round(to *shard) (visits int, more bool) {
 	return r.visits, r.more
 }
 
-// Goal is what Synchronize waits for in a shard. Reached asks without reclaiming.
+// Goal is what Synchronize waits for in a shard. Reached asks without reclaiming, and Leave is leave.
 type Goal = goal
 
 func (s *shard) Goal() *Goal {
 	s.lock()
 	defer s.unlock()
 	s.sealAll()
-	s.fence = s.seals
+	s.fences = append(s.fences, s.seals)
 	return &goal{s, true, s.seals}
 }
+
+func (g *goal) Leave() { g.leave() }
 
 func (g *goal) Reached() bool {
 	g.shard.lock()
@@ -127,6 +129,7 @@ func (a *Arena) Slot(i uint32) *Hook { return a.Table.slot(i) }
 func (a *Arena) Shard(k int) *shard  { return a.shards()[k] }
 func (a *Arena) Made() int           { return len(a.shards()) }
 func (a *Arena) Buckets() int        { return int(a.mask.Load()) + 1 }
+func (a *Arena) SetDealt(n uint32)   { a.magazines.dealt.Store(n) }
 func (m *Magazine) Shard() *shard    { return m.shard }
 func (a *Arena) Exhausted() int64    { return a.Table.exhausted.Load() }
 func (a *Arena) Decisions() uint64   { return a.verdicts.number.Load() }

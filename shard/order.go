@@ -33,7 +33,9 @@ type order struct {
 	// proportion to what is read.
 	unused []uint64
 
-	unworn, searches, joinAt, seals, fence uint64 // of the shard
+	unworn, searches, joinAt, seals uint64 // of the shard
+
+	fence uint64 // 0, or of an earlier version; no Synchronize waits in the copy
 
 	free, turned, limbo places
 	sealed              queued
@@ -154,7 +156,7 @@ func (a *Arena) Order() []byte {
 	defer s.unlock()
 	o := order{
 		sizes: a.Pages.code(), kind: a.kindOf(),
-		unworn: uint64(s.unworn.Load()), searches: uint64(s.searches.Load() % othersFirst), joinAt: uint64(s.joinAt), seals: s.seals, fence: s.fence,
+		unworn: uint64(s.unworn.Load()), searches: uint64(s.searches.Load() % othersFirst), joinAt: uint64(s.joinAt), seals: s.seals,
 	}
 	now := a.Domain.Epoch()
 	if o.stamped = a.Domain.NextEpoch() - now; !a.stampPerSlot {

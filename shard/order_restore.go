@@ -212,7 +212,7 @@ func (l *lister) restore(o *order) {
 		s.waiting.add(l.stamp[q.age], l.batch(q))
 		s.waits += uint32(len(q.slots))
 	}
-	s.joinAt, s.seals, s.fence = int(o.joinAt), o.seals, o.fence
+	s.joinAt, s.seals = int(o.joinAt), o.seals
 	s.unworn.Store(uint32(o.unworn))
 	s.searches.Store(uint32(o.searches))
 	if len(o.fresh) > 0 {

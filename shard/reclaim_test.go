@@ -230,7 +230,7 @@ func TestBatchesAreJoinedAndCut(t *testing.T) {
 				}
 			}
 			r.leave(t, s, h)
-			s.Goal()
+			s.Goal().Leave()
 			r.advance()
 		}
 		require.Less(t, s.Batches(), shard.WaitingMost)

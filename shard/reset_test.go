@@ -171,3 +171,35 @@ func TestRunsOfResetsAreBounded(t *testing.T) {
 	require.Equal(t, slots, s.Free())
 	require.True(t, goal.Reached())
 }
+
+// TestWhatAResetLeftStaysApart: slots that come back from a Reset that failed are not joined to what
+// was removed after a call of Synchronize that waits for them.
+func TestWhatAResetLeftStaysApart(t *testing.T) {
+	const n = shard.ResetRun
+	for _, stamps := range []bool{false, true} {
+		fails := true
+		r := newRig(t, setup[uint64]{slots: 2 * n, stampPerSlot: stamps, reset: func(*uint64) {
+			if fails {
+				fails = false
+				panic("once")
+			}
+		}})
+		s := r.shards[0]
+		hs := r.fill(t, s, 2*n, number)
+		g := r.arena.Domain.Pin()
+		r.leave(t, s, hs[:n]...)
+		for range 3 {
+			s.Round(nil) // into a batch
+		}
+		goal := s.Goal()
+		r.leave(t, s, hs[n:]...)
+		for range 3 {
+			s.Round(nil)
+		}
+		g.Unpin()
+		require.Panics(t, func() { s.Round(nil) })
+		require.False(t, goal.Reached())
+		s.Round(nil) // the rest of the run
+		require.True(t, goal.Reached())
+	}
+}

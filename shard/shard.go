@@ -73,6 +73,7 @@ func (a *Arena) newShard(at int) *shard {
 	s := &shard{arena: a, fifo: a.FIFO, at: uint32(at)}
 	s.free.head.Store(emptyList)
 	s.limbo.head.Store(emptyList)
+	s.fences = s.one[:0]
 	if s.fifo {
 		s.unworn.Store(1)
 	}

@@ -50,7 +50,9 @@ func (a *Arena) Trim() int64 {
 	}
 	// A slot whose grace period is over would keep its page.
 	for _, s := range a.shards() {
-		(&goal{shard: s}).reached(context.Background())
+		g := goal{shard: s}
+		g.reached(context.Background())
+		g.leave()
 	}
 	return a.trim()
 }

@@ -161,6 +161,11 @@ func makeVerbs() []verb {
 				a.do("sentinel", Arena(a.p).ClearExpired)
 			}
 		}},
+		{0, "rowsSuffice", "", func(v *vars, a *actor, o *op) {
+			if Domain(a.p).HasBlock() {
+				a.r.Failf("a row has idle cells, and a pin has made a block")
+			}
+		}},
 		{0, "conserved", "", func(v *vars, a *actor, o *op) { a.conserved() }},
 	}
 	weights := map[string]int{
