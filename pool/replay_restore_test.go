@@ -2,8 +2,10 @@ package pool_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -296,6 +298,47 @@ func TestForgedOrderOfNoSlots(t *testing.T) {
 			testkit.RequireReclaimed(t, p)
 		}
 	}
+}
+
+// So is one with a page that was given up before any of its slots had a life: its floor would be 0, as
+// if the stub, which is shorter, were all of its memory.
+func TestForgedFloorOfUnusedSlots(t *testing.T) {
+	opts := &pool.Options[[8192]byte]{Origin: 1, Shards: 1}
+	p := pool.Must(opts)
+	p.Grow(60)
+	testkit.MustInsert(t, p, [8192]byte{})
+	whole := snapshotOf(t, p)
+	in := changeOrder(t, whole, func(order []uint64) []uint64 {
+		const stub, fresh, again, gone = 4, 10, 13, 14
+		require.Equal(t, []uint64{2, 1, 32, 0, 0}, order[fresh:gone+1])
+		order[stub], order[fresh+1] = 1, 4
+		return slices.Insert(slices.Replace(order, gone, gone+1, 2), gone+1, 2, 0) // slots 2 and 3
+	})
+	c, err := pool.ReadFrom[[8192]byte](bytes.NewReader(in), opts)
+	require.NoError(t, err)
+	require.Equal(t, 32, testkit.RequireConserved(t, c).Allocated)
+	for range 100 {
+		testkit.MustInsert(t, c, [8192]byte{})
+	}
+	c.Clear()
+	testkit.RequireReclaimed(t, c)
+}
+
+// changeOrder changes the numbers of a snapshot's order, which has one part.
+func changeOrder(t *testing.T, snapshot []byte, change func([]uint64) []uint64) []byte {
+	return reseal(snapshot, func(records [][]byte) {
+		order := &records[len(records)-2]
+		require.EqualValues(t, 5, (*order)[0])
+		var numbers []uint64
+		for b := (*order)[16:]; len(b) > 0; {
+			n, k := binary.Uvarint(b)
+			numbers, b = append(numbers, n), b[k:]
+		}
+		*order = (*order)[:16]
+		for _, n := range change(numbers) {
+			*order = binary.AppendUvarint(*order, n)
+		}
+	})
 }
 
 // The cells of a thousand guards that have gone decide nothing, since a copy does not have them.

@@ -57,7 +57,9 @@ func (l *lister) accepts(o *order) bool {
 	}
 	for k := 0; ok && k < len(o.gone); k += 2 {
 		first, floor := o.gone[k], o.gone[k+1]
-		if ok = !a.Fixed && first < uint64(p.Limit); ok {
+		// A floor is above a life that each slot has had or burnt. One of 0 would say that the page has
+		// memory (pageMeta).
+		if ok = !a.Fixed && first < uint64(p.Limit) && floor > uint64(a.First); ok {
 			m, j := p.meta(uint32(first))
 			ok = j == 0
 			for i := first; ok && i < first+uint64(m.n); i++ {
