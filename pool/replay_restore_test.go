@@ -233,6 +233,22 @@ func TestOrderIsForTheSameOptions(t *testing.T) {
 	require.Equal(t, 10, copyOf(t, p, &pool.Options[*int]{Origin: 1, Shards: 1}).Stats().Limbo)
 }
 
+// What Grow made beyond the Capacity of a copy is not made there.
+func TestCopiesGrowToTheirCapacity(t *testing.T) {
+	const n = 1 << 17
+	opts := pool.Options[uint64]{Origin: 1, Shards: 1, Capacity: 2 * n}
+	p := pool.Must(&opts)
+	p.Grow(2 * n)
+	testkit.MustInsert(t, p, 1)
+	whole := snapshotOf(t, p)
+	same := mustRead(t, whole, &opts)
+	require.Equal(t, p.Stats().Allocated, same.Stats().Allocated, "with the same Capacity")
+	opts.Capacity = n
+	want := pool.Must(&opts)
+	want.Grow(n)
+	require.InDelta(t, want.Stats().Bytes, mustRead(t, whole, &opts).Stats().Bytes, 1000)
+}
+
 // An order that was forged is none, or one in which each slot is once.
 func TestForgedOrders(t *testing.T) {
 	rnd := testkit.Rand(t)

@@ -23,7 +23,7 @@ func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
 	l.stamps(&o)
 	l.restore(&o)
 	if n := len(o.unused); n > 0 {
-		a.Table.Provide(o.unused[n-1] + 1)
+		a.Table.Provide(min(o.unused[n-1]+1, a.Table.bound())) // the Capacity may be less than it was
 	}
 	a.Preallocate()
 	return c, true
