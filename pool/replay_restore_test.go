@@ -340,6 +340,37 @@ func TestForgedFloorOfUnusedSlots(t *testing.T) {
 	testkit.RequireReclaimed(t, c)
 }
 
+// So is one of a queue whose end nobody knows: what passes later comes behind it.
+func TestForgedQueueWithoutEnd(t *testing.T) {
+	opts := &pool.Options[int]{Origin: 1, Shards: 1, Capacity: 1000, Reuse: pool.FIFO}
+	p := pool.Must(opts)
+	hs := testkit.Fill(t, p, 100, testkit.Number)
+	require.Equal(t, 20, p.RemoveBatch(hs[:20]))
+	require.NoError(t, p.Synchronize(t.Context()))
+	g := p.Pin()
+	require.Equal(t, 20, p.RemoveBatch(hs[20:40]))
+	require.Error(t, p.Synchronize(testkit.Done()))
+	g.Unpin()
+	whole := snapshotOf(t, p)
+	for _, what := range []string{"ready", "waiting"} {
+		in := changeOrder(t, whole, func(order []uint64) []uint64 {
+			first := map[string]uint64{"ready": 0, "waiting": 20}[what]
+			for k := 3; k < len(order); k++ {
+				if slices.Equal(order[k-2:k+1], []uint64{1, 20, first}) { // the end is known; 20 slots
+					order[k-2] = 0
+					return order
+				}
+			}
+			t.Fatal("there is no such list")
+			return nil
+		})
+		c := mustRead(t, in, opts)
+		require.Zero(t, c.Stats().Limbo, what)
+		c.Clear()
+		testkit.RequireReclaimed(t, c)
+	}
+}
+
 // changeOrder changes the numbers of a snapshot's order, which has one part.
 func changeOrder(t *testing.T, snapshot []byte, change func([]uint64) []uint64) []byte {
 	return reseal(snapshot, func(records [][]byte) {
