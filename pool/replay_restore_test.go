@@ -2,8 +2,10 @@ package pool_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -231,6 +233,22 @@ func TestOrderIsForTheSameOptions(t *testing.T) {
 	require.Equal(t, 10, copyOf(t, p, &pool.Options[*int]{Origin: 1, Shards: 1}).Stats().Limbo)
 }
 
+// What Grow made beyond the Capacity of a copy is not made there.
+func TestCopiesGrowToTheirCapacity(t *testing.T) {
+	const n = 1 << 17
+	opts := pool.Options[uint64]{Origin: 1, Shards: 1, Capacity: 2 * n}
+	p := pool.Must(&opts)
+	p.Grow(2 * n)
+	testkit.MustInsert(t, p, 1)
+	whole := snapshotOf(t, p)
+	same := mustRead(t, whole, &opts)
+	require.Equal(t, p.Stats().Allocated, same.Stats().Allocated, "with the same Capacity")
+	opts.Capacity = n
+	want := pool.Must(&opts)
+	want.Grow(n)
+	require.InDelta(t, want.Stats().Bytes, mustRead(t, whole, &opts).Stats().Bytes, 1000)
+}
+
 // An order that was forged is none, or one in which each slot is once.
 func TestForgedOrders(t *testing.T) {
 	rnd := testkit.Rand(t)
@@ -296,6 +314,78 @@ func TestForgedOrderOfNoSlots(t *testing.T) {
 			testkit.RequireReclaimed(t, p)
 		}
 	}
+}
+
+// So is one with a page that was given up before any of its slots had a life: its floor would be 0, as
+// if the stub, which is shorter, were all of its memory.
+func TestForgedFloorOfUnusedSlots(t *testing.T) {
+	opts := &pool.Options[[8192]byte]{Origin: 1, Shards: 1}
+	p := pool.Must(opts)
+	p.Grow(60)
+	testkit.MustInsert(t, p, [8192]byte{})
+	whole := snapshotOf(t, p)
+	in := changeOrder(t, whole, func(order []uint64) []uint64 {
+		const stub, fresh, again, gone = 4, 10, 13, 14
+		require.Equal(t, []uint64{2, 1, 32, 0, 0}, order[fresh:gone+1])
+		order[stub], order[fresh+1] = 1, 4
+		return slices.Insert(slices.Replace(order, gone, gone+1, 2), gone+1, 2, 0) // slots 2 and 3
+	})
+	c, err := pool.ReadFrom[[8192]byte](bytes.NewReader(in), opts)
+	require.NoError(t, err)
+	require.Equal(t, 32, testkit.RequireConserved(t, c).Allocated)
+	for range 100 {
+		testkit.MustInsert(t, c, [8192]byte{})
+	}
+	c.Clear()
+	testkit.RequireReclaimed(t, c)
+}
+
+// So is one of a queue whose end nobody knows: what passes later comes behind it.
+func TestForgedQueueWithoutEnd(t *testing.T) {
+	opts := &pool.Options[int]{Origin: 1, Shards: 1, Capacity: 1000, Reuse: pool.FIFO}
+	p := pool.Must(opts)
+	hs := testkit.Fill(t, p, 100, testkit.Number)
+	require.Equal(t, 20, p.RemoveBatch(hs[:20]))
+	require.NoError(t, p.Synchronize(t.Context()))
+	g := p.Pin()
+	require.Equal(t, 20, p.RemoveBatch(hs[20:40]))
+	require.Error(t, p.Synchronize(testkit.Done()))
+	g.Unpin()
+	whole := snapshotOf(t, p)
+	for _, what := range []string{"ready", "waiting"} {
+		in := changeOrder(t, whole, func(order []uint64) []uint64 {
+			first := map[string]uint64{"ready": 0, "waiting": 20}[what]
+			for k := 3; k < len(order); k++ {
+				if slices.Equal(order[k-2:k+1], []uint64{1, 20, first}) { // the end is known; 20 slots
+					order[k-2] = 0
+					return order
+				}
+			}
+			t.Fatal("there is no such list")
+			return nil
+		})
+		c := mustRead(t, in, opts)
+		require.Zero(t, c.Stats().Limbo, what)
+		c.Clear()
+		testkit.RequireReclaimed(t, c)
+	}
+}
+
+// changeOrder changes the numbers of a snapshot's order, which has one part.
+func changeOrder(t *testing.T, snapshot []byte, change func([]uint64) []uint64) []byte {
+	return reseal(snapshot, func(records [][]byte) {
+		order := &records[len(records)-2]
+		require.EqualValues(t, 5, (*order)[0])
+		var numbers []uint64
+		for b := (*order)[16:]; len(b) > 0; {
+			n, k := binary.Uvarint(b)
+			numbers, b = append(numbers, n), b[k:]
+		}
+		*order = (*order)[:16]
+		for _, n := range change(numbers) {
+			*order = binary.AppendUvarint(*order, n)
+		}
+	})
 }
 
 // The cells of a thousand guards that have gone decide nothing, since a copy does not have them.

@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -52,6 +53,42 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 		require.Greater(t, heap-testkit.Heap(), freed*8/10, "the Go heap did not get it back")
 		runtime.KeepAlive(refs)
 		w.Close()
+	}
+}
+
+// Trim gives up what Grow made, but for the pages that have values and those that the Capacity cuts.
+func TestTrimGivesUpWhatGrowMade(t *testing.T) {
+	testTrimAfterGrow[[8]byte](t, 1<<17, 128, 1<<14)
+	testTrimAfterGrow[[8000]byte](t, 200, 4, 16)
+	testTrimAfterGrow[[100_000]byte](t, 60, 4, 2)
+}
+
+// testTrimAfterGrow requires that at most so many slots stay: used, for a few values, and cut, of a page
+// that the Capacity cuts.
+func testTrimAfterGrow[T any](t *testing.T, n, used, cut int) {
+	var zero T
+	for _, reuse := range testkit.Reuses {
+		for capacity, cut := range map[int]int{0: 0, n - 3: cut} {
+			for live := range 4 {
+				p := pool.Must(&pool.Options[T]{Shards: 1, Capacity: capacity, Reuse: reuse})
+				p.Grow(n)
+				made := p.Stats()
+				hs := testkit.Fill(t, p, live, func(int) T { return zero })
+				freed := p.Trim()
+				after := testkit.RequireConserved(t, p)
+				what := fmt.Sprintf("%T, %s, Capacity %d, %d live", zero, testkit.NameOf(reuse), capacity, live)
+				require.Equal(t, made.Bytes-after.Bytes, freed, what)
+				require.LessOrEqual(t, after.Allocated, min(live, 1)*used+cut, what)
+				for range made.Allocated - live {
+					hs = append(hs, testkit.MustInsert(t, p, zero))
+				}
+				require.Equal(t, made.Allocated, testkit.RequireConserved(t, p).Live, what)
+				require.Equal(t, len(hs), p.RemoveBatch(hs), what)
+				testkit.RequireReclaimed(t, p)
+				p.Trim()
+				require.LessOrEqual(t, testkit.RequireConserved(t, p).Allocated, cut, what)
+			}
+		}
 	}
 }
 

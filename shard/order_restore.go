@@ -23,7 +23,7 @@ func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
 	l.stamps(&o)
 	l.restore(&o)
 	if n := len(o.unused); n > 0 {
-		a.Table.Provide(o.unused[n-1] + 1)
+		a.Table.Provide(min(o.unused[n-1]+1, a.Table.bound())) // the Capacity may be less than it was
 	}
 	a.Preallocate()
 	return c, true
@@ -45,19 +45,27 @@ func (l *lister) accepts(o *order) bool {
 		l.has(&o.free, Spent-1) && l.has(&o.turned, Spent) && l.has(&o.limbo, Spent) && l.has(&o.sealed.places, Spent) &&
 		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0) &&
 		(o.stub == 0 || p.Limit > 0) // a stub is that of a page
+	// Under FIFO what passes later is put behind these, so their ends are known.
+	known := uint64(0)
+	if a.FIFO {
+		known = 1
+	}
+	ok = ok && (len(o.turned.slots) == 0 || o.turned.known >= known)
 	for k := 0; ok && k < len(o.ready); k++ {
-		ok = len(o.ready[k].slots) > 0 && l.has(&o.ready[k], Spent-1)
+		ok = len(o.ready[k].slots) > 0 && o.ready[k].known >= known && l.has(&o.ready[k], Spent-1)
 	}
 	for k := 0; ok && k < len(o.waiting); k++ {
 		q := &o.waiting[k]
-		ok = len(q.slots) > 0 && l.has(&q.places, Spent) && q.age <= q.least && (k == 0 || q.age <= o.waiting[k-1].age)
+		ok = len(q.slots) > 0 && q.known >= known && l.has(&q.places, Spent) && q.age <= q.least && (k == 0 || q.age <= o.waiting[k-1].age)
 	}
 	for k := 0; ok && k < len(o.unused); k++ {
 		ok = o.unused[k] == uint64(p.Limit)+uint64(k)*uint64(p.Mask+1) && o.unused[k] < a.Table.max
 	}
 	for k := 0; ok && k < len(o.gone); k += 2 {
 		first, floor := o.gone[k], o.gone[k+1]
-		if ok = !a.Fixed && first < uint64(p.Limit); ok {
+		// A floor is above a life that each slot has had or burnt. One of 0 would say that the page has
+		// memory (pageMeta).
+		if ok = !a.Fixed && first < uint64(p.Limit) && floor > uint64(a.First); ok {
 			m, j := p.meta(uint32(first))
 			ok = j == 0
 			for i := first; ok && i < first+uint64(m.n); i++ {

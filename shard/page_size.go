@@ -74,15 +74,17 @@ func PagesOf(size uintptr, capacity uint64) PageSizes {
 // code is a number for the sizes. It is above 31, unlike that of the equal pages of earlier versions.
 func (s PageSizes) code() uint64 { return uint64(s.Unit) | uint64(s.Page+1)<<8 | uint64(s.Most+1)<<16 }
 
-// nextPage returns how many slots the next page has.
+// nextPage returns how many slots the next page has. With Preallocate, the pages of what takes the place
+// of exhausted slots grow as those of a pool of their own.
 func (t *Table) nextPage(old *PageTable) uint64 {
 	from := uint64(old.Limit)
-	n := max(min(from-t.whole, 1<<t.sizes.Page), uint64(old.Mask)+1)
-	if from >= largePool<<t.sizes.Page {
-		n = max(n, 1<<t.sizes.Most)
+	if from < t.whole {
+		return min(t.whole, t.max)
 	}
-	if t.whole > 0 && from == 0 {
-		n = t.whole
+	grown := from - t.whole
+	n := max(min(grown, 1<<t.sizes.Page), uint64(old.Mask)+1)
+	if grown >= largePool<<t.sizes.Page {
+		n = max(n, 1<<t.sizes.Most)
 	}
 	return min(n, t.max-from)
 }

@@ -69,6 +69,7 @@ func TestPagesGrow(t *testing.T) {
 		{"without a Capacity", shard.Config{Slots: 30}, []uint32{2, 2, 4, 8, 8, 6}},
 		{"with a Capacity", shard.Config{Slots: 30, Capacity: 13}, []uint32{2, 2, 4, 8, 8, 6}},
 		{"Preallocate", shard.Config{Slots: 20, Capacity: 13, Fixed: true}, []uint32{14, 2, 2, 2}},
+		{"Preallocate of many", shard.Config{Slots: 140, Capacity: 129, Fixed: true}, []uint32{130, 2, 2, 4, 2}},
 	} {
 		if c.setup.Pages == (shard.PageSizes{}) {
 			c.setup.Pages = tiny

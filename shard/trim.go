@@ -169,7 +169,8 @@ func (t *trimmer) drop(slots uint32) {
 	}
 }
 
-// take takes all that s has for insertions, in FIFO's order, and all or nothing of a range.
+// take takes all that s has for insertions, in FIFO's order, but for the range's slots in pages that
+// stay.
 func (t *trimmer) take(s *shard, c *chain) {
 	if s.fifo {
 		t.takeRange(s, c)
@@ -212,14 +213,24 @@ func (t *trimmer) add(c *chain, slot *Hook, i uint32, word uint64) {
 	}
 }
 
-// takeRange takes the range of s if its pages are wanted.
+// takeRange takes the range of s from the first page on that is wanted, if the last one is too.
 func (t *trimmer) takeRange(s *shard, c *chain) {
-	lo, hi := s.fresh.bounds()
-	if lo == hi || t.page(lo) == nil || t.page(hi-1) == nil {
-		return
+	for {
+		lo, hi := s.fresh.bounds()
+		from := uint64(lo)
+		if lo < hi && t.page(lo) == nil {
+			from = t.behind(lo)
+		}
+		if from >= uint64(hi) || t.page(hi-1) == nil {
+			return
+		}
+		// Success makes the slots from there on the caller's. Failure means that an insertion was given
+		// slots.
+		if s.fresh.cut(lo, hi, uint32(from)) {
+			t.addRange(c, uint32(from), int(uint64(hi)-from))
+			return
+		}
 	}
-	first, n, _ := s.fresh.take(int(hi - lo))
-	t.addRange(c, first, n)
 }
 
 func (t *trimmer) addRange(c *chain, first uint32, n int) {
@@ -229,41 +240,56 @@ func (t *trimmer) addRange(c *chain, first uint32, n int) {
 	}
 }
 
-// takeRest takes the slots that the table has not handed out, if they make their pages whole.
+// takeRest takes the slots that the table has not handed out, if they make pages whole.
 func (t *trimmer) takeRest() {
 	tab, rest := &t.arena.Table, &t.taken[len(t.arena.shards())]
 	first, last := tab.recommitRange.bounds()
 	lo, hi := uint64(first), uint64(last)
-	if first < t.pages.Limit && !t.completes(lo, hi) {
-		m, j := t.pages.meta(first)
-		lo += uint64(m.n - j) // values live in the page that the range begins in
+	if lo < hi && t.completed(lo, hi) == lo {
+		lo = t.behind(first) // values live in the page that the range begins in
 	}
 	// Success makes the slots from lo on the caller's. Failure means that another goroutine was
 	// given slots.
-	if lo < hi && t.completes(lo, hi) && tab.recommitRange.cut(first, last, uint32(lo)) {
+	if lo < hi && t.completed(lo, hi) == hi && tab.recommitRange.cut(first, last, uint32(lo)) {
 		t.addRange(rest, uint32(lo), int(hi-lo))
 	}
+	// So it is here, but next can only grow: what is left of a page with values goes to a freelist. The
+	// wrong version leaves such a page, and with it all that Grow has made behind it. The last page
+	// stays if the Capacity cuts it.
 	lo, hi = tab.next.Load(), min(uint64(t.pages.Limit), tab.memory())
-	if lo < hi && t.completes(lo, hi) && tab.next.CompareAndSwap(lo, hi) {
-		t.addRange(rest, uint32(lo), int(hi-lo))
+	from := lo
+	if lo < hi && t.completed(lo, hi) == lo {
+		from = t.behind(uint32(lo))
+	}
+	if to := t.completed(from, hi); from < to && tab.next.CompareAndSwap(lo, to) {
+		t.addRange(rest, uint32(lo), int(to-lo))
 	}
 }
 
-// completes reports whether the pages of slots lo to hi−1 are wanted and would be whole with
-// them.
-func (t *trimmer) completes(lo, hi uint64) bool {
+// behind returns the first slot behind slot i's page. If that was added since, it is beyond all.
+func (t *trimmer) behind(i uint32) uint64 {
+	if i >= t.pages.Limit {
+		return None
+	}
+	m, j := t.pages.meta(i)
+	return uint64(i) + uint64(m.n-j)
+}
+
+// completed returns the end of the pages from slot lo on that are wanted and would be whole with slots
+// lo to hi−1: lo if the first one is not.
+func (t *trimmer) completed(lo, hi uint64) uint64 {
 	for lo < hi {
 		f := t.page(uint32(lo))
 		if f == nil {
-			return false
+			break
 		}
 		m, j := t.pages.meta(uint32(lo))
 		if f.got != j {
-			return false
+			break
 		}
 		lo += uint64(m.n - j)
 	}
-	return true
+	return min(lo, hi)
 }
 
 // giveBack gives back what the trimmer has left. Slots that were never used are handed out
