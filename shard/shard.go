@@ -140,7 +140,7 @@ func (s *shard) allocRange(n uint32) (*Hook, uint64) {
 	return s.alloc(min(n, max(s.arena.Table.Pages().Limit/4, rangeLeast)))
 }
 
-// alloc is allocRange for exactly n slots, unless fewer lie side by side. If n is more than 1, the
+// alloc is allocRange for exactly n slots, unless fewer have memory. If n is more than 1, the
 // caller holds the lock, and the range is empty.
 func (s *shard) alloc(n uint32) (*Hook, uint64) {
 	t := &s.arena.Table
