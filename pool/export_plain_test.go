@@ -13,7 +13,7 @@ import (
 // NewTiny is New with units of 1<<(shift/2) slots, and pages that grow to 1<<shift, so that small
 // tests cross every boundary.
 func NewTiny[T any](opts *Options[T], shift uint8) (*Pool[T], error) {
-	return NewSized(opts, shard.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 1})
+	return NewSized(opts, shard.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
 }
 
 // NewSized is New with pages of the given sizes.
@@ -30,7 +30,7 @@ func NewSized[T any](opts *Options[T], sizes shard.PageSizes) (*Pool[T], error) 
 
 // ReadTiny is ReadFrom with the pages of NewTiny.
 func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint8) (*Pool[T], error) {
-	return ReadSized(r, opts, shard.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 1})
+	return ReadSized(r, opts, shard.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
 }
 
 // ReadSized is ReadFrom with pages of the given sizes.

@@ -17,7 +17,7 @@ type Pool[T any] struct {
 //
 // A pool starts no goroutine and needs no Close. An empty one takes 2 KB. The first insertion
 // allocates one page of up to 4.5 KiB: 128 values of 16 bytes, 64 of 64, or one larger value. Each
-// later page has as many slots as the pool then has, up to pages of 256 KiB to 1 MiB. So a pool has
+// later page has as many slots as the pool then has, up to pages of 256 KiB to 2 MiB. So a pool has
 // at most twice the memory that it needs. See [Pool.Trim] for how it gives memory back.
 func New[T any](opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()

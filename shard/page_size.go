@@ -4,8 +4,8 @@ import "math/bits"
 
 // A pool's first page has one unit. Each later one has as many slots as the pool, so that the pool
 // doubles, up to whole pages. So a pool of a few values takes a unit, and a larger pool at most
-// twice what it needs. Pages double once more when a pool has many, since the garbage collector
-// visits each of them.
+// twice what it needs. Where a pool has many pages, later ones are larger, since the garbage collector
+// visits each.
 //
 // The slots of a page follow from the index of its first one alone. So a pool that is restored
 // has the pages of the original, and Trim gives up the same ones, as replays require.
@@ -33,10 +33,10 @@ const (
 	// page and a tenth of a pool, so all are powers of two.
 	pageBytes = 256 << 10
 
-	// largePool is how many whole pages a pool has when pages double, if they have more than one
-	// slot. To double them again, at as many, would save a collection 5% more, and cost a pool of a
-	// million values 3% more memory.
+	// Where pages have more than one slot, they double when a pool has largePool of them, and when
+	// it has largePool of those. So the last page is at most an eighth of a pool.
 	largePool = 16
+	doublings = 2
 
 	// The last page of a pool with a Capacity may have slots that are not used before others are
 	// exhausted: at most one for spareShare others, or spareBytes.
@@ -54,7 +54,7 @@ func PagesOf(size uintptr, capacity uint64) PageSizes {
 		Page: uint8(bits.Len64(n - 1)),
 	}
 	if s.Most = s.Page; s.Page > 0 {
-		s.Most = min(s.Page+1, 31)
+		s.Most = min(s.Page+doublings, 31)
 	}
 	if capacity == 0 {
 		return s
@@ -83,8 +83,8 @@ func (t *Table) nextPage(old *PageTable) uint64 {
 	}
 	grown := from - t.whole
 	n := max(min(grown, 1<<t.sizes.Page), uint64(old.Mask)+1)
-	if grown >= largePool<<t.sizes.Page {
-		n = max(n, 1<<t.sizes.Most)
+	for p := t.sizes.Page; p < t.sizes.Most && grown >= largePool<<p; p++ {
+		n = 2 << p
 	}
 	return min(n, t.max-from)
 }

@@ -17,16 +17,16 @@ func TestPagesOf(t *testing.T) {
 		capacity         uint64
 		unit, page, most uint8
 	}{
-		{8, 0, 7, 15, 16}, // 256 and 512 KiB
-		{16, 0, 7, 14, 15},
-		{24, 0, 7, 14, 15},
-		{40, 0, 6, 13, 14},
-		{72, 0, 6, 12, 13},
-		{80, 0, 5, 12, 13},
-		{264, 0, 4, 10, 11},
-		{512, 0, 3, 9, 10},
-		{520, 0, 3, 9, 10},
-		{4 << 10, 0, 0, 6, 7},
+		{8, 0, 7, 15, 17}, // 256 KiB to 1 MiB
+		{16, 0, 7, 14, 16},
+		{24, 0, 7, 14, 16},
+		{40, 0, 6, 13, 15},
+		{72, 0, 6, 12, 14},
+		{80, 0, 5, 12, 14},
+		{264, 0, 4, 10, 12},
+		{512, 0, 3, 9, 11},
+		{520, 0, 3, 9, 11},
+		{4 << 10, 0, 0, 6, 8},
 		{1 << 20, 0, 0, 0, 0},
 		{16, 1, 0, 0, 0},
 		{16, 5, 3, 3, 3},
@@ -59,13 +59,13 @@ func TestProvideGivesMemoryToAsManyAsAsked(t *testing.T) {
 // Pages double up to their largest size. With Preallocate the first has all slots, and what takes the
 // place of exhausted ones grows from one unit. All slots lie apart, and each knows its page.
 func TestPagesGrow(t *testing.T) {
-	tiny, large := shard.PageSizes{Unit: 1, Page: 3, Most: 3}, shard.PageSizes{Unit: 1, Page: 1, Most: 2}
+	tiny, large := shard.PageSizes{Unit: 1, Page: 3, Most: 3}, shard.PageSizes{Unit: 1, Page: 1, Most: 3}
 	for _, c := range []struct {
 		what  string
 		setup shard.Config
 		want  []uint32
 	}{
-		{"a large pool", shard.Config{Slots: 44, Pages: large}, []uint32{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4}},
+		{"a large pool", shard.Config{Slots: 80, Pages: large}, []uint32{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 4, 8, 8}},
 		{"without a Capacity", shard.Config{Slots: 30}, []uint32{2, 2, 4, 8, 8, 6}},
 		{"with a Capacity", shard.Config{Slots: 30, Capacity: 13}, []uint32{2, 2, 4, 8, 8, 6}},
 		{"Preallocate", shard.Config{Slots: 20, Capacity: 13, Fixed: true}, []uint32{14, 2, 2, 2}},
