@@ -91,7 +91,7 @@ func TestStormSweeps(t *testing.T) {
 
 // TestStormReplacesExhaustedSlots uses up the generations of all slots several times. Each exhausted
 // slot had exactly its number of lives, those that constructors gave up included, and another
-// takes its place.
+// takes its place. Of those that Workers burn only a bound is known.
 func TestStormReplacesExhaustedSlots(t *testing.T) {
 	const lives = 40
 	for _, set := range []storm.Setup{
@@ -116,7 +116,9 @@ func TestStormReplacesExhaustedSlots(t *testing.T) {
 			used := w.Done(storm.Inserted) + w.Done(storm.Burned)
 			exhausted := int64(w.Pool.Stats().Exhausted)
 			require.GreaterOrEqual(t, exhausted, slots)
-			require.GreaterOrEqual(t, used, exhausted*lives)
+			// A Worker that ends gives back what it keeps, and each such slot burns a life.
+			kept := w.Done(storm.Left) * slots / 16
+			require.GreaterOrEqual(t, used+kept, exhausted*lives)
 			if set.Workers == 0 {
 				require.LessOrEqual(t, used, (exhausted+slots)*lives)
 			}

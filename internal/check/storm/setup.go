@@ -92,6 +92,7 @@ func (w *World[T]) Crew(set Setup, step func(a *Actor[T])) {
 					step(a)
 				}
 			}
+			a.Did(Left, 1)
 			a.Ended()
 			if !h.Chance(4) {
 				worker.Close()

@@ -31,12 +31,13 @@ const (
 	Paused         // pauses of all goroutines
 	Flipped        // changes of GOMAXPROCS
 	Collected      // phases in which the collector ran all the time
+	Left           // Workers that were closed or dropped
 	works
 )
 
 var workNames = [works]string{
 	"inserted", "reused", "removed", "swept", "read", "held", "refused", "full", "stalled", "burned", "trimmed", "lapsed",
-	"guards", "late", "exits", "panics", "stalls", "pauses", "flips", "GC phases",
+	"guards", "late", "exits", "panics", "stalls", "pauses", "flips", "GC phases", "Workers",
 }
 
 // Least is the least work that a storm must have done, an eighth of it in -short. The storm
