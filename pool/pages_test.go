@@ -48,6 +48,9 @@ func testSmall[T any](t *testing.T, bytes, heap int64) {
 
 // What a million values take beside their slots: less than one in 100 bytes for slots of 24 bytes.
 func TestManyValuesTakeLittleMore(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("it is of one goroutine, and records take memory")
+	}
 	p := pool.Must(&pool.Options[[16]byte]{Shards: 1})
 	testkit.Fill(t, p, 1_000_000, func(int) (v [16]byte) { return v })
 	st := p.Stats()
