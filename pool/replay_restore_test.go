@@ -388,6 +388,18 @@ func changeOrder(t *testing.T, snapshot []byte, change func([]uint64) []uint64) 
 	})
 }
 
+// An order does not list what Preallocate makes in any case.
+func TestOrderOfPreallocatedIsShort(t *testing.T) {
+	for _, o := range []pool.Options[*int]{{Capacity: 1 << 17, Preallocate: true}, {Capacity: 1 << 17}} {
+		o.Origin, o.Shards = 1, 1
+		p := pool.Must(&o)
+		p.Grow(1 << 17)
+		in := snapshotOf(t, p)
+		require.Equal(t, o.Preallocate, len(in) < 1000, "%d bytes", len(in))
+		require.Equal(t, p.Stats().Allocated, mustRead(t, in, &o).Stats().Allocated)
+	}
+}
+
 // The cells of a thousand guards that have gone decide nothing, since a copy does not have them.
 func TestReplayAfterManyGuards(t *testing.T) {
 	for _, o := range []pool.Options[*int]{{}, {Capacity: 5000}} {

@@ -251,8 +251,8 @@ func (r *recorder) table(o *order) {
 	}
 	now := t.Pages()
 	for m := range now.pages {
-		if uint64(m.first) < o.next {
-			continue
+		if uint64(m.first) < max(o.next, t.whole) {
+			continue // with Preallocate the first page is there anyway
 		}
 		for j := uint32(0); j < m.n; j += now.Mask + 1 {
 			o.unused = append(o.unused, uint64(m.first+j))

@@ -58,8 +58,9 @@ func (l *lister) accepts(o *order) bool {
 		q := &o.waiting[k]
 		ok = len(q.slots) > 0 && q.known >= known && l.has(&q.places, Spent) && q.age <= q.least && (k == 0 || q.age <= o.waiting[k-1].age)
 	}
+	first := max(uint64(p.Limit), a.Table.whole)
 	for k := 0; ok && k < len(o.unused); k++ {
-		ok = o.unused[k] == uint64(p.Limit)+uint64(k)*uint64(p.Mask+1) && o.unused[k] < a.Table.max
+		ok = o.unused[k] == first+uint64(k)*uint64(p.Mask+1) && o.unused[k] < a.Table.max
 	}
 	for k := 0; ok && k < len(o.gone); k += 2 {
 		first, floor := o.gone[k], o.gone[k+1]
