@@ -75,7 +75,7 @@ func TestReadFromFuncFails(t *testing.T) {
 	}))
 	_, err = pool.ReadFromFunc(bytes.NewReader(snapshot), nil, func(*string) (int, error) { return 0, nil })
 	require.ErrorIs(t, err, pool.ErrType)
-	require.ErrorContains(t, err, "int was int, and string is string")
+	require.ErrorContains(t, err, "the values are of int, which was int, and are read as string, which is string: ReadFromFunc converts values")
 	_, err = pool.ReadFromFunc(bytes.NewReader(snapshot), nil, func(*chan int) (int, error) { return 0, nil })
 	require.ErrorIs(t, err, pool.ErrType)
 	_, err = pool.ReadFromFunc(bytes.NewReader(snapshot), &pool.Options[string]{Capacity: 4}, func(*int) (string, error) { return "", nil })

@@ -250,11 +250,11 @@ func TestSnapshotOfAnotherType(t *testing.T) {
 		})
 	}
 	for text, err := range map[string]error{
-		"pool_test.fixed was struct{ID uint64; ": refusal[fixed](t, changed),
-		"ToID uint64; ":                          refusal[fixed](t, changed),
+		"pool_test.fixed, which was struct{ID uint64; ": refusal[fixed](t, changed),
+		"ToID uint64; ": refusal[fixed](t, changed),
 		"pool_test.fixed was written by MarshalBinary, and pool_test.fixed is encoded as fixed-size numbers": refusal[fixed](t, encoded(one, 1, 2)),
 		"string was written by gob, and string is encoded by its parts":                                      refusal[string](t, encoded(snapshotOf(t, tiny[string](t, nil)), 5, 3)),
-		"C complex64}, and int is int": refusal[int](t, one),
+		"C complex64}, and are read as int, which is int":                                                    refusal[int](t, one),
 	} {
 		require.ErrorIs(t, err, pool.ErrType)
 		require.NotErrorIs(t, err, pool.ErrCorrupt)

@@ -146,7 +146,7 @@ func (t Target) From(d Description) (Codec, error) {
 	case !written || want.Encoding == marshaled || d.Encoding == marshaled:
 		return nil, fmt.Errorf("%w: %s was written %v, and %s is encoded %v", ErrType, plain(d.Name), d.Encoding, want.Name, want.Encoding)
 	case !same:
-		return nil, fmt.Errorf("%w: %s was %s, and %s is %s", ErrType, plain(d.Name), d.Parts, want.Name, want.Parts)
+		return nil, fmt.Errorf("%w: the values are of %s, which was %s, and are read as %s, which is %s: ReadFromFunc converts values", ErrType, plain(d.Name), d.Parts, want.Name, want.Parts)
 	case d.Encoding == byParts:
 		return sizedCodec{content}, nil
 	}

@@ -85,11 +85,11 @@ func TestTypesAreTheirStructure(t *testing.T) {
 	requireSame(t, shapeOnce{pointOnce{1, 2}, []string{"a"}, &pointOnce{3, 4}, 5}, shape{point{1, 2}, []string{"a"}, &point{3, 4}, 5})
 	requireSame(t, coded(7), codedOnce(7))
 	requireSame(t, pair[int]{}, pair[string]{}) // which encode themselves, in no bytes
-	requireOther[struct{ X, Z int32 }](t, point{}, "codec_test.point was struct{X int32; Y int32}, and struct { X int32; Z int32 } is struct{X int32; Z int32}")
-	requireOther[struct{ X, Y, Z int32 }](t, point{}, "codec_test.point was")
-	requireOther[shape](t, point{}, "codec_test.point was")
+	requireOther[struct{ X, Z int32 }](t, point{}, "codec_test.point, which was struct{X int32; Y int32}, and are read as struct { X int32; Z int32 }, which is struct{X int32; Z int32}")
+	requireOther[struct{ X, Y, Z int32 }](t, point{}, "codec_test.point, which was")
+	requireOther[shape](t, point{}, "codec_test.point, which was")
 	requireOther[point](t, coded(7), "codec_test.coded was written by MarshalBinary, and codec_test.point is encoded as fixed-size numbers")
-	requireOther[struct{ At time.Time }](t, struct{ At string }{}, "was struct{At string}, and struct { At time.Time } is struct{At binary}")
+	requireOther[struct{ At time.Time }](t, struct{ At string }{}, "which was struct{At string}, and are read as struct { At time.Time }, which is struct{At binary}")
 }
 
 // codedOnce is coded under its old name.
