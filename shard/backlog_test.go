@@ -231,6 +231,23 @@ func TestStaleGuardDelaysWithoutStamps(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// leaveApart removes values before a call of Synchronize, whose goal it returns, and others after it.
+// A guard was pinned meanwhile, so all their slots are in batches.
+func (r *rig[T]) leaveApart(t testing.TB, s *shard.Shard, before, after []uint64) *shard.Goal {
+	g := r.arena.Domain.Pin()
+	defer g.Unpin()
+	leave := func(hs []uint64) {
+		r.leave(t, s, hs...)
+		for range 3 {
+			s.Round(nil) // into a batch
+		}
+	}
+	leave(before)
+	goal := s.Goal()
+	leave(after)
+	return goal
+}
+
 // TestWhatSynchronizeWaitsForDoesNotGrow: slots that are removed later, in the same epoch, come
 // into a batch of their own, and Synchronize does not wait for their Resets.
 func TestWhatSynchronizeWaitsForDoesNotGrow(t *testing.T) {
@@ -239,17 +256,7 @@ func TestWhatSynchronizeWaitsForDoesNotGrow(t *testing.T) {
 		r := newRig(t, setup[uint64]{slots: 3 * n, stampPerSlot: stamps, reset: func(*uint64) {}})
 		s := r.shards[0]
 		hs := r.fill(t, s, 3*n, number)
-		g := r.arena.Domain.Pin()
-		r.leave(t, s, hs[:n]...)
-		for range 3 {
-			s.Round(nil) // into a batch
-		}
-		goal := s.Goal()
-		r.leave(t, s, hs[n:]...)
-		for range 3 {
-			s.Round(nil)
-		}
-		g.Unpin()
+		goal := r.leaveApart(t, s, hs[:n], hs[n:])
 		require.False(t, goal.Reached())
 		s.Round(nil) // one run of Resets
 		require.True(t, goal.Reached())

@@ -186,17 +186,7 @@ func TestWhatAResetLeftStaysApart(t *testing.T) {
 		}})
 		s := r.shards[0]
 		hs := r.fill(t, s, 2*n, number)
-		g := r.arena.Domain.Pin()
-		r.leave(t, s, hs[:n]...)
-		for range 3 {
-			s.Round(nil) // into a batch
-		}
-		goal := s.Goal()
-		r.leave(t, s, hs[n:]...)
-		for range 3 {
-			s.Round(nil)
-		}
-		g.Unpin()
+		goal := r.leaveApart(t, s, hs[:n], hs[n:])
 		require.Panics(t, func() { s.Round(nil) })
 		require.False(t, goal.Reached())
 		s.Round(nil) // the rest of the run
