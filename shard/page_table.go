@@ -28,10 +28,11 @@ type PageTable struct {
 	size uintptr // a copy of Layout.Size
 	room int     // of how many units Array has room for the entries
 
-	// metas has an element for each page where all pages have one size, and for each unit where
-	// they grow. Slot i's is number i>>low below split, and i>>high + skew from there on. With one
-	// for each unit everywhere, a pool would take up to a 256th more memory, and the garbage
-	// collector would follow as many pointers.
+	// metas has an element for each unit as far as pages are smaller than whole ones, and then one
+	// for as many slots as a whole page has. So a larger page has several, and all are its meta.
+	// Slot i's is number i>>low below split, and i>>high + skew from there on. With one for each
+	// unit everywhere, a pool would take up to a 256th more memory, and the garbage collector would
+	// follow as many pointers.
 	metas     []*pageMeta
 	split     uint32
 	low, high uint32
