@@ -128,7 +128,7 @@ func (r *replayed) removals(n int) {
 // One goroutine that inserts, and any that record removals in buffers of their own, get the same
 // handles from each run of a program, and in a copy of the pool as in the pool.
 func TestReplayIssuesTheSameHandles(t *testing.T) {
-	testkit.RequireReplays(t, testkit.Long(50), 200, playFrames)
+	testkit.RequireReplays(t, testkit.LongAlone(50), 200, playFrames)
 }
 
 // TestSpawnsInParallelReplay: goroutines record functions that insert, in a Buffer for each piece of

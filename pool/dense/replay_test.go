@@ -123,5 +123,5 @@ func (r *replayed) restore() {
 // One goroutine that creates, and any that kill, get the same handles and the same order of values
 // from each run of a program, and in a copy of the store as in the store.
 func TestReplayKeepsTheOrderOfValues(t *testing.T) {
-	testkit.RequireReplays(t, testkit.Long(50), 300, playStore)
+	testkit.RequireReplays(t, testkit.LongAlone(50), 300, playStore)
 }

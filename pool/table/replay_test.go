@@ -137,5 +137,5 @@ func (r *replayed) step(n int) {
 // One goroutine that fills tables by handle gets the same handles, and the same order of records,
 // from each run of a program, under either layout, and in copies as in the originals.
 func TestReplayKeepsTheOrderOfRecords(t *testing.T) {
-	testkit.RequireReplays(t, testkit.Long(40), 300, playTables)
+	testkit.RequireReplays(t, testkit.LongAlone(40), 300, playTables)
 }

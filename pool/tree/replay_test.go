@@ -156,5 +156,5 @@ func (r *replayed) step(n int) {
 // One goroutine that changes and walks a forest gets the same handles, in the same order, from each
 // run of a program, and in a copy of the pool as in the pool.
 func TestReplayWalksTheSame(t *testing.T) {
-	testkit.RequireReplays(t, testkit.Long(80), 300, playForest)
+	testkit.RequireReplays(t, testkit.LongAlone(80), 300, playForest)
 }

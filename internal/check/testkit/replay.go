@@ -61,9 +61,6 @@ func (p *Play) Between() {
 // note the same, and at least so much.
 func RequireReplays(t *testing.T, programs, least int, program func(p *Play)) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	if Race { // as LongAlone
-		programs = max(1, programs/4)
-	}
 	rnd := Rand(t)
 	for range programs {
 		seed := rnd.Uint64()
