@@ -155,10 +155,11 @@ func (pl *planner) fill(p *part, path string) (least uint64, err error) {
 	case reflect.Struct:
 		return pl.fillFields(p, path)
 	}
+	end := wayOut
 	if path == "" {
-		return 0, fmt.Errorf("%v values cannot be written", t.Kind())
+		end = "" // T itself is no field
 	}
-	return 0, fmt.Errorf("%s%v values cannot be written%s", at(path), t.Kind(), wayOut)
+	return 0, fmt.Errorf("%s%v values cannot be written%s", at(path), t.Kind(), end)
 }
 
 func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {
