@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"coatcheck/bench/suite"
 )
@@ -42,7 +41,11 @@ func Scaling(f *Figures, q *suite.Question, k int, of []Named) (string, error) {
 	for i, l := range g {
 		row, one := []string{of[i].Text}, l.at(1)
 		for _, n := range counts {
-			row = append(row, both(one, l.at(n), func(one, y figure) string { return times(y.mid, one.mid) }))
+			text := missing
+			if y := l.at(n); one != nil && y != nil {
+				text = times(y.mid, one.mid)
+			}
+			row = append(row, text)
 		}
 		table = append(table, row)
 	}
@@ -60,8 +63,11 @@ func Goroutines(f *Figures, q *suite.Question, k int, of []Named) (string, error
 	for i, l := range g {
 		table[0] = append(table[0], of[i].Text)
 		for j, n := range []int{1, f.procs()} {
-			y := l.at(float64(n))
-			table[1+j] = append(table[1+j], both(y, y, func(y, _ figure) string { return y.unit.text(y.mid) }))
+			text := missing
+			if y := l.at(float64(n)); y != nil {
+				text = y.unit.text(y.mid)
+			}
+			table[1+j] = append(table[1+j], text)
 		}
 	}
 	return f.source() + markdown(table), nil
@@ -89,29 +95,9 @@ func (l *line) at(x float64) *figure {
 	return nil
 }
 
-// both returns a text of two figures, or a dash if one is missing.
-func both(a, b *figure, text func(a, b figure) string) string {
-	if a == nil || b == nil {
-		return "–"
-	}
-	return text(*a, *b)
-}
-
 // source is a paragraph that says where a table's figures are from.
 func (f *Figures) source() string {
 	return fmt.Sprintf("Medians on %s.\n\n", listed([][3]string{
 		{"", f.machine(), ""}, {"", f.config["go"], ""}, {"commit ", f.config["commit"], ""}, {"", f.config["date"], ""},
 	}))
-}
-
-// markdown returns a table whose first row is its heading.
-func markdown(rows [][]string) string {
-	var b strings.Builder
-	for i, row := range rows {
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
-		if i == 0 {
-			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
-		}
-	}
-	return b.String()
 }

@@ -55,7 +55,10 @@ func Table(all []*Figures, qs []suite.Question) string {
 		fmt.Fprintf(&b, "- %s. %s\n", f.origin(), score)
 		rows[i] = ends(cs)
 	}
-	heads, cells := "| what |", make([]string, len(rows[0]))
+	table := [][]string{{"what"}}
+	for _, first := range rows[0] {
+		table = append(table, []string{title(first)})
+	}
 	for _, c := range columns {
 		texts, some := make([]string, len(rows[0])), ""
 		for i, first := range rows[0] {
@@ -73,16 +76,11 @@ func Table(all []*Figures, qs []suite.Question) string {
 		if some == "" {
 			continue // a column of contestants that nobody has measured
 		}
-		heads += " " + c.heading + " |"
-		for i, text := range texts {
-			cells[i] += " " + text + " |"
+		for i, text := range append([]string{c.heading}, texts...) {
+			table[i] = append(table[i], text)
 		}
 	}
-	fmt.Fprintf(&b, "\n%s\n%s\n", heads, strings.Repeat("|---", strings.Count(heads, "|")-1)+"|")
-	for i, first := range rows[0] {
-		fmt.Fprintf(&b, "| %s |%s\n", title(first), cells[i])
-	}
-	return b.String()
+	return b.String() + "\n" + markdown(table)
 }
 
 // text returns the column's text for the ends of a chart: medians.
@@ -129,6 +127,28 @@ func title(ends []*cell) string {
 	return ends[0].title
 }
 
+// markdown returns a table whose first row is its heading.
+func markdown(rows [][]string) string {
+	var b strings.Builder
+	for i, row := range rows {
+		b.WriteString("|")
+		for _, text := range row {
+			if text != "" {
+				b.WriteString(" " + text)
+			}
+			b.WriteString(" |")
+		}
+		b.WriteString("\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+		}
+	}
+	return b.String()
+}
+
+// missing is in the place of a figure that was not measured.
+const missing = "–"
+
 // together joins texts, with a dash for each that is empty beside another.
 func together(texts []string, between string) string {
 	texts = slices.Clone(texts)
@@ -137,7 +157,7 @@ func together(texts []string, between string) string {
 	}
 	for i, text := range texts {
 		if text == "" {
-			texts[i] = "–"
+			texts[i] = missing
 		}
 	}
 	return strings.Join(texts, between)

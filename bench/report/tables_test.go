@@ -143,7 +143,7 @@ func TestTablesByGoroutines(t *testing.T) {
 	require.Same(t, f, Widest([]*Figures{two, f}))
 	got, err := Scaling(f, &q, 0, []Named{{"pool", "a pool"}, {"mutex", "a mutex"}})
 	require.NoError(t, err)
-	require.Equal(t, "Medians on X, commit c.\n\n|  | 2 | 4 |\n|---|---|---|\n| a pool | 1.90 | 3.50 |\n| a mutex | – | 0.20 |\n", got)
+	require.Equal(t, "Medians on X, commit c.\n\n| | 2 | 4 |\n|---|---|---|\n| a pool | 1.90 | 3.50 |\n| a mutex | – | 0.20 |\n", got)
 	got, err = Goroutines(f, &q, 0, []Named{{"pool", "a pool"}, {"mutex", "a mutex"}})
 	require.NoError(t, err)
 	require.Equal(t, "Medians on X, commit c.\n\n| goroutines | a pool | a mutex |\n|---|---|---|\n| 1 | 10.1 | 10.1 |\n| 4 | 35.2 | 2.01 |\n", got)

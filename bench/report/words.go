@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"coatcheck/bench/suite"
 )
@@ -19,7 +18,7 @@ type Row struct {
 // Words returns a table of times for readers who know no contestant. The heading has names for
 // theirs and ours. Rows that ours loses come first. A row without figures is an error.
 func Words(f *Figures, theirs, ours string, rows []Row) (string, error) {
-	var lost, won []string
+	var lost, won [][]string
 	for _, r := range rows {
 		their, err := f.timeOf(&r, r.Theirs)
 		if err != nil {
@@ -29,15 +28,14 @@ func Words(f *Figures, theirs, ours string, rows []Row) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		text := fmt.Sprintf("| %s | %s | %s |\n", r.Text, their.unit.text(their.mid), our.unit.text(our.mid))
+		texts := []string{r.Text, their.unit.text(their.mid), our.unit.text(our.mid)}
 		if our.mid > their.mid {
-			lost = append(lost, text)
+			lost = append(lost, texts)
 		} else {
-			won = append(won, text)
+			won = append(won, texts)
 		}
 	}
-	head := fmt.Sprintf("| | %s | %s |\n|---|---|---|\n", theirs, ours)
-	return f.source() + head + strings.Join(slices.Concat(lost, won), ""), nil
+	return f.source() + markdown(slices.Concat([][]string{{"", theirs, ours}}, lost, won)), nil
 }
 
 // timeOf returns the times of a contestant in a row.
