@@ -169,7 +169,7 @@ type early struct{ plainPool }
 func (p early) Remove(h plainHandle) bool {
 	g := p.Pin()
 	defer g.Unpin()
-	v, _ := g.Get(h)
+	v, _ := g.Pointer(h)
 	ok := p.plainPool.Remove(h)
 	if ok && v != nil {
 		*v = storm.Plain{}

@@ -41,19 +41,20 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 	none := func(pool.Handle[T], *T) bool { return false }
 	ctx := context.Background()
 	return map[string]func(){
-		"Insert, Remove":     func() { h, err := p.Insert(v); ok(err == nil && p.Remove(h)) },
-		"Insert, Take":       func() { h, _ := p.Insert(v); _, is := p.Take(h); ok(is) },
-		"InsertWait, Remove": func() { h, err := p.InsertWait(ctx, v); ok(err == nil && p.Remove(h)) },
-		"InsertFuncWait":     func() { h, err := p.InsertFuncWait(ctx, init); ok(err == nil && p.Remove(h)) },
-		"Grow":               func() { p.Grow(0) },
-		"InsertFunc, Remove": func() { h, err := p.InsertFunc(init); ok(err == nil && p.Remove(h)) },
-		"TryInsertFunc":      func() { h, err := p.TryInsertFunc(try); ok(err == nil && p.Remove(h)) },
-		"Get":                func() { _, is := p.Get(h); ok(is) },
-		"MustGet":            func() { p.MustGet(h) },
-		"View":               func() { ok(p.View(h, use)) },
-		"Contains":           func() { ok(p.Contains(h)) },
-		"Ptr":                func() { q := p.Ptr(h); ok(q.Live()); _, is := q.Get(); ok(is); ok(q.View(use)) },
-		"Pin, Get, Unpin":    func() { g := p.Pin(); _, is := g.Get(h); ok(is); g.Unpin() },
+		"Insert, Remove":      func() { h, err := p.Insert(v); ok(err == nil && p.Remove(h)) },
+		"Insert, Take":        func() { h, _ := p.Insert(v); _, is := p.Take(h); ok(is) },
+		"InsertWait, Remove":  func() { h, err := p.InsertWait(ctx, v); ok(err == nil && p.Remove(h)) },
+		"InsertFuncWait":      func() { h, err := p.InsertFuncWait(ctx, init); ok(err == nil && p.Remove(h)) },
+		"Grow":                func() { p.Grow(0) },
+		"InsertFunc, Remove":  func() { h, err := p.InsertFunc(init); ok(err == nil && p.Remove(h)) },
+		"TryInsertFunc":       func() { h, err := p.TryInsertFunc(try); ok(err == nil && p.Remove(h)) },
+		"Get":                 func() { _, is := p.Get(h); ok(is) },
+		"MustGet":             func() { p.MustGet(h) },
+		"View":                func() { ok(p.View(h, use)) },
+		"Contains":            func() { ok(p.Contains(h)) },
+		"Ptr":                 func() { q := p.Ptr(h); ok(q.Live()); _, is := q.Get(); ok(is); ok(q.View(use)) },
+		"Pointer":             func() { _, is := p.Pointer(h); ok(is) },
+		"Pin, Pointer, Unpin": func() { g := p.Pin(); _, is := g.Pointer(h); ok(is); g.Unpin() },
 		"Guard.All": func() {
 			g := p.Pin()
 			for range g.All() {

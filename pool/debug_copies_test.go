@@ -90,7 +90,7 @@ func TestOtherCopiesAreNotReported(t *testing.T) {
 	require.Empty(t, copyTwice(t, func(p *pool.Pool[inPlace], h pool.Handle[inPlace]) {
 		p.View(h, func(*inPlace) {})
 		g := p.Pin()
-		g.Get(h)
+		g.Pointer(h)
 		g.Unpin()
 		p.Remove(h)
 	}))

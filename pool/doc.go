@@ -48,7 +48,7 @@
 // pin for a burst of look-ups, not for a lifetime.
 //
 //	g := p.Pin()
-//	if c, ok := g.Get(h); ok {
+//	if c, ok := g.Pointer(h); ok {
 //		c.hits.Add(1)
 //	}
 //	g.Unpin()
@@ -64,7 +64,7 @@
 // # Choosing
 //
 //   - One value: [Pool.Get] for a copy, [Pool.View] in place. Many: [Pool.Pin] once, then
-//     [Guard.Get].
+//     [Guard.Pointer].
 //   - The fastest insertion and removal, on one goroutine: a Worker.
 //   - To keep one value across blocking calls, for minutes: Hold, then [Ref.Release].
 //   - A value that contains its own handle: [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may

@@ -81,15 +81,15 @@ func (g *graph) Add(run func() error, after ...pool.Handle[job]) (pool.Handle[jo
 		return 0, err
 	}
 	h := r.Handle()
-	r.Value().run = run
+	r.Pointer().run = run
 	for _, before := range after {
 		// A job that is done is not viewed.
 		g.jobs.View(before, func(b *job) {
 			b.next = append(b.next, h)
-			r.Value().waits++
+			r.Pointer().waits++
 		})
 	}
-	if r.Value().waits == 0 {
+	if r.Pointer().waits == 0 {
 		g.running.Go(func() error { return g.do(h, run) })
 	}
 	return r.Commit(), nil

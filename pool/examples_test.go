@@ -149,7 +149,7 @@ func ExamplePool_Pin() {
 	p := pool.Must(replay[string]())
 	h := must(p.Insert("umbrella"))
 	g := p.Pin()
-	v, _ := g.Get(h)
+	v, _ := g.Pointer(h)
 	p.Remove(h)
 	fmt.Println(*v) // gone from the pool, but still readable
 	g.Unpin()
@@ -363,7 +363,7 @@ func ExampleReservation() {
 	a := must(p.Reserve())
 	b := must(p.Reserve())
 	c := must(p.Reserve())
-	a.Value().Next, b.Value().Next = b.Handle(), a.Handle()
+	a.Pointer().Next, b.Pointer().Next = b.Handle(), a.Handle()
 	fmt.Println(p.Contains(a.Handle()))
 	h := a.Commit()
 	b.Commit()
@@ -420,7 +420,7 @@ func ExampleRef() {
 	if r, ok := conns.Hold(h); ok {
 		go func() {
 			defer r.Release()
-			done <- "replied to " + *r.Value() // as long as it takes
+			done <- "replied to " + *r.Pointer() // as long as it takes
 		}()
 	}
 	conns.Remove(h)

@@ -179,7 +179,7 @@ func TestGuardMisuseTellsWhoUnpinned(t *testing.T) {
 	var copied pool.Guard[int]
 	copyGuard(&copied, &g)
 	ender(func() { g.Unpin() })
-	for _, f := range []func(){g.Unpin, copied.Unpin, func() { g.Get(1) }} {
+	for _, f := range []func(){g.Unpin, copied.Unpin, func() { g.Pointer(1) }} {
 		testkit.RequirePanicText(t, f, "pool: ", "not pinned", "\npinned at ", "TestGuardMisuseTellsWhoUnpinned\n",
 			"\nunpinned at ", "coatcheck/pool_test.ender\n")
 	}
@@ -222,7 +222,7 @@ func testWriteAfterUnpin[T any](t *testing.T, wrong T) {
 				w := p.Worker()
 				hs := testkit.Fill(t, p, 128, func(int) T { var zero T; return zero })
 				g := p.Pin()
-				v, ok := g.Get(hs[70])
+				v, ok := g.Pointer(hs[70])
 				require.True(t, ok)
 				for _, h := range hs {
 					remove := p.Remove

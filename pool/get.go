@@ -10,7 +10,7 @@ import (
 
 // Look-ups load the table of pages, find the slot, and compare its word with the handle.
 //
-// Contains and Guard.Get are inlined into the caller's loop, which halves their cost. The
+// Contains and the two Pointers are inlined into the caller's loop, which halves their cost. The
 // compiler's budget for inlining has no room for a call, and hardly any for an accessor. So
 // they compute the slot's address as shard.At does (unsafe register, U2), and panic with a
 // constant. TestLookupsInline checks it. Pool.Get loads the word twice and exceeds the
@@ -25,7 +25,7 @@ import (
 // In a pool with a Reset the copy is valid only under a guard: see [Options].
 //
 // Get writes nothing shared on amd64, 386 and arm64. On other platforms, and under the race
-// detector, it pins the pool. For many look-ups in a row, use [Pool.Pin] and [Guard.Get].
+// detector, it pins the pool. For many look-ups in a row, use [Pool.Pin] and [Guard.Pointer].
 func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 	if p.arena.Domain == nil {
 		panic(zeroPool)
@@ -67,7 +67,7 @@ func (p *Pool[T]) get(h Handle[T]) (v T, ok bool) {
 }
 
 // Contains reports whether h is live. Another goroutine may remove the value right
-// afterwards. It writes nothing, and costs what [Guard.Get] costs.
+// afterwards. It writes nothing, and costs what [Guard.Pointer] costs.
 func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 	t := p.arena.Table.Current.Load()
 	if t == nil {
@@ -78,6 +78,38 @@ func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
 			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})-unsafe.Offsetof(shard.Slot[T]{}.Hook)))
 		live = s.Word.Load() == uint64(h)
+	}
+	return
+}
+
+// Pointer returns a pointer to the value that h names, and reports whether h is live. It pins
+// nothing, so the pointer is valid only until h is removed. Use it where no other goroutine can
+// remove h meanwhile: in the goroutine that runs a job and then removes it, in the handler of a
+// connection, or in a phase of a frame. Goroutines that share the value synchronize as with any
+// pointer.
+//
+// This is wrong if another goroutine may remove h, since the slot may have another value by then:
+//
+//	if job, ok := jobs.Pointer(h); ok {
+//		job.state = done
+//	}
+//
+// There use [Pool.View], a [Guard] or [Pool.Hold], which keep the value in its slot.
+//
+// Pointer writes nothing, and costs what [Pool.Contains] costs. It may be called by any number of
+// goroutines at once.
+func (p *Pool[T]) Pointer(h Handle[T]) (v *T, ok bool) {
+	t := p.arena.Table.Current.Load() // observes (P2)
+	if t == nil {
+		panic(zeroPool)
+	}
+	i := uint32(h)
+	if i < t.Limit {
+		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})-unsafe.Offsetof(shard.Slot[T]{}.Hook)))
+		if s.Word.Load() == uint64(h) { // observes (P1)
+			return &s.Value, true
+		}
 	}
 	return
 }
@@ -122,11 +154,11 @@ func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 	return true
 }
 
-// Get returns a pointer to the value that h names, and reports whether h is live. The
+// Pointer returns a pointer to the value that h names, and reports whether h is live. The
 // pointer is valid until Unpin, even if the value is removed meanwhile. Goroutines that change
-// the value synchronize as with any pointer. Get writes nothing and costs little more than
+// the value synchronize as with any pointer. Pointer writes nothing and costs little more than
 // indexing a slice. It panics if the guard is not pinned.
-func (g *Guard[T]) Get(h Handle[T]) (v *T, ok bool) {
+func (g *Guard[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 	if g.pool == nil {
 		if debugging {
 			panic(misuse(unpinned, &g.pin))

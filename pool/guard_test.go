@@ -22,7 +22,7 @@ func TestOneGuardServesManyGoroutines(t *testing.T) {
 	var seen [goroutines][n]*stamp
 	testkit.Together(goroutines, func(k int) {
 		for i, h := range hs {
-			seen[k][i], _ = g.Get(h)
+			seen[k][i], _ = g.Pointer(h)
 		}
 	})
 	testkit.Together(goroutines+1, func(k int) {
@@ -63,7 +63,7 @@ func TestRefsCountForMaxLimbo(t *testing.T) {
 	st := testkit.RequireConserved(t, p)
 	require.GreaterOrEqual(t, st.Limbo, 1000)
 	for i, r := range refs {
-		require.Equal(t, i, *r.Value())
+		require.Equal(t, i, *r.Pointer())
 		r.Release()
 	}
 	testkit.RequireReclaimed(t, p)

@@ -106,11 +106,12 @@ func TestLookupsInline(t *testing.T) {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for what, said := range map[string]string{
-		"Guard.Get":     `inline\.go:\d+:\d+: inlining call to pool\.\(\*Guard\[.*\]\)\.Get`,
+		"Guard.Pointer": `inline\.go:\d+:\d+: inlining call to pool\.\(\*Guard\[.*\]\)\.Pointer`,
 		"Pool.Pin":      `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Pin`,
 		"its Pin":       `guard\.go:\d+:\d+: inlining call to epoch\.\(\*Domain\)\.Pin`,
 		"Guard.Unpin":   `inline\.go:\d+:\d+: inlining call to pool\.\(\*Guard\[.*\]\)\.Unpin`,
 		"Pool.Get":      `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Get`,
+		"Pool.Pointer":  `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Pointer`,
 		"Contains":      `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Contains`,
 		"Guard.All":     `inline\.go:\d+:\d+: inlining call to all\.\(\*Guard\[.*\]\)\.All`,
 		"its loop":      `inline\.go:\d+:\d+: inlining call to all\..*\.liveSlots\[.*\]\.func`,

@@ -75,7 +75,7 @@ func inserters[T any]() map[string]inserter[T] {
 			if err != nil {
 				return 0, err
 			}
-			*r.Value() = v
+			*r.Pointer() = v
 			return r.Commit(), nil
 		},
 	}

@@ -218,7 +218,7 @@ func TestWaitingForBuffersKeepsThem(t *testing.T) {
 			if err != nil {
 				return 0, err
 			}
-			build(r.Value())
+			build(r.Pointer())
 			return r.Commit(), nil
 		},
 	} {
@@ -260,7 +260,7 @@ func TestEveryVerbThatWaits(t *testing.T) {
 			if err != nil {
 				return 0, err
 			}
-			*r.Value() = 7
+			*r.Pointer() = 7
 			return r.Commit(), nil
 		},
 		"Worker.InsertWait": func(p *pool.Pool[int], ctx context.Context) (pool.Handle[int], error) {

@@ -46,7 +46,7 @@ func TestResetOfAHeldLastLife(t *testing.T) {
 							require.False(t, p.Contains(h))
 							require.NoError(t, p.Synchronize(testkit.Done()))
 							require.NotContains(t, resets, "held")
-							require.Equal(t, "held", r.Value().note)
+							require.Equal(t, "held", r.Pointer().note)
 							testkit.RequireConserved(t, p)
 							before := len(resets)
 							r.Release()

@@ -66,9 +66,9 @@ func (c *core) hold(h uint64) *hold {
 	return r
 }
 
-// Value returns a pointer to the value. It is valid until Release, even if the value is
+// Pointer returns a pointer to the value. It is valid until Release, even if the value is
 // removed meanwhile.
-func (r *Ref[T]) Value() *T {
+func (r *Ref[T]) Pointer() *T {
 	if r.state.Load()&open == 0 {
 		panic(releasedRef)
 	}

@@ -77,9 +77,9 @@ func (r *Reservation[T]) Handle() Handle[T] {
 	return Handle[T](r.h)
 }
 
-// Value returns a pointer to the value, which is zero or as Options.Reset left it. The
+// Pointer returns a pointer to the value, which is zero or as Options.Reset left it. The
 // pointer is valid until the Reservation is settled.
-func (r *Reservation[T]) Value() *T {
+func (r *Reservation[T]) Pointer() *T {
 	if r.open == nil || r.open.h.Load() == 0 {
 		panic(settledReservation)
 	}

@@ -27,7 +27,7 @@ func TestOpenedKeepsNoPool(t *testing.T) {
 		p := tiny(t, &pool.Options[node]{Reset: func(v *node) { *v = of }})
 		of = node{mustReserve(t, p), p.Worker()}
 		r := mustReserve(t, p)
-		r.Value().r = r
+		r.Pointer().r = r
 		_, err := of.w.Insert(node{r, of.w})
 		assert.NoError(t, err)
 		gone = weak.Make(p)
@@ -65,7 +65,7 @@ func TestBlockIsDroppedAsOne(t *testing.T) {
 	testkit.Apart(func() {
 		for i := range n {
 			r := mustReserve(t, p)
-			r.Value().id = uint64(i)
+			r.Pointer().id = uint64(i)
 			if i%3 == 0 {
 				kept = append(kept, r)
 			}
@@ -107,7 +107,7 @@ func TestSettledReservationKeepsNoPage(t *testing.T) {
 	testkit.Apart(func() {
 		for i := range 200 {
 			r := mustReserve(t, p)
-			pages = append(pages, weak.Make(r.Value()))
+			pages = append(pages, weak.Make(r.Pointer()))
 			kept = append(kept, r)
 			if i%2 == 0 {
 				r.Cancel()

@@ -42,7 +42,7 @@ func TestTraceGuardsNamesWhoForgot(t *testing.T) {
 		q := p.Pin()
 		q.Unpin()
 		k := mustHold(t, p, hs[1])
-		require.Equal(t, 2, *k.Value())
+		require.Equal(t, 2, *k.Pointer())
 		k.Release()
 		testkit.RequirePanicText(t, k.Release, "Ref")
 	}

@@ -95,7 +95,7 @@ func readPinned[R any](p *pool.Pool[Value[R]]) reading {
 		guard := p.Pin()
 		defer guard.Unpin()
 		return read(of[uint64](ns), picks, func(n uint64) (uint64, bool) {
-			v, _ := guard.Get(handle[R](n))
+			v, _ := guard.Pointer(handle[R](n))
 			return idOf(v)
 		})
 	}

@@ -140,7 +140,7 @@ func openGuards(others int) func() changer {
 			h := inserted(w.InsertFunc(build))
 			g := p.Pin()
 			for range changes {
-				if e, live := g.Get(h); live {
+				if e, live := g.Pointer(h); live {
 					changed = e.changed.Add(1)
 				}
 			}

@@ -44,7 +44,7 @@ func (b *pinned) begin() { b.guard = b.pool.Pin() }
 func (b *pinned) end()   { b.guard.Unpin() }
 
 func (b *pinned) find(word uint64) *operator {
-	o, ok := b.guard.Get(pool.Handle[operator](word))
+	o, ok := b.guard.Pointer(pool.Handle[operator](word))
 	if !ok {
 		return nil
 	}

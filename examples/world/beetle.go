@@ -32,7 +32,7 @@ func (w *World) crawl(s span) error {
 			s.piece.counts.Starved++
 			continue
 		}
-		if perch, ok := s.guard.Get(b.Perch); ok {
+		if perch, ok := s.guard.Pointer(b.Perch); ok {
 			w.climb(b, perch, &d, s.piece)
 		} else {
 			w.walk(b, &d, s.piece)

@@ -18,14 +18,14 @@ func (w *World) Checksum() (sum uint64) {
 	guard := w.parts.Pin()
 	defer guard.Unpin()
 	id := func(h pool.Handle[Part]) uint64 {
-		if p, ok := guard.Get(h); ok {
+		if p, ok := guard.Pointer(h); ok {
 			return p.ID
 		}
 		return 0
 	}
 	add(w.tick)
 	for h, shape := range w.shapes.All() {
-		p, _ := guard.Get(h)
+		p, _ := guard.Pointer(h)
 		parent, _ := w.plants.Parent(h)
 		var children []uint64
 		for child := range w.plants.Children(h) {

@@ -24,7 +24,7 @@ func (w *World) Draw() *image.RGBA {
 	// Stems first, then the leaves in front of them.
 	for kind := range kinds {
 		for h, s := range w.shapes.All() {
-			p, _ := guard.Get(h)
+			p, _ := guard.Pointer(h)
 			switch {
 			case p.Kind != kind:
 			case kind == Stem:

@@ -20,7 +20,7 @@ func (w *World) grow(s span) error {
 	keys := w.shapes.Keys()
 	for i := table.Index(s.lo); int(i) < s.hi; i++ {
 		h := keys[i]
-		p, ok := s.guard.Get(h)
+		p, ok := s.guard.Pointer(h)
 		if !ok {
 			continue
 		}

@@ -83,7 +83,7 @@ func (b *Buffer[T]) Insert(v T) (pool.Handle[T], error) {
 	if err != nil {
 		return 0, err
 	}
-	*r.Value() = v
+	*r.Pointer() = v
 	b.record(r)
 	return r.Handle(), nil
 }
@@ -104,7 +104,7 @@ func (b *Buffer[T]) InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T
 			r.Cancel()
 		}
 	}()
-	init(r.Handle(), r.Value())
+	init(r.Handle(), r.Pointer())
 	built = true
 	b.record(r)
 	return r.Handle(), nil
@@ -176,7 +176,7 @@ func (b *Buffer[T]) Insertions() iter.Seq2[pool.Handle[T], *T] {
 				return
 			}
 			r := b.insertions[i] // not settled while mu is held
-			h, v := r.Handle(), r.Value()
+			h, v := r.Handle(), r.Pointer()
 			b.mu.Unlock()
 			if !yield(h, v) {
 				return

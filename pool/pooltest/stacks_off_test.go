@@ -26,7 +26,7 @@ func ExampleEmpty() {
 	h, _ := p.Insert("umbrella")
 	_, _ = p.Insert("coat")
 	g := p.Pin()
-	if umbrella, ok := g.Get(h); ok && p.Remove(h) {
+	if umbrella, ok := g.Pointer(h); ok && p.Remove(h) {
 		fmt.Println("took the", *umbrella)
 	}
 

@@ -106,7 +106,7 @@ func (f *Forest[T]) look(g *pool.Guard[T], h pool.Handle[T]) *words[T] {
 
 // find returns a value and its links, or nil if it is not live.
 func (f *Forest[T]) find(g *pool.Guard[T], h pool.Handle[T]) (*T, *words[T]) {
-	v, ok := g.Get(h)
+	v, ok := g.Pointer(h)
 	if !ok {
 		return nil, nil
 	}

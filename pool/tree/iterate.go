@@ -70,7 +70,7 @@ func (f *Forest[T]) Ancestors(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 		var room [32]pool.Handle[T]
 		way, _ := f.way(&g, h, room[:0], true)
 		for _, h := range way {
-			if v, ok := g.Get(h); ok && !yield(h, v) {
+			if v, ok := g.Pointer(h); ok && !yield(h, v) {
 				return
 			}
 		}

@@ -92,7 +92,7 @@ func TestLinksAsText(t *testing.T) {
 	_, kids := family(t, p, f, 3)
 	g := p.Pin()
 	defer g.Unpin()
-	v, _ := g.Get(kids[1])
+	v, _ := g.Pointer(kids[1])
 	b, err := json.Marshal(v)
 	require.NoError(t, err)
 	require.Contains(t, string(b), `"Links":{"Words":"0@1 none none 3@1 1@1"}`)

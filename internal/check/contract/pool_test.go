@@ -118,6 +118,7 @@ var (
 	_ func(*pool.Pool[T], handle) T                                                   = (*pool.Pool[T]).MustGet
 	_ func(*pool.Pool[T], handle, func(*T)) bool                                      = (*pool.Pool[T]).View
 	_ func(*pool.Pool[T], handle) bool                                                = (*pool.Pool[T]).Contains
+	_ func(*pool.Pool[T], handle) (*T, bool)                                          = (*pool.Pool[T]).Pointer
 	_ func(*pool.Pool[T], handle) bool                                                = (*pool.Pool[T]).Remove
 	_ func(*pool.Pool[T], handle) (T, bool)                                           = (*pool.Pool[T]).Take
 	_ func(*pool.Pool[T], func(h handle, v *T) error) (handle, error)                 = (*pool.Pool[T]).TryInsertFunc
@@ -149,16 +150,16 @@ var (
 
 // Guard, Ref and Reservation.
 var (
-	_ func(*pool.Guard[T], handle) (*T, bool)    = (*pool.Guard[T]).Get
+	_ func(*pool.Guard[T], handle) (*T, bool)    = (*pool.Guard[T]).Pointer
 	_ func(*pool.Guard[T]) iter.Seq2[handle, *T] = (*pool.Guard[T]).All
 	_ func(*pool.Guard[T])                       = (*pool.Guard[T]).Unpin
 
-	_ func(*pool.Ref[T]) *T     = (*pool.Ref[T]).Value
+	_ func(*pool.Ref[T]) *T     = (*pool.Ref[T]).Pointer
 	_ func(*pool.Ref[T]) handle = (*pool.Ref[T]).Handle
 	_ func(*pool.Ref[T])        = (*pool.Ref[T]).Release
 
 	_ func(*pool.Reservation[T]) handle = (*pool.Reservation[T]).Handle
-	_ func(*pool.Reservation[T]) *T     = (*pool.Reservation[T]).Value
+	_ func(*pool.Reservation[T]) *T     = (*pool.Reservation[T]).Pointer
 	_ func(*pool.Reservation[T]) handle = (*pool.Reservation[T]).Commit
 	_ func(*pool.Reservation[T])        = (*pool.Reservation[T]).Cancel
 )

@@ -147,7 +147,7 @@ func (a *actor) cancel(r *Reservation[val], how func(*Reservation[val])) {
 func (a *actor) pin(h Handle[val]) *reader {
 	rd := a.opens("Pin")
 	if h != 0 {
-		a.under("Guard.Get", rd, nil, h)
+		a.under("Guard.Pointer", rd, nil, h)
 	}
 	return rd
 }

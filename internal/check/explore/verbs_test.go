@@ -170,7 +170,7 @@ func makeVerbs() []verb {
 	}
 	weights := map[string]int{
 		"Remove": usual, "InsertFunc": 5, "Take": 8, "RemoveBatch": 8, "Get": 8, "Contains": 2, "View": 3, "All": 3, "Each": 1,
-		"Drain": 3, "DeleteFunc": 3, "Clear": 3, "Trim": 6, "Stats": 2, "Guard.Get": 5, "Guard.All": 2,
+		"Drain": 3, "DeleteFunc": 3, "Clear": 3, "Trim": 6, "Stats": 2, "Guard.Pointer": 5, "Guard.All": 2,
 	}
 	for _, of := range table {
 		if !slices.ContainsFunc(list, func(v verb) bool { return v.name == of.Name }) {

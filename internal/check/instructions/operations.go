@@ -17,7 +17,7 @@ var operations = map[string]func(n int){
 	"Pool, FIFO":                           func(n int) { poolPairs(pool.Must(&pool.Options[value]{Reuse: pool.FIFO}), n) },
 	"Pool, with a Capacity, under a guard": guardedPairs,
 	"Pool.Get among 1,000":                 gets,
-	"Guard.Get among 1,000":                guardGets,
+	"Guard.Pointer among 1,000":            guardGets,
 	"Pin and Unpin":                        pins,
 	"Pool, InsertFunc and Take":            funcPairs,
 	"Pool.View among 1,000":                views,
@@ -114,7 +114,7 @@ func guardGets(n int) {
 	defer g.Unpin()
 	sum := uint64(0)
 	for i, k := 0, 0; i < n; i++ {
-		if v, ok := g.Get(hs[k]); ok {
+		if v, ok := g.Pointer(hs[k]); ok {
 			sum += v.a
 		}
 		if k++; k == len(hs) {

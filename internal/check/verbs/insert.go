@@ -183,14 +183,14 @@ func (c *Call[T]) reserved(reserve func() (*pool.Reservation[T], error)) {
 		return
 	}
 	c.Open = r
-	c.Unseen(func() { c.shown(r.Handle(), r.Value()) })
+	c.Unseen(func() { c.shown(r.Handle(), r.Pointer()) })
 }
 
 // filled sets the value of an open Reservation, and begins the call that ends it.
 func (c *Call[T]) filled() (h pool.Handle[T], number uint64) {
 	number = c.NewNumber()
 	c.known = true
-	c.Unseen(func() { *c.Open.Value(), h = c.Make(number), c.Open.Handle() })
+	c.Unseen(func() { *c.Open.Pointer(), h = c.Make(number), c.Open.Handle() })
 	c.Begin(c)
 	return h, number
 }

@@ -57,6 +57,18 @@ func (c *Call[T]) mustGet() {
 	})
 }
 
+// pointer does not read the value: others may remove it at any time.
+func (c *Call[T]) pointer() {
+	var v *T
+	c.asked(Look, func() (ok bool) {
+		v, ok = c.Pool.Pointer(c.Handles[0])
+		if ok != (v != nil) {
+			c.Failf("%v(%v) returns %p and %v", c, c.Handles[0], v, ok)
+		}
+		return ok
+	})
+}
+
 func (c *Call[T]) view(f func(func(*T)) bool) {
 	h := c.Handles[0]
 	called, ok := false, false
@@ -121,7 +133,7 @@ func (c *Call[T]) hold() {
 		return
 	}
 	c.Hold = &Hold[T]{Ref: ref}
-	c.Unseen(func() { c.sighted(h, ref.Value(), true) })
+	c.Unseen(func() { c.sighted(h, ref.Pointer(), true) })
 }
 
 // sighted reports the result of a look-up whose value must not change.

@@ -23,6 +23,7 @@ func Table[T any]() List[T] {
 		{"Get", 8, Handle, func(c *Call[T]) { c.copied(Read, func() (T, bool) { return c.Pool.Get(c.Handles[0]) }) }},
 		{"MustGet", 2, Handle, (*Call[T]).mustGet},
 		{"Contains", 6, Handle, func(c *Call[T]) { c.asked(Look, func() bool { return c.Pool.Contains(c.Handles[0]) }) }},
+		{"Pointer", 6, Handle, (*Call[T]).pointer},
 		{"View", 3, Handle | Calls | Under, func(c *Call[T]) { c.view(func(f func(*T)) bool { return c.Pool.View(c.Handles[0], f) }) }},
 		{"Ptr.Live", 1, Handle, func(c *Call[T]) { c.asked(Look, c.ptr().Live) }},
 		{"Ptr.Get", 1, Handle, func(c *Call[T]) { c.copied(Read, c.ptr().Get) }},
@@ -30,7 +31,7 @@ func Table[T any]() List[T] {
 
 		{"Pin", 6, Pins, (*Call[T]).pin},
 		{"Hold", 4, Handle | Pins, (*Call[T]).hold},
-		{"Guard.Get", 14, Handle | Guard, func(c *Call[T]) { c.under(c.Hold.Guard.Get) }},
+		{"Guard.Pointer", 14, Handle | Guard, func(c *Call[T]) { c.under(c.Hold.Guard.Pointer) }},
 		{"Unpin", 9, Either, (*Call[T]).unpin},
 
 		{"Remove", 15, Handle | Any | Removes, func(c *Call[T]) { c.asked(Remove, func() bool { return c.Via.Remove(c.Handles[0]) }) }},

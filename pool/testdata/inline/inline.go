@@ -9,11 +9,20 @@ type value struct{ a, b uint64 }
 func sum(p *pool.Pool[value], hs []pool.Handle[value]) (total uint64) {
 	g := p.Pin()
 	for _, h := range hs {
-		if v, ok := g.Get(h); ok {
+		if v, ok := g.Pointer(h); ok {
 			total += v.a
 		}
 	}
 	g.Unpin()
+	return total
+}
+
+func owned(p *pool.Pool[value], hs []pool.Handle[value]) (total uint64) {
+	for _, h := range hs {
+		if v, ok := p.Pointer(h); ok {
+			total += v.a
+		}
+	}
 	return total
 }
 

@@ -24,7 +24,7 @@ func verbs[T any](v T) {
 	p.Take(h)
 
 	g := p.Pin()
-	g.Get(h)
+	g.Pointer(h)
 	g.Unpin()
 	for range p.All() {
 	}
@@ -37,7 +37,7 @@ func verbs[T any](v T) {
 	w.Close()
 
 	r, _ := p.Reserve()
-	*r.Value() = v
+	*r.Pointer() = v
 	h = r.Commit()
 	r, _ = p.Reserve()
 	r.Cancel()
