@@ -23,7 +23,7 @@ type ages struct {
 
 	// since is in nanoseconds of now.
 	//
-	//	writers  Scan and Age, which only raise them
+	//	writers  note, for Scan and Age, which only raises them
 	//	readers  Scan and Age
 	ended, since atom.Uint64
 }

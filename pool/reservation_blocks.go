@@ -53,9 +53,9 @@ type reservation struct {
 
 	// h is the Reservation's handle while it is open, and else 0.
 	//
-	//	writers  Reserve, by a store, in a cell that is its own;
-	//	         Commit, Cancel and the finalizer, by a swap with 0: the one that
-	//	         gets the handle owns the slot
+	//	writers  reserve, by a store, in a cell that is its own; settle and dropped, for Commit,
+	//	         Cancel and the finalizer, by a swap with 0: the one that gets the handle owns
+	//	         the slot
 	h atom.Uint64
 }
 

@@ -27,7 +27,7 @@ type Arena struct {
 
 	// skips is nil in a pool that was not restored (skip.go).
 	//
-	//	writers  makeSkips, before another goroutine sees the arena; skip, which makes it nil
+	//	writers  makeSkips and RetireUnborn, before another goroutine sees the arena; skip, which makes it nil
 	//	readers  skip and those who ask whether it is needed; Skips
 	skips atom.Pointer[skips]
 

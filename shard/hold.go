@@ -31,12 +31,16 @@ import (
 
 // holds counts all holds of an arena.
 type holds struct {
-	// refs is how many there are. parked is how many removed slots wait for a hold and for
-	// nothing else.
+	// refs is how many there are.
 	//
-	//	writers  Hold and Drop, before and after the slot's own count; park, Drop
+	//	writers  raise and Drop, before and after the slot's own count
 	//	readers  held; Count
-	refs   atom.Int64
+	refs atom.Int64
+
+	// parked is how many removed slots wait for a hold and for nothing else.
+	//
+	//	writers  park, before the slot's own count; Drop
+	//	readers  refuseLocked; Count
 	parked atom.Int64
 }
 

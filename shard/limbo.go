@@ -13,7 +13,7 @@ import (
 
 // limbo is how many slots there are, and the index of the last.
 //
-//	writers  push, by compare-and-swap; takeAll, by a swap; restore, in a new arena
+//	writers  push and pushOne, by compare-and-swap; takeAll, by a swap; restore, in a new arena
 //	readers  unlink, for the link that it writes; due
 //	moves    nothing is popped, so there is no ABA: a push that succeeds found the top that it
 //	         linked to

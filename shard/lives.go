@@ -7,7 +7,8 @@ type lives struct {
 	// spent counts slots that have left their last generation. Those whose grace period is over
 	// are exhausted (Table).
 	//
-	//	writers  note and exhaust, before the slot is pushed on limbo or dropped
+	//	writers  countLast and exhaust, before the slot is pushed on limbo or dropped; skip, for the
+	//	         slot's owner; RetireUnborn and rest, in a new arena
 	//	readers  spentInLimbo, refuseLocked
 	//	moves    it grows; exhausted never passes a spent that is read later
 	spent atom.Int64

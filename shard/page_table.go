@@ -103,7 +103,7 @@ type Table struct {
 	// exhausted counts the slots that have used up their generations and whose grace period is
 	// over. They are in no list.
 	//
-	//	writers  exhaust and finishGrace
+	//	writers  discard and finishGrace; RetireUnborn and rest, in a new arena
 	//	readers  bound, spentInLimbo; Count
 	//	moves    it grows
 	exhausted atom.Int64
@@ -111,7 +111,8 @@ type Table struct {
 	// recommitRange is the rest of the pages that Trim gave up and that were brought back last:
 	// a run, as in shard.fresh.
 	//
-	//	writers  Allot and Trim, by compare-and-swap; recommit, under mu, when it is empty
+	//	writers  Allot and Trim, by compare-and-swap; recommit, under mu, when it is empty; restore, in
+	//	         a new arena
 	recommitRange run
 
 	// decommittedSlots counts the slots of pages without memory.

@@ -24,8 +24,8 @@ type verdicts struct {
 
 	// number counts the verdicts.
 	//
-	//	writers  claimLocked, under mu
-	//	readers  claimSlow, by an addition of 0
+	//	writers  claimLocked, under mu; claimSlow, which adds 0
+	//	readers  claimSlow, by the result of its addition
 	number atom.Uint64
 
 	refused uint64 // under mu: the last verdict that was a refusal

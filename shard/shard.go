@@ -20,7 +20,7 @@ type shard struct {
 
 	// searches is how many insertions searched when there was no new memory to be had.
 	//
-	//	writers  claimUnlocked, which alone reads it
+	//	writers  claimUnlocked, which alone reads it; restore, in a new arena
 	searches atom.Uint32
 
 	// credit is how many pin cells the searches since the last scan have paid for, where there are
@@ -32,7 +32,7 @@ type shard struct {
 	// unworn is 1 under FIFO until no slot is left that was never used and that the arena may have.
 	// Until then nothing is put into free. What is in it when unworn becomes 1 goes first.
 	//
-	//	writers  pop, allocRange, and refuseRound, as no such slot was found
+	//	writers  takeUnworn and refuseRound, as no such slot was found; alloc; restore, in a new arena
 	//	readers  pop, refill
 	unworn atom.Uint32
 

@@ -28,8 +28,8 @@ import (
 
 // stack is a freelist: the generation and index of its top slot, or None.
 //
-//	writers  Insert, popRun and takeAll, by compare-and-swap; push and splice, under a shard's
-//	         lock
+//	writers  Insert, pop, popRun and takeAll, by compare-and-swap; push and splice, under a shard's
+//	         lock; restore, in a new arena
 //	readers  the same
 //	orders   a push publishes that the slot was cleaned (P3)
 type stack struct{ head atom.Uint64 }

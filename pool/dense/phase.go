@@ -31,7 +31,7 @@ type phase struct {
 	// word has, in its lowest two bits, which calls there may be: open, reading or closed. It is
 	// 0 in a zero Store.
 	//
-	//	writers  begin, by compare-and-swap; let; end
+	//	writers  open; begin, by compare-and-swap; let; end
 	//	readers  every call
 	//	moves    it grows: open → closed → open, and closed → reading → closed between them
 	//	orders   end publishes what Refresh did to the calls of the next phase

@@ -25,7 +25,7 @@ import (
 type slot struct {
 	// generation is odd while at is valid, and 0 if the slot was never used.
 	//
-	//	writers  Create, which has claimed it; Refresh, plainly (end)
+	//	writers  begin, for Create, which has claimed the slot; end, for Refresh, plainly
 	//	readers  any holder of a handle with this index, however old
 	//	moves    even → odd by Create, odd → even by Refresh; it only grows
 	//	orders   the store of an odd one publishes at, and the value there

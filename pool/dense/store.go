@@ -21,7 +21,7 @@ type Store[T any] struct {
 
 	// room is where the values are.
 	//
-	//	writers  Refresh, Clear, Reserve and Trim, which have the Store to themselves
+	//	writers  resize and Trim, for calls that have the Store to themselves; finish, in a new Store
 	//	readers  every call
 	//	orders   the store publishes the new room's slices, whole
 	room atom.Pointer[room[T]]
@@ -41,7 +41,7 @@ type Store[T any] struct {
 
 	// waiting are the slots that wait, and room for more; see next.
 	//
-	//	writers  Refresh, Clear, Trim and ReadFrom, which have the Store to themselves
+	//	writers  wait and Trim, for calls that have the Store to themselves
 	//	readers  Create
 	//	orders   the store publishes the slice, whole
 	waiting atom.Pointer[[]uint32]
@@ -52,7 +52,7 @@ type Store[T any] struct {
 	// created in this phase. It has a cache line of its own, because every Create writes
 	// it.
 	//
-	//	writers  Create, claiming a position by adding 1; Refresh
+	//	writers  create, claiming a position by adding 1; closeUp, for Refresh; finish, in a new Store
 	//	moves    grows during a phase, except that a Create beyond the limit subtracts
 	//	         what it added
 	tail atom.Uint64
